@@ -1,0 +1,242 @@
+//! Concrete layouts: every offset computed, every distinct layout held once.
+
+use crate::axis::TargetSet;
+use crate::ctype::CType;
+use crate::source::Span;
+use crate::spec::{Kind, Source, Spec, Unknown};
+use std::collections::BTreeMap;
+
+/// The layouts of a spec set.
+#[derive(Clone, Debug)]
+pub struct Layouts {
+    /// The spec that they come from.
+    pub spec: Spec,
+    /// Each distinct layout once, by name, then by the first target that has it.
+    pub layouts: Vec<Layout>,
+    /// For each target, the layout of each type by name.
+    pub by_target: Vec<BTreeMap<String, LayoutId>>,
+}
+
+/// Index of a layout in [`Layouts::layouts`].
+pub type LayoutId = usize;
+
+/// One layout of a named type.
+#[derive(Clone, Debug)]
+pub struct Layout {
+    /// Microsoft's name of the type.
+    pub name: String,
+    /// The targets that have this layout.
+    pub targets: TargetSet,
+    /// What it looks like.
+    pub form: Form,
+}
+
+/// What a named type looks like.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Form {
+    /// A structure or union.
+    Aggregate(Aggregate),
+    /// An enumeration.
+    Enumeration(Enumeration),
+}
+
+/// A structure or union with its offsets.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Aggregate {
+    /// Structure or union.
+    pub kind: Kind,
+    /// Size, alignment, and the part of the alignment that is explicit.
+    pub extent: Extent,
+    /// Explicit packing.
+    pub pack: Option<u64>,
+    /// Explicit alignment of this very declaration.
+    pub align: Option<u64>,
+    /// The members, in the order of the declaration.
+    pub fields: Vec<Field>,
+}
+
+/// Size and alignment of a type, in bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
+pub struct Extent {
+    /// The size, tail padding included.
+    pub size: u64,
+    /// The alignment.
+    pub align: u64,
+    /// The alignment that packing cannot lower; 1 if none is explicit.
+    pub required: u64,
+}
+
+/// A member with its offset.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Field {
+    /// The name; absent for an anonymous structure or union.
+    pub name: Option<String>,
+    /// Bytes from the start of the enclosing structure or union.
+    pub offset: u64,
+    /// Bytes; those of the whole unit for a bit field.
+    pub size: u64,
+    /// Its type.
+    pub ty: Type,
+    /// The type as the spec spells it.
+    pub ctype: Option<CType>,
+    /// Position and width of a bit field within its unit.
+    pub bits: Option<Bits>,
+    /// Explicit alignment.
+    pub align: Option<u64>,
+    /// The set of values that it holds.
+    pub values: Option<String>,
+    /// What is known about it.
+    pub info: Info,
+}
+
+/// The bits of a bit field.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Bits {
+    /// The lowest bit within the unit.
+    pub position: u64,
+    /// How many; 0 for one that only ends a unit.
+    pub width: u64,
+}
+
+/// A type with everything behind its name resolved.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Type {
+    /// An integer.
+    Scalar {
+        /// Bytes.
+        size: u64,
+        /// Whether it holds negative values.
+        signed: bool,
+        /// Its spelling in C, without typedefs.
+        c: String,
+    },
+    /// A pointer.
+    Pointer {
+        /// Bytes.
+        size: u64,
+        /// What it points to.
+        to: Box<Type>,
+    },
+    /// An array; of no elements if it is flexible.
+    Array {
+        /// What each element is.
+        of: Box<Type>,
+        /// How many.
+        count: u64,
+    },
+    /// A type with a layout of its own.
+    Layout(LayoutId),
+    /// An unnamed structure or union.
+    Inline(Box<Aggregate>),
+    /// Behind a pointer only: `void`.
+    Void,
+    /// Behind a pointer only: a function.
+    Function,
+    /// Behind a pointer only: a type by its name.
+    Named(String),
+}
+
+/// What is known about a member. It never tells two layouts apart.
+#[derive(Clone, Debug)]
+pub struct Info {
+    /// What it is.
+    pub doc: String,
+    /// The targets that have it.
+    pub scope: TargetSet,
+    /// Where it is known from.
+    pub source: Source,
+    /// Whether a document states its offset.
+    pub documented: bool,
+    /// What is not known of it.
+    pub unknown: Option<Unknown>,
+    /// What documents say otherwise, in words.
+    pub errata: Vec<String>,
+    /// Why no public symbols can confirm it.
+    pub unverifiable: Option<String>,
+    /// Where the spec states it.
+    pub span: Span,
+}
+
+/// An enumeration at some targets.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Enumeration {
+    /// Bytes.
+    pub size: u64,
+    /// Whether it holds negative values.
+    pub signed: bool,
+    /// Its spelling in C of the type that holds a value.
+    pub c: String,
+    /// Names and values.
+    pub constants: Vec<(String, i64)>,
+}
+
+/// A member as symbol files list it: those of anonymous structures and unions among their parents'.
+#[derive(Clone, Copy, Debug)]
+pub struct Flat<'a> {
+    /// The name.
+    pub name: &'a str,
+    /// Bytes from the start of the outermost structure.
+    pub offset: u64,
+    /// The member.
+    pub field: &'a Field,
+}
+
+impl Layouts {
+    /// The layout of a type at a target.
+    pub fn get(&self, target: usize, name: &str) -> Option<&Layout> {
+        self.by_target.get(target)?.get(name).map(|&id| &self.layouts[id])
+    }
+}
+
+impl Layout {
+    /// Size and alignment.
+    pub fn extent(&self) -> Extent {
+        match &self.form {
+            Form::Aggregate(aggregate) => aggregate.extent,
+            Form::Enumeration(e) => Extent { size: e.size, align: e.size, required: 1 },
+        }
+    }
+}
+
+impl Aggregate {
+    /// The named members, with those of anonymous structures and unions in their places.
+    pub fn flat(&self) -> Vec<Flat<'_>> {
+        let mut list = Vec::new();
+        self.flatten(0, &mut list);
+        list
+    }
+
+    fn flatten<'a>(&'a self, base: u64, list: &mut Vec<Flat<'a>>) {
+        for field in &self.fields {
+            let offset = base + field.offset;
+            match (&field.name, &field.ty) {
+                (Some(name), _) => list.push(Flat { name, offset, field }),
+                (None, Type::Inline(inner)) => inner.flatten(offset, list),
+                (None, _) => {}
+            }
+        }
+    }
+}
+
+impl Bits {
+    /// The mask within the unit.
+    pub fn mask(self) -> u64 {
+        let ones = match self.width {
+            0 => 0,
+            width => u64::MAX >> (64 - width.min(64)),
+        };
+        ones.checked_shl(self.position as u32).unwrap_or(0)
+    }
+}
+
+impl PartialEq for Info {
+    fn eq(&self, _: &Self) -> bool {
+        true
+    }
+}
+
+impl Eq for Info {}
+
+impl core::hash::Hash for Info {
+    fn hash<H: core::hash::Hasher>(&self, _: &mut H) {}
+}

@@ -1,0 +1,24 @@
+//! Reads layout specs, computes Microsoft C layouts from them, and writes Rust types and C headers.
+//!
+//! One direction: text → [`Spec`](spec::Spec) → [`Layouts`](layouts::Layouts) → emitters.
+
+#![forbid(unsafe_code)]
+
+pub mod axis;
+pub mod ctype;
+mod diagnostic;
+pub mod layouts;
+mod load;
+mod place;
+mod problems;
+mod read;
+mod resolve;
+mod source;
+pub mod spec;
+mod witness;
+
+pub use diagnostic::{Diagnostic, Errors, nearest};
+pub use load::files;
+pub use read::read;
+pub use resolve::resolve;
+pub use source::{At, SourceFile, Sources, Span};

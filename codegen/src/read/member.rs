@@ -1,0 +1,117 @@
+//! A member of a structure, its nested members, and the errata of anything.
+
+use super::definition::{errata, scope, source, unverifiable};
+use super::scalars::{check_name, ctype};
+use super::tree::{Node, Reader, Table};
+use crate::axis::{Axis, TargetSet};
+use crate::spec::*;
+use toml::de::DeValue;
+
+pub(super) const SOURCES: [(&str, Source); 3] =
+    [("document", Source::Document), ("symbols", Source::Symbols), ("inferred", Source::Inferred)];
+
+const UNKNOWN: [(&str, Unknown); 4] =
+    [("name", Unknown::Name), ("type", Unknown::Type), ("name and type", Unknown::NameAndType), ("use", Unknown::Use)];
+
+const WHAT: [What; 9] =
+    [What::Offset, What::Size, What::Type, What::Name, What::Value, What::Mask, What::Bits, What::In, What::Text];
+
+const KEYS: [&str; 15] = [
+    "name", "type", "struct", "union", "in", "offset", "bits", "mask", "align", "values", "source", "unverifiable", "unknown", "doc",
+    "errata",
+];
+
+pub(super) fn read(reader: &mut Reader, axis: &Axis, within: &TargetSet, node: &Node) -> Option<Member> {
+    let table = reader.table(node, &KEYS)?;
+    let scope = scope(reader, axis, &table, within);
+    let name = table.get("name").and_then(|n| reader.string(n));
+    if let Some(name) = &name {
+        check_name(reader, name);
+    }
+    let shape = shape(reader, axis, &table, &scope)?;
+    let mut numbers = |key, read: &mut dyn FnMut(&mut Reader, &Node) -> Option<u64>| {
+        let node = table.get(key);
+        node.map(|n| reader.piecewise(axis, &scope, n, read)).unwrap_or_default()
+    };
+    let bits = numbers("bits", &mut |r, n| r.count(n, 0));
+    let mask = numbers("mask", &mut |r, n| r.count(n, 1));
+    let offset = numbers("offset", &mut |r, n| r.count(n, 0));
+    let align = numbers("align", &mut |r, n| r.power_of_two(n));
+    let inline = matches!(shape, Shape::Inline(..));
+    if name.is_none() && !inline && bits.is_empty() {
+        reader.error(table.span, "a member has a name", "this one has none", "add `name = …`");
+    }
+    if inline && !bits.is_empty() {
+        reader.error(table.span, "a bit field has a scalar type", "this is a structure", "remove `bits`, or write `type`");
+    }
+    Some(Member {
+        values: table.get("values").and_then(|n| reader.string(n)),
+        source: source(reader, axis, &table, &scope),
+        unverifiable: unverifiable(reader, axis, &table, &scope),
+        unknown: table.get("unknown").and_then(|n| reader.word(n, &UNKNOWN)),
+        doc: table.text(reader, "doc"),
+        errata: errata(reader, axis, &table, &scope),
+        span: name.as_ref().map_or(table.span, |n| n.span),
+        name,
+        scope,
+        shape,
+        bits,
+        mask,
+        offset,
+        align,
+    })
+}
+
+fn shape(reader: &mut Reader, axis: &Axis, table: &Table, scope: &TargetSet) -> Option<Shape> {
+    let given: Vec<_> = ["type", "struct", "union"].into_iter().filter_map(|k| table.get(k).map(|n| (k, n))).collect();
+    let [(key, node)] = given[..] else {
+        let help = "give it exactly one of `type`, `struct`, `union`";
+        reader.error(table.span, format!("a member has one type, not {}", given.len()), "here", help);
+        return None;
+    };
+    if key == "type" {
+        let types = reader.piecewise(axis, scope, node, &mut ctype);
+        let covered = types.0.iter().fold(TargetSet::default(), |all, piece| all.union(&piece.targets));
+        let missing = scope.difference(&covered);
+        if !missing.is_empty() && !types.is_empty() {
+            let title = format!("the member has no type for {}", axis.describe(&missing));
+            reader.error(reader.span(node.span()), title, "here", "add the type, or narrow `in`");
+        }
+        return Some(Shape::Type(types));
+    }
+    let kind = if key == "struct" { Kind::Struct } else { Kind::Union };
+    let members: Vec<_> = reader.array(node).filter_map(|n| read(reader, axis, scope, n)).collect();
+    Some(Shape::Inline(kind, members))
+}
+
+/// An entry of `errata`.
+pub(super) fn erratum(reader: &mut Reader, axis: &Axis, scope: &TargetSet, node: &Node) -> Option<Erratum> {
+    let table = reader.table(node, &["what", "in", "document", "actual", "witness", "note"])?;
+    let words = WHAT.map(|what| (what.word(), what));
+    let witnesses = [Witness::Symbols, Witness::Abi, Witness::Document].map(|w| (w.word(), w));
+    let what = table.require(reader, "what").and_then(|n| reader.word(n, &words));
+    let document = table.require(reader, "document").and_then(|n| fact(reader, n));
+    let actual = table.require(reader, "actual").and_then(|n| fact(reader, n));
+    let witness = table.require(reader, "witness").and_then(|n| reader.word(n, &witnesses));
+    // A range in which the thing does not exist is just what some errata are about.
+    let within = match what {
+        Some(What::In | What::Text) => axis.all(),
+        _ => scope.clone(),
+    };
+    Some(Erratum {
+        scope: self::scope(reader, axis, &table, &within),
+        note: table.text(reader, "note"),
+        span: table.span,
+        what: what?,
+        document: document?,
+        actual: actual?,
+        witness: witness?,
+    })
+}
+
+fn fact(reader: &mut Reader, node: &Node) -> Option<Fact> {
+    match node.get_ref() {
+        DeValue::String(text) => Some(Fact::Text(text.to_string())),
+        _ => reader.integer(node).map(|n| Fact::Number(n.value)),
+    }
+}

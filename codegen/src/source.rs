@@ -1,0 +1,78 @@
+//! Spec texts and places in them.
+
+/// The texts of a spec set, in the order in which they were added.
+#[derive(Clone, Debug, Default)]
+pub struct Sources {
+    files: Vec<SourceFile>,
+}
+
+/// One spec file.
+#[derive(Clone, Debug)]
+pub struct SourceFile {
+    /// The path as errors show it.
+    pub path: String,
+    /// The whole text.
+    pub text: String,
+}
+
+/// A range of bytes in one file of a [`Sources`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Span {
+    pub(crate) file: u32,
+    pub(crate) start: u32,
+    pub(crate) end: u32,
+}
+
+/// A value and the place that states it.
+#[derive(Clone, Debug)]
+pub struct At<T> {
+    /// The value.
+    pub value: T,
+    /// Where the spec states it.
+    pub span: Span,
+}
+
+impl Sources {
+    /// Adds a file. The path is only shown, never opened.
+    pub fn add(&mut self, path: impl Into<String>, text: impl Into<String>) {
+        self.files.push(SourceFile {
+            path: path.into(),
+            text: text.into(),
+        });
+    }
+
+    /// The files.
+    pub fn files(&self) -> &[SourceFile] {
+        &self.files
+    }
+
+    /// The file that a span points into.
+    pub fn file(&self, span: Span) -> &SourceFile {
+        &self.files[span.file as usize]
+    }
+
+    /// `path:line:column` of a span's start, counted from 1.
+    pub fn place(&self, span: Span) -> String {
+        let file = self.file(span);
+        let before = &file.text[..span.start as usize];
+        let line = before.matches('\n').count() + 1;
+        let column = before.chars().rev().take_while(|&c| c != '\n').count() + 1;
+        format!("{}:{line}:{column}", file.path)
+    }
+}
+
+impl Span {
+    pub(crate) fn new(file: usize, range: core::ops::Range<usize>) -> Self {
+        Self {
+            file: file as u32,
+            start: range.start as u32,
+            end: range.end as u32,
+        }
+    }
+}
+
+impl<T> At<T> {
+    pub(crate) fn new(value: T, span: Span) -> Self {
+        Self { value, span }
+    }
+}

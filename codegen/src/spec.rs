@@ -1,0 +1,325 @@
+//! What the spec files say, with the place of every fact. No arithmetic happens here.
+
+use crate::axis::{Axis, TargetSet};
+use crate::ctype::CType;
+use crate::source::{At, Sources, Span};
+use std::collections::BTreeMap;
+
+/// A whole spec set.
+#[derive(Clone, Debug, Default)]
+pub struct Spec {
+    /// The texts.
+    pub sources: Sources,
+    /// The version axis.
+    pub axis: Axis,
+    /// The scalar types, by name.
+    pub scalars: BTreeMap<String, Scalar>,
+    /// Names that stand for other types.
+    pub typedefs: BTreeMap<String, Piecewise<CType>>,
+    /// Structures, unions, enumerations and sets of constants, by name.
+    pub definitions: BTreeMap<String, Definition>,
+}
+
+/// A value that may differ between targets.
+#[derive(Clone, Debug)]
+pub struct Piecewise<T>(pub Vec<Piece<T>>);
+
+/// One value of a [`Piecewise`].
+#[derive(Clone, Debug)]
+pub struct Piece<T> {
+    /// The targets that it holds for.
+    pub targets: TargetSet,
+    /// The value.
+    pub value: T,
+    /// Where the spec states it.
+    pub span: Span,
+}
+
+/// A scalar type.
+#[derive(Clone, Debug)]
+pub struct Scalar {
+    /// Bytes.
+    pub size: u64,
+    /// Whether it holds negative values.
+    pub signed: bool,
+    /// Its spelling in C.
+    pub c: String,
+    /// Where `scalars.toml` states it.
+    pub span: Span,
+}
+
+/// One spec file's subject.
+#[derive(Clone, Debug)]
+pub struct Definition {
+    /// Microsoft's name.
+    pub name: At<String>,
+    /// The targets that have it.
+    pub scope: TargetSet,
+    /// Where it is known from.
+    pub source: Piecewise<Source>,
+    /// Why no public symbols can confirm it.
+    pub unverifiable: Piecewise<String>,
+    /// What it is.
+    pub doc: String,
+    /// What documents say otherwise.
+    pub errata: Vec<Erratum>,
+    /// Its contents.
+    pub body: Body,
+}
+
+/// The contents of a definition.
+#[derive(Clone, Debug)]
+pub enum Body {
+    /// A structure or union.
+    Aggregate(Aggregate),
+    /// An enumeration, flags, or constants.
+    Values(Values),
+}
+
+/// A structure or union.
+#[derive(Clone, Debug)]
+pub struct Aggregate {
+    /// Structure or union.
+    pub kind: Kind,
+    /// Witnesses for the size in bytes.
+    pub size: Piecewise<u64>,
+    /// Explicit alignments.
+    pub align: Piecewise<u64>,
+    /// Explicit packing.
+    pub pack: Piecewise<u64>,
+    /// The members, in the order of the declaration.
+    pub members: Vec<Member>,
+}
+
+/// Structure or union.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Kind {
+    /// Members follow each other.
+    Struct,
+    /// Members share their bytes.
+    Union,
+}
+
+/// A member of a structure or union.
+#[derive(Clone, Debug)]
+pub struct Member {
+    /// The name; absent for an anonymous structure or union.
+    pub name: Option<At<String>>,
+    /// The targets that have it.
+    pub scope: TargetSet,
+    /// Its type.
+    pub shape: Shape,
+    /// The width of a bit field.
+    pub bits: Piecewise<u64>,
+    /// Witnesses for a bit field's position within its unit.
+    pub mask: Piecewise<u64>,
+    /// Witnesses for the offset from the start of the outermost structure, in bytes.
+    pub offset: Piecewise<u64>,
+    /// Explicit alignments.
+    pub align: Piecewise<u64>,
+    /// The set of values that it holds.
+    pub values: Option<At<String>>,
+    /// Where it is known from, where the definition's source is not its own.
+    pub source: Piecewise<Source>,
+    /// Why no public symbols can confirm it.
+    pub unverifiable: Piecewise<String>,
+    /// What is not known of it.
+    pub unknown: Option<Unknown>,
+    /// What it is.
+    pub doc: String,
+    /// What documents say otherwise.
+    pub errata: Vec<Erratum>,
+    /// The whole member.
+    pub span: Span,
+}
+
+/// The type of a member.
+#[derive(Clone, Debug)]
+pub enum Shape {
+    /// A type by its name.
+    Type(Piecewise<CType>),
+    /// An unnamed structure or union.
+    Inline(Kind, Vec<Member>),
+}
+
+/// Where a fact is known from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Source {
+    /// A document states it.
+    Document,
+    /// Symbol data shows it.
+    Symbols,
+    /// It follows from its neighbours.
+    Inferred,
+}
+
+/// What is not known of a member.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Unknown {
+    /// Microsoft's name.
+    Name,
+    /// The type.
+    Type,
+    /// Both.
+    NameAndType,
+    /// Any use of the bytes.
+    Use,
+}
+
+/// An enumeration, flags, or constants.
+#[derive(Clone, Debug)]
+pub struct Values {
+    /// What sort of values.
+    pub kind: ValuesKind,
+    /// The type that holds one.
+    pub ty: At<String>,
+    /// The constants.
+    pub constants: Vec<Constant>,
+}
+
+/// What sort of values.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum ValuesKind {
+    /// An enumeration of the C language.
+    Enum,
+    /// Macros for bits that combine.
+    Flags,
+    /// Macros for values.
+    Constants,
+}
+
+/// A named value.
+#[derive(Clone, Debug)]
+pub struct Constant {
+    /// Microsoft's name.
+    pub name: At<String>,
+    /// The value.
+    pub value: Piecewise<i64>,
+    /// The targets that define it.
+    pub scope: TargetSet,
+    /// A GUID that stands for it.
+    pub guid: Option<String>,
+    /// Where it is known from, where the definition's source is not its own.
+    pub source: Piecewise<Source>,
+    /// What it is.
+    pub doc: String,
+    /// What documents say otherwise.
+    pub errata: Vec<Erratum>,
+}
+
+/// What a document says, and what is so.
+#[derive(Clone, Debug)]
+pub struct Erratum {
+    /// Which fact.
+    pub what: What,
+    /// The targets that the document's statement covers.
+    pub scope: TargetSet,
+    /// The document's statement.
+    pub document: Fact,
+    /// What is so.
+    pub actual: Fact,
+    /// What shows it.
+    pub witness: Witness,
+    /// More.
+    pub note: String,
+    /// The whole erratum.
+    pub span: Span,
+}
+
+/// Which fact an erratum is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum What {
+    /// The offset of a member.
+    Offset,
+    /// The size of a structure.
+    Size,
+    /// The type of a member.
+    Type,
+    /// The name of a member or constant.
+    Name,
+    /// The value of a constant.
+    Value,
+    /// The position of a bit field.
+    Mask,
+    /// The width of a bit field.
+    Bits,
+    /// The range of a member or constant.
+    In,
+    /// Anything else, in words.
+    Text,
+}
+
+/// A statement of a document or of the spec.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Fact {
+    /// A number.
+    Number(i64),
+    /// Words.
+    Text(String),
+}
+
+/// What shows that a document errs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Witness {
+    /// Symbol data.
+    Symbols,
+    /// The order of the declaration, the documented size, undisputed offsets.
+    Abi,
+    /// Another document, or another place of the same.
+    Document,
+}
+
+impl<T> Piecewise<T> {
+    /// The piece that holds for a target.
+    pub fn get(&self, target: usize) -> Option<&Piece<T>> {
+        self.0.iter().find(|piece| piece.targets.contains(target))
+    }
+
+    /// Whether there is no piece at all.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+}
+
+impl<T> Default for Piecewise<T> {
+    fn default() -> Self {
+        Self(Vec::new())
+    }
+}
+
+impl What {
+    /// The word for it in specs.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Offset => "offset",
+            Self::Size => "size",
+            Self::Type => "type",
+            Self::Name => "name",
+            Self::Value => "value",
+            Self::Mask => "mask",
+            Self::Bits => "bits",
+            Self::In => "in",
+            Self::Text => "text",
+        }
+    }
+}
+
+impl Witness {
+    /// The word for it in specs.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Symbols => "symbols",
+            Self::Abi => "abi",
+            Self::Document => "document",
+        }
+    }
+}
+
+impl core::fmt::Display for Fact {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        match self {
+            Self::Number(n) => write!(f, "{n:#x}"),
+            Self::Text(text) => f.write_str(text),
+        }
+    }
+}

@@ -1,0 +1,224 @@
+//! Every offset, size, mask and erratum that a spec writes down, held against the computed layouts.
+
+use crate::axis::Axis;
+use crate::layouts::{Aggregate, Field, Form, Layout, LayoutId, Type};
+use crate::problems::Problems;
+use crate::source::{At, Span};
+use crate::spec::{self, Body, Constant, Definition, Erratum, Fact, Member, Shape, Spec, ValuesKind, What};
+use std::collections::BTreeMap;
+
+pub(crate) fn check(spec: &Spec, layouts: &[Layout], by_target: &[BTreeMap<String, LayoutId>], problems: &mut Problems) {
+    for (target, types) in by_target.iter().enumerate() {
+        let mut checker = Checker { spec, layouts, types, target, problems };
+        for (name, &id) in types {
+            let definition = &spec.definitions[name];
+            checker.definition(definition, &layouts[id]);
+        }
+    }
+}
+
+struct Checker<'a> {
+    spec: &'a Spec,
+    layouts: &'a [Layout],
+    types: &'a BTreeMap<String, LayoutId>,
+    target: usize,
+    problems: &'a mut Problems,
+}
+
+impl Checker<'_> {
+    fn definition(&mut self, definition: &Definition, layout: &Layout) {
+        let target = self.target;
+        match (&definition.body, &layout.form) {
+            (Body::Aggregate(stated), Form::Aggregate(laid_out)) => {
+                self.size(definition, stated, laid_out);
+                self.errata(&definition.errata, &definition.name.span, |what| match what {
+                    What::Size => Some(number(laid_out.extent.size)),
+                    What::Name => Some(Fact::Text(definition.name.value.clone())),
+                    _ => None,
+                });
+                self.members(&stated.members, laid_out, 0);
+                self.unique(laid_out);
+            }
+            (Body::Values(stated), Form::Enumeration(_)) => {
+                for constant in stated.constants.iter().filter(|c| c.scope.contains(target)) {
+                    self.constant(constant);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn size(&mut self, definition: &Definition, stated: &spec::Aggregate, laid_out: &Aggregate) {
+        let Some(piece) = stated.size.get(self.target) else { return };
+        let size = laid_out.extent.size;
+        if piece.value != size {
+            let title = format!("`{}` has {size:#x} bytes, not {:#x}", definition.name.value, piece.value);
+            let label = format!("{:#x} is stated", piece.value);
+            let also = self.add(piece.span, &title, &label, "mend the members, or the stated size; keep a document's error as an erratum");
+            if let Some(last) = laid_out.fields.last() {
+                let says = format!("the last member: {:#x} bytes at {:#x}", last.size, last.offset);
+                also.push((last.info.span, says));
+            }
+        }
+    }
+
+    fn members(&mut self, members: &[Member], laid_out: &Aggregate, base: u64) {
+        let target = self.target;
+        let present = members.iter().filter(|m| m.scope.contains(target));
+        let mut before: Option<&Field> = None;
+        for (member, field) in present.zip(&laid_out.fields) {
+            self.member(member, field, base, before);
+            if let (Shape::Inline(_, members), Type::Inline(inner)) = (&member.shape, &field.ty) {
+                // The members of a named one count from its own start, as in a type of its own.
+                let start = if member.name.is_some() { 0 } else { base + field.offset };
+                self.members(members, inner, start);
+            }
+            before = Some(field);
+        }
+    }
+
+    fn member(&mut self, member: &Member, field: &Field, base: u64, before: Option<&Field>) {
+        let name = field.name.as_deref().unwrap_or("the unnamed member");
+        let offset = base + field.offset;
+        if let Some(piece) = member.offset.get(self.target).filter(|piece| piece.value != offset) {
+            let title = format!("`{name}` is at {offset:#x}, not at {:#x}", piece.value);
+            let label = format!("{:#x} is stated", piece.value);
+            let also = self.add(piece.span, &title, &label, "mend order, types or nesting, or the stated offset; keep a document's error as an erratum");
+            if let Some(before) = before {
+                let says = format!("the member before it: {:#x} bytes at {:#x}", before.size, base + before.offset);
+                also.push((before.info.span, says));
+            }
+        }
+        let mask = field.bits.map_or(0, |bits| bits.mask());
+        if let Some(piece) = member.mask.get(self.target).filter(|piece| piece.value != mask) {
+            let title = format!("`{name}` has the mask {mask:#x}, not {:#x}", piece.value);
+            let label = format!("{:#x} is stated", piece.value);
+            let also = self.add(piece.span, &title, &label, "mend the order or width of the bit fields, or the stated mask");
+            also.push((member.span, "the bit field".into()));
+        }
+        if let Some(values) = &member.values {
+            self.values(values, field);
+        }
+        self.errata(&member.errata, &member.span, |what| match what {
+            What::Offset => Some(number(offset)),
+            What::Size => Some(number(field.size)),
+            What::Type => field.ctype.as_ref().map(|ty| Fact::Text(ty.to_string())),
+            What::Name => field.name.clone().map(Fact::Text),
+            What::Mask => Some(number(mask)),
+            What::Bits => field.bits.map(|bits| number(bits.width)),
+            _ => None,
+        });
+        self.ranges(&member.errata, &member.scope);
+    }
+
+    /// The set of values that a member holds exists, and fits.
+    fn values(&mut self, values: &At<String>, field: &Field) {
+        let Some(definition) = self.spec.definitions.get(&values.value) else {
+            self.add(values.span, &format!("`{}` is not specified", values.value), "used here", "specify it in constants/, or remove `values`");
+            return;
+        };
+        let sort = matches!(&definition.body, Body::Values(v) if v.kind != ValuesKind::Enum);
+        let size = self.types.get(&values.value).map(|&id| self.layouts[id].extent().size);
+        // Bits take a value of any size apart.
+        if !sort || size.is_some_and(|size| size != field.size && field.bits.is_none()) {
+            let also = self.add(values.span, &format!("`{}` cannot be the values of this member", values.value), "used here", "name flags or constants of the same size as the member");
+            also.push((definition.name.span, "specified here".into()));
+        }
+    }
+
+    fn constant(&mut self, constant: &Constant) {
+        let value = constant.value.get(self.target).map(|piece| Fact::Number(piece.value));
+        self.errata(&constant.errata, &constant.name.span, |what| match what {
+            What::Value => value.clone(),
+            What::Name => Some(Fact::Text(constant.name.value.clone())),
+            _ => None,
+        });
+        self.ranges(&constant.errata, &constant.scope);
+    }
+
+    /// What errata say is so, is so.
+    fn errata(&mut self, errata: &[Erratum], about: &Span, actual: impl Fn(What) -> Option<Fact>) {
+        let checked = |e: &&Erratum| !matches!(e.what, What::In | What::Text) && e.scope.contains(self.target);
+        for erratum in errata.iter().filter(checked).collect::<Vec<_>>() {
+            let Some(is) = actual(erratum.what) else {
+                let title = format!("an erratum about the {} has nothing to speak of here", erratum.what.word());
+                self.add(erratum.span, &title, "here", "write what = \"text\" for what is no fact of this member");
+                continue;
+            };
+            let help = "mend `actual`, or remove the erratum if the document is right after all";
+            if erratum.actual != is {
+                let title = format!("the {} is {is}, not what the erratum says", erratum.what.word());
+                let label = format!("{} is stated", erratum.actual);
+                self.add(erratum.span, &title, &label, help).push((*about, format!("laid out as {is}")));
+            } else if erratum.document == is {
+                let title = format!("the document is right: the {} is {is}", erratum.what.word());
+                self.add(erratum.span, &title, "no erratum", help).push((*about, format!("laid out as {is}")));
+            }
+        }
+    }
+
+    /// Errata about ranges: `actual` is the scope of the member, as far as the erratum reaches.
+    fn ranges(&mut self, errata: &[Erratum], scope: &crate::axis::TargetSet) {
+        for erratum in errata.iter().filter(|e| e.what == What::In) {
+            let axis = &self.spec.axis;
+            let sets = [&erratum.document, &erratum.actual].map(|fact| match fact {
+                Fact::Text(text) => axis.scope(text).ok(),
+                Fact::Number(_) => None,
+            });
+            let [Some(document), Some(actual)] = sets else {
+                self.add(erratum.span, "`document` and `actual` of an erratum about `in` are scopes", "here", "write them as ranges, or write what = \"text\"");
+                continue;
+            };
+            let within = |set: &crate::axis::TargetSet| set.intersection(&erratum.scope);
+            if within(&actual) != within(scope) {
+                let title = format!("the range is {}, not what the erratum says", axis.describe(scope));
+                self.add(erratum.span, &title, "here", "mend `actual`, or narrow the erratum's `in`");
+            } else if within(&document) == within(&actual) {
+                self.add(erratum.span, "the document is right about the range", "no erratum", "remove the erratum");
+            }
+        }
+    }
+
+    /// No two members of a structure have the same name.
+    fn unique(&mut self, aggregate: &Aggregate) {
+        let mut names = BTreeMap::new();
+        for flat in aggregate.flat() {
+            if let Some(first) = names.insert(flat.name, flat.field.info.span) {
+                let title = format!("`{}` is there twice", flat.name);
+                let also = self.add(flat.field.info.span, &title, "the second", "let their ranges exclude each other, or rename one");
+                also.push((first, "the first".into()));
+            }
+        }
+        for field in &aggregate.fields {
+            if let (Some(_), Type::Inline(inner)) = (&field.name, &field.ty) {
+                self.unique(inner);
+            }
+        }
+    }
+
+    fn add(&mut self, span: Span, title: &str, label: &str, help: &str) -> &mut Vec<(Span, String)> {
+        self.problems.add(self.target, span, title, label, help)
+    }
+}
+
+impl Erratum {
+    /// The erratum in one sentence.
+    pub fn sentence(&self, axis: &Axis) -> String {
+        let note = if self.note.is_empty() { String::new() } else { format!(" ({})", self.note) };
+        let shows = match self.witness {
+            spec::Witness::Symbols => "symbols show",
+            spec::Witness::Abi => "the declaration's order and size give",
+            spec::Witness::Document => "another document says",
+        };
+        let what = match self.what {
+            What::Text => "the document says".to_owned(),
+            What::In => "the document's range is".to_owned(),
+            what => format!("the document's {} is", what.word()),
+        };
+        format!("{}: {what} {}, {shows} {}{note}", axis.describe(&self.scope), self.document, self.actual)
+    }
+}
+
+fn number(n: u64) -> Fact {
+    Fact::Number(i64::try_from(n).unwrap_or(i64::MAX))
+}

@@ -1,0 +1,23 @@
+//! What generated layout types stand on: pointers as addresses, bytes as types, bit fields, and metadata from which a layout is
+//! chosen by build at run time. Without `std`, without allocation.
+
+#![no_std]
+
+#[cfg(target_endian = "big")]
+compile_error!("the layouts are little-endian, as Windows is: a big-endian host would have to swap every member; use a little-endian one");
+
+mod access;
+#[doc(hidden)]
+pub mod check;
+mod data;
+#[doc(hidden)]
+pub mod debug;
+pub mod meta;
+mod values;
+
+pub use access::{bits, read, set_bits, write};
+pub use bytemuck;
+pub use data::{Bytes, Ptr32, Ptr64};
+#[doc(hidden)]
+pub use debug::{Shown, debug};
+pub use meta::{Arch, Build};

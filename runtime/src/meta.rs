@@ -1,0 +1,235 @@
+//! Layouts as data, for tools that learn the Windows build only at run time.
+
+use core::fmt;
+
+/// A structure, union or enumeration in all its layouts.
+#[derive(Debug)]
+pub struct Structure {
+    /// Microsoft's name.
+    pub name: &'static str,
+    /// The version axis.
+    pub axis: &'static Axis,
+    /// The distinct layouts, and which targets have each.
+    pub entries: &'static [Entry],
+}
+
+/// A layout and the targets that have it.
+#[derive(Debug)]
+pub struct Entry {
+    /// The layout.
+    pub layout: &'static Layout,
+    /// Indices into [`Axis::targets`], ascending.
+    pub targets: &'static [u16],
+    /// Those of them for which symbol data confirms the layout.
+    pub verified: &'static [u16],
+}
+
+/// One layout of a structure.
+#[derive(Debug)]
+pub struct Layout {
+    /// Microsoft's name of the structure.
+    pub name: &'static str,
+    /// Bytes, tail padding included.
+    pub size: usize,
+    /// Alignment in bytes.
+    pub align: usize,
+    /// The members in the order of the declaration, those of unnamed structures and unions among them.
+    pub members: &'static [Member],
+}
+
+/// A member of a layout.
+#[derive(Debug)]
+pub struct Member {
+    /// Microsoft's name, or ours where none is known.
+    pub name: &'static str,
+    /// Bytes from the start of the structure.
+    pub offset: usize,
+    /// Bytes; those of the whole unit for a bit field.
+    pub size: usize,
+    /// Lowest bit within the unit, and number of bits, of a bit field.
+    pub bits: Option<(u32, u32)>,
+    /// The type as C spells it.
+    pub c: &'static str,
+    /// What the bytes mean.
+    pub ty: Type,
+}
+
+/// What the bytes of a member mean.
+#[derive(Debug)]
+pub enum Type {
+    /// An integer without sign.
+    Unsigned,
+    /// An integer with sign.
+    Signed,
+    /// An address.
+    Pointer,
+    /// One of named values, or a set of named bits.
+    Values(&'static Values),
+    /// A structure of its own.
+    Layout(&'static Layout),
+    /// An unnamed structure or union, by its members.
+    Members(&'static [Member]),
+    /// Elements of a type and a size in bytes.
+    Array(&'static Type, usize),
+}
+
+/// Named values.
+#[derive(Debug)]
+pub struct Values {
+    /// Microsoft's name of the enumeration, or ours of a set of macros.
+    pub name: &'static str,
+    /// Whether they are bits that combine.
+    pub flags: bool,
+    /// Names and values.
+    pub constants: &'static [(&'static str, i64)],
+}
+
+/// The version axis.
+#[derive(Debug)]
+pub struct Axis {
+    /// The kernels, oldest first.
+    pub kernels: &'static [Kernel],
+    /// Index of a kernel, and an architecture, by kernel, then architecture.
+    pub targets: &'static [(u16, Arch)],
+}
+
+/// A kernel: a build and the first revision at which its layouts were seen.
+#[derive(Debug)]
+pub struct Kernel {
+    /// Build and revision.
+    pub build: Build,
+    /// The release, such as `1709`.
+    pub label: &'static str,
+    /// Other builds that are this kernel, revision by revision.
+    pub same: &'static [Build],
+}
+
+/// A processor architecture.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Arch {
+    /// 32-bit x86.
+    X86,
+    /// 64-bit x86.
+    X64,
+}
+
+/// A build such as 10.0.19041.1415.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Build {
+    /// Major version, minor version, build.
+    pub number: [u32; 3],
+    /// Revision; 0 for the first.
+    pub revision: u32,
+}
+
+/// A layout chosen for a build.
+#[derive(Clone, Copy, Debug)]
+pub struct Selection {
+    /// The layout.
+    pub layout: &'static Layout,
+    /// The kernel whose layout it is: the build itself, or the nearest earlier one that is known.
+    pub kernel: &'static Kernel,
+    /// How sure it is for the build that was asked for.
+    pub standing: Standing,
+}
+
+/// How sure a selected layout is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Standing {
+    /// Symbol data of this very kernel confirms it.
+    Verified,
+    /// The kernel is known, but no symbol data confirms this structure there.
+    Unverified,
+    /// The build lies between two known kernels; the layout is that of the older one.
+    Between {
+        /// The older one.
+        older: Build,
+        /// The newer one.
+        newer: Build,
+        /// Whether symbol data confirms both, and both have this layout.
+        same: bool,
+    },
+    /// The build is newer than every known kernel; the layout is that of the newest.
+    Newer,
+}
+
+impl Structure {
+    /// The layout for a build; `None` if the build is older than every kernel that has the structure.
+    pub fn select(&self, build: Build, arch: Arch) -> Option<Selection> {
+        let build = self.axis.canonical(build);
+        let (older, entry) = self.last(arch, |kernel| kernel.build <= build)?;
+        let newer = self.first(arch, |kernel| kernel.build > build);
+        let exact = self.kernel(older).build == build;
+        let standing = match newer {
+            _ if exact && entry.verified.contains(&older) => Standing::Verified,
+            _ if exact => Standing::Unverified,
+            None => Standing::Newer,
+            Some((newer, next)) => Standing::Between {
+                older: self.kernel(older).build,
+                newer: self.kernel(newer).build,
+                same: core::ptr::eq(entry, next) && entry.verified.contains(&older) && next.verified.contains(&newer),
+            },
+        };
+        Some(Selection { layout: entry.layout, kernel: self.kernel(older), standing })
+    }
+
+    /// Every target that has the structure, with its entry.
+    fn all(&self) -> impl Iterator<Item = (u16, &'static Entry)> {
+        self.entries.iter().flat_map(|entry| entry.targets.iter().map(move |&target| (target, entry)))
+    }
+
+    fn of(&self, arch: Arch, test: impl Fn(&Kernel) -> bool) -> impl Iterator<Item = (u16, &'static Entry)> {
+        let has = move |target: u16| self.axis.targets.get(usize::from(target)).is_some_and(|t| t.1 == arch);
+        self.all().filter(move |&(target, _)| has(target) && test(self.kernel(target)))
+    }
+
+    fn last(&self, arch: Arch, test: impl Fn(&Kernel) -> bool) -> Option<(u16, &'static Entry)> {
+        self.of(arch, test).max_by_key(|(target, _)| *target)
+    }
+
+    fn first(&self, arch: Arch, test: impl Fn(&Kernel) -> bool) -> Option<(u16, &'static Entry)> {
+        self.of(arch, test).min_by_key(|(target, _)| *target)
+    }
+
+    fn kernel(&self, target: u16) -> &'static Kernel {
+        &self.axis.kernels[usize::from(self.axis.targets[usize::from(target)].0)]
+    }
+}
+
+impl Axis {
+    /// The build that another is the same kernel as; its revision stays.
+    fn canonical(&self, build: Build) -> Build {
+        let is = |same: &Build| same.number == build.number;
+        match self.kernels.iter().find(|kernel| kernel.same.iter().any(is)) {
+            Some(kernel) => Build { number: kernel.build.number, ..build },
+            None => build,
+        }
+    }
+}
+
+impl Layout {
+    /// The member of that name, among those that are not members of named members.
+    pub fn member(&self, name: &str) -> Option<&'static Member> {
+        self.members.iter().find(|member| member.name == name)
+    }
+}
+
+impl Build {
+    /// A build and revision by their four numbers.
+    pub const fn new(major: u32, minor: u32, build: u32, revision: u32) -> Self {
+        Self { number: [major, minor, build], revision }
+    }
+}
+
+impl fmt::Display for Build {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let [major, minor, build] = self.number;
+        write!(f, "{major}.{minor}.{build}.{}", self.revision)
+    }
+}
+
+impl fmt::Debug for Build {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
