@@ -148,9 +148,7 @@ impl Axis {
         } else {
             match Build::parse(text) {
                 Some((build, true)) => span_of(&|k| k.build == build),
-                Some((build, false)) => {
-                    span_of(&|k| k.build.number == build.number || k.same.contains(&build))
-                }
+                Some((build, false)) => span_of(&|k| k.build.number == build.number || k.same.contains(&build)),
                 None => None,
             }
         };
@@ -250,7 +248,8 @@ impl Axis {
             false => exact(k),
         };
         if opens && closes && !newest {
-            let group = |(_, of): &&(String, Vec<usize>)| of.first() == Some(&version(first)) && of.last() == Some(&version(last));
+            let group =
+                |(_, of): &&(String, Vec<usize>)| of.first() == Some(&version(first)) && of.last() == Some(&version(last));
             if version(first) == version(last) {
                 return label(first, true);
             } else if let Some((group, _)) = self.groups.iter().find(group) {

@@ -52,10 +52,7 @@ const DEPTH: usize = 16;
 impl CType {
     /// Parses a type, or says what is wrong with it.
     pub fn parse(text: &str) -> Result<Self, String> {
-        let mut parser = Parser {
-            tokens: tokens(text)?,
-            next: 0,
-        };
+        let mut parser = Parser { tokens: tokens(text)?, next: 0 };
         let ty = parser.ty(0)?;
         match parser.peek() {
             None => Ok(ty),

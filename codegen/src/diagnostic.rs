@@ -40,16 +40,8 @@ impl Errors {
 
     /// The errors as the compiler shows its own, with or without colour.
     pub fn render(&self, colour: bool) -> String {
-        let renderer = if colour {
-            Renderer::styled()
-        } else {
-            Renderer::plain()
-        };
-        let reports: Vec<_> = self
-            .list
-            .iter()
-            .map(|diagnostic| renderer.render(&self.report(diagnostic)))
-            .collect();
+        let renderer = if colour { Renderer::styled() } else { Renderer::plain() };
+        let reports: Vec<_> = self.list.iter().map(|diagnostic| renderer.render(&self.report(diagnostic))).collect();
         let count = self.list.len();
         let noun = if count == 1 { "error" } else { "errors" };
         format!("{}\n\n{count} {noun} in the specs", reports.join("\n\n"))
@@ -57,9 +49,7 @@ impl Errors {
 
     fn report<'a>(&'a self, diagnostic: &'a Diagnostic) -> Vec<Group<'a>> {
         let (span, label) = &diagnostic.at;
-        let mut main = self
-            .snippet(*span)
-            .annotation(AnnotationKind::Primary.span(range(*span)).label(label));
+        let mut main = self.snippet(*span).annotation(AnnotationKind::Primary.span(range(*span)).label(label));
         let mut others = Vec::new();
         for (span, label) in &diagnostic.also {
             let annotation = AnnotationKind::Context.span(range(*span)).label(label);
@@ -69,9 +59,7 @@ impl Errors {
                 others.push(self.snippet(*span).annotation(annotation));
             }
         }
-        let mut group = Level::ERROR
-            .primary_title(diagnostic.title.as_str())
-            .element(main);
+        let mut group = Level::ERROR.primary_title(diagnostic.title.as_str()).element(main);
         for other in others {
             group = group.element(other);
         }

@@ -170,6 +170,15 @@ pub struct Enumeration {
     pub constants: Vec<(String, i64)>,
 }
 
+/// Why no symbol data confirms a type at a target.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum WhyNot<'a> {
+    /// No public symbols can, for the reason that the spec states.
+    Cannot(&'a str),
+    /// None of this kernel was read yet.
+    Unseen,
+}
+
 /// A member as symbol files list it: those of anonymous structures and unions among their parents'.
 #[derive(Clone, Copy, Debug)]
 pub struct Flat<'a> {
@@ -185,6 +194,47 @@ impl Layouts {
     /// The layout of a type at a target.
     pub fn get(&self, target: usize, name: &str) -> Option<&Layout> {
         self.by_target.get(target)?.get(name).map(|&id| &self.layouts[id])
+    }
+}
+
+impl Layouts {
+    /// The targets of a layout for which symbol data can confirm it and was read.
+    pub fn verifiable(&self, id: LayoutId) -> TargetSet {
+        let layout = &self.layouts[id];
+        let mut set = TargetSet::default();
+        for target in layout.targets.iter().filter(|&target| self.why_not(&layout.name, target).is_none()) {
+            set.insert(target);
+        }
+        set
+    }
+
+    /// Why no symbol data confirms a layout, at the first target where none does.
+    pub fn reason(&self, id: LayoutId) -> &str {
+        let layout = &self.layouts[id];
+        layout.targets.iter().find_map(|target| self.why_not(&layout.name, target)).map_or("", |why| why.text())
+    }
+
+    /// Why no symbol data confirms a type at a target.
+    pub fn why_not(&self, name: &str, target: usize) -> Option<WhyNot<'_>> {
+        let axis = &self.spec.axis;
+        let kernel = &axis.kernels[axis.targets[target].kernel];
+        let definition = self.spec.definitions.get(name)?;
+        let stated = definition.unverifiable.get(target).map(|piece| &piece.value);
+        match stated.or(axis.versions[kernel.version].unverifiable.as_ref()) {
+            Some(reason) => Some(WhyNot::Cannot(reason)),
+            None if kernel.seen.contains(&axis.targets[target].arch) => None,
+            None => Some(WhyNot::Unseen),
+        }
+    }
+}
+
+impl<'a> WhyNot<'a> {
+    /// In words.
+    pub fn text(self) -> &'a str {
+        match self {
+            Self::Cannot(reason) => reason,
+            Self::Unseen => "no symbol data of this kernel was read yet",
+        }
     }
 }
 

@@ -5,8 +5,10 @@
 #![forbid(unsafe_code)]
 
 pub mod axis;
+mod builder;
 pub mod ctype;
 mod diagnostic;
+pub mod emit;
 pub mod layouts;
 mod load;
 mod place;
@@ -15,10 +17,13 @@ mod read;
 mod resolve;
 mod source;
 pub mod spec;
+mod target;
 mod witness;
 
+pub use builder::{BuildError, Builder};
 pub use diagnostic::{Diagnostic, Errors, nearest};
 pub use load::files;
 pub use read::read;
 pub use resolve::resolve;
 pub use source::{At, SourceFile, Sources, Span};
+pub use target::Choice;

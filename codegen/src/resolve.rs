@@ -51,7 +51,10 @@ pub fn resolve(spec: Spec) -> Result<Layouts, Errors> {
 }
 
 /// Sorts the layouts by name, then by first target, and renumbers them.
-fn sorted(layouts: Vec<Layout>, mut by_target: Vec<BTreeMap<String, LayoutId>>) -> (Vec<Layout>, Vec<BTreeMap<String, LayoutId>>) {
+fn sorted(
+    layouts: Vec<Layout>,
+    mut by_target: Vec<BTreeMap<String, LayoutId>>,
+) -> (Vec<Layout>, Vec<BTreeMap<String, LayoutId>>) {
     let mut order: Vec<_> = (0..layouts.len()).collect();
     order.sort_by_key(|&id| (&layouts[id].name, layouts[id].targets.iter().next()));
     let mut new = vec![0; layouts.len()];
@@ -138,7 +141,15 @@ impl Resolver<'_, '_> {
         self.inline(definition, aggregate.kind, &aggregate.members, pack, align, definition.name.span)
     }
 
-    fn inline(&mut self, definition: &Definition, kind: Kind, members: &[Member], pack: Option<u64>, align: Option<u64>, span: Span) -> Option<Aggregate> {
+    fn inline(
+        &mut self,
+        definition: &Definition,
+        kind: Kind,
+        members: &[Member],
+        pack: Option<u64>,
+        align: Option<u64>,
+        span: Span,
+    ) -> Option<Aggregate> {
         let mut placer = Placer::new(kind, pack);
         let mut fields: Vec<Field> = Vec::new();
         let mut failed = false;
@@ -148,7 +159,12 @@ impl Resolver<'_, '_> {
                 && kind == Kind::Struct
                 && matches!(last.ty, Type::Array { count: 0, .. })
             {
-                self.problem(member.span, "a flexible array is the last member", "this member follows one", "give the array a length");
+                self.problem(
+                    member.span,
+                    "a flexible array is the last member",
+                    "this member follows one",
+                    "give the array a length",
+                );
             }
             // Others may be wrong as well, and are to be told in the same run.
             match self.field(definition, member, pack, &mut placer) {
@@ -176,7 +192,9 @@ impl Resolver<'_, '_> {
                 (self.ty(&piece.value, piece.span, 0)?, Some(piece.value.clone()))
             }
             // Packing holds for what is declared within, as the pragma does.
-            Shape::Inline(kind, members) => (Type::Inline(self.inline(definition, *kind, members, pack, None, member.span)?.into()), None),
+            Shape::Inline(kind, members) => {
+                (Type::Inline(self.inline(definition, *kind, members, pack, None, member.span)?.into()), None)
+            }
         };
         let align = member.align.get(self.target).map(|piece| piece.value);
         let extent = self.extent(&ty)?;
@@ -189,7 +207,12 @@ impl Resolver<'_, '_> {
                 let scalar = matches!(ty, Type::Scalar { .. } | Type::Layout(_)) && !self.is_aggregate(&ty);
                 if !scalar || piece.value > extent.size * 8 || align.is_some() {
                     let label = format!("{} bits of {} bytes", piece.value, extent.size);
-                    self.problem(piece.span, "no such bit field", &label, "a bit field has a scalar type, no explicit alignment, and at most the bits of its type");
+                    self.problem(
+                        piece.span,
+                        "no such bit field",
+                        &label,
+                        "a bit field has a scalar type, no explicit alignment, and at most the bits of its type",
+                    );
                     return None;
                 }
                 if piece.value == 0 && member.name.is_some() {
@@ -283,7 +306,14 @@ impl Resolver<'_, '_> {
             return None;
         };
         if !definition.scope.contains(self.target) {
-            self.problem_also(definition.name.span, "specified here, for others only", span, &format!("`{name}` has no layout here"), "used here", "widen `in` of the type, or narrow that of the member");
+            self.problem_also(
+                definition.name.span,
+                "specified here, for others only",
+                span,
+                &format!("`{name}` has no layout here"),
+                "used here",
+                "widen `in` of the type, or narrow that of the member",
+            );
             return None;
         }
         match self.definition(name, definition) {
@@ -330,7 +360,14 @@ impl Resolver<'_, '_> {
             };
             if !fits {
                 let label = format!("it does not fit into {}", values.ty.value);
-                self.problem_also(values.ty.span, "the type", piece.span, "the value is too large for its type", &label, "widen the type, or mend the value");
+                self.problem_also(
+                    values.ty.span,
+                    "the type",
+                    piece.span,
+                    "the value is too large for its type",
+                    &label,
+                    "widen the type, or mend the value",
+                );
             }
             constants.push((constant.name.value.clone(), piece.value));
         }

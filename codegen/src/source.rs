@@ -35,10 +35,7 @@ pub struct At<T> {
 impl Sources {
     /// Adds a file. The path is only shown, never opened.
     pub fn add(&mut self, path: impl Into<String>, text: impl Into<String>) {
-        self.files.push(SourceFile {
-            path: path.into(),
-            text: text.into(),
-        });
+        self.files.push(SourceFile { path: path.into(), text: text.into() });
     }
 
     /// The files.
@@ -63,11 +60,7 @@ impl Sources {
 
 impl Span {
     pub(crate) fn new(file: usize, range: core::ops::Range<usize>) -> Self {
-        Self {
-            file: file as u32,
-            start: range.start as u32,
-            end: range.end as u32,
-        }
+        Self { file: file as u32, start: range.start as u32, end: range.end as u32 }
     }
 }
 

@@ -54,7 +54,12 @@ impl Checker<'_> {
         if piece.value != size {
             let title = format!("`{}` has {size:#x} bytes, not {:#x}", definition.name.value, piece.value);
             let label = format!("{:#x} is stated", piece.value);
-            let also = self.add(piece.span, &title, &label, "mend the members, or the stated size; keep a document's error as an erratum");
+            let also = self.add(
+                piece.span,
+                &title,
+                &label,
+                "mend the members, or the stated size; keep a document's error as an erratum",
+            );
             if let Some(last) = laid_out.fields.last() {
                 let says = format!("the last member: {:#x} bytes at {:#x}", last.size, last.offset);
                 also.push((last.info.span, says));
@@ -83,7 +88,12 @@ impl Checker<'_> {
         if let Some(piece) = member.offset.get(self.target).filter(|piece| piece.value != offset) {
             let title = format!("`{name}` is at {offset:#x}, not at {:#x}", piece.value);
             let label = format!("{:#x} is stated", piece.value);
-            let also = self.add(piece.span, &title, &label, "mend order, types or nesting, or the stated offset; keep a document's error as an erratum");
+            let also = self.add(
+                piece.span,
+                &title,
+                &label,
+                "mend order, types or nesting, or the stated offset; keep a document's error as an erratum",
+            );
             if let Some(before) = before {
                 let says = format!("the member before it: {:#x} bytes at {:#x}", before.size, base + before.offset);
                 also.push((before.info.span, says));
@@ -114,14 +124,24 @@ impl Checker<'_> {
     /// The set of values that a member holds exists, and fits.
     fn values(&mut self, values: &At<String>, field: &Field) {
         let Some(definition) = self.spec.definitions.get(&values.value) else {
-            self.add(values.span, &format!("`{}` is not specified", values.value), "used here", "specify it in constants/, or remove `values`");
+            self.add(
+                values.span,
+                &format!("`{}` is not specified", values.value),
+                "used here",
+                "specify it in constants/, or remove `values`",
+            );
             return;
         };
         let sort = matches!(&definition.body, Body::Values(v) if v.kind != ValuesKind::Enum);
         let size = self.types.get(&values.value).map(|&id| self.layouts[id].extent().size);
         // Bits take a value of any size apart.
         if !sort || size.is_some_and(|size| size != field.size && field.bits.is_none()) {
-            let also = self.add(values.span, &format!("`{}` cannot be the values of this member", values.value), "used here", "name flags or constants of the same size as the member");
+            let also = self.add(
+                values.span,
+                &format!("`{}` cannot be the values of this member", values.value),
+                "used here",
+                "name flags or constants of the same size as the member",
+            );
             also.push((definition.name.span, "specified here".into()));
         }
     }
@@ -166,7 +186,12 @@ impl Checker<'_> {
                 Fact::Number(_) => None,
             });
             let [Some(document), Some(actual)] = sets else {
-                self.add(erratum.span, "`document` and `actual` of an erratum about `in` are scopes", "here", "write them as ranges, or write what = \"text\"");
+                self.add(
+                    erratum.span,
+                    "`document` and `actual` of an erratum about `in` are scopes",
+                    "here",
+                    "write them as ranges, or write what = \"text\"",
+                );
                 continue;
             };
             let within = |set: &crate::axis::TargetSet| set.intersection(&erratum.scope);
@@ -185,7 +210,8 @@ impl Checker<'_> {
         for flat in aggregate.flat() {
             if let Some(first) = names.insert(flat.name, flat.field.info.span) {
                 let title = format!("`{}` is there twice", flat.name);
-                let also = self.add(flat.field.info.span, &title, "the second", "let their ranges exclude each other, or rename one");
+                let also =
+                    self.add(flat.field.info.span, &title, "the second", "let their ranges exclude each other, or rename one");
                 also.push((first, "the first".into()));
             }
         }

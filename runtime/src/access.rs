@@ -36,6 +36,17 @@ pub fn bits<S: Pod>(structure: &S, offset: usize, unit: usize, position: u32, wi
     u64::from_le_bytes(bytes) >> position & ones(width)
 }
 
+/// [`bits`], the highest of them as the sign.
+///
+/// # Panics
+///
+/// As [`bits`].
+#[inline]
+pub fn signed_bits<S: Pod>(structure: &S, offset: usize, unit: usize, position: u32, width: u32) -> i64 {
+    let unused = 64 - width.clamp(1, 64);
+    (bits(structure, offset, unit, position, width) << unused) as i64 >> unused
+}
+
 /// Replaces `width` bits from `position` on; bits of `value` beyond the width are dropped, as in C.
 ///
 /// # Panics

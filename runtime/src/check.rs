@@ -4,7 +4,7 @@
 type Member = (&'static str, usize, usize, usize);
 
 /// A structure has its stated size, alignment and offsets, and its members fill it.
-pub const fn r#struct(name: &str, size: usize, stated_size: usize, align: usize, stated_align: usize, members: &[Member]) {
+pub const fn structure(name: &str, size: usize, stated_size: usize, align: usize, stated_align: usize, members: &[Member]) {
     extent(name, size, stated_size, align, stated_align);
     let mut end = 0;
     let mut i = 0;
@@ -40,5 +40,7 @@ const fn extent(name: &str, size: usize, stated_size: usize, align: usize, state
     }
 }
 
-/// Compiles for plain old data only.
-pub fn plain<T: bytemuck::Pod>(_: &T) {}
+/// The size of plain old data; compiles for nothing else.
+pub const fn size_of_plain<T: bytemuck::Pod>(_: &T) -> usize {
+    size_of::<T>()
+}

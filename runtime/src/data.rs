@@ -77,27 +77,23 @@ impl<T: Pod + fmt::Debug, const N: usize> fmt::Debug for Bytes<T, N> {
     }
 }
 
-/// Proves at compile time that a generated type has its stated layout and no padding, implements `Zeroable` and `Pod` on that
-/// ground, and `Debug` from its metadata.
+/// Proves at compile time that a generated type has its stated layout and no padding, and implements `Zeroable` and `Pod`
+/// on that ground.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! layout {
-    ($kind:ident $name:ident, $size:literal, $align:literal, $debug:expr, [$($field:ident = $offset:literal),+ $(,)?]) => {
+    (struct $($rest:tt)+) => { $crate::layout!(@structure $($rest)+); };
+    (union $($rest:tt)+) => { $crate::layout!(@union $($rest)+); };
+    (@$check:ident $name:ident, $size:literal, $align:literal, [$($field:ident = $offset:literal),+ $(,)?]) => {
         const _: () = {
-            // SAFETY: every member is plain old data, as `members` below makes the compiler check.
+            // SAFETY: zeroes are valid for every member: `size_of_plain` below accepts none that is not plain old data.
             const ZERO: $name = unsafe { core::mem::MaybeUninit::zeroed().assume_init() };
-            // SAFETY: every byte of ZERO is written, and no bits are invalid for plain old data, whichever member is read.
+            // SAFETY: every byte of ZERO is written, and plain old data has no invalid bits, whichever branch is read.
             #[allow(unused_unsafe)]
             let members = unsafe {
-                [$((stringify!($field), core::mem::offset_of!($name, $field), $offset, size_of_val(&ZERO.$field))),+]
+                [$((stringify!($field), core::mem::offset_of!($name, $field), $offset, $crate::check::size_of_plain(&ZERO.$field))),+]
             };
-            $crate::check::$kind(stringify!($name), size_of::<$name>(), $size, align_of::<$name>(), $align, &members);
-            #[allow(unused_unsafe)]
-            fn members(value: &$name) {
-                // SAFETY: never called; it exists so that the bound on `plain` is checked for each member.
-                unsafe { $($crate::check::plain(&value.$field);)+ }
-            }
-            let _ = members;
+            $crate::check::$check(stringify!($name), size_of::<$name>(), $size, align_of::<$name>(), $align, &members);
         };
 
         // SAFETY: every member is plain old data, for which zeroes are valid.
@@ -106,10 +102,34 @@ macro_rules! layout {
         // SAFETY: `repr(C)` and `Copy`; every member is plain old data; the check above refuses a structure whose members leave
         // a byte between or after them, and a union with a branch that is shorter than the union.
         unsafe impl $crate::bytemuck::Pod for $name {}
+    };
+}
+
+/// Implements `Described`, and `Debug` from it.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! described {
+    ($name:ident, $layout:expr) => {
+        impl $crate::Described for $name {
+            const LAYOUT: &'static $crate::meta::Layout = &$layout;
+        }
 
         impl core::fmt::Debug for $name {
             fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-                $crate::debug(f, &$debug, $crate::bytemuck::bytes_of(self))
+                $crate::debug::layout(f, <Self as $crate::Described>::LAYOUT, $crate::bytemuck::bytes_of(self))
+            }
+        }
+    };
+}
+
+/// Implements `Debug` for a type behind no name, whose members its parent shows.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! undescribed {
+    ($name:ident) => {
+        impl core::fmt::Debug for $name {
+            fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+                f.debug_struct(stringify!($name)).finish_non_exhaustive()
             }
         }
     };

@@ -1,20 +1,12 @@
 //! Values printed from metadata, so that generated types need no derived `Debug`.
 
-use crate::meta::{Member, Type, Values};
+use crate::meta::{Layout, Member, Type, Values};
 use core::fmt::{self, Debug, Formatter};
 
-/// A name and members: what a type shows of itself.
-pub struct Shown {
-    /// The name.
-    pub name: &'static str,
-    /// The members.
-    pub members: &'static [Member],
-}
-
 /// Prints the bytes of a type, member by member.
-pub fn debug(f: &mut Formatter<'_>, shown: &Shown, bytes: &[u8]) -> fmt::Result {
-    let mut list = f.debug_struct(shown.name);
-    for member in shown.members {
+pub fn layout(f: &mut Formatter<'_>, layout: &Layout, bytes: &[u8]) -> fmt::Result {
+    let mut list = f.debug_struct(layout.name);
+    for member in layout.members {
         list.field(member.name, &Value::of(member, bytes));
     }
     list.finish()
@@ -59,8 +51,7 @@ impl Debug for Value<'_> {
             Type::Pointer => write!(f, "{:#x}", self.unsigned()),
             Type::Values(values) if values.flags => flags(f, values, self.unsigned() as i64),
             Type::Values(values) => value(f, values, self.signed()),
-            Type::Layout(layout) => debug(f, &Shown { name: layout.name, members: layout.members }, self.bytes),
-            Type::Members(members) => debug(f, &Shown { name: "_", members }, self.bytes),
+            Type::Layout(layout) => self::layout(f, layout, self.bytes),
             Type::Array(ty, size) => {
                 let elements = self.bytes.chunks((*size).max(1));
                 f.debug_list().entries(elements.map(|bytes| Value { ty, bits: None, bytes })).finish()

@@ -4,7 +4,9 @@
 #![no_std]
 
 #[cfg(target_endian = "big")]
-compile_error!("the layouts are little-endian, as Windows is: a big-endian host would have to swap every member; use a little-endian one");
+compile_error!(
+    "the layouts are little-endian, as Windows is: a big-endian host would have to swap every member; use a little-endian one"
+);
 
 mod access;
 #[doc(hidden)]
@@ -15,9 +17,7 @@ pub mod debug;
 pub mod meta;
 mod values;
 
-pub use access::{bits, read, set_bits, write};
+pub use access::{bits, read, set_bits, signed_bits, write};
 pub use bytemuck;
 pub use data::{Bytes, Ptr32, Ptr64};
-#[doc(hidden)]
-pub use debug::{Shown, debug};
-pub use meta::{Arch, Build};
+pub use meta::{Arch, Build, Described};

@@ -2,7 +2,19 @@
 
 use core::fmt;
 
-/// A structure, union or enumeration in all its layouts.
+/// A generated type, described.
+pub trait Described: bytemuck::Pod {
+    /// Its layout.
+    const LAYOUT: &'static Layout;
+}
+
+/// A generated enumeration or set of values, described.
+pub trait Named: bytemuck::Pod {
+    /// Its values.
+    const VALUES: &'static Values;
+}
+
+/// A structure or union in all its layouts.
 #[derive(Debug)]
 pub struct Structure {
     /// Microsoft's name.
@@ -67,8 +79,6 @@ pub enum Type {
     Values(&'static Values),
     /// A structure of its own.
     Layout(&'static Layout),
-    /// An unnamed structure or union, by its members.
-    Members(&'static [Member]),
     /// Elements of a type and a size in bytes.
     Array(&'static Type, usize),
 }
@@ -204,6 +214,18 @@ impl Axis {
             Some(kernel) => Build { number: kernel.build.number, ..build },
             None => build,
         }
+    }
+}
+
+impl Member {
+    /// A member that is no bit field.
+    pub const fn new(name: &'static str, offset: usize, size: usize, c: &'static str, ty: Type) -> Self {
+        Self { name, offset, size, bits: None, c, ty }
+    }
+
+    /// A bit field.
+    pub const fn bits(bits: (u32, u32), name: &'static str, offset: usize, size: usize, c: &'static str, ty: Type) -> Self {
+        Self { name, offset, size, bits: Some(bits), c, ty }
     }
 }
 

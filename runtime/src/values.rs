@@ -1,20 +1,24 @@
 //! Enumerations and flags: transparent newtypes, so that an unknown value survives.
 
-/// Implements what every set of values has: plain old data, and `Debug` by names. `flags` combine as well.
+/// Implements what every set of values has: plain old data, its names, and `Debug` by them. `flags` combine as well.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! values {
-    ($name:ident, $repr:ident, $print:ident, $values:expr) => {
+    ($print:ident $name:ident, $values:expr) => {
         // SAFETY: a transparent wrapper of an integer.
         unsafe impl $crate::bytemuck::Zeroable for $name {}
 
         // SAFETY: a transparent wrapper of an integer.
         unsafe impl $crate::bytemuck::Pod for $name {}
 
+        impl $crate::meta::Named for $name {
+            const VALUES: &'static $crate::meta::Values = &$values;
+        }
+
         impl core::fmt::Debug for $name {
             fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
                 #[allow(clippy::unnecessary_cast, clippy::cast_lossless)]
-                $crate::debug::$print(f, &$values, self.0 as i64)
+                $crate::debug::$print(f, <Self as $crate::meta::Named>::VALUES, self.0 as i64)
             }
         }
 

@@ -27,12 +27,23 @@ pub(super) fn read<'a>(reader: &mut Reader, roots: impl Iterator<Item = (usize, 
     }
     reader.file = last;
     if axis.kernels.is_empty() {
-        reader.error(reader.span(0..0), "the spec set has no version axis", "here", "add a windows.toml with [[version]] tables that list kernels");
+        reader.error(
+            reader.span(0..0),
+            "the spec set has no version axis",
+            "here",
+            "add a windows.toml with [[version]] tables that list kernels",
+        );
     }
     for pair in axis.kernels.windows(2) {
         if pair[0].build >= pair[1].build {
             let title = format!("kernel {} follows {}", pair[1].build, pair[0].build);
-            reader.error_also((pair[0].span, "this one is newer or the same"), pair[1].span, title, "out of order", "list the kernels oldest first, each once");
+            reader.error_also(
+                (pair[0].span, "this one is newer or the same"),
+                pair[1].span,
+                title,
+                "out of order",
+                "list the kernels oldest first, each once",
+            );
         }
     }
     for (index, kernel) in axis.kernels.iter().enumerate() {
@@ -48,7 +59,12 @@ fn version(reader: &mut Reader, node: &Node, all: &[Arch], axis: &mut Axis) {
     let Some(table) = reader.table(node, &["label", "release", "architectures", "unverifiable", "kernels"]) else { return };
     let Some(label) = table.require(reader, "label").and_then(|n| reader.string(n)) else { return };
     if axis.labels().any(|l| l == label.value) || label.value.contains([' ', ',']) || label.value.contains("..") {
-        reader.error(label.span, format!("`{}` cannot be a label", label.value), "used already, or with a space, a comma or `..`", "choose another");
+        reader.error(
+            label.span,
+            format!("`{}` cannot be a label", label.value),
+            "used already, or with a space, a comma or `..`",
+            "choose another",
+        );
     }
     let of = table.get("architectures").map(|n| arches(reader, n)).unwrap_or(all.to_vec());
     let version = axis.versions.len();
@@ -70,7 +86,12 @@ fn kernel(reader: &mut Reader, node: &Node, version: usize, all: &[Arch]) -> Opt
     let architectures = table.get("architectures").map(|n| arches(reader, n)).unwrap_or(all.to_vec());
     let seen = table.require(reader, "seen").map(|n| arches(reader, n)).unwrap_or_default();
     if seen.iter().any(|arch| !architectures.contains(arch)) {
-        reader.error(table.span, "`seen` names an architecture that the kernel does not have", "here", "add it to `architectures`, or take it out of `seen`");
+        reader.error(
+            table.span,
+            "`seen` names an architecture that the kernel does not have",
+            "here",
+            "add it to `architectures`, or take it out of `seen`",
+        );
     }
     Some(Kernel {
         build,
@@ -93,7 +114,12 @@ fn build(reader: &mut Reader, node: &Node) -> Option<Build> {
     let At { value, span } = reader.string(node)?;
     let parsed = Build::parse(&value);
     if parsed.is_none() {
-        reader.error(span, format!("`{value}` is no build"), "not three or four numbers", "write it as 10.0.19041 or 10.0.19041.1415");
+        reader.error(
+            span,
+            format!("`{value}` is no build"),
+            "not three or four numbers",
+            "write it as 10.0.19041 or 10.0.19041.1415",
+        );
     }
     parsed.map(|(build, _)| build)
 }
@@ -101,7 +127,12 @@ fn build(reader: &mut Reader, node: &Node) -> Option<Build> {
 fn identifier(reader: &mut Reader, node: &Node) -> Option<String> {
     let At { value, span } = reader.string(node)?;
     if !super::scalars::is_identifier(&value) || value.chars().any(|c| c.is_ascii_uppercase()) {
-        reader.error(span, format!("`{value}` cannot name a module"), "here", "write lower-case letters, digits and `_`, a letter first");
+        reader.error(
+            span,
+            format!("`{value}` cannot name a module"),
+            "here",
+            "write lower-case letters, digits and `_`, a letter first",
+        );
         return None;
     }
     Some(value)
@@ -122,7 +153,12 @@ fn group(reader: &mut Reader, node: &Node, axis: &mut Axis) {
         let Some(name) = reader.string(node) else { continue };
         match axis.versions.iter().position(|v| v.label == name.value) {
             Some(version) => of.push(version),
-            None => reader.error(name.span, format!("`{}` is no version", name.value), "unknown label", "name versions that the axis has"),
+            None => reader.error(
+                name.span,
+                format!("`{}` is no version", name.value),
+                "unknown label",
+                "name versions that the axis has",
+            ),
         }
     }
     if axis.labels().any(|l| l == label.value) {

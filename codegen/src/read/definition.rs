@@ -67,12 +67,16 @@ fn values(reader: &mut Reader, axis: &Axis, root: &Table, node: &Node, kind: Val
     let nodes = table.require(reader, "constants").map(|n| reader.array(n));
     let constants: Vec<_> = nodes.into_iter().flatten().filter_map(|n| constant(reader, axis, &scope, n)).collect();
     for (i, one) in constants.iter().enumerate() {
-        let clash = |other: &&Constant| {
-            other.name.value == one.name.value && !other.scope.intersection(&one.scope).is_empty()
-        };
+        let clash = |other: &&Constant| other.name.value == one.name.value && !other.scope.intersection(&one.scope).is_empty();
         if let Some(other) = constants[..i].iter().find(clash) {
             let title = format!("`{}` is defined twice", one.name.value);
-            reader.error_also((other.name.span, "the first"), one.name.span, title, "the second", "let their ranges exclude each other, or make the value piecewise");
+            reader.error_also(
+                (other.name.span, "the first"),
+                one.name.span,
+                title,
+                "the second",
+                "let their ranges exclude each other, or make the value piecewise",
+            );
         }
     }
     common(reader, axis, &table, scope, Body::Values(Values { kind, ty: ty?, constants }))

@@ -17,7 +17,20 @@ const WHAT: [What; 9] =
     [What::Offset, What::Size, What::Type, What::Name, What::Value, What::Mask, What::Bits, What::In, What::Text];
 
 const KEYS: [&str; 15] = [
-    "name", "type", "struct", "union", "in", "offset", "bits", "mask", "align", "values", "source", "unverifiable", "unknown", "doc",
+    "name",
+    "type",
+    "struct",
+    "union",
+    "in",
+    "offset",
+    "bits",
+    "mask",
+    "align",
+    "values",
+    "source",
+    "unverifiable",
+    "unknown",
+    "doc",
     "errata",
 ];
 

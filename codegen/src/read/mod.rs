@@ -21,12 +21,8 @@ use tree::Reader;
 pub fn read(sources: Sources) -> Result<Spec, Errors> {
     let mut errors = Vec::new();
     let mut spec = Spec::default();
-    let parsed: Vec<_> = sources
-        .files()
-        .iter()
-        .enumerate()
-        .map(|(file, source)| parse(file, &source.text, &mut errors))
-        .collect();
+    let parsed: Vec<_> =
+        sources.files().iter().enumerate().map(|(file, source)| parse(file, &source.text, &mut errors)).collect();
     // An unparsed file would only make the others look wrong.
     if errors.is_empty() {
         let roots = || parsed.iter().enumerate();

@@ -16,7 +16,12 @@ pub(super) fn read<'a>(reader: &mut Reader, root: &'a DeTable<'a>, spec: &mut Sp
         for (key, node) in entries.iter() {
             let name = At::new(key.get_ref().to_string(), reader.span(key.span()));
             if !check_name(reader, &name) || spec.scalars.contains_key(&name.value) || spec.typedefs.contains_key(&name.value) {
-                reader.error(name.span, format!("`{}` cannot be a type here", name.value), "used already, or not a name", "choose another");
+                reader.error(
+                    name.span,
+                    format!("`{}` cannot be a type here", name.value),
+                    "used already, or not a name",
+                    "choose another",
+                );
             } else if section.get_ref() == "scalar" {
                 spec.scalars.extend(scalar(reader, node).map(|scalar| (name.value, scalar)));
             } else {
@@ -39,7 +44,12 @@ fn scalar(reader: &mut Reader, node: &Node) -> Option<Scalar> {
         None => false,
         Some((_, DeValue::Boolean(signed))) => *signed,
         Some((node, _)) => {
-            reader.error(reader.span(node.span()), "true or false is expected", "this is neither", "write true or false, without quotes");
+            reader.error(
+                reader.span(node.span()),
+                "true or false is expected",
+                "this is neither",
+                "write true or false, without quotes",
+            );
             false
         }
     };
@@ -53,7 +63,12 @@ pub(super) fn ctype(reader: &mut Reader, node: &Node) -> Option<CType> {
     match CType::parse(&text.value) {
         Ok(ty) => Some(ty),
         Err(message) => {
-            reader.error(text.span, "this is no C type", message, "write it as in C, without a name: \"ULONG\", \"UCHAR [16]\", \"VOID (*) (PVOID)\"");
+            reader.error(
+                text.span,
+                "this is no C type",
+                message,
+                "write it as in C, without a name: \"ULONG\", \"UCHAR [16]\", \"VOID (*) (PVOID)\"",
+            );
             None
         }
     }
@@ -62,7 +77,12 @@ pub(super) fn ctype(reader: &mut Reader, node: &Node) -> Option<CType> {
 pub(super) fn check_name(reader: &mut Reader, name: &At<String>) -> bool {
     let good = is_identifier(&name.value);
     if !good {
-        reader.error(name.span, format!("`{}` is no name", name.value), "not an identifier of C", "write letters, digits and `_`, a letter first");
+        reader.error(
+            name.span,
+            format!("`{}` is no name", name.value),
+            "not an identifier of C",
+            "write letters, digits and `_`, a letter first",
+        );
     }
     good
 }

@@ -33,12 +33,7 @@ impl<'e> Reader<'e> {
     }
 
     pub fn error(&mut self, span: Span, title: impl Into<String>, label: impl Into<String>, help: impl Into<String>) {
-        self.errors.push(Diagnostic {
-            title: title.into(),
-            at: (span, label.into()),
-            also: Vec::new(),
-            help: help.into(),
-        });
+        self.errors.push(Diagnostic { title: title.into(), at: (span, label.into()), also: Vec::new(), help: help.into() });
     }
 
     pub fn error_also(&mut self, also: (Span, &str), span: Span, title: String, label: &str, help: &str) {
@@ -59,7 +54,12 @@ impl<'e> Reader<'e> {
         match node.get_ref() {
             DeValue::Table(entries) => Some(self.known(Table { entries, span }, keys)),
             _ => {
-                self.error(span, "a table is expected", "this is no table", format!("write {{ … }} with the keys {}", keys.join(", ")));
+                self.error(
+                    span,
+                    "a table is expected",
+                    "this is no table",
+                    format!("write {{ … }} with the keys {}", keys.join(", ")),
+                );
                 None
             }
         }
@@ -96,7 +96,12 @@ impl<'e> Reader<'e> {
             _ => None,
         };
         if value.is_none() {
-            self.error(span, "an integer is expected", "this is no integer of 64 bits", "write a number such as 8 or 0x08, without quotes");
+            self.error(
+                span,
+                "an integer is expected",
+                "this is no integer of 64 bits",
+                "write a number such as 8 or 0x08, without quotes",
+            );
         }
         value.map(|value| At::new(value, span))
     }

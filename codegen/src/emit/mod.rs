@@ -1,0 +1,9 @@
+//! From [`Layouts`](crate::layouts::Layouts) to text. Emitters only print: everything is decided before.
+
+pub mod c;
+pub mod rust;
+
+use std::collections::BTreeMap;
+
+/// Generated files: path from the folder they belong to, and text.
+pub type Files = BTreeMap<String, String>;

@@ -1,0 +1,124 @@
+//! Enumerations, flags and constants: transparent newtypes with named values.
+
+use super::Emitter;
+use super::docs::comment;
+use super::names::member;
+use crate::layouts::{Enumeration, LayoutId};
+use crate::spec::{Constant, Definition, Piece, Values, ValuesKind};
+use std::fmt::Write;
+
+impl Emitter<'_> {
+    /// An enumeration as some targets have it.
+    pub(super) fn enumeration(&self, id: LayoutId, enumeration: &Enumeration, out: &mut String) {
+        let layout = &self.layouts.layouts[id];
+        let axis = &self.layouts.spec.axis;
+        let definition = &self.layouts.spec.definitions[&layout.name];
+        let doc = format!("`{}` in {}.\n\n{}", layout.name, axis.describe(&layout.targets), definition.doc);
+        let rows: Vec<_> = enumeration
+            .constants
+            .iter()
+            .map(|(name, value)| Row { name: name.clone(), value: *value, doc: self.constant_doc(definition, name, *value) })
+            .collect();
+        let ty = format!("{}{}", if enumeration.signed { 'i' } else { 'u' }, enumeration.size * 8);
+        newtype(&self.type_name(id), &layout.name, &doc, &ty, ValuesKind::Enum, &rows, out);
+    }
+
+    /// A set of macros: all that any target defines.
+    pub(super) fn macros(&self, definition: &Definition, values: &Values, out: &mut String) {
+        let mut rows: Vec<Row> = Vec::new();
+        for constant in &values.constants {
+            for piece in &constant.value.0 {
+                rows.push(self.constant(constant, piece, rows_named(&rows, &constant.name.value)));
+            }
+        }
+        let ty = self.layouts.layouts.iter().find_map(|l| match &l.form {
+            crate::layouts::Form::Enumeration(e) if l.name == definition.name.value => Some(e),
+            _ => None,
+        });
+        let ty = ty.map_or("u32".to_owned(), |e| format!("{}{}", if e.signed { 'i' } else { 'u' }, e.size * 8));
+        newtype(&definition.name.value, &definition.name.value, &definition.doc, &ty, values.kind, &rows, out);
+    }
+
+    /// One value of a constant; where it has several, the scope makes the name.
+    fn constant(&self, constant: &Constant, piece: &Piece<i64>, taken: bool) -> Row {
+        let axis = &self.layouts.spec.axis;
+        let scope = axis.describe(&piece.targets);
+        let several = constant.value.0.len() > 1 || taken;
+        let suffix = if several { format!("_{}", identifier(&scope)) } else { String::new() };
+        let mut doc = match (piece.targets == axis.all(), &constant.guid) {
+            (false, _) => format!("{scope}."),
+            (true, _) => String::new(),
+        };
+        if !constant.doc.is_empty() {
+            let _ = write!(doc, " {}", constant.doc);
+        }
+        if let Some(guid) = &constant.guid {
+            let _ = write!(doc, " GUID `{guid}`.");
+        }
+        for erratum in &constant.errata {
+            let _ = write!(doc, "\n\nErratum, {}.", erratum.sentence(axis));
+        }
+        let name = format!("{}{suffix}", constant.name.value);
+        let doc = if doc.trim().is_empty() { format!("`{}`.", constant.name.value) } else { doc.trim().to_owned() };
+        Row { name, value: piece.value, doc }
+    }
+
+    fn constant_doc(&self, definition: &Definition, name: &str, value: i64) -> String {
+        let crate::spec::Body::Values(values) = &definition.body else { return String::new() };
+        let found = values.constants.iter().find_map(|constant| {
+            let piece = constant.value.0.iter().find(|piece| constant.name.value == name && piece.value == value)?;
+            let mut row = self.constant(constant, piece, false);
+            if row.doc.is_empty() {
+                row.doc = format!("`{name}`.");
+            }
+            Some(row.doc)
+        });
+        found.unwrap_or_default()
+    }
+}
+
+/// A named value as Rust has it.
+struct Row {
+    name: String,
+    value: i64,
+    doc: String,
+}
+
+fn rows_named(rows: &[Row], name: &str) -> bool {
+    rows.iter().any(|row| row.name == name)
+}
+
+/// A scope as part of a name.
+fn identifier(scope: &str) -> String {
+    let words: Vec<_> = scope.split(|c: char| !c.is_ascii_alphanumeric()).filter(|w| !w.is_empty()).collect();
+    words.join("_")
+}
+
+fn newtype(name: &str, shown: &str, doc: &str, ty: &str, kind: ValuesKind, rows: &[Row], out: &mut String) {
+    let _ = write!(
+        out,
+        "\n{}#[derive(Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]\n#[repr(transparent)]\npub struct {name}(pub {ty});\n",
+        comment(doc, "")
+    );
+    let literal = |value: i64| if value < 0 { value.to_string() } else { format!("{value:#x}") };
+    let _ = write!(out, "\nimpl {name} {{\n");
+    for row in rows {
+        let _ = writeln!(
+            out,
+            "{}    pub const {}: Self = Self({});",
+            comment(&row.doc, "    "),
+            member(&row.name),
+            literal(row.value)
+        );
+    }
+    out.push_str("}\n");
+    let (print, flags) = if kind == ValuesKind::Flags { ("flags", true) } else { ("value", false) };
+    let _ = write!(
+        out,
+        "\nruntime::values!({print} {name}, Values {{\n    name: \"{shown}\",\n    flags: {flags},\n    constants: &[\n"
+    );
+    for row in rows {
+        let _ = writeln!(out, "        (\"{}\", {}),", row.name, literal(row.value));
+    }
+    out.push_str("    ],\n});\n");
+}

@@ -1,0 +1,65 @@
+//! Reads Intermediate Symbol Format: the JSON tables of Volatility 3, plain or compressed with xz.
+//!
+//! ```
+//! use etw_layouts_symbols::{Definition, isf};
+//!
+//! let table = br#"{
+//!     "metadata": {"producer": {"name": "by hand"}},
+//!     "base_types": {"unsigned long": {"kind": "int", "size": 4, "signed": false, "endian": "little"}},
+//!     "user_types": {"_WMI_TRACE_PACKET": {"kind": "struct", "size": 4, "fields": {}}},
+//!     "enums": {},
+//!     "symbols": {}
+//! }"#;
+//! let table = isf::read(table, &isf::Wanted::from_iter(["WMI_TRACE_PACKET"]))?;
+//! assert!(matches!(&table.types["WMI_TRACE_PACKET"], Definition::Aggregate(packet) if packet.size == 4));
+//! # Ok::<(), isf::Error>(())
+//! ```
+
+mod closure;
+mod document;
+mod error;
+mod unpack;
+
+pub use error::{Error, Fault};
+
+use crate::model::Table;
+use std::collections::BTreeSet;
+
+/// The largest table accepted, in bytes of JSON. Those of Windows kernels are 0.5 to 7 MB.
+pub const MAX_JSON: usize = 64 << 20;
+
+/// The most members and constants accepted in one result. Unnamed types repeat theirs wherever they are used.
+pub const MAX_MEMBERS: usize = 1 << 18;
+
+/// Which types of a table to keep. Those that they hold by value are kept as well.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Wanted {
+    /// Every type that has a name.
+    All,
+    /// Types by name, without the leading underscore of the tag. A name that the table lacks is no error.
+    Named(BTreeSet<String>),
+}
+
+impl<S: Into<String>> FromIterator<S> for Wanted {
+    fn from_iter<I: IntoIterator<Item = S>>(names: I) -> Wanted {
+        Wanted::Named(names.into_iter().map(Into::into).collect())
+    }
+}
+
+/// Reads a table, plain or xz, which its first bytes tell.
+///
+/// Names lose one leading underscore: `_LIST_ENTRY` is `LIST_ENTRY`. Unnamed types (`__unnamed_1045`,
+/// `__anonymous_10db`, `<unnamed-tag>`) become part of what uses them, so that nothing depends on a table's numbering.
+/// Anonymous members become members of the enclosing type.
+///
+/// # Errors
+///
+/// If the input is damaged, not ISF, larger than [`MAX_JSON`], or if its types nest deeper than [`crate::MAX_DEPTH`]
+/// or repeat into more than [`MAX_MEMBERS`]. No input panics.
+pub fn read(input: &[u8], wanted: &Wanted) -> Result<Table, Error> {
+    let text = unpack::text(input)?;
+    let document = document::parse(&text)?;
+    let types = closure::types(&text, &document, wanted)?;
+    let (producer, pdb, arch) = document.identity();
+    Ok(Table { producer, pdb, arch, types })
+}

@@ -1,0 +1,231 @@
+//! The wanted types of a document, and those that they hold by value.
+
+use super::document::{BaseKind, Document, EnumType, Field, TypeReference, UserKind, UserType, invalid, parse_value};
+use super::{Error, MAX_MEMBERS, Wanted};
+use crate::model::{Aggregate, AggregateKind, Definition, Enumeration, Integer, MAX_DEPTH, Member, Type, Types};
+use serde_json::value::RawValue;
+
+/// Converts the wanted types and all that they embed.
+pub(super) fn types(text: &str, document: &Document<'_>, wanted: &Wanted) -> Result<Types, Error> {
+    let mut types = Types::new();
+    let pending = match wanted {
+        Wanted::Named(names) => names.iter().cloned().collect(),
+        Wanted::All => {
+            document.user_types.keys().chain(document.enums.keys()).filter_map(|key| plain(key)).map(str::to_owned).collect()
+        }
+    };
+    let mut closure = Closure { text, document, pending, budget: MAX_MEMBERS };
+    while let Some(name) = closure.pending.pop() {
+        if !types.contains_key(&name)
+            && let Some(source) = closure.find(&name)?
+        {
+            let definition = closure.definition(source, &name, 0)?;
+            types.insert(name, definition);
+        }
+    }
+    Ok(types)
+}
+
+struct Closure<'a> {
+    text: &'a str,
+    document: &'a Document<'a>,
+    /// Names of types that are still to be converted, some of them more than once.
+    pending: Vec<String>,
+    /// How many more members are accepted.
+    budget: usize,
+}
+
+/// Where a type is defined in the document.
+#[derive(Clone, Copy)]
+enum Source<'a> {
+    Aggregate(&'a RawValue),
+    Enumeration(&'a RawValue),
+}
+
+/// What a type is reached through.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Held {
+    ByValue,
+    ByPointer,
+}
+
+impl<'a> Closure<'a> {
+    /// The type of a name that has lost its underscore.
+    fn find(&self, name: &str) -> Result<Option<Source<'a>>, Error> {
+        let keys = [format!("_{name}"), name.to_owned()];
+        let mut found = keys.iter().filter(|key| plain(key) == Some(name)).flat_map(|key| self.sources(key));
+        match (found.next(), found.next()) {
+            (first, None) => Ok(first),
+            _ => Err(Error::Ambiguous { name: name.to_owned() }),
+        }
+    }
+
+    /// What the document defines under a name as it stands there.
+    fn sources(&self, key: &str) -> impl Iterator<Item = Source<'a>> + use<'a> {
+        let aggregate = self.document.user_types.get(key).copied().map(Source::Aggregate);
+        let enumeration = self.document.enums.get(key).copied().map(Source::Enumeration);
+        aggregate.into_iter().chain(enumeration)
+    }
+
+    fn definition(&mut self, source: Source<'a>, root: &str, depth: usize) -> Result<Definition, Error> {
+        match source {
+            Source::Aggregate(value) => self.aggregate(value, root, depth).map(Definition::Aggregate),
+            Source::Enumeration(value) => self.enumeration(value).map(Definition::Enumeration),
+        }
+    }
+
+    fn aggregate(&mut self, value: &'a RawValue, root: &str, depth: usize) -> Result<Aggregate, Error> {
+        if depth >= MAX_DEPTH {
+            return Err(Error::TooDeep { name: root.to_owned() });
+        }
+        let UserType { kind, size, fields } = parse_value(self.text, value)?;
+        let kind = match kind {
+            UserKind::Struct | UserKind::Class => AggregateKind::Struct,
+            UserKind::Union => AggregateKind::Union,
+        };
+        self.spend(fields.len())?;
+        let mut members = Vec::new();
+        for (name, field) in fields {
+            let offset = field.offset;
+            match self.anonymous(&name, &field) {
+                Some(inner) => {
+                    for member in self.aggregate(inner, root, depth + 1)?.members {
+                        let too_large = || invalid(self.text, value, format!("the offset of `{}` is too large", member.name));
+                        let offset = offset.checked_add(member.offset).ok_or_else(too_large)?;
+                        members.push(Member { offset, ..member });
+                    }
+                }
+                None => {
+                    let ty = self.member_type(value, &field.ty, Held::ByValue, root, depth + 1)?;
+                    members.push(Member { name, offset, ty });
+                }
+            }
+        }
+        Member::sort(&mut members);
+        Ok(Aggregate { kind, size, members })
+    }
+
+    /// The aggregate whose members a field stands for, if it is anonymous.
+    fn anonymous(&self, name: &str, field: &Field) -> Option<&'a RawValue> {
+        match &field.ty {
+            TypeReference::Struct { name: key } if field.anonymous || name.is_empty() => {
+                self.document.user_types.get(key).copied()
+            }
+            _ => None,
+        }
+    }
+
+    fn enumeration(&mut self, value: &'a RawValue) -> Result<Enumeration, Error> {
+        let EnumType { size, base, constants } = parse_value(self.text, value)?;
+        self.spend(constants.len())?;
+        let base = self.document.base_types.get(&base);
+        let base = base.ok_or_else(|| invalid(self.text, value, "the enumeration's base type is unknown".to_owned()))?;
+        let mut constants: Vec<_> = constants.into_iter().collect();
+        constants.sort_by(|(a, x), (b, y)| (x, a).cmp(&(y, b)));
+        Ok(Enumeration { size, signed: base.signed, constants })
+    }
+
+    fn member_type(
+        &mut self,
+        value: &'a RawValue,
+        reference: &TypeReference,
+        held: Held,
+        root: &str,
+        depth: usize,
+    ) -> Result<Type, Error> {
+        if depth >= MAX_DEPTH {
+            return Err(Error::TooDeep { name: root.to_owned() });
+        }
+        let mut nested = |inner, held| self.member_type(value, inner, held, root, depth + 1).map(Box::new);
+        Ok(match reference {
+            TypeReference::Base { name } => self.base(value, name)?,
+            TypeReference::Function => Type::Function,
+            TypeReference::Pointer { subtype } => Type::Pointer(nested(subtype, Held::ByPointer)?),
+            TypeReference::Array { count, subtype } => {
+                let element = nested(subtype, held)?;
+                Type::Array(element, self.count(value, *count, subtype)?)
+            }
+            TypeReference::Bitfield { bit_position, bit_length, unit } => {
+                Type::Bits { unit: nested(unit, held)?, position: *bit_position, width: *bit_length }
+            }
+            TypeReference::Struct { name: key } | TypeReference::Enum { name: key } => match (plain(key), held) {
+                (Some(name), held) => {
+                    if held == Held::ByValue {
+                        self.pending.push(name.to_owned());
+                    }
+                    let enumeration = matches!(reference, TypeReference::Enum { .. });
+                    if enumeration { Type::Enumeration(name.to_owned()) } else { Type::Aggregate(name.to_owned()) }
+                }
+                (None, Held::ByPointer) => Type::Opaque,
+                (None, Held::ByValue) => match self.sources(key).next() {
+                    Some(source) => Type::Unnamed(Box::new(self.definition(source, root, depth + 1)?)),
+                    None => Type::Opaque,
+                },
+            },
+        })
+    }
+
+    /// The elements of an array. Volatility 2 took the size of an enumeration to be -1 byte, and divided by it.
+    fn count(&self, value: &RawValue, count: i64, element: &TypeReference) -> Result<u64, Error> {
+        if let Ok(count) = u64::try_from(count) {
+            return Ok(count);
+        }
+        let bytes = count.unsigned_abs();
+        if let TypeReference::Enum { name } = element
+            && let Some(definition) = self.document.enums.get(name)
+            && let EnumType { size: size @ 1.., .. } = parse_value(self.text, definition)?
+            && bytes.is_multiple_of(size)
+        {
+            return Ok(bytes / size);
+        }
+        Err(invalid(self.text, value, format!("an array has {count} elements")))
+    }
+
+    fn base(&self, value: &RawValue, name: &str) -> Result<Type, Error> {
+        let unknown = || invalid(self.text, value, format!("the base type `{name}` is unknown"));
+        let base = self.document.base_types.get(name).ok_or_else(unknown)?;
+        match base.kind {
+            BaseKind::Void => Ok(Type::Void),
+            BaseKind::Float => Ok(Type::Float(base.size)),
+            BaseKind::Bool | BaseKind::Char | BaseKind::Int => {
+                integer(name, base.kind, base.size, base.signed).map(Type::Integer).ok_or_else(unknown)
+            }
+        }
+    }
+
+    fn spend(&mut self, members: usize) -> Result<(), Error> {
+        self.budget = self.budget.checked_sub(members).ok_or(Error::TooMany)?;
+        Ok(())
+    }
+}
+
+/// The integer of a base type: by its name if that is one of C or CodeView, else by what is said of it.
+///
+/// The name comes first because tables are wrong about the signedness of `wchar` and `HRESULT`.
+fn integer(name: &str, kind: BaseKind, size: u64, signed: bool) -> Option<Integer> {
+    let by_name = match name {
+        "wchar" => Some(Integer::UnsignedShort),
+        "HRESULT" => Some(Integer::Long),
+        name => Integer::from_c(name),
+    };
+    by_name.filter(|integer| integer.size() == size).or(Some(match (kind, size, signed) {
+        (BaseKind::Bool, 1, _) => Integer::Bool,
+        (BaseKind::Char, 1, true) => Integer::Char,
+        (BaseKind::Int, 1, true) => Integer::SignedChar,
+        (BaseKind::Char | BaseKind::Int, 1, false) => Integer::UnsignedChar,
+        (BaseKind::Int, 2, true) => Integer::Short,
+        (BaseKind::Int, 2, false) => Integer::UnsignedShort,
+        (BaseKind::Int, 4, true) => Integer::Int,
+        (BaseKind::Int, 4, false) => Integer::UnsignedInt,
+        (BaseKind::Int, 8, true) => Integer::LongLong,
+        (BaseKind::Int, 8, false) => Integer::UnsignedLongLong,
+        _ => return None,
+    }))
+}
+
+/// A type's name without one leading underscore; `None` if the name was made up for a type that has none.
+fn plain(key: &str) -> Option<&str> {
+    let last = key.rsplit("::").next().unwrap_or(key);
+    let made_up = ["__unnamed", "__anonymous", "<unnamed", "<anonymous"].iter().any(|prefix| last.starts_with(prefix));
+    (!made_up).then(|| key.strip_prefix('_').unwrap_or(key))
+}

@@ -1,0 +1,22 @@
+//! An independent witness for memory layouts: what symbol tables state about structures, and whether it agrees.
+//!
+//! - [`isf`] reads Volatility's ISF tables, [`snapshot`] this project's own reduced form of the same facts.
+//! - [`mod@compare`] holds any definitions against them, fact by fact.
+//!
+//! Offsets and sizes are bytes, bit positions count from the least significant bit of the unit.
+//! Nothing here computes a layout: every number is one that a table states. The sole sum is that of a member of an
+//! anonymous aggregate, whose offset is counted from the start of the enclosing one, as C counts it.
+
+#![forbid(unsafe_code)]
+#![warn(missing_docs)]
+
+mod model;
+mod spelling;
+
+pub mod compare;
+pub mod isf;
+pub mod snapshot;
+
+pub use compare::{Rule, Rules, StructureReport, compare};
+pub use model::{Aggregate, AggregateKind, Arch, Definition, Enumeration, Integer, MAX_DEPTH, Member, Pdb, Table, Type, Types};
+pub use snapshot::Snapshot;

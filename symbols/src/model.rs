@@ -1,0 +1,245 @@
+//! The facts that symbol data states about types: one model for every source, and for the layouts held against it.
+
+use std::collections::BTreeMap;
+use std::str::FromStr;
+
+/// The deepest nesting of types within types that a reader accepts.
+pub const MAX_DEPTH: usize = 64;
+
+/// Definitions by name. A name is spelled as in C, without the leading underscore of its tag.
+pub type Types = BTreeMap<String, Definition>;
+
+/// What one symbol table states.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Table {
+    /// The program that made the table, in its own words: what its facts are worth depends on it.
+    pub producer: String,
+    /// The symbol file that the table was made from; `None` if the table does not tell.
+    pub pdb: Option<Pdb>,
+    /// The architecture; `None` if it is none of [`Arch`].
+    pub arch: Option<Arch>,
+    /// The wanted types, and those that they hold by value.
+    pub types: Types,
+}
+
+/// The identity of a program database, as a debugger asks a symbol server for it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Pdb {
+    /// The file's name, such as `ntkrnlmp.pdb`.
+    pub name: String,
+    /// The GUID, its 32 hexadecimal digits read as one number. Never zero.
+    pub guid: u128,
+    /// How often the file was written since its GUID was made.
+    pub age: u32,
+}
+
+/// A processor architecture.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Arch {
+    /// 32-bit, pointers of 4 bytes.
+    X86,
+    /// 64-bit, pointers of 8 bytes.
+    X64,
+}
+
+impl Arch {
+    /// `x86` or `x64`.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Arch::X86 => "x86",
+            Arch::X64 => "x64",
+        }
+    }
+}
+
+impl FromStr for Arch {
+    type Err = ();
+
+    fn from_str(name: &str) -> Result<Arch, ()> {
+        [Arch::X86, Arch::X64].into_iter().find(|arch| arch.as_str() == name).ok_or(())
+    }
+}
+
+/// What a type is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Definition {
+    /// A structure or union.
+    Aggregate(Aggregate),
+    /// An enumeration.
+    Enumeration(Enumeration),
+}
+
+/// A structure or union. Members of anonymous aggregates are members of the enclosing one, as in C.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Aggregate {
+    /// Structure or union.
+    pub kind: AggregateKind,
+    /// Size in bytes, tail padding included.
+    pub size: u64,
+    /// Its members; readers sort them by offset, bit position and name.
+    pub members: Vec<Member>,
+}
+
+/// Structure or union.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AggregateKind {
+    /// A structure, or a class.
+    Struct,
+    /// A union.
+    Union,
+}
+
+impl AggregateKind {
+    /// `struct` or `union`.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            AggregateKind::Struct => "struct",
+            AggregateKind::Union => "union",
+        }
+    }
+}
+
+/// A member of a structure or union.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Member {
+    /// Its name.
+    pub name: String,
+    /// Offset in bytes from the start of the aggregate; for a bit field, that of its unit.
+    pub offset: u64,
+    /// Its type.
+    pub ty: Type,
+}
+
+impl Member {
+    /// Sorts members by offset, bit position and name.
+    pub(crate) fn sort(members: &mut [Member]) {
+        let position = |ty: &Type| if let Type::Bits { position, .. } = ty { *position } else { 0 };
+        members.sort_by(|a, b| (a.offset, position(&a.ty), &a.name).cmp(&(b.offset, position(&b.ty), &b.name)));
+    }
+}
+
+/// An enumeration.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Enumeration {
+    /// Size in bytes.
+    pub size: u64,
+    /// Whether its values are signed.
+    pub signed: bool,
+    /// Its constants; readers sort them by value and name.
+    pub constants: Vec<(String, i64)>,
+}
+
+/// The type of a member. It displays as C spells it, as far as C can: `unsigned long [2]`, `ETHREAD *`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Type {
+    /// `void`, as what a pointer points to.
+    Void,
+    /// An integer.
+    Integer(Integer),
+    /// A floating-point number of so many bytes.
+    Float(u64),
+    /// A function, as what a pointer points to.
+    Function,
+    /// A pointer.
+    Pointer(Box<Type>),
+    /// An array of so many elements.
+    Array(Box<Type>, u64),
+    /// A bit field.
+    Bits {
+        /// The declared type, whose size is that of the unit.
+        unit: Box<Type>,
+        /// The lowest bit within the unit.
+        position: u32,
+        /// How many bits.
+        width: u32,
+    },
+    /// A structure or union, by name.
+    Aggregate(String),
+    /// An enumeration, by name.
+    Enumeration(String),
+    /// A type without a name, held by value.
+    Unnamed(Box<Definition>),
+    /// A type without a name whose content is not kept: what a pointer points to.
+    Opaque,
+}
+
+impl Type {
+    /// The definition that this type carries, itself or as what it is made of.
+    pub(crate) fn carried(&self) -> Option<&Definition> {
+        match self {
+            Type::Unnamed(definition) => Some(definition),
+            Type::Pointer(inner) | Type::Array(inner, _) | Type::Bits { unit: inner, .. } => inner.carried(),
+            _ => None,
+        }
+    }
+}
+
+/// An integer type of C, in the sizes of the Microsoft compiler.
+///
+/// `wchar_t` is `unsigned short` and `HRESULT` is `long` here. Symbol tables name them, but tables of one structure
+/// differ in that with nothing but a compiler switch between them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(missing_docs, reason = "the names are those of C")]
+pub enum Integer {
+    Bool,
+    Char,
+    SignedChar,
+    UnsignedChar,
+    Short,
+    UnsignedShort,
+    Int,
+    UnsignedInt,
+    Long,
+    UnsignedLong,
+    LongLong,
+    UnsignedLongLong,
+}
+
+impl Integer {
+    /// The integer type that C spells so, such as `unsigned long`; also `wchar_t` and `__int64`.
+    pub fn from_c(spelling: &str) -> Option<Integer> {
+        Some(match spelling {
+            "bool" | "_Bool" => Integer::Bool,
+            "char" => Integer::Char,
+            "signed char" | "__int8" => Integer::SignedChar,
+            "unsigned char" | "unsigned __int8" => Integer::UnsignedChar,
+            "short" | "__int16" => Integer::Short,
+            "unsigned short" | "unsigned __int16" | "wchar_t" => Integer::UnsignedShort,
+            "int" | "__int32" => Integer::Int,
+            "unsigned int" | "unsigned" | "unsigned __int32" => Integer::UnsignedInt,
+            "long" => Integer::Long,
+            "unsigned long" => Integer::UnsignedLong,
+            "long long" | "__int64" => Integer::LongLong,
+            "unsigned long long" | "unsigned __int64" => Integer::UnsignedLongLong,
+            _ => return None,
+        })
+    }
+
+    /// Size in bytes.
+    pub fn size(self) -> u64 {
+        match self {
+            Integer::Bool | Integer::Char | Integer::SignedChar | Integer::UnsignedChar => 1,
+            Integer::Short | Integer::UnsignedShort => 2,
+            Integer::Int | Integer::UnsignedInt | Integer::Long | Integer::UnsignedLong => 4,
+            Integer::LongLong | Integer::UnsignedLongLong => 8,
+        }
+    }
+
+    /// As C spells it.
+    pub fn as_c(self) -> &'static str {
+        match self {
+            Integer::Bool => "bool",
+            Integer::Char => "char",
+            Integer::SignedChar => "signed char",
+            Integer::UnsignedChar => "unsigned char",
+            Integer::Short => "short",
+            Integer::UnsignedShort => "unsigned short",
+            Integer::Int => "int",
+            Integer::UnsignedInt => "unsigned int",
+            Integer::Long => "long",
+            Integer::UnsignedLong => "unsigned long",
+            Integer::LongLong => "long long",
+            Integer::UnsignedLongLong => "unsigned long long",
+        }
+    }
+}

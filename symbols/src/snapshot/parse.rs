@@ -1,0 +1,203 @@
+//! Reading a snapshot.
+
+use super::text::{decimal, guid, hexadecimal, integer, unescape};
+use super::{Error, HEADER, Kernel, Snapshot};
+use crate::model::{Aggregate, AggregateKind, Definition, Enumeration, MAX_DEPTH, Member, Pdb, Type, Types};
+use std::str::Lines;
+
+/// Reads the whole text.
+pub(super) fn snapshot(text: &str) -> Result<Snapshot, Error> {
+    let mut parser = Parser { lines: text.lines(), line: 1 };
+    if parser.peek() != Some(HEADER) {
+        return Err(parser.error(format!("the first line is not `{HEADER}`")));
+    }
+    parser.advance();
+    let producer = parser.peek().and_then(|line| unescape(line.strip_prefix("producer ")?, true));
+    let producer = producer.ok_or_else(|| parser.error("expected `producer` and a name"))?;
+    parser.advance();
+    let mut kernels = Vec::new();
+    while let Some(line) = parser.peek().filter(|line| line.starts_with("kernel ")) {
+        let kernel = kernel(line).ok_or_else(|| {
+            parser.error("expected `kernel`, a version as in 10.0.19041.329, x86 or x64, then file, GUID and age, or `-`")
+        })?;
+        kernels.push(kernel);
+        parser.advance();
+    }
+    if kernels.is_empty() {
+        return Err(parser.error("expected a `kernel` line"));
+    }
+    let types = parser.types()?;
+    Ok(Snapshot { producer, kernels, types })
+}
+
+fn kernel(line: &str) -> Option<Kernel> {
+    let mut fields = line.strip_prefix("kernel ")?.split(' ');
+    let mut numbers = fields.next()?.split('.').map(decimal);
+    let build = [numbers.next()??, numbers.next()??, numbers.next()??, numbers.next()??];
+    let arch = fields.next()?.parse().ok()?;
+    let pdb = match (fields.next()?, fields.next()) {
+        ("-", None) => None,
+        (name, guid) => {
+            let name = unescape(name, false)?;
+            let guid = self::guid(guid?).filter(|guid| *guid != 0)?;
+            Some(Pdb { name, guid, age: decimal(fields.next()?)? })
+        }
+    };
+    (numbers.next().is_none() && fields.next().is_none()).then_some(Kernel { build, arch, pdb })
+}
+
+struct Parser<'a> {
+    lines: Lines<'a>,
+    /// The line that comes next, from 1.
+    line: usize,
+}
+
+impl<'a> Parser<'a> {
+    fn peek(&self) -> Option<&'a str> {
+        self.lines.clone().next()
+    }
+
+    fn advance(&mut self) {
+        self.lines.next();
+        self.line += 1;
+    }
+
+    /// The next line without its indentation, if it is as deep as that.
+    fn peek_at(&self, indent: usize) -> Option<&'a str> {
+        let line = self.peek()?;
+        let text = line.trim_start_matches(' ');
+        (line.len() - text.len() == indent).then_some(text)
+    }
+
+    fn error(&self, reason: impl Into<String>) -> Error {
+        Error { line: self.line, reason: reason.into() }
+    }
+
+    fn types(&mut self) -> Result<Types, Error> {
+        let mut types = Types::new();
+        while self.peek().is_some() {
+            let (name, mut definition) = self.peek_at(0).and_then(top).ok_or_else(|| {
+                self.error("expected `struct` or `union`, name and size, or `enum`, name and integer, or a line less far in")
+            })?;
+            if types.last_key_value().is_some_and(|(last, _)| *last >= name) {
+                return Err(self.error(format!("`{name}` is out of order or here twice: types are sorted by name")));
+            }
+            self.advance();
+            self.content(&mut definition, 1, 0)?;
+            types.insert(name, definition);
+        }
+        Ok(types)
+    }
+
+    /// Reads the lines below a type.
+    fn content(&mut self, definition: &mut Definition, indent: usize, depth: usize) -> Result<(), Error> {
+        match definition {
+            Definition::Aggregate(aggregate) => {
+                while let Some(text) = self.peek_at(indent) {
+                    aggregate.members.push(self.member(text, indent, depth)?);
+                }
+            }
+            Definition::Enumeration(enumeration) => {
+                while let Some(text) = self.peek_at(indent) {
+                    let constant = constant(text).ok_or_else(|| self.error("expected a value and a name"))?;
+                    enumeration.constants.push(constant);
+                    self.advance();
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn member(&mut self, text: &str, indent: usize, depth: usize) -> Result<Member, Error> {
+        let mut fields = text.splitn(3, ' ');
+        let mut field = || fields.next().unwrap_or_default();
+        let (offset, name, ty) = (hexadecimal(field()), unescape(field(), false), field());
+        let (Some(offset), Some(name)) = (offset, name) else {
+            return Err(self.error("expected an offset that begins with 0x, a name and a type"));
+        };
+        let mut ty = self.ty(ty, depth + 1)?;
+        self.advance();
+        if let Some(unnamed) = carried(&mut ty) {
+            self.content(unnamed, indent + 1, depth + 2)?;
+        }
+        Ok(Member { name, offset, ty })
+    }
+
+    fn ty(&self, text: &str, depth: usize) -> Result<Type, Error> {
+        if depth >= MAX_DEPTH {
+            return Err(self.error(format!("types nest deeper than {MAX_DEPTH}")));
+        }
+        let unknown = || self.error(format!("unknown type `{text}`"));
+        let nested = |text| self.ty(text, depth + 1).map(Box::new);
+        if let Some(to) = text.strip_prefix('*') {
+            return Ok(Type::Pointer(nested(to)?));
+        }
+        if text.starts_with(|first: char| first.is_ascii_digit()) {
+            let end = text.find(|char: char| !char.is_ascii_digit()).ok_or_else(unknown)?;
+            let (count, rest) = text.split_at(end);
+            if let Some(element) = rest.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')) {
+                return Ok(Type::Array(nested(element)?, decimal(count).ok_or_else(unknown)?));
+            }
+            let (position, unit) = rest.strip_prefix('@').and_then(|rest| rest.split_once(':')).ok_or_else(unknown)?;
+            let (position, width) = decimal(position).zip(decimal(count)).ok_or_else(unknown)?;
+            return Ok(Type::Bits { unit: nested(unit)?, position, width });
+        }
+        leaf(text).ok_or_else(unknown)
+    }
+}
+
+/// A type that is not made of another.
+fn leaf(text: &str) -> Option<Type> {
+    if let Some(name) = text.strip_prefix('.') {
+        return unescape(name, false).map(Type::Aggregate);
+    }
+    if let Some(name) = text.strip_prefix('#') {
+        return unescape(name, false).map(Type::Enumeration);
+    }
+    match text {
+        "void" => Some(Type::Void),
+        "fn" => Some(Type::Function),
+        "?" => Some(Type::Opaque),
+        _ => match text.split_once(' ') {
+            Some((keyword, shape)) => head(keyword, shape).map(|head| Type::Unnamed(Box::new(head))),
+            None => integer(text).map(Type::Integer).or_else(|| Some(Type::Float(decimal(text.strip_prefix('f')?)?))),
+        },
+    }
+}
+
+/// The first line of a type: its name and its definition, still without content.
+fn top(line: &str) -> Option<(String, Definition)> {
+    let mut fields = line.split(' ');
+    let (keyword, name, shape) = (fields.next()?, fields.next()?, fields.next()?);
+    let definition = head(keyword, shape)?;
+    fields.next().is_none().then_some((unescape(name, false)?, definition))
+}
+
+fn head(keyword: &str, shape: &str) -> Option<Definition> {
+    let kind = match keyword {
+        "struct" => AggregateKind::Struct,
+        "union" => AggregateKind::Union,
+        "enum" => {
+            let signed = shape.starts_with('i');
+            let size = decimal(shape.strip_prefix(['i', 'u'])?)?;
+            return Some(Definition::Enumeration(Enumeration { size, signed, constants: Vec::new() }));
+        }
+        _ => return None,
+    };
+    Some(Definition::Aggregate(Aggregate { kind, size: hexadecimal(shape)?, members: Vec::new() }))
+}
+
+fn constant(text: &str) -> Option<(String, i64)> {
+    let (value, name) = text.split_once(' ')?;
+    let digits = value.strip_prefix('-').unwrap_or(value);
+    let valid = digits.bytes().all(|byte| byte.is_ascii_digit());
+    valid.then(|| Some((unescape(name, false)?, value.parse().ok()?))).flatten()
+}
+
+fn carried(ty: &mut Type) -> Option<&mut Definition> {
+    match ty {
+        Type::Unnamed(definition) => Some(definition),
+        Type::Pointer(inner) | Type::Array(inner, _) | Type::Bits { unit: inner, .. } => carried(inner),
+        _ => None,
+    }
+}

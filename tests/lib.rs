@@ -1,0 +1,1 @@
+//! Holds the tests of the whole pipeline; there is nothing to use here.

@@ -1,0 +1,3 @@
+//! Tests of the whole pipeline.
+
+mod own_specs;

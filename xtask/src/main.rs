@@ -1,0 +1,68 @@
+//! The workspace's own commands.
+
+#![forbid(unsafe_code)]
+
+mod ci;
+mod errata;
+mod generate;
+mod header;
+mod project;
+mod readme;
+mod snapshot;
+mod tables;
+mod verify;
+
+use clap::{Parser, Subcommand};
+use std::process::ExitCode;
+
+/// Knows, proves and generates the memory layouts of Event Tracing for Windows.
+///
+/// The specs in specs/ are the source of everything: edit them, then run `cargo xtask generate` and `cargo xtask verify`.
+#[derive(Parser)]
+#[command(name = "cargo xtask", bin_name = "cargo xtask", max_term_width = 100)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    Generate(generate::Args),
+    Verify(verify::Args),
+    Snapshot(snapshot::Args),
+    Header(header::Args),
+    Ci(ci::Args),
+}
+
+/// Why a command failed. Nothing that a command compares is an error.
+pub type Error = Box<dyn std::error::Error + Send + Sync>;
+
+/// What a command found.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Outcome {
+    /// All is as it should be: exit status 0.
+    Good,
+    /// Something differs: exit status 1.
+    Differs,
+}
+
+fn main() -> ExitCode {
+    let result = match Cli::parse().command {
+        Command::Generate(args) => generate::run(&args),
+        Command::Verify(args) => verify::run(&args),
+        Command::Snapshot(args) => snapshot::run(&args),
+        Command::Header(args) => header::run(&args),
+        Command::Ci(args) => ci::run(&args),
+    };
+    match result {
+        Ok(Outcome::Good) => ExitCode::SUCCESS,
+        Ok(Outcome::Differs) => ExitCode::from(1),
+        Err(error) => {
+            // Spec errors bring their own heading.
+            let text = error.to_string();
+            let heading = if text.starts_with("error") { "" } else { "error: " };
+            anstream::eprintln!("{heading}{text}");
+            ExitCode::from(2)
+        }
+    }
+}

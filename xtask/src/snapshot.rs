@@ -1,0 +1,107 @@
+//! `cargo xtask snapshot`.
+
+use crate::tables::{self, SNAPSHOT, Stated, Table};
+use crate::verify::ours;
+use crate::{Error, Outcome, project};
+use etw_layouts_codegen::axis::{self, Arch};
+use etw_layouts_symbols::isf::Wanted;
+use etw_layouts_symbols::snapshot::Kernel;
+use etw_layouts_symbols::{self as symbols, Rules, Snapshot};
+use rayon::prelude::*;
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::PathBuf;
+
+/// Reduce symbol files to the facts that the specs are held against, and add them to tests/snapshots.
+///
+/// Each file there is a distinct set of facts, with the kernels that have it. A kernel that is there already is replaced. The
+/// order of the paths does not matter.
+///
+///     cargo xtask snapshot symbols/
+///     cargo xtask snapshot ntkrnlmp.json.xz --build 10.0.22621.1 --arch x64
+#[derive(clap::Args)]
+#[command(verbatim_doc_comment)]
+pub struct Args {
+    /// Symbol files, or folders of them.
+    #[arg(required = true, value_name = "PATH")]
+    paths: Vec<PathBuf>,
+    /// The build of a symbol file whose name does not tell it.
+    #[arg(long)]
+    build: Option<String>,
+    /// The architecture, where the file does not tell it.
+    #[arg(long, value_parser = ["x86", "x64"])]
+    arch: Option<String>,
+    /// The folder to write to.
+    #[arg(long, value_name = "FOLDER")]
+    out: Option<PathBuf>,
+}
+
+pub fn run(args: &Args) -> Result<Outcome, Error> {
+    let layouts = project::layouts()?;
+    let names = layouts.spec.definitions.keys().filter(|name| !ours::is_macros(&layouts, name));
+    let wanted: Wanted = names.cloned().collect();
+    let stated = Stated { build: args.build.clone(), arch: args.arch.as_deref().and_then(Arch::parse) };
+    let folder = args.out.clone().unwrap_or(project::root().join(project::SNAPSHOTS));
+    fs::create_dir_all(&folder).map_err(|e| format!("{}: {e}", folder.display()))?;
+    let read = |path: &PathBuf| tables::read(path, &layouts.spec.axis, &wanted, &stated);
+    let new: Vec<_> = tables::files(&args.paths)?.par_iter().map(read).collect::<Result<Vec<_>, _>>()?;
+    // Those that are there already, and last the new ones, which replace them.
+    let old: Vec<PathBuf> = tables::files(std::slice::from_ref(&folder)).unwrap_or_default();
+    let mut kernels = BTreeMap::new();
+    for table in old.iter().map(read).collect::<Result<Vec<_>, _>>()?.into_iter().chain(new).flatten() {
+        let table = reduced(table);
+        kernels.insert((table.build, table.arch, table.producer.clone()), table);
+    }
+    let snapshots = grouped(kernels.into_values().collect());
+    let count = snapshots.len();
+    for path in old {
+        fs::remove_file(&path).map_err(|e| format!("{}: {e}", path.display()))?;
+    }
+    let mut bytes = 0;
+    for (name, snapshot) in snapshots {
+        let path = folder.join(name);
+        let text = snapshot.to_string();
+        bytes += text.len();
+        fs::write(&path, text).map_err(|e| format!("{}: {e}", path.display()))?;
+    }
+    anstream::println!("{count} snapshots, {bytes} bytes, in {}", folder.display());
+    Ok(Outcome::Good)
+}
+
+/// The profile that a table was converted from is no fact about the kernel, and would keep equal facts apart.
+fn reduced(table: Table) -> Table {
+    match Rules::for_producer(&table.producer) {
+        Rules::Converted => Table { producer: "converted from Volatility 2 profiles".into(), ..table },
+        Rules::Faithful => table,
+    }
+}
+
+/// One snapshot for each distinct set of facts, by a file name made of its first kernel.
+fn grouped(tables: Vec<Table>) -> BTreeMap<String, Snapshot> {
+    let mut snapshots: Vec<Snapshot> = Vec::new();
+    for table in tables {
+        let kernel = kernel(&table);
+        let same = |s: &&mut Snapshot| s.producer == table.producer && s.types == table.types && s.kernels[0].arch == kernel.arch;
+        match snapshots.iter_mut().find(same) {
+            Some(snapshot) => snapshot.kernels.push(kernel),
+            None => snapshots.push(Snapshot { producer: table.producer, kernels: vec![kernel], types: table.types }),
+        }
+    }
+    let mut named = BTreeMap::new();
+    for snapshot in snapshots {
+        let [major, minor, build, revision] = snapshot.kernels[0].build;
+        let converted = if Rules::for_producer(&snapshot.producer) == Rules::Converted { "-converted" } else { "" };
+        let arch = snapshot.kernels[0].arch.as_str();
+        named.insert(format!("{major}.{minor}.{build}.{revision}-{arch}{converted}{SNAPSHOT}"), snapshot);
+    }
+    named
+}
+
+fn kernel(table: &Table) -> Kernel {
+    let [major, minor, build] = table.build.number;
+    let arch = match table.arch {
+        axis::Arch::X86 => symbols::Arch::X86,
+        axis::Arch::X64 => symbols::Arch::X64,
+    };
+    Kernel { build: [major, minor, build, table.build.revision], arch, pdb: table.pdb.clone() }
+}

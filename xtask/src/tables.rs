@@ -1,0 +1,160 @@
+//! Symbol tables: where they are, which kernel each is of.
+
+use crate::Error;
+use etw_layouts_codegen::axis::{self, Axis, Build};
+use etw_layouts_symbols::isf::{self, Wanted};
+use etw_layouts_symbols::{Arch, Pdb, Snapshot, Types};
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// A symbol table and the kernel that it is of.
+pub struct Table {
+    /// The file as the user named it.
+    pub source: String,
+    /// The program that made it.
+    pub producer: String,
+    /// The kernel's build and revision.
+    pub build: Build,
+    /// The architecture.
+    pub arch: axis::Arch,
+    /// The symbol file, if known.
+    pub pdb: Option<Pdb>,
+    /// The types.
+    pub types: Types,
+}
+
+/// What the user says of a table whose name does not tell.
+#[derive(Clone, Default)]
+pub struct Stated {
+    /// `--build`.
+    pub build: Option<String>,
+    /// `--arch`.
+    pub arch: Option<axis::Arch>,
+}
+
+/// The files that paths name: the files themselves, and the symbol files in folders, sorted.
+///
+/// # Errors
+///
+/// Paths that do not exist, and folders without a symbol file.
+pub fn files(paths: &[PathBuf]) -> Result<Vec<PathBuf>, Error> {
+    let mut list = Vec::new();
+    for path in paths {
+        let before = list.len();
+        collect(path, &mut list)?;
+        if list.len() == before {
+            return Err(format!("{}: no .json, .json.xz or snapshot file is there", path.display()).into());
+        }
+    }
+    Ok(list)
+}
+
+fn collect(path: &Path, list: &mut Vec<PathBuf>) -> Result<(), Error> {
+    if !path.is_dir() {
+        fs::metadata(path).map_err(|e| format!("{}: {e}", path.display()))?;
+        list.push(path.to_owned());
+        return Ok(());
+    }
+    let entries = fs::read_dir(path).map_err(|e| format!("{}: {e}", path.display()))?;
+    let mut entries = entries.map(|e| e.map(|e| e.path())).collect::<Result<Vec<_>, _>>()?;
+    entries.sort();
+    for entry in entries {
+        let name = entry.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        if entry.is_dir() {
+            collect(&entry, list)?;
+        } else if [".json", ".json.xz", SNAPSHOT].iter().any(|end| name.ends_with(end)) {
+            list.push(entry);
+        }
+    }
+    Ok(())
+}
+
+/// How the names of snapshots end.
+pub const SNAPSHOT: &str = ".facts";
+
+/// Reads a symbol file. A snapshot may hold for several kernels, and is then several tables.
+///
+/// # Errors
+///
+/// What is wrong with the file, by its name.
+pub fn read(path: &Path, axis: &Axis, wanted: &Wanted, stated: &Stated) -> Result<Vec<Table>, Error> {
+    let source = path.display().to_string();
+    let named = |error: &dyn std::fmt::Display| Error::from(format!("{source}: {error}"));
+    let bytes = fs::read(path).map_err(|e| named(&e))?;
+    if source.ends_with(SNAPSHOT) {
+        let text = String::from_utf8(bytes).map_err(|e| named(&e))?;
+        let snapshot = Snapshot::parse(&text).map_err(|e| named(&e))?;
+        let Snapshot { producer, kernels, types } = snapshot;
+        let table = |kernel: etw_layouts_symbols::snapshot::Kernel| {
+            let [major, minor, build, revision] = kernel.build;
+            Table {
+                source: source.clone(),
+                producer: producer.clone(),
+                build: Build { number: [major, minor, build], revision },
+                arch: ours(kernel.arch),
+                pdb: kernel.pdb,
+                types: types.clone(),
+            }
+        };
+        return Ok(kernels.into_iter().map(table).collect());
+    }
+    let table = isf::read(&bytes, wanted).map_err(|e| named(&e))?;
+    let (build, arch) = kernel(path, axis, stated).map_err(|e| named(&e))?;
+    let arch = arch.or(table.arch.map(ours));
+    let arch = arch.ok_or_else(|| named(&"the architecture is not known; say it with --arch x86 or --arch x64"))?;
+    if table.arch.is_some_and(|own| ours(own) != arch) {
+        return Err(named(&format!("the table is not of {arch}; mend --arch, builds.tsv or the file's name")));
+    }
+    Ok(vec![Table { source: source.clone(), producer: table.producer, build, arch, pdb: table.pdb, types: table.types }])
+}
+
+fn ours(arch: Arch) -> axis::Arch {
+    match arch {
+        Arch::X86 => axis::Arch::X86,
+        Arch::X64 => axis::Arch::X64,
+    }
+}
+
+/// The kernel of a symbol file: from the command line, from `builds.tsv` beside it, or from its name.
+fn kernel(path: &Path, axis: &Axis, stated: &Stated) -> Result<(Build, Option<axis::Arch>), String> {
+    let file = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    let stem = file.split(".json").next().unwrap_or(&file);
+    let in_list = builds(path)?.remove(&file);
+    let in_name = stem.rsplit_once('-').and_then(|(build, arch)| Some((build.to_owned(), axis::Arch::parse(arch)?)));
+    let (build, arch) = match (&stated.build, in_list, in_name) {
+        (Some(build), ..) => (build.clone(), stated.arch),
+        (None, Some((build, arch)), _) | (None, None, Some((build, arch))) => (build, stated.arch.or(Some(arch))),
+        (None, None, None) => {
+            let help = "say it with --build, in a builds.tsv beside the file (columns file, build, arch), or in the file's name, as 10.0.19041.329-x64.json.xz";
+            return Err(format!("which kernel is it? {help}"));
+        }
+    };
+    Ok((number(&build, axis, arch)?, arch))
+}
+
+/// A build's number; service packs have one too, and a label is its first kernel's.
+fn number(build: &str, axis: &Axis, arch: Option<axis::Arch>) -> Result<Build, String> {
+    if let Some((number, _)) = Build::parse(build) {
+        return Ok(number);
+    }
+    let choice = axis.find_build(build, arch.unwrap_or(axis::Arch::X86))?;
+    Ok(axis.kernels[axis.targets[choice.target].kernel].build)
+}
+
+/// `builds.tsv` beside a file: build and architecture by file name.
+fn builds(path: &Path) -> Result<BTreeMap<String, (String, axis::Arch)>, String> {
+    let mut list = BTreeMap::new();
+    let Ok(text) = fs::read_to_string(path.with_file_name("builds.tsv")) else { return Ok(list) };
+    for (number, line) in text.lines().enumerate().skip(1).filter(|(_, line)| !line.trim().is_empty()) {
+        let columns: Vec<_> = line.split('\t').map(str::trim).collect();
+        let row = match columns[..] {
+            [file, build, arch] => axis::Arch::parse(arch).map(|arch| (file.to_owned(), (build.to_owned(), arch))),
+            _ => None,
+        };
+        let (file, kernel) = row
+            .ok_or_else(|| format!("builds.tsv beside it, line {}: not file, build and x86 or x64, between tabs", number + 1))?;
+        list.insert(file, kernel);
+    }
+    Ok(list)
+}

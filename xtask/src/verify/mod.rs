@@ -1,0 +1,176 @@
+//! `cargo xtask verify`.
+
+mod count;
+pub mod ours;
+mod report;
+
+use crate::tables::{self, Stated, Table};
+use crate::{Error, Outcome, errata, project};
+use clap::ValueEnum;
+use etw_layouts_codegen::layouts::Layouts;
+use etw_layouts_codegen::nearest;
+use etw_layouts_symbols::compare::Status;
+use etw_layouts_symbols::isf::Wanted;
+use etw_layouts_symbols::{Rules, compare};
+use indicatif::{ProgressBar, ProgressStyle};
+use rayon::prelude::*;
+use report::{Checked, Finding, Report, Standing};
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+/// Hold the layouts of the specs against symbol data.
+///
+/// Without --symbols, against the reduced tables that ship in tests/snapshots. A table of a build that is not on the version
+/// axis is compared with the layouts of the nearest earlier kernel.
+///
+///     cargo xtask verify
+///     cargo xtask verify --symbols symbols/ --only WMI_LOGGER_CONTEXT
+///     cargo xtask verify --symbols ntkrnlmp.json.xz --build 10.0.19041.1415 --arch x64 --format json
+///
+/// Exit status: 0 nothing differs, 1 something differs, 2 unusable input.
+#[derive(clap::Args)]
+#[command(verbatim_doc_comment)]
+pub struct Args {
+    /// A symbol file, or a folder of them: Volatility 3 ISF (.json, .json.xz), or snapshots (.facts). Repeatable.
+    #[arg(long, value_name = "PATH")]
+    symbols: Vec<PathBuf>,
+    /// The build of a symbol file whose name does not tell it, such as 10.0.19041.1415.
+    #[arg(long)]
+    build: Option<String>,
+    /// The architecture, where the file does not tell it.
+    #[arg(long, value_parser = ["x86", "x64"])]
+    arch: Option<String>,
+    /// Compare one structure only.
+    #[arg(long, value_name = "STRUCTURE")]
+    only: Option<String>,
+    /// Text to read, or one JSON document.
+    #[arg(long, value_enum, default_value_t = Format::Text)]
+    format: Format,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Format {
+    Text,
+    Json,
+}
+
+pub fn run(args: &Args) -> Result<Outcome, Error> {
+    let layouts = project::layouts()?;
+    let names = names(&layouts, args.only.as_deref())?;
+    let shipped = args.symbols.is_empty();
+    let paths = if shipped { vec![project::root().join(project::SNAPSHOTS)] } else { args.symbols.clone() };
+    let stated =
+        Stated { build: args.build.clone(), arch: args.arch.as_deref().and_then(etw_layouts_codegen::axis::Arch::parse) };
+    let mut checked = check(&layouts, &names, &tables::files(&paths)?, &stated)?;
+    let mut findings = Vec::new();
+    if shipped {
+        shorten(&mut checked);
+        findings = claims(&layouts, &names, &checked);
+    }
+    let summary = count::summary(&layouts, &names, &checked, errata::list(&layouts).len());
+    let report = Report::new(checked, findings, summary);
+    match args.format {
+        Format::Text => anstream::print!("{}", report.text(&layouts, args.only.is_none())),
+        Format::Json => anstream::println!("{}", report.json()?),
+    }
+    Ok(if report.differs() { Outcome::Differs } else { Outcome::Good })
+}
+
+/// The structures and enumerations to compare.
+fn names<'a>(layouts: &'a Layouts, only: Option<&str>) -> Result<Vec<&'a str>, Error> {
+    let all = || layouts.spec.definitions.keys().map(String::as_str).filter(|name| !ours::is_macros(layouts, name));
+    let Some(only) = only else { return Ok(all().collect()) };
+    if let Some(name) = all().find(|name| *name == only) {
+        return Ok(vec![name]);
+    }
+    let near = nearest(only, all()).map(|near| format!("; did you mean `{near}`?")).unwrap_or_default();
+    Err(format!("there is no structure `{only}`{near} There are {}", all().collect::<Vec<_>>().join(", ")).into())
+}
+
+fn check(layouts: &Layouts, names: &[&str], files: &[PathBuf], stated: &Stated) -> Result<Vec<Checked>, Error> {
+    let wanted: Wanted = names.iter().copied().collect();
+    let style = ProgressStyle::with_template("{bar:30} {pos}/{len} {msg}")?;
+    let bar = ProgressBar::new(files.len() as u64).with_style(style).with_message("symbol files");
+    let one = |path: &PathBuf| -> Result<Vec<Checked>, Error> {
+        let read = tables::read(path, &layouts.spec.axis, &wanted, stated)?;
+        bar.inc(1);
+        read.iter().map(|table| compared(layouts, names, table)).collect()
+    };
+    let results: Vec<_> = files.par_iter().map(one).collect();
+    bar.finish_and_clear();
+    let mut checked = Vec::new();
+    let mut errors = Vec::new();
+    for result in results {
+        match result {
+            Ok(tables) => checked.extend(tables),
+            Err(error) => errors.push(error.to_string()),
+        }
+    }
+    match errors.is_empty() {
+        true => Ok(checked),
+        false => Err(errors.join("\nerror: ").into()),
+    }
+}
+
+fn compared(layouts: &Layouts, names: &[&str], table: &Table) -> Result<Checked, Error> {
+    let axis = &layouts.spec.axis;
+    let choice = axis.find_build(&table.build.to_string(), table.arch).map_err(|e| format!("{}: {e}", table.source))?;
+    let ours = ours::types(layouts, choice.target, names);
+    let reports = compare(&ours, &table.types, Rules::for_producer(&table.producer));
+    let mut standings: BTreeMap<String, Standing> = BTreeMap::new();
+    for report in reports {
+        let place = |member: &str| ours::place(layouts, choice.target, &report.name, member);
+        let differences: Vec<_> = report.differences.iter().map(|d| Finding::new(d, place(&d.member))).collect();
+        let status = report.status.as_str();
+        let standing = Standing { status, equal: report.equal, accepted: report.accepted, differences };
+        standings.insert(report.name, standing);
+    }
+    for name in names.iter().filter(|name| table.types.contains_key(**name) && !ours.contains_key(**name)) {
+        standings.insert((*name).to_owned(), Standing::unspecified());
+    }
+    Ok(Checked {
+        source: table.source.clone(),
+        build: table.build.to_string(),
+        arch: table.arch.to_string(),
+        target: choice.target,
+        note: choice.note,
+        structures: standings,
+    })
+}
+
+/// The specs say where symbol data confirms a structure; the shipped tables have to bear that out, both ways.
+fn claims(layouts: &Layouts, names: &[&str], checked: &[Checked]) -> Vec<Finding> {
+    let axis = &layouts.spec.axis;
+    let mut found = Vec::new();
+    for (target, types) in layouts.by_target.iter().enumerate() {
+        for name in names.iter().filter(|name| types.contains_key(**name)) {
+            let standings = checked.iter().filter(|c| c.target == target).filter_map(|c| c.structures.get(*name));
+            let has = |status: Status| standings.clone().any(|s| s.status == status.as_str());
+            let exact = has(Status::Equal) || has(Status::Differs);
+            let claim = layouts.why_not(name, target);
+            let wrong = match claim {
+                None if !exact => "the specs have it confirmed by symbol data, and no table holds it",
+                Some(_) if exact => "the specs have it beyond symbol data, and a table holds it",
+                _ => continue,
+            };
+            found.push(Finding {
+                member: String::new(),
+                what: "claim".into(),
+                spec: format!("{name} {}: {}", axis.target_name(target), claim.map_or("verified", |why| why.text())),
+                symbols: wrong.into(),
+                place: layouts.spec.definitions.get(*name).map(|d| layouts.spec.sources.place(d.name.span)),
+            });
+        }
+    }
+    found
+}
+
+/// Shipped tables are named from the root.
+fn shorten(checked: &mut [Checked]) {
+    let root = project::root();
+    for table in checked {
+        if let Ok(short) = PathBuf::from(&table.source).strip_prefix(&root) {
+            table.source = short.display().to_string().replace('\\', "/");
+        }
+    }
+}
