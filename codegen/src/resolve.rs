@@ -6,7 +6,7 @@ use crate::layouts::*;
 use crate::place::{LARGEST, Placer};
 use crate::problems::Problems;
 use crate::source::Span;
-use crate::spec::{self, Body, Definition, Kind, Member, Shape, Source, Spec};
+use crate::spec::{self, Body, Definition, Kind, Member, Shape, Source, Spec, ValuesKind};
 use crate::witness;
 use std::collections::{BTreeMap, HashMap};
 
@@ -369,7 +369,10 @@ impl Resolver<'_, '_> {
                     "widen the type, or mend the value",
                 );
             }
-            constants.push((constant.name.value.clone(), piece.value));
+            // Macros are the same for all targets; the spec has them, and a layout only says how they are held.
+            if values.kind == ValuesKind::Enum {
+                constants.push((constant.name.value.clone(), piece.value));
+            }
         }
         Some(Enumeration { size, signed, c, constants })
     }

@@ -2,18 +2,9 @@
 
 #![forbid(unsafe_code)]
 
-mod ci;
-mod errata;
-mod generate;
-mod header;
-mod project;
-mod readme;
-mod snapshot;
-mod tables;
-mod verify;
-
 use clap::{Parser, Subcommand};
 use std::process::ExitCode;
+use xtask::{Outcome, ci, generate, header, snapshot, verify};
 
 /// Knows, proves and generates the memory layouts of Event Tracing for Windows.
 ///
@@ -32,18 +23,6 @@ enum Command {
     Snapshot(snapshot::Args),
     Header(header::Args),
     Ci(ci::Args),
-}
-
-/// Why a command failed. Nothing that a command compares is an error.
-pub type Error = Box<dyn std::error::Error + Send + Sync>;
-
-/// What a command found.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub enum Outcome {
-    /// All is as it should be: exit status 0.
-    Good,
-    /// Something differs: exit status 1.
-    Differs,
 }
 
 fn main() -> ExitCode {

@@ -122,13 +122,13 @@ impl EX_FAST_REF_5_2_3790_sp1_x64 {
     /// `0x00`: `ULONG_PTR`, bits `0 to 3`, 5.1.., seen in symbols.
     #[inline]
     pub fn RefCnt(&self) -> u64 {
-        runtime::bits(self, 0x00, 8, 0, 4) as u64
+        runtime::bits(self, 0x00, 8, 0, 4)
     }
 
     /// Replaces [`RefCnt`](Self::RefCnt()).
     #[inline]
     pub fn set_RefCnt(&mut self, value: u64) {
-        runtime::set_bits(self, 0x00, 8, 0, 4, value as u64)
+        runtime::set_bits(self, 0x00, 8, 0, 4, value)
     }
 
     /// `0x00`: `ULONG_PTR`, 5.1.., seen in symbols.

@@ -301,61 +301,61 @@ impl EX_PUSH_LOCK_5_2_3790_sp1_x64 {
     /// `0x00`: `ULONG_PTR`, bit `0`, 5.2.3790.1830.., seen in symbols.
     #[inline]
     pub fn Locked(&self) -> u64 {
-        runtime::bits(self, 0x00, 8, 0, 1) as u64
+        runtime::bits(self, 0x00, 8, 0, 1)
     }
 
     /// Replaces [`Locked`](Self::Locked()).
     #[inline]
     pub fn set_Locked(&mut self, value: u64) {
-        runtime::set_bits(self, 0x00, 8, 0, 1, value as u64)
+        runtime::set_bits(self, 0x00, 8, 0, 1, value)
     }
 
     /// `0x00`: `ULONG_PTR`, bit `1`, 5.2.3790.1830.., seen in symbols.
     #[inline]
     pub fn Waiting(&self) -> u64 {
-        runtime::bits(self, 0x00, 8, 1, 1) as u64
+        runtime::bits(self, 0x00, 8, 1, 1)
     }
 
     /// Replaces [`Waiting`](Self::Waiting()).
     #[inline]
     pub fn set_Waiting(&mut self, value: u64) {
-        runtime::set_bits(self, 0x00, 8, 1, 1, value as u64)
+        runtime::set_bits(self, 0x00, 8, 1, 1, value)
     }
 
     /// `0x00`: `ULONG_PTR`, bit `2`, 5.2.3790.1830.., seen in symbols.
     #[inline]
     pub fn Waking(&self) -> u64 {
-        runtime::bits(self, 0x00, 8, 2, 1) as u64
+        runtime::bits(self, 0x00, 8, 2, 1)
     }
 
     /// Replaces [`Waking`](Self::Waking()).
     #[inline]
     pub fn set_Waking(&mut self, value: u64) {
-        runtime::set_bits(self, 0x00, 8, 2, 1, value as u64)
+        runtime::set_bits(self, 0x00, 8, 2, 1, value)
     }
 
     /// `0x00`: `ULONG_PTR`, bit `3`, 5.2.3790.1830.., seen in symbols.
     #[inline]
     pub fn MultipleShared(&self) -> u64 {
-        runtime::bits(self, 0x00, 8, 3, 1) as u64
+        runtime::bits(self, 0x00, 8, 3, 1)
     }
 
     /// Replaces [`MultipleShared`](Self::MultipleShared()).
     #[inline]
     pub fn set_MultipleShared(&mut self, value: u64) {
-        runtime::set_bits(self, 0x00, 8, 3, 1, value as u64)
+        runtime::set_bits(self, 0x00, 8, 3, 1, value)
     }
 
     /// `0x00`: `ULONG_PTR`, bits `4 to 63`, 5.2.3790.1830.., seen in symbols.
     #[inline]
     pub fn Shared(&self) -> u64 {
-        runtime::bits(self, 0x00, 8, 4, 60) as u64
+        runtime::bits(self, 0x00, 8, 4, 60)
     }
 
     /// Replaces [`Shared`](Self::Shared()).
     #[inline]
     pub fn set_Shared(&mut self, value: u64) {
-        runtime::set_bits(self, 0x00, 8, 4, 60, value as u64)
+        runtime::set_bits(self, 0x00, 8, 4, 60, value)
     }
 
     /// `0x00`: `ULONG_PTR`, 5.1.., seen in symbols.

@@ -295,85 +295,85 @@ impl SLIST_HEADER_early_6_0_x64_Header8 {
     /// `0x00`: `ULONGLONG`, bits `0 to 15`, early-6.0..6.2 x64, seen in symbols.
     #[inline]
     pub fn Depth(&self) -> u64 {
-        runtime::bits(self, 0x00, 8, 0, 16) as u64
+        runtime::bits(self, 0x00, 8, 0, 16)
     }
 
     /// Replaces [`Depth`](Self::Depth()).
     #[inline]
     pub fn set_Depth(&mut self, value: u64) {
-        runtime::set_bits(self, 0x00, 8, 0, 16, value as u64)
+        runtime::set_bits(self, 0x00, 8, 0, 16, value)
     }
 
     /// `0x00`: `ULONGLONG`, bits `16 to 24`, early-6.0..6.2 x64, seen in symbols.
     #[inline]
     pub fn Sequence(&self) -> u64 {
-        runtime::bits(self, 0x00, 8, 16, 9) as u64
+        runtime::bits(self, 0x00, 8, 16, 9)
     }
 
     /// Replaces [`Sequence`](Self::Sequence()).
     #[inline]
     pub fn set_Sequence(&mut self, value: u64) {
-        runtime::set_bits(self, 0x00, 8, 16, 9, value as u64)
+        runtime::set_bits(self, 0x00, 8, 16, 9, value)
     }
 
     /// `0x00`: `ULONGLONG`, bits `25 to 63`, early-6.0..6.2 x64, seen in symbols.
     #[inline]
     pub fn NextEntry(&self) -> u64 {
-        runtime::bits(self, 0x00, 8, 25, 39) as u64
+        runtime::bits(self, 0x00, 8, 25, 39)
     }
 
     /// Replaces [`NextEntry`](Self::NextEntry()).
     #[inline]
     pub fn set_NextEntry(&mut self, value: u64) {
-        runtime::set_bits(self, 0x00, 8, 25, 39, value as u64)
+        runtime::set_bits(self, 0x00, 8, 25, 39, value)
     }
 
     /// `0x08`: `ULONGLONG`, bit `0`, early-6.0..6.2 x64, seen in symbols. Clear for this form, set for the other.
     #[inline]
     pub fn HeaderType(&self) -> u64 {
-        runtime::bits(self, 0x08, 8, 0, 1) as u64
+        runtime::bits(self, 0x08, 8, 0, 1)
     }
 
     /// Replaces [`HeaderType`](Self::HeaderType()).
     #[inline]
     pub fn set_HeaderType(&mut self, value: u64) {
-        runtime::set_bits(self, 0x08, 8, 0, 1, value as u64)
+        runtime::set_bits(self, 0x08, 8, 0, 1, value)
     }
 
     /// `0x08`: `ULONGLONG`, bit `1`, early-6.0..6.2 x64, seen in symbols.
     #[inline]
     pub fn Init(&self) -> u64 {
-        runtime::bits(self, 0x08, 8, 1, 1) as u64
+        runtime::bits(self, 0x08, 8, 1, 1)
     }
 
     /// Replaces [`Init`](Self::Init()).
     #[inline]
     pub fn set_Init(&mut self, value: u64) {
-        runtime::set_bits(self, 0x08, 8, 1, 1, value as u64)
+        runtime::set_bits(self, 0x08, 8, 1, 1, value)
     }
 
     /// `0x08`: `ULONGLONG`, bits `2 to 60`, early-6.0..6.2 x64, seen in symbols.
     #[inline]
     pub fn Reserved(&self) -> u64 {
-        runtime::bits(self, 0x08, 8, 2, 59) as u64
+        runtime::bits(self, 0x08, 8, 2, 59)
     }
 
     /// Replaces [`Reserved`](Self::Reserved()).
     #[inline]
     pub fn set_Reserved(&mut self, value: u64) {
-        runtime::set_bits(self, 0x08, 8, 2, 59, value as u64)
+        runtime::set_bits(self, 0x08, 8, 2, 59, value)
     }
 
     /// `0x08`: `ULONGLONG`, bits `61 to 63`, early-6.0..6.2 x64, seen in symbols.
     #[inline]
     pub fn Region(&self) -> u64 {
-        runtime::bits(self, 0x08, 8, 61, 3) as u64
+        runtime::bits(self, 0x08, 8, 61, 3)
     }
 
     /// Replaces [`Region`](Self::Region()).
     #[inline]
     pub fn set_Region(&mut self, value: u64) {
-        runtime::set_bits(self, 0x08, 8, 61, 3, value as u64)
+        runtime::set_bits(self, 0x08, 8, 61, 3, value)
     }
 }
 
@@ -411,73 +411,73 @@ impl SLIST_HEADER_early_6_0_x64_Header16 {
     /// `0x00`: `ULONGLONG`, bits `0 to 15`, early-6.0..6.1 x64, seen in symbols.
     #[inline]
     pub fn Depth(&self) -> u64 {
-        runtime::bits(self, 0x00, 8, 0, 16) as u64
+        runtime::bits(self, 0x00, 8, 0, 16)
     }
 
     /// Replaces [`Depth`](Self::Depth()).
     #[inline]
     pub fn set_Depth(&mut self, value: u64) {
-        runtime::set_bits(self, 0x00, 8, 0, 16, value as u64)
+        runtime::set_bits(self, 0x00, 8, 0, 16, value)
     }
 
     /// `0x00`: `ULONGLONG`, bits `16 to 63`, early-6.0..6.1 x64, seen in symbols.
     #[inline]
     pub fn Sequence(&self) -> u64 {
-        runtime::bits(self, 0x00, 8, 16, 48) as u64
+        runtime::bits(self, 0x00, 8, 16, 48)
     }
 
     /// Replaces [`Sequence`](Self::Sequence()).
     #[inline]
     pub fn set_Sequence(&mut self, value: u64) {
-        runtime::set_bits(self, 0x00, 8, 16, 48, value as u64)
+        runtime::set_bits(self, 0x00, 8, 16, 48, value)
     }
 
     /// `0x08`: `ULONGLONG`, bit `0`, early-6.0..6.1 x64, seen in symbols.
     #[inline]
     pub fn HeaderType(&self) -> u64 {
-        runtime::bits(self, 0x08, 8, 0, 1) as u64
+        runtime::bits(self, 0x08, 8, 0, 1)
     }
 
     /// Replaces [`HeaderType`](Self::HeaderType()).
     #[inline]
     pub fn set_HeaderType(&mut self, value: u64) {
-        runtime::set_bits(self, 0x08, 8, 0, 1, value as u64)
+        runtime::set_bits(self, 0x08, 8, 0, 1, value)
     }
 
     /// `0x08`: `ULONGLONG`, bit `1`, early-6.0..6.1 x64, seen in symbols.
     #[inline]
     pub fn Init(&self) -> u64 {
-        runtime::bits(self, 0x08, 8, 1, 1) as u64
+        runtime::bits(self, 0x08, 8, 1, 1)
     }
 
     /// Replaces [`Init`](Self::Init()).
     #[inline]
     pub fn set_Init(&mut self, value: u64) {
-        runtime::set_bits(self, 0x08, 8, 1, 1, value as u64)
+        runtime::set_bits(self, 0x08, 8, 1, 1, value)
     }
 
     /// `0x08`: `ULONGLONG`, bits `2 to 3`, early-6.0..6.1 x64, seen in symbols.
     #[inline]
     pub fn Reserved(&self) -> u64 {
-        runtime::bits(self, 0x08, 8, 2, 2) as u64
+        runtime::bits(self, 0x08, 8, 2, 2)
     }
 
     /// Replaces [`Reserved`](Self::Reserved()).
     #[inline]
     pub fn set_Reserved(&mut self, value: u64) {
-        runtime::set_bits(self, 0x08, 8, 2, 2, value as u64)
+        runtime::set_bits(self, 0x08, 8, 2, 2, value)
     }
 
     /// `0x08`: `ULONGLONG`, bits `4 to 63`, early-6.0..6.1 x64, seen in symbols.
     #[inline]
     pub fn NextEntry(&self) -> u64 {
-        runtime::bits(self, 0x08, 8, 4, 60) as u64
+        runtime::bits(self, 0x08, 8, 4, 60)
     }
 
     /// Replaces [`NextEntry`](Self::NextEntry()).
     #[inline]
     pub fn set_NextEntry(&mut self, value: u64) {
-        runtime::set_bits(self, 0x08, 8, 4, 60, value as u64)
+        runtime::set_bits(self, 0x08, 8, 4, 60, value)
     }
 }
 
@@ -631,85 +631,85 @@ impl SLIST_HEADER_6_0_6002_x64_Header8 {
     /// `0x00`: `ULONGLONG`, bits `0 to 15`, early-6.0..6.2 x64, seen in symbols.
     #[inline]
     pub fn Depth(&self) -> u64 {
-        runtime::bits(self, 0x00, 8, 0, 16) as u64
+        runtime::bits(self, 0x00, 8, 0, 16)
     }
 
     /// Replaces [`Depth`](Self::Depth()).
     #[inline]
     pub fn set_Depth(&mut self, value: u64) {
-        runtime::set_bits(self, 0x00, 8, 0, 16, value as u64)
+        runtime::set_bits(self, 0x00, 8, 0, 16, value)
     }
 
     /// `0x00`: `ULONGLONG`, bits `16 to 24`, early-6.0..6.2 x64, seen in symbols.
     #[inline]
     pub fn Sequence(&self) -> u64 {
-        runtime::bits(self, 0x00, 8, 16, 9) as u64
+        runtime::bits(self, 0x00, 8, 16, 9)
     }
 
     /// Replaces [`Sequence`](Self::Sequence()).
     #[inline]
     pub fn set_Sequence(&mut self, value: u64) {
-        runtime::set_bits(self, 0x00, 8, 16, 9, value as u64)
+        runtime::set_bits(self, 0x00, 8, 16, 9, value)
     }
 
     /// `0x00`: `ULONGLONG`, bits `25 to 63`, early-6.0..6.2 x64, seen in symbols.
     #[inline]
     pub fn NextEntry(&self) -> u64 {
-        runtime::bits(self, 0x00, 8, 25, 39) as u64
+        runtime::bits(self, 0x00, 8, 25, 39)
     }
 
     /// Replaces [`NextEntry`](Self::NextEntry()).
     #[inline]
     pub fn set_NextEntry(&mut self, value: u64) {
-        runtime::set_bits(self, 0x00, 8, 25, 39, value as u64)
+        runtime::set_bits(self, 0x00, 8, 25, 39, value)
     }
 
     /// `0x08`: `ULONGLONG`, bit `0`, early-6.0..6.2 x64, seen in symbols. Clear for this form, set for the other.
     #[inline]
     pub fn HeaderType(&self) -> u64 {
-        runtime::bits(self, 0x08, 8, 0, 1) as u64
+        runtime::bits(self, 0x08, 8, 0, 1)
     }
 
     /// Replaces [`HeaderType`](Self::HeaderType()).
     #[inline]
     pub fn set_HeaderType(&mut self, value: u64) {
-        runtime::set_bits(self, 0x08, 8, 0, 1, value as u64)
+        runtime::set_bits(self, 0x08, 8, 0, 1, value)
     }
 
     /// `0x08`: `ULONGLONG`, bit `1`, early-6.0..6.2 x64, seen in symbols.
     #[inline]
     pub fn Init(&self) -> u64 {
-        runtime::bits(self, 0x08, 8, 1, 1) as u64
+        runtime::bits(self, 0x08, 8, 1, 1)
     }
 
     /// Replaces [`Init`](Self::Init()).
     #[inline]
     pub fn set_Init(&mut self, value: u64) {
-        runtime::set_bits(self, 0x08, 8, 1, 1, value as u64)
+        runtime::set_bits(self, 0x08, 8, 1, 1, value)
     }
 
     /// `0x08`: `ULONGLONG`, bits `2 to 60`, early-6.0..6.2 x64, seen in symbols.
     #[inline]
     pub fn Reserved(&self) -> u64 {
-        runtime::bits(self, 0x08, 8, 2, 59) as u64
+        runtime::bits(self, 0x08, 8, 2, 59)
     }
 
     /// Replaces [`Reserved`](Self::Reserved()).
     #[inline]
     pub fn set_Reserved(&mut self, value: u64) {
-        runtime::set_bits(self, 0x08, 8, 2, 59, value as u64)
+        runtime::set_bits(self, 0x08, 8, 2, 59, value)
     }
 
     /// `0x08`: `ULONGLONG`, bits `61 to 63`, early-6.0..6.2 x64, seen in symbols.
     #[inline]
     pub fn Region(&self) -> u64 {
-        runtime::bits(self, 0x08, 8, 61, 3) as u64
+        runtime::bits(self, 0x08, 8, 61, 3)
     }
 
     /// Replaces [`Region`](Self::Region()).
     #[inline]
     pub fn set_Region(&mut self, value: u64) {
-        runtime::set_bits(self, 0x08, 8, 61, 3, value as u64)
+        runtime::set_bits(self, 0x08, 8, 61, 3, value)
     }
 }
 
@@ -747,73 +747,73 @@ impl SLIST_HEADER_6_0_6002_x64_Header16 {
     /// `0x00`: `ULONGLONG`, bits `0 to 15`, early-6.0..6.1 x64, seen in symbols.
     #[inline]
     pub fn Depth(&self) -> u64 {
-        runtime::bits(self, 0x00, 8, 0, 16) as u64
+        runtime::bits(self, 0x00, 8, 0, 16)
     }
 
     /// Replaces [`Depth`](Self::Depth()).
     #[inline]
     pub fn set_Depth(&mut self, value: u64) {
-        runtime::set_bits(self, 0x00, 8, 0, 16, value as u64)
+        runtime::set_bits(self, 0x00, 8, 0, 16, value)
     }
 
     /// `0x00`: `ULONGLONG`, bits `16 to 63`, early-6.0..6.1 x64, seen in symbols.
     #[inline]
     pub fn Sequence(&self) -> u64 {
-        runtime::bits(self, 0x00, 8, 16, 48) as u64
+        runtime::bits(self, 0x00, 8, 16, 48)
     }
 
     /// Replaces [`Sequence`](Self::Sequence()).
     #[inline]
     pub fn set_Sequence(&mut self, value: u64) {
-        runtime::set_bits(self, 0x00, 8, 16, 48, value as u64)
+        runtime::set_bits(self, 0x00, 8, 16, 48, value)
     }
 
     /// `0x08`: `ULONGLONG`, bit `0`, early-6.0..6.1 x64, seen in symbols.
     #[inline]
     pub fn HeaderType(&self) -> u64 {
-        runtime::bits(self, 0x08, 8, 0, 1) as u64
+        runtime::bits(self, 0x08, 8, 0, 1)
     }
 
     /// Replaces [`HeaderType`](Self::HeaderType()).
     #[inline]
     pub fn set_HeaderType(&mut self, value: u64) {
-        runtime::set_bits(self, 0x08, 8, 0, 1, value as u64)
+        runtime::set_bits(self, 0x08, 8, 0, 1, value)
     }
 
     /// `0x08`: `ULONGLONG`, bit `1`, early-6.0..6.1 x64, seen in symbols.
     #[inline]
     pub fn Init(&self) -> u64 {
-        runtime::bits(self, 0x08, 8, 1, 1) as u64
+        runtime::bits(self, 0x08, 8, 1, 1)
     }
 
     /// Replaces [`Init`](Self::Init()).
     #[inline]
     pub fn set_Init(&mut self, value: u64) {
-        runtime::set_bits(self, 0x08, 8, 1, 1, value as u64)
+        runtime::set_bits(self, 0x08, 8, 1, 1, value)
     }
 
     /// `0x08`: `ULONGLONG`, bits `2 to 3`, early-6.0..6.1 x64, seen in symbols.
     #[inline]
     pub fn Reserved(&self) -> u64 {
-        runtime::bits(self, 0x08, 8, 2, 2) as u64
+        runtime::bits(self, 0x08, 8, 2, 2)
     }
 
     /// Replaces [`Reserved`](Self::Reserved()).
     #[inline]
     pub fn set_Reserved(&mut self, value: u64) {
-        runtime::set_bits(self, 0x08, 8, 2, 2, value as u64)
+        runtime::set_bits(self, 0x08, 8, 2, 2, value)
     }
 
     /// `0x08`: `ULONGLONG`, bits `4 to 63`, early-6.0..6.1 x64, seen in symbols.
     #[inline]
     pub fn NextEntry(&self) -> u64 {
-        runtime::bits(self, 0x08, 8, 4, 60) as u64
+        runtime::bits(self, 0x08, 8, 4, 60)
     }
 
     /// Replaces [`NextEntry`](Self::NextEntry()).
     #[inline]
     pub fn set_NextEntry(&mut self, value: u64) {
-        runtime::set_bits(self, 0x08, 8, 4, 60, value as u64)
+        runtime::set_bits(self, 0x08, 8, 4, 60, value)
     }
 }
 
@@ -850,61 +850,61 @@ impl SLIST_HEADER_6_0_6002_x64_HeaderX64 {
     /// `0x00`: `ULONGLONG`, bits `0 to 15`, 6.0.6002.0.. x64, seen in symbols.
     #[inline]
     pub fn Depth(&self) -> u64 {
-        runtime::bits(self, 0x00, 8, 0, 16) as u64
+        runtime::bits(self, 0x00, 8, 0, 16)
     }
 
     /// Replaces [`Depth`](Self::Depth()).
     #[inline]
     pub fn set_Depth(&mut self, value: u64) {
-        runtime::set_bits(self, 0x00, 8, 0, 16, value as u64)
+        runtime::set_bits(self, 0x00, 8, 0, 16, value)
     }
 
     /// `0x00`: `ULONGLONG`, bits `16 to 63`, 6.0.6002.0.. x64, seen in symbols.
     #[inline]
     pub fn Sequence(&self) -> u64 {
-        runtime::bits(self, 0x00, 8, 16, 48) as u64
+        runtime::bits(self, 0x00, 8, 16, 48)
     }
 
     /// Replaces [`Sequence`](Self::Sequence()).
     #[inline]
     pub fn set_Sequence(&mut self, value: u64) {
-        runtime::set_bits(self, 0x00, 8, 16, 48, value as u64)
+        runtime::set_bits(self, 0x00, 8, 16, 48, value)
     }
 
     /// `0x08`: `ULONGLONG`, bit `0`, 6.0.6002.0..6.2 x64, seen in symbols.
     #[inline]
     pub fn HeaderType(&self) -> u64 {
-        runtime::bits(self, 0x08, 8, 0, 1) as u64
+        runtime::bits(self, 0x08, 8, 0, 1)
     }
 
     /// Replaces [`HeaderType`](Self::HeaderType()).
     #[inline]
     pub fn set_HeaderType(&mut self, value: u64) {
-        runtime::set_bits(self, 0x08, 8, 0, 1, value as u64)
+        runtime::set_bits(self, 0x08, 8, 0, 1, value)
     }
 
     /// `0x08`: `ULONGLONG`, bits `1 to 3`, 6.0.6002.0.. x64, seen in symbols.
     #[inline]
     pub fn Reserved(&self) -> u64 {
-        runtime::bits(self, 0x08, 8, 1, 3) as u64
+        runtime::bits(self, 0x08, 8, 1, 3)
     }
 
     /// Replaces [`Reserved`](Self::Reserved()).
     #[inline]
     pub fn set_Reserved(&mut self, value: u64) {
-        runtime::set_bits(self, 0x08, 8, 1, 3, value as u64)
+        runtime::set_bits(self, 0x08, 8, 1, 3, value)
     }
 
     /// `0x08`: `ULONGLONG`, bits `4 to 63`, 6.0.6002.0.. x64, seen in symbols. The address without its low four bits, which are clear.
     #[inline]
     pub fn NextEntry(&self) -> u64 {
-        runtime::bits(self, 0x08, 8, 4, 60) as u64
+        runtime::bits(self, 0x08, 8, 4, 60)
     }
 
     /// Replaces [`NextEntry`](Self::NextEntry()).
     #[inline]
     pub fn set_NextEntry(&mut self, value: u64) {
-        runtime::set_bits(self, 0x08, 8, 4, 60, value as u64)
+        runtime::set_bits(self, 0x08, 8, 4, 60, value)
     }
 }
 
@@ -1041,85 +1041,85 @@ impl SLIST_HEADER_6_2_x64_Header8 {
     /// `0x00`: `ULONGLONG`, bits `0 to 15`, early-6.0..6.2 x64, seen in symbols.
     #[inline]
     pub fn Depth(&self) -> u64 {
-        runtime::bits(self, 0x00, 8, 0, 16) as u64
+        runtime::bits(self, 0x00, 8, 0, 16)
     }
 
     /// Replaces [`Depth`](Self::Depth()).
     #[inline]
     pub fn set_Depth(&mut self, value: u64) {
-        runtime::set_bits(self, 0x00, 8, 0, 16, value as u64)
+        runtime::set_bits(self, 0x00, 8, 0, 16, value)
     }
 
     /// `0x00`: `ULONGLONG`, bits `16 to 24`, early-6.0..6.2 x64, seen in symbols.
     #[inline]
     pub fn Sequence(&self) -> u64 {
-        runtime::bits(self, 0x00, 8, 16, 9) as u64
+        runtime::bits(self, 0x00, 8, 16, 9)
     }
 
     /// Replaces [`Sequence`](Self::Sequence()).
     #[inline]
     pub fn set_Sequence(&mut self, value: u64) {
-        runtime::set_bits(self, 0x00, 8, 16, 9, value as u64)
+        runtime::set_bits(self, 0x00, 8, 16, 9, value)
     }
 
     /// `0x00`: `ULONGLONG`, bits `25 to 63`, early-6.0..6.2 x64, seen in symbols.
     #[inline]
     pub fn NextEntry(&self) -> u64 {
-        runtime::bits(self, 0x00, 8, 25, 39) as u64
+        runtime::bits(self, 0x00, 8, 25, 39)
     }
 
     /// Replaces [`NextEntry`](Self::NextEntry()).
     #[inline]
     pub fn set_NextEntry(&mut self, value: u64) {
-        runtime::set_bits(self, 0x00, 8, 25, 39, value as u64)
+        runtime::set_bits(self, 0x00, 8, 25, 39, value)
     }
 
     /// `0x08`: `ULONGLONG`, bit `0`, early-6.0..6.2 x64, seen in symbols. Clear for this form, set for the other.
     #[inline]
     pub fn HeaderType(&self) -> u64 {
-        runtime::bits(self, 0x08, 8, 0, 1) as u64
+        runtime::bits(self, 0x08, 8, 0, 1)
     }
 
     /// Replaces [`HeaderType`](Self::HeaderType()).
     #[inline]
     pub fn set_HeaderType(&mut self, value: u64) {
-        runtime::set_bits(self, 0x08, 8, 0, 1, value as u64)
+        runtime::set_bits(self, 0x08, 8, 0, 1, value)
     }
 
     /// `0x08`: `ULONGLONG`, bit `1`, early-6.0..6.2 x64, seen in symbols.
     #[inline]
     pub fn Init(&self) -> u64 {
-        runtime::bits(self, 0x08, 8, 1, 1) as u64
+        runtime::bits(self, 0x08, 8, 1, 1)
     }
 
     /// Replaces [`Init`](Self::Init()).
     #[inline]
     pub fn set_Init(&mut self, value: u64) {
-        runtime::set_bits(self, 0x08, 8, 1, 1, value as u64)
+        runtime::set_bits(self, 0x08, 8, 1, 1, value)
     }
 
     /// `0x08`: `ULONGLONG`, bits `2 to 60`, early-6.0..6.2 x64, seen in symbols.
     #[inline]
     pub fn Reserved(&self) -> u64 {
-        runtime::bits(self, 0x08, 8, 2, 59) as u64
+        runtime::bits(self, 0x08, 8, 2, 59)
     }
 
     /// Replaces [`Reserved`](Self::Reserved()).
     #[inline]
     pub fn set_Reserved(&mut self, value: u64) {
-        runtime::set_bits(self, 0x08, 8, 2, 59, value as u64)
+        runtime::set_bits(self, 0x08, 8, 2, 59, value)
     }
 
     /// `0x08`: `ULONGLONG`, bits `61 to 63`, early-6.0..6.2 x64, seen in symbols.
     #[inline]
     pub fn Region(&self) -> u64 {
-        runtime::bits(self, 0x08, 8, 61, 3) as u64
+        runtime::bits(self, 0x08, 8, 61, 3)
     }
 
     /// Replaces [`Region`](Self::Region()).
     #[inline]
     pub fn set_Region(&mut self, value: u64) {
-        runtime::set_bits(self, 0x08, 8, 61, 3, value as u64)
+        runtime::set_bits(self, 0x08, 8, 61, 3, value)
     }
 }
 
@@ -1157,61 +1157,61 @@ impl SLIST_HEADER_6_2_x64_HeaderX64 {
     /// `0x00`: `ULONGLONG`, bits `0 to 15`, 6.0.6002.0.. x64, seen in symbols.
     #[inline]
     pub fn Depth(&self) -> u64 {
-        runtime::bits(self, 0x00, 8, 0, 16) as u64
+        runtime::bits(self, 0x00, 8, 0, 16)
     }
 
     /// Replaces [`Depth`](Self::Depth()).
     #[inline]
     pub fn set_Depth(&mut self, value: u64) {
-        runtime::set_bits(self, 0x00, 8, 0, 16, value as u64)
+        runtime::set_bits(self, 0x00, 8, 0, 16, value)
     }
 
     /// `0x00`: `ULONGLONG`, bits `16 to 63`, 6.0.6002.0.. x64, seen in symbols.
     #[inline]
     pub fn Sequence(&self) -> u64 {
-        runtime::bits(self, 0x00, 8, 16, 48) as u64
+        runtime::bits(self, 0x00, 8, 16, 48)
     }
 
     /// Replaces [`Sequence`](Self::Sequence()).
     #[inline]
     pub fn set_Sequence(&mut self, value: u64) {
-        runtime::set_bits(self, 0x00, 8, 16, 48, value as u64)
+        runtime::set_bits(self, 0x00, 8, 16, 48, value)
     }
 
     /// `0x08`: `ULONGLONG`, bit `0`, 6.0.6002.0..6.2 x64, seen in symbols.
     #[inline]
     pub fn HeaderType(&self) -> u64 {
-        runtime::bits(self, 0x08, 8, 0, 1) as u64
+        runtime::bits(self, 0x08, 8, 0, 1)
     }
 
     /// Replaces [`HeaderType`](Self::HeaderType()).
     #[inline]
     pub fn set_HeaderType(&mut self, value: u64) {
-        runtime::set_bits(self, 0x08, 8, 0, 1, value as u64)
+        runtime::set_bits(self, 0x08, 8, 0, 1, value)
     }
 
     /// `0x08`: `ULONGLONG`, bits `1 to 3`, 6.0.6002.0.. x64, seen in symbols.
     #[inline]
     pub fn Reserved(&self) -> u64 {
-        runtime::bits(self, 0x08, 8, 1, 3) as u64
+        runtime::bits(self, 0x08, 8, 1, 3)
     }
 
     /// Replaces [`Reserved`](Self::Reserved()).
     #[inline]
     pub fn set_Reserved(&mut self, value: u64) {
-        runtime::set_bits(self, 0x08, 8, 1, 3, value as u64)
+        runtime::set_bits(self, 0x08, 8, 1, 3, value)
     }
 
     /// `0x08`: `ULONGLONG`, bits `4 to 63`, 6.0.6002.0.. x64, seen in symbols. The address without its low four bits, which are clear.
     #[inline]
     pub fn NextEntry(&self) -> u64 {
-        runtime::bits(self, 0x08, 8, 4, 60) as u64
+        runtime::bits(self, 0x08, 8, 4, 60)
     }
 
     /// Replaces [`NextEntry`](Self::NextEntry()).
     #[inline]
     pub fn set_NextEntry(&mut self, value: u64) {
-        runtime::set_bits(self, 0x08, 8, 4, 60, value as u64)
+        runtime::set_bits(self, 0x08, 8, 4, 60, value)
     }
 }
 
@@ -1433,49 +1433,49 @@ impl SLIST_HEADER_6_3_x64_HeaderX64 {
     /// `0x00`: `ULONGLONG`, bits `0 to 15`, 6.0.6002.0.. x64, seen in symbols.
     #[inline]
     pub fn Depth(&self) -> u64 {
-        runtime::bits(self, 0x00, 8, 0, 16) as u64
+        runtime::bits(self, 0x00, 8, 0, 16)
     }
 
     /// Replaces [`Depth`](Self::Depth()).
     #[inline]
     pub fn set_Depth(&mut self, value: u64) {
-        runtime::set_bits(self, 0x00, 8, 0, 16, value as u64)
+        runtime::set_bits(self, 0x00, 8, 0, 16, value)
     }
 
     /// `0x00`: `ULONGLONG`, bits `16 to 63`, 6.0.6002.0.. x64, seen in symbols.
     #[inline]
     pub fn Sequence(&self) -> u64 {
-        runtime::bits(self, 0x00, 8, 16, 48) as u64
+        runtime::bits(self, 0x00, 8, 16, 48)
     }
 
     /// Replaces [`Sequence`](Self::Sequence()).
     #[inline]
     pub fn set_Sequence(&mut self, value: u64) {
-        runtime::set_bits(self, 0x00, 8, 16, 48, value as u64)
+        runtime::set_bits(self, 0x00, 8, 16, 48, value)
     }
 
     /// `0x08`: `ULONGLONG`, bits `0 to 3`, 6.0.6002.0.. x64, seen in symbols.
     #[inline]
     pub fn Reserved(&self) -> u64 {
-        runtime::bits(self, 0x08, 8, 0, 4) as u64
+        runtime::bits(self, 0x08, 8, 0, 4)
     }
 
     /// Replaces [`Reserved`](Self::Reserved()).
     #[inline]
     pub fn set_Reserved(&mut self, value: u64) {
-        runtime::set_bits(self, 0x08, 8, 0, 4, value as u64)
+        runtime::set_bits(self, 0x08, 8, 0, 4, value)
     }
 
     /// `0x08`: `ULONGLONG`, bits `4 to 63`, 6.0.6002.0.. x64, seen in symbols. The address without its low four bits, which are clear.
     #[inline]
     pub fn NextEntry(&self) -> u64 {
-        runtime::bits(self, 0x08, 8, 4, 60) as u64
+        runtime::bits(self, 0x08, 8, 4, 60)
     }
 
     /// Replaces [`NextEntry`](Self::NextEntry()).
     #[inline]
     pub fn set_NextEntry(&mut self, value: u64) {
-        runtime::set_bits(self, 0x08, 8, 4, 60, value as u64)
+        runtime::set_bits(self, 0x08, 8, 4, 60, value)
     }
 }
 

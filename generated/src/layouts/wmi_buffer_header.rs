@@ -4531,25 +4531,25 @@ impl WMI_BUFFER_HEADER_6_2_x86 {
     /// `0x20`: `ULONGLONG`, bits `0 to 2`, 6.2.., documented, its place inferred.
     #[inline]
     pub fn ClockType(&self) -> u64 {
-        runtime::bits(self, 0x20, 8, 0, 3) as u64
+        runtime::bits(self, 0x20, 8, 0, 3)
     }
 
     /// Replaces [`ClockType`](Self::ClockType()).
     #[inline]
     pub fn set_ClockType(&mut self, value: u64) {
-        runtime::set_bits(self, 0x20, 8, 0, 3, value as u64)
+        runtime::set_bits(self, 0x20, 8, 0, 3, value)
     }
 
     /// `0x20`: `ULONGLONG`, bits `3 to 63`, 6.2.., documented, its place inferred.
     #[inline]
     pub fn Frequency(&self) -> u64 {
-        runtime::bits(self, 0x20, 8, 3, 61) as u64
+        runtime::bits(self, 0x20, 8, 3, 61)
     }
 
     /// Replaces [`Frequency`](Self::Frequency()).
     #[inline]
     pub fn set_Frequency(&mut self, value: u64) {
-        runtime::set_bits(self, 0x20, 8, 3, 61, value as u64)
+        runtime::set_bits(self, 0x20, 8, 3, 61, value)
     }
 
     /// `0x20`: `SINGLE_LIST_ENTRY`, 6.1.., documented.
@@ -4795,25 +4795,25 @@ impl WMI_BUFFER_HEADER_6_2_x64 {
     /// `0x20`: `ULONGLONG`, bits `0 to 2`, 6.2.., documented, its place inferred.
     #[inline]
     pub fn ClockType(&self) -> u64 {
-        runtime::bits(self, 0x20, 8, 0, 3) as u64
+        runtime::bits(self, 0x20, 8, 0, 3)
     }
 
     /// Replaces [`ClockType`](Self::ClockType()).
     #[inline]
     pub fn set_ClockType(&mut self, value: u64) {
-        runtime::set_bits(self, 0x20, 8, 0, 3, value as u64)
+        runtime::set_bits(self, 0x20, 8, 0, 3, value)
     }
 
     /// `0x20`: `ULONGLONG`, bits `3 to 63`, 6.2.., documented, its place inferred.
     #[inline]
     pub fn Frequency(&self) -> u64 {
-        runtime::bits(self, 0x20, 8, 3, 61) as u64
+        runtime::bits(self, 0x20, 8, 3, 61)
     }
 
     /// Replaces [`Frequency`](Self::Frequency()).
     #[inline]
     pub fn set_Frequency(&mut self, value: u64) {
-        runtime::set_bits(self, 0x20, 8, 3, 61, value as u64)
+        runtime::set_bits(self, 0x20, 8, 3, 61, value)
     }
 
     /// `0x20`: `SINGLE_LIST_ENTRY`, 6.1.., documented.
@@ -5059,25 +5059,25 @@ impl WMI_BUFFER_HEADER_1607_x86 {
     /// `0x20`: `ULONGLONG`, bits `0 to 2`, 6.2.., documented, its place inferred.
     #[inline]
     pub fn ClockType(&self) -> u64 {
-        runtime::bits(self, 0x20, 8, 0, 3) as u64
+        runtime::bits(self, 0x20, 8, 0, 3)
     }
 
     /// Replaces [`ClockType`](Self::ClockType()).
     #[inline]
     pub fn set_ClockType(&mut self, value: u64) {
-        runtime::set_bits(self, 0x20, 8, 0, 3, value as u64)
+        runtime::set_bits(self, 0x20, 8, 0, 3, value)
     }
 
     /// `0x20`: `ULONGLONG`, bits `3 to 63`, 6.2.., documented, its place inferred.
     #[inline]
     pub fn Frequency(&self) -> u64 {
-        runtime::bits(self, 0x20, 8, 3, 61) as u64
+        runtime::bits(self, 0x20, 8, 3, 61)
     }
 
     /// Replaces [`Frequency`](Self::Frequency()).
     #[inline]
     pub fn set_Frequency(&mut self, value: u64) {
-        runtime::set_bits(self, 0x20, 8, 3, 61, value as u64)
+        runtime::set_bits(self, 0x20, 8, 3, 61, value)
     }
 
     /// `0x20`: `SINGLE_LIST_ENTRY`, 6.1.., documented.
@@ -5323,25 +5323,25 @@ impl WMI_BUFFER_HEADER_1607_x64 {
     /// `0x20`: `ULONGLONG`, bits `0 to 2`, 6.2.., documented, its place inferred.
     #[inline]
     pub fn ClockType(&self) -> u64 {
-        runtime::bits(self, 0x20, 8, 0, 3) as u64
+        runtime::bits(self, 0x20, 8, 0, 3)
     }
 
     /// Replaces [`ClockType`](Self::ClockType()).
     #[inline]
     pub fn set_ClockType(&mut self, value: u64) {
-        runtime::set_bits(self, 0x20, 8, 0, 3, value as u64)
+        runtime::set_bits(self, 0x20, 8, 0, 3, value)
     }
 
     /// `0x20`: `ULONGLONG`, bits `3 to 63`, 6.2.., documented, its place inferred.
     #[inline]
     pub fn Frequency(&self) -> u64 {
-        runtime::bits(self, 0x20, 8, 3, 61) as u64
+        runtime::bits(self, 0x20, 8, 3, 61)
     }
 
     /// Replaces [`Frequency`](Self::Frequency()).
     #[inline]
     pub fn set_Frequency(&mut self, value: u64) {
-        runtime::set_bits(self, 0x20, 8, 3, 61, value as u64)
+        runtime::set_bits(self, 0x20, 8, 3, 61, value)
     }
 
     /// `0x20`: `SINGLE_LIST_ENTRY`, 6.1.., documented.

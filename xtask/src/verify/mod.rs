@@ -2,7 +2,7 @@
 
 mod count;
 pub mod ours;
-mod report;
+pub mod report;
 
 use crate::tables::{self, Stated, Table};
 use crate::{Error, Outcome, errata, project};
@@ -76,8 +76,12 @@ pub fn run(args: &Args) -> Result<Outcome, Error> {
     Ok(if report.differs() { Outcome::Differs } else { Outcome::Good })
 }
 
-/// The structures and enumerations to compare.
-fn names<'a>(layouts: &'a Layouts, only: Option<&str>) -> Result<Vec<&'a str>, Error> {
+/// The structures and enumerations to compare: all, or one.
+///
+/// # Errors
+///
+/// A name that no spec has.
+pub fn names<'a>(layouts: &'a Layouts, only: Option<&str>) -> Result<Vec<&'a str>, Error> {
     let all = || layouts.spec.definitions.keys().map(String::as_str).filter(|name| !ours::is_macros(layouts, name));
     let Some(only) = only else { return Ok(all().collect()) };
     if let Some(name) = all().find(|name| *name == only) {
@@ -112,7 +116,12 @@ fn check(layouts: &Layouts, names: &[&str], files: &[PathBuf], stated: &Stated) 
     }
 }
 
-fn compared(layouts: &Layouts, names: &[&str], table: &Table) -> Result<Checked, Error> {
+/// Compares a table with the layouts of its kernel.
+///
+/// # Errors
+///
+/// A kernel that is older than the whole version axis.
+pub fn compared(layouts: &Layouts, names: &[&str], table: &Table) -> Result<Checked, Error> {
     let axis = &layouts.spec.axis;
     let choice = axis.find_build(&table.build.to_string(), table.arch).map_err(|e| format!("{}: {e}", table.source))?;
     let ours = ours::types(layouts, choice.target, names);
@@ -139,7 +148,7 @@ fn compared(layouts: &Layouts, names: &[&str], table: &Table) -> Result<Checked,
 }
 
 /// The specs say where symbol data confirms a structure; the shipped tables have to bear that out, both ways.
-fn claims(layouts: &Layouts, names: &[&str], checked: &[Checked]) -> Vec<Finding> {
+pub fn claims(layouts: &Layouts, names: &[&str], checked: &[Checked]) -> Vec<Finding> {
     let axis = &layouts.spec.axis;
     let mut found = Vec::new();
     for (target, types) in layouts.by_target.iter().enumerate() {

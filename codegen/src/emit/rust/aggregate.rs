@@ -122,15 +122,25 @@ impl Emitter<'_> {
         let (read, write) = match field.bits {
             None => (format!("runtime::read(self, {at})"), format!("runtime::write(self, {at}, value)")),
             Some(bits) => {
-                let signed = matches!(field.ty, Type::Scalar { signed: true, .. });
-                let read = if signed { "signed_bits" } else { "bits" };
                 let unit = format!("{at}, {}, {}, {}", field.size, bits.position, bits.width);
-                let value = if matches!(field.ty, Type::Layout(_)) { "value.0" } else { "value" };
-                let value = format!("runtime::set_bits(self, {unit}, {value} as u64)");
-                match &field.ty {
-                    Type::Layout(id) => (format!("{}(runtime::signed_bits(self, {unit}) as _)", self.type_name(*id)), value),
-                    _ => (format!("runtime::{read}(self, {unit}) as {ty}"), value),
-                }
+                // The runtime passes bits as 64-bit integers.
+                let (read, wide) = match &field.ty {
+                    Type::Scalar { signed: true, .. } => ("signed_bits", "i64"),
+                    Type::Layout(_) => ("signed_bits", "an enumeration"),
+                    _ => ("bits", "u64"),
+                };
+                let read = format!("runtime::{read}(self, {unit})");
+                let read = match &field.ty {
+                    Type::Layout(id) => format!("{}({read} as _)", self.type_name(*id)),
+                    _ if ty == wide => read,
+                    _ => format!("{read} as {ty}"),
+                };
+                let value = match &field.ty {
+                    Type::Layout(_) => "value.0 as u64",
+                    _ if ty == "u64" => "value",
+                    _ => "value as u64",
+                };
+                (read, format!("runtime::set_bits(self, {unit}, {value})"))
             }
         };
         let (doc, get, plain) = (self.member_doc(field, flat.offset), member(flat.name), flat.name);
