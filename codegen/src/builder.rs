@@ -2,7 +2,7 @@
 
 use crate::emit::rust::{Options, emit_inline};
 use crate::layouts::Layouts;
-use crate::{Errors, Sources, files, read, resolve};
+use crate::{Errors, Sources, compile, files};
 use std::path::{Path, PathBuf};
 use std::{env, fmt, fs, io};
 
@@ -58,7 +58,7 @@ impl Builder {
     ///
     /// Files that cannot be read, everything that is wrong in the specs, structures and targets that do not exist.
     pub fn generate(&self) -> Result<String, BuildError> {
-        let layouts = read(Sources::load(&self.specs)?).and_then(resolve)?;
+        let layouts = compile(Sources::load(&self.specs)?)?;
         let mut options = Options { structures: self.structures.clone(), ..Options::default() };
         for name in &self.targets {
             options.targets.insert(layouts.spec.axis.find(name).map_err(BuildError::Unknown)?.target);

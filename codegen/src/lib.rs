@@ -24,6 +24,6 @@ pub use builder::{BuildError, Builder};
 pub use diagnostic::{Diagnostic, Errors, nearest};
 pub use load::files;
 pub use read::read;
-pub use resolve::resolve;
+pub use resolve::{compile, resolve};
 pub use source::{At, SourceFile, Sources, Span};
 pub use target::Choice;

@@ -1,14 +1,33 @@
 //! From [`Spec`] to [`Layouts`]: every type at every target, every witness held against it.
 
 use crate::ctype::{CType, Length};
-use crate::diagnostic::{Errors, nearest};
+use crate::diagnostic::{Diagnostic, Errors, nearest};
 use crate::layouts::*;
 use crate::place::{LARGEST, Placer};
 use crate::problems::Problems;
-use crate::source::Span;
+use crate::read::{Reading, read_all};
+use crate::source::{Sources, Span};
 use crate::spec::{self, Body, Definition, Kind, Member, Shape, Source, Spec, ValuesKind};
 use crate::witness;
 use std::collections::{BTreeMap, HashMap};
+
+/// Reads a spec set and computes its layouts, with the errors of both in one run.
+///
+/// # Errors
+///
+/// As [`read`](crate::read()) and [`resolve`].
+pub fn compile(sources: Sources) -> Result<Layouts, Errors> {
+    let Reading { spec, mut errors, sound } = read_all(sources);
+    if !sound {
+        return Err(Errors::new(spec.sources, errors));
+    }
+    let (layouts, problems) = resolve_all(spec);
+    errors.extend(problems);
+    match errors.is_empty() {
+        true => Ok(layouts),
+        false => Err(Errors::new(layouts.spec.sources, errors)),
+    }
+}
 
 /// Computes the layouts of a spec set.
 ///
@@ -16,6 +35,13 @@ use std::collections::{BTreeMap, HashMap};
 ///
 /// Every fact that disagrees with another, and every type that cannot be laid out, each with the targets concerned.
 pub fn resolve(spec: Spec) -> Result<Layouts, Errors> {
+    match resolve_all(spec) {
+        (layouts, problems) if problems.is_empty() => Ok(layouts),
+        (layouts, problems) => Err(Errors::new(layouts.spec.sources, problems)),
+    }
+}
+
+fn resolve_all(spec: Spec) -> (Layouts, Vec<Diagnostic>) {
     let mut problems = Problems::default();
     let mut resolver = Resolver {
         spec: &spec,
@@ -29,7 +55,7 @@ pub fn resolve(spec: Spec) -> Result<Layouts, Errors> {
     for target in 0..spec.axis.targets.len() {
         resolver.target = target;
         for (name, definition) in &spec.definitions {
-            if definition.scope.contains(target) {
+            if definition.scope.contains(target) && !spec.broken.contains(name) {
                 resolver.definition(name, definition);
             }
         }
@@ -44,10 +70,8 @@ pub fn resolve(spec: Spec) -> Result<Layouts, Errors> {
     }
     let (layouts, by_target) = sorted(resolver.layouts, by_target);
     witness::check(&spec, &layouts, &by_target, &mut problems);
-    match problems.into_list(&spec.axis) {
-        list if list.is_empty() => Ok(Layouts { spec, layouts, by_target }),
-        list => Err(Errors::new(spec.sources, list)),
-    }
+    let list = problems.into_list(&spec.axis);
+    (Layouts { spec, layouts, by_target }, list)
 }
 
 /// Sorts the layouts by name, then by first target, and renumbers them.
@@ -295,6 +319,9 @@ impl Resolver<'_, '_> {
                 return None;
             };
             return self.ty(&piece.value, piece.span, depth + 1);
+        }
+        if spec.broken.contains(name) {
+            return None;
         }
         let Some(definition) = spec.definitions.get(name) else {
             let known = spec.definitions.keys().chain(spec.scalars.keys()).chain(spec.typedefs.keys());

@@ -3,7 +3,7 @@
 use crate::axis::{Axis, TargetSet};
 use crate::ctype::CType;
 use crate::source::{At, Sources, Span};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// A whole spec set.
 #[derive(Clone, Debug, Default)]
@@ -18,6 +18,8 @@ pub struct Spec {
     pub typedefs: BTreeMap<String, Piecewise<CType>>,
     /// Structures, unions, enumerations and sets of constants, by name.
     pub definitions: BTreeMap<String, Definition>,
+    /// Names that wrong files specify, or seem to; empty for a spec set that was read without errors.
+    pub broken: BTreeSet<String>,
 }
 
 /// A value that may differ between targets.

@@ -123,6 +123,9 @@ impl Checker<'_> {
 
     /// The set of values that a member holds exists, and fits.
     fn values(&mut self, values: &At<String>, field: &Field) {
+        if self.spec.broken.contains(&values.value) {
+            return;
+        }
         let Some(definition) = self.spec.definitions.get(&values.value) else {
             self.add(
                 values.span,

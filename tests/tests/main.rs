@@ -1,3 +1,10 @@
-//! Tests of the whole pipeline.
+//! Tests of the whole pipeline: specs, layouts, generated code, symbols.
 
+mod clang;
+mod fresh;
+mod generated;
+mod mutants;
 mod own_specs;
+mod spec_errors;
+mod spec_language;
+mod verify;

@@ -4,7 +4,7 @@
 
 use clap::{Parser, Subcommand};
 use std::process::ExitCode;
-use xtask::{Outcome, ci, generate, header, snapshot, verify};
+use xtask::{Outcome, ci, generate, header, mutants, snapshot, verify};
 
 /// Knows, proves and generates the memory layouts of Event Tracing for Windows.
 ///
@@ -22,6 +22,7 @@ enum Command {
     Verify(verify::Args),
     Snapshot(snapshot::Args),
     Header(header::Args),
+    Mutants(mutants::Args),
     Ci(ci::Args),
 }
 
@@ -31,6 +32,7 @@ fn main() -> ExitCode {
         Command::Verify(args) => verify::run(&args),
         Command::Snapshot(args) => snapshot::run(&args),
         Command::Header(args) => header::run(&args),
+        Command::Mutants(args) => mutants::run(&args),
         Command::Ci(args) => ci::run(&args),
     };
     match result {

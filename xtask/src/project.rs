@@ -2,7 +2,7 @@
 
 use crate::Error;
 use etw_layouts_codegen::layouts::Layouts;
-use etw_layouts_codegen::{Sources, read, resolve};
+use etw_layouts_codegen::{Sources, compile};
 use std::env;
 use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
@@ -34,5 +34,5 @@ pub fn layouts() -> Result<Layouts, Error> {
         sources.add(shown.display().to_string().replace('\\', "/"), file.text.clone());
     }
     let colour = std::io::stderr().is_terminal();
-    Ok(read(sources).and_then(resolve).map_err(|errors| errors.render(colour))?)
+    Ok(compile(sources).map_err(|errors| errors.render(colour))?)
 }

@@ -10,7 +10,7 @@ use etw_layouts_symbols::{self as symbols, Rules, Snapshot};
 use rayon::prelude::*;
 use std::collections::BTreeMap;
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// Reduce symbol files to the facts that the specs are held against, and add them to tests/snapshots.
 ///
@@ -37,35 +37,42 @@ pub struct Args {
 }
 
 pub fn run(args: &Args) -> Result<Outcome, Error> {
+    let stated = Stated { build: args.build.clone(), arch: args.arch.as_deref().and_then(Arch::parse) };
+    let folder = args.out.clone().unwrap_or(project::root().join(project::SNAPSHOTS));
+    let (count, bytes) = write(&args.paths, &stated, &folder)?;
+    anstream::println!("{count} snapshots, {bytes} bytes, in {}", folder.display());
+    Ok(Outcome::Good)
+}
+
+/// Adds the tables of paths to a folder of snapshots; returns how many files are there then, and their bytes.
+///
+/// # Errors
+///
+/// Files that cannot be read or written. Nothing is written before everything is read.
+pub fn write(paths: &[PathBuf], stated: &Stated, folder: &Path) -> Result<(usize, usize), Error> {
     let layouts = project::layouts()?;
     let names = layouts.spec.definitions.keys().filter(|name| !ours::is_macros(&layouts, name));
     let wanted: Wanted = names.cloned().collect();
-    let stated = Stated { build: args.build.clone(), arch: args.arch.as_deref().and_then(Arch::parse) };
-    let folder = args.out.clone().unwrap_or(project::root().join(project::SNAPSHOTS));
-    fs::create_dir_all(&folder).map_err(|e| format!("{}: {e}", folder.display()))?;
-    let read = |path: &PathBuf| tables::read(path, &layouts.spec.axis, &wanted, &stated);
-    let new: Vec<_> = tables::files(&args.paths)?.par_iter().map(read).collect::<Result<Vec<_>, _>>()?;
+    let read = |path: &PathBuf| tables::read(path, &layouts.spec.axis, &wanted, stated);
+    let new: Vec<_> = tables::files(paths)?.par_iter().map(read).collect::<Result<Vec<_>, _>>()?;
+    fs::create_dir_all(folder).map_err(|e| format!("{}: {e}", folder.display()))?;
     // Those that are there already, and last the new ones, which replace them.
-    let old: Vec<PathBuf> = tables::files(std::slice::from_ref(&folder)).unwrap_or_default();
+    let old: Vec<PathBuf> = tables::files(&[folder.to_owned()]).unwrap_or_default();
     let mut kernels = BTreeMap::new();
     for table in old.iter().map(read).collect::<Result<Vec<_>, _>>()?.into_iter().chain(new).flatten() {
         let table = reduced(table);
         kernels.insert((table.build, table.arch, table.producer.clone()), table);
     }
-    let snapshots = grouped(kernels.into_values().collect());
-    let count = snapshots.len();
-    for path in old {
-        fs::remove_file(&path).map_err(|e| format!("{}: {e}", path.display()))?;
+    let texts =
+        grouped(kernels.into_values().collect()).into_iter().map(|(name, snapshot)| (folder.join(name), snapshot.to_string()));
+    let texts: BTreeMap<_, _> = texts.collect();
+    for path in old.iter().filter(|path| !texts.contains_key(*path)) {
+        fs::remove_file(path).map_err(|e| format!("{}: {e}", path.display()))?;
     }
-    let mut bytes = 0;
-    for (name, snapshot) in snapshots {
-        let path = folder.join(name);
-        let text = snapshot.to_string();
-        bytes += text.len();
-        fs::write(&path, text).map_err(|e| format!("{}: {e}", path.display()))?;
+    for (path, text) in &texts {
+        fs::write(path, text).map_err(|e| format!("{}: {e}", path.display()))?;
     }
-    anstream::println!("{count} snapshots, {bytes} bytes, in {}", folder.display());
-    Ok(Outcome::Good)
+    Ok((texts.len(), texts.values().map(String::len).sum()))
 }
 
 /// The profile that a table was converted from is no fact about the kernel, and would keep equal facts apart.

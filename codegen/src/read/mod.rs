@@ -9,6 +9,8 @@ mod tree;
 use crate::diagnostic::{Diagnostic, Errors};
 use crate::source::Sources;
 use crate::spec::Spec;
+use std::collections::BTreeSet;
+use std::path::Path;
 use toml::de::DeTable;
 use tree::Reader;
 
@@ -19,29 +21,50 @@ use tree::Reader;
 /// Everything that is wrong with the texts, each with its place. Whether the facts agree with each other is for
 /// [`resolve`](crate::resolve()) to say.
 pub fn read(sources: Sources) -> Result<Spec, Errors> {
+    match read_all(sources) {
+        Reading { spec, errors, .. } if errors.is_empty() => Ok(spec),
+        Reading { spec, errors, .. } => Err(Errors::new(spec.sources, errors)),
+    }
+}
+
+/// What can be read of a spec set.
+pub(crate) struct Reading {
+    /// What a wrong file specifies is among its `broken`.
+    pub spec: Spec,
+    pub errors: Vec<Diagnostic>,
+    /// Whether the axis and the scalars are whole. Without them everything else seems wrong.
+    pub sound: bool,
+}
+
+pub(crate) fn read_all(sources: Sources) -> Reading {
     let mut errors = Vec::new();
     let mut spec = Spec::default();
-    let parsed: Vec<_> =
-        sources.files().iter().enumerate().map(|(file, source)| parse(file, &source.text, &mut errors)).collect();
-    // An unparsed file would only make the others look wrong.
-    if errors.is_empty() {
-        let roots = || parsed.iter().enumerate();
-        let has = |root: &DeTable, key: &str| root.iter().any(|(k, _)| *k.get_ref() == key);
-        let mut reader = Reader::new(&mut errors);
-        axis::read(&mut reader, roots().filter(|(_, r)| has(r, "version")), &mut spec.axis);
-        for (file, root) in roots().filter(|(_, r)| !has(r, "version")) {
-            reader.file = file;
-            if has(root, "scalar") || has(root, "typedef") {
-                scalars::read(&mut reader, root, &mut spec);
-            } else {
-                definition::read(&mut reader, root, &mut spec);
-            }
-        }
+    let texts = sources.files().iter().enumerate();
+    let parsed: Vec<_> = texts.map(|(file, source)| parse(file, &source.text, &mut errors)).collect();
+    let torn: BTreeSet<u32> = errors.iter().map(|error| error.at.0.file).collect();
+    let roots = || parsed.iter().enumerate();
+    let has = |root: &DeTable, key: &str| root.iter().any(|(k, _)| *k.get_ref() == key);
+    let mut reader = Reader::new(&mut errors);
+    let is_axis = |root: &DeTable| has(root, "version");
+    let is_scalars = |root: &DeTable| has(root, "scalar") || has(root, "typedef");
+    axis::read(&mut reader, roots().filter(|(_, r)| is_axis(r)), &mut spec.axis);
+    for (file, root) in roots().filter(|(_, r)| is_scalars(r)) {
+        reader.file = file;
+        scalars::read(&mut reader, root, &mut spec);
     }
-    match errors.is_empty() {
-        true => Ok(Spec { sources, ..spec }),
-        false => Err(Errors::new(sources, errors)),
+    // What is left of a torn text would bring errors of its own.
+    for (file, root) in roots().filter(|(file, r)| !is_axis(r) && !is_scalars(r) && !torn.contains(&(*file as u32))) {
+        reader.file = file;
+        definition::read(&mut reader, root, &mut spec);
     }
+    let wrong: BTreeSet<u32> = errors.iter().map(|error| error.at.0.file).collect();
+    let named = spec.definitions.values().filter(|d| wrong.contains(&d.name.span.file)).map(|d| d.name.value.clone());
+    let stem = |path: &str| Path::new(path).file_stem().unwrap_or_default().to_string_lossy().into_owned();
+    let files = wrong.iter().map(|&file| stem(&sources.files()[file as usize].path));
+    spec.broken = named.chain(files).collect();
+    let basic = roots().filter(|(_, r)| is_axis(r) || is_scalars(r));
+    let sound = !spec.axis.kernels.is_empty() && !basic.into_iter().any(|(file, _)| wrong.contains(&(file as u32)));
+    Reading { spec: Spec { sources, ..spec }, errors, sound }
 }
 
 fn parse<'a>(file: usize, text: &'a str, errors: &mut Vec<Diagnostic>) -> DeTable<'a> {

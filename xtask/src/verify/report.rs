@@ -68,7 +68,8 @@ impl Finding {
         Self { member: member.clone(), what: what.as_str().into(), spec: spec.clone(), symbols: symbols.clone(), place }
     }
 
-    fn line(&self) -> String {
+    /// The finding in a line.
+    pub fn line(&self) -> String {
         let place = self.place.as_deref().map(|place| format!("  {place}")).unwrap_or_default();
         let Self { member, what, spec, symbols, .. } = self;
         let space = if member.is_empty() { "" } else { " " };

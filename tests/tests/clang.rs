@@ -1,0 +1,107 @@
+//! clang, for the targets of the Microsoft ABI, agrees with every layout; and notices a wrong one.
+
+use etw_layouts_codegen::emit::c;
+use etw_layouts_codegen::layouts::{Aggregate, Form, Layouts, Type};
+use rayon::prelude::*;
+use std::collections::BTreeMap;
+use std::io::Write;
+use std::process::{Command, Output, Stdio};
+
+#[test]
+fn clang_agrees_with_every_layout() {
+    if Command::new("clang").arg("--version").output().is_err() {
+        println!("skipped: clang is not installed");
+        return;
+    }
+    let layouts = xtask::project::layouts().expect("the specs resolve");
+    (0..layouts.by_target.len()).into_par_iter().for_each(|target| {
+        let name = layouts.spec.axis.target_name(target);
+        let header = c::header(&layouts, target);
+        let output = clang(&name, &header, &[]);
+        assert!(output.status.success(), "{name}:\n{}", String::from_utf8_lossy(&output.stderr));
+        bit_fields_agree(&layouts, target, &header);
+    });
+    let header = c::header(&layouts, 0).replacen("LoggerStatus) == 0x3c", "LoggerStatus) == 0x40", 1);
+    assert!(!clang("5.0.2195-x86", &header, &[]).status.success(), "a wrong offset compiles");
+}
+
+/// Bit fields have no address: their places are read from clang's dump of the layouts.
+fn bit_fields_agree(layouts: &Layouts, target: usize, header: &str) {
+    let name = layouts.spec.axis.target_name(target);
+    let mut text = header.to_owned();
+    let types = layouts.by_target[target].iter().filter_map(|(name, &id)| match &layouts.layouts[id].form {
+        Form::Aggregate(aggregate) => Some((name, aggregate)),
+        Form::Enumeration(_) => None,
+    });
+    let types: Vec<_> = types.into_iter().collect();
+    for (name, _) in &types {
+        text.push_str(&format!("{name} variable_{name};\n"));
+    }
+    let output = clang(&name, &text, &["-Xclang", "-fdump-record-layouts-complete"]);
+    let theirs = dumped(&String::from_utf8_lossy(&output.stdout));
+    for (name, aggregate) in types {
+        let mut ours = Vec::new();
+        bit_fields(aggregate, 0, &mut ours);
+        let found = theirs.get(name.as_str()).cloned().unwrap_or_default();
+        for field in ours {
+            assert!(
+                found.contains(&field),
+                "{name} {} at {}: clang has {found:?}",
+                field.0,
+                layouts.spec.axis.target_name(target)
+            );
+        }
+    }
+}
+
+/// Name, first byte that the bit field touches, first bit in it, last bit counted from there.
+type BitField = (String, u64, u64, u64);
+
+fn bit_fields(aggregate: &Aggregate, base: u64, list: &mut Vec<BitField>) {
+    for field in &aggregate.fields {
+        let offset = base + field.offset;
+        if let (Some(bits), Some(name)) = (field.bits, &field.name) {
+            let first = bits.position % 8;
+            list.push((name.clone(), offset + bits.position / 8, first, first + bits.width - 1));
+        } else if let Type::Inline(inner) = &field.ty {
+            bit_fields(inner, offset, list);
+        }
+    }
+}
+
+/// Lines such as `     8:0-2 |   ULONG Flags`, below the record that they are of.
+fn dumped(text: &str) -> BTreeMap<String, Vec<BitField>> {
+    let mut records: BTreeMap<String, Vec<BitField>> = BTreeMap::new();
+    let mut record = String::new();
+    for line in text.lines() {
+        let Some((place, what)) = line.split_once('|') else { continue };
+        let indent = what.len() - what.trim_start().len();
+        if indent == 1 && place.trim() == "0" {
+            record = what.trim().trim_start_matches("struct ").trim_start_matches("union ").trim_start_matches('_').to_owned();
+        }
+        let Some((byte, bits)) = place.trim().split_once(':') else { continue };
+        let name = what.split_whitespace().last().unwrap_or_default().to_owned();
+        let bits: Vec<u64> = bits.split('-').filter_map(|b| b.trim().parse().ok()).collect();
+        if let (Ok(byte), [first, last]) = (byte.trim().parse(), &bits[..]) {
+            records.entry(record.clone()).or_default().push((name, byte, *first, *last));
+        }
+    }
+    records
+}
+
+fn clang(target: &str, text: &str, flags: &[&str]) -> Output {
+    let triple = if target.ends_with("x64") { "x86_64-pc-windows-msvc" } else { "i686-pc-windows-msvc" };
+    let mut child = Command::new("clang")
+        .args(["-target", triple, "-fsyntax-only", "-Wall", "-Werror", "-x", "c"])
+        .args(flags)
+        .arg("-")
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("clang starts");
+    let mut stdin = child.stdin.take().expect("a pipe");
+    stdin.write_all(text.as_bytes()).expect("clang reads");
+    drop(stdin);
+    child.wait_with_output().expect("clang ends")
+}

@@ -1,0 +1,70 @@
+//! No spec text causes a panic or a hang, however it is damaged.
+
+use etw_layouts_codegen::{Sources, compile};
+use oorandom::Rand32;
+
+#[test]
+fn damaged_specs_are_errors_at_worst() {
+    let layouts = xtask::project::layouts().expect("the specs resolve");
+    let files = layouts.spec.sources.files();
+    let axis: Vec<_> = files.iter().filter(|f| !f.path.contains("/etw/") && !f.path.contains("/constants/")).collect();
+    let mut random = Rand32::new(7);
+    for round in 0..400 {
+        // One damaged file among those that it needs; the others would only take time.
+        let victim = random.rand_range(0..files.len() as u32) as usize;
+        let mut sources = Sources::default();
+        for file in &axis {
+            if file.path != files[victim].path {
+                sources.add(file.path.clone(), file.text.clone());
+            }
+        }
+        let mut bytes = files[victim].text.clone().into_bytes();
+        for _ in 0..random.rand_range(1..6) {
+            damage(&mut bytes, &mut random);
+        }
+        let text = String::from_utf8_lossy(&bytes).into_owned();
+        sources.add(format!("round {round}"), text);
+        if let Err(errors) = compile(sources) {
+            assert!(!errors.render(false).is_empty());
+        }
+    }
+}
+
+fn damage(bytes: &mut Vec<u8>, random: &mut Rand32) {
+    const TOKENS: [&str; 16] = [
+        "\"",
+        "[",
+        "]",
+        "{",
+        "}",
+        "=",
+        ",",
+        "..",
+        "0x",
+        "\n",
+        "[[member]]\n",
+        "union = [",
+        "9999999999999999999",
+        "-1",
+        "é",
+        "VOID",
+    ];
+    if bytes.is_empty() {
+        return;
+    }
+    let at = random.rand_range(0..bytes.len() as u32) as usize;
+    let end = (at + random.rand_range(1..24) as usize).min(bytes.len());
+    match random.rand_range(0..4) {
+        0 => drop(bytes.drain(at..end)),
+        1 => {
+            let token = TOKENS[random.rand_range(0..16) as usize];
+            drop(bytes.splice(at..at, token.bytes()));
+        }
+        2 => {
+            let copy = bytes[at..end].to_vec();
+            let to = random.rand_range(0..bytes.len() as u32) as usize;
+            drop(bytes.splice(to..to, copy));
+        }
+        _ => bytes[at] = random.rand_range(32..127) as u8,
+    }
+}

@@ -1,0 +1,26 @@
+//! The workspace's own commands, as a library so that tests can call them.
+
+#![forbid(unsafe_code)]
+
+pub mod ci;
+pub mod errata;
+pub mod generate;
+pub mod header;
+pub mod mutants;
+pub mod project;
+pub mod readme;
+pub mod snapshot;
+pub mod tables;
+pub mod verify;
+
+/// Why a command failed. Nothing that a command compares is an error.
+pub type Error = Box<dyn std::error::Error + Send + Sync>;
+
+/// What a command found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    /// All is as it should be: exit status 0.
+    Good,
+    /// Something differs: exit status 1.
+    Differs,
+}

@@ -1,0 +1,268 @@
+//! `cargo xtask mutants`: would a wrong fact be caught?
+
+mod facts;
+
+pub use facts::{Kind, Mutant};
+
+use crate::tables::{self, Table};
+use crate::verify::{self, ours};
+use crate::{Error, Outcome, project};
+use clap::ValueEnum;
+use etw_layouts_codegen::layouts::Layouts;
+use etw_layouts_codegen::{Sources, compile};
+use etw_layouts_symbols::{Rules, Types};
+use indicatif::{ProgressBar, ProgressStyle};
+use rayon::prelude::*;
+use serde::Serialize;
+use std::collections::BTreeMap;
+use std::fmt::Write;
+use std::path::Path;
+
+/// Change every fact of the specs, one at a time, and see whether `generate` or `verify` would refuse it.
+///
+/// Each offset, size, type, count, bit position and width, constant, range end, name and alignment is changed, each member
+/// dropped, neighbours swapped. A change that no layout shows is not counted. What survives is listed with the reason.
+///
+/// Exit status: 0 every survivor has a reason, 1 one has none.
+#[derive(clap::Args)]
+pub struct Args {
+    /// Mutate only the specs whose path contains this.
+    #[arg(long, value_name = "TEXT")]
+    only: Option<String>,
+    /// List every survivor, not only how many.
+    #[arg(long)]
+    list: bool,
+    /// Text to read, or one JSON document.
+    #[arg(long, value_enum, default_value_t = Format::Text)]
+    format: Format,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Format {
+    Text,
+    Json,
+}
+
+/// What became of a mutant.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Fate {
+    /// Reading or resolving the specs fails; whether the error names the mutated file or its structure.
+    Refused(bool),
+    /// Verification finds a difference; whether it names the mutated file or its structure.
+    Differs(bool),
+    /// No layout changes.
+    Equivalent,
+    /// It is not noticed, for this reason.
+    Survived(String),
+    /// It is not noticed, and should be.
+    Missed(String),
+}
+
+/// The specs, and what they are held against.
+pub struct Bench {
+    sources: Sources,
+    labels: Vec<String>,
+    tables: Vec<Table>,
+    original: Layouts,
+    types: Vec<Types>,
+}
+
+impl Bench {
+    /// The specs of the workspace and the symbol tables that ship with it.
+    ///
+    /// # Errors
+    ///
+    /// Specs or tables that cannot be read.
+    pub fn new() -> Result<Self, Error> {
+        let layouts = project::layouts()?;
+        let names = verify::names(&layouts, None)?;
+        let wanted = names.iter().copied().collect();
+        let read = |path: &std::path::PathBuf| tables::read(path, &layouts.spec.axis, &wanted, &tables::Stated::default());
+        let files = tables::files(&[project::root().join(project::SNAPSHOTS)])?;
+        let tables = files.iter().map(read).collect::<Result<Vec<_>, _>>()?.into_iter().flatten().collect();
+        let labels = layouts.spec.axis.versions.iter().map(|version| version.label.clone()).collect();
+        let types = all_types(&layouts, &names);
+        Ok(Self { sources: layouts.spec.sources.clone(), labels, tables, original: layouts, types })
+    }
+
+    /// Every mutant, with the index of its file.
+    pub fn mutants(&self) -> Vec<(usize, Mutant)> {
+        let of = |(index, file): (usize, &etw_layouts_codegen::SourceFile)| {
+            facts::mutants(&file.text, &self.labels).into_iter().map(move |mutant| (index, mutant)).collect::<Vec<_>>()
+        };
+        self.sources.files().iter().enumerate().flat_map(of).collect()
+    }
+
+    /// The path of a file.
+    pub fn path(&self, file: usize) -> &str {
+        &self.sources.files()[file].path
+    }
+
+    /// `path:line`, and what is changed there.
+    pub fn describe(&self, file: usize, mutant: &Mutant) -> String {
+        let source = &self.sources.files()[file];
+        let line = source.text[..mutant.range.start].matches('\n').count() + 1;
+        let old = source.text[mutant.range.clone()].lines().next().unwrap_or_default();
+        let short = |text: &str| text.lines().next().unwrap_or_default().chars().take(48).collect::<String>();
+        format!("{}:{line}: {} `{}` -> `{}`", source.path, mutant.kind.as_str(), short(old), short(&mutant.with))
+    }
+
+    /// Applies a mutant to the specs, and runs all that checks them.
+    pub fn run(&self, file: usize, mutant: &Mutant) -> Fate {
+        let mut sources = Sources::default();
+        for (index, source) in self.sources.files().iter().enumerate() {
+            let mut text = source.text.clone();
+            if index == file {
+                text.replace_range(mutant.range.clone(), &mutant.with);
+            }
+            sources.add(source.path.clone(), text);
+        }
+        let path = self.path(file);
+        let subject = Path::new(path).file_stem().unwrap_or_default().to_string_lossy().into_owned();
+        let shows = |text: &str| text.contains(path) || text.contains(&subject);
+        let layouts = match compile(sources) {
+            Ok(layouts) => layouts,
+            Err(errors) => return Fate::Refused(shows(&errors.render(false))),
+        };
+        let Ok(names) = verify::names(&layouts, None) else { return Fate::Refused(false) };
+        let compared: Result<Vec<_>, _> = self.tables.iter().map(|table| verify::compared(&layouts, &names, table)).collect();
+        let Ok(checked) = compared else { return Fate::Refused(false) };
+        let claims = verify::claims(&layouts, &names, &checked);
+        let findings: Vec<_> =
+            checked.iter().flat_map(|c| c.structures.values()).flat_map(|s| &s.differences).chain(&claims).collect();
+        if !findings.is_empty() {
+            return Fate::Differs(findings.iter().any(|finding| shows(&finding.line())));
+        }
+        self.survivor(&layouts, &names, path)
+    }
+
+    /// Why nothing notices: because nothing changed, or because nothing can tell.
+    fn survivor(&self, layouts: &Layouts, names: &[&str], path: &str) -> Fate {
+        let mutated = all_types(layouts, names);
+        let mut reason = None;
+        for (target, (new, old)) in mutated.iter().zip(&self.types).enumerate() {
+            for name in new.keys().chain(old.keys()).filter(|name| new.get(*name) != old.get(*name)) {
+                // A changed name is known to one side only.
+                let known = if layouts.spec.definitions.contains_key(name) { layouts } else { &self.original };
+                match known.why_not(name, target).map(|why| why.text().to_owned()) {
+                    Some(why) => reason = reason.or(Some(why)),
+                    None if self.converted(target, layouts) => {
+                        reason = Some("only converted tables are of these kernels, and a rule accepts it".to_owned());
+                    }
+                    None => return Fate::Missed(format!("{name} at {}", layouts.spec.axis.target_name(target))),
+                }
+            }
+        }
+        match reason {
+            Some(reason) => Fate::Survived(reason),
+            None if path.contains("constants/") => Fate::Survived("macros leave no trace in symbol files".into()),
+            None => Fate::Equivalent,
+        }
+    }
+
+    fn converted(&self, target: usize, layouts: &Layouts) -> bool {
+        let axis = &layouts.spec.axis;
+        let of = |table: &&Table| {
+            axis.kernels[axis.targets[target].kernel].build == table.build && axis.targets[target].arch == table.arch
+        };
+        self.tables.iter().filter(of).all(|table| Rules::for_producer(&table.producer) == Rules::Converted)
+    }
+}
+
+fn all_types(layouts: &Layouts, names: &[&str]) -> Vec<Types> {
+    (0..layouts.by_target.len()).map(|target| ours::types(layouts, target, names)).collect()
+}
+
+/// Counts for one kind of fact.
+#[derive(Default, Serialize)]
+struct Count {
+    mutants: u64,
+    refused: u64,
+    differs: u64,
+    survived: u64,
+    missed: u64,
+}
+
+pub fn run(args: &Args) -> Result<Outcome, Error> {
+    let bench = Bench::new()?;
+    let wanted = |file: usize| args.only.as_ref().is_none_or(|only| bench.path(file).contains(only));
+    let mutants: Vec<_> = bench.mutants().into_iter().filter(|(file, _)| wanted(*file)).collect();
+    let style = ProgressStyle::with_template("{bar:30} {pos}/{len} mutants, {eta} left")?;
+    let bar = ProgressBar::new(mutants.len() as u64).with_style(style);
+    let one = |(file, mutant): &(usize, Mutant)| {
+        let fate = bench.run(*file, mutant);
+        bar.inc(1);
+        fate
+    };
+    let fates: Vec<_> = mutants.par_iter().map(one).collect();
+    bar.finish_and_clear();
+    let mut counts: BTreeMap<&str, Count> = BTreeMap::new();
+    let mut reasons: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    let mut missed = Vec::new();
+    for ((file, mutant), fate) in mutants.iter().zip(fates) {
+        let count = counts.entry(mutant.kind.as_str()).or_default();
+        count.mutants += u64::from(fate != Fate::Equivalent);
+        match fate {
+            Fate::Refused(_) => count.refused += 1,
+            Fate::Differs(_) => count.differs += 1,
+            Fate::Equivalent => {}
+            Fate::Survived(reason) => {
+                count.survived += 1;
+                reasons.entry(reason).or_default().push(bench.describe(*file, mutant));
+            }
+            Fate::Missed(at) => {
+                count.missed += 1;
+                missed.push(format!("{} ({at})", bench.describe(*file, mutant)));
+            }
+        }
+    }
+    let good = missed.is_empty();
+    match args.format {
+        Format::Text => anstream::print!("{}", text(&counts, &reasons, &missed, args.list)),
+        Format::Json => anstream::println!("{}", json(&counts, &reasons, &missed)?),
+    }
+    Ok(if good { Outcome::Good } else { Outcome::Differs })
+}
+
+fn text(counts: &BTreeMap<&str, Count>, reasons: &BTreeMap<String, Vec<String>>, missed: &[String], list: bool) -> String {
+    let mut out = String::from("fact          mutants  resolve   verify  survive   caught\n");
+    let mut total = Count::default();
+    for (kind, count) in counts {
+        row(kind, count, &mut out);
+        total.mutants += count.mutants;
+        total.refused += count.refused;
+        total.differs += count.differs;
+        total.survived += count.survived;
+        total.missed += count.missed;
+    }
+    row("all", &total, &mut out);
+    let _ = writeln!(out, "\nSurvivors, and why nothing can notice them:");
+    for (reason, survivors) in reasons {
+        let _ = writeln!(out, "{:8}  {reason}", survivors.len());
+        for survivor in survivors.iter().filter(|_| list) {
+            let _ = writeln!(out, "            {survivor}");
+        }
+    }
+    for mutant in missed {
+        let _ = writeln!(out, "missed: {mutant}");
+    }
+    let _ = writeln!(out, "{:8}  missed: symbol data covers them, and nothing noticed", missed.len());
+    out
+}
+
+fn row(kind: &str, count: &Count, out: &mut String) {
+    let caught = count.refused + count.differs;
+    let share = 100.0 * caught as f64 / count.mutants.max(1) as f64;
+    let survive = count.survived + count.missed;
+    let _ = writeln!(out, "{kind:12} {:8} {:8} {:8} {survive:8}  {share:6.1}%", count.mutants, count.refused, count.differs);
+}
+
+fn json(counts: &BTreeMap<&str, Count>, reasons: &BTreeMap<String, Vec<String>>, missed: &[String]) -> Result<String, Error> {
+    #[derive(Serialize)]
+    struct Document<'a> {
+        kinds: &'a BTreeMap<&'a str, Count>,
+        survivors: &'a BTreeMap<String, Vec<String>>,
+        missed: &'a [String],
+    }
+    Ok(serde_json::to_string_pretty(&Document { kinds: counts, survivors: reasons, missed })?)
+}
