@@ -1,1 +1,4 @@
-//! Holds the tests of the whole pipeline; there is nothing to use here.
+//! Holds the tests of the whole pipeline, and tests the example of the README.
+
+#[doc = include_str!("../README.md")]
+pub struct Readme;

@@ -244,7 +244,11 @@ impl Erratum {
             What::In => "the document's range is".to_owned(),
             what => format!("the document's {} is", what.word()),
         };
-        format!("{}: {what} {}, {shows} {}{note}", axis.describe(&self.scope), self.document, self.actual)
+        let scope = match self.scope == axis.all() {
+            true => String::new(),
+            false => format!("{}: ", axis.describe(&self.scope)),
+        };
+        format!("{scope}{what} {}, {shows} {}{note}", self.document, self.actual)
     }
 }
 

@@ -52,8 +52,12 @@ pub fn run(args: &Args) -> Result<Outcome, Error> {
 /// Files that cannot be read.
 pub fn stale(layouts: &Layouts) -> Result<Vec<(String, Option<String>)>, Error> {
     let root = project::root();
-    let mut fresh: Files = files(layouts).into_iter().map(|(path, text)| (format!("{GENERATED}/{path}"), text)).collect();
-    fresh.insert("README.md".into(), readme::fresh(&fs::read_to_string(root.join("README.md"))?, layouts)?);
+    let files = files(layouts);
+    let shown = files.get(&readme::shown()).map(String::as_str).unwrap_or_default();
+    let readme = readme::fresh(&fs::read_to_string(root.join("README.md"))?, layouts, shown)?;
+    let mut fresh: Files = files.into_iter().map(|(path, text)| (format!("{GENERATED}/{path}"), text)).collect();
+    fresh.insert("README.md".into(), readme);
+    fresh.insert(format!("{}/ERRATA.md", project::SPECS), readme::errata(layouts));
     let mut orphans = BTreeSet::new();
     find(&root, Path::new(GENERATED), &mut orphans)?;
     orphans.remove(&format!("{GENERATED}/{BY_HAND}"));

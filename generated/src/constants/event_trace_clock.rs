@@ -18,7 +18,7 @@ impl EVENT_TRACE_CLOCK {
     pub const EVENT_TRACE_CLOCK_PERFCOUNTER: Self = Self(0x1);
     /// 5.1... Units of 100 ns since 1601. The default since 5.2.3790.1830.
     ///
-    /// Erratum, 5.0..: the document's range is 5.2.., another document says 5.1.. (the table in WMI\_LOGGER\_INFORMATION; the text below it says that 5.1 obeys the value 2).
+    /// Erratum, the document's range is 5.2.., another document says 5.1.. (the table in WMI\_LOGGER\_INFORMATION; the text below it says that 5.1 obeys the value 2).
     pub const EVENT_TRACE_CLOCK_SYSTEMTIME: Self = Self(0x2);
     /// 5.2.3790.1830... Cycles of the processor, read by rdtsc.
     pub const EVENT_TRACE_CLOCK_CPUCYCLE: Self = Self(0x3);

@@ -26,7 +26,7 @@ impl LOG_FILE_MODE {
     pub const EVENT_TRACE_USE_MS_FLUSH_TIMER: Self = Self(0x10);
     /// early-6.0... Not with APPEND or NEWFILE, needs MaximumFileSize.
     ///
-    /// Erratum, 5.0..: the document's range is 5.1.., another document says 6.0.. (the page on WMI\_LOGGER\_MODE).
+    /// Erratum, the document's range is 5.1.., another document says 6.0.. (the page on WMI\_LOGGER\_MODE).
     pub const EVENT_TRACE_FILE_MODE_PREALLOCATE: Self = Self(0x20);
     /// early-6.0... Needs CIRCULAR, BUFFERING or REAL\_TIME, and bit 0x00000002 of Flags.
     pub const EVENT_TRACE_NONSTOPPABLE_MODE: Self = Self(0x40);
@@ -38,17 +38,17 @@ impl LOG_FILE_MODE {
     pub const EVENT_TRACE_DELAY_OPEN_FILE_MODE: Self = Self(0x200);
     /// early-6.0... Not with LogFileName, SEQUENTIAL, CIRCULAR, APPEND or NEWFILE, and can allow NONSTOPPABLE; from 6.1 not with BUFFER\_INTERFACE, and overrides REAL\_TIME and FlushTimer; in 6.1 and 6.2 overrides KD\_FILTER; from 6.3 overrides FlushThreshold; from 1607 allows COMPRESSED.
     ///
-    /// Erratum, 5.0..: the document's range is 5.0.., another document says 6.0.. (the page on WMI\_LOGGER\_MODE).
+    /// Erratum, the document's range is 5.0.., another document says 6.0.. (the page on WMI\_LOGGER\_MODE).
     pub const EVENT_TRACE_BUFFERING_MODE: Self = Self(0x400);
     /// For loggers in user mode.
     pub const EVENT_TRACE_PRIVATE_LOGGER_MODE: Self = Self(0x800);
     /// 6.0. Later kernels mostly ignore it.
     ///
-    /// Erratum, 5.0..: the document's range is 5.0, 6.1.., another document says 6.0 (the page on WMI\_LOGGER\_MODE).
+    /// Erratum, the document's range is 5.0, 6.1.., another document says 6.0 (the page on WMI\_LOGGER\_MODE).
     pub const EVENT_TRACE_ADD_HEADER_MODE: Self = Self(0x1000);
     /// early-6.0...
     ///
-    /// Erratum, 5.0..: the document's range is 5.2.., another document says 6.0.. (the page on WMI\_LOGGER\_MODE).
+    /// Erratum, the document's range is 5.2.., another document says 6.0.. (the page on WMI\_LOGGER\_MODE).
     pub const EVENT_TRACE_USE_KBYTES_FOR_SIZE: Self = Self(0x2000);
     /// 5.1... Not with USE\_LOCAL\_SEQUENCE.
     pub const EVENT_TRACE_USE_GLOBAL_SEQUENCE: Self = Self(0x4000);
@@ -62,7 +62,7 @@ impl LOG_FILE_MODE {
     pub const EVENT_TRACE_BUFFER_INTERFACE_MODE: Self = Self(0x40000);
     /// early-6.0... From 6.2 overrides USE\_PAGED\_MEMORY.
     ///
-    /// Erratum, 5.0..: the document's range is 5.1.., another document says 6.0.. (the page on WMI\_LOGGER\_MODE).
+    /// Erratum, the document's range is 5.1.., another document says 6.0.. (the page on WMI\_LOGGER\_MODE).
     pub const EVENT_TRACE_KD_FILTER_MODE: Self = Self(0x80000);
     /// 6.0. The bit that headers of 1511 call REALTIME\_RELOG.
     pub const EVENT_TRACE_MODE_RESERVED: Self = Self(0x100000);
@@ -76,7 +76,7 @@ impl LOG_FILE_MODE {
     pub const EVENT_TRACE_PERSIST_ON_HYBRID_SHUTDOWN: Self = Self(0x800000);
     /// early-6.0... From 6.2 not with SYSTEM\_LOGGER.
     ///
-    /// Erratum, 5.0..: the document's range is 5.1.., another document says 6.0.. (the page on WMI\_LOGGER\_MODE).
+    /// Erratum, the document's range is 5.1.., another document says 6.0.. (the page on WMI\_LOGGER\_MODE).
     pub const EVENT_TRACE_USE_PAGED_MEMORY: Self = Self(0x1000000);
     /// 6.2... Not with NEWFILE or USE\_PAGED\_MEMORY.
     pub const EVENT_TRACE_SYSTEM_LOGGER_MODE: Self = Self(0x2000000);

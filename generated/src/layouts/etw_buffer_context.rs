@@ -84,7 +84,7 @@ impl ETW_BUFFER_CONTEXT_6_1_7601_24000 {
 
     /// `0x00`: `USHORT`, 6.1.7601.24000.., documented.
     ///
-    /// Erratum, 5.0..: the document's range is 6.2.., symbols show 6.1.7601.24000.. (an update of Windows 7 SP1 has it already).
+    /// Erratum, the document's range is 6.2.., symbols show 6.1.7601.24000.. (an update of Windows 7 SP1 has it already).
     #[inline]
     pub fn ProcessorIndex(&self) -> u16 {
         runtime::read(self, 0x00)
@@ -117,7 +117,7 @@ pub union ETW_BUFFER_CONTEXT_6_1_7601_24000_u00 {
     pub s00: ETW_BUFFER_CONTEXT_6_1_7601_24000_u00_s00,
     /// `0x00`: `USHORT`, 6.1.7601.24000.., documented.
     ///
-    /// Erratum, 5.0..: the document's range is 6.2.., symbols show 6.1.7601.24000.. (an update of Windows 7 SP1 has it already).
+    /// Erratum, the document's range is 6.2.., symbols show 6.1.7601.24000.. (an update of Windows 7 SP1 has it already).
     pub ProcessorIndex: u16,
 }
 

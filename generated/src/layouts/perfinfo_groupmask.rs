@@ -15,7 +15,7 @@ use super::*;
 pub struct PERFINFO_GROUPMASK_5_1_x86 {
     /// `0x00`: `ULONG [8]`, 5.1.., inferred. A value PERF\_\* has the index of its mask in the top three bits, and in the others its bits of that mask.
     ///
-    /// Erratum, 5.0..: the document's range is 5.2.., the declaration's order and size give 5.1.. (the same table puts a dword at 0x20 in 5.1, so as many bytes come before it there too).
+    /// Erratum, the document's range is 5.2.., the declaration's order and size give 5.1.. (the same table puts a dword at 0x20 in 5.1, so as many bytes come before it there too).
     pub Masks: [u32; 8],
     /// `0x20`: `ULONG`, 5.1, documented without a name. Not used as a mask.
     pub Unknown: u32,
@@ -46,7 +46,7 @@ runtime::described!(PERFINFO_GROUPMASK_5_1_x86, Layout {
 pub struct PERFINFO_GROUPMASK_5_2 {
     /// `0x00`: `ULONG [8]`, 5.1.., seen in symbols. A value PERF\_\* has the index of its mask in the top three bits, and in the others its bits of that mask.
     ///
-    /// Erratum, 5.0..: the document's range is 5.2.., the declaration's order and size give 5.1.. (the same table puts a dword at 0x20 in 5.1, so as many bytes come before it there too).
+    /// Erratum, the document's range is 5.2.., the declaration's order and size give 5.1.. (the same table puts a dword at 0x20 in 5.1, so as many bytes come before it there too).
     pub Masks: [u32; 8],
 }
 

@@ -24,7 +24,7 @@ runtime::layout!(struct WMI_BUFFER_STATE_5_1, 0x4, 4, [
 impl WMI_BUFFER_STATE_5_1 {
     /// `0x00`: `ULONG`, bit `0`, 5.1..5.2, documented.
     ///
-    /// Erratum, 5.0..: the document's range is 5.0..5.2, the declaration's order and size give 5.1..5.2 (One table begins at 5.0; its text and the other table at 5.1, as 5.0 is not seen to use the bits.).
+    /// Erratum, the document's range is 5.0..5.2, the declaration's order and size give 5.1..5.2 (One table begins at 5.0; its text and the other table at 5.1, as 5.0 is not seen to use the bits.).
     #[inline]
     pub fn Free(&self) -> u32 {
         runtime::bits(self, 0x00, 4, 0, 1) as u32
@@ -38,7 +38,7 @@ impl WMI_BUFFER_STATE_5_1 {
 
     /// `0x00`: `ULONG`, bit `1`, 5.1..5.2, documented.
     ///
-    /// Erratum, 5.0..: the document's range is 5.0..5.2, the declaration's order and size give 5.1..5.2 (As for Free.).
+    /// Erratum, the document's range is 5.0..5.2, the declaration's order and size give 5.1..5.2 (As for Free.).
     #[inline]
     pub fn InUse(&self) -> u32 {
         runtime::bits(self, 0x00, 4, 1, 1) as u32
@@ -52,7 +52,7 @@ impl WMI_BUFFER_STATE_5_1 {
 
     /// `0x00`: `ULONG`, bit `2`, 5.1..5.2, documented.
     ///
-    /// Erratum, 5.0..: the document's range is 5.0..5.2, the declaration's order and size give 5.1..5.2 (As for Free.).
+    /// Erratum, the document's range is 5.0..5.2, the declaration's order and size give 5.1..5.2 (As for Free.).
     #[inline]
     pub fn Flush(&self) -> u32 {
         runtime::bits(self, 0x00, 4, 2, 1) as u32
@@ -66,7 +66,7 @@ impl WMI_BUFFER_STATE_5_1 {
 
     /// `0x00`: `ULONG`, bits `3 to 31`, 5.1..5.2, documented, its place inferred.
     ///
-    /// Erratum, 5.0..: the document's range is 5.0..5.2, the declaration's order and size give 5.1..5.2 (As for Free.).
+    /// Erratum, the document's range is 5.0..5.2, the declaration's order and size give 5.1..5.2 (As for Free.).
     #[inline]
     pub fn Unused(&self) -> u32 {
         runtime::bits(self, 0x00, 4, 3, 29) as u32

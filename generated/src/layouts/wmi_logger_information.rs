@@ -1791,11 +1791,11 @@ pub struct WMI_LOGGER_INFORMATION_early_6_0_x86 {
     pub u90: WMI_LOGGER_INFORMATION_early_6_0_x86_u90,
     /// `0xa0`: `ULONG`, early-6.0.., documented.
     ///
-    /// Erratum, 5.0..: the document's range is 5.2.., the declaration's order and size give 6.0.. (The text begins at 5.2, the table at 6.0; both have another member at 0xA0 in 5.2.).
+    /// Erratum, the document's range is 5.2.., the declaration's order and size give 6.0.. (The text begins at 5.2, the table at 6.0; both have another member at 0xA0 in 5.2.).
     pub RealTimeConsumerCount: u32,
     /// `0xa4`: `ULONG`, early-6.0.., documented.
     ///
-    /// Erratum, 5.0..: the document's range is 5.2.., the declaration's order and size give 6.0.. (As for RealTimeConsumerCount.).
+    /// Erratum, the document's range is 5.2.., the declaration's order and size give 6.0.. (As for RealTimeConsumerCount.).
     pub SpareUlong: u32,
     /// `0xa8`: `unnamed type`, 5.1.., documented. The union got its macro for a name, as headers define DUMMYUNIONNAME to DUMMYUNIONNAME9 only.
     ///
@@ -2302,11 +2302,11 @@ pub struct WMI_LOGGER_INFORMATION_early_6_0_x64 {
     pub u90: WMI_LOGGER_INFORMATION_early_6_0_x64_u90,
     /// `0xa0`: `ULONG`, early-6.0.., documented.
     ///
-    /// Erratum, 5.0..: the document's range is 5.2.., the declaration's order and size give 6.0.. (The text begins at 5.2, the table at 6.0; both have another member at 0xA0 in 5.2.).
+    /// Erratum, the document's range is 5.2.., the declaration's order and size give 6.0.. (The text begins at 5.2, the table at 6.0; both have another member at 0xA0 in 5.2.).
     pub RealTimeConsumerCount: u32,
     /// `0xa4`: `ULONG`, early-6.0.., documented.
     ///
-    /// Erratum, 5.0..: the document's range is 5.2.., the declaration's order and size give 6.0.. (As for RealTimeConsumerCount.).
+    /// Erratum, the document's range is 5.2.., the declaration's order and size give 6.0.. (As for RealTimeConsumerCount.).
     pub SpareUlong: u32,
     /// `0xa8`: `unnamed type`, 5.1.., documented. The union got its macro for a name, as headers define DUMMYUNIONNAME to DUMMYUNIONNAME9 only.
     ///
@@ -2813,11 +2813,11 @@ pub struct WMI_LOGGER_INFORMATION_6_1_x86 {
     pub u90: WMI_LOGGER_INFORMATION_6_1_x86_u90,
     /// `0xa0`: `ULONG`, early-6.0.., documented.
     ///
-    /// Erratum, 5.0..: the document's range is 5.2.., the declaration's order and size give 6.0.. (The text begins at 5.2, the table at 6.0; both have another member at 0xA0 in 5.2.).
+    /// Erratum, the document's range is 5.2.., the declaration's order and size give 6.0.. (The text begins at 5.2, the table at 6.0; both have another member at 0xA0 in 5.2.).
     pub RealTimeConsumerCount: u32,
     /// `0xa4`: `ULONG`, early-6.0.., documented.
     ///
-    /// Erratum, 5.0..: the document's range is 5.2.., the declaration's order and size give 6.0.. (As for RealTimeConsumerCount.).
+    /// Erratum, the document's range is 5.2.., the declaration's order and size give 6.0.. (As for RealTimeConsumerCount.).
     pub SpareUlong: u32,
     /// `0xa8`: `unnamed type`, 5.1.., documented. The union got its macro for a name, as headers define DUMMYUNIONNAME to DUMMYUNIONNAME9 only.
     ///
@@ -3366,11 +3366,11 @@ pub struct WMI_LOGGER_INFORMATION_6_1_x64 {
     pub u90: WMI_LOGGER_INFORMATION_6_1_x64_u90,
     /// `0xa0`: `ULONG`, early-6.0.., documented.
     ///
-    /// Erratum, 5.0..: the document's range is 5.2.., the declaration's order and size give 6.0.. (The text begins at 5.2, the table at 6.0; both have another member at 0xA0 in 5.2.).
+    /// Erratum, the document's range is 5.2.., the declaration's order and size give 6.0.. (The text begins at 5.2, the table at 6.0; both have another member at 0xA0 in 5.2.).
     pub RealTimeConsumerCount: u32,
     /// `0xa4`: `ULONG`, early-6.0.., documented.
     ///
-    /// Erratum, 5.0..: the document's range is 5.2.., the declaration's order and size give 6.0.. (As for RealTimeConsumerCount.).
+    /// Erratum, the document's range is 5.2.., the declaration's order and size give 6.0.. (As for RealTimeConsumerCount.).
     pub SpareUlong: u32,
     /// `0xa8`: `unnamed type`, 5.1.., documented. The union got its macro for a name, as headers define DUMMYUNIONNAME to DUMMYUNIONNAME9 only.
     ///

@@ -56,24 +56,37 @@ enum Format {
 
 pub fn run(args: &Args) -> Result<Outcome, Error> {
     let layouts = project::layouts()?;
-    let names = names(&layouts, args.only.as_deref())?;
-    let shipped = args.symbols.is_empty();
-    let paths = if shipped { vec![project::root().join(project::SNAPSHOTS)] } else { args.symbols.clone() };
     let stated =
         Stated { build: args.build.clone(), arch: args.arch.as_deref().and_then(etw_layouts_codegen::axis::Arch::parse) };
-    let mut checked = check(&layouts, &names, &tables::files(&paths)?, &stated)?;
-    let mut findings = Vec::new();
-    if shipped {
-        shorten(&mut checked);
-        findings = claims(&layouts, &names, &checked);
-    }
-    let summary = count::summary(&layouts, &names, &checked, errata::list(&layouts).len());
-    let report = Report::new(checked, findings, summary);
+    let report = report(&layouts, args.only.as_deref(), &args.symbols, &stated)?;
     match args.format {
         Format::Text => anstream::print!("{}", report.text(&layouts, args.only.is_none())),
         Format::Json => anstream::println!("{}", report.json()?),
     }
     Ok(if report.differs() { Outcome::Differs } else { Outcome::Good })
+}
+
+/// Holds all layouts against the shipped tables.
+///
+/// # Errors
+///
+/// Specs or tables that cannot be read.
+pub fn shipped() -> Result<Report, Error> {
+    report(&project::layouts()?, None, &[], &Stated::default())
+}
+
+fn report(layouts: &Layouts, only: Option<&str>, symbols: &[PathBuf], stated: &Stated) -> Result<Report, Error> {
+    let names = names(layouts, only)?;
+    let ships = [project::root().join(project::SNAPSHOTS)];
+    let paths = if symbols.is_empty() { &ships } else { symbols };
+    let mut checked = check(layouts, &names, &tables::files(paths)?, stated)?;
+    let mut claimed = Vec::new();
+    if symbols.is_empty() {
+        shorten(&mut checked);
+        claimed = claims(layouts, &names, &checked);
+    }
+    let summary = count::summary(layouts, &names, &checked, errata::list(layouts).len());
+    Ok(Report::new(checked, claimed, summary))
 }
 
 /// The structures and enumerations to compare: all, or one.
