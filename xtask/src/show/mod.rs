@@ -1,6 +1,6 @@
 //! `cargo xtask show`.
 
-mod history;
+pub mod history;
 mod json;
 pub mod members;
 mod table;
