@@ -1,6 +1,7 @@
 //! An independent witness for memory layouts: what symbol tables state about structures, and whether it agrees.
 //!
-//! - [`isf`] reads Volatility's ISF tables, [`snapshot`] this project's own reduced form of the same facts.
+//! - [`pdb`] reads Microsoft's program databases, [`isf`] Volatility's ISF tables, [`snapshot`] this project's own reduced form
+//!   of the same facts; [`read()`] tells which of them a file is.
 //! - [`mod@compare`] holds any definitions against them, fact by fact.
 //!
 //! Offsets and sizes are bytes, bit positions count from the least significant bit of the unit.
@@ -11,12 +12,18 @@
 #![warn(missing_docs)]
 
 mod model;
+mod names;
+mod read;
 mod spelling;
+mod wanted;
 
 pub mod compare;
 pub mod isf;
+pub mod pdb;
 pub mod snapshot;
 
 pub use compare::{Rule, Rules, StructureReport, compare};
 pub use model::{Aggregate, AggregateKind, Arch, Definition, Enumeration, Integer, MAX_DEPTH, Member, Pdb, Table, Type, Types};
+pub use read::{Error, Symbols, read};
 pub use snapshot::Snapshot;
+pub use wanted::Wanted;

@@ -2,7 +2,7 @@
 
 use crate::Error;
 use etw_layouts_codegen::axis::{self, Axis, Build};
-use etw_layouts_symbols::isf::{self, Wanted};
+use etw_layouts_symbols::{Wanted, isf};
 use etw_layouts_symbols::{Arch, Pdb, Snapshot, Types};
 use std::collections::BTreeMap;
 use std::fs;

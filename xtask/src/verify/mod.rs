@@ -10,7 +10,7 @@ use clap::ValueEnum;
 use etw_layouts_codegen::layouts::Layouts;
 use etw_layouts_codegen::nearest;
 use etw_layouts_symbols::compare::Status;
-use etw_layouts_symbols::isf::Wanted;
+use etw_layouts_symbols::Wanted;
 use etw_layouts_symbols::{Rules, compare};
 use indicatif::{ProgressBar, ProgressStyle};
 use rayon::prelude::*;
