@@ -5,6 +5,7 @@ mod fresh;
 mod generated;
 mod mutants;
 mod own_specs;
+mod pdb_from_header;
 mod spec_errors;
 mod spec_language;
 mod verify;
