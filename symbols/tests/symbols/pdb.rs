@@ -74,19 +74,23 @@ pub fn msfz() -> Vec<u8> {
     let (information_at, packed_at) = (80, 80 + information.len());
     let rest_at = packed_at + packed.len();
     let (types_size, chunked) = (types.len() as u32, 1 << 31);
-    let directory = words(&[
-        &[0][..],
-        &[information.len() as u32, information_at, 0, 0],
-        &[100, 0, chunked, types_size - 100, 100, chunked, 0],
-        &[modules.len() as u32, types_size, chunked, 0],
-        &[u32::MAX],
-    ]
-    .concat());
-    let chunks = words(&[
-        [packed_at as u32, 0, 1, packed.len() as u32, chunk.len() as u32],
-        [rest_at as u32, 0, 0, rest.len() as u32, rest.len() as u32],
-    ]
-    .concat());
+    let directory = words(
+        &[
+            &[0][..],
+            &[information.len() as u32, information_at, 0, 0],
+            &[100, 0, chunked, types_size - 100, 100, chunked, 0],
+            &[modules.len() as u32, types_size, chunked, 0],
+            &[u32::MAX],
+        ]
+        .concat(),
+    );
+    let chunks = words(
+        &[
+            [packed_at as u32, 0, 1, packed.len() as u32, chunk.len() as u32],
+            [rest_at as u32, 0, 0, rest.len() as u32, rest.len() as u32],
+        ]
+        .concat(),
+    );
     let directory_at = rest_at + rest.len();
     let (size, chunks_at) = (directory.len() as u32, directory_at + directory.len());
     let header = words(&[0, 0, directory_at as u32, 0, chunks_at as u32, 0, 5, 0, size, size, 2, chunks.len() as u32]);

@@ -51,7 +51,7 @@ fn what_is_none() {
         (b"Microsoft C/C++ program", "a truncated PDB that breaks off after 23 bytes"),
         (b"Microsoft C/C++ compiled header, precompiled by version 14\r\n", "not a program database"),
         (&whole[..40], "a truncated PDB that breaks off after 40 bytes"),
-        (&whole[..whole.len() - 1], "a truncated PDB of 14335 bytes that should have 14336"),
+        (&whole[..whole.len() - 1], "a truncated PDB of 10239 bytes that should have 10240"),
         (&msfz()[..70], "a truncated PDB that breaks off after 70 bytes"),
         (&with(&[*b"MINI"], 0x8664, &[]), "a PDB linked with /DEBUG:FASTLINK"),
         (&with(&[], 0xC0EE, &[]), "a Windows PDB of a .NET assembly"),

@@ -72,7 +72,8 @@ pub fn container(form: Form, streams: &[Vec<u8>]) -> Vec<u8> {
     let mut append = |bytes: &[u8]| {
         let first = file.len() / PAGE;
         file.extend_from_slice(bytes);
-        file.resize(file.len().next_multiple_of(PAGE).max(8 * PAGE), 0);
+        // Readers look at 4096 bytes for the header.
+        file.resize(file.len().next_multiple_of(PAGE).max(4 * PAGE), 0);
         (first..first + bytes.len().div_ceil(PAGE)).flat_map(page_number).collect::<Vec<u8>>()
     };
     let mut directory = words(&[streams.len() as u32]);
@@ -90,7 +91,9 @@ pub fn container(form: Form, streams: &[Vec<u8>]) -> Vec<u8> {
     }
     let pages = (file.len() / PAGE) as u32;
     let header = match form {
-        Form::Old => [b"Microsoft C/C++ program database 2.00\r\n\x1aJG\0\0", &words(&[1024, pages << 16 | 1, size, 0])[..], &map].concat(),
+        Form::Old => {
+            [b"Microsoft C/C++ program database 2.00\r\n\x1aJG\0\0", &words(&[1024, pages << 16 | 1, size, 0])[..], &map].concat()
+        }
         Form::New => [b"Microsoft C/C++ MSF 7.00\r\n\x1aDS\0\0\0", &words(&[1024, 1, pages, size, 0])[..], &map].concat(),
     };
     file[..header.len()].copy_from_slice(&header);
@@ -227,7 +230,7 @@ fn types(form: Form) -> Vec<u8> {
         Form::Old => t.push(0x1006, &[vec![0, 0, 0, 0], words(&[whole]), vec![8, 0], t.name("__unnamed")].concat()),
         // Declared here, defined behind what uses it, and another of its name defined as well.
         Form::New => {
-            t.second(true, "_OTHER::<unnamed-type-u>\0.?AT<unnamed-type-u>@_OTHER@@", nothing, 4);
+            t.second(true, "_LOGGER::<unnamed-type-u>\0.?AT<unnamed-type-u>@_OTHER@@", nothing, 4);
             let [low, high] = (FORWARD | UNIQUE).to_le_bytes();
             let name = t.name("_LOGGER::<unnamed-type-u>\0.?AT<unnamed-type-u>@_LOGGER@@");
             t.push(0x1506, &[vec![0, 0, low, high], words(&[0]), vec![0, 0], name].concat())
