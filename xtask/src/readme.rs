@@ -56,7 +56,7 @@ fn spec(layouts: &Layouts) -> String {
 fn types(generated: &str) -> String {
     let start = generated.find("\n/// ").map_or(0, |at| at + 1);
     let end = generated[start..].find("\n    /// Replaces").map_or(generated.len(), |at| start + at);
-    format!("\n```rust,ignore\n{}    …\n}}\n```\n\n", &generated[start..end])
+    format!("\n```rust,ignore\n{}    // …\n}}\n```\n\n", &generated[start..end])
 }
 
 fn status(layouts: &Layouts) -> String {

@@ -1,6 +1,7 @@
 //! A structure, union, enumeration, or set of constants: one file each.
 
-use super::member::{self, SOURCES};
+use super::common::{errata, scope, source, unverifiable};
+use super::member;
 use super::scalars::check_name;
 use super::tree::{Node, Reader, Table};
 use crate::axis::{Axis, TargetSet};
@@ -129,33 +130,4 @@ fn common(reader: &mut Reader, axis: &Axis, table: &Table, scope: TargetSet, bod
         scope,
         body,
     })
-}
-
-/// The scope that `in` states, within that of the parent.
-pub(super) fn scope(reader: &mut Reader, axis: &Axis, table: &Table, within: &TargetSet) -> TargetSet {
-    let Some(node) = table.get("in") else { return within.clone() };
-    let Some(text) = reader.string(node) else { return within.clone() };
-    let Some(scope) = reader.scope(axis, &text) else { return within.clone() };
-    let inside = scope.intersection(within);
-    if inside.is_empty() {
-        let help = format!("what it stands in exists in {}", axis.describe(within));
-        reader.error(text.span, format!("`{}` covers no target here", text.value), "an empty scope", help);
-        return within.clone();
-    }
-    inside
-}
-
-pub(super) fn source(reader: &mut Reader, axis: &Axis, table: &Table, scope: &TargetSet) -> Piecewise<Source> {
-    let node = table.get("source");
-    node.map(|n| reader.piecewise(axis, scope, n, &mut |r, n| r.word(n, &SOURCES))).unwrap_or_default()
-}
-
-pub(super) fn unverifiable(reader: &mut Reader, axis: &Axis, table: &Table, scope: &TargetSet) -> Piecewise<String> {
-    let node = table.get("unverifiable");
-    node.map(|n| reader.piecewise(axis, scope, n, &mut |r, n| r.string(n).map(|t| t.value))).unwrap_or_default()
-}
-
-pub(super) fn errata(reader: &mut Reader, axis: &Axis, table: &Table, scope: &TargetSet) -> Vec<Erratum> {
-    let nodes = table.get("errata").map(|n| reader.array(n));
-    nodes.into_iter().flatten().filter_map(|n| member::erratum(reader, axis, scope, n)).collect()
 }

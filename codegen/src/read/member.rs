@@ -1,20 +1,13 @@
 //! A member of a structure, its nested members, and the errata of anything.
 
-use super::definition::{errata, scope, source, unverifiable};
+use super::common::{errata, scope, source, unverifiable};
 use super::scalars::{check_name, ctype};
 use super::tree::{Node, Reader, Table};
 use crate::axis::{Axis, TargetSet};
 use crate::spec::*;
-use toml::de::DeValue;
-
-pub(super) const SOURCES: [(&str, Source); 3] =
-    [("document", Source::Document), ("symbols", Source::Symbols), ("inferred", Source::Inferred)];
 
 const UNKNOWN: [(&str, Unknown); 4] =
     [("name", Unknown::Name), ("type", Unknown::Type), ("name and type", Unknown::NameAndType), ("use", Unknown::Use)];
-
-const WHAT: [What; 9] =
-    [What::Offset, What::Size, What::Type, What::Name, What::Value, What::Mask, What::Bits, What::In, What::Text];
 
 const KEYS: [&str; 15] = [
     "name",
@@ -95,36 +88,4 @@ fn shape(reader: &mut Reader, axis: &Axis, table: &Table, scope: &TargetSet) -> 
     let kind = if key == "struct" { Kind::Struct } else { Kind::Union };
     let members: Vec<_> = reader.array(node).filter_map(|n| read(reader, axis, scope, n)).collect();
     Some(Shape::Inline(kind, members))
-}
-
-/// An entry of `errata`.
-pub(super) fn erratum(reader: &mut Reader, axis: &Axis, scope: &TargetSet, node: &Node) -> Option<Erratum> {
-    let table = reader.table(node, &["what", "in", "document", "actual", "witness", "note"])?;
-    let words = WHAT.map(|what| (what.word(), what));
-    let witnesses = [Witness::Symbols, Witness::Abi, Witness::Document].map(|w| (w.word(), w));
-    let what = table.require(reader, "what").and_then(|n| reader.word(n, &words));
-    let document = table.require(reader, "document").and_then(|n| fact(reader, n));
-    let actual = table.require(reader, "actual").and_then(|n| fact(reader, n));
-    let witness = table.require(reader, "witness").and_then(|n| reader.word(n, &witnesses));
-    // A range in which the thing does not exist is just what some errata are about.
-    let within = match what {
-        Some(What::In | What::Text) => axis.all(),
-        _ => scope.clone(),
-    };
-    Some(Erratum {
-        scope: self::scope(reader, axis, &table, &within),
-        note: table.text(reader, "note"),
-        span: table.span,
-        what: what?,
-        document: document?,
-        actual: actual?,
-        witness: witness?,
-    })
-}
-
-fn fact(reader: &mut Reader, node: &Node) -> Option<Fact> {
-    match node.get_ref() {
-        DeValue::String(text) => Some(Fact::Text(text.to_string())),
-        _ => reader.integer(node).map(|n| Fact::Number(n.value)),
-    }
 }

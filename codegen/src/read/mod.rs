@@ -1,6 +1,7 @@
 //! From spec text to [`Spec`]: every fact read, every key known, all errors in one run.
 
 mod axis;
+mod common;
 mod definition;
 mod member;
 mod scalars;

@@ -151,7 +151,7 @@ impl Emitter<'_> {
     fn index(&self, folder: &str, modules: &[String]) -> String {
         let what = match folder {
             "layouts" => {
-                "Every distinct layout once, named by the first kernel that has it; [`targets`](super::targets) has Microsoft's names."
+                "Every distinct layout once, named by the first kernel that has it; the modules of the kernels have Microsoft's names."
             }
             _ => "Named values that exist only as macros.",
         };

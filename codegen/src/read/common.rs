@@ -1,0 +1,73 @@
+//! Keys that definitions, members and constants share: scope, provenance, errata.
+
+use super::tree::{Node, Reader, Table};
+use crate::axis::{Axis, TargetSet};
+use crate::spec::*;
+use toml::de::DeValue;
+
+const SOURCES: [(&str, Source); 3] =
+    [("document", Source::Document), ("symbols", Source::Symbols), ("inferred", Source::Inferred)];
+
+const WHAT: [What; 9] =
+    [What::Offset, What::Size, What::Type, What::Name, What::Value, What::Mask, What::Bits, What::In, What::Text];
+
+/// The scope that `in` states, within that of the parent.
+pub(super) fn scope(reader: &mut Reader, axis: &Axis, table: &Table, within: &TargetSet) -> TargetSet {
+    let Some(node) = table.get("in") else { return within.clone() };
+    let Some(text) = reader.string(node) else { return within.clone() };
+    let Some(scope) = reader.scope(axis, &text) else { return within.clone() };
+    let inside = scope.intersection(within);
+    if inside.is_empty() {
+        let help = format!("what it stands in exists in {}", axis.describe(within));
+        reader.error(text.span, format!("`{}` covers no target here", text.value), "an empty scope", help);
+        return within.clone();
+    }
+    inside
+}
+
+pub(super) fn source(reader: &mut Reader, axis: &Axis, table: &Table, scope: &TargetSet) -> Piecewise<Source> {
+    let node = table.get("source");
+    node.map(|n| reader.piecewise(axis, scope, n, &mut |r, n| r.word(n, &SOURCES))).unwrap_or_default()
+}
+
+pub(super) fn unverifiable(reader: &mut Reader, axis: &Axis, table: &Table, scope: &TargetSet) -> Piecewise<String> {
+    let node = table.get("unverifiable");
+    node.map(|n| reader.piecewise(axis, scope, n, &mut |r, n| r.string(n).map(|t| t.value))).unwrap_or_default()
+}
+
+pub(super) fn errata(reader: &mut Reader, axis: &Axis, table: &Table, scope: &TargetSet) -> Vec<Erratum> {
+    let nodes = table.get("errata").map(|n| reader.array(n));
+    nodes.into_iter().flatten().filter_map(|n| erratum(reader, axis, scope, n)).collect()
+}
+
+/// An entry of `errata`.
+fn erratum(reader: &mut Reader, axis: &Axis, scope: &TargetSet, node: &Node) -> Option<Erratum> {
+    let table = reader.table(node, &["what", "in", "document", "actual", "witness", "note"])?;
+    let words = WHAT.map(|what| (what.word(), what));
+    let witnesses = [Witness::Symbols, Witness::Abi, Witness::Document].map(|w| (w.word(), w));
+    let what = table.require(reader, "what").and_then(|n| reader.word(n, &words));
+    let document = table.require(reader, "document").and_then(|n| fact(reader, n));
+    let actual = table.require(reader, "actual").and_then(|n| fact(reader, n));
+    let witness = table.require(reader, "witness").and_then(|n| reader.word(n, &witnesses));
+    // A range in which the thing does not exist is just what some errata are about.
+    let within = match what {
+        Some(What::In | What::Text) => axis.all(),
+        _ => scope.clone(),
+    };
+    Some(Erratum {
+        scope: self::scope(reader, axis, &table, &within),
+        note: table.text(reader, "note"),
+        span: table.span,
+        what: what?,
+        document: document?,
+        actual: actual?,
+        witness: witness?,
+    })
+}
+
+fn fact(reader: &mut Reader, node: &Node) -> Option<Fact> {
+    match node.get_ref() {
+        DeValue::String(text) => Some(Fact::Text(text.to_string())),
+        _ => reader.integer(node).map(|n| Fact::Number(n.value)),
+    }
+}

@@ -1,0 +1,90 @@
+//! From [`Spec`] to [`Layouts`]: every type at every target, every witness held against it.
+
+mod resolver;
+mod types;
+
+use crate::diagnostic::{Diagnostic, Errors};
+use crate::layouts::*;
+use crate::problems::Problems;
+use crate::read::{Reading, read_all};
+use crate::source::Sources;
+use crate::spec::Spec;
+use crate::witness;
+use std::collections::BTreeMap;
+
+/// Reads a spec set and computes its layouts, with the errors of both in one run.
+///
+/// # Errors
+///
+/// As [`read`](crate::read()) and [`resolve`].
+pub fn compile(sources: Sources) -> Result<Layouts, Errors> {
+    let Reading { spec, mut errors, sound } = read_all(sources);
+    if !sound {
+        return Err(Errors::new(spec.sources, errors));
+    }
+    let (layouts, problems) = resolve_all(spec);
+    errors.extend(problems);
+    match errors.is_empty() {
+        true => Ok(layouts),
+        false => Err(Errors::new(layouts.spec.sources, errors)),
+    }
+}
+
+/// Computes the layouts of a spec set.
+///
+/// # Errors
+///
+/// Every fact that disagrees with another, and every type that cannot be laid out, each with the targets concerned.
+pub fn resolve(spec: Spec) -> Result<Layouts, Errors> {
+    match resolve_all(spec) {
+        (layouts, problems) if problems.is_empty() => Ok(layouts),
+        (layouts, problems) => Err(Errors::new(layouts.spec.sources, problems)),
+    }
+}
+
+fn resolve_all(spec: Spec) -> (Layouts, Vec<Diagnostic>) {
+    let mut problems = Problems::default();
+    let (layouts, by_target) = resolver::all(&spec, &mut problems);
+    let (layouts, by_target) = sorted(layouts, by_target);
+    witness::check(&spec, &layouts, &by_target, &mut problems);
+    let list = problems.into_list(&spec.axis);
+    (Layouts { spec, layouts, by_target }, list)
+}
+
+/// Sorts the layouts by name, then by first target, and renumbers them.
+fn sorted(
+    layouts: Vec<Layout>,
+    mut by_target: Vec<BTreeMap<String, LayoutId>>,
+) -> (Vec<Layout>, Vec<BTreeMap<String, LayoutId>>) {
+    let mut order: Vec<_> = (0..layouts.len()).collect();
+    order.sort_by_key(|&id| (&layouts[id].name, layouts[id].targets.iter().next()));
+    let mut new = vec![0; layouts.len()];
+    for (index, &id) in order.iter().enumerate() {
+        new[id] = index;
+    }
+    let mut slots: Vec<_> = layouts.into_iter().map(Some).collect();
+    let mut result: Vec<Layout> = order.iter().filter_map(|&id| slots[id].take()).collect();
+    for layout in &mut result {
+        if let Form::Aggregate(aggregate) = &mut layout.form {
+            renumber(aggregate, &new);
+        }
+    }
+    for id in by_target.iter_mut().flat_map(BTreeMap::values_mut) {
+        *id = new[*id];
+    }
+    (result, by_target)
+}
+
+fn renumber(aggregate: &mut Aggregate, new: &[LayoutId]) {
+    for field in &mut aggregate.fields {
+        let mut ty = &mut field.ty;
+        while let Type::Array { of, .. } = ty {
+            ty = of;
+        }
+        match ty {
+            Type::Layout(id) => *id = new[*id],
+            Type::Inline(inner) => renumber(inner, new),
+            _ => {}
+        }
+    }
+}

@@ -1,0 +1,191 @@
+//! The layouts of one target after the other.
+
+use crate::layouts::*;
+use crate::place::Placer;
+use crate::problems::Problems;
+use crate::source::Span;
+use crate::spec::{self, Body, Definition, Kind, Member, Shape, Spec};
+use std::collections::{BTreeMap, HashMap};
+
+/// Every type at every target, each distinct layout once, in the order of their first use.
+pub(super) fn all(spec: &Spec, problems: &mut Problems) -> (Vec<Layout>, Vec<BTreeMap<String, LayoutId>>) {
+    let mut resolver =
+        Resolver { spec, problems, layouts: Vec::new(), interned: HashMap::new(), target: 0, done: BTreeMap::new() };
+    let mut by_target = Vec::new();
+    for target in 0..spec.axis.targets.len() {
+        resolver.target = target;
+        for (name, definition) in &spec.definitions {
+            if definition.scope.contains(target) && !spec.broken.contains(name) {
+                resolver.definition(name, definition);
+            }
+        }
+        let done = core::mem::take(&mut resolver.done).into_iter();
+        let laid_out = done.filter_map(|(name, state)| match state {
+            State::Done(id) => Some((name, id)),
+            State::Begun | State::Failed => None,
+        });
+        by_target.push(laid_out.collect());
+    }
+    (resolver.layouts, by_target)
+}
+
+pub(super) struct Resolver<'s, 'p> {
+    pub spec: &'s Spec,
+    pub problems: &'p mut Problems,
+    pub layouts: Vec<Layout>,
+    interned: HashMap<(String, Form), LayoutId>,
+    pub target: usize,
+    /// Types of the current target.
+    done: BTreeMap<String, State>,
+}
+
+/// How far a type is at a target.
+#[derive(Clone, Copy, PartialEq)]
+pub(super) enum State {
+    /// Its members are being laid out.
+    Begun,
+    /// It is laid out.
+    Done(LayoutId),
+    /// It cannot be, and an error says why.
+    Failed,
+}
+
+impl Resolver<'_, '_> {
+    pub(super) fn definition(&mut self, name: &str, definition: &Definition) -> State {
+        if let Some(state) = self.done.get(name) {
+            return *state;
+        }
+        self.done.insert(name.to_owned(), State::Begun);
+        let form = match &definition.body {
+            Body::Aggregate(aggregate) => self.aggregate(definition, aggregate).map(Form::Aggregate),
+            Body::Values(values) => self.enumeration(values).map(Form::Enumeration),
+        };
+        let state = form.map_or(State::Failed, |form| State::Done(self.intern(name, form)));
+        self.done.insert(name.to_owned(), state);
+        state
+    }
+
+    fn intern(&mut self, name: &str, form: Form) -> LayoutId {
+        let id = *self.interned.entry((name.to_owned(), form.clone())).or_insert_with(|| {
+            let name = name.to_owned();
+            self.layouts.push(Layout { name, targets: Default::default(), form });
+            self.layouts.len() - 1
+        });
+        self.layouts[id].targets.insert(self.target);
+        id
+    }
+
+    fn aggregate(&mut self, definition: &Definition, aggregate: &spec::Aggregate) -> Option<Aggregate> {
+        let at = |piecewise: &spec::Piecewise<u64>, target| piecewise.get(target).map(|piece| piece.value);
+        let pack = at(&aggregate.pack, self.target);
+        let align = at(&aggregate.align, self.target);
+        self.inline(definition, aggregate.kind, &aggregate.members, pack, align, definition.name.span)
+    }
+
+    fn inline(
+        &mut self,
+        definition: &Definition,
+        kind: Kind,
+        members: &[Member],
+        pack: Option<u64>,
+        align: Option<u64>,
+        span: Span,
+    ) -> Option<Aggregate> {
+        let mut placer = Placer::new(kind, pack);
+        let mut fields: Vec<Field> = Vec::new();
+        let mut failed = false;
+        let target = self.target;
+        for member in members.iter().filter(|m| m.scope.contains(target)) {
+            if let Some(last) = fields.last()
+                && kind == Kind::Struct
+                && matches!(last.ty, Type::Array { count: 0, .. })
+            {
+                self.problem(
+                    member.span,
+                    "a flexible array is the last member",
+                    "this member follows one",
+                    "give the array a length",
+                );
+            }
+            // Others may be wrong as well, and are to be told in the same run.
+            match self.field(definition, member, pack, &mut placer) {
+                Some(field) => fields.push(field),
+                None => failed = true,
+            }
+        }
+        if failed {
+            return None;
+        }
+        if fields.is_empty() {
+            self.problem(span, "a structure without members", "it has none here", "narrow `in`, or widen that of a member");
+            return None;
+        }
+        match placer.finish(align) {
+            Some(extent) => Some(Aggregate { kind, extent, pack, align, fields }),
+            None => self.too_large(span),
+        }
+    }
+
+    fn field(&mut self, definition: &Definition, member: &Member, pack: Option<u64>, placer: &mut Placer) -> Option<Field> {
+        let (ty, ctype) = match &member.shape {
+            Shape::Type(types) => {
+                let piece = types.get(self.target)?;
+                (self.ty(&piece.value, piece.span, 0)?, Some(piece.value.clone()))
+            }
+            // Packing holds for what is declared within, as the pragma does.
+            Shape::Inline(kind, members) => {
+                (Type::Inline(self.inline(definition, *kind, members, pack, None, member.span)?.into()), None)
+            }
+        };
+        let align = member.align.get(self.target).map(|piece| piece.value);
+        let extent = self.extent(&ty)?;
+        let (offset, bits) = match member.bits.get(self.target) {
+            None => match placer.place(extent, align) {
+                Some(offset) => (offset, None),
+                None => return self.too_large(member.span),
+            },
+            Some(piece) => {
+                let scalar = matches!(ty, Type::Scalar { .. } | Type::Layout(_)) && !self.is_aggregate(&ty);
+                if !scalar || piece.value > extent.size * 8 || align.is_some() {
+                    let label = format!("{} bits of {} bytes", piece.value, extent.size);
+                    self.problem(
+                        piece.span,
+                        "no such bit field",
+                        &label,
+                        "a bit field has a scalar type, no explicit alignment, and at most the bits of its type",
+                    );
+                    return None;
+                }
+                if piece.value == 0 && member.name.is_some() {
+                    self.problem(piece.span, "a bit field of no bits has no name", "here", "remove `name`");
+                }
+                let (offset, bits) = placer.place_bits(extent.size, piece.value)?;
+                (offset, Some(bits))
+            }
+        };
+        Some(Field {
+            name: member.name.as_ref().map(|name| name.value.clone()),
+            offset,
+            size: extent.size,
+            ty,
+            ctype,
+            bits,
+            align,
+            values: member.values.as_ref().map(|values| values.value.clone()),
+            info: Info::of(self.spec, definition, member, self.target),
+        })
+    }
+
+    pub(super) fn too_large<T>(&mut self, span: Span) -> Option<T> {
+        self.problem(span, "a structure of over 16 MiB", "here it grows over that", "shorten the array");
+        None
+    }
+
+    pub(super) fn problem(&mut self, span: Span, title: &str, label: &str, help: &str) {
+        self.problems.add(self.target, span, title, label, help);
+    }
+
+    pub(super) fn problem_also(&mut self, place: Span, says: &str, span: Span, title: &str, label: &str, help: &str) {
+        self.problems.add(self.target, span, title, label, help).push((place, says.to_owned()));
+    }
+}

@@ -1,0 +1,156 @@
+//! Types by their names: scalars, typedefs, pointers, arrays, layouts, and their extents.
+
+use super::resolver::{Resolver, State};
+use crate::ctype::{CType, Length};
+use crate::diagnostic::nearest;
+use crate::layouts::*;
+use crate::place::LARGEST;
+use crate::source::Span;
+use crate::spec::{self, ValuesKind};
+
+impl Resolver<'_, '_> {
+    pub(super) fn ty(&mut self, ctype: &CType, span: Span, depth: usize) -> Option<Type> {
+        match ctype {
+            CType::Name { name, .. } => self.named(name, span, depth),
+            CType::Pointer { to, .. } => Some(self.pointer(to, span, depth)?),
+            CType::Function { .. } => {
+                self.problem(span, "a member cannot be a function", "here", "write a pointer to it: `T (*) (…)`");
+                None
+            }
+            CType::Array { of, length } => {
+                let of: Box<_> = self.ty(of, span, depth)?.into();
+                let count = match *length {
+                    Length::Count(n) => n,
+                    Length::AnySize => 1,
+                    Length::Flexible => 0,
+                };
+                match self.extent(&of)?.size.checked_mul(count) {
+                    Some(size) if size <= LARGEST => Some(Type::Array { of, count }),
+                    _ => self.too_large(span),
+                }
+            }
+        }
+    }
+
+    fn named(&mut self, name: &str, span: Span, depth: usize) -> Option<Type> {
+        let spec = self.spec;
+        if let Some(scalar) = spec.scalars.get(name) {
+            if scalar.size == 0 {
+                self.problem(span, "a member cannot be void", "here", "write a pointer to it, or another type");
+                return None;
+            }
+            return Some(Type::Scalar { size: scalar.size, signed: scalar.signed, c: scalar.c.clone() });
+        }
+        if let Some(typedef) = spec.typedefs.get(name) {
+            if depth > 16 {
+                self.problem(span, &format!("the typedef `{name}` leads to itself"), "used here", "mend it in scalars.toml");
+                return None;
+            }
+            let Some(piece) = typedef.get(self.target) else {
+                self.problem(span, &format!("the typedef `{name}` has no type here"), "used here", "complete it in scalars.toml");
+                return None;
+            };
+            return self.ty(&piece.value, piece.span, depth + 1);
+        }
+        if spec.broken.contains(name) {
+            return None;
+        }
+        let Some(definition) = spec.definitions.get(name) else {
+            let known = spec.definitions.keys().chain(spec.scalars.keys()).chain(spec.typedefs.keys());
+            let help = match nearest(name, known.map(String::as_str)) {
+                Some(near) => format!("did you mean `{near}`? Otherwise specify it in a file of its own"),
+                None => "specify it in a file of its own".into(),
+            };
+            self.problem(span, &format!("the type `{name}` is not specified"), "used here", &help);
+            return None;
+        };
+        if !definition.scope.contains(self.target) {
+            self.problem_also(
+                definition.name.span,
+                "specified here, for others only",
+                span,
+                &format!("`{name}` has no layout here"),
+                "used here",
+                "widen `in` of the type, or narrow that of the member",
+            );
+            return None;
+        }
+        match self.definition(name, definition) {
+            State::Done(id) => Some(Type::Layout(id)),
+            State::Failed => None,
+            State::Begun => {
+                self.problem(span, &format!("`{name}` contains itself"), "used here", "write a pointer to it");
+                None
+            }
+        }
+    }
+
+    fn pointer(&mut self, to: &CType, span: Span, depth: usize) -> Option<Type> {
+        let size = self.spec.axis.targets[self.target].arch.pointer_size();
+        let to = match to {
+            CType::Function { .. } => Type::Function,
+            CType::Pointer { to, .. } => self.pointer(to, span, depth)?,
+            CType::Array { .. } => self.ty(to, span, depth)?,
+            CType::Name { name, .. } => match self.spec.scalars.get(name) {
+                Some(scalar) if scalar.size == 0 => Type::Void,
+                Some(_) => self.named(name, span, depth)?,
+                None if self.spec.typedefs.contains_key(name) => self.named(name, span, depth)?,
+                None => Type::Named(name.clone()),
+            },
+        };
+        Some(Type::Pointer { size, to: to.into() })
+    }
+
+    pub(super) fn enumeration(&mut self, values: &spec::Values) -> Option<Enumeration> {
+        let ctype = CType::parse(&values.ty.value).ok();
+        let ty = ctype.and_then(|ctype| self.ty(&ctype, values.ty.span, 0));
+        let Some(Type::Scalar { size, signed, c }) = ty else {
+            self.problem(values.ty.span, "values are held by an integer", "this is none", "write ULONG, USHORT, LONG …");
+            return None;
+        };
+        let mut constants = Vec::new();
+        let target = self.target;
+        for constant in values.constants.iter().filter(|c| c.scope.contains(target)) {
+            let Some(piece) = constant.value.get(self.target) else { continue };
+            let bits = size * 8;
+            let fits = match signed {
+                true => piece.value >= -(1 << (bits - 1)) && (bits == 64 || piece.value < 1 << (bits - 1)),
+                false => piece.value >= 0 && (bits == 64 || piece.value < 1 << bits),
+            };
+            if !fits {
+                let label = format!("it does not fit into {}", values.ty.value);
+                self.problem_also(
+                    values.ty.span,
+                    "the type",
+                    piece.span,
+                    "the value is too large for its type",
+                    &label,
+                    "widen the type, or mend the value",
+                );
+            }
+            // Macros are the same for all targets; the spec has them, and a layout only says how they are held.
+            if values.kind == ValuesKind::Enum {
+                constants.push((constant.name.value.clone(), piece.value));
+            }
+        }
+        Some(Enumeration { size, signed, c, constants })
+    }
+
+    pub(super) fn extent(&self, ty: &Type) -> Option<Extent> {
+        let natural = |size: u64| Extent { size, align: size.max(1), required: 1 };
+        Some(match ty {
+            Type::Scalar { size, .. } | Type::Pointer { size, .. } => natural(*size),
+            Type::Array { of, count } => {
+                let one = self.extent(of)?;
+                Extent { size: one.size.checked_mul(*count)?, ..one }
+            }
+            Type::Layout(id) => self.layouts[*id].extent(),
+            Type::Inline(aggregate) => aggregate.extent,
+            Type::Void | Type::Function | Type::Named(_) => return None,
+        })
+    }
+
+    pub(super) fn is_aggregate(&self, ty: &Type) -> bool {
+        matches!(ty, Type::Layout(id) if matches!(self.layouts[*id].form, Form::Aggregate(_)))
+    }
+}
