@@ -1,22 +1,30 @@
 //! An independent witness for memory layouts: what symbol tables state about structures, and whether it agrees.
 //!
-//! - [`isf`] reads Volatility's ISF tables, [`snapshot`] this project's own reduced form of the same facts.
+//! - [`pdb`] reads Microsoft's program databases, [`isf`] Volatility's ISF tables, [`snapshot`] this project's own reduced form
+//!   of the same facts; [`read()`] tells which of them a file is.
 //! - [`mod@compare`] holds any definitions against them, fact by fact.
 //!
 //! Offsets and sizes are bytes, bit positions count from the least significant bit of the unit.
-//! Nothing here computes a layout: every number is one that a table states. The sole sum is that of a member of an
-//! anonymous aggregate, whose offset is counted from the start of the enclosing one, as C counts it.
+//! Nothing here computes a layout: every number is one that a table states. Two are worked out from such numbers: the offset
+//! of a member of an anonymous aggregate is counted from the start of the enclosing one, as C counts it, and the elements
+//! of an array, of which a program database states the bytes, are as many as their size makes them.
 
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]
 
 mod model;
+mod names;
+mod read;
 mod spelling;
+mod wanted;
 
 pub mod compare;
 pub mod isf;
+pub mod pdb;
 pub mod snapshot;
 
 pub use compare::{Rule, Rules, StructureReport, compare};
 pub use model::{Aggregate, AggregateKind, Arch, Definition, Enumeration, Integer, MAX_DEPTH, Member, Pdb, Table, Type, Types};
+pub use read::{Error, Symbols, read};
 pub use snapshot::Snapshot;
+pub use wanted::Wanted;

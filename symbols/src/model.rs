@@ -25,7 +25,7 @@ pub struct Table {
 /// The identity of a program database, as a debugger asks a symbol server for it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Pdb {
-    /// The file's name, such as `ntkrnlmp.pdb`.
+    /// The file's name, such as `ntkrnlmp.pdb`; empty if the source does not know it.
     pub name: String,
     /// The GUID, its 32 hexadecimal digits read as one number. Never zero.
     pub guid: u128,
@@ -223,6 +223,12 @@ impl Integer {
             Integer::Int | Integer::UnsignedInt | Integer::Long | Integer::UnsignedLong => 4,
             Integer::LongLong | Integer::UnsignedLongLong => 8,
         }
+    }
+
+    /// Whether it holds negative values; `char` does, as the Microsoft compiler has it.
+    pub fn is_signed(self) -> bool {
+        use Integer::{Char, Int, Long, LongLong, Short, SignedChar};
+        matches!(self, Char | SignedChar | Short | Int | Long | LongLong)
     }
 
     /// As C spells it.

@@ -6,6 +6,7 @@ mod fresh;
 mod generated;
 mod mutants;
 mod own_specs;
+mod pdb_from_header;
 mod spec_errors;
 mod spec_language;
 mod verify;

@@ -4,5 +4,8 @@ mod compare;
 mod fixture;
 mod isf;
 mod isf_errors;
+mod pdb;
+mod pdb_errors;
+mod pdb_fixture;
 mod snapshot;
 mod store;
