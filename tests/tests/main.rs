@@ -9,3 +9,4 @@ mod own_specs;
 mod spec_errors;
 mod spec_language;
 mod verify;
+mod views;
