@@ -10,6 +10,8 @@ pub mod constants;
 #[rustfmt::skip]
 pub mod layouts;
 #[rustfmt::skip]
+pub mod members;
+#[rustfmt::skip]
 pub mod structures;
 #[rustfmt::skip]
 mod targets;

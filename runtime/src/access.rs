@@ -60,6 +60,6 @@ pub fn set_bits<S: Pod>(structure: &mut S, offset: usize, unit: usize, position:
     bytes[offset..offset + unit].copy_from_slice(&all.to_le_bytes()[..unit]);
 }
 
-fn ones(width: u32) -> u64 {
+pub(crate) fn ones(width: u32) -> u64 {
     u64::MAX.checked_shr(64 - width.min(64)).unwrap_or(0)
 }

@@ -9,15 +9,24 @@ compile_error!(
 );
 
 mod access;
+pub mod bytes;
 #[doc(hidden)]
 pub mod check;
 mod data;
 #[doc(hidden)]
 pub mod debug;
+mod error;
 pub mod meta;
+pub mod token;
+mod value;
 mod values;
+mod view;
 
 pub use access::{bits, read, set_bits, signed_bits, write};
 pub use bytemuck;
 pub use data::{Bytes, Ptr32, Ptr64};
+pub use error::{Error, Reason};
 pub use meta::{Arch, Build, Described};
+pub use token::Token;
+pub use value::{Choice, Value};
+pub use view::{View, ViewMut};

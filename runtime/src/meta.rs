@@ -47,7 +47,21 @@ pub struct Layout {
     pub align: usize,
     /// The members in the order of the declaration, those of unnamed structures and unions among them.
     pub members: &'static [Member],
+    /// The members of the structure in all its layouts.
+    pub of: &'static Members,
+    /// For each of those, its place in [`members`](Self::members), counted from 1; 0 if this layout does not have it.
+    pub places: &'static [u16],
 }
+
+/// The members that a structure has in any layout: what its tokens stand for.
+#[derive(Debug)]
+pub struct Members {
+    /// Their names.
+    pub names: &'static [&'static str],
+}
+
+/// Those of a type behind no name: it has no tokens.
+pub static UNNAMED: Members = Members { names: &[] };
 
 /// A member of a layout.
 #[derive(Debug)]

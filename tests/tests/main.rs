@@ -10,3 +10,4 @@ mod pdb_from_header;
 mod spec_errors;
 mod spec_language;
 mod verify;
+mod views;

@@ -3,7 +3,7 @@
 //! Named values that exist only as macros.
 
 #[allow(unused_imports)]
-use ::etw_layouts_runtime::{self as runtime, Described, meta::{Layout, Member, Named, Type, Values}};
+use ::etw_layouts_runtime::{self as runtime, Described, meta::{self, Layout, Member, Named, Type, Values}};
 
 mod etw_buffer_flag;
 mod etw_buffer_type;

@@ -35,6 +35,8 @@ runtime::described!(DISALLOWED_GUIDS_6_1_7601_24000_x86, Layout {
         Member::new("Count", 0x00, 0x2, "USHORT", Type::Unsigned),
         Member::new("Guids", 0x04, 0x4, "GUID *", Type::Pointer),
     ],
+    of: &members::DISALLOWED_GUIDS,
+    places: &[1, 2],
 });
 
 /// `DISALLOWED_GUIDS` in 6.1.7601.24000 x64, 6.3.9600.19913.. x64: 0x10 bytes, aligned to 8.
@@ -67,4 +69,6 @@ runtime::described!(DISALLOWED_GUIDS_6_1_7601_24000_x64, Layout {
         Member::new("Count", 0x00, 0x2, "USHORT", Type::Unsigned),
         Member::new("Guids", 0x08, 0x8, "GUID *", Type::Pointer),
     ],
+    of: &members::DISALLOWED_GUIDS,
+    places: &[1, 2],
 });

@@ -48,6 +48,8 @@ runtime::described!(DISPATCHER_HEADER_5_0_x86, Layout {
         Member::new("SignalState", 0x04, 0x4, "LONG", Type::Signed),
         Member::new("WaitListHead", 0x08, 0x8, "LIST_ENTRY", Type::Layout(<LIST_ENTRY_5_0_x86 as Described>::LAYOUT)),
     ],
+    of: &members::DISPATCHER_HEADER,
+    places: &[1, 2, 3, 4, 5, 6, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0],
 });
 
 /// `DISPATCHER_HEADER` in 5.2.3790.0: 0x10 bytes, aligned to 4.
@@ -160,6 +162,8 @@ runtime::described!(DISPATCHER_HEADER_5_2_x86, Layout {
         Member::new("SignalState", 0x04, 0x4, "LONG", Type::Signed),
         Member::new("WaitListHead", 0x08, 0x8, "LIST_ENTRY", Type::Layout(<LIST_ENTRY_5_0_x86 as Described>::LAYOUT)),
     ],
+    of: &members::DISPATCHER_HEADER,
+    places: &[1, 2, 3, 4, 7, 8, 5, 6, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0],
 });
 
 /// The unnamed union at 0x00 of [`DISPATCHER_HEADER_5_2_x86`].
@@ -355,6 +359,8 @@ runtime::described!(DISPATCHER_HEADER_5_2_3790_sp1_x86, Layout {
         Member::new("SignalState", 0x04, 0x4, "LONG", Type::Signed),
         Member::new("WaitListHead", 0x08, 0x8, "LIST_ENTRY", Type::Layout(<LIST_ENTRY_5_0_x86 as Described>::LAYOUT)),
     ],
+    of: &members::DISPATCHER_HEADER,
+    places: &[1, 2, 4, 6, 9, 10, 7, 8, 3, 5, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0],
 });
 
 /// The unnamed union at 0x00 of [`DISPATCHER_HEADER_5_2_3790_sp1_x86`].
@@ -584,6 +590,8 @@ runtime::described!(DISPATCHER_HEADER_5_2_3790_sp1_x64, Layout {
         Member::new("SignalState", 0x04, 0x4, "LONG", Type::Signed),
         Member::new("WaitListHead", 0x08, 0x10, "LIST_ENTRY", Type::Layout(<LIST_ENTRY_5_2_3790_sp1_x64 as Described>::LAYOUT)),
     ],
+    of: &members::DISPATCHER_HEADER,
+    places: &[1, 2, 4, 6, 9, 10, 7, 8, 3, 5, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0],
 });
 
 /// The unnamed union at 0x00 of [`DISPATCHER_HEADER_5_2_3790_sp1_x64`].
@@ -852,6 +860,8 @@ runtime::described!(DISPATCHER_HEADER_early_6_0_x86, Layout {
         Member::new("SignalState", 0x04, 0x4, "LONG", Type::Signed),
         Member::new("WaitListHead", 0x08, 0x8, "LIST_ENTRY", Type::Layout(<LIST_ENTRY_5_0_x86 as Described>::LAYOUT)),
     ],
+    of: &members::DISPATCHER_HEADER,
+    places: &[1, 3, 6, 8, 12, 13, 9, 11, 4, 7, 2, 5, 10, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0],
 });
 
 /// The unnamed union at 0x00 of [`DISPATCHER_HEADER_early_6_0_x86`].
@@ -1129,6 +1139,8 @@ runtime::described!(DISPATCHER_HEADER_early_6_0_x64, Layout {
         Member::new("SignalState", 0x04, 0x4, "LONG", Type::Signed),
         Member::new("WaitListHead", 0x08, 0x10, "LIST_ENTRY", Type::Layout(<LIST_ENTRY_5_2_3790_sp1_x64 as Described>::LAYOUT)),
     ],
+    of: &members::DISPATCHER_HEADER,
+    places: &[1, 3, 6, 8, 12, 13, 9, 11, 4, 7, 2, 5, 10, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0],
 });
 
 /// The unnamed union at 0x00 of [`DISPATCHER_HEADER_early_6_0_x64`].
@@ -1627,6 +1639,8 @@ runtime::described!(DISPATCHER_HEADER_6_1_x86, Layout {
         Member::new("SignalState", 0x04, 0x4, "LONG", Type::Signed),
         Member::new("WaitListHead", 0x08, 0x8, "LIST_ENTRY", Type::Layout(<LIST_ENTRY_5_0_x86 as Described>::LAYOUT)),
     ],
+    of: &members::DISPATCHER_HEADER,
+    places: &[1, 3, 15, 19, 29, 30, 21, 28, 0, 14, 7, 8, 27, 2, 4, 5, 6, 9, 10, 11, 12, 13, 16, 17, 18, 20, 22, 23, 24, 25, 26, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0],
 });
 
 /// The unnamed union at 0x00 of [`DISPATCHER_HEADER_6_1_x86`].
@@ -2180,6 +2194,8 @@ runtime::described!(DISPATCHER_HEADER_6_1_x64, Layout {
         Member::new("SignalState", 0x04, 0x4, "LONG", Type::Signed),
         Member::new("WaitListHead", 0x08, 0x10, "LIST_ENTRY", Type::Layout(<LIST_ENTRY_5_2_3790_sp1_x64 as Described>::LAYOUT)),
     ],
+    of: &members::DISPATCHER_HEADER,
+    places: &[1, 3, 15, 18, 28, 29, 20, 27, 0, 14, 7, 8, 26, 2, 4, 5, 6, 9, 10, 11, 12, 13, 16, 17, 0, 19, 21, 22, 23, 24, 25, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0],
 });
 
 /// The unnamed union at 0x00 of [`DISPATCHER_HEADER_6_1_x64`].
@@ -2798,6 +2814,8 @@ runtime::described!(DISPATCHER_HEADER_6_1_7601_24000_x86, Layout {
         Member::new("SignalState", 0x04, 0x4, "LONG", Type::Signed),
         Member::new("WaitListHead", 0x08, 0x8, "LIST_ENTRY", Type::Layout(<LIST_ENTRY_5_0_x86 as Described>::LAYOUT)),
     ],
+    of: &members::DISPATCHER_HEADER,
+    places: &[1, 3, 19, 23, 33, 34, 25, 32, 0, 18, 7, 8, 31, 2, 4, 5, 6, 13, 14, 15, 16, 17, 20, 21, 22, 24, 26, 27, 28, 29, 30, 9, 10, 11, 12, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0],
 });
 
 /// The unnamed union at 0x00 of [`DISPATCHER_HEADER_6_1_7601_24000_x86`].
@@ -3423,6 +3441,8 @@ runtime::described!(DISPATCHER_HEADER_6_1_7601_24000_x64, Layout {
         Member::new("SignalState", 0x04, 0x4, "LONG", Type::Signed),
         Member::new("WaitListHead", 0x08, 0x10, "LIST_ENTRY", Type::Layout(<LIST_ENTRY_5_2_3790_sp1_x64 as Described>::LAYOUT)),
     ],
+    of: &members::DISPATCHER_HEADER,
+    places: &[1, 3, 19, 22, 32, 33, 24, 31, 0, 18, 7, 8, 30, 2, 4, 5, 6, 13, 14, 15, 16, 17, 20, 21, 0, 23, 25, 26, 27, 28, 29, 9, 10, 11, 12, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0],
 });
 
 /// The unnamed union at 0x00 of [`DISPATCHER_HEADER_6_1_7601_24000_x64`].
@@ -3957,6 +3977,8 @@ runtime::described!(DISPATCHER_HEADER_6_2_x86, Layout {
         Member::new("SignalState", 0x04, 0x4, "LONG", Type::Signed),
         Member::new("WaitListHead", 0x08, 0x8, "LIST_ENTRY", Type::Layout(<LIST_ENTRY_5_0_x86 as Described>::LAYOUT)),
     ],
+    of: &members::DISPATCHER_HEADER,
+    places: &[1, 3, 15, 19, 25, 26, 21, 23, 0, 14, 6, 7, 22, 2, 0, 0, 5, 8, 0, 9, 10, 13, 16, 17, 18, 20, 0, 0, 0, 0, 0, 0, 0, 0, 0, 4, 11, 12, 24, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0],
 });
 
 /// The unnamed union at 0x00 of [`DISPATCHER_HEADER_6_2_x86`].
@@ -4509,6 +4531,8 @@ runtime::described!(DISPATCHER_HEADER_6_2_x64, Layout {
         Member::new("SignalState", 0x04, 0x4, "LONG", Type::Signed),
         Member::new("WaitListHead", 0x08, 0x10, "LIST_ENTRY", Type::Layout(<LIST_ENTRY_5_2_3790_sp1_x64 as Described>::LAYOUT)),
     ],
+    of: &members::DISPATCHER_HEADER,
+    places: &[1, 3, 15, 18, 29, 30, 20, 27, 0, 14, 6, 7, 26, 2, 0, 0, 5, 8, 0, 9, 10, 13, 16, 17, 0, 19, 21, 22, 23, 24, 25, 0, 0, 0, 0, 4, 11, 12, 28, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0],
 });
 
 /// The unnamed union at 0x00 of [`DISPATCHER_HEADER_6_2_x64`].
@@ -5182,6 +5206,8 @@ runtime::described!(DISPATCHER_HEADER_6_3_x86, Layout {
         Member::new("SignalState", 0x04, 0x4, "LONG", Type::Signed),
         Member::new("WaitListHead", 0x08, 0x8, "LIST_ENTRY", Type::Layout(<LIST_ENTRY_5_0_x86 as Described>::LAYOUT)),
     ],
+    of: &members::DISPATCHER_HEADER,
+    places: &[1, 3, 26, 30, 37, 38, 32, 35, 0, 24, 7, 9, 33, 2, 0, 0, 5, 18, 0, 19, 20, 0, 27, 28, 29, 31, 0, 0, 23, 0, 0, 0, 0, 0, 0, 4, 21, 22, 36, 6, 8, 10, 11, 12, 13, 14, 15, 16, 17, 25, 34, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0],
 });
 
 /// The unnamed union at 0x00 of [`DISPATCHER_HEADER_6_3_x86`].
@@ -5946,6 +5972,8 @@ runtime::described!(DISPATCHER_HEADER_6_3_x64, Layout {
         Member::new("SignalState", 0x04, 0x4, "LONG", Type::Signed),
         Member::new("WaitListHead", 0x08, 0x10, "LIST_ENTRY", Type::Layout(<LIST_ENTRY_5_2_3790_sp1_x64 as Described>::LAYOUT)),
     ],
+    of: &members::DISPATCHER_HEADER,
+    places: &[1, 3, 26, 29, 42, 43, 31, 40, 0, 24, 7, 9, 38, 2, 0, 0, 5, 18, 0, 19, 20, 0, 27, 28, 0, 30, 32, 33, 23, 36, 37, 0, 0, 0, 0, 4, 21, 22, 41, 6, 8, 10, 11, 12, 13, 14, 15, 16, 17, 25, 39, 34, 35, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0],
 });
 
 /// The unnamed union at 0x00 of [`DISPATCHER_HEADER_6_3_x64`].
@@ -6818,6 +6846,8 @@ runtime::described!(DISPATCHER_HEADER_6_3_9600_19913_x86, Layout {
         Member::new("SignalState", 0x04, 0x4, "LONG", Type::Signed),
         Member::new("WaitListHead", 0x08, 0x8, "LIST_ENTRY", Type::Layout(<LIST_ENTRY_5_0_x86 as Described>::LAYOUT)),
     ],
+    of: &members::DISPATCHER_HEADER,
+    places: &[3, 9, 5, 16, 49, 50, 44, 1, 0, 12, 31, 4, 47, 8, 0, 0, 11, 38, 0, 39, 40, 0, 13, 14, 15, 17, 0, 0, 0, 0, 0, 0, 0, 0, 0, 10, 41, 42, 2, 30, 32, 19, 20, 21, 22, 23, 24, 25, 6, 0, 0, 0, 0, 7, 18, 26, 27, 28, 29, 33, 34, 35, 36, 37, 43, 45, 46, 48, 0, 0, 0, 0, 0, 0],
 });
 
 /// The unnamed union at 0x00 of [`DISPATCHER_HEADER_6_3_9600_19913_x86`].
@@ -7883,6 +7913,8 @@ runtime::described!(DISPATCHER_HEADER_6_3_9600_19913_x64, Layout {
         Member::new("SignalState", 0x04, 0x4, "LONG", Type::Signed),
         Member::new("WaitListHead", 0x08, 0x10, "LIST_ENTRY", Type::Layout(<LIST_ENTRY_5_2_3790_sp1_x64 as Described>::LAYOUT)),
     ],
+    of: &members::DISPATCHER_HEADER,
+    places: &[3, 9, 5, 15, 54, 55, 43, 1, 0, 12, 30, 4, 52, 8, 0, 0, 11, 37, 0, 38, 39, 0, 13, 14, 0, 16, 44, 45, 0, 48, 49, 0, 0, 0, 0, 10, 40, 41, 2, 29, 31, 18, 19, 20, 21, 22, 23, 24, 6, 0, 0, 46, 47, 7, 17, 25, 26, 27, 28, 32, 33, 34, 35, 36, 42, 50, 51, 53, 0, 0, 0, 0, 0, 0],
 });
 
 /// The unnamed union at 0x00 of [`DISPATCHER_HEADER_6_3_9600_19913_x64`].
@@ -8939,6 +8971,8 @@ runtime::described!(DISPATCHER_HEADER_10_0_x86, Layout {
         Member::new("SignalState", 0x04, 0x4, "LONG", Type::Signed),
         Member::new("WaitListHead", 0x08, 0x8, "LIST_ENTRY", Type::Layout(<LIST_ENTRY_5_0_x86 as Described>::LAYOUT)),
     ],
+    of: &members::DISPATCHER_HEADER,
+    places: &[3, 9, 5, 16, 52, 53, 47, 1, 0, 12, 31, 4, 50, 8, 0, 0, 11, 38, 0, 39, 40, 0, 13, 14, 15, 17, 0, 45, 0, 0, 0, 0, 0, 0, 0, 10, 41, 42, 2, 30, 32, 19, 20, 21, 22, 23, 24, 25, 6, 0, 0, 0, 0, 7, 18, 26, 27, 28, 29, 33, 34, 35, 36, 37, 46, 48, 49, 51, 43, 44, 0, 0, 0, 0],
 });
 
 /// The unnamed union at 0x00 of [`DISPATCHER_HEADER_10_0_x86`].
@@ -10030,6 +10064,8 @@ runtime::described!(DISPATCHER_HEADER_10_0_x64, Layout {
         Member::new("SignalState", 0x04, 0x4, "LONG", Type::Signed),
         Member::new("WaitListHead", 0x08, 0x10, "LIST_ENTRY", Type::Layout(<LIST_ENTRY_5_2_3790_sp1_x64 as Described>::LAYOUT)),
     ],
+    of: &members::DISPATCHER_HEADER,
+    places: &[3, 9, 5, 15, 56, 57, 45, 1, 0, 12, 30, 4, 54, 8, 0, 0, 11, 37, 0, 38, 39, 0, 13, 14, 0, 16, 46, 47, 0, 50, 51, 0, 0, 0, 0, 10, 40, 41, 2, 29, 31, 18, 19, 20, 21, 22, 23, 24, 6, 0, 0, 48, 49, 7, 17, 25, 26, 27, 28, 32, 33, 34, 35, 36, 44, 52, 53, 55, 42, 43, 0, 0, 0, 0],
 });
 
 /// The unnamed union at 0x00 of [`DISPATCHER_HEADER_10_0_x64`].
@@ -11086,6 +11122,8 @@ runtime::described!(DISPATCHER_HEADER_1703_x86, Layout {
         Member::new("SignalState", 0x04, 0x4, "LONG", Type::Signed),
         Member::new("WaitListHead", 0x08, 0x8, "LIST_ENTRY", Type::Layout(<LIST_ENTRY_5_0_x86 as Described>::LAYOUT)),
     ],
+    of: &members::DISPATCHER_HEADER,
+    places: &[3, 9, 5, 16, 52, 53, 47, 1, 0, 12, 31, 4, 50, 8, 0, 0, 11, 38, 0, 39, 40, 0, 13, 14, 15, 17, 0, 45, 0, 0, 0, 0, 0, 0, 0, 10, 41, 42, 2, 30, 32, 19, 20, 21, 22, 23, 24, 25, 6, 0, 0, 0, 0, 7, 18, 26, 0, 0, 29, 33, 34, 35, 36, 37, 46, 48, 49, 51, 43, 44, 27, 28, 0, 0],
 });
 
 /// The unnamed union at 0x00 of [`DISPATCHER_HEADER_1703_x86`].
@@ -12177,6 +12215,8 @@ runtime::described!(DISPATCHER_HEADER_1703_x64, Layout {
         Member::new("SignalState", 0x04, 0x4, "LONG", Type::Signed),
         Member::new("WaitListHead", 0x08, 0x10, "LIST_ENTRY", Type::Layout(<LIST_ENTRY_5_2_3790_sp1_x64 as Described>::LAYOUT)),
     ],
+    of: &members::DISPATCHER_HEADER,
+    places: &[3, 9, 5, 15, 56, 57, 45, 1, 0, 12, 30, 4, 54, 8, 0, 0, 11, 37, 0, 38, 39, 0, 13, 14, 0, 16, 46, 47, 0, 50, 51, 0, 0, 0, 0, 10, 40, 41, 2, 29, 31, 18, 19, 20, 21, 22, 23, 24, 6, 0, 0, 48, 49, 7, 17, 25, 0, 0, 28, 32, 33, 34, 35, 36, 44, 52, 53, 55, 42, 43, 26, 27, 0, 0],
 });
 
 /// The unnamed union at 0x00 of [`DISPATCHER_HEADER_1703_x64`].
@@ -13272,6 +13312,8 @@ runtime::described!(DISPATCHER_HEADER_1803_x86, Layout {
         Member::new("SignalState", 0x04, 0x4, "LONG", Type::Signed),
         Member::new("WaitListHead", 0x08, 0x8, "LIST_ENTRY", Type::Layout(<LIST_ENTRY_5_0_x86 as Described>::LAYOUT)),
     ],
+    of: &members::DISPATCHER_HEADER,
+    places: &[3, 9, 5, 16, 55, 56, 50, 1, 0, 12, 31, 4, 53, 8, 0, 0, 11, 41, 0, 42, 43, 0, 13, 14, 15, 17, 0, 49, 0, 0, 0, 37, 38, 39, 40, 10, 44, 45, 2, 30, 32, 19, 20, 21, 22, 23, 24, 25, 6, 0, 0, 0, 0, 7, 18, 26, 0, 0, 29, 33, 34, 35, 36, 0, 0, 51, 52, 54, 46, 47, 27, 28, 48, 0],
 });
 
 /// The unnamed union at 0x00 of [`DISPATCHER_HEADER_1803_x86`].
@@ -14446,6 +14488,8 @@ runtime::described!(DISPATCHER_HEADER_1803_x64, Layout {
         Member::new("SignalState", 0x04, 0x4, "LONG", Type::Signed),
         Member::new("WaitListHead", 0x08, 0x10, "LIST_ENTRY", Type::Layout(<LIST_ENTRY_5_2_3790_sp1_x64 as Described>::LAYOUT)),
     ],
+    of: &members::DISPATCHER_HEADER,
+    places: &[3, 9, 5, 15, 60, 61, 49, 1, 0, 12, 30, 4, 58, 8, 0, 0, 11, 40, 0, 41, 42, 0, 13, 14, 0, 16, 50, 51, 0, 54, 55, 36, 37, 38, 39, 10, 43, 44, 2, 29, 31, 18, 19, 20, 21, 22, 23, 24, 6, 0, 0, 52, 53, 7, 17, 25, 0, 0, 28, 32, 33, 34, 35, 0, 48, 56, 57, 59, 45, 46, 26, 27, 47, 0],
 });
 
 /// The unnamed union at 0x00 of [`DISPATCHER_HEADER_1803_x64`].
@@ -15533,6 +15577,8 @@ runtime::described!(DISPATCHER_HEADER_1809_x86, Layout {
         Member::new("SignalState", 0x04, 0x4, "LONG", Type::Signed),
         Member::new("WaitListHead", 0x08, 0x8, "LIST_ENTRY", Type::Layout(<LIST_ENTRY_5_0_x86 as Described>::LAYOUT)),
     ],
+    of: &members::DISPATCHER_HEADER,
+    places: &[3, 9, 5, 16, 52, 53, 47, 1, 0, 12, 31, 4, 50, 8, 0, 0, 11, 38, 0, 39, 40, 0, 13, 14, 15, 17, 0, 46, 0, 0, 0, 0, 0, 0, 0, 10, 41, 42, 2, 30, 32, 19, 20, 21, 22, 23, 24, 25, 6, 0, 0, 0, 0, 7, 18, 26, 0, 0, 29, 33, 34, 35, 36, 37, 0, 48, 49, 51, 43, 44, 27, 28, 45, 0],
 });
 
 /// The unnamed union at 0x00 of [`DISPATCHER_HEADER_1809_x86`].
@@ -16637,6 +16683,8 @@ runtime::described!(DISPATCHER_HEADER_1809_x64, Layout {
         Member::new("SignalState", 0x04, 0x4, "LONG", Type::Signed),
         Member::new("WaitListHead", 0x08, 0x10, "LIST_ENTRY", Type::Layout(<LIST_ENTRY_5_2_3790_sp1_x64 as Described>::LAYOUT)),
     ],
+    of: &members::DISPATCHER_HEADER,
+    places: &[3, 9, 5, 15, 57, 58, 46, 1, 0, 12, 30, 4, 55, 8, 0, 0, 11, 37, 0, 38, 39, 0, 13, 14, 0, 16, 47, 48, 0, 51, 52, 0, 0, 0, 0, 10, 40, 41, 2, 29, 31, 18, 19, 20, 21, 22, 23, 24, 6, 0, 0, 49, 50, 7, 17, 25, 0, 0, 28, 32, 33, 34, 35, 36, 45, 53, 54, 56, 42, 43, 26, 27, 44, 0],
 });
 
 /// The unnamed union at 0x00 of [`DISPATCHER_HEADER_1809_x64`].
@@ -17771,6 +17819,8 @@ runtime::described!(DISPATCHER_HEADER_2004_x64, Layout {
         Member::new("SignalState", 0x04, 0x4, "LONG", Type::Signed),
         Member::new("WaitListHead", 0x08, 0x10, "LIST_ENTRY", Type::Layout(<LIST_ENTRY_5_2_3790_sp1_x64 as Described>::LAYOUT)),
     ],
+    of: &members::DISPATCHER_HEADER,
+    places: &[3, 9, 5, 15, 58, 59, 46, 1, 0, 12, 30, 4, 56, 8, 0, 0, 11, 37, 0, 38, 39, 0, 13, 14, 0, 16, 47, 48, 0, 52, 53, 0, 0, 0, 0, 10, 40, 41, 2, 29, 31, 18, 19, 20, 21, 22, 23, 24, 6, 0, 0, 49, 50, 7, 17, 25, 0, 0, 28, 32, 33, 34, 35, 36, 45, 54, 55, 57, 42, 43, 26, 27, 44, 51],
 });
 
 /// The unnamed union at 0x00 of [`DISPATCHER_HEADER_2004_x64`].

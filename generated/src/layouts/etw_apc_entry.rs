@@ -55,6 +55,8 @@ runtime::described!(ETW_APC_ENTRY_1709_x86, Layout {
         Member::new("SListEntry", 0x00, 0x4, "SINGLE_LIST_ENTRY", Type::Layout(<SINGLE_LIST_ENTRY_5_0_x86 as Described>::LAYOUT)),
         Member::new("Apc", 0x00, 0x30, "KAPC", Type::Layout(<KAPC_6_2_x86 as Described>::LAYOUT)),
     ],
+    of: &members::ETW_APC_ENTRY,
+    places: &[1, 2],
 });
 
 /// The unnamed union at 0x00 of [`ETW_APC_ENTRY_1709_x86`].
@@ -124,6 +126,8 @@ runtime::described!(ETW_APC_ENTRY_1709_x64, Layout {
         Member::new("SListEntry", 0x00, 0x10, "SLIST_ENTRY", Type::Layout(<SLIST_ENTRY_5_2_3790_sp1_x64 as Described>::LAYOUT)),
         Member::new("Apc", 0x00, 0x58, "KAPC", Type::Layout(<KAPC_6_2_x64 as Described>::LAYOUT)),
     ],
+    of: &members::ETW_APC_ENTRY,
+    places: &[1, 2],
 });
 
 /// The unnamed union at 0x00 of [`ETW_APC_ENTRY_1709_x64`].

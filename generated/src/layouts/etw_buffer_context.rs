@@ -36,6 +36,8 @@ runtime::described!(ETW_BUFFER_CONTEXT_early_6_0, Layout {
         Member::new("Alignment", 0x01, 0x1, "UCHAR", Type::Unsigned),
         Member::new("LoggerId", 0x02, 0x2, "USHORT", Type::Unsigned),
     ],
+    of: &members::ETW_BUFFER_CONTEXT,
+    places: &[1, 2, 3, 0],
 });
 
 /// `ETW_BUFFER_CONTEXT` in 6.1.7601.24000..: 0x4 bytes, aligned to 2.
@@ -107,6 +109,8 @@ runtime::described!(ETW_BUFFER_CONTEXT_6_1_7601_24000, Layout {
         Member::new("ProcessorIndex", 0x00, 0x2, "USHORT", Type::Unsigned),
         Member::new("LoggerId", 0x02, 0x2, "USHORT", Type::Unsigned),
     ],
+    of: &members::ETW_BUFFER_CONTEXT,
+    places: &[1, 2, 4, 3],
 });
 
 /// The unnamed union at 0x00 of [`ETW_BUFFER_CONTEXT_6_1_7601_24000`].

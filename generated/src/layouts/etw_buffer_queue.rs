@@ -36,6 +36,8 @@ runtime::described!(ETW_BUFFER_QUEUE_6_1_x86, Layout {
         Member::new("QueueTail", 0x04, 0x4, "SINGLE_LIST_ENTRY *", Type::Pointer),
         Member::new("QueueEntry", 0x08, 0x4, "SINGLE_LIST_ENTRY", Type::Layout(<SINGLE_LIST_ENTRY_5_0_x86 as Described>::LAYOUT)),
     ],
+    of: &members::ETW_BUFFER_QUEUE,
+    places: &[1, 2, 3],
 });
 
 /// `ETW_BUFFER_QUEUE` in 6.1..1511 x64: 0x18 bytes, aligned to 8.
@@ -69,6 +71,8 @@ runtime::described!(ETW_BUFFER_QUEUE_6_1_x64, Layout {
         Member::new("QueueTail", 0x08, 0x8, "SINGLE_LIST_ENTRY *", Type::Pointer),
         Member::new("QueueEntry", 0x10, 0x8, "SINGLE_LIST_ENTRY", Type::Layout(<SINGLE_LIST_ENTRY_5_2_3790_sp1_x64 as Described>::LAYOUT)),
     ],
+    of: &members::ETW_BUFFER_QUEUE,
+    places: &[1, 2, 3],
 });
 
 /// `ETW_BUFFER_QUEUE` in 1607.. x86: 0x8 bytes, aligned to 4.
@@ -98,6 +102,8 @@ runtime::described!(ETW_BUFFER_QUEUE_1607_x86, Layout {
         Member::new("QueueTail", 0x00, 0x4, "SINGLE_LIST_ENTRY *", Type::Pointer),
         Member::new("QueueEntry", 0x04, 0x4, "SINGLE_LIST_ENTRY", Type::Layout(<SINGLE_LIST_ENTRY_5_0_x86 as Described>::LAYOUT)),
     ],
+    of: &members::ETW_BUFFER_QUEUE,
+    places: &[0, 1, 2],
 });
 
 /// `ETW_BUFFER_QUEUE` in 1607.. x64: 0x10 bytes, aligned to 8.
@@ -127,4 +133,6 @@ runtime::described!(ETW_BUFFER_QUEUE_1607_x64, Layout {
         Member::new("QueueTail", 0x00, 0x8, "SINGLE_LIST_ENTRY *", Type::Pointer),
         Member::new("QueueEntry", 0x08, 0x8, "SINGLE_LIST_ENTRY", Type::Layout(<SINGLE_LIST_ENTRY_5_2_3790_sp1_x64 as Described>::LAYOUT)),
     ],
+    of: &members::ETW_BUFFER_QUEUE,
+    places: &[0, 1, 2],
 });

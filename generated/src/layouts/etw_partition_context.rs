@@ -28,6 +28,8 @@ runtime::described!(ETW_PARTITION_CONTEXT_2004_x86, Layout {
     members: &[
         Member::new("Partition", 0x00, 0x4, "EPARTITION *", Type::Pointer),
     ],
+    of: &members::ETW_PARTITION_CONTEXT,
+    places: &[1],
 });
 
 /// `ETW_PARTITION_CONTEXT` in 2004.. x64: 0x8 bytes, aligned to 8.
@@ -53,4 +55,6 @@ runtime::described!(ETW_PARTITION_CONTEXT_2004_x64, Layout {
     members: &[
         Member::new("Partition", 0x00, 0x8, "EPARTITION *", Type::Pointer),
     ],
+    of: &members::ETW_PARTITION_CONTEXT,
+    places: &[1],
 });

@@ -32,4 +32,6 @@ runtime::described!(ETW_REF_CLOCK_early_6_0, Layout {
         Member::new("StartTime", 0x00, 0x8, "LARGE_INTEGER", Type::Layout(<LARGE_INTEGER_5_0 as Described>::LAYOUT)),
         Member::new("StartPerfClock", 0x08, 0x8, "LARGE_INTEGER", Type::Layout(<LARGE_INTEGER_5_0 as Described>::LAYOUT)),
     ],
+    of: &members::ETW_REF_CLOCK,
+    places: &[1, 2],
 });

@@ -62,6 +62,8 @@ runtime::described!(ETW_STACK_TRACE_BLOCK_1709_x86, Layout {
         Member::new("ApcCount", 0x280, 0x4, "LONG", Type::Signed),
         Member::new("MaxApcCount", 0x284, 0x4, "LONG", Type::Signed),
     ],
+    of: &members::ETW_STACK_TRACE_BLOCK,
+    places: &[1, 2, 3, 4, 5, 6, 7, 8, 0],
 });
 
 /// `ETW_STACK_TRACE_BLOCK` in 1709 x64: 0x500 bytes, aligned to 16.
@@ -124,6 +126,8 @@ runtime::described!(ETW_STACK_TRACE_BLOCK_1709_x64, Layout {
         Member::new("ApcCount", 0x4f0, 0x4, "LONG", Type::Signed),
         Member::new("MaxApcCount", 0x4f4, 0x4, "LONG", Type::Signed),
     ],
+    of: &members::ETW_STACK_TRACE_BLOCK,
+    places: &[1, 2, 3, 4, 5, 6, 7, 8, 0],
 });
 
 /// `ETW_STACK_TRACE_BLOCK` in 1803.. x86: 0x50 bytes, aligned to 8.
@@ -187,6 +191,8 @@ runtime::described!(ETW_STACK_TRACE_BLOCK_1803_x86, Layout {
         Member::new("ApcCount", 0x44, 0x4, "LONG", Type::Signed),
         Member::new("MaxApcCount", 0x48, 0x4, "LONG", Type::Signed),
     ],
+    of: &members::ETW_STACK_TRACE_BLOCK,
+    places: &[7, 1, 2, 3, 4, 5, 8, 9, 6],
 });
 
 /// `ETW_STACK_TRACE_BLOCK` in 1803.. x64: 0x80 bytes, aligned to 16.
@@ -247,4 +253,6 @@ runtime::described!(ETW_STACK_TRACE_BLOCK_1803_x64, Layout {
         Member::new("ApcCount", 0x70, 0x4, "LONG", Type::Signed),
         Member::new("MaxApcCount", 0x74, 0x4, "LONG", Type::Signed),
     ],
+    of: &members::ETW_STACK_TRACE_BLOCK,
+    places: &[7, 1, 2, 3, 4, 5, 8, 9, 6],
 });

@@ -178,6 +178,8 @@ runtime::described!(ETW_UM_LOGGER_CONTEXT_5_0_x86, Layout {
         Member::new("InstanceId", 0xb8, 0x10, "GUID", Type::Layout(<GUID_5_0 as Described>::LAYOUT)),
         Member::new("TraceBuffers", 0xc8, 0x4, "PVOID", Type::Pointer),
     ],
+    of: &members::ETW_UM_LOGGER_CONTEXT,
+    places: &[1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31, 32, 33, 34, 35, 36, 37, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0],
 });
 
 /// `ETW_UM_LOGGER_CONTEXT` in 5.1..5.2 x86: 0xd8 bytes, aligned to 8.
@@ -363,6 +365,8 @@ runtime::described!(ETW_UM_LOGGER_CONTEXT_5_1_x86, Layout {
         Member::new("InstanceId", 0xc4, 0x10, "GUID", Type::Layout(<GUID_5_0 as Described>::LAYOUT)),
         Member::new("TraceBuffers", 0xd4, 0x4, "PVOID", Type::Pointer),
     ],
+    of: &members::ETW_UM_LOGGER_CONTEXT,
+    places: &[1, 2, 3, 4, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 31, 32, 33, 34, 35, 36, 37, 38, 40, 41, 5, 29, 30, 39, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0],
 });
 
 /// `ETW_UM_LOGGER_CONTEXT` in 5.2 x64: 0x120 bytes, aligned to 8.
@@ -548,6 +552,8 @@ runtime::described!(ETW_UM_LOGGER_CONTEXT_5_2_3790_sp1_x64, Layout {
         Member::new("InstanceId", 0x108, 0x10, "GUID", Type::Layout(<GUID_5_0 as Described>::LAYOUT)),
         Member::new("TraceBuffers", 0x118, 0x8, "PVOID", Type::Pointer),
     ],
+    of: &members::ETW_UM_LOGGER_CONTEXT,
+    places: &[1, 2, 3, 4, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 31, 32, 33, 34, 35, 36, 37, 38, 40, 41, 5, 29, 30, 39, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0],
 });
 
 /// `ETW_UM_LOGGER_CONTEXT` in 6.0 x86: 0xf8 bytes, aligned to 8.
@@ -744,6 +750,8 @@ runtime::described!(ETW_UM_LOGGER_CONTEXT_early_6_0_x86, Layout {
         Member::new("LoggerLock", 0xd8, 0x18, "RTL_CRITICAL_SECTION", Type::Layout(<RTL_CRITICAL_SECTION_5_0_x86 as Described>::LAYOUT)),
         Member::new("TraceBuffers", 0xf0, 0x4, "PVOID", Type::Pointer),
     ],
+    of: &members::ETW_UM_LOGGER_CONTEXT,
+    places: &[1, 2, 3, 4, 6, 7, 0, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 0, 21, 22, 23, 24, 25, 26, 27, 31, 32, 33, 34, 35, 36, 37, 38, 40, 43, 5, 28, 29, 39, 20, 30, 41, 42, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0],
 });
 
 /// `ETW_UM_LOGGER_CONTEXT` in 6.0 x64: 0x150 bytes, aligned to 8.
@@ -943,6 +951,8 @@ runtime::described!(ETW_UM_LOGGER_CONTEXT_early_6_0_x64, Layout {
         Member::new("LoggerLock", 0x120, 0x28, "RTL_CRITICAL_SECTION", Type::Layout(<RTL_CRITICAL_SECTION_5_2_3790_sp1_x64 as Described>::LAYOUT)),
         Member::new("TraceBuffers", 0x148, 0x8, "PVOID", Type::Pointer),
     ],
+    of: &members::ETW_UM_LOGGER_CONTEXT,
+    places: &[1, 2, 3, 4, 6, 7, 0, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 0, 21, 22, 23, 24, 25, 26, 27, 31, 32, 33, 34, 35, 36, 37, 38, 40, 43, 5, 28, 29, 39, 20, 30, 41, 42, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0],
 });
 
 /// `ETW_UM_LOGGER_CONTEXT` in 6.1 x86: 0x120 bytes, aligned to 8.
@@ -1164,6 +1174,8 @@ runtime::described!(ETW_UM_LOGGER_CONTEXT_6_1_x86, Layout {
         Member::new("TraceBuffers", 0x118, 0x4, "PVOID", Type::Pointer),
         Member::new("ProcessorBuffers", 0x11c, 0x4, "WMI_BUFFER_HEADER * [ANYSIZE_ARRAY]", Type::Array(&Type::Pointer, 0x4)),
     ],
+    of: &members::ETW_UM_LOGGER_CONTEXT,
+    places: &[0, 13, 0, 3, 0, 4, 5, 12, 6, 25, 18, 21, 0, 26, 0, 45, 14, 15, 32, 0, 30, 31, 34, 35, 36, 37, 0, 19, 24, 22, 23, 38, 40, 39, 0, 7, 44, 42, 0, 2, 41, 33, 0, 0, 10, 1, 8, 9, 11, 16, 17, 20, 27, 28, 29, 43, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0],
 });
 
 /// The unnamed union at 0xd4 of [`ETW_UM_LOGGER_CONTEXT_6_1_x86`].
@@ -1405,6 +1417,8 @@ runtime::described!(ETW_UM_LOGGER_CONTEXT_6_1_x64, Layout {
         Member::new("TraceBuffers", 0x190, 0x8, "PVOID", Type::Pointer),
         Member::new("ProcessorBuffers", 0x198, 0x8, "WMI_BUFFER_HEADER * [ANYSIZE_ARRAY]", Type::Array(&Type::Pointer, 0x8)),
     ],
+    of: &members::ETW_UM_LOGGER_CONTEXT,
+    places: &[0, 13, 0, 3, 0, 4, 5, 12, 6, 25, 18, 21, 0, 26, 0, 45, 14, 15, 32, 0, 30, 31, 34, 35, 36, 37, 0, 19, 24, 22, 23, 38, 40, 39, 0, 7, 44, 42, 0, 2, 41, 33, 0, 0, 10, 1, 8, 9, 11, 16, 17, 20, 27, 28, 29, 43, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0],
 });
 
 /// The unnamed union at 0x144 of [`ETW_UM_LOGGER_CONTEXT_6_1_x64`].
@@ -1695,6 +1709,8 @@ runtime::described!(ETW_UM_LOGGER_CONTEXT_6_2_x86, Layout {
         Member::new("ProcessorStreamIndexMap", 0x158, 0x4, "PVOID", Type::Pointer),
         Member::new("ProcessorBuffers", 0x15c, 0x4, "WMI_BUFFER_HEADER * [ANYSIZE_ARRAY]", Type::Array(&Type::Pointer, 0x4)),
     ],
+    of: &members::ETW_UM_LOGGER_CONTEXT,
+    places: &[0, 16, 0, 3, 0, 4, 5, 15, 6, 28, 21, 24, 0, 29, 0, 59, 17, 18, 35, 0, 33, 34, 37, 38, 39, 40, 0, 22, 27, 25, 26, 42, 44, 43, 0, 10, 48, 46, 0, 2, 45, 36, 0, 0, 13, 1, 11, 12, 14, 19, 20, 23, 30, 31, 32, 47, 7, 8, 9, 41, 49, 50, 51, 52, 53, 54, 55, 56, 57, 58, 0, 0, 0, 0],
 });
 
 /// The unnamed union at 0xe0 of [`ETW_UM_LOGGER_CONTEXT_6_2_x86`].
@@ -2034,6 +2050,8 @@ runtime::described!(ETW_UM_LOGGER_CONTEXT_6_2_x64, Layout {
         Member::new("ProcessorStreamIndexMap", 0x200, 0x8, "PVOID", Type::Pointer),
         Member::new("ProcessorBuffers", 0x208, 0x8, "WMI_BUFFER_HEADER * [ANYSIZE_ARRAY]", Type::Array(&Type::Pointer, 0x8)),
     ],
+    of: &members::ETW_UM_LOGGER_CONTEXT,
+    places: &[0, 16, 0, 3, 0, 4, 5, 15, 6, 28, 21, 24, 0, 29, 0, 59, 17, 18, 35, 0, 33, 34, 37, 38, 39, 40, 0, 22, 27, 25, 26, 42, 44, 43, 0, 10, 48, 46, 0, 2, 45, 36, 0, 0, 13, 1, 11, 12, 14, 19, 20, 23, 30, 31, 32, 47, 7, 8, 9, 41, 49, 50, 51, 52, 53, 54, 55, 56, 57, 58, 0, 0, 0, 0],
 });
 
 /// The unnamed union at 0x154 of [`ETW_UM_LOGGER_CONTEXT_6_2_x64`].
@@ -2336,6 +2354,8 @@ runtime::described!(ETW_UM_LOGGER_CONTEXT_6_3_x86, Layout {
         Member::new("ProcessorStreamIndexMap", 0x168, 0x4, "PVOID", Type::Pointer),
         Member::new("ProcessorBuffers", 0x16c, 0x4, "WMI_BUFFER_HEADER * [ANYSIZE_ARRAY]", Type::Array(&Type::Pointer, 0x4)),
     ],
+    of: &members::ETW_UM_LOGGER_CONTEXT,
+    places: &[0, 16, 0, 3, 0, 4, 5, 15, 6, 28, 21, 24, 0, 29, 0, 62, 17, 18, 35, 0, 33, 34, 37, 38, 39, 40, 0, 22, 27, 25, 26, 43, 45, 44, 0, 10, 49, 47, 0, 2, 46, 36, 0, 0, 13, 1, 11, 12, 14, 19, 20, 23, 30, 31, 32, 48, 7, 8, 9, 0, 50, 51, 52, 53, 56, 57, 58, 59, 60, 61, 41, 42, 54, 55],
 });
 
 /// The unnamed union at 0xe0 of [`ETW_UM_LOGGER_CONTEXT_6_3_x86`].
@@ -2681,6 +2701,8 @@ runtime::described!(ETW_UM_LOGGER_CONTEXT_6_3_x64, Layout {
         Member::new("ProcessorStreamIndexMap", 0x210, 0x8, "PVOID", Type::Pointer),
         Member::new("ProcessorBuffers", 0x218, 0x8, "WMI_BUFFER_HEADER * [ANYSIZE_ARRAY]", Type::Array(&Type::Pointer, 0x8)),
     ],
+    of: &members::ETW_UM_LOGGER_CONTEXT,
+    places: &[0, 16, 0, 3, 0, 4, 5, 15, 6, 28, 21, 24, 0, 29, 0, 62, 17, 18, 35, 0, 33, 34, 37, 38, 39, 40, 0, 22, 27, 25, 26, 43, 45, 44, 0, 10, 49, 47, 0, 2, 46, 36, 0, 0, 13, 1, 11, 12, 14, 19, 20, 23, 30, 31, 32, 48, 7, 8, 9, 0, 50, 51, 52, 53, 56, 57, 58, 59, 60, 61, 41, 42, 54, 55],
 });
 
 /// The unnamed union at 0x154 of [`ETW_UM_LOGGER_CONTEXT_6_3_x64`].

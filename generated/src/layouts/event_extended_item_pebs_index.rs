@@ -28,4 +28,6 @@ runtime::described!(EVENT_EXTENDED_ITEM_PEBS_INDEX_6_2, Layout {
     members: &[
         Member::new("PebsIndex", 0x00, 0x8, "ULONG64", Type::Unsigned),
     ],
+    of: &members::EVENT_EXTENDED_ITEM_PEBS_INDEX,
+    places: &[1],
 });

@@ -28,4 +28,6 @@ runtime::described!(EVENT_EXTENDED_ITEM_PMC_COUNTERS_6_2, Layout {
     members: &[
         Member::new("Counter", 0x00, 0x8, "ULONG64 [ANYSIZE_ARRAY]", Type::Array(&Type::Unsigned, 0x8)),
     ],
+    of: &members::EVENT_EXTENDED_ITEM_PMC_COUNTERS,
+    places: &[1],
 });

@@ -68,6 +68,8 @@ runtime::described!(EX_FAST_REF_5_1_x86, Layout {
         Member::bits((0, 3), "RefCnt", 0x00, 0x4, "ULONG_PTR", Type::Unsigned),
         Member::new("Value", 0x00, 0x4, "ULONG_PTR", Type::Unsigned),
     ],
+    of: &members::EX_FAST_REF,
+    places: &[1, 2, 3],
 });
 
 /// The unnamed union at 0x00 of [`EX_FAST_REF_5_1_x86`].
@@ -153,6 +155,8 @@ runtime::described!(EX_FAST_REF_5_2_3790_sp1_x64, Layout {
         Member::bits((0, 4), "RefCnt", 0x00, 0x8, "ULONG_PTR", Type::Unsigned),
         Member::new("Value", 0x00, 0x8, "ULONG_PTR", Type::Unsigned),
     ],
+    of: &members::EX_FAST_REF,
+    places: &[1, 2, 3],
 });
 
 /// The unnamed union at 0x00 of [`EX_FAST_REF_5_2_3790_sp1_x64`].

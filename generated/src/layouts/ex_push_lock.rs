@@ -94,6 +94,8 @@ runtime::described!(EX_PUSH_LOCK_5_1_x86, Layout {
         Member::new("Value", 0x00, 0x4, "ULONG_PTR", Type::Unsigned),
         Member::new("Ptr", 0x00, 0x4, "PVOID", Type::Pointer),
     ],
+    of: &members::EX_PUSH_LOCK,
+    places: &[1, 2, 3, 4, 5, 0, 0, 0],
 });
 
 /// The unnamed union at 0x00 of [`EX_PUSH_LOCK_5_1_x86`].
@@ -245,6 +247,8 @@ runtime::described!(EX_PUSH_LOCK_5_2_3790_sp1_x86, Layout {
         Member::new("Value", 0x00, 0x4, "ULONG_PTR", Type::Unsigned),
         Member::new("Ptr", 0x00, 0x4, "PVOID", Type::Pointer),
     ],
+    of: &members::EX_PUSH_LOCK,
+    places: &[2, 0, 5, 6, 7, 1, 3, 4],
 });
 
 /// The unnamed union at 0x00 of [`EX_PUSH_LOCK_5_2_3790_sp1_x86`].
@@ -396,6 +400,8 @@ runtime::described!(EX_PUSH_LOCK_5_2_3790_sp1_x64, Layout {
         Member::new("Value", 0x00, 0x8, "ULONG_PTR", Type::Unsigned),
         Member::new("Ptr", 0x00, 0x8, "PVOID", Type::Pointer),
     ],
+    of: &members::EX_PUSH_LOCK,
+    places: &[2, 0, 5, 6, 7, 1, 3, 4],
 });
 
 /// The unnamed union at 0x00 of [`EX_PUSH_LOCK_5_2_3790_sp1_x64`].

@@ -40,4 +40,6 @@ runtime::described!(GUID_5_0, Layout {
         Member::new("Data3", 0x06, 0x2, "USHORT", Type::Unsigned),
         Member::new("Data4", 0x08, 0x8, "UCHAR [8]", Type::Array(&Type::Unsigned, 0x1)),
     ],
+    of: &members::GUID,
+    places: &[1, 2, 3, 4],
 });

@@ -83,6 +83,8 @@ runtime::described!(KAPC_5_0_x86, Layout {
         Member::new("ApcMode", 0x2d, 0x1, "CHAR", Type::Signed),
         Member::new("Inserted", 0x2e, 0x1, "BOOLEAN", Type::Unsigned),
     ],
+    of: &members::KAPC,
+    places: &[1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 0, 0, 0, 0],
 });
 
 /// `KAPC` in 5.2.3790.1830..6.1 x86: 0x30 bytes, aligned to 4.
@@ -171,6 +173,8 @@ runtime::described!(KAPC_5_2_3790_sp1_x86, Layout {
         Member::new("ApcMode", 0x2d, 0x1, "CHAR", Type::Signed),
         Member::new("Inserted", 0x2e, 0x1, "BOOLEAN", Type::Unsigned),
     ],
+    of: &members::KAPC,
+    places: &[1, 3, 0, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 2, 4, 5, 0],
 });
 
 /// `KAPC` in 5.2..6.1 x64: 0x58 bytes, aligned to 8.
@@ -259,6 +263,8 @@ runtime::described!(KAPC_5_2_3790_sp1_x64, Layout {
         Member::new("ApcMode", 0x51, 0x1, "CHAR", Type::Signed),
         Member::new("Inserted", 0x52, 0x1, "BOOLEAN", Type::Unsigned),
     ],
+    of: &members::KAPC,
+    places: &[1, 3, 0, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 2, 4, 5, 0],
 });
 
 /// `KAPC` in 6.2.. x86: 0x30 bytes, aligned to 4.
@@ -392,6 +398,8 @@ runtime::described!(KAPC_6_2_x86, Layout {
         Member::new("ApcMode", 0x2d, 0x1, "CHAR", Type::Signed),
         Member::new("Inserted", 0x2e, 0x1, "BOOLEAN", Type::Unsigned),
     ],
+    of: &members::KAPC,
+    places: &[1, 3, 0, 6, 7, 8, 9, 10, 12, 13, 14, 15, 16, 17, 2, 4, 5, 11],
 });
 
 /// The unnamed union at 0x14 of [`KAPC_6_2_x86`].
@@ -562,6 +570,8 @@ runtime::described!(KAPC_6_2_x64, Layout {
         Member::new("ApcMode", 0x51, 0x1, "CHAR", Type::Signed),
         Member::new("Inserted", 0x52, 0x1, "BOOLEAN", Type::Unsigned),
     ],
+    of: &members::KAPC,
+    places: &[1, 3, 0, 6, 7, 8, 9, 10, 12, 13, 14, 15, 16, 17, 2, 4, 5, 11],
 });
 
 /// The unnamed union at 0x20 of [`KAPC_6_2_x64`].

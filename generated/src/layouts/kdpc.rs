@@ -60,6 +60,8 @@ runtime::described!(KDPC_5_0_x86, Layout {
         Member::new("SystemArgument2", 0x18, 0x4, "PVOID", Type::Pointer),
         Member::new("Lock", 0x1c, 0x4, "ULONG_PTR *", Type::Pointer),
     ],
+    of: &members::KDPC,
+    places: &[1, 2, 3, 4, 5, 6, 7, 8, 9, 0, 0, 0, 0],
 });
 
 /// `KDPC` in 5.2.3790.0: 0x20 bytes, aligned to 4.
@@ -117,6 +119,8 @@ runtime::described!(KDPC_5_2_x86, Layout {
         Member::new("SystemArgument2", 0x18, 0x4, "PVOID", Type::Pointer),
         Member::new("DpcData", 0x1c, 0x4, "PVOID", Type::Pointer),
     ],
+    of: &members::KDPC,
+    places: &[1, 2, 3, 4, 5, 6, 7, 8, 0, 9, 0, 0, 0],
 });
 
 /// `KDPC` in 5.2.3790.1830..5.2 x86: 0x20 bytes, aligned to 4.
@@ -178,6 +182,8 @@ runtime::described!(KDPC_5_2_3790_sp1_x86, Layout {
         Member::new("SystemArgument2", 0x18, 0x4, "PVOID", Type::Pointer),
         Member::new("DpcData", 0x1c, 0x4, "PVOID", Type::Pointer),
     ],
+    of: &members::KDPC,
+    places: &[1, 3, 2, 5, 6, 7, 8, 9, 0, 10, 4, 0, 0],
 });
 
 /// `KDPC` in 5.2 x64: 0x40 bytes, aligned to 8.
@@ -242,6 +248,8 @@ runtime::described!(KDPC_5_2_3790_sp1_x64, Layout {
         Member::new("SystemArgument2", 0x30, 0x8, "PVOID", Type::Pointer),
         Member::new("DpcData", 0x38, 0x8, "PVOID", Type::Pointer),
     ],
+    of: &members::KDPC,
+    places: &[1, 3, 2, 5, 6, 7, 8, 9, 0, 10, 4, 0, 0],
 });
 
 /// `KDPC` in 6.0 x86: 0x20 bytes, aligned to 4.
@@ -299,6 +307,8 @@ runtime::described!(KDPC_early_6_0_x86, Layout {
         Member::new("SystemArgument2", 0x18, 0x4, "PVOID", Type::Pointer),
         Member::new("DpcData", 0x1c, 0x4, "PVOID", Type::Pointer),
     ],
+    of: &members::KDPC,
+    places: &[1, 3, 2, 4, 5, 6, 7, 8, 0, 9, 0, 0, 0],
 });
 
 /// `KDPC` in 6.0 x64: 0x40 bytes, aligned to 8.
@@ -359,6 +369,8 @@ runtime::described!(KDPC_early_6_0_x64, Layout {
         Member::new("SystemArgument2", 0x30, 0x8, "PVOID", Type::Pointer),
         Member::new("DpcData", 0x38, 0x8, "PVOID", Type::Pointer),
     ],
+    of: &members::KDPC,
+    places: &[1, 3, 2, 4, 5, 6, 7, 8, 0, 9, 0, 0, 0],
 });
 
 /// `KDPC` in 6.1..6.2 x86: 0x20 bytes, aligned to 4.
@@ -416,6 +428,8 @@ runtime::described!(KDPC_6_1_x86, Layout {
         Member::new("SystemArgument2", 0x18, 0x4, "PVOID", Type::Pointer),
         Member::new("DpcData", 0x1c, 0x4, "PVOID", Type::Pointer),
     ],
+    of: &members::KDPC,
+    places: &[1, 3, 2, 4, 5, 6, 7, 8, 0, 9, 0, 0, 0],
 });
 
 /// `KDPC` in 6.1..6.2 x64: 0x40 bytes, aligned to 8.
@@ -476,6 +490,8 @@ runtime::described!(KDPC_6_1_x64, Layout {
         Member::new("SystemArgument2", 0x30, 0x8, "PVOID", Type::Pointer),
         Member::new("DpcData", 0x38, 0x8, "PVOID", Type::Pointer),
     ],
+    of: &members::KDPC,
+    places: &[1, 3, 2, 4, 5, 6, 7, 8, 0, 9, 0, 0, 0],
 });
 
 /// `KDPC` in 6.3.. x86: 0x20 bytes, aligned to 4.
@@ -582,6 +598,8 @@ runtime::described!(KDPC_6_3_x86, Layout {
         Member::new("SystemArgument2", 0x18, 0x4, "PVOID", Type::Pointer),
         Member::new("DpcData", 0x1c, 0x4, "PVOID", Type::Pointer),
     ],
+    of: &members::KDPC,
+    places: &[2, 4, 3, 5, 7, 8, 9, 10, 0, 11, 0, 1, 6],
 });
 
 /// The unnamed union at 0x00 of [`KDPC_6_3_x86`].
@@ -728,6 +746,8 @@ runtime::described!(KDPC_6_3_x64, Layout {
         Member::new("SystemArgument2", 0x30, 0x8, "PVOID", Type::Pointer),
         Member::new("DpcData", 0x38, 0x8, "PVOID", Type::Pointer),
     ],
+    of: &members::KDPC,
+    places: &[2, 4, 3, 5, 7, 8, 9, 10, 0, 11, 0, 1, 6],
 });
 
 /// The unnamed union at 0x00 of [`KDPC_6_3_x64`].

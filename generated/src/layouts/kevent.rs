@@ -28,6 +28,8 @@ runtime::described!(KEVENT_5_0_x86, Layout {
     members: &[
         Member::new("Header", 0x00, 0x10, "DISPATCHER_HEADER", Type::Layout(<DISPATCHER_HEADER_5_0_x86 as Described>::LAYOUT)),
     ],
+    of: &members::KEVENT,
+    places: &[1],
 });
 
 /// `KEVENT` in 5.2.3790.0: 0x10 bytes, aligned to 4.
@@ -53,6 +55,8 @@ runtime::described!(KEVENT_5_2_x86, Layout {
     members: &[
         Member::new("Header", 0x00, 0x10, "DISPATCHER_HEADER", Type::Layout(<DISPATCHER_HEADER_5_2_x86 as Described>::LAYOUT)),
     ],
+    of: &members::KEVENT,
+    places: &[1],
 });
 
 /// `KEVENT` in 5.2.3790.1830..5.2 x86: 0x10 bytes, aligned to 4.
@@ -78,6 +82,8 @@ runtime::described!(KEVENT_5_2_3790_sp1_x86, Layout {
     members: &[
         Member::new("Header", 0x00, 0x10, "DISPATCHER_HEADER", Type::Layout(<DISPATCHER_HEADER_5_2_3790_sp1_x86 as Described>::LAYOUT)),
     ],
+    of: &members::KEVENT,
+    places: &[1],
 });
 
 /// `KEVENT` in 5.2 x64: 0x18 bytes, aligned to 8.
@@ -103,6 +109,8 @@ runtime::described!(KEVENT_5_2_3790_sp1_x64, Layout {
     members: &[
         Member::new("Header", 0x00, 0x18, "DISPATCHER_HEADER", Type::Layout(<DISPATCHER_HEADER_5_2_3790_sp1_x64 as Described>::LAYOUT)),
     ],
+    of: &members::KEVENT,
+    places: &[1],
 });
 
 /// `KEVENT` in 6.0 x86: 0x10 bytes, aligned to 4.
@@ -128,6 +136,8 @@ runtime::described!(KEVENT_early_6_0_x86, Layout {
     members: &[
         Member::new("Header", 0x00, 0x10, "DISPATCHER_HEADER", Type::Layout(<DISPATCHER_HEADER_early_6_0_x86 as Described>::LAYOUT)),
     ],
+    of: &members::KEVENT,
+    places: &[1],
 });
 
 /// `KEVENT` in 6.0 x64: 0x18 bytes, aligned to 8.
@@ -153,6 +163,8 @@ runtime::described!(KEVENT_early_6_0_x64, Layout {
     members: &[
         Member::new("Header", 0x00, 0x18, "DISPATCHER_HEADER", Type::Layout(<DISPATCHER_HEADER_early_6_0_x64 as Described>::LAYOUT)),
     ],
+    of: &members::KEVENT,
+    places: &[1],
 });
 
 /// `KEVENT` in 6.1..6.1.7601.0 x86: 0x10 bytes, aligned to 4.
@@ -178,6 +190,8 @@ runtime::described!(KEVENT_6_1_x86, Layout {
     members: &[
         Member::new("Header", 0x00, 0x10, "DISPATCHER_HEADER", Type::Layout(<DISPATCHER_HEADER_6_1_x86 as Described>::LAYOUT)),
     ],
+    of: &members::KEVENT,
+    places: &[1],
 });
 
 /// `KEVENT` in 6.1..6.1.7601.0 x64: 0x18 bytes, aligned to 8.
@@ -203,6 +217,8 @@ runtime::described!(KEVENT_6_1_x64, Layout {
     members: &[
         Member::new("Header", 0x00, 0x18, "DISPATCHER_HEADER", Type::Layout(<DISPATCHER_HEADER_6_1_x64 as Described>::LAYOUT)),
     ],
+    of: &members::KEVENT,
+    places: &[1],
 });
 
 /// `KEVENT` in 6.1.7601.24000 x86: 0x10 bytes, aligned to 4.
@@ -228,6 +244,8 @@ runtime::described!(KEVENT_6_1_7601_24000_x86, Layout {
     members: &[
         Member::new("Header", 0x00, 0x10, "DISPATCHER_HEADER", Type::Layout(<DISPATCHER_HEADER_6_1_7601_24000_x86 as Described>::LAYOUT)),
     ],
+    of: &members::KEVENT,
+    places: &[1],
 });
 
 /// `KEVENT` in 6.1.7601.24000 x64: 0x18 bytes, aligned to 8.
@@ -253,6 +271,8 @@ runtime::described!(KEVENT_6_1_7601_24000_x64, Layout {
     members: &[
         Member::new("Header", 0x00, 0x18, "DISPATCHER_HEADER", Type::Layout(<DISPATCHER_HEADER_6_1_7601_24000_x64 as Described>::LAYOUT)),
     ],
+    of: &members::KEVENT,
+    places: &[1],
 });
 
 /// `KEVENT` in 6.2 x86: 0x10 bytes, aligned to 4.
@@ -278,6 +298,8 @@ runtime::described!(KEVENT_6_2_x86, Layout {
     members: &[
         Member::new("Header", 0x00, 0x10, "DISPATCHER_HEADER", Type::Layout(<DISPATCHER_HEADER_6_2_x86 as Described>::LAYOUT)),
     ],
+    of: &members::KEVENT,
+    places: &[1],
 });
 
 /// `KEVENT` in 6.2 x64: 0x18 bytes, aligned to 8.
@@ -303,6 +325,8 @@ runtime::described!(KEVENT_6_2_x64, Layout {
     members: &[
         Member::new("Header", 0x00, 0x18, "DISPATCHER_HEADER", Type::Layout(<DISPATCHER_HEADER_6_2_x64 as Described>::LAYOUT)),
     ],
+    of: &members::KEVENT,
+    places: &[1],
 });
 
 /// `KEVENT` in 6.3.9600.0 x86: 0x10 bytes, aligned to 4.
@@ -328,6 +352,8 @@ runtime::described!(KEVENT_6_3_x86, Layout {
     members: &[
         Member::new("Header", 0x00, 0x10, "DISPATCHER_HEADER", Type::Layout(<DISPATCHER_HEADER_6_3_x86 as Described>::LAYOUT)),
     ],
+    of: &members::KEVENT,
+    places: &[1],
 });
 
 /// `KEVENT` in 6.3.9600.0 x64: 0x18 bytes, aligned to 8.
@@ -353,6 +379,8 @@ runtime::described!(KEVENT_6_3_x64, Layout {
     members: &[
         Member::new("Header", 0x00, 0x18, "DISPATCHER_HEADER", Type::Layout(<DISPATCHER_HEADER_6_3_x64 as Described>::LAYOUT)),
     ],
+    of: &members::KEVENT,
+    places: &[1],
 });
 
 /// `KEVENT` in 6.3.9600.19913 x86: 0x10 bytes, aligned to 4.
@@ -378,6 +406,8 @@ runtime::described!(KEVENT_6_3_9600_19913_x86, Layout {
     members: &[
         Member::new("Header", 0x00, 0x10, "DISPATCHER_HEADER", Type::Layout(<DISPATCHER_HEADER_6_3_9600_19913_x86 as Described>::LAYOUT)),
     ],
+    of: &members::KEVENT,
+    places: &[1],
 });
 
 /// `KEVENT` in 6.3.9600.19913 x64: 0x18 bytes, aligned to 8.
@@ -403,6 +433,8 @@ runtime::described!(KEVENT_6_3_9600_19913_x64, Layout {
     members: &[
         Member::new("Header", 0x00, 0x18, "DISPATCHER_HEADER", Type::Layout(<DISPATCHER_HEADER_6_3_9600_19913_x64 as Described>::LAYOUT)),
     ],
+    of: &members::KEVENT,
+    places: &[1],
 });
 
 /// `KEVENT` in 10.0..1607 x86: 0x10 bytes, aligned to 4.
@@ -428,6 +460,8 @@ runtime::described!(KEVENT_10_0_x86, Layout {
     members: &[
         Member::new("Header", 0x00, 0x10, "DISPATCHER_HEADER", Type::Layout(<DISPATCHER_HEADER_10_0_x86 as Described>::LAYOUT)),
     ],
+    of: &members::KEVENT,
+    places: &[1],
 });
 
 /// `KEVENT` in 10.0..1607 x64: 0x18 bytes, aligned to 8.
@@ -453,6 +487,8 @@ runtime::described!(KEVENT_10_0_x64, Layout {
     members: &[
         Member::new("Header", 0x00, 0x18, "DISPATCHER_HEADER", Type::Layout(<DISPATCHER_HEADER_10_0_x64 as Described>::LAYOUT)),
     ],
+    of: &members::KEVENT,
+    places: &[1],
 });
 
 /// `KEVENT` in 1703..1709 x86: 0x10 bytes, aligned to 4.
@@ -478,6 +514,8 @@ runtime::described!(KEVENT_1703_x86, Layout {
     members: &[
         Member::new("Header", 0x00, 0x10, "DISPATCHER_HEADER", Type::Layout(<DISPATCHER_HEADER_1703_x86 as Described>::LAYOUT)),
     ],
+    of: &members::KEVENT,
+    places: &[1],
 });
 
 /// `KEVENT` in 1703..1709 x64: 0x18 bytes, aligned to 8.
@@ -503,6 +541,8 @@ runtime::described!(KEVENT_1703_x64, Layout {
     members: &[
         Member::new("Header", 0x00, 0x18, "DISPATCHER_HEADER", Type::Layout(<DISPATCHER_HEADER_1703_x64 as Described>::LAYOUT)),
     ],
+    of: &members::KEVENT,
+    places: &[1],
 });
 
 /// `KEVENT` in 1803 x86: 0x10 bytes, aligned to 4.
@@ -528,6 +568,8 @@ runtime::described!(KEVENT_1803_x86, Layout {
     members: &[
         Member::new("Header", 0x00, 0x10, "DISPATCHER_HEADER", Type::Layout(<DISPATCHER_HEADER_1803_x86 as Described>::LAYOUT)),
     ],
+    of: &members::KEVENT,
+    places: &[1],
 });
 
 /// `KEVENT` in 1803 x64: 0x18 bytes, aligned to 8.
@@ -553,6 +595,8 @@ runtime::described!(KEVENT_1803_x64, Layout {
     members: &[
         Member::new("Header", 0x00, 0x18, "DISPATCHER_HEADER", Type::Layout(<DISPATCHER_HEADER_1803_x64 as Described>::LAYOUT)),
     ],
+    of: &members::KEVENT,
+    places: &[1],
 });
 
 /// `KEVENT` in 1809.. x86: 0x10 bytes, aligned to 4.
@@ -578,6 +622,8 @@ runtime::described!(KEVENT_1809_x86, Layout {
     members: &[
         Member::new("Header", 0x00, 0x10, "DISPATCHER_HEADER", Type::Layout(<DISPATCHER_HEADER_1809_x86 as Described>::LAYOUT)),
     ],
+    of: &members::KEVENT,
+    places: &[1],
 });
 
 /// `KEVENT` in 1809..1903 x64: 0x18 bytes, aligned to 8.
@@ -603,6 +649,8 @@ runtime::described!(KEVENT_1809_x64, Layout {
     members: &[
         Member::new("Header", 0x00, 0x18, "DISPATCHER_HEADER", Type::Layout(<DISPATCHER_HEADER_1809_x64 as Described>::LAYOUT)),
     ],
+    of: &members::KEVENT,
+    places: &[1],
 });
 
 /// `KEVENT` in 2004.. x64: 0x18 bytes, aligned to 8.
@@ -628,4 +676,6 @@ runtime::described!(KEVENT_2004_x64, Layout {
     members: &[
         Member::new("Header", 0x00, 0x18, "DISPATCHER_HEADER", Type::Layout(<DISPATCHER_HEADER_2004_x64 as Described>::LAYOUT)),
     ],
+    of: &members::KEVENT,
+    places: &[1],
 });

@@ -47,6 +47,8 @@ runtime::described!(KMUTANT_5_0_x86, Layout {
         Member::new("Abandoned", 0x1c, 0x1, "BOOLEAN", Type::Unsigned),
         Member::new("ApcDisable", 0x1d, 0x1, "UCHAR", Type::Unsigned),
     ],
+    of: &members::KMUTANT,
+    places: &[1, 2, 3, 4, 5, 0, 0, 0, 0, 0],
 });
 
 /// `KMUTANT` in 5.2.3790.0: 0x20 bytes, aligned to 4.
@@ -91,6 +93,8 @@ runtime::described!(KMUTANT_5_2_x86, Layout {
         Member::new("Abandoned", 0x1c, 0x1, "BOOLEAN", Type::Unsigned),
         Member::new("ApcDisable", 0x1d, 0x1, "UCHAR", Type::Unsigned),
     ],
+    of: &members::KMUTANT,
+    places: &[1, 2, 3, 4, 5, 0, 0, 0, 0, 0],
 });
 
 /// `KMUTANT` in 5.2.3790.1830..5.2 x86: 0x20 bytes, aligned to 4.
@@ -135,6 +139,8 @@ runtime::described!(KMUTANT_5_2_3790_sp1_x86, Layout {
         Member::new("Abandoned", 0x1c, 0x1, "BOOLEAN", Type::Unsigned),
         Member::new("ApcDisable", 0x1d, 0x1, "UCHAR", Type::Unsigned),
     ],
+    of: &members::KMUTANT,
+    places: &[1, 2, 3, 4, 5, 0, 0, 0, 0, 0],
 });
 
 /// `KMUTANT` in 5.2 x64: 0x38 bytes, aligned to 8.
@@ -179,6 +185,8 @@ runtime::described!(KMUTANT_5_2_3790_sp1_x64, Layout {
         Member::new("Abandoned", 0x30, 0x1, "BOOLEAN", Type::Unsigned),
         Member::new("ApcDisable", 0x31, 0x1, "UCHAR", Type::Unsigned),
     ],
+    of: &members::KMUTANT,
+    places: &[1, 2, 3, 4, 5, 0, 0, 0, 0, 0],
 });
 
 /// `KMUTANT` in 6.0 x86: 0x20 bytes, aligned to 4.
@@ -223,6 +231,8 @@ runtime::described!(KMUTANT_early_6_0_x86, Layout {
         Member::new("Abandoned", 0x1c, 0x1, "BOOLEAN", Type::Unsigned),
         Member::new("ApcDisable", 0x1d, 0x1, "UCHAR", Type::Unsigned),
     ],
+    of: &members::KMUTANT,
+    places: &[1, 2, 3, 4, 5, 0, 0, 0, 0, 0],
 });
 
 /// `KMUTANT` in 6.0 x64: 0x38 bytes, aligned to 8.
@@ -267,6 +277,8 @@ runtime::described!(KMUTANT_early_6_0_x64, Layout {
         Member::new("Abandoned", 0x30, 0x1, "BOOLEAN", Type::Unsigned),
         Member::new("ApcDisable", 0x31, 0x1, "UCHAR", Type::Unsigned),
     ],
+    of: &members::KMUTANT,
+    places: &[1, 2, 3, 4, 5, 0, 0, 0, 0, 0],
 });
 
 /// `KMUTANT` in 6.1..6.1.7601.0 x86: 0x20 bytes, aligned to 4.
@@ -311,6 +323,8 @@ runtime::described!(KMUTANT_6_1_x86, Layout {
         Member::new("Abandoned", 0x1c, 0x1, "BOOLEAN", Type::Unsigned),
         Member::new("ApcDisable", 0x1d, 0x1, "UCHAR", Type::Unsigned),
     ],
+    of: &members::KMUTANT,
+    places: &[1, 2, 3, 4, 5, 0, 0, 0, 0, 0],
 });
 
 /// `KMUTANT` in 6.1..6.1.7601.0 x64: 0x38 bytes, aligned to 8.
@@ -355,6 +369,8 @@ runtime::described!(KMUTANT_6_1_x64, Layout {
         Member::new("Abandoned", 0x30, 0x1, "BOOLEAN", Type::Unsigned),
         Member::new("ApcDisable", 0x31, 0x1, "UCHAR", Type::Unsigned),
     ],
+    of: &members::KMUTANT,
+    places: &[1, 2, 3, 4, 5, 0, 0, 0, 0, 0],
 });
 
 /// `KMUTANT` in 6.1.7601.24000 x86: 0x20 bytes, aligned to 4.
@@ -399,6 +415,8 @@ runtime::described!(KMUTANT_6_1_7601_24000_x86, Layout {
         Member::new("Abandoned", 0x1c, 0x1, "BOOLEAN", Type::Unsigned),
         Member::new("ApcDisable", 0x1d, 0x1, "UCHAR", Type::Unsigned),
     ],
+    of: &members::KMUTANT,
+    places: &[1, 2, 3, 4, 5, 0, 0, 0, 0, 0],
 });
 
 /// `KMUTANT` in 6.1.7601.24000 x64: 0x38 bytes, aligned to 8.
@@ -443,6 +461,8 @@ runtime::described!(KMUTANT_6_1_7601_24000_x64, Layout {
         Member::new("Abandoned", 0x30, 0x1, "BOOLEAN", Type::Unsigned),
         Member::new("ApcDisable", 0x31, 0x1, "UCHAR", Type::Unsigned),
     ],
+    of: &members::KMUTANT,
+    places: &[1, 2, 3, 4, 5, 0, 0, 0, 0, 0],
 });
 
 /// `KMUTANT` in 6.2 x86: 0x20 bytes, aligned to 4.
@@ -487,6 +507,8 @@ runtime::described!(KMUTANT_6_2_x86, Layout {
         Member::new("Abandoned", 0x1c, 0x1, "BOOLEAN", Type::Unsigned),
         Member::new("ApcDisable", 0x1d, 0x1, "UCHAR", Type::Unsigned),
     ],
+    of: &members::KMUTANT,
+    places: &[1, 2, 3, 4, 5, 0, 0, 0, 0, 0],
 });
 
 /// `KMUTANT` in 6.2 x64: 0x38 bytes, aligned to 8.
@@ -531,6 +553,8 @@ runtime::described!(KMUTANT_6_2_x64, Layout {
         Member::new("Abandoned", 0x30, 0x1, "BOOLEAN", Type::Unsigned),
         Member::new("ApcDisable", 0x31, 0x1, "UCHAR", Type::Unsigned),
     ],
+    of: &members::KMUTANT,
+    places: &[1, 2, 3, 4, 5, 0, 0, 0, 0, 0],
 });
 
 /// `KMUTANT` in 6.3.9600.0 x86: 0x20 bytes, aligned to 4.
@@ -575,6 +599,8 @@ runtime::described!(KMUTANT_6_3_x86, Layout {
         Member::new("Abandoned", 0x1c, 0x1, "BOOLEAN", Type::Unsigned),
         Member::new("ApcDisable", 0x1d, 0x1, "UCHAR", Type::Unsigned),
     ],
+    of: &members::KMUTANT,
+    places: &[1, 2, 3, 4, 5, 0, 0, 0, 0, 0],
 });
 
 /// `KMUTANT` in 6.3.9600.0 x64: 0x38 bytes, aligned to 8.
@@ -619,6 +645,8 @@ runtime::described!(KMUTANT_6_3_x64, Layout {
         Member::new("Abandoned", 0x30, 0x1, "BOOLEAN", Type::Unsigned),
         Member::new("ApcDisable", 0x31, 0x1, "UCHAR", Type::Unsigned),
     ],
+    of: &members::KMUTANT,
+    places: &[1, 2, 3, 4, 5, 0, 0, 0, 0, 0],
 });
 
 /// `KMUTANT` in 6.3.9600.19913 x86: 0x20 bytes, aligned to 4.
@@ -663,6 +691,8 @@ runtime::described!(KMUTANT_6_3_9600_19913_x86, Layout {
         Member::new("Abandoned", 0x1c, 0x1, "BOOLEAN", Type::Unsigned),
         Member::new("ApcDisable", 0x1d, 0x1, "UCHAR", Type::Unsigned),
     ],
+    of: &members::KMUTANT,
+    places: &[1, 2, 3, 4, 5, 0, 0, 0, 0, 0],
 });
 
 /// `KMUTANT` in 6.3.9600.19913 x64: 0x38 bytes, aligned to 8.
@@ -707,6 +737,8 @@ runtime::described!(KMUTANT_6_3_9600_19913_x64, Layout {
         Member::new("Abandoned", 0x30, 0x1, "BOOLEAN", Type::Unsigned),
         Member::new("ApcDisable", 0x31, 0x1, "UCHAR", Type::Unsigned),
     ],
+    of: &members::KMUTANT,
+    places: &[1, 2, 3, 4, 5, 0, 0, 0, 0, 0],
 });
 
 /// `KMUTANT` in 10.0..1607 x86: 0x20 bytes, aligned to 4.
@@ -751,6 +783,8 @@ runtime::described!(KMUTANT_10_0_x86, Layout {
         Member::new("Abandoned", 0x1c, 0x1, "BOOLEAN", Type::Unsigned),
         Member::new("ApcDisable", 0x1d, 0x1, "UCHAR", Type::Unsigned),
     ],
+    of: &members::KMUTANT,
+    places: &[1, 2, 3, 4, 5, 0, 0, 0, 0, 0],
 });
 
 /// `KMUTANT` in 10.0..1607 x64: 0x38 bytes, aligned to 8.
@@ -795,6 +829,8 @@ runtime::described!(KMUTANT_10_0_x64, Layout {
         Member::new("Abandoned", 0x30, 0x1, "BOOLEAN", Type::Unsigned),
         Member::new("ApcDisable", 0x31, 0x1, "UCHAR", Type::Unsigned),
     ],
+    of: &members::KMUTANT,
+    places: &[1, 2, 3, 4, 5, 0, 0, 0, 0, 0],
 });
 
 /// `KMUTANT` in 1703..1709 x86: 0x20 bytes, aligned to 4.
@@ -839,6 +875,8 @@ runtime::described!(KMUTANT_1703_x86, Layout {
         Member::new("Abandoned", 0x1c, 0x1, "BOOLEAN", Type::Unsigned),
         Member::new("ApcDisable", 0x1d, 0x1, "UCHAR", Type::Unsigned),
     ],
+    of: &members::KMUTANT,
+    places: &[1, 2, 3, 4, 5, 0, 0, 0, 0, 0],
 });
 
 /// `KMUTANT` in 1703..1709 x64: 0x38 bytes, aligned to 8.
@@ -883,6 +921,8 @@ runtime::described!(KMUTANT_1703_x64, Layout {
         Member::new("Abandoned", 0x30, 0x1, "BOOLEAN", Type::Unsigned),
         Member::new("ApcDisable", 0x31, 0x1, "UCHAR", Type::Unsigned),
     ],
+    of: &members::KMUTANT,
+    places: &[1, 2, 3, 4, 5, 0, 0, 0, 0, 0],
 });
 
 /// `KMUTANT` in 1803 x86: 0x20 bytes, aligned to 4.
@@ -927,6 +967,8 @@ runtime::described!(KMUTANT_1803_x86, Layout {
         Member::new("Abandoned", 0x1c, 0x1, "BOOLEAN", Type::Unsigned),
         Member::new("ApcDisable", 0x1d, 0x1, "UCHAR", Type::Unsigned),
     ],
+    of: &members::KMUTANT,
+    places: &[1, 2, 3, 4, 5, 0, 0, 0, 0, 0],
 });
 
 /// `KMUTANT` in 1803 x64: 0x38 bytes, aligned to 8.
@@ -971,6 +1013,8 @@ runtime::described!(KMUTANT_1803_x64, Layout {
         Member::new("Abandoned", 0x30, 0x1, "BOOLEAN", Type::Unsigned),
         Member::new("ApcDisable", 0x31, 0x1, "UCHAR", Type::Unsigned),
     ],
+    of: &members::KMUTANT,
+    places: &[1, 2, 3, 4, 5, 0, 0, 0, 0, 0],
 });
 
 /// `KMUTANT` in 1809 x86: 0x20 bytes, aligned to 4.
@@ -1015,6 +1059,8 @@ runtime::described!(KMUTANT_1809_x86, Layout {
         Member::new("Abandoned", 0x1c, 0x1, "BOOLEAN", Type::Unsigned),
         Member::new("ApcDisable", 0x1d, 0x1, "UCHAR", Type::Unsigned),
     ],
+    of: &members::KMUTANT,
+    places: &[1, 2, 3, 4, 5, 0, 0, 0, 0, 0],
 });
 
 /// `KMUTANT` in 1809 x64: 0x38 bytes, aligned to 8.
@@ -1059,6 +1105,8 @@ runtime::described!(KMUTANT_1809_x64, Layout {
         Member::new("Abandoned", 0x30, 0x1, "BOOLEAN", Type::Unsigned),
         Member::new("ApcDisable", 0x31, 0x1, "UCHAR", Type::Unsigned),
     ],
+    of: &members::KMUTANT,
+    places: &[1, 2, 3, 4, 5, 0, 0, 0, 0, 0],
 });
 
 /// `KMUTANT` in 1903.. x86: 0x20 bytes, aligned to 4.
@@ -1182,6 +1230,8 @@ runtime::described!(KMUTANT_1903_x86, Layout {
         Member::bits((2, 6), "Spare2", 0x1c, 0x1, "UCHAR", Type::Unsigned),
         Member::new("ApcDisable", 0x1d, 0x1, "UCHAR", Type::Unsigned),
     ],
+    of: &members::KMUTANT,
+    places: &[1, 2, 3, 5, 10, 4, 6, 7, 8, 9],
 });
 
 /// The unnamed union at 0x1c of [`KMUTANT_1903_x86`].
@@ -1353,6 +1403,8 @@ runtime::described!(KMUTANT_1903_x64, Layout {
         Member::bits((2, 6), "Spare2", 0x30, 0x1, "UCHAR", Type::Unsigned),
         Member::new("ApcDisable", 0x31, 0x1, "UCHAR", Type::Unsigned),
     ],
+    of: &members::KMUTANT,
+    places: &[1, 2, 3, 5, 10, 4, 6, 7, 8, 9],
 });
 
 /// The unnamed union at 0x30 of [`KMUTANT_1903_x64`].
@@ -1524,6 +1576,8 @@ runtime::described!(KMUTANT_2004_x64, Layout {
         Member::bits((2, 6), "Spare2", 0x30, 0x1, "UCHAR", Type::Unsigned),
         Member::new("ApcDisable", 0x31, 0x1, "UCHAR", Type::Unsigned),
     ],
+    of: &members::KMUTANT,
+    places: &[1, 2, 3, 5, 10, 4, 6, 7, 8, 9],
 });
 
 /// The unnamed union at 0x30 of [`KMUTANT_2004_x64`].

@@ -32,6 +32,8 @@ runtime::described!(KSEMAPHORE_5_0_x86, Layout {
         Member::new("Header", 0x00, 0x10, "DISPATCHER_HEADER", Type::Layout(<DISPATCHER_HEADER_5_0_x86 as Described>::LAYOUT)),
         Member::new("Limit", 0x10, 0x4, "LONG", Type::Signed),
     ],
+    of: &members::KSEMAPHORE,
+    places: &[1, 2],
 });
 
 /// `KSEMAPHORE` in 5.2.3790.0: 0x14 bytes, aligned to 4.
@@ -61,6 +63,8 @@ runtime::described!(KSEMAPHORE_5_2_x86, Layout {
         Member::new("Header", 0x00, 0x10, "DISPATCHER_HEADER", Type::Layout(<DISPATCHER_HEADER_5_2_x86 as Described>::LAYOUT)),
         Member::new("Limit", 0x10, 0x4, "LONG", Type::Signed),
     ],
+    of: &members::KSEMAPHORE,
+    places: &[1, 2],
 });
 
 /// `KSEMAPHORE` in 5.2.3790.1830..5.2 x86: 0x14 bytes, aligned to 4.
@@ -90,6 +94,8 @@ runtime::described!(KSEMAPHORE_5_2_3790_sp1_x86, Layout {
         Member::new("Header", 0x00, 0x10, "DISPATCHER_HEADER", Type::Layout(<DISPATCHER_HEADER_5_2_3790_sp1_x86 as Described>::LAYOUT)),
         Member::new("Limit", 0x10, 0x4, "LONG", Type::Signed),
     ],
+    of: &members::KSEMAPHORE,
+    places: &[1, 2],
 });
 
 /// `KSEMAPHORE` in 5.2 x64: 0x20 bytes, aligned to 8.
@@ -122,6 +128,8 @@ runtime::described!(KSEMAPHORE_5_2_3790_sp1_x64, Layout {
         Member::new("Header", 0x00, 0x18, "DISPATCHER_HEADER", Type::Layout(<DISPATCHER_HEADER_5_2_3790_sp1_x64 as Described>::LAYOUT)),
         Member::new("Limit", 0x18, 0x4, "LONG", Type::Signed),
     ],
+    of: &members::KSEMAPHORE,
+    places: &[1, 2],
 });
 
 /// `KSEMAPHORE` in 6.0 x86: 0x14 bytes, aligned to 4.
@@ -151,6 +159,8 @@ runtime::described!(KSEMAPHORE_early_6_0_x86, Layout {
         Member::new("Header", 0x00, 0x10, "DISPATCHER_HEADER", Type::Layout(<DISPATCHER_HEADER_early_6_0_x86 as Described>::LAYOUT)),
         Member::new("Limit", 0x10, 0x4, "LONG", Type::Signed),
     ],
+    of: &members::KSEMAPHORE,
+    places: &[1, 2],
 });
 
 /// `KSEMAPHORE` in 6.0 x64: 0x20 bytes, aligned to 8.
@@ -183,6 +193,8 @@ runtime::described!(KSEMAPHORE_early_6_0_x64, Layout {
         Member::new("Header", 0x00, 0x18, "DISPATCHER_HEADER", Type::Layout(<DISPATCHER_HEADER_early_6_0_x64 as Described>::LAYOUT)),
         Member::new("Limit", 0x18, 0x4, "LONG", Type::Signed),
     ],
+    of: &members::KSEMAPHORE,
+    places: &[1, 2],
 });
 
 /// `KSEMAPHORE` in 6.1..6.1.7601.0 x86: 0x14 bytes, aligned to 4.
@@ -212,6 +224,8 @@ runtime::described!(KSEMAPHORE_6_1_x86, Layout {
         Member::new("Header", 0x00, 0x10, "DISPATCHER_HEADER", Type::Layout(<DISPATCHER_HEADER_6_1_x86 as Described>::LAYOUT)),
         Member::new("Limit", 0x10, 0x4, "LONG", Type::Signed),
     ],
+    of: &members::KSEMAPHORE,
+    places: &[1, 2],
 });
 
 /// `KSEMAPHORE` in 6.1..6.1.7601.0 x64: 0x20 bytes, aligned to 8.
@@ -244,6 +258,8 @@ runtime::described!(KSEMAPHORE_6_1_x64, Layout {
         Member::new("Header", 0x00, 0x18, "DISPATCHER_HEADER", Type::Layout(<DISPATCHER_HEADER_6_1_x64 as Described>::LAYOUT)),
         Member::new("Limit", 0x18, 0x4, "LONG", Type::Signed),
     ],
+    of: &members::KSEMAPHORE,
+    places: &[1, 2],
 });
 
 /// `KSEMAPHORE` in 6.1.7601.24000 x86: 0x14 bytes, aligned to 4.
@@ -273,6 +289,8 @@ runtime::described!(KSEMAPHORE_6_1_7601_24000_x86, Layout {
         Member::new("Header", 0x00, 0x10, "DISPATCHER_HEADER", Type::Layout(<DISPATCHER_HEADER_6_1_7601_24000_x86 as Described>::LAYOUT)),
         Member::new("Limit", 0x10, 0x4, "LONG", Type::Signed),
     ],
+    of: &members::KSEMAPHORE,
+    places: &[1, 2],
 });
 
 /// `KSEMAPHORE` in 6.1.7601.24000 x64: 0x20 bytes, aligned to 8.
@@ -305,6 +323,8 @@ runtime::described!(KSEMAPHORE_6_1_7601_24000_x64, Layout {
         Member::new("Header", 0x00, 0x18, "DISPATCHER_HEADER", Type::Layout(<DISPATCHER_HEADER_6_1_7601_24000_x64 as Described>::LAYOUT)),
         Member::new("Limit", 0x18, 0x4, "LONG", Type::Signed),
     ],
+    of: &members::KSEMAPHORE,
+    places: &[1, 2],
 });
 
 /// `KSEMAPHORE` in 6.2 x86: 0x14 bytes, aligned to 4.
@@ -334,6 +354,8 @@ runtime::described!(KSEMAPHORE_6_2_x86, Layout {
         Member::new("Header", 0x00, 0x10, "DISPATCHER_HEADER", Type::Layout(<DISPATCHER_HEADER_6_2_x86 as Described>::LAYOUT)),
         Member::new("Limit", 0x10, 0x4, "LONG", Type::Signed),
     ],
+    of: &members::KSEMAPHORE,
+    places: &[1, 2],
 });
 
 /// `KSEMAPHORE` in 6.2 x64: 0x20 bytes, aligned to 8.
@@ -366,6 +388,8 @@ runtime::described!(KSEMAPHORE_6_2_x64, Layout {
         Member::new("Header", 0x00, 0x18, "DISPATCHER_HEADER", Type::Layout(<DISPATCHER_HEADER_6_2_x64 as Described>::LAYOUT)),
         Member::new("Limit", 0x18, 0x4, "LONG", Type::Signed),
     ],
+    of: &members::KSEMAPHORE,
+    places: &[1, 2],
 });
 
 /// `KSEMAPHORE` in 6.3.9600.0 x86: 0x14 bytes, aligned to 4.
@@ -395,6 +419,8 @@ runtime::described!(KSEMAPHORE_6_3_x86, Layout {
         Member::new("Header", 0x00, 0x10, "DISPATCHER_HEADER", Type::Layout(<DISPATCHER_HEADER_6_3_x86 as Described>::LAYOUT)),
         Member::new("Limit", 0x10, 0x4, "LONG", Type::Signed),
     ],
+    of: &members::KSEMAPHORE,
+    places: &[1, 2],
 });
 
 /// `KSEMAPHORE` in 6.3.9600.0 x64: 0x20 bytes, aligned to 8.
@@ -427,6 +453,8 @@ runtime::described!(KSEMAPHORE_6_3_x64, Layout {
         Member::new("Header", 0x00, 0x18, "DISPATCHER_HEADER", Type::Layout(<DISPATCHER_HEADER_6_3_x64 as Described>::LAYOUT)),
         Member::new("Limit", 0x18, 0x4, "LONG", Type::Signed),
     ],
+    of: &members::KSEMAPHORE,
+    places: &[1, 2],
 });
 
 /// `KSEMAPHORE` in 6.3.9600.19913 x86: 0x14 bytes, aligned to 4.
@@ -456,6 +484,8 @@ runtime::described!(KSEMAPHORE_6_3_9600_19913_x86, Layout {
         Member::new("Header", 0x00, 0x10, "DISPATCHER_HEADER", Type::Layout(<DISPATCHER_HEADER_6_3_9600_19913_x86 as Described>::LAYOUT)),
         Member::new("Limit", 0x10, 0x4, "LONG", Type::Signed),
     ],
+    of: &members::KSEMAPHORE,
+    places: &[1, 2],
 });
 
 /// `KSEMAPHORE` in 6.3.9600.19913 x64: 0x20 bytes, aligned to 8.
@@ -488,6 +518,8 @@ runtime::described!(KSEMAPHORE_6_3_9600_19913_x64, Layout {
         Member::new("Header", 0x00, 0x18, "DISPATCHER_HEADER", Type::Layout(<DISPATCHER_HEADER_6_3_9600_19913_x64 as Described>::LAYOUT)),
         Member::new("Limit", 0x18, 0x4, "LONG", Type::Signed),
     ],
+    of: &members::KSEMAPHORE,
+    places: &[1, 2],
 });
 
 /// `KSEMAPHORE` in 10.0..1607 x86: 0x14 bytes, aligned to 4.
@@ -517,6 +549,8 @@ runtime::described!(KSEMAPHORE_10_0_x86, Layout {
         Member::new("Header", 0x00, 0x10, "DISPATCHER_HEADER", Type::Layout(<DISPATCHER_HEADER_10_0_x86 as Described>::LAYOUT)),
         Member::new("Limit", 0x10, 0x4, "LONG", Type::Signed),
     ],
+    of: &members::KSEMAPHORE,
+    places: &[1, 2],
 });
 
 /// `KSEMAPHORE` in 10.0..1607 x64: 0x20 bytes, aligned to 8.
@@ -549,6 +583,8 @@ runtime::described!(KSEMAPHORE_10_0_x64, Layout {
         Member::new("Header", 0x00, 0x18, "DISPATCHER_HEADER", Type::Layout(<DISPATCHER_HEADER_10_0_x64 as Described>::LAYOUT)),
         Member::new("Limit", 0x18, 0x4, "LONG", Type::Signed),
     ],
+    of: &members::KSEMAPHORE,
+    places: &[1, 2],
 });
 
 /// `KSEMAPHORE` in 1703..1709 x86: 0x14 bytes, aligned to 4.
@@ -578,6 +614,8 @@ runtime::described!(KSEMAPHORE_1703_x86, Layout {
         Member::new("Header", 0x00, 0x10, "DISPATCHER_HEADER", Type::Layout(<DISPATCHER_HEADER_1703_x86 as Described>::LAYOUT)),
         Member::new("Limit", 0x10, 0x4, "LONG", Type::Signed),
     ],
+    of: &members::KSEMAPHORE,
+    places: &[1, 2],
 });
 
 /// `KSEMAPHORE` in 1703..1709 x64: 0x20 bytes, aligned to 8.
@@ -610,6 +648,8 @@ runtime::described!(KSEMAPHORE_1703_x64, Layout {
         Member::new("Header", 0x00, 0x18, "DISPATCHER_HEADER", Type::Layout(<DISPATCHER_HEADER_1703_x64 as Described>::LAYOUT)),
         Member::new("Limit", 0x18, 0x4, "LONG", Type::Signed),
     ],
+    of: &members::KSEMAPHORE,
+    places: &[1, 2],
 });
 
 /// `KSEMAPHORE` in 1803 x86: 0x14 bytes, aligned to 4.
@@ -639,6 +679,8 @@ runtime::described!(KSEMAPHORE_1803_x86, Layout {
         Member::new("Header", 0x00, 0x10, "DISPATCHER_HEADER", Type::Layout(<DISPATCHER_HEADER_1803_x86 as Described>::LAYOUT)),
         Member::new("Limit", 0x10, 0x4, "LONG", Type::Signed),
     ],
+    of: &members::KSEMAPHORE,
+    places: &[1, 2],
 });
 
 /// `KSEMAPHORE` in 1803 x64: 0x20 bytes, aligned to 8.
@@ -671,6 +713,8 @@ runtime::described!(KSEMAPHORE_1803_x64, Layout {
         Member::new("Header", 0x00, 0x18, "DISPATCHER_HEADER", Type::Layout(<DISPATCHER_HEADER_1803_x64 as Described>::LAYOUT)),
         Member::new("Limit", 0x18, 0x4, "LONG", Type::Signed),
     ],
+    of: &members::KSEMAPHORE,
+    places: &[1, 2],
 });
 
 /// `KSEMAPHORE` in 1809.. x86: 0x14 bytes, aligned to 4.
@@ -700,6 +744,8 @@ runtime::described!(KSEMAPHORE_1809_x86, Layout {
         Member::new("Header", 0x00, 0x10, "DISPATCHER_HEADER", Type::Layout(<DISPATCHER_HEADER_1809_x86 as Described>::LAYOUT)),
         Member::new("Limit", 0x10, 0x4, "LONG", Type::Signed),
     ],
+    of: &members::KSEMAPHORE,
+    places: &[1, 2],
 });
 
 /// `KSEMAPHORE` in 1809..1903 x64: 0x20 bytes, aligned to 8.
@@ -732,6 +778,8 @@ runtime::described!(KSEMAPHORE_1809_x64, Layout {
         Member::new("Header", 0x00, 0x18, "DISPATCHER_HEADER", Type::Layout(<DISPATCHER_HEADER_1809_x64 as Described>::LAYOUT)),
         Member::new("Limit", 0x18, 0x4, "LONG", Type::Signed),
     ],
+    of: &members::KSEMAPHORE,
+    places: &[1, 2],
 });
 
 /// `KSEMAPHORE` in 2004.. x64: 0x20 bytes, aligned to 8.
@@ -764,4 +812,6 @@ runtime::described!(KSEMAPHORE_2004_x64, Layout {
         Member::new("Header", 0x00, 0x18, "DISPATCHER_HEADER", Type::Layout(<DISPATCHER_HEADER_2004_x64 as Described>::LAYOUT)),
         Member::new("Limit", 0x18, 0x4, "LONG", Type::Signed),
     ],
+    of: &members::KSEMAPHORE,
+    places: &[1, 2],
 });

@@ -44,6 +44,8 @@ runtime::described!(KTIMER_5_0_x86, Layout {
         Member::new("Dpc", 0x20, 0x4, "KDPC *", Type::Pointer),
         Member::new("Period", 0x24, 0x4, "LONG", Type::Signed),
     ],
+    of: &members::KTIMER,
+    places: &[1, 2, 3, 4, 5, 0, 0],
 });
 
 /// `KTIMER` in 5.2.3790.0: 0x28 bytes, aligned to 8.
@@ -85,6 +87,8 @@ runtime::described!(KTIMER_5_2_x86, Layout {
         Member::new("Dpc", 0x20, 0x4, "KDPC *", Type::Pointer),
         Member::new("Period", 0x24, 0x4, "LONG", Type::Signed),
     ],
+    of: &members::KTIMER,
+    places: &[1, 2, 3, 4, 5, 0, 0],
 });
 
 /// `KTIMER` in 5.2.3790.1830..5.2 x86: 0x28 bytes, aligned to 8.
@@ -126,6 +130,8 @@ runtime::described!(KTIMER_5_2_3790_sp1_x86, Layout {
         Member::new("Dpc", 0x20, 0x4, "KDPC *", Type::Pointer),
         Member::new("Period", 0x24, 0x4, "LONG", Type::Signed),
     ],
+    of: &members::KTIMER,
+    places: &[1, 2, 3, 4, 5, 0, 0],
 });
 
 /// `KTIMER` in 5.2 x64: 0x40 bytes, aligned to 8.
@@ -170,6 +176,8 @@ runtime::described!(KTIMER_5_2_3790_sp1_x64, Layout {
         Member::new("Dpc", 0x30, 0x8, "KDPC *", Type::Pointer),
         Member::new("Period", 0x38, 0x4, "LONG", Type::Signed),
     ],
+    of: &members::KTIMER,
+    places: &[1, 2, 3, 4, 5, 0, 0],
 });
 
 /// `KTIMER` in 6.0 x86: 0x28 bytes, aligned to 8.
@@ -211,6 +219,8 @@ runtime::described!(KTIMER_early_6_0_x86, Layout {
         Member::new("Dpc", 0x20, 0x4, "KDPC *", Type::Pointer),
         Member::new("Period", 0x24, 0x4, "LONG", Type::Signed),
     ],
+    of: &members::KTIMER,
+    places: &[1, 2, 3, 4, 5, 0, 0],
 });
 
 /// `KTIMER` in 6.0 x64: 0x40 bytes, aligned to 8.
@@ -255,6 +265,8 @@ runtime::described!(KTIMER_early_6_0_x64, Layout {
         Member::new("Dpc", 0x30, 0x8, "KDPC *", Type::Pointer),
         Member::new("Period", 0x38, 0x4, "LONG", Type::Signed),
     ],
+    of: &members::KTIMER,
+    places: &[1, 2, 3, 4, 5, 0, 0],
 });
 
 /// `KTIMER` in 6.1..6.1.7601.0 x86: 0x28 bytes, aligned to 8.
@@ -296,6 +308,8 @@ runtime::described!(KTIMER_6_1_x86, Layout {
         Member::new("Dpc", 0x20, 0x4, "KDPC *", Type::Pointer),
         Member::new("Period", 0x24, 0x4, "ULONG", Type::Unsigned),
     ],
+    of: &members::KTIMER,
+    places: &[1, 2, 3, 4, 5, 0, 0],
 });
 
 /// `KTIMER` in 6.1..6.1.7601.0 x64: 0x40 bytes, aligned to 8.
@@ -341,6 +355,8 @@ runtime::described!(KTIMER_6_1_x64, Layout {
         Member::new("Processor", 0x38, 0x4, "ULONG", Type::Unsigned),
         Member::new("Period", 0x3c, 0x4, "ULONG", Type::Unsigned),
     ],
+    of: &members::KTIMER,
+    places: &[1, 2, 3, 4, 6, 5, 0],
 });
 
 /// `KTIMER` in 6.1.7601.24000 x86: 0x28 bytes, aligned to 8.
@@ -382,6 +398,8 @@ runtime::described!(KTIMER_6_1_7601_24000_x86, Layout {
         Member::new("Dpc", 0x20, 0x4, "KDPC *", Type::Pointer),
         Member::new("Period", 0x24, 0x4, "ULONG", Type::Unsigned),
     ],
+    of: &members::KTIMER,
+    places: &[1, 2, 3, 4, 5, 0, 0],
 });
 
 /// `KTIMER` in 6.1.7601.24000 x64: 0x40 bytes, aligned to 8.
@@ -427,6 +445,8 @@ runtime::described!(KTIMER_6_1_7601_24000_x64, Layout {
         Member::new("Processor", 0x38, 0x4, "ULONG", Type::Unsigned),
         Member::new("Period", 0x3c, 0x4, "ULONG", Type::Unsigned),
     ],
+    of: &members::KTIMER,
+    places: &[1, 2, 3, 4, 6, 5, 0],
 });
 
 /// `KTIMER` in 6.2 x86: 0x28 bytes, aligned to 8.
@@ -468,6 +488,8 @@ runtime::described!(KTIMER_6_2_x86, Layout {
         Member::new("Dpc", 0x20, 0x4, "KDPC *", Type::Pointer),
         Member::new("Period", 0x24, 0x4, "ULONG", Type::Unsigned),
     ],
+    of: &members::KTIMER,
+    places: &[1, 2, 3, 4, 5, 0, 0],
 });
 
 /// `KTIMER` in 6.2 x64: 0x40 bytes, aligned to 8.
@@ -513,6 +535,8 @@ runtime::described!(KTIMER_6_2_x64, Layout {
         Member::new("Processor", 0x38, 0x4, "ULONG", Type::Unsigned),
         Member::new("Period", 0x3c, 0x4, "ULONG", Type::Unsigned),
     ],
+    of: &members::KTIMER,
+    places: &[1, 2, 3, 4, 6, 5, 0],
 });
 
 /// `KTIMER` in 6.3.9600.0 x86: 0x28 bytes, aligned to 8.
@@ -554,6 +578,8 @@ runtime::described!(KTIMER_6_3_x86, Layout {
         Member::new("Dpc", 0x20, 0x4, "KDPC *", Type::Pointer),
         Member::new("Period", 0x24, 0x4, "ULONG", Type::Unsigned),
     ],
+    of: &members::KTIMER,
+    places: &[1, 2, 3, 4, 5, 0, 0],
 });
 
 /// `KTIMER` in 6.3.9600.0 x64: 0x40 bytes, aligned to 8.
@@ -599,6 +625,8 @@ runtime::described!(KTIMER_6_3_x64, Layout {
         Member::new("Processor", 0x38, 0x4, "ULONG", Type::Unsigned),
         Member::new("Period", 0x3c, 0x4, "ULONG", Type::Unsigned),
     ],
+    of: &members::KTIMER,
+    places: &[1, 2, 3, 4, 6, 5, 0],
 });
 
 /// `KTIMER` in 6.3.9600.19913 x86: 0x28 bytes, aligned to 8.
@@ -640,6 +668,8 @@ runtime::described!(KTIMER_6_3_9600_19913_x86, Layout {
         Member::new("Dpc", 0x20, 0x4, "KDPC *", Type::Pointer),
         Member::new("Period", 0x24, 0x4, "ULONG", Type::Unsigned),
     ],
+    of: &members::KTIMER,
+    places: &[1, 2, 3, 4, 5, 0, 0],
 });
 
 /// `KTIMER` in 6.3.9600.19913 x64: 0x40 bytes, aligned to 8.
@@ -685,6 +715,8 @@ runtime::described!(KTIMER_6_3_9600_19913_x64, Layout {
         Member::new("Processor", 0x38, 0x4, "ULONG", Type::Unsigned),
         Member::new("Period", 0x3c, 0x4, "ULONG", Type::Unsigned),
     ],
+    of: &members::KTIMER,
+    places: &[1, 2, 3, 4, 6, 5, 0],
 });
 
 /// `KTIMER` in 10.0..1607 x86: 0x28 bytes, aligned to 8.
@@ -726,6 +758,8 @@ runtime::described!(KTIMER_10_0_x86, Layout {
         Member::new("Dpc", 0x20, 0x4, "KDPC *", Type::Pointer),
         Member::new("Period", 0x24, 0x4, "ULONG", Type::Unsigned),
     ],
+    of: &members::KTIMER,
+    places: &[1, 2, 3, 4, 5, 0, 0],
 });
 
 /// `KTIMER` in 10.0..1607 x64: 0x40 bytes, aligned to 8.
@@ -771,6 +805,8 @@ runtime::described!(KTIMER_10_0_x64, Layout {
         Member::new("Processor", 0x38, 0x4, "ULONG", Type::Unsigned),
         Member::new("Period", 0x3c, 0x4, "ULONG", Type::Unsigned),
     ],
+    of: &members::KTIMER,
+    places: &[1, 2, 3, 4, 6, 5, 0],
 });
 
 /// `KTIMER` in 1703..1709 x86: 0x28 bytes, aligned to 8.
@@ -812,6 +848,8 @@ runtime::described!(KTIMER_1703_x86, Layout {
         Member::new("Dpc", 0x20, 0x4, "KDPC *", Type::Pointer),
         Member::new("Period", 0x24, 0x4, "ULONG", Type::Unsigned),
     ],
+    of: &members::KTIMER,
+    places: &[1, 2, 3, 4, 5, 0, 0],
 });
 
 /// `KTIMER` in 1703..1709 x64: 0x40 bytes, aligned to 8.
@@ -857,6 +895,8 @@ runtime::described!(KTIMER_1703_x64, Layout {
         Member::new("Processor", 0x38, 0x4, "ULONG", Type::Unsigned),
         Member::new("Period", 0x3c, 0x4, "ULONG", Type::Unsigned),
     ],
+    of: &members::KTIMER,
+    places: &[1, 2, 3, 4, 6, 5, 0],
 });
 
 /// `KTIMER` in 1803 x86: 0x28 bytes, aligned to 8.
@@ -898,6 +938,8 @@ runtime::described!(KTIMER_1803_x86, Layout {
         Member::new("Dpc", 0x20, 0x4, "KDPC *", Type::Pointer),
         Member::new("Period", 0x24, 0x4, "ULONG", Type::Unsigned),
     ],
+    of: &members::KTIMER,
+    places: &[1, 2, 3, 4, 5, 0, 0],
 });
 
 /// `KTIMER` in 1803 x64: 0x40 bytes, aligned to 8.
@@ -943,6 +985,8 @@ runtime::described!(KTIMER_1803_x64, Layout {
         Member::new("Processor", 0x38, 0x4, "ULONG", Type::Unsigned),
         Member::new("Period", 0x3c, 0x4, "ULONG", Type::Unsigned),
     ],
+    of: &members::KTIMER,
+    places: &[1, 2, 3, 4, 6, 5, 0],
 });
 
 /// `KTIMER` in 1809.. x86: 0x28 bytes, aligned to 8.
@@ -984,6 +1028,8 @@ runtime::described!(KTIMER_1809_x86, Layout {
         Member::new("Dpc", 0x20, 0x4, "KDPC *", Type::Pointer),
         Member::new("Period", 0x24, 0x4, "ULONG", Type::Unsigned),
     ],
+    of: &members::KTIMER,
+    places: &[1, 2, 3, 4, 5, 0, 0],
 });
 
 /// `KTIMER` in 1809..1903 x64: 0x40 bytes, aligned to 8.
@@ -1029,6 +1075,8 @@ runtime::described!(KTIMER_1809_x64, Layout {
         Member::new("Processor", 0x38, 0x4, "ULONG", Type::Unsigned),
         Member::new("Period", 0x3c, 0x4, "ULONG", Type::Unsigned),
     ],
+    of: &members::KTIMER,
+    places: &[1, 2, 3, 4, 6, 5, 0],
 });
 
 /// `KTIMER` in 2004.. x64: 0x40 bytes, aligned to 8.
@@ -1078,4 +1126,6 @@ runtime::described!(KTIMER_2004_x64, Layout {
         Member::new("TimerType", 0x3a, 0x2, "USHORT", Type::Unsigned),
         Member::new("Period", 0x3c, 0x4, "ULONG", Type::Unsigned),
     ],
+    of: &members::KTIMER,
+    places: &[1, 2, 3, 4, 7, 5, 6],
 });

@@ -87,6 +87,8 @@ runtime::described!(LARGE_INTEGER_5_0, Layout {
         Member::new("u", 0x00, 0x8, "", Type::Layout(<LARGE_INTEGER_5_0_u as Described>::LAYOUT)),
         Member::new("QuadPart", 0x00, 0x8, "LONGLONG", Type::Signed),
     ],
+    of: &members::LARGE_INTEGER,
+    places: &[1, 2, 3, 4],
 });
 
 /// The unnamed structure at 0x00 of [`LARGE_INTEGER_5_0`].
@@ -129,4 +131,6 @@ runtime::described!(LARGE_INTEGER_5_0_u, Layout {
         Member::new("LowPart", 0x00, 0x4, "ULONG", Type::Unsigned),
         Member::new("HighPart", 0x04, 0x4, "LONG", Type::Signed),
     ],
+    of: &meta::UNNAMED,
+    places: &[],
 });

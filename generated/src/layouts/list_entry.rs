@@ -32,6 +32,8 @@ runtime::described!(LIST_ENTRY_5_0_x86, Layout {
         Member::new("Flink", 0x00, 0x4, "LIST_ENTRY *", Type::Pointer),
         Member::new("Blink", 0x04, 0x4, "LIST_ENTRY *", Type::Pointer),
     ],
+    of: &members::LIST_ENTRY,
+    places: &[1, 2],
 });
 
 /// `LIST_ENTRY` in 5.2.. x64: 0x10 bytes, aligned to 8.
@@ -61,4 +63,6 @@ runtime::described!(LIST_ENTRY_5_2_3790_sp1_x64, Layout {
         Member::new("Flink", 0x00, 0x8, "LIST_ENTRY *", Type::Pointer),
         Member::new("Blink", 0x08, 0x8, "LIST_ENTRY *", Type::Pointer),
     ],
+    of: &members::LIST_ENTRY,
+    places: &[1, 2],
 });

@@ -32,4 +32,6 @@ runtime::described!(LUID_5_0, Layout {
         Member::new("LowPart", 0x00, 0x4, "ULONG", Type::Unsigned),
         Member::new("HighPart", 0x04, 0x4, "LONG", Type::Signed),
     ],
+    of: &members::LUID,
+    places: &[1, 2],
 });

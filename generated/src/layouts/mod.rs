@@ -3,9 +3,9 @@
 //! Every distinct layout once, named by the first kernel that has it; the modules of the kernels have Microsoft's names.
 
 #[allow(unused_imports)]
-use super::constants::*;
+use super::{constants::*, members};
 #[allow(unused_imports)]
-use ::etw_layouts_runtime::{self as runtime, Described, meta::{Layout, Member, Named, Type, Values}};
+use ::etw_layouts_runtime::{self as runtime, Described, meta::{self, Layout, Member, Named, Type, Values}};
 
 mod disallowed_guids;
 mod dispatcher_header;

@@ -34,6 +34,8 @@ runtime::described!(PERFINFO_GROUPMASK_5_1_x86, Layout {
         Member::new("Masks", 0x00, 0x20, "ULONG [8]", Type::Array(&Type::Unsigned, 0x4)),
         Member::new("Unknown", 0x20, 0x4, "ULONG", Type::Unsigned),
     ],
+    of: &members::PERFINFO_GROUPMASK,
+    places: &[1, 2],
 });
 
 /// `PERFINFO_GROUPMASK` in 5.2..: 0x20 bytes, aligned to 4.
@@ -61,4 +63,6 @@ runtime::described!(PERFINFO_GROUPMASK_5_2, Layout {
     members: &[
         Member::new("Masks", 0x00, 0x20, "ULONG [8]", Type::Array(&Type::Unsigned, 0x4)),
     ],
+    of: &members::PERFINFO_GROUPMASK,
+    places: &[1, 0],
 });

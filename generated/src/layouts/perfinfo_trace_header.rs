@@ -148,6 +148,8 @@ runtime::described!(PERFINFO_TRACE_HEADER_5_1, Layout {
         Member::new("SystemTime", 0x08, 0x8, "LARGE_INTEGER", Type::Layout(<LARGE_INTEGER_5_0 as Described>::LAYOUT)),
         Member::new("Data", 0x10, 0x1, "UCHAR [ANYSIZE_ARRAY]", Type::Array(&Type::Unsigned, 0x1)),
     ],
+    of: &members::PERFINFO_TRACE_HEADER,
+    places: &[1, 2, 3, 4, 5, 6, 7, 8, 9],
 });
 
 /// The unnamed union at 0x00 of [`PERFINFO_TRACE_HEADER_5_1`].

@@ -35,6 +35,8 @@ runtime::described!(PERIODIC_CAPTURE_STATE_GUIDS_1703_x86, Layout {
         Member::new("ProviderCount", 0x00, 0x2, "USHORT", Type::Unsigned),
         Member::new("Providers", 0x04, 0x4, "GUID *", Type::Pointer),
     ],
+    of: &members::PERIODIC_CAPTURE_STATE_GUIDS,
+    places: &[1, 2],
 });
 
 /// `PERIODIC_CAPTURE_STATE_GUIDS` in 1703.. x64: 0x10 bytes, aligned to 8.
@@ -67,4 +69,6 @@ runtime::described!(PERIODIC_CAPTURE_STATE_GUIDS_1703_x64, Layout {
         Member::new("ProviderCount", 0x00, 0x2, "USHORT", Type::Unsigned),
         Member::new("Providers", 0x08, 0x8, "GUID *", Type::Pointer),
     ],
+    of: &members::PERIODIC_CAPTURE_STATE_GUIDS,
+    places: &[1, 2],
 });

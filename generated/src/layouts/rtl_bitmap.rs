@@ -32,6 +32,8 @@ runtime::described!(RTL_BITMAP_5_0_x86, Layout {
         Member::new("SizeOfBitMap", 0x00, 0x4, "ULONG", Type::Unsigned),
         Member::new("Buffer", 0x04, 0x4, "ULONG *", Type::Pointer),
     ],
+    of: &members::RTL_BITMAP,
+    places: &[1, 2],
 });
 
 /// `RTL_BITMAP` in 5.2.. x64: 0x10 bytes, aligned to 8.
@@ -64,4 +66,6 @@ runtime::described!(RTL_BITMAP_5_2_3790_sp1_x64, Layout {
         Member::new("SizeOfBitMap", 0x00, 0x4, "ULONG", Type::Unsigned),
         Member::new("Buffer", 0x08, 0x8, "ULONG *", Type::Pointer),
     ],
+    of: &members::RTL_BITMAP,
+    places: &[1, 2],
 });

@@ -28,6 +28,8 @@ runtime::described!(RTL_CONDITION_VARIABLE_early_6_0_x86, Layout {
     members: &[
         Member::new("Ptr", 0x00, 0x4, "PVOID", Type::Pointer),
     ],
+    of: &members::RTL_CONDITION_VARIABLE,
+    places: &[1],
 });
 
 /// `RTL_CONDITION_VARIABLE` in early-6.0.. x64: 0x8 bytes, aligned to 8.
@@ -53,4 +55,6 @@ runtime::described!(RTL_CONDITION_VARIABLE_early_6_0_x64, Layout {
     members: &[
         Member::new("Ptr", 0x00, 0x8, "PVOID", Type::Pointer),
     ],
+    of: &members::RTL_CONDITION_VARIABLE,
+    places: &[1],
 });

@@ -48,6 +48,8 @@ runtime::described!(RTL_CRITICAL_SECTION_5_0_x86, Layout {
         Member::new("LockSemaphore", 0x10, 0x4, "HANDLE", Type::Pointer),
         Member::new("SpinCount", 0x14, 0x4, "ULONG_PTR", Type::Unsigned),
     ],
+    of: &members::RTL_CRITICAL_SECTION,
+    places: &[1, 2, 3, 4, 5, 6],
 });
 
 /// `RTL_CRITICAL_SECTION` in 5.2.. x64: 0x28 bytes, aligned to 8.
@@ -93,4 +95,6 @@ runtime::described!(RTL_CRITICAL_SECTION_5_2_3790_sp1_x64, Layout {
         Member::new("LockSemaphore", 0x18, 0x8, "HANDLE", Type::Pointer),
         Member::new("SpinCount", 0x20, 0x8, "ULONG_PTR", Type::Unsigned),
     ],
+    of: &members::RTL_CRITICAL_SECTION,
+    places: &[1, 2, 3, 4, 5, 6],
 });

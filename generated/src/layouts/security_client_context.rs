@@ -51,6 +51,8 @@ runtime::described!(SECURITY_CLIENT_CONTEXT_5_0_x86, Layout {
         Member::new("ServerIsRemote", 0x12, 0x1, "BOOLEAN", Type::Unsigned),
         Member::new("ClientTokenControl", 0x14, 0x28, "TOKEN_CONTROL", Type::Layout(<TOKEN_CONTROL_5_0 as Described>::LAYOUT)),
     ],
+    of: &members::SECURITY_CLIENT_CONTEXT,
+    places: &[1, 2, 3, 4, 5, 6],
 });
 
 /// `SECURITY_CLIENT_CONTEXT` in 5.2.. x64: 0x48 bytes, aligned to 8.
@@ -105,4 +107,6 @@ runtime::described!(SECURITY_CLIENT_CONTEXT_5_2_3790_sp1_x64, Layout {
         Member::new("ServerIsRemote", 0x1a, 0x1, "BOOLEAN", Type::Unsigned),
         Member::new("ClientTokenControl", 0x1c, 0x28, "TOKEN_CONTROL", Type::Layout(<TOKEN_CONTROL_5_0 as Described>::LAYOUT)),
     ],
+    of: &members::SECURITY_CLIENT_CONTEXT,
+    places: &[1, 2, 3, 4, 5, 6],
 });

@@ -43,4 +43,6 @@ runtime::described!(SECURITY_QUALITY_OF_SERVICE_5_0, Layout {
         Member::new("ContextTrackingMode", 0x08, 0x1, "BOOLEAN", Type::Unsigned),
         Member::new("EffectiveOnly", 0x09, 0x1, "BOOLEAN", Type::Unsigned),
     ],
+    of: &members::SECURITY_QUALITY_OF_SERVICE,
+    places: &[1, 2, 3, 4],
 });

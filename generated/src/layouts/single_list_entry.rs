@@ -28,6 +28,8 @@ runtime::described!(SINGLE_LIST_ENTRY_5_0_x86, Layout {
     members: &[
         Member::new("Next", 0x00, 0x4, "SINGLE_LIST_ENTRY *", Type::Pointer),
     ],
+    of: &members::SINGLE_LIST_ENTRY,
+    places: &[1],
 });
 
 /// `SINGLE_LIST_ENTRY` in 5.2.. x64: 0x8 bytes, aligned to 8.
@@ -53,4 +55,6 @@ runtime::described!(SINGLE_LIST_ENTRY_5_2_3790_sp1_x64, Layout {
     members: &[
         Member::new("Next", 0x00, 0x8, "SINGLE_LIST_ENTRY *", Type::Pointer),
     ],
+    of: &members::SINGLE_LIST_ENTRY,
+    places: &[1],
 });

@@ -31,4 +31,6 @@ runtime::described!(SLIST_ENTRY_5_2_3790_sp1_x64, Layout {
     members: &[
         Member::new("Next", 0x00, 0x8, "SLIST_ENTRY *", Type::Pointer),
     ],
+    of: &members::SLIST_ENTRY,
+    places: &[1],
 });

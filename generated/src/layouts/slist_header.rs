@@ -84,6 +84,8 @@ runtime::described!(SLIST_HEADER_5_0_x86, Layout {
         Member::new("Depth", 0x04, 0x2, "USHORT", Type::Unsigned),
         Member::new("Sequence", 0x06, 0x2, "USHORT", Type::Unsigned),
     ],
+    of: &members::SLIST_HEADER,
+    places: &[1, 2, 3, 4, 0, 0, 0, 0, 0],
 });
 
 /// The unnamed structure at 0x00 of [`SLIST_HEADER_5_0_x86`].
@@ -156,6 +158,8 @@ runtime::described!(SLIST_HEADER_5_2_3790_sp1_x64, Layout {
         Member::new("Alignment", 0x00, 0x8, "ULONGLONG", Type::Unsigned),
         Member::new("Region", 0x08, 0x8, "ULONGLONG", Type::Unsigned),
     ],
+    of: &members::SLIST_HEADER,
+    places: &[1, 0, 0, 0, 2, 0, 0, 0, 0],
 });
 
 /// The unnamed structure at 0x00 of [`SLIST_HEADER_5_2_3790_sp1_x64`].
@@ -257,6 +261,8 @@ runtime::described!(SLIST_HEADER_early_6_0_x64, Layout {
         Member::new("Header8", 0x00, 0x10, "", Type::Layout(<SLIST_HEADER_early_6_0_x64_Header8 as Described>::LAYOUT)),
         Member::new("Header16", 0x00, 0x10, "", Type::Layout(<SLIST_HEADER_early_6_0_x64_Header16 as Described>::LAYOUT)),
     ],
+    of: &members::SLIST_HEADER,
+    places: &[1, 0, 0, 0, 2, 3, 4, 0, 0],
 });
 
 /// The unnamed structure at 0x00 of [`SLIST_HEADER_early_6_0_x64`].
@@ -390,6 +396,8 @@ runtime::described!(SLIST_HEADER_early_6_0_x64_Header8, Layout {
         Member::bits((2, 59), "Reserved", 0x08, 0x8, "ULONGLONG", Type::Unsigned),
         Member::bits((61, 3), "Region", 0x08, 0x8, "ULONGLONG", Type::Unsigned),
     ],
+    of: &meta::UNNAMED,
+    places: &[],
 });
 
 /// The unnamed structure at 0x00 of [`SLIST_HEADER_early_6_0_x64`].
@@ -493,6 +501,8 @@ runtime::described!(SLIST_HEADER_early_6_0_x64_Header16, Layout {
         Member::bits((2, 2), "Reserved", 0x08, 0x8, "ULONGLONG", Type::Unsigned),
         Member::bits((4, 60), "NextEntry", 0x08, 0x8, "ULONGLONG", Type::Unsigned),
     ],
+    of: &meta::UNNAMED,
+    places: &[],
 });
 
 /// `SLIST_HEADER` in 6.0.6002.0..6.1 x64: 0x10 bytes, aligned to 16.
@@ -593,6 +603,8 @@ runtime::described!(SLIST_HEADER_6_0_6002_x64, Layout {
         Member::new("Header16", 0x00, 0x10, "", Type::Layout(<SLIST_HEADER_6_0_6002_x64_Header16 as Described>::LAYOUT)),
         Member::new("HeaderX64", 0x00, 0x10, "", Type::Layout(<SLIST_HEADER_6_0_6002_x64_HeaderX64 as Described>::LAYOUT)),
     ],
+    of: &members::SLIST_HEADER,
+    places: &[1, 0, 0, 0, 2, 3, 4, 5, 0],
 });
 
 /// The unnamed structure at 0x00 of [`SLIST_HEADER_6_0_6002_x64`].
@@ -726,6 +738,8 @@ runtime::described!(SLIST_HEADER_6_0_6002_x64_Header8, Layout {
         Member::bits((2, 59), "Reserved", 0x08, 0x8, "ULONGLONG", Type::Unsigned),
         Member::bits((61, 3), "Region", 0x08, 0x8, "ULONGLONG", Type::Unsigned),
     ],
+    of: &meta::UNNAMED,
+    places: &[],
 });
 
 /// The unnamed structure at 0x00 of [`SLIST_HEADER_6_0_6002_x64`].
@@ -829,6 +843,8 @@ runtime::described!(SLIST_HEADER_6_0_6002_x64_Header16, Layout {
         Member::bits((2, 2), "Reserved", 0x08, 0x8, "ULONGLONG", Type::Unsigned),
         Member::bits((4, 60), "NextEntry", 0x08, 0x8, "ULONGLONG", Type::Unsigned),
     ],
+    of: &meta::UNNAMED,
+    places: &[],
 });
 
 /// The unnamed structure at 0x00 of [`SLIST_HEADER_6_0_6002_x64`].
@@ -919,6 +935,8 @@ runtime::described!(SLIST_HEADER_6_0_6002_x64_HeaderX64, Layout {
         Member::bits((1, 3), "Reserved", 0x08, 0x8, "ULONGLONG", Type::Unsigned),
         Member::bits((4, 60), "NextEntry", 0x08, 0x8, "ULONGLONG", Type::Unsigned),
     ],
+    of: &meta::UNNAMED,
+    places: &[],
 });
 
 /// `SLIST_HEADER` in 6.2 x64: 0x10 bytes, aligned to 16.
@@ -1003,6 +1021,8 @@ runtime::described!(SLIST_HEADER_6_2_x64, Layout {
         Member::new("Header8", 0x00, 0x10, "", Type::Layout(<SLIST_HEADER_6_2_x64_Header8 as Described>::LAYOUT)),
         Member::new("HeaderX64", 0x00, 0x10, "", Type::Layout(<SLIST_HEADER_6_2_x64_HeaderX64 as Described>::LAYOUT)),
     ],
+    of: &members::SLIST_HEADER,
+    places: &[1, 0, 0, 0, 2, 3, 0, 4, 0],
 });
 
 /// The unnamed structure at 0x00 of [`SLIST_HEADER_6_2_x64`].
@@ -1136,6 +1156,8 @@ runtime::described!(SLIST_HEADER_6_2_x64_Header8, Layout {
         Member::bits((2, 59), "Reserved", 0x08, 0x8, "ULONGLONG", Type::Unsigned),
         Member::bits((61, 3), "Region", 0x08, 0x8, "ULONGLONG", Type::Unsigned),
     ],
+    of: &meta::UNNAMED,
+    places: &[],
 });
 
 /// The unnamed structure at 0x00 of [`SLIST_HEADER_6_2_x64`].
@@ -1226,6 +1248,8 @@ runtime::described!(SLIST_HEADER_6_2_x64_HeaderX64, Layout {
         Member::bits((1, 3), "Reserved", 0x08, 0x8, "ULONGLONG", Type::Unsigned),
         Member::bits((4, 60), "NextEntry", 0x08, 0x8, "ULONGLONG", Type::Unsigned),
     ],
+    of: &meta::UNNAMED,
+    places: &[],
 });
 
 /// `SLIST_HEADER` in 6.3.. x86: 0x8 bytes, aligned to 8.
@@ -1307,6 +1331,8 @@ runtime::described!(SLIST_HEADER_6_3_x86, Layout {
         Member::new("Depth", 0x04, 0x2, "USHORT", Type::Unsigned),
         Member::new("CpuId", 0x06, 0x2, "USHORT", Type::Unsigned),
     ],
+    of: &members::SLIST_HEADER,
+    places: &[1, 2, 3, 0, 0, 0, 0, 0, 4],
 });
 
 /// The unnamed structure at 0x00 of [`SLIST_HEADER_6_3_x86`].
@@ -1395,6 +1421,8 @@ runtime::described!(SLIST_HEADER_6_3_x64, Layout {
         Member::new("Region", 0x08, 0x8, "ULONGLONG", Type::Unsigned),
         Member::new("HeaderX64", 0x00, 0x10, "", Type::Layout(<SLIST_HEADER_6_3_x64_HeaderX64 as Described>::LAYOUT)),
     ],
+    of: &members::SLIST_HEADER,
+    places: &[1, 0, 0, 0, 2, 0, 0, 3, 0],
 });
 
 /// The unnamed structure at 0x00 of [`SLIST_HEADER_6_3_x64`].
@@ -1489,4 +1517,6 @@ runtime::described!(SLIST_HEADER_6_3_x64_HeaderX64, Layout {
         Member::bits((0, 4), "Reserved", 0x08, 0x8, "ULONGLONG", Type::Unsigned),
         Member::bits((4, 60), "NextEntry", 0x08, 0x8, "ULONGLONG", Type::Unsigned),
     ],
+    of: &meta::UNNAMED,
+    places: &[],
 });

@@ -130,6 +130,8 @@ runtime::described!(SYSTEM_TRACE_HEADER_5_0, Layout {
         Member::new("KernelTime", 0x18, 0x4, "ULONG", Type::Unsigned),
         Member::new("UserTime", 0x1c, 0x4, "ULONG", Type::Unsigned),
     ],
+    of: &members::SYSTEM_TRACE_HEADER,
+    places: &[1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11],
 });
 
 /// The unnamed union at 0x00 of [`SYSTEM_TRACE_HEADER_5_0`].

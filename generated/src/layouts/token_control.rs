@@ -40,4 +40,6 @@ runtime::described!(TOKEN_CONTROL_5_0, Layout {
         Member::new("ModifiedId", 0x10, 0x8, "LUID", Type::Layout(<LUID_5_0 as Described>::LAYOUT)),
         Member::new("TokenSource", 0x18, 0x10, "TOKEN_SOURCE", Type::Layout(<TOKEN_SOURCE_5_0 as Described>::LAYOUT)),
     ],
+    of: &members::TOKEN_CONTROL,
+    places: &[1, 2, 3, 4],
 });

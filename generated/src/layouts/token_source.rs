@@ -32,4 +32,6 @@ runtime::described!(TOKEN_SOURCE_5_0, Layout {
         Member::new("SourceName", 0x00, 0x8, "CHAR [8]", Type::Array(&Type::Signed, 0x1)),
         Member::new("SourceIdentifier", 0x08, 0x8, "LUID", Type::Layout(<LUID_5_0 as Described>::LAYOUT)),
     ],
+    of: &members::TOKEN_SOURCE,
+    places: &[1, 2],
 });

@@ -32,4 +32,6 @@ runtime::described!(TRACE_ENABLE_FLAG_EXT_HEADER_early_6_0, Layout {
         Member::new("Length", 0x00, 0x2, "USHORT", Type::Unsigned),
         Member::new("Items", 0x02, 0x2, "USHORT", Type::Unsigned),
     ],
+    of: &members::TRACE_ENABLE_FLAG_EXT_HEADER,
+    places: &[1, 2],
 });

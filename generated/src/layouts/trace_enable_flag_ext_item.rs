@@ -32,4 +32,6 @@ runtime::described!(TRACE_ENABLE_FLAG_EXT_ITEM_early_6_0, Layout {
         Member::new("Offset", 0x00, 0x2, "USHORT", Type::Unsigned),
         Member::new("Type", 0x02, 0x2, "USHORT", Type::Values(<ETW_EXT as Named>::VALUES)),
     ],
+    of: &members::TRACE_ENABLE_FLAG_EXT_ITEM,
+    places: &[1, 2],
 });

@@ -36,4 +36,6 @@ runtime::described!(TRACE_ENABLE_FLAG_EXTENSION_5_1, Layout {
         Member::new("Length", 0x02, 0x1, "UCHAR", Type::Unsigned),
         Member::new("Flag", 0x03, 0x1, "UCHAR", Type::Unsigned),
     ],
+    of: &members::TRACE_ENABLE_FLAG_EXTENSION,
+    places: &[1, 2, 3],
 });

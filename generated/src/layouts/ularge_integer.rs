@@ -87,6 +87,8 @@ runtime::described!(ULARGE_INTEGER_5_0, Layout {
         Member::new("u", 0x00, 0x8, "", Type::Layout(<ULARGE_INTEGER_5_0_u as Described>::LAYOUT)),
         Member::new("QuadPart", 0x00, 0x8, "ULONGLONG", Type::Unsigned),
     ],
+    of: &members::ULARGE_INTEGER,
+    places: &[1, 2, 3, 4],
 });
 
 /// The unnamed structure at 0x00 of [`ULARGE_INTEGER_5_0`].
@@ -129,4 +131,6 @@ runtime::described!(ULARGE_INTEGER_5_0_u, Layout {
         Member::new("LowPart", 0x00, 0x4, "ULONG", Type::Unsigned),
         Member::new("HighPart", 0x04, 0x4, "ULONG", Type::Unsigned),
     ],
+    of: &meta::UNNAMED,
+    places: &[],
 });

@@ -36,6 +36,8 @@ runtime::described!(UNICODE_STRING_5_0_x86, Layout {
         Member::new("MaximumLength", 0x02, 0x2, "USHORT", Type::Unsigned),
         Member::new("Buffer", 0x04, 0x4, "WCHAR *", Type::Pointer),
     ],
+    of: &members::UNICODE_STRING,
+    places: &[1, 2, 3],
 });
 
 /// `UNICODE_STRING` in 5.2.. x64: 0x10 bytes, aligned to 8.
@@ -72,4 +74,6 @@ runtime::described!(UNICODE_STRING_5_2_3790_sp1_x64, Layout {
         Member::new("MaximumLength", 0x02, 0x2, "USHORT", Type::Unsigned),
         Member::new("Buffer", 0x08, 0x8, "WCHAR *", Type::Pointer),
     ],
+    of: &members::UNICODE_STRING,
+    places: &[1, 2, 3],
 });

@@ -39,4 +39,6 @@ runtime::described!(UNICODE_STRING64_5_1, Layout {
         Member::new("MaximumLength", 0x02, 0x2, "USHORT", Type::Unsigned),
         Member::new("Buffer", 0x08, 0x8, "ULONGLONG", Type::Unsigned),
     ],
+    of: &members::UNICODE_STRING64,
+    places: &[1, 2, 3],
 });

@@ -248,6 +248,8 @@ runtime::described!(WMI_BUFFER_HEADER_5_0_x86, Layout {
         Member::new("LoggerContext", 0x38, 0x4, "PVOID", Type::Pointer),
         Member::new("GlobalEntry", 0x3c, 0x4, "SINGLE_LIST_ENTRY", Type::Layout(<SINGLE_LIST_ENTRY_5_0_x86 as Described>::LAYOUT)),
     ],
+    of: &members::WMI_BUFFER_HEADER,
+    places: &[1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0],
 });
 
 /// The unnamed union at 0x00 of [`WMI_BUFFER_HEADER_5_0_x86`].
@@ -644,6 +646,8 @@ runtime::described!(WMI_BUFFER_HEADER_5_1_x86, Layout {
         Member::new("LoggerContext", 0x38, 0x4, "PVOID", Type::Pointer),
         Member::new("GlobalEntry", 0x3c, 0x4, "SINGLE_LIST_ENTRY", Type::Layout(<SINGLE_LIST_ENTRY_5_0_x86 as Described>::LAYOUT)),
     ],
+    of: &members::WMI_BUFFER_HEADER,
+    places: &[1, 2, 3, 4, 7, 8, 9, 10, 11, 12, 13, 14, 16, 17, 18, 19, 20, 21, 5, 6, 15, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0],
 });
 
 /// The unnamed union at 0x00 of [`WMI_BUFFER_HEADER_5_1_x86`].
@@ -1095,6 +1099,8 @@ runtime::described!(WMI_BUFFER_HEADER_5_2_x86, Layout {
         Member::new("LoggerContext", 0x38, 0x4, "PVOID", Type::Pointer),
         Member::new("GlobalEntry", 0x3c, 0x4, "SINGLE_LIST_ENTRY", Type::Layout(<SINGLE_LIST_ENTRY_5_0_x86 as Described>::LAYOUT)),
     ],
+    of: &members::WMI_BUFFER_HEADER,
+    places: &[1, 2, 3, 4, 7, 8, 9, 10, 11, 12, 13, 14, 16, 17, 0, 20, 21, 22, 5, 6, 15, 18, 19, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0],
 });
 
 /// The unnamed union at 0x00 of [`WMI_BUFFER_HEADER_5_2_x86`].
@@ -1548,6 +1554,8 @@ runtime::described!(WMI_BUFFER_HEADER_5_2_3790_sp1_x64, Layout {
         Member::new("LoggerContext", 0x38, 0x8, "PVOID", Type::Pointer),
         Member::new("GlobalEntry", 0x40, 0x8, "SINGLE_LIST_ENTRY", Type::Layout(<SINGLE_LIST_ENTRY_5_2_3790_sp1_x64 as Described>::LAYOUT)),
     ],
+    of: &members::WMI_BUFFER_HEADER,
+    places: &[1, 2, 3, 4, 7, 8, 9, 10, 11, 12, 13, 14, 16, 17, 0, 20, 21, 22, 5, 6, 15, 18, 19, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0],
 });
 
 /// The unnamed union at 0x00 of [`WMI_BUFFER_HEADER_5_2_3790_sp1_x64`].
@@ -2001,6 +2009,8 @@ runtime::described!(WMI_BUFFER_HEADER_early_6_0_x86, Layout {
         Member::new("NextBuffer", 0x38, 0x4, "WMI_BUFFER_HEADER *", Type::Pointer),
         Member::new("GlobalEntry", 0x3c, 0x4, "SINGLE_LIST_ENTRY", Type::Layout(<SINGLE_LIST_ENTRY_5_0_x86 as Described>::LAYOUT)),
     ],
+    of: &members::WMI_BUFFER_HEADER,
+    places: &[1, 0, 0, 0, 19, 5, 3, 4, 0, 6, 0, 11, 13, 14, 0, 0, 0, 22, 0, 20, 12, 15, 16, 2, 7, 8, 9, 10, 17, 18, 21, 0, 0, 0, 0, 0, 0, 0],
 });
 
 /// The unnamed union at 0x00 of [`WMI_BUFFER_HEADER_early_6_0_x86`].
@@ -2424,6 +2434,8 @@ runtime::described!(WMI_BUFFER_HEADER_early_6_0_x64, Layout {
         Member::new("NextBuffer", 0x38, 0x8, "WMI_BUFFER_HEADER *", Type::Pointer),
         Member::new("GlobalEntry", 0x40, 0x8, "SINGLE_LIST_ENTRY", Type::Layout(<SINGLE_LIST_ENTRY_5_2_3790_sp1_x64 as Described>::LAYOUT)),
     ],
+    of: &members::WMI_BUFFER_HEADER,
+    places: &[1, 0, 0, 0, 19, 5, 3, 4, 0, 6, 0, 11, 13, 14, 0, 0, 0, 22, 0, 20, 12, 15, 16, 2, 7, 8, 9, 10, 17, 18, 21, 0, 0, 0, 0, 0, 0, 0],
 });
 
 /// The unnamed union at 0x00 of [`WMI_BUFFER_HEADER_early_6_0_x64`].
@@ -2873,6 +2885,8 @@ runtime::described!(WMI_BUFFER_HEADER_late_6_0_x86, Layout {
         Member::new("Pointer0", 0x38, 0x4, "PVOID", Type::Pointer),
         Member::new("Pointer1", 0x3c, 0x4, "PVOID", Type::Pointer),
     ],
+    of: &members::WMI_BUFFER_HEADER,
+    places: &[1, 0, 0, 0, 20, 5, 3, 4, 0, 6, 0, 12, 14, 15, 0, 0, 0, 22, 0, 10, 13, 16, 17, 2, 7, 8, 0, 0, 18, 19, 11, 9, 21, 23, 24, 0, 0, 0],
 });
 
 /// The unnamed union at 0x00 of [`WMI_BUFFER_HEADER_late_6_0_x86`].
@@ -3356,6 +3370,8 @@ runtime::described!(WMI_BUFFER_HEADER_late_6_0_x64, Layout {
         Member::new("Pointer0", 0x38, 0x8, "PVOID", Type::Pointer),
         Member::new("Pointer1", 0x40, 0x8, "PVOID", Type::Pointer),
     ],
+    of: &members::WMI_BUFFER_HEADER,
+    places: &[1, 0, 0, 0, 20, 5, 3, 4, 0, 6, 0, 12, 14, 15, 0, 0, 0, 22, 0, 10, 13, 16, 17, 2, 7, 8, 0, 0, 18, 19, 11, 9, 21, 23, 24, 0, 0, 0],
 });
 
 /// The unnamed union at 0x00 of [`WMI_BUFFER_HEADER_late_6_0_x64`].
@@ -3702,6 +3718,8 @@ runtime::described!(WMI_BUFFER_HEADER_6_1_x86, Layout {
         Member::new("Pointer0", 0x38, 0x4, "PVOID", Type::Pointer),
         Member::new("Pointer1", 0x3c, 0x4, "PVOID", Type::Pointer),
     ],
+    of: &members::WMI_BUFFER_HEADER,
+    places: &[0, 0, 0, 0, 0, 4, 2, 3, 0, 5, 0, 10, 0, 12, 0, 0, 0, 17, 0, 8, 11, 13, 14, 1, 0, 6, 0, 0, 15, 0, 9, 7, 0, 18, 19, 16, 0, 0],
 });
 
 /// The unnamed union at 0x20 of [`WMI_BUFFER_HEADER_6_1_x86`].
@@ -3939,6 +3957,8 @@ runtime::described!(WMI_BUFFER_HEADER_6_1_x64, Layout {
         Member::new("Pointer0", 0x38, 0x8, "PVOID", Type::Pointer),
         Member::new("Pointer1", 0x40, 0x8, "PVOID", Type::Pointer),
     ],
+    of: &members::WMI_BUFFER_HEADER,
+    places: &[0, 0, 0, 0, 0, 4, 2, 3, 0, 5, 0, 10, 0, 12, 0, 0, 0, 17, 0, 8, 11, 13, 14, 1, 0, 6, 0, 0, 15, 0, 9, 7, 0, 18, 19, 16, 0, 0],
 });
 
 /// The unnamed union at 0x20 of [`WMI_BUFFER_HEADER_6_1_x64`].
@@ -4176,6 +4196,8 @@ runtime::described!(WMI_BUFFER_HEADER_6_1_7601_24000_x86, Layout {
         Member::new("Pointer0", 0x38, 0x4, "PVOID", Type::Pointer),
         Member::new("Pointer1", 0x3c, 0x4, "PVOID", Type::Pointer),
     ],
+    of: &members::WMI_BUFFER_HEADER,
+    places: &[0, 0, 0, 0, 0, 4, 2, 3, 0, 5, 0, 10, 0, 12, 0, 0, 0, 17, 0, 8, 11, 13, 14, 1, 0, 6, 0, 0, 15, 0, 9, 7, 0, 18, 19, 16, 0, 0],
 });
 
 /// The unnamed union at 0x20 of [`WMI_BUFFER_HEADER_6_1_7601_24000_x86`].
@@ -4413,6 +4435,8 @@ runtime::described!(WMI_BUFFER_HEADER_6_1_7601_24000_x64, Layout {
         Member::new("Pointer0", 0x38, 0x8, "PVOID", Type::Pointer),
         Member::new("Pointer1", 0x40, 0x8, "PVOID", Type::Pointer),
     ],
+    of: &members::WMI_BUFFER_HEADER,
+    places: &[0, 0, 0, 0, 0, 4, 2, 3, 0, 5, 0, 10, 0, 12, 0, 0, 0, 17, 0, 8, 11, 13, 14, 1, 0, 6, 0, 0, 15, 0, 9, 7, 0, 18, 19, 16, 0, 0],
 });
 
 /// The unnamed union at 0x20 of [`WMI_BUFFER_HEADER_6_1_7601_24000_x64`].
@@ -4663,6 +4687,8 @@ runtime::described!(WMI_BUFFER_HEADER_6_2_x86, Layout {
         Member::new("Pointer0", 0x38, 0x4, "PVOID", Type::Pointer),
         Member::new("Pointer1", 0x3c, 0x4, "PVOID", Type::Pointer),
     ],
+    of: &members::WMI_BUFFER_HEADER,
+    places: &[0, 0, 0, 0, 0, 4, 2, 3, 0, 5, 0, 11, 0, 13, 0, 0, 0, 18, 0, 9, 12, 14, 15, 1, 0, 6, 0, 0, 16, 0, 10, 0, 0, 19, 20, 17, 7, 8],
 });
 
 /// The unnamed union at 0x20 of [`WMI_BUFFER_HEADER_6_2_x86`].
@@ -4927,6 +4953,8 @@ runtime::described!(WMI_BUFFER_HEADER_6_2_x64, Layout {
         Member::new("Pointer0", 0x38, 0x8, "PVOID", Type::Pointer),
         Member::new("Pointer1", 0x40, 0x8, "PVOID", Type::Pointer),
     ],
+    of: &members::WMI_BUFFER_HEADER,
+    places: &[0, 0, 0, 0, 0, 4, 2, 3, 0, 5, 0, 11, 0, 13, 0, 0, 0, 18, 0, 9, 12, 14, 15, 1, 0, 6, 0, 0, 16, 0, 10, 0, 0, 19, 20, 17, 7, 8],
 });
 
 /// The unnamed union at 0x20 of [`WMI_BUFFER_HEADER_6_2_x64`].
@@ -5191,6 +5219,8 @@ runtime::described!(WMI_BUFFER_HEADER_1607_x86, Layout {
         Member::new("Pointer0", 0x38, 0x4, "PVOID", Type::Pointer),
         Member::new("Pointer1", 0x3c, 0x4, "PVOID", Type::Pointer),
     ],
+    of: &members::WMI_BUFFER_HEADER,
+    places: &[0, 0, 0, 0, 0, 4, 2, 3, 0, 5, 0, 11, 0, 13, 0, 0, 0, 18, 0, 9, 12, 14, 15, 1, 0, 6, 0, 0, 16, 0, 10, 0, 0, 19, 20, 17, 7, 8],
 });
 
 /// The unnamed union at 0x20 of [`WMI_BUFFER_HEADER_1607_x86`].
@@ -5455,6 +5485,8 @@ runtime::described!(WMI_BUFFER_HEADER_1607_x64, Layout {
         Member::new("Pointer0", 0x38, 0x8, "PVOID", Type::Pointer),
         Member::new("Pointer1", 0x40, 0x8, "PVOID", Type::Pointer),
     ],
+    of: &members::WMI_BUFFER_HEADER,
+    places: &[0, 0, 0, 0, 0, 4, 2, 3, 0, 5, 0, 11, 0, 13, 0, 0, 0, 18, 0, 9, 12, 14, 15, 1, 0, 6, 0, 0, 16, 0, 10, 0, 0, 19, 20, 17, 7, 8],
 });
 
 /// The unnamed union at 0x20 of [`WMI_BUFFER_HEADER_1607_x64`].

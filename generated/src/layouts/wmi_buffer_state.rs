@@ -89,4 +89,6 @@ runtime::described!(WMI_BUFFER_STATE_5_1, Layout {
         Member::bits((2, 1), "Flush", 0x00, 0x4, "ULONG", Type::Unsigned),
         Member::bits((3, 29), "Unused", 0x00, 0x4, "ULONG", Type::Unsigned),
     ],
+    of: &members::WMI_BUFFER_STATE,
+    places: &[1, 2, 3, 4],
 });

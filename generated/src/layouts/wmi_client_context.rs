@@ -36,4 +36,6 @@ runtime::described!(WMI_CLIENT_CONTEXT_5_0, Layout {
         Member::new("Alignment", 0x01, 0x1, "UCHAR", Type::Unsigned),
         Member::new("LoggerId", 0x02, 0x2, "USHORT", Type::Unsigned),
     ],
+    of: &members::WMI_CLIENT_CONTEXT,
+    places: &[1, 2, 3],
 });

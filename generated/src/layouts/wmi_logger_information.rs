@@ -184,6 +184,8 @@ runtime::described!(WMI_LOGGER_INFORMATION_5_0_x86, Layout {
         Member::new("LoggerName", 0x78, 0x8, "UNICODE_STRING", Type::Layout(<UNICODE_STRING_5_0_x86 as Described>::LAYOUT)),
         Member::new("LoggerHeader", 0x80, 0x4, "PVOID", Type::Pointer),
     ],
+    of: &members::WMI_LOGGER_INFORMATION,
+    places: &[1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0],
 });
 
 /// The unnamed union at 0x54 of [`WMI_LOGGER_INFORMATION_5_0_x86`].
@@ -544,6 +546,8 @@ runtime::described!(WMI_LOGGER_INFORMATION_5_1_x86, Layout {
         Member::new("LoggerHeader64", 0x98, 0x8, "ULONG64", Type::Unsigned),
         Member::new("DUMMYUNIONNAME10", 0xa0, 0x8, "", Type::Layout(<WMI_LOGGER_INFORMATION_5_1_x86_DUMMYUNIONNAME10 as Described>::LAYOUT)),
     ],
+    of: &members::WMI_LOGGER_INFORMATION,
+    places: &[1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 23, 25, 27, 11, 22, 24, 26, 28, 29, 0, 0, 0, 0, 0],
 });
 
 /// The unnamed union at 0x50 of [`WMI_LOGGER_INFORMATION_5_1_x86`].
@@ -731,6 +735,8 @@ runtime::described!(WMI_LOGGER_INFORMATION_5_1_x86_DUMMYUNIONNAME10, Layout {
         Member::new("LoggerExtension", 0x00, 0x4, "PVOID", Type::Pointer),
         Member::new("LoggerExtension64", 0x00, 0x8, "ULONG64", Type::Unsigned),
     ],
+    of: &meta::UNNAMED,
+    places: &[],
 });
 
 /// `WMI_LOGGER_INFORMATION` in 5.2 x86: 0xb0 bytes, aligned to 8.
@@ -1047,6 +1053,8 @@ runtime::described!(WMI_LOGGER_INFORMATION_5_2_x86, Layout {
         Member::new("LoggerHeader64", 0xa0, 0x8, "ULONG64", Type::Unsigned),
         Member::new("DUMMYUNIONNAME10", 0xa8, 0x8, "", Type::Layout(<WMI_LOGGER_INFORMATION_5_2_x86_DUMMYUNIONNAME10 as Described>::LAYOUT)),
     ],
+    of: &members::WMI_LOGGER_INFORMATION,
+    places: &[1, 2, 3, 4, 5, 6, 7, 8, 9, 11, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 24, 26, 28, 12, 23, 25, 27, 29, 30, 10, 0, 0, 0, 0],
 });
 
 /// The unnamed union at 0x58 of [`WMI_LOGGER_INFORMATION_5_2_x86`].
@@ -1234,6 +1242,8 @@ runtime::described!(WMI_LOGGER_INFORMATION_5_2_x86_DUMMYUNIONNAME10, Layout {
         Member::new("LoggerExtension", 0x00, 0x4, "PVOID", Type::Pointer),
         Member::new("LoggerExtension64", 0x00, 0x8, "ULONG64", Type::Unsigned),
     ],
+    of: &meta::UNNAMED,
+    places: &[],
 });
 
 /// `WMI_LOGGER_INFORMATION` in 5.2 x64: 0xb0 bytes, aligned to 8.
@@ -1550,6 +1560,8 @@ runtime::described!(WMI_LOGGER_INFORMATION_5_2_3790_sp1_x64, Layout {
         Member::new("LoggerHeader64", 0xa0, 0x8, "ULONG64", Type::Unsigned),
         Member::new("DUMMYUNIONNAME10", 0xa8, 0x8, "", Type::Layout(<WMI_LOGGER_INFORMATION_5_2_3790_sp1_x64_DUMMYUNIONNAME10 as Described>::LAYOUT)),
     ],
+    of: &members::WMI_LOGGER_INFORMATION,
+    places: &[1, 2, 3, 4, 5, 6, 7, 8, 9, 11, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 24, 26, 28, 12, 23, 25, 27, 29, 30, 10, 0, 0, 0, 0],
 });
 
 /// The unnamed union at 0x58 of [`WMI_LOGGER_INFORMATION_5_2_3790_sp1_x64`].
@@ -1737,6 +1749,8 @@ runtime::described!(WMI_LOGGER_INFORMATION_5_2_3790_sp1_x64_DUMMYUNIONNAME10, La
         Member::new("LoggerExtension", 0x00, 0x8, "PVOID", Type::Pointer),
         Member::new("LoggerExtension64", 0x00, 0x8, "ULONG64", Type::Unsigned),
     ],
+    of: &meta::UNNAMED,
+    places: &[],
 });
 
 /// `WMI_LOGGER_INFORMATION` in 6.0 x86: 0xb0 bytes, aligned to 8.
@@ -2061,6 +2075,8 @@ runtime::described!(WMI_LOGGER_INFORMATION_early_6_0_x86, Layout {
         Member::new("SpareUlong", 0xa4, 0x4, "ULONG", Type::Unsigned),
         Member::new("DUMMYUNIONNAME10", 0xa8, 0x8, "", Type::Layout(<WMI_LOGGER_INFORMATION_early_6_0_x86_DUMMYUNIONNAME10 as Described>::LAYOUT)),
     ],
+    of: &members::WMI_LOGGER_INFORMATION,
+    places: &[1, 2, 3, 4, 5, 6, 7, 8, 9, 11, 13, 14, 15, 16, 17, 18, 19, 20, 22, 23, 25, 27, 0, 12, 24, 26, 28, 0, 31, 10, 21, 29, 30, 0],
 });
 
 /// The unnamed union at 0x58 of [`WMI_LOGGER_INFORMATION_early_6_0_x86`].
@@ -2248,6 +2264,8 @@ runtime::described!(WMI_LOGGER_INFORMATION_early_6_0_x86_DUMMYUNIONNAME10, Layou
         Member::new("LoggerExtension", 0x00, 0x4, "PVOID", Type::Pointer),
         Member::new("LoggerExtension64", 0x00, 0x8, "ULONG64", Type::Unsigned),
     ],
+    of: &meta::UNNAMED,
+    places: &[],
 });
 
 /// `WMI_LOGGER_INFORMATION` in 6.0 x64: 0xb0 bytes, aligned to 8.
@@ -2572,6 +2590,8 @@ runtime::described!(WMI_LOGGER_INFORMATION_early_6_0_x64, Layout {
         Member::new("SpareUlong", 0xa4, 0x4, "ULONG", Type::Unsigned),
         Member::new("DUMMYUNIONNAME10", 0xa8, 0x8, "", Type::Layout(<WMI_LOGGER_INFORMATION_early_6_0_x64_DUMMYUNIONNAME10 as Described>::LAYOUT)),
     ],
+    of: &members::WMI_LOGGER_INFORMATION,
+    places: &[1, 2, 3, 4, 5, 6, 7, 8, 9, 11, 13, 14, 15, 16, 17, 18, 19, 20, 22, 23, 25, 27, 0, 12, 24, 26, 28, 0, 31, 10, 21, 29, 30, 0],
 });
 
 /// The unnamed union at 0x58 of [`WMI_LOGGER_INFORMATION_early_6_0_x64`].
@@ -2759,6 +2779,8 @@ runtime::described!(WMI_LOGGER_INFORMATION_early_6_0_x64_DUMMYUNIONNAME10, Layou
         Member::new("LoggerExtension", 0x00, 0x8, "PVOID", Type::Pointer),
         Member::new("LoggerExtension64", 0x00, 0x8, "ULONG64", Type::Unsigned),
     ],
+    of: &meta::UNNAMED,
+    places: &[],
 });
 
 /// `WMI_LOGGER_INFORMATION` in 6.1.. x86: 0xb0 bytes, aligned to 8.
@@ -3108,6 +3130,8 @@ runtime::described!(WMI_LOGGER_INFORMATION_6_1_x86, Layout {
         Member::new("SpareUlong", 0xa4, 0x4, "ULONG", Type::Unsigned),
         Member::new("DUMMYUNIONNAME10", 0xa8, 0x8, "", Type::Layout(<WMI_LOGGER_INFORMATION_6_1_x86_DUMMYUNIONNAME10 as Described>::LAYOUT)),
     ],
+    of: &members::WMI_LOGGER_INFORMATION,
+    places: &[1, 2, 3, 4, 5, 6, 7, 8, 9, 12, 14, 15, 16, 17, 18, 19, 20, 21, 23, 24, 26, 28, 0, 13, 25, 27, 29, 0, 32, 11, 22, 30, 31, 10],
 });
 
 /// The unnamed union at 0x4c of [`WMI_LOGGER_INFORMATION_6_1_x86`].
@@ -3312,6 +3336,8 @@ runtime::described!(WMI_LOGGER_INFORMATION_6_1_x86_DUMMYUNIONNAME10, Layout {
         Member::new("LoggerExtension", 0x00, 0x4, "PVOID", Type::Pointer),
         Member::new("LoggerExtension64", 0x00, 0x8, "ULONG64", Type::Unsigned),
     ],
+    of: &meta::UNNAMED,
+    places: &[],
 });
 
 /// `WMI_LOGGER_INFORMATION` in 6.1.. x64: 0xb0 bytes, aligned to 8.
@@ -3661,6 +3687,8 @@ runtime::described!(WMI_LOGGER_INFORMATION_6_1_x64, Layout {
         Member::new("SpareUlong", 0xa4, 0x4, "ULONG", Type::Unsigned),
         Member::new("DUMMYUNIONNAME10", 0xa8, 0x8, "", Type::Layout(<WMI_LOGGER_INFORMATION_6_1_x64_DUMMYUNIONNAME10 as Described>::LAYOUT)),
     ],
+    of: &members::WMI_LOGGER_INFORMATION,
+    places: &[1, 2, 3, 4, 5, 6, 7, 8, 9, 12, 14, 15, 16, 17, 18, 19, 20, 21, 23, 24, 26, 28, 0, 13, 25, 27, 29, 0, 32, 11, 22, 30, 31, 10],
 });
 
 /// The unnamed union at 0x4c of [`WMI_LOGGER_INFORMATION_6_1_x64`].
@@ -3865,4 +3893,6 @@ runtime::described!(WMI_LOGGER_INFORMATION_6_1_x64_DUMMYUNIONNAME10, Layout {
         Member::new("LoggerExtension", 0x00, 0x8, "PVOID", Type::Pointer),
         Member::new("LoggerExtension64", 0x00, 0x8, "ULONG64", Type::Unsigned),
     ],
+    of: &meta::UNNAMED,
+    places: &[],
 });

@@ -133,6 +133,8 @@ runtime::described!(WMI_LOGGER_MODE_5_0_x86, Layout {
         Member::bits((11, 1), "PrivateLogger", 0x00, 0x4, "ULONG", Type::Unsigned),
         Member::bits((12, 1), "AddHeader", 0x00, 0x4, "ULONG", Type::Unsigned),
     ],
+    of: &members::WMI_LOGGER_MODE,
+    places: &[1, 2, 3, 4, 5, 6, 7, 8, 0, 0, 0, 0, 0],
 });
 
 /// `WMI_LOGGER_MODE` in 5.1..5.2: 0x4 bytes, aligned to 4.
@@ -328,4 +330,6 @@ runtime::described!(WMI_LOGGER_MODE_5_1, Layout {
         Member::bits((15, 1), "UseLocalSequence", 0x00, 0x4, "ULONG", Type::Unsigned),
         Member::bits((16, 16), "Unused2", 0x00, 0x4, "ULONG", Type::Unsigned),
     ],
+    of: &members::WMI_LOGGER_MODE,
+    places: &[1, 2, 4, 5, 6, 7, 8, 9, 3, 10, 11, 12, 13],
 });

@@ -72,6 +72,8 @@ runtime::described!(WMI_TRACE_PACKET_5_0, Layout {
         Member::new("Type", 0x02, 0x1, "UCHAR", Type::Unsigned),
         Member::new("Group", 0x03, 0x1, "UCHAR", Type::Unsigned),
     ],
+    of: &members::WMI_TRACE_PACKET,
+    places: &[1, 2, 3, 4],
 });
 
 /// The unnamed union at 0x02 of [`WMI_TRACE_PACKET_5_0`].

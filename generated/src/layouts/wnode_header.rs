@@ -130,6 +130,8 @@ runtime::described!(WNODE_HEADER_5_0_x86, Layout {
         Member::new("ClientContext", 0x28, 0x4, "ULONG", Type::Unsigned),
         Member::new("Flags", 0x2c, 0x4, "ULONG", Type::Unsigned),
     ],
+    of: &members::WNODE_HEADER,
+    places: &[1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11],
 });
 
 /// The unnamed union at 0x08 of [`WNODE_HEADER_5_0_x86`].
@@ -311,6 +313,8 @@ runtime::described!(WNODE_HEADER_5_2_3790_sp1_x64, Layout {
         Member::new("ClientContext", 0x28, 0x4, "ULONG", Type::Unsigned),
         Member::new("Flags", 0x2c, 0x4, "ULONG", Type::Unsigned),
     ],
+    of: &members::WNODE_HEADER,
+    places: &[1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11],
 });
 
 /// The unnamed union at 0x08 of [`WNODE_HEADER_5_2_3790_sp1_x64`].

@@ -36,6 +36,8 @@ runtime::described!(WORK_QUEUE_ITEM_5_0_x86, Layout {
         Member::new("WorkerRoutine", 0x08, 0x4, "VOID (*) (PVOID)", Type::Pointer),
         Member::new("Parameter", 0x0c, 0x4, "PVOID", Type::Pointer),
     ],
+    of: &members::WORK_QUEUE_ITEM,
+    places: &[1, 2, 3],
 });
 
 /// `WORK_QUEUE_ITEM` in 5.2.. x64: 0x20 bytes, aligned to 8.
@@ -69,4 +71,6 @@ runtime::described!(WORK_QUEUE_ITEM_5_2_3790_sp1_x64, Layout {
         Member::new("WorkerRoutine", 0x10, 0x8, "VOID (*) (PVOID)", Type::Pointer),
         Member::new("Parameter", 0x18, 0x8, "PVOID", Type::Pointer),
     ],
+    of: &members::WORK_QUEUE_ITEM,
+    places: &[1, 2, 3],
 });

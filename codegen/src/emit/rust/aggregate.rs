@@ -10,11 +10,10 @@ impl Emitter<'_> {
     /// A layout's type, the types of its unnamed members, its proof, accessors and metadata.
     pub(super) fn aggregate(&self, id: LayoutId, aggregate: &Aggregate, out: &mut String) {
         let doc = self.layout_doc(id, aggregate);
-        self.types(&self.type_name(id), &self.layouts.layouts[id].name, &doc, aggregate, out);
+        self.types(&self.type_name(id), Shown::Structure(&self.layouts.layouts[id].name), &doc, aggregate, out);
     }
 
-    /// `shown` is Microsoft's name; empty for a type that is behind no name at all.
-    fn types(&self, name: &str, shown: &str, doc: &str, aggregate: &Aggregate, out: &mut String) {
+    fn types(&self, name: &str, shown: Shown, doc: &str, aggregate: &Aggregate, out: &mut String) {
         let names = unnamed(&aggregate.fields);
         let (kind, rows) = match aggregate.kind {
             Kind::Struct => ("struct", self.members(name, aggregate, &names)),
@@ -31,7 +30,7 @@ impl Emitter<'_> {
             let _ = writeln!(out, "    {} = {:#x},", row.name, row.offset);
         }
         out.push_str("]);\n");
-        if !shown.is_empty() {
+        if shown != Shown::Nothing {
             self.accessors(name, aggregate, out);
             self.described(name, shown, aggregate, out);
         } else {
@@ -41,7 +40,8 @@ impl Emitter<'_> {
             if let Type::Inline(unnamed) = field.ty.element() {
                 let sort = if unnamed.kind == Kind::Union { "union" } else { "structure" };
                 let doc = format!("/// The unnamed {sort} at {:#04x} of [`{name}`].\n", field.offset);
-                self.types(&inner_name(name, field_name), field.name.as_deref().unwrap_or_default(), &doc, unnamed, out);
+                let shown = field.name.as_deref().map_or(Shown::Nothing, Shown::Member);
+                self.types(&inner_name(name, field_name), shown, &doc, unnamed, out);
             }
         }
     }
@@ -162,6 +162,17 @@ fn inner_of(name: &str, aggregate: &Aggregate, wanted: &Field) -> Option<String>
             _ => None,
         }
     })
+}
+
+/// What a type is known by.
+#[derive(Clone, Copy, PartialEq)]
+pub(super) enum Shown<'a> {
+    /// Microsoft's name of the structure.
+    Structure(&'a str),
+    /// The member that is of this unnamed type.
+    Member(&'a str),
+    /// No name at all: the members are those of the parent.
+    Nothing,
 }
 
 /// A field of a Rust type.

@@ -1,6 +1,7 @@
 //! Metadata: layouts as data, and which target has which.
 
 use super::Emitter;
+use super::aggregate::Shown;
 use super::names::{inner_name, unnamed};
 use crate::axis::TargetSet;
 use crate::layouts::{Aggregate, Field, Form, Type};
@@ -8,14 +9,19 @@ use std::fmt::Write;
 
 impl Emitter<'_> {
     /// The description of a type.
-    pub(super) fn described(&self, name: &str, shown: &str, aggregate: &Aggregate, out: &mut String) {
+    pub(super) fn described(&self, name: &str, shown: Shown, aggregate: &Aggregate, out: &mut String) {
+        let (shown, of, places) = match shown {
+            Shown::Structure(shown) => (shown, format!("members::{shown}"), self.places(shown, aggregate)),
+            Shown::Member(shown) => (shown, "meta::UNNAMED".to_owned(), String::new()),
+            Shown::Nothing => return,
+        };
         let (size, align) = (aggregate.extent.size, aggregate.extent.align);
         let _ = write!(
             out,
             "\nruntime::described!({name}, Layout {{\n    name: \"{shown}\",\n    size: {size:#x},\n    align: {align},\n    members: &[\n"
         );
         self.meta_members(name, aggregate, 0, out);
-        out.push_str("    ],\n});\n");
+        let _ = write!(out, "    ],\n    of: &{of},\n    places: &[{places}],\n}});\n");
     }
 
     fn meta_members(&self, name: &str, aggregate: &Aggregate, base: u64, out: &mut String) {

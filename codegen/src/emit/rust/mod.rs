@@ -5,6 +5,7 @@ mod docs;
 mod meta;
 mod names;
 mod targets;
+mod tokens;
 mod values;
 
 use super::Files;
@@ -12,6 +13,7 @@ use crate::axis::TargetSet;
 use crate::layouts::{Form, Layout, Layouts};
 use crate::spec::{Body, Definition, ValuesKind};
 use std::collections::BTreeMap;
+use tokens::Tokens;
 
 /// What to generate, and for whom.
 #[derive(Clone, Debug)]
@@ -37,9 +39,10 @@ impl Default for Options {
     }
 }
 
-/// Writes the modules `layouts`, `constants`, `structures`, `axis` and `targets` of a crate.
+/// Writes the modules `layouts`, `constants`, `members`, `structures`, `axis` and `targets` of a crate.
 pub fn emit(layouts: &Layouts, options: &Options) -> Files {
-    let emitter = Emitter { layouts, options, wanted: wanted(layouts, options) };
+    let mut emitter = Emitter { layouts, options, wanted: wanted(layouts, options), tokens: Tokens::new() };
+    emitter.tokens = emitter.collect();
     let mut files = Files::new();
     let mut modules = BTreeMap::from([("layouts", Vec::new()), ("constants", Vec::new())]);
     for (name, definition) in &layouts.spec.definitions {
@@ -52,6 +55,7 @@ pub fn emit(layouts: &Layouts, options: &Options) -> Files {
         files.insert(format!("{folder}/mod.rs"), emitter.index(folder, &names));
     }
     files.insert("axis.rs".into(), emitter.axis());
+    files.insert("members.rs".into(), emitter.tokens());
     files.insert("structures.rs".into(), emitter.structures());
     emitter.targets(&mut files);
     files
@@ -59,7 +63,7 @@ pub fn emit(layouts: &Layouts, options: &Options) -> Files {
 
 /// The same modules, one within the other, as a macro expands to them.
 pub fn emit_inline(layouts: &Layouts, options: &Options) -> String {
-    inline(&emit(layouts, options), "", "mod.rs", &["axis", "constants", "layouts", "structures", "targets"])
+    inline(&emit(layouts, options), "", "mod.rs", &["axis", "constants", "layouts", "members", "structures", "targets"])
 }
 
 fn inline(files: &Files, folder: &str, index: &str, roots: &[&str]) -> String {
@@ -91,6 +95,7 @@ pub(super) struct Emitter<'a> {
     options: &'a Options,
     /// For each layout, the wanted targets that have it.
     wanted: Vec<TargetSet>,
+    tokens: Tokens,
 }
 
 /// Sets of macros are one type for all targets; enumerations differ by target.
@@ -157,10 +162,10 @@ impl Emitter<'_> {
         };
         let mut text = self.header(what);
         if folder == "layouts" {
-            text.push_str("#[allow(unused_imports)]\nuse super::constants::*;\n");
+            text.push_str("#[allow(unused_imports)]\nuse super::{constants::*, members};\n");
         }
         let runtime = &self.options.runtime;
-        text.push_str(&format!("#[allow(unused_imports)]\nuse {runtime}::{{self as runtime, Described, meta::{{Layout, Member, Named, Type, Values}}}};\n\n"));
+        text.push_str(&format!("#[allow(unused_imports)]\nuse {runtime}::{{self as runtime, Described, meta::{{self, Layout, Member, Named, Type, Values}}}};\n\n"));
         for module in modules {
             text.push_str(&format!("mod {module};\n"));
         }

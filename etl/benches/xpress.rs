@@ -1,0 +1,122 @@
+//! Rates of plain XPRESS, and in the same run those of `memcpy` and of the crate `xpress_rs` over the same buffers: those that
+//! our own encoder makes, and those of the files in ETW_LAYOUTS_ETL.
+
+use etw_layouts_etl::{map, xpress};
+use std::hint::black_box;
+use std::time::{Duration, Instant};
+
+/// A stream and its decompressed size.
+type Stream = (Vec<u8>, usize);
+
+fn main() {
+    println!("rates in GB/s of decompressed bytes, the best of several rounds");
+    measure("events, our encoder", &made());
+    match std::env::var_os("ETW_LAYOUTS_ETL") {
+        None => println!("real buffers skipped: ETW_LAYOUTS_ETL is not set"),
+        Some(folder) => measure("real buffers", &real(folder.as_ref())),
+    }
+}
+
+fn measure(name: &str, streams: &[Stream]) {
+    let plain: Vec<Vec<u8>> = streams.iter().map(decompressed).collect();
+    let bytes: usize = plain.iter().map(Vec::len).sum();
+    let stored: usize = streams.iter().map(|(stream, _)| stream.len()).sum();
+    let mut room = vec![0; plain.iter().map(Vec::len).max().unwrap_or(0)];
+    let mut again = Vec::new();
+    let copy = rate(bytes, 60, || plain.iter().for_each(|from| black_box(&mut room)[..from.len()].copy_from_slice(from)));
+    let ours = rate(bytes, 60, || {
+        for (stream, size) in streams {
+            assert_eq!(xpress::decompress(stream, &mut room[..*size]), Ok(*size));
+        }
+    });
+    let theirs = rate(bytes, 2, || {
+        for (stream, size) in streams {
+            let output = xpress_rs::lz77::LZ77Decompressor::new(stream.clone()).decompress();
+            assert!(output.is_ok_and(|output| output.len() == *size));
+        }
+    });
+    let mut recompressed = 0;
+    let compress = rate(bytes, 10, || {
+        recompressed = 0;
+        for from in &plain {
+            again.clear();
+            xpress::compress(from, &mut again);
+            recompressed += again.len();
+        }
+    });
+    println!("{name}: {} buffers, {bytes} bytes from {stored}", streams.len());
+    println!(
+        "  decompress {ours:.2}; memcpy {copy:.2}, {:.1} times as fast; xpress_rs {theirs:.3}, we are {:.1} times as fast",
+        copy / ours,
+        ours / theirs
+    );
+    println!("  compress {compress:.3}, to {recompressed} bytes, {:.3} of what was read", recompressed as f64 / stored as f64);
+}
+
+fn rate(bytes: usize, rounds: usize, mut work: impl FnMut()) -> f64 {
+    let mut best = Duration::MAX;
+    for _ in 0..rounds {
+        let start = Instant::now();
+        work();
+        best = best.min(start.elapsed());
+    }
+    bytes as f64 / best.as_nanos() as f64
+}
+
+fn decompressed((stream, size): &Stream) -> Vec<u8> {
+    let mut output = vec![0; *size];
+    assert_eq!(xpress::decompress(stream, &mut output), Ok(*size));
+    output
+}
+
+/// Buffers of 64 KiB that look like a logger's: headers that repeat with other times and threads, and text.
+fn made() -> Vec<Stream> {
+    let mut random = fastrand::Rng::with_seed(1);
+    let mut time = 132_000_000_000_000_000_u64;
+    let mut buffer = || {
+        let mut bytes = Vec::new();
+        while bytes.len() < 0x10000 {
+            let payload = random.usize(0..12) * 8;
+            time += random.u64(1..5_000);
+            bytes.extend(((0x50 + payload) as u32).to_le_bytes());
+            bytes.extend([0x13, 0xC0, 0, 0]);
+            bytes.extend((random.u32(1..40) * 4).to_le_bytes());
+            bytes.extend((random.u32(1..8) * 4).to_le_bytes());
+            bytes.extend(time.to_le_bytes());
+            bytes.extend([random.u8(..8); 16]);
+            bytes.extend([0; 40]);
+            bytes.extend(
+                "C:\\Windows\\System32\\drivers\\etw.sys, opened and closed again, by a process without a name".as_bytes()
+                    [..payload]
+                    .iter(),
+            );
+        }
+        bytes.truncate(0x10000 - 0x48);
+        let mut stream = Vec::new();
+        xpress::compress(&bytes, &mut stream);
+        (stream, bytes.len())
+    };
+    (0..100).map(|_| buffer()).collect()
+}
+
+/// The compressed buffers of the files of a folder: header of 0x48 bytes, size at 0, end at 0x30, flags at 0x34.
+fn real(folder: &std::path::Path) -> Vec<Stream> {
+    let mut found = Vec::new();
+    for entry in std::fs::read_dir(folder).expect("ETW_LAYOUTS_ETL names a folder") {
+        let path = entry.expect("the folder can be listed").path();
+        if path.extension().is_none_or(|extension| extension != "etl") {
+            continue;
+        }
+        let file = map::map(&path).expect("a trace file can be mapped");
+        let mut rest = &file[..];
+        while let Some(header) = rest.first_chunk::<0x48>() {
+            let dword = |at: usize| u32::from_le_bytes([header[at], header[at + 1], header[at + 2], header[at + 3]]) as usize;
+            let Some((buffer, next)) = rest.split_at_checked(dword(0)) else { break };
+            if header[0x34] & 0x40 != 0 {
+                found.push((buffer[0x48..].to_vec(), dword(0x30) - 0x48));
+            }
+            rest = next;
+        }
+    }
+    found
+}

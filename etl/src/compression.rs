@@ -1,0 +1,110 @@
+//! The formats in which a logger can compress its buffers.
+
+use crate::xpress;
+use compcol::{Decoder, Status, lznt1, xpress_huffman};
+use core::fmt;
+
+/// A compression format, by the number that Windows gives it (`COMPRESSION_FORMAT_…`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u16)]
+pub enum Format {
+    /// LZNT1, \[MS-XCA\] 2.5.
+    Lznt1 = 2,
+    /// Plain XPRESS, \[MS-XCA\] 2.3 and 2.4: what loggers use.
+    Xpress = 3,
+    /// XPRESS with Huffman codes, \[MS-XCA\] 2.1 and 2.2.
+    XpressHuffman = 4,
+}
+
+/// Why a stream does not decompress.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Error {
+    /// A plain XPRESS stream.
+    Xpress(xpress::Error),
+    /// A stream of another format.
+    Other {
+        /// The format.
+        format: Format,
+        /// What is wrong; nothing if the stream decompresses to more than the output holds.
+        reason: Option<compcol::Error>,
+        /// Bytes of the stream that were taken before.
+        input: usize,
+        /// Bytes that were decompressed before.
+        output: usize,
+    },
+}
+
+impl Format {
+    /// The format of that number.
+    pub fn new(number: u16) -> Option<Self> {
+        [Self::Lznt1, Self::Xpress, Self::XpressHuffman].into_iter().find(|&format| format as u16 == number)
+    }
+
+    /// Decompresses a stream, and returns how many bytes it wrote to the front of `output`. A stream of XPRESS with Huffman codes
+    /// does not tell where it ends: it is to fill the output.
+    ///
+    /// # Errors
+    ///
+    /// The stream breaks the rules of its format, or `output` is too short. Nothing is written outside it.
+    pub fn decompress(self, input: &[u8], output: &mut [u8]) -> Result<usize, Error> {
+        match self {
+            Self::Xpress => xpress::decompress(input, output).map_err(Error::Xpress),
+            Self::Lznt1 => self.decode(&mut lznt1::Decoder::new(), input, output),
+            Self::XpressHuffman => {
+                let mut decoder = xpress_huffman::Decoder::new();
+                // The decoder wants to be told the length first.
+                let length = u32::try_from(output.len()).unwrap_or(u32::MAX).to_le_bytes();
+                let failed = |reason| Error::Other { format: self, reason: Some(reason), input: 0, output: 0 };
+                decoder.decode(&length, output).map_err(failed)?;
+                self.decode(&mut decoder, input, output)
+            }
+        }
+    }
+
+    fn decode(self, decoder: &mut impl Decoder, input: &[u8], output: &mut [u8]) -> Result<usize, Error> {
+        let (mut taken, mut written) = (0, 0);
+        // The decoders tell the end of a stream only while there is room: a byte that goes here is one too many.
+        let mut beyond = [0];
+        loop {
+            let rest = &input[taken..];
+            let full = written == output.len();
+            let room = if full { &mut beyond } else { &mut output[written..] };
+            let step = if rest.is_empty() { decoder.finish(room) } else { decoder.decode(rest, room) };
+            let failed = move |reason| Error::Other { format: self, reason, input: taken, output: written };
+            let (progress, status) = step.map_err(|reason| failed(Some(reason)))?;
+            if full && progress.written > 0 {
+                return Err(failed(None));
+            }
+            taken += progress.consumed;
+            written += progress.written;
+            if status == Status::StreamEnd {
+                return Ok(written);
+            }
+            if progress.written == 0 && progress.consumed == 0 {
+                return Err(failed(Some(compcol::Error::UnexpectedEnd)));
+            }
+        }
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Xpress(error) => error.fmt(f),
+            Self::Other { format, reason, input, output } => {
+                let name = match format {
+                    Format::Lznt1 => "LZNT1",
+                    Format::Xpress => "XPRESS",
+                    Format::XpressHuffman => "XPRESS-HUFFMAN",
+                };
+                write!(f, "{name} stream, offset {input:#x}, {output:#x} bytes decompressed: ")?;
+                match reason {
+                    Some(reason) => reason.fmt(f),
+                    None => f.write_str("it decompresses to more than the output holds"),
+                }
+            }
+        }
+    }
+}
+
+impl core::error::Error for Error {}

@@ -1,0 +1,93 @@
+//! Types from bytes and to bytes, at any offset.
+
+use crate::error::{Error, Reason};
+use bytemuck::{AnyBitPattern, NoUninit, PodCastError};
+use core::ops::Deref;
+
+/// A value in bytes: borrowed where it is aligned, else copied.
+#[derive(Clone, Copy, Debug)]
+pub enum Loaded<'a, T> {
+    /// The bytes themselves.
+    Borrowed(&'a T),
+    /// A copy of them.
+    Copied(T),
+}
+
+/// The value at `offset`, without copying where alignment allows.
+///
+/// # Errors
+///
+/// There are too few bytes.
+pub fn load<T: AnyBitPattern>(bytes: &[u8], offset: usize) -> Result<Loaded<'_, T>, Error> {
+    let bytes = slice(bytes, offset, size_of::<T>())?;
+    Ok(match bytemuck::try_from_bytes(bytes) {
+        Ok(value) => Loaded::Borrowed(value),
+        Err(_) => Loaded::Copied(bytemuck::pod_read_unaligned(bytes)),
+    })
+}
+
+/// The value at `offset`, copied.
+///
+/// # Errors
+///
+/// There are too few bytes.
+pub fn copy<T: AnyBitPattern>(bytes: &[u8], offset: usize) -> Result<T, Error> {
+    slice(bytes, offset, size_of::<T>()).map(bytemuck::pod_read_unaligned)
+}
+
+/// The value at `offset` itself.
+///
+/// # Errors
+///
+/// There are too few bytes, or their address is not aligned.
+pub fn borrow<T: AnyBitPattern>(bytes: &[u8], offset: usize) -> Result<&T, Error> {
+    let bytes = slice(bytes, offset, size_of::<T>())?;
+    bytemuck::try_from_bytes(bytes).map_err(|error| cast::<T>(offset, error))
+}
+
+/// The value at `offset` itself, to change.
+///
+/// # Errors
+///
+/// There are too few bytes, or their address is not aligned.
+pub fn borrow_mut<T: AnyBitPattern + NoUninit>(bytes: &mut [u8], offset: usize) -> Result<&mut T, Error> {
+    let bytes = slice_mut(bytes, offset, size_of::<T>())?;
+    bytemuck::try_from_bytes_mut(bytes).map_err(|error| cast::<T>(offset, error))
+}
+
+/// Replaces the value at `offset`.
+///
+/// # Errors
+///
+/// There are too few bytes; then none is written.
+pub fn store<T: NoUninit>(bytes: &mut [u8], offset: usize, value: &T) -> Result<(), Error> {
+    slice_mut(bytes, offset, size_of::<T>())?.copy_from_slice(bytemuck::bytes_of(value));
+    Ok(())
+}
+
+impl<T> Deref for Loaded<'_, T> {
+    type Target = T;
+
+    fn deref(&self) -> &T {
+        match self {
+            Self::Borrowed(value) => value,
+            Self::Copied(value) => value,
+        }
+    }
+}
+
+pub(crate) fn slice(bytes: &[u8], offset: usize, size: usize) -> Result<&[u8], Error> {
+    let left = bytes.len().saturating_sub(offset);
+    let rest = bytes.get(offset..).and_then(|rest| rest.get(..size));
+    rest.ok_or(Error { offset, size, reason: Reason::Short(left) })
+}
+
+pub(crate) fn slice_mut(bytes: &mut [u8], offset: usize, size: usize) -> Result<&mut [u8], Error> {
+    let left = bytes.len().saturating_sub(offset);
+    let rest = bytes.get_mut(offset..).and_then(|rest| rest.get_mut(..size));
+    rest.ok_or(Error { offset, size, reason: Reason::Short(left) })
+}
+
+fn cast<T>(offset: usize, _: PodCastError) -> Error {
+    Error { offset, size: size_of::<T>(), reason: Reason::Unaligned(align_of::<T>()) }
+}
