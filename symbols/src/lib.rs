@@ -1,6 +1,7 @@
 //! An independent witness for memory layouts: what symbol tables state about structures, and whether it agrees.
 //!
 //! - [`isf`] reads Volatility's ISF tables, [`snapshot`] this project's own reduced form of the same facts.
+//! - `image` reads which PDB belongs to a kernel's image, and `store` finds it along a symbol path (feature `store`).
 //! - [`mod@compare`] holds any definitions against them, fact by fact.
 //!
 //! Offsets and sizes are bytes, bit positions count from the least significant bit of the unit.
@@ -14,8 +15,12 @@ mod model;
 mod spelling;
 
 pub mod compare;
+#[cfg(feature = "store")]
+pub mod image;
 pub mod isf;
 pub mod snapshot;
+#[cfg(feature = "store")]
+pub mod store;
 
 pub use compare::{Rule, Rules, StructureReport, compare};
 pub use model::{Aggregate, AggregateKind, Arch, Definition, Enumeration, Integer, MAX_DEPTH, Member, Pdb, Table, Type, Types};

@@ -2,7 +2,11 @@
 
 mod compare;
 mod fixture;
+#[cfg(feature = "store")]
+mod image;
 mod isf;
 mod isf_errors;
+#[cfg(feature = "store")]
+mod pe;
 mod snapshot;
 mod store;
