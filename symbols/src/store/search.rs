@@ -200,7 +200,7 @@ impl Search<'_, '_> {
         fs::create_dir_all(home).map_err(failed)?;
         let (kept, new) = (home.join(&self.pdb.name), home.join(format!("{}.{}.new", self.pdb.name, process::id())));
         let made = match is_cabinet(file)? {
-            true => cabinet::expand(file, &self.pdb.name, &new),
+            true => cabinet::expand(file, &new),
             false => fs::copy(file, &new).map(drop).map_err(failed),
         };
         let checked = made.and_then(|()| identity::check(&new, self.pdb));

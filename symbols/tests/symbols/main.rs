@@ -8,5 +8,9 @@ mod isf;
 mod isf_errors;
 #[cfg(feature = "store")]
 mod pe;
+#[cfg(feature = "store")]
+mod server;
 mod snapshot;
 mod store;
+#[cfg(feature = "store")]
+mod symbol_path;
