@@ -23,7 +23,10 @@ pub(super) fn check(path: &Path, pdb: &Pdb) -> Result<(), String> {
     let information: [u8; 28] = msf.start(INFORMATION)?.ok_or("is a PDB without an information stream")?;
     let [_, _, age, guid @ ..] = words::<28, 7>(information);
     let dbi: Option<[u8; 12]> = msf.start(DBI)?;
-    let [_, _, dbi_age] = dbi.map_or([0, 0, age], words);
+    let dbi_age = match dbi.map(words) {
+        Some([u32::MAX, _, age]) => age,
+        _ => age,
+    };
     let guid = guid_of(bytes(guid));
     match guid == pdb.guid && [age, dbi_age].contains(&pdb.age) {
         true => Ok(()),

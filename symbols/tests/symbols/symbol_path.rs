@@ -323,3 +323,23 @@ fn no_entry_panics() {
     }
     assert!((100..2900).contains(&taken), "{taken}");
 }
+
+/// Real files, for those who have them: GUID and age are those that their images ask for.
+#[test]
+fn real_files() {
+    let Some(folder) = env::var_os("ETW_LAYOUTS_SYMBOLS") else {
+        println!("skipped: ETW_LAYOUTS_SYMBOLS is not set");
+        return;
+    };
+    let files = [
+        ("ntkrnlpa_xpsp3_x86_30B5FB31.pdb", 0x30B5_FB31_AE7E_4ACA_ABA7_50AA_241F_F331, 1),
+        ("ntdll_win7_x86_E3C1142B.pdb", 0xE3C1_142B_AD00_4AB1_A930_386A_8D55_7B99, 2),
+        ("ntdll_win10or11_x64_CCC0E361.pdb", 0xCCC0_E361_20F4_24BE_044D_E630_C3BD_80C4, 1),
+        ("wntdll_win10or11_x86_1C96EAD8.pdb", 0x1C96_EAD8_0971_326D_3967_ED72_C983_E164, 1),
+    ];
+    let path = SymbolPath::parse(&format!("{}/pdb", folder.display()), Path::new("unused")).unwrap();
+    for (name, guid, age) in files {
+        let found = path.find(&Pdb { name: name.to_owned(), guid, age }, &mut |_, _| {});
+        assert_eq!(found.unwrap(), Path::new(&folder).join("pdb").join(name));
+    }
+}
