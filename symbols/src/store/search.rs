@@ -8,8 +8,10 @@ use crate::model::Pdb;
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use std::collections::BTreeSet;
 use std::fmt::Display;
+use std::fs::{self, File};
+use std::io::Read;
 use std::path::{Path, PathBuf};
-use std::{fs, process};
+use std::process;
 
 /// What needs no escape in a URL.
 const ESCAPED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'.').remove(b'_').remove(b'-').remove(b'~').remove(b'+');
@@ -61,9 +63,8 @@ impl Search<'_, '_> {
         let before = self.tried.len();
         for file in folder::candidates(root, &self.pdb.name, &self.key) {
             let is_pointer = file.file_name().is_some_and(|name| name.eq_ignore_ascii_case(POINTER));
-            let text = if is_pointer { fs::read(&file).unwrap_or_default() } else { Vec::new() };
             let found = match is_pointer {
-                true => self.pointer(&file.display().to_string(), &String::from_utf8_lossy(&text), caches),
+                true => self.pointer(&file.display().to_string(), &text(&file), caches),
                 false => self.offered(&file, caches),
             };
             if found.is_some() {
@@ -214,6 +215,14 @@ impl Search<'_, '_> {
 
 /// A server that does not answer is not asked again.
 struct Unreachable;
+
+/// The text of a `file.ptr`.
+fn text(file: &Path) -> String {
+    let mut text = Vec::new();
+    // One that cannot be read points nowhere.
+    let _ = File::open(file).and_then(|file| file.take(MAX_POINTER).read_to_end(&mut text));
+    String::from_utf8_lossy(&text).into_owned()
+}
 
 fn is_cabinet(file: &Path) -> Result<bool, String> {
     cabinet::is(file).map_err(|error| format!("cannot be read ({error})"))

@@ -235,6 +235,14 @@ fn downloads_are_continued() {
         assert_eq!(folder.files(), [format!("a/{place}")]);
     }
 
+    // While another process has it.
+    let folder = Folder::new();
+    let tag = fs::File::create(folder.put(&format!("a/{place}.part.tag"), b"")).unwrap();
+    tag.lock().unwrap();
+    assert!(find(&path, &folder).unwrap_err().contains("another process is downloading it"));
+    drop(tag);
+    find(&path, &folder).unwrap();
+
     // Of a version that is told by a weak tag only, nothing is kept.
     let folder = Folder::new();
     server.put(&place, Entry::Cut("W/\"1\"", bytes.clone(), 30_000));
