@@ -24,7 +24,7 @@ pub(super) fn parse(text: &str, default_cache: &Path) -> Result<SymbolPath, Path
             _ if is_server => return Err(PathError::Server { element: element.to_owned() }),
             _ => joined(&caches, vec![store(element)?]),
         };
-        elements.push(stores);
+        elements.push(cached(stores, default_cache));
     }
     match elements.is_empty() {
         true => Err(PathError::Empty),
@@ -35,6 +35,14 @@ pub(super) fn parse(text: &str, default_cache: &Path) -> Result<SymbolPath, Path
 fn joined(caches: &[Store], stores: Vec<Store>) -> Vec<Store> {
     let new = stores.into_iter().filter(|store| !caches.contains(store));
     caches.iter().cloned().chain(new).collect()
+}
+
+/// What a server gives is kept in the default cache if nowhere else.
+fn cached(mut stores: Vec<Store>, default_cache: &Path) -> Vec<Store> {
+    if matches!(stores.first(), Some(Store::Server(_))) {
+        stores.insert(0, Store::Folder(default_cache.to_owned()));
+    }
+    stores
 }
 
 /// The stores after `srv*`; where none is named, the default cache and Microsoft's, as with the debuggers.

@@ -195,9 +195,12 @@ impl Search<'_, '_> {
         if packed { kept } else { Ok(kept.unwrap_or(file.to_owned())) }
     }
 
-    /// Puts a file into a cache, expanded.
+    /// Puts a file into a cache, expanded, if it is not there already.
     fn put(&self, file: &Path, home: &Path) -> Result<PathBuf, String> {
         let failed = |error| format!("cannot be kept in {} ({error})", home.display());
+        if identity::check(&home.join(&self.pdb.name), self.pdb).is_ok() {
+            return Ok(home.join(&self.pdb.name));
+        }
         fs::create_dir_all(home).map_err(failed)?;
         let (kept, new) = (home.join(&self.pdb.name), home.join(format!("{}.{}.new", self.pdb.name, process::id())));
         let made = match is_cabinet(file)? {

@@ -72,6 +72,7 @@ fn equal_paths() {
         ("srv*a*https://host/symbols", "symsrv*SymSrv.DLL*a*https://host/symbols/"),
         ("srv*", "srv*default*https://msdl.microsoft.com/download/symbols"),
         ("srv**b", "srv*default*b"),
+        ("srv*https://host;https://host", "srv*default*https://host;srv*default*https://host"),
         ("cache*;b", "cache*default;b"),
         ("cache*a;srv*b*c;d", "srv*a;srv*a*b*c;srv*a*d"),
         ("cache*a;srv*a*c", "cache*a;srv*c"),
