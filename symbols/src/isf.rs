@@ -1,7 +1,7 @@
 //! Reads Intermediate Symbol Format: the JSON tables of Volatility 3, plain or compressed with xz.
 //!
 //! ```
-//! use etw_layouts_symbols::{Definition, isf};
+//! use etw_layouts_symbols::{Definition, Wanted, isf};
 //!
 //! let table = br#"{
 //!     "metadata": {"producer": {"name": "by hand"}},
@@ -10,7 +10,7 @@
 //!     "enums": {},
 //!     "symbols": {}
 //! }"#;
-//! let table = isf::read(table, &isf::Wanted::from_iter(["WMI_TRACE_PACKET"]))?;
+//! let table = isf::read(table, &Wanted::from_iter(["WMI_TRACE_PACKET"]))?;
 //! assert!(matches!(&table.types["WMI_TRACE_PACKET"], Definition::Aggregate(packet) if packet.size == 4));
 //! # Ok::<(), isf::Error>(())
 //! ```
@@ -23,28 +23,13 @@ mod unpack;
 pub use error::{Error, Fault};
 
 use crate::model::Table;
-use std::collections::BTreeSet;
+pub use crate::wanted::Wanted;
 
 /// The largest table accepted, in bytes of JSON. Those of Windows kernels are 0.5 to 7 MB.
 pub const MAX_JSON: usize = 64 << 20;
 
 /// The most members and constants accepted in one result. Unnamed types repeat theirs wherever they are used.
 pub const MAX_MEMBERS: usize = 1 << 18;
-
-/// Which types of a table to keep. Those that they hold by value are kept as well.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Wanted {
-    /// Every type that has a name.
-    All,
-    /// Types by name, without the leading underscore of the tag. A name that the table lacks is no error.
-    Named(BTreeSet<String>),
-}
-
-impl<S: Into<String>> FromIterator<S> for Wanted {
-    fn from_iter<I: IntoIterator<Item = S>>(names: I) -> Wanted {
-        Wanted::Named(names.into_iter().map(Into::into).collect())
-    }
-}
 
 /// Reads a table, plain or xz, which its first bytes tell.
 ///

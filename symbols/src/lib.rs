@@ -1,6 +1,7 @@
 //! An independent witness for memory layouts: what symbol tables state about structures, and whether it agrees.
 //!
-//! - [`isf`] reads Volatility's ISF tables, [`snapshot`] this project's own reduced form of the same facts.
+//! - [`pdb`] reads Microsoft's program databases, [`isf`] Volatility's ISF tables, [`snapshot`] this project's own reduced form
+//!   of the same facts; [`read()`] tells which of them a file is.
 //! - `image` reads which PDB belongs to a kernel's image, and `store` finds it along a symbol path (feature `store`).
 //! - [`mod@compare`] holds any definitions against them, fact by fact.
 //!
@@ -12,16 +13,22 @@
 #![warn(missing_docs)]
 
 mod model;
+mod names;
+mod read;
 mod spelling;
+mod wanted;
 
 pub mod compare;
 #[cfg(feature = "store")]
 pub mod image;
 pub mod isf;
+pub mod pdb;
 pub mod snapshot;
 #[cfg(feature = "store")]
 pub mod store;
 
 pub use compare::{Rule, Rules, StructureReport, compare};
 pub use model::{Aggregate, AggregateKind, Arch, Definition, Enumeration, Integer, MAX_DEPTH, Member, Pdb, Table, Type, Types};
+pub use read::{Error, Symbols, read};
 pub use snapshot::Snapshot;
+pub use wanted::Wanted;

@@ -225,6 +225,12 @@ impl Integer {
         }
     }
 
+    /// Whether it holds negative values; `char` does, as the Microsoft compiler has it.
+    pub fn is_signed(self) -> bool {
+        use Integer::{Char, Int, Long, LongLong, Short, SignedChar};
+        matches!(self, Char | SignedChar | Short | Int | Long | LongLong)
+    }
+
     /// As C spells it.
     pub fn as_c(self) -> &'static str {
         match self {

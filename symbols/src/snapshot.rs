@@ -53,6 +53,9 @@ pub(crate) use text::guid;
 /// The first line of every snapshot.
 const HEADER: &str = "etw-layouts-symbols 1";
 
+/// What every version of the format begins with.
+pub(crate) const MAGIC: &str = "etw-layouts-symbols ";
+
 /// The facts of one symbol table, and the kernels for which they were found.
 ///
 /// It displays as the text that [`Snapshot::parse`] reads: the same facts always give the same bytes, and parsing them

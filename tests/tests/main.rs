@@ -3,8 +3,10 @@
 mod clang;
 mod fresh;
 mod generated;
+mod image;
 mod mutants;
 mod own_specs;
+mod pdb_from_header;
 mod spec_errors;
 mod spec_language;
 mod verify;

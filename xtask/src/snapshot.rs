@@ -4,7 +4,7 @@ use crate::tables::{self, SNAPSHOT, Stated, Table};
 use crate::verify::ours;
 use crate::{Error, Outcome, project};
 use etw_layouts_codegen::axis::{self, Arch};
-use etw_layouts_symbols::isf::Wanted;
+use etw_layouts_symbols::Wanted;
 use etw_layouts_symbols::snapshot::Kernel;
 use etw_layouts_symbols::{self as symbols, Rules, Snapshot};
 use rayon::prelude::*;

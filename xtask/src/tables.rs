@@ -3,9 +3,8 @@
 use crate::{Error, project};
 use etw_layouts_codegen::axis::{self, Axis, Build};
 use etw_layouts_symbols::image::{self, Image};
-use etw_layouts_symbols::isf::{self, Wanted};
 use etw_layouts_symbols::store::SymbolPath;
-use etw_layouts_symbols::{Arch, Pdb, Snapshot, Types};
+use etw_layouts_symbols::{self as symbols, Arch, Pdb, Snapshot, Symbols, Types, Wanted};
 use indicatif::{ProgressBar, ProgressStyle};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -47,7 +46,7 @@ pub fn files(paths: &[PathBuf]) -> Result<Vec<PathBuf>, Error> {
         let before = list.len();
         collect(path, &mut list)?;
         if list.len() == before {
-            return Err(format!("{}: no .json, .json.xz or snapshot file is there", path.display()).into());
+            return Err(format!("{}: no {} file is there", path.display(), ENDINGS.join(", ")).into());
         }
     }
     Ok(list)
@@ -63,10 +62,10 @@ fn collect(path: &Path, list: &mut Vec<PathBuf>) -> Result<(), Error> {
     let mut entries = entries.map(|e| e.map(|e| e.path())).collect::<Result<Vec<_>, _>>()?;
     entries.sort();
     for entry in entries {
-        let name = entry.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        let name = file_name(&entry);
         if entry.is_dir() {
             collect(&entry, list)?;
-        } else if [".json", ".json.xz", SNAPSHOT].iter().any(|end| name.ends_with(end)) {
+        } else if ENDINGS.iter().any(|end| name.ends_with(end)) {
             list.push(entry);
         }
     }
@@ -75,6 +74,9 @@ fn collect(path: &Path, list: &mut Vec<PathBuf>) -> Result<(), Error> {
 
 /// How the names of snapshots end.
 pub const SNAPSHOT: &str = ".facts";
+
+/// How the names of symbol files end. In a folder these are read; what a file holds, its content tells.
+const ENDINGS: [&str; 5] = [".json", ".json.xz", SNAPSHOT, ".pdb", ".pdz"];
 
 /// Reads a symbol file. A snapshot may hold for several kernels, and is then several tables.
 ///
@@ -85,31 +87,39 @@ pub fn read(path: &Path, axis: &Axis, wanted: &Wanted, stated: &Stated) -> Resul
     let source = path.display().to_string();
     let named = |error: &dyn std::fmt::Display| Error::from(format!("{source}: {error}"));
     let bytes = fs::read(path).map_err(|e| named(&e))?;
-    if source.ends_with(SNAPSHOT) {
-        let text = String::from_utf8(bytes).map_err(|e| named(&e))?;
-        let snapshot = Snapshot::parse(&text).map_err(|e| named(&e))?;
-        let Snapshot { producer, kernels, types } = snapshot;
-        let table = |kernel: etw_layouts_symbols::snapshot::Kernel| {
-            let [major, minor, build, revision] = kernel.build;
-            Table {
-                source: source.clone(),
-                producer: producer.clone(),
-                build: Build { number: [major, minor, build], revision },
-                arch: ours(kernel.arch),
-                pdb: kernel.pdb,
-                types: types.clone(),
-            }
-        };
-        return Ok(kernels.into_iter().map(table).collect());
-    }
-    let table = isf::read(&bytes, wanted).map_err(|e| named(&e))?;
+    let table = match symbols::read(&bytes, wanted).map_err(|e| named(&e))? {
+        Symbols::Table(table) => table,
+        Symbols::Snapshot(snapshot) => return Ok(tables(&source, snapshot)),
+    };
     let (build, arch) = kernel(path, axis, stated).map_err(|e| named(&e))?;
     let arch = arch.or(table.arch.map(ours));
     let arch = arch.ok_or_else(|| named(&"the architecture is not known; say it with --arch x86 or --arch x64"))?;
     if table.arch.is_some_and(|own| ours(own) != arch) {
         return Err(named(&format!("the table is not of {arch}; mend --arch, builds.tsv or the file's name")));
     }
-    Ok(vec![Table { source: source.clone(), producer: table.producer, build, arch, pdb: table.pdb, types: table.types }])
+    let pdb = table.pdb.map(|pdb| if pdb.name.is_empty() { Pdb { name: file_name(path), ..pdb } } else { pdb });
+    Ok(vec![Table { source: source.clone(), producer: table.producer, build, arch, pdb, types: table.types }])
+}
+
+/// The tables of a snapshot, one a kernel.
+fn tables(source: &str, snapshot: Snapshot) -> Vec<Table> {
+    let Snapshot { producer, kernels, types } = snapshot;
+    let table = |kernel: symbols::snapshot::Kernel| {
+        let [major, minor, build, revision] = kernel.build;
+        Table {
+            source: source.to_owned(),
+            producer: producer.clone(),
+            build: Build { number: [major, minor, build], revision },
+            arch: ours(kernel.arch),
+            pdb: kernel.pdb,
+            types: types.clone(),
+        }
+    };
+    kernels.into_iter().map(table).collect()
+}
+
+fn file_name(path: &Path) -> String {
+    path.file_name().unwrap_or_default().to_string_lossy().into_owned()
 }
 
 /// The symbol file of a kernel's image, found along a symbol path and downloaded if the path says so, with the kernel's build
@@ -148,8 +158,8 @@ fn ours(arch: Arch) -> axis::Arch {
 
 /// The kernel of a symbol file: from the command line, from `builds.tsv` beside it, or from its name.
 fn kernel(path: &Path, axis: &Axis, stated: &Stated) -> Result<(Build, Option<axis::Arch>), String> {
-    let file = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-    let stem = file.split(".json").next().unwrap_or(&file);
+    let file = file_name(path);
+    let stem = ENDINGS.iter().find_map(|end| file.strip_suffix(end)).unwrap_or(&file);
     let in_list = builds(path)?.remove(&file);
     let in_name = stem.rsplit_once('-').and_then(|(build, arch)| Some((build.to_owned(), axis::Arch::parse(arch)?)));
     let (build, arch) = match (&stated.build, in_list, in_name) {

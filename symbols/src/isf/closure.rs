@@ -1,8 +1,10 @@
 //! The wanted types of a document, and those that they hold by value.
 
 use super::document::{BaseKind, Document, EnumType, Field, TypeReference, UserKind, UserType, invalid, parse_value};
-use super::{Error, MAX_MEMBERS, Wanted};
+use super::{Error, MAX_MEMBERS};
 use crate::model::{Aggregate, AggregateKind, Definition, Enumeration, Integer, MAX_DEPTH, Member, Type, Types};
+use crate::names::plain;
+use crate::wanted::Wanted;
 use serde_json::value::RawValue;
 
 /// Converts the wanted types and all that they embed.
@@ -221,11 +223,4 @@ fn integer(name: &str, kind: BaseKind, size: u64, signed: bool) -> Option<Intege
         (BaseKind::Int, 8, false) => Integer::UnsignedLongLong,
         _ => return None,
     }))
-}
-
-/// A type's name without one leading underscore; `None` if the name was made up for a type that has none.
-fn plain(key: &str) -> Option<&str> {
-    let last = key.rsplit("::").next().unwrap_or(key);
-    let made_up = ["__unnamed", "__anonymous", "<unnamed", "<anonymous"].iter().any(|prefix| last.starts_with(prefix));
-    (!made_up).then(|| key.strip_prefix('_').unwrap_or(key))
 }

@@ -10,8 +10,8 @@ use clap::ValueEnum;
 use etw_layouts_codegen::axis::Arch;
 use etw_layouts_codegen::layouts::Layouts;
 use etw_layouts_codegen::nearest;
+use etw_layouts_symbols::Wanted;
 use etw_layouts_symbols::compare::Status;
-use etw_layouts_symbols::isf::Wanted;
 use etw_layouts_symbols::{Rules, compare};
 use indicatif::{ProgressBar, ProgressStyle};
 use rayon::prelude::*;
@@ -33,7 +33,8 @@ use std::path::PathBuf;
 #[derive(clap::Args)]
 #[command(verbatim_doc_comment)]
 pub struct Args {
-    /// A symbol file, or a folder of them: Volatility 3 ISF (.json, .json.xz), or snapshots (.facts). Repeatable.
+    /// A symbol file, or a folder of them: program databases (.pdb, .pdz), Volatility 3 ISF (.json, .json.xz), or snapshots
+    /// (.facts). Repeatable.
     #[arg(long, value_name = "PATH")]
     symbols: Vec<PathBuf>,
     /// The build of a symbol file whose name does not tell it, such as 10.0.19041.1415.

@@ -1,0 +1,8 @@
+//! How symbol tables name types.
+
+/// A type's name without one leading underscore; `None` if the name was made up for a type that has none.
+pub(crate) fn plain(key: &str) -> Option<&str> {
+    let last = key.rsplit("::").next().unwrap_or(key);
+    let made_up = ["__unnamed", "__anonymous", "<unnamed", "<anonymous"].iter().any(|prefix| last.starts_with(prefix));
+    (!made_up).then(|| key.strip_prefix('_').unwrap_or(key))
+}

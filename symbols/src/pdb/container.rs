@@ -1,0 +1,105 @@
+//! What a file is by its first bytes, and the streams in it.
+
+use super::{Error, msfz};
+use pdb2::{PDB, Source, SourceSlice, SourceView};
+use std::borrow::Cow;
+use std::io;
+
+pub(super) const MSF_7: &[u8] = b"Microsoft C/C++ MSF 7.00\r\n\x1aDS\0\0\0";
+const MSF_2: &[u8] = b"Microsoft C/C++ program database 2.00\r\n\x1aJG\0\0";
+const FAMILY: &[u8] = b"Microsoft C/C++ ";
+
+/// An opened file.
+pub(super) type File<'a> = PDB<'a, Bytes<'a>>;
+
+pub(super) fn recognizes(input: &[u8]) -> bool {
+    let others: [&[u8]; 4] = [msfz::MAGIC, b"MSCF", b"BSJB", b"MZ"];
+    others.into_iter().any(|magic| input.starts_with(magic)) || begins(input)
+}
+
+/// Whether this is an MSF of any kind, or the beginning of one.
+fn begins(input: &[u8]) -> bool {
+    !input.is_empty() && input.iter().zip(FAMILY).all(|(a, b)| a == b)
+}
+
+/// Whether the container is the one that Visual C++ wrote before 7.0.
+pub(super) fn is_old(msf: &[u8]) -> bool {
+    msf.starts_with(MSF_2)
+}
+
+/// The file as an MSF, or what it is instead.
+pub(super) fn msf(input: &[u8]) -> Result<Cow<'_, [u8]>, Error> {
+    match input {
+        [] => Err(Error::Empty),
+        [b'M', b'S', b'C', b'F', ..] => Err(Error::Cabinet),
+        [b'B', b'S', b'J', b'B', ..] => Err(Error::Portable),
+        [b'M', b'Z', ..] => Err(Error::Image),
+        _ if input.starts_with(msfz::MAGIC) => msfz::unpack(input).map(Cow::Owned),
+        _ if input.starts_with(MSF_7) || input.starts_with(MSF_2) => Ok(Cow::Borrowed(input)),
+        _ if input.len() < MSF_2.len() && begins(input) => Err(Error::Truncated { expected: None, actual: input.len() as u64 }),
+        _ => Err(Error::Unrecognized),
+    }
+}
+
+/// Opens an MSF whose header holds what `pdb2` relies on.
+pub(super) fn open(msf: &[u8]) -> Result<File<'_>, Error> {
+    let old = is_old(msf);
+    let (page_size, pages, directory) = if old {
+        (u32_at(msf, 44), u16_at(msf, 50).map(u32::from), u32_at(msf, 52))
+    } else {
+        (u32_at(msf, 32), u32_at(msf, 40), u32_at(msf, 44))
+    };
+    let actual = msf.len() as u64;
+    let (Some(page_size), Some(pages), Some(directory)) = (page_size, pages, directory) else {
+        return Err(Error::Truncated { expected: None, actual });
+    };
+    let expected = u64::from(page_size) * u64::from(pages);
+    if !page_size.is_power_of_two() || !(256..=1 << 16).contains(&page_size) {
+        return Err(Error::damaged(format!("its pages are said to have {page_size} bytes")));
+    }
+    if actual < expected {
+        return Err(Error::Truncated { expected: Some(expected), actual });
+    }
+    // `pdb2` counts pages up to this number, in 32 bits.
+    if u64::from(directory) > actual {
+        return Err(Error::damaged(format!("its directory is said to have {directory} bytes")));
+    }
+    Ok(PDB::open(Bytes(msf))?)
+}
+
+pub(super) fn u16_at(bytes: &[u8], offset: usize) -> Option<u16> {
+    Some(u16::from_le_bytes(*bytes.get(offset..)?.first_chunk()?))
+}
+
+pub(super) fn u32_at(bytes: &[u8], offset: usize) -> Option<u32> {
+    Some(u32::from_le_bytes(*bytes.get(offset..)?.first_chunk()?))
+}
+
+/// Streams are cut from the file, and never larger than it, whatever a directory says of them.
+#[derive(Debug)]
+pub(super) struct Bytes<'a>(&'a [u8]);
+
+#[derive(Debug)]
+struct View(Vec<u8>);
+
+impl<'a> Source<'a> for Bytes<'a> {
+    fn view(&mut self, slices: &[SourceSlice]) -> io::Result<Box<dyn SourceView<'a> + Send + Sync>> {
+        let mut bytes = Vec::new();
+        for slice in slices {
+            let rest = usize::try_from(slice.offset).ok().and_then(|offset| self.0.get(offset..));
+            let part = rest.and_then(|rest| rest.get(..slice.size)).ok_or(io::ErrorKind::UnexpectedEof)?;
+            // A page belongs to one stream, once.
+            if part.len() > self.0.len() - bytes.len() {
+                return Err(io::ErrorKind::InvalidData.into());
+            }
+            bytes.extend_from_slice(part);
+        }
+        Ok(Box::new(View(bytes)))
+    }
+}
+
+impl SourceView<'_> for View {
+    fn as_slice(&self) -> &[u8] {
+        &self.0
+    }
+}

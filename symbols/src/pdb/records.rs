@@ -1,0 +1,166 @@
+//! The type records of a program database, by index and by name.
+
+use super::container::{self, File};
+use super::identity::Identity;
+use super::sound::{self, FIRST_INDEX, Survey};
+use super::{Error, leaf};
+use crate::names::plain;
+use pdb2::{FallibleIterator, RawString, StreamIndex, TypeData, TypeFinder, TypeIndex, TypeInformation};
+use std::collections::HashMap;
+
+const TYPES: StreamIndex = StreamIndex(2);
+
+/// A type stream, found sound.
+pub(super) struct Stream<'s> {
+    information: TypeInformation<'s>,
+    survey: Survey,
+}
+
+/// The type stream of a file; without types, why there are none.
+pub(super) fn stream<'s>(file: &mut File<'s>, msf: &[u8], identity: &Identity) -> Result<Stream<'s>, Error> {
+    let survey = match file.raw_stream(TYPES) {
+        Ok(Some(stream)) => sound::survey(&stream)?,
+        Ok(None) | Err(pdb2::Error::StreamNotFound(_)) => Survey::default(),
+        Err(error) => return Err(error.into()),
+    };
+    if survey.count == 0 {
+        return Err(match () {
+            () if identity.fast_link => Error::FastLink,
+            () if identity.is_managed() => Error::Managed,
+            () if container::is_old(msf) => Error::State,
+            () => Error::NoTypes,
+        });
+    }
+    Ok(Stream { information: file.type_information()?, survey })
+}
+
+pub(super) struct Records<'s> {
+    finder: TypeFinder<'s>,
+    survey: &'s Survey,
+    /// Classes, structures, unions and enumerations that are more than declared.
+    by_name: HashMap<RawString<'s>, Vec<TypeIndex>>,
+    by_unique_name: HashMap<RawString<'s>, TypeIndex>,
+}
+
+impl<'s> Records<'s> {
+    pub fn new(stream: &'s Stream<'_>) -> Result<Records<'s>, Error> {
+        let Stream { information, survey } = stream;
+        let (mut by_name, mut by_unique_name) = (HashMap::new(), HashMap::new());
+        let mut finder = information.finder();
+        let mut records = information.iter();
+        for index in FIRST_INDEX..FIRST_INDEX + survey.count {
+            finder.update(&records);
+            let Some(record) = records.next()? else { break };
+            if is_definition(record.raw_kind())
+                && !survey.malformed.contains(&index)
+                && let Some((name, unique_name)) = names(&record.parse()?)
+            {
+                by_name.entry(name).or_insert_with(Vec::new).push(TypeIndex(index));
+                if let Some(unique_name) = unique_name {
+                    by_unique_name.entry(unique_name).or_insert(TypeIndex(index));
+                }
+            }
+        }
+        Ok(Records { finder, survey, by_name, by_unique_name })
+    }
+
+    /// The names of all types that have one, as they stand in the file.
+    pub fn names(&self) -> impl Iterator<Item = String> {
+        self.by_name.keys().map(|name| name.to_string().into_owned())
+    }
+
+    /// What is defined under a name that has lost its underscore.
+    pub fn defined(&self, name: &str) -> Vec<TypeIndex> {
+        let keys = [format!("_{name}"), name.to_owned()];
+        let keys = keys.iter().filter(|key| plain(key) == Some(name));
+        keys.filter_map(|key| self.by_name.get(&RawString::from(key.as_bytes()))).flatten().copied().collect()
+    }
+
+    /// The definition of a type that is only declared at an index, or the index itself if it is more; `None` if the file has
+    /// no definition.
+    pub fn resolve(&self, index: TypeIndex, data: &TypeData<'s>) -> Option<TypeIndex> {
+        let (properties, name, unique_name) = properties(data)?;
+        if !properties.forward_reference() {
+            return Some(index);
+        }
+        match unique_name {
+            Some(unique_name) => self.by_unique_name.get(&unique_name).copied(),
+            // One name of several unnamed types tells none of them.
+            None => self.by_name.get(&name).filter(|_| plain(&name.to_string()).is_some())?.first().copied(),
+        }
+    }
+
+    /// A record; `None` if it is of a kind that has no place in the model.
+    pub fn parse(&self, index: TypeIndex) -> Result<Option<TypeData<'s>>, Error> {
+        if index.0 < FIRST_INDEX {
+            return Ok(self.finder.find(index)?.parse().ok());
+        }
+        let malformed = || Error::damaged(format!("type {:#x} is malformed", index.0));
+        if index.0 - FIRST_INDEX >= self.survey.count || self.survey.malformed.contains(&index.0) {
+            return Err(malformed());
+        }
+        let record = self.finder.find(index)?;
+        if !is_known(record.raw_kind()) {
+            return Ok(None);
+        }
+        record.parse().map(Some).map_err(|_| malformed())
+    }
+
+    pub fn pointer_size(&self) -> Option<u64> {
+        self.survey.pointer_size
+    }
+
+    /// How many bytes all records take.
+    pub fn bytes(&self) -> usize {
+        self.survey.bytes
+    }
+}
+
+/// The name and unique name of a type that is more than declared.
+fn names<'s>(data: &TypeData<'s>) -> Option<(RawString<'s>, Option<RawString<'s>>)> {
+    let (properties, name, unique_name) = properties(data)?;
+    (!properties.forward_reference()).then_some((name, unique_name))
+}
+
+fn properties<'s>(data: &TypeData<'s>) -> Option<(pdb2::TypeProperties, RawString<'s>, Option<RawString<'s>>)> {
+    match data {
+        TypeData::Class(class) => Some((class.properties, class.name, class.unique_name)),
+        TypeData::Union(union) => Some((union.properties, union.name, union.unique_name)),
+        TypeData::Enumeration(enumeration) => Some((enumeration.properties, enumeration.name, enumeration.unique_name)),
+        _ => None,
+    }
+}
+
+fn is_definition(kind: u16) -> bool {
+    matches!(
+        kind,
+        leaf::CLASS
+            | leaf::STRUCTURE
+            | leaf::INTERFACE
+            | leaf::CLASS_ST
+            | leaf::STRUCTURE_ST
+            | leaf::CLASS_2
+            | leaf::STRUCTURE_2
+            | leaf::INTERFACE_2
+            | leaf::UNION
+            | leaf::UNION_ST
+            | leaf::UNION_2
+            | leaf::ENUM
+            | leaf::ENUM_ST
+    )
+}
+
+fn is_known(kind: u16) -> bool {
+    is_definition(kind)
+        || matches!(
+            kind,
+            leaf::MODIFIER
+                | leaf::POINTER
+                | leaf::ARRAY
+                | leaf::ARRAY_ST
+                | leaf::PROCEDURE
+                | leaf::MEMBER_FUNCTION
+                | leaf::BIT_FIELD
+                | leaf::FIELD_LIST
+        )
+}

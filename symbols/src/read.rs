@@ -1,0 +1,94 @@
+//! Any symbol file, by what it begins with.
+
+use crate::model::Table;
+use crate::snapshot::Snapshot;
+use crate::wanted::Wanted;
+use crate::{isf, pdb, snapshot};
+use std::fmt::{self, Display, Formatter};
+
+/// What a symbol file holds.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Symbols {
+    /// The facts of one program database or ISF table.
+    Table(Table),
+    /// A snapshot, which names its kernels itself. All of its types are kept.
+    Snapshot(Snapshot),
+}
+
+/// Reads a program database, an ISF table or a snapshot. The content tells which it is; the file's name does not matter.
+///
+/// # Errors
+///
+/// What the input is if it is none of them, or what is wrong with it. No input panics.
+pub fn read(input: &[u8], wanted: &Wanted) -> Result<Symbols, Error> {
+    if input.is_empty() {
+        return Err(Error::Empty);
+    }
+    if pdb::recognizes(input) {
+        return Ok(Symbols::Table(pdb::read(input, wanted)?));
+    }
+    if input.starts_with(snapshot::MAGIC.as_bytes()) {
+        let text = str::from_utf8(input).map_err(|error| Error::Utf8 { offset: error.valid_up_to() })?;
+        return Ok(Symbols::Snapshot(Snapshot::parse(text)?));
+    }
+    match isf::read(input, wanted) {
+        Err(isf::Error::Unrecognized) => Err(Error::Unrecognized),
+        result => Ok(Symbols::Table(result?)),
+    }
+}
+
+/// Why a symbol file cannot be read, and what to do. The caller knows the file's name and puts it in front.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Error {
+    /// The input is empty.
+    Empty,
+    /// The input begins like no symbol file.
+    Unrecognized,
+    /// A snapshot that is not UTF-8.
+    Utf8 {
+        /// Where, in bytes.
+        offset: usize,
+    },
+    /// A program database, or what is taken for one.
+    Pdb(pdb::Error),
+    /// An ISF table.
+    Isf(isf::Error),
+    /// A snapshot.
+    Snapshot(snapshot::Error),
+}
+
+impl From<pdb::Error> for Error {
+    fn from(error: pdb::Error) -> Error {
+        Error::Pdb(error)
+    }
+}
+
+impl From<isf::Error> for Error {
+    fn from(error: isf::Error) -> Error {
+        Error::Isf(error)
+    }
+}
+
+impl From<snapshot::Error> for Error {
+    fn from(error: snapshot::Error) -> Error {
+        Error::Snapshot(error)
+    }
+}
+
+impl Display for Error {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        match self {
+            Error::Empty => f.write_str("an empty file: fetch or make it again"),
+            Error::Unrecognized => f.write_str(
+                "no symbol file: give a program database (.pdb, .pdz), an ISF table (.json, .json.xz) or a snapshot (.facts)",
+            ),
+            Error::Utf8 { offset } => write!(f, "a snapshot that is not UTF-8 at byte {offset}: make it again from its table"),
+            Error::Pdb(error) => error.fmt(f),
+            Error::Isf(error) => error.fmt(f),
+            Error::Snapshot(error) => error.fmt(f),
+        }
+    }
+}
+
+impl std::error::Error for Error {}

@@ -1,0 +1,122 @@
+//! Program databases: what clang and a linker make of our own headers reads as our layouts, and so does a real kernel's.
+
+use etw_layouts_codegen::axis::Arch;
+use etw_layouts_codegen::emit::c;
+use etw_layouts_codegen::layouts::Layouts;
+use etw_layouts_symbols::compare::Status;
+use etw_layouts_symbols::{self as symbols, Rules, Symbols, Table, Wanted, compare};
+use rayon::prelude::*;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use xtask::tables::{self, Stated};
+use xtask::{project, verify};
+
+#[test]
+fn compiled_headers_read_as_our_layouts() {
+    let Some(linker) = linker() else { return };
+    let layouts = project::layouts().expect("the specs resolve");
+    let folder = std::env::temp_dir().join(format!("etw-layouts-pdb-{}", std::process::id()));
+    fs::create_dir_all(&folder).expect("a temporary folder");
+    // Some of all eras, and the newest of both architectures.
+    let count = layouts.by_target.len();
+    let targets: Vec<_> = (0..count).filter(|target| target % 7 == 0 || target + 2 >= count).collect();
+    let facts: u64 = targets.into_par_iter().map(|target| agree(&layouts, target, &linker, &folder)).sum();
+    fs::remove_dir_all(&folder).expect("the temporary folder can be removed");
+    assert!(facts > 5000, "only {facts} facts were compared");
+}
+
+/// Compiles the header of a target, and returns how many facts are in the program database and in the layouts.
+fn agree(layouts: &Layouts, target: usize, linker: &[String], folder: &Path) -> u64 {
+    let name = layouts.spec.axis.target_name(target);
+    let names: Vec<_> = verify::names(layouts, None).expect("all names");
+    let names: Vec<_> = names.into_iter().filter(|name| layouts.get(target, name).is_some()).collect();
+    let bytes = linked(layouts, target, &names, linker, &folder.join(&name), &[]);
+    let wanted: Wanted = names.iter().copied().collect();
+    let Ok(Symbols::Table(table)) = symbols::read(&bytes, &wanted) else { panic!("{name}: no types") };
+    let Table { pdb, arch, types, .. } = table;
+    assert_eq!(pdb.map(|pdb| pdb.age), Some(1), "{name}");
+    assert!(arch.is_some_and(|arch| name.ends_with(arch.as_str())), "{name}: {arch:?}");
+    let ours = verify::ours::types(layouts, target, &names);
+    let mut facts = 0;
+    for report in compare(&ours, &types, Rules::Faithful) {
+        let differences: Vec<_> = report.differences.iter().map(ToString::to_string).collect();
+        assert_eq!(report.status, Status::Equal, "{name} {}: {differences:#?}", report.name);
+        facts += report.equal;
+    }
+    facts
+}
+
+/// A library with a variable of each type, so that the compiler keeps them all; its program database.
+pub fn linked(
+    layouts: &Layouts,
+    target: usize,
+    names: &[&str],
+    linker: &[String],
+    stem: &Path,
+    resources: &[PathBuf],
+) -> Vec<u8> {
+    let (triple, machine) = match layouts.spec.axis.targets[target].arch {
+        Arch::X86 => ("i686-pc-windows-msvc", "/machine:x86"),
+        Arch::X64 => ("x86_64-pc-windows-msvc", "/machine:x64"),
+    };
+    let mut text = c::header(layouts, target);
+    for name in names {
+        text += &format!("{name} variable_{name};\n");
+    }
+    let file = |extension: &str| PathBuf::from(format!("{}.{extension}", stem.display()));
+    fs::write(file("c"), text).expect("a temporary file");
+    let mut clang = Command::new("clang");
+    clang.args(["-target", triple, "-g", "-gcodeview", "-c", "-o"]).args([file("obj"), file("c")]);
+    let mut link = Command::new(&linker[0]);
+    link.args(&linker[1..]).args(["/dll", "/noentry", "/nodefaultlib", "/debug", machine]);
+    link.args([("/out:", "dll"), ("/pdb:", "pdb")].map(|(flag, extension)| format!("{flag}{}", file(extension).display())));
+    link.arg(file("obj")).args(resources);
+    for command in [&mut clang, &mut link] {
+        let output = command.output().expect("clang and the linker start");
+        assert!(output.status.success(), "{command:?}: {}", String::from_utf8_lossy(&output.stderr));
+    }
+    fs::read(file("pdb")).expect("a program database")
+}
+
+/// LLD as a linker for Windows, from the system or from Rust; without it or clang, the test says what is missing.
+pub fn linker() -> Option<Vec<String>> {
+    let runs = |command: &[String]| Command::new(&command[0]).args(&command[1..]).arg("--version").output().is_ok();
+    if !runs(&["clang".into()]) {
+        println!("skipped: clang is not installed");
+        return None;
+    }
+    let rust = Command::new("rustc").args(["--print", "target-libdir"]).output().ok()?;
+    let library = PathBuf::from(String::from_utf8_lossy(&rust.stdout).trim());
+    let rust_lld = library.with_file_name("bin").join("rust-lld").display().to_string();
+    let candidates = [vec!["lld-link".into()], vec![rust_lld, "-flavor".into(), "link".into()]];
+    let found = candidates.into_iter().find(|candidate| runs(candidate));
+    if found.is_none() {
+        println!("skipped: neither lld-link nor rust-lld is installed");
+    }
+    found
+}
+
+/// Plain and compressed, it is the kernel of XP SP3, which knows neither its machine nor its build.
+#[test]
+fn the_kernel_of_xp_agrees() {
+    let Some(folder) = std::env::var_os("ETW_LAYOUTS_SYMBOLS").map(PathBuf::from) else {
+        println!("skipped: ETW_LAYOUTS_SYMBOLS is not set");
+        return;
+    };
+    let layouts = project::layouts().expect("the specs resolve");
+    let names = verify::names(&layouts, None).expect("all names");
+    let wanted: Wanted = names.iter().copied().collect();
+    let stated = Stated { build: Some("5.1.2600-sp3".into()), arch: None };
+    for file in ["ntkrnlpa_xpsp3_x86_30B5FB31.pdb", "msfz_ntkrnlpa_xpsp3_x86.pdz"] {
+        let path = folder.join("pdb").join(file);
+        let tables = tables::read(&path, &layouts.spec.axis, &wanted, &stated).unwrap_or_else(|error| panic!("{error}"));
+        let checked = verify::compared(&layouts, &names, &tables[0]).expect("a known kernel");
+        for (name, standing) in &checked.structures {
+            assert!(standing.differences.is_empty(), "{file}: {name} differs");
+        }
+        let context = &checked.structures["WMI_LOGGER_CONTEXT"];
+        assert_eq!((context.status, context.equal), ("equal", 131), "{file}");
+        assert_eq!(tables[0].pdb.as_ref().map(|pdb| (pdb.guid, pdb.age)), Some((0x30B5_FB31_AE7E_4ACA_ABA7_50AA_241F_F331, 1)));
+    }
+}
