@@ -3,7 +3,7 @@
 use crate::axis::TargetSet;
 use crate::ctype::CType;
 use crate::source::Span;
-use crate::spec::{Kind, Source, Spec, Unknown};
+use crate::spec::{Definition, Kind, Member, Source, Spec, Unknown};
 use std::collections::BTreeMap;
 
 /// The layouts of a spec set.
@@ -276,6 +276,40 @@ impl Bits {
             width => u64::MAX >> (64 - width.min(64)),
         };
         ones.checked_shl(self.position as u32).unwrap_or(0)
+    }
+}
+
+impl Info {
+    /// What is known about a member at a target. A layout's own infos are those of the first target that has it.
+    pub fn of(spec: &Spec, definition: &Definition, member: &Member, target: usize) -> Self {
+        let source = member.source.get(target).or(definition.source.get(target)).map(|piece| piece.value);
+        let documented = member.offset.get(target).is_some() || member.mask.get(target).is_some();
+        let errata = member.errata.iter().filter(|e| e.scope.contains(target));
+        let unverifiable = member.unverifiable.get(target).or(definition.unverifiable.get(target));
+        Self {
+            doc: member.doc.clone(),
+            scope: member.scope.clone(),
+            source: source.unwrap_or(Source::Document),
+            documented,
+            unknown: member.unknown,
+            errata: errata.map(|e| e.sentence(&spec.axis)).collect(),
+            unverifiable: unverifiable.map(|piece| piece.value.clone()),
+            span: member.span,
+        }
+    }
+
+    /// Where it is known from, in words.
+    pub fn known(&self) -> &'static str {
+        match (self.unknown, self.source, self.documented) {
+            (Some(Unknown::Use), ..) => "bytes of no known use",
+            (Some(Unknown::Name), ..) => "documented without a name",
+            (Some(Unknown::Type), ..) => "documented without a type",
+            (Some(Unknown::NameAndType), ..) => "documented without name and type",
+            (None, Source::Document, true) => "documented",
+            (None, Source::Document, false) => "documented, its place inferred",
+            (None, Source::Symbols, _) => "seen in symbols",
+            (None, Source::Inferred, _) => "inferred",
+        }
     }
 }
 

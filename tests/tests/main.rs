@@ -1,6 +1,7 @@
 //! Tests of the whole pipeline: specs, layouts, generated code, symbols.
 
 mod clang;
+mod commands;
 mod fresh;
 mod generated;
 mod image;

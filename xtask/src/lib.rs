@@ -3,12 +3,16 @@
 #![forbid(unsafe_code)]
 
 pub mod ci;
+pub mod columns;
+pub mod diff;
 pub mod errata;
 pub mod generate;
 pub mod header;
 pub mod mutants;
+pub mod names;
 pub mod project;
 pub mod readme;
+pub mod show;
 pub mod snapshot;
 pub mod tables;
 pub mod verify;

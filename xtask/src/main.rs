@@ -4,7 +4,7 @@
 
 use clap::{Parser, Subcommand};
 use std::process::ExitCode;
-use xtask::{Outcome, ci, generate, header, mutants, snapshot, verify};
+use xtask::{Outcome, ci, diff, generate, header, mutants, show, snapshot, verify};
 
 /// Knows, proves and generates the memory layouts of Event Tracing for Windows.
 ///
@@ -21,6 +21,8 @@ enum Command {
     Generate(generate::Args),
     Verify(verify::Args),
     Snapshot(snapshot::Args),
+    Show(show::Args),
+    Diff(diff::Args),
     Header(header::Args),
     Mutants(mutants::Args),
     Ci(ci::Args),
@@ -31,6 +33,8 @@ fn main() -> ExitCode {
         Command::Generate(args) => generate::run(&args),
         Command::Verify(args) => verify::run(&args),
         Command::Snapshot(args) => snapshot::run(&args),
+        Command::Show(args) => show::run(&args),
+        Command::Diff(args) => diff::run(&args),
         Command::Header(args) => header::run(&args),
         Command::Mutants(args) => mutants::run(&args),
         Command::Ci(args) => ci::run(&args),

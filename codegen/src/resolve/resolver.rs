@@ -4,7 +4,7 @@ use crate::layouts::*;
 use crate::place::Placer;
 use crate::problems::Problems;
 use crate::source::Span;
-use crate::spec::{self, Body, Definition, Kind, Member, Shape, Source, Spec};
+use crate::spec::{self, Body, Definition, Kind, Member, Shape, Spec};
 use std::collections::{BTreeMap, HashMap};
 
 /// Every type at every target, each distinct layout once, in the order of their first use.
@@ -172,26 +172,8 @@ impl Resolver<'_, '_> {
             bits,
             align,
             values: member.values.as_ref().map(|values| values.value.clone()),
-            info: self.info(definition, member),
+            info: Info::of(self.spec, definition, member, self.target),
         })
-    }
-
-    fn info(&self, definition: &Definition, member: &Member) -> Info {
-        let target = self.target;
-        let source = member.source.get(target).or(definition.source.get(target)).map(|piece| piece.value);
-        let documented = member.offset.get(target).is_some() || member.mask.get(target).is_some();
-        let errata = member.errata.iter().filter(|e| e.scope.contains(target));
-        let unverifiable = member.unverifiable.get(target).or(definition.unverifiable.get(target));
-        Info {
-            doc: member.doc.clone(),
-            scope: member.scope.clone(),
-            source: source.unwrap_or(Source::Document),
-            documented,
-            unknown: member.unknown,
-            errata: errata.map(|e| e.sentence(&self.spec.axis)).collect(),
-            unverifiable: unverifiable.map(|piece| piece.value.clone()),
-            span: member.span,
-        }
     }
 
     pub(super) fn too_large<T>(&mut self, span: Span) -> Option<T> {

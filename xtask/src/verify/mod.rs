@@ -4,12 +4,12 @@ mod count;
 pub mod ours;
 pub mod report;
 
+use crate::names::{self, Among};
 use crate::tables::{self, Stated, Table};
 use crate::{Error, Outcome, errata, project};
 use clap::ValueEnum;
 use etw_layouts_codegen::axis::Arch;
 use etw_layouts_codegen::layouts::Layouts;
-use etw_layouts_codegen::nearest;
 use etw_layouts_symbols::Wanted;
 use etw_layouts_symbols::compare::Status;
 use etw_layouts_symbols::{Rules, compare};
@@ -111,13 +111,7 @@ fn report(layouts: &Layouts, only: Option<&str>, symbols: &[PathBuf], stated: &S
 ///
 /// A name that no spec has.
 pub fn names<'a>(layouts: &'a Layouts, only: Option<&str>) -> Result<Vec<&'a str>, Error> {
-    let all = || layouts.spec.definitions.keys().map(String::as_str).filter(|name| !ours::is_macros(layouts, name));
-    let Some(only) = only else { return Ok(all().collect()) };
-    if let Some(name) = all().find(|name| *name == only) {
-        return Ok(vec![name]);
-    }
-    let near = nearest(only, all()).map(|near| format!("; did you mean `{near}`?")).unwrap_or_default();
-    Err(format!("there is no structure `{only}`{near} There are {}", all().collect::<Vec<_>>().join(", ")).into())
+    names::names(layouts, Among::Symbols, only)
 }
 
 fn check(layouts: &Layouts, names: &[&str], files: &[PathBuf], stated: &Stated) -> Result<Vec<Checked>, Error> {

@@ -2,7 +2,6 @@
 
 use super::Emitter;
 use crate::layouts::{Aggregate, Field, LayoutId};
-use crate::spec::{Source, Unknown};
 use std::fmt::Write;
 
 impl Emitter<'_> {
@@ -38,7 +37,7 @@ impl Emitter<'_> {
                 _ => write!(ty, "`, bits `{} to {last}", bits.position),
             };
         }
-        let mut doc = format!("`{offset:#04x}`: `{ty}`, {}, {}.", self.layouts.spec.axis.describe(&info.scope), known(field));
+        let mut doc = format!("`{offset:#04x}`: `{ty}`, {}, {}.", self.layouts.spec.axis.describe(&info.scope), info.known());
         if !info.doc.is_empty() {
             let _ = write!(doc, " {}", info.doc);
         }
@@ -47,20 +46,6 @@ impl Emitter<'_> {
             let _ = write!(doc, "\nErratum, {erratum}.\n");
         }
         comment(&doc, "    ")
-    }
-}
-
-/// Where a member is known from.
-fn known(field: &Field) -> &'static str {
-    match (field.info.unknown, field.info.source, field.info.documented) {
-        (Some(Unknown::Use), ..) => "bytes of no known use",
-        (Some(Unknown::Name), ..) => "documented without a name",
-        (Some(Unknown::Type), ..) => "documented without a type",
-        (Some(Unknown::NameAndType), ..) => "documented without name and type",
-        (None, Source::Document, true) => "documented",
-        (None, Source::Document, false) => "documented, its place inferred",
-        (None, Source::Symbols, _) => "seen in symbols",
-        (None, Source::Inferred, _) => "inferred",
     }
 }
 
