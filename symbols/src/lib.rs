@@ -6,8 +6,9 @@
 //! - [`mod@compare`] holds any definitions against them, fact by fact.
 //!
 //! Offsets and sizes are bytes, bit positions count from the least significant bit of the unit.
-//! Nothing here computes a layout: every number is one that a table states. The sole sum is that of a member of an
-//! anonymous aggregate, whose offset is counted from the start of the enclosing one, as C counts it.
+//! Nothing here computes a layout: every number is one that a table states. Two are worked out from such numbers: the offset
+//! of a member of an anonymous aggregate is counted from the start of the enclosing one, as C counts it, and the elements
+//! of an array, of which a program database states the bytes, are as many as their size makes them.
 
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]

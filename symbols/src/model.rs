@@ -25,7 +25,7 @@ pub struct Table {
 /// The identity of a program database, as a debugger asks a symbol server for it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Pdb {
-    /// The file's name, such as `ntkrnlmp.pdb`.
+    /// The file's name, such as `ntkrnlmp.pdb`; empty if the source does not know it.
     pub name: String,
     /// The GUID, its 32 hexadecimal digits read as one number. Never zero.
     pub guid: u128,

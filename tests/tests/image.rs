@@ -3,7 +3,7 @@
 use crate::pdb_from_header::{linked, linker};
 use etw_layouts_codegen::axis::Build;
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use xtask::tables::{self, Stated};
 use xtask::{project, verify};
 
@@ -12,10 +12,11 @@ fn an_image_leads_to_its_symbols() {
     let Some(linker) = linker() else { return };
     let layouts = project::layouts().expect("the specs resolve");
     let axis = &layouts.spec.axis;
-    let folder = std::env::temp_dir().join(format!("etw-layouts-image-{}", std::process::id()));
+    let temporary = Temporary(std::env::temp_dir().join(format!("etw-layouts-image-{}", std::process::id())));
+    let folder = &temporary.0;
     for target in [0, layouts.by_target.len() - 1] {
         let stem = folder.join(axis.target_name(target));
-        fs::create_dir_all(&folder).expect("a temporary folder");
+        fs::create_dir_all(folder).expect("a temporary folder");
         let names = verify::names(&layouts, None).expect("all names");
         let held: Vec<_> = names.iter().copied().filter(|name| layouts.get(target, name).is_some()).collect();
         let kernel = &axis.kernels[axis.targets[target].kernel];
@@ -38,9 +39,16 @@ fn an_image_leads_to_its_symbols() {
         let equal = checked.structures.values().filter(|standing| standing.status == "equal").count();
         assert_eq!((checked.target, equal), (target, held.len()));
         assert!(tables::from_image(&pdb, Some(&path)).is_err_and(|error| error.to_string().contains("not a PE image but a PDB")));
-        fs::remove_dir_all(&folder).expect("the temporary folder can be removed");
     }
-    assert!(!Path::new(&folder).exists());
+}
+
+/// A folder that goes away with all that is in it, also when the test fails.
+struct Temporary(PathBuf);
+
+impl Drop for Temporary {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.0);
+    }
 }
 
 /// A compiled resource file: the empty resource with which each begins, and one of type 16, number 1.

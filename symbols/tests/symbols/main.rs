@@ -6,6 +6,9 @@ mod fixture;
 mod image;
 mod isf;
 mod isf_errors;
+mod pdb;
+mod pdb_errors;
+mod pdb_fixture;
 #[cfg(feature = "store")]
 mod pe;
 #[cfg(feature = "store")]

@@ -1,0 +1,98 @@
+//! What comes out of a program database.
+
+use crate::fixture;
+use crate::pdb_fixture::{Form, container, file, information, modules, streams, words};
+use etw_layouts_symbols::{Arch, Pdb, Symbols, Table, Wanted, isf, pdb, read};
+use ruzstd::encoding::{CompressionLevel, compress_to_vec};
+
+fn logger(input: &[u8]) -> Table {
+    pdb::read(input, &Wanted::from_iter(["LOGGER"])).unwrap_or_else(|error| panic!("{error}"))
+}
+
+/// The same facts give the same types, whoever states them.
+#[test]
+fn types_are_those_of_a_table() {
+    let theirs = fixture::read(&fixture::table()).unwrap();
+    for form in [Form::Old, Form::New] {
+        assert_eq!(logger(&file(form)).types, theirs.types);
+    }
+    let all = fixture::table().to_string();
+    let all = isf::read(all.as_bytes(), &Wanted::All).unwrap();
+    assert_eq!(pdb::read(&file(Form::New), &Wanted::All).map(|table| table.types), Ok(all.types));
+}
+
+#[test]
+fn identity() {
+    let Table { producer, pdb, arch, .. } = logger(&file(Form::New));
+    let guid = 0x0123_4567_89AB_CDEF_0123_4567_89AB_CDEF;
+    assert_eq!(producer, "program database");
+    assert_eq!((pdb, arch), (Some(Pdb { name: String::new(), guid, age: 2 }), Some(Arch::X64)));
+    // The size of pointers tells the architecture, where no machine is named.
+    let old = logger(&file(Form::Old));
+    assert_eq!((old.pdb, old.arch), (None, Some(Arch::X64)));
+    for (machine, arch) in [(0, Some(Arch::X64)), (0x14C, Some(Arch::X86)), (0xAA64, None)] {
+        let mut streams = streams(Form::New);
+        streams[3] = modules(Form::New, machine);
+        assert_eq!(logger(&container(Form::New, &streams)).arch, arch, "machine {machine:#x}");
+    }
+    let mut compiler = streams(Form::New);
+    compiler[1] = information(Form::New, &[*b"VC14"]);
+    compiler.truncate(3);
+    assert_eq!(logger(&container(Form::New, &compiler)).pdb.map(|pdb| pdb.age), Some(3));
+}
+
+#[test]
+fn compressed_files_are_the_same() {
+    assert_eq!(logger(&msfz()), logger(&file(Form::New)));
+}
+
+#[test]
+fn content_tells_the_format() {
+    let wanted = Wanted::from_iter(["LOGGER"]);
+    let table = fixture::table().to_string();
+    for input in [file(Form::Old), file(Form::New), msfz(), table.into_bytes()] {
+        assert!(matches!(read(&input, &wanted), Ok(Symbols::Table(table)) if table.types.contains_key("LOGGER")));
+    }
+    let snapshot = "etw-layouts-symbols 1\nproducer none\nkernel 5.1.2600.0 x86 -\n";
+    assert!(matches!(read(snapshot.as_bytes(), &wanted), Ok(Symbols::Snapshot(_))));
+    let message = |input: &[u8]| read(input, &wanted).unwrap_err().to_string();
+    assert!(message(b"").starts_with("an empty file"));
+    assert!(message(b"PK\x03\x04").starts_with("no symbol file: give a program database"));
+    assert!(message(b"{}").starts_with("JSON but not ISF"));
+    assert!(message(b"etw-layouts-symbols 2\n").starts_with("line 1"));
+    assert!(message(b"etw-layouts-symbols 1\n\xFF").starts_with("a snapshot that is not UTF-8 at byte 22"));
+    assert!(message(b"MSCF").starts_with("a CAB-compressed symbol file"));
+}
+
+/// One stream as it is, one in two parts of a compressed chunk, one across two chunks of which one is not compressed.
+pub fn msfz() -> Vec<u8> {
+    let streams = streams(Form::New);
+    let [_, information, types, modules] = &streams[..] else { unreachable!() };
+    let chunk = [&types[..], &modules[..10]].concat();
+    let packed = compress_to_vec(&chunk[..], CompressionLevel::Fastest);
+    let rest = &modules[10..];
+    let (information_at, packed_at) = (80, 80 + information.len());
+    let rest_at = packed_at + packed.len();
+    let (types_size, chunked) = (types.len() as u32, 1 << 31);
+    let directory = words(
+        &[
+            &[0][..],
+            &[information.len() as u32, information_at, 0, 0],
+            &[100, 0, chunked, types_size - 100, 100, chunked, 0],
+            &[modules.len() as u32, types_size, chunked, 0],
+            &[u32::MAX],
+        ]
+        .concat(),
+    );
+    let chunks = words(
+        &[
+            [packed_at as u32, 0, 1, packed.len() as u32, chunk.len() as u32],
+            [rest_at as u32, 0, 0, rest.len() as u32, rest.len() as u32],
+        ]
+        .concat(),
+    );
+    let directory_at = rest_at + rest.len();
+    let (size, chunks_at) = (directory.len() as u32, directory_at + directory.len());
+    let header = words(&[0, 0, directory_at as u32, 0, chunks_at as u32, 0, 5, 0, size, size, 2, chunks.len() as u32]);
+    [b"Microsoft MSFZ Container\r\n\x1aALD\0\0", &header[..], information, &packed, rest, &directory, &chunks].concat()
+}

@@ -1,0 +1,223 @@
+//! What is no program database, or a damaged one, and what each says.
+
+use crate::pdb::msfz;
+use crate::pdb_fixture::{Form, container, file, information, modules, record, streams, type_stream, words};
+use etw_layouts_symbols::pdb::{self, Error};
+use etw_layouts_symbols::{Table, Wanted};
+use std::path::Path;
+
+fn logger(input: &[u8]) -> Result<Table, Error> {
+    pdb::read(input, &Wanted::from_iter(["LOGGER"]))
+}
+
+fn message(input: &[u8]) -> String {
+    logger(input).unwrap_err().to_string()
+}
+
+/// A file whose types are these records, of which the last is `LOGGER`.
+fn records(records: &[Vec<u8>]) -> Vec<u8> {
+    let mut streams = streams(Form::New);
+    streams[2] = type_stream(20_040_203, records);
+    container(Form::New, &streams)
+}
+
+/// A structure without members but those of a list.
+fn structure(name: &str, list: u32) -> Vec<u8> {
+    record(0x1505, &[&[0; 4], &words(&[list, 0, 0])[..], &[8, 0], name.as_bytes(), &[0]].concat())
+}
+
+/// A list of one member of a type.
+fn list(ty: u32) -> Vec<u8> {
+    record(0x1203, &[&[0x0D, 0x15, 3, 0], &words(&[ty])[..], &[0, 0], b"Member\0"].concat())
+}
+
+#[test]
+fn what_is_none() {
+    let with = |features: &[[u8; 4]], machine, types: &[u8]| {
+        let streams = [vec![], information(Form::New, features), types.to_vec(), modules(Form::New, machine)];
+        container(Form::New, &streams)
+    };
+    let mut unknown = msfz();
+    unknown[60] = 2;
+    let mut version = msfz();
+    version[32] = 1;
+    let whole = file(Form::New);
+    let cases: [(&[u8], &str); 17] = [
+        (b"", "an empty file"),
+        (b"{}", "not a program database"),
+        (b"MZ\x90\0", "a program or library"),
+        (b"MSCF\0\0\0\0", "a CAB-compressed symbol file"),
+        (b"BSJB\x01\0", "a Portable PDB"),
+        (b"Microsoft C/C++ program", "a truncated PDB that breaks off after 23 bytes"),
+        (b"Microsoft C/C++ compiled header, precompiled by version 14\r\n", "not a program database"),
+        (&whole[..40], "a truncated PDB that breaks off after 40 bytes"),
+        (&whole[..whole.len() - 1], "a truncated PDB of 10239 bytes that should have 10240"),
+        (&msfz()[..70], "a truncated PDB that breaks off after 70 bytes"),
+        (&with(&[*b"MINI"], 0x8664, &[]), "a PDB linked with /DEBUG:FASTLINK"),
+        (&with(&[], 0xC0EE, &[]), "a Windows PDB of a .NET assembly"),
+        (&with(&[], 0x8664, &type_stream(20_040_203, &[])), "a PDB without types"),
+        (&container(Form::Old, &[vec![], information(Form::Old, &[])]), "an MSF 2.00 file without types"),
+        (&with(&[], 0x8664, &type_stream(19_950_410, &[])), "a PDB with types of version 19950410"),
+        (&unknown, "a PDB with MSFZ compression 2"),
+        (&version, "a PDB with MSFZ version 1"),
+    ];
+    for (input, expected) in cases {
+        let message = message(input);
+        assert!(message.starts_with(expected), "{message}, not {expected}");
+        assert!(message.contains(": "), "no remedy in {message}");
+    }
+}
+
+/// Each of these makes `pdb2` panic, recurse or allocate without end, if it is handed over.
+#[test]
+fn what_a_library_takes_for_sound() {
+    let nested = record(0x1203, &[0x03, 0x12].repeat(30_000));
+    let number = record(0x1203, &[&[0x0D, 0x15, 3, 0], &words(&[0x22])[..], &[0x05, 0x80], b"Member\0"].concat());
+    let pointer = |attributes| record(0x1002, &words(&[0x22, attributes]));
+    let named_array = record(0x1503, &[&words(&[0x22, 0x23])[..], &[8, 0], b"Name\0"].concat());
+    let shape = record(0x000A, &[1, 0, 0xFF, 0]);
+    let endless = record(0x1203, &[&[0x04, 0x14, 0, 0][..], &words(&[0x1000])].concat());
+    let itself = record(0x1001, &[&words(&[0x1000])[..], &[0, 0]].concat());
+    let array = record(0x1503, &[&words(&[0x22, 0x23])[..], &[7, 0, 0]].concat());
+    let cases = [
+        (nested, 0, "type 0x1000 is malformed"),
+        (number, 0, "type 0x1000 is malformed"),
+        (pointer(0x1F), 1, "type 0x1000 is malformed"),
+        (pointer(0xEC), 1, "type 0x1000 is malformed"),
+        (named_array, 1, "type 0x1000 is malformed"),
+        (endless, 0, "unnamed types repeat without end"),
+        (itself, 1, "nests types more than 64 deep"),
+        (array, 1, "holds no number of elements"),
+    ];
+    for (bad, through_member, expected) in cases {
+        let member = if through_member == 1 { list(0x1000) } else { record(0x1203, &[]) };
+        let input = records(&[bad, member, structure("_LOGGER", 0x1000 + through_member)]);
+        let message = message(&input);
+        assert!(message.contains(expected), "{message}, not {expected}");
+    }
+    // What a member does not lead to does no harm, and a kind without a place in the model is a type unknown.
+    assert!(logger(&records(&[shape, list(0x1000), structure("_LOGGER", 0x1001)])).is_ok());
+
+    let announced = |at: usize, value: u32| {
+        let mut streams = streams(Form::New);
+        streams[2][at..at + 4].copy_from_slice(&words(&[value]));
+        message(&container(Form::New, &streams))
+    };
+    assert!(announced(4, 0x4000).contains("the header of its types is none"));
+    assert!(announced(8, u32::MAX - 1).contains("the header of its types is none"));
+    assert!(announced(12, u32::MAX).contains("says it ends at 0xffffffff"));
+    assert!(announced(16, u32::MAX).contains("its types break off"));
+}
+
+#[test]
+fn definitions_that_disagree() {
+    let two = [list(0x22), structure("_LOGGER", 0x1000), record(0x1203, &[]), structure("LOGGER", 0x1002)];
+    assert_eq!(logger(&records(&two)), Err(Error::Ambiguous { name: "LOGGER".into() }));
+    // Who wants all types gets the others.
+    let all = pdb::read(&records(&[&two[..], &[structure("_OTHER", 0x1000)]].concat()), &Wanted::All).unwrap();
+    assert_eq!(all.types.into_keys().collect::<Vec<_>>(), ["OTHER"]);
+}
+
+/// Each level holds the one below twice, so that the members double with it.
+#[test]
+fn repetition_is_bounded() {
+    let mut doubling = vec![record(0x1203, &[])];
+    for level in 0..25 {
+        let below = 0x1000 + 2 * level;
+        doubling.push(structure("__unnamed", below));
+        let twice = [&list(below + 1)[4..], &list(below + 1)[4..]].concat();
+        doubling.push(record(0x1203, &twice));
+    }
+    doubling.push(structure("_LOGGER", 0x1000 + 50));
+    assert_eq!(logger(&records(&doubling)), Err(Error::TooLarge));
+}
+
+/// A directory that gives one page to a stream many times, and a chunk that claims to unpack into what no file holds.
+#[test]
+fn memory_is_bounded() {
+    let mut repeated = file(Form::New);
+    let page = |file: &[u8], at: usize| u32::from_le_bytes(file[at..at + 4].try_into().unwrap()) as usize * 1024;
+    let directory = page(&repeated, page(&repeated, 52));
+    // The fourth size is that of the type stream; the pages follow the sizes.
+    repeated[directory + 12..directory + 16].copy_from_slice(&words(&[200 * 1024]));
+    let pages = directory + 20;
+    for at in (pages..directory + 1000).step_by(4) {
+        repeated[at..at + 4].copy_from_slice(&words(&[3]));
+    }
+    repeated[44..48].copy_from_slice(&words(&[1000]));
+    assert!(matches!(logger(&repeated), Err(Error::Damaged { .. })));
+    let mut claims = msfz();
+    let chunks = page(&claims, 48) / 1024;
+    claims[chunks + 16..chunks + 20].copy_from_slice(&words(&[u32::MAX]));
+    assert!(message(&claims).contains("over 100 times as large"));
+}
+
+/// Bytes changed at seeded places, and every prefix.
+#[test]
+fn no_damage_panics() {
+    let wanted = [Wanted::All, Wanted::from_iter(["LOGGER"])];
+    for whole in [file(Form::Old), file(Form::New), msfz()] {
+        let mut state = 0x2545_F491_4F6C_DD1D_u64;
+        let mut random = |below: usize| {
+            state ^= state << 13;
+            state ^= state >> 7;
+            state ^= state << 17;
+            (state % below as u64) as usize
+        };
+        // Where pages are in use; of most, nothing is.
+        let used: Vec<_> = (0..whole.len()).filter(|&at| whole[at] != 0 || at % 16 == 0).collect();
+        for round in 0..4000 {
+            let mut damaged = whole.clone();
+            for _ in 0..1 + random(4) {
+                let at = used[random(used.len())];
+                damaged[at] = if round % 2 == 0 { random(256) as u8 } else { damaged[at] ^ (1 << random(8)) };
+            }
+            let _ = pdb::read(&damaged, &wanted[round % 2]);
+        }
+        for end in 0..whole.len() {
+            if pdb::read(&whole[..end], &wanted[1]).is_ok() {
+                panic!("{end} of {} bytes are enough", whole.len());
+            }
+        }
+    }
+}
+
+/// All files of a folder of real ones, for those who have it: those that have types, and what the others say.
+#[test]
+fn every_real_file_gives_types_or_its_own_message() {
+    const EXPECTED: [(&str, Result<usize, &str>); 21] = [
+        ("arm64_xcpt4.pdb", Ok(212)),
+        ("cab_named_pdb.pdb", Err("a CAB-compressed symbol file: expand it first")),
+        ("compiler_vc141_nodbi.pdb", Ok(294)),
+        ("corrupt_29bytes.pdb", Err("a truncated PDB that breaks off after 29 bytes")),
+        ("corrupt_empty.pdb", Err("an empty file")),
+        ("corrupt_fuzzed.pdb", Err("a damaged PDB (MSF referred to page number")),
+        ("fastlink_x64.pdb", Err("a PDB linked with /DEBUG:FASTLINK")),
+        ("fastlink_x86.pdb", Err("a PDB linked with /DEBUG:FASTLINK")),
+        ("managed_windows_pdb_512.pdb", Err("a Windows PDB of a .NET assembly")),
+        ("minimal_x86.pdb", Ok(4)),
+        ("msf2_jg_vc60.idb", Err("an MSF 2.00 file without types")),
+        ("msf2_jg_vc60_types.pdb", Ok(704)),
+        ("msfz_HelloWorld.pdz", Err("a Windows PDB of a .NET assembly")),
+        ("msfz_ntkrnlpa_xpsp3_x86.pdz", Ok(491)),
+        ("ntdll_win10or11_x64_CCC0E361.pdb", Ok(608)),
+        ("ntdll_win7_x86_E3C1142B.pdb", Ok(318)),
+        ("ntkrnlpa_xpsp3_x86_30B5FB31.pdb", Ok(491)),
+        ("portable_ppdb_small.pdb", Err("a Portable PDB")),
+        ("types_x64_syzygy.pdb", Ok(40)),
+        ("types_x86_syzygy.pdb", Ok(40)),
+        ("wntdll_win10or11_x86_1C96EAD8.pdb", Ok(594)),
+    ];
+    let Some(folder) = std::env::var_os("ETW_LAYOUTS_SYMBOLS") else {
+        println!("skipped: ETW_LAYOUTS_SYMBOLS is not set");
+        return;
+    };
+    for (file, expected) in EXPECTED {
+        let input = std::fs::read(Path::new(&folder).join("pdb").join(file)).unwrap_or_else(|error| panic!("{file}: {error}"));
+        match (pdb::read(&input, &Wanted::All), expected) {
+            (Ok(table), Ok(count)) => assert_eq!(table.types.len(), count, "{file}"),
+            (Err(error), Err(message)) => assert!(error.to_string().starts_with(message), "{file}: {error}"),
+            (found, _) => panic!("{file}: {:?}", found.map(|table| table.types.len())),
+        }
+    }
+}
