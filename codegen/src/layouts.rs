@@ -214,6 +214,20 @@ impl Layouts {
         layout.targets.iter().find_map(|target| self.why_not(&layout.name, target)).map_or("", |why| why.text())
     }
 
+    /// The types that a structure embeds, and the sets of values that its members hold.
+    pub fn used<'a>(&'a self, aggregate: &'a Aggregate) -> Vec<&'a str> {
+        let mut names = Vec::new();
+        for field in &aggregate.fields {
+            names.extend(field.values.as_deref());
+            match field.ty.element() {
+                Type::Layout(id) => names.push(self.layouts[*id].name.as_str()),
+                Type::Inline(inner) => names.extend(self.used(inner)),
+                _ => {}
+            }
+        }
+        names
+    }
+
     /// Why no symbol data confirms a type at a target.
     pub fn why_not(&self, name: &str, target: usize) -> Option<WhyNot<'_>> {
         let axis = &self.spec.axis;
@@ -245,6 +259,17 @@ impl Layout {
             Form::Aggregate(aggregate) => aggregate.extent,
             Form::Enumeration(e) => Extent { size: e.size, align: e.size, required: 1 },
         }
+    }
+}
+
+impl Type {
+    /// The type of an array's elements, or the type itself.
+    pub fn element(&self) -> &Type {
+        let mut ty = self;
+        while let Type::Array { of, .. } = ty {
+            ty = of;
+        }
+        ty
     }
 }
 

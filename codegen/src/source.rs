@@ -48,6 +48,11 @@ impl Sources {
         &self.files[span.file as usize]
     }
 
+    /// The index of that file.
+    pub fn index(&self, span: Span) -> usize {
+        span.file as usize
+    }
+
     /// `path:line:column` of a span's start, counted from 1.
     pub fn place(&self, span: Span) -> String {
         let file = self.file(span);

@@ -1,6 +1,7 @@
 //! `cargo xtask mutants`: would a wrong fact be caught?
 
 mod facts;
+mod scope;
 
 pub use facts::{Kind, Mutant};
 
@@ -14,7 +15,7 @@ use etw_layouts_symbols::{Rules, Types};
 use indicatif::{ProgressBar, ProgressStyle};
 use rayon::prelude::*;
 use serde::Serialize;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 use std::path::Path;
 
@@ -65,6 +66,8 @@ pub struct Bench {
     tables: Vec<Table>,
     original: Layouts,
     types: Vec<Types>,
+    /// For each file, the files that a change of it can concern: what embeds it, and what those need.
+    concerned: Vec<BTreeSet<usize>>,
 }
 
 impl Bench {
@@ -82,7 +85,8 @@ impl Bench {
         let tables = files.iter().map(read).collect::<Result<Vec<_>, _>>()?.into_iter().flatten().collect();
         let labels = layouts.spec.axis.versions.iter().map(|version| version.label.clone()).collect();
         let types = all_types(&layouts, &names);
-        Ok(Self { sources: layouts.spec.sources.clone(), labels, tables, original: layouts, types })
+        let concerned = scope::concerned(&layouts);
+        Ok(Self { sources: layouts.spec.sources.clone(), labels, tables, original: layouts, types, concerned })
     }
 
     /// Every mutant, with the index of its file.
@@ -110,7 +114,7 @@ impl Bench {
     /// Applies a mutant to the specs, and runs all that checks them.
     pub fn run(&self, file: usize, mutant: &Mutant) -> Fate {
         let mut sources = Sources::default();
-        for (index, source) in self.sources.files().iter().enumerate() {
+        for (index, source) in self.sources.files().iter().enumerate().filter(|(index, _)| self.concerned[file].contains(index)) {
             let mut text = source.text.clone();
             if index == file {
                 text.replace_range(mutant.range.clone(), &mutant.with);
@@ -118,7 +122,7 @@ impl Bench {
             sources.add(source.path.clone(), text);
         }
         let path = self.path(file);
-        let subject = Path::new(path).file_stem().unwrap_or_default().to_string_lossy().into_owned();
+        let subject = path_stem(path);
         let shows = |text: &str| text.contains(path) || text.contains(&subject);
         let layouts = match compile(sources) {
             Ok(layouts) => layouts,
@@ -140,8 +144,11 @@ impl Bench {
     fn survivor(&self, layouts: &Layouts, names: &[&str], path: &str) -> Fate {
         let mutated = all_types(layouts, names);
         let mut reason = None;
+        let subject = path_stem(path);
         for (target, (new, old)) in mutated.iter().zip(&self.types).enumerate() {
-            for name in new.keys().chain(old.keys()).filter(|name| new.get(*name) != old.get(*name)) {
+            // What the mutated specs still have, and what they may have lost.
+            let all = new.keys().chain(old.keys().filter(|name| **name == subject));
+            for name in all.filter(|name| new.get(*name) != old.get(*name)) {
                 // A changed name is known to one side only.
                 let known = if layouts.spec.definitions.contains_key(name) { layouts } else { &self.original };
                 match known.why_not(name, target).map(|why| why.text().to_owned()) {
@@ -167,6 +174,11 @@ impl Bench {
         };
         self.tables.iter().filter(of).all(|table| Rules::for_producer(&table.producer) == Rules::Converted)
     }
+}
+
+/// The structure that a spec file is named for.
+fn path_stem(path: &str) -> String {
+    Path::new(path).file_stem().unwrap_or_default().to_string_lossy().into_owned()
 }
 
 fn all_types(layouts: &Layouts, names: &[&str]) -> Vec<Types> {

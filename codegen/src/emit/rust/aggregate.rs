@@ -1,7 +1,7 @@
 //! Structures and unions.
 
 use super::Emitter;
-use super::names::{element, inner_name, member, unnamed};
+use super::names::{inner_name, member, unnamed};
 use crate::layouts::{Aggregate, Field, Flat, LayoutId, Type};
 use crate::spec::Kind;
 use std::fmt::Write;
@@ -38,7 +38,7 @@ impl Emitter<'_> {
             let _ = write!(out, "\nruntime::undescribed!({name});\n");
         }
         for (field, field_name) in aggregate.fields.iter().zip(&names) {
-            if let Type::Inline(unnamed) = element(&field.ty) {
+            if let Type::Inline(unnamed) = field.ty.element() {
                 let sort = if unnamed.kind == Kind::Union { "union" } else { "structure" };
                 let doc = format!("/// The unnamed {sort} at {:#04x} of [`{name}`].\n", field.offset);
                 self.types(&inner_name(name, field_name), field.name.as_deref().unwrap_or_default(), &doc, unnamed, out);

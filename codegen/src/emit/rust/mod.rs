@@ -112,7 +112,7 @@ fn wanted(layouts: &Layouts, options: &Options) -> Vec<TargetSet> {
     while let Some(&name) = names.get(at) {
         for layout in layouts.layouts.iter().filter(|l| l.name == name) {
             if let Form::Aggregate(aggregate) = &layout.form {
-                let new: Vec<_> = names::used(layouts, aggregate).into_iter().filter(|n| !names.contains(n)).collect();
+                let new: Vec<_> = layouts.used(aggregate).into_iter().filter(|n| !names.contains(n)).collect();
                 names.extend(new);
             }
         }

@@ -1,7 +1,7 @@
 //! How generated items are called.
 
 use super::Emitter;
-use crate::layouts::{Aggregate, Field, Form, LayoutId, Layouts, Type};
+use crate::layouts::{Field, Form, LayoutId, Type};
 use crate::spec::Kind;
 
 /// The module of a structure.
@@ -23,28 +23,6 @@ pub(super) fn member(name: &str) -> String {
         name if KEYWORDS.contains(&name) => format!("r#{name}"),
         name => name.to_owned(),
     }
-}
-
-/// The types and sets of values that a structure names.
-pub(super) fn used<'a>(layouts: &'a Layouts, aggregate: &'a Aggregate) -> Vec<&'a str> {
-    let mut names = Vec::new();
-    for field in &aggregate.fields {
-        names.extend(field.values.as_deref());
-        match element(&field.ty) {
-            Type::Layout(id) => names.push(layouts.layouts[*id].name.as_str()),
-            Type::Inline(inner) => names.extend(used(layouts, inner)),
-            _ => {}
-        }
-    }
-    names
-}
-
-/// The type of an array's elements, or the type itself.
-pub(super) fn element(mut ty: &Type) -> &Type {
-    while let Type::Array { of, .. } = ty {
-        ty = of;
-    }
-    ty
 }
 
 impl Emitter<'_> {
@@ -88,7 +66,7 @@ impl Emitter<'_> {
 
     /// The natural alignment of a type, which its Rust type never exceeds.
     pub(super) fn align(&self, ty: &Type) -> u64 {
-        match element(ty) {
+        match ty.element() {
             Type::Scalar { size, .. } | Type::Pointer { size, .. } => *size,
             Type::Layout(id) => self.layouts.layouts[*id].extent().align,
             Type::Inline(aggregate) => aggregate.extent.align,
