@@ -2,6 +2,7 @@
 //!
 //! - [`pdb`] reads Microsoft's program databases, [`isf`] Volatility's ISF tables, [`snapshot`] this project's own reduced form
 //!   of the same facts; [`read()`] tells which of them a file is.
+//! - `image` reads which PDB belongs to a kernel's image, and `store` finds it along a symbol path (feature `store`).
 //! - [`mod@compare`] holds any definitions against them, fact by fact.
 //!
 //! Offsets and sizes are bytes, bit positions count from the least significant bit of the unit.
@@ -19,9 +20,13 @@ mod spelling;
 mod wanted;
 
 pub mod compare;
+#[cfg(feature = "store")]
+pub mod image;
 pub mod isf;
 pub mod pdb;
 pub mod snapshot;
+#[cfg(feature = "store")]
+pub mod store;
 
 pub use compare::{Rule, Rules, StructureReport, compare};
 pub use model::{Aggregate, AggregateKind, Arch, Definition, Enumeration, Integer, MAX_DEPTH, Member, Pdb, Table, Type, Types};

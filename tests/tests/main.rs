@@ -4,6 +4,7 @@ mod clang;
 mod commands;
 mod fresh;
 mod generated;
+mod image;
 mod mutants;
 mod own_specs;
 mod pdb_from_header;

@@ -31,7 +31,7 @@ fn agree(layouts: &Layouts, target: usize, linker: &[String], folder: &Path) -> 
     let name = layouts.spec.axis.target_name(target);
     let names: Vec<_> = verify::names(layouts, None).expect("all names");
     let names: Vec<_> = names.into_iter().filter(|name| layouts.get(target, name).is_some()).collect();
-    let bytes = linked(layouts, target, &names, linker, &folder.join(&name));
+    let bytes = linked(layouts, target, &names, linker, &folder.join(&name), &[]);
     let wanted: Wanted = names.iter().copied().collect();
     let Ok(Symbols::Table(table)) = symbols::read(&bytes, &wanted) else { panic!("{name}: no types") };
     let Table { pdb, arch, types, .. } = table;
@@ -48,7 +48,14 @@ fn agree(layouts: &Layouts, target: usize, linker: &[String], folder: &Path) -> 
 }
 
 /// A library with a variable of each type, so that the compiler keeps them all; its program database.
-fn linked(layouts: &Layouts, target: usize, names: &[&str], linker: &[String], stem: &Path) -> Vec<u8> {
+pub fn linked(
+    layouts: &Layouts,
+    target: usize,
+    names: &[&str],
+    linker: &[String],
+    stem: &Path,
+    resources: &[PathBuf],
+) -> Vec<u8> {
     let (triple, machine) = match layouts.spec.axis.targets[target].arch {
         Arch::X86 => ("i686-pc-windows-msvc", "/machine:x86"),
         Arch::X64 => ("x86_64-pc-windows-msvc", "/machine:x64"),
@@ -64,7 +71,7 @@ fn linked(layouts: &Layouts, target: usize, names: &[&str], linker: &[String], s
     let mut link = Command::new(&linker[0]);
     link.args(&linker[1..]).args(["/dll", "/noentry", "/nodefaultlib", "/debug", machine]);
     link.args([("/out:", "dll"), ("/pdb:", "pdb")].map(|(flag, extension)| format!("{flag}{}", file(extension).display())));
-    link.arg(file("obj"));
+    link.arg(file("obj")).args(resources);
     for command in [&mut clang, &mut link] {
         let output = command.output().expect("clang and the linker start");
         assert!(output.status.success(), "{command:?}: {}", String::from_utf8_lossy(&output.stderr));
@@ -73,7 +80,7 @@ fn linked(layouts: &Layouts, target: usize, names: &[&str], linker: &[String], s
 }
 
 /// LLD as a linker for Windows, from the system or from Rust; without it or clang, the test says what is missing.
-fn linker() -> Option<Vec<String>> {
+pub fn linker() -> Option<Vec<String>> {
     let runs = |command: &[String]| Command::new(&command[0]).args(&command[1..]).arg("--version").output().is_ok();
     if !runs(&["clang".into()]) {
         println!("skipped: clang is not installed");

@@ -1,11 +1,14 @@
 //! Symbol tables: where they are, which kernel each is of.
 
-use crate::Error;
+use crate::{Error, project};
 use etw_layouts_codegen::axis::{self, Axis, Build};
+use etw_layouts_symbols::image::{self, Image};
+use etw_layouts_symbols::store::SymbolPath;
 use etw_layouts_symbols::{self as symbols, Arch, Pdb, Snapshot, Symbols, Types, Wanted};
+use indicatif::{ProgressBar, ProgressStyle};
 use std::collections::BTreeMap;
-use std::fs;
 use std::path::{Path, PathBuf};
+use std::{env, fs};
 
 /// A symbol table and the kernel that it is of.
 pub struct Table {
@@ -117,6 +120,33 @@ fn tables(source: &str, snapshot: Snapshot) -> Vec<Table> {
 
 fn file_name(path: &Path) -> String {
     path.file_name().unwrap_or_default().to_string_lossy().into_owned()
+}
+
+/// The symbol file of a kernel's image, found along a symbol path and downloaded if the path says so, with the kernel's build
+/// and architecture. Without a path, the one in `_NT_SYMBOL_PATH`. Where the path names no cache, downloads are kept in
+/// `target/symbols`.
+///
+/// # Errors
+///
+/// What is wrong with the image or the path, or every place where the symbol file is not.
+pub fn from_image(image: &Path, symbol_path: Option<&str>) -> Result<(PathBuf, Build, axis::Arch), Error> {
+    let named = |error: &dyn std::fmt::Display| Error::from(format!("{}: {error}", image.display()));
+    let bytes = fs::read(image).map_err(|e| named(&e))?;
+    let Image { version: [major, minor, build, revision], arch, pdb } = image::read(&bytes).map_err(|e| named(&e))?;
+    let help = "say where symbols are with --symbol-path or _NT_SYMBOL_PATH: a folder, or srv*CACHE*https://SERVER";
+    let path = match symbol_path {
+        Some(path) => path.to_owned(),
+        None => env::var("_NT_SYMBOL_PATH").map_err(|_| named(&help))?,
+    };
+    let path = SymbolPath::parse(&path, &project::root().join("target/symbols"))?;
+    let style = ProgressStyle::with_template("{bar:30} {bytes}/{total_bytes} {bytes_per_sec} {msg}")?;
+    let bar = ProgressBar::no_length().with_style(style).with_message(pdb.name.clone());
+    let found = path.find(&pdb, &mut |done, whole| {
+        bar.set_length(whole.unwrap_or(done));
+        bar.set_position(done);
+    });
+    bar.finish_and_clear();
+    Ok((found.map_err(|e| named(&e))?, Build { number: [major, minor, build], revision }, ours(arch)))
 }
 
 fn ours(arch: Arch) -> axis::Arch {

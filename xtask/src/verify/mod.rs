@@ -8,6 +8,7 @@ use crate::names::{self, Among};
 use crate::tables::{self, Stated, Table};
 use crate::{Error, Outcome, errata, project};
 use clap::ValueEnum;
+use etw_layouts_codegen::axis::Arch;
 use etw_layouts_codegen::layouts::Layouts;
 use etw_layouts_symbols::compare::Status;
 use etw_layouts_symbols::{Rules, Wanted, compare};
@@ -25,6 +26,7 @@ use std::path::PathBuf;
 ///     cargo xtask verify
 ///     cargo xtask verify --symbols symbols/ --only WMI_LOGGER_CONTEXT
 ///     cargo xtask verify --symbols ntkrnlmp.json.xz --build 10.0.19041.1415 --arch x64 --format json
+///     cargo xtask verify --image ntoskrnl.exe --symbol-path 'srv*symbols*https://msdl.microsoft.com/download/symbols'
 ///
 /// Exit status: 0 nothing differs, 1 something differs, 2 unusable input.
 #[derive(clap::Args)]
@@ -40,6 +42,13 @@ pub struct Args {
     /// The architecture, where the file does not tell it.
     #[arg(long, value_parser = ["x86", "x64"])]
     arch: Option<String>,
+    /// A kernel, such as ntoskrnl.exe: it tells build and architecture, and its PDB is looked up along the symbol path.
+    #[arg(long, value_name = "PATH", conflicts_with_all = ["symbols", "build", "arch"])]
+    image: Option<PathBuf>,
+    /// Where PDBs are, as the debuggers write it: folders, srv*CACHE*URL, cache*FOLDER, between `;`. By default the value of
+    /// _NT_SYMBOL_PATH. What is downloaded without a CACHE is kept in target/symbols.
+    #[arg(long, value_name = "PATH", requires = "image")]
+    symbol_path: Option<String>,
     /// Compare one structure only.
     #[arg(long, value_name = "STRUCTURE")]
     only: Option<String>,
@@ -56,9 +65,15 @@ enum Format {
 
 pub fn run(args: &Args) -> Result<Outcome, Error> {
     let layouts = project::layouts()?;
-    let stated =
-        Stated { build: args.build.clone(), arch: args.arch.as_deref().and_then(etw_layouts_codegen::axis::Arch::parse) };
-    let report = report(&layouts, args.only.as_deref(), &args.symbols, &stated)?;
+    let stated = Stated { build: args.build.clone(), arch: args.arch.as_deref().and_then(Arch::parse) };
+    let (symbols, stated) = match &args.image {
+        None => (args.symbols.clone(), stated),
+        Some(image) => {
+            let (pdb, build, arch) = tables::from_image(image, args.symbol_path.as_deref())?;
+            (vec![pdb], Stated { build: Some(build.to_string()), arch: Some(arch) })
+        }
+    };
+    let report = report(&layouts, args.only.as_deref(), &symbols, &stated)?;
     match args.format {
         Format::Text => anstream::print!("{}", report.text(&layouts, args.only.is_none())),
         Format::Json => anstream::println!("{}", report.json()?),

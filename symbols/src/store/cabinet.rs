@@ -1,0 +1,45 @@
+//! Compressed entries: a cabinet that holds one file.
+
+use super::MAX_FILE;
+use cab::Cabinet;
+use std::fs::File;
+use std::io::{self, BufReader, Read, Seek, SeekFrom};
+use std::path::Path;
+
+/// Whether a file begins like a cabinet.
+pub(super) fn is(path: &Path) -> io::Result<bool> {
+    let mut start = Vec::new();
+    File::open(path)?.take(4).read_to_end(&mut start)?;
+    Ok(start == b"MSCF")
+}
+
+/// Expands the file of a cabinet into another. Stores compress each file into a cabinet of its own.
+///
+/// # Errors
+///
+/// What is wrong with the cabinet, as the end of a sentence that begins with its name.
+pub(super) fn expand(path: &Path, to: &Path) -> Result<(), String> {
+    let damaged = |error: io::Error| format!("is a cabinet that cannot be expanded ({error})");
+    let mut file = BufReader::new(File::open(path).map_err(damaged)?);
+    if first_offset(&mut file).map_err(damaged)? != 0 {
+        return Err("is a cabinet that does not begin with its file".to_owned());
+    }
+    let mut cabinet = Cabinet::new(file).map_err(damaged)?;
+    let files: Vec<_> =
+        cabinet.folder_entries().flat_map(cab::FolderEntry::file_entries).map(|file| file.name().to_owned()).collect();
+    let [name] = &files[..] else { return Err(format!("is a cabinet of {} files, not of one", files.len())) };
+    let content = cabinet.read_file(name).map_err(damaged)?;
+    let mut out = File::create(to).map_err(|error| format!("cannot be expanded to {} ({error})", to.display()))?;
+    io::copy(&mut content.take(MAX_FILE), &mut out).map(drop).map_err(damaged)
+}
+
+/// Where the file begins in the expanded data. `cab` 0.6 panics on one that begins behind the end.
+fn first_offset(cabinet: &mut (impl Read + Seek)) -> io::Result<u32> {
+    let mut word = |at: u64| {
+        let mut word = [0; 4];
+        cabinet.seek(SeekFrom::Start(at)).and_then(|_| cabinet.read_exact(&mut word)).map(|()| u32::from_le_bytes(word))
+    };
+    let files = word(16)?;
+    let offset = word(u64::from(files) + 4)?;
+    cabinet.rewind().map(|()| offset)
+}

@@ -1,0 +1,62 @@
+//! What an image tells, and what each input that is none says.
+
+use crate::pe::{Image, Random, pdb, rsds};
+use etw_layouts_symbols::{Arch, Pdb, image};
+
+#[test]
+fn both_architectures() {
+    let [x86, x64] = [Image::x86(), Image::x64()].map(|image| image::read(&image.bytes()).unwrap());
+    assert_eq!(x86, image::Image { version: [5, 1, 2600, 5512], arch: Arch::X86, pdb: pdb() });
+    assert_eq!(x64, image::Image { version: [10, 0, 19041, 1415], arch: Arch::X64, pdb: pdb() });
+}
+
+#[test]
+fn what_is_wrong() {
+    let codeview = |record: &[u8]| Image { codeview: Some(record.to_vec()), ..Image::x64() }.bytes();
+    let named = |name: &str| codeview(&rsds(&Pdb { name: name.to_owned(), ..pdb() }, ""));
+    let changed = |at: usize, value: u8| {
+        let mut bytes = Image::x64().bytes();
+        bytes[at] = value;
+        bytes
+    };
+    let nb10 = [b"NB10\0\0\0\0\x31\x45\x82\x3B\x01\0\0\0".as_slice(), b"c:\\nt\\ntoskrnl.pdb\0"].concat();
+    let cases = [
+        (Vec::new(), "not a PE image but an empty file"),
+        (b"MZ".to_vec(), "not a PE image but a program for DOS or 16-bit Windows, or cut short"),
+        (b"MSCF\0\0\0\0".to_vec(), "not a PE image but a cabinet: expand it"),
+        (b"Microsoft C/C++ MSF 7.00\r\n\x1ADS".to_vec(), "not a PE image but a PDB"),
+        (b"hello".to_vec(), "not a PE image but something else"),
+        (Image::x64().bytes()[..0x100].to_vec(), "a PE image whose headers cannot be read"),
+        (Image::x64().bytes()[..0x440].to_vec(), "a PE image whose resources cannot be read"),
+        (Image { machine: 0xAA64, ..Image::x64() }.bytes(), "a PE image for machine 0xaa64 (ARM64): only"),
+        (Image { version: None, ..Image::x64() }.bytes(), "a PE image without a version resource"),
+        (changed(0x110 + 0x400, 24), "a PE image without a version resource"),
+        (changed(0x188 + 0x400, 0), "a PE image whose resources cannot be read (the version resource holds no VS_FIXEDFILEINFO)"),
+        (Image { codeview: None, ..Image::x64() }.bytes(), "a PE image without a debug directory"),
+        (changed(0x40C, 13), "a PE image whose debug directory names no PDB"),
+        (codeview(b"NB09----"), "a PE image whose debug directory names no PDB"),
+        (codeview(&nb10), "a PE image that names its PDB (ntoskrnl.pdb) by time stamp, without a GUID"),
+        (codeview(b"RSDS----"), "a PE image whose CodeView record cannot be read (it is too short)"),
+        (codeview(&rsds(&Pdb { guid: 0, ..pdb() }, "")), "a PE image whose CodeView record cannot be read (its GUID is zero)"),
+        (named(".."), "a PE image whose CodeView record cannot be read (`..` is no file name)"),
+        (named("a:b.pdb"), "a PE image whose CodeView record cannot be read (`a:b.pdb` is no file name)"),
+        (named("x/"), "a PE image whose CodeView record cannot be read (`x/` is no file name)"),
+    ];
+    for (bytes, expected) in cases {
+        let message = image::read(&bytes).unwrap_err().to_string();
+        assert!(message.starts_with(expected), "{message}\nand not\n{expected}");
+        assert!(message.contains(": "), "no remedy in {message}");
+    }
+}
+
+#[test]
+fn no_input_panics() {
+    let mut random = Random(7);
+    let mut read = 0;
+    for image in [Image::x86().bytes(), Image::x64().bytes()] {
+        for _ in 0..20_000 {
+            read += usize::from(image::read(&random.mutated(&image, 0x600)).is_ok());
+        }
+    }
+    assert!(read > 1000, "too few of the mutants are still images: {read}");
+}

@@ -1,0 +1,354 @@
+//! Symbol paths, over folders and a server on loopback.
+
+use crate::pe::{Random, cabinet, msf, pdb};
+use crate::server::{Entry, Server};
+use etw_layouts_symbols::Pdb;
+use etw_layouts_symbols::store::SymbolPath;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::{env, fs, process};
+
+/// Where stores have the file.
+const HOME: &str = "ntkrnlmp.pdb/BBED7C2955FBE4522AAA23F4B8677AD91f";
+
+/// A folder that is removed with all that is in it.
+struct Folder(PathBuf);
+
+impl Folder {
+    fn new() -> Folder {
+        static COUNT: AtomicU32 = AtomicU32::new(0);
+        let name = format!("etw-layouts-{}-{}", process::id(), COUNT.fetch_add(1, Ordering::Relaxed));
+        let path = env::temp_dir().join(name);
+        fs::create_dir_all(&path).unwrap();
+        Folder(path)
+    }
+
+    fn put(&self, path: &str, bytes: &[u8]) -> PathBuf {
+        let path = self.0.join(path);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(&path, bytes).unwrap();
+        path
+    }
+
+    /// Every file in it, by its path.
+    fn files(&self) -> Vec<String> {
+        let mut files = Vec::new();
+        let mut folders = vec![self.0.clone()];
+        while let Some(folder) = folders.pop() {
+            for path in fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()) {
+                match path.is_dir() {
+                    true => folders.push(path),
+                    false => files.push(path.strip_prefix(&self.0).unwrap().display().to_string().replace('\\', "/")),
+                }
+            }
+        }
+        files.sort();
+        files
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}
+
+/// Searches along a path; `$` in it is the folder, which also has the default cache.
+fn find(path: &str, folder: &Folder) -> Result<PathBuf, String> {
+    find_with(path, folder, &mut |_, _| {})
+}
+
+fn find_with(path: &str, folder: &Folder, progress: &mut dyn FnMut(u64, Option<u64>)) -> Result<PathBuf, String> {
+    let path = path.replace('$', folder.0.to_str().unwrap());
+    let path = SymbolPath::parse(&path, &folder.0.join("default")).map_err(|error| error.to_string())?;
+    path.find(&pdb(), progress).map_err(|error| error.to_string())
+}
+
+#[test]
+fn equal_paths() {
+    let parse = |text: &str| SymbolPath::parse(text, Path::new("default"));
+    let equal = [
+        ("srv*a*b", " SRV*a*b ;; "),
+        ("srv*a*https://host/symbols", "symsrv*SymSrv.DLL*a*https://host/symbols/"),
+        ("srv*", "srv*default*https://msdl.microsoft.com/download/symbols"),
+        ("srv**b", "srv*default*b"),
+        ("srv*https://host;https://host", "srv*default*https://host;srv*default*https://host"),
+        ("cache*;b", "cache*default;b"),
+        ("cache*a;srv*b*c;d", "srv*a;srv*a*b*c;srv*a*d"),
+        ("cache*a;srv*a*c", "cache*a;srv*c"),
+        ("file:///a%20b", "/a b"),
+        ("file://localhost/a", "/a"),
+        ("FILE:///C:/a", "C:/a"),
+        ("file://server/share", "//server/share"),
+    ];
+    for (left, right) in equal {
+        assert_eq!(parse(left).unwrap(), parse(right).unwrap(), "{left}");
+    }
+    let errors = [
+        (" ; ", "the symbol path is empty"),
+        ("srv*a*ftp://host", "`ftp://host` in the symbol path is no URL of a store"),
+        ("https://", "`https://` in the symbol path is no URL of a store"),
+        ("symsrv*other.dll*a", "`symsrv*other.dll*a` in the symbol path wants another server than symsrv.dll"),
+        ("a*b", "`a*b` in the symbol path wants another server than symsrv.dll"),
+    ];
+    for (text, expected) in errors {
+        let message = parse(text).unwrap_err().to_string();
+        assert!(message.starts_with(expected) && message.contains(": "), "{message}");
+    }
+}
+
+/// Each layout of a folder, and where the file is found to be.
+#[test]
+fn folders() {
+    let bytes = msf(&pdb(), 20);
+    let packed = cabinet("ntkrnlmp.pdb", &bytes);
+    let home = |file: &str| format!("{HOME}/{file}");
+    let lower = home("NTKRNLMP.PDB").to_lowercase();
+    let cases: [(String, &[u8], &str, String); 12] = [
+        ("s/ntkrnlmp.pdb".into(), &bytes, "$/s", "s/ntkrnlmp.pdb".into()),
+        ("s/pdb/ntkrnlmp.pdb".into(), &bytes, "/nowhere;$/s", "s/pdb/ntkrnlmp.pdb".into()),
+        ("s/symbols/pdb/ntkrnlmp.pdb".into(), &bytes, "file://$/s", "s/symbols/pdb/ntkrnlmp.pdb".into()),
+        (format!("s/{HOME}/ntkrnlmp.pdb"), &bytes, "$/s", format!("s/{HOME}/ntkrnlmp.pdb")),
+        (format!("s/nt/{HOME}/ntkrnlmp.pdb"), &bytes, "srv*$/s", format!("s/nt/{HOME}/ntkrnlmp.pdb")),
+        (format!("s/{lower}"), &bytes, "srv*$/s", format!("s/{lower}")),
+        (format!("s/{HOME}/ntkrnlmp.pdb"), &bytes, "srv*$/a*$/b*$/s", format!("a/{HOME}/ntkrnlmp.pdb")),
+        (format!("b/{HOME}/ntkrnlmp.pdb"), &bytes, "srv*$/a*$/b*$/s", format!("a/{HOME}/ntkrnlmp.pdb")),
+        ("s/ntkrnlmp.pdb".into(), &bytes, "cache*$/a;$/s", format!("a/{HOME}/ntkrnlmp.pdb")),
+        ("s/ntkrnlmp.pdb".into(), &bytes, "srv**$/s", format!("default/{HOME}/ntkrnlmp.pdb")),
+        (format!("s/{HOME}/ntkrnlmp.pd_"), &packed, "$/s", format!("default/{HOME}/ntkrnlmp.pdb")),
+        (format!("s/{HOME}/ntkrnlmp.pd_"), &packed, "cache*$/a;srv*$/b*$/s", format!("a/{HOME}/ntkrnlmp.pdb")),
+    ];
+    for (place, content, path, expected) in cases {
+        let folder = Folder::new();
+        folder.put(&place, content);
+        let found = find(path, &folder).unwrap();
+        assert_eq!(found, folder.0.join(&expected), "{path}");
+        assert!(fs::read(&found).unwrap() == bytes, "{path}");
+        assert!(folder.files().iter().all(|file| !file.ends_with(".new")), "{:?}", folder.files());
+    }
+    // All caches on the way get it, and one of two tiers stays so.
+    let folder = Folder::new();
+    folder.put("s/ntkrnlmp.pdb", &bytes);
+    folder.put("b/index2.txt", b"");
+    find("srv*$/a*$/b*$/s", &folder).unwrap();
+    let expected =
+        [format!("a/{HOME}/ntkrnlmp.pdb"), "b/index2.txt".into(), format!("b/nt/{HOME}/ntkrnlmp.pdb"), "s/ntkrnlmp.pdb".into()];
+    assert_eq!(folder.files(), expected);
+}
+
+/// Each form of an entry on a server; the second search asks nobody.
+#[test]
+fn servers() {
+    let bytes = msf(&pdb(), 200);
+    let packed = cabinet("ntkrnlmp.pdb", &bytes);
+    let elsewhere = Folder::new();
+    let target = elsewhere.put("any.name", &bytes);
+    let home = |file: &str| format!("{HOME}/{file}");
+    type Case<'a> = (&'a str, Vec<(String, Entry)>);
+    let server = Server::start();
+    let url = server.url();
+    let pointer = |text: String| Entry::File(text.into_bytes());
+    let cases: [Case; 8] = [
+        ("plain", vec![(home("ntkrnlmp.pdb"), Entry::File(bytes.clone()))]),
+        ("compressed", vec![(home("ntkrnlmp.pd_"), Entry::File(packed.clone()))]),
+        ("compressed without saying so", vec![(home("ntkrnlmp.pdb"), Entry::File(packed.clone()))]),
+        ("pointer", vec![(home("file.ptr"), pointer(format!("PATH:{}\r\n", target.display())))]),
+        (
+            "pointer to a URL",
+            vec![(home("file.ptr"), pointer(format!("PATH:{url}/there"))), ("there".into(), Entry::File(bytes.clone()))],
+        ),
+        (
+            "redirect",
+            vec![(home("ntkrnlmp.pdb"), Entry::Redirect("/symbols/there".into())), ("there".into(), Entry::File(bytes.clone()))],
+        ),
+        (
+            "two tiers",
+            vec![("index2.txt".into(), Entry::File(Vec::new())), (format!("nt/{HOME}/ntkrnlmp.pdb"), Entry::File(bytes.clone()))],
+        ),
+        (
+            "wrong, then compressed",
+            vec![
+                (home("ntkrnlmp.pdb"), Entry::File(msf(&Pdb { guid: 1, ..pdb() }, 20))),
+                (home("ntkrnlmp.pd_"), Entry::File(packed.clone())),
+            ],
+        ),
+    ];
+    drop(server);
+    for (name, entries) in cases {
+        let server = Server::start();
+        for (path, entry) in entries {
+            let entry = match entry {
+                Entry::File(text) if text.starts_with(b"PATH:http") => pointer(format!("PATH:{}/there", server.url())),
+                entry => entry,
+            };
+            server.put(&path, entry);
+        }
+        let folder = Folder::new();
+        let mut reports: Vec<(u64, Option<u64>)> = Vec::new();
+        let path = format!("cache*$/a;srv*$/b*{}", server.url());
+        let found = find_with(&path, &folder, &mut |done, whole| reports.push((done, whole))).unwrap();
+        assert!(fs::read(&found).unwrap() == bytes, "{name}");
+        assert_eq!(folder.files(), [format!("a/{HOME}/ntkrnlmp.pdb"), format!("b/{HOME}/ntkrnlmp.pdb")], "{name}");
+        if name == "plain" {
+            let whole = bytes.len() as u64;
+            assert!(reports.is_sorted() && reports.first() == Some(&(0, Some(whole))), "{reports:?}");
+            assert_eq!(reports.last(), Some(&(whole, Some(whole))));
+        }
+        assert!(!server.requests().is_empty());
+        assert_eq!(find(&path, &folder).as_ref(), Ok(&found), "{name}");
+        assert_eq!(server.requests(), [""; 0], "{name}");
+    }
+}
+
+#[test]
+fn downloads_are_continued() {
+    let bytes = msf(&pdb(), 200);
+    let place = format!("{HOME}/ntkrnlmp.pdb");
+    let asked =
+        |from: &[&str]| from.iter().map(|range| format!("/symbols/{place} {range}").trim().to_owned()).collect::<Vec<_>>();
+    let (server, folder) = (Server::start(), Folder::new());
+    let path = format!("srv*$/a*{}", server.url());
+    // Within one search.
+    server.put(&place, Entry::Cut("\"1\"", bytes.clone(), 40_000));
+    assert!(fs::read(find(&path, &folder).unwrap()).unwrap() == bytes);
+    assert_eq!(server.requests(), asked(&["", "bytes=40000-", "bytes=80000-"]));
+    assert_eq!(folder.files(), [format!("a/{place}")]);
+
+    // In the next search, which a version that can be told from others needs.
+    for second in ["\"1\"", "\"2\""] {
+        let folder = Folder::new();
+        let first = if second == "\"1\"" { bytes.clone() } else { msf(&Pdb { guid: 7, ..pdb() }, 200) };
+        server.put(&place, Entry::Cut("\"1\"", first, 30_000));
+        // The server goes away as soon as it has broken off.
+        let error = find_with(&path, &folder, &mut |done, _| {
+            if done > 0 {
+                // The transfer runs within one answer of the server, so that this waits for its end.
+                server.put(&place, Entry::Status(503));
+            }
+        });
+        assert!(error.unwrap_err().contains("HTTP 503"));
+        server.requests();
+        let left = [format!("a/{place}.part"), format!("a/{place}.part.tag")];
+        assert_eq!(folder.files(), left);
+        server.put(&place, Entry::Cut(second, bytes.clone(), usize::MAX));
+        assert!(fs::read(find(&path, &folder).unwrap()).unwrap() == bytes, "{second}");
+        assert_eq!(server.requests(), asked(&["bytes=30000-"]));
+        assert_eq!(folder.files(), [format!("a/{place}")]);
+    }
+
+    // While another process has it.
+    let folder = Folder::new();
+    let tag = fs::File::create(folder.put(&format!("a/{place}.part.tag"), b"")).unwrap();
+    tag.lock().unwrap();
+    assert!(find(&path, &folder).unwrap_err().contains("another process is downloading it"));
+    drop(tag);
+    find(&path, &folder).unwrap();
+
+    // Of a version that is told by a weak tag only, nothing is kept.
+    let folder = Folder::new();
+    server.put(&place, Entry::Cut("W/\"1\"", bytes.clone(), 30_000));
+    let error = find(&path, &folder).unwrap_err();
+    assert!(error.contains("broke off after 30000 bytes") || error.contains("broke off after 30000 of"), "{error}");
+    server.put(&place, Entry::File(bytes.clone()));
+    server.requests();
+    find(&path, &folder).unwrap();
+    assert_eq!(server.requests(), asked(&[""]));
+}
+
+/// Everything that was tried, in order, and nothing wrong is kept.
+#[test]
+fn what_every_place_said() {
+    let bytes = msf(&pdb(), 20);
+    let server = Server::start();
+    let url = server.url();
+    let folder = Folder::new();
+    folder.put("r/ntkrnlmp.pdb", &msf(&Pdb { age: 5, ..pdb() }, 20));
+    folder.put(&format!("s/{HOME}/ntkrnlmp.pdb"), &bytes[..5000]);
+    folder.put(&format!("s/{HOME}/ntkrnlmp.pd_"), &cabinet("ntkrnlmp.pdb", &bytes)[..900]);
+    folder.put(&format!("s/{HOME}/file.ptr"), b"PATH:\\\\server\\gone.pdb");
+    folder.put("t/pdb/ntkrnlmp.pdb", b"short");
+    let old = [b"Microsoft C/C++ program database 2.00\r\n\x1AJG\0\0".as_slice(), &[0; 64]].concat();
+    folder.put("u/ntkrnlmp.pdb", &old);
+    folder.put("v/symbols/pdb/ntkrnlmp.pdb", &[b"Microsoft MSFZ Container\r\n".as_slice(), &[0; 64]].concat());
+    server.put(
+        &format!("{HOME}/ntkrnlmp.pdb"),
+        Entry::File(b"<!DOCTYPE html><html><body>Please log in to the network first.</body></html>".to_vec()),
+    );
+    server.put(&format!("{HOME}/ntkrnlmp.pd_"), Entry::Status(403));
+    server.put(&format!("{HOME}/file.ptr"), Entry::File(b"MSG: ask Bob\x1B[2J".to_vec()));
+    server.put("loop", Entry::Redirect("/symbols/loop".into()));
+    server.put(&format!("r/{HOME}/ntkrnlmp.pdb"), Entry::Redirect("/symbols/loop".into()));
+    let path = format!("srv*$/a*$/r;$/s;$/t;$/u;$/v;srv*$/a*{url};srv*$/a*{url}/r;srv*$/a*http://127.0.0.1:1");
+    let error = find(&path, &folder).unwrap_err();
+    let error = error.replace(folder.0.to_str().unwrap(), "$").replace(&url, "URL");
+    // The words of the operating system are its own.
+    let start = error.find("io: ").unwrap();
+    let end = start + error[start..].find('\n').unwrap();
+    let error = [&error[..start], "refused", &error[end..]].concat();
+    let expected = "\
+ntkrnlmp.pdb of key BBED7C2955FBE4522AAA23F4B8677AD91f is not to be had along the symbol path:
+  $/a: there is no such folder
+  $/r/ntkrnlmp.pdb: is another PDB, of GUID BBED7C2955FBE4522AAA23F4B8677AD9 and age 5
+  $/s/HOME/ntkrnlmp.pdb: is cut short: 5000 of 10240 bytes
+  $/s/HOME/ntkrnlmp.pd_: is a cabinet that cannot be expanded (failed to fill whole buffer)
+  $/s/HOME/file.ptr: points to `\\\\\\\\server\\\\gone.pdb`, which is not there
+  $/t/pdb/ntkrnlmp.pdb: is no PDB: it has 5 bytes
+  $/u/ntkrnlmp.pdb: is a PDB of before 2002 (MSF 2.0), which has no GUID
+  $/v/symbols/pdb/ntkrnlmp.pdb: is a compressed PDB (MSFZ), whose GUID is not looked up: give it as a symbol file
+  URL/HOME/ntkrnlmp.pdb: is no PDB: it begins with `<!DOCTYPE html><`; it was deleted
+  URL/HOME/ntkrnlmp.pd_: HTTP 403 Forbidden
+  URL/HOME/file.ptr: says: ask Bob\\u{1b}[2J
+  URL/r/HOME/ntkrnlmp.pdb: too many redirects
+  http://127.0.0.1:1/HOME/ntkrnlmp.pdb: refused
+add a store that has it to the path, or give the PDB itself";
+    assert_eq!(error, expected.replace("HOME", HOME));
+    assert!(folder.files().iter().all(|file| !file.starts_with("a/")), "{:?}", folder.files());
+}
+
+#[test]
+fn names_cannot_leave_the_cache() {
+    let folder = Folder::new();
+    let path = SymbolPath::parse("srv*a*http://127.0.0.1:1", &folder.0).unwrap();
+    for name in ["", "..", "../x.pdb", "c:x.pdb", "a\\b.pdb", "a\0.pdb"] {
+        let error = path.find(&Pdb { name: name.into(), ..pdb() }, &mut |_, _| {}).unwrap_err();
+        assert_eq!(error.tried[0].answer, "is no file name", "{name:?}");
+    }
+}
+
+/// Damaged entries are refused or, if only their content is, taken; none panics.
+#[test]
+fn no_entry_panics() {
+    let mut random = Random(11);
+    let bytes = msf(&pdb(), 12);
+    let folder = Folder::new();
+    let mut taken = 0;
+    for (file, content, dense) in [("ntkrnlmp.pdb", bytes.clone(), 3600), ("ntkrnlmp.pd_", cabinet("ntkrnlmp.pdb", &bytes), 120)]
+    {
+        for _ in 0..1500 {
+            let entry = folder.put(&format!("s/{HOME}/{file}"), &random.mutated(&content, dense));
+            taken += usize::from(find("$/s", &folder).is_ok());
+            fs::remove_file(entry).unwrap();
+        }
+    }
+    assert!((100..2900).contains(&taken), "{taken}");
+}
+
+/// Real files, for those who have them: GUID and age are those that their images ask for.
+#[test]
+fn real_files() {
+    let Some(folder) = env::var_os("ETW_LAYOUTS_SYMBOLS") else {
+        println!("skipped: ETW_LAYOUTS_SYMBOLS is not set");
+        return;
+    };
+    let files = [
+        ("ntkrnlpa_xpsp3_x86_30B5FB31.pdb", 0x30B5_FB31_AE7E_4ACA_ABA7_50AA_241F_F331, 1),
+        ("ntdll_win7_x86_E3C1142B.pdb", 0xE3C1_142B_AD00_4AB1_A930_386A_8D55_7B99, 2),
+        ("ntdll_win10or11_x64_CCC0E361.pdb", 0xCCC0_E361_20F4_24BE_044D_E630_C3BD_80C4, 1),
+        ("wntdll_win10or11_x86_1C96EAD8.pdb", 0x1C96_EAD8_0971_326D_3967_ED72_C983_E164, 1),
+    ];
+    let path = SymbolPath::parse(&format!("{}/pdb", folder.display()), Path::new("unused")).unwrap();
+    for (name, guid, age) in files {
+        let found = path.find(&Pdb { name: name.to_owned(), guid, age }, &mut |_, _| {});
+        assert_eq!(found.unwrap(), Path::new(&folder).join("pdb").join(name));
+    }
+}
