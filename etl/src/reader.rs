@@ -1,19 +1,21 @@
 //! A trace file as a stream of bytes: file order, and memory for two buffers.
 
-use crate::buffer::{Buffer, Common, Image, LARGEST, Scratch};
+use crate::buffer::{Buffer, Common, Image, Scratch};
 use crate::clock::Clock;
 use crate::finding::{Finding, What};
-use crate::layout::BUFFER_HEADER;
+use crate::layout::{BUFFER_HEADER, align8};
 use crate::logfile::LogFile;
-use crate::trace::{Error, Frame, begin, fits};
+use crate::trace::{Error, Frame, begin};
 use std::io::{self, Read};
 
 /// Reads a trace file in file order.
 #[derive(Debug)]
 pub struct Reader<R> {
     source: R,
-    /// The buffer read last, of which the start can be that of the next.
+    /// The buffer read last, and what was read behind it.
     bytes: Vec<u8>,
+    /// Bytes of the buffer read last.
+    used: usize,
     at: u64,
     index: u32,
     log_file: LogFile,
@@ -21,27 +23,23 @@ pub struct Reader<R> {
     common: Common,
     scratch: Scratch,
     done: bool,
-    fresh: bool,
 }
 
 impl<R: Read> Reader<R> {
-    /// Reads the first buffer.
+    /// Reads the log file header.
     ///
     /// # Errors
     ///
     /// The source fails, or does not begin as a trace file; then an error of the kind `InvalidData`.
     pub fn new(mut source: R) -> io::Result<Self> {
         let mut bytes = Vec::new();
-        fill(&mut source, &mut bytes, BUFFER_HEADER)?;
-        // All versions have the size here.
-        let size = bytes.first_chunk().map_or(0, |size| u32::from_le_bytes(*size));
-        let most = if fits(size) { size } else { LARGEST };
-        fill(&mut source, &mut bytes, most as usize)?;
+        // The first event is the log file header.
+        fill(&mut source, &mut bytes, BUFFER_HEADER + align8(u16::MAX.into()))?;
         let invalid = |error: Error| io::Error::new(io::ErrorKind::InvalidData, error);
         let (log_file, common) = begin(&bytes).map_err(invalid)?;
         let clock = log_file.to_clock();
         let scratch = Scratch::default();
-        Ok(Self { source, bytes, at: 0, index: 0, log_file, clock, common, scratch, done: false, fresh: true })
+        Ok(Self { source, bytes, used: 0, at: 0, index: 0, log_file, clock, common, scratch, done: false })
     }
 
     /// How the file was made.
@@ -61,9 +59,7 @@ impl<R: Read> Reader<R> {
     /// The source fails.
     pub fn next_image(&mut self) -> io::Result<Option<Result<Image<'_>, Finding>>> {
         while !self.done {
-            if !std::mem::take(&mut self.fresh) {
-                self.bytes.clear();
-            }
+            self.bytes.drain(..std::mem::take(&mut self.used));
             fill(&mut self.source, &mut self.bytes, BUFFER_HEADER)?;
             let offset = self.at;
             let finding = |what| Ok(Some(Err(Finding { buffer: offset, at: 0, what })));
@@ -72,6 +68,7 @@ impl<R: Read> Reader<R> {
                     fill(&mut self.source, &mut self.bytes, head.size as usize)?;
                     let length = self.bytes.len().min(head.size as usize);
                     self.at += length as u64;
+                    self.used = length;
                     let index = self.index;
                     self.index += 1;
                     let mut fault = None;
@@ -104,10 +101,10 @@ impl<R: Read> Reader<R> {
             self.done = true;
             return Ok(());
         }
-        let rest = size.saturating_sub(self.bytes.len()) as u64;
-        let skipped = io::copy(&mut self.source.by_ref().take(rest), &mut io::sink())?;
-        self.done = skipped < rest;
         self.at += size as u64;
+        self.used = size.min(self.bytes.len());
+        let rest = (size - self.used) as u64;
+        self.done = io::copy(&mut self.source.by_ref().take(rest), &mut io::sink())? < rest;
         Ok(())
     }
 }
