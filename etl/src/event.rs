@@ -57,12 +57,7 @@ impl<'a> Event<'a> {
     /// When, by the clock of the session; `None` if the event has no time, or its layout is unknown.
     #[inline]
     pub fn time_stamp(&self) -> Option<i64> {
-        let at = match self.kind {
-            Kind::PerfInfo32 | Kind::PerfInfo64 => const { core::mem::offset_of!(PERFINFO_TRACE_HEADER, u08) },
-            Kind::Message => return Message::read(self.bytes).time_stamp,
-            kind if kind.is_known() => const { core::mem::offset_of!(EVENT_HEADER, TimeStamp) },
-            _ => return None,
-        };
+        let Some(at) = self.kind.time_at() else { return unusual_time(self.kind, self.bytes) };
         self.bytes.get(at..)?.first_chunk().map(|bytes| i64::from_le_bytes(*bytes))
     }
 
@@ -164,6 +159,15 @@ impl<'a> Event<'a> {
     fn event_header(&self) -> EVENT_HEADER {
         let length = self.bytes.len().min(size_of::<EVENT_HEADER>());
         prefix(self.bytes, length).unwrap_or_else(crate::layout::zero)
+    }
+}
+
+/// Takes no event, so that an event need not be in memory to be asked for its time.
+#[cold]
+fn unusual_time(kind: Kind, bytes: &[u8]) -> Option<i64> {
+    match kind {
+        Kind::Message => Message::read(bytes).time_stamp,
+        _ => None,
     }
 }
 

@@ -82,9 +82,10 @@ pub(crate) fn view<T: Pod>(bytes: &[u8]) -> T {
     }
 }
 
-/// The next multiple of eight.
+/// The next multiple of eight, of a size that some bytes have.
+#[inline]
 pub(crate) const fn align8(value: usize) -> usize {
-    value.saturating_add(7) & !7
+    (value + 7) & !7
 }
 
 /// A LARGE_INTEGER of a value.

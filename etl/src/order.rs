@@ -6,24 +6,19 @@ use crate::finding::{Finding, What};
 use crate::layout::{BUFFER_HEADER, ETW_BUFFER_TYPE, Generation};
 use crate::trace::Buffers;
 use crate::walk::{Record, step};
-use std::cmp::Reverse;
-use std::collections::{BTreeMap, BinaryHeap, VecDeque};
+use std::collections::{BTreeMap, VecDeque};
 
 /// The events of a trace in the order of time. Of each processor one buffer is decompressed at a time.
 #[derive(Debug)]
 pub struct ByTime<'a> {
     streams: Vec<Stream<'a>>,
-    /// The other streams by their next time.
-    waiting: BinaryHeap<Reverse<Key>>,
-    current: Option<usize>,
-    /// Whether the current stream's event is still to be given out.
+    /// Whose event is the earliest.
+    earliest: Tournament,
+    /// Whether the earliest event is still to be given out.
     fresh: bool,
     findings: VecDeque<Finding>,
     decompressed: usize,
 }
-
-/// A time, and the stream that has an event then.
-type Key = (i64, usize);
 
 /// An event, with what its buffer tells of it.
 #[derive(Clone, Copy, Debug)]
@@ -58,12 +53,12 @@ impl<'a> ByTime<'a> {
             queue.reverse();
             Stream::new(queue)
         });
-        let streams = streams.collect();
-        let mut new = Self { streams, waiting: BinaryHeap::new(), current: None, fresh: true, findings, decompressed: 0 };
+        let streams: Vec<_> = streams.collect();
+        let earliest = Tournament::new(streams.len());
+        let mut new = Self { streams, earliest, fresh: true, findings, decompressed: 0 };
         for stream in 0..new.streams.len() {
-            new.wait(stream);
+            new.next_of(stream);
         }
-        new.current = new.earliest();
         new
     }
 
@@ -76,10 +71,11 @@ impl<'a> ByTime<'a> {
         if !self.findings.is_empty() {
             return self.findings.pop_front().map(Err);
         }
-        let stream = &self.streams[self.current?];
+        let stream = self.streams.get(self.earliest.winner())?;
+        let record = stream.record?;
         self.fresh = false;
         Some(Ok(Timed {
-            event: stream.record?.event(stream.image(), stream.at),
+            event: record.event(stream.rest(), stream.at as u32),
             processor: stream.processor,
             buffer: stream.index,
             offset: stream.offset,
@@ -89,31 +85,63 @@ impl<'a> ByTime<'a> {
     /// Goes to the next event.
     #[inline]
     fn advance(&mut self) {
-        let Some(current) = self.current else { return };
-        let stream = &mut self.streams[current];
-        if stream.next_in_buffer() {
-            // As long as it has the earliest event, no other stream is touched.
-            let key = (stream.time, current);
-            match self.waiting.peek() {
-                Some(Reverse(other)) if *other < key => self.waiting.push(Reverse(key)),
-                _ => return,
-            }
-        } else {
-            self.wait(current);
-        }
-        self.current = self.earliest();
-    }
-
-    /// Brings a stream to its next event, over findings and to the next buffers, and lets it wait there.
-    fn wait(&mut self, index: usize) {
-        let stream = &mut self.streams[index];
-        if stream.next(&mut self.findings, &mut self.decompressed) {
-            self.waiting.push(Reverse((stream.time, index)));
+        let current = self.earliest.winner();
+        let Some(stream) = self.streams.get_mut(current) else { return };
+        match stream.next_in_buffer() {
+            true => self.earliest.set(current, key(stream.time)),
+            false => self.next_of(current),
         }
     }
 
-    fn earliest(&mut self) -> Option<usize> {
-        self.waiting.pop().map(|Reverse((_, stream))| stream)
+    /// Brings a stream to its next event, over findings and to the next buffers.
+    fn next_of(&mut self, index: usize) {
+        let Some(stream) = self.streams.get_mut(index) else { return };
+        match stream.next(&mut self.findings, &mut self.decompressed) {
+            true => self.earliest.set(index, key(stream.time)),
+            false => self.earliest.set(index, u64::MAX),
+        }
+    }
+}
+
+/// A time as a key; a stream that has no more events has one beyond.
+fn key(time: i64) -> u64 {
+    (time as u64 ^ 1 << 63).min(u64::MAX - 1)
+}
+
+/// Finds the least of some keys, of equal ones the first: a binary tree, in which each node has the lesser of its children.
+#[derive(Debug)]
+struct Tournament {
+    /// The root at 1, the children of each node at twice its place and behind; the leaves are the second half.
+    nodes: Vec<(u64, u32)>,
+}
+
+impl Tournament {
+    fn new(count: usize) -> Self {
+        let leaves = count.next_power_of_two().max(1);
+        let mut nodes = vec![(u64::MAX, 0); 2 * leaves];
+        for (index, leaf) in nodes[leaves..].iter_mut().enumerate() {
+            leaf.1 = index as u32;
+        }
+        for node in (1..leaves).rev() {
+            nodes[node] = nodes[2 * node];
+        }
+        Self { nodes }
+    }
+
+    #[inline]
+    fn winner(&self) -> usize {
+        self.nodes[1].1 as usize
+    }
+
+    #[inline]
+    fn set(&mut self, index: usize, key: u64) {
+        let mut node = self.nodes.len() / 2 + index;
+        self.nodes[node].0 = key;
+        while node > 1 {
+            let (left, right) = (self.nodes[node & !1], self.nodes[node | 1]);
+            node /= 2;
+            self.nodes[node] = if right.0 < left.0 { right } else { left };
+        }
     }
 }
 
@@ -149,40 +177,36 @@ impl<'a> Stream<'a> {
         }
     }
 
+    /// What is left of the buffer, from the event on.
     #[inline]
-    fn image(&self) -> &[u8] {
-        self.slice.unwrap_or(&self.scratch.0)
+    fn rest(&self) -> &[u8] {
+        self.slice.unwrap_or(&self.scratch.0).get(self.at..).unwrap_or(&[])
     }
 
     /// Goes to the next event of the same buffer; `false` if what follows is anything else.
     #[inline]
     fn next_in_buffer(&mut self) -> bool {
-        if let Some(record) = self.record {
-            match step(self.image(), record.next(self.at), self.generation) {
-                Ok(Some(next)) => {
-                    self.at = record.next(self.at);
-                    self.found(next);
-                    return true;
-                }
-                _ => return false,
+        let Some(record) = self.record.take() else { return false };
+        self.at += record.space();
+        match step(self.rest(), self.generation) {
+            Ok(Some(next)) => {
+                self.found(next);
+                true
             }
+            _ => false,
         }
-        false
     }
 
     #[inline]
     fn found(&mut self, record: Record) {
         self.record = Some(record);
-        self.time = record.event(self.image(), self.at).time_stamp().unwrap_or(self.time);
+        self.time = record.event(self.rest(), 0).time_stamp().unwrap_or(self.time);
     }
 
-    /// Goes to the next event, over findings and to the next buffers; `false` at the end.
+    /// Goes to the event at hand or the next, over findings and to the next buffers; `false` at the end.
     fn next(&mut self, findings: &mut VecDeque<Finding>, decompressed: &mut usize) -> bool {
-        if let Some(record) = self.record.take() {
-            self.at = record.next(self.at);
-        }
         loop {
-            match step(self.image(), self.at, self.generation) {
+            match step(self.rest(), self.generation) {
                 Ok(Some(record)) => {
                     self.found(record);
                     return true;
@@ -194,7 +218,7 @@ impl<'a> Stream<'a> {
                 }
                 Err(fault) => {
                     findings.push_back(Finding { buffer: self.offset, at: self.at as u32, what: fault.what });
-                    self.at = fault.next.min(self.image().len());
+                    self.at = self.at.saturating_add(fault.space);
                 }
             }
         }

@@ -5,7 +5,7 @@ use crate::finding::{Finding, What};
 use crate::item;
 use crate::layout::{
     COMPACT, EVENT_HEADER, EVENT_INSTANCE_GUID_HEADER, EVENT_INSTANCE_HEADER, EVENT_TRACE_HEADER, Generation,
-    MESSAGE_TRACE_HEADER, PERFINFO, SYSTEM, TRACE_MESSAGE_FLAG, WNODE_HEADER, align8,
+    MESSAGE_TRACE_HEADER, PERFINFO, PERFINFO_TRACE_HEADER, SYSTEM, TRACE_MESSAGE_FLAG, WNODE_HEADER, align8,
 };
 
 /// What kind of header begins an event; the names are those of TRACE_HEADER_TYPE, and of the Marker for the others.
@@ -87,6 +87,31 @@ impl Kind {
         SHAPES[ty as usize].kind
     }
 
+    /// Where its time stamp lies, if that is always at the same place.
+    #[inline]
+    pub(crate) fn time_at(self) -> Option<usize> {
+        static PLACES: [u8; 256] = {
+            let mut places = [0; 256];
+            let mut ty = 0;
+            while ty < 256 {
+                let shape = SHAPES[ty];
+                if shape.kind.is_known() {
+                    places[ty] = match shape.kind {
+                        Kind::PerfInfo32 | Kind::PerfInfo64 => core::mem::offset_of!(PERFINFO_TRACE_HEADER, u08) as u8,
+                        _ => core::mem::offset_of!(EVENT_HEADER, TimeStamp) as u8,
+                    };
+                }
+                ty += 1;
+            }
+            places
+        };
+        // A table, for kinds alternate too often to be predicted.
+        match PLACES[self as u8 as usize] {
+            0 => None,
+            place => Some(place as usize),
+        }
+    }
+
     /// Whether the layout of its header is known.
     pub const fn is_known(self) -> bool {
         !matches!(
@@ -108,8 +133,8 @@ impl Kind {
 /// The events of a buffer, in its order. After a finding that costs the buffer's rest there is nothing more.
 #[derive(Clone, Debug)]
 pub struct Events<'a> {
-    image: &'a [u8],
-    at: usize,
+    rest: &'a [u8],
+    at: u32,
     generation: Generation,
     buffer: u64,
     fault: Option<Box<Finding>>,
@@ -118,7 +143,7 @@ pub struct Events<'a> {
 impl<'a> Events<'a> {
     /// Events from `at` on, to the end of `image`; then the fault of the whole buffer.
     pub(crate) fn new(image: &'a [u8], at: usize, generation: Generation, buffer: u64, fault: Option<Box<Finding>>) -> Self {
-        Self { image, at, generation, buffer, fault }
+        Self { rest: image.get(at..).unwrap_or(&[]), at: at as u32, generation, buffer, fault }
     }
 }
 
@@ -127,10 +152,10 @@ impl<'a> Iterator for Events<'a> {
 
     #[inline]
     fn next(&mut self) -> Option<Self::Item> {
-        match step(self.image, self.at, self.generation) {
+        match step(self.rest, self.generation) {
             Ok(Some(record)) => {
-                let event = record.event(self.image, self.at);
-                self.at = record.next(self.at);
+                let event = record.event(self.rest, self.at);
+                self.skip(record.space());
                 Some(Ok(event))
             }
             Ok(None) => self.fault.take().map(|fault| Err(*fault)),
@@ -140,10 +165,16 @@ impl<'a> Iterator for Events<'a> {
 }
 
 impl Events<'_> {
+    #[inline]
+    fn skip(&mut self, space: usize) {
+        self.at = self.at.wrapping_add(space as u32);
+        self.rest = self.rest.get(space..).unwrap_or(&[]);
+    }
+
     #[cold]
     fn fault(&mut self, fault: Fault) -> Finding {
-        let at = u32::try_from(self.at).unwrap_or(u32::MAX);
-        self.at = fault.next.min(self.image.len());
+        let at = self.at;
+        self.skip(fault.space);
         Finding { buffer: self.buffer, at, what: fault.what }
     }
 }
@@ -157,83 +188,88 @@ pub(crate) struct Record {
 }
 
 impl Record {
-    /// The event, as [`step`] has found it at that place of the image.
+    /// The event, which [`step`] has found at the start of the bytes, and which begins at `at` of its buffer.
     #[inline]
-    pub fn event<'a>(&self, image: &'a [u8], at: usize) -> Event<'a> {
-        Event::new(&image[at..at + self.length as usize], at as u32, self.payload, self.kind)
+    pub fn event<'a>(&self, bytes: &'a [u8], at: u32) -> Event<'a> {
+        Event::new(&bytes[..self.length as usize], at, self.payload, self.kind)
     }
 
-    /// Where the next event begins.
+    /// How far it is to the next event.
     #[inline]
-    pub fn next(&self, at: usize) -> usize {
-        at + align8(self.length as usize)
+    pub fn space(&self) -> usize {
+        align8(self.length as usize)
     }
 }
 
-/// What is wrong with a record, and where to go on.
+/// What is wrong with a record, and how far it is to the next.
 #[derive(Debug)]
 pub(crate) struct Fault {
     pub what: What,
-    pub next: usize,
+    pub space: usize,
 }
 
-/// The event at a place of a buffer that ends where the image does; `None` at the end.
+/// The event at the start of what is left of a buffer; `None` at the end.
 #[inline]
-pub(crate) fn step(image: &[u8], at: usize, generation: Generation) -> Result<Option<Record>, Box<Fault>> {
-    let Some(word) = image.get(at..).and_then(|rest| rest.first_chunk::<8>()) else { return Ok(None) };
+pub(crate) fn step(rest: &[u8], generation: Generation) -> Result<Option<Record>, Box<Fault>> {
+    let Some(word) = rest.first_chunk::<8>() else { return Ok(None) };
     let word = u64::from_le_bytes(*word);
-    let left = image.len() - at;
     if word as u32 >> 24 == 0xC0 {
-        let shape = SHAPES[usize::from((word >> 16) as u8)];
-        let length = usize::from((word >> shape.length_at) as u16);
-        if word & shape.unusual == 0 && length >= usize::from(shape.header) && length <= left {
-            return Ok(Some(Record { length: length as u32, payload: u16::from(shape.header), kind: shape.kind }));
+        let ty = (word >> 16) as u8;
+        let shape = &SHAPES[usize::from(ty)];
+        // Where the length lies is guessed by the processor, which so begins the next event before the shape is there.
+        let length = if matches!(ty, 0x01..=0x04 | 0x10 | 0x11) { (word >> 32) as u16 } else { at_start(word) };
+        if word & shape.unusual == 0 && length >= u16::from(shape.header) && usize::from(length) <= rest.len() {
+            return Ok(Some(Record { length: length.into(), payload: shape.header.into(), kind: shape.kind }));
         }
     }
-    unusual(image, at, word, generation)
+    unusual(rest, word, generation)
+}
+
+/// The length at the start, kept apart so that a branch leads here.
+#[cold]
+#[inline(always)]
+fn at_start(word: u64) -> u16 {
+    word as u16
 }
 
 /// What [`step`] leaves: other markers, headers of no fixed length, and faults.
 #[cold]
 #[inline(never)]
-fn unusual(image: &[u8], at: usize, word: u64, generation: Generation) -> Result<Option<Record>, Box<Fault>> {
-    let rest = &image[at..];
+fn unusual(rest: &[u8], word: u64, generation: Generation) -> Result<Option<Record>, Box<Fault>> {
     let marker = word as u32;
+    let shape = SHAPES[usize::from((word >> 16) as u8)];
     let (kind, length) = match marker >> 24 {
         _ if marker == u32::MAX => return Ok(None),
-        0xC0 => {
-            let shape = SHAPES[usize::from((word >> 16) as u8)];
-            (shape.kind, u32::from((word >> shape.length_at) as u16))
-        }
+        0xC0 => (shape.kind, u32::from((word >> shape.length_at) as u16)),
         0x90 => (Kind::Message, marker & 0xFFFF),
         0xB0 => (Kind::Time32, marker & 0xFFFF),
         0x80.. => (Kind::Unknown, marker & 0xFFFF),
         _ => (Kind::Wnode, marker),
     };
-    let end = |what| Box::new(Fault { what, next: usize::MAX });
     let least = match kind {
         Kind::Instance32 if generation == Generation::V5_1 => size_of::<EVENT_INSTANCE_HEADER>(),
-        Kind::Instance32 => size_of::<EVENT_INSTANCE_GUID_HEADER>(),
         Kind::PerfInfo32 | Kind::PerfInfo64 => perfinfo(word as u16),
         Kind::Message => message((word >> 48) as u16),
         Kind::Wnode => size_of::<WNODE_HEADER>(),
-        _ => usize::from(SHAPES[usize::from((word >> 16) as u8)].header).max(RAW),
+        Kind::Unknown | Kind::Time32 => RAW,
+        _ => usize::from(shape.header),
     };
-    let least = if matches!(kind, Kind::Unknown | Kind::Time32) { RAW } else { least };
+    let fault = |what, space| Err(Box::new(Fault { what, space }));
     if (length as usize) < least {
-        return Err(end(What::Short { length, header: least as u32 }));
+        return fault(What::Short { length, header: least as u32 }, usize::MAX);
     }
-    if length as usize > rest.len() {
-        return Err(end(What::Long { length, left: rest.len() as u32 }));
+    let Some(event) = rest.get(..length as usize) else {
+        return fault(What::Long { length, left: rest.len() as u32 }, usize::MAX);
+    };
+    let items = matches!(kind, Kind::Event32 | Kind::Event64) && word & shape.unusual != 0;
+    let payload = match items {
+        true => item::end(event, least),
+        false => Some(least),
+    };
+    match payload {
+        Some(payload) => Ok(Some(Record { length, payload: payload as u16, kind })),
+        None => fault(What::Items, align8(event.len())),
     }
-    let mut payload = least;
-    if matches!(kind, Kind::Event32 | Kind::Event64) && word >> 32 & 1 != 0 {
-        match item::end(&rest[..length as usize], least) {
-            Some(end) => payload = end,
-            None => return Err(Box::new(Fault { what: What::Items, next: at + align8(length as usize) })),
-        }
-    }
-    Ok(Some(Record { length, payload: payload as u16, kind }))
 }
 
 /// Bytes of a PERFINFO_TRACE_HEADER and its extended items, by its Version.
@@ -270,7 +306,7 @@ struct Shape {
     kind: Kind,
 }
 
-const SHAPES: [Shape; 256] = {
+static SHAPES: [Shape; 256] = {
     let mut shapes = [Shape { unusual: 0, length_at: 0, header: RAW as u8, kind: Kind::Unknown }; 256];
     let event = Shape { unusual: 1 << 32, length_at: 0, header: size_of::<EVENT_HEADER>() as u8, kind: Kind::Event32 };
     let full = Shape { unusual: 0, header: size_of::<EVENT_TRACE_HEADER>() as u8, kind: Kind::Full32, ..event };

@@ -165,7 +165,7 @@ impl<'a> Record<'a> {
     fn check_raw(&self, generation: Generation) -> Result<(), Error> {
         let mut padded = self.payload.to_vec();
         padded.resize(align8(padded.len()).max(8), 0);
-        match walk::step(&padded, 0, generation) {
+        match walk::step(&padded, generation) {
             Ok(Some(record)) if record.length as usize == self.payload.len() && !record.kind.is_known() => Ok(()),
             _ => Err(Error::Raw),
         }
