@@ -49,6 +49,17 @@ pub fn all(rounds: usize) -> Vec<Fixture> {
 
 /// A file; `None` if the target has no such clock or cannot compress.
 pub fn fixture(target: Target, clock: ClockType, compressed: bool, rounds: usize) -> Option<Fixture> {
+    fixture_of(target, clock, compressed, rounds, &|_| true)
+}
+
+/// A file of only the wanted kinds.
+pub fn fixture_of(
+    target: Target,
+    clock: ClockType,
+    compressed: bool,
+    rounds: usize,
+    wanted: &dyn Fn(Kind) -> bool,
+) -> Option<Fixture> {
     let mut log = LogFile::new(&target);
     log.buffer_size = 4096;
     log.processors = 3;
@@ -74,13 +85,16 @@ pub fn fixture(target: Target, clock: ClockType, compressed: bool, rounds: usize
             let items = if matches!(header, Header::Event(_)) { &items[..round % 3] } else { &[] };
             let record = Record::new(header, is_64_bit, &payload).with_items(items.to_vec());
             let processor = (index % 3) as u16;
+            if !wanted(record.kind()) {
+                continue;
+            }
             match writer.push(processor, &record) {
                 Ok(()) => events.push((processor, record.kind(), record.time_stamp(), payload.clone())),
                 Err(Error::Version { .. }) => {}
                 Err(error) => panic!("{:?}: {error}", record.kind()),
             }
         }
-        for (kind, bytes) in raw() {
+        for (kind, bytes) in raw().into_iter().filter(|(kind, _)| wanted(*kind)) {
             writer.push(0, &Record::raw(&bytes)).unwrap();
             let header = if kind == Kind::Wnode { 48 } else { 4 };
             events.push((0, kind, None, bytes[header..].to_vec()));
