@@ -3,7 +3,7 @@
 //!
 //! [`Trace`] reads a file from a byte slice, in file order or in the order of time; [`Reader`] reads in file order from any
 //! [`Read`](std::io::Read). Events borrow from the buffer that holds them, and decode their headers only when asked.
-//! [`write`] makes buffers and files. Every header is a generated type of `etw-layouts`.
+//! [`mod@write`] makes buffers and files. Every header is a generated type of `etw-layouts`.
 //!
 //! What is wrong with a file is a [`Finding`], with its place; reading goes on after it.
 
