@@ -1,8 +1,47 @@
-//! Reads and writes what Event Tracing for Windows writes, on any host and with no Windows API.
+//! Reads and writes what Event Tracing for Windows writes, on any host and with no Windows API: trace buffers, events, and
+//! whole ETL files.
+//!
+//! [`Trace`] reads a file from a byte slice, in file order or in the order of time; [`Reader`] reads in file order from any
+//! [`Read`](std::io::Read). Events borrow from the buffer that holds them, and decode their headers only when asked.
+//! [`mod@write`] makes buffers and files. Every header is a generated type of `etw-layouts`.
+//!
+//! What is wrong with a file is a [`Finding`], with its place; reading goes on after it.
 
 #![deny(unsafe_code)]
 
+mod buffer;
+pub mod check;
+mod clock;
 pub mod compression;
+mod event;
+mod finding;
+mod guid;
+pub mod header;
+pub mod item;
+pub mod layout;
+mod logfile;
 pub mod map;
+mod order;
+mod parts;
+mod reader;
+mod stamp;
+mod trace;
+mod walk;
+pub mod write;
 #[forbid(unsafe_code)]
 pub mod xpress;
+
+pub use buffer::{Buffer, Head, Image, Scratch};
+pub use clock::{Clock, ClockType};
+pub use event::Event;
+pub use finding::{Finding, What};
+pub use guid::Guid;
+pub use header::Header;
+pub use item::{Item, Items};
+pub use logfile::LogFile;
+pub use order::{ByTime, Timed};
+pub use parts::Parts;
+pub use reader::Reader;
+pub use stamp::Stamp;
+pub use trace::{Buffers, Error, Trace};
+pub use walk::{Events, Kind};

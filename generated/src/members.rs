@@ -229,6 +229,21 @@ pub mod ETW_BUFFER_QUEUE {
     pub const QUEUE_ENTRY: Token<Nested> = Token::new(&OF, 2);
 }
 
+/// The members of `ETW_KERNEL_HEADER_EXTENSION`.
+pub static ETW_KERNEL_HEADER_EXTENSION: Members = Members { names: &["GroupMasks", "Version"] };
+
+/// Tokens for the members of `ETW_KERNEL_HEADER_EXTENSION`.
+pub mod ETW_KERNEL_HEADER_EXTENSION {
+    #[allow(unused_imports)]
+    use ::etw_layouts_runtime::{Token, token::*};
+    use super::ETW_KERNEL_HEADER_EXTENSION as OF;
+
+    /// `GroupMasks`, in `5.2..`.
+    pub const GROUP_MASKS: Token<Nested> = Token::new(&OF, 0);
+    /// `Version`, in `early-6.0..`.
+    pub const VERSION: Token<Unsigned> = Token::new(&OF, 1);
+}
+
 /// The members of `ETW_PARTITION_CONTEXT`.
 pub static ETW_PARTITION_CONTEXT: Members = Members { names: &["Partition"] };
 
@@ -445,6 +460,31 @@ pub mod ETW_UM_LOGGER_CONTEXT {
     pub const PARTIAL_BUFFER_SIZE: Token<Unsigned> = Token::new(&OF, 73);
 }
 
+/// The members of `EVENT_DESCRIPTOR`.
+pub static EVENT_DESCRIPTOR: Members = Members { names: &["Id", "Version", "Channel", "Level", "Opcode", "Task", "Keyword"] };
+
+/// Tokens for the members of `EVENT_DESCRIPTOR`.
+pub mod EVENT_DESCRIPTOR {
+    #[allow(unused_imports)]
+    use ::etw_layouts_runtime::{Token, token::*};
+    use super::EVENT_DESCRIPTOR as OF;
+
+    /// `Id`, in `early-6.0..`.
+    pub const ID: Token<Unsigned> = Token::new(&OF, 0);
+    /// `Version`, in `early-6.0..`.
+    pub const VERSION: Token<Unsigned> = Token::new(&OF, 1);
+    /// `Channel`, in `early-6.0..`.
+    pub const CHANNEL: Token<Unsigned> = Token::new(&OF, 2);
+    /// `Level`, in `early-6.0..`.
+    pub const LEVEL: Token<Unsigned> = Token::new(&OF, 3);
+    /// `Opcode`, in `early-6.0..`.
+    pub const OPCODE: Token<Unsigned> = Token::new(&OF, 4);
+    /// `Task`, in `early-6.0..`.
+    pub const TASK: Token<Unsigned> = Token::new(&OF, 5);
+    /// `Keyword`, in `early-6.0..`.
+    pub const KEYWORD: Token<Unsigned> = Token::new(&OF, 6);
+}
+
 /// The members of `EVENT_EXTENDED_ITEM_PEBS_INDEX`.
 pub static EVENT_EXTENDED_ITEM_PEBS_INDEX: Members = Members { names: &["PebsIndex"] };
 
@@ -469,6 +509,207 @@ pub mod EVENT_EXTENDED_ITEM_PMC_COUNTERS {
 
     /// `Counter`, in `6.2..`.
     pub const COUNTER: Token<Any> = Token::new(&OF, 0);
+}
+
+/// The members of `EVENT_HEADER`.
+pub static EVENT_HEADER: Members = Members { names: &["Size", "HeaderType", "Flags", "EventProperty", "ThreadId", "ProcessId", "TimeStamp", "ProviderId", "EventDescriptor", "KernelTime", "UserTime", "ProcessorTime", "ActivityId"] };
+
+/// Tokens for the members of `EVENT_HEADER`.
+pub mod EVENT_HEADER {
+    #[allow(unused_imports)]
+    use ::etw_layouts_runtime::{Token, token::*};
+    use super::EVENT_HEADER as OF;
+
+    /// `Size`, in `early-6.0..`.
+    pub const SIZE: Token<Unsigned> = Token::new(&OF, 0);
+    /// `HeaderType`, in `early-6.0..`.
+    pub const HEADER_TYPE: Token<Unsigned> = Token::new(&OF, 1);
+    /// `Flags`, in `early-6.0..`.
+    pub const FLAGS: Token<Named> = Token::new(&OF, 2);
+    /// `EventProperty`, in `early-6.0..`.
+    pub const EVENT_PROPERTY: Token<Named> = Token::new(&OF, 3);
+    /// `ThreadId`, in `early-6.0..`.
+    pub const THREAD_ID: Token<Unsigned> = Token::new(&OF, 4);
+    /// `ProcessId`, in `early-6.0..`.
+    pub const PROCESS_ID: Token<Unsigned> = Token::new(&OF, 5);
+    /// `TimeStamp`, in `early-6.0..`.
+    pub const TIME_STAMP: Token<Nested> = Token::new(&OF, 6);
+    /// `ProviderId`, in `early-6.0..`.
+    pub const PROVIDER_ID: Token<Nested> = Token::new(&OF, 7);
+    /// `EventDescriptor`, in `early-6.0..`.
+    pub const EVENT_DESCRIPTOR: Token<Nested> = Token::new(&OF, 8);
+    /// `KernelTime`, in `early-6.0..`.
+    pub const KERNEL_TIME: Token<Unsigned> = Token::new(&OF, 9);
+    /// `UserTime`, in `early-6.0..`.
+    pub const USER_TIME: Token<Unsigned> = Token::new(&OF, 10);
+    /// `ProcessorTime`, in `early-6.0..`.
+    pub const PROCESSOR_TIME: Token<Unsigned> = Token::new(&OF, 11);
+    /// `ActivityId`, in `early-6.0..`.
+    pub const ACTIVITY_ID: Token<Nested> = Token::new(&OF, 12);
+}
+
+/// The members of `EVENT_HEADER_EXTENDED_DATA_ITEM`.
+pub static EVENT_HEADER_EXTENDED_DATA_ITEM: Members = Members { names: &["Reserved1", "ExtType", "Linkage", "Reserved2", "DataSize", "DataPtr"] };
+
+/// Tokens for the members of `EVENT_HEADER_EXTENDED_DATA_ITEM`.
+pub mod EVENT_HEADER_EXTENDED_DATA_ITEM {
+    #[allow(unused_imports)]
+    use ::etw_layouts_runtime::{Token, token::*};
+    use super::EVENT_HEADER_EXTENDED_DATA_ITEM as OF;
+
+    /// `Reserved1`, in `early-6.0..`.
+    pub const RESERVED1: Token<Unsigned> = Token::new(&OF, 0);
+    /// `ExtType`, in `early-6.0..`.
+    pub const EXT_TYPE: Token<Named> = Token::new(&OF, 1);
+    /// `Linkage`, in `early-6.0..`.
+    pub const LINKAGE: Token<Unsigned> = Token::new(&OF, 2);
+    /// `Reserved2`, in `early-6.0..`.
+    pub const RESERVED2: Token<Unsigned> = Token::new(&OF, 3);
+    /// `DataSize`, in `early-6.0..`.
+    pub const DATA_SIZE: Token<Unsigned> = Token::new(&OF, 4);
+    /// `DataPtr`, in `early-6.0..`.
+    pub const DATA_PTR: Token<Unsigned> = Token::new(&OF, 5);
+}
+
+/// The members of `EVENT_INSTANCE_GUID_HEADER`.
+pub static EVENT_INSTANCE_GUID_HEADER: Members = Members { names: &["Size", "FieldTypeFlags", "HeaderType", "MarkerFlags", "Version", "Class", "ThreadId", "ProcessId", "TimeStamp", "Guid", "GuidPtr", "ClientContext", "Flags", "KernelTime", "UserTime", "ProcessorTime", "InstanceId", "ParentInstanceId", "ParentGuid"] };
+
+/// Tokens for the members of `EVENT_INSTANCE_GUID_HEADER`.
+pub mod EVENT_INSTANCE_GUID_HEADER {
+    #[allow(unused_imports)]
+    use ::etw_layouts_runtime::{Token, token::*};
+    use super::EVENT_INSTANCE_GUID_HEADER as OF;
+
+    /// `Size`, in `5.2..`.
+    pub const SIZE: Token<Unsigned> = Token::new(&OF, 0);
+    /// `FieldTypeFlags`, in `5.2..`.
+    pub const FIELD_TYPE_FLAGS: Token<Unsigned> = Token::new(&OF, 1);
+    /// `HeaderType`, in `5.2..`.
+    pub const HEADER_TYPE: Token<Named> = Token::new(&OF, 2);
+    /// `MarkerFlags`, in `5.2..`.
+    pub const MARKER_FLAGS: Token<Unsigned> = Token::new(&OF, 3);
+    /// `Version`, in `5.2..`.
+    pub const VERSION: Token<Unsigned> = Token::new(&OF, 4);
+    /// `Class`, in `5.2..`.
+    pub const CLASS: Token<Nested> = Token::new(&OF, 5);
+    /// `ThreadId`, in `5.2..`.
+    pub const THREAD_ID: Token<Unsigned> = Token::new(&OF, 6);
+    /// `ProcessId`, in `5.2..`.
+    pub const PROCESS_ID: Token<Unsigned> = Token::new(&OF, 7);
+    /// `TimeStamp`, in `5.2..`.
+    pub const TIME_STAMP: Token<Nested> = Token::new(&OF, 8);
+    /// `Guid`, in `5.2..`.
+    pub const GUID: Token<Nested> = Token::new(&OF, 9);
+    /// `GuidPtr`, in `5.2..`.
+    pub const GUID_PTR: Token<Unsigned> = Token::new(&OF, 10);
+    /// `ClientContext`, in `5.2..`.
+    pub const CLIENT_CONTEXT: Token<Unsigned> = Token::new(&OF, 11);
+    /// `Flags`, in `5.2..`.
+    pub const FLAGS: Token<Named> = Token::new(&OF, 12);
+    /// `KernelTime`, in `5.2..`.
+    pub const KERNEL_TIME: Token<Unsigned> = Token::new(&OF, 13);
+    /// `UserTime`, in `5.2..`.
+    pub const USER_TIME: Token<Unsigned> = Token::new(&OF, 14);
+    /// `ProcessorTime`, in `5.2..`.
+    pub const PROCESSOR_TIME: Token<Unsigned> = Token::new(&OF, 15);
+    /// `InstanceId`, in `5.2..`.
+    pub const INSTANCE_ID: Token<Unsigned> = Token::new(&OF, 16);
+    /// `ParentInstanceId`, in `5.2..`.
+    pub const PARENT_INSTANCE_ID: Token<Unsigned> = Token::new(&OF, 17);
+    /// `ParentGuid`, in `5.2..`.
+    pub const PARENT_GUID: Token<Nested> = Token::new(&OF, 18);
+}
+
+/// The members of `EVENT_INSTANCE_HEADER`.
+pub static EVENT_INSTANCE_HEADER: Members = Members { names: &["Size", "HeaderType", "MarkerFlags", "Version", "Class", "ThreadId", "TimeStamp", "RegHandle", "InstanceId", "ParentInstanceId", "ClientContext", "Flags", "KernelTime", "UserTime", "ProcessorTime", "ParentRegHandle", "FieldTypeFlags", "ProcessId", "EventId"] };
+
+/// Tokens for the members of `EVENT_INSTANCE_HEADER`.
+pub mod EVENT_INSTANCE_HEADER {
+    #[allow(unused_imports)]
+    use ::etw_layouts_runtime::{Token, token::*};
+    use super::EVENT_INSTANCE_HEADER as OF;
+
+    /// `Size`, in `5.0..`.
+    pub const SIZE: Token<Unsigned> = Token::new(&OF, 0);
+    /// `HeaderType`, in `5.0..`.
+    pub const HEADER_TYPE: Token<Named> = Token::new(&OF, 1);
+    /// `MarkerFlags`, in `5.0..`.
+    pub const MARKER_FLAGS: Token<Unsigned> = Token::new(&OF, 2);
+    /// `Version`, in `5.0..`.
+    pub const VERSION: Token<Unsigned> = Token::new(&OF, 3);
+    /// `Class`, in `5.0..`.
+    pub const CLASS: Token<Nested> = Token::new(&OF, 4);
+    /// `ThreadId`, in `5.0..`.
+    pub const THREAD_ID: Token<Unsigned> = Token::new(&OF, 5);
+    /// `TimeStamp`, in `5.0..`.
+    pub const TIME_STAMP: Token<Nested> = Token::new(&OF, 6);
+    /// `RegHandle`, in `5.0..`.
+    pub const REG_HANDLE: Token<Unsigned> = Token::new(&OF, 7);
+    /// `InstanceId`, in `5.0..`.
+    pub const INSTANCE_ID: Token<Unsigned> = Token::new(&OF, 8);
+    /// `ParentInstanceId`, in `5.0..`.
+    pub const PARENT_INSTANCE_ID: Token<Unsigned> = Token::new(&OF, 9);
+    /// `ClientContext`, in `5.0..5.2`.
+    pub const CLIENT_CONTEXT: Token<Unsigned> = Token::new(&OF, 10);
+    /// `Flags`, in `5.0..`.
+    pub const FLAGS: Token<Named> = Token::new(&OF, 11);
+    /// `KernelTime`, in `5.0..`.
+    pub const KERNEL_TIME: Token<Unsigned> = Token::new(&OF, 12);
+    /// `UserTime`, in `5.0..`.
+    pub const USER_TIME: Token<Unsigned> = Token::new(&OF, 13);
+    /// `ProcessorTime`, in `5.0..`.
+    pub const PROCESSOR_TIME: Token<Unsigned> = Token::new(&OF, 14);
+    /// `ParentRegHandle`, in `5.0..`.
+    pub const PARENT_REG_HANDLE: Token<Unsigned> = Token::new(&OF, 15);
+    /// `FieldTypeFlags`, in `5.1..`.
+    pub const FIELD_TYPE_FLAGS: Token<Unsigned> = Token::new(&OF, 16);
+    /// `ProcessId`, in `5.1..`.
+    pub const PROCESS_ID: Token<Unsigned> = Token::new(&OF, 17);
+    /// `EventId`, in `early-6.0..`.
+    pub const EVENT_ID: Token<Unsigned> = Token::new(&OF, 18);
+}
+
+/// The members of `EVENT_TRACE_HEADER`.
+pub static EVENT_TRACE_HEADER: Members = Members { names: &["Size", "HeaderType", "MarkerFlags", "Version", "Class", "ThreadId", "TimeStamp", "Guid", "GuidPtr", "ClientContext", "Flags", "KernelTime", "UserTime", "ProcessorTime", "FieldTypeFlags", "ProcessId"] };
+
+/// Tokens for the members of `EVENT_TRACE_HEADER`.
+pub mod EVENT_TRACE_HEADER {
+    #[allow(unused_imports)]
+    use ::etw_layouts_runtime::{Token, token::*};
+    use super::EVENT_TRACE_HEADER as OF;
+
+    /// `Size`, in `5.0..`.
+    pub const SIZE: Token<Unsigned> = Token::new(&OF, 0);
+    /// `HeaderType`, in `5.0..`.
+    pub const HEADER_TYPE: Token<Named> = Token::new(&OF, 1);
+    /// `MarkerFlags`, in `5.0..`.
+    pub const MARKER_FLAGS: Token<Unsigned> = Token::new(&OF, 2);
+    /// `Version`, in `5.0..`.
+    pub const VERSION: Token<Unsigned> = Token::new(&OF, 3);
+    /// `Class`, in `5.0..`.
+    pub const CLASS: Token<Nested> = Token::new(&OF, 4);
+    /// `ThreadId`, in `5.0..`.
+    pub const THREAD_ID: Token<Unsigned> = Token::new(&OF, 5);
+    /// `TimeStamp`, in `5.0..`.
+    pub const TIME_STAMP: Token<Nested> = Token::new(&OF, 6);
+    /// `Guid`, in `5.0..`.
+    pub const GUID: Token<Nested> = Token::new(&OF, 7);
+    /// `GuidPtr`, in `5.0..`.
+    pub const GUID_PTR: Token<Unsigned> = Token::new(&OF, 8);
+    /// `ClientContext`, in `5.0..`.
+    pub const CLIENT_CONTEXT: Token<Unsigned> = Token::new(&OF, 9);
+    /// `Flags`, in `5.0..`.
+    pub const FLAGS: Token<Named> = Token::new(&OF, 10);
+    /// `KernelTime`, in `5.0..`.
+    pub const KERNEL_TIME: Token<Unsigned> = Token::new(&OF, 11);
+    /// `UserTime`, in `5.0..`.
+    pub const USER_TIME: Token<Unsigned> = Token::new(&OF, 12);
+    /// `ProcessorTime`, in `5.0..`.
+    pub const PROCESSOR_TIME: Token<Unsigned> = Token::new(&OF, 13);
+    /// `FieldTypeFlags`, in `5.1..`.
+    pub const FIELD_TYPE_FLAGS: Token<Unsigned> = Token::new(&OF, 14);
+    /// `ProcessId`, in `5.1..`.
+    pub const PROCESS_ID: Token<Unsigned> = Token::new(&OF, 15);
 }
 
 /// The members of `EX_FAST_REF`.
@@ -751,6 +992,29 @@ pub mod LUID {
     pub const HIGH_PART: Token<Signed> = Token::new(&OF, 1);
 }
 
+/// The members of `MESSAGE_TRACE_HEADER`.
+pub static MESSAGE_TRACE_HEADER: Members = Members { names: &["Marker", "Size", "Reserved", "Version", "Header", "Packet"] };
+
+/// Tokens for the members of `MESSAGE_TRACE_HEADER`.
+pub mod MESSAGE_TRACE_HEADER {
+    #[allow(unused_imports)]
+    use ::etw_layouts_runtime::{Token, token::*};
+    use super::MESSAGE_TRACE_HEADER as OF;
+
+    /// `Marker`, in `5.1..`.
+    pub const MARKER: Token<Unsigned> = Token::new(&OF, 0);
+    /// `Size`, in `5.1..`.
+    pub const SIZE: Token<Unsigned> = Token::new(&OF, 1);
+    /// `Reserved`, in `5.1..`.
+    pub const RESERVED: Token<Unsigned> = Token::new(&OF, 2);
+    /// `Version`, in `5.1..`.
+    pub const VERSION: Token<Unsigned> = Token::new(&OF, 3);
+    /// `Header`, in `5.1..`.
+    pub const HEADER: Token<Unsigned> = Token::new(&OF, 4);
+    /// `Packet`, in `5.1..`.
+    pub const PACKET: Token<Nested> = Token::new(&OF, 5);
+}
+
 /// The members of `PERFINFO_GROUPMASK`.
 pub static PERFINFO_GROUPMASK: Members = Members { names: &["Masks", "Unknown"] };
 
@@ -859,6 +1123,31 @@ pub mod RTL_CRITICAL_SECTION {
     pub const LOCK_SEMAPHORE: Token<Address> = Token::new(&OF, 4);
     /// `SpinCount`, in `5.0..`.
     pub const SPIN_COUNT: Token<Unsigned> = Token::new(&OF, 5);
+}
+
+/// The members of `RTL_TIME_ZONE_INFORMATION`.
+pub static RTL_TIME_ZONE_INFORMATION: Members = Members { names: &["Bias", "StandardName", "StandardStart", "StandardBias", "DaylightName", "DaylightStart", "DaylightBias"] };
+
+/// Tokens for the members of `RTL_TIME_ZONE_INFORMATION`.
+pub mod RTL_TIME_ZONE_INFORMATION {
+    #[allow(unused_imports)]
+    use ::etw_layouts_runtime::{Token, token::*};
+    use super::RTL_TIME_ZONE_INFORMATION as OF;
+
+    /// `Bias`, in `5.0..`.
+    pub const BIAS: Token<Signed> = Token::new(&OF, 0);
+    /// `StandardName`, in `5.0..`.
+    pub const STANDARD_NAME: Token<Any> = Token::new(&OF, 1);
+    /// `StandardStart`, in `5.0..`.
+    pub const STANDARD_START: Token<Nested> = Token::new(&OF, 2);
+    /// `StandardBias`, in `5.0..`.
+    pub const STANDARD_BIAS: Token<Signed> = Token::new(&OF, 3);
+    /// `DaylightName`, in `5.0..`.
+    pub const DAYLIGHT_NAME: Token<Any> = Token::new(&OF, 4);
+    /// `DaylightStart`, in `5.0..`.
+    pub const DAYLIGHT_START: Token<Nested> = Token::new(&OF, 5);
+    /// `DaylightBias`, in `5.0..`.
+    pub const DAYLIGHT_BIAS: Token<Signed> = Token::new(&OF, 6);
 }
 
 /// The members of `SECURITY_CLIENT_CONTEXT`.
@@ -991,6 +1280,33 @@ pub mod SYSTEM_TRACE_HEADER {
     pub const USER_TIME: Token<Unsigned> = Token::new(&OF, 10);
 }
 
+/// The members of `TIME_FIELDS`.
+pub static TIME_FIELDS: Members = Members { names: &["Year", "Month", "Day", "Hour", "Minute", "Second", "Milliseconds", "Weekday"] };
+
+/// Tokens for the members of `TIME_FIELDS`.
+pub mod TIME_FIELDS {
+    #[allow(unused_imports)]
+    use ::etw_layouts_runtime::{Token, token::*};
+    use super::TIME_FIELDS as OF;
+
+    /// `Year`, in `5.0..`.
+    pub const YEAR: Token<Signed> = Token::new(&OF, 0);
+    /// `Month`, in `5.0..`.
+    pub const MONTH: Token<Signed> = Token::new(&OF, 1);
+    /// `Day`, in `5.0..`.
+    pub const DAY: Token<Signed> = Token::new(&OF, 2);
+    /// `Hour`, in `5.0..`.
+    pub const HOUR: Token<Signed> = Token::new(&OF, 3);
+    /// `Minute`, in `5.0..`.
+    pub const MINUTE: Token<Signed> = Token::new(&OF, 4);
+    /// `Second`, in `5.0..`.
+    pub const SECOND: Token<Signed> = Token::new(&OF, 5);
+    /// `Milliseconds`, in `5.0..`.
+    pub const MILLISECONDS: Token<Signed> = Token::new(&OF, 6);
+    /// `Weekday`, in `5.0..`.
+    pub const WEEKDAY: Token<Signed> = Token::new(&OF, 7);
+}
+
 /// The members of `TOKEN_CONTROL`.
 pub static TOKEN_CONTROL: Members = Members { names: &["TokenId", "AuthenticationId", "ModifiedId", "TokenSource"] };
 
@@ -1070,6 +1386,65 @@ pub mod TRACE_ENABLE_FLAG_EXT_ITEM {
     pub const OFFSET: Token<Unsigned> = Token::new(&OF, 0);
     /// `Type`, in `early-6.0..`.
     pub const TYPE: Token<Named> = Token::new(&OF, 1);
+}
+
+/// The members of `TRACE_LOGFILE_HEADER`.
+pub static TRACE_LOGFILE_HEADER: Members = Members { names: &["BufferSize", "Version", "VersionDetail", "ProviderVersion", "NumberOfProcessors", "EndTime", "TimerResolution", "MaximumFileSize", "LogFileMode", "BuffersWritten", "LogInstanceGuid", "StartBuffers", "PointerSize", "EventsLost", "Reserved32", "LoggerName", "LogFileName", "TimeZone", "BootTime", "PerfFreq", "StartTime", "ReservedFlags", "BuffersLost", "CpuSpeedInMHz"] };
+
+/// Tokens for the members of `TRACE_LOGFILE_HEADER`.
+pub mod TRACE_LOGFILE_HEADER {
+    #[allow(unused_imports)]
+    use ::etw_layouts_runtime::{Token, token::*};
+    use super::TRACE_LOGFILE_HEADER as OF;
+
+    /// `BufferSize`, in `5.0..`.
+    pub const BUFFER_SIZE: Token<Unsigned> = Token::new(&OF, 0);
+    /// `Version`, in `5.0..`.
+    pub const VERSION: Token<Unsigned> = Token::new(&OF, 1);
+    /// `VersionDetail`, in `5.0..`.
+    pub const VERSION_DETAIL: Token<Nested> = Token::new(&OF, 2);
+    /// `ProviderVersion`, in `5.0..`.
+    pub const PROVIDER_VERSION: Token<Unsigned> = Token::new(&OF, 3);
+    /// `NumberOfProcessors`, in `5.0..`.
+    pub const NUMBER_OF_PROCESSORS: Token<Unsigned> = Token::new(&OF, 4);
+    /// `EndTime`, in `5.0..`.
+    pub const END_TIME: Token<Nested> = Token::new(&OF, 5);
+    /// `TimerResolution`, in `5.0..`.
+    pub const TIMER_RESOLUTION: Token<Unsigned> = Token::new(&OF, 6);
+    /// `MaximumFileSize`, in `5.0..`.
+    pub const MAXIMUM_FILE_SIZE: Token<Unsigned> = Token::new(&OF, 7);
+    /// `LogFileMode`, in `5.0..`.
+    pub const LOG_FILE_MODE: Token<Named> = Token::new(&OF, 8);
+    /// `BuffersWritten`, in `5.0..`.
+    pub const BUFFERS_WRITTEN: Token<Unsigned> = Token::new(&OF, 9);
+    /// `LogInstanceGuid`, in `5.0..`.
+    pub const LOG_INSTANCE_GUID: Token<Nested> = Token::new(&OF, 10);
+    /// `StartBuffers`, in `5.0..`.
+    pub const START_BUFFERS: Token<Unsigned> = Token::new(&OF, 11);
+    /// `PointerSize`, in `5.0..`.
+    pub const POINTER_SIZE: Token<Unsigned> = Token::new(&OF, 12);
+    /// `EventsLost`, in `5.0..`.
+    pub const EVENTS_LOST: Token<Unsigned> = Token::new(&OF, 13);
+    /// `Reserved32`, in `5.0`.
+    pub const RESERVED32: Token<Unsigned> = Token::new(&OF, 14);
+    /// `LoggerName`, in `5.0..`.
+    pub const LOGGER_NAME: Token<Address> = Token::new(&OF, 15);
+    /// `LogFileName`, in `5.0..`.
+    pub const LOG_FILE_NAME: Token<Address> = Token::new(&OF, 16);
+    /// `TimeZone`, in `5.0..`.
+    pub const TIME_ZONE: Token<Nested> = Token::new(&OF, 17);
+    /// `BootTime`, in `5.0..`.
+    pub const BOOT_TIME: Token<Nested> = Token::new(&OF, 18);
+    /// `PerfFreq`, in `5.0..`.
+    pub const PERF_FREQ: Token<Nested> = Token::new(&OF, 19);
+    /// `StartTime`, in `5.0..`.
+    pub const START_TIME: Token<Nested> = Token::new(&OF, 20);
+    /// `ReservedFlags`, in `5.0..`.
+    pub const RESERVED_FLAGS: Token<Named> = Token::new(&OF, 21);
+    /// `BuffersLost`, in `5.0..`.
+    pub const BUFFERS_LOST: Token<Unsigned> = Token::new(&OF, 22);
+    /// `CpuSpeedInMHz`, in `5.1..`.
+    pub const CPU_SPEED_IN_M_HZ: Token<Unsigned> = Token::new(&OF, 23);
 }
 
 /// The members of `ULARGE_INTEGER`.
@@ -1797,6 +2172,21 @@ pub mod WMI_LOGGER_MODE {
     pub const USE_LOCAL_SEQUENCE: Token<Unsigned> = Token::new(&OF, 11);
     /// `Unused2`, in `5.1..5.2`.
     pub const UNUSED2: Token<Unsigned> = Token::new(&OF, 12);
+}
+
+/// The members of `WMI_TRACE_MESSAGE_PACKET`.
+pub static WMI_TRACE_MESSAGE_PACKET: Members = Members { names: &["MessageNumber", "OptionFlags"] };
+
+/// Tokens for the members of `WMI_TRACE_MESSAGE_PACKET`.
+pub mod WMI_TRACE_MESSAGE_PACKET {
+    #[allow(unused_imports)]
+    use ::etw_layouts_runtime::{Token, token::*};
+    use super::WMI_TRACE_MESSAGE_PACKET as OF;
+
+    /// `MessageNumber`, in `5.1..`.
+    pub const MESSAGE_NUMBER: Token<Unsigned> = Token::new(&OF, 0);
+    /// `OptionFlags`, in `5.1..`.
+    pub const OPTION_FLAGS: Token<Named> = Token::new(&OF, 1);
 }
 
 /// The members of `WMI_TRACE_PACKET`.

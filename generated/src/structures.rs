@@ -224,6 +224,24 @@ pub static ETW_BUFFER_QUEUE: Structure = Structure {
     ],
 };
 
+/// Data of the events WMI\_LOG\_TYPE\_HEADER\_EXTENSION and WMI\_LOG\_TYPE\_GROUP\_MASKS\_END: what a kernel logger takes.
+pub static ETW_KERNEL_HEADER_EXTENSION: Structure = Structure {
+    name: "ETW_KERNEL_HEADER_EXTENSION",
+    axis: &AXIS,
+    entries: &[
+        Entry {
+            layout: ETW_KERNEL_HEADER_EXTENSION_5_2::LAYOUT,
+            targets: &[4, 5, 6, 7, 8],
+            verified: &[],
+        },
+        Entry {
+            layout: ETW_KERNEL_HEADER_EXTENSION_early_6_0::LAYOUT,
+            targets: &[9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31, 32, 33, 34, 35, 36, 37, 38, 39, 40, 41, 42, 43, 44, 45, 46, 47, 48, 49, 50, 51, 52, 53, 54],
+            verified: &[],
+        },
+    ],
+};
+
 /// The memory partition that a logger's buffers come from.
 pub static ETW_PARTITION_CONTEXT: Structure = Structure {
     name: "ETW_PARTITION_CONTEXT",
@@ -346,6 +364,19 @@ pub static ETW_UM_LOGGER_CONTEXT: Structure = Structure {
     ],
 };
 
+/// Which event of its provider an event is, and how it is to be filtered.
+pub static EVENT_DESCRIPTOR: Structure = Structure {
+    name: "EVENT_DESCRIPTOR",
+    axis: &AXIS,
+    entries: &[
+        Entry {
+            layout: EVENT_DESCRIPTOR_early_6_0::LAYOUT,
+            targets: &[9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31, 32, 33, 34, 35, 36, 37, 38, 39, 40, 41, 42, 43, 44, 45, 46, 47, 48, 49, 50, 51, 52, 53, 54],
+            verified: &[9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 26, 27, 28, 29, 30, 31, 32, 34, 35, 36, 37, 38, 39, 40, 41, 42, 44, 45, 46, 48, 49, 50, 52, 54],
+        },
+    ],
+};
+
 /// Index for precise event-based sampling, as an extended item of a context-switch event.
 pub static EVENT_EXTENDED_ITEM_PEBS_INDEX: Structure = Structure {
     name: "EVENT_EXTENDED_ITEM_PEBS_INDEX",
@@ -367,6 +398,91 @@ pub static EVENT_EXTENDED_ITEM_PMC_COUNTERS: Structure = Structure {
         Entry {
             layout: EVENT_EXTENDED_ITEM_PMC_COUNTERS_6_2::LAYOUT,
             targets: &[21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31, 32, 33, 34, 35, 36, 37, 38, 39, 40, 41, 42, 43, 44, 45, 46, 47, 48, 49, 50, 51, 52, 53, 54],
+            verified: &[],
+        },
+    ],
+};
+
+/// Header of an event of a registered provider. Extended items follow if Flags says so, then the event's data.
+pub static EVENT_HEADER: Structure = Structure {
+    name: "EVENT_HEADER",
+    axis: &AXIS,
+    entries: &[
+        Entry {
+            layout: EVENT_HEADER_early_6_0::LAYOUT,
+            targets: &[9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31, 32, 33, 34, 35, 36, 37, 38, 39, 40, 41, 42, 43, 44, 45, 46, 47, 48, 49, 50, 51, 52, 53, 54],
+            verified: &[21, 22, 23, 24, 26, 27, 28, 29, 30, 31, 32, 34, 35, 36, 37, 38, 39, 40, 41, 42, 44, 45, 46, 48, 49, 50, 52, 54],
+        },
+    ],
+};
+
+/// An extended item of an event, as a consumer gets it. In a trace buffer it has the first eight bytes, and its data lie where DataPtr would.
+pub static EVENT_HEADER_EXTENDED_DATA_ITEM: Structure = Structure {
+    name: "EVENT_HEADER_EXTENDED_DATA_ITEM",
+    axis: &AXIS,
+    entries: &[
+        Entry {
+            layout: EVENT_HEADER_EXTENDED_DATA_ITEM_early_6_0::LAYOUT,
+            targets: &[9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31, 32, 33, 34, 35, 36, 37, 38, 39, 40, 41, 42, 43, 44, 45, 46, 47, 48, 49, 50, 51, 52, 53, 54],
+            verified: &[21, 22, 23, 24, 26, 27, 28, 29, 30, 31, 32, 34, 35, 36, 37, 38, 39, 40, 41, 42, 44, 45, 46, 48, 49, 50, 52, 54],
+        },
+    ],
+};
+
+/// Header of an event that belongs to an instance of something, as a trace buffer has it.
+pub static EVENT_INSTANCE_GUID_HEADER: Structure = Structure {
+    name: "EVENT_INSTANCE_GUID_HEADER",
+    axis: &AXIS,
+    entries: &[
+        Entry {
+            layout: EVENT_INSTANCE_GUID_HEADER_5_2::LAYOUT,
+            targets: &[4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31, 32, 33, 34, 35, 36, 37, 38, 39, 40, 41, 42, 43, 44, 45, 46, 47, 48, 49, 50, 51, 52, 53, 54],
+            verified: &[],
+        },
+    ],
+};
+
+/// Header of an event that belongs to an instance of something, as the writer gives it; up to 5.1 also in a trace buffer.
+pub static EVENT_INSTANCE_HEADER: Structure = Structure {
+    name: "EVENT_INSTANCE_HEADER",
+    axis: &AXIS,
+    entries: &[
+        Entry {
+            layout: EVENT_INSTANCE_HEADER_5_0_x86::LAYOUT,
+            targets: &[0],
+            verified: &[],
+        },
+        Entry {
+            layout: EVENT_INSTANCE_HEADER_5_1::LAYOUT,
+            targets: &[1, 2, 3, 4, 5, 6, 7, 8],
+            verified: &[],
+        },
+        Entry {
+            layout: EVENT_INSTANCE_HEADER_early_6_0::LAYOUT,
+            targets: &[9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31, 32, 33, 34, 35, 36, 37, 38, 39, 40, 41, 42, 43, 44, 45, 46, 47, 48, 49, 50, 51, 52, 53, 54],
+            verified: &[],
+        },
+    ],
+};
+
+/// Header of an event of a classic provider, which is known by a GUID and a type.
+pub static EVENT_TRACE_HEADER: Structure = Structure {
+    name: "EVENT_TRACE_HEADER",
+    axis: &AXIS,
+    entries: &[
+        Entry {
+            layout: EVENT_TRACE_HEADER_5_0_x86::LAYOUT,
+            targets: &[0],
+            verified: &[],
+        },
+        Entry {
+            layout: EVENT_TRACE_HEADER_5_1::LAYOUT,
+            targets: &[1, 2, 3, 4, 5, 6, 7, 8],
+            verified: &[],
+        },
+        Entry {
+            layout: EVENT_TRACE_HEADER_early_6_0::LAYOUT,
+            targets: &[9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31, 32, 33, 34, 35, 36, 37, 38, 39, 40, 41, 42, 43, 44, 45, 46, 47, 48, 49, 50, 51, 52, 53, 54],
             verified: &[],
         },
     ],
@@ -1103,6 +1219,19 @@ pub static LUID: Structure = Structure {
     ],
 };
 
+/// Header of a message of the Windows software trace preprocessor. What OptionFlags announces follows, then the arguments.
+pub static MESSAGE_TRACE_HEADER: Structure = Structure {
+    name: "MESSAGE_TRACE_HEADER",
+    axis: &AXIS,
+    entries: &[
+        Entry {
+            layout: MESSAGE_TRACE_HEADER_5_1::LAYOUT,
+            targets: &[1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31, 32, 33, 34, 35, 36, 37, 38, 39, 40, 41, 42, 43, 44, 45, 46, 47, 48, 49, 50, 51, 52, 53, 54],
+            verified: &[],
+        },
+    ],
+};
+
 /// Which events the kernel logger takes, in eight masks. The first mask is much like EnableFlags.
 pub static PERFINFO_GROUPMASK: Structure = Structure {
     name: "PERFINFO_GROUPMASK",
@@ -1202,6 +1331,19 @@ pub static RTL_CRITICAL_SECTION: Structure = Structure {
             layout: RTL_CRITICAL_SECTION_5_2_3790_sp1_x64::LAYOUT,
             targets: &[6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30, 32, 34, 36, 38, 40, 42, 44, 46, 48, 50, 52, 54],
             verified: &[6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30, 32, 34, 36, 38, 40, 42, 44, 46, 48, 50, 52, 54],
+        },
+    ],
+};
+
+/// A time zone and its rules for daylight saving; TIME\_ZONE\_INFORMATION to user mode, with the dates as SYSTEMTIME.
+pub static RTL_TIME_ZONE_INFORMATION: Structure = Structure {
+    name: "RTL_TIME_ZONE_INFORMATION",
+    axis: &AXIS,
+    entries: &[
+        Entry {
+            layout: RTL_TIME_ZONE_INFORMATION_5_0::LAYOUT,
+            targets: &[0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31, 32, 33, 34, 35, 36, 37, 38, 39, 40, 41, 42, 43, 44, 45, 46, 47, 48, 49, 50, 51, 52, 53, 54],
+            verified: &[21, 22, 23, 24, 26, 27, 28, 29, 30, 31, 32, 34, 35, 36, 37, 38, 39, 40, 41, 42, 44, 45, 46, 48, 49, 50, 52, 54],
         },
     ],
 };
@@ -1324,6 +1466,19 @@ pub static SYSTEM_TRACE_HEADER: Structure = Structure {
     ],
 };
 
+/// A date and time of day by its parts; SYSTEMTIME has the same parts in another order.
+pub static TIME_FIELDS: Structure = Structure {
+    name: "TIME_FIELDS",
+    axis: &AXIS,
+    entries: &[
+        Entry {
+            layout: TIME_FIELDS_5_0::LAYOUT,
+            targets: &[0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31, 32, 33, 34, 35, 36, 37, 38, 39, 40, 41, 42, 43, 44, 45, 46, 47, 48, 49, 50, 51, 52, 53, 54],
+            verified: &[9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 26, 27, 28, 29, 30, 31, 32, 34, 35, 36, 37, 38, 39, 40, 41, 42, 44, 45, 46, 48, 49, 50, 52, 54],
+        },
+    ],
+};
+
 /// Identifies an access token and its state, to tell when it has changed.
 pub static TOKEN_CONTROL: Structure = Structure {
     name: "TOKEN_CONTROL",
@@ -1385,6 +1540,29 @@ pub static TRACE_ENABLE_FLAG_EXT_ITEM: Structure = Structure {
             layout: TRACE_ENABLE_FLAG_EXT_ITEM_early_6_0::LAYOUT,
             targets: &[9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31, 32, 33, 34, 35, 36, 37, 38, 39, 40, 41, 42, 43, 44, 45, 46, 47, 48, 49, 50, 51, 52, 53, 54],
             verified: &[],
+        },
+    ],
+};
+
+/// Data of the first event of a file: how it was made. Two terminated UTF-16 strings follow, the logger's name and the file's.
+pub static TRACE_LOGFILE_HEADER: Structure = Structure {
+    name: "TRACE_LOGFILE_HEADER",
+    axis: &AXIS,
+    entries: &[
+        Entry {
+            layout: TRACE_LOGFILE_HEADER_5_0_x86::LAYOUT,
+            targets: &[0],
+            verified: &[],
+        },
+        Entry {
+            layout: TRACE_LOGFILE_HEADER_5_1_x86::LAYOUT,
+            targets: &[1, 2, 3, 4, 5, 7, 9, 11, 13, 15, 17, 19, 21, 23, 25, 27, 29, 31, 33, 35, 37, 39, 41, 43, 45, 47, 49, 51, 53],
+            verified: &[21, 23, 27, 29, 31, 35, 37, 39, 41, 45, 49],
+        },
+        Entry {
+            layout: TRACE_LOGFILE_HEADER_5_2_3790_sp1_x64::LAYOUT,
+            targets: &[6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30, 32, 34, 36, 38, 40, 42, 44, 46, 48, 50, 52, 54],
+            verified: &[22, 24, 26, 28, 30, 32, 34, 36, 38, 40, 42, 44, 46, 48, 50, 52, 54],
         },
     ],
 };
@@ -1811,6 +1989,19 @@ pub static WMI_LOGGER_MODE: Structure = Structure {
     ],
 };
 
+/// Which message it is, and what its header goes on with.
+pub static WMI_TRACE_MESSAGE_PACKET: Structure = Structure {
+    name: "WMI_TRACE_MESSAGE_PACKET",
+    axis: &AXIS,
+    entries: &[
+        Entry {
+            layout: WMI_TRACE_MESSAGE_PACKET_5_1::LAYOUT,
+            targets: &[1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31, 32, 33, 34, 35, 36, 37, 38, 39, 40, 41, 42, 43, 44, 45, 46, 47, 48, 49, 50, 51, 52, 53, 54],
+            verified: &[],
+        },
+    ],
+};
+
 /// Size and kind of a kernel event, in its header.
 pub static WMI_TRACE_PACKET: Structure = Structure {
     name: "WMI_TRACE_PACKET",
@@ -1867,12 +2058,19 @@ pub static ALL: &[&Structure] = &[
     &ETW_APC_ENTRY,
     &ETW_BUFFER_CONTEXT,
     &ETW_BUFFER_QUEUE,
+    &ETW_KERNEL_HEADER_EXTENSION,
     &ETW_PARTITION_CONTEXT,
     &ETW_REF_CLOCK,
     &ETW_STACK_TRACE_BLOCK,
     &ETW_UM_LOGGER_CONTEXT,
+    &EVENT_DESCRIPTOR,
     &EVENT_EXTENDED_ITEM_PEBS_INDEX,
     &EVENT_EXTENDED_ITEM_PMC_COUNTERS,
+    &EVENT_HEADER,
+    &EVENT_HEADER_EXTENDED_DATA_ITEM,
+    &EVENT_INSTANCE_GUID_HEADER,
+    &EVENT_INSTANCE_HEADER,
+    &EVENT_TRACE_HEADER,
     &EX_FAST_REF,
     &EX_PUSH_LOCK,
     &GUID,
@@ -1885,23 +2083,27 @@ pub static ALL: &[&Structure] = &[
     &LARGE_INTEGER,
     &LIST_ENTRY,
     &LUID,
+    &MESSAGE_TRACE_HEADER,
     &PERFINFO_GROUPMASK,
     &PERFINFO_TRACE_HEADER,
     &PERIODIC_CAPTURE_STATE_GUIDS,
     &RTL_BITMAP,
     &RTL_CONDITION_VARIABLE,
     &RTL_CRITICAL_SECTION,
+    &RTL_TIME_ZONE_INFORMATION,
     &SECURITY_CLIENT_CONTEXT,
     &SECURITY_QUALITY_OF_SERVICE,
     &SINGLE_LIST_ENTRY,
     &SLIST_ENTRY,
     &SLIST_HEADER,
     &SYSTEM_TRACE_HEADER,
+    &TIME_FIELDS,
     &TOKEN_CONTROL,
     &TOKEN_SOURCE,
     &TRACE_ENABLE_FLAG_EXTENSION,
     &TRACE_ENABLE_FLAG_EXT_HEADER,
     &TRACE_ENABLE_FLAG_EXT_ITEM,
+    &TRACE_LOGFILE_HEADER,
     &ULARGE_INTEGER,
     &UNICODE_STRING,
     &UNICODE_STRING64,
@@ -1911,6 +2113,7 @@ pub static ALL: &[&Structure] = &[
     &WMI_LOGGER_CONTEXT,
     &WMI_LOGGER_INFORMATION,
     &WMI_LOGGER_MODE,
+    &WMI_TRACE_MESSAGE_PACKET,
     &WMI_TRACE_PACKET,
     &WNODE_HEADER,
     &WORK_QUEUE_ITEM,

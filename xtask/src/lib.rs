@@ -6,6 +6,7 @@ pub mod ci;
 pub mod columns;
 pub mod diff;
 pub mod errata;
+pub mod etl;
 pub mod generate;
 pub mod header;
 pub mod mutants;

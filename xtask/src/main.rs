@@ -4,7 +4,7 @@
 
 use clap::{Parser, Subcommand};
 use std::process::ExitCode;
-use xtask::{Outcome, ci, diff, generate, header, mutants, show, snapshot, verify};
+use xtask::{Outcome, ci, diff, etl, generate, header, mutants, show, snapshot, verify};
 
 /// Knows, proves and generates the memory layouts of Event Tracing for Windows.
 ///
@@ -25,6 +25,7 @@ enum Command {
     Diff(diff::Args),
     Header(header::Args),
     Mutants(mutants::Args),
+    Etl(etl::Args),
     Ci(ci::Args),
 }
 
@@ -37,6 +38,7 @@ fn main() -> ExitCode {
         Command::Diff(args) => diff::run(&args),
         Command::Header(args) => header::run(&args),
         Command::Mutants(args) => mutants::run(&args),
+        Command::Etl(args) => etl::run(&args),
         Command::Ci(args) => ci::run(&args),
     };
     match result {

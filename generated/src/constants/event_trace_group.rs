@@ -113,3 +113,43 @@ runtime::values!(value EVENT_TRACE_GROUP, Values {
         ("EVENT_TRACE_GROUP_HYPERVISORX", 0x1e00),
     ],
 });
+
+impl EVENT_TRACE_GROUP {
+    /// The GUID that stands for the value, as a number of the same digits; `None` if there is none.
+    pub const fn guid(self) -> Option<u128> {
+        match self.0 {
+            0x0 => Some(0x68fdd9004a3e11d184f40000f80464e3),
+            0x100 => Some(0x3d6fa8d4fe0511d09dda00c04fd7ba7c),
+            0x200 => Some(0x3d6fa8d3fe0511d09dda00c04fd7ba7c),
+            0x300 => Some(0x3d6fa8d0fe0511d09dda00c04fd7ba7c),
+            0x400 => Some(0x90cbdc394a3e11d184f40000f80464e3),
+            0x500 => Some(0x3d6fa8d1fe0511d09dda00c04fd7ba7c),
+            0x600 => Some(0x9a280ac0c8e011d184e200c04fb998a2),
+            0x700 => Some(0x3282fc76feed498e8aa7e70f459d430e),
+            0x800 => Some(0xbf3a50c5a9c94988a0052df0b7c80f80),
+            0x900 => Some(0xae53722ec86311d2865900c04fa321a1),
+            0xa00 => Some(0x13976d09a327438c950b7f03192815c7),
+            0xb00 => Some(0x01853a65418f4f36aefcdc0f1d2fd235),
+            0xc00 => Some(0x99134383524843fc834b529454e75df3),
+            0xd00 => Some(0x42695762ea50497a90685cbbb35e0b95),
+            0xe00 => Some(0x0268a8b674fd43029dd06e8f1795c0cf),
+            0xf00 => Some(0xce1dbfb4137e4da687b03f59aa102cbc),
+            0x1000 => Some(0x222962ab61804b88a825346b75f2a24a),
+            0x1100 => Some(0x89497f50effe44408cf2ce6b1cdcaca7),
+            0x1200 => Some(0xe43445e0090348c3b878ff0fccebdd04),
+            0x1300 => Some(0xa9152f003f584bee92a170c7d079d5dd),
+            0x1400 => Some(0x2cb15d1d5fc111d2abe100a0c911f518),
+            0x1500 => Some(0xb2d148727c5b463d8419ee9bf7d23e04),
+            0x1600 => Some(0x7687a439f75245b8b741321aec0f8df9),
+            0x1700 => Some(0x3ac66736cc594cff81158df50e39816b),
+            0x1800 => Some(0xdef2fe467bd64b80bd94f57fe20d0ce3),
+            0x1900 => Some(0x9aec974b5b8e41189b923186d8002ce5),
+            0x1a00 => Some(0x45d8cccd539f4b72a8b75c683142609a),
+            0x1b00 => Some(0xd837ca9212b944a5ad6a3a65b3578aa8),
+            0x1c00 => Some(0xc861d0e2a2c14d369f9c970bab943a12),
+            0x1d00 => Some(0x7f2a405c69b54bf9a1f530e8f1afab5e),
+            0x1e00 => Some(0x2ce9a149effe42f0a635a1d39e26c8f2),
+            _ => None,
+        }
+    }
+}

@@ -37,6 +37,7 @@ impl Emitter<'_> {
         });
         let ty = ty.map_or("u32".to_owned(), |e| format!("{}{}", if e.signed { 'i' } else { 'u' }, e.size * 8));
         newtype(&definition.name.value, &definition.name.value, &definition.doc, &ty, values.kind, &rows, out);
+        guids(&definition.name.value, values, out);
     }
 
     /// One value of a constant; where it has several, the scope makes the name.
@@ -75,6 +76,28 @@ impl Emitter<'_> {
         });
         found.unwrap_or_default()
     }
+}
+
+/// The GUIDs that stand for values, as numbers whose hexadecimal digits are those of the text.
+fn guids(name: &str, values: &Values, out: &mut String) {
+    let digits = |guid: &str| guid.chars().filter(char::is_ascii_hexdigit).collect::<String>().to_ascii_lowercase();
+    let arms: Vec<_> = values
+        .constants
+        .iter()
+        .filter_map(|constant| Some((constant.value.0.first()?.value, digits(constant.guid.as_ref()?))))
+        .collect();
+    if arms.is_empty() {
+        return;
+    }
+    let _ = write!(
+        out,
+        "\nimpl {name} {{\n    /// The GUID that stands for the value, as a number of the same digits; `None` if there is none.\n    \
+         pub const fn guid(self) -> Option<u128> {{\n        match self.0 {{\n"
+    );
+    for (value, guid) in arms {
+        let _ = writeln!(out, "            {value:#x} => Some(0x{guid}),");
+    }
+    out.push_str("            _ => None,\n        }\n    }\n}\n");
 }
 
 /// A named value as Rust has it.

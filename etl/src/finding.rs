@@ -1,0 +1,99 @@
+//! What is wrong with a file, and where.
+
+use std::fmt;
+
+/// Something wrong with a file. It costs the rest of its buffer at the most.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Finding {
+    /// Where the buffer begins, in bytes from the start of the file.
+    pub buffer: u64,
+    /// Where in the buffer it is, in bytes from the buffer's start; of the decompressed buffer, if it was compressed.
+    pub at: u32,
+    /// What is wrong.
+    pub what: What,
+}
+
+/// What is wrong.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum What {
+    /// The file ends within a buffer.
+    Truncated {
+        /// The buffer's size.
+        size: u32,
+        /// The bytes that are there.
+        there: u32,
+    },
+    /// No buffer can have this size.
+    BufferSize(u32),
+    /// The buffer's valid end lies outside it.
+    Offset(u32),
+    /// A compressed buffer would decompress to more than its logger's buffers hold.
+    TooLarge(u32),
+    /// A compression format that is not read.
+    Compression(u32),
+    /// The compressed stream is malformed.
+    Stream(String),
+    /// The stream decompressed to another size than the header says.
+    Decompressed {
+        /// What the header says.
+        stated: u32,
+        /// What came out.
+        there: u32,
+    },
+    /// An event whose length is less than that of its header.
+    Short {
+        /// What the event says.
+        length: u32,
+        /// What its header takes.
+        header: u32,
+    },
+    /// An event that goes beyond the valid end of its buffer.
+    Long {
+        /// What the event says.
+        length: u32,
+        /// What is left of the buffer.
+        left: u32,
+    },
+    /// A malformed chain of extended items: this event is left out.
+    Items,
+    /// Too many buffers at once decompress to too much.
+    Memory,
+    /// A rule of the format that [`check`](crate::check) knows.
+    Rule(String),
+}
+
+impl fmt::Display for Finding {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "buffer at {:#x}, {:#x} within: {}", self.buffer, self.at, self.what)
+    }
+}
+
+impl fmt::Display for What {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Truncated { size, there } => write!(f, "the file ends {there:#x} bytes into this buffer of {size:#x}"),
+            Self::BufferSize(size) => write!(f, "no buffer has a size of {size:#x} bytes; it is left out"),
+            Self::Offset(offset) => write!(f, "the valid end {offset:#x} lies outside the buffer"),
+            Self::TooLarge(size) => {
+                write!(f, "the buffer would decompress to {size:#x} bytes, more than its logger's buffers hold")
+            }
+            Self::Compression(format) => write!(f, "the buffer is compressed in the format {format}, which is not known"),
+            Self::Stream(why) => write!(f, "the compressed stream is malformed: {why}"),
+            Self::Decompressed { stated, there } => {
+                write!(f, "the stream decompresses to {there:#x} bytes, and the header says {stated:#x}")
+            }
+            Self::Short { length, header } => {
+                write!(f, "an event of {length:#x} bytes, less than the {header:#x} of its header; the buffer's rest is left out")
+            }
+            Self::Long { length, left } => {
+                write!(f, "an event of {length:#x} bytes with {left:#x} left in the buffer; the buffer's rest is left out")
+            }
+            Self::Items => f.write_str("the event's extended items do not fit together; the event is left out"),
+            Self::Memory => f.write_str("the decompressed buffers of all processors take more than 1 GiB; this one is left out"),
+            Self::Rule(text) => f.write_str(text),
+        }
+    }
+}
+
+impl std::error::Error for Finding {}

@@ -1,0 +1,241 @@
+//! The headers of events as generated types, from bytes and to bytes.
+
+use crate::guid::Guid;
+use crate::layout::{
+    COMPACT, EVENT_HEADER, EVENT_INSTANCE_GUID_HEADER, EVENT_INSTANCE_HEADER, EVENT_TRACE_HEADER, GUID, MESSAGE_TRACE_HEADER,
+    PERFINFO, PERFINFO_TRACE_HEADER, SYSTEM_TRACE_HEADER, TRACE_MESSAGE_FLAG, prefix, view,
+};
+use crate::walk::Kind;
+use bytemuck::bytes_of;
+
+/// The header of an event. A writer fills in the sizes and the Marker.
+#[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
+pub enum Header {
+    /// Of a kernel event.
+    System(SYSTEM_TRACE_HEADER),
+    /// Of a kernel event, without processor times.
+    Compact(SYSTEM_TRACE_HEADER),
+    /// Of a short kernel event.
+    PerfInfo(PERFINFO_TRACE_HEADER, Counters),
+    /// Of an event of a classic provider.
+    Full(EVENT_TRACE_HEADER),
+    /// Of an event with an instance.
+    Instance(EVENT_INSTANCE_GUID_HEADER),
+    /// Of an event with an instance, up to 5.1.
+    InstanceHandle(EVENT_INSTANCE_HEADER),
+    /// Of an event of a registered provider.
+    Event(EVENT_HEADER),
+    /// Of a message.
+    Message(Message),
+    /// Of unknown layout: the record is kept whole.
+    Raw,
+}
+
+/// Performance counters between a PERFINFO_TRACE_HEADER and its data.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counters {
+    /// The index for precise event-based sampling.
+    pub pebs: Option<u64>,
+    /// How many of `pmc` there are, 7 at the most.
+    pub count: u8,
+    /// The counters.
+    pub pmc: [u64; 7],
+}
+
+/// A MESSAGE_TRACE_HEADER and what its flags announce.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Message {
+    /// The message's number within its provider.
+    pub number: u16,
+    /// Flags that announce nothing: the pointer size, the clock.
+    pub other_flags: u16,
+    /// Without known meaning.
+    pub reserved: u8,
+    /// Counts the messages.
+    pub sequence: Option<u32>,
+    /// The provider.
+    pub guid: Option<Guid>,
+    /// What stands for the provider instead.
+    pub component: Option<u32>,
+    /// When, by the clock of the session.
+    pub time_stamp: Option<i64>,
+    /// Who.
+    pub thread_and_process: Option<(u32, u32)>,
+}
+
+impl Header {
+    /// The header of an event of that kind, which takes the first `length` bytes.
+    pub(crate) fn read(kind: Kind, bytes: &[u8], length: usize) -> Self {
+        match kind {
+            Kind::System32 | Kind::System64 => Self::System(view(bytes)),
+            Kind::Compact32 | Kind::Compact64 => prefix(bytes, COMPACT).map_or(Self::Raw, Self::Compact),
+            Kind::PerfInfo32 | Kind::PerfInfo64 => match prefix::<PERFINFO_TRACE_HEADER>(bytes, PERFINFO) {
+                Some(header) => Self::PerfInfo(header, Counters::read(header.Version().0, bytes)),
+                None => Self::Raw,
+            },
+            Kind::Full32 | Kind::Full64 => Self::Full(view(bytes)),
+            Kind::Instance32 if length == size_of::<EVENT_INSTANCE_HEADER>() => Self::InstanceHandle(view(bytes)),
+            Kind::Instance32 | Kind::Instance64 => Self::Instance(view(bytes)),
+            Kind::Event32 | Kind::Event64 => Self::Event(view(bytes)),
+            Kind::Message => Self::Message(Message::read(bytes)),
+            _ => Self::Raw,
+        }
+    }
+
+    /// Appends the header, with the length of the whole event and the Marker of the kind.
+    pub(crate) fn write(&self, kind: Kind, length: u16, out: &mut Vec<u8>) {
+        let ty = kind as u8;
+        match *self {
+            Self::System(mut header) => {
+                system(&mut header, ty, length);
+                out.extend_from_slice(bytes_of(&header));
+            }
+            Self::Compact(mut header) => {
+                system(&mut header, ty, length);
+                out.extend_from_slice(&bytes_of(&header)[..COMPACT]);
+            }
+            Self::PerfInfo(mut header, counters) => {
+                header.set_HeaderType(etw_layouts::constants::TRACE_HEADER_TYPE(ty));
+                header.set_Flags(MARKER);
+                let mut version = header.Version();
+                version.0 =
+                    version.0 & !0x8700 | u16::from(counters.count.min(7)) << 8 | u16::from(counters.pebs.is_some()) << 15;
+                header.set_Version(version);
+                let mut packet = header.Packet();
+                packet.Size = length;
+                header.set_Packet(packet);
+                out.extend_from_slice(&bytes_of(&header)[..PERFINFO]);
+                counters.write(out);
+            }
+            Self::Full(mut header) => {
+                header.Size = length;
+                header.set_FieldTypeFlags(typed(ty));
+                out.extend_from_slice(bytes_of(&header));
+            }
+            Self::Instance(mut header) => {
+                header.Size = length;
+                header.set_FieldTypeFlags(typed(ty));
+                out.extend_from_slice(bytes_of(&header));
+            }
+            Self::InstanceHandle(mut header) => {
+                header.Size = length;
+                header.set_FieldTypeFlags(typed(ty));
+                out.extend_from_slice(bytes_of(&header));
+            }
+            Self::Event(mut header) => {
+                header.Size = length;
+                header.HeaderType = typed(ty);
+                out.extend_from_slice(bytes_of(&header));
+            }
+            Self::Message(message) => message.write(length, out),
+            Self::Raw => {}
+        }
+    }
+}
+
+/// The Flags of every header but a message's.
+const MARKER: u8 = 0xC0;
+
+fn typed(ty: u8) -> u16 {
+    u16::from_le_bytes([ty, MARKER])
+}
+
+fn system(header: &mut SYSTEM_TRACE_HEADER, ty: u8, length: u16) {
+    header.set_HeaderType(etw_layouts::constants::TRACE_HEADER_TYPE(ty));
+    header.set_Flags(MARKER);
+    let mut packet = header.Packet();
+    packet.Size = length;
+    header.set_Packet(packet);
+}
+
+impl Counters {
+    fn read(version: u16, bytes: &[u8]) -> Self {
+        let mut words = bytes.get(PERFINFO..).unwrap_or(&[]).chunks_exact(8).map(view::<u64>);
+        let pebs = if version >> 15 != 0 { words.next() } else { None };
+        let mut counters = Self { pebs, count: (version >> 8 & 7) as u8, pmc: [0; 7] };
+        for (counter, word) in counters.pmc.iter_mut().take(usize::from(counters.count)).zip(words) {
+            *counter = word;
+        }
+        counters
+    }
+
+    fn write(&self, out: &mut Vec<u8>) {
+        for word in self.pebs.iter().chain(self.pmc.iter().take(usize::from(self.count))) {
+            out.extend_from_slice(&word.to_le_bytes());
+        }
+    }
+
+    /// Bytes that they take.
+    pub(crate) fn size(&self) -> usize {
+        8 * (usize::from(self.pebs.is_some()) + usize::from(self.count))
+    }
+}
+
+impl Message {
+    /// The message's header and options; those that the bytes end before are absent.
+    pub(crate) fn read(bytes: &[u8]) -> Self {
+        let header: MESSAGE_TRACE_HEADER = view(bytes);
+        let packet = header.Packet();
+        let flags = packet.OptionFlags;
+        let mut rest = bytes.get(size_of::<MESSAGE_TRACE_HEADER>()..).unwrap_or(&[]);
+        let mut take = |has: bool, length: usize| {
+            let (taken, after) = if has { rest.split_at_checked(length)? } else { return None };
+            rest = after;
+            Some(taken)
+        };
+        let component = flags.contains(TRACE_MESSAGE_FLAG::TRACE_MESSAGE_COMPONENT_ID);
+        let guid = flags.contains(TRACE_MESSAGE_FLAG::TRACE_MESSAGE_GUID) && !component;
+        Self {
+            number: packet.MessageNumber,
+            other_flags: flags.0 & !ANNOUNCING | if component { flags.0 & TRACE_MESSAGE_FLAG::TRACE_MESSAGE_GUID.0 } else { 0 },
+            reserved: header.Reserved(),
+            sequence: take(flags.contains(TRACE_MESSAGE_FLAG::TRACE_MESSAGE_SEQUENCE), 4).map(view),
+            guid: take(guid, 16).map(|bytes| view::<GUID>(bytes).into()),
+            component: take(component, 4).map(view),
+            time_stamp: take(flags.contains(TRACE_MESSAGE_FLAG::TRACE_MESSAGE_TIMESTAMP), 8).map(view),
+            thread_and_process: take(flags.contains(TRACE_MESSAGE_FLAG::TRACE_MESSAGE_SYSTEMINFO), 8)
+                .map(view::<[u32; 2]>)
+                .map(|[thread, process]| (thread, process)),
+        }
+    }
+
+    /// OptionFlags.
+    pub fn flags(&self) -> TRACE_MESSAGE_FLAG {
+        let bit = |has: bool, flag: TRACE_MESSAGE_FLAG| TRACE_MESSAGE_FLAG(if has { flag.0 } else { 0 });
+        TRACE_MESSAGE_FLAG(self.other_flags)
+            | bit(self.sequence.is_some(), TRACE_MESSAGE_FLAG::TRACE_MESSAGE_SEQUENCE)
+            | bit(self.guid.is_some(), TRACE_MESSAGE_FLAG::TRACE_MESSAGE_GUID)
+            | bit(self.component.is_some(), TRACE_MESSAGE_FLAG::TRACE_MESSAGE_COMPONENT_ID)
+            | bit(self.time_stamp.is_some(), TRACE_MESSAGE_FLAG::TRACE_MESSAGE_TIMESTAMP)
+            | bit(self.thread_and_process.is_some(), TRACE_MESSAGE_FLAG::TRACE_MESSAGE_SYSTEMINFO)
+    }
+
+    fn write(&self, length: u16, out: &mut Vec<u8>) {
+        let mut header: MESSAGE_TRACE_HEADER = crate::layout::zero();
+        header.set_Size(length);
+        header.set_Reserved(self.reserved);
+        header.set_Version(0x90);
+        let mut packet = header.Packet();
+        packet.MessageNumber = self.number;
+        packet.OptionFlags = self.flags();
+        header.set_Packet(packet);
+        out.extend_from_slice(bytes_of(&header));
+        out.extend(self.sequence.into_iter().flat_map(u32::to_le_bytes));
+        if let Some(guid) = self.guid {
+            out.extend_from_slice(bytes_of(&GUID::from(guid)));
+        }
+        out.extend(self.component.into_iter().flat_map(u32::to_le_bytes));
+        out.extend(self.time_stamp.into_iter().flat_map(i64::to_le_bytes));
+        if let Some((thread, process)) = self.thread_and_process {
+            out.extend_from_slice(bytes_of(&[thread, process]));
+        }
+    }
+}
+
+/// The flags that announce something.
+pub(crate) const ANNOUNCING: u16 = TRACE_MESSAGE_FLAG::TRACE_MESSAGE_SEQUENCE.0
+    | TRACE_MESSAGE_FLAG::TRACE_MESSAGE_GUID.0
+    | TRACE_MESSAGE_FLAG::TRACE_MESSAGE_COMPONENT_ID.0
+    | TRACE_MESSAGE_FLAG::TRACE_MESSAGE_TIMESTAMP.0
+    | TRACE_MESSAGE_FLAG::TRACE_MESSAGE_SYSTEMINFO.0;

@@ -1,0 +1,74 @@
+//! Extended items: what stands between an EVENT_HEADER and the event's data.
+
+use crate::layout::{EVENT_HEADER_EXT_TYPE, EVENT_HEADER_EXTENDED_DATA_ITEM, ITEM, align8, prefix};
+
+/// An extended item.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Item<'a> {
+    /// What its data is.
+    pub ty: EVENT_HEADER_EXT_TYPE,
+    /// Bits beside Linkage, without known meaning.
+    pub reserved: u16,
+    /// Its data.
+    pub data: &'a [u8],
+    /// What follows the data up to a multiple of eight bytes: stale memory.
+    pub padding: &'a [u8],
+}
+
+impl<'a> Item<'a> {
+    /// An item of that data, padded with zeroes.
+    pub fn new(ty: EVENT_HEADER_EXT_TYPE, data: &'a [u8]) -> Self {
+        Self { ty, reserved: 0, data, padding: &[0; 7][..align8(data.len()) - data.len()] }
+    }
+
+    /// Bytes that it takes.
+    pub fn size(&self) -> usize {
+        ITEM + self.data.len() + self.padding.len()
+    }
+}
+
+/// The items of an event, in its order.
+#[derive(Clone, Debug)]
+pub struct Items<'a> {
+    rest: Option<&'a [u8]>,
+}
+
+impl<'a> Items<'a> {
+    /// The items at the start of bytes; none if there are none.
+    pub(crate) fn new(bytes: Option<&'a [u8]>) -> Self {
+        Self { rest: bytes }
+    }
+}
+
+impl<'a> Iterator for Items<'a> {
+    type Item = Item<'a>;
+
+    fn next(&mut self) -> Option<Item<'a>> {
+        let (item, rest, more) = first(self.rest.take()?)?;
+        self.rest = more.then_some(rest);
+        Some(item)
+    }
+}
+
+/// Where the items of an event end, the first of which begins at `at`; `None` if they do not fit together.
+pub(crate) fn end(event: &[u8], at: usize) -> Option<usize> {
+    let mut rest = event.get(at..)?;
+    loop {
+        let (_, next, more) = first(rest)?;
+        rest = next;
+        if !more {
+            return Some(event.len() - rest.len());
+        }
+    }
+}
+
+fn first(bytes: &[u8]) -> Option<(Item<'_>, &[u8], bool)> {
+    let header: EVENT_HEADER_EXTENDED_DATA_ITEM = prefix(bytes, ITEM)?;
+    let (size, data) = (usize::from(header.Reserved1), usize::from(header.DataSize));
+    if size != align8(ITEM + data) || size > bytes.len() {
+        return None;
+    }
+    let (item, rest) = bytes.split_at(size);
+    let (data, padding) = item[ITEM..].split_at(data);
+    Some((Item { ty: header.ExtType, reserved: header.Reserved2(), data, padding }, rest, header.Linkage() != 0))
+}

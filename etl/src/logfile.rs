@@ -1,0 +1,225 @@
+//! The log file header: the first event of a file.
+
+use crate::clock::{Clock, ClockType};
+use crate::event::Event;
+use crate::header::Header;
+use crate::layout::{
+    Generation, HOOK_ID, LogFileHeader32, LogFileHeader64, RTL_TIME_ZONE_INFORMATION, SYSTEM_TRACE_HEADER, large, quad, view,
+    zero,
+};
+use crate::write::Target;
+use bytemuck::bytes_of;
+
+/// How a file was made: TRACE_LOGFILE_HEADER of a 32-bit or a 64-bit producer, and the names that follow it.
+#[derive(Clone, Debug)]
+pub struct LogFile {
+    /// Bytes of each buffer of the logger; a compressed buffer takes less in the file.
+    pub buffer_size: u32,
+    /// Major and minor version of Windows, and two more numbers.
+    pub version: [u8; 4],
+    /// The build of Windows.
+    pub build: u32,
+    /// How many processors there were.
+    pub processors: u32,
+    /// System time in units of 100 ns since 1601; 0 in a file that was never closed.
+    pub end_time: i64,
+    /// In units of 100 ns.
+    pub timer_resolution: u32,
+    /// In MB, or in KB by EVENT_TRACE_USE_KBYTES_FOR_SIZE; 0 for no limit.
+    pub maximum_file_size: u32,
+    /// LOG_FILE_MODE.
+    pub mode: u32,
+    /// 0 in many files that were never closed.
+    pub buffers_written: u32,
+    /// 1 in files.
+    pub start_buffers: u32,
+    /// 4 or 8.
+    pub pointer_size: u32,
+    /// Events that were not written.
+    pub events_lost: u32,
+    /// The rate of the CPU-cycle clock; no such member in 5.0.
+    pub cpu_mhz: u32,
+    /// An address without meaning in a file.
+    pub logger_name_address: u64,
+    /// An address without meaning in a file.
+    pub file_name_address: u64,
+    /// The time zone.
+    pub time_zone: RTL_TIME_ZONE_INFORMATION,
+    /// The four bytes between the time zone and the boot time.
+    pub padding: u32,
+    /// System time in units of 100 ns since 1601.
+    pub boot_time: i64,
+    /// Ticks a second of the performance counter.
+    pub perf_frequency: i64,
+    /// System time in units of 100 ns since 1601, when the clock read `start_stamp`.
+    pub start_time: i64,
+    /// EVENT_TRACE_CLOCK.
+    pub clock: u32,
+    /// Buffers that were not written.
+    pub buffers_lost: u32,
+    /// The stamp of the event that holds the header.
+    pub start_stamp: i64,
+    /// The header of that event: who started the logger.
+    pub event: SYSTEM_TRACE_HEADER,
+    /// The logger's name.
+    pub logger_name: String,
+    /// The file's name when it was made.
+    pub file_name: String,
+}
+
+impl LogFile {
+    /// The log file header in an event; `None` if the event holds none.
+    pub fn read(event: &Event<'_>) -> Option<Self> {
+        if event.hook()? != HOOK_ID::WMI_LOG_TYPE_HEADER.0 {
+            return None;
+        }
+        let system = match event.header() {
+            Header::System(header) => header,
+            _ => return None,
+        };
+        let payload = event.payload();
+        let short: LogFileHeader32 = view(payload.get(..size_of::<LogFileHeader32>())?);
+        let pointer_size = match short.PointerSize() {
+            size @ (4 | 8) => size,
+            _ if event.kind().is_64_bit() == Some(true) => 8,
+            _ => 4,
+        };
+        macro_rules! read {
+            ($header:ty) => {{
+                let header: $header = view(payload.get(..size_of::<$header>())?);
+                let version = header.VersionDetail();
+                let mut names = names(&payload[size_of::<$header>()..]);
+                Self {
+                    buffer_size: header.BufferSize,
+                    version: [version.MajorVersion, version.MinorVersion, version.SubVersion, version.SubMinorVersion],
+                    build: header.ProviderVersion,
+                    processors: header.NumberOfProcessors,
+                    end_time: quad(header.EndTime),
+                    timer_resolution: header.TimerResolution,
+                    maximum_file_size: header.MaximumFileSize,
+                    mode: header.LogFileMode.0,
+                    buffers_written: header.BuffersWritten,
+                    start_buffers: header.StartBuffers(),
+                    pointer_size,
+                    events_lost: header.EventsLost(),
+                    cpu_mhz: header.CpuSpeedInMHz(),
+                    logger_name_address: header.LoggerName.0.into(),
+                    file_name_address: header.LogFileName.0.into(),
+                    time_zone: header.TimeZone,
+                    padding: view(&payload[core::mem::offset_of!($header, BootTime) - 4..]),
+                    boot_time: quad(header.BootTime),
+                    perf_frequency: quad(header.PerfFreq),
+                    start_time: quad(header.StartTime),
+                    clock: header.ReservedFlags.0,
+                    buffers_lost: header.BuffersLost,
+                    start_stamp: event.time_stamp()?,
+                    event: system,
+                    logger_name: names.next().unwrap_or_default(),
+                    file_name: names.next().unwrap_or_default(),
+                }
+            }};
+        }
+        Some(if pointer_size == 8 { read!(LogFileHeader64) } else { read!(LogFileHeader32) })
+    }
+
+    /// A header for the files of a target: a performance counter of 10 MHz, one processor, buffers of 64 KiB, no names.
+    pub fn new(target: &Target) -> Self {
+        let [major, minor, build] = target.build.number;
+        let mut event: SYSTEM_TRACE_HEADER = zero();
+        event.set_Version(2);
+        Self {
+            buffer_size: 1 << 16,
+            version: [major as u8, minor as u8, 1, 5],
+            build,
+            processors: 1,
+            end_time: 0,
+            timer_resolution: 156_250,
+            maximum_file_size: 0,
+            mode: 0,
+            buffers_written: 0,
+            start_buffers: 1,
+            pointer_size: target.pointer_size(),
+            events_lost: 0,
+            cpu_mhz: 0,
+            logger_name_address: 0,
+            file_name_address: 0,
+            time_zone: zero(),
+            padding: 0,
+            boot_time: 0,
+            perf_frequency: 10_000_000,
+            start_time: 0,
+            clock: ClockType::PerfCounter.value(),
+            buffers_lost: 0,
+            start_stamp: 0,
+            event,
+            logger_name: String::new(),
+            file_name: String::new(),
+        }
+    }
+
+    /// The event data that [`read`](Self::read) reads.
+    pub fn payload(&self) -> Vec<u8> {
+        macro_rules! write {
+            ($header:ty, $pointer:expr) => {{
+                let mut header: $header = zero();
+                header.BufferSize = self.buffer_size;
+                let mut version = header.VersionDetail();
+                [version.MajorVersion, version.MinorVersion, version.SubVersion, version.SubMinorVersion] = self.version;
+                header.set_VersionDetail(version);
+                header.ProviderVersion = self.build;
+                header.NumberOfProcessors = self.processors;
+                header.EndTime = large(self.end_time);
+                header.TimerResolution = self.timer_resolution;
+                header.MaximumFileSize = self.maximum_file_size;
+                header.LogFileMode.0 = self.mode;
+                header.BuffersWritten = self.buffers_written;
+                header.set_StartBuffers(self.start_buffers);
+                header.set_PointerSize(self.pointer_size);
+                header.set_EventsLost(self.events_lost);
+                header.set_CpuSpeedInMHz(self.cpu_mhz);
+                header.LoggerName = $pointer(self.logger_name_address as _);
+                header.LogFileName = $pointer(self.file_name_address as _);
+                header.TimeZone = self.time_zone;
+                header.BootTime = large(self.boot_time);
+                header.PerfFreq = large(self.perf_frequency);
+                header.StartTime = large(self.start_time);
+                header.ReservedFlags.0 = self.clock;
+                header.BuffersLost = self.buffers_lost;
+                let mut bytes = bytes_of(&header).to_vec();
+                let at = core::mem::offset_of!($header, BootTime) - 4;
+                bytes[at..at + 4].copy_from_slice(&self.padding.to_le_bytes());
+                bytes
+            }};
+        }
+        let mut bytes = match self.pointer_size {
+            8 => write!(LogFileHeader64, etw_layouts::runtime::Ptr64),
+            _ => write!(LogFileHeader32, etw_layouts::runtime::Ptr32),
+        };
+        for name in [&self.logger_name, &self.file_name] {
+            bytes.extend(name.encode_utf16().chain([0]).flat_map(u16::to_le_bytes));
+        }
+        bytes
+    }
+
+    /// Which form the headers have that differ by version.
+    pub fn generation(&self) -> Generation {
+        Generation::of(self.version[0].into(), self.version[1].into())
+    }
+
+    /// Which clock stamps the events. A value without meaning is taken for the performance counter.
+    pub fn clock_type(&self) -> ClockType {
+        ClockType::of(self.clock).unwrap_or(ClockType::PerfCounter)
+    }
+
+    /// What turns stamps into system time.
+    pub fn to_clock(&self) -> Clock {
+        Clock::new(self.clock_type(), self.start_time, self.start_stamp, self.perf_frequency, self.cpu_mhz)
+    }
+}
+
+/// Terminated UTF-16 strings; a last one without its terminator is there too.
+fn names(bytes: &[u8]) -> impl Iterator<Item = String> {
+    let units: Vec<u16> = bytes.chunks_exact(2).map(view).collect();
+    let names: Vec<_> = units.split(|unit| *unit == 0).take(2).map(String::from_utf16_lossy).collect();
+    names.into_iter()
+}

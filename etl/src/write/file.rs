@@ -1,0 +1,207 @@
+//! Makes a whole file.
+
+use super::{BufferWriter, Error, Identity, Record, Target};
+use crate::clock::ClockType;
+use crate::header::Header;
+use crate::layout::{ETW_BUFFER_FLAG, ETW_BUFFER_TYPE, LOG_FILE_MODE, large};
+use crate::logfile::LogFile;
+use std::collections::BTreeMap;
+use std::io::{Seek, SeekFrom, Write};
+
+/// Writes a file, a buffer at a time: memory for one buffer a processor.
+#[derive(Debug)]
+pub struct FileWriter<W> {
+    out: W,
+    /// Where the file begins.
+    start: u64,
+    target: Target,
+    log_file: LogFile,
+    compressed: bool,
+    /// The header buffer's events after the log file header.
+    header: Vec<(Vec<u8>, Option<i64>)>,
+    /// Bytes of the header buffer, once it is written.
+    header_size: Option<usize>,
+    open: BTreeMap<u16, BufferWriter>,
+    bytes: Vec<u8>,
+    buffers: u32,
+    flags: ETW_BUFFER_FLAG,
+}
+
+impl<W: Write + Seek> FileWriter<W> {
+    /// A file as `log_file` tells: buffer size, clock, processors, names, and by its mode whether buffers are compressed.
+    /// BuffersWritten and EndTime are the writer's.
+    ///
+    /// # Errors
+    ///
+    /// `log_file` is not of the target's version and pointer size, or does not tell its clock's rate, or its buffers have a size
+    /// that no logger's have, or are to be compressed by a version that cannot.
+    pub fn new(out: W, target: Target, log_file: LogFile) -> Result<Self, Error> {
+        let [major, minor, ..] = log_file.version;
+        let version = [u32::from(major), u32::from(minor), log_file.build];
+        if version != target.build.number || log_file.pointer_size != target.pointer_size() {
+            return Err(Error::LogFile);
+        }
+        let clock = ClockType::of(log_file.clock).ok_or(Error::Clock(log_file.clock))?;
+        let rate = match clock {
+            ClockType::PerfCounter => log_file.perf_frequency > 0,
+            ClockType::CpuCycle => log_file.cpu_mhz > 0,
+            ClockType::SystemTime => true,
+        };
+        if !rate || !target.has_clock(clock) {
+            return Err(Error::Clock(log_file.clock));
+        }
+        BufferWriter::new(target, log_file.buffer_size)?;
+        let compressed = log_file.mode & LOG_FILE_MODE::EVENT_TRACE_COMPRESSED_MODE.0 != 0;
+        if compressed {
+            target.compresses()?;
+        }
+        let mut out = out;
+        let start = out.stream_position()?;
+        Ok(Self {
+            out,
+            start,
+            target,
+            log_file,
+            compressed,
+            header: Vec::new(),
+            header_size: None,
+            open: BTreeMap::new(),
+            bytes: Vec::new(),
+            buffers: 0,
+            flags: ETW_BUFFER_FLAG(0),
+        })
+    }
+
+    /// Adds an event to the header buffer, after the log file header.
+    ///
+    /// # Errors
+    ///
+    /// As [`push`](Self::push); or other events were written already.
+    pub fn push_header(&mut self, record: &Record<'_>) -> Result<(), Error> {
+        if self.header_size.is_some() {
+            return Err(Error::Late);
+        }
+        let mut bytes = Vec::new();
+        record.write(&self.target, &mut bytes)?;
+        self.header.push((bytes, record.time_stamp()));
+        let result = self.header_buffer(0);
+        if result.is_err() {
+            self.header.pop();
+        }
+        result.map(drop)
+    }
+
+    /// Adds an event of a processor.
+    ///
+    /// # Errors
+    ///
+    /// There is no such processor, the target does not write such an event, it does not fit into any buffer or is of an earlier
+    /// time than the processor's last in the same buffer; or writing fails.
+    pub fn push(&mut self, processor: u16, record: &Record<'_>) -> Result<(), Error> {
+        let processors = self.log_file.processors;
+        if u32::from(processor) >= processors {
+            return Err(Error::Processor { processor, processors });
+        }
+        let buffer = match self.open.entry(processor) {
+            std::collections::btree_map::Entry::Occupied(entry) => entry.into_mut(),
+            std::collections::btree_map::Entry::Vacant(entry) => {
+                entry.insert(BufferWriter::new(self.target, self.log_file.buffer_size)?)
+            }
+        };
+        match buffer.push(record) {
+            Err(Error::Full { .. }) if !buffer.is_empty() => {
+                self.flush(processor)?;
+                self.open.get_mut(&processor).map_or(Ok(()), |buffer| buffer.push(record))
+            }
+            result => result,
+        }
+    }
+
+    /// Flags of the buffers that are written from here on, such as EVENTS_LOST.
+    pub fn set_flags(&mut self, flags: ETW_BUFFER_FLAG) {
+        self.flags = flags;
+    }
+
+    /// Writes a processor's buffer as it is, if it has events.
+    ///
+    /// # Errors
+    ///
+    /// Writing fails.
+    pub fn flush(&mut self, processor: u16) -> Result<(), Error> {
+        if self.header_size.is_none() {
+            let size = self.header_buffer(0)?;
+            self.out.write_all(&self.bytes)?;
+            self.header_size = Some(size);
+            self.buffers = 1;
+        }
+        let Some(buffer) = self.open.get_mut(&processor).filter(|buffer| !buffer.is_empty()) else { return Ok(()) };
+        let identity = Identity {
+            time_stamp: buffer.last().unwrap_or(self.log_file.start_stamp),
+            sequence: self.buffers.into(),
+            processor,
+            logger: 0,
+            state: FLUSH,
+            flags: self.flags,
+            ty: ETW_BUFFER_TYPE::ETW_BUFFER_TYPE_GENERIC,
+        };
+        self.bytes.clear();
+        buffer.finish(&identity, self.compressed, &mut self.bytes)?;
+        self.out.write_all(&self.bytes)?;
+        self.buffers += 1;
+        Ok(())
+    }
+
+    /// Writes what is left, and the header buffer anew with the count of buffers and `end_time`, in units of 100 ns since 1601.
+    ///
+    /// # Errors
+    ///
+    /// Writing fails.
+    pub fn finish(mut self, end_time: i64) -> Result<W, Error> {
+        let mut last: Vec<_> = self.open.iter().map(|(processor, buffer)| (buffer.last(), *processor)).collect();
+        last.sort_unstable();
+        for (_, processor) in last {
+            self.flush(processor)?;
+        }
+        // A file without events has its header buffer.
+        self.flush(0)?;
+        self.log_file.end_time = end_time;
+        self.log_file.buffers_written = self.buffers;
+        self.header_buffer(self.header_size.unwrap_or(0))?;
+        self.out.seek(SeekFrom::Start(self.start))?;
+        self.out.write_all(&self.bytes)?;
+        self.out.seek(SeekFrom::End(0))?;
+        Ok(self.out)
+    }
+
+    /// Makes the header buffer, and tells its size; of a compressed file it takes no more than it needs.
+    fn header_buffer(&mut self, size: usize) -> Result<usize, Error> {
+        let mut buffer = BufferWriter::new(self.target, self.log_file.buffer_size)?;
+        let payload = self.log_file.payload();
+        let mut system = self.log_file.event;
+        system.SystemTime = large(self.log_file.start_stamp);
+        buffer.push(&Record::new(Header::System(system), self.log_file.pointer_size == 8, &payload))?;
+        for (bytes, stamp) in &self.header {
+            buffer.push_written(bytes, *stamp)?;
+        }
+        let size = match self.compressed {
+            _ if size > 0 => size,
+            true => buffer.length().next_multiple_of(512),
+            false => self.log_file.buffer_size as usize,
+        };
+        let identity = Identity {
+            time_stamp: 0,
+            sequence: 0,
+            processor: 0,
+            logger: 0,
+            state: FLUSH,
+            flags: ETW_BUFFER_FLAG::ETW_BUFFER_FLAG_FLUSH_MARKER,
+            ty: ETW_BUFFER_TYPE::ETW_BUFFER_TYPE_HEADER,
+        };
+        self.bytes.clear();
+        buffer.emit(&identity, false, size, &mut self.bytes)?;
+        Ok(size)
+    }
+}
+
+/// The state of a buffer that is written out.
+const FLUSH: u32 = 3;

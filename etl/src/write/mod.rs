@@ -1,0 +1,13 @@
+//! Makes records, buffers and whole files for a version of Windows. Bad use is an [`Error`], not a bad file.
+
+mod buffer;
+mod error;
+mod file;
+mod record;
+mod target;
+
+pub use buffer::{BufferWriter, Identity};
+pub use error::Error;
+pub use file::FileWriter;
+pub use record::Record;
+pub use target::Target;

@@ -1,0 +1,173 @@
+//! A record: an event as it is to be written.
+
+use super::{Error, Target};
+use crate::event::Event;
+use crate::header::{ANNOUNCING, Header};
+use crate::item::Item;
+use crate::layout::{
+    COMPACT, EVENT_HEADER, EVENT_HEADER_EXTENDED_DATA_ITEM, EVENT_HEADER_FLAG, EVENT_INSTANCE_GUID_HEADER, EVENT_INSTANCE_HEADER,
+    EVENT_TRACE_HEADER, Generation, ITEM, PERFINFO, SYSTEM, align8, quad, zero,
+};
+use crate::walk::{self, Kind};
+
+/// An event to write: what [`Event`] decodes to.
+#[derive(Clone, Debug)]
+pub struct Record<'a> {
+    kind: Kind,
+    header: Header,
+    items: Vec<Item<'a>>,
+    payload: &'a [u8],
+}
+
+impl<'a> Record<'a> {
+    /// An event of a 32-bit or 64-bit writer.
+    pub fn new(header: Header, is_64_bit: bool, payload: &'a [u8]) -> Self {
+        let (narrow, wide) = match header {
+            Header::System(_) => (Kind::System32, Kind::System64),
+            Header::Compact(_) => (Kind::Compact32, Kind::Compact64),
+            Header::PerfInfo(..) => (Kind::PerfInfo32, Kind::PerfInfo64),
+            Header::Full(_) => (Kind::Full32, Kind::Full64),
+            Header::Instance(_) => (Kind::Instance32, Kind::Instance64),
+            Header::InstanceHandle(_) => (Kind::Instance32, Kind::Instance32),
+            Header::Event(_) => (Kind::Event32, Kind::Event64),
+            Header::Message(_) => (Kind::Message, Kind::Message),
+            Header::Raw => (Kind::Unknown, Kind::Unknown),
+        };
+        Self { kind: if is_64_bit { wide } else { narrow }, header, items: Vec::new(), payload }
+    }
+
+    /// A record of unknown layout, whole: it begins with its Marker.
+    pub fn raw(bytes: &'a [u8]) -> Self {
+        Self { kind: Kind::Unknown, header: Header::Raw, items: Vec::new(), payload: bytes }
+    }
+
+    /// The record of an event that was read.
+    pub fn of(event: &Event<'a>) -> Self {
+        match event.header() {
+            Header::Raw => Self { kind: event.kind(), ..Self::raw(event.bytes()) },
+            header => Self { kind: event.kind(), header, items: event.items().collect(), payload: event.payload() },
+        }
+    }
+
+    /// The same event with extended items, which stand in this order.
+    #[must_use]
+    pub fn with_items(self, items: Vec<Item<'a>>) -> Self {
+        Self { items, ..self }
+    }
+
+    /// What kind of header it has.
+    pub fn kind(&self) -> Kind {
+        self.kind
+    }
+
+    /// Its header.
+    pub fn header(&self) -> &Header {
+        &self.header
+    }
+
+    /// Bytes that it takes, without padding.
+    pub fn length(&self) -> usize {
+        let header = match &self.header {
+            Header::System(_) => SYSTEM,
+            Header::Compact(_) => COMPACT,
+            Header::PerfInfo(_, counters) => PERFINFO + counters.size(),
+            Header::Full(_) => size_of::<EVENT_TRACE_HEADER>(),
+            Header::Instance(_) => size_of::<EVENT_INSTANCE_GUID_HEADER>(),
+            Header::InstanceHandle(_) => size_of::<EVENT_INSTANCE_HEADER>(),
+            Header::Event(_) => size_of::<EVENT_HEADER>(),
+            Header::Message(message) => walk::message(message.flags().0),
+            Header::Raw => 0,
+        };
+        header + self.items.iter().map(Item::size).sum::<usize>() + self.payload.len()
+    }
+
+    /// Its time stamp.
+    pub fn time_stamp(&self) -> Option<i64> {
+        match &self.header {
+            Header::System(header) | Header::Compact(header) => Some(quad(header.SystemTime)),
+            Header::PerfInfo(header, _) => Some(quad(header.SystemTime())),
+            Header::Full(header) => Some(quad(header.TimeStamp)),
+            Header::Instance(header) => Some(quad(header.TimeStamp)),
+            Header::InstanceHandle(header) => Some(quad(header.TimeStamp)),
+            Header::Event(header) => Some(quad(header.TimeStamp)),
+            Header::Message(message) => message.time_stamp,
+            Header::Raw => None,
+        }
+    }
+
+    /// Appends the record, without padding.
+    ///
+    /// # Errors
+    ///
+    /// The target does not write it, or it is not consistent. Nothing is appended then.
+    pub fn write(&self, target: &Target, out: &mut Vec<u8>) -> Result<(), Error> {
+        self.check(target)?;
+        let length = self.length();
+        let Header::Event(header) = &self.header else {
+            self.header.write(self.kind, length as u16, out);
+            out.extend_from_slice(self.payload);
+            return Ok(());
+        };
+        let mut header = *header;
+        header.Flags.0 &= !EVENT_HEADER_FLAG::EVENT_HEADER_FLAG_EXTENDED_INFO.0;
+        if !self.items.is_empty() {
+            header.Flags = header.Flags | EVENT_HEADER_FLAG::EVENT_HEADER_FLAG_EXTENDED_INFO;
+        }
+        Header::Event(header).write(self.kind, length as u16, out);
+        for (index, item) in self.items.iter().enumerate() {
+            let mut header: EVENT_HEADER_EXTENDED_DATA_ITEM = zero();
+            header.Reserved1 = item.size() as u16;
+            header.ExtType = item.ty;
+            header.set_Linkage(u16::from(index + 1 < self.items.len()));
+            header.set_Reserved2(item.reserved);
+            header.DataSize = item.data.len() as u16;
+            out.extend_from_slice(&bytemuck::bytes_of(&header)[..ITEM]);
+            out.extend_from_slice(item.data);
+            out.extend_from_slice(item.padding);
+        }
+        out.extend_from_slice(self.payload);
+        Ok(())
+    }
+
+    fn check(&self, target: &Target) -> Result<(), Error> {
+        target.writes(self.kind, &self.header)?;
+        let length = self.length();
+        match &self.header {
+            Header::Raw => return self.check_raw(target.generation()),
+            Header::PerfInfo(_, counters) if counters.count > 7 => return Err(Error::Counters(counters.count)),
+            Header::Message(message) => {
+                let both = message.guid.is_some() && message.component.is_some();
+                let announced = ANNOUNCING & !if message.component.is_some() { 2 } else { 0 };
+                if both || message.other_flags & announced != 0 {
+                    return Err(Error::Message);
+                }
+            }
+            _ => {}
+        }
+        if !self.items.is_empty() && !matches!(self.header, Header::Event(_)) {
+            return Err(Error::Items);
+        }
+        for item in &self.items {
+            if item.size() > usize::from(u16::MAX) {
+                return Err(Error::Length(item.size()));
+            }
+            if item.padding.len() != align8(item.data.len()) - item.data.len() {
+                return Err(Error::Padding(item.data.len()));
+            }
+        }
+        if length > usize::from(u16::MAX) {
+            return Err(Error::Length(length));
+        }
+        Ok(())
+    }
+
+    /// A raw record must read back as what it is.
+    fn check_raw(&self, generation: Generation) -> Result<(), Error> {
+        let mut padded = self.payload.to_vec();
+        padded.resize(align8(padded.len()).max(8), 0);
+        match walk::step(&padded, generation) {
+            Ok(Some(record)) if record.length as usize == self.payload.len() && !record.kind.is_known() => Ok(()),
+            _ => Err(Error::Raw),
+        }
+    }
+}

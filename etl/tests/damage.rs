@@ -1,0 +1,124 @@
+//! Damaged files: read without panic, to the end, in bounded memory.
+
+use crate::fixtures::all;
+use etw_layouts_etl::check::check;
+use etw_layouts_etl::{Event, Parts, Reader, Scratch, Trace};
+use fastrand::Rng;
+
+/// Seeded mutations, each read in every way.
+#[test]
+fn mutations() {
+    const MUTATIONS: usize = 12_000;
+    let fixtures = all(6);
+    let mut random = Rng::with_seed(0x0E71);
+    let (mut traces, mut findings) = (0, 0);
+    for round in 0..MUTATIONS {
+        let mut bytes = fixtures[round % fixtures.len()].bytes.clone();
+        for _ in 0..random.usize(1..6) {
+            mutate(&mut bytes, &mut random);
+        }
+        if let Some(found) = read(&bytes) {
+            traces += 1;
+            findings += found;
+        }
+    }
+    println!("{MUTATIONS} mutations, {traces} still traces, {findings} findings");
+    assert!(traces > MUTATIONS / 2 && findings > MUTATIONS / 2);
+}
+
+/// Bytes of no meaning at all.
+#[test]
+fn noise() {
+    let mut random = Rng::with_seed(1);
+    for length in 0..600 {
+        let mut bytes = vec![0; length * 3];
+        random.fill(&mut bytes);
+        read(&bytes);
+    }
+}
+
+fn mutate(bytes: &mut Vec<u8>, random: &mut Rng) {
+    if bytes.is_empty() {
+        return;
+    }
+    let at = match random.u8(..4) {
+        // Headers of buffers and of the file, which decide most.
+        0 => (random.usize(..bytes.len()) & !4095) + random.usize(..0x60),
+        1 => random.usize(..bytes.len().min(0x180)),
+        _ => random.usize(..bytes.len()),
+    };
+    let at = at.min(bytes.len() - 1);
+    let rest = bytes.len() - at;
+    match random.u8(..6) {
+        0 => bytes[at] ^= 1 << random.u8(..8),
+        1 => bytes[at] = random.u8(..),
+        2 => {
+            let value = *random.choice(&[0, 1, 7, 8, 0x47, 0x48, 0x7FFF_FFFF, u32::MAX, 0x0100_0000, 0xC00A_0000]).unwrap();
+            let length = rest.min(4);
+            bytes[at..at + length].copy_from_slice(&value.to_le_bytes()[..length]);
+        }
+        3 => bytes.truncate(at),
+        4 => {
+            let from = random.usize(..bytes.len());
+            let length = random.usize(..rest.min(bytes.len() - from).clamp(1, 64));
+            bytes.copy_within(from..from + length, at);
+        }
+        _ => {
+            let length = random.usize(..rest.clamp(1, 200));
+            bytes.drain(at..at + length);
+        }
+    }
+}
+
+/// Reads in every way; the count of findings, or `None` if it is no trace.
+fn read(bytes: &[u8]) -> Option<usize> {
+    let trace = Trace::new(bytes).ok();
+    let mut streamed = 0;
+    if let Ok(mut reader) = Reader::new(bytes) {
+        assert!(trace.is_some());
+        while let Some(image) = reader.next_image().unwrap() {
+            let Ok(image) = image else { continue };
+            streamed += image.events().filter(Result::is_ok).count();
+        }
+    }
+    let trace = trace?;
+    let (mut scratch, mut events, mut bound, mut findings) = (Scratch::default(), 0, 0, 0);
+    for buffer in trace.buffers() {
+        let Ok(buffer) = buffer else {
+            findings += 1;
+            continue;
+        };
+        let image = buffer.image(&mut scratch);
+        bound += image.bytes().len() / 8 + 1;
+        for event in image.events() {
+            match event {
+                Ok(event) => {
+                    touch(&event, &trace);
+                    events += 1;
+                }
+                Err(finding) => {
+                    assert!(!finding.to_string().is_empty());
+                    findings += 1;
+                }
+            }
+        }
+        let _ = Parts::of(&buffer, &image).bytes();
+    }
+    assert!(events <= bound);
+    assert_eq!(events, streamed);
+    let (mut order, mut timed) = (trace.by_time(), 0);
+    while let Some(event) = order.next_event() {
+        timed += usize::from(event.is_ok());
+    }
+    assert_eq!(events, timed);
+    check(&trace, &mut |finding| findings += usize::from(!finding.to_string().is_empty()));
+    Some(findings)
+}
+
+fn touch(event: &Event<'_>, trace: &Trace<'_>) {
+    let time = event.time_stamp().map(|stamp| trace.clock().system_time(stamp));
+    let _ = (time, event.thread(), event.process(), event.provider(), event.id(), event.version(), event.opcode());
+    let items: usize = event.items().map(|item| item.size()).sum();
+    assert!(items + event.payload().len() <= event.bytes().len());
+    let _ = event.header();
+}

@@ -1,0 +1,46 @@
+//! Written files, read by dissect.etl, a reader in Python. `ETW_LAYOUTS_PYTHON` names the interpreter, if not `python3`.
+
+use crate::events::in_file;
+use crate::fixtures::{TARGETS, fixture_of};
+use etw_layouts_etl::{ClockType, Kind, Trace};
+use std::fmt::Write;
+use std::fs;
+use std::process::Command;
+
+#[test]
+fn dissect() {
+    let folder = std::env::temp_dir().join(format!("etw-layouts-dissect-{}", std::process::id()));
+    fs::create_dir_all(&folder).unwrap();
+    let mut files = 0;
+    // It takes every buffer header for one of 6.0 or later.
+    for target in &TARGETS[3..] {
+        for clock in [ClockType::PerfCounter, ClockType::SystemTime, ClockType::CpuCycle] {
+            for compressed in [false, true] {
+                // It has no records of unknown layout, and reads only messages with all options.
+                let wanted = |kind: Kind| kind.is_known() && kind != Kind::Message;
+                let Some(fixture) = fixture_of(*target, clock, compressed, 30, &wanted) else { continue };
+                let trace = Trace::new(&fixture.bytes).unwrap();
+                let mut list = String::new();
+                for event in in_file(&trace) {
+                    let time = trace.clock().system_time(event.time.unwrap());
+                    writeln!(list, "{}\t{time}", event.bytes.len()).unwrap();
+                }
+                fs::write(folder.join(format!("{files}.etl")), &fixture.bytes).unwrap();
+                fs::write(folder.join(format!("{files}.tsv")), list).unwrap();
+                files += 1;
+            }
+        }
+    }
+    let script = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/read_by_dissect.py");
+    let python = std::env::var_os("ETW_LAYOUTS_PYTHON").unwrap_or("python3".into());
+    let output = Command::new(&python).arg(script).arg(&folder).output();
+    fs::remove_dir_all(&folder).unwrap();
+    match output {
+        Err(error) => println!("skipped: {}: {error}", python.display()),
+        Ok(output) => {
+            let said = String::from_utf8_lossy(&output.stdout);
+            print!("{said}");
+            assert!(output.status.success(), "{said}{}", String::from_utf8_lossy(&output.stderr));
+        }
+    }
+}

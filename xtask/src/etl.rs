@@ -1,0 +1,35 @@
+//! `cargo xtask etl`.
+
+use crate::{Error, Outcome, project};
+use std::ffi::OsString;
+use std::process::Command;
+
+/// Read trace files (.etl) of any Windows, on any host: info, events, check.
+///
+/// `cargo xtask etl help` tells more. It is a program of its own: it stands on the generated code, which `cargo xtask generate`
+/// must be able to write even when it does not compile.
+#[derive(clap::Args)]
+#[command(disable_help_flag = true)]
+pub struct Args {
+    /// What to do, and the files.
+    #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+    args: Vec<OsString>,
+}
+
+/// Runs the program, whose exit status becomes ours.
+///
+/// # Errors
+///
+/// Cargo cannot be started.
+pub fn run(args: &Args) -> Result<Outcome, Error> {
+    let cargo = std::env::var_os("CARGO").unwrap_or("cargo".into());
+    let manifest = project::root().join("Cargo.toml");
+    let mut command = Command::new(cargo);
+    command.args(["run", "--quiet", "--package", "etl-commands", "--manifest-path"]).arg(manifest).arg("--").args(&args.args);
+    match command.status()?.code() {
+        Some(0) => Ok(Outcome::Good),
+        Some(1) => Ok(Outcome::Differs),
+        // It has said why.
+        code => std::process::exit(code.unwrap_or(2)),
+    }
+}
