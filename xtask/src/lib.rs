@@ -8,6 +8,7 @@ pub mod diff;
 pub mod errata;
 pub mod generate;
 pub mod header;
+pub mod import;
 pub mod mutants;
 pub mod names;
 pub mod project;
