@@ -8,6 +8,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// A symbol table and the kernel that it is of.
+#[derive(Clone)]
 pub struct Table {
     /// The file as the user named it.
     pub source: String,

@@ -61,13 +61,13 @@ impl Derivation<'_> {
         let mut nameless = BTreeMap::new();
         while let Some(name) = pending.pop() {
             let Some(facts) = table.types.get(&name).filter(|_| done.insert(name.clone())) else { continue };
-            if self.kept.contains(target) && self.definitions.get(&name).is_some_and(|d| self.by_hand.contains(&d.path)) {
-                continue;
-            }
             if let symbols::Definition::Aggregate(aggregate) = facts {
                 aggregate.members.iter().for_each(|member| holds(&member.ty, &mut pending));
             }
-            self.definition(&name, facts, target, table, near, &mut nameless)?;
+            let as_it_is = self.definitions.get(&name).is_some_and(|d| self.by_hand.contains(&d.path));
+            if !(as_it_is && self.kept.contains(target)) {
+                self.definition(&name, facts, target, table, near, &mut nameless)?;
+            }
         }
         for (name, facts) in nameless {
             if !done.contains(&name) {

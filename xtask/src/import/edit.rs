@@ -1,8 +1,8 @@
 //! Changes in the text of a spec. Whatever still says what is so stays as it is, byte for byte.
 
-use super::pieces::{self, Value, Wanted};
+use super::pieces::{self, Form, Pieces, Value, Wanted};
 use super::scope::spell;
-use super::tree::{Definition, Erratum, Node, Place, Scope};
+use super::tree::{Definition, Erratum, Node, Now, Place, Scope};
 use core::ops::Range;
 use etw_layouts_codegen::axis::{Axis, TargetSet};
 use etw_layouts_codegen::spec::Kind;
@@ -68,7 +68,12 @@ pub fn prune(definition: &Definition) -> Option<String> {
 fn prune_node(node: &Node, text: &str, splices: &mut Splices) {
     for (key, entry) in &node.keys {
         if !entry.pieces.prune(&node.base, text, splices) {
-            remove_key(node, key, text, splices);
+            match &entry.pieces {
+                Pieces::Table { form: Form::Dotted, pieces } => {
+                    pieces.iter().for_each(|piece| splices.remove_lines(text, piece.span.clone()));
+                }
+                _ => remove_key(node, key, text, splices),
+            }
         }
     }
     for child in &node.children {
@@ -139,7 +144,7 @@ pub fn fresh(context: &Context, definition: &Definition, word: &str) -> String {
         keys.extend(editor.value(root, key, &within, number).map(|text| (key, text)));
     }
     keys.push(("source", "\"symbols\"".into()));
-    let reason = |now: &super::tree::Now| now.unverifiable.clone().map(Value::Text);
+    let reason = |now: &Now| now.unverifiable.clone().map(Value::Text);
     keys.extend(editor.value(root, "unverifiable", &within, reason).map(|text| ("unverifiable", text)));
     out += &format!("[{word}]\n");
     out += &lines_of(&keys);
@@ -158,17 +163,20 @@ struct Editor<'a> {
     text: &'a str,
 }
 
-type Number = fn(&super::tree::Now) -> Option<Value>;
+type Number = fn(&Now) -> Option<Value>;
+
+fn number(n: Option<u64>) -> Option<Value> {
+    n.and_then(|n| i64::try_from(n).ok()).map(Value::Number)
+}
 
 /// The keys that hold numbers, in the order in which they are written.
 fn numbers() -> [(&'static str, Number); 5] {
-    let number = |n: Option<u64>| n.and_then(|n| i64::try_from(n).ok()).map(Value::Number);
     [
         ("value", |now| now.value.map(Value::Number)),
-        ("bits", move |now| number(now.bits)),
-        ("size", move |now| number(now.size)),
-        ("align", move |now| number(now.align)),
-        ("pack", move |now| number(now.pack)),
+        ("bits", |now| number(now.bits)),
+        ("size", |now| number(now.size)),
+        ("align", |now| number(now.align)),
+        ("pack", |now| number(now.pack)),
     ]
 }
 
@@ -185,7 +193,7 @@ impl Editor<'_> {
             self.note(place, note, splices);
         }
         self.scope(node.scope.as_ref(), &targets, within, splices, || insertion(place, self.text));
-        let now = |test: fn(&super::tree::Now) -> Option<Value>| -> BTreeMap<usize, Value> {
+        let now = |test: fn(&Now) -> Option<Value>| -> BTreeMap<usize, Value> {
             node.now.iter().filter_map(|(target, now)| Some((*target, test(now)?))).collect()
         };
         self.stated(node, "type", &targets, now(|now| now.ty.clone().map(Value::Text)), splices);
@@ -193,14 +201,9 @@ impl Editor<'_> {
         for (key, number) in numbers().into_iter().filter(|(key, _)| *key != "size") {
             self.stated(node, key, &targets, now(number), splices);
         }
-        let [offset, mask]: [Number; 2] = [
-            |now| now.offset.and_then(|n| i64::try_from(n).ok()).map(Value::Number),
-            |now| now.mask.and_then(|n| i64::try_from(n).ok()).map(Value::Number),
-        ];
-        self.witness(node, "offset", &targets, &now(offset), false, splices);
-        self.witness(node, "mask", &targets, &now(mask), false, splices);
-        let size: Number = |now| now.size.and_then(|n| i64::try_from(n).ok()).map(Value::Number);
-        self.witness(node, "size", &targets, &now(size), true, splices);
+        self.witness(node, "offset", &targets, &now(|now| number(now.offset)), false, splices);
+        self.witness(node, "mask", &targets, &now(|now| number(now.mask)), false, splices);
+        self.witness(node, "size", &targets, &now(|now| number(now.size)), true, splices);
         for erratum in &node.errata {
             self.erratum(node, erratum, &targets, splices);
         }
@@ -310,17 +313,14 @@ impl Editor<'_> {
     }
 
     fn erratum(&self, node: &Node, erratum: &Erratum, within: &TargetSet, splices: &mut Splices) {
-        let is = |now: &super::tree::Now| {
-            let number = |n: Option<u64>| n.and_then(|n| i64::try_from(n).ok()).map(Value::Number);
-            match erratum.what.as_str() {
-                "offset" => number(now.offset),
-                "size" => number(now.size),
-                "mask" => number(now.mask),
-                "bits" => number(now.bits),
-                "value" => now.value.map(Value::Number),
-                "type" => now.ty.clone().map(Value::Text),
-                _ => Some(erratum.actual.clone()),
-            }
+        let is = |now: &Now| match erratum.what.as_str() {
+            "offset" => number(now.offset),
+            "size" => number(now.size),
+            "mask" => number(now.mask),
+            "bits" => number(now.bits),
+            "value" => now.value.map(Value::Number),
+            "type" => now.ty.clone().map(Value::Text),
+            _ => Some(erratum.actual.clone()),
         };
         let denotes = match &erratum.scope {
             Some(scope) => scope.denotes.intersection(within),
@@ -432,7 +432,7 @@ impl Editor<'_> {
     }
 
     /// The text of a piecewise value of a new entry, if it has one.
-    fn value(&self, node: &Node, key: &str, within: &TargetSet, of: fn(&super::tree::Now) -> Option<Value>) -> Option<String> {
+    fn value(&self, node: &Node, key: &str, within: &TargetSet, of: fn(&Now) -> Option<Value>) -> Option<String> {
         let values: BTreeMap<_, _> = node.now.iter().filter_map(|(t, now)| Some((*t, of(now)?))).collect();
         (!values.is_empty()).then(|| pieces::text(&self.wanted(within, &values, key)))
     }

@@ -13,6 +13,9 @@ use etw_layouts_codegen::spec::Kind;
 use etw_layouts_symbols::{AggregateKind, Definition, Rules, Type, Types};
 use std::collections::BTreeMap;
 
+/// What a rebuilt union leaves open.
+const TOGETHER: &str = "which members of a union belong together is inferred from their offsets";
+
 /// What is fitted, and to what.
 pub struct Fit<'a> {
     /// The target.
@@ -51,24 +54,22 @@ impl Fit<'_> {
     fn structure(&mut self, children: &mut Vec<Node>, mut facts: Vec<Fact>) -> Result<(), String> {
         facts.sort_by(|a, b| (a.extent(), &a.name).cmp(&(b.extent(), &b.name)));
         let chosen = self.ordered(children, &facts);
-        let mut steps: Vec<(Option<usize>, Vec<Fact>)> = Vec::new();
-        for (child, facts) in components(children, facts, &chosen) {
-            steps.push((child, facts));
-        }
         let mut last = None;
-        let mut new: Vec<(Option<usize>, Node)> = Vec::new();
-        for (child, facts) in steps {
+        let mut unplaced = Vec::new();
+        for (child, facts) in components(children, facts, &chosen) {
             match child {
                 Some(index) => {
                     self.activate(&mut children[index], facts)?;
                     last = Some(index);
                 }
-                None => {
-                    let after = self.behind_replaced(children, last);
-                    for item in nesting::structure(facts) {
-                        new.push((after, self.fresh(item)?));
-                    }
-                }
+                None => unplaced.push((last, facts)),
+            }
+        }
+        let mut new: Vec<(Option<usize>, Node)> = Vec::new();
+        for (last, facts) in unplaced {
+            let after = self.behind_replaced(children, last);
+            for item in nesting::structure(facts) {
+                new.push((after, self.fresh(item)?));
             }
         }
         for (after, node) in new.into_iter().rev() {
@@ -83,7 +84,7 @@ impl Fit<'_> {
         let mut of_child: BTreeMap<usize, Vec<Fact>> = BTreeMap::new();
         let mut rest = Vec::new();
         for fact in facts {
-            let fits = |child: &Node| child.name.is_empty() || (fact.extent().0 == start && fact.bits.is_none());
+            let fits = |child: &Node| child.name.is_empty() || fact.extent().0 == start;
             let weighed = children.iter().enumerate().filter(|(_, child)| fits(child));
             let best = weighed.filter_map(|(i, child)| Some((self.weight(child, &fact)?, std::cmp::Reverse(i)))).max();
             match best {
@@ -110,8 +111,12 @@ impl Fit<'_> {
         }
         let after = self.behind_replaced(children, last);
         let at = after.map_or(0, |index| index + 1);
+        let several = new.iter().filter(|facts| facts.len() > 1).count() > 1;
         for (i, facts) in new.into_iter().enumerate() {
-            let node = self.fresh(nesting::alternative(facts))?;
+            let mut node = self.fresh(nesting::alternative(facts))?;
+            if several && node.children.len() > 1 {
+                node.notes.push(TOGETHER.into());
+            }
             children.insert(at + i, node);
         }
         Ok(())
@@ -231,7 +236,7 @@ impl Fit<'_> {
                 }
                 now.offset = node.children.iter().filter_map(|child| child.now.get(&self.target)?.offset).min();
                 if kind == Kind::Union {
-                    node.notes.push("which members of this union belong together is inferred from their offsets".into());
+                    node.notes.push(TOGETHER.into());
                 }
             }
             Item::Member(fact) => {

@@ -156,7 +156,7 @@ impl Pieces {
     /// Removes the pieces that hold for no target of a set; `false` if none is left.
     pub fn prune(&self, set: &TargetSet, text: &str, splices: &mut Splices) -> bool {
         let Self::Table { form, pieces } = self else { return true };
-        let lives: Vec<_> = pieces.iter().map(|p| !p.denotes.intersection(set).is_empty()).collect();
+        let lives: Vec<_> = pieces.iter().map(|p| p.value.lives(&p.denotes.intersection(set))).collect();
         let Some(first) = lives.iter().position(|lives| *lives) else { return false };
         for (i, piece) in pieces.iter().enumerate() {
             if lives[i] {
@@ -172,9 +172,17 @@ impl Pieces {
         true
     }
 
+    /// Whether it has a value for some target of a set.
+    fn lives(&self, set: &TargetSet) -> bool {
+        match self {
+            Self::Plain { .. } => !set.is_empty(),
+            Self::Table { pieces, .. } => pieces.iter().any(|piece| piece.value.lives(&piece.denotes.intersection(set))),
+        }
+    }
+
     /// Makes the text say what is wanted. What it says of others than the imported stays.
     pub fn edit(&self, wanted: &Wanted, text: &str, splices: &mut Splices) {
-        let Wanted { axis, within, values, imported, hexadecimal } = *wanted;
+        let Wanted { axis, within, values, imported, .. } = *wanted;
         match self {
             Self::Plain { value, span } => {
                 let wrong = |t: usize| imported.contains(t) && values.get(&t) != Some(value);
@@ -200,19 +208,14 @@ impl Pieces {
             }
             Self::Table { pieces, .. } => {
                 let mut sets: Vec<_> = pieces.iter().map(|p| p.denotes.intersection(within).difference(imported)).collect();
-                let bases = sets.clone();
                 let mut placed = TargetSet::default();
+                // A value goes on from the target before or begins before the one after; one that comes back is a new piece.
                 for (&target, value) in values.iter().filter(|(t, _)| within.contains(**t)) {
-                    let says = |i: &usize| pieces[*i].value.at(target) == Some(value) || pieces[*i].value.only(target) == Some(value);
-                    let nearest = |i: &usize| {
-                        let distance = |t: usize| {
-                            let (one, two) = (axis.targets[t], axis.targets[target]);
-                            (one.arch != two.arch, one.kernel.abs_diff(two.kernel), one.kernel > two.kernel)
-                        };
-                        bases[*i].iter().map(distance).min()
-                    };
-                    let found = (0..pieces.len()).filter(says).filter(|i| nearest(i).is_some()).min_by_key(nearest);
-                    if let Some(i) = found {
+                    let same = |t: &usize| within.contains(*t) && axis.targets[*t].arch == axis.targets[target].arch;
+                    let beside = [(0..target).rev().find(same), (target + 1..axis.targets.len()).find(same)];
+                    let says = |i: &usize| pieces[*i].value.at(target) == Some(value);
+                    let near = |i: &usize| beside.iter().flatten().any(|&t| sets[*i].contains(t));
+                    if let Some(i) = (0..pieces.len()).filter(says).find(near) {
                         sets[i].insert(target);
                         placed.insert(target);
                     }
@@ -225,14 +228,6 @@ impl Pieces {
                 }
                 self.add(new_pieces(wanted, |t| !placed.contains(t)), wanted, text, splices);
             }
-        }
-    }
-
-    /// The value that a target would have if the scope around covered it.
-    fn only(&self, target: usize) -> Option<&Value> {
-        match self {
-            Self::Plain { value, .. } => Some(value),
-            Self::Table { .. } => self.at(target),
         }
     }
 
