@@ -320,41 +320,69 @@ fn content(ty: &Type) -> Option<&etw_layouts_symbols::Aggregate> {
 /// Members that share bytes, or an anonymous group, in the order of their offsets, each with the child that they belong to.
 fn components(children: &[Node], facts: Vec<Fact>, chosen: &[Option<usize>]) -> Vec<(Option<usize>, Vec<Fact>)> {
     let group = |i: usize| chosen[i].filter(|&c| children[c].name.is_empty());
-    let mut of: Vec<usize> = (0..facts.len()).collect();
-    let root = |of: &[usize], mut i: usize| {
-        while of[i] != i {
-            i = of[i];
-        }
-        i
-    };
+    let mut sets = Sets::new(facts.len());
     for i in 0..facts.len() {
-        for j in 0..i {
-            let bound = |g: usize, other: usize| {
-                let mine = facts.iter().enumerate().filter(|(k, _)| group(*k) == Some(g)).map(|(_, fact)| fact.extent());
-                let (start, end) = mine.fold((u64::MAX, 0), |(s, e), (start, end)| (s.min(start), e.max(end)));
-                let (first, last) = facts[other].extent();
-                start <= first && last <= end
-            };
-            let inside = |a: usize, b: usize| group(a).is_some_and(|g| group(b).is_none() && bound(g, b));
-            let together = group(i).is_some() && group(i) == group(j);
-            if facts[i].conflicts(&facts[j]) || together || inside(i, j) || inside(j, i) {
-                let (a, b) = (root(&of, i), root(&of, j));
-                of[a.max(b)] = a.min(b);
-            }
-        }
+        (0..i).filter(|&j| facts[i].conflicts(&facts[j])).for_each(|j| sets.join(i, j));
     }
-    let mut parts: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
-    for i in 0..facts.len() {
-        parts.entry(root(&of, i)).or_default().push(i);
+    // Those of a group that have gone where another group is are no longer of it.
+    let parts = sets.parts();
+    let mut of: Vec<Option<usize>> = (0..facts.len()).map(group).collect();
+    for part in &parts {
+        let main = most(part.iter().filter_map(|&i| group(i)));
+        part.iter().filter(|&&i| group(i) != main).for_each(|&i| of[i] = None);
     }
-    let part = |members: Vec<usize>| {
-        let mut groups: Vec<usize> = members.iter().filter_map(|&i| group(i)).collect();
-        groups.sort();
-        let child = match members[..] {
-            [one] if groups.is_empty() => chosen[one],
-            _ => groups.iter().copied().max_by_key(|g| (groups.iter().filter(|x| *x == g).count(), std::cmp::Reverse(*g))),
+    let mut extents: BTreeMap<usize, (u64, u64, usize)> = BTreeMap::new();
+    for (i, group) in of.iter().enumerate().filter_map(|(i, group)| Some((i, (*group)?))) {
+        let (start, end) = facts[i].extent();
+        let extent = extents.entry(group).or_insert((start, end, i));
+        *extent = (extent.0.min(start), extent.1.max(end), extent.2);
+        sets.join(i, extent.2);
+    }
+    for (i, fact) in facts.iter().enumerate().filter(|(i, _)| of[*i].is_none()) {
+        let (start, end) = fact.extent();
+        let around = extents.values().find(|(first, last, _)| *first <= start && end <= *last);
+        around.into_iter().for_each(|(_, _, one)| sets.join(i, *one));
+    }
+    let part = |part: Vec<usize>| {
+        let child = match part[..] {
+            [one] if of[one].is_none() => chosen[one].filter(|&c| !children[c].name.is_empty()),
+            _ => most(part.iter().filter_map(|&i| of[i])),
         };
-        (child, members.iter().map(|&i| facts[i].clone()).collect())
+        (child, part.iter().map(|&i| facts[i].clone()).collect())
     };
-    parts.into_values().map(part).collect()
+    sets.parts().into_iter().map(part).collect()
+}
+
+/// What is there most often; of several, the first.
+fn most(list: impl Iterator<Item = usize>) -> Option<usize> {
+    let mut counts: BTreeMap<usize, usize> = BTreeMap::new();
+    list.for_each(|one| *counts.entry(one).or_default() += 1);
+    counts.into_iter().max_by_key(|(one, count)| (*count, std::cmp::Reverse(*one))).map(|(one, _)| one)
+}
+
+/// Disjoint sets of numbers, each known by its least.
+struct Sets(Vec<usize>);
+
+impl Sets {
+    fn new(count: usize) -> Self {
+        Self((0..count).collect())
+    }
+
+    fn least(&self, mut one: usize) -> usize {
+        while self.0[one] != one {
+            one = self.0[one];
+        }
+        one
+    }
+
+    fn join(&mut self, one: usize, other: usize) {
+        let (one, other) = (self.least(one), self.least(other));
+        self.0[one.max(other)] = one.min(other);
+    }
+
+    fn parts(&self) -> Vec<Vec<usize>> {
+        let mut parts: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
+        (0..self.0.len()).for_each(|one| parts.entry(self.least(one)).or_default().push(one));
+        parts.into_values().collect()
+    }
 }

@@ -65,9 +65,19 @@ pub fn joined(alternatives: &[Vec<Fact>], fact: &Fact, start: u64) -> Option<usi
     let kin = |i: &usize| alternatives[*i].iter().map(|other| common(&other.name, &fact.name)).max();
     let beside = all().filter(|i| free(i) && touches(i) > 0).max_by_key(|i| (touches(i), kin(i), *i));
     let begins = fact.extent().0 == start;
+    // Bit fields of one unit follow one another without a gap, and others of the unit may stand beside them in a union.
+    let unit = |i: &usize| -> Vec<&Fact> { alternatives[*i].iter().filter(|other| fact.shares_unit(other)).collect() };
+    let chained = |i: &usize| unit(i).iter().any(|other| other.precedes(fact));
+    let clean = |i: &usize| !unit(i).iter().any(|other| other.conflicts(fact));
+    let open = |i: &usize| unit(i).iter().filter(|other| other.precedes(fact)).count() > unit(i).iter().filter(|other| other.extent().0 == fact.extent().0).count();
     let behind = |i: &usize| alternatives[*i].iter().any(|other| other.extent().1 <= fact.extent().0);
     let within = |i: &usize| alternatives[*i].iter().any(|other| other.offset == fact.offset) && behind(i);
-    beside.or_else(|| (!begins).then(|| all().rfind(|i| within(i)).or(all().filter(free).rfind(behind)))?)
+    beside.or_else(|| {
+        let chain = all().filter(chained).max_by_key(|i| (clean(i), open(i), kin(i), touches(i), *i));
+        let nested = || all().filter(within).max_by_key(|i| (kin(i), *i));
+        let apart = || all().filter(free).rfind(behind);
+        if begins { None } else { chain.or_else(nested).or_else(apart) }
+    })
 }
 
 /// How many letters two names begin with in common: members of one alternative are often named alike.
@@ -81,17 +91,11 @@ fn clusters(facts: Vec<Fact>) -> Vec<Vec<Fact>> {
     for fact in facts {
         match clusters.last_mut() {
             Some(last) if last.iter().any(|other| other.conflicts(&fact)) => last.push(fact),
-            Some(last) if shares_unit(last, &fact) => last.push(fact),
+            Some(last) if last.iter().any(|other| other.shares_unit(&fact)) => last.push(fact),
             _ => clusters.push(vec![fact]),
         }
     }
     clusters
-}
-
-/// A bit field of a unit that a cluster holds in part goes where the rest is.
-fn shares_unit(cluster: &[Fact], fact: &Fact) -> bool {
-    let same = |other: &Fact| other.bits.is_some() && (other.offset, other.size) == (fact.offset, fact.size);
-    fact.bits.is_some() && cluster.iter().any(same)
 }
 
 /// By offset and bit; the widest first, so that what overlaps it follows.

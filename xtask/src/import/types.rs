@@ -57,10 +57,15 @@ impl Fact {
     /// Whether the two cannot follow one another in a structure.
     pub fn conflicts(&self, other: &Fact) -> bool {
         let overlap = |one: (u64, u64), two: (u64, u64)| one.0 < two.1 && two.0 < one.1;
-        match self.bits.is_some() && other.bits.is_some() && self.unit() == other.unit() {
+        match self.shares_unit(other) {
             true => overlap(self.extent(), other.extent()),
             false => overlap(self.unit(), other.unit()),
         }
+    }
+
+    /// Whether both are bit fields of one unit.
+    pub fn shares_unit(&self, other: &Fact) -> bool {
+        self.bits.is_some() && other.bits.is_some() && self.unit() == other.unit()
     }
 
     /// Whether the other begins where this one ends.
