@@ -140,7 +140,6 @@ fn entered(
         texts
     };
     let texts = repaired(&mut definitions, &targets, &write)?;
-    if std::env::var("DUMP").is_ok() { eprint!("{}", super::report::diff(input.texts, &texts)); }
     let layouts = read(sources(&texts)).and_then(resolve).map_err(|errors| {
         let about = "error: import gives specs that do not hold together; nothing was written";
         format!("{about}\n{}", errors.render(false))

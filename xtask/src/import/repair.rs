@@ -133,7 +133,7 @@ fn find<'n>(children: &'n mut [Node], name: &str, target: usize, offset: u64) ->
 }
 
 /// Without its witnesses a spec can be laid out even where they do not hold.
-fn forget(spec: &mut Spec) {
+pub fn forget(spec: &mut Spec) {
     fn members(list: &mut [Member]) {
         for member in list {
             member.offset.0.clear();
