@@ -286,27 +286,26 @@ fn constants(root: &mut Node, enumeration: &symbols::Enumeration, target: usize,
     }
 }
 
-/// Gives a target what another has.
+/// Gives a target what another has. Offsets and sizes follow from the layout.
 fn copy(node: &mut Node, target: usize, from: usize) {
     if !node.active(from) {
         return;
     }
     let unsigned = |n: Option<i64>| n.and_then(|n| u64::try_from(n).ok());
     let now = match node.now.get(&from) {
-        Some(now) => now.clone(),
+        Some(now) => Now { copied: true, ..now.clone() },
         None => {
             let at = |key: &str| node.keys.get(key).and_then(|entry| entry.pieces.at(from));
             let number = |key: &str| at(key).and_then(|value| value.number());
             Now {
                 ty: node.type_at(from).map(str::to_owned),
                 bits: unsigned(number("bits")),
-                mask: unsigned(number("mask")),
-                offset: unsigned(number("offset")),
-                size: unsigned(number("size")),
                 align: unsigned(number("align")),
                 pack: unsigned(number("pack")),
                 value: number("value"),
                 unverifiable: at("unverifiable").and_then(|value| value.text()).map(str::to_owned),
+                copied: true,
+                ..Now::default()
             }
         }
     };

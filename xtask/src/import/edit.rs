@@ -297,6 +297,12 @@ impl Editor<'_> {
                     values.entry(t).or_insert_with(|| fact.clone());
                 }
             }
+            // What is said of a kernel is said of all its architectures.
+            let kernel = |t: usize| self.context.axis.targets[t].kernel;
+            let said: Vec<_> = values.keys().filter(|t| !covered(**t)).map(|&t| kernel(t)).collect();
+            for &t in imported.iter().filter(|t| said.contains(&kernel(**t))) {
+                values.extend(facts.get(&t).map(|fact| (t, fact.clone())));
+            }
         }
         let wanted = self.wanted(within, &values, key);
         entry.pieces.edit(&wanted, self.text, splices);

@@ -4,7 +4,7 @@ use super::plan::{Texts, rendered, sources};
 use super::tree::{Definition, Node, Subject};
 use crate::Error;
 use crate::tables::Table;
-use etw_layouts_codegen::layouts::{Form, Layouts};
+use etw_layouts_codegen::layouts::{Field, Form, Layouts, Type};
 use etw_layouts_codegen::spec::{Body, Member, Shape, Spec};
 use etw_layouts_codegen::{read, resolve};
 use etw_layouts_symbols as symbols;
@@ -33,10 +33,36 @@ pub fn repaired(
             changed |= at_target(definitions, &layouts, target, table);
         }
         if !changed {
-            return Ok(texts);
+            for definition in definitions.values_mut() {
+                tables.keys().for_each(|&target| followed(definition, &layouts, target));
+            }
+            break;
         }
     }
     Ok(write(definitions))
+}
+
+/// Offsets and sizes of what no symbols tell.
+fn followed(definition: &mut Definition, layouts: &Layouts, target: usize) {
+    let Some(Form::Aggregate(laid_out)) = layouts.get(target, &definition.root.name).map(|layout| &layout.form) else { return };
+    match definition.root.now.get_mut(&target) {
+        Some(now) if now.copied => now.size = Some(laid_out.extent.size),
+        _ => return,
+    }
+    members(&mut definition.root.children, &laid_out.fields, target, 0);
+}
+
+fn members(children: &mut [Node], fields: &[Field], target: usize, base: u64) {
+    for (node, field) in children.iter_mut().filter(|node| node.active(target)).zip(fields) {
+        let offset = base + field.offset;
+        if let Some(now) = node.now.get_mut(&target) {
+            now.offset = Some(offset);
+            now.mask = field.bits.map(|bits| bits.mask());
+        }
+        if let Type::Inline(inner) = &field.ty {
+            members(&mut node.children, &inner.fields, target, if node.name.is_empty() { offset } else { 0 });
+        }
+    }
 }
 
 fn at_target(definitions: &mut BTreeMap<String, Definition>, layouts: &Layouts, target: usize, table: &Table) -> bool {
@@ -134,13 +160,13 @@ fn find<'n>(children: &'n mut [Node], name: &str, target: usize, offset: u64) ->
 
 /// Without its witnesses a spec can be laid out even where they do not hold.
 pub fn forget(spec: &mut Spec) {
-    fn members(list: &mut [Member]) {
+    fn clear(list: &mut [Member]) {
         for member in list {
             member.offset.0.clear();
             member.mask.0.clear();
             member.errata.clear();
             if let Shape::Inline(_, inner) = &mut member.shape {
-                members(inner);
+                clear(inner);
             }
         }
     }
@@ -148,7 +174,7 @@ pub fn forget(spec: &mut Spec) {
         definition.errata.clear();
         if let Body::Aggregate(aggregate) = &mut definition.body {
             aggregate.size.0.clear();
-            members(&mut aggregate.members);
+            clear(&mut aggregate.members);
         }
     }
 }

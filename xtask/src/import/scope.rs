@@ -113,9 +113,10 @@ impl Run<'_> {
             None if newest => String::new(),
             None => label(self.last, &ends),
         };
-        match start.is_empty() && end.is_empty() {
-            true => format!("{}..", label(self.first, &starts)),
-            false => format!("{start}..{end}"),
+        match () {
+            () if start.is_empty() && end.is_empty() => format!("{}..", label(self.first, &starts)),
+            () if start == end => start,
+            () => format!("{start}..{end}"),
         }
     }
 

@@ -66,7 +66,7 @@ pub struct Now {
     pub bits: Option<u64>,
     /// The mask of a bit field.
     pub mask: Option<u64>,
-    /// Bytes from the start that the spec counts from; none if no symbols tell.
+    /// Bytes from the start that the spec counts from.
     pub offset: Option<u64>,
     /// The size of a structure.
     pub size: Option<u64>,
@@ -78,6 +78,8 @@ pub struct Now {
     pub value: Option<i64>,
     /// Why no symbols can confirm it.
     pub unverifiable: Option<String>,
+    /// Whether it is copied from another target, without symbols that say so.
+    pub copied: bool,
 }
 
 /// A key and its piecewise value.
