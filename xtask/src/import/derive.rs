@@ -103,7 +103,7 @@ impl Derivation<'_> {
             let now = |now: &Now| if key == "align" { now.align } else { now.pack };
             match root.now.get(&reference?) {
                 Some(at) => now(at),
-                None => root.keys.get(key)?.pieces.at(reference?)?.number().and_then(|n| u64::try_from(n).ok()),
+                None => root.keys.get(key)?.at(reference?)?.number().and_then(|n| u64::try_from(n).ok()),
             }
         };
         let mut now = Now { align: inherited("align"), pack: inherited("pack"), ..Now::default() };
@@ -179,7 +179,7 @@ impl Derivation<'_> {
         let Some(definition) = self.definitions.get_mut(name) else { return };
         let reason = nearest.and_then(|nearest| match definition.root.now.get(&nearest) {
             Some(now) => now.unverifiable.clone(),
-            None => definition.root.keys.get("unverifiable")?.pieces.at(nearest)?.text().map(str::to_owned),
+            None => definition.root.keys.get("unverifiable")?.at(nearest)?.text().map(str::to_owned),
         });
         if let Some(now) = definition.root.now.get_mut(&target) {
             now.unverifiable = Some(reason.unwrap_or_else(|| ABSENT.into()));
@@ -221,7 +221,7 @@ fn kind_of(kind: AggregateKind) -> Kind {
 fn spellings(root: &Node) -> BTreeMap<String, Vec<String>> {
     let mut found: BTreeMap<String, Vec<String>> = BTreeMap::new();
     root.walk(&mut |node| {
-        let stated = node.keys.get("type").into_iter().flat_map(|entry| entry.pieces.values());
+        let stated = node.keys.get("type").into_iter().flat_map(|entry| entry.values());
         let texts = stated.filter_map(|value| value.text()).chain(node.now.values().filter_map(|now| now.ty.as_deref()));
         for text in texts {
             let list = found.entry(node.name.clone()).or_default();
@@ -245,7 +245,7 @@ fn integer(root: &Node, enumeration: &symbols::Enumeration, target: usize, names
         (8, true) => "LONGLONG",
         _ => return Err(format!("`{}` has values of {} bytes", root.name, enumeration.size)),
     };
-    let stated = root.keys.get("type").and_then(|entry| entry.pieces.at(target)).and_then(|value| value.text());
+    let stated = root.keys.get("type").and_then(|entry| entry.at(target)).and_then(|value| value.text());
     let fits = |text: &&str| {
         let scalar = names.spec.scalars.get(*text);
         scalar.is_some_and(|s| (s.size, s.signed) == (enumeration.size, enumeration.signed))
@@ -295,7 +295,7 @@ fn copy(node: &mut Node, target: usize, from: usize) {
     let now = match node.now.get(&from) {
         Some(now) => Now { copied: true, ..now.clone() },
         None => {
-            let at = |key: &str| node.keys.get(key).and_then(|entry| entry.pieces.at(from));
+            let at = |key: &str| node.keys.get(key).and_then(|entry| entry.at(from));
             let number = |key: &str| at(key).and_then(|value| value.number());
             Now {
                 ty: node.type_at(from).map(str::to_owned),

@@ -67,8 +67,8 @@ pub fn prune(definition: &Definition) -> Option<String> {
 
 fn prune_node(node: &Node, text: &str, splices: &mut Splices) {
     for (key, entry) in &node.keys {
-        if !entry.pieces.prune(&node.base, text, splices) {
-            match &entry.pieces {
+        if !entry.prune(&node.base, text, splices) {
+            match entry {
                 Pieces::Table { form: Form::Dotted, pieces } => {
                     pieces.iter().for_each(|piece| splices.remove_lines(text, piece.span.clone()));
                 }
@@ -249,7 +249,7 @@ impl Editor<'_> {
         let Some(place) = &node.place else { return };
         let wanted = self.wanted(within, &values, key);
         match node.keys.get(key) {
-            Some(entry) => entry.pieces.edit(&wanted, self.text, splices),
+            Some(entry) => entry.edit(&wanted, self.text, splices),
             None if values.is_empty() => {}
             None => {
                 let (at, line) = after(place, self.text, &["bits", "type", "in", "name"], key);
@@ -269,9 +269,9 @@ impl Editor<'_> {
         splices: &mut Splices,
     ) {
         let Some(entry) = node.keys.get(key) else { return };
-        let right = |t: &usize| entry.pieces.at(*t).is_none_or(|value| facts.get(t) == Some(value));
+        let right = |t: &usize| entry.at(*t).is_none_or(|value| facts.get(t) == Some(value));
         let imported: Vec<_> = within.iter().filter(|t| self.context.imported.contains(*t)).collect();
-        let covered = |t: usize| entry.pieces.at(t).is_some();
+        let covered = |t: usize| entry.at(t).is_some();
         let mut values = BTreeMap::new();
         let mut accepted = within.difference(self.context.imported);
         let all_right = imported.iter().all(right);
@@ -279,7 +279,7 @@ impl Editor<'_> {
         loop {
             let next = imported.iter().copied().find(|&t| {
                 let near = |step: fn(&Self, usize, &TargetSet) -> Option<usize>| {
-                    step(self, t, within).is_some_and(|n| accepted.contains(n) && entry.pieces.at(n) == entry.pieces.at(t))
+                    step(self, t, within).is_some_and(|n| accepted.contains(n) && entry.at(n) == entry.at(t))
                 };
                 !values.contains_key(&t) && covered(t) && right(&t) && (all_right || near(Self::before) || near(Self::behind))
             });
@@ -290,8 +290,8 @@ impl Editor<'_> {
         if grows {
             for &t in &imported {
                 let before = self.before(t, within);
-                let known = before.and_then(|b| values.get(&b).or(facts.get(&b)).or(entry.pieces.at(b)));
-                let unknown = |b| node.base.contains(b) && entry.pieces.at(b).is_none();
+                let known = before.and_then(|b| values.get(&b).or(facts.get(&b)).or(entry.at(b)));
+                let unknown = |b| node.base.contains(b) && entry.at(b).is_none();
                 let continues = before.is_none_or(|b| values.contains_key(&b) || unknown(b));
                 if let Some(fact) = facts.get(&t).filter(|fact| known != Some(*fact) || continues) {
                     values.entry(t).or_insert_with(|| fact.clone());
@@ -305,7 +305,7 @@ impl Editor<'_> {
             }
         }
         let wanted = self.wanted(within, &values, key);
-        entry.pieces.edit(&wanted, self.text, splices);
+        entry.edit(&wanted, self.text, splices);
     }
 
     fn before(&self, target: usize, within: &TargetSet) -> Option<usize> {

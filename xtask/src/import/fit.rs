@@ -221,7 +221,7 @@ impl Fit<'_> {
     fn alignment(&self, node: &Node, target: usize) -> Option<u64> {
         match node.now.get(&target) {
             Some(now) => now.align,
-            None => node.keys.get("align")?.pieces.at(target)?.number().and_then(|n| u64::try_from(n).ok()),
+            None => node.keys.get("align")?.at(target)?.number().and_then(|n| u64::try_from(n).ok()),
         }
     }
 

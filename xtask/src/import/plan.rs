@@ -151,7 +151,7 @@ fn written(definition: &Definition, spec: &Spec, imported: &TargetSet, folder: &
     let source = definition.root.keys.get("source");
     let from_symbols = |t: usize| {
         let fresh = definition.text.is_empty();
-        fresh || source.and_then(|entry| entry.pieces.at(t)).is_some_and(|value| value.text() == Some("symbols"))
+        fresh || source.and_then(|entry| entry.at(t)).is_some_and(|value| value.text() == Some("symbols"))
     };
     let context = Context { axis: &spec.axis, imported, from_symbols: &from_symbols };
     if !definition.text.is_empty() {

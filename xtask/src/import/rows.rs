@@ -61,7 +61,7 @@ pub fn with(path: &str, text: &str, axis: &Axis, new: &BTreeSet<(Build, Arch)>) 
             let build = kernel.get("build").and_then(Value::as_str).and_then(Build::parse).ok_or_else(|| odd("a build"))?.0;
             let span = value.span().ok_or_else(|| odd("a kernel"))?;
             if let Some(row) = rows.remove(&build) {
-                splices.replace(span.clone(), row.changed(&text[span.clone()], kernel, build, axis));
+                splices.replace(span.clone(), row.changed(&text[span.clone()], build, axis));
             }
             kernels.push((build, span));
         }
@@ -75,7 +75,7 @@ pub fn with(path: &str, text: &str, axis: &Axis, new: &BTreeSet<(Build, Arch)>) 
             versions.entry(build.number).or_default().push((build, row));
             continue;
         };
-        let line = row.line(build, axis);
+        let line = format!("{},", row.line(build, axis));
         match kernels.iter().rev().find(|(other, _)| *other < build) {
             Some((_, span)) => {
                 let end = text[span.end..].find('\n').map_or(text.len(), |length| span.end + length);
@@ -88,18 +88,13 @@ pub fn with(path: &str, text: &str, axis: &Axis, new: &BTreeSet<(Build, Arch)>) 
         }
     }
     for (number, rows) in versions {
-        let (label, release, same) = match known(number) {
-            Some((_, label, _, release, same)) => (label.to_owned(), release.to_owned(), same),
-            None => (number[2].to_string(), format!("Windows build {}", number[2]), &[][..]),
+        let (label, release) = match known(number) {
+            Some((_, label, _, release, _)) => (label.to_owned(), release.to_owned()),
+            None => (number[2].to_string(), format!("Windows build {}", number[2])),
         };
         let mut block = format!("[[version]]\nlabel   = \"{label}\"\nrelease = \"{release}\"\nkernels = [\n");
-        for (i, (build, row)) in rows.iter().enumerate() {
-            let mut line = row.line(*build, axis);
-            if i == 0 && !same.is_empty() {
-                let list: Vec<_> = same.iter().map(|n| format!("\"{}.{}.{n}\"", number[0], number[1])).collect();
-                line = line.replacen(", seen", &format!(", same = [{}], seen", list.join(", ")), 1);
-            }
-            block += &format!("  {line}\n");
+        for (build, row) in &rows {
+            block += &format!("  {},\n", row.line(*build, axis));
         }
         block += "]\n";
         let before = places.iter().rev().find(|(_, kernels, _)| kernels.iter().any(|(other, _)| other.number < number));
@@ -132,16 +127,9 @@ impl Row {
     }
 
     /// A row that import wrote, or one that gets another architecture.
-    fn changed(&self, text: &str, table: &toml_edit::InlineTable, build: Build, axis: &Axis) -> String {
-        if self.seen.is_subset(&self.imported) && self.all.is_subset(&self.imported) && text.contains("imported") {
-            let line = self.line(build, axis);
-            return match table.get("same").and_then(Value::span) {
-                // Spans count from the start of the file, and the row's own is not at hand: the text itself is.
-                Some(_) => same(text).map_or(line.clone(), |same| line.replacen(", seen", &format!(", {same}, seen"), 1)),
-                None => line,
-            }
-            .trim_end_matches(',')
-            .to_owned();
+    fn changed(&self, text: &str, build: Build, axis: &Axis) -> String {
+        if self.all.is_subset(&self.imported) {
+            return self.line(build, axis);
         }
         let seen = list(self.seen.union(&self.imported));
         let mut out = replace_key(text, "seen", &seen);
@@ -156,19 +144,18 @@ impl Row {
         if self.imported.len() < Arch::ALL.len() {
             out += &format!(", architectures = {}", list(&self.imported));
         }
-        out + &format!(", seen = {0}, imported = {0} }},", list(&self.imported))
+        let same = known(build.number).map_or(&[][..], |release| release.4);
+        if !same.is_empty() {
+            let list: Vec<_> = same.iter().map(|n| format!("\"10.0.{n}\"")).collect();
+            out += &format!(", same = [{}]", list.join(", "));
+        }
+        out + &format!(", seen = {0}, imported = {0} }}", list(&self.imported))
     }
 }
 
 fn list<'a>(arches: impl IntoIterator<Item = &'a Arch>) -> String {
     let words: Vec<_> = arches.into_iter().map(|arch| format!("\"{arch}\"")).collect();
     format!("[{}]", words.join(", "))
-}
-
-/// The `same` of a row.
-fn same(text: &str) -> Option<&str> {
-    let start = text.find("same = [")?;
-    Some(&text[start..start + text[start..].find(']')? + 1])
 }
 
 /// A row with another list for a key.

@@ -44,7 +44,7 @@ pub struct Node {
     /// The targets that have it, of those that are.
     pub now: BTreeMap<usize, Now>,
     /// The piecewise keys.
-    pub keys: BTreeMap<&'static str, Entry>,
+    pub keys: BTreeMap<&'static str, Pieces>,
     /// `in`.
     pub scope: Option<Scope>,
     /// The errata.
@@ -80,15 +80,6 @@ pub struct Now {
     pub unverifiable: Option<String>,
     /// Whether it is copied from another target, without symbols that say so.
     pub copied: bool,
-}
-
-/// A key and its piecewise value.
-#[derive(Clone, Debug)]
-pub struct Entry {
-    /// From the key to the end of the value.
-    pub span: Range<usize>,
-    /// The value.
-    pub pieces: Pieces,
 }
 
 /// The text of `in`.
@@ -201,7 +192,7 @@ impl Node {
     pub fn type_at(&self, target: usize) -> Option<&str> {
         match self.now.get(&target) {
             Some(now) => now.ty.as_deref(),
-            None => self.keys.get("type")?.pieces.at(target)?.text(),
+            None => self.keys.get("type")?.at(target)?.text(),
         }
     }
 
@@ -215,7 +206,7 @@ impl Node {
                 "value" => now.value,
                 _ => None,
             },
-            None => self.keys.get(key)?.pieces.at(target)?.number(),
+            None => self.keys.get(key)?.at(target)?.number(),
         }
     }
 
@@ -248,11 +239,8 @@ impl Reader<'_> {
         }
         node.name = table.get("name").and_then(Item::as_str).unwrap_or_default().to_owned();
         for key in PIECEWISE {
-            if let Some((place, item)) = table.get_key_value(key) {
-                let start = place.span().ok_or_else(|| self.odd(item))?.start;
-                let pieces = Pieces::read(item, self.axis, &self.axis.all()).ok_or_else(|| self.odd(item))?;
-                let end = item.span().map_or(start, |span| span.end);
-                node.keys.insert(key, Entry { span: start..end, pieces });
+            if let Some(item) = table.get(key) {
+                node.keys.insert(key, Pieces::read(item, self.axis, &self.axis.all()).ok_or_else(|| self.odd(item))?);
             }
         }
         if let Some((kind, item)) = self.group(table) {

@@ -47,7 +47,7 @@ pub fn taken_out(texts: &Texts, builds: &BTreeSet<Build>) -> Texts {
                     None => erratum.scope.iter().for_each(&mut scopes),
                 }
             }
-            node.keys.values().for_each(|entry| pieces(&entry.pieces, &mut keys));
+            node.keys.values().for_each(|entry| pieces(entry, &mut keys));
         });
         for (key, span, _) in keys {
             let wanted = map(&old.scope(key).expect("a scope").intersection(&base));
