@@ -42,6 +42,8 @@ pub struct Kernel {
     pub architectures: Vec<Arch>,
     /// The architectures whose symbol data was read.
     pub seen: Vec<Arch>,
+    /// The architectures whose layouts `cargo xtask import` entered, and enters again whenever another kernel comes.
+    pub imported: Vec<Arch>,
     /// Other builds that are this kernel.
     pub same: Vec<Build>,
     /// Where `windows.toml` names it.
@@ -166,7 +168,8 @@ impl Axis {
         self.filter(|_| true)
     }
 
-    pub(crate) fn filter(&self, mut test: impl FnMut(Target) -> bool) -> TargetSet {
+    /// The targets that pass a test.
+    pub fn filter(&self, mut test: impl FnMut(Target) -> bool) -> TargetSet {
         let mut set = TargetSet::default();
         for (index, target) in self.targets.iter().enumerate() {
             if test(*target) {

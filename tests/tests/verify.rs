@@ -33,7 +33,7 @@ fn every_seen_kernel_has_a_table_that_agrees() {
     }
     assert!(verify::claims(&layouts, &names, &checked).is_empty());
     let contexts = checked.iter().filter(|t| t.structures["WMI_LOGGER_CONTEXT"].status == "equal").count();
-    assert_eq!(contexts, 43, "tables in which WMI_LOGGER_CONTEXT is equal");
+    assert!(contexts >= 43, "tables in which WMI_LOGGER_CONTEXT is equal: {contexts}, and an import only adds some");
 }
 
 /// Each sort of fact in a table, edited, is a difference in the structure that it belongs to.

@@ -23,26 +23,37 @@ const BY_HAND: &str = "lib.rs";
 
 pub fn run(args: &Args) -> Result<Outcome, Error> {
     let layouts = project::layouts()?;
-    let stale = stale(&layouts)?;
-    let root = project::root();
-    for (path, text) in &stale {
-        match (args.check, text) {
-            (true, Some(_)) => anstream::println!("not fresh: {path}"),
-            (true, None) => anstream::println!("not generated any more: {path}"),
-            (false, Some(text)) => write(&root.join(path), text)?,
-            (false, None) => fs::remove_file(root.join(path))?,
-        }
-    }
-    let count = stale.len();
     if !args.check {
+        let count = refresh(&layouts)?;
         anstream::println!("{} layouts; {count} files written or removed", layouts.layouts.len());
         return Ok(Outcome::Good);
     }
-    if count > 0 {
+    let stale = stale(&layouts)?;
+    for (path, text) in &stale {
+        let what = if text.is_some() { "not fresh" } else { "not generated any more" };
+        anstream::println!("{what}: {path}");
+    }
+    if !stale.is_empty() {
         anstream::println!("run `cargo xtask generate`");
         return Ok(Outcome::Differs);
     }
     Ok(Outcome::Good)
+}
+
+/// Writes what is not fresh; returns how many files were written or removed.
+///
+/// # Errors
+///
+/// Files that cannot be read or written.
+pub fn refresh(layouts: &Layouts) -> Result<usize, Error> {
+    let (stale, root) = (stale(layouts)?, project::root());
+    for (path, text) in &stale {
+        match text {
+            Some(text) => write(&root.join(path), text)?,
+            None => fs::remove_file(root.join(path))?,
+        }
+    }
+    Ok(stale.len())
 }
 
 /// The files that are not as they would be written, with the text that they would have; orphans have none.

@@ -9,6 +9,7 @@ pub mod errata;
 pub mod etl;
 pub mod generate;
 pub mod header;
+pub mod import;
 pub mod mutants;
 pub mod names;
 pub mod project;

@@ -4,7 +4,7 @@
 
 use clap::{Parser, Subcommand};
 use std::process::ExitCode;
-use xtask::{Outcome, ci, diff, etl, generate, header, mutants, show, snapshot, verify};
+use xtask::{Outcome, ci, diff, etl, generate, header, import, mutants, show, snapshot, verify};
 
 /// Knows, proves and generates the memory layouts of Event Tracing for Windows.
 ///
@@ -23,6 +23,7 @@ enum Command {
     Snapshot(snapshot::Args),
     Show(show::Args),
     Diff(diff::Args),
+    Import(import::Args),
     Header(header::Args),
     Mutants(mutants::Args),
     Etl(etl::Args),
@@ -36,6 +37,7 @@ fn main() -> ExitCode {
         Command::Snapshot(args) => snapshot::run(&args),
         Command::Show(args) => show::run(&args),
         Command::Diff(args) => diff::run(&args),
+        Command::Import(args) => import::run(&args),
         Command::Header(args) => header::run(&args),
         Command::Mutants(args) => mutants::run(&args),
         Command::Etl(args) => etl::run(&args),

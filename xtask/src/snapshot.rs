@@ -1,9 +1,9 @@
 //! `cargo xtask snapshot`.
 
 use crate::tables::{self, SNAPSHOT, Stated, Table};
-use crate::verify::ours;
+use crate::verify::names;
 use crate::{Error, Outcome, project};
-use etw_layouts_codegen::axis::{self, Arch};
+use etw_layouts_codegen::axis::{self, Arch, Axis};
 use etw_layouts_symbols::Wanted;
 use etw_layouts_symbols::snapshot::Kernel;
 use etw_layouts_symbols::{self as symbols, Rules, Snapshot};
@@ -51,15 +51,25 @@ pub fn run(args: &Args) -> Result<Outcome, Error> {
 /// Files that cannot be read or written. Nothing is written before everything is read.
 pub fn write(paths: &[PathBuf], stated: &Stated, folder: &Path) -> Result<(usize, usize), Error> {
     let layouts = project::layouts()?;
-    let names = layouts.spec.definitions.keys().filter(|name| !ours::is_macros(&layouts, name));
-    let wanted: Wanted = names.cloned().collect();
+    let wanted: Wanted = names(&layouts, None)?.into_iter().collect();
     let read = |path: &PathBuf| tables::read(path, &layouts.spec.axis, &wanted, stated);
     let new: Vec<_> = tables::files(paths)?.par_iter().map(read).collect::<Result<Vec<_>, _>>()?;
+    add(new.into_iter().flatten().collect(), &layouts.spec.axis, &wanted, folder)
+}
+
+/// Adds tables to a folder of snapshots, in place of those of the same kernels; returns how many files are there then, and
+/// their bytes.
+///
+/// # Errors
+///
+/// Files that cannot be read or written. Nothing is written before everything is read.
+pub fn add(new: Vec<Table>, axis: &Axis, wanted: &Wanted, folder: &Path) -> Result<(usize, usize), Error> {
     fs::create_dir_all(folder).map_err(|e| format!("{}: {e}", folder.display()))?;
-    // Those that are there already, and last the new ones, which replace them.
     let old: Vec<PathBuf> = tables::files(&[folder.to_owned()]).unwrap_or_default();
+    let read = |path: &PathBuf| tables::read(path, axis, wanted, &Stated::default());
     let mut kernels = BTreeMap::new();
-    for table in old.iter().map(read).collect::<Result<Vec<_>, _>>()?.into_iter().chain(new).flatten() {
+    // Those that are there already, and last the new ones, which replace them.
+    for table in old.iter().map(read).collect::<Result<Vec<_>, _>>()?.into_iter().flatten().chain(new) {
         let table = reduced(table);
         kernels.insert((table.build, table.arch, table.producer.clone()), table);
     }

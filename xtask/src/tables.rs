@@ -11,6 +11,7 @@ use std::path::{Path, PathBuf};
 use std::{env, fs};
 
 /// A symbol table and the kernel that it is of.
+#[derive(Clone)]
 pub struct Table {
     /// The file as the user named it.
     pub source: String,

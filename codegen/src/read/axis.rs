@@ -79,7 +79,7 @@ fn version(reader: &mut Reader, node: &Node, all: &[Arch], axis: &mut Axis) {
 }
 
 fn kernel(reader: &mut Reader, node: &Node, version: usize, all: &[Arch]) -> Option<Kernel> {
-    let keys = ["build", "module", "service_pack", "architectures", "same", "seen"];
+    let keys = ["build", "module", "service_pack", "architectures", "same", "seen", "imported"];
     let table = reader.table(node, &keys)?;
     let module = table.require(reader, "module").and_then(|n| identifier(reader, n))?;
     let build = table.require(reader, "build").and_then(|n| build(reader, n))?;
@@ -93,6 +93,15 @@ fn kernel(reader: &mut Reader, node: &Node, version: usize, all: &[Arch]) -> Opt
             "add it to `architectures`, or take it out of `seen`",
         );
     }
+    let imported = table.get("imported").map(|n| arches(reader, n)).unwrap_or_default();
+    if imported.iter().any(|arch| !seen.contains(arch)) {
+        reader.error(
+            table.span,
+            "`imported` names an architecture that `seen` does not",
+            "here",
+            "what was imported was seen: add it to `seen`, or take it out of `imported`",
+        );
+    }
     Some(Kernel {
         build,
         service_pack: pack(reader, &table),
@@ -100,6 +109,7 @@ fn kernel(reader: &mut Reader, node: &Node, version: usize, all: &[Arch]) -> Opt
         version,
         architectures,
         seen,
+        imported,
         same: table.get("same").map(|n| reader.array(n)).into_iter().flatten().filter_map(|n| self::build(reader, n)).collect(),
         span: table.span,
     })

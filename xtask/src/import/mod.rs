@@ -1,0 +1,184 @@
+//! `cargo xtask import`.
+//!
+//! [`plan`](plan()) computes spec texts from spec texts and symbol tables, in stages:
+//!
+//! - [`rows`]: the new kernels enter the version axis. What specs say by open ranges and labels now covers them too.
+//! - [`tree`]: each spec file as entries with their places in the text. Imported kernels are taken out of what they say.
+//! - [`derive`], [`fit`], [`nesting`], [`types`]: each table in turn, oldest first, gives its members to entries, new ones
+//!   where none suits.
+//! - [`edit`], [`pieces`], [`scope`]: the texts that no longer say what is so are changed, and only those.
+//! - [`repair`]: alignments that symbols do not tell.
+//!
+//! The outcome is resolved like any spec set and held against the tables before a byte is written. What does not verify
+//! is refused.
+
+mod derive;
+mod edit;
+mod fit;
+mod nesting;
+mod pieces;
+mod plan;
+mod repair;
+mod report;
+mod rows;
+mod scope;
+#[cfg(test)]
+mod tests;
+mod tree;
+mod types;
+
+pub use plan::{Input, Plan, Texts, plan};
+
+use crate::tables::{self, Stated, Table};
+use crate::{Error, Outcome, generate, project, snapshot, verify};
+use etw_layouts_codegen::axis::{Arch, Axis, Build};
+use etw_layouts_codegen::layouts::Layouts;
+use etw_layouts_symbols::isf::Wanted;
+use rayon::prelude::*;
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::PathBuf;
+
+/// Enter the layouts of new Windows builds into the specs, from their kernels' symbols.
+///
+/// Compares each symbol file with the specs and edits specs/*.toml where it differs, keeping all else as it is: ranges are
+/// closed or split, members, bits, constants and types added, the build entered in windows.toml. Adds the reduced tables to
+/// tests/snapshots and writes the generated crate anew. If a layout is known already, only the build is recorded.
+///
+/// Several files in any order, at once or one after the other, give the same specs. Nothing is written unless the outcome
+/// verifies. What symbols cannot tell is marked in the specs with `# import:` and listed.
+///
+///     cargo xtask import ntkrnlmp.pdb --build 10.0.26100.3915 --arch x64 --dry-run
+///     cargo xtask import symbols/
+///
+/// Exit status: 0 done, or nothing to do; 2 unusable input, or symbols that the specs cannot express.
+#[derive(clap::Args)]
+#[command(verbatim_doc_comment)]
+pub struct Args {
+    /// Symbol files, or folders of them.
+    #[arg(required = true, value_name = "SYMBOLS")]
+    symbols: Vec<PathBuf>,
+    /// The build of a symbol file that does not tell it, such as 10.0.26100.3915.
+    #[arg(long)]
+    build: Option<String>,
+    /// The architecture, where the file does not tell it.
+    #[arg(long, value_parser = ["x86", "x64"])]
+    arch: Option<String>,
+    /// Specify a structure that no spec has yet. Repeatable.
+    #[arg(long, value_name = "STRUCTURE")]
+    add: Vec<String>,
+    /// Write nothing; print the change as a diff.
+    #[arg(long)]
+    dry_run: bool,
+}
+
+pub fn run(args: &Args) -> Result<Outcome, Error> {
+    let layouts = project::layouts()?;
+    let stated = Stated { build: args.build.clone(), arch: args.arch.as_deref().and_then(Arch::parse) };
+    let names = verify::names(&layouts, None)?;
+    let wanted: Wanted = names.iter().map(|name| (*name).to_owned()).chain(args.add.iter().cloned()).collect();
+    let axis = &layouts.spec.axis;
+    let files = tables::files(&args.symbols)?;
+    if args.build.is_some() && files.len() > 1 {
+        return Err("--build is said of one symbol file; import the others without it".into());
+    }
+    let read = |path: &PathBuf| tables::read(path, axis, &wanted, &stated);
+    let new = files.par_iter().map(read).collect::<Result<Vec<_>, _>>()?;
+    let new = news(&layouts, new.into_iter().flatten().collect())?;
+    if new.is_empty() {
+        anstream::println!("nothing to import");
+        return Ok(Outcome::Good);
+    }
+    let snapshots = project::root().join(project::SNAPSHOTS);
+    let known = tables::files(&[snapshots.clone()]).unwrap_or_default();
+    let known = known.par_iter().map(|path| tables::read(path, axis, &wanted, &Stated::default()));
+    let known: Vec<_> = known.collect::<Result<Vec<_>, _>>()?.into_iter().flatten().collect();
+    let texts: Texts = layouts.spec.sources.files().iter().map(|file| (file.path.clone(), file.text.clone())).collect();
+    let input = Input { texts: &texts, known: &known, new: &new, added: &args.add, folder: project::SPECS };
+    let plan = plan(&input)?;
+    verified(&plan.layouts, &known, &new)?;
+    anstream::print!("{}", report::summary(&texts, &plan));
+    if args.dry_run {
+        anstream::print!("{}", report::diff(&texts, &plan.texts));
+        return Ok(Outcome::Good);
+    }
+    written(&texts, &plan)?;
+    snapshot::add(new, &plan.layouts.spec.axis, &wanted, &snapshots)?;
+    let count = generate::refresh(&plan.layouts)?;
+    anstream::println!(
+        "{count} generated files written or removed; `cargo xtask verify` and `cargo test --workspace` prove the rest"
+    );
+    Ok(Outcome::Good)
+}
+
+/// The tables of kernels that the specs do not have from symbols yet.
+fn news(layouts: &Layouts, tables: Vec<Table>) -> Result<Vec<Table>, Error> {
+    let axis = &layouts.spec.axis;
+    let mut new: BTreeMap<(Build, Arch), Table> = BTreeMap::new();
+    for table in tables {
+        let table = Table { build: rows::kernel_of(table.build, axis), ..table };
+        let name = format!("{}-{}", table.build, table.arch);
+        if known(axis, &table) {
+            let checked = verify::compared(layouts, &verify::names(layouts, None)?, &table)?;
+            if let Some(finding) = checked.structures.values().flat_map(|standing| &standing.differences).next() {
+                let line = finding.line();
+                let source = &table.source;
+                return Err(format!("{source}: the specs have {name} from other symbols, and these differ: {line}").into());
+            }
+            anstream::println!("{name}: known already");
+        } else if let Some(twin) = new.get(&(table.build, table.arch)) {
+            if twin.types != table.types {
+                return Err(format!("{} and {} are both of {name}, and differ; import one", twin.source, table.source).into());
+            }
+        } else {
+            new.insert((table.build, table.arch), table);
+        }
+    }
+    Ok(new.into_values().collect())
+}
+
+fn known(axis: &Axis, table: &Table) -> bool {
+    let kernel = axis.kernels.iter().find(|kernel| kernel.build == table.build);
+    kernel.is_some_and(|kernel| kernel.seen.contains(&table.arch) && !kernel.imported.contains(&table.arch))
+}
+
+/// Holds the layouts against every table.
+///
+/// # Errors
+///
+/// Whatever `verify` would find.
+pub fn verified(layouts: &Layouts, known: &[Table], new: &[Table]) -> Result<(), Error> {
+    let names = verify::names(layouts, None)?;
+    let replaced = |table: &&Table| {
+        new.iter().any(|other| (other.build, other.arch, &other.producer) == (table.build, table.arch, &table.producer))
+    };
+    let tables = known.iter().filter(|table| !replaced(table)).chain(new);
+    let checked = tables.map(|table| verify::compared(layouts, &names, table)).collect::<Result<Vec<_>, _>>()?;
+    let of = |checked: &verify::report::Checked| -> Vec<String> {
+        let list = checked.structures.iter().flat_map(|(name, standing)| standing.differences.iter().map(move |d| (name, d)));
+        list.map(|(name, d)| format!("  {}-{}: {name} {}", checked.build, checked.arch, d.line())).collect()
+    };
+    let mut findings: Vec<_> = checked.iter().flat_map(of).collect();
+    findings.extend(verify::claims(layouts, &names, &checked).iter().map(|claim| format!("  {}", claim.line())));
+    if findings.is_empty() {
+        return Ok(());
+    }
+    let about = "import cannot express these symbols in the specs; nothing was written. Enter them by hand, these are left";
+    findings.truncate(40);
+    Err(format!("{about}:\n{}", findings.join("\n")).into())
+}
+
+fn written(before: &Texts, plan: &Plan) -> Result<(), Error> {
+    let root = project::root();
+    for (path, text) in plan.texts.iter().filter(|(path, text)| before.get(*path) != Some(text)) {
+        let path = root.join(path);
+        if let Some(folder) = path.parent() {
+            fs::create_dir_all(folder)?;
+        }
+        fs::write(&path, text).map_err(|e| format!("{}: {e}", path.display()))?;
+    }
+    for path in before.keys().filter(|path| !plan.texts.contains_key(*path)) {
+        fs::remove_file(root.join(path)).map_err(|e| format!("{path}: {e}"))?;
+    }
+    Ok(())
+}

@@ -1,0 +1,110 @@
+//! Anonymous structures and unions, which symbol files flatten, rebuilt from offsets alone.
+//!
+//! Members that share bytes are alternatives of a union. A member joins the alternative that ends where it begins; one that
+//! shares its bytes with members inside an alternative opens a union there. Where several answers give the same
+//! offsets symbols cannot tell them apart, so what is made here is marked in the spec.
+
+use super::types::Fact;
+use etw_layouts_codegen::spec::Kind;
+
+/// A member, or an anonymous group of them.
+pub enum Item {
+    /// A named member.
+    Member(Fact),
+    /// A group without a name.
+    Group(Kind, Vec<Item>),
+}
+
+/// Members of a structure, in the order of their offsets.
+pub fn structure(mut facts: Vec<Fact>) -> Vec<Item> {
+    sort(&mut facts);
+    let mut items = Vec::new();
+    for cluster in clusters(facts) {
+        let conflicts = cluster.iter().enumerate().any(|(i, one)| cluster[..i].iter().any(|other| one.conflicts(other)));
+        match conflicts {
+            false => items.extend(cluster.into_iter().map(Item::Member)),
+            true => items.push(Item::Group(Kind::Union, union(cluster))),
+        }
+    }
+    items
+}
+
+/// Members of a union.
+pub fn union(mut facts: Vec<Fact>) -> Vec<Item> {
+    sort(&mut facts);
+    let mut alternatives: Vec<Vec<Fact>> = Vec::new();
+    let start = facts.first().map_or(0, |fact| fact.extent().0);
+    for fact in facts {
+        match joined(&alternatives, &fact, start) {
+            Some(index) => alternatives[index].push(fact),
+            None => alternatives.push(vec![fact]),
+        }
+    }
+    alternatives.into_iter().map(alternative).collect()
+}
+
+/// An alternative of a union: a member, or a structure of several. Bit fields are always in a structure.
+pub fn alternative(mut facts: Vec<Fact>) -> Item {
+    match facts.pop() {
+        Some(one) if facts.is_empty() && one.bits.is_none() => Item::Member(one),
+        last => {
+            facts.extend(last);
+            Item::Group(Kind::Struct, structure(facts))
+        }
+    }
+}
+
+/// The alternative of a union that a member belongs to; none if it begins one.
+pub fn joined(alternatives: &[Vec<Fact>], fact: &Fact, start: u64) -> Option<usize> {
+    let free = |i: &usize| !alternatives[*i].iter().any(|other| other.conflicts(fact));
+    let touches = |i: &usize| {
+        let near = |other: &Fact| usize::from(other.precedes(fact)) + usize::from(fact.precedes(other));
+        alternatives[*i].iter().map(near).sum::<usize>()
+    };
+    let all = || 0..alternatives.len();
+    let kin = |i: &usize| alternatives[*i].iter().map(|other| common(&other.name, &fact.name)).max();
+    let beside = all().filter(|i| free(i) && touches(i) > 0).max_by_key(|i| (touches(i), kin(i), *i));
+    let begins = fact.extent().0 == start;
+    // Bit fields of one unit follow one another without a gap, and others of the unit may stand beside them in a union.
+    let unit = |i: &usize| -> Vec<&Fact> { alternatives[*i].iter().filter(|other| fact.shares_unit(other)).collect() };
+    let chained = |i: &usize| unit(i).iter().any(|other| other.precedes(fact));
+    let clean = |i: &usize| !unit(i).iter().any(|other| other.conflicts(fact));
+    let open = |i: &usize| {
+        unit(i).iter().filter(|other| other.precedes(fact)).count()
+            > unit(i).iter().filter(|other| other.extent().0 == fact.extent().0).count()
+    };
+    let behind = |i: &usize| alternatives[*i].iter().any(|other| other.extent().1 <= fact.extent().0);
+    let within = |i: &usize| alternatives[*i].iter().any(|other| other.offset == fact.offset) && behind(i);
+    beside.or_else(|| {
+        let chain = all().filter(chained).max_by_key(|i| (clean(i), open(i), kin(i), touches(i), *i));
+        let nested = || all().filter(within).max_by_key(|i| (kin(i), *i));
+        let apart = || all().filter(free).rfind(behind);
+        if begins { None } else { chain.or_else(nested).or_else(apart) }
+    })
+}
+
+/// How many letters two names begin with in common: members of one alternative are often named alike.
+fn common(one: &str, two: &str) -> usize {
+    one.bytes().zip(two.bytes()).take_while(|(a, b)| a == b).count()
+}
+
+/// Runs of members that share bytes with each other.
+fn clusters(facts: Vec<Fact>) -> Vec<Vec<Fact>> {
+    let mut clusters: Vec<Vec<Fact>> = Vec::new();
+    for fact in facts {
+        match clusters.last_mut() {
+            Some(last) if last.iter().any(|other| other.conflicts(&fact)) => last.push(fact),
+            Some(last) if last.iter().any(|other| other.shares_unit(&fact)) => last.push(fact),
+            _ => clusters.push(vec![fact]),
+        }
+    }
+    clusters
+}
+
+/// By offset and bit; the widest first, so that what overlaps it follows.
+fn sort(facts: &mut [Fact]) {
+    facts.sort_by(|a, b| {
+        let key = |fact: &Fact| (fact.extent().0, std::cmp::Reverse(fact.extent().1));
+        key(a).cmp(&key(b)).then(a.name.cmp(&b.name))
+    });
+}

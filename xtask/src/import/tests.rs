@@ -1,0 +1,161 @@
+//! Kernels are taken out of the specs, and come back from their tables.
+
+mod taken_out;
+
+use super::*;
+use etw_layouts_codegen::{read, resolve};
+use etw_layouts_symbols::compare::Difference;
+use etw_layouts_symbols::{Rules, Types, compare};
+use taken_out::taken_out;
+
+/// The specs and the tables that the project ships.
+fn shipped() -> (Texts, Vec<Table>) {
+    let layouts = project::layouts().expect("the specs are good");
+    let names = verify::names(&layouts, None).expect("all names");
+    let wanted: Wanted = names.into_iter().map(str::to_owned).collect();
+    let files = tables::files(&[project::root().join(project::SNAPSHOTS)]).expect("snapshots are there");
+    let read = |path: &PathBuf| tables::read(path, &layouts.spec.axis, &wanted, &Stated::default()).expect("a good snapshot");
+    let tables = files.iter().flat_map(read).collect();
+    (layouts.spec.sources.files().iter().map(|file| (file.path.clone(), file.text.clone())).collect(), tables)
+}
+
+fn layouts(texts: &Texts) -> Layouts {
+    read(plan::sources(texts)).and_then(resolve).unwrap_or_else(|errors| panic!("{}", errors.render(false)))
+}
+
+fn imported(texts: &Texts, known: &[Table], new: &[Table]) -> Plan {
+    let input = Input { texts, known, new, added: &[], folder: "specs" };
+    plan(&input).unwrap_or_else(|error| panic!("{error}"))
+}
+
+/// What symbols can tell of a target, by the layouts.
+fn facts(layouts: &Layouts, target: usize) -> Types {
+    let names = verify::names(layouts, None).expect("all names");
+    let here: Vec<_> = names.into_iter().filter(|name| layouts.why_not(name, target).is_none()).collect();
+    verify::ours::types(layouts, target, &here)
+}
+
+/// The newest kernel of an axis that ends with it is taken out and imported back, for each from Windows Vista SP2 on.
+#[test]
+fn round_trip() {
+    let (texts, tables) = shipped();
+    let kernels: Vec<Build> = layouts(&texts).spec.axis.kernels.iter().map(|k| k.build).collect();
+    let first = kernels.iter().position(|build| build.number == [6, 0, 6002]).expect("Vista SP2");
+    kernels[first..].par_iter().enumerate().for_each(|(i, &build)| {
+        let i = first + i;
+        let new = best(&tables, &[build]);
+        let truth = layouts(&taken_out(&texts, &kernels[i + 1..].iter().copied().collect()));
+        let before = taken_out(&texts, &kernels[i..].iter().copied().collect());
+        back(&before, &best(&tables, &kernels[..i]), &new, &truth);
+    });
+}
+
+/// A kernel amid others is taken out and imported back: those before and after it stay as they are.
+#[test]
+fn round_trip_amid() {
+    let (texts, tables) = shipped();
+    let truth = layouts(&texts);
+    let kernels: Vec<Build> = truth.spec.axis.kernels.iter().map(|k| k.build).collect();
+    let names =
+        ["6.1.7601.24000", "6.2.9200", "6.3.9600.19913", "10.0.10240", "10.0.14393", "10.0.16299", "10.0.17134", "10.0.18362"];
+    names.par_iter().for_each(|name| {
+        let build = Build::parse(name).expect("a build").0;
+        let others: Vec<Build> = kernels.iter().copied().filter(|other| *other != build).collect();
+        let before = taken_out(&texts, &[build].into());
+        back(&before, &best(&tables, &others), &best(&tables, &[build]), &truth);
+    });
+}
+
+/// Imports tables and holds the outcome against the specs that had them.
+fn back(before: &Texts, known: &[Table], new: &[Table], truth: &Layouts) {
+    let after = imported(before, known, new);
+    verified(&after.layouts, known, new).unwrap_or_else(|error| panic!("{error}"));
+    let axis = &after.layouts.spec.axis;
+    for (target, at) in axis.targets.iter().enumerate() {
+        let build = axis.kernels[at.kernel].build;
+        let theirs = plan::find(&truth.spec.axis, build, at.arch).expect("on the axis");
+        let rules = new.iter().find(|t| (t.build, t.arch) == (build, at.arch)).map(|t| Rules::for_producer(&t.producer));
+        let (ours, theirs) = (facts(&after.layouts, target), facts(truth, theirs));
+        let reports = compare(&theirs, &ours, rules.unwrap_or(Rules::Faithful));
+        let lost = |d: &&Difference| !(rules == Some(Rules::Converted) && SHARED.contains(&d.member.as_str()));
+        let differences: Vec<_> = reports.iter().flat_map(|report| report.differences.iter().filter(lost)).collect();
+        assert!(differences.is_empty(), "{}: {differences:?}", axis.target_name(target));
+        assert!(ours.keys().eq(theirs.keys()), "{}: the types are others", axis.target_name(target));
+    }
+    unneeded(before, &after);
+}
+
+/// What the specs say of a new kernel by ranges that cover it may be right; files where it is stay as they are.
+fn unneeded(before: &Texts, after: &Plan) {
+    let axis = after.texts.iter().filter(|(path, _)| path.ends_with("windows.toml"));
+    let texts: Texts = before.iter().chain(axis).map(|(path, text)| (path.clone(), text.clone())).collect();
+    // Where a range ends before the new kernel, the specs may be incomplete for it; then nothing can be said.
+    let Ok(mut spec) = read(plan::sources(&texts)) else { return };
+    repair::forget(&mut spec);
+    let Ok(inherited) = resolve(spec) else { return };
+    for definition in inherited.spec.definitions.values() {
+        let name = definition.name.value.as_str();
+        let path = &inherited.spec.sources.file(definition.name.span).path;
+        let says = |layouts: &Layouts, target| {
+            let why = layouts.why_not(name, target).map(|why| why.text().to_owned());
+            (verify::ours::types(layouts, target, &[name]), why)
+        };
+        // A size that is not that of the kernel before gets a witness of its own.
+        let size = |target: usize| after.layouts.get(target, name).map(|layout| layout.extent().size);
+        let targets = &inherited.spec.axis.targets;
+        let near = |target: usize| (0..target).rev().find(|&t| targets[t].arch == targets[target].arch);
+        let right = after.new.iter().all(|&target| {
+            says(&inherited, target) == says(&after.layouts, target) && near(target).and_then(size) == size(target)
+        });
+        assert!(
+            !right || before.get(path) == after.texts.get(path),
+            "{path} changed for nothing:\n{}",
+            changed(before, after, path)
+        );
+    }
+}
+
+fn changed(before: &Texts, after: &Plan, path: &str) -> String {
+    let only = |texts: &Texts| texts.iter().filter(|(own, _)| *own == path).map(|(p, t)| (p.clone(), t.clone())).collect();
+    report::diff(&only(before), &only(&after.texts))
+}
+
+/// Constants that share their value with another; a converted table has only one of them.
+const SHARED: [&str; 1] = ["NonPagedPoolExecute"];
+
+/// Kernels imported in any order, at once or one by one, and each again, give the same bytes.
+#[test]
+fn any_order() {
+    let (texts, tables) = shipped();
+    let builds: Vec<Build> =
+        ["10.0.17763.379", "10.0.18362", "10.0.19041", "10.0.19041.1415"].map(|b| Build::parse(b).expect("a build").0).to_vec();
+    let before = taken_out(&texts, &builds.iter().copied().collect());
+    let new = best(&tables, &builds);
+    let others: Vec<Build> = layouts(&texts).spec.axis.kernels.iter().map(|k| k.build).filter(|b| !builds.contains(b)).collect();
+    let others = best(&tables, &others);
+    let at_once = imported(&before, &others, &new).texts;
+    assert_ne!(before, at_once);
+    let orders = [[0, 1, 2, 3, 4, 5], [5, 4, 3, 2, 1, 0], [2, 5, 0, 4, 1, 3], [4, 0, 3, 5, 2, 1], [1, 3, 5, 0, 2, 4]];
+    orders.par_iter().for_each(|order| {
+        let (mut texts, mut known) = (before.clone(), others.clone());
+        for table in order.iter().map(|&i| &new[i]) {
+            texts = imported(&texts, &known, std::slice::from_ref(table)).texts;
+            known.push(table.clone());
+        }
+        assert!(texts == at_once, "{order:?}\n{}", report::diff(&at_once, &texts));
+        let again = imported(&texts, &known, &new[..2]).texts;
+        assert!(texts == again, "again\n{}", report::diff(&texts, &again));
+    });
+}
+
+/// The most faithful table of each target of some kernels.
+fn best(tables: &[Table], builds: &[Build]) -> Vec<Table> {
+    let mut found: BTreeMap<(Build, Arch), &Table> = BTreeMap::new();
+    for table in tables.iter().filter(|table| builds.contains(&table.build)) {
+        let slot = found.entry((table.build, table.arch)).or_insert(table);
+        if !table.producer.starts_with("converted") {
+            *slot = table;
+        }
+    }
+    found.into_values().cloned().collect()
+}
