@@ -77,11 +77,17 @@ fn run(args: &Args) -> Result<Outcome, Error> {
     let result = result.and_then(|outcome| Ok(out.flush().map(|()| outcome)?));
     match result {
         // Whoever read the output has seen enough.
-        Err(error) if error.downcast_ref::<io::Error>().is_some_and(|e| e.kind() == io::ErrorKind::BrokenPipe) => {
-            Ok(Outcome::Good)
-        }
+        Err(error) if is_broken_pipe(&error) => Ok(Outcome::Good),
         result => result,
     }
+}
+
+fn is_broken_pipe(error: &Error) -> bool {
+    let kind = match error.downcast_ref::<serde_json::Error>() {
+        Some(error) => error.io_error_kind(),
+        None => error.downcast_ref::<io::Error>().map(io::Error::kind),
+    };
+    kind == Some(io::ErrorKind::BrokenPipe)
 }
 
 /// Gives a file's bytes to a command; errors name the file.
