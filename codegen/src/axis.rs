@@ -144,9 +144,9 @@ impl Axis {
         } else if let Some((_, of)) = self.groups.iter().find(|(label, _)| label == text) {
             span_of(&|k| of.contains(&k.version))
         } else if let Some((build, pack)) = text.split_once("-sp") {
-            let build = Build::parse(build).map(|(build, _)| build.number);
-            let pack = pack.parse().ok();
-            span_of(&|k| Some(k.build.number) == build && k.service_pack == pack)
+            let build = Build::parse(build).filter(|(_, revision)| !revision).map(|(build, _)| build.number);
+            let pack = pack.parse::<u32>().ok();
+            build.zip(pack).and_then(|(build, pack)| span_of(&|k| k.build.number == build && k.service_pack == Some(pack)))
         } else {
             match Build::parse(text) {
                 Some((build, true)) => span_of(&|k| k.build == build),

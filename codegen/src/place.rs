@@ -61,9 +61,14 @@ impl Placer {
         let align = size.min(self.pack);
         if width == 0 {
             // Only a bit field just before gives it anything to end.
-            if self.unit.take().is_some() && self.kind == Kind::Struct {
-                self.align = self.align.max(align);
-                self.size = self.size.next_multiple_of(align);
+            if self.unit.take().is_some() {
+                match self.kind {
+                    Kind::Union => self.grow(0, size)?,
+                    Kind::Struct => {
+                        self.align = self.align.max(align);
+                        self.size = self.size.next_multiple_of(align);
+                    }
+                }
             }
             let offset = if self.kind == Kind::Struct { self.size } else { 0 };
             return Some((offset, Bits { position: 0, width }));
@@ -90,8 +95,8 @@ impl Placer {
 
     /// The extent of the whole, with the alignment that the declaration states.
     pub fn finish(self, explicit: Option<u64>) -> Option<Extent> {
-        let required = self.required.max(explicit.unwrap_or(1));
-        let align = self.align.max(required);
+        let align = self.align.max(self.required).max(explicit.unwrap_or(1));
+        let required = if explicit.is_some() { align } else { self.required };
         let size = self.size.next_multiple_of(align);
         (size <= LARGEST).then_some(Extent { size, align, required })
     }

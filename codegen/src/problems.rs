@@ -28,6 +28,10 @@ impl Problems {
         &mut diagnostic.also
     }
 
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
     /// The errors, each with its targets in the title.
     pub fn into_list(self, axis: &Axis) -> Vec<Diagnostic> {
         let told = |(d, targets): (Diagnostic, TargetSet)| Diagnostic {

@@ -79,11 +79,15 @@ impl<T: Pod + fmt::Debug, const N: usize> fmt::Debug for Bytes<T, N> {
 
 /// Proves at compile time that a generated type has its stated layout and no padding, and implements `Zeroable` and `Pod`
 /// on that ground.
+///
+/// # Safety
+///
+/// The list names every member; one that is left out would not be checked.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! layout {
-    (struct $($rest:tt)+) => { $crate::layout!(@structure $($rest)+); };
-    (union $($rest:tt)+) => { $crate::layout!(@union $($rest)+); };
+    (unsafe struct $($rest:tt)+) => { $crate::layout!(@structure $($rest)+); };
+    (unsafe union $($rest:tt)+) => { $crate::layout!(@union $($rest)+); };
     (@$check:ident $name:ident, $size:literal, $align:literal, [$($field:ident = $offset:literal),+ $(,)?]) => {
         const _: () = {
             // SAFETY: zeroes are valid for every member: `size_of_plain` below accepts none that is not plain old data.

@@ -19,8 +19,8 @@ impl Debug for Value<'_> {
             Type::Unsigned => self.unsigned().fmt(f),
             Type::Signed => self.signed().fmt(f),
             Type::Pointer => write!(f, "{:#x}", self.unsigned()),
-            Type::Values(values) if values.flags => flags(f, values, self.unsigned() as i64),
-            Type::Values(values) => value(f, values, self.signed()),
+            Type::Values(values) if values.flags => flags(f, values, self.named(values)),
+            Type::Values(values) => value(f, values, self.named(values)),
             Type::Layout(layout) => self::layout(f, layout, self.bytes),
             Type::Array(..) => f.debug_list().entries(self.elements()).finish(),
         }
@@ -31,6 +31,7 @@ impl Debug for Value<'_> {
 pub fn value(f: &mut Formatter<'_>, values: &Values, value: i64) -> fmt::Result {
     match values.constants.iter().find(|(_, v)| *v == value) {
         Some((name, _)) => f.write_str(name),
+        None if value < 0 => write!(f, "{}({value})", values.name),
         None => write!(f, "{}({value:#x})", values.name),
     }
 }

@@ -104,6 +104,8 @@ pub struct Values {
     pub name: &'static str,
     /// Whether they are bits that combine.
     pub flags: bool,
+    /// Whether the type that holds them is signed.
+    pub signed: bool,
     /// Names and values.
     pub constants: &'static [(&'static str, i64)],
 }
@@ -178,41 +180,33 @@ pub enum Standing {
 }
 
 impl Structure {
-    /// The layout for a build; `None` if the build is older than every kernel that has the structure.
+    /// The layout for a build; `None` if the build is older than every known kernel, or if its kernel lacks the structure.
     pub fn select(&self, build: Build, arch: Arch) -> Option<Selection> {
         let build = self.axis.canonical(build);
-        let (older, entry) = self.last(arch, |kernel| kernel.build <= build)?;
-        let newer = self.first(arch, |kernel| kernel.build > build);
+        let of = |test: &dyn Fn(Build) -> bool| {
+            let targets = (0u16..).zip(self.axis.targets);
+            let list = targets.filter(|(_, (kernel, a))| *a == arch && test(self.axis.kernels[usize::from(*kernel)].build));
+            (list.clone().map(|(target, _)| target).next(), list.map(|(target, _)| target).last())
+        };
+        let older = of(&|known| known <= build).1?;
+        let newer = of(&|known| known > build).0;
+        let entry = self.entry(older)?;
         let exact = self.kernel(older).build == build;
         let standing = match newer {
             _ if exact && entry.verified.contains(&older) => Standing::Verified,
             _ if exact => Standing::Unverified,
             None => Standing::Newer,
-            Some((newer, next)) => Standing::Between {
-                older: self.kernel(older).build,
-                newer: self.kernel(newer).build,
-                same: core::ptr::eq(entry, next) && entry.verified.contains(&older) && next.verified.contains(&newer),
-            },
+            Some(newer) => {
+                let next = self.entry(newer).filter(|next| core::ptr::eq(entry, *next));
+                let same = next.is_some() && entry.verified.contains(&older) && entry.verified.contains(&newer);
+                Standing::Between { older: self.kernel(older).build, newer: self.kernel(newer).build, same }
+            }
         };
         Some(Selection { layout: entry.layout, kernel: self.kernel(older), standing })
     }
 
-    /// Every target that has the structure, with its entry.
-    fn all(&self) -> impl Iterator<Item = (u16, &'static Entry)> {
-        self.entries.iter().flat_map(|entry| entry.targets.iter().map(move |&target| (target, entry)))
-    }
-
-    fn of(&self, arch: Arch, test: impl Fn(&Kernel) -> bool) -> impl Iterator<Item = (u16, &'static Entry)> {
-        let has = move |target: u16| self.axis.targets.get(usize::from(target)).is_some_and(|t| t.1 == arch);
-        self.all().filter(move |&(target, _)| has(target) && test(self.kernel(target)))
-    }
-
-    fn last(&self, arch: Arch, test: impl Fn(&Kernel) -> bool) -> Option<(u16, &'static Entry)> {
-        self.of(arch, test).max_by_key(|(target, _)| *target)
-    }
-
-    fn first(&self, arch: Arch, test: impl Fn(&Kernel) -> bool) -> Option<(u16, &'static Entry)> {
-        self.of(arch, test).min_by_key(|(target, _)| *target)
+    fn entry(&self, target: u16) -> Option<&'static Entry> {
+        self.entries.iter().find(|entry| entry.targets.contains(&target))
     }
 
     fn kernel(&self, target: u16) -> &'static Kernel {

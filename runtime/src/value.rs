@@ -48,6 +48,14 @@ impl<'a> Value<'a> {
         (self.unsigned() << unused) as i64 >> unused
     }
 
+    /// The number, with a sign if the type of the values has one.
+    pub(crate) fn named(&self, values: &Values) -> i64 {
+        match values.signed {
+            true => self.signed(),
+            false => self.unsigned() as i64,
+        }
+    }
+
     /// The named values or flags that it is of; of those of the C type, where members tell.
     pub fn values(&self) -> Option<&'static Values> {
         match self.ty {
@@ -85,8 +93,7 @@ pub struct Choice {
 impl Choice {
     pub(crate) fn of(value: Value<'_>) -> Self {
         let values = value.values();
-        let flags = values.is_some_and(|values| values.flags);
-        Self { value: if flags { value.unsigned() as i64 } else { value.signed() }, values }
+        Self { value: values.map_or(value.signed(), |values| value.named(values)), values }
     }
 
     /// Microsoft's name of the value; for flags, of the first that is set whole.

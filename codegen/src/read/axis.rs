@@ -14,7 +14,7 @@ pub(super) fn read<'a>(reader: &mut Reader, roots: impl Iterator<Item = (usize, 
         (reader.file, last) = (file, file);
         let table = reader.root(root, &["architectures", "version", "group"]);
         let all = table.require(reader, "architectures");
-        let all = all.map(|node| arches(reader, node)).unwrap_or_default();
+        let all = all.map(|node| existing(reader, node)).unwrap_or_default();
         for node in table.get("version").map(|n| reader.array(n)).into_iter().flatten() {
             version(reader, node, &all, axis);
         }
@@ -66,7 +66,7 @@ fn version(reader: &mut Reader, node: &Node, all: &[Arch], axis: &mut Axis) {
             "choose another",
         );
     }
-    let of = table.get("architectures").map(|n| arches(reader, n)).unwrap_or(all.to_vec());
+    let of = table.get("architectures").map(|n| existing(reader, n)).unwrap_or(all.to_vec());
     let version = axis.versions.len();
     axis.versions.push(Version {
         label: label.value,
@@ -83,7 +83,7 @@ fn kernel(reader: &mut Reader, node: &Node, version: usize, all: &[Arch]) -> Opt
     let table = reader.table(node, &keys)?;
     let module = table.require(reader, "module").and_then(|n| identifier(reader, n))?;
     let build = table.require(reader, "build").and_then(|n| build(reader, n))?;
-    let architectures = table.get("architectures").map(|n| arches(reader, n)).unwrap_or(all.to_vec());
+    let architectures = table.get("architectures").map(|n| existing(reader, n)).unwrap_or(all.to_vec());
     let seen = table.require(reader, "seen").map(|n| arches(reader, n)).unwrap_or_default();
     if seen.iter().any(|arch| !architectures.contains(arch)) {
         reader.error(
@@ -152,6 +152,15 @@ fn arches(reader: &mut Reader, node: &Node) -> Vec<Arch> {
     let mut list: Vec<_> = reader.array(node).filter_map(|n| reader.word(n, &ARCHES)).collect();
     list.sort();
     list.dedup();
+    list
+}
+
+/// The architectures that something exists for: at least one.
+fn existing(reader: &mut Reader, node: &Node) -> Vec<Arch> {
+    let list = arches(reader, node);
+    if list.is_empty() {
+        reader.error(reader.span(node.span()), "no architecture", "an empty list", "name x86, x64, or both");
+    }
     list
 }
 

@@ -50,8 +50,8 @@ fn aggregate(reader: &mut Reader, axis: &Axis, root: &Table, node: &Node, kind: 
         node.map(|n| reader.piecewise(axis, &scope, n, read)).unwrap_or_default()
     };
     let size = numbers("size", &mut |r, n| r.count(n, 0));
-    let align = numbers("align", &mut |r, n| r.power_of_two(n));
-    let pack = numbers("pack", &mut |r, n| r.power_of_two(n));
+    let align = numbers("align", &mut |r, n| r.power_of_two(n, 8192));
+    let pack = numbers("pack", &mut |r, n| r.power_of_two(n, 16));
     let nodes = root.require(reader, "member").map(|n| reader.array(n));
     let members: Vec<_> = nodes.into_iter().flatten().filter_map(|n| member::read(reader, axis, &scope, n)).collect();
     let body = Body::Aggregate(Aggregate { kind, size, align, pack, members });

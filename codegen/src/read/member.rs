@@ -42,7 +42,7 @@ pub(super) fn read(reader: &mut Reader, axis: &Axis, within: &TargetSet, node: &
     let bits = numbers("bits", &mut |r, n| r.count(n, 0));
     let mask = numbers("mask", &mut |r, n| r.count(n, 1));
     let offset = numbers("offset", &mut |r, n| r.count(n, 0));
-    let align = numbers("align", &mut |r, n| r.power_of_two(n));
+    let align = numbers("align", &mut |r, n| r.power_of_two(n, 8192));
     let inline = matches!(shape, Shape::Inline(..));
     if name.is_none() && !inline && bits.is_empty() {
         reader.error(table.span, "a member has a name", "this one has none", "add `name = …`");

@@ -40,6 +40,12 @@ pub(crate) struct Reading {
 pub(crate) fn read_all(sources: Sources) -> Reading {
     let mut errors = Vec::new();
     let mut spec = Spec::default();
+    let mut sources = sources;
+    if sources.files().is_empty() {
+        // Errors need a text to point into.
+        sources.add("no spec file", "");
+    }
+    let sources = sources;
     let texts = sources.files().iter().enumerate();
     let parsed: Vec<_> = texts.map(|(file, source)| parse(file, &source.text, &mut errors)).collect();
     let torn: BTreeSet<u32> = errors.iter().map(|error| error.at.0.file).collect();

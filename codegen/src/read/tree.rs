@@ -116,11 +116,12 @@ impl<'e> Reader<'e> {
         u64::try_from(value).ok()
     }
 
-    pub fn power_of_two(&mut self, node: &Node) -> Option<u64> {
+    /// A power of two up to `most`.
+    pub fn power_of_two(&mut self, node: &Node, most: u64) -> Option<u64> {
         let value = self.count(node, 1)?;
-        if !value.is_power_of_two() || value > 8192 {
+        if !value.is_power_of_two() || value > most {
             let span = self.span(node.span());
-            self.error(span, "an alignment is a power of two up to 8192", "this is not", "write 1, 2, 4, 8, 16 …");
+            self.error(span, format!("a power of two up to {most} is expected"), "this is not", "write 1, 2, 4, 8, 16 …");
             return None;
         }
         Some(value)
@@ -201,6 +202,9 @@ impl<'e> Reader<'e> {
             pieces.extend(value(self, node).map(|value| Piece { targets, value, span }));
             return;
         };
+        if entries.is_empty() {
+            self.error(span, "a table without entries", "nothing is stated here", "write a value, or scopes with their values");
+        }
         for (key, node) in entries.iter() {
             let key = At::new(key.get_ref().to_string(), self.span(key.span()));
             let Some(scope) = self.scope(axis, &key) else { continue };

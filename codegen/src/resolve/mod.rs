@@ -47,8 +47,23 @@ fn resolve_all(spec: Spec) -> (Layouts, Vec<Diagnostic>) {
     let (layouts, by_target) = resolver::all(&spec, &mut problems);
     let (layouts, by_target) = sorted(layouts, by_target);
     witness::check(&spec, &layouts, &by_target, &mut problems);
+    complete(&spec, &by_target, &mut problems);
     let list = problems.into_list(&spec.axis);
     (Layouts { spec, layouts, by_target }, list)
+}
+
+/// Nothing that a spec has may be left out in silence.
+fn complete(spec: &Spec, by_target: &[BTreeMap<String, LayoutId>], problems: &mut Problems) {
+    if !problems.is_empty() {
+        return;
+    }
+    for (target, types) in by_target.iter().enumerate() {
+        let expected = spec.definitions.iter().filter(|(name, d)| d.scope.contains(target) && !spec.broken.contains(*name));
+        for (name, definition) in expected.filter(|(name, _)| !types.contains_key(*name)) {
+            let title = format!("`{name}` has no layout");
+            problems.add(target, definition.name.span, &title, "specified here", "complete its members for these targets");
+        }
+    }
 }
 
 /// Sorts the layouts by name, then by first target, and renumbers them.

@@ -10,7 +10,7 @@ use std::collections::{BTreeMap, HashMap};
 /// Every type at every target, each distinct layout once, in the order of their first use.
 pub(super) fn all(spec: &Spec, problems: &mut Problems) -> (Vec<Layout>, Vec<BTreeMap<String, LayoutId>>) {
     let mut resolver =
-        Resolver { spec, problems, layouts: Vec::new(), interned: HashMap::new(), target: 0, done: BTreeMap::new() };
+        Resolver { spec, problems, layouts: Vec::new(), interned: HashMap::new(), target: 0, done: BTreeMap::new(), depth: 0 };
     let mut by_target = Vec::new();
     for target in 0..spec.axis.targets.len() {
         resolver.target = target;
@@ -29,6 +29,9 @@ pub(super) fn all(spec: &Spec, problems: &mut Problems) -> (Vec<Layout>, Vec<BTr
     (resolver.layouts, by_target)
 }
 
+/// Types embedded in each other; a bound on recursion.
+const DEEPEST: usize = 64;
+
 pub(super) struct Resolver<'s, 'p> {
     pub spec: &'s Spec,
     pub problems: &'p mut Problems,
@@ -37,6 +40,8 @@ pub(super) struct Resolver<'s, 'p> {
     pub target: usize,
     /// Types of the current target.
     done: BTreeMap<String, State>,
+    /// How many types are begun, each embedded in the one before.
+    depth: usize,
 }
 
 /// How far a type is at a target.
@@ -55,11 +60,17 @@ impl Resolver<'_, '_> {
         if let Some(state) = self.done.get(name) {
             return *state;
         }
+        if self.depth == DEEPEST {
+            self.problem(definition.name.span, "embedded too deeply", "the last of 64 types, each in another", "embed fewer");
+            return State::Failed;
+        }
         self.done.insert(name.to_owned(), State::Begun);
+        self.depth += 1;
         let form = match &definition.body {
             Body::Aggregate(aggregate) => self.aggregate(definition, aggregate).map(Form::Aggregate),
             Body::Values(values) => self.enumeration(values).map(Form::Enumeration),
         };
+        self.depth -= 1;
         let state = form.map_or(State::Failed, |form| State::Done(self.intern(name, form)));
         self.done.insert(name.to_owned(), state);
         state
@@ -121,12 +132,18 @@ impl Resolver<'_, '_> {
             return None;
         }
         match placer.finish(align) {
+            Some(extent) if extent.size == 0 => {
+                self.problem(span, "a structure without bytes", "its members have none", "give it a member that has a size");
+                None
+            }
             Some(extent) => Some(Aggregate { kind, extent, pack, align, fields }),
             None => self.too_large(span),
         }
     }
 
     fn field(&mut self, definition: &Definition, member: &Member, pack: Option<u64>, placer: &mut Placer) -> Option<Field> {
+        let mut align = member.align.get(self.target).map(|piece| piece.value);
+        let stated = align;
         let (ty, ctype) = match &member.shape {
             Shape::Type(types) => {
                 let piece = types.get(self.target)?;
@@ -134,10 +151,9 @@ impl Resolver<'_, '_> {
             }
             // Packing holds for what is declared within, as the pragma does.
             Shape::Inline(kind, members) => {
-                (Type::Inline(self.inline(definition, *kind, members, pack, None, member.span)?.into()), None)
+                (Type::Inline(self.inline(definition, *kind, members, pack, align.take(), member.span)?.into()), None)
             }
         };
-        let align = member.align.get(self.target).map(|piece| piece.value);
         let extent = self.extent(&ty)?;
         let (offset, bits) = match member.bits.get(self.target) {
             None => match placer.place(extent, align) {
@@ -159,7 +175,9 @@ impl Resolver<'_, '_> {
                 if piece.value == 0 && member.name.is_some() {
                     self.problem(piece.span, "a bit field of no bits has no name", "here", "remove `name`");
                 }
-                let (offset, bits) = placer.place_bits(extent.size, piece.value)?;
+                let Some((offset, bits)) = placer.place_bits(extent.size, piece.value) else {
+                    return self.too_large(member.span);
+                };
                 (offset, Some(bits))
             }
         };
@@ -170,7 +188,7 @@ impl Resolver<'_, '_> {
             ty,
             ctype,
             bits,
-            align,
+            align: stated,
             values: member.values.as_ref().map(|values| values.value.clone()),
             info: Info::of(self.spec, definition, member, self.target),
         })

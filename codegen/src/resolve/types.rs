@@ -112,10 +112,11 @@ impl Resolver<'_, '_> {
         let target = self.target;
         for constant in values.constants.iter().filter(|c| c.scope.contains(target)) {
             let Some(piece) = constant.value.get(self.target) else { continue };
-            let bits = size * 8;
+            // The values of as many bits, of which 64 hold every one that a spec can state.
+            let unused = 64 - size * 8;
             let fits = match signed {
-                true => piece.value >= -(1 << (bits - 1)) && (bits == 64 || piece.value < 1 << (bits - 1)),
-                false => piece.value >= 0 && (bits == 64 || piece.value < 1 << bits),
+                true => (i64::MIN >> unused..=i64::MAX >> unused).contains(&piece.value),
+                false => piece.value >= 0 && piece.value as u64 <= u64::MAX >> unused,
             };
             if !fits {
                 let label = format!("it does not fit into {}", values.ty.value);

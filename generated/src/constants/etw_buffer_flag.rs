@@ -32,6 +32,7 @@ impl ETW_BUFFER_FLAG {
 runtime::values!(flags ETW_BUFFER_FLAG, Values {
     name: "ETW_BUFFER_FLAG",
     flags: true,
+    signed: false,
     constants: &[
         ("ETW_BUFFER_FLAG_NORMAL", 0x0),
         ("ETW_BUFFER_FLAG_FLUSH_MARKER", 0x1),

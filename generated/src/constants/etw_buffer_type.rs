@@ -34,6 +34,7 @@ impl ETW_BUFFER_TYPE {
 runtime::values!(value ETW_BUFFER_TYPE, Values {
     name: "ETW_BUFFER_TYPE",
     flags: false,
+    signed: false,
     constants: &[
         ("ETW_BUFFER_TYPE_GENERIC", 0x0),
         ("ETW_BUFFER_TYPE_RUNDOWN", 0x1),

@@ -26,6 +26,7 @@ impl ETW_EXT {
 runtime::values!(value ETW_EXT, Values {
     name: "ETW_EXT",
     flags: false,
+    signed: false,
     constants: &[
         ("ETW_EXT_ENABLE_FLAGS", 0x1),
         ("ETW_EXT_PIDS", 0x2),

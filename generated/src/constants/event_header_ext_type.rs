@@ -54,6 +54,7 @@ impl EVENT_HEADER_EXT_TYPE {
 runtime::values!(value EVENT_HEADER_EXT_TYPE, Values {
     name: "EVENT_HEADER_EXT_TYPE",
     flags: false,
+    signed: false,
     constants: &[
         ("EVENT_HEADER_EXT_TYPE_RELATED_ACTIVITYID", 0x1),
         ("EVENT_HEADER_EXT_TYPE_SID", 0x2),

@@ -36,6 +36,7 @@ impl EVENT_HEADER_FLAG {
 runtime::values!(flags EVENT_HEADER_FLAG, Values {
     name: "EVENT_HEADER_FLAG",
     flags: true,
+    signed: false,
     constants: &[
         ("EVENT_HEADER_FLAG_EXTENDED_INFO", 0x1),
         ("EVENT_HEADER_FLAG_PRIVATE_SESSION", 0x2),

@@ -24,6 +24,7 @@ impl EVENT_HEADER_PROPERTY {
 runtime::values!(flags EVENT_HEADER_PROPERTY, Values {
     name: "EVENT_HEADER_PROPERTY",
     flags: true,
+    signed: false,
     constants: &[
         ("EVENT_HEADER_PROPERTY_XML", 0x1),
         ("EVENT_HEADER_PROPERTY_FORWARDED_XML", 0x2),

@@ -29,6 +29,7 @@ impl EVENT_TRACE_CLOCK {
 runtime::values!(value EVENT_TRACE_CLOCK, Values {
     name: "EVENT_TRACE_CLOCK",
     flags: false,
+    signed: false,
     constants: &[
         ("EVENT_TRACE_CLOCK_RAW", 0x0),
         ("EVENT_TRACE_CLOCK_PERFCOUNTER", 0x1),

@@ -80,6 +80,7 @@ impl EVENT_TRACE_FLAG {
 runtime::values!(flags EVENT_TRACE_FLAG, Values {
     name: "EVENT_TRACE_FLAG",
     flags: true,
+    signed: false,
     constants: &[
         ("EVENT_TRACE_FLAG_PROCESS", 0x1),
         ("EVENT_TRACE_FLAG_THREAD", 0x2),

@@ -79,6 +79,7 @@ impl EVENT_TRACE_GROUP {
 runtime::values!(value EVENT_TRACE_GROUP, Values {
     name: "EVENT_TRACE_GROUP",
     flags: false,
+    signed: false,
     constants: &[
         ("EVENT_TRACE_GROUP_HEADER", 0x0),
         ("EVENT_TRACE_GROUP_IO", 0x100),

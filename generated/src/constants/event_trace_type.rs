@@ -235,6 +235,7 @@ impl EVENT_TRACE_TYPE {
 runtime::values!(value EVENT_TRACE_TYPE, Values {
     name: "EVENT_TRACE_TYPE",
     flags: false,
+    signed: false,
     constants: &[
         ("EVENT_TRACE_TYPE_INFO", 0x0),
         ("EVENT_TRACE_TYPE_START", 0x1),

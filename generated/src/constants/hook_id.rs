@@ -1129,6 +1129,7 @@ impl HOOK_ID {
 runtime::values!(value HOOK_ID, Values {
     name: "HOOK_ID",
     flags: false,
+    signed: false,
     constants: &[
         ("WMI_LOG_TYPE_HEADER", 0x0),
         ("WMI_LOG_TYPE_HEADER_EXTENSION", 0x5),

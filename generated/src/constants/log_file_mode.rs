@@ -95,6 +95,7 @@ impl LOG_FILE_MODE {
 runtime::values!(flags LOG_FILE_MODE, Values {
     name: "LOG_FILE_MODE",
     flags: true,
+    signed: false,
     constants: &[
         ("EVENT_TRACE_FILE_MODE_SEQUENTIAL", 0x1),
         ("EVENT_TRACE_FILE_MODE_CIRCULAR", 0x2),

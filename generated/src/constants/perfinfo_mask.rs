@@ -246,6 +246,7 @@ impl PERFINFO_MASK {
 runtime::values!(flags PERFINFO_MASK, Values {
     name: "PERFINFO_MASK",
     flags: true,
+    signed: false,
     constants: &[
         ("PERF_PROCESS", 0x1),
         ("PERF_THREAD", 0x2),

@@ -22,6 +22,7 @@ impl TRACE_HEADER_FLAG {
 runtime::values!(flags TRACE_HEADER_FLAG, Values {
     name: "TRACE_HEADER_FLAG",
     flags: true,
+    signed: false,
     constants: &[
         ("TRACE_HEADER_FLAG", 0x80000000),
         ("TRACE_HEADER_EVENT_TRACE", 0x40000000),

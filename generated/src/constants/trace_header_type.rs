@@ -48,6 +48,7 @@ impl TRACE_HEADER_TYPE {
 runtime::values!(value TRACE_HEADER_TYPE, Values {
     name: "TRACE_HEADER_TYPE",
     flags: false,
+    signed: false,
     constants: &[
         ("TRACE_HEADER_TYPE_SYSTEM32", 0x1),
         ("TRACE_HEADER_TYPE_SYSTEM64", 0x2),

@@ -20,6 +20,7 @@ impl TRACE_HEADER_VERSION_FLAG {
 runtime::values!(flags TRACE_HEADER_VERSION_FLAG, Values {
     name: "TRACE_HEADER_VERSION_FLAG",
     flags: true,
+    signed: false,
     constants: &[
         ("TRACE_HEADER_PMC_COUNTERS_MASK", 0x700),
         ("TRACE_HEADER_PEBS_INDEX_FLAG", 0x8000),

@@ -36,6 +36,7 @@ impl TRACE_MARKER {
 runtime::values!(value TRACE_MARKER, Values {
     name: "TRACE_MARKER",
     flags: false,
+    signed: false,
     constants: &[
         ("SYSTEM_TRACE_MARKER_5_0_x86", 0xc0010000),
         ("SYSTEM_TRACE_MARKER_5_2_x64", 0xc0020000),

@@ -32,6 +32,7 @@ impl TRACE_MESSAGE_FLAG {
 runtime::values!(flags TRACE_MESSAGE_FLAG, Values {
     name: "TRACE_MESSAGE_FLAG",
     flags: true,
+    signed: false,
     constants: &[
         ("TRACE_MESSAGE_SEQUENCE", 0x1),
         ("TRACE_MESSAGE_GUID", 0x2),

@@ -18,6 +18,7 @@ impl WMI_LOGGER_LIMITS {
 runtime::values!(value WMI_LOGGER_LIMITS, Values {
     name: "WMI_LOGGER_LIMITS",
     flags: false,
+    signed: false,
     constants: &[
         ("MAXLOGGERS", 0x40),
     ],

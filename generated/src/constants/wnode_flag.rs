@@ -30,6 +30,7 @@ impl WNODE_FLAG {
 runtime::values!(flags WNODE_FLAG, Values {
     name: "WNODE_FLAG",
     flags: true,
+    signed: false,
     constants: &[
         ("WNODE_FLAG_USE_TIMESTAMP", 0x200),
         ("WNODE_FLAG_TRACED_GUID", 0x20000),

@@ -21,7 +21,8 @@ pub struct DISALLOWED_GUIDS_6_1_7601_24000_x86 {
     pub Guids: runtime::Ptr32,
 }
 
-runtime::layout!(struct DISALLOWED_GUIDS_6_1_7601_24000_x86, 0x8, 4, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct DISALLOWED_GUIDS_6_1_7601_24000_x86, 0x8, 4, [
     Count = 0x0,
     _padding02 = 0x2,
     Guids = 0x4,
@@ -55,7 +56,8 @@ pub struct DISALLOWED_GUIDS_6_1_7601_24000_x64 {
     pub Guids: runtime::Ptr64,
 }
 
-runtime::layout!(struct DISALLOWED_GUIDS_6_1_7601_24000_x64, 0x10, 8, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct DISALLOWED_GUIDS_6_1_7601_24000_x64, 0x10, 8, [
     Count = 0x0,
     _padding02 = 0x2,
     Guids = 0x8,

@@ -27,7 +27,8 @@ pub struct DISPATCHER_HEADER_5_0_x86 {
     pub WaitListHead: LIST_ENTRY_5_0_x86,
 }
 
-runtime::layout!(struct DISPATCHER_HEADER_5_0_x86, 0x10, 4, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct DISPATCHER_HEADER_5_0_x86, 0x10, 4, [
     Type = 0x0,
     Absolute = 0x1,
     Size = 0x2,
@@ -68,7 +69,8 @@ pub struct DISPATCHER_HEADER_5_2_x86 {
     pub WaitListHead: LIST_ENTRY_5_0_x86,
 }
 
-runtime::layout!(struct DISPATCHER_HEADER_5_2_x86, 0x10, 4, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct DISPATCHER_HEADER_5_2_x86, 0x10, 4, [
     u00 = 0x0,
     SignalState = 0x4,
     WaitListHead = 0x8,
@@ -176,7 +178,8 @@ pub union DISPATCHER_HEADER_5_2_x86_u00 {
     pub Lock: i32,
 }
 
-runtime::layout!(union DISPATCHER_HEADER_5_2_x86_u00, 0x4, 4, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe union DISPATCHER_HEADER_5_2_x86_u00, 0x4, 4, [
     s00 = 0x0,
     Lock = 0x0,
 ]);
@@ -197,7 +200,8 @@ pub struct DISPATCHER_HEADER_5_2_x86_u00_s00 {
     pub u03: DISPATCHER_HEADER_5_2_x86_u00_s00_u03,
 }
 
-runtime::layout!(struct DISPATCHER_HEADER_5_2_x86_u00_s00, 0x4, 1, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct DISPATCHER_HEADER_5_2_x86_u00_s00, 0x4, 1, [
     Type = 0x0,
     Absolute = 0x1,
     Size = 0x2,
@@ -216,7 +220,8 @@ pub union DISPATCHER_HEADER_5_2_x86_u00_s00_u03 {
     pub DebugActive: u8,
 }
 
-runtime::layout!(union DISPATCHER_HEADER_5_2_x86_u00_s00_u03, 0x1, 1, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe union DISPATCHER_HEADER_5_2_x86_u00_s00_u03, 0x1, 1, [
     Inserted = 0x0,
     DebugActive = 0x0,
 ]);
@@ -239,7 +244,8 @@ pub struct DISPATCHER_HEADER_5_2_3790_sp1_x86 {
     pub WaitListHead: LIST_ENTRY_5_0_x86,
 }
 
-runtime::layout!(struct DISPATCHER_HEADER_5_2_3790_sp1_x86, 0x10, 4, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct DISPATCHER_HEADER_5_2_3790_sp1_x86, 0x10, 4, [
     u00 = 0x0,
     SignalState = 0x4,
     WaitListHead = 0x8,
@@ -373,7 +379,8 @@ pub union DISPATCHER_HEADER_5_2_3790_sp1_x86_u00 {
     pub Lock: i32,
 }
 
-runtime::layout!(union DISPATCHER_HEADER_5_2_3790_sp1_x86_u00, 0x4, 4, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe union DISPATCHER_HEADER_5_2_3790_sp1_x86_u00, 0x4, 4, [
     s00 = 0x0,
     Lock = 0x0,
 ]);
@@ -394,7 +401,8 @@ pub struct DISPATCHER_HEADER_5_2_3790_sp1_x86_u00_s00 {
     pub u03: DISPATCHER_HEADER_5_2_3790_sp1_x86_u00_s00_u03,
 }
 
-runtime::layout!(struct DISPATCHER_HEADER_5_2_3790_sp1_x86_u00_s00, 0x4, 1, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct DISPATCHER_HEADER_5_2_3790_sp1_x86_u00_s00, 0x4, 1, [
     Type = 0x0,
     u01 = 0x1,
     u02 = 0x2,
@@ -413,7 +421,8 @@ pub union DISPATCHER_HEADER_5_2_3790_sp1_x86_u00_s00_u01 {
     pub NpxIrql: u8,
 }
 
-runtime::layout!(union DISPATCHER_HEADER_5_2_3790_sp1_x86_u00_s00_u01, 0x1, 1, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe union DISPATCHER_HEADER_5_2_3790_sp1_x86_u00_s00_u01, 0x1, 1, [
     Absolute = 0x0,
     NpxIrql = 0x0,
 ]);
@@ -430,7 +439,8 @@ pub union DISPATCHER_HEADER_5_2_3790_sp1_x86_u00_s00_u02 {
     pub Hand: u8,
 }
 
-runtime::layout!(union DISPATCHER_HEADER_5_2_3790_sp1_x86_u00_s00_u02, 0x1, 1, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe union DISPATCHER_HEADER_5_2_3790_sp1_x86_u00_s00_u02, 0x1, 1, [
     Size = 0x0,
     Hand = 0x0,
 ]);
@@ -447,7 +457,8 @@ pub union DISPATCHER_HEADER_5_2_3790_sp1_x86_u00_s00_u03 {
     pub DebugActive: u8,
 }
 
-runtime::layout!(union DISPATCHER_HEADER_5_2_3790_sp1_x86_u00_s00_u03, 0x1, 1, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe union DISPATCHER_HEADER_5_2_3790_sp1_x86_u00_s00_u03, 0x1, 1, [
     Inserted = 0x0,
     DebugActive = 0x0,
 ]);
@@ -470,7 +481,8 @@ pub struct DISPATCHER_HEADER_5_2_3790_sp1_x64 {
     pub WaitListHead: LIST_ENTRY_5_2_3790_sp1_x64,
 }
 
-runtime::layout!(struct DISPATCHER_HEADER_5_2_3790_sp1_x64, 0x18, 8, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct DISPATCHER_HEADER_5_2_3790_sp1_x64, 0x18, 8, [
     u00 = 0x0,
     SignalState = 0x4,
     WaitListHead = 0x8,
@@ -604,7 +616,8 @@ pub union DISPATCHER_HEADER_5_2_3790_sp1_x64_u00 {
     pub Lock: i32,
 }
 
-runtime::layout!(union DISPATCHER_HEADER_5_2_3790_sp1_x64_u00, 0x4, 4, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe union DISPATCHER_HEADER_5_2_3790_sp1_x64_u00, 0x4, 4, [
     s00 = 0x0,
     Lock = 0x0,
 ]);
@@ -625,7 +638,8 @@ pub struct DISPATCHER_HEADER_5_2_3790_sp1_x64_u00_s00 {
     pub u03: DISPATCHER_HEADER_5_2_3790_sp1_x64_u00_s00_u03,
 }
 
-runtime::layout!(struct DISPATCHER_HEADER_5_2_3790_sp1_x64_u00_s00, 0x4, 1, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct DISPATCHER_HEADER_5_2_3790_sp1_x64_u00_s00, 0x4, 1, [
     Type = 0x0,
     u01 = 0x1,
     u02 = 0x2,
@@ -644,7 +658,8 @@ pub union DISPATCHER_HEADER_5_2_3790_sp1_x64_u00_s00_u01 {
     pub NpxIrql: u8,
 }
 
-runtime::layout!(union DISPATCHER_HEADER_5_2_3790_sp1_x64_u00_s00_u01, 0x1, 1, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe union DISPATCHER_HEADER_5_2_3790_sp1_x64_u00_s00_u01, 0x1, 1, [
     Absolute = 0x0,
     NpxIrql = 0x0,
 ]);
@@ -661,7 +676,8 @@ pub union DISPATCHER_HEADER_5_2_3790_sp1_x64_u00_s00_u02 {
     pub Hand: u8,
 }
 
-runtime::layout!(union DISPATCHER_HEADER_5_2_3790_sp1_x64_u00_s00_u02, 0x1, 1, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe union DISPATCHER_HEADER_5_2_3790_sp1_x64_u00_s00_u02, 0x1, 1, [
     Size = 0x0,
     Hand = 0x0,
 ]);
@@ -678,7 +694,8 @@ pub union DISPATCHER_HEADER_5_2_3790_sp1_x64_u00_s00_u03 {
     pub DebugActive: u8,
 }
 
-runtime::layout!(union DISPATCHER_HEADER_5_2_3790_sp1_x64_u00_s00_u03, 0x1, 1, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe union DISPATCHER_HEADER_5_2_3790_sp1_x64_u00_s00_u03, 0x1, 1, [
     Inserted = 0x0,
     DebugActive = 0x0,
 ]);
@@ -701,7 +718,8 @@ pub struct DISPATCHER_HEADER_early_6_0_x86 {
     pub WaitListHead: LIST_ENTRY_5_0_x86,
 }
 
-runtime::layout!(struct DISPATCHER_HEADER_early_6_0_x86, 0x10, 4, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct DISPATCHER_HEADER_early_6_0_x86, 0x10, 4, [
     u00 = 0x0,
     SignalState = 0x4,
     WaitListHead = 0x8,
@@ -874,7 +892,8 @@ pub union DISPATCHER_HEADER_early_6_0_x86_u00 {
     pub Lock: i32,
 }
 
-runtime::layout!(union DISPATCHER_HEADER_early_6_0_x86_u00, 0x4, 4, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe union DISPATCHER_HEADER_early_6_0_x86_u00, 0x4, 4, [
     s00 = 0x0,
     Lock = 0x0,
 ]);
@@ -895,7 +914,8 @@ pub struct DISPATCHER_HEADER_early_6_0_x86_u00_s00 {
     pub u03: DISPATCHER_HEADER_early_6_0_x86_u00_s00_u03,
 }
 
-runtime::layout!(struct DISPATCHER_HEADER_early_6_0_x86_u00_s00, 0x4, 1, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct DISPATCHER_HEADER_early_6_0_x86_u00_s00, 0x4, 1, [
     Type = 0x0,
     u01 = 0x1,
     u02 = 0x2,
@@ -918,7 +938,8 @@ pub union DISPATCHER_HEADER_early_6_0_x86_u00_s00_u01 {
     pub Signalling: u8,
 }
 
-runtime::layout!(union DISPATCHER_HEADER_early_6_0_x86_u00_s00_u01, 0x1, 1, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe union DISPATCHER_HEADER_early_6_0_x86_u00_s00_u01, 0x1, 1, [
     Abandoned = 0x0,
     Absolute = 0x0,
     NpxIrql = 0x0,
@@ -937,7 +958,8 @@ pub union DISPATCHER_HEADER_early_6_0_x86_u00_s00_u02 {
     pub Hand: u8,
 }
 
-runtime::layout!(union DISPATCHER_HEADER_early_6_0_x86_u00_s00_u02, 0x1, 1, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe union DISPATCHER_HEADER_early_6_0_x86_u00_s00_u02, 0x1, 1, [
     Size = 0x0,
     Hand = 0x0,
 ]);
@@ -956,7 +978,8 @@ pub union DISPATCHER_HEADER_early_6_0_x86_u00_s00_u03 {
     pub DpcActive: u8,
 }
 
-runtime::layout!(union DISPATCHER_HEADER_early_6_0_x86_u00_s00_u03, 0x1, 1, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe union DISPATCHER_HEADER_early_6_0_x86_u00_s00_u03, 0x1, 1, [
     Inserted = 0x0,
     DebugActive = 0x0,
     DpcActive = 0x0,
@@ -980,7 +1003,8 @@ pub struct DISPATCHER_HEADER_early_6_0_x64 {
     pub WaitListHead: LIST_ENTRY_5_2_3790_sp1_x64,
 }
 
-runtime::layout!(struct DISPATCHER_HEADER_early_6_0_x64, 0x18, 8, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct DISPATCHER_HEADER_early_6_0_x64, 0x18, 8, [
     u00 = 0x0,
     SignalState = 0x4,
     WaitListHead = 0x8,
@@ -1153,7 +1177,8 @@ pub union DISPATCHER_HEADER_early_6_0_x64_u00 {
     pub Lock: i32,
 }
 
-runtime::layout!(union DISPATCHER_HEADER_early_6_0_x64_u00, 0x4, 4, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe union DISPATCHER_HEADER_early_6_0_x64_u00, 0x4, 4, [
     s00 = 0x0,
     Lock = 0x0,
 ]);
@@ -1174,7 +1199,8 @@ pub struct DISPATCHER_HEADER_early_6_0_x64_u00_s00 {
     pub u03: DISPATCHER_HEADER_early_6_0_x64_u00_s00_u03,
 }
 
-runtime::layout!(struct DISPATCHER_HEADER_early_6_0_x64_u00_s00, 0x4, 1, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct DISPATCHER_HEADER_early_6_0_x64_u00_s00, 0x4, 1, [
     Type = 0x0,
     u01 = 0x1,
     u02 = 0x2,
@@ -1197,7 +1223,8 @@ pub union DISPATCHER_HEADER_early_6_0_x64_u00_s00_u01 {
     pub Signalling: u8,
 }
 
-runtime::layout!(union DISPATCHER_HEADER_early_6_0_x64_u00_s00_u01, 0x1, 1, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe union DISPATCHER_HEADER_early_6_0_x64_u00_s00_u01, 0x1, 1, [
     Abandoned = 0x0,
     Absolute = 0x0,
     NpxIrql = 0x0,
@@ -1216,7 +1243,8 @@ pub union DISPATCHER_HEADER_early_6_0_x64_u00_s00_u02 {
     pub Hand: u8,
 }
 
-runtime::layout!(union DISPATCHER_HEADER_early_6_0_x64_u00_s00_u02, 0x1, 1, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe union DISPATCHER_HEADER_early_6_0_x64_u00_s00_u02, 0x1, 1, [
     Size = 0x0,
     Hand = 0x0,
 ]);
@@ -1235,7 +1263,8 @@ pub union DISPATCHER_HEADER_early_6_0_x64_u00_s00_u03 {
     pub DpcActive: u8,
 }
 
-runtime::layout!(union DISPATCHER_HEADER_early_6_0_x64_u00_s00_u03, 0x1, 1, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe union DISPATCHER_HEADER_early_6_0_x64_u00_s00_u03, 0x1, 1, [
     Inserted = 0x0,
     DebugActive = 0x0,
     DpcActive = 0x0,
@@ -1259,7 +1288,8 @@ pub struct DISPATCHER_HEADER_6_1_x86 {
     pub WaitListHead: LIST_ENTRY_5_0_x86,
 }
 
-runtime::layout!(struct DISPATCHER_HEADER_6_1_x86, 0x10, 4, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct DISPATCHER_HEADER_6_1_x86, 0x10, 4, [
     u00 = 0x0,
     SignalState = 0x4,
     WaitListHead = 0x8,
@@ -1653,7 +1683,8 @@ pub union DISPATCHER_HEADER_6_1_x86_u00 {
     pub Lock: i32,
 }
 
-runtime::layout!(union DISPATCHER_HEADER_6_1_x86_u00, 0x4, 4, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe union DISPATCHER_HEADER_6_1_x86_u00, 0x4, 4, [
     s00 = 0x0,
     Lock = 0x0,
 ]);
@@ -1674,7 +1705,8 @@ pub struct DISPATCHER_HEADER_6_1_x86_u00_s00 {
     pub u03: DISPATCHER_HEADER_6_1_x86_u00_s00_u03,
 }
 
-runtime::layout!(struct DISPATCHER_HEADER_6_1_x86_u00_s00, 0x4, 1, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct DISPATCHER_HEADER_6_1_x86_u00_s00, 0x4, 1, [
     Type = 0x0,
     u01 = 0x1,
     u02 = 0x2,
@@ -1697,7 +1729,8 @@ pub union DISPATCHER_HEADER_6_1_x86_u00_s00_u01 {
     pub Signalling: u8,
 }
 
-runtime::layout!(union DISPATCHER_HEADER_6_1_x86_u00_s00_u01, 0x1, 1, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe union DISPATCHER_HEADER_6_1_x86_u00_s00_u01, 0x1, 1, [
     TimerControlFlags = 0x0,
     s00 = 0x0,
     Abandoned = 0x0,
@@ -1714,7 +1747,8 @@ pub struct DISPATCHER_HEADER_6_1_x86_u00_s00_u01_s00 {
     pub bits00: u8,
 }
 
-runtime::layout!(struct DISPATCHER_HEADER_6_1_x86_u00_s00_u01_s00, 0x1, 1, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct DISPATCHER_HEADER_6_1_x86_u00_s00_u01_s00, 0x1, 1, [
     bits00 = 0x0,
 ]);
 
@@ -1734,7 +1768,8 @@ pub union DISPATCHER_HEADER_6_1_x86_u00_s00_u02 {
     pub Size: u8,
 }
 
-runtime::layout!(union DISPATCHER_HEADER_6_1_x86_u00_s00_u02, 0x1, 1, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe union DISPATCHER_HEADER_6_1_x86_u00_s00_u02, 0x1, 1, [
     ThreadControlFlags = 0x0,
     s00 = 0x0,
     Hand = 0x0,
@@ -1751,7 +1786,8 @@ pub struct DISPATCHER_HEADER_6_1_x86_u00_s00_u02_s00 {
     pub bits00: u8,
 }
 
-runtime::layout!(struct DISPATCHER_HEADER_6_1_x86_u00_s00_u02_s00, 0x1, 1, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct DISPATCHER_HEADER_6_1_x86_u00_s00_u02_s00, 0x1, 1, [
     bits00 = 0x0,
 ]);
 
@@ -1773,7 +1809,8 @@ pub union DISPATCHER_HEADER_6_1_x86_u00_s00_u03 {
     pub DpcActive: u8,
 }
 
-runtime::layout!(union DISPATCHER_HEADER_6_1_x86_u00_s00_u03, 0x1, 1, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe union DISPATCHER_HEADER_6_1_x86_u00_s00_u03, 0x1, 1, [
     TimerMiscFlags = 0x0,
     s00 = 0x0,
     DebugActive = 0x0,
@@ -1791,7 +1828,8 @@ pub struct DISPATCHER_HEADER_6_1_x86_u00_s00_u03_s00 {
     pub bits00: u8,
 }
 
-runtime::layout!(struct DISPATCHER_HEADER_6_1_x86_u00_s00_u03_s00, 0x1, 1, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct DISPATCHER_HEADER_6_1_x86_u00_s00_u03_s00, 0x1, 1, [
     bits00 = 0x0,
 ]);
 
@@ -1805,7 +1843,8 @@ pub struct DISPATCHER_HEADER_6_1_x86_u00_s00_u03_s00_2 {
     pub bits00: u8,
 }
 
-runtime::layout!(struct DISPATCHER_HEADER_6_1_x86_u00_s00_u03_s00_2, 0x1, 1, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct DISPATCHER_HEADER_6_1_x86_u00_s00_u03_s00_2, 0x1, 1, [
     bits00 = 0x0,
 ]);
 
@@ -1827,7 +1866,8 @@ pub struct DISPATCHER_HEADER_6_1_x64 {
     pub WaitListHead: LIST_ENTRY_5_2_3790_sp1_x64,
 }
 
-runtime::layout!(struct DISPATCHER_HEADER_6_1_x64, 0x18, 8, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct DISPATCHER_HEADER_6_1_x64, 0x18, 8, [
     u00 = 0x0,
     SignalState = 0x4,
     WaitListHead = 0x8,
@@ -2208,7 +2248,8 @@ pub union DISPATCHER_HEADER_6_1_x64_u00 {
     pub Lock: i32,
 }
 
-runtime::layout!(union DISPATCHER_HEADER_6_1_x64_u00, 0x4, 4, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe union DISPATCHER_HEADER_6_1_x64_u00, 0x4, 4, [
     s00 = 0x0,
     Lock = 0x0,
 ]);
@@ -2229,7 +2270,8 @@ pub struct DISPATCHER_HEADER_6_1_x64_u00_s00 {
     pub u03: DISPATCHER_HEADER_6_1_x64_u00_s00_u03,
 }
 
-runtime::layout!(struct DISPATCHER_HEADER_6_1_x64_u00_s00, 0x4, 1, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct DISPATCHER_HEADER_6_1_x64_u00_s00, 0x4, 1, [
     Type = 0x0,
     u01 = 0x1,
     u02 = 0x2,
@@ -2252,7 +2294,8 @@ pub union DISPATCHER_HEADER_6_1_x64_u00_s00_u01 {
     pub Signalling: u8,
 }
 
-runtime::layout!(union DISPATCHER_HEADER_6_1_x64_u00_s00_u01, 0x1, 1, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe union DISPATCHER_HEADER_6_1_x64_u00_s00_u01, 0x1, 1, [
     TimerControlFlags = 0x0,
     s00 = 0x0,
     Abandoned = 0x0,
@@ -2269,7 +2312,8 @@ pub struct DISPATCHER_HEADER_6_1_x64_u00_s00_u01_s00 {
     pub bits00: u8,
 }
 
-runtime::layout!(struct DISPATCHER_HEADER_6_1_x64_u00_s00_u01_s00, 0x1, 1, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct DISPATCHER_HEADER_6_1_x64_u00_s00_u01_s00, 0x1, 1, [
     bits00 = 0x0,
 ]);
 
@@ -2289,7 +2333,8 @@ pub union DISPATCHER_HEADER_6_1_x64_u00_s00_u02 {
     pub Size: u8,
 }
 
-runtime::layout!(union DISPATCHER_HEADER_6_1_x64_u00_s00_u02, 0x1, 1, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe union DISPATCHER_HEADER_6_1_x64_u00_s00_u02, 0x1, 1, [
     ThreadControlFlags = 0x0,
     s00 = 0x0,
     Hand = 0x0,
@@ -2306,7 +2351,8 @@ pub struct DISPATCHER_HEADER_6_1_x64_u00_s00_u02_s00 {
     pub bits00: u8,
 }
 
-runtime::layout!(struct DISPATCHER_HEADER_6_1_x64_u00_s00_u02_s00, 0x1, 1, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct DISPATCHER_HEADER_6_1_x64_u00_s00_u02_s00, 0x1, 1, [
     bits00 = 0x0,
 ]);
 
@@ -2328,7 +2374,8 @@ pub union DISPATCHER_HEADER_6_1_x64_u00_s00_u03 {
     pub DpcActive: u8,
 }
 
-runtime::layout!(union DISPATCHER_HEADER_6_1_x64_u00_s00_u03, 0x1, 1, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe union DISPATCHER_HEADER_6_1_x64_u00_s00_u03, 0x1, 1, [
     TimerMiscFlags = 0x0,
     s00 = 0x0,
     DebugActive = 0x0,
@@ -2346,7 +2393,8 @@ pub struct DISPATCHER_HEADER_6_1_x64_u00_s00_u03_s00 {
     pub bits00: u8,
 }
 
-runtime::layout!(struct DISPATCHER_HEADER_6_1_x64_u00_s00_u03_s00, 0x1, 1, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct DISPATCHER_HEADER_6_1_x64_u00_s00_u03_s00, 0x1, 1, [
     bits00 = 0x0,
 ]);
 
@@ -2360,7 +2408,8 @@ pub struct DISPATCHER_HEADER_6_1_x64_u00_s00_u03_s00_2 {
     pub bits00: u8,
 }
 
-runtime::layout!(struct DISPATCHER_HEADER_6_1_x64_u00_s00_u03_s00_2, 0x1, 1, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct DISPATCHER_HEADER_6_1_x64_u00_s00_u03_s00_2, 0x1, 1, [
     bits00 = 0x0,
 ]);
 
@@ -2382,7 +2431,8 @@ pub struct DISPATCHER_HEADER_6_1_7601_24000_x86 {
     pub WaitListHead: LIST_ENTRY_5_0_x86,
 }
 
-runtime::layout!(struct DISPATCHER_HEADER_6_1_7601_24000_x86, 0x10, 4, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct DISPATCHER_HEADER_6_1_7601_24000_x86, 0x10, 4, [
     u00 = 0x0,
     SignalState = 0x4,
     WaitListHead = 0x8,
@@ -2828,7 +2878,8 @@ pub union DISPATCHER_HEADER_6_1_7601_24000_x86_u00 {
     pub Lock: i32,
 }
 
-runtime::layout!(union DISPATCHER_HEADER_6_1_7601_24000_x86_u00, 0x4, 4, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe union DISPATCHER_HEADER_6_1_7601_24000_x86_u00, 0x4, 4, [
     s00 = 0x0,
     Lock = 0x0,
 ]);
@@ -2849,7 +2900,8 @@ pub struct DISPATCHER_HEADER_6_1_7601_24000_x86_u00_s00 {
     pub u03: DISPATCHER_HEADER_6_1_7601_24000_x86_u00_s00_u03,
 }
 
-runtime::layout!(struct DISPATCHER_HEADER_6_1_7601_24000_x86_u00_s00, 0x4, 1, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct DISPATCHER_HEADER_6_1_7601_24000_x86_u00_s00, 0x4, 1, [
     Type = 0x0,
     u01 = 0x1,
     u02 = 0x2,
@@ -2876,7 +2928,8 @@ pub union DISPATCHER_HEADER_6_1_7601_24000_x86_u00_s00_u01 {
     pub s00_2: DISPATCHER_HEADER_6_1_7601_24000_x86_u00_s00_u01_s00_2,
 }
 
-runtime::layout!(union DISPATCHER_HEADER_6_1_7601_24000_x86_u00_s00_u01, 0x1, 1, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe union DISPATCHER_HEADER_6_1_7601_24000_x86_u00_s00_u01, 0x1, 1, [
     TimerControlFlags = 0x0,
     s00 = 0x0,
     Abandoned = 0x0,
@@ -2895,7 +2948,8 @@ pub struct DISPATCHER_HEADER_6_1_7601_24000_x86_u00_s00_u01_s00 {
     pub bits00: u8,
 }
 
-runtime::layout!(struct DISPATCHER_HEADER_6_1_7601_24000_x86_u00_s00_u01_s00, 0x1, 1, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct DISPATCHER_HEADER_6_1_7601_24000_x86_u00_s00_u01_s00, 0x1, 1, [
     bits00 = 0x0,
 ]);
 
@@ -2909,7 +2963,8 @@ pub struct DISPATCHER_HEADER_6_1_7601_24000_x86_u00_s00_u01_s00_2 {
     pub bits00: u8,
 }
 
-runtime::layout!(struct DISPATCHER_HEADER_6_1_7601_24000_x86_u00_s00_u01_s00_2, 0x1, 1, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct DISPATCHER_HEADER_6_1_7601_24000_x86_u00_s00_u01_s00_2, 0x1, 1, [
     bits00 = 0x0,
 ]);
 
@@ -2929,7 +2984,8 @@ pub union DISPATCHER_HEADER_6_1_7601_24000_x86_u00_s00_u02 {
     pub Size: u8,
 }
 
-runtime::layout!(union DISPATCHER_HEADER_6_1_7601_24000_x86_u00_s00_u02, 0x1, 1, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe union DISPATCHER_HEADER_6_1_7601_24000_x86_u00_s00_u02, 0x1, 1, [
     ThreadControlFlags = 0x0,
     s00 = 0x0,
     Hand = 0x0,
@@ -2946,7 +3002,8 @@ pub struct DISPATCHER_HEADER_6_1_7601_24000_x86_u00_s00_u02_s00 {
     pub bits00: u8,
 }
 
-runtime::layout!(struct DISPATCHER_HEADER_6_1_7601_24000_x86_u00_s00_u02_s00, 0x1, 1, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct DISPATCHER_HEADER_6_1_7601_24000_x86_u00_s00_u02_s00, 0x1, 1, [
     bits00 = 0x0,
 ]);
 
@@ -2968,7 +3025,8 @@ pub union DISPATCHER_HEADER_6_1_7601_24000_x86_u00_s00_u03 {
     pub DpcActive: u8,
 }
 
-runtime::layout!(union DISPATCHER_HEADER_6_1_7601_24000_x86_u00_s00_u03, 0x1, 1, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe union DISPATCHER_HEADER_6_1_7601_24000_x86_u00_s00_u03, 0x1, 1, [
     TimerMiscFlags = 0x0,
     s00 = 0x0,
     DebugActive = 0x0,
@@ -2986,7 +3044,8 @@ pub struct DISPATCHER_HEADER_6_1_7601_24000_x86_u00_s00_u03_s00 {
     pub bits00: u8,
 }
 
-runtime::layout!(struct DISPATCHER_HEADER_6_1_7601_24000_x86_u00_s00_u03_s00, 0x1, 1, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct DISPATCHER_HEADER_6_1_7601_24000_x86_u00_s00_u03_s00, 0x1, 1, [
     bits00 = 0x0,
 ]);
 
@@ -3000,7 +3059,8 @@ pub struct DISPATCHER_HEADER_6_1_7601_24000_x86_u00_s00_u03_s00_2 {
     pub bits00: u8,
 }
 
-runtime::layout!(struct DISPATCHER_HEADER_6_1_7601_24000_x86_u00_s00_u03_s00_2, 0x1, 1, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct DISPATCHER_HEADER_6_1_7601_24000_x86_u00_s00_u03_s00_2, 0x1, 1, [
     bits00 = 0x0,
 ]);
 
@@ -3022,7 +3082,8 @@ pub struct DISPATCHER_HEADER_6_1_7601_24000_x64 {
     pub WaitListHead: LIST_ENTRY_5_2_3790_sp1_x64,
 }
 
-runtime::layout!(struct DISPATCHER_HEADER_6_1_7601_24000_x64, 0x18, 8, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct DISPATCHER_HEADER_6_1_7601_24000_x64, 0x18, 8, [
     u00 = 0x0,
     SignalState = 0x4,
     WaitListHead = 0x8,
@@ -3455,7 +3516,8 @@ pub union DISPATCHER_HEADER_6_1_7601_24000_x64_u00 {
     pub Lock: i32,
 }
 
-runtime::layout!(union DISPATCHER_HEADER_6_1_7601_24000_x64_u00, 0x4, 4, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe union DISPATCHER_HEADER_6_1_7601_24000_x64_u00, 0x4, 4, [
     s00 = 0x0,
     Lock = 0x0,
 ]);
@@ -3476,7 +3538,8 @@ pub struct DISPATCHER_HEADER_6_1_7601_24000_x64_u00_s00 {
     pub u03: DISPATCHER_HEADER_6_1_7601_24000_x64_u00_s00_u03,
 }
 
-runtime::layout!(struct DISPATCHER_HEADER_6_1_7601_24000_x64_u00_s00, 0x4, 1, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct DISPATCHER_HEADER_6_1_7601_24000_x64_u00_s00, 0x4, 1, [
     Type = 0x0,
     u01 = 0x1,
     u02 = 0x2,
@@ -3503,7 +3566,8 @@ pub union DISPATCHER_HEADER_6_1_7601_24000_x64_u00_s00_u01 {
     pub s00_2: DISPATCHER_HEADER_6_1_7601_24000_x64_u00_s00_u01_s00_2,
 }
 
-runtime::layout!(union DISPATCHER_HEADER_6_1_7601_24000_x64_u00_s00_u01, 0x1, 1, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe union DISPATCHER_HEADER_6_1_7601_24000_x64_u00_s00_u01, 0x1, 1, [
     TimerControlFlags = 0x0,
     s00 = 0x0,
     Abandoned = 0x0,
@@ -3522,7 +3586,8 @@ pub struct DISPATCHER_HEADER_6_1_7601_24000_x64_u00_s00_u01_s00 {
     pub bits00: u8,
 }
 
-runtime::layout!(struct DISPATCHER_HEADER_6_1_7601_24000_x64_u00_s00_u01_s00, 0x1, 1, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct DISPATCHER_HEADER_6_1_7601_24000_x64_u00_s00_u01_s00, 0x1, 1, [
     bits00 = 0x0,
 ]);
 
@@ -3536,7 +3601,8 @@ pub struct DISPATCHER_HEADER_6_1_7601_24000_x64_u00_s00_u01_s00_2 {
     pub bits00: u8,
 }
 
-runtime::layout!(struct DISPATCHER_HEADER_6_1_7601_24000_x64_u00_s00_u01_s00_2, 0x1, 1, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct DISPATCHER_HEADER_6_1_7601_24000_x64_u00_s00_u01_s00_2, 0x1, 1, [
     bits00 = 0x0,
 ]);
 
@@ -3556,7 +3622,8 @@ pub union DISPATCHER_HEADER_6_1_7601_24000_x64_u00_s00_u02 {
     pub Size: u8,
 }
 
-runtime::layout!(union DISPATCHER_HEADER_6_1_7601_24000_x64_u00_s00_u02, 0x1, 1, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe union DISPATCHER_HEADER_6_1_7601_24000_x64_u00_s00_u02, 0x1, 1, [
     ThreadControlFlags = 0x0,
     s00 = 0x0,
     Hand = 0x0,
@@ -3573,7 +3640,8 @@ pub struct DISPATCHER_HEADER_6_1_7601_24000_x64_u00_s00_u02_s00 {
     pub bits00: u8,
 }
 
-runtime::layout!(struct DISPATCHER_HEADER_6_1_7601_24000_x64_u00_s00_u02_s00, 0x1, 1, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct DISPATCHER_HEADER_6_1_7601_24000_x64_u00_s00_u02_s00, 0x1, 1, [
     bits00 = 0x0,
 ]);
 
@@ -3595,7 +3663,8 @@ pub union DISPATCHER_HEADER_6_1_7601_24000_x64_u00_s00_u03 {
     pub DpcActive: u8,
 }
 
-runtime::layout!(union DISPATCHER_HEADER_6_1_7601_24000_x64_u00_s00_u03, 0x1, 1, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe union DISPATCHER_HEADER_6_1_7601_24000_x64_u00_s00_u03, 0x1, 1, [
     TimerMiscFlags = 0x0,
     s00 = 0x0,
     DebugActive = 0x0,
@@ -3613,7 +3682,8 @@ pub struct DISPATCHER_HEADER_6_1_7601_24000_x64_u00_s00_u03_s00 {
     pub bits00: u8,
 }
 
-runtime::layout!(struct DISPATCHER_HEADER_6_1_7601_24000_x64_u00_s00_u03_s00, 0x1, 1, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct DISPATCHER_HEADER_6_1_7601_24000_x64_u00_s00_u03_s00, 0x1, 1, [
     bits00 = 0x0,
 ]);
 
@@ -3627,7 +3697,8 @@ pub struct DISPATCHER_HEADER_6_1_7601_24000_x64_u00_s00_u03_s00_2 {
     pub bits00: u8,
 }
 
-runtime::layout!(struct DISPATCHER_HEADER_6_1_7601_24000_x64_u00_s00_u03_s00_2, 0x1, 1, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct DISPATCHER_HEADER_6_1_7601_24000_x64_u00_s00_u03_s00_2, 0x1, 1, [
     bits00 = 0x0,
 ]);
 
@@ -3649,7 +3720,8 @@ pub struct DISPATCHER_HEADER_6_2_x86 {
     pub WaitListHead: LIST_ENTRY_5_0_x86,
 }
 
-runtime::layout!(struct DISPATCHER_HEADER_6_2_x86, 0x10, 4, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct DISPATCHER_HEADER_6_2_x86, 0x10, 4, [
     u00 = 0x0,
     SignalState = 0x4,
     WaitListHead = 0x8,
@@ -3993,7 +4065,8 @@ pub union DISPATCHER_HEADER_6_2_x86_u00 {
     pub LockNV: i32,
 }
 
-runtime::layout!(union DISPATCHER_HEADER_6_2_x86_u00, 0x4, 4, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe union DISPATCHER_HEADER_6_2_x86_u00, 0x4, 4, [
     s00 = 0x0,
     Lock = 0x0,
     LockNV = 0x0,
@@ -4015,7 +4088,8 @@ pub struct DISPATCHER_HEADER_6_2_x86_u00_s00 {
     pub u03: DISPATCHER_HEADER_6_2_x86_u00_s00_u03,
 }
 
-runtime::layout!(struct DISPATCHER_HEADER_6_2_x86_u00_s00, 0x4, 1, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct DISPATCHER_HEADER_6_2_x86_u00_s00, 0x4, 1, [
     Type = 0x0,
     u01 = 0x1,
     u02 = 0x2,
@@ -4038,7 +4112,8 @@ pub union DISPATCHER_HEADER_6_2_x86_u00_s00_u01 {
     pub Signalling: u8,
 }
 
-runtime::layout!(union DISPATCHER_HEADER_6_2_x86_u00_s00_u01, 0x1, 1, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe union DISPATCHER_HEADER_6_2_x86_u00_s00_u01, 0x1, 1, [
     TimerControlFlags = 0x0,
     s00 = 0x0,
     Abandoned = 0x0,
@@ -4055,7 +4130,8 @@ pub struct DISPATCHER_HEADER_6_2_x86_u00_s00_u01_s00 {
     pub bits00: u8,
 }
 
-runtime::layout!(struct DISPATCHER_HEADER_6_2_x86_u00_s00_u01_s00, 0x1, 1, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct DISPATCHER_HEADER_6_2_x86_u00_s00_u01_s00, 0x1, 1, [
     bits00 = 0x0,
 ]);
 
@@ -4075,7 +4151,8 @@ pub union DISPATCHER_HEADER_6_2_x86_u00_s00_u02 {
     pub Size: u8,
 }
 
-runtime::layout!(union DISPATCHER_HEADER_6_2_x86_u00_s00_u02, 0x1, 1, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe union DISPATCHER_HEADER_6_2_x86_u00_s00_u02, 0x1, 1, [
     ThreadControlFlags = 0x0,
     s00 = 0x0,
     Hand = 0x0,
@@ -4092,7 +4169,8 @@ pub struct DISPATCHER_HEADER_6_2_x86_u00_s00_u02_s00 {
     pub bits00: u8,
 }
 
-runtime::layout!(struct DISPATCHER_HEADER_6_2_x86_u00_s00_u02_s00, 0x1, 1, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct DISPATCHER_HEADER_6_2_x86_u00_s00_u02_s00, 0x1, 1, [
     bits00 = 0x0,
 ]);
 
@@ -4112,7 +4190,8 @@ pub union DISPATCHER_HEADER_6_2_x86_u00_s00_u03 {
     pub DpcActive: u8,
 }
 
-runtime::layout!(union DISPATCHER_HEADER_6_2_x86_u00_s00_u03, 0x1, 1, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe union DISPATCHER_HEADER_6_2_x86_u00_s00_u03, 0x1, 1, [
     TimerMiscFlags = 0x0,
     s00 = 0x0,
     DebugActive = 0x0,
@@ -4129,7 +4208,8 @@ pub struct DISPATCHER_HEADER_6_2_x86_u00_s00_u03_s00 {
     pub bits00: u8,
 }
 
-runtime::layout!(struct DISPATCHER_HEADER_6_2_x86_u00_s00_u03_s00, 0x1, 1, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct DISPATCHER_HEADER_6_2_x86_u00_s00_u03_s00, 0x1, 1, [
     bits00 = 0x0,
 ]);
 
@@ -4151,7 +4231,8 @@ pub struct DISPATCHER_HEADER_6_2_x64 {
     pub WaitListHead: LIST_ENTRY_5_2_3790_sp1_x64,
 }
 
-runtime::layout!(struct DISPATCHER_HEADER_6_2_x64, 0x18, 8, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct DISPATCHER_HEADER_6_2_x64, 0x18, 8, [
     u00 = 0x0,
     SignalState = 0x4,
     WaitListHead = 0x8,
@@ -4547,7 +4628,8 @@ pub union DISPATCHER_HEADER_6_2_x64_u00 {
     pub LockNV: i32,
 }
 
-runtime::layout!(union DISPATCHER_HEADER_6_2_x64_u00, 0x4, 4, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe union DISPATCHER_HEADER_6_2_x64_u00, 0x4, 4, [
     s00 = 0x0,
     Lock = 0x0,
     LockNV = 0x0,
@@ -4569,7 +4651,8 @@ pub struct DISPATCHER_HEADER_6_2_x64_u00_s00 {
     pub u03: DISPATCHER_HEADER_6_2_x64_u00_s00_u03,
 }
 
-runtime::layout!(struct DISPATCHER_HEADER_6_2_x64_u00_s00, 0x4, 1, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct DISPATCHER_HEADER_6_2_x64_u00_s00, 0x4, 1, [
     Type = 0x0,
     u01 = 0x1,
     u02 = 0x2,
@@ -4592,7 +4675,8 @@ pub union DISPATCHER_HEADER_6_2_x64_u00_s00_u01 {
     pub Signalling: u8,
 }
 
-runtime::layout!(union DISPATCHER_HEADER_6_2_x64_u00_s00_u01, 0x1, 1, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe union DISPATCHER_HEADER_6_2_x64_u00_s00_u01, 0x1, 1, [
     TimerControlFlags = 0x0,
     s00 = 0x0,
     Abandoned = 0x0,
@@ -4609,7 +4693,8 @@ pub struct DISPATCHER_HEADER_6_2_x64_u00_s00_u01_s00 {
     pub bits00: u8,
 }
 
-runtime::layout!(struct DISPATCHER_HEADER_6_2_x64_u00_s00_u01_s00, 0x1, 1, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct DISPATCHER_HEADER_6_2_x64_u00_s00_u01_s00, 0x1, 1, [
     bits00 = 0x0,
 ]);
 
@@ -4629,7 +4714,8 @@ pub union DISPATCHER_HEADER_6_2_x64_u00_s00_u02 {
     pub Size: u8,
 }
 
-runtime::layout!(union DISPATCHER_HEADER_6_2_x64_u00_s00_u02, 0x1, 1, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe union DISPATCHER_HEADER_6_2_x64_u00_s00_u02, 0x1, 1, [
     ThreadControlFlags = 0x0,
     s00 = 0x0,
     Hand = 0x0,
@@ -4646,7 +4732,8 @@ pub struct DISPATCHER_HEADER_6_2_x64_u00_s00_u02_s00 {
     pub bits00: u8,
 }
 
-runtime::layout!(struct DISPATCHER_HEADER_6_2_x64_u00_s00_u02_s00, 0x1, 1, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct DISPATCHER_HEADER_6_2_x64_u00_s00_u02_s00, 0x1, 1, [
     bits00 = 0x0,
 ]);
 
@@ -4668,7 +4755,8 @@ pub union DISPATCHER_HEADER_6_2_x64_u00_s00_u03 {
     pub DpcActive: u8,
 }
 
-runtime::layout!(union DISPATCHER_HEADER_6_2_x64_u00_s00_u03, 0x1, 1, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe union DISPATCHER_HEADER_6_2_x64_u00_s00_u03, 0x1, 1, [
     TimerMiscFlags = 0x0,
     s00 = 0x0,
     DebugActive = 0x0,
@@ -4686,7 +4774,8 @@ pub struct DISPATCHER_HEADER_6_2_x64_u00_s00_u03_s00 {
     pub bits00: u8,
 }
 
-runtime::layout!(struct DISPATCHER_HEADER_6_2_x64_u00_s00_u03_s00, 0x1, 1, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct DISPATCHER_HEADER_6_2_x64_u00_s00_u03_s00, 0x1, 1, [
     bits00 = 0x0,
 ]);
 
@@ -4700,7 +4789,8 @@ pub struct DISPATCHER_HEADER_6_2_x64_u00_s00_u03_s00_2 {
     pub bits00: u8,
 }
 
-runtime::layout!(struct DISPATCHER_HEADER_6_2_x64_u00_s00_u03_s00_2, 0x1, 1, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct DISPATCHER_HEADER_6_2_x64_u00_s00_u03_s00_2, 0x1, 1, [
     bits00 = 0x0,
 ]);
 
@@ -4722,7 +4812,8 @@ pub struct DISPATCHER_HEADER_6_3_x86 {
     pub WaitListHead: LIST_ENTRY_5_0_x86,
 }
 
-runtime::layout!(struct DISPATCHER_HEADER_6_3_x86, 0x10, 4, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct DISPATCHER_HEADER_6_3_x86, 0x10, 4, [
     u00 = 0x0,
     SignalState = 0x4,
     WaitListHead = 0x8,
@@ -5222,7 +5313,8 @@ pub union DISPATCHER_HEADER_6_3_x86_u00 {
     pub LockNV: i32,
 }
 
-runtime::layout!(union DISPATCHER_HEADER_6_3_x86_u00, 0x4, 4, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe union DISPATCHER_HEADER_6_3_x86_u00, 0x4, 4, [
     s00 = 0x0,
     Lock = 0x0,
     LockNV = 0x0,
@@ -5244,7 +5336,8 @@ pub struct DISPATCHER_HEADER_6_3_x86_u00_s00 {
     pub u03: DISPATCHER_HEADER_6_3_x86_u00_s00_u03,
 }
 
-runtime::layout!(struct DISPATCHER_HEADER_6_3_x86_u00_s00, 0x4, 1, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct DISPATCHER_HEADER_6_3_x86_u00_s00, 0x4, 1, [
     Type = 0x0,
     u01 = 0x1,
     u02 = 0x2,
@@ -5273,7 +5366,8 @@ pub union DISPATCHER_HEADER_6_3_x86_u00_s00_u01 {
     pub s00_3: DISPATCHER_HEADER_6_3_x86_u00_s00_u01_s00_3,
 }
 
-runtime::layout!(union DISPATCHER_HEADER_6_3_x86_u00_s00_u01, 0x1, 1, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe union DISPATCHER_HEADER_6_3_x86_u00_s00_u01, 0x1, 1, [
     TimerControlFlags = 0x0,
     s00 = 0x0,
     QueueControlFlags = 0x0,
@@ -5293,7 +5387,8 @@ pub struct DISPATCHER_HEADER_6_3_x86_u00_s00_u01_s00 {
     pub bits00: u8,
 }
 
-runtime::layout!(struct DISPATCHER_HEADER_6_3_x86_u00_s00_u01_s00, 0x1, 1, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct DISPATCHER_HEADER_6_3_x86_u00_s00_u01_s00, 0x1, 1, [
     bits00 = 0x0,
 ]);
 
@@ -5307,7 +5402,8 @@ pub struct DISPATCHER_HEADER_6_3_x86_u00_s00_u01_s00_2 {
     pub bits00: u8,
 }
 
-runtime::layout!(struct DISPATCHER_HEADER_6_3_x86_u00_s00_u01_s00_2, 0x1, 1, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct DISPATCHER_HEADER_6_3_x86_u00_s00_u01_s00_2, 0x1, 1, [
     bits00 = 0x0,
 ]);
 
@@ -5321,7 +5417,8 @@ pub struct DISPATCHER_HEADER_6_3_x86_u00_s00_u01_s00_3 {
     pub bits00: u8,
 }
 
-runtime::layout!(struct DISPATCHER_HEADER_6_3_x86_u00_s00_u01_s00_3, 0x1, 1, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct DISPATCHER_HEADER_6_3_x86_u00_s00_u01_s00_3, 0x1, 1, [
     bits00 = 0x0,
 ]);
 
@@ -5343,7 +5440,8 @@ pub union DISPATCHER_HEADER_6_3_x86_u00_s00_u02 {
     pub Size: u8,
 }
 
-runtime::layout!(union DISPATCHER_HEADER_6_3_x86_u00_s00_u02, 0x1, 1, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe union DISPATCHER_HEADER_6_3_x86_u00_s00_u02, 0x1, 1, [
     ThreadControlFlags = 0x0,
     s00 = 0x0,
     Hand = 0x0,
@@ -5361,7 +5459,8 @@ pub struct DISPATCHER_HEADER_6_3_x86_u00_s00_u02_s00 {
     pub bits00: u8,
 }
 
-runtime::layout!(struct DISPATCHER_HEADER_6_3_x86_u00_s00_u02_s00, 0x1, 1, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct DISPATCHER_HEADER_6_3_x86_u00_s00_u02_s00, 0x1, 1, [
     bits00 = 0x0,
 ]);
 
@@ -5383,7 +5482,8 @@ pub union DISPATCHER_HEADER_6_3_x86_u00_s00_u03 {
     pub Reserved5: u8,
 }
 
-runtime::layout!(union DISPATCHER_HEADER_6_3_x86_u00_s00_u03, 0x1, 1, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe union DISPATCHER_HEADER_6_3_x86_u00_s00_u03, 0x1, 1, [
     TimerMiscFlags = 0x0,
     s00 = 0x0,
     DebugActive = 0x0,
@@ -5401,7 +5501,8 @@ pub struct DISPATCHER_HEADER_6_3_x86_u00_s00_u03_s00 {
     pub bits00: u8,
 }
 
-runtime::layout!(struct DISPATCHER_HEADER_6_3_x86_u00_s00_u03_s00, 0x1, 1, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct DISPATCHER_HEADER_6_3_x86_u00_s00_u03_s00, 0x1, 1, [
     bits00 = 0x0,
 ]);
 
@@ -5423,7 +5524,8 @@ pub struct DISPATCHER_HEADER_6_3_x64 {
     pub WaitListHead: LIST_ENTRY_5_2_3790_sp1_x64,
 }
 
-runtime::layout!(struct DISPATCHER_HEADER_6_3_x64, 0x18, 8, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct DISPATCHER_HEADER_6_3_x64, 0x18, 8, [
     u00 = 0x0,
     SignalState = 0x4,
     WaitListHead = 0x8,
@@ -5988,7 +6090,8 @@ pub union DISPATCHER_HEADER_6_3_x64_u00 {
     pub LockNV: i32,
 }
 
-runtime::layout!(union DISPATCHER_HEADER_6_3_x64_u00, 0x4, 4, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe union DISPATCHER_HEADER_6_3_x64_u00, 0x4, 4, [
     s00 = 0x0,
     Lock = 0x0,
     LockNV = 0x0,
@@ -6010,7 +6113,8 @@ pub struct DISPATCHER_HEADER_6_3_x64_u00_s00 {
     pub u03: DISPATCHER_HEADER_6_3_x64_u00_s00_u03,
 }
 
-runtime::layout!(struct DISPATCHER_HEADER_6_3_x64_u00_s00, 0x4, 1, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct DISPATCHER_HEADER_6_3_x64_u00_s00, 0x4, 1, [
     Type = 0x0,
     u01 = 0x1,
     u02 = 0x2,
@@ -6039,7 +6143,8 @@ pub union DISPATCHER_HEADER_6_3_x64_u00_s00_u01 {
     pub s00_3: DISPATCHER_HEADER_6_3_x64_u00_s00_u01_s00_3,
 }
 
-runtime::layout!(union DISPATCHER_HEADER_6_3_x64_u00_s00_u01, 0x1, 1, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe union DISPATCHER_HEADER_6_3_x64_u00_s00_u01, 0x1, 1, [
     TimerControlFlags = 0x0,
     s00 = 0x0,
     QueueControlFlags = 0x0,
@@ -6059,7 +6164,8 @@ pub struct DISPATCHER_HEADER_6_3_x64_u00_s00_u01_s00 {
     pub bits00: u8,
 }
 
-runtime::layout!(struct DISPATCHER_HEADER_6_3_x64_u00_s00_u01_s00, 0x1, 1, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct DISPATCHER_HEADER_6_3_x64_u00_s00_u01_s00, 0x1, 1, [
     bits00 = 0x0,
 ]);
 
@@ -6073,7 +6179,8 @@ pub struct DISPATCHER_HEADER_6_3_x64_u00_s00_u01_s00_2 {
     pub bits00: u8,
 }
 
-runtime::layout!(struct DISPATCHER_HEADER_6_3_x64_u00_s00_u01_s00_2, 0x1, 1, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct DISPATCHER_HEADER_6_3_x64_u00_s00_u01_s00_2, 0x1, 1, [
     bits00 = 0x0,
 ]);
 
@@ -6087,7 +6194,8 @@ pub struct DISPATCHER_HEADER_6_3_x64_u00_s00_u01_s00_3 {
     pub bits00: u8,
 }
 
-runtime::layout!(struct DISPATCHER_HEADER_6_3_x64_u00_s00_u01_s00_3, 0x1, 1, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct DISPATCHER_HEADER_6_3_x64_u00_s00_u01_s00_3, 0x1, 1, [
     bits00 = 0x0,
 ]);
 
@@ -6109,7 +6217,8 @@ pub union DISPATCHER_HEADER_6_3_x64_u00_s00_u02 {
     pub Size: u8,
 }
 
-runtime::layout!(union DISPATCHER_HEADER_6_3_x64_u00_s00_u02, 0x1, 1, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe union DISPATCHER_HEADER_6_3_x64_u00_s00_u02, 0x1, 1, [
     ThreadControlFlags = 0x0,
     s00 = 0x0,
     Hand = 0x0,
@@ -6127,7 +6236,8 @@ pub struct DISPATCHER_HEADER_6_3_x64_u00_s00_u02_s00 {
     pub bits00: u8,
 }
 
-runtime::layout!(struct DISPATCHER_HEADER_6_3_x64_u00_s00_u02_s00, 0x1, 1, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct DISPATCHER_HEADER_6_3_x64_u00_s00_u02_s00, 0x1, 1, [
     bits00 = 0x0,
 ]);
 
@@ -6151,7 +6261,8 @@ pub union DISPATCHER_HEADER_6_3_x64_u00_s00_u03 {
     pub Reserved5: u8,
 }
 
-runtime::layout!(union DISPATCHER_HEADER_6_3_x64_u00_s00_u03, 0x1, 1, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe union DISPATCHER_HEADER_6_3_x64_u00_s00_u03, 0x1, 1, [
     TimerMiscFlags = 0x0,
     s00 = 0x0,
     DebugActive = 0x0,
@@ -6170,7 +6281,8 @@ pub struct DISPATCHER_HEADER_6_3_x64_u00_s00_u03_s00 {
     pub bits00: u8,
 }
 
-runtime::layout!(struct DISPATCHER_HEADER_6_3_x64_u00_s00_u03_s00, 0x1, 1, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct DISPATCHER_HEADER_6_3_x64_u00_s00_u03_s00, 0x1, 1, [
     bits00 = 0x0,
 ]);
 
@@ -6184,7 +6296,8 @@ pub struct DISPATCHER_HEADER_6_3_x64_u00_s00_u03_s00_2 {
     pub bits00: u8,
 }
 
-runtime::layout!(struct DISPATCHER_HEADER_6_3_x64_u00_s00_u03_s00_2, 0x1, 1, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct DISPATCHER_HEADER_6_3_x64_u00_s00_u03_s00_2, 0x1, 1, [
     bits00 = 0x0,
 ]);
 
@@ -6206,7 +6319,8 @@ pub struct DISPATCHER_HEADER_6_3_9600_19913_x86 {
     pub WaitListHead: LIST_ENTRY_5_0_x86,
 }
 
-runtime::layout!(struct DISPATCHER_HEADER_6_3_9600_19913_x86, 0x10, 4, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct DISPATCHER_HEADER_6_3_9600_19913_x86, 0x10, 4, [
     u00 = 0x0,
     SignalState = 0x4,
     WaitListHead = 0x8,
@@ -6872,7 +6986,8 @@ pub union DISPATCHER_HEADER_6_3_9600_19913_x86_u00 {
     pub s00_6: DISPATCHER_HEADER_6_3_9600_19913_x86_u00_s00_6,
 }
 
-runtime::layout!(union DISPATCHER_HEADER_6_3_9600_19913_x86_u00, 0x4, 4, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe union DISPATCHER_HEADER_6_3_9600_19913_x86_u00, 0x4, 4, [
     Lock = 0x0,
     LockNV = 0x0,
     s00 = 0x0,
@@ -6899,7 +7014,8 @@ pub struct DISPATCHER_HEADER_6_3_9600_19913_x86_u00_s00 {
     pub Reserved1: u8,
 }
 
-runtime::layout!(struct DISPATCHER_HEADER_6_3_9600_19913_x86_u00_s00, 0x4, 1, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct DISPATCHER_HEADER_6_3_9600_19913_x86_u00_s00, 0x4, 1, [
     Type = 0x0,
     Signalling = 0x1,
     Size = 0x2,
@@ -6922,7 +7038,8 @@ pub struct DISPATCHER_HEADER_6_3_9600_19913_x86_u00_s00_2 {
     pub u03: DISPATCHER_HEADER_6_3_9600_19913_x86_u00_s00_2_u03,
 }
 
-runtime::layout!(struct DISPATCHER_HEADER_6_3_9600_19913_x86_u00_s00_2, 0x4, 1, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct DISPATCHER_HEADER_6_3_9600_19913_x86_u00_s00_2, 0x4, 1, [
     TimerType = 0x0,
     u01 = 0x1,
     Hand = 0x2,
@@ -6941,7 +7058,8 @@ pub union DISPATCHER_HEADER_6_3_9600_19913_x86_u00_s00_2_u01 {
     pub s00: DISPATCHER_HEADER_6_3_9600_19913_x86_u00_s00_2_u01_s00,
 }
 
-runtime::layout!(union DISPATCHER_HEADER_6_3_9600_19913_x86_u00_s00_2_u01, 0x1, 1, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe union DISPATCHER_HEADER_6_3_9600_19913_x86_u00_s00_2_u01, 0x1, 1, [
     TimerControlFlags = 0x0,
     s00 = 0x0,
 ]);
@@ -6956,7 +7074,8 @@ pub struct DISPATCHER_HEADER_6_3_9600_19913_x86_u00_s00_2_u01_s00 {
     pub bits00: u8,
 }
 
-runtime::layout!(struct DISPATCHER_HEADER_6_3_9600_19913_x86_u00_s00_2_u01_s00, 0x1, 1, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct DISPATCHER_HEADER_6_3_9600_19913_x86_u00_s00_2_u01_s00, 0x1, 1, [
     bits00 = 0x0,
 ]);
 
@@ -6972,7 +7091,8 @@ pub union DISPATCHER_HEADER_6_3_9600_19913_x86_u00_s00_2_u03 {
     pub s00: DISPATCHER_HEADER_6_3_9600_19913_x86_u00_s00_2_u03_s00,
 }
 
-runtime::layout!(union DISPATCHER_HEADER_6_3_9600_19913_x86_u00_s00_2_u03, 0x1, 1, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe union DISPATCHER_HEADER_6_3_9600_19913_x86_u00_s00_2_u03, 0x1, 1, [
     TimerMiscFlags = 0x0,
     s00 = 0x0,
 ]);
@@ -6987,7 +7107,8 @@ pub struct DISPATCHER_HEADER_6_3_9600_19913_x86_u00_s00_2_u03_s00 {
     pub bits00: u8,
 }
 
-runtime::layout!(struct DISPATCHER_HEADER_6_3_9600_19913_x86_u00_s00_2_u03_s00, 0x1, 1, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct DISPATCHER_HEADER_6_3_9600_19913_x86_u00_s00_2_u03_s00, 0x1, 1, [
     bits00 = 0x0,
 ]);
 
@@ -7007,7 +7128,8 @@ pub struct DISPATCHER_HEADER_6_3_9600_19913_x86_u00_s00_3 {
     pub Timer2Reserved2: u8,
 }
 
-runtime::layout!(struct DISPATCHER_HEADER_6_3_9600_19913_x86_u00_s00_3, 0x4, 1, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct DISPATCHER_HEADER_6_3_9600_19913_x86_u00_s00_3, 0x4, 1, [
     Timer2Type = 0x0,
     u01 = 0x1,
     Timer2Reserved1 = 0x2,
@@ -7026,7 +7148,8 @@ pub union DISPATCHER_HEADER_6_3_9600_19913_x86_u00_s00_3_u01 {
     pub s00: DISPATCHER_HEADER_6_3_9600_19913_x86_u00_s00_3_u01_s00,
 }
 
-runtime::layout!(union DISPATCHER_HEADER_6_3_9600_19913_x86_u00_s00_3_u01, 0x1, 1, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe union DISPATCHER_HEADER_6_3_9600_19913_x86_u00_s00_3_u01, 0x1, 1, [
     Timer2Flags = 0x0,
     s00 = 0x0,
 ]);
@@ -7041,7 +7164,8 @@ pub struct DISPATCHER_HEADER_6_3_9600_19913_x86_u00_s00_3_u01_s00 {
     pub bits00: u8,
 }
 
-runtime::layout!(struct DISPATCHER_HEADER_6_3_9600_19913_x86_u00_s00_3_u01_s00, 0x1, 1, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct DISPATCHER_HEADER_6_3_9600_19913_x86_u00_s00_3_u01_s00, 0x1, 1, [
     bits00 = 0x0,
 ]);
 
@@ -7061,7 +7185,8 @@ pub struct DISPATCHER_HEADER_6_3_9600_19913_x86_u00_s00_4 {
     pub QueueReserved: u8,
 }
 
-runtime::layout!(struct DISPATCHER_HEADER_6_3_9600_19913_x86_u00_s00_4, 0x4, 1, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct DISPATCHER_HEADER_6_3_9600_19913_x86_u00_s00_4, 0x4, 1, [
     QueueType = 0x0,
     u01 = 0x1,
     QueueSize = 0x2,
@@ -7080,7 +7205,8 @@ pub union DISPATCHER_HEADER_6_3_9600_19913_x86_u00_s00_4_u01 {
     pub s00: DISPATCHER_HEADER_6_3_9600_19913_x86_u00_s00_4_u01_s00,
 }
 
-runtime::layout!(union DISPATCHER_HEADER_6_3_9600_19913_x86_u00_s00_4_u01, 0x1, 1, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe union DISPATCHER_HEADER_6_3_9600_19913_x86_u00_s00_4_u01, 0x1, 1, [
     QueueControlFlags = 0x0,
     s00 = 0x0,
 ]);
@@ -7095,7 +7221,8 @@ pub struct DISPATCHER_HEADER_6_3_9600_19913_x86_u00_s00_4_u01_s00 {
     pub bits00: u8,
 }
 
-runtime::layout!(struct DISPATCHER_HEADER_6_3_9600_19913_x86_u00_s00_4_u01_s00, 0x1, 1, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct DISPATCHER_HEADER_6_3_9600_19913_x86_u00_s00_4_u01_s00, 0x1, 1, [
     bits00 = 0x0,
 ]);
 
@@ -7115,7 +7242,8 @@ pub struct DISPATCHER_HEADER_6_3_9600_19913_x86_u00_s00_5 {
     pub u03: DISPATCHER_HEADER_6_3_9600_19913_x86_u00_s00_5_u03,
 }
 
-runtime::layout!(struct DISPATCHER_HEADER_6_3_9600_19913_x86_u00_s00_5, 0x4, 1, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct DISPATCHER_HEADER_6_3_9600_19913_x86_u00_s00_5, 0x4, 1, [
     ThreadType = 0x0,
     ThreadReserved = 0x1,
     u02 = 0x2,
@@ -7134,7 +7262,8 @@ pub union DISPATCHER_HEADER_6_3_9600_19913_x86_u00_s00_5_u02 {
     pub s00: DISPATCHER_HEADER_6_3_9600_19913_x86_u00_s00_5_u02_s00,
 }
 
-runtime::layout!(union DISPATCHER_HEADER_6_3_9600_19913_x86_u00_s00_5_u02, 0x1, 1, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe union DISPATCHER_HEADER_6_3_9600_19913_x86_u00_s00_5_u02, 0x1, 1, [
     ThreadControlFlags = 0x0,
     s00 = 0x0,
 ]);
@@ -7149,7 +7278,8 @@ pub struct DISPATCHER_HEADER_6_3_9600_19913_x86_u00_s00_5_u02_s00 {
     pub bits00: u8,
 }
 
-runtime::layout!(struct DISPATCHER_HEADER_6_3_9600_19913_x86_u00_s00_5_u02_s00, 0x1, 1, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct DISPATCHER_HEADER_6_3_9600_19913_x86_u00_s00_5_u02_s00, 0x1, 1, [
     bits00 = 0x0,
 ]);
 
@@ -7163,7 +7293,8 @@ pub union DISPATCHER_HEADER_6_3_9600_19913_x86_u00_s00_5_u03 {
     pub DebugActive: u8,
 }
 
-runtime::layout!(union DISPATCHER_HEADER_6_3_9600_19913_x86_u00_s00_5_u03, 0x1, 1, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe union DISPATCHER_HEADER_6_3_9600_19913_x86_u00_s00_5_u03, 0x1, 1, [
     DebugActive = 0x0,
 ]);
 
@@ -7183,7 +7314,8 @@ pub struct DISPATCHER_HEADER_6_3_9600_19913_x86_u00_s00_6 {
     pub MutantReserved: u8,
 }
 
-runtime::layout!(struct DISPATCHER_HEADER_6_3_9600_19913_x86_u00_s00_6, 0x4, 1, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct DISPATCHER_HEADER_6_3_9600_19913_x86_u00_s00_6, 0x4, 1, [
     MutantType = 0x0,
     MutantSize = 0x1,
     DpcActive = 0x2,
@@ -7208,7 +7340,8 @@ pub struct DISPATCHER_HEADER_6_3_9600_19913_x64 {
     pub WaitListHead: LIST_ENTRY_5_2_3790_sp1_x64,
 }
 
-runtime::layout!(struct DISPATCHER_HEADER_6_3_9600_19913_x64, 0x18, 8, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct DISPATCHER_HEADER_6_3_9600_19913_x64, 0x18, 8, [
     u00 = 0x0,
     SignalState = 0x4,
     WaitListHead = 0x8,
@@ -7939,7 +8072,8 @@ pub union DISPATCHER_HEADER_6_3_9600_19913_x64_u00 {
     pub s00_6: DISPATCHER_HEADER_6_3_9600_19913_x64_u00_s00_6,
 }
 
-runtime::layout!(union DISPATCHER_HEADER_6_3_9600_19913_x64_u00, 0x4, 4, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe union DISPATCHER_HEADER_6_3_9600_19913_x64_u00, 0x4, 4, [
     Lock = 0x0,
     LockNV = 0x0,
     s00 = 0x0,
@@ -7966,7 +8100,8 @@ pub struct DISPATCHER_HEADER_6_3_9600_19913_x64_u00_s00 {
     pub Reserved1: u8,
 }
 
-runtime::layout!(struct DISPATCHER_HEADER_6_3_9600_19913_x64_u00_s00, 0x4, 1, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct DISPATCHER_HEADER_6_3_9600_19913_x64_u00_s00, 0x4, 1, [
     Type = 0x0,
     Signalling = 0x1,
     Size = 0x2,
@@ -7989,7 +8124,8 @@ pub struct DISPATCHER_HEADER_6_3_9600_19913_x64_u00_s00_2 {
     pub u03: DISPATCHER_HEADER_6_3_9600_19913_x64_u00_s00_2_u03,
 }
 
-runtime::layout!(struct DISPATCHER_HEADER_6_3_9600_19913_x64_u00_s00_2, 0x4, 1, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct DISPATCHER_HEADER_6_3_9600_19913_x64_u00_s00_2, 0x4, 1, [
     TimerType = 0x0,
     u01 = 0x1,
     Hand = 0x2,
@@ -8008,7 +8144,8 @@ pub union DISPATCHER_HEADER_6_3_9600_19913_x64_u00_s00_2_u01 {
     pub s00: DISPATCHER_HEADER_6_3_9600_19913_x64_u00_s00_2_u01_s00,
 }
 
-runtime::layout!(union DISPATCHER_HEADER_6_3_9600_19913_x64_u00_s00_2_u01, 0x1, 1, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe union DISPATCHER_HEADER_6_3_9600_19913_x64_u00_s00_2_u01, 0x1, 1, [
     TimerControlFlags = 0x0,
     s00 = 0x0,
 ]);
@@ -8023,7 +8160,8 @@ pub struct DISPATCHER_HEADER_6_3_9600_19913_x64_u00_s00_2_u01_s00 {
     pub bits00: u8,
 }
 
-runtime::layout!(struct DISPATCHER_HEADER_6_3_9600_19913_x64_u00_s00_2_u01_s00, 0x1, 1, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct DISPATCHER_HEADER_6_3_9600_19913_x64_u00_s00_2_u01_s00, 0x1, 1, [
     bits00 = 0x0,
 ]);
 
@@ -8039,7 +8177,8 @@ pub union DISPATCHER_HEADER_6_3_9600_19913_x64_u00_s00_2_u03 {
     pub s00: DISPATCHER_HEADER_6_3_9600_19913_x64_u00_s00_2_u03_s00,
 }
 
-runtime::layout!(union DISPATCHER_HEADER_6_3_9600_19913_x64_u00_s00_2_u03, 0x1, 1, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe union DISPATCHER_HEADER_6_3_9600_19913_x64_u00_s00_2_u03, 0x1, 1, [
     TimerMiscFlags = 0x0,
     s00 = 0x0,
 ]);
@@ -8054,7 +8193,8 @@ pub struct DISPATCHER_HEADER_6_3_9600_19913_x64_u00_s00_2_u03_s00 {
     pub bits00: u8,
 }
 
-runtime::layout!(struct DISPATCHER_HEADER_6_3_9600_19913_x64_u00_s00_2_u03_s00, 0x1, 1, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct DISPATCHER_HEADER_6_3_9600_19913_x64_u00_s00_2_u03_s00, 0x1, 1, [
     bits00 = 0x0,
 ]);
 
@@ -8074,7 +8214,8 @@ pub struct DISPATCHER_HEADER_6_3_9600_19913_x64_u00_s00_3 {
     pub Timer2Reserved2: u8,
 }
 
-runtime::layout!(struct DISPATCHER_HEADER_6_3_9600_19913_x64_u00_s00_3, 0x4, 1, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct DISPATCHER_HEADER_6_3_9600_19913_x64_u00_s00_3, 0x4, 1, [
     Timer2Type = 0x0,
     u01 = 0x1,
     Timer2Reserved1 = 0x2,
@@ -8093,7 +8234,8 @@ pub union DISPATCHER_HEADER_6_3_9600_19913_x64_u00_s00_3_u01 {
     pub s00: DISPATCHER_HEADER_6_3_9600_19913_x64_u00_s00_3_u01_s00,
 }
 
-runtime::layout!(union DISPATCHER_HEADER_6_3_9600_19913_x64_u00_s00_3_u01, 0x1, 1, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe union DISPATCHER_HEADER_6_3_9600_19913_x64_u00_s00_3_u01, 0x1, 1, [
     Timer2Flags = 0x0,
     s00 = 0x0,
 ]);
@@ -8108,7 +8250,8 @@ pub struct DISPATCHER_HEADER_6_3_9600_19913_x64_u00_s00_3_u01_s00 {
     pub bits00: u8,
 }
 
-runtime::layout!(struct DISPATCHER_HEADER_6_3_9600_19913_x64_u00_s00_3_u01_s00, 0x1, 1, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct DISPATCHER_HEADER_6_3_9600_19913_x64_u00_s00_3_u01_s00, 0x1, 1, [
     bits00 = 0x0,
 ]);
 
@@ -8128,7 +8271,8 @@ pub struct DISPATCHER_HEADER_6_3_9600_19913_x64_u00_s00_4 {
     pub QueueReserved: u8,
 }
 
-runtime::layout!(struct DISPATCHER_HEADER_6_3_9600_19913_x64_u00_s00_4, 0x4, 1, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct DISPATCHER_HEADER_6_3_9600_19913_x64_u00_s00_4, 0x4, 1, [
     QueueType = 0x0,
     u01 = 0x1,
     QueueSize = 0x2,
@@ -8147,7 +8291,8 @@ pub union DISPATCHER_HEADER_6_3_9600_19913_x64_u00_s00_4_u01 {
     pub s00: DISPATCHER_HEADER_6_3_9600_19913_x64_u00_s00_4_u01_s00,
 }
 
-runtime::layout!(union DISPATCHER_HEADER_6_3_9600_19913_x64_u00_s00_4_u01, 0x1, 1, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe union DISPATCHER_HEADER_6_3_9600_19913_x64_u00_s00_4_u01, 0x1, 1, [
     QueueControlFlags = 0x0,
     s00 = 0x0,
 ]);
@@ -8162,7 +8307,8 @@ pub struct DISPATCHER_HEADER_6_3_9600_19913_x64_u00_s00_4_u01_s00 {
     pub bits00: u8,
 }
 
-runtime::layout!(struct DISPATCHER_HEADER_6_3_9600_19913_x64_u00_s00_4_u01_s00, 0x1, 1, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct DISPATCHER_HEADER_6_3_9600_19913_x64_u00_s00_4_u01_s00, 0x1, 1, [
     bits00 = 0x0,
 ]);
 
@@ -8182,7 +8328,8 @@ pub struct DISPATCHER_HEADER_6_3_9600_19913_x64_u00_s00_5 {
     pub u03: DISPATCHER_HEADER_6_3_9600_19913_x64_u00_s00_5_u03,
 }
 
-runtime::layout!(struct DISPATCHER_HEADER_6_3_9600_19913_x64_u00_s00_5, 0x4, 1, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct DISPATCHER_HEADER_6_3_9600_19913_x64_u00_s00_5, 0x4, 1, [
     ThreadType = 0x0,
     ThreadReserved = 0x1,
     u02 = 0x2,
@@ -8201,7 +8348,8 @@ pub union DISPATCHER_HEADER_6_3_9600_19913_x64_u00_s00_5_u02 {
     pub s00: DISPATCHER_HEADER_6_3_9600_19913_x64_u00_s00_5_u02_s00,
 }
 
-runtime::layout!(union DISPATCHER_HEADER_6_3_9600_19913_x64_u00_s00_5_u02, 0x1, 1, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe union DISPATCHER_HEADER_6_3_9600_19913_x64_u00_s00_5_u02, 0x1, 1, [
     ThreadControlFlags = 0x0,
     s00 = 0x0,
 ]);
@@ -8216,7 +8364,8 @@ pub struct DISPATCHER_HEADER_6_3_9600_19913_x64_u00_s00_5_u02_s00 {
     pub bits00: u8,
 }
 
-runtime::layout!(struct DISPATCHER_HEADER_6_3_9600_19913_x64_u00_s00_5_u02_s00, 0x1, 1, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct DISPATCHER_HEADER_6_3_9600_19913_x64_u00_s00_5_u02_s00, 0x1, 1, [
     bits00 = 0x0,
 ]);
 
@@ -8232,7 +8381,8 @@ pub union DISPATCHER_HEADER_6_3_9600_19913_x64_u00_s00_5_u03 {
     pub s00: DISPATCHER_HEADER_6_3_9600_19913_x64_u00_s00_5_u03_s00,
 }
 
-runtime::layout!(union DISPATCHER_HEADER_6_3_9600_19913_x64_u00_s00_5_u03, 0x1, 1, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe union DISPATCHER_HEADER_6_3_9600_19913_x64_u00_s00_5_u03, 0x1, 1, [
     DebugActive = 0x0,
     s00 = 0x0,
 ]);
@@ -8247,7 +8397,8 @@ pub struct DISPATCHER_HEADER_6_3_9600_19913_x64_u00_s00_5_u03_s00 {
     pub bits00: u8,
 }
 
-runtime::layout!(struct DISPATCHER_HEADER_6_3_9600_19913_x64_u00_s00_5_u03_s00, 0x1, 1, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct DISPATCHER_HEADER_6_3_9600_19913_x64_u00_s00_5_u03_s00, 0x1, 1, [
     bits00 = 0x0,
 ]);
 
@@ -8267,7 +8418,8 @@ pub struct DISPATCHER_HEADER_6_3_9600_19913_x64_u00_s00_6 {
     pub MutantReserved: u8,
 }
 
-runtime::layout!(struct DISPATCHER_HEADER_6_3_9600_19913_x64_u00_s00_6, 0x4, 1, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct DISPATCHER_HEADER_6_3_9600_19913_x64_u00_s00_6, 0x4, 1, [
     MutantType = 0x0,
     MutantSize = 0x1,
     DpcActive = 0x2,
@@ -8292,7 +8444,8 @@ pub struct DISPATCHER_HEADER_10_0_x86 {
     pub WaitListHead: LIST_ENTRY_5_0_x86,
 }
 
-runtime::layout!(struct DISPATCHER_HEADER_10_0_x86, 0x10, 4, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct DISPATCHER_HEADER_10_0_x86, 0x10, 4, [
     u00 = 0x0,
     SignalState = 0x4,
     WaitListHead = 0x8,
@@ -8997,7 +9150,8 @@ pub union DISPATCHER_HEADER_10_0_x86_u00 {
     pub s00_6: DISPATCHER_HEADER_10_0_x86_u00_s00_6,
 }
 
-runtime::layout!(union DISPATCHER_HEADER_10_0_x86_u00, 0x4, 4, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe union DISPATCHER_HEADER_10_0_x86_u00, 0x4, 4, [
     Lock = 0x0,
     LockNV = 0x0,
     s00 = 0x0,
@@ -9024,7 +9178,8 @@ pub struct DISPATCHER_HEADER_10_0_x86_u00_s00 {
     pub Reserved1: u8,
 }
 
-runtime::layout!(struct DISPATCHER_HEADER_10_0_x86_u00_s00, 0x4, 1, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct DISPATCHER_HEADER_10_0_x86_u00_s00, 0x4, 1, [
     Type = 0x0,
     Signalling = 0x1,
     Size = 0x2,
@@ -9047,7 +9202,8 @@ pub struct DISPATCHER_HEADER_10_0_x86_u00_s00_2 {
     pub u03: DISPATCHER_HEADER_10_0_x86_u00_s00_2_u03,
 }
 
-runtime::layout!(struct DISPATCHER_HEADER_10_0_x86_u00_s00_2, 0x4, 1, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct DISPATCHER_HEADER_10_0_x86_u00_s00_2, 0x4, 1, [
     TimerType = 0x0,
     u01 = 0x1,
     Hand = 0x2,
@@ -9066,7 +9222,8 @@ pub union DISPATCHER_HEADER_10_0_x86_u00_s00_2_u01 {
     pub s00: DISPATCHER_HEADER_10_0_x86_u00_s00_2_u01_s00,
 }
 
-runtime::layout!(union DISPATCHER_HEADER_10_0_x86_u00_s00_2_u01, 0x1, 1, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe union DISPATCHER_HEADER_10_0_x86_u00_s00_2_u01, 0x1, 1, [
     TimerControlFlags = 0x0,
     s00 = 0x0,
 ]);
@@ -9081,7 +9238,8 @@ pub struct DISPATCHER_HEADER_10_0_x86_u00_s00_2_u01_s00 {
     pub bits00: u8,
 }
 
-runtime::layout!(struct DISPATCHER_HEADER_10_0_x86_u00_s00_2_u01_s00, 0x1, 1, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct DISPATCHER_HEADER_10_0_x86_u00_s00_2_u01_s00, 0x1, 1, [
     bits00 = 0x0,
 ]);
 
@@ -9097,7 +9255,8 @@ pub union DISPATCHER_HEADER_10_0_x86_u00_s00_2_u03 {
     pub s00: DISPATCHER_HEADER_10_0_x86_u00_s00_2_u03_s00,
 }
 
-runtime::layout!(union DISPATCHER_HEADER_10_0_x86_u00_s00_2_u03, 0x1, 1, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe union DISPATCHER_HEADER_10_0_x86_u00_s00_2_u03, 0x1, 1, [
     TimerMiscFlags = 0x0,
     s00 = 0x0,
 ]);
@@ -9112,7 +9271,8 @@ pub struct DISPATCHER_HEADER_10_0_x86_u00_s00_2_u03_s00 {
     pub bits00: u8,
 }
 
-runtime::layout!(struct DISPATCHER_HEADER_10_0_x86_u00_s00_2_u03_s00, 0x1, 1, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct DISPATCHER_HEADER_10_0_x86_u00_s00_2_u03_s00, 0x1, 1, [
     bits00 = 0x0,
 ]);
 
@@ -9132,7 +9292,8 @@ pub struct DISPATCHER_HEADER_10_0_x86_u00_s00_3 {
     pub Timer2Reserved2: u8,
 }
 
-runtime::layout!(struct DISPATCHER_HEADER_10_0_x86_u00_s00_3, 0x4, 1, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct DISPATCHER_HEADER_10_0_x86_u00_s00_3, 0x4, 1, [
     Timer2Type = 0x0,
     u01 = 0x1,
     Timer2Reserved1 = 0x2,
@@ -9151,7 +9312,8 @@ pub union DISPATCHER_HEADER_10_0_x86_u00_s00_3_u01 {
     pub s00: DISPATCHER_HEADER_10_0_x86_u00_s00_3_u01_s00,
 }
 
-runtime::layout!(union DISPATCHER_HEADER_10_0_x86_u00_s00_3_u01, 0x1, 1, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe union DISPATCHER_HEADER_10_0_x86_u00_s00_3_u01, 0x1, 1, [
     Timer2Flags = 0x0,
     s00 = 0x0,
 ]);
@@ -9166,7 +9328,8 @@ pub struct DISPATCHER_HEADER_10_0_x86_u00_s00_3_u01_s00 {
     pub bits00: u8,
 }
 
-runtime::layout!(struct DISPATCHER_HEADER_10_0_x86_u00_s00_3_u01_s00, 0x1, 1, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct DISPATCHER_HEADER_10_0_x86_u00_s00_3_u01_s00, 0x1, 1, [
     bits00 = 0x0,
 ]);
 
@@ -9186,7 +9349,8 @@ pub struct DISPATCHER_HEADER_10_0_x86_u00_s00_4 {
     pub QueueReserved: u8,
 }
 
-runtime::layout!(struct DISPATCHER_HEADER_10_0_x86_u00_s00_4, 0x4, 1, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct DISPATCHER_HEADER_10_0_x86_u00_s00_4, 0x4, 1, [
     QueueType = 0x0,
     u01 = 0x1,
     QueueSize = 0x2,
@@ -9205,7 +9369,8 @@ pub union DISPATCHER_HEADER_10_0_x86_u00_s00_4_u01 {
     pub s00: DISPATCHER_HEADER_10_0_x86_u00_s00_4_u01_s00,
 }
 
-runtime::layout!(union DISPATCHER_HEADER_10_0_x86_u00_s00_4_u01, 0x1, 1, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe union DISPATCHER_HEADER_10_0_x86_u00_s00_4_u01, 0x1, 1, [
     QueueControlFlags = 0x0,
     s00 = 0x0,
 ]);
@@ -9220,7 +9385,8 @@ pub struct DISPATCHER_HEADER_10_0_x86_u00_s00_4_u01_s00 {
     pub bits00: u8,
 }
 
-runtime::layout!(struct DISPATCHER_HEADER_10_0_x86_u00_s00_4_u01_s00, 0x1, 1, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct DISPATCHER_HEADER_10_0_x86_u00_s00_4_u01_s00, 0x1, 1, [
     bits00 = 0x0,
 ]);
 
@@ -9240,7 +9406,8 @@ pub struct DISPATCHER_HEADER_10_0_x86_u00_s00_5 {
     pub u03: DISPATCHER_HEADER_10_0_x86_u00_s00_5_u03,
 }
 
-runtime::layout!(struct DISPATCHER_HEADER_10_0_x86_u00_s00_5, 0x4, 1, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct DISPATCHER_HEADER_10_0_x86_u00_s00_5, 0x4, 1, [
     ThreadType = 0x0,
     ThreadReserved = 0x1,
     u02 = 0x2,
@@ -9259,7 +9426,8 @@ pub union DISPATCHER_HEADER_10_0_x86_u00_s00_5_u02 {
     pub s00: DISPATCHER_HEADER_10_0_x86_u00_s00_5_u02_s00,
 }
 
-runtime::layout!(union DISPATCHER_HEADER_10_0_x86_u00_s00_5_u02, 0x1, 1, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe union DISPATCHER_HEADER_10_0_x86_u00_s00_5_u02, 0x1, 1, [
     ThreadControlFlags = 0x0,
     s00 = 0x0,
 ]);
@@ -9274,7 +9442,8 @@ pub struct DISPATCHER_HEADER_10_0_x86_u00_s00_5_u02_s00 {
     pub bits00: u8,
 }
 
-runtime::layout!(struct DISPATCHER_HEADER_10_0_x86_u00_s00_5_u02_s00, 0x1, 1, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct DISPATCHER_HEADER_10_0_x86_u00_s00_5_u02_s00, 0x1, 1, [
     bits00 = 0x0,
 ]);
 
@@ -9288,7 +9457,8 @@ pub union DISPATCHER_HEADER_10_0_x86_u00_s00_5_u03 {
     pub DebugActive: u8,
 }
 
-runtime::layout!(union DISPATCHER_HEADER_10_0_x86_u00_s00_5_u03, 0x1, 1, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe union DISPATCHER_HEADER_10_0_x86_u00_s00_5_u03, 0x1, 1, [
     DebugActive = 0x0,
 ]);
 
@@ -9308,7 +9478,8 @@ pub struct DISPATCHER_HEADER_10_0_x86_u00_s00_6 {
     pub MutantReserved: u8,
 }
 
-runtime::layout!(struct DISPATCHER_HEADER_10_0_x86_u00_s00_6, 0x4, 1, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct DISPATCHER_HEADER_10_0_x86_u00_s00_6, 0x4, 1, [
     MutantType = 0x0,
     MutantSize = 0x1,
     DpcActive = 0x2,
@@ -9333,7 +9504,8 @@ pub struct DISPATCHER_HEADER_10_0_x64 {
     pub WaitListHead: LIST_ENTRY_5_2_3790_sp1_x64,
 }
 
-runtime::layout!(struct DISPATCHER_HEADER_10_0_x64, 0x18, 8, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct DISPATCHER_HEADER_10_0_x64, 0x18, 8, [
     u00 = 0x0,
     SignalState = 0x4,
     WaitListHead = 0x8,
@@ -10090,7 +10262,8 @@ pub union DISPATCHER_HEADER_10_0_x64_u00 {
     pub s00_6: DISPATCHER_HEADER_10_0_x64_u00_s00_6,
 }
 
-runtime::layout!(union DISPATCHER_HEADER_10_0_x64_u00, 0x4, 4, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe union DISPATCHER_HEADER_10_0_x64_u00, 0x4, 4, [
     Lock = 0x0,
     LockNV = 0x0,
     s00 = 0x0,
@@ -10117,7 +10290,8 @@ pub struct DISPATCHER_HEADER_10_0_x64_u00_s00 {
     pub Reserved1: u8,
 }
 
-runtime::layout!(struct DISPATCHER_HEADER_10_0_x64_u00_s00, 0x4, 1, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct DISPATCHER_HEADER_10_0_x64_u00_s00, 0x4, 1, [
     Type = 0x0,
     Signalling = 0x1,
     Size = 0x2,
@@ -10140,7 +10314,8 @@ pub struct DISPATCHER_HEADER_10_0_x64_u00_s00_2 {
     pub u03: DISPATCHER_HEADER_10_0_x64_u00_s00_2_u03,
 }
 
-runtime::layout!(struct DISPATCHER_HEADER_10_0_x64_u00_s00_2, 0x4, 1, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct DISPATCHER_HEADER_10_0_x64_u00_s00_2, 0x4, 1, [
     TimerType = 0x0,
     u01 = 0x1,
     Hand = 0x2,
@@ -10159,7 +10334,8 @@ pub union DISPATCHER_HEADER_10_0_x64_u00_s00_2_u01 {
     pub s00: DISPATCHER_HEADER_10_0_x64_u00_s00_2_u01_s00,
 }
 
-runtime::layout!(union DISPATCHER_HEADER_10_0_x64_u00_s00_2_u01, 0x1, 1, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe union DISPATCHER_HEADER_10_0_x64_u00_s00_2_u01, 0x1, 1, [
     TimerControlFlags = 0x0,
     s00 = 0x0,
 ]);
@@ -10174,7 +10350,8 @@ pub struct DISPATCHER_HEADER_10_0_x64_u00_s00_2_u01_s00 {
     pub bits00: u8,
 }
 
-runtime::layout!(struct DISPATCHER_HEADER_10_0_x64_u00_s00_2_u01_s00, 0x1, 1, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct DISPATCHER_HEADER_10_0_x64_u00_s00_2_u01_s00, 0x1, 1, [
     bits00 = 0x0,
 ]);
 
@@ -10190,7 +10367,8 @@ pub union DISPATCHER_HEADER_10_0_x64_u00_s00_2_u03 {
     pub s00: DISPATCHER_HEADER_10_0_x64_u00_s00_2_u03_s00,
 }
 
-runtime::layout!(union DISPATCHER_HEADER_10_0_x64_u00_s00_2_u03, 0x1, 1, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe union DISPATCHER_HEADER_10_0_x64_u00_s00_2_u03, 0x1, 1, [
     TimerMiscFlags = 0x0,
     s00 = 0x0,
 ]);
@@ -10205,7 +10383,8 @@ pub struct DISPATCHER_HEADER_10_0_x64_u00_s00_2_u03_s00 {
     pub bits00: u8,
 }
 
-runtime::layout!(struct DISPATCHER_HEADER_10_0_x64_u00_s00_2_u03_s00, 0x1, 1, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct DISPATCHER_HEADER_10_0_x64_u00_s00_2_u03_s00, 0x1, 1, [
     bits00 = 0x0,
 ]);
 
@@ -10225,7 +10404,8 @@ pub struct DISPATCHER_HEADER_10_0_x64_u00_s00_3 {
     pub Timer2Reserved2: u8,
 }
 
-runtime::layout!(struct DISPATCHER_HEADER_10_0_x64_u00_s00_3, 0x4, 1, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct DISPATCHER_HEADER_10_0_x64_u00_s00_3, 0x4, 1, [
     Timer2Type = 0x0,
     u01 = 0x1,
     Timer2Reserved1 = 0x2,
@@ -10244,7 +10424,8 @@ pub union DISPATCHER_HEADER_10_0_x64_u00_s00_3_u01 {
     pub s00: DISPATCHER_HEADER_10_0_x64_u00_s00_3_u01_s00,
 }
 
-runtime::layout!(union DISPATCHER_HEADER_10_0_x64_u00_s00_3_u01, 0x1, 1, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe union DISPATCHER_HEADER_10_0_x64_u00_s00_3_u01, 0x1, 1, [
     Timer2Flags = 0x0,
     s00 = 0x0,
 ]);
@@ -10259,7 +10440,8 @@ pub struct DISPATCHER_HEADER_10_0_x64_u00_s00_3_u01_s00 {
     pub bits00: u8,
 }
 
-runtime::layout!(struct DISPATCHER_HEADER_10_0_x64_u00_s00_3_u01_s00, 0x1, 1, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct DISPATCHER_HEADER_10_0_x64_u00_s00_3_u01_s00, 0x1, 1, [
     bits00 = 0x0,
 ]);
 
@@ -10279,7 +10461,8 @@ pub struct DISPATCHER_HEADER_10_0_x64_u00_s00_4 {
     pub QueueReserved: u8,
 }
 
-runtime::layout!(struct DISPATCHER_HEADER_10_0_x64_u00_s00_4, 0x4, 1, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct DISPATCHER_HEADER_10_0_x64_u00_s00_4, 0x4, 1, [
     QueueType = 0x0,
     u01 = 0x1,
     QueueSize = 0x2,
@@ -10298,7 +10481,8 @@ pub union DISPATCHER_HEADER_10_0_x64_u00_s00_4_u01 {
     pub s00: DISPATCHER_HEADER_10_0_x64_u00_s00_4_u01_s00,
 }
 
-runtime::layout!(union DISPATCHER_HEADER_10_0_x64_u00_s00_4_u01, 0x1, 1, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe union DISPATCHER_HEADER_10_0_x64_u00_s00_4_u01, 0x1, 1, [
     QueueControlFlags = 0x0,
     s00 = 0x0,
 ]);
@@ -10313,7 +10497,8 @@ pub struct DISPATCHER_HEADER_10_0_x64_u00_s00_4_u01_s00 {
     pub bits00: u8,
 }
 
-runtime::layout!(struct DISPATCHER_HEADER_10_0_x64_u00_s00_4_u01_s00, 0x1, 1, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct DISPATCHER_HEADER_10_0_x64_u00_s00_4_u01_s00, 0x1, 1, [
     bits00 = 0x0,
 ]);
 
@@ -10333,7 +10518,8 @@ pub struct DISPATCHER_HEADER_10_0_x64_u00_s00_5 {
     pub u03: DISPATCHER_HEADER_10_0_x64_u00_s00_5_u03,
 }
 
-runtime::layout!(struct DISPATCHER_HEADER_10_0_x64_u00_s00_5, 0x4, 1, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct DISPATCHER_HEADER_10_0_x64_u00_s00_5, 0x4, 1, [
     ThreadType = 0x0,
     ThreadReserved = 0x1,
     u02 = 0x2,
@@ -10352,7 +10538,8 @@ pub union DISPATCHER_HEADER_10_0_x64_u00_s00_5_u02 {
     pub s00: DISPATCHER_HEADER_10_0_x64_u00_s00_5_u02_s00,
 }
 
-runtime::layout!(union DISPATCHER_HEADER_10_0_x64_u00_s00_5_u02, 0x1, 1, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe union DISPATCHER_HEADER_10_0_x64_u00_s00_5_u02, 0x1, 1, [
     ThreadControlFlags = 0x0,
     s00 = 0x0,
 ]);
@@ -10367,7 +10554,8 @@ pub struct DISPATCHER_HEADER_10_0_x64_u00_s00_5_u02_s00 {
     pub bits00: u8,
 }
 
-runtime::layout!(struct DISPATCHER_HEADER_10_0_x64_u00_s00_5_u02_s00, 0x1, 1, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct DISPATCHER_HEADER_10_0_x64_u00_s00_5_u02_s00, 0x1, 1, [
     bits00 = 0x0,
 ]);
 
@@ -10383,7 +10571,8 @@ pub union DISPATCHER_HEADER_10_0_x64_u00_s00_5_u03 {
     pub s00: DISPATCHER_HEADER_10_0_x64_u00_s00_5_u03_s00,
 }
 
-runtime::layout!(union DISPATCHER_HEADER_10_0_x64_u00_s00_5_u03, 0x1, 1, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe union DISPATCHER_HEADER_10_0_x64_u00_s00_5_u03, 0x1, 1, [
     DebugActive = 0x0,
     s00 = 0x0,
 ]);
@@ -10398,7 +10587,8 @@ pub struct DISPATCHER_HEADER_10_0_x64_u00_s00_5_u03_s00 {
     pub bits00: u8,
 }
 
-runtime::layout!(struct DISPATCHER_HEADER_10_0_x64_u00_s00_5_u03_s00, 0x1, 1, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct DISPATCHER_HEADER_10_0_x64_u00_s00_5_u03_s00, 0x1, 1, [
     bits00 = 0x0,
 ]);
 
@@ -10418,7 +10608,8 @@ pub struct DISPATCHER_HEADER_10_0_x64_u00_s00_6 {
     pub MutantReserved: u8,
 }
 
-runtime::layout!(struct DISPATCHER_HEADER_10_0_x64_u00_s00_6, 0x4, 1, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct DISPATCHER_HEADER_10_0_x64_u00_s00_6, 0x4, 1, [
     MutantType = 0x0,
     MutantSize = 0x1,
     DpcActive = 0x2,
@@ -10443,7 +10634,8 @@ pub struct DISPATCHER_HEADER_1703_x86 {
     pub WaitListHead: LIST_ENTRY_5_0_x86,
 }
 
-runtime::layout!(struct DISPATCHER_HEADER_1703_x86, 0x10, 4, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct DISPATCHER_HEADER_1703_x86, 0x10, 4, [
     u00 = 0x0,
     SignalState = 0x4,
     WaitListHead = 0x8,
@@ -11148,7 +11340,8 @@ pub union DISPATCHER_HEADER_1703_x86_u00 {
     pub s00_6: DISPATCHER_HEADER_1703_x86_u00_s00_6,
 }
 
-runtime::layout!(union DISPATCHER_HEADER_1703_x86_u00, 0x4, 4, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe union DISPATCHER_HEADER_1703_x86_u00, 0x4, 4, [
     Lock = 0x0,
     LockNV = 0x0,
     s00 = 0x0,
@@ -11175,7 +11368,8 @@ pub struct DISPATCHER_HEADER_1703_x86_u00_s00 {
     pub Reserved1: u8,
 }
 
-runtime::layout!(struct DISPATCHER_HEADER_1703_x86_u00_s00, 0x4, 1, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct DISPATCHER_HEADER_1703_x86_u00_s00, 0x4, 1, [
     Type = 0x0,
     Signalling = 0x1,
     Size = 0x2,
@@ -11198,7 +11392,8 @@ pub struct DISPATCHER_HEADER_1703_x86_u00_s00_2 {
     pub u03: DISPATCHER_HEADER_1703_x86_u00_s00_2_u03,
 }
 
-runtime::layout!(struct DISPATCHER_HEADER_1703_x86_u00_s00_2, 0x4, 1, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct DISPATCHER_HEADER_1703_x86_u00_s00_2, 0x4, 1, [
     TimerType = 0x0,
     u01 = 0x1,
     Hand = 0x2,
@@ -11217,7 +11412,8 @@ pub union DISPATCHER_HEADER_1703_x86_u00_s00_2_u01 {
     pub s00: DISPATCHER_HEADER_1703_x86_u00_s00_2_u01_s00,
 }
 
-runtime::layout!(union DISPATCHER_HEADER_1703_x86_u00_s00_2_u01, 0x1, 1, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe union DISPATCHER_HEADER_1703_x86_u00_s00_2_u01, 0x1, 1, [
     TimerControlFlags = 0x0,
     s00 = 0x0,
 ]);
@@ -11232,7 +11428,8 @@ pub struct DISPATCHER_HEADER_1703_x86_u00_s00_2_u01_s00 {
     pub bits00: u8,
 }
 
-runtime::layout!(struct DISPATCHER_HEADER_1703_x86_u00_s00_2_u01_s00, 0x1, 1, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct DISPATCHER_HEADER_1703_x86_u00_s00_2_u01_s00, 0x1, 1, [
     bits00 = 0x0,
 ]);
 
@@ -11248,7 +11445,8 @@ pub union DISPATCHER_HEADER_1703_x86_u00_s00_2_u03 {
     pub s00: DISPATCHER_HEADER_1703_x86_u00_s00_2_u03_s00,
 }
 
-runtime::layout!(union DISPATCHER_HEADER_1703_x86_u00_s00_2_u03, 0x1, 1, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe union DISPATCHER_HEADER_1703_x86_u00_s00_2_u03, 0x1, 1, [
     TimerMiscFlags = 0x0,
     s00 = 0x0,
 ]);
@@ -11263,7 +11461,8 @@ pub struct DISPATCHER_HEADER_1703_x86_u00_s00_2_u03_s00 {
     pub bits00: u8,
 }
 
-runtime::layout!(struct DISPATCHER_HEADER_1703_x86_u00_s00_2_u03_s00, 0x1, 1, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct DISPATCHER_HEADER_1703_x86_u00_s00_2_u03_s00, 0x1, 1, [
     bits00 = 0x0,
 ]);
 
@@ -11283,7 +11482,8 @@ pub struct DISPATCHER_HEADER_1703_x86_u00_s00_3 {
     pub Timer2RelativeId: u8,
 }
 
-runtime::layout!(struct DISPATCHER_HEADER_1703_x86_u00_s00_3, 0x4, 1, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct DISPATCHER_HEADER_1703_x86_u00_s00_3, 0x4, 1, [
     Timer2Type = 0x0,
     u01 = 0x1,
     Timer2ComponentId = 0x2,
@@ -11302,7 +11502,8 @@ pub union DISPATCHER_HEADER_1703_x86_u00_s00_3_u01 {
     pub s00: DISPATCHER_HEADER_1703_x86_u00_s00_3_u01_s00,
 }
 
-runtime::layout!(union DISPATCHER_HEADER_1703_x86_u00_s00_3_u01, 0x1, 1, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe union DISPATCHER_HEADER_1703_x86_u00_s00_3_u01, 0x1, 1, [
     Timer2Flags = 0x0,
     s00 = 0x0,
 ]);
@@ -11317,7 +11518,8 @@ pub struct DISPATCHER_HEADER_1703_x86_u00_s00_3_u01_s00 {
     pub bits00: u8,
 }
 
-runtime::layout!(struct DISPATCHER_HEADER_1703_x86_u00_s00_3_u01_s00, 0x1, 1, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct DISPATCHER_HEADER_1703_x86_u00_s00_3_u01_s00, 0x1, 1, [
     bits00 = 0x0,
 ]);
 
@@ -11337,7 +11539,8 @@ pub struct DISPATCHER_HEADER_1703_x86_u00_s00_4 {
     pub QueueReserved: u8,
 }
 
-runtime::layout!(struct DISPATCHER_HEADER_1703_x86_u00_s00_4, 0x4, 1, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct DISPATCHER_HEADER_1703_x86_u00_s00_4, 0x4, 1, [
     QueueType = 0x0,
     u01 = 0x1,
     QueueSize = 0x2,
@@ -11356,7 +11559,8 @@ pub union DISPATCHER_HEADER_1703_x86_u00_s00_4_u01 {
     pub s00: DISPATCHER_HEADER_1703_x86_u00_s00_4_u01_s00,
 }
 
-runtime::layout!(union DISPATCHER_HEADER_1703_x86_u00_s00_4_u01, 0x1, 1, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe union DISPATCHER_HEADER_1703_x86_u00_s00_4_u01, 0x1, 1, [
     QueueControlFlags = 0x0,
     s00 = 0x0,
 ]);
@@ -11371,7 +11575,8 @@ pub struct DISPATCHER_HEADER_1703_x86_u00_s00_4_u01_s00 {
     pub bits00: u8,
 }
 
-runtime::layout!(struct DISPATCHER_HEADER_1703_x86_u00_s00_4_u01_s00, 0x1, 1, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct DISPATCHER_HEADER_1703_x86_u00_s00_4_u01_s00, 0x1, 1, [
     bits00 = 0x0,
 ]);
 
@@ -11391,7 +11596,8 @@ pub struct DISPATCHER_HEADER_1703_x86_u00_s00_5 {
     pub u03: DISPATCHER_HEADER_1703_x86_u00_s00_5_u03,
 }
 
-runtime::layout!(struct DISPATCHER_HEADER_1703_x86_u00_s00_5, 0x4, 1, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct DISPATCHER_HEADER_1703_x86_u00_s00_5, 0x4, 1, [
     ThreadType = 0x0,
     ThreadReserved = 0x1,
     u02 = 0x2,
@@ -11410,7 +11616,8 @@ pub union DISPATCHER_HEADER_1703_x86_u00_s00_5_u02 {
     pub s00: DISPATCHER_HEADER_1703_x86_u00_s00_5_u02_s00,
 }
 
-runtime::layout!(union DISPATCHER_HEADER_1703_x86_u00_s00_5_u02, 0x1, 1, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe union DISPATCHER_HEADER_1703_x86_u00_s00_5_u02, 0x1, 1, [
     ThreadControlFlags = 0x0,
     s00 = 0x0,
 ]);
@@ -11425,7 +11632,8 @@ pub struct DISPATCHER_HEADER_1703_x86_u00_s00_5_u02_s00 {
     pub bits00: u8,
 }
 
-runtime::layout!(struct DISPATCHER_HEADER_1703_x86_u00_s00_5_u02_s00, 0x1, 1, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct DISPATCHER_HEADER_1703_x86_u00_s00_5_u02_s00, 0x1, 1, [
     bits00 = 0x0,
 ]);
 
@@ -11439,7 +11647,8 @@ pub union DISPATCHER_HEADER_1703_x86_u00_s00_5_u03 {
     pub DebugActive: u8,
 }
 
-runtime::layout!(union DISPATCHER_HEADER_1703_x86_u00_s00_5_u03, 0x1, 1, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe union DISPATCHER_HEADER_1703_x86_u00_s00_5_u03, 0x1, 1, [
     DebugActive = 0x0,
 ]);
 
@@ -11459,7 +11668,8 @@ pub struct DISPATCHER_HEADER_1703_x86_u00_s00_6 {
     pub MutantReserved: u8,
 }
 
-runtime::layout!(struct DISPATCHER_HEADER_1703_x86_u00_s00_6, 0x4, 1, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct DISPATCHER_HEADER_1703_x86_u00_s00_6, 0x4, 1, [
     MutantType = 0x0,
     MutantSize = 0x1,
     DpcActive = 0x2,
@@ -11484,7 +11694,8 @@ pub struct DISPATCHER_HEADER_1703_x64 {
     pub WaitListHead: LIST_ENTRY_5_2_3790_sp1_x64,
 }
 
-runtime::layout!(struct DISPATCHER_HEADER_1703_x64, 0x18, 8, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct DISPATCHER_HEADER_1703_x64, 0x18, 8, [
     u00 = 0x0,
     SignalState = 0x4,
     WaitListHead = 0x8,
@@ -12241,7 +12452,8 @@ pub union DISPATCHER_HEADER_1703_x64_u00 {
     pub s00_6: DISPATCHER_HEADER_1703_x64_u00_s00_6,
 }
 
-runtime::layout!(union DISPATCHER_HEADER_1703_x64_u00, 0x4, 4, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe union DISPATCHER_HEADER_1703_x64_u00, 0x4, 4, [
     Lock = 0x0,
     LockNV = 0x0,
     s00 = 0x0,
@@ -12268,7 +12480,8 @@ pub struct DISPATCHER_HEADER_1703_x64_u00_s00 {
     pub Reserved1: u8,
 }
 
-runtime::layout!(struct DISPATCHER_HEADER_1703_x64_u00_s00, 0x4, 1, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct DISPATCHER_HEADER_1703_x64_u00_s00, 0x4, 1, [
     Type = 0x0,
     Signalling = 0x1,
     Size = 0x2,
@@ -12291,7 +12504,8 @@ pub struct DISPATCHER_HEADER_1703_x64_u00_s00_2 {
     pub u03: DISPATCHER_HEADER_1703_x64_u00_s00_2_u03,
 }
 
-runtime::layout!(struct DISPATCHER_HEADER_1703_x64_u00_s00_2, 0x4, 1, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct DISPATCHER_HEADER_1703_x64_u00_s00_2, 0x4, 1, [
     TimerType = 0x0,
     u01 = 0x1,
     Hand = 0x2,
@@ -12310,7 +12524,8 @@ pub union DISPATCHER_HEADER_1703_x64_u00_s00_2_u01 {
     pub s00: DISPATCHER_HEADER_1703_x64_u00_s00_2_u01_s00,
 }
 
-runtime::layout!(union DISPATCHER_HEADER_1703_x64_u00_s00_2_u01, 0x1, 1, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe union DISPATCHER_HEADER_1703_x64_u00_s00_2_u01, 0x1, 1, [
     TimerControlFlags = 0x0,
     s00 = 0x0,
 ]);
@@ -12325,7 +12540,8 @@ pub struct DISPATCHER_HEADER_1703_x64_u00_s00_2_u01_s00 {
     pub bits00: u8,
 }
 
-runtime::layout!(struct DISPATCHER_HEADER_1703_x64_u00_s00_2_u01_s00, 0x1, 1, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct DISPATCHER_HEADER_1703_x64_u00_s00_2_u01_s00, 0x1, 1, [
     bits00 = 0x0,
 ]);
 
@@ -12341,7 +12557,8 @@ pub union DISPATCHER_HEADER_1703_x64_u00_s00_2_u03 {
     pub s00: DISPATCHER_HEADER_1703_x64_u00_s00_2_u03_s00,
 }
 
-runtime::layout!(union DISPATCHER_HEADER_1703_x64_u00_s00_2_u03, 0x1, 1, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe union DISPATCHER_HEADER_1703_x64_u00_s00_2_u03, 0x1, 1, [
     TimerMiscFlags = 0x0,
     s00 = 0x0,
 ]);
@@ -12356,7 +12573,8 @@ pub struct DISPATCHER_HEADER_1703_x64_u00_s00_2_u03_s00 {
     pub bits00: u8,
 }
 
-runtime::layout!(struct DISPATCHER_HEADER_1703_x64_u00_s00_2_u03_s00, 0x1, 1, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct DISPATCHER_HEADER_1703_x64_u00_s00_2_u03_s00, 0x1, 1, [
     bits00 = 0x0,
 ]);
 
@@ -12376,7 +12594,8 @@ pub struct DISPATCHER_HEADER_1703_x64_u00_s00_3 {
     pub Timer2RelativeId: u8,
 }
 
-runtime::layout!(struct DISPATCHER_HEADER_1703_x64_u00_s00_3, 0x4, 1, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct DISPATCHER_HEADER_1703_x64_u00_s00_3, 0x4, 1, [
     Timer2Type = 0x0,
     u01 = 0x1,
     Timer2ComponentId = 0x2,
@@ -12395,7 +12614,8 @@ pub union DISPATCHER_HEADER_1703_x64_u00_s00_3_u01 {
     pub s00: DISPATCHER_HEADER_1703_x64_u00_s00_3_u01_s00,
 }
 
-runtime::layout!(union DISPATCHER_HEADER_1703_x64_u00_s00_3_u01, 0x1, 1, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe union DISPATCHER_HEADER_1703_x64_u00_s00_3_u01, 0x1, 1, [
     Timer2Flags = 0x0,
     s00 = 0x0,
 ]);
@@ -12410,7 +12630,8 @@ pub struct DISPATCHER_HEADER_1703_x64_u00_s00_3_u01_s00 {
     pub bits00: u8,
 }
 
-runtime::layout!(struct DISPATCHER_HEADER_1703_x64_u00_s00_3_u01_s00, 0x1, 1, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct DISPATCHER_HEADER_1703_x64_u00_s00_3_u01_s00, 0x1, 1, [
     bits00 = 0x0,
 ]);
 
@@ -12430,7 +12651,8 @@ pub struct DISPATCHER_HEADER_1703_x64_u00_s00_4 {
     pub QueueReserved: u8,
 }
 
-runtime::layout!(struct DISPATCHER_HEADER_1703_x64_u00_s00_4, 0x4, 1, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct DISPATCHER_HEADER_1703_x64_u00_s00_4, 0x4, 1, [
     QueueType = 0x0,
     u01 = 0x1,
     QueueSize = 0x2,
@@ -12449,7 +12671,8 @@ pub union DISPATCHER_HEADER_1703_x64_u00_s00_4_u01 {
     pub s00: DISPATCHER_HEADER_1703_x64_u00_s00_4_u01_s00,
 }
 
-runtime::layout!(union DISPATCHER_HEADER_1703_x64_u00_s00_4_u01, 0x1, 1, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe union DISPATCHER_HEADER_1703_x64_u00_s00_4_u01, 0x1, 1, [
     QueueControlFlags = 0x0,
     s00 = 0x0,
 ]);
@@ -12464,7 +12687,8 @@ pub struct DISPATCHER_HEADER_1703_x64_u00_s00_4_u01_s00 {
     pub bits00: u8,
 }
 
-runtime::layout!(struct DISPATCHER_HEADER_1703_x64_u00_s00_4_u01_s00, 0x1, 1, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct DISPATCHER_HEADER_1703_x64_u00_s00_4_u01_s00, 0x1, 1, [
     bits00 = 0x0,
 ]);
 
@@ -12484,7 +12708,8 @@ pub struct DISPATCHER_HEADER_1703_x64_u00_s00_5 {
     pub u03: DISPATCHER_HEADER_1703_x64_u00_s00_5_u03,
 }
 
-runtime::layout!(struct DISPATCHER_HEADER_1703_x64_u00_s00_5, 0x4, 1, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct DISPATCHER_HEADER_1703_x64_u00_s00_5, 0x4, 1, [
     ThreadType = 0x0,
     ThreadReserved = 0x1,
     u02 = 0x2,
@@ -12503,7 +12728,8 @@ pub union DISPATCHER_HEADER_1703_x64_u00_s00_5_u02 {
     pub s00: DISPATCHER_HEADER_1703_x64_u00_s00_5_u02_s00,
 }
 
-runtime::layout!(union DISPATCHER_HEADER_1703_x64_u00_s00_5_u02, 0x1, 1, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe union DISPATCHER_HEADER_1703_x64_u00_s00_5_u02, 0x1, 1, [
     ThreadControlFlags = 0x0,
     s00 = 0x0,
 ]);
@@ -12518,7 +12744,8 @@ pub struct DISPATCHER_HEADER_1703_x64_u00_s00_5_u02_s00 {
     pub bits00: u8,
 }
 
-runtime::layout!(struct DISPATCHER_HEADER_1703_x64_u00_s00_5_u02_s00, 0x1, 1, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct DISPATCHER_HEADER_1703_x64_u00_s00_5_u02_s00, 0x1, 1, [
     bits00 = 0x0,
 ]);
 
@@ -12534,7 +12761,8 @@ pub union DISPATCHER_HEADER_1703_x64_u00_s00_5_u03 {
     pub s00: DISPATCHER_HEADER_1703_x64_u00_s00_5_u03_s00,
 }
 
-runtime::layout!(union DISPATCHER_HEADER_1703_x64_u00_s00_5_u03, 0x1, 1, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe union DISPATCHER_HEADER_1703_x64_u00_s00_5_u03, 0x1, 1, [
     DebugActive = 0x0,
     s00 = 0x0,
 ]);
@@ -12549,7 +12777,8 @@ pub struct DISPATCHER_HEADER_1703_x64_u00_s00_5_u03_s00 {
     pub bits00: u8,
 }
 
-runtime::layout!(struct DISPATCHER_HEADER_1703_x64_u00_s00_5_u03_s00, 0x1, 1, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct DISPATCHER_HEADER_1703_x64_u00_s00_5_u03_s00, 0x1, 1, [
     bits00 = 0x0,
 ]);
 
@@ -12569,7 +12798,8 @@ pub struct DISPATCHER_HEADER_1703_x64_u00_s00_6 {
     pub MutantReserved: u8,
 }
 
-runtime::layout!(struct DISPATCHER_HEADER_1703_x64_u00_s00_6, 0x4, 1, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct DISPATCHER_HEADER_1703_x64_u00_s00_6, 0x4, 1, [
     MutantType = 0x0,
     MutantSize = 0x1,
     DpcActive = 0x2,
@@ -12594,7 +12824,8 @@ pub struct DISPATCHER_HEADER_1803_x86 {
     pub WaitListHead: LIST_ENTRY_5_0_x86,
 }
 
-runtime::layout!(struct DISPATCHER_HEADER_1803_x86, 0x10, 4, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct DISPATCHER_HEADER_1803_x86, 0x10, 4, [
     u00 = 0x0,
     SignalState = 0x4,
     WaitListHead = 0x8,
@@ -13338,7 +13569,8 @@ pub union DISPATCHER_HEADER_1803_x86_u00 {
     pub s00_6: DISPATCHER_HEADER_1803_x86_u00_s00_6,
 }
 
-runtime::layout!(union DISPATCHER_HEADER_1803_x86_u00, 0x4, 4, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe union DISPATCHER_HEADER_1803_x86_u00, 0x4, 4, [
     Lock = 0x0,
     LockNV = 0x0,
     s00 = 0x0,
@@ -13365,7 +13597,8 @@ pub struct DISPATCHER_HEADER_1803_x86_u00_s00 {
     pub Reserved1: u8,
 }
 
-runtime::layout!(struct DISPATCHER_HEADER_1803_x86_u00_s00, 0x4, 1, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct DISPATCHER_HEADER_1803_x86_u00_s00, 0x4, 1, [
     Type = 0x0,
     Signalling = 0x1,
     Size = 0x2,
@@ -13388,7 +13621,8 @@ pub struct DISPATCHER_HEADER_1803_x86_u00_s00_2 {
     pub u03: DISPATCHER_HEADER_1803_x86_u00_s00_2_u03,
 }
 
-runtime::layout!(struct DISPATCHER_HEADER_1803_x86_u00_s00_2, 0x4, 1, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct DISPATCHER_HEADER_1803_x86_u00_s00_2, 0x4, 1, [
     TimerType = 0x0,
     u01 = 0x1,
     Hand = 0x2,
@@ -13407,7 +13641,8 @@ pub union DISPATCHER_HEADER_1803_x86_u00_s00_2_u01 {
     pub s00: DISPATCHER_HEADER_1803_x86_u00_s00_2_u01_s00,
 }
 
-runtime::layout!(union DISPATCHER_HEADER_1803_x86_u00_s00_2_u01, 0x1, 1, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe union DISPATCHER_HEADER_1803_x86_u00_s00_2_u01, 0x1, 1, [
     TimerControlFlags = 0x0,
     s00 = 0x0,
 ]);
@@ -13422,7 +13657,8 @@ pub struct DISPATCHER_HEADER_1803_x86_u00_s00_2_u01_s00 {
     pub bits00: u8,
 }
 
-runtime::layout!(struct DISPATCHER_HEADER_1803_x86_u00_s00_2_u01_s00, 0x1, 1, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct DISPATCHER_HEADER_1803_x86_u00_s00_2_u01_s00, 0x1, 1, [
     bits00 = 0x0,
 ]);
 
@@ -13438,7 +13674,8 @@ pub union DISPATCHER_HEADER_1803_x86_u00_s00_2_u03 {
     pub s00: DISPATCHER_HEADER_1803_x86_u00_s00_2_u03_s00,
 }
 
-runtime::layout!(union DISPATCHER_HEADER_1803_x86_u00_s00_2_u03, 0x1, 1, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe union DISPATCHER_HEADER_1803_x86_u00_s00_2_u03, 0x1, 1, [
     TimerMiscFlags = 0x0,
     s00 = 0x0,
 ]);
@@ -13453,7 +13690,8 @@ pub struct DISPATCHER_HEADER_1803_x86_u00_s00_2_u03_s00 {
     pub bits00: u8,
 }
 
-runtime::layout!(struct DISPATCHER_HEADER_1803_x86_u00_s00_2_u03_s00, 0x1, 1, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct DISPATCHER_HEADER_1803_x86_u00_s00_2_u03_s00, 0x1, 1, [
     bits00 = 0x0,
 ]);
 
@@ -13473,7 +13711,8 @@ pub struct DISPATCHER_HEADER_1803_x86_u00_s00_3 {
     pub Timer2RelativeId: u8,
 }
 
-runtime::layout!(struct DISPATCHER_HEADER_1803_x86_u00_s00_3, 0x4, 1, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct DISPATCHER_HEADER_1803_x86_u00_s00_3, 0x4, 1, [
     Timer2Type = 0x0,
     u01 = 0x1,
     Timer2ComponentId = 0x2,
@@ -13492,7 +13731,8 @@ pub union DISPATCHER_HEADER_1803_x86_u00_s00_3_u01 {
     pub s00: DISPATCHER_HEADER_1803_x86_u00_s00_3_u01_s00,
 }
 
-runtime::layout!(union DISPATCHER_HEADER_1803_x86_u00_s00_3_u01, 0x1, 1, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe union DISPATCHER_HEADER_1803_x86_u00_s00_3_u01, 0x1, 1, [
     Timer2Flags = 0x0,
     s00 = 0x0,
 ]);
@@ -13507,7 +13747,8 @@ pub struct DISPATCHER_HEADER_1803_x86_u00_s00_3_u01_s00 {
     pub bits00: u8,
 }
 
-runtime::layout!(struct DISPATCHER_HEADER_1803_x86_u00_s00_3_u01_s00, 0x1, 1, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct DISPATCHER_HEADER_1803_x86_u00_s00_3_u01_s00, 0x1, 1, [
     bits00 = 0x0,
 ]);
 
@@ -13527,7 +13768,8 @@ pub struct DISPATCHER_HEADER_1803_x86_u00_s00_4 {
     pub QueueReserved: u8,
 }
 
-runtime::layout!(struct DISPATCHER_HEADER_1803_x86_u00_s00_4, 0x4, 1, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct DISPATCHER_HEADER_1803_x86_u00_s00_4, 0x4, 1, [
     QueueType = 0x0,
     u01 = 0x1,
     QueueSize = 0x2,
@@ -13546,7 +13788,8 @@ pub union DISPATCHER_HEADER_1803_x86_u00_s00_4_u01 {
     pub s00: DISPATCHER_HEADER_1803_x86_u00_s00_4_u01_s00,
 }
 
-runtime::layout!(union DISPATCHER_HEADER_1803_x86_u00_s00_4_u01, 0x1, 1, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe union DISPATCHER_HEADER_1803_x86_u00_s00_4_u01, 0x1, 1, [
     QueueControlFlags = 0x0,
     s00 = 0x0,
 ]);
@@ -13561,7 +13804,8 @@ pub struct DISPATCHER_HEADER_1803_x86_u00_s00_4_u01_s00 {
     pub bits00: u8,
 }
 
-runtime::layout!(struct DISPATCHER_HEADER_1803_x86_u00_s00_4_u01_s00, 0x1, 1, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct DISPATCHER_HEADER_1803_x86_u00_s00_4_u01_s00, 0x1, 1, [
     bits00 = 0x0,
 ]);
 
@@ -13581,7 +13825,8 @@ pub struct DISPATCHER_HEADER_1803_x86_u00_s00_5 {
     pub u03: DISPATCHER_HEADER_1803_x86_u00_s00_5_u03,
 }
 
-runtime::layout!(struct DISPATCHER_HEADER_1803_x86_u00_s00_5, 0x4, 1, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct DISPATCHER_HEADER_1803_x86_u00_s00_5, 0x4, 1, [
     ThreadType = 0x0,
     u01 = 0x1,
     u02 = 0x2,
@@ -13600,7 +13845,8 @@ pub union DISPATCHER_HEADER_1803_x86_u00_s00_5_u01 {
     pub s00: DISPATCHER_HEADER_1803_x86_u00_s00_5_u01_s00,
 }
 
-runtime::layout!(union DISPATCHER_HEADER_1803_x86_u00_s00_5_u01, 0x1, 1, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe union DISPATCHER_HEADER_1803_x86_u00_s00_5_u01, 0x1, 1, [
     ThreadSpecControl = 0x0,
     s00 = 0x0,
 ]);
@@ -13615,7 +13861,8 @@ pub struct DISPATCHER_HEADER_1803_x86_u00_s00_5_u01_s00 {
     pub bits00: u8,
 }
 
-runtime::layout!(struct DISPATCHER_HEADER_1803_x86_u00_s00_5_u01_s00, 0x1, 1, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct DISPATCHER_HEADER_1803_x86_u00_s00_5_u01_s00, 0x1, 1, [
     bits00 = 0x0,
 ]);
 
@@ -13631,7 +13878,8 @@ pub union DISPATCHER_HEADER_1803_x86_u00_s00_5_u02 {
     pub s00: DISPATCHER_HEADER_1803_x86_u00_s00_5_u02_s00,
 }
 
-runtime::layout!(union DISPATCHER_HEADER_1803_x86_u00_s00_5_u02, 0x1, 1, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe union DISPATCHER_HEADER_1803_x86_u00_s00_5_u02, 0x1, 1, [
     ThreadControlFlags = 0x0,
     s00 = 0x0,
 ]);
@@ -13646,7 +13894,8 @@ pub struct DISPATCHER_HEADER_1803_x86_u00_s00_5_u02_s00 {
     pub bits00: u8,
 }
 
-runtime::layout!(struct DISPATCHER_HEADER_1803_x86_u00_s00_5_u02_s00, 0x1, 1, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct DISPATCHER_HEADER_1803_x86_u00_s00_5_u02_s00, 0x1, 1, [
     bits00 = 0x0,
 ]);
 
@@ -13660,7 +13909,8 @@ pub union DISPATCHER_HEADER_1803_x86_u00_s00_5_u03 {
     pub DebugActive: u8,
 }
 
-runtime::layout!(union DISPATCHER_HEADER_1803_x86_u00_s00_5_u03, 0x1, 1, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe union DISPATCHER_HEADER_1803_x86_u00_s00_5_u03, 0x1, 1, [
     DebugActive = 0x0,
 ]);
 
@@ -13680,7 +13930,8 @@ pub struct DISPATCHER_HEADER_1803_x86_u00_s00_6 {
     pub MutantReserved: u8,
 }
 
-runtime::layout!(struct DISPATCHER_HEADER_1803_x86_u00_s00_6, 0x4, 1, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct DISPATCHER_HEADER_1803_x86_u00_s00_6, 0x4, 1, [
     MutantType = 0x0,
     MutantSize = 0x1,
     DpcActive = 0x2,
@@ -13705,7 +13956,8 @@ pub struct DISPATCHER_HEADER_1803_x64 {
     pub WaitListHead: LIST_ENTRY_5_2_3790_sp1_x64,
 }
 
-runtime::layout!(struct DISPATCHER_HEADER_1803_x64, 0x18, 8, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct DISPATCHER_HEADER_1803_x64, 0x18, 8, [
     u00 = 0x0,
     SignalState = 0x4,
     WaitListHead = 0x8,
@@ -14514,7 +14766,8 @@ pub union DISPATCHER_HEADER_1803_x64_u00 {
     pub s00_6: DISPATCHER_HEADER_1803_x64_u00_s00_6,
 }
 
-runtime::layout!(union DISPATCHER_HEADER_1803_x64_u00, 0x4, 4, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe union DISPATCHER_HEADER_1803_x64_u00, 0x4, 4, [
     Lock = 0x0,
     LockNV = 0x0,
     s00 = 0x0,
@@ -14541,7 +14794,8 @@ pub struct DISPATCHER_HEADER_1803_x64_u00_s00 {
     pub Reserved1: u8,
 }
 
-runtime::layout!(struct DISPATCHER_HEADER_1803_x64_u00_s00, 0x4, 1, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct DISPATCHER_HEADER_1803_x64_u00_s00, 0x4, 1, [
     Type = 0x0,
     Signalling = 0x1,
     Size = 0x2,
@@ -14564,7 +14818,8 @@ pub struct DISPATCHER_HEADER_1803_x64_u00_s00_2 {
     pub u03: DISPATCHER_HEADER_1803_x64_u00_s00_2_u03,
 }
 
-runtime::layout!(struct DISPATCHER_HEADER_1803_x64_u00_s00_2, 0x4, 1, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct DISPATCHER_HEADER_1803_x64_u00_s00_2, 0x4, 1, [
     TimerType = 0x0,
     u01 = 0x1,
     Hand = 0x2,
@@ -14583,7 +14838,8 @@ pub union DISPATCHER_HEADER_1803_x64_u00_s00_2_u01 {
     pub s00: DISPATCHER_HEADER_1803_x64_u00_s00_2_u01_s00,
 }
 
-runtime::layout!(union DISPATCHER_HEADER_1803_x64_u00_s00_2_u01, 0x1, 1, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe union DISPATCHER_HEADER_1803_x64_u00_s00_2_u01, 0x1, 1, [
     TimerControlFlags = 0x0,
     s00 = 0x0,
 ]);
@@ -14598,7 +14854,8 @@ pub struct DISPATCHER_HEADER_1803_x64_u00_s00_2_u01_s00 {
     pub bits00: u8,
 }
 
-runtime::layout!(struct DISPATCHER_HEADER_1803_x64_u00_s00_2_u01_s00, 0x1, 1, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct DISPATCHER_HEADER_1803_x64_u00_s00_2_u01_s00, 0x1, 1, [
     bits00 = 0x0,
 ]);
 
@@ -14614,7 +14871,8 @@ pub union DISPATCHER_HEADER_1803_x64_u00_s00_2_u03 {
     pub s00: DISPATCHER_HEADER_1803_x64_u00_s00_2_u03_s00,
 }
 
-runtime::layout!(union DISPATCHER_HEADER_1803_x64_u00_s00_2_u03, 0x1, 1, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe union DISPATCHER_HEADER_1803_x64_u00_s00_2_u03, 0x1, 1, [
     TimerMiscFlags = 0x0,
     s00 = 0x0,
 ]);
@@ -14629,7 +14887,8 @@ pub struct DISPATCHER_HEADER_1803_x64_u00_s00_2_u03_s00 {
     pub bits00: u8,
 }
 
-runtime::layout!(struct DISPATCHER_HEADER_1803_x64_u00_s00_2_u03_s00, 0x1, 1, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct DISPATCHER_HEADER_1803_x64_u00_s00_2_u03_s00, 0x1, 1, [
     bits00 = 0x0,
 ]);
 
@@ -14649,7 +14908,8 @@ pub struct DISPATCHER_HEADER_1803_x64_u00_s00_3 {
     pub Timer2RelativeId: u8,
 }
 
-runtime::layout!(struct DISPATCHER_HEADER_1803_x64_u00_s00_3, 0x4, 1, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct DISPATCHER_HEADER_1803_x64_u00_s00_3, 0x4, 1, [
     Timer2Type = 0x0,
     u01 = 0x1,
     Timer2ComponentId = 0x2,
@@ -14668,7 +14928,8 @@ pub union DISPATCHER_HEADER_1803_x64_u00_s00_3_u01 {
     pub s00: DISPATCHER_HEADER_1803_x64_u00_s00_3_u01_s00,
 }
 
-runtime::layout!(union DISPATCHER_HEADER_1803_x64_u00_s00_3_u01, 0x1, 1, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe union DISPATCHER_HEADER_1803_x64_u00_s00_3_u01, 0x1, 1, [
     Timer2Flags = 0x0,
     s00 = 0x0,
 ]);
@@ -14683,7 +14944,8 @@ pub struct DISPATCHER_HEADER_1803_x64_u00_s00_3_u01_s00 {
     pub bits00: u8,
 }
 
-runtime::layout!(struct DISPATCHER_HEADER_1803_x64_u00_s00_3_u01_s00, 0x1, 1, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct DISPATCHER_HEADER_1803_x64_u00_s00_3_u01_s00, 0x1, 1, [
     bits00 = 0x0,
 ]);
 
@@ -14703,7 +14965,8 @@ pub struct DISPATCHER_HEADER_1803_x64_u00_s00_4 {
     pub QueueReserved: u8,
 }
 
-runtime::layout!(struct DISPATCHER_HEADER_1803_x64_u00_s00_4, 0x4, 1, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct DISPATCHER_HEADER_1803_x64_u00_s00_4, 0x4, 1, [
     QueueType = 0x0,
     u01 = 0x1,
     QueueSize = 0x2,
@@ -14722,7 +14985,8 @@ pub union DISPATCHER_HEADER_1803_x64_u00_s00_4_u01 {
     pub s00: DISPATCHER_HEADER_1803_x64_u00_s00_4_u01_s00,
 }
 
-runtime::layout!(union DISPATCHER_HEADER_1803_x64_u00_s00_4_u01, 0x1, 1, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe union DISPATCHER_HEADER_1803_x64_u00_s00_4_u01, 0x1, 1, [
     QueueControlFlags = 0x0,
     s00 = 0x0,
 ]);
@@ -14737,7 +15001,8 @@ pub struct DISPATCHER_HEADER_1803_x64_u00_s00_4_u01_s00 {
     pub bits00: u8,
 }
 
-runtime::layout!(struct DISPATCHER_HEADER_1803_x64_u00_s00_4_u01_s00, 0x1, 1, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct DISPATCHER_HEADER_1803_x64_u00_s00_4_u01_s00, 0x1, 1, [
     bits00 = 0x0,
 ]);
 
@@ -14757,7 +15022,8 @@ pub struct DISPATCHER_HEADER_1803_x64_u00_s00_5 {
     pub u03: DISPATCHER_HEADER_1803_x64_u00_s00_5_u03,
 }
 
-runtime::layout!(struct DISPATCHER_HEADER_1803_x64_u00_s00_5, 0x4, 1, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct DISPATCHER_HEADER_1803_x64_u00_s00_5, 0x4, 1, [
     ThreadType = 0x0,
     u01 = 0x1,
     u02 = 0x2,
@@ -14776,7 +15042,8 @@ pub union DISPATCHER_HEADER_1803_x64_u00_s00_5_u01 {
     pub s00: DISPATCHER_HEADER_1803_x64_u00_s00_5_u01_s00,
 }
 
-runtime::layout!(union DISPATCHER_HEADER_1803_x64_u00_s00_5_u01, 0x1, 1, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe union DISPATCHER_HEADER_1803_x64_u00_s00_5_u01, 0x1, 1, [
     ThreadSpecControl = 0x0,
     s00 = 0x0,
 ]);
@@ -14791,7 +15058,8 @@ pub struct DISPATCHER_HEADER_1803_x64_u00_s00_5_u01_s00 {
     pub bits00: u8,
 }
 
-runtime::layout!(struct DISPATCHER_HEADER_1803_x64_u00_s00_5_u01_s00, 0x1, 1, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct DISPATCHER_HEADER_1803_x64_u00_s00_5_u01_s00, 0x1, 1, [
     bits00 = 0x0,
 ]);
 
@@ -14807,7 +15075,8 @@ pub union DISPATCHER_HEADER_1803_x64_u00_s00_5_u02 {
     pub s00: DISPATCHER_HEADER_1803_x64_u00_s00_5_u02_s00,
 }
 
-runtime::layout!(union DISPATCHER_HEADER_1803_x64_u00_s00_5_u02, 0x1, 1, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe union DISPATCHER_HEADER_1803_x64_u00_s00_5_u02, 0x1, 1, [
     ThreadControlFlags = 0x0,
     s00 = 0x0,
 ]);
@@ -14822,7 +15091,8 @@ pub struct DISPATCHER_HEADER_1803_x64_u00_s00_5_u02_s00 {
     pub bits00: u8,
 }
 
-runtime::layout!(struct DISPATCHER_HEADER_1803_x64_u00_s00_5_u02_s00, 0x1, 1, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct DISPATCHER_HEADER_1803_x64_u00_s00_5_u02_s00, 0x1, 1, [
     bits00 = 0x0,
 ]);
 
@@ -14838,7 +15108,8 @@ pub union DISPATCHER_HEADER_1803_x64_u00_s00_5_u03 {
     pub s00: DISPATCHER_HEADER_1803_x64_u00_s00_5_u03_s00,
 }
 
-runtime::layout!(union DISPATCHER_HEADER_1803_x64_u00_s00_5_u03, 0x1, 1, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe union DISPATCHER_HEADER_1803_x64_u00_s00_5_u03, 0x1, 1, [
     DebugActive = 0x0,
     s00 = 0x0,
 ]);
@@ -14853,7 +15124,8 @@ pub struct DISPATCHER_HEADER_1803_x64_u00_s00_5_u03_s00 {
     pub bits00: u8,
 }
 
-runtime::layout!(struct DISPATCHER_HEADER_1803_x64_u00_s00_5_u03_s00, 0x1, 1, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct DISPATCHER_HEADER_1803_x64_u00_s00_5_u03_s00, 0x1, 1, [
     bits00 = 0x0,
 ]);
 
@@ -14873,7 +15145,8 @@ pub struct DISPATCHER_HEADER_1803_x64_u00_s00_6 {
     pub MutantReserved: u8,
 }
 
-runtime::layout!(struct DISPATCHER_HEADER_1803_x64_u00_s00_6, 0x4, 1, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct DISPATCHER_HEADER_1803_x64_u00_s00_6, 0x4, 1, [
     MutantType = 0x0,
     MutantSize = 0x1,
     DpcActive = 0x2,
@@ -14898,7 +15171,8 @@ pub struct DISPATCHER_HEADER_1809_x86 {
     pub WaitListHead: LIST_ENTRY_5_0_x86,
 }
 
-runtime::layout!(struct DISPATCHER_HEADER_1809_x86, 0x10, 4, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct DISPATCHER_HEADER_1809_x86, 0x10, 4, [
     u00 = 0x0,
     SignalState = 0x4,
     WaitListHead = 0x8,
@@ -15603,7 +15877,8 @@ pub union DISPATCHER_HEADER_1809_x86_u00 {
     pub s00_6: DISPATCHER_HEADER_1809_x86_u00_s00_6,
 }
 
-runtime::layout!(union DISPATCHER_HEADER_1809_x86_u00, 0x4, 4, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe union DISPATCHER_HEADER_1809_x86_u00, 0x4, 4, [
     Lock = 0x0,
     LockNV = 0x0,
     s00 = 0x0,
@@ -15630,7 +15905,8 @@ pub struct DISPATCHER_HEADER_1809_x86_u00_s00 {
     pub Reserved1: u8,
 }
 
-runtime::layout!(struct DISPATCHER_HEADER_1809_x86_u00_s00, 0x4, 1, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct DISPATCHER_HEADER_1809_x86_u00_s00, 0x4, 1, [
     Type = 0x0,
     Signalling = 0x1,
     Size = 0x2,
@@ -15653,7 +15929,8 @@ pub struct DISPATCHER_HEADER_1809_x86_u00_s00_2 {
     pub u03: DISPATCHER_HEADER_1809_x86_u00_s00_2_u03,
 }
 
-runtime::layout!(struct DISPATCHER_HEADER_1809_x86_u00_s00_2, 0x4, 1, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct DISPATCHER_HEADER_1809_x86_u00_s00_2, 0x4, 1, [
     TimerType = 0x0,
     u01 = 0x1,
     Hand = 0x2,
@@ -15672,7 +15949,8 @@ pub union DISPATCHER_HEADER_1809_x86_u00_s00_2_u01 {
     pub s00: DISPATCHER_HEADER_1809_x86_u00_s00_2_u01_s00,
 }
 
-runtime::layout!(union DISPATCHER_HEADER_1809_x86_u00_s00_2_u01, 0x1, 1, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe union DISPATCHER_HEADER_1809_x86_u00_s00_2_u01, 0x1, 1, [
     TimerControlFlags = 0x0,
     s00 = 0x0,
 ]);
@@ -15687,7 +15965,8 @@ pub struct DISPATCHER_HEADER_1809_x86_u00_s00_2_u01_s00 {
     pub bits00: u8,
 }
 
-runtime::layout!(struct DISPATCHER_HEADER_1809_x86_u00_s00_2_u01_s00, 0x1, 1, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct DISPATCHER_HEADER_1809_x86_u00_s00_2_u01_s00, 0x1, 1, [
     bits00 = 0x0,
 ]);
 
@@ -15703,7 +15982,8 @@ pub union DISPATCHER_HEADER_1809_x86_u00_s00_2_u03 {
     pub s00: DISPATCHER_HEADER_1809_x86_u00_s00_2_u03_s00,
 }
 
-runtime::layout!(union DISPATCHER_HEADER_1809_x86_u00_s00_2_u03, 0x1, 1, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe union DISPATCHER_HEADER_1809_x86_u00_s00_2_u03, 0x1, 1, [
     TimerMiscFlags = 0x0,
     s00 = 0x0,
 ]);
@@ -15718,7 +15998,8 @@ pub struct DISPATCHER_HEADER_1809_x86_u00_s00_2_u03_s00 {
     pub bits00: u8,
 }
 
-runtime::layout!(struct DISPATCHER_HEADER_1809_x86_u00_s00_2_u03_s00, 0x1, 1, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct DISPATCHER_HEADER_1809_x86_u00_s00_2_u03_s00, 0x1, 1, [
     bits00 = 0x0,
 ]);
 
@@ -15738,7 +16019,8 @@ pub struct DISPATCHER_HEADER_1809_x86_u00_s00_3 {
     pub Timer2RelativeId: u8,
 }
 
-runtime::layout!(struct DISPATCHER_HEADER_1809_x86_u00_s00_3, 0x4, 1, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct DISPATCHER_HEADER_1809_x86_u00_s00_3, 0x4, 1, [
     Timer2Type = 0x0,
     u01 = 0x1,
     Timer2ComponentId = 0x2,
@@ -15757,7 +16039,8 @@ pub union DISPATCHER_HEADER_1809_x86_u00_s00_3_u01 {
     pub s00: DISPATCHER_HEADER_1809_x86_u00_s00_3_u01_s00,
 }
 
-runtime::layout!(union DISPATCHER_HEADER_1809_x86_u00_s00_3_u01, 0x1, 1, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe union DISPATCHER_HEADER_1809_x86_u00_s00_3_u01, 0x1, 1, [
     Timer2Flags = 0x0,
     s00 = 0x0,
 ]);
@@ -15772,7 +16055,8 @@ pub struct DISPATCHER_HEADER_1809_x86_u00_s00_3_u01_s00 {
     pub bits00: u8,
 }
 
-runtime::layout!(struct DISPATCHER_HEADER_1809_x86_u00_s00_3_u01_s00, 0x1, 1, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct DISPATCHER_HEADER_1809_x86_u00_s00_3_u01_s00, 0x1, 1, [
     bits00 = 0x0,
 ]);
 
@@ -15792,7 +16076,8 @@ pub struct DISPATCHER_HEADER_1809_x86_u00_s00_4 {
     pub QueueReserved: u8,
 }
 
-runtime::layout!(struct DISPATCHER_HEADER_1809_x86_u00_s00_4, 0x4, 1, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct DISPATCHER_HEADER_1809_x86_u00_s00_4, 0x4, 1, [
     QueueType = 0x0,
     u01 = 0x1,
     QueueSize = 0x2,
@@ -15811,7 +16096,8 @@ pub union DISPATCHER_HEADER_1809_x86_u00_s00_4_u01 {
     pub s00: DISPATCHER_HEADER_1809_x86_u00_s00_4_u01_s00,
 }
 
-runtime::layout!(union DISPATCHER_HEADER_1809_x86_u00_s00_4_u01, 0x1, 1, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe union DISPATCHER_HEADER_1809_x86_u00_s00_4_u01, 0x1, 1, [
     QueueControlFlags = 0x0,
     s00 = 0x0,
 ]);
@@ -15826,7 +16112,8 @@ pub struct DISPATCHER_HEADER_1809_x86_u00_s00_4_u01_s00 {
     pub bits00: u8,
 }
 
-runtime::layout!(struct DISPATCHER_HEADER_1809_x86_u00_s00_4_u01_s00, 0x1, 1, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct DISPATCHER_HEADER_1809_x86_u00_s00_4_u01_s00, 0x1, 1, [
     bits00 = 0x0,
 ]);
 
@@ -15846,7 +16133,8 @@ pub struct DISPATCHER_HEADER_1809_x86_u00_s00_5 {
     pub u03: DISPATCHER_HEADER_1809_x86_u00_s00_5_u03,
 }
 
-runtime::layout!(struct DISPATCHER_HEADER_1809_x86_u00_s00_5, 0x4, 1, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct DISPATCHER_HEADER_1809_x86_u00_s00_5, 0x4, 1, [
     ThreadType = 0x0,
     ThreadReserved = 0x1,
     u02 = 0x2,
@@ -15865,7 +16153,8 @@ pub union DISPATCHER_HEADER_1809_x86_u00_s00_5_u02 {
     pub s00: DISPATCHER_HEADER_1809_x86_u00_s00_5_u02_s00,
 }
 
-runtime::layout!(union DISPATCHER_HEADER_1809_x86_u00_s00_5_u02, 0x1, 1, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe union DISPATCHER_HEADER_1809_x86_u00_s00_5_u02, 0x1, 1, [
     ThreadControlFlags = 0x0,
     s00 = 0x0,
 ]);
@@ -15880,7 +16169,8 @@ pub struct DISPATCHER_HEADER_1809_x86_u00_s00_5_u02_s00 {
     pub bits00: u8,
 }
 
-runtime::layout!(struct DISPATCHER_HEADER_1809_x86_u00_s00_5_u02_s00, 0x1, 1, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct DISPATCHER_HEADER_1809_x86_u00_s00_5_u02_s00, 0x1, 1, [
     bits00 = 0x0,
 ]);
 
@@ -15894,7 +16184,8 @@ pub union DISPATCHER_HEADER_1809_x86_u00_s00_5_u03 {
     pub DebugActive: u8,
 }
 
-runtime::layout!(union DISPATCHER_HEADER_1809_x86_u00_s00_5_u03, 0x1, 1, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe union DISPATCHER_HEADER_1809_x86_u00_s00_5_u03, 0x1, 1, [
     DebugActive = 0x0,
 ]);
 
@@ -15914,7 +16205,8 @@ pub struct DISPATCHER_HEADER_1809_x86_u00_s00_6 {
     pub MutantReserved: u8,
 }
 
-runtime::layout!(struct DISPATCHER_HEADER_1809_x86_u00_s00_6, 0x4, 1, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct DISPATCHER_HEADER_1809_x86_u00_s00_6, 0x4, 1, [
     MutantType = 0x0,
     MutantSize = 0x1,
     DpcActive = 0x2,
@@ -15939,7 +16231,8 @@ pub struct DISPATCHER_HEADER_1809_x64 {
     pub WaitListHead: LIST_ENTRY_5_2_3790_sp1_x64,
 }
 
-runtime::layout!(struct DISPATCHER_HEADER_1809_x64, 0x18, 8, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct DISPATCHER_HEADER_1809_x64, 0x18, 8, [
     u00 = 0x0,
     SignalState = 0x4,
     WaitListHead = 0x8,
@@ -16709,7 +17002,8 @@ pub union DISPATCHER_HEADER_1809_x64_u00 {
     pub s00_6: DISPATCHER_HEADER_1809_x64_u00_s00_6,
 }
 
-runtime::layout!(union DISPATCHER_HEADER_1809_x64_u00, 0x4, 4, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe union DISPATCHER_HEADER_1809_x64_u00, 0x4, 4, [
     Lock = 0x0,
     LockNV = 0x0,
     s00 = 0x0,
@@ -16736,7 +17030,8 @@ pub struct DISPATCHER_HEADER_1809_x64_u00_s00 {
     pub Reserved1: u8,
 }
 
-runtime::layout!(struct DISPATCHER_HEADER_1809_x64_u00_s00, 0x4, 1, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct DISPATCHER_HEADER_1809_x64_u00_s00, 0x4, 1, [
     Type = 0x0,
     Signalling = 0x1,
     Size = 0x2,
@@ -16759,7 +17054,8 @@ pub struct DISPATCHER_HEADER_1809_x64_u00_s00_2 {
     pub u03: DISPATCHER_HEADER_1809_x64_u00_s00_2_u03,
 }
 
-runtime::layout!(struct DISPATCHER_HEADER_1809_x64_u00_s00_2, 0x4, 1, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct DISPATCHER_HEADER_1809_x64_u00_s00_2, 0x4, 1, [
     TimerType = 0x0,
     u01 = 0x1,
     Hand = 0x2,
@@ -16778,7 +17074,8 @@ pub union DISPATCHER_HEADER_1809_x64_u00_s00_2_u01 {
     pub s00: DISPATCHER_HEADER_1809_x64_u00_s00_2_u01_s00,
 }
 
-runtime::layout!(union DISPATCHER_HEADER_1809_x64_u00_s00_2_u01, 0x1, 1, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe union DISPATCHER_HEADER_1809_x64_u00_s00_2_u01, 0x1, 1, [
     TimerControlFlags = 0x0,
     s00 = 0x0,
 ]);
@@ -16793,7 +17090,8 @@ pub struct DISPATCHER_HEADER_1809_x64_u00_s00_2_u01_s00 {
     pub bits00: u8,
 }
 
-runtime::layout!(struct DISPATCHER_HEADER_1809_x64_u00_s00_2_u01_s00, 0x1, 1, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct DISPATCHER_HEADER_1809_x64_u00_s00_2_u01_s00, 0x1, 1, [
     bits00 = 0x0,
 ]);
 
@@ -16809,7 +17107,8 @@ pub union DISPATCHER_HEADER_1809_x64_u00_s00_2_u03 {
     pub s00: DISPATCHER_HEADER_1809_x64_u00_s00_2_u03_s00,
 }
 
-runtime::layout!(union DISPATCHER_HEADER_1809_x64_u00_s00_2_u03, 0x1, 1, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe union DISPATCHER_HEADER_1809_x64_u00_s00_2_u03, 0x1, 1, [
     TimerMiscFlags = 0x0,
     s00 = 0x0,
 ]);
@@ -16824,7 +17123,8 @@ pub struct DISPATCHER_HEADER_1809_x64_u00_s00_2_u03_s00 {
     pub bits00: u8,
 }
 
-runtime::layout!(struct DISPATCHER_HEADER_1809_x64_u00_s00_2_u03_s00, 0x1, 1, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct DISPATCHER_HEADER_1809_x64_u00_s00_2_u03_s00, 0x1, 1, [
     bits00 = 0x0,
 ]);
 
@@ -16844,7 +17144,8 @@ pub struct DISPATCHER_HEADER_1809_x64_u00_s00_3 {
     pub Timer2RelativeId: u8,
 }
 
-runtime::layout!(struct DISPATCHER_HEADER_1809_x64_u00_s00_3, 0x4, 1, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct DISPATCHER_HEADER_1809_x64_u00_s00_3, 0x4, 1, [
     Timer2Type = 0x0,
     u01 = 0x1,
     Timer2ComponentId = 0x2,
@@ -16863,7 +17164,8 @@ pub union DISPATCHER_HEADER_1809_x64_u00_s00_3_u01 {
     pub s00: DISPATCHER_HEADER_1809_x64_u00_s00_3_u01_s00,
 }
 
-runtime::layout!(union DISPATCHER_HEADER_1809_x64_u00_s00_3_u01, 0x1, 1, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe union DISPATCHER_HEADER_1809_x64_u00_s00_3_u01, 0x1, 1, [
     Timer2Flags = 0x0,
     s00 = 0x0,
 ]);
@@ -16878,7 +17180,8 @@ pub struct DISPATCHER_HEADER_1809_x64_u00_s00_3_u01_s00 {
     pub bits00: u8,
 }
 
-runtime::layout!(struct DISPATCHER_HEADER_1809_x64_u00_s00_3_u01_s00, 0x1, 1, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct DISPATCHER_HEADER_1809_x64_u00_s00_3_u01_s00, 0x1, 1, [
     bits00 = 0x0,
 ]);
 
@@ -16898,7 +17201,8 @@ pub struct DISPATCHER_HEADER_1809_x64_u00_s00_4 {
     pub QueueReserved: u8,
 }
 
-runtime::layout!(struct DISPATCHER_HEADER_1809_x64_u00_s00_4, 0x4, 1, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct DISPATCHER_HEADER_1809_x64_u00_s00_4, 0x4, 1, [
     QueueType = 0x0,
     u01 = 0x1,
     QueueSize = 0x2,
@@ -16917,7 +17221,8 @@ pub union DISPATCHER_HEADER_1809_x64_u00_s00_4_u01 {
     pub s00: DISPATCHER_HEADER_1809_x64_u00_s00_4_u01_s00,
 }
 
-runtime::layout!(union DISPATCHER_HEADER_1809_x64_u00_s00_4_u01, 0x1, 1, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe union DISPATCHER_HEADER_1809_x64_u00_s00_4_u01, 0x1, 1, [
     QueueControlFlags = 0x0,
     s00 = 0x0,
 ]);
@@ -16932,7 +17237,8 @@ pub struct DISPATCHER_HEADER_1809_x64_u00_s00_4_u01_s00 {
     pub bits00: u8,
 }
 
-runtime::layout!(struct DISPATCHER_HEADER_1809_x64_u00_s00_4_u01_s00, 0x1, 1, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct DISPATCHER_HEADER_1809_x64_u00_s00_4_u01_s00, 0x1, 1, [
     bits00 = 0x0,
 ]);
 
@@ -16952,7 +17258,8 @@ pub struct DISPATCHER_HEADER_1809_x64_u00_s00_5 {
     pub u03: DISPATCHER_HEADER_1809_x64_u00_s00_5_u03,
 }
 
-runtime::layout!(struct DISPATCHER_HEADER_1809_x64_u00_s00_5, 0x4, 1, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct DISPATCHER_HEADER_1809_x64_u00_s00_5, 0x4, 1, [
     ThreadType = 0x0,
     ThreadReserved = 0x1,
     u02 = 0x2,
@@ -16971,7 +17278,8 @@ pub union DISPATCHER_HEADER_1809_x64_u00_s00_5_u02 {
     pub s00: DISPATCHER_HEADER_1809_x64_u00_s00_5_u02_s00,
 }
 
-runtime::layout!(union DISPATCHER_HEADER_1809_x64_u00_s00_5_u02, 0x1, 1, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe union DISPATCHER_HEADER_1809_x64_u00_s00_5_u02, 0x1, 1, [
     ThreadControlFlags = 0x0,
     s00 = 0x0,
 ]);
@@ -16986,7 +17294,8 @@ pub struct DISPATCHER_HEADER_1809_x64_u00_s00_5_u02_s00 {
     pub bits00: u8,
 }
 
-runtime::layout!(struct DISPATCHER_HEADER_1809_x64_u00_s00_5_u02_s00, 0x1, 1, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct DISPATCHER_HEADER_1809_x64_u00_s00_5_u02_s00, 0x1, 1, [
     bits00 = 0x0,
 ]);
 
@@ -17002,7 +17311,8 @@ pub union DISPATCHER_HEADER_1809_x64_u00_s00_5_u03 {
     pub s00: DISPATCHER_HEADER_1809_x64_u00_s00_5_u03_s00,
 }
 
-runtime::layout!(union DISPATCHER_HEADER_1809_x64_u00_s00_5_u03, 0x1, 1, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe union DISPATCHER_HEADER_1809_x64_u00_s00_5_u03, 0x1, 1, [
     DebugActive = 0x0,
     s00 = 0x0,
 ]);
@@ -17017,7 +17327,8 @@ pub struct DISPATCHER_HEADER_1809_x64_u00_s00_5_u03_s00 {
     pub bits00: u8,
 }
 
-runtime::layout!(struct DISPATCHER_HEADER_1809_x64_u00_s00_5_u03_s00, 0x1, 1, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct DISPATCHER_HEADER_1809_x64_u00_s00_5_u03_s00, 0x1, 1, [
     bits00 = 0x0,
 ]);
 
@@ -17037,7 +17348,8 @@ pub struct DISPATCHER_HEADER_1809_x64_u00_s00_6 {
     pub MutantReserved: u8,
 }
 
-runtime::layout!(struct DISPATCHER_HEADER_1809_x64_u00_s00_6, 0x4, 1, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct DISPATCHER_HEADER_1809_x64_u00_s00_6, 0x4, 1, [
     MutantType = 0x0,
     MutantSize = 0x1,
     DpcActive = 0x2,
@@ -17062,7 +17374,8 @@ pub struct DISPATCHER_HEADER_2004_x64 {
     pub WaitListHead: LIST_ENTRY_5_2_3790_sp1_x64,
 }
 
-runtime::layout!(struct DISPATCHER_HEADER_2004_x64, 0x18, 8, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct DISPATCHER_HEADER_2004_x64, 0x18, 8, [
     u00 = 0x0,
     SignalState = 0x4,
     WaitListHead = 0x8,
@@ -17845,7 +18158,8 @@ pub union DISPATCHER_HEADER_2004_x64_u00 {
     pub s00_6: DISPATCHER_HEADER_2004_x64_u00_s00_6,
 }
 
-runtime::layout!(union DISPATCHER_HEADER_2004_x64_u00, 0x4, 4, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe union DISPATCHER_HEADER_2004_x64_u00, 0x4, 4, [
     Lock = 0x0,
     LockNV = 0x0,
     s00 = 0x0,
@@ -17872,7 +18186,8 @@ pub struct DISPATCHER_HEADER_2004_x64_u00_s00 {
     pub Reserved1: u8,
 }
 
-runtime::layout!(struct DISPATCHER_HEADER_2004_x64_u00_s00, 0x4, 1, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct DISPATCHER_HEADER_2004_x64_u00_s00, 0x4, 1, [
     Type = 0x0,
     Signalling = 0x1,
     Size = 0x2,
@@ -17895,7 +18210,8 @@ pub struct DISPATCHER_HEADER_2004_x64_u00_s00_2 {
     pub u03: DISPATCHER_HEADER_2004_x64_u00_s00_2_u03,
 }
 
-runtime::layout!(struct DISPATCHER_HEADER_2004_x64_u00_s00_2, 0x4, 1, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct DISPATCHER_HEADER_2004_x64_u00_s00_2, 0x4, 1, [
     TimerType = 0x0,
     u01 = 0x1,
     Hand = 0x2,
@@ -17914,7 +18230,8 @@ pub union DISPATCHER_HEADER_2004_x64_u00_s00_2_u01 {
     pub s00: DISPATCHER_HEADER_2004_x64_u00_s00_2_u01_s00,
 }
 
-runtime::layout!(union DISPATCHER_HEADER_2004_x64_u00_s00_2_u01, 0x1, 1, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe union DISPATCHER_HEADER_2004_x64_u00_s00_2_u01, 0x1, 1, [
     TimerControlFlags = 0x0,
     s00 = 0x0,
 ]);
@@ -17929,7 +18246,8 @@ pub struct DISPATCHER_HEADER_2004_x64_u00_s00_2_u01_s00 {
     pub bits00: u8,
 }
 
-runtime::layout!(struct DISPATCHER_HEADER_2004_x64_u00_s00_2_u01_s00, 0x1, 1, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct DISPATCHER_HEADER_2004_x64_u00_s00_2_u01_s00, 0x1, 1, [
     bits00 = 0x0,
 ]);
 
@@ -17945,7 +18263,8 @@ pub union DISPATCHER_HEADER_2004_x64_u00_s00_2_u03 {
     pub s00: DISPATCHER_HEADER_2004_x64_u00_s00_2_u03_s00,
 }
 
-runtime::layout!(union DISPATCHER_HEADER_2004_x64_u00_s00_2_u03, 0x1, 1, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe union DISPATCHER_HEADER_2004_x64_u00_s00_2_u03, 0x1, 1, [
     TimerMiscFlags = 0x0,
     s00 = 0x0,
 ]);
@@ -17960,7 +18279,8 @@ pub struct DISPATCHER_HEADER_2004_x64_u00_s00_2_u03_s00 {
     pub bits00: u8,
 }
 
-runtime::layout!(struct DISPATCHER_HEADER_2004_x64_u00_s00_2_u03_s00, 0x1, 1, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct DISPATCHER_HEADER_2004_x64_u00_s00_2_u03_s00, 0x1, 1, [
     bits00 = 0x0,
 ]);
 
@@ -17980,7 +18300,8 @@ pub struct DISPATCHER_HEADER_2004_x64_u00_s00_3 {
     pub Timer2RelativeId: u8,
 }
 
-runtime::layout!(struct DISPATCHER_HEADER_2004_x64_u00_s00_3, 0x4, 1, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct DISPATCHER_HEADER_2004_x64_u00_s00_3, 0x4, 1, [
     Timer2Type = 0x0,
     u01 = 0x1,
     Timer2ComponentId = 0x2,
@@ -17999,7 +18320,8 @@ pub union DISPATCHER_HEADER_2004_x64_u00_s00_3_u01 {
     pub s00: DISPATCHER_HEADER_2004_x64_u00_s00_3_u01_s00,
 }
 
-runtime::layout!(union DISPATCHER_HEADER_2004_x64_u00_s00_3_u01, 0x1, 1, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe union DISPATCHER_HEADER_2004_x64_u00_s00_3_u01, 0x1, 1, [
     Timer2Flags = 0x0,
     s00 = 0x0,
 ]);
@@ -18014,7 +18336,8 @@ pub struct DISPATCHER_HEADER_2004_x64_u00_s00_3_u01_s00 {
     pub bits00: u8,
 }
 
-runtime::layout!(struct DISPATCHER_HEADER_2004_x64_u00_s00_3_u01_s00, 0x1, 1, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct DISPATCHER_HEADER_2004_x64_u00_s00_3_u01_s00, 0x1, 1, [
     bits00 = 0x0,
 ]);
 
@@ -18034,7 +18357,8 @@ pub struct DISPATCHER_HEADER_2004_x64_u00_s00_4 {
     pub QueueReserved: u8,
 }
 
-runtime::layout!(struct DISPATCHER_HEADER_2004_x64_u00_s00_4, 0x4, 1, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct DISPATCHER_HEADER_2004_x64_u00_s00_4, 0x4, 1, [
     QueueType = 0x0,
     u01 = 0x1,
     QueueSize = 0x2,
@@ -18053,7 +18377,8 @@ pub union DISPATCHER_HEADER_2004_x64_u00_s00_4_u01 {
     pub s00: DISPATCHER_HEADER_2004_x64_u00_s00_4_u01_s00,
 }
 
-runtime::layout!(union DISPATCHER_HEADER_2004_x64_u00_s00_4_u01, 0x1, 1, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe union DISPATCHER_HEADER_2004_x64_u00_s00_4_u01, 0x1, 1, [
     QueueControlFlags = 0x0,
     s00 = 0x0,
 ]);
@@ -18068,7 +18393,8 @@ pub struct DISPATCHER_HEADER_2004_x64_u00_s00_4_u01_s00 {
     pub bits00: u8,
 }
 
-runtime::layout!(struct DISPATCHER_HEADER_2004_x64_u00_s00_4_u01_s00, 0x1, 1, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct DISPATCHER_HEADER_2004_x64_u00_s00_4_u01_s00, 0x1, 1, [
     bits00 = 0x0,
 ]);
 
@@ -18088,7 +18414,8 @@ pub struct DISPATCHER_HEADER_2004_x64_u00_s00_5 {
     pub u03: DISPATCHER_HEADER_2004_x64_u00_s00_5_u03,
 }
 
-runtime::layout!(struct DISPATCHER_HEADER_2004_x64_u00_s00_5, 0x4, 1, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct DISPATCHER_HEADER_2004_x64_u00_s00_5, 0x4, 1, [
     ThreadType = 0x0,
     ThreadReserved = 0x1,
     u02 = 0x2,
@@ -18107,7 +18434,8 @@ pub union DISPATCHER_HEADER_2004_x64_u00_s00_5_u02 {
     pub s00: DISPATCHER_HEADER_2004_x64_u00_s00_5_u02_s00,
 }
 
-runtime::layout!(union DISPATCHER_HEADER_2004_x64_u00_s00_5_u02, 0x1, 1, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe union DISPATCHER_HEADER_2004_x64_u00_s00_5_u02, 0x1, 1, [
     ThreadControlFlags = 0x0,
     s00 = 0x0,
 ]);
@@ -18122,7 +18450,8 @@ pub struct DISPATCHER_HEADER_2004_x64_u00_s00_5_u02_s00 {
     pub bits00: u8,
 }
 
-runtime::layout!(struct DISPATCHER_HEADER_2004_x64_u00_s00_5_u02_s00, 0x1, 1, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct DISPATCHER_HEADER_2004_x64_u00_s00_5_u02_s00, 0x1, 1, [
     bits00 = 0x0,
 ]);
 
@@ -18138,7 +18467,8 @@ pub union DISPATCHER_HEADER_2004_x64_u00_s00_5_u03 {
     pub s00: DISPATCHER_HEADER_2004_x64_u00_s00_5_u03_s00,
 }
 
-runtime::layout!(union DISPATCHER_HEADER_2004_x64_u00_s00_5_u03, 0x1, 1, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe union DISPATCHER_HEADER_2004_x64_u00_s00_5_u03, 0x1, 1, [
     DebugActive = 0x0,
     s00 = 0x0,
 ]);
@@ -18153,7 +18483,8 @@ pub struct DISPATCHER_HEADER_2004_x64_u00_s00_5_u03_s00 {
     pub bits00: u8,
 }
 
-runtime::layout!(struct DISPATCHER_HEADER_2004_x64_u00_s00_5_u03_s00, 0x1, 1, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct DISPATCHER_HEADER_2004_x64_u00_s00_5_u03_s00, 0x1, 1, [
     bits00 = 0x0,
 ]);
 
@@ -18173,7 +18504,8 @@ pub struct DISPATCHER_HEADER_2004_x64_u00_s00_6 {
     pub MutantReserved: u8,
 }
 
-runtime::layout!(struct DISPATCHER_HEADER_2004_x64_u00_s00_6, 0x4, 1, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct DISPATCHER_HEADER_2004_x64_u00_s00_6, 0x4, 1, [
     MutantType = 0x0,
     MutantSize = 0x1,
     DpcActive = 0x2,

@@ -17,7 +17,8 @@ pub struct ETW_APC_ENTRY_1709_x86 {
     pub u00: ETW_APC_ENTRY_1709_x86_u00,
 }
 
-runtime::layout!(struct ETW_APC_ENTRY_1709_x86, 0x30, 4, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct ETW_APC_ENTRY_1709_x86, 0x30, 4, [
     u00 = 0x0,
 ]);
 
@@ -69,7 +70,8 @@ pub union ETW_APC_ENTRY_1709_x86_u00 {
     pub Apc: KAPC_6_2_x86,
 }
 
-runtime::layout!(union ETW_APC_ENTRY_1709_x86_u00, 0x30, 4, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe union ETW_APC_ENTRY_1709_x86_u00, 0x30, 4, [
     SListEntry = 0x0,
     Apc = 0x0,
 ]);
@@ -88,7 +90,8 @@ pub struct ETW_APC_ENTRY_1709_x64 {
     pub u00: ETW_APC_ENTRY_1709_x64_u00,
 }
 
-runtime::layout!(struct ETW_APC_ENTRY_1709_x64, 0x60, 16, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct ETW_APC_ENTRY_1709_x64, 0x60, 16, [
     u00 = 0x0,
 ]);
 
@@ -140,7 +143,8 @@ pub union ETW_APC_ENTRY_1709_x64_u00 {
     pub Apc: runtime::Bytes<KAPC_6_2_x64, 96>,
 }
 
-runtime::layout!(union ETW_APC_ENTRY_1709_x64_u00, 0x60, 16, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe union ETW_APC_ENTRY_1709_x64_u00, 0x60, 16, [
     SListEntry = 0x0,
     Apc = 0x0,
 ]);

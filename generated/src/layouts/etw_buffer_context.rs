@@ -21,7 +21,8 @@ pub struct ETW_BUFFER_CONTEXT_early_6_0 {
     pub LoggerId: u16,
 }
 
-runtime::layout!(struct ETW_BUFFER_CONTEXT_early_6_0, 0x4, 2, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct ETW_BUFFER_CONTEXT_early_6_0, 0x4, 2, [
     ProcessorNumber = 0x0,
     Alignment = 0x1,
     LoggerId = 0x2,
@@ -54,7 +55,8 @@ pub struct ETW_BUFFER_CONTEXT_6_1_7601_24000 {
     pub LoggerId: u16,
 }
 
-runtime::layout!(struct ETW_BUFFER_CONTEXT_6_1_7601_24000, 0x4, 2, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct ETW_BUFFER_CONTEXT_6_1_7601_24000, 0x4, 2, [
     u00 = 0x0,
     LoggerId = 0x2,
 ]);
@@ -125,7 +127,8 @@ pub union ETW_BUFFER_CONTEXT_6_1_7601_24000_u00 {
     pub ProcessorIndex: u16,
 }
 
-runtime::layout!(union ETW_BUFFER_CONTEXT_6_1_7601_24000_u00, 0x2, 2, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe union ETW_BUFFER_CONTEXT_6_1_7601_24000_u00, 0x2, 2, [
     s00 = 0x0,
     ProcessorIndex = 0x0,
 ]);
@@ -142,7 +145,8 @@ pub struct ETW_BUFFER_CONTEXT_6_1_7601_24000_u00_s00 {
     pub Alignment: u8,
 }
 
-runtime::layout!(struct ETW_BUFFER_CONTEXT_6_1_7601_24000_u00_s00, 0x2, 1, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct ETW_BUFFER_CONTEXT_6_1_7601_24000_u00_s00, 0x2, 1, [
     ProcessorNumber = 0x0,
     Alignment = 0x1,
 ]);

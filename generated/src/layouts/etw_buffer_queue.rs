@@ -21,7 +21,8 @@ pub struct ETW_BUFFER_QUEUE_6_1_x86 {
     pub QueueEntry: SINGLE_LIST_ENTRY_5_0_x86,
 }
 
-runtime::layout!(struct ETW_BUFFER_QUEUE_6_1_x86, 0xc, 4, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct ETW_BUFFER_QUEUE_6_1_x86, 0xc, 4, [
     QueueHead = 0x0,
     QueueTail = 0x4,
     QueueEntry = 0x8,
@@ -56,7 +57,8 @@ pub struct ETW_BUFFER_QUEUE_6_1_x64 {
     pub QueueEntry: SINGLE_LIST_ENTRY_5_2_3790_sp1_x64,
 }
 
-runtime::layout!(struct ETW_BUFFER_QUEUE_6_1_x64, 0x18, 8, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct ETW_BUFFER_QUEUE_6_1_x64, 0x18, 8, [
     QueueHead = 0x0,
     QueueTail = 0x8,
     QueueEntry = 0x10,
@@ -89,7 +91,8 @@ pub struct ETW_BUFFER_QUEUE_1607_x86 {
     pub QueueEntry: SINGLE_LIST_ENTRY_5_0_x86,
 }
 
-runtime::layout!(struct ETW_BUFFER_QUEUE_1607_x86, 0x8, 4, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct ETW_BUFFER_QUEUE_1607_x86, 0x8, 4, [
     QueueTail = 0x0,
     QueueEntry = 0x4,
 ]);
@@ -120,7 +123,8 @@ pub struct ETW_BUFFER_QUEUE_1607_x64 {
     pub QueueEntry: SINGLE_LIST_ENTRY_5_2_3790_sp1_x64,
 }
 
-runtime::layout!(struct ETW_BUFFER_QUEUE_1607_x64, 0x10, 8, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct ETW_BUFFER_QUEUE_1607_x64, 0x10, 8, [
     QueueTail = 0x0,
     QueueEntry = 0x8,
 ]);

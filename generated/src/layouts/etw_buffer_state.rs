@@ -30,6 +30,7 @@ impl ETW_BUFFER_STATE_early_6_0 {
 runtime::values!(value ETW_BUFFER_STATE_early_6_0, Values {
     name: "ETW_BUFFER_STATE",
     flags: false,
+    signed: true,
     constants: &[
         ("EtwBufferStateFree", 0x0),
         ("EtwBufferStateGeneralLogging", 0x1),
@@ -70,6 +71,7 @@ impl ETW_BUFFER_STATE_1607 {
 runtime::values!(value ETW_BUFFER_STATE_1607, Values {
     name: "ETW_BUFFER_STATE",
     flags: false,
+    signed: true,
     constants: &[
         ("EtwBufferStateFree", 0x0),
         ("EtwBufferStateGeneralLogging", 0x1),

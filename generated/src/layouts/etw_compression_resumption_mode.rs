@@ -24,6 +24,7 @@ impl ETW_COMPRESSION_RESUMPTION_MODE_1607 {
 runtime::values!(value ETW_COMPRESSION_RESUMPTION_MODE_1607, Values {
     name: "ETW_COMPRESSION_RESUMPTION_MODE",
     flags: false,
+    signed: true,
     constants: &[
         ("EtwCompressionModeRestart", 0x0),
         ("EtwCompressionModeNoDisable", 0x1),

@@ -17,7 +17,8 @@ pub struct ETW_KERNEL_HEADER_EXTENSION_5_2 {
     pub GroupMasks: PERFINFO_GROUPMASK_5_2,
 }
 
-runtime::layout!(struct ETW_KERNEL_HEADER_EXTENSION_5_2, 0x20, 4, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct ETW_KERNEL_HEADER_EXTENSION_5_2, 0x20, 4, [
     GroupMasks = 0x0,
 ]);
 
@@ -46,7 +47,8 @@ pub struct ETW_KERNEL_HEADER_EXTENSION_early_6_0 {
     pub Version: u32,
 }
 
-runtime::layout!(struct ETW_KERNEL_HEADER_EXTENSION_early_6_0, 0x24, 4, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct ETW_KERNEL_HEADER_EXTENSION_early_6_0, 0x24, 4, [
     GroupMasks = 0x0,
     Version = 0x20,
 ]);

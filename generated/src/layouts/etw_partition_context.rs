@@ -17,7 +17,8 @@ pub struct ETW_PARTITION_CONTEXT_2004_x86 {
     pub Partition: runtime::Ptr32,
 }
 
-runtime::layout!(struct ETW_PARTITION_CONTEXT_2004_x86, 0x4, 4, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct ETW_PARTITION_CONTEXT_2004_x86, 0x4, 4, [
     Partition = 0x0,
 ]);
 
@@ -44,7 +45,8 @@ pub struct ETW_PARTITION_CONTEXT_2004_x64 {
     pub Partition: runtime::Ptr64,
 }
 
-runtime::layout!(struct ETW_PARTITION_CONTEXT_2004_x64, 0x8, 8, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct ETW_PARTITION_CONTEXT_2004_x64, 0x8, 8, [
     Partition = 0x0,
 ]);
 

@@ -22,6 +22,7 @@ impl ETW_PERIODIC_TIMER_STATE_1703 {
 runtime::values!(value ETW_PERIODIC_TIMER_STATE_1703, Values {
     name: "ETW_PERIODIC_TIMER_STATE",
     flags: false,
+    signed: true,
     constants: &[
         ("EtwpPeriodicTimerUnset", 0x0),
         ("EtwpPeriodicTimerSet", 0x1),

@@ -19,7 +19,8 @@ pub struct ETW_REF_CLOCK_early_6_0 {
     pub StartPerfClock: LARGE_INTEGER_5_0,
 }
 
-runtime::layout!(struct ETW_REF_CLOCK_early_6_0, 0x10, 8, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct ETW_REF_CLOCK_early_6_0, 0x10, 8, [
     StartTime = 0x0,
     StartPerfClock = 0x8,
 ]);

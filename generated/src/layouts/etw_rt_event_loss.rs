@@ -28,6 +28,7 @@ impl ETW_RT_EVENT_LOSS_early_6_0 {
 runtime::values!(value ETW_RT_EVENT_LOSS_early_6_0, Values {
     name: "ETW_RT_EVENT_LOSS",
     flags: false,
+    signed: true,
     constants: &[
         ("EtwRtEventNoLoss", 0x0),
         ("EtwRtEventLost", 0x1),

@@ -35,7 +35,8 @@ pub struct ETW_STACK_TRACE_BLOCK_1709_x86 {
     pub MaxApcCount: i32,
 }
 
-runtime::layout!(struct ETW_STACK_TRACE_BLOCK_1709_x86, 0x288, 8, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct ETW_STACK_TRACE_BLOCK_1709_x86, 0x288, 8, [
     Flags = 0x0,
     _padding04 = 0x4,
     RelatedTimestamp = 0x8,
@@ -98,7 +99,8 @@ pub struct ETW_STACK_TRACE_BLOCK_1709_x64 {
     pub _padding4F8: [u8; 8],
 }
 
-runtime::layout!(struct ETW_STACK_TRACE_BLOCK_1709_x64, 0x500, 16, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct ETW_STACK_TRACE_BLOCK_1709_x64, 0x500, 16, [
     Flags = 0x0,
     _padding04 = 0x4,
     RelatedTimestamp = 0x8,
@@ -162,7 +164,8 @@ pub struct ETW_STACK_TRACE_BLOCK_1803_x86 {
     pub _padding4C: [u8; 4],
 }
 
-runtime::layout!(struct ETW_STACK_TRACE_BLOCK_1803_x86, 0x50, 8, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct ETW_STACK_TRACE_BLOCK_1803_x86, 0x50, 8, [
     RelatedTimestamp = 0x0,
     Thread = 0x8,
     StackWalkDpc = 0xc,
@@ -225,7 +228,8 @@ pub struct ETW_STACK_TRACE_BLOCK_1803_x64 {
     pub _padding78: [u8; 8],
 }
 
-runtime::layout!(struct ETW_STACK_TRACE_BLOCK_1803_x64, 0x80, 16, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct ETW_STACK_TRACE_BLOCK_1803_x64, 0x80, 16, [
     RelatedTimestamp = 0x0,
     Thread = 0x8,
     StackWalkDpc = 0x10,

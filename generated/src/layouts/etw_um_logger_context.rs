@@ -93,7 +93,8 @@ pub struct ETW_UM_LOGGER_CONTEXT_5_0_x86 {
     pub _paddingCC: [u8; 4],
 }
 
-runtime::layout!(struct ETW_UM_LOGGER_CONTEXT_5_0_x86, 0xd0, 8, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct ETW_UM_LOGGER_CONTEXT_5_0_x86, 0xd0, 8, [
     StartTime = 0x0,
     LogFileHandle = 0x8,
     Unaccounted0 = 0xc,
@@ -274,7 +275,8 @@ pub struct ETW_UM_LOGGER_CONTEXT_5_1_x86 {
     pub TraceBuffers: runtime::Ptr32,
 }
 
-runtime::layout!(struct ETW_UM_LOGGER_CONTEXT_5_1_x86, 0xd8, 8, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct ETW_UM_LOGGER_CONTEXT_5_1_x86, 0xd8, 8, [
     StartTime = 0x0,
     LogFileHandle = 0x8,
     Unaccounted0 = 0xc,
@@ -461,7 +463,8 @@ pub struct ETW_UM_LOGGER_CONTEXT_5_2_3790_sp1_x64 {
     pub TraceBuffers: runtime::Ptr64,
 }
 
-runtime::layout!(struct ETW_UM_LOGGER_CONTEXT_5_2_3790_sp1_x64, 0x120, 8, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct ETW_UM_LOGGER_CONTEXT_5_2_3790_sp1_x64, 0x120, 8, [
     StartTime = 0x0,
     LogFileHandle = 0x8,
     Unaccounted0 = 0x10,
@@ -654,7 +657,8 @@ pub struct ETW_UM_LOGGER_CONTEXT_early_6_0_x86 {
     pub _paddingF4: [u8; 4],
 }
 
-runtime::layout!(struct ETW_UM_LOGGER_CONTEXT_early_6_0_x86, 0xf8, 8, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct ETW_UM_LOGGER_CONTEXT_early_6_0_x86, 0xf8, 8, [
     StartTime = 0x0,
     LogFileHandle = 0x8,
     Unaccounted0 = 0xc,
@@ -854,7 +858,8 @@ pub struct ETW_UM_LOGGER_CONTEXT_early_6_0_x64 {
     pub TraceBuffers: runtime::Ptr64,
 }
 
-runtime::layout!(struct ETW_UM_LOGGER_CONTEXT_early_6_0_x64, 0x150, 8, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct ETW_UM_LOGGER_CONTEXT_early_6_0_x64, 0x150, 8, [
     StartTime = 0x0,
     LogFileHandle = 0x8,
     Unaccounted0 = 0x10,
@@ -1059,7 +1064,8 @@ pub struct ETW_UM_LOGGER_CONTEXT_6_1_x86 {
     pub ProcessorBuffers: [runtime::Ptr32; 1],
 }
 
-runtime::layout!(struct ETW_UM_LOGGER_CONTEXT_6_1_x86, 0x120, 8, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct ETW_UM_LOGGER_CONTEXT_6_1_x86, 0x120, 8, [
     ReferenceTime = 0x0,
     ClockType = 0x10,
     LoggerId = 0x14,
@@ -1186,7 +1192,8 @@ pub union ETW_UM_LOGGER_CONTEXT_6_1_x86_uD4 {
     pub RequestFlag: u32,
 }
 
-runtime::layout!(union ETW_UM_LOGGER_CONTEXT_6_1_x86_uD4, 0x4, 4, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe union ETW_UM_LOGGER_CONTEXT_6_1_x86_uD4, 0x4, 4, [
     RequestFlag = 0x0,
 ]);
 
@@ -1300,7 +1307,8 @@ pub struct ETW_UM_LOGGER_CONTEXT_6_1_x64 {
     pub ProcessorBuffers: [runtime::Ptr64; 1],
 }
 
-runtime::layout!(struct ETW_UM_LOGGER_CONTEXT_6_1_x64, 0x1a0, 8, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct ETW_UM_LOGGER_CONTEXT_6_1_x64, 0x1a0, 8, [
     ReferenceTime = 0x0,
     ClockType = 0x10,
     LoggerId = 0x14,
@@ -1429,7 +1437,8 @@ pub union ETW_UM_LOGGER_CONTEXT_6_1_x64_u144 {
     pub RequestFlag: u32,
 }
 
-runtime::layout!(union ETW_UM_LOGGER_CONTEXT_6_1_x64_u144, 0x4, 4, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe union ETW_UM_LOGGER_CONTEXT_6_1_x64_u144, 0x4, 4, [
     RequestFlag = 0x0,
 ]);
 
@@ -1567,7 +1576,8 @@ pub struct ETW_UM_LOGGER_CONTEXT_6_2_x86 {
     pub ProcessorBuffers: [runtime::Ptr32; 1],
 }
 
-runtime::layout!(struct ETW_UM_LOGGER_CONTEXT_6_2_x86, 0x160, 8, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct ETW_UM_LOGGER_CONTEXT_6_2_x86, 0x160, 8, [
     ReferenceTime = 0x0,
     ClockType = 0x10,
     LoggerId = 0x14,
@@ -1721,7 +1731,8 @@ pub union ETW_UM_LOGGER_CONTEXT_6_2_x86_uE0 {
     pub RequestFlag: u32,
 }
 
-runtime::layout!(union ETW_UM_LOGGER_CONTEXT_6_2_x86_uE0, 0x4, 4, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe union ETW_UM_LOGGER_CONTEXT_6_2_x86_uE0, 0x4, 4, [
     RequestFlag = 0x0,
 ]);
 
@@ -1903,7 +1914,8 @@ pub struct ETW_UM_LOGGER_CONTEXT_6_2_x64 {
     pub ProcessorBuffers: [runtime::Ptr64; 1],
 }
 
-runtime::layout!(struct ETW_UM_LOGGER_CONTEXT_6_2_x64, 0x210, 8, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct ETW_UM_LOGGER_CONTEXT_6_2_x64, 0x210, 8, [
     ReferenceTime = 0x0,
     ClockType = 0x10,
     LoggerId = 0x14,
@@ -2062,7 +2074,8 @@ pub union ETW_UM_LOGGER_CONTEXT_6_2_x64_u154 {
     pub RequestFlag: u32,
 }
 
-runtime::layout!(union ETW_UM_LOGGER_CONTEXT_6_2_x64_u154, 0x4, 4, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe union ETW_UM_LOGGER_CONTEXT_6_2_x64_u154, 0x4, 4, [
     RequestFlag = 0x0,
 ]);
 
@@ -2206,7 +2219,8 @@ pub struct ETW_UM_LOGGER_CONTEXT_6_3_x86 {
     pub ProcessorBuffers: [runtime::Ptr32; 1],
 }
 
-runtime::layout!(struct ETW_UM_LOGGER_CONTEXT_6_3_x86, 0x170, 8, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct ETW_UM_LOGGER_CONTEXT_6_3_x86, 0x170, 8, [
     ReferenceTime = 0x0,
     ClockType = 0x10,
     LoggerId = 0x14,
@@ -2366,7 +2380,8 @@ pub union ETW_UM_LOGGER_CONTEXT_6_3_x86_uE0 {
     pub RequestFlag: u32,
 }
 
-runtime::layout!(union ETW_UM_LOGGER_CONTEXT_6_3_x86_uE0, 0x4, 4, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe union ETW_UM_LOGGER_CONTEXT_6_3_x86_uE0, 0x4, 4, [
     RequestFlag = 0x0,
 ]);
 
@@ -2548,7 +2563,8 @@ pub struct ETW_UM_LOGGER_CONTEXT_6_3_x64 {
     pub ProcessorBuffers: [runtime::Ptr64; 1],
 }
 
-runtime::layout!(struct ETW_UM_LOGGER_CONTEXT_6_3_x64, 0x220, 8, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct ETW_UM_LOGGER_CONTEXT_6_3_x64, 0x220, 8, [
     ReferenceTime = 0x0,
     ClockType = 0x10,
     LoggerId = 0x14,
@@ -2713,7 +2729,8 @@ pub union ETW_UM_LOGGER_CONTEXT_6_3_x64_u154 {
     pub RequestFlag: u32,
 }
 
-runtime::layout!(union ETW_UM_LOGGER_CONTEXT_6_3_x64_u154, 0x4, 4, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe union ETW_UM_LOGGER_CONTEXT_6_3_x64_u154, 0x4, 4, [
     RequestFlag = 0x0,
 ]);
 

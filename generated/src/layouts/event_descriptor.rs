@@ -29,7 +29,8 @@ pub struct EVENT_DESCRIPTOR_early_6_0 {
     pub Keyword: u64,
 }
 
-runtime::layout!(struct EVENT_DESCRIPTOR_early_6_0, 0x10, 8, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct EVENT_DESCRIPTOR_early_6_0, 0x10, 8, [
     Id = 0x0,
     Version = 0x2,
     Channel = 0x3,

@@ -17,7 +17,8 @@ pub struct EVENT_EXTENDED_ITEM_PEBS_INDEX_6_2 {
     pub PebsIndex: u64,
 }
 
-runtime::layout!(struct EVENT_EXTENDED_ITEM_PEBS_INDEX_6_2, 0x8, 8, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct EVENT_EXTENDED_ITEM_PEBS_INDEX_6_2, 0x8, 8, [
     PebsIndex = 0x0,
 ]);
 

@@ -17,7 +17,8 @@ pub struct EVENT_EXTENDED_ITEM_PMC_COUNTERS_6_2 {
     pub Counter: [u64; 1],
 }
 
-runtime::layout!(struct EVENT_EXTENDED_ITEM_PMC_COUNTERS_6_2, 0x8, 8, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct EVENT_EXTENDED_ITEM_PMC_COUNTERS_6_2, 0x8, 8, [
     Counter = 0x0,
 ]);
 

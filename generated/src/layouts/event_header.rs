@@ -37,7 +37,8 @@ pub struct EVENT_HEADER_early_6_0 {
     pub ActivityId: GUID_5_0,
 }
 
-runtime::layout!(struct EVENT_HEADER_early_6_0, 0x50, 8, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct EVENT_HEADER_early_6_0, 0x50, 8, [
     Size = 0x0,
     HeaderType = 0x2,
     Flags = 0x4,
@@ -122,7 +123,8 @@ pub union EVENT_HEADER_early_6_0_u38 {
     pub ProcessorTime: u64,
 }
 
-runtime::layout!(union EVENT_HEADER_early_6_0_u38, 0x8, 8, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe union EVENT_HEADER_early_6_0_u38, 0x8, 8, [
     s00 = 0x0,
     ProcessorTime = 0x0,
 ]);
@@ -139,7 +141,8 @@ pub struct EVENT_HEADER_early_6_0_u38_s00 {
     pub UserTime: u32,
 }
 
-runtime::layout!(struct EVENT_HEADER_early_6_0_u38_s00, 0x8, 4, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct EVENT_HEADER_early_6_0_u38_s00, 0x8, 4, [
     KernelTime = 0x0,
     UserTime = 0x4,
 ]);

@@ -25,7 +25,8 @@ pub struct EVENT_HEADER_EXTENDED_DATA_ITEM_early_6_0 {
     pub DataPtr: u64,
 }
 
-runtime::layout!(struct EVENT_HEADER_EXTENDED_DATA_ITEM_early_6_0, 0x10, 8, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct EVENT_HEADER_EXTENDED_DATA_ITEM_early_6_0, 0x10, 8, [
     Reserved1 = 0x0,
     ExtType = 0x2,
     bits04 = 0x4,

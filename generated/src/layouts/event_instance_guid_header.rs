@@ -37,7 +37,8 @@ pub struct EVENT_INSTANCE_GUID_HEADER_5_2 {
     pub ParentGuid: GUID_5_0,
 }
 
-runtime::layout!(struct EVENT_INSTANCE_GUID_HEADER_5_2, 0x48, 8, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct EVENT_INSTANCE_GUID_HEADER_5_2, 0x48, 8, [
     Size = 0x0,
     u02 = 0x2,
     u04 = 0x4,
@@ -236,7 +237,8 @@ pub union EVENT_INSTANCE_GUID_HEADER_5_2_u02 {
     pub s00: EVENT_INSTANCE_GUID_HEADER_5_2_u02_s00,
 }
 
-runtime::layout!(union EVENT_INSTANCE_GUID_HEADER_5_2_u02, 0x2, 2, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe union EVENT_INSTANCE_GUID_HEADER_5_2_u02, 0x2, 2, [
     FieldTypeFlags = 0x0,
     s00 = 0x0,
 ]);
@@ -253,7 +255,8 @@ pub struct EVENT_INSTANCE_GUID_HEADER_5_2_u02_s00 {
     pub MarkerFlags: u8,
 }
 
-runtime::layout!(struct EVENT_INSTANCE_GUID_HEADER_5_2_u02_s00, 0x2, 1, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct EVENT_INSTANCE_GUID_HEADER_5_2_u02_s00, 0x2, 1, [
     HeaderType = 0x0,
     MarkerFlags = 0x1,
 ]);
@@ -270,7 +273,8 @@ pub union EVENT_INSTANCE_GUID_HEADER_5_2_u04 {
     pub Class: EVENT_INSTANCE_GUID_HEADER_5_2_u04_Class,
 }
 
-runtime::layout!(union EVENT_INSTANCE_GUID_HEADER_5_2_u04, 0x4, 4, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe union EVENT_INSTANCE_GUID_HEADER_5_2_u04, 0x4, 4, [
     Version = 0x0,
     Class = 0x0,
 ]);
@@ -289,7 +293,8 @@ pub struct EVENT_INSTANCE_GUID_HEADER_5_2_u04_Class {
     pub Version: u16,
 }
 
-runtime::layout!(struct EVENT_INSTANCE_GUID_HEADER_5_2_u04_Class, 0x4, 2, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct EVENT_INSTANCE_GUID_HEADER_5_2_u04_Class, 0x4, 2, [
     Type = 0x0,
     Level = 0x1,
     Version = 0x2,
@@ -318,7 +323,8 @@ pub union EVENT_INSTANCE_GUID_HEADER_5_2_u18 {
     pub GuidPtr: runtime::Bytes<u64, 16>,
 }
 
-runtime::layout!(union EVENT_INSTANCE_GUID_HEADER_5_2_u18, 0x10, 8, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe union EVENT_INSTANCE_GUID_HEADER_5_2_u18, 0x10, 8, [
     Guid = 0x0,
     GuidPtr = 0x0,
 ]);
@@ -337,7 +343,8 @@ pub union EVENT_INSTANCE_GUID_HEADER_5_2_u28 {
     pub ProcessorTime: u64,
 }
 
-runtime::layout!(union EVENT_INSTANCE_GUID_HEADER_5_2_u28, 0x8, 8, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe union EVENT_INSTANCE_GUID_HEADER_5_2_u28, 0x8, 8, [
     s00 = 0x0,
     s00_2 = 0x0,
     ProcessorTime = 0x0,
@@ -355,7 +362,8 @@ pub struct EVENT_INSTANCE_GUID_HEADER_5_2_u28_s00 {
     pub Flags: WNODE_FLAG,
 }
 
-runtime::layout!(struct EVENT_INSTANCE_GUID_HEADER_5_2_u28_s00, 0x8, 4, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct EVENT_INSTANCE_GUID_HEADER_5_2_u28_s00, 0x8, 4, [
     ClientContext = 0x0,
     Flags = 0x4,
 ]);
@@ -372,7 +380,8 @@ pub struct EVENT_INSTANCE_GUID_HEADER_5_2_u28_s00_2 {
     pub UserTime: u32,
 }
 
-runtime::layout!(struct EVENT_INSTANCE_GUID_HEADER_5_2_u28_s00_2, 0x8, 4, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct EVENT_INSTANCE_GUID_HEADER_5_2_u28_s00_2, 0x8, 4, [
     KernelTime = 0x0,
     UserTime = 0x4,
 ]);

@@ -37,7 +37,8 @@ pub struct EVENT_INSTANCE_HEADER_5_0_x86 {
     pub ParentRegHandle: u64,
 }
 
-runtime::layout!(struct EVENT_INSTANCE_HEADER_5_0_x86, 0x38, 8, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct EVENT_INSTANCE_HEADER_5_0_x86, 0x38, 8, [
     Size = 0x0,
     HeaderType = 0x2,
     MarkerFlags = 0x3,
@@ -173,7 +174,8 @@ pub union EVENT_INSTANCE_HEADER_5_0_x86_u04 {
     pub Class: EVENT_INSTANCE_HEADER_5_0_x86_u04_Class,
 }
 
-runtime::layout!(union EVENT_INSTANCE_HEADER_5_0_x86_u04, 0x4, 4, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe union EVENT_INSTANCE_HEADER_5_0_x86_u04, 0x4, 4, [
     Version = 0x0,
     Class = 0x0,
 ]);
@@ -192,7 +194,8 @@ pub struct EVENT_INSTANCE_HEADER_5_0_x86_u04_Class {
     pub Version: u16,
 }
 
-runtime::layout!(struct EVENT_INSTANCE_HEADER_5_0_x86_u04_Class, 0x4, 2, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct EVENT_INSTANCE_HEADER_5_0_x86_u04_Class, 0x4, 2, [
     Type = 0x0,
     Level = 0x1,
     Version = 0x2,
@@ -223,7 +226,8 @@ pub union EVENT_INSTANCE_HEADER_5_0_x86_u28 {
     pub ProcessorTime: u64,
 }
 
-runtime::layout!(union EVENT_INSTANCE_HEADER_5_0_x86_u28, 0x8, 8, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe union EVENT_INSTANCE_HEADER_5_0_x86_u28, 0x8, 8, [
     s00 = 0x0,
     s00_2 = 0x0,
     ProcessorTime = 0x0,
@@ -241,7 +245,8 @@ pub struct EVENT_INSTANCE_HEADER_5_0_x86_u28_s00 {
     pub Flags: WNODE_FLAG,
 }
 
-runtime::layout!(struct EVENT_INSTANCE_HEADER_5_0_x86_u28_s00, 0x8, 4, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct EVENT_INSTANCE_HEADER_5_0_x86_u28_s00, 0x8, 4, [
     ClientContext = 0x0,
     Flags = 0x4,
 ]);
@@ -258,7 +263,8 @@ pub struct EVENT_INSTANCE_HEADER_5_0_x86_u28_s00_2 {
     pub UserTime: u32,
 }
 
-runtime::layout!(struct EVENT_INSTANCE_HEADER_5_0_x86_u28_s00_2, 0x8, 4, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct EVENT_INSTANCE_HEADER_5_0_x86_u28_s00_2, 0x8, 4, [
     KernelTime = 0x0,
     UserTime = 0x4,
 ]);
@@ -297,7 +303,8 @@ pub struct EVENT_INSTANCE_HEADER_5_1 {
     pub ParentRegHandle: u64,
 }
 
-runtime::layout!(struct EVENT_INSTANCE_HEADER_5_1, 0x38, 8, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct EVENT_INSTANCE_HEADER_5_1, 0x38, 8, [
     Size = 0x0,
     u02 = 0x2,
     u04 = 0x4,
@@ -471,7 +478,8 @@ pub union EVENT_INSTANCE_HEADER_5_1_u02 {
     pub s00: EVENT_INSTANCE_HEADER_5_1_u02_s00,
 }
 
-runtime::layout!(union EVENT_INSTANCE_HEADER_5_1_u02, 0x2, 2, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe union EVENT_INSTANCE_HEADER_5_1_u02, 0x2, 2, [
     FieldTypeFlags = 0x0,
     s00 = 0x0,
 ]);
@@ -488,7 +496,8 @@ pub struct EVENT_INSTANCE_HEADER_5_1_u02_s00 {
     pub MarkerFlags: u8,
 }
 
-runtime::layout!(struct EVENT_INSTANCE_HEADER_5_1_u02_s00, 0x2, 1, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct EVENT_INSTANCE_HEADER_5_1_u02_s00, 0x2, 1, [
     HeaderType = 0x0,
     MarkerFlags = 0x1,
 ]);
@@ -505,7 +514,8 @@ pub union EVENT_INSTANCE_HEADER_5_1_u04 {
     pub Class: EVENT_INSTANCE_HEADER_5_1_u04_Class,
 }
 
-runtime::layout!(union EVENT_INSTANCE_HEADER_5_1_u04, 0x4, 4, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe union EVENT_INSTANCE_HEADER_5_1_u04, 0x4, 4, [
     Version = 0x0,
     Class = 0x0,
 ]);
@@ -524,7 +534,8 @@ pub struct EVENT_INSTANCE_HEADER_5_1_u04_Class {
     pub Version: u16,
 }
 
-runtime::layout!(struct EVENT_INSTANCE_HEADER_5_1_u04_Class, 0x4, 2, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct EVENT_INSTANCE_HEADER_5_1_u04_Class, 0x4, 2, [
     Type = 0x0,
     Level = 0x1,
     Version = 0x2,
@@ -555,7 +566,8 @@ pub union EVENT_INSTANCE_HEADER_5_1_u28 {
     pub ProcessorTime: u64,
 }
 
-runtime::layout!(union EVENT_INSTANCE_HEADER_5_1_u28, 0x8, 8, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe union EVENT_INSTANCE_HEADER_5_1_u28, 0x8, 8, [
     s00 = 0x0,
     s00_2 = 0x0,
     ProcessorTime = 0x0,
@@ -573,7 +585,8 @@ pub struct EVENT_INSTANCE_HEADER_5_1_u28_s00 {
     pub Flags: WNODE_FLAG,
 }
 
-runtime::layout!(struct EVENT_INSTANCE_HEADER_5_1_u28_s00, 0x8, 4, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct EVENT_INSTANCE_HEADER_5_1_u28_s00, 0x8, 4, [
     ClientContext = 0x0,
     Flags = 0x4,
 ]);
@@ -590,7 +603,8 @@ pub struct EVENT_INSTANCE_HEADER_5_1_u28_s00_2 {
     pub UserTime: u32,
 }
 
-runtime::layout!(struct EVENT_INSTANCE_HEADER_5_1_u28_s00_2, 0x8, 4, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct EVENT_INSTANCE_HEADER_5_1_u28_s00_2, 0x8, 4, [
     KernelTime = 0x0,
     UserTime = 0x4,
 ]);
@@ -629,7 +643,8 @@ pub struct EVENT_INSTANCE_HEADER_early_6_0 {
     pub ParentRegHandle: u64,
 }
 
-runtime::layout!(struct EVENT_INSTANCE_HEADER_early_6_0, 0x38, 8, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct EVENT_INSTANCE_HEADER_early_6_0, 0x38, 8, [
     Size = 0x0,
     u02 = 0x2,
     u04 = 0x4,
@@ -803,7 +818,8 @@ pub union EVENT_INSTANCE_HEADER_early_6_0_u02 {
     pub s00: EVENT_INSTANCE_HEADER_early_6_0_u02_s00,
 }
 
-runtime::layout!(union EVENT_INSTANCE_HEADER_early_6_0_u02, 0x2, 2, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe union EVENT_INSTANCE_HEADER_early_6_0_u02, 0x2, 2, [
     FieldTypeFlags = 0x0,
     s00 = 0x0,
 ]);
@@ -820,7 +836,8 @@ pub struct EVENT_INSTANCE_HEADER_early_6_0_u02_s00 {
     pub MarkerFlags: u8,
 }
 
-runtime::layout!(struct EVENT_INSTANCE_HEADER_early_6_0_u02_s00, 0x2, 1, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct EVENT_INSTANCE_HEADER_early_6_0_u02_s00, 0x2, 1, [
     HeaderType = 0x0,
     MarkerFlags = 0x1,
 ]);
@@ -837,7 +854,8 @@ pub union EVENT_INSTANCE_HEADER_early_6_0_u04 {
     pub Class: EVENT_INSTANCE_HEADER_early_6_0_u04_Class,
 }
 
-runtime::layout!(union EVENT_INSTANCE_HEADER_early_6_0_u04, 0x4, 4, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe union EVENT_INSTANCE_HEADER_early_6_0_u04, 0x4, 4, [
     Version = 0x0,
     Class = 0x0,
 ]);
@@ -856,7 +874,8 @@ pub struct EVENT_INSTANCE_HEADER_early_6_0_u04_Class {
     pub Version: u16,
 }
 
-runtime::layout!(struct EVENT_INSTANCE_HEADER_early_6_0_u04_Class, 0x4, 2, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct EVENT_INSTANCE_HEADER_early_6_0_u04_Class, 0x4, 2, [
     Type = 0x0,
     Level = 0x1,
     Version = 0x2,
@@ -887,7 +906,8 @@ pub union EVENT_INSTANCE_HEADER_early_6_0_u28 {
     pub s00_2: EVENT_INSTANCE_HEADER_early_6_0_u28_s00_2,
 }
 
-runtime::layout!(union EVENT_INSTANCE_HEADER_early_6_0_u28, 0x8, 8, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe union EVENT_INSTANCE_HEADER_early_6_0_u28, 0x8, 8, [
     s00 = 0x0,
     ProcessorTime = 0x0,
     s00_2 = 0x0,
@@ -905,7 +925,8 @@ pub struct EVENT_INSTANCE_HEADER_early_6_0_u28_s00 {
     pub UserTime: u32,
 }
 
-runtime::layout!(struct EVENT_INSTANCE_HEADER_early_6_0_u28_s00, 0x8, 4, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct EVENT_INSTANCE_HEADER_early_6_0_u28_s00, 0x8, 4, [
     KernelTime = 0x0,
     UserTime = 0x4,
 ]);
@@ -922,7 +943,8 @@ pub struct EVENT_INSTANCE_HEADER_early_6_0_u28_s00_2 {
     pub Flags: WNODE_FLAG,
 }
 
-runtime::layout!(struct EVENT_INSTANCE_HEADER_early_6_0_u28_s00_2, 0x8, 4, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct EVENT_INSTANCE_HEADER_early_6_0_u28_s00_2, 0x8, 4, [
     EventId = 0x0,
     Flags = 0x4,
 ]);

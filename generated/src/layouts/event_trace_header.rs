@@ -31,7 +31,8 @@ pub struct EVENT_TRACE_HEADER_5_0_x86 {
     pub u28: EVENT_TRACE_HEADER_5_0_x86_u28,
 }
 
-runtime::layout!(struct EVENT_TRACE_HEADER_5_0_x86, 0x30, 8, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct EVENT_TRACE_HEADER_5_0_x86, 0x30, 8, [
     Size = 0x0,
     HeaderType = 0x2,
     MarkerFlags = 0x3,
@@ -186,7 +187,8 @@ pub union EVENT_TRACE_HEADER_5_0_x86_u04 {
     pub Class: EVENT_TRACE_HEADER_5_0_x86_u04_Class,
 }
 
-runtime::layout!(union EVENT_TRACE_HEADER_5_0_x86_u04, 0x4, 4, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe union EVENT_TRACE_HEADER_5_0_x86_u04, 0x4, 4, [
     Version = 0x0,
     Class = 0x0,
 ]);
@@ -205,7 +207,8 @@ pub struct EVENT_TRACE_HEADER_5_0_x86_u04_Class {
     pub Version: u16,
 }
 
-runtime::layout!(struct EVENT_TRACE_HEADER_5_0_x86_u04_Class, 0x4, 2, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct EVENT_TRACE_HEADER_5_0_x86_u04_Class, 0x4, 2, [
     Type = 0x0,
     Level = 0x1,
     Version = 0x2,
@@ -234,7 +237,8 @@ pub union EVENT_TRACE_HEADER_5_0_x86_u18 {
     pub GuidPtr: runtime::Bytes<u64, 16>,
 }
 
-runtime::layout!(union EVENT_TRACE_HEADER_5_0_x86_u18, 0x10, 8, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe union EVENT_TRACE_HEADER_5_0_x86_u18, 0x10, 8, [
     Guid = 0x0,
     GuidPtr = 0x0,
 ]);
@@ -253,7 +257,8 @@ pub union EVENT_TRACE_HEADER_5_0_x86_u28 {
     pub ProcessorTime: u64,
 }
 
-runtime::layout!(union EVENT_TRACE_HEADER_5_0_x86_u28, 0x8, 8, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe union EVENT_TRACE_HEADER_5_0_x86_u28, 0x8, 8, [
     s00 = 0x0,
     s00_2 = 0x0,
     ProcessorTime = 0x0,
@@ -271,7 +276,8 @@ pub struct EVENT_TRACE_HEADER_5_0_x86_u28_s00 {
     pub Flags: WNODE_FLAG,
 }
 
-runtime::layout!(struct EVENT_TRACE_HEADER_5_0_x86_u28_s00, 0x8, 4, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct EVENT_TRACE_HEADER_5_0_x86_u28_s00, 0x8, 4, [
     ClientContext = 0x0,
     Flags = 0x4,
 ]);
@@ -288,7 +294,8 @@ pub struct EVENT_TRACE_HEADER_5_0_x86_u28_s00_2 {
     pub UserTime: u32,
 }
 
-runtime::layout!(struct EVENT_TRACE_HEADER_5_0_x86_u28_s00_2, 0x8, 4, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct EVENT_TRACE_HEADER_5_0_x86_u28_s00_2, 0x8, 4, [
     KernelTime = 0x0,
     UserTime = 0x4,
 ]);
@@ -321,7 +328,8 @@ pub struct EVENT_TRACE_HEADER_5_1 {
     pub u28: EVENT_TRACE_HEADER_5_1_u28,
 }
 
-runtime::layout!(struct EVENT_TRACE_HEADER_5_1, 0x30, 8, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct EVENT_TRACE_HEADER_5_1, 0x30, 8, [
     Size = 0x0,
     u02 = 0x2,
     u04 = 0x4,
@@ -514,7 +522,8 @@ pub union EVENT_TRACE_HEADER_5_1_u02 {
     pub s00: EVENT_TRACE_HEADER_5_1_u02_s00,
 }
 
-runtime::layout!(union EVENT_TRACE_HEADER_5_1_u02, 0x2, 2, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe union EVENT_TRACE_HEADER_5_1_u02, 0x2, 2, [
     FieldTypeFlags = 0x0,
     s00 = 0x0,
 ]);
@@ -531,7 +540,8 @@ pub struct EVENT_TRACE_HEADER_5_1_u02_s00 {
     pub MarkerFlags: u8,
 }
 
-runtime::layout!(struct EVENT_TRACE_HEADER_5_1_u02_s00, 0x2, 1, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct EVENT_TRACE_HEADER_5_1_u02_s00, 0x2, 1, [
     HeaderType = 0x0,
     MarkerFlags = 0x1,
 ]);
@@ -548,7 +558,8 @@ pub union EVENT_TRACE_HEADER_5_1_u04 {
     pub Class: EVENT_TRACE_HEADER_5_1_u04_Class,
 }
 
-runtime::layout!(union EVENT_TRACE_HEADER_5_1_u04, 0x4, 4, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe union EVENT_TRACE_HEADER_5_1_u04, 0x4, 4, [
     Version = 0x0,
     Class = 0x0,
 ]);
@@ -567,7 +578,8 @@ pub struct EVENT_TRACE_HEADER_5_1_u04_Class {
     pub Version: u16,
 }
 
-runtime::layout!(struct EVENT_TRACE_HEADER_5_1_u04_Class, 0x4, 2, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct EVENT_TRACE_HEADER_5_1_u04_Class, 0x4, 2, [
     Type = 0x0,
     Level = 0x1,
     Version = 0x2,
@@ -596,7 +608,8 @@ pub union EVENT_TRACE_HEADER_5_1_u18 {
     pub GuidPtr: runtime::Bytes<u64, 16>,
 }
 
-runtime::layout!(union EVENT_TRACE_HEADER_5_1_u18, 0x10, 8, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe union EVENT_TRACE_HEADER_5_1_u18, 0x10, 8, [
     Guid = 0x0,
     GuidPtr = 0x0,
 ]);
@@ -615,7 +628,8 @@ pub union EVENT_TRACE_HEADER_5_1_u28 {
     pub ProcessorTime: u64,
 }
 
-runtime::layout!(union EVENT_TRACE_HEADER_5_1_u28, 0x8, 8, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe union EVENT_TRACE_HEADER_5_1_u28, 0x8, 8, [
     s00 = 0x0,
     s00_2 = 0x0,
     ProcessorTime = 0x0,
@@ -633,7 +647,8 @@ pub struct EVENT_TRACE_HEADER_5_1_u28_s00 {
     pub Flags: WNODE_FLAG,
 }
 
-runtime::layout!(struct EVENT_TRACE_HEADER_5_1_u28_s00, 0x8, 4, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct EVENT_TRACE_HEADER_5_1_u28_s00, 0x8, 4, [
     ClientContext = 0x0,
     Flags = 0x4,
 ]);
@@ -650,7 +665,8 @@ pub struct EVENT_TRACE_HEADER_5_1_u28_s00_2 {
     pub UserTime: u32,
 }
 
-runtime::layout!(struct EVENT_TRACE_HEADER_5_1_u28_s00_2, 0x8, 4, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct EVENT_TRACE_HEADER_5_1_u28_s00_2, 0x8, 4, [
     KernelTime = 0x0,
     UserTime = 0x4,
 ]);
@@ -683,7 +699,8 @@ pub struct EVENT_TRACE_HEADER_early_6_0 {
     pub u28: EVENT_TRACE_HEADER_early_6_0_u28,
 }
 
-runtime::layout!(struct EVENT_TRACE_HEADER_early_6_0, 0x30, 8, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct EVENT_TRACE_HEADER_early_6_0, 0x30, 8, [
     Size = 0x0,
     u02 = 0x2,
     u04 = 0x4,
@@ -876,7 +893,8 @@ pub union EVENT_TRACE_HEADER_early_6_0_u02 {
     pub s00: EVENT_TRACE_HEADER_early_6_0_u02_s00,
 }
 
-runtime::layout!(union EVENT_TRACE_HEADER_early_6_0_u02, 0x2, 2, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe union EVENT_TRACE_HEADER_early_6_0_u02, 0x2, 2, [
     FieldTypeFlags = 0x0,
     s00 = 0x0,
 ]);
@@ -893,7 +911,8 @@ pub struct EVENT_TRACE_HEADER_early_6_0_u02_s00 {
     pub MarkerFlags: u8,
 }
 
-runtime::layout!(struct EVENT_TRACE_HEADER_early_6_0_u02_s00, 0x2, 1, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct EVENT_TRACE_HEADER_early_6_0_u02_s00, 0x2, 1, [
     HeaderType = 0x0,
     MarkerFlags = 0x1,
 ]);
@@ -910,7 +929,8 @@ pub union EVENT_TRACE_HEADER_early_6_0_u04 {
     pub Class: EVENT_TRACE_HEADER_early_6_0_u04_Class,
 }
 
-runtime::layout!(union EVENT_TRACE_HEADER_early_6_0_u04, 0x4, 4, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe union EVENT_TRACE_HEADER_early_6_0_u04, 0x4, 4, [
     Version = 0x0,
     Class = 0x0,
 ]);
@@ -929,7 +949,8 @@ pub struct EVENT_TRACE_HEADER_early_6_0_u04_Class {
     pub Version: u16,
 }
 
-runtime::layout!(struct EVENT_TRACE_HEADER_early_6_0_u04_Class, 0x4, 2, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct EVENT_TRACE_HEADER_early_6_0_u04_Class, 0x4, 2, [
     Type = 0x0,
     Level = 0x1,
     Version = 0x2,
@@ -958,7 +979,8 @@ pub union EVENT_TRACE_HEADER_early_6_0_u18 {
     pub GuidPtr: runtime::Bytes<u64, 16>,
 }
 
-runtime::layout!(union EVENT_TRACE_HEADER_early_6_0_u18, 0x10, 8, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe union EVENT_TRACE_HEADER_early_6_0_u18, 0x10, 8, [
     Guid = 0x0,
     GuidPtr = 0x0,
 ]);
@@ -977,7 +999,8 @@ pub union EVENT_TRACE_HEADER_early_6_0_u28 {
     pub s00_2: EVENT_TRACE_HEADER_early_6_0_u28_s00_2,
 }
 
-runtime::layout!(union EVENT_TRACE_HEADER_early_6_0_u28, 0x8, 8, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe union EVENT_TRACE_HEADER_early_6_0_u28, 0x8, 8, [
     s00 = 0x0,
     ProcessorTime = 0x0,
     s00_2 = 0x0,
@@ -995,7 +1018,8 @@ pub struct EVENT_TRACE_HEADER_early_6_0_u28_s00 {
     pub UserTime: u32,
 }
 
-runtime::layout!(struct EVENT_TRACE_HEADER_early_6_0_u28_s00, 0x8, 4, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct EVENT_TRACE_HEADER_early_6_0_u28_s00, 0x8, 4, [
     KernelTime = 0x0,
     UserTime = 0x4,
 ]);
@@ -1012,7 +1036,8 @@ pub struct EVENT_TRACE_HEADER_early_6_0_u28_s00_2 {
     pub Flags: WNODE_FLAG,
 }
 
-runtime::layout!(struct EVENT_TRACE_HEADER_early_6_0_u28_s00_2, 0x8, 4, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct EVENT_TRACE_HEADER_early_6_0_u28_s00_2, 0x8, 4, [
     ClientContext = 0x0,
     Flags = 0x4,
 ]);

@@ -17,7 +17,8 @@ pub struct EX_FAST_REF_5_1_x86 {
     pub u00: EX_FAST_REF_5_1_x86_u00,
 }
 
-runtime::layout!(struct EX_FAST_REF_5_1_x86, 0x4, 4, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct EX_FAST_REF_5_1_x86, 0x4, 4, [
     u00 = 0x0,
 ]);
 
@@ -84,7 +85,8 @@ pub union EX_FAST_REF_5_1_x86_u00 {
     pub Value: u32,
 }
 
-runtime::layout!(union EX_FAST_REF_5_1_x86_u00, 0x4, 4, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe union EX_FAST_REF_5_1_x86_u00, 0x4, 4, [
     Object = 0x0,
     bits00 = 0x0,
     Value = 0x0,
@@ -104,7 +106,8 @@ pub struct EX_FAST_REF_5_2_3790_sp1_x64 {
     pub u00: EX_FAST_REF_5_2_3790_sp1_x64_u00,
 }
 
-runtime::layout!(struct EX_FAST_REF_5_2_3790_sp1_x64, 0x8, 8, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct EX_FAST_REF_5_2_3790_sp1_x64, 0x8, 8, [
     u00 = 0x0,
 ]);
 
@@ -171,7 +174,8 @@ pub union EX_FAST_REF_5_2_3790_sp1_x64_u00 {
     pub Value: u64,
 }
 
-runtime::layout!(union EX_FAST_REF_5_2_3790_sp1_x64_u00, 0x8, 8, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe union EX_FAST_REF_5_2_3790_sp1_x64_u00, 0x8, 8, [
     Object = 0x0,
     bits00 = 0x0,
     Value = 0x0,

@@ -17,7 +17,8 @@ pub struct EX_PUSH_LOCK_5_1_x86 {
     pub u00: EX_PUSH_LOCK_5_1_x86_u00,
 }
 
-runtime::layout!(struct EX_PUSH_LOCK_5_1_x86, 0x4, 4, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct EX_PUSH_LOCK_5_1_x86, 0x4, 4, [
     u00 = 0x0,
 ]);
 
@@ -110,7 +111,8 @@ pub union EX_PUSH_LOCK_5_1_x86_u00 {
     pub Ptr: runtime::Ptr32,
 }
 
-runtime::layout!(union EX_PUSH_LOCK_5_1_x86_u00, 0x4, 4, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe union EX_PUSH_LOCK_5_1_x86_u00, 0x4, 4, [
     s00 = 0x0,
     Value = 0x0,
     Ptr = 0x0,
@@ -126,7 +128,8 @@ pub struct EX_PUSH_LOCK_5_1_x86_u00_s00 {
     pub bits00: u32,
 }
 
-runtime::layout!(struct EX_PUSH_LOCK_5_1_x86_u00_s00, 0x4, 4, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct EX_PUSH_LOCK_5_1_x86_u00_s00, 0x4, 4, [
     bits00 = 0x0,
 ]);
 
@@ -144,7 +147,8 @@ pub struct EX_PUSH_LOCK_5_2_3790_sp1_x86 {
     pub u00: EX_PUSH_LOCK_5_2_3790_sp1_x86_u00,
 }
 
-runtime::layout!(struct EX_PUSH_LOCK_5_2_3790_sp1_x86, 0x4, 4, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct EX_PUSH_LOCK_5_2_3790_sp1_x86, 0x4, 4, [
     u00 = 0x0,
 ]);
 
@@ -263,7 +267,8 @@ pub union EX_PUSH_LOCK_5_2_3790_sp1_x86_u00 {
     pub Ptr: runtime::Ptr32,
 }
 
-runtime::layout!(union EX_PUSH_LOCK_5_2_3790_sp1_x86_u00, 0x4, 4, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe union EX_PUSH_LOCK_5_2_3790_sp1_x86_u00, 0x4, 4, [
     s00 = 0x0,
     Value = 0x0,
     Ptr = 0x0,
@@ -279,7 +284,8 @@ pub struct EX_PUSH_LOCK_5_2_3790_sp1_x86_u00_s00 {
     pub bits00: u32,
 }
 
-runtime::layout!(struct EX_PUSH_LOCK_5_2_3790_sp1_x86_u00_s00, 0x4, 4, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct EX_PUSH_LOCK_5_2_3790_sp1_x86_u00_s00, 0x4, 4, [
     bits00 = 0x0,
 ]);
 
@@ -297,7 +303,8 @@ pub struct EX_PUSH_LOCK_5_2_3790_sp1_x64 {
     pub u00: EX_PUSH_LOCK_5_2_3790_sp1_x64_u00,
 }
 
-runtime::layout!(struct EX_PUSH_LOCK_5_2_3790_sp1_x64, 0x8, 8, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct EX_PUSH_LOCK_5_2_3790_sp1_x64, 0x8, 8, [
     u00 = 0x0,
 ]);
 
@@ -416,7 +423,8 @@ pub union EX_PUSH_LOCK_5_2_3790_sp1_x64_u00 {
     pub Ptr: runtime::Ptr64,
 }
 
-runtime::layout!(union EX_PUSH_LOCK_5_2_3790_sp1_x64_u00, 0x8, 8, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe union EX_PUSH_LOCK_5_2_3790_sp1_x64_u00, 0x8, 8, [
     s00 = 0x0,
     Value = 0x0,
     Ptr = 0x0,
@@ -432,7 +440,8 @@ pub struct EX_PUSH_LOCK_5_2_3790_sp1_x64_u00_s00 {
     pub bits00: u64,
 }
 
-runtime::layout!(struct EX_PUSH_LOCK_5_2_3790_sp1_x64_u00_s00, 0x8, 8, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct EX_PUSH_LOCK_5_2_3790_sp1_x64_u00_s00, 0x8, 8, [
     bits00 = 0x0,
 ]);
 

@@ -23,7 +23,8 @@ pub struct GUID_5_0 {
     pub Data4: [u8; 8],
 }
 
-runtime::layout!(struct GUID_5_0, 0x10, 4, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct GUID_5_0, 0x10, 4, [
     Data1 = 0x0,
     Data2 = 0x4,
     Data3 = 0x6,

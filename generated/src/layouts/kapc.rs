@@ -45,7 +45,8 @@ pub struct KAPC_5_0_x86 {
     pub _padding2F: [u8; 1],
 }
 
-runtime::layout!(struct KAPC_5_0_x86, 0x30, 4, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct KAPC_5_0_x86, 0x30, 4, [
     Type = 0x0,
     Size = 0x2,
     Spare0 = 0x4,
@@ -131,7 +132,8 @@ pub struct KAPC_5_2_3790_sp1_x86 {
     pub _padding2F: [u8; 1],
 }
 
-runtime::layout!(struct KAPC_5_2_3790_sp1_x86, 0x30, 4, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct KAPC_5_2_3790_sp1_x86, 0x30, 4, [
     Type = 0x0,
     SpareByte0 = 0x1,
     Size = 0x2,
@@ -221,7 +223,8 @@ pub struct KAPC_5_2_3790_sp1_x64 {
     pub _padding53: [u8; 5],
 }
 
-runtime::layout!(struct KAPC_5_2_3790_sp1_x64, 0x58, 8, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct KAPC_5_2_3790_sp1_x64, 0x58, 8, [
     Type = 0x0,
     SpareByte0 = 0x1,
     Size = 0x2,
@@ -307,7 +310,8 @@ pub struct KAPC_6_2_x86 {
     pub _padding2F: [u8; 1],
 }
 
-runtime::layout!(struct KAPC_6_2_x86, 0x30, 4, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct KAPC_6_2_x86, 0x30, 4, [
     Type = 0x0,
     SpareByte0 = 0x1,
     Size = 0x2,
@@ -412,7 +416,8 @@ pub union KAPC_6_2_x86_u14 {
     pub Reserved: [runtime::Ptr32; 3],
 }
 
-runtime::layout!(union KAPC_6_2_x86_u14, 0xc, 4, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe union KAPC_6_2_x86_u14, 0xc, 4, [
     s00 = 0x0,
     Reserved = 0x0,
 ]);
@@ -431,7 +436,8 @@ pub struct KAPC_6_2_x86_u14_s00 {
     pub NormalRoutine: runtime::Ptr32,
 }
 
-runtime::layout!(struct KAPC_6_2_x86_u14_s00, 0xc, 4, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct KAPC_6_2_x86_u14_s00, 0xc, 4, [
     KernelRoutine = 0x0,
     RundownRoutine = 0x4,
     NormalRoutine = 0x8,
@@ -479,7 +485,8 @@ pub struct KAPC_6_2_x64 {
     pub _padding53: [u8; 5],
 }
 
-runtime::layout!(struct KAPC_6_2_x64, 0x58, 8, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct KAPC_6_2_x64, 0x58, 8, [
     Type = 0x0,
     SpareByte0 = 0x1,
     Size = 0x2,
@@ -584,7 +591,8 @@ pub union KAPC_6_2_x64_u20 {
     pub Reserved: [runtime::Ptr64; 3],
 }
 
-runtime::layout!(union KAPC_6_2_x64_u20, 0x18, 8, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe union KAPC_6_2_x64_u20, 0x18, 8, [
     s00 = 0x0,
     Reserved = 0x0,
 ]);
@@ -603,7 +611,8 @@ pub struct KAPC_6_2_x64_u20_s00 {
     pub NormalRoutine: runtime::Ptr64,
 }
 
-runtime::layout!(struct KAPC_6_2_x64_u20_s00, 0x18, 8, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct KAPC_6_2_x64_u20_s00, 0x18, 8, [
     KernelRoutine = 0x0,
     RundownRoutine = 0x8,
     NormalRoutine = 0x10,

@@ -33,7 +33,8 @@ pub struct KDPC_5_0_x86 {
     pub Lock: runtime::Ptr32,
 }
 
-runtime::layout!(struct KDPC_5_0_x86, 0x20, 4, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct KDPC_5_0_x86, 0x20, 4, [
     Type = 0x0,
     Number = 0x2,
     Importance = 0x3,
@@ -92,7 +93,8 @@ pub struct KDPC_5_2_x86 {
     pub DpcData: runtime::Ptr32,
 }
 
-runtime::layout!(struct KDPC_5_2_x86, 0x20, 4, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct KDPC_5_2_x86, 0x20, 4, [
     Type = 0x0,
     Number = 0x2,
     Importance = 0x3,
@@ -153,7 +155,8 @@ pub struct KDPC_5_2_3790_sp1_x86 {
     pub DpcData: runtime::Ptr32,
 }
 
-runtime::layout!(struct KDPC_5_2_3790_sp1_x86, 0x20, 4, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct KDPC_5_2_3790_sp1_x86, 0x20, 4, [
     Type = 0x0,
     Importance = 0x1,
     Number = 0x2,
@@ -218,7 +221,8 @@ pub struct KDPC_5_2_3790_sp1_x64 {
     pub DpcData: runtime::Ptr64,
 }
 
-runtime::layout!(struct KDPC_5_2_3790_sp1_x64, 0x40, 8, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct KDPC_5_2_3790_sp1_x64, 0x40, 8, [
     Type = 0x0,
     Importance = 0x1,
     Number = 0x2,
@@ -280,7 +284,8 @@ pub struct KDPC_early_6_0_x86 {
     pub DpcData: runtime::Ptr32,
 }
 
-runtime::layout!(struct KDPC_early_6_0_x86, 0x20, 4, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct KDPC_early_6_0_x86, 0x20, 4, [
     Type = 0x0,
     Importance = 0x1,
     Number = 0x2,
@@ -341,7 +346,8 @@ pub struct KDPC_early_6_0_x64 {
     pub DpcData: runtime::Ptr64,
 }
 
-runtime::layout!(struct KDPC_early_6_0_x64, 0x40, 8, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct KDPC_early_6_0_x64, 0x40, 8, [
     Type = 0x0,
     Importance = 0x1,
     Number = 0x2,
@@ -401,7 +407,8 @@ pub struct KDPC_6_1_x86 {
     pub DpcData: runtime::Ptr32,
 }
 
-runtime::layout!(struct KDPC_6_1_x86, 0x20, 4, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct KDPC_6_1_x86, 0x20, 4, [
     Type = 0x0,
     Importance = 0x1,
     Number = 0x2,
@@ -462,7 +469,8 @@ pub struct KDPC_6_1_x64 {
     pub DpcData: runtime::Ptr64,
 }
 
-runtime::layout!(struct KDPC_6_1_x64, 0x40, 8, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct KDPC_6_1_x64, 0x40, 8, [
     Type = 0x0,
     Importance = 0x1,
     Number = 0x2,
@@ -520,7 +528,8 @@ pub struct KDPC_6_3_x86 {
     pub DpcData: runtime::Ptr32,
 }
 
-runtime::layout!(struct KDPC_6_3_x86, 0x20, 4, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct KDPC_6_3_x86, 0x20, 4, [
     u00 = 0x0,
     DpcListEntry = 0x4,
     ProcessorHistory = 0x8,
@@ -612,7 +621,8 @@ pub union KDPC_6_3_x86_u00 {
     pub s00: KDPC_6_3_x86_u00_s00,
 }
 
-runtime::layout!(union KDPC_6_3_x86_u00, 0x4, 4, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe union KDPC_6_3_x86_u00, 0x4, 4, [
     TargetInfoAsUlong = 0x0,
     s00 = 0x0,
 ]);
@@ -631,7 +641,8 @@ pub struct KDPC_6_3_x86_u00_s00 {
     pub Number: u16,
 }
 
-runtime::layout!(struct KDPC_6_3_x86_u00_s00, 0x4, 2, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct KDPC_6_3_x86_u00_s00, 0x4, 2, [
     Type = 0x0,
     Importance = 0x1,
     Number = 0x2,
@@ -667,7 +678,8 @@ pub struct KDPC_6_3_x64 {
     pub DpcData: runtime::Ptr64,
 }
 
-runtime::layout!(struct KDPC_6_3_x64, 0x40, 8, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct KDPC_6_3_x64, 0x40, 8, [
     u00 = 0x0,
     _padding04 = 0x4,
     DpcListEntry = 0x8,
@@ -760,7 +772,8 @@ pub union KDPC_6_3_x64_u00 {
     pub s00: KDPC_6_3_x64_u00_s00,
 }
 
-runtime::layout!(union KDPC_6_3_x64_u00, 0x4, 4, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe union KDPC_6_3_x64_u00, 0x4, 4, [
     TargetInfoAsUlong = 0x0,
     s00 = 0x0,
 ]);
@@ -779,7 +792,8 @@ pub struct KDPC_6_3_x64_u00_s00 {
     pub Number: u16,
 }
 
-runtime::layout!(struct KDPC_6_3_x64_u00_s00, 0x4, 2, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct KDPC_6_3_x64_u00_s00, 0x4, 2, [
     Type = 0x0,
     Importance = 0x1,
     Number = 0x2,

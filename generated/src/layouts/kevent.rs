@@ -17,7 +17,8 @@ pub struct KEVENT_5_0_x86 {
     pub Header: DISPATCHER_HEADER_5_0_x86,
 }
 
-runtime::layout!(struct KEVENT_5_0_x86, 0x10, 4, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct KEVENT_5_0_x86, 0x10, 4, [
     Header = 0x0,
 ]);
 
@@ -44,7 +45,8 @@ pub struct KEVENT_5_2_x86 {
     pub Header: DISPATCHER_HEADER_5_2_x86,
 }
 
-runtime::layout!(struct KEVENT_5_2_x86, 0x10, 4, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct KEVENT_5_2_x86, 0x10, 4, [
     Header = 0x0,
 ]);
 
@@ -71,7 +73,8 @@ pub struct KEVENT_5_2_3790_sp1_x86 {
     pub Header: DISPATCHER_HEADER_5_2_3790_sp1_x86,
 }
 
-runtime::layout!(struct KEVENT_5_2_3790_sp1_x86, 0x10, 4, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct KEVENT_5_2_3790_sp1_x86, 0x10, 4, [
     Header = 0x0,
 ]);
 
@@ -98,7 +101,8 @@ pub struct KEVENT_5_2_3790_sp1_x64 {
     pub Header: DISPATCHER_HEADER_5_2_3790_sp1_x64,
 }
 
-runtime::layout!(struct KEVENT_5_2_3790_sp1_x64, 0x18, 8, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct KEVENT_5_2_3790_sp1_x64, 0x18, 8, [
     Header = 0x0,
 ]);
 
@@ -125,7 +129,8 @@ pub struct KEVENT_early_6_0_x86 {
     pub Header: DISPATCHER_HEADER_early_6_0_x86,
 }
 
-runtime::layout!(struct KEVENT_early_6_0_x86, 0x10, 4, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct KEVENT_early_6_0_x86, 0x10, 4, [
     Header = 0x0,
 ]);
 
@@ -152,7 +157,8 @@ pub struct KEVENT_early_6_0_x64 {
     pub Header: DISPATCHER_HEADER_early_6_0_x64,
 }
 
-runtime::layout!(struct KEVENT_early_6_0_x64, 0x18, 8, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct KEVENT_early_6_0_x64, 0x18, 8, [
     Header = 0x0,
 ]);
 
@@ -179,7 +185,8 @@ pub struct KEVENT_6_1_x86 {
     pub Header: DISPATCHER_HEADER_6_1_x86,
 }
 
-runtime::layout!(struct KEVENT_6_1_x86, 0x10, 4, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct KEVENT_6_1_x86, 0x10, 4, [
     Header = 0x0,
 ]);
 
@@ -206,7 +213,8 @@ pub struct KEVENT_6_1_x64 {
     pub Header: DISPATCHER_HEADER_6_1_x64,
 }
 
-runtime::layout!(struct KEVENT_6_1_x64, 0x18, 8, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct KEVENT_6_1_x64, 0x18, 8, [
     Header = 0x0,
 ]);
 
@@ -233,7 +241,8 @@ pub struct KEVENT_6_1_7601_24000_x86 {
     pub Header: DISPATCHER_HEADER_6_1_7601_24000_x86,
 }
 
-runtime::layout!(struct KEVENT_6_1_7601_24000_x86, 0x10, 4, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct KEVENT_6_1_7601_24000_x86, 0x10, 4, [
     Header = 0x0,
 ]);
 
@@ -260,7 +269,8 @@ pub struct KEVENT_6_1_7601_24000_x64 {
     pub Header: DISPATCHER_HEADER_6_1_7601_24000_x64,
 }
 
-runtime::layout!(struct KEVENT_6_1_7601_24000_x64, 0x18, 8, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct KEVENT_6_1_7601_24000_x64, 0x18, 8, [
     Header = 0x0,
 ]);
 
@@ -287,7 +297,8 @@ pub struct KEVENT_6_2_x86 {
     pub Header: DISPATCHER_HEADER_6_2_x86,
 }
 
-runtime::layout!(struct KEVENT_6_2_x86, 0x10, 4, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct KEVENT_6_2_x86, 0x10, 4, [
     Header = 0x0,
 ]);
 
@@ -314,7 +325,8 @@ pub struct KEVENT_6_2_x64 {
     pub Header: DISPATCHER_HEADER_6_2_x64,
 }
 
-runtime::layout!(struct KEVENT_6_2_x64, 0x18, 8, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct KEVENT_6_2_x64, 0x18, 8, [
     Header = 0x0,
 ]);
 
@@ -341,7 +353,8 @@ pub struct KEVENT_6_3_x86 {
     pub Header: DISPATCHER_HEADER_6_3_x86,
 }
 
-runtime::layout!(struct KEVENT_6_3_x86, 0x10, 4, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct KEVENT_6_3_x86, 0x10, 4, [
     Header = 0x0,
 ]);
 
@@ -368,7 +381,8 @@ pub struct KEVENT_6_3_x64 {
     pub Header: DISPATCHER_HEADER_6_3_x64,
 }
 
-runtime::layout!(struct KEVENT_6_3_x64, 0x18, 8, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct KEVENT_6_3_x64, 0x18, 8, [
     Header = 0x0,
 ]);
 
@@ -395,7 +409,8 @@ pub struct KEVENT_6_3_9600_19913_x86 {
     pub Header: DISPATCHER_HEADER_6_3_9600_19913_x86,
 }
 
-runtime::layout!(struct KEVENT_6_3_9600_19913_x86, 0x10, 4, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct KEVENT_6_3_9600_19913_x86, 0x10, 4, [
     Header = 0x0,
 ]);
 
@@ -422,7 +437,8 @@ pub struct KEVENT_6_3_9600_19913_x64 {
     pub Header: DISPATCHER_HEADER_6_3_9600_19913_x64,
 }
 
-runtime::layout!(struct KEVENT_6_3_9600_19913_x64, 0x18, 8, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct KEVENT_6_3_9600_19913_x64, 0x18, 8, [
     Header = 0x0,
 ]);
 
@@ -449,7 +465,8 @@ pub struct KEVENT_10_0_x86 {
     pub Header: DISPATCHER_HEADER_10_0_x86,
 }
 
-runtime::layout!(struct KEVENT_10_0_x86, 0x10, 4, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct KEVENT_10_0_x86, 0x10, 4, [
     Header = 0x0,
 ]);
 
@@ -476,7 +493,8 @@ pub struct KEVENT_10_0_x64 {
     pub Header: DISPATCHER_HEADER_10_0_x64,
 }
 
-runtime::layout!(struct KEVENT_10_0_x64, 0x18, 8, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct KEVENT_10_0_x64, 0x18, 8, [
     Header = 0x0,
 ]);
 
@@ -503,7 +521,8 @@ pub struct KEVENT_1703_x86 {
     pub Header: DISPATCHER_HEADER_1703_x86,
 }
 
-runtime::layout!(struct KEVENT_1703_x86, 0x10, 4, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct KEVENT_1703_x86, 0x10, 4, [
     Header = 0x0,
 ]);
 
@@ -530,7 +549,8 @@ pub struct KEVENT_1703_x64 {
     pub Header: DISPATCHER_HEADER_1703_x64,
 }
 
-runtime::layout!(struct KEVENT_1703_x64, 0x18, 8, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct KEVENT_1703_x64, 0x18, 8, [
     Header = 0x0,
 ]);
 
@@ -557,7 +577,8 @@ pub struct KEVENT_1803_x86 {
     pub Header: DISPATCHER_HEADER_1803_x86,
 }
 
-runtime::layout!(struct KEVENT_1803_x86, 0x10, 4, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct KEVENT_1803_x86, 0x10, 4, [
     Header = 0x0,
 ]);
 
@@ -584,7 +605,8 @@ pub struct KEVENT_1803_x64 {
     pub Header: DISPATCHER_HEADER_1803_x64,
 }
 
-runtime::layout!(struct KEVENT_1803_x64, 0x18, 8, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct KEVENT_1803_x64, 0x18, 8, [
     Header = 0x0,
 ]);
 
@@ -611,7 +633,8 @@ pub struct KEVENT_1809_x86 {
     pub Header: DISPATCHER_HEADER_1809_x86,
 }
 
-runtime::layout!(struct KEVENT_1809_x86, 0x10, 4, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct KEVENT_1809_x86, 0x10, 4, [
     Header = 0x0,
 ]);
 
@@ -638,7 +661,8 @@ pub struct KEVENT_1809_x64 {
     pub Header: DISPATCHER_HEADER_1809_x64,
 }
 
-runtime::layout!(struct KEVENT_1809_x64, 0x18, 8, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct KEVENT_1809_x64, 0x18, 8, [
     Header = 0x0,
 ]);
 
@@ -665,7 +689,8 @@ pub struct KEVENT_2004_x64 {
     pub Header: DISPATCHER_HEADER_2004_x64,
 }
 
-runtime::layout!(struct KEVENT_2004_x64, 0x18, 8, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct KEVENT_2004_x64, 0x18, 8, [
     Header = 0x0,
 ]);
 

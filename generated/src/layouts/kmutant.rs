@@ -27,7 +27,8 @@ pub struct KMUTANT_5_0_x86 {
     pub _padding1E: [u8; 2],
 }
 
-runtime::layout!(struct KMUTANT_5_0_x86, 0x20, 4, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct KMUTANT_5_0_x86, 0x20, 4, [
     Header = 0x0,
     MutantListEntry = 0x10,
     OwnerThread = 0x18,
@@ -73,7 +74,8 @@ pub struct KMUTANT_5_2_x86 {
     pub _padding1E: [u8; 2],
 }
 
-runtime::layout!(struct KMUTANT_5_2_x86, 0x20, 4, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct KMUTANT_5_2_x86, 0x20, 4, [
     Header = 0x0,
     MutantListEntry = 0x10,
     OwnerThread = 0x18,
@@ -119,7 +121,8 @@ pub struct KMUTANT_5_2_3790_sp1_x86 {
     pub _padding1E: [u8; 2],
 }
 
-runtime::layout!(struct KMUTANT_5_2_3790_sp1_x86, 0x20, 4, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct KMUTANT_5_2_3790_sp1_x86, 0x20, 4, [
     Header = 0x0,
     MutantListEntry = 0x10,
     OwnerThread = 0x18,
@@ -165,7 +168,8 @@ pub struct KMUTANT_5_2_3790_sp1_x64 {
     pub _padding32: [u8; 6],
 }
 
-runtime::layout!(struct KMUTANT_5_2_3790_sp1_x64, 0x38, 8, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct KMUTANT_5_2_3790_sp1_x64, 0x38, 8, [
     Header = 0x0,
     MutantListEntry = 0x18,
     OwnerThread = 0x28,
@@ -211,7 +215,8 @@ pub struct KMUTANT_early_6_0_x86 {
     pub _padding1E: [u8; 2],
 }
 
-runtime::layout!(struct KMUTANT_early_6_0_x86, 0x20, 4, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct KMUTANT_early_6_0_x86, 0x20, 4, [
     Header = 0x0,
     MutantListEntry = 0x10,
     OwnerThread = 0x18,
@@ -257,7 +262,8 @@ pub struct KMUTANT_early_6_0_x64 {
     pub _padding32: [u8; 6],
 }
 
-runtime::layout!(struct KMUTANT_early_6_0_x64, 0x38, 8, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct KMUTANT_early_6_0_x64, 0x38, 8, [
     Header = 0x0,
     MutantListEntry = 0x18,
     OwnerThread = 0x28,
@@ -303,7 +309,8 @@ pub struct KMUTANT_6_1_x86 {
     pub _padding1E: [u8; 2],
 }
 
-runtime::layout!(struct KMUTANT_6_1_x86, 0x20, 4, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct KMUTANT_6_1_x86, 0x20, 4, [
     Header = 0x0,
     MutantListEntry = 0x10,
     OwnerThread = 0x18,
@@ -349,7 +356,8 @@ pub struct KMUTANT_6_1_x64 {
     pub _padding32: [u8; 6],
 }
 
-runtime::layout!(struct KMUTANT_6_1_x64, 0x38, 8, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct KMUTANT_6_1_x64, 0x38, 8, [
     Header = 0x0,
     MutantListEntry = 0x18,
     OwnerThread = 0x28,
@@ -395,7 +403,8 @@ pub struct KMUTANT_6_1_7601_24000_x86 {
     pub _padding1E: [u8; 2],
 }
 
-runtime::layout!(struct KMUTANT_6_1_7601_24000_x86, 0x20, 4, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct KMUTANT_6_1_7601_24000_x86, 0x20, 4, [
     Header = 0x0,
     MutantListEntry = 0x10,
     OwnerThread = 0x18,
@@ -441,7 +450,8 @@ pub struct KMUTANT_6_1_7601_24000_x64 {
     pub _padding32: [u8; 6],
 }
 
-runtime::layout!(struct KMUTANT_6_1_7601_24000_x64, 0x38, 8, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct KMUTANT_6_1_7601_24000_x64, 0x38, 8, [
     Header = 0x0,
     MutantListEntry = 0x18,
     OwnerThread = 0x28,
@@ -487,7 +497,8 @@ pub struct KMUTANT_6_2_x86 {
     pub _padding1E: [u8; 2],
 }
 
-runtime::layout!(struct KMUTANT_6_2_x86, 0x20, 4, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct KMUTANT_6_2_x86, 0x20, 4, [
     Header = 0x0,
     MutantListEntry = 0x10,
     OwnerThread = 0x18,
@@ -533,7 +544,8 @@ pub struct KMUTANT_6_2_x64 {
     pub _padding32: [u8; 6],
 }
 
-runtime::layout!(struct KMUTANT_6_2_x64, 0x38, 8, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct KMUTANT_6_2_x64, 0x38, 8, [
     Header = 0x0,
     MutantListEntry = 0x18,
     OwnerThread = 0x28,
@@ -579,7 +591,8 @@ pub struct KMUTANT_6_3_x86 {
     pub _padding1E: [u8; 2],
 }
 
-runtime::layout!(struct KMUTANT_6_3_x86, 0x20, 4, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct KMUTANT_6_3_x86, 0x20, 4, [
     Header = 0x0,
     MutantListEntry = 0x10,
     OwnerThread = 0x18,
@@ -625,7 +638,8 @@ pub struct KMUTANT_6_3_x64 {
     pub _padding32: [u8; 6],
 }
 
-runtime::layout!(struct KMUTANT_6_3_x64, 0x38, 8, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct KMUTANT_6_3_x64, 0x38, 8, [
     Header = 0x0,
     MutantListEntry = 0x18,
     OwnerThread = 0x28,
@@ -671,7 +685,8 @@ pub struct KMUTANT_6_3_9600_19913_x86 {
     pub _padding1E: [u8; 2],
 }
 
-runtime::layout!(struct KMUTANT_6_3_9600_19913_x86, 0x20, 4, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct KMUTANT_6_3_9600_19913_x86, 0x20, 4, [
     Header = 0x0,
     MutantListEntry = 0x10,
     OwnerThread = 0x18,
@@ -717,7 +732,8 @@ pub struct KMUTANT_6_3_9600_19913_x64 {
     pub _padding32: [u8; 6],
 }
 
-runtime::layout!(struct KMUTANT_6_3_9600_19913_x64, 0x38, 8, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct KMUTANT_6_3_9600_19913_x64, 0x38, 8, [
     Header = 0x0,
     MutantListEntry = 0x18,
     OwnerThread = 0x28,
@@ -763,7 +779,8 @@ pub struct KMUTANT_10_0_x86 {
     pub _padding1E: [u8; 2],
 }
 
-runtime::layout!(struct KMUTANT_10_0_x86, 0x20, 4, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct KMUTANT_10_0_x86, 0x20, 4, [
     Header = 0x0,
     MutantListEntry = 0x10,
     OwnerThread = 0x18,
@@ -809,7 +826,8 @@ pub struct KMUTANT_10_0_x64 {
     pub _padding32: [u8; 6],
 }
 
-runtime::layout!(struct KMUTANT_10_0_x64, 0x38, 8, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct KMUTANT_10_0_x64, 0x38, 8, [
     Header = 0x0,
     MutantListEntry = 0x18,
     OwnerThread = 0x28,
@@ -855,7 +873,8 @@ pub struct KMUTANT_1703_x86 {
     pub _padding1E: [u8; 2],
 }
 
-runtime::layout!(struct KMUTANT_1703_x86, 0x20, 4, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct KMUTANT_1703_x86, 0x20, 4, [
     Header = 0x0,
     MutantListEntry = 0x10,
     OwnerThread = 0x18,
@@ -901,7 +920,8 @@ pub struct KMUTANT_1703_x64 {
     pub _padding32: [u8; 6],
 }
 
-runtime::layout!(struct KMUTANT_1703_x64, 0x38, 8, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct KMUTANT_1703_x64, 0x38, 8, [
     Header = 0x0,
     MutantListEntry = 0x18,
     OwnerThread = 0x28,
@@ -947,7 +967,8 @@ pub struct KMUTANT_1803_x86 {
     pub _padding1E: [u8; 2],
 }
 
-runtime::layout!(struct KMUTANT_1803_x86, 0x20, 4, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct KMUTANT_1803_x86, 0x20, 4, [
     Header = 0x0,
     MutantListEntry = 0x10,
     OwnerThread = 0x18,
@@ -993,7 +1014,8 @@ pub struct KMUTANT_1803_x64 {
     pub _padding32: [u8; 6],
 }
 
-runtime::layout!(struct KMUTANT_1803_x64, 0x38, 8, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct KMUTANT_1803_x64, 0x38, 8, [
     Header = 0x0,
     MutantListEntry = 0x18,
     OwnerThread = 0x28,
@@ -1039,7 +1061,8 @@ pub struct KMUTANT_1809_x86 {
     pub _padding1E: [u8; 2],
 }
 
-runtime::layout!(struct KMUTANT_1809_x86, 0x20, 4, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct KMUTANT_1809_x86, 0x20, 4, [
     Header = 0x0,
     MutantListEntry = 0x10,
     OwnerThread = 0x18,
@@ -1085,7 +1108,8 @@ pub struct KMUTANT_1809_x64 {
     pub _padding32: [u8; 6],
 }
 
-runtime::layout!(struct KMUTANT_1809_x64, 0x38, 8, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct KMUTANT_1809_x64, 0x38, 8, [
     Header = 0x0,
     MutantListEntry = 0x18,
     OwnerThread = 0x28,
@@ -1131,7 +1155,8 @@ pub struct KMUTANT_1903_x86 {
     pub _padding1E: [u8; 2],
 }
 
-runtime::layout!(struct KMUTANT_1903_x86, 0x20, 4, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct KMUTANT_1903_x86, 0x20, 4, [
     Header = 0x0,
     MutantListEntry = 0x10,
     OwnerThread = 0x18,
@@ -1246,7 +1271,8 @@ pub union KMUTANT_1903_x86_u1C {
     pub s00_2: KMUTANT_1903_x86_u1C_s00_2,
 }
 
-runtime::layout!(union KMUTANT_1903_x86_u1C, 0x1, 1, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe union KMUTANT_1903_x86_u1C, 0x1, 1, [
     MutantFlags = 0x0,
     s00 = 0x0,
     s00_2 = 0x0,
@@ -1262,7 +1288,8 @@ pub struct KMUTANT_1903_x86_u1C_s00 {
     pub bits00: u8,
 }
 
-runtime::layout!(struct KMUTANT_1903_x86_u1C_s00, 0x1, 1, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct KMUTANT_1903_x86_u1C_s00, 0x1, 1, [
     bits00 = 0x0,
 ]);
 
@@ -1276,7 +1303,8 @@ pub struct KMUTANT_1903_x86_u1C_s00_2 {
     pub bits00: u8,
 }
 
-runtime::layout!(struct KMUTANT_1903_x86_u1C_s00_2, 0x1, 1, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct KMUTANT_1903_x86_u1C_s00_2, 0x1, 1, [
     bits00 = 0x0,
 ]);
 
@@ -1304,7 +1332,8 @@ pub struct KMUTANT_1903_x64 {
     pub _padding32: [u8; 6],
 }
 
-runtime::layout!(struct KMUTANT_1903_x64, 0x38, 8, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct KMUTANT_1903_x64, 0x38, 8, [
     Header = 0x0,
     MutantListEntry = 0x18,
     OwnerThread = 0x28,
@@ -1419,7 +1448,8 @@ pub union KMUTANT_1903_x64_u30 {
     pub s00_2: KMUTANT_1903_x64_u30_s00_2,
 }
 
-runtime::layout!(union KMUTANT_1903_x64_u30, 0x1, 1, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe union KMUTANT_1903_x64_u30, 0x1, 1, [
     MutantFlags = 0x0,
     s00 = 0x0,
     s00_2 = 0x0,
@@ -1435,7 +1465,8 @@ pub struct KMUTANT_1903_x64_u30_s00 {
     pub bits00: u8,
 }
 
-runtime::layout!(struct KMUTANT_1903_x64_u30_s00, 0x1, 1, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct KMUTANT_1903_x64_u30_s00, 0x1, 1, [
     bits00 = 0x0,
 ]);
 
@@ -1449,7 +1480,8 @@ pub struct KMUTANT_1903_x64_u30_s00_2 {
     pub bits00: u8,
 }
 
-runtime::layout!(struct KMUTANT_1903_x64_u30_s00_2, 0x1, 1, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct KMUTANT_1903_x64_u30_s00_2, 0x1, 1, [
     bits00 = 0x0,
 ]);
 
@@ -1477,7 +1509,8 @@ pub struct KMUTANT_2004_x64 {
     pub _padding32: [u8; 6],
 }
 
-runtime::layout!(struct KMUTANT_2004_x64, 0x38, 8, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct KMUTANT_2004_x64, 0x38, 8, [
     Header = 0x0,
     MutantListEntry = 0x18,
     OwnerThread = 0x28,
@@ -1592,7 +1625,8 @@ pub union KMUTANT_2004_x64_u30 {
     pub s00_2: KMUTANT_2004_x64_u30_s00_2,
 }
 
-runtime::layout!(union KMUTANT_2004_x64_u30, 0x1, 1, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe union KMUTANT_2004_x64_u30, 0x1, 1, [
     MutantFlags = 0x0,
     s00 = 0x0,
     s00_2 = 0x0,
@@ -1608,7 +1642,8 @@ pub struct KMUTANT_2004_x64_u30_s00 {
     pub bits00: u8,
 }
 
-runtime::layout!(struct KMUTANT_2004_x64_u30_s00, 0x1, 1, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct KMUTANT_2004_x64_u30_s00, 0x1, 1, [
     bits00 = 0x0,
 ]);
 
@@ -1622,7 +1657,8 @@ pub struct KMUTANT_2004_x64_u30_s00_2 {
     pub bits00: u8,
 }
 
-runtime::layout!(struct KMUTANT_2004_x64_u30_s00_2, 0x1, 1, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct KMUTANT_2004_x64_u30_s00_2, 0x1, 1, [
     bits00 = 0x0,
 ]);
 

@@ -19,7 +19,8 @@ pub struct KSEMAPHORE_5_0_x86 {
     pub Limit: i32,
 }
 
-runtime::layout!(struct KSEMAPHORE_5_0_x86, 0x14, 4, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct KSEMAPHORE_5_0_x86, 0x14, 4, [
     Header = 0x0,
     Limit = 0x10,
 ]);
@@ -50,7 +51,8 @@ pub struct KSEMAPHORE_5_2_x86 {
     pub Limit: i32,
 }
 
-runtime::layout!(struct KSEMAPHORE_5_2_x86, 0x14, 4, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct KSEMAPHORE_5_2_x86, 0x14, 4, [
     Header = 0x0,
     Limit = 0x10,
 ]);
@@ -81,7 +83,8 @@ pub struct KSEMAPHORE_5_2_3790_sp1_x86 {
     pub Limit: i32,
 }
 
-runtime::layout!(struct KSEMAPHORE_5_2_3790_sp1_x86, 0x14, 4, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct KSEMAPHORE_5_2_3790_sp1_x86, 0x14, 4, [
     Header = 0x0,
     Limit = 0x10,
 ]);
@@ -114,7 +117,8 @@ pub struct KSEMAPHORE_5_2_3790_sp1_x64 {
     pub _padding1C: [u8; 4],
 }
 
-runtime::layout!(struct KSEMAPHORE_5_2_3790_sp1_x64, 0x20, 8, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct KSEMAPHORE_5_2_3790_sp1_x64, 0x20, 8, [
     Header = 0x0,
     Limit = 0x18,
     _padding1C = 0x1c,
@@ -146,7 +150,8 @@ pub struct KSEMAPHORE_early_6_0_x86 {
     pub Limit: i32,
 }
 
-runtime::layout!(struct KSEMAPHORE_early_6_0_x86, 0x14, 4, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct KSEMAPHORE_early_6_0_x86, 0x14, 4, [
     Header = 0x0,
     Limit = 0x10,
 ]);
@@ -179,7 +184,8 @@ pub struct KSEMAPHORE_early_6_0_x64 {
     pub _padding1C: [u8; 4],
 }
 
-runtime::layout!(struct KSEMAPHORE_early_6_0_x64, 0x20, 8, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct KSEMAPHORE_early_6_0_x64, 0x20, 8, [
     Header = 0x0,
     Limit = 0x18,
     _padding1C = 0x1c,
@@ -211,7 +217,8 @@ pub struct KSEMAPHORE_6_1_x86 {
     pub Limit: i32,
 }
 
-runtime::layout!(struct KSEMAPHORE_6_1_x86, 0x14, 4, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct KSEMAPHORE_6_1_x86, 0x14, 4, [
     Header = 0x0,
     Limit = 0x10,
 ]);
@@ -244,7 +251,8 @@ pub struct KSEMAPHORE_6_1_x64 {
     pub _padding1C: [u8; 4],
 }
 
-runtime::layout!(struct KSEMAPHORE_6_1_x64, 0x20, 8, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct KSEMAPHORE_6_1_x64, 0x20, 8, [
     Header = 0x0,
     Limit = 0x18,
     _padding1C = 0x1c,
@@ -276,7 +284,8 @@ pub struct KSEMAPHORE_6_1_7601_24000_x86 {
     pub Limit: i32,
 }
 
-runtime::layout!(struct KSEMAPHORE_6_1_7601_24000_x86, 0x14, 4, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct KSEMAPHORE_6_1_7601_24000_x86, 0x14, 4, [
     Header = 0x0,
     Limit = 0x10,
 ]);
@@ -309,7 +318,8 @@ pub struct KSEMAPHORE_6_1_7601_24000_x64 {
     pub _padding1C: [u8; 4],
 }
 
-runtime::layout!(struct KSEMAPHORE_6_1_7601_24000_x64, 0x20, 8, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct KSEMAPHORE_6_1_7601_24000_x64, 0x20, 8, [
     Header = 0x0,
     Limit = 0x18,
     _padding1C = 0x1c,
@@ -341,7 +351,8 @@ pub struct KSEMAPHORE_6_2_x86 {
     pub Limit: i32,
 }
 
-runtime::layout!(struct KSEMAPHORE_6_2_x86, 0x14, 4, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct KSEMAPHORE_6_2_x86, 0x14, 4, [
     Header = 0x0,
     Limit = 0x10,
 ]);
@@ -374,7 +385,8 @@ pub struct KSEMAPHORE_6_2_x64 {
     pub _padding1C: [u8; 4],
 }
 
-runtime::layout!(struct KSEMAPHORE_6_2_x64, 0x20, 8, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct KSEMAPHORE_6_2_x64, 0x20, 8, [
     Header = 0x0,
     Limit = 0x18,
     _padding1C = 0x1c,
@@ -406,7 +418,8 @@ pub struct KSEMAPHORE_6_3_x86 {
     pub Limit: i32,
 }
 
-runtime::layout!(struct KSEMAPHORE_6_3_x86, 0x14, 4, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct KSEMAPHORE_6_3_x86, 0x14, 4, [
     Header = 0x0,
     Limit = 0x10,
 ]);
@@ -439,7 +452,8 @@ pub struct KSEMAPHORE_6_3_x64 {
     pub _padding1C: [u8; 4],
 }
 
-runtime::layout!(struct KSEMAPHORE_6_3_x64, 0x20, 8, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct KSEMAPHORE_6_3_x64, 0x20, 8, [
     Header = 0x0,
     Limit = 0x18,
     _padding1C = 0x1c,
@@ -471,7 +485,8 @@ pub struct KSEMAPHORE_6_3_9600_19913_x86 {
     pub Limit: i32,
 }
 
-runtime::layout!(struct KSEMAPHORE_6_3_9600_19913_x86, 0x14, 4, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct KSEMAPHORE_6_3_9600_19913_x86, 0x14, 4, [
     Header = 0x0,
     Limit = 0x10,
 ]);
@@ -504,7 +519,8 @@ pub struct KSEMAPHORE_6_3_9600_19913_x64 {
     pub _padding1C: [u8; 4],
 }
 
-runtime::layout!(struct KSEMAPHORE_6_3_9600_19913_x64, 0x20, 8, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct KSEMAPHORE_6_3_9600_19913_x64, 0x20, 8, [
     Header = 0x0,
     Limit = 0x18,
     _padding1C = 0x1c,
@@ -536,7 +552,8 @@ pub struct KSEMAPHORE_10_0_x86 {
     pub Limit: i32,
 }
 
-runtime::layout!(struct KSEMAPHORE_10_0_x86, 0x14, 4, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct KSEMAPHORE_10_0_x86, 0x14, 4, [
     Header = 0x0,
     Limit = 0x10,
 ]);
@@ -569,7 +586,8 @@ pub struct KSEMAPHORE_10_0_x64 {
     pub _padding1C: [u8; 4],
 }
 
-runtime::layout!(struct KSEMAPHORE_10_0_x64, 0x20, 8, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct KSEMAPHORE_10_0_x64, 0x20, 8, [
     Header = 0x0,
     Limit = 0x18,
     _padding1C = 0x1c,
@@ -601,7 +619,8 @@ pub struct KSEMAPHORE_1703_x86 {
     pub Limit: i32,
 }
 
-runtime::layout!(struct KSEMAPHORE_1703_x86, 0x14, 4, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct KSEMAPHORE_1703_x86, 0x14, 4, [
     Header = 0x0,
     Limit = 0x10,
 ]);
@@ -634,7 +653,8 @@ pub struct KSEMAPHORE_1703_x64 {
     pub _padding1C: [u8; 4],
 }
 
-runtime::layout!(struct KSEMAPHORE_1703_x64, 0x20, 8, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct KSEMAPHORE_1703_x64, 0x20, 8, [
     Header = 0x0,
     Limit = 0x18,
     _padding1C = 0x1c,
@@ -666,7 +686,8 @@ pub struct KSEMAPHORE_1803_x86 {
     pub Limit: i32,
 }
 
-runtime::layout!(struct KSEMAPHORE_1803_x86, 0x14, 4, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct KSEMAPHORE_1803_x86, 0x14, 4, [
     Header = 0x0,
     Limit = 0x10,
 ]);
@@ -699,7 +720,8 @@ pub struct KSEMAPHORE_1803_x64 {
     pub _padding1C: [u8; 4],
 }
 
-runtime::layout!(struct KSEMAPHORE_1803_x64, 0x20, 8, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct KSEMAPHORE_1803_x64, 0x20, 8, [
     Header = 0x0,
     Limit = 0x18,
     _padding1C = 0x1c,
@@ -731,7 +753,8 @@ pub struct KSEMAPHORE_1809_x86 {
     pub Limit: i32,
 }
 
-runtime::layout!(struct KSEMAPHORE_1809_x86, 0x14, 4, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct KSEMAPHORE_1809_x86, 0x14, 4, [
     Header = 0x0,
     Limit = 0x10,
 ]);
@@ -764,7 +787,8 @@ pub struct KSEMAPHORE_1809_x64 {
     pub _padding1C: [u8; 4],
 }
 
-runtime::layout!(struct KSEMAPHORE_1809_x64, 0x20, 8, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct KSEMAPHORE_1809_x64, 0x20, 8, [
     Header = 0x0,
     Limit = 0x18,
     _padding1C = 0x1c,
@@ -798,7 +822,8 @@ pub struct KSEMAPHORE_2004_x64 {
     pub _padding1C: [u8; 4],
 }
 
-runtime::layout!(struct KSEMAPHORE_2004_x64, 0x20, 8, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct KSEMAPHORE_2004_x64, 0x20, 8, [
     Header = 0x0,
     Limit = 0x18,
     _padding1C = 0x1c,

@@ -25,7 +25,8 @@ pub struct KTIMER_5_0_x86 {
     pub Period: i32,
 }
 
-runtime::layout!(struct KTIMER_5_0_x86, 0x28, 8, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct KTIMER_5_0_x86, 0x28, 8, [
     Header = 0x0,
     DueTime = 0x10,
     TimerListEntry = 0x18,
@@ -68,7 +69,8 @@ pub struct KTIMER_5_2_x86 {
     pub Period: i32,
 }
 
-runtime::layout!(struct KTIMER_5_2_x86, 0x28, 8, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct KTIMER_5_2_x86, 0x28, 8, [
     Header = 0x0,
     DueTime = 0x10,
     TimerListEntry = 0x18,
@@ -111,7 +113,8 @@ pub struct KTIMER_5_2_3790_sp1_x86 {
     pub Period: i32,
 }
 
-runtime::layout!(struct KTIMER_5_2_3790_sp1_x86, 0x28, 8, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct KTIMER_5_2_3790_sp1_x86, 0x28, 8, [
     Header = 0x0,
     DueTime = 0x10,
     TimerListEntry = 0x18,
@@ -156,7 +159,8 @@ pub struct KTIMER_5_2_3790_sp1_x64 {
     pub _padding3C: [u8; 4],
 }
 
-runtime::layout!(struct KTIMER_5_2_3790_sp1_x64, 0x40, 8, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct KTIMER_5_2_3790_sp1_x64, 0x40, 8, [
     Header = 0x0,
     DueTime = 0x18,
     TimerListEntry = 0x20,
@@ -200,7 +204,8 @@ pub struct KTIMER_early_6_0_x86 {
     pub Period: i32,
 }
 
-runtime::layout!(struct KTIMER_early_6_0_x86, 0x28, 8, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct KTIMER_early_6_0_x86, 0x28, 8, [
     Header = 0x0,
     DueTime = 0x10,
     TimerListEntry = 0x18,
@@ -245,7 +250,8 @@ pub struct KTIMER_early_6_0_x64 {
     pub _padding3C: [u8; 4],
 }
 
-runtime::layout!(struct KTIMER_early_6_0_x64, 0x40, 8, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct KTIMER_early_6_0_x64, 0x40, 8, [
     Header = 0x0,
     DueTime = 0x18,
     TimerListEntry = 0x20,
@@ -289,7 +295,8 @@ pub struct KTIMER_6_1_x86 {
     pub Period: u32,
 }
 
-runtime::layout!(struct KTIMER_6_1_x86, 0x28, 8, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct KTIMER_6_1_x86, 0x28, 8, [
     Header = 0x0,
     DueTime = 0x10,
     TimerListEntry = 0x18,
@@ -334,7 +341,8 @@ pub struct KTIMER_6_1_x64 {
     pub Period: u32,
 }
 
-runtime::layout!(struct KTIMER_6_1_x64, 0x40, 8, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct KTIMER_6_1_x64, 0x40, 8, [
     Header = 0x0,
     DueTime = 0x18,
     TimerListEntry = 0x20,
@@ -379,7 +387,8 @@ pub struct KTIMER_6_1_7601_24000_x86 {
     pub Period: u32,
 }
 
-runtime::layout!(struct KTIMER_6_1_7601_24000_x86, 0x28, 8, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct KTIMER_6_1_7601_24000_x86, 0x28, 8, [
     Header = 0x0,
     DueTime = 0x10,
     TimerListEntry = 0x18,
@@ -424,7 +433,8 @@ pub struct KTIMER_6_1_7601_24000_x64 {
     pub Period: u32,
 }
 
-runtime::layout!(struct KTIMER_6_1_7601_24000_x64, 0x40, 8, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct KTIMER_6_1_7601_24000_x64, 0x40, 8, [
     Header = 0x0,
     DueTime = 0x18,
     TimerListEntry = 0x20,
@@ -469,7 +479,8 @@ pub struct KTIMER_6_2_x86 {
     pub Period: u32,
 }
 
-runtime::layout!(struct KTIMER_6_2_x86, 0x28, 8, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct KTIMER_6_2_x86, 0x28, 8, [
     Header = 0x0,
     DueTime = 0x10,
     TimerListEntry = 0x18,
@@ -514,7 +525,8 @@ pub struct KTIMER_6_2_x64 {
     pub Period: u32,
 }
 
-runtime::layout!(struct KTIMER_6_2_x64, 0x40, 8, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct KTIMER_6_2_x64, 0x40, 8, [
     Header = 0x0,
     DueTime = 0x18,
     TimerListEntry = 0x20,
@@ -559,7 +571,8 @@ pub struct KTIMER_6_3_x86 {
     pub Period: u32,
 }
 
-runtime::layout!(struct KTIMER_6_3_x86, 0x28, 8, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct KTIMER_6_3_x86, 0x28, 8, [
     Header = 0x0,
     DueTime = 0x10,
     TimerListEntry = 0x18,
@@ -604,7 +617,8 @@ pub struct KTIMER_6_3_x64 {
     pub Period: u32,
 }
 
-runtime::layout!(struct KTIMER_6_3_x64, 0x40, 8, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct KTIMER_6_3_x64, 0x40, 8, [
     Header = 0x0,
     DueTime = 0x18,
     TimerListEntry = 0x20,
@@ -649,7 +663,8 @@ pub struct KTIMER_6_3_9600_19913_x86 {
     pub Period: u32,
 }
 
-runtime::layout!(struct KTIMER_6_3_9600_19913_x86, 0x28, 8, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct KTIMER_6_3_9600_19913_x86, 0x28, 8, [
     Header = 0x0,
     DueTime = 0x10,
     TimerListEntry = 0x18,
@@ -694,7 +709,8 @@ pub struct KTIMER_6_3_9600_19913_x64 {
     pub Period: u32,
 }
 
-runtime::layout!(struct KTIMER_6_3_9600_19913_x64, 0x40, 8, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct KTIMER_6_3_9600_19913_x64, 0x40, 8, [
     Header = 0x0,
     DueTime = 0x18,
     TimerListEntry = 0x20,
@@ -739,7 +755,8 @@ pub struct KTIMER_10_0_x86 {
     pub Period: u32,
 }
 
-runtime::layout!(struct KTIMER_10_0_x86, 0x28, 8, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct KTIMER_10_0_x86, 0x28, 8, [
     Header = 0x0,
     DueTime = 0x10,
     TimerListEntry = 0x18,
@@ -784,7 +801,8 @@ pub struct KTIMER_10_0_x64 {
     pub Period: u32,
 }
 
-runtime::layout!(struct KTIMER_10_0_x64, 0x40, 8, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct KTIMER_10_0_x64, 0x40, 8, [
     Header = 0x0,
     DueTime = 0x18,
     TimerListEntry = 0x20,
@@ -829,7 +847,8 @@ pub struct KTIMER_1703_x86 {
     pub Period: u32,
 }
 
-runtime::layout!(struct KTIMER_1703_x86, 0x28, 8, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct KTIMER_1703_x86, 0x28, 8, [
     Header = 0x0,
     DueTime = 0x10,
     TimerListEntry = 0x18,
@@ -874,7 +893,8 @@ pub struct KTIMER_1703_x64 {
     pub Period: u32,
 }
 
-runtime::layout!(struct KTIMER_1703_x64, 0x40, 8, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct KTIMER_1703_x64, 0x40, 8, [
     Header = 0x0,
     DueTime = 0x18,
     TimerListEntry = 0x20,
@@ -919,7 +939,8 @@ pub struct KTIMER_1803_x86 {
     pub Period: u32,
 }
 
-runtime::layout!(struct KTIMER_1803_x86, 0x28, 8, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct KTIMER_1803_x86, 0x28, 8, [
     Header = 0x0,
     DueTime = 0x10,
     TimerListEntry = 0x18,
@@ -964,7 +985,8 @@ pub struct KTIMER_1803_x64 {
     pub Period: u32,
 }
 
-runtime::layout!(struct KTIMER_1803_x64, 0x40, 8, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct KTIMER_1803_x64, 0x40, 8, [
     Header = 0x0,
     DueTime = 0x18,
     TimerListEntry = 0x20,
@@ -1009,7 +1031,8 @@ pub struct KTIMER_1809_x86 {
     pub Period: u32,
 }
 
-runtime::layout!(struct KTIMER_1809_x86, 0x28, 8, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct KTIMER_1809_x86, 0x28, 8, [
     Header = 0x0,
     DueTime = 0x10,
     TimerListEntry = 0x18,
@@ -1054,7 +1077,8 @@ pub struct KTIMER_1809_x64 {
     pub Period: u32,
 }
 
-runtime::layout!(struct KTIMER_1809_x64, 0x40, 8, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct KTIMER_1809_x64, 0x40, 8, [
     Header = 0x0,
     DueTime = 0x18,
     TimerListEntry = 0x20,
@@ -1103,7 +1127,8 @@ pub struct KTIMER_2004_x64 {
     pub Period: u32,
 }
 
-runtime::layout!(struct KTIMER_2004_x64, 0x40, 8, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct KTIMER_2004_x64, 0x40, 8, [
     Header = 0x0,
     DueTime = 0x18,
     TimerListEntry = 0x20,

@@ -21,7 +21,8 @@ pub union LARGE_INTEGER_5_0 {
     pub QuadPart: i64,
 }
 
-runtime::layout!(union LARGE_INTEGER_5_0, 0x8, 8, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe union LARGE_INTEGER_5_0, 0x8, 8, [
     s00 = 0x0,
     u = 0x0,
     QuadPart = 0x0,
@@ -101,7 +102,8 @@ pub struct LARGE_INTEGER_5_0_s00 {
     pub HighPart: i32,
 }
 
-runtime::layout!(struct LARGE_INTEGER_5_0_s00, 0x8, 4, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct LARGE_INTEGER_5_0_s00, 0x8, 4, [
     LowPart = 0x0,
     HighPart = 0x4,
 ]);
@@ -118,7 +120,8 @@ pub struct LARGE_INTEGER_5_0_u {
     pub HighPart: i32,
 }
 
-runtime::layout!(struct LARGE_INTEGER_5_0_u, 0x8, 4, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct LARGE_INTEGER_5_0_u, 0x8, 4, [
     LowPart = 0x0,
     HighPart = 0x4,
 ]);

@@ -19,7 +19,8 @@ pub struct LIST_ENTRY_5_0_x86 {
     pub Blink: runtime::Ptr32,
 }
 
-runtime::layout!(struct LIST_ENTRY_5_0_x86, 0x8, 4, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct LIST_ENTRY_5_0_x86, 0x8, 4, [
     Flink = 0x0,
     Blink = 0x4,
 ]);
@@ -50,7 +51,8 @@ pub struct LIST_ENTRY_5_2_3790_sp1_x64 {
     pub Blink: runtime::Ptr64,
 }
 
-runtime::layout!(struct LIST_ENTRY_5_2_3790_sp1_x64, 0x10, 8, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct LIST_ENTRY_5_2_3790_sp1_x64, 0x10, 8, [
     Flink = 0x0,
     Blink = 0x8,
 ]);

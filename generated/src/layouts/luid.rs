@@ -19,7 +19,8 @@ pub struct LUID_5_0 {
     pub HighPart: i32,
 }
 
-runtime::layout!(struct LUID_5_0, 0x8, 4, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct LUID_5_0, 0x8, 4, [
     LowPart = 0x0,
     HighPart = 0x4,
 ]);

@@ -19,7 +19,8 @@ pub struct MESSAGE_TRACE_HEADER_5_1 {
     pub u04: MESSAGE_TRACE_HEADER_5_1_u04,
 }
 
-runtime::layout!(struct MESSAGE_TRACE_HEADER_5_1, 0x8, 4, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct MESSAGE_TRACE_HEADER_5_1, 0x8, 4, [
     u00 = 0x0,
     u04 = 0x4,
 ]);
@@ -124,7 +125,8 @@ pub union MESSAGE_TRACE_HEADER_5_1_u00 {
     pub s00: MESSAGE_TRACE_HEADER_5_1_u00_s00,
 }
 
-runtime::layout!(union MESSAGE_TRACE_HEADER_5_1_u00, 0x4, 4, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe union MESSAGE_TRACE_HEADER_5_1_u00, 0x4, 4, [
     Marker = 0x0,
     s00 = 0x0,
 ]);
@@ -143,7 +145,8 @@ pub struct MESSAGE_TRACE_HEADER_5_1_u00_s00 {
     pub Version: u8,
 }
 
-runtime::layout!(struct MESSAGE_TRACE_HEADER_5_1_u00_s00, 0x4, 2, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct MESSAGE_TRACE_HEADER_5_1_u00_s00, 0x4, 2, [
     Size = 0x0,
     Reserved = 0x2,
     Version = 0x3,
@@ -161,7 +164,8 @@ pub union MESSAGE_TRACE_HEADER_5_1_u04 {
     pub Packet: WMI_TRACE_MESSAGE_PACKET_5_1,
 }
 
-runtime::layout!(union MESSAGE_TRACE_HEADER_5_1_u04, 0x4, 4, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe union MESSAGE_TRACE_HEADER_5_1_u04, 0x4, 4, [
     Header = 0x0,
     Packet = 0x0,
 ]);

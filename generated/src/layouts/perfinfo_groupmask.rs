@@ -21,7 +21,8 @@ pub struct PERFINFO_GROUPMASK_5_1_x86 {
     pub Unknown: u32,
 }
 
-runtime::layout!(struct PERFINFO_GROUPMASK_5_1_x86, 0x24, 4, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct PERFINFO_GROUPMASK_5_1_x86, 0x24, 4, [
     Masks = 0x0,
     Unknown = 0x20,
 ]);
@@ -52,7 +53,8 @@ pub struct PERFINFO_GROUPMASK_5_2 {
     pub Masks: [u32; 8],
 }
 
-runtime::layout!(struct PERFINFO_GROUPMASK_5_2, 0x20, 4, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct PERFINFO_GROUPMASK_5_2, 0x20, 4, [
     Masks = 0x0,
 ]);
 

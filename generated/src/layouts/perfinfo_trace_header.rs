@@ -27,7 +27,8 @@ pub struct PERFINFO_TRACE_HEADER_5_1 {
     pub _padding11: [u8; 7],
 }
 
-runtime::layout!(struct PERFINFO_TRACE_HEADER_5_1, 0x18, 8, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct PERFINFO_TRACE_HEADER_5_1, 0x18, 8, [
     u00 = 0x0,
     u04 = 0x4,
     u08 = 0x8,
@@ -162,7 +163,8 @@ pub union PERFINFO_TRACE_HEADER_5_1_u00 {
     pub s00: PERFINFO_TRACE_HEADER_5_1_u00_s00,
 }
 
-runtime::layout!(union PERFINFO_TRACE_HEADER_5_1_u00, 0x4, 4, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe union PERFINFO_TRACE_HEADER_5_1_u00, 0x4, 4, [
     Marker = 0x0,
     s00 = 0x0,
 ]);
@@ -181,7 +183,8 @@ pub struct PERFINFO_TRACE_HEADER_5_1_u00_s00 {
     pub Flags: u8,
 }
 
-runtime::layout!(struct PERFINFO_TRACE_HEADER_5_1_u00_s00, 0x4, 2, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct PERFINFO_TRACE_HEADER_5_1_u00_s00, 0x4, 2, [
     Version = 0x0,
     HeaderType = 0x2,
     Flags = 0x3,
@@ -199,7 +202,8 @@ pub union PERFINFO_TRACE_HEADER_5_1_u04 {
     pub Packet: WMI_TRACE_PACKET_5_0,
 }
 
-runtime::layout!(union PERFINFO_TRACE_HEADER_5_1_u04, 0x4, 4, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe union PERFINFO_TRACE_HEADER_5_1_u04, 0x4, 4, [
     Header = 0x0,
     Packet = 0x0,
 ]);
@@ -216,7 +220,8 @@ pub union PERFINFO_TRACE_HEADER_5_1_u08 {
     pub SystemTime: LARGE_INTEGER_5_0,
 }
 
-runtime::layout!(union PERFINFO_TRACE_HEADER_5_1_u08, 0x8, 8, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe union PERFINFO_TRACE_HEADER_5_1_u08, 0x8, 8, [
     TS = 0x0,
     SystemTime = 0x0,
 ]);

@@ -21,7 +21,8 @@ pub struct PERIODIC_CAPTURE_STATE_GUIDS_1703_x86 {
     pub Providers: runtime::Ptr32,
 }
 
-runtime::layout!(struct PERIODIC_CAPTURE_STATE_GUIDS_1703_x86, 0x8, 4, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct PERIODIC_CAPTURE_STATE_GUIDS_1703_x86, 0x8, 4, [
     ProviderCount = 0x0,
     _padding02 = 0x2,
     Providers = 0x4,
@@ -55,7 +56,8 @@ pub struct PERIODIC_CAPTURE_STATE_GUIDS_1703_x64 {
     pub Providers: runtime::Ptr64,
 }
 
-runtime::layout!(struct PERIODIC_CAPTURE_STATE_GUIDS_1703_x64, 0x10, 8, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct PERIODIC_CAPTURE_STATE_GUIDS_1703_x64, 0x10, 8, [
     ProviderCount = 0x0,
     _padding02 = 0x2,
     Providers = 0x8,

@@ -48,6 +48,7 @@ impl POOL_TYPE_5_0 {
 runtime::values!(value POOL_TYPE_5_0, Values {
     name: "POOL_TYPE",
     flags: false,
+    signed: true,
     constants: &[
         ("NonPagedPool", 0x0),
         ("PagedPool", 0x1),
@@ -126,6 +127,7 @@ impl POOL_TYPE_6_2 {
 runtime::values!(value POOL_TYPE_6_2, Values {
     name: "POOL_TYPE",
     flags: false,
+    signed: true,
     constants: &[
         ("NonPagedPool", 0x0),
         ("NonPagedPoolExecute", 0x0),

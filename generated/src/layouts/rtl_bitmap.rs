@@ -19,7 +19,8 @@ pub struct RTL_BITMAP_5_0_x86 {
     pub Buffer: runtime::Ptr32,
 }
 
-runtime::layout!(struct RTL_BITMAP_5_0_x86, 0x8, 4, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct RTL_BITMAP_5_0_x86, 0x8, 4, [
     SizeOfBitMap = 0x0,
     Buffer = 0x4,
 ]);
@@ -52,7 +53,8 @@ pub struct RTL_BITMAP_5_2_3790_sp1_x64 {
     pub Buffer: runtime::Ptr64,
 }
 
-runtime::layout!(struct RTL_BITMAP_5_2_3790_sp1_x64, 0x10, 8, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct RTL_BITMAP_5_2_3790_sp1_x64, 0x10, 8, [
     SizeOfBitMap = 0x0,
     _padding04 = 0x4,
     Buffer = 0x8,

@@ -17,7 +17,8 @@ pub struct RTL_CONDITION_VARIABLE_early_6_0_x86 {
     pub Ptr: runtime::Ptr32,
 }
 
-runtime::layout!(struct RTL_CONDITION_VARIABLE_early_6_0_x86, 0x4, 4, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct RTL_CONDITION_VARIABLE_early_6_0_x86, 0x4, 4, [
     Ptr = 0x0,
 ]);
 
@@ -44,7 +45,8 @@ pub struct RTL_CONDITION_VARIABLE_early_6_0_x64 {
     pub Ptr: runtime::Ptr64,
 }
 
-runtime::layout!(struct RTL_CONDITION_VARIABLE_early_6_0_x64, 0x8, 8, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct RTL_CONDITION_VARIABLE_early_6_0_x64, 0x8, 8, [
     Ptr = 0x0,
 ]);
 

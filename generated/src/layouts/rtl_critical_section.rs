@@ -27,7 +27,8 @@ pub struct RTL_CRITICAL_SECTION_5_0_x86 {
     pub SpinCount: u32,
 }
 
-runtime::layout!(struct RTL_CRITICAL_SECTION_5_0_x86, 0x18, 4, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct RTL_CRITICAL_SECTION_5_0_x86, 0x18, 4, [
     DebugInfo = 0x0,
     LockCount = 0x4,
     RecursionCount = 0x8,
@@ -74,7 +75,8 @@ pub struct RTL_CRITICAL_SECTION_5_2_3790_sp1_x64 {
     pub SpinCount: u64,
 }
 
-runtime::layout!(struct RTL_CRITICAL_SECTION_5_2_3790_sp1_x64, 0x28, 8, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct RTL_CRITICAL_SECTION_5_2_3790_sp1_x64, 0x28, 8, [
     DebugInfo = 0x0,
     LockCount = 0x8,
     RecursionCount = 0xc,

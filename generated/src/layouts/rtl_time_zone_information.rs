@@ -29,7 +29,8 @@ pub struct RTL_TIME_ZONE_INFORMATION_5_0 {
     pub DaylightBias: i32,
 }
 
-runtime::layout!(struct RTL_TIME_ZONE_INFORMATION_5_0, 0xac, 4, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct RTL_TIME_ZONE_INFORMATION_5_0, 0xac, 4, [
     Bias = 0x0,
     StandardName = 0x4,
     StandardStart = 0x44,

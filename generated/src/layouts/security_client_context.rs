@@ -29,7 +29,8 @@ pub struct SECURITY_CLIENT_CONTEXT_5_0_x86 {
     pub ClientTokenControl: TOKEN_CONTROL_5_0,
 }
 
-runtime::layout!(struct SECURITY_CLIENT_CONTEXT_5_0_x86, 0x3c, 4, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct SECURITY_CLIENT_CONTEXT_5_0_x86, 0x3c, 4, [
     SecurityQos = 0x0,
     ClientToken = 0xc,
     DirectlyAccessClientToken = 0x10,
@@ -83,7 +84,8 @@ pub struct SECURITY_CLIENT_CONTEXT_5_2_3790_sp1_x64 {
     pub _padding44: [u8; 4],
 }
 
-runtime::layout!(struct SECURITY_CLIENT_CONTEXT_5_2_3790_sp1_x64, 0x48, 8, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct SECURITY_CLIENT_CONTEXT_5_2_3790_sp1_x64, 0x48, 8, [
     SecurityQos = 0x0,
     _padding0C = 0xc,
     ClientToken = 0x10,

@@ -26,6 +26,7 @@ impl SECURITY_IMPERSONATION_LEVEL_5_0 {
 runtime::values!(value SECURITY_IMPERSONATION_LEVEL_5_0, Values {
     name: "SECURITY_IMPERSONATION_LEVEL",
     flags: false,
+    signed: true,
     constants: &[
         ("SecurityAnonymous", 0x0),
         ("SecurityIdentification", 0x1),

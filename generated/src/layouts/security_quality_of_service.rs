@@ -25,7 +25,8 @@ pub struct SECURITY_QUALITY_OF_SERVICE_5_0 {
     pub _padding0A: [u8; 2],
 }
 
-runtime::layout!(struct SECURITY_QUALITY_OF_SERVICE_5_0, 0xc, 4, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct SECURITY_QUALITY_OF_SERVICE_5_0, 0xc, 4, [
     Length = 0x0,
     ImpersonationLevel = 0x4,
     ContextTrackingMode = 0x8,

@@ -17,7 +17,8 @@ pub struct SINGLE_LIST_ENTRY_5_0_x86 {
     pub Next: runtime::Ptr32,
 }
 
-runtime::layout!(struct SINGLE_LIST_ENTRY_5_0_x86, 0x4, 4, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct SINGLE_LIST_ENTRY_5_0_x86, 0x4, 4, [
     Next = 0x0,
 ]);
 
@@ -44,7 +45,8 @@ pub struct SINGLE_LIST_ENTRY_5_2_3790_sp1_x64 {
     pub Next: runtime::Ptr64,
 }
 
-runtime::layout!(struct SINGLE_LIST_ENTRY_5_2_3790_sp1_x64, 0x8, 8, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct SINGLE_LIST_ENTRY_5_2_3790_sp1_x64, 0x8, 8, [
     Next = 0x0,
 ]);
 

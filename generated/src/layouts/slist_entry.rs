@@ -19,7 +19,8 @@ pub struct SLIST_ENTRY_5_2_3790_sp1_x64 {
     pub _padding08: [u8; 8],
 }
 
-runtime::layout!(struct SLIST_ENTRY_5_2_3790_sp1_x64, 0x10, 16, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct SLIST_ENTRY_5_2_3790_sp1_x64, 0x10, 16, [
     Next = 0x0,
     _padding08 = 0x8,
 ]);

@@ -19,7 +19,8 @@ pub union SLIST_HEADER_5_0_x86 {
     pub s00: SLIST_HEADER_5_0_x86_s00,
 }
 
-runtime::layout!(union SLIST_HEADER_5_0_x86, 0x8, 8, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe union SLIST_HEADER_5_0_x86, 0x8, 8, [
     Alignment = 0x0,
     s00 = 0x0,
 ]);
@@ -100,7 +101,8 @@ pub struct SLIST_HEADER_5_0_x86_s00 {
     pub Sequence: u16,
 }
 
-runtime::layout!(struct SLIST_HEADER_5_0_x86_s00, 0x8, 4, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct SLIST_HEADER_5_0_x86_s00, 0x8, 4, [
     Next = 0x0,
     Depth = 0x4,
     Sequence = 0x6,
@@ -120,7 +122,8 @@ pub union SLIST_HEADER_5_2_3790_sp1_x64 {
     pub s00: SLIST_HEADER_5_2_3790_sp1_x64_s00,
 }
 
-runtime::layout!(union SLIST_HEADER_5_2_3790_sp1_x64, 0x10, 16, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe union SLIST_HEADER_5_2_3790_sp1_x64, 0x10, 16, [
     s00 = 0x0,
 ]);
 
@@ -172,7 +175,8 @@ pub struct SLIST_HEADER_5_2_3790_sp1_x64_s00 {
     pub Region: u64,
 }
 
-runtime::layout!(struct SLIST_HEADER_5_2_3790_sp1_x64_s00, 0x10, 8, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct SLIST_HEADER_5_2_3790_sp1_x64_s00, 0x10, 8, [
     Alignment = 0x0,
     Region = 0x8,
 ]);
@@ -195,7 +199,8 @@ pub union SLIST_HEADER_early_6_0_x64 {
     pub Header16: SLIST_HEADER_early_6_0_x64_Header16,
 }
 
-runtime::layout!(union SLIST_HEADER_early_6_0_x64, 0x10, 16, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe union SLIST_HEADER_early_6_0_x64, 0x10, 16, [
     s00 = 0x0,
     Header8 = 0x0,
     Header16 = 0x0,
@@ -275,7 +280,8 @@ pub struct SLIST_HEADER_early_6_0_x64_s00 {
     pub Region: u64,
 }
 
-runtime::layout!(struct SLIST_HEADER_early_6_0_x64_s00, 0x10, 8, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct SLIST_HEADER_early_6_0_x64_s00, 0x10, 8, [
     Alignment = 0x0,
     Region = 0x8,
 ]);
@@ -292,7 +298,8 @@ pub struct SLIST_HEADER_early_6_0_x64_Header8 {
     pub bits08: u64,
 }
 
-runtime::layout!(struct SLIST_HEADER_early_6_0_x64_Header8, 0x10, 8, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct SLIST_HEADER_early_6_0_x64_Header8, 0x10, 8, [
     bits00 = 0x0,
     bits08 = 0x8,
 ]);
@@ -410,7 +417,8 @@ pub struct SLIST_HEADER_early_6_0_x64_Header16 {
     pub bits08: u64,
 }
 
-runtime::layout!(struct SLIST_HEADER_early_6_0_x64_Header16, 0x10, 8, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct SLIST_HEADER_early_6_0_x64_Header16, 0x10, 8, [
     bits00 = 0x0,
     bits08 = 0x8,
 ]);
@@ -523,7 +531,8 @@ pub union SLIST_HEADER_6_0_6002_x64 {
     pub HeaderX64: SLIST_HEADER_6_0_6002_x64_HeaderX64,
 }
 
-runtime::layout!(union SLIST_HEADER_6_0_6002_x64, 0x10, 16, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe union SLIST_HEADER_6_0_6002_x64, 0x10, 16, [
     s00 = 0x0,
     Header8 = 0x0,
     Header16 = 0x0,
@@ -617,7 +626,8 @@ pub struct SLIST_HEADER_6_0_6002_x64_s00 {
     pub Region: u64,
 }
 
-runtime::layout!(struct SLIST_HEADER_6_0_6002_x64_s00, 0x10, 8, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct SLIST_HEADER_6_0_6002_x64_s00, 0x10, 8, [
     Alignment = 0x0,
     Region = 0x8,
 ]);
@@ -634,7 +644,8 @@ pub struct SLIST_HEADER_6_0_6002_x64_Header8 {
     pub bits08: u64,
 }
 
-runtime::layout!(struct SLIST_HEADER_6_0_6002_x64_Header8, 0x10, 8, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct SLIST_HEADER_6_0_6002_x64_Header8, 0x10, 8, [
     bits00 = 0x0,
     bits08 = 0x8,
 ]);
@@ -752,7 +763,8 @@ pub struct SLIST_HEADER_6_0_6002_x64_Header16 {
     pub bits08: u64,
 }
 
-runtime::layout!(struct SLIST_HEADER_6_0_6002_x64_Header16, 0x10, 8, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct SLIST_HEADER_6_0_6002_x64_Header16, 0x10, 8, [
     bits00 = 0x0,
     bits08 = 0x8,
 ]);
@@ -857,7 +869,8 @@ pub struct SLIST_HEADER_6_0_6002_x64_HeaderX64 {
     pub bits08: u64,
 }
 
-runtime::layout!(struct SLIST_HEADER_6_0_6002_x64_HeaderX64, 0x10, 8, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct SLIST_HEADER_6_0_6002_x64_HeaderX64, 0x10, 8, [
     bits00 = 0x0,
     bits08 = 0x8,
 ]);
@@ -955,7 +968,8 @@ pub union SLIST_HEADER_6_2_x64 {
     pub HeaderX64: SLIST_HEADER_6_2_x64_HeaderX64,
 }
 
-runtime::layout!(union SLIST_HEADER_6_2_x64, 0x10, 16, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe union SLIST_HEADER_6_2_x64, 0x10, 16, [
     s00 = 0x0,
     Header8 = 0x0,
     HeaderX64 = 0x0,
@@ -1035,7 +1049,8 @@ pub struct SLIST_HEADER_6_2_x64_s00 {
     pub Region: u64,
 }
 
-runtime::layout!(struct SLIST_HEADER_6_2_x64_s00, 0x10, 8, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct SLIST_HEADER_6_2_x64_s00, 0x10, 8, [
     Alignment = 0x0,
     Region = 0x8,
 ]);
@@ -1052,7 +1067,8 @@ pub struct SLIST_HEADER_6_2_x64_Header8 {
     pub bits08: u64,
 }
 
-runtime::layout!(struct SLIST_HEADER_6_2_x64_Header8, 0x10, 8, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct SLIST_HEADER_6_2_x64_Header8, 0x10, 8, [
     bits00 = 0x0,
     bits08 = 0x8,
 ]);
@@ -1170,7 +1186,8 @@ pub struct SLIST_HEADER_6_2_x64_HeaderX64 {
     pub bits08: u64,
 }
 
-runtime::layout!(struct SLIST_HEADER_6_2_x64_HeaderX64, 0x10, 8, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct SLIST_HEADER_6_2_x64_HeaderX64, 0x10, 8, [
     bits00 = 0x0,
     bits08 = 0x8,
 ]);
@@ -1266,7 +1283,8 @@ pub union SLIST_HEADER_6_3_x86 {
     pub s00: SLIST_HEADER_6_3_x86_s00,
 }
 
-runtime::layout!(union SLIST_HEADER_6_3_x86, 0x8, 8, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe union SLIST_HEADER_6_3_x86, 0x8, 8, [
     Alignment = 0x0,
     s00 = 0x0,
 ]);
@@ -1347,7 +1365,8 @@ pub struct SLIST_HEADER_6_3_x86_s00 {
     pub CpuId: u16,
 }
 
-runtime::layout!(struct SLIST_HEADER_6_3_x86_s00, 0x8, 4, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct SLIST_HEADER_6_3_x86_s00, 0x8, 4, [
     Next = 0x0,
     Depth = 0x4,
     CpuId = 0x6,
@@ -1369,7 +1388,8 @@ pub union SLIST_HEADER_6_3_x64 {
     pub HeaderX64: SLIST_HEADER_6_3_x64_HeaderX64,
 }
 
-runtime::layout!(union SLIST_HEADER_6_3_x64, 0x10, 16, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe union SLIST_HEADER_6_3_x64, 0x10, 16, [
     s00 = 0x0,
     HeaderX64 = 0x0,
 ]);
@@ -1435,7 +1455,8 @@ pub struct SLIST_HEADER_6_3_x64_s00 {
     pub Region: u64,
 }
 
-runtime::layout!(struct SLIST_HEADER_6_3_x64_s00, 0x10, 8, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct SLIST_HEADER_6_3_x64_s00, 0x10, 8, [
     Alignment = 0x0,
     Region = 0x8,
 ]);
@@ -1452,7 +1473,8 @@ pub struct SLIST_HEADER_6_3_x64_HeaderX64 {
     pub bits08: u64,
 }
 
-runtime::layout!(struct SLIST_HEADER_6_3_x64_HeaderX64, 0x10, 8, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct SLIST_HEADER_6_3_x64_HeaderX64, 0x10, 8, [
     bits00 = 0x0,
     bits08 = 0x8,
 ]);

@@ -29,7 +29,8 @@ pub struct SYSTEM_TRACE_HEADER_5_0 {
     pub UserTime: u32,
 }
 
-runtime::layout!(struct SYSTEM_TRACE_HEADER_5_0, 0x20, 8, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct SYSTEM_TRACE_HEADER_5_0, 0x20, 8, [
     u00 = 0x0,
     u04 = 0x4,
     ThreadId = 0x8,
@@ -144,7 +145,8 @@ pub union SYSTEM_TRACE_HEADER_5_0_u00 {
     pub s00: SYSTEM_TRACE_HEADER_5_0_u00_s00,
 }
 
-runtime::layout!(union SYSTEM_TRACE_HEADER_5_0_u00, 0x4, 4, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe union SYSTEM_TRACE_HEADER_5_0_u00, 0x4, 4, [
     Marker = 0x0,
     s00 = 0x0,
 ]);
@@ -163,7 +165,8 @@ pub struct SYSTEM_TRACE_HEADER_5_0_u00_s00 {
     pub Flags: u8,
 }
 
-runtime::layout!(struct SYSTEM_TRACE_HEADER_5_0_u00_s00, 0x4, 2, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct SYSTEM_TRACE_HEADER_5_0_u00_s00, 0x4, 2, [
     Version = 0x0,
     HeaderType = 0x2,
     Flags = 0x3,
@@ -181,7 +184,8 @@ pub union SYSTEM_TRACE_HEADER_5_0_u04 {
     pub Packet: WMI_TRACE_PACKET_5_0,
 }
 
-runtime::layout!(union SYSTEM_TRACE_HEADER_5_0_u04, 0x4, 4, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe union SYSTEM_TRACE_HEADER_5_0_u04, 0x4, 4, [
     Header = 0x0,
     Packet = 0x0,
 ]);

@@ -31,7 +31,8 @@ pub struct TIME_FIELDS_5_0 {
     pub Weekday: i16,
 }
 
-runtime::layout!(struct TIME_FIELDS_5_0, 0x10, 2, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct TIME_FIELDS_5_0, 0x10, 2, [
     Year = 0x0,
     Month = 0x2,
     Day = 0x4,

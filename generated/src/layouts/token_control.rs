@@ -23,7 +23,8 @@ pub struct TOKEN_CONTROL_5_0 {
     pub TokenSource: TOKEN_SOURCE_5_0,
 }
 
-runtime::layout!(struct TOKEN_CONTROL_5_0, 0x28, 4, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct TOKEN_CONTROL_5_0, 0x28, 4, [
     TokenId = 0x0,
     AuthenticationId = 0x8,
     ModifiedId = 0x10,

@@ -19,7 +19,8 @@ pub struct TOKEN_SOURCE_5_0 {
     pub SourceIdentifier: LUID_5_0,
 }
 
-runtime::layout!(struct TOKEN_SOURCE_5_0, 0x10, 4, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct TOKEN_SOURCE_5_0, 0x10, 4, [
     SourceName = 0x0,
     SourceIdentifier = 0x8,
 ]);

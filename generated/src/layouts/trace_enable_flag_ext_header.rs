@@ -19,7 +19,8 @@ pub struct TRACE_ENABLE_FLAG_EXT_HEADER_early_6_0 {
     pub Items: u16,
 }
 
-runtime::layout!(struct TRACE_ENABLE_FLAG_EXT_HEADER_early_6_0, 0x4, 2, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct TRACE_ENABLE_FLAG_EXT_HEADER_early_6_0, 0x4, 2, [
     Length = 0x0,
     Items = 0x2,
 ]);

@@ -19,7 +19,8 @@ pub struct TRACE_ENABLE_FLAG_EXT_ITEM_early_6_0 {
     pub Type: ETW_EXT,
 }
 
-runtime::layout!(struct TRACE_ENABLE_FLAG_EXT_ITEM_early_6_0, 0x4, 2, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct TRACE_ENABLE_FLAG_EXT_ITEM_early_6_0, 0x4, 2, [
     Offset = 0x0,
     Type = 0x2,
 ]);

@@ -21,7 +21,8 @@ pub struct TRACE_ENABLE_FLAG_EXTENSION_5_1 {
     pub Flag: u8,
 }
 
-runtime::layout!(struct TRACE_ENABLE_FLAG_EXTENSION_5_1, 0x4, 2, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct TRACE_ENABLE_FLAG_EXTENSION_5_1, 0x4, 2, [
     Offset = 0x0,
     Length = 0x2,
     Flag = 0x3,

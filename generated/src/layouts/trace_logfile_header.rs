@@ -53,7 +53,8 @@ pub struct TRACE_LOGFILE_HEADER_5_0_x86 {
     pub BuffersLost: u32,
 }
 
-runtime::layout!(struct TRACE_LOGFILE_HEADER_5_0_x86, 0x110, 8, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct TRACE_LOGFILE_HEADER_5_0_x86, 0x110, 8, [
     BufferSize = 0x0,
     u04 = 0x4,
     ProviderVersion = 0x8,
@@ -204,7 +205,8 @@ pub union TRACE_LOGFILE_HEADER_5_0_x86_u04 {
     pub VersionDetail: TRACE_LOGFILE_HEADER_5_0_x86_u04_VersionDetail,
 }
 
-runtime::layout!(union TRACE_LOGFILE_HEADER_5_0_x86_u04, 0x4, 4, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe union TRACE_LOGFILE_HEADER_5_0_x86_u04, 0x4, 4, [
     Version = 0x0,
     VersionDetail = 0x0,
 ]);
@@ -225,7 +227,8 @@ pub struct TRACE_LOGFILE_HEADER_5_0_x86_u04_VersionDetail {
     pub SubMinorVersion: u8,
 }
 
-runtime::layout!(struct TRACE_LOGFILE_HEADER_5_0_x86_u04_VersionDetail, 0x4, 1, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct TRACE_LOGFILE_HEADER_5_0_x86_u04_VersionDetail, 0x4, 1, [
     MajorVersion = 0x0,
     MinorVersion = 0x1,
     SubVersion = 0x2,
@@ -256,7 +259,8 @@ pub union TRACE_LOGFILE_HEADER_5_0_x86_u28 {
     pub s00: TRACE_LOGFILE_HEADER_5_0_x86_u28_s00,
 }
 
-runtime::layout!(union TRACE_LOGFILE_HEADER_5_0_x86_u28, 0x10, 4, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe union TRACE_LOGFILE_HEADER_5_0_x86_u28, 0x10, 4, [
     LogInstanceGuid = 0x0,
     s00 = 0x0,
 ]);
@@ -277,7 +281,8 @@ pub struct TRACE_LOGFILE_HEADER_5_0_x86_u28_s00 {
     pub Reserved32: u32,
 }
 
-runtime::layout!(struct TRACE_LOGFILE_HEADER_5_0_x86_u28_s00, 0x10, 4, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct TRACE_LOGFILE_HEADER_5_0_x86_u28_s00, 0x10, 4, [
     StartBuffers = 0x0,
     PointerSize = 0x4,
     EventsLost = 0x8,
@@ -334,7 +339,8 @@ pub struct TRACE_LOGFILE_HEADER_5_1_x86 {
     pub BuffersLost: u32,
 }
 
-runtime::layout!(struct TRACE_LOGFILE_HEADER_5_1_x86, 0x110, 8, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct TRACE_LOGFILE_HEADER_5_1_x86, 0x110, 8, [
     BufferSize = 0x0,
     u04 = 0x4,
     ProviderVersion = 0x8,
@@ -485,7 +491,8 @@ pub union TRACE_LOGFILE_HEADER_5_1_x86_u04 {
     pub VersionDetail: TRACE_LOGFILE_HEADER_5_1_x86_u04_VersionDetail,
 }
 
-runtime::layout!(union TRACE_LOGFILE_HEADER_5_1_x86_u04, 0x4, 4, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe union TRACE_LOGFILE_HEADER_5_1_x86_u04, 0x4, 4, [
     Version = 0x0,
     VersionDetail = 0x0,
 ]);
@@ -506,7 +513,8 @@ pub struct TRACE_LOGFILE_HEADER_5_1_x86_u04_VersionDetail {
     pub SubMinorVersion: u8,
 }
 
-runtime::layout!(struct TRACE_LOGFILE_HEADER_5_1_x86_u04_VersionDetail, 0x4, 1, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct TRACE_LOGFILE_HEADER_5_1_x86_u04_VersionDetail, 0x4, 1, [
     MajorVersion = 0x0,
     MinorVersion = 0x1,
     SubVersion = 0x2,
@@ -537,7 +545,8 @@ pub union TRACE_LOGFILE_HEADER_5_1_x86_u28 {
     pub s00: TRACE_LOGFILE_HEADER_5_1_x86_u28_s00,
 }
 
-runtime::layout!(union TRACE_LOGFILE_HEADER_5_1_x86_u28, 0x10, 4, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe union TRACE_LOGFILE_HEADER_5_1_x86_u28, 0x10, 4, [
     LogInstanceGuid = 0x0,
     s00 = 0x0,
 ]);
@@ -558,7 +567,8 @@ pub struct TRACE_LOGFILE_HEADER_5_1_x86_u28_s00 {
     pub CpuSpeedInMHz: u32,
 }
 
-runtime::layout!(struct TRACE_LOGFILE_HEADER_5_1_x86_u28_s00, 0x10, 4, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct TRACE_LOGFILE_HEADER_5_1_x86_u28_s00, 0x10, 4, [
     StartBuffers = 0x0,
     PointerSize = 0x4,
     EventsLost = 0x8,
@@ -615,7 +625,8 @@ pub struct TRACE_LOGFILE_HEADER_5_2_3790_sp1_x64 {
     pub BuffersLost: u32,
 }
 
-runtime::layout!(struct TRACE_LOGFILE_HEADER_5_2_3790_sp1_x64, 0x118, 8, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct TRACE_LOGFILE_HEADER_5_2_3790_sp1_x64, 0x118, 8, [
     BufferSize = 0x0,
     u04 = 0x4,
     ProviderVersion = 0x8,
@@ -766,7 +777,8 @@ pub union TRACE_LOGFILE_HEADER_5_2_3790_sp1_x64_u04 {
     pub VersionDetail: TRACE_LOGFILE_HEADER_5_2_3790_sp1_x64_u04_VersionDetail,
 }
 
-runtime::layout!(union TRACE_LOGFILE_HEADER_5_2_3790_sp1_x64_u04, 0x4, 4, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe union TRACE_LOGFILE_HEADER_5_2_3790_sp1_x64_u04, 0x4, 4, [
     Version = 0x0,
     VersionDetail = 0x0,
 ]);
@@ -787,7 +799,8 @@ pub struct TRACE_LOGFILE_HEADER_5_2_3790_sp1_x64_u04_VersionDetail {
     pub SubMinorVersion: u8,
 }
 
-runtime::layout!(struct TRACE_LOGFILE_HEADER_5_2_3790_sp1_x64_u04_VersionDetail, 0x4, 1, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct TRACE_LOGFILE_HEADER_5_2_3790_sp1_x64_u04_VersionDetail, 0x4, 1, [
     MajorVersion = 0x0,
     MinorVersion = 0x1,
     SubVersion = 0x2,
@@ -818,7 +831,8 @@ pub union TRACE_LOGFILE_HEADER_5_2_3790_sp1_x64_u28 {
     pub s00: TRACE_LOGFILE_HEADER_5_2_3790_sp1_x64_u28_s00,
 }
 
-runtime::layout!(union TRACE_LOGFILE_HEADER_5_2_3790_sp1_x64_u28, 0x10, 4, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe union TRACE_LOGFILE_HEADER_5_2_3790_sp1_x64_u28, 0x10, 4, [
     LogInstanceGuid = 0x0,
     s00 = 0x0,
 ]);
@@ -839,7 +853,8 @@ pub struct TRACE_LOGFILE_HEADER_5_2_3790_sp1_x64_u28_s00 {
     pub CpuSpeedInMHz: u32,
 }
 
-runtime::layout!(struct TRACE_LOGFILE_HEADER_5_2_3790_sp1_x64_u28_s00, 0x10, 4, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct TRACE_LOGFILE_HEADER_5_2_3790_sp1_x64_u28_s00, 0x10, 4, [
     StartBuffers = 0x0,
     PointerSize = 0x4,
     EventsLost = 0x8,

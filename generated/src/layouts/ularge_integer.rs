@@ -21,7 +21,8 @@ pub union ULARGE_INTEGER_5_0 {
     pub QuadPart: u64,
 }
 
-runtime::layout!(union ULARGE_INTEGER_5_0, 0x8, 8, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe union ULARGE_INTEGER_5_0, 0x8, 8, [
     s00 = 0x0,
     u = 0x0,
     QuadPart = 0x0,
@@ -101,7 +102,8 @@ pub struct ULARGE_INTEGER_5_0_s00 {
     pub HighPart: u32,
 }
 
-runtime::layout!(struct ULARGE_INTEGER_5_0_s00, 0x8, 4, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct ULARGE_INTEGER_5_0_s00, 0x8, 4, [
     LowPart = 0x0,
     HighPart = 0x4,
 ]);
@@ -118,7 +120,8 @@ pub struct ULARGE_INTEGER_5_0_u {
     pub HighPart: u32,
 }
 
-runtime::layout!(struct ULARGE_INTEGER_5_0_u, 0x8, 4, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct ULARGE_INTEGER_5_0_u, 0x8, 4, [
     LowPart = 0x0,
     HighPart = 0x4,
 ]);

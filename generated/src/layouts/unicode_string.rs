@@ -21,7 +21,8 @@ pub struct UNICODE_STRING_5_0_x86 {
     pub Buffer: runtime::Ptr32,
 }
 
-runtime::layout!(struct UNICODE_STRING_5_0_x86, 0x8, 4, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct UNICODE_STRING_5_0_x86, 0x8, 4, [
     Length = 0x0,
     MaximumLength = 0x2,
     Buffer = 0x4,
@@ -58,7 +59,8 @@ pub struct UNICODE_STRING_5_2_3790_sp1_x64 {
     pub Buffer: runtime::Ptr64,
 }
 
-runtime::layout!(struct UNICODE_STRING_5_2_3790_sp1_x64, 0x10, 8, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct UNICODE_STRING_5_2_3790_sp1_x64, 0x10, 8, [
     Length = 0x0,
     MaximumLength = 0x2,
     _padding04 = 0x4,

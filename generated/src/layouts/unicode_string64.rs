@@ -23,7 +23,8 @@ pub struct UNICODE_STRING64_5_1 {
     pub Buffer: u64,
 }
 
-runtime::layout!(struct UNICODE_STRING64_5_1, 0x10, 8, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct UNICODE_STRING64_5_1, 0x10, 8, [
     Length = 0x0,
     MaximumLength = 0x2,
     _padding04 = 0x4,

@@ -23,7 +23,8 @@ pub struct WMI_BUFFER_HEADER_5_0_x86 {
     pub u38: WMI_BUFFER_HEADER_5_0_x86_u38,
 }
 
-runtime::layout!(struct WMI_BUFFER_HEADER_5_0_x86, 0x48, 8, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct WMI_BUFFER_HEADER_5_0_x86, 0x48, 8, [
     u00 = 0x0,
     Offset = 0x30,
     EventsLost = 0x34,
@@ -264,7 +265,8 @@ pub union WMI_BUFFER_HEADER_5_0_x86_u00 {
     pub s00_2: WMI_BUFFER_HEADER_5_0_x86_u00_s00_2,
 }
 
-runtime::layout!(union WMI_BUFFER_HEADER_5_0_x86_u00, 0x30, 8, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe union WMI_BUFFER_HEADER_5_0_x86_u00, 0x30, 8, [
     Wnode = 0x0,
     s00 = 0x0,
     s00_2 = 0x0,
@@ -286,7 +288,8 @@ pub struct WMI_BUFFER_HEADER_5_0_x86_u00_s00 {
     pub Entry: LIST_ENTRY_5_0_x86,
 }
 
-runtime::layout!(struct WMI_BUFFER_HEADER_5_0_x86_u00_s00, 0x20, 8, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct WMI_BUFFER_HEADER_5_0_x86_u00_s00, 0x20, 8, [
     Reserved1 = 0x0,
     Reserved2 = 0x8,
     Reserved3 = 0x10,
@@ -317,7 +320,8 @@ pub struct WMI_BUFFER_HEADER_5_0_x86_u00_s00_2 {
     pub Flags: u32,
 }
 
-runtime::layout!(struct WMI_BUFFER_HEADER_5_0_x86_u00_s00_2, 0x30, 8, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct WMI_BUFFER_HEADER_5_0_x86_u00_s00_2, 0x30, 8, [
     ReferenceCount = 0x0,
     SavedOffset = 0x4,
     CurrentOffset = 0x8,
@@ -340,7 +344,8 @@ pub union WMI_BUFFER_HEADER_5_0_x86_u38 {
     pub s00: runtime::Bytes<WMI_BUFFER_HEADER_5_0_x86_u38_s00, 16>,
 }
 
-runtime::layout!(union WMI_BUFFER_HEADER_5_0_x86_u38, 0x10, 4, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe union WMI_BUFFER_HEADER_5_0_x86_u38, 0x10, 4, [
     InstanceGuid = 0x0,
     s00 = 0x0,
 ]);
@@ -357,7 +362,8 @@ pub struct WMI_BUFFER_HEADER_5_0_x86_u38_s00 {
     pub GlobalEntry: SINGLE_LIST_ENTRY_5_0_x86,
 }
 
-runtime::layout!(struct WMI_BUFFER_HEADER_5_0_x86_u38_s00, 0x8, 4, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct WMI_BUFFER_HEADER_5_0_x86_u38_s00, 0x8, 4, [
     LoggerContext = 0x0,
     GlobalEntry = 0x4,
 ]);
@@ -382,7 +388,8 @@ pub struct WMI_BUFFER_HEADER_5_1_x86 {
     pub u38: WMI_BUFFER_HEADER_5_1_x86_u38,
 }
 
-runtime::layout!(struct WMI_BUFFER_HEADER_5_1_x86, 0x48, 8, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct WMI_BUFFER_HEADER_5_1_x86, 0x48, 8, [
     u00 = 0x0,
     Offset = 0x30,
     EventsLost = 0x34,
@@ -662,7 +669,8 @@ pub union WMI_BUFFER_HEADER_5_1_x86_u00 {
     pub s00_2: WMI_BUFFER_HEADER_5_1_x86_u00_s00_2,
 }
 
-runtime::layout!(union WMI_BUFFER_HEADER_5_1_x86_u00, 0x30, 8, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe union WMI_BUFFER_HEADER_5_1_x86_u00, 0x30, 8, [
     Wnode = 0x0,
     s00 = 0x0,
     s00_2 = 0x0,
@@ -684,7 +692,8 @@ pub struct WMI_BUFFER_HEADER_5_1_x86_u00_s00 {
     pub u18: WMI_BUFFER_HEADER_5_1_x86_u00_s00_u18,
 }
 
-runtime::layout!(struct WMI_BUFFER_HEADER_5_1_x86_u00_s00, 0x20, 8, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct WMI_BUFFER_HEADER_5_1_x86_u00_s00, 0x20, 8, [
     Reserved1 = 0x0,
     Reserved2 = 0x8,
     Reserved3 = 0x10,
@@ -703,7 +712,8 @@ pub union WMI_BUFFER_HEADER_5_1_x86_u00_s00_u18 {
     pub Entry: LIST_ENTRY_5_0_x86,
 }
 
-runtime::layout!(union WMI_BUFFER_HEADER_5_1_x86_u00_s00_u18, 0x8, 4, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe union WMI_BUFFER_HEADER_5_1_x86_u00_s00_u18, 0x8, 4, [
     s00 = 0x0,
     Entry = 0x0,
 ]);
@@ -720,7 +730,8 @@ pub struct WMI_BUFFER_HEADER_5_1_x86_u00_s00_u18_s00 {
     pub SlistEntry: SINGLE_LIST_ENTRY_5_0_x86,
 }
 
-runtime::layout!(struct WMI_BUFFER_HEADER_5_1_x86_u00_s00_u18_s00, 0x8, 4, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct WMI_BUFFER_HEADER_5_1_x86_u00_s00_u18_s00, 0x8, 4, [
     Alignment = 0x0,
     SlistEntry = 0x4,
 ]);
@@ -749,7 +760,8 @@ pub struct WMI_BUFFER_HEADER_5_1_x86_u00_s00_2 {
     pub u2C: WMI_BUFFER_HEADER_5_1_x86_u00_s00_2_u2C,
 }
 
-runtime::layout!(struct WMI_BUFFER_HEADER_5_1_x86_u00_s00_2, 0x30, 8, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct WMI_BUFFER_HEADER_5_1_x86_u00_s00_2, 0x30, 8, [
     ReferenceCount = 0x0,
     SavedOffset = 0x4,
     CurrentOffset = 0x8,
@@ -772,7 +784,8 @@ pub union WMI_BUFFER_HEADER_5_1_x86_u00_s00_2_u2C {
     pub Flags: u32,
 }
 
-runtime::layout!(union WMI_BUFFER_HEADER_5_1_x86_u00_s00_2_u2C, 0x4, 4, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe union WMI_BUFFER_HEADER_5_1_x86_u00_s00_2_u2C, 0x4, 4, [
     State = 0x0,
     Flags = 0x0,
 ]);
@@ -789,7 +802,8 @@ pub union WMI_BUFFER_HEADER_5_1_x86_u38 {
     pub s00: runtime::Bytes<WMI_BUFFER_HEADER_5_1_x86_u38_s00, 16>,
 }
 
-runtime::layout!(union WMI_BUFFER_HEADER_5_1_x86_u38, 0x10, 4, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe union WMI_BUFFER_HEADER_5_1_x86_u38, 0x10, 4, [
     InstanceGuid = 0x0,
     s00 = 0x0,
 ]);
@@ -806,7 +820,8 @@ pub struct WMI_BUFFER_HEADER_5_1_x86_u38_s00 {
     pub GlobalEntry: SINGLE_LIST_ENTRY_5_0_x86,
 }
 
-runtime::layout!(struct WMI_BUFFER_HEADER_5_1_x86_u38_s00, 0x8, 4, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct WMI_BUFFER_HEADER_5_1_x86_u38_s00, 0x8, 4, [
     LoggerContext = 0x0,
     GlobalEntry = 0x4,
 ]);
@@ -833,7 +848,8 @@ pub struct WMI_BUFFER_HEADER_5_2_x86 {
     pub u38: WMI_BUFFER_HEADER_5_2_x86_u38,
 }
 
-runtime::layout!(struct WMI_BUFFER_HEADER_5_2_x86, 0x48, 8, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct WMI_BUFFER_HEADER_5_2_x86, 0x48, 8, [
     u00 = 0x0,
     Offset = 0x30,
     BufferFlag = 0x34,
@@ -1115,7 +1131,8 @@ pub union WMI_BUFFER_HEADER_5_2_x86_u00 {
     pub s00_2: WMI_BUFFER_HEADER_5_2_x86_u00_s00_2,
 }
 
-runtime::layout!(union WMI_BUFFER_HEADER_5_2_x86_u00, 0x30, 8, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe union WMI_BUFFER_HEADER_5_2_x86_u00, 0x30, 8, [
     Wnode = 0x0,
     s00 = 0x0,
     s00_2 = 0x0,
@@ -1137,7 +1154,8 @@ pub struct WMI_BUFFER_HEADER_5_2_x86_u00_s00 {
     pub u18: WMI_BUFFER_HEADER_5_2_x86_u00_s00_u18,
 }
 
-runtime::layout!(struct WMI_BUFFER_HEADER_5_2_x86_u00_s00, 0x20, 8, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct WMI_BUFFER_HEADER_5_2_x86_u00_s00, 0x20, 8, [
     Reserved1 = 0x0,
     Reserved2 = 0x8,
     Reserved3 = 0x10,
@@ -1156,7 +1174,8 @@ pub union WMI_BUFFER_HEADER_5_2_x86_u00_s00_u18 {
     pub Entry: LIST_ENTRY_5_0_x86,
 }
 
-runtime::layout!(union WMI_BUFFER_HEADER_5_2_x86_u00_s00_u18, 0x8, 4, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe union WMI_BUFFER_HEADER_5_2_x86_u00_s00_u18, 0x8, 4, [
     s00 = 0x0,
     Entry = 0x0,
 ]);
@@ -1173,7 +1192,8 @@ pub struct WMI_BUFFER_HEADER_5_2_x86_u00_s00_u18_s00 {
     pub SlistEntry: SINGLE_LIST_ENTRY_5_0_x86,
 }
 
-runtime::layout!(struct WMI_BUFFER_HEADER_5_2_x86_u00_s00_u18_s00, 0x8, 4, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct WMI_BUFFER_HEADER_5_2_x86_u00_s00_u18_s00, 0x8, 4, [
     Alignment = 0x0,
     SlistEntry = 0x4,
 ]);
@@ -1202,7 +1222,8 @@ pub struct WMI_BUFFER_HEADER_5_2_x86_u00_s00_2 {
     pub u2C: WMI_BUFFER_HEADER_5_2_x86_u00_s00_2_u2C,
 }
 
-runtime::layout!(struct WMI_BUFFER_HEADER_5_2_x86_u00_s00_2, 0x30, 8, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct WMI_BUFFER_HEADER_5_2_x86_u00_s00_2, 0x30, 8, [
     ReferenceCount = 0x0,
     SavedOffset = 0x4,
     CurrentOffset = 0x8,
@@ -1225,7 +1246,8 @@ pub union WMI_BUFFER_HEADER_5_2_x86_u00_s00_2_u2C {
     pub Flags: u32,
 }
 
-runtime::layout!(union WMI_BUFFER_HEADER_5_2_x86_u00_s00_2_u2C, 0x4, 4, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe union WMI_BUFFER_HEADER_5_2_x86_u00_s00_2_u2C, 0x4, 4, [
     State = 0x0,
     Flags = 0x0,
 ]);
@@ -1242,7 +1264,8 @@ pub union WMI_BUFFER_HEADER_5_2_x86_u38 {
     pub s00: runtime::Bytes<WMI_BUFFER_HEADER_5_2_x86_u38_s00, 16>,
 }
 
-runtime::layout!(union WMI_BUFFER_HEADER_5_2_x86_u38, 0x10, 4, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe union WMI_BUFFER_HEADER_5_2_x86_u38, 0x10, 4, [
     InstanceGuid = 0x0,
     s00 = 0x0,
 ]);
@@ -1259,7 +1282,8 @@ pub struct WMI_BUFFER_HEADER_5_2_x86_u38_s00 {
     pub GlobalEntry: SINGLE_LIST_ENTRY_5_0_x86,
 }
 
-runtime::layout!(struct WMI_BUFFER_HEADER_5_2_x86_u38_s00, 0x8, 4, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct WMI_BUFFER_HEADER_5_2_x86_u38_s00, 0x8, 4, [
     LoggerContext = 0x0,
     GlobalEntry = 0x4,
 ]);
@@ -1286,7 +1310,8 @@ pub struct WMI_BUFFER_HEADER_5_2_3790_sp1_x64 {
     pub u38: WMI_BUFFER_HEADER_5_2_3790_sp1_x64_u38,
 }
 
-runtime::layout!(struct WMI_BUFFER_HEADER_5_2_3790_sp1_x64, 0x48, 8, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct WMI_BUFFER_HEADER_5_2_3790_sp1_x64, 0x48, 8, [
     u00 = 0x0,
     Offset = 0x30,
     BufferFlag = 0x34,
@@ -1570,7 +1595,8 @@ pub union WMI_BUFFER_HEADER_5_2_3790_sp1_x64_u00 {
     pub s00_2: WMI_BUFFER_HEADER_5_2_3790_sp1_x64_u00_s00_2,
 }
 
-runtime::layout!(union WMI_BUFFER_HEADER_5_2_3790_sp1_x64_u00, 0x30, 8, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe union WMI_BUFFER_HEADER_5_2_3790_sp1_x64_u00, 0x30, 8, [
     Wnode = 0x0,
     s00 = 0x0,
     s00_2 = 0x0,
@@ -1592,7 +1618,8 @@ pub struct WMI_BUFFER_HEADER_5_2_3790_sp1_x64_u00_s00 {
     pub u18: WMI_BUFFER_HEADER_5_2_3790_sp1_x64_u00_s00_u18,
 }
 
-runtime::layout!(struct WMI_BUFFER_HEADER_5_2_3790_sp1_x64_u00_s00, 0x28, 8, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct WMI_BUFFER_HEADER_5_2_3790_sp1_x64_u00_s00, 0x28, 8, [
     Reserved1 = 0x0,
     Reserved2 = 0x8,
     Reserved3 = 0x10,
@@ -1611,7 +1638,8 @@ pub union WMI_BUFFER_HEADER_5_2_3790_sp1_x64_u00_s00_u18 {
     pub Entry: LIST_ENTRY_5_2_3790_sp1_x64,
 }
 
-runtime::layout!(union WMI_BUFFER_HEADER_5_2_3790_sp1_x64_u00_s00_u18, 0x10, 8, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe union WMI_BUFFER_HEADER_5_2_3790_sp1_x64_u00_s00_u18, 0x10, 8, [
     s00 = 0x0,
     Entry = 0x0,
 ]);
@@ -1630,7 +1658,8 @@ pub struct WMI_BUFFER_HEADER_5_2_3790_sp1_x64_u00_s00_u18_s00 {
     pub SlistEntry: SINGLE_LIST_ENTRY_5_2_3790_sp1_x64,
 }
 
-runtime::layout!(struct WMI_BUFFER_HEADER_5_2_3790_sp1_x64_u00_s00_u18_s00, 0x10, 8, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct WMI_BUFFER_HEADER_5_2_3790_sp1_x64_u00_s00_u18_s00, 0x10, 8, [
     Alignment = 0x0,
     SlistEntry = 0x8,
 ]);
@@ -1659,7 +1688,8 @@ pub struct WMI_BUFFER_HEADER_5_2_3790_sp1_x64_u00_s00_2 {
     pub u2C: WMI_BUFFER_HEADER_5_2_3790_sp1_x64_u00_s00_2_u2C,
 }
 
-runtime::layout!(struct WMI_BUFFER_HEADER_5_2_3790_sp1_x64_u00_s00_2, 0x30, 8, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct WMI_BUFFER_HEADER_5_2_3790_sp1_x64_u00_s00_2, 0x30, 8, [
     ReferenceCount = 0x0,
     SavedOffset = 0x4,
     CurrentOffset = 0x8,
@@ -1682,7 +1712,8 @@ pub union WMI_BUFFER_HEADER_5_2_3790_sp1_x64_u00_s00_2_u2C {
     pub Flags: u32,
 }
 
-runtime::layout!(union WMI_BUFFER_HEADER_5_2_3790_sp1_x64_u00_s00_2_u2C, 0x4, 4, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe union WMI_BUFFER_HEADER_5_2_3790_sp1_x64_u00_s00_2_u2C, 0x4, 4, [
     State = 0x0,
     Flags = 0x0,
 ]);
@@ -1699,7 +1730,8 @@ pub union WMI_BUFFER_HEADER_5_2_3790_sp1_x64_u38 {
     pub s00: WMI_BUFFER_HEADER_5_2_3790_sp1_x64_u38_s00,
 }
 
-runtime::layout!(union WMI_BUFFER_HEADER_5_2_3790_sp1_x64_u38, 0x10, 8, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe union WMI_BUFFER_HEADER_5_2_3790_sp1_x64_u38, 0x10, 8, [
     InstanceGuid = 0x0,
     s00 = 0x0,
 ]);
@@ -1716,7 +1748,8 @@ pub struct WMI_BUFFER_HEADER_5_2_3790_sp1_x64_u38_s00 {
     pub GlobalEntry: SINGLE_LIST_ENTRY_5_2_3790_sp1_x64,
 }
 
-runtime::layout!(struct WMI_BUFFER_HEADER_5_2_3790_sp1_x64_u38_s00, 0x10, 8, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct WMI_BUFFER_HEADER_5_2_3790_sp1_x64_u38_s00, 0x10, 8, [
     LoggerContext = 0x0,
     GlobalEntry = 0x8,
 ]);
@@ -1743,7 +1776,8 @@ pub struct WMI_BUFFER_HEADER_early_6_0_x86 {
     pub u38: WMI_BUFFER_HEADER_early_6_0_x86_u38,
 }
 
-runtime::layout!(struct WMI_BUFFER_HEADER_early_6_0_x86, 0x48, 8, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct WMI_BUFFER_HEADER_early_6_0_x86, 0x48, 8, [
     u00 = 0x0,
     Offset = 0x30,
     BufferFlag = 0x34,
@@ -2023,7 +2057,8 @@ pub union WMI_BUFFER_HEADER_early_6_0_x86_u00 {
     pub s00: WMI_BUFFER_HEADER_early_6_0_x86_u00_s00,
 }
 
-runtime::layout!(union WMI_BUFFER_HEADER_early_6_0_x86_u00, 0x30, 8, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe union WMI_BUFFER_HEADER_early_6_0_x86_u00, 0x30, 8, [
     Wnode = 0x0,
     s00 = 0x0,
 ]);
@@ -2056,7 +2091,8 @@ pub struct WMI_BUFFER_HEADER_early_6_0_x86_u00_s00 {
     pub u2C: WMI_BUFFER_HEADER_early_6_0_x86_u00_s00_u2C,
 }
 
-runtime::layout!(struct WMI_BUFFER_HEADER_early_6_0_x86_u00_s00, 0x30, 8, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct WMI_BUFFER_HEADER_early_6_0_x86_u00_s00, 0x30, 8, [
     BufferSize = 0x0,
     SavedOffset = 0x4,
     CurrentOffset = 0x8,
@@ -2081,7 +2117,8 @@ pub union WMI_BUFFER_HEADER_early_6_0_x86_u00_s00_u10 {
     pub StartPerfClock: LARGE_INTEGER_5_0,
 }
 
-runtime::layout!(union WMI_BUFFER_HEADER_early_6_0_x86_u00_s00_u10, 0x8, 8, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe union WMI_BUFFER_HEADER_early_6_0_x86_u00_s00_u10, 0x8, 8, [
     TimeStamp = 0x0,
     StartPerfClock = 0x0,
 ]);
@@ -2098,7 +2135,8 @@ pub union WMI_BUFFER_HEADER_early_6_0_x86_u00_s00_u2C {
     pub Flags: u32,
 }
 
-runtime::layout!(union WMI_BUFFER_HEADER_early_6_0_x86_u00_s00_u2C, 0x4, 4, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe union WMI_BUFFER_HEADER_early_6_0_x86_u00_s00_u2C, 0x4, 4, [
     State = 0x0,
     Flags = 0x0,
 ]);
@@ -2121,7 +2159,8 @@ pub union WMI_BUFFER_HEADER_early_6_0_x86_u38 {
     pub s00: runtime::Bytes<WMI_BUFFER_HEADER_early_6_0_x86_u38_s00, 16>,
 }
 
-runtime::layout!(union WMI_BUFFER_HEADER_early_6_0_x86_u38, 0x10, 8, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe union WMI_BUFFER_HEADER_early_6_0_x86_u38, 0x10, 8, [
     Padding1 = 0x0,
     StartTime = 0x0,
     Entry = 0x0,
@@ -2141,7 +2180,8 @@ pub struct WMI_BUFFER_HEADER_early_6_0_x86_u38_s00 {
     pub GlobalEntry: SINGLE_LIST_ENTRY_5_0_x86,
 }
 
-runtime::layout!(struct WMI_BUFFER_HEADER_early_6_0_x86_u38_s00, 0x8, 4, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct WMI_BUFFER_HEADER_early_6_0_x86_u38_s00, 0x8, 4, [
     NextBuffer = 0x0,
     GlobalEntry = 0x4,
 ]);
@@ -2168,7 +2208,8 @@ pub struct WMI_BUFFER_HEADER_early_6_0_x64 {
     pub u38: WMI_BUFFER_HEADER_early_6_0_x64_u38,
 }
 
-runtime::layout!(struct WMI_BUFFER_HEADER_early_6_0_x64, 0x48, 8, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct WMI_BUFFER_HEADER_early_6_0_x64, 0x48, 8, [
     u00 = 0x0,
     Offset = 0x30,
     BufferFlag = 0x34,
@@ -2448,7 +2489,8 @@ pub union WMI_BUFFER_HEADER_early_6_0_x64_u00 {
     pub s00: WMI_BUFFER_HEADER_early_6_0_x64_u00_s00,
 }
 
-runtime::layout!(union WMI_BUFFER_HEADER_early_6_0_x64_u00, 0x30, 8, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe union WMI_BUFFER_HEADER_early_6_0_x64_u00, 0x30, 8, [
     Wnode = 0x0,
     s00 = 0x0,
 ]);
@@ -2481,7 +2523,8 @@ pub struct WMI_BUFFER_HEADER_early_6_0_x64_u00_s00 {
     pub u2C: WMI_BUFFER_HEADER_early_6_0_x64_u00_s00_u2C,
 }
 
-runtime::layout!(struct WMI_BUFFER_HEADER_early_6_0_x64_u00_s00, 0x30, 8, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct WMI_BUFFER_HEADER_early_6_0_x64_u00_s00, 0x30, 8, [
     BufferSize = 0x0,
     SavedOffset = 0x4,
     CurrentOffset = 0x8,
@@ -2506,7 +2549,8 @@ pub union WMI_BUFFER_HEADER_early_6_0_x64_u00_s00_u10 {
     pub StartPerfClock: LARGE_INTEGER_5_0,
 }
 
-runtime::layout!(union WMI_BUFFER_HEADER_early_6_0_x64_u00_s00_u10, 0x8, 8, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe union WMI_BUFFER_HEADER_early_6_0_x64_u00_s00_u10, 0x8, 8, [
     TimeStamp = 0x0,
     StartPerfClock = 0x0,
 ]);
@@ -2523,7 +2567,8 @@ pub union WMI_BUFFER_HEADER_early_6_0_x64_u00_s00_u2C {
     pub Flags: u32,
 }
 
-runtime::layout!(union WMI_BUFFER_HEADER_early_6_0_x64_u00_s00_u2C, 0x4, 4, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe union WMI_BUFFER_HEADER_early_6_0_x64_u00_s00_u2C, 0x4, 4, [
     State = 0x0,
     Flags = 0x0,
 ]);
@@ -2546,7 +2591,8 @@ pub union WMI_BUFFER_HEADER_early_6_0_x64_u38 {
     pub s00: WMI_BUFFER_HEADER_early_6_0_x64_u38_s00,
 }
 
-runtime::layout!(union WMI_BUFFER_HEADER_early_6_0_x64_u38, 0x10, 8, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe union WMI_BUFFER_HEADER_early_6_0_x64_u38, 0x10, 8, [
     Padding1 = 0x0,
     StartTime = 0x0,
     Entry = 0x0,
@@ -2566,7 +2612,8 @@ pub struct WMI_BUFFER_HEADER_early_6_0_x64_u38_s00 {
     pub GlobalEntry: SINGLE_LIST_ENTRY_5_2_3790_sp1_x64,
 }
 
-runtime::layout!(struct WMI_BUFFER_HEADER_early_6_0_x64_u38_s00, 0x10, 8, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct WMI_BUFFER_HEADER_early_6_0_x64_u38_s00, 0x10, 8, [
     NextBuffer = 0x0,
     GlobalEntry = 0x8,
 ]);
@@ -2593,7 +2640,8 @@ pub struct WMI_BUFFER_HEADER_late_6_0_x86 {
     pub u38: WMI_BUFFER_HEADER_late_6_0_x86_u38,
 }
 
-runtime::layout!(struct WMI_BUFFER_HEADER_late_6_0_x86, 0x48, 8, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct WMI_BUFFER_HEADER_late_6_0_x86, 0x48, 8, [
     u00 = 0x0,
     Offset = 0x30,
     BufferFlag = 0x34,
@@ -2899,7 +2947,8 @@ pub union WMI_BUFFER_HEADER_late_6_0_x86_u00 {
     pub s00: WMI_BUFFER_HEADER_late_6_0_x86_u00_s00,
 }
 
-runtime::layout!(union WMI_BUFFER_HEADER_late_6_0_x86_u00, 0x30, 8, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe union WMI_BUFFER_HEADER_late_6_0_x86_u00, 0x30, 8, [
     Wnode = 0x0,
     s00 = 0x0,
 ]);
@@ -2930,7 +2979,8 @@ pub struct WMI_BUFFER_HEADER_late_6_0_x86_u00_s00 {
     pub u2C: WMI_BUFFER_HEADER_late_6_0_x86_u00_s00_u2C,
 }
 
-runtime::layout!(struct WMI_BUFFER_HEADER_late_6_0_x86_u00_s00, 0x30, 8, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct WMI_BUFFER_HEADER_late_6_0_x86_u00_s00, 0x30, 8, [
     BufferSize = 0x0,
     SavedOffset = 0x4,
     CurrentOffset = 0x8,
@@ -2954,7 +3004,8 @@ pub union WMI_BUFFER_HEADER_late_6_0_x86_u00_s00_u10 {
     pub StartPerfClock: LARGE_INTEGER_5_0,
 }
 
-runtime::layout!(union WMI_BUFFER_HEADER_late_6_0_x86_u00_s00_u10, 0x8, 8, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe union WMI_BUFFER_HEADER_late_6_0_x86_u00_s00_u10, 0x8, 8, [
     TimeStamp = 0x0,
     StartPerfClock = 0x0,
 ]);
@@ -2973,7 +3024,8 @@ pub union WMI_BUFFER_HEADER_late_6_0_x86_u00_s00_u20 {
     pub NextBuffer: runtime::Bytes<runtime::Ptr32, 8>,
 }
 
-runtime::layout!(union WMI_BUFFER_HEADER_late_6_0_x86_u00_s00_u20, 0x8, 4, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe union WMI_BUFFER_HEADER_late_6_0_x86_u00_s00_u20, 0x8, 4, [
     Padding0 = 0x0,
     SlistEntry = 0x0,
     NextBuffer = 0x0,
@@ -2991,7 +3043,8 @@ pub union WMI_BUFFER_HEADER_late_6_0_x86_u00_s00_u2C {
     pub Flags: u32,
 }
 
-runtime::layout!(union WMI_BUFFER_HEADER_late_6_0_x86_u00_s00_u2C, 0x4, 4, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe union WMI_BUFFER_HEADER_late_6_0_x86_u00_s00_u2C, 0x4, 4, [
     State = 0x0,
     Flags = 0x0,
 ]);
@@ -3014,7 +3067,8 @@ pub union WMI_BUFFER_HEADER_late_6_0_x86_u38 {
     pub s00_2: runtime::Bytes<WMI_BUFFER_HEADER_late_6_0_x86_u38_s00_2, 16>,
 }
 
-runtime::layout!(union WMI_BUFFER_HEADER_late_6_0_x86_u38, 0x10, 8, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe union WMI_BUFFER_HEADER_late_6_0_x86_u38, 0x10, 8, [
     Padding1 = 0x0,
     StartTime = 0x0,
     Entry = 0x0,
@@ -3034,7 +3088,8 @@ pub struct WMI_BUFFER_HEADER_late_6_0_x86_u38_s00 {
     pub GlobalEntry: SINGLE_LIST_ENTRY_5_0_x86,
 }
 
-runtime::layout!(struct WMI_BUFFER_HEADER_late_6_0_x86_u38_s00, 0x8, 4, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct WMI_BUFFER_HEADER_late_6_0_x86_u38_s00, 0x8, 4, [
     Padding2 = 0x0,
     GlobalEntry = 0x4,
 ]);
@@ -3051,7 +3106,8 @@ pub struct WMI_BUFFER_HEADER_late_6_0_x86_u38_s00_2 {
     pub Pointer1: runtime::Ptr32,
 }
 
-runtime::layout!(struct WMI_BUFFER_HEADER_late_6_0_x86_u38_s00_2, 0x8, 4, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct WMI_BUFFER_HEADER_late_6_0_x86_u38_s00_2, 0x8, 4, [
     Pointer0 = 0x0,
     Pointer1 = 0x4,
 ]);
@@ -3078,7 +3134,8 @@ pub struct WMI_BUFFER_HEADER_late_6_0_x64 {
     pub u38: WMI_BUFFER_HEADER_late_6_0_x64_u38,
 }
 
-runtime::layout!(struct WMI_BUFFER_HEADER_late_6_0_x64, 0x48, 8, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct WMI_BUFFER_HEADER_late_6_0_x64, 0x48, 8, [
     u00 = 0x0,
     Offset = 0x30,
     BufferFlag = 0x34,
@@ -3384,7 +3441,8 @@ pub union WMI_BUFFER_HEADER_late_6_0_x64_u00 {
     pub s00: WMI_BUFFER_HEADER_late_6_0_x64_u00_s00,
 }
 
-runtime::layout!(union WMI_BUFFER_HEADER_late_6_0_x64_u00, 0x30, 8, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe union WMI_BUFFER_HEADER_late_6_0_x64_u00, 0x30, 8, [
     Wnode = 0x0,
     s00 = 0x0,
 ]);
@@ -3415,7 +3473,8 @@ pub struct WMI_BUFFER_HEADER_late_6_0_x64_u00_s00 {
     pub u2C: WMI_BUFFER_HEADER_late_6_0_x64_u00_s00_u2C,
 }
 
-runtime::layout!(struct WMI_BUFFER_HEADER_late_6_0_x64_u00_s00, 0x30, 8, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct WMI_BUFFER_HEADER_late_6_0_x64_u00_s00, 0x30, 8, [
     BufferSize = 0x0,
     SavedOffset = 0x4,
     CurrentOffset = 0x8,
@@ -3439,7 +3498,8 @@ pub union WMI_BUFFER_HEADER_late_6_0_x64_u00_s00_u10 {
     pub StartPerfClock: LARGE_INTEGER_5_0,
 }
 
-runtime::layout!(union WMI_BUFFER_HEADER_late_6_0_x64_u00_s00_u10, 0x8, 8, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe union WMI_BUFFER_HEADER_late_6_0_x64_u00_s00_u10, 0x8, 8, [
     TimeStamp = 0x0,
     StartPerfClock = 0x0,
 ]);
@@ -3458,7 +3518,8 @@ pub union WMI_BUFFER_HEADER_late_6_0_x64_u00_s00_u20 {
     pub NextBuffer: runtime::Ptr64,
 }
 
-runtime::layout!(union WMI_BUFFER_HEADER_late_6_0_x64_u00_s00_u20, 0x8, 8, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe union WMI_BUFFER_HEADER_late_6_0_x64_u00_s00_u20, 0x8, 8, [
     Padding0 = 0x0,
     SlistEntry = 0x0,
     NextBuffer = 0x0,
@@ -3476,7 +3537,8 @@ pub union WMI_BUFFER_HEADER_late_6_0_x64_u00_s00_u2C {
     pub Flags: u32,
 }
 
-runtime::layout!(union WMI_BUFFER_HEADER_late_6_0_x64_u00_s00_u2C, 0x4, 4, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe union WMI_BUFFER_HEADER_late_6_0_x64_u00_s00_u2C, 0x4, 4, [
     State = 0x0,
     Flags = 0x0,
 ]);
@@ -3499,7 +3561,8 @@ pub union WMI_BUFFER_HEADER_late_6_0_x64_u38 {
     pub s00_2: WMI_BUFFER_HEADER_late_6_0_x64_u38_s00_2,
 }
 
-runtime::layout!(union WMI_BUFFER_HEADER_late_6_0_x64_u38, 0x10, 8, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe union WMI_BUFFER_HEADER_late_6_0_x64_u38, 0x10, 8, [
     Padding1 = 0x0,
     StartTime = 0x0,
     Entry = 0x0,
@@ -3519,7 +3582,8 @@ pub struct WMI_BUFFER_HEADER_late_6_0_x64_u38_s00 {
     pub GlobalEntry: SINGLE_LIST_ENTRY_5_2_3790_sp1_x64,
 }
 
-runtime::layout!(struct WMI_BUFFER_HEADER_late_6_0_x64_u38_s00, 0x10, 8, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct WMI_BUFFER_HEADER_late_6_0_x64_u38_s00, 0x10, 8, [
     Padding2 = 0x0,
     GlobalEntry = 0x8,
 ]);
@@ -3536,7 +3600,8 @@ pub struct WMI_BUFFER_HEADER_late_6_0_x64_u38_s00_2 {
     pub Pointer1: runtime::Ptr64,
 }
 
-runtime::layout!(struct WMI_BUFFER_HEADER_late_6_0_x64_u38_s00_2, 0x10, 8, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct WMI_BUFFER_HEADER_late_6_0_x64_u38_s00_2, 0x10, 8, [
     Pointer0 = 0x0,
     Pointer1 = 0x8,
 ]);
@@ -3579,7 +3644,8 @@ pub struct WMI_BUFFER_HEADER_6_1_x86 {
     pub u38: WMI_BUFFER_HEADER_6_1_x86_u38,
 }
 
-runtime::layout!(struct WMI_BUFFER_HEADER_6_1_x86, 0x48, 8, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct WMI_BUFFER_HEADER_6_1_x86, 0x48, 8, [
     BufferSize = 0x0,
     SavedOffset = 0x4,
     CurrentOffset = 0x8,
@@ -3734,7 +3800,8 @@ pub union WMI_BUFFER_HEADER_6_1_x86_u20 {
     pub NextBuffer: runtime::Bytes<runtime::Ptr32, 8>,
 }
 
-runtime::layout!(union WMI_BUFFER_HEADER_6_1_x86_u20, 0x8, 4, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe union WMI_BUFFER_HEADER_6_1_x86_u20, 0x8, 4, [
     Padding0 = 0x0,
     SlistEntry = 0x0,
     NextBuffer = 0x0,
@@ -3756,7 +3823,8 @@ pub union WMI_BUFFER_HEADER_6_1_x86_u38 {
     pub s00: runtime::Bytes<WMI_BUFFER_HEADER_6_1_x86_u38_s00, 16>,
 }
 
-runtime::layout!(union WMI_BUFFER_HEADER_6_1_x86_u38, 0x10, 8, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe union WMI_BUFFER_HEADER_6_1_x86_u38, 0x10, 8, [
     Padding1 = 0x0,
     ReferenceTime = 0x0,
     GlobalEntry = 0x0,
@@ -3775,7 +3843,8 @@ pub struct WMI_BUFFER_HEADER_6_1_x86_u38_s00 {
     pub Pointer1: runtime::Ptr32,
 }
 
-runtime::layout!(struct WMI_BUFFER_HEADER_6_1_x86_u38_s00, 0x8, 4, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct WMI_BUFFER_HEADER_6_1_x86_u38_s00, 0x8, 4, [
     Pointer0 = 0x0,
     Pointer1 = 0x4,
 ]);
@@ -3818,7 +3887,8 @@ pub struct WMI_BUFFER_HEADER_6_1_x64 {
     pub u38: WMI_BUFFER_HEADER_6_1_x64_u38,
 }
 
-runtime::layout!(struct WMI_BUFFER_HEADER_6_1_x64, 0x48, 8, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct WMI_BUFFER_HEADER_6_1_x64, 0x48, 8, [
     BufferSize = 0x0,
     SavedOffset = 0x4,
     CurrentOffset = 0x8,
@@ -3973,7 +4043,8 @@ pub union WMI_BUFFER_HEADER_6_1_x64_u20 {
     pub NextBuffer: runtime::Ptr64,
 }
 
-runtime::layout!(union WMI_BUFFER_HEADER_6_1_x64_u20, 0x8, 8, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe union WMI_BUFFER_HEADER_6_1_x64_u20, 0x8, 8, [
     Padding0 = 0x0,
     SlistEntry = 0x0,
     NextBuffer = 0x0,
@@ -3995,7 +4066,8 @@ pub union WMI_BUFFER_HEADER_6_1_x64_u38 {
     pub s00: WMI_BUFFER_HEADER_6_1_x64_u38_s00,
 }
 
-runtime::layout!(union WMI_BUFFER_HEADER_6_1_x64_u38, 0x10, 8, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe union WMI_BUFFER_HEADER_6_1_x64_u38, 0x10, 8, [
     Padding1 = 0x0,
     ReferenceTime = 0x0,
     GlobalEntry = 0x0,
@@ -4014,7 +4086,8 @@ pub struct WMI_BUFFER_HEADER_6_1_x64_u38_s00 {
     pub Pointer1: runtime::Ptr64,
 }
 
-runtime::layout!(struct WMI_BUFFER_HEADER_6_1_x64_u38_s00, 0x10, 8, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct WMI_BUFFER_HEADER_6_1_x64_u38_s00, 0x10, 8, [
     Pointer0 = 0x0,
     Pointer1 = 0x8,
 ]);
@@ -4057,7 +4130,8 @@ pub struct WMI_BUFFER_HEADER_6_1_7601_24000_x86 {
     pub u38: WMI_BUFFER_HEADER_6_1_7601_24000_x86_u38,
 }
 
-runtime::layout!(struct WMI_BUFFER_HEADER_6_1_7601_24000_x86, 0x48, 8, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct WMI_BUFFER_HEADER_6_1_7601_24000_x86, 0x48, 8, [
     BufferSize = 0x0,
     SavedOffset = 0x4,
     CurrentOffset = 0x8,
@@ -4212,7 +4286,8 @@ pub union WMI_BUFFER_HEADER_6_1_7601_24000_x86_u20 {
     pub NextBuffer: runtime::Bytes<runtime::Ptr32, 8>,
 }
 
-runtime::layout!(union WMI_BUFFER_HEADER_6_1_7601_24000_x86_u20, 0x8, 4, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe union WMI_BUFFER_HEADER_6_1_7601_24000_x86_u20, 0x8, 4, [
     Padding0 = 0x0,
     SlistEntry = 0x0,
     NextBuffer = 0x0,
@@ -4234,7 +4309,8 @@ pub union WMI_BUFFER_HEADER_6_1_7601_24000_x86_u38 {
     pub s00: runtime::Bytes<WMI_BUFFER_HEADER_6_1_7601_24000_x86_u38_s00, 16>,
 }
 
-runtime::layout!(union WMI_BUFFER_HEADER_6_1_7601_24000_x86_u38, 0x10, 8, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe union WMI_BUFFER_HEADER_6_1_7601_24000_x86_u38, 0x10, 8, [
     Padding1 = 0x0,
     ReferenceTime = 0x0,
     GlobalEntry = 0x0,
@@ -4253,7 +4329,8 @@ pub struct WMI_BUFFER_HEADER_6_1_7601_24000_x86_u38_s00 {
     pub Pointer1: runtime::Ptr32,
 }
 
-runtime::layout!(struct WMI_BUFFER_HEADER_6_1_7601_24000_x86_u38_s00, 0x8, 4, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct WMI_BUFFER_HEADER_6_1_7601_24000_x86_u38_s00, 0x8, 4, [
     Pointer0 = 0x0,
     Pointer1 = 0x4,
 ]);
@@ -4296,7 +4373,8 @@ pub struct WMI_BUFFER_HEADER_6_1_7601_24000_x64 {
     pub u38: WMI_BUFFER_HEADER_6_1_7601_24000_x64_u38,
 }
 
-runtime::layout!(struct WMI_BUFFER_HEADER_6_1_7601_24000_x64, 0x48, 8, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct WMI_BUFFER_HEADER_6_1_7601_24000_x64, 0x48, 8, [
     BufferSize = 0x0,
     SavedOffset = 0x4,
     CurrentOffset = 0x8,
@@ -4451,7 +4529,8 @@ pub union WMI_BUFFER_HEADER_6_1_7601_24000_x64_u20 {
     pub NextBuffer: runtime::Ptr64,
 }
 
-runtime::layout!(union WMI_BUFFER_HEADER_6_1_7601_24000_x64_u20, 0x8, 8, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe union WMI_BUFFER_HEADER_6_1_7601_24000_x64_u20, 0x8, 8, [
     Padding0 = 0x0,
     SlistEntry = 0x0,
     NextBuffer = 0x0,
@@ -4473,7 +4552,8 @@ pub union WMI_BUFFER_HEADER_6_1_7601_24000_x64_u38 {
     pub s00: WMI_BUFFER_HEADER_6_1_7601_24000_x64_u38_s00,
 }
 
-runtime::layout!(union WMI_BUFFER_HEADER_6_1_7601_24000_x64_u38, 0x10, 8, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe union WMI_BUFFER_HEADER_6_1_7601_24000_x64_u38, 0x10, 8, [
     Padding1 = 0x0,
     ReferenceTime = 0x0,
     GlobalEntry = 0x0,
@@ -4492,7 +4572,8 @@ pub struct WMI_BUFFER_HEADER_6_1_7601_24000_x64_u38_s00 {
     pub Pointer1: runtime::Ptr64,
 }
 
-runtime::layout!(struct WMI_BUFFER_HEADER_6_1_7601_24000_x64_u38_s00, 0x10, 8, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct WMI_BUFFER_HEADER_6_1_7601_24000_x64_u38_s00, 0x10, 8, [
     Pointer0 = 0x0,
     Pointer1 = 0x8,
 ]);
@@ -4535,7 +4616,8 @@ pub struct WMI_BUFFER_HEADER_6_2_x86 {
     pub u38: WMI_BUFFER_HEADER_6_2_x86_u38,
 }
 
-runtime::layout!(struct WMI_BUFFER_HEADER_6_2_x86, 0x48, 8, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct WMI_BUFFER_HEADER_6_2_x86, 0x48, 8, [
     BufferSize = 0x0,
     SavedOffset = 0x4,
     CurrentOffset = 0x8,
@@ -4703,7 +4785,8 @@ pub union WMI_BUFFER_HEADER_6_2_x86_u20 {
     pub NextBuffer: runtime::Bytes<runtime::Ptr32, 8>,
 }
 
-runtime::layout!(union WMI_BUFFER_HEADER_6_2_x86_u20, 0x8, 8, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe union WMI_BUFFER_HEADER_6_2_x86_u20, 0x8, 8, [
     s00 = 0x0,
     SlistEntry = 0x0,
     NextBuffer = 0x0,
@@ -4719,7 +4802,8 @@ pub struct WMI_BUFFER_HEADER_6_2_x86_u20_s00 {
     pub bits00: u64,
 }
 
-runtime::layout!(struct WMI_BUFFER_HEADER_6_2_x86_u20_s00, 0x8, 8, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct WMI_BUFFER_HEADER_6_2_x86_u20_s00, 0x8, 8, [
     bits00 = 0x0,
 ]);
 
@@ -4739,7 +4823,8 @@ pub union WMI_BUFFER_HEADER_6_2_x86_u38 {
     pub s00: runtime::Bytes<WMI_BUFFER_HEADER_6_2_x86_u38_s00, 16>,
 }
 
-runtime::layout!(union WMI_BUFFER_HEADER_6_2_x86_u38, 0x10, 8, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe union WMI_BUFFER_HEADER_6_2_x86_u38, 0x10, 8, [
     Padding1 = 0x0,
     ReferenceTime = 0x0,
     GlobalEntry = 0x0,
@@ -4758,7 +4843,8 @@ pub struct WMI_BUFFER_HEADER_6_2_x86_u38_s00 {
     pub Pointer1: runtime::Ptr32,
 }
 
-runtime::layout!(struct WMI_BUFFER_HEADER_6_2_x86_u38_s00, 0x8, 4, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct WMI_BUFFER_HEADER_6_2_x86_u38_s00, 0x8, 4, [
     Pointer0 = 0x0,
     Pointer1 = 0x4,
 ]);
@@ -4801,7 +4887,8 @@ pub struct WMI_BUFFER_HEADER_6_2_x64 {
     pub u38: WMI_BUFFER_HEADER_6_2_x64_u38,
 }
 
-runtime::layout!(struct WMI_BUFFER_HEADER_6_2_x64, 0x48, 8, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct WMI_BUFFER_HEADER_6_2_x64, 0x48, 8, [
     BufferSize = 0x0,
     SavedOffset = 0x4,
     CurrentOffset = 0x8,
@@ -4969,7 +5056,8 @@ pub union WMI_BUFFER_HEADER_6_2_x64_u20 {
     pub NextBuffer: runtime::Ptr64,
 }
 
-runtime::layout!(union WMI_BUFFER_HEADER_6_2_x64_u20, 0x8, 8, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe union WMI_BUFFER_HEADER_6_2_x64_u20, 0x8, 8, [
     s00 = 0x0,
     SlistEntry = 0x0,
     NextBuffer = 0x0,
@@ -4985,7 +5073,8 @@ pub struct WMI_BUFFER_HEADER_6_2_x64_u20_s00 {
     pub bits00: u64,
 }
 
-runtime::layout!(struct WMI_BUFFER_HEADER_6_2_x64_u20_s00, 0x8, 8, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct WMI_BUFFER_HEADER_6_2_x64_u20_s00, 0x8, 8, [
     bits00 = 0x0,
 ]);
 
@@ -5005,7 +5094,8 @@ pub union WMI_BUFFER_HEADER_6_2_x64_u38 {
     pub s00: WMI_BUFFER_HEADER_6_2_x64_u38_s00,
 }
 
-runtime::layout!(union WMI_BUFFER_HEADER_6_2_x64_u38, 0x10, 8, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe union WMI_BUFFER_HEADER_6_2_x64_u38, 0x10, 8, [
     Padding1 = 0x0,
     ReferenceTime = 0x0,
     GlobalEntry = 0x0,
@@ -5024,7 +5114,8 @@ pub struct WMI_BUFFER_HEADER_6_2_x64_u38_s00 {
     pub Pointer1: runtime::Ptr64,
 }
 
-runtime::layout!(struct WMI_BUFFER_HEADER_6_2_x64_u38_s00, 0x10, 8, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct WMI_BUFFER_HEADER_6_2_x64_u38_s00, 0x10, 8, [
     Pointer0 = 0x0,
     Pointer1 = 0x8,
 ]);
@@ -5067,7 +5158,8 @@ pub struct WMI_BUFFER_HEADER_1607_x86 {
     pub u38: WMI_BUFFER_HEADER_1607_x86_u38,
 }
 
-runtime::layout!(struct WMI_BUFFER_HEADER_1607_x86, 0x48, 8, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct WMI_BUFFER_HEADER_1607_x86, 0x48, 8, [
     BufferSize = 0x0,
     SavedOffset = 0x4,
     CurrentOffset = 0x8,
@@ -5235,7 +5327,8 @@ pub union WMI_BUFFER_HEADER_1607_x86_u20 {
     pub NextBuffer: runtime::Bytes<runtime::Ptr32, 8>,
 }
 
-runtime::layout!(union WMI_BUFFER_HEADER_1607_x86_u20, 0x8, 8, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe union WMI_BUFFER_HEADER_1607_x86_u20, 0x8, 8, [
     s00 = 0x0,
     SlistEntry = 0x0,
     NextBuffer = 0x0,
@@ -5251,7 +5344,8 @@ pub struct WMI_BUFFER_HEADER_1607_x86_u20_s00 {
     pub bits00: u64,
 }
 
-runtime::layout!(struct WMI_BUFFER_HEADER_1607_x86_u20_s00, 0x8, 8, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct WMI_BUFFER_HEADER_1607_x86_u20_s00, 0x8, 8, [
     bits00 = 0x0,
 ]);
 
@@ -5271,7 +5365,8 @@ pub union WMI_BUFFER_HEADER_1607_x86_u38 {
     pub s00: runtime::Bytes<WMI_BUFFER_HEADER_1607_x86_u38_s00, 16>,
 }
 
-runtime::layout!(union WMI_BUFFER_HEADER_1607_x86_u38, 0x10, 8, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe union WMI_BUFFER_HEADER_1607_x86_u38, 0x10, 8, [
     Padding1 = 0x0,
     ReferenceTime = 0x0,
     GlobalEntry = 0x0,
@@ -5290,7 +5385,8 @@ pub struct WMI_BUFFER_HEADER_1607_x86_u38_s00 {
     pub Pointer1: runtime::Ptr32,
 }
 
-runtime::layout!(struct WMI_BUFFER_HEADER_1607_x86_u38_s00, 0x8, 4, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct WMI_BUFFER_HEADER_1607_x86_u38_s00, 0x8, 4, [
     Pointer0 = 0x0,
     Pointer1 = 0x4,
 ]);
@@ -5333,7 +5429,8 @@ pub struct WMI_BUFFER_HEADER_1607_x64 {
     pub u38: WMI_BUFFER_HEADER_1607_x64_u38,
 }
 
-runtime::layout!(struct WMI_BUFFER_HEADER_1607_x64, 0x48, 8, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct WMI_BUFFER_HEADER_1607_x64, 0x48, 8, [
     BufferSize = 0x0,
     SavedOffset = 0x4,
     CurrentOffset = 0x8,
@@ -5501,7 +5598,8 @@ pub union WMI_BUFFER_HEADER_1607_x64_u20 {
     pub NextBuffer: runtime::Ptr64,
 }
 
-runtime::layout!(union WMI_BUFFER_HEADER_1607_x64_u20, 0x8, 8, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe union WMI_BUFFER_HEADER_1607_x64_u20, 0x8, 8, [
     s00 = 0x0,
     SlistEntry = 0x0,
     NextBuffer = 0x0,
@@ -5517,7 +5615,8 @@ pub struct WMI_BUFFER_HEADER_1607_x64_u20_s00 {
     pub bits00: u64,
 }
 
-runtime::layout!(struct WMI_BUFFER_HEADER_1607_x64_u20_s00, 0x8, 8, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct WMI_BUFFER_HEADER_1607_x64_u20_s00, 0x8, 8, [
     bits00 = 0x0,
 ]);
 
@@ -5537,7 +5636,8 @@ pub union WMI_BUFFER_HEADER_1607_x64_u38 {
     pub s00: WMI_BUFFER_HEADER_1607_x64_u38_s00,
 }
 
-runtime::layout!(union WMI_BUFFER_HEADER_1607_x64_u38, 0x10, 8, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe union WMI_BUFFER_HEADER_1607_x64_u38, 0x10, 8, [
     Padding1 = 0x0,
     ReferenceTime = 0x0,
     GlobalEntry = 0x0,
@@ -5556,7 +5656,8 @@ pub struct WMI_BUFFER_HEADER_1607_x64_u38_s00 {
     pub Pointer1: runtime::Ptr64,
 }
 
-runtime::layout!(struct WMI_BUFFER_HEADER_1607_x64_u38_s00, 0x10, 8, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct WMI_BUFFER_HEADER_1607_x64_u38_s00, 0x10, 8, [
     Pointer0 = 0x0,
     Pointer1 = 0x8,
 ]);

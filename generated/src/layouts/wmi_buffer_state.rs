@@ -17,7 +17,8 @@ pub struct WMI_BUFFER_STATE_5_1 {
     pub bits00: u32,
 }
 
-runtime::layout!(struct WMI_BUFFER_STATE_5_1, 0x4, 4, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct WMI_BUFFER_STATE_5_1, 0x4, 4, [
     bits00 = 0x0,
 ]);
 

@@ -21,7 +21,8 @@ pub struct WMI_CLIENT_CONTEXT_5_0 {
     pub LoggerId: u16,
 }
 
-runtime::layout!(struct WMI_CLIENT_CONTEXT_5_0, 0x4, 2, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct WMI_CLIENT_CONTEXT_5_0, 0x4, 2, [
     ProcessorNumber = 0x0,
     Alignment = 0x1,
     LoggerId = 0x2,

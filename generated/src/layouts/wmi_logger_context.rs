@@ -105,7 +105,8 @@ pub struct WMI_LOGGER_CONTEXT_5_0_x86 {
     pub _padding13C: [u8; 4],
 }
 
-runtime::layout!(struct WMI_LOGGER_CONTEXT_5_0_x86, 0x140, 8, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct WMI_LOGGER_CONTEXT_5_0_x86, 0x140, 8, [
     BufferSpinLock = 0x0,
     _padding04 = 0x4,
     StartTime = 0x8,
@@ -243,7 +244,8 @@ pub union WMI_LOGGER_CONTEXT_5_0_x86_u88 {
     pub LoggerModeFlags: WMI_LOGGER_MODE_5_0_x86,
 }
 
-runtime::layout!(union WMI_LOGGER_CONTEXT_5_0_x86_u88, 0x4, 4, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe union WMI_LOGGER_CONTEXT_5_0_x86_u88, 0x4, 4, [
     LoggerMode = 0x0,
     LoggerModeFlags = 0x0,
 ]);
@@ -394,7 +396,8 @@ pub struct WMI_LOGGER_CONTEXT_5_1_x86 {
     pub ReferenceTimeStamp: LARGE_INTEGER_5_0,
 }
 
-runtime::layout!(struct WMI_LOGGER_CONTEXT_5_1_x86, 0x1c8, 8, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct WMI_LOGGER_CONTEXT_5_1_x86, 0x1c8, 8, [
     BufferSpinLock = 0x0,
     _padding04 = 0x4,
     StartTime = 0x8,
@@ -575,7 +578,8 @@ pub union WMI_LOGGER_CONTEXT_5_1_x86_uC8 {
     pub LoggerModeFlags: WMI_LOGGER_MODE_5_1,
 }
 
-runtime::layout!(union WMI_LOGGER_CONTEXT_5_1_x86_uC8, 0x4, 4, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe union WMI_LOGGER_CONTEXT_5_1_x86_uC8, 0x4, 4, [
     LoggerMode = 0x0,
     LoggerModeFlags = 0x0,
 ]);
@@ -734,7 +738,8 @@ pub struct WMI_LOGGER_CONTEXT_5_2_x86 {
     pub ReferenceTimeStamp: LARGE_INTEGER_5_0,
 }
 
-runtime::layout!(struct WMI_LOGGER_CONTEXT_5_2_x86, 0x1d8, 8, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct WMI_LOGGER_CONTEXT_5_2_x86, 0x1d8, 8, [
     BufferSpinLock = 0x0,
     _padding04 = 0x4,
     StartTime = 0x8,
@@ -920,7 +925,8 @@ pub union WMI_LOGGER_CONTEXT_5_2_x86_uD0 {
     pub LoggerModeFlags: WMI_LOGGER_MODE_5_1,
 }
 
-runtime::layout!(union WMI_LOGGER_CONTEXT_5_2_x86_uD0, 0x4, 4, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe union WMI_LOGGER_CONTEXT_5_2_x86_uD0, 0x4, 4, [
     LoggerMode = 0x0,
     LoggerModeFlags = 0x0,
 ]);
@@ -1079,7 +1085,8 @@ pub struct WMI_LOGGER_CONTEXT_5_2_3790_sp1_x86 {
     pub ReferenceTimeStamp: LARGE_INTEGER_5_0,
 }
 
-runtime::layout!(struct WMI_LOGGER_CONTEXT_5_2_3790_sp1_x86, 0x1d8, 8, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct WMI_LOGGER_CONTEXT_5_2_3790_sp1_x86, 0x1d8, 8, [
     BufferSpinLock = 0x0,
     _padding04 = 0x4,
     StartTime = 0x8,
@@ -1265,7 +1272,8 @@ pub union WMI_LOGGER_CONTEXT_5_2_3790_sp1_x86_uD0 {
     pub LoggerModeFlags: WMI_LOGGER_MODE_5_1,
 }
 
-runtime::layout!(union WMI_LOGGER_CONTEXT_5_2_3790_sp1_x86_uD0, 0x4, 4, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe union WMI_LOGGER_CONTEXT_5_2_3790_sp1_x86_uD0, 0x4, 4, [
     LoggerMode = 0x0,
     LoggerModeFlags = 0x0,
 ]);
@@ -1420,7 +1428,8 @@ pub struct WMI_LOGGER_CONTEXT_5_2_3790_sp1_x64 {
     pub ReferenceTimeStamp: LARGE_INTEGER_5_0,
 }
 
-runtime::layout!(struct WMI_LOGGER_CONTEXT_5_2_3790_sp1_x64, 0x280, 16, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct WMI_LOGGER_CONTEXT_5_2_3790_sp1_x64, 0x280, 16, [
     BufferSpinLock = 0x0,
     StartTime = 0x8,
     LogFileHandle = 0x10,
@@ -1604,7 +1613,8 @@ pub union WMI_LOGGER_CONTEXT_5_2_3790_sp1_x64_u138 {
     pub LoggerModeFlags: WMI_LOGGER_MODE_5_1,
 }
 
-runtime::layout!(union WMI_LOGGER_CONTEXT_5_2_3790_sp1_x64_u138, 0x4, 4, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe union WMI_LOGGER_CONTEXT_5_2_3790_sp1_x64_u138, 0x4, 4, [
     LoggerMode = 0x0,
     LoggerModeFlags = 0x0,
 ]);
@@ -1771,7 +1781,8 @@ pub struct WMI_LOGGER_CONTEXT_early_6_0_x86 {
     pub _padding26E: [u8; 2],
 }
 
-runtime::layout!(struct WMI_LOGGER_CONTEXT_early_6_0_x86, 0x270, 8, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct WMI_LOGGER_CONTEXT_early_6_0_x86, 0x270, 8, [
     StartTime = 0x0,
     LogFileHandle = 0x8,
     LoggerThread = 0xc,
@@ -2120,7 +2131,8 @@ pub union WMI_LOGGER_CONTEXT_early_6_0_x86_u244 {
     pub s00: WMI_LOGGER_CONTEXT_early_6_0_x86_u244_s00,
 }
 
-runtime::layout!(union WMI_LOGGER_CONTEXT_early_6_0_x86_u244, 0x4, 4, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe union WMI_LOGGER_CONTEXT_early_6_0_x86_u244, 0x4, 4, [
     Flags = 0x0,
     s00 = 0x0,
 ]);
@@ -2135,7 +2147,8 @@ pub struct WMI_LOGGER_CONTEXT_early_6_0_x86_u244_s00 {
     pub bits00: u32,
 }
 
-runtime::layout!(struct WMI_LOGGER_CONTEXT_early_6_0_x86_u244_s00, 0x4, 4, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct WMI_LOGGER_CONTEXT_early_6_0_x86_u244_s00, 0x4, 4, [
     bits00 = 0x0,
 ]);
 
@@ -2151,7 +2164,8 @@ pub union WMI_LOGGER_CONTEXT_early_6_0_x86_u248 {
     pub s00: WMI_LOGGER_CONTEXT_early_6_0_x86_u248_s00,
 }
 
-runtime::layout!(union WMI_LOGGER_CONTEXT_early_6_0_x86_u248, 0x4, 4, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe union WMI_LOGGER_CONTEXT_early_6_0_x86_u248, 0x4, 4, [
     RequestFlag = 0x0,
     s00 = 0x0,
 ]);
@@ -2166,7 +2180,8 @@ pub struct WMI_LOGGER_CONTEXT_early_6_0_x86_u248_s00 {
     pub bits00: u32,
 }
 
-runtime::layout!(struct WMI_LOGGER_CONTEXT_early_6_0_x86_u248_s00, 0x4, 4, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct WMI_LOGGER_CONTEXT_early_6_0_x86_u248_s00, 0x4, 4, [
     bits00 = 0x0,
 ]);
 
@@ -2340,7 +2355,8 @@ pub struct WMI_LOGGER_CONTEXT_early_6_0_x64 {
     pub _padding346: [u8; 10],
 }
 
-runtime::layout!(struct WMI_LOGGER_CONTEXT_early_6_0_x64, 0x350, 16, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct WMI_LOGGER_CONTEXT_early_6_0_x64, 0x350, 16, [
     StartTime = 0x0,
     LogFileHandle = 0x8,
     LoggerThread = 0x10,
@@ -2693,7 +2709,8 @@ pub union WMI_LOGGER_CONTEXT_early_6_0_x64_u31C {
     pub s00: WMI_LOGGER_CONTEXT_early_6_0_x64_u31C_s00,
 }
 
-runtime::layout!(union WMI_LOGGER_CONTEXT_early_6_0_x64_u31C, 0x4, 4, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe union WMI_LOGGER_CONTEXT_early_6_0_x64_u31C, 0x4, 4, [
     Flags = 0x0,
     s00 = 0x0,
 ]);
@@ -2708,7 +2725,8 @@ pub struct WMI_LOGGER_CONTEXT_early_6_0_x64_u31C_s00 {
     pub bits00: u32,
 }
 
-runtime::layout!(struct WMI_LOGGER_CONTEXT_early_6_0_x64_u31C_s00, 0x4, 4, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct WMI_LOGGER_CONTEXT_early_6_0_x64_u31C_s00, 0x4, 4, [
     bits00 = 0x0,
 ]);
 
@@ -2724,7 +2742,8 @@ pub union WMI_LOGGER_CONTEXT_early_6_0_x64_u320 {
     pub s00: WMI_LOGGER_CONTEXT_early_6_0_x64_u320_s00,
 }
 
-runtime::layout!(union WMI_LOGGER_CONTEXT_early_6_0_x64_u320, 0x4, 4, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe union WMI_LOGGER_CONTEXT_early_6_0_x64_u320, 0x4, 4, [
     RequestFlag = 0x0,
     s00 = 0x0,
 ]);
@@ -2739,7 +2758,8 @@ pub struct WMI_LOGGER_CONTEXT_early_6_0_x64_u320_s00 {
     pub bits00: u32,
 }
 
-runtime::layout!(struct WMI_LOGGER_CONTEXT_early_6_0_x64_u320_s00, 0x4, 4, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct WMI_LOGGER_CONTEXT_early_6_0_x64_u320_s00, 0x4, 4, [
     bits00 = 0x0,
 ]);
 
@@ -2911,7 +2931,8 @@ pub struct WMI_LOGGER_CONTEXT_late_6_0_x86 {
     pub _padding27E: [u8; 2],
 }
 
-runtime::layout!(struct WMI_LOGGER_CONTEXT_late_6_0_x86, 0x280, 8, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct WMI_LOGGER_CONTEXT_late_6_0_x86, 0x280, 8, [
     StartTime = 0x0,
     LogFileHandle = 0x8,
     LoggerThread = 0xc,
@@ -3267,7 +3288,8 @@ pub union WMI_LOGGER_CONTEXT_late_6_0_x86_u254 {
     pub s00: WMI_LOGGER_CONTEXT_late_6_0_x86_u254_s00,
 }
 
-runtime::layout!(union WMI_LOGGER_CONTEXT_late_6_0_x86_u254, 0x4, 4, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe union WMI_LOGGER_CONTEXT_late_6_0_x86_u254, 0x4, 4, [
     Flags = 0x0,
     s00 = 0x0,
 ]);
@@ -3282,7 +3304,8 @@ pub struct WMI_LOGGER_CONTEXT_late_6_0_x86_u254_s00 {
     pub bits00: u32,
 }
 
-runtime::layout!(struct WMI_LOGGER_CONTEXT_late_6_0_x86_u254_s00, 0x4, 4, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct WMI_LOGGER_CONTEXT_late_6_0_x86_u254_s00, 0x4, 4, [
     bits00 = 0x0,
 ]);
 
@@ -3298,7 +3321,8 @@ pub union WMI_LOGGER_CONTEXT_late_6_0_x86_u258 {
     pub s00: WMI_LOGGER_CONTEXT_late_6_0_x86_u258_s00,
 }
 
-runtime::layout!(union WMI_LOGGER_CONTEXT_late_6_0_x86_u258, 0x4, 4, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe union WMI_LOGGER_CONTEXT_late_6_0_x86_u258, 0x4, 4, [
     RequestFlag = 0x0,
     s00 = 0x0,
 ]);
@@ -3313,7 +3337,8 @@ pub struct WMI_LOGGER_CONTEXT_late_6_0_x86_u258_s00 {
     pub bits00: u32,
 }
 
-runtime::layout!(struct WMI_LOGGER_CONTEXT_late_6_0_x86_u258_s00, 0x4, 4, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct WMI_LOGGER_CONTEXT_late_6_0_x86_u258_s00, 0x4, 4, [
     bits00 = 0x0,
 ]);
 
@@ -3497,7 +3522,8 @@ pub struct WMI_LOGGER_CONTEXT_late_6_0_x64 {
     pub _padding366: [u8; 10],
 }
 
-runtime::layout!(struct WMI_LOGGER_CONTEXT_late_6_0_x64, 0x370, 16, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct WMI_LOGGER_CONTEXT_late_6_0_x64, 0x370, 16, [
     StartTime = 0x0,
     LogFileHandle = 0x8,
     LoggerThread = 0x10,
@@ -3859,7 +3885,8 @@ pub union WMI_LOGGER_CONTEXT_late_6_0_x64_u33C {
     pub s00: WMI_LOGGER_CONTEXT_late_6_0_x64_u33C_s00,
 }
 
-runtime::layout!(union WMI_LOGGER_CONTEXT_late_6_0_x64_u33C, 0x4, 4, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe union WMI_LOGGER_CONTEXT_late_6_0_x64_u33C, 0x4, 4, [
     Flags = 0x0,
     s00 = 0x0,
 ]);
@@ -3874,7 +3901,8 @@ pub struct WMI_LOGGER_CONTEXT_late_6_0_x64_u33C_s00 {
     pub bits00: u32,
 }
 
-runtime::layout!(struct WMI_LOGGER_CONTEXT_late_6_0_x64_u33C_s00, 0x4, 4, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct WMI_LOGGER_CONTEXT_late_6_0_x64_u33C_s00, 0x4, 4, [
     bits00 = 0x0,
 ]);
 
@@ -3890,7 +3918,8 @@ pub union WMI_LOGGER_CONTEXT_late_6_0_x64_u340 {
     pub s00: WMI_LOGGER_CONTEXT_late_6_0_x64_u340_s00,
 }
 
-runtime::layout!(union WMI_LOGGER_CONTEXT_late_6_0_x64_u340, 0x4, 4, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe union WMI_LOGGER_CONTEXT_late_6_0_x64_u340, 0x4, 4, [
     RequestFlag = 0x0,
     s00 = 0x0,
 ]);
@@ -3905,7 +3934,8 @@ pub struct WMI_LOGGER_CONTEXT_late_6_0_x64_u340_s00 {
     pub bits00: u32,
 }
 
-runtime::layout!(struct WMI_LOGGER_CONTEXT_late_6_0_x64_u340_s00, 0x4, 4, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct WMI_LOGGER_CONTEXT_late_6_0_x64_u340_s00, 0x4, 4, [
     bits00 = 0x0,
 ]);
 
@@ -4089,7 +4119,8 @@ pub struct WMI_LOGGER_CONTEXT_6_0_6002_x64 {
     pub _padding366: [u8; 10],
 }
 
-runtime::layout!(struct WMI_LOGGER_CONTEXT_6_0_6002_x64, 0x370, 16, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct WMI_LOGGER_CONTEXT_6_0_6002_x64, 0x370, 16, [
     StartTime = 0x0,
     LogFileHandle = 0x8,
     LoggerThread = 0x10,
@@ -4451,7 +4482,8 @@ pub union WMI_LOGGER_CONTEXT_6_0_6002_x64_u33C {
     pub s00: WMI_LOGGER_CONTEXT_6_0_6002_x64_u33C_s00,
 }
 
-runtime::layout!(union WMI_LOGGER_CONTEXT_6_0_6002_x64_u33C, 0x4, 4, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe union WMI_LOGGER_CONTEXT_6_0_6002_x64_u33C, 0x4, 4, [
     Flags = 0x0,
     s00 = 0x0,
 ]);
@@ -4466,7 +4498,8 @@ pub struct WMI_LOGGER_CONTEXT_6_0_6002_x64_u33C_s00 {
     pub bits00: u32,
 }
 
-runtime::layout!(struct WMI_LOGGER_CONTEXT_6_0_6002_x64_u33C_s00, 0x4, 4, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct WMI_LOGGER_CONTEXT_6_0_6002_x64_u33C_s00, 0x4, 4, [
     bits00 = 0x0,
 ]);
 
@@ -4482,7 +4515,8 @@ pub union WMI_LOGGER_CONTEXT_6_0_6002_x64_u340 {
     pub s00: WMI_LOGGER_CONTEXT_6_0_6002_x64_u340_s00,
 }
 
-runtime::layout!(union WMI_LOGGER_CONTEXT_6_0_6002_x64_u340, 0x4, 4, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe union WMI_LOGGER_CONTEXT_6_0_6002_x64_u340, 0x4, 4, [
     RequestFlag = 0x0,
     s00 = 0x0,
 ]);
@@ -4497,7 +4531,8 @@ pub struct WMI_LOGGER_CONTEXT_6_0_6002_x64_u340_s00 {
     pub bits00: u32,
 }
 
-runtime::layout!(struct WMI_LOGGER_CONTEXT_6_0_6002_x64_u340_s00, 0x4, 4, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct WMI_LOGGER_CONTEXT_6_0_6002_x64_u340_s00, 0x4, 4, [
     bits00 = 0x0,
 ]);
 
@@ -4659,7 +4694,8 @@ pub struct WMI_LOGGER_CONTEXT_6_1_x86 {
     pub HookIdMap: RTL_BITMAP_5_0_x86,
 }
 
-runtime::layout!(struct WMI_LOGGER_CONTEXT_6_1_x86, 0x238, 8, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct WMI_LOGGER_CONTEXT_6_1_x86, 0x238, 8, [
     LoggerId = 0x0,
     BufferSize = 0x4,
     MaximumEventSize = 0x8,
@@ -5107,7 +5143,8 @@ pub union WMI_LOGGER_CONTEXT_6_1_x86_u50 {
     pub CurrentBuffer: EX_FAST_REF_5_1_x86,
 }
 
-runtime::layout!(union WMI_LOGGER_CONTEXT_6_1_x86_u50, 0x4, 4, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe union WMI_LOGGER_CONTEXT_6_1_x86_u50, 0x4, 4, [
     BatchedBufferList = 0x0,
     CurrentBuffer = 0x0,
 ]);
@@ -5124,7 +5161,8 @@ pub union WMI_LOGGER_CONTEXT_6_1_x86_u1DC {
     pub BufferListPushLock: EX_PUSH_LOCK_5_2_3790_sp1_x86,
 }
 
-runtime::layout!(union WMI_LOGGER_CONTEXT_6_1_x86_u1DC, 0x4, 4, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe union WMI_LOGGER_CONTEXT_6_1_x86_u1DC, 0x4, 4, [
     BufferListSpinLock = 0x0,
     BufferListPushLock = 0x0,
 ]);
@@ -5141,7 +5179,8 @@ pub union WMI_LOGGER_CONTEXT_6_1_x86_u228 {
     pub s00: WMI_LOGGER_CONTEXT_6_1_x86_u228_s00,
 }
 
-runtime::layout!(union WMI_LOGGER_CONTEXT_6_1_x86_u228, 0x4, 4, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe union WMI_LOGGER_CONTEXT_6_1_x86_u228, 0x4, 4, [
     Flags = 0x0,
     s00 = 0x0,
 ]);
@@ -5156,7 +5195,8 @@ pub struct WMI_LOGGER_CONTEXT_6_1_x86_u228_s00 {
     pub bits00: u32,
 }
 
-runtime::layout!(struct WMI_LOGGER_CONTEXT_6_1_x86_u228_s00, 0x4, 4, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct WMI_LOGGER_CONTEXT_6_1_x86_u228_s00, 0x4, 4, [
     bits00 = 0x0,
 ]);
 
@@ -5172,7 +5212,8 @@ pub union WMI_LOGGER_CONTEXT_6_1_x86_u22C {
     pub s00: WMI_LOGGER_CONTEXT_6_1_x86_u22C_s00,
 }
 
-runtime::layout!(union WMI_LOGGER_CONTEXT_6_1_x86_u22C, 0x4, 4, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe union WMI_LOGGER_CONTEXT_6_1_x86_u22C, 0x4, 4, [
     RequestFlag = 0x0,
     s00 = 0x0,
 ]);
@@ -5187,7 +5228,8 @@ pub struct WMI_LOGGER_CONTEXT_6_1_x86_u22C_s00 {
     pub bits00: u32,
 }
 
-runtime::layout!(struct WMI_LOGGER_CONTEXT_6_1_x86_u22C_s00, 0x4, 4, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct WMI_LOGGER_CONTEXT_6_1_x86_u22C_s00, 0x4, 4, [
     bits00 = 0x0,
 ]);
 
@@ -5355,7 +5397,8 @@ pub struct WMI_LOGGER_CONTEXT_6_1_x64 {
     pub _padding328: [u8; 8],
 }
 
-runtime::layout!(struct WMI_LOGGER_CONTEXT_6_1_x64, 0x330, 16, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct WMI_LOGGER_CONTEXT_6_1_x64, 0x330, 16, [
     LoggerId = 0x0,
     BufferSize = 0x4,
     MaximumEventSize = 0x8,
@@ -5806,7 +5849,8 @@ pub union WMI_LOGGER_CONTEXT_6_1_x64_u70 {
     pub CurrentBuffer: EX_FAST_REF_5_2_3790_sp1_x64,
 }
 
-runtime::layout!(union WMI_LOGGER_CONTEXT_6_1_x64_u70, 0x8, 8, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe union WMI_LOGGER_CONTEXT_6_1_x64_u70, 0x8, 8, [
     BatchedBufferList = 0x0,
     CurrentBuffer = 0x0,
 ]);
@@ -5823,7 +5867,8 @@ pub union WMI_LOGGER_CONTEXT_6_1_x64_u2B0 {
     pub BufferListPushLock: EX_PUSH_LOCK_5_2_3790_sp1_x64,
 }
 
-runtime::layout!(union WMI_LOGGER_CONTEXT_6_1_x64_u2B0, 0x8, 8, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe union WMI_LOGGER_CONTEXT_6_1_x64_u2B0, 0x8, 8, [
     BufferListSpinLock = 0x0,
     BufferListPushLock = 0x0,
 ]);
@@ -5840,7 +5885,8 @@ pub union WMI_LOGGER_CONTEXT_6_1_x64_u310 {
     pub s00: WMI_LOGGER_CONTEXT_6_1_x64_u310_s00,
 }
 
-runtime::layout!(union WMI_LOGGER_CONTEXT_6_1_x64_u310, 0x4, 4, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe union WMI_LOGGER_CONTEXT_6_1_x64_u310, 0x4, 4, [
     Flags = 0x0,
     s00 = 0x0,
 ]);
@@ -5855,7 +5901,8 @@ pub struct WMI_LOGGER_CONTEXT_6_1_x64_u310_s00 {
     pub bits00: u32,
 }
 
-runtime::layout!(struct WMI_LOGGER_CONTEXT_6_1_x64_u310_s00, 0x4, 4, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct WMI_LOGGER_CONTEXT_6_1_x64_u310_s00, 0x4, 4, [
     bits00 = 0x0,
 ]);
 
@@ -5871,7 +5918,8 @@ pub union WMI_LOGGER_CONTEXT_6_1_x64_u314 {
     pub s00: WMI_LOGGER_CONTEXT_6_1_x64_u314_s00,
 }
 
-runtime::layout!(union WMI_LOGGER_CONTEXT_6_1_x64_u314, 0x4, 4, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe union WMI_LOGGER_CONTEXT_6_1_x64_u314, 0x4, 4, [
     RequestFlag = 0x0,
     s00 = 0x0,
 ]);
@@ -5886,7 +5934,8 @@ pub struct WMI_LOGGER_CONTEXT_6_1_x64_u314_s00 {
     pub bits00: u32,
 }
 
-runtime::layout!(struct WMI_LOGGER_CONTEXT_6_1_x64_u314_s00, 0x4, 4, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct WMI_LOGGER_CONTEXT_6_1_x64_u314_s00, 0x4, 4, [
     bits00 = 0x0,
 ]);
 
@@ -6054,7 +6103,8 @@ pub struct WMI_LOGGER_CONTEXT_6_1_7601_24000_x86 {
     pub DisallowedGuids: DISALLOWED_GUIDS_6_1_7601_24000_x86,
 }
 
-runtime::layout!(struct WMI_LOGGER_CONTEXT_6_1_7601_24000_x86, 0x248, 8, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct WMI_LOGGER_CONTEXT_6_1_7601_24000_x86, 0x248, 8, [
     LoggerId = 0x0,
     BufferSize = 0x4,
     MaximumEventSize = 0x8,
@@ -6507,7 +6557,8 @@ pub union WMI_LOGGER_CONTEXT_6_1_7601_24000_x86_u50 {
     pub CurrentBuffer: EX_FAST_REF_5_1_x86,
 }
 
-runtime::layout!(union WMI_LOGGER_CONTEXT_6_1_7601_24000_x86_u50, 0x4, 4, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe union WMI_LOGGER_CONTEXT_6_1_7601_24000_x86_u50, 0x4, 4, [
     BatchedBufferList = 0x0,
     CurrentBuffer = 0x0,
 ]);
@@ -6524,7 +6575,8 @@ pub union WMI_LOGGER_CONTEXT_6_1_7601_24000_x86_u1DC {
     pub BufferListPushLock: EX_PUSH_LOCK_5_2_3790_sp1_x86,
 }
 
-runtime::layout!(union WMI_LOGGER_CONTEXT_6_1_7601_24000_x86_u1DC, 0x4, 4, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe union WMI_LOGGER_CONTEXT_6_1_7601_24000_x86_u1DC, 0x4, 4, [
     BufferListSpinLock = 0x0,
     BufferListPushLock = 0x0,
 ]);
@@ -6541,7 +6593,8 @@ pub union WMI_LOGGER_CONTEXT_6_1_7601_24000_x86_u230 {
     pub s00: WMI_LOGGER_CONTEXT_6_1_7601_24000_x86_u230_s00,
 }
 
-runtime::layout!(union WMI_LOGGER_CONTEXT_6_1_7601_24000_x86_u230, 0x4, 4, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe union WMI_LOGGER_CONTEXT_6_1_7601_24000_x86_u230, 0x4, 4, [
     Flags = 0x0,
     s00 = 0x0,
 ]);
@@ -6556,7 +6609,8 @@ pub struct WMI_LOGGER_CONTEXT_6_1_7601_24000_x86_u230_s00 {
     pub bits00: u32,
 }
 
-runtime::layout!(struct WMI_LOGGER_CONTEXT_6_1_7601_24000_x86_u230_s00, 0x4, 4, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct WMI_LOGGER_CONTEXT_6_1_7601_24000_x86_u230_s00, 0x4, 4, [
     bits00 = 0x0,
 ]);
 
@@ -6572,7 +6626,8 @@ pub union WMI_LOGGER_CONTEXT_6_1_7601_24000_x86_u234 {
     pub s00: WMI_LOGGER_CONTEXT_6_1_7601_24000_x86_u234_s00,
 }
 
-runtime::layout!(union WMI_LOGGER_CONTEXT_6_1_7601_24000_x86_u234, 0x4, 4, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe union WMI_LOGGER_CONTEXT_6_1_7601_24000_x86_u234, 0x4, 4, [
     RequestFlag = 0x0,
     s00 = 0x0,
 ]);
@@ -6587,7 +6642,8 @@ pub struct WMI_LOGGER_CONTEXT_6_1_7601_24000_x86_u234_s00 {
     pub bits00: u32,
 }
 
-runtime::layout!(struct WMI_LOGGER_CONTEXT_6_1_7601_24000_x86_u234_s00, 0x4, 4, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct WMI_LOGGER_CONTEXT_6_1_7601_24000_x86_u234_s00, 0x4, 4, [
     bits00 = 0x0,
 ]);
 
@@ -6757,7 +6813,8 @@ pub struct WMI_LOGGER_CONTEXT_6_1_7601_24000_x64 {
     pub DisallowedGuids: DISALLOWED_GUIDS_6_1_7601_24000_x64,
 }
 
-runtime::layout!(struct WMI_LOGGER_CONTEXT_6_1_7601_24000_x64, 0x340, 16, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct WMI_LOGGER_CONTEXT_6_1_7601_24000_x64, 0x340, 16, [
     LoggerId = 0x0,
     BufferSize = 0x4,
     MaximumEventSize = 0x8,
@@ -7211,7 +7268,8 @@ pub union WMI_LOGGER_CONTEXT_6_1_7601_24000_x64_u70 {
     pub CurrentBuffer: EX_FAST_REF_5_2_3790_sp1_x64,
 }
 
-runtime::layout!(union WMI_LOGGER_CONTEXT_6_1_7601_24000_x64_u70, 0x8, 8, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe union WMI_LOGGER_CONTEXT_6_1_7601_24000_x64_u70, 0x8, 8, [
     BatchedBufferList = 0x0,
     CurrentBuffer = 0x0,
 ]);
@@ -7228,7 +7286,8 @@ pub union WMI_LOGGER_CONTEXT_6_1_7601_24000_x64_u2B0 {
     pub BufferListPushLock: EX_PUSH_LOCK_5_2_3790_sp1_x64,
 }
 
-runtime::layout!(union WMI_LOGGER_CONTEXT_6_1_7601_24000_x64_u2B0, 0x8, 8, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe union WMI_LOGGER_CONTEXT_6_1_7601_24000_x64_u2B0, 0x8, 8, [
     BufferListSpinLock = 0x0,
     BufferListPushLock = 0x0,
 ]);
@@ -7245,7 +7304,8 @@ pub union WMI_LOGGER_CONTEXT_6_1_7601_24000_x64_u318 {
     pub s00: WMI_LOGGER_CONTEXT_6_1_7601_24000_x64_u318_s00,
 }
 
-runtime::layout!(union WMI_LOGGER_CONTEXT_6_1_7601_24000_x64_u318, 0x4, 4, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe union WMI_LOGGER_CONTEXT_6_1_7601_24000_x64_u318, 0x4, 4, [
     Flags = 0x0,
     s00 = 0x0,
 ]);
@@ -7260,7 +7320,8 @@ pub struct WMI_LOGGER_CONTEXT_6_1_7601_24000_x64_u318_s00 {
     pub bits00: u32,
 }
 
-runtime::layout!(struct WMI_LOGGER_CONTEXT_6_1_7601_24000_x64_u318_s00, 0x4, 4, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct WMI_LOGGER_CONTEXT_6_1_7601_24000_x64_u318_s00, 0x4, 4, [
     bits00 = 0x0,
 ]);
 
@@ -7276,7 +7337,8 @@ pub union WMI_LOGGER_CONTEXT_6_1_7601_24000_x64_u31C {
     pub s00: WMI_LOGGER_CONTEXT_6_1_7601_24000_x64_u31C_s00,
 }
 
-runtime::layout!(union WMI_LOGGER_CONTEXT_6_1_7601_24000_x64_u31C, 0x4, 4, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe union WMI_LOGGER_CONTEXT_6_1_7601_24000_x64_u31C, 0x4, 4, [
     RequestFlag = 0x0,
     s00 = 0x0,
 ]);
@@ -7291,7 +7353,8 @@ pub struct WMI_LOGGER_CONTEXT_6_1_7601_24000_x64_u31C_s00 {
     pub bits00: u32,
 }
 
-runtime::layout!(struct WMI_LOGGER_CONTEXT_6_1_7601_24000_x64_u31C_s00, 0x4, 4, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct WMI_LOGGER_CONTEXT_6_1_7601_24000_x64_u31C_s00, 0x4, 4, [
     bits00 = 0x0,
 ]);
 
@@ -7471,7 +7534,8 @@ pub struct WMI_LOGGER_CONTEXT_6_2_x86 {
     pub _padding26C: [u8; 4],
 }
 
-runtime::layout!(struct WMI_LOGGER_CONTEXT_6_2_x86, 0x270, 8, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct WMI_LOGGER_CONTEXT_6_2_x86, 0x270, 8, [
     LoggerId = 0x0,
     BufferSize = 0x4,
     MaximumEventSize = 0x8,
@@ -8118,7 +8182,8 @@ pub union WMI_LOGGER_CONTEXT_6_2_x86_u58 {
     pub CurrentBuffer: EX_FAST_REF_5_1_x86,
 }
 
-runtime::layout!(union WMI_LOGGER_CONTEXT_6_2_x86_u58, 0x4, 4, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe union WMI_LOGGER_CONTEXT_6_2_x86_u58, 0x4, 4, [
     BatchedBufferList = 0x0,
     CurrentBuffer = 0x0,
 ]);
@@ -8135,7 +8200,8 @@ pub union WMI_LOGGER_CONTEXT_6_2_x86_u1EC {
     pub BufferListPushLock: EX_PUSH_LOCK_5_2_3790_sp1_x86,
 }
 
-runtime::layout!(union WMI_LOGGER_CONTEXT_6_2_x86_u1EC, 0x4, 4, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe union WMI_LOGGER_CONTEXT_6_2_x86_u1EC, 0x4, 4, [
     BufferListSpinLock = 0x0,
     BufferListPushLock = 0x0,
 ]);
@@ -8152,7 +8218,8 @@ pub union WMI_LOGGER_CONTEXT_6_2_x86_u248 {
     pub s00: WMI_LOGGER_CONTEXT_6_2_x86_u248_s00,
 }
 
-runtime::layout!(union WMI_LOGGER_CONTEXT_6_2_x86_u248, 0x4, 4, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe union WMI_LOGGER_CONTEXT_6_2_x86_u248, 0x4, 4, [
     Flags = 0x0,
     s00 = 0x0,
 ]);
@@ -8167,7 +8234,8 @@ pub struct WMI_LOGGER_CONTEXT_6_2_x86_u248_s00 {
     pub bits00: u32,
 }
 
-runtime::layout!(struct WMI_LOGGER_CONTEXT_6_2_x86_u248_s00, 0x4, 4, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct WMI_LOGGER_CONTEXT_6_2_x86_u248_s00, 0x4, 4, [
     bits00 = 0x0,
 ]);
 
@@ -8183,7 +8251,8 @@ pub union WMI_LOGGER_CONTEXT_6_2_x86_u24C {
     pub s00: WMI_LOGGER_CONTEXT_6_2_x86_u24C_s00,
 }
 
-runtime::layout!(union WMI_LOGGER_CONTEXT_6_2_x86_u24C, 0x4, 4, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe union WMI_LOGGER_CONTEXT_6_2_x86_u24C, 0x4, 4, [
     RequestFlag = 0x0,
     s00 = 0x0,
 ]);
@@ -8198,7 +8267,8 @@ pub struct WMI_LOGGER_CONTEXT_6_2_x86_u24C_s00 {
     pub bits00: u32,
 }
 
-runtime::layout!(struct WMI_LOGGER_CONTEXT_6_2_x86_u24C_s00, 0x4, 4, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct WMI_LOGGER_CONTEXT_6_2_x86_u24C_s00, 0x4, 4, [
     bits00 = 0x0,
 ]);
 
@@ -8384,7 +8454,8 @@ pub struct WMI_LOGGER_CONTEXT_6_2_x64 {
     pub ScratchArray: runtime::Ptr64,
 }
 
-runtime::layout!(struct WMI_LOGGER_CONTEXT_6_2_x64, 0x378, 8, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct WMI_LOGGER_CONTEXT_6_2_x64, 0x378, 8, [
     LoggerId = 0x0,
     BufferSize = 0x4,
     MaximumEventSize = 0x8,
@@ -9030,7 +9101,8 @@ pub union WMI_LOGGER_CONTEXT_6_2_x64_u90 {
     pub CurrentBuffer: EX_FAST_REF_5_2_3790_sp1_x64,
 }
 
-runtime::layout!(union WMI_LOGGER_CONTEXT_6_2_x64_u90, 0x8, 8, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe union WMI_LOGGER_CONTEXT_6_2_x64_u90, 0x8, 8, [
     BatchedBufferList = 0x0,
     CurrentBuffer = 0x0,
 ]);
@@ -9047,7 +9119,8 @@ pub union WMI_LOGGER_CONTEXT_6_2_x64_u2C8 {
     pub BufferListPushLock: EX_PUSH_LOCK_5_2_3790_sp1_x64,
 }
 
-runtime::layout!(union WMI_LOGGER_CONTEXT_6_2_x64_u2C8, 0x8, 8, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe union WMI_LOGGER_CONTEXT_6_2_x64_u2C8, 0x8, 8, [
     BufferListSpinLock = 0x0,
     BufferListPushLock = 0x0,
 ]);
@@ -9064,7 +9137,8 @@ pub union WMI_LOGGER_CONTEXT_6_2_x64_u338 {
     pub s00: WMI_LOGGER_CONTEXT_6_2_x64_u338_s00,
 }
 
-runtime::layout!(union WMI_LOGGER_CONTEXT_6_2_x64_u338, 0x4, 4, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe union WMI_LOGGER_CONTEXT_6_2_x64_u338, 0x4, 4, [
     Flags = 0x0,
     s00 = 0x0,
 ]);
@@ -9079,7 +9153,8 @@ pub struct WMI_LOGGER_CONTEXT_6_2_x64_u338_s00 {
     pub bits00: u32,
 }
 
-runtime::layout!(struct WMI_LOGGER_CONTEXT_6_2_x64_u338_s00, 0x4, 4, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct WMI_LOGGER_CONTEXT_6_2_x64_u338_s00, 0x4, 4, [
     bits00 = 0x0,
 ]);
 
@@ -9095,7 +9170,8 @@ pub union WMI_LOGGER_CONTEXT_6_2_x64_u33C {
     pub s00: WMI_LOGGER_CONTEXT_6_2_x64_u33C_s00,
 }
 
-runtime::layout!(union WMI_LOGGER_CONTEXT_6_2_x64_u33C, 0x4, 4, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe union WMI_LOGGER_CONTEXT_6_2_x64_u33C, 0x4, 4, [
     RequestFlag = 0x0,
     s00 = 0x0,
 ]);
@@ -9110,7 +9186,8 @@ pub struct WMI_LOGGER_CONTEXT_6_2_x64_u33C_s00 {
     pub bits00: u32,
 }
 
-runtime::layout!(struct WMI_LOGGER_CONTEXT_6_2_x64_u33C_s00, 0x4, 4, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct WMI_LOGGER_CONTEXT_6_2_x64_u33C_s00, 0x4, 4, [
     bits00 = 0x0,
 ]);
 
@@ -9294,7 +9371,8 @@ pub struct WMI_LOGGER_CONTEXT_6_3_x86 {
     pub _padding274: [u8; 4],
 }
 
-runtime::layout!(struct WMI_LOGGER_CONTEXT_6_3_x86, 0x278, 8, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct WMI_LOGGER_CONTEXT_6_3_x86, 0x278, 8, [
     LoggerId = 0x0,
     BufferSize = 0x4,
     MaximumEventSize = 0x8,
@@ -9944,7 +10022,8 @@ pub union WMI_LOGGER_CONTEXT_6_3_x86_u58 {
     pub CurrentBuffer: EX_FAST_REF_5_1_x86,
 }
 
-runtime::layout!(union WMI_LOGGER_CONTEXT_6_3_x86_u58, 0x4, 4, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe union WMI_LOGGER_CONTEXT_6_3_x86_u58, 0x4, 4, [
     BatchedBufferList = 0x0,
     CurrentBuffer = 0x0,
 ]);
@@ -9961,7 +10040,8 @@ pub union WMI_LOGGER_CONTEXT_6_3_x86_u1F4 {
     pub BufferListPushLock: EX_PUSH_LOCK_5_2_3790_sp1_x86,
 }
 
-runtime::layout!(union WMI_LOGGER_CONTEXT_6_3_x86_u1F4, 0x4, 4, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe union WMI_LOGGER_CONTEXT_6_3_x86_u1F4, 0x4, 4, [
     BufferListSpinLock = 0x0,
     BufferListPushLock = 0x0,
 ]);
@@ -9978,7 +10058,8 @@ pub union WMI_LOGGER_CONTEXT_6_3_x86_u250 {
     pub s00: WMI_LOGGER_CONTEXT_6_3_x86_u250_s00,
 }
 
-runtime::layout!(union WMI_LOGGER_CONTEXT_6_3_x86_u250, 0x4, 4, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe union WMI_LOGGER_CONTEXT_6_3_x86_u250, 0x4, 4, [
     Flags = 0x0,
     s00 = 0x0,
 ]);
@@ -9993,7 +10074,8 @@ pub struct WMI_LOGGER_CONTEXT_6_3_x86_u250_s00 {
     pub bits00: u32,
 }
 
-runtime::layout!(struct WMI_LOGGER_CONTEXT_6_3_x86_u250_s00, 0x4, 4, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct WMI_LOGGER_CONTEXT_6_3_x86_u250_s00, 0x4, 4, [
     bits00 = 0x0,
 ]);
 
@@ -10009,7 +10091,8 @@ pub union WMI_LOGGER_CONTEXT_6_3_x86_u254 {
     pub s00: WMI_LOGGER_CONTEXT_6_3_x86_u254_s00,
 }
 
-runtime::layout!(union WMI_LOGGER_CONTEXT_6_3_x86_u254, 0x4, 4, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe union WMI_LOGGER_CONTEXT_6_3_x86_u254, 0x4, 4, [
     RequestFlag = 0x0,
     s00 = 0x0,
 ]);
@@ -10024,7 +10107,8 @@ pub struct WMI_LOGGER_CONTEXT_6_3_x86_u254_s00 {
     pub bits00: u32,
 }
 
-runtime::layout!(struct WMI_LOGGER_CONTEXT_6_3_x86_u254_s00, 0x4, 4, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct WMI_LOGGER_CONTEXT_6_3_x86_u254_s00, 0x4, 4, [
     bits00 = 0x0,
 ]);
 
@@ -10202,7 +10286,8 @@ pub struct WMI_LOGGER_CONTEXT_6_3_x64 {
     pub ScratchArray: runtime::Ptr64,
 }
 
-runtime::layout!(struct WMI_LOGGER_CONTEXT_6_3_x64, 0x378, 8, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct WMI_LOGGER_CONTEXT_6_3_x64, 0x378, 8, [
     LoggerId = 0x0,
     BufferSize = 0x4,
     MaximumEventSize = 0x8,
@@ -10849,7 +10934,8 @@ pub union WMI_LOGGER_CONTEXT_6_3_x64_u90 {
     pub CurrentBuffer: EX_FAST_REF_5_2_3790_sp1_x64,
 }
 
-runtime::layout!(union WMI_LOGGER_CONTEXT_6_3_x64_u90, 0x8, 8, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe union WMI_LOGGER_CONTEXT_6_3_x64_u90, 0x8, 8, [
     BatchedBufferList = 0x0,
     CurrentBuffer = 0x0,
 ]);
@@ -10866,7 +10952,8 @@ pub union WMI_LOGGER_CONTEXT_6_3_x64_u2C8 {
     pub BufferListPushLock: EX_PUSH_LOCK_5_2_3790_sp1_x64,
 }
 
-runtime::layout!(union WMI_LOGGER_CONTEXT_6_3_x64_u2C8, 0x8, 8, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe union WMI_LOGGER_CONTEXT_6_3_x64_u2C8, 0x8, 8, [
     BufferListSpinLock = 0x0,
     BufferListPushLock = 0x0,
 ]);
@@ -10883,7 +10970,8 @@ pub union WMI_LOGGER_CONTEXT_6_3_x64_u338 {
     pub s00: WMI_LOGGER_CONTEXT_6_3_x64_u338_s00,
 }
 
-runtime::layout!(union WMI_LOGGER_CONTEXT_6_3_x64_u338, 0x4, 4, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe union WMI_LOGGER_CONTEXT_6_3_x64_u338, 0x4, 4, [
     Flags = 0x0,
     s00 = 0x0,
 ]);
@@ -10898,7 +10986,8 @@ pub struct WMI_LOGGER_CONTEXT_6_3_x64_u338_s00 {
     pub bits00: u32,
 }
 
-runtime::layout!(struct WMI_LOGGER_CONTEXT_6_3_x64_u338_s00, 0x4, 4, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct WMI_LOGGER_CONTEXT_6_3_x64_u338_s00, 0x4, 4, [
     bits00 = 0x0,
 ]);
 
@@ -10914,7 +11003,8 @@ pub union WMI_LOGGER_CONTEXT_6_3_x64_u33C {
     pub s00: WMI_LOGGER_CONTEXT_6_3_x64_u33C_s00,
 }
 
-runtime::layout!(union WMI_LOGGER_CONTEXT_6_3_x64_u33C, 0x4, 4, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe union WMI_LOGGER_CONTEXT_6_3_x64_u33C, 0x4, 4, [
     RequestFlag = 0x0,
     s00 = 0x0,
 ]);
@@ -10929,7 +11019,8 @@ pub struct WMI_LOGGER_CONTEXT_6_3_x64_u33C_s00 {
     pub bits00: u32,
 }
 
-runtime::layout!(struct WMI_LOGGER_CONTEXT_6_3_x64_u33C_s00, 0x4, 4, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct WMI_LOGGER_CONTEXT_6_3_x64_u33C_s00, 0x4, 4, [
     bits00 = 0x0,
 ]);
 
@@ -11119,7 +11210,8 @@ pub struct WMI_LOGGER_CONTEXT_6_3_9600_19913_x86 {
     pub _padding284: [u8; 4],
 }
 
-runtime::layout!(struct WMI_LOGGER_CONTEXT_6_3_9600_19913_x86, 0x288, 8, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct WMI_LOGGER_CONTEXT_6_3_9600_19913_x86, 0x288, 8, [
     LoggerId = 0x0,
     BufferSize = 0x4,
     MaximumEventSize = 0x8,
@@ -11774,7 +11866,8 @@ pub union WMI_LOGGER_CONTEXT_6_3_9600_19913_x86_u58 {
     pub CurrentBuffer: EX_FAST_REF_5_1_x86,
 }
 
-runtime::layout!(union WMI_LOGGER_CONTEXT_6_3_9600_19913_x86_u58, 0x4, 4, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe union WMI_LOGGER_CONTEXT_6_3_9600_19913_x86_u58, 0x4, 4, [
     BatchedBufferList = 0x0,
     CurrentBuffer = 0x0,
 ]);
@@ -11791,7 +11884,8 @@ pub union WMI_LOGGER_CONTEXT_6_3_9600_19913_x86_u1F4 {
     pub BufferListPushLock: EX_PUSH_LOCK_5_2_3790_sp1_x86,
 }
 
-runtime::layout!(union WMI_LOGGER_CONTEXT_6_3_9600_19913_x86_u1F4, 0x4, 4, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe union WMI_LOGGER_CONTEXT_6_3_9600_19913_x86_u1F4, 0x4, 4, [
     BufferListSpinLock = 0x0,
     BufferListPushLock = 0x0,
 ]);
@@ -11808,7 +11902,8 @@ pub union WMI_LOGGER_CONTEXT_6_3_9600_19913_x86_u258 {
     pub s00: WMI_LOGGER_CONTEXT_6_3_9600_19913_x86_u258_s00,
 }
 
-runtime::layout!(union WMI_LOGGER_CONTEXT_6_3_9600_19913_x86_u258, 0x4, 4, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe union WMI_LOGGER_CONTEXT_6_3_9600_19913_x86_u258, 0x4, 4, [
     Flags = 0x0,
     s00 = 0x0,
 ]);
@@ -11823,7 +11918,8 @@ pub struct WMI_LOGGER_CONTEXT_6_3_9600_19913_x86_u258_s00 {
     pub bits00: u32,
 }
 
-runtime::layout!(struct WMI_LOGGER_CONTEXT_6_3_9600_19913_x86_u258_s00, 0x4, 4, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct WMI_LOGGER_CONTEXT_6_3_9600_19913_x86_u258_s00, 0x4, 4, [
     bits00 = 0x0,
 ]);
 
@@ -11839,7 +11935,8 @@ pub union WMI_LOGGER_CONTEXT_6_3_9600_19913_x86_u25C {
     pub s00: WMI_LOGGER_CONTEXT_6_3_9600_19913_x86_u25C_s00,
 }
 
-runtime::layout!(union WMI_LOGGER_CONTEXT_6_3_9600_19913_x86_u25C, 0x4, 4, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe union WMI_LOGGER_CONTEXT_6_3_9600_19913_x86_u25C, 0x4, 4, [
     RequestFlag = 0x0,
     s00 = 0x0,
 ]);
@@ -11854,7 +11951,8 @@ pub struct WMI_LOGGER_CONTEXT_6_3_9600_19913_x86_u25C_s00 {
     pub bits00: u32,
 }
 
-runtime::layout!(struct WMI_LOGGER_CONTEXT_6_3_9600_19913_x86_u25C_s00, 0x4, 4, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct WMI_LOGGER_CONTEXT_6_3_9600_19913_x86_u25C_s00, 0x4, 4, [
     bits00 = 0x0,
 ]);
 
@@ -12036,7 +12134,8 @@ pub struct WMI_LOGGER_CONTEXT_6_3_9600_19913_x64 {
     pub DisallowedGuids: DISALLOWED_GUIDS_6_1_7601_24000_x64,
 }
 
-runtime::layout!(struct WMI_LOGGER_CONTEXT_6_3_9600_19913_x64, 0x390, 8, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct WMI_LOGGER_CONTEXT_6_3_9600_19913_x64, 0x390, 8, [
     LoggerId = 0x0,
     BufferSize = 0x4,
     MaximumEventSize = 0x8,
@@ -12687,7 +12786,8 @@ pub union WMI_LOGGER_CONTEXT_6_3_9600_19913_x64_u90 {
     pub CurrentBuffer: EX_FAST_REF_5_2_3790_sp1_x64,
 }
 
-runtime::layout!(union WMI_LOGGER_CONTEXT_6_3_9600_19913_x64_u90, 0x8, 8, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe union WMI_LOGGER_CONTEXT_6_3_9600_19913_x64_u90, 0x8, 8, [
     BatchedBufferList = 0x0,
     CurrentBuffer = 0x0,
 ]);
@@ -12704,7 +12804,8 @@ pub union WMI_LOGGER_CONTEXT_6_3_9600_19913_x64_u2C8 {
     pub BufferListPushLock: EX_PUSH_LOCK_5_2_3790_sp1_x64,
 }
 
-runtime::layout!(union WMI_LOGGER_CONTEXT_6_3_9600_19913_x64_u2C8, 0x8, 8, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe union WMI_LOGGER_CONTEXT_6_3_9600_19913_x64_u2C8, 0x8, 8, [
     BufferListSpinLock = 0x0,
     BufferListPushLock = 0x0,
 ]);
@@ -12721,7 +12822,8 @@ pub union WMI_LOGGER_CONTEXT_6_3_9600_19913_x64_u340 {
     pub s00: WMI_LOGGER_CONTEXT_6_3_9600_19913_x64_u340_s00,
 }
 
-runtime::layout!(union WMI_LOGGER_CONTEXT_6_3_9600_19913_x64_u340, 0x4, 4, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe union WMI_LOGGER_CONTEXT_6_3_9600_19913_x64_u340, 0x4, 4, [
     Flags = 0x0,
     s00 = 0x0,
 ]);
@@ -12736,7 +12838,8 @@ pub struct WMI_LOGGER_CONTEXT_6_3_9600_19913_x64_u340_s00 {
     pub bits00: u32,
 }
 
-runtime::layout!(struct WMI_LOGGER_CONTEXT_6_3_9600_19913_x64_u340_s00, 0x4, 4, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct WMI_LOGGER_CONTEXT_6_3_9600_19913_x64_u340_s00, 0x4, 4, [
     bits00 = 0x0,
 ]);
 
@@ -12752,7 +12855,8 @@ pub union WMI_LOGGER_CONTEXT_6_3_9600_19913_x64_u344 {
     pub s00: WMI_LOGGER_CONTEXT_6_3_9600_19913_x64_u344_s00,
 }
 
-runtime::layout!(union WMI_LOGGER_CONTEXT_6_3_9600_19913_x64_u344, 0x4, 4, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe union WMI_LOGGER_CONTEXT_6_3_9600_19913_x64_u344, 0x4, 4, [
     RequestFlag = 0x0,
     s00 = 0x0,
 ]);
@@ -12767,7 +12871,8 @@ pub struct WMI_LOGGER_CONTEXT_6_3_9600_19913_x64_u344_s00 {
     pub bits00: u32,
 }
 
-runtime::layout!(struct WMI_LOGGER_CONTEXT_6_3_9600_19913_x64_u344_s00, 0x4, 4, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct WMI_LOGGER_CONTEXT_6_3_9600_19913_x64_u344_s00, 0x4, 4, [
     bits00 = 0x0,
 ]);
 
@@ -12957,7 +13062,8 @@ pub struct WMI_LOGGER_CONTEXT_10_0_x86 {
     pub ServerSilo: runtime::Ptr32,
 }
 
-runtime::layout!(struct WMI_LOGGER_CONTEXT_10_0_x86, 0x288, 8, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct WMI_LOGGER_CONTEXT_10_0_x86, 0x288, 8, [
     LoggerId = 0x0,
     BufferSize = 0x4,
     MaximumEventSize = 0x8,
@@ -13639,7 +13745,8 @@ pub union WMI_LOGGER_CONTEXT_10_0_x86_u58 {
     pub CurrentBuffer: EX_FAST_REF_5_1_x86,
 }
 
-runtime::layout!(union WMI_LOGGER_CONTEXT_10_0_x86_u58, 0x4, 4, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe union WMI_LOGGER_CONTEXT_10_0_x86_u58, 0x4, 4, [
     BatchedBufferList = 0x0,
     CurrentBuffer = 0x0,
 ]);
@@ -13656,7 +13763,8 @@ pub union WMI_LOGGER_CONTEXT_10_0_x86_u1F4 {
     pub BufferListPushLock: EX_PUSH_LOCK_5_2_3790_sp1_x86,
 }
 
-runtime::layout!(union WMI_LOGGER_CONTEXT_10_0_x86_u1F4, 0x4, 4, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe union WMI_LOGGER_CONTEXT_10_0_x86_u1F4, 0x4, 4, [
     BufferListSpinLock = 0x0,
     BufferListPushLock = 0x0,
 ]);
@@ -13673,7 +13781,8 @@ pub union WMI_LOGGER_CONTEXT_10_0_x86_u258 {
     pub s00: WMI_LOGGER_CONTEXT_10_0_x86_u258_s00,
 }
 
-runtime::layout!(union WMI_LOGGER_CONTEXT_10_0_x86_u258, 0x4, 4, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe union WMI_LOGGER_CONTEXT_10_0_x86_u258, 0x4, 4, [
     Flags = 0x0,
     s00 = 0x0,
 ]);
@@ -13688,7 +13797,8 @@ pub struct WMI_LOGGER_CONTEXT_10_0_x86_u258_s00 {
     pub bits00: u32,
 }
 
-runtime::layout!(struct WMI_LOGGER_CONTEXT_10_0_x86_u258_s00, 0x4, 4, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct WMI_LOGGER_CONTEXT_10_0_x86_u258_s00, 0x4, 4, [
     bits00 = 0x0,
 ]);
 
@@ -13704,7 +13814,8 @@ pub union WMI_LOGGER_CONTEXT_10_0_x86_u25C {
     pub s00: WMI_LOGGER_CONTEXT_10_0_x86_u25C_s00,
 }
 
-runtime::layout!(union WMI_LOGGER_CONTEXT_10_0_x86_u25C, 0x4, 4, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe union WMI_LOGGER_CONTEXT_10_0_x86_u25C, 0x4, 4, [
     RequestFlag = 0x0,
     s00 = 0x0,
 ]);
@@ -13719,7 +13830,8 @@ pub struct WMI_LOGGER_CONTEXT_10_0_x86_u25C_s00 {
     pub bits00: u32,
 }
 
-runtime::layout!(struct WMI_LOGGER_CONTEXT_10_0_x86_u25C_s00, 0x4, 4, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct WMI_LOGGER_CONTEXT_10_0_x86_u25C_s00, 0x4, 4, [
     bits00 = 0x0,
 ]);
 
@@ -13903,7 +14015,8 @@ pub struct WMI_LOGGER_CONTEXT_10_0_x64 {
     pub ServerSilo: runtime::Ptr64,
 }
 
-runtime::layout!(struct WMI_LOGGER_CONTEXT_10_0_x64, 0x398, 8, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct WMI_LOGGER_CONTEXT_10_0_x64, 0x398, 8, [
     LoggerId = 0x0,
     BufferSize = 0x4,
     MaximumEventSize = 0x8,
@@ -14582,7 +14695,8 @@ pub union WMI_LOGGER_CONTEXT_10_0_x64_u90 {
     pub CurrentBuffer: EX_FAST_REF_5_2_3790_sp1_x64,
 }
 
-runtime::layout!(union WMI_LOGGER_CONTEXT_10_0_x64_u90, 0x8, 8, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe union WMI_LOGGER_CONTEXT_10_0_x64_u90, 0x8, 8, [
     BatchedBufferList = 0x0,
     CurrentBuffer = 0x0,
 ]);
@@ -14599,7 +14713,8 @@ pub union WMI_LOGGER_CONTEXT_10_0_x64_u2C8 {
     pub BufferListPushLock: EX_PUSH_LOCK_5_2_3790_sp1_x64,
 }
 
-runtime::layout!(union WMI_LOGGER_CONTEXT_10_0_x64_u2C8, 0x8, 8, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe union WMI_LOGGER_CONTEXT_10_0_x64_u2C8, 0x8, 8, [
     BufferListSpinLock = 0x0,
     BufferListPushLock = 0x0,
 ]);
@@ -14616,7 +14731,8 @@ pub union WMI_LOGGER_CONTEXT_10_0_x64_u340 {
     pub s00: WMI_LOGGER_CONTEXT_10_0_x64_u340_s00,
 }
 
-runtime::layout!(union WMI_LOGGER_CONTEXT_10_0_x64_u340, 0x4, 4, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe union WMI_LOGGER_CONTEXT_10_0_x64_u340, 0x4, 4, [
     Flags = 0x0,
     s00 = 0x0,
 ]);
@@ -14631,7 +14747,8 @@ pub struct WMI_LOGGER_CONTEXT_10_0_x64_u340_s00 {
     pub bits00: u32,
 }
 
-runtime::layout!(struct WMI_LOGGER_CONTEXT_10_0_x64_u340_s00, 0x4, 4, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct WMI_LOGGER_CONTEXT_10_0_x64_u340_s00, 0x4, 4, [
     bits00 = 0x0,
 ]);
 
@@ -14647,7 +14764,8 @@ pub union WMI_LOGGER_CONTEXT_10_0_x64_u344 {
     pub s00: WMI_LOGGER_CONTEXT_10_0_x64_u344_s00,
 }
 
-runtime::layout!(union WMI_LOGGER_CONTEXT_10_0_x64_u344, 0x4, 4, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe union WMI_LOGGER_CONTEXT_10_0_x64_u344, 0x4, 4, [
     RequestFlag = 0x0,
     s00 = 0x0,
 ]);
@@ -14662,7 +14780,8 @@ pub struct WMI_LOGGER_CONTEXT_10_0_x64_u344_s00 {
     pub bits00: u32,
 }
 
-runtime::layout!(struct WMI_LOGGER_CONTEXT_10_0_x64_u344_s00, 0x4, 4, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct WMI_LOGGER_CONTEXT_10_0_x64_u344_s00, 0x4, 4, [
     bits00 = 0x0,
 ]);
 
@@ -14852,7 +14971,8 @@ pub struct WMI_LOGGER_CONTEXT_1511_x86 {
     pub _padding284: [u8; 4],
 }
 
-runtime::layout!(struct WMI_LOGGER_CONTEXT_1511_x86, 0x288, 8, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct WMI_LOGGER_CONTEXT_1511_x86, 0x288, 8, [
     LoggerId = 0x0,
     BufferSize = 0x4,
     MaximumEventSize = 0x8,
@@ -15533,7 +15653,8 @@ pub union WMI_LOGGER_CONTEXT_1511_x86_u58 {
     pub CurrentBuffer: EX_FAST_REF_5_1_x86,
 }
 
-runtime::layout!(union WMI_LOGGER_CONTEXT_1511_x86_u58, 0x4, 4, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe union WMI_LOGGER_CONTEXT_1511_x86_u58, 0x4, 4, [
     BatchedBufferList = 0x0,
     CurrentBuffer = 0x0,
 ]);
@@ -15550,7 +15671,8 @@ pub union WMI_LOGGER_CONTEXT_1511_x86_u1F4 {
     pub BufferListPushLock: EX_PUSH_LOCK_5_2_3790_sp1_x86,
 }
 
-runtime::layout!(union WMI_LOGGER_CONTEXT_1511_x86_u1F4, 0x4, 4, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe union WMI_LOGGER_CONTEXT_1511_x86_u1F4, 0x4, 4, [
     BufferListSpinLock = 0x0,
     BufferListPushLock = 0x0,
 ]);
@@ -15567,7 +15689,8 @@ pub union WMI_LOGGER_CONTEXT_1511_x86_u258 {
     pub s00: WMI_LOGGER_CONTEXT_1511_x86_u258_s00,
 }
 
-runtime::layout!(union WMI_LOGGER_CONTEXT_1511_x86_u258, 0x4, 4, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe union WMI_LOGGER_CONTEXT_1511_x86_u258, 0x4, 4, [
     Flags = 0x0,
     s00 = 0x0,
 ]);
@@ -15582,7 +15705,8 @@ pub struct WMI_LOGGER_CONTEXT_1511_x86_u258_s00 {
     pub bits00: u32,
 }
 
-runtime::layout!(struct WMI_LOGGER_CONTEXT_1511_x86_u258_s00, 0x4, 4, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct WMI_LOGGER_CONTEXT_1511_x86_u258_s00, 0x4, 4, [
     bits00 = 0x0,
 ]);
 
@@ -15598,7 +15722,8 @@ pub union WMI_LOGGER_CONTEXT_1511_x86_u25C {
     pub s00: WMI_LOGGER_CONTEXT_1511_x86_u25C_s00,
 }
 
-runtime::layout!(union WMI_LOGGER_CONTEXT_1511_x86_u25C, 0x4, 4, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe union WMI_LOGGER_CONTEXT_1511_x86_u25C, 0x4, 4, [
     RequestFlag = 0x0,
     s00 = 0x0,
 ]);
@@ -15613,7 +15738,8 @@ pub struct WMI_LOGGER_CONTEXT_1511_x86_u25C_s00 {
     pub bits00: u32,
 }
 
-runtime::layout!(struct WMI_LOGGER_CONTEXT_1511_x86_u25C_s00, 0x4, 4, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct WMI_LOGGER_CONTEXT_1511_x86_u25C_s00, 0x4, 4, [
     bits00 = 0x0,
 ]);
 
@@ -15795,7 +15921,8 @@ pub struct WMI_LOGGER_CONTEXT_1511_x64 {
     pub DisallowedGuids: DISALLOWED_GUIDS_6_1_7601_24000_x64,
 }
 
-runtime::layout!(struct WMI_LOGGER_CONTEXT_1511_x64, 0x390, 8, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct WMI_LOGGER_CONTEXT_1511_x64, 0x390, 8, [
     LoggerId = 0x0,
     BufferSize = 0x4,
     MaximumEventSize = 0x8,
@@ -16472,7 +16599,8 @@ pub union WMI_LOGGER_CONTEXT_1511_x64_u90 {
     pub CurrentBuffer: EX_FAST_REF_5_2_3790_sp1_x64,
 }
 
-runtime::layout!(union WMI_LOGGER_CONTEXT_1511_x64_u90, 0x8, 8, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe union WMI_LOGGER_CONTEXT_1511_x64_u90, 0x8, 8, [
     BatchedBufferList = 0x0,
     CurrentBuffer = 0x0,
 ]);
@@ -16489,7 +16617,8 @@ pub union WMI_LOGGER_CONTEXT_1511_x64_u2C8 {
     pub BufferListPushLock: EX_PUSH_LOCK_5_2_3790_sp1_x64,
 }
 
-runtime::layout!(union WMI_LOGGER_CONTEXT_1511_x64_u2C8, 0x8, 8, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe union WMI_LOGGER_CONTEXT_1511_x64_u2C8, 0x8, 8, [
     BufferListSpinLock = 0x0,
     BufferListPushLock = 0x0,
 ]);
@@ -16506,7 +16635,8 @@ pub union WMI_LOGGER_CONTEXT_1511_x64_u340 {
     pub s00: WMI_LOGGER_CONTEXT_1511_x64_u340_s00,
 }
 
-runtime::layout!(union WMI_LOGGER_CONTEXT_1511_x64_u340, 0x4, 4, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe union WMI_LOGGER_CONTEXT_1511_x64_u340, 0x4, 4, [
     Flags = 0x0,
     s00 = 0x0,
 ]);
@@ -16521,7 +16651,8 @@ pub struct WMI_LOGGER_CONTEXT_1511_x64_u340_s00 {
     pub bits00: u32,
 }
 
-runtime::layout!(struct WMI_LOGGER_CONTEXT_1511_x64_u340_s00, 0x4, 4, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct WMI_LOGGER_CONTEXT_1511_x64_u340_s00, 0x4, 4, [
     bits00 = 0x0,
 ]);
 
@@ -16537,7 +16668,8 @@ pub union WMI_LOGGER_CONTEXT_1511_x64_u344 {
     pub s00: WMI_LOGGER_CONTEXT_1511_x64_u344_s00,
 }
 
-runtime::layout!(union WMI_LOGGER_CONTEXT_1511_x64_u344, 0x4, 4, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe union WMI_LOGGER_CONTEXT_1511_x64_u344, 0x4, 4, [
     RequestFlag = 0x0,
     s00 = 0x0,
 ]);
@@ -16552,7 +16684,8 @@ pub struct WMI_LOGGER_CONTEXT_1511_x64_u344_s00 {
     pub bits00: u32,
 }
 
-runtime::layout!(struct WMI_LOGGER_CONTEXT_1511_x64_u344_s00, 0x4, 4, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct WMI_LOGGER_CONTEXT_1511_x64_u344_s00, 0x4, 4, [
     bits00 = 0x0,
 ]);
 
@@ -16774,7 +16907,8 @@ pub struct WMI_LOGGER_CONTEXT_1607_x86 {
     pub BufferCompressDuration: LARGE_INTEGER_5_0,
 }
 
-runtime::layout!(struct WMI_LOGGER_CONTEXT_1607_x86, 0x2f0, 8, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct WMI_LOGGER_CONTEXT_1607_x86, 0x2f0, 8, [
     LoggerId = 0x0,
     BufferSize = 0x4,
     MaximumEventSize = 0x8,
@@ -17486,7 +17620,8 @@ pub union WMI_LOGGER_CONTEXT_1607_x86_u50 {
     pub CurrentBuffer: EX_FAST_REF_5_1_x86,
 }
 
-runtime::layout!(union WMI_LOGGER_CONTEXT_1607_x86_u50, 0x4, 4, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe union WMI_LOGGER_CONTEXT_1607_x86_u50, 0x4, 4, [
     BatchedBufferList = 0x0,
     CurrentBuffer = 0x0,
 ]);
@@ -17503,7 +17638,8 @@ pub union WMI_LOGGER_CONTEXT_1607_x86_u1EC {
     pub BufferListPushLock: EX_PUSH_LOCK_5_2_3790_sp1_x86,
 }
 
-runtime::layout!(union WMI_LOGGER_CONTEXT_1607_x86_u1EC, 0x4, 4, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe union WMI_LOGGER_CONTEXT_1607_x86_u1EC, 0x4, 4, [
     BufferListSpinLock = 0x0,
     BufferListPushLock = 0x0,
 ]);
@@ -17520,7 +17656,8 @@ pub union WMI_LOGGER_CONTEXT_1607_x86_u250 {
     pub s00: WMI_LOGGER_CONTEXT_1607_x86_u250_s00,
 }
 
-runtime::layout!(union WMI_LOGGER_CONTEXT_1607_x86_u250, 0x4, 4, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe union WMI_LOGGER_CONTEXT_1607_x86_u250, 0x4, 4, [
     Flags = 0x0,
     s00 = 0x0,
 ]);
@@ -17535,7 +17672,8 @@ pub struct WMI_LOGGER_CONTEXT_1607_x86_u250_s00 {
     pub bits00: u32,
 }
 
-runtime::layout!(struct WMI_LOGGER_CONTEXT_1607_x86_u250_s00, 0x4, 4, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct WMI_LOGGER_CONTEXT_1607_x86_u250_s00, 0x4, 4, [
     bits00 = 0x0,
 ]);
 
@@ -17551,7 +17689,8 @@ pub union WMI_LOGGER_CONTEXT_1607_x86_u254 {
     pub s00: WMI_LOGGER_CONTEXT_1607_x86_u254_s00,
 }
 
-runtime::layout!(union WMI_LOGGER_CONTEXT_1607_x86_u254, 0x4, 4, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe union WMI_LOGGER_CONTEXT_1607_x86_u254, 0x4, 4, [
     RequestFlag = 0x0,
     s00 = 0x0,
 ]);
@@ -17566,7 +17705,8 @@ pub struct WMI_LOGGER_CONTEXT_1607_x86_u254_s00 {
     pub bits00: u32,
 }
 
-runtime::layout!(struct WMI_LOGGER_CONTEXT_1607_x86_u254_s00, 0x4, 4, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct WMI_LOGGER_CONTEXT_1607_x86_u254_s00, 0x4, 4, [
     bits00 = 0x0,
 ]);
 
@@ -17782,7 +17922,8 @@ pub struct WMI_LOGGER_CONTEXT_1607_x64 {
     pub BufferCompressDuration: LARGE_INTEGER_5_0,
 }
 
-runtime::layout!(struct WMI_LOGGER_CONTEXT_1607_x64, 0x440, 8, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct WMI_LOGGER_CONTEXT_1607_x64, 0x440, 8, [
     LoggerId = 0x0,
     BufferSize = 0x4,
     MaximumEventSize = 0x8,
@@ -18492,7 +18633,8 @@ pub union WMI_LOGGER_CONTEXT_1607_x64_u80 {
     pub CurrentBuffer: EX_FAST_REF_5_2_3790_sp1_x64,
 }
 
-runtime::layout!(union WMI_LOGGER_CONTEXT_1607_x64_u80, 0x8, 8, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe union WMI_LOGGER_CONTEXT_1607_x64_u80, 0x8, 8, [
     BatchedBufferList = 0x0,
     CurrentBuffer = 0x0,
 ]);
@@ -18509,7 +18651,8 @@ pub union WMI_LOGGER_CONTEXT_1607_x64_u2B8 {
     pub BufferListPushLock: EX_PUSH_LOCK_5_2_3790_sp1_x64,
 }
 
-runtime::layout!(union WMI_LOGGER_CONTEXT_1607_x64_u2B8, 0x8, 8, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe union WMI_LOGGER_CONTEXT_1607_x64_u2B8, 0x8, 8, [
     BufferListSpinLock = 0x0,
     BufferListPushLock = 0x0,
 ]);
@@ -18526,7 +18669,8 @@ pub union WMI_LOGGER_CONTEXT_1607_x64_u330 {
     pub s00: WMI_LOGGER_CONTEXT_1607_x64_u330_s00,
 }
 
-runtime::layout!(union WMI_LOGGER_CONTEXT_1607_x64_u330, 0x4, 4, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe union WMI_LOGGER_CONTEXT_1607_x64_u330, 0x4, 4, [
     Flags = 0x0,
     s00 = 0x0,
 ]);
@@ -18541,7 +18685,8 @@ pub struct WMI_LOGGER_CONTEXT_1607_x64_u330_s00 {
     pub bits00: u32,
 }
 
-runtime::layout!(struct WMI_LOGGER_CONTEXT_1607_x64_u330_s00, 0x4, 4, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct WMI_LOGGER_CONTEXT_1607_x64_u330_s00, 0x4, 4, [
     bits00 = 0x0,
 ]);
 
@@ -18557,7 +18702,8 @@ pub union WMI_LOGGER_CONTEXT_1607_x64_u334 {
     pub s00: WMI_LOGGER_CONTEXT_1607_x64_u334_s00,
 }
 
-runtime::layout!(union WMI_LOGGER_CONTEXT_1607_x64_u334, 0x4, 4, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe union WMI_LOGGER_CONTEXT_1607_x64_u334, 0x4, 4, [
     RequestFlag = 0x0,
     s00 = 0x0,
 ]);
@@ -18572,7 +18718,8 @@ pub struct WMI_LOGGER_CONTEXT_1607_x64_u334_s00 {
     pub bits00: u32,
 }
 
-runtime::layout!(struct WMI_LOGGER_CONTEXT_1607_x64_u334_s00, 0x4, 4, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct WMI_LOGGER_CONTEXT_1607_x64_u334_s00, 0x4, 4, [
     bits00 = 0x0,
 ]);
 
@@ -18808,7 +18955,8 @@ pub struct WMI_LOGGER_CONTEXT_1703_x86 {
     pub BufferCompressDuration: LARGE_INTEGER_5_0,
 }
 
-runtime::layout!(struct WMI_LOGGER_CONTEXT_1703_x86, 0x310, 8, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct WMI_LOGGER_CONTEXT_1703_x86, 0x310, 8, [
     LoggerId = 0x0,
     BufferSize = 0x4,
     MaximumEventSize = 0x8,
@@ -19530,7 +19678,8 @@ pub union WMI_LOGGER_CONTEXT_1703_x86_u50 {
     pub CurrentBuffer: EX_FAST_REF_5_1_x86,
 }
 
-runtime::layout!(union WMI_LOGGER_CONTEXT_1703_x86_u50, 0x4, 4, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe union WMI_LOGGER_CONTEXT_1703_x86_u50, 0x4, 4, [
     BatchedBufferList = 0x0,
     CurrentBuffer = 0x0,
 ]);
@@ -19547,7 +19696,8 @@ pub union WMI_LOGGER_CONTEXT_1703_x86_u1EC {
     pub BufferListPushLock: EX_PUSH_LOCK_5_2_3790_sp1_x86,
 }
 
-runtime::layout!(union WMI_LOGGER_CONTEXT_1703_x86_u1EC, 0x4, 4, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe union WMI_LOGGER_CONTEXT_1703_x86_u1EC, 0x4, 4, [
     BufferListSpinLock = 0x0,
     BufferListPushLock = 0x0,
 ]);
@@ -19564,7 +19714,8 @@ pub union WMI_LOGGER_CONTEXT_1703_x86_u250 {
     pub s00: WMI_LOGGER_CONTEXT_1703_x86_u250_s00,
 }
 
-runtime::layout!(union WMI_LOGGER_CONTEXT_1703_x86_u250, 0x4, 4, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe union WMI_LOGGER_CONTEXT_1703_x86_u250, 0x4, 4, [
     Flags = 0x0,
     s00 = 0x0,
 ]);
@@ -19579,7 +19730,8 @@ pub struct WMI_LOGGER_CONTEXT_1703_x86_u250_s00 {
     pub bits00: u32,
 }
 
-runtime::layout!(struct WMI_LOGGER_CONTEXT_1703_x86_u250_s00, 0x4, 4, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct WMI_LOGGER_CONTEXT_1703_x86_u250_s00, 0x4, 4, [
     bits00 = 0x0,
 ]);
 
@@ -19595,7 +19747,8 @@ pub union WMI_LOGGER_CONTEXT_1703_x86_u254 {
     pub s00: WMI_LOGGER_CONTEXT_1703_x86_u254_s00,
 }
 
-runtime::layout!(union WMI_LOGGER_CONTEXT_1703_x86_u254, 0x4, 4, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe union WMI_LOGGER_CONTEXT_1703_x86_u254, 0x4, 4, [
     RequestFlag = 0x0,
     s00 = 0x0,
 ]);
@@ -19610,7 +19763,8 @@ pub struct WMI_LOGGER_CONTEXT_1703_x86_u254_s00 {
     pub bits00: u32,
 }
 
-runtime::layout!(struct WMI_LOGGER_CONTEXT_1703_x86_u254_s00, 0x4, 4, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct WMI_LOGGER_CONTEXT_1703_x86_u254_s00, 0x4, 4, [
     bits00 = 0x0,
 ]);
 
@@ -19838,7 +19992,8 @@ pub struct WMI_LOGGER_CONTEXT_1703_x64 {
     pub BufferCompressDuration: LARGE_INTEGER_5_0,
 }
 
-runtime::layout!(struct WMI_LOGGER_CONTEXT_1703_x64, 0x468, 8, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct WMI_LOGGER_CONTEXT_1703_x64, 0x468, 8, [
     LoggerId = 0x0,
     BufferSize = 0x4,
     MaximumEventSize = 0x8,
@@ -20557,7 +20712,8 @@ pub union WMI_LOGGER_CONTEXT_1703_x64_u80 {
     pub CurrentBuffer: EX_FAST_REF_5_2_3790_sp1_x64,
 }
 
-runtime::layout!(union WMI_LOGGER_CONTEXT_1703_x64_u80, 0x8, 8, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe union WMI_LOGGER_CONTEXT_1703_x64_u80, 0x8, 8, [
     BatchedBufferList = 0x0,
     CurrentBuffer = 0x0,
 ]);
@@ -20574,7 +20730,8 @@ pub union WMI_LOGGER_CONTEXT_1703_x64_u2B8 {
     pub BufferListPushLock: EX_PUSH_LOCK_5_2_3790_sp1_x64,
 }
 
-runtime::layout!(union WMI_LOGGER_CONTEXT_1703_x64_u2B8, 0x8, 8, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe union WMI_LOGGER_CONTEXT_1703_x64_u2B8, 0x8, 8, [
     BufferListSpinLock = 0x0,
     BufferListPushLock = 0x0,
 ]);
@@ -20591,7 +20748,8 @@ pub union WMI_LOGGER_CONTEXT_1703_x64_u330 {
     pub s00: WMI_LOGGER_CONTEXT_1703_x64_u330_s00,
 }
 
-runtime::layout!(union WMI_LOGGER_CONTEXT_1703_x64_u330, 0x4, 4, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe union WMI_LOGGER_CONTEXT_1703_x64_u330, 0x4, 4, [
     Flags = 0x0,
     s00 = 0x0,
 ]);
@@ -20606,7 +20764,8 @@ pub struct WMI_LOGGER_CONTEXT_1703_x64_u330_s00 {
     pub bits00: u32,
 }
 
-runtime::layout!(struct WMI_LOGGER_CONTEXT_1703_x64_u330_s00, 0x4, 4, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct WMI_LOGGER_CONTEXT_1703_x64_u330_s00, 0x4, 4, [
     bits00 = 0x0,
 ]);
 
@@ -20622,7 +20781,8 @@ pub union WMI_LOGGER_CONTEXT_1703_x64_u334 {
     pub s00: WMI_LOGGER_CONTEXT_1703_x64_u334_s00,
 }
 
-runtime::layout!(union WMI_LOGGER_CONTEXT_1703_x64_u334, 0x4, 4, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe union WMI_LOGGER_CONTEXT_1703_x64_u334, 0x4, 4, [
     RequestFlag = 0x0,
     s00 = 0x0,
 ]);
@@ -20637,7 +20797,8 @@ pub struct WMI_LOGGER_CONTEXT_1703_x64_u334_s00 {
     pub bits00: u32,
 }
 
-runtime::layout!(struct WMI_LOGGER_CONTEXT_1703_x64_u334_s00, 0x4, 4, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct WMI_LOGGER_CONTEXT_1703_x64_u334_s00, 0x4, 4, [
     bits00 = 0x0,
 ]);
 
@@ -20877,7 +21038,8 @@ pub struct WMI_LOGGER_CONTEXT_1709_x86 {
     pub BufferCompressDuration: LARGE_INTEGER_5_0,
 }
 
-runtime::layout!(struct WMI_LOGGER_CONTEXT_1709_x86, 0x5a0, 8, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct WMI_LOGGER_CONTEXT_1709_x86, 0x5a0, 8, [
     LoggerId = 0x0,
     BufferSize = 0x4,
     MaximumEventSize = 0x8,
@@ -21606,7 +21768,8 @@ pub union WMI_LOGGER_CONTEXT_1709_x86_u58 {
     pub CurrentBuffer: EX_FAST_REF_5_1_x86,
 }
 
-runtime::layout!(union WMI_LOGGER_CONTEXT_1709_x86_u58, 0x4, 4, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe union WMI_LOGGER_CONTEXT_1709_x86_u58, 0x4, 4, [
     BatchedBufferList = 0x0,
     CurrentBuffer = 0x0,
 ]);
@@ -21623,7 +21786,8 @@ pub union WMI_LOGGER_CONTEXT_1709_x86_u1F4 {
     pub BufferListPushLock: EX_PUSH_LOCK_5_2_3790_sp1_x86,
 }
 
-runtime::layout!(union WMI_LOGGER_CONTEXT_1709_x86_u1F4, 0x4, 4, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe union WMI_LOGGER_CONTEXT_1709_x86_u1F4, 0x4, 4, [
     BufferListSpinLock = 0x0,
     BufferListPushLock = 0x0,
 ]);
@@ -21640,7 +21804,8 @@ pub union WMI_LOGGER_CONTEXT_1709_x86_u258 {
     pub s00: WMI_LOGGER_CONTEXT_1709_x86_u258_s00,
 }
 
-runtime::layout!(union WMI_LOGGER_CONTEXT_1709_x86_u258, 0x4, 4, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe union WMI_LOGGER_CONTEXT_1709_x86_u258, 0x4, 4, [
     Flags = 0x0,
     s00 = 0x0,
 ]);
@@ -21655,7 +21820,8 @@ pub struct WMI_LOGGER_CONTEXT_1709_x86_u258_s00 {
     pub bits00: u32,
 }
 
-runtime::layout!(struct WMI_LOGGER_CONTEXT_1709_x86_u258_s00, 0x4, 4, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct WMI_LOGGER_CONTEXT_1709_x86_u258_s00, 0x4, 4, [
     bits00 = 0x0,
 ]);
 
@@ -21671,7 +21837,8 @@ pub union WMI_LOGGER_CONTEXT_1709_x86_u25C {
     pub s00: WMI_LOGGER_CONTEXT_1709_x86_u25C_s00,
 }
 
-runtime::layout!(union WMI_LOGGER_CONTEXT_1709_x86_u25C, 0x4, 4, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe union WMI_LOGGER_CONTEXT_1709_x86_u25C, 0x4, 4, [
     RequestFlag = 0x0,
     s00 = 0x0,
 ]);
@@ -21686,7 +21853,8 @@ pub struct WMI_LOGGER_CONTEXT_1709_x86_u25C_s00 {
     pub bits00: u32,
 }
 
-runtime::layout!(struct WMI_LOGGER_CONTEXT_1709_x86_u25C_s00, 0x4, 4, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct WMI_LOGGER_CONTEXT_1709_x86_u25C_s00, 0x4, 4, [
     bits00 = 0x0,
 ]);
 
@@ -21930,7 +22098,8 @@ pub struct WMI_LOGGER_CONTEXT_1709_x64 {
     pub _padding988: [u8; 8],
 }
 
-runtime::layout!(struct WMI_LOGGER_CONTEXT_1709_x64, 0x990, 16, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct WMI_LOGGER_CONTEXT_1709_x64, 0x990, 16, [
     LoggerId = 0x0,
     BufferSize = 0x4,
     MaximumEventSize = 0x8,
@@ -22660,7 +22829,8 @@ pub union WMI_LOGGER_CONTEXT_1709_x64_u90 {
     pub CurrentBuffer: EX_FAST_REF_5_2_3790_sp1_x64,
 }
 
-runtime::layout!(union WMI_LOGGER_CONTEXT_1709_x64_u90, 0x8, 8, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe union WMI_LOGGER_CONTEXT_1709_x64_u90, 0x8, 8, [
     BatchedBufferList = 0x0,
     CurrentBuffer = 0x0,
 ]);
@@ -22677,7 +22847,8 @@ pub union WMI_LOGGER_CONTEXT_1709_x64_u2C8 {
     pub BufferListPushLock: EX_PUSH_LOCK_5_2_3790_sp1_x64,
 }
 
-runtime::layout!(union WMI_LOGGER_CONTEXT_1709_x64_u2C8, 0x8, 8, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe union WMI_LOGGER_CONTEXT_1709_x64_u2C8, 0x8, 8, [
     BufferListSpinLock = 0x0,
     BufferListPushLock = 0x0,
 ]);
@@ -22694,7 +22865,8 @@ pub union WMI_LOGGER_CONTEXT_1709_x64_u340 {
     pub s00: WMI_LOGGER_CONTEXT_1709_x64_u340_s00,
 }
 
-runtime::layout!(union WMI_LOGGER_CONTEXT_1709_x64_u340, 0x4, 4, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe union WMI_LOGGER_CONTEXT_1709_x64_u340, 0x4, 4, [
     Flags = 0x0,
     s00 = 0x0,
 ]);
@@ -22709,7 +22881,8 @@ pub struct WMI_LOGGER_CONTEXT_1709_x64_u340_s00 {
     pub bits00: u32,
 }
 
-runtime::layout!(struct WMI_LOGGER_CONTEXT_1709_x64_u340_s00, 0x4, 4, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct WMI_LOGGER_CONTEXT_1709_x64_u340_s00, 0x4, 4, [
     bits00 = 0x0,
 ]);
 
@@ -22725,7 +22898,8 @@ pub union WMI_LOGGER_CONTEXT_1709_x64_u344 {
     pub s00: WMI_LOGGER_CONTEXT_1709_x64_u344_s00,
 }
 
-runtime::layout!(union WMI_LOGGER_CONTEXT_1709_x64_u344, 0x4, 4, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe union WMI_LOGGER_CONTEXT_1709_x64_u344, 0x4, 4, [
     RequestFlag = 0x0,
     s00 = 0x0,
 ]);
@@ -22740,7 +22914,8 @@ pub struct WMI_LOGGER_CONTEXT_1709_x64_u344_s00 {
     pub bits00: u32,
 }
 
-runtime::layout!(struct WMI_LOGGER_CONTEXT_1709_x64_u344_s00, 0x4, 4, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct WMI_LOGGER_CONTEXT_1709_x64_u344_s00, 0x4, 4, [
     bits00 = 0x0,
 ]);
 
@@ -22984,7 +23159,8 @@ pub struct WMI_LOGGER_CONTEXT_1803_x86 {
     pub BufferCompressDuration: LARGE_INTEGER_5_0,
 }
 
-runtime::layout!(struct WMI_LOGGER_CONTEXT_1803_x86, 0x370, 8, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct WMI_LOGGER_CONTEXT_1803_x86, 0x370, 8, [
     LoggerId = 0x0,
     BufferSize = 0x4,
     MaximumEventSize = 0x8,
@@ -23742,7 +23918,8 @@ pub union WMI_LOGGER_CONTEXT_1803_x86_u58 {
     pub CurrentBuffer: EX_FAST_REF_5_1_x86,
 }
 
-runtime::layout!(union WMI_LOGGER_CONTEXT_1803_x86_u58, 0x4, 4, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe union WMI_LOGGER_CONTEXT_1803_x86_u58, 0x4, 4, [
     BatchedBufferList = 0x0,
     CurrentBuffer = 0x0,
 ]);
@@ -23759,7 +23936,8 @@ pub union WMI_LOGGER_CONTEXT_1803_x86_u1F4 {
     pub BufferListPushLock: EX_PUSH_LOCK_5_2_3790_sp1_x86,
 }
 
-runtime::layout!(union WMI_LOGGER_CONTEXT_1803_x86_u1F4, 0x4, 4, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe union WMI_LOGGER_CONTEXT_1803_x86_u1F4, 0x4, 4, [
     BufferListSpinLock = 0x0,
     BufferListPushLock = 0x0,
 ]);
@@ -23776,7 +23954,8 @@ pub union WMI_LOGGER_CONTEXT_1803_x86_u258 {
     pub s00: WMI_LOGGER_CONTEXT_1803_x86_u258_s00,
 }
 
-runtime::layout!(union WMI_LOGGER_CONTEXT_1803_x86_u258, 0x4, 4, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe union WMI_LOGGER_CONTEXT_1803_x86_u258, 0x4, 4, [
     Flags = 0x0,
     s00 = 0x0,
 ]);
@@ -23791,7 +23970,8 @@ pub struct WMI_LOGGER_CONTEXT_1803_x86_u258_s00 {
     pub bits00: u32,
 }
 
-runtime::layout!(struct WMI_LOGGER_CONTEXT_1803_x86_u258_s00, 0x4, 4, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct WMI_LOGGER_CONTEXT_1803_x86_u258_s00, 0x4, 4, [
     bits00 = 0x0,
 ]);
 
@@ -23807,7 +23987,8 @@ pub union WMI_LOGGER_CONTEXT_1803_x86_u25C {
     pub s00: WMI_LOGGER_CONTEXT_1803_x86_u25C_s00,
 }
 
-runtime::layout!(union WMI_LOGGER_CONTEXT_1803_x86_u25C, 0x4, 4, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe union WMI_LOGGER_CONTEXT_1803_x86_u25C, 0x4, 4, [
     RequestFlag = 0x0,
     s00 = 0x0,
 ]);
@@ -23822,7 +24003,8 @@ pub struct WMI_LOGGER_CONTEXT_1803_x86_u25C_s00 {
     pub bits00: u32,
 }
 
-runtime::layout!(struct WMI_LOGGER_CONTEXT_1803_x86_u25C_s00, 0x4, 4, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct WMI_LOGGER_CONTEXT_1803_x86_u25C_s00, 0x4, 4, [
     bits00 = 0x0,
 ]);
 
@@ -24066,7 +24248,8 @@ pub struct WMI_LOGGER_CONTEXT_1803_x64 {
     pub BufferCompressDuration: LARGE_INTEGER_5_0,
 }
 
-runtime::layout!(struct WMI_LOGGER_CONTEXT_1803_x64, 0x510, 16, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct WMI_LOGGER_CONTEXT_1803_x64, 0x510, 16, [
     LoggerId = 0x0,
     BufferSize = 0x4,
     MaximumEventSize = 0x8,
@@ -24823,7 +25006,8 @@ pub union WMI_LOGGER_CONTEXT_1803_x64_u90 {
     pub CurrentBuffer: EX_FAST_REF_5_2_3790_sp1_x64,
 }
 
-runtime::layout!(union WMI_LOGGER_CONTEXT_1803_x64_u90, 0x8, 8, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe union WMI_LOGGER_CONTEXT_1803_x64_u90, 0x8, 8, [
     BatchedBufferList = 0x0,
     CurrentBuffer = 0x0,
 ]);
@@ -24840,7 +25024,8 @@ pub union WMI_LOGGER_CONTEXT_1803_x64_u2C8 {
     pub BufferListPushLock: EX_PUSH_LOCK_5_2_3790_sp1_x64,
 }
 
-runtime::layout!(union WMI_LOGGER_CONTEXT_1803_x64_u2C8, 0x8, 8, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe union WMI_LOGGER_CONTEXT_1803_x64_u2C8, 0x8, 8, [
     BufferListSpinLock = 0x0,
     BufferListPushLock = 0x0,
 ]);
@@ -24857,7 +25042,8 @@ pub union WMI_LOGGER_CONTEXT_1803_x64_u340 {
     pub s00: WMI_LOGGER_CONTEXT_1803_x64_u340_s00,
 }
 
-runtime::layout!(union WMI_LOGGER_CONTEXT_1803_x64_u340, 0x4, 4, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe union WMI_LOGGER_CONTEXT_1803_x64_u340, 0x4, 4, [
     Flags = 0x0,
     s00 = 0x0,
 ]);
@@ -24872,7 +25058,8 @@ pub struct WMI_LOGGER_CONTEXT_1803_x64_u340_s00 {
     pub bits00: u32,
 }
 
-runtime::layout!(struct WMI_LOGGER_CONTEXT_1803_x64_u340_s00, 0x4, 4, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct WMI_LOGGER_CONTEXT_1803_x64_u340_s00, 0x4, 4, [
     bits00 = 0x0,
 ]);
 
@@ -24888,7 +25075,8 @@ pub union WMI_LOGGER_CONTEXT_1803_x64_u344 {
     pub s00: WMI_LOGGER_CONTEXT_1803_x64_u344_s00,
 }
 
-runtime::layout!(union WMI_LOGGER_CONTEXT_1803_x64_u344, 0x4, 4, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe union WMI_LOGGER_CONTEXT_1803_x64_u344, 0x4, 4, [
     RequestFlag = 0x0,
     s00 = 0x0,
 ]);
@@ -24903,7 +25091,8 @@ pub struct WMI_LOGGER_CONTEXT_1803_x64_u344_s00 {
     pub bits00: u32,
 }
 
-runtime::layout!(struct WMI_LOGGER_CONTEXT_1803_x64_u344_s00, 0x4, 4, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct WMI_LOGGER_CONTEXT_1803_x64_u344_s00, 0x4, 4, [
     bits00 = 0x0,
 ]);
 
@@ -25153,7 +25342,8 @@ pub struct WMI_LOGGER_CONTEXT_1809_x86 {
     pub _padding37C: [u8; 4],
 }
 
-runtime::layout!(struct WMI_LOGGER_CONTEXT_1809_x86, 0x380, 8, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct WMI_LOGGER_CONTEXT_1809_x86, 0x380, 8, [
     LoggerId = 0x0,
     BufferSize = 0x4,
     MaximumEventSize = 0x8,
@@ -25929,7 +26119,8 @@ pub union WMI_LOGGER_CONTEXT_1809_x86_u58 {
     pub CurrentBuffer: EX_FAST_REF_5_1_x86,
 }
 
-runtime::layout!(union WMI_LOGGER_CONTEXT_1809_x86_u58, 0x4, 4, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe union WMI_LOGGER_CONTEXT_1809_x86_u58, 0x4, 4, [
     BatchedBufferList = 0x0,
     CurrentBuffer = 0x0,
 ]);
@@ -25946,7 +26137,8 @@ pub union WMI_LOGGER_CONTEXT_1809_x86_u1F4 {
     pub BufferListPushLock: EX_PUSH_LOCK_5_2_3790_sp1_x86,
 }
 
-runtime::layout!(union WMI_LOGGER_CONTEXT_1809_x86_u1F4, 0x4, 4, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe union WMI_LOGGER_CONTEXT_1809_x86_u1F4, 0x4, 4, [
     BufferListSpinLock = 0x0,
     BufferListPushLock = 0x0,
 ]);
@@ -25963,7 +26155,8 @@ pub union WMI_LOGGER_CONTEXT_1809_x86_u258 {
     pub s00: WMI_LOGGER_CONTEXT_1809_x86_u258_s00,
 }
 
-runtime::layout!(union WMI_LOGGER_CONTEXT_1809_x86_u258, 0x4, 4, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe union WMI_LOGGER_CONTEXT_1809_x86_u258, 0x4, 4, [
     Flags = 0x0,
     s00 = 0x0,
 ]);
@@ -25978,7 +26171,8 @@ pub struct WMI_LOGGER_CONTEXT_1809_x86_u258_s00 {
     pub bits00: u32,
 }
 
-runtime::layout!(struct WMI_LOGGER_CONTEXT_1809_x86_u258_s00, 0x4, 4, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct WMI_LOGGER_CONTEXT_1809_x86_u258_s00, 0x4, 4, [
     bits00 = 0x0,
 ]);
 
@@ -25994,7 +26188,8 @@ pub union WMI_LOGGER_CONTEXT_1809_x86_u25C {
     pub s00: WMI_LOGGER_CONTEXT_1809_x86_u25C_s00,
 }
 
-runtime::layout!(union WMI_LOGGER_CONTEXT_1809_x86_u25C, 0x4, 4, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe union WMI_LOGGER_CONTEXT_1809_x86_u25C, 0x4, 4, [
     RequestFlag = 0x0,
     s00 = 0x0,
 ]);
@@ -26009,7 +26204,8 @@ pub struct WMI_LOGGER_CONTEXT_1809_x86_u25C_s00 {
     pub bits00: u32,
 }
 
-runtime::layout!(struct WMI_LOGGER_CONTEXT_1809_x86_u25C_s00, 0x4, 4, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct WMI_LOGGER_CONTEXT_1809_x86_u25C_s00, 0x4, 4, [
     bits00 = 0x0,
 ]);
 
@@ -26257,7 +26453,8 @@ pub struct WMI_LOGGER_CONTEXT_1809_x64 {
     pub CallbackContext: runtime::Ptr64,
 }
 
-runtime::layout!(struct WMI_LOGGER_CONTEXT_1809_x64, 0x520, 16, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct WMI_LOGGER_CONTEXT_1809_x64, 0x520, 16, [
     LoggerId = 0x0,
     BufferSize = 0x4,
     MaximumEventSize = 0x8,
@@ -27031,7 +27228,8 @@ pub union WMI_LOGGER_CONTEXT_1809_x64_u90 {
     pub CurrentBuffer: EX_FAST_REF_5_2_3790_sp1_x64,
 }
 
-runtime::layout!(union WMI_LOGGER_CONTEXT_1809_x64_u90, 0x8, 8, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe union WMI_LOGGER_CONTEXT_1809_x64_u90, 0x8, 8, [
     BatchedBufferList = 0x0,
     CurrentBuffer = 0x0,
 ]);
@@ -27048,7 +27246,8 @@ pub union WMI_LOGGER_CONTEXT_1809_x64_u2C8 {
     pub BufferListPushLock: EX_PUSH_LOCK_5_2_3790_sp1_x64,
 }
 
-runtime::layout!(union WMI_LOGGER_CONTEXT_1809_x64_u2C8, 0x8, 8, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe union WMI_LOGGER_CONTEXT_1809_x64_u2C8, 0x8, 8, [
     BufferListSpinLock = 0x0,
     BufferListPushLock = 0x0,
 ]);
@@ -27065,7 +27264,8 @@ pub union WMI_LOGGER_CONTEXT_1809_x64_u340 {
     pub s00: WMI_LOGGER_CONTEXT_1809_x64_u340_s00,
 }
 
-runtime::layout!(union WMI_LOGGER_CONTEXT_1809_x64_u340, 0x4, 4, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe union WMI_LOGGER_CONTEXT_1809_x64_u340, 0x4, 4, [
     Flags = 0x0,
     s00 = 0x0,
 ]);
@@ -27080,7 +27280,8 @@ pub struct WMI_LOGGER_CONTEXT_1809_x64_u340_s00 {
     pub bits00: u32,
 }
 
-runtime::layout!(struct WMI_LOGGER_CONTEXT_1809_x64_u340_s00, 0x4, 4, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct WMI_LOGGER_CONTEXT_1809_x64_u340_s00, 0x4, 4, [
     bits00 = 0x0,
 ]);
 
@@ -27096,7 +27297,8 @@ pub union WMI_LOGGER_CONTEXT_1809_x64_u344 {
     pub s00: WMI_LOGGER_CONTEXT_1809_x64_u344_s00,
 }
 
-runtime::layout!(union WMI_LOGGER_CONTEXT_1809_x64_u344, 0x4, 4, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe union WMI_LOGGER_CONTEXT_1809_x64_u344, 0x4, 4, [
     RequestFlag = 0x0,
     s00 = 0x0,
 ]);
@@ -27111,7 +27313,8 @@ pub struct WMI_LOGGER_CONTEXT_1809_x64_u344_s00 {
     pub bits00: u32,
 }
 
-runtime::layout!(struct WMI_LOGGER_CONTEXT_1809_x64_u344_s00, 0x4, 4, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct WMI_LOGGER_CONTEXT_1809_x64_u344_s00, 0x4, 4, [
     bits00 = 0x0,
 ]);
 
@@ -27367,7 +27570,8 @@ pub struct WMI_LOGGER_CONTEXT_1903_x86 {
     pub FlushingSequenceNumber: i64,
 }
 
-runtime::layout!(struct WMI_LOGGER_CONTEXT_1903_x86, 0x390, 8, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct WMI_LOGGER_CONTEXT_1903_x86, 0x390, 8, [
     LoggerId = 0x0,
     BufferSize = 0x4,
     MaximumEventSize = 0x8,
@@ -28162,7 +28366,8 @@ pub union WMI_LOGGER_CONTEXT_1903_x86_u58 {
     pub CurrentBuffer: EX_FAST_REF_5_1_x86,
 }
 
-runtime::layout!(union WMI_LOGGER_CONTEXT_1903_x86_u58, 0x4, 4, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe union WMI_LOGGER_CONTEXT_1903_x86_u58, 0x4, 4, [
     BatchedBufferList = 0x0,
     CurrentBuffer = 0x0,
 ]);
@@ -28179,7 +28384,8 @@ pub union WMI_LOGGER_CONTEXT_1903_x86_u1F4 {
     pub BufferListPushLock: EX_PUSH_LOCK_5_2_3790_sp1_x86,
 }
 
-runtime::layout!(union WMI_LOGGER_CONTEXT_1903_x86_u1F4, 0x4, 4, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe union WMI_LOGGER_CONTEXT_1903_x86_u1F4, 0x4, 4, [
     BufferListSpinLock = 0x0,
     BufferListPushLock = 0x0,
 ]);
@@ -28196,7 +28402,8 @@ pub union WMI_LOGGER_CONTEXT_1903_x86_u258 {
     pub s00: WMI_LOGGER_CONTEXT_1903_x86_u258_s00,
 }
 
-runtime::layout!(union WMI_LOGGER_CONTEXT_1903_x86_u258, 0x4, 4, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe union WMI_LOGGER_CONTEXT_1903_x86_u258, 0x4, 4, [
     Flags = 0x0,
     s00 = 0x0,
 ]);
@@ -28211,7 +28418,8 @@ pub struct WMI_LOGGER_CONTEXT_1903_x86_u258_s00 {
     pub bits00: u32,
 }
 
-runtime::layout!(struct WMI_LOGGER_CONTEXT_1903_x86_u258_s00, 0x4, 4, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct WMI_LOGGER_CONTEXT_1903_x86_u258_s00, 0x4, 4, [
     bits00 = 0x0,
 ]);
 
@@ -28227,7 +28435,8 @@ pub union WMI_LOGGER_CONTEXT_1903_x86_u25C {
     pub s00: WMI_LOGGER_CONTEXT_1903_x86_u25C_s00,
 }
 
-runtime::layout!(union WMI_LOGGER_CONTEXT_1903_x86_u25C, 0x4, 4, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe union WMI_LOGGER_CONTEXT_1903_x86_u25C, 0x4, 4, [
     RequestFlag = 0x0,
     s00 = 0x0,
 ]);
@@ -28242,7 +28451,8 @@ pub struct WMI_LOGGER_CONTEXT_1903_x86_u25C_s00 {
     pub bits00: u32,
 }
 
-runtime::layout!(struct WMI_LOGGER_CONTEXT_1903_x86_u25C_s00, 0x4, 4, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct WMI_LOGGER_CONTEXT_1903_x86_u25C_s00, 0x4, 4, [
     bits00 = 0x0,
 ]);
 
@@ -28498,7 +28708,8 @@ pub struct WMI_LOGGER_CONTEXT_1903_x64 {
     pub _padding538: [u8; 8],
 }
 
-runtime::layout!(struct WMI_LOGGER_CONTEXT_1903_x64, 0x540, 16, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct WMI_LOGGER_CONTEXT_1903_x64, 0x540, 16, [
     LoggerId = 0x0,
     BufferSize = 0x4,
     MaximumEventSize = 0x8,
@@ -29292,7 +29503,8 @@ pub union WMI_LOGGER_CONTEXT_1903_x64_u90 {
     pub CurrentBuffer: EX_FAST_REF_5_2_3790_sp1_x64,
 }
 
-runtime::layout!(union WMI_LOGGER_CONTEXT_1903_x64_u90, 0x8, 8, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe union WMI_LOGGER_CONTEXT_1903_x64_u90, 0x8, 8, [
     BatchedBufferList = 0x0,
     CurrentBuffer = 0x0,
 ]);
@@ -29309,7 +29521,8 @@ pub union WMI_LOGGER_CONTEXT_1903_x64_u2C8 {
     pub BufferListPushLock: EX_PUSH_LOCK_5_2_3790_sp1_x64,
 }
 
-runtime::layout!(union WMI_LOGGER_CONTEXT_1903_x64_u2C8, 0x8, 8, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe union WMI_LOGGER_CONTEXT_1903_x64_u2C8, 0x8, 8, [
     BufferListSpinLock = 0x0,
     BufferListPushLock = 0x0,
 ]);
@@ -29326,7 +29539,8 @@ pub union WMI_LOGGER_CONTEXT_1903_x64_u340 {
     pub s00: WMI_LOGGER_CONTEXT_1903_x64_u340_s00,
 }
 
-runtime::layout!(union WMI_LOGGER_CONTEXT_1903_x64_u340, 0x4, 4, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe union WMI_LOGGER_CONTEXT_1903_x64_u340, 0x4, 4, [
     Flags = 0x0,
     s00 = 0x0,
 ]);
@@ -29341,7 +29555,8 @@ pub struct WMI_LOGGER_CONTEXT_1903_x64_u340_s00 {
     pub bits00: u32,
 }
 
-runtime::layout!(struct WMI_LOGGER_CONTEXT_1903_x64_u340_s00, 0x4, 4, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct WMI_LOGGER_CONTEXT_1903_x64_u340_s00, 0x4, 4, [
     bits00 = 0x0,
 ]);
 
@@ -29357,7 +29572,8 @@ pub union WMI_LOGGER_CONTEXT_1903_x64_u344 {
     pub s00: WMI_LOGGER_CONTEXT_1903_x64_u344_s00,
 }
 
-runtime::layout!(union WMI_LOGGER_CONTEXT_1903_x64_u344, 0x4, 4, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe union WMI_LOGGER_CONTEXT_1903_x64_u344, 0x4, 4, [
     RequestFlag = 0x0,
     s00 = 0x0,
 ]);
@@ -29372,7 +29588,8 @@ pub struct WMI_LOGGER_CONTEXT_1903_x64_u344_s00 {
     pub bits00: u32,
 }
 
-runtime::layout!(struct WMI_LOGGER_CONTEXT_1903_x64_u344_s00, 0x4, 4, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct WMI_LOGGER_CONTEXT_1903_x64_u344_s00, 0x4, 4, [
     bits00 = 0x0,
 ]);
 
@@ -29634,7 +29851,8 @@ pub struct WMI_LOGGER_CONTEXT_2004_x86 {
     pub BufferMdl: runtime::Ptr32,
 }
 
-runtime::layout!(struct WMI_LOGGER_CONTEXT_2004_x86, 0x398, 8, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct WMI_LOGGER_CONTEXT_2004_x86, 0x398, 8, [
     LoggerId = 0x0,
     BufferSize = 0x4,
     MaximumEventSize = 0x8,
@@ -30459,7 +30677,8 @@ pub union WMI_LOGGER_CONTEXT_2004_x86_u58 {
     pub CurrentBuffer: EX_FAST_REF_5_1_x86,
 }
 
-runtime::layout!(union WMI_LOGGER_CONTEXT_2004_x86_u58, 0x4, 4, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe union WMI_LOGGER_CONTEXT_2004_x86_u58, 0x4, 4, [
     BatchedBufferList = 0x0,
     CurrentBuffer = 0x0,
 ]);
@@ -30476,7 +30695,8 @@ pub union WMI_LOGGER_CONTEXT_2004_x86_u1F4 {
     pub BufferListPushLock: EX_PUSH_LOCK_5_2_3790_sp1_x86,
 }
 
-runtime::layout!(union WMI_LOGGER_CONTEXT_2004_x86_u1F4, 0x4, 4, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe union WMI_LOGGER_CONTEXT_2004_x86_u1F4, 0x4, 4, [
     BufferListSpinLock = 0x0,
     BufferListPushLock = 0x0,
 ]);
@@ -30493,7 +30713,8 @@ pub union WMI_LOGGER_CONTEXT_2004_x86_u258 {
     pub s00: WMI_LOGGER_CONTEXT_2004_x86_u258_s00,
 }
 
-runtime::layout!(union WMI_LOGGER_CONTEXT_2004_x86_u258, 0x4, 4, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe union WMI_LOGGER_CONTEXT_2004_x86_u258, 0x4, 4, [
     Flags = 0x0,
     s00 = 0x0,
 ]);
@@ -30508,7 +30729,8 @@ pub struct WMI_LOGGER_CONTEXT_2004_x86_u258_s00 {
     pub bits00: u32,
 }
 
-runtime::layout!(struct WMI_LOGGER_CONTEXT_2004_x86_u258_s00, 0x4, 4, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct WMI_LOGGER_CONTEXT_2004_x86_u258_s00, 0x4, 4, [
     bits00 = 0x0,
 ]);
 
@@ -30524,7 +30746,8 @@ pub union WMI_LOGGER_CONTEXT_2004_x86_u25C {
     pub s00: WMI_LOGGER_CONTEXT_2004_x86_u25C_s00,
 }
 
-runtime::layout!(union WMI_LOGGER_CONTEXT_2004_x86_u25C, 0x4, 4, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe union WMI_LOGGER_CONTEXT_2004_x86_u25C, 0x4, 4, [
     RequestFlag = 0x0,
     s00 = 0x0,
 ]);
@@ -30539,7 +30762,8 @@ pub struct WMI_LOGGER_CONTEXT_2004_x86_u25C_s00 {
     pub bits00: u32,
 }
 
-runtime::layout!(struct WMI_LOGGER_CONTEXT_2004_x86_u25C_s00, 0x4, 4, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct WMI_LOGGER_CONTEXT_2004_x86_u25C_s00, 0x4, 4, [
     bits00 = 0x0,
 ]);
 
@@ -30801,7 +31025,8 @@ pub struct WMI_LOGGER_CONTEXT_2004_x64 {
     pub _padding548: [u8; 8],
 }
 
-runtime::layout!(struct WMI_LOGGER_CONTEXT_2004_x64, 0x550, 16, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct WMI_LOGGER_CONTEXT_2004_x64, 0x550, 16, [
     LoggerId = 0x0,
     BufferSize = 0x4,
     MaximumEventSize = 0x8,
@@ -31625,7 +31850,8 @@ pub union WMI_LOGGER_CONTEXT_2004_x64_u90 {
     pub CurrentBuffer: EX_FAST_REF_5_2_3790_sp1_x64,
 }
 
-runtime::layout!(union WMI_LOGGER_CONTEXT_2004_x64_u90, 0x8, 8, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe union WMI_LOGGER_CONTEXT_2004_x64_u90, 0x8, 8, [
     BatchedBufferList = 0x0,
     CurrentBuffer = 0x0,
 ]);
@@ -31642,7 +31868,8 @@ pub union WMI_LOGGER_CONTEXT_2004_x64_u2C8 {
     pub BufferListPushLock: EX_PUSH_LOCK_5_2_3790_sp1_x64,
 }
 
-runtime::layout!(union WMI_LOGGER_CONTEXT_2004_x64_u2C8, 0x8, 8, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe union WMI_LOGGER_CONTEXT_2004_x64_u2C8, 0x8, 8, [
     BufferListSpinLock = 0x0,
     BufferListPushLock = 0x0,
 ]);
@@ -31659,7 +31886,8 @@ pub union WMI_LOGGER_CONTEXT_2004_x64_u340 {
     pub s00: WMI_LOGGER_CONTEXT_2004_x64_u340_s00,
 }
 
-runtime::layout!(union WMI_LOGGER_CONTEXT_2004_x64_u340, 0x4, 4, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe union WMI_LOGGER_CONTEXT_2004_x64_u340, 0x4, 4, [
     Flags = 0x0,
     s00 = 0x0,
 ]);
@@ -31674,7 +31902,8 @@ pub struct WMI_LOGGER_CONTEXT_2004_x64_u340_s00 {
     pub bits00: u32,
 }
 
-runtime::layout!(struct WMI_LOGGER_CONTEXT_2004_x64_u340_s00, 0x4, 4, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct WMI_LOGGER_CONTEXT_2004_x64_u340_s00, 0x4, 4, [
     bits00 = 0x0,
 ]);
 
@@ -31690,7 +31919,8 @@ pub union WMI_LOGGER_CONTEXT_2004_x64_u344 {
     pub s00: WMI_LOGGER_CONTEXT_2004_x64_u344_s00,
 }
 
-runtime::layout!(union WMI_LOGGER_CONTEXT_2004_x64_u344, 0x4, 4, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe union WMI_LOGGER_CONTEXT_2004_x64_u344, 0x4, 4, [
     RequestFlag = 0x0,
     s00 = 0x0,
 ]);
@@ -31705,7 +31935,8 @@ pub struct WMI_LOGGER_CONTEXT_2004_x64_u344_s00 {
     pub bits00: u32,
 }
 
-runtime::layout!(struct WMI_LOGGER_CONTEXT_2004_x64_u344_s00, 0x4, 4, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct WMI_LOGGER_CONTEXT_2004_x64_u344_s00, 0x4, 4, [
     bits00 = 0x0,
 ]);
 

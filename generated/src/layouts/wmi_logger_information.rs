@@ -57,7 +57,8 @@ pub struct WMI_LOGGER_INFORMATION_5_0_x86 {
     pub _padding84: [u8; 4],
 }
 
-runtime::layout!(struct WMI_LOGGER_INFORMATION_5_0_x86, 0x88, 8, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct WMI_LOGGER_INFORMATION_5_0_x86, 0x88, 8, [
     Wnode = 0x0,
     BufferSize = 0x30,
     MinimumBuffers = 0x34,
@@ -198,7 +199,8 @@ pub union WMI_LOGGER_INFORMATION_5_0_x86_u54 {
     pub InstanceCount: u32,
 }
 
-runtime::layout!(union WMI_LOGGER_INFORMATION_5_0_x86_u54, 0x4, 4, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe union WMI_LOGGER_INFORMATION_5_0_x86_u54, 0x4, 4, [
     NumberOfBuffers = 0x0,
     InstanceCount = 0x0,
 ]);
@@ -215,7 +217,8 @@ pub union WMI_LOGGER_INFORMATION_5_0_x86_u58 {
     pub InstanceId: u32,
 }
 
-runtime::layout!(union WMI_LOGGER_INFORMATION_5_0_x86_u58, 0x4, 4, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe union WMI_LOGGER_INFORMATION_5_0_x86_u58, 0x4, 4, [
     FreeBuffers = 0x0,
     InstanceId = 0x0,
 ]);
@@ -232,7 +235,8 @@ pub union WMI_LOGGER_INFORMATION_5_0_x86_u5C {
     pub NumberOfProcessors: u32,
 }
 
-runtime::layout!(union WMI_LOGGER_INFORMATION_5_0_x86_u5C, 0x4, 4, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe union WMI_LOGGER_INFORMATION_5_0_x86_u5C, 0x4, 4, [
     EventsLost = 0x0,
     NumberOfProcessors = 0x0,
 ]);
@@ -293,7 +297,8 @@ pub struct WMI_LOGGER_INFORMATION_5_1_x86 {
     pub DUMMYUNIONNAME10: WMI_LOGGER_INFORMATION_5_1_x86_DUMMYUNIONNAME10,
 }
 
-runtime::layout!(struct WMI_LOGGER_INFORMATION_5_1_x86, 0xa8, 8, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct WMI_LOGGER_INFORMATION_5_1_x86, 0xa8, 8, [
     Wnode = 0x0,
     BufferSize = 0x30,
     MinimumBuffers = 0x34,
@@ -560,7 +565,8 @@ pub union WMI_LOGGER_INFORMATION_5_1_x86_u50 {
     pub LogFileHandle64: u64,
 }
 
-runtime::layout!(union WMI_LOGGER_INFORMATION_5_1_x86_u50, 0x8, 8, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe union WMI_LOGGER_INFORMATION_5_1_x86_u50, 0x8, 8, [
     LogFileHandle = 0x0,
     LogFileHandle64 = 0x0,
 ]);
@@ -577,7 +583,8 @@ pub union WMI_LOGGER_INFORMATION_5_1_x86_u58 {
     pub InstanceCount: u32,
 }
 
-runtime::layout!(union WMI_LOGGER_INFORMATION_5_1_x86_u58, 0x4, 4, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe union WMI_LOGGER_INFORMATION_5_1_x86_u58, 0x4, 4, [
     NumberOfBuffers = 0x0,
     InstanceCount = 0x0,
 ]);
@@ -594,7 +601,8 @@ pub union WMI_LOGGER_INFORMATION_5_1_x86_u5C {
     pub InstanceId: u32,
 }
 
-runtime::layout!(union WMI_LOGGER_INFORMATION_5_1_x86_u5C, 0x4, 4, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe union WMI_LOGGER_INFORMATION_5_1_x86_u5C, 0x4, 4, [
     FreeBuffers = 0x0,
     InstanceId = 0x0,
 ]);
@@ -611,7 +619,8 @@ pub union WMI_LOGGER_INFORMATION_5_1_x86_u60 {
     pub NumberOfProcessors: u32,
 }
 
-runtime::layout!(union WMI_LOGGER_INFORMATION_5_1_x86_u60, 0x4, 4, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe union WMI_LOGGER_INFORMATION_5_1_x86_u60, 0x4, 4, [
     EventsLost = 0x0,
     NumberOfProcessors = 0x0,
 ]);
@@ -628,7 +637,8 @@ pub union WMI_LOGGER_INFORMATION_5_1_x86_u70 {
     pub LoggerThreadId64: u64,
 }
 
-runtime::layout!(union WMI_LOGGER_INFORMATION_5_1_x86_u70, 0x8, 8, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe union WMI_LOGGER_INFORMATION_5_1_x86_u70, 0x8, 8, [
     LoggerThreadId = 0x0,
     LoggerThreadId64 = 0x0,
 ]);
@@ -645,7 +655,8 @@ pub union WMI_LOGGER_INFORMATION_5_1_x86_u78 {
     pub LogFileName64: UNICODE_STRING64_5_1,
 }
 
-runtime::layout!(union WMI_LOGGER_INFORMATION_5_1_x86_u78, 0x10, 8, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe union WMI_LOGGER_INFORMATION_5_1_x86_u78, 0x10, 8, [
     LogFileName = 0x0,
     LogFileName64 = 0x0,
 ]);
@@ -662,7 +673,8 @@ pub union WMI_LOGGER_INFORMATION_5_1_x86_u88 {
     pub LoggerName64: UNICODE_STRING64_5_1,
 }
 
-runtime::layout!(union WMI_LOGGER_INFORMATION_5_1_x86_u88, 0x10, 8, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe union WMI_LOGGER_INFORMATION_5_1_x86_u88, 0x10, 8, [
     LoggerName = 0x0,
     LoggerName64 = 0x0,
 ]);
@@ -679,7 +691,8 @@ pub union WMI_LOGGER_INFORMATION_5_1_x86_u98 {
     pub LoggerHeader64: u64,
 }
 
-runtime::layout!(union WMI_LOGGER_INFORMATION_5_1_x86_u98, 0x8, 8, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe union WMI_LOGGER_INFORMATION_5_1_x86_u98, 0x8, 8, [
     LoggerHeader = 0x0,
     LoggerHeader64 = 0x0,
 ]);
@@ -696,7 +709,8 @@ pub union WMI_LOGGER_INFORMATION_5_1_x86_DUMMYUNIONNAME10 {
     pub LoggerExtension64: u64,
 }
 
-runtime::layout!(union WMI_LOGGER_INFORMATION_5_1_x86_DUMMYUNIONNAME10, 0x8, 8, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe union WMI_LOGGER_INFORMATION_5_1_x86_DUMMYUNIONNAME10, 0x8, 8, [
     LoggerExtension = 0x0,
     LoggerExtension64 = 0x0,
 ]);
@@ -797,7 +811,8 @@ pub struct WMI_LOGGER_INFORMATION_5_2_x86 {
     pub DUMMYUNIONNAME10: WMI_LOGGER_INFORMATION_5_2_x86_DUMMYUNIONNAME10,
 }
 
-runtime::layout!(struct WMI_LOGGER_INFORMATION_5_2_x86, 0xb0, 8, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct WMI_LOGGER_INFORMATION_5_2_x86, 0xb0, 8, [
     Wnode = 0x0,
     BufferSize = 0x30,
     MinimumBuffers = 0x34,
@@ -1067,7 +1082,8 @@ pub union WMI_LOGGER_INFORMATION_5_2_x86_u58 {
     pub LogFileHandle64: u64,
 }
 
-runtime::layout!(union WMI_LOGGER_INFORMATION_5_2_x86_u58, 0x8, 8, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe union WMI_LOGGER_INFORMATION_5_2_x86_u58, 0x8, 8, [
     LogFileHandle = 0x0,
     LogFileHandle64 = 0x0,
 ]);
@@ -1084,7 +1100,8 @@ pub union WMI_LOGGER_INFORMATION_5_2_x86_u60 {
     pub InstanceCount: u32,
 }
 
-runtime::layout!(union WMI_LOGGER_INFORMATION_5_2_x86_u60, 0x4, 4, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe union WMI_LOGGER_INFORMATION_5_2_x86_u60, 0x4, 4, [
     NumberOfBuffers = 0x0,
     InstanceCount = 0x0,
 ]);
@@ -1101,7 +1118,8 @@ pub union WMI_LOGGER_INFORMATION_5_2_x86_u64 {
     pub InstanceId: u32,
 }
 
-runtime::layout!(union WMI_LOGGER_INFORMATION_5_2_x86_u64, 0x4, 4, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe union WMI_LOGGER_INFORMATION_5_2_x86_u64, 0x4, 4, [
     FreeBuffers = 0x0,
     InstanceId = 0x0,
 ]);
@@ -1118,7 +1136,8 @@ pub union WMI_LOGGER_INFORMATION_5_2_x86_u68 {
     pub NumberOfProcessors: u32,
 }
 
-runtime::layout!(union WMI_LOGGER_INFORMATION_5_2_x86_u68, 0x4, 4, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe union WMI_LOGGER_INFORMATION_5_2_x86_u68, 0x4, 4, [
     EventsLost = 0x0,
     NumberOfProcessors = 0x0,
 ]);
@@ -1135,7 +1154,8 @@ pub union WMI_LOGGER_INFORMATION_5_2_x86_u78 {
     pub LoggerThreadId64: u64,
 }
 
-runtime::layout!(union WMI_LOGGER_INFORMATION_5_2_x86_u78, 0x8, 8, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe union WMI_LOGGER_INFORMATION_5_2_x86_u78, 0x8, 8, [
     LoggerThreadId = 0x0,
     LoggerThreadId64 = 0x0,
 ]);
@@ -1152,7 +1172,8 @@ pub union WMI_LOGGER_INFORMATION_5_2_x86_u80 {
     pub LogFileName64: UNICODE_STRING64_5_1,
 }
 
-runtime::layout!(union WMI_LOGGER_INFORMATION_5_2_x86_u80, 0x10, 8, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe union WMI_LOGGER_INFORMATION_5_2_x86_u80, 0x10, 8, [
     LogFileName = 0x0,
     LogFileName64 = 0x0,
 ]);
@@ -1169,7 +1190,8 @@ pub union WMI_LOGGER_INFORMATION_5_2_x86_u90 {
     pub LoggerName64: UNICODE_STRING64_5_1,
 }
 
-runtime::layout!(union WMI_LOGGER_INFORMATION_5_2_x86_u90, 0x10, 8, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe union WMI_LOGGER_INFORMATION_5_2_x86_u90, 0x10, 8, [
     LoggerName = 0x0,
     LoggerName64 = 0x0,
 ]);
@@ -1186,7 +1208,8 @@ pub union WMI_LOGGER_INFORMATION_5_2_x86_uA0 {
     pub LoggerHeader64: u64,
 }
 
-runtime::layout!(union WMI_LOGGER_INFORMATION_5_2_x86_uA0, 0x8, 8, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe union WMI_LOGGER_INFORMATION_5_2_x86_uA0, 0x8, 8, [
     LoggerHeader = 0x0,
     LoggerHeader64 = 0x0,
 ]);
@@ -1203,7 +1226,8 @@ pub union WMI_LOGGER_INFORMATION_5_2_x86_DUMMYUNIONNAME10 {
     pub LoggerExtension64: u64,
 }
 
-runtime::layout!(union WMI_LOGGER_INFORMATION_5_2_x86_DUMMYUNIONNAME10, 0x8, 8, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe union WMI_LOGGER_INFORMATION_5_2_x86_DUMMYUNIONNAME10, 0x8, 8, [
     LoggerExtension = 0x0,
     LoggerExtension64 = 0x0,
 ]);
@@ -1304,7 +1328,8 @@ pub struct WMI_LOGGER_INFORMATION_5_2_3790_sp1_x64 {
     pub DUMMYUNIONNAME10: WMI_LOGGER_INFORMATION_5_2_3790_sp1_x64_DUMMYUNIONNAME10,
 }
 
-runtime::layout!(struct WMI_LOGGER_INFORMATION_5_2_3790_sp1_x64, 0xb0, 8, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct WMI_LOGGER_INFORMATION_5_2_3790_sp1_x64, 0xb0, 8, [
     Wnode = 0x0,
     BufferSize = 0x30,
     MinimumBuffers = 0x34,
@@ -1574,7 +1599,8 @@ pub union WMI_LOGGER_INFORMATION_5_2_3790_sp1_x64_u58 {
     pub LogFileHandle64: u64,
 }
 
-runtime::layout!(union WMI_LOGGER_INFORMATION_5_2_3790_sp1_x64_u58, 0x8, 8, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe union WMI_LOGGER_INFORMATION_5_2_3790_sp1_x64_u58, 0x8, 8, [
     LogFileHandle = 0x0,
     LogFileHandle64 = 0x0,
 ]);
@@ -1591,7 +1617,8 @@ pub union WMI_LOGGER_INFORMATION_5_2_3790_sp1_x64_u60 {
     pub InstanceCount: u32,
 }
 
-runtime::layout!(union WMI_LOGGER_INFORMATION_5_2_3790_sp1_x64_u60, 0x4, 4, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe union WMI_LOGGER_INFORMATION_5_2_3790_sp1_x64_u60, 0x4, 4, [
     NumberOfBuffers = 0x0,
     InstanceCount = 0x0,
 ]);
@@ -1608,7 +1635,8 @@ pub union WMI_LOGGER_INFORMATION_5_2_3790_sp1_x64_u64 {
     pub InstanceId: u32,
 }
 
-runtime::layout!(union WMI_LOGGER_INFORMATION_5_2_3790_sp1_x64_u64, 0x4, 4, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe union WMI_LOGGER_INFORMATION_5_2_3790_sp1_x64_u64, 0x4, 4, [
     FreeBuffers = 0x0,
     InstanceId = 0x0,
 ]);
@@ -1625,7 +1653,8 @@ pub union WMI_LOGGER_INFORMATION_5_2_3790_sp1_x64_u68 {
     pub NumberOfProcessors: u32,
 }
 
-runtime::layout!(union WMI_LOGGER_INFORMATION_5_2_3790_sp1_x64_u68, 0x4, 4, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe union WMI_LOGGER_INFORMATION_5_2_3790_sp1_x64_u68, 0x4, 4, [
     EventsLost = 0x0,
     NumberOfProcessors = 0x0,
 ]);
@@ -1642,7 +1671,8 @@ pub union WMI_LOGGER_INFORMATION_5_2_3790_sp1_x64_u78 {
     pub LoggerThreadId64: u64,
 }
 
-runtime::layout!(union WMI_LOGGER_INFORMATION_5_2_3790_sp1_x64_u78, 0x8, 8, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe union WMI_LOGGER_INFORMATION_5_2_3790_sp1_x64_u78, 0x8, 8, [
     LoggerThreadId = 0x0,
     LoggerThreadId64 = 0x0,
 ]);
@@ -1659,7 +1689,8 @@ pub union WMI_LOGGER_INFORMATION_5_2_3790_sp1_x64_u80 {
     pub LogFileName64: UNICODE_STRING64_5_1,
 }
 
-runtime::layout!(union WMI_LOGGER_INFORMATION_5_2_3790_sp1_x64_u80, 0x10, 8, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe union WMI_LOGGER_INFORMATION_5_2_3790_sp1_x64_u80, 0x10, 8, [
     LogFileName = 0x0,
     LogFileName64 = 0x0,
 ]);
@@ -1676,7 +1707,8 @@ pub union WMI_LOGGER_INFORMATION_5_2_3790_sp1_x64_u90 {
     pub LoggerName64: UNICODE_STRING64_5_1,
 }
 
-runtime::layout!(union WMI_LOGGER_INFORMATION_5_2_3790_sp1_x64_u90, 0x10, 8, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe union WMI_LOGGER_INFORMATION_5_2_3790_sp1_x64_u90, 0x10, 8, [
     LoggerName = 0x0,
     LoggerName64 = 0x0,
 ]);
@@ -1693,7 +1725,8 @@ pub union WMI_LOGGER_INFORMATION_5_2_3790_sp1_x64_uA0 {
     pub LoggerHeader64: u64,
 }
 
-runtime::layout!(union WMI_LOGGER_INFORMATION_5_2_3790_sp1_x64_uA0, 0x8, 8, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe union WMI_LOGGER_INFORMATION_5_2_3790_sp1_x64_uA0, 0x8, 8, [
     LoggerHeader = 0x0,
     LoggerHeader64 = 0x0,
 ]);
@@ -1710,7 +1743,8 @@ pub union WMI_LOGGER_INFORMATION_5_2_3790_sp1_x64_DUMMYUNIONNAME10 {
     pub LoggerExtension64: u64,
 }
 
-runtime::layout!(union WMI_LOGGER_INFORMATION_5_2_3790_sp1_x64_DUMMYUNIONNAME10, 0x8, 8, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe union WMI_LOGGER_INFORMATION_5_2_3790_sp1_x64_DUMMYUNIONNAME10, 0x8, 8, [
     LoggerExtension = 0x0,
     LoggerExtension64 = 0x0,
 ]);
@@ -1817,7 +1851,8 @@ pub struct WMI_LOGGER_INFORMATION_early_6_0_x86 {
     pub DUMMYUNIONNAME10: WMI_LOGGER_INFORMATION_early_6_0_x86_DUMMYUNIONNAME10,
 }
 
-runtime::layout!(struct WMI_LOGGER_INFORMATION_early_6_0_x86, 0xb0, 8, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct WMI_LOGGER_INFORMATION_early_6_0_x86, 0xb0, 8, [
     Wnode = 0x0,
     BufferSize = 0x30,
     MinimumBuffers = 0x34,
@@ -2089,7 +2124,8 @@ pub union WMI_LOGGER_INFORMATION_early_6_0_x86_u58 {
     pub LogFileHandle64: u64,
 }
 
-runtime::layout!(union WMI_LOGGER_INFORMATION_early_6_0_x86_u58, 0x8, 8, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe union WMI_LOGGER_INFORMATION_early_6_0_x86_u58, 0x8, 8, [
     LogFileHandle = 0x0,
     LogFileHandle64 = 0x0,
 ]);
@@ -2106,7 +2142,8 @@ pub union WMI_LOGGER_INFORMATION_early_6_0_x86_u60 {
     pub InstanceCount: u32,
 }
 
-runtime::layout!(union WMI_LOGGER_INFORMATION_early_6_0_x86_u60, 0x4, 4, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe union WMI_LOGGER_INFORMATION_early_6_0_x86_u60, 0x4, 4, [
     NumberOfBuffers = 0x0,
     InstanceCount = 0x0,
 ]);
@@ -2123,7 +2160,8 @@ pub union WMI_LOGGER_INFORMATION_early_6_0_x86_u64 {
     pub InstanceId: u32,
 }
 
-runtime::layout!(union WMI_LOGGER_INFORMATION_early_6_0_x86_u64, 0x4, 4, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe union WMI_LOGGER_INFORMATION_early_6_0_x86_u64, 0x4, 4, [
     FreeBuffers = 0x0,
     InstanceId = 0x0,
 ]);
@@ -2140,7 +2178,8 @@ pub union WMI_LOGGER_INFORMATION_early_6_0_x86_u68 {
     pub NumberOfProcessors: u32,
 }
 
-runtime::layout!(union WMI_LOGGER_INFORMATION_early_6_0_x86_u68, 0x4, 4, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe union WMI_LOGGER_INFORMATION_early_6_0_x86_u68, 0x4, 4, [
     EventsLost = 0x0,
     NumberOfProcessors = 0x0,
 ]);
@@ -2157,7 +2196,8 @@ pub union WMI_LOGGER_INFORMATION_early_6_0_x86_u70 {
     pub Flags: u32,
 }
 
-runtime::layout!(union WMI_LOGGER_INFORMATION_early_6_0_x86_u70, 0x4, 4, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe union WMI_LOGGER_INFORMATION_early_6_0_x86_u70, 0x4, 4, [
     LogBuffersLost = 0x0,
     Flags = 0x0,
 ]);
@@ -2174,7 +2214,8 @@ pub union WMI_LOGGER_INFORMATION_early_6_0_x86_u78 {
     pub LoggerThreadId64: u64,
 }
 
-runtime::layout!(union WMI_LOGGER_INFORMATION_early_6_0_x86_u78, 0x8, 8, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe union WMI_LOGGER_INFORMATION_early_6_0_x86_u78, 0x8, 8, [
     LoggerThreadId = 0x0,
     LoggerThreadId64 = 0x0,
 ]);
@@ -2191,7 +2232,8 @@ pub union WMI_LOGGER_INFORMATION_early_6_0_x86_u80 {
     pub LogFileName64: UNICODE_STRING64_5_1,
 }
 
-runtime::layout!(union WMI_LOGGER_INFORMATION_early_6_0_x86_u80, 0x10, 8, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe union WMI_LOGGER_INFORMATION_early_6_0_x86_u80, 0x10, 8, [
     LogFileName = 0x0,
     LogFileName64 = 0x0,
 ]);
@@ -2208,7 +2250,8 @@ pub union WMI_LOGGER_INFORMATION_early_6_0_x86_u90 {
     pub LoggerName64: UNICODE_STRING64_5_1,
 }
 
-runtime::layout!(union WMI_LOGGER_INFORMATION_early_6_0_x86_u90, 0x10, 8, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe union WMI_LOGGER_INFORMATION_early_6_0_x86_u90, 0x10, 8, [
     LoggerName = 0x0,
     LoggerName64 = 0x0,
 ]);
@@ -2225,7 +2268,8 @@ pub union WMI_LOGGER_INFORMATION_early_6_0_x86_DUMMYUNIONNAME10 {
     pub LoggerExtension64: u64,
 }
 
-runtime::layout!(union WMI_LOGGER_INFORMATION_early_6_0_x86_DUMMYUNIONNAME10, 0x8, 8, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe union WMI_LOGGER_INFORMATION_early_6_0_x86_DUMMYUNIONNAME10, 0x8, 8, [
     LoggerExtension = 0x0,
     LoggerExtension64 = 0x0,
 ]);
@@ -2332,7 +2376,8 @@ pub struct WMI_LOGGER_INFORMATION_early_6_0_x64 {
     pub DUMMYUNIONNAME10: WMI_LOGGER_INFORMATION_early_6_0_x64_DUMMYUNIONNAME10,
 }
 
-runtime::layout!(struct WMI_LOGGER_INFORMATION_early_6_0_x64, 0xb0, 8, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct WMI_LOGGER_INFORMATION_early_6_0_x64, 0xb0, 8, [
     Wnode = 0x0,
     BufferSize = 0x30,
     MinimumBuffers = 0x34,
@@ -2604,7 +2649,8 @@ pub union WMI_LOGGER_INFORMATION_early_6_0_x64_u58 {
     pub LogFileHandle64: u64,
 }
 
-runtime::layout!(union WMI_LOGGER_INFORMATION_early_6_0_x64_u58, 0x8, 8, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe union WMI_LOGGER_INFORMATION_early_6_0_x64_u58, 0x8, 8, [
     LogFileHandle = 0x0,
     LogFileHandle64 = 0x0,
 ]);
@@ -2621,7 +2667,8 @@ pub union WMI_LOGGER_INFORMATION_early_6_0_x64_u60 {
     pub InstanceCount: u32,
 }
 
-runtime::layout!(union WMI_LOGGER_INFORMATION_early_6_0_x64_u60, 0x4, 4, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe union WMI_LOGGER_INFORMATION_early_6_0_x64_u60, 0x4, 4, [
     NumberOfBuffers = 0x0,
     InstanceCount = 0x0,
 ]);
@@ -2638,7 +2685,8 @@ pub union WMI_LOGGER_INFORMATION_early_6_0_x64_u64 {
     pub InstanceId: u32,
 }
 
-runtime::layout!(union WMI_LOGGER_INFORMATION_early_6_0_x64_u64, 0x4, 4, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe union WMI_LOGGER_INFORMATION_early_6_0_x64_u64, 0x4, 4, [
     FreeBuffers = 0x0,
     InstanceId = 0x0,
 ]);
@@ -2655,7 +2703,8 @@ pub union WMI_LOGGER_INFORMATION_early_6_0_x64_u68 {
     pub NumberOfProcessors: u32,
 }
 
-runtime::layout!(union WMI_LOGGER_INFORMATION_early_6_0_x64_u68, 0x4, 4, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe union WMI_LOGGER_INFORMATION_early_6_0_x64_u68, 0x4, 4, [
     EventsLost = 0x0,
     NumberOfProcessors = 0x0,
 ]);
@@ -2672,7 +2721,8 @@ pub union WMI_LOGGER_INFORMATION_early_6_0_x64_u70 {
     pub Flags: u32,
 }
 
-runtime::layout!(union WMI_LOGGER_INFORMATION_early_6_0_x64_u70, 0x4, 4, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe union WMI_LOGGER_INFORMATION_early_6_0_x64_u70, 0x4, 4, [
     LogBuffersLost = 0x0,
     Flags = 0x0,
 ]);
@@ -2689,7 +2739,8 @@ pub union WMI_LOGGER_INFORMATION_early_6_0_x64_u78 {
     pub LoggerThreadId64: u64,
 }
 
-runtime::layout!(union WMI_LOGGER_INFORMATION_early_6_0_x64_u78, 0x8, 8, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe union WMI_LOGGER_INFORMATION_early_6_0_x64_u78, 0x8, 8, [
     LoggerThreadId = 0x0,
     LoggerThreadId64 = 0x0,
 ]);
@@ -2706,7 +2757,8 @@ pub union WMI_LOGGER_INFORMATION_early_6_0_x64_u80 {
     pub LogFileName64: UNICODE_STRING64_5_1,
 }
 
-runtime::layout!(union WMI_LOGGER_INFORMATION_early_6_0_x64_u80, 0x10, 8, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe union WMI_LOGGER_INFORMATION_early_6_0_x64_u80, 0x10, 8, [
     LogFileName = 0x0,
     LogFileName64 = 0x0,
 ]);
@@ -2723,7 +2775,8 @@ pub union WMI_LOGGER_INFORMATION_early_6_0_x64_u90 {
     pub LoggerName64: UNICODE_STRING64_5_1,
 }
 
-runtime::layout!(union WMI_LOGGER_INFORMATION_early_6_0_x64_u90, 0x10, 8, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe union WMI_LOGGER_INFORMATION_early_6_0_x64_u90, 0x10, 8, [
     LoggerName = 0x0,
     LoggerName64 = 0x0,
 ]);
@@ -2740,7 +2793,8 @@ pub union WMI_LOGGER_INFORMATION_early_6_0_x64_DUMMYUNIONNAME10 {
     pub LoggerExtension64: u64,
 }
 
-runtime::layout!(union WMI_LOGGER_INFORMATION_early_6_0_x64_DUMMYUNIONNAME10, 0x8, 8, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe union WMI_LOGGER_INFORMATION_early_6_0_x64_DUMMYUNIONNAME10, 0x8, 8, [
     LoggerExtension = 0x0,
     LoggerExtension64 = 0x0,
 ]);
@@ -2847,7 +2901,8 @@ pub struct WMI_LOGGER_INFORMATION_6_1_x86 {
     pub DUMMYUNIONNAME10: WMI_LOGGER_INFORMATION_6_1_x86_DUMMYUNIONNAME10,
 }
 
-runtime::layout!(struct WMI_LOGGER_INFORMATION_6_1_x86, 0xb0, 8, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct WMI_LOGGER_INFORMATION_6_1_x86, 0xb0, 8, [
     Wnode = 0x0,
     BufferSize = 0x30,
     MinimumBuffers = 0x34,
@@ -3144,7 +3199,8 @@ pub union WMI_LOGGER_INFORMATION_6_1_x86_u4C {
     pub FlushThreshold: i32,
 }
 
-runtime::layout!(union WMI_LOGGER_INFORMATION_6_1_x86_u4C, 0x4, 4, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe union WMI_LOGGER_INFORMATION_6_1_x86_u4C, 0x4, 4, [
     AgeLimit = 0x0,
     FlushThreshold = 0x0,
 ]);
@@ -3161,7 +3217,8 @@ pub union WMI_LOGGER_INFORMATION_6_1_x86_u58 {
     pub LogFileHandle64: u64,
 }
 
-runtime::layout!(union WMI_LOGGER_INFORMATION_6_1_x86_u58, 0x8, 8, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe union WMI_LOGGER_INFORMATION_6_1_x86_u58, 0x8, 8, [
     LogFileHandle = 0x0,
     LogFileHandle64 = 0x0,
 ]);
@@ -3178,7 +3235,8 @@ pub union WMI_LOGGER_INFORMATION_6_1_x86_u60 {
     pub InstanceCount: u32,
 }
 
-runtime::layout!(union WMI_LOGGER_INFORMATION_6_1_x86_u60, 0x4, 4, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe union WMI_LOGGER_INFORMATION_6_1_x86_u60, 0x4, 4, [
     NumberOfBuffers = 0x0,
     InstanceCount = 0x0,
 ]);
@@ -3195,7 +3253,8 @@ pub union WMI_LOGGER_INFORMATION_6_1_x86_u64 {
     pub InstanceId: u32,
 }
 
-runtime::layout!(union WMI_LOGGER_INFORMATION_6_1_x86_u64, 0x4, 4, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe union WMI_LOGGER_INFORMATION_6_1_x86_u64, 0x4, 4, [
     FreeBuffers = 0x0,
     InstanceId = 0x0,
 ]);
@@ -3212,7 +3271,8 @@ pub union WMI_LOGGER_INFORMATION_6_1_x86_u68 {
     pub NumberOfProcessors: u32,
 }
 
-runtime::layout!(union WMI_LOGGER_INFORMATION_6_1_x86_u68, 0x4, 4, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe union WMI_LOGGER_INFORMATION_6_1_x86_u68, 0x4, 4, [
     EventsLost = 0x0,
     NumberOfProcessors = 0x0,
 ]);
@@ -3229,7 +3289,8 @@ pub union WMI_LOGGER_INFORMATION_6_1_x86_u70 {
     pub Flags: u32,
 }
 
-runtime::layout!(union WMI_LOGGER_INFORMATION_6_1_x86_u70, 0x4, 4, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe union WMI_LOGGER_INFORMATION_6_1_x86_u70, 0x4, 4, [
     LogBuffersLost = 0x0,
     Flags = 0x0,
 ]);
@@ -3246,7 +3307,8 @@ pub union WMI_LOGGER_INFORMATION_6_1_x86_u78 {
     pub LoggerThreadId64: u64,
 }
 
-runtime::layout!(union WMI_LOGGER_INFORMATION_6_1_x86_u78, 0x8, 8, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe union WMI_LOGGER_INFORMATION_6_1_x86_u78, 0x8, 8, [
     LoggerThreadId = 0x0,
     LoggerThreadId64 = 0x0,
 ]);
@@ -3263,7 +3325,8 @@ pub union WMI_LOGGER_INFORMATION_6_1_x86_u80 {
     pub LogFileName64: UNICODE_STRING64_5_1,
 }
 
-runtime::layout!(union WMI_LOGGER_INFORMATION_6_1_x86_u80, 0x10, 8, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe union WMI_LOGGER_INFORMATION_6_1_x86_u80, 0x10, 8, [
     LogFileName = 0x0,
     LogFileName64 = 0x0,
 ]);
@@ -3280,7 +3343,8 @@ pub union WMI_LOGGER_INFORMATION_6_1_x86_u90 {
     pub LoggerName64: UNICODE_STRING64_5_1,
 }
 
-runtime::layout!(union WMI_LOGGER_INFORMATION_6_1_x86_u90, 0x10, 8, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe union WMI_LOGGER_INFORMATION_6_1_x86_u90, 0x10, 8, [
     LoggerName = 0x0,
     LoggerName64 = 0x0,
 ]);
@@ -3297,7 +3361,8 @@ pub union WMI_LOGGER_INFORMATION_6_1_x86_DUMMYUNIONNAME10 {
     pub LoggerExtension64: u64,
 }
 
-runtime::layout!(union WMI_LOGGER_INFORMATION_6_1_x86_DUMMYUNIONNAME10, 0x8, 8, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe union WMI_LOGGER_INFORMATION_6_1_x86_DUMMYUNIONNAME10, 0x8, 8, [
     LoggerExtension = 0x0,
     LoggerExtension64 = 0x0,
 ]);
@@ -3404,7 +3469,8 @@ pub struct WMI_LOGGER_INFORMATION_6_1_x64 {
     pub DUMMYUNIONNAME10: WMI_LOGGER_INFORMATION_6_1_x64_DUMMYUNIONNAME10,
 }
 
-runtime::layout!(struct WMI_LOGGER_INFORMATION_6_1_x64, 0xb0, 8, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct WMI_LOGGER_INFORMATION_6_1_x64, 0xb0, 8, [
     Wnode = 0x0,
     BufferSize = 0x30,
     MinimumBuffers = 0x34,
@@ -3701,7 +3767,8 @@ pub union WMI_LOGGER_INFORMATION_6_1_x64_u4C {
     pub FlushThreshold: i32,
 }
 
-runtime::layout!(union WMI_LOGGER_INFORMATION_6_1_x64_u4C, 0x4, 4, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe union WMI_LOGGER_INFORMATION_6_1_x64_u4C, 0x4, 4, [
     AgeLimit = 0x0,
     FlushThreshold = 0x0,
 ]);
@@ -3718,7 +3785,8 @@ pub union WMI_LOGGER_INFORMATION_6_1_x64_u58 {
     pub LogFileHandle64: u64,
 }
 
-runtime::layout!(union WMI_LOGGER_INFORMATION_6_1_x64_u58, 0x8, 8, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe union WMI_LOGGER_INFORMATION_6_1_x64_u58, 0x8, 8, [
     LogFileHandle = 0x0,
     LogFileHandle64 = 0x0,
 ]);
@@ -3735,7 +3803,8 @@ pub union WMI_LOGGER_INFORMATION_6_1_x64_u60 {
     pub InstanceCount: u32,
 }
 
-runtime::layout!(union WMI_LOGGER_INFORMATION_6_1_x64_u60, 0x4, 4, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe union WMI_LOGGER_INFORMATION_6_1_x64_u60, 0x4, 4, [
     NumberOfBuffers = 0x0,
     InstanceCount = 0x0,
 ]);
@@ -3752,7 +3821,8 @@ pub union WMI_LOGGER_INFORMATION_6_1_x64_u64 {
     pub InstanceId: u32,
 }
 
-runtime::layout!(union WMI_LOGGER_INFORMATION_6_1_x64_u64, 0x4, 4, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe union WMI_LOGGER_INFORMATION_6_1_x64_u64, 0x4, 4, [
     FreeBuffers = 0x0,
     InstanceId = 0x0,
 ]);
@@ -3769,7 +3839,8 @@ pub union WMI_LOGGER_INFORMATION_6_1_x64_u68 {
     pub NumberOfProcessors: u32,
 }
 
-runtime::layout!(union WMI_LOGGER_INFORMATION_6_1_x64_u68, 0x4, 4, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe union WMI_LOGGER_INFORMATION_6_1_x64_u68, 0x4, 4, [
     EventsLost = 0x0,
     NumberOfProcessors = 0x0,
 ]);
@@ -3786,7 +3857,8 @@ pub union WMI_LOGGER_INFORMATION_6_1_x64_u70 {
     pub Flags: u32,
 }
 
-runtime::layout!(union WMI_LOGGER_INFORMATION_6_1_x64_u70, 0x4, 4, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe union WMI_LOGGER_INFORMATION_6_1_x64_u70, 0x4, 4, [
     LogBuffersLost = 0x0,
     Flags = 0x0,
 ]);
@@ -3803,7 +3875,8 @@ pub union WMI_LOGGER_INFORMATION_6_1_x64_u78 {
     pub LoggerThreadId64: u64,
 }
 
-runtime::layout!(union WMI_LOGGER_INFORMATION_6_1_x64_u78, 0x8, 8, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe union WMI_LOGGER_INFORMATION_6_1_x64_u78, 0x8, 8, [
     LoggerThreadId = 0x0,
     LoggerThreadId64 = 0x0,
 ]);
@@ -3820,7 +3893,8 @@ pub union WMI_LOGGER_INFORMATION_6_1_x64_u80 {
     pub LogFileName64: UNICODE_STRING64_5_1,
 }
 
-runtime::layout!(union WMI_LOGGER_INFORMATION_6_1_x64_u80, 0x10, 8, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe union WMI_LOGGER_INFORMATION_6_1_x64_u80, 0x10, 8, [
     LogFileName = 0x0,
     LogFileName64 = 0x0,
 ]);
@@ -3837,7 +3911,8 @@ pub union WMI_LOGGER_INFORMATION_6_1_x64_u90 {
     pub LoggerName64: UNICODE_STRING64_5_1,
 }
 
-runtime::layout!(union WMI_LOGGER_INFORMATION_6_1_x64_u90, 0x10, 8, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe union WMI_LOGGER_INFORMATION_6_1_x64_u90, 0x10, 8, [
     LoggerName = 0x0,
     LoggerName64 = 0x0,
 ]);
@@ -3854,7 +3929,8 @@ pub union WMI_LOGGER_INFORMATION_6_1_x64_DUMMYUNIONNAME10 {
     pub LoggerExtension64: u64,
 }
 
-runtime::layout!(union WMI_LOGGER_INFORMATION_6_1_x64_DUMMYUNIONNAME10, 0x8, 8, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe union WMI_LOGGER_INFORMATION_6_1_x64_DUMMYUNIONNAME10, 0x8, 8, [
     LoggerExtension = 0x0,
     LoggerExtension64 = 0x0,
 ]);

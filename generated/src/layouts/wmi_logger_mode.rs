@@ -17,7 +17,8 @@ pub struct WMI_LOGGER_MODE_5_0_x86 {
     pub bits00: u32,
 }
 
-runtime::layout!(struct WMI_LOGGER_MODE_5_0_x86, 0x4, 4, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct WMI_LOGGER_MODE_5_0_x86, 0x4, 4, [
     bits00 = 0x0,
 ]);
 
@@ -149,7 +150,8 @@ pub struct WMI_LOGGER_MODE_5_1 {
     pub bits00: u32,
 }
 
-runtime::layout!(struct WMI_LOGGER_MODE_5_1, 0x4, 4, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct WMI_LOGGER_MODE_5_1, 0x4, 4, [
     bits00 = 0x0,
 ]);
 

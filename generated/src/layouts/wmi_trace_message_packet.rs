@@ -19,7 +19,8 @@ pub struct WMI_TRACE_MESSAGE_PACKET_5_1 {
     pub OptionFlags: TRACE_MESSAGE_FLAG,
 }
 
-runtime::layout!(struct WMI_TRACE_MESSAGE_PACKET_5_1, 0x4, 2, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct WMI_TRACE_MESSAGE_PACKET_5_1, 0x4, 2, [
     MessageNumber = 0x0,
     OptionFlags = 0x2,
 ]);

@@ -19,7 +19,8 @@ pub struct WMI_TRACE_PACKET_5_0 {
     pub u02: WMI_TRACE_PACKET_5_0_u02,
 }
 
-runtime::layout!(struct WMI_TRACE_PACKET_5_0, 0x4, 2, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct WMI_TRACE_PACKET_5_0, 0x4, 2, [
     Size = 0x0,
     u02 = 0x2,
 ]);
@@ -86,7 +87,8 @@ pub union WMI_TRACE_PACKET_5_0_u02 {
     pub s00: WMI_TRACE_PACKET_5_0_u02_s00,
 }
 
-runtime::layout!(union WMI_TRACE_PACKET_5_0_u02, 0x2, 2, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe union WMI_TRACE_PACKET_5_0_u02, 0x2, 2, [
     HookId = 0x0,
     s00 = 0x0,
 ]);
@@ -103,7 +105,8 @@ pub struct WMI_TRACE_PACKET_5_0_u02_s00 {
     pub Group: u8,
 }
 
-runtime::layout!(struct WMI_TRACE_PACKET_5_0_u02_s00, 0x2, 1, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct WMI_TRACE_PACKET_5_0_u02_s00, 0x2, 1, [
     Type = 0x0,
     Group = 0x1,
 ]);

@@ -29,7 +29,8 @@ pub struct WNODE_HEADER_5_0_x86 {
     pub Flags: u32,
 }
 
-runtime::layout!(struct WNODE_HEADER_5_0_x86, 0x30, 8, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct WNODE_HEADER_5_0_x86, 0x30, 8, [
     BufferSize = 0x0,
     ProviderId = 0x4,
     u08 = 0x8,
@@ -144,7 +145,8 @@ pub union WNODE_HEADER_5_0_x86_u08 {
     pub s00: WNODE_HEADER_5_0_x86_u08_s00,
 }
 
-runtime::layout!(union WNODE_HEADER_5_0_x86_u08, 0x8, 8, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe union WNODE_HEADER_5_0_x86_u08, 0x8, 8, [
     HistoricalContext = 0x0,
     s00 = 0x0,
 ]);
@@ -161,7 +163,8 @@ pub struct WNODE_HEADER_5_0_x86_u08_s00 {
     pub Linkage: u32,
 }
 
-runtime::layout!(struct WNODE_HEADER_5_0_x86_u08_s00, 0x8, 4, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct WNODE_HEADER_5_0_x86_u08_s00, 0x8, 4, [
     Version = 0x0,
     Linkage = 0x4,
 ]);
@@ -180,7 +183,8 @@ pub union WNODE_HEADER_5_0_x86_u10 {
     pub TimeStamp: LARGE_INTEGER_5_0,
 }
 
-runtime::layout!(union WNODE_HEADER_5_0_x86_u10, 0x8, 8, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe union WNODE_HEADER_5_0_x86_u10, 0x8, 8, [
     CountLost = 0x0,
     KernelHandle = 0x0,
     TimeStamp = 0x0,
@@ -212,7 +216,8 @@ pub struct WNODE_HEADER_5_2_3790_sp1_x64 {
     pub Flags: u32,
 }
 
-runtime::layout!(struct WNODE_HEADER_5_2_3790_sp1_x64, 0x30, 8, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct WNODE_HEADER_5_2_3790_sp1_x64, 0x30, 8, [
     BufferSize = 0x0,
     ProviderId = 0x4,
     u08 = 0x8,
@@ -327,7 +332,8 @@ pub union WNODE_HEADER_5_2_3790_sp1_x64_u08 {
     pub s00: WNODE_HEADER_5_2_3790_sp1_x64_u08_s00,
 }
 
-runtime::layout!(union WNODE_HEADER_5_2_3790_sp1_x64_u08, 0x8, 8, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe union WNODE_HEADER_5_2_3790_sp1_x64_u08, 0x8, 8, [
     HistoricalContext = 0x0,
     s00 = 0x0,
 ]);
@@ -344,7 +350,8 @@ pub struct WNODE_HEADER_5_2_3790_sp1_x64_u08_s00 {
     pub Linkage: u32,
 }
 
-runtime::layout!(struct WNODE_HEADER_5_2_3790_sp1_x64_u08_s00, 0x8, 4, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct WNODE_HEADER_5_2_3790_sp1_x64_u08_s00, 0x8, 4, [
     Version = 0x0,
     Linkage = 0x4,
 ]);
@@ -363,7 +370,8 @@ pub union WNODE_HEADER_5_2_3790_sp1_x64_u10 {
     pub TimeStamp: LARGE_INTEGER_5_0,
 }
 
-runtime::layout!(union WNODE_HEADER_5_2_3790_sp1_x64_u10, 0x8, 8, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe union WNODE_HEADER_5_2_3790_sp1_x64_u10, 0x8, 8, [
     CountLost = 0x0,
     KernelHandle = 0x0,
     TimeStamp = 0x0,

@@ -21,7 +21,8 @@ pub struct WORK_QUEUE_ITEM_5_0_x86 {
     pub Parameter: runtime::Ptr32,
 }
 
-runtime::layout!(struct WORK_QUEUE_ITEM_5_0_x86, 0x10, 4, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct WORK_QUEUE_ITEM_5_0_x86, 0x10, 4, [
     List = 0x0,
     WorkerRoutine = 0x8,
     Parameter = 0xc,
@@ -56,7 +57,8 @@ pub struct WORK_QUEUE_ITEM_5_2_3790_sp1_x64 {
     pub Parameter: runtime::Ptr64,
 }
 
-runtime::layout!(struct WORK_QUEUE_ITEM_5_2_3790_sp1_x64, 0x20, 8, [
+// SAFETY: every member is listed.
+runtime::layout!(unsafe struct WORK_QUEUE_ITEM_5_2_3790_sp1_x64, 0x20, 8, [
     List = 0x0,
     WorkerRoutine = 0x10,
     Parameter = 0x18,

@@ -25,7 +25,8 @@ impl Emitter<'_> {
             let _ = writeln!(out, "{}    pub {}: {},", row.doc, row.name, row.ty);
         }
         out.push_str("}\n");
-        let _ = write!(out, "\nruntime::layout!({kind} {name}, {size:#x}, {align}, [\n");
+        let _ =
+            write!(out, "\n// SAFETY: every member is listed.\nruntime::layout!(unsafe {kind} {name}, {size:#x}, {align}, [\n");
         for row in &rows {
             let _ = writeln!(out, "    {} = {:#x},", row.name, row.offset);
         }

@@ -135,10 +135,11 @@ fn newtype(name: &str, shown: &str, doc: &str, ty: &str, kind: ValuesKind, rows:
         );
     }
     out.push_str("}\n");
+    let signed = ty.starts_with('i');
     let (print, flags) = if kind == ValuesKind::Flags { ("flags", true) } else { ("value", false) };
     let _ = write!(
         out,
-        "\nruntime::values!({print} {name}, Values {{\n    name: \"{shown}\",\n    flags: {flags},\n    constants: &[\n"
+        "\nruntime::values!({print} {name}, Values {{\n    name: \"{shown}\",\n    flags: {flags},\n    signed: {signed},\n    constants: &[\n"
     );
     for row in rows {
         let _ = writeln!(out, "        (\"{}\", {}),", row.name, literal(row.value));
