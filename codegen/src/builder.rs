@@ -52,22 +52,31 @@ impl Builder {
         self
     }
 
-    /// The source text: modules `axis`, `constants`, `layouts`, `structures` and `targets`.
+    /// The source text: modules `axis`, `constants`, `layouts`, `members`, `structures` and `targets`.
     ///
     /// # Errors
     ///
-    /// Files that cannot be read, everything that is wrong in the specs, structures and targets that do not exist.
+    /// Files that cannot be read, everything that is wrong in the specs, structures and targets that do not exist, and structures
+    /// that none of the wanted targets has.
     pub fn generate(&self) -> Result<String, BuildError> {
+        Ok(self.generate_with_notes()?.0)
+    }
+
+    /// The source text, and what to know of targets that are not on the version axis.
+    fn generate_with_notes(&self) -> Result<(String, Vec<String>), BuildError> {
         let layouts = compile(Sources::load(&self.specs)?)?;
         let mut options = Options { structures: self.structures.clone(), ..Options::default() };
+        let mut notes = Vec::new();
         for name in &self.targets {
-            options.targets.insert(layouts.spec.axis.find(name).map_err(BuildError::Unknown)?.target);
+            let choice = layouts.spec.axis.find(name).map_err(BuildError::Unknown)?;
+            options.targets.insert(choice.target);
+            notes.extend(choice.note);
         }
         for name in &self.structures {
-            known(&layouts, name)?;
+            known(&layouts, name, &options)?;
         }
         options.runtime = self.runtime.clone().unwrap_or(options.runtime);
-        Ok(emit_inline(&layouts, &options))
+        Ok((emit_inline(&layouts, &options), notes))
     }
 
     /// For a build script: writes `layouts.rs` into `OUT_DIR`, and tells cargo which files to watch.
@@ -78,7 +87,8 @@ impl Builder {
         for file in files(&self.specs).unwrap_or_default() {
             println!("cargo::rerun-if-changed={}", file.display());
         }
-        let written = self.generate().and_then(|text| {
+        let written = self.generate_with_notes().and_then(|(text, notes)| {
+            notes.iter().for_each(|note| println!("cargo::warning={note}"));
             let folder = env::var_os("OUT_DIR")
                 .ok_or_else(|| BuildError::Unknown("OUT_DIR is not set: call `build` from a build script".into()))?;
             Ok(fs::write(Path::new(&folder).join("layouts.rs"), text)?)
@@ -99,13 +109,17 @@ impl Builder {
     }
 }
 
-fn known(layouts: &Layouts, name: &str) -> Result<(), BuildError> {
+fn known(layouts: &Layouts, name: &str, options: &Options) -> Result<(), BuildError> {
     let all = || layouts.spec.definitions.keys().map(String::as_str);
-    if all().any(|known| known == name) {
-        return Ok(());
+    let Some(definition) = layouts.spec.definitions.get(name) else {
+        let near = crate::nearest(name, all()).map(|near| format!("; did you mean `{near}`?")).unwrap_or_default();
+        return Err(BuildError::Unknown(format!("no spec has the structure `{name}`{near}")));
+    };
+    if !options.targets.is_empty() && options.targets.intersection(&definition.scope).is_empty() {
+        let scope = layouts.spec.axis.describe(&definition.scope);
+        return Err(BuildError::Unknown(format!("`{name}` exists in {scope}, and in none of the wanted targets")));
     }
-    let near = crate::nearest(name, all()).map(|near| format!("; did you mean `{near}`?")).unwrap_or_default();
-    Err(BuildError::Unknown(format!("no spec has the structure `{name}`{near}")))
+    Ok(())
 }
 
 /// Why nothing was generated.

@@ -38,37 +38,62 @@ impl Errors {
         self.sources.place(diagnostic.at.0)
     }
 
-    /// The errors as the compiler shows its own, with or without colour.
+    /// The errors as the compiler shows its own, with or without colour: the first of them, if they are very many.
     pub fn render(&self, colour: bool) -> String {
         let renderer = if colour { Renderer::styled() } else { Renderer::plain() };
-        let reports: Vec<_> = self.list.iter().map(|diagnostic| renderer.render(&self.report(diagnostic))).collect();
+        let shown = self.list.iter().take(MOST_SHOWN);
+        let reports: Vec<_> = shown.map(|diagnostic| renderer.render(&self.report(diagnostic))).collect();
         let count = self.list.len();
         let noun = if count == 1 { "error" } else { "errors" };
-        format!("{}\n\n{count} {noun} in the specs", reports.join("\n\n"))
+        let rest = if count > MOST_SHOWN { format!(", of which the first {MOST_SHOWN} are shown") } else { String::new() };
+        format!("{}\n\n{count} {noun} in the specs{rest}", reports.join("\n\n"))
     }
 
     fn report<'a>(&'a self, diagnostic: &'a Diagnostic) -> Vec<Group<'a>> {
         let (span, label) = &diagnostic.at;
-        let mut main = self.snippet(*span).annotation(AnnotationKind::Primary.span(range(*span)).label(label));
-        let mut others = Vec::new();
-        for (span, label) in &diagnostic.also {
-            let annotation = AnnotationKind::Context.span(range(*span)).label(label);
-            if span.file == diagnostic.at.0.file {
-                main = main.annotation(annotation);
-            } else {
-                others.push(self.snippet(*span).annotation(annotation));
-            }
+        let (same, others): (Vec<_>, Vec<_>) = diagnostic.also.iter().partition(|(other, _)| other.file == span.file);
+        let excerpt = Excerpt::around(&self.sources, std::iter::once(*span).chain(same.iter().map(|(span, _)| *span)));
+        let mut main = excerpt.snippet().annotation(AnnotationKind::Primary.span(excerpt.range(*span)).label(label));
+        for (span, label) in same {
+            main = main.annotation(AnnotationKind::Context.span(excerpt.range(*span)).label(label));
         }
         let mut group = Level::ERROR.primary_title(diagnostic.title.as_str()).element(main);
-        for other in others {
-            group = group.element(other);
+        for (span, label) in others {
+            let excerpt = Excerpt::around(&self.sources, std::iter::once(*span));
+            group = group.element(excerpt.snippet().annotation(AnnotationKind::Context.span(excerpt.range(*span)).label(label)));
         }
         vec![group.element(Level::HELP.message(diagnostic.help.as_str()))]
     }
+}
 
-    fn snippet<'a, T: Clone>(&'a self, span: Span) -> Snippet<'a, T> {
-        let file = self.sources.file(span);
-        Snippet::source(file.text.as_str()).path(file.path.as_str())
+/// More errors than anybody reads in one go; rendering all of a damaged file would take minutes.
+const MOST_SHOWN: usize = 60;
+
+/// The whole lines of a file that some spans lie in.
+struct Excerpt<'a> {
+    path: &'a str,
+    text: &'a str,
+    start: usize,
+    line: usize,
+}
+
+impl<'a> Excerpt<'a> {
+    fn around(sources: &'a Sources, spans: impl Iterator<Item = Span> + Clone) -> Self {
+        let first = spans.clone().map(|span| span.start).min().unwrap_or(0) as usize;
+        let last = spans.clone().map(|span| span.end).max().unwrap_or(0) as usize;
+        let file = spans.into_iter().next().map(|span| sources.file(span));
+        let (path, text) = file.map_or(("", ""), |file| (file.path.as_str(), file.text.as_str()));
+        let start = text[..first].rfind('\n').map_or(0, |at| at + 1);
+        let end = text[last..].find('\n').map_or(text.len(), |at| last + at);
+        Self { path, text: &text[start..end], start, line: text[..start].matches('\n').count() + 1 }
+    }
+
+    fn snippet<T: Clone>(&self) -> Snippet<'a, T> {
+        Snippet::source(self.text).path(self.path).line_start(self.line)
+    }
+
+    fn range(&self, span: Span) -> core::ops::Range<usize> {
+        span.start as usize - self.start..span.end as usize - self.start
     }
 }
 
@@ -79,10 +104,6 @@ impl core::fmt::Display for Errors {
 }
 
 impl core::error::Error for Errors {}
-
-fn range(span: Span) -> core::ops::Range<usize> {
-    span.start as usize..span.end as usize
-}
 
 /// The name among `known` that is nearest to `given`, if one is near.
 pub fn nearest<'a>(given: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {

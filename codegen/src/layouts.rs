@@ -274,6 +274,21 @@ impl Type {
 }
 
 impl Aggregate {
+    /// Adds what is known of the same layout at another target.
+    pub(crate) fn learn(&mut self, other: &Self) {
+        for (field, other) in self.fields.iter_mut().zip(&other.fields) {
+            let (info, new) = (&mut field.info, &other.info);
+            info.source = info.source.min(new.source);
+            info.documented |= new.documented;
+            let errata = new.errata.iter().filter(|erratum| !info.errata.contains(erratum)).cloned();
+            let errata: Vec<_> = errata.collect();
+            info.errata.extend(errata);
+            if let (Type::Inline(inner), Type::Inline(other)) = (&mut field.ty, &other.ty) {
+                inner.learn(other);
+            }
+        }
+    }
+
     /// The named members, with those of anonymous structures and unions in their places.
     pub fn flat(&self) -> Vec<Flat<'_>> {
         let mut list = Vec::new();

@@ -25,6 +25,9 @@ fn debug_prints_every_member_and_unknown_values() {
     assert!(text.starts_with("WMI_BUFFER_HEADER { BufferSize: 0,"), "{text}");
     assert!(text.contains("State: ETW_BUFFER_STATE(0x63)"), "{text}");
     assert!(text.contains("BufferFlag: ETW_BUFFER_FLAG_PROC_INDEX | 0x4000"), "{text}");
+    let mut packet: win10_2004::x64::WMI_TRACE_PACKET = Zeroable::zeroed();
+    packet.set_HookId(constants::HOOK_ID(0xF00D));
+    assert!(format!("{packet:?}").contains("HookId: HOOK_ID(0xf00d)"), "{packet:?}");
 }
 
 #[test]
@@ -39,6 +42,11 @@ fn a_layout_is_chosen_by_build() {
     assert_eq!(context(Build::new(10, 0, 19045, 329), Arch::X64).standing, Standing::Verified);
     assert_eq!(context(Build::new(5, 0, 2195, 0), Arch::X86).standing, Standing::Unverified);
     assert!(structures::WMI_LOGGER_CONTEXT.select(Build::new(4, 0, 1381, 0), Arch::X86).is_none());
+    // Kernels that are known not to have a structure take none from others.
+    assert!(structures::WMI_CLIENT_CONTEXT.select(Build::new(10, 0, 19041, 0), Arch::X64).is_none());
+    assert!(structures::DISALLOWED_GUIDS.select(Build::new(6, 2, 9200, 0), Arch::X64).is_none());
+    let last = structures::DISALLOWED_GUIDS.select(Build::new(6, 1, 7601, 30000), Arch::X64).expect("a known build");
+    assert!(matches!(last.standing, Standing::Between { same: false, .. }), "{:?}", last.standing);
 }
 
 #[test]

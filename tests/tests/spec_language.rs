@@ -30,6 +30,46 @@ fn damaged_specs_are_errors_at_worst() {
     }
 }
 
+/// Texts that once were slow, or crashed.
+#[test]
+fn hostile_specs_are_errors_at_worst() {
+    const AXIS: &str = include_str!("../macro/specs/windows.toml");
+    const SCALARS: &str = include_str!("../macro/specs/scalars.toml");
+    let chain: String = (0..5000).map(|i| format!("{{ struct = [{{ name = \"A{i}\", type = \"ULONG\" }}] }},\n")).collect();
+    let cases = [
+        "a=\n".repeat(50_000),
+        "[enum]\nname = \"E\"\ntype = \"ULONGLONG\"\nconstants = [{ name = \"A\", value = -1 }, { name = \"B\", value = 0x7fffffffffffffff }]".into(),
+        format!("[union]\nname = \"MANY\"\n[[member]]\nunion = [\n{chain}]\n"),
+        "[struct]\nname = \"S\"\n[[member]]\nname = \"A\"\ntype = {}\n".into(),
+        "[struct]\nname = \"match\"\n[[member]]\nname = \"A\"\ntype = \"ULONG []\"\n".into(),
+        "[struct]\nname = \"S\"\n[[member]]\nname = \"A\"\ntype = \"ULONG [4194304]\"\n[[member]]\nname = \"B\"\ntype = \"ULONG\"\nbits = 3\n".into(),
+        "[[[[[[[[".repeat(2000),
+        "\r\n\u{feff}é = \"\u{1F600}\"".into(),
+        String::new(),
+    ];
+    let start = std::time::Instant::now();
+    for (index, text) in cases.into_iter().enumerate() {
+        let mut sources = Sources::default();
+        sources.add("windows.toml", AXIS);
+        sources.add("scalars.toml", SCALARS);
+        sources.add(format!("case {index}"), text);
+        if let Err(errors) = compile(sources) {
+            assert!(!errors.render(false).is_empty());
+        }
+    }
+    // A depth of embedding that the stack would not bear.
+    let mut sources = Sources::default();
+    sources.add("windows.toml", AXIS);
+    sources.add("scalars.toml", SCALARS);
+    for i in 0..3000 {
+        let ty = if i == 2999 { "ULONG".to_owned() } else { format!("S{}", i + 1) };
+        sources.add(format!("S{i}.toml"), format!("[struct]\nname = \"S{i}\"\n[[member]]\nname = \"A\"\ntype = \"{ty}\"\n"));
+    }
+    assert!(compile(sources).is_err());
+    assert!(compile(Sources::default()).is_err());
+    assert!(start.elapsed().as_secs() < 60, "{:?}", start.elapsed());
+}
+
 fn damage(bytes: &mut Vec<u8>, random: &mut Rand32) {
     const TOKENS: [&str; 16] = [
         "\"",

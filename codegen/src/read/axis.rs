@@ -2,6 +2,7 @@
 
 use super::tree::{Node, Reader, Table};
 use crate::axis::{Arch, Axis, Build, Kernel, Target, Version};
+use crate::emit::rust::KEYWORDS;
 use crate::source::At;
 use toml::de::DeTable;
 
@@ -48,6 +49,13 @@ pub(super) fn read<'a>(reader: &mut Reader, roots: impl Iterator<Item = (usize, 
     }
     for (index, kernel) in axis.kernels.iter().enumerate() {
         axis.targets.extend(kernel.architectures.iter().map(|&arch| Target { kernel: index, arch }));
+        let elsewhere = |same: &Build| {
+            axis.kernels.iter().enumerate().any(|(i, k)| k.build.number == same.number || (i != index && k.same.contains(same)))
+        };
+        if let Some(same) = kernel.same.iter().find(|same| same.revision != 0 || elsewhere(same)) {
+            let title = format!("`{same}` is a kernel of its own, or in two lists, or names a revision");
+            reader.error(kernel.span, title, "in `same` here", "list only builds without a revision that no other kernel has");
+        }
         if let Some(twin) = axis.kernels[..index].iter().find(|k| k.module == kernel.module) {
             let title = format!("two kernels have the module `{}`", kernel.module);
             reader.error_also((twin.span, "the first"), kernel.span, title, "the second", "name the modules apart");
@@ -58,19 +66,12 @@ pub(super) fn read<'a>(reader: &mut Reader, roots: impl Iterator<Item = (usize, 
 fn version(reader: &mut Reader, node: &Node, all: &[Arch], axis: &mut Axis) {
     let Some(table) = reader.table(node, &["label", "release", "architectures", "unverifiable", "kernels"]) else { return };
     let Some(label) = table.require(reader, "label").and_then(|n| reader.string(n)) else { return };
-    if axis.labels().any(|l| l == label.value) || label.value.contains([' ', ',']) || label.value.contains("..") {
-        reader.error(
-            label.span,
-            format!("`{}` cannot be a label", label.value),
-            "used already, or with a space, a comma or `..`",
-            "choose another",
-        );
-    }
+    check_label(reader, &label, axis);
     let of = table.get("architectures").map(|n| existing(reader, n)).unwrap_or(all.to_vec());
     let version = axis.versions.len();
     axis.versions.push(Version {
         label: label.value,
-        release: table.text(reader, "release"),
+        release: table.text(reader, "release").replace(char::is_control, " "),
         unverifiable: Some(table.text(reader, "unverifiable")).filter(|t| !t.is_empty()),
     });
     for node in table.require(reader, "kernels").map(|n| reader.array(n)).into_iter().flatten() {
@@ -115,6 +116,16 @@ fn kernel(reader: &mut Reader, node: &Node, version: usize, all: &[Arch]) -> Opt
     })
 }
 
+/// A label is unique, and part of names in generated code.
+fn check_label(reader: &mut Reader, label: &At<String>, axis: &Axis) {
+    let plain = label.value.chars().all(|c| c.is_ascii_alphanumeric() || c == '.' || c == '-');
+    let taken = axis.labels().any(|l| l == label.value) || Arch::parse(&label.value).is_some();
+    if !plain || taken || label.value.is_empty() || label.value.contains("..") || label.value.contains("-sp") {
+        let help = "choose another of letters, digits, `.` and `-`";
+        reader.error(label.span, format!("`{}` cannot be a label", label.value), "used already, or with other characters", help);
+    }
+}
+
 fn pack(reader: &mut Reader, table: &Table) -> Option<u32> {
     let node = table.get("service_pack")?;
     reader.count(node, 0).and_then(|n| u32::try_from(n).ok())
@@ -136,7 +147,10 @@ fn build(reader: &mut Reader, node: &Node) -> Option<Build> {
 
 fn identifier(reader: &mut Reader, node: &Node) -> Option<String> {
     let At { value, span } = reader.string(node)?;
-    if !super::scalars::is_identifier(&value) || value.chars().any(|c| c.is_ascii_uppercase()) {
+    if !super::scalars::is_identifier(&value)
+        || KEYWORDS.contains(&value.as_str())
+        || value.chars().any(|c| c.is_ascii_uppercase())
+    {
         reader.error(
             span,
             format!("`{value}` cannot name a module"),
@@ -180,8 +194,6 @@ fn group(reader: &mut Reader, node: &Node, axis: &mut Axis) {
             ),
         }
     }
-    if axis.labels().any(|l| l == label.value) {
-        reader.error(label.span, format!("`{}` cannot be a label", label.value), "used already", "choose another");
-    }
+    check_label(reader, &label, axis);
     axis.groups.push((label.value, of));
 }

@@ -11,6 +11,10 @@ use toml::de::DeTable;
 
 const COMMON: [&str; 6] = ["name", "in", "source", "unverifiable", "doc", "errata"];
 
+/// Names that generated code uses for itself.
+const RESERVED: [&str; 11] =
+    ["ALL", "AXIS", "Described", "Layout", "Member", "Named", "Self", "Token", "Type", "Values", "Members"];
+
 pub(super) fn read<'a>(reader: &mut Reader, root: &'a DeTable<'a>, spec: &mut Spec) {
     let table = reader.root(root, &["struct", "union", "enum", "flags", "constants", "member"]);
     let subjects: Vec<_> = ["struct", "union", "enum", "flags", "constants"]
@@ -35,6 +39,18 @@ pub(super) fn read<'a>(reader: &mut Reader, root: &'a DeTable<'a>, spec: &mut Sp
     if let Some(first) = spec.definitions.get(&name.value) {
         let title = format!("`{}` is specified twice", name.value);
         reader.error_also((first.name.span, "the first"), name.span, title, "the second", "keep one of them");
+    } else if let Some(twin) = spec.definitions.values().find(|d| d.name.value.eq_ignore_ascii_case(&name.value)) {
+        let title = format!("`{}` and `{}` differ in case alone", twin.name.value, name.value);
+        reader.error_also(
+            (twin.name.span, "the first"),
+            name.span,
+            title,
+            "the second",
+            "rename one: their files would be the same",
+        );
+    } else if RESERVED.contains(&name.value.as_str()) {
+        let help = "choose another name";
+        reader.error(name.span, format!("`{}` has a meaning in generated code", name.value), "here", help);
     } else if spec.scalars.contains_key(&name.value) || spec.typedefs.contains_key(&name.value) {
         reader.error(name.span, format!("`{}` is a scalar type already", name.value), "here", "choose another name");
     } else {

@@ -44,7 +44,8 @@ pub(super) fn read(reader: &mut Reader, axis: &Axis, within: &TargetSet, node: &
     let offset = numbers("offset", &mut |r, n| r.count(n, 0));
     let align = numbers("align", &mut |r, n| r.power_of_two(n, 8192));
     let inline = matches!(shape, Shape::Inline(..));
-    if name.is_none() && !inline && bits.is_empty() {
+    let covered = bits.0.iter().fold(TargetSet::default(), |all, piece| all.union(&piece.targets));
+    if name.is_none() && !inline && !scope.difference(&covered).is_empty() {
         reader.error(table.span, "a member has a name", "this one has none", "add `name = …`");
     }
     if inline && !bits.is_empty() {

@@ -106,14 +106,17 @@ impl<'e> Reader<'e> {
         value.map(|value| At::new(value, span))
     }
 
-    /// An integer that is no less than `least`.
-    pub fn count(&mut self, node: &Node, least: i64) -> Option<u64> {
-        let At { value, span } = self.integer(node)?;
-        if value < least {
-            self.error(span, format!("a number of {least} or more is expected"), "too small", "write what the declaration has");
-            return None;
+    /// A number that is no less than `least`, up to 64 bits.
+    pub fn count(&mut self, node: &Node, least: u64) -> Option<u64> {
+        let span = self.span(node.span());
+        let value = match node.get_ref() {
+            DeValue::Integer(n) => u64::from_str_radix(n.as_str(), n.radix()).ok(),
+            _ => return self.integer(node).and(None),
+        };
+        if value.is_none_or(|value| value < least) {
+            self.error(span, format!("a number of {least} or more is expected"), "this is not", "write what the declaration has");
         }
-        u64::try_from(value).ok()
+        value.filter(|value| *value >= least)
     }
 
     /// A power of two up to `most`.

@@ -77,11 +77,20 @@ impl Resolver<'_, '_> {
     }
 
     fn intern(&mut self, name: &str, form: Form) -> LayoutId {
-        let id = *self.interned.entry((name.to_owned(), form.clone())).or_insert_with(|| {
-            let name = name.to_owned();
-            self.layouts.push(Layout { name, targets: Default::default(), form });
-            self.layouts.len() - 1
-        });
+        let key = (name.to_owned(), form);
+        let id = match self.interned.get(&key) {
+            Some(&id) => {
+                if let (Form::Aggregate(known), Form::Aggregate(new)) = (&mut self.layouts[id].form, &key.1) {
+                    known.learn(new);
+                }
+                id
+            }
+            None => {
+                self.layouts.push(Layout { name: key.0.clone(), targets: Default::default(), form: key.1.clone() });
+                self.interned.insert(key, self.layouts.len() - 1);
+                self.layouts.len() - 1
+            }
+        };
         self.layouts[id].targets.insert(self.target);
         id
     }

@@ -243,9 +243,9 @@ impl PERFINFO_MASK {
     pub const PERF_MEMORY_CONTROL: Self = Self(0xe0000002);
 }
 
-runtime::values!(flags PERFINFO_MASK, Values {
+runtime::values!(value PERFINFO_MASK, Values {
     name: "PERFINFO_MASK",
-    flags: true,
+    flags: false,
     signed: false,
     constants: &[
         ("PERF_PROCESS", 0x1),

@@ -13,17 +13,17 @@ use super::*;
 #[derive(Clone, Copy)]
 #[repr(C, align(4))]
 pub struct DISPATCHER_HEADER_5_0_x86 {
-    /// `0x00`: `UCHAR`, 5.0..5.1, inferred.
+    /// `0x00`: `UCHAR`, 5.0..5.1, seen in symbols.
     pub Type: u8,
-    /// `0x01`: `UCHAR`, 5.0..5.1, inferred.
+    /// `0x01`: `UCHAR`, 5.0..5.1, seen in symbols.
     pub Absolute: u8,
-    /// `0x02`: `UCHAR`, 5.0..5.1, inferred.
+    /// `0x02`: `UCHAR`, 5.0..5.1, seen in symbols.
     pub Size: u8,
-    /// `0x03`: `UCHAR`, 5.0..5.1, inferred.
+    /// `0x03`: `UCHAR`, 5.0..5.1, seen in symbols.
     pub Inserted: u8,
-    /// `0x04`: `LONG`, 5.0.., inferred.
+    /// `0x04`: `LONG`, 5.0.., seen in symbols.
     pub SignalState: i32,
-    /// `0x08`: `LIST_ENTRY`, 5.0.., inferred.
+    /// `0x08`: `LIST_ENTRY`, 5.0.., seen in symbols.
     pub WaitListHead: LIST_ENTRY_5_0_x86,
 }
 

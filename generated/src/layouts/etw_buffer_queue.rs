@@ -13,11 +13,11 @@ use super::*;
 #[derive(Clone, Copy)]
 #[repr(C, align(4))]
 pub struct ETW_BUFFER_QUEUE_6_1_x86 {
-    /// `0x00`: `SINGLE_LIST_ENTRY *`, 6.1..1511, inferred.
+    /// `0x00`: `SINGLE_LIST_ENTRY *`, 6.1..1511, seen in symbols.
     pub QueueHead: runtime::Ptr32,
-    /// `0x04`: `SINGLE_LIST_ENTRY *`, 6.1.., inferred.
+    /// `0x04`: `SINGLE_LIST_ENTRY *`, 6.1.., seen in symbols.
     pub QueueTail: runtime::Ptr32,
-    /// `0x08`: `SINGLE_LIST_ENTRY`, 6.1.., inferred.
+    /// `0x08`: `SINGLE_LIST_ENTRY`, 6.1.., seen in symbols.
     pub QueueEntry: SINGLE_LIST_ENTRY_5_0_x86,
 }
 
@@ -49,11 +49,11 @@ runtime::described!(ETW_BUFFER_QUEUE_6_1_x86, Layout {
 #[derive(Clone, Copy)]
 #[repr(C, align(8))]
 pub struct ETW_BUFFER_QUEUE_6_1_x64 {
-    /// `0x00`: `SINGLE_LIST_ENTRY *`, 6.1..1511, inferred.
+    /// `0x00`: `SINGLE_LIST_ENTRY *`, 6.1..1511, seen in symbols.
     pub QueueHead: runtime::Ptr64,
-    /// `0x08`: `SINGLE_LIST_ENTRY *`, 6.1.., inferred.
+    /// `0x08`: `SINGLE_LIST_ENTRY *`, 6.1.., seen in symbols.
     pub QueueTail: runtime::Ptr64,
-    /// `0x10`: `SINGLE_LIST_ENTRY`, 6.1.., inferred.
+    /// `0x10`: `SINGLE_LIST_ENTRY`, 6.1.., seen in symbols.
     pub QueueEntry: SINGLE_LIST_ENTRY_5_2_3790_sp1_x64,
 }
 

@@ -226,8 +226,12 @@ pub struct ETW_UM_LOGGER_CONTEXT_5_1_x86 {
     /// `0x4c`: `WMI_BUFFER_HEADER **`, 5.0..late-6.0, documented. The current buffer of each processor.
     pub ProcessorBuffers: runtime::Ptr32,
     /// `0x50`: `UNICODE_STRING`, 5.0..10.0, documented.
+    ///
+    /// Erratum, 5.2 x86: the document's offset is 0x6c, the declaration's order and size give 0x50 (The document names 5.1 alone for this offset, and so leaves 5.2 the one without a version.).
     pub LoggerName: UNICODE_STRING_5_0_x86,
     /// `0x58`: `UNICODE_STRING`, 5.0..10.0, documented.
+    ///
+    /// Erratum, 5.2 x86: the document's offset is 0x74, the declaration's order and size give 0x58 (The document names 5.1 alone for this offset, and so leaves 5.2 the one without a version.).
     pub LogFileName: UNICODE_STRING_5_0_x86,
     /// `0x60`: `LONG`, 5.0..late-6.0, documented.
     pub CollectionOn: i32,
@@ -1837,6 +1841,8 @@ pub struct ETW_UM_LOGGER_CONTEXT_6_2_x64 {
     /// Erratum, 6.2..10.0 x64: the document's offset is 0x140, the declaration's order and size give 0x150 (The document gives one value for all versions, that of 6.1.).
     pub CollectionOn: i32,
     /// `0x154`: unnamed; its members have accessors.
+    ///
+    /// Erratum, 6.2..10.0 x64: the document's offset is 0x144, the declaration's order and size give 0x154 (The document gives one value for all versions, that of 6.1.).
     pub u154: ETW_UM_LOGGER_CONTEXT_6_2_x64_u154,
     /// `0x158`: `ULONG`, 5.0..10.0, documented, its place inferred.
     ///
@@ -2486,6 +2492,8 @@ pub struct ETW_UM_LOGGER_CONTEXT_6_3_x64 {
     /// Erratum, 6.2..10.0 x64: the document's offset is 0x140, the declaration's order and size give 0x150 (The document gives one value for all versions, that of 6.1.).
     pub CollectionOn: i32,
     /// `0x154`: unnamed; its members have accessors.
+    ///
+    /// Erratum, 6.2..10.0 x64: the document's offset is 0x144, the declaration's order and size give 0x154 (The document gives one value for all versions, that of 6.1.).
     pub u154: ETW_UM_LOGGER_CONTEXT_6_3_x64_u154,
     /// `0x158`: `ULONG`, 5.0..10.0, documented, its place inferred.
     ///

@@ -13,27 +13,27 @@ use super::*;
 #[derive(Clone, Copy)]
 #[repr(C, align(8))]
 pub struct EVENT_HEADER_early_6_0 {
-    /// `0x00`: `USHORT`, early-6.0.., inferred. Bytes of the event, header and extended items included.
+    /// `0x00`: `USHORT`, early-6.0.., seen in symbols. Bytes of the event, header and extended items included.
     pub Size: u16,
-    /// `0x02`: `USHORT`, early-6.0.., inferred. In a trace buffer: the TRACE\_HEADER\_TYPE, and in the high byte the flags of the Marker.
+    /// `0x02`: `USHORT`, early-6.0.., seen in symbols. In a trace buffer: the TRACE\_HEADER\_TYPE, and in the high byte the flags of the Marker.
     pub HeaderType: u16,
-    /// `0x04`: `USHORT`, early-6.0.., inferred.
+    /// `0x04`: `USHORT`, early-6.0.., seen in symbols.
     pub Flags: EVENT_HEADER_FLAG,
-    /// `0x06`: `USHORT`, early-6.0.., inferred.
+    /// `0x06`: `USHORT`, early-6.0.., seen in symbols.
     pub EventProperty: EVENT_HEADER_PROPERTY,
-    /// `0x08`: `ULONG`, early-6.0.., inferred.
+    /// `0x08`: `ULONG`, early-6.0.., seen in symbols.
     pub ThreadId: u32,
-    /// `0x0c`: `ULONG`, early-6.0.., inferred.
+    /// `0x0c`: `ULONG`, early-6.0.., seen in symbols.
     pub ProcessId: u32,
-    /// `0x10`: `LARGE_INTEGER`, early-6.0.., inferred. When, by the clock of the session.
+    /// `0x10`: `LARGE_INTEGER`, early-6.0.., seen in symbols. When, by the clock of the session.
     pub TimeStamp: LARGE_INTEGER_5_0,
-    /// `0x18`: `GUID`, early-6.0.., inferred.
+    /// `0x18`: `GUID`, early-6.0.., seen in symbols.
     pub ProviderId: GUID_5_0,
-    /// `0x28`: `EVENT_DESCRIPTOR`, early-6.0.., inferred.
+    /// `0x28`: `EVENT_DESCRIPTOR`, early-6.0.., seen in symbols.
     pub EventDescriptor: EVENT_DESCRIPTOR_early_6_0,
     /// `0x38`: unnamed; its members have accessors.
     pub u38: EVENT_HEADER_early_6_0_u38,
-    /// `0x40`: `GUID`, early-6.0.., inferred.
+    /// `0x40`: `GUID`, early-6.0.., seen in symbols.
     pub ActivityId: GUID_5_0,
 }
 
@@ -53,7 +53,7 @@ runtime::layout!(unsafe struct EVENT_HEADER_early_6_0, 0x50, 8, [
 ]);
 
 impl EVENT_HEADER_early_6_0 {
-    /// `0x38`: `ULONG`, early-6.0.., inferred.
+    /// `0x38`: `ULONG`, early-6.0.., seen in symbols.
     #[inline]
     pub fn KernelTime(&self) -> u32 {
         runtime::read(self, 0x38)
@@ -65,7 +65,7 @@ impl EVENT_HEADER_early_6_0 {
         runtime::write(self, 0x38, value)
     }
 
-    /// `0x3c`: `ULONG`, early-6.0.., inferred.
+    /// `0x3c`: `ULONG`, early-6.0.., seen in symbols.
     #[inline]
     pub fn UserTime(&self) -> u32 {
         runtime::read(self, 0x3c)
@@ -77,7 +77,7 @@ impl EVENT_HEADER_early_6_0 {
         runtime::write(self, 0x3c, value)
     }
 
-    /// `0x38`: `ULONG64`, early-6.0.., inferred.
+    /// `0x38`: `ULONG64`, early-6.0.., seen in symbols.
     #[inline]
     pub fn ProcessorTime(&self) -> u64 {
         runtime::read(self, 0x38)
@@ -119,7 +119,7 @@ runtime::described!(EVENT_HEADER_early_6_0, Layout {
 pub union EVENT_HEADER_early_6_0_u38 {
     /// `0x00`: unnamed; its members have accessors.
     pub s00: EVENT_HEADER_early_6_0_u38_s00,
-    /// `0x00`: `ULONG64`, early-6.0.., inferred.
+    /// `0x00`: `ULONG64`, early-6.0.., seen in symbols.
     pub ProcessorTime: u64,
 }
 
@@ -135,9 +135,9 @@ runtime::undescribed!(EVENT_HEADER_early_6_0_u38);
 #[derive(Clone, Copy)]
 #[repr(C, align(4))]
 pub struct EVENT_HEADER_early_6_0_u38_s00 {
-    /// `0x00`: `ULONG`, early-6.0.., inferred.
+    /// `0x00`: `ULONG`, early-6.0.., seen in symbols.
     pub KernelTime: u32,
-    /// `0x04`: `ULONG`, early-6.0.., inferred.
+    /// `0x04`: `ULONG`, early-6.0.., seen in symbols.
     pub UserTime: u32,
 }
 

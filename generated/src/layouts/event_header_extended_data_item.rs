@@ -13,15 +13,15 @@ use super::*;
 #[derive(Clone, Copy)]
 #[repr(C, align(8))]
 pub struct EVENT_HEADER_EXTENDED_DATA_ITEM_early_6_0 {
-    /// `0x00`: `USHORT`, early-6.0.., inferred. In a trace buffer: bytes of the item, these eight and its data, in multiples of eight.
+    /// `0x00`: `USHORT`, early-6.0.., seen in symbols. In a trace buffer: bytes of the item, these eight and its data, in multiples of eight.
     pub Reserved1: u16,
-    /// `0x02`: `USHORT`, early-6.0.., inferred.
+    /// `0x02`: `USHORT`, early-6.0.., seen in symbols.
     pub ExtType: EVENT_HEADER_EXT_TYPE,
     /// `0x04`: bit fields, which have accessors.
     pub bits04: u16,
-    /// `0x06`: `USHORT`, early-6.0.., inferred. Bytes of the data.
+    /// `0x06`: `USHORT`, early-6.0.., seen in symbols. Bytes of the data.
     pub DataSize: u16,
-    /// `0x08`: `ULONGLONG`, early-6.0.., inferred.
+    /// `0x08`: `ULONGLONG`, early-6.0.., seen in symbols.
     pub DataPtr: u64,
 }
 
@@ -35,7 +35,7 @@ runtime::layout!(unsafe struct EVENT_HEADER_EXTENDED_DATA_ITEM_early_6_0, 0x10, 
 ]);
 
 impl EVENT_HEADER_EXTENDED_DATA_ITEM_early_6_0 {
-    /// `0x04`: `USHORT`, bit `0`, early-6.0.., inferred. Whether another item follows.
+    /// `0x04`: `USHORT`, bit `0`, early-6.0.., seen in symbols. Whether another item follows.
     #[inline]
     pub fn Linkage(&self) -> u16 {
         runtime::bits(self, 0x04, 2, 0, 1) as u16
@@ -47,7 +47,7 @@ impl EVENT_HEADER_EXTENDED_DATA_ITEM_early_6_0 {
         runtime::set_bits(self, 0x04, 2, 0, 1, value as u64)
     }
 
-    /// `0x04`: `USHORT`, bits `1 to 15`, early-6.0.., inferred.
+    /// `0x04`: `USHORT`, bits `1 to 15`, early-6.0.., seen in symbols.
     #[inline]
     pub fn Reserved2(&self) -> u16 {
         runtime::bits(self, 0x04, 2, 1, 15) as u16

@@ -23,7 +23,7 @@ runtime::layout!(unsafe struct EX_FAST_REF_5_1_x86, 0x4, 4, [
 ]);
 
 impl EX_FAST_REF_5_1_x86 {
-    /// `0x00`: `PVOID`, 5.1.., inferred.
+    /// `0x00`: `PVOID`, 5.1.., seen in symbols.
     #[inline]
     pub fn Object(&self) -> runtime::Ptr32 {
         runtime::read(self, 0x00)
@@ -35,7 +35,7 @@ impl EX_FAST_REF_5_1_x86 {
         runtime::write(self, 0x00, value)
     }
 
-    /// `0x00`: `ULONG_PTR`, bits `0 to 2`, 5.1.., inferred.
+    /// `0x00`: `ULONG_PTR`, bits `0 to 2`, 5.1.., seen in symbols.
     #[inline]
     pub fn RefCnt(&self) -> u32 {
         runtime::bits(self, 0x00, 4, 0, 3) as u32
@@ -47,7 +47,7 @@ impl EX_FAST_REF_5_1_x86 {
         runtime::set_bits(self, 0x00, 4, 0, 3, value as u64)
     }
 
-    /// `0x00`: `ULONG_PTR`, 5.1.., inferred.
+    /// `0x00`: `ULONG_PTR`, 5.1.., seen in symbols.
     #[inline]
     pub fn Value(&self) -> u32 {
         runtime::read(self, 0x00)
@@ -77,11 +77,11 @@ runtime::described!(EX_FAST_REF_5_1_x86, Layout {
 #[derive(Clone, Copy)]
 #[repr(C, align(4))]
 pub union EX_FAST_REF_5_1_x86_u00 {
-    /// `0x00`: `PVOID`, 5.1.., inferred.
+    /// `0x00`: `PVOID`, 5.1.., seen in symbols.
     pub Object: runtime::Ptr32,
     /// `0x00`: bit fields, which have accessors.
     pub bits00: u32,
-    /// `0x00`: `ULONG_PTR`, 5.1.., inferred.
+    /// `0x00`: `ULONG_PTR`, 5.1.., seen in symbols.
     pub Value: u32,
 }
 

@@ -23,7 +23,7 @@ runtime::layout!(unsafe struct EX_PUSH_LOCK_5_1_x86, 0x4, 4, [
 ]);
 
 impl EX_PUSH_LOCK_5_1_x86 {
-    /// `0x00`: `ULONG_PTR`, bit `0`, 5.1..5.2.3790.0, inferred.
+    /// `0x00`: `ULONG_PTR`, bit `0`, 5.1..5.2.3790.0, seen in symbols.
     #[inline]
     pub fn Waiting(&self) -> u32 {
         runtime::bits(self, 0x00, 4, 0, 1) as u32
@@ -35,7 +35,7 @@ impl EX_PUSH_LOCK_5_1_x86 {
         runtime::set_bits(self, 0x00, 4, 0, 1, value as u64)
     }
 
-    /// `0x00`: `ULONG_PTR`, bit `1`, 5.1..5.2.3790.0, inferred.
+    /// `0x00`: `ULONG_PTR`, bit `1`, 5.1..5.2.3790.0, seen in symbols.
     #[inline]
     pub fn Exclusive(&self) -> u32 {
         runtime::bits(self, 0x00, 4, 1, 1) as u32
@@ -47,7 +47,7 @@ impl EX_PUSH_LOCK_5_1_x86 {
         runtime::set_bits(self, 0x00, 4, 1, 1, value as u64)
     }
 
-    /// `0x00`: `ULONG_PTR`, bits `2 to 31`, 5.1..5.2.3790.0, inferred.
+    /// `0x00`: `ULONG_PTR`, bits `2 to 31`, 5.1..5.2.3790.0, seen in symbols.
     #[inline]
     pub fn Shared(&self) -> u32 {
         runtime::bits(self, 0x00, 4, 2, 30) as u32
@@ -59,7 +59,7 @@ impl EX_PUSH_LOCK_5_1_x86 {
         runtime::set_bits(self, 0x00, 4, 2, 30, value as u64)
     }
 
-    /// `0x00`: `ULONG_PTR`, 5.1.., inferred.
+    /// `0x00`: `ULONG_PTR`, 5.1.., seen in symbols.
     #[inline]
     pub fn Value(&self) -> u32 {
         runtime::read(self, 0x00)
@@ -71,7 +71,7 @@ impl EX_PUSH_LOCK_5_1_x86 {
         runtime::write(self, 0x00, value)
     }
 
-    /// `0x00`: `PVOID`, 5.1.., inferred.
+    /// `0x00`: `PVOID`, 5.1.., seen in symbols.
     #[inline]
     pub fn Ptr(&self) -> runtime::Ptr32 {
         runtime::read(self, 0x00)
@@ -105,9 +105,9 @@ runtime::described!(EX_PUSH_LOCK_5_1_x86, Layout {
 pub union EX_PUSH_LOCK_5_1_x86_u00 {
     /// `0x00`: unnamed; its members have accessors.
     pub s00: EX_PUSH_LOCK_5_1_x86_u00_s00,
-    /// `0x00`: `ULONG_PTR`, 5.1.., inferred.
+    /// `0x00`: `ULONG_PTR`, 5.1.., seen in symbols.
     pub Value: u32,
-    /// `0x00`: `PVOID`, 5.1.., inferred.
+    /// `0x00`: `PVOID`, 5.1.., seen in symbols.
     pub Ptr: runtime::Ptr32,
 }
 

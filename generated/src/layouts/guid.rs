@@ -13,13 +13,13 @@ use super::*;
 #[derive(Clone, Copy)]
 #[repr(C, align(4))]
 pub struct GUID_5_0 {
-    /// `0x00`: `ULONG`, 5.0.., inferred.
+    /// `0x00`: `ULONG`, 5.0.., seen in symbols.
     pub Data1: u32,
-    /// `0x04`: `USHORT`, 5.0.., inferred.
+    /// `0x04`: `USHORT`, 5.0.., seen in symbols.
     pub Data2: u16,
-    /// `0x06`: `USHORT`, 5.0.., inferred.
+    /// `0x06`: `USHORT`, 5.0.., seen in symbols.
     pub Data3: u16,
-    /// `0x08`: `UCHAR [8]`, 5.0.., inferred.
+    /// `0x08`: `UCHAR [8]`, 5.0.., seen in symbols.
     pub Data4: [u8; 8],
 }
 

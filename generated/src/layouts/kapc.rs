@@ -13,33 +13,33 @@ use super::*;
 #[derive(Clone, Copy)]
 #[repr(C, align(4))]
 pub struct KAPC_5_0_x86 {
-    /// `0x00`: `SHORT`, 5.0.., inferred.
+    /// `0x00`: `SHORT`, 5.0.., seen in symbols.
     pub Type: i16,
-    /// `0x02`: `SHORT`, 5.0.., inferred.
+    /// `0x02`: `SHORT`, 5.0.., seen in symbols.
     pub Size: i16,
-    /// `0x04`: `ULONG`, 5.0..5.2.3790.0, inferred.
+    /// `0x04`: `ULONG`, 5.0..5.2.3790.0, seen in symbols.
     pub Spare0: u32,
-    /// `0x08`: `KTHREAD *`, 5.0.., inferred.
+    /// `0x08`: `KTHREAD *`, 5.0.., seen in symbols.
     pub Thread: runtime::Ptr32,
-    /// `0x0c`: `LIST_ENTRY`, 5.0.., inferred.
+    /// `0x0c`: `LIST_ENTRY`, 5.0.., seen in symbols.
     pub ApcListEntry: LIST_ENTRY_5_0_x86,
-    /// `0x14`: `VOID (*) (KAPC *, PKNORMAL_ROUTINE *, PVOID *, PVOID *, PVOID *)`, 5.0..6.1, inferred.
+    /// `0x14`: `VOID (*) (KAPC *, PKNORMAL_ROUTINE *, PVOID *, PVOID *, PVOID *)`, 5.0..6.1, seen in symbols.
     pub KernelRoutine: runtime::Ptr32,
-    /// `0x18`: `VOID (*) (KAPC *)`, 5.0..6.1, inferred.
+    /// `0x18`: `VOID (*) (KAPC *)`, 5.0..6.1, seen in symbols.
     pub RundownRoutine: runtime::Ptr32,
-    /// `0x1c`: `PKNORMAL_ROUTINE`, 5.0..6.1, inferred.
+    /// `0x1c`: `PKNORMAL_ROUTINE`, 5.0..6.1, seen in symbols.
     pub NormalRoutine: runtime::Ptr32,
-    /// `0x20`: `PVOID`, 5.0.., inferred.
+    /// `0x20`: `PVOID`, 5.0.., seen in symbols.
     pub NormalContext: runtime::Ptr32,
-    /// `0x24`: `PVOID`, 5.0.., inferred.
+    /// `0x24`: `PVOID`, 5.0.., seen in symbols.
     pub SystemArgument1: runtime::Ptr32,
-    /// `0x28`: `PVOID`, 5.0.., inferred.
+    /// `0x28`: `PVOID`, 5.0.., seen in symbols.
     pub SystemArgument2: runtime::Ptr32,
-    /// `0x2c`: `CHAR`, 5.0.., inferred.
+    /// `0x2c`: `CHAR`, 5.0.., seen in symbols.
     pub ApcStateIndex: i8,
-    /// `0x2d`: `CHAR`, 5.0.., inferred. Kernel mode (0) or user mode (1).
+    /// `0x2d`: `CHAR`, 5.0.., seen in symbols. Kernel mode (0) or user mode (1).
     pub ApcMode: i8,
-    /// `0x2e`: `BOOLEAN`, 5.0.., inferred.
+    /// `0x2e`: `BOOLEAN`, 5.0.., seen in symbols.
     pub Inserted: u8,
     /// Padding.
     pub _padding2F: [u8; 1],

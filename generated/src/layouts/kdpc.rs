@@ -13,23 +13,23 @@ use super::*;
 #[derive(Clone, Copy)]
 #[repr(C, align(4))]
 pub struct KDPC_5_0_x86 {
-    /// `0x00`: `SHORT`, 5.0..5.2.3790.0, inferred.
+    /// `0x00`: `SHORT`, 5.0..5.2.3790.0, seen in symbols.
     pub Type: i16,
-    /// `0x02`: `UCHAR`, 5.0..5.2.3790.0, inferred.
+    /// `0x02`: `UCHAR`, 5.0..5.2.3790.0, seen in symbols.
     pub Number: u8,
-    /// `0x03`: `UCHAR`, 5.0..5.2.3790.0, inferred.
+    /// `0x03`: `UCHAR`, 5.0..5.2.3790.0, seen in symbols.
     pub Importance: u8,
-    /// `0x04`: `LIST_ENTRY`, 5.0.., inferred.
+    /// `0x04`: `LIST_ENTRY`, 5.0.., seen in symbols.
     pub DpcListEntry: LIST_ENTRY_5_0_x86,
-    /// `0x0c`: `VOID (*) (KDPC *, PVOID, PVOID, PVOID)`, 5.0.., inferred. Gets the object, the context and the two arguments.
+    /// `0x0c`: `VOID (*) (KDPC *, PVOID, PVOID, PVOID)`, 5.0.., seen in symbols. Gets the object, the context and the two arguments.
     pub DeferredRoutine: runtime::Ptr32,
-    /// `0x10`: `PVOID`, 5.0.., inferred.
+    /// `0x10`: `PVOID`, 5.0.., seen in symbols.
     pub DeferredContext: runtime::Ptr32,
-    /// `0x14`: `PVOID`, 5.0.., inferred.
+    /// `0x14`: `PVOID`, 5.0.., seen in symbols.
     pub SystemArgument1: runtime::Ptr32,
-    /// `0x18`: `PVOID`, 5.0.., inferred.
+    /// `0x18`: `PVOID`, 5.0.., seen in symbols.
     pub SystemArgument2: runtime::Ptr32,
-    /// `0x1c`: `ULONG_PTR *`, 5.0..5.1, inferred. Of the queue that holds the object; null while none does.
+    /// `0x1c`: `ULONG_PTR *`, 5.0..5.1, seen in symbols. Of the queue that holds the object; null while none does.
     pub Lock: runtime::Ptr32,
 }
 

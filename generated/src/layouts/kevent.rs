@@ -13,7 +13,7 @@ use super::*;
 #[derive(Clone, Copy)]
 #[repr(C, align(4))]
 pub struct KEVENT_5_0_x86 {
-    /// `0x00`: `DISPATCHER_HEADER`, 5.0.., inferred.
+    /// `0x00`: `DISPATCHER_HEADER`, 5.0.., seen in symbols.
     pub Header: DISPATCHER_HEADER_5_0_x86,
 }
 

@@ -13,15 +13,15 @@ use super::*;
 #[derive(Clone, Copy)]
 #[repr(C, align(4))]
 pub struct KMUTANT_5_0_x86 {
-    /// `0x00`: `DISPATCHER_HEADER`, 5.0.., inferred.
+    /// `0x00`: `DISPATCHER_HEADER`, 5.0.., seen in symbols.
     pub Header: DISPATCHER_HEADER_5_0_x86,
-    /// `0x10`: `LIST_ENTRY`, 5.0.., inferred.
+    /// `0x10`: `LIST_ENTRY`, 5.0.., seen in symbols.
     pub MutantListEntry: LIST_ENTRY_5_0_x86,
-    /// `0x18`: `KTHREAD *`, 5.0.., inferred.
+    /// `0x18`: `KTHREAD *`, 5.0.., seen in symbols.
     pub OwnerThread: runtime::Ptr32,
-    /// `0x1c`: `BOOLEAN`, 5.0..1809, inferred.
+    /// `0x1c`: `BOOLEAN`, 5.0..1809, seen in symbols.
     pub Abandoned: u8,
-    /// `0x1d`: `UCHAR`, 5.0.., inferred.
+    /// `0x1d`: `UCHAR`, 5.0.., seen in symbols.
     pub ApcDisable: u8,
     /// Padding.
     pub _padding1E: [u8; 2],

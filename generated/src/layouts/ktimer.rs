@@ -13,15 +13,15 @@ use super::*;
 #[derive(Clone, Copy)]
 #[repr(C, align(8))]
 pub struct KTIMER_5_0_x86 {
-    /// `0x00`: `DISPATCHER_HEADER`, 5.0.., inferred.
+    /// `0x00`: `DISPATCHER_HEADER`, 5.0.., seen in symbols.
     pub Header: DISPATCHER_HEADER_5_0_x86,
-    /// `0x10`: `ULARGE_INTEGER`, 5.0.., inferred.
+    /// `0x10`: `ULARGE_INTEGER`, 5.0.., seen in symbols.
     pub DueTime: ULARGE_INTEGER_5_0,
-    /// `0x18`: `LIST_ENTRY`, 5.0.., inferred.
+    /// `0x18`: `LIST_ENTRY`, 5.0.., seen in symbols.
     pub TimerListEntry: LIST_ENTRY_5_0_x86,
-    /// `0x20`: `KDPC *`, 5.0.., inferred.
+    /// `0x20`: `KDPC *`, 5.0.., seen in symbols.
     pub Dpc: runtime::Ptr32,
-    /// `0x24`: `LONG`, 5.0.., inferred. In milliseconds; zero for a timer that expires once.
+    /// `0x24`: `LONG`, 5.0.., seen in symbols. In milliseconds; zero for a timer that expires once.
     pub Period: i32,
 }
 

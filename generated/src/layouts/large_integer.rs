@@ -15,9 +15,9 @@ use super::*;
 pub union LARGE_INTEGER_5_0 {
     /// `0x00`: unnamed; its members have accessors.
     pub s00: LARGE_INTEGER_5_0_s00,
-    /// `0x00`: `unnamed type`, 5.0.., inferred.
+    /// `0x00`: `unnamed type`, 5.0.., seen in symbols.
     pub u: LARGE_INTEGER_5_0_u,
-    /// `0x00`: `LONGLONG`, 5.0.., inferred.
+    /// `0x00`: `LONGLONG`, 5.0.., seen in symbols.
     pub QuadPart: i64,
 }
 
@@ -29,7 +29,7 @@ runtime::layout!(unsafe union LARGE_INTEGER_5_0, 0x8, 8, [
 ]);
 
 impl LARGE_INTEGER_5_0 {
-    /// `0x00`: `ULONG`, 5.0.., inferred.
+    /// `0x00`: `ULONG`, 5.0.., seen in symbols.
     #[inline]
     pub fn LowPart(&self) -> u32 {
         runtime::read(self, 0x00)
@@ -41,7 +41,7 @@ impl LARGE_INTEGER_5_0 {
         runtime::write(self, 0x00, value)
     }
 
-    /// `0x04`: `LONG`, 5.0.., inferred.
+    /// `0x04`: `LONG`, 5.0.., seen in symbols.
     #[inline]
     pub fn HighPart(&self) -> i32 {
         runtime::read(self, 0x04)
@@ -53,7 +53,7 @@ impl LARGE_INTEGER_5_0 {
         runtime::write(self, 0x04, value)
     }
 
-    /// `0x00`: `unnamed type`, 5.0.., inferred.
+    /// `0x00`: `unnamed type`, 5.0.., seen in symbols.
     #[inline]
     pub fn u(&self) -> LARGE_INTEGER_5_0_u {
         runtime::read(self, 0x00)
@@ -65,7 +65,7 @@ impl LARGE_INTEGER_5_0 {
         runtime::write(self, 0x00, value)
     }
 
-    /// `0x00`: `LONGLONG`, 5.0.., inferred.
+    /// `0x00`: `LONGLONG`, 5.0.., seen in symbols.
     #[inline]
     pub fn QuadPart(&self) -> i64 {
         runtime::read(self, 0x00)
@@ -96,9 +96,9 @@ runtime::described!(LARGE_INTEGER_5_0, Layout {
 #[derive(Clone, Copy)]
 #[repr(C, align(4))]
 pub struct LARGE_INTEGER_5_0_s00 {
-    /// `0x00`: `ULONG`, 5.0.., inferred.
+    /// `0x00`: `ULONG`, 5.0.., seen in symbols.
     pub LowPart: u32,
-    /// `0x04`: `LONG`, 5.0.., inferred.
+    /// `0x04`: `LONG`, 5.0.., seen in symbols.
     pub HighPart: i32,
 }
 
@@ -114,9 +114,9 @@ runtime::undescribed!(LARGE_INTEGER_5_0_s00);
 #[derive(Clone, Copy)]
 #[repr(C, align(4))]
 pub struct LARGE_INTEGER_5_0_u {
-    /// `0x00`: `ULONG`, 5.0.., inferred.
+    /// `0x00`: `ULONG`, 5.0.., seen in symbols.
     pub LowPart: u32,
-    /// `0x04`: `LONG`, 5.0.., inferred.
+    /// `0x04`: `LONG`, 5.0.., seen in symbols.
     pub HighPart: i32,
 }
 

@@ -13,9 +13,9 @@ use super::*;
 #[derive(Clone, Copy)]
 #[repr(C, align(4))]
 pub struct LIST_ENTRY_5_0_x86 {
-    /// `0x00`: `LIST_ENTRY *`, 5.0.., inferred.
+    /// `0x00`: `LIST_ENTRY *`, 5.0.., seen in symbols.
     pub Flink: runtime::Ptr32,
-    /// `0x04`: `LIST_ENTRY *`, 5.0.., inferred.
+    /// `0x04`: `LIST_ENTRY *`, 5.0.., seen in symbols.
     pub Blink: runtime::Ptr32,
 }
 

@@ -13,9 +13,9 @@ use super::*;
 #[derive(Clone, Copy)]
 #[repr(C, align(4))]
 pub struct LUID_5_0 {
-    /// `0x00`: `ULONG`, 5.0.., inferred.
+    /// `0x00`: `ULONG`, 5.0.., seen in symbols.
     pub LowPart: u32,
-    /// `0x04`: `LONG`, 5.0.., inferred.
+    /// `0x04`: `LONG`, 5.0.., seen in symbols.
     pub HighPart: i32,
 }
 

@@ -13,9 +13,9 @@ use super::*;
 #[derive(Clone, Copy)]
 #[repr(C, align(4))]
 pub struct RTL_BITMAP_5_0_x86 {
-    /// `0x00`: `ULONG`, 5.0.., inferred. In bits.
+    /// `0x00`: `ULONG`, 5.0.., seen in symbols. In bits.
     pub SizeOfBitMap: u32,
-    /// `0x04`: `ULONG *`, 5.0.., inferred.
+    /// `0x04`: `ULONG *`, 5.0.., seen in symbols.
     pub Buffer: runtime::Ptr32,
 }
 

@@ -13,17 +13,17 @@ use super::*;
 #[derive(Clone, Copy)]
 #[repr(C, align(4))]
 pub struct RTL_CRITICAL_SECTION_5_0_x86 {
-    /// `0x00`: `RTL_CRITICAL_SECTION_DEBUG *`, 5.0.., inferred.
+    /// `0x00`: `RTL_CRITICAL_SECTION_DEBUG *`, 5.0.., seen in symbols.
     pub DebugInfo: runtime::Ptr32,
-    /// `0x04`: `LONG`, 5.0.., inferred.
+    /// `0x04`: `LONG`, 5.0.., seen in symbols.
     pub LockCount: i32,
-    /// `0x08`: `LONG`, 5.0.., inferred.
+    /// `0x08`: `LONG`, 5.0.., seen in symbols.
     pub RecursionCount: i32,
-    /// `0x0c`: `HANDLE`, 5.0.., inferred. The identifier of the thread, despite the type.
+    /// `0x0c`: `HANDLE`, 5.0.., seen in symbols. The identifier of the thread, despite the type.
     pub OwningThread: runtime::Ptr32,
-    /// `0x10`: `HANDLE`, 5.0.., inferred.
+    /// `0x10`: `HANDLE`, 5.0.., seen in symbols.
     pub LockSemaphore: runtime::Ptr32,
-    /// `0x14`: `ULONG_PTR`, 5.0.., inferred.
+    /// `0x14`: `ULONG_PTR`, 5.0.., seen in symbols.
     pub SpinCount: u32,
 }
 

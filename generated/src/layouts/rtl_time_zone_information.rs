@@ -13,19 +13,19 @@ use super::*;
 #[derive(Clone, Copy)]
 #[repr(C, align(4))]
 pub struct RTL_TIME_ZONE_INFORMATION_5_0 {
-    /// `0x00`: `LONG`, 5.0.., inferred. Minutes to add to local time for UTC.
+    /// `0x00`: `LONG`, 5.0.., seen in symbols. Minutes to add to local time for UTC.
     pub Bias: i32,
-    /// `0x04`: `WCHAR [32]`, 5.0.., inferred.
+    /// `0x04`: `WCHAR [32]`, 5.0.., seen in symbols.
     pub StandardName: [u16; 32],
-    /// `0x44`: `TIME_FIELDS`, 5.0.., inferred.
+    /// `0x44`: `TIME_FIELDS`, 5.0.., seen in symbols.
     pub StandardStart: TIME_FIELDS_5_0,
-    /// `0x54`: `LONG`, 5.0.., inferred. Minutes to add to Bias while standard time holds.
+    /// `0x54`: `LONG`, 5.0.., seen in symbols. Minutes to add to Bias while standard time holds.
     pub StandardBias: i32,
-    /// `0x58`: `WCHAR [32]`, 5.0.., inferred.
+    /// `0x58`: `WCHAR [32]`, 5.0.., seen in symbols.
     pub DaylightName: [u16; 32],
-    /// `0x98`: `TIME_FIELDS`, 5.0.., inferred.
+    /// `0x98`: `TIME_FIELDS`, 5.0.., seen in symbols.
     pub DaylightStart: TIME_FIELDS_5_0,
-    /// `0xa8`: `LONG`, 5.0.., inferred. Minutes to add to Bias while daylight saving time holds.
+    /// `0xa8`: `LONG`, 5.0.., seen in symbols. Minutes to add to Bias while daylight saving time holds.
     pub DaylightBias: i32,
 }
 

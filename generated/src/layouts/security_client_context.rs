@@ -13,19 +13,19 @@ use super::*;
 #[derive(Clone, Copy)]
 #[repr(C, align(4))]
 pub struct SECURITY_CLIENT_CONTEXT_5_0_x86 {
-    /// `0x00`: `SECURITY_QUALITY_OF_SERVICE`, 5.0.., inferred.
+    /// `0x00`: `SECURITY_QUALITY_OF_SERVICE`, 5.0.., seen in symbols.
     pub SecurityQos: SECURITY_QUALITY_OF_SERVICE_5_0,
-    /// `0x0c`: `PVOID`, 5.0.., inferred.
+    /// `0x0c`: `PVOID`, 5.0.., seen in symbols.
     pub ClientToken: runtime::Ptr32,
-    /// `0x10`: `BOOLEAN`, 5.0.., inferred.
+    /// `0x10`: `BOOLEAN`, 5.0.., seen in symbols.
     pub DirectlyAccessClientToken: u8,
-    /// `0x11`: `BOOLEAN`, 5.0.., inferred.
+    /// `0x11`: `BOOLEAN`, 5.0.., seen in symbols.
     pub DirectAccessEffectiveOnly: u8,
-    /// `0x12`: `BOOLEAN`, 5.0.., inferred.
+    /// `0x12`: `BOOLEAN`, 5.0.., seen in symbols.
     pub ServerIsRemote: u8,
     /// Padding.
     pub _padding13: [u8; 1],
-    /// `0x14`: `TOKEN_CONTROL`, 5.0.., inferred.
+    /// `0x14`: `TOKEN_CONTROL`, 5.0.., seen in symbols.
     pub ClientTokenControl: TOKEN_CONTROL_5_0,
 }
 

@@ -13,13 +13,13 @@ use super::*;
 #[derive(Clone, Copy)]
 #[repr(C, align(4))]
 pub struct SECURITY_QUALITY_OF_SERVICE_5_0 {
-    /// `0x00`: `ULONG`, 5.0.., inferred. Of the structure, in bytes.
+    /// `0x00`: `ULONG`, 5.0.., seen in symbols. Of the structure, in bytes.
     pub Length: u32,
-    /// `0x04`: `SECURITY_IMPERSONATION_LEVEL`, 5.0.., inferred.
+    /// `0x04`: `SECURITY_IMPERSONATION_LEVEL`, 5.0.., seen in symbols.
     pub ImpersonationLevel: SECURITY_IMPERSONATION_LEVEL_5_0,
-    /// `0x08`: `BOOLEAN`, 5.0.., inferred.
+    /// `0x08`: `BOOLEAN`, 5.0.., seen in symbols.
     pub ContextTrackingMode: u8,
-    /// `0x09`: `BOOLEAN`, 5.0.., inferred.
+    /// `0x09`: `BOOLEAN`, 5.0.., seen in symbols.
     pub EffectiveOnly: u8,
     /// Padding.
     pub _padding0A: [u8; 2],

@@ -13,7 +13,7 @@ use super::*;
 #[derive(Clone, Copy)]
 #[repr(C, align(4))]
 pub struct SINGLE_LIST_ENTRY_5_0_x86 {
-    /// `0x00`: `SINGLE_LIST_ENTRY *`, 5.0.., inferred.
+    /// `0x00`: `SINGLE_LIST_ENTRY *`, 5.0.., seen in symbols.
     pub Next: runtime::Ptr32,
 }
 

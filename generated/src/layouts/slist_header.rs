@@ -13,7 +13,7 @@ use super::*;
 #[derive(Clone, Copy)]
 #[repr(C, align(8))]
 pub union SLIST_HEADER_5_0_x86 {
-    /// `0x00`: `ULONGLONG`, 5.0.. x86, inferred.
+    /// `0x00`: `ULONGLONG`, 5.0.. x86, seen in symbols.
     pub Alignment: u64,
     /// `0x00`: unnamed; its members have accessors.
     pub s00: SLIST_HEADER_5_0_x86_s00,
@@ -26,7 +26,7 @@ runtime::layout!(unsafe union SLIST_HEADER_5_0_x86, 0x8, 8, [
 ]);
 
 impl SLIST_HEADER_5_0_x86 {
-    /// `0x00`: `ULONGLONG`, 5.0.. x86, inferred.
+    /// `0x00`: `ULONGLONG`, 5.0.. x86, seen in symbols.
     #[inline]
     pub fn Alignment(&self) -> u64 {
         runtime::read(self, 0x00)
@@ -38,7 +38,7 @@ impl SLIST_HEADER_5_0_x86 {
         runtime::write(self, 0x00, value)
     }
 
-    /// `0x00`: `SINGLE_LIST_ENTRY`, 5.0.. x86, inferred.
+    /// `0x00`: `SINGLE_LIST_ENTRY`, 5.0.. x86, seen in symbols.
     #[inline]
     pub fn Next(&self) -> SINGLE_LIST_ENTRY_5_0_x86 {
         runtime::read(self, 0x00)
@@ -50,7 +50,7 @@ impl SLIST_HEADER_5_0_x86 {
         runtime::write(self, 0x00, value)
     }
 
-    /// `0x04`: `USHORT`, 5.0.. x86, inferred.
+    /// `0x04`: `USHORT`, 5.0.. x86, seen in symbols.
     #[inline]
     pub fn Depth(&self) -> u16 {
         runtime::read(self, 0x04)
@@ -62,7 +62,7 @@ impl SLIST_HEADER_5_0_x86 {
         runtime::write(self, 0x04, value)
     }
 
-    /// `0x06`: `USHORT`, 5.0..6.2 x86, inferred.
+    /// `0x06`: `USHORT`, 5.0..6.2 x86, seen in symbols.
     #[inline]
     pub fn Sequence(&self) -> u16 {
         runtime::read(self, 0x06)
@@ -93,11 +93,11 @@ runtime::described!(SLIST_HEADER_5_0_x86, Layout {
 #[derive(Clone, Copy)]
 #[repr(C, align(4))]
 pub struct SLIST_HEADER_5_0_x86_s00 {
-    /// `0x00`: `SINGLE_LIST_ENTRY`, 5.0.. x86, inferred.
+    /// `0x00`: `SINGLE_LIST_ENTRY`, 5.0.. x86, seen in symbols.
     pub Next: SINGLE_LIST_ENTRY_5_0_x86,
-    /// `0x04`: `USHORT`, 5.0.. x86, inferred.
+    /// `0x04`: `USHORT`, 5.0.. x86, seen in symbols.
     pub Depth: u16,
-    /// `0x06`: `USHORT`, 5.0..6.2 x86, inferred.
+    /// `0x06`: `USHORT`, 5.0..6.2 x86, seen in symbols.
     pub Sequence: u16,
 }
 

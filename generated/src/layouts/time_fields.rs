@@ -13,21 +13,21 @@ use super::*;
 #[derive(Clone, Copy)]
 #[repr(C, align(2))]
 pub struct TIME_FIELDS_5_0 {
-    /// `0x00`: `SHORT`, 5.0.., inferred. 0 for a rule that holds every year.
+    /// `0x00`: `SHORT`, 5.0.., seen in symbols. 0 for a rule that holds every year.
     pub Year: i16,
-    /// `0x02`: `SHORT`, 5.0.., inferred.
+    /// `0x02`: `SHORT`, 5.0.., seen in symbols.
     pub Month: i16,
-    /// `0x04`: `SHORT`, 5.0.., inferred. In a rule that holds every year: which week of the month, 5 for the last.
+    /// `0x04`: `SHORT`, 5.0.., seen in symbols. In a rule that holds every year: which week of the month, 5 for the last.
     pub Day: i16,
-    /// `0x06`: `SHORT`, 5.0.., inferred.
+    /// `0x06`: `SHORT`, 5.0.., seen in symbols.
     pub Hour: i16,
-    /// `0x08`: `SHORT`, 5.0.., inferred.
+    /// `0x08`: `SHORT`, 5.0.., seen in symbols.
     pub Minute: i16,
-    /// `0x0a`: `SHORT`, 5.0.., inferred.
+    /// `0x0a`: `SHORT`, 5.0.., seen in symbols.
     pub Second: i16,
-    /// `0x0c`: `SHORT`, 5.0.., inferred.
+    /// `0x0c`: `SHORT`, 5.0.., seen in symbols.
     pub Milliseconds: i16,
-    /// `0x0e`: `SHORT`, 5.0.., inferred. 0 is Sunday.
+    /// `0x0e`: `SHORT`, 5.0.., seen in symbols. 0 is Sunday.
     pub Weekday: i16,
 }
 

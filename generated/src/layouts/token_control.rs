@@ -13,13 +13,13 @@ use super::*;
 #[derive(Clone, Copy)]
 #[repr(C, align(4))]
 pub struct TOKEN_CONTROL_5_0 {
-    /// `0x00`: `LUID`, 5.0.., inferred.
+    /// `0x00`: `LUID`, 5.0.., seen in symbols.
     pub TokenId: LUID_5_0,
-    /// `0x08`: `LUID`, 5.0.., inferred.
+    /// `0x08`: `LUID`, 5.0.., seen in symbols.
     pub AuthenticationId: LUID_5_0,
-    /// `0x10`: `LUID`, 5.0.., inferred.
+    /// `0x10`: `LUID`, 5.0.., seen in symbols.
     pub ModifiedId: LUID_5_0,
-    /// `0x18`: `TOKEN_SOURCE`, 5.0.., inferred.
+    /// `0x18`: `TOKEN_SOURCE`, 5.0.., seen in symbols.
     pub TokenSource: TOKEN_SOURCE_5_0,
 }
 

@@ -13,9 +13,9 @@ use super::*;
 #[derive(Clone, Copy)]
 #[repr(C, align(4))]
 pub struct TOKEN_SOURCE_5_0 {
-    /// `0x00`: `CHAR [8]`, 5.0.., inferred.
+    /// `0x00`: `CHAR [8]`, 5.0.., seen in symbols.
     pub SourceName: [i8; 8],
-    /// `0x08`: `LUID`, 5.0.., inferred.
+    /// `0x08`: `LUID`, 5.0.., seen in symbols.
     pub SourceIdentifier: LUID_5_0,
 }
 

@@ -324,6 +324,8 @@ pub struct TRACE_LOGFILE_HEADER_5_1_x86 {
     /// `0x3c`: `WCHAR *`, 5.0.., documented. Without meaning in a file.
     pub LogFileName: runtime::Ptr32,
     /// `0x40`: `RTL_TIME_ZONE_INFORMATION`, 5.0.., documented.
+    ///
+    /// Erratum, 6.2..: the document's type is TIME\_ZONE\_INFORMATION, symbols show RTL\_TIME\_ZONE\_INFORMATION (the name to user mode of a structure of the same size).
     pub TimeZone: RTL_TIME_ZONE_INFORMATION_5_0,
     /// Padding.
     pub _paddingEC: [u8; 4],
@@ -610,6 +612,8 @@ pub struct TRACE_LOGFILE_HEADER_5_2_3790_sp1_x64 {
     /// `0x40`: `WCHAR *`, 5.0.., documented. Without meaning in a file.
     pub LogFileName: runtime::Ptr64,
     /// `0x48`: `RTL_TIME_ZONE_INFORMATION`, 5.0.., documented.
+    ///
+    /// Erratum, 6.2..: the document's type is TIME\_ZONE\_INFORMATION, symbols show RTL\_TIME\_ZONE\_INFORMATION (the name to user mode of a structure of the same size).
     pub TimeZone: RTL_TIME_ZONE_INFORMATION_5_0,
     /// Padding.
     pub _paddingF4: [u8; 4],

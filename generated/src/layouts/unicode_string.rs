@@ -13,11 +13,11 @@ use super::*;
 #[derive(Clone, Copy)]
 #[repr(C, align(4))]
 pub struct UNICODE_STRING_5_0_x86 {
-    /// `0x00`: `USHORT`, 5.0.., inferred. Bytes in use, without any terminating null.
+    /// `0x00`: `USHORT`, 5.0.., seen in symbols. Bytes in use, without any terminating null.
     pub Length: u16,
-    /// `0x02`: `USHORT`, 5.0.., inferred. Bytes at Buffer.
+    /// `0x02`: `USHORT`, 5.0.., seen in symbols. Bytes at Buffer.
     pub MaximumLength: u16,
-    /// `0x04`: `WCHAR *`, 5.0.., inferred.
+    /// `0x04`: `WCHAR *`, 5.0.., seen in symbols.
     pub Buffer: runtime::Ptr32,
 }
 

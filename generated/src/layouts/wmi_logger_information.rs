@@ -290,6 +290,8 @@ pub struct WMI_LOGGER_INFORMATION_5_1_x86 {
     /// `0x88`: unnamed; its members have accessors.
     pub u88: WMI_LOGGER_INFORMATION_5_1_x86_u88,
     /// `0x98`: unnamed; its members have accessors.
+    ///
+    /// Erratum, 5.1..5.2: the document says a PVOID and a ULONG64, the declaration's order and size give a union of them (The text lacks what the table has: only 8 bytes lie before LoggerExtension.).
     pub u98: WMI_LOGGER_INFORMATION_5_1_x86_u98,
     /// `0xa0`: `unnamed type`, 5.1.., documented. The union got its macro for a name, as headers define DUMMYUNIONNAME to DUMMYUNIONNAME9 only.
     ///
@@ -804,6 +806,8 @@ pub struct WMI_LOGGER_INFORMATION_5_2_x86 {
     /// `0x90`: unnamed; its members have accessors.
     pub u90: WMI_LOGGER_INFORMATION_5_2_x86_u90,
     /// `0xa0`: unnamed; its members have accessors.
+    ///
+    /// Erratum, 5.1..5.2: the document says a PVOID and a ULONG64, the declaration's order and size give a union of them (The text lacks what the table has: only 8 bytes lie before LoggerExtension.).
     pub uA0: WMI_LOGGER_INFORMATION_5_2_x86_uA0,
     /// `0xa8`: `unnamed type`, 5.1.., documented. The union got its macro for a name, as headers define DUMMYUNIONNAME to DUMMYUNIONNAME9 only.
     ///
@@ -1321,6 +1325,8 @@ pub struct WMI_LOGGER_INFORMATION_5_2_3790_sp1_x64 {
     /// `0x90`: unnamed; its members have accessors.
     pub u90: WMI_LOGGER_INFORMATION_5_2_3790_sp1_x64_u90,
     /// `0xa0`: unnamed; its members have accessors.
+    ///
+    /// Erratum, 5.1..5.2: the document says a PVOID and a ULONG64, the declaration's order and size give a union of them (The text lacks what the table has: only 8 bytes lie before LoggerExtension.).
     pub uA0: WMI_LOGGER_INFORMATION_5_2_3790_sp1_x64_uA0,
     /// `0xa8`: `unnamed type`, 5.1.., documented. The union got its macro for a name, as headers define DUMMYUNIONNAME to DUMMYUNIONNAME9 only.
     ///

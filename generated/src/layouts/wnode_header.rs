@@ -13,19 +13,19 @@ use super::*;
 #[derive(Clone, Copy)]
 #[repr(C, align(8))]
 pub struct WNODE_HEADER_5_0_x86 {
-    /// `0x00`: `ULONG`, 5.0.., inferred. Of the whole block, in bytes.
+    /// `0x00`: `ULONG`, 5.0.., seen in symbols. Of the whole block, in bytes.
     pub BufferSize: u32,
-    /// `0x04`: `ULONG`, 5.0.., inferred.
+    /// `0x04`: `ULONG`, 5.0.., seen in symbols.
     pub ProviderId: u32,
     /// `0x08`: unnamed; its members have accessors.
     pub u08: WNODE_HEADER_5_0_x86_u08,
     /// `0x10`: unnamed; its members have accessors.
     pub u10: WNODE_HEADER_5_0_x86_u10,
-    /// `0x18`: `GUID`, 5.0.., inferred.
+    /// `0x18`: `GUID`, 5.0.., seen in symbols.
     pub Guid: GUID_5_0,
-    /// `0x28`: `ULONG`, 5.0.., inferred. In the control block of a logger: the type of its clock.
+    /// `0x28`: `ULONG`, 5.0.., seen in symbols. In the control block of a logger: the type of its clock.
     pub ClientContext: u32,
-    /// `0x2c`: `ULONG`, 5.0.., inferred.
+    /// `0x2c`: `ULONG`, 5.0.., seen in symbols.
     pub Flags: u32,
 }
 
@@ -41,7 +41,7 @@ runtime::layout!(unsafe struct WNODE_HEADER_5_0_x86, 0x30, 8, [
 ]);
 
 impl WNODE_HEADER_5_0_x86 {
-    /// `0x08`: `ULONG64`, 5.0.., inferred. In the control block of a logger: its handle.
+    /// `0x08`: `ULONG64`, 5.0.., seen in symbols. In the control block of a logger: its handle.
     #[inline]
     pub fn HistoricalContext(&self) -> u64 {
         runtime::read(self, 0x08)
@@ -53,7 +53,7 @@ impl WNODE_HEADER_5_0_x86 {
         runtime::write(self, 0x08, value)
     }
 
-    /// `0x08`: `ULONG`, 5.0.., inferred.
+    /// `0x08`: `ULONG`, 5.0.., seen in symbols.
     #[inline]
     pub fn Version(&self) -> u32 {
         runtime::read(self, 0x08)
@@ -65,7 +65,7 @@ impl WNODE_HEADER_5_0_x86 {
         runtime::write(self, 0x08, value)
     }
 
-    /// `0x0c`: `ULONG`, 5.0.., inferred.
+    /// `0x0c`: `ULONG`, 5.0.., seen in symbols.
     #[inline]
     pub fn Linkage(&self) -> u32 {
         runtime::read(self, 0x0c)
@@ -77,7 +77,7 @@ impl WNODE_HEADER_5_0_x86 {
         runtime::write(self, 0x0c, value)
     }
 
-    /// `0x10`: `ULONG`, 5.0.., inferred.
+    /// `0x10`: `ULONG`, 5.0.., seen in symbols.
     #[inline]
     pub fn CountLost(&self) -> u32 {
         runtime::read(self, 0x10)
@@ -89,7 +89,7 @@ impl WNODE_HEADER_5_0_x86 {
         runtime::write(self, 0x10, value)
     }
 
-    /// `0x10`: `HANDLE`, 5.0.., inferred.
+    /// `0x10`: `HANDLE`, 5.0.., seen in symbols.
     #[inline]
     pub fn KernelHandle(&self) -> runtime::Ptr32 {
         runtime::read(self, 0x10)
@@ -101,7 +101,7 @@ impl WNODE_HEADER_5_0_x86 {
         runtime::write(self, 0x10, value)
     }
 
-    /// `0x10`: `LARGE_INTEGER`, 5.0.., inferred. In units of 100 ns since 1601.
+    /// `0x10`: `LARGE_INTEGER`, 5.0.., seen in symbols. In units of 100 ns since 1601.
     #[inline]
     pub fn TimeStamp(&self) -> LARGE_INTEGER_5_0 {
         runtime::read(self, 0x10)
@@ -139,7 +139,7 @@ runtime::described!(WNODE_HEADER_5_0_x86, Layout {
 #[derive(Clone, Copy)]
 #[repr(C, align(8))]
 pub union WNODE_HEADER_5_0_x86_u08 {
-    /// `0x00`: `ULONG64`, 5.0.., inferred. In the control block of a logger: its handle.
+    /// `0x00`: `ULONG64`, 5.0.., seen in symbols. In the control block of a logger: its handle.
     pub HistoricalContext: u64,
     /// `0x00`: unnamed; its members have accessors.
     pub s00: WNODE_HEADER_5_0_x86_u08_s00,
@@ -157,9 +157,9 @@ runtime::undescribed!(WNODE_HEADER_5_0_x86_u08);
 #[derive(Clone, Copy)]
 #[repr(C, align(4))]
 pub struct WNODE_HEADER_5_0_x86_u08_s00 {
-    /// `0x00`: `ULONG`, 5.0.., inferred.
+    /// `0x00`: `ULONG`, 5.0.., seen in symbols.
     pub Version: u32,
-    /// `0x04`: `ULONG`, 5.0.., inferred.
+    /// `0x04`: `ULONG`, 5.0.., seen in symbols.
     pub Linkage: u32,
 }
 
@@ -175,11 +175,11 @@ runtime::undescribed!(WNODE_HEADER_5_0_x86_u08_s00);
 #[derive(Clone, Copy)]
 #[repr(C, align(8))]
 pub union WNODE_HEADER_5_0_x86_u10 {
-    /// `0x00`: `ULONG`, 5.0.., inferred.
+    /// `0x00`: `ULONG`, 5.0.., seen in symbols.
     pub CountLost: runtime::Bytes<u32, 8>,
-    /// `0x00`: `HANDLE`, 5.0.., inferred.
+    /// `0x00`: `HANDLE`, 5.0.., seen in symbols.
     pub KernelHandle: runtime::Bytes<runtime::Ptr32, 8>,
-    /// `0x00`: `LARGE_INTEGER`, 5.0.., inferred. In units of 100 ns since 1601.
+    /// `0x00`: `LARGE_INTEGER`, 5.0.., seen in symbols. In units of 100 ns since 1601.
     pub TimeStamp: LARGE_INTEGER_5_0,
 }
 
@@ -200,19 +200,19 @@ runtime::undescribed!(WNODE_HEADER_5_0_x86_u10);
 #[derive(Clone, Copy)]
 #[repr(C, align(8))]
 pub struct WNODE_HEADER_5_2_3790_sp1_x64 {
-    /// `0x00`: `ULONG`, 5.0.., inferred. Of the whole block, in bytes.
+    /// `0x00`: `ULONG`, 5.0.., seen in symbols. Of the whole block, in bytes.
     pub BufferSize: u32,
-    /// `0x04`: `ULONG`, 5.0.., inferred.
+    /// `0x04`: `ULONG`, 5.0.., seen in symbols.
     pub ProviderId: u32,
     /// `0x08`: unnamed; its members have accessors.
     pub u08: WNODE_HEADER_5_2_3790_sp1_x64_u08,
     /// `0x10`: unnamed; its members have accessors.
     pub u10: WNODE_HEADER_5_2_3790_sp1_x64_u10,
-    /// `0x18`: `GUID`, 5.0.., inferred.
+    /// `0x18`: `GUID`, 5.0.., seen in symbols.
     pub Guid: GUID_5_0,
-    /// `0x28`: `ULONG`, 5.0.., inferred. In the control block of a logger: the type of its clock.
+    /// `0x28`: `ULONG`, 5.0.., seen in symbols. In the control block of a logger: the type of its clock.
     pub ClientContext: u32,
-    /// `0x2c`: `ULONG`, 5.0.., inferred.
+    /// `0x2c`: `ULONG`, 5.0.., seen in symbols.
     pub Flags: u32,
 }
 
@@ -228,7 +228,7 @@ runtime::layout!(unsafe struct WNODE_HEADER_5_2_3790_sp1_x64, 0x30, 8, [
 ]);
 
 impl WNODE_HEADER_5_2_3790_sp1_x64 {
-    /// `0x08`: `ULONG64`, 5.0.., inferred. In the control block of a logger: its handle.
+    /// `0x08`: `ULONG64`, 5.0.., seen in symbols. In the control block of a logger: its handle.
     #[inline]
     pub fn HistoricalContext(&self) -> u64 {
         runtime::read(self, 0x08)
@@ -240,7 +240,7 @@ impl WNODE_HEADER_5_2_3790_sp1_x64 {
         runtime::write(self, 0x08, value)
     }
 
-    /// `0x08`: `ULONG`, 5.0.., inferred.
+    /// `0x08`: `ULONG`, 5.0.., seen in symbols.
     #[inline]
     pub fn Version(&self) -> u32 {
         runtime::read(self, 0x08)
@@ -252,7 +252,7 @@ impl WNODE_HEADER_5_2_3790_sp1_x64 {
         runtime::write(self, 0x08, value)
     }
 
-    /// `0x0c`: `ULONG`, 5.0.., inferred.
+    /// `0x0c`: `ULONG`, 5.0.., seen in symbols.
     #[inline]
     pub fn Linkage(&self) -> u32 {
         runtime::read(self, 0x0c)
@@ -264,7 +264,7 @@ impl WNODE_HEADER_5_2_3790_sp1_x64 {
         runtime::write(self, 0x0c, value)
     }
 
-    /// `0x10`: `ULONG`, 5.0.., inferred.
+    /// `0x10`: `ULONG`, 5.0.., seen in symbols.
     #[inline]
     pub fn CountLost(&self) -> u32 {
         runtime::read(self, 0x10)
@@ -276,7 +276,7 @@ impl WNODE_HEADER_5_2_3790_sp1_x64 {
         runtime::write(self, 0x10, value)
     }
 
-    /// `0x10`: `HANDLE`, 5.0.., inferred.
+    /// `0x10`: `HANDLE`, 5.0.., seen in symbols.
     #[inline]
     pub fn KernelHandle(&self) -> runtime::Ptr64 {
         runtime::read(self, 0x10)
@@ -288,7 +288,7 @@ impl WNODE_HEADER_5_2_3790_sp1_x64 {
         runtime::write(self, 0x10, value)
     }
 
-    /// `0x10`: `LARGE_INTEGER`, 5.0.., inferred. In units of 100 ns since 1601.
+    /// `0x10`: `LARGE_INTEGER`, 5.0.., seen in symbols. In units of 100 ns since 1601.
     #[inline]
     pub fn TimeStamp(&self) -> LARGE_INTEGER_5_0 {
         runtime::read(self, 0x10)
@@ -326,7 +326,7 @@ runtime::described!(WNODE_HEADER_5_2_3790_sp1_x64, Layout {
 #[derive(Clone, Copy)]
 #[repr(C, align(8))]
 pub union WNODE_HEADER_5_2_3790_sp1_x64_u08 {
-    /// `0x00`: `ULONG64`, 5.0.., inferred. In the control block of a logger: its handle.
+    /// `0x00`: `ULONG64`, 5.0.., seen in symbols. In the control block of a logger: its handle.
     pub HistoricalContext: u64,
     /// `0x00`: unnamed; its members have accessors.
     pub s00: WNODE_HEADER_5_2_3790_sp1_x64_u08_s00,
@@ -344,9 +344,9 @@ runtime::undescribed!(WNODE_HEADER_5_2_3790_sp1_x64_u08);
 #[derive(Clone, Copy)]
 #[repr(C, align(4))]
 pub struct WNODE_HEADER_5_2_3790_sp1_x64_u08_s00 {
-    /// `0x00`: `ULONG`, 5.0.., inferred.
+    /// `0x00`: `ULONG`, 5.0.., seen in symbols.
     pub Version: u32,
-    /// `0x04`: `ULONG`, 5.0.., inferred.
+    /// `0x04`: `ULONG`, 5.0.., seen in symbols.
     pub Linkage: u32,
 }
 
@@ -362,11 +362,11 @@ runtime::undescribed!(WNODE_HEADER_5_2_3790_sp1_x64_u08_s00);
 #[derive(Clone, Copy)]
 #[repr(C, align(8))]
 pub union WNODE_HEADER_5_2_3790_sp1_x64_u10 {
-    /// `0x00`: `ULONG`, 5.0.., inferred.
+    /// `0x00`: `ULONG`, 5.0.., seen in symbols.
     pub CountLost: runtime::Bytes<u32, 8>,
-    /// `0x00`: `HANDLE`, 5.0.., inferred.
+    /// `0x00`: `HANDLE`, 5.0.., seen in symbols.
     pub KernelHandle: runtime::Ptr64,
-    /// `0x00`: `LARGE_INTEGER`, 5.0.., inferred. In units of 100 ns since 1601.
+    /// `0x00`: `LARGE_INTEGER`, 5.0.., seen in symbols. In units of 100 ns since 1601.
     pub TimeStamp: LARGE_INTEGER_5_0,
 }
 

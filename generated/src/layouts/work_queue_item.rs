@@ -13,11 +13,11 @@ use super::*;
 #[derive(Clone, Copy)]
 #[repr(C, align(4))]
 pub struct WORK_QUEUE_ITEM_5_0_x86 {
-    /// `0x00`: `LIST_ENTRY`, 5.0.., inferred.
+    /// `0x00`: `LIST_ENTRY`, 5.0.., seen in symbols.
     pub List: LIST_ENTRY_5_0_x86,
-    /// `0x08`: `VOID (*) (PVOID)`, 5.0.., inferred.
+    /// `0x08`: `VOID (*) (PVOID)`, 5.0.., seen in symbols.
     pub WorkerRoutine: runtime::Ptr32,
-    /// `0x0c`: `PVOID`, 5.0.., inferred.
+    /// `0x0c`: `PVOID`, 5.0.., seen in symbols.
     pub Parameter: runtime::Ptr32,
 }
 

@@ -1,6 +1,7 @@
 //! Structures and unions.
 
 use super::Emitter;
+use super::docs::comment;
 use super::names::{inner_name, member, unnamed};
 use crate::layouts::{Aggregate, Field, Flat, LayoutId, Type};
 use crate::spec::Kind;
@@ -96,7 +97,7 @@ impl Emitter<'_> {
                 (format!("bits{offset:02X}"), format!("    /// `{offset:#04x}`: bit fields, which have accessors.\n"))
             }
             (None, Some(_)) => (field_name.to_owned(), self.member_doc(field, offset)),
-            (None, None) => (field_name.to_owned(), format!("    /// `{offset:#04x}`: unnamed; its members have accessors.\n")),
+            (None, None) => (field_name.to_owned(), unnamed_doc(field)),
         };
         let ty = self.field_type(field, &inner_name(name, field_name));
         let ty = within.map(|size| format!("runtime::Bytes<{ty}, {size}>")).unwrap_or(ty);
@@ -150,6 +151,12 @@ impl Emitter<'_> {
              /// Replaces [`{plain}`](Self::{plain}()).\n    #[inline]\n    pub fn set_{plain}(&mut self, value: {ty}) {{\n        {write}\n    }}\n"
         )
     }
+}
+
+/// The doc comment of an unnamed member.
+fn unnamed_doc(field: &Field) -> String {
+    let errata = field.info.errata.iter().map(|erratum| format!("\nErratum, {erratum}.\n"));
+    comment(&format!("`{:#04x}`: unnamed; its members have accessors.\n{}", field.offset, errata.collect::<String>()), "    ")
 }
 
 /// The name of the unnamed type of a member, however deep it lies.

@@ -8,6 +8,8 @@ mod targets;
 mod tokens;
 mod values;
 
+pub use names::KEYWORDS;
+
 use super::Files;
 use crate::axis::TargetSet;
 use crate::layouts::{Form, Layout, Layouts};

@@ -4,19 +4,24 @@ use super::Emitter;
 use crate::layouts::{Field, Form, LayoutId, Type};
 use crate::spec::Kind;
 
+/// Words that are no names in Rust, or will not be.
+pub const KEYWORDS: [&str; 48] = [
+    "abstract", "as", "async", "await", "become", "box", "break", "const", "continue", "do", "dyn", "else", "enum", "extern",
+    "false", "final", "fn", "for", "gen", "if", "impl", "in", "let", "loop", "macro", "match", "mod", "move", "mut", "override",
+    "priv", "pub", "ref", "return", "static", "struct", "trait", "true", "try", "type", "typeof", "unsafe", "unsized", "use",
+    "virtual", "where", "while", "yield",
+];
+
 /// The module of a structure.
 pub(super) fn module(name: &str) -> String {
-    name.to_ascii_lowercase()
+    match name.to_ascii_lowercase() {
+        name if KEYWORDS.contains(&name.as_str()) || name == "mod" => format!("{name}_"),
+        name => name,
+    }
 }
 
 /// A member's name as Rust spells it.
 pub(super) fn member(name: &str) -> String {
-    const KEYWORDS: [&str; 48] = [
-        "abstract", "as", "async", "await", "become", "box", "break", "const", "continue", "do", "dyn", "else", "enum", "extern",
-        "false", "final", "fn", "for", "gen", "if", "impl", "in", "let", "loop", "macro", "match", "mod", "move", "mut",
-        "override", "priv", "pub", "ref", "return", "static", "struct", "trait", "true", "try", "type", "typeof", "unsafe",
-        "unsized", "use", "virtual", "where", "while", "yield",
-    ];
     match name {
         // These cannot be raw identifiers.
         "self" | "Self" | "super" | "crate" => format!("{name}_"),
