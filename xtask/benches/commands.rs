@@ -26,6 +26,7 @@ fn main() {
         });
         line(&format!("cargo xtask {name}"), time, limit);
     }
+    symbols(&xtask);
     let _ = cargo().args(["check", "-p", "etw-layouts"]).status();
     let touched = root.join("generated/src/lib.rs");
     let mut spent = Vec::new();
@@ -41,6 +42,50 @@ fn main() {
     match spent.get(RUNS / 2) {
         Some(time) => line("cargo check -p etw-layouts (CPU)", *time, 3.0),
         None => println!("cargo check -p etw-layouts (CPU): skipped, this host does not tell the times of processes"),
+    }
+}
+
+/// Verification of a whole folder of symbol files, against the time of unpacking them alone.
+fn symbols(xtask: &std::path::Path) {
+    let Some(folder) = std::env::var_os("ETW_LAYOUTS_SYMBOLS").map(std::path::PathBuf::from) else {
+        println!("verify --symbols: skipped, ETW_LAYOUTS_SYMBOLS is not set");
+        return;
+    };
+    let folders = [folder.join("converted"), folder.join("isf")];
+    let cpu = |command: &mut Command| {
+        let before = children();
+        let _ = command.stdout(Stdio::null()).stderr(Stdio::null()).status();
+        before.zip(children()).map(|(before, after)| after - before).unwrap_or_default()
+    };
+    let verify = || cpu(Command::new(xtask).arg("verify").args(folders.iter().flat_map(|f| ["--symbols".as_ref(), f.as_os_str()])));
+    let xz = || {
+        let files = folders.iter().filter_map(|f| std::fs::read_dir(f).ok()).flatten().flatten().map(|e| e.path());
+        cpu(Command::new("xz").arg("-dc").args(files.filter(|f| f.extension().is_some_and(|e| e == "xz"))))
+    };
+    let (verify, xz) = (median(verify), median(xz));
+    line("verify --symbols FOLDER (CPU)", verify, 1.3 * xz.as_secs_f64());
+    println!("{:34} {:7.2}   {:7.1}  of xz -dc ({:.3} s)", "  ratio", verify.as_secs_f64() / xz.as_secs_f64().max(0.001), 1.3, xz.as_secs_f64());
+    let kernel = folder.join("pdb/ntkrnlpa_xpsp3_x86_30B5FB31.pdb");
+    if let Ok(bytes) = std::fs::read(kernel) {
+        let layouts = xtask::project::layouts().expect("the specs resolve");
+        let names = xtask::verify::names(&layouts, None).expect("all names");
+        let wanted = names.iter().copied().collect();
+        let axis = &layouts.spec.axis;
+        let time = median(|| {
+            let start = Instant::now();
+            let table = etw_layouts_symbols::pdb::read(&bytes, &wanted).expect("a kernel's PDB");
+            let table = xtask::tables::Table {
+                source: String::new(),
+                producer: table.producer,
+                build: axis.kernels[axis.targets[axis.find("5.1.2600-sp3-x86").expect("a kernel").target].kernel].build,
+                arch: etw_layouts_codegen::axis::Arch::X86,
+                pdb: table.pdb,
+                types: table.types,
+            };
+            let _ = xtask::verify::compared(&layouts, &names, &table);
+            start.elapsed()
+        });
+        line("the XP SP3 kernel's PDB, verified", time, 0.02);
     }
 }
 
