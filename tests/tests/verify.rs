@@ -65,6 +65,31 @@ fn edited_tables_differ() {
     }
 }
 
+/// A table of a build that is no kernel of the axis agrees with the nearest one, and confirms nothing of it; one that holds
+/// what the specs do not have there is a finding too.
+#[test]
+fn claims_need_tables_of_their_own_kernel() {
+    let layouts = layouts();
+    let names = verify::names(&layouts, None).expect("all names");
+    let claims = |tables: &[Table]| -> Vec<String> {
+        let checked: Vec<_> = tables.iter().map(|t| verify::compared(&layouts, &names, t).expect("a known kernel")).collect();
+        verify::claims(&layouts, &names, &checked).iter().map(|finding| finding.line()).collect()
+    };
+    let mut tables = shipped(&layouts);
+    let at = tables.iter().position(|t| t.build.revision == 1415).expect("the table of 10.0.19041.1415");
+    tables[at].build.revision = 1416;
+    let found = claims(&tables);
+    let has = |text: &str| found.iter().any(|line| line.contains(text));
+    assert!(has("no kernel 10.0.19041.1416-x64") && has("WMI_LOGGER_CONTEXT 10.0.19041.1415-x64: verified"), "{found:#?}");
+    tables[at].build.revision = 1415;
+    let (name, newest) = ("ETW_PARTITION_CONTEXT", &tables[at].types);
+    let definition = newest.get(name).expect("the newest kernel has it").clone();
+    let old = tables.iter_mut().find(|t| t.types.len() > 1 && !t.types.contains_key(name)).expect("an older kernel");
+    old.types.insert(name.to_owned(), definition);
+    let found = claims(&tables);
+    assert!(found.len() == 1 && found[0].contains(&format!("{name} not at ")), "{found:#?}");
+}
+
 fn aggregate(definition: &mut Definition) -> &mut etw_layouts_symbols::Aggregate {
     match definition {
         Definition::Aggregate(aggregate) => aggregate,

@@ -173,24 +173,33 @@ pub fn compared(layouts: &Layouts, names: &[&str], table: &Table) -> Result<Chec
 pub fn claims(layouts: &Layouts, names: &[&str], checked: &[Checked]) -> Vec<Finding> {
     let axis = &layouts.spec.axis;
     let mut found = Vec::new();
-    for (target, types) in layouts.by_target.iter().enumerate() {
-        for name in names.iter().filter(|name| types.contains_key(**name)) {
-            let standings = checked.iter().filter(|c| c.target == target).filter_map(|c| c.structures.get(*name));
+    for definition in names.iter().filter_map(|name| layouts.spec.definitions.get(*name)) {
+        let name = &definition.name.value;
+        let place = Some(layouts.spec.sources.place(definition.name.span));
+        for target in definition.scope.iter() {
+            let of_target = checked.iter().filter(|c| c.target == target && c.note.is_none());
+            let standings = of_target.filter_map(|c| c.structures.get(name));
             let has = |status: Status| standings.clone().any(|s| s.status == status.as_str());
             let exact = has(Status::Equal) || has(Status::Differs);
             let claim = layouts.why_not(name, target);
             let wrong = match claim {
+                _ if layouts.get(target, name).is_none() => "the specs have it, and no layout came of it",
                 None if !exact => "the specs have it confirmed by symbol data, and no table holds it",
                 Some(_) if exact => "the specs have it beyond symbol data, and a table holds it",
                 _ => continue,
             };
-            found.push(Finding {
-                member: String::new(),
-                what: "claim".into(),
-                spec: format!("{name} {}: {}", axis.target_name(target), claim.map_or("verified", |why| why.text())),
-                symbols: wrong.into(),
-                place: layouts.spec.definitions.get(*name).map(|d| layouts.spec.sources.place(d.name.span)),
-            });
+            let spec = format!("{name} {}: {}", axis.target_name(target), claim.map_or("verified", |why| why.text()));
+            found.push(Finding::claim(spec, wrong.into(), place.clone()));
+        }
+    }
+    for table in checked {
+        let of = |what: &str| format!("{what} {}-{}", table.build, table.arch);
+        let kernel = || layouts.spec.sources.place(axis.kernels[axis.targets[table.target].kernel].span);
+        found.extend(table.note.as_ref().map(|note| Finding::claim(of("no kernel"), note.clone(), Some(kernel()))));
+        let unspecified = table.structures.iter().filter(|(_, standing)| standing.status == Standing::UNSPECIFIED);
+        for (name, _) in unspecified {
+            let place = layouts.spec.definitions.get(name).map(|d| layouts.spec.sources.place(d.name.span));
+            found.push(Finding::claim(of(&format!("{name} not at")), "a table holds it".into(), place));
         }
     }
     found

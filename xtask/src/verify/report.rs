@@ -56,9 +56,11 @@ pub struct Summary {
 }
 
 impl Standing {
+    pub const UNSPECIFIED: &str = "unspecified";
+
     /// A type of ours that has no layout for the table's kernel.
     pub fn unspecified() -> Self {
-        Self { status: "unspecified", equal: 0, accepted: BTreeMap::new(), differences: Vec::new() }
+        Self { status: Self::UNSPECIFIED, equal: 0, accepted: BTreeMap::new(), differences: Vec::new() }
     }
 }
 
@@ -66,6 +68,11 @@ impl Finding {
     pub fn new(difference: &Difference, place: Option<String>) -> Self {
         let Difference { member, what, spec, symbols } = difference;
         Self { member: member.clone(), what: what.as_str().into(), spec: spec.clone(), symbols: symbols.clone(), place }
+    }
+
+    /// What the specs say of where symbol data confirms them, and what the shipped tables say.
+    pub fn claim(spec: String, symbols: String, place: Option<String>) -> Self {
+        Self { member: String::new(), what: "claim".into(), spec, symbols, place }
     }
 
     /// The finding in a line.
