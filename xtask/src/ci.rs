@@ -91,7 +91,7 @@ fn verified() -> Result<Step, Error> {
     let report = verify::shipped()?;
     Ok(match report.differs() {
         false => Step::Passed,
-        true => Step::Failed(report.text(&project::layouts()?, false)),
+        true => Step::Failed(report.text(false)),
     })
 }
 

@@ -4,10 +4,11 @@ use etw_layouts_codegen::axis::TargetSet;
 use etw_layouts_codegen::layouts::Layouts;
 use etw_layouts_codegen::spec::{Body, Definition, Erratum, Member, Shape};
 
-/// Every erratum, with its structure, member, and place in the specs.
-pub fn list(layouts: &Layouts) -> Vec<String> {
+/// Every erratum, or those of one definition, with its structure, member, and place in the specs.
+pub fn list(layouts: &Layouts, only: Option<&str>) -> Vec<String> {
     let all = layouts.spec.axis.all();
-    layouts.spec.definitions.values().flat_map(|definition| of(layouts, definition, &all)).collect()
+    let wanted = layouts.spec.definitions.values().filter(|definition| only.is_none_or(|only| definition.name.value == only));
+    wanted.flat_map(|definition| of(layouts, definition, &all)).collect()
 }
 
 /// The errata of a definition that speak of any of the targets.

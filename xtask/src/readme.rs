@@ -36,7 +36,7 @@ pub fn shown() -> String {
 
 /// What the documents say otherwise.
 pub fn errata(layouts: &Layouts) -> String {
-    let list = errata::list(layouts);
+    let list = errata::list(layouts, None);
     let mut out =
         format!("# Errata of the documents\n\nWritten by `cargo xtask generate` from the specs, {} in number.\n\n", list.len());
     for erratum in list {

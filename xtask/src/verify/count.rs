@@ -7,9 +7,10 @@ use etw_layouts_codegen::spec::Body;
 use etw_layouts_symbols::{Rules, compare};
 use std::collections::BTreeMap;
 
-/// Counts the facts of all targets: of each structure its size, of each member offset, type and bits, each constant.
-pub fn summary(layouts: &Layouts, names: &[&str], checked: &[Checked], errata: usize) -> Summary {
-    let mut summary = Summary { tables: checked.len() as u64, errata: errata as u64, ..Summary::default() };
+/// Counts the facts of all targets: of each structure its size, of each member offset, type and bits, each constant. With
+/// `macros`, those of macros too, which are no structure's.
+pub fn summary(layouts: &Layouts, names: &[&str], macros: bool, checked: &[Checked]) -> Summary {
+    let mut summary = Summary { tables: checked.len() as u64, ..Summary::default() };
     let mut reasons: BTreeMap<String, u64> = BTreeMap::new();
     for target in 0..layouts.by_target.len() {
         let ours = ours::types(layouts, target, names);
@@ -29,10 +30,8 @@ pub fn summary(layouts: &Layouts, names: &[&str], checked: &[Checked], errata: u
         }
     }
     // Macros are the same for all targets, and none of them is in any symbol file.
-    for definition in layouts.spec.definitions.values().filter(|d| ours::is_macros(layouts, &d.name.value)) {
-        if let Body::Values(values) = &definition.body
-            && names.len() > 1
-        {
+    for definition in layouts.spec.definitions.values().filter(|d| macros && ours::is_macros(layouts, &d.name.value)) {
+        if let Body::Values(values) = &definition.body {
             let facts: usize = values.constants.iter().map(|constant| constant.value.0.len()).sum();
             summary.not_verifiable += facts as u64;
             let reason = definition.unverifiable.0.first().map_or("macros leave no trace in symbol files", |piece| &piece.value);

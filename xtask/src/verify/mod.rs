@@ -75,7 +75,7 @@ pub fn run(args: &Args) -> Result<Outcome, Error> {
     };
     let report = report(&layouts, args.only.as_deref(), &symbols, &stated)?;
     match args.format {
-        Format::Text => anstream::print!("{}", report.text(&layouts, args.only.is_none())),
+        Format::Text => anstream::print!("{}", report.text(true)),
         Format::Json => anstream::println!("{}", report.json()?),
     }
     Ok(if report.differs() { Outcome::Differs } else { Outcome::Good })
@@ -100,8 +100,9 @@ fn report(layouts: &Layouts, only: Option<&str>, symbols: &[PathBuf], stated: &S
         shorten(&mut checked);
         claimed = claims(layouts, &names, &checked);
     }
-    let summary = count::summary(layouts, &names, &checked, errata::list(layouts).len());
-    Ok(Report::new(checked, claimed, summary))
+    let summary = count::summary(layouts, &names, only.is_none(), &checked);
+    let errata = errata::list(layouts, only);
+    Ok(Report::new(checked, claimed, errata, summary))
 }
 
 /// The structures and enumerations to compare: all, or one.
@@ -114,12 +115,17 @@ pub fn names<'a>(layouts: &'a Layouts, only: Option<&str>) -> Result<Vec<&'a str
 }
 
 fn check(layouts: &Layouts, names: &[&str], files: &[PathBuf], stated: &Stated) -> Result<Vec<Checked>, Error> {
-    let wanted: Wanted = names.iter().copied().collect();
+    // All of them, so that a table that lacks the one structure to compare is not taken for one of another program.
+    let all = self::names(layouts, None)?;
+    let wanted: Wanted = all.iter().copied().collect();
     let style = ProgressStyle::with_template("{bar:30} {pos}/{len} {msg}")?;
     let bar = ProgressBar::new(files.len() as u64).with_style(style).with_message("symbol files");
     let one = |path: &PathBuf| -> Result<Vec<Checked>, Error> {
         let read = tables::read(path, &layouts.spec.axis, &wanted, stated)?;
         bar.inc(1);
+        if !read.iter().all(|table| all.iter().any(|name| table.types.contains_key(*name))) {
+            return Err(format!("{}: holds none of the specified types; is it a kernel's?", path.display()).into());
+        }
         read.iter().map(|table| compared(layouts, names, table)).collect()
     };
     let results: Vec<_> = files.par_iter().map(one).collect();

@@ -1,7 +1,7 @@
 //! What a verification found, as text and as JSON.
 
-use crate::{Error, errata};
-use etw_layouts_codegen::layouts::Layouts;
+use crate::Error;
+use anstyle::{AnsiColor, Effects, Style};
 use etw_layouts_symbols::compare::{Difference, Rule};
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -11,6 +11,7 @@ use std::fmt::Write;
 pub struct Report {
     tables: Vec<Checked>,
     claims: Vec<Finding>,
+    errata: Vec<String>,
     summary: Summary,
 }
 
@@ -84,15 +85,16 @@ impl Finding {
     }
 }
 
-const RED: anstyle::Style = anstyle::AnsiColor::Red.on_default().effects(anstyle::Effects::BOLD);
-const GREEN: anstyle::Style = anstyle::AnsiColor::Green.on_default();
+const RED: Style = AnsiColor::Red.on_default().effects(Effects::BOLD);
+const GREEN: Style = AnsiColor::Green.on_default();
 
 impl Report {
-    pub fn new(tables: Vec<Checked>, claims: Vec<Finding>, mut summary: Summary) -> Self {
+    pub fn new(tables: Vec<Checked>, claims: Vec<Finding>, errata: Vec<String>, mut summary: Summary) -> Self {
         let standings = tables.iter().flat_map(|table| table.structures.values());
         let count: usize = standings.map(|standing| standing.differences.len()).sum();
         summary.differences = (count + claims.len()) as u64;
-        Self { tables, claims, summary }
+        summary.errata = errata.len() as u64;
+        Self { tables, claims, errata, summary }
     }
 
     /// Whether anything differs.
@@ -101,7 +103,7 @@ impl Report {
     }
 
     /// The report to read. The errata are listed if `errata` is set.
-    pub fn text(&self, layouts: &Layouts, errata: bool) -> String {
+    pub fn text(&self, errata: bool) -> String {
         let mut out = String::new();
         for table in &self.tables {
             table.text(&mut out);
@@ -110,10 +112,9 @@ impl Report {
             let _ = writeln!(out, "{RED}claim{RED:#} {}", claim.line());
         }
         self.rules(&mut out);
-        if errata {
-            let list = errata::list(layouts);
-            let _ = writeln!(out, "\nErrata of the documents, {}:", list.len());
-            for erratum in list {
+        if errata && !self.errata.is_empty() {
+            let _ = writeln!(out, "\nErrata of the documents, {}:", self.errata.len());
+            for erratum in &self.errata {
                 let _ = writeln!(out, "  {erratum}");
             }
         }
@@ -136,7 +137,10 @@ impl Report {
 
     fn totals(&self, out: &mut String) {
         let Summary { tables, verified, not_verifiable, not_verified, differences, errata, .. } = self.summary;
-        let _ = writeln!(out, "\n{tables} tables");
+        let _ = writeln!(
+            out,
+            "\n{tables} tables. A fact is a size, an offset, a type, a bit range or a constant, at one kernel and architecture."
+        );
         let _ = writeln!(out, "{verified:8} facts verified");
         let _ = writeln!(out, "{not_verifiable:8} facts that no public symbols can verify:");
         for (reason, count) in &self.summary.reasons {
@@ -198,8 +202,11 @@ impl Checked {
             of_status.map(|(name, _)| name.as_str()).collect()
         };
         let (equal, differs) = (of("equal"), of("differs"));
-        let style = if differs.is_empty() { GREEN } else { RED };
-        let word = if differs.is_empty() { "equal" } else { "differs" };
+        let (style, word) = match (differs.is_empty(), equal.is_empty()) {
+            (false, _) => (RED, "differs"),
+            (true, false) => (GREEN, "equal"),
+            (true, true) => (Style::new(), "absent"),
+        };
         let facts: u64 = self.structures.values().map(|s| s.equal).sum();
         let _ = writeln!(
             out,
