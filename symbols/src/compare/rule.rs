@@ -24,20 +24,17 @@ pub enum Rule {
     FunctionPointer,
     /// `char` reads as `unsigned char`.
     Char,
-    /// `int` reads as `long`, `unsigned int` as `unsigned long`.
+    /// `unsigned int` reads as `unsigned long`.
     Int,
     /// Of the constants of an enumeration that share a value, one is left.
     SharedValue,
     /// An enumeration has lost its name.
     EnumerationName,
-    /// Whether an unnamed type is a structure or a union is guessed, and often wrongly.
-    UnnamedKind,
 }
 
 impl Rule {
     /// Every rule.
-    pub const ALL: [Rule; 6] =
-        [Rule::FunctionPointer, Rule::Char, Rule::Int, Rule::SharedValue, Rule::EnumerationName, Rule::UnnamedKind];
+    pub const ALL: [Rule; 5] = [Rule::FunctionPointer, Rule::Char, Rule::Int, Rule::SharedValue, Rule::EnumerationName];
 
     /// A short name that stays the same.
     pub fn as_str(self) -> &'static str {
@@ -47,7 +44,6 @@ impl Rule {
             Rule::Int => "int",
             Rule::SharedValue => "shared-value",
             Rule::EnumerationName => "enumeration-name",
-            Rule::UnnamedKind => "unnamed-kind",
         }
     }
 
@@ -56,10 +52,9 @@ impl Rule {
         match self {
             Rule::FunctionPointer => "A pointer to a function reads as a pointer to void.",
             Rule::Char => "char reads as unsigned char.",
-            Rule::Int => "int reads as long, unsigned int as unsigned long.",
+            Rule::Int => "unsigned int reads as unsigned long.",
             Rule::SharedValue => "Of the constants of an enumeration that share a value, one is left.",
             Rule::EnumerationName => "An enumeration has lost its name.",
-            Rule::UnnamedKind => "Whether an unnamed type is a structure or a union is guessed.",
         }
     }
 }
