@@ -8,7 +8,7 @@ use std::time::Instant;
 ///
 /// Format, lint, freshness, documentation, verification, other hosts. A step whose tool is not installed is skipped by name.
 ///
-/// Exit status: 0 all hold, 1 one does not.
+/// Exit status: 0 all hold, 1 one does not, 2 there is no such step.
 #[derive(clap::Args)]
 pub struct Args {
     /// Run only the steps whose name contains this.
@@ -46,6 +46,10 @@ pub fn run(args: &Args) -> Result<Outcome, Error> {
         steps.push((format!("host {host}"), Box::new(move || check_host(host, refusal))));
     }
     let wanted = |name: &str| args.only.as_ref().is_none_or(|only| name.contains(only.as_str()));
+    if !steps.iter().any(|(name, _)| wanted(name)) {
+        let (only, names) = (args.only.as_deref().unwrap_or_default(), steps.iter().map(|(name, _)| name.as_str()));
+        return Err(format!("no step's name contains `{only}`; the steps are {}", names.collect::<Vec<_>>().join(", ")).into());
+    }
     let mut failed = Vec::new();
     for (name, step) in steps.iter().filter(|(name, _)| wanted(name)) {
         let start = Instant::now();

@@ -24,7 +24,7 @@ use std::path::Path;
 /// Each offset, size, type, count, bit position and width, constant, range end, name and alignment is changed, each member
 /// dropped, neighbours swapped. A change that no layout shows is not counted. What survives is listed with the reason.
 ///
-/// Exit status: 0 every survivor has a reason, 1 one has none.
+/// Exit status: 0 every survivor has a reason, 1 one has none, 2 there is no such spec.
 #[derive(clap::Args)]
 pub struct Args {
     /// Mutate only the specs whose path contains this.
@@ -199,6 +199,11 @@ pub fn run(args: &Args) -> Result<Outcome, Error> {
     let bench = Bench::new()?;
     let wanted = |file: usize| args.only.as_ref().is_none_or(|only| bench.path(file).contains(only));
     let mutants: Vec<_> = bench.mutants().into_iter().filter(|(file, _)| wanted(*file)).collect();
+    if let (Some(only), true) = (&args.only, mutants.is_empty()) {
+        return Err(
+            format!("no spec with facts to change has `{only}` in its path, such as specs/etw/WMI_BUFFER_HEADER.toml").into()
+        );
+    }
     let style = ProgressStyle::with_template("{bar:30} {pos}/{len} mutants, {eta} left")?;
     let bar = ProgressBar::new(mutants.len() as u64).with_style(style);
     let one = |(file, mutant): &(usize, Mutant)| {

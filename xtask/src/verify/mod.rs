@@ -37,10 +37,10 @@ pub struct Args {
     #[arg(long, value_name = "PATH")]
     symbols: Vec<PathBuf>,
     /// The build of a symbol file whose name does not tell it, such as 10.0.19041.1415.
-    #[arg(long)]
+    #[arg(long, requires = "symbols")]
     build: Option<String>,
     /// The architecture, where the file does not tell it.
-    #[arg(long, value_parser = ["x86", "x64"])]
+    #[arg(long, requires = "symbols", value_parser = ["x86", "x64"])]
     arch: Option<String>,
     /// A kernel, such as ntoskrnl.exe: it tells build and architecture, and its PDB is looked up along the symbol path.
     #[arg(long, value_name = "PATH", conflicts_with_all = ["symbols", "build", "arch"])]
