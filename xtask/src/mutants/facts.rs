@@ -20,9 +20,9 @@ pub struct Mutant {
 pub enum Kind {
     /// The offset of a member.
     Offset,
-    /// The size of a structure.
+    /// The size of a structure or scalar.
     Size,
-    /// The type of a member.
+    /// The type of a member or typedef, the signedness of a scalar.
     Type,
     /// The number of elements of an array.
     Count,
@@ -42,6 +42,8 @@ pub enum Kind {
     Swapped,
     /// An explicit alignment.
     Alignment,
+    /// The build of a kernel.
+    Build,
 }
 
 impl Kind {
@@ -60,11 +62,15 @@ impl Kind {
             Self::Dropped => "dropped",
             Self::Swapped => "swapped",
             Self::Alignment => "alignment",
+            Self::Build => "build",
         }
     }
 }
 
 type Node<'a> = Spanned<DeValue<'a>>;
+
+/// Facts whose values may be tables by ranges.
+const PIECEWISE: [&str; 9] = ["offset", "size", "mask", "bits", "align", "pack", "value", "type", "unverifiable"];
 
 /// The mutants of a spec file; `labels` are those of the version axis, in order.
 pub fn mutants(text: &str, labels: &[String]) -> Vec<Mutant> {
@@ -75,6 +81,9 @@ pub fn mutants(text: &str, labels: &[String]) -> Vec<Mutant> {
         match &**key.get_ref() {
             "member" => finder.blocks(node, !union),
             "struct" | "union" | "enum" | "flags" | "constants" => finder.table(node),
+            "scalar" => finder.scalars(node),
+            "typedef" => finder.typedefs(node),
+            "version" => finder.versions(node),
             _ => {}
         }
     }
@@ -108,9 +117,55 @@ impl Finder<'_> {
         members.iter().for_each(|member| self.table(member));
     }
 
+    fn scalars(&mut self, node: &Node) {
+        let DeValue::Table(scalars) = node.get_ref() else { return };
+        for (_, scalar) in scalars.iter() {
+            let DeValue::Table(facts) = scalar.get_ref() else { continue };
+            for (key, node) in facts.iter() {
+                match &**key.get_ref() {
+                    "size" => self.leaves(node, &|f, n, r| f.number(Kind::Size, r, if n < 8 { (n * 2).max(1) } else { 4 })),
+                    "signed" => self.add(Kind::Type, node.span(), "false"),
+                    "c" if !facts.iter().any(|(key, _)| key.get_ref() == "signed") => {
+                        self.add(Kind::Type, key.span().start..key.span().start, "signed = true, ");
+                    }
+                    _ => {}
+                }
+            }
+        }
+    }
+
+    fn typedefs(&mut self, node: &Node) {
+        let DeValue::Table(typedefs) = node.get_ref() else { return };
+        for (_, node) in typedefs.iter() {
+            self.keys(node);
+            self.types(node);
+        }
+    }
+
+    /// Of the version axis, the builds of kernels and the architectures whose symbol data was read.
+    fn versions(&mut self, node: &Node) {
+        let DeValue::Array(versions) = node.get_ref() else { return };
+        let of = |node: &Node, wanted: &str, each: &mut dyn FnMut(&Node)| {
+            let DeValue::Table(entries) = node.get_ref() else { return };
+            entries.iter().filter(|(key, _)| *key.get_ref() == wanted).for_each(|(_, node)| each(node));
+        };
+        for version in versions.iter() {
+            of(version, "kernels", &mut |kernels| {
+                let DeValue::Array(kernels) = kernels.get_ref() else { return };
+                for kernel in kernels.iter() {
+                    of(kernel, "build", &mut |build| self.add(Kind::Build, build.span().end - 1..build.span().end - 1, "1"));
+                    of(kernel, "seen", &mut |seen| self.rows(seen, false));
+                }
+            });
+        }
+    }
+
     fn table(&mut self, node: &Node) {
         let DeValue::Table(entries) = node.get_ref() else { return };
         for (key, node) in entries.iter() {
+            if PIECEWISE.contains(&&**key.get_ref()) {
+                self.keys(node);
+            }
             match &**key.get_ref() {
                 "offset" => self.leaves(node, &|f, n, r| f.number(Kind::Offset, r, n + 4)),
                 "size" => self.leaves(node, &|f, n, r| f.number(Kind::Size, r, n + 8)),
@@ -145,7 +200,18 @@ impl Finder<'_> {
         rows.iter().for_each(|row| self.table(row));
     }
 
-    /// The values of a piecewise fact, and the ends of its ranges.
+    /// The ends of the ranges that are a piecewise fact's keys.
+    fn keys(&mut self, node: &Node) {
+        let DeValue::Table(entries) = node.get_ref() else { return };
+        for (key, node) in entries.iter() {
+            let span = key.span();
+            let quotes = usize::from(self.text[span.clone()].starts_with(['"', '\'']));
+            self.range(span.start + quotes..span.end - quotes);
+            self.keys(node);
+        }
+    }
+
+    /// The values of a piecewise fact.
     fn leaves(&mut self, node: &Node, change: &dyn Fn(&mut Self, i64, Range<usize>)) {
         match node.get_ref() {
             DeValue::Integer(n) => {
@@ -181,6 +247,7 @@ impl Finder<'_> {
             "USHORT" => "SHORT",
             "UCHAR" | "BOOLEAN" => "CHAR",
             "PVOID" | "HANDLE" => "ULONG_PTR",
+            "VOID" if ty == "VOID *" => "ULONG_PTR",
             "ULONG_PTR" | "KSPIN_LOCK" | "KAFFINITY" => "PVOID",
             _ if ty.contains("(*") => "PVOID",
             _ if ty.ends_with('*') => "PVOID",

@@ -21,8 +21,8 @@ use std::path::Path;
 
 /// Change every fact of the specs, one at a time, and see whether `generate` or `verify` would refuse it.
 ///
-/// Each offset, size, type, count, bit position and width, constant, range end, name and alignment is changed, each member
-/// dropped, neighbours swapped. A change that no layout shows is not counted. What survives is listed with the reason.
+/// Each offset, size, type, count, bit position and width, constant, range end, name, alignment and build is changed, each
+/// member dropped, neighbours swapped. A change that no layout shows is not counted. What survives is listed with the reason.
 ///
 /// Exit status: 0 every survivor has a reason, 1 one has none, 2 there is no such spec.
 #[derive(clap::Args)]
@@ -47,9 +47,10 @@ enum Format {
 /// What became of a mutant.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Fate {
-    /// Reading or resolving the specs fails; whether the error names the mutated file or its structure.
+    /// Reading or resolving the specs fails; whether the error names the mutated file or its structure, or any of the specs
+    /// if the file has no structure.
     Refused(bool),
-    /// Verification finds a difference; whether it names the mutated file or its structure.
+    /// Verification finds a difference; whether it names the same.
     Differs(bool),
     /// No layout changes.
     Equivalent,
@@ -123,7 +124,11 @@ impl Bench {
         }
         let path = self.path(file);
         let subject = path_stem(path);
-        let shows = |text: &str| text.contains(path) || text.contains(&subject);
+        let shows = |text: &str| match self.original.spec.definitions.contains_key(&subject) {
+            true => text.contains(path) || has_word(text, &subject),
+            // Whoever uses a scalar or a kernel shows what is wrong with it.
+            false => text.contains(project::SPECS),
+        };
         let layouts = match compile(sources) {
             Ok(layouts) => layouts,
             Err(errors) => return Fate::Refused(shows(&errors.render(false))),
@@ -179,6 +184,11 @@ impl Bench {
 /// The structure that a spec file is named for.
 fn path_stem(path: &str) -> String {
     Path::new(path).file_stem().unwrap_or_default().to_string_lossy().into_owned()
+}
+
+/// Whether a text has a word that is no part of a longer identifier.
+fn has_word(text: &str, word: &str) -> bool {
+    text.split(|c: char| !c.is_ascii_alphanumeric() && c != '_').any(|part| part == word)
 }
 
 fn all_types(layouts: &Layouts, names: &[&str]) -> Vec<Types> {

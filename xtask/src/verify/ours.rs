@@ -67,8 +67,10 @@ fn aggregate(layouts: &Layouts, aggregate: &layouts::Aggregate) -> symbols::Aggr
 
 fn ty(layouts: &Layouts, ty: &layouts::Type) -> Type {
     match ty {
-        // A spelling that C does not have is compared by its size, and shows as a difference.
-        layouts::Type::Scalar { c, size, .. } => Integer::from_c(c).map_or(Type::Float(*size), Type::Integer),
+        // A spelling that C does not have, or has in another size or signedness, shows as a difference.
+        layouts::Type::Scalar { c, size, signed } => Integer::from_c(c)
+            .filter(|integer| (integer.size(), integer.is_signed()) == (*size, *signed))
+            .map_or(Type::Float(*size), Type::Integer),
         layouts::Type::Pointer { to, .. } => Type::Pointer(self::ty(layouts, to).into()),
         layouts::Type::Array { of, count } => Type::Array(self::ty(layouts, of).into(), *count),
         layouts::Type::Layout(id) => {
