@@ -2,6 +2,7 @@
 
 mod clang;
 mod commands;
+mod contract;
 mod fresh;
 mod generated;
 mod image;

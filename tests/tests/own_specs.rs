@@ -1,6 +1,5 @@
 //! The build script and the macro give what the specs say, and the same.
 
-use etw_layouts_codegen::axis::Arch;
 use std::mem::{align_of, offset_of, size_of};
 
 macro_rules! same {
@@ -20,5 +19,4 @@ macro_rules! same {
 #[test]
 fn build_script_and_macro_agree() {
     same!(test_build_script, test_macro);
-    assert_eq!(Arch::ALL.len(), 2);
 }

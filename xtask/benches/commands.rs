@@ -57,14 +57,21 @@ fn symbols(xtask: &std::path::Path) {
         let _ = command.stdout(Stdio::null()).stderr(Stdio::null()).status();
         before.zip(children()).map(|(before, after)| after - before).unwrap_or_default()
     };
-    let verify = || cpu(Command::new(xtask).arg("verify").args(folders.iter().flat_map(|f| ["--symbols".as_ref(), f.as_os_str()])));
+    let verify =
+        || cpu(Command::new(xtask).arg("verify").args(folders.iter().flat_map(|f| ["--symbols".as_ref(), f.as_os_str()])));
     let xz = || {
         let files = folders.iter().filter_map(|f| std::fs::read_dir(f).ok()).flatten().flatten().map(|e| e.path());
         cpu(Command::new("xz").arg("-dc").args(files.filter(|f| f.extension().is_some_and(|e| e == "xz"))))
     };
     let (verify, xz) = (median(verify), median(xz));
     line("verify --symbols FOLDER (CPU)", verify, 1.3 * xz.as_secs_f64());
-    println!("{:34} {:7.2}   {:7.1}  of xz -dc ({:.3} s)", "  ratio", verify.as_secs_f64() / xz.as_secs_f64().max(0.001), 1.3, xz.as_secs_f64());
+    println!(
+        "{:34} {:7.2}   {:7.1}  of xz -dc ({:.3} s)",
+        "  ratio",
+        verify.as_secs_f64() / xz.as_secs_f64().max(0.001),
+        1.3,
+        xz.as_secs_f64()
+    );
     let kernel = folder.join("pdb/ntkrnlpa_xpsp3_x86_30B5FB31.pdb");
     if let Ok(bytes) = std::fs::read(kernel) {
         let layouts = xtask::project::layouts().expect("the specs resolve");

@@ -30,11 +30,15 @@ pub enum Rule {
     SharedValue,
     /// An enumeration has lost its name.
     EnumerationName,
+    /// Whether an unnamed type is a structure or a union is guessed, and often wrongly; so of
+    /// `TRACE_LOGFILE_HEADER.VersionDetail` for 6.3.9600 and 10.0.17134 on x64.
+    UnnamedKind,
 }
 
 impl Rule {
     /// Every rule.
-    pub const ALL: [Rule; 5] = [Rule::FunctionPointer, Rule::Char, Rule::Int, Rule::SharedValue, Rule::EnumerationName];
+    pub const ALL: [Rule; 6] =
+        [Rule::FunctionPointer, Rule::Char, Rule::Int, Rule::SharedValue, Rule::EnumerationName, Rule::UnnamedKind];
 
     /// A short name that stays the same.
     pub fn as_str(self) -> &'static str {
@@ -44,6 +48,7 @@ impl Rule {
             Rule::Int => "int",
             Rule::SharedValue => "shared-value",
             Rule::EnumerationName => "enumeration-name",
+            Rule::UnnamedKind => "unnamed-kind",
         }
     }
 
@@ -55,6 +60,7 @@ impl Rule {
             Rule::Int => "unsigned int reads as unsigned long.",
             Rule::SharedValue => "Of the constants of an enumeration that share a value, one is left.",
             Rule::EnumerationName => "An enumeration has lost its name.",
+            Rule::UnnamedKind => "Whether an unnamed type is a structure or a union is guessed.",
         }
     }
 }

@@ -148,7 +148,12 @@ fn agreement(ours: &Type, theirs: &Type) -> Agreement {
         (Type::Bits { unit: ours, .. }, Type::Bits { unit: theirs, .. }) => agreement(ours, theirs),
         (Type::Integer(Integer::Char), Type::Integer(Integer::UnsignedChar)) => Agreement::By(Rule::Char),
         (Type::Integer(Integer::UnsignedInt), Type::Integer(Integer::UnsignedLong)) => Agreement::By(Rule::Int),
-        (Type::Unnamed(ours), Type::Unnamed(theirs)) => (kind(ours) == kind(theirs)).into(),
+        (Type::Unnamed(ours), Type::Unnamed(theirs)) => match (&**ours, &**theirs) {
+            (Definition::Aggregate(ours), Definition::Aggregate(theirs)) if ours.kind != theirs.kind => {
+                Agreement::By(Rule::UnnamedKind)
+            }
+            (ours, theirs) => (kind(ours) == kind(theirs)).into(),
+        },
         (Type::Enumeration(_), Type::Unnamed(theirs)) if matches!(**theirs, Definition::Enumeration(_)) => {
             Agreement::By(Rule::EnumerationName)
         }

@@ -196,6 +196,7 @@ fn every_rule() {
             1,
             whole - 5 - 1 + 4,
         ),
+        (vec![("/user_types/__anonymous_10db/kind".to_owned(), json!("struct"))], Rule::UnnamedKind, 1, whole - 1),
     ];
     assert_eq!(cases.len(), Rule::ALL.len());
     for (changes, rule, times, expected) in cases {
@@ -216,7 +217,6 @@ fn rules_accept_nothing_more() {
         (ty("Context"), pointer(json!({"kind": "function"}))),
         (ty("Letters"), array(4, named("base", "bool8"))),
         (ty("Number"), named("base", "long")),
-        ("/user_types/__anonymous_10db/kind".to_owned(), json!("struct")),
         (ty("Id"), named("base", "unsigned int")),
         (ty("State"), named("base", "long")),
         (ty("List"), named("union", "__anonymous_10db")),
