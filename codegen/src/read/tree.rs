@@ -211,6 +211,10 @@ impl<'e> Reader<'e> {
         for (key, node) in entries.iter() {
             let key = At::new(key.get_ref().to_string(), self.span(key.span()));
             let Some(scope) = self.scope(axis, &key) else { continue };
+            // An architecture that no kernel has is no mistake in a table for all of them.
+            if scope.is_empty() && within == &axis.all() {
+                continue;
+            }
             let scope = scope.intersection(within);
             if scope.is_empty() {
                 let help = format!("the scopes here lie within {}", axis.describe(within));

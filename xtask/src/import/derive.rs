@@ -56,6 +56,11 @@ impl Derivation<'_> {
             }
             None => table.types.keys().cloned().collect(),
         };
+        let held = before.iter().filter(|name| table.types.contains_key(*name)).count();
+        if held * 2 < before.len() {
+            let (source, all) = (&table.source, before.len());
+            return Err(format!("{source} holds {held} of {all} types; import takes the public symbols of a kernel, whole"));
+        }
         let mut pending: Vec<String> = before.iter().chain(self.added).cloned().collect();
         let mut done = BTreeSet::new();
         let mut nameless = BTreeMap::new();

@@ -1,7 +1,7 @@
 //! Changes in the text of a spec. Whatever still says what is so stays as it is, byte for byte.
 
 use super::pieces::{self, Form, Pieces, Value, Wanted};
-use super::scope::spell;
+use super::scope::{loosely, spell};
 use super::tree::{Definition, Erratum, Node, Now, Place, Scope};
 use core::ops::Range;
 use etw_layouts_codegen::axis::{Axis, TargetSet};
@@ -269,24 +269,15 @@ impl Editor<'_> {
         splices: &mut Splices,
     ) {
         let Some(entry) = node.keys.get(key) else { return };
-        let right = |t: &usize| entry.at(*t).is_none_or(|value| facts.get(t) == Some(value));
         let imported: Vec<_> = within.iter().filter(|t| self.context.imported.contains(*t)).collect();
-        let covered = |t: usize| entry.at(t).is_some();
         let mut values = BTreeMap::new();
-        let mut accepted = within.difference(self.context.imported);
-        let all_right = imported.iter().all(right);
-        // From where it is known to hold, to the next place where it does not.
-        loop {
-            let next = imported.iter().copied().find(|&t| {
-                let near = |step: fn(&Self, usize, &TargetSet) -> Option<usize>| {
-                    step(self, t, within).is_some_and(|n| accepted.contains(n) && entry.at(n) == entry.at(t))
-                };
-                !values.contains_key(&t) && covered(t) && right(&t) && (all_right || near(Self::before) || near(Self::behind))
-            });
-            let Some(t) = next else { break };
-            values.extend(facts.get(&t).map(|value| (t, value.clone())));
-            accepted.insert(t);
+        for unit in entry.units(within) {
+            let right = |t: usize| unit.pieces.at(t).is_none_or(|value| facts.get(&t) == Some(value));
+            let accepted = self.accepted(&unit.covers, &unit.within, unit.key, right);
+            let known = accepted.iter().filter(|&t| unit.pieces.at(t).is_some());
+            values.extend(known.filter_map(|t| Some((t, facts.get(&t)?.clone()))));
         }
+        let accepted: Vec<usize> = values.keys().copied().collect();
         if grows {
             for &t in &imported {
                 let before = self.before(t, within);
@@ -299,7 +290,7 @@ impl Editor<'_> {
             }
             // What is said of a kernel is said of all its architectures.
             let kernel = |t: usize| self.context.axis.targets[t].kernel;
-            let said: Vec<_> = values.keys().filter(|t| !covered(**t)).map(|&t| kernel(t)).collect();
+            let said: Vec<_> = values.keys().filter(|t| !accepted.contains(t)).map(|&t| kernel(t)).collect();
             for &t in imported.iter().filter(|t| said.contains(&kernel(**t))) {
                 values.extend(facts.get(&t).map(|fact| (t, fact.clone())));
             }
@@ -308,14 +299,20 @@ impl Editor<'_> {
         entry.edit(&wanted, self.text, splices);
     }
 
+    /// The imported targets that a witness may go on covering: those that its text covers if it is right for all of them;
+    /// otherwise those that lie between the others in words, on the same condition; otherwise none.
+    fn accepted(&self, covers: &TargetSet, within: &TargetSet, old: Option<&str>, right: impl Fn(usize) -> bool) -> TargetSet {
+        let Context { axis, imported, .. } = *self.context;
+        let base = covers.difference(imported);
+        let words = loosely(axis, &base, &within.difference(imported), within, old);
+        let between = axis.scope(&words).unwrap_or_default().intersection(within);
+        let options = [covers.intersection(imported), between.intersection(imported)];
+        options.into_iter().find(|option| option.iter().all(&right)).unwrap_or_default()
+    }
+
     fn before(&self, target: usize, within: &TargetSet) -> Option<usize> {
         let axis = self.context.axis;
         (0..target).rev().find(|&t| within.contains(t) && axis.targets[t].arch == axis.targets[target].arch)
-    }
-
-    fn behind(&self, target: usize, within: &TargetSet) -> Option<usize> {
-        let axis = self.context.axis;
-        (target + 1..axis.targets.len()).find(|&t| within.contains(t) && axis.targets[t].arch == axis.targets[target].arch)
     }
 
     fn erratum(&self, node: &Node, erratum: &Erratum, within: &TargetSet, splices: &mut Splices) {
@@ -332,11 +329,13 @@ impl Editor<'_> {
             Some(scope) => scope.denotes.intersection(within),
             None => within.clone(),
         };
-        let wrong = |t: usize| node.now.get(&t).is_some_and(|now| is(now) != Some(erratum.actual.clone()));
-        if !denotes.iter().any(wrong) || !denotes.iter().any(|t| node.base.contains(t)) {
+        let right = |t: usize| node.now.get(&t).is_none_or(|now| is(now) == Some(erratum.actual.clone()));
+        let base = denotes.difference(self.context.imported);
+        if base.is_empty() {
             return;
         }
-        let holds = pieces::set(denotes.iter().filter(|&t| node.base.contains(t)));
+        let old = erratum.scope.as_ref().map(|scope| scope.text.as_str());
+        let holds = base.union(&self.accepted(&denotes, within, old, right));
         let at = erratum.after_what;
         self.scope(erratum.scope.as_ref(), &holds, within, splices, || (at, Box::new(|text| format!(", in = {text}"))));
     }

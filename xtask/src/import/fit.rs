@@ -92,22 +92,23 @@ impl Fit<'_> {
                 None => rest.push(fact),
             }
         }
-        let structures: Vec<usize> = of_child
-            .keys()
-            .copied()
-            .filter(|&i| children[i].group == Some(Kind::Struct) && children[i].name.is_empty())
-            .collect();
-        let mut alternatives: Vec<Vec<Fact>> = structures.iter().map(|i| of_child[i].clone()).collect();
-        for fact in rest {
-            match nesting::joined(&alternatives, &fact, start) {
-                Some(index) => alternatives[index].push(fact),
-                None => alternatives.push(vec![fact]),
+        // A member that follows one of the others makes a structure of the two.
+        let plain = |i: &usize| children[*i].group.is_none() && of_child[i].len() == 1;
+        let open = |i: &usize| children[*i].group == Some(Kind::Struct) && children[*i].name.is_empty();
+        let leaves = of_child.keys().copied().filter(plain);
+        let known: Vec<usize> = leaves.chain(of_child.keys().copied().filter(open)).collect();
+        let mut alternatives: Vec<Vec<Fact>> = known.iter().map(|i| of_child[i].clone()).collect();
+        nesting::distribute(&mut alternatives, rest, start);
+        let mut new = alternatives.split_off(known.len());
+        for (index, facts) in known.into_iter().zip(alternatives) {
+            if children[index].group.is_none() && facts.len() > 1 {
+                of_child.remove(&index);
+                new.push(facts);
+            } else {
+                of_child.insert(index, facts);
             }
         }
-        let new = alternatives.split_off(structures.len());
-        for (index, facts) in structures.into_iter().zip(alternatives) {
-            of_child.insert(index, facts);
-        }
+        new.retain(|facts| !facts.is_empty());
         let last = of_child.keys().copied().max();
         for (index, facts) in of_child {
             self.activate(&mut children[index], facts)?;
@@ -205,7 +206,7 @@ impl Fit<'_> {
         match (node.group, &facts[..]) {
             (Some(kind), _) if node.name.is_empty() => self.members(kind, &mut node.children, facts)?,
             (group, [fact]) => {
-                now.mask = fact.bits.map(|bits| mask(bits));
+                now.mask = fact.bits.map(mask);
                 now.bits = fact.bits.map(|(_, width)| width);
                 match (group, content(&fact.ty)) {
                     (Some(kind), Some(inner)) => {

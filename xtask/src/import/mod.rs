@@ -33,7 +33,7 @@ use crate::tables::{self, Stated, Table};
 use crate::{Error, Outcome, generate, project, snapshot, verify};
 use etw_layouts_codegen::axis::{Arch, Axis, Build};
 use etw_layouts_codegen::layouts::Layouts;
-use etw_layouts_symbols::isf::Wanted;
+use etw_layouts_symbols::Wanted;
 use rayon::prelude::*;
 use std::collections::BTreeMap;
 use std::fs;
@@ -90,7 +90,7 @@ pub fn run(args: &Args) -> Result<Outcome, Error> {
         return Ok(Outcome::Good);
     }
     let snapshots = project::root().join(project::SNAPSHOTS);
-    let known = tables::files(&[snapshots.clone()]).unwrap_or_default();
+    let known = tables::files(std::slice::from_ref(&snapshots)).unwrap_or_default();
     let known = known.par_iter().map(|path| tables::read(path, axis, &wanted, &Stated::default()));
     let known: Vec<_> = known.collect::<Result<Vec<_>, _>>()?.into_iter().flatten().collect();
     let texts: Texts = layouts.spec.sources.files().iter().map(|file| (file.path.clone(), file.text.clone())).collect();
@@ -154,18 +154,28 @@ pub fn verified(layouts: &Layouts, known: &[Table], new: &[Table]) -> Result<(),
     };
     let tables = known.iter().filter(|table| !replaced(table)).chain(new);
     let checked = tables.map(|table| verify::compared(layouts, &names, table)).collect::<Result<Vec<_>, _>>()?;
-    let of = |checked: &verify::report::Checked| -> Vec<String> {
-        let list = checked.structures.iter().flat_map(|(name, standing)| standing.differences.iter().map(move |d| (name, d)));
-        list.map(|(name, d)| format!("  {}-{}: {name} {}", checked.build, checked.arch, d.line())).collect()
-    };
-    let mut findings: Vec<_> = checked.iter().flat_map(of).collect();
+    let mut findings: Vec<_> = checked.iter().flat_map(differences).collect();
     findings.extend(verify::claims(layouts, &names, &checked).iter().map(|claim| format!("  {}", claim.line())));
-    if findings.is_empty() {
-        return Ok(());
+    match findings.is_empty() {
+        true => Ok(()),
+        false => Err(refused(findings)),
+    }
+}
+
+fn differences(checked: &verify::report::Checked) -> Vec<String> {
+    let list = checked.structures.iter().flat_map(|(name, standing)| standing.differences.iter().map(move |d| (name, d)));
+    list.map(|(name, d)| format!("  {}-{}: {name} {}", checked.build, checked.arch, d.line())).collect()
+}
+
+/// Why symbols are not imported, by what would be wrong.
+fn refused(mut findings: Vec<String>) -> Error {
+    let count = findings.len();
+    findings.truncate(20);
+    if count > findings.len() {
+        findings.push(format!("  and {} more", count - findings.len()));
     }
     let about = "import cannot express these symbols in the specs; nothing was written. Enter them by hand, these are left";
-    findings.truncate(40);
-    Err(format!("{about}:\n{}", findings.join("\n")).into())
+    format!("{about}:\n{}", findings.join("\n")).into()
 }
 
 fn written(before: &Texts, plan: &Plan) -> Result<(), Error> {

@@ -34,13 +34,50 @@ pub fn union(mut facts: Vec<Fact>) -> Vec<Item> {
     sort(&mut facts);
     let mut alternatives: Vec<Vec<Fact>> = Vec::new();
     let start = facts.first().map_or(0, |fact| fact.extent().0);
-    for fact in facts {
-        match joined(&alternatives, &fact, start) {
-            Some(index) => alternatives[index].push(fact),
+    distribute(&mut alternatives, facts, start);
+    alternatives.into_iter().filter(|facts| !facts.is_empty()).map(alternative).collect()
+}
+
+/// Gives members, which are in order, to the alternatives of a union, new ones among them. Of members in one place, those
+/// choose first that are named like the rest of an alternative.
+pub fn distribute(alternatives: &mut Vec<Vec<Fact>>, mut facts: Vec<Fact>, start: u64) {
+    while let Some(extent) = facts.first().map(Fact::extent) {
+        let joins = |fact: &Fact| joined(alternatives, fact, start).map(|i| (kin(&alternatives[i], fact), i));
+        let here = facts.iter().enumerate().take_while(|(_, fact)| fact.extent() == extent);
+        let choices = here.map(|(at, fact)| (joins(fact), std::cmp::Reverse(at)));
+        let Some((choice, std::cmp::Reverse(at))) = choices.max() else { return };
+        let fact = facts.remove(at);
+        match choice {
+            Some((_, index)) => alternatives[index].push(fact),
             None => alternatives.push(vec![fact]),
         }
     }
-    alternatives.into_iter().map(alternative).collect()
+    settle(alternatives);
+}
+
+/// A bit field that nothing precedes goes where something does.
+fn settle(alternatives: &mut [Vec<Fact>]) {
+    let preceded = |facts: &[Fact], fact: &Fact| facts.iter().any(|other| other.shares_unit(fact) && other.precedes(fact));
+    let count: usize = alternatives.iter().map(Vec::len).sum();
+    for _ in 0..count {
+        let lost = alternatives.iter().enumerate().find_map(|(from, facts)| {
+            let begins = |fact: &Fact| fact.bits.is_none_or(|(position, _)| position == 0);
+            let at = facts.iter().position(|fact| !begins(fact) && !preceded(facts, fact))?;
+            let fits = |other: &Vec<Fact>| {
+                let clean = !other.iter().any(|one| one.shares_unit(&facts[at]) && one.conflicts(&facts[at]));
+                clean && preceded(other, &facts[at])
+            };
+            Some((from, at, alternatives.iter().position(fits)?))
+        });
+        let Some((from, at, to)) = lost else { return };
+        let fact = alternatives[from].remove(at);
+        alternatives[to].push(fact);
+    }
+}
+
+/// How much a member is named like the most alike of some others.
+fn kin(facts: &[Fact], fact: &Fact) -> usize {
+    facts.iter().map(|other| common(&other.name, &fact.name)).max().unwrap_or(0)
 }
 
 /// An alternative of a union: a member, or a structure of several. Bit fields are always in a structure.
@@ -55,14 +92,14 @@ pub fn alternative(mut facts: Vec<Fact>) -> Item {
 }
 
 /// The alternative of a union that a member belongs to; none if it begins one.
-pub fn joined(alternatives: &[Vec<Fact>], fact: &Fact, start: u64) -> Option<usize> {
+fn joined(alternatives: &[Vec<Fact>], fact: &Fact, start: u64) -> Option<usize> {
     let free = |i: &usize| !alternatives[*i].iter().any(|other| other.conflicts(fact));
     let touches = |i: &usize| {
         let near = |other: &Fact| usize::from(other.precedes(fact)) + usize::from(fact.precedes(other));
         alternatives[*i].iter().map(near).sum::<usize>()
     };
     let all = || 0..alternatives.len();
-    let kin = |i: &usize| alternatives[*i].iter().map(|other| common(&other.name, &fact.name)).max();
+    let kin = |i: &usize| kin(&alternatives[*i], fact);
     let beside = all().filter(|i| free(i) && touches(i) > 0).max_by_key(|i| (touches(i), kin(i), *i));
     let begins = fact.extent().0 == start;
     // Bit fields of one unit follow one another without a gap, and others of the unit may stand beside them in a union.
@@ -77,9 +114,10 @@ pub fn joined(alternatives: &[Vec<Fact>], fact: &Fact, start: u64) -> Option<usi
     let within = |i: &usize| alternatives[*i].iter().any(|other| other.offset == fact.offset) && behind(i);
     beside.or_else(|| {
         let chain = all().filter(chained).max_by_key(|i| (clean(i), open(i), kin(i), touches(i), *i));
+        let follow = || all().filter(|i| alternatives[*i].iter().any(|other| other.precedes(fact))).max_by_key(|i| (kin(i), *i));
         let nested = || all().filter(within).max_by_key(|i| (kin(i), *i));
         let apart = || all().filter(free).rfind(behind);
-        if begins { None } else { chain.or_else(nested).or_else(apart) }
+        if begins { None } else { chain.or_else(follow).or_else(nested).or_else(apart) }
     })
 }
 

@@ -61,6 +61,18 @@ pub struct Piece {
     pub span: Range<usize>,
 }
 
+/// See [`Pieces::units`].
+pub struct Unit<'a> {
+    /// The value.
+    pub pieces: &'a Pieces,
+    /// The targets that it covers.
+    pub covers: TargetSet,
+    /// The targets that it stands in.
+    pub within: TargetSet,
+    /// Its scope.
+    pub key: Option<&'a str>,
+}
+
 /// What a piecewise value has to say.
 pub struct Wanted<'a> {
     /// The axis.
@@ -210,23 +222,63 @@ impl Pieces {
                 let mut sets: Vec<_> = pieces.iter().map(|p| p.denotes.intersection(within).difference(imported)).collect();
                 let mut placed = TargetSet::default();
                 // A value goes on from the target before or begins before the one after; one that comes back is a new piece.
-                for (&target, value) in values.iter().filter(|(t, _)| within.contains(**t)) {
-                    let same = |t: &usize| within.contains(*t) && axis.targets[*t].arch == axis.targets[target].arch;
-                    let beside = [(0..target).rev().find(same), (target + 1..axis.targets.len()).find(same)];
-                    let says = |i: &usize| pieces[*i].value.at(target) == Some(value);
-                    let near = |i: &usize| beside.iter().flatten().any(|&t| sets[*i].contains(t));
-                    if let Some(i) = (0..pieces.len()).filter(says).find(near) {
-                        sets[i].insert(target);
-                        placed.insert(target);
-                    }
+                loop {
+                    let next =
+                        values.iter().filter(|(t, _)| within.contains(**t) && !placed.contains(**t)).find_map(|(&t, value)| {
+                            let same =
+                                |other: &usize| within.contains(*other) && axis.targets[*other].arch == axis.targets[t].arch;
+                            let beside = [(0..t).rev().find(same), (t + 1..axis.targets.len()).find(same)];
+                            let says = |i: &usize| pieces[*i].value.at(t) == Some(value);
+                            let near = |i: &usize| beside.iter().flatten().any(|&other| sets[*i].contains(other));
+                            Some((t, (0..pieces.len()).filter(says).find(near)?))
+                        });
+                    let Some((target, i)) = next else { break };
+                    sets[i].insert(target);
+                    placed.insert(target);
                 }
                 for (piece, set) in pieces.iter().zip(&sets) {
                     if piece.denotes.intersection(within) != *set && !set.is_empty() {
-                        let text = key(&spell(axis, set, within, Some(&piece.key)));
-                        splices.replace(piece.key_span.clone(), text);
+                        let new = key(&spell(axis, set, within, Some(&piece.key)));
+                        let gap = text[piece.key_span.end..].len() - text[piece.key_span.end..].trim_start_matches(' ').len();
+                        match self.column(text) {
+                            Some(width) => splices.replace(piece.key_span.start..piece.key_span.end + gap, padded(&new, width)),
+                            None => splices.replace(piece.key_span.clone(), new),
+                        }
                     }
                 }
                 self.add(new_pieces(wanted, |t| !placed.contains(t)), wanted, text, splices);
+            }
+        }
+    }
+
+    /// Where the values of a table with a header stand, by its first line.
+    fn column(&self, text: &str) -> Option<usize> {
+        match self {
+            Self::Table { form: Form::Header, pieces } => {
+                let first = pieces.first()?;
+                text[first.key_span.start..first.span.end].find('=')
+            }
+            _ => None,
+        }
+    }
+
+    /// What changes as a whole when a witness no longer holds: a value for all, or a piece whose scope is no architecture.
+    /// With each the targets that it covers, those that it stands in, and its scope.
+    pub fn units(&self, within: &TargetSet) -> Vec<Unit<'_>> {
+        match self {
+            Self::Plain { .. } => vec![Unit { pieces: self, covers: within.clone(), within: within.clone(), key: None }],
+            Self::Table { pieces, .. } => {
+                let unit = |piece: &'_ Piece| {
+                    let covers = piece.denotes.intersection(within);
+                    (Arch::parse(&piece.key).is_some(), covers)
+                };
+                let list = pieces.iter().flat_map(|piece| match unit(piece) {
+                    (true, covers) => piece.value.units(&covers),
+                    (false, covers) => {
+                        vec![Unit { pieces: &piece.value, covers, within: within.clone(), key: Some(&piece.key) }]
+                    }
+                });
+                list.collect()
             }
         }
     }
@@ -237,10 +289,8 @@ impl Pieces {
             let after = pieces.iter().rev().find(|p| p.denotes.intersection(wanted.within).iter().next() < first);
             let at = after.or(pieces.last()).map_or(0, |piece| piece.span.end);
             match (form, after.or(pieces.last())) {
-                (Form::Header, Some(piece)) => {
-                    let line = &text[piece.key_span.start..piece.span.end];
-                    let width = line.find('=').unwrap_or(0);
-                    splices.insert(at, format!("\n{key:width$}= {value}", width = width.max(key.len() + 1)));
+                (Form::Header, _) => {
+                    splices.insert(at, format!("\n{}= {value}", padded(&key, self.column(text).unwrap_or(0))));
                 }
                 (Form::Dotted, Some(piece)) => {
                     let line = text[..piece.key_span.start].rfind('\n').map_or(0, |at| at + 1);
@@ -312,6 +362,10 @@ pub fn text(wanted: &Wanted) -> String {
     }
     let list: Vec<_> = new_pieces(wanted, |_| true).into_iter().map(|(_, key, value)| format!("{key} = {value}")).collect();
     format!("{{ {} }}", list.join(", "))
+}
+
+fn padded(key: &str, width: usize) -> String {
+    format!("{key:width$}", width = width.max(key.len() + 1))
 }
 
 fn key(scope: &str) -> String {

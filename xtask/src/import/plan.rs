@@ -11,11 +11,12 @@
 use super::derive::Derivation;
 use super::edit::{self, Context};
 use super::pieces::set;
-use super::repair::repaired;
+use super::repair::{self, repaired};
 use super::rows;
 use super::tree::{Definition, Subject};
 use crate::Error;
 use crate::tables::Table;
+use crate::verify;
 use etw_layouts_codegen::axis::{Arch, Axis, Build, TargetSet};
 use etw_layouts_codegen::layouts::Layouts;
 use etw_layouts_codegen::spec::{Kind, Spec};
@@ -70,9 +71,8 @@ pub fn plan(input: &Input) -> Result<Plan, Error> {
     let by_hand = match earlier.is_empty() {
         true => BTreeSet::new(),
         false => {
-            let again = entered(input, input.texts.clone(), &earlier, &BTreeSet::new(), &BTreeSet::new());
             // What cannot be entered again was not entered like that.
-            let again = again.map(|(texts, _)| texts).unwrap_or_default();
+            let again = entered(input, input.texts, &earlier, &BTreeSet::new(), &BTreeSet::new()).unwrap_or_default();
             input.texts.iter().filter(|(path, text)| again.get(*path) != Some(text)).map(|(path, _)| path.clone()).collect()
         }
     };
@@ -81,7 +81,11 @@ pub fn plan(input: &Input) -> Result<Plan, Error> {
     let rowed = rows::with(&path, &text, &axis, &input.new.iter().map(|t| (t.build, t.arch)).collect())?;
     texts.insert(path, rowed);
     let old = earlier.keys().copied().collect();
-    let (texts, layouts) = entered(input, texts, &tables, &by_hand, &old)?;
+    let texts = entered(input, &texts, &tables, &by_hand, &old)?;
+    let layouts = match read(sources(&texts)).and_then(resolve) {
+        Ok(layouts) => layouts,
+        Err(errors) => return Err(unresolved(&texts, &tables, errors)),
+    };
     let target = |table: &Table| find(&layouts.spec.axis, table.build, table.arch);
     let mut new: Vec<_> = input.new.iter().filter_map(target).collect();
     new.sort();
@@ -96,12 +100,12 @@ pub fn find(axis: &Axis, build: Build, arch: Arch) -> Option<usize> {
 /// The texts with tables entered. Of files that were edited by hand, those of `old` are taken as they are.
 fn entered(
     input: &Input,
-    texts: Texts,
+    texts: &Texts,
     tables: &BTreeMap<(Build, Arch), &Table>,
     by_hand: &BTreeSet<String>,
     old: &BTreeSet<(Build, Arch)>,
-) -> Result<(Texts, Layouts), Error> {
-    let spec = axis(&texts)?;
+) -> Result<Texts, Error> {
+    let spec = axis(texts)?;
     let axis = &spec.axis;
     let targets: BTreeMap<usize, &Table> =
         tables.iter().filter_map(|((build, arch), table)| Some((find(axis, *build, *arch)?, *table))).collect();
@@ -111,7 +115,7 @@ fn entered(
     let imported = |path: &str| if by_hand.contains(path) { &new } else { &all };
     let mut others = Texts::new();
     let mut definitions = BTreeMap::new();
-    for (path, text) in &texts {
+    for (path, text) in texts {
         let base = axis.all().difference(imported(path));
         match Definition::read(path, text, axis, &base)? {
             None => {
@@ -139,12 +143,24 @@ fn entered(
         }
         texts
     };
-    let texts = repaired(&mut definitions, &targets, &write)?;
-    let layouts = read(sources(&texts)).and_then(resolve).map_err(|errors| {
-        let about = "error: import gives specs that do not hold together; nothing was written";
-        format!("{about}\n{}", errors.render(false))
-    })?;
-    Ok((texts, layouts))
+    repaired(&mut definitions, &targets, &write)
+}
+
+/// What the tables say against specs whose own facts disagree.
+fn unresolved(texts: &Texts, tables: &BTreeMap<(Build, Arch), &Table>, errors: Errors) -> Error {
+    let found = read(sources(texts)).and_then(|mut spec| {
+        repair::forget(&mut spec);
+        resolve(spec)
+    });
+    let findings = found.ok().and_then(|layouts| {
+        let names = verify::names(&layouts, None).ok()?;
+        let checked = tables.values().filter_map(|table| verify::compared(&layouts, &names, table).ok());
+        Some(checked.flat_map(|checked| super::differences(&checked)).collect::<Vec<_>>())
+    });
+    match findings.filter(|findings| !findings.is_empty()) {
+        Some(findings) => super::refused(findings),
+        None => rendered(errors),
+    }
 }
 
 fn written(definition: &Definition, spec: &Spec, imported: &TargetSet, folder: &str) -> (String, String) {

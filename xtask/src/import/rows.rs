@@ -11,13 +11,12 @@ use toml_edit::{Document, Item, Value};
 
 /// Releases by build number: label, module, names, and later builds that are the same kernel. Anything else is labelled with
 /// its number.
-const RELEASES: [(u32, &str, &str, &str, &[u32]); 6] = [
+const RELEASES: [(u32, &str, &str, &str, &[u32]); 5] = [
     (20348, "server-2022", "server2022", "Windows Server 2022", &[]),
     (22000, "11-21H2", "win11_21h2", "Windows 11 version 21H2", &[]),
     (22621, "11-22H2", "win11_22h2", "Windows 11 version 22H2 and 23H2", &[22631]),
     (25398, "server-23H2", "server_23h2", "Windows Server version 23H2", &[]),
     (26100, "11-24H2", "win11_24h2", "Windows 11 version 24H2 and 25H2, Windows Server 2025", &[26200]),
-    (28000, "11-26H1", "win11_26h1", "Windows 11 version 26H1", &[]),
 ];
 
 /// The kernel that a build is: several builds may be one kernel line.
@@ -173,8 +172,8 @@ fn module(build: Build, axis: &Axis) -> String {
     if let Some(kernel) = axis.kernels.iter().find(|kernel| kernel.build == build) {
         return kernel.module.clone();
     }
-    let authored = axis.kernels.iter().filter(|kernel| kernel.imported.is_empty() && kernel.build.number == build.number);
-    let first = authored.filter(|k| (k.build.revision == 0 || k.service_pack.is_some()) && k.build < build).next_back();
+    let mut authored = axis.kernels.iter().filter(|kernel| kernel.imported.is_empty() && kernel.build.number == build.number);
+    let first = authored.rfind(|k| (k.build.revision == 0 || k.service_pack.is_some()) && k.build < build);
     let stem = match (first, known(build.number)) {
         (Some(kernel), _) => kernel.module.clone(),
         (None, Some(release)) => release.2.to_owned(),

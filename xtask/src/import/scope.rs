@@ -8,21 +8,25 @@ use etw_layouts_codegen::axis::{Arch, Axis, Build, TargetSet};
 
 /// The scope that denotes `set` among the targets of `within`. `old` is the text that it replaces.
 pub fn spell(axis: &Axis, set: &TargetSet, within: &TargetSet, old: Option<&str>) -> String {
+    loosely(axis, set, within, within, old)
+}
+
+/// The scope that denotes `set` among the targets of `counted`, and may denote any others of `within`.
+pub fn loosely(axis: &Axis, set: &TargetSet, counted: &TargetSet, within: &TargetSet, old: Option<&str>) -> String {
     let old = Words::of(old.unwrap_or_default());
-    let exists = kernels(axis, within);
-    let both = runs(axis, &exists, &kernels(axis, set), &old);
+    let both = runs(axis, [counted, within].map(|set| kernels(axis, set)), &kernels(axis, set), &old);
     let of = |arch: Arch| {
         let all = axis.filter(|t| t.arch == arch);
-        let (within, set) = (within.intersection(&all), set.intersection(&all));
+        let [counted, within, set] = [counted, within, set].map(|set| set.intersection(&all));
         if !set.is_empty() && set == within {
             return vec![arch.to_string()];
         }
-        let runs = runs(axis, &kernels(axis, &within), &kernels(axis, &set), &old);
+        let runs = runs(axis, [&counted, &within].map(|set| kernels(axis, set)), &kernels(axis, &set), &old);
         runs.into_iter().map(|run| format!("{run} {arch}")).collect()
     };
     let (x86, x64) = (of(Arch::X86), of(Arch::X64));
     let listed = kernels(axis, set);
-    let whole = *set == axis.filter(|t| listed.contains(&t.kernel)).intersection(within);
+    let whole = *set == axis.filter(|t| listed.contains(&t.kernel)).intersection(counted);
     if whole && both.len() <= x86.len().max(x64.len()) {
         return both.join(", ");
     }
@@ -60,14 +64,15 @@ impl<'a> Words<'a> {
     }
 }
 
-/// The runs of the kernels that a set has, among those that exist.
-fn runs(axis: &Axis, exists: &[usize], set: &[usize], old: &Words) -> Vec<String> {
+/// The runs of the kernels that a set has, among those that count, of all.
+fn runs(axis: &Axis, [exists, all]: [Vec<usize>; 2], set: &[usize], old: &Words) -> Vec<String> {
     let mut list = Vec::new();
     let mut at = 0;
+    let ends = (all.first().copied().unwrap_or(0), all.last().copied().unwrap_or(0));
     while at < exists.len() {
         let length = exists[at..].iter().take_while(|kernel| set.contains(kernel)).count();
         if length > 0 {
-            list.push(Run { axis, exists, first: exists[at], last: exists[at + length - 1] }.spell(old));
+            list.push(Run { axis, exists: &exists, ends, first: exists[at], last: exists[at + length - 1] }.spell(old));
         }
         at += length.max(1);
     }
@@ -77,16 +82,17 @@ fn runs(axis: &Axis, exists: &[usize], set: &[usize], old: &Words) -> Vec<String
 struct Run<'a> {
     axis: &'a Axis,
     exists: &'a [usize],
+    /// The oldest and the newest of all.
+    ends: (usize, usize),
     first: usize,
     last: usize,
 }
 
 impl Run<'_> {
     fn spell(&self, old: &Words) -> String {
-        let oldest = self.exists.first() == Some(&self.first);
-        let newest = self.exists.last() == Some(&self.last);
+        let (oldest, newest) = (self.ends.0 == self.first, self.ends.1 == self.last);
         let version = |kernel: usize| self.axis.versions[self.axis.kernels[kernel].version].label.as_str();
-        if let Some(point) = old.points.iter().find(|word| self.is(word)) {
+        if let Some(point) = old.points.iter().find(|word| self.is(word) && !newest) {
             return (*point).to_owned();
         }
         let groups = self.axis.groups.iter().map(|(label, _)| label.as_str());
@@ -108,7 +114,7 @@ impl Run<'_> {
             None if oldest && !newest => String::new(),
             None => label(self.first, &starts),
         };
-        let end = match old.ends.iter().copied().find(ends) {
+        let end = match old.ends.iter().copied().find(|word| ends(word) && !newest) {
             Some(word) => word.to_owned(),
             None if newest => String::new(),
             None => label(self.last, &ends),

@@ -127,25 +127,89 @@ const SHARED: [&str; 1] = ["NonPagedPoolExecute"];
 #[test]
 fn any_order() {
     let (texts, tables) = shipped();
-    let builds: Vec<Build> =
-        ["10.0.17763.379", "10.0.18362", "10.0.19041", "10.0.19041.1415"].map(|b| Build::parse(b).expect("a build").0).to_vec();
+    let build = |text: &str| Build::parse(text).expect("a build").0;
+    let kernels: Vec<Build> = layouts(&texts).spec.axis.kernels.iter().map(|k| k.build).collect();
+    let builds: Vec<Build> = ["10.0.17763.379", "10.0.18362", "10.0.19041", "10.0.19041.1415"].map(build).to_vec();
+    let others: Vec<Build> = kernels.iter().copied().filter(|other| !builds.contains(other)).collect();
     let before = taken_out(&texts, &builds.iter().copied().collect());
-    let new = best(&tables, &builds);
-    let others: Vec<Build> = layouts(&texts).spec.axis.kernels.iter().map(|k| k.build).filter(|b| !builds.contains(b)).collect();
-    let others = best(&tables, &others);
-    let at_once = imported(&before, &others, &new).texts;
-    assert_ne!(before, at_once);
-    let orders = [[0, 1, 2, 3, 4, 5], [5, 4, 3, 2, 1, 0], [2, 5, 0, 4, 1, 3], [4, 0, 3, 5, 2, 1], [1, 3, 5, 0, 2, 4]];
+    permuted(&before, &best(&tables, &others), &best(&tables, &builds));
+    // Histories that go back and forth: tables of old kernels as if they were of others.
+    let as_of = [
+        ("6.3.9600.19913", Arch::X64, "10.0.26100.3915"),
+        ("10.0.17763.379", Arch::X64, "10.0.26100.1742"),
+        ("10.0.19041.1415", Arch::X64, "10.0.22621"),
+        ("10.0.16299", Arch::X86, "10.0.19041.2000"),
+        ("10.0.17134", Arch::X64, "10.0.19041.2000"),
+        ("10.0.18362", Arch::X64, "10.0.29999"),
+    ];
+    let new = as_of.map(|(from, arch, to)| {
+        let table = best(&tables, &[build(from)]).into_iter().find(|table| table.arch == arch).expect("a table");
+        Table { build: build(to), ..table }
+    });
+    permuted(&texts, &best(&tables, &kernels), &new);
+}
+
+/// Imports six tables in several orders.
+fn permuted(before: &Texts, others: &[Table], new: &[Table]) {
+    let at_once = imported(before, others, new);
+    let all: Vec<Table> = others.iter().chain(new).cloned().collect();
+    verified(&at_once.layouts, &all, &[]).unwrap_or_else(|error| panic!("{error}"));
+    assert_ne!(*before, at_once.texts);
+    let orders = [[0, 1, 2, 3, 4, 5], [5, 4, 3, 2, 1, 0], [2, 5, 0, 4, 1, 3]];
     orders.par_iter().for_each(|order| {
-        let (mut texts, mut known) = (before.clone(), others.clone());
+        let (mut texts, mut known) = (before.clone(), others.to_vec());
         for table in order.iter().map(|&i| &new[i]) {
             texts = imported(&texts, &known, std::slice::from_ref(table)).texts;
             known.push(table.clone());
         }
-        assert!(texts == at_once, "{order:?}\n{}", report::diff(&at_once, &texts));
+        assert!(texts == at_once.texts, "{order:?}\n{}", report::diff(&at_once.texts, &texts));
         let again = imported(&texts, &known, &new[..2]).texts;
         assert!(texts == again, "again\n{}", report::diff(&texts, &again));
     });
+}
+
+/// What a hand has written into an imported entry since stays when the next kernel comes.
+#[test]
+fn edited_by_hand() {
+    let (texts, tables) = shipped();
+    let [first, second] = ["10.0.19041", "10.0.19041.1415"].map(|text| Build::parse(text).expect("a build").0);
+    let kernels: Vec<Build> = layouts(&texts).spec.axis.kernels.iter().map(|k| k.build).collect();
+    let before = taken_out(&texts, &kernels.iter().copied().filter(|build| *build >= first).collect());
+    let known = best(&tables, &kernels.iter().copied().filter(|build| *build < first).collect::<Vec<_>>());
+    let mut texts = imported(&before, &known, &best(&tables, &[first])).texts;
+    let path = "specs/etw/WMI_LOGGER_CONTEXT.toml";
+    let text = texts[path].replace("name   = \"BufferMdl\"\n", "name   = \"BufferMdl\"\ndoc    = \"By hand.\"\n");
+    assert_ne!(texts[path], text);
+    texts.insert(path.into(), text.clone());
+    let known = [known, best(&tables, &[first])].concat();
+    let new = best(&tables, &[second]);
+    let after = imported(&texts, &known, &new);
+    verified(&after.layouts, &known, &new).unwrap_or_else(|error| panic!("{error}"));
+    assert_eq!(after.texts[path], text);
+}
+
+/// Everything is imported into specs that hold nothing.
+#[test]
+fn from_nothing() {
+    let (texts, tables) = shipped();
+    let scalars = texts.iter().filter(|(path, _)| path.ends_with("scalars.toml"));
+    let mut before: Texts = scalars.map(|(path, text)| (path.clone(), text.clone())).collect();
+    before.insert("specs/windows.toml".into(), "architectures = [\"x86\", \"x64\"]\n".into());
+    let sets = [
+        &["5.1.2600.5512"][..],
+        &["6.1.7600"],
+        &["6.1.7601.24000", "6.2.9200"],
+        &["6.3.9600.19913"],
+        &["10.0.17763.379", "10.0.19041"],
+        &["10.0.19041.1415"],
+    ];
+    for builds in sets {
+        let builds: Vec<Build> = builds.iter().map(|text| Build::parse(text).expect("a build").0).collect();
+        let new = best(&tables, &builds);
+        let after = imported(&before, &[], &new);
+        verified(&after.layouts, &[], &new).unwrap_or_else(|error| panic!("{error}"));
+        assert!(after.layouts.get(0, "WMI_LOGGER_CONTEXT").is_some());
+    }
 }
 
 /// The most faithful table of each target of some kernels.
