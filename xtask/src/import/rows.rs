@@ -41,7 +41,15 @@ pub fn with(path: &str, text: &str, axis: &Axis, new: &BTreeSet<(Build, Arch)>) 
     for &(build, arch) in new {
         rows.entry(build).or_default().imported.insert(arch);
     }
+    // Which row of a version names the other builds depends on which is the first.
+    let again = axis.kernels.iter().filter(|k| !k.imported.is_empty() && new.iter().any(|(b, _)| b.number == k.build.number));
+    again.for_each(|kernel| {
+        rows.entry(kernel.build).or_default();
+    });
+    let authored = |number| axis.kernels.iter().any(|k| k.build.number == number && k.imported.is_empty());
+    let firsts: BTreeSet<Build> = rows.keys().rev().map(|b| (b.number, *b)).collect::<BTreeMap<_, _>>().into_values().collect();
     for (build, row) in &mut rows {
+        row.first = firsts.contains(build) && !authored(build.number);
         if let Some(kernel) = axis.kernels.iter().find(|kernel| kernel.build == *build) {
             row.of(kernel);
         }
@@ -116,6 +124,8 @@ struct Row {
     imported: BTreeSet<Arch>,
     seen: BTreeSet<Arch>,
     all: BTreeSet<Arch>,
+    /// Whether it is the first of its version.
+    first: bool,
 }
 
 impl Row {
@@ -143,7 +153,7 @@ impl Row {
         if self.imported.len() < Arch::ALL.len() {
             out += &format!(", architectures = {}", list(&self.imported));
         }
-        let same = known(build.number).map_or(&[][..], |release| release.4);
+        let same = known(build.number).filter(|_| self.first).map_or(&[][..], |release| release.4);
         if !same.is_empty() {
             let list: Vec<_> = same.iter().map(|n| format!("\"10.0.{n}\"")).collect();
             out += &format!(", same = [{}]", list.join(", "));
