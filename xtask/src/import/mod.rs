@@ -1,13 +1,13 @@
 //! `cargo xtask import`.
 //!
-//! [`plan`](plan()) computes spec texts from spec texts and symbol tables, in stages:
+//! [`plan()`] computes spec texts from spec texts and symbol tables, in stages:
 //!
-//! - [`rows`]: the new kernels enter the version axis. What specs say by open ranges and labels now covers them too.
-//! - [`tree`]: each spec file as entries with their places in the text. Imported kernels are taken out of what they say.
-//! - [`derive`], [`fit`], [`nesting`], [`types`]: each table in turn, oldest first, gives its members to entries, new ones
+//! - `rows`: the new kernels enter the version axis. What specs say by open ranges and labels now covers them too.
+//! - `tree`: each spec file as entries with their places in the text. Imported kernels are taken out of what they say.
+//! - `derive`, `fit`, `nesting`, `types`: each table in turn, oldest first, gives its members to entries, new ones
 //!   where none suits.
-//! - [`edit`], [`pieces`], [`scope`]: the texts that no longer say what is so are changed, and only those.
-//! - [`repair`]: alignments that symbols do not tell.
+//! - `edit`, `pieces`, `scope`: the texts that no longer say what is so are changed, and only those.
+//! - `repair`: alignments that symbols do not tell.
 //!
 //! The outcome is resolved like any spec set and held against the tables before a byte is written. What does not verify
 //! is refused.
