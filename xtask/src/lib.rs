@@ -30,3 +30,12 @@ pub enum Outcome {
     /// Something differs: exit status 1.
     Differs,
 }
+
+/// How a command prints what it found.
+#[derive(Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub enum Format {
+    /// Text to read.
+    Text,
+    /// One JSON document.
+    Json,
+}

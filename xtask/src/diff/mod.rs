@@ -8,8 +8,7 @@ pub use changes::{Changes, Entry, Fact, changes};
 pub use side::{Side, sides};
 pub use text::text;
 
-use crate::{Error, Outcome, project};
-use clap::ValueEnum;
+use crate::{Error, Format, Outcome, project};
 
 /// Show how structures differ between two targets, or between a target and a symbol file.
 ///
@@ -34,12 +33,6 @@ pub struct Args {
     /// Text to read, or one JSON document.
     #[arg(long, value_enum, default_value_t = Format::Text)]
     format: Format,
-}
-
-#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum Format {
-    Text,
-    Json,
 }
 
 pub fn run(args: &Args) -> Result<Outcome, Error> {

@@ -7,8 +7,7 @@ pub use facts::{Kind, Mutant};
 
 use crate::tables::{self, Table};
 use crate::verify::{self, ours};
-use crate::{Error, Outcome, project};
-use clap::ValueEnum;
+use crate::{Error, Format, Outcome, project};
 use etw_layouts_codegen::layouts::Layouts;
 use etw_layouts_codegen::{Sources, compile};
 use etw_layouts_symbols::{Rules, Types};
@@ -36,12 +35,6 @@ pub struct Args {
     /// Text to read, or one JSON document.
     #[arg(long, value_enum, default_value_t = Format::Text)]
     format: Format,
-}
-
-#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum Format {
-    Text,
-    Json,
 }
 
 /// What became of a mutant.

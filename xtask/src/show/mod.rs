@@ -6,8 +6,7 @@ pub mod members;
 mod table;
 
 use crate::names::{Among, names};
-use crate::{Error, Outcome, columns, project};
-use clap::ValueEnum;
+use crate::{Error, Format, Outcome, columns, project};
 use etw_layouts_codegen::Choice;
 use etw_layouts_codegen::axis::{self, TargetSet};
 use etw_layouts_codegen::layouts::Layouts;
@@ -39,12 +38,6 @@ pub struct Args {
     /// Text to read, or one JSON document.
     #[arg(long, value_enum, default_value_t = Format::Text)]
     format: Format,
-}
-
-#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum Format {
-    Text,
-    Json,
 }
 
 pub fn run(args: &Args) -> Result<Outcome, Error> {

@@ -6,8 +6,7 @@ pub mod report;
 
 use crate::names::{self, Among};
 use crate::tables::{self, Stated, Table};
-use crate::{Error, Outcome, errata, project};
-use clap::ValueEnum;
+use crate::{Error, Format, Outcome, errata, project};
 use etw_layouts_codegen::axis::Arch;
 use etw_layouts_codegen::layouts::Layouts;
 use etw_layouts_symbols::compare::Status;
@@ -55,12 +54,6 @@ pub struct Args {
     /// Text to read, or one JSON document.
     #[arg(long, value_enum, default_value_t = Format::Text)]
     format: Format,
-}
-
-#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum Format {
-    Text,
-    Json,
 }
 
 pub fn run(args: &Args) -> Result<Outcome, Error> {
