@@ -16,6 +16,7 @@
 //! ```
 
 mod closure;
+mod cursor;
 mod document;
 mod error;
 mod unpack;
@@ -42,9 +43,10 @@ pub const MAX_MEMBERS: usize = 1 << 18;
 /// If the input is damaged, not ISF, larger than [`MAX_JSON`], or if its types nest deeper than [`crate::MAX_DEPTH`]
 /// or repeat into more than [`MAX_MEMBERS`]. No input panics.
 pub fn read(input: &[u8], wanted: &Wanted) -> Result<Table, Error> {
-    let text = unpack::text(input)?;
-    let document = document::parse(&text)?;
-    let types = closure::types(&text, &document, wanted)?;
-    let (producer, pdb, arch) = document.identity();
-    Ok(Table { producer, pdb, arch, types })
+    unpack::with_text(input, |text| {
+        let document = document::parse(text)?;
+        let types = closure::types(text, &document, wanted)?;
+        let (producer, pdb, arch) = document.identity();
+        Ok(Table { producer, pdb, arch, types })
+    })
 }

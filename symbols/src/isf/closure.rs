@@ -5,7 +5,6 @@ use super::{Error, MAX_MEMBERS};
 use crate::model::{Aggregate, AggregateKind, Definition, Enumeration, Integer, MAX_DEPTH, Member, Type, Types};
 use crate::names::plain;
 use crate::wanted::Wanted;
-use serde_json::value::RawValue;
 
 /// Converts the wanted types and all that they embed.
 pub(super) fn types(text: &str, document: &Document<'_>, wanted: &Wanted) -> Result<Types, Error> {
@@ -40,8 +39,8 @@ struct Closure<'a> {
 /// Where a type is defined in the document.
 #[derive(Clone, Copy)]
 enum Source<'a> {
-    Aggregate(&'a RawValue),
-    Enumeration(&'a RawValue),
+    Aggregate(&'a str),
+    Enumeration(&'a str),
 }
 
 /// What a type is reached through.
@@ -76,7 +75,7 @@ impl<'a> Closure<'a> {
         }
     }
 
-    fn aggregate(&mut self, value: &'a RawValue, root: &str, depth: usize) -> Result<Aggregate, Error> {
+    fn aggregate(&mut self, value: &'a str, root: &str, depth: usize) -> Result<Aggregate, Error> {
         if depth >= MAX_DEPTH {
             return Err(Error::TooDeep { name: root.to_owned() });
         }
@@ -108,16 +107,16 @@ impl<'a> Closure<'a> {
     }
 
     /// The aggregate whose members a field stands for, if it is anonymous.
-    fn anonymous(&self, name: &str, field: &Field) -> Option<&'a RawValue> {
+    fn anonymous(&self, name: &str, field: &Field) -> Option<&'a str> {
         match &field.ty {
             TypeReference::Struct { name: key } if field.anonymous || name.is_empty() => {
-                self.document.user_types.get(key).copied()
+                self.document.user_types.get(key.as_str()).copied()
             }
             _ => None,
         }
     }
 
-    fn enumeration(&mut self, value: &'a RawValue) -> Result<Enumeration, Error> {
+    fn enumeration(&mut self, value: &'a str) -> Result<Enumeration, Error> {
         let EnumType { size, base, constants } = parse_value(self.text, value)?;
         self.spend(constants.len())?;
         let base = self.document.base_types.get(&base);
@@ -129,7 +128,7 @@ impl<'a> Closure<'a> {
 
     fn member_type(
         &mut self,
-        value: &'a RawValue,
+        value: &'a str,
         reference: &TypeReference,
         held: Held,
         root: &str,
@@ -168,13 +167,13 @@ impl<'a> Closure<'a> {
     }
 
     /// The elements of an array. Volatility 2 took the size of an enumeration to be -1 byte, and divided by it.
-    fn count(&self, value: &RawValue, count: i64, element: &TypeReference) -> Result<u64, Error> {
+    fn count(&self, value: &str, count: i64, element: &TypeReference) -> Result<u64, Error> {
         if let Ok(count) = u64::try_from(count) {
             return Ok(count);
         }
         let bytes = count.unsigned_abs();
         if let TypeReference::Enum { name } = element
-            && let Some(definition) = self.document.enums.get(name)
+            && let Some(definition) = self.document.enums.get(name.as_str())
             && let EnumType { size: size @ 1.., .. } = parse_value(self.text, definition)?
             && bytes.is_multiple_of(size)
         {
@@ -183,7 +182,7 @@ impl<'a> Closure<'a> {
         Err(invalid(self.text, value, format!("an array has {count} elements")))
     }
 
-    fn base(&self, value: &RawValue, name: &str) -> Result<Type, Error> {
+    fn base(&self, value: &str, name: &str) -> Result<Type, Error> {
         let unknown = || invalid(self.text, value, format!("the base type `{name}` is unknown"));
         let base = self.document.base_types.get(name).ok_or_else(unknown)?;
         match base.kind {

@@ -1,40 +1,77 @@
 //! The shape of an ISF document. Types stay unparsed text until they are wanted.
 
+use super::cursor::Cursor;
 use super::error::{Error, Fault};
 use crate::model::{Arch, Pdb};
-use serde::de::{Deserialize, Deserializer, Error as _};
+use serde::de::{Deserialize, Deserializer, Error as _, IgnoredAny};
 use serde_json::error::Category;
-use serde_json::value::RawValue;
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 /// The sections that matter here, of which `symbols` is none.
 pub(super) struct Document<'a> {
     metadata: Metadata,
     pub base_types: BTreeMap<String, BaseType>,
-    pub user_types: BTreeMap<String, &'a RawValue>,
-    pub enums: BTreeMap<String, &'a RawValue>,
+    pub user_types: Unread<'a>,
+    pub enums: Unread<'a>,
 }
+
+/// The texts of values by their keys.
+pub(super) type Unread<'a> = BTreeMap<Cow<'a, str>, &'a str>;
 
 /// Splits a document into its types.
 pub(super) fn parse(text: &str) -> Result<Document<'_>, Error> {
-    let sections: Sections<'_> = serde_json::from_str(text).map_err(|error| fault(text, text, &error))?;
-    let missing = |section| Error::Missing { section };
-    Ok(Document {
-        metadata: sections.metadata.ok_or(missing("metadata"))?,
-        base_types: sections.base_types.ok_or(missing("base_types"))?,
-        user_types: sections.user_types.ok_or(missing("user_types"))?,
-        enums: sections.enums.ok_or(missing("enums"))?,
-    })
+    let (mut metadata, mut base_types, mut user_types, mut enums) = (None, None, None, None);
+    let mut cursor = Cursor::new(text);
+    let whole = cursor.object(|cursor, section| {
+        match &*section {
+            "metadata" => metadata = Some(cursor.value()?),
+            "base_types" => base_types = Some(cursor.value()?),
+            "user_types" => user_types = Some(unread(cursor)?),
+            "enums" => enums = Some(unread(cursor)?),
+            _ => _ = cursor.value()?,
+        }
+        Some(())
+    });
+    match (metadata, base_types, user_types, enums) {
+        (Some(metadata), Some(base_types), Some(user_types), Some(enums)) if whole.is_some() && cursor.at_end() => {
+            Ok(Document { metadata: parse_value(text, metadata)?, base_types: parse_value(text, base_types)?, user_types, enums })
+        }
+        _ => Err(why_not(text)),
+    }
+}
+
+fn unread<'a>(cursor: &mut Cursor<'a>) -> Option<Unread<'a>> {
+    let mut entries = Vec::new();
+    cursor.object(|cursor, key| cursor.value().map(|value| entries.push((key, value))))?;
+    Some(entries.into_iter().collect())
+}
+
+/// What is wrong with a document that cannot be split.
+fn why_not(text: &str) -> Error {
+    let sections: Sections = match serde_json::from_str(text) {
+        Ok(sections) => sections,
+        Err(error) => return fault(text, text, &error),
+    };
+    let Sections { metadata, base_types, user_types, enums } = sections;
+    let sections = [
+        ("metadata", metadata.is_some()),
+        ("base_types", base_types.is_some()),
+        ("user_types", user_types.is_some()),
+        ("enums", enums.is_some()),
+    ];
+    let missing = sections.into_iter().find(|(_, present)| !present);
+    missing.map_or(Error::Unrecognized, |(section, _)| Error::Missing { section })
 }
 
 /// Parses one value of the document, and places errors within the whole.
-pub(super) fn parse_value<'a, T: Deserialize<'a>>(text: &str, value: &'a RawValue) -> Result<T, Error> {
-    serde_json::from_str(value.get()).map_err(|error| fault(text, value.get(), &error))
+pub(super) fn parse_value<'a, T: Deserialize<'a>>(text: &str, value: &'a str) -> Result<T, Error> {
+    serde_json::from_str(value).map_err(|error| fault(text, value, &error))
 }
 
 /// An error that concerns a whole value of the document.
-pub(super) fn invalid(text: &str, value: &RawValue, reason: String) -> Error {
-    let (line, column) = place(text, value.get());
+pub(super) fn invalid(text: &str, value: &str, reason: String) -> Error {
+    let (line, column) = place(text, value);
     Error::Isf(Fault { line, column, reason })
 }
 
@@ -78,14 +115,13 @@ impl Document<'_> {
     }
 }
 
+/// What a document has to hold.
 #[derive(serde::Deserialize)]
-struct Sections<'a> {
+struct Sections {
     metadata: Option<Metadata>,
     base_types: Option<BTreeMap<String, BaseType>>,
-    #[serde(borrow)]
-    user_types: Option<BTreeMap<String, &'a RawValue>>,
-    #[serde(borrow)]
-    enums: Option<BTreeMap<String, &'a RawValue>>,
+    user_types: Option<BTreeMap<String, IgnoredAny>>,
+    enums: Option<BTreeMap<String, IgnoredAny>>,
 }
 
 #[derive(serde::Deserialize)]

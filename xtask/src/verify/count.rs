@@ -2,7 +2,7 @@
 
 use super::ours;
 use super::report::{Checked, Summary};
-use etw_layouts_codegen::layouts::{Layouts, WhyNot};
+use etw_layouts_codegen::layouts::{LayoutId, Layouts, WhyNot};
 use etw_layouts_codegen::spec::Body;
 use etw_layouts_symbols::{Rules, compare};
 use std::collections::BTreeMap;
@@ -12,20 +12,20 @@ use std::collections::BTreeMap;
 pub fn summary(layouts: &Layouts, names: &[&str], macros: bool, checked: &[Checked]) -> Summary {
     let mut summary = Summary { tables: checked.len() as u64, ..Summary::default() };
     let mut reasons: BTreeMap<String, u64> = BTreeMap::new();
-    for target in 0..layouts.by_target.len() {
-        let ours = ours::types(layouts, target, names);
-        // What our own facts are is counted by comparing them with themselves.
-        for own in compare(&ours, &ours, Rules::Faithful) {
-            let of_target = checked.iter().filter(|c| c.target == target && c.note.is_none());
-            let tables = of_target.filter_map(|c| c.structures.get(&own.name));
-            let verified = tables.map(|standing| standing.equal).max().unwrap_or(0).min(own.equal);
+    let facts = facts(layouts, names);
+    for (target, types) in layouts.by_target.iter().enumerate() {
+        let of_target: Vec<_> = checked.iter().filter(|c| c.target == target && c.note.is_none()).collect();
+        for (name, id) in types {
+            let Some(&facts) = facts.get(id) else { continue };
+            let tables = of_target.iter().filter_map(|c| c.structures.get(name));
+            let verified = tables.map(|standing| standing.equal).max().unwrap_or(0).min(facts);
             summary.verified += verified;
-            match layouts.why_not(&own.name, target) {
+            match layouts.why_not(name, target) {
                 Some(WhyNot::Cannot(reason)) if verified == 0 => {
-                    summary.not_verifiable += own.equal;
-                    *reasons.entry(reason.to_owned()).or_default() += own.equal;
+                    summary.not_verifiable += facts;
+                    *reasons.entry(reason.to_owned()).or_default() += facts;
                 }
-                _ => summary.not_verified += own.equal - verified,
+                _ => summary.not_verified += facts - verified,
             }
         }
     }
@@ -40,4 +40,17 @@ pub fn summary(layouts: &Layouts, names: &[&str], macros: bool, checked: &[Check
     }
     summary.reasons = reasons;
     summary
+}
+
+/// How many facts each layout of these names states: those that are equal when it is compared with itself.
+fn facts(layouts: &Layouts, names: &[&str]) -> BTreeMap<LayoutId, u64> {
+    let mut facts = BTreeMap::new();
+    for (target, types) in layouts.by_target.iter().enumerate() {
+        let id = |name: &str| types.get(name).copied();
+        let new: Vec<_> = names.iter().copied().filter(|name| id(name).is_some_and(|id| !facts.contains_key(&id))).collect();
+        let ours = ours::types(layouts, target, &new);
+        let counted = compare(&ours, &ours, Rules::Faithful);
+        facts.extend(counted.into_iter().filter_map(|own| Some((types.get(&own.name).copied()?, own.equal))));
+    }
+    facts
 }
