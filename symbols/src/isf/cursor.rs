@@ -35,28 +35,34 @@ impl<'a> Cursor<'a> {
     /// Steps over a value, and gives its text.
     pub(super) fn value(&mut self) -> Option<&'a str> {
         self.peek()?;
-        let start = self.at;
-        let mut depth = 0_usize;
+        let bytes = self.text.as_bytes();
+        let (start, mut at, mut depth) = (self.at, self.at, 0_usize);
         loop {
-            match self.mark()? {
-                b'"' => self.string()?,
+            let byte = *bytes.get(at)?;
+            match byte {
+                b'"' => at = after_string(bytes, at)?,
                 b'{' | b'[' => {
-                    self.at += 1;
+                    at += 1;
                     depth += 1;
+                    continue;
                 }
                 b'}' | b']' if depth > 0 => {
-                    self.at += 1;
+                    at += 1;
                     depth -= 1;
                 }
-                b',' if depth > 0 => self.at += 1,
-                // The comma or bracket after a number or a word.
-                _ => break,
+                // What follows a number or a word.
+                b'}' | b']' | b',' if depth == 0 => break,
+                _ => {
+                    at += 1;
+                    continue;
+                }
             }
             if depth == 0 {
                 break;
             }
         }
-        Some(self.text[start..self.at].trim_ascii_end()).filter(|value| !value.is_empty())
+        self.at = at;
+        Some(self.text[start..at].trim_ascii_end()).filter(|value| !value.is_empty())
     }
 
     /// Whether nothing but blanks follows.
@@ -75,47 +81,25 @@ impl<'a> Cursor<'a> {
         (self.peek()? == byte).then(|| self.at += 1)
     }
 
-    /// The quote, bracket or comma that comes next, to which it moves.
-    fn mark(&mut self) -> Option<u8> {
-        let rest = &self.text.as_bytes()[self.at..];
-        self.at += rest.iter().position(|&byte| MARKS[usize::from(byte)])?;
-        self.text.as_bytes().get(self.at).copied()
-    }
-
-    /// Steps over a string.
-    fn string(&mut self) -> Option<()> {
-        self.take(b'"')?;
-        loop {
-            let rest = &self.text.as_bytes()[self.at..];
-            let end = rest.iter().position(|byte| matches!(byte, b'"' | b'\\'))?;
-            if rest[end] == b'"' {
-                self.at += end + 1;
-                return Some(());
-            }
-            // What a backslash escapes is one byte at least.
-            rest.get(end + 1)?;
-            self.at += end + 2;
-        }
-    }
-
     fn key(&mut self) -> Option<Cow<'a, str>> {
         self.peek()?;
         let start = self.at;
-        self.string()?;
+        self.at = after_string(self.text.as_bytes(), start)?;
         let quoted = &self.text[start..self.at];
         let plain = &quoted[1..quoted.len() - 1];
         if plain.contains('\\') { serde_json::from_str(quoted).ok().map(Cow::Owned) } else { Some(Cow::Borrowed(plain)) }
     }
 }
 
-/// The bytes that tell where a value ends.
-const MARKS: [bool; 256] = {
-    let mut marks = [false; 256];
-    let bytes = b"\"{}[],";
-    let mut index = 0;
-    while index < bytes.len() {
-        marks[bytes[index] as usize] = true;
-        index += 1;
+/// Where the string that begins at a place ends.
+fn after_string(bytes: &[u8], start: usize) -> Option<usize> {
+    let mut at = start + 1;
+    loop {
+        match *bytes.get(at)? {
+            b'"' => return (bytes[start] == b'"').then_some(at + 1),
+            // What is escaped is one byte at least.
+            b'\\' => at += 2,
+            _ => at += 1,
+        }
     }
-    marks
-};
+}

@@ -4,6 +4,7 @@ use super::{Error, MAX_JSON};
 use liblzma::bufread::XzDecoder;
 use liblzma::stream::{CONCATENATED, Stream};
 use std::cell::Cell;
+use std::fmt::Display;
 use std::io::Read;
 
 const XZ_MAGIC: &[u8] = b"\xFD7zXZ\0";
@@ -19,13 +20,15 @@ thread_local! {
 /// The most bytes that a thread keeps between tables. Kernels' need less.
 const KEPT: usize = 16 << 20;
 
+/// Where a buffer begins to grow, in bytes: the tables of Windows kernels are 0.5 to 7 MB.
+const FIRST: usize = 2 << 20;
+
 /// Hands the text on, decoded if it is xz.
 pub(super) fn with_text<T>(input: &[u8], then: impl FnOnce(&str) -> Result<T, Error>) -> Result<T, Error> {
     if input.starts_with(XZ_MAGIC) {
         let mut room = ROOM.take();
-        room.clear();
-        let result = decode(input, &mut room).and_then(|()| then(utf8(&room)?));
-        if room.capacity() <= KEPT {
+        let result = decode(input, &mut room).and_then(|length| then(utf8(&room[..length])?));
+        if room.len() <= KEPT {
             ROOM.set(room);
         }
         return result;
@@ -43,14 +46,24 @@ fn utf8(text: &[u8]) -> Result<&str, Error> {
     str::from_utf8(text).map_err(|error| Error::Utf8 { offset: error.valid_up_to() })
 }
 
-fn decode(input: &[u8], text: &mut Vec<u8>) -> Result<(), Error> {
-    let stream = Stream::new_stream_decoder(XZ_MEMORY, CONCATENATED)
-        .map_err(|error| Error::Xz { decoded: 0, reason: error.to_string() })?;
-    // One byte more than allowed tells a table that is too large from one that just fits.
-    let read = XzDecoder::new_stream(input, stream).take(MAX_JSON as u64 + 1).read_to_end(text);
-    match read {
-        Err(error) => Err(Error::Xz { decoded: text.len(), reason: error.to_string() }),
-        Ok(length) if length > MAX_JSON => Err(Error::TooLarge),
-        Ok(_) => Ok(()),
+/// Decodes to the start of `room`, which grows as it must and stays as it is behind, and gives the text's length.
+fn decode(input: &[u8], room: &mut Vec<u8>) -> Result<usize, Error> {
+    let failed = |decoded, error: &dyn Display| Error::Xz { decoded, reason: error.to_string() };
+    let stream = Stream::new_stream_decoder(XZ_MEMORY, CONCATENATED).map_err(|error| failed(0, &error))?;
+    let mut decoder = XzDecoder::new_stream(input, stream);
+    let mut length = 0;
+    loop {
+        if length > MAX_JSON {
+            return Err(Error::TooLarge);
+        }
+        if length == room.len() {
+            // One byte more than allowed tells a table that is too large from one that just fits.
+            room.resize((2 * length).clamp(FIRST, MAX_JSON + 1), 0);
+        }
+        match decoder.read(&mut room[length..]) {
+            Ok(0) => return Ok(length),
+            Ok(read) => length += read,
+            Err(error) => return Err(failed(length, &error)),
+        }
     }
 }
