@@ -2,3 +2,6 @@
 
 #[doc = include_str!("../README.md")]
 pub struct Readme;
+
+#[doc = include_str!("../CONTRIBUTING.md")]
+pub struct Contributing;

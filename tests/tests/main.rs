@@ -3,6 +3,7 @@
 mod clang;
 mod commands;
 mod contract;
+mod contributing;
 mod fresh;
 mod generated;
 mod image;

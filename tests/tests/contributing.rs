@@ -1,0 +1,88 @@
+//! The worked examples of CONTRIBUTING.md do what it says. Its Rust is tested as documentation is.
+
+use etw_layouts_codegen::layouts::Layouts;
+use etw_layouts_codegen::{Sources, compile};
+use std::fs;
+use xtask::diff::{changes, sides};
+use xtask::{diff, project, show};
+
+/// `BLESS=1` writes what the commands print.
+#[test]
+fn worked_examples_work() {
+    let path = project::root().join("CONTRIBUTING.md");
+    let page = fs::read_to_string(&path).expect("CONTRIBUTING.md");
+    let mut specs = specs();
+    let mut printed = String::new();
+    let (mut examples, mut rest) = (0, page.as_str());
+    while let Some((before, after)) = rest.split_once("\n```") {
+        let (info, after) = after.split_once('\n').expect("a line after the fence");
+        let (body, after) = after.split_once("```").expect("the fence ends");
+        let body = match info.split_once(' ') {
+            Some(("toml", path)) => {
+                assert!(specs.iter().all(|(known, _)| known != path), "{path} exists");
+                specs.push((path.to_owned(), body.to_owned()));
+                body.to_owned()
+            }
+            Some(("diff", path)) => {
+                let (_, text) = specs.iter_mut().find(|(known, _)| known == path).expect(path);
+                *text = patched(text, body);
+                body.to_owned()
+            }
+            _ if info == "console" => {
+                examples += 1;
+                let command = body.lines().next().and_then(|line| line.strip_prefix("$ ")).expect("a command");
+                format!("$ {command}\n{}", output(&layouts(&specs), command))
+            }
+            _ => body.to_owned(),
+        };
+        printed += &format!("{before}\n```{info}\n{body}```");
+        rest = after;
+    }
+    printed += rest;
+    assert_eq!(examples, 2);
+    if std::env::var_os("BLESS").is_some() {
+        fs::write(&path, &printed).expect("CONTRIBUTING.md");
+    }
+    assert!(printed == page || std::env::var_os("BLESS").is_some(), "what the examples print is now:\n{printed}");
+}
+
+/// The project's spec files, by their paths from the root.
+fn specs() -> Vec<(String, String)> {
+    let layouts = project::layouts().expect("the specs resolve");
+    layouts.spec.sources.files().iter().map(|file| (file.path.clone(), file.text.clone())).collect()
+}
+
+fn layouts(specs: &[(String, String)]) -> Layouts {
+    let mut sources = Sources::default();
+    for (path, text) in specs {
+        sources.add(path.clone(), text.clone());
+    }
+    compile(sources).unwrap_or_else(|errors| panic!("{}", errors.render(false)))
+}
+
+fn output(layouts: &Layouts, command: &str) -> String {
+    let words: Vec<_> = command.split(' ').collect();
+    let text = match words[..] {
+        ["cargo", "xtask", "show", name, "--build", build, "--arch", arch] => {
+            let target = layouts.spec.axis.find(&format!("{build}-{arch}")).expect("a target").target;
+            show::text(layouts, name, target, None).expect("a layout")
+        }
+        ["cargo", "xtask", "diff", a, b, "--only", name] => {
+            let [old, new] = sides(layouts, [a, b], Some(name)).expect("targets");
+            diff::text(&old, &new, &changes(&old, &new))
+        }
+        _ => panic!("no example is run by {command}"),
+    };
+    anstream::adapter::strip_str(&text).to_string()
+}
+
+/// A text with one hunk of a diff in it.
+fn patched(text: &str, hunk: &str) -> String {
+    let side = |other: char| -> String {
+        let lines = hunk.lines().filter(|line| !line.starts_with(other));
+        lines.map(|line| format!("{}\n", line.get(1..).unwrap_or(""))).collect()
+    };
+    let (old, new) = (side('+'), side('-'));
+    assert_eq!(text.matches(&old).count(), 1, "not one place for\n{hunk}");
+    text.replacen(&old, &new, 1)
+}
