@@ -17,10 +17,11 @@ mod read;
 mod resolve;
 mod source;
 pub mod spec;
+mod standard;
 mod target;
 mod witness;
 
-pub use builder::{BuildError, Builder};
+pub use builder::{BuildError, Builder, Generated, Note};
 pub use diagnostic::{Diagnostic, Errors, nearest};
 pub use load::files;
 pub use read::read;
