@@ -70,7 +70,7 @@ impl Input {
             BuildError::Unknown(notes) => {
                 notes.iter().map(|note| Error::new(self.named(&note.name).span(), &note.message)).collect()
             }
-            BuildError::Io(_) => vec![Error::new(specs.span(), error)],
+            BuildError::Io(_) => vec![Error::new(specs.span(), format!("{error}; paths start from the folder of Cargo.toml"))],
         };
         let joined = list.into_iter().reduce(|mut all: Error, error| {
             all.combine(error);

@@ -4,7 +4,7 @@
 #[track_caller]
 pub const fn size(name: &str, actual: usize, stated: usize) {
     if actual != stated {
-        Message::of(&["`", name, "` has "]).number(actual).text(" bytes on this host, not ").number(stated).fail(MEMBERS);
+        Message::of(&["`", name, "` has "]).number(actual).text(" bytes on this host, not ").number(stated).fail(SIZE);
     }
 }
 
@@ -34,8 +34,8 @@ pub const fn offset(name: &str, member: &str, actual: usize, stated: usize, befo
     }
 }
 
-const MEMBERS: &str =
-    ": mend the number, or the members before it: padding is `[u8; N]`, a pointer `Ptr32` or `Ptr64`, whatever the host's";
+const SIZE: &str = ": mend the number, or the members: padding is `[u8; N]`, an address `Ptr32` or `Ptr64`";
+const MEMBERS: &str = ": mend the number, or the members before it: padding is `[u8; N]`, an address `Ptr32` or `Ptr64`";
 const ALIGN: &str = ": mend the number, or state it for every host with `#[repr(C, align(N))]`, or `packed(N)`";
 const UNION: &str = ": mend the numbers, or make a union of the two";
 
