@@ -18,7 +18,7 @@ const SPEC: &str = "[struct]\nname = \"DEVICE\"\n\n[[member]]\nname = \"Magic\"\
 
 #[test]
 fn a_changed_spec_recompiles_and_errors_show_its_place() {
-    let project = Project::new("recompiles");
+    let (project, host) = (Project::new("recompiles"), project::this_host());
     project.write("specs/DEVICE.toml", SPEC);
     project.write(
         "src/lib.rs",
@@ -26,15 +26,15 @@ fn a_changed_spec_recompiles_and_errors_show_its_place() {
          const _: () = assert!(size_of::<device::targets::win10_2004::x64::DEVICE>() == 4, \"the size of before\");\n",
     );
     // A build that is not on the axis is taken with a warning.
-    let (good, said) = project.check(&[]);
+    let (good, said) = project.check(&host);
     assert!(good && said.contains("taken as") && said.contains("src/lib.rs:1:75"), "{said}");
 
     project.write("specs/DEVICE.toml", &SPEC.replace("ULONG", "ULONGLONG"));
-    let (good, said) = project.check(&[]);
+    let (good, said) = project.check(&host);
     assert!(!good && said.contains("the size of before"), "{said}");
 
     project.write("specs/DEVICE.toml", &SPEC.replace("ULONG", "ULONGLONG\"\noffset = \"4"));
-    let (good, said) = project.check(&[]);
+    let (good, said) = project.check(&host);
     assert!(!good, "{said}");
     for part in ["specs/DEVICE.toml:7:10", "offset = \"4\"", "help: ", "src/lib.rs:1:43"] {
         assert!(said.contains(part), "{part}: {said}");
@@ -56,10 +56,10 @@ fn a_host_that_pads_differently_is_refused() {
     let by_hand = "#[etw_layouts_macros::layout(size = 0x10, align = 8)]\n#[repr(C)]\npub struct Device {\n    \
                    #[offset(0x00)]\n    magic: u32,\n    #[offset(0x08)]\n    time: u64,\n}\n";
     project.write("src/lib.rs", &generated);
-    let (good, said) = project.check(&["--target", host]);
+    let (good, said) = project.check(host);
     assert!(good, "{said}");
     project.write("src/lib.rs", by_hand);
-    let (good, said) = project.check(&["--target", host]);
+    let (good, said) = project.check(host);
     assert!(
         !good && said.contains("`Device.time` is at 0x4 on this host, not at 0x8") && said.contains("src/lib.rs:6:14"),
         "{said}"
@@ -70,6 +70,6 @@ fn a_host_that_pads_differently_is_refused() {
             .replace("repr(C)", "repr(C, align(8))")
             .replace("    #[offset(0x08)]", "    #[offset(0x04)]\n    padding: u32,\n    #[offset(0x08)]"),
     );
-    let (good, said) = project.check(&["--target", host]);
+    let (good, said) = project.check(host);
     assert!(good, "{said}");
 }

@@ -31,15 +31,23 @@ impl Project {
         fs::write(path, text).expect("a file");
     }
 
-    /// Whether the crate compiles, and what is said of it.
-    pub fn check(&self, arguments: &[&str]) -> (bool, String) {
+    /// Whether the crate compiles for a host, and what is said of it.
+    pub fn check(&self, host: &str) -> (bool, String) {
         let mut command = Command::new(env::var_os("CARGO").unwrap_or("cargo".into()));
-        // All of these crates, and those of trybuild, share what they depend on.
+        // With these flags all of these crates, and those of trybuild, share what the macros depend on.
         let target = Path::new(env!("CARGO_TARGET_TMPDIR")).with_file_name("tests").join("trybuild");
-        command.args(["check", "--offline", "--color", "never", "--target-dir"]).arg(target).args(arguments).current_dir(&self.0);
+        command.args(["check", "--offline", "--color=never", "--target", host, "--target-dir"]).arg(target);
+        command.env("CARGO_INCREMENTAL", "0").env_remove("RUSTFLAGS").current_dir(&self.0);
         let output = command.output().expect("cargo runs");
         (output.status.success(), String::from_utf8_lossy(&output.stderr).into_owned())
     }
+}
+
+/// The host that the compiler runs on.
+pub fn this_host() -> String {
+    let output = Command::new(env::var_os("RUSTC").unwrap_or("rustc".into())).arg("-vV").output().expect("rustc runs");
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    text.lines().find_map(|line| line.strip_prefix("host: ")).expect("the host").to_owned()
 }
 
 /// Whether crates can be compiled for a host.
