@@ -60,7 +60,7 @@ impl Input {
             quote_spanned! { span => const _: () = { #[deprecated(note = #message)] const TARGET: () = (); TARGET }; }
         });
         // The compiler watches what is included.
-        Ok(quote! { #modules #(const _: &[u8] = include_bytes!(#files);)* #(#notes)* })
+        Ok(quote! { #modules #(const _: &[u8] = ::core::include_bytes!(#files);)* #(#notes)* })
     }
 
     fn errors(&self, error: &BuildError) -> Error {

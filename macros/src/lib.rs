@@ -81,8 +81,8 @@ pub fn layouts(input: TokenStream) -> TokenStream {
 ///
 /// # Errors
 ///
-/// A number that is not so is a compile error at that number, and says what is so. Refused are: a representation without `C`, type
-/// and const parameters, whose layouts are many, and anything that is no structure or union.
+/// A number that is not so is a compile error at that number, and says what is so. Refused are a representation without `C`, a type
+/// with parameters, which has more layouts than one, and what is no structure or union.
 #[proc_macro_attribute]
 pub fn layout(stated: TokenStream, item: TokenStream) -> TokenStream {
     stated::check(stated.into(), item.into()).unwrap_or_else(syn::Error::into_compile_error).into()

@@ -10,49 +10,48 @@ use syn::{Attribute, Data, DeriveInput, Error, Field, Ident, LitInt, Meta, Token
 /// The item as it is written, and constants whose evaluation fails where a number is wrong.
 pub fn check(stated: TokenStream, item: TokenStream) -> syn::Result<TokenStream> {
     let mut item: DeriveInput = syn::parse2(item)?;
-    let extent = (|input: ParseStream| Extent::parse(input)).parse2(stated)?;
+    let Extent { size, align } = (|input: ParseStream| Extent::parse(input)).parse2(stated)?;
     refuse(&item)?;
-    let name = item.ident.clone();
+    let (name, when) = (item.ident.clone(), conditions(&item.attrs));
     let mut checks = vec![
-        constant(extent.size.span(), {
-            let size = &extent.size;
-            quote! { size(stringify!(#name), ::core::mem::size_of::<#name>(), #size) }
-        }),
-        constant(extent.align.span(), {
-            let align = &extent.align;
-            quote! { align(stringify!(#name), ::core::mem::align_of::<#name>(), #align) }
-        }),
+        constant(size.span(), &when, quote! { size(::core::stringify!(#name), ::core::mem::size_of::<#name>(), #size) }),
+        constant(align.span(), &when, quote! { align(::core::stringify!(#name), ::core::mem::align_of::<#name>(), #align) }),
     ];
-    let (fields, must) = match &mut item.data {
+    let (fields, is_struct) = match &mut item.data {
         Data::Struct(data) => (data.fields.iter_mut().collect(), true),
         Data::Union(data) => (data.fields.named.iter_mut().collect::<Vec<_>>(), false),
         Data::Enum(data) => return Err(Error::new(data.enum_token.span, "only structures and unions have members at offsets")),
     };
-    let mut errors: Option<Error> = None;
-    let mut before: Option<TokenStream> = None;
+    let mut errors = Vec::new();
+    let nothing = quote! { ::core::option::Option::None };
+    let mut before = nothing.clone();
     for (index, field) in fields.into_iter().enumerate() {
-        let member = field.ident.as_ref().map_or_else(|| syn::Index::from(index).into_token_stream(), |n| n.into_token_stream());
-        match offset(field, must) {
-            Err(error) => match &mut errors {
-                Some(errors) => errors.combine(error),
-                None => errors = Some(error),
-            },
-            Ok(None) => {}
-            Ok(Some(offset)) => {
-                let end = before.take().unwrap_or(quote!(None));
-                let call = quote! {
-                    offset(stringify!(#name), stringify!(#member), ::core::mem::offset_of!(#name, #member), #offset, #end)
-                };
-                checks.push(constant(offset.span(), call));
-                let ty = without_self(field.ty.to_token_stream(), &name);
-                before = must.then(|| quote! { Some((stringify!(#member), #offset + ::core::mem::size_of::<#ty>())) });
+        let offset = match offset(field, is_struct) {
+            Ok(Some(offset)) => offset,
+            Ok(None) => continue,
+            Err(error) => {
+                errors.push(error);
+                continue;
             }
-        }
+        };
+        let member = field.ident.as_ref().map_or_else(|| syn::Index::from(index).into_token_stream(), Ident::to_token_stream);
+        let text = quote! { ::core::stringify!(#member) };
+        let call = quote! {
+            offset(::core::stringify!(#name), #text, ::core::mem::offset_of!(#name, #member), #offset, #before)
+        };
+        let own = conditions(&field.attrs);
+        checks.push(constant(offset.span(), &[when.as_slice(), own.as_slice()].concat(), call));
+        let ty = without_self(field.ty.to_token_stream(), &name);
+        before = match is_struct && own.is_empty() {
+            true => quote! { ::core::option::Option::Some((#text, #offset + ::core::mem::size_of::<#ty>())) },
+            false => nothing.clone(),
+        };
     }
-    match errors {
-        Some(errors) => Err(errors),
-        None => Ok(quote! { #item #(#checks)* }),
-    }
+    let all = errors.into_iter().reduce(|mut all: Error, error| {
+        all.combine(error);
+        all
+    });
+    all.map_or_else(|| Ok(quote! { #item #(#checks)* }), Err)
 }
 
 /// What the attribute states.
@@ -87,7 +86,7 @@ impl Extent {
 
 /// Refuses what has no one layout, or none that is defined.
 fn refuse(item: &DeriveInput) -> syn::Result<()> {
-    if let Some(parameter) = item.generics.params.iter().find(|parameter| !matches!(parameter, syn::GenericParam::Lifetime(_))) {
+    if let Some(parameter) = item.generics.params.first() {
         let message = "a type with parameters has no one layout; check a type that has none";
         return Err(Error::new(parameter.span(), message));
     }
@@ -117,9 +116,14 @@ fn offset(field: &mut Field, must: bool) -> syn::Result<Option<LitInt>> {
 }
 
 /// A constant of its own for each check, so that all failures are shown; the compiler points at `span`.
-fn constant(span: Span, call: TokenStream) -> TokenStream {
+fn constant(span: Span, when: &[Attribute], call: TokenStream) -> TokenStream {
     let call = respanned(call, span);
-    quote_spanned! { span => const _: () = ::etw_layouts_runtime::stated::#call; }
+    quote_spanned! { span => #(#when)* const _: () = ::etw_layouts_runtime::stated::#call; }
+}
+
+/// The attributes that may take an item or a member away.
+fn conditions(attributes: &[Attribute]) -> Vec<Attribute> {
+    attributes.iter().filter(|attribute| attribute.path().is_ident("cfg")).cloned().collect()
 }
 
 /// The tokens as if they stood at `span`; what they name stays what it is.

@@ -1,5 +1,6 @@
 //! What must not compile and what is said of it, when a spec recompiles, and what other hosts say.
 
+mod accepted;
 mod project;
 
 use project::Project;

@@ -28,6 +28,8 @@ struct NoOffset {
     #[offset(0x00)]
     magic: u32,
     length: u32,
+    #[offset(eight)]
+    time: u64,
 }
 
 #[layout(size = 0x04, align = 4)]

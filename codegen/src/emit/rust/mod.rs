@@ -54,7 +54,9 @@ pub fn emit_inline(layouts: &Layouts, options: &Options) -> String {
     let mut text = String::new();
     for module in modules(layouts, options) {
         // Names are Microsoft's, and nobody uses all of them.
-        text.push_str("#[allow(non_snake_case, non_camel_case_types, non_upper_case_globals, dead_code, clippy::all)]\n");
+        text.push_str(
+            "#[allow(non_snake_case, non_camel_case_types, non_upper_case_globals, dead_code, clippy::all, clippy::pedantic)]\n",
+        );
         module.inline(&mut text);
     }
     text
