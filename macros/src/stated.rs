@@ -40,7 +40,7 @@ pub fn check(stated: TokenStream, item: TokenStream) -> syn::Result<TokenStream>
             offset(::core::stringify!(#name), #text, ::core::mem::offset_of!(#name, #member), #offset, #before)
         };
         let own = conditions(&field.attrs);
-        checks.push(constant(offset.span(), &[when.as_slice(), own.as_slice()].concat(), call));
+        checks.push(constant(offset.span(), &quote!(#when #own), call));
         let ty = without_self(field.ty.to_token_stream(), &name);
         before = match is_struct && own.is_empty() {
             true => quote! { ::core::option::Option::Some((#text, #offset + ::core::mem::size_of::<#ty>())) },
@@ -116,14 +116,15 @@ fn offset(field: &mut Field, must: bool) -> syn::Result<Option<LitInt>> {
 }
 
 /// A constant of its own for each check, so that all failures are shown; the compiler points at `span`.
-fn constant(span: Span, when: &[Attribute], call: TokenStream) -> TokenStream {
+fn constant(span: Span, when: &TokenStream, call: TokenStream) -> TokenStream {
     let call = respanned(call, span);
-    quote_spanned! { span => #(#when)* const _: () = ::etw_layouts_runtime::stated::#call; }
+    quote_spanned! { span => #when const _: () = ::etw_layouts_runtime::stated::#call; }
 }
 
 /// The attributes that may take an item or a member away.
-fn conditions(attributes: &[Attribute]) -> Vec<Attribute> {
-    attributes.iter().filter(|attribute| attribute.path().is_ident("cfg")).cloned().collect()
+fn conditions(attributes: &[Attribute]) -> TokenStream {
+    let list = attributes.iter().filter(|attribute| attribute.path().is_ident("cfg"));
+    quote! { #(#list)* }
 }
 
 /// The tokens as if they stood at `span`; what they name stays what it is.
