@@ -64,10 +64,12 @@ pub fn layouts(input: TokenStream) -> TokenStream {
 /// use etw_layouts_runtime::Ptr64;
 ///
 /// #[layout(size = 0x18, align = 8)]
-/// #[repr(C)]
+/// #[repr(C, align(8))]
 /// struct DeviceHeader {
 ///     #[offset(0x00)]
 ///     magic: u32,
+///     #[offset(0x04)]
+///     padding: [u8; 4],
 ///     #[offset(0x08)]
 ///     next: Ptr64,
 ///     #[offset(0x10)]
@@ -76,8 +78,8 @@ pub fn layouts(input: TokenStream) -> TokenStream {
 /// ```
 ///
 /// The members of a structure state their offsets, all of them; those of a union may. `packed` and `align(N)` are fine beside `C`.
-/// The numbers hold for every host that the crate is compiled for: `u64` is aligned to 4 on 32-bit Linux, and pointers and `usize`
-/// have the size of the host's, so types with a size of their own such as `Ptr32` and explicit padding go farther.
+/// Hosts differ: on 32-bit Linux `u64` is aligned to 4, and pointers and `usize` have the size of the host's. With padding written
+/// out, `align(N)`, and `Ptr32` or `Ptr64` for pointers the numbers hold on every host.
 ///
 /// # Errors
 ///

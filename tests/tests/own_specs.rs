@@ -25,7 +25,7 @@ fn a_build_script_gives_the_committed_crate() {
     let mut committed = String::new();
     for module in ["axis", "constants", "layouts", "members", "structures", "targets"] {
         committed +=
-            "#[allow(non_snake_case, non_camel_case_types, non_upper_case_globals, dead_code, clippy::all, clippy::pedantic)]\n";
+            "#[allow(non_snake_case, non_camel_case_types, non_upper_case_globals, unused, clippy::all, clippy::pedantic)]\n";
         nest(&root, &format!("pub mod {module}"), &mut committed);
     }
     for (number, (ours, theirs)) in test_build_script::TEXT.lines().zip(committed.lines()).enumerate() {

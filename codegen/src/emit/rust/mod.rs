@@ -55,7 +55,7 @@ pub fn emit_inline(layouts: &Layouts, options: &Options) -> String {
     for module in modules(layouts, options) {
         // Names are Microsoft's, and nobody uses all of them.
         text.push_str(
-            "#[allow(non_snake_case, non_camel_case_types, non_upper_case_globals, dead_code, clippy::all, clippy::pedantic)]\n",
+            "#[allow(non_snake_case, non_camel_case_types, non_upper_case_globals, unused, clippy::all, clippy::pedantic)]\n",
         );
         module.inline(&mut text);
     }
