@@ -2,7 +2,7 @@
 
 use crate::emit::rust::{Options, emit_inline};
 use crate::layouts::Layouts;
-use crate::{Errors, Sources, compile, files};
+use crate::{Errors, Sources, compile, files, nearest, standard};
 use std::path::{Path, PathBuf};
 use std::{env, fmt, fs, io};
 
@@ -20,18 +20,66 @@ use std::{env, fmt, fs, io};
 /// mod my { include!(concat!(env!("OUT_DIR"), "/layouts.rs")); }
 /// use my::targets::win10_1709::x64::MY_HEADER;
 /// ```
-#[derive(Clone, Debug)]
+///
+/// Specs without a version axis of their own get that of Windows, and specs without scalars those of the Windows SDK. Of types on
+/// that axis it is not said that symbol data confirms them, since nothing has held them against any.
+#[derive(Clone, Debug, Default)]
 pub struct Builder {
-    specs: PathBuf,
+    root: PathBuf,
+    specs: Vec<Specs>,
     structures: Vec<String>,
     targets: Vec<String>,
     runtime: Option<String>,
 }
 
+#[derive(Clone, Debug)]
+enum Specs {
+    /// A file or folder.
+    Path(PathBuf),
+    /// A text, and the name that errors show.
+    Text(String, String),
+}
+
+/// What a [`Builder`] generates.
+#[derive(Clone, Debug)]
+pub struct Generated {
+    /// The source text: modules `axis`, `constants`, `layouts`, `members`, `structures` and `targets`.
+    pub text: String,
+    /// Wanted targets that are not on the version axis, each with what is taken in its place.
+    pub notes: Vec<Note>,
+}
+
+/// Something about a structure or target that was asked for.
+#[derive(Clone, Debug)]
+pub struct Note {
+    /// What was asked for.
+    pub name: String,
+    /// What is to be said of it.
+    pub message: String,
+}
+
 impl Builder {
     /// Reads the specs of a file or folder.
     pub fn new(specs: impl Into<PathBuf>) -> Self {
-        Self { specs: specs.into(), structures: Vec::new(), targets: Vec::new(), runtime: None }
+        Self::default().specs(specs)
+    }
+
+    /// Reads the specs of this file or folder as well.
+    pub fn specs(mut self, specs: impl Into<PathBuf>) -> Self {
+        self.specs.push(Specs::Path(specs.into()));
+        self
+    }
+
+    /// Reads this text as well, as a file of that name.
+    pub fn text(mut self, name: impl Into<String>, text: impl Into<String>) -> Self {
+        self.specs.push(Specs::Text(name.into(), text.into()));
+        self
+    }
+
+    /// The folder that paths start from, and that errors do not show; the current one if not set.
+    pub fn root(mut self, folder: impl Into<PathBuf>) -> Self {
+        self.root = folder.into();
+        self
     }
 
     /// Wants this structure, and what it embeds. Without any, every structure is generated.
@@ -52,46 +100,67 @@ impl Builder {
         self
     }
 
-    /// The source text: modules `axis`, `constants`, `layouts`, `members`, `structures` and `targets`.
+    /// Generates the types.
     ///
     /// # Errors
     ///
     /// Files that cannot be read, everything that is wrong in the specs, structures and targets that do not exist, and structures
     /// that none of the wanted targets has.
-    pub fn generate(&self) -> Result<String, BuildError> {
-        Ok(self.generate_with_notes()?.0)
-    }
-
-    /// The source text, and what to know of targets that are not on the version axis.
-    fn generate_with_notes(&self) -> Result<(String, Vec<String>), BuildError> {
-        let layouts = compile(Sources::load(&self.specs)?)?;
+    pub fn generate(&self) -> Result<Generated, BuildError> {
+        let layouts = self.layouts()?;
         let mut options = Options { structures: self.structures.clone(), ..Options::default() };
-        let mut notes = Vec::new();
+        let (mut notes, mut unknown) = (Vec::new(), Vec::new());
         for name in &self.targets {
-            let choice = layouts.spec.axis.find(name).map_err(BuildError::Unknown)?;
-            options.targets.insert(choice.target);
-            notes.extend(choice.note);
+            let note = |message| Note { name: name.clone(), message };
+            match layouts.spec.axis.find(name) {
+                Ok(choice) => {
+                    options.targets.insert(choice.target);
+                    notes.extend(choice.note.map(note));
+                }
+                Err(message) => unknown.push(note(message)),
+            }
         }
         for name in &self.structures {
-            known(&layouts, name, &options)?;
+            unknown.extend(missing(&layouts, name, &options).map(|message| Note { name: name.clone(), message }));
+        }
+        if !unknown.is_empty() {
+            return Err(BuildError::Unknown(unknown));
         }
         options.runtime = self.runtime.clone().unwrap_or(options.runtime);
-        Ok((emit_inline(&layouts, &options), notes))
+        Ok(Generated { text: emit_inline(&layouts, &options), notes })
+    }
+
+    fn layouts(&self) -> Result<Layouts, BuildError> {
+        let mut sources = Sources::default();
+        for specs in &self.specs {
+            match specs {
+                Specs::Text(name, text) => sources.add(name, text),
+                Specs::Path(path) => sources.read(&self.root, path)?,
+            }
+        }
+        let on_ours = standard::complete(&mut sources);
+        let mut layouts = compile(sources)?;
+        if on_ours {
+            // Whose symbols were read is said of the structures of Windows.
+            layouts.spec.axis.kernels.iter_mut().for_each(|kernel| kernel.seen.clear());
+            layouts.spec.axis.versions.iter_mut().for_each(|version| version.unverifiable = None);
+        }
+        Ok(layouts)
     }
 
     /// For a build script: writes `layouts.rs` into `OUT_DIR`, and tells cargo which files to watch.
     ///
     /// Ends the build script with a message if anything is wrong.
     pub fn build(&self) {
-        println!("cargo::rerun-if-changed={}", self.specs.display());
-        for file in files(&self.specs).unwrap_or_default() {
-            println!("cargo::rerun-if-changed={}", file.display());
+        for path in self.paths() {
+            // Cargo looks into folders, and so sees what is added.
+            println!("cargo::rerun-if-changed={}", path.display());
         }
-        let written = self.generate_with_notes().and_then(|(text, notes)| {
-            notes.iter().for_each(|note| println!("cargo::warning={note}"));
+        let written = self.generate().and_then(|generated| {
+            generated.notes.iter().for_each(|note| println!("cargo::warning={}", note.message));
             let folder = env::var_os("OUT_DIR")
-                .ok_or_else(|| BuildError::Unknown("OUT_DIR is not set: call `build` from a build script".into()))?;
-            Ok(fs::write(Path::new(&folder).join("layouts.rs"), text)?)
+                .ok_or_else(|| io::Error::other("OUT_DIR is not set: call `build` from a build script, `generate` elsewhere"))?;
+            Ok(fs::write(Path::new(&folder).join("layouts.rs"), generated.text)?)
         });
         if let Err(error) = written {
             eprintln!("{error}");
@@ -105,21 +174,34 @@ impl Builder {
     ///
     /// Folders that cannot be read.
     pub fn files(&self) -> io::Result<Vec<PathBuf>> {
-        files(&self.specs)
+        let mut list = Vec::new();
+        for path in self.paths() {
+            list.extend(files(&path)?);
+        }
+        Ok(list)
+    }
+
+    fn paths(&self) -> impl Iterator<Item = PathBuf> {
+        self.specs.iter().filter_map(|specs| match specs {
+            Specs::Path(path) => Some(self.root.join(path)),
+            Specs::Text(..) => None,
+        })
     }
 }
 
-fn known(layouts: &Layouts, name: &str, options: &Options) -> Result<(), BuildError> {
+/// Why a wanted structure cannot be generated.
+fn missing(layouts: &Layouts, name: &str, options: &Options) -> Option<String> {
     let all = || layouts.spec.definitions.keys().map(String::as_str);
     let Some(definition) = layouts.spec.definitions.get(name) else {
-        let near = crate::nearest(name, all()).map(|near| format!("; did you mean `{near}`?")).unwrap_or_default();
-        return Err(BuildError::Unknown(format!("no spec has the structure `{name}`{near}")));
+        let near = nearest(name, all()).map(|near| format!("; did you mean `{near}`?"));
+        let near = near.unwrap_or_else(|| format!("; they have {}", all().collect::<Vec<_>>().join(", ")));
+        return Some(format!("the specs have no structure `{name}`{near}"));
     };
-    if !options.targets.is_empty() && options.targets.intersection(&definition.scope).is_empty() {
-        let scope = layouts.spec.axis.describe(&definition.scope);
-        return Err(BuildError::Unknown(format!("`{name}` exists in {scope}, and in none of the wanted targets")));
+    if options.targets.is_empty() || !options.targets.intersection(&definition.scope).is_empty() {
+        return None;
     }
-    Ok(())
+    let scope = layouts.spec.axis.describe(&definition.scope);
+    Some(format!("`{name}` exists in {scope}, and in none of the wanted targets"))
 }
 
 /// Why nothing was generated.
@@ -129,8 +211,8 @@ pub enum BuildError {
     Io(io::Error),
     /// The specs are wrong.
     Specs(Errors),
-    /// A structure or target does not exist.
-    Unknown(String),
+    /// Structures or targets do not exist. Never empty.
+    Unknown(Vec<Note>),
 }
 
 impl fmt::Display for BuildError {
@@ -138,7 +220,10 @@ impl fmt::Display for BuildError {
         match self {
             Self::Io(error) => error.fmt(f),
             Self::Specs(errors) => errors.fmt(f),
-            Self::Unknown(message) => f.write_str(message),
+            Self::Unknown(list) => {
+                let messages: Vec<_> = list.iter().map(|note| note.message.as_str()).collect();
+                f.write_str(&messages.join("\n"))
+            }
         }
     }
 }

@@ -42,14 +42,20 @@ impl Errors {
     pub fn render(&self, colour: bool) -> String {
         let renderer = if colour { Renderer::styled() } else { Renderer::plain() };
         let shown = self.list.iter().take(MOST_SHOWN);
-        let reports: Vec<_> = shown.map(|diagnostic| renderer.render(&self.report(diagnostic))).collect();
+        let reports: Vec<_> = shown.map(|diagnostic| renderer.render(&self.report(diagnostic, Level::ERROR))).collect();
         let count = self.list.len();
         let noun = if count == 1 { "error" } else { "errors" };
         let rest = if count > MOST_SHOWN { format!(", of which the first {MOST_SHOWN} are shown") } else { String::new() };
         format!("{}\n\n{count} {noun} in the specs{rest}", reports.join("\n\n"))
     }
 
-    fn report<'a>(&'a self, diagnostic: &'a Diagnostic) -> Vec<Group<'a>> {
+    /// Each error without the word, for those who say it themselves: the first of them, if they are very many.
+    pub fn messages(&self) -> Vec<String> {
+        let report = |diagnostic| Renderer::plain().render(&self.report(diagnostic, Level::ERROR.no_name()));
+        self.list.iter().take(MOST_SHOWN).map(report).collect()
+    }
+
+    fn report<'a>(&'a self, diagnostic: &'a Diagnostic, level: Level<'a>) -> Vec<Group<'a>> {
         let (span, label) = &diagnostic.at;
         let (same, others): (Vec<_>, Vec<_>) = diagnostic.also.iter().partition(|(other, _)| other.file == span.file);
         let excerpt = Excerpt::around(&self.sources, std::iter::once(*span).chain(same.iter().map(|(span, _)| *span)));
@@ -57,7 +63,7 @@ impl Errors {
         for (span, label) in same {
             main = main.annotation(AnnotationKind::Context.span(excerpt.range(*span)).label(label));
         }
-        let mut group = Level::ERROR.primary_title(diagnostic.title.as_str()).element(main);
+        let mut group = level.primary_title(diagnostic.title.as_str()).element(main);
         for (span, label) in others {
             let excerpt = Excerpt::around(&self.sources, std::iter::once(*span));
             group = group.element(excerpt.snippet().annotation(AnnotationKind::Context.span(excerpt.range(*span)).label(label)));

@@ -1,6 +1,11 @@
 //! Reads layout specs, computes Microsoft C layouts from them, and writes Rust types and C headers.
 //!
 //! One direction: text → [`Spec`](spec::Spec) → [`Layouts`](layouts::Layouts) → emitters.
+//!
+//! For specs of your own a [`Builder`] in a build script is all that is needed; `etw-layouts-macros` does the same in a macro. Semantic
+//! versioning covers [`Builder`], [`Generated`], [`Note`] and [`BuildError`], the spec language, and the public items of what is
+//! generated. The stages behind them ([`Sources`], [`compile`], the modules) are for tools that look at layouts; their types gain
+//! members as the language does, and may do so in a minor version.
 
 #![forbid(unsafe_code)]
 
@@ -17,10 +22,11 @@ mod read;
 mod resolve;
 mod source;
 pub mod spec;
+mod standard;
 mod target;
 mod witness;
 
-pub use builder::{BuildError, Builder};
+pub use builder::{BuildError, Builder, Generated, Note};
 pub use diagnostic::{Diagnostic, Errors, nearest};
 pub use load::files;
 pub use read::read;

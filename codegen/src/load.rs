@@ -13,15 +13,23 @@ impl Sources {
     /// Any file or folder that cannot be read, with its path.
     pub fn load(path: &Path) -> io::Result<Self> {
         let mut sources = Self::default();
-        for file in files(path)? {
-            let text = fs::read_to_string(&file).map_err(|e| named(&file, e))?;
-            sources.add(file.display().to_string().replace('\\', "/"), text);
-        }
-        if sources.files().is_empty() {
-            let message = format!("{}: no .toml file is there", path.display());
+        sources.read(Path::new(""), path)?;
+        Ok(sources)
+    }
+
+    /// Adds the spec files of a path that starts from `root`, and shows it without.
+    pub(crate) fn read(&mut self, root: &Path, path: &Path) -> io::Result<()> {
+        let list = files(&root.join(path))?;
+        if list.is_empty() {
+            let message = format!("{}: no .toml file is there", root.join(path).display());
             return Err(io::Error::new(io::ErrorKind::NotFound, message));
         }
-        Ok(sources)
+        for file in list {
+            let text = fs::read_to_string(&file).map_err(|e| named(&file, e))?;
+            let shown = if path.is_absolute() { &file } else { file.strip_prefix(root).unwrap_or(&file) };
+            self.add(shown.display().to_string().replace('\\', "/"), text);
+        }
+        Ok(())
     }
 }
 

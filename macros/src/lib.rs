@@ -1,69 +1,91 @@
-//! Layout specs of your own as Rust types, from a macro.
+//! Layouts of your own, from a macro: generated from specs, or written by hand and checked.
 //!
-//! The same as a build script with `etw-layouts-codegen`, without the build script.
+//! [`layouts!`] does what a build script does with `etw-layouts-codegen`, without the build script. [`layout`](macro@layout) holds a
+//! structure that is written by hand against its stated size, alignment and offsets. What both expand to needs the crate
+//! `etw-layouts-runtime`.
 
 #![forbid(unsafe_code)]
 
-use etw_layouts_codegen::Builder;
-use proc_macro::TokenStream;
-use std::env;
-use std::path::PathBuf;
-use syn::parse::{Parse, ParseStream};
-use syn::punctuated::Punctuated;
-use syn::{Ident, LitStr, Token, bracketed, parse_macro_input};
+mod generate;
+mod stated;
 
-/// Generates the types of a spec file or folder, named from the folder of `Cargo.toml`.
+use proc_macro::TokenStream;
+use syn::parse_macro_input;
+
+/// Generates the types of specs: of files and folders, named from the folder of `Cargo.toml`, or of a text in place.
 ///
-/// ```ignore
-/// mod my { etw_layouts_macros::layouts!("specs", structures = ["MY_HEADER"], targets = ["1709-x64"]); }
-/// use my::targets::win10_1709::x64::MY_HEADER;
+/// ```
+/// mod device {
+///     etw_layouts_macros::layouts! {
+///         spec = r#"
+///             [struct]
+///             name = "DEVICE_HEADER"
+///             size = { x86 = 0x10, x64 = 0x18 }
+///
+///             [[member]]
+///             name = "Magic"
+///             type = "ULONG"
+///
+///             [[member]]
+///             name = "Next"
+///             type = "DEVICE_HEADER *"
+///
+///             [[member]]
+///             name = "Time"
+///             type = "ULONGLONG"
+///         "#,
+///         targets = ["2004-x64", "2004-x86"],
+///     }
+/// }
+/// use device::targets::win10_2004::x64::DEVICE_HEADER;
+///
+/// assert_eq!(std::mem::offset_of!(DEVICE_HEADER, Time), 0x10);
 /// ```
 ///
-/// It expands to the modules `axis`, `constants`, `layouts`, `structures` and `targets`; the crate needs `etw-layouts-runtime`.
-/// Without `structures` or `targets`, all of them are generated. A changed spec recompiles the crate. Whatever is wrong in the
-/// specs is a compile error that shows the place in the spec.
+/// With the specs in files it is `layouts!("specs", structures = ["DEVICE_HEADER"], targets = ["2004-x64"])`; there may be several
+/// paths. Without `structures` or `targets`, all of them are generated. Specs without a version axis get that of Windows, and specs
+/// without scalars those of the Windows SDK.
+///
+/// It expands to the modules `axis`, `constants`, `layouts`, `members`, `structures` and `targets`, so that one module can hold one
+/// call of it. A spec that changed recompiles the crate; one that is added to a folder does when anything else of the crate does.
+///
+/// # Errors
+///
+/// Whatever is wrong in the specs is a compile error that shows the place in the spec: a specs file, or the lines of the text.
 #[proc_macro]
 pub fn layouts(input: TokenStream) -> TokenStream {
-    let input = parse_macro_input!(input as Input);
-    let root = PathBuf::from(env::var_os("CARGO_MANIFEST_DIR").unwrap_or_default());
-    let mut builder = Builder::new(root.join(input.path.value()));
-    for name in &input.structures {
-        builder = builder.structure(name.value());
-    }
-    for name in &input.targets {
-        builder = builder.target(name.value());
-    }
-    let generated = builder.generate().map_err(|error| error.to_string()).and_then(|mut text| {
-        // The compiler watches what is included.
-        for file in builder.files().unwrap_or_default() {
-            text.push_str(&format!("const _: &[u8] = include_bytes!({:?});\n", file.display().to_string()));
-        }
-        text.parse::<TokenStream>().map_err(|error| error.to_string())
-    });
-    generated.unwrap_or_else(|message| syn::Error::new(input.path.span(), message).to_compile_error().into())
+    parse_macro_input!(input as generate::Input).expand().into()
 }
 
-struct Input {
-    path: LitStr,
-    structures: Vec<LitStr>,
-    targets: Vec<LitStr>,
-}
-
-impl Parse for Input {
-    fn parse(input: ParseStream) -> syn::Result<Self> {
-        let mut new = Self { path: input.parse()?, structures: Vec::new(), targets: Vec::new() };
-        while input.parse::<Option<Token![,]>>()?.is_some() && !input.is_empty() {
-            let key: Ident = input.parse()?;
-            input.parse::<Token![=]>()?;
-            let list;
-            bracketed!(list in input);
-            let names = Punctuated::<LitStr, Token![,]>::parse_terminated_with(&list, |list| list.parse())?.into_iter().collect();
-            match key.to_string().as_str() {
-                "structures" => new.structures = names,
-                "targets" => new.targets = names,
-                _ => return Err(syn::Error::new(key.span(), "write `structures = […]` or `targets = […]`")),
-            }
-        }
-        Ok(new)
-    }
+/// Checks a `#[repr(C)]` structure or union that is written by hand: its size, its alignment, and the offset of each member.
+///
+/// ```
+/// use etw_layouts_macros::layout;
+/// use etw_layouts_runtime::Ptr64;
+///
+/// #[layout(size = 0x18, align = 8)]
+/// #[repr(C, align(8))]
+/// struct DeviceHeader {
+///     #[offset(0x00)]
+///     magic: u32,
+///     #[offset(0x04)]
+///     padding: [u8; 4],
+///     #[offset(0x08)]
+///     next: Ptr64,
+///     #[offset(0x10)]
+///     time: u64,
+/// }
+/// ```
+///
+/// The members of a structure state their offsets, all of them; those of a union may. `packed` and `align(N)` are fine beside `C`.
+/// Hosts differ: on 32-bit Linux `u64` is aligned to 4, and pointers and `usize` have the size of the host's. With padding written
+/// out, `align(N)`, and `Ptr32` or `Ptr64` for pointers the numbers hold on every host.
+///
+/// # Errors
+///
+/// A number that is not so is a compile error at that number, and says what is so. Refused are a representation without `C`, a type
+/// with parameters, which has more layouts than one, and what is no structure or union.
+#[proc_macro_attribute]
+pub fn layout(stated: TokenStream, item: TokenStream) -> TokenStream {
+    stated::check(stated.into(), item.into()).unwrap_or_else(syn::Error::into_compile_error).into()
 }

@@ -17,6 +17,8 @@ mod data;
 pub mod debug;
 mod error;
 pub mod meta;
+#[doc(hidden)]
+pub mod stated;
 pub mod token;
 mod value;
 mod values;

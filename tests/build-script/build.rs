@@ -1,3 +1,3 @@
 fn main() {
-    etw_layouts_codegen::Builder::new("specs").structure("DRIVER_EXTENSION").build();
+    etw_layouts_codegen::Builder::new("../../specs").build();
 }

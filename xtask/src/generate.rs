@@ -69,6 +69,11 @@ pub fn stale(layouts: &Layouts) -> Result<Vec<(String, Option<String>)>, Error> 
     let mut fresh: Files = files.into_iter().map(|(path, text)| (format!("{GENERATED}/{path}"), text)).collect();
     fresh.insert("README.md".into(), readme);
     fresh.insert(format!("{}/ERRATA.md", project::SPECS), readme::errata(layouts));
+    // With these the generator completes the specs of others.
+    for name in ["scalars.toml", "windows.toml"] {
+        let own = layouts.spec.sources.files().iter().find(|file| file.path == format!("{}/{name}", project::SPECS));
+        fresh.extend(own.map(|file| (format!("codegen/standard/{name}"), file.text.clone())));
+    }
     let mut orphans = BTreeSet::new();
     find(&root, Path::new(GENERATED), &mut orphans)?;
     orphans.remove(&format!("{GENERATED}/{BY_HAND}"));

@@ -1,5 +1,6 @@
-//! Layouts of a spec of one's own, generated when the crate is built.
-
-#![allow(non_snake_case, non_camel_case_types, non_upper_case_globals)]
+//! The layouts of our own specs, for all targets, generated when the crate is built.
 
 include!(concat!(env!("OUT_DIR"), "/layouts.rs"));
+
+/// What the build script wrote.
+pub const TEXT: &str = include_str!(concat!(env!("OUT_DIR"), "/layouts.rs"));

@@ -3,6 +3,7 @@
 mod aggregate;
 mod docs;
 mod meta;
+mod modules;
 mod names;
 mod targets;
 mod tokens;
@@ -14,7 +15,7 @@ use super::Files;
 use crate::axis::TargetSet;
 use crate::layouts::{Form, Layout, Layouts};
 use crate::spec::{Body, Definition, ValuesKind};
-use std::collections::BTreeMap;
+use modules::Module;
 use tokens::Tokens;
 
 /// What to generate, and for whom.
@@ -41,55 +42,37 @@ impl Default for Options {
     }
 }
 
-/// Writes the modules `layouts`, `constants`, `members`, `structures`, `axis` and `targets` of a crate.
+/// Writes the modules `axis`, `constants`, `layouts`, `members`, `structures` and `targets`, a file each, those within them too.
 pub fn emit(layouts: &Layouts, options: &Options) -> Files {
-    let mut emitter = Emitter { layouts, options, wanted: wanted(layouts, options), tokens: Tokens::new() };
-    emitter.tokens = emitter.collect();
     let mut files = Files::new();
-    let mut modules = BTreeMap::from([("layouts", Vec::new()), ("constants", Vec::new())]);
-    for (name, definition) in &layouts.spec.definitions {
-        let folder = if is_macros(definition) { "constants" } else { "layouts" };
-        let Some(text) = emitter.file(name, definition) else { continue };
-        files.insert(format!("{folder}/{}.rs", names::module(name)), text);
-        modules.entry(folder).or_default().push(names::module(name));
-    }
-    for (folder, names) in modules {
-        files.insert(format!("{folder}/mod.rs"), emitter.index(folder, &names));
-    }
-    files.insert("axis.rs".into(), emitter.axis());
-    files.insert("members.rs".into(), emitter.tokens());
-    files.insert("structures.rs".into(), emitter.structures());
-    emitter.targets(&mut files);
+    modules(layouts, options).iter().for_each(|module| module.files("", &mut files));
     files
 }
 
 /// The same modules, one within the other, as a macro expands to them.
 pub fn emit_inline(layouts: &Layouts, options: &Options) -> String {
-    inline(&emit(layouts, options), "", "mod.rs", &["axis", "constants", "layouts", "members", "structures", "targets"])
+    let mut text = String::new();
+    for module in modules(layouts, options) {
+        // Names are Microsoft's, and nobody uses all of them.
+        text.push_str(
+            "#[allow(non_snake_case, non_camel_case_types, non_upper_case_globals, unused, clippy::all, clippy::pedantic)]\n",
+        );
+        module.inline(&mut text);
+    }
+    text
 }
 
-fn inline(files: &Files, folder: &str, index: &str, roots: &[&str]) -> String {
-    let text = match files.get(&format!("{folder}{index}")) {
-        Some(text) => text.clone(),
-        None => roots.iter().map(|root| format!("pub mod {root};\n")).collect(),
-    };
-    let mut result = String::new();
-    for line in text.lines().filter(|line| !line.starts_with("//!")) {
-        let module = line.strip_prefix("pub mod ").or(line.strip_prefix("mod ")).and_then(|l| l.strip_suffix(';'));
-        match module {
-            None => result.push_str(line),
-            Some(name) => {
-                let visible = if line.starts_with("pub") { "pub " } else { "" };
-                let inner = match files.get(&format!("{folder}{name}.rs")) {
-                    Some(text) => text.lines().filter(|l| !l.starts_with("//!")).collect::<Vec<_>>().join("\n"),
-                    None => inline(files, &format!("{folder}{name}/"), "mod.rs", &[]),
-                };
-                result.push_str(&format!("{visible}mod {name} {{\n{inner}\n}}"));
-            }
-        }
-        result.push('\n');
-    }
-    result
+fn modules(layouts: &Layouts, options: &Options) -> Vec<Module> {
+    let mut emitter = Emitter { layouts, options, wanted: wanted(layouts, options), tokens: Tokens::new() };
+    emitter.tokens = emitter.collect();
+    vec![
+        Module::new("axis", emitter.axis()),
+        emitter.definitions("constants", is_macros),
+        emitter.definitions("layouts", |definition| !is_macros(definition)),
+        Module::new("members", emitter.tokens()),
+        Module::new("structures", emitter.structures()),
+        emitter.targets(),
+    ]
 }
 
 pub(super) struct Emitter<'a> {
@@ -133,8 +116,21 @@ fn wanted(layouts: &Layouts, options: &Options) -> Vec<TargetSet> {
 }
 
 impl Emitter<'_> {
-    /// The file of a definition, if any of it is wanted.
-    fn file(&self, name: &str, definition: &Definition) -> Option<String> {
+    /// The module of the definitions that `belongs` chooses: a module each, and their names.
+    fn definitions(&self, name: &str, belongs: impl Fn(&Definition) -> bool) -> Module {
+        let mut modules = Vec::new();
+        let mut names = String::new();
+        for (name, definition) in self.layouts.spec.definitions.iter().filter(|(_, definition)| belongs(definition)) {
+            let Some(text) = self.definition(name, definition) else { continue };
+            let module = names::module(name);
+            names.push_str(&format!("pub use {module}::*;\n"));
+            modules.push(Module { public: false, ..Module::new(module, text) });
+        }
+        Module { modules, tail: names, ..Module::new(name, self.head(name)) }
+    }
+
+    /// The text of a definition's module, if any of it is wanted.
+    fn definition(&self, name: &str, definition: &Definition) -> Option<String> {
         let ids: Vec<_> =
             (0..self.wanted.len()).filter(|&id| self.layouts.layouts[id].name == name && !self.wanted[id].is_empty()).collect();
         if ids.is_empty() {
@@ -155,7 +151,7 @@ impl Emitter<'_> {
         Some(text)
     }
 
-    fn index(&self, folder: &str, modules: &[String]) -> String {
+    fn head(&self, folder: &str) -> String {
         let what = match folder {
             "layouts" => {
                 "Every distinct layout once, named by the first kernel that has it; the modules of the kernels have Microsoft's names."
@@ -168,12 +164,6 @@ impl Emitter<'_> {
         }
         let runtime = &self.options.runtime;
         text.push_str(&format!("#[allow(unused_imports)]\nuse {runtime}::{{self as runtime, Described, meta::{{self, Layout, Member, Named, Type, Values}}}};\n\n"));
-        for module in modules {
-            text.push_str(&format!("mod {module};\n"));
-        }
-        for module in modules {
-            text.push_str(&format!("pub use {module}::*;\n"));
-        }
         text
     }
 

@@ -1,31 +1,25 @@
 //! A module for each target, with Microsoft's names for the types as it has them.
 
 use super::Emitter;
-use crate::emit::Files;
+use super::modules::Module;
 use std::fmt::Write;
 
 impl Emitter<'_> {
-    pub(super) fn targets(&self, files: &mut Files) {
+    pub(super) fn targets(&self) -> Module {
         let axis = &self.layouts.spec.axis;
-        let mut index = self.header("A module for each kernel, in it one for each architecture.");
+        let mut kernels = Vec::new();
         for (number, kernel) in axis.kernels.iter().enumerate() {
-            let modules: Vec<_> = axis
-                .targets
-                .iter()
-                .enumerate()
-                .filter(|(_, target)| target.kernel == number)
-                .map(|(index, _)| self.target(index))
-                .filter(|text| !text.is_empty())
-                .collect();
+            let of = axis.targets.iter().enumerate().filter(|(_, target)| target.kernel == number);
+            let modules: Vec<_> = of.map(|(index, _)| self.target(index)).filter(|text| !text.is_empty()).collect();
             if modules.is_empty() {
                 continue;
             }
-            let _ = writeln!(index, "pub mod {};", kernel.module);
             let release = &axis.versions[kernel.version].release;
             let text = self.header(&format!("{release}: {}.", axis.kernel_name(number)));
-            files.insert(format!("targets/{}.rs", kernel.module), format!("{text}{}", modules.join("\n")));
+            kernels.push(Module::new(&kernel.module, text + &modules.join("\n")));
         }
-        files.insert("targets/mod.rs".into(), index);
+        let head = self.header("A module for each kernel, in it one for each architecture.");
+        Module { modules: kernels, ..Module::new("targets", head) }
     }
 
     fn target(&self, index: usize) -> String {

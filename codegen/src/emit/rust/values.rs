@@ -36,7 +36,9 @@ impl Emitter<'_> {
             _ => None,
         });
         let ty = ty.map_or("u32".to_owned(), |e| format!("{}{}", if e.signed { 'i' } else { 'u' }, e.size * 8));
-        newtype(&definition.name.value, &definition.name.value, &definition.doc, &ty, values.kind, &rows, out);
+        let name = &definition.name.value;
+        let doc = if definition.doc.is_empty() { format!("`{name}`.") } else { definition.doc.clone() };
+        newtype(name, name, &doc, &ty, values.kind, &rows, out);
         guids(&definition.name.value, values, out);
     }
 

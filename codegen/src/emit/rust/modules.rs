@@ -1,0 +1,43 @@
+//! Modules, and the two ways to print them: a file each, or one within the other.
+
+use crate::emit::Files;
+
+/// A Rust module.
+pub(super) struct Module {
+    pub name: String,
+    pub public: bool,
+    /// What stands before the modules within it.
+    pub head: String,
+    pub modules: Vec<Module>,
+    /// What stands after them.
+    pub tail: String,
+}
+
+impl Module {
+    /// A public module without others in it.
+    pub fn new(name: impl Into<String>, text: String) -> Self {
+        Self { name: name.into(), public: true, head: text, modules: Vec::new(), tail: String::new() }
+    }
+
+    /// A file for the module, and one for each within it; `folder` is empty or ends in a slash.
+    pub fn files(&self, folder: &str, files: &mut Files) {
+        let name = &self.name;
+        let declarations: String = self.modules.iter().map(|module| module.opened() + ";\n").collect();
+        let text = format!("{}{declarations}{}", self.head, self.tail);
+        let path = if self.modules.is_empty() { format!("{folder}{name}.rs") } else { format!("{folder}{name}/mod.rs") };
+        files.insert(path, text);
+        self.modules.iter().for_each(|module| module.files(&format!("{folder}{name}/"), files));
+    }
+
+    /// The module with those within it in braces.
+    pub fn inline(&self, out: &mut String) {
+        *out += &format!("{} {{\n{}", self.opened(), self.head);
+        self.modules.iter().for_each(|module| module.inline(out));
+        *out += &self.tail;
+        out.push_str("}\n");
+    }
+
+    fn opened(&self) -> String {
+        format!("{}mod {}", if self.public { "pub " } else { "" }, self.name)
+    }
+}

@@ -1,0 +1,136 @@
+//! `layouts!`.
+
+use etw_layouts_codegen::{BuildError, Builder, Generated, nearest};
+use proc_macro2::TokenStream;
+use quote::{quote, quote_spanned};
+use std::env;
+use syn::parse::{Parse, ParseStream};
+use syn::punctuated::Punctuated;
+use syn::{Error, Ident, LitStr, Token, bracketed};
+
+const KEYS: [&str; 3] = ["spec", "structures", "targets"];
+
+/// What is written in the call.
+#[derive(Default)]
+pub struct Input {
+    specs: Vec<Specs>,
+    structures: Vec<LitStr>,
+    targets: Vec<LitStr>,
+}
+
+enum Specs {
+    Path(LitStr),
+    Text(LitStr),
+}
+
+impl Input {
+    /// The modules, or compile errors at what causes them.
+    pub fn expand(&self) -> TokenStream {
+        let builder = self.builder();
+        let result = builder.generate().map_err(|error| self.errors(&error));
+        result.and_then(|generated| self.modules(&builder, generated)).unwrap_or_else(Error::into_compile_error)
+    }
+
+    fn builder(&self) -> Builder {
+        let mut builder = Builder::default().root(env::var_os("CARGO_MANIFEST_DIR").unwrap_or_default());
+        for specs in &self.specs {
+            builder = match specs {
+                Specs::Path(path) => builder.specs(path.value()),
+                Specs::Text(text) => {
+                    let start = text.span().unwrap();
+                    // Blank lines in front, so that errors count as the file does that the text stands in.
+                    let above = "\n".repeat(start.line().saturating_sub(1));
+                    builder.text(start.file(), above + &text.value())
+                }
+            };
+        }
+        builder = self.structures.iter().fold(builder, |builder, name| builder.structure(name.value()));
+        self.targets.iter().fold(builder, |builder, name| builder.target(name.value()))
+    }
+
+    fn modules(&self, builder: &Builder, generated: Generated) -> syn::Result<TokenStream> {
+        let call = || self.specs[0].literal().span();
+        let modules: TokenStream = generated.text.parse().map_err(|error| Error::new(call(), error))?;
+        let files = builder.files().map_err(|error| Error::new(call(), error))?;
+        let files = files.iter().map(|path| path.display().to_string());
+        let notes = generated.notes.iter().map(|note| {
+            let span = self.named(&note.name).span();
+            let message = &note.message;
+            // What is deprecated is the one warning that a macro can give.
+            quote_spanned! { span => const _: () = { #[deprecated(note = #message)] const TARGET: () = (); TARGET }; }
+        });
+        // The compiler watches what is included.
+        Ok(quote! { #modules #(const _: &[u8] = ::core::include_bytes!(#files);)* #(#notes)* })
+    }
+
+    fn errors(&self, error: &BuildError) -> Error {
+        let specs = self.specs[0].literal();
+        let list = match error {
+            BuildError::Specs(errors) => errors.messages().iter().map(|message| Error::new(specs.span(), message)).collect(),
+            BuildError::Unknown(notes) => {
+                notes.iter().map(|note| Error::new(self.named(&note.name).span(), &note.message)).collect()
+            }
+            BuildError::Io(_) => vec![Error::new(specs.span(), format!("{error}; paths start from the folder of Cargo.toml"))],
+        };
+        let joined = list.into_iter().reduce(|mut all: Error, error| {
+            all.combine(error);
+            all
+        });
+        joined.unwrap_or_else(|| Error::new(specs.span(), error))
+    }
+
+    /// The literal that asks for a structure or target.
+    fn named(&self, name: &str) -> &LitStr {
+        let mut wanted = self.structures.iter().chain(&self.targets);
+        wanted.find(|literal| literal.value() == name).unwrap_or(self.specs[0].literal())
+    }
+}
+
+impl Specs {
+    fn literal(&self) -> &LitStr {
+        let (Self::Path(literal) | Self::Text(literal)) = self;
+        literal
+    }
+}
+
+impl Parse for Input {
+    fn parse(input: ParseStream) -> syn::Result<Self> {
+        let mut new = Self::default();
+        while !input.is_empty() {
+            match input.peek(LitStr) {
+                true => new.specs.push(Specs::Path(input.parse()?)),
+                false => new.argument(input)?,
+            }
+            if !input.is_empty() {
+                input.parse::<Token![,]>()?;
+            }
+        }
+        match new.specs.is_empty() {
+            true => Err(input.error("name a spec file or folder, or write `spec = r#\"…\"#`")),
+            false => Ok(new),
+        }
+    }
+}
+
+impl Input {
+    fn argument(&mut self, input: ParseStream) -> syn::Result<()> {
+        let key: Ident = input.parse()?;
+        let name = key.to_string();
+        if !KEYS.contains(&name.as_str()) {
+            let near = nearest(&name, KEYS).map(|near| format!("did you mean `{near}`? ")).unwrap_or_default();
+            let keys = "paths, `spec = r#\"…\"#`, `structures = […]` and `targets = […]`";
+            return Err(Error::new(key.span(), format!("`{name}` is no argument; {near}There are {keys}")));
+        }
+        input.parse::<Token![=]>()?;
+        if name == "spec" {
+            self.specs.push(Specs::Text(input.parse()?));
+            return Ok(());
+        }
+        let list;
+        bracketed!(list in input);
+        let names = Punctuated::<LitStr, Token![,]>::parse_terminated(&list)?;
+        let wanted = if name == "structures" { &mut self.structures } else { &mut self.targets };
+        wanted.extend(names);
+        Ok(())
+    }
+}

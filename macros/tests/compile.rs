@@ -1,0 +1,76 @@
+//! What must not compile and what is said of it, when a spec recompiles, and what other hosts say.
+
+mod accepted;
+mod project;
+
+use project::Project;
+
+/// `TRYBUILD=overwrite` rewrites the answers.
+#[test]
+fn refusals_say_what_to_do() {
+    let cases = trybuild::TestCases::new();
+    cases.compile_fail("tests/refused/*.rs");
+    if cfg!(target_pointer_width = "64") {
+        cases.compile_fail("tests/refused/64-bit/*.rs");
+    }
+}
+
+const SPEC: &str = "[struct]\nname = \"DEVICE\"\n\n[[member]]\nname = \"Magic\"\ntype = \"ULONG\"\n";
+
+#[test]
+fn a_changed_spec_recompiles_and_errors_show_its_place() {
+    let (project, host) = (Project::new("recompiles"), project::this_host());
+    project.write("specs/DEVICE.toml", SPEC);
+    project.write(
+        "src/lib.rs",
+        "mod device { etw_layouts_macros::layouts!(\"specs\", targets = [\"2004-x64\", \"10.0.65535-x64\"]); }\n\
+         const _: () = assert!(size_of::<device::targets::win10_2004::x64::DEVICE>() == 4, \"the size of before\");\n",
+    );
+    // A build that is not on the axis is taken with a warning.
+    let (good, said) = project.check(&host);
+    assert!(good && said.contains("taken as") && said.contains("src/lib.rs:1:75"), "{said}");
+
+    project.write("specs/DEVICE.toml", &SPEC.replace("ULONG", "ULONGLONG"));
+    let (good, said) = project.check(&host);
+    assert!(!good && said.contains("the size of before"), "{said}");
+
+    project.write("specs/DEVICE.toml", &SPEC.replace("ULONG", "ULONGLONG\"\noffset = \"4"));
+    let (good, said) = project.check(&host);
+    assert!(!good, "{said}");
+    for part in ["specs/DEVICE.toml:7:10", "offset = \"4\"", "help: ", "src/lib.rs:1:43"] {
+        assert!(said.contains(part), "{part}: {said}");
+    }
+}
+
+/// On 32-bit Linux `u64` is aligned to 4: what is generated has its layout still, what is written by hand must say it.
+#[test]
+fn a_host_that_pads_differently_is_refused() {
+    let host = "i686-unknown-linux-gnu";
+    if !project::is_installed(host) {
+        println!("skipped: the target is not installed: rustup target add {host}");
+        return;
+    }
+    let project = Project::new("pads");
+    let generated = format!(
+        "mod device {{ etw_layouts_macros::layouts! {{ spec = r#\"{SPEC}\n[[member]]\nname = \"Time\"\ntype = \"ULONGLONG\"\noffset = 8\"# }} }}\n"
+    );
+    let by_hand = "#[etw_layouts_macros::layout(size = 0x10, align = 8)]\n#[repr(C)]\npub struct Device {\n    \
+                   #[offset(0x00)]\n    magic: u32,\n    #[offset(0x08)]\n    time: u64,\n}\n";
+    project.write("src/lib.rs", &generated);
+    let (good, said) = project.check(host);
+    assert!(good, "{said}");
+    project.write("src/lib.rs", by_hand);
+    let (good, said) = project.check(host);
+    assert!(
+        !good && said.contains("`Device.time` is at 0x4 on this host, not at 0x8") && said.contains("src/lib.rs:6:14"),
+        "{said}"
+    );
+    project.write(
+        "src/lib.rs",
+        &by_hand
+            .replace("repr(C)", "repr(C, align(8))")
+            .replace("    #[offset(0x08)]", "    #[offset(0x04)]\n    padding: u32,\n    #[offset(0x08)]"),
+    );
+    let (good, said) = project.check(host);
+    assert!(good, "{said}");
+}

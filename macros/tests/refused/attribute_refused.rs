@@ -1,0 +1,41 @@
+//! Items that have no one layout, and attributes that say too little.
+
+use etw_layouts_macros::layout;
+
+#[layout(size = 0x08, align = 8)]
+struct NoRepresentation {
+    #[offset(0x00)]
+    magic: u64,
+}
+
+#[layout(size = 0x08, align = 8)]
+#[repr(C)]
+struct Generic<T> {
+    #[offset(0x00)]
+    magic: T,
+}
+
+#[layout(size = 0x08)]
+#[repr(C)]
+struct NoAlignment {
+    #[offset(0x00)]
+    magic: u64,
+}
+
+#[layout(size = 0x08, align = 4)]
+#[repr(C)]
+struct NoOffset {
+    #[offset(0x00)]
+    magic: u32,
+    length: u32,
+    #[offset(eight)]
+    time: u64,
+}
+
+#[layout(size = 0x04, align = 4)]
+#[repr(C)]
+enum State {
+    Free,
+}
+
+fn main() {}
