@@ -28,7 +28,6 @@ mod stamp;
 mod trace;
 mod walk;
 pub mod write;
-#[forbid(unsafe_code)]
 pub mod xpress;
 
 pub use buffer::{Buffer, Head, Image, Scratch};
