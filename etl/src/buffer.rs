@@ -284,6 +284,7 @@ impl<'a> Buffer<'a> {
         }
         let format = u16::try_from(self.common.compression).ok().and_then(Format::new);
         let format = format.ok_or(What::Compression(self.common.compression))?;
+        image.reserve_exact(align8(end) - image.len());
         image.resize(align8(end), 0);
         image[..head.len()].copy_from_slice(head);
         image[end..].fill(0);
