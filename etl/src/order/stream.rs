@@ -4,7 +4,7 @@ use super::queue::Queue;
 use crate::buffer::{Buffer, Scratch};
 use crate::finding::{Finding, What};
 use crate::layout::{BUFFER_HEADER, Generation};
-use crate::walk::{Record, step};
+use crate::walk::{Record, step, usual};
 use std::collections::VecDeque;
 use std::sync::mpsc::{Receiver, Sender, SyncSender, sync_channel};
 
@@ -95,17 +95,17 @@ impl<'a> Stream<'a> {
         self.slice.unwrap_or(&self.scratch.0).get(self.at..).unwrap_or(&[])
     }
 
-    /// Goes to the next event of the same buffer; `false` if what follows is anything else.
+    /// Goes to the next event of the same buffer; `false` if what follows is not a usual one.
     #[inline]
     pub(super) fn next_in_buffer(&mut self) -> bool {
         let Some(record) = self.record.take() else { return false };
         self.at += record.space();
-        match step(self.rest(), self.generation) {
-            Ok(Some(next)) => {
+        match usual(self.rest()) {
+            Some(next) => {
                 self.found(next);
                 true
             }
-            _ => false,
+            None => false,
         }
     }
 
