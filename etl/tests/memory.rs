@@ -22,7 +22,7 @@ fn flat() {
             write(&path, events, compressed);
             (path, events)
         });
-        let ways: [(&str, fn(&Path, &mut Peak)); 4] =
+        let ways: [(&str, Way); 4] =
             [("stream", stream), ("file order", file_order), ("order of time", order), ("the same, ahead", ahead)];
         for (name, read) in ways {
             // The first reading makes what a process makes once.
@@ -53,6 +53,8 @@ fn write(path: &Path, events: usize, compressed: bool) {
     }
     writer.finish(0).unwrap().into_inner().unwrap();
 }
+
+type Way = fn(&Path, &mut Peak);
 
 /// The most memory that was in use while events were read.
 struct Peak {

@@ -177,7 +177,7 @@ impl<'a> Stream<'a> {
                 }
             }
         };
-        shared.findings.extend(fault.map(|what| Finding { buffer: buffer.offset(), at: 0, what }));
+        shared.findings.extend(fault.map(|what| buffer.finding(what)));
         self.look_ahead(spare, shared);
         true
     }
