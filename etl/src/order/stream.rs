@@ -6,6 +6,8 @@ use crate::finding::{Finding, What};
 use crate::layout::{BUFFER_HEADER, Generation};
 use crate::walk::{Record, step, usual};
 use std::collections::VecDeque;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, Sender, SyncSender, sync_channel};
 
 /// What the decompressed buffers of all processors may take at once: 1 GiB.
@@ -28,6 +30,7 @@ pub(super) struct Shared<'a> {
 pub(super) struct Job<'a> {
     buffer: Buffer<'a>,
     scratch: Scratch,
+    taken: Arc<AtomicBool>,
     done: SyncSender<Done>,
 }
 
@@ -40,18 +43,36 @@ impl<'a> Shared<'a> {
 }
 
 impl Job<'_> {
-    /// Decompresses the buffer. Whether anyone still waits for it does not matter.
+    /// Decompresses the buffer, unless that is not needed any more.
     pub(super) fn work(mut self) {
-        let result = self.buffer.decompress(&mut self.scratch);
-        let _ = self.done.send((self.scratch, result));
+        if !self.taken.swap(true, Ordering::Relaxed) {
+            let result = self.buffer.decompress(&mut self.scratch);
+            // Whether anyone still waits for it does not matter.
+            let _ = self.done.send((self.scratch, result));
+        }
     }
 }
 
-/// The buffer after the one at hand, and where its decompressed bytes will come from.
+/// The buffer after the one at hand.
 #[derive(Debug)]
 struct Ahead<'a> {
     buffer: Buffer<'a>,
-    done: Option<Receiver<Done>>,
+    job: Option<Waiting>,
+}
+
+/// A job that was given away.
+#[derive(Debug)]
+struct Waiting {
+    taken: Arc<AtomicBool>,
+    done: Receiver<Done>,
+}
+
+impl Waiting {
+    /// What came out, or nothing if nobody has begun with it, and nobody will.
+    fn finish(self) -> Option<Done> {
+        // Where both can take it, the other thread is the slower one, and this one had better do it than wait.
+        if self.taken.swap(true, Ordering::Relaxed) { self.done.recv().ok() } else { None }
+    }
 }
 
 /// The events of one processor.
@@ -139,8 +160,8 @@ impl<'a> Stream<'a> {
     fn next_buffer(&mut self, shared: &mut Shared<'a>) -> bool {
         shared.current -= self.held();
         self.slice = Some(&[]);
-        let next = self.ahead.take().or_else(|| self.queue.next().map(|buffer| Ahead { buffer, done: None }));
-        let Some(Ahead { buffer, done }) = next else {
+        let next = self.ahead.take().or_else(|| self.queue.next().map(|buffer| Ahead { buffer, job: None }));
+        let Some(Ahead { buffer, job }) = next else {
             self.scratch = Scratch::default();
             return false;
         };
@@ -156,9 +177,9 @@ impl<'a> Stream<'a> {
             }
             true => {
                 let size = size(&buffer);
-                let done = done.and_then(|done| {
+                let done = job.and_then(|job| {
                     shared.ahead -= size;
-                    done.recv().ok()
+                    job.finish()
                 });
                 match shared.current.saturating_add(size) > MOST {
                     true => Some(What::Memory),
@@ -188,15 +209,16 @@ impl<'a> Stream<'a> {
         let Some(buffer) = self.queue.next() else { return };
         let size = size(&buffer);
         let fits = shared.current.saturating_add(shared.ahead).saturating_add(size) <= MOST;
-        let done = (buffer.head().is_compressed() && fits).then(|| {
+        let mut job = None;
+        if buffer.head().is_compressed() && fits {
             let (sender, done) = sync_channel(1);
-            helper.send(Job { buffer, scratch, done: sender }).ok().map(|()| done)
-        });
-        let done = done.flatten();
-        if done.is_some() {
-            shared.ahead += size;
+            let taken = Arc::new(AtomicBool::new(false));
+            if helper.send(Job { buffer, scratch, taken: taken.clone(), done: sender }).is_ok() {
+                shared.ahead += size;
+                job = Some(Waiting { taken, done });
+            }
         }
-        self.ahead = Some(Ahead { buffer, done });
+        self.ahead = Some(Ahead { buffer, job });
     }
 
     /// Bytes of the decompressed buffer at hand.
