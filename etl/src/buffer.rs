@@ -255,9 +255,16 @@ impl<'a> Buffer<'a> {
         }
     }
 
-    fn of<'s>(&self, bytes: &'s [u8], what: Option<What>) -> Image<'s> {
-        let fault = what.map(|what| Finding { buffer: self.offset, at: 0, what });
-        Image { index: self.index, offset: self.offset, head: self.head, bytes, generation: self.common.generation, fault }
+    fn of<'s>(&self, bytes: &'s [u8], what: Option<What>) -> Image<'s>
+    where
+        'a: 's,
+    {
+        Image { buffer: *self, bytes, fault: what.map(|what| self.finding(what)) }
+    }
+
+    /// What is wrong with the whole buffer, with its place.
+    pub(crate) fn finding(&self, what: What) -> Finding {
+        Finding { buffer: self.offset, at: 0, what }
     }
 
     /// Where the events of an uncompressed buffer end, no further than its bytes go.
@@ -284,6 +291,7 @@ impl<'a> Buffer<'a> {
         }
         let format = u16::try_from(self.common.compression).ok().and_then(Format::new);
         let format = format.ok_or(What::Compression(self.common.compression))?;
+        image.reserve_exact(align8(end) - image.len());
         image.resize(align8(end), 0);
         image[..head.len()].copy_from_slice(head);
         image[end..].fill(0);
@@ -314,28 +322,15 @@ pub struct Scratch(pub(crate) Vec<u8>);
 /// A buffer as it was in memory, up to its valid end.
 #[derive(Clone, Debug)]
 pub struct Image<'s> {
-    index: u32,
-    offset: u64,
-    head: Head,
+    buffer: Buffer<'s>,
     bytes: &'s [u8],
-    generation: Generation,
     fault: Option<Finding>,
 }
 
 impl<'s> Image<'s> {
-    /// Its place among the buffers of the file, from 0.
-    pub fn index(&self) -> u32 {
-        self.index
-    }
-
-    /// Where the buffer begins in the file, in bytes.
-    pub fn offset(&self) -> u64 {
-        self.offset
-    }
-
-    /// Its header.
-    pub fn head(&self) -> &Head {
-        &self.head
+    /// The buffer as it lies in the file.
+    pub fn buffer(&self) -> &Buffer<'s> {
+        &self.buffer
     }
 
     /// Its bytes, header included, up to the valid end.
@@ -345,8 +340,7 @@ impl<'s> Image<'s> {
 
     /// The image with a fault of the whole buffer, if it has none yet.
     pub(crate) fn or_fault(mut self, what: Option<What>) -> Self {
-        let offset = self.offset;
-        self.fault = self.fault.or(what.map(|what| Finding { buffer: offset, at: 0, what }));
+        self.fault = self.fault.or(what.map(|what| self.buffer.finding(what)));
         self
     }
 
@@ -358,6 +352,7 @@ impl<'s> Image<'s> {
     /// Its events. A fault of the whole buffer comes after them.
     #[inline]
     pub fn events(&self) -> Events<'s> {
-        Events::new(self.bytes, BUFFER_HEADER, self.generation, self.offset, self.fault.clone().map(Box::new))
+        let Buffer { common, offset, .. } = self.buffer;
+        Events::new(self.bytes, BUFFER_HEADER, common.generation, offset, self.fault.clone().map(Box::new))
     }
 }

@@ -5,7 +5,7 @@ use crate::clock::Clock;
 use crate::finding::{Finding, What};
 use crate::layout::{BUFFER_HEADER, Generation, LOG_FILE_MODE};
 use crate::logfile::LogFile;
-use crate::order::ByTime;
+use crate::order::{self, ByTime};
 use crate::walk::Events;
 use std::fmt;
 
@@ -68,13 +68,20 @@ impl<'a> Trace<'a> {
 
     /// Its buffers in file order, the header buffer first.
     pub fn buffers(&self) -> Buffers<'a> {
-        Buffers { bytes: self.bytes, at: 0, index: 0, common: self.common, pending: None }
+        Buffers { bytes: self.bytes, at: 0, index: 0, common: self.common, told: false }
     }
 
     /// Its events in the order of time: one stream a processor, merged. Events of the same time keep the order of their
     /// processors; one without a time keeps its place after the one before it.
     pub fn by_time(&self) -> ByTime<'a> {
-        ByTime::new(self.buffers())
+        ByTime::new(&self.buffers())
+    }
+
+    /// Gives the events in the order of time to `work`: those of [`by_time`](Self::by_time) in the same order, while another
+    /// thread decompresses the next buffer of each processor. Takes twice the memory; nothing is gained where buffers are not
+    /// compressed, or on a single core.
+    pub fn by_time_ahead<T>(&self, work: impl FnOnce(&mut ByTime<'a>) -> T) -> T {
+        order::ahead(&self.buffers(), work)
     }
 }
 
@@ -111,7 +118,8 @@ pub struct Buffers<'a> {
     at: usize,
     index: u32,
     common: Common,
-    pending: Option<Buffer<'a>>,
+    /// Whether it was told that the file ends in the buffer at hand.
+    told: bool,
 }
 
 /// What the bytes at a place are.
@@ -146,9 +154,6 @@ impl<'a> Iterator for Buffers<'a> {
     type Item = Result<Buffer<'a>, Finding>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        if let Some(buffer) = self.pending.take() {
-            return Some(Ok(buffer));
-        }
         loop {
             let rest = &self.bytes[self.at..];
             let offset = self.at as u64;
@@ -156,13 +161,12 @@ impl<'a> Iterator for Buffers<'a> {
             match self.common.frame(rest) {
                 Frame::Buffer(head) => {
                     let length = rest.len().min(head.size as usize);
+                    if length < head.size as usize && !std::mem::replace(&mut self.told, true) {
+                        return finding(What::Truncated { size: head.size, there: length as u32 });
+                    }
                     let buffer = Buffer::new(self.index, offset, head, &rest[..length], self.common);
                     self.at += length;
                     self.index += 1;
-                    if length < head.size as usize {
-                        self.pending = Some(buffer);
-                        return finding(What::Truncated { size: head.size, there: length as u32 });
-                    }
                     return Some(Ok(buffer));
                 }
                 Frame::Unwritten(size) => self.at += size.min(rest.len()),

@@ -152,15 +152,14 @@ impl<'a> Iterator for Events<'a> {
 
     #[inline]
     fn next(&mut self) -> Option<Self::Item> {
-        match step(self.rest, self.generation) {
-            Ok(Some(record)) => {
-                let event = record.event(self.rest, self.at);
-                self.skip(record.space());
-                Some(Ok(event))
-            }
-            Ok(None) => self.fault.take().map(|fault| Err(*fault)),
-            Err(fault) => Some(Err(self.fault(*fault))),
+        if let Some(record) = usual(self.rest) {
+            let event = record.event(self.rest, self.at);
+            self.skip(record.space());
+            return Some(Ok(event));
         }
+        let (next, space) = rare(self.rest, self.at, self.generation, self.buffer);
+        self.skip(space);
+        next.or_else(|| self.fault.take().map(|fault| Err(*fault)))
     }
 }
 
@@ -168,15 +167,29 @@ impl Events<'_> {
     #[inline]
     fn skip(&mut self, space: usize) {
         self.at = self.at.wrapping_add(space as u32);
-        self.rest = self.rest.get(space..).unwrap_or(&[]);
+        self.rest = match self.rest.get(space..) {
+            Some(rest) => rest,
+            None => end(),
+        };
     }
+}
 
-    #[cold]
-    fn fault(&mut self, fault: Fault) -> Finding {
-        let at = self.at;
-        self.skip(fault.space);
-        Finding { buffer: self.buffer, at, what: fault.what }
+/// What comes next if it is not [`usual`], and how far it is to what follows. Takes no walk, so that a walk need not be in memory.
+#[cold]
+#[inline(never)]
+fn rare(rest: &[u8], at: u32, generation: Generation, buffer: u64) -> (Option<Result<Event<'_>, Finding>>, usize) {
+    match step(rest, generation) {
+        Ok(Some(record)) => (Some(Ok(record.event(rest, at))), record.space()),
+        Ok(None) => (None, 0),
+        Err(fault) => (Some(Err(Finding { buffer, at, what: fault.what })), fault.space),
     }
+}
+
+/// No bytes, kept apart so that a branch leads here: the next event's place then does not wait for the comparison.
+#[cold]
+#[inline(always)]
+fn end<'a>() -> &'a [u8] {
+    &[]
 }
 
 /// An event by its place.
@@ -211,18 +224,30 @@ pub(crate) struct Fault {
 /// The event at the start of what is left of a buffer; `None` at the end.
 #[inline]
 pub(crate) fn step(rest: &[u8], generation: Generation) -> Result<Option<Record>, Box<Fault>> {
-    let Some(word) = rest.first_chunk::<8>() else { return Ok(None) };
-    let word = u64::from_le_bytes(*word);
-    if word as u32 >> 24 == 0xC0 {
-        let ty = (word >> 16) as u8;
-        let shape = &SHAPES[usize::from(ty)];
-        // Where the length lies is guessed by the processor, which so begins the next event before the shape is there.
-        let length = if matches!(ty, 0x01..=0x04 | 0x10 | 0x11) { (word >> 32) as u16 } else { at_start(word) };
-        if word & shape.unusual == 0 && length >= u16::from(shape.header) && usize::from(length) <= rest.len() {
-            return Ok(Some(Record { length: length.into(), payload: shape.header.into(), kind: shape.kind }));
-        }
+    match (usual(rest), rest.first_chunk()) {
+        (Some(record), _) => Ok(Some(record)),
+        (None, Some(word)) => unusual(rest, u64::from_le_bytes(*word), generation),
+        (None, None) => Ok(None),
     }
-    unusual(rest, word, generation)
+}
+
+/// The event there, if its marker is the common one and its header of fixed length. Nearly every event is such a one.
+#[inline]
+pub(crate) fn usual(rest: &[u8]) -> Option<Record> {
+    let word = u64::from_le_bytes(*rest.first_chunk()?);
+    if word as u32 >> 24 != 0xC0 {
+        return None;
+    }
+    let ty = (word >> 16) as u8;
+    let shape = &SHAPES[usize::from(ty)];
+    // Where the length lies is guessed by the processor, which so begins the next event before the shape is there.
+    let length = if matches!(ty, 0x01..=0x04 | 0x10 | 0x11) { (word >> 32) as u16 } else { at_start(word) };
+    let fits = length >= u16::from(shape.header) && usize::from(length) <= rest.len();
+    (word & shape.unusual == 0 && fits).then_some(Record {
+        length: length.into(),
+        payload: shape.header.into(),
+        kind: shape.kind,
+    })
 }
 
 /// The length at the start, kept apart so that a branch leads here.
@@ -232,7 +257,7 @@ fn at_start(word: u64) -> u16 {
     word as u16
 }
 
-/// What [`step`] leaves: other markers, headers of no fixed length, and faults.
+/// What is not [`usual`]: other markers, headers of no fixed length, and faults.
 #[cold]
 #[inline(never)]
 fn unusual(rest: &[u8], word: u64, generation: Generation) -> Result<Option<Record>, Box<Fault>> {

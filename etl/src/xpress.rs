@@ -4,9 +4,9 @@
 //! match (1), a copy of 3 bytes or more from up to 8192 bytes back. It has no length and no checksum of its own: whoever keeps a
 //! stream keeps its decompressed size too.
 
+mod bulk;
 mod decode;
 mod encode;
-mod window;
 
 pub use decode::{Error, Reason, decompress};
 pub use encode::compress;

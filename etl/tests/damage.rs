@@ -2,7 +2,7 @@
 
 use crate::fixtures::all;
 use etw_layouts_etl::check::check;
-use etw_layouts_etl::{Event, Parts, Reader, Scratch, Trace};
+use etw_layouts_etl::{ByTime, Event, Parts, Reader, Scratch, Trace};
 use fastrand::Rng;
 
 /// Seeded mutations, each read in every way.
@@ -106,11 +106,16 @@ fn read(bytes: &[u8]) -> Option<usize> {
     }
     assert!(events <= bound);
     assert_eq!(events, streamed);
-    let (mut order, mut timed) = (trace.by_time(), 0);
-    while let Some(event) = order.next_event() {
-        timed += usize::from(event.is_ok());
-    }
-    assert_eq!(events, timed);
+    let timed = |order: &mut ByTime<'_>| {
+        let mut seen = Vec::new();
+        while let Some(event) = order.next_event() {
+            seen.push(event.map(|timed| (timed.offset, timed.event.offset())));
+        }
+        seen
+    };
+    let seen = timed(&mut trace.by_time());
+    assert_eq!(seen.iter().filter(|event| event.is_ok()).count(), events);
+    assert!(trace.by_time_ahead(timed) == seen);
     check(&trace, &mut |finding| findings += usize::from(!finding.to_string().is_empty()));
     Some(findings)
 }

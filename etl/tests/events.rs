@@ -1,6 +1,6 @@
 //! What a test compares of an event.
 
-use etw_layouts_etl::{Event, Kind, Scratch, Trace};
+use etw_layouts_etl::{ByTime, Event, Kind, Scratch, Trace};
 
 /// An event, with all that is its own.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -39,14 +39,18 @@ pub fn in_file(trace: &Trace<'_>) -> Vec<Seen> {
     events
 }
 
-/// All events in the order of time; findings are failures.
+/// All events in the order of time; findings are failures. Whether they are decompressed ahead makes no difference.
 pub fn in_time(trace: &Trace<'_>) -> Vec<Seen> {
-    let mut order = trace.by_time();
-    let mut events = Vec::new();
-    while let Some(timed) = order.next_event() {
-        let timed = timed.unwrap();
-        events.push(Seen::of(&timed.event, timed.processor));
-    }
+    let all = |order: &mut ByTime<'_>| {
+        let mut events = Vec::new();
+        while let Some(timed) = order.next_event() {
+            let timed = timed.unwrap();
+            events.push(Seen::of(&timed.event, timed.processor));
+        }
+        events
+    };
+    let events = all(&mut trace.by_time());
+    assert!(events == trace.by_time_ahead(all), "the order of time is another if buffers are decompressed ahead");
     let times: Vec<_> = events.iter().filter_map(|event| event.time).collect();
     assert!(times.is_sorted());
     events

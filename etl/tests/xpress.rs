@@ -54,10 +54,10 @@ fn forms_and_errors() {
     let run = |tail: &[u8]| [&[0xFF, 0xFF, 0xFF, 0x7F, 7], tail].concat();
     let dword = run(&[7, 0, 15, 255, 0, 0, 0x40, 0x42, 0x0F, 0x00]);
     assert_eq!(decoded(&dword, 1 + 1_000_000 + 3), Ok(true));
-    assert_eq!(decoded(&dword, 1_000_000), error(Reason::Output, 15, 1));
-    assert_eq!(decoded(&run(&[7, 0, 15, 255, 21, 0]), 100), error(Reason::Length, 9, 1));
-    assert_eq!(decoded(&run(&[7, 0, 15, 255, 0, 0, 0xFF, 0xFF, 0xFF, 0xFF]), 100), error(Reason::Length, 9, 1));
-    assert_eq!(decoded(&run(&[8, 0]), 100), error(Reason::Distance, 7, 1));
+    assert_eq!(decoded(&dword, 1_000_000), error(Reason::Output, 5, 1));
+    assert_eq!(decoded(&run(&[7, 0, 15, 255, 21, 0]), 100), error(Reason::Length, 5, 1));
+    assert_eq!(decoded(&run(&[7, 0, 15, 255, 0, 0, 0xFF, 0xFF, 0xFF, 0xFF]), 100), error(Reason::Length, 5, 1));
+    assert_eq!(decoded(&run(&[8, 0]), 100), error(Reason::Distance, 5, 1));
     assert_eq!(decoded(&run(&[]), 0), error(Reason::Output, 4, 0));
     for cut in (1..4).chain(6..dword.len()).filter(|&cut| cut != 5) {
         assert!(matches!(decoded(&dword[..cut], 1 << 20), Err(Error { reason: Reason::Truncated, .. })), "cut to {cut}");
@@ -149,11 +149,13 @@ fn compressed(input: &[u8]) -> Vec<u8> {
     output
 }
 
+/// Decompresses into the midst of other bytes, which stay as they are.
 fn decompressed(format: Format, stream: &[u8], room: usize) -> Result<Vec<u8>, compression::Error> {
-    let mut output = vec![0xEE; room];
-    let length = format.decompress(stream, &mut output)?;
-    output.truncate(length);
-    Ok(output)
+    let mut bytes = vec![0xEE; 64 + room + 64];
+    let result = format.decompress(stream, &mut bytes[64..64 + room]);
+    let outside = bytes[..64].iter().chain(&bytes[64 + room..]);
+    assert!(outside.into_iter().all(|byte| *byte == 0xEE), "written outside the output");
+    result.map(|length| bytes[64..64 + length].to_vec())
 }
 
 /// Random, repetitive or structured bytes.

@@ -1,10 +1,9 @@
 //! `cargo xtask etl check`.
 
-use super::{Format, Found, with_trace};
+use super::{Files, Format, Found, with_trace};
 use crate::{Error, Outcome};
 use etw_layouts_etl::check::check;
 use std::io::Write;
-use std::path::PathBuf;
 
 /// Hold trace files against every rule of the format. Exit status 1 if one is broken.
 ///
@@ -12,23 +11,19 @@ use std::path::PathBuf;
 #[derive(clap::Args)]
 #[command(verbatim_doc_comment)]
 pub struct Args {
-    /// Trace files.
-    #[arg(required = true, value_name = "FILE")]
-    files: Vec<PathBuf>,
-    /// How to print it: a line a finding, or with json an object a finding.
-    #[arg(long, value_enum, default_value_t = Format::Text)]
-    format: Format,
+    #[command(flatten)]
+    input: Files,
 }
 
 pub fn run(args: &Args, out: &mut impl Write) -> Result<Outcome, Error> {
     let mut outcome = Outcome::Good;
-    for path in &args.files {
+    for path in &args.input.files {
         with_trace(path, |name, trace| {
             let (mut count, mut result) = (0u64, Ok(()));
             check(trace, &mut |finding| {
                 count += 1;
                 if result.is_ok() {
-                    result = match args.format {
+                    result = match args.input.format {
                         Format::Text => writeln!(out, "{name}: {finding}"),
                         Format::Json => serde_json::to_string(&Found::new(Some(name), &finding))
                             .map_err(Into::into)
@@ -40,7 +35,7 @@ pub fn run(args: &Args, out: &mut impl Write) -> Result<Outcome, Error> {
             if count > 0 {
                 outcome = Outcome::Differs;
             }
-            if matches!(args.format, Format::Text) {
+            if matches!(args.input.format, Format::Text) {
                 writeln!(out, "{name}: {count} findings")?;
             }
             Ok(())

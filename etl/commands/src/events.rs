@@ -1,11 +1,11 @@
 //! `cargo xtask etl events`.
 
-use super::{Format, Found, with_trace};
+use super::{Files, Format, Found, with_trace};
 use crate::{Error, Outcome};
 use etw_layouts_etl::{Event, Finding, Guid, Kind, Scratch, Stamp, Trace};
 use serde::{Serialize, Serializer};
+use std::fmt::{self, Display};
 use std::io::Write;
-use std::path::PathBuf;
 
 /// Print the events of trace files, a line each.
 ///
@@ -18,15 +18,11 @@ use std::path::PathBuf;
 #[derive(clap::Args)]
 #[command(verbatim_doc_comment)]
 pub struct Args {
-    /// Trace files.
-    #[arg(required = true, value_name = "FILE")]
-    files: Vec<PathBuf>,
+    #[command(flatten)]
+    input: Files,
     /// In which order.
     #[arg(long, value_enum, default_value_t = Order::File)]
     order: Order,
-    /// How to print it. With json, times count 100 ns since 1601.
-    #[arg(long, value_enum, default_value_t = Format::Text)]
-    format: Format,
     /// Print the payload too.
     #[arg(long, value_enum)]
     payload: Option<Payload>,
@@ -47,7 +43,7 @@ enum Payload {
 }
 
 pub fn run(args: &Args, out: &mut impl Write) -> Result<Outcome, Error> {
-    for path in &args.files {
+    for path in &args.input.files {
         let outcome = with_trace(path, |name, trace| {
             let mut lines = Lines { args, name, trace, out, outcome: Outcome::Good };
             match args.order {
@@ -135,7 +131,7 @@ impl<W: Write> Lines<'_, W> {
 
     /// Tells of a finding, and whether it is the end.
     fn stops(&mut self, finding: &Finding) -> Result<bool, Error> {
-        match self.args.format {
+        match self.args.input.format {
             Format::Text => anstream::eprintln!("{}: {finding}", self.name),
             Format::Json => anstream::eprintln!("{}", serde_json::to_string(&Found::new(Some(self.name), finding))?),
         }
@@ -171,7 +167,7 @@ impl<W: Write> Lines<'_, W> {
             payload_size: event.payload().len(),
             payload: self.args.payload.map(|Payload::Hex| hex(event.payload())),
         };
-        match self.args.format {
+        match self.args.input.format {
             Format::Json => {
                 serde_json::to_writer(&mut *self.out, &line)?;
                 self.out.write_all(b"\n")?;
@@ -187,17 +183,17 @@ impl<W: Write> Lines<'_, W> {
             Some(time) => write!(out, "{}", Stamp(time))?,
             None => write!(out, "{:27}", "-")?,
         }
-        write!(out, "  {:>3} {:>6} {:>6} ", line.cpu, shown(line.tid), shown(line.pid))?;
+        write!(out, "  {:>3} {:>6} {:>6} ", line.cpu, Shown(line.tid), Shown(line.pid))?;
         write!(out, " {:15} ", line.header)?;
         match (line.provider, hook) {
             (Some(guid), _) => write!(out, "{guid}")?,
-            (None, Some(hook)) => write!(out, "{:36}", format!("group {:#04x}", hook >> 8))?,
+            (None, Some(hook)) => write!(out, "group {:#04x}{:26}", hook >> 8, "")?,
             (None, None) => write!(out, "{:36}", "-")?,
         }
-        write!(out, "  v{} op {}", shown(line.version), shown(line.opcode))?;
+        write!(out, "  v{} op {}", Shown(line.version), Shown(line.opcode))?;
         match hook {
             Some(hook) => write!(out, " hook {hook:#06x}")?,
-            None => write!(out, " id {}", shown(line.id))?,
+            None => write!(out, " id {}", Shown(line.id))?,
         }
         write!(out, "  {} bytes", line.payload_size)?;
         match &line.payload {
@@ -207,14 +203,19 @@ impl<W: Write> Lines<'_, W> {
     }
 }
 
-fn shown<T: ToString>(value: Option<T>) -> String {
-    value.map_or("-".to_owned(), |value| value.to_string())
+/// A value, or a dash.
+struct Shown<T>(Option<T>);
+
+impl<T: Display> Display for Shown<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.0 {
+            Some(value) => value.fmt(f),
+            None => f.pad("-"),
+        }
+    }
 }
 
 fn hex(bytes: &[u8]) -> String {
-    use std::fmt::Write;
-    bytes.iter().fold(String::with_capacity(bytes.len() * 2), |mut text, byte| {
-        let _ = write!(text, "{byte:02x}");
-        text
-    })
+    let digit = |value: u8| char::from(b"0123456789abcdef"[usize::from(value & 15)]);
+    bytes.iter().flat_map(|byte| [digit(byte >> 4), digit(*byte)]).collect()
 }

@@ -1,13 +1,12 @@
 //! `cargo xtask etl info`.
 
-use super::{Format, Found, Progress, with_trace};
+use super::{Files, Format, Found, Progress, with_trace};
 use crate::{Error, Outcome};
 use etw_layouts_etl::layout::LOG_FILE_MODE;
 use etw_layouts_etl::{Kind, LogFile, Scratch, Stamp, Trace};
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::io::Write;
-use std::path::PathBuf;
 
 /// Tell how trace files were made, and what they hold.
 ///
@@ -15,12 +14,8 @@ use std::path::PathBuf;
 #[derive(clap::Args)]
 #[command(verbatim_doc_comment)]
 pub struct Args {
-    /// Trace files.
-    #[arg(required = true, value_name = "FILE")]
-    files: Vec<PathBuf>,
-    /// How to print it.
-    #[arg(long, value_enum, default_value_t = Format::Text)]
-    format: Format,
+    #[command(flatten)]
+    input: Files,
 }
 
 /// What a file holds.
@@ -40,10 +35,10 @@ struct Info<'a> {
 }
 
 pub fn run(args: &Args, out: &mut impl Write) -> Result<Outcome, Error> {
-    for path in &args.files {
+    for path in &args.input.files {
         with_trace(path, |name, trace| {
             let info = info(name, trace)?;
-            match args.format {
+            match args.input.format {
                 Format::Text => text(&info, trace.log_file(), out)?,
                 Format::Json => writeln!(out, "{}", serde_json::to_string(&info)?)?,
             }

@@ -12,7 +12,7 @@ use etw_layouts_etl::{Trace, map};
 use indicatif::{ProgressBar, ProgressStyle};
 use serde::Serialize;
 use std::io::{self, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
 
@@ -35,6 +35,17 @@ enum Command {
     Info(info::Args),
     Events(events::Args),
     Check(check::Args),
+}
+
+/// What every command takes.
+#[derive(clap::Args)]
+struct Files {
+    /// Trace files.
+    #[arg(required = true, value_name = "FILE")]
+    files: Vec<PathBuf>,
+    /// How to print it. Times in json count 100 ns since 1601.
+    #[arg(long, value_enum, default_value_t = Format::Text)]
+    format: Format,
 }
 
 #[derive(Clone, Copy, clap::ValueEnum)]
@@ -68,7 +79,8 @@ fn main() -> ExitCode {
 }
 
 fn run(args: &Args) -> Result<Outcome, Error> {
-    let mut out = io::BufWriter::with_capacity(1 << 16, anstream::stdout().lock());
+    // Nothing that goes there has a style.
+    let mut out = io::BufWriter::with_capacity(1 << 16, io::stdout().lock());
     let result = match &args.command {
         Command::Info(args) => info::run(args, &mut out),
         Command::Events(args) => events::run(args, &mut out),

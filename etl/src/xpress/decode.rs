@@ -1,7 +1,6 @@
 //! Decompression.
 
-use super::SHORTEST;
-use super::window::{Short, Window};
+use super::{SHORTEST, bulk};
 use core::fmt;
 
 /// Decompresses a stream, and returns how many bytes it wrote to the front of `output`.
@@ -14,10 +13,15 @@ use core::fmt;
 /// The stream ends within an item, a match reaches back beyond the first byte, a length is none that an encoder writes, or
 /// `output` is too short. What was decompressed before that is at the front of `output`; the bytes after it have no meaning.
 pub fn decompress(input: &[u8], output: &mut [u8]) -> Result<usize, Error> {
-    let (mut rest, mut output) = (Input { bytes: input, half: 0 }, Window::new(output));
-    match stream(&mut rest, &mut output) {
-        Ok(()) => Ok(output.written()),
-        Err(reason) => Err(Error { reason, input: input.len() - rest.bytes.len(), output: output.written() }),
+    let mut place = Place { read: 0, written: 0, flags: 1, half: 0 };
+    loop {
+        bulk::decode(input, output, &mut place);
+        let Place { read, written, .. } = place;
+        match place.item(input, output) {
+            Ok(true) => {}
+            Ok(false) => return Ok(place.written),
+            Err(reason) => return Err(Error { reason, input: read, output: written }),
+        }
     }
 }
 
@@ -26,7 +30,7 @@ pub fn decompress(input: &[u8], output: &mut [u8]) -> Result<usize, Error> {
 pub struct Error {
     /// What is wrong.
     pub reason: Reason,
-    /// Bytes of the stream up to the item that is wrong, or to a place within it.
+    /// Bytes of the stream before the item that is wrong.
     pub input: usize,
     /// Bytes that were decompressed before that item.
     pub output: usize,
@@ -45,122 +49,105 @@ pub enum Reason {
     Output,
 }
 
-/// What is left of the stream, and of a byte that holds the halves of two lengths.
+/// How far decompression is: before an item, or before flags.
 #[derive(Clone, Copy)]
-struct Input<'a> {
-    bytes: &'a [u8],
-    /// The half that the next length takes, and [`HELD`]; or 0.
-    half: u8,
+pub(super) struct Place {
+    /// Bytes of the stream that were taken.
+    pub read: usize,
+    /// Bytes that were decompressed.
+    pub written: usize,
+    /// The flags that are left, the next in the lowest bit, and above them a bit that ends them.
+    pub flags: u64,
+    /// The half of a byte that the next length takes, and [`HELD`]; or 0.
+    pub half: u8,
 }
 
-const HELD: u8 = 16;
+/// Marks a half that is there.
+pub(super) const HELD: u8 = 16;
 
-/// Only the bit that ends the flags is left.
-const LAST: u64 = 1 << 63;
+/// Flags as a stream has them, the next in the highest bit, turned round.
+pub(super) fn flags(word: u32) -> u64 {
+    u64::from(word.reverse_bits()) | 1 << 32
+}
 
-fn stream(input: &mut Input, output: &mut Window) -> Result<(), Reason> {
-    while !input.bytes.is_empty() {
-        // The flags from the highest bit on, and a bit that ends them.
-        let mut flags = u64::from(u32::from_le_bytes(input.take()?)) << 32 | 1 << 31;
-        loop {
-            let literals = flags.leading_zeros();
-            flags <<= literals;
-            input.literals(literals as usize, output)?;
-            if flags == LAST {
-                break;
+impl Place {
+    /// Decodes an item, or takes flags if none are left; `false` at the end of the stream.
+    fn item(&mut self, input: &[u8], output: &mut [u8]) -> Result<bool, Reason> {
+        if self.flags == 1 {
+            if self.read == input.len() {
+                return Ok(false);
             }
-            flags <<= 1;
-            if input.bytes.is_empty() {
-                return Ok(());
-            }
-            let (distance, length) = input.repeat()?;
-            output.repeat(distance, length)?;
+            self.flags = flags(u32::from_le_bytes(self.take(input)?));
+            return Ok(true);
         }
+        if self.flags & 1 == 0 {
+            let Some(&byte) = input.get(self.read) else { return Err(Reason::Truncated) };
+            *output.get_mut(self.written).ok_or(Reason::Output)? = byte;
+            self.read += 1;
+            self.written += 1;
+        } else if self.read == input.len() {
+            return Ok(false);
+        } else {
+            let item = u16::from_le_bytes(self.take(input)?);
+            let length = self.length(item & 7, input)?;
+            self.repeat(usize::from(item >> 3) + 1, length, output)?;
+        }
+        self.flags >>= 1;
+        Ok(true)
     }
-    Ok(())
-}
 
-// All of this is inlined into the one loop, but for what is rare: the rare parts take the input by value, so that the loop keeps
-// it in registers.
-impl Input<'_> {
-    #[inline(always)]
-    fn take<const N: usize>(&mut self) -> Result<[u8; N], Reason> {
-        let (bytes, rest) = self.bytes.split_first_chunk().ok_or(Reason::Truncated)?;
-        self.bytes = rest;
+    fn take<const N: usize>(&mut self, input: &[u8]) -> Result<[u8; N], Reason> {
+        let bytes = input.get(self.read..).and_then(<[u8]>::first_chunk).ok_or(Reason::Truncated)?;
+        self.read += N;
         Ok(*bytes)
     }
 
-    /// Moves up to 32 literal bytes.
-    #[inline(always)]
-    fn literals(&mut self, count: usize, output: &mut Window) -> Result<(), Reason> {
-        let Some((bytes, rest)) = self.bytes.split_at_checked(count) else { return Err(Reason::Truncated) };
-        match self.bytes.first_chunk() {
-            Some(more) if output.append_some(more, count) => {}
-            _ => output.append(bytes)?,
+    /// The length of a match, by its lowest bits: they, half of a byte and a byte are summed, each only where the one before it is
+    /// full; then the length stands in a word, or if that is 0 in a dword.
+    fn length(&mut self, low: u16, input: &[u8]) -> Result<usize, Reason> {
+        if low < 7 {
+            return Ok(usize::from(low) + SHORTEST);
         }
-        self.bytes = rest;
-        Ok(())
-    }
-
-    /// Distance and length of a match.
-    #[inline(always)]
-    fn repeat(&mut self) -> Result<(usize, usize), Reason> {
-        let item;
-        let mut length;
-        // Which form the length has cannot be foreseen, so it is no branch: a third byte is looked at, and taken if it is a half.
-        if let Some(&[low, high, next]) = self.bytes.first_chunk() {
-            item = u16::from_le_bytes([low, high]);
-            let (long, held) = (item & 7 == 7, self.half);
-            let (half, left) = match held {
-                0 => (next & 15, HELD | next >> 4),
-                _ => (held & 15, 0),
-            };
-            length = u32::from(item & 7) + if long { half.into() } else { 0 };
-            self.half = if long { left } else { held };
-            self.bytes = &self.bytes[2 + usize::from(long && held == 0)..];
-        } else {
-            item = u16::from_le_bytes(self.take()?);
-            length = u32::from(item & 7);
-            if length == 7 {
-                if self.half == 0 {
-                    return Err(Reason::Truncated);
-                }
-                length += u32::from(self.half & 15);
-                self.half = 0;
+        let half = match core::mem::take(&mut self.half) {
+            0 => {
+                let [byte] = self.take(input)?;
+                self.half = HELD | byte >> 4;
+                byte & 15
             }
+            held => held & 15,
+        };
+        if half < 15 {
+            return Ok(7 + usize::from(half) + SHORTEST);
         }
-        if length == 7 + 15 {
-            let [byte] = self.take()?;
-            length += u32::from(byte);
-            if byte == 255 {
-                (length, *self) = self.longest()?;
-            }
+        let [byte] = self.take(input)?;
+        if byte < 255 {
+            return Ok(7 + 15 + usize::from(byte) + SHORTEST);
         }
-        Ok((usize::from(item >> 3) + 1, length as usize + SHORTEST))
-    }
-
-    /// A length that is no sum, but stands in a word, or if that is 0 in a dword.
-    #[cold]
-    #[inline(never)]
-    fn longest(mut self) -> Result<(u32, Self), Reason> {
-        let length = match u16::from_le_bytes(self.take()?) {
-            0 => u32::from_le_bytes(self.take()?),
+        let length = match u16::from_le_bytes(self.take(input)?) {
+            0 => u32::from_le_bytes(self.take(input)?),
             word => word.into(),
         };
         // The sum must not overflow where usize has 32 bits; such an output there is none.
         match length {
             0..22 | 0xFFFF_FFF0.. => Err(Reason::Length),
-            _ => Ok((length, self)),
+            _ => Ok(length as usize + SHORTEST),
         }
     }
-}
 
-impl From<Short> for Reason {
-    fn from(short: Short) -> Self {
-        match short {
-            Short::Before => Self::Distance,
-            Short::After => Self::Output,
+    /// Appends `length` bytes, each the one `distance` before it.
+    fn repeat(&mut self, distance: usize, length: usize, output: &mut [u8]) -> Result<(), Reason> {
+        let from = self.written.checked_sub(distance).ok_or(Reason::Distance)?;
+        if length > output.len() - self.written {
+            return Err(Reason::Output);
         }
+        let end = self.written + length;
+        // What was copied can be copied again: each time there is twice as much.
+        while self.written < end {
+            let there = (self.written - from).min(end - self.written);
+            output.copy_within(from..from + there, self.written);
+            self.written += there;
+        }
+        Ok(())
     }
 }
 

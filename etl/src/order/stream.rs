@@ -1,0 +1,233 @@
+//! The events of one processor.
+
+use super::queue::Queue;
+use crate::buffer::{Buffer, Scratch};
+use crate::finding::{Finding, What};
+use crate::layout::{BUFFER_HEADER, Generation};
+use crate::walk::{Record, step, usual};
+use std::collections::VecDeque;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{Receiver, Sender, SyncSender, sync_channel};
+
+/// What the decompressed buffers of all processors may take at once: 1 GiB.
+const MOST: usize = 1 << 30;
+
+/// What the streams of a trace share.
+#[derive(Debug)]
+pub(super) struct Shared<'a> {
+    pub(super) findings: VecDeque<Finding>,
+    /// Who decompresses ahead.
+    helper: Option<Sender<Job<'a>>>,
+    /// Bytes of the decompressed buffers whose events are given out.
+    current: usize,
+    /// Bytes of those decompressed ahead.
+    ahead: usize,
+}
+
+/// A buffer to decompress.
+#[derive(Debug)]
+pub(super) struct Job<'a> {
+    buffer: Buffer<'a>,
+    scratch: Scratch,
+    taken: Arc<AtomicBool>,
+    done: SyncSender<Done>,
+}
+
+type Done = (Scratch, Result<(), What>);
+
+impl<'a> Shared<'a> {
+    pub(super) fn new(helper: Option<Sender<Job<'a>>>) -> Self {
+        Self { findings: VecDeque::new(), helper, current: 0, ahead: 0 }
+    }
+}
+
+impl Job<'_> {
+    /// Decompresses the buffer, unless that is not needed any more.
+    pub(super) fn work(mut self) {
+        if !self.taken.swap(true, Ordering::Relaxed) {
+            let result = self.buffer.decompress(&mut self.scratch);
+            // Whether anyone still waits for it does not matter.
+            let _ = self.done.send((self.scratch, result));
+        }
+    }
+}
+
+/// The buffer after the one at hand.
+#[derive(Debug)]
+struct Ahead<'a> {
+    buffer: Buffer<'a>,
+    job: Option<Waiting>,
+}
+
+/// A job that was given away.
+#[derive(Debug)]
+struct Waiting {
+    taken: Arc<AtomicBool>,
+    done: Receiver<Done>,
+}
+
+impl Waiting {
+    /// What came out, or nothing if nobody has begun with it, and nobody will.
+    fn finish(self) -> Option<Done> {
+        // Where both can take it, the other thread is the slower one, and this one had better do it than wait.
+        if self.taken.swap(true, Ordering::Relaxed) { self.done.recv().ok() } else { None }
+    }
+}
+
+/// The events of one processor.
+#[derive(Debug)]
+pub(super) struct Stream<'a> {
+    queue: Queue<'a>,
+    ahead: Option<Ahead<'a>>,
+    generation: Generation,
+    /// The buffer at hand, if it is not decompressed.
+    slice: Option<&'a [u8]>,
+    scratch: Scratch,
+    pub(super) at: usize,
+    pub(super) record: Option<Record>,
+    /// Of the event at hand, or the last before it that has one.
+    pub(super) time: i64,
+    pub(super) processor: u16,
+    pub(super) index: u32,
+    pub(super) offset: u64,
+}
+
+impl<'a> Stream<'a> {
+    pub(super) fn new(queue: Queue<'a>) -> Self {
+        Self {
+            queue,
+            ahead: None,
+            generation: Generation::V6_1,
+            slice: Some(&[]),
+            scratch: Scratch::default(),
+            at: 0,
+            record: None,
+            time: i64::MIN,
+            processor: 0,
+            index: 0,
+            offset: 0,
+        }
+    }
+
+    /// What is left of the buffer, from the event on.
+    #[inline]
+    pub(super) fn rest(&self) -> &[u8] {
+        self.slice.unwrap_or(&self.scratch.0).get(self.at..).unwrap_or(&[])
+    }
+
+    /// Goes to the next event of the same buffer; `false` if what follows is not a usual one.
+    #[inline]
+    pub(super) fn next_in_buffer(&mut self) -> bool {
+        let Some(record) = self.record.take() else { return false };
+        self.at += record.space();
+        match usual(self.rest()) {
+            Some(next) => {
+                self.found(next);
+                true
+            }
+            None => false,
+        }
+    }
+
+    #[inline]
+    fn found(&mut self, record: Record) {
+        self.record = Some(record);
+        self.time = record.event(self.rest(), 0).time_stamp().unwrap_or(self.time);
+    }
+
+    /// Goes to the event at hand or the next, over findings and to the next buffers; `false` at the end.
+    pub(super) fn next(&mut self, shared: &mut Shared<'a>) -> bool {
+        loop {
+            match step(self.rest(), self.generation) {
+                Ok(Some(record)) => {
+                    self.found(record);
+                    return true;
+                }
+                Ok(None) => {
+                    if !self.next_buffer(shared) {
+                        return false;
+                    }
+                }
+                Err(fault) => {
+                    shared.findings.push_back(Finding { buffer: self.offset, at: self.at as u32, what: fault.what });
+                    self.at = self.at.saturating_add(fault.space);
+                }
+            }
+        }
+    }
+
+    fn next_buffer(&mut self, shared: &mut Shared<'a>) -> bool {
+        shared.current -= self.held();
+        self.slice = Some(&[]);
+        let next = self.ahead.take().or_else(|| self.queue.next().map(|buffer| Ahead { buffer, job: None }));
+        let Some(Ahead { buffer, job }) = next else {
+            self.scratch = Scratch::default();
+            return false;
+        };
+        let head = buffer.head();
+        (self.processor, self.index, self.offset) = (head.processor(), buffer.index(), buffer.offset());
+        (self.generation, self.at) = (buffer.generation(), BUFFER_HEADER);
+        let mut spare = Scratch::default();
+        let fault = match head.is_compressed() {
+            false => {
+                let (end, fault) = buffer.valid_end();
+                self.slice = Some(&buffer.bytes()[..end]);
+                fault
+            }
+            true => {
+                let size = size(&buffer);
+                let done = job.and_then(|job| {
+                    shared.ahead -= size;
+                    job.finish()
+                });
+                match shared.current.saturating_add(size) > MOST {
+                    true => Some(What::Memory),
+                    false => {
+                        let result = match done {
+                            Some((scratch, result)) => {
+                                spare = std::mem::replace(&mut self.scratch, scratch);
+                                result
+                            }
+                            None => buffer.decompress(&mut self.scratch),
+                        };
+                        self.slice = None;
+                        shared.current += self.held();
+                        result.err()
+                    }
+                }
+            }
+        };
+        shared.findings.extend(fault.map(|what| buffer.finding(what)));
+        self.look_ahead(spare, shared);
+        true
+    }
+
+    /// Has the next buffer decompressed while the events of this one are given out.
+    fn look_ahead(&mut self, scratch: Scratch, shared: &mut Shared<'a>) {
+        let Some(helper) = &shared.helper else { return };
+        let Some(buffer) = self.queue.next() else { return };
+        let size = size(&buffer);
+        let fits = shared.current.saturating_add(shared.ahead).saturating_add(size) <= MOST;
+        let mut job = None;
+        if buffer.head().is_compressed() && fits {
+            let (sender, done) = sync_channel(1);
+            let taken = Arc::new(AtomicBool::new(false));
+            if helper.send(Job { buffer, scratch, taken: taken.clone(), done: sender }).is_ok() {
+                shared.ahead += size;
+                job = Some(Waiting { taken, done });
+            }
+        }
+        self.ahead = Some(Ahead { buffer, job });
+    }
+
+    /// Bytes of the decompressed buffer at hand.
+    fn held(&self) -> usize {
+        if self.slice.is_none() { self.scratch.0.len() } else { 0 }
+    }
+}
+
+/// Bytes of a buffer when it is decompressed.
+fn size(buffer: &Buffer<'_>) -> usize {
+    buffer.head().offset as usize
+}

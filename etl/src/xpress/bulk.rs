@@ -1,0 +1,170 @@
+//! The copy loop: all of a stream but its ends and its rare items, in copies of whole steps. What a copy writes beyond its end is
+//! overwritten by what follows.
+
+use super::SHORTEST;
+use super::decode::{HELD, Place};
+
+/// Bytes of a step.
+const STEP: usize = 16;
+
+/// Bytes that are left of the stream before each item: 32 literals, and the longest item that is taken here, or flags.
+const INPUT: usize = 2 * STEP + 8;
+
+/// Bytes that are left of the output before each item: 32 literals, and two steps of a match.
+const OUTPUT: usize = 4 * STEP;
+
+/// Decodes items as long as they are frequent ones and far from both ends, and leaves the place at the first that is not. It
+/// reports no errors: a wrong item is left in its place too.
+#[allow(unsafe_code)]
+pub(super) fn decode(input: &[u8], output: &mut [u8], place: &mut Place) {
+    let (Some(last_input), Some(last_output)) = (input.len().checked_sub(INPUT), output.len().checked_sub(OUTPUT)) else {
+        return;
+    };
+    let room = output.len();
+    let (from, to) = (input.as_ptr(), output.as_mut_ptr());
+    let Place { mut read, mut written, mut flags, mut half } = *place;
+    while read <= last_input && written <= last_output {
+        let literals = flags.trailing_zeros() as usize;
+        if literals > 2 * STEP {
+            break;
+        }
+        // SAFETY: `read` + INPUT and `written` + OUTPUT are within their slices, and both are at least two steps.
+        unsafe {
+            step(from.add(read), to.add(written));
+            if literals > STEP {
+                step(from.add(read + STEP), to.add(written + STEP));
+            }
+        }
+        // At most two steps: from here on 8 bytes are left of the stream, and two steps of the output.
+        read += literals;
+        written += literals;
+        flags >>= literals;
+        // SAFETY: 8 bytes are left.
+        let word = unsafe { load(from.add(read)) };
+        if flags == 1 {
+            flags = super::decode::flags(word as u32);
+            read += 4;
+            continue;
+        }
+        let distance = usize::from(word as u16 >> 3) + 1;
+        if distance > written {
+            break;
+        }
+        let mut length = word as usize & 7;
+        if length < 7 {
+            length += SHORTEST;
+            // SAFETY: `distance` bytes are before `written`, and two steps are left from there, of which a step is written: by a
+            // repetition up to 7 bytes beyond `length`, which is at most 9.
+            unsafe {
+                match distance < length {
+                    true => repeat(to.add(written), distance, length),
+                    false => step(to.add(written - distance), to.add(written)),
+                }
+            }
+            (read, written, flags) = (read + 2, written + length, flags >> 1);
+            continue;
+        }
+        // Which half it is cannot be foreseen, so it is no branch.
+        let fresh = half == 0;
+        let next = (word >> 16) as u8;
+        let (nibble, left) = if fresh { (next & 15, HELD | next >> 4) } else { (half & 15, 0) };
+        let taken = 2 + usize::from(fresh);
+        length += usize::from(nibble) + SHORTEST;
+        if nibble < 15 {
+            // SAFETY: `distance` bytes are before `written`, and two steps are left from there, which are written: by a repetition
+            // up to 7 bytes beyond `length`, which is at most 24.
+            unsafe {
+                match distance < length.min(STEP) {
+                    true => repeat(to.add(written), distance, length),
+                    false => {
+                        step(to.add(written - distance), to.add(written));
+                        step(to.add(written - distance + STEP), to.add(written + STEP));
+                    }
+                }
+            }
+            (read, written, flags, half) = (read + taken, written + length, flags >> 1, left);
+            continue;
+        }
+        let byte = (word >> (8 * taken)) as u8;
+        length += usize::from(byte);
+        if byte == 255 || length + 2 * STEP > room - written {
+            break;
+        }
+        // SAFETY: `distance` bytes are before `written`, and `length` and two steps are left from there: the copy writes whole
+        // pairs of steps, the last of which begins within `length`, and a repetition up to 7 bytes beyond it.
+        unsafe {
+            if distance < STEP {
+                repeat(to.add(written), distance, length);
+            } else {
+                let mut at = written;
+                while at < written + length {
+                    step(to.add(at - distance), to.add(at));
+                    step(to.add(at - distance + STEP), to.add(at + STEP));
+                    at += 2 * STEP;
+                }
+            }
+        }
+        (read, written, flags, half) = (read + taken + 1, written + length, flags >> 1, left);
+    }
+    *place = Place { read, written, flags, half };
+}
+
+/// Copies a step.
+///
+/// # Safety
+///
+/// A step can be read at `from`, and written at `to`. They may overlap: the step is read first.
+#[inline(always)]
+#[allow(unsafe_code)]
+unsafe fn step(from: *const u8, to: *mut u8) {
+    // SAFETY: As above; arrays of bytes have no alignment and no invalid values.
+    unsafe { to.cast::<[u8; STEP]>().write(from.cast::<[u8; STEP]>().read()) }
+}
+
+/// Reads eight bytes.
+///
+/// # Safety
+///
+/// They can be read.
+#[inline(always)]
+#[allow(unsafe_code)]
+unsafe fn load(from: *const u8) -> u64 {
+    // SAFETY: As above; arrays of bytes have no alignment and no invalid values.
+    u64::from_le_bytes(unsafe { from.cast::<[u8; 8]>().read() })
+}
+
+/// Writes `length` bytes, each the one `distance` before it, and up to 7 bytes more.
+///
+/// # Safety
+///
+/// `distance` is from 1 to 15, so many bytes before `to` can be read, and `length` and 8 bytes from `to` on read and written.
+#[cold]
+#[inline(never)]
+#[allow(unsafe_code)]
+unsafe fn repeat(to: *mut u8, distance: usize, length: usize) {
+    // Whole words of whole periods; a longer period is read again for each word.
+    let ahead = if distance < 8 { 8 / distance * distance } else { 8 };
+    let mut at = 0;
+    while at < length {
+        // SAFETY: `at` is less than `length`, so that 8 bytes from there can be written, and 8 bytes from `distance` before read.
+        unsafe {
+            let word = match distance < 8 {
+                true => period(load(to.sub(distance)), distance),
+                false => load(to.add(at).sub(distance)),
+            };
+            to.add(at).cast::<[u8; 8]>().write(word.to_le_bytes());
+        }
+        at += ahead;
+    }
+}
+
+/// The first `distance` bytes of a word, again and again. There are fewer than 8.
+fn period(word: u64, distance: usize) -> u64 {
+    let mut bits = 8 * distance;
+    let mut word = word & ((1 << bits) - 1);
+    while bits < 64 {
+        word |= word << bits;
+        bits *= 2;
+    }
+    word
+}

@@ -1,0 +1,111 @@
+//! Memory stays flat with the size of a file, in every way of reading: that of a small file and of one ten times as large.
+
+use etw_layouts_etl::header::Header;
+use etw_layouts_etl::layout::{Arch, EVENT_HEADER, LOG_FILE_MODE, large, zero};
+use etw_layouts_etl::write::{FileWriter, Record, Target};
+use etw_layouts_etl::{ByTime, LogFile, Reader, Scratch, Trace, map};
+use std::fs::{self, File};
+use std::io::BufWriter;
+use std::path::Path;
+
+const BUFFER: u32 = 4096;
+const EVENTS: usize = 5_000;
+
+#[test]
+fn flat() {
+    let Some(_) = allocated() else { return println!("skipped: there is no /proc/self/status to tell the memory in use") };
+    let folder = std::env::temp_dir().join(format!("etw-layouts-memory-{}", std::process::id()));
+    fs::create_dir_all(&folder).unwrap();
+    for compressed in [false, true] {
+        let files = [EVENTS, 10 * EVENTS].map(|events| {
+            let path = folder.join(format!("{events}-{compressed}.etl"));
+            write(&path, events, compressed);
+            (path, events)
+        });
+        let ways: [(&str, Way); 4] =
+            [("stream", stream), ("file order", file_order), ("order of time", order), ("the same, ahead", ahead)];
+        for (name, read) in ways {
+            // The first reading makes what a process makes once.
+            let [_, small, large] = [&files[0], &files[0], &files[1]].map(|(path, events)| {
+                let mut peak = Peak { start: allocated().unwrap(), most: 0, events: 0 };
+                read(path, &mut peak);
+                assert_eq!(peak.events, events + 1, "{name}");
+                peak.most.saturating_sub(peak.start)
+            });
+            println!("{name}, compressed {compressed}: {small} KiB for {EVENTS} events, {large} KiB for ten times as many");
+            assert!(large <= small + 256, "{name}, compressed {compressed}: {small} KiB, {large} KiB");
+        }
+    }
+    fs::remove_dir_all(&folder).unwrap();
+}
+
+fn write(path: &Path, events: usize, compressed: bool) {
+    let target = Target::new(10, 0, 19041, Arch::X64);
+    let mut log = LogFile { processors: 8, buffer_size: BUFFER, ..LogFile::new(&target) };
+    if compressed {
+        log.mode |= LOG_FILE_MODE::EVENT_TRACE_COMPRESSED_MODE.0;
+    }
+    let mut writer = FileWriter::new(BufWriter::new(File::create(path).unwrap()), target, log).unwrap();
+    let mut header: EVENT_HEADER = zero();
+    for event in 0..events {
+        header.TimeStamp = large(event as i64);
+        writer.push((event % 8) as u16, &Record::new(Header::Event(header), true, &[7; 700])).unwrap();
+    }
+    writer.finish(0).unwrap().into_inner().unwrap();
+}
+
+type Way = fn(&Path, &mut Peak);
+
+/// The most memory that was in use while events were read.
+struct Peak {
+    start: u64,
+    most: u64,
+    events: usize,
+}
+
+impl Peak {
+    fn event(&mut self) {
+        self.events += 1;
+        if self.events % 500 == 1 {
+            self.most = self.most.max(allocated().unwrap());
+        }
+    }
+}
+
+/// Memory of the process that is backed by no file, in KiB.
+fn allocated() -> Option<u64> {
+    let status = fs::read_to_string("/proc/self/status").ok()?;
+    let line = status.lines().find(|line| line.starts_with("RssAnon:"))?;
+    line.split_whitespace().nth(1)?.parse().ok()
+}
+
+fn stream(path: &Path, peak: &mut Peak) {
+    let mut reader = Reader::new(File::open(path).unwrap()).unwrap();
+    while let Some(image) = reader.next_image().unwrap() {
+        image.unwrap().events().for_each(|event| event.map(|_| peak.event()).unwrap());
+    }
+}
+
+fn file_order(path: &Path, peak: &mut Peak) {
+    let (bytes, mut scratch) = (map::map(path).unwrap(), Scratch::default());
+    for buffer in Trace::new(&bytes).unwrap().buffers() {
+        buffer.unwrap().image(&mut scratch).events().for_each(|event| event.map(|_| peak.event()).unwrap());
+    }
+}
+
+fn order(path: &Path, peak: &mut Peak) {
+    let bytes = map::map(path).unwrap();
+    all(&mut Trace::new(&bytes).unwrap().by_time(), peak);
+}
+
+fn ahead(path: &Path, peak: &mut Peak) {
+    let bytes = map::map(path).unwrap();
+    Trace::new(&bytes).unwrap().by_time_ahead(|events| all(events, peak));
+}
+
+fn all(events: &mut ByTime<'_>, peak: &mut Peak) {
+    while let Some(event) = events.next_event() {
+        event.unwrap();
+        peak.event();
+    }
+}
