@@ -151,8 +151,6 @@ pub struct Info {
     pub unknown: Option<Unknown>,
     /// What documents say otherwise, in words.
     pub errata: Vec<String>,
-    /// Why no public symbols can confirm it.
-    pub unverifiable: Option<String>,
     /// Where the spec states it.
     pub span: Span,
 }
@@ -325,7 +323,6 @@ impl Info {
         let source = member.source.get(target).or(definition.source.get(target)).map(|piece| piece.value);
         let documented = member.offset.get(target).is_some() || member.mask.get(target).is_some();
         let errata = member.errata.iter().filter(|e| e.scope.contains(target));
-        let unverifiable = member.unverifiable.get(target).or(definition.unverifiable.get(target));
         Self {
             doc: member.doc.clone(),
             scope: member.scope.clone(),
@@ -333,7 +330,6 @@ impl Info {
             documented,
             unknown: member.unknown,
             errata: errata.map(|e| e.sentence(&spec.axis)).collect(),
-            unverifiable: unverifiable.map(|piece| piece.value.clone()),
             span: member.span,
         }
     }

@@ -3,16 +3,31 @@
 use crate::axis::Axis;
 use crate::layouts::{Aggregate, Field, Form, Layout, LayoutId, Type};
 use crate::problems::Problems;
+use crate::resolve::Alike;
 use crate::source::{At, Span};
 use crate::spec::{self, Body, Constant, Definition, Erratum, Fact, Member, Shape, Spec, ValuesKind, What};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 
-pub(crate) fn check(spec: &Spec, layouts: &[Layout], by_target: &[BTreeMap<String, LayoutId>], problems: &mut Problems) {
+pub(crate) fn check(
+    spec: &Spec,
+    alike: &Alike,
+    layouts: &[Layout],
+    by_target: &[BTreeMap<String, LayoutId>],
+    problems: &mut Problems,
+) {
+    // What agrees at a target agrees at those that are alike.
+    let mut agree: HashSet<(&str, usize)> = HashSet::new();
     for (target, types) in by_target.iter().enumerate() {
         let mut checker = Checker { spec, layouts, types, target, problems };
         for (name, &id) in types {
-            let definition = &spec.definitions[name];
-            checker.definition(definition, &layouts[id]);
+            let first = alike.get(name.as_str()).map_or(target, |first| first[target]);
+            let problems = checker.problems.added();
+            if !agree.contains(&(name, first)) {
+                checker.definition(&spec.definitions[name], &layouts[id]);
+            }
+            if first == target && checker.problems.added() == problems {
+                agree.insert((name, target));
+            }
         }
     }
 }

@@ -1,6 +1,6 @@
 //! A member of a structure, its nested members, and the errata of anything.
 
-use super::common::{errata, scope, source, unverifiable};
+use super::common::{errata, scope, source};
 use super::scalars::{check_name, ctype};
 use super::tree::{Node, Reader, Table};
 use crate::axis::{Axis, TargetSet};
@@ -9,7 +9,7 @@ use crate::spec::*;
 const UNKNOWN: [(&str, Unknown); 4] =
     [("name", Unknown::Name), ("type", Unknown::Type), ("name and type", Unknown::NameAndType), ("use", Unknown::Use)];
 
-const KEYS: [&str; 15] = [
+const KEYS: [&str; 14] = [
     "name",
     "type",
     "struct",
@@ -21,7 +21,6 @@ const KEYS: [&str; 15] = [
     "align",
     "values",
     "source",
-    "unverifiable",
     "unknown",
     "doc",
     "errata",
@@ -54,7 +53,6 @@ pub(super) fn read(reader: &mut Reader, axis: &Axis, within: &TargetSet, node: &
     Some(Member {
         values: table.get("values").and_then(|n| reader.string(n)),
         source: source(reader, axis, &table, &scope),
-        unverifiable: unverifiable(reader, axis, &table, &scope),
         unknown: table.get("unknown").and_then(|n| reader.word(n, &UNKNOWN)),
         doc: table.text(reader, "doc"),
         errata: errata(reader, axis, &table, &scope),

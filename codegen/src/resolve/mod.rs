@@ -1,5 +1,6 @@
 //! From [`Spec`] to [`Layouts`]: every type at every target, every witness held against it.
 
+mod alike;
 mod resolver;
 mod types;
 
@@ -10,6 +11,7 @@ use crate::read::{Reading, read_all};
 use crate::source::Sources;
 use crate::spec::Spec;
 use crate::witness;
+pub(crate) use alike::Alike;
 use std::collections::BTreeMap;
 
 /// Reads a spec set and computes its layouts, with the errors of both in one run.
@@ -44,9 +46,10 @@ pub fn resolve(spec: Spec) -> Result<Layouts, Errors> {
 
 fn resolve_all(spec: Spec) -> (Layouts, Vec<Diagnostic>) {
     let mut problems = Problems::default();
-    let (layouts, by_target) = resolver::all(&spec, &mut problems);
+    let alike = alike::first_alike(&spec);
+    let (layouts, by_target) = resolver::all(&spec, &alike, &mut problems);
     let (layouts, by_target) = sorted(layouts, by_target);
-    witness::check(&spec, &layouts, &by_target, &mut problems);
+    witness::check(&spec, &alike, &layouts, &by_target, &mut problems);
     complete(&spec, &by_target, &mut problems);
     let list = problems.into_list(&spec.axis);
     (Layouts { spec, layouts, by_target }, list)
