@@ -32,7 +32,7 @@ pub struct Layout {
 }
 
 /// What a named type looks like.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Form {
     /// A structure or union.
     Aggregate(Aggregate),
@@ -41,7 +41,7 @@ pub enum Form {
 }
 
 /// A structure or union with its offsets.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Aggregate {
     /// Structure or union.
     pub kind: Kind,
@@ -56,7 +56,7 @@ pub struct Aggregate {
 }
 
 /// Size and alignment of a type, in bytes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub struct Extent {
     /// The size, tail padding included.
     pub size: u64,
@@ -67,7 +67,7 @@ pub struct Extent {
 }
 
 /// A member with its offset.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Field {
     /// The name; absent for an anonymous structure or union.
     pub name: Option<String>,
@@ -90,7 +90,7 @@ pub struct Field {
 }
 
 /// The bits of a bit field.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Bits {
     /// The lowest bit within the unit.
     pub position: u64,
@@ -99,7 +99,7 @@ pub struct Bits {
 }
 
 /// A type with everything behind its name resolved.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Type {
     /// An integer.
     Scalar {
@@ -156,7 +156,7 @@ pub struct Info {
 }
 
 /// An enumeration at some targets.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Enumeration {
     /// Bytes.
     pub size: u64,
@@ -356,7 +356,3 @@ impl PartialEq for Info {
 }
 
 impl Eq for Info {}
-
-impl core::hash::Hash for Info {
-    fn hash<H: core::hash::Hasher>(&self, _: &mut H) {}
-}

@@ -7,7 +7,7 @@ mod types;
 use crate::diagnostic::{Diagnostic, Errors};
 use crate::layouts::*;
 use crate::problems::Problems;
-use crate::read::{Reading, read_all};
+use crate::read::{Reading, read_again, read_all};
 use crate::source::Sources;
 use crate::spec::Spec;
 use crate::witness;
@@ -20,7 +20,21 @@ use std::collections::BTreeMap;
 ///
 /// As [`read`](crate::read()) and [`resolve`].
 pub fn compile(sources: Sources) -> Result<Layouts, Errors> {
-    let Reading { spec, mut errors, sound } = read_all(sources);
+    compiled(read_all(sources))
+}
+
+/// Computes the layouts of a spec set after a change: the file of that index, which has to be one of a structure or of values,
+/// has another text than when `spec` was read without errors.
+///
+/// # Errors
+///
+/// As [`compile`].
+pub fn recompile(spec: Spec, file: usize, text: String) -> Result<Layouts, Errors> {
+    compiled(read_again(spec, file, text))
+}
+
+fn compiled(reading: Reading) -> Result<Layouts, Errors> {
+    let Reading { spec, mut errors, sound } = reading;
     if !sound {
         return Err(Errors::new(spec.sources, errors));
     }

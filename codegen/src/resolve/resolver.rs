@@ -15,7 +15,7 @@ pub(super) fn all(spec: &Spec, alike: &Alike, problems: &mut Problems) -> (Vec<L
         alike,
         problems,
         layouts: Vec::new(),
-        interned: HashMap::new(),
+        by_name: HashMap::new(),
         settled: HashMap::new(),
         target: 0,
         done: BTreeMap::new(),
@@ -47,7 +47,7 @@ pub(super) struct Resolver<'s, 'p> {
     alike: &'s Alike<'s>,
     pub problems: &'p mut Problems,
     pub layouts: Vec<Layout>,
-    interned: HashMap<(String, Form), LayoutId>,
+    by_name: HashMap<&'s str, Vec<LayoutId>>,
     /// Types that were laid out without an error, by the target for which they were.
     settled: HashMap<(&'s str, usize), LayoutId>,
     pub target: usize,
@@ -99,18 +99,18 @@ impl<'s> Resolver<'s, '_> {
         state
     }
 
-    fn intern(&mut self, name: &str, form: Form) -> LayoutId {
-        let key = (name.to_owned(), form);
-        let id = match self.interned.get(&key) {
+    fn intern(&mut self, name: &'s str, form: Form) -> LayoutId {
+        let known = self.by_name.entry(name).or_default();
+        let id = match known.iter().rev().find(|&&id| self.layouts[id].form == form) {
             Some(&id) => {
-                if let (Form::Aggregate(known), Form::Aggregate(new)) = (&mut self.layouts[id].form, &key.1) {
+                if let (Form::Aggregate(known), Form::Aggregate(new)) = (&mut self.layouts[id].form, &form) {
                     known.learn(new);
                 }
                 id
             }
             None => {
-                self.layouts.push(Layout { name: key.0.clone(), targets: Default::default(), form: key.1.clone() });
-                self.interned.insert(key, self.layouts.len() - 1);
+                known.push(self.layouts.len());
+                self.layouts.push(Layout { name: name.to_owned(), targets: Default::default(), form });
                 self.layouts.len() - 1
             }
         };
