@@ -20,14 +20,24 @@ impl Clang {
         Command::new("clang").arg("--version").output().is_ok()
     }
 
-    /// The structures and unions of a text, in the order in which they are complete: the inner ones first.
+    /// The structures and unions of a text that compiles, in the order in which they are complete: the inner ones first.
     pub fn dump(self, text: &str) -> Vec<String> {
+        let dumps = self.compile(text, &["-Xclang", "-fdump-record-layouts-complete"]);
+        let dumps = dumps.split("*** Dumping AST Record Layout");
+        // clang declares structures of its own, and names them otherwise.
+        dumps.filter(|dump| dump.contains("| struct S") || dump.contains("| union S")).map(record).collect()
+    }
+
+    /// Compiles a text, with all assertions in it, and returns what clang prints.
+    pub fn compile(self, text: &str, flags: &[&str]) -> String {
         let triple = match self {
             Self::X86 => "i686-pc-windows-msvc",
             Self::X64 => "x86_64-pc-windows-msvc",
         };
         let mut child = Command::new("clang")
-            .args(["-target", triple, "-fsyntax-only", "-w", "-Xclang", "-fdump-record-layouts-complete", "-x", "c", "-"])
+            .args(["-target", triple, "-fsyntax-only", "-w", "-x", "c"])
+            .args(flags)
+            .arg("-")
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
@@ -37,10 +47,7 @@ impl Clang {
         child.stdin.take().expect("a pipe").write_all(text.as_bytes()).expect("clang reads");
         let output = child.wait_with_output().expect("clang ends");
         assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-        let dumps = String::from_utf8_lossy(&output.stdout);
-        let dumps = dumps.split("*** Dumping AST Record Layout");
-        // clang declares structures of its own, and names them otherwise.
-        dumps.filter(|dump| dump.contains("| struct S") || dump.contains("| union S")).map(record).collect()
+        String::from_utf8_lossy(&output.stdout).into_owned()
     }
 }
 

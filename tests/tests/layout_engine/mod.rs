@@ -11,6 +11,7 @@ mod text;
 
 use clang::Clang;
 use declaration::Group;
+use etw_layouts_codegen::emit::c;
 use etw_layouts_codegen::layouts::{Aggregate, Form, Layouts, Type};
 use etw_layouts_codegen::{Sources, compile};
 use rayon::prelude::*;
@@ -58,6 +59,8 @@ fn check(groups: &[Group]) -> Vec<Option<String>> {
     let declarations: String = groups.iter().enumerate().map(|(index, group)| text::c(group, index)).collect();
     let mut differences = vec![None; groups.len()];
     for (target, clang) in [Clang::X86, Clang::X64].into_iter().enumerate() {
+        // Our own header makes the same assertions.
+        clang.compile(&c::header(&layouts, target), &[]);
         let mut theirs = clang.dump(&format!("{}{declarations}", text::TYPES)).into_iter();
         for (index, group) in groups.iter().enumerate() {
             let mut ours = Vec::new();
@@ -82,7 +85,9 @@ fn sources(groups: &[Group]) -> Sources {
     let mut sources = Sources::default();
     sources.add("windows.toml", text::AXIS);
     sources.add("scalars.toml", text::SCALARS);
-    sources.add("ENUM.toml", text::ENUM);
+    for (name, ty) in text::ENUMS {
+        sources.add(name, text::enumeration(name, ty));
+    }
     for (index, group) in groups.iter().enumerate() {
         for record in 0..group.len() {
             sources.add(text::name(index, record), text::record(group, index, record));

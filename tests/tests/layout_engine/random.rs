@@ -7,7 +7,7 @@ use oorandom::Rand64;
 const DEEPEST: usize = 3;
 
 /// Types with their bits; those of a pointer are as many as any target has at least.
-const INTEGERS: [(&str, u64); 11] = [
+const INTEGERS: [(&str, u64); 13] = [
     ("CHAR", 8),
     ("UCHAR", 8),
     ("SHORT", 16),
@@ -19,6 +19,8 @@ const INTEGERS: [(&str, u64); 11] = [
     ("ULONG_PTR", 32),
     ("BOOLEAN", 8),
     ("KIND", 32),
+    ("SMALL_KIND", 8),
+    ("LARGE_KIND", 64),
 ];
 const POINTERS: [&str; 4] = ["PVOID", "ULONG *", "UCHAR **", "KIND *"];
 

@@ -29,11 +29,13 @@ PVOID     = "VOID *"
 ULONG_PTR = { x86 = "ULONG", x64 = "ULONGLONG" }
 "#;
 
-pub const ENUM: &str = r#"[enum]
-name = "KIND"
-type = "LONG"
-constants = [{ name = "KindOne", value = 1 }]
-"#;
+/// Enumerations, with the types that hold their values.
+pub const ENUMS: [(&str, &str); 3] = [("KIND", "LONG"), ("SMALL_KIND", "UCHAR"), ("LARGE_KIND", "ULONGLONG")];
+
+/// An enumeration as a spec file.
+pub fn enumeration(name: &str, ty: &str) -> String {
+    format!("[enum]\nname = \"{name}\"\ntype = \"{ty}\"\nconstants = [{{ name = \"{name}_ONE\", value = 1 }}]\n")
+}
 
 /// The same for C.
 pub const TYPES: &str = "#define ANYSIZE_ARRAY 1
@@ -52,7 +54,9 @@ typedef unsigned long long ULONG_PTR;
 #else
 typedef unsigned long ULONG_PTR;
 #endif
-typedef enum { KindOne = 1 } KIND;
+typedef enum { KIND_ONE = 1 } KIND;
+typedef enum : unsigned char { SMALL_KIND_ONE = 1 } SMALL_KIND;
+typedef enum : unsigned long long { LARGE_KIND_ONE = 1 } LARGE_KIND;
 ";
 
 /// The name of a record of a group.
