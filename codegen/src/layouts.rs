@@ -162,7 +162,7 @@ pub struct Enumeration {
     pub size: u64,
     /// Whether it holds negative values.
     pub signed: bool,
-    /// Its spelling in C of the type that holds a value.
+    /// The spelling in C of the type that holds a value.
     pub c: String,
     /// Names and values.
     pub constants: Vec<(String, i64)>,
@@ -193,9 +193,7 @@ impl Layouts {
     pub fn get(&self, target: usize, name: &str) -> Option<&Layout> {
         self.by_target.get(target)?.get(name).map(|&id| &self.layouts[id])
     }
-}
 
-impl Layouts {
     /// The targets of a layout for which symbol data can confirm it and was read.
     pub fn verifiable(&self, id: LayoutId) -> TargetSet {
         let layout = &self.layouts[id];

@@ -1,6 +1,6 @@
 //! Every offset, size, mask and erratum that a spec writes down, held against the computed layouts.
 
-use crate::axis::Axis;
+use crate::axis::{Axis, TargetSet};
 use crate::layouts::{Aggregate, Field, Form, Layout, LayoutId, Type};
 use crate::problems::Problems;
 use crate::resolve::Alike;
@@ -196,7 +196,7 @@ impl Checker<'_> {
     }
 
     /// Errata about ranges: `actual` is the scope of the member, as far as the erratum reaches.
-    fn ranges(&mut self, errata: &[Erratum], scope: &crate::axis::TargetSet) {
+    fn ranges(&mut self, errata: &[Erratum], scope: &TargetSet) {
         for erratum in errata.iter().filter(|e| e.what == What::In) {
             let axis = &self.spec.axis;
             let sets = [&erratum.document, &erratum.actual].map(|fact| match fact {
@@ -212,7 +212,7 @@ impl Checker<'_> {
                 );
                 continue;
             };
-            let within = |set: &crate::axis::TargetSet| set.intersection(&erratum.scope);
+            let within = |set: &TargetSet| set.intersection(&erratum.scope);
             if within(&actual) != within(scope) {
                 let title = format!("the range is {}, not what the erratum says", axis.describe(scope));
                 self.add(erratum.span, &title, "here", "mend `actual`, or narrow the erratum's `in`");

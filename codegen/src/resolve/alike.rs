@@ -53,7 +53,8 @@ impl<'s> Finder<'s> {
         facts.definition(definition);
         let mut first = self.basic.clone();
         refine_by(&mut first, facts.scopes);
-        let typedefs = |name| self.spec.typedefs.get(name).into_iter().flat_map(|typedef| typedef.0.iter().map(|p| p.value.base()));
+        let typedefs =
+            |name| self.spec.typedefs.get(name).into_iter().flat_map(|typedef| typedef.0.iter().map(|p| p.value.base()));
         let mut uses: Vec<&str> = facts.uses;
         let mut next = 0;
         while let Some(&name) = uses.get(next) {
@@ -146,7 +147,7 @@ fn refine_by(first: &mut [usize], mut scopes: Vec<&TargetSet>) {
 /// Tells targets apart that a key tells apart.
 fn refine<K: Hash + Eq>(first: &mut [usize], key: impl Fn(usize) -> K) {
     let mut known = HashMap::new();
-    for target in 0..first.len() {
-        first[target] = *known.entry((first[target], key(target))).or_insert(target);
+    for (target, first) in first.iter_mut().enumerate() {
+        *first = *known.entry((*first, key(target))).or_insert(target);
     }
 }

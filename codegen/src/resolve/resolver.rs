@@ -143,7 +143,8 @@ impl<'s> Resolver<'s, '_> {
                 && kind == Kind::Struct
                 && self.is_flexible(&last.ty)
             {
-                let (title, help) = ("an array without a length is the last member", "give the array a length, or move it to the end");
+                let (title, help) =
+                    ("an array without a length is the last member", "give the array a length, or move it to the end");
                 self.problem_also(last.info.span, "the array, or what ends in it", member.span, title, "this follows one", help);
             }
             // Others may be wrong as well, and are to be told in the same run.

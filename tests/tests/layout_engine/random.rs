@@ -55,7 +55,8 @@ impl Random {
         }
         // What ends in an array without a length is last.
         let last = members.len() - 1;
-        let flexible = |member: &Member| Record { union, pack: None, align: None, members: vec![member.clone()] }.is_flexible(group);
+        let flexible =
+            |member: &Member| Record { union, pack: None, align: None, members: vec![member.clone()] }.is_flexible(group);
         for member in members.iter_mut().take(last) {
             if flexible(member) {
                 *member = self.scalar();

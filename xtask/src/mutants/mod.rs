@@ -27,10 +27,10 @@ use std::path::Path;
 /// Exit status: 0 every survivor has a reason, 1 one has none, 2 there is no such spec.
 #[derive(clap::Args)]
 pub struct Args {
-    /// Mutate only the specs whose path contains this.
+    /// Mutate only the specs whose path contains this: a file, a folder, or the name of a structure.
     #[arg(long, value_name = "TEXT")]
     only: Option<String>,
-    /// List every survivor, not only how many.
+    /// List every survivor, not only how many for each reason.
     #[arg(long)]
     list: bool,
     /// Text to read, or one JSON document.
