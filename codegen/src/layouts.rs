@@ -32,7 +32,7 @@ pub struct Layout {
 }
 
 /// What a named type looks like.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Form {
     /// A structure or union.
     Aggregate(Aggregate),
@@ -41,7 +41,7 @@ pub enum Form {
 }
 
 /// A structure or union with its offsets.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Aggregate {
     /// Structure or union.
     pub kind: Kind,
@@ -56,7 +56,7 @@ pub struct Aggregate {
 }
 
 /// Size and alignment of a type, in bytes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub struct Extent {
     /// The size, tail padding included.
     pub size: u64,
@@ -67,7 +67,7 @@ pub struct Extent {
 }
 
 /// A member with its offset.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Field {
     /// The name; absent for an anonymous structure or union.
     pub name: Option<String>,
@@ -90,7 +90,7 @@ pub struct Field {
 }
 
 /// The bits of a bit field.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Bits {
     /// The lowest bit within the unit.
     pub position: u64,
@@ -99,7 +99,7 @@ pub struct Bits {
 }
 
 /// A type with everything behind its name resolved.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Type {
     /// An integer.
     Scalar {
@@ -151,20 +151,18 @@ pub struct Info {
     pub unknown: Option<Unknown>,
     /// What documents say otherwise, in words.
     pub errata: Vec<String>,
-    /// Why no public symbols can confirm it.
-    pub unverifiable: Option<String>,
     /// Where the spec states it.
     pub span: Span,
 }
 
 /// An enumeration at some targets.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Enumeration {
     /// Bytes.
     pub size: u64,
     /// Whether it holds negative values.
     pub signed: bool,
-    /// Its spelling in C of the type that holds a value.
+    /// The spelling in C of the type that holds a value.
     pub c: String,
     /// Names and values.
     pub constants: Vec<(String, i64)>,
@@ -195,9 +193,7 @@ impl Layouts {
     pub fn get(&self, target: usize, name: &str) -> Option<&Layout> {
         self.by_target.get(target)?.get(name).map(|&id| &self.layouts[id])
     }
-}
 
-impl Layouts {
     /// The targets of a layout for which symbol data can confirm it and was read.
     pub fn verifiable(&self, id: LayoutId) -> TargetSet {
         let layout = &self.layouts[id];
@@ -325,7 +321,6 @@ impl Info {
         let source = member.source.get(target).or(definition.source.get(target)).map(|piece| piece.value);
         let documented = member.offset.get(target).is_some() || member.mask.get(target).is_some();
         let errata = member.errata.iter().filter(|e| e.scope.contains(target));
-        let unverifiable = member.unverifiable.get(target).or(definition.unverifiable.get(target));
         Self {
             doc: member.doc.clone(),
             scope: member.scope.clone(),
@@ -333,7 +328,6 @@ impl Info {
             documented,
             unknown: member.unknown,
             errata: errata.map(|e| e.sentence(&spec.axis)).collect(),
-            unverifiable: unverifiable.map(|piece| piece.value.clone()),
             span: member.span,
         }
     }
@@ -360,7 +354,3 @@ impl PartialEq for Info {
 }
 
 impl Eq for Info {}
-
-impl core::hash::Hash for Info {
-    fn hash<H: core::hash::Hasher>(&self, _: &mut H) {}
-}

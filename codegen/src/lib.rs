@@ -30,6 +30,6 @@ pub use builder::{BuildError, Builder, Generated, Note};
 pub use diagnostic::{Diagnostic, Errors, nearest};
 pub use load::files;
 pub use read::read;
-pub use resolve::{compile, resolve};
+pub use resolve::{compile, recompile, resolve};
 pub use source::{At, SourceFile, Sources, Span};
 pub use target::Choice;

@@ -5,31 +5,40 @@ use crate::diagnostic::Diagnostic;
 use crate::source::Span;
 
 #[derive(Default)]
-pub(crate) struct Problems(Vec<(Diagnostic, TargetSet)>);
+pub(crate) struct Problems {
+    list: Vec<(Diagnostic, TargetSet)>,
+    added: usize,
+}
 
 impl Problems {
     /// Adds an error for a target; returns the list of other places that matter.
     pub fn add(&mut self, target: usize, span: Span, title: &str, label: &str, help: &str) -> &mut Vec<(Span, String)> {
         let same = |(d, _): &(Diagnostic, _)| d.at.0 == span && d.title == title && d.at.1 == label;
-        let index = match self.0.iter().position(same) {
+        self.added += 1;
+        let index = match self.list.iter().position(same) {
             Some(index) => {
-                self.0[index].0.also.clear();
+                self.list[index].0.also.clear();
                 index
             }
             None => {
                 let at = (span, label.to_owned());
                 let diagnostic = Diagnostic { title: title.into(), at, also: Vec::new(), help: help.into() };
-                self.0.push((diagnostic, TargetSet::default()));
-                self.0.len() - 1
+                self.list.push((diagnostic, TargetSet::default()));
+                self.list.len() - 1
             }
         };
-        let (diagnostic, targets) = &mut self.0[index];
+        let (diagnostic, targets) = &mut self.list[index];
         targets.insert(target);
         &mut diagnostic.also
     }
 
     pub fn is_empty(&self) -> bool {
-        self.0.is_empty()
+        self.list.is_empty()
+    }
+
+    /// How often an error was added.
+    pub fn added(&self) -> usize {
+        self.added
     }
 
     /// The errors, each with its targets in the title.
@@ -38,6 +47,6 @@ impl Problems {
             title: format!("{} ({})", d.title, axis.describe(&targets)),
             ..d
         };
-        self.0.into_iter().map(told).collect()
+        self.list.into_iter().map(told).collect()
     }
 }

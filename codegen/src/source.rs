@@ -38,6 +38,11 @@ impl Sources {
         self.files.push(SourceFile { path: path.into(), text: text.into() });
     }
 
+    /// Gives a file another text.
+    pub(crate) fn replace(&mut self, file: usize, text: String) {
+        self.files[file].text = text;
+    }
+
     /// The files.
     pub fn files(&self) -> &[SourceFile] {
         &self.files

@@ -123,8 +123,6 @@ pub struct Member {
     pub values: Option<At<String>>,
     /// Where it is known from, where the definition's source is not its own.
     pub source: Piecewise<Source>,
-    /// Why no public symbols can confirm it.
-    pub unverifiable: Piecewise<String>,
     /// What is not known of it.
     pub unknown: Option<Unknown>,
     /// What it is.

@@ -1,18 +1,33 @@
 //! Every offset, size, mask and erratum that a spec writes down, held against the computed layouts.
 
-use crate::axis::Axis;
+use crate::axis::{Axis, TargetSet};
 use crate::layouts::{Aggregate, Field, Form, Layout, LayoutId, Type};
 use crate::problems::Problems;
+use crate::resolve::Alike;
 use crate::source::{At, Span};
 use crate::spec::{self, Body, Constant, Definition, Erratum, Fact, Member, Shape, Spec, ValuesKind, What};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 
-pub(crate) fn check(spec: &Spec, layouts: &[Layout], by_target: &[BTreeMap<String, LayoutId>], problems: &mut Problems) {
+pub(crate) fn check(
+    spec: &Spec,
+    alike: &Alike,
+    layouts: &[Layout],
+    by_target: &[BTreeMap<String, LayoutId>],
+    problems: &mut Problems,
+) {
+    // What agrees at a target agrees at those that are alike.
+    let mut agree: HashSet<(&str, usize)> = HashSet::new();
     for (target, types) in by_target.iter().enumerate() {
         let mut checker = Checker { spec, layouts, types, target, problems };
         for (name, &id) in types {
-            let definition = &spec.definitions[name];
-            checker.definition(definition, &layouts[id]);
+            let first = alike.get(name.as_str()).map_or(target, |first| first[target]);
+            let problems = checker.problems.added();
+            if !agree.contains(&(name, first)) {
+                checker.definition(&spec.definitions[name], &layouts[id]);
+            }
+            if first == target && checker.problems.added() == problems {
+                agree.insert((name, target));
+            }
         }
     }
 }
@@ -181,7 +196,7 @@ impl Checker<'_> {
     }
 
     /// Errata about ranges: `actual` is the scope of the member, as far as the erratum reaches.
-    fn ranges(&mut self, errata: &[Erratum], scope: &crate::axis::TargetSet) {
+    fn ranges(&mut self, errata: &[Erratum], scope: &TargetSet) {
         for erratum in errata.iter().filter(|e| e.what == What::In) {
             let axis = &self.spec.axis;
             let sets = [&erratum.document, &erratum.actual].map(|fact| match fact {
@@ -197,7 +212,7 @@ impl Checker<'_> {
                 );
                 continue;
             };
-            let within = |set: &crate::axis::TargetSet| set.intersection(&erratum.scope);
+            let within = |set: &TargetSet| set.intersection(&erratum.scope);
             if within(&actual) != within(scope) {
                 let title = format!("the range is {}, not what the erratum says", axis.describe(scope));
                 self.add(erratum.span, &title, "here", "mend `actual`, or narrow the erratum's `in`");

@@ -142,11 +142,16 @@ impl<'a> Writer<'a> {
     }
 
     fn enumeration(&mut self, name: &str, enumeration: &Enumeration) {
-        let _ = writeln!(self.out, "\ntypedef enum _{name} {{");
+        // The C language has no enumeration of another size.
+        let (open, close) = match enumeration.size {
+            4 => (format!("typedef enum _{name}"), format!(" {name}")),
+            _ => (format!("typedef {} {name};\nenum", enumeration.c), String::new()),
+        };
+        let _ = writeln!(self.out, "\n{open} {{");
         for (constant, value) in &enumeration.constants {
             let _ = writeln!(self.out, "    {constant} = {value},");
         }
-        let _ = writeln!(self.out, "}} {name};\n_Static_assert(sizeof({name}) == {:#x}, \"size of {name}\");", enumeration.size);
+        let _ = writeln!(self.out, "}}{close};\n_Static_assert(sizeof({name}) == {:#x}, \"size of {name}\");", enumeration.size);
     }
 }
 
@@ -154,19 +159,17 @@ fn fields(aggregate: &Aggregate, depth: usize, out: &mut String) {
     let indent = "    ".repeat(depth);
     for field in &aggregate.fields {
         let name = field.name.as_deref().unwrap_or_default();
-        let align = match declspec(field.align) {
-            align if align.is_empty() => align,
-            align => format!("{} ", align.trim_start()),
-        };
         match (&field.ty, &field.ctype) {
             (Type::Inline(inner), _) => {
-                let _ = writeln!(out, "{indent}{align}{} {{", keyword(inner.kind));
+                let _ = writeln!(out, "{indent}{}{} {{", keyword(inner.kind), declspec(inner.align));
                 fields(inner, depth + 1, out);
                 let gap = if name.is_empty() { "" } else { " " };
                 let _ = writeln!(out, "{indent}}}{gap}{name};");
             }
             (_, Some(ctype)) => {
-                let _ = writeln!(out, "{indent}{align}{}{};", ctype.declare(name), width(field));
+                let align = declspec(field.align);
+                let gap = if align.is_empty() { "" } else { " " };
+                let _ = writeln!(out, "{indent}{}{gap}{}{};", align.trim_start(), ctype.declare(name), width(field));
             }
             (_, None) => {}
         }

@@ -194,6 +194,11 @@ fn group(reader: &mut Reader, node: &Node, axis: &mut Axis) {
             ),
         }
     }
+    // A group stands in ranges, which would take in whatever lies between.
+    if of.windows(2).any(|pair| pair[1] != pair[0] + 1) {
+        let title = format!("the versions of `{}` do not follow each other", label.value);
+        reader.error(table.span, title, "here", "list neighbours of the axis, oldest first");
+    }
     check_label(reader, &label, axis);
     axis.groups.push((label.value, of));
 }

@@ -1,4 +1,4 @@
-//! Keys that definitions, members and constants share: scope, provenance, errata.
+//! Keys that definitions, members and constants share: scope, numbers, provenance, errata.
 
 use super::tree::{Node, Reader, Table};
 use crate::axis::{Axis, TargetSet};
@@ -23,6 +23,18 @@ pub(super) fn scope(reader: &mut Reader, axis: &Axis, table: &Table, within: &Ta
         return within.clone();
     }
     inside
+}
+
+/// A piecewise number, or none.
+pub(super) fn number(
+    reader: &mut Reader,
+    axis: &Axis,
+    table: &Table,
+    scope: &TargetSet,
+    key: &str,
+    read: &mut dyn FnMut(&mut Reader, &Node) -> Option<u64>,
+) -> Piecewise<u64> {
+    table.get(key).map(|node| reader.piecewise(axis, scope, node, read)).unwrap_or_default()
 }
 
 pub(super) fn source(reader: &mut Reader, axis: &Axis, table: &Table, scope: &TargetSet) -> Piecewise<Source> {

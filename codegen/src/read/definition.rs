@@ -1,6 +1,6 @@
 //! A structure, union, enumeration, or set of constants: one file each.
 
-use super::common::{errata, scope, source, unverifiable};
+use super::common::{errata, number, scope, source, unverifiable};
 use super::member;
 use super::scalars::check_name;
 use super::tree::{Node, Reader, Table};
@@ -61,13 +61,9 @@ pub(super) fn read<'a>(reader: &mut Reader, root: &'a DeTable<'a>, spec: &mut Sp
 fn aggregate(reader: &mut Reader, axis: &Axis, root: &Table, node: &Node, kind: Kind) -> Option<Definition> {
     let table = reader.table(node, &[&COMMON[..], &["size", "align", "pack"]].concat())?;
     let scope = scope(reader, axis, &table, &axis.all());
-    let mut numbers = |key, read: &mut dyn FnMut(&mut Reader, &Node) -> Option<u64>| {
-        let node = table.get(key);
-        node.map(|n| reader.piecewise(axis, &scope, n, read)).unwrap_or_default()
-    };
-    let size = numbers("size", &mut |r, n| r.count(n, 0));
-    let align = numbers("align", &mut |r, n| r.power_of_two(n, 8192));
-    let pack = numbers("pack", &mut |r, n| r.power_of_two(n, 16));
+    let size = number(reader, axis, &table, &scope, "size", &mut |r, n| r.count(n, 0));
+    let align = number(reader, axis, &table, &scope, "align", &mut |r, n| r.power_of_two(n, 8192));
+    let pack = number(reader, axis, &table, &scope, "pack", &mut |r, n| r.power_of_two(n, 16));
     let nodes = root.require(reader, "member").map(|n| reader.array(n));
     let members: Vec<_> = nodes.into_iter().flatten().filter_map(|n| member::read(reader, axis, &scope, n)).collect();
     let body = Body::Aggregate(Aggregate { kind, size, align, pack, members });

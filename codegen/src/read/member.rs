@@ -1,6 +1,6 @@
-//! A member of a structure, its nested members, and the errata of anything.
+//! A member of a structure, and its nested members.
 
-use super::common::{errata, scope, source, unverifiable};
+use super::common::{errata, number, scope, source};
 use super::scalars::{check_name, ctype};
 use super::tree::{Node, Reader, Table};
 use crate::axis::{Axis, TargetSet};
@@ -9,23 +9,8 @@ use crate::spec::*;
 const UNKNOWN: [(&str, Unknown); 4] =
     [("name", Unknown::Name), ("type", Unknown::Type), ("name and type", Unknown::NameAndType), ("use", Unknown::Use)];
 
-const KEYS: [&str; 15] = [
-    "name",
-    "type",
-    "struct",
-    "union",
-    "in",
-    "offset",
-    "bits",
-    "mask",
-    "align",
-    "values",
-    "source",
-    "unverifiable",
-    "unknown",
-    "doc",
-    "errata",
-];
+const KEYS: [&str; 14] =
+    ["name", "type", "struct", "union", "in", "offset", "bits", "mask", "align", "values", "source", "unknown", "doc", "errata"];
 
 pub(super) fn read(reader: &mut Reader, axis: &Axis, within: &TargetSet, node: &Node) -> Option<Member> {
     let table = reader.table(node, &KEYS)?;
@@ -35,14 +20,10 @@ pub(super) fn read(reader: &mut Reader, axis: &Axis, within: &TargetSet, node: &
         check_name(reader, name);
     }
     let shape = shape(reader, axis, &table, &scope)?;
-    let mut numbers = |key, read: &mut dyn FnMut(&mut Reader, &Node) -> Option<u64>| {
-        let node = table.get(key);
-        node.map(|n| reader.piecewise(axis, &scope, n, read)).unwrap_or_default()
-    };
-    let bits = numbers("bits", &mut |r, n| r.count(n, 0));
-    let mask = numbers("mask", &mut |r, n| r.count(n, 1));
-    let offset = numbers("offset", &mut |r, n| r.count(n, 0));
-    let align = numbers("align", &mut |r, n| r.power_of_two(n, 8192));
+    let bits = number(reader, axis, &table, &scope, "bits", &mut |r, n| r.count(n, 0));
+    let mask = number(reader, axis, &table, &scope, "mask", &mut |r, n| r.count(n, 1));
+    let offset = number(reader, axis, &table, &scope, "offset", &mut |r, n| r.count(n, 0));
+    let align = number(reader, axis, &table, &scope, "align", &mut |r, n| r.power_of_two(n, 8192));
     let inline = matches!(shape, Shape::Inline(..));
     let covered = bits.0.iter().fold(TargetSet::default(), |all, piece| all.union(&piece.targets));
     if name.is_none() && !inline && !scope.difference(&covered).is_empty() {
@@ -54,7 +35,6 @@ pub(super) fn read(reader: &mut Reader, axis: &Axis, within: &TargetSet, node: &
     Some(Member {
         values: table.get("values").and_then(|n| reader.string(n)),
         source: source(reader, axis, &table, &scope),
-        unverifiable: unverifiable(reader, axis, &table, &scope),
         unknown: table.get("unknown").and_then(|n| reader.word(n, &UNKNOWN)),
         doc: table.text(reader, "doc"),
         errata: errata(reader, axis, &table, &scope),

@@ -64,14 +64,36 @@ pub(crate) fn read_all(sources: Sources) -> Reading {
         reader.file = file;
         definition::read(&mut reader, root, &mut spec);
     }
+    spec.broken = broken(&spec, &sources, &errors);
+    let wrong: BTreeSet<u32> = errors.iter().map(|error| error.at.0.file).collect();
+    let basic = roots().filter(|(_, r)| is_axis(r) || is_scalars(r));
+    let sound = !spec.axis.kernels.is_empty() && !basic.into_iter().any(|(file, _)| wrong.contains(&(file as u32)));
+    Reading { spec: Spec { sources, ..spec }, errors, sound }
+}
+
+/// Reads one file of a structure or of values anew, with another text. The others are as they were read.
+pub(crate) fn read_again(mut spec: Spec, file: usize, text: String) -> Reading {
+    let mut errors = Vec::new();
+    spec.definitions.retain(|_, definition| definition.name.span.file as usize != file);
+    spec.sources.replace(file, text);
+    let sources = core::mem::take(&mut spec.sources);
+    let root = parse(file, &sources.files()[file].text, &mut errors);
+    if errors.is_empty() {
+        let mut reader = Reader::new(&mut errors);
+        reader.file = file;
+        definition::read(&mut reader, &root, &mut spec);
+    }
+    spec.broken = broken(&spec, &sources, &errors);
+    Reading { spec: Spec { sources, ..spec }, errors, sound: true }
+}
+
+/// The names that wrong files specify, or seem to.
+fn broken(spec: &Spec, sources: &Sources, errors: &[Diagnostic]) -> BTreeSet<String> {
     let wrong: BTreeSet<u32> = errors.iter().map(|error| error.at.0.file).collect();
     let named = spec.definitions.values().filter(|d| wrong.contains(&d.name.span.file)).map(|d| d.name.value.clone());
     let stem = |path: &str| Path::new(path).file_stem().unwrap_or_default().to_string_lossy().into_owned();
     let files = wrong.iter().map(|&file| stem(&sources.files()[file as usize].path));
-    spec.broken = named.chain(files).collect();
-    let basic = roots().filter(|(_, r)| is_axis(r) || is_scalars(r));
-    let sound = !spec.axis.kernels.is_empty() && !basic.into_iter().any(|(file, _)| wrong.contains(&(file as u32)));
-    Reading { spec: Spec { sources, ..spec }, errors, sound }
+    named.chain(files).collect()
 }
 
 fn parse<'a>(file: usize, text: &'a str, errors: &mut Vec<Diagnostic>) -> DeTable<'a> {

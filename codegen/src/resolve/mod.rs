@@ -1,15 +1,17 @@
 //! From [`Spec`] to [`Layouts`]: every type at every target, every witness held against it.
 
+mod alike;
 mod resolver;
 mod types;
 
 use crate::diagnostic::{Diagnostic, Errors};
 use crate::layouts::*;
 use crate::problems::Problems;
-use crate::read::{Reading, read_all};
+use crate::read::{Reading, read_again, read_all};
 use crate::source::Sources;
 use crate::spec::Spec;
 use crate::witness;
+pub(crate) use alike::Alike;
 use std::collections::BTreeMap;
 
 /// Reads a spec set and computes its layouts, with the errors of both in one run.
@@ -18,7 +20,21 @@ use std::collections::BTreeMap;
 ///
 /// As [`read`](crate::read()) and [`resolve`].
 pub fn compile(sources: Sources) -> Result<Layouts, Errors> {
-    let Reading { spec, mut errors, sound } = read_all(sources);
+    compiled(read_all(sources))
+}
+
+/// Computes the layouts of a spec set after a change: the file of that index, which has to be one of a structure or of values,
+/// has another text than when `spec` was read without errors.
+///
+/// # Errors
+///
+/// As [`compile`].
+pub fn recompile(spec: Spec, file: usize, text: String) -> Result<Layouts, Errors> {
+    compiled(read_again(spec, file, text))
+}
+
+fn compiled(reading: Reading) -> Result<Layouts, Errors> {
+    let Reading { spec, mut errors, sound } = reading;
     if !sound {
         return Err(Errors::new(spec.sources, errors));
     }
@@ -44,9 +60,10 @@ pub fn resolve(spec: Spec) -> Result<Layouts, Errors> {
 
 fn resolve_all(spec: Spec) -> (Layouts, Vec<Diagnostic>) {
     let mut problems = Problems::default();
-    let (layouts, by_target) = resolver::all(&spec, &mut problems);
+    let alike = alike::first_alike(&spec);
+    let (layouts, by_target) = resolver::all(&spec, &alike, &mut problems);
     let (layouts, by_target) = sorted(layouts, by_target);
-    witness::check(&spec, &layouts, &by_target, &mut problems);
+    witness::check(&spec, &alike, &layouts, &by_target, &mut problems);
     complete(&spec, &by_target, &mut problems);
     let list = problems.into_list(&spec.axis);
     (Layouts { spec, layouts, by_target }, list)

@@ -1,5 +1,6 @@
 //! The layouts of one target after the other.
 
+use super::alike::Alike;
 use crate::layouts::*;
 use crate::place::Placer;
 use crate::problems::Problems;
@@ -8,9 +9,18 @@ use crate::spec::{self, Body, Definition, Kind, Member, Shape, Spec};
 use std::collections::{BTreeMap, HashMap};
 
 /// Every type at every target, each distinct layout once, in the order of their first use.
-pub(super) fn all(spec: &Spec, problems: &mut Problems) -> (Vec<Layout>, Vec<BTreeMap<String, LayoutId>>) {
-    let mut resolver =
-        Resolver { spec, problems, layouts: Vec::new(), interned: HashMap::new(), target: 0, done: BTreeMap::new(), depth: 0 };
+pub(super) fn all(spec: &Spec, alike: &Alike, problems: &mut Problems) -> (Vec<Layout>, Vec<BTreeMap<String, LayoutId>>) {
+    let mut resolver = Resolver {
+        spec,
+        alike,
+        problems,
+        layouts: Vec::new(),
+        by_name: HashMap::new(),
+        settled: HashMap::new(),
+        target: 0,
+        done: BTreeMap::new(),
+        depth: 0,
+    };
     let mut by_target = Vec::new();
     for target in 0..spec.axis.targets.len() {
         resolver.target = target;
@@ -34,9 +44,12 @@ const DEEPEST: usize = 64;
 
 pub(super) struct Resolver<'s, 'p> {
     pub spec: &'s Spec,
+    alike: &'s Alike<'s>,
     pub problems: &'p mut Problems,
     pub layouts: Vec<Layout>,
-    interned: HashMap<(String, Form), LayoutId>,
+    by_name: HashMap<&'s str, Vec<LayoutId>>,
+    /// Types that were laid out without an error, by the target for which they were.
+    settled: HashMap<(&'s str, usize), LayoutId>,
     pub target: usize,
     /// Types of the current target.
     done: BTreeMap<String, State>,
@@ -55,16 +68,23 @@ pub(super) enum State {
     Failed,
 }
 
-impl Resolver<'_, '_> {
-    pub(super) fn definition(&mut self, name: &str, definition: &Definition) -> State {
+impl<'s> Resolver<'s, '_> {
+    pub(super) fn definition(&mut self, name: &'s str, definition: &'s Definition) -> State {
         if let Some(state) = self.done.get(name) {
             return *state;
+        }
+        let first = self.alike.get(name).map_or(self.target, |first| first[self.target]);
+        if let Some(&id) = self.settled.get(&(name, first)) {
+            self.layouts[id].targets.insert(self.target);
+            self.done.insert(name.to_owned(), State::Done(id));
+            return State::Done(id);
         }
         if self.depth == DEEPEST {
             self.problem(definition.name.span, "embedded too deeply", "the last of 64 types, each in another", "embed fewer");
             return State::Failed;
         }
         self.done.insert(name.to_owned(), State::Begun);
+        let problems = self.problems.added();
         self.depth += 1;
         let form = match &definition.body {
             Body::Aggregate(aggregate) => self.aggregate(definition, aggregate).map(Form::Aggregate),
@@ -73,21 +93,24 @@ impl Resolver<'_, '_> {
         self.depth -= 1;
         let state = form.map_or(State::Failed, |form| State::Done(self.intern(name, form)));
         self.done.insert(name.to_owned(), state);
+        if let (State::Done(id), true) = (state, self.problems.added() == problems) {
+            self.settled.insert((name, self.target), id);
+        }
         state
     }
 
-    fn intern(&mut self, name: &str, form: Form) -> LayoutId {
-        let key = (name.to_owned(), form);
-        let id = match self.interned.get(&key) {
+    fn intern(&mut self, name: &'s str, form: Form) -> LayoutId {
+        let known = self.by_name.entry(name).or_default();
+        let id = match known.iter().rev().find(|&&id| self.layouts[id].form == form) {
             Some(&id) => {
-                if let (Form::Aggregate(known), Form::Aggregate(new)) = (&mut self.layouts[id].form, &key.1) {
+                if let (Form::Aggregate(known), Form::Aggregate(new)) = (&mut self.layouts[id].form, &form) {
                     known.learn(new);
                 }
                 id
             }
             None => {
-                self.layouts.push(Layout { name: key.0.clone(), targets: Default::default(), form: key.1.clone() });
-                self.interned.insert(key, self.layouts.len() - 1);
+                known.push(self.layouts.len());
+                self.layouts.push(Layout { name: name.to_owned(), targets: Default::default(), form });
                 self.layouts.len() - 1
             }
         };
@@ -118,14 +141,11 @@ impl Resolver<'_, '_> {
         for member in members.iter().filter(|m| m.scope.contains(target)) {
             if let Some(last) = fields.last()
                 && kind == Kind::Struct
-                && matches!(last.ty, Type::Array { count: 0, .. })
+                && self.is_flexible(&last.ty)
             {
-                self.problem(
-                    member.span,
-                    "a flexible array is the last member",
-                    "this member follows one",
-                    "give the array a length",
-                );
+                let (title, help) =
+                    ("an array without a length is the last member", "give the array a length, or move it to the end");
+                self.problem_also(last.info.span, "the array, or what ends in it", member.span, title, "this follows one", help);
             }
             // Others may be wrong as well, and are to be told in the same run.
             match self.field(definition, member, pack, &mut placer) {

@@ -19,6 +19,11 @@ impl Resolver<'_, '_> {
             }
             CType::Array { of, length } => {
                 let of: Box<_> = self.ty(of, span, depth)?.into();
+                if self.is_flexible(&of) {
+                    let help = "give the array a length: of several lengths, only the first may be absent";
+                    self.problem(span, "elements of no certain size", "each ends in an array without a length", help);
+                    return None;
+                }
                 let count = match *length {
                     Length::Count(n) => n,
                     Length::AnySize => 1,
@@ -55,7 +60,7 @@ impl Resolver<'_, '_> {
         if spec.broken.contains(name) {
             return None;
         }
-        let Some(definition) = spec.definitions.get(name) else {
+        let Some((name, definition)) = spec.definitions.get_key_value(name) else {
             let known = spec.definitions.keys().chain(spec.scalars.keys()).chain(spec.typedefs.keys());
             let help = match nearest(name, known.map(String::as_str)) {
                 Some(near) => format!("did you mean `{near}`? Otherwise specify it in a file of its own"),
@@ -149,6 +154,17 @@ impl Resolver<'_, '_> {
             Type::Inline(aggregate) => aggregate.extent,
             Type::Void | Type::Function | Type::Named(_) => return None,
         })
+    }
+
+    /// Whether a type is, or ends in, an array without a length.
+    pub(super) fn is_flexible(&self, ty: &Type) -> bool {
+        let of = |aggregate: &Aggregate| aggregate.fields.iter().any(|field| self.is_flexible(&field.ty));
+        match ty {
+            Type::Array { count, .. } => *count == 0,
+            Type::Layout(id) => matches!(&self.layouts[*id].form, Form::Aggregate(aggregate) if of(aggregate)),
+            Type::Inline(aggregate) => of(aggregate),
+            _ => false,
+        }
     }
 
     pub(super) fn is_aggregate(&self, ty: &Type) -> bool {

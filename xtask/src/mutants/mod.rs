@@ -9,12 +9,13 @@ use crate::tables::{self, Table};
 use crate::verify::{self, ours};
 use crate::{Error, Format, Outcome, project};
 use etw_layouts_codegen::layouts::Layouts;
-use etw_layouts_codegen::{Sources, compile};
+use etw_layouts_codegen::{Errors, SourceFile, Sources, compile, recompile};
 use etw_layouts_symbols::{Rules, Types};
 use indicatif::{ProgressBar, ProgressStyle};
 use rayon::prelude::*;
+use scope::Reach;
 use serde::Serialize;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::path::Path;
 
@@ -26,10 +27,10 @@ use std::path::Path;
 /// Exit status: 0 every survivor has a reason, 1 one has none, 2 there is no such spec.
 #[derive(clap::Args)]
 pub struct Args {
-    /// Mutate only the specs whose path contains this.
+    /// Mutate only the specs whose path contains this: a file, a folder, or the name of a structure.
     #[arg(long, value_name = "TEXT")]
     only: Option<String>,
-    /// List every survivor, not only how many.
+    /// List every survivor, not only how many for each reason.
     #[arg(long)]
     list: bool,
     /// Text to read, or one JSON document.
@@ -55,13 +56,11 @@ pub enum Fate {
 
 /// The specs, and what they are held against.
 pub struct Bench {
-    sources: Sources,
     labels: Vec<String>,
     tables: Vec<Table>,
     original: Layouts,
     types: Vec<Types>,
-    /// For each file, the files that a change of it can concern: what embeds it, and what those need.
-    concerned: Vec<BTreeSet<usize>>,
+    reaches: Vec<Reach>,
 }
 
 impl Bench {
@@ -79,26 +78,30 @@ impl Bench {
         let tables = files.iter().map(read).collect::<Result<Vec<_>, _>>()?.into_iter().flatten().collect();
         let labels = layouts.spec.axis.versions.iter().map(|version| version.label.clone()).collect();
         let types = all_types(&layouts, &names);
-        let concerned = scope::concerned(&layouts);
-        Ok(Self { sources: layouts.spec.sources.clone(), labels, tables, original: layouts, types, concerned })
+        let reaches = scope::reaches(&layouts);
+        Ok(Self { labels, tables, original: layouts, types, reaches })
     }
 
     /// Every mutant, with the index of its file.
     pub fn mutants(&self) -> Vec<(usize, Mutant)> {
-        let of = |(index, file): (usize, &etw_layouts_codegen::SourceFile)| {
+        let of = |(index, file): (usize, &SourceFile)| {
             facts::mutants(&file.text, &self.labels).into_iter().map(move |mutant| (index, mutant)).collect::<Vec<_>>()
         };
-        self.sources.files().iter().enumerate().flat_map(of).collect()
+        self.files().iter().enumerate().flat_map(of).collect()
+    }
+
+    fn files(&self) -> &[SourceFile] {
+        self.original.spec.sources.files()
     }
 
     /// The path of a file.
     pub fn path(&self, file: usize) -> &str {
-        &self.sources.files()[file].path
+        &self.files()[file].path
     }
 
     /// `path:line`, and what is changed there.
     pub fn describe(&self, file: usize, mutant: &Mutant) -> String {
-        let source = &self.sources.files()[file];
+        let source = &self.files()[file];
         let line = source.text[..mutant.range.start].matches('\n').count() + 1;
         let old = source.text[mutant.range.clone()].lines().next().unwrap_or_default();
         let short = |text: &str| text.lines().next().unwrap_or_default().chars().take(48).collect::<String>();
@@ -107,14 +110,6 @@ impl Bench {
 
     /// Applies a mutant to the specs, and runs all that checks them.
     pub fn run(&self, file: usize, mutant: &Mutant) -> Fate {
-        let mut sources = Sources::default();
-        for (index, source) in self.sources.files().iter().enumerate().filter(|(index, _)| self.concerned[file].contains(index)) {
-            let mut text = source.text.clone();
-            if index == file {
-                text.replace_range(mutant.range.clone(), &mutant.with);
-            }
-            sources.add(source.path.clone(), text);
-        }
         let path = self.path(file);
         let subject = path_stem(path);
         let shows = |text: &str| match self.original.spec.definitions.contains_key(&subject) {
@@ -122,11 +117,12 @@ impl Bench {
             // Whoever uses a scalar or a kernel shows what is wrong with it.
             false => text.contains(project::SPECS),
         };
-        let layouts = match compile(sources) {
+        let layouts = match self.compile(file, mutant) {
             Ok(layouts) => layouts,
             Err(errors) => return Fate::Refused(shows(&errors.render(false))),
         };
-        let Ok(names) = verify::names(&layouts, None) else { return Fate::Refused(false) };
+        let Ok(mut names) = verify::names(&layouts, None) else { return Fate::Refused(false) };
+        names.retain(|name| self.reaches[file].changes(&layouts.spec, name));
         let compared: Result<Vec<_>, _> = self.tables.iter().map(|table| verify::compared(&layouts, &names, table)).collect();
         let Ok(checked) = compared else { return Fate::Refused(false) };
         let claims = verify::claims(&layouts, &names, &checked);
@@ -136,6 +132,19 @@ impl Bench {
             return Fate::Differs(findings.iter().any(|finding| shows(&finding.line())));
         }
         self.survivor(&layouts, &names, path)
+    }
+
+    fn compile(&self, file: usize, mutant: &Mutant) -> Result<Layouts, Errors> {
+        let mut text = self.files()[file].text.clone();
+        text.replace_range(mutant.range.clone(), &mutant.with);
+        if let Reach::Some { .. } = self.reaches[file] {
+            return recompile(self.reaches[file].needed(&self.original.spec), file, text);
+        }
+        let mut sources = Sources::default();
+        for (index, source) in self.files().iter().enumerate() {
+            sources.add(source.path.clone(), if index == file { text.clone() } else { source.text.clone() });
+        }
+        compile(sources)
     }
 
     /// Why nothing notices: because nothing changed, or because nothing can tell.

@@ -1,14 +1,51 @@
-//! Which spec files a change of one can concern, so that the others need not be read again for each mutant.
+//! What a change of one spec file can concern, so that the rest need not be read, laid out and compared again for each mutant.
 
 use etw_layouts_codegen::layouts::{Form, Layouts};
-use etw_layouts_codegen::spec::Definition;
+use etw_layouts_codegen::spec::{Definition, Spec};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// For each file: itself, what embeds it, all that those need, and the files that are no definition's.
-pub fn concerned(layouts: &Layouts) -> Vec<BTreeSet<usize>> {
-    let count = layouts.spec.sources.files().len();
-    let file = |definition: &Definition| layouts.spec.sources.index(definition.name.span);
-    let files: BTreeMap<&str, usize> = layouts.spec.definitions.iter().map(|(name, d)| (name.as_str(), file(d))).collect();
+/// How far a change of a file reaches.
+pub enum Reach {
+    /// Every layout may be another: the file is that of the version axis or of the scalars.
+    All,
+    /// It specifies one thing.
+    Some {
+        /// The files of it and of what embeds it: their layouts may change.
+        changed: BTreeSet<usize>,
+        /// Those, and the files of all that they need.
+        needed: BTreeSet<usize>,
+    },
+}
+
+impl Reach {
+    /// Of a spec set, what is needed to see a change.
+    pub fn needed(&self, spec: &Spec) -> Spec {
+        let Self::Some { needed, .. } = self else { return spec.clone() };
+        let within = spec.definitions.iter().filter(|(_, definition)| needed.contains(&file(spec, definition)));
+        Spec {
+            sources: spec.sources.clone(),
+            axis: spec.axis.clone(),
+            scalars: spec.scalars.clone(),
+            typedefs: spec.typedefs.clone(),
+            definitions: within.map(|(name, definition)| (name.clone(), definition.clone())).collect(),
+            broken: BTreeSet::new(),
+        }
+    }
+
+    /// Whether the layouts of a type may change.
+    pub fn changes(&self, spec: &Spec, name: &str) -> bool {
+        match self {
+            Self::All => true,
+            Self::Some { changed, .. } => spec.definitions.get(name).is_some_and(|d| changed.contains(&file(spec, d))),
+        }
+    }
+}
+
+/// How far a change of each file reaches.
+pub fn reaches(layouts: &Layouts) -> Vec<Reach> {
+    let spec = &layouts.spec;
+    let count = spec.sources.files().len();
+    let files: BTreeMap<&str, usize> = spec.definitions.iter().map(|(name, d)| (name.as_str(), file(spec, d))).collect();
     let mut needs = vec![BTreeSet::new(); count];
     for layout in &layouts.layouts {
         if let (Form::Aggregate(aggregate), Some(&own)) = (&layout.form, files.get(layout.name.as_str())) {
@@ -16,16 +53,19 @@ pub fn concerned(layouts: &Layouts) -> Vec<BTreeSet<usize>> {
         }
     }
     let definitions: BTreeSet<usize> = files.values().copied().collect();
-    let basic: BTreeSet<usize> = (0..count).filter(|file| !definitions.contains(file)).collect();
-    let all = || (0..count).collect();
-    let users = |file| closure(file, |f| (0..count).filter(|&user| needs[user].contains(&f)).collect());
-    let of = |file| match basic.contains(&file) {
-        true => all(),
-        false => {
-            users(file).into_iter().flat_map(|user| closure(user, |f| needs[f].clone())).chain(basic.iter().copied()).collect()
+    let of = |file| {
+        if !definitions.contains(&file) {
+            return Reach::All;
         }
+        let changed = closure(file, |f| (0..count).filter(|&user| needs[user].contains(&f)).collect());
+        let needed = changed.iter().flat_map(|&user| closure(user, |f| needs[f].clone())).collect();
+        Reach::Some { changed, needed }
     };
     (0..count).map(of).collect()
+}
+
+fn file(spec: &Spec, definition: &Definition) -> usize {
+    spec.sources.index(definition.name.span)
 }
 
 fn closure(start: usize, next: impl Fn(usize) -> BTreeSet<usize>) -> BTreeSet<usize> {

@@ -55,7 +55,7 @@ pub fn document(layouts: &Layouts, name: &str, target: usize) -> Result<String, 
             r#type: c_type(field),
             bit: member.bits.map(|bits| bits.position),
             bits: member.bits.map(|bits| bits.width),
-            provenance: format!("{}; {}", info.known(), confirmed(layouts, name, info.unverifiable.as_deref(), target)),
+            provenance: format!("{}; {}", info.known(), confirmed(layouts, name, target)),
         })
     });
     let constants = match spec.definitions.get(name).map(|definition| &definition.body) {

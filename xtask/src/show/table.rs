@@ -38,12 +38,12 @@ pub fn text(layouts: &Layouts, name: &str, target: usize, width: Option<usize>) 
         out,
         "Exists in {}; at this target: {}.",
         spec.axis.describe(&definition.scope),
-        confirmed(layouts, name, None, target)
+        confirmed(layouts, name, target)
     );
     out.push('\n');
     match &definition.body {
         Body::Aggregate(_) => {
-            let rows: Vec<_> = members(layouts, name, target).iter().map(|member| row(layouts, name, target, member)).collect();
+            let rows: Vec<_> = members(layouts, name, target).iter().map(row).collect();
             out += &aligned(&["offset", "size", "member", "type", "bits", "known from"], &rows, width);
         }
         Body::Values(values) => constants(layouts, definition, values, target, width, &mut out),
@@ -60,12 +60,12 @@ pub fn text(layouts: &Layouts, name: &str, target: usize, width: Option<usize>) 
     out
 }
 
-/// Whether symbol data confirms a structure at a target, or a member of it that the specs say `cannot` be, in words.
-pub fn confirmed(layouts: &Layouts, name: &str, cannot: Option<&str>, target: usize) -> String {
-    match (cannot, layouts.why_not(name, target)) {
-        (None, None) => "symbol data confirms it".into(),
-        (Some(reason), _) | (None, Some(WhyNot::Cannot(reason))) => format!("not verifiable, {reason}"),
-        (None, Some(why)) => format!("not verified yet, {}", why.text()),
+/// Whether symbol data confirms a structure at a target, in words.
+pub fn confirmed(layouts: &Layouts, name: &str, target: usize) -> String {
+    match layouts.why_not(name, target) {
+        None => "symbol data confirms it".into(),
+        Some(WhyNot::Cannot(reason)) => format!("not verifiable, {reason}"),
+        Some(why) => format!("not verified yet, {}", why.text()),
     }
 }
 
@@ -77,7 +77,7 @@ fn sort(kind: ValuesKind) -> &'static str {
     }
 }
 
-fn row(layouts: &Layouts, name: &str, target: usize, member: &Member) -> Row {
+fn row(member: &Member) -> Row {
     let indent = "  ".repeat(member.depth);
     let place = |size: u64| vec![format!("{:#06x}", member.offset), format!("{size:#x}")];
     let bits = member.bits.map(range).unwrap_or_default();
@@ -94,9 +94,6 @@ fn row(layouts: &Layouts, name: &str, target: usize, member: &Member) -> Row {
     let mut doc = info.doc.clone();
     if let Some(values) = &field.values {
         doc = format!("{doc} Values: {values}.").trim_start().to_owned();
-    }
-    if let (Some(reason), None) = (&info.unverifiable, layouts.why_not(name, target)) {
-        doc = format!("{doc} Not verifiable: {reason}.").trim_start().to_owned();
     }
     // What has no name of its own is known by its members.
     let (known, style) = match field.name {
