@@ -276,13 +276,22 @@ impl<'a> Buffer<'a> {
         }
     }
 
+    /// Bytes that [`decompress`](Self::decompress) takes at most.
+    pub(crate) fn room(&self) -> usize {
+        if self.is_possible() { align8(self.head.offset as usize) } else { 0 }
+    }
+
+    fn is_possible(&self) -> bool {
+        self.head.offset <= LARGEST.min(self.common.size)
+    }
+
     /// Decompresses, as far as the stream can be.
     pub(crate) fn decompress(&self, scratch: &mut Scratch) -> Result<(), What> {
         let image = &mut scratch.0;
         let stated = self.head.offset;
         let (head, stream) = self.bytes.split_at(BUFFER_HEADER.min(self.bytes.len()));
         image.truncate(BUFFER_HEADER);
-        if stated > LARGEST.min(self.common.size) {
+        if !self.is_possible() {
             return Err(What::TooLarge(stated));
         }
         let end = stated as usize;

@@ -8,6 +8,7 @@ use crate::event::Event;
 use crate::finding::Finding;
 use crate::trace::Buffers;
 use std::sync::mpsc::channel;
+use std::sync::{Arc, Weak};
 use std::thread;
 use stream::{Shared, Stream};
 use tournament::Tournament;
@@ -41,15 +42,18 @@ pub struct Timed<'s> {
 pub(crate) fn ahead<'a, T>(buffers: &Buffers<'a>, work: impl FnOnce(&mut ByTime<'a>) -> T) -> T {
     thread::scope(|scope| {
         let (helper, jobs) = channel::<stream::Job<'a>>();
+        // The thread ends with the last sender. `work` may put another in the place of what it gets and keep that for longer, so
+        // that this must be the only one.
+        let helper = Arc::new(helper);
         let thread = thread::Builder::new().spawn_scoped(scope, move || jobs.into_iter().for_each(stream::Job::work));
-        let shared = Shared::new(thread.is_ok().then_some(helper));
+        let shared = Shared::new(thread.map_or_else(|_| Weak::new(), |_| Arc::downgrade(&helper)));
         work(&mut ByTime::with(buffers, shared))
     })
 }
 
 impl<'a> ByTime<'a> {
     pub(crate) fn new(buffers: &Buffers<'a>) -> Self {
-        Self::with(buffers, Shared::new(None))
+        Self::with(buffers, Shared::new(Weak::new()))
     }
 
     fn with(buffers: &Buffers<'a>, mut shared: Shared<'a>) -> Self {

@@ -116,6 +116,9 @@ fn read(bytes: &[u8]) -> Option<usize> {
     let seen = timed(&mut trace.by_time());
     assert_eq!(seen.iter().filter(|event| event.is_ok()).count(), events);
     assert!(trace.by_time_ahead(timed) == seen);
+    // What is kept beyond its time goes on alone.
+    let mut kept = trace.by_time_ahead(|order| std::mem::replace(order, trace.by_time()));
+    assert!(timed(&mut kept) == seen);
     check(&trace, &mut |finding| findings += usize::from(!finding.to_string().is_empty()));
     Some(findings)
 }

@@ -97,9 +97,10 @@ impl Parse for Input {
     fn parse(input: ParseStream) -> syn::Result<Self> {
         let mut new = Self::default();
         while !input.is_empty() {
-            match input.peek(LitStr) {
-                true => new.specs.push(Specs::Path(input.parse()?)),
-                false => new.argument(input)?,
+            if input.peek(LitStr) {
+                new.specs.push(Specs::Path(input.parse()?));
+            } else {
+                new.argument(input)?;
             }
             if !input.is_empty() {
                 input.parse::<Token![,]>()?;
@@ -114,12 +115,12 @@ impl Parse for Input {
 
 impl Input {
     fn argument(&mut self, input: ParseStream) -> syn::Result<()> {
-        let key: Ident = input.parse()?;
+        let there = "there are paths as string literals, `spec = r#\"…\"#`, `structures = […]` and `targets = […]`";
+        let key: Ident = input.parse().map_err(|error| Error::new(error.span(), format!("this is no argument; {there}")))?;
         let name = key.to_string();
         if !KEYS.contains(&name.as_str()) {
-            let near = nearest(&name, KEYS).map(|near| format!("did you mean `{near}`? ")).unwrap_or_default();
-            let keys = "paths, `spec = r#\"…\"#`, `structures = […]` and `targets = […]`";
-            return Err(Error::new(key.span(), format!("`{name}` is no argument; {near}There are {keys}")));
+            let near = nearest(&name, KEYS).map(|near| format!("did you mean `{near}`? Otherwise ")).unwrap_or_default();
+            return Err(Error::new(key.span(), format!("`{name}` is no argument; {near}{there}")));
         }
         input.parse::<Token![=]>()?;
         if name == "spec" {

@@ -46,8 +46,8 @@ use syn::parse_macro_input;
 /// paths. Without `structures` or `targets`, all of them are generated. Specs without a version axis get that of Windows, and specs
 /// without scalars those of the Windows SDK.
 ///
-/// It expands to the modules `axis`, `constants`, `layouts`, `members`, `structures` and `targets`, so that one module can hold one
-/// call of it. A spec that changed recompiles the crate; one that is added to a folder does when anything else of the crate does.
+/// It expands to the modules `axis`, `constants`, `layouts`, `members`, `structures` and `targets`, which stand in a module, not in a
+/// function; one module can hold one call. A spec that changed recompiles the crate; one that is added to a folder does when anything else of the crate does.
 ///
 /// # Errors
 ///

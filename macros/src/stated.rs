@@ -10,23 +10,30 @@ use syn::{Attribute, Data, DeriveInput, Error, Field, Ident, LitInt, Meta, Token
 /// The item as it is written, and constants whose evaluation fails where a number is wrong.
 pub fn check(stated: TokenStream, item: TokenStream) -> syn::Result<TokenStream> {
     let mut item: DeriveInput = syn::parse2(item)?;
+    let offsets = take_offsets(&mut item.data);
+    // What is wrong is shown beside the item, so that nothing else misses it.
+    let checks = checks(stated, &item, &offsets).unwrap_or_else(Error::into_compile_error);
+    Ok(quote! { #item #checks })
+}
+
+fn checks(stated: TokenStream, item: &DeriveInput, offsets: &[Vec<Attribute>]) -> syn::Result<TokenStream> {
     let Extent { size, align } = (|input: ParseStream| Extent::parse(input)).parse2(stated)?;
-    refuse(&item)?;
-    let (name, when) = (item.ident.clone(), conditions(&item.attrs));
+    refuse(item)?;
+    let (name, when) = (&item.ident, conditions(&item.attrs));
     let mut checks = vec![
         constant(size.span(), &when, quote! { size(::core::stringify!(#name), ::core::mem::size_of::<#name>(), #size) }),
         constant(align.span(), &when, quote! { align(::core::stringify!(#name), ::core::mem::align_of::<#name>(), #align) }),
     ];
-    let (fields, is_struct) = match &mut item.data {
-        Data::Struct(data) => (data.fields.iter_mut().collect(), true),
-        Data::Union(data) => (data.fields.named.iter_mut().collect::<Vec<_>>(), false),
+    let (fields, is_struct) = match &item.data {
+        Data::Struct(data) => (data.fields.iter().collect(), true),
+        Data::Union(data) => (data.fields.named.iter().collect::<Vec<_>>(), false),
         Data::Enum(data) => return Err(Error::new(data.enum_token.span, "only structures and unions have members at offsets")),
     };
     let mut errors = Vec::new();
     let nothing = quote! { ::core::option::Option::None };
     let mut before = nothing.clone();
-    for (index, field) in fields.into_iter().enumerate() {
-        let offset = match offset(field, is_struct) {
+    for (index, (field, attributes)) in fields.into_iter().zip(offsets).enumerate() {
+        let offset = match offset(field, attributes, is_struct) {
             Ok(Some(offset)) => offset,
             Ok(None) => continue,
             Err(error) => {
@@ -41,7 +48,7 @@ pub fn check(stated: TokenStream, item: TokenStream) -> syn::Result<TokenStream>
         };
         let own = conditions(&field.attrs);
         checks.push(constant(offset.span(), &quote!(#when #own), call));
-        let ty = without_self(field.ty.to_token_stream(), &name);
+        let ty = without_self(field.ty.to_token_stream(), name);
         before = match is_struct && own.is_empty() {
             true => quote! { ::core::option::Option::Some((#text, #offset + ::core::mem::size_of::<#ty>())) },
             false => nothing.clone(),
@@ -51,7 +58,7 @@ pub fn check(stated: TokenStream, item: TokenStream) -> syn::Result<TokenStream>
         all.combine(error);
         all
     });
-    all.map_or_else(|| Ok(quote! { #item #(#checks)* }), Err)
+    all.map_or_else(|| Ok(quote! { #(#checks)* }), Err)
 }
 
 /// What the attribute states.
@@ -71,8 +78,11 @@ impl Extent {
                 "align" => &mut align,
                 other => return Err(Error::new(key.span(), format!("`{other}` is no argument; there are `size` and `align`"))),
             };
+            if slot.is_some() {
+                return Err(Error::new(key.span(), format!("`{key}` is stated twice; keep one")));
+            }
             input.parse::<Token![=]>()?;
-            *slot = Some(input.parse()?);
+            *slot = Some(number(input)?);
             if !input.is_empty() {
                 input.parse::<Token![,]>()?;
             }
@@ -102,16 +112,36 @@ fn is_repr_c(attribute: &Attribute) -> bool {
     attribute.path().is_ident("repr") && list(attribute).is_ok_and(|list| list.iter().any(|meta| meta.path().is_ident("C")))
 }
 
-/// Takes the offset off a member.
-fn offset(field: &mut Field, must: bool) -> syn::Result<Option<LitInt>> {
-    let at = field.attrs.iter().position(|attribute| attribute.path().is_ident("offset"));
-    match at.map(|at| field.attrs.remove(at)) {
-        Some(attribute) => Ok(Some(attribute.parse_args()?)),
-        None if must => {
+/// Takes the offsets off the members, which the compiler does not know.
+fn take_offsets(data: &mut Data) -> Vec<Vec<Attribute>> {
+    let fields: Vec<&mut Field> = match data {
+        Data::Struct(data) => data.fields.iter_mut().collect(),
+        Data::Union(data) => data.fields.named.iter_mut().collect(),
+        Data::Enum(_) => Vec::new(),
+    };
+    let take = |field: &mut Field| field.attrs.extract_if(.., |attribute| attribute.path().is_ident("offset")).collect();
+    fields.into_iter().map(take).collect()
+}
+
+/// The offset of a member.
+fn offset(field: &Field, attributes: &[Attribute], must: bool) -> syn::Result<Option<LitInt>> {
+    match attributes {
+        [attribute] => attribute.parse_args_with(number).map(Some),
+        [_, second, ..] => Err(Error::new(second.span(), "the offset is stated twice; keep one")),
+        [] if must => {
             let span = field.ident.as_ref().map_or_else(|| field.ty.span(), Ident::span);
             Err(Error::new(span, "state where the member is: `#[offset(0x08)]`"))
         }
-        None => Ok(None),
+        [] => Ok(None),
+    }
+}
+
+/// A number of bytes. What the compiler would cut to its type is none.
+fn number(input: ParseStream) -> syn::Result<LitInt> {
+    let number: LitInt = input.parse()?;
+    match number.suffix().is_empty() && number.base10_parse::<u32>().is_ok() {
+        true => Ok(number),
+        false => Err(Error::new(number.span(), "this is no number of bytes; write one such as `0x18`, below 4 GiB")),
     }
 }
 

@@ -5,6 +5,7 @@ use super::member;
 use super::scalars::check_name;
 use super::tree::{Node, Reader, Table};
 use crate::axis::{Axis, TargetSet};
+use crate::emit::rust::KEYWORDS;
 use crate::source::At;
 use crate::spec::*;
 use toml::de::DeTable;
@@ -12,8 +13,22 @@ use toml::de::DeTable;
 const COMMON: [&str; 6] = ["name", "in", "source", "unverifiable", "doc", "errata"];
 
 /// Names that generated code uses for itself.
-const RESERVED: [&str; 11] =
-    ["ALL", "AXIS", "Described", "Layout", "Member", "Named", "Self", "Token", "Type", "Values", "Members"];
+const RESERVED: [&str; 14] = [
+    "ALL",
+    "AXIS",
+    "Described",
+    "Layout",
+    "Member",
+    "Members",
+    "Named",
+    "Self",
+    "Token",
+    "Type",
+    "Values",
+    "crate",
+    "self",
+    "super",
+];
 
 pub(super) fn read<'a>(reader: &mut Reader, root: &'a DeTable<'a>, spec: &mut Spec) {
     let table = reader.root(root, &["struct", "union", "enum", "flags", "constants", "member"]);
@@ -48,7 +63,7 @@ pub(super) fn read<'a>(reader: &mut Reader, root: &'a DeTable<'a>, spec: &mut Sp
             "the second",
             "rename one: their files would be the same",
         );
-    } else if RESERVED.contains(&name.value.as_str()) {
+    } else if RESERVED.contains(&name.value.as_str()) || KEYWORDS.contains(&name.value.as_str()) {
         let help = "choose another name";
         reader.error(name.span, format!("`{}` has a meaning in generated code", name.value), "here", help);
     } else if spec.scalars.contains_key(&name.value) || spec.typedefs.contains_key(&name.value) {

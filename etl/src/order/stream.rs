@@ -6,9 +6,9 @@ use crate::finding::{Finding, What};
 use crate::layout::{BUFFER_HEADER, Generation};
 use crate::walk::{Record, step, usual};
 use std::collections::VecDeque;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, Sender, SyncSender, sync_channel};
+use std::sync::{Arc, Weak};
 
 /// What the decompressed buffers of all processors may take at once: 1 GiB.
 const MOST: usize = 1 << 30;
@@ -17,11 +17,11 @@ const MOST: usize = 1 << 30;
 #[derive(Debug)]
 pub(super) struct Shared<'a> {
     pub(super) findings: VecDeque<Finding>,
-    /// Who decompresses ahead.
-    helper: Option<Sender<Job<'a>>>,
-    /// Bytes of the decompressed buffers whose events are given out.
-    current: usize,
-    /// Bytes of those decompressed ahead.
+    /// Who decompresses ahead, as long as it is there.
+    helper: Weak<Sender<Job<'a>>>,
+    /// Bytes that all streams hold. Findings hang on it, so that it must not hang on the helper.
+    held: usize,
+    /// Bytes of what is decompressed ahead.
     ahead: usize,
 }
 
@@ -37,8 +37,8 @@ pub(super) struct Job<'a> {
 type Done = (Scratch, Result<(), What>);
 
 impl<'a> Shared<'a> {
-    pub(super) fn new(helper: Option<Sender<Job<'a>>>) -> Self {
-        Self { findings: VecDeque::new(), helper, current: 0, ahead: 0 }
+    pub(super) fn new(helper: Weak<Sender<Job<'a>>>) -> Self {
+        Self { findings: VecDeque::new(), helper, held: 0, ahead: 0 }
     }
 }
 
@@ -65,6 +65,8 @@ struct Ahead<'a> {
 struct Waiting {
     taken: Arc<AtomicBool>,
     done: Receiver<Done>,
+    /// Bytes that it takes at most.
+    held: usize,
 }
 
 impl Waiting {
@@ -84,6 +86,8 @@ pub(super) struct Stream<'a> {
     /// The buffer at hand, if it is not decompressed.
     slice: Option<&'a [u8]>,
     scratch: Scratch,
+    /// Bytes of its largest buffer so far: no scratch of this stream has more, whatever of it is in use.
+    held: usize,
     pub(super) at: usize,
     pub(super) record: Option<Record>,
     /// Of the event at hand, or the last before it that has one.
@@ -101,6 +105,7 @@ impl<'a> Stream<'a> {
             generation: Generation::V6_1,
             slice: Some(&[]),
             scratch: Scratch::default(),
+            held: 0,
             at: 0,
             record: None,
             time: i64::MIN,
@@ -158,11 +163,11 @@ impl<'a> Stream<'a> {
     }
 
     fn next_buffer(&mut self, shared: &mut Shared<'a>) -> bool {
-        shared.current -= self.held();
         self.slice = Some(&[]);
         let next = self.ahead.take().or_else(|| self.queue.next().map(|buffer| Ahead { buffer, job: None }));
         let Some(Ahead { buffer, job }) = next else {
             self.scratch = Scratch::default();
+            shared.held -= std::mem::take(&mut self.held);
             return false;
         };
         let head = buffer.head();
@@ -176,14 +181,15 @@ impl<'a> Stream<'a> {
                 fault
             }
             true => {
-                let size = size(&buffer);
+                let more = buffer.room().saturating_sub(self.held);
                 let done = job.and_then(|job| {
-                    shared.ahead -= size;
+                    shared.ahead -= job.held;
                     job.finish()
                 });
-                match shared.current.saturating_add(size) > MOST {
+                match shared.held + more > MOST {
                     true => Some(What::Memory),
                     false => {
+                        (self.held, shared.held) = (self.held + more, shared.held + more);
                         let result = match done {
                             Some((scratch, result)) => {
                                 spare = std::mem::replace(&mut self.scratch, scratch);
@@ -192,7 +198,6 @@ impl<'a> Stream<'a> {
                             None => buffer.decompress(&mut self.scratch),
                         };
                         self.slice = None;
-                        shared.current += self.held();
                         result.err()
                     }
                 }
@@ -205,29 +210,19 @@ impl<'a> Stream<'a> {
 
     /// Has the next buffer decompressed while the events of this one are given out.
     fn look_ahead(&mut self, scratch: Scratch, shared: &mut Shared<'a>) {
-        let Some(helper) = &shared.helper else { return };
+        let Some(helper) = shared.helper.upgrade() else { return };
         let Some(buffer) = self.queue.next() else { return };
-        let size = size(&buffer);
-        let fits = shared.current.saturating_add(shared.ahead).saturating_add(size) <= MOST;
+        let held = buffer.room().max(self.held);
+        let fits = shared.held + shared.ahead + held <= MOST;
         let mut job = None;
         if buffer.head().is_compressed() && fits {
             let (sender, done) = sync_channel(1);
             let taken = Arc::new(AtomicBool::new(false));
             if helper.send(Job { buffer, scratch, taken: taken.clone(), done: sender }).is_ok() {
-                shared.ahead += size;
-                job = Some(Waiting { taken, done });
+                shared.ahead += held;
+                job = Some(Waiting { taken, done, held });
             }
         }
         self.ahead = Some(Ahead { buffer, job });
     }
-
-    /// Bytes of the decompressed buffer at hand.
-    fn held(&self) -> usize {
-        if self.slice.is_none() { self.scratch.0.len() } else { 0 }
-    }
-}
-
-/// Bytes of a buffer when it is decompressed.
-fn size(buffer: &Buffer<'_>) -> usize {
-    buffer.head().offset as usize
 }

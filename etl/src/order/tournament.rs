@@ -20,14 +20,14 @@ impl Tournament {
         Self { nodes }
     }
 
-    #[inline]
     /// Which key is the least.
+    #[inline]
     pub(super) fn winner(&self) -> usize {
         self.nodes[1].1 as usize
     }
 
-    #[inline]
     /// Changes a key.
+    #[inline]
     pub(super) fn set(&mut self, index: usize, key: u64) {
         let mut node = self.nodes.len() / 2 + index;
         self.nodes[node].0 = key;

@@ -32,6 +32,27 @@ struct NoOffset {
     time: u64,
 }
 
+#[layout(size = 0x08, align = 8, size = 0x10)]
+#[repr(C)]
+struct SizeTwice {
+    #[offset(0x00)]
+    magic: u64,
+}
+
+#[layout(size = 0x08, align = 4)]
+#[repr(C)]
+struct Numbers {
+    #[offset(0x00)]
+    #[offset(0x04)]
+    magic: u32,
+    #[offset(0x1_0000_0000_0000_0004)]
+    length: u16,
+    #[offset(0x06u8)]
+    kind: u8,
+    #[offset(-7)]
+    flags: u8,
+}
+
 #[layout(size = 0x04, align = 4)]
 #[repr(C)]
 enum State {

@@ -49,4 +49,8 @@ mod argument {
     etw_layouts_macros::layouts!("specs", structure = ["DRIVER_EXTENSION"]);
 }
 
+mod literal {
+    etw_layouts_macros::layouts!("specs", 5);
+}
+
 fn main() {}

@@ -5,6 +5,9 @@
 
 use std::borrow::Cow;
 
+/// What JSON takes for blanks.
+const BLANKS: [char; 4] = [' ', '\t', '\n', '\r'];
+
 pub(super) struct Cursor<'a> {
     text: &'a str,
     at: usize,
@@ -62,7 +65,7 @@ impl<'a> Cursor<'a> {
             }
         }
         self.at = at;
-        Some(self.text[start..at].trim_ascii_end()).filter(|value| !value.is_empty())
+        Some(self.text[start..at].trim_end_matches(BLANKS)).filter(|value| !value.is_empty())
     }
 
     /// Whether nothing but blanks follows.
@@ -73,7 +76,7 @@ impl<'a> Cursor<'a> {
     /// The byte after blanks, to which it moves.
     fn peek(&mut self) -> Option<u8> {
         let rest = &self.text.as_bytes()[self.at..];
-        self.at += rest.iter().position(|byte| !byte.is_ascii_whitespace())?;
+        self.at += rest.iter().position(|&byte| !BLANKS.contains(&byte.into()))?;
         self.text.as_bytes().get(self.at).copied()
     }
 

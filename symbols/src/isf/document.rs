@@ -25,10 +25,12 @@ pub(super) fn parse(text: &str) -> Result<Document<'_>, Error> {
     let mut cursor = Cursor::new(text);
     let whole = cursor.object(|cursor, section| {
         match &*section {
-            "metadata" => metadata = Some(cursor.value()?),
-            "base_types" => base_types = Some(cursor.value()?),
-            "user_types" => user_types = Some(unread(cursor)?),
-            "enums" => enums = Some(unread(cursor)?),
+            "metadata" if metadata.is_none() => metadata = Some(cursor.value()?),
+            "base_types" if base_types.is_none() => base_types = Some(cursor.value()?),
+            "user_types" if user_types.is_none() => user_types = Some(unread(cursor)?),
+            "enums" if enums.is_none() => enums = Some(unread(cursor)?),
+            // A second one is wrong, and is said to be.
+            "metadata" | "base_types" | "user_types" | "enums" => return None,
             _ => _ = cursor.value()?,
         }
         Some(())

@@ -13,7 +13,9 @@ fn damaged_input() {
     let packed = liblzma::encode_all(table().to_string().as_bytes(), 6).unwrap();
     let mut flipped = packed.clone();
     flipped[packed.len() / 2] ^= 1;
-    let cases: [(&[u8], &str); 9] = [
+    let opened = |with| table().to_string().replacen('{', with, 1);
+    let (twice, form_feed) = (opened("{\"enums\": {}, "), opened("{\x0C"));
+    let cases: [(&[u8], &str); 11] = [
         (b"", "neither JSON nor xz"),
         (b"Microsoft C/C++ MSF 7.00\r\n", "neither JSON nor xz"),
         (&packed[..packed.len() - 20], "the xz data ends in error after"),
@@ -22,6 +24,8 @@ fn damaged_input() {
         (b"{\n\"a\": \xFF}", "not UTF-8 at byte 7"),
         (b"{\n \"metadata\": oops}", "not JSON at line 2 column 14"),
         (b"{\"metadata\": {", "not JSON at line 1 column 14 (EOF"),
+        (form_feed.as_bytes(), "not JSON at line 1 column 2 (key must be a string"),
+        (twice.as_bytes(), "JSON but not ISF at line 1"),
         (b"{\"user_types\": []}", "JSON but not ISF at line 1 column 15 (invalid type: sequence"),
     ];
     for (input, expected) in cases {

@@ -12,10 +12,13 @@ pub const KEYWORDS: [&str; 48] = [
     "virtual", "where", "while", "yield",
 ];
 
+/// Words that name something else where the modules of structures stand, or that no module can have.
+const OTHERS: [&str; 7] = ["core", "crate", "members", "meta", "runtime", "self", "super"];
+
 /// The module of a structure.
 pub(super) fn module(name: &str) -> String {
     match name.to_ascii_lowercase() {
-        name if KEYWORDS.contains(&name.as_str()) || name == "mod" => format!("{name}_"),
+        name if KEYWORDS.contains(&name.as_str()) || OTHERS.contains(&name.as_str()) => format!("{name}_"),
         name => name,
     }
 }
