@@ -6,7 +6,7 @@
 //! group becomes part of that; several that overlap become a group that [`nesting`] makes.
 
 use super::nesting::{self, Item};
-use super::tree::{Node, Now};
+use super::tree::{Node, Now, Words};
 use super::types::{Fact, Names};
 use etw_layouts_codegen::axis::Arch;
 use etw_layouts_codegen::spec::Kind;
@@ -34,6 +34,8 @@ pub struct Fit<'a> {
     pub types: &'a Types,
     /// Spellings by member, of entries before any was changed.
     pub spellings: BTreeMap<String, Vec<String>>,
+    /// Types and words by member, of the entries that the nearest target has.
+    pub words: BTreeMap<String, (Option<String>, Words)>,
     /// Enumerations that the table has without their names, by the names that the spec has for them.
     pub nameless: BTreeMap<String, Definition>,
 }
@@ -233,13 +235,13 @@ impl Fit<'_> {
         let mut node = Node::default();
         let mut now = Now::default();
         match item {
-            Item::Group(kind, items) => {
+            Item::Group { kind, items, open } => {
                 node.group = Some(kind);
                 for item in items {
                     node.children.push(self.fresh(item)?);
                 }
                 now.offset = node.children.iter().filter_map(|child| child.now.get(&self.target)?.offset).min();
-                if kind == Kind::Union {
+                if kind == Kind::Union && open {
                     node.notes.push(TOGETHER.into());
                 }
             }
@@ -247,13 +249,20 @@ impl Fit<'_> {
                 node.name = fact.name.clone();
                 now = Now { offset: Some(fact.offset), bits: fact.bits.map(|(_, width)| width), ..now };
                 if let Some(inner) = content(&fact.ty) {
-                    let (kind, items) = self.unnamed(inner)?;
+                    let (kind, items, open) = self.unnamed(inner)?;
                     node.group = Some(kind);
+                    if open {
+                        node.notes.push(TOGETHER.into());
+                    }
                     for item in items {
                         node.children.push(self.fresh(item)?);
                     }
                 } else {
                     now.ty = Some(self.spelled(None, &fact, &mut node.notes)?);
+                }
+                // A member that only moved is what it was.
+                if let Some((_, words)) = self.words.get(&fact.name).filter(|(ty, _)| *ty == now.ty) {
+                    node.words = words.clone();
                 }
             }
         }
@@ -261,7 +270,7 @@ impl Fit<'_> {
         Ok(node)
     }
 
-    fn unnamed(&self, aggregate: &etw_layouts_symbols::Aggregate) -> Result<(Kind, Vec<Item>), String> {
+    fn unnamed(&self, aggregate: &etw_layouts_symbols::Aggregate) -> Result<(Kind, Vec<Item>, bool), String> {
         let facts = Fact::list(aggregate, self.types, self.arch)?;
         let together = facts.iter().enumerate().any(|(i, one)| facts[..i].iter().any(|two| one.conflicts(two)));
         // A converted table guesses the kind, and guesses wrong where it shows.
@@ -270,8 +279,11 @@ impl Fit<'_> {
             Rules::Converted => together && facts.iter().all(|fact| fact.offset == 0),
         };
         Ok(match union {
-            true => (Kind::Union, nesting::union(facts)),
-            false => (Kind::Struct, nesting::structure(facts)),
+            true => {
+                let (items, open) = nesting::union(facts);
+                (Kind::Union, items, open)
+            }
+            false => (Kind::Struct, nesting::structure(facts), false),
         })
     }
 
@@ -297,10 +309,9 @@ impl Fit<'_> {
     /// Behind an entry and those after it that the nearest target has and this one has not: what is new replaces them.
     fn behind_replaced(&self, children: &[Node], last: Option<usize>) -> Option<usize> {
         let start = last.map_or(0, |index| index + 1);
-        let replaced = |child: &Node| {
-            !child.active(self.target) && (self.near.first().is_some_and(|&t| child.active(t)) || child.place.is_none())
-        };
-        let count = children[start.min(children.len())..].iter().take_while(|child| replaced(child)).count();
+        let replaced = |child: &Node| self.near.first().is_some_and(|&t| child.active(t)) || child.place.is_none();
+        let gone = children[start.min(children.len())..].iter().take_while(|child| !child.active(self.target));
+        let count = gone.enumerate().filter(|(_, child)| replaced(child)).last().map_or(0, |(i, _)| i + 1);
         (start + count).checked_sub(1)
     }
 }
