@@ -10,7 +10,6 @@ mod image;
 mod import;
 mod layout_engine;
 mod mutants;
-mod new_builds;
 mod own_specs;
 mod pdb_from_header;
 mod spec_errors;

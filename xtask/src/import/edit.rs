@@ -4,6 +4,7 @@ use super::pieces::{self, Value, Wanted};
 use super::scope::{loosely, spell};
 use super::splice::{Splices, line_start};
 use super::tree::{Definition, Erratum, Node, Now, Place, Scope};
+use core::ops::Range;
 use etw_layouts_codegen::axis::{Axis, TargetSet};
 use std::collections::BTreeMap;
 
@@ -121,7 +122,7 @@ impl Editor<'_> {
             Some(entry) => entry.edit(&wanted, self.text, splices),
             None if values.is_empty() => {}
             None => {
-                let (at, line) = after(place, self.text, &["bits", "type", "in", "name"], key);
+                let (at, line) = after(place, self.text, key);
                 splices.insert(at, line(&pieces::text(&wanted)));
             }
         }
@@ -214,13 +215,18 @@ type Writer = Box<dyn Fn(&str) -> String>;
 
 /// Where `in` goes.
 fn insertion(place: &Place, text: &str) -> (usize, Writer) {
-    after(place, text, &["type", "name"], "in")
+    after(place, text, "in")
 }
 
-/// Where a key goes: behind one of some others, or before all.
-fn after(place: &Place, text: &str, others: &[&str], key: &str) -> (usize, Writer) {
+/// The keys in the order in which they are written.
+const ORDER: [&str; 11] = ["name", "type", "bits", "in", "size", "align", "pack", "offset", "mask", "source", "unverifiable"];
+
+/// Where a key goes: behind the last of those that come before it, or before all.
+fn after(place: &Place, text: &str, key: &str) -> (usize, Writer) {
     let key = key.to_owned();
-    let found = others.iter().find_map(|other| place.keys.iter().find(|(name, _)| name == other));
+    let others = ORDER.iter().take_while(|other| **other != key).collect::<Vec<_>>().into_iter().rev();
+    let plain = |span: &Range<usize>| !text[line_start(text, span.start)..].starts_with('[');
+    let found = others.into_iter().find_map(|other| place.keys.iter().find(|(name, span)| name == other && plain(span)));
     let near = found.or(place.keys.first()).map(|(_, span)| span.clone()).unwrap_or(place.open..place.open);
     if place.header {
         let width = text[near.clone()].find('=').unwrap_or(key.len() + 1).max(key.len() + 1);

@@ -11,10 +11,10 @@ use super::types::{Fact, Names};
 use etw_layouts_codegen::axis::Arch;
 use etw_layouts_codegen::spec::Kind;
 use etw_layouts_symbols::{AggregateKind, Definition, Rules, Type, Types};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// What a rebuilt union leaves open.
-const TOGETHER: &str = "which members of a union belong together is inferred from their offsets";
+pub const TOGETHER: &str = "which members of a union belong together is inferred from their offsets";
 
 /// What is fitted, and to what.
 pub struct Fit<'a> {
@@ -100,28 +100,36 @@ impl Fit<'_> {
         let leaves = of_child.keys().copied().filter(plain);
         let known: Vec<usize> = leaves.chain(of_child.keys().copied().filter(open)).collect();
         let mut alternatives: Vec<Vec<Fact>> = known.iter().map(|i| of_child[i].clone()).collect();
+        let added: BTreeSet<String> = rest.iter().map(|fact| fact.name.clone()).collect();
         nesting::distribute(&mut alternatives, rest, start);
-        let mut new = alternatives.split_off(known.len());
-        for (index, facts) in known.into_iter().zip(alternatives) {
-            if children[index].group.is_none() && facts.len() > 1 {
-                of_child.remove(&index);
-                new.push(facts);
-            } else {
-                of_child.insert(index, facts);
+        let open = nesting::open(&alternatives, start, |fact| added.contains(&fact.name));
+        let mut new = Vec::new();
+        for (i, (facts, open)) in alternatives.into_iter().zip(open).enumerate() {
+            match known.get(i) {
+                Some(&index) if children[index].group.is_none() && facts.len() > 1 => {
+                    of_child.remove(&index);
+                    new.push((facts, open));
+                }
+                Some(&index) => {
+                    if open {
+                        children[index].remark(TOGETHER);
+                    }
+                    of_child.insert(index, facts);
+                }
+                None if facts.is_empty() => {}
+                None => new.push((facts, open)),
             }
         }
-        new.retain(|facts| !facts.is_empty());
         let last = of_child.keys().copied().max();
         for (index, facts) in of_child {
             self.activate(&mut children[index], facts)?;
         }
         let after = self.behind_replaced(children, last);
         let at = after.map_or(0, |index| index + 1);
-        let several = new.iter().filter(|facts| facts.len() > 1).count() > 1;
-        for (i, facts) in new.into_iter().enumerate() {
+        for (i, (facts, open)) in new.into_iter().enumerate() {
             let mut node = self.fresh(nesting::alternative(facts))?;
-            if several && node.children.len() > 1 {
-                node.notes.push(TOGETHER.into());
+            if open {
+                node.remark(TOGETHER);
             }
             children.insert(at + i, node);
         }
@@ -242,7 +250,7 @@ impl Fit<'_> {
                 }
                 now.offset = node.children.iter().filter_map(|child| child.now.get(&self.target)?.offset).min();
                 if kind == Kind::Union && open {
-                    node.notes.push(TOGETHER.into());
+                    node.remark(TOGETHER);
                 }
             }
             Item::Member(fact) => {
@@ -252,7 +260,7 @@ impl Fit<'_> {
                     let (kind, items, open) = self.unnamed(inner)?;
                     node.group = Some(kind);
                     if open {
-                        node.notes.push(TOGETHER.into());
+                        node.remark(TOGETHER);
                     }
                     for item in items {
                         node.children.push(self.fresh(item)?);

@@ -32,7 +32,6 @@ mod types;
 mod write;
 
 pub use plan::{Input, Plan, Texts, plan};
-pub use report::{diff, summary};
 
 use crate::tables::{self, Stated, Table};
 use crate::{Error, Outcome, generate, project, snapshot, verify};
@@ -120,9 +119,9 @@ pub fn run(args: &Args) -> Result<Outcome, Error> {
     let texts: Texts = layouts.spec.sources.files().iter().map(|file| (file.path.clone(), file.text.clone())).collect();
     let input = Input { texts: &texts, known: &known, new: &new, added: &args.add, folder: project::SPECS };
     let plan = checked(&input)?;
-    anstream::print!("{}", summary(&texts, &plan));
+    anstream::print!("{}", report::summary(&texts, &plan));
     if args.dry_run {
-        anstream::print!("{}", diff(&texts, &plan.texts));
+        anstream::print!("{}", report::diff(&texts, &plan.texts));
         return Ok(Outcome::Good);
     }
     written(&texts, &plan)?;

@@ -46,17 +46,17 @@ pub fn union(mut facts: Vec<Fact>) -> (Vec<Item>, bool) {
     let start = facts.first().map_or(0, |fact| fact.extent().0);
     distribute(&mut alternatives, facts, start);
     alternatives.retain(|facts| !facts.is_empty());
-    let open = open(&alternatives, start);
+    let open = open(&alternatives, start, |_| true).contains(&true);
     (alternatives.into_iter().map(alternative).collect(), open)
 }
 
-/// Whether a member would as well follow those of another alternative.
-pub fn open(alternatives: &[Vec<Fact>], start: u64) -> bool {
-    let follows = |fact: &Fact, others: &[Fact]| !others.iter().any(|other| other.conflicts(fact));
-    alternatives.iter().enumerate().any(|(i, own)| {
-        let others = |fact| alternatives.iter().enumerate().any(|(j, others)| i != j && follows(fact, others));
-        own.iter().any(|fact| fact.extent().0 != start && others(fact))
-    })
+/// Of each alternative, whether a member of it that passes a test would as well follow what is in another.
+pub fn open(alternatives: &[Vec<Fact>], start: u64, test: impl Fn(&Fact) -> bool) -> Vec<bool> {
+    let follows = |fact: &Fact, others: &[Fact]| others.iter().any(|other| other.extent().1 <= fact.extent().0);
+    let elsewhere =
+        |own: usize, fact: &Fact| alternatives.iter().enumerate().any(|(i, others)| i != own && follows(fact, others));
+    let one = |(i, own): (usize, &Vec<Fact>)| own.iter().any(|f| f.extent().0 != start && test(f) && elsewhere(i, f));
+    alternatives.iter().enumerate().map(one).collect()
 }
 
 /// Gives members, which are in order, to the alternatives of a union, new ones among them. Of members in one place, those

@@ -221,6 +221,13 @@ impl Node {
         self.children.iter().for_each(|child| child.walk(visit));
     }
 
+    /// Notes, once, what symbols leave open.
+    pub fn remark(&mut self, note: &str) {
+        if !self.notes.iter().any(|known| known == note) {
+            self.notes.push(note.to_owned());
+        }
+    }
+
     /// Whether a flattened member of that name is among the children.
     pub fn holds(&self, name: &str) -> bool {
         self.children.iter().any(|child| match child.name.is_empty() {

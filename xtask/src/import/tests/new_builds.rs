@@ -3,12 +3,8 @@
 //! Each file of tests/golden/import says above a line of `=` what changes in the table, and below it what the user sees: the
 //! summary and the diff of the specs, or why it is refused. `BLESS=1` writes the lower part anew.
 
-use std::collections::BTreeMap;
-use std::path::PathBuf;
-use std::{env, fs};
-use xtask::import::{self, Input, Texts};
-use xtask::tables::{self, Stated, Table};
-use xtask::{project, verify};
+use super::*;
+use std::env;
 
 const RULER: &str = "================\n";
 const NEWEST: &str = "10.0.19041.329-x64.facts";
@@ -16,39 +12,40 @@ const KERNEL: &str = "kernel 10.0.99999.1 x64 -";
 
 #[test]
 fn new_builds_change_the_specs_as_a_person_would() {
-    let layouts = project::layouts().expect("the specs resolve");
-    let axis = &layouts.spec.axis;
-    let names = verify::names(&layouts, None).expect("all names");
-    let wanted = names.iter().copied().collect();
-    let shipped = project::root().join(project::SNAPSHOTS);
-    let read = |path: &PathBuf| tables::read(path, axis, &wanted, &Stated::default()).unwrap_or_else(|error| panic!("{error}"));
-    let known: Vec<Table> = tables::files(&[shipped.clone()]).expect("snapshots").iter().flat_map(read).collect();
-    let texts: Texts = layouts.spec.sources.files().iter().map(|file| (file.path.clone(), file.text.clone())).collect();
-    let newest = fs::read_to_string(shipped.join(NEWEST)).expect("the newest table");
-    let folder = project::root().join("tests/golden/import");
+    // As they were before any import.
+    let (texts, tables) = shipped();
+    let axis = layouts(&texts).spec.axis;
+    let (old, later): (Vec<_>, Vec<_>) = axis.kernels.iter().partition(|kernel| kernel.imported.is_empty());
+    let builds = |kernels: Vec<&Kernel>| -> Vec<Build> { kernels.into_iter().map(|kernel| kernel.build).collect() };
+    let (old, later) = (builds(old), builds(later));
+    let (texts, known) = (taken_out(&texts, &later.into_iter().collect()), best(&tables, &old));
+    let before = layouts(&texts);
+    let wanted: Wanted = verify::names(&before, None).expect("all names").into_iter().collect();
+    let newest = fs::read_to_string(project::root().join(project::SNAPSHOTS).join(NEWEST)).expect("the newest table");
     let scratch = env::temp_dir().join(format!("etw-layouts-new-builds-{}", std::process::id()));
     fs::create_dir_all(&scratch).expect("a temporary folder");
-    let mut wrong = Vec::new();
+    let folder = project::root().join("tests/golden/import");
     let mut cases: Vec<_> = fs::read_dir(&folder).expect("cases").map(|entry| entry.expect("a case").path()).collect();
     cases.sort();
-    for path in cases {
-        let case = fs::read_to_string(&path).expect("a case");
+    let wrong = cases.par_iter().filter_map(|path| {
+        let case = fs::read_to_string(path).expect("a case");
         let (edits, golden) = case.split_once(RULER).unwrap_or((&case, ""));
-        let table = scratch.join("new.facts");
+        let table = scratch.join(path.with_extension("facts").file_name().expect("a name"));
         fs::write(&table, edited(&newest, edits)).expect("a temporary file");
-        let new = read(&table);
+        let new = tables::read(&table, &before.spec.axis, &wanted, &Stated::default()).unwrap_or_else(|e| panic!("{e}"));
         let input = Input { texts: &texts, known: &known, new: &new, added: &[], folder: project::SPECS };
-        let seen = match import::checked(&input) {
-            Ok(plan) => import::summary(&texts, &plan) + &import::diff(&texts, &plan.texts),
-            Err(error) => format!("error: {error}\n").replace(&table.display().to_string(), "new.facts"),
+        let seen = match checked(&input) {
+            Ok(plan) => report::summary(&texts, &plan) + &report::diff(&texts, &plan.texts),
+            Err(error) => format!("error: {error}\n"),
         };
         let seen = anstream::adapter::strip_str(&seen).to_string();
         if env::var_os("BLESS").is_some() {
-            fs::write(&path, format!("{edits}{RULER}{seen}")).expect("golden files can be written");
-        } else if seen != golden {
-            wrong.push(format!("{}\n{seen}", path.display()));
+            fs::write(path, format!("{edits}{RULER}{seen}")).expect("golden files can be written");
+            return None;
         }
-    }
+        (seen != golden).then(|| format!("{}\n{seen}", path.display()))
+    });
+    let wrong: Vec<_> = wrong.collect();
     fs::remove_dir_all(&scratch).expect("the temporary folder can be removed");
     assert!(wrong.is_empty(), "look at the difference that BLESS=1 makes\n{}", wrong.join("\n"));
 }
