@@ -4,7 +4,6 @@ mod new_builds;
 mod taken_out;
 
 use super::*;
-use etw_layouts_codegen::axis::Kernel;
 use etw_layouts_codegen::layouts::{Aggregate, Field, Form, Type};
 use etw_layouts_codegen::spec::Kind;
 use etw_layouts_codegen::{read, resolve};
@@ -195,14 +194,14 @@ fn any_order() {
     let others: Vec<Build> = kernels.iter().copied().filter(|other| !builds.contains(other)).collect();
     let before = taken_out(&texts, &builds.iter().copied().collect());
     permuted(&before, &best(&tables, &others), &best(&tables, &builds));
-    // Histories that go back and forth: tables of old kernels as if they were of others.
+    // Histories that go back and forth: tables of old kernels as if they were of others, which no one can have imported.
     let as_of = [
-        ("6.3.9600.19913", Arch::X64, "10.0.26100.3915"),
-        ("10.0.17763.379", Arch::X64, "10.0.26100.1742"),
-        ("10.0.19041.1415", Arch::X64, "10.0.22621"),
-        ("10.0.16299", Arch::X86, "10.0.19041.2000"),
-        ("10.0.17134", Arch::X64, "10.0.19041.2000"),
-        ("10.0.18362", Arch::X64, "10.0.29999"),
+        ("6.3.9600.19913", Arch::X64, "10.0.26100.65000"),
+        ("10.0.17763.379", Arch::X64, "10.0.26100.64000"),
+        ("10.0.19041.1415", Arch::X64, "10.0.22621.65000"),
+        ("10.0.16299", Arch::X86, "10.0.19041.65000"),
+        ("10.0.17134", Arch::X64, "10.0.19041.65000"),
+        ("10.0.18362", Arch::X64, "10.0.59999"),
     ];
     let new = as_of.map(|(from, arch, to)| {
         let table = best(&tables, &[build(from)]).into_iter().find(|table| table.arch == arch).expect("a table");
