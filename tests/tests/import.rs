@@ -136,11 +136,11 @@ fn run(project: &Path, arguments: &[&str]) -> Output {
     let mut build = Command::new(cargo);
     build.args(["build", "--quiet", "--package", "xtask", "--message-format", "json"]).current_dir(project::root());
     let messages = String::from_utf8(build.output().expect("cargo runs").stdout).expect("text");
-    let executable = messages.lines().filter_map(|line| {
+    let mut executables = messages.lines().filter_map(|line| {
         let message: Value = serde_json::from_str(line).ok()?;
         message["executable"].as_str().map(PathBuf::from)
     });
-    let mut command = Command::new(executable.last().expect("an executable"));
+    let mut command = Command::new(executables.next_back().expect("an executable"));
     command.args(arguments).env("CARGO_MANIFEST_DIR", project.join("xtask")).current_dir(project);
     command.output().expect("the command runs")
 }
