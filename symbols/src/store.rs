@@ -13,7 +13,9 @@
 //! A store is a folder, or a URL of `http`, `https` or `file`. It holds a file as `NAME/GUIDAGE/NAME`, GUID and age in
 //! hexadecimal; compressed into a cabinet as `NAME/GUIDAGE/NA_`, with `_` for the last character; or as
 //! `NAME/GUIDAGE/file.ptr`, which says where it is. A store with an `index2.txt` has two tiers, with the first two
-//! characters of the name as a folder above. An empty CACHE is the default cache.
+//! characters of the name as a folder above. An empty CACHE is the default cache. The query of a URL is sent with all that is
+//! asked of its store. In a folder,
+//! `%NAME%` is the value of that environment variable.
 
 mod cabinet;
 mod download;

@@ -55,6 +55,10 @@ fn golden_files_are_as_printed() {
             printed.push((format!("diff-{a}-{b}.json"), serde_json::to_string_pretty(&found).expect("JSON") + "\n"));
         }
     }
+    // A history goes on with every import.
+    if layouts.spec.axis.kernels.iter().any(|kernel| !kernel.imported.is_empty()) {
+        printed.retain(|(name, _)| !name.starts_with("history-"));
+    }
     let folder = project::root().join("tests/golden");
     for (name, text) in printed {
         let (path, text) = (folder.join(&name), anstream::adapter::strip_str(&text).to_string());

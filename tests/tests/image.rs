@@ -12,11 +12,10 @@ fn an_image_leads_to_its_symbols() {
     let Some(linker) = linker() else { return };
     let layouts = project::layouts().expect("the specs resolve");
     let axis = &layouts.spec.axis;
-    let temporary = Temporary(std::env::temp_dir().join(format!("etw-layouts-image-{}", std::process::id())));
+    let temporary = Temporary::new("image");
     let folder = &temporary.0;
     for target in [0, layouts.by_target.len() - 1] {
         let stem = folder.join(axis.target_name(target));
-        fs::create_dir_all(folder).expect("a temporary folder");
         let names = verify::names(&layouts, None).expect("all names");
         let held: Vec<_> = names.iter().copied().filter(|name| layouts.get(target, name).is_some()).collect();
         let kernel = &axis.kernels[axis.targets[target].kernel];
@@ -43,7 +42,15 @@ fn an_image_leads_to_its_symbols() {
 }
 
 /// A folder that goes away with all that is in it, also when the test fails.
-struct Temporary(PathBuf);
+pub struct Temporary(pub PathBuf);
+
+impl Temporary {
+    pub fn new(name: &str) -> Self {
+        let path = std::env::temp_dir().join(format!("etw-layouts-{name}-{}", std::process::id()));
+        fs::create_dir_all(&path).expect("a temporary folder");
+        Self(path)
+    }
+}
 
 impl Drop for Temporary {
     fn drop(&mut self) {
@@ -52,7 +59,7 @@ impl Drop for Temporary {
 }
 
 /// A compiled resource file: the empty resource with which each begins, and one of type 16, number 1.
-fn version_resource(build: Build) -> Vec<u8> {
+pub fn version_resource(build: Build) -> Vec<u8> {
     let entry = |content: &[u8], ty: u32, number: u32| {
         let words = [content.len() as u32, 32, ty << 16 | 0xFFFF, number << 16 | 0xFFFF, 0, 0, 0, 0];
         [words.map(u32::to_le_bytes).concat(), content.to_vec()].concat()

@@ -7,6 +7,7 @@ mod contributing;
 mod fresh;
 mod generated;
 mod image;
+mod import;
 mod layout_engine;
 mod mutants;
 mod own_specs;

@@ -14,10 +14,10 @@ pub const GENERATED: &str = "generated/src";
 /// Folder of the reduced symbol tables.
 pub const SNAPSHOTS: &str = "tests/snapshots";
 
-/// The root of the workspace.
+/// The root of the workspace: that of the package which cargo runs, or else where this was compiled.
 pub fn root() -> PathBuf {
-    let manifest = Path::new(env!("CARGO_MANIFEST_DIR"));
-    manifest.parent().unwrap_or(manifest).to_owned()
+    let manifest = env::var_os("CARGO_MANIFEST_DIR").map_or_else(|| env!("CARGO_MANIFEST_DIR").into(), PathBuf::from);
+    manifest.parent().unwrap_or(&manifest).to_owned()
 }
 
 /// The layouts of the specs; paths in errors are relative to the root.

@@ -9,6 +9,7 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 use ureq::http::{HeaderMap, Response, StatusCode, Uri, header};
+use ureq::tls::{RootCerts, TlsConfig};
 use ureq::{Agent, Body, Proxy};
 
 const CONNECT: Duration = Duration::from_secs(20);
@@ -102,6 +103,7 @@ impl Client {
             let config = Agent::config_builder().proxy(proxy).http_status_as_error(false).max_redirects(REDIRECTS);
             let config = config.timeout_resolve(Some(CONNECT)).timeout_connect(Some(CONNECT));
             let config = config.timeout_recv_response(Some(SILENCE)).timeout_per_read(Some(SILENCE));
+            let config = config.tls_config(TlsConfig::builder().root_certs(RootCerts::PlatformVerifier).build());
             config.user_agent(concat!("etw-layouts/", env!("CARGO_PKG_VERSION"))).build().new_agent()
         };
         Client { agent: agent(Proxy::try_from_env()), loopback: agent(None) }

@@ -10,6 +10,11 @@ use std::fmt::{self, Display, Formatter};
 pub enum PathError {
     /// The path has no element.
     Empty,
+    /// A variable that is not set.
+    Variable {
+        /// The variable.
+        name: String,
+    },
     /// A symbol server other than `symsrv.dll`.
     Server {
         /// The element.
@@ -26,6 +31,9 @@ impl Display for PathError {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         match self {
             PathError::Empty => write!(f, "the symbol path is empty: name a folder, or srv*CACHE*{}", super::MICROSOFT),
+            PathError::Variable { name } => {
+                write!(f, "%{name}% in the symbol path is not set: set it, or write what it stands for")
+            }
             PathError::Server { element } => {
                 write!(f, "`{element}` in the symbol path wants another server than symsrv.dll: write srv*CACHE*STORE")
             }

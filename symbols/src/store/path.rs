@@ -2,6 +2,7 @@
 
 use super::{MICROSOFT, PathError, Store, SymbolPath};
 use percent_encoding::percent_decode_str;
+use std::env;
 use std::path::{Path, PathBuf};
 
 pub(super) fn parse(text: &str, default_cache: &Path) -> Result<SymbolPath, PathError> {
@@ -30,6 +31,27 @@ pub(super) fn parse(text: &str, default_cache: &Path) -> Result<SymbolPath, Path
         true => Err(PathError::Empty),
         false => Ok(SymbolPath { elements, default_cache: default_cache.to_owned() }),
     }
+}
+
+/// A folder with the values of the variables that it names as `%NAME%`. A single `%` stands for itself.
+fn expanded(text: &str) -> Result<String, PathError> {
+    let mut out = String::new();
+    let mut rest = text;
+    while let Some((before, behind)) = rest.split_once('%') {
+        out += before;
+        let named = |name: &str| !name.is_empty() && name.bytes().all(|b| b.is_ascii_alphanumeric() || b"_()".contains(&b));
+        rest = match behind.split_once('%').filter(|(name, _)| named(name)) {
+            Some((name, behind)) => {
+                out += &env::var(name).map_err(|_| PathError::Variable { name: name.to_owned() })?;
+                behind
+            }
+            None => {
+                out.push('%');
+                behind
+            }
+        };
+    }
+    Ok(out + rest)
 }
 
 fn joined(caches: &[Store], stores: Vec<Store>) -> Vec<Store> {
@@ -63,7 +85,7 @@ fn chain<'a>(parts: impl Iterator<Item = &'a str>, default_cache: &Path) -> Resu
 }
 
 fn store(text: &str) -> Result<Store, PathError> {
-    let Some((scheme, rest)) = text.split_once("://") else { return Ok(Store::Folder(text.into())) };
+    let Some((scheme, rest)) = text.split_once("://") else { return Ok(Store::Folder(expanded(text)?.into())) };
     match scheme.to_ascii_lowercase().as_str() {
         "http" | "https" if !rest.is_empty() => Ok(Store::Server(text.trim_end_matches('/').to_owned())),
         "file" if !rest.is_empty() => Ok(Store::Folder(file(rest))),

@@ -82,11 +82,11 @@ impl Search<'_, '_> {
         let caches = self.or_default(caches);
         for tiers in [false, true] {
             let tier = if tiers { format!("{}/", escaped(folder::tier(&name))) } else { String::new() };
-            if tiers && self.client.text(&format!("{base}/{TIERS}"), MAX_POINTER).is_err() {
+            if tiers && self.client.text(&below(base, TIERS), MAX_POINTER).is_err() {
                 return None;
             }
             for file in [&name, &folder::compressed(&name), POINTER] {
-                let url = format!("{base}/{tier}{}/{}/{}", escaped(&name), self.key, escaped(file));
+                let url = below(base, &format!("{tier}{}/{}/{}", escaped(&name), self.key, escaped(file)));
                 match if file == POINTER { self.fetch_pointer(&url, &caches) } else { self.fetch(&url, file, &caches) } {
                     Ok(None) => continue,
                     Ok(found) => return found,
@@ -229,6 +229,14 @@ fn text(file: &Path) -> String {
 
 fn is_cabinet(file: &Path) -> Result<bool, String> {
     cabinet::is(file).map_err(|error| format!("cannot be read ({error})"))
+}
+
+/// What is below the URL of a store, with the store's own query.
+fn below(base: &str, path: &str) -> String {
+    match base.split_once('?') {
+        Some((base, query)) => format!("{}/{path}?{query}", base.trim_end_matches('/')),
+        None => format!("{base}/{path}"),
+    }
 }
 
 fn escaped(name: &str) -> impl Display {

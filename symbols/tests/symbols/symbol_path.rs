@@ -77,6 +77,7 @@ fn equal_paths() {
         ("cache*a;srv*b*c;d", "srv*a;srv*a*b*c;srv*a*d"),
         ("cache*a;srv*a*c", "cache*a;srv*c"),
         ("file:///a%20b", "/a b"),
+        ("srv*%CARGO_PKG_NAME%/a*100%", "srv*etw-layouts-symbols/a*100%"),
         ("file://localhost/a", "/a"),
         ("FILE:///C:/a", "C:/a"),
         ("file://server/share", "//server/share"),
@@ -89,6 +90,7 @@ fn equal_paths() {
         ("srv*a*ftp://host", "`ftp://host` in the symbol path is no URL of a store"),
         ("https://", "`https://` in the symbol path is no URL of a store"),
         ("symsrv*other.dll*a", "`symsrv*other.dll*a` in the symbol path wants another server than symsrv.dll"),
+        ("srv*%NO_SUCH_FOLDER%*b", "%NO_SUCH_FOLDER% in the symbol path is not set"),
         ("a*b", "`a*b` in the symbol path wants another server than symsrv.dll"),
     ];
     for (text, expected) in errors {
@@ -148,7 +150,8 @@ fn servers() {
     let server = Server::start();
     let url = server.url();
     let pointer = |text: String| Entry::File(text.into_bytes());
-    let cases: [Case; 8] = [
+    let cases: [Case; 9] = [
+        ("with a query", vec![(home("ntkrnlmp.pdb?of=a/b"), Entry::File(bytes.clone()))]),
         ("plain", vec![(home("ntkrnlmp.pdb"), Entry::File(bytes.clone()))]),
         ("compressed", vec![(home("ntkrnlmp.pd_"), Entry::File(packed.clone()))]),
         ("compressed without saying so", vec![(home("ntkrnlmp.pdb"), Entry::File(packed.clone()))]),
@@ -185,7 +188,8 @@ fn servers() {
         }
         let folder = Folder::new();
         let mut reports: Vec<(u64, Option<u64>)> = Vec::new();
-        let path = format!("cache*$/a;srv*$/b*{}", server.url());
+        let query = if name == "with a query" { "/?of=a/b" } else { "" };
+        let path = format!("cache*$/a;srv*$/b*{}{query}", server.url());
         let found = find_with(&path, &folder, &mut |done, whole| reports.push((done, whole))).unwrap();
         assert!(fs::read(&found).unwrap() == bytes, "{name}");
         assert_eq!(folder.files(), [format!("a/{HOME}/ntkrnlmp.pdb"), format!("b/{HOME}/ntkrnlmp.pdb")], "{name}");

@@ -1,7 +1,7 @@
 //! What the symbols of imported kernels say, put into the definitions.
 
 use super::fit::Fit;
-use super::tree::{Definition, Node, Now, Subject};
+use super::tree::{Definition, Node, Now, Subject, Words};
 use super::types::{Fact, Names, held, holds};
 use crate::tables::Table;
 use etw_layouts_codegen::axis::{Axis, TargetSet};
@@ -49,11 +49,9 @@ impl Derivation<'_> {
 
     fn table(&mut self, target: usize, table: &Table, near: &[usize]) -> Result<(), String> {
         let nearest = near.first().copied();
-        let before: BTreeSet<String> = match nearest {
-            Some(nearest) => {
-                let of = self.definitions.iter().filter(|(_, d)| d.subject != Subject::Macros && d.root.active(nearest));
-                of.map(|(name, _)| name.clone()).collect()
-            }
+        let mut types = self.definitions.iter().filter(|(_, d)| d.subject != Subject::Macros).peekable();
+        let before: BTreeSet<String> = match nearest.filter(|_| types.peek().is_some()) {
+            Some(nearest) => types.filter(|(_, d)| d.root.active(nearest)).map(|(name, _)| name.clone()).collect(),
             None => table.types.keys().cloned().collect(),
         };
         let held = before.iter().filter(|name| table.types.contains_key(*name)).count();
@@ -115,10 +113,7 @@ impl Derivation<'_> {
         match (definition.subject, facts) {
             (Subject::Aggregate(kind), symbols::Definition::Aggregate(aggregate)) => {
                 if kind != kind_of(aggregate.kind) {
-                    return Err(format!(
-                        "`{name}` is a {} in symbols; import cannot turn one into the other",
-                        aggregate.kind.as_str()
-                    ));
+                    return Err(other_kind(name, aggregate.kind.as_str()));
                 }
                 now.size = Some(aggregate.size);
                 let axis = &self.spec.axis;
@@ -133,6 +128,7 @@ impl Derivation<'_> {
                     rules: Rules::for_producer(&table.producer),
                     types: &table.types,
                     spellings: spellings(&definition.root),
+                    words: reference.map(|t| words(&definition.root, t)).unwrap_or_default(),
                     nameless: BTreeMap::new(),
                 };
                 let facts = Fact::list(aggregate, &table.types, table.arch).map_err(|e| format!("{name}: {e}"))?;
@@ -144,7 +140,8 @@ impl Derivation<'_> {
                 now.ty = Some(integer(&definition.root, enumeration, target, &names)?);
                 constants(&mut definition.root, enumeration, target, near, rules);
             }
-            _ => return Err(format!("`{name}` is another kind of type in symbols; import cannot turn one into the other")),
+            (_, symbols::Definition::Aggregate(aggregate)) => return Err(other_kind(name, aggregate.kind.as_str())),
+            (_, symbols::Definition::Enumeration(_)) => return Err(other_kind(name, "enum")),
         }
         definition.root.now.insert(target, now);
         self.definitions.insert(name.to_owned(), definition);
@@ -209,6 +206,12 @@ fn near(axis: &Axis, target: usize, known: &TargetSet) -> Vec<usize> {
     list
 }
 
+fn other_kind(name: &str, kind: &str) -> String {
+    format!(
+        "`{name}` is a {kind} in symbols. A spec has one kind at all versions, so the language must grow first: `spec::Body` in codegen"
+    )
+}
+
 fn blank(name: &str, facts: &symbols::Definition) -> Definition {
     let subject = match facts {
         symbols::Definition::Aggregate(aggregate) => Subject::Aggregate(kind_of(aggregate.kind)),
@@ -241,6 +244,17 @@ fn spellings(root: &Node) -> BTreeMap<String, Vec<String>> {
     found
 }
 
+/// The type and the words of every member that a target has.
+fn words(root: &Node, target: usize) -> BTreeMap<String, (Option<String>, Words)> {
+    let mut found = BTreeMap::new();
+    root.walk(&mut |node| {
+        if node.active(target) && !node.words.is_empty() {
+            found.insert(node.name.clone(), (node.type_at(target).map(str::to_owned), node.words.clone()));
+        }
+    });
+    found
+}
+
 fn integer(root: &Node, enumeration: &symbols::Enumeration, target: usize, names: &Names) -> Result<String, String> {
     let wanted = match (enumeration.size, enumeration.signed) {
         (1, false) => "UCHAR",
@@ -255,13 +269,18 @@ fn integer(root: &Node, enumeration: &symbols::Enumeration, target: usize, names
     };
     let stated = root.keys.get("type").and_then(|entry| entry.at(target)).and_then(|value| value.text());
     let fits = |text: &&str| {
-        let scalar = names.spec.scalars.get(*text);
-        scalar.is_some_and(|s| (s.size, s.signed) == (enumeration.size, enumeration.signed))
+        names.integer(text, target).is_some_and(|i| (i.size(), i.is_signed()) == (enumeration.size, enumeration.signed))
     };
     match stated {
         None => Ok(wanted.to_owned()),
         Some(text) if fits(&text) => Ok(text.to_owned()),
-        Some(text) => Err(format!("`{}` is held by {wanted} in symbols, not by {text}; a spec has one type for all", root.name)),
+        Some(text) => {
+            let name = &root.name;
+            let help = format!("make it a typedef in scalars.toml that is {text} before and {wanted} from this kernel on");
+            Err(format!(
+                "`{name}` is held by {wanted} in symbols, not by {text}; its spec has one `type` for all versions. By hand, {help}, with a row for the kernel in windows.toml, and import again"
+            ))
+        }
     }
 }
 

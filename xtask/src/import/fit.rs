@@ -6,15 +6,15 @@
 //! group becomes part of that; several that overlap become a group that [`nesting`] makes.
 
 use super::nesting::{self, Item};
-use super::tree::{Node, Now};
+use super::tree::{Node, Now, Words};
 use super::types::{Fact, Names};
 use etw_layouts_codegen::axis::Arch;
 use etw_layouts_codegen::spec::Kind;
 use etw_layouts_symbols::{AggregateKind, Definition, Rules, Type, Types};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// What a rebuilt union leaves open.
-const TOGETHER: &str = "which members of a union belong together is inferred from their offsets";
+pub const TOGETHER: &str = "which members of a union belong together is inferred from their offsets";
 
 /// What is fitted, and to what.
 pub struct Fit<'a> {
@@ -34,6 +34,8 @@ pub struct Fit<'a> {
     pub types: &'a Types,
     /// Spellings by member, of entries before any was changed.
     pub spellings: BTreeMap<String, Vec<String>>,
+    /// Types and words by member, of the entries that the nearest target has.
+    pub words: BTreeMap<String, (Option<String>, Words)>,
     /// Enumerations that the table has without their names, by the names that the spec has for them.
     pub nameless: BTreeMap<String, Definition>,
 }
@@ -98,28 +100,36 @@ impl Fit<'_> {
         let leaves = of_child.keys().copied().filter(plain);
         let known: Vec<usize> = leaves.chain(of_child.keys().copied().filter(open)).collect();
         let mut alternatives: Vec<Vec<Fact>> = known.iter().map(|i| of_child[i].clone()).collect();
+        let added: BTreeSet<String> = rest.iter().map(|fact| fact.name.clone()).collect();
         nesting::distribute(&mut alternatives, rest, start);
-        let mut new = alternatives.split_off(known.len());
-        for (index, facts) in known.into_iter().zip(alternatives) {
-            if children[index].group.is_none() && facts.len() > 1 {
-                of_child.remove(&index);
-                new.push(facts);
-            } else {
-                of_child.insert(index, facts);
+        let open = nesting::open(&alternatives, start, |fact| added.contains(&fact.name));
+        let mut new = Vec::new();
+        for (i, (facts, open)) in alternatives.into_iter().zip(open).enumerate() {
+            match known.get(i) {
+                Some(&index) if children[index].group.is_none() && facts.len() > 1 => {
+                    of_child.remove(&index);
+                    new.push((facts, open));
+                }
+                Some(&index) => {
+                    if open {
+                        children[index].remark(TOGETHER);
+                    }
+                    of_child.insert(index, facts);
+                }
+                None if facts.is_empty() => {}
+                None => new.push((facts, open)),
             }
         }
-        new.retain(|facts| !facts.is_empty());
         let last = of_child.keys().copied().max();
         for (index, facts) in of_child {
             self.activate(&mut children[index], facts)?;
         }
         let after = self.behind_replaced(children, last);
         let at = after.map_or(0, |index| index + 1);
-        let several = new.iter().filter(|facts| facts.len() > 1).count() > 1;
-        for (i, facts) in new.into_iter().enumerate() {
+        for (i, (facts, open)) in new.into_iter().enumerate() {
             let mut node = self.fresh(nesting::alternative(facts))?;
-            if several && node.children.len() > 1 {
-                node.notes.push(TOGETHER.into());
+            if open {
+                node.remark(TOGETHER);
             }
             children.insert(at + i, node);
         }
@@ -233,27 +243,34 @@ impl Fit<'_> {
         let mut node = Node::default();
         let mut now = Now::default();
         match item {
-            Item::Group(kind, items) => {
+            Item::Group { kind, items, open } => {
                 node.group = Some(kind);
                 for item in items {
                     node.children.push(self.fresh(item)?);
                 }
                 now.offset = node.children.iter().filter_map(|child| child.now.get(&self.target)?.offset).min();
-                if kind == Kind::Union {
-                    node.notes.push(TOGETHER.into());
+                if kind == Kind::Union && open {
+                    node.remark(TOGETHER);
                 }
             }
             Item::Member(fact) => {
                 node.name = fact.name.clone();
                 now = Now { offset: Some(fact.offset), bits: fact.bits.map(|(_, width)| width), ..now };
                 if let Some(inner) = content(&fact.ty) {
-                    let (kind, items) = self.unnamed(inner)?;
+                    let (kind, items, open) = self.unnamed(inner)?;
                     node.group = Some(kind);
+                    if open {
+                        node.remark(TOGETHER);
+                    }
                     for item in items {
                         node.children.push(self.fresh(item)?);
                     }
                 } else {
                     now.ty = Some(self.spelled(None, &fact, &mut node.notes)?);
+                }
+                // A member that only moved is what it was.
+                if let Some((_, words)) = self.words.get(&fact.name).filter(|(ty, _)| *ty == now.ty) {
+                    node.words = words.clone();
                 }
             }
         }
@@ -261,7 +278,7 @@ impl Fit<'_> {
         Ok(node)
     }
 
-    fn unnamed(&self, aggregate: &etw_layouts_symbols::Aggregate) -> Result<(Kind, Vec<Item>), String> {
+    fn unnamed(&self, aggregate: &etw_layouts_symbols::Aggregate) -> Result<(Kind, Vec<Item>, bool), String> {
         let facts = Fact::list(aggregate, self.types, self.arch)?;
         let together = facts.iter().enumerate().any(|(i, one)| facts[..i].iter().any(|two| one.conflicts(two)));
         // A converted table guesses the kind, and guesses wrong where it shows.
@@ -270,8 +287,11 @@ impl Fit<'_> {
             Rules::Converted => together && facts.iter().all(|fact| fact.offset == 0),
         };
         Ok(match union {
-            true => (Kind::Union, nesting::union(facts)),
-            false => (Kind::Struct, nesting::structure(facts)),
+            true => {
+                let (items, open) = nesting::union(facts);
+                (Kind::Union, items, open)
+            }
+            false => (Kind::Struct, nesting::structure(facts), false),
         })
     }
 
@@ -297,10 +317,9 @@ impl Fit<'_> {
     /// Behind an entry and those after it that the nearest target has and this one has not: what is new replaces them.
     fn behind_replaced(&self, children: &[Node], last: Option<usize>) -> Option<usize> {
         let start = last.map_or(0, |index| index + 1);
-        let replaced = |child: &Node| {
-            !child.active(self.target) && (self.near.first().is_some_and(|&t| child.active(t)) || child.place.is_none())
-        };
-        let count = children[start.min(children.len())..].iter().take_while(|child| replaced(child)).count();
+        let replaced = |child: &Node| self.near.first().is_some_and(|&t| child.active(t)) || child.place.is_none();
+        let gone = children[start.min(children.len())..].iter().take_while(|child| !child.active(self.target));
+        let count = gone.enumerate().filter(|(_, child)| replaced(child)).last().map_or(0, |(i, _)| i + 1);
         (start + count).checked_sub(1)
     }
 }

@@ -3,10 +3,11 @@
 //! [`plan()`] computes spec texts from spec texts and symbol tables, in stages:
 //!
 //! - `rows`: the new kernels enter the version axis. What specs say by open ranges and labels now covers them too.
-//! - `tree`: each spec file as entries with their places in the text. Imported kernels are taken out of what they say.
+//! - `tree`: each spec file as entries with their places in the text. `prune` takes imported kernels out of what they say.
 //! - `derive`, `fit`, `nesting`, `types`: each table in turn, oldest first, gives its members to entries, new ones
 //!   where none suits.
-//! - `edit`, `pieces`, `scope`: the texts that no longer say what is so are changed, and only those.
+//! - `edit`, `pieces`, `scope`, `write`: the texts that no longer say what is so are changed, and only those; `write` has the
+//!   new entries.
 //! - `repair`: alignments that symbols do not tell.
 //!
 //! The outcome is resolved like any spec set and held against the tables before a byte is written. What does not verify
@@ -18,14 +19,17 @@ mod fit;
 mod nesting;
 mod pieces;
 mod plan;
+mod prune;
 mod repair;
 mod report;
 mod rows;
 mod scope;
+mod splice;
 #[cfg(test)]
 mod tests;
 mod tree;
 mod types;
+mod write;
 
 pub use plan::{Input, Plan, Texts, plan};
 
@@ -46,8 +50,10 @@ use std::path::PathBuf;
 /// tests/snapshots and writes the generated crate anew. If a layout is known already, only the build is recorded.
 ///
 /// Several files in any order, at once or one after the other, give the same specs. Nothing is written unless the outcome
-/// verifies. What symbols cannot tell is marked in the specs with `# import:` and listed.
+/// verifies. What symbols cannot tell is marked in the specs with `# import:` and listed. If the specs define no structure
+/// yet, every type of the file is entered, or with --add only some.
 ///
+///     cargo xtask import --image ntoskrnl.exe --symbol-path 'srv*symbols*https://msdl.microsoft.com/download/symbols'
 ///     cargo xtask import ntkrnlmp.pdb --build 10.0.26100.3915 --arch x64 --dry-run
 ///     cargo xtask import symbols/
 ///
@@ -55,15 +61,23 @@ use std::path::PathBuf;
 #[derive(clap::Args)]
 #[command(verbatim_doc_comment)]
 pub struct Args {
-    /// Symbol files, or folders of them.
-    #[arg(required = true, value_name = "SYMBOLS")]
+    /// Symbol files, or folders of them: program databases (.pdb, .pdz), Volatility 3 ISF (.json, .json.xz), or snapshots
+    /// (.facts).
+    #[arg(required_unless_present = "image", value_name = "SYMBOLS")]
     symbols: Vec<PathBuf>,
     /// The build of a symbol file that does not tell it, such as 10.0.26100.3915.
-    #[arg(long)]
+    #[arg(long, requires = "symbols")]
     build: Option<String>,
     /// The architecture, where the file does not tell it.
-    #[arg(long, value_parser = ["x86", "x64"])]
+    #[arg(long, requires = "symbols", value_parser = ["x86", "x64"])]
     arch: Option<String>,
+    /// A kernel, such as ntoskrnl.exe: it tells build and architecture, and its PDB is looked up along the symbol path.
+    #[arg(long, value_name = "PATH", conflicts_with_all = ["symbols", "build", "arch"])]
+    image: Option<PathBuf>,
+    /// Where PDBs are, as the debuggers write it: folders, srv*CACHE*URL, cache*FOLDER, between `;`. By default the value of
+    /// _NT_SYMBOL_PATH. What is downloaded without a CACHE is kept in target/symbols.
+    #[arg(long, value_name = "PATH", requires = "image")]
+    symbol_path: Option<String>,
     /// Specify a structure that no spec has yet. Repeatable.
     #[arg(long, value_name = "STRUCTURE")]
     add: Vec<String>,
@@ -74,11 +88,20 @@ pub struct Args {
 
 pub fn run(args: &Args) -> Result<Outcome, Error> {
     let layouts = project::layouts()?;
-    let stated = Stated { build: args.build.clone(), arch: args.arch.as_deref().and_then(Arch::parse) };
+    let (symbols, stated) = match &args.image {
+        None => (args.symbols.clone(), Stated { build: args.build.clone(), arch: args.arch.as_deref().and_then(Arch::parse) }),
+        Some(image) => {
+            let (pdb, build, arch) = tables::from_image(image, args.symbol_path.as_deref())?;
+            (vec![pdb], Stated { build: Some(build.to_string()), arch: Some(arch) })
+        }
+    };
     let names = verify::names(&layouts, None)?;
-    let wanted: Wanted = names.iter().map(|name| (*name).to_owned()).chain(args.add.iter().cloned()).collect();
+    let wanted = match names.is_empty() && args.add.is_empty() {
+        true => Wanted::All,
+        false => names.iter().map(|name| (*name).to_owned()).chain(args.add.iter().cloned()).collect(),
+    };
     let axis = &layouts.spec.axis;
-    let files = tables::files(&args.symbols)?;
+    let files = tables::files(&symbols)?;
     if args.build.is_some() && files.len() > 1 {
         return Err("--build is said of one symbol file; import the others without it".into());
     }
@@ -95,8 +118,7 @@ pub fn run(args: &Args) -> Result<Outcome, Error> {
     let known: Vec<_> = known.collect::<Result<Vec<_>, _>>()?.into_iter().flatten().collect();
     let texts: Texts = layouts.spec.sources.files().iter().map(|file| (file.path.clone(), file.text.clone())).collect();
     let input = Input { texts: &texts, known: &known, new: &new, added: &args.add, folder: project::SPECS };
-    let plan = plan(&input)?;
-    verified(&plan.layouts, &known, &new)?;
+    let plan = checked(&input)?;
     anstream::print!("{}", report::summary(&texts, &plan));
     if args.dry_run {
         anstream::print!("{}", report::diff(&texts, &plan.texts));
@@ -111,15 +133,27 @@ pub fn run(args: &Args) -> Result<Outcome, Error> {
     Ok(Outcome::Good)
 }
 
-/// The tables of kernels that the specs do not have from symbols yet.
+/// Plans an import, and holds the outcome against every table.
+///
+/// # Errors
+///
+/// What [`plan()`] refuses, and whatever `verify` would find.
+pub fn checked(input: &Input) -> Result<Plan, Error> {
+    let plan = plan(input)?;
+    verified(&plan.layouts, input.known, input.new)?;
+    Ok(plan)
+}
+
+/// The tables of kernels that the specs do not have from symbols yet. Specs without a structure have none.
 fn news(layouts: &Layouts, tables: Vec<Table>) -> Result<Vec<Table>, Error> {
     let axis = &layouts.spec.axis;
+    let names = verify::names(layouts, None)?;
     let mut new: BTreeMap<(Build, Arch), Table> = BTreeMap::new();
     for table in tables {
         let table = Table { build: rows::kernel_of(table.build, axis), ..table };
         let name = format!("{}-{}", table.build, table.arch);
-        if known(axis, &table) {
-            let checked = verify::compared(layouts, &verify::names(layouts, None)?, &table)?;
+        if known(axis, &table) && !names.is_empty() {
+            let checked = verify::compared(layouts, &names, &table)?;
             if let Some(finding) = checked.structures.values().flat_map(|standing| &standing.differences).next() {
                 let line = finding.line();
                 let source = &table.source;
@@ -162,20 +196,27 @@ pub fn verified(layouts: &Layouts, known: &[Table], new: &[Table]) -> Result<(),
     }
 }
 
+/// How many differences of one structure are listed: when one member is elsewhere, all that follow are.
+const SHOWN: usize = 3;
+
 fn differences(checked: &verify::report::Checked) -> Vec<String> {
-    let list = checked.structures.iter().flat_map(|(name, standing)| standing.differences.iter().map(move |d| (name, d)));
-    list.map(|(name, d)| format!("  {}-{}: {name} {}", checked.build, checked.arch, d.line())).collect()
+    let mut lines = Vec::new();
+    for (name, standing) in &checked.structures {
+        let found = &standing.differences;
+        let at = format!("  {}-{}: {name}", checked.build, checked.arch);
+        lines.extend(found.iter().take(SHOWN).map(|difference| format!("{at} {}", difference.line())));
+        if found.len() > SHOWN {
+            lines.push(format!("{at} and {} more", found.len() - SHOWN));
+        }
+    }
+    lines
 }
 
 /// Why symbols are not imported, by what would be wrong.
-fn refused(mut findings: Vec<String>) -> Error {
-    let count = findings.len();
-    findings.truncate(20);
-    if count > findings.len() {
-        findings.push(format!("  and {} more", count - findings.len()));
-    }
-    let about = "import cannot express these symbols in the specs; nothing was written. Enter them by hand, these are left";
-    format!("{about}:\n{}", findings.join("\n")).into()
+fn refused(findings: Vec<String>) -> Error {
+    let about = "import cannot express these symbols in the specs; nothing was written";
+    let help = "enter the kernel by hand: its row in specs/windows.toml, its table with `cargo xtask snapshot`, and what `cargo xtask verify` finds then";
+    format!("{about}. These are left:\n{}\n{help}", findings.join("\n")).into()
 }
 
 fn written(before: &Texts, plan: &Plan) -> Result<(), Error> {

@@ -12,7 +12,14 @@ pub enum Item {
     /// A named member.
     Member(Fact),
     /// A group without a name.
-    Group(Kind, Vec<Item>),
+    Group {
+        /// Structure or union.
+        kind: Kind,
+        /// What is in it.
+        items: Vec<Item>,
+        /// Whether other groups would give the same offsets.
+        open: bool,
+    },
 }
 
 /// Members of a structure, in the order of their offsets.
@@ -23,19 +30,33 @@ pub fn structure(mut facts: Vec<Fact>) -> Vec<Item> {
         let conflicts = cluster.iter().enumerate().any(|(i, one)| cluster[..i].iter().any(|other| one.conflicts(other)));
         match conflicts {
             false => items.extend(cluster.into_iter().map(Item::Member)),
-            true => items.push(Item::Group(Kind::Union, union(cluster))),
+            true => {
+                let (alternatives, open) = union(cluster);
+                items.push(Item::Group { kind: Kind::Union, items: alternatives, open });
+            }
         }
     }
     items
 }
 
-/// Members of a union.
-pub fn union(mut facts: Vec<Fact>) -> Vec<Item> {
+/// Members of a union, and whether others would give the same offsets.
+pub fn union(mut facts: Vec<Fact>) -> (Vec<Item>, bool) {
     sort(&mut facts);
     let mut alternatives: Vec<Vec<Fact>> = Vec::new();
     let start = facts.first().map_or(0, |fact| fact.extent().0);
     distribute(&mut alternatives, facts, start);
-    alternatives.into_iter().filter(|facts| !facts.is_empty()).map(alternative).collect()
+    alternatives.retain(|facts| !facts.is_empty());
+    let open = open(&alternatives, start, |_| true).contains(&true);
+    (alternatives.into_iter().map(alternative).collect(), open)
+}
+
+/// Of each alternative, whether a member of it that passes a test would as well follow what is in another.
+pub fn open(alternatives: &[Vec<Fact>], start: u64, test: impl Fn(&Fact) -> bool) -> Vec<bool> {
+    let follows = |fact: &Fact, others: &[Fact]| others.iter().any(|other| other.extent().1 <= fact.extent().0);
+    let elsewhere =
+        |own: usize, fact: &Fact| alternatives.iter().enumerate().any(|(i, others)| i != own && follows(fact, others));
+    let one = |(i, own): (usize, &Vec<Fact>)| own.iter().any(|f| f.extent().0 != start && test(f) && elsewhere(i, f));
+    alternatives.iter().enumerate().map(one).collect()
 }
 
 /// Gives members, which are in order, to the alternatives of a union, new ones among them. Of members in one place, those
@@ -86,7 +107,7 @@ pub fn alternative(mut facts: Vec<Fact>) -> Item {
         Some(one) if facts.is_empty() && one.bits.is_none() => Item::Member(one),
         last => {
             facts.extend(last);
-            Item::Group(Kind::Struct, structure(facts))
+            Item::Group { kind: Kind::Struct, items: structure(facts), open: false }
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Piecewise values in a text: what they say, and how they come to say something else.
 
-use super::edit::Splices;
 use super::scope::spell;
+use super::splice::Splices;
 use core::ops::Range;
 use etw_layouts_codegen::axis::{Arch, Axis, TargetSet};
 use std::collections::BTreeMap;

@@ -11,9 +11,11 @@
 use super::derive::Derivation;
 use super::edit::{self, Context};
 use super::pieces::set;
+use super::prune::prune;
 use super::repair::{self, repaired};
 use super::rows;
 use super::tree::{Definition, Subject};
+use super::write;
 use crate::Error;
 use crate::tables::Table;
 use crate::verify;
@@ -126,7 +128,7 @@ fn entered(
                 definitions.insert(definition.root.name.clone(), definition);
             }
             Some(definition) => {
-                let pruned = edit::prune(&definition);
+                let pruned = prune(&definition);
                 let again = pruned.map(|text| Definition::read(path, &text, axis, &base)).transpose()?.flatten();
                 definitions.extend(again.map(|definition| (definition.root.name.clone(), definition)));
             }
@@ -179,9 +181,10 @@ fn written(definition: &Definition, spec: &Spec, imported: &TargetSet, folder: &
         Subject::Enumeration | Subject::Macros => "enum",
     };
     let name = &definition.root.name;
-    let tracing = ["ETW_", "WMI_", "EVENT_", "TRACE_", "PERFINFO_"].iter().any(|start| name.starts_with(start));
+    let tracing = ["ETW_", "WMI_", "WNODE_", "EVENT_", "PERFINFO_"].iter().any(|start| name.starts_with(start));
+    let tracing = tracing || name.contains("TRACE_");
     let folder = format!("{folder}/{}", if tracing { "etw" } else { "nt" });
-    (format!("{folder}/{name}.toml"), edit::fresh(&context, definition, word))
+    (format!("{folder}/{name}.toml"), write::fresh(&context, definition, word))
 }
 
 /// The version axis and the scalars alone.

@@ -124,9 +124,7 @@ fn set(node: &mut Node, target: usize, align: u64, note: String) -> bool {
         return false;
     }
     now.align = Some(align);
-    if !node.notes.contains(&note) {
-        node.notes.push(note);
-    }
+    node.remark(&note);
     true
 }
 
@@ -138,10 +136,7 @@ fn packed(root: &mut Node, target: usize) -> bool {
         Some(pack) => pack / 2,
     };
     now.pack = Some(next);
-    let note = "the packing is inferred from members below their natural alignment".to_owned();
-    if !root.notes.contains(&note) {
-        root.notes.push(note);
-    }
+    root.remark("the packing is inferred from members below their natural alignment");
     true
 }
 

@@ -50,15 +50,21 @@ fn kernel(out: &mut String, plan: &Plan, target: usize) {
         return;
     };
     let _ = writeln!(out, "{BOLD}{name}{BOLD:#}, beside {}:", axis.target_name(nearest));
+    let (mut new, mut gone) = (Vec::new(), Vec::new());
     let types: BTreeSet<_> = [nearest, target].iter().flat_map(|&t| layouts.by_target[t].keys()).collect();
     for ty in types {
         match (layouts.get(nearest, ty), layouts.get(target, ty)) {
             (Some(old), Some(new)) if old.form != new.form => {
                 let _ = writeln!(out, "  {ty}: {}", changes(layouts, (nearest, old), (target, new)));
             }
-            (None, Some(_)) => out.push_str(&format!("  {ty}: new\n")),
-            (Some(_), None) => out.push_str(&format!("  {ty}: gone\n")),
+            (None, Some(_)) => new.push(ty.as_str()),
+            (Some(_), None) => gone.push(ty.as_str()),
             _ => {}
+        }
+    }
+    for (what, list) in [("new", new), ("gone", gone)] {
+        if !list.is_empty() {
+            let _ = writeln!(out, "  {what}: {}", list.join(", "));
         }
     }
 }

@@ -3,7 +3,7 @@
 //! A row that import wrote is written again from its build and architectures alone, so it does not depend on what came first.
 //! An architecture is on it only if its symbols were read: of another, symbols of this one say nothing.
 
-use super::edit::Splices;
+use super::splice::Splices;
 use crate::Error;
 use etw_layouts_codegen::axis::{Arch, Axis, Build, Kernel};
 use std::collections::{BTreeMap, BTreeSet};
@@ -48,8 +48,17 @@ pub fn with(path: &str, text: &str, axis: &Axis, new: &BTreeSet<(Build, Arch)>) 
     });
     let authored = |number| axis.kernels.iter().any(|k| k.build.number == number && k.imported.is_empty());
     let firsts: BTreeSet<Build> = rows.keys().rev().map(|b| (b.number, *b)).collect::<BTreeMap<_, _>>().into_values().collect();
+    // The columns are those of the rows that a hand wrote, if there are any.
+    let mut columns: BTreeMap<[u32; 3], [usize; 2]> = BTreeMap::new();
+    let written = axis.kernels.iter().filter(|kernel| kernel.imported.is_empty()).map(|kernel| kernel.build);
+    let new = rows.keys().copied().filter(|build| !authored(build.number));
+    for build in written.chain(new) {
+        let widths = columns.entry(build.number).or_default();
+        *widths = [widths[0].max(build.to_string().len()), widths[1].max(module(build, axis).len())];
+    }
     for (build, row) in &mut rows {
         row.first = firsts.contains(build) && !authored(build.number);
+        row.columns = columns.get(&build.number).copied().unwrap_or_default();
         if let Some(kernel) = axis.kernels.iter().find(|kernel| kernel.build == *build) {
             row.of(kernel);
         }
@@ -126,6 +135,8 @@ struct Row {
     all: BTreeSet<Arch>,
     /// Whether it is the first of its version.
     first: bool,
+    /// The widths of the builds and the modules beside it.
+    columns: [usize; 2],
 }
 
 impl Row {
@@ -149,16 +160,18 @@ impl Row {
     }
 
     fn line(&self, build: Build, axis: &Axis) -> String {
-        let mut out = format!("{{ build = \"{build}\", module = \"{}\"", module(build, axis));
+        let [build_width, module_width] = self.columns.map(|width| width + "\"\", ".len());
+        let [name, module] = [build.to_string(), module(build, axis)].map(|text| format!("\"{text}\", "));
+        let mut out = format!("{{ build = {name:build_width$}module = {module:module_width$}");
         if self.imported.len() < Arch::ALL.len() {
-            out += &format!(", architectures = {}", list(&self.imported));
+            out += &format!("architectures = {}, ", list(&self.imported));
         }
         let same = known(build.number).filter(|_| self.first).map_or(&[][..], |release| release.4);
         if !same.is_empty() {
             let list: Vec<_> = same.iter().map(|n| format!("\"10.0.{n}\"")).collect();
-            out += &format!(", same = [{}]", list.join(", "));
+            out += &format!("same = [{}], ", list.join(", "));
         }
-        out + &format!(", seen = {0}, imported = {0} }}", list(&self.imported))
+        out + &format!("seen = {0}, imported = {0} }}", list(&self.imported))
     }
 }
 

@@ -1,8 +1,11 @@
 //! Kernels are taken out of the specs, and come back from their tables.
 
+mod new_builds;
 mod taken_out;
 
 use super::*;
+use etw_layouts_codegen::layouts::{Aggregate, Field, Form, Type};
+use etw_layouts_codegen::spec::Kind;
 use etw_layouts_codegen::{read, resolve};
 use etw_layouts_symbols::compare::Difference;
 use etw_layouts_symbols::{Rules, Types, compare};
@@ -83,6 +86,64 @@ fn back(before: &Texts, known: &[Table], new: &[Table], truth: &Layouts) {
         assert!(ours.keys().eq(theirs.keys()), "{}: the types are others", axis.target_name(target));
     }
     unneeded(before, &after);
+    kept(before, &after);
+    nested(&after, truth, new);
+}
+
+/// Comments and entries stay, in their order.
+fn kept(before: &Texts, after: &Plan) {
+    for (path, old) in before {
+        let Some(new) = after.texts.get(path) else { panic!("{path} is gone") };
+        let marks = |text: &str| -> Vec<String> {
+            let comments = text.lines().filter(|line| line.trim_start().starts_with('#')).map(str::to_owned);
+            let names = text
+                .split(['{', '\n'])
+                .filter(|part| part.trim_start().starts_with("name "))
+                .map(|part| part.trim_start().split('"').nth(1).unwrap_or_default().to_owned());
+            comments.chain(names).collect()
+        };
+        let new = marks(new);
+        let mut rest = new.iter();
+        let lost = marks(old).into_iter().find(|mark| !rest.any(|other| other == mark));
+        assert!(lost.is_none(), "{path}: {lost:?} is not where it was");
+    }
+}
+
+/// Where the unnamed structures and unions are others than they should be, the spec says that they are inferred. The order of
+/// alternatives does not matter, nor what is copied because no symbols hold it.
+fn nested(after: &Plan, truth: &Layouts, new: &[Table]) {
+    /// An unnamed group of one, or a structure within a structure, is no group.
+    fn groups(aggregate: &Aggregate, base: u64, within: Kind) -> Vec<String> {
+        let kind = if aggregate.fields.len() == 1 { within } else { aggregate.kind };
+        let field = |field: &Field| match (&field.ty, field.name.as_deref()) {
+            (Type::Inline(inner), None) => groups(inner, base + field.offset, kind),
+            (Type::Inline(inner), Some(name)) => vec![format!("{name} {:?}", groups(inner, 0, Kind::Union))],
+            (_, name) => vec![format!("{}@{}", name.unwrap_or_default(), base + field.offset)],
+        };
+        let mut list: Vec<_> = aggregate.fields.iter().flat_map(field).collect();
+        if kind == Kind::Union {
+            list.sort();
+        }
+        match kind == within {
+            true => list,
+            false => vec![format!("{:?} ({})", aggregate.kind, list.join(", "))],
+        }
+    }
+    let of = |layouts: &Layouts, target, name| match layouts.get(target, name).map(|layout| &layout.form) {
+        Some(Form::Aggregate(aggregate)) => groups(aggregate, 0, aggregate.kind).join(", "),
+        _ => String::new(),
+    };
+    for table in new {
+        let [ours, theirs] =
+            [&after.layouts, truth].map(|l| plan::find(&l.spec.axis, table.build, table.arch).expect("on the axis"));
+        for name in after.layouts.by_target[ours].keys().filter(|name| table.types.contains_key(*name)) {
+            let (ours, theirs) = (of(&after.layouts, ours, name), of(truth, theirs, name));
+            let place = after.layouts.spec.definitions[name].name.span;
+            let text = &after.layouts.spec.sources.file(place).text;
+            let says = ours == theirs || text.contains(fit::TOGETHER);
+            assert!(says, "{}-{} {name} says nothing of it, but is\n{ours}\nnot\n{theirs}", table.build, table.arch);
+        }
+    }
 }
 
 /// What the specs say of a new kernel by ranges that cover it may be right; files where it is stay as they are.
@@ -133,14 +194,14 @@ fn any_order() {
     let others: Vec<Build> = kernels.iter().copied().filter(|other| !builds.contains(other)).collect();
     let before = taken_out(&texts, &builds.iter().copied().collect());
     permuted(&before, &best(&tables, &others), &best(&tables, &builds));
-    // Histories that go back and forth: tables of old kernels as if they were of others.
+    // Histories that go back and forth: tables of old kernels as if they were of others, which no one can have imported.
     let as_of = [
-        ("6.3.9600.19913", Arch::X64, "10.0.26100.3915"),
-        ("10.0.17763.379", Arch::X64, "10.0.26100.1742"),
-        ("10.0.19041.1415", Arch::X64, "10.0.22621"),
-        ("10.0.16299", Arch::X86, "10.0.19041.2000"),
-        ("10.0.17134", Arch::X64, "10.0.19041.2000"),
-        ("10.0.18362", Arch::X64, "10.0.29999"),
+        ("6.3.9600.19913", Arch::X64, "10.0.26100.65000"),
+        ("10.0.17763.379", Arch::X64, "10.0.26100.64000"),
+        ("10.0.19041.1415", Arch::X64, "10.0.22621.65000"),
+        ("10.0.16299", Arch::X86, "10.0.19041.65000"),
+        ("10.0.17134", Arch::X64, "10.0.19041.65000"),
+        ("10.0.18362", Arch::X64, "10.0.59999"),
     ];
     let new = as_of.map(|(from, arch, to)| {
         let table = best(&tables, &[build(from)]).into_iter().find(|table| table.arch == arch).expect("a table");

@@ -47,6 +47,8 @@ pub struct Node {
     pub keys: BTreeMap<&'static str, Pieces>,
     /// `in`.
     pub scope: Option<Scope>,
+    /// What it says to people, as it is written: what it is for, and which values it holds.
+    pub words: Words,
     /// The errata.
     pub errata: Vec<Erratum>,
     /// Nested members, members, or constants.
@@ -56,6 +58,9 @@ pub struct Node {
     /// What symbols leave open about it.
     pub notes: Vec<String>,
 }
+
+/// Keys that no symbols know, and their values as TOML.
+pub type Words = Vec<(&'static str, String)>;
 
 /// What a target's symbols say of an entry, spelled as in specs.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -216,6 +221,13 @@ impl Node {
         self.children.iter().for_each(|child| child.walk(visit));
     }
 
+    /// Notes, once, what symbols leave open.
+    pub fn remark(&mut self, note: &str) {
+        if !self.notes.iter().any(|known| known == note) {
+            self.notes.push(note.to_owned());
+        }
+    }
+
     /// Whether a flattened member of that name is among the children.
     pub fn holds(&self, name: &str) -> bool {
         self.children.iter().any(|child| match child.name.is_empty() {
@@ -242,6 +254,10 @@ impl Reader<'_> {
             if let Some(item) = table.get(key) {
                 node.keys.insert(key, Pieces::read(item, self.axis, &self.axis.all()).ok_or_else(|| self.odd(item))?);
             }
+        }
+        for key in ["values", "doc"] {
+            let span = table.get(key).and_then(Item::span);
+            node.words.extend(span.map(|span| (key, self.text[span].to_owned())));
         }
         if let Some((kind, item)) = self.group(table) {
             node.group = Some(kind);

@@ -118,7 +118,7 @@ impl Names<'_> {
     pub fn spell(&self, ty: &Type, rules: Rules) -> Result<(String, Option<&'static str>), String> {
         let text = self.declared(ty)?;
         let note = match ty {
-            ty if function(ty) => Some("symbols do not tell parameters and result of the routine"),
+            ty if function(ty) => Some("parameters and result of the routine are not read from symbols"),
             Type::Pointer(to) if **to == Type::Void && rules == Rules::Converted => {
                 Some("perhaps a pointer to a routine, which this table does not tell from others")
             }
@@ -175,7 +175,20 @@ impl Names<'_> {
             return Ok(usual);
         }
         let found = self.spec.scalars.keys().find(|name| is(name)).map(String::as_str);
-        found.ok_or_else(|| format!("scalars.toml has no `{}`; add it there and import again", integer.as_c()))
+        found.ok_or_else(|| {
+            let (c, size) = (integer.as_c(), integer.size());
+            let signed = if integer.is_signed() { " signed = true," } else { "" };
+            let line = format!("{} = {{ size = {size},{signed} c = \"{c}\" }}", c.to_uppercase().replace(' ', "_"));
+            format!("specs/scalars.toml has no `{c}`. Under its [scalar] add, by that name or another, {line}  and import again")
+        })
+    }
+
+    /// The integer that a spelling means.
+    pub fn integer(&self, text: &str, target: usize) -> Option<Integer> {
+        match self.meaning(&CType::parse(text).ok()?, target, 0)? {
+            Type::Integer(integer) => Some(integer),
+            _ => None,
+        }
     }
 
     /// What a spelling means to symbols.

@@ -1,9 +1,10 @@
 //! Specs as they were before some kernels were known.
 
-use super::super::edit::{self, Splices};
 use super::super::pieces::{Pieces, set};
 use super::super::plan::Texts;
+use super::super::prune::prune;
 use super::super::scope::spell;
+use super::super::splice::Splices;
 use super::super::tree::{Definition, Node, Scope};
 use super::{layouts, plan};
 use etw_layouts_codegen::axis::{Axis, Build, TargetSet};
@@ -22,7 +23,7 @@ pub fn taken_out(texts: &Texts, builds: &BTreeSet<Build>) -> Texts {
     let map = |set: &TargetSet| mapped(&old, &new, set);
     for (path, text) in texts.iter().filter(|(path, _)| !out.contains_key(*path)).collect::<Vec<_>>() {
         let definition = Definition::read(path, text, &old, &base).expect("readable").expect("a definition");
-        let Some(text) = edit::prune(&definition) else { continue };
+        let Some(text) = prune(&definition) else { continue };
         // Members first: an erratum that is about nothing any more would be in the way.
         let definition = Definition::read(path, &text, &old, &base).expect("readable").expect("a definition");
         let mut splices = Splices::default();
