@@ -1,26 +1,37 @@
-//! Import: the shipped specs edited for a kernel that never was.
+//! Import: some of the shipped specs edited for a kernel that never was.
 
+use crate::spec;
 use etw_layouts_codegen::axis;
 use etw_layouts_symbols::{AggregateKind, Definition, Member, Snapshot, Type, Types, Wanted};
 use std::path::PathBuf;
 use std::sync::LazyLock;
 use xtask::import::{self, Input, Texts};
+use xtask::project;
 use xtask::tables::{self, Stated, Table};
-use xtask::{project, verify};
 
 struct Shipped {
     texts: Texts,
     tables: Vec<Table>,
 }
 
+/// The structure whose spec is edited, with all that it names: small, and with unions, bit fields, enumerations and a history.
+const STRUCTURE: &str = "WMI_BUFFER_HEADER.toml";
+
 static SHIPPED: LazyLock<Shipped> = LazyLock::new(|| {
     let layouts = project::layouts().expect("the specs are good");
-    let names = verify::names(&layouts, None).expect("all names");
-    let wanted: Wanted = names.into_iter().collect();
-    let files = tables::files(&[project::root().join(project::SNAPSHOTS)]).expect("the shipped snapshots");
+    let name = |path: &str| path.rsplit('/').next().unwrap_or_default().to_owned();
+    let files: Vec<_> = layouts.spec.sources.files().iter().map(|file| (name(&file.path), file)).collect();
+    let by_name = files.iter().map(|(name, file)| (name.clone(), file.text.clone())).collect();
+    let names = spec::with_types(&by_name, STRUCTURE);
+    let wanted: Wanted = names.iter().filter_map(|name| name.strip_suffix(".toml")).collect();
+    let snapshots = tables::files(&[project::root().join(project::SNAPSHOTS)]).expect("the shipped snapshots");
     let read = |path: &PathBuf| tables::read(path, &layouts.spec.axis, &wanted, &Stated::default()).expect("a good snapshot");
-    let tables = files.iter().flat_map(read).collect();
-    Shipped { texts: layouts.spec.sources.files().iter().map(|f| (f.path.clone(), f.text.clone())).collect(), tables }
+    let mut tables: Vec<Table> = snapshots.iter().flat_map(read).collect();
+    // A snapshot is read whole, whatever is wanted.
+    let Wanted::Named(wanted) = wanted else { unreachable!("names were given") };
+    tables.iter_mut().for_each(|table| table.types.retain(|name, _| wanted.contains(name)));
+    let texts = files.iter().filter(|(name, _)| names.contains(name));
+    Shipped { texts: texts.map(|(_, file)| (file.path.clone(), file.text.clone())).collect(), tables }
 });
 
 /// An import gives specs that resolve, or a message. What verifies does not change when it is imported again.

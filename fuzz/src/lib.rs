@@ -38,5 +38,5 @@ pub const TARGETS: [Target; 8] = [
     Target { name: "image", run: image::run, seeds: image::seeds, mutations: 4_000 },
     Target { name: "etl", run: etl::run, seeds: etl::seeds, mutations: 3_000 },
     Target { name: "xpress", run: xpress::run, seeds: xpress::seeds, mutations: 3_000 },
-    Target { name: "import", run: import::run, seeds: import::seeds, mutations: 12 },
+    Target { name: "import", run: import::run, seeds: import::seeds, mutations: 60 },
 ];

@@ -36,7 +36,8 @@ pub fn run(input: &[u8]) {
             if let Err(error) = syn::parse_file(&text) {
                 panic!("what is emitted is no Rust: {error}\n{text}");
             }
-            for target in 0..layouts.spec.axis.targets.len() {
+            let targets = layouts.spec.axis.targets.len();
+            for target in (0..targets).filter(|&target| target == 0 || target + 1 == targets) {
                 assert!(c::header(&layouts, target).contains("ANYSIZE_ARRAY"));
             }
         }
@@ -71,20 +72,27 @@ pub fn seeds() -> Vec<Vec<u8>> {
     let own = read("tests/build-script/specs");
     seeds.push(whole(&own, &own.keys().cloned().collect()));
     let shipped = read(project::SPECS);
-    for name in shipped.keys() {
-        let mut names = BTreeSet::from([name.clone()]);
-        while let Some(new) = named(&shipped, &names) {
-            names.insert(new);
-        }
-        names.extend(BASE.map(|(name, _)| name.to_owned()));
-        seeds.push(whole(&shipped, &names));
-    }
-    seeds.retain(|seed| seed.len() < 24_000);
+    seeds.extend(shipped.keys().map(|name| whole(&shipped, &with_types(&shipped, name))));
+    // A fuzzer makes little of longer ones.
+    seeds.retain(|seed| seed.len() < 9_000);
     seeds
 }
 
-/// A file that others name as a type.
-fn named(files: &BTreeMap<String, String>, names: &BTreeSet<String>) -> Option<String> {
-    let words = names.iter().flat_map(|name| files[name].split(|c: char| !c.is_ascii_alphanumeric() && c != '_'));
-    words.map(|word| format!("{word}.toml")).find(|word| files.contains_key(word) && !names.contains(word))
+/// A file, those of the types and values that it names, and the axis; all by their names.
+pub(crate) fn with_types(files: &BTreeMap<String, String>, name: &str) -> BTreeSet<String> {
+    let mut names: BTreeSet<_> = BASE.iter().map(|(name, _)| (*name).to_owned()).chain([name.to_owned()]).collect();
+    while let Some(new) = names.iter().flat_map(|name| named(&files[name])).find(|n| files.contains_key(n) && !names.contains(n))
+    {
+        names.insert(new);
+    }
+    names
+}
+
+/// The files of what a text names behind `type =` and `values =`.
+fn named(text: &str) -> impl Iterator<Item = String> {
+    let keys = ["type", "values"];
+    let quoted: Vec<_> = text.split('"').collect();
+    let named = quoted.windows(2).step_by(2).map(|pair| (pair[0].trim_end_matches([' ', '=']), pair[1]));
+    let named = named.filter(|(before, _)| keys.iter().any(|key| before.ends_with(key)));
+    named.flat_map(|(_, ty)| ty.split(' ')).map(|word| format!("{word}.toml")).collect::<Vec<_>>().into_iter()
 }
