@@ -73,7 +73,8 @@ fn forms_and_errors() {
 fn round_trips_and_mutations() {
     let mut random = fastrand::Rng::with_seed(4);
     let (mut equal, mut broken) = (0, 0);
-    for number in 0..2_000 {
+    let samples = if cfg!(miri) { 8 } else { 2_000 };
+    for number in 0..samples {
         let original = sample(&mut random, number);
         let stream = compressed(&original);
         assert!(stream.len() <= original.len() + original.len() / 8 + 8, "sample {number}");
@@ -95,7 +96,7 @@ fn round_trips_and_mutations() {
             }
         }
     }
-    assert!(equal > 1_000 && broken > 1_000, "{equal} mutated streams decompress, {broken} do not");
+    assert!(equal > samples / 2 && broken > samples / 2, "{equal} mutated streams decompress, {broken} do not");
 }
 
 #[test]

@@ -6,19 +6,19 @@ use etw_layouts::runtime::{Error, Reason, View, ViewMut, bytes};
 use etw_layouts::win10_2004::{x64, x86};
 use etw_layouts::{bytemuck, structures};
 
-/// Each layout at an odd address, read whole and printed; interpreted by Miri, every ninth.
+/// Each layout at an odd address, read whole and printed; interpreted by Miri, every fortieth.
 #[test]
 fn every_layout() {
     let memory: Vec<u8> = (0..8192_u32).map(|i| (i.wrapping_mul(2_654_435_761) >> 13) as u8).collect();
     let layouts = structures::ALL.iter().flat_map(|structure| structure.entries).map(|entry| entry.layout);
     let mut members = 0;
-    for layout in layouts.step_by(if cfg!(miri) { 9 } else { 1 }) {
+    for layout in layouts.step_by(if cfg!(miri) { 40 } else { 1 }) {
         let view = View::at(layout, &memory, 1).unwrap();
         assert_eq!(view.bytes(), &memory[1..=layout.size]);
         assert!(format!("{view:?}").starts_with(layout.name));
         members += view.members().filter(|(member, value)| value.bytes().len() == member.size).count();
     }
-    assert!(members > 200, "{members} members");
+    assert!(members > 50, "{members} members");
 }
 
 /// What a view gives is what the static type has, and what it sets as well.
