@@ -57,7 +57,7 @@ fn split(text: &str) -> Vec<(&str, &str)> {
     files.into_iter().map(|(name, range)| (name, &text[range])).collect()
 }
 
-/// Specs that are wrong in one way each, the build script's, and the shipped ones, each with what it names.
+/// Specs that are wrong in one way each, the macro's, and the shipped ones, each with what it names.
 pub fn seeds() -> Vec<Vec<u8>> {
     let read = |folder: &str| {
         let sources = Sources::load(&project::root().join(folder)).expect("a folder of the project");
@@ -69,7 +69,7 @@ pub fn seeds() -> Vec<Vec<u8>> {
         parts.collect::<String>().into_bytes()
     };
     let mut seeds: Vec<Vec<u8>> = read("tests/spec-errors").into_values().map(String::into_bytes).collect();
-    let own = read("tests/build-script/specs");
+    let own = read("tests/macro/specs");
     seeds.push(whole(&own, &own.keys().cloned().collect()));
     let shipped = read(project::SPECS);
     seeds.extend(shipped.keys().map(|name| whole(&shipped, &with_types(&shipped, name))));
