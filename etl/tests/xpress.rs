@@ -74,7 +74,7 @@ fn forms_and_errors() {
 fn round_trips_and_mutations() {
     let mut random = fastrand::Rng::with_seed(4);
     let (mut equal, mut broken) = (0, 0);
-    let samples = if cfg!(miri) { 4 } else { 2_000 };
+    let samples = if cfg!(miri) { 2 } else { 2_000 };
     for number in 0..samples {
         let original = sample(&mut random, number);
         let stream = compressed(&original);
@@ -92,12 +92,13 @@ fn round_trips_and_mutations() {
             let ours = decompressed(Format::Xpress, &stream, room).ok();
             assert_eq!(ours, reference(&stream, room).ok(), "sample {number}, mutation {mutation}");
             *if ours.is_some() { &mut equal } else { &mut broken } += 1;
-            for format in [Format::Lznt1, Format::XpressHuffman] {
+            // Of these Miri has the worked examples.
+            for format in [Format::Lznt1, Format::XpressHuffman].into_iter().filter(|_| !cfg!(miri)) {
                 let _ = decompressed(format, &stream, room);
             }
         }
     }
-    assert!(equal > samples / 2 && broken > samples / 2, "{equal} mutated streams decompress, {broken} do not");
+    assert!(cfg!(miri) || equal > samples / 2 && broken > samples / 2, "{equal} mutated streams decompress, {broken} do not");
 }
 
 #[test]

@@ -12,7 +12,7 @@ pub fn steps() -> Vec<(String, Run)> {
 fn allowed() -> Result<Step, Error> {
     match missing() {
         Some(step) => Ok(step),
-        None => command("cargo-deny", &["--offline", "check", "licenses", "bans", "sources"], &[]),
+        None => command("cargo-deny", &["check", "licenses", "bans", "sources"], &[]),
     }
 }
 
