@@ -7,6 +7,7 @@ use fastrand::Rng;
 
 /// Seeded mutations, each read in every way.
 #[test]
+#[cfg_attr(miri, ignore = "it takes minutes")]
 fn mutations() {
     const MUTATIONS: usize = 12_000;
     let fixtures = all(6);
@@ -28,6 +29,7 @@ fn mutations() {
 
 /// Bytes of no meaning at all.
 #[test]
+#[cfg_attr(miri, ignore = "it takes minutes")]
 fn noise() {
     let mut random = Rng::with_seed(1);
     for length in 0..600 {

@@ -8,6 +8,7 @@ use std::fs;
 use std::process::Command;
 
 #[test]
+#[cfg_attr(miri, ignore = "it starts a program")]
 fn dissect() {
     let folder = std::env::temp_dir().join(format!("etw-layouts-dissect-{}", std::process::id()));
     fs::create_dir_all(&folder).unwrap();

@@ -11,6 +11,7 @@ use std::collections::BTreeSet;
 use std::io::Cursor;
 
 #[test]
+#[cfg_attr(miri, ignore = "it takes minutes")]
 fn fixtures() {
     let fixtures = all(40);
     // 5.0 and 5.1 lack the CPU-cycle clock, and no version before 6.2 compresses.
@@ -185,6 +186,7 @@ fn refused() {
 
 /// Files that were never closed, are cut off, or run in circles.
 #[test]
+#[cfg_attr(miri, ignore = "it takes minutes")]
 fn broken_off() {
     let whole = fixture(TARGETS[7], ClockType::PerfCounter, false, 20).unwrap();
     let trace = Trace::new(&whole.bytes).unwrap();

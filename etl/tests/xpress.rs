@@ -45,6 +45,7 @@ fn worked_examples() {
 
 /// Every way to write a length, and every way to break a stream.
 #[test]
+#[cfg_attr(miri, ignore = "it takes minutes")]
 fn forms_and_errors() {
     let error = |reason, input, output| Err(Error { reason, input, output });
     let decoded = |stream: &[u8], size| {
@@ -73,7 +74,8 @@ fn forms_and_errors() {
 fn round_trips_and_mutations() {
     let mut random = fastrand::Rng::with_seed(4);
     let (mut equal, mut broken) = (0, 0);
-    for number in 0..2_000 {
+    let samples = if cfg!(miri) { 2 } else { 2_000 };
+    for number in 0..samples {
         let original = sample(&mut random, number);
         let stream = compressed(&original);
         assert!(stream.len() <= original.len() + original.len() / 8 + 8, "sample {number}");
@@ -90,12 +92,13 @@ fn round_trips_and_mutations() {
             let ours = decompressed(Format::Xpress, &stream, room).ok();
             assert_eq!(ours, reference(&stream, room).ok(), "sample {number}, mutation {mutation}");
             *if ours.is_some() { &mut equal } else { &mut broken } += 1;
-            for format in [Format::Lznt1, Format::XpressHuffman] {
+            // Of these Miri has the worked examples.
+            for format in [Format::Lznt1, Format::XpressHuffman].into_iter().filter(|_| !cfg!(miri)) {
                 let _ = decompressed(format, &stream, room);
             }
         }
     }
-    assert!(equal > 1_000 && broken > 1_000, "{equal} mutated streams decompress, {broken} do not");
+    assert!(cfg!(miri) || equal > samples / 2 && broken > samples / 2, "{equal} mutated streams decompress, {broken} do not");
 }
 
 #[test]

@@ -5,7 +5,6 @@ mod commands;
 mod contract;
 mod contributing;
 mod fresh;
-mod generated;
 mod image;
 mod import;
 mod layout_engine;

@@ -1,11 +1,9 @@
 //! Views read what the specs say is there, at every target, and tell what is not.
 
 use etw_layouts::axis::AXIS;
-use etw_layouts::members::{UNICODE_STRING as TEXT, WMI_LOGGER_CONTEXT as CONTEXT};
 use etw_layouts::runtime::token::Any;
-use etw_layouts::runtime::{Error, Reason, Token, View, ViewMut, bytes};
-use etw_layouts::win10_2004::{x64, x86};
-use etw_layouts::{bytemuck, structures};
+use etw_layouts::runtime::{Token, View};
+use etw_layouts::structures;
 use etw_layouts_codegen::layouts::Form;
 use etw_layouts_codegen::{Sources, read, resolve};
 use std::path::Path;
@@ -54,72 +52,4 @@ fn every_member_at_every_target() {
         }
     }
     assert!(present > 10_000 && absent > 5_000, "{present} members present, {absent} absent");
-}
-
-/// What a view gives is what the static type has, and what it sets as well.
-#[test]
-fn views_and_static_types() {
-    let mut context: x64::WMI_LOGGER_CONTEXT = bytemuck::Zeroable::zeroed();
-    let layout = structures::WMI_LOGGER_CONTEXT.select(AXIS.kernels[27].build, etw_layouts::Arch::X64).unwrap().layout;
-    let mut view = ViewMut::new(layout, bytemuck::bytes_of_mut(&mut context)).unwrap();
-    view.set(CONTEXT::BUFFERS_WRITTEN, 77).unwrap();
-    view.set(CONTEXT::LOGGER_STATUS, -3).unwrap();
-    view.set(CONTEXT::LOGGER_THREAD, 0xFFFF_8000_1234_5678).unwrap();
-    view.set(CONTEXT::LOGGER_MODE, 0x0800_0102).unwrap();
-    view.set(CONTEXT::PERSISTENT, 1).unwrap();
-    view.set(CONTEXT::REAL_TIME, 1).unwrap();
-    assert_eq!(view.set(CONTEXT::PERSISTENT, 2).unwrap_err().reason, Reason::Wide);
-    assert_eq!(view.set(CONTEXT::BUFFERS_WRITTEN, 1 << 32).unwrap_err().reason, Reason::Wide);
-    assert_eq!(view.set(CONTEXT::KERNEL_TRACE_ON, 1).unwrap_err().reason, Reason::Absent);
-    let name = view.bytes(CONTEXT::LOGGER_NAME).unwrap();
-    let name_layout = structures::UNICODE_STRING.select(AXIS.kernels[27].build, etw_layouts::Arch::X64).unwrap().layout;
-    ViewMut::new(name_layout, name).unwrap().set(TEXT::LENGTH, 0x1234).unwrap();
-
-    assert_eq!((context.BuffersWritten, context.LoggerStatus), (77, -3));
-    assert_eq!(context.LoggerThread.0, 0xFFFF_8000_1234_5678);
-    assert_eq!((context.Persistent(), context.AutoLogger(), context.RealTime()), (1, 0, 1));
-    assert_eq!((context.LoggerMode.0, context.LoggerName.Length), (0x0800_0102, 0x1234));
-
-    let view = View::new(layout, bytemuck::bytes_of(&context)).unwrap();
-    assert_eq!(view.get(CONTEXT::BUFFERS_WRITTEN), Some(77));
-    assert_eq!(view.get(CONTEXT::LOGGER_STATUS), Some(-3));
-    assert_eq!(view.get(CONTEXT::PERSISTENT), Some(1));
-    assert_eq!(view.get(CONTEXT::AUTO_LOGGER), Some(0));
-    assert_eq!(view.get(CONTEXT::KERNEL_TRACE_ON), None);
-    assert_eq!(view.get(TEXT::LENGTH), None, "a token of another structure");
-    assert_eq!(view.get(CONTEXT::LOGGER_NAME).unwrap().get(TEXT::LENGTH), Some(0x1234));
-    let mode = view.get(CONTEXT::LOGGER_MODE).unwrap();
-    assert_eq!(
-        format!("{mode:?}"),
-        "EVENT_TRACE_FILE_MODE_CIRCULAR | EVENT_TRACE_REAL_TIME_MODE | EVENT_TRACE_INDEPENDENT_SESSION_MODE"
-    );
-    let printed = view.members().map(|(member, value)| format!("{}: {value:?}", member.name)).collect::<Vec<_>>().join(", ");
-    assert!(format!("{view:?}").contains(&printed));
-}
-
-#[test]
-fn bytes_and_their_errors() {
-    type Context = x86::WMI_LOGGER_CONTEXT;
-    let size = size_of::<Context>();
-    let mut memory = vec![0_u64; size / 8 + 2];
-    let memory: &mut [u8] = bytemuck::cast_slice_mut(&mut memory);
-    let mut context: Context = bytemuck::Zeroable::zeroed();
-    context.BuffersWritten = 5;
-    bytes::store(memory, 8, &context).unwrap();
-    bytes::borrow_mut::<Context>(memory, 8).unwrap().BuffersWritten += 1;
-    assert!(matches!(bytes::load::<Context>(memory, 8), Ok(bytes::Loaded::Borrowed(context)) if context.BuffersWritten == 6));
-    memory.copy_within(8..8 + size, 9);
-    assert!(matches!(bytes::load::<Context>(memory, 9), Ok(bytes::Loaded::Copied(context)) if context.BuffersWritten == 6));
-    assert_eq!(bytes::copy::<Context>(memory, 9).unwrap().BuffersWritten, 6);
-
-    let error = |offset, reason| Error { offset, size, reason };
-    let end = memory.len();
-    assert_eq!(bytes::borrow::<Context>(memory, 9).unwrap_err(), error(9, Reason::Unaligned(align_of::<Context>())));
-    assert_eq!(bytes::copy::<Context>(memory, end - 3).unwrap_err(), error(end - 3, Reason::Short(3)));
-    assert_eq!(bytes::copy::<Context>(memory, usize::MAX).unwrap_err(), error(usize::MAX, Reason::Short(0)));
-    assert_eq!(bytes::store(memory, 17, &context).unwrap_err(), error(17, Reason::Short(end - 17)));
-    let layout = <Context as etw_layouts::Described>::LAYOUT;
-    let short = View::at(layout, memory, end - 3).unwrap_err();
-    assert_eq!(short, error(end - 3, Reason::Short(3)));
-    assert_eq!(short.to_string(), format!("{size:#x} bytes at {:#x}: there are only 0x3", end - 3));
 }

@@ -1,12 +1,19 @@
 //! `cargo xtask ci`.
 
-use crate::{Error, Outcome, generate, project, verify};
+mod dependencies;
+mod hosts;
+mod memory;
+
+pub use hosts::{HOSTS, Holds};
+
+use crate::{Error, Outcome, fuzz, generate, project, verify};
 use std::process::{Command, Stdio};
 use std::time::Instant;
 
 /// Run everything that has to hold before a change goes in.
 ///
-/// Format, lint, freshness, documentation, verification, other hosts. A step whose tool is not installed is skipped by name.
+/// Format, lint, freshness, documentation, verification, dependencies, other hosts, Miri, AddressSanitizer, some seconds of each fuzz
+/// target. A step whose tool is not installed is skipped by name.
 ///
 /// Exit status: 0 all hold, 1 one does not, 2 there is no such step.
 #[derive(clap::Args)]
@@ -23,16 +30,10 @@ enum Step {
     Skipped(String),
 }
 
-/// Hosts that generated code must compile for, and what the last of them must say instead.
-const HOSTS: [(&str, Option<&str>); 5] = [
-    ("i686-unknown-linux-gnu", None),
-    ("i686-pc-windows-msvc", None),
-    ("x86_64-unknown-none", None),
-    ("thumbv7em-none-eabi", None),
-    ("s390x-unknown-linux-gnu", Some("the layouts are little-endian")),
-];
-
 type Run = Box<dyn Fn() -> Result<Step, Error>>;
+
+/// How long a fuzz target runs, in seconds: enough to see that it does.
+const FUZZING: u64 = 5;
 
 pub fn run(args: &Args) -> Result<Outcome, Error> {
     let mut steps: Vec<(String, Run)> = vec![
@@ -42,9 +43,10 @@ pub fn run(args: &Args) -> Result<Outcome, Error> {
         ("documentation".into(), Box::new(|| cargo(&["doc", "--workspace", "--no-deps"], &[("RUSTDOCFLAGS", "-D warnings")]))),
         ("verify".into(), Box::new(verified)),
     ];
-    for (host, refusal) in HOSTS {
-        steps.push((format!("host {host}"), Box::new(move || check_host(host, refusal))));
-    }
+    steps.extend(dependencies::steps());
+    steps.extend(hosts::steps());
+    steps.extend(memory::steps());
+    steps.push(("fuzz targets".into(), Box::new(fuzzed)));
     let wanted = |name: &str| args.only.as_ref().is_none_or(|only| name.contains(only.as_str()));
     if !steps.iter().any(|(name, _)| wanted(name)) {
         let (only, names) = (args.only.as_deref().unwrap_or_default(), steps.iter().map(|(name, _)| name.as_str()));
@@ -71,7 +73,16 @@ pub fn run(args: &Args) -> Result<Outcome, Error> {
 }
 
 fn cargo(args: &[&str], environment: &[(&str, &str)]) -> Result<Step, Error> {
-    let program = std::env::var_os("CARGO").unwrap_or("cargo".into());
+    command(&std::env::var("CARGO").unwrap_or("cargo".into()), args, environment)
+}
+
+/// A command of another toolchain.
+fn cargo_of(toolchain: &str, args: &[&str], environment: &[(&str, &str)]) -> Result<Step, Error> {
+    command("rustup", &[&["run", toolchain, "cargo"], args].concat(), environment)
+}
+
+/// A step that is a command in the root, which shows what it printed if it fails.
+fn command(program: &str, args: &[&str], environment: &[(&str, &str)]) -> Result<Step, Error> {
     let mut command = Command::new(program);
     command.args(args).current_dir(project::root()).stdin(Stdio::null()).envs(environment.iter().copied());
     let output = command.output()?;
@@ -80,6 +91,12 @@ fn cargo(args: &[&str], environment: &[(&str, &str)]) -> Result<Step, Error> {
         true => Step::Passed,
         false => Step::Failed(text),
     })
+}
+
+/// What `rustup` prints, a line each; nothing if there is no `rustup`.
+fn rustup(args: &[&str]) -> Vec<String> {
+    let output = Command::new("rustup").args(args).output();
+    output.map(|output| String::from_utf8_lossy(&output.stdout).lines().map(str::to_owned).collect()).unwrap_or_default()
 }
 
 fn fresh() -> Result<Step, Error> {
@@ -99,15 +116,16 @@ fn verified() -> Result<Step, Error> {
     })
 }
 
-fn check_host(host: &str, refusal: Option<&str>) -> Result<Step, Error> {
-    let installed = Command::new("rustup").args(["target", "list", "--installed"]).output();
-    let installed = installed.map(|output| String::from_utf8_lossy(&output.stdout).into_owned()).unwrap_or_default();
-    if !installed.lines().any(|line| line == host) {
-        return Ok(Step::Skipped(format!("the target is not installed: rustup target add {host}")));
+fn fuzzed() -> Result<Step, Error> {
+    if let Some(why) = fuzz::missing() {
+        return Ok(Step::Skipped(why.into()));
     }
-    Ok(match (cargo(&["check", "-q", "-p", "etw-layouts", "--target", host], &[])?, refusal) {
-        (Step::Failed(text), Some(refusal)) if text.contains(refusal) => Step::Passed,
-        (Step::Passed, Some(refusal)) => Step::Failed(format!("it compiles, and should say: {refusal}")),
-        (step, _) => step,
-    })
+    fuzz::prepared()?;
+    let mut found = String::new();
+    for target in fuzz::targets()? {
+        if let fuzz::Ran::Broke(text) = fuzz::fuzzed(&target, FUZZING)? {
+            found += &format!("{target}\n{text}\n");
+        }
+    }
+    Ok(if found.is_empty() { Step::Passed } else { Step::Failed(found) })
 }

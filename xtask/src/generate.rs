@@ -64,8 +64,7 @@ pub fn refresh(layouts: &Layouts) -> Result<usize, Error> {
 pub fn stale(layouts: &Layouts) -> Result<Vec<(String, Option<String>)>, Error> {
     let root = project::root();
     let files = files(layouts);
-    let shown = files.get(&readme::shown()).map(String::as_str).unwrap_or_default();
-    let readme = readme::fresh(&fs::read_to_string(root.join("README.md"))?, layouts, shown)?;
+    let readme = readme::fresh(&fs::read_to_string(root.join("README.md"))?, layouts, &files)?;
     let mut fresh: Files = files.into_iter().map(|(path, text)| (format!("{GENERATED}/{path}"), text)).collect();
     fresh.insert("README.md".into(), readme);
     fresh.insert(format!("{}/ERRATA.md", project::SPECS), readme::errata(layouts));

@@ -7,6 +7,8 @@ pub mod columns;
 pub mod diff;
 pub mod errata;
 pub mod etl;
+pub mod figures;
+pub mod fuzz;
 pub mod generate;
 pub mod header;
 pub mod import;

@@ -4,7 +4,7 @@
 
 use clap::{Parser, Subcommand};
 use std::process::ExitCode;
-use xtask::{Outcome, ci, diff, etl, generate, header, import, mutants, show, snapshot, verify};
+use xtask::{Outcome, ci, diff, etl, figures, fuzz, generate, header, import, mutants, show, snapshot, verify};
 
 /// Knows, proves and generates the memory layouts of Event Tracing for Windows.
 ///
@@ -27,6 +27,8 @@ enum Command {
     Header(header::Args),
     Mutants(mutants::Args),
     Etl(etl::Args),
+    Fuzz(fuzz::Args),
+    Figures(figures::Args),
     Ci(ci::Args),
 }
 
@@ -41,6 +43,8 @@ fn main() -> ExitCode {
         Command::Header(args) => header::run(&args),
         Command::Mutants(args) => mutants::run(&args),
         Command::Etl(args) => etl::run(&args),
+        Command::Fuzz(args) => fuzz::run(&args),
+        Command::Figures(args) => figures::run(&args),
         Command::Ci(args) => ci::run(&args),
     };
     match result {

@@ -1,22 +1,27 @@
 //! The generated parts of the README, and the list of errata.
 
-use crate::{Error, errata};
+mod trust;
+mod unsafety;
+
+use crate::{Error, errata, figures};
 use etw_layouts_codegen::axis::TargetSet;
+use etw_layouts_codegen::emit::Files;
 use etw_layouts_codegen::layouts::{Form, Layouts};
 use std::fmt::Write;
 
 /// The structure that the README shows beside its spec.
 const SHOWN: &str = "WMI_TRACE_PACKET";
 
-/// The README with its generated parts as they should be; `generated` is the source of the structure that
-/// it shows.
+/// The README with its generated parts as they should be, beside the generated files.
 ///
 /// # Errors
 ///
-/// A README without the markers of a part.
-pub fn fresh(text: &str, layouts: &Layouts, generated: &str) -> Result<String, Error> {
+/// A README without the markers of a part; figures or sources that cannot be read.
+pub fn fresh(text: &str, layouts: &Layouts, generated: &Files) -> Result<String, Error> {
     let mut text = text.to_owned();
-    for (name, part) in [("spec", spec(layouts)), ("types", types(generated)), ("status", status(layouts))] {
+    let shown = generated.get(&shown()).map(String::as_str).unwrap_or_default();
+    let trust = trust::part(&figures::read()?, generated)?;
+    for (name, part) in [("spec", spec(layouts)), ("types", types(shown)), ("trust", trust), ("status", status(layouts))] {
         let (open, close) =
             (format!("<!-- {name}: written by `cargo xtask generate` -->\n"), format!("<!-- end of {name} -->\n"));
         let start = text.find(&open).map(|at| at + open.len());
@@ -30,7 +35,7 @@ pub fn fresh(text: &str, layouts: &Layouts, generated: &str) -> Result<String, E
 }
 
 /// The path, among the generated files, of the structure that the README shows.
-pub fn shown() -> String {
+fn shown() -> String {
     format!("layouts/{}.rs", SHOWN.to_ascii_lowercase())
 }
 

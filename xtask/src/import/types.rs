@@ -22,12 +22,15 @@ pub struct Fact {
     pub size: u64,
 }
 
+/// No member ends farther: 4 GiB, in which bits can be counted.
+const FARTHEST: u64 = u32::MAX as u64;
+
 impl Fact {
     /// The members of an aggregate.
     ///
     /// # Errors
     ///
-    /// A type whose size the table does not tell.
+    /// A type whose size the table does not tell, or a member that lies beyond any structure.
     pub fn list(aggregate: &Aggregate, types: &Types, arch: Arch) -> Result<Vec<Fact>, String> {
         let one = |member: &Member| {
             let (bits, ty) = match &member.ty {
@@ -35,7 +38,10 @@ impl Fact {
                 ty => (None, ty.clone()),
             };
             let size = size(&ty, types, arch).ok_or_else(|| format!("`{}` has a type of unknown size, {ty}", member.name))?;
-            Ok(Fact { name: member.name.clone(), offset: member.offset, bits, ty, size })
+            match member.offset.checked_add(size) {
+                Some(..=FARTHEST) => Ok(Fact { name: member.name.clone(), offset: member.offset, bits, ty, size }),
+                _ => Err(format!("`{}` has {size:#x} bytes at {:#x}, which no structure has", member.name, member.offset)),
+            }
         };
         aggregate.members.iter().map(one).collect()
     }

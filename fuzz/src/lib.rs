@@ -1,0 +1,42 @@
+//! What must hold for any input whatever: no panic, no hang, memory in proportion, and what each target asserts beside.
+//!
+//! Every target is a module with `run`, which takes an input, and `seeds`, inputs made by code that reach far into what is
+//! tested. `cargo fuzz run TARGET --features libfuzzer` looks for inputs that break it; `tests/replay.rs` runs seeds, seeded
+//! mutations of them and the inputs that once broke something (`regressions/TARGET`) with any toolchain.
+
+#![forbid(unsafe_code)]
+
+pub mod etl;
+pub mod image;
+pub mod import;
+pub mod isf;
+pub mod pdb;
+pub mod snapshot;
+pub mod spec;
+pub mod xpress;
+
+mod seeds;
+
+/// A fuzz target.
+pub struct Target {
+    /// Its name, which is also that of its binary and of the folder of its regression inputs.
+    pub name: &'static str,
+    /// Takes an input; panics if anything does not hold.
+    pub run: fn(&[u8]),
+    /// Inputs to begin with.
+    pub seeds: fn() -> Vec<Vec<u8>>,
+    /// How many mutations of the seeds the test runs: some seconds' worth.
+    pub mutations: usize,
+}
+
+/// All targets.
+pub const TARGETS: [Target; 8] = [
+    Target { name: "spec", run: spec::run, seeds: spec::seeds, mutations: 300 },
+    Target { name: "isf", run: isf::run, seeds: isf::seeds, mutations: 3_000 },
+    Target { name: "pdb", run: pdb::run, seeds: pdb::seeds, mutations: 4_000 },
+    Target { name: "snapshot", run: snapshot::run, seeds: snapshot::seeds, mutations: 2_000 },
+    Target { name: "image", run: image::run, seeds: image::seeds, mutations: 4_000 },
+    Target { name: "etl", run: etl::run, seeds: etl::seeds, mutations: 3_000 },
+    Target { name: "xpress", run: xpress::run, seeds: xpress::seeds, mutations: 3_000 },
+    Target { name: "import", run: import::run, seeds: import::seeds, mutations: 60 },
+];

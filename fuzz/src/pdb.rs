@@ -1,0 +1,38 @@
+//! Program databases: MSF of two ages, and MSFZ.
+
+use crate::{seeds, snapshot};
+use etw_layouts_symbols::{Wanted, pdb};
+use ruzstd::encoding::{CompressionLevel, compress_to_vec};
+use seeds::pdb::{Form, file, streams, words};
+
+/// What a file states survives its reduced form.
+pub fn run(input: &[u8]) {
+    match pdb::read(input, &Wanted::All) {
+        Ok(table) => snapshot::kept(table),
+        Err(error) => assert!(!error.to_string().is_empty()),
+    }
+}
+
+/// A made-up database in every container.
+pub fn seeds() -> Vec<Vec<u8>> {
+    vec![file(Form::Old), file(Form::New), msfz(false), msfz(true)]
+}
+
+/// All streams in one chunk.
+fn msfz(compressed: bool) -> Vec<u8> {
+    let streams = streams(Form::New);
+    let chunk = streams.concat();
+    let packed = if compressed { compress_to_vec(&chunk[..], CompressionLevel::Fastest) } else { chunk.clone() };
+    let (mut directory, mut at) = (Vec::new(), 0);
+    for stream in &streams {
+        if !stream.is_empty() {
+            directory.extend(words(&[stream.len() as u32, at, 1 << 31]));
+        }
+        directory.extend([0; 4]);
+        at += stream.len() as u32;
+    }
+    let chunks = words(&[80, 0, compressed.into(), packed.len() as u32, chunk.len() as u32]);
+    let (directory_at, size) = (80 + packed.len() as u32, directory.len() as u32);
+    let header = [0, 0, directory_at, 0, directory_at + size, 0, streams.len() as u32, 0, size, size, 1, chunks.len() as u32];
+    [b"Microsoft MSFZ Container\r\n\x1aALD\0\0", &words(&header)[..], &packed, &directory, &chunks].concat()
+}

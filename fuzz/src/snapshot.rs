@@ -1,0 +1,49 @@
+//! Snapshots, and what a table states once it is one.
+
+use etw_layouts_symbols::snapshot::Kernel;
+use etw_layouts_symbols::{Arch, MAX_DEPTH, Rules, Snapshot, Table, compare};
+use xtask::{project, tables};
+
+/// What is read is printed, and read again as the same.
+pub fn run(input: &[u8]) {
+    let Ok(text) = str::from_utf8(input) else { return };
+    match Snapshot::parse(text) {
+        Ok(snapshot) => again(&snapshot),
+        Err(error) => assert!(error.line >= 1 && !error.to_string().is_empty()),
+    }
+}
+
+/// A table survives its reduced form, as far as that nests.
+pub(crate) fn kept(table: Table) {
+    let Table { producer, pdb, arch, types } = table;
+    let kernel = Kernel { build: [10, 0, 19041, 1], arch: arch.unwrap_or(Arch::X64), pdb };
+    again(&Snapshot { producer, kernels: vec![kernel], types });
+}
+
+fn again(snapshot: &Snapshot) {
+    let text = snapshot.to_string();
+    match Snapshot::parse(&text) {
+        Ok(again) => assert_eq!(again, *snapshot),
+        Err(error) => assert!(error.reason.contains(&format!("deeper than {MAX_DEPTH}")), "{error}\n{text}"),
+    }
+    let reports = compare(&snapshot.types, &snapshot.types, Rules::for_producer(&snapshot.producer));
+    assert_eq!(reports.len(), snapshot.types.len());
+}
+
+/// Some of those that ship, and all that the format has.
+pub fn seeds() -> Vec<Vec<u8>> {
+    let paths = tables::files(&[project::root().join(project::SNAPSHOTS)]).expect("the shipped snapshots");
+    let mut seeds: Vec<_> = paths.iter().step_by(9).map(|path| std::fs::read(path).expect("a snapshot")).collect();
+    seeds.push(
+        b"etw-layouts-symbols 1\nproducer a b\nkernel 5.1.2600.0 x86 -\n\
+          kernel 10.0.19041.329 x64 nt%20krnl.pdb BBED7C2955FBE4522AAA23F4B8677AD9 1\n\
+          enum E u2\n -1 Min\n 0 %\nstruct S 0x20\n 0x0 a *fn\n 0x0 b 3@5:uint\n 0x4 c 2[3[c1]]\n 0x8 d *void\n 0x8 e ?\n\
+          \x20 0x8 f f8\n"
+            .to_vec(),
+    );
+    seeds.push(
+        b"etw-layouts-symbols 1\nproducer -\nkernel 5.1.2600.0 x86 -\nunion U 0x8\n 0x0 u struct 0x8\n  0x0 v 2[enum i4\n 0x4 w #E\n"
+            .to_vec(),
+    );
+    seeds
+}

@@ -1,0 +1,34 @@
+//! Dependencies: licences, duplicates and sources by `deny.toml`, and known vulnerabilities.
+
+use super::{Run, Step, command};
+use crate::Error;
+use std::process::Command;
+
+pub fn steps() -> Vec<(String, Run)> {
+    let step = |name: &str, run: fn() -> Result<Step, Error>| (name.to_owned(), Box::new(run) as Run);
+    vec![step("dependencies", allowed), step("advisories", advisories)]
+}
+
+fn allowed() -> Result<Step, Error> {
+    match missing() {
+        Some(step) => Ok(step),
+        None => command("cargo-deny", &["check", "licenses", "bans", "sources"], &[]),
+    }
+}
+
+fn advisories() -> Result<Step, Error> {
+    if let Some(step) = missing() {
+        return Ok(step);
+    }
+    Ok(match command("cargo-deny", &["check", "advisories"], &[])? {
+        Step::Failed(text) if text.contains("failed to fetch advisory database") => {
+            Step::Skipped("the advisory database of RustSec cannot be reached".into())
+        }
+        step => step,
+    })
+}
+
+fn missing() -> Option<Step> {
+    let there = Command::new("cargo-deny").arg("--version").output().is_ok();
+    (!there).then(|| Step::Skipped("cargo-deny is not installed: cargo install cargo-deny --locked".into()))
+}

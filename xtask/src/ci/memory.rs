@@ -1,0 +1,38 @@
+//! Memory: what Miri interprets, and what runs under AddressSanitizer.
+
+use super::{Run, Step, cargo_of, rustup};
+use crate::Error;
+
+const HOST: &str = "x86_64-unknown-linux-gnu";
+
+/// Crates whose memory is watched, and which of their tests: the runtime stands under the generated crate, whose tests are those of
+/// both. Tests that measure the memory of their process are left out, for they would measure that of the tool.
+const TESTS: [(&str, &str); 2] = [("etw-layouts", "layouts"), ("etw-layouts-etl", "etl")];
+
+pub fn steps() -> Vec<(String, Run)> {
+    let miri = TESTS.map(|(name, test)| (format!("miri {name}"), Box::new(move || miri(name, test)) as Run));
+    let sanitized = ("address sanitizer".to_owned(), Box::new(sanitized) as Run);
+    miri.into_iter().chain([sanitized]).collect()
+}
+
+fn miri(name: &str, test: &str) -> Result<Step, Error> {
+    if !component("miri") {
+        return Ok(Step::Skipped("Miri is not installed: rustup +nightly component add miri rust-src".into()));
+    }
+    let flags = [("MIRIFLAGS", "-Zmiri-strict-provenance")];
+    cargo_of("nightly", &["miri", "test", "-q", "-p", name, "--test", test], &flags)
+}
+
+fn sanitized() -> Result<Step, Error> {
+    if !component("rustc") {
+        return Ok(Step::Skipped("there is no nightly toolchain: rustup toolchain install nightly".into()));
+    }
+    let mut args = vec!["test", "-q", "--target", HOST];
+    args.extend(TESTS.iter().flat_map(|(name, test)| ["-p", *name, "--test", *test]));
+    cargo_of("nightly", &args, &[("RUSTFLAGS", "-Zsanitizer=address")])
+}
+
+fn component(name: &str) -> bool {
+    let list = rustup(&["component", "list", "--installed", "--toolchain", "nightly"]);
+    list.iter().any(|line| line.starts_with(name))
+}

@@ -1,0 +1,148 @@
+//! `cargo xtask fuzz`.
+
+use crate::{Error, Outcome, project};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+/// Run fuzz targets, from seeds made by code and the inputs that once broke something.
+///
+/// Needs the nightly toolchain and cargo-fuzz: `cargo install cargo-fuzz --locked`. Where ETW_LAYOUTS_ETL and
+/// ETW_LAYOUTS_SYMBOLS name folders of real files, those are seeds too. What is learnt is kept in target/fuzz/corpus, an input that
+/// breaks something in target/fuzz/artifacts: mend what it shows, and add it, as small as `cargo fuzz tmin` makes it, to
+/// fuzz/regressions.
+///
+/// Exit status: 0 nothing was found, 1 something was, 2 there is no such target, or it cannot be built.
+#[derive(clap::Args)]
+pub struct Args {
+    /// Targets; all if none is given.
+    #[arg(value_name = "TARGET")]
+    targets: Vec<String>,
+    /// How long each runs.
+    #[arg(long, default_value_t = 300)]
+    seconds: u64,
+}
+
+pub fn run(args: &Args) -> Result<Outcome, Error> {
+    let all = targets()?;
+    let known = |name: &&String| all.contains(name);
+    if let Some(unknown) = args.targets.iter().find(|name| !known(name)) {
+        return Err(format!("there is no fuzz target {unknown}; there are {}", all.join(", ")).into());
+    }
+    if let Some(why) = missing() {
+        return Err(why.into());
+    }
+    let chosen = if args.targets.is_empty() { &all } else { &args.targets };
+    prepared()?;
+    let mut outcome = Outcome::Good;
+    for name in chosen {
+        match fuzzed(name, args.seconds)? {
+            Ran::Through { inputs } => anstream::println!("{name:10} {inputs:10} inputs in {} s, no finding", args.seconds),
+            Ran::Broke(text) => {
+                anstream::println!("{name:10} FOUND\n{text}");
+                outcome = Outcome::Differs;
+            }
+        }
+    }
+    Ok(outcome)
+}
+
+/// What became of a run.
+pub enum Ran {
+    /// It found nothing.
+    Through {
+        /// How many inputs it tried.
+        inputs: u64,
+    },
+    /// It found something; the end of what it printed.
+    Broke(String),
+}
+
+/// The names of the targets, sorted.
+///
+/// # Errors
+///
+/// The folder cannot be read.
+pub fn targets() -> Result<Vec<String>, Error> {
+    let stem = |path: PathBuf| path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+    let mut names: Vec<_> = entries(&project::root().join("fuzz/fuzz_targets"))?.into_iter().map(stem).collect();
+    names.sort();
+    Ok(names)
+}
+
+/// How many regression inputs a target has.
+pub fn regressions(target: &str) -> usize {
+    entries(&project::root().join("fuzz/regressions").join(target)).map_or(0, |entries| entries.len())
+}
+
+fn entries(folder: &Path) -> Result<Vec<PathBuf>, Error> {
+    let list = fs::read_dir(folder).map_err(|e| format!("{}: {e}", folder.display()))?;
+    Ok(list.map(|entry| entry.map(|entry| entry.path())).collect::<Result<_, _>>()?)
+}
+
+/// What keeps fuzz targets from being built here.
+pub fn missing() -> Option<&'static str> {
+    let runs = |program: &str, args: &[&str]| {
+        let status = Command::new(program).args(args).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).status();
+        status.is_ok_and(|status| status.success())
+    };
+    if !runs("cargo-fuzz", &["--version"]) {
+        return Some("cargo-fuzz is not installed: cargo install cargo-fuzz --locked");
+    }
+    (!runs("rustup", &["run", "nightly", "rustc", "--version"]))
+        .then_some("there is no nightly toolchain: rustup toolchain install nightly")
+}
+
+/// Builds all targets, and writes their seeds.
+///
+/// # Errors
+///
+/// What the compiler says.
+pub fn prepared() -> Result<(), Error> {
+    let cargo = std::env::var_os("CARGO").unwrap_or("cargo".into());
+    let mut seeds = Command::new(cargo);
+    seeds.args(["run", "-q", "-p", "etw-layouts-fuzz", "--example", "seeds", "--"]).arg(folder("seeds"));
+    let build = nightly(&["cargo", "fuzz", "build", "--fuzz-dir", "fuzz", "--features", "libfuzzer"]);
+    for mut command in [seeds, build] {
+        let output = command.current_dir(project::root()).output()?;
+        if !output.status.success() {
+            return Err(String::from_utf8_lossy(&output.stderr).into_owned().into());
+        }
+    }
+    Ok(())
+}
+
+/// Runs a target that is built.
+///
+/// # Errors
+///
+/// It cannot be started.
+pub fn fuzzed(target: &str, seconds: u64) -> Result<Ran, Error> {
+    let [corpus, artifacts] = ["corpus", "artifacts"].map(|what| folder(what).join(target));
+    fs::create_dir_all(&corpus)?;
+    fs::create_dir_all(&artifacts)?;
+    let mut command = nightly(&["cargo", "fuzz", "run", "--fuzz-dir", "fuzz", "--features", "libfuzzer", target]);
+    command.args([corpus, folder("seeds").join(target)]);
+    let known = project::root().join("fuzz/regressions").join(target);
+    command.args(known.is_dir().then_some(known)).arg("--");
+    command.arg(format!("-artifact_prefix={}/", artifacts.display())).arg(format!("-max_total_time={seconds}"));
+    command.args(["-timeout=10", "-rss_limit_mb=2048", "-malloc_limit_mb=1024", "-print_final_stats=1", "-verbosity=1"]);
+    let output = command.output()?;
+    let text = String::from_utf8_lossy(&output.stderr);
+    let inputs = text.lines().find_map(|line| line.strip_prefix("stat::number_of_executed_units:")?.trim().parse().ok());
+    Ok(match (output.status.success(), inputs) {
+        (true, Some(inputs)) => Ran::Through { inputs },
+        _ => Ran::Broke(text.lines().rev().take(60).collect::<Vec<_>>().into_iter().rev().collect::<Vec<_>>().join("\n")),
+    })
+}
+
+fn folder(what: &str) -> PathBuf {
+    project::root().join("target/fuzz").join(what)
+}
+
+/// A command of the nightly toolchain, in the root.
+fn nightly(args: &[&str]) -> Command {
+    let mut command = Command::new("rustup");
+    command.args(["run", "nightly"]).args(args).current_dir(project::root()).stdin(Stdio::null());
+    command
+}
