@@ -12,7 +12,7 @@ use std::time::Instant;
 
 /// Run everything that has to hold before a change goes in.
 ///
-/// Format, lint, freshness, documentation, verification, dependencies, other hosts, Miri, AddressSanitizer, some seconds of each fuzz
+/// Format, lint, freshness, documentation, verification, packages, dependencies, other hosts, Miri, AddressSanitizer, some seconds of each fuzz
 /// target. A step whose tool is not installed is skipped by name.
 ///
 /// Exit status: 0 all hold, 1 one does not, 2 there is no such step.
@@ -42,6 +42,7 @@ pub fn run(args: &Args) -> Result<Outcome, Error> {
         ("generated code is fresh".into(), Box::new(fresh)),
         ("documentation".into(), Box::new(|| cargo(&["doc", "--workspace", "--no-deps"], &[("RUSTDOCFLAGS", "-D warnings")]))),
         ("verify".into(), Box::new(verified)),
+        ("packages".into(), Box::new(packaged)),
     ];
     steps.extend(dependencies::steps());
     steps.extend(hosts::steps());
@@ -114,6 +115,14 @@ fn verified() -> Result<Step, Error> {
         false => Step::Passed,
         true => Step::Failed(report.text(false)),
     })
+}
+
+/// The public crates can be published: each compiles from its package alone.
+fn packaged() -> Result<Step, Error> {
+    let manifest = std::fs::read_to_string(project::root().join("Cargo.toml"))?;
+    let table = manifest.split("[workspace.dependencies]").nth(1).and_then(|rest| rest.split("\n[").next()).unwrap_or_default();
+    let names = table.lines().filter_map(|line| line.split_once(" = ")).flat_map(|(name, _)| ["-p", name]);
+    cargo(&[&["package", "--quiet", "--allow-dirty"], &names.collect::<Vec<_>>()[..]].concat(), &[])
 }
 
 fn fuzzed() -> Result<Step, Error> {
