@@ -9,10 +9,10 @@ use crate::finding::Finding;
 use crate::trace::Buffers;
 use queue::Queues;
 use std::ops::Range;
-use std::sync::mpsc::{Sender, channel};
+use std::sync::mpsc::sync_channel;
 use std::sync::{Arc, Weak};
 use std::thread;
-use stream::{Shared, Stream};
+use stream::{Helper, Shared, Stream};
 use tournament::Tournament;
 
 /// The events of a trace in the order of time. Of each processor one buffer is decompressed at a time, and one more if that is
@@ -47,7 +47,7 @@ pub struct Timed<'s> {
 /// Gives the events to `work`, while another thread decompresses ahead. If there can be none, this one does it.
 pub(crate) fn ahead<'a, T>(buffers: &Buffers<'a>, work: impl FnOnce(&mut ByTime<'a>) -> T) -> T {
     thread::scope(|scope| {
-        let (helper, jobs) = channel::<stream::Job<'a>>();
+        let (helper, jobs) = sync_channel::<stream::Job<'a>>(stream::JOBS);
         // The thread ends with the last sender. `work` may put another in the place of what it gets and keep that for longer, so
         // that this must be the only one.
         let helper = Arc::new(helper);
@@ -62,7 +62,7 @@ impl<'a> ByTime<'a> {
         Self::with(buffers, Weak::new())
     }
 
-    fn with(buffers: &Buffers<'a>, helper: Weak<Sender<stream::Job<'a>>>) -> Self {
+    fn with(buffers: &Buffers<'a>, helper: Helper<'a>) -> Self {
         let queues = Queues::new(buffers);
         Self {
             streams: (0..queues.len()).map(Stream::new).collect(),

@@ -6,18 +6,24 @@ use crate::finding::{Finding, What};
 use crate::layout::{BUFFER_HEADER, Generation};
 use crate::walk::{Record, step, usual};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::{Receiver, Sender, SyncSender, sync_channel};
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::sync::{Arc, Weak};
 
 /// What the decompressed buffers of all processors may take at once: 1 GiB.
 const MOST: usize = 1 << 30;
 
+/// How many jobs the helper can have before it. Those that another thread has done meanwhile hold memory until the helper gets to
+/// them, and more than a few to do gain nothing, as there is one helper.
+pub(super) const JOBS: usize = 16;
+
+/// Who decompresses ahead, as long as it is there.
+pub(super) type Helper<'a> = Weak<SyncSender<Job<'a>>>;
+
 /// What the streams of a trace share.
 #[derive(Debug)]
 pub(super) struct Shared<'a> {
     queues: Queues<'a>,
-    /// Who decompresses ahead, as long as it is there.
-    helper: Weak<Sender<Job<'a>>>,
+    helper: Helper<'a>,
     /// Bytes that all streams hold. Findings hang on it, so that it must not hang on the helper.
     held: usize,
     /// Bytes of what is decompressed ahead.
@@ -36,7 +42,7 @@ pub(super) struct Job<'a> {
 type Done = (Scratch, Result<(), What>);
 
 impl<'a> Shared<'a> {
-    pub(super) fn new(queues: Queues<'a>, helper: Weak<Sender<Job<'a>>>) -> Self {
+    pub(super) fn new(queues: Queues<'a>, helper: Helper<'a>) -> Self {
         Self { queues, helper, held: 0, ahead: 0 }
     }
 }
@@ -218,7 +224,7 @@ impl<'a> Stream<'a> {
         if buffer.head().is_compressed() && fits {
             let (sender, done) = sync_channel(1);
             let taken = Arc::new(AtomicBool::new(false));
-            if helper.send(Job { buffer, scratch, taken: taken.clone(), done: sender }).is_ok() {
+            if helper.try_send(Job { buffer, scratch, taken: taken.clone(), done: sender }).is_ok() {
                 shared.ahead += held;
                 job = Some(Waiting { taken, done, held });
             }
