@@ -16,7 +16,8 @@ use stream::{Helper, Shared, Stream};
 use tournament::Tournament;
 
 /// The events of a trace in the order of time. Of each processor one buffer is decompressed at a time, and one more if that is
-/// done ahead; memory does not grow with the file, unless the buffers of a processor lie in it in no order of time.
+/// done ahead; memory does not grow with the file, unless the buffers of a processor lie in it in no order of time (the crate's
+/// page tells how much).
 #[derive(Debug)]
 pub struct ByTime<'a> {
     streams: Vec<Stream<'a>>,
