@@ -42,6 +42,7 @@ enum Specs {
 
 /// What a [`Builder`] generates.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct Generated {
     /// The source text: modules `axis`, `constants`, `layouts`, `members`, `structures` and `targets`.
     pub text: String,
@@ -51,6 +52,7 @@ pub struct Generated {
 
 /// Something about a structure or target that was asked for.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct Note {
     /// What was asked for.
     pub name: String,
@@ -206,6 +208,7 @@ fn missing(layouts: &Layouts, name: &str, options: &Options) -> Option<String> {
 
 /// Why nothing was generated.
 #[derive(Debug)]
+#[non_exhaustive]
 pub enum BuildError {
     /// A file cannot be read or written.
     Io(io::Error),

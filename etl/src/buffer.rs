@@ -6,6 +6,7 @@ use crate::layout::{
     BUFFER_HEADER, BufferHeader51, BufferHeader52, BufferHeader60, BufferHeader61, ETW_BUFFER_FLAG, ETW_BUFFER_TYPE, Generation,
     align8, quad, view,
 };
+use crate::trace::Place;
 use crate::walk::Events;
 
 /// No logger has larger buffers: 16 MiB.
@@ -221,6 +222,10 @@ impl<'a> Buffer<'a> {
     /// Where it begins in the file, in bytes.
     pub fn offset(&self) -> u64 {
         self.offset
+    }
+
+    pub(crate) fn place(&self) -> Place {
+        Place { offset: self.offset, index: self.index }
     }
 
     /// Its header.

@@ -10,12 +10,18 @@ use crate::trace::Trace;
 ///
 /// A file as Windows writes it has none. What a merge or a crash leaves is found, and is no obstacle to reading.
 pub fn check(trace: &Trace<'_>, found: &mut dyn FnMut(Finding)) {
+    check_along(trace, &mut |_| {}, found);
+}
+
+/// As [`check`], and tells of each buffer where it begins in the file, in bytes, before it is checked.
+pub fn check_along(trace: &Trace<'_>, reached: &mut dyn FnMut(u64), found: &mut dyn FnMut(Finding)) {
     let mut rules = Rules { trace, found, count: 0, compressed: false, truncated: false, last: i64::MIN };
     rules.log_file();
     let mut scratch = Scratch::default();
     for buffer in trace.buffers() {
         match buffer {
             Ok(buffer) => {
+                reached(buffer.offset());
                 rules.buffer(&buffer);
                 rules.events(&buffer, &buffer.image(&mut scratch));
             }

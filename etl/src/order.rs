@@ -7,14 +7,17 @@ mod tournament;
 use crate::event::Event;
 use crate::finding::Finding;
 use crate::trace::Buffers;
-use std::sync::mpsc::channel;
+use queue::Queues;
+use std::ops::Range;
+use std::sync::mpsc::sync_channel;
 use std::sync::{Arc, Weak};
 use std::thread;
-use stream::{Shared, Stream};
+use stream::{Helper, Shared, Stream};
 use tournament::Tournament;
 
 /// The events of a trace in the order of time. Of each processor one buffer is decompressed at a time, and one more if that is
-/// done ahead; memory does not grow with the file, unless the buffers of a processor lie in it in no order of time.
+/// done ahead; memory does not grow with the file, unless the buffers of a processor lie in it in no order of time (the crate's
+/// page tells how much).
 #[derive(Debug)]
 pub struct ByTime<'a> {
     streams: Vec<Stream<'a>>,
@@ -22,6 +25,10 @@ pub struct ByTime<'a> {
     earliest: Tournament,
     /// Whether the earliest event is still to be given out.
     fresh: bool,
+    /// The streams that are still on their way to their next events.
+    moving: Range<usize>,
+    /// Where findings about the headers of buffers are still to be found, and how many.
+    damaged: (Buffers<'a>, u64),
     shared: Shared<'a>,
 }
 
@@ -41,40 +48,43 @@ pub struct Timed<'s> {
 /// Gives the events to `work`, while another thread decompresses ahead. If there can be none, this one does it.
 pub(crate) fn ahead<'a, T>(buffers: &Buffers<'a>, work: impl FnOnce(&mut ByTime<'a>) -> T) -> T {
     thread::scope(|scope| {
-        let (helper, jobs) = channel::<stream::Job<'a>>();
+        let (helper, jobs) = sync_channel::<stream::Job<'a>>(stream::JOBS);
         // The thread ends with the last sender. `work` may put another in the place of what it gets and keep that for longer, so
         // that this must be the only one.
         let helper = Arc::new(helper);
         let thread = thread::Builder::new().spawn_scoped(scope, move || jobs.into_iter().for_each(stream::Job::work));
-        let shared = Shared::new(thread.map_or_else(|_| Weak::new(), |_| Arc::downgrade(&helper)));
-        work(&mut ByTime::with(buffers, shared))
+        let helper = thread.map_or_else(|_| Weak::new(), |_| Arc::downgrade(&helper));
+        work(&mut ByTime::with(buffers, helper))
     })
 }
 
 impl<'a> ByTime<'a> {
     pub(crate) fn new(buffers: &Buffers<'a>) -> Self {
-        Self::with(buffers, Shared::new(Weak::new()))
+        Self::with(buffers, Weak::new())
     }
 
-    fn with(buffers: &Buffers<'a>, mut shared: Shared<'a>) -> Self {
-        let queues = queue::queues(buffers, |finding| shared.findings.push_back(finding));
-        let streams: Vec<_> = queues.into_iter().map(Stream::new).collect();
-        let earliest = Tournament::new(streams.len());
-        let mut new = Self { streams, earliest, fresh: true, shared };
-        for stream in 0..new.streams.len() {
-            new.next_of(stream);
+    fn with(buffers: &Buffers<'a>, helper: Helper<'a>) -> Self {
+        let queues = Queues::new(buffers);
+        Self {
+            streams: (0..queues.len()).map(Stream::new).collect(),
+            earliest: Tournament::new(queues.len()),
+            fresh: true,
+            moving: 0..queues.len(),
+            damaged: (buffers.clone(), queues.findings),
+            shared: Shared::new(queues, helper),
         }
-        new
     }
 
-    /// The next event; `None` at the end. A finding comes when its buffer is reached.
+    /// The next event; `None` at the end. What is wrong with the headers of buffers comes first, other findings when their buffers
+    /// are reached.
     pub fn next_event(&mut self) -> Option<Result<Timed<'_>, Finding>> {
         if !self.fresh {
             self.advance();
             self.fresh = true;
         }
-        if !self.shared.findings.is_empty() {
-            return self.shared.findings.pop_front().map(Err);
+        let settled = self.moving.is_empty() && self.damaged.1 == 0;
+        if let Some(finding) = if settled { None } else { self.settle() } {
+            return Some(Err(finding));
         }
         let stream = self.streams.get(self.earliest.winner())?;
         let record = stream.record?;
@@ -87,24 +97,34 @@ impl<'a> ByTime<'a> {
         }))
     }
 
-    /// Goes to the next event.
+    /// Leaves the event at hand.
     #[inline]
     fn advance(&mut self) {
         let current = self.earliest.winner();
         let Some(stream) = self.streams.get_mut(current) else { return };
         match stream.next_in_buffer() {
             true => self.earliest.set(current, key(stream.time)),
-            false => self.next_of(current),
+            false => self.moving = current..current + 1,
         }
     }
 
-    /// Brings a stream to its next event, over findings and to the next buffers.
-    fn next_of(&mut self, index: usize) {
-        let Some(stream) = self.streams.get_mut(index) else { return };
-        match stream.next(&mut self.shared) {
-            true => self.earliest.set(index, key(stream.time)),
-            false => self.earliest.set(index, u64::MAX),
+    /// Brings streams to their next events, up to a finding.
+    fn settle(&mut self) -> Option<Finding> {
+        while self.damaged.1 > 0 {
+            self.damaged.1 -= 1;
+            if let Some(finding) = self.damaged.0.find_map(Result::err) {
+                return Some(finding);
+            }
         }
+        while let Some(stream) = self.streams.get_mut(self.moving.start).filter(|_| !self.moving.is_empty()) {
+            match stream.next(&mut self.shared) {
+                Ok(true) => self.earliest.set(self.moving.start, key(stream.time)),
+                Ok(false) => self.earliest.set(self.moving.start, u64::MAX),
+                Err(finding) => return Some(finding),
+            }
+            self.moving.start += 1;
+        }
+        None
     }
 }
 

@@ -122,6 +122,20 @@ pub struct Buffers<'a> {
     told: bool,
 }
 
+/// Where a buffer is in a file: enough to find it again.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Place {
+    pub(crate) offset: u64,
+    pub(crate) index: u32,
+}
+
+impl Buffers<'_> {
+    /// The buffers of the same file from one on.
+    pub(crate) fn from(&self, place: Place) -> Self {
+        Self { at: place.offset as usize, index: place.index, told: true, ..self.clone() }
+    }
+}
+
 /// What the bytes at a place are.
 pub(crate) enum Frame {
     /// A buffer.

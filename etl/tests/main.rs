@@ -4,6 +4,7 @@ mod damage;
 mod dissect;
 mod events;
 mod fixtures;
+mod order;
 mod real;
 mod written;
 mod xpress;

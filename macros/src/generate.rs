@@ -71,6 +71,7 @@ impl Input {
                 notes.iter().map(|note| Error::new(self.named(&note.name).span(), &note.message)).collect()
             }
             BuildError::Io(_) => vec![Error::new(specs.span(), format!("{error}; paths start from the folder of Cargo.toml"))],
+            _ => Vec::new(),
         };
         let joined = list.into_iter().reduce(|mut all: Error, error| {
             all.combine(error);
@@ -98,7 +99,11 @@ impl Parse for Input {
         let mut new = Self::default();
         while !input.is_empty() {
             if input.peek(LitStr) {
-                new.specs.push(Specs::Path(input.parse()?));
+                let path: LitStr = input.parse()?;
+                if path.value().is_empty() {
+                    return Err(Error::new(path.span(), "this path is empty; name a spec file or folder"));
+                }
+                new.specs.push(Specs::Path(path));
             } else {
                 new.argument(input)?;
             }
@@ -129,6 +134,9 @@ impl Input {
         }
         let list;
         bracketed!(list in input);
+        if list.is_empty() {
+            return Err(Error::new(key.span(), format!("`{name}` names none; name some, or leave `{name}` out for all")));
+        }
         let names = Punctuated::<LitStr, Token![,]>::parse_terminated(&list)?;
         let wanted = if name == "structures" { &mut self.structures } else { &mut self.targets };
         wanted.extend(names);

@@ -43,7 +43,7 @@ use syn::parse_macro_input;
 /// ```
 ///
 /// With the specs in files it is `layouts!("specs", structures = ["DEVICE_HEADER"], targets = ["2004-x64"])`; there may be several
-/// paths. Without `structures` or `targets`, all of them are generated. Specs without a version axis get that of Windows, and specs
+/// paths. Without `structures` or `targets`, all of them are generated; an empty list is an error. Specs without a version axis get that of Windows, and specs
 /// without scalars those of the Windows SDK.
 ///
 /// It expands to the modules `axis`, `constants`, `layouts`, `members`, `structures` and `targets`, which stand in a module, not in a

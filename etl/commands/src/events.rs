@@ -1,11 +1,11 @@
 //! `cargo xtask etl events`.
 
-use super::{Files, Format, Found, with_trace};
+use super::{Files, Format, Found, Progress, with_trace};
 use crate::{Error, Outcome};
 use etw_layouts_etl::{Event, Finding, Guid, Kind, Scratch, Stamp, Trace};
 use serde::{Serialize, Serializer};
 use std::fmt::{self, Display};
-use std::io::Write;
+use std::io::{self, IsTerminal, Write};
 
 /// Print the events of trace files, a line each.
 ///
@@ -45,7 +45,9 @@ enum Payload {
 pub fn run(args: &Args, out: &mut impl Write) -> Result<Outcome, Error> {
     for path in &args.input.files {
         let outcome = with_trace(path, |name, trace| {
-            let mut lines = Lines { args, name, trace, out, outcome: Outcome::Good };
+            // Where the lines are on the terminal, they are progress enough.
+            let progress = if io::stdout().is_terminal() { None } else { Some(Progress::new(name, trace)?) };
+            let mut lines = Lines { args, name, trace, out, progress, outcome: Outcome::Good };
             match args.order {
                 Order::File => lines.in_file()?,
                 Order::Time => lines.in_time()?,
@@ -64,6 +66,7 @@ struct Lines<'a, W> {
     name: &'a str,
     trace: &'a Trace<'a>,
     out: &'a mut W,
+    progress: Option<Progress>,
     outcome: Outcome,
 }
 
@@ -105,6 +108,7 @@ impl<W: Write> Lines<'_, W> {
                 Err(finding) if self.stops(&finding)? => return Ok(()),
                 Err(_) => continue,
             };
+            self.reached(buffer.offset());
             let processor = buffer.head().processor();
             for event in buffer.image(&mut scratch).events() {
                 match event {
@@ -119,9 +123,16 @@ impl<W: Write> Lines<'_, W> {
 
     fn in_time(&mut self) -> Result<(), Error> {
         let mut events = self.trace.by_time();
+        let mut buffer = 0;
         while let Some(event) = events.next_event() {
             match event {
-                Ok(timed) => self.event(&timed.event, timed.processor, timed.buffer)?,
+                Ok(timed) => {
+                    if buffer != timed.buffer {
+                        buffer = timed.buffer;
+                        self.reached(timed.offset);
+                    }
+                    self.event(&timed.event, timed.processor, timed.buffer)?;
+                }
                 Err(finding) if self.stops(&finding)? => return Ok(()),
                 Err(_) => {}
             }
@@ -129,11 +140,19 @@ impl<W: Write> Lines<'_, W> {
         Ok(())
     }
 
+    fn reached(&self, offset: u64) {
+        self.progress.iter().for_each(|progress| progress.at(offset));
+    }
+
     /// Tells of a finding, and whether it is the end.
     fn stops(&mut self, finding: &Finding) -> Result<bool, Error> {
-        match self.args.input.format {
-            Format::Text => anstream::eprintln!("{}: {finding}", self.name),
-            Format::Json => anstream::eprintln!("{}", serde_json::to_string(&Found::new(Some(self.name), finding))?),
+        let line = match self.args.input.format {
+            Format::Text => format!("{}: {finding}", self.name),
+            Format::Json => serde_json::to_string(&Found::new(Some(self.name), finding))?,
+        };
+        match &self.progress {
+            Some(progress) => progress.beside(|| anstream::eprintln!("{line}")),
+            None => anstream::eprintln!("{line}"),
         }
         if self.args.strict {
             self.outcome = Outcome::Differs;
@@ -177,7 +196,7 @@ impl<W: Write> Lines<'_, W> {
         Ok(())
     }
 
-    fn text(&mut self, line: &Line<'_>, hook: Option<u16>) -> std::io::Result<()> {
+    fn text(&mut self, line: &Line<'_>, hook: Option<u16>) -> io::Result<()> {
         let out = &mut *self.out;
         match line.time {
             Some(time) => write!(out, "{}", Stamp(time))?,

@@ -11,10 +11,11 @@ use clap::{Parser, Subcommand};
 use etw_layouts_etl::{Trace, map};
 use indicatif::{ProgressBar, ProgressStyle};
 use serde::Serialize;
-use std::io::{self, Write};
+use std::cell::Cell;
+use std::io::{self, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// Read trace files (.etl) of any Windows, on any host.
 ///
@@ -79,8 +80,12 @@ fn main() -> ExitCode {
 }
 
 fn run(args: &Args) -> Result<Outcome, Error> {
-    // Nothing that goes there has a style.
-    let mut out = io::BufWriter::with_capacity(1 << 16, io::stdout().lock());
+    // Nothing that goes there has a style. A terminal gets whole lines, so that progress stands between none.
+    let stdout = io::stdout().lock();
+    let mut out: Box<dyn Write> = match stdout.is_terminal() {
+        true => Box::new(stdout),
+        false => Box::new(io::BufWriter::with_capacity(1 << 16, stdout)),
+    };
     let result = match &args.command {
         Command::Info(args) => info::run(args, &mut out),
         Command::Events(args) => events::run(args, &mut out),
@@ -130,7 +135,8 @@ impl<'a> Found<'a> {
 /// Progress over the bytes of a file, on a terminal, once two seconds have passed.
 struct Progress {
     bar: ProgressBar,
-    start: std::time::Instant,
+    /// When it began, while it does not show yet.
+    start: Cell<Option<Instant>>,
 }
 
 impl Progress {
@@ -138,14 +144,20 @@ impl Progress {
         let style = ProgressStyle::with_template("{bar:30} {bytes}/{total_bytes} {msg}")?;
         let bar = ProgressBar::hidden().with_style(style).with_message(name.to_owned());
         bar.set_length(trace.bytes().len() as u64);
-        Ok(Self { bar, start: std::time::Instant::now() })
+        Ok(Self { bar, start: Cell::new(Some(Instant::now())) })
     }
 
     fn at(&self, offset: u64) {
-        if self.bar.is_hidden() && self.start.elapsed() > Duration::from_secs(2) {
+        if self.start.get().is_some_and(|start| start.elapsed() > Duration::from_secs(2)) {
+            self.start.take();
             self.bar.set_draw_target(indicatif::ProgressDrawTarget::stderr());
         }
         self.bar.set_position(offset);
+    }
+
+    /// Prints something, while the bar is away.
+    fn beside<T>(&self, print: impl FnOnce() -> T) -> T {
+        self.bar.suspend(print)
     }
 }
 

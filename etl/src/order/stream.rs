@@ -1,24 +1,29 @@
 //! The events of one processor.
 
-use super::queue::Queue;
+use super::queue::Queues;
 use crate::buffer::{Buffer, Scratch};
 use crate::finding::{Finding, What};
 use crate::layout::{BUFFER_HEADER, Generation};
 use crate::walk::{Record, step, usual};
-use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::{Receiver, Sender, SyncSender, sync_channel};
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::sync::{Arc, Weak};
 
 /// What the decompressed buffers of all processors may take at once: 1 GiB.
 const MOST: usize = 1 << 30;
 
+/// How many jobs the helper can have before it. Those that another thread has done meanwhile hold memory until the helper gets to
+/// them, and more than a few to do gain nothing, as there is one helper.
+pub(super) const JOBS: usize = 16;
+
+/// Who decompresses ahead, as long as it is there.
+pub(super) type Helper<'a> = Weak<SyncSender<Job<'a>>>;
+
 /// What the streams of a trace share.
 #[derive(Debug)]
 pub(super) struct Shared<'a> {
-    pub(super) findings: VecDeque<Finding>,
-    /// Who decompresses ahead, as long as it is there.
-    helper: Weak<Sender<Job<'a>>>,
+    queues: Queues<'a>,
+    helper: Helper<'a>,
     /// Bytes that all streams hold. Findings hang on it, so that it must not hang on the helper.
     held: usize,
     /// Bytes of what is decompressed ahead.
@@ -37,8 +42,8 @@ pub(super) struct Job<'a> {
 type Done = (Scratch, Result<(), What>);
 
 impl<'a> Shared<'a> {
-    pub(super) fn new(helper: Weak<Sender<Job<'a>>>) -> Self {
-        Self { findings: VecDeque::new(), helper, held: 0, ahead: 0 }
+    pub(super) fn new(queues: Queues<'a>, helper: Helper<'a>) -> Self {
+        Self { queues, helper, held: 0, ahead: 0 }
     }
 }
 
@@ -80,7 +85,8 @@ impl Waiting {
 /// The events of one processor.
 #[derive(Debug)]
 pub(super) struct Stream<'a> {
-    queue: Queue<'a>,
+    /// Which of the queues is its own.
+    queue: usize,
     ahead: Option<Ahead<'a>>,
     generation: Generation,
     /// The buffer at hand, if it is not decompressed.
@@ -98,7 +104,7 @@ pub(super) struct Stream<'a> {
 }
 
 impl<'a> Stream<'a> {
-    pub(super) fn new(queue: Queue<'a>) -> Self {
+    pub(super) fn new(queue: usize) -> Self {
         Self {
             queue,
             ahead: None,
@@ -141,34 +147,35 @@ impl<'a> Stream<'a> {
         self.time = record.event(self.rest(), 0).time_stamp().unwrap_or(self.time);
     }
 
-    /// Goes to the event at hand or the next, over findings and to the next buffers; `false` at the end.
-    pub(super) fn next(&mut self, shared: &mut Shared<'a>) -> bool {
+    /// Goes to the event at hand or the next, and to the next buffers; `false` at the end. After a finding it has to be called again.
+    pub(super) fn next(&mut self, shared: &mut Shared<'a>) -> Result<bool, Finding> {
         loop {
             match step(self.rest(), self.generation) {
                 Ok(Some(record)) => {
                     self.found(record);
-                    return true;
+                    return Ok(true);
                 }
                 Ok(None) => {
-                    if !self.next_buffer(shared) {
-                        return false;
+                    if !self.next_buffer(shared)? {
+                        return Ok(false);
                     }
                 }
                 Err(fault) => {
-                    shared.findings.push_back(Finding { buffer: self.offset, at: self.at as u32, what: fault.what });
+                    let at = self.at as u32;
                     self.at = self.at.saturating_add(fault.space);
+                    return Err(Finding { buffer: self.offset, at, what: fault.what });
                 }
             }
         }
     }
 
-    fn next_buffer(&mut self, shared: &mut Shared<'a>) -> bool {
+    fn next_buffer(&mut self, shared: &mut Shared<'a>) -> Result<bool, Finding> {
         self.slice = Some(&[]);
-        let next = self.ahead.take().or_else(|| self.queue.next().map(|buffer| Ahead { buffer, job: None }));
+        let next = self.ahead.take().or_else(|| shared.queues.next(self.queue).map(|buffer| Ahead { buffer, job: None }));
         let Some(Ahead { buffer, job }) = next else {
             self.scratch = Scratch::default();
             shared.held -= std::mem::take(&mut self.held);
-            return false;
+            return Ok(false);
         };
         let head = buffer.head();
         (self.processor, self.index, self.offset) = (head.processor(), buffer.index(), buffer.offset());
@@ -203,22 +210,21 @@ impl<'a> Stream<'a> {
                 }
             }
         };
-        shared.findings.extend(fault.map(|what| buffer.finding(what)));
         self.look_ahead(spare, shared);
-        true
+        fault.map_or(Ok(true), |what| Err(buffer.finding(what)))
     }
 
     /// Has the next buffer decompressed while the events of this one are given out.
     fn look_ahead(&mut self, scratch: Scratch, shared: &mut Shared<'a>) {
         let Some(helper) = shared.helper.upgrade() else { return };
-        let Some(buffer) = self.queue.next() else { return };
+        let Some(buffer) = shared.queues.next(self.queue) else { return };
         let held = buffer.room().max(self.held);
         let fits = shared.held + shared.ahead + held <= MOST;
         let mut job = None;
         if buffer.head().is_compressed() && fits {
             let (sender, done) = sync_channel(1);
             let taken = Arc::new(AtomicBool::new(false));
-            if helper.send(Job { buffer, scratch, taken: taken.clone(), done: sender }).is_ok() {
+            if helper.try_send(Job { buffer, scratch, taken: taken.clone(), done: sender }).is_ok() {
                 shared.ahead += held;
                 job = Some(Waiting { taken, done, held });
             }

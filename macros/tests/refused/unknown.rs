@@ -53,4 +53,16 @@ mod literal {
     etw_layouts_macros::layouts!("specs", 5);
 }
 
+mod no_path {
+    etw_layouts_macros::layouts!("");
+}
+
+mod no_structures {
+    etw_layouts_macros::layouts!("specs", structures = []);
+}
+
+mod no_targets {
+    etw_layouts_macros::layouts!("specs", targets = []);
+}
+
 fn main() {}
