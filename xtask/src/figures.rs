@@ -1,23 +1,19 @@
 //! `cargo xtask figures`.
 
-use crate::{Error, Outcome, fuzz, generate, project};
+use crate::{Error, Outcome, generate, project};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::fs;
 use std::process::Command;
 
-/// Count what the README states and takes long to count: mutants of the specs, random structures held against clang, inputs that
-/// fuzz targets tried.
+/// Count what the README states and takes long to count: mutants of the specs, random structures held against clang.
 ///
-/// Writes tests/figures.json, and the README from it. What has no tool here keeps its figure, and is named.
+/// Writes tests/figures.json, and the README from it; `cargo xtask fuzz --record` does so for the runs of fuzz targets. What has no tool
+/// here keeps its figure, and is named.
 ///
 /// Exit status: 0 done, 1 a count is not what it should be and nothing was written, 2 a command cannot be run.
 #[derive(clap::Args)]
-pub struct Args {
-    /// Run each fuzz target for so long; without it the figures of fuzz targets stay.
-    #[arg(long, value_name = "SECONDS")]
-    fuzz: Option<u64>,
-}
+pub struct Args {}
 
 /// What was counted.
 #[derive(Default, Serialize, Deserialize)]
@@ -55,35 +51,27 @@ pub struct Run {
 /// Where they are kept.
 const FILE: &str = "tests/figures.json";
 
-pub fn run(args: &Args) -> Result<Outcome, Error> {
+pub fn run(_: &Args) -> Result<Outcome, Error> {
     let mut figures = read()?;
     figures.mutants = mutants()?;
     match random_structures()? {
         Some(count) => figures.random_structures = Some(count),
         None => anstream::println!("random structures: not counted: clang is not installed, or there is no such test"),
     }
-    if let Some(seconds) = args.fuzz {
-        match fuzz::missing() {
-            Some(why) => anstream::println!("fuzz targets: not run: {why}"),
-            None => {
-                fuzz::prepared()?;
-                for target in fuzz::targets()? {
-                    match fuzz::fuzzed(&target, seconds)? {
-                        fuzz::Ran::Through { inputs } => figures.fuzz.insert(target, Run { seconds, inputs }),
-                        fuzz::Ran::Broke(text) => {
-                            anstream::println!("{target} FOUND\n{text}");
-                            return Ok(Outcome::Differs);
-                        }
-                    };
-                }
-            }
-        }
-    }
     if figures.mutants.values().any(|count| count.missed > 0) {
         anstream::println!("mutants are missed: `cargo xtask mutants` names them");
         return Ok(Outcome::Differs);
     }
-    write(&figures)?;
+    commit(&figures)
+}
+
+/// Writes figures to their file, and the README from them.
+///
+/// # Errors
+///
+/// A file cannot be written.
+pub fn commit(figures: &Figures) -> Result<Outcome, Error> {
+    write(figures)?;
     let count = generate::refresh(&project::layouts()?)?;
     anstream::println!("{FILE} written; {count} generated files written or removed");
     Ok(Outcome::Good)
@@ -99,12 +87,7 @@ pub fn read() -> Result<Figures, Error> {
     Ok(serde_json::from_str(&text).map_err(|e| format!("{FILE}: {e}: run `cargo xtask figures`"))?)
 }
 
-/// Commits figures to the file.
-///
-/// # Errors
-///
-/// The file cannot be written.
-pub fn write(figures: &Figures) -> Result<(), Error> {
+fn write(figures: &Figures) -> Result<(), Error> {
     Ok(fs::write(project::root().join(FILE), serde_json::to_string_pretty(figures)? + "\n")?)
 }
 
