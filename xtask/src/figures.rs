@@ -4,6 +4,7 @@ use crate::{Error, Outcome, generate, project};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::fs;
+use std::io::ErrorKind;
 use std::process::Command;
 
 /// Count what the README states and takes long to count: mutants of the specs, random structures held against clang.
@@ -77,13 +78,16 @@ pub fn commit(figures: &Figures) -> Result<Outcome, Error> {
     Ok(Outcome::Good)
 }
 
-/// The figures that are committed.
+/// The figures that are committed; none if there is no file yet.
 ///
 /// # Errors
 ///
 /// The file cannot be read.
 pub fn read() -> Result<Figures, Error> {
-    let text = fs::read_to_string(project::root().join(FILE)).map_err(|e| format!("{FILE}: {e}"))?;
+    let text = match fs::read_to_string(project::root().join(FILE)) {
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Figures::default()),
+        text => text.map_err(|e| format!("{FILE}: {e}"))?,
+    };
     Ok(serde_json::from_str(&text).map_err(|e| format!("{FILE}: {e}: run `cargo xtask figures`"))?)
 }
 

@@ -3,6 +3,7 @@
 use crate::figures::{self, Run};
 use crate::{Error, Outcome, project};
 use std::fs;
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
@@ -83,11 +84,15 @@ pub fn targets() -> Result<Vec<String>, Error> {
 
 /// How many regression inputs a target has.
 pub fn regressions(target: &str) -> usize {
-    entries(&project::root().join("fuzz/regressions").join(target)).map_or(0, |entries| entries.len())
+    entries(&project::root().join("fuzz/regressions").join(target)).map_or(0, |list| list.len())
 }
 
+/// What is in a folder; nothing, if it is not there.
 fn entries(folder: &Path) -> Result<Vec<PathBuf>, Error> {
-    let list = fs::read_dir(folder).map_err(|e| format!("{}: {e}", folder.display()))?;
+    let list = match fs::read_dir(folder) {
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Vec::new()),
+        list => list.map_err(|e| format!("{}: {e}", folder.display()))?,
+    };
     Ok(list.map(|entry| entry.map(|entry| entry.path())).collect::<Result<_, _>>()?)
 }
 
