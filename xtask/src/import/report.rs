@@ -20,7 +20,11 @@ pub fn summary(before: &Texts, plan: &Plan) -> String {
     }
     let changed = plan.texts.iter().filter(|(path, text)| before.get(*path) != Some(text));
     let changed: Vec<_> = changed.map(|(path, _)| path.as_str()).collect();
-    let _ = writeln!(out, "{} spec files change: {}", changed.len(), changed.join(", "));
+    let _ = match changed.len() {
+        0 => writeln!(out, "no spec file changes"),
+        1 => writeln!(out, "1 spec file changes: {}", changed[0]),
+        count => writeln!(out, "{count} spec files change: {}", changed.join(", ")),
+    };
     let open: Vec<_> = plan.texts.iter().flat_map(|(path, text)| marks(path, text)).collect();
     if !open.is_empty() {
         let _ = writeln!(out, "left open, and marked in the specs; mend it there, or delete the remark if it is right:");

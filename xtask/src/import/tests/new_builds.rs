@@ -4,7 +4,7 @@
 //! summary and the diff of the specs, or why it is refused. `BLESS=1` writes the lower part anew.
 
 use super::*;
-use std::env;
+use std::{env, fs};
 
 const RULER: &str = "================\n";
 const NEWEST: &str = "10.0.19041.329-x64.facts";
