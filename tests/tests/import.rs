@@ -76,11 +76,11 @@ fn the_command_fills_an_empty_project() {
     let dry = succeeds(&copy, &[&arguments[..], &["--dry-run"]].concat());
     assert!(dry.contains("+name   = \"WMI_LOGGER_CONTEXT\"") && !copy.join("specs/etw").exists(), "{dry}");
     // What cannot be written in whole is not begun: here a file is where a folder must be.
-    let [axis, in_the_way] = ["specs/windows.toml", "generated/src/layouts"].map(|path| copy.join(path));
-    let rows = fs::read(&axis).expect("an axis");
+    let [windows, in_the_way] = ["specs/windows.toml", "generated/src/layouts"].map(|path| copy.join(path));
+    let rows = fs::read(&windows).expect("an axis");
     fs::write(&in_the_way, "").expect("a temporary file");
     let refused = run(&copy, &arguments);
-    assert_eq!((refused.status.code(), fs::read(&axis).expect("an axis")), (Some(2), rows));
+    assert_eq!((refused.status.code(), fs::read(&windows).expect("an axis")), (Some(2), rows));
     assert!(String::from_utf8_lossy(&refused.stderr).contains("nothing was changed"));
     fs::remove_file(&in_the_way).expect("the file can be removed");
     let said = succeeds(&copy, &arguments);

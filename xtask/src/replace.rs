@@ -1,8 +1,8 @@
 //! Files that change together.
 
 use crate::Error;
-use std::fs;
 use std::path::{Path, PathBuf};
+use std::{fs, io};
 
 /// Files to write, in order; one without a text is to be removed.
 pub type Changes = Vec<(PathBuf, Option<String>)>;
@@ -21,7 +21,10 @@ pub fn replace(changes: &Changes) -> Result<(), Error> {
     }
     for (path, text) in changes {
         let done = if text.is_some() { fs::rename(staged(path), path) } else { fs::remove_file(path) };
-        done.map_err(|e| format!("{}: {e}; run the command again", path.display()))?;
+        // What an interruption left beside a file has been put in its place by now.
+        let gone = |e: &io::Error| text.is_none() && e.kind() == io::ErrorKind::NotFound;
+        done.or_else(|e| if gone(&e) { Ok(()) } else { Err(e) })
+            .map_err(|e| format!("{}: {e}; run the command again", path.display()))?;
     }
     Ok(())
 }

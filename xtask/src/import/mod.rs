@@ -166,7 +166,9 @@ fn news(layouts: &Layouts, shipped: &[Table], tables: Vec<Table>) -> Result<Vec<
         } else if let Some((twin, ty)) = shipped.iter().find_map(|twin| Some((twin, other(twin, &table)?))) {
             let (source, twin) = (&table.source, &twin.source);
             let help = "say another --build; or, if what was imported is wrong, take that back with git first";
-            return Err(format!("{source}: {name} was imported from other symbols, in {twin}, where `{ty}` differs. {help}").into());
+            return Err(
+                format!("{source}: {name} was imported from other symbols, in {twin}, where `{ty}` differs. {help}").into()
+            );
         } else if let Some(twin) = new.get(&(table.build, table.arch)) {
             if twin.types != table.types {
                 return Err(format!("{} and {} are both of {name}, and differ; import one", twin.source, table.source).into());

@@ -45,7 +45,9 @@ fn kernel(out: &mut String, plan: &Plan, target: usize) {
     let same_arch = |&t: &usize| axis.targets[t].arch == axis.targets[target].arch && t != target;
     let before: Vec<usize> = (0..target).rev().filter(same_arch).collect();
     let others = before.iter().copied().chain((target + 1..axis.targets.len()).filter(same_arch));
-    if let Some(twin) = others.clone().find(|&t| layouts.by_target[t] == layouts.by_target[target]) {
+    // Of two new kernels the later is identical to the earlier, and that one is held against what was known.
+    let mut known = others.clone().filter(|t| *t < target || !plan.new.contains(t));
+    if let Some(twin) = known.find(|&t| layouts.by_target[t] == layouts.by_target[target]) {
         let _ = writeln!(out, "{BOLD}{name}{BOLD:#}: identical to {}", axis.target_name(twin));
         return;
     }
