@@ -60,7 +60,7 @@ fn the_command_fills_an_empty_project() {
     let axis = &layouts.spec.axis;
     let temporary = Temporary::new("import-command");
     let at = |name: &str| axis.find(name).expect("a target").target;
-    let [x64, x86] = [at("6.1-x64"), at("2004-x86")];
+    let [x64, newer, x86] = [at("6.1-x64"), at("1709-x64"), at("2004-x86")];
     let resource = temporary.0.join("version.res");
     fs::write(&resource, version_resource(axis.kernels[axis.targets[x86].kernel].build)).expect("a temporary file");
     for target in [x64, x86] {
@@ -75,10 +75,24 @@ fn the_command_fills_an_empty_project() {
     let arguments = ["import", &pdb, "--build", "6.1.7600", "--arch", "x64"];
     let dry = succeeds(&copy, &[&arguments[..], &["--dry-run"]].concat());
     assert!(dry.contains("+name   = \"WMI_LOGGER_CONTEXT\"") && !copy.join("specs/etw").exists(), "{dry}");
+    // What cannot be written in whole is not begun: here a file is where a folder must be.
+    let [windows, in_the_way] = ["specs/windows.toml", "generated/src/layouts"].map(|path| copy.join(path));
+    let rows = fs::read(&windows).expect("an axis");
+    fs::write(&in_the_way, "").expect("a temporary file");
+    let refused = run(&copy, &arguments);
+    assert_eq!((refused.status.code(), fs::read(&windows).expect("an axis")), (Some(2), rows));
+    assert!(String::from_utf8_lossy(&refused.stderr).contains("nothing was changed"));
+    fs::remove_file(&in_the_way).expect("the file can be removed");
     let said = succeeds(&copy, &arguments);
     assert!(said.contains("specs/etw/WMI_LOGGER_CONTEXT.toml:"), "what is left open is listed: {said}");
     verifies(&copy);
-    assert!(succeeds(&copy, &arguments).contains("0 spec files change"), "once more changes nothing");
+    assert!(succeeds(&copy, &arguments).contains("no spec file changes"), "once more changes nothing");
+    // Other symbols under the same build are a slip of whoever typed it.
+    linked(&layouts, newer, &held(&layouts, newer), &linker, &temporary.0.join(axis.target_name(newer)), &[]);
+    let pdb = file(newer, "pdb").display().to_string();
+    let other = run(&copy, &["import", &pdb, "--build", "6.1.7600", "--arch", "x64"]);
+    let message = String::from_utf8_lossy(&other.stderr);
+    assert!(other.status.code() == Some(2) && message.contains("was imported from other symbols"), "{message}");
 
     // The image tells the rest, and its symbols come from a server.
     let copy = temporary.0.join("image");

@@ -1,6 +1,7 @@
 //! `cargo xtask generate`.
 
 use crate::project::{self, GENERATED};
+use crate::replace::{Changes, replace};
 use crate::{Error, Outcome, readme};
 use etw_layouts_codegen::emit::{Files, rust};
 use etw_layouts_codegen::layouts::Layouts;
@@ -46,14 +47,19 @@ pub fn run(args: &Args) -> Result<Outcome, Error> {
 ///
 /// Files that cannot be read or written.
 pub fn refresh(layouts: &Layouts) -> Result<usize, Error> {
-    let (stale, root) = (stale(layouts)?, project::root());
-    for (path, text) in &stale {
-        match text {
-            Some(text) => write(&root.join(path), text)?,
-            None => fs::remove_file(root.join(path))?,
-        }
-    }
-    Ok(stale.len())
+    let changes = changes(layouts)?;
+    replace(&changes)?;
+    Ok(changes.len())
+}
+
+/// What is not fresh, to be written.
+///
+/// # Errors
+///
+/// Files that cannot be read.
+pub fn changes(layouts: &Layouts) -> Result<Changes, Error> {
+    let root = project::root();
+    Ok(stale(layouts)?.into_iter().map(|(path, text)| (root.join(path), text)).collect())
 }
 
 /// The files that are not as they would be written, with the text that they would have; orphans have none.
@@ -105,11 +111,4 @@ fn find(root: &Path, folder: &Path, found: &mut BTreeSet<String>) -> Result<(), 
         }
     }
     Ok(())
-}
-
-fn write(path: &Path, text: &str) -> Result<(), Error> {
-    if let Some(folder) = path.parent() {
-        fs::create_dir_all(folder)?;
-    }
-    Ok(fs::write(path, text).map_err(|e| format!("{}: {e}", path.display()))?)
 }

@@ -16,6 +16,7 @@ pub mod mutants;
 pub mod names;
 pub mod project;
 pub mod readme;
+pub mod replace;
 pub mod show;
 pub mod snapshot;
 pub mod tables;

@@ -1,5 +1,6 @@
 //! `cargo xtask snapshot`.
 
+use crate::replace::{Changes, replace};
 use crate::tables::{self, SNAPSHOT, Stated, Table};
 use crate::verify::names;
 use crate::{Error, Outcome, project};
@@ -9,7 +10,6 @@ use etw_layouts_symbols::snapshot::Kernel;
 use etw_layouts_symbols::{self as symbols, Rules, Snapshot};
 use rayon::prelude::*;
 use std::collections::BTreeMap;
-use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Reduce symbol files to the facts that the specs are held against, and add them to tests/snapshots.
@@ -54,17 +54,18 @@ pub fn write(paths: &[PathBuf], stated: &Stated, folder: &Path) -> Result<(usize
     let wanted: Wanted = names(&layouts, None)?.into_iter().collect();
     let read = |path: &PathBuf| tables::read(path, &layouts.spec.axis, &wanted, stated);
     let new: Vec<_> = tables::files(paths)?.par_iter().map(read).collect::<Result<Vec<_>, _>>()?;
-    add(new.into_iter().flatten().collect(), &layouts.spec.axis, &wanted, folder)
+    let changes = added(new.into_iter().flatten().collect(), &layouts.spec.axis, &wanted, folder)?;
+    replace(&changes)?;
+    let lengths: Vec<_> = changes.iter().filter_map(|(_, text)| Some(text.as_ref()?.len())).collect();
+    Ok((lengths.len(), lengths.iter().sum()))
 }
 
-/// Adds tables to a folder of snapshots, in place of those of the same kernels; returns how many files are there then, and
-/// their bytes.
+/// A folder of snapshots with tables added, in place of those of the same kernels.
 ///
 /// # Errors
 ///
-/// Files that cannot be read or written. Nothing is written before everything is read.
-pub fn add(new: Vec<Table>, axis: &Axis, wanted: &Wanted, folder: &Path) -> Result<(usize, usize), Error> {
-    fs::create_dir_all(folder).map_err(|e| format!("{}: {e}", folder.display()))?;
+/// Files that cannot be read.
+pub fn added(new: Vec<Table>, axis: &Axis, wanted: &Wanted, folder: &Path) -> Result<Changes, Error> {
     let old: Vec<PathBuf> = tables::files(&[folder.to_owned()]).unwrap_or_default();
     let read = |path: &PathBuf| tables::read(path, axis, wanted, &Stated::default());
     let mut kernels = BTreeMap::new();
@@ -76,13 +77,8 @@ pub fn add(new: Vec<Table>, axis: &Axis, wanted: &Wanted, folder: &Path) -> Resu
     let texts =
         grouped(kernels.into_values().collect()).into_iter().map(|(name, snapshot)| (folder.join(name), snapshot.to_string()));
     let texts: BTreeMap<_, _> = texts.collect();
-    for path in old.iter().filter(|path| !texts.contains_key(*path)) {
-        fs::remove_file(path).map_err(|e| format!("{}: {e}", path.display()))?;
-    }
-    for (path, text) in &texts {
-        fs::write(path, text).map_err(|e| format!("{}: {e}", path.display()))?;
-    }
-    Ok((texts.len(), texts.values().map(String::len).sum()))
+    let gone: Vec<_> = old.into_iter().filter(|path| !texts.contains_key(path)).map(|path| (path, None)).collect();
+    Ok(texts.into_iter().map(|(path, text)| (path, Some(text))).chain(gone).collect())
 }
 
 /// The profile that a table was converted from is no fact about the kernel, and would keep equal facts apart.

@@ -179,7 +179,8 @@ fn number(build: &str, axis: &Axis, arch: Option<axis::Arch>) -> Result<Build, S
     if let Some((number, _)) = Build::parse(build) {
         return Ok(number);
     }
-    let choice = axis.find_build(build, arch.unwrap_or(axis::Arch::X86))?;
+    let choice = axis.find_build(build, arch.unwrap_or(axis::Arch::X86));
+    let choice = choice.map_err(|e| format!("{e}. A build that is not among them is written 10.0.26100.3915"))?;
     Ok(axis.kernels[axis.targets[choice.target].kernel].build)
 }
 

@@ -41,13 +41,15 @@ impl Derivation<'_> {
         for (&target, table) in self.tables {
             let axis = &self.spec.axis;
             let name = axis.target_name(target);
-            self.table(target, table, &near(axis, target, &known)).map_err(|e| format!("{name}: {e}"))?;
+            // What a hand wrote of a later target is a model too.
+            let by_hand = near(axis, target, &known.union(&self.kept.difference(&super::pieces::set([target]))));
+            self.table(target, table, &near(axis, target, &known), &by_hand).map_err(|e| format!("{name}: {e}"))?;
             known.insert(target);
         }
         Ok(())
     }
 
-    fn table(&mut self, target: usize, table: &Table, near: &[usize]) -> Result<(), String> {
+    fn table(&mut self, target: usize, table: &Table, near: &[usize], by_hand: &[usize]) -> Result<(), String> {
         let nearest = near.first().copied();
         let mut types = self.definitions.iter().filter(|(_, d)| d.subject != Subject::Macros).peekable();
         let before: BTreeSet<String> = match nearest.filter(|_| types.peek().is_some()) {
@@ -69,6 +71,7 @@ impl Derivation<'_> {
             }
             let as_it_is = self.definitions.get(&name).is_some_and(|d| self.by_hand.contains(&d.path));
             if !(as_it_is && self.kept.contains(target)) {
+                let near = if as_it_is { by_hand } else { near };
                 self.definition(&name, facts, target, table, near, &mut nameless)?;
             }
         }

@@ -33,6 +33,7 @@ mod write;
 
 pub use plan::{Input, Plan, Texts, plan};
 
+use crate::replace::{Changes, replace};
 use crate::tables::{self, Stated, Table};
 use crate::{Error, Outcome, generate, project, snapshot, verify};
 use etw_layouts_codegen::axis::{Arch, Axis, Build};
@@ -40,7 +41,6 @@ use etw_layouts_codegen::layouts::Layouts;
 use etw_layouts_symbols::Wanted;
 use rayon::prelude::*;
 use std::collections::BTreeMap;
-use std::fs;
 use std::path::PathBuf;
 
 /// Enter the layouts of new Windows builds into the specs, from their kernels' symbols.
@@ -107,15 +107,15 @@ pub fn run(args: &Args) -> Result<Outcome, Error> {
     }
     let read = |path: &PathBuf| tables::read(path, axis, &wanted, &stated);
     let new = files.par_iter().map(read).collect::<Result<Vec<_>, _>>()?;
-    let new = news(&layouts, new.into_iter().flatten().collect())?;
-    if new.is_empty() {
-        anstream::println!("nothing to import");
-        return Ok(Outcome::Good);
-    }
     let snapshots = project::root().join(project::SNAPSHOTS);
     let known = tables::files(std::slice::from_ref(&snapshots)).unwrap_or_default();
     let known = known.par_iter().map(|path| tables::read(path, axis, &wanted, &Stated::default()));
     let known: Vec<_> = known.collect::<Result<Vec<_>, _>>()?.into_iter().flatten().collect();
+    let new = news(&layouts, &known, new.into_iter().flatten().collect())?;
+    if new.is_empty() {
+        anstream::println!("nothing to import");
+        return Ok(Outcome::Good);
+    }
     let texts: Texts = layouts.spec.sources.files().iter().map(|file| (file.path.clone(), file.text.clone())).collect();
     let input = Input { texts: &texts, known: &known, new: &new, added: &args.add, folder: project::SPECS };
     let plan = checked(&input)?;
@@ -124,9 +124,12 @@ pub fn run(args: &Args) -> Result<Outcome, Error> {
         anstream::print!("{}", report::diff(&texts, &plan.texts));
         return Ok(Outcome::Good);
     }
-    written(&texts, &plan)?;
-    snapshot::add(new, &plan.layouts.spec.axis, &wanted, &snapshots)?;
-    let count = generate::refresh(&plan.layouts)?;
+    let mut changes = changes(&texts, &plan);
+    changes.extend(snapshot::added(new, &plan.layouts.spec.axis, &wanted, &snapshots)?);
+    let generated = generate::changes(&plan.layouts)?;
+    let count = generated.len();
+    changes.extend(generated);
+    replace(&changes)?;
     anstream::println!(
         "{count} generated files written or removed; `cargo xtask verify` and `cargo test --workspace` prove the rest"
     );
@@ -144,8 +147,8 @@ pub fn checked(input: &Input) -> Result<Plan, Error> {
     Ok(plan)
 }
 
-/// The tables of kernels that the specs do not have from symbols yet. Specs without a structure have none.
-fn news(layouts: &Layouts, tables: Vec<Table>) -> Result<Vec<Table>, Error> {
+/// The tables of kernels that the specs do not have from symbols yet, or have by an import. Specs without a structure have none.
+fn news(layouts: &Layouts, shipped: &[Table], tables: Vec<Table>) -> Result<Vec<Table>, Error> {
     let axis = &layouts.spec.axis;
     let names = verify::names(layouts, None)?;
     let mut new: BTreeMap<(Build, Arch), Table> = BTreeMap::new();
@@ -160,6 +163,12 @@ fn news(layouts: &Layouts, tables: Vec<Table>) -> Result<Vec<Table>, Error> {
                 return Err(format!("{source}: the specs have {name} from other symbols, and these differ: {line}").into());
             }
             anstream::println!("{name}: known already");
+        } else if let Some((twin, ty)) = shipped.iter().find_map(|twin| Some((twin, other(twin, &table)?))) {
+            let (source, twin) = (&table.source, &twin.source);
+            let help = "say another --build; or, if what was imported is wrong, take that back with git first";
+            return Err(
+                format!("{source}: {name} was imported from other symbols, in {twin}, where `{ty}` differs. {help}").into()
+            );
         } else if let Some(twin) = new.get(&(table.build, table.arch)) {
             if twin.types != table.types {
                 return Err(format!("{} and {} are both of {name}, and differ; import one", twin.source, table.source).into());
@@ -169,6 +178,13 @@ fn news(layouts: &Layouts, tables: Vec<Table>) -> Result<Vec<Table>, Error> {
         }
     }
     Ok(new.into_values().collect())
+}
+
+/// A type that is another in two tables of one kernel, read in the same way.
+fn other<'t>(one: &'t Table, two: &Table) -> Option<&'t str> {
+    let same = (one.build, one.arch, &one.producer) == (two.build, two.arch, &two.producer);
+    let mut types = one.types.iter().filter(|_| same);
+    types.find(|(name, ty)| two.types.get(*name).is_some_and(|other| other != *ty)).map(|(name, _)| name.as_str())
 }
 
 fn known(axis: &Axis, table: &Table) -> bool {
@@ -219,17 +235,12 @@ fn refused(findings: Vec<String>) -> Error {
     format!("{about}. These are left:\n{}\n{help}", findings.join("\n")).into()
 }
 
-fn written(before: &Texts, plan: &Plan) -> Result<(), Error> {
+/// The specs to be written, the axis first: with it, what an interruption leaves can be read and imported again.
+fn changes(before: &Texts, plan: &Plan) -> Changes {
     let root = project::root();
-    for (path, text) in plan.texts.iter().filter(|(path, text)| before.get(*path) != Some(text)) {
-        let path = root.join(path);
-        if let Some(folder) = path.parent() {
-            fs::create_dir_all(folder)?;
-        }
-        fs::write(&path, text).map_err(|e| format!("{}: {e}", path.display()))?;
-    }
-    for path in before.keys().filter(|path| !plan.texts.contains_key(*path)) {
-        fs::remove_file(root.join(path)).map_err(|e| format!("{path}: {e}"))?;
-    }
-    Ok(())
+    let new = plan.texts.iter().filter(|(path, text)| before.get(*path) != Some(text));
+    let gone = before.keys().filter(|path| !plan.texts.contains_key(*path));
+    let mut changes: Vec<_> = new.map(|(path, text)| (path, Some(text.clone()))).chain(gone.map(|path| (path, None))).collect();
+    changes.sort_by_key(|(path, _)| !path.ends_with("/windows.toml"));
+    changes.into_iter().map(|(path, text)| (root.join(path), text)).collect()
 }

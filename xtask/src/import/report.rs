@@ -20,7 +20,11 @@ pub fn summary(before: &Texts, plan: &Plan) -> String {
     }
     let changed = plan.texts.iter().filter(|(path, text)| before.get(*path) != Some(text));
     let changed: Vec<_> = changed.map(|(path, _)| path.as_str()).collect();
-    let _ = writeln!(out, "{} spec files change: {}", changed.len(), changed.join(", "));
+    let _ = match changed.len() {
+        0 => writeln!(out, "no spec file changes"),
+        1 => writeln!(out, "1 spec file changes: {}", changed[0]),
+        count => writeln!(out, "{count} spec files change: {}", changed.join(", ")),
+    };
     let open: Vec<_> = plan.texts.iter().flat_map(|(path, text)| marks(path, text)).collect();
     if !open.is_empty() {
         let _ = writeln!(out, "left open, and marked in the specs; mend it there, or delete the remark if it is right:");
@@ -41,7 +45,9 @@ fn kernel(out: &mut String, plan: &Plan, target: usize) {
     let same_arch = |&t: &usize| axis.targets[t].arch == axis.targets[target].arch && t != target;
     let before: Vec<usize> = (0..target).rev().filter(same_arch).collect();
     let others = before.iter().copied().chain((target + 1..axis.targets.len()).filter(same_arch));
-    if let Some(twin) = others.clone().find(|&t| layouts.by_target[t] == layouts.by_target[target]) {
+    // Of two new kernels the later is identical to the earlier, and that one is held against what was known.
+    let mut known = others.clone().filter(|t| *t < target || !plan.new.contains(t));
+    if let Some(twin) = known.find(|&t| layouts.by_target[t] == layouts.by_target[target]) {
         let _ = writeln!(out, "{BOLD}{name}{BOLD:#}: identical to {}", axis.target_name(twin));
         return;
     }

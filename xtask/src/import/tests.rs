@@ -249,6 +249,30 @@ fn edited_by_hand() {
     assert_eq!(after.texts[path], text);
 }
 
+/// A type that a hand documented is the model for the same kernel's other architecture.
+#[test]
+fn edited_by_hand_between_architectures() {
+    let (texts, tables) = shipped();
+    let first = Build::parse("10.0.19041").expect("a build").0;
+    let kernels: Vec<Build> = layouts(&texts).spec.axis.kernels.iter().map(|k| k.build).collect();
+    let mut texts = taken_out(&texts, &kernels.iter().copied().filter(|build| *build >= first).collect());
+    let mut known = best(&tables, &kernels.iter().copied().filter(|build| *build < first).collect::<Vec<_>>());
+    let path = "specs/etw/ETW_PARTITION_CONTEXT.toml";
+    for arch in [Arch::X64, Arch::X86] {
+        let new: Vec<_> = best(&tables, &[first]).into_iter().filter(|table| table.arch == arch).collect();
+        let after = imported(&texts, &known, &new);
+        verified(&after.layouts, &known, &new).unwrap_or_else(|error| panic!("{error}"));
+        texts = after.texts;
+        known.extend(new);
+        if arch == Arch::X64 {
+            texts.insert(path.into(), texts[path].replace("[[member]]\n", "[[member]]\ndoc  = \"By hand.\"\n"));
+        }
+    }
+    let text = &texts[path];
+    let once = ["name = \"Partition\"", "By hand."].iter().all(|part| text.matches(part).count() == 1);
+    assert!(once, "{text}");
+}
+
 /// Everything is imported into specs that hold nothing.
 #[test]
 fn from_nothing() {

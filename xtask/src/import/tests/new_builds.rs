@@ -4,7 +4,7 @@
 //! summary and the diff of the specs, or why it is refused. `BLESS=1` writes the lower part anew.
 
 use super::*;
-use std::env;
+use std::{env, fs};
 
 const RULER: &str = "================\n";
 const NEWEST: &str = "10.0.19041.329-x64.facts";
@@ -48,7 +48,7 @@ fn new_builds_change_the_specs_as_a_person_would() {
     assert!(wrong.is_empty(), "look at the difference that BLESS=1 makes\n{}", wrong.join("\n"));
 }
 
-/// The table with another kernel and some lines changed. A `kernel` line says which, if not the usual.
+/// The table with another kernel and some lines changed. `kernel` lines say which, if not the usual.
 ///
 /// `[NAME]` begins the changes of a type: `- line` and `+ line` take a line out and put one in; `> 0x10 0x8` moves members
 /// from 0x10 on by 8 bytes, and the end. `- *` takes the whole type out.
@@ -70,10 +70,10 @@ fn edited(table: &str, edits: &str) -> String {
         }
     }
     let mut name = "";
-    let mut kernel = KERNEL;
+    let mut kernels = Vec::new();
     for line in edits.lines().filter(|line| !line.is_empty() && !line.starts_with('#')) {
         if line.starts_with("kernel ") {
-            kernel = line;
+            kernels.push(line);
             continue;
         }
         let lines = types.entry(name).or_default();
@@ -93,8 +93,11 @@ fn edited(table: &str, edits: &str) -> String {
             _ => name = line.trim_matches(['[', ']']),
         }
     }
+    if kernels.is_empty() {
+        kernels.push(KERNEL);
+    }
     let types = types.into_values().flatten();
-    head.into_iter().map(str::to_owned).chain([kernel.to_owned()]).chain(types).map(|line| line + "\n").collect()
+    head.into_iter().chain(kernels).map(str::to_owned).chain(types).map(|line| line + "\n").collect()
 }
 
 fn shift(lines: &mut [String], from: i64, by: i64) {
