@@ -6,7 +6,6 @@ use etw_layouts_etl::write::{BufferWriter, FileWriter, Identity, Record, Target}
 use etw_layouts_etl::{ByTime, Event, LogFile, Trace};
 use fastrand::Rng;
 use std::io::Cursor;
-use std::time::Instant;
 
 const TARGET: Target = Target::new(10, 0, 19041, Arch::X64);
 
@@ -14,6 +13,7 @@ const TARGET: Target = Target::new(10, 0, 19041, Arch::X64);
 type Place = (u16, i64);
 
 #[test]
+#[cfg_attr(miri, ignore = "it takes minutes")]
 fn every_way_buffers_lie() {
     let mut random = Rng::with_seed(0x0DE2);
     for round in 0..200 {
@@ -34,25 +34,22 @@ fn every_way_buffers_lie() {
 
 /// The first processor has more buffers before those of the others than may wait.
 #[test]
+#[cfg_attr(miri, ignore = "it takes minutes")]
 fn far_apart() {
     let mut buffers: Vec<Place> = (0..300_000).map(|time| (0, 100 + time)).collect();
     buffers.extend((0..50).map(|time| (1 + (time % 5) as u16, time * 7_000)));
     assert_order(&buffers);
 }
 
-/// Takes about as long as reading in file order.
+/// As many processors as there can be; were the file scanned for each, this would take minutes.
 #[test]
+#[cfg_attr(miri, ignore = "it takes minutes")]
 fn many_processors() {
     let buffers: Vec<Place> = (0..200_000).map(|time| ((time % 2048) as u16, time)).collect();
     let bytes = file(&buffers);
     let trace = Trace::new(&bytes).unwrap();
-    let start = Instant::now();
     let events: usize = trace.buffers().map(|buffer| buffer.unwrap().image(&mut Default::default()).events().count()).sum();
-    let in_file = start.elapsed();
-    assert!(in_time(&mut trace.by_time()).len() + 1 == events);
-    let in_time = start.elapsed() - in_file;
-    println!("{events} events of 2048 processors: {in_file:?} in file order, {in_time:?} in the order of time");
-    assert!(in_time < in_file * 50);
+    assert_eq!(in_time(&mut trace.by_time()).len() + 1, events);
 }
 
 fn assert_order(buffers: &[Place]) {
