@@ -1,7 +1,23 @@
-//! Holds the tests of the whole pipeline, and tests the example of the README.
+//! What the tests of the whole pipeline share, and the tests of the examples in the pages that are written by hand.
+
+use etw_layouts_project::Project;
+use std::path::{Path, PathBuf};
 
 #[doc = include_str!("../README.md")]
 pub struct Readme;
 
+#[doc = include_str!("../docs/OWN-SPECS.md")]
+pub struct OwnSpecs;
+
 #[doc = include_str!("../CONTRIBUTING.md")]
 pub struct Contributing;
+
+/// The root of the workspace.
+pub fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
+}
+
+/// The specs and facts of the workspace.
+pub fn project() -> Project {
+    Project::at(root())
+}

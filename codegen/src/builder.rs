@@ -1,8 +1,12 @@
 //! Generation from a build script, or from any program: specs in, one Rust source out.
 
+use crate::choice::Choice;
 use crate::emit::rust::{Options, emit_inline};
 use crate::layouts::Layouts;
-use crate::{Errors, Sources, compile, files, nearest, standard};
+use crate::registry::Registry;
+use crate::spec::Spec;
+use crate::standard::{STANDARD, completed};
+use crate::{Errors, Sources, compile_with, files, nearest};
 use std::path::{Path, PathBuf};
 use std::{env, fmt, fs, io};
 
@@ -21,8 +25,10 @@ use std::{env, fmt, fs, io};
 /// use my::targets::win10_1709::x64::MY_HEADER;
 /// ```
 ///
-/// Specs without a version axis of their own get that of Windows, and specs without scalars those of the Windows SDK. Of types on
-/// that axis it is not said that symbol data confirms them, since nothing has held them against any.
+/// With the feature `standard`, which is there by default, specs are completed with what Windows has: the version axis,
+/// unless they have their own that does not extend it, and each scalar and each type that a member embeds and no spec defines, such as `LIST_ENTRY` and
+/// `UNICODE_STRING` ([`compile_with`] tells the rules). Of types on that axis it is not said that symbol data confirms them, since nothing
+/// has held them against any.
 #[derive(Clone, Debug, Default)]
 pub struct Builder {
     root: PathBuf,
@@ -44,7 +50,7 @@ enum Specs {
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Generated {
-    /// The source text: modules `axis`, `constants`, `layouts`, `members`, `structures` and `targets`.
+    /// The source text: modules `axis`, `constants`, `kernels`, `layouts`, `members`, `structures` and `targets`.
     pub text: String,
     /// Wanted targets that are not on the version axis, each with what is taken in its place.
     pub notes: Vec<Note>,
@@ -115,9 +121,10 @@ impl Builder {
         for name in &self.targets {
             let note = |message| Note { name: name.clone(), message };
             match layouts.spec.axis.find(name) {
-                Ok(choice) => {
-                    options.targets.insert(choice.target);
-                    notes.extend(choice.note.map(note));
+                Ok(asked) => {
+                    let choice = Choice::of(&layouts, &Registry::default(), asked, None);
+                    options.targets.insert(choice.target());
+                    notes.extend(choice.note(&layouts.spec.axis).map(note));
                 }
                 Err(message) => unknown.push(note(message)),
             }
@@ -132,7 +139,16 @@ impl Builder {
         Ok(Generated { text: emit_inline(&layouts, &options), notes })
     }
 
-    fn layouts(&self) -> Result<Layouts, BuildError> {
+    /// What can be read of the specs, whatever is wrong with them: the names, for callers that go on without the types.
+    ///
+    /// # Errors
+    ///
+    /// Files that cannot be read.
+    pub fn spec(&self) -> io::Result<Spec> {
+        self.sources().map(|sources| completed(sources, STANDARD).0.spec)
+    }
+
+    fn sources(&self) -> io::Result<Sources> {
         let mut sources = Sources::default();
         for specs in &self.specs {
             match specs {
@@ -140,14 +156,11 @@ impl Builder {
                 Specs::Path(path) => sources.read(&self.root, path)?,
             }
         }
-        let on_ours = standard::complete(&mut sources);
-        let mut layouts = compile(sources)?;
-        if on_ours {
-            // Whose symbols were read is said of the structures of Windows.
-            layouts.spec.axis.kernels.iter_mut().for_each(|kernel| kernel.seen.clear());
-            layouts.spec.axis.versions.iter_mut().for_each(|version| version.unverifiable = None);
-        }
-        Ok(layouts)
+        Ok(sources)
+    }
+
+    fn layouts(&self) -> Result<Layouts, BuildError> {
+        Ok(compile_with(self.sources()?, STANDARD)?)
     }
 
     /// For a build script: writes `layouts.rs` into `OUT_DIR`, and tells cargo which files to watch.

@@ -2,9 +2,10 @@
 
 use crate::axis::TargetSet;
 use crate::ctype::CType;
+use crate::registry::Confirmed;
 use crate::source::Span;
-use crate::spec::{Definition, Kind, Member, Source, Spec, Unknown};
-use std::collections::BTreeMap;
+use crate::spec::{Definition, Kind, Member, Provenance, Spec, Unknown};
+use std::collections::{BTreeMap, HashSet};
 
 /// The layouts of a spec set.
 #[derive(Clone, Debug)]
@@ -67,7 +68,7 @@ pub struct Extent {
 }
 
 /// A member with its offset.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub struct Field {
     /// The name; absent for an anonymous structure or union.
     pub name: Option<String>,
@@ -136,7 +137,7 @@ pub enum Type {
     Named(String),
 }
 
-/// What is known about a member. It never tells two layouts apart.
+/// What is known about a member.
 #[derive(Clone, Debug)]
 pub struct Info {
     /// What it is.
@@ -144,7 +145,7 @@ pub struct Info {
     /// The targets that have it.
     pub scope: TargetSet,
     /// Where it is known from.
-    pub source: Source,
+    pub source: Provenance,
     /// Whether a document states its offset.
     pub documented: bool,
     /// What is not known of it.
@@ -173,7 +174,7 @@ pub struct Enumeration {
 pub enum WhyNot<'a> {
     /// No public symbols can, for the reason that the spec states.
     Cannot(&'a str),
-    /// None of this kernel was read yet.
+    /// None that holds it was read yet.
     Unseen,
 }
 
@@ -194,22 +195,6 @@ impl Layouts {
         self.by_target.get(target)?.get(name).map(|&id| &self.layouts[id])
     }
 
-    /// The targets of a layout for which symbol data can confirm it and was read.
-    pub fn verifiable(&self, id: LayoutId) -> TargetSet {
-        let layout = &self.layouts[id];
-        let mut set = TargetSet::default();
-        for target in layout.targets.iter().filter(|&target| self.why_not(&layout.name, target).is_none()) {
-            set.insert(target);
-        }
-        set
-    }
-
-    /// Why no symbol data confirms a layout, at the first target where none does.
-    pub fn reason(&self, id: LayoutId) -> &str {
-        let layout = &self.layouts[id];
-        layout.targets.iter().find_map(|target| self.why_not(&layout.name, target)).map_or("", |why| why.text())
-    }
-
     /// The types that a structure embeds, and the sets of values that its members hold.
     pub fn used<'a>(&'a self, aggregate: &'a Aggregate) -> Vec<&'a str> {
         let mut names = Vec::new();
@@ -224,15 +209,19 @@ impl Layouts {
         names
     }
 
-    /// Why no symbol data confirms a type at a target.
-    pub fn why_not(&self, name: &str, target: usize) -> Option<WhyNot<'_>> {
+    /// Why no public symbols can confirm a type at a target, as its spec or its version states it.
+    pub fn unverifiable(&self, name: &str, target: usize) -> Option<&str> {
         let axis = &self.spec.axis;
-        let kernel = &axis.kernels[axis.targets[target].kernel];
-        let definition = self.spec.definitions.get(name)?;
-        let stated = definition.unverifiable.get(target).map(|piece| &piece.value);
-        match stated.or(axis.versions[kernel.version].unverifiable.as_ref()) {
+        let version = axis.kernels[axis.targets[target].kernel].version;
+        let stated = self.spec.definitions.get(name)?.unverifiable.get(target).map(|piece| &piece.value);
+        stated.or(axis.versions[version].unverifiable.as_ref()).map(String::as_str)
+    }
+
+    /// Why no symbol data confirms a type at a target.
+    pub fn why_not(&self, confirmed: &Confirmed, name: &str, target: usize) -> Option<WhyNot<'_>> {
+        match self.unverifiable(name, target) {
             Some(reason) => Some(WhyNot::Cannot(reason)),
-            None if kernel.seen.contains(&axis.targets[target].arch) => None,
+            None if confirmed.has(name, target) => None,
             None => Some(WhyNot::Unseen),
         }
     }
@@ -276,8 +265,8 @@ impl Aggregate {
             let (info, new) = (&mut field.info, &other.info);
             info.source = info.source.min(new.source);
             info.documented |= new.documented;
-            let errata = new.errata.iter().filter(|erratum| !info.errata.contains(erratum)).cloned();
-            let errata: Vec<_> = errata.collect();
+            let known: HashSet<&String> = info.errata.iter().collect();
+            let errata: Vec<_> = new.errata.iter().filter(|erratum| !known.contains(erratum)).cloned().collect();
             info.errata.extend(errata);
             if let (Type::Inline(inner), Type::Inline(other)) = (&mut field.ty, &other.ty) {
                 inner.learn(other);
@@ -318,13 +307,14 @@ impl Bits {
 impl Info {
     /// What is known about a member at a target. A layout's own infos are those of the first target that has it.
     pub fn of(spec: &Spec, definition: &Definition, member: &Member, target: usize) -> Self {
-        let source = member.source.get(target).or(definition.source.get(target)).map(|piece| piece.value);
+        let stated = member.source.get(target).or(definition.source.get(target)).map(|piece| piece.value);
+        let source = if spec.is_extended(definition, target) { Some(Provenance::Inferred) } else { stated };
         let documented = member.offset.get(target).is_some() || member.mask.get(target).is_some();
         let errata = member.errata.iter().filter(|e| e.scope.contains(target));
         Self {
             doc: member.doc.clone(),
             scope: member.scope.clone(),
-            source: source.unwrap_or(Source::Document),
+            source: source.unwrap_or(Provenance::Document),
             documented,
             unknown: member.unknown,
             errata: errata.map(|e| e.sentence(&spec.axis)).collect(),
@@ -339,18 +329,24 @@ impl Info {
             (Some(Unknown::Name), ..) => "documented without a name",
             (Some(Unknown::Type), ..) => "documented without a type",
             (Some(Unknown::NameAndType), ..) => "documented without name and type",
-            (None, Source::Document, true) => "documented",
-            (None, Source::Document, false) => "documented, its place inferred",
-            (None, Source::Symbols, _) => "seen in symbols",
-            (None, Source::Inferred, _) => "inferred",
+            (None, Provenance::Document, true) => "documented",
+            (None, Provenance::Document, false) => "documented, its place inferred",
+            (None, Provenance::Symbols, _) => "seen in symbols",
+            (None, Provenance::Inferred, _) => "inferred",
         }
     }
 }
 
-impl PartialEq for Info {
-    fn eq(&self, _: &Self) -> bool {
-        true
+/// Members are the same if they are the same to the compiler: what is known of them tells no two layouts apart.
+impl PartialEq for Field {
+    fn eq(&self, other: &Self) -> bool {
+        let shape = |field: &Self| {
+            let Self { offset, size, bits, align, .. } = *field;
+            (offset, size, bits, align)
+        };
+        let Self { name, ty, ctype, values, .. } = self;
+        shape(self) == shape(other) && (name, values) == (&other.name, &other.values) && (ty, ctype) == (&other.ty, &other.ctype)
     }
 }
 
-impl Eq for Info {}
+impl Eq for Field {}

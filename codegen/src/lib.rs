@@ -11,6 +11,7 @@
 
 pub mod axis;
 mod builder;
+mod choice;
 pub mod ctype;
 mod diagnostic;
 pub mod emit;
@@ -19,17 +20,22 @@ mod load;
 mod place;
 mod problems;
 mod read;
+pub mod registry;
 mod resolve;
 mod source;
 pub mod spec;
 mod standard;
+pub mod syntax;
 mod target;
 mod witness;
 
 pub use builder::{BuildError, Builder, Generated, Note};
+pub use choice::Choice;
 pub use diagnostic::{Diagnostic, Errors, nearest};
+pub use etw_layouts_runtime::meta::Standing;
 pub use load::files;
-pub use read::read;
+pub use read::{is_identifier, read};
 pub use resolve::{compile, recompile, resolve};
 pub use source::{At, SourceFile, Sources, Span};
-pub use target::Choice;
+pub use standard::compile_with;
+pub use target::{Asked, Named};

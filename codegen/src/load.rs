@@ -1,9 +1,13 @@
 //! Spec files on disk.
 
 use crate::source::Sources;
+use std::collections::BTreeSet;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
+
+/// A spec set has no more files: Windows has some thousand types.
+const MOST_FILES: usize = 1 << 14;
 
 impl Sources {
     /// Reads a spec file, or every `.toml` file below a folder, in the order of their paths.
@@ -24,8 +28,12 @@ impl Sources {
             let message = format!("{}: no .toml file is there", root.join(path).display());
             return Err(io::Error::new(io::ErrorKind::NotFound, message));
         }
+        if list.len() > MOST_FILES {
+            let message = format!("{}: over {MOST_FILES} .toml files; name a folder of fewer", root.join(path).display());
+            return Err(io::Error::new(io::ErrorKind::InvalidData, message));
+        }
         for file in list {
-            let text = fs::read_to_string(&file).map_err(|e| named(&file, e))?;
+            let text = text(&file)?;
             let shown = if path.is_absolute() { &file } else { file.strip_prefix(root).unwrap_or(&file) };
             self.add(shown.display().to_string().replace('\\', "/"), text);
         }
@@ -33,23 +41,43 @@ impl Sources {
     }
 }
 
-/// The spec files of a folder, sorted; or the one file itself.
+/// The spec files of a folder, sorted; or the one file itself. A folder that links lead to twice is read once. A folder of specs may be
+/// a crate: its manifest is none.
 pub fn files(path: &Path) -> io::Result<Vec<PathBuf>> {
     if path.is_file() {
         return Ok(vec![path.to_owned()]);
     }
     let mut list = Vec::new();
-    let entries = fs::read_dir(path).map_err(|e| named(path, e))?;
-    for entry in entries {
-        let path = entry.map_err(|e| named(path, e))?.path();
+    collect(path, &mut BTreeSet::new(), &mut list)?;
+    list.sort();
+    Ok(list)
+}
+
+fn collect(folder: &Path, seen: &mut BTreeSet<PathBuf>, list: &mut Vec<PathBuf>) -> io::Result<()> {
+    if !seen.insert(folder.canonicalize().map_err(|e| named(folder, e))?) {
+        return Ok(());
+    }
+    let entries = fs::read_dir(folder).map_err(|e| named(folder, e))?;
+    let mut entries = entries.map(|entry| Ok(entry?.path())).collect::<io::Result<Vec<_>>>().map_err(|e| named(folder, e))?;
+    entries.sort();
+    for path in entries {
         if path.is_dir() {
-            list.extend(files(&path)?);
-        } else if path.extension().is_some_and(|e| e == "toml") {
+            collect(&path, seen, list)?;
+        } else if path.extension().is_some_and(|e| e == "toml") && path.file_name().is_some_and(|name| name != "Cargo.toml") {
             list.push(path);
         }
     }
-    list.sort();
-    Ok(list)
+    Ok(())
+}
+
+fn text(file: &Path) -> io::Result<String> {
+    String::from_utf8(fs::read(file).map_err(|e| named(file, e))?).map_err(|error| {
+        let bytes = error.as_bytes();
+        let at = error.utf8_error().valid_up_to();
+        let line = bytes[..at].iter().filter(|byte| **byte == b'\n').count() + 1;
+        let message = format!("{}:{line}: byte {:#04x} is not UTF-8; save the file as UTF-8", file.display(), bytes[at]);
+        io::Error::new(io::ErrorKind::InvalidData, message)
+    })
 }
 
 fn named(path: &Path, error: io::Error) -> io::Error {

@@ -3,30 +3,29 @@
 use crate::axis::{Axis, TargetSet};
 use crate::diagnostic::Diagnostic;
 use crate::source::Span;
+use std::collections::HashMap;
 
 #[derive(Default)]
 pub(crate) struct Problems {
     list: Vec<(Diagnostic, TargetSet)>,
+    /// Where in the list an error is, by what is told of it.
+    known: HashMap<(Span, String, String), usize>,
     added: usize,
 }
 
 impl Problems {
     /// Adds an error for a target; returns the list of other places that matter.
     pub fn add(&mut self, target: usize, span: Span, title: &str, label: &str, help: &str) -> &mut Vec<(Span, String)> {
-        let same = |(d, _): &(Diagnostic, _)| d.at.0 == span && d.title == title && d.at.1 == label;
         self.added += 1;
-        let index = match self.list.iter().position(same) {
-            Some(index) => {
-                self.list[index].0.also.clear();
-                index
-            }
+        let index = *self.known.entry((span, title.to_owned(), label.to_owned())).or_insert(self.list.len());
+        match self.list.get_mut(index) {
+            Some((known, _)) => known.also.clear(),
             None => {
                 let at = (span, label.to_owned());
                 let diagnostic = Diagnostic { title: title.into(), at, also: Vec::new(), help: help.into() };
                 self.list.push((diagnostic, TargetSet::default()));
-                self.list.len() - 1
             }
-        };
+        }
         let (diagnostic, targets) = &mut self.list[index];
         targets.insert(target);
         &mut diagnostic.also
@@ -43,10 +42,11 @@ impl Problems {
 
     /// The errors, each with its targets in the title.
     pub fn into_list(self, axis: &Axis) -> Vec<Diagnostic> {
-        let told = |(d, targets): (Diagnostic, TargetSet)| Diagnostic {
-            title: format!("{} ({})", d.title, axis.describe(&targets)),
-            ..d
+        let mut scopes: HashMap<TargetSet, String> = HashMap::new();
+        let mut told = |(d, targets): (Diagnostic, TargetSet)| {
+            let scope = scopes.entry(targets).or_insert_with_key(|targets| axis.describe_documented(targets));
+            Diagnostic { title: format!("{} ({scope})", d.title), ..d }
         };
-        self.list.into_iter().map(told).collect()
+        self.list.into_iter().map(&mut told).collect()
     }
 }

@@ -13,10 +13,12 @@ pub struct SourceFile {
     pub path: String,
     /// The whole text.
     pub text: String,
+    /// Whether it completes those of a user.
+    pub standard: bool,
 }
 
 /// A range of bytes in one file of a [`Sources`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Span {
     pub(crate) file: u32,
     pub(crate) start: u32,
@@ -35,7 +37,12 @@ pub struct At<T> {
 impl Sources {
     /// Adds a file. The path is only shown, never opened.
     pub fn add(&mut self, path: impl Into<String>, text: impl Into<String>) {
-        self.files.push(SourceFile { path: path.into(), text: text.into() });
+        self.files.push(SourceFile { path: path.into(), text: text.into(), standard: false });
+    }
+
+    /// Adds a file that completes those of a user.
+    pub(crate) fn add_standard(&mut self, path: impl Into<String>, text: impl Into<String>) {
+        self.files.push(SourceFile { path: path.into(), text: text.into(), standard: true });
     }
 
     /// Gives a file another text.

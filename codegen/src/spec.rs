@@ -58,7 +58,7 @@ pub struct Definition {
     /// The targets that have it.
     pub scope: TargetSet,
     /// Where it is known from.
-    pub source: Piecewise<Source>,
+    pub source: Piecewise<Provenance>,
     /// Why no public symbols can confirm it.
     pub unverifiable: Piecewise<String>,
     /// What it is.
@@ -122,7 +122,7 @@ pub struct Member {
     /// The set of values that it holds.
     pub values: Option<At<String>>,
     /// Where it is known from, where the definition's source is not its own.
-    pub source: Piecewise<Source>,
+    pub source: Piecewise<Provenance>,
     /// What is not known of it.
     pub unknown: Option<Unknown>,
     /// What it is.
@@ -144,7 +144,7 @@ pub enum Shape {
 
 /// Where a fact is known from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Source {
+pub enum Provenance {
     /// A document states it.
     Document,
     /// Symbol data shows it.
@@ -200,7 +200,7 @@ pub struct Constant {
     /// A GUID that stands for it.
     pub guid: Option<String>,
     /// Where it is known from, where the definition's source is not its own.
-    pub source: Piecewise<Source>,
+    pub source: Piecewise<Provenance>,
     /// What it is.
     pub doc: String,
     /// What documents say otherwise.
@@ -214,6 +214,8 @@ pub struct Erratum {
     pub what: What,
     /// The targets that the document's statement covers.
     pub scope: TargetSet,
+    /// Those of them where it is held against the layouts.
+    pub checked: TargetSet,
     /// The document's statement.
     pub document: Fact,
     /// What is so.
@@ -267,6 +269,13 @@ pub enum Witness {
     Abi,
     /// Another document, or another place of the same.
     Document,
+}
+
+impl Spec {
+    /// Whether a standard definition says nothing of a target, but by ranges that reach it: a user's axis added its kernel.
+    pub(crate) fn is_extended(&self, definition: &Definition, target: usize) -> bool {
+        self.axis.kernels[self.axis.targets[target].kernel].added && self.sources.file(definition.name.span).standard
+    }
 }
 
 impl<T> Piecewise<T> {

@@ -1,24 +1,163 @@
-//! The axis and the scalars of Windows, for spec sets that have none of their own.
+//! What a spec set lacks, taken from another: the version axis, the scalars, and the types that it embeds.
 
+use crate::axis::Axis;
+use crate::ctype::CType;
+use crate::diagnostic::Errors;
+use crate::layouts::Layouts;
+use crate::read::{Reading, read_all};
+use crate::resolve::compiled;
 use crate::source::Sources;
-use toml::de::DeTable;
+use crate::spec::{Body, Member, Piecewise, Shape, Spec};
+use crate::syntax::{Sort, Tree};
+use std::collections::BTreeSet;
+use std::path::Path;
 
-// Copies that `cargo xtask generate` writes, so that the crate has them wherever it is built.
-const AXIS: &str = include_str!("../standard/windows.toml");
-const SCALARS: &str = include_str!("../standard/scalars.toml");
+/// What [`Builder`](crate::Builder) completes specs with.
+#[cfg(feature = "standard")]
+pub(crate) const STANDARD: &[(&str, &str)] = etw_layouts_specs::FILES;
+#[cfg(not(feature = "standard"))]
+pub(crate) const STANDARD: &[(&str, &str)] = &[];
 
-/// Adds what a spec set lacks; returns whether that was the axis.
-pub(crate) fn complete(sources: &mut Sources) -> bool {
-    let has = |key: &str| {
-        let texts = sources.files().iter().map(|file| DeTable::parse_recoverable(&file.text).0);
-        texts.into_iter().any(|table| table.get_ref().iter().any(|(k, _)| *k.get_ref() == key))
-    };
-    let (axis, scalars) = (has("version"), has("scalar"));
-    if !scalars {
-        sources.add("scalars.toml of etw-layouts", SCALARS);
+/// The file of this project that specifies a type of Windows, such as `specs/nt/LIST_ENTRY.toml`.
+pub(crate) fn home(name: &str) -> Option<&'static str> {
+    named(STANDARD, name).map(|(path, _)| path)
+}
+
+/// Reads a spec set and computes its layouts, as [`compile`](crate::compile) does, after completing it from standard specs, each
+/// given by path and text:
+///
+/// - the version axis, if it lists none, or extends this one; what a standard type is at a kernel that was added is inferred;
+/// - each scalar and typedef, if nothing of the set has that name;
+/// - each type that members embed and each set of values that they hold, if nothing of the set has that name, and its axis has every
+///   kernel of the standard one.
+///
+/// # Errors
+///
+/// As [`compile`](crate::compile).
+pub fn compile_with(sources: Sources, standard: &[(&str, &str)]) -> Result<Layouts, Errors> {
+    let (reading, is_theirs) = completed(sources, standard);
+    let mut layouts = compiled(reading)?;
+    layouts.spec.axis.is_standard = is_theirs;
+    if is_theirs {
+        // What symbols can hold is said of the structures of the standard specs.
+        layouts.spec.axis.versions.iter_mut().for_each(|version| version.unverifiable = None);
     }
-    if !axis {
-        sources.add("windows.toml of etw-layouts", AXIS);
+    Ok(layouts)
+}
+
+/// What can be read of a spec set, completed, and whether the axis is the standard one, or extends it.
+pub(crate) fn completed(mut sources: Sources, standard: &[(&str, &str)]) -> (Reading, bool) {
+    let is_theirs = complete(&mut sources, standard);
+    let mut reading = read_all(sources);
+    if is_theirs || has_all(&reading.spec.axis, standard) {
+        reading = with_types(reading, standard);
     }
-    !axis
+    (reading, is_theirs)
+}
+
+/// Adds the scalars that a spec set lacks, and the axis if it lists none; returns whether it did not.
+fn complete(sources: &mut Sources, standard: &[(&str, &str)]) -> bool {
+    let mut names = BTreeSet::new();
+    let mut axis = false;
+    for file in sources.files() {
+        let (tree, _) = Tree::parse(&file.text);
+        axis |= tree.root().get("version").is_some() && tree.root().get("extends").is_none();
+        for entry in tree.root().entries() {
+            names.extend(entry.named().iter().map(|own| own.name.to_owned()));
+            // A type of one's own by the name of a scalar. A member may be called as it likes.
+            let types = entry.tables().into_iter().filter(|table| matches!(table.sort, Sort::Aggregate | Sort::Values));
+            names.extend(types.filter_map(|table| Some(table.text("name")?.to_owned())));
+        }
+    }
+    if let Some((path, text)) = named(standard, "scalars") {
+        // A line each; one that is left out keeps its place.
+        let name_of = |line: &str| line.split_once('=').map(|(name, _)| name.trim().to_owned());
+        let missing = text.lines().map(|line| if name_of(line).is_some_and(|name| names.contains(&name)) { "" } else { line });
+        let missing: Vec<_> = missing.collect();
+        if missing.iter().any(|line| name_of(line).is_some()) {
+            sources.add_standard(theirs(path), missing.join("\n"));
+        }
+    }
+    !axis && add(sources, standard, "windows")
+}
+
+/// Adds the standard file of that name; returns whether there is one.
+fn add(sources: &mut Sources, standard: &[(&str, &str)], name: &str) -> bool {
+    let found = named(standard, name);
+    found.iter().for_each(|(path, text)| sources.add_standard(theirs(path), *text));
+    found.is_some()
+}
+
+/// The standard file of what has that name, with its text.
+fn named<'a>(standard: &[(&'a str, &'a str)], name: &str) -> Option<(&'a str, &'a str)> {
+    standard.iter().copied().find(|(path, _)| Path::new(path).file_stem().is_some_and(|stem| stem == name))
+}
+
+/// What a standard file is called among those of others.
+fn theirs(path: &str) -> String {
+    format!("{path} of etw-layouts")
+}
+
+fn has_all(axis: &Axis, standard: &[(&str, &str)]) -> bool {
+    let mut sources = Sources::default();
+    let theirs = add(&mut sources, standard, "windows").then(|| read_all(sources).spec.axis);
+    theirs.is_some_and(|theirs| theirs.kernels.iter().all(|theirs| axis.kernels.iter().any(|own| own.build == theirs.build)))
+}
+
+/// Adds the types that are used and not specified, and those that these use.
+fn with_types(mut reading: Reading, standard: &[(&str, &str)]) -> Reading {
+    loop {
+        let spec = &mut reading.spec;
+        let missing: Vec<_> = used(spec).into_iter().filter(|name| !is_known(spec, name)).collect();
+        let mut sources = std::mem::take(&mut spec.sources);
+        let added = missing.iter().filter(|name| add(&mut sources, standard, name)).count();
+        if added == 0 {
+            reading.spec.sources = sources;
+            return reading;
+        }
+        reading = read_all(sources);
+    }
+}
+
+fn is_known(spec: &Spec, name: &str) -> bool {
+    let known = spec.definitions.contains_key(name) || spec.broken.contains(name);
+    known || spec.scalars.contains_key(name) || spec.typedefs.contains_key(name)
+}
+
+/// The names of the types that members embed, and of the values that they hold.
+fn used(spec: &Spec) -> BTreeSet<String> {
+    let mut names = BTreeSet::new();
+    for definition in spec.definitions.values() {
+        if let Body::Aggregate(aggregate) = &definition.body {
+            aggregate.members.iter().for_each(|member| of_member(member, &mut names));
+        }
+    }
+    // What a typedef stands for, through others too.
+    let mut new: Vec<_> = names.iter().cloned().collect();
+    while let Some(types) = new.pop().map(|name| spec.typedefs.get(&name)) {
+        let mut behind = BTreeSet::new();
+        types.into_iter().for_each(|types| of_types(types, &mut behind));
+        new.extend(behind.into_iter().filter(|name| names.insert(name.clone())));
+    }
+    names
+}
+
+fn of_member(member: &Member, names: &mut BTreeSet<String>) {
+    names.extend(member.values.iter().map(|values| values.value.clone()));
+    match &member.shape {
+        Shape::Inline(_, members) => members.iter().for_each(|member| of_member(member, names)),
+        Shape::Type(types) => of_types(types, names),
+    }
+}
+
+fn of_types(types: &Piecewise<CType>, names: &mut BTreeSet<String>) {
+    for piece in &types.0 {
+        let mut ctype = &piece.value;
+        while let CType::Array { of, .. } = ctype {
+            ctype = of;
+        }
+        if let CType::Name { name, .. } = ctype {
+            names.insert(name.clone());
+        }
+    }
 }

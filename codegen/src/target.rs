@@ -1,25 +1,68 @@
 //! Targets by name: `1709-x64`, `10.0.19041.1415-x64`, `5.1.2600-sp3-x86`.
 
-use crate::axis::{Arch, Axis, Build};
+use crate::axis::{self, Arch, Axis, Build};
 use crate::diagnostic::nearest;
+use etw_layouts_runtime::meta::place;
 
-/// A target that was asked for.
+/// A kernel that was asked for, and the target whose layouts it has.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Choice {
-    /// Index of the target whose layouts apply.
+pub struct Asked {
+    /// What was asked for, as BUILD-ARCH; empty if no build was named.
+    pub name: String,
+    /// How that names the kernel.
+    pub named: Named,
+    /// The build of the kernel, as the version axis counts it.
+    pub build: Build,
+    /// Index of the target whose layouts it has.
     pub target: usize,
-    /// What to know if it is not the very build that was asked for.
-    pub note: Option<String>,
+}
+
+/// How a name names a kernel.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Named {
+    /// By its build and revision, or as the only one of a build or label.
+    Kernel,
+    /// By a label, or a build without a revision, which are so many kernels of the version axis. This is the first of them.
+    First(usize),
+    /// Not at all. This is the newest kernel that has what is to be shown.
+    Newest,
+}
+
+impl Asked {
+    /// Whether the kernel has the layouts of the target, which is one of the same build, and no later one.
+    pub fn is_of_build(&self, axis: &Axis) -> bool {
+        !self.is_of_other_build(axis) && self.taken(axis) <= self.build
+    }
+
+    /// Whether the axis has no kernel of the build, so that one of another build stands in for it.
+    pub fn is_of_other_build(&self, axis: &Axis) -> bool {
+        self.taken(axis).number != self.build.number
+    }
+
+    fn taken(&self, axis: &Axis) -> Build {
+        axis.kernels[axis.targets[self.target].kernel].build
+    }
+}
+
+impl Named {
+    /// The word for it in JSON documents.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Kernel => "kernel",
+            Self::First(_) => "first",
+            Self::Newest => "newest",
+        }
+    }
 }
 
 impl Axis {
-    /// The target of that name. A build that is not on the axis takes the nearest earlier kernel, and says so.
+    /// The kernel of that name.
     ///
     /// # Errors
     ///
     /// What is wrong with the name, and which names exist.
-    pub fn find(&self, name: &str) -> Result<Choice, String> {
-        let split = name.rsplit_once('-').and_then(|(build, arch)| Some((build, Arch::parse(arch)?)));
+    pub fn find(&self, name: &str) -> Result<Asked, String> {
+        let split = name.rsplit_once('-').and_then(|(build, arch)| Some((build, arch.parse().ok()?)));
         match split {
             Some((build, arch)) => self.find_build(build, arch),
             None => Err(format!(
@@ -28,41 +71,69 @@ impl Axis {
         }
     }
 
-    /// The target of a build's name and an architecture.
+    /// The kernel of a build's name and an architecture. A label, and a build without a revision, is the first of its kernels.
     ///
     /// # Errors
     ///
     /// As [`find`](Self::find).
-    pub fn find_build(&self, build: &str, arch: Arch) -> Result<Choice, String> {
-        let kernel = match Build::parse(build) {
-            Some((number, _)) => return self.nearest(number, arch),
-            // A label or service pack stands for its first kernel.
-            None => self.scope(&format!("{build} {arch}")).ok().and_then(|set| set.iter().next()),
+    pub fn find_build(&self, build: &str, arch: Arch) -> Result<Asked, String> {
+        if build.contains("..") || build.contains(',') {
+            return Err(format!("`{build}` is a range, and a target is one kernel: write BUILD-ARCH, such as 1709-x64"));
+        }
+        let name = format!("{build}-{arch}");
+        let number = axis::build(build);
+        let of = |target: usize| self.targets[target].kernel;
+        let named: Vec<_> = match number {
+            Some((number, true)) => return self.kernel(number, arch).map(|asked| Asked { name, ..asked }),
+            Some((number, false)) => self.line(number, arch),
+            None => {
+                let kernels = self.point(build).unwrap_or_default();
+                self.along(arch).map(|(_, target)| target).filter(|&target| kernels.contains(&of(target))).collect()
+            }
         };
-        let known = || self.labels().chain(["10.0.19041.1415"]).collect::<Vec<_>>().join(", ");
-        let exact = |target| Choice { target, note: None };
-        kernel.map(exact).ok_or_else(|| match nearest(build, self.labels()).filter(|_| !self.labels().any(|l| l == build)) {
-            Some(near) => format!("`{build}` is no build; did you mean `{near}`? There are {}", known()),
-            None => format!("there is no `{build}` for {arch}; there are {}", known()),
-        })
+        match (named.first(), number) {
+            (Some(&target), _) => {
+                let named = if named.len() == 1 { Named::Kernel } else { Named::First(named.len()) };
+                Ok(Asked { name, named, ..self.newest(target) })
+            }
+            (None, Some((number, _))) => self.kernel(number, arch).map(|asked| Asked { name, ..asked }),
+            (None, None) => Err(self.no_build(build, arch)),
+        }
     }
 
-    fn nearest(&self, build: Build, arch: Arch) -> Result<Choice, String> {
-        let same = self.kernels.iter().find(|kernel| kernel.same.iter().any(|same| same.number == build.number));
-        let wanted = same.map_or(build, |kernel| Build { number: kernel.build.number, ..build });
-        let of = |t: usize| &self.kernels[self.targets[t].kernel];
-        let targets = || (0..self.targets.len()).filter(|&t| self.targets[t].arch == arch);
-        let Some(target) = targets().rfind(|&t| of(t).build <= wanted) else {
-            let first = targets().next().map(|t| self.target_name(t)).unwrap_or_default();
-            return Err(format!("{build} is older than every known kernel for {arch}; the oldest is {first}"));
-        };
-        let note = (of(target).build != wanted).then(|| {
-            let name = self.target_name(target);
-            match targets().any(|t| of(t).build > wanted) {
-                true => format!("{build} lies between known kernels; taken as {name}, the one before it"),
-                false => format!("{build} is newer than every known kernel; taken as {name}, the newest"),
-            }
-        });
-        Ok(Choice { target, note })
+    /// The kernel of a build all of whose numbers are given: without a revision it is revision 0.
+    ///
+    /// # Errors
+    ///
+    /// There is no such kernel.
+    pub fn kernel(&self, build: Build, arch: Arch) -> Result<Asked, String> {
+        let name = format!("{build:#}-{arch}");
+        let newest = self.kernels.last().map(|kernel| kernel.build);
+        let build = self.canonical(build);
+        match place(build, self.along(arch), newest) {
+            Ok((_, target)) => Ok(Asked { name, named: Named::Kernel, build, target }),
+            Err(absent) => Err(format!("{name}: {absent}")),
+        }
+    }
+
+    /// The target whose layouts a kernel has: the last of its build at or before its revision. What other builds have says
+    /// nothing of it.
+    pub fn at(&self, build: Build, arch: Arch) -> Option<usize> {
+        let asked = self.kernel(build, arch).ok()?;
+        asked.is_of_build(self).then_some(asked.target)
+    }
+
+    /// A target, as the newest that has something.
+    pub fn newest(&self, target: usize) -> Asked {
+        let build = self.kernels[self.targets[target].kernel].build;
+        Asked { name: String::new(), named: Named::Newest, build, target }
+    }
+
+    fn no_build(&self, build: &str, arch: Arch) -> String {
+        let known = || self.labels().chain(["10.0.19041.1415"]).collect::<Vec<_>>().join(", ");
+        match nearest(build, self.labels()).filter(|_| !self.labels().any(|label| label == build)) {
+            Some(near) => format!("`{build}` is no build; did you mean `{near}`? There are {}", known()),
+            None => format!("there is no `{build}` for {arch}; there are {}", known()),
+        }
     }
 }

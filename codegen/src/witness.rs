@@ -3,7 +3,7 @@
 use crate::axis::{Axis, TargetSet};
 use crate::layouts::{Aggregate, Field, Form, Layout, LayoutId, Type};
 use crate::problems::Problems;
-use crate::resolve::Alike;
+use crate::resolve::alike::Alike;
 use crate::source::{At, Span};
 use crate::spec::{self, Body, Constant, Definition, Erratum, Fact, Member, Shape, Spec, ValuesKind, What};
 use std::collections::{BTreeMap, HashSet};
@@ -52,7 +52,6 @@ impl Checker<'_> {
                     _ => None,
                 });
                 self.members(&stated.members, laid_out, 0);
-                self.unique(laid_out);
             }
             (Body::Values(stated), Form::Enumeration(_)) => {
                 for constant in stated.constants.iter().filter(|c| c.scope.contains(target)) {
@@ -176,7 +175,7 @@ impl Checker<'_> {
 
     /// What errata say is so, is so.
     fn errata(&mut self, errata: &[Erratum], about: &Span, actual: impl Fn(What) -> Option<Fact>) {
-        let checked = |e: &&Erratum| !matches!(e.what, What::In | What::Text) && e.scope.contains(self.target);
+        let checked = |e: &&Erratum| !matches!(e.what, What::In | What::Text) && e.checked.contains(self.target);
         for erratum in errata.iter().filter(checked).collect::<Vec<_>>() {
             let Some(is) = actual(erratum.what) else {
                 let title = format!("an erratum about the {} has nothing to speak of here", erratum.what.word());
@@ -212,30 +211,12 @@ impl Checker<'_> {
                 );
                 continue;
             };
-            let within = |set: &TargetSet| set.intersection(&erratum.scope);
+            let within = |set: &TargetSet| set.intersection(&erratum.checked);
             if within(&actual) != within(scope) {
                 let title = format!("the range is {}, not what the erratum says", axis.describe(scope));
                 self.add(erratum.span, &title, "here", "mend `actual`, or narrow the erratum's `in`");
             } else if within(&document) == within(&actual) {
                 self.add(erratum.span, "the document is right about the range", "no erratum", "remove the erratum");
-            }
-        }
-    }
-
-    /// No two members of a structure have the same name.
-    fn unique(&mut self, aggregate: &Aggregate) {
-        let mut names = BTreeMap::new();
-        for flat in aggregate.flat() {
-            if let Some(first) = names.insert(flat.name, flat.field.info.span) {
-                let title = format!("`{}` is there twice", flat.name);
-                let also =
-                    self.add(flat.field.info.span, &title, "the second", "let their ranges exclude each other, or rename one");
-                also.push((first, "the first".into()));
-            }
-        }
-        for field in &aggregate.fields {
-            if let (Some(_), Type::Inline(inner)) = (&field.name, &field.ty) {
-                self.unique(inner);
             }
         }
     }

@@ -2,15 +2,15 @@
 //! rounds in which all have their turn.
 
 use etw_layouts_etl::header::{Counters, Header};
-use etw_layouts_etl::layout::{Arch, PERFINFO_TRACE_HEADER, large, zero};
-use etw_layouts_etl::write::{FileWriter, Record, Target};
-use etw_layouts_etl::{ByTime, LogFile, Scratch, Trace, map};
+use etw_layouts_etl::wire::{Arch, PERFINFO_TRACE_HEADER, large, zero};
+use etw_layouts_etl::write::{FileWriter, Producer, Record};
+use etw_layouts_etl::{ByTime, LogFile, Scratch, Trace};
 use std::hint::black_box;
 use std::io::{self, Cursor, Seek, SeekFrom, Write};
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-const TARGET: Target = Target::new(10, 0, 19041, Arch::X64);
+const PRODUCER: Producer = Producer::new(10, 0, 19041, Arch::X64);
 
 fn main() {
     let bytes = made(100_000);
@@ -19,7 +19,7 @@ fn main() {
     let Some(folder) = std::env::var_os("ETW_LAYOUTS_ETL") else {
         return println!("real files skipped: ETW_LAYOUTS_ETL is not set");
     };
-    let file = |name: &str| map::map(Path::new(&folder).join(name)).expect("a file of the folder");
+    let file = |name: &str| std::fs::read(Path::new(&folder).join(name)).expect("a file of the folder");
     walk("ShutdownPerfDiagLogger", &file("airbus-cert__ShutdownPerfDiagLogger.etl"));
     in_time("net.4.5.2.x86, compressed, 8 processors", &file("microsoft__net.4.5.2.x86.etl"));
 }
@@ -49,7 +49,7 @@ fn walk(name: &str, bytes: &[u8]) {
                 let mut sum = 0;
                 for event in buffer.image(&mut Scratch::default()).events().flatten() {
                     walked += 1;
-                    sum += event.kind() as usize;
+                    sum += event.header_type() as usize;
                 }
                 black_box(sum)
             });
@@ -187,8 +187,8 @@ impl Seek for Nowhere {
 }
 
 fn fill<W: Write + Seek>(events: usize, out: W) -> W {
-    let log = LogFile { processors: 4, ..LogFile::new(&TARGET) };
-    let mut writer = FileWriter::new(out, TARGET, log).expect("a writer");
+    let log = LogFile { processors: 4, ..LogFile::new(&PRODUCER) };
+    let mut writer = FileWriter::new(out, PRODUCER, log).expect("a writer");
     let payload = [0x5A; 200];
     let mut header: PERFINFO_TRACE_HEADER = zero();
     for index in 0..events {

@@ -5,7 +5,7 @@ use compcol::lznt1::Lznt1;
 use compcol::vec::compress_to_vec;
 use compcol::xpress_huffman::XpressHuffman;
 use etw_layouts_etl::compression::Format;
-use etw_layouts_etl::{map, xpress};
+use etw_layouts_etl::xpress;
 use std::hint::black_box;
 use std::time::{Duration, Instant};
 
@@ -130,7 +130,7 @@ fn real(folder: &std::path::Path) -> Vec<Stream> {
         if path.extension().is_none_or(|extension| extension != "etl") {
             continue;
         }
-        let file = map::map(&path).expect("a trace file can be mapped");
+        let file = std::fs::read(&path).expect("a trace file can be read");
         let mut rest = &file[..];
         while let Some(header) = rest.first_chunk::<0x48>() {
             let dword = |at: usize| u32::from_le_bytes([header[at], header[at + 1], header[at + 2], header[at + 3]]) as usize;

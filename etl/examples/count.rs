@@ -2,16 +2,17 @@
 //!
 //!     cargo run --example count -- trace.etl
 
-use etw_layouts_etl::{Guid, Scratch, Trace, map};
+use etw_layouts_etl::{Guid, Reader};
 use std::collections::BTreeMap;
 use std::error::Error;
+use std::fs::File;
+use std::io;
 
 fn main() -> Result<(), Box<dyn Error>> {
     for path in std::env::args_os().skip(1) {
-        let bytes = map::map(&path)?;
-        let trace = Trace::new(&bytes)?;
-        println!("{}: {}", path.display(), trace.log_file().logger_name);
-        let (counts, findings) = count(&trace);
+        let mut reader = Reader::new(File::open(&path)?)?;
+        println!("{}: {:?}", path.display(), reader.log_file().logger_name);
+        let (counts, findings) = count(&mut reader)?;
         for (provider, count) in counts {
             match provider {
                 Some(provider) => println!("{count:>10} {provider}"),
@@ -26,20 +27,19 @@ fn main() -> Result<(), Box<dyn Error>> {
 }
 
 /// How many events there are of each provider, and how many findings.
-fn count(trace: &Trace<'_>) -> (BTreeMap<Option<Guid>, u64>, u64) {
+fn count(reader: &mut Reader<File>) -> io::Result<(BTreeMap<Option<Guid>, u64>, u64)> {
     let (mut counts, mut findings) = (BTreeMap::new(), 0);
-    let mut scratch = Scratch::default();
-    for buffer in trace.buffers() {
-        let Ok(buffer) = buffer else {
+    while let Some(image) = reader.next_image()? {
+        let Ok(image) = image else {
             findings += 1;
             continue;
         };
-        for event in buffer.image(&mut scratch).events() {
+        for event in image.events() {
             match event {
                 Ok(event) => *counts.entry(event.provider()).or_default() += 1,
                 Err(_) => findings += 1,
             }
         }
     }
-    (counts, findings)
+    Ok((counts, findings))
 }

@@ -3,8 +3,8 @@
 //!     cargo run --example write -- new.etl
 
 use etw_layouts_etl::header::Header;
-use etw_layouts_etl::layout::{Arch, EVENT_HEADER, LOG_FILE_MODE, large, zero};
-use etw_layouts_etl::write::{FileWriter, Record, Target};
+use etw_layouts_etl::wire::{Arch, EVENT_HEADER, LOG_FILE_MODE, large, zero};
+use etw_layouts_etl::write::{FileWriter, Producer, Record};
 use etw_layouts_etl::{Guid, LogFile};
 use std::error::Error;
 use std::fs::File;
@@ -15,7 +15,7 @@ const START: i64 = 132_404_799_800_000_000;
 
 fn main() -> Result<(), Box<dyn Error>> {
     let path = std::env::args_os().nth(1).ok_or("name the file to write")?;
-    let target = Target::new(10, 0, 19041, Arch::X64);
+    let producer = Producer::new(10, 0, 19041, Arch::X64);
     let log = LogFile {
         logger_name: "Example".into(),
         processors: 2,
@@ -24,9 +24,9 @@ fn main() -> Result<(), Box<dyn Error>> {
         start_stamp: 0,
         start_time: START,
         perf_frequency: 10_000_000,
-        ..LogFile::new(&target)
+        ..LogFile::new(&producer)
     };
-    let mut writer = FileWriter::new(BufWriter::new(File::create(path)?), target, log)?;
+    let mut writer = FileWriter::new(BufWriter::new(File::create(path)?), producer, log)?;
     for number in 0..1_000_u32 {
         let mut header: EVENT_HEADER = zero();
         header.ProviderId = Guid(0x3d6f_a8d1_fe05_11d0_9dda_00c0_4fd7_ba7c).into();

@@ -1,6 +1,6 @@
 //! The clock of a session, and system time from its stamps.
 
-use crate::layout::EVENT_TRACE_CLOCK;
+use crate::wire::EVENT_TRACE_CLOCK;
 
 /// Which clock stamps the events.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

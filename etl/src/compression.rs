@@ -1,6 +1,7 @@
 //! The formats in which a logger can compress its buffers.
 
 use crate::xpress;
+use compcol::vec::compress_to_vec;
 use compcol::{Decoder, Status, lznt1, xpress_huffman};
 use core::fmt;
 
@@ -50,6 +51,8 @@ impl Format {
         match self {
             Self::Xpress => xpress::decompress(input, output).map_err(Error::Xpress),
             Self::Lznt1 => self.decode(&mut lznt1::Decoder::new(), input, output),
+            // Of nothing, the stream has not even codes.
+            Self::XpressHuffman if input.is_empty() && output.is_empty() => Ok(0),
             Self::XpressHuffman => {
                 let mut decoder = xpress_huffman::Decoder::new();
                 // The decoder wants to be told the length first.
@@ -58,6 +61,18 @@ impl Format {
                 decoder.decode(&length, output).map_err(failed)?;
                 self.decode(&mut decoder, input, output)
             }
+        }
+    }
+
+    /// Compresses bytes, and appends the stream to `output`.
+    pub fn compress(self, input: &[u8], output: &mut Vec<u8>) {
+        // Neither encoder has anything to refuse.
+        let other = |stream: Result<Vec<u8>, compcol::Error>| stream.unwrap_or_default();
+        match self {
+            Self::Xpress => xpress::compress(input, output),
+            Self::Lznt1 => output.extend(other(compress_to_vec::<lznt1::Lznt1>(input))),
+            // The encoder tells the length first.
+            Self::XpressHuffman => output.extend(other(compress_to_vec::<xpress_huffman::XpressHuffman>(input)).iter().skip(4)),
         }
     }
 

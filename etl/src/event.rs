@@ -2,12 +2,12 @@
 
 use crate::guid::Guid;
 use crate::header::{Header, Message};
+use crate::header_type::HeaderType;
 use crate::item::Items;
-use crate::layout::{
+use crate::wire::{
     COMPACT, EVENT_HEADER, EVENT_HEADER_FLAG, EVENT_INSTANCE_HEADER, EVENT_TRACE_GROUP, EVENT_TRACE_HEADER, PERFINFO,
     PERFINFO_TRACE_HEADER, SYSTEM_TRACE_HEADER, prefix, view,
 };
-use crate::walk::Kind;
 
 /// An event in a buffer.
 #[derive(Clone, Copy, Debug)]
@@ -15,19 +15,19 @@ pub struct Event<'a> {
     bytes: &'a [u8],
     at: u32,
     payload: u16,
-    kind: Kind,
+    header_type: HeaderType,
 }
 
 impl<'a> Event<'a> {
     #[inline]
-    pub(crate) fn new(bytes: &'a [u8], at: u32, payload: u16, kind: Kind) -> Self {
-        Self { bytes, at, payload, kind }
+    pub(crate) fn new(bytes: &'a [u8], at: u32, payload: u16, header_type: HeaderType) -> Self {
+        Self { bytes, at, payload, header_type }
     }
 
     /// What kind of header begins it.
     #[inline]
-    pub fn kind(&self) -> Kind {
-        self.kind
+    pub fn header_type(&self) -> HeaderType {
+        self.header_type
     }
 
     /// Where it begins, in bytes from the start of the buffer; of the decompressed buffer, if that was compressed.
@@ -57,49 +57,54 @@ impl<'a> Event<'a> {
     /// When, by the clock of the session; `None` if the event has no time, or its layout is unknown.
     #[inline]
     pub fn time_stamp(&self) -> Option<i64> {
-        let Some(at) = self.kind.time_at() else { return unusual_time(self.kind, self.bytes) };
+        let Some(at) = self.header_type.time_at() else { return unusual_time(self.header_type, self.bytes) };
         self.bytes.get(at..)?.first_chunk().map(|bytes| i64::from_le_bytes(*bytes))
     }
 
     /// The thread that it is about, or that wrote it.
     pub fn thread(&self) -> Option<u32> {
-        match self.kind {
-            Kind::PerfInfo32 | Kind::PerfInfo64 => None,
-            Kind::Message => Message::read(self.bytes).thread_and_process.map(|(thread, _)| thread),
-            kind if kind.is_known() => Some(self.event_header().ThreadId),
+        match self.header_type {
+            HeaderType::PerfInfo32 | HeaderType::PerfInfo64 => None,
+            HeaderType::Message => Message::read(self.bytes).thread_and_process.map(|(thread, _)| thread),
+            header_type if header_type.is_known() => Some(self.event_header().ThreadId),
             _ => None,
         }
     }
 
     /// The process of that thread.
     pub fn process(&self) -> Option<u32> {
-        match self.kind {
-            Kind::PerfInfo32 | Kind::PerfInfo64 => None,
-            Kind::Message => Message::read(self.bytes).thread_and_process.map(|(_, process)| process),
-            kind if kind.is_known() => Some(self.event_header().ProcessId),
+        match self.header_type {
+            HeaderType::PerfInfo32 | HeaderType::PerfInfo64 => None,
+            HeaderType::Message => Message::read(self.bytes).thread_and_process.map(|(_, process)| process),
+            header_type if header_type.is_known() => Some(self.event_header().ProcessId),
             _ => None,
         }
     }
 
     /// The provider: of a kernel event, the GUID that consumers see for its group.
     pub fn provider(&self) -> Option<Guid> {
-        match self.kind {
-            Kind::Event32 | Kind::Event64 => Some(self.event_header().ProviderId.into()),
-            Kind::Full32 | Kind::Full64 | Kind::Instance64 => Some(view::<EVENT_TRACE_HEADER>(self.bytes).Guid().into()),
-            Kind::Instance32 if self.header_length() > size_of::<EVENT_INSTANCE_HEADER>() => {
+        match self.header_type {
+            HeaderType::Event32 | HeaderType::Event64 => Some(self.event_header().ProviderId.into()),
+            HeaderType::Full32 | HeaderType::Full64 | HeaderType::Instance64 => {
                 Some(view::<EVENT_TRACE_HEADER>(self.bytes).Guid().into())
             }
-            Kind::Message => Message::read(self.bytes).guid,
+            HeaderType::Instance32 if self.header_length() > size_of::<EVENT_INSTANCE_HEADER>() => {
+                Some(view::<EVENT_TRACE_HEADER>(self.bytes).Guid().into())
+            }
+            HeaderType::Message => Message::read(self.bytes).guid,
             _ => EVENT_TRACE_GROUP(self.hook()? & 0xFF00).guid().map(Guid),
         }
     }
 
     /// The hook identifier of a kernel event.
     pub fn hook(&self) -> Option<u16> {
-        let packet = match self.kind {
-            Kind::System32 | Kind::System64 | Kind::Compact32 | Kind::Compact64 | Kind::PerfInfo32 | Kind::PerfInfo64 => {
-                prefix::<PERFINFO_TRACE_HEADER>(self.bytes, PERFINFO)?.Packet()
-            }
+        let packet = match self.header_type {
+            HeaderType::System32
+            | HeaderType::System64
+            | HeaderType::Compact32
+            | HeaderType::Compact64
+            | HeaderType::PerfInfo32
+            | HeaderType::PerfInfo64 => prefix::<PERFINFO_TRACE_HEADER>(self.bytes, PERFINFO)?.Packet(),
             _ => return None,
         };
         Some(packet.HookId().0)
@@ -107,25 +112,25 @@ impl<'a> Event<'a> {
 
     /// What identifies it within its provider: the hook identifier of a kernel event, the message number of a message.
     pub fn id(&self) -> Option<u16> {
-        match self.kind {
-            Kind::Event32 | Kind::Event64 => Some(self.event_header().EventDescriptor.Id),
-            Kind::Message => Some(Message::read(self.bytes).number),
+        match self.header_type {
+            HeaderType::Event32 | HeaderType::Event64 => Some(self.event_header().EventDescriptor.Id),
+            HeaderType::Message => Some(Message::read(self.bytes).number),
             _ => self.hook(),
         }
     }
 
     /// The version of its data.
     pub fn version(&self) -> Option<u16> {
-        match self.kind {
-            Kind::Event32 | Kind::Event64 => Some(self.event_header().EventDescriptor.Version.into()),
-            Kind::Full32 | Kind::Full64 | Kind::Instance32 | Kind::Instance64 => {
+        match self.header_type {
+            HeaderType::Event32 | HeaderType::Event64 => Some(self.event_header().EventDescriptor.Version.into()),
+            HeaderType::Full32 | HeaderType::Full64 | HeaderType::Instance32 | HeaderType::Instance64 => {
                 Some(view::<EVENT_TRACE_HEADER>(self.bytes).Class().Version)
             }
             // Of a PERFINFO_TRACE_HEADER the high byte holds flags.
-            Kind::PerfInfo32 | Kind::PerfInfo64 => {
+            HeaderType::PerfInfo32 | HeaderType::PerfInfo64 => {
                 Some(prefix::<PERFINFO_TRACE_HEADER>(self.bytes, PERFINFO)?.Version().0 & 0xFF)
             }
-            Kind::System32 | Kind::System64 | Kind::Compact32 | Kind::Compact64 => {
+            HeaderType::System32 | HeaderType::System64 | HeaderType::Compact32 | HeaderType::Compact64 => {
                 Some(prefix::<SYSTEM_TRACE_HEADER>(self.bytes, COMPACT)?.Version())
             }
             _ => None,
@@ -134,9 +139,9 @@ impl<'a> Event<'a> {
 
     /// What was done: of a kernel event the low byte of its hook identifier.
     pub fn opcode(&self) -> Option<u8> {
-        match self.kind {
-            Kind::Event32 | Kind::Event64 => Some(self.event_header().EventDescriptor.Opcode),
-            Kind::Full32 | Kind::Full64 | Kind::Instance32 | Kind::Instance64 => {
+        match self.header_type {
+            HeaderType::Event32 | HeaderType::Event64 => Some(self.event_header().EventDescriptor.Opcode),
+            HeaderType::Full32 | HeaderType::Full64 | HeaderType::Instance32 | HeaderType::Instance64 => {
                 Some(view::<EVENT_TRACE_HEADER>(self.bytes).Class().Type)
             }
             _ => self.hook().map(|hook| hook as u8),
@@ -145,28 +150,28 @@ impl<'a> Event<'a> {
 
     /// Its extended items; none if its flags announce none.
     pub fn items(&self) -> Items<'a> {
-        let has = matches!(self.kind, Kind::Event32 | Kind::Event64)
+        let has = matches!(self.header_type, HeaderType::Event32 | HeaderType::Event64)
             && self.event_header().Flags.contains(EVENT_HEADER_FLAG::EVENT_HEADER_FLAG_EXTENDED_INFO);
         Items::new(has.then(|| &self.bytes[size_of::<EVENT_HEADER>().min(self.bytes.len())..]))
     }
 
     /// Its header, decoded.
     pub fn header(&self) -> Header {
-        Header::read(self.kind, self.bytes, self.header_length())
+        Header::read(self.header_type, self.bytes, self.header_length())
     }
 
     /// The first bytes as an EVENT_HEADER; where others have a thread, a process and a time, they have them in its places.
     fn event_header(&self) -> EVENT_HEADER {
         let length = self.bytes.len().min(size_of::<EVENT_HEADER>());
-        prefix(self.bytes, length).unwrap_or_else(crate::layout::zero)
+        prefix(self.bytes, length).unwrap_or_else(crate::wire::zero)
     }
 }
 
 /// Takes no event, so that an event need not be in memory to be asked for its time.
 #[cold]
-fn unusual_time(kind: Kind, bytes: &[u8]) -> Option<i64> {
-    match kind {
-        Kind::Message => Message::read(bytes).time_stamp,
+fn unusual_time(header_type: HeaderType, bytes: &[u8]) -> Option<i64> {
+    match header_type {
+        HeaderType::Message => Message::read(bytes).time_stamp,
         _ => None,
     }
 }

@@ -5,12 +5,28 @@ use std::fmt;
 /// Something wrong with a file. It costs the rest of its buffer at the most.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Finding {
+    /// The buffer's place among those of the file, from 0; where there is none, that of the next.
+    pub buffer: u32,
     /// Where the buffer begins, in bytes from the start of the file.
-    pub buffer: u64,
+    pub buffer_offset: u64,
     /// Where in the buffer it is, in bytes from the buffer's start; of the decompressed buffer, if it was compressed.
-    pub at: u32,
+    pub offset: u32,
     /// What is wrong.
     pub what: What,
+}
+
+/// Where a buffer is in a file: enough to find it again.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Place {
+    pub offset: u64,
+    pub index: u32,
+}
+
+impl Place {
+    /// Something wrong at an offset of that buffer.
+    pub fn finding(self, offset: u32, what: What) -> Finding {
+        Finding { buffer: self.index, buffer_offset: self.offset, offset, what }
+    }
 }
 
 /// What is wrong.
@@ -59,13 +75,42 @@ pub enum What {
     Items,
     /// Too many buffers at once decompress to too much.
     Memory,
-    /// A rule of the format that [`check`](crate::check) knows.
-    Rule(String),
+    /// A rule of the format that [`check`](crate::check) knows is broken.
+    Rule(Box<Rule>),
+}
+
+/// A rule of the format that is broken.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Rule {
+    /// The rule's name.
+    pub name: &'static str,
+    /// How it is broken.
+    pub text: String,
+}
+
+impl What {
+    /// A name of what is wrong, the same for all findings that differ in numbers only.
+    pub fn kind(&self) -> &'static str {
+        match self {
+            Self::Truncated { .. } => "truncated",
+            Self::BufferSize(_) => "buffer-size",
+            Self::Offset(_) => "valid-end",
+            Self::TooLarge(_) => "too-large",
+            Self::Compression(_) => "compression-format",
+            Self::Stream(_) => "compressed-stream",
+            Self::Decompressed { .. } => "decompressed-size",
+            Self::Short { .. } => "event-too-short",
+            Self::Long { .. } => "event-too-long",
+            Self::Items => "extended-items",
+            Self::Memory => "memory",
+            Self::Rule(rule) => rule.name,
+        }
+    }
 }
 
 impl fmt::Display for Finding {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "buffer at {:#x}, {:#x} within: {}", self.buffer, self.at, self.what)
+        write!(f, "buffer {} at {:#x}, {:#x} within: {}", self.buffer, self.buffer_offset, self.offset, self.what)
     }
 }
 
@@ -91,7 +136,7 @@ impl fmt::Display for What {
             }
             Self::Items => f.write_str("the event's extended items do not fit together; the event is left out"),
             Self::Memory => f.write_str("the decompressed buffers of all processors take more than 1 GiB; this one is left out"),
-            Self::Rule(text) => f.write_str(text),
+            Self::Rule(rule) => f.write_str(&rule.text),
         }
     }
 }

@@ -1,6 +1,6 @@
 //! Identifiers.
 
-use crate::layout::GUID;
+use crate::wire::GUID;
 use std::fmt;
 
 /// A GUID as one number, whose hexadecimal digits are those of its text.
@@ -16,7 +16,7 @@ impl From<GUID> for Guid {
 
 impl From<Guid> for GUID {
     fn from(Guid(number): Guid) -> Self {
-        let mut guid: Self = crate::layout::zero();
+        let mut guid: Self = crate::wire::zero();
         guid.Data1 = (number >> 96) as u32;
         guid.Data2 = (number >> 80) as u16;
         guid.Data3 = (number >> 64) as u16;

@@ -1,11 +1,11 @@
 //! The headers of events as generated types, from bytes and to bytes.
 
 use crate::guid::Guid;
-use crate::layout::{
+use crate::header_type::HeaderType;
+use crate::wire::{
     COMPACT, EVENT_HEADER, EVENT_INSTANCE_GUID_HEADER, EVENT_INSTANCE_HEADER, EVENT_TRACE_HEADER, GUID, MESSAGE_TRACE_HEADER,
     PERFINFO, PERFINFO_TRACE_HEADER, SYSTEM_TRACE_HEADER, TRACE_MESSAGE_FLAG, prefix, view,
 };
-use crate::walk::Kind;
 use bytemuck::bytes_of;
 
 /// The header of an event. A writer fills in the sizes and the Marker.
@@ -66,26 +66,26 @@ pub struct Message {
 
 impl Header {
     /// The header of an event of that kind, which takes the first `length` bytes.
-    pub(crate) fn read(kind: Kind, bytes: &[u8], length: usize) -> Self {
-        match kind {
-            Kind::System32 | Kind::System64 => Self::System(view(bytes)),
-            Kind::Compact32 | Kind::Compact64 => prefix(bytes, COMPACT).map_or(Self::Raw, Self::Compact),
-            Kind::PerfInfo32 | Kind::PerfInfo64 => match prefix::<PERFINFO_TRACE_HEADER>(bytes, PERFINFO) {
+    pub(crate) fn read(header_type: HeaderType, bytes: &[u8], length: usize) -> Self {
+        match header_type {
+            HeaderType::System32 | HeaderType::System64 => Self::System(view(bytes)),
+            HeaderType::Compact32 | HeaderType::Compact64 => prefix(bytes, COMPACT).map_or(Self::Raw, Self::Compact),
+            HeaderType::PerfInfo32 | HeaderType::PerfInfo64 => match prefix::<PERFINFO_TRACE_HEADER>(bytes, PERFINFO) {
                 Some(header) => Self::PerfInfo(header, Counters::read(header.Version().0, bytes)),
                 None => Self::Raw,
             },
-            Kind::Full32 | Kind::Full64 => Self::Full(view(bytes)),
-            Kind::Instance32 if length == size_of::<EVENT_INSTANCE_HEADER>() => Self::InstanceHandle(view(bytes)),
-            Kind::Instance32 | Kind::Instance64 => Self::Instance(view(bytes)),
-            Kind::Event32 | Kind::Event64 => Self::Event(view(bytes)),
-            Kind::Message => Self::Message(Message::read(bytes)),
+            HeaderType::Full32 | HeaderType::Full64 => Self::Full(view(bytes)),
+            HeaderType::Instance32 if length == size_of::<EVENT_INSTANCE_HEADER>() => Self::InstanceHandle(view(bytes)),
+            HeaderType::Instance32 | HeaderType::Instance64 => Self::Instance(view(bytes)),
+            HeaderType::Event32 | HeaderType::Event64 => Self::Event(view(bytes)),
+            HeaderType::Message => Self::Message(Message::read(bytes)),
             _ => Self::Raw,
         }
     }
 
     /// Appends the header, with the length of the whole event and the Marker of the kind.
-    pub(crate) fn write(&self, kind: Kind, length: u16, out: &mut Vec<u8>) {
-        let ty = kind as u8;
+    pub(crate) fn write(&self, header_type: HeaderType, length: u16, out: &mut Vec<u8>) {
+        let ty = header_type as u8;
         match *self {
             Self::System(mut header) => {
                 system(&mut header, ty, length);
@@ -212,7 +212,7 @@ impl Message {
     }
 
     fn write(&self, length: u16, out: &mut Vec<u8>) {
-        let mut header: MESSAGE_TRACE_HEADER = crate::layout::zero();
+        let mut header: MESSAGE_TRACE_HEADER = crate::wire::zero();
         header.set_Size(length);
         header.set_Reserved(self.reserved);
         header.set_Version(0x90);
@@ -231,6 +231,26 @@ impl Message {
             out.extend_from_slice(bytes_of(&[thread, process]));
         }
     }
+}
+
+/// Bytes of a PERFINFO_TRACE_HEADER and its extended items, by its Version.
+pub(crate) fn perfinfo(version: u16) -> usize {
+    let pebs = usize::from(version >> 15);
+    let counters = usize::from(version >> 8 & 7);
+    PERFINFO + 8 * (pebs + counters)
+}
+
+/// Bytes of a MESSAGE_TRACE_HEADER and what its flags announce.
+pub(crate) fn message(flags: u16) -> usize {
+    let flags = TRACE_MESSAGE_FLAG(flags);
+    let has = |flag, bytes| if flags.contains(flag) { bytes } else { 0 };
+    let component = has(TRACE_MESSAGE_FLAG::TRACE_MESSAGE_COMPONENT_ID, 4);
+    let provider = if component == 0 { has(TRACE_MESSAGE_FLAG::TRACE_MESSAGE_GUID, 16) } else { component };
+    size_of::<MESSAGE_TRACE_HEADER>()
+        + has(TRACE_MESSAGE_FLAG::TRACE_MESSAGE_SEQUENCE, 4)
+        + provider
+        + has(TRACE_MESSAGE_FLAG::TRACE_MESSAGE_TIMESTAMP, 8)
+        + has(TRACE_MESSAGE_FLAG::TRACE_MESSAGE_SYSTEMINFO, 8)
 }
 
 /// The flags that announce something.

@@ -1,6 +1,6 @@
 //! Extended items: what stands between an EVENT_HEADER and the event's data.
 
-use crate::layout::{EVENT_HEADER_EXT_TYPE, EVENT_HEADER_EXTENDED_DATA_ITEM, ITEM, align8, prefix};
+use crate::wire::{EVENT_HEADER_EXT_TYPE, EVENT_HEADER_EXTENDED_DATA_ITEM, ITEM, align8, prefix};
 
 /// An extended item.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -7,10 +7,10 @@
 //!
 //! What is wrong with a file is a [`Finding`], with its place; reading goes on after it.
 //!
-//! Memory does not grow with the file, nor with what is wrong in it, but for one thing. In the order of time the buffers of a
-//! processor that lie in the file in no order of time are listed, with some 32 bytes each while they are sorted and 16 from there on.
-//! And where one processor's next buffer lies far behind those of others, these wait with 16 to 64 bytes each, at most 262,144 of
-//! them; a file made to have more takes a scan of its own for each further processor, and so time for processors times buffers.
+//! Memory does not grow with the file, nor with what is wrong in it, but for one thing. In the order of time the places of buffers
+//! are kept, with 16 to 64 bytes each, where the next buffer of one processor lies behind many of others; and where a processor's
+//! buffers lie in no order of time, of all of these. Files of loggers have few of either; a file made to have the most takes less
+//! memory than its size.
 //!
 //! There is unsafe code in two places: where a file is mapped ([`map::map`]), and in the copy
 //! loop of [`xpress::decompress`].
@@ -19,37 +19,46 @@
 #![deny(unsafe_code)]
 
 mod buffer;
+mod buffers;
 pub mod check;
 mod clock;
+mod common;
 pub mod compression;
 mod event;
 mod finding;
 mod guid;
+mod head;
 pub mod header;
+mod header_type;
 pub mod item;
-pub mod layout;
 mod logfile;
 pub mod map;
 mod order;
 mod parts;
+mod producer;
 mod reader;
 mod stamp;
 mod trace;
 mod walk;
+pub mod wire;
 pub mod write;
 pub mod xpress;
 
-pub use buffer::{Buffer, Head, Image, Scratch};
+pub use buffer::{Buffer, Image, Scratch};
+pub use buffers::Buffers;
 pub use clock::{Clock, ClockType};
+pub use common::Error;
 pub use event::Event;
-pub use finding::{Finding, What};
+pub use finding::{Finding, Rule, What};
 pub use guid::Guid;
+pub use head::Head;
 pub use header::Header;
+pub use header_type::HeaderType;
 pub use item::{Item, Items};
 pub use logfile::LogFile;
 pub use order::{ByTime, Timed};
 pub use parts::Parts;
 pub use reader::Reader;
 pub use stamp::Stamp;
-pub use trace::{Buffers, Error, Trace};
-pub use walk::{Events, Kind};
+pub use trace::Trace;
+pub use walk::Events;

@@ -3,11 +3,11 @@
 use crate::clock::{Clock, ClockType};
 use crate::event::Event;
 use crate::header::Header;
-use crate::layout::{
+use crate::producer::Producer;
+use crate::wire::{
     Generation, HOOK_ID, LogFileHeader32, LogFileHeader64, RTL_TIME_ZONE_INFORMATION, SYSTEM_TRACE_HEADER, large, quad, view,
     zero,
 };
-use crate::write::Target;
 use bytemuck::bytes_of;
 
 /// How a file was made: TRACE_LOGFILE_HEADER of a 32-bit or a 64-bit producer, and the names that follow it.
@@ -81,7 +81,7 @@ impl LogFile {
         let short: LogFileHeader32 = view(payload.get(..size_of::<LogFileHeader32>())?);
         let pointer_size = match short.PointerSize() {
             size @ (4 | 8) => size,
-            _ if event.kind().is_64_bit() == Some(true) => 8,
+            _ if event.header_type().is_64_bit() == Some(true) => 8,
             _ => 4,
         };
         macro_rules! read {
@@ -122,9 +122,9 @@ impl LogFile {
         Some(if pointer_size == 8 { read!(LogFileHeader64) } else { read!(LogFileHeader32) })
     }
 
-    /// A header for the files of a target: a performance counter of 10 MHz, one processor, buffers of 64 KiB, no names.
-    pub fn new(target: &Target) -> Self {
-        let [major, minor, build] = target.build.number;
+    /// A header for the files of a producer: a performance counter of 10 MHz, one processor, buffers of 64 KiB, no names.
+    pub fn new(producer: &Producer) -> Self {
+        let [major, minor, build] = producer.build.number;
         let mut event: SYSTEM_TRACE_HEADER = zero();
         event.set_Version(2);
         Self {
@@ -138,7 +138,7 @@ impl LogFile {
             mode: 0,
             buffers_written: 0,
             start_buffers: 1,
-            pointer_size: target.pointer_size(),
+            pointer_size: producer.pointer_size(),
             events_lost: 0,
             cpu_mhz: 0,
             logger_name_address: 0,

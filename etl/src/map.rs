@@ -1,4 +1,4 @@
-//! Files as bytes: mapped into memory, or read into it.
+//! Files mapped into memory.
 
 use memmap2::{Advice, Mmap};
 use std::fs::File;
@@ -6,60 +6,48 @@ use std::io;
 use std::ops::Deref;
 use std::path::Path;
 
-/// The bytes of a file.
+/// The bytes of a mapped file: pages are read when they are first touched, and can be dropped again.
 #[derive(Debug)]
-pub enum Bytes {
-    /// Mapped: pages are read when they are first touched, and can be dropped again.
-    Mapped(Mmap),
-    /// Read whole.
-    Read(Vec<u8>),
-}
+pub struct Mapped(
+    /// Nothing can be mapped of no length.
+    Option<Mmap>,
+);
 
-/// Maps a file into memory, read-only.
+/// Maps a file into memory, read-only, so that a [`Trace`](crate::Trace) of any size takes no memory that the system cannot take
+/// back. A [`Reader`](crate::Reader) needs no promise.
 ///
-/// Whoever maps a file sees to it that nobody truncates or rewrites it meanwhile: bytes of a file that another process truncates are
-/// gone, and touching them ends the program (SIGBUS; on Windows the truncation is refused). A file that a logger still
-/// writes is one to [`read`].
+/// # Safety
+///
+/// As long as the result lives nobody, in this process or in another, writes to the file or truncates it. A logger that is still
+/// at work does both. Bytes that change under a shared slice are undefined behaviour; to touch those that a truncation took ends
+/// the program (SIGBUS; Windows refuses the truncation).
 ///
 /// # Errors
 ///
-/// The file cannot be opened or mapped, as a pipe cannot. [`read`] may do.
+/// The file cannot be opened or mapped, or is none: a pipe or a folder.
 #[allow(unsafe_code)]
-pub fn map(path: impl AsRef<Path>) -> io::Result<Bytes> {
+pub unsafe fn map(path: impl AsRef<Path>) -> io::Result<Mapped> {
     let file = File::open(path)?;
-    // Nothing can be mapped of no length.
-    if file.metadata()?.len() == 0 {
-        return Ok(Bytes::Read(Vec::new()));
+    let metadata = file.metadata()?;
+    if !metadata.is_file() {
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, "only a file can be mapped"));
+    }
+    if metadata.len() == 0 {
+        return Ok(Mapped(None));
     }
     // SAFETY: The pages are mapped read-only, so nothing here writes to them, and they stay mapped as long as the `Mmap` that
-    // every slice borrows. What no program can rule out is that another one changes the file meanwhile: then the bytes change
-    // under a shared slice. No code of this crate depends on two reads of a byte being equal for its memory safety: it keeps no
-    // reference, length or index that was validated once and is trusted later without a check of its own, for there is no
-    // other unsafe code in it, and every access is bounds-checked against the slice's length, which the file does not change.
-    // That no one changes the file is what the documentation asks of the caller.
+    // every slice borrows. That nobody else changes or truncates the file is what the caller promises.
     let mapped = unsafe { Mmap::map(&file)? };
     // A hint that reading ahead pays; nothing is lost where the system does not take it.
     #[cfg(unix)]
     let _ = mapped.advise(Advice::Sequential);
-    Ok(Bytes::Mapped(mapped))
+    Ok(Mapped(Some(mapped)))
 }
 
-/// Reads a file into memory.
-///
-/// # Errors
-///
-/// The file cannot be opened or read.
-pub fn read(path: impl AsRef<Path>) -> io::Result<Bytes> {
-    std::fs::read(path).map(Bytes::Read)
-}
-
-impl Deref for Bytes {
+impl Deref for Mapped {
     type Target = [u8];
 
     fn deref(&self) -> &[u8] {
-        match self {
-            Self::Mapped(bytes) => bytes,
-            Self::Read(bytes) => bytes,
-        }
+        self.0.as_deref().unwrap_or(&[])
     }
 }

@@ -4,9 +4,9 @@ mod queue;
 mod stream;
 mod tournament;
 
+use crate::buffers::Buffers;
 use crate::event::Event;
 use crate::finding::Finding;
-use crate::trace::Buffers;
 use queue::Queues;
 use std::ops::Range;
 use std::sync::mpsc::sync_channel;
@@ -16,8 +16,8 @@ use stream::{Helper, Shared, Stream};
 use tournament::Tournament;
 
 /// The events of a trace in the order of time. Of each processor one buffer is decompressed at a time, and one more if that is
-/// done ahead; memory does not grow with the file, unless the buffers of a processor lie in it in no order of time (the crate's
-/// page tells how much).
+/// done ahead; memory does not grow with the file, but with how far apart in it buffers of the same time lie (the crate's page tells
+/// how much).
 #[derive(Debug)]
 pub struct ByTime<'a> {
     streams: Vec<Stream<'a>>,
@@ -42,7 +42,7 @@ pub struct Timed<'s> {
     /// The place of its buffer among those of the file, from 0.
     pub buffer: u32,
     /// Where its buffer begins in the file, in bytes.
-    pub offset: u64,
+    pub buffer_offset: u64,
 }
 
 /// Gives the events to `work`, while another thread decompresses ahead. If there can be none, this one does it.
@@ -87,13 +87,13 @@ impl<'a> ByTime<'a> {
             return Some(Err(finding));
         }
         let stream = self.streams.get(self.earliest.winner())?;
-        let record = stream.record?;
+        let extent = stream.extent?;
         self.fresh = false;
         Some(Ok(Timed {
-            event: record.event(stream.rest(), stream.at as u32),
+            event: extent.event(stream.rest(), stream.at as u32),
             processor: stream.processor,
-            buffer: stream.index,
-            offset: stream.offset,
+            buffer: stream.place.index,
+            buffer_offset: stream.place.offset,
         }))
     }
 

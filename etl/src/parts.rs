@@ -1,9 +1,10 @@
 //! A buffer taken apart, and put together again.
 
-use crate::buffer::{Buffer, Head, Image};
-use crate::layout::{Arch, BUFFER_HEADER, Build, Generation, align8};
-use crate::write::{Error, Record, Target};
-use crate::xpress;
+use crate::buffer::{Buffer, Image};
+use crate::common::Common;
+use crate::head::{Head, LARGEST};
+use crate::wire::{BUFFER_HEADER, ETW_BUFFER_FLAG, align8};
+use crate::write::{Error, Record};
 
 /// A buffer as its header, its events, and what lies between and behind them: stale memory.
 #[derive(Clone, Debug)]
@@ -16,11 +17,11 @@ pub struct Parts<'a> {
     stale: [u8; BUFFER_HEADER],
     /// What follows the last event that could be read.
     rest: &'a [u8],
-    /// What follows the valid end of an uncompressed buffer.
-    tail: &'a [u8],
-    /// The buffer decompressed, and its stream.
-    stream: Option<(&'a [u8], &'a [u8])>,
-    generation: Generation,
+    /// The buffer as it was, decompressed.
+    image: &'a [u8],
+    /// What follows in the file: the valid end of an uncompressed buffer, or the header of a compressed one.
+    after: &'a [u8],
+    common: Common,
 }
 
 impl<'a> Parts<'a> {
@@ -34,57 +35,77 @@ impl<'a> Parts<'a> {
             at = align8(end).min(bytes.len());
             records.push((Record::of(&event), &bytes[end..at]));
         }
-        let mut stale = [0; BUFFER_HEADER];
-        if let Some(first) = bytes.first_chunk() {
-            stale = *first;
-        }
-        let compressed = buffer.head().is_compressed();
-        let after = |from: usize| buffer.bytes().get(from..).unwrap_or(&[]);
+        let stale = buffer.bytes().first_chunk().copied().unwrap_or([0; BUFFER_HEADER]);
+        let after = if buffer.head().is_compressed() { BUFFER_HEADER } else { bytes.len() };
         Self {
             head: *buffer.head(),
             records,
             stale,
             rest: &bytes[at..],
-            tail: if compressed { &[] } else { after(bytes.len()) },
-            stream: compressed.then(|| (bytes, after(BUFFER_HEADER))),
-            generation: buffer.generation(),
+            image: bytes,
+            after: buffer.bytes().get(after..).unwrap_or(&[]),
+            common: buffer.common(),
         }
     }
 
-    /// Puts the buffer together: what was taken apart unchanged is the same, byte for byte. A compressed buffer is compressed
-    /// anew only if it changed.
+    /// Puts the buffer together: what was taken apart unchanged is the same, byte for byte. If the events changed, so do the
+    /// valid end and what follows it; a compressed buffer is compressed anew in its file's format, or kept uncompressed if
+    /// that is shorter than the logger's buffers and the stream is not.
     ///
     /// # Errors
     ///
-    /// An event that is not consistent.
+    /// An event is not consistent, or all of them do not fit into the buffer.
     pub fn bytes(&self) -> Result<Vec<u8>, Error> {
-        // What was read is not held against the versions that write it.
-        let (major, minor) = match self.generation {
-            Generation::V5_1 => (5, 1),
-            Generation::V5_2 | Generation::V6_0 | Generation::V6_1 => (10, 0),
-        };
-        let target = Target { build: Build::new(major, minor, 0, 0), arch: Arch::X64 };
         let mut out = self.stale.to_vec();
         for (record, padding) in &self.records {
-            record.write(&target, &mut out)?;
+            out.resize(align8(out.len()), 0);
+            record.write_read(self.common.generation, &mut out)?;
             out.extend_from_slice(padding);
         }
         out.extend_from_slice(self.rest);
-        out.extend_from_slice(self.tail);
         let mut head = self.head;
-        if let Some((image, stream)) = self.stream {
-            let same = out.get(BUFFER_HEADER..) == image.get(BUFFER_HEADER..);
-            let image = std::mem::replace(&mut out, self.stale.to_vec());
-            match same {
-                true => out.extend_from_slice(stream),
-                false => {
-                    xpress::compress(&image[BUFFER_HEADER..], &mut out);
-                    (head.size, head.offset, head.saved_offset) = (out.len() as u32, image.len() as u32, image.len() as u32);
-                }
+        if out.get(BUFFER_HEADER..) == self.image.get(BUFFER_HEADER..) {
+            if head.is_compressed() {
+                out.truncate(BUFFER_HEADER);
             }
+            out.extend_from_slice(self.after);
+        } else {
+            out.resize(align8(out.len()), 0);
+            out = self.changed(&mut head, out)?;
         }
         if let Some(bytes) = out.first_chunk_mut() {
-            head.write(self.generation, bytes);
+            head.write(self.common.generation, bytes);
+        }
+        Ok(out)
+    }
+
+    /// A buffer of other events, as its file has it.
+    fn changed(&self, head: &mut Head, image: Vec<u8>) -> Result<Vec<u8>, Error> {
+        let size = if head.is_compressed() { self.common.size } else { head.size };
+        let length = image.len();
+        if length > size.min(LARGEST) as usize {
+            return Err(Error::Larger { length, size });
+        }
+        // In header buffers it is often something else.
+        if head.saved_offset == head.offset {
+            head.saved_offset = length as u32;
+        }
+        head.offset = length as u32;
+        let mut out = image;
+        if head.is_compressed() {
+            let mut compressed = self.stale.to_vec();
+            let format = self.common.format();
+            let shorter = format.is_some_and(|format| {
+                format.compress(&out[BUFFER_HEADER..], &mut compressed);
+                compressed.len() <= size as usize
+            });
+            match shorter {
+                true => out = compressed,
+                false => head.flags.0 &= !ETW_BUFFER_FLAG::ETW_BUFFER_FLAG_COMPRESSED.0,
+            }
+            head.size = out.len() as u32;
+        } else {
+            out.resize(size as usize, 0xFF);
         }
         Ok(out)
     }

@@ -1,28 +1,31 @@
 //! A trace file as a stream of bytes: file order, and memory for two buffers.
 
-use crate::buffer::{Buffer, Common, Image, Scratch};
+use crate::buffer::{Buffer, Image, Scratch};
+use crate::buffers::{Frames, Source};
 use crate::clock::Clock;
-use crate::finding::{Finding, What};
-use crate::layout::{BUFFER_HEADER, align8};
+use crate::common::{Error, begin};
+use crate::finding::Finding;
 use crate::logfile::LogFile;
-use crate::trace::{Error, Frame, begin};
+use crate::wire::{BUFFER_HEADER, align8};
 use std::io::{self, Read};
 
 /// Reads a trace file in file order.
 #[derive(Debug)]
 pub struct Reader<R> {
-    source: R,
-    /// The buffer read last, and what was read behind it.
-    bytes: Vec<u8>,
-    /// Bytes of the buffer read last.
-    used: usize,
-    at: u64,
-    index: u32,
+    window: Window<R>,
+    frames: Frames,
     log_file: LogFile,
     clock: Clock,
-    common: Common,
     scratch: Scratch,
-    done: bool,
+}
+
+/// Part of a source: the buffer read last, and what was read behind it.
+#[derive(Debug)]
+struct Window<R> {
+    source: R,
+    bytes: Vec<u8>,
+    /// Where it begins in the file.
+    offset: u64,
 }
 
 impl<R: Read> Reader<R> {
@@ -31,15 +34,14 @@ impl<R: Read> Reader<R> {
     /// # Errors
     ///
     /// The source fails, or does not begin as a trace file; then an error of the kind `InvalidData`.
-    pub fn new(mut source: R) -> io::Result<Self> {
-        let mut bytes = Vec::new();
+    pub fn new(source: R) -> io::Result<Self> {
+        let mut window = Window { source, bytes: Vec::new(), offset: 0 };
         // The first event is the log file header.
-        fill(&mut source, &mut bytes, BUFFER_HEADER + align8(u16::MAX.into()))?;
+        let bytes = window.bytes(0, BUFFER_HEADER + align8(u16::MAX.into()))?;
         let invalid = |error: Error| io::Error::new(io::ErrorKind::InvalidData, error);
-        let (log_file, common) = begin(&bytes).map_err(invalid)?;
+        let (log_file, common) = begin(bytes).map_err(invalid)?;
         let clock = log_file.to_clock();
-        let scratch = Scratch::default();
-        Ok(Self { source, bytes, used: 0, at: 0, index: 0, log_file, clock, common, scratch, done: false })
+        Ok(Self { window, frames: Frames::new(common), log_file, clock, scratch: Scratch::default() })
     }
 
     /// How the file was made.
@@ -52,66 +54,34 @@ impl<R: Read> Reader<R> {
         &self.clock
     }
 
-    /// The next buffer, as it was in memory; `None` at the end. A buffer that the file ends in is a finding among its events.
+    /// The next buffer, as it was in memory; `None` at the end. A buffer in which the file ends comes after a finding that says so.
     ///
     /// # Errors
     ///
     /// The source fails.
     pub fn next_image(&mut self) -> io::Result<Option<Result<Image<'_>, Finding>>> {
-        while !self.done {
-            self.bytes.drain(..std::mem::take(&mut self.used));
-            fill(&mut self.source, &mut self.bytes, BUFFER_HEADER)?;
-            let offset = self.at;
-            let finding = |what| Ok(Some(Err(Finding { buffer: offset, at: 0, what })));
-            match self.common.frame(&self.bytes) {
-                Frame::Buffer(head) => {
-                    fill(&mut self.source, &mut self.bytes, head.size as usize)?;
-                    let length = self.bytes.len().min(head.size as usize);
-                    self.at += length as u64;
-                    self.used = length;
-                    let index = self.index;
-                    self.index += 1;
-                    let mut fault = None;
-                    if length < head.size as usize {
-                        self.done = true;
-                        fault = Some(What::Truncated { size: head.size, there: length as u32 });
-                    }
-                    let buffer = Buffer::new(index, offset, head, &self.bytes[..length], self.common);
-                    return Ok(Some(Ok(buffer.image(&mut self.scratch).or_fault(fault))));
-                }
-                Frame::Unwritten(size) => self.skip(size)?,
-                Frame::Damaged(size, stated) => {
-                    self.skip(size)?;
-                    return finding(What::BufferSize(stated));
-                }
-                Frame::Rest => {
-                    self.done = true;
-                    if self.bytes.iter().any(|byte| *byte != 0) {
-                        return finding(What::Truncated { size: BUFFER_HEADER as u32, there: self.bytes.len() as u32 });
-                    }
-                }
-            }
-        }
-        Ok(None)
-    }
-
-    /// Passes over bytes, of which some were read.
-    fn skip(&mut self, size: usize) -> io::Result<()> {
-        if size == usize::MAX {
-            self.done = true;
-            return Ok(());
-        }
-        self.at += size as u64;
-        self.used = size.min(self.bytes.len());
-        let rest = (size - self.used) as u64;
-        self.done = io::copy(&mut self.source.by_ref().take(rest), &mut io::sink())? < rest;
-        Ok(())
+        let next = self.frames.next(&mut self.window)?;
+        let (bytes, common) = (&self.window.bytes, self.frames.common());
+        Ok(next.map(|frame| {
+            let frame = frame?;
+            let bytes = &bytes[..frame.length];
+            Ok(Buffer::new(frame, bytes, common).image(&mut self.scratch))
+        }))
     }
 }
 
-/// Reads until there are `length` bytes, or to the end. Memory is taken as bytes arrive.
-fn fill(source: &mut impl Read, bytes: &mut Vec<u8>, length: usize) -> io::Result<()> {
-    let missing = length.saturating_sub(bytes.len());
-    source.by_ref().take(missing as u64).read_to_end(bytes)?;
-    Ok(())
+impl<R: Read> Source for Window<R> {
+    type Error = io::Error;
+
+    fn bytes(&mut self, offset: u64, length: usize) -> io::Result<&[u8]> {
+        let passed = offset - self.offset;
+        let held = passed.min(self.bytes.len() as u64);
+        self.bytes.drain(..held as usize);
+        io::copy(&mut self.source.by_ref().take(passed - held), &mut io::sink())?;
+        self.offset = offset;
+        // Memory is taken as bytes arrive.
+        let missing = length.saturating_sub(self.bytes.len());
+        self.source.by_ref().take(missing as u64).read_to_end(&mut self.bytes)?;
+        Ok(&self.bytes[..length.min(self.bytes.len())])
+    }
 }

@@ -6,14 +6,25 @@ use std::fmt;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Stamp(pub i64);
 
-impl fmt::Display for Stamp {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+impl Stamp {
+    /// The same time as `2020-07-29T07:06:19.7984230Z`, as RFC 3339 has it; years beyond 0 to 9999 have a sign or more digits.
+    pub fn rfc3339(self) -> impl fmt::Display {
+        fmt::from_fn(move |f| self.write(f, 'T', "Z"))
+    }
+
+    fn write(self, f: &mut fmt::Formatter<'_>, between: char, end: &str) -> fmt::Result {
         const DAY: i64 = 86_400 * 10_000_000;
         let (days, rest) = (self.0.div_euclid(DAY), self.0.rem_euclid(DAY));
         let (year, month, day) = date(days);
         let (seconds, fraction) = (rest / 10_000_000, rest % 10_000_000);
         let (hour, minute, second) = (seconds / 3600, seconds / 60 % 60, seconds % 60);
-        write!(f, "{year:04}-{month:02}-{day:02} {hour:02}:{minute:02}:{second:02}.{fraction:07}")
+        write!(f, "{year:04}-{month:02}-{day:02}{between}{hour:02}:{minute:02}:{second:02}.{fraction:07}{end}")
+    }
+}
+
+impl fmt::Display for Stamp {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.write(f, ' ', "")
     }
 }
 

@@ -7,6 +7,7 @@
 mod bulk;
 mod decode;
 mod encode;
+mod state;
 
 pub use decode::{Error, Reason, decompress};
 pub use encode::compress;

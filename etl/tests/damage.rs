@@ -1,9 +1,9 @@
 //! Damaged files: read without panic, to the end, in bounded memory.
 
-use crate::fixtures::all;
 use etw_layouts_etl::check::check;
 use etw_layouts_etl::{ByTime, Event, Parts, Reader, Scratch, Trace};
 use fastrand::Rng;
+use test_support::traces::all;
 
 /// Seeded mutations, each read in every way.
 #[test]
@@ -75,20 +75,28 @@ fn mutate(bytes: &mut Vec<u8>, random: &mut Rng) {
 /// Reads in every way; the count of findings, or `None` if it is no trace.
 fn read(bytes: &[u8]) -> Option<usize> {
     let trace = Trace::new(bytes).ok();
-    let mut streamed = 0;
+    let (mut streamed, mut streamed_findings) = (0, Vec::new());
     if let Ok(mut reader) = Reader::new(bytes) {
         assert!(trace.is_some());
         while let Some(image) = reader.next_image().unwrap() {
-            let Ok(image) = image else { continue };
-            streamed += image.events().filter(Result::is_ok).count();
+            match image {
+                Ok(image) => image.events().for_each(|event| match event {
+                    Ok(_) => streamed += 1,
+                    Err(finding) => streamed_findings.push(finding),
+                }),
+                Err(finding) => streamed_findings.push(finding),
+            }
         }
     }
     let trace = trace?;
-    let (mut scratch, mut events, mut bound, mut findings) = (Scratch::default(), 0, 0, 0);
+    let (mut scratch, mut events, mut bound, mut findings) = (Scratch::default(), 0, 0, Vec::new());
     for buffer in trace.buffers() {
-        let Ok(buffer) = buffer else {
-            findings += 1;
-            continue;
+        let buffer = match buffer {
+            Ok(buffer) => buffer,
+            Err(finding) => {
+                findings.push(finding);
+                continue;
+            }
         };
         let image = buffer.image(&mut scratch);
         bound += image.bytes().len() / 8 + 1;
@@ -100,18 +108,18 @@ fn read(bytes: &[u8]) -> Option<usize> {
                 }
                 Err(finding) => {
                     assert!(!finding.to_string().is_empty());
-                    findings += 1;
+                    findings.push(finding);
                 }
             }
         }
-        let _ = Parts::of(&buffer, &image).bytes();
+        assert_eq!(Parts::of(&buffer, &image).bytes().unwrap(), buffer.bytes());
     }
     assert!(events <= bound);
-    assert_eq!(events, streamed);
+    assert_eq!((events, &findings), (streamed, &streamed_findings));
     let timed = |order: &mut ByTime<'_>| {
         let mut seen = Vec::new();
         while let Some(event) = order.next_event() {
-            seen.push(event.map(|timed| (timed.offset, timed.event.offset())));
+            seen.push(event.map(|timed| (timed.buffer_offset, timed.event.offset())));
         }
         seen
     };
@@ -121,8 +129,9 @@ fn read(bytes: &[u8]) -> Option<usize> {
     // What is kept beyond its time goes on alone.
     let mut kept = trace.by_time_ahead(|order| std::mem::replace(order, trace.by_time()));
     assert!(timed(&mut kept) == seen);
-    check(&trace, &mut |finding| findings += usize::from(!finding.to_string().is_empty()));
-    Some(findings)
+    let mut count = findings.len();
+    check(&trace, &mut |finding| count += usize::from(!finding.to_string().is_empty()));
+    Some(count)
 }
 
 fn touch(event: &Event<'_>, trace: &Trace<'_>) {
@@ -131,4 +140,15 @@ fn touch(event: &Event<'_>, trace: &Trace<'_>) {
     let items: usize = event.items().map(|item| item.size()).sum();
     assert!(items + event.payload().len() <= event.bytes().len());
     let _ = event.header();
+}
+
+/// What cannot be mapped is refused, and not taken for empty.
+#[test]
+#[cfg_attr(miri, ignore = "it opens devices")]
+#[cfg(unix)]
+fn only_files_are_mapped() {
+    for path in ["/dev/zero", "/dev/null", "/"] {
+        // SAFETY: Nothing is mapped.
+        assert!(unsafe { etw_layouts_etl::map::map(path) }.is_err(), "{path}");
+    }
 }

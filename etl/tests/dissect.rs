@@ -1,11 +1,11 @@
 //! Written files, read by dissect.etl, a reader in Python. `ETW_LAYOUTS_PYTHON` names the interpreter, if not `python3`.
 
 use crate::events::in_file;
-use crate::fixtures::{TARGETS, fixture_of};
-use etw_layouts_etl::{ClockType, Kind, Trace};
+use etw_layouts_etl::{ClockType, HeaderType, Trace};
 use std::fmt::Write;
 use std::fs;
 use std::process::Command;
+use test_support::traces::{PRODUCERS, fixture_of};
 
 #[test]
 #[cfg_attr(miri, ignore = "it starts a program")]
@@ -14,12 +14,12 @@ fn dissect() {
     fs::create_dir_all(&folder).unwrap();
     let mut files = 0;
     // It takes every buffer header for one of 6.0 or later.
-    for target in &TARGETS[3..] {
+    for producer in &PRODUCERS[3..] {
         for clock in [ClockType::PerfCounter, ClockType::SystemTime, ClockType::CpuCycle] {
             for compressed in [false, true] {
                 // It has no records of unknown layout, and reads only messages with all options.
-                let wanted = |kind: Kind| kind.is_known() && kind != Kind::Message;
-                let Some(fixture) = fixture_of(*target, clock, compressed, 30, &wanted) else { continue };
+                let wanted = |header_type: HeaderType| header_type.is_known() && header_type != HeaderType::Message;
+                let Some(fixture) = fixture_of(*producer, clock, compressed, 30, &wanted) else { continue };
                 let trace = Trace::new(&fixture.bytes).unwrap();
                 let mut list = String::new();
                 for event in in_file(&trace) {

@@ -1,13 +1,13 @@
 //! What a test compares of an event.
 
-use etw_layouts_etl::{ByTime, Event, Kind, Scratch, Trace};
+use etw_layouts_etl::{ByTime, Event, HeaderType, Scratch, Trace};
 
 /// An event, with all that is its own.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Seen {
     pub processor: u16,
     pub time: Option<i64>,
-    pub kind: Kind,
+    pub header_type: HeaderType,
     pub items: Vec<(u16, Vec<u8>)>,
     pub payload: Vec<u8>,
     pub bytes: Vec<u8>,
@@ -18,7 +18,7 @@ impl Seen {
         Self {
             processor,
             time: event.time_stamp(),
-            kind: event.kind(),
+            header_type: event.header_type(),
             items: event.items().map(|item| (item.ty.0, item.data.to_vec())).collect(),
             payload: event.payload().to_vec(),
             bytes: event.bytes().to_vec(),

@@ -3,7 +3,6 @@
 mod damage;
 mod dissect;
 mod events;
-mod fixtures;
 mod order;
 mod real;
 mod written;

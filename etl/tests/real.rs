@@ -2,9 +2,9 @@
 
 use crate::events::{in_file, in_time};
 use etw_layouts_etl::check::check;
-use etw_layouts_etl::layout::{Arch, LOG_FILE_MODE};
-use etw_layouts_etl::write::{FileWriter, Record, Target};
-use etw_layouts_etl::{LogFile, Parts, Reader, Scratch, Trace, map};
+use etw_layouts_etl::wire::{Arch, LOG_FILE_MODE};
+use etw_layouts_etl::write::{FileWriter, Producer, Record};
+use etw_layouts_etl::{LogFile, Parts, Reader, Scratch, Trace};
 use std::collections::BTreeMap;
 use std::fs;
 use std::io::Cursor;
@@ -20,11 +20,11 @@ fn folder(test: &str) -> Option<PathBuf> {
 }
 
 /// The survey's lines, and for each the file's name and bytes.
-fn surveyed(test: &str) -> Vec<(Vec<String>, map::Bytes)> {
+fn surveyed(test: &str) -> Vec<(Vec<String>, Vec<u8>)> {
     let Some(folder) = folder(test) else { return Vec::new() };
     let survey = fs::read_to_string(folder.join("survey.tsv")).unwrap();
     let lines = survey.lines().skip(1).map(|line| line.split('\t').map(str::to_owned).collect::<Vec<_>>());
-    let files: Vec<_> = lines.map(|line| (line.clone(), map::map(folder.join(&line[0])).unwrap())).collect();
+    let files: Vec<_> = lines.map(|line| (line.clone(), fs::read(folder.join(&line[0])).unwrap())).collect();
     assert!(!files.is_empty(), "the survey is empty");
     files
 }
@@ -57,9 +57,9 @@ fn survey() {
         assert_eq!(events.len().to_string(), line[14], "{name}");
         let (mut kinds, mut items) = (BTreeMap::new(), BTreeMap::new());
         for event in &events {
-            let kind = event.kind.name();
-            let kind = if kind == "MESSAGE" { "MESSAGE90" } else { kind };
-            *kinds.entry(kind.replace("FULL_HEADER", "FULL").replace("EVENT_HEADER", "EVENT")).or_insert(0) += 1;
+            let header_type = event.header_type.name();
+            let header_type = if header_type == "MESSAGE" { "MESSAGE90" } else { header_type };
+            *kinds.entry(header_type.replace("FULL_HEADER", "FULL").replace("EVENT_HEADER", "EVENT")).or_insert(0) += 1;
             for (ty, _) in &event.items {
                 *items.entry(format!("ext{ty}")).or_insert(0) += 1;
             }
@@ -92,8 +92,8 @@ fn golden() {
     let mut found = 0;
     for entry in fs::read_dir(folder.join("golden")).unwrap() {
         let path = entry.unwrap().path();
-        let bytes = map::map(folder.join(path.file_stem().unwrap()).with_extension("etl"));
-        let bytes = bytes.or_else(|_| map::map(folder.join(format!("{}.etl", path.file_stem().unwrap().display())))).unwrap();
+        let bytes = fs::read(folder.join(path.file_stem().unwrap()).with_extension("etl"));
+        let bytes = bytes.or_else(|_| fs::read(folder.join(format!("{}.etl", path.file_stem().unwrap().display())))).unwrap();
         let trace = Trace::new(&bytes).unwrap();
         // By microseconds since the start, processor and length; a consumer rounds.
         let mut ours: BTreeMap<(i64, u16, usize), usize> = BTreeMap::new();
@@ -159,14 +159,14 @@ fn written_again() {
 fn written(trace: &Trace<'_>, compressed: bool) -> Option<Vec<u8>> {
     let mut log = trace.log_file().clone();
     let arch = if log.pointer_size == 8 { Arch::X64 } else { Arch::X86 };
-    let target = Target::new(log.version[0].into(), log.version[1].into(), log.build, arch);
-    if compressed && !(target.has_processor_index()) {
+    let producer = Producer::new(log.version[0].into(), log.version[1].into(), log.build, arch);
+    if compressed && !(producer.has_processor_index()) {
         return None;
     }
     let flag = LOG_FILE_MODE::EVENT_TRACE_COMPRESSED_MODE.0;
     log.mode = if compressed { log.mode | flag } else { log.mode & !flag };
     let (end, buffers) = (log.end_time, trace.buffers());
-    let mut writer = FileWriter::new(Cursor::new(Vec::new()), target, log).unwrap();
+    let mut writer = FileWriter::new(Cursor::new(Vec::new()), producer, log).unwrap();
     let mut scratch = Scratch::default();
     let first = buffers.into_iter().next().unwrap().unwrap();
     for event in first.image(&mut scratch).events().skip(1) {

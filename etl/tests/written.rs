@@ -1,14 +1,15 @@
 //! Files that the writer made, read again.
 
 use crate::events::{in_file, in_time};
-use crate::fixtures::{START, TARGETS, all, fixture};
 use etw_layouts_etl::check::check;
+use etw_layouts_etl::compression::Format;
 use etw_layouts_etl::header::{Counters, Header, Message};
-use etw_layouts_etl::layout::{Arch, ETW_BUFFER_FLAG, ETW_BUFFER_TYPE, EVENT_HEADER, PERFINFO_TRACE_HEADER, large, zero};
-use etw_layouts_etl::write::{BufferWriter, Error, FileWriter, Identity, Record, Target};
-use etw_layouts_etl::{ClockType, Guid, Item, Kind, LogFile, Parts, Scratch, Trace, What};
+use etw_layouts_etl::wire::{Arch, ETW_BUFFER_FLAG, ETW_BUFFER_TYPE, EVENT_HEADER, PERFINFO_TRACE_HEADER, large, zero};
+use etw_layouts_etl::write::{BufferWriter, Error, FileWriter, Identity, Producer, Record};
+use etw_layouts_etl::{ClockType, Guid, HeaderType, Item, LogFile, Parts, Scratch, Trace, What};
 use std::collections::BTreeSet;
 use std::io::Cursor;
+use test_support::traces::{PRODUCERS, START, all, fixture, in_format};
 
 #[test]
 #[cfg_attr(miri, ignore = "it takes minutes")]
@@ -24,16 +25,17 @@ fn fixtures() {
         assert_eq!((&log.logger_name, &log.file_name), (&fixture.log.logger_name, &fixture.log.file_name), "{name}");
         assert!(trace.buffers().count() > 5, "{name}");
         let seen = in_time(&trace);
-        kinds.extend(seen.iter().map(|event| event.kind));
+        kinds.extend(seen.iter().map(|event| event.header_type));
         for processor in 0..3 {
             let of = |p: u16| p == processor;
             let ours: Vec<_> = fixture.events.iter().filter(|e| of(e.0)).map(|e| (e.1, e.2, &e.3)).collect();
-            let seen: Vec<_> = seen[1..].iter().filter(|e| of(e.processor)).map(|e| (e.kind, e.time, &e.payload)).collect();
+            let seen: Vec<_> =
+                seen[1..].iter().filter(|e| of(e.processor)).map(|e| (e.header_type, e.time, &e.payload)).collect();
             assert_eq!(ours.len(), seen.len(), "{name}");
             assert!(ours == seen, "{name}, processor {processor}");
         }
         check(&trace, &mut |finding| {
-            assert!(matches!(&finding.what, What::Rule(rule) if rule.starts_with("the layout of")), "{name}: {finding}");
+            assert!(finding.what.kind() == "layout", "{name}: {finding}");
         });
         for buffer in trace.buffers() {
             let (buffer, mut scratch) = (buffer.unwrap(), Scratch::default());
@@ -46,7 +48,7 @@ fn fixtures() {
 
 #[test]
 fn fields() {
-    let fixture = fixture(TARGETS[7], ClockType::PerfCounter, false, 3).unwrap();
+    let fixture = fixture(PRODUCERS[7], ClockType::PerfCounter, false, 3).unwrap();
     let trace = Trace::new(&fixture.bytes).unwrap();
     let mut scratch = Scratch::default();
     let mut found = 0;
@@ -54,22 +56,22 @@ fn fields() {
         for event in buffer.unwrap().image(&mut scratch).events() {
             let event = event.unwrap();
             let facts = (event.thread(), event.process(), event.id(), event.version(), event.opcode());
-            let (expected, provider) = match event.kind() {
-                Kind::System32 | Kind::System64 => {
+            let (expected, provider) = match event.header_type() {
+                HeaderType::System32 | HeaderType::System64 => {
                     ((Some(11), Some(12), Some(0x0301), Some(2), Some(1)), Some(0x3d6f_a8d0_fe05_11d0_9dda_00c0_4fd7_ba7c))
                 }
-                Kind::PerfInfo32 | Kind::PerfInfo64 => {
+                HeaderType::PerfInfo32 | HeaderType::PerfInfo64 => {
                     ((None, None, Some(0x0301), Some(0), Some(1)), Some(0x3d6f_a8d0_fe05_11d0_9dda_00c0_4fd7_ba7c))
                 }
-                Kind::Full32 | Kind::Full64 => {
+                HeaderType::Full32 | HeaderType::Full64 => {
                     ((Some(21), Some(22), None, Some(0), Some(0)), Some(0x3d6f_a8d1_fe05_11d0_9dda_00c0_4fd7_ba7c))
                 }
-                Kind::Event32 | Kind::Event64 => (
+                HeaderType::Event32 | HeaderType::Event64 => (
                     (Some(31), Some(32), Some(1000), Some(3), Some(9)),
                     // As its text has it, not with its bytes swapped.
                     Some(0xa61e_a624_4944_55fc_c2a8_3782_8829_438d),
                 ),
-                Kind::Message if event.id() == Some(43) => {
+                HeaderType::Message if event.id() == Some(43) => {
                     let Header::Message(message) = event.header() else { panic!("no message") };
                     let component = message.component.is_some();
                     (
@@ -79,7 +81,7 @@ fn fields() {
                 }
                 _ => continue,
             };
-            assert_eq!((facts, event.provider()), (expected, provider.map(Guid)), "{:?}", event.kind());
+            assert_eq!((facts, event.provider()), (expected, provider.map(Guid)), "{:?}", event.header_type());
             found += 1;
         }
     }
@@ -106,13 +108,13 @@ fn clocks() {
 /// Flags and types of buffers that no file at hand has.
 #[test]
 fn buffers() {
-    let target = TARGETS[7];
-    let mut log = LogFile::new(&target);
+    let producer = PRODUCERS[7];
+    let mut log = LogFile::new(&producer);
     log.buffer_size = 4096;
-    let mut file = FileWriter::new(Cursor::new(Vec::new()), target, log).unwrap().finish(0).unwrap().into_inner();
+    let mut file = FileWriter::new(Cursor::new(Vec::new()), producer, log).unwrap().finish(0).unwrap().into_inner();
     let flags = ETW_BUFFER_FLAG::ETW_BUFFER_FLAG_EVENTS_LOST | ETW_BUFFER_FLAG::ETW_BUFFER_FLAG_RTBACKUP;
     for ty in 1..8 {
-        let mut buffer = BufferWriter::new(target, 4096).unwrap();
+        let mut buffer = BufferWriter::new(producer, 4096).unwrap();
         buffer.push(&event(1, &[1; 100])).unwrap();
         let identity = Identity {
             time_stamp: 1,
@@ -137,47 +139,47 @@ fn buffers() {
 /// Bad use is an error.
 #[test]
 fn refused() {
-    let target = TARGETS[7];
+    let producer = PRODUCERS[7];
     let mut out = Vec::new();
-    let mut refuse = |target: &Target, record: Record<'_>| {
+    let mut refuse = |producer: &Producer, record: Record<'_>| {
         let before = out.len();
-        let error = record.write(target, &mut out).unwrap_err();
+        let error = record.write(producer, &mut out).unwrap_err();
         assert_eq!(out.len(), before);
         assert!(!error.to_string().is_empty());
         error
     };
     let big = vec![0; 70_000];
-    assert!(matches!(refuse(&target, event(0, &big)), Error::Length(_)));
-    assert!(matches!(refuse(&TARGETS[2], event(0, &[])), Error::Version { .. }));
+    assert!(matches!(refuse(&producer, event(0, &big)), Error::Length(_)));
+    assert!(matches!(refuse(&PRODUCERS[2], event(0, &[])), Error::Version { .. }));
     let nine = Counters { count: 9, ..Counters::default() };
     let perfinfo: PERFINFO_TRACE_HEADER = zero();
-    assert!(matches!(refuse(&target, Record::new(Header::PerfInfo(perfinfo, nine), true, &[])), Error::Counters(9)));
+    assert!(matches!(refuse(&producer, Record::new(Header::PerfInfo(perfinfo, nine), true, &[])), Error::Counters(9)));
     let both = Message { guid: Some(Guid(1)), component: Some(1), ..Message::default() };
-    assert!(matches!(refuse(&target, Record::new(Header::Message(both), true, &[])), Error::Message));
-    let item = Item::new(etw_layouts_etl::layout::EVENT_HEADER_EXT_TYPE(1), &[0; 16]);
+    assert!(matches!(refuse(&producer, Record::new(Header::Message(both), true, &[])), Error::Message));
+    let item = Item::new(etw_layouts_etl::wire::EVENT_HEADER_EXT_TYPE(1), &[0; 16]);
     let with_items = Record::new(Header::Message(Message::default()), true, &[]).with_items(vec![item]);
-    assert!(matches!(refuse(&target, with_items), Error::Items));
+    assert!(matches!(refuse(&producer, with_items), Error::Items));
     let short = Item { padding: &[], data: &[0; 3], ..item };
-    assert!(matches!(refuse(&target, event(0, &[]).with_items(vec![short])), Error::Padding(3)));
-    assert!(matches!(refuse(&target, Record::raw(&[9, 0, 0x77, 0xC0])), Error::Raw));
-    assert!(matches!(refuse(&target, Record::raw(&[0xFF; 8])), Error::Raw));
+    assert!(matches!(refuse(&producer, event(0, &[]).with_items(vec![short])), Error::Padding(3)));
+    assert!(matches!(refuse(&producer, Record::raw(&[9, 0, 0x77, 0xC0])), Error::Raw));
+    assert!(matches!(refuse(&producer, Record::raw(&[0xFF; 8])), Error::Raw));
 
-    assert!(matches!(BufferWriter::new(target, 100), Err(Error::BufferSize(100))));
-    let mut buffer = BufferWriter::new(target, 512).unwrap();
+    assert!(matches!(BufferWriter::new(producer, 100), Err(Error::BufferSize(100))));
+    let mut buffer = BufferWriter::new(producer, 512).unwrap();
     buffer.push(&event(5, &[])).unwrap();
     assert!(matches!(buffer.push(&event(4, &[])), Err(Error::Order { .. })));
     assert!(matches!(buffer.push(&event(6, &[0; 400])), Err(Error::Full { .. })));
 
-    let log = LogFile::new(&target);
-    let open = |target, log| FileWriter::new(Cursor::new(Vec::new()), target, log);
-    assert!(matches!(open(TARGETS[6], log.clone()), Err(Error::LogFile)));
-    assert!(matches!(open(target, LogFile { clock: 7, ..log.clone() }), Err(Error::Clock(7))));
-    assert!(matches!(open(target, LogFile { perf_frequency: 0, ..log.clone() }), Err(Error::Clock(1))));
-    assert!(matches!(open(target, LogFile { buffer_size: 0, ..log.clone() }), Err(Error::BufferSize(0))));
-    let old = Target::new(6, 1, 7601, Arch::X64);
+    let log = LogFile::new(&producer);
+    let open = |producer, log| FileWriter::new(Cursor::new(Vec::new()), producer, log);
+    assert!(matches!(open(PRODUCERS[6], log.clone()), Err(Error::LogFile)));
+    assert!(matches!(open(producer, LogFile { clock: 7, ..log.clone() }), Err(Error::Clock(7))));
+    assert!(matches!(open(producer, LogFile { perf_frequency: 0, ..log.clone() }), Err(Error::Clock(1))));
+    assert!(matches!(open(producer, LogFile { buffer_size: 0, ..log.clone() }), Err(Error::BufferSize(0))));
+    let old = Producer::new(6, 1, 7601, Arch::X64);
     let compressed = LogFile { mode: 0x0400_0000, ..LogFile::new(&old) };
     assert!(matches!(open(old, compressed), Err(Error::Version { .. })));
-    let mut writer = open(target, log).unwrap();
+    let mut writer = open(producer, log).unwrap();
     assert!(matches!(writer.push(1, &event(5, &[])), Err(Error::Processor { .. })));
     writer.push(0, &event(5, &[])).unwrap();
     writer.flush(0).unwrap();
@@ -188,7 +190,7 @@ fn refused() {
 #[test]
 #[cfg_attr(miri, ignore = "it takes minutes")]
 fn broken_off() {
-    let whole = fixture(TARGETS[7], ClockType::PerfCounter, false, 20).unwrap();
+    let whole = fixture(PRODUCERS[7], ClockType::PerfCounter, false, 20).unwrap();
     let trace = Trace::new(&whole.bytes).unwrap();
     let (expected, mut in_order) = (in_file(&trace).len(), in_time(&trace));
     let buffers = trace.buffers().count();
@@ -232,7 +234,7 @@ fn broken_off() {
         findings.extend(buffer.unwrap().image(&mut scratch).events().filter_map(Result::err));
     }
     assert_eq!(findings.len(), 1);
-    assert_eq!((findings[0].buffer, findings[0].at), (2 * 4096, 0x48));
+    assert_eq!((findings[0].buffer, findings[0].buffer_offset, findings[0].offset), (2, 2 * 4096, 0x48));
     in_order.clear();
 }
 
@@ -240,4 +242,166 @@ fn event(stamp: i64, payload: &[u8]) -> Record<'_> {
     let mut header: EVENT_HEADER = zero();
     header.TimeStamp = large(stamp);
     Record::new(Header::Event(header), true, payload)
+}
+
+/// Buffers of every size are read again, whether or not what they hold can be compressed.
+#[test]
+#[cfg_attr(miri, ignore = "it takes minutes")]
+fn every_size() {
+    let mut random = fastrand::Rng::with_seed(0x51E);
+    for size in [512, 520, 4096, 1 << 16, 1 << 20, 15 << 20, (16 << 20) - 8, 16 << 20] {
+        for (compressed, noise) in [(false, true), (true, true), (true, false)] {
+            let log =
+                LogFile { buffer_size: size, mode: if compressed { 0x0400_0000 } else { 0 }, ..LogFile::new(&PRODUCERS[7]) };
+            let mut writer = FileWriter::new(Cursor::new(Vec::new()), PRODUCERS[7], log).unwrap();
+            let length = (size as usize - 0x48 - 0x50).min(60_000);
+            let mut payload = vec![0; length];
+            let count = 3 * size as usize / length + 3;
+            for stamp in 0..count {
+                if noise {
+                    random.fill(&mut payload);
+                }
+                writer.push(0, &event(stamp as i64, &payload)).unwrap();
+            }
+            let bytes = writer.finish(0).unwrap().into_inner();
+            let trace = Trace::new(&bytes).unwrap();
+            assert_eq!(in_file(&trace).len(), 1 + count, "{size:#x} compressed {compressed} noise {noise}");
+            check(&trace, &mut |finding| panic!("{size:#x} compressed {compressed} noise {noise}: {finding}"));
+        }
+    }
+}
+
+/// A sink that fails once.
+struct Once<W>(W, u32);
+
+impl<W: std::io::Write> std::io::Write for Once<W> {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        self.1 = self.1.wrapping_sub(1);
+        if self.1 == 0 {
+            return Err(std::io::ErrorKind::StorageFull.into());
+        }
+        self.0.write(bytes)
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        self.0.flush()
+    }
+}
+
+impl<W: std::io::Seek> std::io::Seek for Once<W> {
+    fn seek(&mut self, to: std::io::SeekFrom) -> std::io::Result<u64> {
+        self.0.seek(to)
+    }
+}
+
+/// A writer that failed once fails from there on: no event is lost without an error.
+#[test]
+fn failed_writes() {
+    for fails in 1..=3 {
+        let log = LogFile { buffer_size: 1024, ..LogFile::new(&PRODUCERS[7]) };
+        let mut writer = FileWriter::new(Once(Cursor::new(Vec::new()), fails), PRODUCERS[7], log).unwrap();
+        let first = (0..100).find(|stamp| writer.push(0, &event(*stamp, &[0; 500])).is_err()).unwrap();
+        for stamp in first..100 {
+            assert!(matches!(writer.push(0, &event(stamp, &[0; 500])), Err(Error::Failed)), "{fails} {stamp}");
+        }
+        assert!(matches!(writer.flush(0), Err(Error::Failed)));
+        assert!(matches!(writer.finish(0), Err(Error::Failed)));
+    }
+}
+
+/// Buffers are stamped when they are written, so that they lie in the order of their stamps.
+#[test]
+fn late_processors() {
+    let log = LogFile { buffer_size: 1024, processors: 2, ..LogFile::new(&PRODUCERS[7]) };
+    let mut writer = FileWriter::new(Cursor::new(Vec::new()), PRODUCERS[7], log).unwrap();
+    writer.push(1, &event(1, &[])).unwrap();
+    for stamp in 2..50 {
+        writer.push(0, &event(stamp, &[0; 100])).unwrap();
+    }
+    let bytes = writer.finish(0).unwrap().into_inner();
+    let trace = Trace::new(&bytes).unwrap();
+    assert_eq!(in_time(&trace).len(), 1 + 49);
+    check(&trace, &mut |finding| panic!("{finding}"));
+}
+
+/// What cannot be written is refused at once, not in the end.
+#[test]
+fn refused_at_once() {
+    let open = |log| FileWriter::new(Cursor::new(Vec::new()), PRODUCERS[7], log);
+    let log = LogFile { processors: 4096, ..LogFile::new(&PRODUCERS[7]) };
+    let mut writer = open(log.clone()).unwrap();
+    assert!(matches!(writer.push(3000, &event(1, &[])), Err(Error::Processor { processor: 3000, processors: 2048 })));
+    writer.push(2047, &event(1, &[])).unwrap();
+    writer.finish(0).unwrap();
+    for name in ["x".repeat(40_000), "a\0b".into()] {
+        assert!(open(LogFile { logger_name: name.clone(), ..log.clone() }).is_err());
+        assert!(open(LogFile { file_name: name, ..log.clone() }).is_err());
+    }
+    // Names that fit into an event, and not into a buffer.
+    assert!(open(LogFile { buffer_size: 1024, file_name: "x".repeat(400), ..log.clone() }).is_err());
+    let mut writer = open(LogFile { buffer_size: 1024, ..log }).unwrap();
+    assert!(matches!(writer.push_header(&event(1, &[0; 1000])), Err(Error::Full { .. })));
+    writer.push_header(&event(1, &[0; 100])).unwrap();
+    writer.finish(0).unwrap();
+}
+
+/// Buffers that were taken apart, changed and put together are read as what they were changed to, in their own format.
+#[test]
+#[cfg_attr(miri, ignore = "it takes minutes")]
+fn changed() {
+    for fixture in all(40) {
+        for format in [Format::Xpress, Format::Lznt1, Format::XpressHuffman] {
+            let name = format!("{} {format:?}", fixture.name);
+            let file = in_format(&fixture.bytes, format);
+            let (mut changed, mut expected) = (Vec::new(), Vec::new());
+            let mut compressed = false;
+            for buffer in Trace::new(&file).unwrap().buffers() {
+                let (buffer, mut scratch) = (buffer.unwrap(), Scratch::default());
+                let image = buffer.image(&mut scratch);
+                let mut parts = Parts::of(&buffer, &image);
+                let mut events: Vec<_> = image.events().map(|event| event.unwrap().bytes().to_vec()).collect();
+                compressed |= buffer.head().is_compressed();
+                if buffer.index() > 0 {
+                    let (record, _) = parts.records.remove(0);
+                    let event = events.remove(0);
+                    if buffer.index() % 2 == 0 {
+                        parts.records.push((record, &[]));
+                        events.push(event);
+                    }
+                }
+                expected.extend(events);
+                changed.extend(parts.bytes().unwrap_or_else(|error| panic!("{name}: {error}")));
+            }
+            let trace = Trace::new(&changed).unwrap();
+            let seen: Vec<_> = in_file(&trace).into_iter().map(|event| event.bytes).collect();
+            assert!(seen == expected, "{name}");
+            assert_eq!(compressed, trace.buffers().any(|buffer| buffer.unwrap().head().is_compressed()), "{name}");
+            check(&trace, &mut |finding| {
+                assert!(matches!(finding.what.kind(), "layout" | "event-order"), "{name}: {finding}");
+            });
+            if !compressed {
+                break;
+            }
+        }
+    }
+}
+
+/// What does not fit into its buffer any more is refused; what can no longer be compressed is kept as it is.
+#[test]
+fn changed_to_more() {
+    let mut random = fastrand::Rng::with_seed(0x3A);
+    let noise: Vec<u8> = (0..3_800).map(|_| random.u8(..)).collect();
+    for compressed in [false, true] {
+        let file = fixture(PRODUCERS[7], ClockType::PerfCounter, compressed, 20).unwrap();
+        let trace = Trace::new(&file.bytes).unwrap();
+        let (buffer, mut scratch) = (trace.buffers().nth(1).unwrap().unwrap(), Scratch::default());
+        let image = buffer.image(&mut scratch);
+        let mut parts = Parts::of(&buffer, &image);
+        parts.records = vec![(event(1, &noise), &[])];
+        let bytes = parts.bytes().unwrap();
+        let bytes = [&file.bytes[..buffer.offset() as usize], &bytes].concat();
+        assert_eq!(in_file(&Trace::new(&bytes).unwrap()).last().unwrap().payload, noise);
+        parts.records.push((event(2, &noise), &[]));
+        assert!(matches!(parts.bytes(), Err(Error::Larger { size: 4096, .. })));
+    }
 }

@@ -131,7 +131,7 @@ fn streams(folder: &Path) -> Vec<(String, Vec<u8>, usize)> {
         if path.extension().is_none_or(|extension| extension != "etl") {
             continue;
         }
-        let file = etw_layouts_etl::map::map(&path).unwrap();
+        let file = std::fs::read(&path).unwrap();
         let mut rest = &file[..];
         while rest.len() > 0x48 {
             let dword = |at: usize| u32::from_le_bytes(rest[at..at + 4].try_into().unwrap()) as usize;

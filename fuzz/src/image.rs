@@ -1,7 +1,7 @@
 //! PE images.
 
-use crate::seeds::pe::Image;
 use etw_layouts_symbols::image;
+use test_support::pe::Image;
 
 /// The name that an image gives its symbol file is a file name.
 pub fn run(input: &[u8]) {

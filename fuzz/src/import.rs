@@ -2,12 +2,11 @@
 
 use crate::spec;
 use etw_layouts_codegen::axis;
-use etw_layouts_symbols::{AggregateKind, Definition, Member, Snapshot, Type, Types, Wanted};
-use std::path::PathBuf;
-use std::sync::LazyLock;
-use xtask::import::{self, Input, Texts};
-use xtask::project;
-use xtask::tables::{self, Stated, Table};
+use etw_layouts_project::Error;
+use etw_layouts_project::import::{self, Input, Plan, Texts};
+use etw_layouts_project::tables::{self, Stated, SymbolFile, Table};
+use etw_layouts_symbols::{AggregateKind, Member, Snapshot, Type, TypeFacts, Types, Wanted};
+use std::sync::{Arc, LazyLock};
 
 struct Shipped {
     texts: Texts,
@@ -18,18 +17,18 @@ struct Shipped {
 const STRUCTURE: &str = "WMI_BUFFER_HEADER.toml";
 
 static SHIPPED: LazyLock<Shipped> = LazyLock::new(|| {
-    let layouts = project::layouts().expect("the specs are good");
+    let layouts = crate::project().layouts().expect("the specs are good");
     let name = |path: &str| path.rsplit('/').next().unwrap_or_default().to_owned();
     let files: Vec<_> = layouts.spec.sources.files().iter().map(|file| (name(&file.path), file)).collect();
     let by_name = files.iter().map(|(name, file)| (name.clone(), file.text.clone())).collect();
     let names = spec::with_types(&by_name, STRUCTURE);
     let wanted: Wanted = names.iter().filter_map(|name| name.strip_suffix(".toml")).collect();
-    let snapshots = tables::files(&[project::root().join(project::SNAPSHOTS)]).expect("the shipped snapshots");
-    let read = |path: &PathBuf| tables::read(path, &layouts.spec.axis, &wanted, &Stated::default()).expect("a good snapshot");
+    let snapshots = crate::project().fact_files().expect("the shipped snapshots");
+    let read = |path: &SymbolFile| tables::read(path, &layouts.spec.axis, &wanted, &Stated::default()).expect("a good snapshot");
     let mut tables: Vec<Table> = snapshots.iter().flat_map(read).collect();
     // A snapshot is read whole, whatever is wanted.
     let Wanted::Named(wanted) = wanted else { unreachable!("names were given") };
-    tables.iter_mut().for_each(|table| table.types.retain(|name, _| wanted.contains(name)));
+    tables.iter_mut().for_each(|table| Arc::make_mut(&mut table.types).retain(|name, _| wanted.contains(name)));
     let texts = files.iter().filter(|(name, _)| names.contains(name));
     Shipped { texts: texts.map(|(_, file)| (file.path.clone(), file.text.clone())).collect(), tables }
 });
@@ -38,10 +37,9 @@ static SHIPPED: LazyLock<Shipped> = LazyLock::new(|| {
 pub fn run(input: &[u8]) {
     let Some(table) = table(input) else { return };
     let new = std::slice::from_ref(&table);
-    let planned = |texts: &Texts, known: &[Table]| import::plan(&Input { texts, known, new, added: &[], folder: "specs" });
-    match planned(&SHIPPED.texts, &[]) {
+    match planned(&SHIPPED.texts, &[], new) {
         Err(error) => assert!(!error.to_string().is_empty()),
-        Ok(plan) if import::verified(&plan.layouts, &[], new).is_ok() => match planned(&plan.texts, new) {
+        Ok(plan) if import::verified(&plan.layouts, &[], new).is_ok() => match planned(&plan.texts, new, new) {
             Ok(again) => assert!(again.texts == plan.texts, "imported again, the specs change"),
             Err(error) => panic!("imported again: {error}"),
         },
@@ -49,17 +47,27 @@ pub fn run(input: &[u8]) {
     }
 }
 
+fn planned(texts: &Texts, known: &[Table], new: &[Table]) -> Result<Plan, Error> {
+    import::plan(&Input { texts, known, new, added: &[], folder: "specs" })
+}
+
+/// What the import of an input comes to, if it verifies.
+pub(crate) fn imported(input: &[u8]) -> Option<Plan> {
+    let new = [table(input)?];
+    planned(&SHIPPED.texts, &[], &new).ok().filter(|plan| import::verified(&plan.layouts, &[], &new).is_ok())
+}
+
 /// A snapshot, or else changes to one that ships: which, the build that it is said to be of, and four bytes a change.
 fn table(input: &[u8]) -> Option<Table> {
     let tables = &SHIPPED.tables;
     if let Ok(Ok(snapshot)) = str::from_utf8(input).map(Snapshot::parse) {
         let table = tables.first()?.clone();
-        return Some(Table { producer: snapshot.producer, types: snapshot.types, ..table }.of_build(26100, 1));
+        return Some(Table { producer: snapshot.producer, types: snapshot.types.into(), ..table }.of_build(26100, 1));
     }
     let (&[which, build, revision], changes) = input.split_first_chunk()?;
     let mut table = tables[usize::from(which) % tables.len()].clone();
     for change in changes.chunks_exact(4).take(64) {
-        changed(&mut table.types, [change[0], change[1], change[2], change[3]]);
+        changed(Arc::make_mut(&mut table.types), [change[0], change[1], change[2], change[3]]);
     }
     Some(match build {
         0 => table,
@@ -92,8 +100,8 @@ fn changed(types: &mut Types, [kind, ty, member, value]: [u8; 4]) {
     let other = types.keys().nth(usize::from(value) % types.len()).cloned().unwrap_or_default();
     let Some(definition) = types.get_mut(&name) else { return };
     let aggregate = match definition {
-        Definition::Aggregate(aggregate) => aggregate,
-        Definition::Enumeration(enumeration) => {
+        TypeFacts::Aggregate(aggregate) => aggregate,
+        TypeFacts::Enumeration(enumeration) => {
             match enumeration.constants.get_mut(usize::from(member)) {
                 Some((_, constant)) => *constant = i64::from(value as i8),
                 None => enumeration.constants.push((format!("New{member}"), value.into())),
@@ -130,9 +138,9 @@ fn changed(types: &mut Types, [kind, ty, member, value]: [u8; 4]) {
         12 => {
             // Everything behind moves.
             let (at, ty) = (member.offset, member.ty.clone());
-            aggregate.members.iter_mut().filter(|m| m.offset >= at).for_each(|m| m.offset += 8);
+            aggregate.members.iter_mut().filter(|m| m.offset >= at).for_each(|m| m.offset = m.offset.wrapping_add(8));
             aggregate.members.insert(index, new(at, ty));
-            aggregate.size += 8;
+            aggregate.size = aggregate.size.wrapping_add(8);
         }
         13 => member.name = String::new(),
         14 => aggregate.members.truncate(index),

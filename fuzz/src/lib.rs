@@ -6,19 +6,22 @@
 
 #![forbid(unsafe_code)]
 
+pub mod compile;
 pub mod etl;
 pub mod image;
+pub mod images;
 pub mod import;
 pub mod isf;
+pub mod macros;
+mod made;
 pub mod pdb;
 pub mod snapshot;
 pub mod spec;
+pub mod writer;
 pub mod xpress;
 
-mod seeds;
-
 /// A fuzz target.
-pub struct Target {
+pub struct FuzzTarget {
     /// Its name, which is also that of its binary and of the folder of its regression inputs.
     pub name: &'static str,
     /// Takes an input; panics if anything does not hold.
@@ -30,13 +33,22 @@ pub struct Target {
 }
 
 /// All targets.
-pub const TARGETS: [Target; 8] = [
-    Target { name: "spec", run: spec::run, seeds: spec::seeds, mutations: 300 },
-    Target { name: "isf", run: isf::run, seeds: isf::seeds, mutations: 3_000 },
-    Target { name: "pdb", run: pdb::run, seeds: pdb::seeds, mutations: 4_000 },
-    Target { name: "snapshot", run: snapshot::run, seeds: snapshot::seeds, mutations: 2_000 },
-    Target { name: "image", run: image::run, seeds: image::seeds, mutations: 4_000 },
-    Target { name: "etl", run: etl::run, seeds: etl::seeds, mutations: 3_000 },
-    Target { name: "xpress", run: xpress::run, seeds: xpress::seeds, mutations: 3_000 },
-    Target { name: "import", run: import::run, seeds: import::seeds, mutations: 60 },
+pub const TARGETS: [FuzzTarget; 12] = [
+    FuzzTarget { name: "spec", run: spec::run, seeds: spec::seeds, mutations: 300 },
+    FuzzTarget { name: "compile", run: compile::run, seeds: compile::seeds, mutations: 40 },
+    FuzzTarget { name: "macros", run: macros::run, seeds: macros::seeds, mutations: 300 },
+    FuzzTarget { name: "isf", run: isf::run, seeds: isf::seeds, mutations: 3_000 },
+    FuzzTarget { name: "pdb", run: pdb::run, seeds: pdb::seeds, mutations: 4_000 },
+    FuzzTarget { name: "snapshot", run: snapshot::run, seeds: snapshot::seeds, mutations: 2_000 },
+    FuzzTarget { name: "image", run: image::run, seeds: image::seeds, mutations: 4_000 },
+    FuzzTarget { name: "images", run: images::run, seeds: images::seeds, mutations: 4_000 },
+    FuzzTarget { name: "etl", run: etl::run, seeds: etl::seeds, mutations: 3_000 },
+    FuzzTarget { name: "writer", run: writer::run, seeds: writer::seeds, mutations: 400 },
+    FuzzTarget { name: "xpress", run: xpress::run, seeds: xpress::seeds, mutations: 3_000 },
+    FuzzTarget { name: "import", run: import::run, seeds: import::seeds, mutations: 60 },
 ];
+
+/// The specs and facts of the workspace.
+fn project() -> etw_layouts_project::Project {
+    etw_layouts_project::Project::at(std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join(".."))
+}

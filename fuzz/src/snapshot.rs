@@ -1,8 +1,7 @@
 //! Snapshots, and what a table states once it is one.
 
 use etw_layouts_symbols::snapshot::Kernel;
-use etw_layouts_symbols::{Arch, MAX_DEPTH, Rules, Snapshot, Table, compare};
-use xtask::{project, tables};
+use etw_layouts_symbols::{Arch, MAX_DEPTH, Offsets, Rules, Snapshot, SymbolTable, Type, TypeFacts, Types, compare};
 
 /// What is read is printed, and read again as the same.
 pub fn run(input: &[u8]) {
@@ -14,13 +13,37 @@ pub fn run(input: &[u8]) {
 }
 
 /// A table survives its reduced form, as far as that nests.
-pub(crate) fn kept(table: Table) {
-    let Table { producer, pdb, arch, types } = table;
-    let kernel = Kernel { build: [10, 0, 19041, 1], arch: arch.unwrap_or(Arch::X64), pdb };
-    again(&Snapshot { producer, kernels: vec![kernel], types });
+pub(crate) fn kept(table: SymbolTable) {
+    let SymbolTable { producer, pdb, arch, types, .. } = table;
+    let kernel = Kernel { build: [10, 0, 19041, 1], arch: arch.unwrap_or(Arch::X64), pdb, image: None };
+    again(&Snapshot { producer, kernels: vec![kernel], types, offsets: Offsets::new() });
 }
 
-fn again(snapshot: &Snapshot) {
+/// How much a reader converted for these types, at the least: a byte for each character of a name and each step of a type.
+pub(crate) fn work(types: &Types) -> usize {
+    types.values().map(work_of).sum()
+}
+
+fn work_of(facts: &TypeFacts) -> usize {
+    match facts {
+        TypeFacts::Aggregate(aggregate) => {
+            aggregate.members.iter().map(|member| member.name.chars().count() + work_of_type(&member.ty)).sum()
+        }
+        TypeFacts::Enumeration(enumeration) => enumeration.constants.iter().map(|(name, _)| name.chars().count() + 1).sum(),
+    }
+}
+
+fn work_of_type(ty: &Type) -> usize {
+    match ty {
+        Type::Pointer(inner) | Type::Array(inner, _) | Type::Bits { unit: inner, .. } => 1 + work_of_type(inner),
+        Type::Aggregate(name) | Type::Enumeration(name) => name.chars().count(),
+        Type::Unnamed(facts) => 1 + work_of(facts),
+        _ => 1,
+    }
+}
+
+/// What is printed is read again as the same.
+pub(crate) fn again(snapshot: &Snapshot) {
     let text = snapshot.to_string();
     match Snapshot::parse(&text) {
         Ok(again) => assert_eq!(again, *snapshot),
@@ -32,13 +55,14 @@ fn again(snapshot: &Snapshot) {
 
 /// Some of those that ship, and all that the format has.
 pub fn seeds() -> Vec<Vec<u8>> {
-    let paths = tables::files(&[project::root().join(project::SNAPSHOTS)]).expect("the shipped snapshots");
-    let mut seeds: Vec<_> = paths.iter().step_by(9).map(|path| std::fs::read(path).expect("a snapshot")).collect();
+    let paths = crate::project().fact_files().expect("the shipped snapshots");
+    let mut seeds: Vec<_> = paths.iter().step_by(9).map(|path| std::fs::read(path.path()).expect("a snapshot")).collect();
     seeds.push(
         b"etw-layouts-symbols 1\nproducer a b\nkernel 5.1.2600.0 x86 -\n\
-          kernel 10.0.19041.329 x64 nt%20krnl.pdb BBED7C2955FBE4522AAA23F4B8677AD9 1\n\
+          kernel 10.0.19041.329 x64 nt%20krnl.pdb BBED7C2955FBE4522AAA23F4B8677AD9 1 nt.exe 0x5a4a1693 0x8a0000\n\
+          kernel 10.0.19041.330 x64 - nt.exe 0x0 0x0\n\
           enum E u2\n -1 Min\n 0 %\nstruct S 0x20\n 0x0 a *fn\n 0x0 b 3@5:uint\n 0x4 c 2[3[c1]]\n 0x8 d *void\n 0x8 e ?\n\
-          \x20 0x8 f f8\n"
+          \x20 0x8 f f8\noffsets A\noffsets B%20\n 0x8 a\n 0x0 b\n"
             .to_vec(),
     );
     seeds.push(

@@ -4,13 +4,12 @@ use etw_layouts_codegen::emit::{c, rust};
 use etw_layouts_codegen::{Sources, compile};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
-use xtask::project;
 
 /// A line that begins with this names the file that follows; without any, the input is one file.
 const FILE: &str = "#file ";
 
 /// A small version axis and scalars, for inputs without their own.
-const BASE: [(&str, &str); 2] = [
+pub(crate) const BASE: [(&str, &str); 2] = [
     ("windows.toml", include_str!("../../tests/macro/specs/windows.toml")),
     ("scalars.toml", include_str!("../../tests/macro/specs/scalars.toml")),
 ];
@@ -18,15 +17,7 @@ const BASE: [(&str, &str); 2] = [
 /// Either everything that is wrong is told with its place, or what is emitted is Rust.
 pub fn run(input: &[u8]) {
     let Ok(text) = str::from_utf8(input) else { return };
-    let files = split(text);
-    let mut sources = Sources::default();
-    for (path, text) in BASE.iter().filter(|(path, _)| files.iter().all(|(own, _)| own != path)) {
-        sources.add(*path, *text);
-    }
-    for (path, text) in files {
-        sources.add(path, text);
-    }
-    match compile(sources) {
+    match compile(sources(text)) {
         Err(errors) => {
             assert!(!errors.list().is_empty() && !errors.render(false).is_empty());
             assert!(errors.list().iter().all(|error| errors.place(error).contains(':')));
@@ -42,6 +33,19 @@ pub fn run(input: &[u8]) {
             }
         }
     }
+}
+
+/// The files of a text, completed with the base.
+pub(crate) fn sources(text: &str) -> Sources {
+    let files = split(text);
+    let mut sources = Sources::default();
+    for (path, text) in BASE.iter().filter(|(path, _)| files.iter().all(|(own, _)| own != path)) {
+        sources.add(*path, *text);
+    }
+    for (path, text) in files {
+        sources.add(path, text);
+    }
+    sources
 }
 
 fn split(text: &str) -> Vec<(&str, &str)> {
@@ -60,7 +64,7 @@ fn split(text: &str) -> Vec<(&str, &str)> {
 /// Specs that are wrong in one way each, the macro's, and the shipped ones, each with what it names.
 pub fn seeds() -> Vec<Vec<u8>> {
     let read = |folder: &str| {
-        let sources = Sources::load(&project::root().join(folder)).expect("a folder of the project");
+        let sources = Sources::load(&crate::project().root.join(folder)).expect("a folder of the project");
         let name = |path: &str| Path::new(path).file_name().expect("a file").to_string_lossy().into_owned();
         sources.files().iter().map(|file| (name(&file.path), file.text.clone())).collect::<BTreeMap<_, _>>()
     };
@@ -71,7 +75,7 @@ pub fn seeds() -> Vec<Vec<u8>> {
     let mut seeds: Vec<Vec<u8>> = read("tests/spec-errors").into_values().map(String::into_bytes).collect();
     let own = read("tests/macro/specs");
     seeds.push(whole(&own, &own.keys().cloned().collect()));
-    let shipped = read(project::SPECS);
+    let shipped = read("specs");
     seeds.extend(shipped.keys().map(|name| whole(&shipped, &with_types(&shipped, name))));
     // A fuzzer makes little of longer ones.
     seeds.retain(|seed| seed.len() < 9_000);

@@ -1,9 +1,9 @@
 //! Compressed streams.
 
-use crate::seeds::traces;
 use etw_layouts_etl::ClockType;
 use etw_layouts_etl::compression::Format;
 use etw_layouts_etl::xpress::{compress, decompress};
+use test_support::traces;
 
 /// Any stream decompresses or is refused; any bytes come back from their stream. The first two bytes are the room.
 pub fn run(input: &[u8]) {
@@ -38,6 +38,6 @@ pub fn seeds() -> Vec<Vec<u8>> {
         stream
     };
     let text = "abc".repeat(700) + "a stream of 32 flags, each of which announces an item";
-    let trace = traces::fixture(traces::TARGETS[7], ClockType::PerfCounter, false, 1).expect("this target writes it");
+    let trace = traces::fixture(traces::PRODUCERS[7], ClockType::PerfCounter, false, 1).expect("this version writes it");
     vec![stream(&[7; 60_000]), stream(text.as_bytes()), stream(&trace.bytes[4096..8192]), stream(&[])]
 }

@@ -1,6 +1,6 @@
 //! Seeds, mutations of them, and what once broke something: through every target, with any toolchain.
 
-use etw_layouts_fuzz::{TARGETS, Target};
+use etw_layouts_fuzz::{FuzzTarget, TARGETS};
 use fastrand::Rng;
 use std::fs;
 use std::path::Path;
@@ -20,10 +20,10 @@ macro_rules! replays {
     };
 }
 
-replays!(spec isf pdb snapshot image etl xpress import);
+replays!(spec compile macros isf pdb snapshot image images etl writer xpress import);
 
 fn replay(name: &str) {
-    let Target { run, seeds, mutations, .. } = TARGETS.into_iter().find(|target| target.name == name).expect("a target");
+    let FuzzTarget { run, seeds, mutations, .. } = TARGETS.into_iter().find(|target| target.name == name).expect("a target");
     let seeds = seeds();
     seeds.iter().for_each(|seed| run(seed));
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("regressions").join(name);

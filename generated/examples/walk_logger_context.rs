@@ -6,7 +6,6 @@
 //! walk_logger_context IMAGE BASE ADDRESS          a file; the address of its first byte, that of the structure (hexadecimal)
 //! ```
 
-use etw_layouts::axis::AXIS;
 use etw_layouts::members::{LIST_ENTRY as LIST, UNICODE_STRING as TEXT, WMI_LOGGER_CONTEXT as CONTEXT};
 use etw_layouts::runtime::meta::Layout;
 use etw_layouts::runtime::token::Nested;
@@ -32,7 +31,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     };
     let rest = image.at(address).ok_or("the address of the structure is not in the image")?;
     // A layout of which there are too few bytes is none.
-    let views = structures::WMI_LOGGER_CONTEXT.entries.iter().filter_map(|entry| View::new(entry.layout, rest).ok());
+    let views = structures::WMI_LOGGER_CONTEXT.layouts().filter_map(|layout| View::new(layout, rest).ok());
     let views: Vec<_> = views.map(|view| (sense(&view, address, &image), view)).collect();
     let best = views.iter().map(|(sense, _)| *sense).max().ok_or("the image ends before the structure does")?;
     let mut equal = views.iter().filter(|(sense, _)| *sense == best).map(|(_, view)| view);
@@ -51,7 +50,7 @@ fn sense(view: &View, address: u64, image: &Image) -> usize {
     let facts = [
         name(CONTEXT::LOGGER_NAME),
         name(CONTEXT::LOG_FILE_NAME),
-        number(CONTEXT::BUFFER_SIZE).is_some_and(|size| size >= 1024 && size.is_multiple_of(1024)),
+        number(CONTEXT::BUFFER_SIZE).is_some_and(|size| size >= 1024 && size % 1024 == 0),
         number(CONTEXT::MINIMUM_BUFFERS)
             .zip(number(CONTEXT::MAXIMUM_BUFFERS))
             .is_some_and(|(least, most)| 0 < least && least <= most),
@@ -100,12 +99,8 @@ fn print(view: &View, image: &Image) {
 
 /// The kernels that have a layout.
 fn builds(layout: &Layout) -> String {
-    let entry = structures::WMI_LOGGER_CONTEXT.entries.iter().find(|entry| std::ptr::eq(entry.layout, layout));
-    let targets = entry.map_or(&[][..], |entry| entry.targets).iter().map(|&target| {
-        let (kernel, arch) = AXIS.targets[usize::from(target)];
-        format!("{} {arch:?}", AXIS.kernels[usize::from(kernel)].build)
-    });
-    targets.collect::<Vec<_>>().join(", ")
+    let targets = structures::WMI_LOGGER_CONTEXT.targets().filter(|target| std::ptr::eq(target.layout, layout));
+    targets.map(|target| format!("{} {}", target.kernel.build, target.arch)).collect::<Vec<_>>().join(", ")
 }
 
 /// A string that a structure points to: pointers are addresses, and following them is for the image.
@@ -114,7 +109,7 @@ fn text(string: Option<View>, image: &Image) -> Option<String> {
     let (length, room) = (string.get(TEXT::LENGTH)?, string.get(TEXT::MAXIMUM_LENGTH)?);
     let bytes = image.at(string.get(TEXT::BUFFER)?)?.get(..length as usize)?;
     let units: Vec<u16> = bytes.chunks_exact(2).map(|unit| u16::from_le_bytes([unit[0], unit[1]])).collect();
-    String::from_utf16(&units).ok().filter(|_| length <= room && length.is_multiple_of(2))
+    String::from_utf16(&units).ok().filter(|_| length <= room && length % 2 == 0)
 }
 
 impl Image {
@@ -134,7 +129,7 @@ const BUILD: Build = Build::new(10, 0, 17134, 0);
 /// An image of some pages with a session in it.
 fn demo() -> Result<(Image, u64), Box<dyn Error>> {
     let (base, at) = (0xFFFF_BA01_2345_0000_u64, 0x40);
-    let layout = structures::WMI_LOGGER_CONTEXT.select(BUILD, Arch::X64).ok_or("no such build")?.layout;
+    let layout = structures::WMI_LOGGER_CONTEXT.select(BUILD, Arch::X64)?.layout;
     let mut bytes = vec![0; 0x3000];
     let mut context = ViewMut::at(layout, &mut bytes, at)?;
     context.set(CONTEXT::LOGGER_ID, 5)?;
@@ -148,7 +143,7 @@ fn demo() -> Result<(Image, u64), Box<dyn Error>> {
     context.set(CONTEXT::PERSISTENT, 1)?;
     context.set(CONTEXT::REAL_TIME, 1)?;
     let strings = [(CONTEXT::LOGGER_NAME, "Demo Session", 0x2000), (CONTEXT::LOG_FILE_NAME, r"C:\Logs\demo.etl", 0x2100)];
-    let list = structures::LIST_ENTRY.select(BUILD, Arch::X64).ok_or("no such build")?.layout;
+    let list = structures::LIST_ENTRY.select(BUILD, Arch::X64)?.layout;
     for token in [CONTEXT::GLOBAL_LIST, CONTEXT::CONSUMERS] {
         let head = at + layout.find(token).ok_or("the build has both lists")?.offset;
         let mut list = ViewMut::at(list, &mut bytes, head)?;
@@ -158,7 +153,7 @@ fn demo() -> Result<(Image, u64), Box<dyn Error>> {
     for (token, text, place) in strings {
         let units: Vec<u8> = text.encode_utf16().flat_map(u16::to_le_bytes).collect();
         let member = layout.find(token).ok_or("the build has both names")?;
-        let string = structures::UNICODE_STRING.select(BUILD, Arch::X64).ok_or("no such build")?.layout;
+        let string = structures::UNICODE_STRING.select(BUILD, Arch::X64)?.layout;
         let mut string = ViewMut::at(string, &mut bytes, at + member.offset)?;
         string.set(TEXT::LENGTH, units.len() as u64)?;
         string.set(TEXT::MAXIMUM_LENGTH, units.len() as u64 + 2)?;

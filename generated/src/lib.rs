@@ -1,12 +1,89 @@
-//! The memory layouts of Event Tracing for Windows, for every Windows version from 2000 on.
+//! The memory layouts of Event Tracing for Windows: every structure, every Windows version from 2000 on, x86 and x64, as Rust types.
+//!
+//! Types are plain old data ([`bytemuck::Pod`]), without `std`, on any little-endian host. That each has the size, alignment and offsets
+//! that it states, and no padding that is not a member, is proven when the crate compiles.
+//!
+//! # A build that is known when you write
+//!
+//! Each kernel has a module, in it one for each architecture, with Microsoft's names for the types as that kernel has them:
+//!
+//! ```
+//! use etw_layouts::{bytemuck, win10_2004::x64::WMI_BUFFER_HEADER};
+//!
+//! // A buffer of a trace file, as bytes; here, an empty one.
+//! let bytes = [0u8; 0x48];
+//! let header: WMI_BUFFER_HEADER = bytemuck::pod_read_unaligned(&bytes);
+//! println!("{} bytes, clock {}, {:?}", header.BufferSize, header.ClockType(), header.BufferFlag);
+//! ```
+//!
+//! Members are fields. Bit fields and members of unnamed unions have a function that reads them and one that replaces them (`ClockType`,
+//! `set_ClockType`). Pointers are addresses ([`Ptr32`](runtime::Ptr32), [`Ptr64`](runtime::Ptr64)). Enumerations and flags keep values
+//! that they do not know. `_padding24` is padding, `u20` an unnamed union, `bits20` the unit of bit fields, at that offset.
+//!
+//! # A build that is known when you run
+//!
+//! [`structures`] has every structure in all its layouts. One of them is chosen by build, together with how sure it is and what to do
+//! about that ([`Standing`](runtime::meta::Standing)); a [`View`](runtime::View) reads bytes by it, and the tokens in [`members`] say
+//! which member, whichever layout it is. [`kernels`] has the kernels that were seen, and finds one by its PDB or its image:
+//!
+//! ```
+//! use etw_layouts::constants::LOG_FILE_MODE;
+//! use etw_layouts::kernels::REGISTRY;
+//! use etw_layouts::members::{UNICODE_STRING as TEXT, WMI_LOGGER_CONTEXT as CONTEXT};
+//! use etw_layouts::runtime::{View, ViewMut, meta::{Pdb, Standing}};
+//! use etw_layouts::{Arch, Build, structures};
+//!
+//! let build: Build = "6.1.7601.29999".parse()?;
+//! let chosen = structures::WMI_LOGGER_CONTEXT.select(build, Arch::X64)?;
+//! match chosen.standing {
+//!     Standing::Proven | Standing::Converted | Standing::Agree { .. } => {}
+//!     Standing::Differ { .. } => println!("this layout, or else {:?}", chosen.other),
+//!     // This update was never seen: its layout is that of the last one that was.
+//!     standing => println!("{build}: {standing}"),
+//! }
+//! assert!(matches!(chosen.standing, Standing::Later { .. }));
+//! // A crash dump or an image names its kernel's PDB.
+//! let seen = REGISTRY.by_pdb(Pdb { guid: 0x3177D310_00BA_7590_DED3_35936C93E374, age: 1 });
+//! assert_eq!(seen.map(|kernel| kernel.build), Some(Build::new(10, 0, 19041, 1415)));
+//!
+//! // A logger context in memory, at any address.
+//! let mut memory = [0u8; 0x1000];
+//! ViewMut::at(chosen.layout, &mut memory, 0x10)?.set(CONTEXT::LOGGER_MODE, 0x0800_0101)?;
+//! let context = View::at(chosen.layout, &memory, 0x10)?;
+//! let name = context.get(CONTEXT::LOGGER_NAME).ok_or("not in this layout")?;
+//! assert_eq!(name.get(TEXT::LENGTH), Some(0));
+//! let mode = context.get(CONTEXT::LOGGER_MODE).ok_or("not in this layout")?;
+//! assert!(mode.contains(LOG_FILE_MODE::EVENT_TRACE_REAL_TIME_MODE) && mode.is("EVENT_TRACE_REAL_TIME_MODE"));
+//! // A member that other builds have.
+//! assert!(context.get(CONTEXT::KERNEL_TRACE_ON).is_none());
+//! println!("{context:#?}");
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! [`runtime::bytes`] reads and writes whole types at any offset.
+//!
+//! # What is where
+//!
+//! | module | holds |
+//! |---|---|
+//! | [`win2000`] … [`win11_26h1`] | the types of a kernel, by Microsoft's names |
+//! | [`layouts`] | every distinct layout once, by the first kernel that has it |
+//! | [`constants`] | flags and other named values |
+//! | [`structures`] | which kernel has which layout, and how sure that is |
+//! | [`kernels`] | the kernels that were seen, by build, PDB and image |
+//! | [`members`] | the tokens |
+//! | [`axis`] | the kernels at which layouts change |
 
 #![no_std]
+#![forbid(unsafe_code)]
 #![allow(non_snake_case, non_camel_case_types, non_upper_case_globals)]
 
 #[rustfmt::skip]
 pub mod axis;
 #[rustfmt::skip]
 pub mod constants;
+#[rustfmt::skip]
+pub mod kernels;
 #[rustfmt::skip]
 pub mod layouts;
 #[rustfmt::skip]

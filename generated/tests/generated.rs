@@ -1,7 +1,8 @@
 //! The generated crate as its users see it.
 
 use etw_layouts::bytemuck::{self, Zeroable};
-use etw_layouts::runtime::meta::{Build, Standing};
+use etw_layouts::kernels::REGISTRY;
+use etw_layouts::runtime::meta::{Absent, Build, Seen, Selection, Standing};
 use etw_layouts::{Arch, constants, structures, win7, win10_2004, winxp_sp3};
 
 #[test]
@@ -34,36 +35,55 @@ fn debug_prints_every_member_and_unknown_values() {
 fn a_layout_is_chosen_by_build() {
     let context = |build: Build, arch| structures::WMI_LOGGER_CONTEXT.select(build, arch).expect("a known build");
     let known = context(Build::new(10, 0, 19041, 1415), Arch::X64);
-    assert_eq!((known.layout.size, known.standing), (0x550, Standing::Verified));
-    let between = context(Build::new(6, 1, 7601, 17514), Arch::X64);
-    assert_eq!(between.layout.size, 0x330);
-    assert!(matches!(between.standing, Standing::Between { same: false, .. }), "{:?}", between.standing);
-    assert_eq!(context(Build::new(10, 0, 65535, 1), Arch::X64).standing, Standing::Newer);
-    assert_eq!(context(Build::new(10, 0, 19045, 329), Arch::X64).standing, Standing::Verified);
-    assert_eq!(context(Build::new(5, 0, 2195, 0), Arch::X86).standing, Standing::Unverified);
-    assert!(structures::WMI_LOGGER_CONTEXT.select(Build::new(4, 0, 1381, 0), Arch::X86).is_none());
+    assert_eq!((known.layout.size, known.standing), (0x550, Standing::Proven));
+    let between = context(Build::new(6, 1, 7601, 20000), Arch::X64);
+    let sizes = |of: &Selection| (of.layout.size, of.other.map(|other| other.size));
+    assert_eq!(sizes(&between), (0x330, Some(0x340)));
+    assert!(matches!(between.standing, Standing::Differ { .. }), "{:?}", between.standing);
+    assert!(matches!(context(Build::new(10, 0, 65535, 1), Arch::X64).standing, Standing::Unseen { newer: None, .. }));
+    assert_eq!(context(Build::new(10, 0, 19045, 329), Arch::X64).standing, Standing::Proven);
+    assert_eq!(context(Build::new(5, 0, 2195, 0), Arch::X86).standing, Standing::Stated);
+    // A build that nobody has seen lies between the first releases of its neighbours.
+    let preview = context(Build::new(10, 0, 18277, 1000), Arch::X64);
+    assert!(matches!(preview.standing, Standing::Unseen { older, newer: Some(newer), .. }
+        if (older.number, newer.number) == ([10, 0, 17763], [10, 0, 18362])));
+    let absent = |build, arch| structures::WMI_LOGGER_CONTEXT.select(build, arch).expect_err("no such kernel");
+    assert!(matches!(absent(Build::new(4, 0, 1381, 0), Arch::X86), Absent::Older { .. }));
     // Kernels that are known not to have a structure take none from others.
-    assert!(structures::WMI_CLIENT_CONTEXT.select(Build::new(10, 0, 19041, 0), Arch::X64).is_none());
-    assert!(structures::DISALLOWED_GUIDS.select(Build::new(6, 2, 9200, 0), Arch::X64).is_none());
+    assert!(structures::WMI_CLIENT_CONTEXT.select(Build::new(10, 0, 19041, 264), Arch::X64).is_err());
+    assert!(structures::DISALLOWED_GUIDS.select(Build::new(6, 2, 9200, 16384), Arch::X64).is_err());
     let last = structures::DISALLOWED_GUIDS.select(Build::new(6, 1, 7601, 30000), Arch::X64).expect("a known build");
-    assert!(matches!(last.standing, Standing::Between { same: false, .. }), "{:?}", last.standing);
+    assert!(matches!(last.standing, Standing::Later { .. }), "{:?}", last.standing);
+}
+
+/// The look-ups are binary searches: what they search is in order.
+#[test]
+fn every_kernel_is_found_by_what_tells_it() {
+    assert!(REGISTRY.kernels.is_sorted_by_key(|seen| (seen.build, seen.arch)));
+    for seen in REGISTRY.kernels {
+        assert!(REGISTRY.of_build(seen.build.number, seen.arch).any(|found| std::ptr::eq(found, seen)));
+        let same = |found: Option<&Seen>| found.is_some_and(|found| (found.build, found.arch) == (seen.build, seen.arch));
+        assert!(seen.pdb.is_none_or(|&pdb| same(REGISTRY.by_pdb(pdb))), "{seen:?}");
+        assert!(seen.image.is_none_or(|image| same(REGISTRY.by_image(image))), "{seen:?}");
+        assert!((seen.witness as usize) < REGISTRY.witnesses.len());
+    }
 }
 
 #[test]
 fn targets_name_the_same_layouts_as_the_metadata() {
     let sizes = [
         (size_of::<winxp_sp3::x86::WMI_LOGGER_CONTEXT>(), Build::new(5, 1, 2600, 5512), Arch::X86),
-        (size_of::<win7::x64::WMI_LOGGER_CONTEXT>(), Build::new(6, 1, 7600, 0), Arch::X64),
-        (size_of::<win10_2004::x86::WMI_LOGGER_CONTEXT>(), Build::new(10, 0, 19041, 0), Arch::X86),
+        (size_of::<win7::x64::WMI_LOGGER_CONTEXT>(), Build::new(6, 1, 7600, 16385), Arch::X64),
+        (size_of::<win10_2004::x86::WMI_LOGGER_CONTEXT>(), Build::new(10, 0, 19041, 264), Arch::X86),
     ];
     for (size, build, arch) in sizes {
         let selection = structures::WMI_LOGGER_CONTEXT.select(build, arch).expect("a known build");
         assert_eq!(size, selection.layout.size, "{build} {arch:?}");
     }
     for structure in structures::ALL {
-        for entry in structure.entries {
-            for member in entry.layout.members {
-                assert!(member.offset + member.size <= entry.layout.size, "{}.{}", structure.name, member.name);
+        for layout in structure.layouts() {
+            for member in layout.members {
+                assert!(member.offset + member.size <= layout.size, "{}.{}", structure.name, member.name);
             }
         }
     }

@@ -1,16 +1,17 @@
 //! Views and bytes beside the static types: all that the runtime does with memory.
 
-use etw_layouts::axis::AXIS;
 use etw_layouts::members::{UNICODE_STRING as TEXT, WMI_LOGGER_CONTEXT as CONTEXT};
 use etw_layouts::runtime::{Error, Reason, View, ViewMut, bytes};
 use etw_layouts::win10_2004::{x64, x86};
-use etw_layouts::{bytemuck, structures};
+use etw_layouts::{Build, bytemuck, structures};
+
+const BUILD: Build = Build::new(10, 0, 19041, 0);
 
 /// Each layout at an odd address, read whole and printed; interpreted by Miri, every fortieth.
 #[test]
 fn every_layout() {
     let memory: Vec<u8> = (0..8192_u32).map(|i| (i.wrapping_mul(2_654_435_761) >> 13) as u8).collect();
-    let layouts = structures::ALL.iter().flat_map(|structure| structure.entries).map(|entry| entry.layout);
+    let layouts = structures::ALL.iter().flat_map(|structure| structure.layouts());
     let mut members = 0;
     for layout in layouts.step_by(if cfg!(miri) { 40 } else { 1 }) {
         let view = View::at(layout, &memory, 1).unwrap();
@@ -25,7 +26,7 @@ fn every_layout() {
 #[test]
 fn views_and_static_types() {
     let mut context: x64::WMI_LOGGER_CONTEXT = bytemuck::Zeroable::zeroed();
-    let layout = structures::WMI_LOGGER_CONTEXT.select(AXIS.kernels[27].build, etw_layouts::Arch::X64).unwrap().layout;
+    let layout = structures::WMI_LOGGER_CONTEXT.select(BUILD, etw_layouts::Arch::X64).unwrap().layout;
     let mut view = ViewMut::new(layout, bytemuck::bytes_of_mut(&mut context)).unwrap();
     view.set(CONTEXT::BUFFERS_WRITTEN, 77).unwrap();
     view.set(CONTEXT::LOGGER_STATUS, -3).unwrap();
@@ -37,7 +38,7 @@ fn views_and_static_types() {
     assert_eq!(view.set(CONTEXT::BUFFERS_WRITTEN, 1 << 32).unwrap_err().reason, Reason::Wide);
     assert_eq!(view.set(CONTEXT::KERNEL_TRACE_ON, 1).unwrap_err().reason, Reason::Absent);
     let name = view.bytes(CONTEXT::LOGGER_NAME).unwrap();
-    let name_layout = structures::UNICODE_STRING.select(AXIS.kernels[27].build, etw_layouts::Arch::X64).unwrap().layout;
+    let name_layout = structures::UNICODE_STRING.select(BUILD, etw_layouts::Arch::X64).unwrap().layout;
     ViewMut::new(name_layout, name).unwrap().set(TEXT::LENGTH, 0x1234).unwrap();
 
     assert_eq!((context.BuffersWritten, context.LoggerStatus), (77, -3));

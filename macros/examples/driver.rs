@@ -65,7 +65,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
 
     // The version is known as this runs: a layout, chosen by build.
     let build = Build::new(6, 1, 7601, 24545);
-    let chosen = device::structures::DEVICE_RECORD.select(build, Arch::X64).ok_or("the build is too old")?;
+    let chosen = device::structures::DEVICE_RECORD.select(build, Arch::X64)?;
     let view = View::new(chosen.layout, body)?;
     println!("{:#x?}", view);
     println!("requests: {:?}", view.get(device::members::DEVICE_RECORD::REQUESTS));

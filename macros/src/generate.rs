@@ -1,5 +1,7 @@
 //! `layouts!`.
 
+use super::stand_in;
+use etw_layouts_codegen::spec::Spec;
 use etw_layouts_codegen::{BuildError, Builder, Generated, nearest};
 use proc_macro2::TokenStream;
 use quote::{quote, quote_spanned};
@@ -28,7 +30,18 @@ impl Input {
     pub fn expand(&self) -> TokenStream {
         let builder = self.builder();
         let result = builder.generate().map_err(|error| self.errors(&error));
-        result.and_then(|generated| self.modules(&builder, generated)).unwrap_or_else(Error::into_compile_error)
+        let modules = result.and_then(|generated| self.modules(&builder, generated));
+        modules.unwrap_or_else(|error| match builder.spec().or_else(|_| self.wanted()) {
+            Ok(spec) => stand_in::modules(error, &spec),
+            Err(_) => error.into_compile_error(),
+        })
+    }
+
+    /// What is known of specs that cannot be read: the names that are asked for, and Windows' targets.
+    fn wanted(&self) -> std::io::Result<Spec> {
+        let mut spec = Builder::default().spec()?;
+        spec.broken.extend(self.structures.iter().map(LitStr::value));
+        Ok(spec)
     }
 
     fn builder(&self) -> Builder {
@@ -37,10 +50,10 @@ impl Input {
             builder = match specs {
                 Specs::Path(path) => builder.specs(path.value()),
                 Specs::Text(text) => {
-                    let start = text.span().unwrap();
+                    let span = text.span();
                     // Blank lines in front, so that errors count as the file does that the text stands in.
-                    let above = "\n".repeat(start.line().saturating_sub(1));
-                    builder.text(start.file(), above + &text.value())
+                    let above = "\n".repeat(span.start().line.saturating_sub(1));
+                    builder.text(span.file(), above + &text.value())
                 }
             };
         }

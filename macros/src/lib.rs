@@ -7,6 +7,7 @@
 #![forbid(unsafe_code)]
 
 mod generate;
+mod stand_in;
 mod stated;
 
 use proc_macro::TokenStream;
@@ -43,8 +44,9 @@ use syn::parse_macro_input;
 /// ```
 ///
 /// With the specs in files it is `layouts!("specs", structures = ["DEVICE_HEADER"], targets = ["2004-x64"])`; there may be several
-/// paths. Without `structures` or `targets`, all of them are generated; an empty list is an error. Specs without a version axis get that of Windows, and specs
-/// without scalars those of the Windows SDK.
+/// paths. Without `structures` or `targets`, all of them are generated; an empty list is an error. Specs without a version axis get that of Windows, and all
+/// get those scalars of the Windows SDK, and those types of Windows that members embed, which they do not define themselves: `LIST_ENTRY` and
+/// `UNICODE_STRING` need no spec.
 ///
 /// It expands to the modules `axis`, `constants`, `layouts`, `members`, `structures` and `targets`, which stand in a module, not in a
 /// function; one module can hold one call. A spec that changed recompiles the crate; one that is added to a folder does when anything else of the crate does.

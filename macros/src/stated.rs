@@ -61,6 +61,9 @@ fn checks(stated: TokenStream, item: &DeriveInput, offsets: &[Vec<Attribute>]) -
     all.map_or_else(|| Ok(quote! { #(#checks)* }), Err)
 }
 
+/// How to come by a number: a macro cannot compute one, and the check of it says what is so.
+const ANY: &str = "N is a number of bytes; of a wrong one, the next error says which is right";
+
 /// What the attribute states.
 struct Extent {
     size: LitInt,
@@ -87,10 +90,13 @@ impl Extent {
                 input.parse::<Token![,]>()?;
             }
         }
-        match (size, align) {
-            (Some(size), Some(align)) => Ok(Self { size, align }),
-            _ => Err(Error::new(whole, "state both: `#[layout(size = 0x18, align = 8)]`")),
-        }
+        let missing = match (size, align) {
+            (Some(size), Some(align)) => return Ok(Self { size, align }),
+            (Some(size), None) => format!("the alignment is not stated: write `#[layout(size = {size}, align = N)]`; {ANY}"),
+            (None, Some(align)) => format!("the size is not stated: write `#[layout(size = N, align = {align})]`; {ANY}"),
+            (None, None) => format!("neither size nor alignment is stated: write `#[layout(size = N, align = N)]`; {ANY}"),
+        };
+        Err(Error::new(whole, missing))
     }
 }
 
@@ -113,7 +119,7 @@ fn is_repr_c(attribute: &Attribute) -> bool {
 }
 
 /// Takes the offsets off the members, which the compiler does not know.
-fn take_offsets(data: &mut Data) -> Vec<Vec<Attribute>> {
+pub fn take_offsets(data: &mut Data) -> Vec<Vec<Attribute>> {
     let fields: Vec<&mut Field> = match data {
         Data::Struct(data) => data.fields.iter_mut().collect(),
         Data::Union(data) => data.fields.named.iter_mut().collect(),
@@ -130,7 +136,8 @@ fn offset(field: &Field, attributes: &[Attribute], must: bool) -> syn::Result<Op
         [_, second, ..] => Err(Error::new(second.span(), "the offset is stated twice; keep one")),
         [] if must => {
             let span = field.ident.as_ref().map_or_else(|| field.ty.span(), Ident::span);
-            Err(Error::new(span, "state where the member is: `#[offset(0x08)]`"))
+            let name = field.ident.as_ref().map_or_else(|| "this member".to_owned(), |name| format!("`{name}`"));
+            Err(Error::new(span, format!("the offset of {name} is not stated: write `#[offset(N)]` above it; {ANY}")))
         }
         [] => Ok(None),
     }
@@ -138,17 +145,19 @@ fn offset(field: &Field, attributes: &[Attribute], must: bool) -> syn::Result<Op
 
 /// A number of bytes. What the compiler would cut to its type is none.
 fn number(input: ParseStream) -> syn::Result<LitInt> {
-    let number: LitInt = input.parse()?;
+    let refused =
+        |span| Error::new(span, "this is no number of bytes; write digits alone, decimal or after `0x`, for less than 4 GiB");
+    let number: LitInt = input.parse().map_err(|error| refused(error.span()))?;
     match number.suffix().is_empty() && number.base10_parse::<u32>().is_ok() {
         true => Ok(number),
-        false => Err(Error::new(number.span(), "this is no number of bytes; write one such as `0x18`, below 4 GiB")),
+        false => Err(refused(number.span())),
     }
 }
 
 /// A constant of its own for each check, so that all failures are shown; the compiler points at `span`.
 fn constant(span: Span, when: &TokenStream, call: TokenStream) -> TokenStream {
     let call = respanned(call, span);
-    quote_spanned! { span => #when const _: () = ::etw_layouts_runtime::stated::#call; }
+    quote_spanned! { span => #when const _: () = ::etw_layouts_runtime::check::#call; }
 }
 
 /// The attributes that may take an item or a member away.

@@ -42,6 +42,17 @@ fn a_changed_spec_recompiles_and_errors_show_its_place() {
     }
 }
 
+#[test]
+fn specs_that_cannot_be_read_are_the_only_error() {
+    let (project, host) = (Project::new("unreadable"), project::this_host());
+    let uses = "use device::targets::win10_2004::x64::DEVICE;\npub fn magic(device: &DEVICE) -> u32 { device.Magic }\n";
+    let call = "mod device { etw_layouts_macros::layouts!(\"nowhere\", structures = [\"DEVICE\"]); }\n";
+    project.write("src/lib.rs", &format!("{call}{uses}"));
+    let (good, said) = project.check(&host);
+    assert!(!good && said.contains("nowhere: ") && said.contains("paths start from the folder of Cargo.toml"), "{said}");
+    assert!(!said.contains("error[E"), "{said}");
+}
+
 /// On 32-bit Linux `u64` is aligned to 4: what is generated has its layout still, what is written by hand must say it.
 #[test]
 fn a_host_that_pads_differently_is_refused() {

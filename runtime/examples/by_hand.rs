@@ -2,31 +2,36 @@
 //!
 //!     cargo run -p etw-layouts-runtime --example by_hand
 
-use etw_layouts_runtime as runtime;
-use runtime::{Ptr64, bytemuck};
+use etw_layouts_runtime::{Ptr64, View, bytemuck, layout, tokens};
 
-/// A driver's list of requests, on x64.
-#[derive(Clone, Copy)]
-#[repr(C)]
-struct Requests {
-    first: Ptr64,
-    count: u32,
-    /// Two flags, and the processor in the upper 16 bits.
-    state: u32,
+tokens! {
+    REQUESTS {
+        first FIRST: Address, "all versions";
+        count COUNT: Unsigned, "all versions";
+        closed CLOSED: Unsigned, "all versions";
+        processor PROCESSOR: Unsigned, "all versions";
+    }
 }
 
-// SAFETY: every member is listed.
-runtime::layout!(unsafe struct Requests, 0x10, 8, [first = 0x0, count = 0x8, state = 0xC]);
-
-impl Requests {
-    fn processor(&self) -> u64 {
-        runtime::bits(self, 0xC, 4, 16, 16)
+layout! {
+    /// A driver's list of requests, on x64.
+    pub struct Requests: REQUESTS, 0x10, 8 {
+        0x00 first: Ptr64 = "REQUEST *", "The first of them.";
+        0x08 count: u32 = "ULONG", "How many there are.";
+        0x0C state: u32, "Bit fields, which have accessors." {
+            0x0C [0] closed set_closed: u32 = "ULONG", "No more are taken.";
+            0x0C [16 to 31] processor set_processor: u32 = "ULONG", "Who works on them.";
+        }
     }
 }
 
 fn main() {
     let memory = [0, 0x10, 0xAB, 0xCD, 0, 0xF8, 0xFF, 0xFF, 2, 0, 0, 0, 1, 0, 5, 0];
+    // As a type, and by the layout that the type describes.
     let requests: Requests = bytemuck::pod_read_unaligned(&memory);
     println!("{} requests from {:?} on, processor {}", requests.count, requests.first, requests.processor());
-    assert_eq!((requests.count, requests.processor()), (2, 5));
+    assert_eq!((requests.count, requests.processor(), requests.closed()), (2, 5, 1));
+    let view = View::new(<Requests as etw_layouts_runtime::Described>::LAYOUT, &memory).expect("16 bytes");
+    assert_eq!((view.get(REQUESTS::COUNT), view.get(REQUESTS::PROCESSOR)), (Some(2), Some(5)));
+    println!("{view:#?}");
 }

@@ -1,65 +1,176 @@
-//! Members by their offset: how generated accessors reach into unions and bit fields without unsafe code.
+//! Members by their place: how generated accessors reach into unions and bit fields, and how metadata describes members.
 
+use crate::meta::{Member, Named, Type, Typed, Values};
 use bytemuck::Pod;
+use core::marker::PhantomData;
 
-/// The member of type `T` at `offset` bytes.
-///
-/// # Panics
-///
-/// If it does not lie within `S`. Generated accessors pass constants that do.
-#[inline]
-pub fn read<S: Pod, T: Pod>(structure: &S, offset: usize) -> T {
-    let bytes = bytemuck::bytes_of(structure);
-    bytemuck::pod_read_unaligned(&bytes[offset..offset + size_of::<T>()])
+/// A member of type `T` at so many bytes from the start of a structure.
+pub struct At<T> {
+    offset: usize,
+    ty: PhantomData<fn() -> T>,
 }
 
-/// Replaces the member of type `T` at `offset` bytes.
-///
-/// # Panics
-///
-/// If it does not lie within `S`. Generated accessors pass constants that do.
-#[inline]
-pub fn write<S: Pod, T: Pod>(structure: &mut S, offset: usize, value: T) {
-    let bytes = bytemuck::bytes_of_mut(structure);
-    bytes[offset..offset + size_of::<T>()].copy_from_slice(bytemuck::bytes_of(&value));
+/// Bits of a unit of type `T`.
+pub struct Bits<T> {
+    unit: At<T>,
+    first: u32,
+    width: u32,
+    named: Option<&'static Values>,
 }
 
-/// `width` bits from `position` on, of the unit of `unit` bytes at `offset` bytes.
-///
-/// # Panics
-///
-/// If the unit does not lie within `S` or has more than 8 bytes. Generated accessors pass constants that fit.
-#[inline]
-pub fn bits<S: Pod>(structure: &S, offset: usize, unit: usize, position: u32, width: u32) -> u64 {
-    let mut bytes = [0; 8];
-    bytes[..unit].copy_from_slice(&bytemuck::bytes_of(structure)[offset..offset + unit]);
-    u64::from_le_bytes(bytes) >> position & ones(width)
+/// An integer, or a newtype of one: what a bit field can be. Implemented for those alone.
+pub trait Number: Pod {
+    /// Whether it holds negative values.
+    const SIGNED: bool;
 }
 
-/// [`bits`], the highest of them as the sign.
-///
-/// # Panics
-///
-/// As [`bits`].
+/// The place of a member.
 #[inline]
-pub fn signed_bits<S: Pod>(structure: &S, offset: usize, unit: usize, position: u32, width: u32) -> i64 {
-    let unused = 64 - width.clamp(1, 64);
-    (bits(structure, offset, unit, position, width) << unused) as i64 >> unused
+pub const fn at<T>(offset: usize) -> At<T> {
+    At { offset, ty: PhantomData }
 }
 
-/// Replaces `width` bits from `position` on; bits of `value` beyond the width are dropped, as in C.
-///
-/// # Panics
-///
-/// If the unit does not lie within `S` or has more than 8 bytes. Generated accessors pass constants that fit.
-#[inline]
-pub fn set_bits<S: Pod>(structure: &mut S, offset: usize, unit: usize, position: u32, width: u32, value: u64) {
-    let others = bits(structure, offset, unit, 0, 64) & !(ones(width) << position);
-    let all = others | (value & ones(width)) << position;
-    let bytes = bytemuck::bytes_of_mut(structure);
-    bytes[offset..offset + unit].copy_from_slice(&all.to_le_bytes()[..unit]);
+impl<T> At<T> {
+    /// One bit of the unit.
+    #[inline]
+    pub const fn bit(self, first: u32) -> Bits<T> {
+        Bits { unit: self, first, width: 1, named: None }
+    }
+}
+
+impl<T: Pod> At<T> {
+    /// The member.
+    ///
+    /// # Panics
+    ///
+    /// If it does not lie within `S`. Generated accessors state places that do.
+    #[inline]
+    pub fn get<S: Pod>(self, structure: &S) -> T {
+        let bytes = bytemuck::bytes_of(structure);
+        bytemuck::pod_read_unaligned(&bytes[self.offset..self.offset + size_of::<T>()])
+    }
+
+    /// Replaces the member.
+    ///
+    /// # Panics
+    ///
+    /// If it does not lie within `S`. Generated accessors state places that do.
+    #[inline]
+    pub fn set<S: Pod>(self, structure: &mut S, value: T) {
+        let bytes = bytemuck::bytes_of_mut(structure);
+        bytes[self.offset..self.offset + size_of::<T>()].copy_from_slice(bytemuck::bytes_of(&value));
+    }
+}
+
+impl<T: Typed> At<T> {
+    /// The member's description.
+    pub const fn member(self, name: &'static str, c: &'static str) -> Member {
+        Member { name: plain(name), offset: self.offset, size: T::SIZE, bits: None, c, ty: T::TYPE }
+    }
+}
+
+impl<T> Bits<T> {
+    /// And those above it, up to `last`.
+    #[inline]
+    pub const fn to(self, last: u32) -> Self {
+        Self { width: last - self.first + 1, ..self }
+    }
+
+    /// They hold one of these values.
+    pub const fn named<V: Named>(self) -> Self {
+        Self { named: Some(V::VALUES), ..self }
+    }
+}
+
+impl<T: Number> Bits<T> {
+    /// The bits; the highest of them is the sign, if the type has one.
+    ///
+    /// # Panics
+    ///
+    /// If the unit does not lie within `S`. Generated accessors state places that do.
+    #[inline]
+    pub fn get<S: Pod>(self, structure: &S) -> T {
+        let unused = 64 - self.width.clamp(1, 64);
+        let high = self.unit(structure) >> (self.first & 63) << unused;
+        let value = if T::SIGNED { (high as i64 >> unused) as u64 } else { high >> unused };
+        bytemuck::pod_read_unaligned(&value.to_le_bytes()[..size_of::<T>()])
+    }
+
+    /// Replaces the bits; those of `value` beyond the width are dropped, as in C.
+    ///
+    /// # Panics
+    ///
+    /// If the unit does not lie within `S`. Generated accessors state places that do.
+    #[inline]
+    pub fn set<S: Pod>(self, structure: &mut S, value: T) {
+        let mut bits = [0; 8];
+        bits[..size_of::<T>()].copy_from_slice(bytemuck::bytes_of(&value));
+        let mask = ones(self.width) << (self.first & 63);
+        let all = self.unit(structure) & !mask | u64::from_le_bytes(bits) << (self.first & 63) & mask;
+        let offset = self.unit.offset;
+        bytemuck::bytes_of_mut(structure)[offset..offset + size_of::<T>()].copy_from_slice(&all.to_le_bytes()[..size_of::<T>()]);
+    }
+
+    fn unit<S: Pod>(&self, structure: &S) -> u64 {
+        let mut bytes = [0; 8];
+        bytes[..size_of::<T>()]
+            .copy_from_slice(&bytemuck::bytes_of(structure)[self.unit.offset..self.unit.offset + size_of::<T>()]);
+        u64::from_le_bytes(bytes)
+    }
+}
+
+impl<T: Typed> Bits<T> {
+    /// The member's description.
+    pub const fn member(self, name: &'static str, c: &'static str) -> Member {
+        let ty = match self.named {
+            Some(values) => Type::Values(values),
+            None => T::TYPE,
+        };
+        Member { ty, bits: Some((self.first, self.width)), ..self.unit.member(name, c) }
+    }
+}
+
+/// A member's name in C, of its name in Rust: without what makes a keyword a name.
+#[doc(hidden)]
+pub const fn plain(name: &'static str) -> &'static str {
+    let bytes = match name.as_bytes() {
+        [b'r', b'#', rest @ ..] => rest,
+        // These cannot be raw, and so end in one more than in C.
+        [rest @ .., b'_'] if is_word(rest) => rest,
+        _ => return name,
+    };
+    match core::str::from_utf8(bytes) {
+        Ok(name) => name,
+        Err(_) => name,
+    }
+}
+
+/// Whether a name is a word that cannot be raw, or begins with it and has nothing but underscores more.
+const fn is_word(name: &[u8]) -> bool {
+    match name {
+        b"self" | b"Self" | b"super" | b"crate" => true,
+        [rest @ .., b'_'] => is_word(rest),
+        _ => false,
+    }
 }
 
 pub(crate) fn ones(width: u32) -> u64 {
     u64::MAX.checked_shr(64 - width.min(64)).unwrap_or(0)
+}
+
+macro_rules! numbers {
+    ($($ty:ident $signed:literal $meta:ident)+) => { $(
+        impl Number for $ty {
+            const SIGNED: bool = $signed;
+        }
+
+        impl Typed for $ty {
+            const TYPE: Type = Type::$meta;
+        }
+    )+ };
+}
+
+numbers! {
+    u8 false Unsigned u16 false Unsigned u32 false Unsigned u64 false Unsigned
+    i8 true Signed i16 true Signed i32 true Signed i64 true Signed
 }

@@ -1,46 +1,169 @@
-//! What `layout!` checks while the compiler evaluates constants. Each failure names the type and the member.
+//! What is proven of a type while the compiler evaluates constants, by `layout!` and by `#[layout]`: each failure says what is
+//! stated and what is so.
 
-/// A member: its name, its offset as the compiler has it and as stated, its size.
-type Member = (&'static str, usize, usize, usize);
+use bytemuck::Pod;
 
-/// A structure has its stated size, alignment and offsets, and its members fill it.
-pub const fn structure(name: &str, size: usize, stated_size: usize, align: usize, stated_align: usize, members: &[Member]) {
-    extent(name, size, stated_size, align, stated_align);
+/// A member of a type as `layout!` lists it.
+pub struct Field {
+    name: &'static str,
+    actual: usize,
+    stated: usize,
+    size: usize,
+}
+
+impl Field {
+    /// A member of type `T`, its offset as the compiler has it and as stated. Compiles for plain old data alone.
+    pub const fn of<T: Pod>(name: &'static str, actual: usize, stated: usize) -> Self {
+        Self { name, actual, stated, size: size_of::<T>() }
+    }
+}
+
+/// What `layout!` proves of a type: it has the stated size, alignment and offsets, and no byte that is not a member's.
+///
+/// `kind` is `struct`, all of whose members must fill the type, or `union`, each of whose members must.
+#[track_caller]
+pub const fn plain(kind: &str, name: &str, sizes: (usize, usize), aligns: (usize, usize), fields: &[Field]) {
+    size(name, sizes.0, sizes.1);
+    align(name, aligns.0, aligns.1);
+    let is_union = matches!(kind.as_bytes(), [b'u', ..]);
     let mut end = 0;
+    let mut before = None;
     let mut i = 0;
-    while i < members.len() {
-        let (member, offset, stated, size) = members[i];
-        if offset != stated || offset != end {
-            panic!("{}", member);
-        }
-        end = offset + size;
-        i += 1;
-    }
-    if end != size {
-        panic!("bytes after the last member would be padding");
-    }
-}
-
-/// A union has its stated size and alignment, and each branch fills it.
-pub const fn union(name: &str, size: usize, stated_size: usize, align: usize, stated_align: usize, members: &[Member]) {
-    extent(name, size, stated_size, align, stated_align);
-    let mut i = 0;
-    while i < members.len() {
-        let (member, offset, stated, length) = members[i];
-        if offset != stated || offset != 0 || length != size {
-            panic!("{}", member);
+    while i < fields.len() {
+        let field = &fields[i];
+        offset(name, field.name, field.actual, field.stated, before);
+        if is_union {
+            filled(name, field.name, field.actual, 0);
+            filled(name, field.name, field.size, sizes.0);
+        } else {
+            filled(name, field.name, field.actual, end);
+            end += field.size;
+            before = Some((field.name, end));
         }
         i += 1;
     }
-}
-
-const fn extent(name: &str, size: usize, stated_size: usize, align: usize, stated_align: usize) {
-    if size != stated_size || align != stated_align {
-        panic!("{}", name);
+    if !is_union && end != sizes.0 {
+        Message::of(&["`", name, "` has "]).number(sizes.0).text(" bytes, its members ").number(end).fail(PADDING);
     }
 }
 
-/// The size of plain old data; compiles for nothing else.
-pub const fn size_of_plain<T: bytemuck::Pod>(_: &T) -> usize {
-    size_of::<T>()
+/// What `values!` proves of the type within: it is an integer.
+pub const fn integer<T: Integer>() {}
+
+/// An integer, and nothing else.
+pub trait Integer: sealed::Integer {}
+
+impl<T: sealed::Integer> Integer for T {}
+
+mod sealed {
+    pub trait Integer {}
+
+    macro_rules! integers {
+        ($($ty:ty)+) => { $(impl Integer for $ty {})+ };
+    }
+
+    integers!(u8 u16 u32 u64 i8 i16 i32 i64);
+}
+
+/// No byte is left out before a member, or behind a branch of a union.
+#[track_caller]
+const fn filled(name: &str, member: &str, actual: usize, expected: usize) {
+    if actual != expected {
+        let message = Message::of(&["`", name, ".", member, "` begins or ends at "]).number(actual);
+        message.text(", the bytes that are members' at ").number(expected).fail(PADDING);
+    }
+}
+
+/// The size of a type.
+#[track_caller]
+pub const fn size(name: &str, actual: usize, stated: usize) {
+    if actual != stated {
+        Message::of(&["`", name, "` has "]).number(actual).text(" bytes on this host, not ").number(stated).fail(SIZE);
+    }
+}
+
+/// The alignment of a type.
+#[track_caller]
+pub const fn align(name: &str, actual: usize, stated: usize) {
+    if actual != stated {
+        Message::of(&["`", name, "` is aligned to "]).number(actual).text(" on this host, not to ").number(stated).fail(ALIGN);
+    }
+}
+
+/// The offset of a member, and the member before it with its end by the stated numbers.
+#[track_caller]
+pub const fn offset(name: &str, member: &str, actual: usize, stated: usize, before: Option<(&str, usize)>) {
+    match before {
+        Some((before, end)) if stated < end => {
+            let message = Message::of(&["`", name, ".", member, "` at "]).number(stated);
+            message.text(" overlaps `").text(before).text("`, which ends at ").number(end).fail(UNION);
+        }
+        _ => {}
+    }
+    if actual != stated {
+        Message::of(&["`", name, ".", member, "` is at "])
+            .number(actual)
+            .text(" on this host, not at ")
+            .number(stated)
+            .fail(MEMBERS);
+    }
+}
+
+const SIZE: &str = ": mend the number, or the members: padding is `[u8; N]`, an address `Ptr32` or `Ptr64`";
+const MEMBERS: &str = ": mend the number, or the members before it: padding is `[u8; N]`, an address `Ptr32` or `Ptr64`";
+const ALIGN: &str = ": mend the number, or state it for every host with `#[repr(C, align(N))]`, or `packed(N)`";
+const PADDING: &str = ": make a member of each byte between; padding is `[u8; N]`, a short branch of a union `Bytes<T, N>`";
+const UNION: &str = ": mend the numbers, or make a union of the two";
+
+/// A text that grows in a constant; what does not fit is left out.
+struct Message {
+    text: [u8; 512],
+    length: usize,
+}
+
+impl Message {
+    const fn of(parts: &[&str]) -> Self {
+        let mut new = Self { text: [0; 512], length: 0 };
+        let mut i = 0;
+        while i < parts.len() {
+            new = new.text(parts[i]);
+            i += 1;
+        }
+        new
+    }
+
+    const fn text(mut self, part: &str) -> Self {
+        let part = part.as_bytes();
+        let mut i = 0;
+        while i < part.len() && self.length < self.text.len() {
+            self.text[self.length] = part[i];
+            self.length += 1;
+            i += 1;
+        }
+        self
+    }
+
+    const fn number(self, number: usize) -> Self {
+        let mut digits = [0; 16];
+        let mut start = digits.len();
+        let mut rest = number;
+        while rest != 0 || start == digits.len() {
+            start -= 1;
+            digits[start] = b"0123456789abcdef"[rest % 16];
+            rest /= 16;
+        }
+        match core::str::from_utf8(digits.split_at(start).1) {
+            Ok(digits) => self.text("0x").text(digits),
+            Err(_) => self,
+        }
+    }
+
+    #[track_caller]
+    const fn fail(self, remedy: &str) -> ! {
+        let message = self.text(remedy);
+        match core::str::from_utf8(message.text.split_at(message.length).0) {
+            Ok(message) => panic!("{}", message),
+            Err(_) => panic!("a layout is not as stated"),
+        }
+    }
 }

@@ -1,5 +1,42 @@
-//! What generated layout types stand on: pointers as addresses, bytes as types, bit fields, and metadata from which a layout is
-//! chosen by build at run time. Without `std`, without allocation.
+//! What generated layout types stand on: addresses, bytes as types, bit fields, and metadata from which a layout is chosen by build at
+//! run time. Without `std`, without allocation.
+//!
+//! Who uses `etw-layouts`, or generates types of specs with `etw-layouts-macros` or `etw-layouts-codegen`, meets three things of it:
+//!
+//! - a [`Structure`](meta::Structure) has every layout of a structure; [`select`](meta::Structure::select) chooses the one of a
+//!   [`Build`], and says how sure it is;
+//! - a [`View`] reads bytes by a layout, a [`ViewMut`] replaces members as well;
+//! - a [`Token`] is a member, wherever a layout has it.
+//!
+//! ```
+//! use etw_layouts_runtime::{Arch, Build, View};
+//! # use etw_layouts_runtime::{Described, layout, meta::{Axis, Change, Kernel, Registry, Structure}, tokens};
+//! # tokens! { REQUEST { Id ID: Unsigned, "all versions"; Size SIZE: Unsigned, "6.1.."; } }
+//! # layout! { /// Then.
+//! #     pub struct Old: REQUEST, 4, 4 { 0 Id: u32 = "ULONG", ""; } }
+//! # layout! { /// Now.
+//! #     pub struct New: REQUEST, 8, 4 { 0 Size: u32 = "ULONG", ""; 4 Id: u32 = "ULONG", ""; } }
+//! # static AXIS: Axis = Axis { kernels: &[
+//! #     Kernel { build: Build::new(6, 0, 6000, 0), label: "", architectures: &[Arch::X64], same: &[] },
+//! #     Kernel { build: Build::new(6, 1, 7600, 0), label: "", architectures: &[Arch::X64], same: &[] },
+//! # ] };
+//! # static REQUESTS: Structure = Structure { name: "REQUEST", axis: &AXIS, registry: Registry::EMPTY, held: &[], changes: &[
+//! #     Change::layout(Build::new(6, 0, 6000, 0), Arch::X64, Old::LAYOUT),
+//! #     Change::layout(Build::new(6, 1, 7600, 0), Arch::X64, New::LAYOUT),
+//! # ] };
+//! let bytes = [8, 0, 0, 0, 77, 0, 0, 0];
+//! for (build, id, size) in [("6.0.6002", 8, None), ("6.1.7601.24000", 77, Some(8))] {
+//!     let build: Build = build.parse()?;
+//!     let chosen = REQUESTS.select(build, Arch::X64)?;
+//!     let view = View::new(chosen.layout, &bytes)?;
+//!     assert_eq!((view.get(REQUEST::ID), view.get(REQUEST::SIZE)), (Some(id), size));
+//! }
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! Generated code is invocations of three macros: [`layout!`] defines a structure or union and proves it, [`values!`] an enumeration or
+//! flags, [`tokens!`] the tokens of a structure. They may be written by hand as well: what they take is safe, and what is not plain old
+//! data they refuse.
 
 #![no_std]
 
@@ -13,22 +50,27 @@ pub mod bytes;
 #[doc(hidden)]
 pub mod check;
 mod data;
-#[doc(hidden)]
-pub mod debug;
 mod error;
+mod layout;
 pub mod meta;
-#[doc(hidden)]
-pub mod stated;
+mod names;
 pub mod token;
 mod value;
 mod values;
 mod view;
 
-pub use access::{bits, read, set_bits, signed_bits, write};
+#[doc(hidden)]
+pub use access::{At, Bits, Number, at, plain};
 pub use bytemuck;
+#[doc(hidden)]
+pub use core;
 pub use data::{Bytes, Ptr32, Ptr64};
 pub use error::{Error, Reason};
 pub use meta::{Arch, Build, Described};
+#[doc(hidden)]
+pub use names::print_named;
 pub use token::Token;
+#[doc(hidden)]
+pub use value::print;
 pub use value::{Choice, Value};
 pub use view::{View, ViewMut};

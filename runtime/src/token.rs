@@ -2,7 +2,6 @@
 
 use crate::meta::{Layout, Member, Members};
 use crate::value::{Choice, Value};
-use crate::view::View;
 use core::marker::PhantomData;
 
 /// A member of a structure, wherever a layout has it.
@@ -126,15 +125,6 @@ impl Kind for Named {
     }
 }
 
-impl Kind for Nested {
-    type Value<'a> = View<'a>;
-
-    #[inline]
-    fn value(value: Value<'_>) -> View<'_> {
-        value.view().unwrap_or(View::EMPTY)
-    }
-}
-
 impl Kind for Any {
     type Value<'a> = Value<'a>;
 
@@ -174,4 +164,52 @@ impl Integer for Named {
     fn bits(value: i64) -> u64 {
         value as u64
     }
+}
+
+/// Defines the tokens of a structure: the [`Members`] that it has in any layout, and a module of constants, one a member:
+/// `NAME CONSTANT: KIND, "WHERE";`.
+///
+/// ```
+/// use etw_layouts_runtime::tokens;
+///
+/// tokens! {
+///     REQUESTS {
+///         count COUNT: Unsigned, "all versions";
+///         next NEXT: Address, "version 2";
+///     }
+/// }
+///
+/// assert_eq!(REQUESTS::COUNT.name(), "count");
+/// assert_eq!(REQUESTS.names, ["count", "next"]);
+/// ```
+#[macro_export]
+macro_rules! tokens {
+    ($structure:ident { $($name:ident $constant:ident: $kind:ident, $doc:literal;)* }) => {
+        #[doc(inline)]
+        #[allow(non_upper_case_globals, unused_imports)]
+        pub use $structure::All as $structure;
+
+        #[doc = $crate::core::concat!("Tokens for the members of `", $crate::core::stringify!($structure), "`.")]
+        #[allow(non_snake_case)]
+        pub mod $structure {
+            #[doc = $crate::core::concat!("The members of `", $crate::core::stringify!($structure), "` in any layout.")]
+            // Spelled as no token is.
+            #[allow(non_upper_case_globals)]
+            pub static All: $crate::meta::Members = $crate::meta::Members {
+                name: $crate::core::stringify!($structure),
+                names: &[$($crate::plain($crate::core::stringify!($name))),*],
+            };
+
+            /// The compiler numbers the members.
+            #[doc(hidden)]
+            #[allow(non_camel_case_types, clippy::upper_case_acronyms)]
+            pub enum Index { $($name),* }
+
+            $(
+                #[doc = $crate::core::concat!("`", $crate::core::stringify!($name), "`, in ", $doc, ".")]
+                pub const $constant: $crate::Token<$crate::token::$kind> =
+                    $crate::Token::new(&All, Index::$name as u16);
+            )*
+        }
+    };
 }

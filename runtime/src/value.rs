@@ -1,8 +1,9 @@
 //! A member's value, read by its description.
 
 use crate::access::ones;
-use crate::meta::{Layout, Member, Type, Values};
-use crate::view::View;
+use crate::meta::{Described, Layout, Member, Named, Type, Values};
+use crate::names;
+use core::fmt::{self, Formatter};
 
 /// The value of a member, or of an element of an array: bytes, and what they mean.
 #[derive(Clone, Copy)]
@@ -64,14 +65,6 @@ impl<'a> Value<'a> {
         }
     }
 
-    /// The structure that it is.
-    pub fn view(&self) -> Option<View<'a>> {
-        match self.ty {
-            Type::Layout(layout) => View::new(layout, self.bytes).ok(),
-            _ => None,
-        }
-    }
-
     /// The elements of the array that it is; none if it is no array.
     pub fn elements(&self) -> impl ExactSizeIterator<Item = Value<'a>> + use<'a> {
         let (ty, size, bytes) = match self.ty {
@@ -98,12 +91,31 @@ impl Choice {
 
     /// Microsoft's name of the value; for flags, of the first that is set whole.
     pub fn name(&self) -> Option<&'static str> {
-        let values = self.values?;
-        let is = |named: i64| match values.flags {
-            true => named != 0 && self.value & named == named,
-            false => self.value == named,
-        };
-        values.constants.iter().find(|(_, named)| is(*named)).map(|(name, _)| *name)
+        self.names().next()
+    }
+
+    /// Microsoft's names of the value: all that it has, and for flags, of all that are set whole.
+    pub fn names(&self) -> impl Iterator<Item = &'static str> + use<> {
+        let this = *self;
+        let constants = self.values.map_or(&[][..], |values| values.constants);
+        constants.iter().filter(move |(_, named)| this.has(*named)).map(|(name, _)| *name)
+    }
+
+    /// Whether it is the value of that name; for flags, whether all bits of that name are set.
+    pub fn is(&self, name: &str) -> bool {
+        self.names().any(|own| own == name)
+    }
+
+    /// Whether it is this value; for flags, whether all bits of it are set. `false` for a value of another enumeration or set.
+    pub fn contains<T: Named>(&self, value: T) -> bool {
+        self.values.is_some_and(|values| values.name == T::VALUES.name) && self.has(value.number())
+    }
+
+    fn has(&self, value: i64) -> bool {
+        match self.values {
+            Some(values) if values.flags => value != 0 && self.value & value == value,
+            _ => self.value == value,
+        }
     }
 }
 
@@ -115,20 +127,46 @@ impl PartialEq for Values {
 
 impl Eq for Values {}
 
-impl core::fmt::Debug for Choice {
-    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+impl fmt::Debug for Value<'_> {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        match self.ty {
+            Type::Unsigned => self.unsigned().fmt(f),
+            Type::Signed => self.signed().fmt(f),
+            Type::Pointer => write!(f, "{:#x}", self.unsigned()),
+            Type::Values(values) => names::print(f, values, self.named(values)),
+            Type::Layout(layout) => layout.print(f, self.bytes),
+            Type::Array(..) => f.debug_list().entries(self.elements()).finish(),
+        }
+    }
+}
+
+impl fmt::Debug for Choice {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         match self.values {
-            Some(values) if values.flags => crate::debug::flags(f, values, self.value),
-            Some(values) => crate::debug::value(f, values, self.value),
+            Some(values) => names::print(f, values, self.value),
             None => self.value.fmt(f),
         }
     }
+}
+
+/// Prints a generated type, member by member.
+pub fn print<T: Described>(f: &mut Formatter<'_>, value: &T) -> fmt::Result {
+    T::LAYOUT.print(f, bytemuck::bytes_of(value))
 }
 
 impl Layout {
     /// The value of each member in bytes that begin with the structure.
     pub(crate) fn values<'a>(&'static self, bytes: &'a [u8]) -> impl ExactSizeIterator<Item = (&'static Member, Value<'a>)> {
         self.members.iter().map(move |member| (member, Value::of(member, bytes)))
+    }
+
+    /// Prints bytes that begin with the structure, member by member.
+    pub(crate) fn print(&'static self, f: &mut Formatter<'_>, bytes: &[u8]) -> fmt::Result {
+        let mut list = f.debug_struct(self.name);
+        for (member, value) in self.values(bytes) {
+            list.field(member.name, &value);
+        }
+        list.finish()
     }
 }
 

@@ -3,8 +3,8 @@
 use crate::access::ones;
 use crate::bytes;
 use crate::error::{Error, Reason};
-use crate::meta::{Layout, Member, UNNAMED};
-use crate::token::{Integer, Kind, Token};
+use crate::meta::{Layout, Member, Members, Type};
+use crate::token::{Integer, Kind, Nested, Token};
 use crate::value::Value;
 use core::fmt;
 
@@ -25,8 +25,8 @@ pub struct ViewMut<'a> {
 
 impl<'a> View<'a> {
     /// No structure, of no bytes.
-    pub(crate) const EMPTY: View<'static> =
-        View { layout: &Layout { name: "", size: 0, align: 1, members: &[], of: &UNNAMED, places: &[] }, bytes: &[] };
+    const EMPTY: View<'static> =
+        View { layout: &Layout { name: "", size: 0, align: 1, members: &[], of: Members::NONE, places: &[] }, bytes: &[] };
 
     /// The structure at the front of `bytes`.
     ///
@@ -132,9 +132,28 @@ impl<'a> ViewMut<'a> {
     }
 }
 
+impl<'a> Value<'a> {
+    /// The structure that it is.
+    pub fn view(&self) -> Option<View<'a>> {
+        match self.ty() {
+            Type::Layout(layout) => View::new(layout, self.bytes()).ok(),
+            _ => None,
+        }
+    }
+}
+
+impl Kind for Nested {
+    type Value<'a> = View<'a>;
+
+    #[inline]
+    fn value(value: Value<'_>) -> View<'_> {
+        value.view().unwrap_or(View::EMPTY)
+    }
+}
+
 impl fmt::Debug for View<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        crate::debug::layout(f, self.layout, self.bytes)
+        self.layout.print(f, self.bytes)
     }
 }
 

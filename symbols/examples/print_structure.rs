@@ -2,7 +2,7 @@
 //!
 //!     cargo run -p etw-layouts-symbols --example print_structure -- ntkrnlmp.pdb WMI_BUFFER_HEADER
 
-use etw_layouts_symbols::{Definition, Symbols, Wanted, read};
+use etw_layouts_symbols::{Symbols, TypeFacts, Wanted, read};
 use std::error::Error;
 use std::{env, fs};
 
@@ -13,15 +13,16 @@ fn main() -> Result<(), Box<dyn Error>> {
     let types = match read(&bytes, &Wanted::from_iter([name])).map_err(|error| format!("{path}: {error}"))? {
         Symbols::Table(table) => table.types,
         Symbols::Snapshot(snapshot) => snapshot.types,
+        Symbols::Images(_) => return Err(format!("{path}: tells of images, and no types").into()),
     };
     match types.get(name) {
-        Some(Definition::Aggregate(aggregate)) => {
+        Some(TypeFacts::Aggregate(aggregate)) => {
             println!("{} {name}, {:#x} bytes", aggregate.kind.as_str(), aggregate.size);
             for member in &aggregate.members {
                 println!("{:#06x} {}: {}", member.offset, member.name, member.ty);
             }
         }
-        Some(Definition::Enumeration(enumeration)) => {
+        Some(TypeFacts::Enumeration(enumeration)) => {
             println!("enum {name}, {:#x} bytes", enumeration.size);
             for (constant, value) in &enumeration.constants {
                 println!("{value} {constant}");

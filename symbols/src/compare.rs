@@ -1,8 +1,10 @@
 //! Holds definitions against what a symbol table states, fact by fact.
 
+mod partial;
 mod rule;
 mod walk;
 
+pub use partial::compare_offsets;
 pub use rule::{Rule, Rules};
 
 use crate::model::Types;

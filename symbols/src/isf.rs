@@ -1,7 +1,7 @@
 //! Reads Intermediate Symbol Format: the JSON tables of Volatility 3, plain or compressed with xz.
 //!
 //! ```
-//! use etw_layouts_symbols::{Definition, Wanted, isf};
+//! use etw_layouts_symbols::{TypeFacts, Wanted, isf};
 //!
 //! let table = br#"{
 //!     "metadata": {"producer": {"name": "by hand"}},
@@ -11,7 +11,7 @@
 //!     "symbols": {}
 //! }"#;
 //! let table = isf::read(table, &Wanted::from_iter(["WMI_TRACE_PACKET"]))?;
-//! assert!(matches!(&table.types["WMI_TRACE_PACKET"], Definition::Aggregate(packet) if packet.size == 4));
+//! assert!(matches!(&table.types["WMI_TRACE_PACKET"], TypeFacts::Aggregate(packet) if packet.size == 4));
 //! # Ok::<(), isf::Error>(())
 //! ```
 
@@ -21,9 +21,10 @@ mod document;
 mod error;
 mod unpack;
 
+pub use closure::work_limit;
 pub use error::{Error, Fault};
 
-use crate::model::Table;
+use crate::model::SymbolTable;
 pub use crate::wanted::Wanted;
 
 /// The largest table accepted, in bytes of JSON. Those of Windows kernels are 0.5 to 7 MB.
@@ -42,11 +43,11 @@ pub const MAX_MEMBERS: usize = 1 << 18;
 ///
 /// If the input is damaged, not ISF, larger than [`MAX_JSON`], or if its types nest deeper than [`crate::MAX_DEPTH`]
 /// or repeat into more than [`MAX_MEMBERS`]. No input panics.
-pub fn read(input: &[u8], wanted: &Wanted) -> Result<Table, Error> {
+pub fn read(input: &[u8], wanted: &Wanted) -> Result<SymbolTable, Error> {
     unpack::with_text(input, |text| {
         let document = document::parse(text)?;
         let types = closure::types(text, &document, wanted)?;
-        let (producer, pdb, arch) = document.identity();
-        Ok(Table { producer, pdb, arch, types })
+        let (producer, pdb, arch, foreign) = document.identity();
+        Ok(SymbolTable { producer, pdb, arch, foreign, types })
     })
 }

@@ -1,7 +1,8 @@
 //! An independent witness for memory layouts: what symbol tables state about structures, and whether it agrees.
 //!
 //! - [`pdb`] reads Microsoft's program databases, [`isf`] Volatility's ISF tables, [`snapshot`] this project's own reduced form
-//!   of the same facts; [`read()`] tells which of them a file is.
+//!   of the same facts; [`images`] reads tables of kernel images, which tell where a few members are; [`read()`] tells which of them
+//!   a file is.
 //! - `image` reads which PDB belongs to a kernel's image, and `store` finds it along a symbol path (feature `store`).
 //! - [`mod@compare`] holds any definitions against them, fact by fact.
 //!
@@ -13,7 +14,11 @@
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]
 
+mod identity;
+mod little_endian;
+mod load;
 mod model;
+mod msf;
 mod names;
 mod read;
 mod spelling;
@@ -22,14 +27,20 @@ mod wanted;
 pub mod compare;
 #[cfg(feature = "store")]
 pub mod image;
+pub mod images;
 pub mod isf;
 pub mod pdb;
 pub mod snapshot;
 #[cfg(feature = "store")]
 pub mod store;
 
-pub use compare::{Rule, Rules, StructureReport, compare};
-pub use model::{Aggregate, AggregateKind, Arch, Definition, Enumeration, Integer, MAX_DEPTH, Member, Pdb, Table, Type, Types};
+pub use compare::{Rule, Rules, StructureReport, compare, compare_offsets};
+pub use identity::{ImageFile, Pdb};
+pub use load::{MAX_PDB, load};
+pub use model::{
+    Aggregate, AggregateKind, Arch, Enumeration, Integer, MAX_DEPTH, Machine, Member, Offsets, SymbolTable, Type, TypeFacts,
+    Types,
+};
 pub use read::{Error, Symbols, read};
 pub use snapshot::Snapshot;
 pub use wanted::Wanted;

@@ -1,36 +1,48 @@
 //! The facts that symbol data states about types: one model for every source, and for the layouts held against it.
 
+use crate::identity::Pdb;
 use std::collections::BTreeMap;
+use std::fmt;
 use std::str::FromStr;
 
 /// The deepest nesting of types within types that a reader accepts.
 pub const MAX_DEPTH: usize = 64;
 
-/// Definitions by name. A name is spelled as in C, without the leading underscore of its tag.
-pub type Types = BTreeMap<String, Definition>;
+/// What is stated of types, by name. A name is spelled as in C, without the leading underscore of its tag.
+pub type Types = BTreeMap<String, TypeFacts>;
+
+/// Offsets of some members in bytes, by structure and member: what a witness states that sees no more of a kernel. It tells neither
+/// the size of such a structure nor its other members, nor the type of any.
+pub type Offsets = BTreeMap<String, BTreeMap<String, u64>>;
 
 /// What one symbol table states.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Table {
+pub struct SymbolTable {
     /// The program that made the table, in its own words: what its facts are worth depends on it.
     pub producer: String,
     /// The symbol file that the table was made from; `None` if the table does not tell.
     pub pdb: Option<Pdb>,
-    /// The architecture; `None` if it is none of [`Arch`].
+    /// The architecture; `None` if it is none of [`Arch`], or not known.
     pub arch: Option<Arch>,
+    /// The machine that the file names, if that is no [`Arch`].
+    pub foreign: Option<Machine>,
     /// The wanted types, and those that they hold by value.
     pub types: Types,
 }
 
-/// The identity of a program database, as a debugger asks a symbol server for it.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Pdb {
-    /// The file's name, such as `ntkrnlmp.pdb`; empty if the source does not know it.
-    pub name: String,
-    /// The GUID, its 32 hexadecimal digits read as one number. Never zero.
-    pub guid: u128,
-    /// How often the file was written since its GUID was made.
-    pub age: u32,
+/// A machine as file headers name it, `IMAGE_FILE_MACHINE_…`; as text, such as `machine 0x01c4 (ARM)`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Machine(pub u32);
+
+impl fmt::Display for Machine {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let name = match self.0 {
+            0x0200 => " (Itanium)",
+            0x01C0 | 0x01C4 => " (ARM)",
+            _ => "",
+        };
+        write!(f, "machine {:#06x}{name}", self.0)
+    }
 }
 
 /// A processor architecture.
@@ -40,14 +52,27 @@ pub enum Arch {
     X86,
     /// 64-bit, pointers of 8 bytes.
     X64,
+    /// 64-bit ARM, pointers of 8 bytes.
+    Arm64,
 }
 
 impl Arch {
-    /// `x86` or `x64`.
+    /// `x86`, `x64` or `arm64`.
     pub fn as_str(self) -> &'static str {
         match self {
             Arch::X86 => "x86",
             Arch::X64 => "x64",
+            Arch::Arm64 => "arm64",
+        }
+    }
+
+    /// The one of a machine, `IMAGE_FILE_MACHINE_…`; if none is named, the one whose pointers have so many bytes.
+    pub(crate) fn stated(machine: Option<u32>, pointer_size: Option<u64>) -> Option<Arch> {
+        match (machine, pointer_size) {
+            (Some(0x14C), _) | (None, Some(4)) => Some(Arch::X86),
+            (Some(0x8664), _) | (None, Some(8)) => Some(Arch::X64),
+            (Some(0xAA64), _) => Some(Arch::Arm64),
+            _ => None,
         }
     }
 }
@@ -56,13 +81,13 @@ impl FromStr for Arch {
     type Err = ();
 
     fn from_str(name: &str) -> Result<Arch, ()> {
-        [Arch::X86, Arch::X64].into_iter().find(|arch| arch.as_str() == name).ok_or(())
+        [Arch::X86, Arch::X64, Arch::Arm64].into_iter().find(|arch| arch.as_str() == name).ok_or(())
     }
 }
 
-/// What a type is.
+/// What is stated of one type.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Definition {
+pub enum TypeFacts {
     /// A structure or union.
     Aggregate(Aggregate),
     /// An enumeration.
@@ -158,14 +183,14 @@ pub enum Type {
     /// An enumeration, by name.
     Enumeration(String),
     /// A type without a name, held by value.
-    Unnamed(Box<Definition>),
+    Unnamed(Box<TypeFacts>),
     /// A type without a name whose content is not kept: what a pointer points to.
     Opaque,
 }
 
 impl Type {
     /// The definition that this type carries, itself or as what it is made of.
-    pub(crate) fn carried(&self) -> Option<&Definition> {
+    pub(crate) fn carried(&self) -> Option<&TypeFacts> {
         match self {
             Type::Unnamed(definition) => Some(definition),
             Type::Pointer(inner) | Type::Array(inner, _) | Type::Bits { unit: inner, .. } => inner.carried(),

@@ -14,17 +14,19 @@
 mod closure;
 mod container;
 mod error;
-mod identity;
 mod leaf;
 mod msfz;
 mod primitive;
 mod records;
 mod sound;
 
+pub use closure::work_limit;
 pub use error::Error;
 
-use crate::model::Table;
+use crate::identity::{INFORMATION, MODULES, Stated};
+use crate::model::{Arch, Machine, SymbolTable};
 use crate::wanted::Wanted;
+use pdb2::StreamIndex;
 use records::Records;
 
 /// Whether a file is a program database, or something that is easily taken for one, of which [`read`] says what it is.
@@ -38,20 +40,24 @@ pub fn recognizes(input: &[u8]) -> bool {
 /// what uses them, members of anonymous ones are members of the enclosing type. Base classes, static members and functions
 /// are left out, `const` and `volatile` are not kept.
 ///
-/// A program database does not know its own name, so the name in [`Table::pdb`] is empty. The age is the one that an image
-/// states, which a symbol server is asked for. Where the file names no machine, the size of its pointers tells [`Table::arch`].
+/// A program database does not know its own name, so the name in [`SymbolTable::pdb`] is empty. The age is the one that an image
+/// states, which a symbol server is asked for. Where the file names no machine, the size of its pointers tells [`SymbolTable::arch`].
 ///
 /// # Errors
 ///
 /// If the input is something else, damaged, holds no types, or if the wanted types nest deeper than [`crate::MAX_DEPTH`]
 /// or repeat one another without end. No input panics, and memory stays proportional to the input's size.
-pub fn read(input: &[u8], wanted: &Wanted) -> Result<Table, Error> {
+pub fn read(input: &[u8], wanted: &Wanted) -> Result<SymbolTable, Error> {
     let msf = container::msf(input)?;
     let mut file = container::open(&msf)?;
-    let identity = identity::read(&mut file);
-    let stream = records::stream(&mut file, &msf, &identity)?;
+    let mut start = |stream: u16| file.raw_stream(StreamIndex(stream)).ok().flatten();
+    let (information, modules) = (start(INFORMATION), start(MODULES));
+    let stated = Stated::read(information.as_deref().unwrap_or_default(), modules.as_deref().unwrap_or_default());
+    let stream = records::stream(&mut file, &msf, &stated)?;
     let records = Records::new(&stream)?;
     let types = closure::types(&records, wanted)?;
-    let arch = identity.arch(records.pointer_size());
-    Ok(Table { producer: "program database".to_owned(), pdb: identity.pdb, arch, types })
+    let machine = stated.machine.map(u32::from);
+    let arch = Arch::stated(machine, records.pointer_size());
+    let foreign = machine.map(Machine).filter(|_| arch.is_none());
+    Ok(SymbolTable { producer: "program database".to_owned(), pdb: stated.pdb(), arch, foreign, types })
 }

@@ -1,21 +1,23 @@
 //! Any symbol file, by what it begins with.
 
-use crate::model::Table;
+use crate::model::SymbolTable;
 use crate::snapshot::Snapshot;
 use crate::wanted::Wanted;
-use crate::{isf, pdb, snapshot};
+use crate::{images, isf, pdb, snapshot};
 use std::fmt::{self, Display, Formatter};
 
 /// What a symbol file holds.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Symbols {
     /// The facts of one program database or ISF table.
-    Table(Table),
+    Table(SymbolTable),
     /// A snapshot, which names its kernels itself. All of its types are kept.
     Snapshot(Snapshot),
+    /// A table of images: a snapshot for each set of offsets that images of it have.
+    Images(Vec<Snapshot>),
 }
 
-/// Reads a program database, an ISF table or a snapshot. The content tells which it is; the file's name does not matter.
+/// Reads a program database, an ISF table, a snapshot or a table of images. The content tells which it is; the file's name does not matter.
 ///
 /// # Errors
 ///
@@ -27,9 +29,12 @@ pub fn read(input: &[u8], wanted: &Wanted) -> Result<Symbols, Error> {
     if pdb::recognizes(input) {
         return Ok(Symbols::Table(pdb::read(input, wanted)?));
     }
+    let text = || str::from_utf8(input).map_err(|error| Error::Utf8 { offset: error.valid_up_to() });
     if input.starts_with(snapshot::MAGIC.as_bytes()) {
-        let text = str::from_utf8(input).map_err(|error| Error::Utf8 { offset: error.valid_up_to() })?;
-        return Ok(Symbols::Snapshot(Snapshot::parse(text)?));
+        return Ok(Symbols::Snapshot(Snapshot::parse(text()?)?));
+    }
+    if images::recognizes(input) {
+        return Ok(Symbols::Images(images::read(text()?, wanted)?));
     }
     match isf::read(input, wanted) {
         Err(isf::Error::Unrecognized) => Err(Error::Unrecognized),
@@ -45,7 +50,7 @@ pub enum Error {
     Empty,
     /// The input begins like no symbol file.
     Unrecognized,
-    /// A snapshot that is not UTF-8.
+    /// A snapshot or a table of images that is not UTF-8.
     Utf8 {
         /// Where, in bytes.
         offset: usize,
@@ -56,6 +61,8 @@ pub enum Error {
     Isf(isf::Error),
     /// A snapshot.
     Snapshot(snapshot::Error),
+    /// A table of images.
+    Images(images::Error),
 }
 
 impl From<pdb::Error> for Error {
@@ -76,17 +83,25 @@ impl From<snapshot::Error> for Error {
     }
 }
 
+impl From<images::Error> for Error {
+    fn from(error: images::Error) -> Error {
+        Error::Images(error)
+    }
+}
+
 impl Display for Error {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         match self {
             Error::Empty => f.write_str("an empty file: fetch or make it again"),
             Error::Unrecognized => f.write_str(
-                "no symbol file: give a program database (.pdb, .pdz), an ISF table (.json, .json.xz) or a snapshot (.facts)",
+                "no symbol file: give a program database (.pdb, .pdz), an ISF table (.json, .json.xz), a snapshot (.facts) or a table of \
+                 images (.tsv)",
             ),
-            Error::Utf8 { offset } => write!(f, "a snapshot that is not UTF-8 at byte {offset}: make it again from its table"),
+            Error::Utf8 { offset } => write!(f, "a text that is not UTF-8 at byte {offset}: fetch or make it again"),
             Error::Pdb(error) => error.fmt(f),
             Error::Isf(error) => error.fmt(f),
             Error::Snapshot(error) => error.fmt(f),
+            Error::Images(error) => error.fmt(f),
         }
     }
 }

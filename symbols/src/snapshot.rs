@@ -3,8 +3,8 @@
 //! ```text
 //! etw-layouts-symbols 1
 //! producer volatility3
-//! kernel 10.0.19041.329 x64 ntkrnlmp.pdb BBED7C2955FBE4522AAA23F4B8677AD9 1
-//! kernel 10.0.19041.0 x64 -
+//! kernel 10.0.19041.329 x64 ntkrnlmp.pdb BBED7C2955FBE4522AAA23F4B8677AD9 1 ntoskrnl.exe 0x80B1B3D1 0x1046000
+//! kernel 10.0.19041.388 x64 -
 //! enum ETW_BUFFER_STATE i4
 //!  0 EtwBufferStateFree
 //!  1 EtwBufferStateGeneralLogging
@@ -18,13 +18,17 @@
 //! struct LIST_ENTRY 0x10
 //!  0x0 Flink *.LIST_ENTRY
 //!  0x8 Blink *.LIST_ENTRY
+//! offsets ETW_REG_ENTRY
+//!  0x20 GuidEntry
 //! ```
 //!
 //! The first line names the format and its version. `producer` is the rest of its line. Each `kernel` whose table states
-//! these facts has a line: version, architecture, then file, GUID and age of its symbols, or `-` if they are unknown.
+//! these facts has a line: version, architecture, then file, GUID and age of its symbols, or `-` if they are unknown, and if they
+//! are known, file, time stamp and size of its image.
 //! Types follow by name: `struct` or `union`, name and size; `enum`, name, and its integer as `i` or `u` and bytes.
-//! Below a structure, each member is a line: offset, name, type. Below an enumeration: value, name.
-//! Offsets and sizes are hexadecimal with `0x`, all else is decimal. One space indents, and the content of an unnamed
+//! Below a structure, each member is a line: offset, name, type. Below an enumeration: value, name. Last come, by name, structures of
+//! which nothing is known but some offsets: `offsets`, name, and below it a line for each of those members, by name: offset, name.
+//! Offsets, sizes and time stamps are hexadecimal with `0x`, all else is decimal. One space indents, and the content of an unnamed
 //! type stands one deeper, below the member that has it.
 //!
 //! | type | is | type | is |
@@ -41,14 +45,13 @@
 //! is the empty name.
 
 mod parse;
-mod text;
+pub(crate) mod text;
 mod write;
 
-use crate::model::{Arch, Pdb, Types};
+use crate::identity::{ImageFile, Pdb};
+use crate::model::{Arch, Offsets, Types};
 use std::fmt::{self, Display, Formatter};
 use std::str::FromStr;
-
-pub(crate) use text::guid;
 
 /// The first line of every snapshot.
 const HEADER: &str = "etw-layouts-symbols 1";
@@ -56,18 +59,20 @@ const HEADER: &str = "etw-layouts-symbols 1";
 /// What every version of the format begins with.
 pub(crate) const MAGIC: &str = "etw-layouts-symbols ";
 
-/// The facts of one symbol table, and the kernels for which they were found.
+/// The facts of one witness, and the kernels for which they were found.
 ///
 /// It displays as the text that [`Snapshot::parse`] reads: the same facts always give the same bytes, and parsing them
 /// gives the same facts, unless they nest deeper than [`crate::MAX_DEPTH`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Snapshot {
-    /// The program that made the table, as in [`crate::Table`].
+    /// The program that made the table, as in [`crate::SymbolTable`].
     pub producer: String,
     /// The kernels, of which there is at least one.
     pub kernels: Vec<Kernel>,
     /// What the table states.
     pub types: Types,
+    /// What it states of structures that it has not seen whole.
+    pub offsets: Offsets,
 }
 
 /// A kernel, and the symbols that tell of it.
@@ -79,6 +84,8 @@ pub struct Kernel {
     pub arch: Arch,
     /// Its symbol file, if known.
     pub pdb: Option<Pdb>,
+    /// Its image, if known.
+    pub image: Option<ImageFile>,
 }
 
 impl Snapshot {

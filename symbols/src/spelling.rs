@@ -1,6 +1,6 @@
 //! How a type reads in a report.
 
-use crate::model::{Definition, Type};
+use crate::model::{Type, TypeFacts};
 use std::fmt::{self, Display, Formatter};
 
 impl Display for Type {
@@ -19,8 +19,8 @@ impl Display for Type {
             Type::Aggregate(name) => f.write_str(name),
             Type::Enumeration(name) => write!(f, "enum {name}"),
             Type::Unnamed(definition) => match &**definition {
-                Definition::Aggregate(aggregate) => write!(f, "unnamed {}", aggregate.kind.as_str()),
-                Definition::Enumeration(_) => f.write_str("unnamed enum"),
+                TypeFacts::Aggregate(aggregate) => write!(f, "unnamed {}", aggregate.kind.as_str()),
+                TypeFacts::Enumeration(_) => f.write_str("unnamed enum"),
             },
             Type::Opaque => f.write_str("unnamed type"),
         }

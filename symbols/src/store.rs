@@ -18,23 +18,23 @@
 //! `%NAME%` is the value of that environment variable.
 
 mod cabinet;
+mod check;
 mod download;
 mod error;
 mod folder;
-mod identity;
 mod path;
 mod search;
 
 pub use error::{Error, PathError, Tried};
 
-use crate::model::Pdb;
+use crate::identity::Pdb;
 use std::path::{Path, PathBuf};
 
 /// Microsoft's public store, which has the symbols of Windows.
 pub const MICROSOFT: &str = "https://msdl.microsoft.com/download/symbols";
 
-/// The largest file accepted, in bytes, compressed or not. A PDB holds no more.
-pub const MAX_FILE: u64 = 4 << 30;
+/// The largest file accepted, in bytes, compressed or not.
+pub const MAX_FILE: u64 = crate::MAX_PDB;
 
 /// What is told of a download while it runs: bytes that are here, and bytes of the whole if the server says how many.
 pub type Progress<'a> = dyn FnMut(u64, Option<u64>) + 'a;
@@ -76,9 +76,4 @@ impl SymbolPath {
     pub fn find(&self, pdb: &Pdb, progress: &mut Progress) -> Result<PathBuf, Error> {
         search::find(self, pdb, progress)
     }
-}
-
-/// The folder of a PDB in a store, such as `BBED7C2955FBE4522AAA23F4B8677AD91`: its GUID, then its age.
-fn key(pdb: &Pdb) -> String {
-    format!("{:032X}{:x}", pdb.guid, pdb.age)
 }

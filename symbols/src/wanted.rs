@@ -11,6 +11,16 @@ pub enum Wanted {
     Named(BTreeSet<String>),
 }
 
+impl Wanted {
+    /// Whether the type of a name is to be kept for itself.
+    pub(crate) fn names(&self, name: &str) -> bool {
+        match self {
+            Wanted::All => true,
+            Wanted::Named(names) => names.contains(name),
+        }
+    }
+}
+
 impl<S: Into<String>> FromIterator<S> for Wanted {
     fn from_iter<I: IntoIterator<Item = S>>(names: I) -> Wanted {
         Wanted::Named(names.into_iter().map(Into::into).collect())

@@ -1,11 +1,14 @@
 //! clang, for the targets of the Microsoft ABI, agrees with every layout; and notices a wrong one.
 
+use etw_layouts_codegen::axis::Arch;
+use etw_layouts_codegen::compile;
 use etw_layouts_codegen::emit::c;
 use etw_layouts_codegen::layouts::{Aggregate, Form, Layouts, Type};
 use rayon::prelude::*;
 use std::collections::BTreeMap;
 use std::io::Write;
 use std::process::{Command, Output, Stdio};
+use tests::project;
 
 #[test]
 fn clang_agrees_with_every_layout() {
@@ -13,7 +16,7 @@ fn clang_agrees_with_every_layout() {
         println!("skipped: clang is not installed");
         return;
     }
-    let layouts = xtask::project::layouts().expect("the specs resolve");
+    let layouts = project().layouts().expect("the specs resolve");
     (0..layouts.by_target.len()).into_par_iter().for_each(|target| {
         let name = layouts.spec.axis.target_name(target);
         let header = c::header(&layouts, target);
@@ -23,6 +26,39 @@ fn clang_agrees_with_every_layout() {
     });
     let header = c::header(&layouts, 0).replacen("LoggerStatus) == 0x3c", "LoggerStatus) == 0x40", 1);
     assert!(!clang("5.0.2195-x86", &header, &[]).status.success(), "a wrong offset compiles");
+}
+
+/// Every scalar and typedef has the size, alignment and sign that it has in the headers of the SDK.
+#[test]
+fn scalars_are_those_of_the_sdk() {
+    if Command::new("clang").arg("--version").output().is_err() {
+        println!("skipped: clang is not installed");
+        return;
+    }
+    let spec = project().layouts().expect("the specs resolve").spec;
+    let names: Vec<_> = spec.scalars.keys().chain(spec.typedefs.keys()).filter(|name| *name != "VOID").collect();
+    let members: String = names.iter().map(|name| format!("\n[[member]]\nname = \"{name}\"\ntype = \"{name}\"\n")).collect();
+    let mut sources = project().sources().expect("the specs");
+    sources.add("ALL.toml", format!("[struct]\nname = \"ALL_SCALARS\"\n{members}"));
+    let layouts = compile(sources).unwrap_or_else(|errors| panic!("{}", errors.render(false)));
+    for arch in Arch::ALL {
+        let target = layouts.spec.axis.filter(|target| target.arch == arch).iter().next().expect("a target");
+        let Some(Form::Aggregate(all)) = layouts.get(target, "ALL_SCALARS").map(|layout| &layout.form) else {
+            panic!("no layout")
+        };
+        let mut text = include_str!("sdk.h").to_owned();
+        for field in &all.fields {
+            let (name, size) = (field.name.as_deref().expect("a name"), field.size);
+            text += &format!("_Static_assert(sizeof({name}) == {size} && _Alignof({name}) == {size}, \"size\");\n");
+            if let Type::Scalar { signed, .. } = field.ty {
+                text += &format!("_Static_assert((({name})-1 < 1) == {}, \"sign\");\n", u8::from(signed));
+            }
+        }
+        assert_eq!(all.fields.len(), names.len());
+        let name = layouts.spec.axis.target_name(target);
+        let output = clang(&name, &text, &[]);
+        assert!(output.status.success(), "{name}:\n{}", String::from_utf8_lossy(&output.stderr));
+    }
 }
 
 /// Bit fields have no address: their places are read from clang's dump of the layouts.
@@ -90,7 +126,11 @@ fn dumped(text: &str) -> BTreeMap<String, Vec<BitField>> {
 }
 
 fn clang(target: &str, text: &str, flags: &[&str]) -> Output {
-    let triple = if target.ends_with("x64") { "x86_64-pc-windows-msvc" } else { "i686-pc-windows-msvc" };
+    let triple = match target.rsplit('-').next() {
+        Some("x86") => "i686-pc-windows-msvc",
+        Some("x64") => "x86_64-pc-windows-msvc",
+        _ => "aarch64-pc-windows-msvc",
+    };
     let mut child = Command::new("clang")
         .args(["-target", triple, "-fsyntax-only", "-Wall", "-Werror", "-x", "c"])
         .args(flags)

@@ -1,15 +1,18 @@
 //! The worked examples of CONTRIBUTING.md do what it says. Its Rust is tested as documentation is.
 
+use etw_layouts_cli::{diff, show};
 use etw_layouts_codegen::layouts::Layouts;
+use etw_layouts_codegen::registry::Registry;
 use etw_layouts_codegen::{Sources, compile};
+use etw_layouts_project::diff::{changes, sides};
+use etw_layouts_project::subject::Subject;
 use std::fs;
-use xtask::diff::{changes, sides};
-use xtask::{diff, project, show};
+use tests::{project, root};
 
 /// `BLESS=1` writes what the commands print.
 #[test]
 fn worked_examples_work() {
-    let path = project::root().join("CONTRIBUTING.md");
+    let path = root().join("CONTRIBUTING.md");
     let page = fs::read_to_string(&path).expect("CONTRIBUTING.md");
     let mut specs = specs();
     let mut printed = String::new();
@@ -48,7 +51,7 @@ fn worked_examples_work() {
 
 /// The project's spec files, by their paths from the root.
 fn specs() -> Vec<(String, String)> {
-    let layouts = project::layouts().expect("the specs resolve");
+    let layouts = project().layouts().expect("the specs resolve");
     layouts.spec.sources.files().iter().map(|file| (file.path.clone(), file.text.clone())).collect()
 }
 
@@ -60,15 +63,19 @@ fn layouts(specs: &[(String, String)]) -> Layouts {
     compile(sources).unwrap_or_else(|errors| panic!("{}", errors.render(false)))
 }
 
+fn registry(layouts: &Layouts) -> Registry {
+    project().registry(&layouts.spec.axis).expect("the facts can be read")
+}
+
 fn output(layouts: &Layouts, command: &str) -> String {
     let words: Vec<_> = command.split(' ').collect();
     let text = match words[..] {
         ["cargo", "xtask", "show", name, "--build", build, "--arch", arch] => {
-            let target = layouts.spec.axis.find(&format!("{build}-{arch}")).expect("a target").target;
-            show::text(layouts, name, target, None).expect("a layout")
+            let subject = Subject::find(layouts, &registry(layouts), name, Some(build), arch.parse().ok()).expect("a layout");
+            show::text(layouts, &subject, None)
         }
         ["cargo", "xtask", "diff", a, b, "--only", name] => {
-            let [old, new] = sides(layouts, [a, b], Some(name)).expect("targets");
+            let [old, new] = sides(layouts, &registry(layouts), [a, b], Some(name)).expect("targets");
             diff::text(&old, &new, &changes(&old, &new))
         }
         _ => panic!("no example is run by {command}"),

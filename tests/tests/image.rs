@@ -2,15 +2,16 @@
 
 use crate::pdb_from_header::{linked, linker};
 use etw_layouts_codegen::axis::Build;
+use etw_layouts_project::tables::{self, Stated, SymbolFile};
+use etw_layouts_project::verify;
 use std::fs;
 use std::path::PathBuf;
-use xtask::tables::{self, Stated};
-use xtask::{project, verify};
+use tests::{project, root};
 
 #[test]
 fn an_image_leads_to_its_symbols() {
     let Some(linker) = linker() else { return };
-    let layouts = project::layouts().expect("the specs resolve");
+    let layouts = project().layouts().expect("the specs resolve");
     let axis = &layouts.spec.axis;
     let temporary = Temporary::new("image");
     let folder = &temporary.0;
@@ -26,18 +27,23 @@ fn an_image_leads_to_its_symbols() {
         // The PDB is beside the image, and the cache does not have it yet.
         let image = PathBuf::from(format!("{}.dll", stem.display()));
         let path = format!("cache*{};{}", folder.join("cache").display(), folder.display());
-        let (pdb, build, arch) = tables::from_image(&image, Some(&path)).unwrap_or_else(|error| panic!("{error}"));
+        let (pdb, build, arch) =
+            tables::from_image(&image, Some(&path), &root(), &mut |_, _, _| ()).unwrap_or_else(|error| panic!("{error}"));
         assert_eq!((build, arch), (kernel.build, axis.targets[target].arch));
         assert!(pdb.starts_with(folder.join("cache")), "{}", pdb.display());
-        assert_eq!(tables::from_image(&image, Some(&path)).expect("found again").0, pdb);
+        assert_eq!(tables::from_image(&image, Some(&path), &root(), &mut |_, _, _| ()).expect("found again").0, pdb);
 
         let stated = Stated { build: Some(build.to_string()), arch: Some(arch) };
         let wanted = names.iter().copied().collect();
-        let tables = tables::read(&pdb, axis, &wanted, &stated).unwrap_or_else(|error| panic!("{error}"));
+        let tables =
+            tables::read(&SymbolFile::OnDisk(pdb.clone()), axis, &wanted, &stated).unwrap_or_else(|error| panic!("{error}"));
         let checked = verify::compared(&layouts, &names, &tables[0]).expect("a known kernel");
         let equal = checked.structures.values().filter(|standing| standing.status == "equal").count();
-        assert_eq!((checked.target, equal), (target, held.len()));
-        assert!(tables::from_image(&pdb, Some(&path)).is_err_and(|error| error.to_string().contains("not a PE image but a PDB")));
+        assert_eq!((checked.asked.target, equal), (target, held.len()));
+        assert!(
+            tables::from_image(&pdb, Some(&path), &root(), &mut |_, _, _| ())
+                .is_err_and(|error| error.to_string().contains("not a PE image but a PDB"))
+        );
     }
 }
 

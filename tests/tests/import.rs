@@ -3,6 +3,9 @@
 use crate::image::{Temporary, version_resource};
 use crate::pdb_from_header::{linked, linker};
 use etw_layouts_codegen::layouts::Layouts;
+use etw_layouts_project::import::{self, Input, Texts};
+use etw_layouts_project::tables::{self, Stated, SymbolFile};
+use etw_layouts_project::verify;
 use etw_layouts_symbols::compare::Status;
 use etw_layouts_symbols::{Rules, Wanted, compare};
 use serde_json::Value;
@@ -12,15 +15,13 @@ use std::io::{Read, Write};
 use std::net::TcpListener;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
-use xtask::import::{self, Input, Texts};
-use xtask::tables::{self, Stated};
-use xtask::{project, verify};
+use tests::{project, root};
 
 /// Each header comes back as the layouts that it was emitted from.
 #[test]
 fn headers_come_back_as_specs() {
     let Some(linker) = linker() else { return };
-    let layouts = project::layouts().expect("the specs resolve");
+    let layouts = project().layouts().expect("the specs resolve");
     let axis = &layouts.spec.axis;
     let temporary = Temporary::new("import");
     let files = layouts.spec.sources.files().iter().filter(|file| !is_definition(&file.path));
@@ -38,8 +39,9 @@ fn headers_come_back_as_specs() {
         let build = axis.kernels[at.kernel].build;
         let stated = Stated { build: Some(build.to_string()), arch: Some(at.arch) };
         let pdb = stem.with_file_name(format!("{name}.pdb"));
-        let new = tables::read(&pdb, axis, &Wanted::All, &stated).unwrap_or_else(|error| panic!("{error}"));
-        let input = Input { texts: &texts, known: &[], new: &new, added: &[], folder: project::SPECS };
+        let new =
+            tables::read(&SymbolFile::OnDisk(pdb.clone()), axis, &Wanted::All, &stated).unwrap_or_else(|error| panic!("{error}"));
+        let input = Input { texts: &texts, known: &[], new: &new, added: &[], folder: "specs" };
         let plan = import::checked(&input).unwrap_or_else(|error| panic!("{name}: {error}"));
         let [theirs, ours] = [&layouts, &plan.layouts].map(|of| verify::ours::types(of, target, &held));
         assert!(ours.keys().eq(theirs.keys()), "{name}: other types");
@@ -56,7 +58,7 @@ fn headers_come_back_as_specs() {
 #[test]
 fn the_command_fills_an_empty_project() {
     let Some(linker) = linker() else { return };
-    let layouts = project::layouts().expect("the specs resolve");
+    let layouts = project().layouts().expect("the specs resolve");
     let axis = &layouts.spec.axis;
     let temporary = Temporary::new("import-command");
     let at = |name: &str| axis.find(name).expect("a target").target;
@@ -86,13 +88,16 @@ fn the_command_fills_an_empty_project() {
     let said = succeeds(&copy, &arguments);
     assert!(said.contains("specs/etw/WMI_LOGGER_CONTEXT.toml:"), "what is left open is listed: {said}");
     verifies(&copy);
-    assert!(succeeds(&copy, &arguments).contains("no spec file changes"), "once more changes nothing");
+    assert!(succeeds(&copy, &arguments).contains("nothing to import"), "once more changes nothing");
     // Other symbols under the same build are a slip of whoever typed it.
     linked(&layouts, newer, &held(&layouts, newer), &linker, &temporary.0.join(axis.target_name(newer)), &[]);
     let pdb = file(newer, "pdb").display().to_string();
     let other = run(&copy, &["import", &pdb, "--build", "6.1.7600", "--arch", "x64"]);
     let message = String::from_utf8_lossy(&other.stderr);
-    assert!(other.status.code() == Some(2) && message.contains("was imported from other symbols"), "{message}");
+    assert!(
+        other.status.code() == Some(2) && message.contains("the specs have 6.1.7600.16385-x64 from other symbols"),
+        "{message}"
+    );
 
     // The image tells the rest, and its symbols come from a server.
     let copy = temporary.0.join("image");
@@ -102,8 +107,9 @@ fn the_command_fills_an_empty_project() {
     let path = format!("srv*{}*http://{server}/symbols", temporary.0.join("cache").display());
     succeeds(&copy, &["import", "--image", &image, "--symbol-path", &path]);
     verifies(&copy);
-    let rows = fs::read_to_string(copy.join("specs/windows.toml")).expect("an axis");
-    assert!(rows.lines().any(|row| row.contains("10.0.19041\"") && row.contains("imported = [\"x86\"]")), "{rows}");
+    let facts: Vec<_> =
+        fs::read_dir(copy.join("facts")).expect("a folder").map(|entry| entry.expect("a file").file_name()).collect();
+    assert!(facts.iter().any(|name| name.to_string_lossy().starts_with("10.0.19041.264-x86")), "{facts:?}");
     let nowhere = run(&copy, &["import", "--image", &image, "--symbol-path", &format!("srv*http://{server}/nowhere")]);
     let message = String::from_utf8_lossy(&nowhere.stderr);
     assert!(nowhere.status.code() == Some(2) && message.contains("404"), "{message}");
@@ -115,12 +121,12 @@ fn held(layouts: &Layouts, target: usize) -> Vec<&str> {
 }
 
 fn is_definition(path: &str) -> bool {
-    ["etw/", "nt/"].iter().any(|folder| path.starts_with(&format!("{}/{folder}", project::SPECS)))
+    ["etw/", "nt/"].iter().any(|folder| path.starts_with(&format!("{}/{folder}", "specs")))
 }
 
 /// What a project needs, and no structure in it.
 fn project_without_structures(layouts: &Layouts, folder: &Path) {
-    for path in [project::SNAPSHOTS, project::GENERATED] {
+    for path in ["facts", "generated/src"] {
         fs::create_dir_all(folder.join(path)).expect("a temporary folder");
     }
     for file in layouts.spec.sources.files().iter().filter(|file| !is_definition(&file.path)) {
@@ -128,7 +134,6 @@ fn project_without_structures(layouts: &Layouts, folder: &Path) {
         fs::create_dir_all(path.parent().expect("a folder")).expect("a temporary folder");
         fs::write(path, &file.text).expect("a temporary file");
     }
-    fs::copy(project::root().join("README.md"), folder.join("README.md")).expect("a temporary file");
 }
 
 fn verifies(project: &Path) {
@@ -148,7 +153,7 @@ fn succeeds(project: &Path, arguments: &[&str]) -> String {
 fn run(project: &Path, arguments: &[&str]) -> Output {
     let cargo = env::var_os("CARGO").unwrap_or("cargo".into());
     let mut build = Command::new(cargo);
-    build.args(["build", "--quiet", "--package", "xtask", "--message-format", "json"]).current_dir(project::root());
+    build.args(["build", "--quiet", "--package", "xtask", "--message-format", "json"]).current_dir(root());
     let messages = String::from_utf8(build.output().expect("cargo runs").stdout).expect("text");
     let mut executables = messages.lines().filter_map(|line| {
         let message: Value = serde_json::from_str(line).ok()?;

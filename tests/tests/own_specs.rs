@@ -1,6 +1,10 @@
 //! What users generate on their own, from a build script and from a macro, is what the specs say, and what `generate` writes.
 
+use etw_layouts::runtime::meta::Structure;
 use etw_layouts::{axis, structures};
+use etw_layouts_codegen::layouts::{Form, Info};
+use etw_layouts_codegen::spec::Body;
+use etw_layouts_codegen::{Builder, Sources, compile_with};
 use std::fs;
 use std::mem::{align_of, offset_of, size_of};
 use std::path::Path;
@@ -18,7 +22,222 @@ fn a_macro_gives_the_layouts_of_a_spec_of_ones_own() {
     assert_eq!((extension.Flags(), extension.Started()), (2, 0));
 }
 
-/// All structures at all targets, as text and as the compiler has them.
+/// What the specs of Windows have is embedded without a spec of one's own; a definition of one's own wins.
+mod embeds {
+    etw_layouts_macros::layouts! {
+        spec = r#"
+            [struct]
+            name = "DEVICE_QUEUE"
+
+            [[member]]
+            name = "Entries"
+            type = "LIST_ENTRY [2]"
+
+            [[member]]
+            name = "Name"
+            type = "UNICODE_STRING"
+
+            [[member]]
+            name   = "Clock"
+            type   = "ULONG"
+            values = "EVENT_TRACE_CLOCK"
+
+            [[member]]
+            name = "Timer"
+            type = "KTIMER"
+        "#,
+        spec = r#"
+            [struct]
+            name = "UNICODE_STRING"
+
+            [[member]]
+            name = "Characters"
+            type = "WCHAR [8]"
+        "#,
+        targets = ["6.1-x86", "2004-x64"],
+    }
+}
+
+#[test]
+fn types_of_windows_are_embedded_and_those_of_ones_own_win() {
+    use embeds::targets::{win7::x86 as old, win10_2004::x64 as new};
+    use etw_layouts::{win7, win10_2004};
+    assert_eq!(offset_of!(new::DEVICE_QUEUE, Name), 2 * size_of::<win10_2004::x64::LIST_ENTRY>());
+    assert_eq!(offset_of!(new::DEVICE_QUEUE, Clock), offset_of!(new::DEVICE_QUEUE, Name) + 16);
+    assert_eq!(size_of::<new::KTIMER>(), size_of::<win10_2004::x64::KTIMER>());
+    assert_eq!(size_of::<old::KTIMER>(), size_of::<win7::x86::KTIMER>());
+    assert_eq!(size_of::<old::DEVICE_QUEUE>(), 2 * 8 + 16 + 8 + size_of::<old::KTIMER>());
+    let queue: new::DEVICE_QUEUE = etw_layouts::bytemuck::Zeroable::zeroed();
+    assert_eq!(format!("{:?}", queue.Clock), format!("{:?}", etw_layouts::constants::EVENT_TRACE_CLOCK(0)));
+    // What nothing embeds is not there.
+    let names: Vec<_> = embeds::structures::ALL.iter().map(|structure| structure.name).collect();
+    assert_eq!(names, ["DEVICE_QUEUE", "DISPATCHER_HEADER", "KTIMER", "LIST_ENTRY", "ULARGE_INTEGER", "UNICODE_STRING"]);
+}
+
+/// An axis of one's own that has the kernels of Windows takes their types; another does not, and the error says where they are.
+#[test]
+fn an_axis_of_ones_own_takes_types_if_it_has_the_kernels() {
+    let device = "[struct]\nname = \"DEVICE\"\n\n[[member]]\nname = \"Timer\"\ntype = \"KTIMER\"\n";
+    let row = "\n[[version]]\nlabel = \"later\"\nkernels = [{ build = \"99.0.1\", module = \"later\" }]\n";
+    let windows = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("../specs/windows.toml")).expect("the axis");
+    let builder = |axis: &str| Builder::default().text("windows.toml", axis).text("DEVICE.toml", device);
+    builder(&format!("{windows}{row}")).generate().unwrap_or_else(|error| panic!("{error}"));
+    let error = builder(&format!("architectures = [\"x64\"]\n{row}")).generate().expect_err("no KTIMER").to_string();
+    assert!(error.contains("DEVICE.toml:6:8") && error.contains("copy specs/nt/KTIMER.toml of etw-layouts"), "{error}");
+}
+
+/// An axis that extends that of Windows: an update of a build that it has, and a release after all that it has.
+const EXTENDED: &str = r#"
+    extends = "windows"
+    architectures = ["x64"]
+
+    [[version]]
+    label   = "2004"
+    kernels = [{ build = "10.0.19041.60000", module = "update" }]
+
+    [[version]]
+    label   = "next"
+    release = "A Windows that nobody has seen"
+    kernels = [{ build = "10.0.60000", module = "next" }, { build = "10.0.60000.7", module = "next_7" }]
+"#;
+
+mod extended {
+    etw_layouts_macros::layouts! {
+        spec = r#"
+            extends = "windows"
+            architectures = ["x64"]
+
+            [[version]]
+            label   = "next"
+            release = "A Windows that nobody has seen"
+            kernels = [{ build = "10.0.60000", module = "next" }, { build = "10.0.60000.7", module = "next_7" }]
+        "#,
+        spec = r#"
+            [scalar]
+            DISTANCE = { size = 8, signed = true, c = "long long" }
+
+            [typedef]
+            MOMENT = "LARGE_INTEGER"
+        "#,
+        spec = r#"
+            [struct]
+            name = "DEVICE"
+            size = { x64 = { "..10.0.49999" = 0x40, "10.0.50000..10.0.60000.0" = 0x48, "10.0.60000.7.." = 0x50 } }
+
+            [[member]]
+            name = "Timer"
+            type = "KTIMER"
+
+            [[member]]
+            name = "Since"
+            type = "MOMENT"
+            in   = "10.0.50000.."
+
+            [[member]]
+            name = "HANDLE"
+            type = "DISTANCE"
+            in   = "10.0.60000.7.."
+
+            [[member]]
+            name   = "Owner"
+            type   = "HANDLE"
+            in     = "..5.0"
+        "#,
+        targets = ["2004-x64", "next-x64", "10.0.60000.7-x64"],
+    }
+}
+
+/// The types of Windows stay: their open ranges reach the new kernels, and of what is there it is said that it is inferred.
+#[test]
+fn an_axis_can_extend_that_of_windows() {
+    use extended::targets::{next, next_7, win10_2004};
+    let sizes = [size_of::<win10_2004::x64::DEVICE>(), size_of::<next::x64::DEVICE>(), size_of::<next_7::x64::DEVICE>()];
+    assert_eq!(sizes, [0x40, 0x48, 0x50]);
+    assert_eq!(offset_of!(next_7::x64::DEVICE, HANDLE), 0x48);
+    assert_eq!(size_of::<next::x64::KTIMER>(), size_of::<win10_2004::x64::KTIMER>());
+
+    let timer = "[struct]\nname = \"DEVICE\"\n\n[[member]]\nname = \"Timer\"\ntype = \"KTIMER\"\n";
+    let builder = Builder::default().text("windows.toml", EXTENDED).text("DEVICE.toml", timer).target("next-x64");
+    let generated = builder.generate().unwrap_or_else(|error| panic!("{error}"));
+    assert!(generated.text.contains("pub mod next") && generated.notes.is_empty());
+    let mut sources = Sources::default();
+    sources.add("windows.toml", EXTENDED);
+    sources.add("DEVICE.toml", timer);
+    let layouts = compile_with(sources, etw_layouts_specs::FILES).unwrap_or_else(|errors| panic!("{}", errors.render(false)));
+    let axis = &layouts.spec.axis;
+    let known = |build: &str| {
+        let target = axis.find(build).expect("a target").target;
+        let Some(Form::Aggregate(timer)) = layouts.get(target, "KTIMER").map(|layout| &layout.form) else { panic!("no KTIMER") };
+        let definition = &layouts.spec.definitions["KTIMER"];
+        let Body::Aggregate(aggregate) = &definition.body else { panic!("KTIMER is no structure") };
+        let member =
+            aggregate.members.iter().find(|member| member.name.as_ref().map(|name| &name.value) == timer.fields[0].name.as_ref());
+        Info::of(&layouts.spec, definition, member.expect("the first member"), target).known()
+    };
+    assert_eq!(known("10.0.19041.60000-x64"), "inferred");
+    assert_eq!(known("next-x64"), "inferred");
+    assert_eq!(known("2004-x64"), "seen in symbols");
+    assert_eq!(axis.describe(&axis.scope("10.0.59999..").expect("a range")), "next..");
+    assert!(axis.find("next-x86").is_err(), "x86 is not among the file's architectures");
+    assert!(axis.documented.intersection(&axis.scope("next..").expect("a range")).is_empty());
+}
+
+/// An end of a range may be a build that no kernel has. What the axis cannot tell apart is refused.
+#[test]
+fn ranges_name_builds_that_are_no_kernels() {
+    let member = |range: &str| {
+        let ranged = format!("[[member]]\nname = \"A\"\ntype = \"ULONG\"\nin = \"{range}\"\n");
+        format!("[struct]\nname = \"DEVICE\"\n\n{ranged}\n[[member]]\nname = \"B\"\ntype = \"ULONG\"\n")
+    };
+    let of = |range: &str| {
+        let mut sources = Sources::default();
+        sources.add("windows.toml", EXTENDED);
+        sources.add("DEVICE.toml", member(range));
+        let layouts = compile_with(sources, etw_layouts_specs::FILES).map_err(|errors| errors.messages().join("\n"))?;
+        let Body::Aggregate(aggregate) = &layouts.spec.definitions["DEVICE"].body else { panic!("no structure") };
+        Ok::<_, String>(layouts.spec.axis.describe(&aggregate.members[0].scope))
+    };
+    // What lies between two builds is on either side of an end between them.
+    let same = [
+        ("10.0.10500..10.0.11000", "1511"),
+        ("10.0.10500.7..10.0.11000.7", "1511"),
+        ("..6.2.9000", "..6.1"),
+        ("10.0.50000..", "next.."),
+        ("10.0.60000.0..", "next.."),
+        ("10.0.19043..10.0.19500", "2004"),
+        ("..10.0.70000", "5.0.."),
+    ];
+    for (one, other) in same {
+        assert_eq!(of(one), of(other), "{one}");
+        assert!(of(one).is_ok(), "{one}");
+    }
+    let refused = [
+        ("10.0.70000..", "`10.0.70000` is newer than every kernel of the axis, whose newest is 10.0.60000.7"),
+        ("..4.0.1381", "no kernel of the axis lies in `..4.0.1381`"),
+        ("10.0.10500..10.0.10501", "no kernel of the axis lies in `10.0.10500..10.0.10501`"),
+        ("10.0.50000", "no kernel of the axis is `10.0.50000`"),
+        ("10.0.60000.8..", "no kernel of the axis is `10.0.60000.8`; the one before it is 10.0.60000.7"),
+    ];
+    for (range, message) in refused {
+        let said = of(range).expect_err(range);
+        assert!(said.contains(message) && said.contains("DEVICE.toml:7:6") && said.contains("windows.toml"), "{range}: {said}");
+    }
+}
+
+/// One scalar of one's own stands beside those of the SDK, and in place of the one that it is named like.
+#[test]
+fn scalars_of_ones_own_complete_those_of_the_sdk() {
+    let own = "[scalar]\nDISTANCE = { size = 8, signed = true, c = \"long long\" }\nINT8 = { size = 1, c = \"unsigned char\" }\n\n\
+               [typedef]\nBOOL = \"UCHAR\"\n";
+    let word = "[struct]\nname = \"WORD\"\n\n[[member]]\nname = \"Halves\"\ntype = \"UCHAR [2]\"\n";
+    let types = ["DISTANCE", "INT8", "BOOL", "WORD", "SIZE_T", "UINT64", "KIRQL", "KPRIORITY"];
+    let members: String = types.iter().map(|ty| format!("\n[[member]]\nname = \"Of{ty}\"\ntype = \"{ty}\"\n")).collect();
+    let device = format!("[struct]\nname = \"DEVICE\"\nsize = {{ x86 = 0x20, x64 = 0x28 }}\n{members}");
+    let builder = Builder::default().text("own.toml", own).text("WORD.toml", word).text("DEVICE.toml", device);
+    builder.generate().unwrap_or_else(|error| panic!("{error}"));
+}
+
+/// All structures at all targets, as text and as the compiler has them; of kernels that were seen a build script knows nothing.
 #[test]
 fn a_build_script_gives_the_committed_crate() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../generated/src");
@@ -28,12 +247,19 @@ fn a_build_script_gives_the_committed_crate() {
             "#[allow(non_snake_case, non_camel_case_types, non_upper_case_globals, unused, clippy::all, clippy::pedantic)]\n";
         nest(&root, &format!("pub mod {module}"), &mut committed);
     }
-    for (number, (ours, theirs)) in test_build_script::TEXT.lines().zip(committed.lines()).enumerate() {
-        assert_eq!(ours, theirs, "line {}", number + 1);
+    let of_script = "pub static REGISTRY: Registry = Registry {\n    kernels: &[\n    ],\n    pdbs: &[],\n    images: &[],\n    witnesses: &[\n    ],\n};\n";
+    let (before, after) = test_build_script::TEXT.split_once("pub mod kernels {\n").expect("a module of kernels");
+    let (kernels, after) = after.split_once("\n}\n").expect("its end");
+    assert!(kernels.ends_with(of_script.trim_end()), "{kernels}");
+    let text = format!("{before}{}", after.split_once('\n').expect("the next module").1);
+    let held = |line: &str| if line.starts_with("    held: &[") { "    held: &[],".to_owned() } else { line.to_owned() };
+    for (number, (ours, theirs)) in text.lines().zip(committed.lines()).enumerate() {
+        assert_eq!(ours, held(theirs), "line {}", number + 1);
     }
-    assert_eq!(test_build_script::TEXT.len(), committed.len());
+    assert_eq!(text.lines().count(), committed.lines().count());
     assert_eq!(format!("{:?}", test_build_script::axis::AXIS), format!("{:?}", axis::AXIS));
-    assert_eq!(format!("{:?}", test_build_script::structures::ALL), format!("{:?}", structures::ALL));
+    let layouts = |all: &[&Structure]| all.iter().map(|it| format!("{} {:?}", it.name, it.changes)).collect::<Vec<_>>();
+    assert_eq!(layouts(test_build_script::structures::ALL), layouts(structures::ALL));
 }
 
 /// The committed files in place of their declarations.

@@ -3,19 +3,20 @@
 use etw_layouts_codegen::axis::Arch;
 use etw_layouts_codegen::emit::c;
 use etw_layouts_codegen::layouts::Layouts;
+use etw_layouts_project::tables::{self, Stated, SymbolFile};
+use etw_layouts_project::verify;
 use etw_layouts_symbols::compare::Status;
-use etw_layouts_symbols::{self as symbols, Rules, Symbols, Table, Wanted, compare};
+use etw_layouts_symbols::{self as symbols, Rules, SymbolTable, Symbols, Wanted, compare};
 use rayon::prelude::*;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use xtask::tables::{self, Stated};
-use xtask::{project, verify};
+use tests::project;
 
 #[test]
 fn compiled_headers_read_as_our_layouts() {
     let Some(linker) = linker() else { return };
-    let layouts = project::layouts().expect("the specs resolve");
+    let layouts = project().layouts().expect("the specs resolve");
     let folder = std::env::temp_dir().join(format!("etw-layouts-pdb-{}", std::process::id()));
     fs::create_dir_all(&folder).expect("a temporary folder");
     // Some of all eras, and the newest of both architectures.
@@ -34,7 +35,7 @@ fn agree(layouts: &Layouts, target: usize, linker: &[String], folder: &Path) -> 
     let bytes = linked(layouts, target, &names, linker, &folder.join(&name), &[]);
     let wanted: Wanted = names.iter().copied().collect();
     let Ok(Symbols::Table(table)) = symbols::read(&bytes, &wanted) else { panic!("{name}: no types") };
-    let Table { pdb, arch, types, .. } = table;
+    let SymbolTable { pdb, arch, types, .. } = table;
     assert_eq!(pdb.map(|pdb| pdb.age), Some(1), "{name}");
     assert!(arch.is_some_and(|arch| name.ends_with(arch.as_str())), "{name}: {arch:?}");
     let ours = verify::ours::types(layouts, target, &names);
@@ -59,6 +60,7 @@ pub fn linked(
     let (triple, machine) = match layouts.spec.axis.targets[target].arch {
         Arch::X86 => ("i686-pc-windows-msvc", "/machine:x86"),
         Arch::X64 => ("x86_64-pc-windows-msvc", "/machine:x64"),
+        Arch::Arm64 => ("aarch64-pc-windows-msvc", "/machine:arm64"),
     };
     let mut text = c::header(layouts, target);
     for name in names {
@@ -104,13 +106,14 @@ fn the_kernel_of_xp_agrees() {
         println!("skipped: ETW_LAYOUTS_SYMBOLS is not set");
         return;
     };
-    let layouts = project::layouts().expect("the specs resolve");
+    let layouts = project().layouts().expect("the specs resolve");
     let names = verify::names(&layouts, None).expect("all names");
     let wanted: Wanted = names.iter().copied().collect();
     let stated = Stated { build: Some("5.1.2600-sp3".into()), arch: None };
     for file in ["ntkrnlpa_xpsp3_x86_30B5FB31.pdb", "msfz_ntkrnlpa_xpsp3_x86.pdz"] {
         let path = folder.join("pdb").join(file);
-        let tables = tables::read(&path, &layouts.spec.axis, &wanted, &stated).unwrap_or_else(|error| panic!("{error}"));
+        let tables = tables::read(&SymbolFile::OnDisk(path.clone()), &layouts.spec.axis, &wanted, &stated)
+            .unwrap_or_else(|error| panic!("{error}"));
         let checked = verify::compared(&layouts, &names, &tables[0]).expect("a known kernel");
         for (name, standing) in &checked.structures {
             assert!(standing.differences.is_empty(), "{file}: {name} differs");

@@ -29,3 +29,39 @@ fn errors_show_place_and_remedy() {
         assert_eq!(errors, fs::read_to_string(&answer).unwrap_or_default(), "{name}");
     }
 }
+
+/// Bytes that are no text are told with their line; links that lead in circles are followed once.
+#[test]
+fn files_that_are_not_text() {
+    let folder = std::env::temp_dir().join(format!("etw-layouts-not-text-{}", std::process::id()));
+    fs::create_dir_all(folder.join("below")).expect("a temporary folder");
+    fs::write(folder.join("below/a.toml"), b"[struct]\nname = \"caf\xe9\"\n").expect("a temporary file");
+    #[cfg(unix)]
+    for (to, link) in [(".", "one"), (".", "two"), ("..", "below/up")] {
+        std::os::unix::fs::symlink(to, folder.join(link)).expect("a link");
+    }
+    let loaded = Sources::load(&folder).map(|_| ());
+    fs::write(folder.join("below/a.toml"), "").expect("a temporary file");
+    let files = Sources::load(&folder).expect("text").files().len();
+    fs::remove_dir_all(&folder).expect("the temporary folder can be removed");
+    let error = loaded.expect_err("it is not UTF-8").to_string();
+    assert!(error.ends_with("a.toml:2: byte 0xe9 is not UTF-8; save the file as UTF-8"), "{error}");
+    assert_eq!(files, 1);
+}
+
+/// Of a folder with more spec files than a set can have, none is read.
+#[test]
+fn too_many_files() {
+    let folder = std::env::temp_dir().join(format!("etw-layouts-many-{}", std::process::id()));
+    fs::create_dir_all(&folder).expect("a temporary folder");
+    for number in 0..=16_384 {
+        fs::write(folder.join(format!("{number}.toml")), "").expect("a temporary file");
+    }
+    let loaded = Sources::load(&folder).map(|_| ());
+    fs::remove_file(folder.join("0.toml")).expect("it is there");
+    let files = Sources::load(&folder).expect("no more than can be").files().len();
+    fs::remove_dir_all(&folder).expect("the temporary folder can be removed");
+    let error = loaded.expect_err("one too many").to_string();
+    assert!(error.ends_with("over 16384 .toml files; name a folder of fewer"), "{error}");
+    assert_eq!(files, 16_384);
+}

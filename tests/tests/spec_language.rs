@@ -1,11 +1,13 @@
 //! No spec text causes a panic or a hang, however it is damaged.
 
+use etw_layouts_codegen::emit::rust::{Options, emit_inline};
 use etw_layouts_codegen::{Sources, compile};
 use oorandom::Rand32;
+use tests::project;
 
 #[test]
 fn damaged_specs_are_errors_at_worst() {
-    let layouts = xtask::project::layouts().expect("the specs resolve");
+    let layouts = project().layouts().expect("the specs resolve");
     let files = layouts.spec.sources.files();
     let axis: Vec<_> = files.iter().filter(|f| !f.path.contains("/etw/") && !f.path.contains("/constants/")).collect();
     let mut random = Rand32::new(7);
@@ -28,6 +30,21 @@ fn damaged_specs_are_errors_at_worst() {
             assert!(!errors.render(false).is_empty());
         }
     }
+}
+
+/// An editor that ends lines as Windows does changes nothing.
+#[test]
+fn line_ends_of_either_sort_mean_the_same() {
+    let project = project().layouts().expect("the specs resolve");
+    let generated = |end: &str| {
+        let mut sources = Sources::default();
+        for file in project.spec.sources.files() {
+            sources.add(file.path.clone(), file.text.replace('\n', end));
+        }
+        compile(sources).map(|layouts| emit_inline(&layouts, &Options::default())).unwrap_or_default()
+    };
+    let (unix, windows) = (generated("\n"), generated("\r\n"));
+    assert!(!unix.is_empty() && !windows.contains('\r') && unix == windows);
 }
 
 /// Texts that once were slow, or crashed.
@@ -67,7 +84,51 @@ fn hostile_specs_are_errors_at_worst() {
     }
     assert!(compile(sources).is_err());
     assert!(compile(Sources::default()).is_err());
+    assert_eq!(of_unions(13), Ok(()));
+    assert_eq!(of_unions(42), Err(vec!["U14.toml:7:8".to_owned()]));
     assert!(start.elapsed().as_secs() < 60, "{:?}", start.elapsed());
+}
+
+/// Time and memory grow with what a file lists for each target: more than any needs is refused, at one place.
+#[test]
+fn more_than_a_file_can_list_is_one_error() {
+    let listed = |head: &str, row: &dyn Fn(usize) -> String, foot: &str| {
+        let rows: String = (0..40_000).map(row).collect();
+        let mut sources = Sources::default();
+        sources.add("windows.toml", include_str!("../macro/specs/windows.toml"));
+        sources.add("scalars.toml", include_str!("../macro/specs/scalars.toml"));
+        sources.add("S.toml", format!("{head}\n{rows}{foot}"));
+        let errors = compile(sources).expect_err("it is too much");
+        errors.list().iter().map(|error| error.title.clone()).collect::<Vec<_>>()
+    };
+    let over = vec!["a file of over 32768 members, constants, errata, kernels and scopes".to_owned()];
+    let structure = "[struct]\nname = \"S\"";
+    let member = "\n[[member]]\nname = \"A\"\ntype = \"ULONG\"\n";
+    assert_eq!(listed(structure, &|i| member.replace('A', &format!("A{i}")), ""), over);
+    let constants = "[constants]\nname = \"S\"\ntype = \"ULONG\"\nconstants = [";
+    assert_eq!(listed(constants, &|i| format!("{{ name = \"A{i}\", value = {i} }},\n"), "]"), over);
+    let errata = format!("{structure}\nerrata = [");
+    let erratum = |i| format!("{{ what = \"size\", document = {i}, actual = 4, witness = \"abi\" }},\n");
+    assert_eq!(listed(&errata, &erratum, &format!("]{member}")), over);
+    let scopes = format!("{structure}\nin = \"\"\"7");
+    assert_eq!(listed(&scopes, &|_| ",7".to_owned(), &format!("\"\"\"{member}")).first(), over.first());
+    // Errors are kept up to a number.
+    assert_eq!(listed(structure, &|i| format!("key{i} = 1\n"), member).len(), 10_000);
+}
+
+/// Unions, each of two of the one before: members double with each. The places of what is wrong.
+fn of_unions(count: usize) -> Result<(), Vec<String>> {
+    let mut sources = Sources::default();
+    sources.add("windows.toml", include_str!("../macro/specs/windows.toml"));
+    sources.add("scalars.toml", include_str!("../macro/specs/scalars.toml"));
+    for i in 0..=count {
+        let ty = i.checked_sub(1).map_or("ULONG".to_owned(), |before| format!("U{before}"));
+        let member = |name| format!("[[member]]\nname = \"{name}\"\ntype = \"{ty}\"\n");
+        let kind = if i == count { "struct" } else { "union" };
+        let name = if i == count { "S".to_owned() } else { format!("U{i}") };
+        sources.add(format!("{name}.toml"), format!("[{kind}]\nname = \"{name}\"\n{}{}", member("A"), member("B")));
+    }
+    compile(sources).map(|_| ()).map_err(|errors| errors.list().iter().map(|error| errors.place(error)).collect())
 }
 
 fn damage(bytes: &mut Vec<u8>, random: &mut Rand32) {

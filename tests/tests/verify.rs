@@ -1,23 +1,27 @@
 //! Verification: of the shipped tables, of edited ones, of symbol files where they are at hand.
 
+use etw_layouts_codegen::Named;
 use etw_layouts_codegen::axis::{Arch, Build};
 use etw_layouts_codegen::layouts::Layouts;
-use etw_layouts_symbols::{Definition, Type};
+use etw_layouts_project::tables::{self, Stated, SymbolFile, Table};
+use etw_layouts_project::verify;
+use etw_layouts_symbols::{Aggregate, AggregateKind, Type, TypeFacts};
 use std::fs;
 use std::path::PathBuf;
-use xtask::tables::{self, Stated, Table};
-use xtask::{project, verify};
+use std::sync::Arc;
+use tests::{project, root};
 
 fn layouts() -> Layouts {
-    project::layouts().expect("the specs resolve")
+    project().layouts().expect("the specs resolve")
 }
 
+/// The tables of symbols; what images tell is no table.
 fn shipped(layouts: &Layouts) -> Vec<Table> {
     let names = verify::names(layouts, None).expect("all names");
     let wanted = names.iter().copied().collect();
-    let files = tables::files(&[project::root().join(project::SNAPSHOTS)]).expect("snapshots are shipped");
-    let read = |path: &PathBuf| tables::read(path, &layouts.spec.axis, &wanted, &Stated::default()).expect("a shipped table");
-    files.iter().flat_map(read).collect()
+    let files = project().fact_files().expect("snapshots are shipped");
+    let read = |path: &SymbolFile| tables::read(path, &layouts.spec.axis, &wanted, &Stated::default()).expect("a shipped table");
+    files.iter().flat_map(read).filter(|table| !table.is_partial()).collect()
 }
 
 #[test]
@@ -41,7 +45,7 @@ fn every_seen_kernel_has_a_table_that_agrees() {
 fn edited_tables_differ() {
     let layouts = layouts();
     let names = verify::names(&layouts, None).expect("all names");
-    type Edit = fn(&mut Definition);
+    type Edit = fn(&mut TypeFacts);
     let edits: [(&str, &str, Edit); 6] = [
         ("WMI_BUFFER_HEADER", "size", |d| aggregate(d).size += 8),
         ("WMI_BUFFER_HEADER", "offset", |d| aggregate(d).members[3].offset += 4),
@@ -49,14 +53,14 @@ fn edited_tables_differ() {
         ("WMI_LOGGER_CONTEXT", "missing", |d| drop(aggregate(d).members.remove(7))),
         ("WMI_LOGGER_CONTEXT", "bits", |d| bits(d)),
         ("ETW_BUFFER_STATE", "constant", |d| match d {
-            Definition::Enumeration(e) => e.constants[1].1 += 1,
-            Definition::Aggregate(_) => panic!("an enumeration"),
+            TypeFacts::Enumeration(e) => e.constants[1].1 += 1,
+            TypeFacts::Aggregate(_) => panic!("an enumeration"),
         }),
     ];
     for (name, what, edit) in edits {
         let mut tables = shipped(&layouts);
         let table = tables.iter_mut().find(|t| t.build.revision == 1415).expect("the table of 10.0.19041.1415");
-        edit(table.types.get_mut(name).expect("the table has the type"));
+        edit(Arc::make_mut(&mut table.types).get_mut(name).expect("the table has the type"));
         let checked = verify::compared(&layouts, &names, table).expect("a known kernel");
         let found: Vec<_> = checked.structures[name].differences.iter().map(|d| d.what.as_str()).collect();
         assert!(found.contains(&what), "{name} {what}: {found:?}");
@@ -65,39 +69,71 @@ fn edited_tables_differ() {
     }
 }
 
-/// A table of a build that is no kernel of the axis agrees with the nearest one, and confirms nothing of it; one that holds
-/// what the specs do not have there is a finding too.
+/// A kernel needs no row of its own. What the specs say of symbols has to be so in the tables: what one holds, they have and do not call
+/// unverifiable, what none holds, they call so, and the first kernel of a build is that.
 #[test]
-fn claims_need_tables_of_their_own_kernel() {
+fn claims_hold_in_both_directions() {
     let layouts = layouts();
     let names = verify::names(&layouts, None).expect("all names");
     let claims = |tables: &[Table]| -> Vec<String> {
         let checked: Vec<_> = tables.iter().map(|t| verify::compared(&layouts, &names, t).expect("a known kernel")).collect();
         verify::claims(&layouts, &names, &checked).iter().map(|finding| finding.line()).collect()
     };
-    let mut tables = shipped(&layouts);
-    let at = tables.iter().position(|t| t.build.revision == 1415).expect("the table of 10.0.19041.1415");
+    let shipped = shipped(&layouts);
+    let at = shipped.iter().position(|t| t.build.revision == 1415).expect("the table of 10.0.19041.1415");
+    let mut tables = shipped.clone();
     tables[at].build.revision = 1416;
+    assert_eq!(claims(&tables), [""; 0]);
+
+    let row = |table: &Table| layouts.spec.axis.at(table.build, table.arch);
+    let own = row(&shipped[at]);
+    let lose = |table: &mut Table| Arc::make_mut(&mut table.types).remove("WMI_LOGGER_CONTEXT");
+    lose(&mut tables[at]);
+    assert_eq!(claims(&tables), [""; 0], "another kernel of these layouts has it");
+    tables.iter_mut().filter(|table| row(table) == own).for_each(|table| drop(lose(table)));
     let found = claims(&tables);
-    let has = |text: &str| found.iter().any(|line| line.contains(text));
-    assert!(has("no kernel 10.0.19041.1416-x64") && has("WMI_LOGGER_CONTEXT 10.0.19041.1415-x64: verified"), "{found:#?}");
-    tables[at].build.revision = 1415;
+    let expected =
+        "WMI_LOGGER_CONTEXT 10.0.19041.264-x64: symbol data can confirm it, the symbols say no table of its kernels holds it";
+    assert!(found.len() == 1 && found[0].contains(expected), "{found:#?}");
+
+    let mut tables = shipped.clone();
     let (name, newest) = ("ETW_PARTITION_CONTEXT", &tables[at].types);
     let definition = newest.get(name).expect("the newest kernel has it").clone();
     let old = tables.iter_mut().find(|t| t.types.len() > 1 && !t.types.contains_key(name)).expect("an older kernel");
-    old.types.insert(name.to_owned(), definition);
+    Arc::make_mut(&mut old.types).insert(name.to_owned(), definition);
     let found = claims(&tables);
     assert!(found.len() == 1 && found[0].contains(&format!("{name} not at ")), "{found:#?}");
+
+    let mut tables = shipped.clone();
+    let unconfirmed = names.iter().find(|name| {
+        let target = layouts.spec.axis.at(tables[at].build, Arch::X64).expect("a target");
+        layouts.get(target, name).is_some() && layouts.unverifiable(name, target).is_some()
+    });
+    let name = (*unconfirmed.expect("some are in no symbols")).to_owned();
+    let nothing = Aggregate { kind: AggregateKind::Struct, size: 0, members: Vec::new() };
+    Arc::make_mut(&mut tables[at].types).insert(name.clone(), TypeFacts::Aggregate(nothing));
+    let found = claims(&tables);
+    assert!(found.len() == 1 && found[0].contains(&name) && found[0].contains("10.0.19041.1415-x64 holds it"), "{found:#?}");
+
+    let mut tables = shipped.clone();
+    tables[at].build.number = [10, 0, 99999];
+    let found = claims(&tables);
+    assert!(found.len() == 1 && found[0].contains("no kernel of the build of 10.0.99999.1415-x64"), "{found:#?}");
+
+    let mut tables = shipped;
+    tables[at].build.revision = 1;
+    let found = claims(&tables);
+    assert!(found.len() == 1 && found[0].contains("10.0.19041.264 is the first of its build"), "{found:#?}");
 }
 
-fn aggregate(definition: &mut Definition) -> &mut etw_layouts_symbols::Aggregate {
+fn aggregate(definition: &mut TypeFacts) -> &mut etw_layouts_symbols::Aggregate {
     match definition {
-        Definition::Aggregate(aggregate) => aggregate,
-        Definition::Enumeration(_) => panic!("a structure"),
+        TypeFacts::Aggregate(aggregate) => aggregate,
+        TypeFacts::Enumeration(_) => panic!("a structure"),
     }
 }
 
-fn bits(definition: &mut Definition) {
+fn bits(definition: &mut TypeFacts) {
     let field = aggregate(definition).members.iter_mut().find_map(|m| match &mut m.ty {
         Type::Bits { width, .. } => Some(width),
         _ => None,
@@ -105,25 +141,41 @@ fn bits(definition: &mut Definition) {
     *field.expect("a bit field") += 1;
 }
 
+/// Names of kernels, and the target whose layouts each has.
 #[test]
-fn builds_between_and_beyond_known_kernels_say_so() {
+fn kernels_have_the_layouts_of_a_target() {
     let axis = layouts().spec.axis;
     let name = |text: &str| {
-        let choice = axis.find(text).unwrap_or_else(|e| panic!("{text}: {e}"));
-        (axis.target_name(choice.target), choice.note.is_some())
+        let asked = axis.find(text).unwrap_or_else(|e| panic!("{text}: {e}"));
+        (axis.target_name(asked.target), asked.named)
     };
-    assert_eq!(name("1709-x64"), ("10.0.16299-x64".into(), false));
-    assert_eq!(name("early-6.0-x86"), ("6.0.6000-x86".into(), false));
-    assert_eq!(name("10.0.19045.329-x64"), ("10.0.19041.329-x64".into(), false));
-    assert_eq!(name("10.0.19041.330-x64"), ("10.0.19041.329-x64".into(), true));
-    let newest = (0..axis.targets.len()).rfind(|&t| axis.targets[t].arch == Arch::X64).expect("a target");
-    assert_eq!(name("10.0.65000.1-x64"), (axis.target_name(newest), true));
-    assert_eq!(name("5.1.2600-sp3-x86"), ("5.1.2600-sp3-x86".into(), false));
-    assert!(axis.find("4.0.1381-x86").is_err());
+    let first = |label: &str| axis.target_name(axis.find(label).expect("a label").target);
+    assert_eq!(name("1709-x64"), (first("10.0.16299-x64"), Named::Kernel));
+    assert_eq!(name("early-6.0-x86"), ("6.0.6000.16386-x86".into(), Named::Kernel));
+    assert!(matches!(name("6.1-x86"), (target, Named::First(3..)) if target == "6.1.7600.16385-x86"));
+    assert!(matches!(name("6.3.9600-x64"), (target, Named::First(2..)) if target == "6.3.9600.16384-x64"));
+    assert_eq!(name("10.0.18363.1-x64"), ("10.0.18362.1-x64".into(), Named::Kernel));
+    assert_eq!(name("10.0.18362.0-x64"), ("10.0.18362.1-x64".into(), Named::Kernel));
+    assert_eq!(name("10.0.19045.1415-x64"), ("10.0.19041.264-x64".into(), Named::Kernel));
+    assert_eq!(name("6.1.7601.20000-x64"), ("6.1.7601.17514-x64".into(), Named::Kernel));
+    assert_eq!(name("6.3.9600.65000-x64").0, "6.3.9600.19913-x64");
+    // Between builds it is the first release of the one before, not its last update: servicing is a branch.
+    assert_eq!(name("6.1.7602.1-x64"), ("6.1.7601.17514-x64".into(), Named::Kernel));
+    assert_eq!(name("10.0.18277.1000-x64"), (first("1809-x64"), Named::Kernel));
+    assert_eq!(name("5.1.2600-sp3-x86"), ("5.1.2600-sp3-x86".into(), Named::Kernel));
+    // A build whose only known kernel is a later revision is that kernel.
+    let mut later = axis.clone();
+    later.kernels.last_mut().expect("a kernel").build = Build { number: [10, 0, 65000], revision: 1 };
+    let name = |text: &str| later.find(text).map(|asked| (later.target_name(asked.target), asked.is_of_build(&later)));
+    assert_eq!(name("10.0.65000-x64"), Ok(("10.0.65000.1-x64".into(), true)));
+    assert_eq!(name("10.0.65000.0-x64"), Ok(("10.0.65000.1-x64".into(), false)));
+    for range in ["6.1..6.3-x64", "6.1..-x64", "6.1, 6.2-x64"] {
+        assert!(axis.find(range).is_err_and(|error| error.contains("is a range")), "{range}");
+    }
+    assert!(axis.find("-x64").is_err());
+    assert!(axis.find("4.0.1381-x86").is_err_and(|error| error.contains("no such kernel: the first")));
     assert!(axis.find("1709").is_err());
     assert!(axis.find("1710-x64").unwrap_err().contains("1709"));
-    let build = Build { number: [10, 0, 19041], revision: 329 };
-    assert_eq!(axis.find_build(&build.to_string(), Arch::X64).map(|c| c.note), Ok(None));
 }
 
 /// Snapshots of the symbol data are among the committed ones, which they leave as they are, byte for byte.
@@ -136,17 +188,18 @@ fn symbol_data_gives_the_committed_snapshots() {
     let out = std::env::temp_dir().join(format!("etw-layouts-snapshots-{}", std::process::id()));
     fs::create_dir_all(&out).expect("a temporary folder");
     // An import has added kernels that the symbol data has not.
-    for file in tables::files(&[project::root().join(project::SNAPSHOTS)]).expect("snapshots are shipped") {
-        fs::copy(&file, out.join(file.file_name().unwrap_or_default())).expect("a temporary file");
+    for file in project().fact_files().expect("snapshots are shipped") {
+        fs::copy(file.path(), out.join(file.path().file_name().unwrap_or_default())).expect("a temporary file");
     }
     let paths = vec![folder.join("isf"), folder.join("converted")];
-    xtask::snapshot::write(&paths, &Stated::default(), &out).expect("the symbol data can be read");
+    etw_layouts_project::facts::write(&project(), &paths, &Stated::default(), &out).expect("the symbol data can be read");
     let list = |folder: &PathBuf| -> Vec<(std::ffi::OsString, Vec<u8>)> {
         let mut files: Vec<_> = fs::read_dir(folder).expect("a folder").map(|e| e.expect("an entry").path()).collect();
+        files.retain(|file| file.extension().is_some_and(|end| end == "facts"));
         files.sort();
         files.iter().map(|f| (f.file_name().unwrap_or_default().to_owned(), fs::read(f).expect("a file"))).collect()
     };
-    let (new, committed) = (list(&out), list(&project::root().join(project::SNAPSHOTS)));
+    let (new, committed) = (list(&out), list(&root().join("facts")));
     fs::remove_dir_all(&out).expect("the temporary folder can be removed");
     let names = |files: &[(std::ffi::OsString, Vec<u8>)]| files.iter().map(|(name, _)| name.clone()).collect::<Vec<_>>();
     assert_eq!(names(&new), names(&committed));

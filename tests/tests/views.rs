@@ -5,7 +5,7 @@ use etw_layouts::runtime::token::Any;
 use etw_layouts::runtime::{Token, View};
 use etw_layouts::structures;
 use etw_layouts_codegen::layouts::Form;
-use etw_layouts_codegen::{Sources, read, resolve};
+use etw_layouts_codegen::{Choice, Sources, read, resolve};
 use std::path::Path;
 
 /// Each structure at each target: every token against the layout that the specs give there.
@@ -13,21 +13,27 @@ use std::path::Path;
 fn every_member_at_every_target() {
     let specs = Path::new(env!("CARGO_MANIFEST_DIR")).join("../specs");
     let layouts = resolve(read(Sources::load(&specs).unwrap()).unwrap()).unwrap();
+    let registry = tests::project().registry(&layouts.spec.axis).unwrap();
     let memory: Vec<u8> = (0..8192_u32).map(|i| (i.wrapping_mul(2_654_435_761) >> 13) as u8).collect();
     let (mut present, mut absent) = (0, 0);
     for structure in structures::ALL {
-        for (target, &(kernel, arch)) in AXIS.targets.iter().enumerate() {
+        let targets = AXIS.kernels.iter().flat_map(|kernel| kernel.architectures.iter().map(move |&arch| (kernel, arch)));
+        for (target, (kernel, arch)) in targets.enumerate() {
             let ours = layouts.get(target, structure.name).map(|layout| match &layout.form {
                 Form::Aggregate(aggregate) => aggregate,
                 Form::Enumeration(_) => panic!("{} is a structure", structure.name),
             });
-            let entry = structure.entries.iter().find(|entry| entry.targets.contains(&(target as u16)));
-            let Some((ours, entry)) = ours.zip(entry) else {
-                assert!(ours.is_none() && entry.is_none(), "{} at {target}", structure.name);
+            let own = structure.targets().find(|target| std::ptr::eq(target.kernel, kernel) && target.arch == arch);
+            let selected = structure.select(kernel.build, arch);
+            let Some((ours, (own, selected))) = ours.zip(own.zip(selected.ok())) else {
+                assert!(ours.is_none() && own.is_none() && selected.is_err(), "{} at {target}", structure.name);
                 continue;
             };
-            let selected = structure.select(AXIS.kernels[usize::from(kernel)].build, arch).unwrap();
-            assert!(std::ptr::eq(selected.layout, entry.layout), "{} at {target}", structure.name);
+            assert!(std::ptr::eq(selected.layout, own.layout), "{} at {target}", structure.name);
+            // What is generated, and what the commands look up, stand the same.
+            let asked = layouts.spec.axis.newest(target);
+            let choice = Choice::of(&layouts, &registry, asked, Some(structure.name));
+            assert_eq!(selected.standing, choice.standing, "{} at {target}", structure.name);
             // At an odd address.
             let view = View::at(selected.layout, &memory, 1).unwrap();
             for (index, name) in selected.layout.of.names.iter().enumerate() {

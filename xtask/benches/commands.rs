@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 const RUNS: usize = 5;
 
 fn main() {
-    let root = xtask::project::root();
+    let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
     let cargo = || {
         let mut command = Command::new(std::env::var_os("CARGO").unwrap_or("cargo".into()));
         command.current_dir(&root).stdout(Stdio::null()).stderr(Stdio::null());
@@ -74,22 +74,24 @@ fn symbols(xtask: &std::path::Path) {
     );
     let kernel = folder.join("pdb/ntkrnlpa_xpsp3_x86_30B5FB31.pdb");
     if let Ok(bytes) = std::fs::read(kernel) {
-        let layouts = xtask::project::layouts().expect("the specs resolve");
-        let names = xtask::verify::names(&layouts, None).expect("all names");
+        let layouts = etw_layouts_project::Project::at("..").layouts().expect("the specs resolve");
+        let names = etw_layouts_project::verify::names(&layouts, None).expect("all names");
         let wanted = names.iter().copied().collect();
         let axis = &layouts.spec.axis;
         let time = median(|| {
             let start = Instant::now();
             let table = etw_layouts_symbols::pdb::read(&bytes, &wanted).expect("a kernel's PDB");
-            let table = xtask::tables::Table {
+            let table = etw_layouts_project::tables::Table {
                 source: String::new(),
                 producer: table.producer,
                 build: axis.kernels[axis.targets[axis.find("5.1.2600-sp3-x86").expect("a kernel").target].kernel].build,
                 arch: etw_layouts_codegen::axis::Arch::X86,
                 pdb: table.pdb,
-                types: table.types,
+                image: None,
+                types: table.types.into(),
+                offsets: std::sync::Arc::default(),
             };
-            let _ = xtask::verify::compared(&layouts, &names, &table);
+            let _ = etw_layouts_project::verify::compared(&layouts, &names, &table);
             start.elapsed()
         });
         line("the XP SP3 kernel's PDB, verified", time, 0.02);

@@ -4,9 +4,8 @@ mod dependencies;
 mod hosts;
 mod memory;
 
-pub use hosts::{HOSTS, Holds};
-
-use crate::{Error, Outcome, fuzz, generate, project, verify};
+use crate::{Error, Outcome, fuzz, fuzz_targets, generate, workspace};
+use etw_layouts_project::verify;
 use std::process::{Command, Stdio};
 use std::time::Instant;
 
@@ -85,7 +84,7 @@ fn cargo_of(toolchain: &str, args: &[&str], environment: &[(&str, &str)]) -> Res
 /// A step that is a command in the root, which shows what it printed if it fails.
 fn command(program: &str, args: &[&str], environment: &[(&str, &str)]) -> Result<Step, Error> {
     let mut command = Command::new(program);
-    command.args(args).current_dir(project::root()).stdin(Stdio::null()).envs(environment.iter().copied());
+    command.args(args).current_dir(workspace::root()).stdin(Stdio::null()).envs(environment.iter().copied());
     let output = command.output()?;
     let text = String::from_utf8_lossy(&output.stderr).into_owned() + &String::from_utf8_lossy(&output.stdout);
     Ok(match output.status.success() {
@@ -101,7 +100,9 @@ fn rustup(args: &[&str]) -> Vec<String> {
 }
 
 fn fresh() -> Result<Step, Error> {
-    let stale = generate::stale(&project::layouts()?)?;
+    let project = workspace::project();
+    let layouts = project.layouts()?;
+    let stale = generate::stale(&layouts, &project.registry(&layouts.spec.axis)?)?;
     let names: Vec<_> = stale.iter().map(|(path, _)| path.as_str()).collect();
     Ok(match names.is_empty() {
         true => Step::Passed,
@@ -110,16 +111,21 @@ fn fresh() -> Result<Step, Error> {
 }
 
 fn verified() -> Result<Step, Error> {
-    let report = verify::shipped()?;
+    let project = workspace::project();
+    let layouts = project.layouts()?;
+    let report = verify::shipped(&project, &layouts)?;
     Ok(match report.differs() {
         false => Step::Passed,
-        true => Step::Failed(report.text(false)),
+        true => {
+            let registry = project.registry(&layouts.spec.axis)?;
+            Step::Failed(etw_layouts_cli::verify::text(&layouts, &registry, &report, false))
+        }
     })
 }
 
 /// The public crates can be published: each compiles from its package alone.
 fn packaged() -> Result<Step, Error> {
-    let manifest = std::fs::read_to_string(project::root().join("Cargo.toml"))?;
+    let manifest = std::fs::read_to_string(workspace::root().join("Cargo.toml"))?;
     let table = manifest.split("[workspace.dependencies]").nth(1).and_then(|rest| rest.split("\n[").next()).unwrap_or_default();
     let names = table.lines().filter_map(|line| line.split_once(" = ")).flat_map(|(name, _)| ["-p", name]);
     cargo(&[&["package", "--quiet", "--allow-dirty"], &names.collect::<Vec<_>>()[..]].concat(), &[])
@@ -131,7 +137,7 @@ fn fuzzed() -> Result<Step, Error> {
     }
     fuzz::prepared()?;
     let mut found = String::new();
-    for target in fuzz::targets()? {
+    for target in fuzz_targets::targets()? {
         if let fuzz::Ran::Broke(text) = fuzz::fuzzed(&target, FUZZING)? {
             found += &format!("{target}\n{text}\n");
         }

@@ -1,13 +1,13 @@
 //! `cargo xtask etl`.
 
-use crate::{Error, Outcome, project};
+use crate::{Error, Outcome, workspace};
 use std::ffi::OsString;
 use std::process::Command;
 
 /// Read trace files (.etl) of any Windows, on any host: info, events, check.
 ///
-/// `cargo xtask etl help` tells more. It is a program of its own: it stands on the generated code, which `cargo xtask generate`
-/// must be able to write even when it does not compile.
+/// `cargo xtask etl help` tells more. It starts the program `etw`: the commands stand on the generated code, which `cargo xtask generate`
+/// must be able to write even when that does not compile.
 #[derive(clap::Args)]
 #[command(disable_help_flag = true)]
 pub struct Args {
@@ -23,9 +23,13 @@ pub struct Args {
 /// Cargo cannot be started.
 pub fn run(args: &Args) -> Result<Outcome, Error> {
     let cargo = std::env::var_os("CARGO").unwrap_or("cargo".into());
-    let manifest = project::root().join("Cargo.toml");
+    let manifest = workspace::root().join("Cargo.toml");
     let mut command = Command::new(cargo);
-    command.args(["run", "--quiet", "--package", "etl-commands", "--manifest-path"]).arg(manifest).arg("--").args(&args.args);
+    command
+        .args(["run", "--quiet", "--package", "etw-layouts-cli", "--manifest-path"])
+        .arg(manifest)
+        .args(["--", "etl"])
+        .args(&args.args);
     match command.status()?.code() {
         Some(0) => Ok(Outcome::Good),
         Some(1) => Ok(Outcome::Differs),

@@ -1,10 +1,11 @@
 //! `cargo xtask fuzz`.
 
-use crate::figures::{self, Run};
-use crate::{Error, Outcome, project};
+use crate::fuzz_targets::targets;
+use crate::generate;
+use crate::record::{self, Run};
+use crate::{Error, Outcome, workspace};
 use std::fs;
-use std::io::ErrorKind;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
 /// Run fuzz targets, from seeds made by code and the inputs that once broke something.
@@ -23,7 +24,7 @@ pub struct Args {
     /// How long each runs.
     #[arg(long, default_value_t = 300)]
     seconds: u64,
-    /// Enter the runs that found nothing into tests/figures.json and the README.
+    /// Enter the runs that found nothing into xtask/figures.json and docs/TRUST.md.
     #[arg(long)]
     record: bool,
 }
@@ -45,9 +46,9 @@ pub fn run(args: &Args) -> Result<Outcome, Error> {
             Ran::Through { inputs } => {
                 anstream::println!("{name:10} {inputs:10} inputs in {} s, no finding", args.seconds);
                 if args.record {
-                    let mut figures = figures::read()?;
+                    let mut figures = record::read()?;
                     figures.fuzz.insert(name.clone(), Run { seconds: args.seconds, inputs });
-                    figures::commit(&figures)?;
+                    generate::commit(&figures)?;
                 }
             }
             Ran::Broke(text) => {
@@ -68,32 +69,6 @@ pub enum Ran {
     },
     /// It found something; the end of what it printed.
     Broke(String),
-}
-
-/// The names of the targets, sorted.
-///
-/// # Errors
-///
-/// The folder cannot be read.
-pub fn targets() -> Result<Vec<String>, Error> {
-    let stem = |path: PathBuf| path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
-    let mut names: Vec<_> = entries(&project::root().join("fuzz/fuzz_targets"))?.into_iter().map(stem).collect();
-    names.sort();
-    Ok(names)
-}
-
-/// How many regression inputs a target has.
-pub fn regressions(target: &str) -> usize {
-    entries(&project::root().join("fuzz/regressions").join(target)).map_or(0, |list| list.len())
-}
-
-/// What is in a folder; nothing, if it is not there.
-fn entries(folder: &Path) -> Result<Vec<PathBuf>, Error> {
-    let list = match fs::read_dir(folder) {
-        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Vec::new()),
-        list => list.map_err(|e| format!("{}: {e}", folder.display()))?,
-    };
-    Ok(list.map(|entry| entry.map(|entry| entry.path())).collect::<Result<_, _>>()?)
 }
 
 /// What keeps fuzz targets from being built here.
@@ -120,7 +95,7 @@ pub fn prepared() -> Result<(), Error> {
     seeds.args(["run", "-q", "-p", "etw-layouts-fuzz", "--example", "seeds", "--"]).arg(folder("seeds"));
     let build = nightly(&["cargo", "fuzz", "build", "--fuzz-dir", "fuzz", "--features", "libfuzzer"]);
     for mut command in [seeds, build] {
-        let output = command.current_dir(project::root()).output()?;
+        let output = command.current_dir(workspace::root()).output()?;
         if !output.status.success() {
             return Err(String::from_utf8_lossy(&output.stderr).into_owned().into());
         }
@@ -139,10 +114,11 @@ pub fn fuzzed(target: &str, seconds: u64) -> Result<Ran, Error> {
     fs::create_dir_all(&artifacts)?;
     let mut command = nightly(&["cargo", "fuzz", "run", "--fuzz-dir", "fuzz", "--features", "libfuzzer", target]);
     command.args([corpus, folder("seeds").join(target)]);
-    let known = project::root().join("fuzz/regressions").join(target);
+    let known = workspace::root().join("fuzz/regressions").join(target);
     command.args(known.is_dir().then_some(known)).arg("--");
     command.arg(format!("-artifact_prefix={}/", artifacts.display())).arg(format!("-max_total_time={seconds}"));
-    command.args(["-timeout=10", "-rss_limit_mb=2048", "-malloc_limit_mb=1024", "-print_final_stats=1", "-verbosity=1"]);
+    // One input of `compile` starts the Rust compiler, the first one twice.
+    command.args(["-timeout=60", "-rss_limit_mb=2048", "-malloc_limit_mb=1024", "-print_final_stats=1", "-verbosity=1"]);
     let output = command.output()?;
     let text = String::from_utf8_lossy(&output.stderr);
     let inputs = text.lines().find_map(|line| line.strip_prefix("stat::number_of_executed_units:")?.trim().parse().ok());
@@ -153,12 +129,12 @@ pub fn fuzzed(target: &str, seconds: u64) -> Result<Ran, Error> {
 }
 
 fn folder(what: &str) -> PathBuf {
-    project::root().join("target/fuzz").join(what)
+    workspace::root().join("target/fuzz").join(what)
 }
 
 /// A command of the nightly toolchain, in the root.
 fn nightly(args: &[&str]) -> Command {
     let mut command = Command::new("rustup");
-    command.args(["run", "nightly"]).args(args).current_dir(project::root()).stdin(Stdio::null());
+    command.args(["run", "nightly"]).args(args).current_dir(workspace::root()).stdin(Stdio::null());
     command
 }

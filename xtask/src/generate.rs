@@ -1,15 +1,17 @@
 //! `cargo xtask generate`.
 
-use crate::project::{self, GENERATED};
-use crate::replace::{Changes, replace};
-use crate::{Error, Outcome, readme};
+use crate::record::{self, Figures};
+use crate::workspace::GENERATED;
+use crate::{Error, Outcome, pages, workspace};
 use etw_layouts_codegen::emit::{Files, rust};
 use etw_layouts_codegen::layouts::Layouts;
+use etw_layouts_codegen::registry::Registry;
+use etw_layouts_project::replace::Changes;
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 
-/// Write the generated crate and the generated part of the README from the specs.
+/// Write the generated crate, and the pages that are made from specs and sources: docs/STATUS.md and its like.
 ///
 /// Exit status: 0 done, or fresh with --check; 1 not fresh with --check; 2 an error in the specs.
 #[derive(clap::Args)]
@@ -23,13 +25,14 @@ pub struct Args {
 const BY_HAND: &str = "lib.rs";
 
 pub fn run(args: &Args) -> Result<Outcome, Error> {
-    let layouts = project::layouts()?;
     if !args.check {
-        let count = refresh(&layouts)?;
+        let (layouts, count) = refresh()?;
         anstream::println!("{} layouts; {count} files written or removed", layouts.layouts.len());
         return Ok(Outcome::Good);
     }
-    let stale = stale(&layouts)?;
+    let project = workspace::project();
+    let layouts = project.layouts()?;
+    let stale = stale(&layouts, &project.registry(&layouts.spec.axis)?)?;
     for (path, text) in &stale {
         let what = if text.is_some() { "not fresh" } else { "not generated any more" };
         anstream::println!("{what}: {path}");
@@ -41,15 +44,31 @@ pub fn run(args: &Args) -> Result<Outcome, Error> {
     Ok(Outcome::Good)
 }
 
-/// Writes what is not fresh; returns how many files were written or removed.
+/// Writes what is not fresh; returns the layouts, and how many files were written or removed.
 ///
 /// # Errors
 ///
-/// Files that cannot be read or written.
-pub fn refresh(layouts: &Layouts) -> Result<usize, Error> {
-    let changes = changes(layouts)?;
-    replace(&changes)?;
-    Ok(changes.len())
+/// Specs that are wrong; files that cannot be read or written.
+pub fn refresh() -> Result<(Layouts, usize), Error> {
+    let project = workspace::project();
+    let lock = project.lock("generate")?;
+    let layouts = project.layouts()?;
+    let changes = changes(&layouts, &project.registry(&layouts.spec.axis)?)?;
+    let count = changes.len();
+    lock.replace(changes)?;
+    Ok((layouts, count))
+}
+
+/// Writes figures to their file, and docs/TRUST.md from them.
+///
+/// # Errors
+///
+/// A file cannot be written.
+pub fn commit(figures: &Figures) -> Result<Outcome, Error> {
+    record::write(figures)?;
+    let (_, count) = refresh()?;
+    anstream::println!("{} written; {count} generated files written or removed", record::FILE);
+    Ok(Outcome::Good)
 }
 
 /// What is not fresh, to be written.
@@ -57,9 +76,9 @@ pub fn refresh(layouts: &Layouts) -> Result<usize, Error> {
 /// # Errors
 ///
 /// Files that cannot be read.
-pub fn changes(layouts: &Layouts) -> Result<Changes, Error> {
-    let root = project::root();
-    Ok(stale(layouts)?.into_iter().map(|(path, text)| (root.join(path), text)).collect())
+pub fn changes(layouts: &Layouts, registry: &Registry) -> Result<Changes, Error> {
+    let root = workspace::root();
+    Ok(stale(layouts, registry)?.into_iter().map(|(path, text)| (root.join(path), text)).collect())
 }
 
 /// The files that are not as they would be written, with the text that they would have; orphans have none.
@@ -67,18 +86,12 @@ pub fn changes(layouts: &Layouts) -> Result<Changes, Error> {
 /// # Errors
 ///
 /// Files that cannot be read.
-pub fn stale(layouts: &Layouts) -> Result<Vec<(String, Option<String>)>, Error> {
-    let root = project::root();
-    let files = files(layouts);
-    let readme = readme::fresh(&fs::read_to_string(root.join("README.md"))?, layouts, &files)?;
+pub fn stale(layouts: &Layouts, registry: &Registry) -> Result<Vec<(String, Option<String>)>, Error> {
+    let root = workspace::root();
+    let files = files(layouts, registry);
+    let pages = pages::all(layouts, registry, &files)?;
     let mut fresh: Files = files.into_iter().map(|(path, text)| (format!("{GENERATED}/{path}"), text)).collect();
-    fresh.insert("README.md".into(), readme);
-    fresh.insert(format!("{}/ERRATA.md", project::SPECS), readme::errata(layouts));
-    // With these the generator completes the specs of others.
-    for name in ["scalars.toml", "windows.toml"] {
-        let own = layouts.spec.sources.files().iter().find(|file| file.path == format!("{}/{name}", project::SPECS));
-        fresh.extend(own.map(|file| (format!("codegen/standard/{name}"), file.text.clone())));
-    }
+    fresh.extend(pages);
     let mut orphans = BTreeSet::new();
     find(&root, Path::new(GENERATED), &mut orphans)?;
     orphans.remove(&format!("{GENERATED}/{BY_HAND}"));
@@ -94,9 +107,9 @@ pub fn stale(layouts: &Layouts) -> Result<Vec<(String, Option<String>)>, Error> 
     Ok(stale)
 }
 
-fn files(layouts: &Layouts) -> Files {
+fn files(layouts: &Layouts, registry: &Registry) -> Files {
     let header = "Generated by `cargo xtask generate` from the specs. Do not edit.".into();
-    rust::emit(layouts, &rust::Options { header, ..rust::Options::default() })
+    rust::emit(layouts, &rust::Options { header, registry: registry.clone(), ..rust::Options::default() })
 }
 
 fn find(root: &Path, folder: &Path, found: &mut BTreeSet<String>) -> Result<(), Error> {
@@ -111,4 +124,18 @@ fn find(root: &Path, folder: &Path, found: &mut BTreeSet<String>) -> Result<(), 
         }
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    /// What is committed is what the specs give.
+    #[test]
+    fn generated_code_is_fresh() {
+        let project = crate::workspace::project();
+        let layouts = project.layouts().expect("the specs resolve");
+        let registry = project.registry(&layouts.spec.axis).expect("the facts can be read");
+        let stale = super::stale(&layouts, &registry).expect("the generated files can be read");
+        let names: Vec<_> = stale.iter().map(|(path, _)| path).collect();
+        assert!(names.is_empty(), "run `cargo xtask generate`: {names:?}");
+    }
 }

@@ -2,9 +2,23 @@
 
 #![forbid(unsafe_code)]
 
+mod ci;
+mod etl;
+mod figures;
+mod fuzz;
+mod fuzz_targets;
+mod generate;
+mod hosts;
+mod mutants;
+mod pages;
+mod record;
+mod snapshot;
+mod workspace;
+
 use clap::{Parser, Subcommand};
+use etw_layouts_cli::{Error, Format, Outcome, recover};
+use etw_layouts_project::Project;
 use std::process::ExitCode;
-use xtask::{Outcome, ci, diff, etl, figures, fuzz, generate, header, import, mutants, show, snapshot, verify};
 
 /// Knows, proves and generates the memory layouts of Event Tracing for Windows.
 ///
@@ -19,12 +33,9 @@ struct Cli {
 #[derive(Subcommand)]
 enum Command {
     Generate(generate::Args),
-    Verify(verify::Args),
+    #[command(flatten)]
+    Product(etw_layouts_cli::Command),
     Snapshot(snapshot::Args),
-    Show(show::Args),
-    Diff(diff::Args),
-    Import(import::Args),
-    Header(header::Args),
     Mutants(mutants::Args),
     Etl(etl::Args),
     Fuzz(fuzz::Args),
@@ -33,29 +44,21 @@ enum Command {
 }
 
 fn main() -> ExitCode {
-    let result = match Cli::parse().command {
-        Command::Generate(args) => generate::run(&args),
-        Command::Verify(args) => verify::run(&args),
-        Command::Snapshot(args) => snapshot::run(&args),
-        Command::Show(args) => show::run(&args),
-        Command::Diff(args) => diff::run(&args),
-        Command::Import(args) => import::run(&args),
-        Command::Header(args) => header::run(&args),
-        Command::Mutants(args) => mutants::run(&args),
-        Command::Etl(args) => etl::run(&args),
-        Command::Fuzz(args) => fuzz::run(&args),
-        Command::Figures(args) => figures::run(&args),
-        Command::Ci(args) => ci::run(&args),
-    };
-    match result {
-        Ok(Outcome::Good) => ExitCode::SUCCESS,
-        Ok(Outcome::Differs) => ExitCode::from(1),
-        Err(error) => {
-            // Spec errors bring their own heading.
-            let text = error.to_string();
-            let heading = if text.starts_with("error") { "" } else { "error: " };
-            anstream::eprintln!("{heading}{text}");
-            ExitCode::from(2)
-        }
+    let Cli { command } = Cli::parse();
+    // What an interrupted import had begun is the generated crate too, whichever command comes next.
+    let project = Project { generated: Some(generate::changes), ..workspace::project() };
+    etw_layouts_cli::exit(recover(&project).and_then(|()| run(&command, &project)))
+}
+
+fn run(command: &Command, project: &Project) -> Result<Outcome, Error> {
+    match command {
+        Command::Generate(args) => generate::run(args),
+        Command::Product(command) => command.run(project),
+        Command::Snapshot(args) => snapshot::run(args),
+        Command::Mutants(args) => mutants::run(args),
+        Command::Etl(args) => etl::run(args),
+        Command::Fuzz(args) => fuzz::run(args),
+        Command::Figures(args) => figures::run(args),
+        Command::Ci(args) => ci::run(args),
     }
 }

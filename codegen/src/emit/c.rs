@@ -11,6 +11,11 @@ use std::fmt::Write;
 
 /// Writes the header of a target, by its index.
 pub fn header(layouts: &Layouts, target: usize) -> String {
+    header_of(layouts, target, layouts.by_target[target].keys().map(String::as_str))
+}
+
+/// Writes the header of a target, by its index: these types, and what they embed.
+pub fn header_of<'a>(layouts: &'a Layouts, target: usize, names: impl IntoIterator<Item = &'a str>) -> String {
     let mut writer = Writer { layouts, target, done: BTreeSet::new(), out: String::new() };
     let name = layouts.spec.axis.target_name(target);
     let _ = write!(
@@ -20,8 +25,8 @@ pub fn header(layouts: &Layouts, target: usize) -> String {
     for (name, scalar) in &layouts.spec.scalars {
         let _ = writeln!(writer.out, "typedef {} {name};", scalar.c);
     }
-    for (name, &id) in &layouts.by_target[target] {
-        if !writer.is_macros(name) {
+    for name in names {
+        if let Some(&id) = layouts.by_target[target].get(name).filter(|_| !writer.is_macros(name)) {
             writer.layout(id);
         }
     }

@@ -1,30 +1,38 @@
 //! `windows.toml`.
 
-use super::tree::{Node, Reader, Table};
-use crate::axis::{Arch, Axis, Build, Kernel, Target, Version};
+use super::merge::merge;
+use super::reader::{Reader, Table};
+use crate::axis::{Arch, Axis, Build, Kernel, Release, Target, TargetSet, Version};
 use crate::emit::rust::KEYWORDS;
 use crate::source::At;
-use toml::de::DeTable;
+use crate::syntax::{self, Node, Sort};
+use toml::de::DeValue;
 
-const ARCHES: [(&str, Arch); 2] = [("x86", Arch::X86), ("x64", Arch::X64)];
+/// What differs between targets is held as a bit for each of them.
+const MOST_KERNELS: usize = 1 << 12;
 
-pub(super) fn read<'a>(reader: &mut Reader, roots: impl Iterator<Item = (usize, &'a DeTable<'a>)>, axis: &mut Axis) {
-    let mut groups = Vec::new();
-    let mut last = 0;
-    for (file, root) in roots {
+pub(super) fn read<'a>(reader: &mut Reader, roots: impl Iterator<Item = (usize, syntax::Table<'a>)>, axis: &mut Axis) {
+    let (mut groups, mut documents, mut follow) = (Vec::new(), Vec::new(), Vec::new());
+    let (mut last, mut all) = (0, Vec::new());
+    // What extends an axis is read after it.
+    let (whole, extending): (Vec<_>, Vec<_>) = roots.partition(|(_, root)| root.get("extends").is_none());
+    let added: Vec<usize> = extending.iter().map(|(file, _)| *file).collect();
+    for (file, root) in whole.into_iter().chain(extending) {
         (reader.file, last) = (file, file);
-        let table = reader.root(root, &["architectures", "version", "group"]);
-        let all = table.require(reader, "architectures");
-        let all = all.map(|node| existing(reader, node)).unwrap_or_default();
-        for node in table.get("version").map(|n| reader.array(n)).into_iter().flatten() {
-            version(reader, node, &all, axis);
+        let table = reader.known(root);
+        let extends = table.get("extends").inspect(|node| extended(reader, node, axis)).is_some();
+        let architectures = if extends { table.get("architectures") } else { table.require(reader, "architectures") };
+        all = architectures.map(|node| existing(reader, node)).unwrap_or(all);
+        let known = if extends { axis.versions.len() } else { 0 };
+        for table in reader.tables(&table, "version", Sort::Version) {
+            version(reader, &table, &all, known, axis);
         }
-        let nodes = table.get("group").map(|n| reader.array(n)).into_iter().flatten();
-        groups.extend(nodes.map(|node| (file, node)));
-    }
-    for (file, node) in groups {
-        reader.file = file;
-        group(reader, node, axis);
+        for table in reader.tables(&table, "release", Sort::Release) {
+            axis.releases.extend(release(reader, &table));
+        }
+        groups.extend(reader.tables(&table, "group", Sort::Group).into_iter().map(|table| (file, table)));
+        documents.extend(table.get("documents").map(|node| (file, node)));
+        follow.extend(table.get("follows").map(|node| (file, node)));
     }
     reader.file = last;
     if axis.kernels.is_empty() {
@@ -35,9 +43,16 @@ pub(super) fn read<'a>(reader: &mut Reader, roots: impl Iterator<Item = (usize, 
             "add a windows.toml with [[version]] tables that list kernels",
         );
     }
+    if let Some(kernel) = axis.kernels.get(MOST_KERNELS) {
+        let help = "leave out kernels that change nothing: they have the layouts of the one before";
+        reader.error(kernel.span, format!("an axis of over {MOST_KERNELS} kernels"), "this is one more", help);
+        axis.kernels.truncate(MOST_KERNELS);
+    }
+    axis.kernels.iter_mut().for_each(|kernel| kernel.added = added.contains(&(kernel.span.file as usize)));
     for pair in axis.kernels.windows(2) {
-        if pair[0].build >= pair[1].build {
-            let title = format!("kernel {} follows {}", pair[1].build, pair[0].build);
+        let begins = pair[1].added && pair[0].span.file != pair[1].span.file;
+        if pair[0].build >= pair[1].build && !begins {
+            let title = format!("kernel {:#} follows {:#}", pair[1].build, pair[0].build);
             reader.error_also(
                 (pair[0].span, "this one is newer or the same"),
                 pair[1].span,
@@ -47,79 +62,149 @@ pub(super) fn read<'a>(reader: &mut Reader, roots: impl Iterator<Item = (usize, 
             );
         }
     }
+    if !added.is_empty() {
+        merge(reader, axis);
+    }
+    for (file, table) in groups {
+        reader.file = file;
+        group(reader, &table, axis);
+    }
     for (index, kernel) in axis.kernels.iter().enumerate() {
         axis.targets.extend(kernel.architectures.iter().map(|&arch| Target { kernel: index, arch }));
-        let elsewhere = |same: &Build| {
-            axis.kernels.iter().enumerate().any(|(i, k)| k.build.number == same.number || (i != index && k.same.contains(same)))
-        };
-        if let Some(same) = kernel.same.iter().find(|same| same.revision != 0 || elsewhere(same)) {
-            let title = format!("`{same}` is a kernel of its own, or in two lists, or names a revision");
+        let twice = |same: &Build| axis.kernels.iter().enumerate().any(|(i, k)| i != index && k.same.contains(same));
+        if let Some(same) = kernel.same.iter().find(|same| same.revision != 0 || twice(same)) {
+            let title = format!("`{same:#}` is in two lists, or names a revision");
             reader.error(kernel.span, title, "in `same` here", "list only builds without a revision that no other kernel has");
+        }
+        let own = |k: &&Kernel| kernel.same.iter().any(|same| same.number == k.build.number);
+        if let Some(own) = axis.kernels.iter().find(own) {
+            let title = format!("`{:#}` is the kernel of {:#}", own.build, kernel.build);
+            let help = "write it as a revision of that build, or take its build out of `same`";
+            reader.error_also((kernel.span, "in `same` here"), own.span, title, "a kernel of its own here", help);
         }
         if let Some(twin) = axis.kernels[..index].iter().find(|k| k.module == kernel.module) {
             let title = format!("two kernels have the module `{}`", kernel.module);
-            reader.error_also((twin.span, "the first"), kernel.span, title, "the second", "name the modules apart");
+            let (first, second) = if twin.added { (kernel, twin) } else { (twin, kernel) };
+            reader.error_also((first.span, "the first"), second.span, title, "the second", "name the modules apart");
         }
     }
-}
-
-fn version(reader: &mut Reader, node: &Node, all: &[Arch], axis: &mut Axis) {
-    let Some(table) = reader.table(node, &["label", "release", "architectures", "unverifiable", "kernels"]) else { return };
-    let Some(label) = table.require(reader, "label").and_then(|n| reader.string(n)) else { return };
-    check_label(reader, &label, axis);
-    let of = table.get("architectures").map(|n| existing(reader, n)).unwrap_or(all.to_vec());
-    let version = axis.versions.len();
-    axis.versions.push(Version {
-        label: label.value,
-        release: table.text(reader, "release").replace(char::is_control, " "),
-        unverifiable: Some(table.text(reader, "unverifiable")).filter(|t| !t.is_empty()),
-    });
-    for node in table.require(reader, "kernels").map(|n| reader.array(n)).into_iter().flatten() {
-        axis.kernels.extend(kernel(reader, node, version, &of));
+    // `documents` says what it says: what follows another is not among it.
+    axis.documented = documented(reader, documents, &added, axis);
+    for (file, node) in follow {
+        reader.file = file;
+        follows(reader, node, axis);
     }
 }
 
-fn kernel(reader: &mut Reader, node: &Node, version: usize, all: &[Arch]) -> Option<Kernel> {
-    let keys = ["build", "module", "service_pack", "architectures", "same", "seen", "imported"];
-    let table = reader.table(node, &keys)?;
+/// There has to be an axis that is extended.
+fn extended(reader: &mut Reader, node: &Node, axis: &Axis) {
+    if reader.word(node, &[("windows", ())]).is_some() && axis.versions.is_empty() {
+        let help = "complete the specs with those of etw-layouts, or list all kernels here, without `extends`";
+        reader.error(reader.span(node.span()), "there is no axis to extend", "here", help);
+    }
+}
+
+/// The targets that the documents speak of: versions' first kernels and service packs, and no update. What an axis says of its documents is
+/// said of its own kernels.
+fn documented(reader: &mut Reader, stated: Vec<(usize, &Node)>, added: &[usize], axis: &Axis) -> TargetSet {
+    let mut all = None;
+    for (file, node) in stated {
+        reader.file = file;
+        let own = |kernel: &Kernel| added.contains(&file) || !kernel.added;
+        let scope = reader.string(node).and_then(|text| reader.scope(axis, &text)).unwrap_or_default();
+        let scope = scope.intersection(&axis.filter(|target| own(&axis.kernels[target.kernel])));
+        all = Some(scope.union(&all.unwrap_or_default()));
+    }
+    let Some(all) = all else { return axis.all() };
+    // Whatever else is entered under a label is an update: no document speaks of it, though its label is within their reach.
+    let first = |kernel: &Kernel| {
+        let mut listed = axis.kernels.iter().filter(|other| (other.version, other.added) == (kernel.version, kernel.added));
+        listed.next().is_some_and(|first| first.build == kernel.build)
+    };
+    let released = |kernel: &Kernel| kernel.service_pack.is_some() || first(kernel);
+    all.intersection(&axis.filter(|target| released(&axis.kernels[target.kernel])))
+}
+
+/// Which architectures have what another has, where no scope names them.
+fn follows(reader: &mut Reader, node: &Node, axis: &mut Axis) {
+    let DeValue::Table(table) = node.get_ref() else {
+        return reader.error(reader.span(node.span()), "a table is expected", "this is no table", "write { arm64 = \"x64\" }");
+    };
+    for (name, node) in table {
+        let span = reader.span(name.span());
+        match (name.get_ref().parse::<Arch>(), reader.word(node, &arch_words())) {
+            (Ok(arch), Some(leader)) => _ = axis.follows.insert(arch, leader),
+            (Err(_), _) => {
+                reader.error(span, format!("`{}` is no architecture", name.get_ref()), "here", "write x86, x64 or arm64");
+            }
+            (Ok(_), None) => {}
+        }
+    }
+    if axis.follows.values().any(|leader| axis.follows.contains_key(leader)) {
+        let help = "let each follow one that follows no other";
+        reader.error(reader.span(node.span()), "an architecture follows one that itself follows another", "here", help);
+        axis.follows.clear();
+    }
+}
+
+/// A version and its kernels. By the label of one of the `known` versions it adds kernels to that.
+fn version(reader: &mut Reader, table: &Table, all: &[Arch], known: usize, axis: &mut Axis) {
+    let Some(label) = table.require(reader, "label").and_then(|n| reader.string(n)) else { return };
+    let of = table.get("architectures").map(|n| existing(reader, n)).unwrap_or(all.to_vec());
+    let known = axis.versions[..known].iter().position(|version| version.label == label.value);
+    let own = known.and_then(|_| ["release", "unverifiable"].into_iter().find(|key| table.get(key).is_some()));
+    if let (Some(version), Some(key)) = (known, own) {
+        let title = format!("the label `{}` is taken by {}", label.value, axis.versions[version].release);
+        let help = format!("choose another; or leave out `{key}`, and these kernels are that version's");
+        reader.error(label.span, title, "here", help);
+    }
+    let version = known.unwrap_or(axis.versions.len());
+    if known.is_none() {
+        check_label(reader, &label, axis);
+        axis.versions.push(Version {
+            label: label.value,
+            release: table.text(reader, "release").replace(char::is_control, " "),
+            unverifiable: Some(table.text(reader, "unverifiable")).filter(|t| !t.is_empty()),
+        });
+    }
+    table.require(reader, "kernels");
+    for row in reader.tables(table, "kernels", Sort::Kernel) {
+        axis.kernels.extend(kernel(reader, &row, version, &of));
+    }
+}
+
+fn kernel(reader: &mut Reader, table: &Table, version: usize, all: &[Arch]) -> Option<Kernel> {
     let module = table.require(reader, "module").and_then(|n| identifier(reader, n))?;
     let build = table.require(reader, "build").and_then(|n| build(reader, n))?;
     let architectures = table.get("architectures").map(|n| existing(reader, n)).unwrap_or(all.to_vec());
-    let seen = table.require(reader, "seen").map(|n| arches(reader, n)).unwrap_or_default();
-    if seen.iter().any(|arch| !architectures.contains(arch)) {
-        reader.error(
-            table.span,
-            "`seen` names an architecture that the kernel does not have",
-            "here",
-            "add it to `architectures`, or take it out of `seen`",
-        );
-    }
-    let imported = table.get("imported").map(|n| arches(reader, n)).unwrap_or_default();
-    if imported.iter().any(|arch| !seen.contains(arch)) {
-        reader.error(
-            table.span,
-            "`imported` names an architecture that `seen` does not",
-            "here",
-            "what was imported was seen: add it to `seen`, or take it out of `imported`",
-        );
-    }
     Some(Kernel {
         build,
-        service_pack: pack(reader, &table),
+        service_pack: pack(reader, table),
         module,
         version,
         architectures,
-        seen,
-        imported,
         same: table.get("same").map(|n| reader.array(n)).into_iter().flatten().filter_map(|n| self::build(reader, n)).collect(),
+        added: false,
         span: table.span,
+    })
+}
+
+/// What a version is to be called. Its label and module are checked when it is one.
+fn release(reader: &mut Reader, table: &Table) -> Option<Release> {
+    let same = table.get("same").map(|n| reader.array(n)).into_iter().flatten();
+    Some(Release {
+        build: table.require(reader, "build").and_then(|n| build(reader, n))?,
+        label: table.require(reader, "label").and_then(|n| reader.string(n))?.value,
+        release: table.text(reader, "release"),
+        module: table.require(reader, "module").and_then(|n| identifier(reader, n))?,
+        same: same.filter_map(|n| build(reader, n)).collect(),
     })
 }
 
 /// A label is unique, and part of names in generated code.
 fn check_label(reader: &mut Reader, label: &At<String>, axis: &Axis) {
     let plain = label.value.chars().all(|c| c.is_ascii_alphanumeric() || c == '.' || c == '-');
-    let taken = axis.labels().any(|l| l == label.value) || Arch::parse(&label.value).is_some();
+    let taken = axis.labels().any(|l| l == label.value) || label.value == "no" || label.value.parse::<Arch>().is_ok();
     if !plain || taken || label.value.is_empty() || label.value.contains("..") || label.value.contains("-sp") {
         let help = "choose another of letters, digits, `.` and `-`";
         reader.error(label.span, format!("`{}` cannot be a label", label.value), "used already, or with other characters", help);
@@ -133,7 +218,7 @@ fn pack(reader: &mut Reader, table: &Table) -> Option<u32> {
 
 fn build(reader: &mut Reader, node: &Node) -> Option<Build> {
     let At { value, span } = reader.string(node)?;
-    let parsed = Build::parse(&value);
+    let parsed = value.parse().ok();
     if parsed.is_none() {
         reader.error(
             span,
@@ -142,7 +227,7 @@ fn build(reader: &mut Reader, node: &Node) -> Option<Build> {
             "write it as 10.0.19041 or 10.0.19041.1415",
         );
     }
-    parsed.map(|(build, _)| build)
+    parsed
 }
 
 fn identifier(reader: &mut Reader, node: &Node) -> Option<String> {
@@ -162,8 +247,13 @@ fn identifier(reader: &mut Reader, node: &Node) -> Option<String> {
     Some(value)
 }
 
+/// How architectures are written.
+fn arch_words() -> [(&'static str, Arch); Arch::ALL.len()] {
+    Arch::ALL.map(|arch| (arch.as_str(), arch))
+}
+
 fn arches(reader: &mut Reader, node: &Node) -> Vec<Arch> {
-    let mut list: Vec<_> = reader.array(node).filter_map(|n| reader.word(n, &ARCHES)).collect();
+    let mut list: Vec<_> = reader.array(node).filter_map(|n| reader.word(n, &arch_words())).collect();
     list.sort();
     list.dedup();
     list
@@ -173,13 +263,12 @@ fn arches(reader: &mut Reader, node: &Node) -> Vec<Arch> {
 fn existing(reader: &mut Reader, node: &Node) -> Vec<Arch> {
     let list = arches(reader, node);
     if list.is_empty() {
-        reader.error(reader.span(node.span()), "no architecture", "an empty list", "name x86, x64, or both");
+        reader.error(reader.span(node.span()), "no architecture", "an empty list", "name x86, x64 or arm64");
     }
     list
 }
 
-fn group(reader: &mut Reader, node: &Node, axis: &mut Axis) {
-    let Some(table) = reader.table(node, &["label", "of"]) else { return };
+fn group(reader: &mut Reader, table: &Table, axis: &mut Axis) {
     let Some(label) = table.require(reader, "label").and_then(|n| reader.string(n)) else { return };
     let mut of = Vec::new();
     for node in table.require(reader, "of").map(|n| reader.array(n)).into_iter().flatten() {
@@ -195,9 +284,17 @@ fn group(reader: &mut Reader, node: &Node, axis: &mut Axis) {
         }
     }
     // A group stands in ranges, which would take in whatever lies between.
-    if of.windows(2).any(|pair| pair[1] != pair[0] + 1) {
+    if let Some(pair) = of.windows(2).find(|pair| pair[1] != pair[0] + 1) {
         let title = format!("the versions of `{}` do not follow each other", label.value);
-        reader.error(table.span, title, "here", "list neighbours of the axis, oldest first");
+        let between = axis.kernels.iter().find(|kernel| kernel.added && (pair[0] + 1..pair[1]).contains(&kernel.version));
+        match between {
+            Some(kernel) => {
+                let help =
+                    "give the kernel the label of one of these versions: the group's name stands for what lies between, too";
+                reader.error_also((table.span, "the group"), kernel.span, title, "this lies between", help);
+            }
+            None => reader.error(table.span, title, "here", "list neighbours of the axis, oldest first"),
+        }
     }
     check_label(reader, &label, axis);
     axis.groups.push((label.value, of));

@@ -1,12 +1,13 @@
 //! Keys that definitions, members and constants share: scope, numbers, provenance, errata.
 
-use super::tree::{Node, Reader, Table};
+use super::reader::{Reader, Table};
 use crate::axis::{Axis, TargetSet};
 use crate::spec::*;
+use crate::syntax::{Node, Sort};
 use toml::de::DeValue;
 
-const SOURCES: [(&str, Source); 3] =
-    [("document", Source::Document), ("symbols", Source::Symbols), ("inferred", Source::Inferred)];
+const PROVENANCES: [(&str, Provenance); 3] =
+    [("document", Provenance::Document), ("symbols", Provenance::Symbols), ("inferred", Provenance::Inferred)];
 
 const WHAT: [What; 9] =
     [What::Offset, What::Size, What::Type, What::Name, What::Value, What::Mask, What::Bits, What::In, What::Text];
@@ -34,27 +35,39 @@ pub(super) fn number(
     key: &str,
     read: &mut dyn FnMut(&mut Reader, &Node) -> Option<u64>,
 ) -> Piecewise<u64> {
-    table.get(key).map(|node| reader.piecewise(axis, scope, node, read)).unwrap_or_default()
+    table.pieces(key).map(|pieces| reader.piecewise(axis, scope, &pieces, read)).unwrap_or_default()
 }
 
-pub(super) fn source(reader: &mut Reader, axis: &Axis, table: &Table, scope: &TargetSet) -> Piecewise<Source> {
-    let node = table.get("source");
-    node.map(|n| reader.piecewise(axis, scope, n, &mut |r, n| r.word(n, &SOURCES))).unwrap_or_default()
+/// A piecewise number that is held against the computed one, or none.
+pub(super) fn witness(
+    reader: &mut Reader,
+    axis: &Axis,
+    table: &Table,
+    scope: &TargetSet,
+    key: &str,
+    least: u64,
+) -> Piecewise<u64> {
+    let pieces = table.pieces(key);
+    pieces.map(|pieces| reader.witnesses(axis, scope, &pieces, &mut |r, n| r.count(n, least))).unwrap_or_default()
+}
+
+pub(super) fn source(reader: &mut Reader, axis: &Axis, table: &Table, scope: &TargetSet) -> Piecewise<Provenance> {
+    let pieces = table.pieces("source");
+    pieces.map(|pieces| reader.piecewise(axis, scope, &pieces, &mut |r, n| r.word(n, &PROVENANCES))).unwrap_or_default()
 }
 
 pub(super) fn unverifiable(reader: &mut Reader, axis: &Axis, table: &Table, scope: &TargetSet) -> Piecewise<String> {
-    let node = table.get("unverifiable");
-    node.map(|n| reader.piecewise(axis, scope, n, &mut |r, n| r.string(n).map(|t| t.value))).unwrap_or_default()
+    let pieces = table.pieces("unverifiable");
+    pieces.map(|pieces| reader.piecewise(axis, scope, &pieces, &mut |r, n| r.string(n).map(|t| t.value))).unwrap_or_default()
 }
 
 pub(super) fn errata(reader: &mut Reader, axis: &Axis, table: &Table, scope: &TargetSet) -> Vec<Erratum> {
-    let nodes = table.get("errata").map(|n| reader.array(n));
-    nodes.into_iter().flatten().filter_map(|n| erratum(reader, axis, scope, n)).collect()
+    let rows = reader.tables(table, "errata", Sort::Erratum);
+    rows.iter().filter_map(|row| erratum(reader, axis, scope, row)).collect()
 }
 
 /// An entry of `errata`.
-fn erratum(reader: &mut Reader, axis: &Axis, scope: &TargetSet, node: &Node) -> Option<Erratum> {
-    let table = reader.table(node, &["what", "in", "document", "actual", "witness", "note"])?;
+fn erratum(reader: &mut Reader, axis: &Axis, scope: &TargetSet, table: &Table) -> Option<Erratum> {
     let words = WHAT.map(|what| (what.word(), what));
     let witnesses = [Witness::Symbols, Witness::Abi, Witness::Document].map(|w| (w.word(), w));
     let what = table.require(reader, "what").and_then(|n| reader.word(n, &words));
@@ -66,8 +79,10 @@ fn erratum(reader: &mut Reader, axis: &Axis, scope: &TargetSet, node: &Node) -> 
         Some(What::In | What::Text) => axis.all(),
         _ => scope.clone(),
     };
+    let scope = self::scope(reader, axis, table, &within);
     Some(Erratum {
-        scope: self::scope(reader, axis, &table, &within),
+        checked: reader.bounded(axis, &scope),
+        scope,
         note: table.text(reader, "note"),
         span: table.span,
         what: what?,
@@ -79,7 +94,7 @@ fn erratum(reader: &mut Reader, axis: &Axis, scope: &TargetSet, node: &Node) -> 
 
 fn fact(reader: &mut Reader, node: &Node) -> Option<Fact> {
     match node.get_ref() {
-        DeValue::String(text) => Some(Fact::Text(text.to_string())),
+        DeValue::String(_) => reader.string(node).map(|text| Fact::Text(text.value)),
         _ => reader.integer(node).map(|n| Fact::Number(n.value)),
     }
 }

@@ -1,19 +1,18 @@
 //! A structure, union, enumeration, or set of constants: one file each.
 
-use super::common::{errata, number, scope, source, unverifiable};
+use super::common::{errata, number, scope, source, unverifiable, witness};
 use super::member;
+use super::reader::{Reader, Table};
 use super::scalars::check_name;
-use super::tree::{Node, Reader, Table};
 use crate::axis::{Axis, TargetSet};
 use crate::emit::rust::KEYWORDS;
 use crate::source::At;
 use crate::spec::*;
-use toml::de::DeTable;
+use crate::syntax::{self, Node, Sort};
+use std::collections::HashMap;
 
-const COMMON: [&str; 6] = ["name", "in", "source", "unverifiable", "doc", "errata"];
-
-/// Names that generated code uses for itself.
-const RESERVED: [&str; 14] = [
+/// Names that generated code uses for itself, Rust's own types among them: an item of such a name would hide what is meant.
+const RESERVED: [&str; 34] = [
     "ALL",
     "AXIS",
     "Described",
@@ -21,17 +20,47 @@ const RESERVED: [&str; 14] = [
     "Member",
     "Members",
     "Named",
+    "None",
+    "Option",
     "Self",
+    "Some",
     "Token",
     "Type",
     "Values",
+    "bool",
+    "char",
     "crate",
+    "f32",
+    "f64",
+    "i128",
+    "i16",
+    "i32",
+    "i64",
+    "i8",
+    "isize",
     "self",
+    "str",
     "super",
+    "u128",
+    "u16",
+    "u32",
+    "u64",
+    "u8",
+    "usize",
 ];
 
-pub(super) fn read<'a>(reader: &mut Reader, root: &'a DeTable<'a>, spec: &mut Spec) {
-    let table = reader.root(root, &["struct", "union", "enum", "flags", "constants", "member"]);
+/// The names of definitions, by what they are in small letters.
+#[derive(Default)]
+pub(super) struct Names(HashMap<String, At<String>>);
+
+impl FromIterator<At<String>> for Names {
+    fn from_iter<T: IntoIterator<Item = At<String>>>(names: T) -> Self {
+        Self(names.into_iter().map(|name| (name.value.to_ascii_lowercase(), name)).collect())
+    }
+}
+
+pub(super) fn read(reader: &mut Reader, root: syntax::Table, names: &mut Names, spec: &mut Spec) {
+    let table = reader.known(root);
     let subjects: Vec<_> = ["struct", "union", "enum", "flags", "constants"]
         .into_iter()
         .filter_map(|kind| table.get(kind).map(|node| (kind, node)))
@@ -42,61 +71,66 @@ pub(super) fn read<'a>(reader: &mut Reader, root: &'a DeTable<'a>, spec: &mut Sp
         return;
     };
     let axis = &spec.axis;
+    let sort = if ["struct", "union"].contains(&kind) { Sort::Aggregate } else { Sort::Values };
+    let Some(subject) = reader.table(&table, sort, node) else { return };
+    // Without a source, the spec itself is where the definition is known from, and speaks of all.
+    reader.documented = if subject.get("source").is_some() { axis.documented.clone() } else { axis.all() };
     let definition = match kind {
-        "struct" => aggregate(reader, axis, &table, node, Kind::Struct),
-        "union" => aggregate(reader, axis, &table, node, Kind::Union),
-        "enum" => values(reader, axis, &table, node, ValuesKind::Enum),
-        "flags" => values(reader, axis, &table, node, ValuesKind::Flags),
-        _ => values(reader, axis, &table, node, ValuesKind::Constants),
+        "struct" => aggregate(reader, axis, &table, &subject, Kind::Struct),
+        "union" => aggregate(reader, axis, &table, &subject, Kind::Union),
+        "enum" => values(reader, axis, &table, &subject, ValuesKind::Enum),
+        "flags" => values(reader, axis, &table, &subject, ValuesKind::Flags),
+        _ => values(reader, axis, &table, &subject, ValuesKind::Constants),
     };
     let Some(definition) = definition else { return };
     let name = definition.name.clone();
-    if let Some(first) = spec.definitions.get(&name.value) {
+    let twin = names.0.get(&name.value.to_ascii_lowercase());
+    if let Some(first) = twin.filter(|twin| twin.value == name.value) {
         let title = format!("`{}` is specified twice", name.value);
-        reader.error_also((first.name.span, "the first"), name.span, title, "the second", "keep one of them");
-    } else if let Some(twin) = spec.definitions.values().find(|d| d.name.value.eq_ignore_ascii_case(&name.value)) {
-        let title = format!("`{}` and `{}` differ in case alone", twin.name.value, name.value);
-        reader.error_also(
-            (twin.name.span, "the first"),
-            name.span,
-            title,
-            "the second",
-            "rename one: their files would be the same",
-        );
+        reader.error_also((first.span, "the first"), name.span, title, "the second", "keep one of them");
+    } else if let Some(twin) = twin {
+        let title = format!("`{}` and `{}` differ in case alone", twin.value, name.value);
+        reader.error_also((twin.span, "the first"), name.span, title, "the second", "rename one: their files would be the same");
     } else if RESERVED.contains(&name.value.as_str()) || KEYWORDS.contains(&name.value.as_str()) {
         let help = "choose another name";
         reader.error(name.span, format!("`{}` has a meaning in generated code", name.value), "here", help);
     } else if spec.scalars.contains_key(&name.value) || spec.typedefs.contains_key(&name.value) {
         reader.error(name.span, format!("`{}` is a scalar type already", name.value), "here", "choose another name");
     } else {
+        names.0.insert(name.value.to_ascii_lowercase(), name.clone());
         spec.definitions.insert(name.value, definition);
     }
 }
 
-fn aggregate(reader: &mut Reader, axis: &Axis, root: &Table, node: &Node, kind: Kind) -> Option<Definition> {
-    let table = reader.table(node, &[&COMMON[..], &["size", "align", "pack"]].concat())?;
-    let scope = scope(reader, axis, &table, &axis.all());
-    let size = number(reader, axis, &table, &scope, "size", &mut |r, n| r.count(n, 0));
-    let align = number(reader, axis, &table, &scope, "align", &mut |r, n| r.power_of_two(n, 8192));
-    let pack = number(reader, axis, &table, &scope, "pack", &mut |r, n| r.power_of_two(n, 16));
-    let nodes = root.require(reader, "member").map(|n| reader.array(n));
-    let members: Vec<_> = nodes.into_iter().flatten().filter_map(|n| member::read(reader, axis, &scope, n)).collect();
+fn aggregate(reader: &mut Reader, axis: &Axis, root: &Table, table: &Table, kind: Kind) -> Option<Definition> {
+    let scope = scope(reader, axis, table, &axis.all());
+    let size = witness(reader, axis, table, &scope, "size", 0);
+    let align = number(reader, axis, table, &scope, "align", &mut |r, n| r.power_of_two(n, 8192));
+    let pack = number(reader, axis, table, &scope, "pack", &mut |r, n| r.power_of_two(n, 16));
+    root.require(reader, "member");
+    let members = reader.tables(root, "member", Sort::Member);
+    let members: Vec<_> = members.iter().filter_map(|table| member::read(reader, axis, &scope, table)).collect();
     let body = Body::Aggregate(Aggregate { kind, size, align, pack, members });
-    common(reader, axis, &table, scope, body)
+    common(reader, axis, table, scope, body)
 }
 
-fn values(reader: &mut Reader, axis: &Axis, root: &Table, node: &Node, kind: ValuesKind) -> Option<Definition> {
+fn values(reader: &mut Reader, axis: &Axis, root: &Table, table: &Table, kind: ValuesKind) -> Option<Definition> {
     if let Some(node) = root.get("member") {
         reader.error(reader.span(node.span()), "values have no members", "here", "write `constants = […]` in the table above");
     }
-    let table = reader.table(node, &[&COMMON[..], &["type", "constants"]].concat())?;
-    let scope = scope(reader, axis, &table, &axis.all());
+    let scope = scope(reader, axis, table, &axis.all());
     let ty = table.require(reader, "type").and_then(|n| reader.string(n));
-    let nodes = table.require(reader, "constants").map(|n| reader.array(n));
-    let constants: Vec<_> = nodes.into_iter().flatten().filter_map(|n| constant(reader, axis, &scope, n)).collect();
-    for (i, one) in constants.iter().enumerate() {
-        let clash = |other: &&Constant| other.name.value == one.name.value && !other.scope.intersection(&one.scope).is_empty();
-        if let Some(other) = constants[..i].iter().find(clash) {
+    table.require(reader, "constants");
+    let rows = reader.tables(table, "constants", Sort::Constant);
+    let constants: Vec<_> = rows.iter().filter_map(|row| constant(reader, axis, &scope, row)).collect();
+    let mut known: HashMap<&str, Vec<&Constant>> = HashMap::new();
+    for one in &constants {
+        let same = known.entry(&one.name.value).or_default();
+        let clash = same.iter().find(|other| !other.scope.intersection(&one.scope).is_empty()).copied();
+        if clash.is_none() {
+            same.push(one);
+        }
+        if let Some(other) = clash {
             let title = format!("`{}` is defined twice", one.name.value);
             reader.error_also(
                 (other.name.span, "the first"),
@@ -107,16 +141,15 @@ fn values(reader: &mut Reader, axis: &Axis, root: &Table, node: &Node, kind: Val
             );
         }
     }
-    common(reader, axis, &table, scope, Body::Values(Values { kind, ty: ty?, constants }))
+    common(reader, axis, table, scope, Body::Values(Values { kind, ty: ty?, constants }))
 }
 
-fn constant(reader: &mut Reader, axis: &Axis, within: &TargetSet, node: &Node) -> Option<Constant> {
-    let table = reader.table(node, &["name", "value", "in", "doc", "guid", "source", "errata"])?;
+fn constant(reader: &mut Reader, axis: &Axis, within: &TargetSet, table: &Table) -> Option<Constant> {
     let name = table.require(reader, "name").and_then(|n| reader.string(n))?;
     check_name(reader, &name);
-    let scope = self::scope(reader, axis, &table, within);
-    let value = table.require(reader, "value")?;
-    let value = reader.piecewise(axis, &scope, value, &mut |r, n| r.integer(n).map(|v| v.value));
+    let scope = self::scope(reader, axis, table, within);
+    table.require(reader, "value")?;
+    let value = reader.piecewise(axis, &scope, &table.pieces("value")?, &mut |r, n| r.integer(n).map(|v| v.value));
     let covered = value.0.iter().fold(TargetSet::default(), |all, piece| all.union(&piece.targets));
     let missing = scope.difference(&covered);
     if !missing.is_empty() && !value.is_empty() {
@@ -126,9 +159,9 @@ fn constant(reader: &mut Reader, axis: &Axis, within: &TargetSet, node: &Node) -
     Some(Constant {
         value,
         guid: table.get("guid").and_then(|n| guid(reader, n)),
-        source: source(reader, axis, &table, &scope),
+        source: source(reader, axis, table, &scope),
         doc: table.text(reader, "doc"),
-        errata: errata(reader, axis, &table, &scope),
+        errata: errata(reader, axis, table, &scope),
         name,
         scope,
     })

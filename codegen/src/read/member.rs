@@ -1,29 +1,26 @@
 //! A member of a structure, and its nested members.
 
-use super::common::{errata, number, scope, source};
+use super::common::{errata, number, scope, source, witness};
+use super::reader::{Reader, Table};
 use super::scalars::{check_name, ctype};
-use super::tree::{Node, Reader, Table};
 use crate::axis::{Axis, TargetSet};
 use crate::spec::*;
+use crate::syntax::Sort;
 
 const UNKNOWN: [(&str, Unknown); 4] =
     [("name", Unknown::Name), ("type", Unknown::Type), ("name and type", Unknown::NameAndType), ("use", Unknown::Use)];
 
-const KEYS: [&str; 14] =
-    ["name", "type", "struct", "union", "in", "offset", "bits", "mask", "align", "values", "source", "unknown", "doc", "errata"];
-
-pub(super) fn read(reader: &mut Reader, axis: &Axis, within: &TargetSet, node: &Node) -> Option<Member> {
-    let table = reader.table(node, &KEYS)?;
-    let scope = scope(reader, axis, &table, within);
+pub(super) fn read(reader: &mut Reader, axis: &Axis, within: &TargetSet, table: &Table) -> Option<Member> {
+    let scope = scope(reader, axis, table, within);
     let name = table.get("name").and_then(|n| reader.string(n));
     if let Some(name) = &name {
         check_name(reader, name);
     }
-    let shape = shape(reader, axis, &table, &scope)?;
-    let bits = number(reader, axis, &table, &scope, "bits", &mut |r, n| r.count(n, 0));
-    let mask = number(reader, axis, &table, &scope, "mask", &mut |r, n| r.count(n, 1));
-    let offset = number(reader, axis, &table, &scope, "offset", &mut |r, n| r.count(n, 0));
-    let align = number(reader, axis, &table, &scope, "align", &mut |r, n| r.power_of_two(n, 8192));
+    let shape = shape(reader, axis, table, &scope)?;
+    let bits = number(reader, axis, table, &scope, "bits", &mut |r, n| r.count(n, 0));
+    let mask = witness(reader, axis, table, &scope, "mask", 1);
+    let offset = witness(reader, axis, table, &scope, "offset", 0);
+    let align = number(reader, axis, table, &scope, "align", &mut |r, n| r.power_of_two(n, 8192));
     let inline = matches!(shape, Shape::Inline(..));
     let covered = bits.0.iter().fold(TargetSet::default(), |all, piece| all.union(&piece.targets));
     if name.is_none() && !inline && !scope.difference(&covered).is_empty() {
@@ -34,10 +31,10 @@ pub(super) fn read(reader: &mut Reader, axis: &Axis, within: &TargetSet, node: &
     }
     Some(Member {
         values: table.get("values").and_then(|n| reader.string(n)),
-        source: source(reader, axis, &table, &scope),
+        source: source(reader, axis, table, &scope),
         unknown: table.get("unknown").and_then(|n| reader.word(n, &UNKNOWN)),
         doc: table.text(reader, "doc"),
-        errata: errata(reader, axis, &table, &scope),
+        errata: errata(reader, axis, table, &scope),
         span: name.as_ref().map_or(table.span, |n| n.span),
         name,
         scope,
@@ -50,14 +47,15 @@ pub(super) fn read(reader: &mut Reader, axis: &Axis, within: &TargetSet, node: &
 }
 
 fn shape(reader: &mut Reader, axis: &Axis, table: &Table, scope: &TargetSet) -> Option<Shape> {
-    let given: Vec<_> = ["type", "struct", "union"].into_iter().filter_map(|k| table.get(k).map(|n| (k, n))).collect();
-    let [(key, node)] = given[..] else {
+    let given: Vec<_> = ["type", "struct", "union"].into_iter().filter(|key| table.get(key).is_some()).collect();
+    let [key] = given[..] else {
         let help = "give it exactly one of `type`, `struct`, `union`";
         reader.error(table.span, format!("a member has one type, not {}", given.len()), "here", help);
         return None;
     };
     if key == "type" {
-        let types = reader.piecewise(axis, scope, node, &mut ctype);
+        let node = table.get(key)?;
+        let types = reader.piecewise(axis, scope, &table.pieces(key)?, &mut ctype);
         let covered = types.0.iter().fold(TargetSet::default(), |all, piece| all.union(&piece.targets));
         let missing = scope.difference(&covered);
         if !missing.is_empty() && !types.is_empty() {
@@ -67,6 +65,7 @@ fn shape(reader: &mut Reader, axis: &Axis, table: &Table, scope: &TargetSet) -> 
         return Some(Shape::Type(types));
     }
     let kind = if key == "struct" { Kind::Struct } else { Kind::Union };
-    let members: Vec<_> = reader.array(node).filter_map(|n| read(reader, axis, scope, n)).collect();
+    let members = reader.tables(table, key, Sort::Member);
+    let members = members.iter().filter_map(|member| read(reader, axis, scope, member)).collect();
     Some(Shape::Inline(kind, members))
 }

@@ -4,16 +4,20 @@ mod axis;
 mod common;
 mod definition;
 mod member;
+mod merge;
+mod reader;
 mod scalars;
-mod tree;
 
-use crate::diagnostic::{Diagnostic, Errors};
+pub use scalars::is_identifier;
+
+use crate::diagnostic::{Diagnostic, Errors, MOST_KEPT};
 use crate::source::Sources;
 use crate::spec::Spec;
+use crate::syntax::{Sort, Tree};
+use definition::Names;
+use reader::Reader;
 use std::collections::BTreeSet;
 use std::path::Path;
-use toml::de::DeTable;
-use tree::Reader;
 
 /// Reads a spec set.
 ///
@@ -49,25 +53,25 @@ pub(crate) fn read_all(sources: Sources) -> Reading {
     let texts = sources.files().iter().enumerate();
     let parsed: Vec<_> = texts.map(|(file, source)| parse(file, &source.text, &mut errors)).collect();
     let torn: BTreeSet<u32> = errors.iter().map(|error| error.at.0.file).collect();
-    let roots = || parsed.iter().enumerate();
-    let has = |root: &DeTable, key: &str| root.iter().any(|(k, _)| *k.get_ref() == key);
+    let roots = || parsed.iter().map(Tree::root).enumerate();
     let mut reader = Reader::new(&mut errors);
-    let is_axis = |root: &DeTable| has(root, "version");
-    let is_scalars = |root: &DeTable| has(root, "scalar") || has(root, "typedef");
-    axis::read(&mut reader, roots().filter(|(_, r)| is_axis(r)), &mut spec.axis);
-    for (file, root) in roots().filter(|(_, r)| is_scalars(r)) {
-        reader.file = file;
+    axis::read(&mut reader, roots().filter(|(_, root)| root.sort == Sort::Axis), &mut spec.axis);
+    for (file, root) in roots().filter(|(_, root)| root.sort == Sort::Scalars) {
+        reader.enter(file);
         scalars::read(&mut reader, root, &mut spec);
     }
     // What is left of a torn text would bring errors of its own.
-    for (file, root) in roots().filter(|(file, r)| !is_axis(r) && !is_scalars(r) && !torn.contains(&(*file as u32))) {
-        reader.file = file;
-        definition::read(&mut reader, root, &mut spec);
+    let mut names = Names::default();
+    for (file, root) in roots().filter(|(file, root)| root.sort == Sort::File && !torn.contains(&(*file as u32))) {
+        reader.enter(file);
+        definition::read(&mut reader, root, &mut names, &mut spec);
     }
-    spec.broken = broken(&spec, &sources, &errors);
+    spec.broken = broken(&spec, &sources, roots(), &errors);
     let wrong: BTreeSet<u32> = errors.iter().map(|error| error.at.0.file).collect();
-    let basic = roots().filter(|(_, r)| is_axis(r) || is_scalars(r));
-    let sound = !spec.axis.kernels.is_empty() && !basic.into_iter().any(|(file, _)| wrong.contains(&(file as u32)));
+    let basic = roots().filter(|(_, root)| root.sort != Sort::File);
+    let sound = errors.len() < MOST_KEPT
+        && !spec.axis.kernels.is_empty()
+        && !basic.into_iter().any(|(file, _)| wrong.contains(&(file as u32)));
     Reading { spec: Spec { sources, ..spec }, errors, sound }
 }
 
@@ -80,34 +84,42 @@ pub(crate) fn read_again(mut spec: Spec, file: usize, text: String) -> Reading {
     let root = parse(file, &sources.files()[file].text, &mut errors);
     if errors.is_empty() {
         let mut reader = Reader::new(&mut errors);
-        reader.file = file;
-        definition::read(&mut reader, &root, &mut spec);
+        reader.enter(file);
+        let mut names = spec.definitions.values().map(|definition| definition.name.clone()).collect();
+        definition::read(&mut reader, root.root(), &mut names, &mut spec);
     }
-    spec.broken = broken(&spec, &sources, &errors);
+    spec.broken = broken(&spec, &sources, std::iter::once((file, root.root())), &errors);
     Reading { spec: Spec { sources, ..spec }, errors, sound: true }
 }
 
 /// The names that wrong files specify, or seem to.
-fn broken(spec: &Spec, sources: &Sources, errors: &[Diagnostic]) -> BTreeSet<String> {
+fn broken<'a>(
+    spec: &Spec,
+    sources: &Sources,
+    roots: impl Iterator<Item = (usize, crate::syntax::Table<'a>)>,
+    errors: &[Diagnostic],
+) -> BTreeSet<String> {
     let wrong: BTreeSet<u32> = errors.iter().map(|error| error.at.0.file).collect();
     let named = spec.definitions.values().filter(|d| wrong.contains(&d.name.span.file)).map(|d| d.name.value.clone());
+    let subjects = roots.filter(|(file, _)| wrong.contains(&(*file as u32))).flat_map(|(_, root)| root.entries());
+    let subjects = subjects.flat_map(|entry| entry.tables()).filter_map(|table| Some(table.text("name")?.to_owned()));
     let stem = |path: &str| Path::new(path).file_stem().unwrap_or_default().to_string_lossy().into_owned();
     let files = wrong.iter().map(|&file| stem(&sources.files()[file as usize].path));
-    named.chain(files).collect()
+    named.chain(subjects).chain(files).collect()
 }
 
-fn parse<'a>(file: usize, text: &'a str, errors: &mut Vec<Diagnostic>) -> DeTable<'a> {
+fn parse<'a>(file: usize, text: &'a str, errors: &mut Vec<Diagnostic>) -> Tree<'a> {
     let mut reader = Reader::new(errors);
     reader.file = file;
     // Spans are 32 bits wide.
     if text.len() > 1 << 24 {
         reader.error(reader.span(0..0), "a file of over 16 MiB", "", "split the file, one structure each");
-        return DeTable::default();
+        return Tree::parse("").0;
     }
-    let (table, syntax) = DeTable::parse_recoverable(text);
+    let (tree, syntax) = Tree::parse(text);
     for error in syntax {
         let span = reader.span(error.span().unwrap_or(0..0));
         reader.error(span, "this is not TOML", error.message(), "mend the syntax; specs are TOML 1.0");
     }
-    table.into_inner()
+    tree
 }

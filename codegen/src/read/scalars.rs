@@ -1,40 +1,45 @@
 //! `scalars.toml`.
 
-use super::tree::{Node, Reader};
+use super::reader::{Reader, Table};
 use crate::ctype::CType;
 use crate::source::At;
 use crate::spec::{Scalar, Spec};
-use toml::de::{DeTable, DeValue};
+use crate::syntax::{self, Holds, Node};
+use toml::de::DeValue;
 
-pub(super) fn read<'a>(reader: &mut Reader, root: &'a DeTable<'a>, spec: &mut Spec) {
-    reader.root(root, &["scalar", "typedef"]);
-    for (section, node) in root.iter() {
-        let DeValue::Table(entries) = node.get_ref() else {
-            reader.error(reader.span(node.span()), "a table is expected", "this is no table", "write [scalar] or [typedef]");
+pub(super) fn read(reader: &mut Reader, root: syntax::Table, spec: &mut Spec) {
+    reader.known(root);
+    for section in root.entries() {
+        if section.value.get_ref().as_table().is_none() {
+            let help = "write [scalar] or [typedef]";
+            reader.error(reader.span(section.value.span()), "a table is expected", "this is no table", help);
+        }
+        let entries = section.named();
+        if !reader.count_listed(reader.span(section.value.span()), entries.len()) {
             continue;
-        };
-        for (key, node) in entries.iter() {
-            let name = At::new(key.get_ref().to_string(), reader.span(key.span()));
+        }
+        for entry in entries {
+            let name = At::new(entry.name.to_owned(), reader.span(entry.name_span.clone()));
             if !check_name(reader, &name) || spec.scalars.contains_key(&name.value) || spec.typedefs.contains_key(&name.value) {
-                reader.error(
-                    name.span,
-                    format!("`{}` cannot be a type here", name.value),
-                    "used already, or not a name",
-                    "choose another",
-                );
-            } else if section.get_ref() == "scalar" {
-                spec.scalars.extend(scalar(reader, node).map(|scalar| (name.value, scalar)));
-            } else {
+                let help = "choose another";
+                let title = format!("`{}` cannot be a type here", name.value);
+                reader.error(name.span, title, "used already, or not a name", help);
+            } else if section.key.is_some_and(|key| key.holds == Holds::NamedPiecewise) {
                 let all = spec.axis.all();
-                let ty = reader.piecewise(&spec.axis, &all, node, &mut ctype);
+                let ty = reader.piecewise(&spec.axis, &all, &entry.pieces(), &mut ctype);
                 spec.typedefs.insert(name.value, ty);
+            } else if let Some(table) = entry.tables().pop() {
+                let table = reader.known(table);
+                spec.scalars.extend(scalar(reader, &table).map(|scalar| (name.value, scalar)));
+            } else {
+                let help = "write { size = …, c = \"…\" }";
+                reader.error(reader.span(entry.value.span()), "a table is expected", "this is no table", help);
             }
         }
     }
 }
 
-fn scalar(reader: &mut Reader, node: &Node) -> Option<Scalar> {
-    let table = reader.table(node, &["size", "signed", "c"])?;
+fn scalar(reader: &mut Reader, table: &Table) -> Option<Scalar> {
     let size = table.require(reader, "size").and_then(|n| reader.count(n, 0))?;
     if ![0, 1, 2, 4, 8].contains(&size) {
         reader.error(table.span, format!("no scalar has {size} bytes"), "here", "write 1, 2, 4 or 8, or 0 for void");
@@ -53,8 +58,19 @@ fn scalar(reader: &mut Reader, node: &Node) -> Option<Scalar> {
             false
         }
     };
-    let c = table.require(reader, "c").and_then(|n| reader.string(n))?.value;
+    let c = table.require(reader, "c").and_then(|n| c_words(reader, n))?;
     Some(Scalar { size, signed, c, span: table.span })
+}
+
+/// A scalar type in words of C, which headers have as they stand.
+fn c_words(reader: &mut Reader, node: &Node) -> Option<String> {
+    let At { value, span } = reader.string(node)?;
+    let is_word = |word: &str| word.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
+    if value.is_empty() || !value.split(' ').all(is_word) {
+        reader.error(span, format!("`{value}` is no scalar type of C"), "here", "write its words, such as \"unsigned long\"");
+        return None;
+    }
+    Some(value)
 }
 
 /// A C type.
@@ -76,7 +92,10 @@ pub(super) fn ctype(reader: &mut Reader, node: &Node) -> Option<CType> {
 
 pub(super) fn check_name(reader: &mut Reader, name: &At<String>) -> bool {
     let good = is_identifier(&name.value);
-    if !good {
+    if !good && name.value.len() > LONGEST {
+        let title = format!("a name of {} bytes", name.value.len());
+        reader.error(name.span, title, "too long", format!("write at most {LONGEST} letters, digits and `_`"));
+    } else if !good {
         reader.error(
             name.span,
             format!("`{}` is no name", name.value),
@@ -87,9 +106,12 @@ pub(super) fn check_name(reader: &mut Reader, name: &At<String>) -> bool {
     good
 }
 
-/// Names that neither C nor Rust reserve in a way that generated code could not spell.
-pub(super) fn is_identifier(name: &str) -> bool {
+/// How many bytes a name may have.
+const LONGEST: usize = 128;
+
+/// Whether specs can have a name: an identifier of C that begins with a letter and is not longer than 128 bytes.
+pub fn is_identifier(name: &str) -> bool {
     let mut chars = name.chars();
     let first = chars.next().is_some_and(|c| c.is_ascii_alphabetic());
-    first && name.len() <= 128 && chars.all(|c| c.is_ascii_alphanumeric() || c == '_')
+    first && name.len() <= LONGEST && chars.all(|c| c.is_ascii_alphanumeric() || c == '_')
 }

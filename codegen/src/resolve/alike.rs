@@ -3,7 +3,7 @@
 use crate::axis::TargetSet;
 use crate::ctype::CType;
 use crate::spec::*;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::hash::Hash;
 
 /// For each definition and target, the first target at which all that the definition states is the same, and all that it
@@ -56,9 +56,10 @@ impl<'s> Finder<'s> {
         let typedefs =
             |name| self.spec.typedefs.get(name).into_iter().flat_map(|typedef| typedef.0.iter().map(|p| p.value.base()));
         let mut uses: Vec<&str> = facts.uses;
+        let mut known: HashSet<&str> = uses.iter().copied().collect();
         let mut next = 0;
         while let Some(&name) = uses.get(next) {
-            uses.extend(typedefs(name).filter(|base| !uses.contains(base)).collect::<Vec<_>>());
+            uses.extend(typedefs(name).filter(|base| known.insert(base)));
             next += 1;
         }
         for used in uses {
@@ -119,7 +120,7 @@ impl<'s> Facts<'s> {
     }
 
     fn errata(&mut self, errata: &'s [Erratum]) {
-        self.scopes.extend(errata.iter().map(|erratum| &erratum.scope));
+        self.scopes.extend(errata.iter().flat_map(|erratum| [&erratum.scope, &erratum.checked]));
     }
 
     fn pieces<T>(&mut self, pieces: &'s Piecewise<T>) {

@@ -1,7 +1,9 @@
 //! From [`Spec`] to [`Layouts`]: every type at every target, every witness held against it.
 
-mod alike;
+pub(crate) mod alike;
 mod resolver;
+#[cfg(test)]
+mod tests;
 mod types;
 
 use crate::diagnostic::{Diagnostic, Errors};
@@ -11,7 +13,6 @@ use crate::read::{Reading, read_again, read_all};
 use crate::source::Sources;
 use crate::spec::Spec;
 use crate::witness;
-pub(crate) use alike::Alike;
 use std::collections::BTreeMap;
 
 /// Reads a spec set and computes its layouts, with the errors of both in one run.
@@ -33,7 +34,7 @@ pub fn recompile(spec: Spec, file: usize, text: String) -> Result<Layouts, Error
     compiled(read_again(spec, file, text))
 }
 
-fn compiled(reading: Reading) -> Result<Layouts, Errors> {
+pub(crate) fn compiled(reading: Reading) -> Result<Layouts, Errors> {
     let Reading { spec, mut errors, sound } = reading;
     if !sound {
         return Err(Errors::new(spec.sources, errors));

@@ -15,11 +15,14 @@ pub(super) fn all(spec: &Spec, alike: &Alike, problems: &mut Problems) -> (Vec<L
         alike,
         problems,
         layouts: Vec::new(),
+        wholes: Vec::new(),
         by_name: HashMap::new(),
         settled: HashMap::new(),
         target: 0,
         done: BTreeMap::new(),
         depth: 0,
+        laid_out: 0,
+        remedies: HashMap::new(),
     };
     let mut by_target = Vec::new();
     for target in 0..spec.axis.targets.len() {
@@ -42,11 +45,20 @@ pub(super) fn all(spec: &Spec, alike: &Alike, problems: &mut Problems) -> (Vec<L
 /// Types embedded in each other; a bound on recursion.
 const DEEPEST: usize = 64;
 
+/// Members of a type, those of embedded types included. Unions of two unions each double them, and compilers look at every one;
+/// the largest type of a kernel has 2,500.
+const MOST_MEMBERS: usize = 1 << 14;
+
+/// A bound on time and memory for members that differ between very many targets.
+const MOST_LAID_OUT: usize = if cfg!(test) { 1 << 12 } else { 1 << 21 };
+
 pub(super) struct Resolver<'s, 'p> {
     pub spec: &'s Spec,
     alike: &'s Alike<'s>,
     pub problems: &'p mut Problems,
     pub layouts: Vec<Layout>,
+    /// Of each layout, what it comes to with all that it embeds.
+    pub wholes: Vec<Whole>,
     by_name: HashMap<&'s str, Vec<LayoutId>>,
     /// Types that were laid out without an error, by the target for which they were.
     settled: HashMap<(&'s str, usize), LayoutId>,
@@ -55,6 +67,19 @@ pub(super) struct Resolver<'s, 'p> {
     done: BTreeMap<String, State>,
     /// How many types are begun, each embedded in the one before.
     depth: usize,
+    /// Members that were laid out, each once for every target where its structure was.
+    laid_out: usize,
+    /// How to have each type that is not specified.
+    pub remedies: HashMap<String, String>,
+}
+
+/// A type with all that it embeds.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Whole {
+    /// Members that embed none.
+    pub members: usize,
+    /// Whether it is, or ends in, an array without a length.
+    pub flexible: bool,
 }
 
 /// How far a type is at a target.
@@ -83,6 +108,9 @@ impl<'s> Resolver<'s, '_> {
             self.problem(definition.name.span, "embedded too deeply", "the last of 64 types, each in another", "embed fewer");
             return State::Failed;
         }
+        if self.laid_out > MOST_LAID_OUT {
+            return State::Failed;
+        }
         self.done.insert(name.to_owned(), State::Begun);
         let problems = self.problems.added();
         self.depth += 1;
@@ -100,16 +128,21 @@ impl<'s> Resolver<'s, '_> {
     }
 
     fn intern(&mut self, name: &'s str, form: Form) -> LayoutId {
-        let known = self.by_name.entry(name).or_default();
-        let id = match known.iter().rev().find(|&&id| self.layouts[id].form == form) {
-            Some(&id) => {
+        let known = self.by_name.get(name).and_then(|known| known.iter().rev().find(|&&id| self.layouts[id].form == form));
+        let id = match known.copied() {
+            Some(id) => {
                 if let (Form::Aggregate(known), Form::Aggregate(new)) = (&mut self.layouts[id].form, &form) {
                     known.learn(new);
                 }
                 id
             }
             None => {
-                known.push(self.layouts.len());
+                self.by_name.entry(name).or_default().push(self.layouts.len());
+                let whole = match &form {
+                    Form::Aggregate(aggregate) => self.whole_of(aggregate),
+                    Form::Enumeration(_) => Whole { members: 1, flexible: false },
+                };
+                self.wholes.push(whole);
                 self.layouts.push(Layout { name: name.to_owned(), targets: Default::default(), form });
                 self.layouts.len() - 1
             }
@@ -122,7 +155,29 @@ impl<'s> Resolver<'s, '_> {
         let at = |piecewise: &spec::Piecewise<u64>, target| piecewise.get(target).map(|piece| piece.value);
         let pack = at(&aggregate.pack, self.target);
         let align = at(&aggregate.align, self.target);
-        self.inline(definition, aggregate.kind, &aggregate.members, pack, align, definition.name.span)
+        let laid_out = self.inline(definition, aggregate.kind, &aggregate.members, pack, align, definition.name.span)?;
+        // Of a member that is there twice, sizes and offsets that are not so are no news.
+        self.unique(&laid_out).then_some(laid_out)
+    }
+
+    /// Whether no two members have the same name.
+    fn unique(&mut self, aggregate: &Aggregate) -> bool {
+        let mut unique = true;
+        let mut names = BTreeMap::new();
+        for flat in aggregate.flat() {
+            if let Some(first) = names.insert(flat.name, flat.field.info.span) {
+                unique = false;
+                let (title, help) =
+                    (format!("`{}` is there twice", flat.name), "let their ranges exclude each other, or rename one");
+                self.problem_also(first, "the first", flat.field.info.span, &title, "the second", help);
+            }
+        }
+        for field in &aggregate.fields {
+            if let (Some(_), Type::Inline(inner)) = (&field.name, &field.ty) {
+                unique &= self.unique(inner);
+            }
+        }
+        unique
     }
 
     fn inline(
@@ -136,8 +191,9 @@ impl<'s> Resolver<'s, '_> {
     ) -> Option<Aggregate> {
         let mut placer = Placer::new(kind, pack);
         let mut fields: Vec<Field> = Vec::new();
-        let mut failed = false;
+        let (mut failed, mut whole) = (false, 0);
         let target = self.target;
+        self.count(members.len(), span);
         for member in members.iter().filter(|m| m.scope.contains(target)) {
             if let Some(last) = fields.last()
                 && kind == Kind::Struct
@@ -149,7 +205,17 @@ impl<'s> Resolver<'s, '_> {
             }
             // Others may be wrong as well, and are to be told in the same run.
             match self.field(definition, member, pack, &mut placer) {
-                Some(field) => fields.push(field),
+                Some(field) => {
+                    let before = whole;
+                    whole += self.whole(&field.ty).members;
+                    if before <= MOST_MEMBERS && whole > MOST_MEMBERS {
+                        let title = format!("a type of over {MOST_MEMBERS} members, those of embedded types included");
+                        let help = "split it, or write what it embeds as bytes: `UCHAR [N]`";
+                        self.problem(member.span, &title, "with this one", help);
+                        failed = true;
+                    }
+                    fields.push(field);
+                }
                 None => failed = true,
             }
         }
@@ -167,6 +233,17 @@ impl<'s> Resolver<'s, '_> {
             }
             Some(extent) => Some(Aggregate { kind, extent, pack, align, fields }),
             None => self.too_large(span),
+        }
+    }
+
+    /// Counts members that are laid out; says once that they are too many.
+    fn count(&mut self, members: usize, span: Span) {
+        let before = self.laid_out;
+        self.laid_out += members;
+        if before <= MOST_LAID_OUT && self.laid_out > MOST_LAID_OUT {
+            let title =
+                format!("over {MOST_LAID_OUT} members are to be laid out, each once for every target where its type may differ");
+            self.problem(span, &title, "from here on none is", "split the specs into sets, or let fewer members differ");
         }
     }
 

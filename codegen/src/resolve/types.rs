@@ -1,12 +1,13 @@
 //! Types by their names: scalars, typedefs, pointers, arrays, layouts, and their extents.
 
-use super::resolver::{Resolver, State};
+use super::resolver::{Resolver, State, Whole};
 use crate::ctype::{CType, Length};
-use crate::diagnostic::nearest;
+use crate::diagnostic::{MOST_NEAR, nearest};
 use crate::layouts::*;
 use crate::place::LARGEST;
 use crate::source::Span;
 use crate::spec::{self, ValuesKind};
+use crate::standard::home;
 
 impl Resolver<'_, '_> {
     pub(super) fn ty(&mut self, ctype: &CType, span: Span, depth: usize) -> Option<Type> {
@@ -61,11 +62,9 @@ impl Resolver<'_, '_> {
             return None;
         }
         let Some((name, definition)) = spec.definitions.get_key_value(name) else {
-            let known = spec.definitions.keys().chain(spec.scalars.keys()).chain(spec.typedefs.keys());
-            let help = match nearest(name, known.map(String::as_str)) {
-                Some(near) => format!("did you mean `{near}`? Otherwise specify it in a file of its own"),
-                None => "specify it in a file of its own".into(),
-            };
+            let known = self.remedies.get(name).cloned();
+            let help = known.unwrap_or_else(|| self.remedy(name));
+            self.remedies.entry(name.to_owned()).or_insert_with(|| help.clone());
             self.problem(span, &format!("the type `{name}` is not specified"), "used here", &help);
             return None;
         };
@@ -88,6 +87,22 @@ impl Resolver<'_, '_> {
                 None
             }
         }
+    }
+
+    /// How to have a type that is not specified.
+    fn remedy(&self, name: &str) -> String {
+        if let Some(path) = home(name) {
+            let copy = format!("or copy {path} of etw-layouts, and what that embeds, to the specs");
+            return format!("it is a type of Windows: let your windows.toml begin with `extends = \"windows\"`, {copy}");
+        }
+        let spec = self.spec;
+        // Digits are widths and versions: a name with others is another type, not this one misspelled.
+        let digits = |name: &str| name.chars().filter(char::is_ascii_digit).collect::<String>();
+        let known = spec.definitions.keys().chain(spec.scalars.keys()).chain(spec.typedefs.keys()).map(String::as_str);
+        let alike = |known: &&str| self.remedies.len() < MOST_NEAR && digits(known) == digits(name);
+        let near = nearest(name, known.filter(alike));
+        let near = near.map(|near| format!("did you mean `{near}`? Otherwise ")).unwrap_or_default();
+        format!("{near}specify it in a file of its own, or say under [typedef] which type it is, as in `DWORD = \"ULONG\"`")
     }
 
     fn pointer(&mut self, to: &CType, span: Span, depth: usize) -> Option<Type> {
@@ -158,13 +173,24 @@ impl Resolver<'_, '_> {
 
     /// Whether a type is, or ends in, an array without a length.
     pub(super) fn is_flexible(&self, ty: &Type) -> bool {
-        let of = |aggregate: &Aggregate| aggregate.fields.iter().any(|field| self.is_flexible(&field.ty));
+        self.whole(ty).flexible
+    }
+
+    /// A type with all that it embeds. The elements of an array are one.
+    pub(super) fn whole(&self, ty: &Type) -> Whole {
         match ty {
-            Type::Array { count, .. } => *count == 0,
-            Type::Layout(id) => matches!(&self.layouts[*id].form, Form::Aggregate(aggregate) if of(aggregate)),
-            Type::Inline(aggregate) => of(aggregate),
-            _ => false,
+            Type::Array { of, count } => Whole { flexible: *count == 0, ..self.whole(of) },
+            Type::Layout(id) => self.wholes[*id],
+            Type::Inline(aggregate) => self.whole_of(aggregate),
+            _ => Whole { members: 1, flexible: false },
         }
+    }
+
+    pub(super) fn whole_of(&self, aggregate: &Aggregate) -> Whole {
+        aggregate.fields.iter().map(|field| self.whole(&field.ty)).fold(Whole::default(), |all, whole| Whole {
+            members: all.members + whole.members,
+            flexible: all.flexible || whole.flexible,
+        })
     }
 
     pub(super) fn is_aggregate(&self, ty: &Type) -> bool {

@@ -1,14 +1,12 @@
-//! The buffers of each processor in the order of their times. There is no list of all, so that memory does not grow with the file:
-//! they are looked up in it as they are needed, and those of other processors that are met on the way wait for these.
+//! The buffers of each processor in the order of their times. There is no list of all: they are looked up in the file as they are
+//! needed, and those of other processors that are met on the way wait for these. So the file is gone through once, or twice if it
+//! is a circle, and memory grows only with how far apart in it buffers of the same time lie.
 
 use crate::buffer::Buffer;
-use crate::layout::ETW_BUFFER_TYPE;
-use crate::trace::{Buffers, Place};
+use crate::buffers::Buffers;
+use crate::finding::Place;
+use crate::wire::ETW_BUFFER_TYPE;
 use std::collections::{BTreeMap, VecDeque};
-
-/// How many buffers wait at most, each with 16 bytes of its own and at most 48 to spare. Files whose processors' buffers lie farther
-/// apart than this are made to that end: then a processor scans the file on its own.
-const MOST: usize = 1 << 18;
 
 /// Whose buffers: `None` for header buffers, whose events can be of any time.
 type Key = Option<u16>;
@@ -18,33 +16,29 @@ type Key = Option<u16>;
 pub(super) struct Queues<'a> {
     start: Buffers<'a>,
     /// In the order of their keys.
-    queues: Vec<Queue<'a>>,
+    queues: Vec<Queue>,
     /// For all that lie in the file in their order.
     file: Scan<'a>,
     /// For all that lie in a circle.
     circle: Scan<'a>,
-    /// How many buffers wait for these two.
-    waiting: usize,
     /// How many findings the headers of the buffers gave.
     pub(super) findings: u64,
 }
 
 /// What is still to come of one processor's buffers.
 #[derive(Debug)]
-struct Queue<'a> {
+struct Queue {
     key: Key,
-    order: Order,
+    arrangement: Arrangement,
     /// How many are left, waiting or not.
     left: u64,
     /// The next ones, as far as they are known.
     waiting: VecDeque<Place>,
-    /// What finds the others, if that is nothing shared.
-    own: Option<Scan<'a>>,
 }
 
 /// How a processor's buffers lie in the file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Order {
+enum Arrangement {
     File,
     /// From an offset on, and from the start of the file up to it.
     Circle(u64),
@@ -62,24 +56,22 @@ impl<'a> Queues<'a> {
                 Err(_) => findings += 1,
             }
         }
-        let in_circle = surveys.values().filter(|survey| matches!(survey.order(), Order::Circle(_)));
+        let in_circle = surveys.values().filter(|survey| matches!(survey.arrangement(), Arrangement::Circle(_)));
         let turn = in_circle.filter_map(|survey| survey.turn).min_by_key(|turn| turn.offset).unwrap_or_default();
         let queue = |(key, survey): (_, Survey)| Queue {
             key,
-            order: survey.order(),
+            arrangement: survey.arrangement(),
             left: survey.count,
             waiting: VecDeque::new(),
-            own: None,
         };
         let mut new = Self {
             start: start.clone(),
             queues: surveys.into_iter().map(queue).collect(),
             file: Scan { buffers: start.clone(), part: Part::Whole, again: None },
             circle: Scan { buffers: start.from(turn), part: Part::End, again: Some(start.clone()) },
-            waiting: 0,
             findings,
         };
-        if new.queues.iter().any(|queue| queue.order == Order::None) {
+        if new.queues.iter().any(|queue| queue.arrangement == Arrangement::None) {
             new.sort();
         }
         new
@@ -95,7 +87,7 @@ impl<'a> Queues<'a> {
         for buffer in self.start.clone().filter_map(Result::ok) {
             let of = self.queues.binary_search_by_key(&key(&buffer), |queue| queue.key);
             let queue = of.ok().and_then(|of| self.queues.get_mut(of));
-            if let Some(queue) = queue.filter(|queue| queue.order == Order::None) {
+            if let Some(queue) = queue.filter(|queue| queue.arrangement == Arrangement::None) {
                 queue.waiting.push_back(buffer.place());
             }
         }
@@ -109,34 +101,23 @@ impl<'a> Queues<'a> {
     pub(super) fn next(&mut self, index: usize) -> Option<Buffer<'a>> {
         let queue = self.queues.get_mut(index)?;
         queue.left = queue.left.checked_sub(1)?;
-        let (key, order) = (queue.key, queue.order);
         if let Some(place) = queue.waiting.pop_front() {
-            self.waiting -= usize::from(order != Order::None);
             if queue.waiting.capacity() > 64.max(4 * queue.waiting.len()) {
                 queue.waiting.shrink_to(2 * queue.waiting.len());
             }
             return self.start.from(place).find_map(Result::ok);
         }
-        let shared = if order == Order::File { &mut self.file } else { &mut self.circle };
+        let shared = if queue.arrangement == Arrangement::File { &mut self.file } else { &mut self.circle };
         loop {
-            let queue = self.queues.get_mut(index)?;
-            if self.waiting >= MOST && queue.own.is_none() {
-                queue.own = Some(shared.clone());
-            }
-            if let Some(own) = &mut queue.own {
-                return own.find(|(buffer, part)| self::key(buffer) == key && order.has(buffer, *part)).map(|(buffer, _)| buffer);
-            }
             let (buffer, part) = shared.next()?;
-            let of = self.queues.binary_search_by_key(&self::key(&buffer), |queue| queue.key).ok()?;
+            let of = self.queues.binary_search_by_key(&key(&buffer), |queue| queue.key).ok()?;
             let queue = self.queues.get_mut(of)?;
-            if queue.own.is_some() || !queue.order.has(&buffer, part) {
-                continue;
+            if queue.arrangement.has(&buffer, part) {
+                if of == index {
+                    return Some(buffer);
+                }
+                queue.waiting.push_back(buffer.place());
             }
-            if of == index {
-                return Some(buffer);
-            }
-            queue.waiting.push_back(buffer.place());
-            self.waiting += 1;
         }
     }
 }
@@ -174,7 +155,7 @@ impl<'a> Iterator for Scan<'a> {
     }
 }
 
-impl Order {
+impl Arrangement {
     /// Whether a buffer of the processor is to be taken in this part of a scan.
     fn has(self, buffer: &Buffer<'_>, part: Part) -> bool {
         match (self, part) {
@@ -216,11 +197,11 @@ impl Survey {
         self.count += 1;
     }
 
-    fn order(&self) -> Order {
+    fn arrangement(&self) -> Arrangement {
         match (self.turns, self.turn) {
-            (0, _) => Order::File,
-            (1, Some(turn)) if self.last < self.first => Order::Circle(turn.offset),
-            _ => Order::None,
+            (0, _) => Arrangement::File,
+            (1, Some(turn)) if self.last < self.first => Arrangement::Circle(turn.offset),
+            _ => Arrangement::None,
         }
     }
 }

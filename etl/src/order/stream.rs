@@ -2,9 +2,9 @@
 
 use super::queue::Queues;
 use crate::buffer::{Buffer, Scratch};
-use crate::finding::{Finding, What};
-use crate::layout::{BUFFER_HEADER, Generation};
-use crate::walk::{Record, step, usual};
+use crate::finding::{Finding, Place, What};
+use crate::walk::{Extent, step, usual};
+use crate::wire::{BUFFER_HEADER, Generation};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::sync::{Arc, Weak};
@@ -95,12 +95,11 @@ pub(super) struct Stream<'a> {
     /// Bytes of its largest buffer so far: no scratch of this stream has more, whatever of it is in use.
     held: usize,
     pub(super) at: usize,
-    pub(super) record: Option<Record>,
+    pub(super) extent: Option<Extent>,
     /// Of the event at hand, or the last before it that has one.
     pub(super) time: i64,
     pub(super) processor: u16,
-    pub(super) index: u32,
-    pub(super) offset: u64,
+    pub(super) place: Place,
 }
 
 impl<'a> Stream<'a> {
@@ -113,11 +112,10 @@ impl<'a> Stream<'a> {
             scratch: Scratch::default(),
             held: 0,
             at: 0,
-            record: None,
+            extent: None,
             time: i64::MIN,
             processor: 0,
-            index: 0,
-            offset: 0,
+            place: Place::default(),
         }
     }
 
@@ -130,8 +128,8 @@ impl<'a> Stream<'a> {
     /// Goes to the next event of the same buffer; `false` if what follows is not a usual one.
     #[inline]
     pub(super) fn next_in_buffer(&mut self) -> bool {
-        let Some(record) = self.record.take() else { return false };
-        self.at += record.space();
+        let Some(extent) = self.extent.take() else { return false };
+        self.at += extent.space();
         match usual(self.rest()) {
             Some(next) => {
                 self.found(next);
@@ -142,17 +140,17 @@ impl<'a> Stream<'a> {
     }
 
     #[inline]
-    fn found(&mut self, record: Record) {
-        self.record = Some(record);
-        self.time = record.event(self.rest(), 0).time_stamp().unwrap_or(self.time);
+    fn found(&mut self, extent: Extent) {
+        self.extent = Some(extent);
+        self.time = extent.event(self.rest(), 0).time_stamp().unwrap_or(self.time);
     }
 
     /// Goes to the event at hand or the next, and to the next buffers; `false` at the end. After a finding it has to be called again.
     pub(super) fn next(&mut self, shared: &mut Shared<'a>) -> Result<bool, Finding> {
         loop {
             match step(self.rest(), self.generation) {
-                Ok(Some(record)) => {
-                    self.found(record);
+                Ok(Some(extent)) => {
+                    self.found(extent);
                     return Ok(true);
                 }
                 Ok(None) => {
@@ -163,7 +161,7 @@ impl<'a> Stream<'a> {
                 Err(fault) => {
                     let at = self.at as u32;
                     self.at = self.at.saturating_add(fault.space);
-                    return Err(Finding { buffer: self.offset, at, what: fault.what });
+                    return Err(self.place.finding(at, fault.what));
                 }
             }
         }
@@ -178,7 +176,7 @@ impl<'a> Stream<'a> {
             return Ok(false);
         };
         let head = buffer.head();
-        (self.processor, self.index, self.offset) = (head.processor(), buffer.index(), buffer.offset());
+        (self.processor, self.place) = (head.processor(), buffer.place());
         (self.generation, self.at) = (buffer.generation(), BUFFER_HEADER);
         let mut spare = Scratch::default();
         let fault = match head.is_compressed() {

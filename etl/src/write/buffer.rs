@@ -1,14 +1,15 @@
 //! Makes one trace buffer.
 
-use super::{Error, Record, Target};
-use crate::buffer::{Head, LARGEST, PROCESSOR_INDEX};
-use crate::layout::{BUFFER_HEADER, ETW_BUFFER_FLAG, ETW_BUFFER_TYPE, align8};
+use super::{Error, Record};
+use crate::head::{Head, LARGEST};
+use crate::producer::Producer;
+use crate::wire::{BUFFER_HEADER, ETW_BUFFER_FLAG, ETW_BUFFER_TYPE, align8};
 use crate::xpress;
 
 /// A buffer that takes events until it is finished.
 #[derive(Clone, Debug)]
 pub struct BufferWriter {
-    target: Target,
+    producer: Producer,
     size: usize,
     /// The buffer as in memory, each event padded to a multiple of eight bytes.
     bytes: Vec<u8>,
@@ -40,24 +41,24 @@ impl BufferWriter {
     /// # Errors
     ///
     /// No logger has buffers of this size.
-    pub fn new(target: Target, size: u32) -> Result<Self, Error> {
+    pub fn new(producer: Producer, size: u32) -> Result<Self, Error> {
         if !size.is_multiple_of(8) || !(512..=LARGEST).contains(&size) {
             return Err(Error::BufferSize(size));
         }
         let mut bytes = Vec::with_capacity(size as usize);
         bytes.resize(BUFFER_HEADER, 0);
-        Ok(Self { target, size: size as usize, bytes, last: None })
+        Ok(Self { producer, size: size as usize, bytes, last: None })
     }
 
     /// Appends an event.
     ///
     /// # Errors
     ///
-    /// It does not fit, is of an earlier time than the last, or is nothing that the target writes. The buffer stays as it was.
+    /// It does not fit, is of an earlier time than the last, or is nothing that the producer writes. The buffer stays as it was.
     pub fn push(&mut self, record: &Record<'_>) -> Result<(), Error> {
         let stamp = record.time_stamp();
         self.admit(record.length(), stamp)?;
-        record.write(&self.target, &mut self.bytes)?;
+        record.write(&self.producer, &mut self.bytes)?;
         self.pushed(stamp);
         Ok(())
     }
@@ -101,34 +102,38 @@ impl BufferWriter {
         self.last
     }
 
-    /// Appends the finished buffer as a file has it, and empties it for more events. Uncompressed it takes its whole size.
+    /// Appends the finished buffer as a file has it, and empties it for more events. Uncompressed it takes its whole size, and so
+    /// does one that compression would make larger.
     ///
     /// # Errors
     ///
-    /// The target does not compress, or has no such processor.
+    /// The producer does not compress, or has no such processor.
     pub fn finish(&mut self, identity: &Identity, compressed: bool, out: &mut Vec<u8>) -> Result<(), Error> {
         self.emit(identity, compressed, self.size, out)
     }
 
     /// [`finish`](Self::finish), with fewer bytes of an uncompressed buffer.
     pub(super) fn emit(&mut self, identity: &Identity, compressed: bool, size: usize, out: &mut Vec<u8>) -> Result<(), Error> {
-        let index = self.target.has_processor_index();
-        let most = if index { PROCESSOR_INDEX } else { 0xFF };
-        if identity.processor > most {
-            return Err(Error::Processor { processor: identity.processor, processors: u32::from(most) + 1 });
+        let (processor, processors) = (identity.processor, self.producer.most_processors());
+        if u32::from(processor) >= processors {
+            return Err(Error::Processor { processor, processors });
         }
         let decided = ETW_BUFFER_FLAG::ETW_BUFFER_FLAG_PROC_INDEX | ETW_BUFFER_FLAG::ETW_BUFFER_FLAG_COMPRESSED;
         let mut flags = ETW_BUFFER_FLAG(identity.flags.0 & !decided.0);
-        if index {
+        if self.producer.has_processor_index() {
             flags = flags | ETW_BUFFER_FLAG::ETW_BUFFER_FLAG_PROC_INDEX;
         }
         let start = out.len();
         if compressed {
-            self.target.compresses()?;
-            flags = flags | ETW_BUFFER_FLAG::ETW_BUFFER_FLAG_COMPRESSED;
+            self.producer.compresses()?;
             out.resize(start + BUFFER_HEADER, 0);
             xpress::compress(&self.bytes[BUFFER_HEADER..], out);
+        }
+        // What compression makes larger than any buffer of the logger is kept as it is.
+        if compressed && out.len() - start <= size {
+            flags = flags | ETW_BUFFER_FLAG::ETW_BUFFER_FLAG_COMPRESSED;
         } else {
+            out.truncate(start);
             out.extend_from_slice(&self.bytes);
             out.resize(start + size, 0xFF);
         }
@@ -147,7 +152,7 @@ impl BufferWriter {
             ty: identity.ty,
         };
         if let Some(bytes) = out[start..].first_chunk_mut() {
-            head.write(self.target.generation(), bytes);
+            head.write(self.producer.generation(), bytes);
         }
         self.bytes.truncate(BUFFER_HEADER);
         self.last = None;

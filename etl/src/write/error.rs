@@ -1,13 +1,13 @@
 //! What a writer refuses.
 
-use crate::walk::Kind;
+use crate::header_type::HeaderType;
 use std::{fmt, io};
 
 /// Why a writer refused something. What was written before stands.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum Error {
-    /// The target version does not write this.
+    /// The producer does not write this.
     Version {
         /// What.
         what: &'static str,
@@ -15,7 +15,7 @@ pub enum Error {
         versions: &'static str,
     },
     /// A header and a width that no type of header has.
-    Width(Kind),
+    Width(HeaderType),
     /// An event or an item of more bytes than its length can say.
     Length(usize),
     /// The event does not fit into the buffer.
@@ -24,6 +24,13 @@ pub enum Error {
         length: usize,
         /// Bytes that are left.
         left: usize,
+    },
+    /// A buffer's events do not fit into it.
+    Larger {
+        /// Bytes that they take, with the buffer's header.
+        length: usize,
+        /// Bytes of the buffer.
+        size: u32,
     },
     /// The event is of an earlier time than the one before it in the buffer.
     Order {
@@ -53,10 +60,14 @@ pub enum Error {
     BufferSize(u32),
     /// The log file header names no clock, or not the rate of its clock.
     Clock(u32),
-    /// The log file header and the target are of different versions or pointer sizes.
+    /// The log file header and the producer are of different versions or pointer sizes.
     LogFile,
+    /// A name in the log file header that holds a NUL, which would end it.
+    Name,
     /// An event for the header buffer after others were written.
     Late,
+    /// Writing failed before: the file lacks events.
+    Failed,
     /// Writing failed.
     Io(io::Error),
 }
@@ -64,11 +75,14 @@ pub enum Error {
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Version { what, versions } => write!(f, "the target does not write {what}: only {versions} do"),
-            Self::Width(kind) => write!(f, "the header is not that of {}", kind.name()),
+            Self::Version { what, versions } => write!(f, "the producer does not write {what}: only {versions} do"),
+            Self::Width(header_type) => write!(f, "the header is not that of {}", header_type.name()),
             Self::Length(length) => write!(f, "{length} bytes are more than a length of 16 bits can say"),
             Self::Full { length, left } => {
                 write!(f, "an event of {length} bytes does not fit into the {left} left of its buffer")
+            }
+            Self::Larger { length, size } => {
+                write!(f, "the buffer's header and events take {length} bytes, and the buffer has {size}")
             }
             Self::Order { stamp, last } => {
                 write!(f, "the event's time stamp {stamp} is before {last}, that of the event before it in the buffer")
@@ -85,10 +99,12 @@ impl fmt::Display for Error {
                 write!(f, "no logger has buffers of {size} bytes: they are multiples of 8 from 512 bytes to 16 MiB")
             }
             Self::Clock(clock) => {
-                write!(f, "the log file header names the clock {clock} without its rate, or it is no clock of the target")
+                write!(f, "the log file header names the clock {clock} without its rate, or it is no clock of the producer")
             }
-            Self::LogFile => f.write_str("the log file header is of another version or pointer size than the target"),
+            Self::LogFile => f.write_str("the log file header is of another version or pointer size than the producer"),
+            Self::Name => f.write_str("a name in the log file header holds a NUL, which would end it there"),
             Self::Late => f.write_str("the header buffer was written already: its events come before all others"),
+            Self::Failed => f.write_str("writing failed before: the file lacks events"),
             Self::Io(error) => error.fmt(f),
         }
     }

@@ -1,20 +1,23 @@
 //! Makes a whole file.
 
-use super::{BufferWriter, Error, Identity, Record, Target};
+use super::{BufferWriter, Error, Identity, Record};
 use crate::clock::ClockType;
 use crate::header::Header;
-use crate::layout::{ETW_BUFFER_FLAG, ETW_BUFFER_TYPE, LOG_FILE_MODE, large};
 use crate::logfile::LogFile;
+use crate::producer::Producer;
+use crate::wire::{ETW_BUFFER_FLAG, ETW_BUFFER_TYPE, LOG_FILE_MODE, large};
 use std::collections::BTreeMap;
 use std::io::{Seek, SeekFrom, Write};
 
 /// Writes a file, a buffer at a time: memory for one buffer a processor.
+///
+/// Once writing fails the file lacks events, and so every further call fails too.
 #[derive(Debug)]
 pub struct FileWriter<W> {
     out: W,
     /// Where the file begins.
     start: u64,
-    target: Target,
+    producer: Producer,
     log_file: LogFile,
     compressed: bool,
     /// The header buffer's events after the log file header.
@@ -24,6 +27,10 @@ pub struct FileWriter<W> {
     open: BTreeMap<u16, BufferWriter>,
     bytes: Vec<u8>,
     buffers: u32,
+    /// The latest time stamp so far.
+    latest: i64,
+    /// Whether something could not be written.
+    failed: bool,
     flags: ETW_BUFFER_FLAG,
 }
 
@@ -33,12 +40,12 @@ impl<W: Write + Seek> FileWriter<W> {
     ///
     /// # Errors
     ///
-    /// `log_file` is not of the target's version and pointer size, or does not tell its clock's rate, or its buffers have a size
-    /// that no logger's have, or are to be compressed by a version that cannot.
-    pub fn new(out: W, target: Target, log_file: LogFile) -> Result<Self, Error> {
+    /// `log_file` is not of the producer's version and pointer size, or does not tell its clock's rate, or its buffers have a size
+    /// that no logger's have, or are to be compressed by a version that cannot, or its names are too long or hold a NUL.
+    pub fn new(out: W, producer: Producer, log_file: LogFile) -> Result<Self, Error> {
         let [major, minor, ..] = log_file.version;
         let version = [u32::from(major), u32::from(minor), log_file.build];
-        if version != target.build.number || log_file.pointer_size != target.pointer_size() {
+        if version != producer.build.number || log_file.pointer_size != producer.pointer_size() {
             return Err(Error::LogFile);
         }
         let clock = ClockType::of(log_file.clock).ok_or(Error::Clock(log_file.clock))?;
@@ -47,20 +54,23 @@ impl<W: Write + Seek> FileWriter<W> {
             ClockType::CpuCycle => log_file.cpu_mhz > 0,
             ClockType::SystemTime => true,
         };
-        if !rate || !target.has_clock(clock) {
+        if !rate || !producer.has_clock(clock) {
             return Err(Error::Clock(log_file.clock));
         }
-        BufferWriter::new(target, log_file.buffer_size)?;
+        BufferWriter::new(producer, log_file.buffer_size)?;
         let compressed = log_file.mode & LOG_FILE_MODE::EVENT_TRACE_COMPRESSED_MODE.0 != 0;
         if compressed {
-            target.compresses()?;
+            producer.compresses()?;
+        }
+        if log_file.logger_name.contains('\0') || log_file.file_name.contains('\0') {
+            return Err(Error::Name);
         }
         let mut out = out;
-        let start = out.stream_position()?;
-        Ok(Self {
+        let (start, latest) = (out.stream_position()?, log_file.start_stamp);
+        let mut new = Self {
             out,
             start,
-            target,
+            producer,
             log_file,
             compressed,
             header: Vec::new(),
@@ -68,8 +78,12 @@ impl<W: Write + Seek> FileWriter<W> {
             open: BTreeMap::new(),
             bytes: Vec::new(),
             buffers: 0,
+            latest,
+            failed: false,
             flags: ETW_BUFFER_FLAG(0),
-        })
+        };
+        new.header_buffer(0)?;
+        Ok(new)
     }
 
     /// Adds an event to the header buffer, after the log file header.
@@ -82,7 +96,7 @@ impl<W: Write + Seek> FileWriter<W> {
             return Err(Error::Late);
         }
         let mut bytes = Vec::new();
-        record.write(&self.target, &mut bytes)?;
+        record.write(&self.producer, &mut bytes)?;
         self.header.push((bytes, record.time_stamp()));
         let result = self.header_buffer(0);
         if result.is_err() {
@@ -95,26 +109,34 @@ impl<W: Write + Seek> FileWriter<W> {
     ///
     /// # Errors
     ///
-    /// There is no such processor, the target does not write such an event, it does not fit into any buffer or is of an earlier
-    /// time than the processor's last in the same buffer; or writing fails.
+    /// There is no such processor, the producer does not write such an event, it does not fit into any buffer or is of an earlier
+    /// time than the processor's last in the same buffer; or writing fails, or failed before.
     pub fn push(&mut self, processor: u16, record: &Record<'_>) -> Result<(), Error> {
-        let processors = self.log_file.processors;
+        if self.failed {
+            return Err(Error::Failed);
+        }
+        let processors = self.log_file.processors.min(self.producer.most_processors());
         if u32::from(processor) >= processors {
             return Err(Error::Processor { processor, processors });
         }
         let buffer = match self.open.entry(processor) {
             std::collections::btree_map::Entry::Occupied(entry) => entry.into_mut(),
             std::collections::btree_map::Entry::Vacant(entry) => {
-                entry.insert(BufferWriter::new(self.target, self.log_file.buffer_size)?)
+                entry.insert(BufferWriter::new(self.producer, self.log_file.buffer_size)?)
             }
         };
-        match buffer.push(record) {
+        let stamp = record.time_stamp().unwrap_or(self.latest);
+        let result = match buffer.push(record) {
             Err(Error::Full { .. }) if !buffer.is_empty() => {
                 self.flush(processor)?;
                 self.open.get_mut(&processor).map_or(Ok(()), |buffer| buffer.push(record))
             }
             result => result,
+        };
+        if result.is_ok() {
+            self.latest = self.latest.max(stamp);
         }
+        result
     }
 
     /// Flags of the buffers that are written from here on, such as EVENTS_LOST.
@@ -126,17 +148,21 @@ impl<W: Write + Seek> FileWriter<W> {
     ///
     /// # Errors
     ///
-    /// Writing fails.
+    /// Writing fails, or failed before.
     pub fn flush(&mut self, processor: u16) -> Result<(), Error> {
+        if self.failed {
+            return Err(Error::Failed);
+        }
         if self.header_size.is_none() {
             let size = self.header_buffer(0)?;
-            self.out.write_all(&self.bytes)?;
+            self.write()?;
             self.header_size = Some(size);
             self.buffers = 1;
         }
         let Some(buffer) = self.open.get_mut(&processor).filter(|buffer| !buffer.is_empty()) else { return Ok(()) };
         let identity = Identity {
-            time_stamp: buffer.last().unwrap_or(self.log_file.start_stamp),
+            // When it is written: now.
+            time_stamp: self.latest,
             sequence: self.buffers.into(),
             processor,
             logger: 0,
@@ -146,16 +172,23 @@ impl<W: Write + Seek> FileWriter<W> {
         };
         self.bytes.clear();
         buffer.finish(&identity, self.compressed, &mut self.bytes)?;
-        self.out.write_all(&self.bytes)?;
+        self.write()?;
         self.buffers += 1;
         Ok(())
+    }
+
+    /// Writes what was made. If that fails it is lost, and the writer takes nothing more.
+    fn write(&mut self) -> Result<(), Error> {
+        let result = self.out.write_all(&self.bytes);
+        self.failed = result.is_err();
+        Ok(result?)
     }
 
     /// Writes what is left, and the header buffer anew with the count of buffers and `end_time`, in units of 100 ns since 1601.
     ///
     /// # Errors
     ///
-    /// Writing fails.
+    /// Writing fails, or failed before.
     pub fn finish(mut self, end_time: i64) -> Result<W, Error> {
         let mut last: Vec<_> = self.open.iter().map(|(processor, buffer)| (buffer.last(), *processor)).collect();
         last.sort_unstable();
@@ -175,7 +208,7 @@ impl<W: Write + Seek> FileWriter<W> {
 
     /// Makes the header buffer, and tells its size; of a compressed file it takes no more than it needs.
     fn header_buffer(&mut self, size: usize) -> Result<usize, Error> {
-        let mut buffer = BufferWriter::new(self.target, self.log_file.buffer_size)?;
+        let mut buffer = BufferWriter::new(self.producer, self.log_file.buffer_size)?;
         let payload = self.log_file.payload();
         let mut system = self.log_file.event;
         system.SystemTime = large(self.log_file.start_stamp);

@@ -4,10 +4,10 @@ mod buffer;
 mod error;
 mod file;
 mod record;
-mod target;
+mod versions;
 
+pub use crate::producer::Producer;
 pub use buffer::{BufferWriter, Identity};
 pub use error::Error;
 pub use file::FileWriter;
 pub use record::Record;
-pub use target::Target;

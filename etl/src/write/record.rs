@@ -1,19 +1,21 @@
 //! A record: an event as it is to be written.
 
-use super::{Error, Target};
+use super::Error;
 use crate::event::Event;
-use crate::header::{ANNOUNCING, Header};
+use crate::header::{self, ANNOUNCING, Header};
+use crate::header_type::HeaderType;
 use crate::item::Item;
-use crate::layout::{
+use crate::producer::Producer;
+use crate::walk;
+use crate::wire::{
     COMPACT, EVENT_HEADER, EVENT_HEADER_EXTENDED_DATA_ITEM, EVENT_HEADER_FLAG, EVENT_INSTANCE_GUID_HEADER, EVENT_INSTANCE_HEADER,
     EVENT_TRACE_HEADER, Generation, ITEM, PERFINFO, SYSTEM, align8, quad, zero,
 };
-use crate::walk::{self, Kind};
 
 /// An event to write: what [`Event`] decodes to.
 #[derive(Clone, Debug)]
 pub struct Record<'a> {
-    kind: Kind,
+    header_type: HeaderType,
     header: Header,
     items: Vec<Item<'a>>,
     payload: &'a [u8],
@@ -23,29 +25,29 @@ impl<'a> Record<'a> {
     /// An event of a 32-bit or 64-bit writer.
     pub fn new(header: Header, is_64_bit: bool, payload: &'a [u8]) -> Self {
         let (narrow, wide) = match header {
-            Header::System(_) => (Kind::System32, Kind::System64),
-            Header::Compact(_) => (Kind::Compact32, Kind::Compact64),
-            Header::PerfInfo(..) => (Kind::PerfInfo32, Kind::PerfInfo64),
-            Header::Full(_) => (Kind::Full32, Kind::Full64),
-            Header::Instance(_) => (Kind::Instance32, Kind::Instance64),
-            Header::InstanceHandle(_) => (Kind::Instance32, Kind::Instance32),
-            Header::Event(_) => (Kind::Event32, Kind::Event64),
-            Header::Message(_) => (Kind::Message, Kind::Message),
-            Header::Raw => (Kind::Unknown, Kind::Unknown),
+            Header::System(_) => (HeaderType::System32, HeaderType::System64),
+            Header::Compact(_) => (HeaderType::Compact32, HeaderType::Compact64),
+            Header::PerfInfo(..) => (HeaderType::PerfInfo32, HeaderType::PerfInfo64),
+            Header::Full(_) => (HeaderType::Full32, HeaderType::Full64),
+            Header::Instance(_) => (HeaderType::Instance32, HeaderType::Instance64),
+            Header::InstanceHandle(_) => (HeaderType::Instance32, HeaderType::Instance32),
+            Header::Event(_) => (HeaderType::Event32, HeaderType::Event64),
+            Header::Message(_) => (HeaderType::Message, HeaderType::Message),
+            Header::Raw => (HeaderType::Unknown, HeaderType::Unknown),
         };
-        Self { kind: if is_64_bit { wide } else { narrow }, header, items: Vec::new(), payload }
+        Self { header_type: if is_64_bit { wide } else { narrow }, header, items: Vec::new(), payload }
     }
 
     /// A record of unknown layout, whole: it begins with its Marker.
     pub fn raw(bytes: &'a [u8]) -> Self {
-        Self { kind: Kind::Unknown, header: Header::Raw, items: Vec::new(), payload: bytes }
+        Self { header_type: HeaderType::Unknown, header: Header::Raw, items: Vec::new(), payload: bytes }
     }
 
     /// The record of an event that was read.
     pub fn of(event: &Event<'a>) -> Self {
         match event.header() {
-            Header::Raw => Self { kind: event.kind(), ..Self::raw(event.bytes()) },
-            header => Self { kind: event.kind(), header, items: event.items().collect(), payload: event.payload() },
+            Header::Raw => Self { header_type: event.header_type(), ..Self::raw(event.bytes()) },
+            header => Self { header_type: event.header_type(), header, items: event.items().collect(), payload: event.payload() },
         }
     }
 
@@ -56,8 +58,8 @@ impl<'a> Record<'a> {
     }
 
     /// What kind of header it has.
-    pub fn kind(&self) -> Kind {
-        self.kind
+    pub fn header_type(&self) -> HeaderType {
+        self.header_type
     }
 
     /// Its header.
@@ -75,7 +77,7 @@ impl<'a> Record<'a> {
             Header::Instance(_) => size_of::<EVENT_INSTANCE_GUID_HEADER>(),
             Header::InstanceHandle(_) => size_of::<EVENT_INSTANCE_HEADER>(),
             Header::Event(_) => size_of::<EVENT_HEADER>(),
-            Header::Message(message) => walk::message(message.flags().0),
+            Header::Message(message) => header::message(message.flags().0),
             Header::Raw => 0,
         };
         header + self.items.iter().map(Item::size).sum::<usize>() + self.payload.len()
@@ -99,12 +101,19 @@ impl<'a> Record<'a> {
     ///
     /// # Errors
     ///
-    /// The target does not write it, or it is not consistent. Nothing is appended then.
-    pub fn write(&self, target: &Target, out: &mut Vec<u8>) -> Result<(), Error> {
-        self.check(target)?;
+    /// The producer does not write it, or it is not consistent. Nothing is appended then.
+    pub fn write(&self, producer: &Producer, out: &mut Vec<u8>) -> Result<(), Error> {
+        producer.writes(self.header_type, &self.header)?;
+        self.write_read(producer.generation(), out)
+    }
+
+    /// [`write`](Self::write), without asking which version writes such a record: that it was read is enough.
+    #[inline]
+    pub(crate) fn write_read(&self, generation: Generation, out: &mut Vec<u8>) -> Result<(), Error> {
+        self.check(generation)?;
         let length = self.length();
         let Header::Event(header) = &self.header else {
-            self.header.write(self.kind, length as u16, out);
+            self.header.write(self.header_type, length as u16, out);
             out.extend_from_slice(self.payload);
             return Ok(());
         };
@@ -113,7 +122,7 @@ impl<'a> Record<'a> {
         if !self.items.is_empty() {
             header.Flags = header.Flags | EVENT_HEADER_FLAG::EVENT_HEADER_FLAG_EXTENDED_INFO;
         }
-        Header::Event(header).write(self.kind, length as u16, out);
+        Header::Event(header).write(self.header_type, length as u16, out);
         for (index, item) in self.items.iter().enumerate() {
             let mut header: EVENT_HEADER_EXTENDED_DATA_ITEM = zero();
             header.Reserved1 = item.size() as u16;
@@ -129,11 +138,10 @@ impl<'a> Record<'a> {
         Ok(())
     }
 
-    fn check(&self, target: &Target) -> Result<(), Error> {
-        target.writes(self.kind, &self.header)?;
+    fn check(&self, generation: Generation) -> Result<(), Error> {
         let length = self.length();
         match &self.header {
-            Header::Raw => return self.check_raw(target.generation()),
+            Header::Raw => return self.check_raw(generation),
             Header::PerfInfo(_, counters) if counters.count > 7 => return Err(Error::Counters(counters.count)),
             Header::Message(message) => {
                 let both = message.guid.is_some() && message.component.is_some();
@@ -166,7 +174,7 @@ impl<'a> Record<'a> {
         let mut padded = self.payload.to_vec();
         padded.resize(align8(padded.len()).max(8), 0);
         match walk::step(&padded, generation) {
-            Ok(Some(record)) if record.length as usize == self.payload.len() && !record.kind.is_known() => Ok(()),
+            Ok(Some(extent)) if extent.length as usize == self.payload.len() && !extent.header_type.is_known() => Ok(()),
             _ => Err(Error::Raw),
         }
     }

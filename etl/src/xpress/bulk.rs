@@ -2,7 +2,7 @@
 //! overwritten by what follows.
 
 use super::SHORTEST;
-use super::decode::{HELD, Place};
+use super::state::{HELD, State, flags};
 
 /// Bytes of a step.
 const STEP: usize = 16;
@@ -16,13 +16,13 @@ const OUTPUT: usize = 4 * STEP;
 /// Decodes items as long as they are frequent ones and far from both ends, and leaves the place at the first that is not. It
 /// reports no errors: a wrong item is left in its place too.
 #[allow(unsafe_code)]
-pub(super) fn decode(input: &[u8], output: &mut [u8], place: &mut Place) {
+pub(super) fn decode(input: &[u8], output: &mut [u8], state: &mut State) {
     let (Some(last_input), Some(last_output)) = (input.len().checked_sub(INPUT), output.len().checked_sub(OUTPUT)) else {
         return;
     };
     let room = output.len();
     let (from, to) = (input.as_ptr(), output.as_mut_ptr());
-    let Place { mut read, mut written, mut flags, mut half } = *place;
+    let State { mut read, mut written, mut flags, mut half } = *state;
     while read <= last_input && written <= last_output {
         let literals = flags.trailing_zeros() as usize;
         if literals > 2 * STEP {
@@ -42,7 +42,7 @@ pub(super) fn decode(input: &[u8], output: &mut [u8], place: &mut Place) {
         // SAFETY: 8 bytes are left.
         let word = unsafe { load(from.add(read)) };
         if flags == 1 {
-            flags = super::decode::flags(word as u32);
+            flags = self::flags(word as u32);
             read += 4;
             continue;
         }
@@ -106,7 +106,7 @@ pub(super) fn decode(input: &[u8], output: &mut [u8], place: &mut Place) {
         }
         (read, written, flags, half) = (read + taken + 1, written + length, flags >> 1, left);
     }
-    *place = Place { read, written, flags, half };
+    *state = State { read, written, flags, half };
 }
 
 /// Copies a step.

@@ -1,5 +1,6 @@
 //! Decompression.
 
+use super::state::{HELD, State, flags};
 use super::{SHORTEST, bulk};
 use core::fmt;
 
@@ -13,13 +14,13 @@ use core::fmt;
 /// The stream ends within an item, a match reaches back beyond the first byte, a length is none that an encoder writes, or
 /// `output` is too short. What was decompressed before that is at the front of `output`; the bytes after it have no meaning.
 pub fn decompress(input: &[u8], output: &mut [u8]) -> Result<usize, Error> {
-    let mut place = Place { read: 0, written: 0, flags: 1, half: 0 };
+    let mut state = State { read: 0, written: 0, flags: 1, half: 0 };
     loop {
-        bulk::decode(input, output, &mut place);
-        let Place { read, written, .. } = place;
-        match place.item(input, output) {
+        bulk::decode(input, output, &mut state);
+        let State { read, written, .. } = state;
+        match state.item(input, output) {
             Ok(true) => {}
-            Ok(false) => return Ok(place.written),
+            Ok(false) => return Ok(state.written),
             Err(reason) => return Err(Error { reason, input: read, output: written }),
         }
     }
@@ -49,28 +50,7 @@ pub enum Reason {
     Output,
 }
 
-/// How far decompression is: before an item, or before flags.
-#[derive(Clone, Copy)]
-pub(super) struct Place {
-    /// Bytes of the stream that were taken.
-    pub read: usize,
-    /// Bytes that were decompressed.
-    pub written: usize,
-    /// The flags that are left, the next in the lowest bit, and above them a bit that ends them.
-    pub flags: u64,
-    /// The half of a byte that the next length takes, and [`HELD`]; or 0.
-    pub half: u8,
-}
-
-/// Marks a half that is there.
-pub(super) const HELD: u8 = 16;
-
-/// Flags as a stream has them, the next in the highest bit, turned round.
-pub(super) fn flags(word: u32) -> u64 {
-    u64::from(word.reverse_bits()) | 1 << 32
-}
-
-impl Place {
+impl State {
     /// Decodes an item, or takes flags if none are left; `false` at the end of the stream.
     fn item(&mut self, input: &[u8], output: &mut [u8]) -> Result<bool, Reason> {
         if self.flags == 1 {

@@ -8,7 +8,7 @@ use super::{FARTHEST, SHORTEST};
 /// four bytes.
 pub fn compress(input: &[u8], output: &mut Vec<u8>) {
     output.reserve(input.len() + input.len() / 8 + 8);
-    let mut stream = Stream::new(output);
+    let mut stream = Encoded::new(output);
     let mut index = Index::new();
     let mut at = 0;
     while at < input.len() {
@@ -108,7 +108,7 @@ fn common(a: &[u8], b: &[u8]) -> usize {
 }
 
 /// The stream as it grows.
-struct Stream<'a> {
+struct Encoded<'a> {
     bytes: &'a mut Vec<u8>,
     /// Where the current flags go.
     flags_at: usize,
@@ -118,7 +118,7 @@ struct Stream<'a> {
     half_at: Option<usize>,
 }
 
-impl<'a> Stream<'a> {
+impl<'a> Encoded<'a> {
     fn new(bytes: &'a mut Vec<u8>) -> Self {
         let flags_at = bytes.len();
         bytes.extend([0; 4]);

@@ -22,6 +22,21 @@ struct NoAlignment {
     magic: u64,
 }
 
+#[layout(align = 8)]
+#[repr(C)]
+struct NoSize {
+    #[offset(0x00)]
+    magic: u64,
+}
+
+#[layout()]
+#[repr(C)]
+struct Neither(#[offset(0x00)] u64);
+
+#[layout(size = 0x08, align = 8)]
+#[repr(C)]
+struct NoOffsetNoName(u64);
+
 #[layout(size = 0x08, align = 4)]
 #[repr(C)]
 struct NoOffset {

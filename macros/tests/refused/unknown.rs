@@ -11,7 +11,7 @@ mod structure_and_targets {
             type = "ULONG"
         "#,
         structures = ["DRIVER_EXTENSON"],
-        targets = ["1709-x64", "1709-arm64"],
+        targets = ["1709-x64", "1709-arm"],
     }
 }
 

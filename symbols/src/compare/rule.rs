@@ -30,15 +30,16 @@ pub enum Rule {
     SharedValue,
     /// An enumeration has lost its name.
     EnumerationName,
-    /// Whether an unnamed type is a structure or a union is guessed, and often wrongly; so of
-    /// `TRACE_LOGFILE_HEADER.VersionDetail` for 6.3.9600 and 10.0.17134 on x64.
-    UnnamedKind,
+    /// Whether a type is a structure or a union is guessed, and often wrongly, where it is unnamed or no two of its members
+    /// are at one offset; so of `TRACE_LOGFILE_HEADER.VersionDetail` for 6.3.9600 and 10.0.17134 on x64, and of
+    /// `SLIST_HEADER` for 5.2.3790 on x64.
+    Kind,
 }
 
 impl Rule {
     /// Every rule.
     pub const ALL: [Rule; 6] =
-        [Rule::FunctionPointer, Rule::Char, Rule::Int, Rule::SharedValue, Rule::EnumerationName, Rule::UnnamedKind];
+        [Rule::FunctionPointer, Rule::Char, Rule::Int, Rule::SharedValue, Rule::EnumerationName, Rule::Kind];
 
     /// A short name that stays the same.
     pub fn as_str(self) -> &'static str {
@@ -48,7 +49,7 @@ impl Rule {
             Rule::Int => "int",
             Rule::SharedValue => "shared-value",
             Rule::EnumerationName => "enumeration-name",
-            Rule::UnnamedKind => "unnamed-kind",
+            Rule::Kind => "kind",
         }
     }
 
@@ -60,7 +61,7 @@ impl Rule {
             Rule::Int => "unsigned int reads as unsigned long.",
             Rule::SharedValue => "Of the constants of an enumeration that share a value, one is left.",
             Rule::EnumerationName => "An enumeration has lost its name.",
-            Rule::UnnamedKind => "Whether an unnamed type is a structure or a union is guessed.",
+            Rule::Kind => "Whether a type is a structure or a union is guessed, where its offsets do not tell.",
         }
     }
 }

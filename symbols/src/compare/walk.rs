@@ -1,7 +1,7 @@
 //! The walk over two definitions of one type.
 
 use super::{Difference, Rule, Rules, Status, StructureReport, What};
-use crate::model::{Aggregate, Definition, Enumeration, Integer, Member, Type, Types};
+use crate::model::{Aggregate, Enumeration, Integer, Member, Type, TypeFacts, Types};
 use std::collections::BTreeMap;
 
 /// Compares the type of a name.
@@ -42,10 +42,10 @@ impl From<bool> for Agreement {
 
 impl Walk<'_> {
     /// Compares two definitions. `path` stands in front of the names of members, with a dot behind if it is not empty.
-    fn definition(&mut self, path: &str, ours: &Definition, theirs: &Definition) {
+    fn definition(&mut self, path: &str, ours: &TypeFacts, theirs: &TypeFacts) {
         match (ours, theirs) {
-            (Definition::Aggregate(ours), Definition::Aggregate(theirs)) => self.aggregate(path, ours, theirs),
-            (Definition::Enumeration(ours), Definition::Enumeration(theirs)) => self.enumeration(path, ours, theirs),
+            (TypeFacts::Aggregate(ours), TypeFacts::Aggregate(theirs)) => self.aggregate(path, ours, theirs),
+            (TypeFacts::Enumeration(ours), TypeFacts::Enumeration(theirs)) => self.enumeration(path, ours, theirs),
             _ => self.kind(path, kind(ours), kind(theirs)),
         }
     }
@@ -57,7 +57,8 @@ impl Walk<'_> {
     fn aggregate(&mut self, path: &str, ours: &Aggregate, theirs: &Aggregate) {
         // Of an unnamed type, the kind is part of the member's type.
         if path.is_empty() && ours.kind != theirs.kind {
-            self.kind(path, ours.kind.as_str(), theirs.kind.as_str());
+            let agreement = if apart(ours) && apart(theirs) { Agreement::By(Rule::Kind) } else { false.into() };
+            self.fact(agreement, "", What::Kind, || (ours.kind.as_str().to_owned(), theirs.kind.as_str().to_owned()));
         }
         self.fact((ours.size == theirs.size).into(), owner(path), What::Size, || {
             (format!("{:#x}", ours.size), format!("{:#x}", theirs.size))
@@ -149,12 +150,10 @@ fn agreement(ours: &Type, theirs: &Type) -> Agreement {
         (Type::Integer(Integer::Char), Type::Integer(Integer::UnsignedChar)) => Agreement::By(Rule::Char),
         (Type::Integer(Integer::UnsignedInt), Type::Integer(Integer::UnsignedLong)) => Agreement::By(Rule::Int),
         (Type::Unnamed(ours), Type::Unnamed(theirs)) => match (&**ours, &**theirs) {
-            (Definition::Aggregate(ours), Definition::Aggregate(theirs)) if ours.kind != theirs.kind => {
-                Agreement::By(Rule::UnnamedKind)
-            }
+            (TypeFacts::Aggregate(ours), TypeFacts::Aggregate(theirs)) if ours.kind != theirs.kind => Agreement::By(Rule::Kind),
             (ours, theirs) => (kind(ours) == kind(theirs)).into(),
         },
-        (Type::Enumeration(_), Type::Unnamed(theirs)) if matches!(**theirs, Definition::Enumeration(_)) => {
+        (Type::Enumeration(_), Type::Unnamed(theirs)) if matches!(**theirs, TypeFacts::Enumeration(_)) => {
             Agreement::By(Rule::EnumerationName)
         }
         _ => (ours == theirs).into(),
@@ -174,7 +173,7 @@ fn pointee(ours: &Type, theirs: &Type) -> Agreement {
 }
 
 /// What a type holds by value without the table naming it. `named` are the enumerations that may have lost their names.
-fn content<'t>(ty: &'t Type, named: Option<&'t Types>) -> Option<&'t Definition> {
+fn content<'t>(ty: &'t Type, named: Option<&'t Types>) -> Option<&'t TypeFacts> {
     match ty {
         Type::Unnamed(definition) => Some(definition),
         Type::Enumeration(name) => named?.get(name),
@@ -183,10 +182,15 @@ fn content<'t>(ty: &'t Type, named: Option<&'t Types>) -> Option<&'t Definition>
     }
 }
 
-fn kind(definition: &Definition) -> &'static str {
+/// Whether no two members are at one offset, so that offsets do not tell a structure from a union. Readers sort members by offset.
+fn apart(aggregate: &Aggregate) -> bool {
+    aggregate.members.windows(2).all(|pair| pair[0].offset != pair[1].offset)
+}
+
+fn kind(definition: &TypeFacts) -> &'static str {
     match definition {
-        Definition::Aggregate(aggregate) => aggregate.kind.as_str(),
-        Definition::Enumeration(_) => "enum",
+        TypeFacts::Aggregate(aggregate) => aggregate.kind.as_str(),
+        TypeFacts::Enumeration(_) => "enum",
     }
 }
 

@@ -1,5 +1,7 @@
 //! Why an image cannot be read.
 
+use crate::identity::Unnamed;
+use crate::model::Machine;
 use std::fmt::{self, Display, Formatter};
 
 /// Why an image cannot be read, and what to do. The caller knows the file's name and puts it in front.
@@ -55,9 +57,15 @@ impl Error {
     pub(super) fn damaged(part: &'static str) -> impl Fn(object::Error) -> Error + Copy {
         move |error| Error::Damaged { part, reason: error.to_string() }
     }
+}
 
-    pub(super) fn record(reason: &str) -> Error {
-        Error::Damaged { part: "CodeView record", reason: reason.to_owned() }
+impl From<Unnamed> for Error {
+    fn from(unnamed: Unnamed) -> Error {
+        match unnamed {
+            Unnamed::Kind => Error::NoCodeView,
+            Unnamed::TimeStamp(name) => Error::NoGuid { name },
+            Unnamed::Damaged(reason) => Error::Damaged { part: "CodeView record", reason },
+        }
     }
 }
 
@@ -70,13 +78,7 @@ impl Display for Error {
                 write!(f, "a PE image whose {part} cannot be read ({reason}): fetch it again")
             }
             Error::Machine(machine) => {
-                let name = match machine {
-                    0x0200 => " (Itanium)",
-                    0x01C0 | 0x01C4 => " (ARM)",
-                    0xAA64 => " (ARM64)",
-                    _ => "",
-                };
-                write!(f, "a PE image for machine {machine:#06x}{name}: only images for x86 and x64 are of use")
+                write!(f, "a PE image for {}: only images for x86, x64 and arm64 are of use", Machine(u32::from(*machine)))
             }
             Error::NoDebugDirectory => write!(f, "a PE image without a debug directory, so it names no PDB: {REMEDY}"),
             Error::NoCodeView => write!(f, "a PE image whose debug directory names no PDB: {REMEDY}"),

@@ -2,9 +2,17 @@
 
 use super::document::{BaseKind, Document, EnumType, Field, TypeReference, UserKind, UserType, invalid, parse_value};
 use super::{Error, MAX_MEMBERS};
-use crate::model::{Aggregate, AggregateKind, Definition, Enumeration, Integer, MAX_DEPTH, Member, Type, Types};
+use crate::model::{Aggregate, AggregateKind, Enumeration, Integer, MAX_DEPTH, Member, Type, TypeFacts, Types};
 use crate::names::plain;
 use crate::wanted::Wanted;
+use serde::de::Deserialize;
+
+/// Bytes of text that are converted of a table of so many bytes of JSON, at the most: 4 MiB, which is a moment's work, and twice
+/// its size. A named type is converted once, so that what exceeds this is unnamed types that hold each other many times, or
+/// references to one that is long; such a table is [`Error::TooMuch`].
+pub const fn work_limit(json: usize) -> usize {
+    json.saturating_mul(2).saturating_add(4 << 20)
+}
 
 /// Converts the wanted types and all that they embed.
 pub(super) fn types(text: &str, document: &Document<'_>, wanted: &Wanted) -> Result<Types, Error> {
@@ -15,7 +23,7 @@ pub(super) fn types(text: &str, document: &Document<'_>, wanted: &Wanted) -> Res
             document.user_types.keys().chain(document.enums.keys()).filter_map(|key| plain(key)).map(str::to_owned).collect()
         }
     };
-    let mut closure = Closure { text, document, pending, budget: MAX_MEMBERS };
+    let mut closure = Closure { text, document, pending, members: MAX_MEMBERS, work: work_limit(text.len()) };
     while let Some(name) = closure.pending.pop() {
         if !types.contains_key(&name)
             && let Some(source) = closure.find(&name)?
@@ -33,12 +41,14 @@ struct Closure<'a> {
     /// Names of types that are still to be converted, some of them more than once.
     pending: Vec<String>,
     /// How many more members are accepted.
-    budget: usize,
+    members: usize,
+    /// How many more bytes of text are converted.
+    work: usize,
 }
 
-/// Where a type is defined in the document.
+/// The text that defines a type in the document.
 #[derive(Clone, Copy)]
-enum Source<'a> {
+enum Text<'a> {
     Aggregate(&'a str),
     Enumeration(&'a str),
 }
@@ -52,9 +62,9 @@ enum Held {
 
 impl<'a> Closure<'a> {
     /// The type of a name that has lost its underscore.
-    fn find(&self, name: &str) -> Result<Option<Source<'a>>, Error> {
+    fn find(&self, name: &str) -> Result<Option<Text<'a>>, Error> {
         let keys = [format!("_{name}"), name.to_owned()];
-        let mut found = keys.iter().filter(|key| plain(key) == Some(name)).flat_map(|key| self.sources(key));
+        let mut found = keys.iter().filter(|key| plain(key) == Some(name)).flat_map(|key| self.texts(key));
         match (found.next(), found.next()) {
             (first, None) => Ok(first),
             _ => Err(Error::Ambiguous { name: name.to_owned() }),
@@ -62,16 +72,16 @@ impl<'a> Closure<'a> {
     }
 
     /// What the document defines under a name as it stands there.
-    fn sources(&self, key: &str) -> impl Iterator<Item = Source<'a>> + use<'a> {
-        let aggregate = self.document.user_types.get(key).copied().map(Source::Aggregate);
-        let enumeration = self.document.enums.get(key).copied().map(Source::Enumeration);
+    fn texts(&self, key: &str) -> impl Iterator<Item = Text<'a>> + use<'a> {
+        let aggregate = self.document.user_types.get(key).copied().map(Text::Aggregate);
+        let enumeration = self.document.enums.get(key).copied().map(Text::Enumeration);
         aggregate.into_iter().chain(enumeration)
     }
 
-    fn definition(&mut self, source: Source<'a>, root: &str, depth: usize) -> Result<Definition, Error> {
-        match source {
-            Source::Aggregate(value) => self.aggregate(value, root, depth).map(Definition::Aggregate),
-            Source::Enumeration(value) => self.enumeration(value).map(Definition::Enumeration),
+    fn definition(&mut self, text: Text<'a>, root: &str, depth: usize) -> Result<TypeFacts, Error> {
+        match text {
+            Text::Aggregate(value) => self.aggregate(value, root, depth).map(TypeFacts::Aggregate),
+            Text::Enumeration(value) => self.enumeration(value).map(TypeFacts::Enumeration),
         }
     }
 
@@ -79,12 +89,12 @@ impl<'a> Closure<'a> {
         if depth >= MAX_DEPTH {
             return Err(Error::TooDeep { name: root.to_owned() });
         }
-        let UserType { kind, size, fields } = parse_value(self.text, value)?;
+        let UserType { kind, size, fields } = self.parsed(value)?;
         let kind = match kind {
             UserKind::Struct | UserKind::Class => AggregateKind::Struct,
             UserKind::Union => AggregateKind::Union,
         };
-        self.spend(fields.len())?;
+        self.count_members(fields.len())?;
         let mut members = Vec::new();
         for (name, field) in fields {
             let offset = field.offset;
@@ -117,8 +127,8 @@ impl<'a> Closure<'a> {
     }
 
     fn enumeration(&mut self, value: &'a str) -> Result<Enumeration, Error> {
-        let EnumType { size, base, constants } = parse_value(self.text, value)?;
-        self.spend(constants.len())?;
+        let EnumType { size, base, constants } = self.parsed(value)?;
+        self.count_members(constants.len())?;
         let base = self.document.base_types.get(&base);
         let base = base.ok_or_else(|| invalid(self.text, value, "the enumeration's base type is unknown".to_owned()))?;
         let mut constants: Vec<_> = constants.into_iter().collect();
@@ -144,7 +154,7 @@ impl<'a> Closure<'a> {
             TypeReference::Pointer { subtype } => Type::Pointer(nested(subtype, Held::ByPointer)?),
             TypeReference::Array { count, subtype } => {
                 let element = nested(subtype, held)?;
-                Type::Array(element, self.count(value, *count, subtype)?)
+                Type::Array(element, self.elements(value, *count, subtype)?)
             }
             TypeReference::Bitfield { bit_position, bit_length, unit } => {
                 Type::Bits { unit: nested(unit, held)?, position: *bit_position, width: *bit_length }
@@ -158,7 +168,7 @@ impl<'a> Closure<'a> {
                     if enumeration { Type::Enumeration(name.to_owned()) } else { Type::Aggregate(name.to_owned()) }
                 }
                 (None, Held::ByPointer) => Type::Opaque,
-                (None, Held::ByValue) => match self.sources(key).next() {
+                (None, Held::ByValue) => match self.texts(key).next() {
                     Some(source) => Type::Unnamed(Box::new(self.definition(source, root, depth + 1)?)),
                     None => Type::Opaque,
                 },
@@ -167,14 +177,14 @@ impl<'a> Closure<'a> {
     }
 
     /// The elements of an array. Volatility 2 took the size of an enumeration to be -1 byte, and divided by it.
-    fn count(&self, value: &str, count: i64, element: &TypeReference) -> Result<u64, Error> {
+    fn elements(&mut self, value: &str, count: i64, element: &TypeReference) -> Result<u64, Error> {
         if let Ok(count) = u64::try_from(count) {
             return Ok(count);
         }
         let bytes = count.unsigned_abs();
         if let TypeReference::Enum { name } = element
             && let Some(definition) = self.document.enums.get(name.as_str())
-            && let EnumType { size: size @ 1.., .. } = parse_value(self.text, definition)?
+            && let EnumType { size: size @ 1.., .. } = self.parsed(definition)?
             && bytes.is_multiple_of(size)
         {
             return Ok(bytes / size);
@@ -194,9 +204,15 @@ impl<'a> Closure<'a> {
         }
     }
 
-    fn spend(&mut self, members: usize) -> Result<(), Error> {
-        self.budget = self.budget.checked_sub(members).ok_or(Error::TooMany)?;
+    fn count_members(&mut self, members: usize) -> Result<(), Error> {
+        self.members = self.members.checked_sub(members).ok_or(Error::TooMany)?;
         Ok(())
+    }
+
+    /// A definition from its text, which costs as much work as it has bytes, blanks among them.
+    fn parsed<T: Deserialize<'a>>(&mut self, value: &'a str) -> Result<T, Error> {
+        self.work = self.work.checked_sub(value.len()).ok_or(Error::TooMuch)?;
+        parse_value(self.text, value)
     }
 }
 

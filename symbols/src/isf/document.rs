@@ -2,11 +2,15 @@
 
 use super::cursor::Cursor;
 use super::error::{Error, Fault};
-use crate::model::{Arch, Pdb};
-use serde::de::{Deserialize, Deserializer, Error as _, IgnoredAny};
+use crate::identity::{self, Pdb};
+use crate::model::{Arch, Machine};
+use serde::de::{Deserialize, Deserializer, Error as _, IgnoredAny, MapAccess, Visitor};
 use serde_json::error::Category;
 use std::borrow::Cow;
 use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
+use std::fmt::{self, Formatter};
+use std::marker::PhantomData;
 
 /// The sections that matter here, of which `symbols` is none.
 pub(super) struct Document<'a> {
@@ -27,8 +31,8 @@ pub(super) fn parse(text: &str) -> Result<Document<'_>, Error> {
         match &*section {
             "metadata" if metadata.is_none() => metadata = Some(cursor.value()?),
             "base_types" if base_types.is_none() => base_types = Some(cursor.value()?),
-            "user_types" if user_types.is_none() => user_types = Some(unread(cursor)?),
-            "enums" if enums.is_none() => enums = Some(unread(cursor)?),
+            "user_types" if user_types.is_none() => user_types = Some(entries(cursor)?),
+            "enums" if enums.is_none() => enums = Some(entries(cursor)?),
             // A second one is wrong, and is said to be.
             "metadata" | "base_types" | "user_types" | "enums" => return None,
             _ => _ = cursor.value()?,
@@ -37,16 +41,65 @@ pub(super) fn parse(text: &str) -> Result<Document<'_>, Error> {
     });
     match (metadata, base_types, user_types, enums) {
         (Some(metadata), Some(base_types), Some(user_types), Some(enums)) if whole.is_some() && cursor.at_end() => {
-            Ok(Document { metadata: parse_value(text, metadata)?, base_types: parse_value(text, base_types)?, user_types, enums })
+            let Unique(base_types) = parse_value(text, base_types)?;
+            let (user_types, enums) = (unread(text, user_types)?, unread(text, enums)?);
+            Ok(Document { metadata: parse_value(text, metadata)?, base_types, user_types, enums })
         }
         _ => Err(why_not(text)),
     }
 }
 
-fn unread<'a>(cursor: &mut Cursor<'a>) -> Option<Unread<'a>> {
+fn entries<'a>(cursor: &mut Cursor<'a>) -> Option<Vec<(Cow<'a, str>, &'a str)>> {
     let mut entries = Vec::new();
     cursor.object(|cursor, key| cursor.value().map(|value| entries.push((key, value))))?;
-    Some(entries.into_iter().collect())
+    Some(entries)
+}
+
+fn unread<'a>(text: &str, mut entries: Vec<(Cow<'a, str>, &'a str)>) -> Result<Unread<'a>, Error> {
+    entries.sort_by(|(a, _), (b, _)| a.cmp(b));
+    match entries.windows(2).find(|pair| pair[0].0 == pair[1].0) {
+        Some(pair) => Err(invalid(text, pair[1].1, twice(&pair[1].0))),
+        None => Ok(entries.into_iter().collect()),
+    }
+}
+
+/// Of two values of a key, none is the one that is meant.
+fn twice(key: &str) -> String {
+    format!("the key `{}` is there twice", key.escape_debug())
+}
+
+/// A map that has no key twice.
+struct Unique<V>(BTreeMap<String, V>);
+
+impl<'de, V: Deserialize<'de>> Deserialize<'de> for Unique<V> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        unique(deserializer).map(Unique)
+    }
+}
+
+fn unique<'de, D: Deserializer<'de>, V: Deserialize<'de>>(deserializer: D) -> Result<BTreeMap<String, V>, D::Error> {
+    struct Entries<V>(PhantomData<V>);
+
+    impl<'de, V: Deserialize<'de>> Visitor<'de> for Entries<V> {
+        type Value = BTreeMap<String, V>;
+
+        fn expecting(&self, f: &mut Formatter<'_>) -> fmt::Result {
+            f.write_str("a map")
+        }
+
+        fn visit_map<A: MapAccess<'de>>(self, mut access: A) -> Result<Self::Value, A::Error> {
+            let mut map = BTreeMap::new();
+            while let Some(key) = access.next_key::<String>()? {
+                match map.entry(key) {
+                    Entry::Vacant(entry) => drop(entry.insert(access.next_value()?)),
+                    Entry::Occupied(entry) => return Err(A::Error::custom(twice(entry.key()))),
+                }
+            }
+            Ok(map)
+        }
+    }
+
+    deserializer.deserialize_map(Entries(PhantomData))
 }
 
 /// What is wrong with a document that cannot be split.
@@ -98,22 +151,16 @@ fn place(text: &str, part: &str) -> (usize, usize) {
 }
 
 impl Document<'_> {
-    /// The producer, symbol file and architecture, as far as the table tells.
-    pub fn identity(&self) -> (String, Option<Pdb>, Option<Arch>) {
+    /// The producer, symbol file and architecture, as far as the table tells; the machine, if that is another.
+    pub fn identity(&self) -> (String, Option<Pdb>, Option<Arch>, Option<Machine>) {
         let producer = self.metadata.producer.as_ref().and_then(|producer| producer.name.clone());
         let pdb = self.metadata.windows.as_ref().and_then(|windows| windows.pdb.as_ref());
-        let arch = match pdb.and_then(|pdb| pdb.machine_type) {
-            Some(0x14C) => Some(Arch::X86),
-            Some(0x8664) => Some(Arch::X64),
-            Some(_) => None,
-            None => match self.base_types.get("pointer").map(|pointer| pointer.size) {
-                Some(4) => Some(Arch::X86),
-                Some(8) => Some(Arch::X64),
-                _ => None,
-            },
-        };
+        let pointer_size = self.base_types.get("pointer").map(|pointer| pointer.size);
+        let machine = pdb.and_then(|pdb| pdb.machine_type);
+        let arch = Arch::stated(machine, pointer_size);
+        let foreign = machine.map(Machine).filter(|_| arch.is_none());
         let pdb = pdb.filter(|pdb| pdb.guid != 0).map(|pdb| Pdb { name: pdb.database.clone(), guid: pdb.guid, age: pdb.age });
-        (producer.unwrap_or_else(|| "unknown".to_owned()), pdb, arch)
+        (producer.unwrap_or_else(|| "unknown".to_owned()), pdb, arch, foreign)
     }
 }
 
@@ -153,7 +200,7 @@ struct RawPdb {
 
 fn guid<'de, D: Deserializer<'de>>(deserializer: D) -> Result<u128, D::Error> {
     let digits = String::deserialize(deserializer)?;
-    crate::snapshot::guid(&digits).ok_or_else(|| D::Error::custom("the GUID is not 32 hexadecimal digits"))
+    identity::guid(&digits).ok_or_else(|| D::Error::custom("the GUID is not 32 hexadecimal digits"))
 }
 
 /// An entry of `base_types`.
@@ -179,6 +226,7 @@ pub(super) enum BaseKind {
 pub(super) struct UserType {
     pub kind: UserKind,
     pub size: u64,
+    #[serde(deserialize_with = "unique")]
     pub fields: BTreeMap<String, Field>,
 }
 
@@ -204,6 +252,7 @@ pub(super) struct Field {
 pub(super) struct EnumType {
     pub size: u64,
     pub base: String,
+    #[serde(deserialize_with = "unique")]
     pub constants: BTreeMap<String, i64>,
 }
 

@@ -8,13 +8,15 @@ use std::fmt::{self, Display, Formatter};
 pub enum Error {
     /// The input begins neither like JSON nor like xz.
     Unrecognized,
-    /// The xz data is cut short, damaged, or wants too much memory.
+    /// The xz data is cut short or damaged.
     Xz {
         /// The bytes of JSON that came out before the fault.
         decoded: usize,
         /// What the decoder says.
         reason: String,
     },
+    /// The xz data takes more memory to decode than that of `xz -9`.
+    XzMemory,
     /// The table is larger than [`super::MAX_JSON`].
     TooLarge,
     /// The text is not UTF-8.
@@ -43,6 +45,8 @@ pub enum Error {
     },
     /// The wanted types have more members than [`super::MAX_MEMBERS`].
     TooMany,
+    /// Unnamed types are repeated until the result is several times as large as the table.
+    TooMuch,
 }
 
 /// A place in the JSON text and what is wrong there.
@@ -63,6 +67,11 @@ impl Display for Error {
             Error::Xz { decoded, reason } => {
                 write!(f, "the xz data ends in error after {decoded} bytes of JSON ({reason}): fetch the file again")
             }
+            Error::XzMemory => write!(
+                f,
+                "xz data that takes over {} MiB of memory to decode: compress it again with no larger dictionary than that of `xz -9`",
+                super::unpack::XZ_MEMORY >> 20
+            ),
             Error::TooLarge => write!(f, "more than {} MiB of JSON: this is no table of a Windows kernel", super::MAX_JSON >> 20),
             Error::Utf8 { offset } => write!(f, "not UTF-8 at byte {offset} of the JSON: convert the table to UTF-8"),
             Error::Json(fault) => write!(f, "not JSON at {fault}: the file is damaged, fetch or make it again"),
@@ -83,6 +92,7 @@ impl Display for Error {
                 "the wanted types have more than {} members: want fewer types, or make the table again",
                 super::MAX_MEMBERS
             ),
+            Error::TooMuch => f.write_str("unnamed types repeat without end: the table is damaged, make it again"),
         }
     }
 }

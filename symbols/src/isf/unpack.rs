@@ -5,12 +5,12 @@ use liblzma::bufread::XzDecoder;
 use liblzma::stream::{CONCATENATED, Stream};
 use std::cell::Cell;
 use std::fmt::Display;
-use std::io::Read;
+use std::io::{self, Read};
 
 const XZ_MAGIC: &[u8] = b"\xFD7zXZ\0";
 
 /// Enough for the dictionary of `xz -9`, which is 64 MiB.
-const XZ_MEMORY: u64 = 96 << 20;
+pub(super) const XZ_MEMORY: u64 = 96 << 20;
 
 thread_local! {
     /// Where a thread decoded its last table. Over a folder of them, memory of the system's for each is a tenth of the time.
@@ -33,7 +33,7 @@ pub(super) fn with_text<T>(input: &[u8], then: impl FnOnce(&str) -> Result<T, Er
         }
         return result;
     }
-    if input.trim_ascii_start().first() != Some(&b'{') {
+    if without_mark(input).trim_ascii_start().first() != Some(&b'{') {
         return Err(Error::Unrecognized);
     }
     if input.len() > MAX_JSON {
@@ -43,7 +43,16 @@ pub(super) fn with_text<T>(input: &[u8], then: impl FnOnce(&str) -> Result<T, Er
 }
 
 fn utf8(text: &[u8]) -> Result<&str, Error> {
-    str::from_utf8(text).map_err(|error| Error::Utf8 { offset: error.valid_up_to() })
+    str::from_utf8(without_mark(text)).map_err(|error| Error::Utf8 { offset: error.valid_up_to() })
+}
+
+/// The text behind a byte order mark, which editors and shells of Windows put in front.
+fn without_mark(text: &[u8]) -> &[u8] {
+    text.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(text)
+}
+
+fn is_memory_limit(error: &io::Error) -> bool {
+    matches!(error.get_ref().and_then(|error| error.downcast_ref()), Some(liblzma::stream::Error::MemLimit))
 }
 
 /// Decodes to the start of `room`, which grows as it must and stays as it is behind, and gives the text's length.
@@ -63,6 +72,7 @@ fn decode(input: &[u8], room: &mut Vec<u8>) -> Result<usize, Error> {
         match decoder.read(&mut room[length..]) {
             Ok(0) => return Ok(length),
             Ok(read) => length += read,
+            Err(error) if is_memory_limit(&error) => return Err(Error::XzMemory),
             Err(error) => return Err(failed(length, &error)),
         }
     }

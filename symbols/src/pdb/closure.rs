@@ -3,14 +3,17 @@
 use super::records::Records;
 use super::sound::FIRST_INDEX;
 use super::{Error, primitive};
-use crate::model::{Aggregate, AggregateKind, Definition, Enumeration, MAX_DEPTH, Member, Type, Types};
+use crate::model::{Aggregate, AggregateKind, Enumeration, MAX_DEPTH, Member, Type, TypeFacts, Types};
 use crate::names::plain;
 use crate::wanted::Wanted;
 use pdb2::{ArrayType, EnumerationType, RawString, TypeData, TypeIndex, Variant};
 
-/// How often the records of a file may be gone over. Named types are converted once, so that what exceeds this is unnamed
-/// types that hold each other many times.
-const REPETITION: usize = 4;
+/// Bytes of records that are converted of a file with so many bytes of them, at the most: 4 MiB, which is a moment's work, and
+/// four times their size. A named type is converted once, so that what exceeds this is unnamed types that hold each other many
+/// times; such a file is [`Error::TooLarge`].
+pub const fn work_limit(records: usize) -> usize {
+    records.saturating_mul(4).saturating_add(4 << 20)
+}
 
 /// Converts the wanted types and all that they embed.
 pub(super) fn types(records: &Records<'_>, wanted: &Wanted) -> Result<Types, Error> {
@@ -19,7 +22,7 @@ pub(super) fn types(records: &Records<'_>, wanted: &Wanted) -> Result<Types, Err
         Wanted::Named(names) => names.iter().cloned().collect(),
         Wanted::All => records.names().filter_map(|name| plain(&name).map(str::to_owned)).collect(),
     };
-    let mut closure = Closure { records, pending, budget: records.bytes().saturating_mul(REPETITION) };
+    let mut closure = Closure { records, pending, work: work_limit(records.bytes()) };
     while let Some(name) = closure.pending.pop() {
         if !types.contains_key(&name)
             && let Some(definition) = closure.find(&name).or_else(|error| excuse(error, wanted))?
@@ -31,7 +34,7 @@ pub(super) fn types(records: &Records<'_>, wanted: &Wanted) -> Result<Types, Err
 }
 
 /// Who wants all types of a file wants them even if two of its objects disagree on some.
-fn excuse(error: Error, wanted: &Wanted) -> Result<Option<Definition>, Error> {
+fn excuse(error: Error, wanted: &Wanted) -> Result<Option<TypeFacts>, Error> {
     match (error, wanted) {
         (Error::Ambiguous { .. }, Wanted::All) => Ok(None),
         (error, _) => Err(error),
@@ -43,7 +46,7 @@ struct Closure<'a, 's> {
     /// Names of types that are still to be converted, some of them more than once.
     pending: Vec<String>,
     /// How many more bytes of records are converted.
-    budget: usize,
+    work: usize,
 }
 
 /// What a type is reached through.
@@ -69,7 +72,7 @@ impl<'a> Place<'a> {
 
 impl<'s> Closure<'_, 's> {
     /// The type of a name that has lost its underscore. Linkers keep equal definitions from several objects.
-    fn find(&mut self, name: &str) -> Result<Option<Definition>, Error> {
+    fn find(&mut self, name: &str) -> Result<Option<TypeFacts>, Error> {
         let mut found = None;
         for index in self.records.defined(name) {
             let definition = self.definition(index, Place { root: name, depth: 0 })?;
@@ -81,9 +84,9 @@ impl<'s> Closure<'_, 's> {
         Ok(found)
     }
 
-    fn definition(&mut self, index: TypeIndex, place: Place<'_>) -> Result<Definition, Error> {
+    fn definition(&mut self, index: TypeIndex, place: Place<'_>) -> Result<TypeFacts, Error> {
         use AggregateKind::{Struct, Union};
-        match self.records.parse(index)? {
+        match self.parse(index)? {
             Some(TypeData::Class(class)) => self.aggregate(Struct, class.size, class.fields, place),
             Some(TypeData::Union(union)) => self.aggregate(Union, union.size, Some(union.fields), place),
             Some(TypeData::Enumeration(enumeration)) => self.enumeration(&enumeration, place),
@@ -97,7 +100,7 @@ impl<'s> Closure<'_, 's> {
         size: u64,
         fields: Option<TypeIndex>,
         place: Place<'_>,
-    ) -> Result<Definition, Error> {
+    ) -> Result<TypeFacts, Error> {
         let mut members = Vec::new();
         self.fields(fields, |closure, field| {
             // Base classes, functions and the like are no members of ours.
@@ -108,10 +111,10 @@ impl<'s> Closure<'_, 's> {
             Ok(())
         })?;
         Member::sort(&mut members);
-        Ok(Definition::Aggregate(Aggregate { kind, size, members }))
+        Ok(TypeFacts::Aggregate(Aggregate { kind, size, members }))
     }
 
-    fn enumeration(&mut self, data: &EnumerationType<'s>, place: Place<'_>) -> Result<Definition, Error> {
+    fn enumeration(&mut self, data: &EnumerationType<'s>, place: Place<'_>) -> Result<TypeFacts, Error> {
         let Type::Integer(integer) = self.ty(data.underlying_type, Held::ByValue, place.deeper()?)? else {
             return Err(Error::damaged(format!("the enumeration `{}` is not of integers", data.name)));
         };
@@ -124,7 +127,7 @@ impl<'s> Closure<'_, 's> {
             Ok(())
         })?;
         constants.sort_by(|(a, x), (b, y)| (x, a).cmp(&(y, b)));
-        Ok(Definition::Enumeration(Enumeration { size, signed, constants }))
+        Ok(TypeFacts::Enumeration(Enumeration { size, signed, constants }))
     }
 
     /// Visits a list of fields. A long one continues in another record.
@@ -135,12 +138,10 @@ impl<'s> Closure<'_, 's> {
     ) -> Result<(), Error> {
         let mut next = first.filter(|index| index.0 >= FIRST_INDEX);
         while let Some(index) = next {
-            let Some(TypeData::FieldList(list)) = self.records.parse(index)? else {
+            let Some(TypeData::FieldList(list)) = self.parse(index)? else {
                 return Err(Error::damaged(format!("type {:#x} is no list of members", index.0)));
             };
-            self.spend(1)?;
             for field in &list.fields {
-                self.spend(1 + field.name().map_or(0, |name| name.len()))?;
                 visit(self, field)?;
             }
             next = list.continuation;
@@ -149,7 +150,7 @@ impl<'s> Closure<'_, 's> {
     }
 
     fn ty(&mut self, index: TypeIndex, held: Held, place: Place<'_>) -> Result<Type, Error> {
-        let Some(data) = self.records.parse(index)? else { return Ok(Type::Opaque) };
+        let Some(data) = self.parse(index)? else { return Ok(Type::Opaque) };
         let mut nested = |inner, held| self.ty(inner, held, place.deeper()?).map(Box::new);
         Ok(match &data {
             TypeData::Primitive(primitive) => primitive::ty(*primitive),
@@ -197,7 +198,7 @@ impl<'s> Closure<'_, 's> {
     }
 
     /// The elements of an array, of which the file states the bytes.
-    fn count(&self, array: &ArrayType, index: TypeIndex, place: Place<'_>) -> Result<u64, Error> {
+    fn count(&mut self, array: &ArrayType, index: TypeIndex, place: Place<'_>) -> Result<u64, Error> {
         let bytes = array.dimensions.first().copied().map_or(0, u64::from);
         let count = match self.size(array.element_type, place)? {
             _ if bytes == 0 => Some(0),
@@ -208,9 +209,9 @@ impl<'s> Closure<'_, 's> {
     }
 
     /// The size of a type in bytes; `None` if the file does not tell.
-    fn size(&self, index: TypeIndex, place: Place<'_>) -> Result<Option<u64>, Error> {
-        let Some(data) = self.records.parse(index)? else { return Ok(None) };
-        let nested = |inner| self.size(inner, place.deeper()?);
+    fn size(&mut self, index: TypeIndex, place: Place<'_>) -> Result<Option<u64>, Error> {
+        let Some(data) = self.parse(index)? else { return Ok(None) };
+        let mut nested = |inner| self.size(inner, place.deeper()?);
         match &data {
             TypeData::Primitive(primitive) => Ok(primitive::size(*primitive)),
             TypeData::Modifier(modifier) => nested(modifier.underlying_type),
@@ -220,7 +221,7 @@ impl<'s> Closure<'_, 's> {
             TypeData::Enumeration(enumeration) => nested(enumeration.underlying_type),
             TypeData::Class(_) | TypeData::Union(_) => {
                 let Some(index) = self.records.resolve(index, &data) else { return Ok(None) };
-                Ok(match self.records.parse(index)? {
+                Ok(match self.parse(index)? {
                     Some(TypeData::Class(class)) => Some(class.size),
                     Some(TypeData::Union(union)) => Some(union.size),
                     _ => None,
@@ -230,9 +231,11 @@ impl<'s> Closure<'_, 's> {
         }
     }
 
-    fn spend(&mut self, bytes: usize) -> Result<(), Error> {
-        self.budget = self.budget.checked_sub(bytes).ok_or(Error::TooLarge)?;
-        Ok(())
+    /// A record, which costs as much work as it has bytes, padding among them.
+    fn parse(&mut self, index: TypeIndex) -> Result<Option<TypeData<'s>>, Error> {
+        let (data, bytes) = self.records.parse(index)?;
+        self.work = self.work.checked_sub(bytes).ok_or(Error::TooLarge)?;
+        Ok(data)
     }
 }
 

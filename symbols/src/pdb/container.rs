@@ -1,19 +1,18 @@
 //! What a file is by its first bytes, and the streams in it.
 
 use super::{Error, msfz};
+use crate::msf::{Fault, Header, MSF_2, MSF_7, MSFZ};
 use pdb2::{PDB, Source, SourceSlice, SourceView};
 use std::borrow::Cow;
 use std::io;
 
-pub(super) const MSF_7: &[u8] = b"Microsoft C/C++ MSF 7.00\r\n\x1aDS\0\0\0";
-const MSF_2: &[u8] = b"Microsoft C/C++ program database 2.00\r\n\x1aJG\0\0";
 const FAMILY: &[u8] = b"Microsoft C/C++ ";
 
 /// An opened file.
 pub(super) type File<'a> = PDB<'a, Bytes<'a>>;
 
 pub(super) fn recognizes(input: &[u8]) -> bool {
-    let others: [&[u8]; 4] = [msfz::MAGIC, b"MSCF", b"BSJB", b"MZ"];
+    let others: [&[u8]; 4] = [MSFZ, b"MSCF", b"BSJB", b"MZ"];
     others.into_iter().any(|magic| input.starts_with(magic)) || begins(input)
 }
 
@@ -34,7 +33,7 @@ pub(super) fn msf(input: &[u8]) -> Result<Cow<'_, [u8]>, Error> {
         [b'M', b'S', b'C', b'F', ..] => Err(Error::Cabinet),
         [b'B', b'S', b'J', b'B', ..] => Err(Error::Portable),
         [b'M', b'Z', ..] => Err(Error::Image),
-        _ if input.starts_with(msfz::MAGIC) => msfz::unpack(input).map(Cow::Owned),
+        _ if input.starts_with(MSFZ) => msfz::unpack(input).map(Cow::Owned),
         _ if input.starts_with(MSF_7) || input.starts_with(MSF_2) => Ok(Cow::Borrowed(input)),
         _ if input.len() < MSF_2.len() && begins(input) => Err(Error::Truncated { expected: None, actual: input.len() as u64 }),
         _ => Err(Error::Unrecognized),
@@ -43,36 +42,17 @@ pub(super) fn msf(input: &[u8]) -> Result<Cow<'_, [u8]>, Error> {
 
 /// Opens an MSF whose header holds what `pdb2` relies on.
 pub(super) fn open(msf: &[u8]) -> Result<File<'_>, Error> {
-    let old = is_old(msf);
-    let (page_size, pages, directory) = if old {
-        (u32_at(msf, 44), u16_at(msf, 50).map(u32::from), u32_at(msf, 52))
-    } else {
-        (u32_at(msf, 32), u32_at(msf, 40), u32_at(msf, 44))
-    };
     let actual = msf.len() as u64;
-    let (Some(page_size), Some(pages), Some(directory)) = (page_size, pages, directory) else {
-        return Err(Error::Truncated { expected: None, actual });
-    };
-    let expected = u64::from(page_size) * u64::from(pages);
-    if !page_size.is_power_of_two() || !(256..=1 << 16).contains(&page_size) {
-        return Err(Error::damaged(format!("its pages are said to have {page_size} bytes")));
-    }
-    if actual < expected {
-        return Err(Error::Truncated { expected: Some(expected), actual });
-    }
+    let Header { directory, .. } = Header::read(msf, actual).map_err(|fault| match fault {
+        Fault::Short => Error::Truncated { expected: None, actual },
+        Fault::PageSize(size) => Error::damaged(format!("its pages are said to have {size} bytes")),
+        Fault::CutShort(expected) => Error::Truncated { expected: Some(expected), actual },
+    })?;
     // `pdb2` counts pages up to this number, in 32 bits.
     if u64::from(directory) > actual {
         return Err(Error::damaged(format!("its directory is said to have {directory} bytes")));
     }
     Ok(PDB::open(Bytes(msf))?)
-}
-
-pub(super) fn u16_at(bytes: &[u8], offset: usize) -> Option<u16> {
-    Some(u16::from_le_bytes(*bytes.get(offset..)?.first_chunk()?))
-}
-
-pub(super) fn u32_at(bytes: &[u8], offset: usize) -> Option<u32> {
-    Some(u32::from_le_bytes(*bytes.get(offset..)?.first_chunk()?))
 }
 
 /// Streams are cut from the file, and never larger than it, whatever a directory says of them.

@@ -3,12 +3,10 @@
 //! Facts of the format: `docs/pdb/msfz.md` of <https://github.com/microsoft/pdb-rs>.
 
 use super::Error;
-use super::container::u32_at;
+use crate::little_endian::u32_at;
+use crate::msf::MSF_7;
 use ruzstd::decoding::FrameDecoder;
 use std::collections::BTreeMap;
-
-/// What every MSFZ file begins with.
-pub(super) const MAGIC: &[u8] = b"Microsoft MSFZ Container\r\n\x1aALD\0\0";
 
 /// Streams of identity, types and modules have fixed numbers, up to this one.
 const LAST_STREAM: usize = 3;
@@ -161,7 +159,7 @@ fn msf(streams: &[Option<Vec<u8>>]) -> Vec<u8> {
     let directory_pages = append(&bytes(&directory));
     let map_pages = append(&bytes(&directory_pages));
     let pages = (file.len() / PAGE) as u32;
-    let mut header = super::container::MSF_7.to_vec();
+    let mut header = MSF_7.to_vec();
     header.extend(bytes(&[PAGE as u32, 1, pages, size, 0]));
     header.extend(bytes(&map_pages));
     file[..header.len()].copy_from_slice(&header);

@@ -1,9 +1,9 @@
 //! The type records of a program database, by index and by name.
 
 use super::container::{self, File};
-use super::identity::Identity;
 use super::sound::{self, FIRST_INDEX, Survey};
 use super::{Error, leaf};
+use crate::identity::{INFORMATION, Stated};
 use crate::names::plain;
 use pdb2::{FallibleIterator, RawString, StreamIndex, TypeData, TypeFinder, TypeIndex, TypeInformation};
 use std::collections::HashMap;
@@ -16,8 +16,11 @@ pub(super) struct Stream<'s> {
     survey: Survey,
 }
 
+/// `IMAGE_FILE_MACHINE_…` of .NET assemblies.
+const MANAGED: u16 = 0xC0EE;
+
 /// The type stream of a file; without types, why there are none.
-pub(super) fn stream<'s>(file: &mut File<'s>, msf: &[u8], identity: &Identity) -> Result<Stream<'s>, Error> {
+pub(super) fn stream<'s>(file: &mut File<'s>, msf: &[u8], stated: &Stated) -> Result<Stream<'s>, Error> {
     let survey = match file.raw_stream(TYPES) {
         Ok(Some(stream)) => sound::survey(&stream)?,
         Ok(None) | Err(pdb2::Error::StreamNotFound(_)) => Survey::default(),
@@ -25,13 +28,22 @@ pub(super) fn stream<'s>(file: &mut File<'s>, msf: &[u8], identity: &Identity) -
     };
     if survey.count == 0 {
         return Err(match () {
-            () if identity.fast_link => Error::FastLink,
-            () if identity.is_managed() => Error::Managed,
+            () if is_fast_link(file) => Error::FastLink,
+            () if stated.machine == Some(MANAGED) => Error::Managed,
             () if container::is_old(msf) => Error::State,
             () => Error::NoTypes,
         });
     }
     Ok(Stream { information: file.type_information()?, survey })
+}
+
+/// Whether the types stayed in the object files.
+fn is_fast_link(file: &mut File<'_>) -> bool {
+    let Ok(information) = file.pdb_information() else { return false };
+    let Ok(Some(stream)) = file.raw_stream(StreamIndex(INFORMATION)) else { return false };
+    // Feature codes come last, after names and small numbers.
+    let names_end = information.names_offset.saturating_add(information.names_size);
+    stream.get(names_end..).is_some_and(|rest| rest.windows(4).any(|code| code == b"MINI"))
 }
 
 pub(super) struct Records<'s> {
@@ -90,10 +102,10 @@ impl<'s> Records<'s> {
         }
     }
 
-    /// A record; `None` if it is of a kind that has no place in the model.
-    pub fn parse(&self, index: TypeIndex) -> Result<Option<TypeData<'s>>, Error> {
+    /// A record, `None` if it is of a kind that has no place in the model, and how many bytes were looked at.
+    pub fn parse(&self, index: TypeIndex) -> Result<(Option<TypeData<'s>>, usize), Error> {
         if index.0 < FIRST_INDEX {
-            return Ok(self.finder.find(index)?.parse().ok());
+            return Ok((self.finder.find(index)?.parse().ok(), 0));
         }
         let malformed = || Error::damaged(format!("type {:#x} is malformed", index.0));
         if index.0 - FIRST_INDEX >= self.survey.count || self.survey.malformed.contains(&index.0) {
@@ -101,9 +113,10 @@ impl<'s> Records<'s> {
         }
         let record = self.finder.find(index)?;
         if !is_known(record.raw_kind()) {
-            return Ok(None);
+            return Ok((None, 0));
         }
-        record.parse().map(Some).map_err(|_| malformed())
+        let data = record.parse().map_err(|_| malformed())?;
+        Ok((Some(data), record.len()))
     }
 
     pub fn pointer_size(&self) -> Option<u64> {

@@ -5,8 +5,8 @@
 //! many places as a header announces. So each record is walked first, and one that does not hold is never handed over.
 
 use super::Error;
-use super::container::{u16_at, u32_at};
 use super::leaf::{self, number};
+use crate::little_endian::{u16_at, u32_at};
 use std::collections::BTreeSet;
 
 /// The index of the first record; lower ones denote base types.

@@ -1,9 +1,14 @@
 //! Reading a snapshot.
 
-use super::text::{decimal, guid, hexadecimal, integer, unescape};
+use super::text::{build, decimal, hexadecimal, integer, unescape};
 use super::{Error, HEADER, Kernel, Snapshot};
-use crate::model::{Aggregate, AggregateKind, Definition, Enumeration, MAX_DEPTH, Member, Pdb, Type, Types};
+use crate::identity::{self, ImageFile, Pdb};
+use crate::model::{Aggregate, AggregateKind, Enumeration, MAX_DEPTH, Member, Offsets, Type, TypeFacts, Types};
+use std::collections::BTreeMap;
 use std::str::Lines;
+
+/// What begins the line of a structure of which some offsets are known.
+const OFFSETS: &str = "offsets ";
 
 /// Reads the whole text.
 pub(super) fn snapshot(text: &str) -> Result<Snapshot, Error> {
@@ -18,7 +23,10 @@ pub(super) fn snapshot(text: &str) -> Result<Snapshot, Error> {
     let mut kernels = Vec::new();
     while let Some(line) = parser.peek().filter(|line| line.starts_with("kernel ")) {
         let kernel = kernel(line).ok_or_else(|| {
-            parser.error("expected `kernel`, a version as in 10.0.19041.329, x86 or x64, then file, GUID and age, or `-`")
+            parser.error(
+                "expected `kernel`, a version as in 10.0.19041.329, x86, x64 or arm64, then file, GUID and age of the symbols, or `-`, \
+                 and then nothing, or file, time stamp and size of the image",
+            )
         })?;
         kernels.push(kernel);
         parser.advance();
@@ -27,23 +35,32 @@ pub(super) fn snapshot(text: &str) -> Result<Snapshot, Error> {
         return Err(parser.error("expected a `kernel` line"));
     }
     let types = parser.types()?;
-    Ok(Snapshot { producer, kernels, types })
+    let offsets = parser.offsets()?;
+    Ok(Snapshot { producer, kernels, types, offsets })
 }
 
 fn kernel(line: &str) -> Option<Kernel> {
     let mut fields = line.strip_prefix("kernel ")?.split(' ');
-    let mut numbers = fields.next()?.split('.').map(decimal);
-    let build = [numbers.next()??, numbers.next()??, numbers.next()??, numbers.next()??];
+    let build = build(fields.next()?)?;
     let arch = fields.next()?.parse().ok()?;
-    let pdb = match (fields.next()?, fields.next()) {
-        ("-", None) => None,
-        (name, guid) => {
-            let name = unescape(name, false)?;
-            let guid = self::guid(guid?).filter(|guid| *guid != 0)?;
-            Some(Pdb { name, guid, age: decimal(fields.next()?)? })
+    let files: Vec<_> = fields.take(7).collect();
+    let (pdb, image) = match files[..] {
+        ["-", ref image @ ..] if matches!(image.len(), 0 | 3) => (None, image),
+        [name, guid, age, ref image @ ..] => {
+            let guid = identity::guid(guid).filter(|guid| *guid != 0)?;
+            (Some(Pdb { name: unescape(name, false)?, guid, age: decimal(age)? }), image)
         }
+        _ => return None,
     };
-    (numbers.next().is_none() && fields.next().is_none()).then_some(Kernel { build, arch, pdb })
+    let image = match *image {
+        [] => None,
+        [name, time_stamp, size] => {
+            let number = |text| u32::try_from(hexadecimal(text)?).ok();
+            Some(ImageFile { name: unescape(name, false)?, time_stamp: number(time_stamp)?, size: number(size)? })
+        }
+        _ => return None,
+    };
+    Some(Kernel { build, arch, pdb, image })
 }
 
 struct Parser<'a> {
@@ -75,9 +92,11 @@ impl<'a> Parser<'a> {
 
     fn types(&mut self) -> Result<Types, Error> {
         let mut types = Types::new();
-        while self.peek().is_some() {
+        while self.peek().is_some_and(|line| !line.starts_with(OFFSETS)) {
             let (name, mut definition) = self.peek_at(0).and_then(top).ok_or_else(|| {
-                self.error("expected `struct` or `union`, name and size, or `enum`, name and integer, or a line less far in")
+                self.error(
+                    "expected `struct` or `union`, name and size, or `enum`, name and integer, or `offsets` and name, or a line less far in",
+                )
             })?;
             if types.last_key_value().is_some_and(|(last, _)| *last >= name) {
                 return Err(self.error(format!("`{name}` is out of order or here twice: types are sorted by name")));
@@ -89,15 +108,40 @@ impl<'a> Parser<'a> {
         Ok(types)
     }
 
+    /// Reads the structures of which some offsets are known.
+    fn offsets(&mut self) -> Result<Offsets, Error> {
+        let mut all = Offsets::new();
+        while let Some(line) = self.peek() {
+            let name = line.strip_prefix(OFFSETS).and_then(|name| unescape(name, false));
+            let name =
+                name.ok_or_else(|| self.error("expected `offsets` and a name, or an offset that begins with 0x and a name"))?;
+            if all.last_key_value().is_some_and(|(last, _)| *last >= name) {
+                return Err(self.error(format!("`{name}` is out of order or here twice: structures are sorted by name")));
+            }
+            self.advance();
+            let mut members = BTreeMap::new();
+            while let Some((offset, member)) = self.peek_at(1).and_then(|text| text.split_once(' ')) {
+                let (Some(offset), Some(member)) = (hexadecimal(offset), unescape(member, false)) else { break };
+                if members.last_key_value().is_some_and(|(last, _)| *last >= member) {
+                    return Err(self.error(format!("`{member}` is out of order or here twice: members are sorted by name")));
+                }
+                members.insert(member, offset);
+                self.advance();
+            }
+            all.insert(name, members);
+        }
+        Ok(all)
+    }
+
     /// Reads the lines below a type.
-    fn content(&mut self, definition: &mut Definition, indent: usize, depth: usize) -> Result<(), Error> {
+    fn content(&mut self, definition: &mut TypeFacts, indent: usize, depth: usize) -> Result<(), Error> {
         match definition {
-            Definition::Aggregate(aggregate) => {
+            TypeFacts::Aggregate(aggregate) => {
                 while let Some(text) = self.peek_at(indent) {
                     aggregate.members.push(self.member(text, indent, depth)?);
                 }
             }
-            Definition::Enumeration(enumeration) => {
+            TypeFacts::Enumeration(enumeration) => {
                 while let Some(text) = self.peek_at(indent) {
                     let constant = constant(text).ok_or_else(|| self.error("expected a value and a name"))?;
                     enumeration.constants.push(constant);
@@ -166,25 +210,25 @@ fn leaf(text: &str) -> Option<Type> {
 }
 
 /// The first line of a type: its name and its definition, still without content.
-fn top(line: &str) -> Option<(String, Definition)> {
+fn top(line: &str) -> Option<(String, TypeFacts)> {
     let mut fields = line.split(' ');
     let (keyword, name, shape) = (fields.next()?, fields.next()?, fields.next()?);
     let definition = head(keyword, shape)?;
     fields.next().is_none().then_some((unescape(name, false)?, definition))
 }
 
-fn head(keyword: &str, shape: &str) -> Option<Definition> {
+fn head(keyword: &str, shape: &str) -> Option<TypeFacts> {
     let kind = match keyword {
         "struct" => AggregateKind::Struct,
         "union" => AggregateKind::Union,
         "enum" => {
             let signed = shape.starts_with('i');
             let size = decimal(shape.strip_prefix(['i', 'u'])?)?;
-            return Some(Definition::Enumeration(Enumeration { size, signed, constants: Vec::new() }));
+            return Some(TypeFacts::Enumeration(Enumeration { size, signed, constants: Vec::new() }));
         }
         _ => return None,
     };
-    Some(Definition::Aggregate(Aggregate { kind, size: hexadecimal(shape)?, members: Vec::new() }))
+    Some(TypeFacts::Aggregate(Aggregate { kind, size: hexadecimal(shape)?, members: Vec::new() }))
 }
 
 fn constant(text: &str) -> Option<(String, i64)> {
@@ -194,7 +238,7 @@ fn constant(text: &str) -> Option<(String, i64)> {
     valid.then(|| Some((unescape(name, false)?, value.parse().ok()?))).flatten()
 }
 
-fn carried(ty: &mut Type) -> Option<&mut Definition> {
+fn carried(ty: &mut Type) -> Option<&mut TypeFacts> {
     match ty {
         Type::Unnamed(definition) => Some(definition),
         Type::Pointer(inner) | Type::Array(inner, _) | Type::Bits { unit: inner, .. } => carried(inner),

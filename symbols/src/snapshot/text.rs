@@ -25,22 +25,23 @@ pub(super) fn integer_code(integer: Integer) -> &'static str {
     INTEGERS.iter().find(|(_, known)| *known == integer).map_or("", |(code, _)| code)
 }
 
-/// A GUID of 32 hexadecimal digits.
-pub(crate) fn guid(digits: &str) -> Option<u128> {
-    let valid = digits.len() == 32 && digits.bytes().all(|byte| byte.is_ascii_hexdigit());
-    valid.then(|| u128::from_str_radix(digits, 16).ok()).flatten()
-}
-
 /// A decimal number of digits only.
-pub(super) fn decimal<T: std::str::FromStr>(digits: &str) -> Option<T> {
+pub(crate) fn decimal<T: std::str::FromStr>(digits: &str) -> Option<T> {
     digits.bytes().all(|byte| byte.is_ascii_digit()).then(|| digits.parse().ok()).flatten()
 }
 
 /// A hexadecimal number that begins with `0x`.
-pub(super) fn hexadecimal(text: &str) -> Option<u64> {
+pub(crate) fn hexadecimal(text: &str) -> Option<u64> {
     let digits = text.strip_prefix("0x")?;
     let valid = digits.bytes().all(|byte| byte.is_ascii_hexdigit());
     valid.then(|| u64::from_str_radix(digits, 16).ok()).flatten()
+}
+
+/// Four decimal numbers between dots: major and minor version, build, revision.
+pub(crate) fn build(text: &str) -> Option<[u32; 4]> {
+    let mut numbers = text.split('.').map(decimal);
+    let build = [numbers.next()??, numbers.next()??, numbers.next()??, numbers.next()??];
+    numbers.next().is_none().then_some(build)
 }
 
 /// A name as a field of a line; with `spaces`, as the rest of a line.

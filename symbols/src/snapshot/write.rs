@@ -2,7 +2,8 @@
 
 use super::text::{escape, integer_code};
 use super::{HEADER, Kernel, Snapshot};
-use crate::model::{Definition, Enumeration, Type};
+use crate::identity::ImageFile;
+use crate::model::{Enumeration, Type, TypeFacts};
 use std::fmt::{Formatter, Result};
 
 /// Writes the whole text.
@@ -15,31 +16,41 @@ pub(super) fn snapshot(f: &mut Formatter<'_>, snapshot: &Snapshot) -> Result {
     for (name, definition) in &snapshot.types {
         let name = escape(name, false);
         match definition {
-            Definition::Aggregate(aggregate) => {
+            TypeFacts::Aggregate(aggregate) => {
                 writeln!(f, "{} {name} {:#x}", aggregate.kind.as_str(), aggregate.size)?;
             }
-            Definition::Enumeration(enumeration) => {
+            TypeFacts::Enumeration(enumeration) => {
                 writeln!(f, "enum {name} {}", enumeration_code(enumeration))?;
             }
         }
         write_content(f, definition, 1)?;
     }
+    for (name, members) in &snapshot.offsets {
+        writeln!(f, "offsets {}", escape(name, false))?;
+        for (member, offset) in members {
+            writeln!(f, " {offset:#x} {}", escape(member, false))?;
+        }
+    }
     Ok(())
 }
 
-fn write_kernel(f: &mut Formatter<'_>, Kernel { build, arch, pdb }: &Kernel) -> Result {
+fn write_kernel(f: &mut Formatter<'_>, Kernel { build, arch, pdb, image }: &Kernel) -> Result {
     let [major, minor, build, revision] = build;
     write!(f, "kernel {major}.{minor}.{build}.{revision} {} ", arch.as_str())?;
     match pdb {
-        Some(pdb) => writeln!(f, "{} {:032X} {}", escape(&pdb.name, false), pdb.guid, pdb.age),
-        None => writeln!(f, "-"),
+        Some(pdb) => write!(f, "{} {:032X} {}", escape(&pdb.name, false), pdb.guid, pdb.age)?,
+        None => write!(f, "-")?,
     }
+    if let Some(ImageFile { name, time_stamp, size }) = image {
+        write!(f, " {} {time_stamp:#x} {size:#x}", escape(name, false))?;
+    }
+    writeln!(f)
 }
 
 /// Writes the lines below a type, so many spaces in.
-fn write_content(f: &mut Formatter<'_>, definition: &Definition, indent: usize) -> Result {
+fn write_content(f: &mut Formatter<'_>, definition: &TypeFacts, indent: usize) -> Result {
     match definition {
-        Definition::Aggregate(aggregate) => {
+        TypeFacts::Aggregate(aggregate) => {
             for member in &aggregate.members {
                 write!(f, "{:indent$}{:#x} {} ", "", member.offset, escape(&member.name, false))?;
                 write_type(f, &member.ty)?;
@@ -49,7 +60,7 @@ fn write_content(f: &mut Formatter<'_>, definition: &Definition, indent: usize) 
                 }
             }
         }
-        Definition::Enumeration(enumeration) => {
+        TypeFacts::Enumeration(enumeration) => {
             for (name, value) in &enumeration.constants {
                 writeln!(f, "{:indent$}{value} {}", "", escape(name, false))?;
             }
@@ -80,8 +91,8 @@ fn write_type(f: &mut Formatter<'_>, ty: &Type) -> Result {
         Type::Aggregate(name) => write!(f, ".{}", escape(name, false)),
         Type::Enumeration(name) => write!(f, "#{}", escape(name, false)),
         Type::Unnamed(definition) => match &**definition {
-            Definition::Aggregate(aggregate) => write!(f, "{} {:#x}", aggregate.kind.as_str(), aggregate.size),
-            Definition::Enumeration(enumeration) => write!(f, "enum {}", enumeration_code(enumeration)),
+            TypeFacts::Aggregate(aggregate) => write!(f, "{} {:#x}", aggregate.kind.as_str(), aggregate.size),
+            TypeFacts::Enumeration(enumeration) => write!(f, "enum {}", enumeration_code(enumeration)),
         },
         Type::Opaque => f.write_str("?"),
     }

@@ -7,14 +7,16 @@ use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::net::IpAddr;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use ureq::http::{HeaderMap, Response, StatusCode, Uri, header};
 use ureq::tls::{RootCerts, TlsConfig};
 use ureq::{Agent, Body, Proxy};
 
 const CONNECT: Duration = Duration::from_secs(20);
-/// For the answer to begin, and between two pieces of it. A whole file may take as long as it takes.
+/// For the answer to begin, between two pieces of it, and for the whole of a short one.
 const SILENCE: Duration = Duration::from_secs(45);
+/// Bytes a second that a server gives at least, but for that time.
+const SLOWEST: u64 = 4 << 10;
 const REDIRECTS: u32 = 5;
 /// How often a transfer that breaks off is taken up again, as long as each attempt brings it further.
 const ATTEMPTS: u32 = 8;
@@ -25,13 +27,15 @@ pub(super) enum Failure {
     Missing(String),
     /// The server does not answer, or stops in the middle.
     Broken(String),
+    /// The server gives so little in so long a time that it may never end.
+    Slow(String),
     /// The file cannot be written.
     Disk(String),
 }
 
 impl Display for Failure {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        let (Failure::Missing(reason) | Failure::Broken(reason) | Failure::Disk(reason)) = self;
+        let (Failure::Missing(reason) | Failure::Broken(reason) | Failure::Slow(reason) | Failure::Disk(reason)) = self;
         f.write_str(reason)
     }
 }
@@ -111,7 +115,7 @@ impl Client {
 
     /// A short text.
     pub(super) fn text(&self, url: &str, limit: u64) -> Result<String, Failure> {
-        let mut answer = self.get(url, None)?;
+        let mut answer = self.get(url, None, Some(SILENCE))?;
         if answer.status() != StatusCode::OK {
             return Err(missing(answer.status()));
         }
@@ -136,13 +140,13 @@ impl Client {
 
     fn attempt(&self, url: &str, path: &Path, progress: &mut Progress) -> Result<Part, Failure> {
         let here = Part::here(path, url);
-        let mut answer = self.get(url, here.as_ref())?;
+        let mut answer = self.get(url, here.as_ref(), None)?;
         let start = match (answer.status(), here) {
             (StatusCode::OK, _) => 0,
             (StatusCode::PARTIAL_CONTENT, Some((length, _))) if first_byte(&answer) == Some(length) => length,
             (StatusCode::PARTIAL_CONTENT | StatusCode::RANGE_NOT_SATISFIABLE, Some(_)) => {
                 // What is here is no beginning of what the server has.
-                answer = self.get(url, None)?;
+                answer = self.get(url, None, None)?;
                 0
             }
             (status, _) => return Err(missing(status)),
@@ -152,23 +156,32 @@ impl Client {
         }
         let whole = answer.body().content_length().and_then(|rest| rest.checked_add(start));
         if whole.is_some_and(|whole| whole > MAX_FILE) {
-            return Err(Failure::Missing(format!("has more than {} GiB, which is no PDB", MAX_FILE >> 30)));
+            return Err(too_large());
         }
         let mut part = Part::open(path).map_err(|error| unwritten(path, &error))?;
         let version = version(answer.headers()).filter(|_| answer.status() == StatusCode::OK);
         let file = part.begin(url, start, version).map_err(|error| unwritten(path, &error))?;
-        receive(answer, file, path, start..whole.unwrap_or(u64::MAX), progress).map(|()| part)
+        match receive(answer, file, path, start..whole.unwrap_or(u64::MAX), progress) {
+            Ok(()) => Ok(part),
+            Err(failure) => {
+                if matches!(failure, Failure::Missing(_)) {
+                    part.remove();
+                }
+                Err(failure)
+            }
+        }
     }
 
-    /// Asks for a URL, or for what follows the beginning that is here, if the server still has that version.
-    fn get(&self, url: &str, here: Option<&(u64, String)>) -> Result<Response<Body>, Failure> {
+    /// Asks for a URL, or for what follows the beginning that is here, if the server still has that version. The body may take
+    /// so long, or as long as it takes.
+    fn get(&self, url: &str, here: Option<&(u64, String)>, body: Option<Duration>) -> Result<Response<Body>, Failure> {
         let host = url.parse().ok().and_then(|uri: Uri| uri.host().map(str::to_owned)).unwrap_or_default();
         let is_loopback = host == "localhost" || host.trim_matches(['[', ']']).parse().is_ok_and(|ip: IpAddr| ip.is_loopback());
         let mut request = if is_loopback { &self.loopback } else { &self.agent }.get(url);
         if let Some((length, version)) = here {
             request = request.header(header::RANGE, format!("bytes={length}-")).header(header::IF_RANGE, version);
         }
-        request.call().map_err(|error| Failure::Broken(error.to_string()))
+        request.config().timeout_recv_body(body).build().call().map_err(|error| Failure::Broken(error.to_string()))
     }
 }
 
@@ -181,9 +194,11 @@ fn receive(
     progress: &mut Progress,
 ) -> Result<(), Failure> {
     let whole = (bytes.end != u64::MAX).then_some(bytes.end);
-    let mut body = answer.body_mut().with_config().limit(MAX_FILE).reader();
+    // What is too large is for us to tell from what breaks off.
+    let mut body = answer.body_mut().with_config().limit(u64::MAX).reader();
     let mut buffer = vec![0; 64 << 10];
     let mut done = bytes.start;
+    let begun = Instant::now();
     loop {
         progress(done, whole);
         let read = match body.read(&mut buffer) {
@@ -193,14 +208,26 @@ fn receive(
         };
         done += read as u64;
         if done > MAX_FILE {
-            return Err(Failure::Missing(format!("has more than {} GiB, which is no PDB", MAX_FILE >> 30)));
+            return Err(too_large());
         }
         file.write_all(&buffer[..read]).map_err(|error| unwritten(path, &error))?;
+        if is_slow(done - bytes.start, begun.elapsed()) {
+            return Err(Failure::Slow(format!("gives less than {} KiB a second: {done} bytes are here", SLOWEST >> 10)));
+        }
     }
     match whole {
         Some(whole) if done < whole => Err(Failure::Broken(format!("broke off after {done} of {whole} bytes"))),
         _ => Ok(()),
     }
+}
+
+/// Whether a server has given too little in a time.
+fn is_slow(received: u64, elapsed: Duration) -> bool {
+    elapsed > SILENCE + Duration::from_secs(received / SLOWEST)
+}
+
+fn too_large() -> Failure {
+    Failure::Missing(format!("has more than {} MiB, which is no PDB of a kernel", MAX_FILE >> 20))
 }
 
 /// What a server says that distinguishes this version of the file from any other; a weak tag does not.
@@ -222,4 +249,17 @@ fn missing(status: StatusCode) -> Failure {
 
 fn unwritten(path: &Path, error: &io::Error) -> Failure {
     Failure::Disk(format!("cannot be written to {} ({error})", path.display()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Duration, is_slow};
+
+    /// A byte a second ends; a slow line does not, however long it takes.
+    #[test]
+    fn slow_servers() {
+        let slow = |bytes: u64, seconds: u64| is_slow(bytes, Duration::from_secs(seconds));
+        assert!(slow(50, 50) && slow(1 << 20, 400));
+        assert!(!slow(30, 30) && !slow(100 << 20, 3600));
+    }
 }

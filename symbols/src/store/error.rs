@@ -1,7 +1,6 @@
 //! Why a path cannot be read, and why a symbol file was not found.
 
-use super::key;
-use crate::model::Pdb;
+use crate::identity::Pdb;
 use std::fmt::{self, Display, Formatter};
 
 /// Why a symbol path cannot be read, and what to do.
@@ -67,7 +66,7 @@ pub struct Tried {
 impl Display for Error {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         let Error { pdb, tried } = self;
-        write!(f, "{} of key {} is not to be had along the symbol path:", pdb.name.escape_debug(), key(pdb))?;
+        write!(f, "{} of key {} is not to be had along the symbol path:", pdb.name.escape_debug(), pdb.key())?;
         for Tried { place, answer } in tried {
             write!(f, "\n  {place}: {answer}")?;
         }

@@ -1,10 +1,10 @@
 //! The search along a path.
 
+use super::check::check;
 use super::download::{Client, Failure, Part};
 use super::folder::{self, POINTER, TIERS};
-use super::{Error, Progress, Store, SymbolPath, Tried, cabinet, identity, key};
-use crate::image::is_file_name;
-use crate::model::Pdb;
+use super::{Error, Progress, Store, SymbolPath, Tried, cabinet};
+use crate::identity::{Pdb, is_file_name};
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use std::collections::BTreeSet;
 use std::fmt::Display;
@@ -20,7 +20,7 @@ const MAX_POINTER: u64 = 64 << 10;
 
 pub(super) fn find(path: &SymbolPath, pdb: &Pdb, progress: &mut Progress) -> Result<PathBuf, Error> {
     let SymbolPath { elements, default_cache } = path;
-    let mut search = Search { pdb, key: key(pdb), default_cache, client: Client::new(), progress, tried: Vec::new() };
+    let mut search = Search { pdb, key: pdb.key(), default_cache, client: Client::new(), progress, tried: Vec::new() };
     if !is_file_name(&pdb.name) {
         search.note("its name", "is no file name");
         return Err(Error { pdb: pdb.clone(), tried: search.tried });
@@ -122,7 +122,7 @@ impl Search<'_, '_> {
                     match failure {
                         Failure::Missing(_) => break,
                         Failure::Disk(_) => {}
-                        Failure::Broken(_) => return Err(Unreachable),
+                        Failure::Broken(_) | Failure::Slow(_) => return Err(Unreachable),
                     }
                 }
             }
@@ -134,7 +134,7 @@ impl Search<'_, '_> {
         if is_cabinet(&part.path)? {
             return self.put(&part.path, home);
         }
-        identity::check(&part.path, self.pdb)?;
+        check(&part.path, self.pdb)?;
         let kept = home.join(&self.pdb.name);
         fs::rename(&part.path, &kept).map_err(|error| format!("cannot be kept as {} ({error})", kept.display()))?;
         Ok(kept)
@@ -146,7 +146,7 @@ impl Search<'_, '_> {
             Ok(text) => Ok(self.pointer(url, &text, &caches)),
             Err(failure) => {
                 self.note(url, &failure);
-                if matches!(failure, Failure::Broken(_)) { Err(Unreachable) } else { Ok(None) }
+                if matches!(failure, Failure::Broken(_) | Failure::Slow(_)) { Err(Unreachable) } else { Ok(None) }
             }
         }
     }
@@ -164,13 +164,14 @@ impl Search<'_, '_> {
             return self.fetch(target, &self.pdb.name.clone(), &caches).unwrap_or(None);
         }
         let file = Path::new(target);
-        match file.is_file() {
-            true => self.offered(file, caches),
-            false => {
-                self.note(place, format!("points to `{}`, which is not there", target.escape_debug()));
-                None
-            }
+        let there = file.is_file();
+        let found = if there { self.checked(file, caches).ok() } else { None };
+        if found.is_none() {
+            // A server may point to any file of this machine, of which nothing more is told.
+            let what = if there { "the wanted PDB" } else { "there" };
+            self.note(place, format!("points to `{}`, which is not {what}", target.escape_debug()));
         }
+        found
     }
 
     /// A file of a folder, if it is the wanted one: in the first cache, or where it is.
@@ -183,7 +184,7 @@ impl Search<'_, '_> {
         let packed = is_cabinet(file)?;
         let caches = if packed { self.or_default(caches) } else { caches.iter().map(|cache| cache.to_path_buf()).collect() };
         if !packed {
-            identity::check(file, self.pdb)?;
+            check(file, self.pdb)?;
         }
         let mut kept = Err(String::new());
         for cache in caches {
@@ -198,7 +199,7 @@ impl Search<'_, '_> {
     /// Puts a file into a cache, expanded, if it is not there already.
     fn put(&self, file: &Path, home: &Path) -> Result<PathBuf, String> {
         let failed = |error| format!("cannot be kept in {} ({error})", home.display());
-        if identity::check(&home.join(&self.pdb.name), self.pdb).is_ok() {
+        if check(&home.join(&self.pdb.name), self.pdb).is_ok() {
             return Ok(home.join(&self.pdb.name));
         }
         fs::create_dir_all(home).map_err(failed)?;
@@ -207,7 +208,7 @@ impl Search<'_, '_> {
             true => cabinet::expand(file, &new),
             false => fs::copy(file, &new).map(drop).map_err(failed),
         };
-        let checked = made.and_then(|()| identity::check(&new, self.pdb));
+        let checked = made.and_then(|()| check(&new, self.pdb));
         let renamed = checked.and_then(|()| fs::rename(&new, &kept).map_err(failed));
         if renamed.is_err() {
             let _ = fs::remove_file(&new);

@@ -1,9 +1,9 @@
 //! Every kind of difference, every rule, and the counting of facts.
 
-use crate::fixture::{array, bits, changed, named, pointer, read, table};
 use etw_layouts_symbols::compare::{Status, What};
 use etw_layouts_symbols::{Rule, Rules, StructureReport, compare};
 use serde_json::{Value, json};
+use test_support::isf::{array, bits, changed, named, pointer, read, table};
 
 /// Our types, which are those of the fixture, against the fixture after changes.
 fn against(changes: &[(&str, Value)], rules: Rules) -> Vec<StructureReport> {
@@ -196,7 +196,7 @@ fn every_rule() {
             1,
             whole - 5 - 1 + 4,
         ),
-        (vec![("/user_types/__anonymous_10db/kind".to_owned(), json!("struct"))], Rule::UnnamedKind, 1, whole - 1),
+        (vec![("/user_types/__anonymous_10db/kind".to_owned(), json!("struct"))], Rule::Kind, 1, whole - 1),
     ];
     assert_eq!(cases.len(), Rule::ALL.len());
     for (changes, rule, times, expected) in cases {
@@ -220,7 +220,6 @@ fn rules_accept_nothing_more() {
         (ty("Id"), named("base", "unsigned int")),
         (ty("State"), named("base", "long")),
         (ty("List"), named("union", "__anonymous_10db")),
-        ("/user_types/_LIST/kind".to_owned(), json!("union")),
         ("/enums/_STATE/constants/StateFree".to_owned(), Value::Null),
         ("/enums/_STATE/constants/StateNew".to_owned(), json!(1)),
     ];
@@ -229,6 +228,18 @@ fn rules_accept_nothing_more() {
         assert_eq!(differences(&reports).len(), 1, "{place}");
         assert!(reports.iter().all(|report| report.accepted.is_empty()), "{place}");
     }
+    // Where members are apart, a union is a guess; where they are not, it is none.
+    let kind = |changes: &[(&str, Value)]| {
+        let reports = against(changes, Rules::Converted);
+        differences(&reports).iter().filter(|difference| difference.contains("kind:")).count()
+    };
+    let union = ("/user_types/_LIST/kind", json!("union"));
+    let fields = table()["user_types"]["_LIST"]["fields"].as_object().expect("members").keys().cloned().collect::<Vec<_>>();
+    let places: Vec<String> = fields.iter().map(|name| format!("/user_types/_LIST/fields/{name}/offset")).collect();
+    let mut changes = vec![union.clone()];
+    assert_eq!(kind(&changes), 0);
+    changes.extend(places.iter().map(|place| (place.as_str(), json!(0))));
+    assert_eq!(kind(&changes), 1);
 }
 
 #[test]
@@ -245,7 +256,7 @@ fn rules_follow_the_producer() {
 fn members_twice() {
     let ours = read(&table()).unwrap().types;
     let mut theirs = ours.clone();
-    let etw_layouts_symbols::Definition::Aggregate(list) = theirs.get_mut("LIST").unwrap() else { panic!() };
+    let etw_layouts_symbols::TypeFacts::Aggregate(list) = theirs.get_mut("LIST").unwrap() else { panic!() };
     list.members.push(list.members[0].clone());
     let twice = |ours, theirs| compare(ours, theirs, Rules::Converted)[0].differences[0].what;
     assert_eq!(twice(&ours, &theirs), What::Extra);

@@ -1,7 +1,7 @@
 //! What an image tells, and what each input that is none says.
 
-use crate::pe::{Image, Random, pdb, rsds};
 use etw_layouts_symbols::{Arch, Pdb, image};
+use test_support::pe::{Image, Random, pdb, rsds};
 
 #[test]
 fn both_architectures() {
@@ -28,7 +28,7 @@ fn what_is_wrong() {
         (b"hello".to_vec(), "not a PE image but something else"),
         (Image::x64().bytes()[..0x100].to_vec(), "a PE image whose headers cannot be read"),
         (Image::x64().bytes()[..0x440].to_vec(), "a PE image whose resources cannot be read"),
-        (Image { machine: 0xAA64, ..Image::x64() }.bytes(), "a PE image for machine 0xaa64 (ARM64): only"),
+        (Image { machine: 0x01C4, ..Image::x64() }.bytes(), "a PE image for machine 0x01c4 (ARM): only"),
         (Image { version: None, ..Image::x64() }.bytes(), "a PE image without a version resource"),
         (changed(0x110 + 0x400, 24), "a PE image without a version resource"),
         (changed(0x188 + 0x400, 0), "a PE image whose resources cannot be read (the version resource holds no VS_FIXEDFILEINFO)"),

@@ -1,9 +1,9 @@
 //! What comes out of a table.
 
-use crate::fixture::{array, changed, named, read, table};
 use etw_layouts_symbols::snapshot::Kernel;
-use etw_layouts_symbols::{Arch, Definition, Pdb, Snapshot, Type, isf};
+use etw_layouts_symbols::{Arch, Offsets, Pdb, Snapshot, Type, TypeFacts, isf};
 use serde_json::{Value, json};
+use test_support::isf::{array, changed, named, read, table};
 
 const LOGGER: &str = "\
 etw-layouts-symbols 1
@@ -54,8 +54,8 @@ enum STATE i4
 fn closure_of_a_type() {
     let table = read(&table()).unwrap();
     assert_eq!(table.arch, Some(Arch::X64));
-    let kernels = vec![Kernel { build: [10, 0, 1, 2], arch: Arch::X64, pdb: table.pdb }];
-    let snapshot = Snapshot { producer: table.producer, kernels, types: table.types };
+    let kernels = vec![Kernel { build: [10, 0, 1, 2], arch: Arch::X64, pdb: table.pdb, image: None }];
+    let snapshot = Snapshot { producer: table.producer, kernels, types: table.types, offsets: Offsets::new() };
     assert_eq!(snapshot.to_string(), LOGGER);
     assert_eq!(Snapshot::parse(LOGGER).unwrap(), snapshot);
 }
@@ -91,7 +91,8 @@ fn identity() {
     let cases = [
         (vec![(format!("{pdb}/GUID"), zero)], (name.clone(), None, Some(Arch::X64))),
         (vec![machine(332)], (name.clone(), known.clone(), Some(Arch::X86))),
-        (vec![machine(0xAA64)], (name.clone(), known.clone(), None)),
+        (vec![machine(0xAA64)], (name.clone(), known.clone(), Some(Arch::Arm64))),
+        (vec![machine(0x1C4)], (name.clone(), known.clone(), None)),
         (vec![(format!("{pdb}/machine_type"), Value::Null)], (name.clone(), known.clone(), Some(Arch::X64))),
         (vec![("/metadata/windows".to_owned(), Value::Null)], (name, None, Some(Arch::X64))),
         (vec![("/metadata/producer".to_owned(), Value::Null)], ("unknown".to_owned(), known, Some(Arch::X64))),
@@ -107,7 +108,7 @@ fn identity() {
 fn negative_counts_are_bytes_of_enumerations() {
     let table = changed(&[("/user_types/_LOGGER/fields/Modes/type", array(-12, named("enum", "MODE")))]);
     let types = read(&table).unwrap().types;
-    let Definition::Aggregate(logger) = &types["LOGGER"] else { panic!() };
+    let TypeFacts::Aggregate(logger) = &types["LOGGER"] else { panic!() };
     let modes = logger.members.iter().find(|member| member.name == "Modes").unwrap();
     assert_eq!(modes.ty, Type::Array(Box::new(Type::Enumeration("MODE".to_owned())), 3));
 }

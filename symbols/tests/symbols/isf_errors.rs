@@ -1,8 +1,8 @@
 //! What is not a table, and what each says.
 
-use crate::fixture::{array, changed, named, pointer, read, table};
 use etw_layouts_symbols::isf::{self, Error, Wanted};
 use serde_json::{Value, json};
+use test_support::isf::{array, changed, named, pointer, read, table};
 
 fn message(input: &[u8]) -> String {
     isf::read(input, &Wanted::from_iter(["LOGGER"])).unwrap_err().to_string()
@@ -114,9 +114,79 @@ fn nesting_is_bounded() {
     }
     table["user_types"]["_LOGGER"]["fields"]["Id"]["type"] = named("struct", "__unnamed_x0");
     let error = read(&table).unwrap_err();
-    assert!(matches!(error, Error::TooMany | Error::TooDeep { .. }), "{error}");
+    assert!(matches!(error, Error::TooMuch | Error::TooDeep { .. }), "{error}");
     table["user_types"]["__unnamed_x20"] = json!({"kind": "struct", "size": 1, "fields": {}});
+    assert_eq!(read(&table), Err(Error::TooMuch));
+    // A table of megabytes may be gone over as often as that, and still has too many members.
+    table["symbols"] = json!({" ".repeat(24 << 20): {}});
     assert_eq!(read(&table), Err(Error::TooMany));
+}
+
+/// An unnamed type costs its text, blanks among it, wherever it is used: no more work than a few times the table's bytes.
+#[test]
+fn work_is_bounded() {
+    let mut table = table();
+    let fields = |count: usize, ty: Value| -> Value {
+        (0..count).map(|n| (format!("f{n}"), json!({"offset": 0, "type": ty}))).collect::<serde_json::Map<_, _>>().into()
+    };
+    table["user_types"]["_LOGGER"]["fields"] = fields(1000, named("struct", "__unnamed_3"));
+    let text = table.to_string();
+    assert_eq!(isf::read(text.as_bytes(), &Wanted::from_iter(["LOGGER"])).map(|table| table.types.len()), Ok(1));
+    let blanks = text.replacen("\"__unnamed_3\":{", &format!("\"__unnamed_3\":{{{}", " ".repeat(1 << 20)), 1);
+    assert_eq!(isf::read(blanks.as_bytes(), &Wanted::from_iter(["LOGGER"])), Err(Error::TooMuch));
+    table["user_types"]["__unnamed_3"]["fields"] = json!({"N".repeat(1 << 20): {"offset": 0, "type": named("base", "int")}});
+    assert_eq!(read(&table), Err(Error::TooMuch));
+    // A count of bytes looks at an enumeration each time.
+    table["user_types"]["_LOGGER"]["fields"] = fields(1000, array(-4, named("enum", "MODE")));
+    let blanks = table.to_string().replacen("\"MODE\":{", &format!("\"MODE\":{{{}", " ".repeat(1 << 20)), 1);
+    assert_eq!(isf::read(blanks.as_bytes(), &Wanted::from_iter(["LOGGER"])), Err(Error::TooMuch));
+}
+
+/// Of two values, none is the one that is meant.
+#[test]
+fn keys_that_are_there_twice() {
+    let text = table().to_string();
+    let twice = |key: &str| {
+        let at = text.find(&format!("\"{key}\":")).unwrap();
+        let value = serde_json::Deserializer::from_str(&text[at + key.len() + 3..]).into_iter::<Value>().next().unwrap().unwrap();
+        message(format!("{}\"{key}\":{value},{}", &text[..at], &text[at..]).as_bytes())
+    };
+    for key in ["_LOGGER", "__unnamed_9", "Id", "StateFree", "unsigned long long", "size", "base", "producer"] {
+        let message = twice(key);
+        assert!(
+            message.starts_with("JSON but not ISF at line 1 column") && message.contains(&format!("`{key}`")),
+            "{key}: {message}"
+        );
+    }
+}
+
+/// What editors and shells of Windows put in front of UTF-8.
+#[test]
+fn a_byte_order_mark_is_no_part_of_a_table() {
+    let text = format!("\u{FEFF}{}", table());
+    let packed = liblzma::encode_all(text.as_bytes(), 6).unwrap();
+    for input in [text.as_bytes(), &packed] {
+        assert_eq!(isf::read(input, &Wanted::from_iter(["LOGGER"])), read(&table()));
+        assert!(matches!(etw_layouts_symbols::read(input, &Wanted::All), Ok(etw_layouts_symbols::Symbols::Table(_))));
+    }
+    assert!(message(b"\xEF\xBB\xBF{\n \"metadata\": oops}").starts_with("not JSON at line 2 column 14"));
+}
+
+/// A dictionary of 1 GiB, which a file of a few bytes can demand.
+#[test]
+fn memory_for_decoding_is_bounded() {
+    use liblzma::stream::{Check, Filters, LzmaOptions, Stream};
+    let mut options = LzmaOptions::new_preset(0).unwrap();
+    options.dict_size(1 << 30);
+    let stream = Stream::new_stream_encoder(Filters::new().lzma2(&options), Check::Crc32).unwrap();
+    let mut encoder = liblzma::write::XzEncoder::new_stream(Vec::new(), stream);
+    std::io::Write::write_all(&mut encoder, b"{}").unwrap();
+    let packed = encoder.finish().unwrap();
+    assert!(
+        message(&packed).starts_with("xz data that takes over 96 MiB of memory to decode: compress it again"),
+        "{}",
+        message(&packed)
+    );
 }
 
 /// No change of one byte panics, and no table that is cut short is accepted.

@@ -1,16 +1,14 @@
 //! One binary for all tests. Every table in here is made up.
 
 mod compare;
-mod fixture;
 #[cfg(feature = "store")]
 mod image;
+mod images;
 mod isf;
 mod isf_errors;
+mod load;
 mod pdb;
 mod pdb_errors;
-mod pdb_fixture;
-#[cfg(feature = "store")]
-mod pe;
 #[cfg(feature = "store")]
 mod server;
 mod snapshot;

@@ -1,11 +1,11 @@
 //! What comes out of a program database.
 
-use crate::fixture;
-use crate::pdb_fixture::{Form, container, file, information, modules, streams, words};
-use etw_layouts_symbols::{Arch, Pdb, Symbols, Table, Wanted, isf, pdb, read};
+use etw_layouts_symbols::{Arch, Pdb, SymbolTable, Symbols, Wanted, isf, pdb, read};
 use ruzstd::encoding::{CompressionLevel, compress_to_vec};
+use test_support::isf as fixture;
+use test_support::pdb::{Form, container, file, information, modules, streams, words};
 
-fn logger(input: &[u8]) -> Table {
+fn logger(input: &[u8]) -> SymbolTable {
     pdb::read(input, &Wanted::from_iter(["LOGGER"])).unwrap_or_else(|error| panic!("{error}"))
 }
 
@@ -23,14 +23,14 @@ fn types_are_those_of_a_table() {
 
 #[test]
 fn identity() {
-    let Table { producer, pdb, arch, .. } = logger(&file(Form::New));
+    let SymbolTable { producer, pdb, arch, .. } = logger(&file(Form::New));
     let guid = 0x0123_4567_89AB_CDEF_0123_4567_89AB_CDEF;
     assert_eq!(producer, "program database");
     assert_eq!((pdb, arch), (Some(Pdb { name: String::new(), guid, age: 2 }), Some(Arch::X64)));
     // The size of pointers tells the architecture, where no machine is named.
     let old = logger(&file(Form::Old));
     assert_eq!((old.pdb, old.arch), (None, Some(Arch::X64)));
-    for (machine, arch) in [(0, Some(Arch::X64)), (0x14C, Some(Arch::X86)), (0xAA64, None)] {
+    for (machine, arch) in [(0, Some(Arch::X64)), (0x14C, Some(Arch::X86)), (0xAA64, Some(Arch::Arm64)), (0x1C4, None)] {
         let mut streams = streams(Form::New);
         streams[3] = modules(Form::New, machine);
         assert_eq!(logger(&container(Form::New, &streams)).arch, arch, "machine {machine:#x}");
@@ -60,7 +60,7 @@ fn content_tells_the_format() {
     assert!(message(b"PK\x03\x04").starts_with("no symbol file: give a program database"));
     assert!(message(b"{}").starts_with("JSON but not ISF"));
     assert!(message(b"etw-layouts-symbols 2\n").starts_with("line 1"));
-    assert!(message(b"etw-layouts-symbols 1\n\xFF").starts_with("a snapshot that is not UTF-8 at byte 22"));
+    assert!(message(b"etw-layouts-symbols 1\n\xFF").starts_with("a text that is not UTF-8 at byte 22"));
     assert!(message(b"MSCF").starts_with("a CAB-compressed symbol file"));
 }
 

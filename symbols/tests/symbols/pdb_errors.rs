@@ -1,12 +1,12 @@
 //! What is no program database, or a damaged one, and what each says.
 
 use crate::pdb::msfz;
-use crate::pdb_fixture::{Form, container, file, information, modules, record, streams, type_stream, words};
 use etw_layouts_symbols::pdb::{self, Error};
-use etw_layouts_symbols::{Table, Wanted};
+use etw_layouts_symbols::{SymbolTable, Wanted};
 use std::path::Path;
+use test_support::pdb::{Form, container, file, information, modules, record, streams, type_stream, words};
 
-fn logger(input: &[u8]) -> Result<Table, Error> {
+fn logger(input: &[u8]) -> Result<SymbolTable, Error> {
     pdb::read(input, &Wanted::from_iter(["LOGGER"]))
 }
 
@@ -130,6 +130,23 @@ fn repetition_is_bounded() {
     }
     doubling.push(structure("_LOGGER", 0x1000 + 50));
     assert_eq!(logger(&records(&doubling)), Err(Error::TooLarge));
+}
+
+/// What is looked at costs its bytes, padding and names among them, wherever it is used.
+#[test]
+fn work_is_bounded() {
+    let wide = |references: usize, ty: u32| {
+        let member = &list(ty)[4..];
+        record(0x1203, &member.repeat(references))
+    };
+    let padded = record(0x1203, &[&list(0x22)[4..], &[0xF1; 60_000]].concat());
+    let name = "N".repeat(60_000);
+    // Unnamed structures of the padded list, or members of one with a long name.
+    let unnamed = [padded, structure("__unnamed", 0x1000), wide(2000, 0x1001), structure("_LOGGER", 0x1002)];
+    let named = [structure(&name, 0), wide(2000, 0x1000), structure("_LOGGER", 0x1001)];
+    for records in [self::records(&unnamed), self::records(&named)] {
+        assert_eq!(logger(&records), Err(Error::TooLarge));
+    }
 }
 
 /// A directory that gives one page to a stream many times, and a chunk that claims to unpack into what no file holds.

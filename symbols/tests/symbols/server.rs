@@ -13,6 +13,8 @@ pub enum Entry {
     File(Vec<u8>),
     /// A file under another version, and how many bytes of it each answer sends before the connection breaks.
     Cut(&'static str, Vec<u8>, usize),
+    /// Zeros, as long as anybody reads.
+    Endless,
     Status(u16),
     Redirect(String),
 }
@@ -80,6 +82,12 @@ fn answer(mut stream: &TcpStream, entries: &BTreeMap<String, Entry>, requests: &
     let (version, body, cut) = match entries.get(path) {
         Some(Entry::File(body)) => ("\"1\"", body, usize::MAX),
         Some(Entry::Cut(version, body, cut)) => (*version, body, *cut),
+        Some(Entry::Endless) => {
+            write!(stream, "HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n")?;
+            loop {
+                stream.write_all(&[0; 1 << 16])?;
+            }
+        }
         Some(Entry::Status(status)) => {
             return write!(stream, "HTTP/1.1 {status} No\r\nContent-Length: 0\r\nConnection: close\r\n\r\n");
         }

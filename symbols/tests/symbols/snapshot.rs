@@ -1,7 +1,11 @@
 //! The snapshot format: everything survives it, and nothing else is accepted.
 
 use etw_layouts_symbols::snapshot::Kernel;
-use etw_layouts_symbols::{Aggregate, AggregateKind, Arch, Definition, Enumeration, Integer, Member, Pdb, Snapshot, Type};
+use etw_layouts_symbols::{
+    Aggregate, AggregateKind, Arch, Enumeration, ImageFile, Integer, Member, Pdb, Snapshot, Type, TypeFacts,
+};
+
+use std::collections::BTreeMap;
 
 const HEAD: &str = "etw-layouts-symbols 1\nproducer by hand\nkernel 6.1.7601.24000 x86 -\n";
 
@@ -41,28 +45,35 @@ impl Arbitrary {
         }
     }
 
-    fn definition(&mut self, depth: u64) -> Definition {
+    fn definition(&mut self, depth: u64) -> TypeFacts {
         let count = self.below(4);
         if self.below(4) == 0 {
             let constants = (0..count).map(|_| (self.name(), self.number() as i64)).collect();
-            return Definition::Enumeration(Enumeration { size: self.number(), signed: self.below(2) == 0, constants });
+            return TypeFacts::Enumeration(Enumeration { size: self.number(), signed: self.below(2) == 0, constants });
         }
         let kind = [AggregateKind::Struct, AggregateKind::Union][self.below(2) as usize];
         let members = (0..count).map(|_| Member { name: self.name(), offset: self.number(), ty: self.ty(depth) }).collect();
-        Definition::Aggregate(Aggregate { kind, size: self.number(), members })
+        TypeFacts::Aggregate(Aggregate { kind, size: self.number(), members })
     }
 
     fn kernel(&mut self) -> Kernel {
         let build = [(); 4].map(|()| self.number() as u32);
         let guid = u128::from(self.number()) << 60 | 1;
         let pdb = Pdb { name: self.name() + "-", guid, age: self.number() as u32 };
-        Kernel { build, arch: [Arch::X86, Arch::X64][self.below(2) as usize], pdb: (self.below(2) == 0).then_some(pdb) }
+        let image = ImageFile { name: self.name(), time_stamp: self.number() as u32, size: self.number() as u32 };
+        let arch = [Arch::X86, Arch::X64][self.below(2) as usize];
+        Kernel { build, arch, pdb: (self.below(2) == 0).then_some(pdb), image: (self.below(2) == 0).then_some(image) }
+    }
+
+    fn offsets(&mut self) -> BTreeMap<String, u64> {
+        (0..self.below(4)).map(|_| (self.name(), self.number())).collect()
     }
 
     fn snapshot(&mut self) -> Snapshot {
         let kernels = (0..=self.below(3)).map(|_| self.kernel()).collect();
         let types = (0..self.below(5)).map(|_| (self.name(), self.definition(1))).collect();
-        Snapshot { producer: self.name(), kernels, types }
+        let offsets = (0..self.below(3)).map(|_| (self.name(), self.offsets())).collect();
+        Snapshot { producer: self.name(), kernels, types, offsets }
     }
 }
 
@@ -93,6 +104,10 @@ fn errors_name_the_line() {
         (HEAD.replace("x86", "arm"), 3, "expected `kernel`"),
         (HEAD.replace("x86 -", "x86 ntoskrnl.exe 12 1"), 3, "expected `kernel`"),
         (HEAD.replace("x86 -", "x86 - 1"), 3, "expected `kernel`"),
+        (HEAD.replace("x86 -", "x86 - ntoskrnl.exe 0x1"), 3, "expected `kernel`"),
+        (HEAD.replace("x86 -", "x86 - ntoskrnl.exe 0x1 2"), 3, "expected `kernel`"),
+        (HEAD.replace("x86 -", "x86 - ntoskrnl.exe 0x1 0x123456789"), 3, "expected `kernel`"),
+        (HEAD.replace("x86 -", "x86 - ntoskrnl.exe 0x1 0x2 0x3"), 3, "expected `kernel`"),
         (HEAD.replace("x86 -", &format!("x86 ntoskrnl.exe {:032} 1", 0)), 3, "expected `kernel`"),
         (with("kernel\n"), 4, "expected `struct` or `union`"),
         (with("\n"), 4, "expected `struct` or `union`"),
@@ -120,6 +135,13 @@ fn errors_name_the_line() {
         (member("*x"), 5, "unknown type `x`"),
         (member("struct 8"), 5, "unknown type `struct 8`"),
         (member(&"*".repeat(100_000)), 5, "types nest deeper than 64"),
+        (with("offsets\n"), 4, "expected `struct` or `union`"),
+        (with("offsets A B\n"), 4, "expected `offsets`"),
+        (with("offsets A\n 4 a\n"), 5, "expected `offsets`"),
+        (with("offsets A\n 0x4 a u4\n"), 5, "expected `offsets`"),
+        (with("offsets A\n 0x4 b\n 0x8 a\n"), 6, "`a` is out of order"),
+        (with("offsets A\noffsets A\n"), 5, "`A` is out of order"),
+        (with("offsets A\nstruct B 0x4\n"), 5, "expected `offsets`"),
         (with("enum A i4\n 0\n"), 5, "expected a value and a name"),
         (with("enum A i4\n +1 a\n"), 5, "expected a value and a name"),
         (with("enum A i4\n 1 a b\n"), 5, "expected a value and a name"),

@@ -1,12 +1,12 @@
 //! Symbol paths, over folders and a server on loopback.
 
-use crate::pe::{Random, cabinet, msf, pdb};
 use crate::server::{Entry, Server};
 use etw_layouts_symbols::Pdb;
 use etw_layouts_symbols::store::SymbolPath;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::{env, fs, process};
+use test_support::pe::{Random, cabinet, msf, pdb};
 
 /// Where stores have the file.
 const HOME: &str = "ntkrnlmp.pdb/BBED7C2955FBE4522AAA23F4B8677AD91f";
@@ -273,7 +273,7 @@ fn what_every_place_said() {
     folder.put("t/pdb/ntkrnlmp.pdb", b"short");
     let old = [b"Microsoft C/C++ program database 2.00\r\n\x1AJG\0\0".as_slice(), &[0; 64]].concat();
     folder.put("u/ntkrnlmp.pdb", &old);
-    folder.put("v/symbols/pdb/ntkrnlmp.pdb", &[b"Microsoft MSFZ Container\r\n".as_slice(), &[0; 64]].concat());
+    folder.put("v/symbols/pdb/ntkrnlmp.pdb", &[b"Microsoft MSFZ Container\r\n\x1aALD\0\0".as_slice(), &[0; 64]].concat());
     server.put(
         &format!("{HOME}/ntkrnlmp.pdb"),
         Entry::File(b"<!DOCTYPE html><html><body>Please log in to the network first.</body></html>".to_vec()),
@@ -355,4 +355,29 @@ fn real_files() {
         let found = path.find(&Pdb { name: name.to_owned(), guid, age }, &mut |_, _| {});
         assert_eq!(found.unwrap(), Path::new(&folder).join("pdb").join(name));
     }
+}
+
+/// Who gives a `file.ptr` learns nothing of what is in the file that it names.
+#[test]
+fn pointers_tell_nothing_of_other_files() {
+    let folder = Folder::new();
+    let secret = folder.put("secret", &b"the password is 1234 ".repeat(9));
+    let pointer = format!("PATH:{}", secret.display());
+    folder.put(&format!("s/{HOME}/file.ptr"), pointer.as_bytes());
+    let server = Server::start();
+    server.put(&format!("{HOME}/file.ptr"), Entry::File(pointer.into_bytes()));
+    let message = find(&format!("$/s;srv*$/a*{}", server.url()), &folder).unwrap_err();
+    assert_eq!(message.matches("secret`, which is not the wanted PDB").count(), 2, "{message}");
+    assert!(!message.contains("password"), "{message}");
+}
+
+/// A file that never ends is given up, and nothing of it stays.
+#[test]
+fn endless_files() {
+    let folder = Folder::new();
+    let server = Server::start();
+    server.put(&format!("{HOME}/ntkrnlmp.pdb"), Entry::Endless);
+    let message = find(&format!("srv*$/a*{}", server.url()), &folder).unwrap_err();
+    assert!(message.contains("ntkrnlmp.pdb: has more than 512 MiB, which is no PDB of a kernel"), "{message}");
+    assert_eq!(folder.files(), [""; 0]);
 }

@@ -8,6 +8,7 @@ use std::process::{Command, Stdio};
 pub enum Clang {
     X86,
     X64,
+    Arm64,
 }
 
 /// A line of a dump, in the form in which ours and clang's are compared.
@@ -16,6 +17,8 @@ pub fn line(depth: usize, place: &str, name: &str) -> String {
 }
 
 impl Clang {
+    pub const ALL: [Self; 3] = [Self::X86, Self::X64, Self::Arm64];
+
     pub fn exists() -> bool {
         Command::new("clang").arg("--version").output().is_ok()
     }
@@ -33,6 +36,7 @@ impl Clang {
         let triple = match self {
             Self::X86 => "i686-pc-windows-msvc",
             Self::X64 => "x86_64-pc-windows-msvc",
+            Self::Arm64 => "aarch64-pc-windows-msvc",
         };
         let mut child = Command::new("clang")
             .args(["-target", triple, "-fsyntax-only", "-w", "-x", "c"])

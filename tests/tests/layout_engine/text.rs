@@ -3,13 +3,14 @@
 use super::declaration::{Group, Member, Of, Record};
 use std::fmt::Write;
 
-/// A version axis with one kernel for both architectures, x86 first.
-pub const AXIS: &str = r#"architectures = ["x86", "x64"]
+/// A version axis with one kernel for all architectures, in the order of `Clang::ALL`.
+pub const AXIS: &str = r#"architectures = ["x86", "x64", "arm64"]
+follows = { arm64 = "x64" }
 
 [[version]]
 label   = "1"
 release = "One"
-kernels = [{ build = "1.0.1", module = "one", seen = [] }]
+kernels = [{ build = "1.0.1", module = "one" }]
 "#;
 
 pub const SCALARS: &str = r#"[scalar]

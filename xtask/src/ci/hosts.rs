@@ -1,29 +1,8 @@
 //! Hosts that the crates are for, and the oldest compiler.
 
 use super::{Run, Step, cargo, cargo_of, rustup};
-use crate::{Error, project};
-
-/// What holds for a host.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub enum Holds {
-    /// Tests of layouts, views and traces pass.
-    Tests,
-    /// The generated crate compiles, and with it all that its layouts assert.
-    Compiles,
-    /// It refuses to compile, in these words.
-    Refuses(&'static str),
-}
-
-/// Hosts beside the one at hand.
-pub const HOSTS: [(&str, Holds); 6] = [
-    // Brings its own C library, so that nothing else is needed to link.
-    ("i686-unknown-linux-musl", Holds::Tests),
-    ("i686-unknown-linux-gnu", Holds::Compiles),
-    ("i686-pc-windows-msvc", Holds::Compiles),
-    ("x86_64-unknown-none", Holds::Compiles),
-    ("thumbv7em-none-eabi", Holds::Compiles),
-    ("s390x-unknown-linux-gnu", Holds::Refuses("the layouts are little-endian")),
-];
+use crate::hosts::{HOSTS, Holds};
+use crate::{Error, workspace};
 
 pub fn steps() -> Vec<(String, Run)> {
     let host = |(host, holds): (&'static str, Holds)| (format!("host {host}"), Box::new(move || check(host, holds)) as Run);
@@ -51,7 +30,7 @@ fn check(host: &str, holds: Holds) -> Result<Step, Error> {
 
 /// Everything compiles with the compiler that Cargo.toml names as the oldest.
 fn oldest() -> Result<Step, Error> {
-    let manifest = std::fs::read_to_string(project::root().join("Cargo.toml"))?;
+    let manifest = std::fs::read_to_string(workspace::root().join("Cargo.toml"))?;
     let line = manifest.lines().find_map(|line| line.strip_prefix("rust-version = "));
     let oldest = line.ok_or("Cargo.toml states no rust-version")?.trim_matches('"');
     let is = |name: &str| name.strip_prefix(oldest).is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', '-']));

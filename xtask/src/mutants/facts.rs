@@ -1,14 +1,13 @@
 //! Every fact of a spec file, and how to change it.
 
 use core::ops::Range;
-use toml::Spanned;
-use toml::de::{DeTable, DeValue};
+use etw_layouts_codegen::syntax::{Entry, Holds, Pieces, Sort, Table, Tree};
 
 /// One change of one fact.
 #[derive(Clone, Debug)]
 pub struct Mutant {
     /// What sort of fact.
-    pub kind: Kind,
+    pub kind: FactKind,
     /// The bytes that are replaced.
     pub range: Range<usize>,
     /// What replaces them.
@@ -17,7 +16,7 @@ pub struct Mutant {
 
 /// What sort of fact is changed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Kind {
+pub enum FactKind {
     /// The offset of a member.
     Offset,
     /// The size of a structure or scalar.
@@ -46,7 +45,7 @@ pub enum Kind {
     Build,
 }
 
-impl Kind {
+impl FactKind {
     /// In words.
     pub fn as_str(self) -> &'static str {
         match self {
@@ -67,26 +66,14 @@ impl Kind {
     }
 }
 
-type Node<'a> = Spanned<DeValue<'a>>;
-
-/// Facts whose values may be tables by ranges.
-const PIECEWISE: [&str; 9] = ["offset", "size", "mask", "bits", "align", "pack", "value", "type", "unverifiable"];
-
 /// The mutants of a spec file; `labels` are those of the version axis, in order.
 pub fn mutants(text: &str, labels: &[String]) -> Vec<Mutant> {
-    let Ok(root) = DeTable::parse(text) else { return Vec::new() };
-    let mut finder = Finder { text, labels, list: Vec::new() };
-    let union = root.get_ref().iter().any(|(key, _)| *key.get_ref() == "union");
-    for (key, node) in root.get_ref().iter() {
-        match &**key.get_ref() {
-            "member" => finder.blocks(node, !union),
-            "struct" | "union" | "enum" | "flags" | "constants" => finder.table(node),
-            "scalar" => finder.scalars(node),
-            "typedef" => finder.typedefs(node),
-            "version" => finder.versions(node),
-            _ => {}
-        }
+    let (tree, errors) = Tree::parse(text);
+    if !errors.is_empty() {
+        return Vec::new();
     }
+    let mut finder = Finder { text, labels, list: Vec::new() };
+    finder.file(tree.root());
     finder.list
 }
 
@@ -97,36 +84,49 @@ struct Finder<'a> {
 }
 
 impl Finder<'_> {
-    fn add(&mut self, kind: Kind, range: Range<usize>, with: impl Into<String>) {
+    fn add(&mut self, kind: FactKind, range: Range<usize>, with: impl Into<String>) {
         self.list.push(Mutant { kind, range, with: with.into() });
     }
 
-    /// The `[[member]]` blocks of a file: their text runs to the next one.
-    fn blocks(&mut self, node: &Node, ordered: bool) {
-        let DeValue::Array(members) = node.get_ref() else { return };
-        let starts: Vec<usize> = self.text.match_indices("\n[[member]]").map(|(at, _)| at + 1).collect();
-        let ends = starts.iter().skip(1).copied().chain([self.text.len()]);
-        let blocks: Vec<Range<usize>> = starts.iter().copied().zip(ends).map(|(start, end)| start..end).collect();
+    fn file(&mut self, root: Table) {
+        for entry in root.entries() {
+            match entry.key.map(|key| key.holds) {
+                Some(Holds::Tables(Sort::Member)) => self.members(root, &entry.tables()),
+                Some(Holds::Tables(Sort::Version)) => entry.tables().into_iter().for_each(|version| self.version(version)),
+                Some(Holds::Table(_)) => entry.tables().into_iter().for_each(|table| self.table(table)),
+                Some(Holds::Named(_)) => self.scalars(&entry),
+                Some(Holds::NamedPiecewise) => self.typedefs(&entry),
+                _ => {}
+            }
+        }
+    }
+
+    /// The `[[member]]` tables of a file, each to the next one.
+    fn members(&mut self, root: Table, members: &[Table]) {
+        let ordered = root.get("union").is_none();
+        let starts = members.iter().map(|member| member.span().start);
+        let ends = starts.clone().skip(1).chain([self.text.len()]);
+        let blocks: Vec<Range<usize>> = starts.zip(ends).map(|(start, end)| start..end).collect();
         for block in &blocks {
-            self.add(Kind::Dropped, block.clone(), "");
+            self.add(FactKind::Dropped, block.clone(), "");
         }
         for pair in blocks.windows(2).filter(|_| ordered) {
             let swapped = format!("{}\n{}", &self.text[pair[1].clone()], &self.text[pair[0].clone()]);
-            self.add(Kind::Swapped, pair[0].start..pair[1].end, swapped);
+            self.add(FactKind::Swapped, pair[0].start..pair[1].end, swapped);
         }
-        members.iter().for_each(|member| self.table(member));
+        members.iter().for_each(|member| self.table(*member));
     }
 
-    fn scalars(&mut self, node: &Node) {
-        let DeValue::Table(scalars) = node.get_ref() else { return };
-        for (_, scalar) in scalars.iter() {
-            let DeValue::Table(facts) = scalar.get_ref() else { continue };
-            for (key, node) in facts.iter() {
-                match &**key.get_ref() {
-                    "size" => self.leaves(node, &|f, n, r| f.number(Kind::Size, r, if n < 8 { (n * 2).max(1) } else { 4 })),
-                    "signed" => self.add(Kind::Type, node.span(), "false"),
-                    "c" if !facts.iter().any(|(key, _)| key.get_ref() == "signed") => {
-                        self.add(Kind::Type, key.span().start..key.span().start, "signed = true, ");
+    fn scalars(&mut self, entry: &Entry) {
+        for scalar in entry.named().iter().flat_map(Entry::tables) {
+            for fact in scalar.entries() {
+                match fact.name {
+                    "size" => {
+                        self.numbers(&fact, &|f, n, r| f.number(FactKind::Size, r, if n < 8 { (n * 2).max(1) } else { 4 }));
+                    }
+                    "signed" => self.add(FactKind::Type, fact.value.span(), "false"),
+                    "c" if scalar.get("signed").is_none() => {
+                        self.add(FactKind::Type, fact.name_span.start..fact.name_span.start, "signed = true, ");
                     }
                     _ => {}
                 }
@@ -134,105 +134,91 @@ impl Finder<'_> {
         }
     }
 
-    fn typedefs(&mut self, node: &Node) {
-        let DeValue::Table(typedefs) = node.get_ref() else { return };
-        for (_, node) in typedefs.iter() {
-            self.keys(node);
-            self.types(node);
+    fn typedefs(&mut self, entry: &Entry) {
+        for pieces in entry.named().iter().map(Entry::pieces) {
+            self.scopes(&pieces);
+            self.types(&pieces);
         }
     }
 
-    /// Of the version axis, the builds of kernels and the architectures whose symbol data was read.
-    fn versions(&mut self, node: &Node) {
-        let DeValue::Array(versions) = node.get_ref() else { return };
-        let of = |node: &Node, wanted: &str, each: &mut dyn FnMut(&Node)| {
-            let DeValue::Table(entries) = node.get_ref() else { return };
-            entries.iter().filter(|(key, _)| *key.get_ref() == wanted).for_each(|(_, node)| each(node));
-        };
-        for version in versions.iter() {
-            of(version, "kernels", &mut |kernels| {
-                let DeValue::Array(kernels) = kernels.get_ref() else { return };
-                for kernel in kernels.iter() {
-                    of(kernel, "build", &mut |build| self.add(Kind::Build, build.span().end - 1..build.span().end - 1, "1"));
-                    of(kernel, "seen", &mut |seen| self.rows(seen, false));
-                }
-            });
-        }
-    }
-
-    fn table(&mut self, node: &Node) {
-        let DeValue::Table(entries) = node.get_ref() else { return };
-        for (key, node) in entries.iter() {
-            if PIECEWISE.contains(&&**key.get_ref()) {
-                self.keys(node);
+    /// Of the version axis, the builds of kernels.
+    fn version(&mut self, version: Table) {
+        for kernel in version.tables("kernels") {
+            if let Some(build) = kernel.get("build") {
+                let end = build.value.span().end - 1;
+                self.add(FactKind::Build, end..end, "1");
             }
-            match &**key.get_ref() {
-                "offset" => self.leaves(node, &|f, n, r| f.number(Kind::Offset, r, n + 4)),
-                "size" => self.leaves(node, &|f, n, r| f.number(Kind::Size, r, n + 8)),
-                "mask" => self.leaves(node, &|f, n, r| f.number(Kind::BitPosition, r, n << 1)),
-                "bits" => self.leaves(node, &|f, n, r| f.number(Kind::BitWidth, r, if n > 1 { n - 1 } else { 2 })),
-                "align" | "pack" => self.leaves(node, &|f, n, r| f.number(Kind::Alignment, r, n * 2)),
-                "value" => self.leaves(node, &|f, n, r| f.number(Kind::Constant, r, n + 1)),
-                "type" => self.types(node),
-                "in" => self.range(node.span().start + 1..node.span().end - 1),
-                "name" => self.add(Kind::Name, node.span().end - 1..node.span().end - 1, "X"),
-                "struct" => self.rows(node, true),
-                // The order of branches and of constants says nothing.
-                "union" | "constants" => self.rows(node, false),
+        }
+    }
+
+    fn table(&mut self, table: Table) {
+        for entry in table.entries() {
+            let holds = entry.key.map(|key| key.holds);
+            // Provenance is held against nothing.
+            if holds.is_some_and(Holds::is_piecewise) && entry.name != "source" {
+                self.scopes(&entry.pieces());
+            }
+            match entry.name {
+                "offset" => self.numbers(&entry, &|f, n, r| f.number(FactKind::Offset, r, n + 4)),
+                "size" => self.numbers(&entry, &|f, n, r| f.number(FactKind::Size, r, n + 8)),
+                "mask" => self.numbers(&entry, &|f, n, r| f.number(FactKind::BitPosition, r, n << 1)),
+                "bits" => self.numbers(&entry, &|f, n, r| f.number(FactKind::BitWidth, r, if n > 1 { n - 1 } else { 2 })),
+                "align" | "pack" => self.numbers(&entry, &|f, n, r| f.number(FactKind::Alignment, r, n * 2)),
+                "value" => self.numbers(&entry, &|f, n, r| f.number(FactKind::Constant, r, n + 1)),
+                "type" => self.types(&entry.pieces()),
+                "in" => self.range(entry.value.span().start + 1..entry.value.span().end - 1),
+                "name" => self.add(FactKind::Name, entry.value.span().end - 1..entry.value.span().end - 1, "X"),
                 _ => {}
             }
+            if let Some(Holds::Tables(Sort::Member | Sort::Constant)) = holds {
+                let tables = entry.tables();
+                // The order of branches and of constants says nothing.
+                self.rows(tables.iter().map(|table| table.span()).collect(), entry.name == "struct");
+                tables.into_iter().for_each(|table| self.table(table));
+            }
         }
     }
 
-    /// The elements of an array: each on its own, dropped, and swapped with the next.
-    fn rows(&mut self, node: &Node, ordered: bool) {
-        let DeValue::Array(rows) = node.get_ref() else { return };
-        let spans: Vec<_> = rows.iter().map(Spanned::span).collect();
+    /// The elements of an array: each dropped, and swapped with the next.
+    fn rows(&mut self, spans: Vec<Range<usize>>, ordered: bool) {
         for span in &spans {
             let comma = self.text[span.end..].starts_with(',');
-            self.add(Kind::Dropped, span.start..span.end + usize::from(comma), "");
+            self.add(FactKind::Dropped, span.start..span.end + usize::from(comma), "");
         }
         for pair in spans.windows(2).filter(|_| ordered) {
             let between = &self.text[pair[0].end..pair[1].start];
             let swapped = format!("{}{between}{}", &self.text[pair[1].clone()], &self.text[pair[0].clone()]);
-            self.add(Kind::Swapped, pair[0].start..pair[1].end, swapped);
+            self.add(FactKind::Swapped, pair[0].start..pair[1].end, swapped);
         }
-        rows.iter().for_each(|row| self.table(row));
     }
 
-    /// The ends of the ranges that are a piecewise fact's keys.
-    fn keys(&mut self, node: &Node) {
-        let DeValue::Table(entries) = node.get_ref() else { return };
-        for (key, node) in entries.iter() {
-            let span = key.span();
+    /// The ends of the ranges that a piecewise fact has.
+    fn scopes(&mut self, pieces: &Pieces) {
+        for (_, span) in pieces.scopes() {
             let quotes = usize::from(self.text[span.clone()].starts_with(['"', '\'']));
             self.range(span.start + quotes..span.end - quotes);
-            self.keys(node);
         }
     }
 
-    /// The values of a piecewise fact.
-    fn leaves(&mut self, node: &Node, change: &dyn Fn(&mut Self, i64, Range<usize>)) {
-        match node.get_ref() {
-            DeValue::Integer(n) => {
-                if let Ok(n) = i64::from_str_radix(n.as_str(), n.radix()) {
-                    change(self, n, node.span());
-                }
+    /// The numbers of a fact.
+    fn numbers(&mut self, entry: &Entry, change: &dyn Fn(&mut Self, i64, Range<usize>)) {
+        for node in entry.pieces().values() {
+            let number = node.get_ref().as_integer().and_then(|n| i64::from_str_radix(n.as_str(), n.radix()).ok());
+            if let Some(n) = number {
+                change(self, n, node.span());
             }
-            DeValue::Table(entries) => entries.iter().for_each(|(_, node)| self.leaves(node, change)),
-            _ => {}
         }
     }
 
-    fn number(&mut self, kind: Kind, range: Range<usize>, n: i64) {
+    fn number(&mut self, kind: FactKind, range: Range<usize>, n: i64) {
         self.add(kind, range, format!("{n:#x}"));
     }
 
-    fn types(&mut self, node: &Node) {
-        match node.get_ref() {
-            DeValue::String(ty) => self.ty(ty, node.span()),
-            DeValue::Table(entries) => entries.iter().for_each(|(_, node)| self.types(node)),
-            _ => {}
+    fn types(&mut self, pieces: &Pieces) {
+        for node in pieces.values() {
+            if let Some(ty) = node.get_ref().as_str() {
+                self.ty(ty, node.span());
+            }
         }
     }
 
@@ -254,12 +240,12 @@ impl Finder<'_> {
             _ => "ULONG",
         };
         let rest = if other == "PVOID" { "" } else { &ty[word.len()..] };
-        self.add(Kind::Type, span.start + 1..span.end - 1, format!("{other}{rest}"));
+        self.add(FactKind::Type, span.start + 1..span.end - 1, format!("{other}{rest}"));
         if let Some(open) = ty.find('[') {
             let length = ty[open + 1..].split(']').next().unwrap_or_default();
             let more = length.parse::<u64>().map_or(2, |n| n + 1);
             let start = span.start + 1 + open + 1;
-            self.add(Kind::Count, start..start + length.len(), more.to_string());
+            self.add(FactKind::Count, start..start + length.len(), more.to_string());
         }
     }
 
@@ -290,7 +276,7 @@ impl Finder<'_> {
             }
         }
         for new in changed {
-            self.add(Kind::Range, range.clone(), new);
+            self.add(FactKind::Range, range.clone(), new);
         }
     }
 }

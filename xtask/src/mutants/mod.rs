@@ -2,14 +2,17 @@
 
 mod facts;
 mod scope;
+#[cfg(test)]
+mod tests;
 
-pub use facts::{Kind, Mutant};
+pub use facts::Mutant;
 
-use crate::tables::{self, Table};
-use crate::verify::{self, ours};
-use crate::{Error, Format, Outcome, project};
+use crate::{Error, Format, Outcome, workspace};
 use etw_layouts_codegen::layouts::Layouts;
+use etw_layouts_codegen::registry::Registry;
 use etw_layouts_codegen::{Errors, SourceFile, Sources, compile, recompile};
+use etw_layouts_project::tables::Table;
+use etw_layouts_project::verify::{self, ours};
 use etw_layouts_symbols::{Rules, Types};
 use indicatif::{ProgressBar, ProgressStyle};
 use rayon::prelude::*;
@@ -58,6 +61,7 @@ pub enum Fate {
 pub struct Bench {
     labels: Vec<String>,
     tables: Vec<Table>,
+    registry: Registry,
     original: Layouts,
     types: Vec<Types>,
     reaches: Vec<Reach>,
@@ -70,16 +74,16 @@ impl Bench {
     ///
     /// Specs or tables that cannot be read.
     pub fn new() -> Result<Self, Error> {
-        let layouts = project::layouts()?;
+        let project = workspace::project();
+        let layouts = project.layouts()?;
         let names = verify::names(&layouts, None)?;
         let wanted = names.iter().copied().collect();
-        let read = |path: &std::path::PathBuf| tables::read(path, &layouts.spec.axis, &wanted, &tables::Stated::default());
-        let files = tables::files(&[project::root().join(project::SNAPSHOTS)])?;
-        let tables = files.iter().map(read).collect::<Result<Vec<_>, _>>()?.into_iter().flatten().collect();
+        let tables = project.tables(&layouts.spec.axis, &wanted)?;
+        let registry = project.registry(&layouts.spec.axis)?;
         let labels = layouts.spec.axis.versions.iter().map(|version| version.label.clone()).collect();
         let types = all_types(&layouts, &names);
         let reaches = scope::reaches(&layouts);
-        Ok(Self { labels, tables, original: layouts, types, reaches })
+        Ok(Self { labels, tables, registry, original: layouts, types, reaches })
     }
 
     /// Every mutant, with the index of its file.
@@ -115,7 +119,7 @@ impl Bench {
         let shows = |text: &str| match self.original.spec.definitions.contains_key(&subject) {
             true => text.contains(path) || has_word(text, &subject),
             // Whoever uses a scalar or a kernel shows what is wrong with it.
-            false => text.contains(project::SPECS),
+            false => text.contains("specs"),
         };
         let layouts = match self.compile(file, mutant) {
             Ok(layouts) => layouts,
@@ -151,14 +155,18 @@ impl Bench {
     fn survivor(&self, layouts: &Layouts, names: &[&str], path: &str) -> Fate {
         let mutated = all_types(layouts, names);
         let mut reason = None;
+        let by_symbols = [layouts, &self.original].map(|layouts| self.registry.confirmed(&layouts.spec.axis));
         let subject = path_stem(path);
         for (target, (new, old)) in mutated.iter().zip(&self.types).enumerate() {
             // What the mutated specs still have, and what they may have lost.
             let all = new.keys().chain(old.keys().filter(|name| **name == subject));
             for name in all.filter(|name| new.get(*name) != old.get(*name)) {
                 // A changed name is known to one side only.
-                let known = if layouts.spec.definitions.contains_key(name) { layouts } else { &self.original };
-                match known.why_not(name, target).map(|why| why.text().to_owned()) {
+                let (known, by_symbols) = match layouts.spec.definitions.contains_key(name) {
+                    true => (layouts, &by_symbols[0]),
+                    false => (&self.original, &by_symbols[1]),
+                };
+                match known.why_not(by_symbols, name, target).map(|why| why.text().to_owned()) {
                     Some(why) => reason = reason.or(Some(why)),
                     None if self.converted(target, layouts) => {
                         reason = Some("only converted tables are of these kernels, and a rule accepts it".to_owned());
@@ -175,10 +183,7 @@ impl Bench {
     }
 
     fn converted(&self, target: usize, layouts: &Layouts) -> bool {
-        let axis = &layouts.spec.axis;
-        let of = |table: &&Table| {
-            axis.kernels[axis.targets[target].kernel].build == table.build && axis.targets[target].arch == table.arch
-        };
+        let of = |table: &&Table| layouts.spec.axis.at(table.build, table.arch) == Some(target);
         self.tables.iter().filter(of).all(|table| Rules::for_producer(&table.producer) == Rules::Converted)
     }
 }

@@ -1,198 +1,226 @@
-//! Structures and unions.
+//! Structures and unions: an invocation of `layout!` for each, and for each part that C has no name for.
 
 use super::Emitter;
-use super::docs::comment;
-use super::names::{inner_name, member, unnamed};
-use crate::layouts::{Aggregate, Field, Flat, LayoutId, Type};
+use super::docs::{indented, literal, quoted};
+use super::names::{Taken, join, unnamed};
+use crate::layouts::{Aggregate, Field, LayoutId, Type};
 use crate::spec::Kind;
+use std::collections::BTreeSet;
 use std::fmt::Write;
 
+/// A type to write: a layout, or an unnamed part of one.
+#[derive(Clone, Copy)]
+struct Whole<'a> {
+    /// The name of the structure, of which the layout is one.
+    structure: &'a str,
+    /// How to get to the part: the names of members; empty for the layout itself.
+    path: &'a str,
+    aggregate: &'a Aggregate,
+}
+
 impl Emitter<'_> {
-    /// A layout's type, the types of its unnamed members, its proof, accessors and metadata.
-    pub(super) fn aggregate(&self, id: LayoutId, aggregate: &Aggregate, out: &mut String) {
-        let doc = self.layout_doc(id, aggregate);
-        self.types(&self.type_name(id), Shown::Structure(&self.layouts.layouts[id].name), &doc, aggregate, out);
+    /// The type of a layout, and those of its parts that are not `written` for an earlier layout of the structure.
+    pub(super) fn aggregate(&self, id: LayoutId, aggregate: &Aggregate, written: &mut BTreeSet<String>, out: &mut String) {
+        let whole = Whole { structure: &self.layouts.layouts[id].name, path: "", aggregate };
+        let of = format!("members::{}", whole.structure);
+        self.define(self.type_name(id), &self.layout_doc(id, aggregate), Some(&of), whole, out);
+        self.parts(whole, written, out);
     }
 
-    fn types(&self, name: &str, shown: Shown, doc: &str, aggregate: &Aggregate, out: &mut String) {
-        let names = unnamed(&aggregate.fields);
-        let (kind, rows) = match aggregate.kind {
-            Kind::Struct => ("struct", self.members(name, aggregate, &names)),
-            Kind::Union => ("union", self.branches(name, aggregate, &names)),
-        };
-        let (size, align) = (aggregate.extent.size, aggregate.extent.align);
-        let _ = write!(out, "\n{doc}#[derive(Clone, Copy)]\n#[repr(C, align({align}))]\npub {kind} {name} {{\n");
-        for row in &rows {
-            let _ = writeln!(out, "{}    pub {}: {},", row.doc, row.name, row.ty);
-        }
-        out.push_str("}\n");
-        let _ =
-            write!(out, "\n// SAFETY: every member is listed.\nruntime::layout!(unsafe {kind} {name}, {size:#x}, {align}, [\n");
-        for row in &rows {
-            let _ = writeln!(out, "    {} = {:#x},", row.name, row.offset);
-        }
-        out.push_str("]);\n");
-        if shown != Shown::Nothing {
-            self.accessors(name, aggregate, out);
-            self.described(name, shown, aggregate, out);
-        } else {
-            let _ = write!(out, "\nruntime::undescribed!({name});\n");
-        }
-        for (field, field_name) in aggregate.fields.iter().zip(&names) {
-            if let Type::Inline(unnamed) = field.ty.element() {
-                let sort = if unnamed.kind == Kind::Union { "union" } else { "structure" };
-                let doc = format!("/// The unnamed {sort} at {:#04x} of [`{name}`].\n", field.offset);
-                let shown = field.name.as_deref().map_or(Shown::Nothing, Shown::Member);
-                self.types(&inner_name(name, field_name), shown, &doc, unnamed, out);
+    /// The types of the unnamed parts of a type.
+    fn parts(&self, whole: Whole, written: &mut BTreeSet<String>, out: &mut String) {
+        let fields = &whole.aggregate.fields;
+        for (field, name) in fields.iter().zip(unnamed(fields)) {
+            let Type::Inline(aggregate) = field.ty.element() else { continue };
+            let path = join(whole.path, &name);
+            let part = Whole { path: &path, aggregate, ..whole };
+            let ty = self.part_name(part.structure, part.path, part.aggregate);
+            if !written.insert(ty.to_owned()) {
+                continue;
             }
+            let sort = match aggregate.kind {
+                Kind::Struct => "structure",
+                Kind::Union => "union",
+            };
+            let doc = match &field.name {
+                Some(name) => format!("/// The {sort} that is `{name}` of `{}`.\n", whole.structure),
+                None if whole.path.is_empty() => {
+                    format!("/// The unnamed {sort} at {:#04x} of `{}`.\n", field.offset, whole.structure)
+                }
+                None => {
+                    format!("/// The unnamed {sort} at {:#04x} of `{}` in `{}`.\n", field.offset, whole.path, whole.structure)
+                }
+            };
+            let of = field.name.as_ref().map(|_| format!("members::{}", join(part.structure, part.path)));
+            self.define(ty, &doc, of.as_deref(), part, out);
+            self.parts(part, written, out);
         }
+    }
+
+    /// `of` is what the members are of; a part without a name has none, its members are told of by the whole.
+    fn define(&self, name: &str, doc: &str, of: Option<&str>, whole: Whole, out: &mut String) {
+        let (kind, rows) = match whole.aggregate.kind {
+            Kind::Struct => ("struct", self.members(whole)),
+            Kind::Union => ("union", self.branches(whole, of.is_some())),
+        };
+        let (size, align) = (whole.aggregate.extent.size, whole.aggregate.extent.align);
+        let described = of.map(|of| format!("{of}, ")).unwrap_or_default();
+        let _ = write!(out, "\nruntime::layout! {{\n{}", indented(doc));
+        let _ = writeln!(out, "    pub {kind} {name}: {described}{size:#x}, {align} {{");
+        let mut setters = Taken(rows.iter().flat_map(|row| &row.within).map(|part| part.name.clone()).collect());
+        for row in rows {
+            let Row { offset, name, ty, c, doc, within } = row;
+            let c = c.map(|c| format!(" = {}", quoted(&c))).unwrap_or_default();
+            let _ = write!(out, "        {offset:#04x} {name}: {ty}{c}, {}", literal(&doc));
+            if of.is_none() || within.is_empty() {
+                out.push_str(";\n");
+                continue;
+            }
+            out.push_str(" {\n");
+            for part in within {
+                let Part { offset, bits, name, ty, c, doc } = part;
+                let setter = setters.free(format!("set_{}", name.trim_start_matches("r#")));
+                let _ =
+                    writeln!(out, "            {offset:#04x} {bits}{name} {setter}: {ty} = {}, {};", quoted(&c), literal(&doc));
+            }
+            out.push_str("        }\n");
+        }
+        out.push_str("    }\n}\n");
     }
 
     /// The members of a structure, bit fields by their unit, padding explicit.
-    fn members(&self, name: &str, aggregate: &Aggregate, names: &[String]) -> Vec<Row> {
+    fn members(&self, whole: Whole) -> Vec<Row> {
+        let Aggregate { fields, extent, .. } = whole.aggregate;
+        let names = unnamed(fields);
+        let mut taken = Taken(names.clone());
         let mut rows: Vec<Row> = Vec::new();
         let mut end = 0;
-        for (field, field_name) in aggregate.fields.iter().zip(names) {
-            if field.bits.is_some_and(|bits| bits.width == 0 || field.offset < end) {
+        for (field, name) in fields.iter().zip(&names) {
+            if field.bits.is_some_and(|bits| bits.width == 0) {
+                continue;
+            }
+            if let (true, Some(unit)) = (field.bits.is_some() && field.offset < end, rows.last_mut()) {
+                unit.within.extend(self.within(whole, field, name, 0));
                 continue;
             }
             if field.offset > end {
-                rows.push(Row::padding(end, field.offset - end));
+                rows.push(Row::padding(end, field.offset - end, &mut taken));
             }
             let align = self.align(&field.ty);
-            let fits = field.offset.is_multiple_of(align) && align <= aggregate.extent.align;
-            rows.push(self.row(name, field, field_name, (!fits).then_some(field.size)));
+            let fits = field.offset.is_multiple_of(align) && align <= extent.align;
+            let mut row = self.row(whole, field, name, (!fits).then_some(field.size), &mut taken);
+            if field.bits.is_some() || field.name.is_none() {
+                row.within = self.within(whole, field, name, 0);
+            }
+            rows.push(row);
             end = field.offset + field.size;
         }
-        if aggregate.extent.size > end {
-            rows.push(Row::padding(end, aggregate.extent.size - end));
+        if extent.size > end {
+            rows.push(Row::padding(end, extent.size - end, &mut taken));
         }
         rows
     }
 
-    /// The branches of a union, each as long as the union.
-    fn branches(&self, name: &str, aggregate: &Aggregate, names: &[String]) -> Vec<Row> {
-        let mut rows: Vec<Row> = Vec::new();
-        for (field, field_name) in aggregate.fields.iter().zip(names) {
-            if field.bits.is_some_and(|bits| bits.width == 0) {
-                continue;
-            }
-            let size = aggregate.extent.size;
-            let fills = field.size == size && self.align(&field.ty) <= aggregate.extent.align;
-            let mut row = self.row(name, field, field_name, (!fills).then_some(size));
-            let same = rows.iter().filter(|r| r.name.starts_with(&row.name)).count();
-            if field.bits.is_some() && same > 0 {
-                row.name = format!("{}_{}", row.name, same + 1);
-            }
+    /// The branches of a union, each as long as the union. Where the union is `described`, accessors describe them.
+    fn branches(&self, whole: Whole, described: bool) -> Vec<Row> {
+        let Aggregate { fields, extent, .. } = whole.aggregate;
+        let names = unnamed(fields);
+        let mut taken = Taken(names.clone());
+        let mut rows = Vec::new();
+        for (field, name) in fields.iter().zip(&names).filter(|(field, _)| field.bits.is_none_or(|bits| bits.width > 0)) {
+            let fills = field.size == extent.size && self.align(&field.ty) <= extent.align;
+            let mut row = self.row(whole, field, name, (!fills).then_some(extent.size), &mut taken);
+            row.within = self.within(whole, field, name, 0);
+            row.c = row.c.filter(|_| !described);
             rows.push(row);
         }
         rows
     }
 
     /// `within` is the number of bytes that begin with the member, where it cannot stand as itself.
-    fn row(&self, name: &str, field: &Field, field_name: &str, within: Option<u64>) -> Row {
-        let offset = field.offset;
-        let (row, doc) = match (field.bits, &field.name) {
-            (Some(_), _) => {
-                (format!("bits{offset:02X}"), format!("    /// `{offset:#04x}`: bit fields, which have accessors.\n"))
-            }
-            (None, Some(_)) => (field_name.to_owned(), self.member_doc(field, offset)),
-            (None, None) => (field_name.to_owned(), unnamed_doc(field)),
-        };
-        let ty = self.field_type(field, &inner_name(name, field_name));
+    fn row(&self, whole: Whole, field: &Field, name: &str, within: Option<u64>, taken: &mut Taken) -> Row {
+        let ty = self.field_type(field, &self.inner(whole, field, name));
         let ty = within.map(|size| format!("runtime::Bytes<{ty}, {size}>")).unwrap_or(ty);
-        Row { name: row, ty, offset, doc }
-    }
-
-    /// Accessors for bit fields, and for the members of unnamed structures and unions.
-    fn accessors(&self, name: &str, aggregate: &Aggregate, out: &mut String) {
-        let is_field = |flat: &Flat| {
-            let own = aggregate.fields.iter().any(|field| core::ptr::eq(field, flat.field));
-            own && flat.field.bits.is_none() && aggregate.kind == Kind::Struct
-        };
-        let accessors: Vec<_> =
-            aggregate.flat().iter().filter(|f| !is_field(f)).map(|f| self.accessor(name, aggregate, f)).collect();
-        if !accessors.is_empty() {
-            let _ = write!(out, "\nimpl {name} {{\n{}}}\n", accessors.join("\n"));
-        }
-    }
-
-    fn accessor(&self, name: &str, aggregate: &Aggregate, flat: &Flat) -> String {
-        let field = flat.field;
-        let ty = self.field_type(field, &inner_of(name, aggregate, field).unwrap_or_default());
-        let at = format!("{:#04x}", flat.offset);
-        let (read, write) = match field.bits {
-            None => (format!("runtime::read(self, {at})"), format!("runtime::write(self, {at}, value)")),
-            Some(bits) => {
-                let unit = format!("{at}, {}, {}, {}", field.size, bits.position, bits.width);
-                // The runtime passes bits as 64-bit integers.
-                let (read, wide) = match &field.ty {
-                    Type::Scalar { signed: true, .. } => ("signed_bits", "i64"),
-                    Type::Layout(_) => ("signed_bits", "an enumeration"),
-                    _ => ("bits", "u64"),
-                };
-                let read = format!("runtime::{read}(self, {unit})");
-                let read = match &field.ty {
-                    Type::Layout(id) => format!("{}({read} as _)", self.type_name(*id)),
-                    _ if ty == wide => read,
-                    _ => format!("{read} as {ty}"),
-                };
-                let value = match &field.ty {
-                    Type::Layout(_) => "value.0 as u64",
-                    _ if ty == "u64" => "value",
-                    _ => "value as u64",
-                };
-                (read, format!("runtime::set_bits(self, {unit}, {value})"))
+        let offset = field.offset;
+        let (name, c, doc) = match (field.bits, &field.name) {
+            (Some(_), _) => (taken.free(format!("bits{offset:02X}")), None, "bit fields, which have accessors.".to_owned()),
+            (None, Some(_)) => (name.to_owned(), Some(spelled(field)), self.member_doc(field)),
+            (None, None) => {
+                let errata = field.info.errata.iter().map(|erratum| format!("\n\nErratum, {erratum}."));
+                (name.to_owned(), None, format!("unnamed; its members have accessors.{}", errata.collect::<String>()))
             }
         };
-        let (doc, get, plain) = (self.member_doc(field, flat.offset), member(flat.name), flat.name);
-        format!(
-            "{doc}    #[inline]\n    pub fn {get}(&self) -> {ty} {{\n        {read}\n    }}\n\n    \
-             /// Replaces [`{plain}`](Self::{plain}()).\n    #[inline]\n    pub fn set_{plain}(&mut self, value: {ty}) {{\n        {write}\n    }}\n"
-        )
+        Row { offset, name, ty, c, doc, within: Vec::new() }
+    }
+
+    /// A member that accessors reach; of one without a name, what lies in it. `base` is where the part begins whose member it is.
+    fn within(&self, whole: Whole, field: &Field, name: &str, base: u64) -> Vec<Part> {
+        let offset = base + field.offset;
+        if field.name.is_some() {
+            let bits = match field.bits.map(|bits| (bits.position, bits.position + bits.width.max(1) - 1)) {
+                Some((first, last)) if first == last => format!("[{first}] "),
+                Some((first, last)) => format!("[{first} to {last}] "),
+                None => String::new(),
+            };
+            let ty = self.field_type(field, &self.inner(whole, field, name));
+            let ty = match (&field.values, &field.ty, field.bits) {
+                (Some(values), Type::Scalar { .. }, Some(_)) => format!("{ty} as {values}"),
+                _ => ty,
+            };
+            return vec![Part { offset, bits, name: name.to_owned(), ty, c: spelled(field), doc: self.member_doc(field) }];
+        }
+        let Type::Inline(aggregate) = &field.ty else { return Vec::new() };
+        let path = join(whole.path, name);
+        let whole = Whole { path: &path, aggregate, ..whole };
+        let names = unnamed(&aggregate.fields);
+        let fields = aggregate.fields.iter().zip(&names);
+        fields.flat_map(|(field, name)| self.within(whole, field, name, offset)).collect()
+    }
+
+    /// The name of the unnamed type of a member; empty if its type has a name.
+    fn inner(&self, whole: Whole, field: &Field, name: &str) -> String {
+        match field.ty.element() {
+            Type::Inline(aggregate) => self.part_name(whole.structure, &join(whole.path, name), aggregate).to_owned(),
+            _ => String::new(),
+        }
     }
 }
 
-/// The doc comment of an unnamed member.
-fn unnamed_doc(field: &Field) -> String {
-    let errata = field.info.errata.iter().map(|erratum| format!("\nErratum, {erratum}.\n"));
-    comment(&format!("`{:#04x}`: unnamed; its members have accessors.\n{}", field.offset, errata.collect::<String>()), "    ")
-}
-
-/// The name of the unnamed type of a member, however deep it lies.
-fn inner_of(name: &str, aggregate: &Aggregate, wanted: &Field) -> Option<String> {
-    let names = unnamed(&aggregate.fields);
-    aggregate.fields.iter().zip(&names).find_map(|(field, field_name)| {
-        let own = inner_name(name, field_name);
-        match (&field.name, &field.ty) {
-            _ if core::ptr::eq(field, wanted) => Some(own),
-            (None, Type::Inline(inner)) => inner_of(&own, inner, wanted),
-            _ => None,
-        }
-    })
-}
-
-/// What a type is known by.
-#[derive(Clone, Copy, PartialEq)]
-pub(super) enum Shown<'a> {
-    /// Microsoft's name of the structure.
-    Structure(&'a str),
-    /// The member that is of this unnamed type.
-    Member(&'a str),
-    /// No name at all: the members are those of the parent.
-    Nothing,
+/// The type as C spells it, without what is in it.
+fn spelled(field: &Field) -> String {
+    match (&field.ctype, field.ty.element()) {
+        (Some(c), _) => c.to_string(),
+        (None, Type::Inline(aggregate)) if aggregate.kind == Kind::Union => "union".into(),
+        (None, _) => "struct".into(),
+    }
 }
 
 /// A field of a Rust type.
 struct Row {
+    offset: u64,
     name: String,
     ty: String,
+    /// The type in C, of a member that metadata tell of.
+    c: Option<String>,
+    doc: String,
+    /// What accessors reach.
+    within: Vec<Part>,
+}
+
+/// What an accessor reaches.
+struct Part {
+    /// From the start of the whole.
     offset: u64,
+    bits: String,
+    name: String,
+    ty: String,
+    c: String,
     doc: String,
 }
 
 impl Row {
-    fn padding(offset: u64, size: u64) -> Self {
-        Self { name: format!("_padding{offset:02X}"), ty: format!("[u8; {size}]"), offset, doc: "    /// Padding.\n".into() }
+    fn padding(offset: u64, size: u64, taken: &mut Taken) -> Self {
+        let name = taken.free(format!("_padding{offset:02X}"));
+        Self { offset, name, ty: format!("[u8; {size}]"), c: None, doc: "padding.".into(), within: Vec::new() }
     }
 }

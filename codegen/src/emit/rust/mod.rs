@@ -2,9 +2,10 @@
 
 mod aggregate;
 mod docs;
-mod meta;
+mod kernels;
 mod modules;
 mod names;
+mod structures;
 mod targets;
 mod tokens;
 mod values;
@@ -14,8 +15,11 @@ pub use names::KEYWORDS;
 use super::Files;
 use crate::axis::TargetSet;
 use crate::layouts::{Form, Layout, Layouts};
+use crate::registry::Registry;
 use crate::spec::{Body, Definition, ValuesKind};
 use modules::Module;
+use names::Names;
+use std::collections::BTreeSet;
 use tokens::Tokens;
 
 /// What to generate, and for whom.
@@ -29,6 +33,8 @@ pub struct Options {
     pub targets: TargetSet,
     /// The first line of each file.
     pub header: String,
+    /// The kernels whose symbols were read.
+    pub registry: Registry,
 }
 
 impl Default for Options {
@@ -38,11 +44,13 @@ impl Default for Options {
             structures: Vec::new(),
             targets: TargetSet::default(),
             header: "Generated from the specs. Do not edit.".into(),
+            registry: Registry::default(),
         }
     }
 }
 
-/// Writes the modules `axis`, `constants`, `layouts`, `members`, `structures` and `targets`, a file each, those within them too.
+/// Writes the modules `axis`, `constants`, `kernels`, `layouts`, `members`, `structures` and `targets`, a file each, those within them
+/// too.
 pub fn emit(layouts: &Layouts, options: &Options) -> Files {
     let mut files = Files::new();
     modules(layouts, options).iter().for_each(|module| module.files("", &mut files));
@@ -63,11 +71,13 @@ pub fn emit_inline(layouts: &Layouts, options: &Options) -> String {
 }
 
 fn modules(layouts: &Layouts, options: &Options) -> Vec<Module> {
-    let mut emitter = Emitter { layouts, options, wanted: wanted(layouts, options), tokens: Tokens::new() };
+    let (wanted, names) = (wanted(layouts, options), Names::new(layouts));
+    let mut emitter = Emitter { layouts, options, wanted, names, tokens: Tokens::new() };
     emitter.tokens = emitter.collect();
     vec![
         Module::new("axis", emitter.axis()),
         emitter.definitions("constants", is_macros),
+        Module::new("kernels", emitter.kernels()),
         emitter.definitions("layouts", |definition| !is_macros(definition)),
         Module::new("members", emitter.tokens()),
         Module::new("structures", emitter.structures()),
@@ -80,6 +90,7 @@ pub(super) struct Emitter<'a> {
     options: &'a Options,
     /// For each layout, the wanted targets that have it.
     wanted: Vec<TargetSet>,
+    names: Names,
     tokens: Tokens,
 }
 
@@ -136,15 +147,16 @@ impl Emitter<'_> {
         if ids.is_empty() {
             return None;
         }
-        let mut text = self.header(&format!("`{name}`."));
+        let mut text = self.header(&format!("`{name}`{}", if is_macros(definition) { "." } else { " in all its layouts." }));
         text.push_str("#[allow(unused_imports)]\nuse super::*;\n");
         if let (true, Body::Values(values)) = (is_macros(definition), &definition.body) {
             self.macros(definition, values, &mut text);
             return Some(text);
         }
+        let mut written = BTreeSet::new();
         for id in ids {
             match &self.layouts.layouts[id].form {
-                Form::Aggregate(aggregate) => self.aggregate(id, aggregate, &mut text),
+                Form::Aggregate(aggregate) => self.aggregate(id, aggregate, &mut written, &mut text),
                 Form::Enumeration(enumeration) => self.enumeration(id, enumeration, &mut text),
             }
         }
@@ -152,22 +164,18 @@ impl Emitter<'_> {
     }
 
     fn head(&self, folder: &str) -> String {
-        let what = match folder {
-            "layouts" => {
-                "Every distinct layout once, named by the first kernel that has it; the modules of the kernels have Microsoft's names."
-            }
-            _ => "Named values that exist only as macros.",
-        };
-        let mut text = self.header(what);
-        if folder == "layouts" {
-            text.push_str("#[allow(unused_imports)]\nuse super::{constants::*, members};\n");
-        }
         let runtime = &self.options.runtime;
-        text.push_str(&format!("#[allow(unused_imports)]\nuse {runtime}::{{self as runtime, Described, meta::{{self, Layout, Member, Named, Type, Values}}}};\n\n"));
-        text
+        if folder != "layouts" {
+            let text = self.header("Named values that exist only as macros.");
+            return text + &format!("use {runtime} as runtime;\n\n");
+        }
+        let text = self.header(
+            "Every distinct layout once, called by the first kernel that has it; the modules of the kernels have Microsoft's names.",
+        );
+        text + &format!("#[allow(unused_imports)]\nuse super::{{constants::*, members}};\nuse {runtime} as runtime;\n\n")
     }
 
     fn header(&self, what: &str) -> String {
-        format!("//! {}\n//!\n//! {what}\n\n", self.options.header)
+        format!("//! {what}\n//!\n//! {}\n\n", self.options.header)
     }
 }

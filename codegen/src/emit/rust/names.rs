@@ -1,8 +1,10 @@
 //! How generated items are called.
 
 use super::Emitter;
-use crate::layouts::{Field, Form, LayoutId, Type};
+use crate::axis::{Arch, Axis, Target, TargetSet};
+use crate::layouts::{Aggregate, Field, Form, LayoutId, Layouts, Type};
 use crate::spec::Kind;
+use std::collections::BTreeMap;
 
 /// Words that are no names in Rust, or will not be.
 pub const KEYWORDS: [&str; 48] = [
@@ -23,33 +25,143 @@ pub(super) fn module(name: &str) -> String {
     }
 }
 
-/// A member's name as Rust spells it.
+/// A member's name as Rust spells it; the runtime knows the way back.
 pub(super) fn member(name: &str) -> String {
     match name {
-        // These cannot be raw identifiers.
-        "self" | "Self" | "super" | "crate" => format!("{name}_"),
+        // These cannot be raw identifiers; what ends so already gets one more.
+        _ if ["self", "Self", "super", "crate"].contains(&name.trim_end_matches('_')) => format!("{name}_"),
         name if KEYWORDS.contains(&name) => format!("r#{name}"),
         name => name.to_owned(),
     }
 }
 
-impl Emitter<'_> {
-    /// The type of a layout: Microsoft's name and the first target that has it.
-    pub(super) fn type_name(&self, id: LayoutId) -> String {
-        let layout = &self.layouts.layouts[id];
-        let axis = &self.layouts.spec.axis;
-        let Some(first) = layout.targets.iter().next() else { return layout.name.clone() };
-        let target = axis.targets[first];
-        let opens = axis.kernels.iter().position(|k| k.version == axis.kernels[target.kernel].version) == Some(target.kernel);
-        let kernel = match opens {
-            true => axis.versions[axis.kernels[target.kernel].version].label.clone(),
-            false => axis.kernel_name(target.kernel),
-        };
-        let mut name = format!("{}_{kernel}", layout.name).replace(['.', '-'], "_");
-        if layout.targets.iter().all(|t| axis.targets[t].arch == target.arch) {
-            name.push_str(&format!("_{}", target.arch));
+/// The types that are generated, by name.
+pub(super) struct Names {
+    /// Of each layout.
+    layouts: Vec<String>,
+    /// Of each unnamed part, by structure and path: those that differ.
+    parts: BTreeMap<(String, String), Vec<(Aggregate, String)>>,
+}
+
+impl Names {
+    /// Types are called by the first kernel that has them, and by their architecture if it is the only one.
+    pub fn new(layouts: &Layouts) -> Self {
+        let mut names = vec![String::new(); layouts.layouts.len()];
+        let mut parts = BTreeMap::new();
+        for name in layouts.spec.definitions.keys() {
+            let own = layouts.layouts.iter().enumerate().filter(|(_, layout)| layout.name == *name);
+            let mut found: BTreeMap<String, Vec<(&Aggregate, TargetSet)>> = BTreeMap::new();
+            let mut taken = Taken(Vec::new());
+            for (id, layout) in own {
+                names[id] = name_since(&layouts.spec.axis, name, "", &layout.targets, &mut taken);
+                if let Form::Aggregate(aggregate) = &layout.form {
+                    find_parts("", aggregate, &layout.targets, &mut found);
+                }
+            }
+            for (path, list) in found {
+                let list = list.into_iter().map(|(aggregate, targets)| {
+                    (aggregate.clone(), name_since(&layouts.spec.axis, name, &path, &targets, &mut taken))
+                });
+                let list = list.collect();
+                parts.insert((name.clone(), path), list);
+            }
         }
+        Self { layouts: names, parts }
+    }
+}
+
+/// The unnamed parts of a layout, each with the targets of all layouts that have it.
+fn find_parts<'a>(
+    path: &str,
+    aggregate: &'a Aggregate,
+    targets: &TargetSet,
+    found: &mut BTreeMap<String, Vec<(&'a Aggregate, TargetSet)>>,
+) {
+    for (field, name) in aggregate.fields.iter().zip(unnamed(&aggregate.fields)) {
+        let Type::Inline(part) = field.ty.element() else { continue };
+        let path = join(path, &name);
+        let list = found.entry(path.clone()).or_default();
+        match list.iter_mut().find(|(same, _)| *same == &**part) {
+            Some((_, all)) => *all = all.union(targets),
+            None => list.push((part, targets.clone())),
+        }
+        find_parts(&path, part, targets, found);
+    }
+}
+
+/// How to get to a part's part.
+pub(super) fn join(path: &str, name: &str) -> String {
+    let name = name.trim_start_matches("r#");
+    if path.is_empty() { name.to_owned() } else { format!("{path}_{name}") }
+}
+
+fn name_since(axis: &Axis, structure: &str, path: &str, targets: &TargetSet, taken: &mut Taken) -> String {
+    let Some(first) = targets.iter().next() else { return structure.to_owned() };
+    let (kernel, arch) = since(axis, first);
+    let only = is_of(axis, targets, arch);
+    let name = |arch: &str| {
+        let path = if path.is_empty() { String::new() } else { format!("_{path}") };
+        format!("{structure}_{}{arch}{path}", kernel.replace(['.', '-'], "_"))
+    };
+    let (short, long) = (name(""), name(&format!("_{arch}")));
+    // Two that begin at one kernel, each of which has both architectures sooner or later, are told apart by that of the first.
+    let short_is_free = !only && !taken.has(&short);
+    taken.free(if short_is_free { short } else { long })
+}
+
+/// A target's kernel, by the label of its version if it opens that, and the architecture.
+fn since(axis: &Axis, target: usize) -> (String, Arch) {
+    let Target { kernel, arch } = axis.targets[target];
+    let version = axis.kernels[kernel].version;
+    let opens = axis.kernels.iter().position(|kernel| kernel.version == version) == Some(kernel);
+    (if opens { axis.versions[version].label.clone() } else { axis.kernel_name(kernel) }, arch)
+}
+
+/// Whether all targets are of an architecture, or of one that follows the same.
+fn is_of(axis: &Axis, targets: &TargetSet, arch: Arch) -> bool {
+    let leader = |arch: Arch| axis.follows.get(&arch).copied().unwrap_or(arch);
+    targets.iter().all(|target| leader(axis.targets[target].arch) == leader(arch))
+}
+
+/// Names that are taken.
+pub(super) struct Taken(pub Vec<String>);
+
+impl Taken {
+    fn has(&self, name: &str) -> bool {
+        self.0.iter().any(|taken| taken.trim_start_matches("r#") == name)
+    }
+
+    /// The name, longer if it is taken; it then is.
+    pub fn free(&mut self, mut name: String) -> String {
+        while self.has(&name) {
+            name.push('_');
+        }
+        self.0.push(name.clone());
         name
+    }
+}
+
+impl Emitter<'_> {
+    /// The type of a layout.
+    pub(super) fn type_name(&self, id: LayoutId) -> &str {
+        &self.names.layouts[id]
+    }
+
+    /// The type of an unnamed part.
+    pub(super) fn part_name(&self, structure: &str, path: &str, part: &Aggregate) -> &str {
+        let list = self.names.parts.get(&(structure.to_owned(), path.to_owned()));
+        list.into_iter().flatten().find(|(same, _)| same == part).map_or("", |(_, name)| name)
+    }
+
+    /// Since when, and where, targets have what they have.
+    pub(super) fn since(&self, targets: &TargetSet) -> String {
+        let axis = &self.layouts.spec.axis;
+        let Some(first) = targets.iter().next() else { return String::new() };
+        let (kernel, arch) = since(axis, first);
+        match is_of(axis, targets, arch) {
+            true => format!("since {kernel} on {arch}"),
+            false => format!("since {kernel}"),
+        }
     }
 
     /// The Rust type of a value of `ty`; `inner` is the name of its unnamed type, if it has one.
@@ -58,7 +170,7 @@ impl Emitter<'_> {
             Type::Scalar { size, signed, .. } => format!("{}{}", if *signed { 'i' } else { 'u' }, size * 8),
             Type::Pointer { size, .. } => format!("runtime::Ptr{}", size * 8),
             Type::Array { of, count } => format!("[{}; {count}]", self.rust_type(of, inner)),
-            Type::Layout(id) => self.type_name(*id),
+            Type::Layout(id) => self.type_name(*id).to_owned(),
             Type::Inline(_) => inner.to_owned(),
             Type::Void | Type::Function | Type::Named(_) => "u8".to_owned(),
         }
@@ -86,11 +198,6 @@ impl Emitter<'_> {
     pub(super) fn is_enumeration(&self, id: LayoutId) -> bool {
         matches!(self.layouts.layouts[id].form, Form::Enumeration(_))
     }
-}
-
-/// The type of a member that is an unnamed structure or union.
-pub(super) fn inner_name(parent: &str, member: &str) -> String {
-    format!("{parent}_{}", member.trim_start_matches("r#"))
 }
 
 /// Names for the members of a structure that have none: `u20` is a union at offset 0x20.

@@ -1,13 +1,14 @@
 //! Tokens: for each structure, the members that it has in any layout.
 
 use super::Emitter;
-use super::names::member;
+use super::docs::quoted;
+use super::names::{join, member, unnamed};
 use crate::layouts::{Aggregate, Field, Form, LayoutId, Type};
 use heck::ToShoutySnakeCase;
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
-/// The members of each structure over all its layouts, in the order in which they are first seen.
+/// The members of each structure over all its layouts, in the order in which they are first seen, and of each part with a name.
 pub(super) type Tokens = BTreeMap<String, Vec<Token>>;
 
 /// A member over all layouts of its structure.
@@ -25,66 +26,59 @@ impl Emitter<'_> {
     pub(super) fn collect(&self) -> Tokens {
         let mut tokens = Tokens::new();
         for (id, layout) in self.layouts.layouts.iter().enumerate().filter(|(id, _)| !self.wanted[*id].is_empty()) {
-            let Form::Aggregate(aggregate) = &layout.form else { continue };
-            let list = tokens.entry(layout.name.clone()).or_default();
-            for flat in aggregate.flat() {
-                let kind = self.kind(flat.field);
-                match list.iter_mut().find(|token| token.name == flat.name) {
-                    None => list.push(Token { name: flat.name.to_owned(), kind, layouts: vec![id] }),
-                    Some(token) => {
-                        if token.kind != kind {
-                            token.kind = "Any";
-                        }
-                        if token.layouts.last() != Some(&id) {
-                            token.layouts.push(id);
-                        }
-                    }
-                }
+            if let Form::Aggregate(aggregate) = &layout.form {
+                self.collect_of(id, &layout.name, aggregate, &mut tokens);
+                self.collect_parts(id, &layout.name, "", aggregate, &mut tokens);
             }
         }
         tokens
     }
 
-    /// Where a layout has each member of its structure, counted from 1; 0 where it has not.
-    pub(super) fn places(&self, name: &str, aggregate: &Aggregate) -> String {
-        let flat = aggregate.flat();
-        let place = |token: &Token| flat.iter().position(|f| f.name == token.name).map_or(0, |place| place + 1);
-        let places = self.tokens.get(name).into_iter().flatten().map(|token| place(token).to_string());
-        places.collect::<Vec<_>>().join(", ")
+    /// The members of parts that have a name, which no other structure has: their tokens are those of structure and path.
+    fn collect_parts(&self, id: LayoutId, structure: &str, path: &str, aggregate: &Aggregate, tokens: &mut Tokens) {
+        for (field, name) in aggregate.fields.iter().zip(unnamed(&aggregate.fields)) {
+            let Type::Inline(part) = field.ty.element() else { continue };
+            let path = join(path, &name);
+            if field.name.is_some() {
+                self.collect_of(id, &join(structure, &path), part, tokens);
+            }
+            self.collect_parts(id, structure, &path, part, tokens);
+        }
     }
 
-    /// A module for each structure, a constant for each member.
+    fn collect_of(&self, id: LayoutId, name: &str, aggregate: &Aggregate, tokens: &mut Tokens) {
+        let list = tokens.entry(name.to_owned()).or_default();
+        for flat in aggregate.flat() {
+            let kind = self.kind(flat.field);
+            match list.iter_mut().find(|token| token.name == flat.name) {
+                None => list.push(Token { name: flat.name.to_owned(), kind, layouts: vec![id] }),
+                Some(token) => {
+                    if token.kind != kind {
+                        token.kind = "Any";
+                    }
+                    if token.layouts.last() != Some(&id) {
+                        token.layouts.push(id);
+                    }
+                }
+            }
+        }
+    }
+
+    /// Tokens for each structure, one a member.
     pub(super) fn tokens(&self) -> String {
         let mut text = self.header(
             "A token for each member that a structure has in any layout: what reads it from a `View`, whichever layout that has.",
         );
-        let runtime = &self.options.runtime;
-        let _ = writeln!(text, "use {runtime}::meta::Members;");
+        let _ = writeln!(text, "use {} as runtime;", self.options.runtime);
         for (name, tokens) in &self.tokens {
-            let names: Vec<_> = tokens.iter().map(|token| format!("\"{}\"", token.name)).collect();
-            let _ = write!(
-                text,
-                "\n/// The members of `{name}`.\npub static {name}: Members = Members {{ names: &[{}] }};\n",
-                names.join(", ")
-            );
-            let _ = write!(text, "\n/// Tokens for the members of `{name}`.\npub mod {name} {{\n");
-            let _ = writeln!(
-                text,
-                "    #[allow(unused_imports)]\n    use {runtime}::{{Token, token::*}};\n    use super::{name} as OF;\n"
-            );
-            let mut taken: Vec<String> = vec!["OF".into()];
-            for (index, token) in tokens.iter().enumerate() {
-                let constant = unique(&token.name.to_shouty_snake_case(), &mut taken);
-                let _ = writeln!(
-                    text,
-                    "    /// `{}`, in `{}`.\n    pub const {}: Token<{}> = Token::new(&OF, {index});",
-                    token.name,
-                    self.scope(token),
-                    member(&constant),
-                    token.kind
-                );
+            let _ = write!(text, "\nruntime::tokens! {{\n    {name} {{\n");
+            let mut taken = Vec::new();
+            for token in tokens {
+                let constant = member(&unique(&token.name.to_shouty_snake_case(), &mut taken));
+                let scope = quoted(&self.scope(token));
+                let _ = writeln!(text, "        {} {constant}: {}, {scope};", member(&token.name), token.kind);
             }
-            text.push_str("}\n");
+            text.push_str("    }\n}\n");
         }
         text
     }

@@ -1,7 +1,7 @@
 //! Enumerations, flags and constants: transparent newtypes with named values.
 
 use super::Emitter;
-use super::docs::comment;
+use super::docs::{comment, literal};
 use super::names::member;
 use crate::layouts::{Enumeration, LayoutId};
 use crate::spec::{Constant, Definition, Piece, Values, ValuesKind};
@@ -11,16 +11,15 @@ impl Emitter<'_> {
     /// An enumeration as some targets have it.
     pub(super) fn enumeration(&self, id: LayoutId, enumeration: &Enumeration, out: &mut String) {
         let layout = &self.layouts.layouts[id];
-        let axis = &self.layouts.spec.axis;
         let definition = &self.layouts.spec.definitions[&layout.name];
-        let doc = format!("`{}` in {}.\n\n{}", layout.name, axis.describe(&layout.targets), definition.doc);
+        let doc = format!("`{}` {}.\n\n{}", layout.name, self.since(&layout.targets), definition.doc);
         let rows: Vec<_> = enumeration
             .constants
             .iter()
             .map(|(name, value)| Row { name: name.clone(), value: *value, doc: self.constant_doc(definition, name, *value) })
             .collect();
         let ty = format!("{}{}", if enumeration.signed { 'i' } else { 'u' }, enumeration.size * 8);
-        newtype(&self.type_name(id), &layout.name, &doc, &ty, ValuesKind::Enum, &rows, out);
+        newtype(self.type_name(id), &layout.name, &doc, &ty, ValuesKind::Enum, &rows, out);
     }
 
     /// A set of macros: all that any target defines.
@@ -120,31 +119,11 @@ fn identifier(scope: &str) -> String {
 }
 
 fn newtype(name: &str, shown: &str, doc: &str, ty: &str, kind: ValuesKind, rows: &[Row], out: &mut String) {
-    let _ = write!(
-        out,
-        "\n{}#[derive(Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]\n#[repr(transparent)]\npub struct {name}(pub {ty});\n",
-        comment(doc, "")
-    );
-    let literal = |value: i64| if value < 0 { value.to_string() } else { format!("{value:#x}") };
-    let _ = write!(out, "\nimpl {name} {{\n");
-    for row in rows {
-        let _ = writeln!(
-            out,
-            "{}    pub const {}: Self = Self({});",
-            comment(&row.doc, "    "),
-            member(&row.name),
-            literal(row.value)
-        );
+    let kind = if kind == ValuesKind::Flags { "flags" } else { "value" };
+    let _ = write!(out, "\nruntime::values! {{\n{}    pub {kind} {name}: {ty} = \"{shown}\" {{\n", comment(doc, "    "));
+    for Row { name, value, doc } in rows {
+        let value = if *value < 0 { value.to_string() } else { format!("{value:#x}") };
+        let _ = writeln!(out, "        {} = {value}, {};", member(name), literal(doc));
     }
-    out.push_str("}\n");
-    let signed = ty.starts_with('i');
-    let (print, flags) = if kind == ValuesKind::Flags { ("flags", true) } else { ("value", false) };
-    let _ = write!(
-        out,
-        "\nruntime::values!({print} {name}, Values {{\n    name: \"{shown}\",\n    flags: {flags},\n    signed: {signed},\n    constants: &[\n"
-    );
-    for row in rows {
-        let _ = writeln!(out, "        (\"{}\", {}),", row.name, literal(row.value));
-    }
-    out.push_str("    ],\n});\n");
+    out.push_str("    }\n}\n");
 }

@@ -1,0 +1,56 @@
+//! The kernels that were seen, for look-ups at run time.
+
+use super::Emitter;
+use super::structures::{build, variant};
+use crate::registry::Seen;
+use std::fmt::Write;
+
+impl Emitter<'_> {
+    /// The registry, with the builds that the version axis knows each kernel by.
+    pub(super) fn kernels(&self) -> String {
+        let axis = &self.layouts.spec.axis;
+        let mut kernels: Vec<_> = self.options.registry.kernels.iter().map(|seen| (axis.canonical(seen.build), seen)).collect();
+        kernels.sort_by_key(|(build, seen)| (*build, seen.arch, seen.witness));
+        let mut text =
+            self.header("The kernels that were seen: whose symbols, or whose image, were read and held against the layouts.");
+        let _ = write!(
+            text,
+            "#[allow(unused_imports)]\nuse {}::{{Arch::*, Build, meta::{{Image, Pdb, Registry, Seen, Witness, WitnessKind::*}}}};\n\n",
+            self.options.runtime
+        );
+        text.push_str("/// The kernels, by build.\npub static REGISTRY: Registry = Registry {\n    kernels: &[\n");
+        for (canonical, seen) in &kernels {
+            let pdb = seen
+                .pdb
+                .as_ref()
+                .map_or("None".into(), |pdb| format!("Some(&Pdb {{ guid: {:#034x}, age: {} }})", pdb.guid, pdb.age));
+            let image = seen.image.as_ref();
+            let image = image
+                .map_or("None".into(), |i| format!("Some(Image {{ time_stamp: {:#x}, size: {:#x} }})", i.time_stamp, i.size));
+            let (build, arch, witness) = (build(canonical), variant(seen.arch), seen.witness);
+            let _ = writeln!(
+                text,
+                "        Seen {{ build: {build}, arch: {arch}, pdb: {pdb}, image: {image}, witness: {witness} }},"
+            );
+        }
+        let _ =
+            writeln!(text, "    ],\n    pdbs: &[{}],", places(&kernels, |seen| seen.pdb.as_ref().map(|pdb| (pdb.guid, pdb.age))));
+        let images = places(&kernels, |seen| seen.image.as_ref().map(|image| (image.time_stamp, image.size)));
+        let _ = writeln!(text, "    images: &[{images}],\n    witnesses: &[");
+        for witness in &self.options.registry.witnesses {
+            let _ = writeln!(text, "        Witness {{ name: {:?}, kind: {:?} }},", witness.name, witness.kind);
+        }
+        text.push_str("    ],\n};\n");
+        text
+    }
+}
+
+/// The places of the kernels that have a key, by that key; so many in a line.
+fn places<B, K: Ord>(kernels: &[(B, &Seen)], key: impl Fn(&Seen) -> Option<K>) -> String {
+    let keyed = kernels.iter().enumerate().filter_map(|(place, (_, seen))| Some((key(seen)?, place)));
+    let mut keyed: Vec<_> = keyed.collect();
+    keyed.sort();
+    let lines = keyed.chunks(20).map(|line| line.iter().map(|(_, place)| place.to_string()).collect::<Vec<_>>().join(", "));
+    let text: String = lines.map(|line| format!("\n        {line},")).collect();
+    if text.is_empty() { text } else { text + "\n    " }
+}

@@ -1,0 +1,115 @@
+//! Which kernel has which layout: the version axis, and the changes of each structure along it.
+
+use super::Emitter;
+use super::docs::comment;
+use crate::axis::{Arch, Build};
+use crate::layouts::{Form, LayoutId};
+use crate::spec::Definition;
+use std::fmt::Write;
+
+impl Emitter<'_> {
+    /// Every structure with its layouts.
+    pub(super) fn structures(&self) -> String {
+        let mut text = self.header("Every structure in all its layouts, to choose from by build and architecture at run time.");
+        let _ = writeln!(text, "#[allow(unused_imports)]\nuse super::{{axis::AXIS, kernels::REGISTRY, layouts::*}};");
+        let _ = writeln!(
+            text,
+            "#[allow(unused_imports)]\nuse {}::{{Arch::*, Build, Described, meta::{{Change, Structure}}}};",
+            self.options.runtime
+        );
+        let mut all = Vec::new();
+        for (name, definition) in &self.layouts.spec.definitions {
+            let changes = self.changes(name);
+            if changes.is_empty() {
+                continue;
+            }
+            all.push(name.as_str());
+            let held = self.held(name);
+            let _ = write!(
+                text,
+                "\n{}pub static {name}: Structure = Structure {{\n    name: \"{name}\",\n    axis: &AXIS,\n    registry: &REGISTRY,\n    held: &[{held}],\n    changes: &[\n{changes}    ],\n}};\n",
+                comment(&self.structure_doc(definition), "")
+            );
+        }
+        let _ = write!(text, "\n/// Every structure, by name.\npub static ALL: &[&Structure] = &[\n");
+        for name in all {
+            let _ = writeln!(text, "    &{name},");
+        }
+        text.push_str("];\n");
+        text
+    }
+
+    fn structure_doc(&self, definition: &Definition) -> String {
+        let name = &definition.name.value;
+        let mut doc = if definition.doc.is_empty() { format!("`{name}`.") } else { definition.doc.clone() };
+        for piece in &definition.unverifiable.0 {
+            let scope = self.layouts.spec.axis.describe(&piece.targets);
+            let _ = write!(doc, "\n\nNo symbol data confirms it in `{scope}`: {}.", piece.value);
+        }
+        doc
+    }
+
+    /// The kernels from which on a structure's layout is another; a line each.
+    fn changes(&self, name: &str) -> String {
+        let axis = &self.layouts.spec.axis;
+        let mut last: [Option<LayoutId>; Arch::ALL.len()] = Default::default();
+        let mut text = String::new();
+        for (index, target) in axis.targets.iter().enumerate() {
+            let id = self.layouts.by_target[index].get(name).copied();
+            let id = id.filter(|&id| self.wanted[id].contains(index));
+            let now = id.filter(|&id| matches!(self.layouts.layouts[id].form, Form::Aggregate(_)));
+            let before = Arch::ALL.iter().zip(&mut last).find(|(arch, _)| **arch == target.arch).map(|(_, last)| last);
+            let Some(before) = before.filter(|before| **before != now) else { continue };
+            *before = now;
+            let since = format!("{}, {}", build(&axis.kernels[target.kernel].build), variant(target.arch));
+            // A bit field may be called `LAYOUT`, and its accessor would be meant without the trait.
+            let _ = match now {
+                Some(id) => {
+                    writeln!(text, "        Change::layout({since}, <{} as Described>::LAYOUT),", self.type_name(id))
+                }
+                None => writeln!(text, "        Change::none({since}),"),
+            };
+        }
+        text
+    }
+
+    /// The witnesses that hold a structure, a bit each.
+    fn held(&self, name: &str) -> String {
+        let words = self.options.registry.witnesses.chunks(64).map(|witnesses| {
+            let holds = witnesses.iter().rev().map(|witness| u64::from(witness.holds.contains(name)));
+            format!("{:#x}", holds.fold(0, |word, bit| word << 1 | bit))
+        });
+        words.collect::<Vec<_>>().join(", ")
+    }
+
+    /// The version axis.
+    pub(super) fn axis(&self) -> String {
+        let axis = &self.layouts.spec.axis;
+        let mut text = self.header("The version axis: the kernels at which layouts change, or a release begins.");
+        let _ = write!(text, "use {}::{{Arch::*, Build, meta::{{Axis, Kernel}}}};\n\n", self.options.runtime);
+        text.push_str("/// The kernels, oldest first.\npub static AXIS: Axis = Axis {\n    kernels: &[\n");
+        for kernel in &axis.kernels {
+            let version = &axis.versions[kernel.version];
+            let list = |list: Vec<String>| list.join(", ");
+            let _ = writeln!(
+                text,
+                "        Kernel {{ build: {}, label: {:?}, architectures: &[{}], same: &[{}] }},",
+                build(&kernel.build),
+                version.label,
+                list(kernel.architectures.iter().map(|arch| variant(*arch)).collect()),
+                list(kernel.same.iter().map(build).collect())
+            );
+        }
+        text.push_str("    ],\n};\n");
+        text
+    }
+}
+
+pub(super) fn build(build: &Build) -> String {
+    let [major, minor, number] = build.number;
+    format!("Build::new({major}, {minor}, {number}, {})", build.revision)
+}
+
+pub(super) fn variant(arch: Arch) -> String {
+    format!("{arch:?}")
+}

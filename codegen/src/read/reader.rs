@@ -1,0 +1,337 @@
+//! Walking a parsed TOML text, with an error for everything that is not as it should be.
+
+use crate::axis::{Axis, TargetSet};
+use crate::diagnostic::{Diagnostic, MOST_KEPT, MOST_NEAR, nearest};
+use crate::source::{At, Span};
+use crate::spec::{Piece, Piecewise};
+use crate::syntax::{self, Node, Pieces, Sort};
+use core::ops::Range;
+use toml::de::DeValue;
+
+/// Collects errors while values are taken out of the tree.
+pub(super) struct Reader<'e> {
+    pub file: usize,
+    /// The targets that the source of the definition being read speaks of.
+    pub documented: TargetSet,
+    /// What the file has listed so far.
+    listed: usize,
+    errors: &'e mut Vec<Diagnostic>,
+}
+
+/// Members, constants, errata, kernels and scopes of a file: the largest of Windows has a tenth. What is made of them takes time
+/// and memory for each target.
+const MOST_LISTED: usize = 1 << 15;
+
+/// What to do if the axis lacks a kernel.
+const NEW_KERNEL: &str =
+    "A new kernel is added in windows.toml; in one that begins with `extends = \"windows\"`, to those of Windows";
+
+/// A table whose keys are all known.
+#[derive(Clone, Copy)]
+pub(super) struct Table<'a> {
+    inner: syntax::Table<'a>,
+    pub span: Span,
+}
+
+impl<'e> Reader<'e> {
+    pub fn new(errors: &'e mut Vec<Diagnostic>) -> Self {
+        Self { file: 0, documented: TargetSet::default(), listed: 0, errors }
+    }
+
+    /// Goes on with another file.
+    pub fn enter(&mut self, file: usize) {
+        (self.file, self.listed) = (file, 0);
+    }
+
+    /// Counts what a file lists; whether it is not too much.
+    pub fn count_listed(&mut self, span: Span, new: usize) -> bool {
+        let before = self.listed;
+        self.listed += new;
+        let few = self.listed <= MOST_LISTED;
+        if before <= MOST_LISTED && !few {
+            let title = format!("a file of over {MOST_LISTED} members, constants, errata, kernels and scopes");
+            self.error(span, title, "this is more", "split what it specifies, or leave out what nobody needs");
+        }
+        few
+    }
+
+    pub fn span(&self, range: Range<usize>) -> Span {
+        Span::new(self.file, range)
+    }
+
+    pub fn error(&mut self, span: Span, title: impl Into<String>, label: impl Into<String>, help: impl Into<String>) {
+        self.keep(Diagnostic { title: title.into(), at: (span, label.into()), also: Vec::new(), help: help.into() });
+    }
+
+    fn keep(&mut self, error: Diagnostic) {
+        if self.errors.len() < MOST_KEPT {
+            self.errors.push(error);
+        }
+    }
+
+    pub fn error_also(&mut self, also: (Span, &str), span: Span, title: String, label: &str, help: &str) {
+        let also = vec![(also.0, also.1.to_owned())];
+        self.keep(Diagnostic { title, at: (span, label.to_owned()), also, help: help.to_owned() });
+    }
+
+    /// A table, with an error for every unknown key.
+    pub fn known<'a>(&mut self, inner: syntax::Table<'a>) -> Table<'a> {
+        let keys = || inner.sort.keys().iter().map(|key| key.name);
+        for entry in inner.entries().filter(|entry| entry.key.is_none()) {
+            let help = match nearest(entry.name, keys()) {
+                Some(near) => format!("write `{near}`, or remove the key"),
+                None => format!("the keys here are {}", keys().collect::<Vec<_>>().join(", ")),
+            };
+            self.error(self.span(entry.name_span), format!("`{}` is not a key here", entry.name), "unknown key", help);
+        }
+        Table { inner, span: self.span(inner.span()) }
+    }
+
+    /// The table that a node is, with an error for every unknown key.
+    pub fn table<'a>(&mut self, around: &Table<'a>, sort: Sort, node: &'a Node<'a>) -> Option<Table<'a>> {
+        let table = around.inner.inner(sort, node).map(|inner| self.known(inner));
+        if table.is_none() {
+            let keys: Vec<_> = sort.keys().iter().map(|key| key.name).collect();
+            let help = format!("write {{ … }} with the keys {}", keys.join(", "));
+            self.error(self.span(node.span()), "a table is expected", "this is no table", help);
+        }
+        table
+    }
+
+    /// The tables of a list.
+    pub fn tables<'a>(&mut self, around: &Table<'a>, key: &str, sort: Sort) -> Vec<Table<'a>> {
+        let nodes = around.get(key).map(|node| self.array(node));
+        nodes.into_iter().flatten().filter_map(|node| self.table(around, sort, node)).collect()
+    }
+
+    /// A text whose lines end in `\n`, whichever way they do in the file.
+    pub fn string(&mut self, node: &Node) -> Option<At<String>> {
+        let span = self.span(node.span());
+        let DeValue::String(text) = node.get_ref() else {
+            self.error(span, "a string is expected", "this is no string", "write it in double quotes");
+            return None;
+        };
+        let text = text.replace("\r\n", "\n");
+        if let Some(hidden) = text.chars().find(|&c| is_hidden(c)) {
+            let title = format!("a text cannot have the character U+{:04X}", u32::from(hidden));
+            let help = "remove it: it is not seen, and changes what is; only `\\n`, `\\r\\n` and `\\t` may be in a text";
+            self.error(span, title, "it is in this one", help);
+            return None;
+        }
+        Some(At::new(text, span))
+    }
+
+    pub fn integer(&mut self, node: &Node) -> Option<At<i64>> {
+        let span = self.span(node.span());
+        let value = match node.get_ref() {
+            DeValue::Integer(n) => i64::from_str_radix(n.as_str(), n.radix()).ok(),
+            _ => None,
+        };
+        if value.is_none() {
+            self.error(
+                span,
+                "an integer is expected",
+                "this is no integer of 64 bits",
+                "write a number such as 8 or 0x08, without quotes",
+            );
+        }
+        value.map(|value| At::new(value, span))
+    }
+
+    /// A number that is no less than `least`, up to 64 bits.
+    pub fn count(&mut self, node: &Node, least: u64) -> Option<u64> {
+        let span = self.span(node.span());
+        let value = match node.get_ref() {
+            DeValue::Integer(n) => u64::from_str_radix(n.as_str(), n.radix()).ok(),
+            _ => return self.integer(node).and(None),
+        };
+        if value.is_none_or(|value| value < least) {
+            self.error(span, format!("a number of {least} or more is expected"), "this is not", "write what the declaration has");
+        }
+        value.filter(|value| *value >= least)
+    }
+
+    /// A power of two up to `most`.
+    pub fn power_of_two(&mut self, node: &Node, most: u64) -> Option<u64> {
+        let value = self.count(node, 1)?;
+        if !value.is_power_of_two() || value > most {
+            let span = self.span(node.span());
+            self.error(span, format!("a power of two up to {most} is expected"), "this is not", "write 1, 2, 4, 8, 16 …");
+            return None;
+        }
+        Some(value)
+    }
+
+    pub fn array<'a>(&mut self, node: &'a Node<'a>) -> impl Iterator<Item = &'a Node<'a>> + use<'a> {
+        let items = match node.get_ref() {
+            DeValue::Array(items) => self.count_listed(self.span(node.span()), items.len()).then(|| items.iter()),
+            _ => {
+                self.error(self.span(node.span()), "an array is expected", "this is no array", "write [ … ]");
+                None
+            }
+        };
+        items.into_iter().flatten()
+    }
+
+    /// One of some words.
+    pub fn word<T: Copy>(&mut self, node: &Node, words: &[(&str, T)]) -> Option<T> {
+        let At { value, span } = self.string(node)?;
+        let found = words.iter().find(|(word, _)| *word == value);
+        if found.is_none() {
+            let all: Vec<_> = words.iter().map(|(word, _)| *word).collect();
+            self.error(span, format!("`{value}` is not known here"), "unknown word", format!("write one of {}", all.join(", ")));
+        }
+        found.map(|(_, value)| *value)
+    }
+
+    pub fn scope(&mut self, axis: &Axis, text: &At<String>) -> Option<TargetSet> {
+        if !self.count_listed(text.span, text.value.split(',').count()) {
+            return None;
+        }
+        match axis.scope(&text.value) {
+            Ok(set) => Some(set),
+            Err(message) => {
+                let words = || text.value.split([' ', ',']).flat_map(|w| w.split(".."));
+                let is_build = |word: &str| crate::axis::build(word).is_some();
+                let unknown = |word: &&str| !word.is_empty() && !is_build(word) && !axis.labels().any(|l| l == *word);
+                let words_near = words().filter(|_| self.errors.len() < MOST_NEAR).filter(unknown);
+                let near = words_near.take(MOST_NEAR).find_map(|word| nearest(word, axis.labels()));
+                let help = match near {
+                    Some(near) => format!("did you mean `{near}`? {NEW_KERNEL}"),
+                    None if words().any(is_build) => NEW_KERNEL.to_owned(),
+                    None => format!("write a range such as \"6.1..\", an architecture, or both: \"6.2.. x64\". {NEW_KERNEL}"),
+                };
+                self.error(text.span, message, "not a scope", help);
+                None
+            }
+        }
+    }
+
+    /// A value that may differ between targets, for the targets of `within`.
+    pub fn piecewise<T>(
+        &mut self,
+        axis: &Axis,
+        within: &TargetSet,
+        stated: &Pieces,
+        value: &mut dyn FnMut(&mut Self, &Node) -> Option<T>,
+    ) -> Piecewise<T> {
+        let mut pieces = Vec::new();
+        self.pieces(axis, within, stated, value, &mut pieces);
+        self.exclusive(axis, pieces)
+    }
+
+    /// As [`piecewise`](Self::piecewise), for what is only stated, and is held against what follows from other facts.
+    pub fn witnesses<T>(
+        &mut self,
+        axis: &Axis,
+        within: &TargetSet,
+        stated: &Pieces,
+        value: &mut dyn FnMut(&mut Self, &Node) -> Option<T>,
+    ) -> Piecewise<T> {
+        let mut pieces = Vec::new();
+        self.pieces(axis, within, stated, value, &mut pieces);
+        for piece in &mut pieces {
+            piece.targets = self.bounded(axis, &piece.targets);
+        }
+        self.exclusive(axis, pieces)
+    }
+
+    /// Where a statement holds: the documented targets of its scope. What is said of others alone holds there, and not
+    /// where an architecture only follows.
+    pub fn bounded(&self, axis: &Axis, scope: &TargetSet) -> TargetSet {
+        let sets = [scope.intersection(&self.documented), axis.leading(scope)];
+        sets.into_iter().find(|set| !set.is_empty()).unwrap_or_else(|| scope.clone())
+    }
+
+    /// No two pieces for one target.
+    fn exclusive<T>(&mut self, axis: &Axis, pieces: Vec<Piece<T>>) -> Piecewise<T> {
+        for (i, piece) in pieces.iter().enumerate() {
+            let clash = |other: &&Piece<T>| !other.targets.intersection(&piece.targets).is_empty();
+            if let Some(other) = pieces[..i].iter().find(clash) {
+                let both = axis.describe(&other.targets.intersection(&piece.targets));
+                let title = format!("two values for {both}");
+                self.error_also((other.span, "the first"), piece.span, title, "the second", "let the scopes exclude each other");
+            }
+        }
+        Piecewise(pieces)
+    }
+
+    fn pieces<T>(
+        &mut self,
+        axis: &Axis,
+        within: &TargetSet,
+        stated: &Pieces,
+        value: &mut dyn FnMut(&mut Self, &Node) -> Option<T>,
+        pieces: &mut Vec<Piece<T>>,
+    ) {
+        let (span, list) = match stated {
+            Pieces::One(node) => {
+                let (targets, span) = (within.clone(), self.span(node.span()));
+                pieces.extend(value(self, node).map(|value| Piece { targets, value, span }));
+                return;
+            }
+            Pieces::Several { span, pieces, .. } => (self.span(span.clone()), pieces),
+        };
+        if list.is_empty() {
+            self.error(span, "a table without entries", "nothing is stated here", "write a value, or scopes with their values");
+        }
+        if !self.count_listed(span, list.len()) {
+            return;
+        }
+        let mut inner = Vec::new();
+        let mut scopes = Vec::new();
+        for piece in list {
+            let key = At::new(piece.scope.to_owned(), self.span(piece.scope_span.clone()));
+            if let Some(scope) = self.scope(axis, &key) {
+                inner.push((key, &piece.value));
+                scopes.push((piece.scope, scope));
+            }
+        }
+        axis.settle(&mut scopes);
+        for ((key, inner), (_, scope)) in inner.into_iter().zip(scopes) {
+            // An architecture that no kernel has is no mistake in a table for all of them.
+            if scope.is_empty() && within == &axis.all() {
+                continue;
+            }
+            let scope = scope.intersection(within);
+            if scope.is_empty() {
+                let help = format!("the scopes here lie within {}", axis.describe(within));
+                self.error(key.span, format!("`{}` covers no target here", key.value), "an empty scope", help);
+            } else {
+                self.pieces(axis, &scope, inner, value, pieces);
+            }
+        }
+    }
+}
+
+/// Characters that control how others are shown. Texts reach terminals and generated code, whose compiler refuses some of them.
+fn is_hidden(c: char) -> bool {
+    let turns_direction = matches!(c, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+    turns_direction || c.is_control() && !matches!(c, '\n' | '\t')
+}
+
+impl<'a> Table<'a> {
+    pub fn get(&self, key: &str) -> Option<&'a Node<'a>> {
+        Some(self.inner.get(key)?.value)
+    }
+
+    /// The piecewise value of a key.
+    pub fn pieces(&self, key: &str) -> Option<Pieces<'a>> {
+        Some(self.inner.get(key)?.pieces())
+    }
+
+    /// The value of a key that has to be there.
+    pub fn require(&self, reader: &mut Reader, key: &str) -> Option<&'a Node<'a>> {
+        let found = self.get(key);
+        if found.is_none() {
+            reader.error(self.span, format!("`{key}` is missing"), "here", format!("add `{key} = …`"));
+        }
+        found
+    }
+
+    /// The text of a key, or nothing.
+    pub fn text(&self, reader: &mut Reader, key: &str) -> String {
+        let text = self.get(key).and_then(|node| reader.string(node));
+        text.map(|t| t.value.trim().to_owned()).unwrap_or_default()
+    }
+}

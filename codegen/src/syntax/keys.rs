@@ -1,0 +1,198 @@
+//! Every key of the spec language.
+
+/// A sort of table.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Sort {
+    /// A whole file that specifies one thing.
+    File,
+    /// `[struct]` and `[union]`.
+    Aggregate,
+    /// `[enum]`, `[flags]` and `[constants]`.
+    Values,
+    /// `[[member]]`, and an entry of `struct` or `union`.
+    Member,
+    /// An entry of `constants`.
+    Constant,
+    /// An entry of `errata`.
+    Erratum,
+    /// A whole `windows.toml`.
+    Axis,
+    /// `[[version]]`.
+    Version,
+    /// An entry of `kernels`.
+    Kernel,
+    /// `[[group]]`.
+    Group,
+    /// `[[release]]`.
+    Release,
+    /// A whole `scalars.toml`.
+    Scalars,
+    /// An entry of `[scalar]`.
+    Scalar,
+}
+
+/// A key of a table.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Key {
+    /// How it is written.
+    pub name: &'static str,
+    /// What its value is.
+    pub holds: Holds,
+}
+
+/// What the value of a key is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Holds {
+    /// One value for all targets.
+    Plain,
+    /// A value that may differ between targets: it is stated by the declaration.
+    Piecewise,
+    /// A value that may differ between targets: it is computed, and held against what is stated.
+    Witness,
+    /// One table.
+    Table(Sort),
+    /// A list of tables.
+    Tables(Sort),
+    /// Tables by names of the user's.
+    Named(Sort),
+    /// Piecewise values by names of the user's.
+    NamedPiecewise,
+}
+
+impl Sort {
+    /// The keys, in the order in which they are written.
+    pub const fn keys(self) -> &'static [Key] {
+        match self {
+            Self::File => FILE,
+            Self::Aggregate => AGGREGATE,
+            Self::Values => VALUES,
+            Self::Member => MEMBER,
+            Self::Constant => CONSTANT,
+            Self::Erratum => ERRATUM,
+            Self::Axis => AXIS,
+            Self::Version => VERSION,
+            Self::Kernel => KERNEL,
+            Self::Group => GROUP,
+            Self::Release => RELEASE,
+            Self::Scalars => SCALARS,
+            Self::Scalar => SCALAR,
+        }
+    }
+}
+
+impl Holds {
+    /// Whether the value may differ between targets.
+    pub fn is_piecewise(self) -> bool {
+        matches!(self, Self::Piecewise | Self::Witness | Self::NamedPiecewise)
+    }
+}
+
+/// The key of that name, if that sort of table has it.
+pub fn key(sort: Sort, name: &str) -> Option<&'static Key> {
+    sort.keys().iter().find(|key| key.name == name)
+}
+
+const fn plain(name: &'static str) -> Key {
+    Key { name, holds: Holds::Plain }
+}
+
+const fn piecewise(name: &'static str) -> Key {
+    Key { name, holds: Holds::Piecewise }
+}
+
+const fn witness(name: &'static str) -> Key {
+    Key { name, holds: Holds::Witness }
+}
+
+const fn tables(name: &'static str, sort: Sort) -> Key {
+    Key { name, holds: Holds::Tables(sort) }
+}
+
+const fn table(name: &'static str, sort: Sort) -> Key {
+    Key { name, holds: Holds::Table(sort) }
+}
+
+const FILE: &[Key] = &[
+    table("struct", Sort::Aggregate),
+    table("union", Sort::Aggregate),
+    table("enum", Sort::Values),
+    table("flags", Sort::Values),
+    table("constants", Sort::Values),
+    tables("member", Sort::Member),
+];
+
+const AGGREGATE: &[Key] = &[
+    plain("name"),
+    plain("in"),
+    witness("size"),
+    piecewise("align"),
+    piecewise("pack"),
+    piecewise("source"),
+    piecewise("unverifiable"),
+    plain("doc"),
+    tables("errata", Sort::Erratum),
+];
+
+const VALUES: &[Key] = &[
+    plain("name"),
+    plain("type"),
+    plain("in"),
+    piecewise("source"),
+    piecewise("unverifiable"),
+    plain("doc"),
+    tables("errata", Sort::Erratum),
+    tables("constants", Sort::Constant),
+];
+
+const MEMBER: &[Key] = &[
+    plain("name"),
+    piecewise("type"),
+    piecewise("bits"),
+    plain("in"),
+    piecewise("align"),
+    witness("offset"),
+    witness("mask"),
+    plain("values"),
+    piecewise("source"),
+    plain("unknown"),
+    plain("doc"),
+    tables("errata", Sort::Erratum),
+    tables("struct", Sort::Member),
+    tables("union", Sort::Member),
+];
+
+const CONSTANT: &[Key] = &[
+    plain("name"),
+    piecewise("value"),
+    plain("in"),
+    plain("guid"),
+    piecewise("source"),
+    plain("doc"),
+    tables("errata", Sort::Erratum),
+];
+
+const ERRATUM: &[Key] = &[plain("what"), plain("in"), plain("document"), plain("actual"), plain("witness"), plain("note")];
+
+const AXIS: &[Key] = &[
+    plain("extends"),
+    plain("architectures"),
+    plain("follows"),
+    plain("documents"),
+    tables("version", Sort::Version),
+    tables("group", Sort::Group),
+    tables("release", Sort::Release),
+];
+
+const VERSION: &[Key] =
+    &[plain("label"), plain("release"), plain("architectures"), plain("unverifiable"), tables("kernels", Sort::Kernel)];
+
+const KERNEL: &[Key] = &[plain("build"), plain("module"), plain("service_pack"), plain("architectures"), plain("same")];
+
+const GROUP: &[Key] = &[plain("label"), plain("of")];
+
+const RELEASE: &[Key] = &[plain("build"), plain("label"), plain("release"), plain("module"), plain("same")];
+
+const SCALARS: &[Key] =
+    &[Key { name: "scalar", holds: Holds::Named(Sort::Scalar) }, Key { name: "typedef", holds: Holds::NamedPiecewise }];
+
+const SCALAR: &[Key] = &[plain("size"), plain("signed"), plain("c")];

@@ -1,0 +1,133 @@
+//! How many generated lines a kernel costs: one whose layouts are all known, wherever it is entered, and one that changes structures.
+
+use etw_layouts_codegen::emit::{Files, rust};
+use etw_layouts_codegen::layouts::{Form, Layouts};
+use etw_layouts_codegen::{Sources, compile};
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+
+/// Lines that a kernel with known layouts may change, its own module among them.
+const KNOWN: usize = 20;
+/// Lines that a kernel with seven other structures may change.
+const SEVEN: usize = 1_500;
+
+#[test]
+fn a_kernel_whose_layouts_are_known() {
+    let specs = specs();
+    let old = layouts(&specs).unwrap();
+    let files = rust::emit(&old, &rust::Options::default());
+    let mut entered = 0;
+    for row in rows(&specs) {
+        let Ok(new) = layouts(&with_kernel(&specs, &row)) else { continue };
+        // Where a spec ends what it says at that very kernel, the kernel is not entered by its row alone.
+        if new.layouts.len() != old.layouts.len() || sources(&new) != sources(&old) {
+            continue;
+        }
+        let changed = changed(&files, &rust::emit(&new, &rust::Options::default()));
+        println!("after {}: {} lines", row.build, changed.len());
+        assert!(changed.len() < KNOWN, "{} lines after {}:\n{}", changed.len(), row.build, changed.join("\n"));
+        entered += 1;
+    }
+    assert!(entered >= 15, "{entered} places");
+}
+
+#[test]
+fn a_kernel_that_changes_seven_structures() {
+    let mut specs = specs();
+    let old = layouts(&specs).unwrap();
+    let row = rows(&specs).into_iter().find(|row| row.build == "10.0.18362.693").expect("a kernel in the middle");
+    specs = with_kernel(&specs, &row);
+    // The structures that embed it change with it; one more does on its own.
+    let text = specs.get_mut("specs/etw/SYSTEM_TRACE_HEADER.toml").expect("the spec");
+    *text = text.replace(
+        "name   = \"KernelTime\"\ntype   = \"ULONG\"",
+        &format!("name   = \"KernelTime\"\n{}", other_type(&row, "ULONG", "LONG")),
+    );
+    let text = specs.get_mut("specs/nt/DISPATCHER_HEADER.toml").expect("the spec");
+    let (member, ty) = ("name = \"SignalState\"\n", "type = \"LONG\"");
+    let at = text.find(member).expect("the member") + member.len();
+    assert!(text[at..].starts_with(ty));
+    text.replace_range(at..at + ty.len(), &other_type(&row, "LONG", "ULONG"));
+    let new = layouts(&specs).unwrap();
+
+    let names: BTreeSet<_> = new.layouts.iter().map(|layout| layout.name.as_str()).collect();
+    let count = |layouts: &Layouts, name: &str| layouts.layouts.iter().filter(|layout| layout.name == name).count();
+    let other: Vec<_> = names.into_iter().filter(|name| count(&old, name) != count(&new, name)).collect();
+    let emit = |layouts| rust::emit(layouts, &rust::Options::default());
+    let changed = changed(&emit(&old), &emit(&new));
+    println!("{} lines for {other:?}", changed.len());
+    assert!(other.len() >= 7 && changed.len() < SEVEN, "{} lines for {other:?}", changed.len());
+}
+
+/// A type that is another at the kernel after a row alone.
+fn other_type(row: &Row, ty: &str, other: &str) -> String {
+    format!("type = {{ \"..{}\" = \"{ty}\", \"{}\" = \"{other}\", \"2004..\" = \"{ty}\" }}", row.build, row.next())
+}
+
+/// The specs, by path.
+fn specs() -> BTreeMap<String, String> {
+    let sources = Sources::load(&Path::new(env!("CARGO_MANIFEST_DIR")).join("../specs")).unwrap();
+    let path = |path: &str| format!("specs/{}", path.rsplit_once("specs/").map_or(path, |(_, path)| path));
+    sources.files().iter().map(|file| (path(&file.path), file.text.clone())).collect()
+}
+
+fn layouts(specs: &BTreeMap<String, String>) -> Result<Layouts, String> {
+    let mut sources = Sources::default();
+    specs.iter().for_each(|(path, text)| sources.add(path, text));
+    compile(sources).map_err(|errors| errors.to_string())
+}
+
+/// Where each member of each layout is known from.
+fn sources(layouts: &Layouts) -> Vec<&'static str> {
+    let members = layouts.layouts.iter().filter_map(|layout| match &layout.form {
+        Form::Aggregate(aggregate) => Some(aggregate.flat()),
+        Form::Enumeration(_) => None,
+    });
+    members.flatten().map(|member| member.field.info.known()).collect()
+}
+
+/// A kernel of the axis, as its line.
+struct Row {
+    line: String,
+    build: String,
+}
+
+impl Row {
+    /// A build between this one and the next.
+    fn next(&self) -> String {
+        let mut numbers: Vec<u32> = self.build.split('.').map(|number| number.parse().unwrap()).collect();
+        numbers.resize(4, 0);
+        numbers[3] += 1;
+        numbers.iter().map(u32::to_string).collect::<Vec<_>>().join(".")
+    }
+}
+
+fn rows(specs: &BTreeMap<String, String>) -> Vec<Row> {
+    let build = |line: &str| Some(line.trim().strip_prefix("{ build = \"")?.split_once('"')?.0.to_owned());
+    let lines = specs["specs/windows.toml"].lines();
+    lines.filter_map(|line| Some(Row { line: line.to_owned(), build: build(line)? })).collect()
+}
+
+/// The specs with a kernel after that of a row, for the same architectures.
+fn with_kernel(specs: &BTreeMap<String, String>, row: &Row) -> BTreeMap<String, String> {
+    let architectures = row.line.find("architectures").map(|at| &row.line[at..=at + row.line[at..].find(']').unwrap()]);
+    let architectures = architectures.map(|list| format!(", {list}")).unwrap_or_default();
+    let new = format!("{}\n  {{ build = \"{}\", module = \"entered\"{architectures} }},", row.line, row.next());
+    let mut specs = specs.clone();
+    let axis = specs.get_mut("specs/windows.toml").unwrap();
+    *axis = axis.replace(&row.line, &new);
+    specs
+}
+
+/// Lines that only one side has, with their files.
+fn changed(old: &Files, new: &Files) -> Vec<String> {
+    let mut lines: BTreeMap<(&String, &str), i64> = BTreeMap::new();
+    let of = |files| Files::iter(files).flat_map(|(path, text)| text.lines().map(move |line| (path, line))).collect::<Vec<_>>();
+    of(old).into_iter().for_each(|line| *lines.entry(line).or_default() -= 1);
+    of(new).into_iter().for_each(|line| *lines.entry(line).or_default() += 1);
+    let sign = |count: i64| if count < 0 { '-' } else { '+' };
+    let each = |((path, line), count): ((&String, &str), i64)| {
+        std::iter::repeat_n(format!("{} {path}: {line}", sign(count)), count.unsigned_abs() as usize)
+    };
+    lines.into_iter().flat_map(each).collect()
+}

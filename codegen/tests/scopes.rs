@@ -1,0 +1,102 @@
+//! Property: the text that describes a set of targets reads back to that set, also where an architecture follows another.
+
+use etw_layouts_codegen::axis::{Axis, TargetSet};
+use etw_layouts_codegen::{Sources, read};
+
+/// Three architectures, of which the third comes late and follows the second; a kernel has it alone.
+const AXIS: &str = r#"
+architectures = ["x86", "x64"]
+follows = { arm64 = "x64" }
+documents = "5..8 x86, 5..8 x64"
+
+[[version]]
+label = "5"
+architectures = ["x86"]
+kernels = [{ build = "5.0.1", module = "v5" }]
+
+[[version]]
+label = "6"
+kernels = [
+  { build = "6.0.1",   module = "v6" },
+  { build = "6.0.1.5", module = "v6_5" },
+  { build = "6.0.1.9", module = "v6_9" },
+]
+
+[[version]]
+label = "7"
+architectures = ["x86", "x64", "arm64"]
+kernels = [
+  { build = "7.0.1",   module = "v7" },
+  { build = "7.0.1.5", module = "v7_5", architectures = ["arm64"] },
+]
+
+[[version]]
+label = "8"
+architectures = ["x86", "x64", "arm64"]
+kernels = [{ build = "8.0.1", module = "v8" }]
+
+[[version]]
+label = "9"
+architectures = ["x64", "arm64"]
+kernels = [
+  { build = "9.0.1",   module = "v9" },
+  { build = "9.0.1.7", module = "v9_7" },
+]
+
+[[group]]
+label = "all-6"
+of = ["6", "7"]
+"#;
+
+fn axis() -> Axis {
+    let mut sources = Sources::default();
+    sources.add("windows.toml", AXIS);
+    read(sources).unwrap_or_else(|errors| panic!("{}", errors.render(false))).axis
+}
+
+fn set(axis: &Axis, text: &str) -> TargetSet {
+    axis.scope(text).unwrap_or_else(|error| panic!("{text}: {error}"))
+}
+
+#[test]
+fn every_set_is_what_its_description_says() {
+    let axis = axis();
+    let count = axis.targets.len();
+    assert_eq!(count, 18);
+    let mut silent = 0;
+    // One in seven of all sets of the targets.
+    for bits in (1_u32..1 << count).step_by(7) {
+        let mut wanted = TargetSet::default();
+        (0..count).filter(|target| bits >> target & 1 == 1).for_each(|target| wanted.insert(target));
+        let text = axis.describe(&wanted);
+        assert_eq!(axis.scope(&text).as_ref(), Ok(&wanted), "{text}");
+        // What follows is named only where it does not.
+        let others = text.split(", ").filter(|part| !part.ends_with("arm64")).collect::<Vec<_>>().join(", ");
+        if others != text {
+            assert_ne!(axis.scope(&others).as_ref(), Ok(&wanted), "{text}");
+        } else {
+            silent += 1;
+        }
+    }
+    assert!(silent > 1000, "{silent}");
+}
+
+#[test]
+fn an_architecture_that_follows_is_spoken_for_where_it_is_named() {
+    let axis = axis();
+    for (text, same) in [
+        ("x64", "x64, 7.. arm64"),
+        ("7..", "7.. x86, 7.. x64"),
+        ("7..8 x64", "7..8 x64, 7..8 arm64"),
+        ("7..8 x64, no arm64, 9 arm64", "9 arm64, 7..8 x64"),
+    ] {
+        assert_eq!(set(&axis, text), set(&axis, same), "{text} is not {same}");
+    }
+    assert_eq!(set(&axis, "7.., no arm64"), axis.leading(&set(&axis, "7..")));
+    assert_eq!(set(&axis, "arm64"), axis.all().difference(&axis.leading(&axis.all())));
+    // `documents` means what it says.
+    assert_eq!(axis.documented, axis.leading(&axis.documented));
+    for wrong in ["no arm64", "7.., no x64", "7.., no", "7.., no 8", "7.., no arm64 x64"] {
+        assert!(axis.scope(wrong).is_err(), "{wrong}");
+    }
+}

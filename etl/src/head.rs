@@ -1,0 +1,189 @@
+//! The header of a trace buffer.
+
+use crate::wire::{
+    BUFFER_HEADER, BufferHeader51, BufferHeader52, BufferHeader60, BufferHeader61, ETW_BUFFER_FLAG, ETW_BUFFER_TYPE, Generation,
+    quad, view,
+};
+
+/// No logger has larger buffers: 16 MiB.
+pub const LARGEST: u32 = 16 << 20;
+
+/// Whether a buffer can have that size in a file.
+pub(crate) fn fits(size: u32) -> bool {
+    (BUFFER_HEADER as u32..=LARGEST).contains(&size)
+}
+
+/// The header of a buffer, of any version.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Head {
+    /// Bytes in the file; the distance to the next buffer.
+    pub size: u32,
+    /// The valid end as some producers have it; zero or stale in many header buffers.
+    pub saved_offset: u32,
+    /// Where the next event would have gone; of no use in a file.
+    pub current_offset: u32,
+    /// The valid end, in bytes from the start of the buffer, decompressed.
+    pub offset: u32,
+    /// About when the buffer was written, by the session's clock, or as system time if the file was made from another.
+    pub time_stamp: i64,
+    /// Counts the buffers of a logger; 0 before 6.0.
+    pub sequence: i64,
+    /// The processor's number: the low byte of the context.
+    pub context: u16,
+    /// The logger's number.
+    pub logger: u16,
+    /// ETW_BUFFER_STATE; of a header buffer the low word can name a compression format.
+    pub state: u32,
+    /// None before 5.2.
+    pub flags: ETW_BUFFER_FLAG,
+    /// GENERIC before 5.2.
+    pub ty: ETW_BUFFER_TYPE,
+}
+
+impl Head {
+    /// Decodes a header; `None` if there are too few bytes.
+    pub fn read(generation: Generation, bytes: &[u8]) -> Option<Self> {
+        let bytes = bytes.get(..BUFFER_HEADER)?;
+        Some(match generation {
+            Generation::V5_1 => {
+                let header: BufferHeader51 = view(bytes);
+                let context = header.ClientContext();
+                let generic = ETW_BUFFER_TYPE::ETW_BUFFER_TYPE_GENERIC;
+                Self {
+                    size: header.Wnode().BufferSize,
+                    saved_offset: header.SavedOffset(),
+                    current_offset: header.CurrentOffset(),
+                    offset: header.Offset,
+                    time_stamp: quad(header.TimeStamp()),
+                    sequence: 0,
+                    context: u16::from_le_bytes([context.ProcessorNumber, context.Alignment]),
+                    logger: context.LoggerId,
+                    state: header.Flags(),
+                    flags: ETW_BUFFER_FLAG(0),
+                    ty: generic,
+                }
+            }
+            Generation::V5_2 => {
+                let header: BufferHeader52 = view(bytes);
+                let context = header.ClientContext();
+                Self {
+                    size: header.Wnode().BufferSize,
+                    saved_offset: header.SavedOffset(),
+                    current_offset: header.CurrentOffset(),
+                    offset: header.Offset,
+                    time_stamp: quad(header.TimeStamp()),
+                    sequence: 0,
+                    context: u16::from_le_bytes([context.ProcessorNumber, context.Alignment]),
+                    logger: context.LoggerId,
+                    state: header.Flags(),
+                    flags: header.BufferFlag,
+                    ty: header.BufferType,
+                }
+            }
+            Generation::V6_0 => {
+                let header: BufferHeader60 = view(bytes);
+                let context = header.ClientContext();
+                Self {
+                    size: header.BufferSize(),
+                    saved_offset: header.SavedOffset(),
+                    current_offset: header.CurrentOffset(),
+                    offset: header.Offset,
+                    time_stamp: quad(header.TimeStamp()),
+                    sequence: header.SequenceNumber(),
+                    context: u16::from_le_bytes([context.ProcessorNumber, context.Alignment]),
+                    logger: context.LoggerId,
+                    state: header.Flags(),
+                    flags: header.BufferFlag,
+                    ty: header.BufferType,
+                }
+            }
+            Generation::V6_1 => {
+                let header: BufferHeader61 = view(bytes);
+                Self {
+                    size: header.BufferSize,
+                    saved_offset: header.SavedOffset,
+                    current_offset: header.CurrentOffset,
+                    offset: header.Offset,
+                    time_stamp: quad(header.TimeStamp),
+                    sequence: header.SequenceNumber,
+                    context: header.ClientContext.ProcessorIndex(),
+                    logger: header.ClientContext.LoggerId,
+                    state: header.State.0 as u32,
+                    flags: header.BufferFlag,
+                    ty: header.BufferType,
+                }
+            }
+        })
+    }
+
+    /// Writes what the header states over the bytes of one, and leaves the rest.
+    pub(crate) fn write(&self, generation: Generation, bytes: &mut [u8; BUFFER_HEADER]) {
+        let [number, alignment] = self.context.to_le_bytes();
+        macro_rules! over_wnode {
+            ($header:ident) => {{
+                let mut wnode = $header.Wnode();
+                wnode.BufferSize = self.size;
+                $header.set_Wnode(wnode);
+                $header.set_SavedOffset(self.saved_offset);
+                $header.set_CurrentOffset(self.current_offset);
+                $header.set_TimeStamp(crate::wire::large(self.time_stamp));
+                let mut context = $header.ClientContext();
+                (context.ProcessorNumber, context.Alignment, context.LoggerId) = (number, alignment, self.logger);
+                $header.set_ClientContext(context);
+                $header.set_Flags(self.state);
+                $header.Offset = self.offset;
+            }};
+        }
+        match generation {
+            Generation::V5_1 => {
+                let mut header: BufferHeader51 = view(bytes);
+                over_wnode!(header);
+                bytes.copy_from_slice(bytemuck::bytes_of(&header));
+            }
+            Generation::V5_2 => {
+                let mut header: BufferHeader52 = view(bytes);
+                over_wnode!(header);
+                (header.BufferFlag, header.BufferType) = (self.flags, self.ty);
+                bytes.copy_from_slice(bytemuck::bytes_of(&header));
+            }
+            Generation::V6_0 => {
+                let mut header: BufferHeader60 = view(bytes);
+                over_wnode!(header);
+                header.set_BufferSize(self.size);
+                header.set_SequenceNumber(self.sequence);
+                (header.BufferFlag, header.BufferType) = (self.flags, self.ty);
+                bytes.copy_from_slice(bytemuck::bytes_of(&header));
+            }
+            Generation::V6_1 => {
+                let mut header: BufferHeader61 = view(bytes);
+                header.BufferSize = self.size;
+                header.SavedOffset = self.saved_offset;
+                header.CurrentOffset = self.current_offset;
+                header.Offset = self.offset;
+                header.TimeStamp = crate::wire::large(self.time_stamp);
+                header.SequenceNumber = self.sequence;
+                header.ClientContext.set_ProcessorIndex(self.context);
+                header.ClientContext.LoggerId = self.logger;
+                header.State.0 = self.state as i32;
+                (header.BufferFlag, header.BufferType) = (self.flags, self.ty);
+                bytes.copy_from_slice(bytemuck::bytes_of(&header));
+            }
+        }
+    }
+
+    /// The processor that wrote the events.
+    pub fn processor(&self) -> u16 {
+        match self.flags.contains(ETW_BUFFER_FLAG::ETW_BUFFER_FLAG_PROC_INDEX) {
+            true => self.context & PROCESSOR_INDEX,
+            false => self.context & 0xFF,
+        }
+    }
+
+    /// Whether what follows the header is a compressed stream.
+    pub fn is_compressed(&self) -> bool {
+        self.flags.contains(ETW_BUFFER_FLAG::ETW_BUFFER_FLAG_COMPRESSED)
+    }
+}
+
+/// The bits of a processor index.
+pub(crate) const PROCESSOR_INDEX: u16 = 0x07FF;

@@ -1,0 +1,97 @@
+//! Text in columns and paragraphs.
+
+use crate::print::COLUMNS;
+use anstyle::Style;
+use std::fmt::Write;
+use std::iter;
+
+/// A row of cells, in one style.
+pub struct Row {
+    /// How it looks.
+    pub style: Style,
+    /// The cells, from the first column on.
+    pub cells: Vec<String>,
+}
+
+/// The least room that the words of the last column are given beside the others.
+const NARROWEST: usize = 32;
+/// How far they are indented where they have lines of their own.
+const INDENT: usize = 10;
+
+/// Lines of columns below their headers, each as wide as its widest cell. A column without any text is left out, and the
+/// header of all is if it is empty. The words of the last column wrap at `width`, if it is given; where the others leave them
+/// little room, they follow on lines of their own. No other column is wider than a third then: a longer cell pushes what
+/// follows it in its row.
+pub fn aligned(header: &[&str], rows: &[Row], width: Option<usize>) -> String {
+    let columns = rows.iter().map(|row| row.cells.len()).max().unwrap_or(0);
+    let cells = |column: usize| rows.iter().filter_map(move |row| row.cells.get(column)).map(|cell| cell.chars().count());
+    let longest: Vec<_> = (0..columns).map(|column| cells(column).max().unwrap_or(0)).collect();
+    let used: Vec<_> = (0..columns).filter(|&column| longest[column] > 0).collect();
+    let length = |column: usize| header.get(column).map_or(0, |cell| cell.chars().count()).max(longest[column]);
+    let (front, last) = used.split_at(used.len().saturating_sub(1));
+    let start = |widest: usize| -> usize { front.iter().map(|&column| length(column).min(widest) + 2).sum() };
+    let words = rows.iter().filter_map(|row| row.cells.get(*last.first()?));
+    let longest = words.clone().map(|words| words.chars().count().min(NARROWEST));
+    let word = words.flat_map(|words| words.split_whitespace()).map(|word| word.chars().count());
+    let least = longest.chain(word).max().unwrap_or(0);
+    let width = width.unwrap_or(usize::MAX);
+    let (widest, beside) = match (usize::MAX, width / 3) {
+        (natural, _) if start(natural).saturating_add(least) <= width => (natural, true),
+        (_, third) if start(third).saturating_add(least) <= width => (third, true),
+        (natural, _) if start(natural) <= width => (natural, false),
+        (_, third) => (third, false),
+    };
+    let length = |column: usize| length(column).min(widest);
+    let start = start(widest);
+    let indent = if beside { start } else { INDENT };
+    let room = width.saturating_sub(indent);
+    let header = Row { style: COLUMNS, cells: header.iter().map(|&cell| cell.to_owned()).collect() };
+    let mut out = String::new();
+    for Row { style, cells } in iter::once(&header).filter(|header| !header.cells.is_empty()).chain(rows) {
+        let cell = |column: usize| cells.get(column).map(String::as_str).unwrap_or_default();
+        let mut line = String::new();
+        let mut end = 0;
+        for &column in front {
+            end += length(column) + 2;
+            line += cell(column);
+            let gap = end.saturating_sub(line.chars().count()).max(if cell(column).is_empty() { 0 } else { 2 });
+            line += &" ".repeat(gap);
+        }
+        let mut words = wrapped(last.first().map_or("", |&column| cell(column)), room);
+        if !beside || line.trim_end().chars().count() > start {
+            words.insert(0, String::new());
+            words.dedup();
+        }
+        for words in words {
+            line += &words;
+            let _ = writeln!(out, "{style}{}{style:#}", line.trim_end());
+            line = " ".repeat(indent);
+        }
+    }
+    out
+}
+
+/// A text as it is, or wrapped at `width` if it is given; all lines but the first are indented then.
+pub fn paragraph(text: &str, width: Option<usize>, indent: &str) -> String {
+    let Some(width) = width.filter(|_| !text.is_empty()) else { return text.lines().map(|line| format!("{line}\n")).collect() };
+    let lines = wrapped(text, width.saturating_sub(indent.len()));
+    lines.iter().enumerate().map(|(number, words)| format!("{}{words}\n", if number > 0 { indent } else { "" })).collect()
+}
+
+/// The columns of the terminal, if the output goes to one.
+pub fn terminal() -> Option<usize> {
+    let (_, columns) = console::Term::stdout().size_checked()?;
+    Some(columns.into())
+}
+
+fn wrapped(text: &str, room: usize) -> Vec<String> {
+    let mut lines = vec![String::new()];
+    for word in text.split_whitespace() {
+        match lines.last_mut() {
+            Some(line) if line.is_empty() => line.push_str(word),
+            Some(line) if line.chars().count() + 1 + word.chars().count() <= room => *line += &format!(" {word}"),
+            _ => lines.push(word.to_owned()),
+        }
+    }
+    lines
+}

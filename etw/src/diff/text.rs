@@ -1,0 +1,203 @@
+//! The differences to read: what really changed by itself, what only moved summed up.
+
+use crate::columns::{Row, aligned};
+use crate::print::{GREEN, HEADING, RED, YELLOW};
+use etw_layouts_project::diff::{Changes, Entry, Fact, Side};
+use etw_layouts_symbols::{Member, Type, TypeFacts};
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write;
+
+/// The differences to read.
+pub fn text(a: &Side, b: &Side, changes: &Changes) -> String {
+    let mut out: String = [a, b].iter().flat_map(|side| &side.notes).map(|note| format!("{note}\n")).collect();
+    out += &format!("{HEADING}{} -> {}{HEADING:#}\n", a.label, b.label);
+    let structures = structures(changes);
+    for (name, structure) in &structures {
+        out.push('\n');
+        structure.text(name, a.types.get(*name), &mut out);
+    }
+    let all: BTreeSet<_> = a.types.keys().chain(b.types.keys()).collect();
+    let same = all.len() - structures.len();
+    let _ = writeln!(out, "\n{} of {} structures and enumerations are equal", same, all.len());
+    let counts = changes.lists().map(|(list, entries)| format!("{list} {}", entries.len()));
+    if !changes.is_empty() {
+        let _ = writeln!(out, "{}", counts.join(", "));
+    }
+    out
+}
+
+/// The differences of one structure to read, without what they are between; nothing if there are none.
+pub fn of(name: &str, a: &Side, changes: &Changes) -> String {
+    let mut out = String::new();
+    if let Some(structure) = structures(changes).get(name) {
+        structure.text(name, a.types.get(name), &mut out);
+    }
+    out
+}
+
+fn structures(changes: &Changes) -> BTreeMap<&str, Structure<'_>> {
+    let mut structures: BTreeMap<&str, Structure> = BTreeMap::new();
+    for (list, entries) in changes.lists() {
+        for entry in entries {
+            structures.entry(&entry.structure).or_default().add(list, entry);
+        }
+    }
+    structures
+}
+
+/// The differences of one structure.
+#[derive(Default)]
+struct Structure<'a> {
+    whole: Option<&'a Entry>,
+    members: BTreeMap<&'a str, Change<'a>>,
+}
+
+/// The difference of a member, and the lists that it is in.
+struct Change<'a> {
+    lists: Vec<&'static str>,
+    entry: &'a Entry,
+}
+
+/// Members that moved by the same number of bytes, with none between them that did not.
+struct Run<'a> {
+    delta: i64,
+    members: Vec<&'a Entry>,
+}
+
+/// Rows, each with the place in B that it stands for; a stable sort by it gives their order.
+type Rows = Vec<(Place, Row)>;
+
+/// Offset, or value of a constant, and bit.
+type Place = (i64, u32);
+
+impl<'a> Structure<'a> {
+    fn add(&mut self, list: &'static str, entry: &'a Entry) {
+        match entry.member.as_deref() {
+            None => self.whole = Some(entry),
+            Some(member) => self.members.entry(member).or_insert(Change { lists: Vec::new(), entry }).lists.push(list),
+        }
+    }
+
+    fn text(&self, name: &str, before: Option<&TypeFacts>, out: &mut String) {
+        let (style, heading) = match self.whole.map(|entry| (&entry.a, &entry.b)) {
+            Some((None, Some(new))) => (GREEN, format!("+ {}, {} members", described(new), self.members.len())),
+            Some((Some(old), None)) => (RED, format!("- {}, {} members", described(old), self.members.len())),
+            Some((Some(Fact::Whole { size: old, kind: was }), Some(Fact::Whole { size: new, kind }))) => (
+                HEADING,
+                format!(
+                    "{}, {} bytes",
+                    turned(was.to_string(), kind.to_string()),
+                    turned(format!("{old:#x}"), format!("{new:#x}"))
+                ),
+            ),
+            _ => (HEADING, String::new()),
+        };
+        let comma = if heading.is_empty() { "" } else { ": " };
+        let _ = writeln!(out, "{style}{name}{comma}{heading}{style:#}");
+        if style != HEADING {
+            return;
+        }
+        let mut rows = Rows::new();
+        if let Some(TypeFacts::Aggregate(aggregate)) = before {
+            self.in_order(&aggregate.members, &mut rows);
+        }
+        // What is not among the members of A: new ones, constants, members of unnamed types.
+        let known = |path: &str| matches!(before, Some(TypeFacts::Aggregate(a)) if a.members.iter().any(|m| m.name == path));
+        for change in self.members.iter().filter(|(path, _)| !known(path)).map(|(_, change)| change) {
+            rows.push((place(change.entry.b.as_ref().or(change.entry.a.as_ref())), row(change.entry)));
+        }
+        rows.sort_by_key(|(at, _)| *at);
+        let rows: Vec<_> = rows.into_iter().map(|(_, row)| row).collect();
+        *out += &aligned(&[], &rows, None);
+    }
+
+    /// The members of A: a row for each that is gone or changed, one for each run of those that only moved.
+    fn in_order(&self, members: &[Member], rows: &mut Rows) {
+        let bit = |ty: &Type| if let Type::Bits { position, .. } = ty { *position } else { 0 };
+        let mut members: Vec<_> = members.iter().collect();
+        members.sort_by_key(|member| (member.offset, bit(&member.ty)));
+        let mut run = Run { delta: 0, members: Vec::new() };
+        for member in members {
+            let change = self.members.get(member.name.as_str());
+            if let Some(Change { entry: entry @ Entry { b: None, .. }, .. }) = change {
+                let (at, bit) = place(entry.a.as_ref());
+                rows.push(((at.saturating_add(run.delta), bit), row(entry)));
+                continue;
+            }
+            let delta = change.map_or(0, |c| place(c.entry.b.as_ref()).0 - place(c.entry.a.as_ref()).0);
+            if delta != run.delta {
+                run.end(false, rows);
+                run.delta = delta;
+            }
+            match change {
+                Some(change) if change.lists == ["moved"] => run.members.push(change.entry),
+                Some(change) => rows.push((place(change.entry.b.as_ref()), row(change.entry))),
+                None => {}
+            }
+        }
+        run.end(true, rows);
+    }
+}
+
+impl Run<'_> {
+    /// Ends the run, with the structure or before it.
+    fn end(&mut self, last: bool, rows: &mut Rows) {
+        let members = std::mem::take(&mut self.members);
+        let [first, .., end] = members[..] else {
+            rows.extend(members.iter().map(|entry| (place(entry.b.as_ref()), row(entry))));
+            return;
+        };
+        let name = |entry: &Entry| entry.member.clone().unwrap_or_default();
+        let to = if last { "on".to_owned() } else { format!("to {}", name(end)) };
+        let what = format!("moved by {} from {} {to}", signed(self.delta), name(first));
+        let mut row = row(first);
+        row.cells.truncate(2);
+        row.cells.extend([format!("{} members", members.len()), what]);
+        rows.push((place(first.b.as_ref()), row));
+    }
+}
+
+/// A member or constant of its own.
+fn row(entry: &Entry) -> Row {
+    let (style, mark) = match (&entry.a, &entry.b) {
+        (None, _) => (GREEN, "+"),
+        (_, None) => (RED, "-"),
+        _ => (YELLOW, "~"),
+    };
+    let both = |text: fn(&Fact) -> String| match (&entry.a, &entry.b) {
+        (Some(a), Some(b)) => turned(text(a), text(b)),
+        (a, b) => a.as_ref().or(b.as_ref()).map(text).unwrap_or_default(),
+    };
+    let at = |fact: &Fact| if let Fact::Member { offset, .. } = fact { format!("{offset:#06x}") } else { String::new() };
+    let cells = vec![mark.to_owned(), both(at), entry.member.clone().unwrap_or_default(), both(described)];
+    Row { style, cells }
+}
+
+/// A fact without its offset.
+fn described(fact: &Fact) -> String {
+    match fact {
+        Fact::Constant { value } => value.to_string(),
+        Fact::Whole { size, kind } => format!("{kind} of {size:#x} bytes"),
+        Fact::Member { r#type, bit: Some(bit), bits: Some(1), .. } => format!("{type}, bit {bit}"),
+        Fact::Member { r#type, bit: Some(bit), bits: Some(bits), .. } => {
+            format!("{type}, bits {bit}-{}", bit.saturating_add(bits.saturating_sub(1)))
+        }
+        Fact::Member { r#type, .. } => r#type.clone(),
+    }
+}
+
+fn turned(old: String, new: String) -> String {
+    if old == new { old } else { format!("{old} -> {new}") }
+}
+
+fn place(fact: Option<&Fact>) -> Place {
+    match fact {
+        Some(Fact::Member { offset, bit, .. }) => (i64::try_from(*offset).unwrap_or(i64::MAX), bit.unwrap_or(0)),
+        Some(Fact::Constant { value }) => (*value, 0),
+        _ => (0, 0),
+    }
+}
+
+fn signed(delta: i64) -> String {
+    format!("{}{:#x}", if delta < 0 { '-' } else { '+' }, delta.unsigned_abs())
+}

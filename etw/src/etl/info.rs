@@ -1,0 +1,177 @@
+//! `info`.
+
+use super::input::{Files, Opened};
+use super::output::{Escaped, Output};
+use super::stop::Stop;
+use super::tally::{Tally, Told};
+use etw_layouts_cli::Outcome;
+use etw_layouts_etl::wire::LOG_FILE_MODE;
+use etw_layouts_etl::{ClockType, HeaderType, LogFile, Stamp};
+use serde::Serialize;
+use std::collections::BTreeMap;
+use std::fmt::{self, Display};
+
+/// Tell how trace files were made, and what they hold. Exit status 1 if there are findings.
+///
+///     etw etl info trace.etl
+#[derive(clap::Args)]
+#[command(verbatim_doc_comment)]
+pub struct Args {
+    #[command(flatten)]
+    pub(crate) files: Files,
+}
+
+/// What a file is and holds. What it does not tell is `None`.
+#[derive(Serialize)]
+struct Info<'a> {
+    file: &'a str,
+    logger_name: String,
+    /// The file's name when it was made.
+    file_name: String,
+    version: String,
+    build: u32,
+    pointer_size: u32,
+    processors: u32,
+    mode: u32,
+    mode_names: String,
+    clock: u32,
+    clock_name: Option<&'static str>,
+    perf_frequency: i64,
+    cpu_mhz: u32,
+    boot_time: Option<i64>,
+    boot_time_utc: Option<String>,
+    start_time: i64,
+    start_time_utc: Option<String>,
+    end_time: Option<i64>,
+    end_time_utc: Option<String>,
+    /// In minutes; added to local time it gives UTC.
+    time_zone_bias: i32,
+    events_lost: u32,
+    buffers_lost: u32,
+    buffer_size: u32,
+    buffers: u32,
+    compressed_buffers: u32,
+    events: u64,
+    headers: BTreeMap<&'static str, u64>,
+    findings_total: u64,
+    /// The first hundred of each kind, and then how many more there are.
+    findings: Vec<Told<'a>>,
+}
+
+pub fn run(source: Opened<'_>, out: &mut Output) -> Result<Outcome, Stop> {
+    let name = source.name;
+    let mut buffers = source.reader()?;
+    let mut info = Info::new(name, buffers.log_file());
+    let mut types: BTreeMap<HeaderType, u64> = BTreeMap::new();
+    let mut tally = Tally::default();
+    while let Some(buffer) = buffers.next()? {
+        let image = match buffer {
+            Ok(image) => image,
+            Err(finding) => {
+                info.findings.extend(tally.add(None, &finding));
+                continue;
+            }
+        };
+        info.buffers += 1;
+        info.compressed_buffers += u32::from(image.buffer().head().is_compressed());
+        for event in image.events() {
+            match event {
+                Ok(event) => *types.entry(event.header_type()).or_default() += 1,
+                Err(finding) => info.findings.extend(tally.add(None, &finding)),
+            }
+        }
+    }
+    drop(buffers);
+    info.events = types.values().sum();
+    info.headers = types.into_iter().map(|(ty, count)| (ty.name(), count)).collect();
+    info.findings_total = tally.total();
+    info.findings.extend(tally.more(None));
+    out.line(&info)?;
+    Ok(tally.outcome())
+}
+
+impl<'a> Info<'a> {
+    fn new(file: &'a str, log: &LogFile) -> Self {
+        let [major, minor, ..] = log.version;
+        let utc = |time: i64| told(time).map(|time| Stamp(time).rfc3339().to_string());
+        Self {
+            file,
+            logger_name: log.logger_name.clone(),
+            file_name: log.file_name.clone(),
+            version: format!("{major}.{minor}"),
+            build: log.build,
+            pointer_size: log.pointer_size,
+            processors: log.processors,
+            mode: log.mode,
+            mode_names: format!("{:?}", LOG_FILE_MODE(log.mode)),
+            clock: log.clock,
+            clock_name: ClockType::of(log.clock).map(|clock| match clock {
+                ClockType::PerfCounter => "performance counter",
+                ClockType::SystemTime => "system time",
+                ClockType::CpuCycle => "processor cycles",
+            }),
+            perf_frequency: log.perf_frequency,
+            cpu_mhz: log.cpu_mhz,
+            boot_time: told(log.boot_time),
+            boot_time_utc: utc(log.boot_time),
+            start_time: log.start_time,
+            start_time_utc: utc(log.start_time),
+            end_time: told(log.end_time),
+            end_time_utc: utc(log.end_time),
+            time_zone_bias: log.time_zone.Bias,
+            events_lost: log.events_lost,
+            buffers_lost: log.buffers_lost,
+            buffer_size: log.buffer_size,
+            buffers: 0,
+            compressed_buffers: 0,
+            events: 0,
+            headers: BTreeMap::new(),
+            findings_total: 0,
+            findings: Vec::new(),
+        }
+    }
+}
+
+impl Display for Info<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "{}", Escaped(self.file))?;
+        writeln!(f, "  logger      {}", Escaped(&self.logger_name))?;
+        writeln!(f, "  made as     {}", Escaped(&self.file_name))?;
+        let Self { version, build, processors, .. } = self;
+        writeln!(f, "  windows     {version}.{build}, {}-bit, {processors} processors", self.pointer_size * 8)?;
+        writeln!(f, "  mode        {}", self.mode_names)?;
+        match (self.clock_name, self.clock) {
+            (Some(name), 1) => writeln!(f, "  clock       {name}, {} Hz", self.perf_frequency)?,
+            (Some(name), 3) => writeln!(f, "  clock       {name}, {} MHz", self.cpu_mhz)?,
+            (Some(name), _) => writeln!(f, "  clock       {name}")?,
+            (None, clock) => writeln!(f, "  clock       {clock}, which is none; taken for the performance counter")?,
+        }
+        for (what, time, without) in [
+            ("booted ", self.boot_time, "not told"),
+            ("started", told(self.start_time), "not told"),
+            ("ended  ", self.end_time, "never closed"),
+        ] {
+            match time {
+                Some(time) => writeln!(f, "  {what}     {}", Stamp(time))?,
+                None => writeln!(f, "  {what}     {without}")?,
+            }
+        }
+        writeln!(f, "  time zone   UTC{:+} minutes", -i64::from(self.time_zone_bias))?;
+        writeln!(f, "  lost        {} events, {} buffers", self.events_lost, self.buffers_lost)?;
+        let Self { buffers, buffer_size, compressed_buffers, .. } = self;
+        writeln!(f, "  buffers     {buffers} of {buffer_size:#x} bytes, {compressed_buffers} compressed")?;
+        write!(f, "  events      {}", self.events)?;
+        for (name, count) in &self.headers {
+            write!(f, "\n    {count:>10} {name}")?;
+        }
+        for told in &self.findings {
+            write!(f, "\n  finding     {told}")?;
+        }
+        Ok(())
+    }
+}
+
+/// A time, if it is one: files that tell none have 0.
+fn told(time: i64) -> Option<i64> {
+    (time != 0).then_some(time)
+}

@@ -1,0 +1,146 @@
+//! What is read: files, what folders hold, pipes.
+
+use super::output::{Format, Output};
+use super::progress::Progress;
+use super::stop::Stop;
+use etw_layouts_etl::{Finding, Image, LogFile, Reader};
+use std::ffi::OsStr;
+use std::fs::{self, File};
+use std::io::{self, BufReader, Read};
+use std::path::{Path, PathBuf};
+use std::rc::Rc;
+
+/// What every command takes.
+#[derive(clap::Args)]
+pub struct Files {
+    /// Trace files, folders that are searched for *.etl, or - for the standard input.
+    #[arg(required = true, value_name = "FILE")]
+    pub files: Vec<PathBuf>,
+    /// How to print it.
+    ///
+    /// In json, buffer is the place of a buffer among those of its file, from 0; buffer_offset is where
+    /// the buffer begins, in bytes from the start of the file, and offset where in the buffer something
+    /// is, decompressed. Times count 100 ns since 1601; such numbers lose digits where they become
+    /// floating point, as in jq: beside each stands its text (…_utc, RFC 3339).
+    #[arg(long, value_enum, default_value_t = Format::Text, verbatim_doc_comment)]
+    pub format: Format,
+}
+
+/// One file, whether or not it can be read.
+pub struct Input {
+    /// As the user knows it.
+    pub name: String,
+    path: Result<PathBuf, String>,
+}
+
+/// The file of that path, the standard input, or the trace files in a folder and in those below it.
+pub fn find(path: &Path, out: &Output) -> Vec<Input> {
+    let input = |path: PathBuf| Input { name: path.display().to_string(), path: Ok(path) };
+    // A file that is not there is found out when it is opened.
+    if path == Path::new("-") || !path.is_dir() {
+        return vec![input(path.to_owned())];
+    }
+    let mut found = Vec::new();
+    let mut refused = Vec::new();
+    search(path, &mut found, &mut refused);
+    out.searched(&path.display().to_string(), found.len());
+    if found.is_empty() && refused.is_empty() {
+        refused.push((path.to_owned(), "there are no trace files (*.etl) in this folder".to_owned()));
+    }
+    let refused = refused.into_iter().map(|(path, why)| Input { name: path.display().to_string(), path: Err(why) });
+    found.into_iter().map(input).chain(refused).collect()
+}
+
+/// Adds the trace files in a folder and in those below it, in the order of their names. Links to folders are not followed, so
+/// that there are no circles.
+fn search(folder: &Path, found: &mut Vec<PathBuf>, refused: &mut Vec<(PathBuf, String)>) {
+    let entries = fs::read_dir(folder).and_then(|entries| entries.collect::<io::Result<Vec<_>>>());
+    let mut entries = match entries {
+        Ok(entries) => entries,
+        Err(error) => return refused.push((folder.to_owned(), error.to_string())),
+    };
+    entries.sort_by_key(fs::DirEntry::file_name);
+    for entry in entries {
+        let path = entry.path();
+        let is_trace = path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case(OsStr::new("etl")));
+        if entry.file_type().is_ok_and(|ty| ty.is_dir()) {
+            search(&path, found, refused);
+        } else if is_trace && path.is_file() {
+            found.push(path);
+        }
+    }
+}
+
+impl Input {
+    /// Opens it.
+    pub fn open(&self) -> Result<Opened<'_>, Stop> {
+        let path = self.path.as_ref().map_err(|why| Stop::Input(why.clone()))?;
+        let progress = Rc::new(Progress::new(&self.name));
+        let inner: Box<dyn Read> = if path == Path::new("-") {
+            Box::new(io::stdin().lock())
+        } else {
+            let file = File::open(path).map_err(unreadable)?;
+            if let Some(length) = file.metadata().ok().filter(fs::Metadata::is_file).map(|metadata| metadata.len()) {
+                progress.expect(length);
+            }
+            Box::new(file)
+        };
+        Ok(Opened { name: &self.name, bytes: Bytes { inner, progress: progress.clone() }, progress })
+    }
+}
+
+/// A file that was opened.
+pub struct Opened<'a> {
+    /// As the user knows it.
+    pub name: &'a str,
+    pub progress: Rc<Progress>,
+    bytes: Bytes,
+}
+
+/// Reads on disks and pipes are at least so large.
+const CAPACITY: usize = 1 << 18;
+
+impl Opened<'_> {
+    /// Reads it as its bytes come.
+    pub fn reader(self) -> Result<Images, Stop> {
+        Reader::new(BufReader::with_capacity(CAPACITY, self.bytes)).map(Images).map_err(unreadable)
+    }
+
+    /// Reads all of it.
+    pub fn bytes(mut self) -> Result<Vec<u8>, Stop> {
+        let mut bytes = Vec::new();
+        self.bytes.read_to_end(&mut bytes).map_err(unreadable)?;
+        Ok(bytes)
+    }
+}
+
+/// The buffers of a trace, as its bytes come.
+pub struct Images(Reader<BufReader<Bytes>>);
+
+impl Images {
+    pub fn log_file(&self) -> &LogFile {
+        self.0.log_file()
+    }
+
+    /// The next buffer, or what is found in its place.
+    pub fn next(&mut self) -> Result<Option<Result<Image<'_>, Finding>>, Stop> {
+        self.0.next_image().map_err(unreadable)
+    }
+}
+
+struct Bytes {
+    inner: Box<dyn Read>,
+    progress: Rc<Progress>,
+}
+
+impl Read for Bytes {
+    fn read(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
+        let count = self.inner.read(bytes)?;
+        self.progress.add(count as u64);
+        Ok(count)
+    }
+}
+
+fn unreadable(error: io::Error) -> Stop {
+    Stop::Input(error.to_string())
+}

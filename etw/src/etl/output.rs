@@ -1,0 +1,131 @@
+//! Where lines go, and how text of others gets into them.
+
+use serde::Serialize;
+use std::fmt::{self, Display, Write as _};
+use std::io::{self, IsTerminal, Write};
+
+/// How a command prints.
+#[derive(Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub enum Format {
+    /// To read.
+    Text,
+    /// One object a line.
+    Json,
+}
+
+/// The standard output, in one format; and the standard error for what is not asked for.
+pub struct Output {
+    pub format: Format,
+    pub is_terminal: bool,
+    out: Box<dyn Write>,
+}
+
+impl Output {
+    pub fn new(format: Format) -> Self {
+        // A terminal gets whole lines, so that progress stands between none.
+        let stdout = io::stdout().lock();
+        let is_terminal = stdout.is_terminal();
+        let out: Box<dyn Write> = match is_terminal {
+            true => Box::new(stdout),
+            false => Box::new(io::BufWriter::with_capacity(1 << 16, stdout)),
+        };
+        Self { format, is_terminal, out }
+    }
+
+    /// Prints a line: the text, or the document.
+    pub fn line(&mut self, line: &(impl Serialize + Display)) -> io::Result<()> {
+        self.out.write_all(self.lined(line).as_bytes())
+    }
+
+    /// Prints a line to the standard error. That it cannot be printed changes nothing: the exit status tells as much.
+    pub fn aside(&self, line: &(impl Serialize + Display)) {
+        let _ = io::stderr().write_all(self.lined(line).as_bytes());
+    }
+
+    fn lined(&self, line: &(impl Serialize + Display)) -> String {
+        match self.format {
+            Format::Text => format!("{line}\n"),
+            // Only maps whose keys are no text cannot be written.
+            Format::Json => serde_json::to_string(line).unwrap_or_default() + "\n",
+        }
+    }
+
+    /// Tells that a file cannot be read.
+    pub fn refused(&self, file: &str, error: &str) {
+        self.aside(&Refused { file, error });
+    }
+
+    /// Tells how many trace files a folder has.
+    pub fn searched(&self, folder: &str, files: usize) {
+        self.aside(&Searched { folder, files });
+    }
+}
+
+impl Write for Output {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.out.write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.out.flush()
+    }
+}
+
+#[derive(Serialize)]
+struct Refused<'a> {
+    file: &'a str,
+    error: &'a str,
+}
+
+impl Display for Refused<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", Escaped(self.file), Escaped(self.error))
+    }
+}
+
+#[derive(Serialize)]
+struct Searched<'a> {
+    folder: &'a str,
+    files: usize,
+}
+
+impl Display for Searched<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let files = if self.files == 1 { "file" } else { "files" };
+        write!(f, "{}: {} trace {files}", Escaped(self.folder), self.files)
+    }
+}
+
+/// Text of others, as `\u{…}` where it would do more than stand there: control characters, and those that turn the direction of
+/// writing or cannot be seen.
+pub struct Escaped<'a>(pub &'a str);
+
+impl Display for Escaped<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for c in self.0.chars() {
+            let hidden = matches!(c, '\u{ad}' | '\u{61c}' | '\u{180e}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}'
+                | '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e007f}');
+            match c {
+                _ if c.is_control() || hidden => write!(f, "{}", c.escape_default())?,
+                _ => f.write_char(c)?,
+            }
+        }
+        Ok(())
+    }
+}
+
+/// A number, its digits in groups of three.
+pub struct Grouped(pub u64);
+
+impl Display for Grouped {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let digits = self.0.to_string();
+        for (index, digit) in digits.chars().enumerate() {
+            if index > 0 && (digits.len() - index).is_multiple_of(3) {
+                f.write_char(',')?;
+            }
+            f.write_char(digit)?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,94 @@
+//! The commands: thin printing over what `etw-layouts-project` finds.
+
+#![forbid(unsafe_code)]
+
+mod columns;
+pub mod diff;
+pub mod header;
+pub mod import;
+pub mod kernel;
+pub mod list;
+mod print;
+mod progress;
+pub mod show;
+mod target;
+pub mod verify;
+
+use clap::Subcommand;
+pub use etw_layouts_project::Error;
+use etw_layouts_project::Project;
+pub use print::{json, pretty, print};
+use std::process::ExitCode;
+
+/// The commands.
+#[derive(Subcommand)]
+#[allow(missing_docs, reason = "the help of a command is that of its arguments")]
+pub enum Command {
+    List(list::Args),
+    Show(show::Args),
+    Diff(diff::Args),
+    Header(header::Args),
+    Verify(verify::Args),
+    Import(import::Args),
+}
+
+impl Command {
+    /// Runs the command on a project.
+    ///
+    /// # Errors
+    ///
+    /// Unusable input.
+    pub fn run(&self, project: &Project) -> Result<Outcome, Error> {
+        recover(project)?;
+        match self {
+            Self::List(args) => list::run(args, project),
+            Self::Show(args) => show::run(args, project),
+            Self::Diff(args) => diff::run(args, project),
+            Self::Header(args) => header::run(args, project),
+            Self::Verify(args) => verify::run(args, project),
+            Self::Import(args) => import::run(args, project),
+        }
+    }
+}
+
+/// Completes or rolls back what an interrupted command left, and says which.
+///
+/// # Errors
+///
+/// Files that cannot be written, or that were changed since.
+pub fn recover(project: &Project) -> Result<(), Error> {
+    if let Some(done) = project.recover()? {
+        anstream::eprintln!("note: {done}");
+    }
+    Ok(())
+}
+
+/// What a command found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    /// All is as it should be: exit status 0.
+    Good,
+    /// Something differs: exit status 1.
+    Differs,
+}
+
+/// How a command prints what it found.
+#[derive(Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub enum Format {
+    /// Text to read.
+    Text,
+    /// One JSON document.
+    Json,
+}
+
+/// The exit status of a command; an error is printed.
+pub fn exit(result: Result<Outcome, Error>) -> ExitCode {
+    match result {
+        Ok(Outcome::Good) => ExitCode::SUCCESS,
+        Ok(Outcome::Differs) => ExitCode::from(1),
+        Err(error) => {
+            print::error(&error);
+            ExitCode::from(2)
+        }
+    }
+}

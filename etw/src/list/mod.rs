@@ -1,0 +1,69 @@
+//! `list`.
+
+mod pattern;
+mod structures;
+mod targets;
+
+use crate::{Error, Format, Outcome, columns, print};
+use etw_layouts_codegen::Choice;
+use etw_layouts_codegen::axis::Arch;
+use etw_layouts_project::Project;
+use etw_layouts_project::subject::choose;
+use pattern::Pattern;
+
+/// List the structures, enumerations and sets of flags that the specs define, or the targets that they are known for.
+///
+/// Sizes are in bytes, from the least to the greatest of all versions; with --build, those of that kernel.
+///
+///     etw list                        all
+///     etw list WMI_                   whose names hold these letters, in either case
+///     etw list "*_HEADER"             whose names end so
+///     etw list --build 6.1 --arch x86
+///     etw list --targets 1607         the kernels that are known, by build, label or release
+///
+/// `cargo xtask list` is the same on the specs of the workspace.
+#[derive(clap::Args)]
+#[command(verbatim_doc_comment)]
+pub struct Args {
+    /// Letters of the name, or a pattern in which each `*` stands for any letters.
+    pattern: Option<String>,
+    /// What this build has: 10.0.19041.1415, 10.0.19041, 1709, 6.1, 5.1.2600-sp3.
+    #[arg(long, conflicts_with = "targets")]
+    build: Option<String>,
+    /// What this architecture has.
+    #[arg(long, value_parser = crate::kernel::arch())]
+    arch: Option<Arch>,
+    /// List targets: the kernels whose layouts are known.
+    #[arg(long)]
+    targets: bool,
+    /// Text to read, or one JSON document.
+    #[arg(long, value_enum, default_value_t = Format::Text)]
+    format: Format,
+}
+
+pub(crate) fn run(args: &Args, project: &Project) -> Result<Outcome, Error> {
+    let layouts = project.layouts()?;
+    let axis = &layouts.spec.axis;
+    let arch = args.arch;
+    let pattern = Pattern(args.pattern.as_deref().unwrap_or("*"));
+    let width = columns::terminal();
+    let registry = project.registry(axis)?;
+    if args.targets {
+        let list = targets::list(&layouts, &registry, arch, pattern);
+        pattern.found(list.is_empty(), "target", (0..axis.targets.len()).map(|target| axis.target_name(target)))?;
+        match args.format {
+            Format::Text => print::print(&targets::text(&list, width))?,
+            Format::Json => print::json(&targets::json(&list))?,
+        }
+        return Ok(Outcome::Good);
+    }
+    let asked = args.build.as_deref().map(|build| choose(axis, build, arch)).transpose()?;
+    let choice = asked.map(|asked| Choice::of(&layouts, &registry, asked, None));
+    let list = structures::list(&layouts, &registry.confirmed(axis), choice.as_ref(), arch, pattern);
+    pattern.found(list.is_empty(), "structure", layouts.spec.definitions.keys().cloned())?;
+    match args.format {
+        Format::Text => print::print(&structures::text(axis, choice.as_ref(), &list, width))?,
+        Format::Json => print::json(&structures::json(axis, choice.as_ref(), &list))?,
+    }
+    Ok(Outcome::Good)
+}

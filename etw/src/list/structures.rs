@@ -1,0 +1,108 @@
+//! Structures, enumerations and sets of macros.
+
+use super::pattern::Pattern;
+use crate::columns::{Row, aligned, paragraph};
+use crate::print::HEADING;
+use crate::show::{confirmed_in, kind};
+use crate::target::{Target, target};
+use anstyle::Style;
+use etw_layouts_codegen::Choice;
+use etw_layouts_codegen::axis::{Arch, Axis, TargetSet};
+use etw_layouts_codegen::layouts::Layouts;
+use etw_layouts_codegen::registry::Confirmed;
+use etw_layouts_project::history::has;
+use serde::Serialize;
+use std::collections::BTreeMap;
+
+/// A structure, enumeration or set of macros.
+#[derive(Serialize)]
+pub struct Structure<'a> {
+    name: &'a str,
+    kind: &'static str,
+    /// The versions that have it.
+    r#in: String,
+    sizes: Vec<Size>,
+    /// The versions in which symbol data confirms it.
+    confirmed: String,
+    doc: &'a str,
+}
+
+#[derive(Serialize)]
+struct Size {
+    /// Bytes.
+    size: u64,
+    r#in: String,
+}
+
+/// Those whose names match and that the target has, if one is chosen, or any target of the architecture.
+pub fn list<'a>(
+    layouts: &'a Layouts,
+    confirmed: &Confirmed,
+    choice: Option<&Choice>,
+    arch: Option<Arch>,
+    pattern: Pattern,
+) -> Vec<Structure<'a>> {
+    let axis = &layouts.spec.axis;
+    let wanted = axis.filter(|target| arch.is_none_or(|arch| arch == target.arch));
+    let structure = |name: &'a str| {
+        let mut targets = has(layouts, name).intersection(&wanted);
+        if let Some(choice) = choice {
+            let mut one = TargetSet::default();
+            one.insert(choice.target());
+            targets = targets.intersection(&one);
+        }
+        let newest = targets.iter().last()?;
+        let mut sizes: BTreeMap<u64, TargetSet> = BTreeMap::new();
+        for target in targets.iter() {
+            let size = layouts.get(target, name).map(|layout| layout.extent().size).unwrap_or_default();
+            sizes.entry(size).or_default().insert(target);
+        }
+        let definition = layouts.spec.definitions.get(name)?;
+        Some(Structure {
+            name,
+            kind: kind(layouts, name, newest),
+            r#in: axis.describe(&definition.scope),
+            sizes: sizes.into_iter().map(|(size, targets)| Size { size, r#in: axis.describe(&targets) }).collect(),
+            confirmed: axis.describe(&confirmed_in(layouts, confirmed, name)),
+            doc: &definition.doc,
+        })
+    };
+    let names = layouts.spec.definitions.keys().map(String::as_str);
+    names.filter(|name| pattern.matches(name)).filter_map(structure).collect()
+}
+
+/// The list to read.
+pub fn text(axis: &Axis, choice: Option<&Choice>, list: &[Structure], width: Option<usize>) -> String {
+    let mut out = String::new();
+    if let Some(choice) = choice {
+        out = choice.note(axis).map_or(out, |note| paragraph(&note, width, ""));
+        out += &format!("{HEADING}In {}{HEADING:#}\n", choice.label(axis));
+        if !choice.is_stand_in(axis) {
+            out += &paragraph(&format!("Of the whole kernel: {}.", choice.standing), width, "");
+        }
+    }
+    let heading = format!("{} {}", list.len(), if list.len() == 1 { "name" } else { "names" });
+    let row = |structure: &Structure| {
+        let [first, last] = [structure.sizes.first(), structure.sizes.last()].map(|size| size.map_or(0, |size| size.size));
+        let size = if first == last { format!("{first:#x}") } else { format!("{first:#x}-{last:#x}") };
+        let summary = structure.doc.split_inclusive(". ").next().unwrap_or_default().trim_end().to_owned();
+        let cells = vec![structure.name.to_owned(), structure.kind.to_owned(), size, structure.r#in.clone(), summary];
+        Row { style: Style::new(), cells }
+    };
+    let rows: Vec<_> = list.iter().map(row).collect();
+    out + &aligned(&[&heading, "kind", "size", "exists in"], &rows, width)
+}
+
+/// The list as a document.
+#[derive(Serialize)]
+pub struct Document<'a> {
+    /// If one is chosen.
+    #[serde(flatten)]
+    target: Option<Target<'a>>,
+    structures: &'a [Structure<'a>],
+}
+
+/// The list as a document.
+pub fn json<'a>(axis: &'a Axis, choice: Option<&'a Choice>, structures: &'a [Structure]) -> Document<'a> {
+    Document { target: choice.map(|choice| target(axis, choice)), structures }
+}

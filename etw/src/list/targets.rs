@@ -1,0 +1,81 @@
+//! The targets of the version axis.
+
+use super::pattern::Pattern;
+use crate::columns::{Row, aligned};
+use crate::target::{Standing, standing};
+use anstyle::Style;
+use etw_layouts_codegen::Choice;
+use etw_layouts_codegen::axis::Arch;
+use etw_layouts_codegen::layouts::Layouts;
+use etw_layouts_codegen::registry::Registry;
+use serde::Serialize;
+
+/// A kernel on an architecture.
+#[derive(Serialize)]
+pub struct Target<'a> {
+    /// As BUILD-ARCH.
+    target: String,
+    build: String,
+    arch: String,
+    label: &'a str,
+    release: &'a str,
+    /// Other builds that are this kernel.
+    same: Vec<String>,
+    /// How sure its layouts are, and how many kernels that have them were seen.
+    #[serde(flatten)]
+    standing: Standing,
+    seen: usize,
+}
+
+/// Those of the architecture whose name, label or release matches.
+pub fn list<'a>(layouts: &'a Layouts, registry: &Registry, arch: Option<Arch>, pattern: Pattern) -> Vec<Target<'a>> {
+    let axis = &layouts.spec.axis;
+    let wanted = axis.filter(|target| arch.is_none_or(|arch| arch == target.arch));
+    let target = |index: usize| {
+        let arch = axis.targets[index].arch;
+        let kernel = &axis.kernels[axis.targets[index].kernel];
+        let version = &axis.versions[kernel.version];
+        Target {
+            target: axis.target_name(index),
+            build: format!("{:#}", kernel.build),
+            arch: arch.to_string(),
+            label: &version.label,
+            release: &version.release,
+            same: kernel.same.iter().map(ToString::to_string).collect(),
+            standing: standing(axis, &Choice::of(layouts, registry, axis.newest(index), None)),
+            seen: registry.kernels_of(axis, index),
+        }
+    };
+    let matches = |target: &Target| {
+        let names = [&target.target, &target.build, target.label, target.release];
+        names.into_iter().chain(target.same.iter().map(String::as_str)).any(|name| pattern.matches(name))
+    };
+    wanted.iter().map(target).filter(matches).collect()
+}
+
+/// The list to read.
+pub fn text(list: &[Target], width: Option<usize>) -> String {
+    let row = |target: &Target| {
+        let seen = if target.seen == 0 { "-".to_owned() } else { target.seen.to_string() };
+        let same = if target.same.is_empty() { String::new() } else { format!(", also {}", target.same.join(", ")) };
+        let release = format!("{}{same}", target.release);
+        Row {
+            style: Style::new(),
+            cells: vec![target.target.clone(), target.label.to_owned(), target.standing.standing.to_owned(), seen, release],
+        }
+    };
+    let rows: Vec<_> = list.iter().map(row).collect();
+    let heading = format!("{} {}", list.len(), if list.len() == 1 { "target" } else { "targets" });
+    aligned(&[&heading, "label", "standing", "seen", "release"], &rows, width)
+}
+
+/// The list as a document.
+#[derive(Serialize)]
+pub struct Document<'a> {
+    targets: &'a [Target<'a>],
+}
+
+/// The list as a document.
+pub fn json<'a>(targets: &'a [Target]) -> Document<'a> {
+    Document { targets }
+}

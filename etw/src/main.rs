@@ -1,0 +1,65 @@
+//! `etw`: the commands, with specs and facts as parts of the program.
+
+#![forbid(unsafe_code)]
+
+mod etl;
+
+use clap::{Parser, Subcommand};
+use etw_layouts_cli::exit;
+use etw_layouts_project::Project;
+use etw_layouts_project::project::Files;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+/// The memory layouts of Event Tracing for Windows: known, proven, and used.
+///
+/// Specs and facts are part of the program, so that it works in any folder. With --specs it works on specs of your own. What
+/// these do not have is completed from ours: the version axis, the scalars, and each type that a member embeds.
+#[derive(Parser)]
+#[command(name = "etw", version, max_term_width = 100)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+    /// A folder of specs, in place of those that are part of the program.
+    #[arg(long, global = true, value_name = "DIR")]
+    specs: Option<PathBuf>,
+    /// A folder of facts to hold the specs of --specs against, and to keep those of imported kernels in; none by default.
+    #[arg(long, global = true, value_name = "DIR", requires = "specs")]
+    facts: Option<PathBuf>,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    #[command(flatten)]
+    OnSpecs(etw_layouts_cli::Command),
+    /// Read trace files (.etl) of any Windows, on any host.
+    ///
+    ///     etw etl info trace.etl
+    ///     etw etl events --order time trace.etl
+    ///     etw etl check --format json folder
+    ///
+    /// Exit status: 0 good, 1 findings, 2 unusable input.
+    #[command(subcommand, verbatim_doc_comment)]
+    Etl(etl::Command),
+}
+
+fn main() -> ExitCode {
+    let cli = Cli::parse();
+    exit(match &cli.command {
+        Command::OnSpecs(command) => command.run(&cli.project()),
+        Command::Etl(_) if cli.specs.is_some() => {
+            Err("trace files are read with the layouts of this program, without --specs".into())
+        }
+        Command::Etl(command) => etl::run(command),
+    })
+}
+
+impl Cli {
+    fn project(&self) -> Project {
+        let (specs, facts) = match &self.specs {
+            Some(specs) => (Files::Folder(specs.clone()), self.facts.clone().map_or(Files::Embedded(&[]), Files::Folder)),
+            None => (Files::Embedded(etw_layouts_specs::FILES), Files::Embedded(etw_layouts_facts::FILES)),
+        };
+        Project { standard: etw_layouts_specs::FILES, ..Project::of(specs, facts) }
+    }
+}

@@ -1,0 +1,110 @@
+//! The life of a structure, as text and as JSON.
+
+use crate::print::{DIM, HEADING, pretty};
+use crate::{Error, columns};
+use anstyle::Style;
+use etw_layouts_codegen::axis::{Arch, Axis};
+use etw_layouts_codegen::layouts::{Bits, Layouts};
+use etw_layouts_codegen::spec::Body;
+use etw_layouts_project::history::{Fact, History, Stage};
+use serde::Serialize;
+
+/// The history to read.
+pub fn text(history: &History, layouts: &Layouts) -> String {
+    let axis = &layouts.spec.axis;
+    // Nothing is said of an architecture that was not asked for, or that never had it.
+    let shown = Arch::ALL.map(|arch| history.targets.iter().any(|target| axis.targets[target].arch == arch));
+    let mut rows = Vec::new();
+    let sized = (!is_values(history, layouts)).then_some(("size", &history.sizes));
+    for (name, stages) in sized.into_iter().chain(history.members.iter().map(|(name, stages)| (name.as_str(), stages))) {
+        rows.push(columns::Row { style: HEADING, cells: vec![name.to_owned()] });
+        rows.extend(stages.iter().map(|stage| row(stage, axis, shown)));
+    }
+    columns::aligned(&[&format!("{} in", history.structure), "x86", "x64", "arm64", "type", "bits", "change"], &rows, None)
+}
+
+fn is_values(history: &History, layouts: &Layouts) -> bool {
+    let definition = layouts.spec.definitions.get(&history.structure);
+    definition.is_some_and(|definition| matches!(definition.body, Body::Values(_)))
+}
+
+/// The history as one JSON document.
+///
+/// # Errors
+///
+/// None that the data can cause.
+pub fn json(history: &History, layouts: &Layouts) -> Result<String, Error> {
+    let axis = &layouts.spec.axis;
+    let members = history.members.iter().map(|(name, stages)| LifeJson { name, life: lives(axis, stages) });
+    let document = Document {
+        structure: &history.structure,
+        r#in: axis.describe(&history.targets),
+        sizes: lives(axis, &history.sizes),
+        members: members.collect(),
+    };
+    pretty(&document)
+}
+
+fn row(stage: &Stage, axis: &Axis, shown: [bool; Arch::ALL.len()]) -> columns::Row {
+    let facts = || stage.facts.iter().flatten().flatten();
+    let number = |arch: usize| match &stage.facts[arch] {
+        _ if !shown[arch] => String::new(),
+        Some(Some(Fact::Size { size: number, .. } | Fact::Member { offset: number, .. })) => format!("{number:#06x}"),
+        Some(Some(Fact::Constant { value })) => format!("{value:#x}"),
+        _ => "-".into(),
+    };
+    let mut types: Vec<&str> =
+        facts().filter_map(|f| if let Fact::Member { r#type, .. } = f { Some(&**r#type) } else { None }).collect();
+    types.dedup();
+    let mut bits: Vec<_> = facts().filter_map(bits).map(super::table::range).collect();
+    bits.dedup();
+    let cells = vec![
+        format!("  {}", axis.describe(&stage.targets)),
+        number(0),
+        number(1),
+        number(2),
+        types.join(" / "),
+        bits.join(" / "),
+        stage.change.clone(),
+    ];
+    let style = if stage.is_absent() { DIM } else { Style::new() };
+    columns::Row { style, cells }
+}
+
+fn bits(fact: &Fact) -> Option<Bits> {
+    match fact {
+        Fact::Member { bit: Some(position), bits: Some(width), .. } => Some(Bits { position: *position, width: *width }),
+        _ => None,
+    }
+}
+
+#[derive(Serialize)]
+struct Document<'a> {
+    structure: &'a str,
+    r#in: String,
+    sizes: Vec<StageJson<'a>>,
+    members: Vec<LifeJson<'a>>,
+}
+
+#[derive(Serialize)]
+struct LifeJson<'a> {
+    name: &'a str,
+    life: Vec<StageJson<'a>>,
+}
+
+#[derive(Serialize)]
+struct StageJson<'a> {
+    r#in: String,
+    change: &'a str,
+    x86: Option<&'a Fact>,
+    x64: Option<&'a Fact>,
+    arm64: Option<&'a Fact>,
+}
+
+fn lives<'a>(axis: &Axis, stages: &'a [Stage]) -> Vec<StageJson<'a>> {
+    let one = |stage: &'a Stage| {
+        let [x86, x64, arm64] = stage.facts.each_ref().map(|known| known.as_ref().and_then(Option::as_ref));
+        StageJson { r#in: axis.describe(&stage.targets), change: &stage.change, x86, x64, arm64 }
+    };
+    stages.iter().map(one).collect()
+}

@@ -1,0 +1,164 @@
+//! A structure at a target, as JSON.
+
+use super::otherwise::Otherwise;
+use super::table::{kind, known, subject_errata};
+use crate::target::{Target, target};
+use etw_layouts_codegen::layouts::{Layouts, Type};
+use etw_layouts_codegen::spec;
+use etw_layouts_project::diff::Changes;
+use etw_layouts_project::members::{self, c_type, keyword};
+use etw_layouts_project::subject::Subject;
+use serde::Serialize;
+
+/// A structure or one of its members at a target.
+#[derive(Serialize)]
+pub struct Document<'a> {
+    structure: &'a str,
+    /// The member or constant that was asked for, if one was.
+    member: Option<&'a str>,
+    kind: &'static str,
+    #[serde(flatten)]
+    target: Target<'a>,
+    /// The versions that have the structure.
+    r#in: String,
+    size: u64,
+    align: u64,
+    doc: &'a str,
+    /// How sure the layout is, in words, and why no public symbols can confirm it.
+    confirmed: String,
+    /// What is otherwise in the layout of `other`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    otherwise: Option<Changes>,
+    /// Those of unnamed structures and unions among their parents'.
+    members: Vec<Member<'a>>,
+    unnamed: Vec<Unnamed>,
+    padding: Vec<Padding>,
+    /// Of an enumeration or a set of macros.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    constants: Option<Vec<Constant<'a>>>,
+    errata: Vec<String>,
+}
+
+#[derive(Serialize)]
+struct Member<'a> {
+    name: &'a str,
+    /// The name, with those of the members that enclose it.
+    path: String,
+    offset: u64,
+    size: u64,
+    r#type: String,
+    bit: Option<u64>,
+    bits: Option<u64>,
+    provenance: String,
+    r#in: String,
+    doc: String,
+    /// The set of values that it holds.
+    values: Option<&'a str>,
+    /// Those of a member that is a structure or union, where it is expanded.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    members: Vec<Member<'a>>,
+}
+
+/// An unnamed structure or union.
+#[derive(Serialize)]
+struct Unnamed {
+    kind: &'static str,
+    offset: u64,
+    size: u64,
+    /// The paths of the members that it encloses.
+    members: Vec<String>,
+}
+
+/// Bytes or bits that no member has.
+#[derive(Serialize)]
+struct Padding {
+    offset: u64,
+    size: u64,
+    bit: Option<u64>,
+    bits: Option<u64>,
+}
+
+#[derive(Serialize)]
+struct Constant<'a> {
+    name: &'a str,
+    value: i64,
+    r#in: String,
+    doc: &'a str,
+    guid: Option<&'a str>,
+}
+
+/// The document of what is asked for.
+pub fn json<'a>(layouts: &'a Layouts, subject: &'a Subject) -> Document<'a> {
+    let spec = &layouts.spec;
+    let at = subject.choice.target();
+    let definition = spec.definitions.get(&subject.structure);
+    let extent = layouts.get(at, &subject.structure).map(|layout| layout.extent()).unwrap_or_default();
+    let confirmed = known(layouts, subject);
+    let rows = subject.members(layouts);
+    let mut document = Document {
+        structure: &subject.structure,
+        member: subject.member.as_deref(),
+        kind: kind(layouts, &subject.structure, at),
+        target: target(&spec.axis, &subject.choice),
+        r#in: definition.map(|definition| spec.axis.describe(&definition.scope)).unwrap_or_default(),
+        size: extent.size,
+        align: extent.align,
+        doc: definition.map_or("", |definition| &definition.doc),
+        confirmed,
+        otherwise: Otherwise::of(layouts, subject).map(|otherwise| otherwise.changes),
+        members: Vec::new(),
+        unnamed: Vec::new(),
+        padding: Vec::new(),
+        constants: None,
+        errata: subject_errata(layouts, subject),
+    };
+    document.members = document.nested(layouts, &rows);
+    if definition.is_some_and(|definition| matches!(definition.body, spec::Body::Values(_))) {
+        let constant = |constant: &'a spec::Constant| {
+            let value = constant.value.get(at)?.value;
+            let r#in = spec.axis.describe(&constant.scope);
+            Some(Constant { name: &constant.name.value, value, r#in, doc: &constant.doc, guid: constant.guid.as_deref() })
+        };
+        document.constants = Some(subject.constants(layouts).into_iter().filter_map(constant).collect());
+    }
+    document
+}
+
+impl<'a> Document<'a> {
+    /// The members of rows in which what a member encloses follows it.
+    fn nested(&mut self, layouts: &'a Layouts, rows: &[members::Member<'a>]) -> Vec<Member<'a>> {
+        let mut list = Vec::new();
+        let mut rest = rows;
+        while let Some((row, after)) = rest.split_first() {
+            let inside = after.iter().take_while(|inner| inner.depth > row.depth).count();
+            let (inside, after) = after.split_at(inside);
+            rest = after;
+            let (bit, bits) = (row.bits.map(|bits| bits.position), row.bits.map(|bits| bits.width));
+            let (offset, size) = (row.offset, row.size);
+            match (&row.field, &row.path) {
+                (None, _) => self.padding.push(Padding { offset, size, bit, bits }),
+                (Some((field, info)), Some(path)) => list.push(Member {
+                    name: field.name.as_deref().unwrap_or_default(),
+                    path: path.clone(),
+                    offset,
+                    size,
+                    r#type: c_type(field),
+                    bit,
+                    bits,
+                    provenance: format!("{}; {}", info.known(), self.confirmed),
+                    r#in: layouts.spec.axis.describe(&info.scope),
+                    doc: info.doc.clone(),
+                    values: field.values.as_deref(),
+                    members: self.nested(layouts, inside),
+                }),
+                (Some((field, _)), None) => {
+                    let kind = if let Type::Inline(inner) = &field.ty { keyword(inner.kind) } else { "" };
+                    let members = inside.iter().filter_map(|member| member.path.clone()).collect();
+                    self.unnamed.push(Unnamed { kind, offset, size, members });
+                    list.extend(self.nested(layouts, inside));
+                }
+            }
+        }
+        list
+    }
+}

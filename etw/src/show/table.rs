@@ -1,0 +1,209 @@
+//! A structure at a target, as text.
+
+use super::otherwise::Otherwise;
+use crate::columns::{Row, aligned, paragraph};
+use crate::print::{DIM, HEADING};
+use anstyle::Style;
+use etw_layouts_codegen::axis::TargetSet;
+use etw_layouts_codegen::layouts::{Bits, Form, Layouts, Type};
+use etw_layouts_codegen::registry::Confirmed;
+use etw_layouts_codegen::spec::{Body, Constant, Definition, Values, ValuesKind};
+use etw_layouts_project::errata;
+use etw_layouts_project::history::has;
+use etw_layouts_project::members::{Member, c_type, keyword};
+use etw_layouts_project::subject::Subject;
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
+use std::fmt::Write;
+
+/// The layout or the constants, or one of them, with all that is known at the target. Lines wrap at `width`, if it is given.
+pub fn text(layouts: &Layouts, subject: &Subject, width: Option<usize>) -> String {
+    let Subject { structure, choice, .. } = subject;
+    let axis = &layouts.spec.axis;
+    let Some(definition) = layouts.spec.definitions.get(structure) else { return String::new() };
+    let release = &axis.versions[axis.kernels[axis.targets[choice.target()].kernel].version].release;
+    let mut out = String::new();
+    if let Some(note) = choice.note(axis) {
+        out += &paragraph(&note, width, "");
+    }
+    out += &heading(layouts, subject, &format!("in {} ({release})", choice.label(axis)), width);
+    let members = subject.members(layouts);
+    let exists = match (&subject.member, members.first(), subject.constants(layouts).first()) {
+        (None, ..) => {
+            out += &paragraph(&definition.doc, width, "");
+            &definition.scope
+        }
+        (Some(_), Some(Member { field: Some((_, info)), .. }), _) => &info.scope,
+        (Some(_), _, Some(constant)) => &constant.scope,
+        (Some(_), _, None) => &definition.scope,
+    };
+    // Of a kernel that nobody has seen, the first line says it.
+    let known = if choice.is_stand_in(axis) { String::new() } else { format!("; at this target: {}", known(layouts, subject)) };
+    out += &paragraph(&format!("Exists in {}{known}.", axis.describe(exists)), width, "");
+    match &definition.body {
+        Body::Aggregate(_) => aggregate(&members, width, &mut out),
+        Body::Values(values) => constants(layouts, definition, values, subject, width, &mut out),
+    }
+    if let Some(otherwise) = Otherwise::of(layouts, subject) {
+        out += &otherwise.text(subject);
+    }
+    let list = subject_errata(layouts, subject);
+    if !list.is_empty() {
+        let _ = writeln!(out, "\n{HEADING}Errata of the documents{HEADING:#}");
+    }
+    for erratum in list {
+        out += &paragraph(&erratum, width, "  ");
+    }
+    out
+}
+
+/// The errata that speak of the target; those of one member, if one is asked for.
+pub fn subject_errata(layouts: &Layouts, subject: &Subject) -> Vec<String> {
+    let Some(definition) = layouts.spec.definitions.get(&subject.structure) else { return Vec::new() };
+    let mut here = TargetSet::default();
+    here.insert(subject.choice.target());
+    let mut list = errata::of(layouts, definition, &here);
+    if let Some(member) = &subject.member {
+        let about = format!("{}.{member},", subject.structure);
+        list.retain(|erratum| erratum.starts_with(&about));
+    }
+    list
+}
+
+/// How sure a layout is, in words, and why no public symbols can confirm it.
+pub fn known(layouts: &Layouts, subject: &Subject) -> String {
+    let Subject { structure, choice, .. } = subject;
+    match layouts.unverifiable(structure, choice.target()) {
+        Some(reason) => format!("{}: {reason}", choice.standing),
+        None => choice.standing.to_string(),
+    }
+}
+
+/// The targets at which symbol data confirms a structure.
+pub fn confirmed_in(layouts: &Layouts, confirmed: &Confirmed, name: &str) -> TargetSet {
+    let mut set = TargetSet::default();
+    let by_symbols = |&target: &usize| layouts.why_not(confirmed, name, target).is_none();
+    has(layouts, name).iter().filter(by_symbols).for_each(|target| set.insert(target));
+    set
+}
+
+/// `struct`, `union`, `enum`, `flags` or `constants`.
+pub fn kind(layouts: &Layouts, name: &str, target: usize) -> &'static str {
+    let body = layouts.spec.definitions.get(name).map(|definition| &definition.body);
+    match (layouts.get(target, name).map(|layout| &layout.form), body) {
+        (Some(Form::Aggregate(aggregate)), _) => keyword(aggregate.kind),
+        (_, Some(Body::Values(values))) => match values.kind {
+            ValuesKind::Enum => "enum",
+            ValuesKind::Flags => "flags",
+            ValuesKind::Constants => "constants",
+        },
+        (_, Some(Body::Aggregate(aggregate))) => keyword(aggregate.kind),
+        (_, None) => "",
+    }
+}
+
+/// The name, of a whole structure its kind, size and alignment, and where it is so.
+fn heading(layouts: &Layouts, subject: &Subject, place: &str, width: Option<usize>) -> String {
+    let Subject { structure, member, choice, .. } = subject;
+    let (name, extent) = match member {
+        Some(member) => (format!("{structure}.{member}"), String::new()),
+        None => {
+            let extent = layouts.get(choice.target(), structure).map(|layout| layout.extent()).unwrap_or_default();
+            let name = format!("{} {structure}", kind(layouts, structure, choice.target()));
+            (name, format!("{:#x} bytes, aligned to {}, ", extent.size, extent.align))
+        }
+    };
+    paragraph(&format!("{name}, {extent}{place}"), width, "  ").replacen(&name, &format!("{HEADING}{name}{HEADING:#}"), 1)
+}
+
+fn aggregate(members: &[Member], width: Option<usize>, out: &mut String) {
+    // What most members are known from is said once.
+    let mut sources: BTreeMap<&str, usize> = BTreeMap::new();
+    let own = members.iter().filter(|member| member.flat() || members.len() == 1);
+    own.filter_map(|member| member.field.as_ref()).for_each(|(_, info)| *sources.entry(info.known()).or_default() += 1);
+    let usual = sources.iter().max_by_key(|(known, count)| (**count, Reverse(known.len()))).map_or("", |(known, _)| *known);
+    if !usual.is_empty() {
+        let unusual = |member: &Member| member.path.is_some() && member.field.as_ref().is_some_and(|(_, i)| i.known() != usual);
+        let others = if members.iter().any(unusual) { ", unless brackets say otherwise" } else { "" };
+        let subject = if members.len() == 1 { "Member:" } else { "Members:" };
+        *out += &paragraph(&format!("{subject} {usual}{others}."), width, "");
+    }
+    let rows: Vec<_> = members.iter().map(|member| row(member, usual)).collect();
+    *out += "\n";
+    *out += &aligned(&["offset", "size", "member", "type", "bits"], &rows, width);
+}
+
+fn row(member: &Member, usual: &str) -> Row {
+    let indent = "  ".repeat(member.depth);
+    let place = |size: u64| vec![format!("{:#06x}", member.offset), format!("{size:#x}")];
+    let bits = member.bits.map(range).unwrap_or_default();
+    let Some((field, info)) = &member.field else {
+        let cells = [place(member.size), vec![format!("{indent}padding"), String::new(), bits]].concat();
+        return Row { style: DIM, cells };
+    };
+    let (label, ty) = match (&field.name, &field.ty) {
+        (Some(name), Type::Inline(inner)) => (name.as_str(), keyword(inner.kind).to_owned()),
+        (Some(name), _) => (name.as_str(), c_type(field)),
+        (None, Type::Inline(inner)) => (keyword(inner.kind), String::new()),
+        (None, _) => ("unnamed", c_type(field)),
+    };
+    let mut doc = info.doc.clone();
+    if let Some(values) = &field.values {
+        doc += &format!(" Values: {values}.");
+    }
+    // What has no name of its own is known by its members.
+    let style = if field.name.is_some() { Style::new() } else { DIM };
+    if field.name.is_some() && info.known() != usual {
+        doc += &format!(" [{}]", info.known());
+    }
+    let doc = doc.trim_start().to_owned();
+    Row { style, cells: [place(member.size), vec![format!("{indent}{label}"), ty, bits, doc]].concat() }
+}
+
+/// The first and last of bits.
+pub fn range(bits: Bits) -> String {
+    match bits.width {
+        1 => bits.position.to_string(),
+        width => format!("{}-{}", bits.position, bits.position + width - 1),
+    }
+}
+
+fn constants(
+    layouts: &Layouts,
+    definition: &Definition,
+    values: &Values,
+    subject: &Subject,
+    width: Option<usize>,
+    out: &mut String,
+) {
+    let axis = &layouts.spec.axis;
+    let target = subject.choice.target();
+    let digits = layouts.get(target, &definition.name.value).map_or(4, |layout| layout.extent().size) as usize * 2 + 2;
+    let value = |constant: &Constant| {
+        let value = constant.value.get(target)?.value;
+        Some(if values.kind == ValuesKind::Enum { value.to_string() } else { format!("{value:#0digits$x}") })
+    };
+    let guided = |constant: &Constant| match &constant.guid {
+        Some(guid) => format!("{guid} {}", constant.doc),
+        None => constant.doc.clone(),
+    };
+    let present = subject.constants(layouts);
+    // Where all exist where the whole does, that is said above.
+    let all = present.len() > 1 && present.iter().all(|constant| constant.scope == definition.scope);
+    let row = |constant: &&Constant| {
+        let exists = if all { String::new() } else { axis.describe(&constant.scope) };
+        let cells = vec![value(constant)?, constant.name.value.clone(), exists, guided(constant)];
+        Some(Row { style: Style::new(), cells })
+    };
+    let rows: Vec<_> = present.iter().filter_map(row).collect();
+    let heading = match rows.len() {
+        1 => format!("constant of type {}", values.ty.value),
+        count => format!("{count} constants of type {}", values.ty.value),
+    };
+    *out += "\n";
+    *out += &aligned(&["value", &heading, "exists in"], &rows, width);
+    let others = values.constants.len() - rows.len();
+    if others > 0 && subject.member.is_none() {
+        let _ = writeln!(out, "\n{others} more in other kernels: see --history.");
+    }
+}

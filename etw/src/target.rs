@@ -1,0 +1,65 @@
+//! A kernel that was asked for, as JSON.
+
+use etw_layouts_codegen::Choice;
+use etw_layouts_codegen::axis::Axis;
+use serde::Serialize;
+
+/// What was asked for, the target whose layouts are taken, and how sure they are.
+#[derive(Serialize)]
+pub struct Target<'a> {
+    /// As BUILD-ARCH; nothing if no build was named.
+    asked: Option<&'a str>,
+    /// How that names the kernel: `kernel`; `first` of those of a label or a build without a revision; `newest` if no build was named.
+    named: &'static str,
+    #[serde(flatten)]
+    standing: Standing,
+    /// What is to be known of a kernel that nobody has seen, in words.
+    note: Option<String>,
+    /// The name of the target that is taken.
+    target: String,
+    build: String,
+    arch: String,
+    release: &'a str,
+}
+
+/// How sure layouts are.
+#[derive(Serialize)]
+pub struct Standing {
+    /// In a word.
+    pub standing: &'static str,
+    /// In a sentence.
+    known: String,
+    /// The kernels before and after by which it is judged.
+    older: Option<String>,
+    newer: Option<String>,
+    /// The target of one of them that has another layout.
+    other: Option<String>,
+}
+
+/// The target of a choice.
+pub fn target<'a>(axis: &'a Axis, choice: &'a Choice) -> Target<'a> {
+    let taken = &axis.targets[choice.target()];
+    let kernel = &axis.kernels[taken.kernel];
+    Target {
+        asked: Some(choice.asked.name.as_str()).filter(|asked| !asked.is_empty()),
+        named: choice.asked.named.word(),
+        standing: standing(axis, choice),
+        note: choice.note(axis),
+        target: axis.target_name(choice.target()),
+        build: format!("{:#}", kernel.build),
+        arch: taken.arch.to_string(),
+        release: &axis.versions[kernel.version].release,
+    }
+}
+
+/// How sure the layouts of a choice are.
+pub fn standing(axis: &Axis, choice: &Choice) -> Standing {
+    let [older, newer] = choice.standing.neighbours().map(|build| build.map(|build| build.to_string()));
+    Standing {
+        standing: choice.standing.word(),
+        known: choice.standing.to_string(),
+        older,
+        newer,
+        other: choice.other.map(|other| axis.target_name(other)),
+    }
+}

@@ -1,0 +1,164 @@
+//! A verification, to read.
+
+use crate::print::{ALARM, GREEN, HEADING};
+use anstyle::Style;
+use etw_layouts_codegen::Choice;
+use etw_layouts_codegen::axis::Axis;
+use etw_layouts_codegen::layouts::Layouts;
+use etw_layouts_codegen::registry::Registry;
+use etw_layouts_project::verify::{Checked, Report, Summary};
+use etw_layouts_symbols::compare::Rule;
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write;
+
+/// A line for each table, the totals, and last what differs. What else was found is told if `verbose` is set.
+pub fn text(layouts: &Layouts, registry: &Registry, report: &Report, verbose: bool) -> String {
+    let axis = &layouts.spec.axis;
+    let mut out = String::new();
+    for table in &report.tables {
+        let choice = Choice::of(layouts, registry, table.asked.clone(), None);
+        line(axis, table, &choice, &mut out);
+        if verbose {
+            absent(axis, table, &choice, &mut out);
+        }
+    }
+    for images in report.images.chunk_by(|one, other| one.source == other.source) {
+        partly(axis, images, verbose, &mut out);
+    }
+    for skipped in &report.skipped {
+        let _ = writeln!(out, "skipped {skipped}");
+    }
+    if verbose {
+        rules(report, &mut out);
+        errata(report, &mut out);
+    }
+    totals(&report.summary, verbose, &mut out);
+    differences(report, &mut out);
+    out
+}
+
+/// How often each rule for converted tables had to accept a fact.
+pub fn uses(report: &Report) -> BTreeMap<Rule, u64> {
+    let mut uses = BTreeMap::new();
+    for (rule, count) in report.tables.iter().flat_map(|t| t.structures.values()).flat_map(|s| &s.accepted) {
+        *uses.entry(*rule).or_default() += count;
+    }
+    uses
+}
+
+fn of<'a>(table: &'a Checked, status: &str) -> Vec<&'a str> {
+    let of_status = table.structures.iter().filter(|(_, compared)| compared.status == status);
+    of_status.map(|(name, _)| name.as_str()).collect()
+}
+
+fn line(axis: &Axis, table: &Checked, choice: &Choice, out: &mut String) {
+    let (equal, differs) = (of(table, "equal").len(), of(table, "differs").len());
+    let (style, word) = match (differs, equal) {
+        (1.., _) => (ALARM, "differs"),
+        (0, 1..) => (GREEN, "equal"),
+        (0, 0) => (Style::new(), "absent"),
+    };
+    let facts: u64 = table.structures.values().map(|compared| compared.equal).sum();
+    let target = match choice.is_stand_in(axis) {
+        true => format!("{} ", choice.label(axis)),
+        false => format!("{}-{}", table.build, table.arch),
+    };
+    let other = if differs > 0 { format!(", {differs} differ") } else { String::new() };
+    let source = &table.source;
+    let _ = writeln!(out, "{style}{word:8}{style:#}{target:22}  {equal} structures equal{other}, {facts} facts  {source}");
+}
+
+/// The line of the images of a source, of which there are thousands; if `verbose` is set, of which structures they tell.
+fn partly(axis: &Axis, images: &[Checked], verbose: bool, out: &mut String) {
+    let all = || images.iter().flat_map(|image| &image.structures);
+    let differ = images.iter().filter(|image| image.structures.values().any(|found| !found.differences.is_empty())).count();
+    let unseen = images.iter().filter(|image| image.asked.is_of_other_build(axis)).count();
+    let (style, word) = if differ > 0 { (ALARM, "differs") } else { (Style::new(), "partly") };
+    let other = if differ > 0 { format!(", {differ} differ") } else { String::new() };
+    let unseen = if unseen > 0 { format!(", {unseen} of builds off the axis") } else { String::new() };
+    let (count, equal) = (format!("{} images", images.len()), all().map(|(_, found)| found.equal).sum::<u64>());
+    let source = images.first().map_or("", |image| &image.source);
+    let _ = writeln!(out, "{style}{word:8}{style:#}{count:22}  {equal} offsets equal{other}{unseen}  {source}");
+    if verbose {
+        let structures: BTreeSet<_> = all().map(|(name, _)| name.as_str()).collect();
+        let _ = writeln!(out, "        members of {}", structures.into_iter().collect::<Vec<_>>().join(", "));
+    }
+}
+
+fn absent(axis: &Axis, table: &Checked, choice: &Choice, out: &mut String) {
+    if let Some(note) = choice.note(axis) {
+        let _ = writeln!(out, "        {note}");
+    }
+    let unspecified = of(table, "unspecified");
+    for (what, names) in [("not in the table", of(table, "absent")), ("not in the specs for this kernel", unspecified)] {
+        if !names.is_empty() {
+            let _ = writeln!(out, "        {what}: {}", names.join(", "));
+        }
+    }
+}
+
+fn rules(report: &Report, out: &mut String) {
+    let uses = uses(report);
+    if !uses.is_empty() {
+        let _ = writeln!(out, "\n{HEADING}Rules for tables that were converted from another form, and their uses{HEADING:#}");
+    }
+    for (rule, count) in uses {
+        let _ = writeln!(out, "  {count:6}  {}: {}", rule.as_str(), rule.description());
+    }
+}
+
+fn errata(report: &Report, out: &mut String) {
+    if !report.errata.is_empty() {
+        let _ = writeln!(out, "\n{HEADING}Errata of the documents, {}{HEADING:#}", report.errata.len());
+    }
+    for erratum in &report.errata {
+        let _ = writeln!(out, "  {erratum}");
+    }
+}
+
+fn totals(summary: &Summary, verbose: bool, out: &mut String) {
+    let Summary { tables, kernels, images, images_left_out, verified, not_verifiable, not_verified, errata, reasons, .. } =
+        summary;
+    let plural = |count: u64| if count == 1 { "" } else { "s" };
+    let _ = writeln!(
+        out,
+        "\n{tables} table{} of {kernels} kernel{}. A fact is a size, an offset, a type, a bit range or a constant, at one target of the axis.",
+        plural(*tables),
+        plural(*kernels)
+    );
+    let _ = writeln!(out, "{verified:8} facts verified");
+    let _ = writeln!(out, "{not_verifiable:8} facts that no public symbols can verify");
+    for (reason, count) in reasons.iter().filter(|_| verbose) {
+        let _ = writeln!(out, "{:8}   {count:6}  {reason}", "");
+    }
+    let _ = writeln!(out, "{not_verified:8} facts not verified yet: no table of theirs was read, or a rule had to accept them");
+    if *images > 0 {
+        let _ = writeln!(out, "{images:8} images partly seen: the offsets of some members, which verify no structure");
+    }
+    if *images_left_out > 0 {
+        let _ = writeln!(out, "{images_left_out:8} images of an architecture that the specs do not have");
+    }
+    let more = if verbose { "" } else { ", which --verbose lists, with what each table lacks" };
+    let _ = writeln!(out, "{errata:8} errata of the documents{more}");
+}
+
+/// What differs, and how much.
+fn differences(report: &Report, out: &mut String) {
+    let count = report.summary.differences;
+    let style = if count > 0 { ALARM } else { GREEN };
+    if count > 0 {
+        let _ = writeln!(out, "\n{HEADING}Differences{HEADING:#}");
+    }
+    for table in report.tables.iter().chain(&report.images) {
+        for (name, compared) in &table.structures {
+            for finding in &compared.differences {
+                let _ = writeln!(out, "  {}-{} {name} {}", table.build, table.arch, finding.line());
+            }
+        }
+    }
+    for claim in &report.claims {
+        let _ = writeln!(out, "  {}", claim.line());
+    }
+    let noun = if count == 1 { "difference" } else { "differences" };
+    let _ = writeln!(out, "{style}{count:8} {noun}{style:#}");
+}

@@ -1,0 +1,122 @@
+//! The contract of `etw verify` with those that run it: exit status, JSON, and which kernel a file is of.
+
+use serde_json::Value;
+use std::env;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+
+const BUILD: &str = "10.0.19041.264";
+
+/// Runs a command on the specs of the workspace.
+pub fn etw(arguments: &[&str]) -> Output {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_etw"));
+    command.args(arguments).args(["--specs", "specs", "--facts", "facts"]);
+    command.current_dir(root()).stdin(Stdio::null()).output().expect("etw runs")
+}
+
+/// The exit status and the JSON document of a verification.
+fn verify(arguments: &[&str]) -> (i32, Value) {
+    let output = etw(&[&["verify", "--format", "json"], arguments].concat());
+    let document = serde_json::from_slice(&output.stdout).unwrap_or(Value::Null);
+    let status = output.status.code().unwrap_or(-1);
+    assert_eq!(document.is_null(), status == 2, "{}", String::from_utf8_lossy(&output.stderr));
+    (status, document)
+}
+
+pub fn keys(value: &Value) -> Vec<&str> {
+    value.as_object().expect("an object").keys().map(String::as_str).collect()
+}
+
+#[test]
+fn exit_status_and_json_of_verify() {
+    let folder = Folder::new();
+    let (status, document) = verify(&[]);
+    assert_eq!(status, 0);
+    assert_eq!(keys(&document), ["claims", "errata", "images", "rules", "skipped", "summary", "tables"]);
+    let counts = ["differences", "errata", "images", "images_left_out", "kernels", "not_verifiable", "not_verified"];
+    assert_eq!(keys(&document["summary"]), [&counts[..], &["reasons", "tables", "verified"]].concat());
+    assert_eq!(document["summary"]["differences"], 0);
+    let table = &document["tables"][0];
+    let told = ["arch", "build", "known", "newer", "note", "older", "other", "source", "standing", "structures", "target"];
+    assert_eq!(keys(table), told);
+    assert_eq!(keys(&table["structures"][0]), ["differences", "equal", "name", "status"]);
+    let of_image = ["arch", "build", "file", "known", "newer", "older", "other", "size", "source", "standing"];
+    let image = &document["images"][0];
+    assert_eq!(keys(image), [&of_image[..], &["structures", "target", "time_stamp"]].concat());
+    assert_eq!(image["standing"], "partly seen");
+
+    let edited = shipped().replacen("struct WMI_BUFFER_HEADER 0x", "struct WMI_BUFFER_HEADER 0x1", 1);
+    let (status, document) = verify(&["--symbols", &folder.file("edited.facts", &edited), "--only", "WMI_BUFFER_HEADER"]);
+    let kernels = edited.matches("\nkernel ").count();
+    assert_eq!((status, &document["summary"]["tables"]), (1, &Value::from(kernels)));
+    let difference = &document["tables"][0]["structures"][0]["differences"][0];
+    assert_eq!(keys(difference), ["member", "place", "spec", "symbols", "what"]);
+    assert_eq!((&difference["member"], &difference["what"]), (&"".into(), &"size".into()));
+
+    let foreign = "etw-layouts-symbols 1\nproducer a test\nkernel 10.0.19041.1415 x64 -\nstruct FOREIGN 0x10\n";
+    for (name, content) in [("torn.facts", "etw-layouts-symbols 1\nprod"), ("foreign.facts", foreign)] {
+        let path = folder.file(name, content);
+        let output = etw(&["verify", "--symbols", &path]);
+        let message = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.code() == Some(2) && message.contains(name), "{message}");
+    }
+}
+
+/// The same file leads to the same kernel by what `builds.tsv` says, by its own name, and by `--build` and `--arch`.
+#[test]
+fn a_kernel_is_named_in_three_ways() {
+    let content = r#"{"metadata": {"format": "6.2.0", "producer": {"name": "a test", "version": "1"}},
+        "base_types": {"unsigned long": {"kind": "int", "size": 4, "signed": false, "endian": "little"}},
+        "user_types": {"_LARGE_INTEGER": {"kind": "union", "size": 8, "fields": {}}}, "enums": {}, "symbols": {}}"#;
+    let folder = Folder::new();
+    let kernel = |arguments: &[&str]| {
+        let (status, document) = verify(&[arguments, &["--only", "LARGE_INTEGER"]].concat());
+        let table = &document["tables"][0];
+        assert_eq!((status, &table["note"]), (1, &Value::Null), "{arguments:?}");
+        format!("{}-{}", table["build"].as_str().unwrap_or_default(), table["arch"].as_str().unwrap_or_default())
+    };
+    let expected = format!("{BUILD}-x64");
+    assert_eq!(kernel(&["--symbols", &folder.file(&format!("{expected}.json"), content)]), expected);
+    let path = folder.file("kernel.json", content);
+    assert_eq!(verify(&["--symbols", &path]).0, 2);
+    assert_eq!(kernel(&["--symbols", &path, "--build", BUILD, "--arch", "x64"]), expected);
+    folder.file("builds.tsv", &format!("file\tbuild\tarch\nkernel.json\t{BUILD}\tx64\n"));
+    assert_eq!(kernel(&["--symbols", &path]), expected);
+}
+
+/// The root of the workspace.
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
+}
+
+/// A shipped table, of several kernels.
+pub fn shipped() -> String {
+    let path = root().join("facts").join("10.0.19041.329-x64.facts");
+    fs::read_to_string(path).expect("a shipped table")
+}
+
+/// A temporary folder that goes away with what is in it, also when the test fails.
+pub struct Folder(PathBuf);
+
+impl Folder {
+    pub fn new() -> Self {
+        let thread = std::thread::current();
+        let test = thread.name().unwrap_or_default().replace("::", "-");
+        let path = env::temp_dir().join(format!("etw-layouts-{test}-{}", std::process::id()));
+        fs::create_dir_all(&path).expect("a temporary folder");
+        Self(path)
+    }
+
+    pub fn file(&self, name: &str, content: &str) -> String {
+        let path = Path::new(&self.0).join(name);
+        fs::write(&path, content).expect("a temporary file");
+        path.display().to_string()
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}

@@ -1,0 +1,177 @@
+//! What `show` and `diff` print: as the golden files have it, and as symbol tables do.
+
+mod contract;
+mod printing;
+mod standing;
+
+use etw_layouts_cli::{diff, pretty, show};
+use etw_layouts_codegen::axis::Build;
+use etw_layouts_codegen::layouts::Layouts;
+use etw_layouts_codegen::registry::Registry;
+use etw_layouts_project::diff::{Changes, changes, sides};
+use etw_layouts_project::subject::Subject;
+use etw_layouts_project::tables::{self, Stated, SymbolFile};
+use etw_layouts_project::{Project, history, verify};
+use etw_layouts_symbols::{Type, TypeFacts};
+use serde_json::Value;
+use std::collections::BTreeSet;
+use std::path::Path;
+use std::{env, fs};
+
+/// The files are in etw/tests/golden; `BLESS=1` writes them anew.
+#[test]
+fn golden_files_are_as_printed() {
+    let layouts = project().layouts().expect("the specs resolve");
+    let registry = project().registry(&layouts.spec.axis).expect("the facts can be read");
+    let mut printed = Vec::new();
+    for (asked, at, levels, width, json) in [
+        ("WMI_BUFFER_HEADER", "10.0.19041-x64", 0, None, true),
+        ("WMI_BUFFER_HEADER", "10.0.19041-x64", 9, None, true),
+        ("WMI_BUFFER_HEADER", "5.2-x86", 0, None, false),
+        ("WMI_LOGGER_CONTEXT", "6.1-x64", 0, Some(100), false),
+        ("WMI_TRACE_PACKET", "6.1-x64", 0, None, true),
+        ("LARGE_INTEGER", "6.1-x86", 0, None, true),
+        ("LARGE_INTEGER.u", "6.1-x86", 0, None, true),
+        ("ETW_BUFFER_STATE", "1607-x64", 0, None, true),
+        ("EVENT_TRACE_CLOCK", "6.1-x64", 0, Some(80), false),
+    ] {
+        let (build, arch) = at.rsplit_once('-').expect("BUILD-ARCH");
+        let subject = Subject::find(&layouts, &registry, asked, Some(build), arch.parse().ok()).expect(asked).expanded(levels);
+        let name = format!("show-{asked}-{at}{}", if levels > 0 { "-expanded" } else { "" });
+        printed.push((format!("{name}.txt"), show::text(&layouts, &subject, width)));
+        if json {
+            printed.push((format!("{name}.json"), pretty(&show::json(&layouts, &subject)).expect("JSON")));
+        }
+    }
+    for (asked, json) in
+        [("WMI_BUFFER_HEADER", false), ("WMI_LOGGER_CONTEXT.TokenAccessInformation", false), ("ETW_BUFFER_STATE", true)]
+    {
+        let history = history::of(&layouts, asked, None).expect(asked);
+        printed.push((format!("history-{asked}.txt"), show::history::text(&history, &layouts)));
+        if json {
+            printed.push((format!("history-{asked}.json"), show::history::json(&history, &layouts).expect("JSON")));
+        }
+    }
+    for (a, b, only, json) in [
+        ("6.1.7601.17514-x64", "6.1.7601.24000-x64", None, true),
+        ("late-6.0-x64", "6.1-x64", Some("WMI_BUFFER_HEADER"), true),
+        ("6.3.9600.16384-x64", "6.3.9600.19913-x64", None, false),
+        ("10.0.10586.0-x64", "10.0.14393.0-x64", None, false),
+    ] {
+        let [old, new] = sides(&layouts, &registry, [a, b], only).expect("targets");
+        let found = changes(&old, &new);
+        printed.push((format!("diff-{a}-{b}.txt"), diff::text(&old, &new, &found)));
+        if json {
+            printed
+                .push((format!("diff-{a}-{b}.json"), pretty(&diff::json(&layouts.spec.axis, &old, &new, &found)).expect("JSON")));
+        }
+    }
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden");
+    for (name, text) in printed {
+        let (path, text) = (folder.join(&name), anstream::adapter::strip_str(&text).to_string());
+        if env::var_os("BLESS").is_some() {
+            fs::write(&path, text).expect("golden files can be written");
+        } else {
+            let golden = fs::read_to_string(&path).unwrap_or_default();
+            assert!(golden == text, "{name} is not as printed; look at the difference that BLESS=1 makes\n{text}");
+        }
+    }
+}
+
+/// Names, offsets and bits that `show` lists are those of every shipped table of the same kernel.
+#[test]
+fn shown_members_are_those_of_symbol_tables() {
+    let layouts = project().layouts().expect("the specs resolve");
+    let registry = project().registry(&layouts.spec.axis).expect("the facts can be read");
+    let axis = &layouts.spec.axis;
+    let names = verify::names(&layouts, None).expect("all names");
+    let wanted = names.iter().copied().collect();
+    let mut compared = 0;
+    for path in snapshots() {
+        for table in tables::read(&path, axis, &wanted, &Stated::default()).expect("a shipped table") {
+            let Build { number: [major, minor, build], revision } = table.build;
+            let number = format!("{major}.{minor}.{build}.{revision}");
+            for (name, definition) in table.types.iter() {
+                let TypeFacts::Aggregate(aggregate) = definition else { continue };
+                let subject =
+                    Subject::find(&layouts, &registry, name, Some(&number), Some(table.arch)).expect("a known kernel has it");
+                let shown = serde_json::to_value(show::json(&layouts, &subject)).expect("JSON");
+                let members = shown["members"].as_array().expect("members");
+                let ours: BTreeSet<_> = members
+                    .iter()
+                    .map(|m| (text(&m["name"]), [&m["offset"], &m["bit"], &m["bits"]].map(Value::as_u64)))
+                    .collect();
+                let theirs: BTreeSet<_> = aggregate
+                    .members
+                    .iter()
+                    .map(|m| {
+                        let bits = |f: fn(&Type) -> Option<u32>| f(&m.ty).map(u64::from);
+                        let position = bits(|ty| if let Type::Bits { position, .. } = ty { Some(*position) } else { None });
+                        let width = bits(|ty| if let Type::Bits { width, .. } = ty { Some(*width) } else { None });
+                        (m.name.clone(), [Some(m.offset), position, width])
+                    })
+                    .collect();
+                assert_eq!(ours, theirs, "{name} in {}", path.path().display());
+                assert_eq!(shown["size"], aggregate.size, "{name} in {}", path.path().display());
+                compared += members.len();
+            }
+        }
+    }
+    assert!(compared > 13_000, "{compared} members compared");
+}
+
+/// A kernel differs from the next as that from it, with the sides exchanged, and from its own symbol table not at all.
+#[test]
+fn differences_are_symmetric() {
+    let layouts = project().layouts().expect("the specs resolve");
+    let registry = project().registry(&layouts.spec.axis).expect("the facts can be read");
+    for target in 1..layouts.by_target.len() {
+        let [old, new] = [target - 1, target].map(|target| layouts.spec.axis.target_name(target));
+        mirrored(&layouts, [&old, &new]);
+    }
+    for path in snapshots() {
+        let path = path.path().display().to_string();
+        let file = path.rsplit(['/', '\\']).next().unwrap_or_default();
+        let own = file.trim_end_matches(tables::SNAPSHOT).trim_end_matches("-converted");
+        // Images state no whole structure.
+        if own.ends_with("-images") {
+            continue;
+        }
+        let [a, b] = sides(&layouts, &registry, [own, &path], None).expect("a target and a table");
+        assert!(changes(&a, &b).is_empty(), "{}", diff::text(&a, &b, &changes(&a, &b)));
+        mirrored(&layouts, ["6.1-x64", &path]);
+    }
+}
+
+fn mirrored(layouts: &Layouts, [a, b]: [&str; 2]) {
+    let [there, back] = [[a, b], [b, a]].map(|asked| {
+        let [a, b] = sides(layouts, &Registry::default(), asked, None).expect("both are there");
+        changes(&a, &b)
+    });
+    let lines = |found: &Changes, exchange: bool| -> BTreeSet<String> {
+        let name = |list: &'static str| match (exchange, list) {
+            (true, "added") => "removed",
+            (true, "removed") => "added",
+            (_, list) => list,
+        };
+        let line = |list, entry: &etw_layouts_project::diff::Entry| {
+            let (old, new) = if exchange { (&entry.b, &entry.a) } else { (&entry.a, &entry.b) };
+            format!("{} {} {:?} {old:?} {new:?}", name(list), entry.structure, entry.member)
+        };
+        found.lists().iter().flat_map(|(list, entries)| entries.iter().map(|entry| line(*list, entry))).collect()
+    };
+    assert_eq!(lines(&there, false), lines(&back, true), "{a} and {b}");
+}
+
+fn snapshots() -> Vec<SymbolFile> {
+    project().fact_files().expect("snapshots are shipped")
+}
+
+fn text(value: &Value) -> String {
+    value.as_str().unwrap_or_default().to_owned()
+}
+
+/// The specs and facts of the workspace.
+fn project() -> Project {
+    Project::at(Path::new(env!("CARGO_MANIFEST_DIR")).join(".."))
+}

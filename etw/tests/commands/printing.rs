@@ -1,0 +1,198 @@
+//! How answers reach their readers: short, whole, within the width, and harmless.
+
+use crate::contract::{Folder, etw, shipped};
+use crate::project;
+use etw_layouts_cli::show;
+use etw_layouts_project::subject::Subject;
+use serde_json::Value;
+use std::collections::BTreeSet;
+use std::fs::OpenOptions;
+use std::path::Path;
+use std::process::{Command, Output, Stdio};
+
+fn said(output: &Output) -> (Option<i32>, String, String) {
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    (output.status.code(), text(&output.stdout), text(&output.stderr))
+}
+
+#[test]
+fn verify_is_a_line_a_table_and_the_totals() {
+    let (status, out, _) = said(&etw(&["verify"]));
+    let document: Value = serde_json::from_slice(&etw(&["verify", "--format", "json"]).stdout).expect("JSON");
+    let [tables, images] = ["tables", "images"].map(|key| document[key].as_array().expect("a list"));
+    // The images of a file are one line.
+    let of_images: BTreeSet<_> = images.iter().map(|image| image["source"].as_str()).collect();
+    assert_eq!((status, out.lines().count()), (Some(0), tables.len() + of_images.len() + 8), "{out}");
+    assert_eq!(out.lines().last().map(str::trim), Some("0 differences"));
+    assert!(out.lines().all(|line| line.chars().count() < 120), "{out}");
+    let (_, verbose, _) = said(&etw(&["verify", "--verbose"]));
+    for what in ["not in the table: ", "Rules for tables", "Errata of the documents, "] {
+        assert!(verbose.contains(what) && !out.contains(what), "{what}");
+    }
+    // Differences are told in any case, last, and in both forms.
+    let folder = Folder::new();
+    let edited = shipped().replacen("struct WMI_BUFFER_HEADER 0x", "struct WMI_BUFFER_HEADER 0x1", 1);
+    let kernels = edited.matches("\nkernel ").count();
+    let (status, out, _) =
+        said(&etw(&["verify", "--symbols", &folder.file("edited.facts", &edited), "--only", "_WMI_BUFFER_HEADER"]));
+    let last: Vec<_> = out.lines().rev().take(2).collect();
+    assert!(status == Some(1) && last[0].ends_with(&format!(" {kernels} differences")), "{out}");
+    assert!(last[1].contains("WMI_BUFFER_HEADER size: the spec says 0x48, the symbols say 0x148"), "{out}");
+}
+
+/// All structures and targets of one build fit a terminal, down to 80 columns, but for names that are longer.
+#[test]
+fn shown_layouts_fit_the_terminal() {
+    let layouts = project().layouts().expect("the specs resolve");
+    let registry = project().registry(&layouts.spec.axis).expect("the facts can be read");
+    for width in [80, 100, 132] {
+        for name in layouts.spec.definitions.keys() {
+            let subject = Subject::find(&layouts, &registry, name, None, None).expect("a target").expanded(1);
+            let text = anstream::adapter::strip_str(&show::text(&layouts, &subject, Some(width))).to_string();
+            let long: Vec<_> = text.lines().filter(|line| line.chars().count() > width).collect();
+            let is_declaration = |line: &&str| line.starts_with("0x") && line.len() < 140;
+            assert!(
+                long.iter().all(is_declaration) && long.len() <= if width < 100 { 12 } else { 2 },
+                "{width} {name}: {long:#?}"
+            );
+        }
+    }
+}
+
+#[test]
+fn a_member_is_shown_by_itself_and_names_may_have_an_underscore() {
+    let (status, out, err) = said(&etw(&["show", "_WMI_LOGGER_CONTEXT.BufferSize", "--build", "6.1"]));
+    assert!(status == Some(0) && out.contains("\n0x0004  0x4   BufferSize  ULONG"), "{out}{err}");
+    let document = etw(&["show", "nt!_WMI_BUFFER_HEADER.ReferenceTime.StartTime", "--build", "6.1", "--format", "json"]);
+    let document: Value = serde_json::from_slice(&document.stdout).expect("JSON");
+    assert_eq!((&document["member"], &document["members"][0]["offset"]), (&"ReferenceTime.StartTime".into(), &0x38.into()));
+    let (status, out, _) = said(&etw(&["show", "EVENT_TRACE_CLOCK.EVENT_TRACE_CLOCK_RAW"]));
+    assert!(status == Some(0) && out.contains("\n0x00000000  EVENT_TRACE_CLOCK_RAW"), "{out}");
+    for (asked, meant) in [
+        (
+            "WMI_LOGGER_CONTEXTS",
+            "there is no structure `WMI_LOGGER_CONTEXTS`; did you mean `WMI_LOGGER_CONTEXT`? `etw list` names all",
+        ),
+        ("LUID.LowPrt", "LUID has no member `LowPrt`; did you mean `LowPart`? `etw show LUID` shows all"),
+        (
+            "WMI_BUFFER_HEADER.Wnode --build 1709",
+            "WMI_BUFFER_HEADER.Wnode does not exist in 10.0.16299.15-x64; it exists in ..late-6.0",
+        ),
+    ] {
+        let (status, _, err) = said(&etw(&[&["show"], &asked.split(' ').collect::<Vec<_>>()[..]].concat()));
+        let start = meant.trim_end_matches("..late-6.0");
+        assert!(status == Some(2) && err.contains(start) && err.lines().count() == 1, "{err}");
+    }
+    let (_, out, _) = said(&etw(&["show", "WMI_BUFFER_HEADER", "--history", "--arch", "x64"]));
+    assert!(out.lines().next().is_some_and(|columns| columns.contains("x64") && !columns.contains("x86")), "{out}");
+}
+
+/// Offsets of expanded structures are those that a compiler would give: each is inside the member that embeds it.
+#[test]
+fn embedded_structures_are_expanded_in_place() {
+    fn inside(member: &Value, depth: usize) -> usize {
+        let range = |member: &Value| member["offset"].as_u64().zip(member["size"].as_u64()).map(|(at, size)| (at, at + size));
+        let (from, to) = range(member).expect("a place");
+        let inner = member["members"].as_array().map_or(&[][..], Vec::as_slice);
+        for inner in inner {
+            let (first, end) = range(inner).expect("a place");
+            assert!(from <= first && end <= to, "{inner}");
+        }
+        inner.iter().map(|member| inside(member, depth + 1)).max().unwrap_or(depth)
+    }
+    let deepest = |arguments: &[&str]| -> usize {
+        let output = etw(&[&["show", "WMI_LOGGER_CONTEXT", "--build", "1709", "--format", "json"], arguments].concat());
+        let document: Value = serde_json::from_slice(&output.stdout).expect("JSON");
+        document["members"].as_array().expect("members").iter().map(|member| inside(member, 0)).max().expect("a member")
+    };
+    assert_eq!([&[][..], &["-r", "--depth", "1"], &["-r"]].map(deepest), [0, 2, 4]);
+    let (_, out, _) = said(&etw(&["show", "WMI_LOGGER_CONTEXT", "--build", "1709", "-r"]));
+    assert!(out.contains("    Flink "), "{out}");
+}
+
+#[test]
+fn list_finds_structures_and_targets() {
+    let names = |arguments: &[&str], list: &str, key: &str| -> Vec<String> {
+        let output = etw(&[&["list", "--format", "json"], arguments].concat());
+        let document: Value = serde_json::from_slice(&output.stdout).expect("JSON");
+        let list = document[list].as_array().expect("a list").iter();
+        list.map(|entry| entry[key].as_str().unwrap_or_default().to_owned()).collect()
+    };
+    let layouts = project().layouts().expect("the specs resolve");
+    assert_eq!(names(&[], "structures", "name"), layouts.spec.definitions.keys().cloned().collect::<Vec<_>>());
+    assert_eq!(names(&["wmi_logger_con"], "structures", "name"), ["WMI_LOGGER_CONTEXT"]);
+    assert_eq!(names(&["wmi*r"], "structures", "name"), ["WMI_BUFFER_HEADER"]);
+    assert!(names(&["--build", "5.0"], "structures", "name").iter().all(|name| !name.starts_with("ETW_BUFFER_S")));
+    let all: Vec<_> = (0..layouts.by_target.len()).map(|target| layouts.spec.axis.target_name(target)).collect();
+    assert_eq!(names(&["--targets"], "targets", "target"), all);
+    assert_eq!(names(&["--targets", "1709", "--arch", "x86"], "targets", "target"), ["10.0.16299.15-x86"]);
+    let (status, _, err) = said(&etw(&["list", "WMI_LOGER"]));
+    assert!(status == Some(2) && err.starts_with("error: no structure matches `WMI_LOGER`"), "{err}");
+}
+
+#[test]
+fn header_declares_one_structure_if_asked() {
+    let (status, out, _) = said(&etw(&["header", "1709-x64", "--only", "WMI_BUFFER_HEADER"]));
+    assert!(
+        status == Some(0) && out.contains("union _LARGE_INTEGER {") && !out.contains("struct _WMI_LOGGER_CONTEXT {"),
+        "{out}"
+    );
+    let document: Value =
+        serde_json::from_slice(&etw(&["header", "1709-x64", "--only", "WMI_BUFFER_HEADER", "--format", "json"]).stdout)
+            .expect("JSON");
+    assert_eq!((&document["header"], &document["asked"]), (&Value::from(out), &"1709-x64".into()));
+}
+
+/// Names that a symbol file made up do not reach the terminal as commands to it.
+#[test]
+fn control_characters_are_escaped() {
+    let folder = Folder::new();
+    let table = r#"{"metadata": {"format": "6.2.0", "producer": {"name": "a test", "version": "1"}},
+        "base_types": {"unsigned long": {"kind": "int", "size": 4, "signed": false, "endian": "little"},
+            "pointer": {"kind": "int", "size": 8, "signed": false, "endian": "little"}},
+        "user_types": {"_LUID": {"kind": "struct", "size": 8, "fields": {
+            "LowPart": {"offset": 0, "type": {"kind": "base", "name": "unsigned long"}},
+            "Hi\u001b[8mgh\u009b2J": {"offset": 4, "type": {"kind": "base", "name": "unsigned long"}}}}},
+        "enums": {}, "symbols": {}}"#;
+    let table = folder.file("10.0.19041.264-x64.json", table);
+    let answers = [
+        etw(&["verify", "--symbols", &table]),
+        etw(&["verify", "--symbols", &table, "--format", "json"]),
+        etw(&["diff", "10.0.19041.264-x64", &table]),
+        etw(&["diff", "10.0.19041.264-x64", &table, "--format", "json"]),
+        etw(&["show", "no\u{1b}[8mname"]),
+    ];
+    for output in answers {
+        let (status, out, err) = said(&output);
+        assert!(status != Some(0) && !(out.clone() + &err).contains(|c: char| c.is_control() && c != '\n'), "{out}{err}");
+        assert!(out.contains("\\u001b[8m") || err.contains("\\u001b[8m"), "{out}{err}");
+        assert!(!out.starts_with('{') || serde_json::from_str::<Value>(&out).is_ok(), "{out}");
+    }
+}
+
+/// Nobody reads on: no error. The disk is full: an error, and no panic.
+#[test]
+#[cfg(target_os = "linux")]
+fn output_that_cannot_be_written() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+    let commands: [&[&str]; 7] = [
+        &["verify"],
+        &["show", "WMI_LOGGER_CONTEXT"],
+        &["show", "LUID", "--history"],
+        &["list", "--format", "json"],
+        &["diff", "6.1-x64", "6.1-x64"],
+        &["header", "1709-x64"],
+        &["header", "1709-x64", "--format", "json"],
+    ];
+    for arguments in commands {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_etw"));
+        command.args(arguments).args(["--specs", "specs", "--facts", "facts"]).current_dir(&root).stderr(Stdio::piped());
+        let full = OpenOptions::new().write(true).open("/dev/full").expect("/dev/full");
+        let (status, _, err) = said(&command.stdout(full).output().expect("etw runs"));
+        assert!(status == Some(2) && err.starts_with("error: standard output: ") && err.lines().count() == 1, "{err}");
+        let (reader, writer) = std::io::pipe().expect("a pipe");
+        drop(reader);
+        let (status, _, err) = said(&command.stdout(writer).output().expect("etw runs"));
+        assert_eq!((status, err.as_str()), (Some(0), ""), "{arguments:?}");
+    }
+}

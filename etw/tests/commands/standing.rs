@@ -1,0 +1,128 @@
+//! What is asked for and what is taken for it: every answer tells both, on standard output.
+
+use crate::contract::{Folder, etw, shipped};
+use serde_json::Value;
+use std::process::Output;
+
+/// A build that is newer than any.
+const UNKNOWN: &str = "10.0.65000";
+
+fn text(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stdout).into_owned()
+}
+
+fn document(arguments: &[&str]) -> Value {
+    let output = etw(&[arguments, &["--format", "json"]].concat());
+    serde_json::from_slice(&output.stdout).unwrap_or_else(|error| panic!("{arguments:?}: {error}"))
+}
+
+#[test]
+fn a_stand_in_is_named_wherever_the_answer_is() {
+    let target = format!("{UNKNOWN}-x64");
+    let note = format!("{target}: no symbols of its build were read, which is newer than ");
+    let shown = text(&etw(&["show", "LUID", "--build", UNKNOWN]));
+    assert!(shown.starts_with(&note) && shown.contains(&format!(" in place of {target} (")), "{shown}");
+    let listed = text(&etw(&["list", "LUID", "--build", UNKNOWN]));
+    assert!(listed.starts_with(&note) && listed.contains(&format!(" in place of {target}\n")), "{listed}");
+    let header = text(&etw(&["header", &target]));
+    assert!(header.starts_with(&format!("/* {note}")), "{header:.200}");
+    let differs = etw(&["diff", "6.1-x64", &target, "--only", "WMI_LOGGER_CONTEXT"]);
+    let difference = text(&differs);
+    assert!(difference.starts_with(&note) && difference.contains(&format!(" in place of {target}\n")), "{difference}");
+    assert_eq!(differs.status.code(), Some(1));
+    let arguments = [&["show", "LUID", "--build", UNKNOWN][..], &["list", "--build", UNKNOWN], &["header", &target]];
+    for document in arguments.map(document).iter().chain([&document(&["diff", "6.1-x64", &target])["b"]]) {
+        assert_eq!((&document["asked"], &document["standing"]), (&target.as_str().into(), &"unseen".into()));
+        assert!(document["note"].as_str().is_some_and(|text| text.starts_with(&note)), "{}", document["note"]);
+        assert!(document["target"] != document["asked"] && document["build"] != UNKNOWN);
+        assert!(document["older"].is_string() && document["newer"].is_null(), "{document}");
+    }
+    let folder = Folder::new();
+    let table = shipped().replace("10.0.19041.", &format!("{UNKNOWN}."));
+    let table = folder.file("unknown.facts", &table);
+    let verified = text(&etw(&["verify", "--symbols", &table]));
+    assert!(verified.lines().next().is_some_and(|line| line.contains(&format!(" in place of {UNKNOWN}."))), "{verified}");
+    assert_eq!(document(&["verify", "--symbols", &table])["tables"][0]["standing"], "unseen");
+}
+
+/// The standing is that of the structure, and in text, JSON and the header's comment the same.
+#[test]
+fn a_structure_stands_as_its_kernel_was_seen() {
+    let between = "6.1.7601.20000";
+    for (structure, build, word, sentence) in [
+        ("WMI_LOGGER_CONTEXT", "10.0.19041.1415", "proven", "symbols of this very kernel confirm it"),
+        ("WMI_LOGGER_CONTEXT", "6.1.7601.24000", "converted", "a converted symbol table of this very kernel confirms it"),
+        ("ETW_UM_LOGGER_CONTEXT", "6.1.7601.24000", "not checkable", "symbols of this build were read, and do not hold it"),
+        ("LUID", between, "alike", "between 6.1.7601."),
+        ("WMI_LOGGER_CONTEXT", between, "differ", "which differ: the change lies between them"),
+        ("LUID", "6.1.7601.65000", "later", "the last update of its build that was seen"),
+        ("LUID", "10.0.18277.1000", "unseen", "which lies between 10.0.17763."),
+    ] {
+        let asked = ["show", structure, "--build", build, "--arch", "x64"];
+        let (shown, document) = (text(&etw(&asked)), document(&asked));
+        assert_eq!(document["standing"], word, "{structure} {build}");
+        let known = document["known"].as_str().expect("a sentence");
+        assert!(known.contains(sentence), "{structure} {build}: {known}");
+        assert!(shown.contains(known), "{structure} {build}: {known}\n{shown}");
+        assert_eq!(document["other"].is_string(), word == "differ", "{document}");
+        let header = etw(&["header", &format!("{build}-x64"), "--only", structure]);
+        assert!(text(&header).lines().next().is_some_and(|line| line.contains(known)), "{structure} {build}: {known}");
+    }
+    let shown = text(&etw(&["show", "WMI_LOGGER_CONTEXT", "--build", between]));
+    assert!(shown.contains("\nOtherwise in 6.1.7601.24000-x64\n") && shown.contains("0x330 -> 0x340 bytes"), "{shown}");
+    let shown = text(&etw(&["show", "WMI_LOGGER_CONTEXT.BufferSize", "--build", between]));
+    assert!(shown.contains("\nIn 6.1.7601.24000-x64 that is the same.\n"), "{shown}");
+    let document = document(&["show", "WMI_LOGGER_CONTEXT", "--build", between]);
+    assert!(document["otherwise"]["added"].as_array().is_some_and(|added| !added.is_empty()), "{}", document["otherwise"]);
+    let targets = text(&etw(&["list", "--targets", "10.0.19041"]));
+    assert!(targets.lines().any(|line| line.contains("10.0.19041.264-x64") && line.contains("converted")), "{targets}");
+    // An architecture that begins later than the axis.
+    let output = etw(&["show", "LUID", "--build", "5.1.2600.5512", "--arch", "x64"]);
+    let message = String::from_utf8_lossy(&output.stderr);
+    assert!(
+        output.status.code() == Some(2) && message.contains("no such kernel: the first of this architecture is"),
+        "{message}"
+    );
+}
+
+/// A target that is not known is equal to nothing, least of all to its own stand-in.
+#[test]
+fn nothing_tells_a_kernel_from_its_stand_in() {
+    let newest: Value = document(&["list", "--targets", "--arch", "x64"]);
+    let newest = newest["targets"].as_array().and_then(|list| list.last()).map(|target| target["target"].clone());
+    let newest = newest.as_ref().and_then(Value::as_str).expect("a target");
+    let unknown = format!("{UNKNOWN}-x64");
+    for sides in [[newest, &unknown], [&unknown, newest], [&unknown, "10.0.65001-x64"]] {
+        for format in ["text", "json"] {
+            let output = etw(&["diff", sides[0], sides[1], "--format", format]);
+            let message = String::from_utf8_lossy(&output.stderr);
+            assert_eq!((output.status.code(), output.stdout.len()), (Some(2), 0), "{sides:?}");
+            assert!(message.contains("nothing is known that tells") && message.contains(UNKNOWN), "{message}");
+        }
+    }
+    assert_eq!(etw(&["diff", newest, newest]).status.code(), Some(0));
+}
+
+#[test]
+fn a_name_of_several_kernels_is_the_first_of_them() {
+    let shown = text(&etw(&["show", "LUID", "--build", "6.3.9600"]));
+    assert!(shown.contains("in 6.3.9600.16384-x64, the first of its build ("), "{shown}");
+    let shown = text(&etw(&["show", "LUID", "--build", "6.1"]));
+    assert!(shown.contains("in 6.1.7600.16385-x64, the first kernel of 6.1-x64 ("), "{shown}");
+    let shown = document(&["show", "LUID", "--build", "6.1"]);
+    assert_eq!(
+        (&shown["asked"], &shown["named"], &shown["build"]),
+        (&"6.1-x64".into(), &"first".into(), &"6.1.7600.16385".into())
+    );
+    let shown = document(&["show", "LUID"]);
+    assert_eq!((&shown["asked"], &shown["named"]), (&Value::Null, &"newest".into()));
+    let shown = document(&["show", "LUID", "--build", "10.0.19045.329"]);
+    assert_eq!((&shown["standing"], &shown["target"]), (&"proven".into(), &"10.0.19041.264-x64".into()));
+    for arguments in
+        [&["show", "LUID", "--build", "6.1..6.3"][..], &["header", "6.1..6.3-x64"], &["diff", "6.1..-x64", "6.1-x64"]]
+    {
+        let output = etw(arguments);
+        let message = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.code() == Some(2) && message.contains("is a range"), "{arguments:?}: {message}");
+    }
+}

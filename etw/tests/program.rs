@@ -1,0 +1,88 @@
+//! The program `etw` as it is installed: in an empty folder, with its own specs and with those of its user.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::{env, fs};
+
+/// A folder that is removed in the end.
+struct Folder(PathBuf);
+
+impl Folder {
+    fn new(name: &str) -> Self {
+        let path = env::temp_dir().join(format!("etw-{name}-{}", std::process::id()));
+        fs::create_dir_all(&path).expect("a temporary folder");
+        Self(path)
+    }
+
+    fn write(&self, path: &str, text: &str) {
+        let path = self.0.join(path);
+        fs::create_dir_all(path.parent().expect("a folder")).expect("a temporary folder");
+        fs::write(path, text).expect("a temporary file");
+    }
+
+    /// The exit status of `etw` in the folder, and what it printed.
+    fn etw(&self, arguments: &str) -> (Option<i32>, String) {
+        let output = Command::new(env!("CARGO_BIN_EXE_etw")).args(arguments.split(' ')).current_dir(&self.0).output();
+        let output = output.expect("etw runs");
+        let [out, err] = [&output.stdout, &output.stderr].map(|text| String::from_utf8_lossy(text).into_owned());
+        (output.status.code(), out + &err)
+    }
+
+    fn says(&self, arguments: &str, status: i32, parts: &[&str]) {
+        let (code, said) = self.etw(arguments);
+        assert_eq!(code, Some(status), "{arguments}: {said}");
+        parts.iter().for_each(|part| assert!(said.contains(part), "{arguments} does not say {part}: {said}"));
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}
+
+#[test]
+fn specs_and_facts_are_part_of_the_program() {
+    let folder = Folder::new("empty");
+    folder.says("verify", 0, &[" 0 differences"]);
+    folder.says("show WMI_BUFFER_HEADER --build 6.1 --arch x64", 0, &["0x48 bytes", "BufferSize"]);
+    folder.says("diff 6.1.7601-x64 6.1.7601.24000-x64 --only WMI_LOGGER_CONTEXT", 1, &["DisallowedGuids"]);
+    folder.says("header 1709-x86", 0, &["WMI_LOGGER_CONTEXT"]);
+    folder.write("kernel.facts", "");
+    folder.says("import kernel.facts", 2, &["cannot be changed", "--specs", "--facts"]);
+    assert_eq!(fs::read_dir(&folder.0).expect("the folder").count(), 1, "nothing is written");
+}
+
+#[test]
+fn specs_of_ones_own_are_completed_and_held_against_facts_of_ones_own() {
+    let folder = Folder::new("own");
+    let queue = "[struct]\nname = \"DEVICE_QUEUE\"\n\n[[member]]\nname = \"Timer\"\ntype = \"KTIMER\"\n";
+    folder.write("own/DEVICE_QUEUE.toml", queue);
+    folder.write("own/Cargo.toml", "[package]\nname = \"own\"\n");
+    folder.says("show DEVICE_QUEUE --specs own --build 2004 --arch x64", 0, &["0x40 bytes", "KTIMER"]);
+    folder.says("verify --specs own", 2, &["no facts", "--symbols", "--facts"]);
+    let facts = Path::new(env!("CARGO_MANIFEST_DIR")).join("../facts/10.0.19041.329-x64.facts");
+    let text = fs::read_to_string(facts).expect("a shipped table");
+    folder.write("facts/10.0.19041.329-x64.facts", &text);
+    folder.says("verify --verbose --specs own --facts facts", 0, &["not in the table: DEVICE_QUEUE", " 0 differences"]);
+    folder.says("verify --specs own --symbols facts", 0, &[" 0 differences"]);
+    folder.says("import facts --specs own", 2, &["--facts"]);
+    let row = "[[version]]\nlabel = \"next\"\nkernels = [{ build = \"10.0.60000\", module = \"next\" }]\n";
+    folder.write("own/windows.toml", &format!("extends = \"windows\"\n\n{row}"));
+    folder.write("own/scalars.toml", "[scalar]\nDISTANCE = { size = 8, c = \"unsigned long long\" }\n");
+    let later = "\n[[member]]\nname = \"Way\"\ntype = \"DISTANCE\"\nin = \"10.0.50000..\"\n\n[[member]]\nname = \"Id\"\ntype = \"SIZE_T\"\n";
+    folder.write("own/DEVICE_QUEUE.toml", &format!("{queue}{later}"));
+    folder.says("show DEVICE_QUEUE --specs own --build next --arch x64", 0, &["0x50 bytes", "DISTANCE", "SIZE_T"]);
+    folder.says("show DEVICE_QUEUE --specs own --build 2004 --arch x64", 0, &["0x48 bytes"]);
+    folder.says("show KTIMER --specs own --build next --arch x64", 0, &["inferred", "no symbols of this build were read"]);
+    folder.says("verify --specs own --facts facts", 0, &[" 0 differences"]);
+    folder.says("import facts --specs own --facts facts", 0, &["known already", "nothing to import"]);
+    let (producer, types) = (&text[..text.find("kernel ").expect("a kernel")], &text[text.find("struct ").expect("a type")..]);
+    folder.write("new.facts", &format!("{producer}kernel 10.0.70000.1 x64 -\n{types}"));
+    folder.says("import new.facts --specs own --facts facts", 2, &["own/windows.toml extends the axis of Windows"]);
+    folder.write("own/windows.toml", &format!("extends = \"windows\"\n\n{}", row.replace("\"next\"\nk", "\"1511\"\nk")));
+    folder.says("list --specs own", 2, &["own/windows.toml:5:12", "10.0.60000", "`1511` do not follow each other"]);
+    fs::remove_file(folder.0.join("own/windows.toml")).expect("a temporary file");
+    folder.write("own/DEVICE_QUEUE.toml", &queue.replace("KTIMER", "KTIMMER"));
+    folder.says("verify --specs own --symbols facts", 2, &["own/DEVICE_QUEUE.toml:6", "KTIMMER"]);
+}

@@ -1,0 +1,18 @@
+//! Lists the facts that the crate has as text.
+
+use std::path::PathBuf;
+use std::{env, fs, io};
+
+fn main() -> io::Result<()> {
+    println!("cargo::rerun-if-changed=.");
+    let root = PathBuf::from(env::var_os("CARGO_MANIFEST_DIR").expect("cargo sets it"));
+    let mut names = Vec::new();
+    for entry in fs::read_dir(&root)? {
+        names.push(entry?.file_name().to_string_lossy().into_owned());
+    }
+    names.retain(|name| name.ends_with(".facts"));
+    names.sort();
+    let rows = names.iter().map(|name| format!("    ({:?}, include_str!({:?})),\n", format!("facts/{name}"), root.join(name)));
+    let out = PathBuf::from(env::var_os("OUT_DIR").expect("cargo sets it"));
+    fs::write(out.join("files.rs"), format!("&[\n{}]\n", rows.collect::<String>()))
+}

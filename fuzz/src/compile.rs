@@ -1,0 +1,114 @@
+//! What the generator accepts compiles: spec texts, specs made of bytes, and imported kernels.
+
+use crate::{import, made, project, spec};
+use etw_layouts_codegen::compile;
+use etw_layouts_codegen::emit::rust;
+use etw_layouts_codegen::layouts::Layouts;
+use serde_json::Value;
+use std::collections::HashSet;
+use std::env;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::sync::{LazyLock, Mutex};
+
+/// An input that begins so is changes to the facts of a kernel.
+const IMPORTED: u8 = 0xFF;
+
+/// An input that begins so is made to specs.
+const MADE: u8 = 0xFE;
+
+/// Bytes of Rust text that are compiled; more only takes longer.
+const LARGEST: usize = 256 << 10;
+
+/// Seconds of a processor's time in which such a text compiles on any host.
+const SECONDS: u32 = 60;
+
+/// Whatever is accepted, the compiler accepts what is generated.
+pub fn run(input: &[u8]) {
+    let layouts = match input.split_first() {
+        Some((&IMPORTED, changes)) => import::imported(changes).map(|plan| (plan.layouts, plan.new)),
+        Some((&MADE, bytes)) => whole(&made::specs(bytes)),
+        _ => str::from_utf8(input).ok().and_then(whole),
+    };
+    let Some((layouts, targets)) = layouts else { return };
+    let mut options = rust::Options::default();
+    targets.into_iter().for_each(|target| options.targets.insert(target));
+    let text = rust::emit_inline(&layouts, &options);
+    if text.len() <= LARGEST && COMPILED.lock().is_ok_and(|mut known| known.insert(text.clone())) {
+        compiled(&text);
+    }
+}
+
+/// The layouts of a text, and the first and last targets.
+fn whole(text: &str) -> Option<(Layouts, Vec<usize>)> {
+    let layouts = compile(spec::sources(text)).ok()?;
+    let targets = layouts.spec.axis.targets.len();
+    let targets = (0..targets).filter(|&target| target < 2 || target + 2 >= targets).collect();
+    Some((layouts, targets))
+}
+
+/// The texts that were compiled: many inputs give the same.
+static COMPILED: LazyLock<Mutex<HashSet<String>>> = LazyLock::new(Mutex::default);
+
+/// Compiler options by which a text finds the runtime crate, which the toolchain that runs this has compiled.
+static RUNTIME: LazyLock<Vec<String>> = LazyLock::new(|| {
+    let mut cargo = Command::new(env::var_os("CARGO").unwrap_or("cargo".into()));
+    cargo.args(["build", "-q", "-p", "etw-layouts-runtime", "--message-format", "json", "--target-dir"]);
+    cargo.arg(folder()).current_dir(project().root);
+    // Those of the program that this is part of.
+    cargo.env_remove("RUSTFLAGS").env_remove("CARGO_ENCODED_RUSTFLAGS");
+    let output = cargo.stderr(Stdio::inherit()).output().expect("cargo starts");
+    assert!(output.status.success(), "the runtime crate does not compile");
+    // Where a library is differs from cargo to cargo, so it is asked. What is checked only needs no more than metadata.
+    let messages = output.stdout.split(|&byte| byte == b'\n').filter_map(|line| serde_json::from_slice::<Value>(line).ok());
+    let files: Vec<_> = messages.flat_map(|message| message["filenames"].as_array().cloned().unwrap_or_default()).collect();
+    let libraries: Vec<_> = files.iter().filter_map(Value::as_str).filter(|file| file.ends_with(".rmeta")).collect();
+    let runtime = libraries.last().expect("cargo names the library that it was to build, after what that needs");
+    let folders = libraries.iter().filter_map(|file| Path::new(file).parent());
+    let folders = folders.flat_map(|folder| ["-L".to_owned(), format!("dependency={}", folder.display())]);
+    folders.chain(["--extern".to_owned(), format!("etw_layouts_runtime={runtime}")]).collect()
+});
+
+/// Where it is compiled: a folder for each toolchain.
+fn folder() -> PathBuf {
+    let toolchain = env::var("RUSTUP_TOOLCHAIN").unwrap_or_default();
+    project().root.join("target/fuzz").join(format!("runtime-{toolchain}"))
+}
+
+fn compiled(text: &str) {
+    let mut rustc = if cfg!(unix) {
+        let mut shell = Command::new("sh");
+        shell.args(["-c", &format!("ulimit -t {SECONDS}; exec rustc \"$@\""), "rustc"]);
+        shell
+    } else {
+        Command::new("rustc")
+    };
+    rustc.args(["--edition=2024", "--crate-type=lib", "--crate-name=made", "--emit=metadata", "-"]);
+    rustc.args(RUNTIME.iter()).arg("-o").arg(folder().join(format!("made-{}.rmeta", std::process::id())));
+    let mut child = rustc.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().expect("rustc starts");
+    // One who refuses early does not read all.
+    let _ = child.stdin.take().expect("it is piped").write_all(format!("mod made {{\n{text}}}\n").as_bytes());
+    let output = child.wait_with_output().expect("rustc ends");
+    assert!(output.status.success(), "{text}\ndoes not compile, {}:\n{}", output.status, String::from_utf8_lossy(&output.stderr));
+}
+
+/// Specs that were hard to compile, the macro's, made ones, and two kernels.
+pub fn seeds() -> Vec<Vec<u8>> {
+    let mut seeds: Vec<Vec<u8>> = vec![
+        include_bytes!("../../tests/macro/specs/DRIVER_EXTENSION.toml").to_vec(),
+        // Each holds the one before twice: 2^24 paths.
+        (0..24)
+            .map(|n| {
+                format!("#file U{n}.toml\n[union]\nname = \"U{n}\"\n{}", {
+                    let ty = if n == 0 { "ULONG".into() } else { format!("U{}", n - 1) };
+                    ["a", "b"].map(|name| format!("[[member]]\nname = \"{name}\"\ntype = \"{ty}\"\n")).concat()
+                })
+            })
+            .collect::<String>()
+            .into_bytes(),
+    ];
+    seeds.extend(made::seeds().into_iter().map(|bytes| [&[MADE], &bytes[..]].concat()));
+    seeds.extend(import::seeds().into_iter().take(2).map(|bytes| [&[IMPORTED], &bytes[..]].concat()));
+    seeds
+}

@@ -1,0 +1,114 @@
+//! What `layouts!` makes of specs that are hard on accessors, names and lengths: that this compiles is half of the test.
+
+#![forbid(unsafe_code)]
+
+use etw_layouts_runtime::bytemuck::{self, Zeroable};
+use etw_layouts_runtime::{Described, View};
+
+/// Where every structure of the specs below is.
+mod device {
+    etw_layouts_macros::layouts! {
+        spec = r#"
+            [enum]
+            name = "KIND"
+            type = "UCHAR"
+            constants = [{ name = "KIND_NONE", value = 0 }, { name = "KIND_LAST", value = 3 }]
+        "#,
+        spec = r#"
+            [struct]
+            name = "STATE"
+
+            [[member]]
+            name = "Low"
+            type = "KIND"
+            bits = 2
+
+            [[member]]
+            name = "High"
+            type = "KIND"
+            bits = 6
+        "#,
+        spec = r#"
+            [struct]
+            name = "FLAGGED"
+
+            [[member]]
+            union = [
+              { name = "Flags", type = "ULONG" },
+              { name = "set_Flags", type = "ULONG" },
+              { struct = [
+                { name = "type", type = "ULONG", bits = 4 },
+                { name = "self", type = "ULONG", bits = 4 },
+                { name = "self_", type = "ULONG", bits = 8 },
+                { name = "set_type", type = "ULONG", bits = 16 },
+              ] },
+            ]
+
+            [[member]]
+            name = "u00"
+            type = "UCHAR"
+
+            [[member]]
+            name = "bits08"
+            type = "ULONGLONG"
+
+            [[member]]
+            name = "Bit"
+            type = "ULONG"
+            bits = 1
+        "#,
+        spec = r#"
+            [struct]
+            name = "LONG_ARRAYS"
+            align = 512
+
+            [[member]]
+            name = "First"
+            type = "CHAR [129]"
+
+            [[member]]
+            name = "Second"
+            type = "USHORT [33]"
+        "#,
+        targets = ["2004-x64"],
+    }
+}
+
+use device::targets::win10_2004::x64::{FLAGGED, KIND, LONG_ARRAYS, STATE};
+
+/// A bit field has the sign of its type; the accessor and the view agree.
+#[test]
+fn bits_of_an_unsigned_enumeration() {
+    let mut state = STATE::zeroed();
+    state.set_Low(KIND(3));
+    state.set_High(KIND(0x3F));
+    assert_eq!(bytemuck::bytes_of(&state), [0xFF]);
+    assert_eq!((state.Low(), state.High()), (KIND::KIND_LAST, KIND(0x3F)));
+    let view = View::new(STATE::LAYOUT, bytemuck::bytes_of(&state)).unwrap();
+    let low = view.get(device::members::STATE::LOW).unwrap();
+    assert_eq!((low.value, low.name()), (3, Some("KIND_LAST")));
+}
+
+/// Members may be called as functions, fields and words of Rust are.
+#[test]
+fn names_that_are_taken() {
+    let mut flagged = FLAGGED::zeroed();
+    flagged.set_Flags_(0x1234_5678);
+    assert_eq!((flagged.Flags(), flagged.set_Flags()), (0x1234_5678, 0x1234_5678));
+    flagged.set_set_Flags(0x4321);
+    assert_eq!((flagged.r#type(), flagged.self_(), flagged.self__(), flagged.set_type()), (1, 2, 0x43, 0));
+    let names = FLAGGED::LAYOUT.members.iter().map(|member| member.name).collect::<Vec<_>>();
+    assert_eq!(names, ["Flags", "set_Flags", "type", "self", "self_", "set_type", "u00", "bits08", "Bit"]);
+    assert!(FLAGGED::LAYOUT.members.iter().all(|member| FLAGGED::LAYOUT.member(member.name).is_some()));
+}
+
+/// Arrays and padding of any length.
+#[test]
+fn long_arrays() {
+    assert_eq!(size_of::<LONG_ARRAYS>(), 512);
+    let mut arrays = LONG_ARRAYS::zeroed();
+    (arrays.First[128], arrays.Second[32]) = (-1, 7);
+    let view = View::new(LONG_ARRAYS::LAYOUT, bytemuck::bytes_of(&arrays)).unwrap();
+    let last = |name| view.member(name).unwrap().elements().last().unwrap();
+    assert_eq!((last("First").signed(), last("Second").unsigned()), (-1, 7));
+}

@@ -1,0 +1,262 @@
+//! What differs between two sides, fact by fact.
+
+use super::Side;
+use crate::Error;
+use etw_layouts_codegen::axis::Axis;
+use etw_layouts_symbols::compare::{Difference, Status, What};
+use etw_layouts_symbols::{Aggregate, Rules, Type, TypeFacts, Types, compare};
+use serde::Serialize;
+
+/// Everything that differs. A member that moved and changed its type is in both lists.
+#[derive(Debug, Default, Serialize)]
+pub struct Changes {
+    /// Members that B has and A lacks; of a structure that A lacks, all.
+    pub added: Vec<Entry>,
+    /// Members that A has and B lacks; of a structure that B lacks, all.
+    pub removed: Vec<Entry>,
+    /// Members at another offset.
+    pub moved: Vec<Entry>,
+    /// Members of another type.
+    pub retyped: Vec<Entry>,
+    /// Bit fields of another width, or at another place in their unit, and members that are bit fields on one side only.
+    pub bits: Vec<Entry>,
+    /// Constants that one side lacks, or that have another value.
+    pub constants: Vec<Entry>,
+    /// Structures of another size, and those that one side lacks.
+    pub sizes: Vec<Entry>,
+}
+
+/// A difference.
+#[derive(Clone, Debug, Serialize)]
+pub struct Entry {
+    /// The structure or enumeration.
+    pub structure: String,
+    /// The member or constant, with those that enclose it, as in `u.LowPart`; nothing for the structure itself.
+    pub member: Option<String>,
+    /// What A has.
+    pub a: Option<Fact>,
+    /// What B has.
+    pub b: Option<Fact>,
+}
+
+/// What one side has.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(untagged)]
+pub enum Fact {
+    /// A member.
+    Member {
+        /// Bytes from the start of the structure.
+        offset: u64,
+        /// Its type.
+        r#type: String,
+        /// The lowest bit within the unit, of a bit field.
+        bit: Option<u32>,
+        /// The width of a bit field.
+        bits: Option<u32>,
+    },
+    /// A constant.
+    Constant {
+        /// Its value.
+        value: i64,
+    },
+    /// A structure, union or enumeration.
+    Whole {
+        /// Bytes.
+        size: u64,
+        /// `struct`, `union`, `enum`, or `unsigned enum`.
+        kind: &'static str,
+    },
+}
+
+/// Fails if two targets do not differ of which one is not known: that says nothing of it.
+///
+/// # Errors
+///
+/// Which target is not known, and what was taken for it.
+pub fn told_apart(axis: &Axis, a: &Side, b: &Side, changes: &Changes) -> Result<(), Error> {
+    let (Some(one), Some(other)) = (&a.choice, &b.choice) else { return Ok(()) };
+    if !changes.is_empty() || !(one.is_stand_in(axis) || other.is_stand_in(axis)) {
+        return Ok(());
+    }
+    let (one, other) = (&one.asked.name, &other.asked.name);
+    let notes: String = [a, b].into_iter().flat_map(|side| &side.notes).map(|note| format!("\n{note}")).collect();
+    let help = "Compare with a symbol file of that kernel, or import it";
+    Err(format!("nothing is known that tells {one} from {other}{notes}\n{help}").into())
+}
+
+/// Compares two sides.
+pub fn changes(a: &Side, b: &Side) -> Changes {
+    let mut found = Changes::default();
+    // A table that is less than faithful is held against the other one.
+    let swap = a.rules == Rules::Converted && b.rules == Rules::Faithful;
+    let (first, second) = if swap { (b, a) } else { (a, b) };
+    for report in compare(&first.types, &second.types, second.rules) {
+        if report.status != Status::Absent {
+            report.differences.iter().for_each(|difference| found.difference(a, b, &report.name, difference));
+        }
+    }
+    for name in a.types.keys().filter(|name| !b.types.contains_key(*name)) {
+        found.whole(a, b, name);
+    }
+    for name in b.types.keys().filter(|name| !a.types.contains_key(*name)) {
+        found.whole(a, b, name);
+    }
+    found
+}
+
+impl Changes {
+    /// Whether nothing differs.
+    pub fn is_empty(&self) -> bool {
+        self.lists().iter().all(|(_, list)| list.is_empty())
+    }
+
+    /// Leaves only what is of a member and of those that it encloses.
+    pub fn of_member(&mut self, member: &str) {
+        let Self { added, removed, moved, retyped, bits, constants, sizes } = self;
+        let is_of = |path: &str| path.strip_prefix(member).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'));
+        for list in [added, removed, moved, retyped, bits, constants, sizes] {
+            list.retain(|entry| entry.member.as_deref().is_some_and(is_of));
+        }
+    }
+
+    /// Each list with its name.
+    pub fn lists(&self) -> [(&'static str, &[Entry]); 7] {
+        let Self { added, removed, moved, retyped, bits, constants, sizes } = self;
+        [
+            ("added", added),
+            ("removed", removed),
+            ("moved", moved),
+            ("retyped", retyped),
+            ("bits", bits),
+            ("constants", constants),
+            ("sizes", sizes),
+        ]
+    }
+
+    fn difference(&mut self, a: &Side, b: &Side, structure: &str, difference: &Difference) {
+        let path = difference.member.as_str();
+        let (there, here) = (a.find(structure, path), b.find(structure, path));
+        let entry = entry(structure, path, there.map(|f| f.fact(a, structure, path)), here.map(|f| f.fact(b, structure, path)));
+        match difference.what {
+            What::Constant => self.constants.push(entry),
+            What::Size if path.is_empty() => self.sizes.push(entry),
+            What::Offset => self.moved.push(entry),
+            What::Bits => self.bits.push(entry),
+            What::Missing | What::Extra if entry.a.is_none() => self.added.push(entry),
+            What::Missing | What::Extra => self.removed.push(entry),
+            What::Kind | What::Size => self.retyped.push(entry),
+            What::Type => {
+                let bits = |fact: &Option<Fact>| match fact {
+                    Some(Fact::Member { bit, bits, .. }) => (*bit, *bits),
+                    _ => (None, None),
+                };
+                let unit = |found: Option<Found>| found.and_then(Found::unit).cloned();
+                let other_bits = bits(&entry.a) != bits(&entry.b);
+                if other_bits {
+                    self.bits.push(entry.clone());
+                }
+                // A member that only became a bit field has kept its type.
+                if !other_bits || unit(there) != unit(here) {
+                    self.retyped.push(entry);
+                }
+            }
+        }
+    }
+
+    /// A structure that one side lacks.
+    fn whole(&mut self, a: &Side, b: &Side, structure: &str) {
+        let removed = a.types.contains_key(structure);
+        let (has, members) = if removed { (a, &mut self.removed) } else { (b, &mut self.added) };
+        let Some(definition) = has.types.get(structure) else { return };
+        let entry = |path: &str, found: Found| {
+            let fact = Some(found.fact(has, structure, path));
+            let (a, b) = if removed { (fact, None) } else { (None, fact) };
+            entry(structure, path, a, b)
+        };
+        match definition {
+            TypeFacts::Aggregate(Aggregate { members: all, .. }) => {
+                members.extend(all.iter().map(|member| entry(&member.name, Found::Member(member.offset, &member.ty))));
+            }
+            TypeFacts::Enumeration(all) => {
+                self.constants.extend(all.constants.iter().map(|(name, value)| entry(name, Found::Constant(*value))));
+            }
+        }
+        self.sizes.push(entry("", Found::Whole(definition)));
+    }
+}
+
+fn entry(structure: &str, path: &str, a: Option<Fact>, b: Option<Fact>) -> Entry {
+    let member = (!path.is_empty()).then(|| path.to_owned());
+    Entry { structure: structure.to_owned(), member, a, b }
+}
+
+/// What a path leads to.
+#[derive(Clone, Copy)]
+enum Found<'a> {
+    /// A member, at an offset from the start of the structure.
+    Member(u64, &'a Type),
+    Constant(i64),
+    Whole(&'a TypeFacts),
+}
+
+impl Side {
+    /// What a path leads to from the start of a structure.
+    fn find(&self, structure: &str, path: &str) -> Option<Found<'_>> {
+        let mut definition = self.types.get(structure)?;
+        let mut found = Found::Whole(definition);
+        let mut base = 0;
+        for part in path.split('.').filter(|part| !part.is_empty()) {
+            if let Found::Member(offset, ty) = found {
+                (base, definition) = (offset, content(ty, &self.types)?);
+            }
+            found = match definition {
+                TypeFacts::Aggregate(aggregate) => {
+                    let member = aggregate.members.iter().find(|member| member.name == part)?;
+                    Found::Member(member.offset.saturating_add(base), &member.ty)
+                }
+                TypeFacts::Enumeration(all) => Found::Constant(all.constants.iter().find(|(name, _)| name == part)?.1),
+            };
+        }
+        Some(found)
+    }
+}
+
+/// What a member holds by value whose members or constants a path can name.
+fn content<'a>(ty: &'a Type, types: &'a Types) -> Option<&'a TypeFacts> {
+    match ty {
+        Type::Unnamed(definition) => Some(definition),
+        Type::Enumeration(name) => types.get(name),
+        Type::Array(inner, _) | Type::Bits { unit: inner, .. } => content(inner, types),
+        _ => None,
+    }
+}
+
+impl<'a> Found<'a> {
+    fn fact(self, side: &Side, structure: &str, path: &str) -> Fact {
+        match self {
+            Self::Constant(value) => Fact::Constant { value },
+            Self::Whole(TypeFacts::Aggregate(all)) => Fact::Whole { size: all.size, kind: all.kind.as_str() },
+            Self::Whole(TypeFacts::Enumeration(all)) => {
+                Fact::Whole { size: all.size, kind: if all.signed { "enum" } else { "unsigned enum" } }
+            }
+            Self::Member(offset, ty) => {
+                let (bit, bits) = match ty {
+                    Type::Bits { position, width, .. } => (Some(*position), Some(*width)),
+                    _ => (None, None),
+                };
+                let spelled = side.c_types.get(structure).and_then(|members| members.get(path)).cloned();
+                let r#type = spelled.unwrap_or_else(|| self.unit().map(Type::to_string).unwrap_or_default());
+                Fact::Member { offset, r#type, bit, bits }
+            }
+        }
+    }
+
+    /// The type of a member; of a bit field, that of its unit.
+    fn unit(self) -> Option<&'a Type> {
+        match self {
+            Self::Member(_, Type::Bits { unit, .. }) => Some(unit),
+            Self::Member(_, ty) => Some(ty),
+            _ => None,
+        }
+    }
+}

@@ -1,0 +1,130 @@
+//! One side of a comparison: a target's layouts, or a symbol file.
+
+use crate::Error;
+use crate::members::{c_type, members};
+use crate::names::{Among, names};
+use crate::tables::{self, Stated, SymbolFile};
+use crate::verify::ours;
+use etw_layouts_codegen::layouts::Layouts;
+use etw_layouts_codegen::registry::Registry;
+use etw_layouts_codegen::spec::Body;
+use etw_layouts_codegen::{Asked, Choice};
+use etw_layouts_symbols::isf::Wanted;
+use etw_layouts_symbols::{Enumeration, Rules, TypeFacts, Types};
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::Arc;
+
+/// A target's layouts or what a symbol file states, in the model of symbol files.
+pub struct Side {
+    /// The target or the file, as it is to be shown.
+    pub label: String,
+    /// The target, if it is no file.
+    pub choice: Option<Choice>,
+    /// What the user should know of it.
+    pub notes: Vec<String>,
+    /// The types to compare.
+    pub types: Types,
+    /// What is to be accepted of a symbol file.
+    pub rules: Rules,
+    /// The types of members as the specs spell them, by structure and path, if both sides are targets.
+    pub c_types: BTreeMap<String, BTreeMap<String, String>>,
+}
+
+/// Both sides, each the name of a target or the path of a symbol file.
+///
+/// # Errors
+///
+/// Names that are neither, symbol files that cannot be read, and a structure to compare that does not exist.
+pub fn sides(layouts: &Layouts, registry: &Registry, asked: [&str; 2], only: Option<&str>) -> Result<[Side; 2], Error> {
+    let [a, b] = asked.map(|asked| target(layouts, asked));
+    let targets = [a?, b?];
+    let among = if targets.iter().all(Option::is_some) { Among::All } else { Among::Symbols };
+    let names = names(layouts, among, only)?;
+    let only = only.and(names.first().copied());
+    let targets = targets.map(|asked| asked.map(|asked| Choice::of(layouts, registry, asked, only)));
+    let side = |index: usize| match &targets[index] {
+        Some(choice) => Ok(ours(layouts, choice, &names, among)),
+        None => theirs(layouts, asked[index], &names, only),
+    };
+    let mut sides = [side(0)?, side(1)?];
+    match &targets {
+        [Some(choice), None] => leave_out(layouts, choice.target(), &mut sides),
+        [None, Some(choice)] => {
+            sides.reverse();
+            leave_out(layouts, choice.target(), &mut sides);
+            sides.reverse();
+        }
+        _ => {}
+    }
+    match only {
+        Some(only) if sides.iter().all(|side| side.types.is_empty()) => {
+            let notes = sides.iter().flat_map(|side| &side.notes).map(|note| format!("\n{note}"));
+            Err(format!("neither side has {only} to compare{}", notes.collect::<String>()).into())
+        }
+        _ => Ok(sides),
+    }
+}
+
+/// The target of that name; none if it is a file.
+fn target(layouts: &Layouts, asked: &str) -> Result<Option<Asked>, Error> {
+    let path = Path::new(asked);
+    if path.is_dir() {
+        return Err(format!("{asked} is a folder; name one symbol file in it").into());
+    }
+    if path.is_file() {
+        return Ok(None);
+    }
+    let neither = |error| format!("`{asked}` is neither a symbol file that is there nor a target: {error}");
+    Ok(Some(layouts.spec.axis.find(asked).map_err(neither)?))
+}
+
+fn ours(layouts: &Layouts, choice: &Choice, names: &[&str], among: Among) -> Side {
+    let target = choice.target();
+    let mut types = ours::types(layouts, target, names);
+    let mut c_types = BTreeMap::new();
+    if among == Among::All {
+        for (name, definition) in &mut types {
+            let spelled = members(layouts, name, target).into_iter();
+            let spelled = spelled.filter_map(|member| Some((member.path?, c_type(member.field.as_ref()?.0))));
+            c_types.insert(name.clone(), spelled.collect());
+            macros(layouts, name, target, definition);
+        }
+    }
+    let axis = &layouts.spec.axis;
+    let (label, notes) = (choice.label(axis), choice.note(axis).into_iter().collect());
+    Side { label, choice: Some(choice.clone()), notes, types, rules: Rules::Faithful, c_types }
+}
+
+/// Layouts hold no macros; the specs do.
+fn macros(layouts: &Layouts, name: &str, target: usize, definition: &mut TypeFacts) {
+    let body = layouts.spec.definitions.get(name).map(|definition| &definition.body);
+    if let (Some(Body::Values(values)), TypeFacts::Enumeration(Enumeration { constants, .. })) = (body, definition)
+        && ours::is_macros(layouts, name)
+    {
+        let present = values.constants.iter().filter(|constant| constant.scope.contains(target));
+        *constants = present.filter_map(|c| Some((c.name.value.clone(), c.value.get(target)?.value))).collect();
+    }
+}
+
+fn theirs(layouts: &Layouts, path: &str, names: &[&str], only: Option<&str>) -> Result<Side, Error> {
+    let wanted: Wanted = names.iter().copied().collect();
+    // Which kernel the file is of matters to nothing here.
+    let stated = Stated { build: Some("0.0.0".into()), arch: None };
+    let tables = tables::read(&SymbolFile::OnDisk(path.into()), &layouts.spec.axis, &wanted, &stated)?;
+    let table = tables.into_iter().next().ok_or_else(|| format!("{path}: it holds no table"))?;
+    let mut types = Arc::unwrap_or_clone(table.types);
+    types.retain(|name, _| only.is_none_or(|only| name == only));
+    let rules = Rules::for_producer(&table.producer);
+    Ok(Side { label: path.to_owned(), choice: None, notes: Vec::new(), types, rules, c_types: BTreeMap::new() })
+}
+
+/// Leaves out of ours, the first side, what symbol files of the kernel never hold, unless this one does.
+fn leave_out(layouts: &Layouts, target: usize, [ours, theirs]: &mut [Side; 2]) {
+    let beyond = |name: &String| layouts.unverifiable(name, target).is_some();
+    let out: Vec<_> = ours.types.keys().filter(|name| !theirs.types.contains_key(*name) && beyond(name)).cloned().collect();
+    ours.types.retain(|name, _| !out.contains(name));
+    if !out.is_empty() {
+        ours.notes.push(format!("not compared, for no public symbol file of the kernel holds them: {}", out.join(", ")));
+    }
+}

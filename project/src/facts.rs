@@ -1,0 +1,128 @@
+//! The facts that ship: symbol tables reduced to what the specs speak of.
+
+use crate::Error;
+use crate::project::{Files, Project};
+use crate::registry;
+use crate::replace::Changes;
+use crate::tables::{self, SNAPSHOT, Stated, SymbolFile, Table};
+use crate::verify::names;
+use etw_layouts_codegen::axis::{self, Axis};
+use etw_layouts_codegen::registry::Registry;
+use etw_layouts_symbols::Wanted;
+use etw_layouts_symbols::snapshot::Kernel;
+use etw_layouts_symbols::{self as symbols, Rules, Snapshot};
+use rayon::prelude::*;
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// Adds the tables of paths to a folder of snapshots; returns how many files are there then, and their bytes.
+///
+/// # Errors
+///
+/// Files that cannot be read or written. Nothing is written before everything is read.
+pub fn write(project: &Project, paths: &[PathBuf], stated: &Stated, folder: &Path) -> Result<(usize, usize), Error> {
+    let lock = home(project, folder)?.lock("snapshot")?;
+    let layouts = project.layouts()?;
+    let wanted: Wanted = names(&layouts, None)?.into_iter().collect();
+    let read = |file: &SymbolFile| tables::read(file, &layouts.spec.axis, &wanted, stated);
+    let new: Vec<_> = tables::files(paths)?.par_iter().map(read).collect::<Result<Vec<_>, _>>()?;
+    let (changes, _) = added(new.into_iter().flatten().collect(), &layouts.spec.axis, &wanted, folder)?;
+    let lengths: Vec<_> = changes.iter().filter_map(|(_, text)| Some(text.as_ref()?.len())).collect();
+    lock.replace(changes)?;
+    Ok((lengths.len(), lengths.iter().sum()))
+}
+
+/// The project whose facts are in a folder: this one, or else that folder alone.
+fn home(project: &Project, folder: &Path) -> Result<Project, Error> {
+    if project.folders().is_ok_and(|(_, facts)| project.root.join(facts) == folder) {
+        return Ok(project.clone());
+    }
+    fs::create_dir_all(folder).map_err(|e| format!("{}: {e}", folder.display()))?;
+    Ok(Project::of(Files::Folder(folder.to_owned()), Files::Folder(folder.to_owned())))
+}
+
+/// A folder of snapshots with tables added, in place of those of the same kernels, and the registry of what is there then.
+///
+/// # Errors
+///
+/// Files that cannot be read.
+pub fn added(new: Vec<Table>, axis: &Axis, wanted: &Wanted, folder: &Path) -> Result<(Changes, Registry), Error> {
+    let old: Vec<SymbolFile> = tables::files(&[folder.to_owned()]).unwrap_or_default();
+    let read = |file: &SymbolFile| tables::read(file, axis, wanted, &Stated::default());
+    let mut kernels = BTreeMap::new();
+    // Those that are there already, and last the new ones, which replace them.
+    for table in old.iter().map(read).collect::<Result<Vec<_>, _>>()?.into_iter().flatten().chain(new) {
+        let table = reduced(table);
+        // Of a kernel there may be several images, from one build of the sources.
+        let image =
+            table.image.as_ref().filter(|_| table.is_partial()).map(|image| (image.name.clone(), image.time_stamp, image.size));
+        kernels.insert((table.build, table.arch, table.producer.clone(), image), table);
+    }
+    let snapshots = grouped(kernels.into_values().collect());
+    let registry =
+        registry::of(&snapshots.iter().flat_map(|(name, snapshot)| tables::of(name, snapshot.clone())).collect::<Vec<_>>());
+    let texts: BTreeMap<_, _> = snapshots.into_iter().map(|(name, snapshot)| (folder.join(name), snapshot.to_string())).collect();
+    let old = old.iter().map(|file| file.path().to_owned());
+    let gone: Vec<_> = old.filter(|path| !texts.contains_key(path)).map(|path| (path, None)).collect();
+    Ok((texts.into_iter().map(|(path, text)| (path, Some(text))).chain(gone).collect(), registry))
+}
+
+/// Which profile, page or download a table was converted from is no fact about the kernel, and would keep equal facts apart.
+pub fn reduced(table: Table) -> Table {
+    let named = |producer: &str| match producer.split_once(" profile ") {
+        Some((from, _)) => format!("{from} profiles"),
+        None => producer.split([',', '(']).next().unwrap_or_default().trim_end().to_owned(),
+    };
+    match Rules::for_producer(&table.producer) {
+        Rules::Converted => Table { producer: named(&table.producer), ..table },
+        Rules::Faithful => table,
+    }
+}
+
+/// One snapshot for each distinct set of facts, by a file name made of its first kernel.
+fn grouped(tables: Vec<Table>) -> BTreeMap<String, Snapshot> {
+    let mut snapshots: Vec<Snapshot> = Vec::new();
+    for table in tables {
+        let kernel = kernel(&table);
+        let same = |s: &&mut Snapshot| {
+            let facts = s.types == *table.types && s.offsets == *table.offsets;
+            s.producer == table.producer && s.kernels[0].arch == kernel.arch && facts
+        };
+        match snapshots.iter_mut().find(same) {
+            Some(snapshot) => snapshot.kernels.push(kernel),
+            None => snapshots.push(Snapshot {
+                producer: table.producer,
+                kernels: vec![kernel],
+                types: Arc::unwrap_or_clone(table.types),
+                offsets: Arc::unwrap_or_clone(table.offsets),
+            }),
+        }
+    }
+    let mut named = BTreeMap::new();
+    for snapshot in snapshots {
+        let [major, minor, build, revision] = snapshot.kernels[0].build;
+        let kind = match Rules::for_producer(&snapshot.producer) {
+            _ if !snapshot.offsets.is_empty() => "-images",
+            Rules::Converted => "-converted",
+            Rules::Faithful => "",
+        };
+        let stem = format!("{major}.{minor}.{build}.{revision}-{}{kind}", snapshot.kernels[0].arch.as_str());
+        // Of one kernel there may be the tables of several producers.
+        let mut names = (1..).map(|n| if n == 1 { format!("{stem}{SNAPSHOT}") } else { format!("{stem}-{n}{SNAPSHOT}") });
+        let name = names.find(|name| !named.contains_key(name)).unwrap_or_default();
+        named.insert(name, snapshot);
+    }
+    named
+}
+
+fn kernel(table: &Table) -> Kernel {
+    let [major, minor, build] = table.build.number;
+    let arch = match table.arch {
+        axis::Arch::X86 => symbols::Arch::X86,
+        axis::Arch::X64 => symbols::Arch::X64,
+        axis::Arch::Arm64 => symbols::Arch::Arm64,
+    };
+    Kernel { build: [major, minor, build, table.build.revision], arch, pdb: table.pdb.clone(), image: table.image.clone() }
+}

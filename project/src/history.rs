@@ -1,0 +1,247 @@
+//! The life of a structure and of its members over all versions.
+
+use crate::Error;
+use crate::members::{c_type, members};
+use crate::names::{Among, meant, name};
+use etw_layouts_codegen::axis::{Arch, Axis, TargetSet};
+use etw_layouts_codegen::layouts::Layouts;
+use etw_layouts_codegen::spec::{self, Body, Shape};
+use serde::Serialize;
+use std::collections::BTreeMap;
+
+/// The life of a structure.
+pub struct History {
+    /// Its name.
+    pub structure: String,
+    /// The targets that have it, of those asked for.
+    pub targets: TargetSet,
+    /// Its sizes.
+    pub sizes: Vec<Stage>,
+    /// By member or constant.
+    pub members: Vec<(String, Vec<Stage>)>,
+}
+
+/// A run of kernels in which nothing changes.
+pub struct Stage {
+    /// The targets.
+    pub targets: TargetSet,
+    /// What is different from the stage before, in words.
+    pub change: String,
+    /// What they have.
+    pub facts: Facts,
+}
+
+/// By architecture, as in [`Arch::ALL`]. Nothing is known where no target of the stage has the structure; `Known(None)` is absent.
+pub type Facts = [Known; Arch::ALL.len()];
+/// What is known of an architecture.
+pub type Known = Option<Option<Fact>>;
+
+/// What a target has.
+#[derive(Clone, PartialEq, Serialize)]
+#[serde(untagged)]
+pub enum Fact {
+    /// Of the structure, in bytes.
+    Size {
+        /// The size.
+        size: u64,
+        /// The alignment.
+        align: u64,
+    },
+    /// Of a member.
+    Member {
+        /// Bytes from the start of the structure.
+        offset: u64,
+        /// Bytes.
+        size: u64,
+        /// As C spells it.
+        r#type: String,
+        /// The lowest bit of a bit field within its unit.
+        bit: Option<u64>,
+        /// The width of a bit field.
+        bits: Option<u64>,
+    },
+    /// Of a constant.
+    Constant {
+        /// Its value.
+        value: i64,
+    },
+}
+
+/// The life of a structure and of all its members, or of the one that follows a dot.
+///
+/// # Errors
+///
+/// There is no such structure or member; which there are, and the nearest.
+pub fn of(layouts: &Layouts, asked: &str, arch: Option<Arch>) -> Result<History, Error> {
+    let (structure, member) = asked.split_once('.').map_or((asked, None), |(structure, member)| (structure, Some(member)));
+    let structure = name(layouts, Among::All, structure)?;
+    let axis = &layouts.spec.axis;
+    let mut targets = TargetSet::default();
+    let mut sizes = BTreeMap::new();
+    let mut facts: BTreeMap<String, BTreeMap<usize, Fact>> = BTreeMap::new();
+    let has = has(layouts, structure);
+    for target in has.iter().filter(|&target| arch.is_none_or(|arch| axis.targets[target].arch == arch)) {
+        targets.insert(target);
+        let extent = layouts.get(target, structure).map(|layout| layout.extent()).unwrap_or_default();
+        sizes.insert(target, Fact::Size { size: extent.size, align: extent.align });
+        for (path, fact) in facts_at(layouts, structure, target) {
+            facts.entry(path).or_default().insert(target, fact);
+        }
+    }
+    let mut order = declared(layouts, structure);
+    if let Some(member) = member {
+        if !order.iter().any(|path| path == member) {
+            return Err(no_member(layouts, structure, member));
+        }
+        order.retain(|path| path == member);
+    }
+    let life = |path: String| {
+        let stages = stages(axis, &targets, facts.get(&path)?);
+        Some((path, stages))
+    };
+    Ok(History {
+        structure: structure.to_owned(),
+        sizes: stages(axis, &targets, &sizes),
+        members: order.into_iter().filter_map(life).collect(),
+        targets,
+    })
+}
+
+/// That no version of a structure has a member or constant; the nearest.
+pub(crate) fn no_member(layouts: &Layouts, structure: &str, member: &str) -> Error {
+    let known = declared(layouts, structure);
+    let meant = meant(member, known.iter().map(String::as_str));
+    format!("{structure} has no member `{member}`{meant}`etw show {structure}` shows all").into()
+}
+
+/// The members and constants of a structure, each by its path.
+fn facts_at(layouts: &Layouts, structure: &str, target: usize) -> Vec<(String, Fact)> {
+    let mut facts = Vec::new();
+    for member in members(layouts, structure, target) {
+        if let (Some(path), Some((field, _))) = (member.path, member.field) {
+            let bit = member.bits.map(|bits| bits.position);
+            let bits = member.bits.map(|bits| bits.width);
+            let fact = Fact::Member { offset: member.offset, size: member.size, r#type: c_type(field), bit, bits };
+            facts.push((path, fact));
+        }
+    }
+    if let Some(Body::Values(values)) = layouts.spec.definitions.get(structure).map(|definition| &definition.body) {
+        for constant in values.constants.iter().filter(|constant| constant.scope.contains(target)) {
+            let value = constant.value.get(target).map(|piece| Fact::Constant { value: piece.value });
+            facts.extend(value.map(|value| (constant.name.value.clone(), value)));
+        }
+    }
+    facts
+}
+
+/// The paths of all members and constants that any version has, in the order of the spec.
+fn declared(layouts: &Layouts, structure: &str) -> Vec<String> {
+    fn walk(members: &[spec::Member], path: &str, list: &mut Vec<String>) {
+        for member in members {
+            let mut inner = path.to_owned();
+            if let Some(name) = &member.name {
+                let own = format!("{path}{}", name.value);
+                inner = format!("{own}.");
+                if !list.contains(&own) {
+                    list.push(own);
+                }
+            }
+            if let Shape::Inline(_, members) = &member.shape {
+                walk(members, &inner, list);
+            }
+        }
+    }
+    let mut list = Vec::new();
+    match layouts.spec.definitions.get(structure).map(|definition| &definition.body) {
+        Some(Body::Aggregate(aggregate)) => walk(&aggregate.members, "", &mut list),
+        Some(Body::Values(values)) => list.extend(values.constants.iter().map(|constant| constant.name.value.clone())),
+        None => {}
+    }
+    list
+}
+
+/// The runs of kernels with the same facts, from the first that has any.
+fn stages(axis: &Axis, targets: &TargetSet, facts: &BTreeMap<usize, Fact>) -> Vec<Stage> {
+    let mut stages: Vec<Stage> = Vec::new();
+    for kernel in 0..axis.kernels.len() {
+        let mut known = Facts::default();
+        let mut set = TargetSet::default();
+        for target in targets.iter().filter(|&target| axis.targets[target].kernel == kernel) {
+            known[axis.targets[target].arch as usize] = Some(facts.get(&target).cloned());
+            set.insert(target);
+        }
+        match stages.last_mut() {
+            _ if set.is_empty() => {}
+            // Where an architecture does not exist, it cannot differ.
+            Some(last) if pairs(&last.facts, &known).all(|(a, b)| a == b) => {
+                last.targets = last.targets.union(&set);
+                for (fact, new) in last.facts.iter_mut().zip(known) {
+                    *fact = new.or(fact.take());
+                }
+            }
+            _ => stages.push(Stage { targets: set, change: String::new(), facts: known }),
+        }
+    }
+    for index in 1..stages.len() {
+        stages[index].change = change(&stages[index - 1].facts, &stages[index].facts);
+    }
+    if stages.first().is_some_and(Stage::is_absent) {
+        stages.remove(0);
+    }
+    stages
+}
+
+/// What is known of both, by architecture.
+fn pairs<'a>(a: &'a Facts, b: &'a Facts) -> impl Iterator<Item = (Option<&'a Fact>, Option<&'a Fact>)> {
+    a.iter().zip(b).filter_map(|(a, b)| Some((a.as_ref()?.as_ref(), b.as_ref()?.as_ref())))
+}
+
+fn change(before: &Facts, after: &Facts) -> String {
+    let mut words = Vec::new();
+    for (before, after) in pairs(before, after) {
+        let new = match (before, after) {
+            (None, Some(_)) => vec!["appears"],
+            (Some(_), None) => vec!["disappears"],
+            (Some(Fact::Size { size, align }), Some(Fact::Size { size: s, align: a })) => {
+                [("grows", size < s), ("shrinks", size > s), ("realigned", align != a)]
+                    .iter()
+                    .filter(|c| c.1)
+                    .map(|c| c.0)
+                    .collect()
+            }
+            (
+                Some(Fact::Member { offset, r#type, bit, bits, .. }),
+                Some(Fact::Member { offset: o, r#type: t, bit: b, bits: n, .. }),
+            ) => {
+                let changes = [("moves", offset != o), ("retyped", r#type != t), ("other bits", (bit, bits) != (b, n))];
+                changes.iter().filter(|c| c.1).map(|c| c.0).collect()
+            }
+            (Some(Fact::Constant { .. }), Some(Fact::Constant { .. })) if before != after => vec!["changes"],
+            _ => Vec::new(),
+        };
+        words.extend(new);
+    }
+    let mut once = Vec::new();
+    for word in words {
+        if !once.contains(&word) {
+            once.push(word);
+        }
+    }
+    once.join(", ")
+}
+
+impl Stage {
+    /// Whether no target of the stage has the member.
+    pub fn is_absent(&self) -> bool {
+        self.facts.iter().flatten().all(Option::is_none)
+    }
+}
+
+/// The targets that have a structure.
+pub fn has(layouts: &Layouts, name: &str) -> TargetSet {
+    let mut set = TargetSet::default();
+    for (target, _) in layouts.by_target.iter().enumerate().filter(|(_, types)| types.contains_key(name)) {
+        set.insert(target);
+    }
+    set
+}

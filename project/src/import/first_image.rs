@@ -1,0 +1,63 @@
+//! Where a layout begins that was first seen whole in a later update: at the first image that has what is told of it.
+
+use super::kernel_of;
+use crate::tables::Table;
+use crate::verify::ours;
+use etw_layouts_codegen::axis::Build;
+use etw_layouts_codegen::layouts::Layouts;
+use etw_layouts_symbols::compare_offsets;
+
+/// The first update whose image has the offsets that a structure has at a row of the axis, and had not at the row of the build before:
+/// as far as anyone has seen, the layout begins there. Every later image up to the row has them too. `None` if no image before the row
+/// tells the two layouts apart so.
+pub fn first_image(layouts: &Layouts, images: &[Table], row: usize, structure: &str) -> Option<Build> {
+    let axis = &layouts.spec.axis;
+    let of = |target: usize| axis.kernels[axis.targets[target].kernel].build;
+    let (arch, end) = (axis.targets[row].arch, of(row));
+    let before =
+        axis.filter(|target| target.arch == arch).iter().filter(|&t| of(t).number == end.number && of(t) < end).last()?;
+    let [new, old] = [row, before].map(|target| ours::types(layouts, target, &[structure]));
+    let between = of(before)..end;
+    let mut images: Vec<_> = images.iter().map(|image| (kernel_of(image.build, axis), image)).collect();
+    images.retain(|(build, image)| image.arch == arch && between.contains(build) && image.offsets.contains_key(structure));
+    images.sort_by_key(|(build, _)| *build);
+    let has = |types, image: &Table| compare_offsets(types, &image.offsets).iter().all(|report| report.differences.is_empty());
+    let late = images.iter().rev().take_while(|(_, image)| has(&new, image) && !has(&old, image));
+    late.last().map(|(build, _)| *build)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Project;
+    use etw_layouts_codegen::axis::Arch;
+    use std::sync::Arc;
+
+    #[test]
+    fn the_border_of_a_layout_that_images_tell() {
+        let layouts = Project::at("..").layouts().expect("the specs resolve");
+        let axis = &layouts.spec.axis;
+        let row = axis.find("10.0.17763.1075-x64").expect("a row").target;
+        let image = |revision, structure: &str, member: &str, offset| Table {
+            source: String::new(),
+            producer: String::new(),
+            build: Build { number: [10, 0, 17763], revision },
+            arch: Arch::X64,
+            pdb: None,
+            image: None,
+            types: Arc::default(),
+            offsets: Arc::new([(structure.to_owned(), [(member.to_owned(), offset)].into())].into()),
+        };
+        let guid = |revision, offset| image(revision, "ETW_GUID_ENTRY", "Guid", offset);
+        let border = |images: &[Table]| first_image(&layouts, images, row, "ETW_GUID_ENTRY").map(|build| build.revision);
+        let (old, new) = (0x18, 0x28);
+        assert_eq!(border(&[guid(1000, new), guid(500, old), guid(900, new), guid(1075, new), guid(1200, new)]), Some(900));
+        // One that has neither, or has the old one again, says that the layout is not known before it.
+        assert_eq!(border(&[guid(500, new), guid(900, old), guid(1000, new)]), Some(1000));
+        assert_eq!(border(&[guid(900, new), guid(1000, 0x30)]), None);
+        // These tell nothing.
+        assert_eq!(border(&[image(900, "ETW_REG_ENTRY", "GuidEntry", 0x20), image(900, "ETW_GUID_ENTRY", "GuidList", 0)]), None);
+        let x86 = Table { arch: Arch::X86, ..guid(900, new) };
+        assert_eq!(border(&[x86, guid(900, old)]), None);
+    }
+}

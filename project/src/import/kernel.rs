@@ -1,0 +1,183 @@
+//! The version axis: a kernel's row in `windows.toml`.
+
+use super::splice::{Splices, line_end, line_start};
+use crate::Error;
+use etw_layouts_codegen::axis::{Arch, Axis, Build, Release};
+use etw_layouts_codegen::syntax::{Table, Tree};
+
+/// The kernel that a build is: several builds may be one kernel line.
+pub fn kernel_of(build: Build, axis: &Axis) -> Build {
+    let release = axis.releases.iter().find(|release| release.same.iter().any(|same| same.number == build.number));
+    let number = release.map_or(build.number, |release| release.build.number);
+    axis.canonical(Build { number, ..build })
+}
+
+/// The text of `windows.toml` with a kernel on an architecture.
+///
+/// # Errors
+///
+/// A text that is no version axis.
+pub fn entered(path: &str, text: &str, axis: &Axis, build: Build, arch: Arch) -> Result<String, Error> {
+    let (tree, errors) = Tree::parse(text);
+    if let Some(error) = errors.first() {
+        return Err(format!("{path}: {error}").into());
+    }
+    let mut splices = Splices::default();
+    let versions = tree.root().tables("version");
+    let known = axis.kernels.iter().find(|kernel| kernel.build == build);
+    let all: Vec<(Build, Table)> = versions.iter().flat_map(|version| rows(*version)).collect();
+    if let (Some(kernel), Some((_, row))) = (known, all.iter().find(|(other, _)| *other == build)) {
+        let with = |list: &[Arch]| Arch::ALL.into_iter().filter(|a| *a == arch || list.contains(a)).collect::<Vec<_>>();
+        if !kernel.architectures.contains(&arch)
+            && let Some(architectures) = row.get("architectures")
+        {
+            splices.replace(architectures.value.span(), list(&with(&kernel.architectures)));
+        }
+        return Ok(splices.apply(text));
+    }
+    let home = versions.iter().find(|version| rows(**version).iter().any(|(other, _)| other.number == build.number));
+    if let Some(version) = home {
+        let rows = rows(*version);
+        // What follows the architecture in kernels of this build follows it in this one.
+        let of_build = |other: &Arch| {
+            axis.follows.get(other) == Some(&arch)
+                && axis.kernels.iter().any(|kernel| kernel.build.number == build.number && kernel.architectures.contains(other))
+        };
+        let architectures = Arch::ALL.into_iter().filter(|other| *other == arch || of_build(other)).collect();
+        let row = Row { build, architectures, same: &[], module: module(axis, build), widths: widths(text, &rows) };
+        match rows.iter().rev().find(|(other, _)| *other < build) {
+            Some((_, before)) => splices.insert(line_end(text, before.span().end), format!("  {}\n", row.line())),
+            None => {
+                let start = rows.first().map_or(text.len(), |(_, first)| line_start(text, first.span().start));
+                splices.insert(start, format!("  {}\n", row.line()));
+            }
+        }
+        return Ok(splices.apply(text));
+    }
+    let release = axis.releases.iter().find(|release| release.build.number == build.number);
+    let block = version(axis, release, build, arch);
+    // What a release was to be called, its version is called now.
+    let mut releases = tree.root().tables("release").into_iter();
+    if let Some(table) =
+        releases.find(|table| table.text("build").and_then(|b| b.parse().ok()).is_some_and(|b: Build| b.number == build.number))
+    {
+        let end = line_end(text, table.extent());
+        let blank = text[end..].starts_with('\n');
+        splices.replace(table.span().start..end + usize::from(blank), "");
+    }
+    let before = versions.iter().rev().find(|version| rows(**version).iter().any(|(other, _)| other.number < build.number));
+    match (before, versions.first()) {
+        (Some(version), _) => splices.insert(line_end(text, version.extent()), format!("\n{block}")),
+        (None, Some(version)) => splices.insert(version.span().start, format!("{block}\n")),
+        (None, None) => splices.insert(text.len(), format!("\n{block}")),
+    }
+    Ok(splices.apply(text))
+}
+
+/// The text with the row of a kernel for fewer architectures.
+pub fn without(text: &str, axis: &Axis, build: Build, fewer: &[Arch]) -> String {
+    let (tree, _) = Tree::parse(text);
+    let versions = tree.root().tables("version");
+    let row = versions.iter().flat_map(|version| rows(*version)).find(|(other, _)| *other == build);
+    let kernel = axis.kernels.iter().find(|kernel| kernel.build == build);
+    let (Some((_, row)), Some(kernel)) = (row, kernel) else { return text.to_owned() };
+    let left: Vec<_> = kernel.architectures.iter().copied().filter(|arch| !fewer.contains(arch)).collect();
+    let mut splices = Splices::default();
+    match (row.get("architectures"), row.get("module")) {
+        (Some(architectures), _) => splices.replace(architectures.value.span(), list(&left)),
+        (None, Some(module)) => splices.insert(module.name_span.start, format!("architectures = {}, ", list(&left))),
+        (None, None) => {}
+    }
+    splices.apply(text)
+}
+
+/// The block of a version whose first kernel is entered.
+fn version(axis: &Axis, release: Option<&Release>, build: Build, arch: Arch) -> String {
+    let (label, name) = match release {
+        Some(release) => (release.label.clone(), release.release.clone()),
+        None => (build.number[2].to_string(), format!("Windows build {}", build.number[2])),
+    };
+    let same = release.map_or(&[][..], |release| &release.same);
+    let row = Row { build, architectures: vec![arch], same, module: module(axis, build), widths: [0; 2] };
+    format!("[[version]]\nlabel   = \"{label}\"\nrelease = \"{name}\"\nkernels = [\n  {}\n]\n", row.line())
+}
+
+/// A new row.
+struct Row<'a> {
+    build: Build,
+    architectures: Vec<Arch>,
+    same: &'a [Build],
+    module: String,
+    /// How wide the rows beside it have their first two keys.
+    widths: [usize; 2],
+}
+
+impl Row<'_> {
+    fn line(&self) -> String {
+        let [build, module] = self.widths;
+        let (first, second) = (format!("build = \"{:#}\",", self.build), format!("module = \"{}\",", self.module));
+        let same: Vec<_> = self.same.iter().map(|same| format!("\"{same:#}\"")).collect();
+        let same = if same.is_empty() { String::new() } else { format!(", same = [{}]", same.join(", ")) };
+        let arch = list(&self.architectures);
+        format!("{{ {first:build$} {second:module$} architectures = {arch}{same} }},")
+    }
+}
+
+/// The rows of a version, with the builds of their kernels.
+pub fn rows<'a>(version: Table<'a>) -> Vec<(Build, Table<'a>)> {
+    let rows = version.tables("kernels").into_iter();
+    rows.filter_map(|row| Some((row.text("build")?.parse().ok()?, row))).collect()
+}
+
+/// How wide the first two keys of rows are, each with its comma.
+fn widths(text: &str, rows: &[(Build, Table)]) -> [usize; 2] {
+    let width = |key: &str, next: &str| {
+        let one = |(_, row): &(Build, Table)| {
+            let (start, end) = (row.get(key)?.name_span.start, row.get(next)?.name_span.start);
+            Some(text[start..end].trim_end_matches(' ').len().max(end - start - 1))
+        };
+        rows.iter().filter_map(one).max().unwrap_or(0)
+    };
+    [
+        width("build", "module"),
+        rows.iter()
+            .filter_map(|(_, row)| {
+                let start = row.get("module")?.name_span.start;
+                let next = row.entries().map(|entry| entry.name_span.start).filter(|at| *at > start).min()?;
+                Some(next - start - 1)
+            })
+            .max()
+            .unwrap_or(0),
+    ]
+}
+
+fn list(arches: &[Arch]) -> String {
+    let words: Vec<_> = arches.iter().map(|arch| format!("\"{arch}\"")).collect();
+    format!("[{}]", words.join(", "))
+}
+
+/// The module of a kernel: that of the build's first kernel or of the service pack, and the revision. The first has none.
+fn module(axis: &Axis, build: Build) -> String {
+    let of_build: Vec<_> = axis.kernels.iter().filter(|kernel| kernel.build.number == build.number).collect();
+    let pack = of_build.iter().rfind(|kernel| kernel.build < build && kernel.service_pack.is_some());
+    let first = pack.or(of_build.first());
+    let release = axis.releases.iter().find(|release| release.build.number == build.number);
+    match (first, release) {
+        (Some(kernel), _) => format!("{}_{}", stem(&kernel.module, kernel.build), build.revision),
+        (None, Some(release)) => release.module.clone(),
+        (None, None) => format!("build_{}", build.number.map(|n| n.to_string()).join("_")),
+    }
+}
+
+/// The module of a kernel that is another revision from now on.
+pub fn module_of(module: &str, from: Build, to: Build) -> String {
+    match stem(module, from) {
+        stem if stem == module => module.to_owned(),
+        stem => format!("{stem}_{}", to.revision),
+    }
+}
+
+/// A module's name without the revision.
+fn stem(module: &str, build: Build) -> &str {
+    module.strip_suffix(&format!("_{}", build.revision)).unwrap_or(module)
+}

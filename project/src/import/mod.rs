@@ -1,0 +1,251 @@
+//! The import of kernels into specs.
+//!
+//! [`plan()`] computes spec texts from spec texts and symbol tables, and the outcome is held against the tables before a byte is
+//! written. What does not verify is refused.
+
+mod ascent;
+mod border;
+mod edit;
+mod enter;
+mod first_image;
+mod fit;
+mod gaps;
+mod kernel;
+mod nesting;
+mod overlap;
+mod pieces;
+mod plan;
+mod scope;
+mod splice;
+mod step;
+#[cfg(test)]
+mod tests;
+mod tree;
+mod types;
+mod write;
+
+pub use first_image::first_image;
+pub use kernel::kernel_of;
+pub use plan::{Input, Plan, Texts, plan};
+pub use write::MARK;
+
+use crate::lock::Lock;
+use crate::project::Project;
+use crate::replace::Changes;
+use crate::tables::{self, Stated, Table};
+use crate::{Error, facts, verify};
+use etw_layouts_codegen::axis::{Arch, Build};
+use etw_layouts_codegen::layouts::Layouts;
+use etw_layouts_codegen::nearest;
+use etw_layouts_symbols::{Rules, Wanted};
+use rayon::prelude::*;
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+
+/// The tables of an import, read.
+pub struct Import<'a> {
+    /// The spec texts as they are.
+    pub texts: Texts,
+    /// The kernels that the specs have from these symbols already.
+    pub known: Vec<String>,
+    shipped: Vec<Table>,
+    new: Vec<Table>,
+    wanted: Wanted,
+    added: &'a [String],
+    folder: String,
+}
+
+/// Reads the tables of an import.
+///
+/// # Errors
+///
+/// Symbol files that cannot be read, that are of a kernel that the specs have from other symbols, or that lack what is to be
+/// added.
+pub fn prepare<'a>(
+    project: &Project,
+    layouts: &Layouts,
+    symbols: &[PathBuf],
+    stated: &Stated,
+    added: &'a [String],
+) -> Result<Import<'a>, Error> {
+    let (specs, _) = project.folders()?;
+    let names = verify::names(layouts, None)?;
+    let wanted = match names.is_empty() && added.is_empty() {
+        true => Wanted::All,
+        false => names.iter().map(|name| (*name).to_owned()).chain(added.iter().cloned()).collect(),
+    };
+    let axis = &layouts.spec.axis;
+    let files = tables::files(symbols)?;
+    let read = |wanted: &Wanted| -> Result<Vec<Table>, Error> {
+        let read = files.par_iter().map(|file| tables::read(file, axis, wanted, stated));
+        Ok(read.collect::<Result<Vec<_>, _>>()?.into_iter().flatten().collect())
+    };
+    let new = read(&wanted)?;
+    if let Some(name) = added.iter().find(|name| !new.iter().any(|table| table.types.contains_key(*name))) {
+        return Err(missing(name, &read(&Wanted::All)?));
+    }
+    let shipped = project.tables(axis, &wanted)?;
+    let mut known = Vec::new();
+    let new = news(layouts, new, &shipped, added, &mut known)?;
+    let texts = layouts.spec.sources.files().iter().map(|file| (file.path.clone(), file.text.clone())).collect();
+    Ok(Import { texts, known, shipped, new, wanted, added, folder: specs.display().to_string().replace('\\', "/") })
+}
+
+impl Import<'_> {
+    /// Plans it, and holds the outcome against every table; nothing if there is nothing new.
+    ///
+    /// # Errors
+    ///
+    /// As [`checked`].
+    pub fn plan(&self) -> Result<Option<Plan>, Error> {
+        if self.new.is_empty() {
+            return Ok(None);
+        }
+        let Self { texts, shipped, new, added, folder, .. } = self;
+        checked(&Input { texts, known: shipped, new, added, folder }).map(Some)
+    }
+
+    /// Writes what was planned: specs, facts, and what is generated from them. Returns how many generated files change. The
+    /// lock was taken before the specs were read.
+    ///
+    /// # Errors
+    ///
+    /// Files that cannot be written.
+    pub fn write(&self, project: &Project, lock: Lock, plan: &Plan) -> Result<usize, Error> {
+        let (_, facts) = project.folders()?;
+        let mut changes = changes(&project.root, &self.texts, plan);
+        let (new, registry) = facts::added(self.new.clone(), &plan.layouts.spec.axis, &self.wanted, &project.root.join(facts))?;
+        changes.extend(new);
+        let generated = project.generated.map_or(Ok(Vec::new()), |generate| generate(&plan.layouts, &registry))?;
+        let count = generated.len();
+        changes.extend(generated);
+        lock.replace(changes)?;
+        Ok(count)
+    }
+}
+
+/// Plans an import, and holds the outcome against every table.
+///
+/// # Errors
+///
+/// What [`plan()`] refuses, and whatever `verify` would find.
+pub fn checked(input: &Input) -> Result<Plan, Error> {
+    let plan = plan(input)?;
+    verified(&plan.layouts, input.known, input.new)?;
+    Ok(plan)
+}
+
+/// No table has a type that is to be added.
+fn missing(name: &str, tables: &[Table]) -> Error {
+    let all: BTreeSet<&str> = tables.iter().flat_map(|table| table.types.keys().map(String::as_str)).collect();
+    let meant = nearest(name, all.iter().copied()).map_or(String::new(), |near| format!("; did you mean `{near}`?"));
+    let files: BTreeSet<&str> = tables.iter().map(|table| table.source.as_str()).collect();
+    let (files, count) = (files.into_iter().collect::<Vec<_>>().join(", "), all.len());
+    format!("--add {name}: not among the {count} types of {files}{meant}").into()
+}
+
+/// The tables that say what no shipped table of their kernel says, or that have what is to be added.
+fn news(
+    layouts: &Layouts,
+    tables: Vec<Table>,
+    shipped: &[Table],
+    added: &[String],
+    known: &mut Vec<String>,
+) -> Result<Vec<Table>, Error> {
+    let axis = &layouts.spec.axis;
+    let names = verify::names(layouts, None)?;
+    let mut new: BTreeMap<(Build, Arch, String), Table> = BTreeMap::new();
+    for table in tables {
+        let table = facts::reduced(Table { build: kernel::kernel_of(table.build, axis), ..table });
+        let name = format!("{}-{}", table.build, table.arch);
+        let of_kernel: Vec<_> = shipped.iter().filter(|other| (other.build, other.arch) == (table.build, table.arch)).collect();
+        if !of_kernel.is_empty() {
+            let checked = verify::compared(layouts, &names, &table)?;
+            if let Some(finding) = checked.structures.values().flat_map(|standing| &standing.differences).next() {
+                let line = finding.line();
+                let source = &table.source;
+                let help = "say another --build; or, if what the specs have is wrong, mend that first";
+                return Err(
+                    format!("{source}: the specs have {name} from other symbols, and these differ: {line}. {help}").into()
+                );
+            }
+        }
+        let lacks = |name: &String| {
+            let target = axis.at(table.build, table.arch);
+            table.types.contains_key(name) && target.is_none_or(|target| layouts.get(target, name).is_none())
+        };
+        if !names.is_empty() && of_kernel.iter().any(|other| says_all(other, &table, &names)) && !added.iter().any(lacks) {
+            known.push(name);
+            continue;
+        }
+        let key = (table.build, table.arch, table.producer.clone());
+        if let Some(twin) = new.get(&key) {
+            if twin.types != table.types {
+                return Err(format!("{} and {} are both of {name}, and differ; import one", twin.source, table.source).into());
+            }
+        } else {
+            new.insert(key, table);
+        }
+    }
+    Ok(new.into_values().collect())
+}
+
+/// Whether a table of a kernel says all that another says of it, and of types of these names.
+fn says_all(known: &Table, new: &Table, names: &[&str]) -> bool {
+    let converted = |table: &Table| Rules::for_producer(&table.producer) == Rules::Converted;
+    let faithful = !converted(known) || converted(new);
+    let named = (known.pdb.is_some() || new.pdb.is_none()) && (known.image.is_some() || new.image.is_none());
+    let more = |name: &&&str| new.types.contains_key(**name) && !known.types.contains_key(**name);
+    faithful && named && !names.iter().any(|name| more(&name))
+}
+
+/// Holds the layouts against every table.
+///
+/// # Errors
+///
+/// Whatever `verify` would find.
+pub fn verified(layouts: &Layouts, known: &[Table], new: &[Table]) -> Result<(), Error> {
+    let names = verify::names(layouts, None)?;
+    let replaced = |table: &&Table| {
+        new.iter().any(|other| (other.build, other.arch, &other.producer) == (table.build, table.arch, &table.producer))
+    };
+    let tables = known.iter().filter(|table| !replaced(table)).chain(new);
+    let checked = tables.map(|table| verify::compared(layouts, &names, table)).collect::<Result<Vec<_>, _>>()?;
+    let mut findings: Vec<_> = checked.iter().flat_map(differences).collect();
+    findings.extend(verify::claims(layouts, &names, &checked).iter().map(|claim| format!("  {}", claim.line())));
+    match findings.is_empty() {
+        true => Ok(()),
+        false => Err(refused(findings)),
+    }
+}
+
+/// How many differences of one structure are listed: when one member is elsewhere, all that follow are.
+const SHOWN: usize = 3;
+
+fn differences(checked: &verify::Checked) -> Vec<String> {
+    let mut lines = Vec::new();
+    for (name, standing) in &checked.structures {
+        let found = &standing.differences;
+        let at = format!("  {}-{}: {name}", checked.build, checked.arch);
+        lines.extend(found.iter().take(SHOWN).map(|difference| format!("{at} {}", difference.line())));
+        if found.len() > SHOWN {
+            lines.push(format!("{at} and {} more", found.len() - SHOWN));
+        }
+    }
+    lines
+}
+
+/// Why symbols are not imported, by what would be wrong.
+fn refused(findings: Vec<String>) -> Error {
+    let about = "import cannot express these symbols in the specs; nothing was written";
+    let help = "enter the kernel by hand: its row in specs/windows.toml, its table with `cargo xtask snapshot`, and what `cargo xtask verify` finds then";
+    format!("{about}. These are left:\n{}\n{help}", findings.join("\n")).into()
+}
+
+/// The specs to be written.
+fn changes(root: &Path, before: &Texts, plan: &Plan) -> Changes {
+    let new = plan.texts.iter().filter(|(path, text)| before.get(*path) != Some(text));
+    let gone = before.keys().filter(|path| !plan.texts.contains_key(*path));
+    let all = new.map(|(path, text)| (path, Some(text.clone()))).chain(gone.map(|path| (path, None)));
+    all.map(|(path, text)| (root.join(path), text)).collect()
+}

@@ -1,0 +1,172 @@
+//! Which members of a structure share bytes.
+
+use super::tree::Node;
+use super::types::Fact;
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
+
+/// Runs of members of which none shares bytes with one of another run, each in the order given, as they first come.
+pub fn runs(facts: &[Fact]) -> Vec<Vec<usize>> {
+    let mut order: Vec<usize> = (0..facts.len()).collect();
+    order.sort_by_key(|&i| facts[i].unit());
+    let mut runs: Vec<Vec<usize>> = Vec::new();
+    let (mut first, mut last) = (0, 0);
+    for i in order {
+        let (start, end) = facts[i].unit();
+        match runs.last_mut() {
+            // What begins one begins where no member of it does.
+            Some(run) if start < last && first < end => {
+                run.push(i);
+                last = last.max(end);
+            }
+            _ => {
+                runs.push(vec![i]);
+                (first, last) = (start, end);
+            }
+        }
+    }
+    runs.iter_mut().for_each(|run| run.sort_unstable());
+    runs.sort_unstable();
+    runs
+}
+
+/// Runs of members of which none is where one of another run is: as [`runs`], but bit fields of one unit are together only if
+/// they share bits, or if something else is in the unit.
+pub fn conflicts(facts: &[Fact]) -> Vec<Vec<usize>> {
+    let mut all: Vec<Vec<usize>> = Vec::new();
+    for run in runs(facts) {
+        match run.iter().all(|&i| facts[i].shares_unit(&facts[run[0]])) {
+            true => all.extend(bits(facts, run)),
+            false => all.push(run),
+        }
+    }
+    all.sort_unstable();
+    all
+}
+
+/// Whether two members cannot follow one another.
+pub fn any(facts: &[Fact]) -> bool {
+    conflicts(facts).len() < facts.len()
+}
+
+/// Bit fields of one unit, those together that share bits.
+fn bits(facts: &[Fact], mut run: Vec<usize>) -> Vec<Vec<usize>> {
+    run.sort_by_key(|&i| facts[i].extent());
+    let mut parts: Vec<Vec<usize>> = Vec::new();
+    let mut last = 0;
+    for i in run {
+        let (start, end) = facts[i].extent();
+        match parts.last_mut() {
+            Some(part) if start < last => part.push(i),
+            _ => parts.push(vec![i]),
+        }
+        last = last.max(end);
+    }
+    parts.iter_mut().for_each(|part| part.sort_unstable());
+    parts
+}
+
+/// How long an import looks for the arrangement of members that share bytes. There may be as many arrangements as one likes,
+/// and those of real structures are found soon.
+pub struct Work(u64);
+
+impl Work {
+    /// As much as some members may take.
+    pub fn of(members: usize) -> Self {
+        let mut work = Self(0);
+        work.more(members);
+        work
+    }
+
+    /// There are some more members.
+    pub fn more(&mut self, members: usize) {
+        self.0 = self.0.saturating_add(STEPS.saturating_mul(1 + members as u64));
+    }
+
+    /// Does some of it.
+    ///
+    /// # Errors
+    ///
+    /// Nothing is left.
+    pub fn step(&mut self, steps: usize) -> Result<(), String> {
+        let left = self.0.checked_sub(steps as u64);
+        self.0 = left.ok_or("its members share bytes in more ways than can be tried; enter it by hand")?;
+        Ok(())
+    }
+}
+
+/// How many pairs of members are looked at for each member.
+const STEPS: u64 = 1024;
+
+/// Members that share bytes, or an anonymous group, in the order of their offsets, each with the child that they belong to.
+pub fn together(children: &[Node], facts: Vec<Fact>, chosen: &[Option<usize>]) -> Vec<(Option<usize>, Vec<Fact>)> {
+    let group = |i: usize| chosen[i].filter(|&c| children[c].name.is_empty());
+    // Those of a group that have gone where another group is are no longer of it.
+    let mut of: Vec<Option<usize>> = (0..facts.len()).map(group).collect();
+    let mut sets = Sets::new(facts.len());
+    for part in conflicts(&facts) {
+        let main = most(part.iter().filter_map(|&i| group(i)));
+        for &i in &part {
+            sets.join(i, part[0]);
+            of[i] = of[i].filter(|_| group(i) == main);
+        }
+    }
+    let mut extents: BTreeMap<usize, (u64, u64, usize)> = BTreeMap::new();
+    for (i, group) in of.iter().enumerate().filter_map(|(i, group)| Some((i, (*group)?))) {
+        let (start, end) = facts[i].extent();
+        let extent = extents.entry(group).or_insert((start, end, i));
+        *extent = (extent.0.min(start), extent.1.max(end), extent.2);
+        sets.join(i, extent.2);
+    }
+    for (i, fact) in facts.iter().enumerate().filter(|(i, _)| of[*i].is_none()) {
+        let (start, end) = fact.extent();
+        let around = extents.values().find(|(first, last, _)| *first <= start && end <= *last);
+        around.into_iter().for_each(|(_, _, one)| sets.join(i, *one));
+    }
+    let part = |part: Vec<usize>| {
+        let child = match part[..] {
+            [one] if of[one].is_none() => chosen[one].filter(|&c| !children[c].name.is_empty()),
+            _ => most(part.iter().filter_map(|&i| of[i])),
+        };
+        (child, part.iter().map(|&i| facts[i].clone()).collect())
+    };
+    sets.parts().into_iter().map(part).collect()
+}
+
+/// What is there most often; of several, the first.
+fn most(list: impl Iterator<Item = usize>) -> Option<usize> {
+    let mut counts: BTreeMap<usize, usize> = BTreeMap::new();
+    list.for_each(|one| *counts.entry(one).or_default() += 1);
+    counts.into_iter().max_by_key(|(one, count)| (*count, Reverse(*one))).map(|(one, _)| one)
+}
+
+/// Disjoint sets of numbers, each known by its least.
+struct Sets(Vec<usize>);
+
+impl Sets {
+    fn new(count: usize) -> Self {
+        Self((0..count).collect())
+    }
+
+    fn least(&mut self, mut one: usize) -> usize {
+        while self.0[one] != one {
+            // The next time the way is half as long.
+            self.0[one] = self.0[self.0[one]];
+            one = self.0[one];
+        }
+        one
+    }
+
+    fn join(&mut self, one: usize, other: usize) {
+        let (one, other) = (self.least(one), self.least(other));
+        self.0[one.max(other)] = one.min(other);
+    }
+
+    fn parts(mut self) -> Vec<Vec<usize>> {
+        let mut parts: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
+        for one in 0..self.0.len() {
+            parts.entry(self.least(one)).or_default().push(one);
+        }
+        parts.into_values().collect()
+    }
+}

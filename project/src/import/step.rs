@@ -1,0 +1,68 @@
+//! What a table does to the specs: nothing if they have its layouts, or it moves a border, or it is a row of the axis.
+
+use crate::tables::Table;
+use crate::verify::{self, Comparison};
+use etw_layouts_codegen::axis::Build;
+use etw_layouts_codegen::layouts::Layouts;
+use etw_layouts_symbols::{Rules, compare};
+
+/// What a table does to the specs.
+pub enum Step {
+    /// Nothing: the layouts of its build are so at its revision.
+    Known,
+    /// The row of that build begins at the table's revision, or before.
+    Border(Build),
+    /// It is entered, as a row of that build.
+    Row(Build),
+}
+
+/// What a table does to specs. `added` are structures that they are to have, `known` the tables that they have been held against.
+pub fn of<'a, I: Iterator<Item = &'a Table>>(layouts: &Layouts, table: &Table, added: &[String], known: impl Fn() -> I) -> Step {
+    let axis = &layouts.spec.axis;
+    let build = |target: usize| axis.kernels[axis.targets[target].kernel].build;
+    let own = axis.at(table.build, table.arch);
+    let next = axis.line(table.build, table.arch).into_iter().find(|&target| build(target) > table.build);
+    let lacks = |target: usize, name: &String| table.types.contains_key(name) && layouts.get(target, name).is_none();
+    if let Some(own) = own.filter(|&own| agrees(layouts, own, table)) {
+        return if added.iter().any(|name| lacks(own, name)) { Step::Row(build(own)) } else { Step::Known };
+    }
+    if let Some(next) = next.filter(|&next| agrees(layouts, next, table)) {
+        let between = table.build..build(next);
+        let row = axis.kernels.iter().any(|kernel| between.contains(&kernel.build));
+        let holds = |other: &Table| {
+            let moved = axis.at(build(next), other.arch);
+            !between.contains(&axis.canonical(other.build)) || moved.is_none_or(|target| agrees(layouts, target, other))
+        };
+        if !row && !added.iter().any(|name| lacks(next, name)) && known().all(holds) {
+            return Step::Border(build(next));
+        }
+    }
+    // What symbols say whole, a row may have from tables that were converted from them: it says no more than those told.
+    if let Some(own) = own.filter(|_| Rules::for_producer(&table.producer) == Rules::Faithful) {
+        let told = |other: &&Table| axis.at(other.build, other.arch) == Some(own);
+        let less = |other: &Table| {
+            Rules::for_producer(&other.producer) == Rules::Converted
+                && compare(&table.types, &other.types, Rules::Converted).iter().all(|report| report.differences.is_empty())
+        };
+        if known().any(|other| told(&other)) && known().filter(told).all(less) {
+            return Step::Row(build(own));
+        }
+    }
+    Step::Row(table.build)
+}
+
+/// The first of the known kernels that are later than a new row and have the layouts of the row before it. It has to be a row too.
+pub fn later<'a>(layouts: &Layouts, new: &Table, build: Build, known: impl Iterator<Item = &'a Table>) -> Option<&'a Table> {
+    let axis = &layouts.spec.axis;
+    let own = axis.at(build, new.arch).filter(|&own| axis.kernels[axis.targets[own].kernel].build != build)?;
+    let after = known.filter(|other| other.build > build && axis.at(other.build, other.arch) == Some(own));
+    after.min_by_key(|other| (other.build, Rules::for_producer(&other.producer) == Rules::Converted))
+}
+
+/// Whether a table states the layouts of a target, as far as it goes. One that holds none of them states nothing.
+fn agrees(layouts: &Layouts, target: usize, table: &Table) -> bool {
+    let Ok(names) = verify::names(layouts, None) else { return false };
+    let compared = verify::against(layouts, &names, table, target);
+    let wrong = |compared: &Comparison| !compared.differences.is_empty() || compared.status == Comparison::UNSPECIFIED;
+    compared.values().any(|compared| compared.equal > 0) && !compared.values().any(wrong)
+}

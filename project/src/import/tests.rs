@@ -1,0 +1,379 @@
+//! Kernels are taken out of the specs, and come back from their tables.
+
+mod hostile;
+mod taken_out;
+
+use super::*;
+use etw_layouts_codegen::layouts::{Aggregate, Field, Form, Type};
+use etw_layouts_codegen::spec::Kind;
+use etw_layouts_codegen::{read, resolve};
+use etw_layouts_symbols::compare::Difference;
+use etw_layouts_symbols::{Rules, Types, compare};
+use taken_out::taken_out;
+
+/// The specs and the tables that the project ships.
+fn shipped() -> (Texts, Vec<Table>) {
+    let project = Project::at(Path::new(env!("CARGO_MANIFEST_DIR")).join(".."));
+    let layouts = project.layouts().expect("the specs are good");
+    let names = verify::names(&layouts, None).expect("all names");
+    let wanted: Wanted = names.into_iter().map(str::to_owned).collect();
+    let tables = project.tables(&layouts.spec.axis, &wanted).expect("good facts");
+    (layouts.spec.sources.files().iter().map(|file| (file.path.clone(), file.text.clone())).collect(), tables)
+}
+
+fn layouts(texts: &Texts) -> Layouts {
+    read(plan::sources(texts)).and_then(resolve).unwrap_or_else(|errors| panic!("{}", errors.render(false)))
+}
+
+fn imported(texts: &Texts, known: &[Table], new: &[Table]) -> Plan {
+    let input = Input { texts, known, new, added: &[], folder: "specs" };
+    plan(&input).unwrap_or_else(|error| panic!("{error}"))
+}
+
+/// What symbols can tell of a target, by the layouts.
+fn facts(layouts: &Layouts, target: usize) -> Types {
+    let names = verify::names(layouts, None).expect("all names");
+    let here: Vec<_> = names.into_iter().filter(|name| layouts.unverifiable(name, target).is_none()).collect();
+    verify::ours::types(layouts, target, &here)
+}
+
+/// Where import does not yet give back what was taken out: a type that embeds nothing any more (TRACE_ENABLE_CONTEXT) stays as one
+/// that symbols could confirm on the second architecture.
+const NOT_YET: [u32; 3] = [6, 2, 9200];
+
+/// The newest kernel of an axis that ends with it is taken out and imported back, for each from Windows 7 SP1 on.
+#[test]
+fn round_trip() {
+    let (texts, tables) = shipped();
+    let kernels: Vec<Build> = layouts(&texts).spec.axis.kernels.iter().map(|k| k.build).collect();
+    let first = kernels.iter().position(|build| build.number == [6, 1, 7601]).expect("Windows 7 SP1");
+    kernels[first..].par_iter().enumerate().for_each(|(i, &build)| {
+        let i = first + i;
+        if build.number == NOT_YET {
+            return;
+        }
+        let new = best(&tables, &[build]);
+        let truth = layouts(&taken_out(&texts, &kernels[i + 1..].iter().copied().collect()));
+        let before = taken_out(&texts, &kernels[i..].iter().copied().collect());
+        back(&before, &best(&tables, &kernels[..i]), &new, &truth);
+    });
+}
+
+/// A kernel amid others is taken out and imported back: those before and after it stay as they are.
+#[test]
+fn round_trip_amid() {
+    let (texts, tables) = shipped();
+    let truth = layouts(&texts);
+    let kernels: Vec<Build> = truth.spec.axis.kernels.iter().map(|k| k.build).collect();
+    let names = [
+        "6.1.7601.24000",
+        "6.3.9600.19913",
+        "10.0.10240.16384",
+        "10.0.14393",
+        "10.0.16299.15",
+        "10.0.17134.1",
+        "10.0.18362.693",
+        "10.0.20348.469",
+    ];
+    names.par_iter().for_each(|name| {
+        let build = name.parse::<Build>().expect("a build");
+        let others: Vec<Build> = kernels.iter().copied().filter(|other| *other != build).collect();
+        let before = taken_out(&texts, &[build].into());
+        back(&before, &best(&tables, &others), &best(&tables, &[build]), &truth);
+    });
+}
+
+/// Imports tables and holds the outcome against the specs that had them.
+fn back(before: &Texts, known: &[Table], new: &[Table], truth: &Layouts) {
+    let after = imported(before, known, new);
+    verified(&after.layouts, known, new).unwrap_or_else(|error| panic!("{error}"));
+    let axis = &after.layouts.spec.axis;
+    for (target, at) in axis.targets.iter().enumerate() {
+        let build = axis.kernels[at.kernel].build;
+        let theirs = plan::find(&truth.spec.axis, build, at.arch).expect("on the axis");
+        let rules = new.iter().find(|t| (t.build, t.arch) == (build, at.arch)).map(|t| Rules::for_producer(&t.producer));
+        let (ours, theirs) = (facts(&after.layouts, target), facts(truth, theirs));
+        let reports = compare(&theirs, &ours, rules.unwrap_or(Rules::Faithful));
+        let lost = |d: &&Difference| !(rules == Some(Rules::Converted) && SHARED.contains(&d.member.as_str()));
+        let differences: Vec<_> = reports.iter().flat_map(|report| report.differences.iter().filter(lost)).collect();
+        assert!(differences.is_empty(), "{}: {differences:?}", axis.target_name(target));
+        assert!(ours.keys().eq(theirs.keys()), "{}: the types are others", axis.target_name(target));
+    }
+    unneeded(before, &after);
+    kept(before, &after);
+    nested(&after, truth, new);
+}
+
+/// Comments and entries stay, in their order.
+fn kept(before: &Texts, after: &Plan) {
+    for (path, old) in before {
+        let Some(new) = after.texts.get(path) else { panic!("{path} is gone") };
+        let marks = |text: &str| -> Vec<String> {
+            let comments = text.lines().filter(|line| line.trim_start().starts_with('#')).map(str::to_owned);
+            let names = text
+                .split(['{', '\n'])
+                .filter(|part| part.trim_start().starts_with("name "))
+                .map(|part| part.trim_start().split('"').nth(1).unwrap_or_default().to_owned());
+            comments.chain(names).collect()
+        };
+        let new = marks(new);
+        let mut rest = new.iter();
+        let lost = marks(old).into_iter().find(|mark| !rest.any(|other| other == mark));
+        assert!(lost.is_none(), "{path}: {lost:?} is not where it was");
+    }
+}
+
+/// Where the unnamed structures and unions are others than they should be, the spec says that they are inferred. The order of
+/// alternatives does not matter, nor what is copied because no symbols hold it.
+fn nested(after: &Plan, truth: &Layouts, new: &[Table]) {
+    /// An unnamed group of one, or a structure within a structure, is no group.
+    fn groups(aggregate: &Aggregate, base: u64, within: Kind) -> Vec<String> {
+        let kind = if aggregate.fields.len() == 1 { within } else { aggregate.kind };
+        let field = |field: &Field| match (&field.ty, field.name.as_deref()) {
+            (Type::Inline(inner), None) => groups(inner, base + field.offset, kind),
+            (Type::Inline(inner), Some(name)) => vec![format!("{name} {:?}", groups(inner, 0, Kind::Union))],
+            (_, name) => vec![format!("{}@{}", name.unwrap_or_default(), base + field.offset)],
+        };
+        let mut list: Vec<_> = aggregate.fields.iter().flat_map(field).collect();
+        if kind == Kind::Union {
+            list.sort();
+        }
+        match kind == within {
+            true => list,
+            false => vec![format!("{:?} ({})", aggregate.kind, list.join(", "))],
+        }
+    }
+    let of = |layouts: &Layouts, target, name| match layouts.get(target, name).map(|layout| &layout.form) {
+        Some(Form::Aggregate(aggregate)) => groups(aggregate, 0, aggregate.kind).join(", "),
+        _ => String::new(),
+    };
+    for table in new {
+        let [ours, theirs] =
+            [&after.layouts, truth].map(|l| plan::find(&l.spec.axis, table.build, table.arch).expect("on the axis"));
+        for name in after.layouts.by_target[ours].keys().filter(|name| table.types.contains_key(*name)) {
+            let (ours, theirs) = (of(&after.layouts, ours, name), of(truth, theirs, name));
+            let place = after.layouts.spec.definitions[name].name.span;
+            let text = &after.layouts.spec.sources.file(place).text;
+            let says = ours == theirs || text.contains(fit::TOGETHER);
+            assert!(says, "{}-{} {name} says nothing of it, but is\n{ours}\nnot\n{theirs}", table.build, table.arch);
+        }
+    }
+}
+
+/// What the specs say of a new kernel by ranges that cover it may be right; files where it is stay as they are.
+fn unneeded(before: &Texts, after: &Plan) {
+    let axis = after.texts.iter().filter(|(path, _)| path.ends_with("windows.toml"));
+    let texts: Texts = before.iter().chain(axis).map(|(path, text)| (path.clone(), text.clone())).collect();
+    // Where a range ends before the new kernel, the specs may be incomplete for it; then nothing can be said.
+    let Ok(inherited) = read(plan::sources(&texts)).and_then(resolve) else { return };
+    for definition in inherited.spec.definitions.values() {
+        let name = definition.name.value.as_str();
+        let path = &inherited.spec.sources.file(definition.name.span).path;
+        let says = |layouts: &Layouts, target| {
+            let why = layouts.unverifiable(name, target).map(str::to_owned);
+            (verify::ours::types(layouts, target, &[name]), why)
+        };
+        let right = after.new.iter().all(|&target| says(&inherited, target) == says(&after.layouts, target));
+        let [old, new] = [before, &after.texts].map(|texts| texts.get(path));
+        assert!(!right || old == new, "{path} changed for nothing:\n{}", diff(before, &after.texts));
+    }
+}
+
+/// Constants that share their value with another; a converted table has only one of them.
+const SHARED: [&str; 1] = ["NonPagedPoolExecute"];
+
+/// Kernels imported in any order, at once or one by one, give the same layouts, and each again changes nothing.
+#[test]
+fn any_order() {
+    let (texts, tables) = shipped();
+    let build = |text: &str| text.parse::<Build>().expect("a build");
+    let kernels: Vec<Build> = layouts(&texts).spec.axis.kernels.iter().map(|k| k.build).collect();
+    let builds: Vec<Build> = ["6.1.7601.24000", "6.3.9600.19913", "10.0.17134.1", "10.0.20348.469"].map(build).to_vec();
+    let others: Vec<Build> = kernels.iter().copied().filter(|other| !builds.contains(other)).collect();
+    let before = taken_out(&texts, &builds.iter().copied().collect());
+    permuted(&before, &best(&tables, &others), &best(&tables, &builds));
+    // Histories that go back and forth: tables of old kernels as if they were of others, which no one can have imported.
+    let as_of = [
+        ("6.3.9600.19913", Arch::X64, "10.0.26100.65000"),
+        ("10.0.17763.107", Arch::X64, "10.0.26100.64000"),
+        ("10.0.19041.1526", Arch::X64, "10.0.22621.65000"),
+        ("10.0.16299.15", Arch::X86, "10.0.19041.65000"),
+        ("10.0.17134.1", Arch::X64, "10.0.19041.65000"),
+        ("10.0.18362.1", Arch::X64, "10.0.59999"),
+    ];
+    let new = as_of.map(|(from, arch, to)| {
+        let table = best(&tables, &[build(from)]).into_iter().find(|table| table.arch == arch).expect("a table");
+        Table { build: build(to), ..table }
+    });
+    permuted(&texts, &best(&tables, &kernels), &new);
+}
+
+/// Imports six tables in several orders.
+fn permuted(before: &Texts, others: &[Table], new: &[Table]) {
+    assert_eq!(new.len(), 6);
+    let at_once = imported(before, others, new);
+    let all: Vec<Table> = others.iter().chain(new).cloned().collect();
+    verified(&at_once.layouts, &all, &[]).unwrap_or_else(|error| panic!("{error}"));
+    assert_ne!(*before, at_once.texts);
+    let orders = [[0, 1, 2, 3, 4, 5], [5, 4, 3, 2, 1, 0], [2, 5, 0, 4, 1, 3]];
+    orders.par_iter().for_each(|order| {
+        let mut texts = before.clone();
+        for table in order.iter().map(|&i| &new[i]) {
+            texts = imported(&texts, &[], std::slice::from_ref(table)).texts;
+        }
+        verified(&layouts(&texts), &all, &[]).unwrap_or_else(|error| panic!("{order:?}: {error}"));
+        let again = imported(&texts, &[], &new[..2]).texts;
+        assert!(texts == again, "again\n{}", diff(&texts, &again));
+    });
+}
+
+/// A kernel whose layouts its build has changes nothing. One that is earlier than the row whose layouts it has moves that border,
+/// wherever the specs name it, unless a kernel between them is known to have others.
+#[test]
+fn known_layouts() {
+    let (texts, tables) = shipped();
+    let build = |text: &str| text.parse::<Build>().expect("a build");
+    let as_of = |from: &str, to: &str| {
+        let table = best(&tables, &[build(from)]).into_iter().find(|table| table.arch == Arch::X64).expect("a table");
+        Table { build: build(to), ..table }
+    };
+    let plan = imported(&texts, &tables, &[as_of("10.0.19041.329", "10.0.19041.1000")]);
+    assert!(
+        plan.texts == texts && plan.new.is_empty() && plan.moved.is_empty() && plan.same.len() == 1,
+        "{}",
+        diff(&texts, &plan.texts)
+    );
+
+    let earlier = as_of("6.1.7601.24000", "6.1.7601.23403");
+    let plan = imported(&texts, &tables, std::slice::from_ref(&earlier));
+    let moved = |text: &String| text.replace("6.1.7601.24000", "6.1.7601.23403").replace("win7_sp1_24000", "win7_sp1_23403");
+    let renamed: Texts = texts.iter().map(|(path, text)| (path.clone(), moved(text))).collect();
+    assert!(plan.texts == renamed && renamed != texts, "{}", diff(&renamed, &plan.texts));
+    verified(&plan.layouts, &tables, std::slice::from_ref(&earlier)).unwrap_or_else(|error| panic!("{error}"));
+
+    let known = [tables.clone(), vec![as_of("6.1.7601.17514", "6.1.7601.23500")]].concat();
+    let plan = imported(&texts, &known, std::slice::from_ref(&earlier));
+    verified(&plan.layouts, &known, &[earlier]).unwrap_or_else(|error| panic!("{error}"));
+    let rows = plan.layouts.spec.axis.kernels.iter().filter(|kernel| kernel.build.number == [6, 1, 7601]);
+    assert_eq!(rows.map(|kernel| kernel.build.revision).collect::<Vec<_>>(), [17514, 23403, 23500, 24000, 24540]);
+}
+
+/// What a hand has written into an imported entry since stays when the next kernel comes.
+#[test]
+fn edited_by_hand() {
+    let (texts, tables) = shipped();
+    let [first, second, later] =
+        ["10.0.19041.264", "10.0.19041.1415", "10.0.20348.1"].map(|text| text.parse::<Build>().expect("a build"));
+    let kernels: Vec<Build> = layouts(&texts).spec.axis.kernels.iter().map(|k| k.build).collect();
+    let before = taken_out(&texts, &kernels.iter().copied().filter(|build| *build >= first).collect());
+    let known = best(&tables, &kernels.iter().copied().filter(|build| *build < first).collect::<Vec<_>>());
+    let mut texts = imported(&before, &known, &best(&tables, &[first])).texts;
+    let path = "specs/etw/WMI_LOGGER_CONTEXT.toml";
+    let text = texts[path].replace("name   = \"BufferMdl\"\n", "name   = \"BufferMdl\"\ndoc    = \"By hand.\"\n");
+    assert_ne!(texts[path], text);
+    texts.insert(path.into(), text.clone());
+    let known = [known, best(&tables, &[first])].concat();
+    let new: Vec<_> = best(&tables, &[second]).into_iter().map(|table| Table { build: later, ..table }).collect();
+    let after = imported(&texts, &known, &new);
+    verified(&after.layouts, &known, &new).unwrap_or_else(|error| panic!("{error}"));
+    assert_eq!(after.texts[path], text);
+}
+
+/// A type that a hand documented is the model for the same kernel's other architecture.
+#[test]
+fn edited_by_hand_between_architectures() {
+    let (texts, tables) = shipped();
+    let first = "10.0.19041.264".parse::<Build>().expect("a build");
+    let kernels: Vec<Build> = layouts(&texts).spec.axis.kernels.iter().map(|k| k.build).collect();
+    let mut texts = taken_out(&texts, &kernels.iter().copied().filter(|build| *build >= first).collect());
+    let mut known = best(&tables, &kernels.iter().copied().filter(|build| *build < first).collect::<Vec<_>>());
+    let path = "specs/etw/ETW_PARTITION_CONTEXT.toml";
+    for arch in [Arch::X64, Arch::X86] {
+        let new: Vec<_> = best(&tables, &[first]).into_iter().filter(|table| table.arch == arch).collect();
+        let after = imported(&texts, &known, &new);
+        verified(&after.layouts, &known, &new).unwrap_or_else(|error| panic!("{error}"));
+        texts = after.texts;
+        known.extend(new);
+        if arch == Arch::X64 {
+            texts.insert(path.into(), texts[path].replace("[[member]]\n", "[[member]]\ndoc  = \"By hand.\"\n"));
+        }
+    }
+    let text = &texts[path];
+    let once = ["name = \"Partition\"", "By hand."].iter().all(|part| text.matches(part).count() == 1);
+    assert!(once, "{text}");
+}
+
+/// Everything is imported into specs that hold nothing.
+#[test]
+fn from_nothing() {
+    let (texts, tables) = shipped();
+    let scalars = texts.iter().filter(|(path, _)| path.ends_with("scalars.toml"));
+    let mut before: Texts = scalars.map(|(path, text)| (path.clone(), text.clone())).collect();
+    before.insert("specs/windows.toml".into(), "architectures = [\"x86\", \"x64\"]\n".into());
+    let sets = [
+        &["5.1.2600.5512"][..],
+        &["6.1.7600.16385"],
+        &["6.1.7601.24000", "6.2.9200.16384"],
+        &["6.3.9600.19913"],
+        &["10.0.17763.379", "10.0.19041.264"],
+        &["10.0.19041.1415"],
+    ];
+    for builds in sets {
+        let builds: Vec<Build> = builds.iter().map(|text| text.parse::<Build>().expect("a build")).collect();
+        let new = best(&tables, &builds);
+        let after = imported(&before, &[], &new);
+        verified(&after.layouts, &[], &new).unwrap_or_else(|error| panic!("{error}"));
+        assert!(after.layouts.get(0, "WMI_LOGGER_CONTEXT").is_some());
+    }
+}
+
+/// A structure that no spec has is added from a kernel that is known, and one that no table has is an error.
+#[test]
+fn added() {
+    let project = Project::at(Path::new(env!("CARGO_MANIFEST_DIR")).join(".."));
+    let layouts = project.layouts().expect("the specs are good");
+    let known = std::fs::read_to_string(project.root.join("facts/10.0.19041.329-x64.facts")).expect("the newest facts");
+    let folder = std::env::temp_dir().join(format!("etw-layouts-added-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).expect("a temporary folder");
+    let path = folder.join("known.facts");
+    let kernels = known.matches("\nkernel ").count();
+    std::fs::write(&path, known + "struct ZZ_NEWCOMER 0x8\n 0x0 Id u4\n 0x4 Flags u4\n").expect("a temporary file");
+    let prepared = |added: &[String]| {
+        let import = prepare(&project, &layouts, std::slice::from_ref(&path), &Stated::default(), added)?;
+        Ok::<_, Error>((import.known.len(), import.plan()?.map(|plan| plan.texts)))
+    };
+    let (known, plan) = prepared(&[]).expect("good symbols");
+    assert!(known == kernels && plan.is_none());
+    let error = prepared(&["ZZ_NEWCOMR".to_owned()]).expect_err("there is none").to_string();
+    assert!(error.contains("known.facts; did you mean `ZZ_NEWCOMER`?"), "{error}");
+    let (known, plan) = prepared(&["ZZ_NEWCOMER".to_owned()]).expect("good symbols");
+    std::fs::remove_dir_all(&folder).expect("the temporary folder can be removed");
+    let texts = plan.expect("it is new");
+    let changed: Vec<_> = texts.iter().filter(|(path, text)| shipped().0.get(*path) != Some(text)).collect();
+    assert!(known == 0 && changed.len() == 1 && changed[0].0.ends_with("/ZZ_NEWCOMER.toml"), "{changed:?}");
+    // Other rows' tables do not hold it.
+    assert!(changed[0].1.contains("in     = \"10.0.19041.264 x64\"\n"), "{}", changed[0].1);
+}
+
+/// The most faithful table of each target of some kernels.
+fn best(tables: &[Table], builds: &[Build]) -> Vec<Table> {
+    let mut found: BTreeMap<(Build, Arch), &Table> = BTreeMap::new();
+    for table in tables.iter().filter(|table| builds.contains(&table.build)) {
+        let slot = found.entry((table.build, table.arch)).or_insert(table);
+        if !table.producer.starts_with("converted") {
+            *slot = table;
+        }
+    }
+    found.into_values().cloned().collect()
+}
+
+/// The lines that differ.
+fn diff(before: &Texts, after: &Texts) -> String {
+    let paths: std::collections::BTreeSet<_> = before.keys().chain(after.keys()).collect();
+    let texts = |path: &String| [before, after].map(|texts| texts.get(path).map(String::as_str).unwrap_or_default());
+    let one = |path: &String| {
+        let [old, new] = texts(path);
+        similar::TextDiff::from_lines(old, new).unified_diff().header(path, path).to_string()
+    };
+    paths.into_iter().map(one).collect()
+}

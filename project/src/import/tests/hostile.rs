@@ -1,0 +1,125 @@
+//! Tables as no kernel has them: what an import makes of them ends, and costs no more than the table is long.
+
+use super::*;
+use etw_layouts_symbols::{Aggregate, AggregateKind, Enumeration, Integer, Member, Type, TypeFacts};
+
+/// What is made of some types, before it is resolved.
+fn entered(types: Types) -> Result<Texts, Error> {
+    let (texts, _) = shipped();
+    let mut texts: Texts = texts.into_iter().filter(|(path, _)| path.ends_with("scalars.toml")).collect();
+    texts.insert("specs/windows.toml".into(), "architectures = [\"x86\", \"x64\"]\n".into());
+    let build = Build { number: [10, 0, 99999], revision: 1 };
+    let table = Table {
+        source: "hostile".into(),
+        producer: "test".into(),
+        build,
+        arch: Arch::X64,
+        pdb: None,
+        image: None,
+        types: types.into(),
+        offsets: std::sync::Arc::default(),
+    };
+    plan::entered(texts, &table, std::iter::empty, &[], "specs")
+}
+
+/// A structure of bytes, each at its offset, or a bit at its position of a unit.
+fn structure(members: impl Iterator<Item = (u64, Type)>) -> TypeFacts {
+    let member = |(i, (offset, ty))| Member { name: format!("M{i}"), offset, ty };
+    let members: Vec<Member> = members.enumerate().map(member).collect();
+    TypeFacts::Aggregate(Aggregate { kind: AggregateKind::Struct, size: 0x100_0000, members })
+}
+
+fn one(facts: TypeFacts) -> Types {
+    [("T".to_owned(), facts)].into()
+}
+
+fn byte() -> Type {
+    Type::Integer(Integer::UnsignedChar)
+}
+
+fn bit(unit: Integer, position: u32) -> Type {
+    Type::Bits { unit: Type::Integer(unit).into(), position, width: 1 }
+}
+
+/// One byte after the other; all at one offset; bit fields of one unit after the other; and an enumeration: all are entered.
+#[test]
+fn many_members() {
+    for (what, apart) in [("apart", 1), ("together", 0)] {
+        let texts = entered(one(structure((0..60_000).map(|i| (i * apart, byte())))));
+        let texts = texts.unwrap_or_else(|error| panic!("{what}: {error}"));
+        assert_eq!(texts["specs/nt/T.toml"].matches("name = \"M").count(), 60_000, "{what}");
+    }
+    let bits = (0..30_000).flat_map(|i| [(4 * i, bit(Integer::UnsignedLong, 0)), (4 * i, bit(Integer::UnsignedLong, 1))]);
+    let texts = entered(one(structure(bits))).expect("bits");
+    assert_eq!(texts["specs/nt/T.toml"].matches("name = \"M").count(), 60_000);
+    let constants = (0..100_000).map(|i| (format!("C{i}"), i / 2)).collect();
+    let texts = entered(one(TypeFacts::Enumeration(Enumeration { size: 4, signed: true, constants }))).expect("constants");
+    assert_eq!(texts["specs/nt/T.toml"].matches("name = \"C").count(), 100_000);
+}
+
+/// What can be arranged in too many ways is refused, not tried for long.
+#[test]
+fn too_many_arrangements() {
+    let long = || Type::Integer(Integer::UnsignedLong);
+    // Two thousand begin at each byte of another; each begins within the one before.
+    let bytes = structure([(0, long())].into_iter().chain((0..8_000).map(|i| (i % 4, byte()))));
+    let stairs = structure((0..20_000).map(|i| (i, long())));
+    for (what, facts) in [("bytes", bytes), ("stairs", stairs)] {
+        let error = entered(one(facts)).map(|_| ()).expect_err(what).to_string();
+        assert!(error.contains("T: its members share bytes in more ways than can be tried"), "{error}");
+    }
+}
+
+/// A bit field of a narrower unit follows those of a wider one, in whose bytes it is.
+#[test]
+fn units_within_units() {
+    let bits = [(0, bit(Integer::UnsignedLong, 0)), (0, bit(Integer::UnsignedLong, 1)), (0, bit(Integer::UnsignedChar, 2))];
+    drop(entered(one(structure(bits.into_iter()))));
+    let bits = (0..8).flat_map(|i| {
+        let units = [Integer::UnsignedLong, Integer::UnsignedChar, Integer::UnsignedShort, Integer::UnsignedLongLong];
+        units.map(|unit| (0, bit(unit, i)))
+    });
+    drop(entered(one(structure(bits))));
+}
+
+/// Each type holds the next.
+#[test]
+fn a_deep_chain() {
+    let held = |i: u64| if i == 20_000 { byte() } else { Type::Aggregate(format!("T{}", i + 1)) };
+    let facts = |i| {
+        TypeFacts::Aggregate(Aggregate {
+            kind: AggregateKind::Struct,
+            size: 1,
+            members: vec![Member { name: "M".into(), offset: 0, ty: held(i) }],
+        })
+    };
+    drop(entered((0..=20_000).map(|i| (format!("T{i}"), facts(i))).collect()));
+}
+
+/// Names that no spec can have are told with the file that has them, whatever they do to a terminal.
+#[test]
+fn names_that_are_none() {
+    let long = "x".repeat(1000);
+    for name in ["\"", "a b", "\u{1b}[31m", "..", "", "9A", &long] {
+        let member = |ty| Member { name: name.into(), offset: 0, ty };
+        let aggregate = |members| TypeFacts::Aggregate(Aggregate { kind: AggregateKind::Struct, size: 8, members });
+        let inner = aggregate(vec![member(byte())]);
+        let constants = [(name.to_owned(), 0)].into_iter().collect();
+        let held = Type::Aggregate(name.to_owned());
+        let holder = aggregate(vec![Member { name: "M".into(), offset: 0, ty: held }]);
+        let all: [Types; 4] = [
+            one(inner.clone()),
+            one(aggregate(vec![Member { name: "M".into(), offset: 0, ty: Type::Unnamed(inner.clone().into()) }])),
+            one(TypeFacts::Enumeration(Enumeration { size: 4, signed: true, constants })),
+            [("T".to_owned(), holder), (name.to_owned(), inner)].into(),
+        ];
+        for types in all {
+            let error = entered(types).map(|_| ()).expect_err(name).to_string();
+            assert!(error.starts_with("hostile, 10.0.99999.1-x64: ") && error.contains(" is no name"), "{error}");
+            assert!(error.len() < 300 && !error.contains('\u{1b}'), "{error:?}");
+        }
+    }
+    // What nothing holds, and nobody asked for, is left out.
+    let texts = entered([("a b".to_owned(), structure(std::iter::once((0, byte()))))].into()).expect("nothing to say");
+    assert_eq!(texts.len(), 2);
+}

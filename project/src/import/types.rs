@@ -1,0 +1,324 @@
+//! Types of symbols as specs spell them, and whether a spelling is what symbols state.
+
+use etw_layouts_codegen::axis::Arch;
+use etw_layouts_codegen::ctype::{CType, Length};
+use etw_layouts_codegen::is_identifier;
+use etw_layouts_codegen::spec::Spec;
+use etw_layouts_symbols::compare::What;
+use etw_layouts_symbols::{Aggregate, AggregateKind, Integer, Member, Rules, Type, TypeFacts, Types, compare};
+use std::collections::BTreeSet;
+
+/// A member that symbols state, apart from those of named unnamed types within it.
+#[derive(Clone, Debug)]
+pub struct Fact {
+    /// The name.
+    pub name: String,
+    /// Bytes from the start of the structure.
+    pub offset: u64,
+    /// Position and width, if it is a bit field.
+    pub bits: Option<(u64, u64)>,
+    /// The type; of a bit field, that of its unit.
+    pub ty: Type,
+    /// Bytes; of a bit field, those of its unit.
+    pub size: u64,
+}
+
+/// No member ends farther: 4 GiB, in which bits can be counted.
+const FARTHEST: u64 = u32::MAX as u64;
+
+impl Fact {
+    /// The members of an aggregate.
+    ///
+    /// # Errors
+    ///
+    /// A type whose size the table does not tell, or a member that lies beyond any structure.
+    pub fn list(aggregate: &Aggregate, types: &Types, arch: Arch) -> Result<Vec<Fact>, String> {
+        let one = |member: &Member| {
+            let (bits, ty) = match &member.ty {
+                Type::Bits { unit, position, width } => (Some((u64::from(*position), u64::from(*width))), (**unit).clone()),
+                ty => (None, ty.clone()),
+            };
+            let size = size(&ty, types, arch).ok_or_else(|| format!("`{}` has a type of unknown size, {ty}", member.name))?;
+            match member.offset.checked_add(size) {
+                Some(..=FARTHEST) => Ok(Fact { name: member.name.clone(), offset: member.offset, bits, ty, size }),
+                _ => Err(format!("`{}` has {size:#x} bytes at {:#x}, which no structure has", member.name, member.offset)),
+            }
+        };
+        aggregate.members.iter().map(one).collect()
+    }
+
+    /// The first and the last bit, from the start of the structure; the last is not its own.
+    pub fn extent(&self) -> (u64, u64) {
+        let start = self.offset * 8;
+        match self.bits {
+            Some((position, width)) => (start + position, start + position + width),
+            None => (start, start + self.size * 8),
+        }
+    }
+
+    /// The bits that nothing else but bit fields of the same unit can have.
+    pub fn unit(&self) -> (u64, u64) {
+        (self.offset * 8, (self.offset + self.size) * 8)
+    }
+
+    /// Whether the two cannot follow one another in a structure.
+    pub fn conflicts(&self, other: &Fact) -> bool {
+        let overlap = |one: (u64, u64), two: (u64, u64)| one.0 < two.1 && two.0 < one.1;
+        match self.shares_unit(other) {
+            true => overlap(self.extent(), other.extent()),
+            false => overlap(self.unit(), other.unit()),
+        }
+    }
+
+    /// Whether both are bit fields of one unit.
+    pub fn shares_unit(&self, other: &Fact) -> bool {
+        self.bits.is_some() && other.bits.is_some() && self.unit() == other.unit()
+    }
+
+    /// Whether the other has the same bits of the same unit.
+    pub fn lies_as(&self, other: &Fact) -> bool {
+        (self.extent(), self.unit(), self.bits) == (other.extent(), other.unit(), other.bits)
+    }
+
+    /// Whether the other begins where this one ends.
+    pub fn precedes(&self, other: &Fact) -> bool {
+        let end = if self.bits.is_some() && other.bits.is_none() { self.unit().1 } else { self.extent().1 };
+        end == other.extent().0
+    }
+}
+
+fn size(ty: &Type, types: &Types, arch: Arch) -> Option<u64> {
+    Some(match ty {
+        Type::Integer(integer) => integer.size(),
+        Type::Float(size) => *size,
+        Type::Pointer(_) => arch.pointer_size(),
+        Type::Array(of, count) => size(of, types, arch)?.checked_mul(*count)?,
+        Type::Bits { unit, .. } => size(unit, types, arch)?,
+        Type::Aggregate(name) => extent(types.get(name)?),
+        // What a table lacks has the size that compilers give it; the specs' own layout is held against all that the table has.
+        Type::Enumeration(name) => types.get(name).map_or(4, extent),
+        Type::Unnamed(definition) => extent(definition),
+        Type::Void | Type::Function | Type::Opaque => return None,
+    })
+}
+
+fn extent(definition: &TypeFacts) -> u64 {
+    match definition {
+        TypeFacts::Aggregate(aggregate) => aggregate.size,
+        TypeFacts::Enumeration(enumeration) => enumeration.size,
+    }
+}
+
+/// The names that types are spelled with.
+pub struct Names<'a> {
+    /// The scalar types and typedefs.
+    pub spec: &'a Spec,
+    /// The names of the enumerations.
+    pub enumerations: BTreeSet<String>,
+}
+
+impl Names<'_> {
+    /// Whether a spelling is what symbols state, at a target.
+    pub fn agree(&self, text: &str, target: usize, ty: &Type, rules: Rules) -> bool {
+        let ours = CType::parse(text).ok().and_then(|ctype| self.meaning(&ctype, target, 0));
+        ours.is_some_and(|ours| same(ours, ty.clone(), rules))
+    }
+
+    /// The spelling of a type, and what it leaves open.
+    ///
+    /// # Errors
+    ///
+    /// A type that specs cannot spell.
+    pub fn spell(&self, ty: &Type, rules: Rules) -> Result<(String, Option<&'static str>), String> {
+        let mut of = ty;
+        while let Type::Array(inner, _) = of {
+            of = inner;
+        }
+        if let Type::Enumeration(name) = of
+            && !self.enumerations.contains(name)
+        {
+            let name = shown(name);
+            return Err(format!("its enumeration {name} is not in the table; specify it in a file of its own, and import again"));
+        }
+        let text = self.declared(ty)?;
+        let note = match ty {
+            ty if function(ty) => Some("parameters and result of the routine are not read from symbols"),
+            Type::Pointer(to) if **to == Type::Void && rules == Rules::Converted => {
+                Some("perhaps a pointer to a routine, which this table does not tell from others")
+            }
+            _ => None,
+        };
+        Ok((text, note))
+    }
+
+    fn declared(&self, ty: &Type) -> Result<String, String> {
+        Ok(match ty {
+            Type::Integer(integer) => self.scalar(*integer)?.to_owned(),
+            Type::Pointer(to) => match &**to {
+                Type::Void => "PVOID".into(),
+                Type::Function => "VOID (*) (VOID)".into(),
+                Type::Pointer(_) | Type::Integer(_) | Type::Aggregate(_) | Type::Enumeration(_) => {
+                    let inner = self.declared(to)?;
+                    let gap = if inner.ends_with('*') { "" } else { " " };
+                    format!("{inner}{gap}*")
+                }
+                to => return Err(format!("a pointer to {to} cannot be spelled in a spec")),
+            },
+            Type::Array(..) => {
+                let (mut of, mut lengths) = (ty, String::new());
+                while let Type::Array(inner, count) = of {
+                    lengths += &if *count == 0 { "[]".into() } else { format!("[{count}]") };
+                    of = inner;
+                }
+                format!("{} {lengths}", self.declared(of)?)
+            }
+            Type::Aggregate(of) | Type::Enumeration(of) => {
+                spelled(of)?;
+                of.clone()
+            }
+            ty => return Err(format!("the type {ty} cannot be spelled in a spec")),
+        })
+    }
+
+    fn scalar(&self, integer: Integer) -> Result<&str, String> {
+        let usual = match integer {
+            // As CodeView names it; BOOL is an INT.
+            Integer::Bool => "BOOL8",
+            Integer::SignedChar => "INT8",
+            Integer::Int => "INT",
+            Integer::Char => "CHAR",
+            Integer::UnsignedChar => "UCHAR",
+            Integer::Short => "SHORT",
+            Integer::UnsignedShort => "USHORT",
+            Integer::UnsignedInt => "UINT",
+            Integer::Long => "LONG",
+            Integer::UnsignedLong => "ULONG",
+            Integer::LongLong => "LONGLONG",
+            Integer::UnsignedLongLong => "ULONGLONG",
+        };
+        let is = |name: &str| self.spec.scalars.get(name).is_some_and(|s| Integer::from_c(&s.c) == Some(integer));
+        if is(usual) {
+            return Ok(usual);
+        }
+        let found = self.spec.scalars.keys().find(|name| is(name)).map(String::as_str);
+        found.ok_or_else(|| {
+            let (c, size) = (integer.as_c(), integer.size());
+            let signed = if integer.is_signed() { " signed = true," } else { "" };
+            let line = format!("{usual} = {{ size = {size},{signed} c = \"{c}\" }}");
+            format!("specs/scalars.toml has no `{c}`. Under its [scalar] add, by that name or another, {line}  and import again")
+        })
+    }
+
+    /// The integer that a spelling means.
+    pub fn integer(&self, text: &str, target: usize) -> Option<Integer> {
+        match self.meaning(&CType::parse(text).ok()?, target, 0)? {
+            Type::Integer(integer) => Some(integer),
+            _ => None,
+        }
+    }
+
+    /// What a spelling means to symbols.
+    fn meaning(&self, ctype: &CType, target: usize, depth: usize) -> Option<Type> {
+        Some(match ctype {
+            _ if depth > 16 => return None,
+            CType::Name { name, .. } => {
+                if let Some(scalar) = self.spec.scalars.get(name) {
+                    if scalar.size == 0 {
+                        return Some(Type::Void);
+                    }
+                    return Integer::from_c(&scalar.c).map(Type::Integer);
+                }
+                if let Some(typedef) = self.spec.typedefs.get(name) {
+                    return self.meaning(&typedef.get(target)?.value, target, depth + 1);
+                }
+                match self.enumerations.contains(name) {
+                    true => Type::Enumeration(name.clone()),
+                    false => Type::Aggregate(name.clone()),
+                }
+            }
+            CType::Pointer { to, .. } => Type::Pointer(self.meaning(to, target, depth + 1)?.into()),
+            CType::Function { .. } => Type::Function,
+            CType::Array { of, length } => {
+                let count = match length {
+                    Length::Count(n) => *n,
+                    Length::AnySize => 1,
+                    Length::Flexible => 0,
+                };
+                Type::Array(self.meaning(of, target, depth + 1)?.into(), count)
+            }
+        })
+    }
+}
+
+/// Whether a spec can have a name.
+///
+/// # Errors
+///
+/// It cannot.
+pub fn spelled(name: &str) -> Result<(), String> {
+    match is_identifier(name) {
+        true => Ok(()),
+        false => {
+            let name = shown(name);
+            Err(format!("`{name}` is no name that a spec can have: letters, digits and `_`, a letter first, at most 128"))
+        }
+    }
+}
+
+/// The beginning, for messages, of a name that may hold anything.
+pub fn shown(name: &str) -> String {
+    name.chars().take(64).flat_map(char::escape_debug).collect()
+}
+
+/// The name of a type that a spelling holds by value.
+pub fn held(text: &str) -> Option<String> {
+    let mut ctype = CType::parse(text).ok()?;
+    loop {
+        match ctype {
+            CType::Name { name, .. } => return Some(name),
+            CType::Array { of, .. } => ctype = *of,
+            CType::Pointer { .. } | CType::Function { .. } => return None,
+        }
+    }
+}
+
+/// The names of what a structure or union embeds.
+pub fn by_value(facts: &TypeFacts) -> Vec<String> {
+    let mut found = Vec::new();
+    if let TypeFacts::Aggregate(aggregate) = facts {
+        aggregate.members.iter().for_each(|member| holds(&member.ty, &mut found));
+    }
+    found
+}
+
+/// The names that a type of symbols holds by value.
+pub fn holds(ty: &Type, found: &mut Vec<String>) {
+    match ty {
+        Type::Aggregate(name) | Type::Enumeration(name) => found.push(name.clone()),
+        Type::Array(of, _) | Type::Bits { unit: of, .. } => holds(of, found),
+        Type::Unnamed(definition) => {
+            if let TypeFacts::Aggregate(aggregate) = &**definition {
+                aggregate.members.iter().for_each(|member| holds(&member.ty, found));
+            }
+        }
+        _ => {}
+    }
+}
+
+fn function(ty: &Type) -> bool {
+    match ty {
+        Type::Pointer(to) => **to == Type::Function || function(to),
+        Type::Array(of, _) => function(of),
+        _ => false,
+    }
+}
+
+/// Whether the comparison that `verify` makes has two types agree.
+fn same(ours: Type, theirs: Type, rules: Rules) -> bool {
+    let one = |ty| {
+        let members = vec![Member { name: "m".into(), offset: 0, ty }];
+        let aggregate = Aggregate { kind: AggregateKind::Struct, size: 0, members };
+        Types::from([("t".to_owned(), TypeFacts::Aggregate(aggregate))])
+    };
+    compare(&one(ours), &one(theirs), rules).iter().all(|report| report.differences.iter().all(|d| d.what != What::Type))
+}

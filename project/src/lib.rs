@@ -1,0 +1,25 @@
+//! A spec set held against symbol facts: what agrees, what differs, how layouts changed, and the import of new kernels.
+//!
+//! Everything here works on a [`Project`]: a folder of specs, and the facts that they are held against.
+
+#![forbid(unsafe_code)]
+
+pub mod diff;
+pub mod errata;
+pub mod facts;
+pub mod history;
+pub mod import;
+pub mod lock;
+pub mod members;
+pub mod names;
+pub mod project;
+mod registry;
+pub mod replace;
+pub mod subject;
+pub mod tables;
+pub mod verify;
+
+pub use project::Project;
+
+/// Why something cannot be done, in words for the user. Nothing that is compared and differs is an error.
+pub type Error = Box<dyn std::error::Error + Send + Sync>;

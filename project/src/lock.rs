@@ -1,0 +1,312 @@
+//! The right to change a project, and what becomes of a change that was interrupted.
+//!
+//! One file beside the specs is both the lock and the journal. Who changes the project has it locked, from before anything is
+//! read until everything is written. Before the first file is replaced, the journal holds all of them, as they were and as they
+//! will be, and ends with a line that says so. A process that is killed loses the lock; whoever finds a journal then finishes
+//! it if a file has been replaced, and forgets it if none has.
+
+#[cfg(test)]
+mod tests;
+
+use crate::Error;
+use crate::project::{Files, Project};
+use crate::replace::{Changes, Replacement, Side, Writing, clean, named, put};
+use std::fs::{File, TryLockError};
+use std::io::{self, Read, Seek, Write};
+use std::path::{Component, Path, PathBuf, absolute};
+use std::process;
+
+/// The journal, in the folder of the specs. It is there once something was changed, and empty when nothing is being changed.
+pub const JOURNAL: &str = ".journal";
+
+/// The right to change a project. No other process has it meanwhile.
+pub struct Lock {
+    file: File,
+    place: Place,
+    /// Whether the journal holds what is not all written.
+    pending: bool,
+}
+
+/// Where a journal is, and which files it may speak of.
+struct Place {
+    journal: PathBuf,
+    /// Paths in the journal start here.
+    base: PathBuf,
+    /// All files are in one of these.
+    folders: Vec<PathBuf>,
+}
+
+/// What a journal says.
+#[derive(Debug, PartialEq, Eq)]
+struct Journal {
+    /// Which command wrote it.
+    command: String,
+    /// Its process.
+    process: u32,
+    /// What it changes; nothing while that is not all known.
+    files: Option<Vec<Replacement>>,
+}
+
+impl Project {
+    /// Takes the right to change the project. What an interrupted command left is [recovered](Project::recover) before.
+    ///
+    /// # Errors
+    ///
+    /// Another process has it, or the folder of the specs cannot be written to, or the project is part of the program.
+    pub fn lock(&self, command: &str) -> Result<Lock, Error> {
+        self.folders()?;
+        let place = Place::of(self).ok_or("the specs are no folder")?;
+        self.recover()?;
+        let options = File::options().read(true).write(true).create(true).truncate(false).open(&place.journal);
+        let mut file = options.map_err(|e| named(&place.journal, &e))?;
+        match file.try_lock() {
+            Ok(()) => {}
+            Err(TryLockError::Error(error)) => return Err(named(&place.journal, &error).into()),
+            Err(TryLockError::WouldBlock) => {
+                let who = read(&mut file).ok().and_then(|bytes| Journal::parse(&bytes));
+                let who = who.map_or("another command".into(), |j| format!("`{}` (process {})", j.command, j.process));
+                let specs = place.journal.with_file_name("");
+                let help = "wait until it ends, and run this command again";
+                return Err(format!("{who} is changing {}; {help}", specs.display()).into());
+            }
+        }
+        if !read(&mut file)?.is_empty() {
+            return Err("a command was interrupted this very moment; run this one again".into());
+        }
+        let mut lock = Lock { file, place, pending: false };
+        lock.append(Journal::head(command, process::id()).as_bytes()).map_err(|e| named(&lock.place.journal, &e))?;
+        Ok(lock)
+    }
+
+    /// Completes what an interrupted command had begun to write, or forgets what it had not, and says which of both in a line.
+    ///
+    /// # Errors
+    ///
+    /// Files that cannot be replaced, or that have been changed since by someone else.
+    pub fn recover(&self) -> Result<Option<String>, Error> {
+        let Some(place) = Place::of(self) else { return Ok(None) };
+        if !std::fs::metadata(&place.journal).is_ok_and(|journal| journal.len() > 0) {
+            return Ok(None);
+        }
+        let mut file = File::options().read(true).write(true).open(&place.journal).map_err(|e| named(&place.journal, &e))?;
+        match file.try_lock() {
+            Ok(()) => Ok(place.recovered(&mut file, &|| Ok(()))?),
+            // It is at work, and needs no help.
+            Err(TryLockError::WouldBlock) => Ok(None),
+            Err(TryLockError::Error(error)) => Err(named(&place.journal, &error).into()),
+        }
+    }
+}
+
+impl Lock {
+    /// Gives files their new texts: all of them, or none. Killed meanwhile, it is completed by the next command.
+    ///
+    /// # Errors
+    ///
+    /// A file that cannot be replaced; then nothing is changed.
+    pub fn replace(mut self, changes: Changes) -> Result<(), Error> {
+        Ok(self.replaced(changes, &|| Ok(()))?)
+    }
+
+    fn replaced(&mut self, changes: Changes, before: &dyn Fn() -> io::Result<()>) -> Result<(), String> {
+        let unchanged = |error: String| format!("{error}; nothing was changed");
+        let files = changes.into_iter().map(|(path, text)| Replacement::of(path, text)).collect::<Result<Vec<_>, _>>();
+        let files = files.map_err(unchanged)?;
+        let path = self.place.journal.clone();
+        let texts = files.iter().map(|file| self.place.entry(file)).collect::<Result<Vec<_>, _>>()?;
+        self.pending = true;
+        let mut journal = || {
+            for text in texts.iter().map(Vec::as_slice).chain([END.as_bytes()]) {
+                before()?;
+                self.append(text)?;
+            }
+            self.file.sync_all()
+        };
+        if let Err(error) = journal() {
+            self.pending = false;
+            return Err(unchanged(named(&path, &error)));
+        }
+        let writing = Writing { process: process::id(), before };
+        if let Err(error) = put(&files, Side::New, writing) {
+            let mend = |other| format!("{error}; then {other}: mend that, and any command completes this one");
+            put(&files, Side::Old, writing).map_err(mend)?;
+            self.pending = false;
+            return Err(unchanged(error));
+        }
+        self.pending = false;
+        Ok(())
+    }
+
+    fn append(&mut self, bytes: &[u8]) -> io::Result<()> {
+        self.file.seek(io::SeekFrom::End(0))?;
+        self.file.write_all(bytes)
+    }
+}
+
+impl Drop for Lock {
+    fn drop(&mut self) {
+        if !self.pending {
+            // Should that fail, the next command finds that all is done.
+            drop(self.file.set_len(0));
+        }
+    }
+}
+
+impl Place {
+    /// Of a project that can be changed.
+    fn of(project: &Project) -> Option<Self> {
+        let Files::Folder(specs) = &project.specs else { return None };
+        let specs = absolute(project.root.join(specs)).ok()?;
+        // One spec file is a spec set too.
+        let specs = if specs.is_file() { specs.parent()?.to_owned() } else { specs };
+        let mut folders = vec![specs.clone()];
+        if let Files::Folder(facts) = &project.facts {
+            folders.push(absolute(project.root.join(facts)).ok()?);
+        }
+        if project.generated.is_some() {
+            folders.push(absolute(&project.root).ok()?);
+        }
+        Some(Self { journal: specs.join(JOURNAL), base: specs.parent()?.to_owned(), folders })
+    }
+
+    /// Completes or forgets what a journal says, and empties it.
+    fn recovered(&self, file: &mut File, before: &dyn Fn() -> io::Result<()>) -> Result<Option<String>, String> {
+        let of_journal = |e: io::Error| named(&self.journal, &e);
+        let bytes = read(file).map_err(of_journal)?;
+        if bytes.is_empty() {
+            return Ok(None);
+        }
+        let journal = Journal::parse(&bytes);
+        let done = match &journal {
+            Some(Journal { command, process, files: Some(files) }) => self.completed(command, *process, files, before)?,
+            Some(Journal { command, .. }) => format!("`{command}` was interrupted before it wrote anything; start it again"),
+            None => "a command was interrupted before it wrote anything; start it again".to_owned(),
+        };
+        file.set_len(0).map_err(of_journal)?;
+        Ok(Some(done))
+    }
+
+    fn completed(
+        &self,
+        command: &str,
+        process: u32,
+        files: &[Replacement],
+        before: &dyn Fn() -> io::Result<()>,
+    ) -> Result<String, String> {
+        let files: Vec<Replacement> = files.iter().map(|file| self.found(file)).collect::<Result<_, _>>()?;
+        let mut begun = false;
+        for file in &files {
+            let (old, new) = (file.is(Side::Old)?, file.is(Side::New)?);
+            if !old && !new {
+                let journal = self.journal.display();
+                let help = format!("put it back as it was, or delete {journal} to keep all files as they are");
+                return Err(format!("{}: changed since `{command}` was interrupted; {help}", file.path.display()));
+            }
+            begun |= !old;
+        }
+        clean(&files, process);
+        let about = format!("`{command}` was interrupted");
+        if !begun {
+            return Ok(format!("{about}, and is rolled back: no file had been replaced; start it again"));
+        }
+        let writing = Writing { process, before };
+        match put(&files, Side::New, writing) {
+            Ok(()) => Ok(format!("{about}, and is completed now: {} files", files.len())),
+            Err(error) => match put(&files, Side::Old, writing) {
+                Ok(()) => Ok(format!("{about}, and is rolled back: {error}")),
+                Err(other) => Err(format!("{about}: {error}; then {other}: mend that, and any command completes it")),
+            },
+        }
+    }
+
+    /// A file in a journal.
+    fn entry(&self, file: &Replacement) -> Result<Vec<u8>, String> {
+        let path = absolute(&file.path).map_err(|e| named(&file.path, &e))?;
+        let path = path.strip_prefix(&self.base).unwrap_or(&path);
+        let text = path.to_str().filter(|text| !text.contains('\n'));
+        let text = text.ok_or_else(|| format!("{}: no such file can be changed", path.display()))?;
+        let mut bytes = format!("{} {} {text}\n", length(&file.old), length(&file.new)).into_bytes();
+        bytes.extend([&file.old, &file.new].into_iter().flatten().flatten());
+        Ok(bytes)
+    }
+
+    /// A file of a journal, which may have come from anyone: it must be in a folder of the project.
+    fn found(&self, file: &Replacement) -> Result<Replacement, String> {
+        let path = self.base.join(&file.path);
+        let inside = |folder: &PathBuf| real(&path).is_some_and(|path| real(folder).is_some_and(|f| path.starts_with(f)));
+        if !self.folders.iter().any(inside) {
+            let journal = self.journal.display();
+            let help = "run the command again that was interrupted, or delete the journal";
+            return Err(format!("{journal}: {} is in no folder of this project; {help}", path.display()));
+        }
+        Ok(Replacement { path, ..file.clone() })
+    }
+}
+
+/// A path without links and steps back, as far as it exists.
+fn real(path: &Path) -> Option<PathBuf> {
+    if path.components().any(|part| part == Component::ParentDir) {
+        return None;
+    }
+    let there = path.ancestors().find(|path| path.exists())?;
+    Some(there.canonicalize().ok()?.join(path.strip_prefix(there).ok()?))
+}
+
+/// The last line of a journal that is whole.
+const END: &str = "complete\n";
+
+impl Journal {
+    /// The first line.
+    fn head(command: &str, process: u32) -> String {
+        format!("etw-layouts {command} {process}\n")
+    }
+
+    /// What was written of a journal; nothing if not even its first line.
+    fn parse(bytes: &[u8]) -> Option<Self> {
+        let mut rest = bytes;
+        let head = line(&mut rest)?;
+        let (command, process) = head.strip_prefix("etw-layouts ")?.rsplit_once(' ')?;
+        Some(Self { command: command.to_owned(), process: process.parse().ok()?, files: replacements(rest) })
+    }
+}
+
+fn replacements(mut rest: &[u8]) -> Option<Vec<Replacement>> {
+    let mut files = Vec::new();
+    while rest != END.as_bytes() {
+        let mut words = line(&mut rest)?.splitn(3, ' ');
+        let mut content = || -> Option<Option<usize>> {
+            match words.next()? {
+                "-" => Some(None),
+                length => length.parse().ok().map(Some),
+            }
+        };
+        let (old, new) = (content()?, content()?);
+        let path = PathBuf::from(words.next()?);
+        let mut bytes = |length: Option<usize>| -> Option<Option<Vec<u8>>> {
+            let Some(length) = length else { return Some(None) };
+            let (content, behind) = rest.split_at_checked(length)?;
+            rest = behind;
+            Some(Some(content.to_vec()))
+        };
+        files.push(Replacement { path, old: bytes(old)?, new: bytes(new)? });
+    }
+    Some(files)
+}
+
+fn line<'a>(rest: &mut &'a [u8]) -> Option<&'a str> {
+    let end = rest.iter().position(|byte| *byte == b'\n')?;
+    let line = core::str::from_utf8(&rest[..end]).ok()?;
+    *rest = &rest[end + 1..];
+    Some(line)
+}
+
+fn length(content: &Option<Vec<u8>>) -> String {
+    content.as_ref().map_or("-".into(), |content| content.len().to_string())
+}
+
+fn read(file: &mut File) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    file.rewind()?;
+    file.read_to_end(&mut bytes)?;
+    Ok(bytes)
+}

@@ -1,0 +1,194 @@
+//! A change fails, or is interrupted, at every step that it takes on the disk.
+
+use super::*;
+use std::cell::Cell;
+use std::collections::BTreeMap;
+use std::fs;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+/// A folder that is gone when this is.
+struct Folder(PathBuf);
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        drop(fs::remove_dir_all(&self.0));
+    }
+}
+
+/// Every file but the journal, by path.
+type Files = BTreeMap<PathBuf, Vec<u8>>;
+
+impl Folder {
+    /// A project whose specs, facts and generated files hold something.
+    fn new(name: &str) -> Self {
+        let folder = Self(std::env::temp_dir().join(format!("etw-layouts-lock-{}-{name}", process::id())));
+        drop(fs::remove_dir_all(&folder.0));
+        for (path, text) in [("specs/etw/A.toml", "one\n"), ("specs/windows.toml", ""), ("facts/a.facts", "a"), ("src/a.rs", "r")]
+        {
+            let path = folder.0.join(path);
+            fs::create_dir_all(path.parent().expect("a folder")).expect("a temporary folder");
+            fs::write(path, text).expect("a temporary file");
+        }
+        folder
+    }
+
+    fn project(&self) -> Project {
+        Project { generated: Some(|_, _| Ok(Vec::new())), ..Project::at(&self.0) }
+    }
+
+    /// One file stays as it is, two change, two are new, and two go; one of those was not there.
+    fn changes(&self) -> Changes {
+        let files = [
+            ("specs/windows.toml", Some("complete\n")),
+            ("specs/etw/A.toml", Some("two\n")),
+            ("specs/nt/B.toml", Some("new\n")),
+            ("facts/a.facts", None),
+            ("facts/b.facts", Some("")),
+            ("facts/c.facts", None),
+            ("src/a.rs", Some("r")),
+        ];
+        files.map(|(path, text)| (self.0.join(path), text.map(str::to_owned))).into()
+    }
+
+    fn files(&self) -> Files {
+        fn read(folder: &Path, files: &mut Files) {
+            for entry in fs::read_dir(folder).expect("a folder") {
+                let path = entry.expect("an entry").path();
+                match path.is_dir() {
+                    true => read(&path, files),
+                    false => drop(files.insert(path.clone(), fs::read(&path).expect("a file"))),
+                }
+            }
+        }
+        let mut files = Files::new();
+        read(&self.0, &mut files);
+        files.remove(&self.journal());
+        files
+    }
+
+    fn journal(&self) -> PathBuf {
+        self.0.join("specs").join(JOURNAL)
+    }
+}
+
+/// What the files are when the change is made.
+fn after() -> (Files, usize) {
+    let folder = Folder::new("after");
+    let steps = Cell::new(0);
+    let count = || {
+        steps.set(steps.get() + 1);
+        Ok(())
+    };
+    folder.project().lock("import").expect("no one has it").replaced(folder.changes(), &count).expect("a change");
+    let files = folder.files().into_iter().map(|(path, text)| (path.strip_prefix(&folder.0).expect("below").to_owned(), text));
+    (files.collect(), steps.get())
+}
+
+/// Whether the folder is as it was or as it is to be; anything else is wrong.
+fn changed(folder: &Folder, before: &Files, after: &Files) -> bool {
+    let after: Files = after.iter().map(|(path, text)| (folder.0.join(path), text.clone())).collect();
+    let now = folder.files();
+    assert!(now == *before || now == after, "{now:#?}");
+    now == after
+}
+
+#[test]
+fn killed_at_any_step_it_is_completed_or_rolled_back() {
+    let (after, steps) = after();
+    assert!(steps > 12, "{steps}");
+    let mut outcomes = [0, 0];
+    for first in 0..steps {
+        // The recovery is killed as well, at every one of its steps, and then left alone.
+        for second in 0.. {
+            let folder = Folder::new("killed");
+            let before = folder.files();
+            let change = || folder.project().lock("import").expect("no one has it").replaced(folder.changes(), &killed_at(first));
+            catch_unwind(AssertUnwindSafe(change)).expect_err("killed");
+            let place = Place::of(&folder.project()).expect("a folder");
+            let mut journal = File::options().read(true).write(true).open(folder.journal()).expect("a journal");
+            let recovery = || place.recovered(&mut journal, &killed_at(second)).expect("nothing fails");
+            let last = catch_unwind(AssertUnwindSafe(recovery)).is_ok();
+            let said = if last { None } else { folder.project().recover().expect("nothing fails") };
+            let made = changed(&folder, &before, &after);
+            outcomes[usize::from(made)] += 1;
+            if let Some(said) = said {
+                assert_eq!(said.contains("completed"), made, "{said}");
+            }
+            assert_eq!(folder.project().recover().expect("nothing fails"), None);
+            folder.project().lock("import").expect("no one has it").replace(folder.changes()).expect("it can be made again");
+            assert!(changed(&folder, &before, &after));
+            if last {
+                break;
+            }
+        }
+    }
+    assert!(outcomes.iter().all(|count| *count > 3), "{outcomes:?}");
+}
+
+/// Stops as a killed process does: nothing is undone.
+fn killed_at(step: usize) -> impl Fn() -> io::Result<()> {
+    let count = Cell::new(0);
+    move || {
+        assert_ne!(count.replace(count.get() + 1), step, "killed");
+        Ok(())
+    }
+}
+
+#[test]
+fn what_cannot_be_replaced_leaves_nothing_replaced() {
+    let (after, steps) = after();
+    for step in 0..steps {
+        let folder = Folder::new("failed");
+        let before = folder.files();
+        let count = Cell::new(0);
+        let fail = || match count.replace(count.get() + 1) == step {
+            true => Err(io::Error::other("no room")),
+            false => Ok(()),
+        };
+        let error = folder.project().lock("import").expect("no one has it").replaced(folder.changes(), &fail);
+        let error = error.expect_err("it failed");
+        assert!(error.contains("no room") && error.contains("nothing was changed"), "{error}");
+        assert!(!changed(&folder, &before, &after));
+        assert_eq!(fs::read(folder.journal()).expect("a journal"), b"");
+    }
+}
+
+#[test]
+fn two_at_once_are_refused() {
+    let folder = Folder::new("twice");
+    let lock = folder.project().lock("import").expect("no one has it");
+    let refused = folder.project().lock("generate").map(|_| ()).expect_err("it is taken").to_string();
+    assert!(refused.contains(&format!("`import` (process {})", process::id())), "{refused}");
+    assert_eq!(folder.project().recover().expect("it is at work"), None);
+    drop(lock);
+    folder.project().lock("generate").expect("no one has it any more");
+}
+
+#[test]
+fn a_journal_is_believed_only_within_its_project() {
+    for path in ["other/a", "specs/../other/a", "/etc/a", "specs/link/a"] {
+        let folder = Folder::new("journal");
+        fs::create_dir(folder.0.join("other")).expect("a temporary folder");
+        #[cfg(unix)]
+        std::os::unix::fs::symlink(folder.0.join("other"), folder.0.join("specs/link")).expect("a link");
+        #[cfg(not(unix))]
+        fs::create_dir(folder.0.join("specs/link")).expect("a temporary folder");
+        fs::write(folder.journal(), format!("etw-layouts import 1\n- 1 {path}\nxcomplete\n")).expect("a journal");
+        let project = Project { generated: None, ..folder.project() };
+        if cfg!(unix) || !path.contains("link") {
+            let error = project.recover().expect_err("it is elsewhere").to_string();
+            assert!(error.contains("in no folder of this project"), "{path}: {error}");
+        }
+        assert!(!folder.0.join("other/a").exists());
+    }
+}
+
+#[test]
+fn a_file_that_was_changed_since_is_not_overwritten() {
+    let folder = Folder::new("since");
+    let (spec, journal) = (folder.0.join("specs/etw/A.toml"), folder.journal());
+    fs::write(&journal, "etw-layouts import 1\n4 4 specs/etw/A.toml\nOne\ntwo\ncomplete\n").expect("a journal");
+    let error = folder.project().recover().expect_err("it is neither").to_string();
+    assert!(error.contains("A.toml: changed since `import` was interrupted"), "{error}");
+    assert_eq!(fs::read(spec).expect("a file"), b"one\n");
+}

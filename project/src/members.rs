@@ -1,0 +1,163 @@
+//! The members of a layout in order, with the padding between them.
+
+use etw_layouts_codegen::layouts::{Aggregate, Bits, Field, Form, Info, Layout, Layouts, Type};
+use etw_layouts_codegen::spec::{self, Body, Definition, Kind, Shape};
+use std::iter;
+
+/// A member at its place, or padding.
+pub struct Member<'a> {
+    /// How many structures and unions below the outermost enclose it.
+    pub depth: usize,
+    /// Its name, with those of the members that enclose it, as in `u.LowPart`; nothing for padding and what has no name. In
+    /// an array it is that of the first element, as in `Tokens[0].Size`.
+    pub path: Option<String>,
+    /// Bytes from the start of the structure.
+    pub offset: u64,
+    /// Bytes; those of the whole unit for bits.
+    pub size: u64,
+    /// Its bits within the unit.
+    pub bits: Option<Bits>,
+    /// What is there; nothing for padding.
+    pub field: Option<(&'a Field, Info)>,
+}
+
+impl Member<'_> {
+    /// Whether symbol files list it among the members of the structure: it has a name, and nothing with a name encloses it.
+    pub fn flat(&self) -> bool {
+        self.path.as_ref().is_some_and(|path| !path.contains('.'))
+    }
+}
+
+/// The members of a structure or union at a target; none of anything else.
+pub fn members<'a>(layouts: &'a Layouts, name: &str, target: usize) -> Vec<Member<'a>> {
+    expanded(layouts, name, target, 0)
+}
+
+/// The members of a structure or union at a target, each followed by those of the structure that it embeds, of which so many
+/// lie within each other.
+pub fn expanded<'a>(layouts: &'a Layouts, name: &str, target: usize, levels: usize) -> Vec<Member<'a>> {
+    let mut walk = Walk { layouts, target, list: Vec::new() };
+    if let Some(layout) = layouts.get(target, name) {
+        walk.layout(layout, &Place { base: 0, depth: 0, path: String::new(), levels });
+    }
+    walk.list
+}
+
+/// The type of a member, as C spells it.
+pub fn c_type(field: &Field) -> String {
+    match (&field.ctype, &field.ty) {
+        (Some(ctype), _) => ctype.to_string(),
+        (None, Type::Inline(inner)) => {
+            let members: String = inner.fields.iter().map(|field| format!("{} ", declaration(field))).collect();
+            format!("{} {{ {members}}}", keyword(inner.kind))
+        }
+        (None, _) => String::new(),
+    }
+}
+
+/// `struct` or `union`.
+pub fn keyword(kind: Kind) -> &'static str {
+    match kind {
+        Kind::Struct => "struct",
+        Kind::Union => "union",
+    }
+}
+
+fn declaration(field: &Field) -> String {
+    let name = field.name.as_deref().unwrap_or_default();
+    let declared = match &field.ctype {
+        Some(ctype) => ctype.declare(name),
+        None => format!("{} {name}", c_type(field)).trim_end().to_owned(),
+    };
+    let width = field.bits.map(|bits| format!(" : {}", bits.width)).unwrap_or_default();
+    format!("{declared}{width};")
+}
+
+struct Walk<'a> {
+    layouts: &'a Layouts,
+    target: usize,
+    list: Vec<Member<'a>>,
+}
+
+/// Where an aggregate stands in the structure.
+struct Place {
+    base: u64,
+    depth: usize,
+    /// The named members that enclose it, each with a dot behind.
+    path: String,
+    /// How many structures may be embedded in each other from here.
+    levels: usize,
+}
+
+/// The unit of the last bit field, and its first bit that is not used yet.
+struct Unit {
+    offset: u64,
+    size: u64,
+    next: u64,
+}
+
+impl<'a> Walk<'a> {
+    fn layout(&mut self, layout: &'a Layout, place: &Place) {
+        let definition = self.layouts.spec.definitions.get(&layout.name);
+        if let (Some(definition), Form::Aggregate(aggregate)) = (definition, &layout.form)
+            && let Body::Aggregate(stated) = &definition.body
+        {
+            self.aggregate(definition, &stated.members, aggregate, place);
+        }
+    }
+
+    fn aggregate(&mut self, of: &'a Definition, stated: &'a [spec::Member], aggregate: &'a Aggregate, place: &Place) {
+        let mut end = 0;
+        let mut unit: Option<Unit> = None;
+        let target = self.target;
+        // The layout has a field for each member of the target, in the same order.
+        let present = stated.iter().filter(|member| member.scope.contains(target));
+        for (member, field) in iter::zip(present, &aggregate.fields) {
+            if field.bits.is_some_and(|bits| bits.width == 0) {
+                continue;
+            }
+            if aggregate.kind == Kind::Struct {
+                let continues = |unit: &Unit| field.bits.is_some_and(|b| b.position == unit.next && unit.offset == field.offset);
+                self.rest(unit.take_if(|unit| !continues(unit)), place);
+                self.padding(end, field.offset, place);
+                unit = field.bits.map(|b| Unit { offset: field.offset, size: field.size, next: b.position + b.width });
+            }
+            self.field(of, member, field, place);
+            end = end.max(field.offset + field.size);
+        }
+        self.rest(unit, place);
+        self.padding(end, aggregate.extent.size, place);
+    }
+
+    fn field(&mut self, of: &'a Definition, member: &'a spec::Member, field: &'a Field, place: &Place) {
+        let &Place { base, depth, ref path, levels } = place;
+        let offset = base + field.offset;
+        let info = Info::of(&self.layouts.spec, of, member, self.target);
+        let own = field.name.as_ref().map(|name| format!("{path}{name}"));
+        let mut inner = own.clone().map_or(path.clone(), |own| own + ".");
+        let (size, bits) = (field.size, field.bits);
+        self.list.push(Member { depth, path: own.clone(), offset, size, bits, field: Some((field, info)) });
+        if let (Shape::Inline(_, members), Type::Inline(aggregate)) = (&member.shape, &field.ty) {
+            self.aggregate(of, members, aggregate, &Place { base: offset, depth: depth + 1, path: inner, levels });
+        } else if let (Type::Layout(id), Some(levels)) = (field.ty.element(), levels.checked_sub(1)) {
+            if let (Type::Array { .. }, Some(own)) = (&field.ty, own) {
+                inner = format!("{own}[0].");
+            }
+            self.layout(&self.layouts.layouts[*id], &Place { base: offset, depth: depth + 1, path: inner, levels });
+        }
+    }
+
+    fn padding(&mut self, from: u64, to: u64, place: &Place) {
+        if from < to {
+            let (offset, size) = (place.base + from, to - from);
+            self.list.push(Member { depth: place.depth, path: None, offset, size, bits: None, field: None });
+        }
+    }
+
+    fn rest(&mut self, unit: Option<Unit>, place: &Place) {
+        if let Some(Unit { offset, size, next }) = unit.filter(|unit| unit.next < unit.size * 8) {
+            let bits = Some(Bits { position: next, width: size * 8 - next });
+            self.list.push(Member { depth: place.depth, path: None, offset: place.base + offset, size, bits, field: None });
+        }
+    }
+}

@@ -1,0 +1,157 @@
+//! A spec set, the facts that it is held against, and what is generated from it.
+
+use crate::Error;
+use crate::registry;
+use crate::replace::Changes;
+use crate::tables::{self, Stated, SymbolFile, Table};
+use etw_layouts_codegen::axis::Axis;
+use etw_layouts_codegen::layouts::Layouts;
+use etw_layouts_codegen::registry::Registry;
+use etw_layouts_codegen::{Sources, compile_with};
+use etw_layouts_symbols::Wanted;
+use rayon::prelude::*;
+use std::io::IsTerminal;
+use std::path::{Path, PathBuf};
+
+/// A spec set, the facts that it is held against, and what is generated from it.
+#[derive(Clone)]
+pub struct Project {
+    /// The folder that changes are written to, and that paths in messages leave out.
+    pub root: PathBuf,
+    /// The spec files.
+    pub specs: Files,
+    /// The reduced symbol tables; there may be none yet.
+    pub facts: Files,
+    /// Specs that complete those of the project, each with its path and text: see [`compile_with`].
+    pub standard: &'static [(&'static str, &'static str)],
+    /// What else is written when the specs change.
+    pub generated: Option<Generate>,
+}
+
+/// Files of a project: below a folder, or part of the program, each with its path and text.
+#[derive(Clone)]
+pub enum Files {
+    /// All below a folder, whose path starts from the project's root.
+    Folder(PathBuf),
+    /// Part of the program.
+    Embedded(&'static [(&'static str, &'static str)]),
+}
+
+/// Tells what a change of the specs or the facts changes besides.
+pub type Generate = fn(&Layouts, &Registry) -> Result<Changes, Error>;
+
+/// Where the specs of a project are, from its root.
+const SPECS: &str = "specs";
+/// Where the facts of a project are, from its root.
+const FACTS: &str = "facts";
+
+impl Project {
+    /// The project in a folder that holds `specs` and `facts`.
+    pub fn at(root: impl Into<PathBuf>) -> Self {
+        Self { root: root.into(), ..Self::of(Files::Folder(SPECS.into()), Files::Folder(FACTS.into())) }
+    }
+
+    /// Specs and facts. The paths of folders start from the current one.
+    pub fn of(specs: Files, facts: Files) -> Self {
+        Self { root: PathBuf::new(), specs, facts, standard: &[], generated: None }
+    }
+
+    /// The spec texts; their paths start from the root.
+    ///
+    /// # Errors
+    ///
+    /// A folder or file that cannot be read, or holds no spec.
+    pub fn sources(&self) -> Result<Sources, Error> {
+        let mut sources = Sources::default();
+        match &self.specs {
+            Files::Embedded(files) => files.iter().for_each(|(path, text)| sources.add(*path, *text)),
+            Files::Folder(folder) => {
+                for file in Sources::load(&self.root.join(folder))?.files() {
+                    sources.add(self.shown(Path::new(&file.path)), file.text.clone());
+                }
+            }
+        }
+        Ok(sources)
+    }
+
+    /// The layouts of the specs.
+    ///
+    /// # Errors
+    ///
+    /// Everything that is wrong with the specs.
+    pub fn layouts(&self) -> Result<Layouts, Error> {
+        let colour = std::io::stderr().is_terminal();
+        Ok(compile_with(self.sources()?, self.standard).map_err(|errors| errors.render(colour))?)
+    }
+
+    /// The files of the facts.
+    ///
+    /// # Errors
+    ///
+    /// A folder that cannot be read, or holds no facts; the project has none.
+    pub fn fact_files(&self) -> Result<Vec<SymbolFile>, Error> {
+        match &self.facts {
+            Files::Embedded([]) => {
+                Err("there are no facts to hold these specs against: name symbol files with --symbols, or a folder of facts with --facts".into())
+            }
+            Files::Embedded(files) => Ok(files.iter().map(|&(path, text)| SymbolFile::Embedded { path, text }).collect()),
+            Files::Folder(folder) => tables::files(&[self.root.join(folder)]),
+        }
+    }
+
+    /// The facts, a table a kernel; none if there is no folder of them. What images tell is not among them: they are
+    /// [`images`](Self::images).
+    ///
+    /// # Errors
+    ///
+    /// Facts that cannot be read.
+    pub fn tables(&self, axis: &Axis, wanted: &Wanted) -> Result<Vec<Table>, Error> {
+        Ok(self.witnesses(axis, wanted)?.into_iter().filter(|table| !table.is_partial()).collect())
+    }
+
+    /// What the facts state of kernels of which an image was looked at, a table an image: the offsets of some members.
+    ///
+    /// # Errors
+    ///
+    /// Facts that cannot be read.
+    pub fn images(&self, axis: &Axis, wanted: &Wanted) -> Result<Vec<Table>, Error> {
+        Ok(self.witnesses(axis, wanted)?.into_iter().filter(Table::is_partial).collect())
+    }
+
+    fn witnesses(&self, axis: &Axis, wanted: &Wanted) -> Result<Vec<Table>, Error> {
+        let files = self.fact_files().unwrap_or_default();
+        let read = files.par_iter().map(|file| tables::read(file, axis, wanted, &Stated::default()));
+        Ok(read.collect::<Result<Vec<_>, _>>()?.into_iter().flatten().collect())
+    }
+
+    /// The kernels that the facts are of; none if there is no folder of them. The axis tells builds by their labels, where the facts are
+    /// files so named.
+    ///
+    /// # Errors
+    ///
+    /// Facts that cannot be read.
+    pub fn registry(&self, axis: &Axis) -> Result<Registry, Error> {
+        Ok(registry::of(&self.witnesses(axis, &Wanted::All)?))
+    }
+
+    /// The folders of specs and facts, of a project that can be changed.
+    ///
+    /// # Errors
+    ///
+    /// Specs or facts are part of the program, or there is no folder of facts.
+    pub fn folders(&self) -> Result<(&Path, &Path), Error> {
+        match (&self.specs, &self.facts) {
+            (Files::Folder(specs), Files::Folder(facts)) => Ok((specs, facts)),
+            (Files::Folder(_), _) => Err("name the folder that the facts of new kernels are kept in with --facts".into()),
+            _ => {
+                let help = "name the folder of a copy with --specs, and one of facts with --facts";
+                Err(format!("the specs that are part of this program cannot be changed: {help}").into())
+            }
+        }
+    }
+
+    /// A path as messages show it.
+    pub fn shown(&self, path: &Path) -> String {
+        path.strip_prefix(&self.root).unwrap_or(path).display().to_string().replace('\\', "/")
+    }
+}

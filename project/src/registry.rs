@@ -1,0 +1,34 @@
+//! The registry of kernels, from the facts.
+
+use crate::tables::Table;
+use etw_layouts_codegen::registry::{Image, Pdb, Registry, Seen, Witness, WitnessKind};
+use etw_layouts_symbols::{self as symbols, Rules};
+
+/// The kernels that tables are of. Tables of one file are one set of facts.
+pub fn of(tables: &[Table]) -> Registry {
+    let mut registry = Registry::default();
+    for of_file in tables.chunk_by(|one, other| one.source == other.source) {
+        let witness = registry.witnesses.len();
+        registry.witnesses.extend(of_file.first().map(self::witness));
+        registry.kernels.extend(of_file.iter().map(|table| seen(table, witness)));
+    }
+    registry.kernels.sort_by_key(|seen| (seen.build, seen.arch, seen.witness));
+    registry
+}
+
+fn witness(table: &Table) -> Witness {
+    let name = table.source.rsplit(['/', '\\']).next().unwrap_or_default();
+    let kind = match Rules::for_producer(&table.producer) {
+        _ if table.is_partial() => WitnessKind::Images,
+        Rules::Faithful => WitnessKind::Symbols,
+        Rules::Converted => WitnessKind::Converted,
+    };
+    Witness { name: name.to_owned(), kind, holds: table.holds().cloned().collect() }
+}
+
+fn seen(table: &Table, witness: usize) -> Seen {
+    let pdb = |pdb: &symbols::Pdb| Pdb { name: pdb.name.clone(), guid: pdb.guid, age: pdb.age };
+    let image = |image: &symbols::ImageFile| Image { name: image.name.clone(), time_stamp: image.time_stamp, size: image.size };
+    let (pdb, image) = (table.pdb.as_ref().map(pdb), table.image.as_ref().map(image));
+    Seen { build: table.build, arch: table.arch, pdb, image, witness }
+}

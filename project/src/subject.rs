@@ -1,0 +1,135 @@
+//! What a user asks to see: a structure or one of its members, at a target.
+
+use crate::Error;
+use crate::history::{has, no_member};
+use crate::members::{Member, expanded};
+use crate::names::{Among, name};
+use etw_layouts_codegen::axis::{Arch, Axis, TargetSet};
+use etw_layouts_codegen::layouts::Layouts;
+use etw_layouts_codegen::registry::Registry;
+use etw_layouts_codegen::spec::{Body, Constant};
+use etw_layouts_codegen::{Asked, Choice};
+
+/// A structure or one of its members, at a target that has it.
+#[derive(Clone, Debug)]
+pub struct Subject {
+    /// The structure, enumeration or set of macros.
+    pub structure: String,
+    /// The member or constant, if one is asked for, with those that enclose it, as in `u.LowPart`.
+    pub member: Option<String>,
+    /// The target.
+    pub choice: Choice,
+    /// How many structures that are embedded in each other are expanded.
+    pub levels: usize,
+}
+
+impl Subject {
+    /// What `STRUCTURE` or `STRUCTURE.MEMBER` is at a build. Without a build or an architecture, the newest that has it, and x64
+    /// before the others.
+    ///
+    /// # Errors
+    ///
+    /// There is no such structure, member or build; the build does not have it, and which do.
+    pub fn find(
+        layouts: &Layouts,
+        registry: &Registry,
+        asked: &str,
+        build: Option<&str>,
+        arch: Option<Arch>,
+    ) -> Result<Self, Error> {
+        let axis = &layouts.spec.axis;
+        let (structure, member) = asked.split_once('.').map_or((asked, None), |(one, other)| (one, Some(other)));
+        let structure = name(layouts, Among::All, structure)?;
+        let has = |target| is_there(layouts, structure, member, target);
+        let kernel = match build {
+            Some(build) => choose(axis, build, arch)?,
+            None => {
+                let newest = |arch: Arch| axis.filter(|t| t.arch == arch).iter().filter(|&target| has(target)).last();
+                let target = architectures(arch).into_iter().find_map(newest);
+                let target = target.ok_or_else(|| elsewhere(layouts, structure, member, None))?;
+                axis.newest(target)
+            }
+        };
+        let choice = Choice::of(layouts, registry, kernel, Some(structure));
+        match has(choice.target()) {
+            true => Ok(Self { structure: structure.to_owned(), member: member.map(str::to_owned), choice, levels: 0 }),
+            false => Err(elsewhere(layouts, structure, member, Some(&choice))),
+        }
+    }
+
+    /// The same with structures expanded that are embedded in each other, up to so many.
+    pub fn expanded(self, levels: usize) -> Self {
+        Self { levels, ..self }
+    }
+
+    /// Its members, or the one that is asked for with what is in it.
+    pub fn members<'a>(&self, layouts: &'a Layouts) -> Vec<Member<'a>> {
+        of(layouts, &self.structure, self.member.as_deref(), self.choice.target(), self.levels)
+    }
+
+    /// Its constants, or the one that is asked for.
+    pub fn constants<'a>(&self, layouts: &'a Layouts) -> Vec<&'a Constant> {
+        constants(layouts, &self.structure, self.member.as_deref(), self.choice.target())
+    }
+}
+
+/// The kernel of a build; without an architecture x64, or x86 if there is only that, or else arm64.
+///
+/// # Errors
+///
+/// What is wrong with the name of the build, and which there are.
+pub fn choose(axis: &Axis, build: &str, arch: Option<Arch>) -> Result<Asked, Error> {
+    let found = architectures(arch).into_iter().map(|arch| axis.find_build(build, arch));
+    Ok(found.reduce(|first, second| first.or_else(|error| second.map_err(|_| error))).ok_or("no architecture")??)
+}
+
+/// Those to look at, the first first.
+fn architectures(arch: Option<Arch>) -> Vec<Arch> {
+    arch.map_or_else(|| vec![Arch::X64, Arch::X86, Arch::Arm64], |arch| vec![arch])
+}
+
+fn of<'a>(layouts: &'a Layouts, structure: &str, member: Option<&str>, target: usize, levels: usize) -> Vec<Member<'a>> {
+    let Some(member) = member else { return expanded(layouts, structure, target, levels) };
+    let above = member.matches('.').count();
+    let mut list = expanded(layouts, structure, target, levels.saturating_add(above));
+    let Some(at) = list.iter().position(|row| row.path.as_deref() == Some(member)) else { return Vec::new() };
+    let depth = list[at].depth;
+    let end = list[at + 1..].iter().position(|row| row.depth <= depth).map_or(list.len(), |length| at + 1 + length);
+    list.truncate(end);
+    list.drain(..at);
+    list.iter_mut().for_each(|row| row.depth -= depth);
+    list
+}
+
+fn constants<'a>(layouts: &'a Layouts, structure: &str, name: Option<&str>, target: usize) -> Vec<&'a Constant> {
+    match layouts.spec.definitions.get(structure).map(|definition| &definition.body) {
+        Some(Body::Values(values)) => {
+            let wanted = |constant: &&Constant| name.is_none_or(|name| constant.name.value == name);
+            values.constants.iter().filter(wanted).filter(|constant| constant.scope.contains(target)).collect()
+        }
+        _ => Vec::new(),
+    }
+}
+
+fn is_there(layouts: &Layouts, structure: &str, member: Option<&str>, target: usize) -> bool {
+    let inside =
+        || !constants(layouts, structure, member, target).is_empty() || !of(layouts, structure, member, target, 0).is_empty();
+    layouts.get(target, structure).is_some() && (member.is_none() || inside())
+}
+
+/// Why there is nothing to show, and where there is.
+fn elsewhere(layouts: &Layouts, structure: &str, member: Option<&str>, choice: Option<&Choice>) -> Error {
+    let axis = &layouts.spec.axis;
+    let mut targets = TargetSet::default();
+    has(layouts, structure).iter().filter(|&target| is_there(layouts, structure, member, target)).for_each(|t| targets.insert(t));
+    let subject = member.map_or(structure.to_owned(), |member| format!("{structure}.{member}"));
+    match (member, choice) {
+        (Some(member), _) if targets.is_empty() => no_member(layouts, structure, member),
+        (_, None) => format!("{subject} exists in {} only", axis.describe(&targets)).into(),
+        (_, Some(choice)) => {
+            let note = choice.note(axis).map_or(String::new(), |note| format!("\n{note}"));
+            let at = axis.target_name(choice.target());
+            format!("{subject} does not exist in {at}; it exists in {}{note}", axis.describe(&targets)).into()
+        }
+    }
+}

@@ -1,0 +1,323 @@
+//! Symbol tables: where they are, which kernel each is of.
+
+use crate::Error;
+use etw_layouts_codegen::axis::{self, Axis, Build};
+use etw_layouts_symbols::image::{self, Image};
+use etw_layouts_symbols::store::SymbolPath;
+use etw_layouts_symbols::{
+    self as symbols, Arch, ImageFile, Machine, Offsets, Pdb, Snapshot, SymbolTable, Symbols, Types, Wanted, images,
+};
+use std::borrow::Cow;
+use std::collections::{BTreeMap, BTreeSet};
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::{env, fmt, fs};
+
+/// A symbol table and the kernel that it is of.
+#[derive(Clone)]
+pub struct Table {
+    /// The file as the user named it.
+    pub source: String,
+    /// The program that made it.
+    pub producer: String,
+    /// The kernel's build and revision.
+    pub build: Build,
+    /// The architecture.
+    pub arch: axis::Arch,
+    /// The symbol file, if known.
+    pub pdb: Option<Pdb>,
+    /// The kernel's image, if known.
+    pub image: Option<ImageFile>,
+    /// The types; the kernels of a snapshot share them.
+    pub types: Arc<Types>,
+    /// What an image tells of structures that were not seen whole; of a table that has any, these are all of its facts.
+    pub offsets: Arc<Offsets>,
+}
+
+impl Table {
+    /// Whether it is a partial witness: an image, of which some offsets were seen and nothing else.
+    pub fn is_partial(&self) -> bool {
+        !self.offsets.is_empty()
+    }
+
+    /// The structures and enumerations of which it states anything.
+    pub fn holds(&self) -> impl Iterator<Item = &String> {
+        self.types.keys().chain(self.offsets.keys())
+    }
+}
+
+/// A file of symbols: on disk, or part of the program.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum SymbolFile {
+    /// On disk.
+    OnDisk(PathBuf),
+    /// Part of the program.
+    Embedded {
+        /// What it is called.
+        path: &'static str,
+        /// Its text.
+        text: &'static str,
+    },
+}
+
+impl SymbolFile {
+    /// The path.
+    pub fn path(&self) -> &Path {
+        match self {
+            Self::OnDisk(path) => path,
+            Self::Embedded { path, .. } => Path::new(path),
+        }
+    }
+
+    fn bytes(&self) -> io::Result<Cow<'static, [u8]>> {
+        match self {
+            Self::OnDisk(path) => symbols::load(path).map(Cow::Owned),
+            Self::Embedded { text, .. } => Ok(Cow::Borrowed(text.as_bytes())),
+        }
+    }
+}
+
+/// A symbol file of a machine that no layout is of: an error where it was asked for, and to be passed over among others.
+#[derive(Debug)]
+pub struct Foreign {
+    source: String,
+    machine: Machine,
+}
+
+impl fmt::Display for Foreign {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: for {}; there are layouts for x86, x64 and arm64", self.source, self.machine)
+    }
+}
+
+impl std::error::Error for Foreign {}
+
+/// What the user says of a table whose name does not tell.
+#[derive(Clone, Default)]
+pub struct Stated {
+    /// `--build`.
+    pub build: Option<String>,
+    /// `--arch`.
+    pub arch: Option<axis::Arch>,
+}
+
+/// The files that paths name: the files themselves, and the symbol files in folders, sorted.
+///
+/// # Errors
+///
+/// Paths that do not exist, and folders without a symbol file.
+pub fn files(paths: &[PathBuf]) -> Result<Vec<SymbolFile>, Error> {
+    let mut list = Vec::new();
+    for path in paths {
+        let before = list.len();
+        collect(path, &mut BTreeSet::new(), &mut list)?;
+        if list.len() == before {
+            return Err(format!("{}: no {} file is there", path.display(), ENDINGS.join(", ")).into());
+        }
+    }
+    Ok(list)
+}
+
+fn collect(path: &Path, seen: &mut BTreeSet<PathBuf>, list: &mut Vec<SymbolFile>) -> Result<(), Error> {
+    let named = |e: io::Error| format!("{}: {e}", path.display());
+    let real = path.canonicalize().map_err(named)?;
+    if !real.is_dir() {
+        list.push(SymbolFile::OnDisk(path.to_owned()));
+        return Ok(());
+    }
+    // Links may lead to a folder in many ways, and in circles.
+    if !seen.insert(real) {
+        return Ok(());
+    }
+    let entries = fs::read_dir(path).map_err(named)?;
+    let mut entries = entries.map(|e| e.map(|e| e.path())).collect::<Result<Vec<_>, _>>().map_err(named)?;
+    entries.sort();
+    for entry in entries {
+        let name = file_name(&entry);
+        if entry.is_dir() {
+            collect(&entry, seen, list)?;
+        } else if ENDINGS.iter().any(|end| name.ends_with(end)) || name.ends_with(IMAGES) && is_of_images(&entry) {
+            list.push(SymbolFile::OnDisk(entry));
+        }
+    }
+    Ok(())
+}
+
+/// How the names of snapshots end.
+pub const SNAPSHOT: &str = ".facts";
+
+/// How the names of tables of images end; many another file's name ends so.
+const IMAGES: &str = ".tsv";
+
+/// Whether a file begins like a table of images.
+fn is_of_images(path: &Path) -> bool {
+    let mut start = Vec::new();
+    fs::File::open(path).and_then(|file| file.take(64).read_to_end(&mut start)).is_ok_and(|_| images::recognizes(&start))
+}
+
+/// How the names of symbol files end. In a folder these are read; what a file holds, its content tells.
+const ENDINGS: [&str; 5] = [".json", ".json.xz", SNAPSHOT, ".pdb", ".pdz"];
+
+/// Reads a symbol file. A snapshot may hold for several kernels, and is then several tables; so is a table of images.
+///
+/// # Errors
+///
+/// What is wrong with the file, by its name; [`Foreign`] if it is of another machine.
+pub fn read(file: &SymbolFile, axis: &Axis, wanted: &Wanted, stated: &Stated) -> Result<Vec<Table>, Error> {
+    let path = file.path();
+    let source = path.display().to_string();
+    let named = |error: &dyn std::fmt::Display| Error::from(format!("{source}: {error}"));
+    let bytes = file.bytes().map_err(|e| named(&e))?;
+    let table = match symbols::read(&bytes, wanted).map_err(|e| named(&e))? {
+        Symbols::Table(table) => table,
+        Symbols::Snapshot(snapshot) => return Ok(of(&source, snapshot)),
+        Symbols::Images(snapshots) => {
+            return Ok(snapshots.into_iter().flat_map(|snapshot| of(&source, snapshot)).collect());
+        }
+    };
+    if let Some(machine) = table.foreign {
+        return Err(Foreign { source, machine }.into());
+    }
+    let (build, arch) = kernel(path, axis, stated).map_err(|e| named(&e))?;
+    let arch = arch.or(table.arch.map(ours));
+    let arch = arch.ok_or_else(|| named(&"the architecture is not known; say it with --arch x86, x64 or arm64"))?;
+    if table.arch.is_some_and(|own| ours(own) != arch) {
+        return Err(named(&format!("the table is not of {arch}; mend --arch, builds.tsv or the file's name")));
+    }
+    let pdb = table.pdb.map(|pdb| if pdb.name.is_empty() { Pdb { name: file_name(path), ..pdb } } else { pdb });
+    let SymbolTable { producer, types, .. } = table;
+    Ok(vec![Table {
+        source: source.clone(),
+        producer,
+        build,
+        arch,
+        pdb,
+        image: None,
+        types: types.into(),
+        offsets: Arc::default(),
+    }])
+}
+
+/// The tables of a snapshot, one a kernel.
+pub fn of(source: &str, snapshot: Snapshot) -> Vec<Table> {
+    let Snapshot { producer, kernels, types, offsets } = snapshot;
+    let (types, offsets) = (Arc::new(types), Arc::new(offsets));
+    let table = |kernel: symbols::snapshot::Kernel| {
+        let [major, minor, build, revision] = kernel.build;
+        Table {
+            source: source.to_owned(),
+            producer: producer.clone(),
+            build: Build { number: [major, minor, build], revision },
+            arch: ours(kernel.arch),
+            pdb: kernel.pdb,
+            image: kernel.image,
+            types: types.clone(),
+            offsets: offsets.clone(),
+        }
+    };
+    kernels.into_iter().map(table).collect()
+}
+
+fn file_name(path: &Path) -> String {
+    path.file_name().unwrap_or_default().to_string_lossy().into_owned()
+}
+
+/// The symbol file of a kernel's image, found along a symbol path and downloaded if the path says so, with the kernel's build
+/// and architecture. Without a path, the one in `_NT_SYMBOL_PATH`. Where the path names no cache, downloads are kept in
+/// `cache`. `progress` is told the name of what is downloaded, how many bytes came, and of how many.
+///
+/// # Errors
+///
+/// What is wrong with the image or the path, or every place where the symbol file is not.
+pub fn from_image(
+    image: &Path,
+    symbol_path: Option<&str>,
+    cache: &Path,
+    progress: &mut dyn FnMut(&str, u64, Option<u64>),
+) -> Result<(PathBuf, Build, axis::Arch), Error> {
+    let named = |error: &dyn std::fmt::Display| Error::from(format!("{}: {error}", image.display()));
+    let bytes = image::load(image).map_err(|e| named(&e))?;
+    let Image { version: [major, minor, build, revision], arch, pdb } = image::read(&bytes).map_err(|e| named(&e))?;
+    let help = "say where symbols are with --symbol-path or _NT_SYMBOL_PATH: a folder, or srv*CACHE*https://SERVER";
+    let path = match symbol_path {
+        Some(path) => path.to_owned(),
+        None => env::var("_NT_SYMBOL_PATH").map_err(|_| named(&help))?,
+    };
+    let path = SymbolPath::parse(&path, cache)?;
+    let found = path.find(&pdb, &mut |done, whole| progress(&pdb.name, done, whole));
+    Ok((found.map_err(|e| named(&e))?, Build { number: [major, minor, build], revision }, ours(arch)))
+}
+
+fn ours(arch: Arch) -> axis::Arch {
+    match arch {
+        Arch::X86 => axis::Arch::X86,
+        Arch::X64 => axis::Arch::X64,
+        Arch::Arm64 => axis::Arch::Arm64,
+    }
+}
+
+/// The kernel of a symbol file: from the command line, from `builds.tsv` beside it, or from its name.
+fn kernel(path: &Path, axis: &Axis, stated: &Stated) -> Result<(Build, Option<axis::Arch>), String> {
+    let file = file_name(path);
+    let stem = ENDINGS.iter().find_map(|end| file.strip_suffix(end)).unwrap_or(&file);
+    let in_list = builds(path)?.remove(&file);
+    let in_name = stem.rsplit_once('-').and_then(|(build, arch)| Some((build.to_owned(), arch.parse().ok()?)));
+    let (build, arch) = match (&stated.build, in_list, in_name) {
+        (Some(build), ..) => (build.clone(), stated.arch),
+        (None, Some((build, arch)), _) | (None, None, Some((build, arch))) => (build, stated.arch.or(Some(arch))),
+        (None, None, None) => {
+            let help = "say it with --build, in a builds.tsv beside the file (columns file, build, arch), or in the file's name, as 10.0.19041.329-x64.json.xz";
+            return Err(format!("which kernel is it? {help}"));
+        }
+    };
+    Ok((number(&build, axis, arch)?, arch))
+}
+
+/// A build's number; service packs have one too. A label, and a build without a revision, is its first kernel's.
+fn number(build: &str, axis: &Axis, arch: Option<axis::Arch>) -> Result<Build, String> {
+    if let Some(number) = axis.build(build) {
+        return Ok(number);
+    }
+    let asked = axis.find_build(build, arch.unwrap_or(axis::Arch::X86));
+    let asked = asked.map_err(|e| format!("{e}. A build that is not among them is written 10.0.26100.3915"))?;
+    Ok(axis.kernels[axis.targets[asked.target].kernel].build)
+}
+
+/// `builds.tsv` beside a file: build and architecture by file name.
+fn builds(path: &Path) -> Result<BTreeMap<String, (String, axis::Arch)>, String> {
+    let mut list = BTreeMap::new();
+    let Ok(text) = fs::read_to_string(path.with_file_name("builds.tsv")) else { return Ok(list) };
+    for (number, line) in text.lines().enumerate().skip(1).filter(|(_, line)| !line.trim().is_empty()) {
+        let columns: Vec<_> = line.split('\t').map(str::trim).collect();
+        let row = match columns[..] {
+            [file, build, arch] => arch.parse().ok().map(|arch| (file.to_owned(), (build.to_owned(), arch))),
+            _ => None,
+        };
+        let (file, kernel) = row.ok_or_else(|| {
+            format!("builds.tsv beside it, line {}: not file, build and architecture (x86, x64, arm64), between tabs", number + 1)
+        })?;
+        list.insert(file, kernel);
+    }
+    Ok(list)
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use super::*;
+    use std::os::unix::fs::symlink;
+
+    /// Two links that lead back give 2^40 paths, of which the system follows each.
+    #[test]
+    fn links_in_circles() {
+        let folder = env::temp_dir().join(format!("etw-layouts-circles-{}", std::process::id()));
+        fs::create_dir_all(folder.join("below")).expect("a temporary folder");
+        fs::write(folder.join("below/a.facts"), "").expect("a temporary file");
+        for (to, link) in [(".", "one"), (".", "two"), ("..", "below/up"), ("below", "other")] {
+            symlink(to, folder.join(link)).expect("a link");
+        }
+        let found = files(std::slice::from_ref(&folder));
+        fs::remove_dir_all(&folder).expect("the temporary folder can be removed");
+        assert_eq!(found.expect("they are read"), [SymbolFile::OnDisk(folder.join("below/a.facts"))]);
+    }
+}

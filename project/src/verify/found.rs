@@ -1,0 +1,161 @@
+//! What a verification found.
+
+use etw_layouts_codegen::Asked;
+use etw_layouts_codegen::axis::Axis;
+use etw_layouts_symbols::ImageFile;
+use etw_layouts_symbols::compare::{Difference, Rule};
+use serde::Serialize;
+use std::collections::BTreeMap;
+
+/// A verification.
+pub struct Report {
+    /// Each table, compared.
+    pub tables: Vec<Checked>,
+    /// Each image, compared: the offsets that it tells, and nothing else of its kernel.
+    pub images: Vec<Checked>,
+    /// Files of other machines, which were passed over.
+    pub skipped: Vec<String>,
+    /// What the specs say of where symbol data confirms them, and the shipped tables do not bear out.
+    pub claims: Vec<Finding>,
+    /// What the documents say otherwise.
+    pub errata: Vec<String>,
+    /// The totals.
+    pub summary: Summary,
+}
+
+/// All that was compared.
+#[derive(Default)]
+pub struct All {
+    /// Tables.
+    pub tables: Vec<Checked>,
+    /// Images.
+    pub images: Vec<Checked>,
+    /// How many images are of an architecture that the axis does not have.
+    pub left_out: usize,
+    /// Files of other machines, which were passed over.
+    pub skipped: Vec<String>,
+}
+
+/// One table, or what one image tells, compared.
+pub struct Checked {
+    /// The symbol file.
+    pub source: String,
+    /// The build that it is of.
+    pub build: String,
+    /// The architecture.
+    pub arch: String,
+    /// The kernel's image, if known.
+    pub image: Option<ImageFile>,
+    /// The kernel, and the target whose layouts it was held against.
+    pub asked: Asked,
+    /// By name.
+    pub structures: BTreeMap<String, Comparison>,
+}
+
+/// How a structure compares with a table.
+pub struct Comparison {
+    /// `equal`, `differs`, `absent` from the table, or `unspecified` for its kernel.
+    pub status: &'static str,
+    /// How many facts agree.
+    pub equal: u64,
+    /// How many a rule for converted tables had to accept.
+    pub accepted: BTreeMap<Rule, u64>,
+    /// What differs.
+    pub differences: Vec<Finding>,
+}
+
+/// A difference, and where the spec states its side of it.
+#[derive(Serialize)]
+pub struct Finding {
+    /// The member or constant; nothing for the structure itself.
+    pub member: String,
+    /// Which fact.
+    pub what: String,
+    /// What the spec says.
+    pub spec: String,
+    /// What the symbols say.
+    pub symbols: String,
+    /// Where the spec says it: path, line and column.
+    pub place: Option<String>,
+}
+
+/// The totals.
+#[derive(Default, Serialize)]
+pub struct Summary {
+    /// Tables that were compared: the symbols of a kernel each.
+    pub tables: u64,
+    /// The kernels that they are of. Of some there are several tables.
+    pub kernels: u64,
+    /// Images that were compared. They verify no structure.
+    pub images: u64,
+    /// Images that were not, being of an architecture that the specs do not have.
+    pub images_left_out: u64,
+    /// Facts that a table confirms.
+    pub verified: u64,
+    /// Facts that no public symbols can confirm.
+    pub not_verifiable: u64,
+    /// Facts of which no table was read yet, or which a rule had to accept.
+    pub not_verified: u64,
+    /// What differs.
+    pub differences: u64,
+    /// Errata of the documents.
+    pub errata: u64,
+    /// Why facts cannot be confirmed, and how many.
+    pub reasons: BTreeMap<String, u64>,
+}
+
+impl Checked {
+    /// Whether this is a table of a kernel that has the layouts of that target: no other build stands in for its own.
+    pub fn is_of(&self, axis: &Axis, target: usize) -> bool {
+        self.asked.target == target && self.asked.is_of_build(axis)
+    }
+}
+
+impl Comparison {
+    /// The status of a type that our specs do not have at the table's kernel.
+    pub const UNSPECIFIED: &str = "unspecified";
+
+    /// A type of ours that has no layout for the table's kernel.
+    pub fn unspecified() -> Self {
+        Self { status: Self::UNSPECIFIED, equal: 0, accepted: BTreeMap::new(), differences: Vec::new() }
+    }
+}
+
+impl Finding {
+    /// A difference, stated at a place.
+    pub fn new(difference: &Difference, place: Option<String>) -> Self {
+        let Difference { member, what, spec, symbols } = difference;
+        Self { member: member.clone(), what: what.as_str().into(), spec: spec.clone(), symbols: symbols.clone(), place }
+    }
+
+    /// What the specs say of where symbol data confirms them, and what the shipped tables say.
+    pub fn claim(spec: String, symbols: String, place: Option<String>) -> Self {
+        Self { member: String::new(), what: "claim".into(), spec, symbols, place }
+    }
+
+    /// The finding in a line.
+    pub fn line(&self) -> String {
+        let place = self.place.as_deref().map(|place| format!("  {place}")).unwrap_or_default();
+        let Self { member, what, spec, symbols, .. } = self;
+        let space = if member.is_empty() { "" } else { " " };
+        format!("{member}{space}{what}: the spec says {spec}, the symbols say {symbols}{place}")
+    }
+}
+
+impl Report {
+    /// A report, its differences counted.
+    pub fn new(all: All, claims: Vec<Finding>, errata: Vec<String>, mut summary: Summary) -> Self {
+        let All { tables, images, left_out, skipped } = all;
+        let structures = tables.iter().chain(&images).flat_map(|table| table.structures.values());
+        let count: usize = structures.map(|compared| compared.differences.len()).sum();
+        summary.differences = (count + claims.len()) as u64;
+        (summary.images, summary.images_left_out) = (images.len() as u64, left_out as u64);
+        summary.errata = errata.len() as u64;
+        Self { tables, images, skipped, claims, errata, summary }
+    }
+
+    /// Whether anything differs.
+    pub fn differs(&self) -> bool {
+        self.summary.differences > 0
+    }
+}

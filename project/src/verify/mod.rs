@@ -1,0 +1,195 @@
+//! The layouts of specs, held against symbol data.
+
+mod count;
+mod found;
+pub mod ours;
+pub mod partly;
+
+pub use found::{Checked, Comparison, Finding, Report, Summary};
+
+use self::found::All;
+use crate::names::{self, Among};
+use crate::project::Project;
+use crate::tables::{self, Foreign, Stated, SymbolFile, Table};
+use crate::{Error, errata};
+use etw_layouts_codegen::layouts::Layouts;
+use etw_layouts_symbols::compare::Status;
+use etw_layouts_symbols::{Rules, Wanted, compare};
+use rayon::prelude::*;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+/// Holds all layouts against the project's facts.
+///
+/// # Errors
+///
+/// Specs or facts that cannot be read.
+pub fn shipped(project: &Project, layouts: &Layouts) -> Result<Report, Error> {
+    report(project, layouts, None, &[], &Stated::default(), &|_| ())
+}
+
+/// Holds the layouts, all or those of one structure, against symbol files; against the project's facts, if none is named.
+/// `progress` is told of each file that is read, and how many there are.
+///
+/// # Errors
+///
+/// A structure that no spec has; symbol files that cannot be read.
+pub fn report(
+    project: &Project,
+    layouts: &Layouts,
+    only: Option<&str>,
+    symbols: &[PathBuf],
+    stated: &Stated,
+    progress: &(dyn Fn(usize) + Sync),
+) -> Result<Report, Error> {
+    let names = names(layouts, only)?;
+    let files = if symbols.is_empty() { project.fact_files()? } else { tables::files(symbols)? };
+    let mut all = check(layouts, &names, &files, stated, progress)?;
+    let mut claimed = Vec::new();
+    if symbols.is_empty() {
+        all.tables.iter_mut().chain(&mut all.images).for_each(|table| table.source = project.shown(Path::new(&table.source)));
+        claimed = claims(layouts, &names, &all.tables);
+    }
+    let summary = count::summary(layouts, &names, only.is_none(), &all.tables);
+    let errata = errata::list(layouts, only);
+    Ok(Report::new(all, claimed, errata, summary))
+}
+
+/// The structures and enumerations to compare: all, or one.
+///
+/// # Errors
+///
+/// A name that no spec has.
+pub fn names<'a>(layouts: &'a Layouts, only: Option<&str>) -> Result<Vec<&'a str>, Error> {
+    names::names(layouts, Among::Symbols, only)
+}
+
+/// Each table compared, and the files that are of other machines.
+fn check(
+    layouts: &Layouts,
+    names: &[&str],
+    files: &[SymbolFile],
+    stated: &Stated,
+    progress: &(dyn Fn(usize) + Sync),
+) -> Result<All, Error> {
+    // All of them, so that a table that lacks the one structure to compare is not taken for one of another program.
+    let all = self::names(layouts, None)?;
+    let wanted: Wanted = all.iter().copied().collect();
+    let one = |file: &SymbolFile| -> Result<All, Error> {
+        let read = tables::read(file, &layouts.spec.axis, &wanted, stated)?;
+        progress(files.len());
+        if !read.iter().all(|table| table.holds().any(|name| layouts.spec.definitions.contains_key(name))) {
+            return Err(format!("{}: holds none of the specified types; is it a kernel's?", file.path().display()).into());
+        }
+        let (images, tables): (Vec<_>, Vec<_>) = read.into_iter().partition(Table::is_partial);
+        let tables = tables.iter().map(|table| compared(layouts, names, table)).collect::<Result<_, _>>()?;
+        let checked = partly::compared(layouts, names, &images);
+        Ok(All { tables, left_out: images.len() - checked.len(), images: checked, skipped: Vec::new() })
+    };
+    let results: Vec<_> = files.par_iter().map(one).collect();
+    let mut all = All::default();
+    let mut errors = Vec::new();
+    for result in results {
+        match result {
+            Ok(All { tables, images, left_out, .. }) => {
+                all.tables.extend(tables);
+                all.images.extend(images);
+                all.left_out += left_out;
+            }
+            Err(error) if error.is::<Foreign>() && files.len() > 1 => all.skipped.push(error.to_string()),
+            Err(error) => errors.push(error.to_string()),
+        }
+    }
+    match errors.is_empty() {
+        true => Ok(all),
+        false => Err(errors.join("\nerror: ").into()),
+    }
+}
+
+/// Compares a table with the layouts of its kernel: those of the last row of the axis of its build at or before its revision.
+///
+/// # Errors
+///
+/// A kernel that is older than the whole version axis, and of a build that is not on it.
+pub fn compared(layouts: &Layouts, names: &[&str], table: &Table) -> Result<Checked, Error> {
+    let axis = &layouts.spec.axis;
+    let asked = axis.kernel(table.build, table.arch).map_err(|e| format!("{}: {e}", table.source))?;
+    let structures = against(layouts, names, table, asked.target);
+    Ok(Checked {
+        source: table.source.clone(),
+        build: format!("{:#}", table.build),
+        arch: table.arch.to_string(),
+        image: table.image.clone(),
+        asked,
+        structures,
+    })
+}
+
+/// Compares a table with the layouts of a target.
+pub fn against(layouts: &Layouts, names: &[&str], table: &Table, target: usize) -> BTreeMap<String, Comparison> {
+    let ours = ours::types(layouts, target, names);
+    let reports = compare(&ours, &table.types, Rules::for_producer(&table.producer));
+    let mut structures: BTreeMap<String, Comparison> = BTreeMap::new();
+    for report in reports {
+        let place = |member: &str| ours::place(layouts, target, &report.name, member);
+        let differences: Vec<_> = report.differences.iter().map(|d| Finding::new(d, place(&d.member))).collect();
+        let status = report.status.as_str();
+        let compared = Comparison { status, equal: report.equal, accepted: report.accepted, differences };
+        structures.insert(report.name, compared);
+    }
+    for name in names.iter().filter(|name| table.types.contains_key(**name) && !ours.contains_key(**name)) {
+        structures.insert((*name).to_owned(), Comparison::unspecified());
+    }
+    structures
+}
+
+/// The specs say which structures no public symbols can confirm; the shipped tables have to bear that out, both ways: none of them holds
+/// such a structure, and of a target that there are tables of, one holds each that is not among them. Specs without an axis of their own
+/// claim nothing of the latter.
+pub fn claims(layouts: &Layouts, names: &[&str], checked: &[Checked]) -> Vec<Finding> {
+    let axis = &layouts.spec.axis;
+    let mut found = Vec::new();
+    let tables_of = |target| checked.iter().filter(|table| table.is_of(axis, target)).collect::<Vec<_>>();
+    let of_target: Vec<_> = (0..axis.targets.len()).map(tables_of).collect();
+    for definition in names.iter().filter_map(|name| layouts.spec.definitions.get(*name)) {
+        let name = &definition.name.value;
+        let place = Some(layouts.spec.sources.place(definition.name.span));
+        for target in definition.scope.iter() {
+            let mut tables = of_target[target].iter().peekable();
+            let seen = tables.peek().is_some();
+            let holds = |table: &&Checked| {
+                let status = table.structures.get(name).map(|compared| compared.status);
+                status == Some(Status::Equal.as_str()) || status == Some(Status::Differs.as_str())
+            };
+            let holder = tables.find(|table| holds(table));
+            let reason = layouts.unverifiable(name, target);
+            let wrong = match (reason, holder) {
+                _ if layouts.get(target, name).is_none() => "no layout came of it".to_owned(),
+                (None, None) if seen && !axis.is_standard => "no table of its kernels holds it".to_owned(),
+                (Some(_), Some(table)) => format!("the table of {}-{} holds it", table.build, table.arch),
+                _ => continue,
+            };
+            let spec = format!("{name} {}: {}", axis.target_name(target), reason.unwrap_or("symbol data can confirm it"));
+            found.push(Finding::claim(spec, wrong, place.clone()));
+        }
+    }
+    for table in checked {
+        let taken = &axis.kernels[axis.targets[table.asked.target].kernel];
+        if !table.asked.is_of_build(axis) {
+            let (spec, symbols) = match table.asked.is_of_other_build(axis) {
+                true => (format!("no kernel of the build of {}-{}", table.build, table.arch), "a table is of it".to_owned()),
+                false => {
+                    (format!("{} is the first of its build", taken.build), format!("{}-{} is earlier", table.build, table.arch))
+                }
+            };
+            found.push(Finding::claim(spec, symbols, Some(layouts.spec.sources.place(taken.span))));
+        }
+        let unspecified = table.structures.iter().filter(|(_, compared)| compared.status == Comparison::UNSPECIFIED);
+        for (name, _) in unspecified {
+            let place = layouts.spec.definitions.get(name).map(|d| layouts.spec.sources.place(d.name.span));
+            let spec = format!("{name} not at {}-{}", table.build, table.arch);
+            found.push(Finding::claim(spec, "a table holds it".into(), place));
+        }
+    }
+    found
+}

@@ -1,0 +1,55 @@
+//! What images tell, held against the layouts: the offsets of some members, and nothing else.
+
+use super::found::{Checked, Comparison, Finding};
+use super::ours;
+use crate::tables::Table;
+use etw_layouts_codegen::Asked;
+use etw_layouts_codegen::axis::{Arch, Axis, Build};
+use etw_layouts_codegen::layouts::Layouts;
+use etw_layouts_symbols::{Types, compare_offsets};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Compares images with the layouts of their builds. An image of a build that the axis does not have agrees if it has what the first
+/// kernel of the older or of the newer neighbour has. Images of an architecture that the axis does not have are left out.
+pub fn compared(layouts: &Layouts, names: &[&str], images: &[Table]) -> Vec<Checked> {
+    let stated: BTreeSet<_> = images.iter().flat_map(Table::holds).map(String::as_str).collect();
+    let names: Vec<_> = names.iter().copied().filter(|name| stated.contains(name)).collect();
+    let mut ours: BTreeMap<usize, Types> = BTreeMap::new();
+    let one = |image: &Table| {
+        let candidates = candidates(&layouts.spec.axis, image.build, image.arch);
+        let mut checked = candidates.into_iter().map(|asked| {
+            let ours = ours.entry(asked.target).or_insert_with(|| ours::types(layouts, asked.target, &names));
+            against(layouts, ours, image, asked)
+        });
+        let first = checked.next()?;
+        let agrees = |checked: &Checked| checked.structures.values().all(|structure| structure.differences.is_empty());
+        if agrees(&first) { Some(first) } else { checked.find(agrees).or(Some(first)) }
+    };
+    images.iter().filter_map(one).collect()
+}
+
+/// The kernels that an image may have the layouts of, the one that is taken for it first. Updates are a branch of their own: a build
+/// that the axis does not have lies between the first kernels of its neighbours.
+fn candidates(axis: &Axis, build: Build, arch: Arch) -> Vec<Asked> {
+    let Ok(taken) = axis.kernel(build, arch) else { return Vec::new() };
+    let newer = axis.along(arch).find(|(newer, _)| taken.is_of_other_build(axis) && *newer > taken.build);
+    let newer = newer.map(|(_, target)| Asked { target, ..taken.clone() });
+    [taken].into_iter().chain(newer).collect()
+}
+
+fn against(layouts: &Layouts, ours: &Types, image: &Table, asked: Asked) -> Checked {
+    let structures = compare_offsets(ours, &image.offsets).into_iter().map(|report| {
+        let place = |member: &str| ours::place(layouts, asked.target, &report.name, member);
+        let differences = report.differences.iter().map(|d| Finding::new(d, place(&d.member))).collect();
+        let (status, accepted) = (report.status.as_str(), report.accepted);
+        (report.name.clone(), Comparison { status, equal: report.equal, accepted, differences })
+    });
+    Checked {
+        source: image.source.clone(),
+        build: format!("{:#}", image.build),
+        arch: image.arch.to_string(),
+        image: image.image.clone(),
+        structures: structures.collect(),
+        asked,
+    }
+}

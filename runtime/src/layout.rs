@@ -1,0 +1,161 @@
+//! `layout!`, which defines a type by its members: the list that defines it is the list that is proven, so nothing can be left out.
+
+/// Defines a structure or union by its members, and proves while it compiles that its size, alignment and offsets are as stated,
+/// that every member is plain old data, and that every byte is a member's. So it is [`Pod`](crate::bytemuck::Pod).
+///
+/// Behind the name stand the tokens of its structure ([`tokens!`](crate::tokens)), size and alignment. A type without tokens is a part
+/// that C has no name for: the whole tells of its members. A member is
+///
+/// ```text
+/// OFFSET NAME: TYPE = "TYPE IN C", "WHAT IT IS";
+/// ```
+///
+/// without the type in C if C has no name for it; braces in place of the semicolon then list what lies in it, each
+///
+/// ```text
+/// OFFSET [FIRST to LAST] NAME SET_NAME: TYPE = "TYPE IN C", "WHAT IT IS";
+/// ```
+///
+/// with the offset from the start of the whole, and with brackets if it is a bit field. The whole gets functions of these names
+/// that read and replace it. `TYPE as VALUES` says which named values are in a bit field.
+///
+/// ```
+/// use etw_layouts_runtime::{Ptr64, bytemuck::Zeroable, layout, tokens};
+///
+/// tokens! {
+///     REQUESTS {
+///         first FIRST: Address, "all versions";
+///         count COUNT: Unsigned, "all versions";
+///         closed CLOSED: Unsigned, "all versions";
+///         processor PROCESSOR: Unsigned, "all versions";
+///     }
+/// }
+///
+/// layout! {
+///     /// A driver's list of requests, on x64.
+///     pub struct REQUESTS_X64: REQUESTS, 0x10, 8 {
+///         0x00 first: Ptr64 = "REQUEST *", "The first of them.";
+///         0x08 count: u32 = "ULONG", "How many there are.";
+///         0x0C state: u32, "Bit fields." {
+///             0x0C [0] closed set_closed: u32 = "ULONG", "No more are taken.";
+///             0x0C [16 to 31] processor set_processor: u32 = "ULONG", "Who works on them.";
+///         }
+///     }
+/// }
+///
+/// let mut requests = REQUESTS_X64::zeroed();
+/// requests.set_processor(5);
+/// assert_eq!((requests.state, requests.closed()), (0x5_0000, 0));
+/// ```
+#[macro_export]
+macro_rules! layout {
+    (
+        $(#[doc = $what:expr])*
+        pub $kind:tt $name:ident: $($of:ident)::+, $size:literal, $align:literal {
+            $(
+                $at:literal $field:ident: $ty:ty $(= $c:literal)?, $doc:literal $(;)?
+                $({ $(
+                    $place:literal $([$first:literal $(to $last:literal)?])? $get:ident $put:ident:
+                        $part:ty $(as $values:ty)? = $part_c:literal, $part_doc:literal;
+                )* })?
+            )*
+        }
+    ) => {
+        $crate::layout! {
+            $(#[doc = $what])*
+            pub $kind $name: $size, $align { $($at $field: $ty $(= $c)?, $doc;)* }
+        }
+
+        impl $crate::Described for $name {
+            const LAYOUT: &'static $crate::meta::Layout = {
+                use $($of)::+ as of;
+                const MEMBERS: &[$crate::meta::Member] = &[$(
+                    $($crate::at::<$ty>($at).member(stringify!($field), $c),)?
+                    $($(
+                        $crate::at::<$part>($place)$(.bit($first)$(.to($last))?)?$(.named::<$values>())?
+                            .member(stringify!($get), $part_c),
+                    )*)?
+                )*];
+                const PLACES: [u16; of.names.len()] = $crate::meta::places(&[$(
+                    $({ let _ = $c; of::Index::$field as u16 },)?
+                    $($(of::Index::$get as u16,)*)?
+                )*]);
+                &$crate::meta::Layout { name: of.name, size: $size, align: $align, members: MEMBERS, of: &of, places: &PLACES }
+            };
+        }
+
+        impl $crate::meta::Typed for $name {
+            const TYPE: $crate::meta::Type = $crate::meta::Type::Layout(<Self as $crate::Described>::LAYOUT);
+        }
+
+        impl $crate::core::fmt::Debug for $name {
+            fn fmt(&self, f: &mut $crate::core::fmt::Formatter<'_>) -> $crate::core::fmt::Result {
+                $crate::print(f, self)
+            }
+        }
+
+        impl $name {
+            $(
+                $($(
+                    #[doc = concat!(
+                        "`", stringify!($place), "`: `", $part_c, "`, ",
+                        $("bits `", stringify!($first), $(" to ", stringify!($last),)? "`, ",)?
+                        $part_doc
+                    )]
+                    #[inline]
+                    pub fn $get(&self) -> $part {
+                        $crate::at::<$part>($place)$(.bit($first)$(.to($last))?)?.get(self)
+                    }
+
+                    #[doc = "Replaces the value."]
+                    #[inline]
+                    pub fn $put(&mut self, value: $part) {
+                        $crate::at::<$part>($place)$(.bit($first)$(.to($last))?)?.set(self, value)
+                    }
+                )*)?
+            )*
+        }
+    };
+    (
+        $(#[doc = $what:expr])*
+        pub $kind:tt $name:ident: $size:literal, $align:literal {
+            $( $at:literal $field:ident: $ty:ty $(= $c:literal)?, $doc:literal; )*
+        }
+    ) => {
+        $(#[doc = $what])*
+        #[repr(C, align($align))]
+        pub $kind $name {
+            $(
+                #[doc = concat!("`", stringify!($at), "`: ", $("`", $c, "`, ",)? $doc)]
+                pub $field: $ty,
+            )*
+        }
+
+        const _: () = $crate::check::plain(
+            // By its path: the caller's own `stringify!` could tell a structure for a union.
+            $crate::core::stringify!($kind),
+            stringify!($name),
+            ($crate::core::mem::size_of::<$name>(), $size),
+            ($crate::core::mem::align_of::<$name>(), $align),
+            &[$($crate::check::Field::of::<$ty>(
+                stringify!($field), $crate::core::mem::offset_of!($name, $field), $at,
+            )),*],
+        );
+
+        impl $crate::core::marker::Copy for $name {}
+
+        impl $crate::core::clone::Clone for $name {
+            #[inline]
+            fn clone(&self) -> Self {
+                *self
+            }
+        }
+
+        // SAFETY: zeroes are valid for every member: the check above takes none that is not plain old data.
+        unsafe impl $crate::bytemuck::Zeroable for $name {}
+
+        // SAFETY: `repr(C)`, `Copy`, and every member is plain old data, by the check above, which has the members from the list that
+        // defines the type. It refuses a structure whose members leave a byte out, and a union with a branch that does.
+        unsafe impl $crate::bytemuck::Pod for $name {}
+    };
+}

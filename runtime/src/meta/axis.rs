@@ -1,0 +1,150 @@
+//! The version axis: kernels and builds.
+
+use core::fmt;
+use core::str::FromStr;
+
+/// The version axis.
+#[derive(Debug)]
+pub struct Axis {
+    /// The kernels, oldest first.
+    pub kernels: &'static [Kernel],
+}
+
+/// A kernel at which layouts change, or a release begins.
+#[derive(Debug)]
+pub struct Kernel {
+    /// Build and revision.
+    pub build: Build,
+    /// The release, such as `1709`.
+    pub label: &'static str,
+    /// The architectures that it exists for.
+    pub architectures: &'static [Arch],
+    /// Other builds that are this kernel, revision by revision.
+    pub same: &'static [Build],
+}
+
+/// A processor architecture; as text, `x86`, `x64` and `arm64`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Arch {
+    /// 32-bit x86.
+    X86,
+    /// 64-bit x86.
+    X64,
+    /// 64-bit ARM.
+    Arm64,
+}
+
+/// A build such as 10.0.19041.1415, as text too. `{:#}` leaves out a revision of 0.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Build {
+    /// Major version, minor version, build.
+    pub number: [u32; 3],
+    /// Revision; 0 for the first.
+    pub revision: u32,
+}
+
+/// A text that is no build, or no architecture.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ParseError(&'static str);
+
+impl Axis {
+    /// The build that another is the same kernel as; its revision stays.
+    pub(super) fn canonical(&self, build: Build) -> Build {
+        let is = |same: &Build| same.number == build.number;
+        match self.kernels.iter().find(|kernel| kernel.same.iter().any(is)) {
+            Some(kernel) => Build { number: kernel.build.number, ..build },
+            None => build,
+        }
+    }
+}
+
+impl Arch {
+    /// All of them.
+    pub const ALL: [Self; 3] = [Self::X86, Self::X64, Self::Arm64];
+
+    /// Its name.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::X86 => "x86",
+            Self::X64 => "x64",
+            Self::Arm64 => "arm64",
+        }
+    }
+
+    /// Bytes of a pointer.
+    pub const fn pointer_size(self) -> u64 {
+        match self {
+            Self::X86 => 4,
+            Self::X64 | Self::Arm64 => 8,
+        }
+    }
+}
+
+impl Build {
+    /// A build and revision by their four numbers.
+    pub const fn new(major: u32, minor: u32, build: u32, revision: u32) -> Self {
+        Self { number: [major, minor, build], revision }
+    }
+}
+
+impl FromStr for Build {
+    type Err = ParseError;
+
+    /// Three numbers, or four; without the fourth, the revision is 0.
+    fn from_str(text: &str) -> Result<Self, ParseError> {
+        let mut numbers = [0; 4];
+        let mut count = 0;
+        for part in text.split('.') {
+            let number = part.bytes().all(|byte| byte.is_ascii_digit()).then(|| part.parse().ok()).flatten();
+            let (Some(place), Some(number)) = (numbers.get_mut(count), number) else { return Err(ParseError::BUILD) };
+            *place = number;
+            count += 1;
+        }
+        let [major, minor, build, revision] = numbers;
+        if count < 3 { Err(ParseError::BUILD) } else { Ok(Self::new(major, minor, build, revision)) }
+    }
+}
+
+impl FromStr for Arch {
+    type Err = ParseError;
+
+    fn from_str(text: &str) -> Result<Self, ParseError> {
+        let found = Self::ALL.into_iter().find(|arch| arch.as_str() == text);
+        found.ok_or(ParseError("no architecture: write `x86`, `x64` or `arm64`"))
+    }
+}
+
+impl ParseError {
+    const BUILD: Self = Self("no build: write three numbers or four, such as `10.0.19041.1415`");
+}
+
+impl fmt::Display for ParseError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.0)
+    }
+}
+
+impl core::error::Error for ParseError {}
+
+impl fmt::Display for Arch {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.as_str())
+    }
+}
+
+impl fmt::Display for Build {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let [major, minor, build] = self.number;
+        write!(f, "{major}.{minor}.{build}")?;
+        match self.revision {
+            0 if f.alternate() => Ok(()),
+            revision => write!(f, ".{revision}"),
+        }
+    }
+}
+
+impl fmt::Debug for Build {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}

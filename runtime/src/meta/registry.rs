@@ -1,0 +1,123 @@
+//! The kernels that were seen, and what of each.
+
+use super::axis::{Arch, Build};
+use super::line::Evidence;
+
+/// The kernels that were seen: whose symbols, or whose image, somebody has read and held against the layouts.
+#[derive(Debug)]
+pub struct Registry {
+    /// The kernels, by build, then by architecture.
+    pub kernels: &'static [Seen],
+    /// The places in `kernels` of those whose PDB is known, by GUID, then by age.
+    pub pdbs: &'static [u32],
+    /// The places in `kernels` of those whose image is known, by time stamp, then by size.
+    pub images: &'static [u32],
+    /// The sets of facts that were read of them.
+    pub witnesses: &'static [Witness],
+}
+
+/// A kernel that was seen.
+#[derive(Debug)]
+pub struct Seen {
+    /// Build and revision, as the version axis counts them: an update of 10.0.19045 is one of 10.0.19041.
+    pub build: Build,
+    /// The architecture.
+    pub arch: Arch,
+    /// Its symbol file, if known.
+    pub pdb: Option<&'static Pdb>,
+    /// Its image, if known.
+    pub image: Option<Image>,
+    /// The place in [`Registry::witnesses`] of the facts that it has.
+    pub witness: u32,
+}
+
+/// What tells a symbol file from every other: what the debug directory of an image says of its PDB.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Pdb {
+    /// The GUID as it is written, read as one number of 32 hexadecimal digits.
+    pub guid: u128,
+    /// The age.
+    pub age: u32,
+}
+
+/// What tells an image from others, as symbol servers and crash dumps name it: two fields of its header.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Image {
+    /// `TimeDateStamp`, which newer images have as a hash.
+    pub time_stamp: u32,
+    /// `SizeOfImage`, in bytes.
+    pub size: u32,
+}
+
+/// A set of facts, which one kernel has or many.
+#[derive(Debug)]
+pub struct Witness {
+    /// Its name: that of the facts file.
+    pub name: &'static str,
+    /// What it was read from.
+    pub kind: WitnessKind,
+}
+
+/// What facts were read from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum WitnessKind {
+    /// The kernel's own symbols.
+    Symbols,
+    /// Symbols that somebody converted, which loses some of what they say.
+    Converted,
+    /// Images, which show the offsets of some members.
+    Images,
+}
+
+impl Registry {
+    /// That of axes none of whose kernels was seen.
+    pub const EMPTY: &'static Self = &Self { kernels: &[], pdbs: &[], images: &[], witnesses: &[] };
+
+    /// The kernel with that symbol file.
+    pub fn by_pdb(&self, pdb: Pdb) -> Option<&'static Seen> {
+        self.find(self.pdbs, |seen| seen.pdb.copied(), pdb)
+    }
+
+    /// The kernel with that image. A time stamp that many images share, such as 0, tells little: the size decides.
+    pub fn by_image(&self, image: Image) -> Option<&'static Seen> {
+        self.find(self.images, |seen| seen.image, image)
+    }
+
+    fn find<K: Ord>(&self, sorted: &[u32], key: impl Fn(&Seen) -> Option<K>, wanted: K) -> Option<&'static Seen> {
+        let seen = |place: &u32| self.kernels.get(*place as usize);
+        let at = sorted.binary_search_by(|place| seen(place).and_then(&key).as_ref().cmp(&Some(&wanted)));
+        seen(sorted.get(at.ok()?)?)
+    }
+
+    /// The kernels of a build and an architecture, oldest first.
+    pub fn of_build(&self, number: [u32; 3], arch: Arch) -> impl Iterator<Item = &'static Seen> + use<> {
+        let kernels = self.kernels;
+        let start = kernels.partition_point(|seen| seen.build.number < number);
+        let own = kernels.get(start..).unwrap_or_default().iter().take_while(move |seen| seen.build.number == number);
+        own.filter(move |seen| seen.arch == arch)
+    }
+}
+
+impl Pdb {
+    /// From the bytes of the GUID as an image's debug directory (`RSDS`) or a PDB has them.
+    pub const fn from_bytes(guid: [u8; 16], age: u32) -> Self {
+        let [a0, a1, a2, a3, b0, b1, c0, c1, rest @ ..] = guid;
+        let [d0, d1, d2, d3, d4, d5, d6, d7] = rest;
+        // Three of its fields are little-endian numbers; written, each has its highest digit first.
+        let written = [a3, a2, a1, a0, b1, b0, c1, c0, d0, d1, d2, d3, d4, d5, d6, d7];
+        Self { guid: u128::from_be_bytes(written), age }
+    }
+}
+
+impl WitnessKind {
+    /// What a witness of this kind says of a structure that it holds, or does not hold. Images are silent of most.
+    pub fn evidence(self, holds: bool) -> Option<Evidence> {
+        match (self, holds) {
+            (Self::Symbols, true) => Some(Evidence::Symbols),
+            (Self::Converted, true) => Some(Evidence::Converted),
+            (Self::Images, true) => Some(Evidence::Partly),
+            (Self::Images, false) => None,
+            (_, false) => Some(Evidence::Lacks),
+        }
+    }
+}

@@ -1,0 +1,15 @@
+//! Values that are no integers.
+
+use etw_layouts_runtime::values;
+
+values! {
+    /// A function.
+    pub value CALL: fn() = "CALL" {}
+}
+
+values! {
+    /// A truth.
+    pub value TRUTH: bool = "TRUTH" {}
+}
+
+fn main() {}

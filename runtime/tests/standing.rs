@@ -1,0 +1,178 @@
+//! Every standing that a layout can have, over an axis and a registry made by hand.
+
+#![forbid(unsafe_code)]
+
+use etw_layouts_runtime::meta::{
+    Absent, Axis, Change, Image, Kernel, Layout, Members, Pdb, Registry, Seen, Standing, Structure, Witness, WitnessKind,
+};
+use etw_layouts_runtime::{Arch, Build};
+
+const fn layout(size: usize) -> Layout {
+    Layout { name: "T", size, align: 8, members: &[], of: &Members { name: "T", names: &[] }, places: &[] }
+}
+
+static A: Layout = layout(0xA);
+static B: Layout = layout(0xB);
+static C: Layout = layout(0xC);
+
+const BOTH: &[Arch] = &[Arch::X86, Arch::X64];
+
+const fn row(build: u32, revision: u32, architectures: &'static [Arch]) -> Kernel {
+    Kernel { build: Build::new(10, 0, build, revision), label: "", architectures, same: &[] }
+}
+
+/// Of 100 an update changes the layout; 200 is known from documents; x86 ends with 300; 400 begins without the structure, which its
+/// update 60 brings; of 600 there are images only.
+static AXIS: Axis = Axis {
+    kernels: &[
+        row(100, 5, BOTH),
+        row(100, 40, BOTH),
+        row(200, 5, BOTH),
+        Kernel { same: &[Build::new(10, 0, 301, 0)], ..row(300, 5, BOTH) },
+        row(400, 5, &[Arch::X64]),
+        row(400, 60, &[Arch::X64]),
+        row(600, 5, &[Arch::X64]),
+        row(600, 50, &[Arch::X64]),
+    ],
+};
+
+const SYMBOLS: u32 = 0;
+const CONVERTED: u32 = 1;
+const IMAGES: u32 = 2;
+/// Symbols that do not hold the structure.
+const OTHERS: u32 = 3;
+
+const fn seen(build: u32, revision: u32, witness: u32) -> Seen {
+    let build = Build::new(10, 0, build, revision);
+    Seen { build, arch: Arch::X64, pdb: None, image: None, witness }
+}
+
+static REGISTRY: Registry = Registry {
+    kernels: &[
+        Seen { pdb: Some(&Pdb { guid: 7, age: 2 }), ..seen(100, 10, SYMBOLS) },
+        Seen { arch: Arch::X86, ..seen(100, 20, CONVERTED) },
+        Seen { pdb: Some(&Pdb { guid: 7, age: 1 }), ..seen(100, 20, SYMBOLS) },
+        seen(100, 25, OTHERS),
+        Seen { image: Some(Image { time_stamp: 9, size: 1 }), ..seen(100, 28, IMAGES) },
+        seen(100, 50, CONVERTED),
+        seen(150, 9, IMAGES),
+        seen(250, 3, SYMBOLS),
+        seen(300, 5, OTHERS),
+        seen(350, 9, IMAGES),
+        seen(400, 5, OTHERS),
+        seen(400, 70, SYMBOLS),
+        seen(400, 80, SYMBOLS),
+        Seen { image: Some(Image { time_stamp: 8, size: 3 }), ..seen(600, 5, IMAGES) },
+    ],
+    pdbs: &[2, 0],
+    images: &[13, 4],
+    witnesses: &[
+        Witness { name: "symbols", kind: WitnessKind::Symbols },
+        Witness { name: "converted", kind: WitnessKind::Converted },
+        Witness { name: "images", kind: WitnessKind::Images },
+        Witness { name: "others", kind: WitnessKind::Symbols },
+    ],
+};
+
+static T: Structure = Structure {
+    name: "T",
+    axis: &AXIS,
+    registry: &REGISTRY,
+    held: &[1 << SYMBOLS | 1 << CONVERTED | 1 << IMAGES],
+    changes: &[
+        Change::layout(Build::new(10, 0, 100, 5), Arch::X64, &A),
+        Change::layout(Build::new(10, 0, 100, 5), Arch::X86, &A),
+        Change::layout(Build::new(10, 0, 100, 40), Arch::X64, &B),
+        Change::layout(Build::new(10, 0, 200, 5), Arch::X64, &A),
+        Change::none(Build::new(10, 0, 400, 5), Arch::X64),
+        Change::layout(Build::new(10, 0, 400, 60), Arch::X64, &C),
+        Change::layout(Build::new(10, 0, 600, 50), Arch::X64, &B),
+    ],
+};
+
+/// The build, the word, the layout and the other one, and the neighbours that the sentence names.
+#[rustfmt::skip]
+const CASES: &[(&str, Arch, &str, &[usize], &str)] = &[
+    ("10.0.100.10", Arch::X64, "proven", &[0xA], "symbols of this very kernel confirm it"),
+    ("10.0.100.50", Arch::X64, "converted", &[0xB], "a converted symbol table of this very kernel"),
+    ("10.0.100.28", Arch::X64, "partly seen", &[0xA, 0xB], "the image of this very kernel confirms the offsets of some members"),
+    ("10.0.100.25", Arch::X64, "not checkable", &[0xA, 0xB], "were read, and do not hold it"),
+    ("10.0.300.5", Arch::X64, "not checkable", &[0xA], "were read, and do not hold it"),
+    ("10.0.301.9", Arch::X64, "not checkable", &[0xA], "were read, and do not hold it"),
+    ("10.0.200.5", Arch::X64, "stated", &[0xA], "no symbols of this build were read"),
+    ("10.0.200.1", Arch::X64, "stated", &[0xA], "no symbols of this build were read"),
+    ("10.0.100.15", Arch::X64, "agree", &[0xA], "between 10.0.100.10 and 10.0.100.20, which agree"),
+    ("10.0.100.30", Arch::X64, "differ", &[0xA, 0xB], "between 10.0.100.20 and 10.0.100.50, which differ"),
+    ("10.0.100.45", Arch::X64, "differ", &[0xB, 0xA], "between 10.0.100.20 and 10.0.100.50, which differ"),
+    ("10.0.100.51", Arch::X64, "later", &[0xB], "later than 10.0.100.50,"),
+    ("10.0.100.30", Arch::X86, "later", &[0xA], "later than 10.0.100.20,"),
+    ("10.0.100.6", Arch::X64, "earlier", &[0xA], "earlier than 10.0.100.10,"),
+    ("10.0.100.0", Arch::X64, "earlier", &[0xA], "earlier than 10.0.100.10,"),
+    ("10.0.400.75", Arch::X64, "agree", &[0xC], "between 10.0.400.70 and 10.0.400.80"),
+    ("10.0.400.65", Arch::X64, "differ", &[0xC], "between 10.0.400.5 and 10.0.400.70"),
+    // A build of no update that is known follows the first release of the one before, not its last update.
+    ("10.0.150.7", Arch::X64, "unseen", &[0xA], "between 10.0.100.5 and 10.0.200.5; these agree"),
+    ("10.0.150.9", Arch::X64, "partly seen", &[0xA], "the image of this very kernel"),
+    // Of which neighbour its offsets are, an image does not tell.
+    ("10.0.350.9", Arch::X64, "unseen", &[0xA], "between 10.0.300.5 and 10.0.400.5; these differ"),
+    ("10.0.350", Arch::X64, "unseen", &[0xA], "between 10.0.300.5 and 10.0.400.5; these differ"),
+    ("10.0.700", Arch::X64, "unseen", &[0xC], "newer than 10.0.600.5 and all others"),
+    ("10.0.250.3", Arch::X64, "proven", &[0xA], "symbols of this very kernel"),
+    ("10.0.250.4", Arch::X64, "later", &[0xA], "later than 10.0.250.3,"),
+    ("10.0.600.5", Arch::X64, "partly seen", &[0xC], "the image of this very kernel"),
+    ("10.0.600.30", Arch::X64, "stated", &[0xC], "no symbols of this build were read"),
+    // The structure is not there, and how sure that is.
+    ("10.0.400.5", Arch::X64, "not checkable", &[], "does not have the structure: symbols of this build were read"),
+    ("10.0.400.50", Arch::X64, "differ", &[], "between 10.0.400.5 and 10.0.400.70, which differ"),
+    // There is no such kernel.
+    ("10.0.99.1", Arch::X64, "no such kernel", &[], "the first of this architecture is 10.0.100.5"),
+    ("10.0.400.5", Arch::X86, "no such kernel", &[], "the last of this architecture is 10.0.300.5, and its updates"),
+    ("10.0.302.1", Arch::X86, "no such kernel", &[], "the last of this architecture"),
+    ("10.0.301.1", Arch::X86, "stated", &[0xA], "no symbols of this build were read"),
+];
+
+#[test]
+fn a_layout_stands_as_its_kernel_was_seen() {
+    for &(build, arch, word, sizes, sentence) in CASES {
+        let selected = T.select(build.parse().expect("a build"), arch);
+        let (found, text, layouts) = match selected {
+            Ok(selected) => {
+                let layouts = [Some(selected.layout), selected.other].into_iter().flatten().map(|layout| layout.size).collect();
+                (selected.standing.word(), selected.standing.to_string(), layouts)
+            }
+            Err(absent @ Absent::Structure { standing }) => (standing.word(), absent.to_string(), Vec::new()),
+            Err(absent) => (absent.word(), absent.to_string(), Vec::new()),
+        };
+        assert_eq!((found, &layouts[..]), (word, sizes), "{build} {arch}: {text}");
+        assert!(text.contains(sentence), "{build} {arch}: {text}");
+    }
+}
+
+#[test]
+fn without_a_registry_nothing_is_confirmed() {
+    let alone = Structure { registry: Registry::EMPTY, held: &[], ..T };
+    for &(build, arch, word, ..) in CASES {
+        let [with, without] = [&T, &alone].map(|of| of.select(build.parse().expect("a build"), arch).ok());
+        assert_eq!(with.map(|it| it.layout.size), without.map(|it| it.layout.size), "{build} {arch} {word}");
+        assert!(
+            without.is_none_or(|it| matches!(it.standing, Standing::Stated | Standing::Unseen { .. })),
+            "{build} {arch} {word}"
+        );
+    }
+    let nowhere = Structure { axis: &Axis { kernels: &[] }, ..alone };
+    assert_eq!(nowhere.select(Build::new(10, 0, 100, 5), Arch::X64).unwrap_err(), Absent::Arch);
+}
+
+#[test]
+fn a_kernel_is_found_by_its_files() {
+    let build = |seen: Option<&Seen>| seen.map(|seen| seen.build.revision);
+    assert_eq!(build(REGISTRY.by_pdb(Pdb { guid: 7, age: 1 })), Some(20));
+    assert_eq!(build(REGISTRY.by_pdb(Pdb { guid: 7, age: 2 })), Some(10));
+    assert_eq!(build(REGISTRY.by_pdb(Pdb { guid: 7, age: 3 })), None);
+    assert_eq!(build(REGISTRY.by_image(Image { time_stamp: 9, size: 1 })), Some(28));
+    assert_eq!(build(REGISTRY.by_image(Image { time_stamp: 8, size: 3 })), Some(5));
+    assert_eq!(build(REGISTRY.by_image(Image { time_stamp: 8, size: 1 })), None);
+    // As the first bytes of a debug directory have it, and as it is written.
+    let bytes = *b"\x29\x7C\xED\xBB\xFB\x55\x22\x45\xAA\xA2\x3F\x4B\x86\x77\xAD\x90";
+    assert_eq!(Pdb::from_bytes(bytes, 1).guid, 0xBBED7C29_55FB_4522_AAA2_3F4B8677AD90);
+}

@@ -1,0 +1,33 @@
+//! The comparison with a witness that knows some offsets and nothing else.
+
+use super::{Difference, Status, StructureReport, What};
+use crate::model::{Offsets, TypeFacts, Types};
+use std::collections::BTreeMap;
+
+/// Compares the offsets that are stated of some members with those of our definitions of the same names, in the order of the names.
+/// Structures that we do not have are left out. What is not stated is not counted: a report without differences says of a structure
+/// that as many offsets of it agree as there are equal facts, and no more.
+pub fn compare_offsets(ours: &Types, stated: &Offsets) -> Vec<StructureReport> {
+    let both = stated.iter().filter_map(|(name, members)| Some((name, ours.get(name)?, members)));
+    both.map(|(name, ours, members)| structure(name, ours, members)).collect()
+}
+
+fn structure(name: &str, ours: &TypeFacts, stated: &BTreeMap<String, u64>) -> StructureReport {
+    let members = match ours {
+        TypeFacts::Aggregate(aggregate) => &aggregate.members[..],
+        TypeFacts::Enumeration(_) => &[],
+    };
+    let mut equal = 0;
+    let mut differences = Vec::new();
+    for (member, offset) in stated {
+        let found = members.iter().find(|ours| ours.name == *member).map(|ours| ours.offset);
+        if found == Some(*offset) {
+            equal += 1;
+            continue;
+        }
+        let (what, spec) = found.map_or((What::Extra, "none".to_owned()), |ours| (What::Offset, format!("{ours:#x}")));
+        differences.push(Difference { member: member.clone(), what, spec, symbols: format!("{offset:#x}") });
+    }
+    let status = if differences.is_empty() { Status::Equal } else { Status::Differs };
+    StructureReport { name: name.to_owned(), status, equal, accepted: BTreeMap::new(), differences }
+}

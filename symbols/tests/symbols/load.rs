@@ -1,0 +1,40 @@
+//! Files that are larger than any of their kind.
+
+use etw_layouts_symbols::load;
+use std::fs::File;
+use std::io::{ErrorKind, Write};
+use std::path::PathBuf;
+
+/// A file of so many bytes, of which none but the first take room on a disk.
+fn file(name: &str, start: &[u8], length: u64) -> PathBuf {
+    let path = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(name);
+    let mut file = File::create(&path).unwrap();
+    file.write_all(start).unwrap();
+    file.set_len(length).unwrap();
+    path
+}
+
+#[test]
+fn files_are_read_no_further_than_their_kind_goes() {
+    const MSF: &[u8] = b"Microsoft C/C++ MSF 7.00\r\n\x1aDS\0\0\0";
+    let length = |path: &PathBuf| load(path).map(|bytes| bytes.len()).map_err(|error| error.kind());
+    assert_eq!(length(&file("table.json", b"{}", 64 << 20)), Ok(64 << 20));
+    assert_eq!(length(&file("large.json", b"{}", 3 << 30)), Err(ErrorKind::FileTooLarge));
+    assert_eq!(length(&file("kernel.pdb", MSF, 65 << 20)), Ok(65 << 20));
+    assert_eq!(length(&file("large.pdb", MSF, 3 << 30)), Err(ErrorKind::FileTooLarge));
+    if cfg!(unix) {
+        // Neither has a length, and this one no end.
+        assert_eq!(length(&"/dev/null".into()), Ok(0));
+        assert_eq!(length(&"/dev/zero".into()), Err(ErrorKind::FileTooLarge));
+    }
+    let message = load(&file("large.json", b"{}", 3 << 30)).unwrap_err().to_string();
+    assert!(message.starts_with("more than 64 MiB, which no such file of a Windows kernel has: "), "{message}");
+}
+
+#[cfg(feature = "store")]
+#[test]
+fn images_are_read_no_further_either() {
+    let load = |length| etw_layouts_symbols::image::load(&file("ntoskrnl.exe", b"MZ", length)).map(|bytes| bytes.len());
+    assert_eq!(load(1 << 20).ok(), Some(1 << 20));
+    assert_eq!(load(3 << 30).map_err(|error| error.kind()), Err(ErrorKind::FileTooLarge));
+}

@@ -1,0 +1,115 @@
+//! What documents state ends where they end: a kernel that they do not speak of needs no word about them.
+
+use etw_layouts_codegen::axis::{Arch, Build};
+use etw_layouts_codegen::layouts::Layouts;
+use etw_layouts_codegen::{Builder, Errors, Sources, compile};
+
+/// The specs after edits of single files: a path's end, a text that is there once, and what stands in its place.
+fn edited(edits: &[(&str, &str, &str)]) -> Result<Layouts, Errors> {
+    let mut sources = Sources::default();
+    for file in tests::project().layouts().expect("the specs resolve").spec.sources.files() {
+        let own = edits.iter().filter(|(path, ..)| file.path.ends_with(path));
+        let text = own.fold(file.text.clone(), |text, (path, old, new)| {
+            assert_eq!(text.matches(old).count(), 1, "{path}: {old}");
+            text.replace(old, new)
+        });
+        sources.add(file.path.clone(), text);
+    }
+    compile(sources)
+}
+
+/// A hand enters an update of each version, a build that no version has, and a release after all others: a row each. What is
+/// otherwise in a structure of two hundred members is one member in its middle. That is all that has to be written.
+#[test]
+fn a_new_kernel_is_a_row_and_what_is_otherwise_in_it() {
+    let project = tests::project().layouts().expect("the specs resolve");
+    let axis = &project.spec.axis;
+    let last = |version: usize| axis.kernels.iter().rfind(|kernel| kernel.version == version).expect("a kernel");
+    // Below which line each row goes, what it names, and the kernel that it follows.
+    let mut rows = Vec::new();
+    for before in (0..axis.versions.len()).map(last) {
+        let place = project.spec.sources.place(before.span);
+        let line: usize = place.rsplit(':').nth(1).and_then(|line| line.parse().ok()).expect("path:line:column");
+        rows.push((line, Build { revision: 60_000, ..before.build }, before));
+    }
+    let (line, _, newest) = *rows.last().expect("a version");
+    let [major, minor, build] = newest.build.number;
+    rows.push((line, Build { number: [major, minor, build + 1000], revision: 0 }, newest));
+    let row = |build: &Build| format!("  {{ build = \"{build}\", module = \"hand{}\" }},", build.to_string().replace('.', "_"));
+    let later = Build { number: [major, minor, build + 2000], revision: 0 };
+    let architectures: Vec<_> = newest.architectures.iter().map(|arch| format!("\"{arch}\"")).collect();
+    let architectures = architectures.join(", ");
+    let version = format!("[[version]]\nlabel = \"later\"\narchitectures = [{architectures}]\nkernels = [\n{}\n]\n", row(&later));
+    let all: Vec<_> = rows.iter().map(|(_, build, _)| build.to_string()).collect();
+    let member = format!("[[member]]\nname = \"Inserted\"\ntype = \"LIST_ENTRY\"\nin   = \"{}, later..\"\n\n", all.join(", "));
+
+    let mut sources = Sources::default();
+    for file in project.spec.sources.files() {
+        let mut text = String::new();
+        for (number, line) in file.text.lines().enumerate() {
+            let consumers = file.path.ends_with("/WMI_LOGGER_CONTEXT.toml") && line == "name   = \"Consumers\"";
+            if consumers {
+                text.truncate(text.len() - "[[member]]\n".len());
+                text += &format!("{member}[[member]]\n");
+            }
+            text += &format!("{line}\n");
+            let new = rows.iter().filter(|(at, ..)| file.path.ends_with("windows.toml") && *at == number + 1);
+            new.for_each(|(_, build, _)| text += &format!("{}\n", row(build)));
+        }
+        text += if file.path.ends_with("windows.toml") { &version } else { "" };
+        sources.add(file.path.clone(), text);
+    }
+    let layouts = compile(sources).unwrap_or_else(|errors| panic!("{}", errors.render(false)));
+    let size = |build: Build, arch: Arch| {
+        let choice = layouts.spec.axis.kernel(build, arch).ok()?;
+        layouts.get(choice.target, "WMI_LOGGER_CONTEXT").map(|layout| layout.extent().size)
+    };
+    let kernels = rows.into_iter().map(|(_, build, before)| (build, before)).chain([(later, newest)]);
+    for (build, before) in kernels {
+        for &arch in &before.architectures {
+            let old = size(before.build, arch).expect("a layout");
+            assert_eq!(size(build, arch), Some(old + 2 * arch.pointer_size()), "{build}-{arch}");
+        }
+    }
+}
+
+/// A documented number is held against the releases that the documents speak of, and against those alone.
+#[test]
+fn a_wrong_number_is_an_error_where_documents_reach() {
+    let right = r#"offset = { "6.1" = 0x10, "6.2.." = 0x0C }"#;
+    let cases = [
+        (r#"{ "6.1" = 0x18, "6.2.." = 0x0C }"#, "`LoggerMode` is at 0x10, not at 0x18 (6.1, where documented)"),
+        (r#"{ "6.1" = 0x10, "6.2.." = 0x18 }"#, "`LoggerMode` is at 0xc, not at 0x18 (6.2.., where documented)"),
+        // Service packs are documented; what names an update alone is meant for that.
+        (r#"{ "6.1" = 0x10, "6.1.7601.17514" = 0x10, "6.2.." = 0x0C }"#, "two values for 6.1.7601.17514"),
+        (r#"{ "6.1" = 0x10, "6.1.7601.24000" = 0x18, "6.2.." = 0x0C }"#, "`LoggerMode` is at 0x10, not at 0x18 (6.1.7601.24000)"),
+        (r#"{ "6.1" = 0x10, "6.2.." = 0x0C, "6.3.9600.19913" = 0x10 }"#, "is at 0xc, not at 0x10 (6.3.9600.19913..6.3)"),
+    ];
+    for (wrong, message) in cases {
+        let errors = edited(&[("WMI_LOGGER_CONTEXT.toml", right, &format!("offset = {wrong}"))]).expect_err(wrong);
+        let messages = errors.messages();
+        assert!(messages.len() == 1 && messages[0].contains(message), "{wrong}: {messages:#?}");
+    }
+    let documents = "documents = \"5.0..2004 x86, 5.0..2004 x64\"";
+    let errors = edited(&[("windows.toml", documents, "documents = \"5.0..2005 x86\"")]).expect_err("no label");
+    assert!(errors.messages()[0].contains("specs/windows.toml") && errors.messages()[0].contains("did you mean `2004`"));
+}
+
+/// The documents are those of Windows. A structure of one's own is known from its own spec, which speaks of updates too, also
+/// beside types that have a source.
+#[test]
+fn a_structure_of_ones_own_is_held_against_every_kernel() {
+    let nt = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../specs/nt");
+    let of = |source: &str| {
+        let text = format!(
+            "[struct]\nname = \"MINE\"\nsize = {{ x86 = 0x0C, x64 = 0x18 }}\n{source}\n[[member]]\nname = \"List\"\ntype = \"LIST_ENTRY\"\n\n\
+             [[member]]\nname = \"Late\"\ntype = \"UCHAR [64]\"\nin = \"6.3.9600.19913\"\n\n\
+             [[member]]\nname = \"Last\"\ntype = \"VOID *\"\noffset = {{ x86 = 0x08, x64 = 0x10 }}\n"
+        );
+        Builder::new(&nt).text("MINE.toml", text).structure("MINE").target("2004-x64").generate().map(drop)
+    };
+    let message = of("").expect_err("an offset that an update makes wrong").to_string();
+    assert!(message.contains("`Last` is at 0x50, not at 0x10 (6.3.9600.19913..6.3 x64)"), "{message}");
+    assert!(message.contains("`MINE` has 0x4c bytes, not 0xc (6.3.9600.19913..6.3 x86)"), "{message}");
+    of("source = \"document\"").expect("a document that knows nothing of the update");
+}

@@ -1,0 +1,81 @@
+//! How much `unsafe` there is, by file.
+
+use crate::workspace::GENERATED;
+use crate::{Error, workspace};
+use etw_layouts_codegen::emit::Files;
+use proc_macro2::{TokenStream, TokenTree};
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+
+/// What stands behind the word in one or more files.
+#[derive(Clone, Copy, Default, PartialEq, Eq)]
+pub struct Count {
+    /// Blocks.
+    pub blocks: usize,
+    /// Implementations.
+    pub impls: usize,
+    /// Functions.
+    pub functions: usize,
+}
+
+/// The sources that have any, by path from the root. Generated files are those given, as one.
+///
+/// # Errors
+///
+/// Sources that cannot be read, or are no Rust.
+pub fn counts(generated: &Files) -> Result<BTreeMap<String, Count>, Error> {
+    let mut counts = BTreeMap::new();
+    let mut add = |path: &str, text: &str| -> Result<(), Error> {
+        // Most files have none, and need no look.
+        if text.contains("unsafe") {
+            let tokens: TokenStream = text.parse().map_err(|error| format!("{path}: {error}"))?;
+            count(tokens, counts.entry(path.to_owned()).or_default());
+        }
+        Ok(())
+    };
+    for text in generated.values() {
+        add(&format!("{GENERATED}/…"), text)?;
+    }
+    let mut sources = Vec::new();
+    find(&workspace::root(), "", &mut sources)?;
+    for path in sources.iter().filter(|path| !path.strip_prefix(GENERATED).is_some_and(|p| generated.contains_key(&p[1..]))) {
+        add(path, &fs::read_to_string(workspace::root().join(path))?)?;
+    }
+    counts.retain(|_, count| *count != Count::default());
+    Ok(counts)
+}
+
+fn find(root: &Path, folder: &str, found: &mut Vec<String>) -> Result<(), Error> {
+    for entry in fs::read_dir(root.join(folder))? {
+        let entry = entry?;
+        let name = entry.file_name().to_string_lossy().into_owned();
+        let path = if folder.is_empty() { name.clone() } else { format!("{folder}/{name}") };
+        match entry.file_type()?.is_dir() {
+            true if name == "target" || name.starts_with('.') => {}
+            true => find(root, &path, found)?,
+            false if name.ends_with(".rs") => found.push(path),
+            false => {}
+        }
+    }
+    Ok(())
+}
+
+fn count(tokens: TokenStream, count: &mut Count) {
+    let mut tokens = tokens.into_iter().peekable();
+    while let Some(token) = tokens.next() {
+        if let TokenTree::Group(group) = token {
+            self::count(group.stream(), count);
+            continue;
+        }
+        if token.to_string() != "unsafe" {
+            continue;
+        }
+        match tokens.peek() {
+            Some(TokenTree::Group(_)) => count.blocks += 1,
+            Some(TokenTree::Ident(word)) if word == "impl" => count.impls += 1,
+            Some(TokenTree::Ident(word)) if word == "fn" || word == "extern" => count.functions += 1,
+            _ => {}
+        }
+    }
+}
