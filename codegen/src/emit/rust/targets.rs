@@ -1,10 +1,12 @@
-//! A module for each kernel, with Microsoft's names for the types as it has them: those of the kernel before, but for what changed.
+//! A module for each kernel, with Microsoft's names for the types as it has them.
+//!
+//! Each name comes straight from the module of the layouts: names passed on from kernel to kernel are a chain, and what the newest
+//! compilers need to resolve one doubles with each link.
 
 use super::Emitter;
 use super::modules::Module;
 use crate::axis::Arch;
 use std::collections::BTreeMap;
-use std::fmt::Write;
 
 /// What one name is in a module: Microsoft's name, and the type.
 type Types<'a> = BTreeMap<&'a str, &'a str>;
@@ -35,8 +37,8 @@ impl Emitter<'_> {
                         modules.push(format!("#[doc(inline)]\npub use super::{module}{alias};\n"));
                     }
                     _ => {
-                        let uses = uses(old, &types);
-                        modules.push(format!("/// The types of {name}, on {arch}.\npub mod {arch} {{\n{uses}}}\n"));
+                        let uses: String = types.iter().map(|(name, ty)| format!("        {ty} as {name},\n")).collect();
+                        modules.push(format!("/// The types of {name}, on {arch}.\npub mod {arch} {{\n    pub use super::super::super::layouts::{{\n{uses}    }};\n}}\n"));
                         before.insert(arch, (format!("{}::{arch}", kernel.module), types));
                     }
                 }
@@ -53,34 +55,4 @@ impl Emitter<'_> {
         let own = self.layouts.by_target[target].iter().filter(|(_, id)| self.wanted[**id].contains(target));
         own.filter(|(name, _)| is_type(name)).map(|(name, id)| (name.as_str(), self.type_name(*id))).collect()
     }
-}
-
-/// What differs from the kernel before stands before what it has of it.
-fn uses(before: Option<&(String, Types)>, types: &Types) -> String {
-    let mut text = String::new();
-    let is_kept = |name: &str, ty: &str| before.is_some_and(|(_, before)| before.get(name) == Some(&ty));
-    let changed: Vec<_> = types.iter().filter(|(name, ty)| !is_kept(name, ty)).collect();
-    if !changed.is_empty() {
-        text.push_str("    pub use super::super::super::layouts::{\n");
-        for (name, ty) in changed {
-            let _ = writeln!(text, "        {ty} as {name},");
-        }
-        text.push_str("    };\n");
-    }
-    let Some((module, _)) = before else { return text };
-    // By name: rustdoc would show what a name hides of those that come with a star.
-    let mut kept = types.iter().filter(|(name, ty)| is_kept(name, ty)).map(|(name, _)| *name).peekable();
-    if kept.peek().is_none() {
-        return text;
-    }
-    let _ = writeln!(text, "    pub use super::super::{module}::{{");
-    while let Some(name) = kept.next() {
-        let mut line = format!("        {name},");
-        while let Some(next) = kept.next_if(|next| line.len() + next.len() < 118) {
-            let _ = write!(line, " {next},");
-        }
-        let _ = writeln!(text, "{line}");
-    }
-    text.push_str("    };\n");
-    text
 }
