@@ -326,6 +326,7 @@ fn late_processors() {
 
 /// What cannot be written is refused at once, not in the end.
 #[test]
+#[cfg_attr(miri, ignore = "it takes minutes")]
 fn refused_at_once() {
     let open = |log| FileWriter::new(Cursor::new(Vec::new()), PRODUCERS[7], log);
     let log = LogFile { processors: 4096, ..LogFile::new(&PRODUCERS[7]) };
@@ -388,6 +389,7 @@ fn changed() {
 
 /// What does not fit into its buffer any more is refused; what can no longer be compressed is kept as it is.
 #[test]
+#[cfg_attr(miri, ignore = "it takes minutes")]
 fn changed_to_more() {
     let mut random = fastrand::Rng::with_seed(0x3A);
     let noise: Vec<u8> = (0..3_800).map(|_| random.u8(..)).collect();

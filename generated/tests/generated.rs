@@ -58,6 +58,7 @@ fn a_layout_is_chosen_by_build() {
 
 /// The look-ups are binary searches: what they search is in order.
 #[test]
+#[cfg_attr(miri, ignore = "it takes minutes")]
 fn every_kernel_is_found_by_what_tells_it() {
     assert!(REGISTRY.kernels.is_sorted_by_key(|seen| (seen.build, seen.arch)));
     for seen in REGISTRY.kernels {

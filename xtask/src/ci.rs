@@ -32,7 +32,7 @@ enum Step {
 type Run = Box<dyn Fn() -> Result<Step, Error>>;
 
 /// How long a fuzz target runs, in seconds: enough to see that it does.
-const FUZZING: u64 = 5;
+const FUZZING: u64 = 3;
 
 pub fn run(args: &Args) -> Result<Outcome, Error> {
     let mut steps: Vec<(String, Run)> = vec![
@@ -135,10 +135,10 @@ fn fuzzed() -> Result<Step, Error> {
     if let Some(why) = fuzz::missing() {
         return Ok(Step::Skipped(why.into()));
     }
-    fuzz::prepared()?;
+    fuzz::prepared(fuzz::Profile::Dev)?;
     let mut found = String::new();
     for target in fuzz_targets::targets()? {
-        if let fuzz::Ran::Broke(text) = fuzz::fuzzed(&target, FUZZING)? {
+        if let fuzz::Ran::Broke(text) = fuzz::fuzzed(&target, FUZZING, fuzz::Profile::Dev)? {
             found += &format!("{target}\n{text}\n");
         }
     }

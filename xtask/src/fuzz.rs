@@ -39,10 +39,10 @@ pub fn run(args: &Args) -> Result<Outcome, Error> {
         return Err(why.into());
     }
     let chosen = if args.targets.is_empty() { &all } else { &args.targets };
-    prepared()?;
+    prepared(Profile::Release)?;
     let mut outcome = Outcome::Good;
     for name in chosen {
-        match fuzzed(name, args.seconds)? {
+        match fuzzed(name, args.seconds, Profile::Release)? {
             Ran::Through { inputs } => {
                 anstream::println!("{name:10} {inputs:10} inputs in {} s, no finding", args.seconds);
                 if args.record {
@@ -58,6 +58,24 @@ pub fn run(args: &Args) -> Result<Outcome, Error> {
         }
     }
     Ok(outcome)
+}
+
+/// How targets are built.
+#[derive(Clone, Copy)]
+pub enum Profile {
+    /// As fast as they can be: for runs that look for something.
+    Release,
+    /// In half the time: to see that they run.
+    Dev,
+}
+
+impl Profile {
+    fn args(self) -> &'static [&'static str] {
+        match self {
+            Profile::Release => &["--fuzz-dir", "fuzz", "--features", "libfuzzer"],
+            Profile::Dev => &["--fuzz-dir", "fuzz", "--features", "libfuzzer", "--dev"],
+        }
+    }
 }
 
 /// What became of a run.
@@ -89,11 +107,12 @@ pub fn missing() -> Option<&'static str> {
 /// # Errors
 ///
 /// What the compiler says.
-pub fn prepared() -> Result<(), Error> {
+pub fn prepared(profile: Profile) -> Result<(), Error> {
     let cargo = std::env::var_os("CARGO").unwrap_or("cargo".into());
     let mut seeds = Command::new(cargo);
     seeds.args(["run", "-q", "-p", "etw-layouts-fuzz", "--example", "seeds", "--"]).arg(folder("seeds"));
-    let build = nightly(&["cargo", "fuzz", "build", "--fuzz-dir", "fuzz", "--features", "libfuzzer"]);
+    let mut build = nightly(&["cargo", "fuzz", "build"]);
+    build.args(profile.args());
     for mut command in [seeds, build] {
         let output = command.current_dir(workspace::root()).output()?;
         if !output.status.success() {
@@ -108,12 +127,12 @@ pub fn prepared() -> Result<(), Error> {
 /// # Errors
 ///
 /// It cannot be started.
-pub fn fuzzed(target: &str, seconds: u64) -> Result<Ran, Error> {
+pub fn fuzzed(target: &str, seconds: u64, profile: Profile) -> Result<Ran, Error> {
     let [corpus, artifacts] = ["corpus", "artifacts"].map(|what| folder(what).join(target));
     fs::create_dir_all(&corpus)?;
     fs::create_dir_all(&artifacts)?;
-    let mut command = nightly(&["cargo", "fuzz", "run", "--fuzz-dir", "fuzz", "--features", "libfuzzer", target]);
-    command.args([corpus, folder("seeds").join(target)]);
+    let mut command = nightly(&["cargo", "fuzz", "run"]);
+    command.args(profile.args()).arg(target).args([corpus, folder("seeds").join(target)]);
     let known = workspace::root().join("fuzz/regressions").join(target);
     command.args(known.is_dir().then_some(known)).arg("--");
     command.arg(format!("-artifact_prefix={}/", artifacts.display())).arg(format!("-max_total_time={seconds}"));
