@@ -8,7 +8,7 @@ use etw_layouts_symbols::{
     self as symbols, Arch, ImageFile, Machine, Offsets, Pdb, Snapshot, SymbolTable, Symbols, Types, Wanted, images,
 };
 use std::borrow::Cow;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -261,7 +261,7 @@ fn ours(arch: Arch) -> axis::Arch {
 fn kernel(path: &Path, axis: &Axis, stated: &Stated) -> Result<(Build, Option<axis::Arch>), String> {
     let file = file_name(path);
     let stem = ENDINGS.iter().find_map(|end| file.strip_suffix(end)).unwrap_or(&file);
-    let in_list = builds(path)?.remove(&file);
+    let in_list = in_list(path, &file)?;
     let in_name = stem.rsplit_once('-').and_then(|(build, arch)| Some((build.to_owned(), arch.parse().ok()?)));
     let (build, arch) = match (&stated.build, in_list, in_name) {
         (Some(build), ..) => (build.clone(), stated.arch),
@@ -284,22 +284,24 @@ fn number(build: &str, axis: &Axis, arch: Option<axis::Arch>) -> Result<Build, S
     Ok(axis.kernels[axis.targets[asked.target].kernel].build)
 }
 
-/// `builds.tsv` beside a file: build and architecture by file name.
-fn builds(path: &Path) -> Result<BTreeMap<String, (String, axis::Arch)>, String> {
-    let mut list = BTreeMap::new();
-    let Ok(text) = fs::read_to_string(path.with_file_name("builds.tsv")) else { return Ok(list) };
+/// Build and architecture of a file in `builds.tsv` beside it.
+fn in_list(path: &Path, file: &str) -> Result<Option<(String, axis::Arch)>, String> {
+    let Ok(text) = fs::read_to_string(path.with_file_name("builds.tsv")) else { return Ok(None) };
+    let mut found = None;
     for (number, line) in text.lines().enumerate().skip(1).filter(|(_, line)| !line.trim().is_empty()) {
-        let columns: Vec<_> = line.split('\t').map(str::trim).collect();
-        let row = match columns[..] {
-            [file, build, arch] => arch.parse().ok().map(|arch| (file.to_owned(), (build.to_owned(), arch))),
-            _ => None,
-        };
-        let (file, kernel) = row.ok_or_else(|| {
+        let wrong = || {
             format!("builds.tsv beside it, line {}: not file, build and architecture (x86, x64, arm64), between tabs", number + 1)
-        })?;
-        list.insert(file, kernel);
+        };
+        let mut columns = line.split('\t').map(str::trim);
+        let (Some(of), Some(build), Some(arch), None) = (columns.next(), columns.next(), columns.next(), columns.next()) else {
+            return Err(wrong());
+        };
+        let arch = arch.parse().map_err(|_| wrong())?;
+        if of == file {
+            found = Some((build.to_owned(), arch));
+        }
     }
-    Ok(list)
+    Ok(found)
 }
 
 #[cfg(all(test, unix))]

@@ -1,5 +1,6 @@
 //! What a verification found.
 
+use crate::tables::Table;
 use etw_layouts_codegen::Asked;
 use etw_layouts_codegen::axis::Axis;
 use etw_layouts_symbols::ImageFile;
@@ -50,6 +51,19 @@ pub struct Checked {
     pub asked: Asked,
     /// By name.
     pub structures: BTreeMap<String, Comparison>,
+}
+
+impl Checked {
+    pub(super) fn new(table: &Table, asked: Asked, structures: BTreeMap<String, Comparison>) -> Checked {
+        Checked {
+            source: table.source.clone(),
+            build: format!("{:#}", table.build),
+            arch: table.arch.to_string(),
+            image: table.image.clone(),
+            asked,
+            structures,
+        }
+    }
 }
 
 /// How a structure compares with a table.

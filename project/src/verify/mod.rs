@@ -12,12 +12,14 @@ use crate::names::{self, Among};
 use crate::project::Project;
 use crate::tables::{self, Foreign, Stated, SymbolFile, Table};
 use crate::{Error, errata};
+use etw_layouts_codegen::Asked;
 use etw_layouts_codegen::layouts::Layouts;
 use etw_layouts_symbols::compare::Status;
-use etw_layouts_symbols::{Rules, Wanted, compare};
+use etw_layouts_symbols::{Rules, Types, Wanted, compare};
 use rayon::prelude::*;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 
 /// Holds all layouts against the project's facts.
 ///
@@ -75,6 +77,14 @@ fn check(
     // All of them, so that a table that lacks the one structure to compare is not taken for one of another program.
     let all = self::names(layouts, None)?;
     let wanted: Wanted = all.iter().copied().collect();
+    // Hundreds of tables are of a few dozen targets.
+    let ours: Vec<OnceLock<Types>> = layouts.spec.axis.targets.iter().map(|_| OnceLock::new()).collect();
+    let compared = |table: &Table| -> Result<Checked, Error> {
+        let asked = asked(layouts, table)?;
+        let ours = ours[asked.target].get_or_init(|| ours::types(layouts, asked.target, names));
+        let structures = held_against(layouts, names, table, asked.target, ours);
+        Ok(Checked::new(table, asked, structures))
+    };
     let one = |file: &SymbolFile| -> Result<All, Error> {
         let read = tables::read(file, &layouts.spec.axis, &wanted, stated)?;
         progress(files.len());
@@ -82,7 +92,7 @@ fn check(
             return Err(format!("{}: holds none of the specified types; is it a kernel's?", file.path().display()).into());
         }
         let (images, tables): (Vec<_>, Vec<_>) = read.into_iter().partition(Table::is_partial);
-        let tables = tables.iter().map(|table| compared(layouts, names, table)).collect::<Result<_, _>>()?;
+        let tables = tables.iter().map(compared).collect::<Result<_, _>>()?;
         let checked = partly::compared(layouts, names, &images);
         Ok(All { tables, left_out: images.len() - checked.len(), images: checked, skipped: Vec::new() })
     };
@@ -112,23 +122,22 @@ fn check(
 ///
 /// A kernel that is older than the whole version axis, and of a build that is not on it.
 pub fn compared(layouts: &Layouts, names: &[&str], table: &Table) -> Result<Checked, Error> {
-    let axis = &layouts.spec.axis;
-    let asked = axis.kernel(table.build, table.arch).map_err(|e| format!("{}: {e}", table.source))?;
+    let asked = asked(layouts, table)?;
     let structures = against(layouts, names, table, asked.target);
-    Ok(Checked {
-        source: table.source.clone(),
-        build: format!("{:#}", table.build),
-        arch: table.arch.to_string(),
-        image: table.image.clone(),
-        asked,
-        structures,
-    })
+    Ok(Checked::new(table, asked, structures))
+}
+
+fn asked(layouts: &Layouts, table: &Table) -> Result<Asked, Error> {
+    Ok(layouts.spec.axis.kernel(table.build, table.arch).map_err(|e| format!("{}: {e}", table.source))?)
 }
 
 /// Compares a table with the layouts of a target.
 pub fn against(layouts: &Layouts, names: &[&str], table: &Table, target: usize) -> BTreeMap<String, Comparison> {
-    let ours = ours::types(layouts, target, names);
-    let reports = compare(&ours, &table.types, Rules::for_producer(&table.producer));
+    held_against(layouts, names, table, target, &ours::types(layouts, target, names))
+}
+
+fn held_against(layouts: &Layouts, names: &[&str], table: &Table, target: usize, ours: &Types) -> BTreeMap<String, Comparison> {
+    let reports = compare(ours, &table.types, Rules::for_producer(&table.producer));
     let mut structures: BTreeMap<String, Comparison> = BTreeMap::new();
     for report in reports {
         let place = |member: &str| ours::place(layouts, target, &report.name, member);

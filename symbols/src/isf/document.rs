@@ -258,7 +258,7 @@ pub(super) struct EnumType {
 
 /// The type of a field.
 #[derive(serde::Deserialize)]
-#[serde(tag = "kind", rename_all = "lowercase")]
+#[serde(try_from = "RawReference")]
 pub(super) enum TypeReference {
     Base {
         name: String,
@@ -274,10 +274,8 @@ pub(super) enum TypeReference {
     Bitfield {
         bit_position: u32,
         bit_length: u32,
-        #[serde(rename = "type")]
         unit: Box<TypeReference>,
     },
-    #[serde(alias = "class", alias = "union")]
     Struct {
         name: String,
     },
@@ -285,4 +283,56 @@ pub(super) enum TypeReference {
         name: String,
     },
     Function,
+}
+
+/// The type of a field as it stands there, with the keys of all kinds. Serde's way to read an enumeration by the key that tells its
+/// kind keeps all values aside first, which takes as long as the rest.
+#[derive(serde::Deserialize)]
+struct RawReference {
+    kind: ReferenceKind,
+    name: Option<String>,
+    subtype: Option<Box<TypeReference>>,
+    count: Option<i64>,
+    bit_position: Option<u32>,
+    bit_length: Option<u32>,
+    #[serde(rename = "type")]
+    unit: Option<Box<TypeReference>>,
+}
+
+#[derive(Clone, Copy, serde::Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum ReferenceKind {
+    Base,
+    Pointer,
+    Array,
+    Bitfield,
+    #[serde(alias = "class", alias = "union")]
+    Struct,
+    Enum,
+    Function,
+}
+
+impl TryFrom<RawReference> for TypeReference {
+    type Error = String;
+
+    fn try_from(raw: RawReference) -> Result<Self, String> {
+        let RawReference { kind, name, subtype, count, bit_position, bit_length, unit } = raw;
+        let missing = |key| move || format!("missing field `{key}`");
+        Ok(match kind {
+            ReferenceKind::Base => TypeReference::Base { name: name.ok_or_else(missing("name"))? },
+            ReferenceKind::Struct => TypeReference::Struct { name: name.ok_or_else(missing("name"))? },
+            ReferenceKind::Enum => TypeReference::Enum { name: name.ok_or_else(missing("name"))? },
+            ReferenceKind::Pointer => TypeReference::Pointer { subtype: subtype.ok_or_else(missing("subtype"))? },
+            ReferenceKind::Array => TypeReference::Array {
+                count: count.ok_or_else(missing("count"))?,
+                subtype: subtype.ok_or_else(missing("subtype"))?,
+            },
+            ReferenceKind::Bitfield => TypeReference::Bitfield {
+                bit_position: bit_position.ok_or_else(missing("bit_position"))?,
+                bit_length: bit_length.ok_or_else(missing("bit_length"))?,
+                unit: unit.ok_or_else(missing("type"))?,
+            },
+            ReferenceKind::Function => TypeReference::Function,
+        })
+    }
 }

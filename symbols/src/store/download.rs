@@ -14,9 +14,10 @@ use ureq::{Agent, Body, Proxy};
 
 const CONNECT: Duration = Duration::from_secs(20);
 /// For the answer to begin, between two pieces of it, and for the whole of a short one.
-const SILENCE: Duration = Duration::from_secs(45);
-/// Bytes a second that a server gives at least, but for that time.
+const SILENCE: Duration = Duration::from_secs(20);
+/// Bytes a second that a server gives at least, but for the first seconds.
 const SLOWEST: u64 = 4 << 10;
+const FIRST: Duration = Duration::from_secs(8);
 const REDIRECTS: u32 = 5;
 /// How often a transfer that breaks off is taken up again, as long as each attempt brings it further.
 const ATTEMPTS: u32 = 8;
@@ -223,7 +224,7 @@ fn receive(
 
 /// Whether a server has given too little in a time.
 fn is_slow(received: u64, elapsed: Duration) -> bool {
-    elapsed > SILENCE + Duration::from_secs(received / SLOWEST)
+    elapsed > FIRST + Duration::from_secs(received / SLOWEST)
 }
 
 fn too_large() -> Failure {
@@ -259,7 +260,7 @@ mod tests {
     #[test]
     fn slow_servers() {
         let slow = |bytes: u64, seconds: u64| is_slow(bytes, Duration::from_secs(seconds));
-        assert!(slow(50, 50) && slow(1 << 20, 400));
-        assert!(!slow(30, 30) && !slow(100 << 20, 3600));
+        assert!(slow(9, 9) && slow(1 << 20, 400));
+        assert!(!slow(7, 7) && !slow(100 << 20, 3600));
     }
 }
