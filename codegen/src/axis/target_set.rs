@@ -1,0 +1,58 @@
+//! Sets of targets.
+
+/// A set of targets, as a bit each.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+pub struct TargetSet(Vec<u64>);
+
+impl TargetSet {
+    /// Adds a target by its index.
+    pub fn insert(&mut self, target: usize) {
+        let word = target / 64;
+        if self.0.len() <= word {
+            self.0.resize(word + 1, 0);
+        }
+        self.0[word] |= 1 << (target % 64);
+    }
+
+    /// Whether a target is in the set.
+    pub fn contains(&self, target: usize) -> bool {
+        let word = self.0.get(target / 64).copied().unwrap_or(0);
+        word >> (target % 64) & 1 == 1
+    }
+
+    /// Whether the set is empty.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// The targets, ascending.
+    pub fn iter(&self) -> impl Iterator<Item = usize> + '_ {
+        (0..self.0.len() * 64).filter(|&target| self.contains(target))
+    }
+
+    /// Targets in both sets.
+    pub fn intersection(&self, other: &Self) -> Self {
+        self.zip(other, |a, b| a & b)
+    }
+
+    /// Targets in either set.
+    pub fn union(&self, other: &Self) -> Self {
+        self.zip(other, |a, b| a | b)
+    }
+
+    /// Targets in this set that are not in the other.
+    pub fn difference(&self, other: &Self) -> Self {
+        self.zip(other, |a, b| a & !b)
+    }
+
+    fn zip(&self, other: &Self, combine: impl Fn(u64, u64) -> u64) -> Self {
+        let word = |set: &Self, i: usize| set.0.get(i).copied().unwrap_or(0);
+        let length = self.0.len().max(other.0.len());
+        let mut words: Vec<_> = (0..length).map(|i| combine(word(self, i), word(other, i))).collect();
+        // Equal sets must compare equal: no zero words at the end.
+        while words.last() == Some(&0) {
+            words.pop();
+        }
+        Self(words)
+    }
+}
