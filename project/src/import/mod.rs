@@ -33,10 +33,12 @@ use crate::lock::Lock;
 use crate::project::Project;
 use crate::replace::Changes;
 use crate::tables::{self, Stated, Table};
-use crate::{Error, facts, verify};
+use crate::verify::{Checked, label};
+use crate::{Error, facts, registry, verify};
 use etw_layouts_codegen::axis::{Arch, Build};
 use etw_layouts_codegen::layouts::Layouts;
 use etw_layouts_codegen::nearest;
+use etw_layouts_codegen::registry::Registry;
 use etw_layouts_symbols::{Rules, Wanted};
 use rayon::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
@@ -154,10 +156,16 @@ fn news(
 ) -> Result<Vec<Table>, Error> {
     let axis = &layouts.spec.axis;
     let names = verify::names(layouts, None)?;
+    let seen = registry::of(shipped);
     let mut new: BTreeMap<(Build, Arch, String), Table> = BTreeMap::new();
+    let mut wrong = Vec::new();
     for table in tables {
         let table = facts::reduced(Table { build: kernel::kernel_of(table.build, axis), ..table });
         let name = format!("{}-{}", table.build, table.arch);
+        if let Some(sentence) = labelled_wrongly(layouts, &names, &seen, &table) {
+            wrong.push(sentence);
+            continue;
+        }
         let of_kernel: Vec<_> = shipped.iter().filter(|other| (other.build, other.arch) == (table.build, table.arch)).collect();
         if !of_kernel.is_empty() {
             let checked = verify::compared(layouts, &names, &table)?;
@@ -187,7 +195,20 @@ fn news(
             new.insert(key, table);
         }
     }
-    Ok(new.into_values().collect())
+    match wrong.is_empty() {
+        true => Ok(new.into_values().collect()),
+        false => Err(wrong.join("\nerror: ").into()),
+    }
+}
+
+/// That a table is labelled as another kernel's, and what to do. Entered, its kernel would be one that nobody has.
+fn labelled_wrongly(layouts: &Layouts, names: &[&str], seen: &Registry, table: &Table) -> Option<String> {
+    let checked = verify::compared(layouts, names, table).ok().filter(Checked::differs)?;
+    let facts_of = label::facts_of(layouts, seen, None, table, &checked.asked);
+    let checked = Checked { facts_of, ..checked };
+    let help =
+        "nothing was written. Say of which kernel it is with --build, in builds.tsv or in the file's name, or leave it out";
+    checked.is_labelled_wrongly().then(|| format!("{}; {help}", label::sentence(&layouts.spec.axis, &checked)))
 }
 
 /// Whether a table of a kernel says all that another says of it, and of types of these names.
@@ -222,7 +243,7 @@ pub fn verified(layouts: &Layouts, known: &[Table], new: &[Table]) -> Result<(),
 /// How many differences of one structure are listed: when one member is elsewhere, all that follow are.
 const SHOWN: usize = 3;
 
-fn differences(checked: &verify::Checked) -> Vec<String> {
+fn differences(checked: &Checked) -> Vec<String> {
     let mut lines = Vec::new();
     for (name, standing) in &checked.structures {
         let found = &standing.differences;
