@@ -10,6 +10,7 @@ mod enter;
 mod first_image;
 mod fit;
 mod gaps;
+mod images;
 mod kernel;
 mod nesting;
 mod overlap;
@@ -25,10 +26,12 @@ mod types;
 mod write;
 
 pub use first_image::first_image;
+pub use images::Border;
 pub use kernel::kernel_of;
 pub use plan::{Input, Plan, Texts, plan};
 pub use write::MARK;
 
+use self::images::Images;
 use crate::lock::Lock;
 use crate::project::Project;
 use crate::replace::Changes;
@@ -50,8 +53,11 @@ pub struct Import<'a> {
     pub texts: Texts,
     /// The kernels that the specs have from these symbols already.
     pub known: Vec<String>,
+    /// How many images are new to the facts; `None` if the import is of no images.
+    pub images: Option<usize>,
     shipped: Vec<Table>,
     new: Vec<Table>,
+    seen: Images,
     wanted: Wanted,
     added: &'a [String],
     folder: String,
@@ -88,9 +94,19 @@ pub fn prepare<'a>(
     }
     let shipped = project.tables(axis, &wanted)?;
     let mut known = Vec::new();
+    let (read, new): (Vec<_>, Vec<_>) = new.into_iter().partition(Table::is_partial);
+    if let Some(table) = new.iter().find(|table| table.types.is_empty() && table.image.is_some()) {
+        return Err(format!("{}: tells of no structure that the specs have", table.source).into());
+    }
     let new = news(layouts, new, &shipped, added, &mut known)?;
+    let of_images = !read.is_empty();
+    let seen = match of_images {
+        true => Images::of(axis, project.images(axis, &wanted)?, read),
+        false => Images { all: Vec::new(), new: Vec::new() },
+    };
+    let images = of_images.then_some(seen.new.len());
     let texts = layouts.spec.sources.files().iter().map(|file| (file.path.clone(), file.text.clone())).collect();
-    Ok(Import { texts, known, shipped, new, wanted, added, folder: specs.display().to_string().replace('\\', "/") })
+    Ok(Import { texts, known, images, shipped, new, seen, wanted, added, folder: specs.display().to_string().replace('\\', "/") })
 }
 
 impl Import<'_> {
@@ -100,11 +116,23 @@ impl Import<'_> {
     ///
     /// As [`checked`].
     pub fn plan(&self) -> Result<Option<Plan>, Error> {
-        if self.new.is_empty() {
+        let Self { texts, shipped, seen, added, folder, .. } = self;
+        let mut new = self.new.clone();
+        let mut borders = Vec::new();
+        if self.images.is_some() {
+            // What images say of a border depends on the layouts on both sides of it, and these may be new.
+            let input = Input { texts, known: shipped, new: &new, added, folder };
+            let layouts = plan(&input)?.layouts;
+            let tables;
+            (borders, tables) = seen.borders(&layouts, &verify::names(&layouts, None)?).into_iter().unzip();
+            new.extend::<Vec<_>>(tables);
+        }
+        if new.is_empty() && seen.new.is_empty() {
             return Ok(None);
         }
-        let Self { texts, shipped, new, added, folder, .. } = self;
-        checked(&Input { texts, known: shipped, new, added, folder }).map(Some)
+        let plan = checked(&Input { texts, known: shipped, new: &new, added, folder })?;
+        seen.verified(&plan.layouts, &verify::names(&plan.layouts, None)?)?;
+        Ok(Some(Plan { borders, ..plan }))
     }
 
     /// Writes what was planned: specs, facts, and what is generated from them. Returns how many generated files change. The
@@ -116,7 +144,12 @@ impl Import<'_> {
     pub fn write(&self, project: &Project, lock: Lock, plan: &Plan) -> Result<usize, Error> {
         let (_, facts) = project.folders()?;
         let mut changes = changes(&project.root, &self.texts, plan);
-        let (new, registry) = facts::added(self.new.clone(), &plan.layouts.spec.axis, &self.wanted, &project.root.join(facts))?;
+        let (new, registry) = facts::added(
+            [&self.new[..], &self.seen.new].concat(),
+            &plan.layouts.spec.axis,
+            &self.wanted,
+            &project.root.join(facts),
+        )?;
         changes.extend(new);
         let generated = project.generated.map_or(Ok(Vec::new()), |generate| generate(&plan.layouts, &registry))?;
         let count = generated.len();
