@@ -90,14 +90,17 @@ pub fn summary(before: &Texts, plan: &Plan) -> Result<String, Error> {
     for &target in &plan.new {
         out += &kernel(plan, target)?;
     }
-    for Border { kernel, shown, along } in &plan.borders {
-        let _ = writeln!(out, "{HEADING}{kernel}{HEADING:#}: images show that it is the first with another {}", shown.join(", "));
+    for Border { build, arch, shown, along } in &plan.borders {
+        let _ = writeln!(out, "{HEADING}{build}-{arch}{HEADING:#}: the first image that has another {}", shown.join(", "));
         if !along.is_empty() {
-            let _ = writeln!(out, "  inferred, since they show nothing else: {} changes with it", along.join(", "));
+            let _ = writeln!(out, "  inferred, as images neither show nor deny it: with it changes {}", along.join(", "));
         }
     }
     for [before, now] in &plan.moved {
-        let _ = writeln!(out, "{HEADING}{now}{HEADING:#}: the layouts of {before} are known from it on");
+        let _ = match plan.borders.iter().any(|border| border.build == *now) {
+            true => writeln!(out, "{HEADING}{now}{HEADING:#}: the row of {before} begins with it"),
+            false => writeln!(out, "{HEADING}{now}{HEADING:#}: the layouts of {before} are known from it on"),
+        };
     }
     for (&target, builds) in &plan.same {
         let builds: Vec<_> = builds.iter().map(ToString::to_string).collect();

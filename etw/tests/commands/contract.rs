@@ -85,6 +85,16 @@ fn a_kernel_is_named_in_three_ways() {
     assert_eq!(kernel(&["--symbols", &path]), expected);
 }
 
+/// The borders that the shipped images prove are in the specs.
+#[test]
+fn shipped_images_are_nothing_to_import() {
+    for arch in ["x64", "arm64"] {
+        let output = etw(&["import", &format!("facts/10.0.17763.1075-{arch}-images.facts")]);
+        let text = String::from_utf8_lossy(&output.stdout);
+        assert_eq!((output.status.code(), &*text), (Some(0), "0 images are new to the facts\nnothing to import\n"));
+    }
+}
+
 /// The root of the workspace.
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("..")

@@ -9,7 +9,7 @@ use super::types::by_value;
 use crate::Error;
 use crate::tables::Table;
 use crate::verify::{ours, partly};
-use etw_layouts_codegen::axis::{Axis, Build};
+use etw_layouts_codegen::axis::{Arch, Axis, Build};
 use etw_layouts_codegen::layouts::Layouts;
 use etw_layouts_symbols::{Types, compare_offsets};
 use std::collections::{BTreeMap, BTreeSet};
@@ -17,8 +17,10 @@ use std::sync::Arc;
 
 /// A border that images prove.
 pub struct Border {
-    /// The first kernel, as BUILD-ARCH.
-    pub kernel: String,
+    /// The first kernel.
+    pub build: Build,
+    /// Its architecture.
+    pub arch: Arch,
     /// The structures of which its image and all later ones show that they are as in the row after them.
     pub shown: Vec<String>,
     /// Those that change in the same row, and of which images show nothing that speaks against their changing with the others.
@@ -93,7 +95,6 @@ impl Images {
             }
             let arch = axis.targets[row].arch;
             let images = self.all.iter().find(|image| (kernel_of(image.build, axis), image.arch) == (border, arch));
-            let kernel = format!("{border:#}-{arch}");
             let table = Table {
                 source: images.map_or_else(String::new, |image| image.source.clone()),
                 producer: etw_layouts_symbols::images::PRODUCER.to_owned(),
@@ -104,7 +105,7 @@ impl Images {
                 types: Arc::new(types),
                 offsets: Arc::default(),
             };
-            (Border { kernel, shown, along }, table)
+            (Border { build: border, arch, shown, along }, table)
         };
         borders.into_iter().map(table).collect()
     }

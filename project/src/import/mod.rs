@@ -132,7 +132,12 @@ impl Import<'_> {
         }
         let plan = checked(&Input { texts, known: shipped, new: &new, added, folder })?;
         seen.verified(&plan.layouts, &verify::names(&plan.layouts, None)?)?;
-        Ok(Some(Plan { borders, ..plan }))
+        // A border is the table of no kernel.
+        let told = |build: &Build| new.iter().take(self.new.len()).any(|table| table.build == *build);
+        let mut same = plan.same;
+        same.values_mut().for_each(|builds| builds.retain(told));
+        same.retain(|_, builds| !builds.is_empty());
+        Ok(Some(Plan { same, borders, ..plan }))
     }
 
     /// Writes what was planned: specs, facts, and what is generated from them. Returns how many generated files change. The

@@ -4,7 +4,7 @@
 //! from which revision on they are so (`step.rs`, `border.rs`). Any other table passes straight through: it gets its row on the axis
 //! (`kernel.rs`), each file is read as a tree (`tree.rs`), the table's members are given to entries (`enter.rs`), gaps are
 //! explained (`gaps.rs`), and the texts that no longer say what is so are changed, and only those (`edit.rs`, `write.rs`). When all
-//! tables have passed, the whole is resolved once.
+//! tables have passed, the whole is resolved once. A border that images prove (`images.rs`) is a table like any other.
 
 use super::border;
 use super::edit;

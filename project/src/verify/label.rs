@@ -23,10 +23,16 @@ pub fn facts_of(layouts: &Layouts, seen: &Registry, own: Option<&str>, table: &T
     }
 }
 
+/// How many kernels are named of those whose layouts a table has: one that holds little has those of many.
+const NAMED: usize = 4;
+
 /// That a table is labelled as one kernel and has the layouts of others.
 pub fn sentence(axis: &Axis, checked: &Checked) -> String {
-    let others: Vec<_> = checked.facts_of.iter().map(|&target| axis.target_name(target)).collect();
-    let Checked { source, build, arch, .. } = checked;
+    let Checked { source, build, arch, facts_of, .. } = checked;
+    let mut others: Vec<_> = facts_of.iter().take(NAMED).map(|&target| axis.target_name(target)).collect();
+    if facts_of.len() > NAMED {
+        others.push(format!("{} more", facts_of.len() - NAMED));
+    }
     format!("{source} is labelled {build}-{arch}, but has the layouts of {}", others.join(" or "))
 }
 
