@@ -69,8 +69,13 @@ impl Images {
     fn borders_of(&self, layouts: &Layouts, names: &[&str], row: usize) -> Vec<(Border, Table)> {
         let axis = &layouts.spec.axis;
         let Some(before) = before(axis, row) else { return Vec::new() };
-        let told: BTreeSet<&str> = self.all.iter().flat_map(Table::holds).map(String::as_str).collect();
-        let first = told.iter().filter_map(|&name| Some((name, first_image(layouts, &self.all, row, name)?)));
+        let arch = axis.targets[row].arch;
+        let of = |target: usize| axis.kernels[axis.targets[target].kernel].build;
+        let between = of(before)..of(row);
+        let is_between = |image: &&Table| image.arch == arch && between.contains(&kernel_of(image.build, axis));
+        let images: Vec<Table> = self.all.iter().filter(is_between).cloned().collect();
+        let told: BTreeSet<&str> = images.iter().flat_map(Table::holds).map(String::as_str).collect();
+        let first = told.iter().filter_map(|&name| Some((name, first_image(layouts, &images, row, name)?)));
         let first: BTreeMap<&str, Build> = first.collect();
         let borders: BTreeSet<Build> = first.values().copied().collect();
         let types = |target: usize| {
@@ -82,7 +87,7 @@ impl Images {
             let moves = |name: &&str| match first.get(*name) {
                 Some(begins) => *begins <= border,
                 // Images that cannot tell the two layouts apart do not keep it from moving along.
-                None => self.allow(axis, &new, row, border, name),
+                None => allowed(axis, &new, border, &images, name),
             };
             let mut types = old.clone();
             let (mut shown, mut along) = (Vec::new(), Vec::new());
@@ -93,10 +98,9 @@ impl Images {
                 types.insert(name.clone(), facts.clone());
                 if first.contains_key(name.as_str()) { shown.push(name) } else { along.push(name) }
             }
-            let arch = axis.targets[row].arch;
-            let images = self.all.iter().find(|image| (kernel_of(image.build, axis), image.arch) == (border, arch));
+            let image = images.iter().find(|image| kernel_of(image.build, axis) == border);
             let table = Table {
-                source: images.map_or_else(String::new, |image| image.source.clone()),
+                source: image.map_or_else(String::new, |image| image.source.clone()),
                 producer: etw_layouts_symbols::images::PRODUCER.to_owned(),
                 build: border,
                 arch,
@@ -108,21 +112,6 @@ impl Images {
             (Border { build: border, arch, shown, along }, table)
         };
         borders.into_iter().map(table).collect()
-    }
-
-    /// Whether no image from an update on to a row has a structure otherwise than the row.
-    fn allow(&self, axis: &Axis, types: &Types, row: usize, border: Build, name: &str) -> bool {
-        let target = axis.targets[row];
-        let between = border..axis.kernels[target.kernel].build;
-        let is_late = |image: &&Table| image.arch == target.arch && between.contains(&kernel_of(image.build, axis));
-        let Some(own) = types.get(name) else { return false };
-        let own = Types::from([(name.to_owned(), own.clone())]);
-        self.all
-            .iter()
-            .filter(is_late)
-            .flat_map(|image| compare_offsets(&own, &image.offsets))
-            .filter(|report| report.name == name)
-            .all(|report| report.differences.is_empty())
     }
 
     /// Holds the new images against the layouts.
@@ -145,4 +134,12 @@ impl Images {
         let help = "nothing was written. Import the symbols of such a kernel first, which tell its layouts whole";
         Err(format!("{source}: {count}: {build}-{arch} {name} {line}; {help}").into())
     }
+}
+
+/// Whether no image from a border on has a structure otherwise than these types.
+fn allowed(axis: &Axis, types: &Types, border: Build, images: &[Table], name: &str) -> bool {
+    let Some(facts) = types.get(name) else { return false };
+    let own = Types::from([(name.to_owned(), facts.clone())]);
+    let agrees = |image: &Table| compare_offsets(&own, &image.offsets).iter().all(|report| report.differences.is_empty());
+    images.iter().filter(|image| kernel_of(image.build, axis) >= border).all(agrees)
 }
