@@ -7,7 +7,7 @@ use crate::{Error, Outcome};
 use etw_layouts_codegen::registry::Registry;
 use etw_layouts_project::Project;
 use etw_layouts_project::diff::{changes, sides};
-use etw_layouts_project::import::{self, MARK, Plan, Texts};
+use etw_layouts_project::import::{self, Border, MARK, Plan, Texts};
 use etw_layouts_project::tables;
 use similar::{ChangeTag, TextDiff};
 use std::collections::BTreeSet;
@@ -32,8 +32,8 @@ use std::path::PathBuf;
 #[derive(clap::Args)]
 #[command(verbatim_doc_comment)]
 pub struct Args {
-    /// Symbol files, or folders of them: program databases (.pdb, .pdz), Volatility 3 ISF (.json, .json.xz), or snapshots
-    /// (.facts).
+    /// Symbol files, or folders of them: program databases (.pdb, .pdz), Volatility 3 ISF (.json, .json.xz), snapshots
+    /// (.facts), or tables of kernel images (.tsv), which tell from which update on a layout is so.
     #[arg(required_unless_present = "image", value_name = "SYMBOLS")]
     symbols: Vec<PathBuf>,
     #[command(flatten)]
@@ -57,6 +57,9 @@ pub(crate) fn run(args: &Args, project: &Project) -> Result<Outcome, Error> {
     let import = import::prepare(project, &layouts, &symbols, &stated, &args.add)?;
     for name in &import.known {
         print(&format!("{name}: known already\n"))?;
+    }
+    if let Some(new) = import.images {
+        print(&format!("{new} images are new to the facts\n"))?;
     }
     let Some(plan) = import.plan()? else {
         print("nothing to import\n")?;
@@ -87,8 +90,17 @@ pub fn summary(before: &Texts, plan: &Plan) -> Result<String, Error> {
     for &target in &plan.new {
         out += &kernel(plan, target)?;
     }
+    for Border { build, arch, shown, along } in &plan.borders {
+        let _ = writeln!(out, "{HEADING}{build}-{arch}{HEADING:#}: the first image that has another {}", shown.join(", "));
+        if !along.is_empty() {
+            let _ = writeln!(out, "  inferred, as images neither show nor deny it: with it changes {}", along.join(", "));
+        }
+    }
     for [before, now] in &plan.moved {
-        let _ = writeln!(out, "{HEADING}{now}{HEADING:#}: the layouts of {before} are known from it on");
+        let _ = match plan.borders.iter().any(|border| border.build == *now) {
+            true => writeln!(out, "{HEADING}{now}{HEADING:#}: the row of {before} begins with it"),
+            false => writeln!(out, "{HEADING}{now}{HEADING:#}: the layouts of {before} are known from it on"),
+        };
     }
     for (&target, builds) in &plan.same {
         let builds: Vec<_> = builds.iter().map(ToString::to_string).collect();

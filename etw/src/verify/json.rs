@@ -35,6 +35,8 @@ struct Table<'a> {
     #[serde(flatten)]
     standing: Standing,
     note: Option<String>,
+    /// The targets whose layouts it has, if it is labelled as another kernel's; else none.
+    facts_of: Vec<String>,
     structures: Vec<Structure<'a>>,
 }
 
@@ -124,6 +126,7 @@ fn table<'a>(layouts: &Layouts, registry: &Registry, table: &'a Checked) -> Tabl
         target: axis.target_name(choice.target()),
         standing: standing(axis, &choice),
         note: choice.note(axis),
+        facts_of: table.facts_of.iter().map(|&target| axis.target_name(target)).collect(),
         structures: structures(table),
     }
 }

@@ -17,7 +17,8 @@ use std::path::PathBuf;
 ///
 /// Without --symbols, against the reduced tables that ship in facts. A table of a build that is not on the
 /// version axis is compared with the first release of the build before it, and its line says so. A line a table, and one for all images of a file, then the totals;
-/// differences come last.
+/// differences come last. A table that contradicts the kernel as which it is labelled, where that is known from others, and has the
+/// layouts of another kernel, is reported as that one's.
 ///
 ///     etw verify
 ///     etw verify --symbols symbols/ --only WMI_LOGGER_CONTEXT
@@ -26,7 +27,7 @@ use std::path::PathBuf;
 ///
 /// `cargo xtask verify` is the same on the specs of the workspace.
 ///
-/// Exit status: 0 nothing differs, 1 something differs, 2 unusable input.
+/// Exit status: 0 nothing differs, 1 something differs or is labelled wrongly, 2 unusable input.
 #[derive(clap::Args)]
 #[command(verbatim_doc_comment)]
 pub struct Args {

@@ -6,7 +6,7 @@ use etw_layouts_codegen::Choice;
 use etw_layouts_codegen::axis::Axis;
 use etw_layouts_codegen::layouts::Layouts;
 use etw_layouts_codegen::registry::Registry;
-use etw_layouts_project::verify::{Checked, Report, Summary};
+use etw_layouts_project::verify::{Checked, Report, Summary, label};
 use etw_layouts_symbols::compare::Rule;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
@@ -33,7 +33,8 @@ pub fn text(layouts: &Layouts, registry: &Registry, report: &Report, verbose: bo
         errata(report, &mut out);
     }
     totals(&report.summary, verbose, &mut out);
-    differences(report, &mut out);
+    wrong(axis, report, &mut out);
+    differences(report, verbose, &mut out);
     out
 }
 
@@ -54,6 +55,7 @@ fn of<'a>(table: &'a Checked, status: &str) -> Vec<&'a str> {
 fn line(axis: &Axis, table: &Checked, choice: &Choice, out: &mut String) {
     let (equal, differs) = (of(table, "equal").len(), of(table, "differs").len());
     let (style, word) = match (differs, equal) {
+        _ if table.is_labelled_wrongly() => (ALARM, "label"),
         (1.., _) => (ALARM, "differs"),
         (0, 1..) => (GREEN, "equal"),
         (0, 0) => (Style::new(), "absent"),
@@ -117,8 +119,8 @@ fn errata(report: &Report, out: &mut String) {
 }
 
 fn totals(summary: &Summary, verbose: bool, out: &mut String) {
-    let Summary { tables, kernels, images, images_left_out, verified, not_verifiable, not_verified, errata, reasons, .. } =
-        summary;
+    let Summary { tables, kernels, images, images_left_out, labelled_wrongly, verified, errata, reasons, .. } = summary;
+    let Summary { not_verifiable, not_verified, .. } = summary;
     let plural = |count: u64| if count == 1 { "" } else { "s" };
     let _ = writeln!(
         out,
@@ -138,18 +140,33 @@ fn totals(summary: &Summary, verbose: bool, out: &mut String) {
     if *images_left_out > 0 {
         let _ = writeln!(out, "{images_left_out:8} images of an architecture that the specs do not have");
     }
+    if *labelled_wrongly > 0 {
+        let _ = writeln!(out, "{labelled_wrongly:8} more table{}, labelled as another kernel's", plural(*labelled_wrongly));
+    }
     let more = if verbose { "" } else { ", which --verbose lists, with what each table lacks" };
     let _ = writeln!(out, "{errata:8} errata of the documents{more}");
 }
 
-/// What differs, and how much.
-fn differences(report: &Report, out: &mut String) {
+/// The tables that are labelled as another kernel's.
+fn wrong(axis: &Axis, report: &Report, out: &mut String) {
+    let mut wrong = report.tables.iter().filter(|table| table.is_labelled_wrongly()).peekable();
+    if wrong.peek().is_some() {
+        let _ = writeln!(out, "\n{HEADING}Labelled wrongly{HEADING:#}");
+    }
+    for table in wrong {
+        let _ = writeln!(out, "  {}", label::sentence(axis, table));
+    }
+}
+
+/// What differs, and how much. From the kernel as which a table is wrongly labelled, it differs in all kinds of things.
+fn differences(report: &Report, verbose: bool, out: &mut String) {
     let count = report.summary.differences;
     let style = if count > 0 { ALARM } else { GREEN };
     if count > 0 {
         let _ = writeln!(out, "\n{HEADING}Differences{HEADING:#}");
     }
-    for table in report.tables.iter().chain(&report.images) {
+    let right = |table: &&Checked| verbose || !table.is_labelled_wrongly();
+    for table in report.tables.iter().chain(&report.images).filter(right) {
         for (name, compared) in &table.structures {
             for finding in &compared.differences {
                 let _ = writeln!(out, "  {}-{} {name} {}", table.build, table.arch, finding.line());

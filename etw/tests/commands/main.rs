@@ -1,6 +1,7 @@
 //! What `show` and `diff` print: as the golden files have it, and as symbol tables do.
 
 mod contract;
+mod label;
 mod printing;
 mod standing;
 

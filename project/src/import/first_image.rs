@@ -3,7 +3,7 @@
 use super::kernel_of;
 use crate::tables::Table;
 use crate::verify::ours;
-use etw_layouts_codegen::axis::Build;
+use etw_layouts_codegen::axis::{Axis, Build};
 use etw_layouts_codegen::layouts::Layouts;
 use etw_layouts_symbols::compare_offsets;
 
@@ -14,8 +14,7 @@ pub fn first_image(layouts: &Layouts, images: &[Table], row: usize, structure: &
     let axis = &layouts.spec.axis;
     let of = |target: usize| axis.kernels[axis.targets[target].kernel].build;
     let (arch, end) = (axis.targets[row].arch, of(row));
-    let before =
-        axis.filter(|target| target.arch == arch).iter().filter(|&t| of(t).number == end.number && of(t) < end).last()?;
+    let before = before(axis, row)?;
     let [new, old] = [row, before].map(|target| ours::types(layouts, target, &[structure]));
     let between = of(before)..end;
     let mut images: Vec<_> = images.iter().map(|image| (kernel_of(image.build, axis), image)).collect();
@@ -24,6 +23,13 @@ pub fn first_image(layouts: &Layouts, images: &[Table], row: usize, structure: &
     let has = |types, image: &Table| compare_offsets(types, &image.offsets).iter().all(|report| report.differences.is_empty());
     let late = images.iter().rev().take_while(|(_, image)| has(&new, image) && !has(&old, image));
     late.last().map(|(build, _)| *build)
+}
+
+/// The row of the same build and architecture before a row.
+pub(super) fn before(axis: &Axis, row: usize) -> Option<usize> {
+    let of = |target: usize| axis.kernels[axis.targets[target].kernel].build;
+    let same = axis.filter(|target| target.arch == axis.targets[row].arch);
+    same.iter().filter(|&target| of(target).number == of(row).number && of(target) < of(row)).last()
 }
 
 #[cfg(test)]

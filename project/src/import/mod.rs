@@ -10,6 +10,7 @@ mod enter;
 mod first_image;
 mod fit;
 mod gaps;
+mod images;
 mod kernel;
 mod nesting;
 mod overlap;
@@ -25,18 +26,22 @@ mod types;
 mod write;
 
 pub use first_image::first_image;
+pub use images::Border;
 pub use kernel::kernel_of;
 pub use plan::{Input, Plan, Texts, plan};
 pub use write::MARK;
 
+use self::images::Images;
 use crate::lock::Lock;
 use crate::project::Project;
 use crate::replace::Changes;
 use crate::tables::{self, Stated, Table};
-use crate::{Error, facts, verify};
+use crate::verify::{Checked, label};
+use crate::{Error, facts, registry, verify};
 use etw_layouts_codegen::axis::{Arch, Build};
 use etw_layouts_codegen::layouts::Layouts;
 use etw_layouts_codegen::nearest;
+use etw_layouts_codegen::registry::Registry;
 use etw_layouts_symbols::{Rules, Wanted};
 use rayon::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
@@ -48,8 +53,11 @@ pub struct Import<'a> {
     pub texts: Texts,
     /// The kernels that the specs have from these symbols already.
     pub known: Vec<String>,
+    /// How many images are new to the facts; `None` if the import is of no images.
+    pub images: Option<usize>,
     shipped: Vec<Table>,
     new: Vec<Table>,
+    seen: Images,
     wanted: Wanted,
     added: &'a [String],
     folder: String,
@@ -86,9 +94,19 @@ pub fn prepare<'a>(
     }
     let shipped = project.tables(axis, &wanted)?;
     let mut known = Vec::new();
+    let (read, new): (Vec<_>, Vec<_>) = new.into_iter().partition(Table::is_partial);
+    if let Some(table) = new.iter().find(|table| table.types.is_empty() && table.image.is_some()) {
+        return Err(format!("{}: tells of no structure that the specs have", table.source).into());
+    }
     let new = news(layouts, new, &shipped, added, &mut known)?;
+    let of_images = !read.is_empty();
+    let seen = match of_images {
+        true => Images::of(axis, project.images(axis, &wanted)?, read),
+        false => Images { all: Vec::new(), new: Vec::new() },
+    };
+    let images = of_images.then_some(seen.new.len());
     let texts = layouts.spec.sources.files().iter().map(|file| (file.path.clone(), file.text.clone())).collect();
-    Ok(Import { texts, known, shipped, new, wanted, added, folder: specs.display().to_string().replace('\\', "/") })
+    Ok(Import { texts, known, images, shipped, new, seen, wanted, added, folder: specs.display().to_string().replace('\\', "/") })
 }
 
 impl Import<'_> {
@@ -98,11 +116,28 @@ impl Import<'_> {
     ///
     /// As [`checked`].
     pub fn plan(&self) -> Result<Option<Plan>, Error> {
-        if self.new.is_empty() {
+        let Self { texts, shipped, seen, added, folder, .. } = self;
+        let mut new = self.new.clone();
+        let mut borders = Vec::new();
+        if self.images.is_some() {
+            // What images say of a border depends on the layouts on both sides of it, and these may be new.
+            let input = Input { texts, known: shipped, new: &new, added, folder };
+            let layouts = plan(&input)?.layouts;
+            let tables;
+            (borders, tables) = seen.borders(&layouts, &verify::names(&layouts, None)?).into_iter().unzip();
+            new.extend::<Vec<_>>(tables);
+        }
+        if new.is_empty() && seen.new.is_empty() {
             return Ok(None);
         }
-        let Self { texts, shipped, new, added, folder, .. } = self;
-        checked(&Input { texts, known: shipped, new, added, folder }).map(Some)
+        let plan = checked(&Input { texts, known: shipped, new: &new, added, folder })?;
+        seen.verified(&plan.layouts, &verify::names(&plan.layouts, None)?)?;
+        // A border is the table of no kernel.
+        let told = |build: &Build| new.iter().take(self.new.len()).any(|table| table.build == *build);
+        let mut same = plan.same;
+        same.values_mut().for_each(|builds| builds.retain(told));
+        same.retain(|_, builds| !builds.is_empty());
+        Ok(Some(Plan { same, borders, ..plan }))
     }
 
     /// Writes what was planned: specs, facts, and what is generated from them. Returns how many generated files change. The
@@ -114,7 +149,12 @@ impl Import<'_> {
     pub fn write(&self, project: &Project, lock: Lock, plan: &Plan) -> Result<usize, Error> {
         let (_, facts) = project.folders()?;
         let mut changes = changes(&project.root, &self.texts, plan);
-        let (new, registry) = facts::added(self.new.clone(), &plan.layouts.spec.axis, &self.wanted, &project.root.join(facts))?;
+        let (new, registry) = facts::added(
+            [&self.new[..], &self.seen.new].concat(),
+            &plan.layouts.spec.axis,
+            &self.wanted,
+            &project.root.join(facts),
+        )?;
         changes.extend(new);
         let generated = project.generated.map_or(Ok(Vec::new()), |generate| generate(&plan.layouts, &registry))?;
         let count = generated.len();
@@ -154,10 +194,16 @@ fn news(
 ) -> Result<Vec<Table>, Error> {
     let axis = &layouts.spec.axis;
     let names = verify::names(layouts, None)?;
+    let seen = registry::of(shipped);
     let mut new: BTreeMap<(Build, Arch, String), Table> = BTreeMap::new();
+    let mut wrong = Vec::new();
     for table in tables {
         let table = facts::reduced(Table { build: kernel::kernel_of(table.build, axis), ..table });
         let name = format!("{}-{}", table.build, table.arch);
+        if let Some(sentence) = labelled_wrongly(layouts, &names, &seen, &table) {
+            wrong.push(sentence);
+            continue;
+        }
         let of_kernel: Vec<_> = shipped.iter().filter(|other| (other.build, other.arch) == (table.build, table.arch)).collect();
         if !of_kernel.is_empty() {
             let checked = verify::compared(layouts, &names, &table)?;
@@ -187,7 +233,20 @@ fn news(
             new.insert(key, table);
         }
     }
-    Ok(new.into_values().collect())
+    match wrong.is_empty() {
+        true => Ok(new.into_values().collect()),
+        false => Err(wrong.join("\nerror: ").into()),
+    }
+}
+
+/// That a table is labelled as another kernel's, and what to do. Entered, its kernel would be one that nobody has.
+fn labelled_wrongly(layouts: &Layouts, names: &[&str], seen: &Registry, table: &Table) -> Option<String> {
+    let checked = verify::compared(layouts, names, table).ok().filter(Checked::differs)?;
+    let facts_of = label::facts_of(layouts, seen, None, table, &checked.asked);
+    let checked = Checked { facts_of, ..checked };
+    let help =
+        "nothing was written. Say of which kernel it is with --build, in builds.tsv or in the file's name, or leave it out";
+    checked.is_labelled_wrongly().then(|| format!("{}; {help}", label::sentence(&layouts.spec.axis, &checked)))
 }
 
 /// Whether a table of a kernel says all that another says of it, and of types of these names.
@@ -222,7 +281,7 @@ pub fn verified(layouts: &Layouts, known: &[Table], new: &[Table]) -> Result<(),
 /// How many differences of one structure are listed: when one member is elsewhere, all that follow are.
 const SHOWN: usize = 3;
 
-fn differences(checked: &verify::Checked) -> Vec<String> {
+fn differences(checked: &Checked) -> Vec<String> {
     let mut lines = Vec::new();
     for (name, standing) in &checked.structures {
         let found = &standing.differences;

@@ -4,12 +4,13 @@
 //! from which revision on they are so (`step.rs`, `border.rs`). Any other table passes straight through: it gets its row on the axis
 //! (`kernel.rs`), each file is read as a tree (`tree.rs`), the table's members are given to entries (`enter.rs`), gaps are
 //! explained (`gaps.rs`), and the texts that no longer say what is so are changed, and only those (`edit.rs`, `write.rs`). When all
-//! tables have passed, the whole is resolved once.
+//! tables have passed, the whole is resolved once. A border that images prove (`images.rs`) is a table like any other.
 
 use super::border;
 use super::edit;
 use super::enter::{Entered, Entering};
 use super::gaps;
+use super::images::Border;
 use super::kernel;
 use super::step::{self, Step};
 use super::tree::{Definition, Subject};
@@ -40,6 +41,8 @@ pub struct Plan {
     pub same: BTreeMap<usize, Vec<Build>>,
     /// The kernels that begin earlier than was known: what they were, and what they are.
     pub moved: Vec<[Build; 2]>,
+    /// The borders that images prove.
+    pub borders: Vec<Border>,
 }
 
 /// What is to be imported.
@@ -107,7 +110,7 @@ pub fn plan(input: &Input) -> Result<Plan, Error> {
     for table in &same {
         stated.entry(target(table).ok_or("the kernel is not on the axis")?).or_default().push(table.build);
     }
-    Ok(Plan { texts, new: new.into_iter().collect(), same: stated, moved, layouts })
+    Ok(Plan { texts, new: new.into_iter().collect(), same: stated, moved, borders: Vec::new(), layouts })
 }
 
 fn compiled(texts: &Texts) -> Result<Layouts, Error> {

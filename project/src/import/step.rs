@@ -1,7 +1,7 @@
 //! What a table does to the specs: nothing if they have its layouts, or it moves a border, or it is a row of the axis.
 
 use crate::tables::Table;
-use crate::verify::{self, Comparison};
+use crate::verify::label::agrees;
 use etw_layouts_codegen::axis::Build;
 use etw_layouts_codegen::layouts::Layouts;
 use etw_layouts_symbols::{Rules, compare};
@@ -57,12 +57,4 @@ pub fn later<'a>(layouts: &Layouts, new: &Table, build: Build, known: impl Itera
     let own = axis.at(build, new.arch).filter(|&own| axis.kernels[axis.targets[own].kernel].build != build)?;
     let after = known.filter(|other| other.build > build && axis.at(other.build, other.arch) == Some(own));
     after.min_by_key(|other| (other.build, Rules::for_producer(&other.producer) == Rules::Converted))
-}
-
-/// Whether a table states the layouts of a target, as far as it goes. One that holds none of them states nothing.
-fn agrees(layouts: &Layouts, target: usize, table: &Table) -> bool {
-    let Ok(names) = verify::names(layouts, None) else { return false };
-    let compared = verify::against(layouts, &names, table, target);
-    let wrong = |compared: &Comparison| !compared.differences.is_empty() || compared.status == Comparison::UNSPECIFIED;
-    compared.values().any(|compared| compared.equal > 0) && !compared.values().any(wrong)
 }

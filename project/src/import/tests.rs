@@ -1,6 +1,8 @@
 //! Kernels are taken out of the specs, and come back from their tables.
 
+mod arm64;
 mod hostile;
+mod images;
 mod taken_out;
 
 use super::*;

@@ -10,6 +10,7 @@ use std::collections::{BTreeMap, BTreeSet};
 /// Counts the facts of all targets: of each structure its size, of each member offset, type and bits, each constant. With
 /// `macros`, those of macros too, which are no structure's.
 pub fn summary(layouts: &Layouts, names: &[&str], macros: bool, checked: &[Checked]) -> Summary {
+    let checked: Vec<_> = checked.iter().filter(|table| !table.is_labelled_wrongly()).collect();
     let kernels: BTreeSet<_> = checked.iter().map(|table| (&table.build, &table.arch)).collect();
     let (tables, kernels) = (checked.len() as u64, kernels.len() as u64);
     let mut summary = Summary { tables, kernels, ..Summary::default() };

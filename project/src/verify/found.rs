@@ -51,19 +51,8 @@ pub struct Checked {
     pub asked: Asked,
     /// By name.
     pub structures: BTreeMap<String, Comparison>,
-}
-
-impl Checked {
-    pub(super) fn new(table: &Table, asked: Asked, structures: BTreeMap<String, Comparison>) -> Checked {
-        Checked {
-            source: table.source.clone(),
-            build: format!("{:#}", table.build),
-            arch: table.arch.to_string(),
-            image: table.image.clone(),
-            asked,
-            structures,
-        }
-    }
+    /// The targets whose layouts it has, if it is labelled as another kernel's: see [`label`](super::label).
+    pub facts_of: Vec<usize>,
 }
 
 /// How a structure compares with a table.
@@ -110,6 +99,8 @@ pub struct Summary {
     pub not_verifiable: u64,
     /// Facts of which no table was read yet, or which a rule had to accept.
     pub not_verified: u64,
+    /// Tables that are labelled as another kernel's. They confirm nothing, and are counted nowhere else.
+    pub labelled_wrongly: u64,
     /// What differs.
     pub differences: u64,
     /// Errata of the documents.
@@ -119,9 +110,31 @@ pub struct Summary {
 }
 
 impl Checked {
+    pub(super) fn new(table: &Table, asked: Asked, structures: BTreeMap<String, Comparison>) -> Checked {
+        Checked {
+            source: table.source.clone(),
+            build: format!("{:#}", table.build),
+            arch: table.arch.to_string(),
+            image: table.image.clone(),
+            asked,
+            structures,
+            facts_of: Vec::new(),
+        }
+    }
+
     /// Whether this is a table of a kernel that has the layouts of that target: no other build stands in for its own.
     pub fn is_of(&self, axis: &Axis, target: usize) -> bool {
         self.asked.target == target && self.asked.is_of_build(axis)
+    }
+
+    /// Whether anything differs from the layouts that it was held against.
+    pub fn differs(&self) -> bool {
+        self.structures.values().any(|structure| !structure.differences.is_empty())
+    }
+
+    /// Whether it is of another kernel than its label says.
+    pub fn is_labelled_wrongly(&self) -> bool {
+        !self.facts_of.is_empty()
     }
 }
 
@@ -160,16 +173,17 @@ impl Report {
     /// A report, its differences counted.
     pub fn new(all: All, claims: Vec<Finding>, errata: Vec<String>, mut summary: Summary) -> Self {
         let All { tables, images, left_out, skipped } = all;
-        let structures = tables.iter().chain(&images).flat_map(|table| table.structures.values());
+        let (wrong, right): (Vec<_>, Vec<_>) = tables.iter().chain(&images).partition(|table| table.is_labelled_wrongly());
+        let structures = right.iter().flat_map(|table| table.structures.values());
         let count: usize = structures.map(|compared| compared.differences.len()).sum();
-        summary.differences = (count + claims.len()) as u64;
+        (summary.differences, summary.labelled_wrongly) = ((count + claims.len()) as u64, wrong.len() as u64);
         (summary.images, summary.images_left_out) = (images.len() as u64, left_out as u64);
         summary.errata = errata.len() as u64;
         Self { tables, images, skipped, claims, errata, summary }
     }
 
-    /// Whether anything differs.
+    /// Whether anything differs, or is labelled wrongly.
     pub fn differs(&self) -> bool {
-        self.summary.differences > 0
+        self.summary.differences > 0 || self.summary.labelled_wrongly > 0
     }
 }

@@ -2,6 +2,7 @@
 
 mod count;
 mod found;
+pub mod label;
 pub mod ours;
 pub mod partly;
 
@@ -46,9 +47,17 @@ pub fn report(
 ) -> Result<Report, Error> {
     let names = names(layouts, only)?;
     let files = if symbols.is_empty() { project.fact_files()? } else { tables::files(symbols)? };
-    let mut all = check(layouts, &names, &files, stated, progress)?;
+    let is_shipped = symbols.is_empty();
+    let registry = OnceLock::new();
+    let label = |table: &Table, checked: &Checked| -> Result<Vec<usize>, Error> {
+        let seen = registry.get_or_init(|| project.registry(&layouts.spec.axis).map_err(|error| error.to_string()));
+        let seen = seen.as_ref().map_err(Clone::clone)?;
+        let own = Path::new(&table.source).file_name().and_then(|name| name.to_str()).filter(|_| is_shipped);
+        Ok(label::facts_of(layouts, seen, own, table, &checked.asked))
+    };
+    let mut all = check(layouts, &names, &files, stated, &label, progress)?;
     let mut claimed = Vec::new();
-    if symbols.is_empty() {
+    if is_shipped {
         all.tables.iter_mut().chain(&mut all.images).for_each(|table| table.source = project.shown(Path::new(&table.source)));
         claimed = claims(layouts, &names, &all.tables);
     }
@@ -66,12 +75,16 @@ pub fn names<'a>(layouts: &'a Layouts, only: Option<&str>) -> Result<Vec<&'a str
     names::names(layouts, Among::Symbols, only)
 }
 
+/// What tells of a table that differs whose layouts it has.
+type Label<'a> = dyn Fn(&Table, &Checked) -> Result<Vec<usize>, Error> + Sync + 'a;
+
 /// Each table compared, and the files that are of other machines.
 fn check(
     layouts: &Layouts,
     names: &[&str],
     files: &[SymbolFile],
     stated: &Stated,
+    label: &Label,
     progress: &(dyn Fn(usize) + Sync),
 ) -> Result<All, Error> {
     // All of them, so that a table that lacks the one structure to compare is not taken for one of another program.
@@ -92,7 +105,12 @@ fn check(
             return Err(format!("{}: holds none of the specified types; is it a kernel's?", file.path().display()).into());
         }
         let (images, tables): (Vec<_>, Vec<_>) = read.into_iter().partition(Table::is_partial);
-        let tables = tables.iter().map(compared).collect::<Result<_, _>>()?;
+        let labelled = |table: &Table| -> Result<Checked, Error> {
+            let checked = compared(table)?;
+            let facts_of = if checked.differs() { label(table, &checked)? } else { Vec::new() };
+            Ok(Checked { facts_of, ..checked })
+        };
+        let tables = tables.iter().map(labelled).collect::<Result<_, _>>()?;
         let checked = partly::compared(layouts, names, &images);
         Ok(All { tables, left_out: images.len() - checked.len(), images: checked, skipped: Vec::new() })
     };
@@ -158,7 +176,8 @@ fn held_against(layouts: &Layouts, names: &[&str], table: &Table, target: usize,
 pub fn claims(layouts: &Layouts, names: &[&str], checked: &[Checked]) -> Vec<Finding> {
     let axis = &layouts.spec.axis;
     let mut found = Vec::new();
-    let tables_of = |target| checked.iter().filter(|table| table.is_of(axis, target)).collect::<Vec<_>>();
+    let checked: Vec<_> = checked.iter().filter(|table| !table.is_labelled_wrongly()).collect();
+    let tables_of = |target| checked.iter().copied().filter(|table| table.is_of(axis, target)).collect::<Vec<_>>();
     let of_target: Vec<_> = (0..axis.targets.len()).map(tables_of).collect();
     for definition in names.iter().filter_map(|name| layouts.spec.definitions.get(*name)) {
         let name = &definition.name.value;

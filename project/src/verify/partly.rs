@@ -22,8 +22,7 @@ pub fn compared(layouts: &Layouts, names: &[&str], images: &[Table]) -> Vec<Chec
             against(layouts, ours, image, asked)
         });
         let first = checked.next()?;
-        let agrees = |checked: &Checked| checked.structures.values().all(|structure| structure.differences.is_empty());
-        if agrees(&first) { Some(first) } else { checked.find(agrees).or(Some(first)) }
+        if first.differs() { checked.find(|other| !other.differs()).or(Some(first)) } else { Some(first) }
     };
     images.iter().filter_map(one).collect()
 }
@@ -44,12 +43,5 @@ fn against(layouts: &Layouts, ours: &Types, image: &Table, asked: Asked) -> Chec
         let (status, accepted) = (report.status.as_str(), report.accepted);
         (report.name.clone(), Comparison { status, equal: report.equal, accepted, differences })
     });
-    Checked {
-        source: image.source.clone(),
-        build: format!("{:#}", image.build),
-        arch: image.arch.to_string(),
-        image: image.image.clone(),
-        structures: structures.collect(),
-        asked,
-    }
+    Checked::new(image, asked, structures.collect())
 }

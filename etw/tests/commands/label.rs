@@ -1,0 +1,78 @@
+//! Tables of one kernel under the name of another.
+
+use crate::contract::{Folder, etw, table_of};
+use serde_json::Value;
+
+/// A shipped table under the name of another kernel.
+fn relabelled(file: &str, label: &str) -> String {
+    let table = table_of(file);
+    let types = table.find("\nstruct ").expect("a type");
+    let head: Vec<_> = table[..types].lines().filter(|line| !line.starts_with("kernel ")).collect();
+    format!("{}\nkernel {label} -{}", head.join("\n"), &table[types..])
+}
+
+/// A table, its label, and whose layouts it has, if the label must be wrong.
+const CASES: [(&str, &str, Option<&str>); 11] = [
+    // Symbols of the kernel that is claimed were read, or of updates before and after it.
+    ("10.0.17763.379-x64.facts", "10.0.19041.329 x64", Some("10.0.17763.107-x64")),
+    ("10.0.19041.3324-x64.facts", "10.0.17763.379 x64", Some("10.0.19041.3324-x64")),
+    ("10.0.19041.3324-x64.facts", "10.0.19045.2130 x64", Some("10.0.19041.3324-x64")),
+    ("6.3.9600.16384-x86-converted.facts", "6.2.9200.16384 x86", Some("6.3.9600.16384-x86")),
+    ("10.0.17134.1-x86-converted.facts", "10.0.17134.1 x64", Some("10.0.17134.1-x86")),
+    // Nobody has seen these kernels, and a neighbour's layouts may well be theirs.
+    ("10.0.19041.3324-x64.facts", "10.0.26100.65000 x64", None),
+    ("10.0.22000.348-x64.facts", "10.0.21996.1 x64", None),
+    ("6.1.7601.24540-x64.facts", "6.1.7601.24300 x64", None),
+    ("10.0.19041.264-x64-converted.facts", "10.0.18300.1 x64", None),
+    // The label is right.
+    ("10.0.19041.329-x64.facts", "10.0.19045.1415 x64", None),
+    ("10.0.19041.3324-x64.facts", "10.0.19041.3400 x64", None),
+];
+
+#[test]
+fn a_table_that_is_labelled_as_another_kernels_is_reported() {
+    let folder = Folder::new();
+    for (file, label, of) in CASES {
+        let table = folder.file("table.facts", &relabelled(file, label));
+        let verified = etw(&["verify", "--symbols", &table]);
+        let text = String::from_utf8_lossy(&verified.stdout);
+        let output = etw(&["verify", "--symbols", &table, "--format", "json"]);
+        let document: Value = serde_json::from_slice(&output.stdout).expect("JSON");
+        let imported = etw(&["import", "--dry-run", &table]);
+        let message = String::from_utf8_lossy(&imported.stderr);
+        let summary = &document["summary"];
+        let (facts_of, wrongly) = (&document["tables"][0]["facts_of"], &summary["labelled_wrongly"]);
+        let asked = label.replace(' ', "-");
+        match of {
+            Some(of) => {
+                let sentence = format!("table.facts is labelled {asked}, but has the layouts of {of}");
+                assert!(text.contains(&sentence) && text.contains("\n       0 differences"), "{sentence}\n{text}");
+                assert_eq!((facts_of, wrongly), (&Value::from(vec![of]), &1.into()), "{label}");
+                assert_eq!((verified.status.code(), output.status.code()), (Some(1), Some(1)), "{label}");
+                // It confirms nothing, and stays out of all other counts; what differs is told where everything is.
+                let counts = ["tables", "kernels", "verified", "differences"].map(|count| summary[count].as_u64());
+                assert_eq!(counts, [Some(0); 4], "{label}");
+                assert!(output.stdout.len() > 1000 && document["tables"][0]["structures"].to_string().contains("offset"));
+                let canonical = sentence.replace("10.0.19045", "10.0.19041");
+                assert!(imported.status.code() == Some(2) && message.contains(&canonical), "{message}");
+                assert!(message.contains("nothing was written. Say of which kernel it is with --build"), "{message}");
+            }
+            None => {
+                assert!(!text.contains("is labelled"), "{text}");
+                assert_eq!((facts_of, wrongly), (&Value::Array(Vec::new()), &0.into()), "{label}");
+                assert!(!message.contains("is labelled"), "{message}");
+            }
+        }
+    }
+}
+
+/// A table that has nobody's layouts differs, and no more.
+#[test]
+fn a_table_of_no_known_kernel_is_not_labelled_wrongly() {
+    let folder = Folder::new();
+    let table = relabelled("10.0.17763.379-x64.facts", "10.0.19041.329 x64");
+    let table = folder.file("table.facts", &table.replacen("struct WMI_BUFFER_HEADER 0x", "struct WMI_BUFFER_HEADER 0x1", 1));
+    let output = etw(&["verify", "--symbols", &table]);
+    let text = String::from_utf8_lossy(&output.stdout);
+    assert!(output.status.code() == Some(1) && !text.contains("is labelled") && !text.contains(" 0 differences"), "{text}");
+}

@@ -1,0 +1,145 @@
+//! What images do to the specs: a layout that was first seen whole in a later update begins at the first image that has what is told of it.
+//!
+//! Images state no structure whole. The border that they prove is entered as the table that they would have if they did: of the structures that
+//! they tell of, the layouts of the row after it, and of all others those of the row before it.
+
+use super::first_image::{before, first_image};
+use super::kernel_of;
+use super::types::by_value;
+use crate::Error;
+use crate::tables::Table;
+use crate::verify::{ours, partly};
+use etw_layouts_codegen::axis::{Arch, Axis, Build};
+use etw_layouts_codegen::layouts::Layouts;
+use etw_layouts_symbols::{Types, compare_offsets};
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+/// A border that images prove.
+pub struct Border {
+    /// The first kernel.
+    pub build: Build,
+    /// Its architecture.
+    pub arch: Arch,
+    /// The structures of which its image and all later ones show that they are as in the row after them.
+    pub shown: Vec<String>,
+    /// Those that change in the same row, and of which images show nothing that speaks against their changing with the others.
+    pub along: Vec<String>,
+}
+
+/// The images of an import.
+pub struct Images {
+    /// Those that are there already, in their places the same with what is told now, and the new ones.
+    pub all: Vec<Table>,
+    /// Those of which something is told that was not.
+    pub new: Vec<Table>,
+}
+
+impl Images {
+    /// The shipped images, and those that were read.
+    pub fn of(axis: &Axis, shipped: Vec<Table>, read: Vec<Table>) -> Self {
+        let key = |table: &Table| {
+            let image = table.image.as_ref().map(|image| (image.name.clone(), image.time_stamp, image.size));
+            (kernel_of(table.build, axis), table.arch, image)
+        };
+        let mut all: BTreeMap<_, Table> = shipped.into_iter().map(|table| (key(&table), table)).collect();
+        let mut new = BTreeMap::new();
+        for table in read {
+            let key = key(&table);
+            let mut offsets = all.get(&key).map(|known| (*known.offsets).clone()).unwrap_or_default();
+            for (structure, members) in table.offsets.iter() {
+                offsets.entry(structure.clone()).or_default().extend(members.clone());
+            }
+            if all.get(&key).is_none_or(|known| *known.offsets != offsets) {
+                let table = Table { offsets: Arc::new(offsets), ..table };
+                all.insert(key.clone(), table.clone());
+                new.insert(key, table);
+            }
+        }
+        Self { all: all.into_values().collect(), new: new.into_values().collect() }
+    }
+
+    /// The borders that they prove and the specs do not have, each with its table.
+    pub fn borders(&self, layouts: &Layouts, names: &[&str]) -> Vec<(Border, Table)> {
+        let rows = 0..layouts.spec.axis.targets.len();
+        rows.flat_map(|row| self.borders_of(layouts, names, row)).collect()
+    }
+
+    /// Those of the layouts of a row.
+    fn borders_of(&self, layouts: &Layouts, names: &[&str], row: usize) -> Vec<(Border, Table)> {
+        let axis = &layouts.spec.axis;
+        let Some(before) = before(axis, row) else { return Vec::new() };
+        let arch = axis.targets[row].arch;
+        let of = |target: usize| axis.kernels[axis.targets[target].kernel].build;
+        let between = of(before)..of(row);
+        let is_between = |image: &&Table| image.arch == arch && between.contains(&kernel_of(image.build, axis));
+        let images: Vec<Table> = self.all.iter().filter(is_between).cloned().collect();
+        let told: BTreeSet<&str> = images.iter().flat_map(Table::holds).map(String::as_str).collect();
+        let first = told.iter().filter_map(|&name| Some((name, first_image(layouts, &images, row, name)?)));
+        let first: BTreeMap<&str, Build> = first.collect();
+        let borders: BTreeSet<Build> = first.values().copied().collect();
+        let types = |target: usize| {
+            let here: Vec<_> = names.iter().copied().filter(|name| layouts.unverifiable(name, target).is_none()).collect();
+            ours::types(layouts, target, &here)
+        };
+        let (old, new) = (types(before), types(row));
+        let table = |border: Build| {
+            let moves = |name: &&str| match first.get(*name) {
+                Some(begins) => *begins <= border,
+                // Images that cannot tell the two layouts apart do not keep it from moving along.
+                None => allowed(axis, &new, border, &images, name),
+            };
+            let mut types = old.clone();
+            let (mut shown, mut along) = (Vec::new(), Vec::new());
+            let mut pending: Vec<String> = told.iter().copied().filter(moves).map(str::to_owned).collect();
+            while let Some(name) = pending.pop() {
+                let Some(facts) = new.get(&name).filter(|facts| types.get(&name) != Some(*facts)) else { continue };
+                pending.extend(by_value(facts));
+                types.insert(name.clone(), facts.clone());
+                if first.contains_key(name.as_str()) { shown.push(name) } else { along.push(name) }
+            }
+            let image = images.iter().find(|image| kernel_of(image.build, axis) == border);
+            let table = Table {
+                source: image.map_or_else(String::new, |image| image.source.clone()),
+                producer: etw_layouts_symbols::images::PRODUCER.to_owned(),
+                build: border,
+                arch,
+                pdb: None,
+                image: None,
+                types: Arc::new(types),
+                offsets: Arc::default(),
+            };
+            (Border { build: border, arch, shown, along }, table)
+        };
+        borders.into_iter().map(table).collect()
+    }
+
+    /// Holds the new images against the layouts.
+    ///
+    /// # Errors
+    ///
+    /// The first that has others.
+    pub fn verified(&self, layouts: &Layouts, names: &[&str]) -> Result<(), Error> {
+        let checked = partly::compared(layouts, names, &self.new);
+        let wrong: Vec<_> = checked.iter().filter(|image| image.differs()).collect();
+        let Some(first) = wrong.first() else { return Ok(()) };
+        let (name, structure) =
+            first.structures.iter().find(|(_, found)| !found.differences.is_empty()).ok_or("an image differs")?;
+        let line = structure.differences.first().map(|finding| finding.line()).unwrap_or_default();
+        let (source, build, arch) = (&first.source, &first.build, &first.arch);
+        let count = match wrong.len() {
+            1 => "1 image has others than the specs".to_owned(),
+            count => format!("{count} images have others than the specs, the first"),
+        };
+        let help = "nothing was written. Import the symbols of such a kernel first, which tell its layouts whole";
+        Err(format!("{source}: {count}: {build}-{arch} {name} {line}; {help}").into())
+    }
+}
+
+/// Whether no image from a border on has a structure otherwise than these types.
+fn allowed(axis: &Axis, types: &Types, border: Build, images: &[Table], name: &str) -> bool {
+    let Some(facts) = types.get(name) else { return false };
+    let own = Types::from([(name.to_owned(), facts.clone())]);
+    let agrees = |image: &Table| compare_offsets(&own, &image.offsets).iter().all(|report| report.differences.is_empty());
+    images.iter().filter(|image| kernel_of(image.build, axis) >= border).all(agrees)
+}

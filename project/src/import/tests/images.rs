@@ -1,0 +1,113 @@
+//! Borders that images prove come back from a table of images.
+
+use super::*;
+use std::fmt::Write;
+use std::fs;
+
+/// A project in a temporary folder.
+struct Scratch(Project);
+
+impl Scratch {
+    /// With these specs, and the shipped facts but those of images.
+    fn new(texts: &Texts) -> Self {
+        let root = std::env::temp_dir().join(format!("etw-layouts-images-{}", std::process::id()));
+        let ours = Path::new(env!("CARGO_MANIFEST_DIR")).join("../facts");
+        fs::create_dir_all(root.join("facts")).expect("a temporary folder");
+        for entry in fs::read_dir(ours).expect("the facts").flatten() {
+            let name = entry.file_name().into_string().expect("a name");
+            if name.ends_with(tables::SNAPSHOT) && !name.contains("-images") {
+                fs::copy(entry.path(), root.join("facts").join(name)).expect("a temporary file");
+            }
+        }
+        for (path, text) in texts {
+            let path = root.join(path);
+            fs::create_dir_all(path.parent().expect("a folder")).expect("a temporary folder");
+            fs::write(path, text).expect("a temporary file");
+        }
+        Self(Project::at(root))
+    }
+
+    /// Imports a table of images: how many are new, and what comes of it.
+    fn import(&self, table: &str) -> Result<(Option<usize>, Option<Plan>), Error> {
+        let path = self.0.root.join("images.tsv");
+        fs::write(&path, table).expect("a temporary file");
+        let lock = self.0.lock("import")?;
+        let layouts = self.0.layouts()?;
+        let import = prepare(&self.0, &layouts, &[path], &Stated::default(), &[])?;
+        let plan = import.plan()?;
+        if let Some(plan) = &plan {
+            import.write(&self.0, lock, plan)?;
+        }
+        Ok((import.images, plan))
+    }
+}
+
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.0.root);
+    }
+}
+
+/// The shipped images of some builds, as a table.
+fn table(images: &[Table], builds: &[u32]) -> String {
+    let members = [("ETW_GUID_ENTRY", "Guid"), ("ETW_REG_ENTRY", "GuidEntry")];
+    let mut text = "file\tversion\tarch\ttimestamp\tsize_of_image\tETW_GUID_ENTRY.Guid\tETW_REG_ENTRY.GuidEntry\n".to_owned();
+    for image in images.iter().filter(|image| builds.contains(&image.build.number[2])) {
+        let file = image.image.as_ref().expect("an image");
+        let ([major, minor, number], revision) = (image.build.number, image.build.revision);
+        let version = format!("{major}.{minor}.{number}.{revision}");
+        let _ = write!(text, "{}\t{version}\t{}\t{:#x}\t{:#x}", file.name, image.arch, file.time_stamp, file.size);
+        members.iter().for_each(|(structure, member)| {
+            let _ = write!(text, "\t{:#x}", image.offsets[*structure][*member]);
+        });
+        text.push('\n');
+    }
+    text
+}
+
+#[test]
+fn borders_come_back_from_images() {
+    let (texts, _) = shipped();
+    let truth = layouts(&texts);
+    let project = Project::at(Path::new(env!("CARGO_MANIFEST_DIR")).join(".."));
+    let images = project.images(&truth.spec.axis, &Wanted::All).expect("good facts");
+    let build = |text: &str| text.parse::<Build>().expect("a build");
+
+    // As they were before there were images: one border later, and one row that began with another structure's.
+    let before = taken_out(&texts, &[build("10.0.17763.1075")].into());
+    let before =
+        border::moved(&before, &layouts(&before).spec.axis, build("10.0.18362.693"), build("10.0.18362.720")).expect("a row");
+    let scratch = Scratch::new(&before);
+    let some = table(&images, &[17763, 18362]);
+    let (new, plan) = scratch.import(&some).unwrap_or_else(|error| panic!("{error}"));
+    assert_eq!(new, Some(some.lines().count() - 1));
+    let plan = plan.expect("borders");
+    assert_eq!(plan.moved, [["10.0.18362.720", "10.0.18362.693"].map(build)]);
+    // The images show one structure's; another one is taken to change with it, which they do not contradict.
+    let told: Vec<_> =
+        plan.borders.iter().map(|border| (border.build, border.arch, border.shown.len(), border.along.len())).collect();
+    let borders = ["10.0.17763.1075", "10.0.18362.693"].map(build);
+    assert_eq!(told, borders.map(|build| [Arch::X64, Arch::Arm64].map(|arch| (build, arch, 1, 1))).concat());
+    assert!(plan.same.is_empty());
+    let (ours, theirs) = (&plan.layouts.spec.axis, &truth.spec.axis);
+    let builds = |axis: &etw_layouts_codegen::axis::Axis| axis.kernels.iter().map(|kernel| kernel.build).collect::<Vec<_>>();
+    assert_eq!(builds(ours), builds(theirs));
+    for target in 0..theirs.targets.len() {
+        assert!(facts(&plan.layouts, target) == facts(&truth, target), "{}", theirs.target_name(target));
+    }
+    // They are in the facts now, and again they say nothing new; nor do any of the rest.
+    let (new, plan) = scratch.import(&some).unwrap_or_else(|error| panic!("{error}"));
+    assert!(new == Some(0) && plan.is_none());
+    let all = table(&images, &images.iter().map(|image| image.build.number[2]).collect::<Vec<_>>());
+    let (new, plan) = scratch.import(&all).unwrap_or_else(|error| panic!("{error}"));
+    assert_eq!(new, Some(all.lines().count() - some.lines().count()));
+    let layouts = scratch.0.layouts().expect("good specs");
+    assert!(plan.is_some_and(|plan| plan.moved.is_empty() && plan.new.is_empty()));
+    let report = verify::shipped(&scratch.0, &layouts).expect("good facts");
+    assert!(!report.differs() && report.images.len() + report.summary.images_left_out as usize == images.len());
+
+    // One that has what no kernel of its build has.
+    let wrong = some.replacen("\t0x18\t", "\t0x48\t", 1);
+    let error = scratch.import(&wrong).err().expect("a wrong offset").to_string();
+    assert!(error.contains("images.tsv: 1 image has others than the specs: 10.0.1"), "{error}");
+}

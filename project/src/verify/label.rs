@@ -1,0 +1,63 @@
+//! Tables that are of another kernel than their label says.
+//!
+//! No symbol table states its build. A label does: the file's name, `builds.tsv`, `--build`. That it is wrong shows only by the layouts, and
+//! only where those of the kernel it names are known from elsewhere: symbols of this very kernel were read, or of updates of its build
+//! before and after it, which agree. A table that contradicts those, and has the layouts of another kernel down to the last type, is
+//! that kernel's; one that has nobody's layouts merely differs. Nothing is said of a kernel that nobody has seen: it may well have
+//! got the layouts of its neighbour.
+
+use super::{Checked, Comparison};
+use crate::tables::Table;
+use crate::verify;
+use etw_layouts_codegen::axis::Axis;
+use etw_layouts_codegen::layouts::Layouts;
+use etw_layouts_codegen::registry::{Registry, Witness, WitnessKind};
+use etw_layouts_codegen::{Asked, Choice, Standing};
+
+/// The targets whose layouts a table has in place of those of the kernel that it is labelled as; none if its label may be right. `seen` are the
+/// kernels whose symbols were read, and `own` is the file among them that holds the table itself, which is no witness for its label.
+pub fn facts_of(layouts: &Layouts, seen: &Registry, own: Option<&str>, table: &Table, asked: &Asked) -> Vec<usize> {
+    match is_known(layouts, seen, own, asked) {
+        true => others(layouts, table, asked.target),
+        false => Vec::new(),
+    }
+}
+
+/// How many kernels are named of those whose layouts a table has: one that holds little has those of many.
+const NAMED: usize = 4;
+
+/// That a table is labelled as one kernel and has the layouts of others.
+pub fn sentence(axis: &Axis, checked: &Checked) -> String {
+    let Checked { source, build, arch, facts_of, .. } = checked;
+    let mut others: Vec<_> = facts_of.iter().take(NAMED).map(|&target| axis.target_name(target)).collect();
+    if facts_of.len() > NAMED {
+        others.push(format!("{} more", facts_of.len() - NAMED));
+    }
+    format!("{source} is labelled {build}-{arch}, but has the layouts of {}", others.join(" or "))
+}
+
+/// Whether a table states the layouts of a target, as far as it goes. One that holds none of them states nothing.
+pub fn agrees(layouts: &Layouts, target: usize, table: &Table) -> bool {
+    let Ok(names) = verify::names(layouts, None) else { return false };
+    let compared = verify::against(layouts, &names, table, target);
+    let wrong = |compared: &Comparison| !compared.differences.is_empty() || compared.status == Comparison::UNSPECIFIED;
+    compared.values().any(|compared| compared.equal > 0) && !compared.values().any(wrong)
+}
+
+/// Whether symbols tell the layouts of a kernel without a table of it. Images tell too little.
+fn is_known(layouts: &Layouts, seen: &Registry, own: Option<&str>, asked: &Asked) -> bool {
+    let mut others = seen.clone();
+    let tells = |witness: &Witness| witness.kind != WitnessKind::Images && own != Some(witness.name.as_str());
+    others.kernels.retain(|kernel| seen.witnesses.get(kernel.witness).is_some_and(tells));
+    let standing = Choice::of(layouts, &others, asked.clone(), None).standing;
+    matches!(standing, Standing::Proven | Standing::Converted | Standing::Agree { .. } | Standing::Alike { .. })
+}
+
+/// The targets other than one whose layouts a table has: those of its architecture, or else any.
+fn others(layouts: &Layouts, table: &Table, own: usize) -> Vec<usize> {
+    let targets = &layouts.spec.axis.targets;
+    let (same, different): (Vec<_>, Vec<_>) = (0..targets.len()).partition(|&target| targets[target].arch == table.arch);
+    let has = |list: Vec<usize>| -> Vec<_> { list.into_iter().filter(|&t| t != own && agrees(layouts, t, table)).collect() };
+    let found = has(same);
+    if found.is_empty() { has(different) } else { found }
+}
