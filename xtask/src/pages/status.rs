@@ -166,7 +166,7 @@ fn changed(layouts: &Layouts, names: &[&str], before: usize, after: usize) -> St
     let changed: Vec<_> = names.iter().copied().filter(|name| before.get(*name) != after.get(*name)).collect();
     match changed.len() {
         0 => "none".into(),
-        ..=10 => changed.join(", "),
+        1..=10 => changed.join(", "),
         count => format!("{count} structures"),
     }
 }
