@@ -43,7 +43,7 @@ impl Choice {
     }
 
     /// Whether it is the very kernel of the version axis.
-    fn is_of_axis(&self, axis: &Axis) -> bool {
+    pub(crate) fn is_of_axis(&self, axis: &Axis) -> bool {
         self.asked.build == axis.kernels[axis.targets[self.target()].kernel].build
     }
 

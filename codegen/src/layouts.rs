@@ -148,6 +148,8 @@ pub struct Info {
     pub source: Provenance,
     /// Whether a document states its offset.
     pub documented: bool,
+    /// Whether what it is known from speaks of the target: documents end with the releases that they know.
+    pub covered: bool,
     /// What is not known of it.
     pub unknown: Option<Unknown>,
     /// What documents say otherwise, in words.
@@ -265,6 +267,7 @@ impl Aggregate {
             let (info, new) = (&mut field.info, &other.info);
             info.source = info.source.min(new.source);
             info.documented |= new.documented;
+            info.covered |= new.covered;
             let known: HashSet<&String> = info.errata.iter().collect();
             let errata: Vec<_> = new.errata.iter().filter(|erratum| !known.contains(erratum)).cloned().collect();
             info.errata.extend(errata);
@@ -316,6 +319,8 @@ impl Info {
             scope: member.scope.clone(),
             source: source.unwrap_or(Provenance::Document),
             documented,
+            // What has no source is known from its spec alone, which means each target of its scope.
+            covered: stated.is_none() || spec.axis.documented.contains(target),
             unknown: member.unknown,
             errata: errata.map(|e| e.sentence(&spec.axis)).collect(),
             span: member.span,

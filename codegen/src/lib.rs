@@ -15,6 +15,7 @@ mod choice;
 pub mod ctype;
 mod diagnostic;
 pub mod emit;
+mod known;
 pub mod layouts;
 mod load;
 mod place;

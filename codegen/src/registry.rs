@@ -4,7 +4,7 @@
 //! facts has an empty one, and then nothing is said to be proven.
 
 use crate::axis::{Arch, Axis, Build, TargetSet};
-pub use etw_layouts_runtime::meta::WitnessKind;
+pub use etw_layouts_runtime::meta::{Evidence, WitnessKind};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The kernels whose symbols were read, and which facts each has.

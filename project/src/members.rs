@@ -19,6 +19,8 @@ pub struct Member<'a> {
     pub bits: Option<Bits>,
     /// What is there; nothing for padding.
     pub field: Option<(&'a Field, Info)>,
+    /// The structure or union whose member it is, which others may embed.
+    pub of: &'a str,
 }
 
 impl Member<'_> {
@@ -38,7 +40,7 @@ pub fn members<'a>(layouts: &'a Layouts, name: &str, target: usize) -> Vec<Membe
 pub fn expanded<'a>(layouts: &'a Layouts, name: &str, target: usize, levels: usize) -> Vec<Member<'a>> {
     let mut walk = Walk { layouts, target, list: Vec::new() };
     if let Some(layout) = layouts.get(target, name) {
-        walk.layout(layout, &Place { base: 0, depth: 0, path: String::new(), levels });
+        walk.layout(layout, &Place { of: &layout.name, base: 0, depth: 0, path: String::new(), levels });
     }
     walk.list
 }
@@ -80,7 +82,9 @@ struct Walk<'a> {
 }
 
 /// Where an aggregate stands in the structure.
-struct Place {
+struct Place<'a> {
+    /// The structure whose declaration it is part of.
+    of: &'a str,
     base: u64,
     depth: usize,
     /// The named members that enclose it, each with a dot behind.
@@ -97,7 +101,7 @@ struct Unit {
 }
 
 impl<'a> Walk<'a> {
-    fn layout(&mut self, layout: &'a Layout, place: &Place) {
+    fn layout(&mut self, layout: &'a Layout, place: &Place<'a>) {
         let definition = self.layouts.spec.definitions.get(&layout.name);
         if let (Some(definition), Form::Aggregate(aggregate)) = (definition, &layout.form)
             && let Body::Aggregate(stated) = &definition.body
@@ -106,7 +110,7 @@ impl<'a> Walk<'a> {
         }
     }
 
-    fn aggregate(&mut self, of: &'a Definition, stated: &'a [spec::Member], aggregate: &'a Aggregate, place: &Place) {
+    fn aggregate(&mut self, of: &'a Definition, stated: &'a [spec::Member], aggregate: &'a Aggregate, place: &Place<'a>) {
         let mut end = 0;
         let mut unit: Option<Unit> = None;
         let target = self.target;
@@ -129,35 +133,38 @@ impl<'a> Walk<'a> {
         self.padding(end, aggregate.extent.size, place);
     }
 
-    fn field(&mut self, of: &'a Definition, member: &'a spec::Member, field: &'a Field, place: &Place) {
-        let &Place { base, depth, ref path, levels } = place;
+    fn field(&mut self, of: &'a Definition, member: &'a spec::Member, field: &'a Field, place: &Place<'a>) {
+        let &Place { of: owner, base, depth, ref path, levels } = place;
         let offset = base + field.offset;
         let info = Info::of(&self.layouts.spec, of, member, self.target);
         let own = field.name.as_ref().map(|name| format!("{path}{name}"));
         let mut inner = own.clone().map_or(path.clone(), |own| own + ".");
         let (size, bits) = (field.size, field.bits);
-        self.list.push(Member { depth, path: own.clone(), offset, size, bits, field: Some((field, info)) });
+        self.list.push(Member { of: owner, depth, path: own.clone(), offset, size, bits, field: Some((field, info)) });
         if let (Shape::Inline(_, members), Type::Inline(aggregate)) = (&member.shape, &field.ty) {
-            self.aggregate(of, members, aggregate, &Place { base: offset, depth: depth + 1, path: inner, levels });
+            self.aggregate(of, members, aggregate, &Place { of: owner, base: offset, depth: depth + 1, path: inner, levels });
         } else if let (Type::Layout(id), Some(levels)) = (field.ty.element(), levels.checked_sub(1)) {
             if let (Type::Array { .. }, Some(own)) = (&field.ty, own) {
                 inner = format!("{own}[0].");
             }
-            self.layout(&self.layouts.layouts[*id], &Place { base: offset, depth: depth + 1, path: inner, levels });
+            let layout = &self.layouts.layouts[*id];
+            self.layout(layout, &Place { of: &layout.name, base: offset, depth: depth + 1, path: inner, levels });
         }
     }
 
-    fn padding(&mut self, from: u64, to: u64, place: &Place) {
+    fn padding(&mut self, from: u64, to: u64, place: &Place<'a>) {
         if from < to {
             let (offset, size) = (place.base + from, to - from);
-            self.list.push(Member { depth: place.depth, path: None, offset, size, bits: None, field: None });
+            let (of, depth) = (place.of, place.depth);
+            self.list.push(Member { of, depth, path: None, offset, size, bits: None, field: None });
         }
     }
 
-    fn rest(&mut self, unit: Option<Unit>, place: &Place) {
+    fn rest(&mut self, unit: Option<Unit>, place: &Place<'a>) {
         if let Some(Unit { offset, size, next }) = unit.filter(|unit| unit.next < unit.size * 8) {
             let bits = Some(Bits { position: next, width: size * 8 - next });
-            self.list.push(Member { depth: place.depth, path: None, offset: place.base + offset, size, bits, field: None });
+            let (of, depth) = (place.of, place.depth);
+            self.list.push(Member { of, depth, path: None, offset: place.base + offset, size, bits, field: None });
         }
     }
 }

@@ -9,6 +9,7 @@ use etw_layouts_codegen::layouts::Layouts;
 use etw_layouts_codegen::registry::Registry;
 use etw_layouts_codegen::spec::{Body, Constant};
 use etw_layouts_codegen::{Asked, Choice};
+use std::collections::BTreeMap;
 
 /// A structure or one of its members, at a target that has it.
 #[derive(Clone, Debug)]
@@ -65,6 +66,20 @@ impl Subject {
     /// Its members, or the one that is asked for with what is in it.
     pub fn members<'a>(&self, layouts: &'a Layouts) -> Vec<Member<'a>> {
         of(layouts, &self.structure, self.member.as_deref(), self.choice.target(), self.levels)
+    }
+
+    /// What each of its members is known from at the kernel, in words; nothing of padding.
+    pub fn known(&self, layouts: &Layouts, registry: &Registry, members: &[Member]) -> Vec<String> {
+        let axis = &layouts.spec.axis;
+        // What it embeds is a structure of its own, which a table may lack.
+        let mut choices = BTreeMap::from([(self.structure.as_str(), self.choice.clone())]);
+        let mut words = Vec::new();
+        for Member { field, of, .. } in members {
+            let own = || Choice::of(layouts, registry, self.choice.asked.clone(), Some(of));
+            let choice = choices.entry(of).or_insert_with(own);
+            words.push(field.as_ref().map_or_else(String::new, |(_, info)| choice.known(axis, info)));
+        }
+        words
     }
 
     /// Its constants, or the one that is asked for.

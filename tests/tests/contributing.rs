@@ -71,8 +71,9 @@ fn output(layouts: &Layouts, command: &str) -> String {
     let words: Vec<_> = command.split(' ').collect();
     let text = match words[..] {
         ["cargo", "xtask", "show", name, "--build", build, "--arch", arch] => {
-            let subject = Subject::find(layouts, &registry(layouts), name, Some(build), arch.parse().ok()).expect("a layout");
-            show::text(layouts, &subject, None)
+            let registry = registry(layouts);
+            let subject = Subject::find(layouts, &registry, name, Some(build), arch.parse().ok()).expect("a layout");
+            show::text(layouts, &registry, &subject, None)
         }
         ["cargo", "xtask", "diff", a, b, "--only", name] => {
             let [old, new] = sides(layouts, &registry(layouts), [a, b], Some(name)).expect("targets");

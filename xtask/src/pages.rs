@@ -1,12 +1,12 @@
 //! The pages that are written from specs, sources and record.
 
+mod status;
 mod trust;
 mod unsafety;
 
 use crate::{Error, record};
-use etw_layouts_codegen::axis::TargetSet;
 use etw_layouts_codegen::emit::Files;
-use etw_layouts_codegen::layouts::{Form, Layouts};
+use etw_layouts_codegen::layouts::Layouts;
 use etw_layouts_codegen::registry::Registry;
 use etw_layouts_project::errata;
 use std::fmt::Write;
@@ -20,7 +20,7 @@ pub fn all(layouts: &Layouts, registry: &Registry, generated: &Files) -> Result<
     let pages = [
         ("specs/ERRATA.md", errata(layouts)),
         ("docs/GENERATED.md", example(layouts, generated)),
-        ("docs/STATUS.md", status(layouts, registry)),
+        ("docs/STATUS.md", status::page(layouts, registry)?),
         ("docs/TRUST.md", trust::page(&record::read()?, generated)?),
     ];
     Ok(pages.into_iter().map(|(path, text)| (path.to_owned(), text)).collect())
@@ -63,39 +63,4 @@ fn types(generated: &str) -> &str {
     let start = generated.find("runtime::layout!").unwrap_or_default();
     let end = generated[start..].find("\n}\n").map_or(generated.len(), |at| start + at + 3);
     &generated[start..end]
-}
-
-fn status(layouts: &Layouts, registry: &Registry) -> String {
-    let axis = &layouts.spec.axis;
-    let by_symbols = registry.confirmed(axis);
-    let mut out = String::from(
-        "# Status\n\n\
-         Written by `cargo xtask generate`: what symbol data confirms, by structure. Between two kernels of the axis a layout is taken from\n\
-         the earlier one and is not confirmed. `etw verify` counts the facts: verified, beyond public symbols (and why), not verified yet.\n\n\
-         | structure | versions | layouts | sizes | confirmed by symbol data | targets |\n|---|---|---|---|---|---|\n",
-    );
-    for name in layouts.spec.definitions.keys() {
-        let own: Vec<_> = (0..layouts.layouts.len()).filter(|&id| layouts.layouts[id].name == *name).collect();
-        let (mut all, mut confirmed, mut sizes) = (TargetSet::default(), TargetSet::default(), Vec::new());
-        for &id in &own {
-            let Form::Aggregate(aggregate) = &layouts.layouts[id].form else { continue };
-            all = all.union(&layouts.layouts[id].targets);
-            let of_layout = layouts.layouts[id].targets.iter();
-            of_layout.filter(|&t| layouts.why_not(&by_symbols, name, t).is_none()).for_each(|t| confirmed.insert(t));
-            sizes.push(aggregate.extent.size);
-        }
-        sizes.sort();
-        let (Some(least), Some(most)) = (sizes.first(), sizes.last()) else { continue };
-        let sizes = if least == most { format!("{least:#x}") } else { format!("{least:#x} to {most:#x}") };
-        let shown = match (confirmed.is_empty(), own.first()) {
-            (true, Some(&id)) => {
-                let mut why = layouts.layouts[id].targets.iter().filter_map(|t| layouts.why_not(&by_symbols, name, t));
-                why.next().map_or_else(String::new, |why| why.text().to_owned())
-            }
-            _ => axis.describe(&confirmed),
-        };
-        let targets = format!("{} of {}", confirmed.iter().count(), all.iter().count());
-        let _ = writeln!(out, "| {name} | {} | {} | {sizes} | {shown} | {targets} |", axis.describe(&all), own.len());
-    }
-    out
 }

@@ -4,6 +4,7 @@ use super::otherwise::Otherwise;
 use super::table::{kind, known, subject_errata};
 use crate::target::{Target, target};
 use etw_layouts_codegen::layouts::{Layouts, Type};
+use etw_layouts_codegen::registry::Registry;
 use etw_layouts_codegen::spec;
 use etw_layouts_project::diff::Changes;
 use etw_layouts_project::members::{self, c_type, keyword};
@@ -49,6 +50,7 @@ struct Member<'a> {
     r#type: String,
     bit: Option<u64>,
     bits: Option<u64>,
+    /// What it is known from at the kernel, in words.
     provenance: String,
     r#in: String,
     doc: String,
@@ -88,7 +90,7 @@ struct Constant<'a> {
 }
 
 /// The document of what is asked for.
-pub fn json<'a>(layouts: &'a Layouts, subject: &'a Subject) -> Document<'a> {
+pub fn json<'a>(layouts: &'a Layouts, registry: &Registry, subject: &'a Subject) -> Document<'a> {
     let spec = &layouts.spec;
     let at = subject.choice.target();
     let definition = spec.definitions.get(&subject.structure);
@@ -112,7 +114,7 @@ pub fn json<'a>(layouts: &'a Layouts, subject: &'a Subject) -> Document<'a> {
         constants: None,
         errata: subject_errata(layouts, subject),
     };
-    document.members = document.nested(layouts, &rows);
+    document.members = document.nested(layouts, &rows, &subject.known(layouts, registry, &rows));
     if definition.is_some_and(|definition| matches!(definition.body, spec::Body::Values(_))) {
         let constant = |constant: &'a spec::Constant| {
             let value = constant.value.get(at)?.value;
@@ -126,13 +128,14 @@ pub fn json<'a>(layouts: &'a Layouts, subject: &'a Subject) -> Document<'a> {
 
 impl<'a> Document<'a> {
     /// The members of rows in which what a member encloses follows it.
-    fn nested(&mut self, layouts: &'a Layouts, rows: &[members::Member<'a>]) -> Vec<Member<'a>> {
+    fn nested(&mut self, layouts: &'a Layouts, rows: &[members::Member<'a>], known: &[String]) -> Vec<Member<'a>> {
         let mut list = Vec::new();
-        let mut rest = rows;
-        while let Some((row, after)) = rest.split_first() {
+        let (mut rest, mut sources) = (rows, known);
+        while let (Some((row, after)), Some((known, further))) = (rest.split_first(), sources.split_first()) {
             let inside = after.iter().take_while(|inner| inner.depth > row.depth).count();
+            let (of_inside, further) = further.split_at(inside);
             let (inside, after) = after.split_at(inside);
-            rest = after;
+            (rest, sources) = (after, further);
             let (bit, bits) = (row.bits.map(|bits| bits.position), row.bits.map(|bits| bits.width));
             let (offset, size) = (row.offset, row.size);
             match (&row.field, &row.path) {
@@ -145,17 +148,17 @@ impl<'a> Document<'a> {
                     r#type: c_type(field),
                     bit,
                     bits,
-                    provenance: format!("{}; {}", info.known(), self.confirmed),
+                    provenance: known.clone(),
                     r#in: layouts.spec.axis.describe(&info.scope),
                     doc: info.doc.clone(),
                     values: field.values.as_deref(),
-                    members: self.nested(layouts, inside),
+                    members: self.nested(layouts, inside, of_inside),
                 }),
                 (Some((field, _)), None) => {
                     let kind = if let Type::Inline(inner) = &field.ty { keyword(inner.kind) } else { "" };
                     let members = inside.iter().filter_map(|member| member.path.clone()).collect();
                     self.unnamed.push(Unnamed { kind, offset, size, members });
-                    list.extend(self.nested(layouts, inside));
+                    list.extend(self.nested(layouts, inside, of_inside));
                 }
             }
         }

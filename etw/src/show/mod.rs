@@ -75,8 +75,8 @@ pub(crate) fn run(args: &Args, project: &Project) -> Result<Outcome, Error> {
     let registry = project.registry(axis)?;
     let subject = Subject::find(&layouts, &registry, &args.structure, args.build.as_deref(), arch)?.expanded(levels);
     match args.format {
-        Format::Text => print(&text(&layouts, &subject, columns::terminal()))?,
-        Format::Json => print(&pretty(&json(&layouts, &subject))?)?,
+        Format::Text => print(&text(&layouts, &registry, &subject, columns::terminal()))?,
+        Format::Json => print(&pretty(&json(&layouts, &registry, &subject))?)?,
     }
     Ok(Outcome::Good)
 }

@@ -6,7 +6,7 @@ use crate::print::{DIM, HEADING};
 use anstyle::Style;
 use etw_layouts_codegen::axis::TargetSet;
 use etw_layouts_codegen::layouts::{Bits, Form, Layouts, Type};
-use etw_layouts_codegen::registry::Confirmed;
+use etw_layouts_codegen::registry::{Confirmed, Registry};
 use etw_layouts_codegen::spec::{Body, Constant, Definition, Values, ValuesKind};
 use etw_layouts_project::errata;
 use etw_layouts_project::history::has;
@@ -17,7 +17,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 
 /// The layout or the constants, or one of them, with all that is known at the target. Lines wrap at `width`, if it is given.
-pub fn text(layouts: &Layouts, subject: &Subject, width: Option<usize>) -> String {
+pub fn text(layouts: &Layouts, registry: &Registry, subject: &Subject, width: Option<usize>) -> String {
     let Subject { structure, choice, .. } = subject;
     let axis = &layouts.spec.axis;
     let Some(definition) = layouts.spec.definitions.get(structure) else { return String::new() };
@@ -41,7 +41,7 @@ pub fn text(layouts: &Layouts, subject: &Subject, width: Option<usize>) -> Strin
     let known = if choice.is_stand_in(axis) { String::new() } else { format!("; at this target: {}", known(layouts, subject)) };
     out += &paragraph(&format!("Exists in {}{known}.", axis.describe(exists)), width, "");
     match &definition.body {
-        Body::Aggregate(_) => aggregate(&members, width, &mut out),
+        Body::Aggregate(_) => aggregate(&members, &subject.known(layouts, registry, &members), width, &mut out),
         Body::Values(values) => constants(layouts, definition, values, subject, width, &mut out),
     }
     if let Some(otherwise) = Otherwise::of(layouts, subject) {
@@ -116,24 +116,26 @@ fn heading(layouts: &Layouts, subject: &Subject, place: &str, width: Option<usiz
     paragraph(&format!("{name}, {extent}{place}"), width, "  ").replacen(&name, &format!("{HEADING}{name}{HEADING:#}"), 1)
 }
 
-fn aggregate(members: &[Member], width: Option<usize>, out: &mut String) {
+/// The members, and what each is known from.
+fn aggregate(members: &[Member], known: &[String], width: Option<usize>, out: &mut String) {
     // What most members are known from is said once.
     let mut sources: BTreeMap<&str, usize> = BTreeMap::new();
-    let own = members.iter().filter(|member| member.flat() || members.len() == 1);
-    own.filter_map(|member| member.field.as_ref()).for_each(|(_, info)| *sources.entry(info.known()).or_default() += 1);
+    let both = || members.iter().zip(known);
+    let own = both().filter(|(member, _)| (member.flat() || members.len() == 1) && member.field.is_some());
+    own.for_each(|(_, known)| *sources.entry(known).or_default() += 1);
     let usual = sources.iter().max_by_key(|(known, count)| (**count, Reverse(known.len()))).map_or("", |(known, _)| *known);
     if !usual.is_empty() {
-        let unusual = |member: &Member| member.path.is_some() && member.field.as_ref().is_some_and(|(_, i)| i.known() != usual);
-        let others = if members.iter().any(unusual) { ", unless brackets say otherwise" } else { "" };
+        let unusual = |(member, known): (&Member, &String)| member.path.is_some() && known != usual;
+        let others = if both().any(unusual) { ", unless brackets say otherwise" } else { "" };
         let subject = if members.len() == 1 { "Member:" } else { "Members:" };
         *out += &paragraph(&format!("{subject} {usual}{others}."), width, "");
     }
-    let rows: Vec<_> = members.iter().map(|member| row(member, usual)).collect();
+    let rows: Vec<_> = both().map(|(member, known)| row(member, known, usual)).collect();
     *out += "\n";
     *out += &aligned(&["offset", "size", "member", "type", "bits"], &rows, width);
 }
 
-fn row(member: &Member, usual: &str) -> Row {
+fn row(member: &Member, known: &str, usual: &str) -> Row {
     let indent = "  ".repeat(member.depth);
     let place = |size: u64| vec![format!("{:#06x}", member.offset), format!("{size:#x}")];
     let bits = member.bits.map(range).unwrap_or_default();
@@ -153,8 +155,8 @@ fn row(member: &Member, usual: &str) -> Row {
     }
     // What has no name of its own is known by its members.
     let style = if field.name.is_some() { Style::new() } else { DIM };
-    if field.name.is_some() && info.known() != usual {
-        doc += &format!(" [{}]", info.known());
+    if field.name.is_some() && known != usual {
+        doc += &format!(" [{known}]");
     }
     let doc = doc.trim_start().to_owned();
     Row { style, cells: [place(member.size), vec![format!("{indent}{label}"), ty, bits, doc]].concat() }

@@ -22,6 +22,7 @@ use std::path::PathBuf;
 ///
 ///     etw verify
 ///     etw verify --symbols symbols/ --only WMI_LOGGER_CONTEXT
+///     etw verify --symbols symbols/2024 symbols/2025 ntkrnlmp.pdb
 ///     etw verify --symbols ntkrnlmp.json.xz --build 10.0.19041.1415 --arch x64 --format json
 ///     etw verify --image ntoskrnl.exe --symbol-path 'srv*symbols*https://msdl.microsoft.com/download/symbols'
 ///
@@ -32,8 +33,8 @@ use std::path::PathBuf;
 #[command(verbatim_doc_comment)]
 pub struct Args {
     /// A symbol file, or a folder of them: program databases (.pdb, .pdz), Volatility 3 ISF (.json, .json.xz), snapshots (.facts), or
-    /// tables of kernel images (.tsv), which tell the offsets of some members. Repeatable.
-    #[arg(long, value_name = "PATH")]
+    /// tables of kernel images (.tsv), which tell the offsets of some members. Several may follow, and the flag may be repeated.
+    #[arg(long, value_name = "PATH", num_args = 1..)]
     symbols: Vec<PathBuf>,
     #[command(flatten)]
     kernel: Kernel,

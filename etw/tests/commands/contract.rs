@@ -63,6 +63,23 @@ fn exit_status_and_json_of_verify() {
     }
 }
 
+/// Several paths after one flag are those of several flags, files and folders alike.
+#[test]
+fn symbols_are_named_after_one_flag_or_several() {
+    let [one, other] = ["one", "other"].map(Folder::named);
+    let paths = [one.file("a.facts", &shipped()), other.0.display().to_string()];
+    other.file("b.facts", &shipped());
+    let sources = |arguments: &[&str]| {
+        let (status, document) = verify(arguments);
+        let tables = document["tables"].as_array().expect("tables").iter();
+        (status, tables.map(|table| table["source"].clone()).collect::<Vec<_>>())
+    };
+    let [a, b] = paths.each_ref().map(String::as_str);
+    let (status, found) = sources(&["--symbols", a, b, "--only", "LUID"]);
+    assert_eq!((status, found.len()), (0, 2 * shipped().matches("\nkernel ").count()));
+    assert_eq!((status, found), sources(&["--symbols", a, "--only", "LUID", "--symbols", b]));
+}
+
 /// The same file leads to the same kernel by what `builds.tsv` says, by its own name, and by `--build` and `--arch`.
 #[test]
 fn a_kernel_is_named_in_three_ways() {
@@ -115,9 +132,14 @@ pub struct Folder(PathBuf);
 
 impl Folder {
     pub fn new() -> Self {
+        Self::named("")
+    }
+
+    /// One of several of a test.
+    pub fn named(name: &str) -> Self {
         let thread = std::thread::current();
         let test = thread.name().unwrap_or_default().replace("::", "-");
-        let path = env::temp_dir().join(format!("etw-layouts-{test}-{}", std::process::id()));
+        let path = env::temp_dir().join(format!("etw-layouts-{test}{name}-{}", std::process::id()));
         fs::create_dir_all(&path).expect("a temporary folder");
         Self(path)
     }

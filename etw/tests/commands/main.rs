@@ -3,6 +3,7 @@
 mod contract;
 mod label;
 mod printing;
+mod provenance;
 mod standing;
 
 use etw_layouts_cli::{diff, pretty, show};
@@ -39,9 +40,9 @@ fn golden_files_are_as_printed() {
         let (build, arch) = at.rsplit_once('-').expect("BUILD-ARCH");
         let subject = Subject::find(&layouts, &registry, asked, Some(build), arch.parse().ok()).expect(asked).expanded(levels);
         let name = format!("show-{asked}-{at}{}", if levels > 0 { "-expanded" } else { "" });
-        printed.push((format!("{name}.txt"), show::text(&layouts, &subject, width)));
+        printed.push((format!("{name}.txt"), show::text(&layouts, &registry, &subject, width)));
         if json {
-            printed.push((format!("{name}.json"), pretty(&show::json(&layouts, &subject)).expect("JSON")));
+            printed.push((format!("{name}.json"), pretty(&show::json(&layouts, &registry, &subject)).expect("JSON")));
         }
     }
     for (asked, json) in
@@ -96,7 +97,7 @@ fn shown_members_are_those_of_symbol_tables() {
                 let TypeFacts::Aggregate(aggregate) = definition else { continue };
                 let subject =
                     Subject::find(&layouts, &registry, name, Some(&number), Some(table.arch)).expect("a known kernel has it");
-                let shown = serde_json::to_value(show::json(&layouts, &subject)).expect("JSON");
+                let shown = serde_json::to_value(show::json(&layouts, &registry, &subject)).expect("JSON");
                 let members = shown["members"].as_array().expect("members");
                 let ours: BTreeSet<_> = members
                     .iter()

@@ -48,7 +48,7 @@ fn shown_layouts_fit_the_terminal() {
     for width in [80, 100, 132] {
         for name in layouts.spec.definitions.keys() {
             let subject = Subject::find(&layouts, &registry, name, None, None).expect("a target").expanded(1);
-            let text = anstream::adapter::strip_str(&show::text(&layouts, &subject, Some(width))).to_string();
+            let text = anstream::adapter::strip_str(&show::text(&layouts, &registry, &subject, Some(width))).to_string();
             let long: Vec<_> = text.lines().filter(|line| line.chars().count() > width).collect();
             let is_declaration = |line: &&str| line.starts_with("0x") && line.len() < 140;
             assert!(

@@ -1,0 +1,74 @@
+//! What each member is known from, by kernel: symbols of this very kernel, a document that speaks of it, or neither.
+
+use crate::contract::etw;
+use crate::project;
+use etw_layouts_codegen::axis::Build;
+use etw_layouts_project::subject::Subject;
+use etw_layouts_project::verify;
+use etw_layouts_symbols::Rules;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Of every kernel of the version axis and of every table, each member is said to be seen in the best of the tables of that kernel that
+/// hold its structure, and in none if none does; to be documented only at kernels of which the documents speak.
+#[test]
+fn nothing_is_said_to_be_seen_that_no_table_of_the_kernel_holds() {
+    let layouts = project().layouts().expect("the specs resolve");
+    let axis = &layouts.spec.axis;
+    let registry = project().registry(axis).expect("the facts can be read");
+    let names = verify::names(&layouts, None).expect("all names");
+    let mut best: BTreeMap<_, BTreeMap<String, bool>> = BTreeMap::new();
+    for table in project().tables(axis, &names.iter().copied().collect()).expect("shipped tables") {
+        let holds = best.entry((axis.canonical(table.build), table.arch)).or_default();
+        let faithful = Rules::for_producer(&table.producer) == Rules::Faithful;
+        table.types.keys().for_each(|name| *holds.entry(name.clone()).or_default() |= faithful);
+    }
+    let rows = axis.targets.iter().map(|target| (axis.kernels[target.kernel].build, target.arch));
+    let kernels: BTreeSet<(Build, _)> = best.keys().copied().chain(rows).collect();
+    let mut counts = BTreeMap::<_, usize>::new();
+    for (build, arch) in kernels {
+        for name in &names {
+            let asked = format!("{build:#}");
+            let Ok(subject) = Subject::find(&layouts, &registry, name, Some(&asked), Some(arch)) else { continue };
+            let subject = subject.expanded(1);
+            let target = subject.choice.target();
+            let stated = axis.kernels[axis.targets[target].kernel].build == build && axis.documented.contains(target);
+            let members = subject.members(&layouts);
+            let known = subject.known(&layouts, &registry, &members);
+            for (member, known) in members.iter().zip(&known).filter(|(member, _)| member.path.is_some()) {
+                let held = best.get(&(build, arch)).and_then(|holds| holds.get(member.of));
+                let word = known.split(['.', ',']).next().unwrap_or_default();
+                let fits = match held {
+                    Some(true) => known == "seen in symbols",
+                    Some(false) => known == "seen in converted tables",
+                    None if word.starts_with("documented") => stated,
+                    None => word.starts_with("inferred") || word == "bytes of no known use",
+                };
+                assert!(fits, "{name} {asked}-{arch} {:?} of {}: {known}", member.path, member.of);
+                *counts.entry((held.copied(), word.starts_with("documented"))).or_default() += 1;
+            }
+        }
+    }
+    let kinds = [(Some(true), false), (Some(false), false), (None, true), (None, false)];
+    assert!(kinds.iter().all(|kind| counts.get(kind).is_some_and(|&count| count > 100)), "{counts:?}");
+}
+
+/// The words, as a reader sees them.
+#[test]
+fn what_is_inferred_is_said_with_what_from() {
+    for (asked, build, arch, words) in [
+        ("WMI_LOGGER_CONTEXT", "10.0.26100.1742", "x64", "Members: seen in converted tables."),
+        ("WMI_LOGGER_CONTEXT", "10.0.19041.1415", "x64", "Members: seen in symbols."),
+        ("WMI_LOGGER_CONTEXT", "5.0", "x86", "Members: documented,"),
+        ("WMI_LOGGER_CONTEXT", "10.0.19041.5000", "x64", "Members: inferred from 10.0.19041."),
+        ("WMI_LOGGER_CONTEXT", "6.1.7601.20000", "x64", "Members: inferred, as 6.1.7601."),
+        ("LUID", "6.1.7601.20000", "x64", "Members: inferred from 6.1.7601."),
+        ("LUID", "10.0.65000", "x64", "Members: inferred from 10.0."),
+        ("WMI_TRACE_PACKET", "10.0.26100.1742", "x64", "Members: inferred from documents of other kernels."),
+        ("EVENT_TRACE_HEADER", "6.1.7601.17514", "x64", "Members: documented"),
+        ("WMI_LOGGER_INFORMATION.LoggerHeader", "5.0", "x86", "Member: documented without a name."),
+    ] {
+        let output = etw(&["show", asked, "--build", build, "--arch", arch]);
+        let shown = String::from_utf8_lossy(&output.stdout);
+        assert!(shown.contains(words), "{asked} {build}: {words}\n{shown}");
+    }
+}

@@ -1,0 +1,239 @@
+//! What is proven: by release, by update, by structure.
+
+use etw_layouts_codegen::axis::{Arch, Build, TargetSet};
+use etw_layouts_codegen::layouts::{Form, Layouts};
+use etw_layouts_codegen::registry::{Evidence, Registry};
+use etw_layouts_project::verify;
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write;
+
+/// The page: a table of the releases, the updates of each, a table of the structures.
+///
+/// # Errors
+///
+/// None that the specs can cause.
+pub fn page(layouts: &Layouts, registry: &Registry) -> Result<String, crate::Error> {
+    let names = verify::names(layouts, None)?;
+    let seen = Seen::of(layouts, registry);
+    let mut out = String::from(
+        "# Status\n\n\
+         Written by `cargo xtask generate` from specs and facts: what is proven of which Windows, newest first; then the updates at which\n\
+         layouts change, and the structures. For one kernel, `etw show STRUCTURE --build B` says it with what follows from it.\n\n\
+         Kernels are counted by what was read of them: *symbols*, all of its own; *converted* ones, which lost some names and types but no\n\
+         offsets; or only *images*, which show the offsets of some members. Structures, enumerations among them, count by the least\n\
+         sure layout that the release has of them: *proven* if symbols of a kernel with that layout hold it, *converted* if only a converted\n\
+         table does, *partly* if only an image shows some of it, *not checkable* if public symbols lack it. Of what is *not seen*\n\
+         nothing was read yet: it is as documents state it, or as in the kernels around it. Proven is a layout at the kernels that are\n\
+         counted; that updates between them have it too is likely, and not proven.\n\n\
+         | release | | symbols | converted | only images | proven | converted | partly | not checkable | not seen |\n\
+         |---|---|---|---|---|---|---|---|---|---|\n",
+    );
+    let axis = &layouts.spec.axis;
+    let of_version = |version: usize, arch: Arch| -> Vec<usize> {
+        let own = axis.along(arch).map(|(_, target)| target);
+        own.filter(|&target| axis.kernels[axis.targets[target].kernel].version == version).collect()
+    };
+    for (version, stated) in axis.versions.iter().enumerate().rev() {
+        let mut release = stated.release.as_str();
+        for arch in [Arch::X64, Arch::X86, Arch::Arm64] {
+            let targets = of_version(version, arch);
+            if targets.is_empty() {
+                continue;
+            }
+            let kernels = [Evidence::Symbols, Evidence::Converted, Evidence::Partly].map(|kind| seen.range(&targets, kind));
+            let counts = seen.counts(&names, &targets).map(|count| if count == 0 { "–".into() } else { count.to_string() });
+            let _ = writeln!(out, "| {release} | {arch} | {} | {} |", kernels.join(" | "), counts.join(" | "));
+            release = "";
+        }
+    }
+    if seen.elsewhere > 0 {
+        let _ =
+            writeln!(out, "\n{} more kernels that were seen are of builds that the version axis does not have.", seen.elsewhere);
+    }
+    out += "\n## Updates\n\nEach kernel from which on layouts are others than before, how many kernels up to the next were seen, and which structures\n\
+            changed; of the first kernel of a release, since the first of the release before.\n";
+    for (version, stated) in axis.versions.iter().enumerate().rev() {
+        let _ = write!(out, "\n### {}\n\n", stated.release);
+        out += "| from | symbols | converted | only images | other layouts |\n|---|---|---|---|---|\n";
+        for arch in [Arch::X64, Arch::X86, Arch::Arm64] {
+            let older = (0..version).rev().find_map(|older| Some((older, *of_version(older, arch).first()?)));
+            let mut before = None;
+            for target in of_version(version, arch) {
+                let kernels = [Evidence::Symbols, Evidence::Converted, Evidence::Partly].map(|kind| seen.count(target, kind));
+                let changed = match (before, older) {
+                    (Some(before), _) => changed(layouts, &names, before, target),
+                    (None, Some((older, first))) => {
+                        format!("since {}: {}", axis.versions[older].label, changed(layouts, &names, first, target))
+                    }
+                    (None, None) => "the first".into(),
+                };
+                before = Some(target);
+                let _ = writeln!(out, "| {} | {} | {changed} |", axis.target_name(target), kernels.join(" | "));
+            }
+        }
+    }
+    out += &structures(layouts, registry);
+    Ok(out)
+}
+
+/// What was seen of the kernels of each target.
+struct Seen<'a> {
+    layouts: &'a Layouts,
+    registry: &'a Registry,
+    /// The kernels, each by the best that was read of it.
+    kernels: Vec<BTreeMap<Build, Evidence>>,
+    /// The sets of facts.
+    witnesses: Vec<BTreeSet<usize>>,
+    /// How many kernels have no target.
+    elsewhere: usize,
+}
+
+impl<'a> Seen<'a> {
+    fn of(layouts: &'a Layouts, registry: &'a Registry) -> Self {
+        let axis = &layouts.spec.axis;
+        let (mut kernels, mut witnesses) = (vec![BTreeMap::new(); axis.targets.len()], vec![BTreeSet::new(); axis.targets.len()]);
+        let mut elsewhere = BTreeSet::new();
+        for kernel in &registry.kernels {
+            let Some(target) = axis.at(kernel.build, kernel.arch) else {
+                elsewhere.insert((kernel.build, kernel.arch));
+                continue;
+            };
+            witnesses[target].insert(kernel.witness);
+            let read = registry.witnesses[kernel.witness].kind.evidence(true);
+            let best = kernels[target].entry(axis.canonical(kernel.build)).or_insert(Evidence::Lacks);
+            *best = (*best).max(read.unwrap_or(Evidence::Lacks));
+        }
+        Self { layouts, registry, kernels, witnesses, elsewhere: elsewhere.len() }
+    }
+
+    /// The kernels of a target of which that is the best that was read.
+    fn count(&self, target: usize, kind: Evidence) -> String {
+        match self.kernels[target].values().filter(|best| **best == kind).count() {
+            0 => "–".into(),
+            count => count.to_string(),
+        }
+    }
+
+    /// How many there are in all of these targets, and from which update to which.
+    fn range(&self, targets: &[usize], kind: Evidence) -> String {
+        let kernels = targets.iter().flat_map(|&target| &self.kernels[target]);
+        let kernels: BTreeSet<_> = kernels.filter(|(_, best)| **best == kind).map(|(build, _)| *build).collect();
+        match (kernels.first(), kernels.last()) {
+            (Some(first), Some(last)) if first == last => format!("1: {first:#}"),
+            (Some(first), Some(last)) if first.number == last.number => {
+                format!("{}: {first:#} to {}", kernels.len(), last.revision)
+            }
+            (Some(first), Some(last)) => format!("{}: {first:#} to {last:#}", kernels.len()),
+            _ => "–".into(),
+        }
+    }
+
+    /// How many of the structures are proven, converted, partly seen, not checkable and not seen at these targets.
+    fn counts(&self, names: &[&str], targets: &[usize]) -> [usize; 5] {
+        let mut counts = [0; 5];
+        for name in names {
+            let mut of_layout: BTreeMap<usize, Option<Evidence>> = BTreeMap::new();
+            for &target in targets {
+                if let Some(&id) = self.layouts.by_target[target].get(*name) {
+                    let best = of_layout.entry(id).or_default();
+                    *best = (*best).max(self.best(name, target));
+                }
+            }
+            let Some(least) = of_layout.into_values().min() else { continue };
+            let place = match least {
+                Some(Evidence::Symbols) => 0,
+                Some(Evidence::Converted) => 1,
+                Some(Evidence::Partly) => 2,
+                Some(Evidence::Lacks) => 3,
+                None => 4,
+            };
+            counts[place] += 1;
+        }
+        counts
+    }
+
+    /// The best that the kernels of a target say of a structure.
+    fn best(&self, name: &str, target: usize) -> Option<Evidence> {
+        let witnesses = self.witnesses[target].iter().map(|&witness| &self.registry.witnesses[witness]);
+        let said = witnesses.filter_map(|witness| witness.kind.evidence(witness.holds.contains(name))).max();
+        said.max(self.layouts.unverifiable(name, target).map(|_| Evidence::Lacks))
+    }
+}
+
+/// The types whose layouts differ, and those that only one of the two has: their names, or how many if they are many.
+fn changed(layouts: &Layouts, names: &[&str], before: usize, after: usize) -> String {
+    let [before, after] = [before, after].map(|target| &layouts.by_target[target]);
+    let changed: Vec<_> = names.iter().copied().filter(|name| before.get(*name) != after.get(*name)).collect();
+    match changed.len() {
+        0 => "none".into(),
+        1..=10 => changed.join(", "),
+        count => format!("{count} structures"),
+    }
+}
+
+/// The structures, and at how many targets symbol data confirms each.
+fn structures(layouts: &Layouts, registry: &Registry) -> String {
+    let axis = &layouts.spec.axis;
+    let by_symbols = registry.confirmed(axis);
+    let mut out = String::from(
+        "\n## Structures\n\nTargets are the rows of the tables above; confirmed are those of which a table of symbols holds the structure, its kernel's own or\n\
+         a converted one. `etw verify` counts the facts.\n\n\
+         | structure | versions | layouts | sizes | confirmed targets |\n|---|---|---|---|---|\n",
+    );
+    for name in layouts.spec.definitions.keys() {
+        let own: Vec<_> = layouts.layouts.iter().filter(|layout| layout.name == *name).collect();
+        let (mut all, mut sizes) = (TargetSet::default(), BTreeSet::new());
+        for layout in &own {
+            let Form::Aggregate(aggregate) = &layout.form else { continue };
+            all = all.union(&layout.targets);
+            sizes.insert(aggregate.extent.size);
+        }
+        let (Some(least), Some(most)) = (sizes.first(), sizes.last()) else { continue };
+        let sizes = if least == most { format!("{least:#x}") } else { format!("{least:#x} to {most:#x}") };
+        let why: Vec<_> = all.iter().filter_map(|target| layouts.why_not(&by_symbols, name, target)).collect();
+        let count = all.iter().count();
+        let none = why.first().filter(|_| why.len() == count).map_or_else(String::new, |why| format!(": {}", why.text()));
+        let confirmed = format!("{} of {count}{none}", count - why.len());
+        let _ = writeln!(out, "| {name} | {} | {} | {sizes} | {confirmed} |", axis.describe(&all), own.len());
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use etw_layouts_symbols::Rules;
+
+    /// Held against the tables themselves: no more is proven of a release than its kernels' own symbols hold, no more proven or converted
+    /// than any tables of them hold, and each structure is counted once.
+    #[test]
+    fn no_more_is_proven_than_tables_hold() {
+        let project = crate::workspace::project();
+        let layouts = project.layouts().expect("the specs resolve");
+        let axis = &layouts.spec.axis;
+        let registry = project.registry(axis).expect("the facts can be read");
+        let names = verify::names(&layouts, None).expect("all names");
+        let tables = project.tables(axis, &names.iter().copied().collect()).expect("shipped tables");
+        let seen = Seen::of(&layouts, &registry);
+        let mut most = 0;
+        for (version, arch) in (0..axis.versions.len()).flat_map(|version| Arch::ALL.map(|arch| (version, arch))) {
+            let targets: Vec<_> =
+                axis.filter(|target| target.arch == arch && axis.kernels[target.kernel].version == version).iter().collect();
+            let own = tables.iter().filter(|table| axis.at(table.build, table.arch).is_some_and(|at| targets.contains(&at)));
+            let (faithful, any): (Vec<_>, Vec<_>) =
+                own.partition(|table| Rules::for_producer(&table.producer) == Rules::Faithful);
+            let held = |tables: &[&etw_layouts_project::tables::Table]| {
+                tables.iter().flat_map(|table| table.types.keys()).cloned().collect::<BTreeSet<_>>()
+            };
+            let (faithful, any) = (held(&faithful), held(&any));
+            let [proven, converted, partly, not_checkable, not_seen] = seen.counts(&names, &targets);
+            let label = &axis.versions[version].label;
+            assert!(proven <= faithful.len(), "{label}-{arch}: {proven} proven");
+            assert!(proven + converted <= faithful.union(&any).count(), "{label}-{arch}: {proven} proven, {converted} converted");
+            let present = |name: &&&str| targets.iter().any(|&target| layouts.get(target, name).is_some());
+            assert_eq!(proven + converted + partly + not_checkable + not_seen, names.iter().filter(present).count());
+            most = most.max(proven);
+        }
+        assert!(most > 40, "some release is proven");
+    }
+}
