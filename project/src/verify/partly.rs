@@ -43,5 +43,6 @@ fn against(layouts: &Layouts, ours: &Types, image: &Table, asked: Asked) -> Chec
         let (status, accepted) = (report.status.as_str(), report.accepted);
         (report.name.clone(), Comparison { status, equal: report.equal, accepted, differences })
     });
-    Checked::new(image, asked, structures.collect())
+    let structures = structures.collect();
+    Checked::new(image, asked, structures)
 }
