@@ -6,9 +6,9 @@
 //! that kernel's; one that has nobody's layouts merely differs. Nothing is said of a kernel that nobody has seen: it may well have
 //! got the layouts of its neighbour.
 
-use super::{Checked, Comparison};
+use super::found::{Checked, Comparison};
+use super::wholly::{against, names};
 use crate::tables::Table;
-use crate::verify;
 use etw_layouts_codegen::axis::Axis;
 use etw_layouts_codegen::layouts::Layouts;
 use etw_layouts_codegen::registry::{Registry, Witness, WitnessKind};
@@ -38,8 +38,8 @@ pub fn sentence(axis: &Axis, checked: &Checked) -> String {
 
 /// Whether a table states the layouts of a target, as far as it goes. One that holds none of them states nothing.
 pub fn agrees(layouts: &Layouts, target: usize, table: &Table) -> bool {
-    let Ok(names) = verify::names(layouts, None) else { return false };
-    let compared = verify::against(layouts, &names, table, target);
+    let Ok(names) = names(layouts, None) else { return false };
+    let compared = against(layouts, &names, table, target);
     let wrong = |compared: &Comparison| !compared.differences.is_empty() || compared.status == Comparison::UNSPECIFIED;
     compared.values().any(|compared| compared.equal > 0) && !compared.values().any(wrong)
 }

@@ -5,20 +5,20 @@ mod found;
 pub mod label;
 pub mod ours;
 pub mod partly;
+mod wholly;
 
 pub use found::{Checked, Comparison, Finding, Report, Summary};
+pub use wholly::{against, compared, names};
 
 use self::found::All;
-use crate::names::{self, Among};
+use self::wholly::{asked, held_against};
 use crate::project::Project;
 use crate::tables::{self, Foreign, Stated, SymbolFile, Table};
 use crate::{Error, errata};
-use etw_layouts_codegen::Asked;
 use etw_layouts_codegen::layouts::Layouts;
 use etw_layouts_symbols::compare::Status;
-use etw_layouts_symbols::{Rules, Types, Wanted, compare};
+use etw_layouts_symbols::{Types, Wanted};
 use rayon::prelude::*;
-use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
@@ -64,15 +64,6 @@ pub fn report(
     let summary = count::summary(layouts, &names, only.is_none(), &all.tables);
     let errata = errata::list(layouts, only);
     Ok(Report::new(all, claimed, errata, summary))
-}
-
-/// The structures and enumerations to compare: all, or one.
-///
-/// # Errors
-///
-/// A name that no spec has.
-pub fn names<'a>(layouts: &'a Layouts, only: Option<&str>) -> Result<Vec<&'a str>, Error> {
-    names::names(layouts, Among::Symbols, only)
 }
 
 /// What tells of a table that differs whose layouts it has.
@@ -132,42 +123,6 @@ fn check(
         true => Ok(all),
         false => Err(errors.join("\nerror: ").into()),
     }
-}
-
-/// Compares a table with the layouts of its kernel: those of the last row of the axis of its build at or before its revision.
-///
-/// # Errors
-///
-/// A kernel that is older than the whole version axis, and of a build that is not on it.
-pub fn compared(layouts: &Layouts, names: &[&str], table: &Table) -> Result<Checked, Error> {
-    let asked = asked(layouts, table)?;
-    let structures = against(layouts, names, table, asked.target);
-    Ok(Checked::new(table, asked, structures))
-}
-
-fn asked(layouts: &Layouts, table: &Table) -> Result<Asked, Error> {
-    Ok(layouts.spec.axis.kernel(table.build, table.arch).map_err(|e| format!("{}: {e}", table.source))?)
-}
-
-/// Compares a table with the layouts of a target.
-pub fn against(layouts: &Layouts, names: &[&str], table: &Table, target: usize) -> BTreeMap<String, Comparison> {
-    held_against(layouts, names, table, target, &ours::types(layouts, target, names))
-}
-
-fn held_against(layouts: &Layouts, names: &[&str], table: &Table, target: usize, ours: &Types) -> BTreeMap<String, Comparison> {
-    let reports = compare(ours, &table.types, Rules::for_producer(&table.producer));
-    let mut structures: BTreeMap<String, Comparison> = BTreeMap::new();
-    for report in reports {
-        let place = |member: &str| ours::place(layouts, target, &report.name, member);
-        let differences: Vec<_> = report.differences.iter().map(|d| Finding::new(d, place(&d.member))).collect();
-        let status = report.status.as_str();
-        let compared = Comparison { status, equal: report.equal, accepted: report.accepted, differences };
-        structures.insert(report.name, compared);
-    }
-    for name in names.iter().filter(|name| table.types.contains_key(**name) && !ours.contains_key(**name)) {
-        structures.insert((*name).to_owned(), Comparison::unspecified());
-    }
-    structures
 }
 
 /// The specs say which structures no public symbols can confirm; the shipped tables have to bear that out, both ways: none of them holds

@@ -1,0 +1,68 @@
+//! What tables tell, held against the layouts.
+
+use super::found::{Checked, Comparison, Finding};
+use super::ours;
+use crate::Error;
+use crate::names::{self, Among};
+use crate::tables::Table;
+use etw_layouts_codegen::Asked;
+use etw_layouts_codegen::layouts::Layouts;
+use etw_layouts_symbols::{Rules, Types, compare};
+use std::collections::BTreeMap;
+
+/// The structures and enumerations to compare: all, or one.
+///
+/// # Errors
+///
+/// A name that no spec has.
+pub fn names<'a>(layouts: &'a Layouts, only: Option<&str>) -> Result<Vec<&'a str>, Error> {
+    names::names(layouts, Among::Symbols, only)
+}
+
+/// Compares a table with the layouts of its kernel: those of the last row of the axis of its build at or before its revision.
+///
+/// # Errors
+///
+/// A kernel that is older than the whole version axis, and of a build that is not on it.
+pub fn compared(layouts: &Layouts, names: &[&str], table: &Table) -> Result<Checked, Error> {
+    let asked = asked(layouts, table)?;
+    let structures = against(layouts, names, table, asked.target);
+    Ok(Checked::new(table, asked, structures))
+}
+
+/// The kernel of a table, and the target whose layouts it is held against.
+///
+/// # Errors
+///
+/// As [`compared`].
+pub(super) fn asked(layouts: &Layouts, table: &Table) -> Result<Asked, Error> {
+    Ok(layouts.spec.axis.kernel(table.build, table.arch).map_err(|e| format!("{}: {e}", table.source))?)
+}
+
+/// Compares a table with the layouts of a target.
+pub fn against(layouts: &Layouts, names: &[&str], table: &Table, target: usize) -> BTreeMap<String, Comparison> {
+    held_against(layouts, names, table, target, &ours::types(layouts, target, names))
+}
+
+/// Compares a table with the types of a target, which its caller has made.
+pub(super) fn held_against(
+    layouts: &Layouts,
+    names: &[&str],
+    table: &Table,
+    target: usize,
+    ours: &Types,
+) -> BTreeMap<String, Comparison> {
+    let reports = compare(ours, &table.types, Rules::for_producer(&table.producer));
+    let mut structures: BTreeMap<String, Comparison> = BTreeMap::new();
+    for report in reports {
+        let place = |member: &str| ours::place(layouts, target, &report.name, member);
+        let differences: Vec<_> = report.differences.iter().map(|d| Finding::new(d, place(&d.member))).collect();
+        let status = report.status.as_str();
+        let compared = Comparison { status, equal: report.equal, accepted: report.accepted, differences };
+        structures.insert(report.name, compared);
+    }
+    for name in names.iter().filter(|name| table.types.contains_key(**name) && !ours.contains_key(**name)) {
+        structures.insert((*name).to_owned(), Comparison::unspecified());
+    }
+    structures
+}
