@@ -1,8 +1,8 @@
 //! A row of the version axis that begins earlier than was known: its kernel is written by another revision wherever the specs name it.
 
 use super::kernel::{module_of, rows};
-use super::plan::Texts;
 use super::splice::Splices;
+use super::splice::Texts;
 use crate::Error;
 use core::ops::Range;
 use etw_layouts_codegen::axis::{Axis, Build};

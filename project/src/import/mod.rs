@@ -28,7 +28,8 @@ mod write;
 pub use first_image::first_image;
 pub use images::Border;
 pub use kernel::kernel_of;
-pub use plan::{Input, Plan, Texts, plan};
+pub use plan::{Input, Plan, plan};
+pub use splice::Texts;
 pub use write::MARK;
 
 use self::images::Images;

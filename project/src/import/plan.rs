@@ -12,6 +12,7 @@ use super::enter::{Entered, Entering};
 use super::gaps;
 use super::images::Border;
 use super::kernel;
+use super::splice::Texts;
 use super::step::{self, Step};
 use super::tree::{Definition, Subject};
 use super::types::by_value;
@@ -25,9 +26,6 @@ use etw_layouts_codegen::syntax::{Sort, Tree};
 use etw_layouts_codegen::{Errors, Sources, read, resolve};
 use etw_layouts_symbols::{Rules, Types};
 use std::collections::{BTreeMap, BTreeSet};
-
-/// Spec texts by path.
-pub type Texts = BTreeMap<String, String>;
 
 /// What an import comes to.
 pub struct Plan {

@@ -1,6 +1,10 @@
-//! Changes in a text, byte by byte: what is not touched stays as it is.
+//! The texts of specs, and changes in one, byte by byte: what is not touched stays as it is.
 
 use core::ops::Range;
+use std::collections::BTreeMap;
+
+/// Spec texts by path.
+pub type Texts = BTreeMap<String, String>;
 
 /// Replacements in a text.
 #[derive(Debug, Default)]

@@ -1,7 +1,7 @@
 //! Specs as they were before some kernels were known.
 
-use super::super::plan::Texts;
 use super::super::scope::spell;
+use super::super::splice::Texts;
 use super::super::splice::{Splices, behind_comma, line_end, line_start};
 use super::{layouts, plan};
 use core::ops::Range;
