@@ -5,6 +5,7 @@ use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::fs;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// A folder that is gone when this is.
 struct Folder(PathBuf);
@@ -21,7 +22,10 @@ type Files = BTreeMap<PathBuf, Vec<u8>>;
 impl Folder {
     /// A project whose specs, facts and generated files hold something.
     fn new(name: &str) -> Self {
-        let folder = Self(std::env::temp_dir().join(format!("etw-layouts-lock-{}-{name}", process::id())));
+        // Tests of one process run beside each other.
+        static COUNT: AtomicUsize = AtomicUsize::new(0);
+        let own = format!("etw-layouts-lock-{}-{}-{name}", process::id(), COUNT.fetch_add(1, Ordering::Relaxed));
+        let folder = Self(std::env::temp_dir().join(own));
         drop(fs::remove_dir_all(&folder.0));
         for (path, text) in [("specs/etw/A.toml", "one\n"), ("specs/windows.toml", ""), ("facts/a.facts", "a"), ("src/a.rs", "r")]
         {
