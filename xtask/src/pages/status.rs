@@ -35,12 +35,12 @@ pub fn page(layouts: &Layouts, registry: &Registry) -> Result<String, crate::Err
     };
     for (version, stated) in axis.versions.iter().enumerate().rev() {
         let mut release = stated.release.as_str();
-        for arch in [Arch::X64, Arch::X86, Arch::Arm64] {
+        for arch in ARCHITECTURES {
             let targets = of_version(version, arch);
             if targets.is_empty() {
                 continue;
             }
-            let kernels = [Evidence::Symbols, Evidence::Converted, Evidence::Partly].map(|kind| seen.range(&targets, kind));
+            let kernels = READ.map(|kind| seen.range(&targets, kind));
             let counts = seen.counts(&names, &targets).map(|count| if count == 0 { "–".into() } else { count.to_string() });
             let _ = writeln!(out, "| {release} | {arch} | {} | {} |", kernels.join(" | "), counts.join(" | "));
             release = "";
@@ -55,11 +55,11 @@ pub fn page(layouts: &Layouts, registry: &Registry) -> Result<String, crate::Err
     for (version, stated) in axis.versions.iter().enumerate().rev() {
         let _ = write!(out, "\n### {}\n\n", stated.release);
         out += "| from | symbols | converted | only images | other layouts |\n|---|---|---|---|---|\n";
-        for arch in [Arch::X64, Arch::X86, Arch::Arm64] {
+        for arch in ARCHITECTURES {
             let older = (0..version).rev().find_map(|older| Some((older, *of_version(older, arch).first()?)));
             let mut before = None;
             for target in of_version(version, arch) {
-                let kernels = [Evidence::Symbols, Evidence::Converted, Evidence::Partly].map(|kind| seen.count(target, kind));
+                let kernels = READ.map(|kind| seen.count(target, kind));
                 let changed = match (before, older) {
                     (Some(before), _) => changed(layouts, &names, before, target),
                     (None, Some((older, first))) => {
@@ -75,6 +75,12 @@ pub fn page(layouts: &Layouts, registry: &Registry) -> Result<String, crate::Err
     out += &structures(layouts, registry);
     Ok(out)
 }
+
+/// The rows of a release, in order.
+const ARCHITECTURES: [Arch; 3] = [Arch::X64, Arch::X86, Arch::Arm64];
+
+/// What is read of a kernel, a column each, the surest first.
+const READ: [Evidence; 3] = [Evidence::Symbols, Evidence::Converted, Evidence::Partly];
 
 /// What was seen of the kernels of each target.
 struct Seen<'a> {
