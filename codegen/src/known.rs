@@ -8,13 +8,14 @@ use etw_layouts_runtime::meta::Standing;
 
 impl Choice {
     /// What a member is known from at this kernel, in words. The choice is that of the structure whose member it is: what a table proves
-    /// of one, it does not prove of another. Symbols of this very kernel come first, then a document that speaks of it; all else
-    /// is inferred.
-    pub fn known(&self, axis: &Axis, info: &Info) -> String {
+    /// of one, it does not prove of another. Symbols of this very kernel come first, then its image if that `shows` where the
+    /// member is, then a document that speaks of it; all else is inferred.
+    pub fn known(&self, axis: &Axis, info: &Info, shows: bool) -> String {
         let documented = info.source == Provenance::Document && info.covered && self.is_of_axis(axis);
         let (word, more) = match (self.standing, info.unknown) {
             (Standing::Proven, None) => ("seen in symbols", String::new()),
             (Standing::Converted, None) => ("seen in converted tables", String::new()),
+            (Standing::Partly, None) if shows => ("seen in images", String::new()),
             (_, Some(Unknown::Use)) => return "bytes of no known use".into(),
             _ if documented && (info.documented || info.unknown.is_some()) => ("documented", String::new()),
             _ if documented => ("documented", ", its place inferred".into()),

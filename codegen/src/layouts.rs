@@ -152,6 +152,8 @@ pub struct Info {
     pub covered: bool,
     /// What is not known of it.
     pub unknown: Option<Unknown>,
+    /// What it leads to, where its type does not tell: `STRUCTURE`, or `STRUCTURE.MEMBER` for the entries of a list and their link.
+    pub leads_to: Vec<String>,
     /// What documents say otherwise, in words.
     pub errata: Vec<String>,
     /// Where the spec states it.
@@ -322,22 +324,24 @@ impl Info {
             // What has no source is known from its spec alone, which means each target of its scope.
             covered: stated.is_none() || spec.axis.documented.contains(target),
             unknown: member.unknown,
+            leads_to: member.leads_to.iter().map(|link| link.value.clone()).collect(),
             errata: errata.map(|e| e.sentence(&spec.axis)).collect(),
             span: member.span,
         }
     }
 
-    /// Where it is known from, in words.
+    /// Where its spec has it from, in words.
     pub fn known(&self) -> &'static str {
-        match (self.unknown, self.source, self.documented) {
-            (Some(Unknown::Use), ..) => "bytes of no known use",
-            (Some(Unknown::Name), ..) => "documented without a name",
-            (Some(Unknown::Type), ..) => "documented without a type",
-            (Some(Unknown::NameAndType), ..) => "documented without name and type",
-            (None, Provenance::Document, true) => "documented",
-            (None, Provenance::Document, false) => "documented, its place inferred",
-            (None, Provenance::Symbols, _) => "seen in symbols",
-            (None, Provenance::Inferred, _) => "inferred",
+        match (self.unknown, self.source) {
+            (Some(Unknown::Use), _) => "bytes of no known use",
+            (Some(Unknown::Name), _) => "documented without a name",
+            (Some(Unknown::Type), _) => "documented without a type",
+            (Some(Unknown::NameAndType), _) => "documented without name and type",
+            (None, Provenance::Document) if self.covered && self.documented => "documented",
+            (None, Provenance::Document) if self.covered => "documented, its place inferred",
+            (None, Provenance::Document) => "documented for other kernels",
+            (None, Provenance::Symbols) => "seen in symbols",
+            (None, Provenance::Inferred) => "inferred",
         }
     }
 }

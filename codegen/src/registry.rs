@@ -62,6 +62,8 @@ pub struct Witness {
     pub kind: WitnessKind,
     /// The structures and enumerations that it states.
     pub holds: BTreeSet<String>,
+    /// The members whose offsets it shows, by their structures, if images were looked at for these and for nothing else.
+    pub shows: BTreeMap<String, BTreeSet<String>>,
 }
 
 /// The targets at which symbols state each structure and enumeration whole.
@@ -92,6 +94,14 @@ impl Registry {
             }
         }
         confirmed
+    }
+
+    /// Whether an image of this very kernel shows where a member is.
+    pub fn shows(&self, axis: &Axis, build: Build, arch: Arch, structure: &str, member: &str) -> bool {
+        let build = axis.canonical(build);
+        let own = self.kernels.iter().filter(|seen| seen.arch == arch && axis.canonical(seen.build) == build);
+        let mut witnesses = own.filter_map(|seen| self.witnesses.get(seen.witness));
+        witnesses.any(|witness| witness.shows.get(structure).is_some_and(|members| members.contains(member)))
     }
 }
 

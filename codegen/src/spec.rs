@@ -121,6 +121,8 @@ pub struct Member {
     pub align: Piecewise<u64>,
     /// The set of values that it holds.
     pub values: Option<At<String>>,
+    /// What it leads to, where its type does not tell: `STRUCTURE`, or `STRUCTURE.MEMBER` for the entries of a list and their link.
+    pub leads_to: Vec<At<String>>,
     /// Where it is known from, where the definition's source is not its own.
     pub source: Piecewise<Provenance>,
     /// What is not known of it.

@@ -97,6 +97,7 @@ impl Checker<'_> {
     }
 
     fn member(&mut self, member: &Member, field: &Field, base: u64, before: Option<&Field>) {
+        let layouts = self.layouts;
         let name = field.name.as_deref().unwrap_or("the unnamed member");
         let offset = base + field.offset;
         if let Some(piece) = member.offset.get(self.target).filter(|piece| piece.value != offset) {
@@ -109,7 +110,11 @@ impl Checker<'_> {
                 "mend order, types or nesting, or the stated offset; keep a document's error as an erratum",
             );
             if let Some(before) = before {
-                let says = format!("the member before it: {:#x} bytes at {:#x}", before.size, base + before.offset);
+                let of = match before.ty.element() {
+                    Type::Layout(id) => format!("{}, ", layouts[*id].name),
+                    _ => String::new(),
+                };
+                let says = format!("the member before it: {of}{:#x} bytes at {:#x}", before.size, base + before.offset);
                 also.push((before.info.span, says));
             }
         }
@@ -123,6 +128,7 @@ impl Checker<'_> {
         if let Some(values) = &member.values {
             self.values(values, field);
         }
+        member.leads_to.iter().for_each(|link| self.link(link));
         self.errata(&member.errata, &member.span, |what| match what {
             What::Offset => Some(number(offset)),
             What::Size => Some(number(field.size)),
@@ -160,6 +166,24 @@ impl Checker<'_> {
                 "name flags or constants of the same size as the member",
             );
             also.push((definition.name.span, "specified here".into()));
+        }
+    }
+
+    /// What a member leads to exists at some target. The standard specs may be there in part.
+    fn link(&mut self, link: &At<String>) {
+        let (name, member) = link.value.split_once('.').map_or((&*link.value, None), |(name, member)| (name, Some(member)));
+        if self.spec.broken.contains(name) || self.spec.sources.file(link.span).standard {
+            return;
+        }
+        let has = |definition: &Definition| match (&definition.body, member) {
+            (Body::Aggregate(aggregate), Some(member)) => names(&aggregate.members).any(|name| name == member),
+            (Body::Aggregate(_), None) => true,
+            (Body::Values(_), _) => false,
+        };
+        if !self.spec.definitions.get(name).is_some_and(has) {
+            let title = format!("`{}` is not specified", link.value);
+            let help = "name a structure, or a structure and the member of it that is the link: \"ETW_GUID_ENTRY.GuidList\"";
+            self.add(link.span, &title, "said to lead there", help);
         }
     }
 
@@ -250,4 +274,19 @@ impl Erratum {
 
 fn number(n: u64) -> Fact {
     Fact::Number(i64::try_from(n).unwrap_or(i64::MAX))
+}
+
+/// The names of members, those of unnamed structures and unions among them.
+fn names(members: &[Member]) -> impl Iterator<Item = &str> {
+    let mut pending: Vec<&Member> = members.iter().collect();
+    std::iter::from_fn(move || {
+        loop {
+            let member = pending.pop()?;
+            match (&member.name, &member.shape) {
+                (Some(name), _) => return Some(name.value.as_str()),
+                (None, Shape::Inline(_, inner)) => pending.extend(inner),
+                (None, Shape::Type(_)) => {}
+            }
+        }
+    })
 }

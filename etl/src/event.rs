@@ -5,8 +5,8 @@ use crate::header::{Header, Message};
 use crate::header_type::HeaderType;
 use crate::item::Items;
 use crate::wire::{
-    COMPACT, EVENT_HEADER, EVENT_HEADER_FLAG, EVENT_INSTANCE_HEADER, EVENT_TRACE_GROUP, EVENT_TRACE_HEADER, PERFINFO,
-    PERFINFO_TRACE_HEADER, SYSTEM_TRACE_HEADER, prefix, view,
+    COMPACT, EVENT_DESCRIPTOR, EVENT_HEADER, EVENT_HEADER_EXT_TYPE, EVENT_HEADER_FLAG, EVENT_INSTANCE_HEADER, EVENT_TRACE_GROUP,
+    EVENT_TRACE_HEADER, GUID, PERFINFO, PERFINFO_TRACE_HEADER, SYSTEM_TRACE_HEADER, WMI_TRACE_PACKET, prefix, view,
 };
 
 /// An event in a buffer.
@@ -97,17 +97,19 @@ impl<'a> Event<'a> {
     }
 
     /// The hook identifier of a kernel event.
+    #[inline]
     pub fn hook(&self) -> Option<u16> {
-        let packet = match self.header_type {
+        // Where it lies is the same in all of them: one load, for those who ask every event.
+        const AT: usize = core::mem::offset_of!(PERFINFO_TRACE_HEADER, u04) + core::mem::offset_of!(WMI_TRACE_PACKET, u02);
+        match self.header_type {
             HeaderType::System32
             | HeaderType::System64
             | HeaderType::Compact32
             | HeaderType::Compact64
             | HeaderType::PerfInfo32
-            | HeaderType::PerfInfo64 => prefix::<PERFINFO_TRACE_HEADER>(self.bytes, PERFINFO)?.Packet(),
-            _ => return None,
-        };
-        Some(packet.HookId().0)
+            | HeaderType::PerfInfo64 => self.bytes.get(AT..)?.first_chunk().map(|bytes| u16::from_le_bytes(*bytes)),
+            _ => None,
+        }
     }
 
     /// What identifies it within its provider: the hook identifier of a kernel event, the message number of a message.
@@ -148,16 +150,66 @@ impl<'a> Event<'a> {
         }
     }
 
+    /// How severe it is: 1 critical, 2 error, 3 warning, 4 information, 5 verbose; 0 if it is always logged.
+    pub fn level(&self) -> Option<u8> {
+        match self.header_type {
+            HeaderType::Event32 | HeaderType::Event64 => Some(self.event_header().EventDescriptor.Level),
+            HeaderType::Full32 | HeaderType::Full64 | HeaderType::Instance32 | HeaderType::Instance64 => {
+                Some(view::<EVENT_TRACE_HEADER>(self.bytes).Class().Level)
+            }
+            _ => None,
+        }
+    }
+
+    /// What it is about, as bits that its provider gives a meaning.
+    pub fn keyword(&self) -> Option<u64> {
+        self.descriptor().map(|descriptor| descriptor.Keyword)
+    }
+
+    /// To which part of its provider it belongs.
+    pub fn task(&self) -> Option<u16> {
+        self.descriptor().map(|descriptor| descriptor.Task)
+    }
+
+    /// For which audience it is.
+    pub fn channel(&self) -> Option<u8> {
+        self.descriptor().map(|descriptor| descriptor.Channel)
+    }
+
+    /// The Flags of an EVENT_HEADER.
+    pub fn flags(&self) -> Option<EVENT_HEADER_FLAG> {
+        self.has_descriptor().then(|| self.event_header().Flags)
+    }
+
+    /// The activity that it belongs to; all zero if it belongs to none.
+    pub fn activity_id(&self) -> Option<Guid> {
+        self.has_descriptor().then(|| self.event_header().ActivityId.into())
+    }
+
+    /// The activity that began this one: an extended item.
+    pub fn related_activity_id(&self) -> Option<Guid> {
+        let related = EVENT_HEADER_EXT_TYPE::EVENT_HEADER_EXT_TYPE_RELATED_ACTIVITYID;
+        let item = self.items().find(|item| item.ty == related && item.data.len() >= size_of::<GUID>())?;
+        Some(view::<GUID>(item.data).into())
+    }
+
     /// Its extended items; none if its flags announce none.
     pub fn items(&self) -> Items<'a> {
-        let has = matches!(self.header_type, HeaderType::Event32 | HeaderType::Event64)
-            && self.event_header().Flags.contains(EVENT_HEADER_FLAG::EVENT_HEADER_FLAG_EXTENDED_INFO);
+        let has = self.has_descriptor() && self.event_header().Flags.contains(EVENT_HEADER_FLAG::EVENT_HEADER_FLAG_EXTENDED_INFO);
         Items::new(has.then(|| &self.bytes[size_of::<EVENT_HEADER>().min(self.bytes.len())..]))
     }
 
     /// Its header, decoded.
     pub fn header(&self) -> Header {
         Header::read(self.header_type, self.bytes, self.header_length())
+    }
+
+    fn has_descriptor(&self) -> bool {
+        matches!(self.header_type, HeaderType::Event32 | HeaderType::Event64)
+    }
+
+    fn descriptor(&self) -> Option<EVENT_DESCRIPTOR> {
+        self.has_descriptor().then(|| self.event_header().EventDescriptor)
     }
 
     /// The first bytes as an EVENT_HEADER; where others have a thread, a process and a time, they have them in its places.
@@ -180,3 +232,4 @@ const _: () = assert!(core::mem::offset_of!(EVENT_HEADER, TimeStamp) == core::me
 const _: () = assert!(core::mem::offset_of!(EVENT_HEADER, TimeStamp) == core::mem::offset_of!(EVENT_TRACE_HEADER, TimeStamp));
 const _: () = assert!(core::mem::offset_of!(EVENT_HEADER, ThreadId) == core::mem::offset_of!(SYSTEM_TRACE_HEADER, ThreadId));
 const _: () = assert!(core::mem::offset_of!(EVENT_HEADER, ThreadId) == core::mem::offset_of!(EVENT_TRACE_HEADER, ThreadId));
+const _: () = assert!(core::mem::offset_of!(PERFINFO_TRACE_HEADER, u04) == core::mem::offset_of!(SYSTEM_TRACE_HEADER, u04));

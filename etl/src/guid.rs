@@ -2,6 +2,7 @@
 
 use crate::wire::GUID;
 use std::fmt;
+use std::str::FromStr;
 
 /// A GUID as one number, whose hexadecimal digits are those of its text.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
@@ -24,6 +25,34 @@ impl From<Guid> for GUID {
         guid
     }
 }
+
+/// The text of a GUID, with or without braces, in capital letters or small ones.
+impl FromStr for Guid {
+    type Err = NoGuid;
+
+    fn from_str(text: &str) -> Result<Self, NoGuid> {
+        let bare = text.strip_prefix('{').and_then(|text| text.strip_suffix('}')).unwrap_or(text);
+        let mut number = 0;
+        let mut parts = bare.split('-');
+        for digits in [8, 4, 4, 4, 12] {
+            let part = parts.next().filter(|part| part.len() == digits && part.bytes().all(|byte| byte.is_ascii_hexdigit()));
+            number = number << (4 * digits) | u128::from_str_radix(part.ok_or(NoGuid)?, 16).map_err(|_| NoGuid)?;
+        }
+        if parts.next().is_none() { Ok(Self(number)) } else { Err(NoGuid) }
+    }
+}
+
+/// That a text is no GUID.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct NoGuid;
+
+impl fmt::Display for NoGuid {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("not a GUID such as 68fdd900-4a3e-11d1-84f4-0000f80464e3")
+    }
+}
+
+impl std::error::Error for NoGuid {}
 
 impl fmt::Display for Guid {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

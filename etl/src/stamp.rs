@@ -1,6 +1,7 @@
 //! System time as text.
 
 use std::fmt;
+use std::str::FromStr;
 
 /// System time in units of 100 ns since 1601, shown as `2020-07-29 07:06:19.7984230`, UTC.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -26,6 +27,54 @@ impl fmt::Display for Stamp {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.write(f, ' ', "")
     }
+}
+
+/// The text that a time is shown as: a date, and a time of day of hours, minutes, and, if need be, seconds with up to seven digits
+/// of a fraction. Between them is a space or a T, behind them nothing or a Z.
+impl FromStr for Stamp {
+    type Err = NoStamp;
+
+    fn from_str(text: &str) -> Result<Self, NoStamp> {
+        parse(text).map(Self).ok_or(NoStamp)
+    }
+}
+
+/// That a text is no time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct NoStamp;
+
+impl fmt::Display for NoStamp {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("not a time such as 2020-07-29T07:06:19.798Z")
+    }
+}
+
+impl std::error::Error for NoStamp {}
+
+fn parse(text: &str) -> Option<i64> {
+    let text = text.strip_suffix('Z').unwrap_or(text);
+    let (day, clock) = text.split_once(['T', ' ']).unwrap_or((text, "0:0"));
+    let number = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit()).then(|| text.parse::<i64>().ok()).flatten();
+    let mut parts = day.splitn(3, '-').map(number);
+    let (year, month, day) = (parts.next()??, parts.next()??, parts.next()??);
+    // Whoever computes the same date from the days has found a real one.
+    let days = (1601..=9999).contains(&year).then(|| days(year, month, day)).filter(|days| date(*days) == (year, month, day))?;
+    let (clock, fraction) = clock.split_once('.').unwrap_or((clock, "0"));
+    let mut parts = clock.splitn(3, ':').map(number);
+    let (hour, minute, second) = (parts.next()??, parts.next()??, parts.next().unwrap_or(Some(0))?);
+    if hour > 23 || minute > 59 || second > 59 || fraction.len() > 7 {
+        return None;
+    }
+    let fraction = number(&format!("{fraction:0<7}"))?;
+    Some((((days * 24 + hour) * 60 + minute) * 60 + second) * 10_000_000 + fraction)
+}
+
+/// Days since 1601-01-01, of any date of those years.
+fn days(year: i64, month: i64, day: i64) -> i64 {
+    // Years begin in March, as in `date`.
+    let year = year - 1600 - i64::from(month < 3);
+    let month = (month + 9) % 12;
+    365 * year + year / 4 - year / 100 + year / 400 + (153 * month + 2) / 5 + day - 1 - 306
 }
 
 /// Year, month and day of the Gregorian calendar, by days since 1601-01-01.

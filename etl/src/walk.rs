@@ -5,7 +5,7 @@ use crate::finding::{Finding, Place, What};
 use crate::header;
 use crate::header_type::{HeaderType, RAW, SHAPES};
 use crate::item;
-use crate::wire::{EVENT_INSTANCE_HEADER, Generation, WNODE_HEADER, align8};
+use crate::wire::{BUFFER_HEADER, EVENT_INSTANCE_HEADER, Generation, WNODE_HEADER, align8};
 
 /// The events of a buffer, in its order. After a finding that costs the buffer's rest there is nothing more.
 #[derive(Clone, Debug)]
@@ -18,6 +18,12 @@ pub struct Events<'a> {
 }
 
 impl<'a> Events<'a> {
+    /// The events of a buffer that is in no file: its bytes from its header on, up to the end of what is valid, as a logger's memory
+    /// has them.
+    pub fn in_memory(buffer: &'a [u8], generation: Generation) -> Self {
+        Self::new(buffer, BUFFER_HEADER, generation, Place::default(), None)
+    }
+
     /// Events from `at` on, to the end of `image`; then the fault of the whole buffer.
     pub(crate) fn new(image: &'a [u8], at: usize, generation: Generation, buffer: Place, fault: Option<Box<Finding>>) -> Self {
         Self { rest: image.get(at..).unwrap_or(&[]), at: at as u32, generation, buffer, fault }

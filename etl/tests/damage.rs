@@ -1,8 +1,10 @@
 //! Damaged files: read without panic, to the end, in bounded memory.
 
 use etw_layouts_etl::check::check;
+use etw_layouts_etl::write::Relog;
 use etw_layouts_etl::{ByTime, Event, Parts, Reader, Scratch, Trace};
 use fastrand::Rng;
+use std::io::Cursor;
 use test_support::traces::all;
 
 /// Seeded mutations, each read in every way.
@@ -129,14 +131,34 @@ fn read(bytes: &[u8]) -> Option<usize> {
     // What is kept beyond its time goes on alone.
     let mut kept = trace.by_time_ahead(|order| std::mem::replace(order, trace.by_time()));
     assert!(timed(&mut kept) == seen);
+    relog(&trace);
     let mut count = findings.len();
     check(&trace, &mut |finding| count += usize::from(!finding.to_string().is_empty()));
     Some(count)
 }
 
+/// What can be saved of a file is a whole one.
+fn relog(trace: &Trace<'_>) {
+    let Ok(mut relog) = Relog::new(Cursor::new(Vec::new()), trace.log_file(), true) else { return };
+    let (mut scratch, mut added) = (Scratch::default(), 0);
+    for buffer in trace.buffers().flatten() {
+        for event in buffer.image(&mut scratch).events().flatten() {
+            added += usize::from(relog.push(&event, buffer.index(), buffer.head().processor()).unwrap_or(false));
+        }
+    }
+    let saved = relog.finish().unwrap().into_inner();
+    let (mut scratch, mut events) = (Scratch::default(), 0);
+    for buffer in Trace::new(&saved).unwrap().buffers() {
+        events += buffer.unwrap().image(&mut scratch).events().inspect(|event| assert!(event.is_ok())).count();
+    }
+    assert_eq!(events, 1 + added);
+}
+
 fn touch(event: &Event<'_>, trace: &Trace<'_>) {
     let time = event.time_stamp().map(|stamp| trace.clock().system_time(stamp));
     let _ = (time, event.thread(), event.process(), event.provider(), event.id(), event.version(), event.opcode());
+    let _ = (event.level(), event.keyword(), event.task(), event.channel(), event.flags(), event.activity_id());
+    let _ = event.related_activity_id();
     let items: usize = event.items().map(|item| item.size()).sum();
     assert!(items + event.payload().len() <= event.bytes().len());
     let _ = event.header();

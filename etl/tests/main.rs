@@ -3,7 +3,10 @@
 mod damage;
 mod dissect;
 mod events;
+mod filter;
 mod order;
 mod real;
+mod relog;
+mod stat;
 mod written;
 mod xpress;

@@ -24,9 +24,14 @@ use std::path::PathBuf;
 /// verifies. What symbols cannot tell is marked in the specs with `# import:` and listed. If the specs define no structure
 /// yet, every type of the file is entered, or with --add only some.
 ///
+/// A structure that is added, and what it embeds, is entered for all kernels whose symbols are given, known ones too. Its
+/// ranges are open, and closed where the symbols of a kernel lack it; a kernel that nobody has symbols of has what its
+/// neighbours have. Where it changes between two kernels of the axis, the axis gets one more.
+///
 ///     cargo xtask import --image ntoskrnl.exe --symbol-path 'srv*symbols*https://msdl.microsoft.com/download/symbols'
 ///     cargo xtask import ntkrnlmp.pdb --build 10.0.26100.3915 --arch x64 --dry-run
 ///     cargo xtask import symbols/
+///     cargo xtask import symbols/ --add ETW_REALTIME_CONSUMER
 ///
 /// Exit status: 0 done, or nothing to do; 2 unusable input, or symbols that the specs cannot express.
 #[derive(clap::Args)]

@@ -8,6 +8,7 @@ pub mod header;
 pub mod import;
 pub mod kernel;
 pub mod list;
+pub mod map;
 mod print;
 mod progress;
 pub mod show;
@@ -27,6 +28,7 @@ pub enum Command {
     List(list::Args),
     Show(show::Args),
     Diff(diff::Args),
+    Map(map::Args),
     Header(header::Args),
     Verify(verify::Args),
     Import(import::Args),
@@ -44,6 +46,7 @@ impl Command {
             Self::List(args) => list::run(args, project),
             Self::Show(args) => show::run(args, project),
             Self::Diff(args) => diff::run(args, project),
+            Self::Map(args) => map::run(args, project),
             Self::Header(args) => header::run(args, project),
             Self::Verify(args) => verify::run(args, project),
             Self::Import(args) => import::run(args, project),

@@ -2,6 +2,7 @@
 
 #![forbid(unsafe_code)]
 
+mod dump;
 mod etl;
 
 use clap::{Parser, Subcommand};
@@ -36,11 +37,26 @@ enum Command {
     ///
     ///     etw etl info trace.etl
     ///     etw etl events --order time trace.etl
+    ///     etw etl events --provider PROCESS --columns default,level trace.etl
+    ///     etw etl stat --by process folder
+    ///     etw etl save --provider PROCESS -o processes.etl trace.etl
     ///     etw etl check --format json folder
     ///
     /// Exit status: 0 good, 1 findings, 2 unusable input.
     #[command(subcommand, verbatim_doc_comment)]
     Etl(etl::Command),
+    /// Read what ETW has in crash dumps (.dmp), on any host: the minidumps that a blue screen leaves.
+    ///
+    ///     etw dump info minidump.dmp
+    ///     etw dump events minidump.dmp
+    ///     etw dump save -o traces folder
+    ///
+    /// Since Windows 10 the kernel adds buffers of several sessions to a minidump: what happened in the
+    /// last moments before the system stopped.
+    ///
+    /// Exit status: 0 good, 1 findings, 2 unusable input.
+    #[command(subcommand, verbatim_doc_comment)]
+    Dump(dump::Command),
 }
 
 fn main() -> ExitCode {
@@ -50,7 +66,11 @@ fn main() -> ExitCode {
         Command::Etl(_) if cli.specs.is_some() => {
             Err("trace files are read with the layouts of this program, without --specs".into())
         }
+        Command::Dump(_) if cli.specs.is_some() => {
+            Err("crash dumps are read with the layouts of this program, without --specs".into())
+        }
         Command::Etl(command) => etl::run(command),
+        Command::Dump(command) => dump::run(command),
     })
 }
 

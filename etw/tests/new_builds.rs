@@ -40,7 +40,7 @@ fn new_builds_change_the_specs_as_a_person_would() {
         let table = scratch.join(path.with_extension("facts").file_name().expect("a name"));
         let beside_first = edits.lines().any(|line| line.starts_with("kernel 10.0.19041."));
         fs::write(&table, edited(if beside_first { &first } else { &last }, edits)).expect("a temporary file");
-        let new = tables::read(&SymbolFile::OnDisk(table), &before.spec.axis, &wanted, &Stated::default())
+        let new = tables::read(&SymbolFile::on_disk(table), &before.spec.axis, &wanted, &Stated::default())
             .unwrap_or_else(|e| panic!("{e}"));
         let input = Input { texts: &texts, known: &known, new: &new, added: &[], folder: "specs" };
         let seen = match checked(&input) {

@@ -55,6 +55,8 @@ fn streamed(input: &[u8]) -> Option<usize> {
 fn touch(event: &Event<'_>, trace: &Trace<'_>) {
     let time = event.time_stamp().map(|stamp| trace.clock().system_time(stamp));
     let _ = (time, event.thread(), event.process(), event.provider(), event.id(), event.version(), event.opcode());
+    let _ = (event.level(), event.keyword(), event.task(), event.channel(), event.flags(), event.activity_id());
+    let _ = event.related_activity_id();
     let items: usize = event.items().map(|item| item.size()).sum();
     assert!(items + event.payload().len() <= event.bytes().len());
     let _ = event.header();

@@ -7,6 +7,7 @@
 #![forbid(unsafe_code)]
 
 pub mod compile;
+pub mod dump;
 pub mod etl;
 pub mod image;
 pub mod images;
@@ -14,6 +15,7 @@ pub mod import;
 pub mod isf;
 pub mod macros;
 mod made;
+pub mod memory;
 pub mod pdb;
 pub mod snapshot;
 pub mod spec;
@@ -33,7 +35,7 @@ pub struct FuzzTarget {
 }
 
 /// All targets.
-pub const TARGETS: [FuzzTarget; 12] = [
+pub const TARGETS: [FuzzTarget; 14] = [
     FuzzTarget { name: "spec", run: spec::run, seeds: spec::seeds, mutations: 300 },
     FuzzTarget { name: "compile", run: compile::run, seeds: compile::seeds, mutations: 40 },
     FuzzTarget { name: "macros", run: macros::run, seeds: macros::seeds, mutations: 300 },
@@ -43,6 +45,8 @@ pub const TARGETS: [FuzzTarget; 12] = [
     FuzzTarget { name: "image", run: image::run, seeds: image::seeds, mutations: 4_000 },
     FuzzTarget { name: "images", run: images::run, seeds: images::seeds, mutations: 4_000 },
     FuzzTarget { name: "etl", run: etl::run, seeds: etl::seeds, mutations: 3_000 },
+    FuzzTarget { name: "memory", run: memory::run, seeds: memory::seeds, mutations: 2_000 },
+    FuzzTarget { name: "dump", run: dump::run, seeds: dump::seeds, mutations: 3_000 },
     FuzzTarget { name: "writer", run: writer::run, seeds: writer::seeds, mutations: 400 },
     FuzzTarget { name: "xpress", run: xpress::run, seeds: xpress::seeds, mutations: 3_000 },
     FuzzTarget { name: "import", run: import::run, seeds: import::seeds, mutations: 60 },

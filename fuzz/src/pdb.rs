@@ -17,6 +17,9 @@ pub fn run(input: &[u8]) {
         }
         Err(error) => assert!(!error.to_string().is_empty()),
     }
+    if let Err(error) = pdb::globals(input, &["EtwpDebuggerData"].into()) {
+        assert!(!error.to_string().is_empty());
+    }
 }
 
 /// A made-up database in every container.

@@ -5,6 +5,84 @@
 use ::etw_layouts_runtime as runtime;
 
 runtime::tokens! {
+    AGGREGATED_PAYLOAD_FILTER {
+        MagicValue MAGIC_VALUE: Unsigned, "6.3..";
+        DescriptorVersion DESCRIPTOR_VERSION: Unsigned, "6.3..";
+        Size SIZE: Unsigned, "6.3..";
+        PredicateCount PREDICATE_COUNT: Unsigned, "6.3..";
+        Reserved RESERVED: Unsigned, "6.3..";
+        HashedEventIdBitmap HASHED_EVENT_ID_BITMAP: Unsigned, "6.3..";
+        ProviderGuid PROVIDER_GUID: Nested, "6.3..";
+        EachEventTableOffset EACH_EVENT_TABLE_OFFSET: Unsigned, "6.3..";
+        EachEventTableLength EACH_EVENT_TABLE_LENGTH: Unsigned, "6.3..";
+        PayloadDecoderTableOffset PAYLOAD_DECODER_TABLE_OFFSET: Unsigned, "6.3..";
+        PayloadDecoderTableLength PAYLOAD_DECODER_TABLE_LENGTH: Unsigned, "6.3..";
+        EventFilterTableOffset EVENT_FILTER_TABLE_OFFSET: Unsigned, "6.3..";
+        EventFilterTableLength EVENT_FILTER_TABLE_LENGTH: Unsigned, "6.3..";
+        UNICODEStringTableOffset UNICODE_STRING_TABLE_OFFSET: Unsigned, "6.3..";
+        UNICODEStringTableLength UNICODE_STRING_TABLE_LENGTH: Unsigned, "6.3..";
+        ANSIStringTableOffset ANSI_STRING_TABLE_OFFSET: Unsigned, "6.3..";
+        ANSIStringTableLength ANSI_STRING_TABLE_LENGTH: Unsigned, "6.3..";
+        PredicateTable PREDICATE_TABLE: Any, "6.3..";
+    }
+}
+
+runtime::tokens! {
+    CLASSIC_EVENT_ID {
+        EventGuid EVENT_GUID: Nested, "6.1..";
+        Type TYPE: Unsigned, "6.1..";
+        Reserved RESERVED: Any, "6.1..";
+    }
+}
+
+runtime::tokens! {
+    CPTABLEINFO {
+        CodePage CODE_PAGE: Unsigned, "server-2022..";
+        MaximumCharacterSize MAXIMUM_CHARACTER_SIZE: Unsigned, "server-2022..";
+        DefaultChar DEFAULT_CHAR: Unsigned, "server-2022..";
+        UniDefaultChar UNI_DEFAULT_CHAR: Unsigned, "server-2022..";
+        TransDefaultChar TRANS_DEFAULT_CHAR: Unsigned, "server-2022..";
+        TransUniDefaultChar TRANS_UNI_DEFAULT_CHAR: Unsigned, "server-2022..";
+        DBCSCodePage DBCS_CODE_PAGE: Unsigned, "server-2022..";
+        LeadByte LEAD_BYTE: Any, "server-2022..";
+        MultiByteTable MULTI_BYTE_TABLE: Address, "server-2022..";
+        WideCharTable WIDE_CHAR_TABLE: Address, "server-2022..";
+        DBCSRanges DBCS_RANGES: Address, "server-2022..";
+        DBCSOffsets DBCS_OFFSETS: Address, "server-2022..";
+    }
+}
+
+runtime::tokens! {
+    CRITICAL_PROCESS_EXCEPTION_DATA {
+        ReportId REPORT_ID: Nested, "1607..";
+        ModuleName MODULE_NAME: Nested, "1607..";
+        ModuleTimestamp MODULE_TIMESTAMP: Unsigned, "1607..";
+        ModuleSize MODULE_SIZE: Unsigned, "1607..";
+        Offset OFFSET: Unsigned, "1607..";
+        TerminatingProcessId TERMINATING_PROCESS_ID: Unsigned, "26H1..";
+        TerminatingProcessSequenceNumber TERMINATING_PROCESS_SEQUENCE_NUMBER: Unsigned, "26H1..";
+        TerminatingThreadId TERMINATING_THREAD_ID: Unsigned, "26H1..";
+    }
+}
+
+runtime::tokens! {
+    CVDD {
+        RsDs RS_DS: Nested, "6.2..";
+        NB10 NB10: Nested, "6.2..";
+        Signature SIGNATURE: Unsigned, "6.2..";
+    }
+}
+
+runtime::tokens! {
+    DBGK_SILOSTATE {
+        ErrorPortLock ERROR_PORT_LOCK: Nested, "1709..";
+        ErrorPort ERROR_PORT: Address, "1709..";
+        ErrorProcess ERROR_PROCESS: Address, "1709..";
+        ErrorPortRegisteredEvent ERROR_PORT_REGISTERED_EVENT: Address, "1709..";
+    }
+}
+
+runtime::tokens! {
     DISALLOWED_GUIDS {
         Count COUNT: Unsigned, "6.1.7601.24000..6.1, 6.3.9600.19913..";
         Guids GUIDS: Address, "6.1.7601.24000..6.1, 6.3.9600.19913..";
@@ -92,6 +170,191 @@ runtime::tokens! {
 }
 
 runtime::tokens! {
+    DUMP_BLOB_FILE_HEADER {
+        Signature1 SIGNATURE1: Unsigned, "5.2..";
+        Signature2 SIGNATURE2: Unsigned, "5.2..";
+        HeaderSize HEADER_SIZE: Unsigned, "5.2..";
+        BuildNumber BUILD_NUMBER: Unsigned, "5.2..";
+    }
+}
+
+runtime::tokens! {
+    DUMP_BLOB_HEADER {
+        HeaderSize HEADER_SIZE: Unsigned, "5.2..";
+        Tag TAG: Nested, "5.2..";
+        DataSize DATA_SIZE: Unsigned, "5.2..";
+        PrePad PRE_PAD: Unsigned, "5.2..";
+        PostPad POST_PAD: Unsigned, "5.2..";
+    }
+}
+
+runtime::tokens! {
+    DUMP_HEADER32 {
+        Signature SIGNATURE: Unsigned, "5.2.. x86";
+        ValidDump VALID_DUMP: Unsigned, "5.2.. x86";
+        MajorVersion MAJOR_VERSION: Unsigned, "5.2.. x86";
+        MinorVersion MINOR_VERSION: Unsigned, "5.2.. x86";
+        DirectoryTableBase DIRECTORY_TABLE_BASE: Unsigned, "5.2.. x86";
+        PfnDataBase PFN_DATA_BASE: Unsigned, "5.2.. x86";
+        PsLoadedModuleList PS_LOADED_MODULE_LIST: Unsigned, "5.2.. x86";
+        PsActiveProcessHead PS_ACTIVE_PROCESS_HEAD: Unsigned, "5.2.. x86";
+        MachineImageType MACHINE_IMAGE_TYPE: Unsigned, "5.2.. x86";
+        NumberProcessors NUMBER_PROCESSORS: Unsigned, "5.2.. x86";
+        BugCheckCode BUG_CHECK_CODE: Unsigned, "5.2.. x86";
+        BugCheckParameter1 BUG_CHECK_PARAMETER1: Unsigned, "5.2.. x86";
+        BugCheckParameter2 BUG_CHECK_PARAMETER2: Unsigned, "5.2.. x86";
+        BugCheckParameter3 BUG_CHECK_PARAMETER3: Unsigned, "5.2.. x86";
+        BugCheckParameter4 BUG_CHECK_PARAMETER4: Unsigned, "5.2.. x86";
+        VersionUser VERSION_USER: Any, "5.2.. x86";
+        PaeEnabled PAE_ENABLED: Unsigned, "5.2.. x86";
+        KdSecondaryVersion KD_SECONDARY_VERSION: Unsigned, "5.2.. x86";
+        Spare3 SPARE3: Any, "5.2.. x86";
+        KdDebuggerDataBlock KD_DEBUGGER_DATA_BLOCK: Unsigned, "5.2.. x86";
+        PhysicalMemoryBlockBuffer PHYSICAL_MEMORY_BLOCK_BUFFER: Any, "5.2.. x86";
+        ContextRecord CONTEXT_RECORD: Any, "5.2.. x86";
+        Exception EXCEPTION: Nested, "5.2.. x86";
+        Comment COMMENT: Any, "5.2.. x86";
+        Reserved0 RESERVED0: Any, "5.2.. x86";
+        DumpType DUMP_TYPE: Named, "5.2.. x86";
+        MiniDumpFields MINI_DUMP_FIELDS: Unsigned, "5.2.. x86";
+        SecondaryDataState SECONDARY_DATA_STATE: Unsigned, "5.2.. x86";
+        ProductType PRODUCT_TYPE: Unsigned, "5.2.. x86";
+        SuiteMask SUITE_MASK: Unsigned, "5.2.. x86";
+        WriterStatus WRITER_STATUS: Unsigned, "5.2.. x86";
+        RequiredDumpSpace REQUIRED_DUMP_SPACE: Nested, "5.2.. x86";
+        Reserved2 RESERVED2: Any, "5.2.. x86";
+        SystemUpTime SYSTEM_UP_TIME: Nested, "5.2.. x86";
+        SystemTime SYSTEM_TIME: Nested, "5.2.. x86";
+        Reserved3 RESERVED3: Any, "5.2.. x86";
+    }
+}
+
+runtime::tokens! {
+    DUMP_HEADER32_Exception {
+        ExceptionCode EXCEPTION_CODE: Signed, "5.2.. x86";
+        ExceptionFlags EXCEPTION_FLAGS: Unsigned, "5.2.. x86";
+        ExceptionRecord EXCEPTION_RECORD: Unsigned, "5.2.. x86";
+        ExceptionAddress EXCEPTION_ADDRESS: Unsigned, "5.2.. x86";
+        NumberParameters NUMBER_PARAMETERS: Unsigned, "5.2.. x86";
+        ExceptionInformation EXCEPTION_INFORMATION: Any, "5.2.. x86";
+    }
+}
+
+runtime::tokens! {
+    DUMP_HEADER64 {
+        Signature SIGNATURE: Unsigned, "5.2.. x64";
+        ValidDump VALID_DUMP: Unsigned, "5.2.. x64";
+        MajorVersion MAJOR_VERSION: Unsigned, "5.2.. x64";
+        MinorVersion MINOR_VERSION: Unsigned, "5.2.. x64";
+        DirectoryTableBase DIRECTORY_TABLE_BASE: Unsigned, "5.2.. x64";
+        PfnDataBase PFN_DATA_BASE: Unsigned, "5.2.. x64";
+        PsLoadedModuleList PS_LOADED_MODULE_LIST: Unsigned, "5.2.. x64";
+        PsActiveProcessHead PS_ACTIVE_PROCESS_HEAD: Unsigned, "5.2.. x64";
+        MachineImageType MACHINE_IMAGE_TYPE: Unsigned, "5.2.. x64";
+        NumberProcessors NUMBER_PROCESSORS: Unsigned, "5.2.. x64";
+        BugCheckCode BUG_CHECK_CODE: Unsigned, "5.2.. x64";
+        BugCheckParameter1 BUG_CHECK_PARAMETER1: Unsigned, "5.2.. x64";
+        BugCheckParameter2 BUG_CHECK_PARAMETER2: Unsigned, "5.2.. x64";
+        BugCheckParameter3 BUG_CHECK_PARAMETER3: Unsigned, "5.2.. x64";
+        BugCheckParameter4 BUG_CHECK_PARAMETER4: Unsigned, "5.2.. x64";
+        VersionUser VERSION_USER: Any, "5.2.. x64";
+        KdDebuggerDataBlock KD_DEBUGGER_DATA_BLOCK: Unsigned, "5.2.. x64";
+        PhysicalMemoryBlockBuffer PHYSICAL_MEMORY_BLOCK_BUFFER: Any, "5.2.. x64";
+        ContextRecord CONTEXT_RECORD: Any, "5.2.. x64";
+        Exception EXCEPTION: Nested, "5.2.. x64";
+        DumpType DUMP_TYPE: Named, "5.2.. x64";
+        RequiredDumpSpace REQUIRED_DUMP_SPACE: Nested, "5.2.. x64";
+        SystemTime SYSTEM_TIME: Nested, "5.2.. x64";
+        Comment COMMENT: Any, "5.2.. x64";
+        SystemUpTime SYSTEM_UP_TIME: Nested, "5.2.. x64";
+        MiniDumpFields MINI_DUMP_FIELDS: Unsigned, "5.2.. x64";
+        SecondaryDataState SECONDARY_DATA_STATE: Unsigned, "5.2.. x64";
+        ProductType PRODUCT_TYPE: Unsigned, "5.2.. x64";
+        SuiteMask SUITE_MASK: Unsigned, "5.2.. x64";
+        WriterStatus WRITER_STATUS: Unsigned, "5.2.. x64";
+        Unused1 UNUSED1: Unsigned, "5.2.. x64";
+        KdSecondaryVersion KD_SECONDARY_VERSION: Unsigned, "5.2.. x64";
+        Unused UNUSED: Any, "5.2.. x64";
+        Reserved0 RESERVED0: Any, "5.2.. x64";
+    }
+}
+
+runtime::tokens! {
+    DUMP_HEADER64_Exception {
+        ExceptionCode EXCEPTION_CODE: Signed, "5.2.. x64";
+        ExceptionFlags EXCEPTION_FLAGS: Unsigned, "5.2.. x64";
+        ExceptionRecord EXCEPTION_RECORD: Unsigned, "5.2.. x64";
+        ExceptionAddress EXCEPTION_ADDRESS: Unsigned, "5.2.. x64";
+        NumberParameters NUMBER_PARAMETERS: Unsigned, "5.2.. x64";
+        unusedAlignment UNUSED_ALIGNMENT: Unsigned, "5.2.. x64";
+        ExceptionInformation EXCEPTION_INFORMATION: Any, "5.2.. x64";
+    }
+}
+
+runtime::tokens! {
+    ESERVERSILO_GLOBALS {
+        ObSiloState OB_SILO_STATE: Nested, "1607..";
+        SeSiloState SE_SILO_STATE: Nested, "1607..";
+        SeRmSiloState SE_RM_SILO_STATE: Nested, "1607..";
+        EtwSiloState ETW_SILO_STATE: Address, "1607..";
+        MiSessionLeaderProcess MI_SESSION_LEADER_PROCESS: Address, "1607..22H2";
+        ExpDefaultErrorPortProcess EXP_DEFAULT_ERROR_PORT_PROCESS: Address, "1607..";
+        ExpDefaultErrorPort EXP_DEFAULT_ERROR_PORT: Address, "1607..";
+        HardErrorState HARD_ERROR_STATE: Unsigned, "1607..";
+        WnfSiloState WNF_SILO_STATE: Nested, "1607..";
+        ApiSetSection API_SET_SECTION: Address, "1607..";
+        ApiSetSchema API_SET_SCHEMA: Address, "1607..";
+        OneCoreForwardersEnabled ONE_CORE_FORWARDERS_ENABLED: Unsigned, "1607..";
+        SiloRootDirectoryName SILO_ROOT_DIRECTORY_NAME: Nested, "1607..";
+        Storage STORAGE: Address, "1607..";
+        State STATE: Named, "1607..";
+        ExitStatus EXIT_STATUS: Signed, "1607..";
+        DeleteEvent DELETE_EVENT: Address, "1607..";
+        UserSharedData USER_SHARED_DATA: Any, "1607..";
+        TerminateWorkItem TERMINATE_WORK_ITEM: Nested, "1607..";
+        PsProtectedCurrentDirectory PS_PROTECTED_CURRENT_DIRECTORY: Nested, "1703..";
+        PsProtectedEnvironment PS_PROTECTED_ENVIRONMENT: Nested, "1703..";
+        NtSystemRoot NT_SYSTEM_ROOT: Nested, "1703..";
+        UserSharedSection USER_SHARED_SECTION: Address, "1703..";
+        DbgkSiloState DBGK_SILO_STATE: Nested, "1709..";
+        TzVirtualizationSupported TZ_VIRTUALIZATION_SUPPORTED: Unsigned, "10.0.17763.2452..1809, 10.0.19041.985..2004";
+        ExTimeZoneState EX_TIME_ZONE_STATE: Address, "10.0.17763.2452..1809, 10.0.19041.985..2004, server-2022..";
+        ImgFileExecOptions IMG_FILE_EXEC_OPTIONS: Address, "10.0.17763.3165..1809, 10.0.19041.1826..2004, 10.0.20348.887..server-2022, 10.0.22000.795..";
+        CriticalProcessExited CRITICAL_PROCESS_EXITED: Signed, "10.0.17763.4499..1809, 10.0.20348.1787..server-2022, 24H2..";
+        CriticalProcessStatus CRITICAL_PROCESS_STATUS: Signed, "10.0.17763.4499..1809, 10.0.20348.1787..server-2022, 24H2..";
+        CriticalProcessName CRITICAL_PROCESS_NAME: Any, "10.0.17763.4499..1809, 10.0.20348.1787..server-2022, 24H2..";
+        CriticalProcessExceptionData CRITICAL_PROCESS_EXCEPTION_DATA: Nested, "10.0.17763.4499..1809, 10.0.20348.1787..server-2022, 24H2..";
+        ExpLicenseState EXP_LICENSE_STATE: Address, "2004..";
+        IsDownlevelContainer IS_DOWNLEVEL_CONTAINER: Unsigned, "2004..22H2";
+        NlsState NLS_STATE: Address, "19569..";
+        RtlNlsState RTL_NLS_STATE: Nested, "server-2022..";
+        PspSessionLeaderProcess PSP_SESSION_LEADER_PROCESS: Address, "24H2..";
+        ContainerBuildNumber CONTAINER_BUILD_NUMBER: Unsigned, "24H2..";
+        RtlFunctionalityCache RTL_FUNCTIONALITY_CACHE: Any, "24H2..";
+    }
+}
+
+runtime::tokens! {
+    ETWP_NOTIFICATION_HEADER {
+        NotificationType NOTIFICATION_TYPE: Named, "6.2..";
+        NotificationSize NOTIFICATION_SIZE: Unsigned, "6.2..";
+        RefCount REF_COUNT: Signed, "6.2..";
+        ReplyRequested REPLY_REQUESTED: Unsigned, "6.2..";
+        ReplyIndex REPLY_INDEX: Unsigned, "6.2..";
+        Timeout TIMEOUT: Unsigned, "6.2..";
+        NotifyeeCount NOTIFYEE_COUNT: Unsigned, "6.2..";
+        ReplyCount REPLY_COUNT: Unsigned, "6.2..";
+        ReplyHandle REPLY_HANDLE: Unsigned, "6.2..";
+        ReplyObject REPLY_OBJECT: Address, "6.2..";
+        RegIndex REG_INDEX: Unsigned, "6.2..";
+        TargetPID TARGET_PID: Unsigned, "6.2..";
+        SourcePID SOURCE_PID: Unsigned, "6.2..";
+        DestinationGuid DESTINATION_GUID: Nested, "6.2..";
+        SourceGuid SOURCE_GUID: Nested, "6.2..";
+    }
+}
+
+runtime::tokens! {
     ETW_APC_ENTRY {
         SListEntry S_LIST_ENTRY: Nested, "1709..";
         Apc APC: Nested, "1709..";
@@ -121,6 +384,13 @@ runtime::tokens! {
 }
 
 runtime::tokens! {
+    ETW_BOOT_CONFIG {
+        MaxLoggers MAX_LOGGERS: Unsigned, "19569..";
+        BootLoggersList BOOT_LOGGERS_LIST: Nested, "19569..";
+    }
+}
+
+runtime::tokens! {
     ETW_BUFFER_CONTEXT {
         ProcessorNumber PROCESSOR_NUMBER: Unsigned, "early-6.0..";
         Alignment ALIGNMENT: Unsigned, "early-6.0..";
@@ -130,10 +400,142 @@ runtime::tokens! {
 }
 
 runtime::tokens! {
+    ETW_BUFFER_HANDLE {
+        TraceBuffer TRACE_BUFFER: Address, "6.1";
+        BufferFastRef BUFFER_FAST_REF: Address, "6.1";
+    }
+}
+
+runtime::tokens! {
     ETW_BUFFER_QUEUE {
         QueueHead QUEUE_HEAD: Address, "6.1..1511";
         QueueTail QUEUE_TAIL: Address, "6.1..";
         QueueEntry QUEUE_ENTRY: Nested, "6.1..";
+    }
+}
+
+runtime::tokens! {
+    ETW_COUNTERS {
+        GuidCount GUID_COUNT: Signed, "1703..";
+        PoolUsage POOL_USAGE: Any, "1703..";
+        SessionCount SESSION_COUNT: Signed, "1703..";
+    }
+}
+
+runtime::tokens! {
+    ETW_DATA_SOURCE {
+        Process PROCESS: Address, "early-6.0..6.2";
+        NotificationSemaphore NOTIFICATION_SEMAPHORE: Nested, "early-6.0..6.2";
+        Lock LOCK: Nested, "early-6.0..";
+        NotificationQueue NOTIFICATION_QUEUE: Nested, "early-6.0..";
+        NotificationCount NOTIFICATION_COUNT: Unsigned, "early-6.0..6.2";
+        UnknownUlong UNKNOWN_ULONG: Unsigned, "early-6.0..6.2";
+        UnknownBoolean UNKNOWN_BOOLEAN: Unsigned, "early-6.0..6.2";
+        NotificationEvent NOTIFICATION_EVENT: Address, "6.3..";
+    }
+}
+
+runtime::tokens! {
+    ETW_DEBUGID_TRACKING_ENTRY {
+        ListEntry LIST_ENTRY: Nested, "1709..";
+        ConsumersNotified CONSUMERS_NOTIFIED: Unsigned, "1709..";
+        Spare SPARE: Any, "1709..";
+        DebugIdSize DEBUG_ID_SIZE: Unsigned, "1709..";
+        DebugId DEBUG_ID: Nested, "1709..";
+    }
+}
+
+runtime::tokens! {
+    ETW_DECODE_CONTROL_ENTRY {
+        Next NEXT: Address, "1709..";
+        Decode DECODE: Nested, "1709..";
+        Control CONTROL: Nested, "1709..";
+        ConsumersNotified CONSUMERS_NOTIFIED: Unsigned, "1709..";
+    }
+}
+
+runtime::tokens! {
+    ETW_DUMP_HEADER {
+        TimerResolution TIMER_RESOLUTION: Unsigned, "2004..";
+        BuildNumber BUILD_NUMBER: Unsigned, "2004..";
+        CpuSpeedInMHz CPU_SPEED_IN_M_HZ: Unsigned, "2004..";
+        Reserved RESERVED: Unsigned, "2004..";
+        BootTime BOOT_TIME: Nested, "2004..";
+        PerfFreq PERF_FREQ: Nested, "2004..";
+    }
+}
+
+runtime::tokens! {
+    ETW_DUMP_SESSION {
+        Signature SIGNATURE: Unsigned, "2004..";
+        LoggerId LOGGER_ID: Unsigned, "2004..";
+        LoggerMode LOGGER_MODE: Named, "2004..";
+        ClockType CLOCK_TYPE: Named, "2004..";
+        BufferSize BUFFER_SIZE: Unsigned, "2004..";
+        NameLength NAME_LENGTH: Unsigned, "2004..";
+        StartTime START_TIME: Nested, "2004..";
+        ReferenceTime REFERENCE_TIME: Nested, "2004..";
+    }
+}
+
+runtime::tokens! {
+    ETW_ENABLE_NOTIFICATION_PACKET {
+        Header HEADER: Nested, "early-6.0..";
+        EnableInfo ENABLE_INFO: Nested, "early-6.0..";
+        LegacyEnableContext LEGACY_ENABLE_CONTEXT: Nested, "early-6.0..";
+        ProviderEnabled PROVIDER_ENABLED: Unsigned, "early-6.0..";
+        Reserved RESERVED: Unsigned, "6.0";
+        FilterType FILTER_TYPE: Unsigned, "6.1..";
+    }
+}
+
+runtime::tokens! {
+    ETW_FILTER_EVENT_NAME_DATA {
+        FilterIn FILTER_IN: Unsigned, "1607..";
+        Level LEVEL: Unsigned, "1607..";
+        MatchAnyKeyword MATCH_ANY_KEYWORD: Unsigned, "1607..";
+        MatchAllKeyword MATCH_ALL_KEYWORD: Unsigned, "1607..";
+        NameTable NAME_TABLE: Nested, "1607..";
+    }
+}
+
+runtime::tokens! {
+    ETW_FILTER_HEADER {
+        FilterFlags FILTER_FLAGS: Signed, "6.3..";
+        PidFilter PID_FILTER: Address, "6.3..";
+        ExeFilter EXE_FILTER: Address, "6.3..";
+        PkgIdFilter PKG_ID_FILTER: Address, "6.3..";
+        PkgAppIdFilter PKG_APP_ID_FILTER: Address, "6.3..";
+        StackWalkFilter STACK_WALK_FILTER: Address, "6.3..1703";
+        EventIdFilter EVENT_ID_FILTER: Address, "6.3..";
+        PayloadFilter PAYLOAD_FILTER: Address, "6.3..";
+        ProviderSideFilter PROVIDER_SIDE_FILTER: Address, "6.3..";
+        EventNameFilter EVENT_NAME_FILTER: Address, "1607..";
+        StackWalkIdFilter STACK_WALK_ID_FILTER: Address, "1709..";
+        StackWalkNameFilter STACK_WALK_NAME_FILTER: Address, "1709..";
+        StackWalkLevelKwFilter STACK_WALK_LEVEL_KW_FILTER: Address, "1709..";
+        ContainerFilter CONTAINER_FILTER: Address, "10.0.17763.2452..1809, 10.0.18362.693..";
+    }
+}
+
+runtime::tokens! {
+    ETW_FILTER_PID {
+        Count COUNT: Unsigned, "6.3..";
+        Pids PIDS: Any, "6.3..";
+    }
+}
+
+runtime::tokens! {
+    ETW_FILTER_STRING_TOKEN {
+        Count COUNT: Unsigned, "6.3..";
+        Tokens TOKENS: Any, "6.3..";
+    }
+}
+
+runtime::tokens! {
+    ETW_FILTER_STRING_TOKEN_ELEMENT {
+        Length LENGTH: Unsigned, "6.3..";
+        String STRING: Address, "6.3..";
     }
 }
 
@@ -162,9 +564,40 @@ runtime::tokens! {
 }
 
 runtime::tokens! {
+    ETW_HASH_BUCKET {
+        ListHead LIST_HEAD: Any, "6.1.7601.24000..";
+        BucketLock BUCKET_LOCK: Nested, "6.1.7601.24000..";
+    }
+}
+
+runtime::tokens! {
+    ETW_HW_TRACE_EXT_INTERFACE {
+        StartProcessorTraceOnEachCore START_PROCESSOR_TRACE_ON_EACH_CORE: Address, "1803..";
+        StopProcessorTraceOnEachCore STOP_PROCESSOR_TRACE_ON_EACH_CORE: Address, "1803..";
+        LogProcessorTraceOnCurrentCore LOG_PROCESSOR_TRACE_ON_CURRENT_CORE: Address, "1803..";
+    }
+}
+
+runtime::tokens! {
+    ETW_IPT_SUPPORT {
+        IptHandle IPT_HANDLE: Address, "1803..";
+        IptOption IPT_OPTION: Unsigned, "1803..";
+        EtwHwTraceExtInterface ETW_HW_TRACE_EXT_INTERFACE: Address, "1803..";
+        HookIdCount HOOK_ID_COUNT: Unsigned, "1803..";
+        HookId HOOK_ID: Any, "1803..";
+    }
+}
+
+runtime::tokens! {
     ETW_KERNEL_HEADER_EXTENSION {
         GroupMasks GROUP_MASKS: Nested, "5.2..";
         Version VERSION: Unsigned, "early-6.0..";
+    }
+}
+
+runtime::tokens! {
+    ETW_KERNEL_TRACE_TIMESTAMP {
+        KernelTraceTimeStamp KERNEL_TRACE_TIME_STAMP: Any, "6.0";
     }
 }
 
@@ -179,8 +612,175 @@ runtime::tokens! {
 }
 
 runtime::tokens! {
+    ETW_LBR_SUPPORT {
+        LbrHandle LBR_HANDLE: Unsigned, "1709..";
+        LbrOptions LBR_OPTIONS: Unsigned, "1709..";
+        HookIdCount HOOK_ID_COUNT: Unsigned, "1709..";
+        HookId HOOK_ID: Any, "1709..";
+    }
+}
+
+runtime::tokens! {
+    ETW_LOGGER_HANDLE {
+        DereferenceAndLeave DEREFERENCE_AND_LEAVE: Unsigned, "6.1..";
+    }
+}
+
+runtime::tokens! {
+    ETW_NOTIFICATION_HEADER {
+        NotificationType NOTIFICATION_TYPE: Named, "early-6.0..";
+        NotificationSize NOTIFICATION_SIZE: Unsigned, "early-6.0..";
+        Offset OFFSET: Unsigned, "early-6.0..";
+        ReplyRequested REPLY_REQUESTED: Unsigned, "early-6.0..";
+        Reserved1 RESERVED1: Unsigned, "6.0";
+        ReplyCount REPLY_COUNT: Unsigned, "early-6.0..";
+        NotifyeeCount NOTIFYEE_COUNT: Unsigned, "early-6.0..";
+        Reserved2 RESERVED2: Unsigned, "early-6.0..";
+        TargetPID TARGET_PID: Unsigned, "early-6.0..";
+        SourcePID SOURCE_PID: Unsigned, "early-6.0..";
+        DestinationGuid DESTINATION_GUID: Nested, "early-6.0..";
+        SourceGuid SOURCE_GUID: Nested, "early-6.0..";
+        Timeout TIMEOUT: Unsigned, "6.1..";
+    }
+}
+
+runtime::tokens! {
     ETW_PARTITION_CONTEXT {
         Partition PARTITION: Address, "2004..";
+    }
+}
+
+runtime::tokens! {
+    ETW_PAYLOAD_FILTER {
+        RefCount REF_COUNT: Signed, "6.3..";
+        PayloadFilter PAYLOAD_FILTER: Nested, "6.3..";
+    }
+}
+
+runtime::tokens! {
+    ETW_PERF_COUNTERS {
+        TotalActiveSessions TOTAL_ACTIVE_SESSIONS: Signed, "6.1..";
+        TotalBufferMemoryNonPagedPool TOTAL_BUFFER_MEMORY_NON_PAGED_POOL: Signed, "6.1..";
+        TotalBufferMemoryPagedPool TOTAL_BUFFER_MEMORY_PAGED_POOL: Signed, "6.1..";
+        TotalGuidsEnabled TOTAL_GUIDS_ENABLED: Signed, "6.1..";
+        TotalGuidsNotEnabled TOTAL_GUIDS_NOT_ENABLED: Signed, "6.1..";
+        TotalGuidsPreEnabled TOTAL_GUIDS_PRE_ENABLED: Signed, "6.1..";
+    }
+}
+
+runtime::tokens! {
+    ETW_PMC_SUPPORT {
+        Source SOURCE: Any, "6.2..";
+        HookIdCount HOOK_ID_COUNT: Unsigned, "6.2..";
+        HookId HOOK_ID: Any, "6.2..";
+        CountersCount COUNTERS_COUNT: Unsigned, "6.2..";
+        ProcessorCtrs PROCESSOR_CTRS: Any, "6.2..";
+    }
+}
+
+runtime::tokens! {
+    ETW_PRIV_HANDLE_DEMUX_TABLE {
+        Tree TREE: Nested, "1703..";
+        Lock LOCK: Nested, "1703..";
+        SequenceNumber SEQUENCE_NUMBER: Unsigned, "1703..";
+    }
+}
+
+runtime::tokens! {
+    ETW_PROVIDER_TABLE_ENTRY {
+        RefCount REF_COUNT: Signed, "early-6.0..6.1";
+        State STATE: Named, "early-6.0..6.1";
+        RegEntry REG_ENTRY: Address, "early-6.0..6.1";
+        Caller CALLER: Address, "early-6.0..6.1";
+    }
+}
+
+runtime::tokens! {
+    ETW_PROVIDER_TRAITS {
+        Node NODE: Nested, "6.1.7601.24000..6.1, 6.3.9600.19913..";
+        ReferenceCount REFERENCE_COUNT: Unsigned, "6.1.7601.24000..6.1, 6.3.9600.19913..";
+        Traits TRAITS: Any, "6.1.7601.24000..6.1, 6.3.9600.19913..";
+    }
+}
+
+runtime::tokens! {
+    ETW_QUEUE_ENTRY {
+        ListEntry LIST_ENTRY: Nested, "early-6.0..";
+        DataBlock DATA_BLOCK: Address, "early-6.0..";
+        RegEntry REG_ENTRY: Address, "early-6.0..";
+        RegIndex REG_INDEX: Unsigned, "early-6.0..";
+        ReplyIndex REPLY_INDEX: Unsigned, "early-6.0..";
+        ReplyObject REPLY_OBJECT: Address, "6.2..";
+        WakeReference WAKE_REFERENCE: Address, "6.2..";
+        Flags FLAGS: Unsigned, "6.2..";
+    }
+}
+
+runtime::tokens! {
+    ETW_REALTIME_CONNECT {
+        LoggerId LOGGER_ID: Unsigned, "early-6.0..";
+        ConsumerId CONSUMER_ID: Unsigned, "6.0";
+        ConsumerHandle64 CONSUMER_HANDLE64: Unsigned, "early-6.0..";
+        ReferenceTime REFERENCE_TIME: Nested, "early-6.0..";
+        ReservedBufferSpaceSize RESERVED_BUFFER_SPACE_SIZE: Unsigned, "6.1..";
+        ReservedBufferSpace RESERVED_BUFFER_SPACE: Address, "6.1..";
+        ReservedBufferSpace64 RESERVED_BUFFER_SPACE64: Unsigned, "6.1..";
+        ReservedBufferSpaceBitMap64 RESERVED_BUFFER_SPACE_BIT_MAP64: Unsigned, "6.1..";
+        DisconnectEvent DISCONNECT_EVENT: Address, "6.1..";
+        DisconnectEvent64 DISCONNECT_EVENT64: Unsigned, "6.1..";
+        DataAvailableEvent DATA_AVAILABLE_EVENT: Address, "6.1..";
+        DataAvailableEvent64 DATA_AVAILABLE_EVENT64: Unsigned, "6.1..";
+        UserBufferListHead USER_BUFFER_LIST_HEAD: Address, "6.1..";
+        UserBufferListHead64 USER_BUFFER_LIST_HEAD64: Unsigned, "6.1..";
+        UserBufferCount USER_BUFFER_COUNT: Address, "6.1..";
+        UserBufferCount64 USER_BUFFER_COUNT64: Unsigned, "6.1..";
+        EventsLostCount EVENTS_LOST_COUNT: Address, "6.3..";
+        EventsLostCount64 EVENTS_LOST_COUNT64: Unsigned, "6.3..";
+        BuffersLostCount BUFFERS_LOST_COUNT: Address, "6.3..";
+        BuffersLostCount64 BUFFERS_LOST_COUNT64: Unsigned, "6.3..";
+    }
+}
+
+runtime::tokens! {
+    ETW_REALTIME_CONSUMER {
+        Links LINKS: Nested, "early-6.0..";
+        PipeHandle PIPE_HANDLE: Address, "6.0";
+        ProcessHandle PROCESS_HANDLE: Address, "early-6.0..";
+        ConsumerId CONSUMER_ID: Unsigned, "6.0";
+        ProcessId PROCESS_ID: Unsigned, "6.0";
+        BuffersLost BUFFERS_LOST: Unsigned, "early-6.0..";
+        NewBuffersLost NEW_BUFFERS_LOST: Unsigned, "early-6.0..";
+        NextNotDelivered NEXT_NOT_DELIVERED: Address, "early-6.0..";
+        RealtimeConnectContext REALTIME_CONNECT_CONTEXT: Address, "early-6.0..";
+        Event EVENT: Nested, "6.0";
+        EmptyBuffersCount EMPTY_BUFFERS_COUNT: Unsigned, "early-6.0..";
+        ShutDownRequested SHUT_DOWN_REQUESTED: Unsigned, "early-6.0..";
+        ProcessObject PROCESS_OBJECT: Address, "6.1..";
+        DisconnectEvent DISCONNECT_EVENT: Address, "6.1..";
+        DataAvailableEvent DATA_AVAILABLE_EVENT: Address, "6.1..";
+        UserBufferCount USER_BUFFER_COUNT: Address, "6.1..";
+        UserBufferListHead USER_BUFFER_LIST_HEAD: Address, "6.1..";
+        LoggerId LOGGER_ID: Unsigned, "6.1..";
+        Disconnected DISCONNECTED: Unsigned, "6.1..";
+        ReservedBufferSpaceBitMap RESERVED_BUFFER_SPACE_BIT_MAP: Nested, "6.1..";
+        ReservedBufferSpace RESERVED_BUFFER_SPACE: Address, "6.1..";
+        ReservedBufferSpaceSize RESERVED_BUFFER_SPACE_SIZE: Unsigned, "6.1..";
+        UserPagesAllocated USER_PAGES_ALLOCATED: Unsigned, "6.1..";
+        UserPagesReused USER_PAGES_REUSED: Unsigned, "6.1..";
+        Wow WOW: Unsigned, "6.1.. x64";
+        Flags FLAGS: Unsigned, "6.2..";
+        Notified NOTIFIED: Unsigned, "6.2..";
+        EventsLostCount EVENTS_LOST_COUNT: Address, "6.3..";
+        BuffersLostCount BUFFERS_LOST_COUNT: Address, "6.3..";
+        SiloState SILO_STATE: Address, "1607..";
+    }
+}
+
+runtime::tokens! {
+    ETW_RECEIVE_REPLY {
+        ReplyHandle64 REPLY_HANDLE64: Unsigned, "6.0";
+        ReplyHandle REPLY_HANDLE: Unsigned, "6.1..";
+        Timeout TIMEOUT: Unsigned, "6.1..";
     }
 }
 
@@ -188,6 +788,58 @@ runtime::tokens! {
     ETW_REF_CLOCK {
         StartTime START_TIME: Nested, "early-6.0..";
         StartPerfClock START_PERF_CLOCK: Nested, "early-6.0..";
+    }
+}
+
+runtime::tokens! {
+    ETW_REGISTER_GUIDS {
+        ProviderGuid PROVIDER_GUID: Nested, "early-6.0..";
+        NotificationType NOTIFICATION_TYPE: Named, "early-6.0..";
+        RegIndex REG_INDEX: Unsigned, "early-6.0..";
+        RegHandle64 REG_HANDLE64: Unsigned, "early-6.0..";
+        Reserved RESERVED: Unsigned, "early-6.0..6.2";
+        Notification NOTIFICATION: Nested, "early-6.0..";
+        Callback64 CALLBACK64: Unsigned, "6.3..";
+    }
+}
+
+runtime::tokens! {
+    ETW_REGISTRATION_ENTRY {
+        ProviderGuid PROVIDER_GUID: Nested, "early-6.0..";
+        KernelRegHandle KERNEL_REG_HANDLE: Address, "early-6.0..";
+        RegistrationHandle REGISTRATION_HANDLE: Nested, "early-6.0..6.1";
+        Callback CALLBACK: Address, "early-6.0..";
+        Context CONTEXT: Address, "early-6.0..";
+        Type TYPE: Unsigned, "early-6.0..";
+        KernelEnable KERNEL_ENABLE: Any, "early-6.0..";
+        PrivateEnable PRIVATE_ENABLE: Any, "early-6.0..";
+        PrivateAggregate PRIVATE_AGGREGATE: Any, "early-6.0..";
+        Lock LOCK: Nested, "6.1";
+        Node NODE: Nested, "6.2..";
+        Lock0 LOCK0: Address, "6.2..";
+        Lock1 LOCK1: Address, "6.2..";
+        ThreadId THREAD_ID: Unsigned, "6.2..";
+        SequenceNumber SEQUENCE_NUMBER: Unsigned, "6.2..";
+        TrackProviderBinary TRACK_PROVIDER_BINARY: Unsigned, "6.2..";
+        Unaccounted0 UNACCOUNTED0: Any, "6.2.. x64";
+        Unaccounted1 UNACCOUNTED1: Any, "6.2.. x64";
+        UseDescriptorType USE_DESCRIPTOR_TYPE: Unsigned, "10.0..";
+    }
+}
+
+runtime::tokens! {
+    ETW_REGISTRATION_HANDLE {
+        RegSignature REG_SIGNATURE: Nested, "early-6.0..6.1";
+        RegIndex REG_INDEX: Unsigned, "early-6.0..6.1";
+        RegistrationEntry REGISTRATION_ENTRY: Unsigned, "6.2..";
+        SequenceNumber SEQUENCE_NUMBER: Unsigned, "6.2..";
+    }
+}
+
+runtime::tokens! {
+    ETW_REGISTRATION_HANDLE_RegSignature {
+        InUse IN_USE: Unsigned, "early-6.0..6.1";
+        SequenceNumber SEQUENCE_NUMBER: Unsigned, "early-6.0..6.1";
     }
 }
 
@@ -227,6 +879,76 @@ runtime::tokens! {
 }
 
 runtime::tokens! {
+    ETW_REPLY_QUEUE {
+        Queue QUEUE: Nested, "early-6.0..";
+        EventsLost EVENTS_LOST: Signed, "early-6.0..";
+    }
+}
+
+runtime::tokens! {
+    ETW_SESSION_PERF_COUNTERS {
+        BufferMemoryPagedPool BUFFER_MEMORY_PAGED_POOL: Signed, "6.1..";
+        BufferMemoryNonPagedPool BUFFER_MEMORY_NON_PAGED_POOL: Signed, "6.1..";
+        EventsLoggedCount EVENTS_LOGGED_COUNT: Unsigned, "6.1..";
+        EventsLost EVENTS_LOST: Signed, "6.1..";
+        NumConsumers NUM_CONSUMERS: Signed, "6.1..";
+    }
+}
+
+runtime::tokens! {
+    ETW_SET_PROVIDER_TRAITS {
+        RegHandle64 REG_HANDLE64: Unsigned, "10.0..";
+        Traits64 TRAITS64: Unsigned, "10.0..";
+        TraitsSize TRAITS_SIZE: Unsigned, "10.0..";
+    }
+}
+
+runtime::tokens! {
+    ETW_SILODRIVERSTATE {
+        EtwpSecurityProviderPID ETWP_SECURITY_PROVIDER_PID: Unsigned, "10.0..";
+        EtwpSecurityProviderGuidEntry ETWP_SECURITY_PROVIDER_GUID_ENTRY: Nested, "10.0..";
+        AuditLoggerId AUDIT_LOGGER_ID: Unsigned, "10.0";
+        EtwPsProvRegHandle ETW_PS_PROV_REG_HANDLE: Unsigned, "10.0";
+        EtwpSecurityLoggers ETWP_SECURITY_LOGGERS: Any, "10.0..";
+        EtwpSecurityProviderEnableMask ETWP_SECURITY_PROVIDER_ENABLE_MASK: Unsigned, "10.0..";
+        EtwpShutdownInProgress ETWP_SHUTDOWN_IN_PROGRESS: Any, "10.0..";
+        EtwpLoggerRundown ETWP_LOGGER_RUNDOWN: Any, "1511..";
+        WmipLoggerContext WMIP_LOGGER_CONTEXT: Any, "1511..1703";
+        EtwpGuidHashTable ETWP_GUID_HASH_TABLE: Any, "1511..";
+        SiloGlobals SILO_GLOBALS: Address, "1703..";
+        PrivHandleDemuxTable PRIV_HANDLE_DEMUX_TABLE: Nested, "1703..";
+        EtwpCounters ETWP_COUNTERS: Nested, "1703..";
+        LogfileBytesWritten LOGFILE_BYTES_WRITTEN: Nested, "1703..";
+        ProcessorBlocks PROCESSOR_BLOCKS: Address, "1703..";
+        MaxLoggers MAX_LOGGERS: Unsigned, "1709..";
+        EtwpLoggerContext ETWP_LOGGER_CONTEXT: Address, "1709..";
+        PartitionId PARTITION_ID: Nested, "1709..";
+        ParentId PARENT_ID: Nested, "1709..";
+        QpcOffsetFromRoot QPC_OFFSET_FROM_ROOT: Nested, "1709..";
+        PartitionType PARTITION_TYPE: Unsigned, "1709..";
+        SystemLoggerSettings SYSTEM_LOGGER_SETTINGS: Nested, "1709..";
+        Silo SILO: Address, "1803..";
+        ContainerRestoreWnfSubscription CONTAINER_RESTORE_WNF_SUBSCRIPTION: Address, "1803..server-2022";
+        PartitionName PARTITION_NAME: Address, "10.0.17763.2452..1809, 10.0.18362.693..";
+        PartitionNameSize PARTITION_NAME_SIZE: Unsigned, "10.0.17763.2452..1809, 10.0.18362.693..";
+        UnusedPadding UNUSED_PADDING: Unsigned, "10.0.17763.2452..1809, 10.0.18362.693..";
+        EtwpStartTraceMutex ETWP_START_TRACE_MUTEX: Nested, "1903..";
+        RTBacklogFileRoot RT_BACKLOG_FILE_ROOT: Address, "server-2022..";
+        ContainerStateWnfSubscription CONTAINER_STATE_WNF_SUBSCRIPTION: Address, "21H2..";
+        ContainerStateWnfCallbackCalled CONTAINER_STATE_WNF_CALLBACK_CALLED: Unsigned, "21H2..";
+        UnsubscribeWorkItem UNSUBSCRIBE_WORK_ITEM: Address, "21H2..";
+    }
+}
+
+runtime::tokens! {
+    ETW_SILO_TRACING_BLOCK {
+        ProcessorBuffers PROCESSOR_BUFFERS: Any, "1703..";
+        EventsLoggedCount EVENTS_LOGGED_COUNT: Any, "1703..";
+        QpcDelta QPC_DELTA: Address, "1809..";
+    }
+}
+
+runtime::tokens! {
     ETW_STACK_TRACE_BLOCK {
         Flags FLAGS: Signed, "1709..22H2";
         RelatedTimestamp RELATED_TIMESTAMP: Nested, "1709..22H2";
@@ -247,6 +969,35 @@ runtime::tokens! {
         ApcPool APC_POOL: Nested, "24H2..";
         StackCaptureAttemptCount STACK_CAPTURE_ATTEMPT_COUNT: Signed, "24H2..";
         StackExpansionFailureCount STACK_EXPANSION_FAILURE_COUNT: Signed, "24H2..";
+    }
+}
+
+runtime::tokens! {
+    ETW_SYSTEMTIME {
+        Year YEAR: Unsigned, "early-6.0..";
+        Month MONTH: Unsigned, "early-6.0..";
+        DayOfWeek DAY_OF_WEEK: Unsigned, "early-6.0..";
+        Day DAY: Unsigned, "early-6.0..";
+        Hour HOUR: Unsigned, "early-6.0..";
+        Minute MINUTE: Unsigned, "early-6.0..";
+        Second SECOND: Unsigned, "early-6.0..";
+        Milliseconds MILLISECONDS: Unsigned, "early-6.0..";
+    }
+}
+
+runtime::tokens! {
+    ETW_SYSTEM_LOGGER {
+        LoggerId LOGGER_ID: Unsigned, "1709..";
+        ClockType CLOCK_TYPE: Unsigned, "1709..";
+    }
+}
+
+runtime::tokens! {
+    ETW_SYSTEM_LOGGER_SETTINGS {
+        EtwpSystemLogger ETWP_SYSTEM_LOGGER: Any, "1709..";
+        EtwpActiveSystemLoggers ETWP_ACTIVE_SYSTEM_LOGGERS: Unsigned, "1709..";
+        SiloGlobalGroupMask SILO_GLOBAL_GROUP_MASK: Nested, "1709..";
+        EtwpGroupMasks ETWP_GROUP_MASKS: Any, "1709..";
     }
 }
 
@@ -330,6 +1081,48 @@ runtime::tokens! {
 }
 
 runtime::tokens! {
+    ETW_WDI_SCENARIO {
+        RegHandle REG_HANDLE: Unsigned, "early-6.0..";
+        EventDescriptor EVENT_DESCRIPTOR: Nested, "early-6.0..";
+        ScenarioId SCENARIO_ID: Nested, "early-6.0..";
+        ControlCode CONTROL_CODE: Unsigned, "early-6.0..";
+    }
+}
+
+runtime::tokens! {
+    ETW_WMITRACE_WORK {
+        LoggerId LOGGER_ID: Unsigned, "6.1..";
+        LoggerName LOGGER_NAME: Any, "6.1..";
+        FileName FILE_NAME: Any, "6.1..";
+        MaximumFileSize MAXIMUM_FILE_SIZE: Unsigned, "6.1..";
+        MinBuffers MIN_BUFFERS: Unsigned, "6.1..";
+        MaxBuffers MAX_BUFFERS: Unsigned, "6.1..";
+        BufferSize BUFFER_SIZE: Unsigned, "6.1..";
+        Mode MODE: Named, "6.1..";
+        FlushTimer FLUSH_TIMER: Unsigned, "6.1..";
+        MatchAny MATCH_ANY: Unsigned, "6.1..";
+        MatchAll MATCH_ALL: Unsigned, "6.1..";
+        EnableProperty ENABLE_PROPERTY: Unsigned, "6.1..";
+        Guid GUID: Nested, "6.1..";
+        Level LEVEL: Unsigned, "6.1..";
+        Status STATUS: Signed, "6.1..";
+        SpareUlong SPARE_ULONG: Unsigned, "6.2..1607";
+        SiloSessionId SILO_SESSION_ID: Unsigned, "1703..";
+    }
+}
+
+runtime::tokens! {
+    EVENT_DATA_DESCRIPTOR {
+        Ptr PTR: Unsigned, "early-6.0..";
+        Size SIZE: Unsigned, "early-6.0..";
+        Reserved RESERVED: Unsigned, "early-6.0..";
+        Type TYPE: Unsigned, "6.1.7601.24000..6.1, 6.3.9600.19913..";
+        Reserved1 RESERVED1: Unsigned, "6.1.7601.24000..6.1, 6.3.9600.19913..";
+        Reserved2 RESERVED2: Unsigned, "6.1.7601.24000..6.1, 6.3.9600.19913..";
+    }
+}
+
+runtime::tokens! {
     EVENT_DESCRIPTOR {
         Id ID: Unsigned, "early-6.0..";
         Version VERSION: Unsigned, "early-6.0..";
@@ -350,6 +1143,34 @@ runtime::tokens! {
 runtime::tokens! {
     EVENT_EXTENDED_ITEM_PMC_COUNTERS {
         Counter COUNTER: Any, "6.2..";
+    }
+}
+
+runtime::tokens! {
+    EVENT_FILTER_DESCRIPTOR {
+        Ptr PTR: Unsigned, "early-6.0..";
+        Size SIZE: Unsigned, "early-6.0..";
+        Type TYPE: Unsigned, "early-6.0..";
+    }
+}
+
+runtime::tokens! {
+    EVENT_FILTER_HEADER {
+        Id ID: Unsigned, "6.1..";
+        Version VERSION: Unsigned, "6.1..";
+        Reserved RESERVED: Any, "6.1..";
+        InstanceId INSTANCE_ID: Unsigned, "6.1..";
+        Size SIZE: Unsigned, "6.1..";
+        NextOffset NEXT_OFFSET: Unsigned, "6.1..";
+    }
+}
+
+runtime::tokens! {
+    EVENT_FILTER_LEVEL_KW {
+        MatchAnyKeyword MATCH_ANY_KEYWORD: Unsigned, "1709..";
+        MatchAllKeyword MATCH_ALL_KEYWORD: Unsigned, "1709..";
+        Level LEVEL: Unsigned, "1709..";
+        FilterIn FILTER_IN: Unsigned, "1709..";
     }
 }
 
@@ -447,6 +1268,34 @@ runtime::tokens! {
 }
 
 runtime::tokens! {
+    EVENT_PAYLOAD_PREDICATE {
+        FieldIndex FIELD_INDEX: Unsigned, "6.3..";
+        CompareOp COMPARE_OP: Unsigned, "6.3..";
+        Value VALUE: Any, "6.3..";
+    }
+}
+
+runtime::tokens! {
+    EVENT_RECORD {
+        EventHeader EVENT_HEADER: Nested, "early-6.0..";
+        BufferContext BUFFER_CONTEXT: Nested, "early-6.0..";
+        ExtendedDataCount EXTENDED_DATA_COUNT: Unsigned, "early-6.0..";
+        UserDataLength USER_DATA_LENGTH: Unsigned, "early-6.0..";
+        ExtendedData EXTENDED_DATA: Address, "early-6.0..";
+        UserData USER_DATA: Address, "early-6.0..";
+        UserContext USER_CONTEXT: Address, "early-6.0..";
+    }
+}
+
+runtime::tokens! {
+    EVENT_TRACE_GROUPMASK_INFORMATION {
+        EventTraceInformationClass EVENT_TRACE_INFORMATION_CLASS: Named, "early-6.0..";
+        TraceHandle TRACE_HANDLE: Unsigned, "early-6.0..";
+        EventTraceGroupMasks EVENT_TRACE_GROUP_MASKS: Nested, "early-6.0..";
+    }
+}
+
+runtime::tokens! {
     EVENT_TRACE_HEADER {
         Size SIZE: Unsigned, "5.0..";
         HeaderType HEADER_TYPE: Named, "5.0..";
@@ -472,6 +1321,77 @@ runtime::tokens! {
         Type TYPE: Unsigned, "5.0..";
         Level LEVEL: Unsigned, "5.0..";
         Version VERSION: Unsigned, "5.0..";
+    }
+}
+
+runtime::tokens! {
+    EVENT_TRACE_PERFORMANCE_INFORMATION {
+        EventTraceInformationClass EVENT_TRACE_INFORMATION_CLASS: Named, "early-6.0..";
+        LogfileBytesWritten LOGFILE_BYTES_WRITTEN: Nested, "early-6.0..";
+    }
+}
+
+runtime::tokens! {
+    EVENT_TRACE_PROFILE_COUNTER_INFORMATION {
+        EventTraceInformationClass EVENT_TRACE_INFORMATION_CLASS: Named, "6.2..";
+        TraceHandle TRACE_HANDLE: Unsigned, "6.2..";
+        ProfileSource PROFILE_SOURCE: Any, "6.2..";
+    }
+}
+
+runtime::tokens! {
+    EVENT_TRACE_PROPERTIES {
+        Wnode WNODE: Nested, "5.0..";
+        BufferSize BUFFER_SIZE: Unsigned, "5.0..";
+        MinimumBuffers MINIMUM_BUFFERS: Unsigned, "5.0..";
+        MaximumBuffers MAXIMUM_BUFFERS: Unsigned, "5.0..";
+        MaximumFileSize MAXIMUM_FILE_SIZE: Unsigned, "5.0..";
+        LogFileMode LOG_FILE_MODE: Named, "5.0..";
+        FlushTimer FLUSH_TIMER: Unsigned, "5.0..";
+        EnableFlags ENABLE_FLAGS: Named, "5.0..";
+        AgeLimit AGE_LIMIT: Signed, "5.0..";
+        NumberOfBuffers NUMBER_OF_BUFFERS: Unsigned, "5.0..";
+        FreeBuffers FREE_BUFFERS: Unsigned, "5.0..";
+        EventsLost EVENTS_LOST: Unsigned, "5.0..";
+        BuffersWritten BUFFERS_WRITTEN: Unsigned, "5.0..";
+        LogBuffersLost LOG_BUFFERS_LOST: Unsigned, "5.0..";
+        RealTimeBuffersLost REAL_TIME_BUFFERS_LOST: Unsigned, "5.0..";
+        LoggerThreadId LOGGER_THREAD_ID: Address, "5.0..";
+        LogFileNameOffset LOG_FILE_NAME_OFFSET: Unsigned, "5.0..";
+        LoggerNameOffset LOGGER_NAME_OFFSET: Unsigned, "5.0..";
+        FlushThreshold FLUSH_THRESHOLD: Signed, "6.3..";
+    }
+}
+
+runtime::tokens! {
+    EVENT_TRACE_SPINLOCK_INFORMATION {
+        EventTraceInformationClass EVENT_TRACE_INFORMATION_CLASS: Named, "6.1..";
+        SpinLockSpinThreshold SPIN_LOCK_SPIN_THRESHOLD: Unsigned, "6.1..";
+        SpinLockAcquireSampleRate SPIN_LOCK_ACQUIRE_SAMPLE_RATE: Unsigned, "6.1..";
+        SpinLockContentionSampleRate SPIN_LOCK_CONTENTION_SAMPLE_RATE: Unsigned, "6.1..";
+        SpinLockHoldThreshold SPIN_LOCK_HOLD_THRESHOLD: Unsigned, "6.3..";
+    }
+}
+
+runtime::tokens! {
+    EVENT_TRACE_SYSTEM_EVENT_INFORMATION {
+        EventTraceInformationClass EVENT_TRACE_INFORMATION_CLASS: Named, "6.1..";
+        TraceHandle TRACE_HANDLE: Unsigned, "6.1..";
+        HookId HOOK_ID: Any, "6.1..";
+    }
+}
+
+runtime::tokens! {
+    EVENT_TRACE_TIME_PROFILE_INFORMATION {
+        EventTraceInformationClass EVENT_TRACE_INFORMATION_CLASS: Named, "early-6.0..";
+        ProfileInterval PROFILE_INTERVAL: Unsigned, "early-6.0..";
+    }
+}
+
+runtime::tokens! {
+    EVENT_TRACE_VERSION_INFORMATION {
+        EventTraceInformationClass EVENT_TRACE_INFORMATION_CLASS: Named, "early-6.0..";
+        EventTraceKernelVersion EVENT_TRACE_KERNEL_VERSION: Unsigned, "early-6.0..";
     }
 }
 
@@ -521,7 +1441,7 @@ runtime::tokens! {
         ApcStateIndex APC_STATE_INDEX: Signed, "5.0..";
         ApcMode APC_MODE: Signed, "5.0..";
         Inserted INSERTED: Unsigned, "5.0..";
-        SpareByte0 SPARE_BYTE0: Unsigned, "5.2.3790.1830..10.0.19041.1526, 19569..10.0.20348.469, 21H2..10.0.22000.434";
+        SpareByte0 SPARE_BYTE0: Unsigned, "5.2.3790.1830..10.0.19041.1826, 19569..10.0.20348.887, 21H2..10.0.22000.795";
         SpareByte1 SPARE_BYTE1: Unsigned, "5.2.3790.1830..";
         SpareLong0 SPARE_LONG0: Unsigned, "5.2.3790.1830..";
         Reserved RESERVED: Any, "6.2..";
@@ -571,9 +1491,27 @@ runtime::tokens! {
 }
 
 runtime::tokens! {
+    KQUEUE {
+        Header HEADER: Nested, "5.1.2600.2180..";
+        EntryListHead ENTRY_LIST_HEAD: Nested, "5.1.2600.2180..";
+        CurrentCount CURRENT_COUNT: Unsigned, "5.1.2600.2180..";
+        MaximumCount MAXIMUM_COUNT: Unsigned, "5.1.2600.2180..";
+        ThreadListHead THREAD_LIST_HEAD: Nested, "5.1.2600.2180..";
+    }
+}
+
+runtime::tokens! {
     KSEMAPHORE {
         Header HEADER: Nested, "5.0..";
         Limit LIMIT: Signed, "5.0..";
+    }
+}
+
+runtime::tokens! {
+    KSYSTEM_TIME {
+        LowPart LOW_PART: Unsigned, "5.1.2600.2180..10.0.19041.985";
+        High1Time HIGH1_TIME: Signed, "5.1.2600.2180..10.0.19041.985";
+        High2Time HIGH2_TIME: Signed, "5.1.2600.2180..10.0.19041.985";
     }
 }
 
@@ -621,6 +1559,23 @@ runtime::tokens! {
 }
 
 runtime::tokens! {
+    MCGEN_TRACE_CONTEXT {
+        RegistrationHandle REGISTRATION_HANDLE: Unsigned, "6.2..";
+        Logger LOGGER: Unsigned, "6.2..";
+        MatchAnyKeyword MATCH_ANY_KEYWORD: Unsigned, "6.2..";
+        MatchAllKeyword MATCH_ALL_KEYWORD: Unsigned, "6.2..";
+        Flags FLAGS: Unsigned, "6.2..";
+        IsEnabled IS_ENABLED: Unsigned, "6.2..";
+        Level LEVEL: Unsigned, "6.2..";
+        Reserve RESERVE: Unsigned, "6.2..";
+        EnableBitsCount ENABLE_BITS_COUNT: Unsigned, "6.2..";
+        EnableBitMask ENABLE_BIT_MASK: Address, "6.2..";
+        EnableKeyWords ENABLE_KEY_WORDS: Address, "6.2..";
+        EnableLevel ENABLE_LEVEL: Address, "6.2..";
+    }
+}
+
+runtime::tokens! {
     MESSAGE_TRACE_HEADER {
         Marker MARKER: Unsigned, "5.1..";
         Size SIZE: Unsigned, "5.1..";
@@ -632,9 +1587,115 @@ runtime::tokens! {
 }
 
 runtime::tokens! {
+    MESSAGE_TRACE_USER {
+        MessageHeader MESSAGE_HEADER: Nested, "5.1..";
+        MessageFlags MESSAGE_FLAGS: Unsigned, "5.1..";
+        SessionHandle SESSION_HANDLE: Unsigned, "5.1..6.1";
+        MessageGuid MESSAGE_GUID: Nested, "5.1..";
+        DataSize DATA_SIZE: Unsigned, "5.1..";
+        Data DATA: Any, "5.1..";
+    }
+}
+
+runtime::tokens! {
+    NB10 {
+        Signature SIGNATURE: Unsigned, "6.2..";
+        Offset OFFSET: Unsigned, "6.2..";
+        TimeStamp TIME_STAMP: Unsigned, "6.2..";
+        Age AGE: Unsigned, "6.2..";
+        PdbName PDB_NAME: Any, "6.2..";
+    }
+}
+
+runtime::tokens! {
+    OBJECT_NAMESPACE_LOOKUPTABLE {
+        HashBuckets HASH_BUCKETS: Any, "1511..";
+        Lock LOCK: Nested, "1511..";
+        NumberOfPrivateSpaces NUMBER_OF_PRIVATE_SPACES: Unsigned, "1511..";
+    }
+}
+
+runtime::tokens! {
+    OBP_SILODRIVERSTATE {
+        SystemDeviceMap SYSTEM_DEVICE_MAP: Any, "10.0..";
+        SystemDosDeviceState SYSTEM_DOS_DEVICE_STATE: Nested, "10.0..";
+        DeviceMapLock DEVICE_MAP_LOCK: Nested, "10.0..";
+        PrivateNamespaceLookupTable PRIVATE_NAMESPACE_LOOKUP_TABLE: Nested, "1511..";
+    }
+}
+
+runtime::tokens! {
+    OBP_SYSTEM_DOS_DEVICE_STATE {
+        GlobalDeviceMap GLOBAL_DEVICE_MAP: Unsigned, "10.0..";
+        LocalDeviceCount LOCAL_DEVICE_COUNT: Any, "10.0..";
+    }
+}
+
+runtime::tokens! {
+    PERFINFO_CCSWAP {
+        DataType DATA_TYPE: Unsigned, "early-6.0..";
+        TimeDelta TIME_DELTA: Unsigned, "early-6.0..";
+        OldThreadIdIndex OLD_THREAD_ID_INDEX: Unsigned, "early-6.0..";
+        OldThreadStateWr OLD_THREAD_STATE_WR: Unsigned, "early-6.0..";
+        OldThreadPriority OLD_THREAD_PRIORITY: Unsigned, "early-6.0..";
+        NewThreadWaitTime NEW_THREAD_WAIT_TIME: Unsigned, "early-6.0..";
+    }
+}
+
+runtime::tokens! {
+    PERFINFO_CCSWAP_BUFFER {
+        FirstTimeStamp FIRST_TIME_STAMP: Signed, "early-6.0..";
+        TidTable TID_TABLE: Any, "early-6.0..";
+        ThreadBasePriority THREAD_BASE_PRIORITY: Any, "early-6.0..";
+    }
+}
+
+runtime::tokens! {
+    PERFINFO_CCSWAP_IDLE {
+        DataType DATA_TYPE: Unsigned, "early-6.0..";
+        TimeDelta TIME_DELTA: Unsigned, "early-6.0..";
+    }
+}
+
+runtime::tokens! {
+    PERFINFO_CCSWAP_IDLE_SHORT {
+        DataType DATA_TYPE: Unsigned, "early-6.0..";
+        TimeDelta TIME_DELTA: Unsigned, "early-6.0..";
+    }
+}
+
+runtime::tokens! {
+    PERFINFO_CCSWAP_LITE {
+        DataType DATA_TYPE: Unsigned, "early-6.0..";
+        OldThreadIndex OLD_THREAD_INDEX: Unsigned, "early-6.0..";
+        OldThreadPriInc OLD_THREAD_PRI_INC: Unsigned, "early-6.0..";
+        OldThreadStateWr OLD_THREAD_STATE_WR: Unsigned, "early-6.0..";
+        TimeDelta TIME_DELTA: Unsigned, "early-6.0..";
+    }
+}
+
+runtime::tokens! {
     PERFINFO_GROUPMASK {
         Masks MASKS: Any, "5.1..";
         Unknown UNKNOWN: Unsigned, "5.1";
+    }
+}
+
+runtime::tokens! {
+    PERFINFO_HARDPAGEFAULT_INFORMATION {
+        ReadOffset READ_OFFSET: Nested, "6.0";
+        VirtualAddress VIRTUAL_ADDRESS: Address, "6.0";
+        FileObject FILE_OBJECT: Address, "6.0";
+        ThreadId THREAD_ID: Unsigned, "6.0";
+        ByteCount BYTE_COUNT: Unsigned, "6.0";
+    }
+}
+
+runtime::tokens! {
+    PERFINFO_PPM_STATE_SELECTION {
+        SelectedState SELECTED_STATE: Unsigned, "6.3..";
+        VetoedStates VETOED_STATES: Unsigned, "6.3..";
+        VetoReason VETO_REASON: Any, "6.3..";
     }
 }
 
@@ -660,6 +1721,37 @@ runtime::tokens! {
 }
 
 runtime::tokens! {
+    PROFILE_SOURCE_INFO {
+        NextEntryOffset NEXT_ENTRY_OFFSET: Unsigned, "6.2..";
+        Source SOURCE: Unsigned, "6.2..";
+        MinInterval MIN_INTERVAL: Unsigned, "6.2..";
+        MaxInterval MAX_INTERVAL: Unsigned, "6.2..";
+        Reserved RESERVED: Unsigned, "6.2..";
+        Description DESCRIPTION: Any, "6.2..";
+    }
+}
+
+runtime::tokens! {
+    RSDS {
+        Signature SIGNATURE: Unsigned, "6.2..";
+        Guid GUID: Nested, "6.2..";
+        Age AGE: Unsigned, "6.2..";
+        PdbName PDB_NAME: Any, "6.2..";
+    }
+}
+
+runtime::tokens! {
+    RTL_BALANCED_NODE {
+        Children CHILDREN: Any, "6.1.7601.24000..";
+        Left LEFT: Address, "6.1.7601.24000..";
+        Right RIGHT: Address, "6.1.7601.24000..";
+        Red RED: Unsigned, "6.1.7601.24000..";
+        Balance BALANCE: Unsigned, "6.1.7601.24000..";
+        ParentValue PARENT_VALUE: Unsigned, "6.1.7601.24000..";
+    }
+}
+
+runtime::tokens! {
     RTL_BITMAP {
         SizeOfBitMap SIZE_OF_BIT_MAP: Unsigned, "5.0..";
         Buffer BUFFER: Address, "5.0..";
@@ -680,6 +1772,38 @@ runtime::tokens! {
         OwningThread OWNING_THREAD: Address, "5.0..";
         LockSemaphore LOCK_SEMAPHORE: Address, "5.0..";
         SpinCount SPIN_COUNT: Unsigned, "5.0..";
+    }
+}
+
+runtime::tokens! {
+    RTL_HASH_TABLE {
+        EntryCount ENTRY_COUNT: Unsigned, "1607..";
+        MaskBitCount MASK_BIT_COUNT: Unsigned, "1607..";
+        BucketCount BUCKET_COUNT: Unsigned, "1607..";
+        Buckets BUCKETS: Address, "1607..";
+        BucketAndMaskBitCounts BUCKET_AND_MASK_BIT_COUNTS: Unsigned, "26H1..";
+    }
+}
+
+runtime::tokens! {
+    RTL_NLS_STATE {
+        DefaultAcpTableInfo DEFAULT_ACP_TABLE_INFO: Nested, "server-2022..";
+        DefaultOemTableInfo DEFAULT_OEM_TABLE_INFO: Nested, "server-2022..";
+        ActiveCodePageData ACTIVE_CODE_PAGE_DATA: Address, "server-2022..";
+        OemCodePageData OEM_CODE_PAGE_DATA: Address, "server-2022..";
+        LeadByteInfo LEAD_BYTE_INFO: Address, "server-2022..";
+        OemLeadByteInfo OEM_LEAD_BYTE_INFO: Address, "server-2022..";
+        CaseMappingData CASE_MAPPING_DATA: Address, "server-2022..";
+        UnicodeUpcaseTable844 UNICODE_UPCASE_TABLE844: Address, "server-2022..";
+        UnicodeLowercaseTable844 UNICODE_LOWERCASE_TABLE844: Address, "server-2022..";
+    }
+}
+
+runtime::tokens! {
+    RTL_RB_TREE {
+        Root ROOT: Address, "6.1.7601.24000..";
+        Min MIN: Address, "6.1.7601.24000..";
+        Encoded ENCODED: Unsigned, "1703..";
     }
 }
 
@@ -712,6 +1836,52 @@ runtime::tokens! {
         ImpersonationLevel IMPERSONATION_LEVEL: Named, "5.0..";
         ContextTrackingMode CONTEXT_TRACKING_MODE: Unsigned, "5.0..";
         EffectiveOnly EFFECTIVE_ONLY: Unsigned, "5.0..";
+    }
+}
+
+runtime::tokens! {
+    SEP_RM_LSA_CONNECTION_STATE {
+        LsaProcessHandle LSA_PROCESS_HANDLE: Address, "1607..";
+        LsaCommandPortHandle LSA_COMMAND_PORT_HANDLE: Address, "1607..";
+        SepRmThreadHandle SEP_RM_THREAD_HANDLE: Address, "1607..";
+        RmCommandPortHandle RM_COMMAND_PORT_HANDLE: Address, "1607..";
+        RmCommandServerPortHandle RM_COMMAND_SERVER_PORT_HANDLE: Address, "1607..";
+        LsaCommandPortSectionHandle LSA_COMMAND_PORT_SECTION_HANDLE: Address, "1607..22H2";
+        LsaCommandPortSectionSize LSA_COMMAND_PORT_SECTION_SIZE: Nested, "1607..22H2";
+        LsaViewPortMemory LSA_VIEW_PORT_MEMORY: Address, "1607..22H2";
+        RmViewPortMemory RM_VIEW_PORT_MEMORY: Address, "1607..22H2";
+        LsaCommandPortMemoryDelta LSA_COMMAND_PORT_MEMORY_DELTA: Signed, "1607..22H2";
+        LsaCommandPortActive LSA_COMMAND_PORT_ACTIVE: Unsigned, "1607..";
+    }
+}
+
+runtime::tokens! {
+    SEP_SILOSTATE {
+        SystemLogonSession SYSTEM_LOGON_SESSION: Address, "1607..";
+        AnonymousLogonSession ANONYMOUS_LOGON_SESSION: Address, "1607..";
+        AnonymousLogonToken ANONYMOUS_LOGON_TOKEN: Address, "1607..";
+        AnonymousLogonTokenNoEveryone ANONYMOUS_LOGON_TOKEN_NO_EVERYONE: Address, "1607..";
+        UncSystemPaths UNC_SYSTEM_PATHS: Address, "1703..";
+        NgenPaths NGEN_PATHS: Address, "1703..";
+    }
+}
+
+runtime::tokens! {
+    SILO_USER_SHARED_DATA {
+        ServiceSessionId SERVICE_SESSION_ID: Unsigned, "1607..10.0.19041.985";
+        ActiveConsoleId ACTIVE_CONSOLE_ID: Unsigned, "1607..10.0.19041.985";
+        ConsoleSessionForegroundProcessId CONSOLE_SESSION_FOREGROUND_PROCESS_ID: Signed, "1607..10.0.19041.985";
+        NtProductType NT_PRODUCT_TYPE: Named, "1607..10.0.19041.985";
+        SuiteMask SUITE_MASK: Unsigned, "1607..10.0.19041.985";
+        IsMultiSessionSku IS_MULTI_SESSION_SKU: Unsigned, "1607..10.0.19041.985";
+        SharedUserSessionId SHARED_USER_SESSION_ID: Unsigned, "1703..10.0.19041.985";
+        NtSystemRoot NT_SYSTEM_ROOT: Any, "1703..10.0.19041.985";
+        UserModeGlobalLogger USER_MODE_GLOBAL_LOGGER: Any, "1703..10.0.19041.985";
+        TimeZoneId TIME_ZONE_ID: Unsigned, "10.0.19041.985";
+        TimeZoneBiasStamp TIME_ZONE_BIAS_STAMP: Signed, "10.0.19041.985";
+        TimeZoneBias TIME_ZONE_BIAS: Nested, "10.0.19041.985";
+        TimeZoneBiasEffectiveStart TIME_ZONE_BIAS_EFFECTIVE_START: Nested, "10.0.19041.985";
+        TimeZoneBiasEffectiveEnd TIME_ZONE_BIAS_EFFECTIVE_END: Nested, "10.0.19041.985";
     }
 }
 
@@ -831,10 +2001,21 @@ runtime::tokens! {
 
 runtime::tokens! {
     TRACE_ENABLE_CONTEXT {
-        LoggerId LOGGER_ID: Unsigned, "early-6.0..6.1";
-        Level LEVEL: Unsigned, "early-6.0..6.1";
-        InternalFlag INTERNAL_FLAG: Unsigned, "early-6.0..6.1";
-        EnableFlags ENABLE_FLAGS: Unsigned, "early-6.0..6.1";
+        LoggerId LOGGER_ID: Unsigned, "early-6.0..";
+        Level LEVEL: Unsigned, "early-6.0..";
+        InternalFlag INTERNAL_FLAG: Unsigned, "early-6.0..";
+        EnableFlags ENABLE_FLAGS: Unsigned, "early-6.0..";
+    }
+}
+
+runtime::tokens! {
+    TRACE_ENABLE_CONTEXT_EX {
+        LoggerId LOGGER_ID: Unsigned, "late-6.0..6.1";
+        Level LEVEL: Unsigned, "late-6.0..6.1";
+        InternalFlag INTERNAL_FLAG: Unsigned, "late-6.0..6.1";
+        EnableFlags ENABLE_FLAGS: Unsigned, "late-6.0..6.1";
+        EnableFlagsHigh ENABLE_FLAGS_HIGH: Unsigned, "late-6.0..6.1";
+        Reserved RESERVED: Unsigned, "late-6.0..6.1";
     }
 }
 
@@ -908,6 +2089,99 @@ runtime::tokens! {
         MinorVersion MINOR_VERSION: Unsigned, "5.0..";
         SubVersion SUB_VERSION: Unsigned, "5.0..";
         SubMinorVersion SUB_MINOR_VERSION: Unsigned, "5.0..";
+    }
+}
+
+runtime::tokens! {
+    TRACE_PROFILE_INTERVAL {
+        Source SOURCE: Unsigned, "6.2..";
+        Interval INTERVAL: Unsigned, "6.2..";
+    }
+}
+
+runtime::tokens! {
+    TRACE_VERSION_INFO {
+        EtwTraceProcessingVersion ETW_TRACE_PROCESSING_VERSION: Unsigned, "10.0..";
+        Reserved RESERVED: Unsigned, "10.0..";
+    }
+}
+
+runtime::tokens! {
+    TRIAGE_DATA_BLOCK {
+        Address ADDRESS: Unsigned, "5.2..";
+        Offset OFFSET: Unsigned, "5.2..";
+        Size SIZE: Unsigned, "5.2..";
+    }
+}
+
+runtime::tokens! {
+    TRIAGE_DUMP32 {
+        ServicePackBuild SERVICE_PACK_BUILD: Unsigned, "5.2.. x86";
+        SizeOfDump SIZE_OF_DUMP: Unsigned, "5.2.. x86";
+        ValidOffset VALID_OFFSET: Unsigned, "5.2.. x86";
+        ContextOffset CONTEXT_OFFSET: Unsigned, "5.2.. x86";
+        ExceptionOffset EXCEPTION_OFFSET: Unsigned, "5.2.. x86";
+        MmOffset MM_OFFSET: Unsigned, "5.2.. x86";
+        UnloadedDriversOffset UNLOADED_DRIVERS_OFFSET: Unsigned, "5.2.. x86";
+        PrcbOffset PRCB_OFFSET: Unsigned, "5.2.. x86";
+        ProcessOffset PROCESS_OFFSET: Unsigned, "5.2.. x86";
+        ThreadOffset THREAD_OFFSET: Unsigned, "5.2.. x86";
+        CallStackOffset CALL_STACK_OFFSET: Unsigned, "5.2.. x86";
+        SizeOfCallStack SIZE_OF_CALL_STACK: Unsigned, "5.2.. x86";
+        DriverListOffset DRIVER_LIST_OFFSET: Unsigned, "5.2.. x86";
+        DriverCount DRIVER_COUNT: Unsigned, "5.2.. x86";
+        StringPoolOffset STRING_POOL_OFFSET: Unsigned, "5.2.. x86";
+        StringPoolSize STRING_POOL_SIZE: Unsigned, "5.2.. x86";
+        BrokenDriverOffset BROKEN_DRIVER_OFFSET: Unsigned, "5.2.. x86";
+        TriageOptions TRIAGE_OPTIONS: Unsigned, "5.2.. x86";
+        TopOfStack TOP_OF_STACK: Unsigned, "5.2.. x86";
+        DataPageAddress DATA_PAGE_ADDRESS: Unsigned, "5.2.. x86";
+        DataPageOffset DATA_PAGE_OFFSET: Unsigned, "5.2.. x86";
+        DataPageSize DATA_PAGE_SIZE: Unsigned, "5.2.. x86";
+        DebuggerDataOffset DEBUGGER_DATA_OFFSET: Unsigned, "5.2.. x86";
+        DebuggerDataSize DEBUGGER_DATA_SIZE: Unsigned, "5.2.. x86";
+        DataBlocksOffset DATA_BLOCKS_OFFSET: Unsigned, "5.2.. x86";
+        DataBlocksCount DATA_BLOCKS_COUNT: Unsigned, "5.2.. x86";
+    }
+}
+
+runtime::tokens! {
+    TRIAGE_DUMP64 {
+        ServicePackBuild SERVICE_PACK_BUILD: Unsigned, "5.2.. x64";
+        SizeOfDump SIZE_OF_DUMP: Unsigned, "5.2.. x64";
+        ValidOffset VALID_OFFSET: Unsigned, "5.2.. x64";
+        ContextOffset CONTEXT_OFFSET: Unsigned, "5.2.. x64";
+        ExceptionOffset EXCEPTION_OFFSET: Unsigned, "5.2.. x64";
+        MmOffset MM_OFFSET: Unsigned, "5.2.. x64";
+        UnloadedDriversOffset UNLOADED_DRIVERS_OFFSET: Unsigned, "5.2.. x64";
+        PrcbOffset PRCB_OFFSET: Unsigned, "5.2.. x64";
+        ProcessOffset PROCESS_OFFSET: Unsigned, "5.2.. x64";
+        ThreadOffset THREAD_OFFSET: Unsigned, "5.2.. x64";
+        CallStackOffset CALL_STACK_OFFSET: Unsigned, "5.2.. x64";
+        SizeOfCallStack SIZE_OF_CALL_STACK: Unsigned, "5.2.. x64";
+        DriverListOffset DRIVER_LIST_OFFSET: Unsigned, "5.2.. x64";
+        DriverCount DRIVER_COUNT: Unsigned, "5.2.. x64";
+        StringPoolOffset STRING_POOL_OFFSET: Unsigned, "5.2.. x64";
+        StringPoolSize STRING_POOL_SIZE: Unsigned, "5.2.. x64";
+        BrokenDriverOffset BROKEN_DRIVER_OFFSET: Unsigned, "5.2.. x64";
+        TriageOptions TRIAGE_OPTIONS: Unsigned, "5.2.. x64";
+        TopOfStack TOP_OF_STACK: Unsigned, "5.2.. x64";
+        ArchitectureSpecific ARCHITECTURE_SPECIFIC: Nested, "5.2.. x64";
+        DataPageAddress DATA_PAGE_ADDRESS: Unsigned, "5.2.. x64";
+        DataPageOffset DATA_PAGE_OFFSET: Unsigned, "5.2.. x64";
+        DataPageSize DATA_PAGE_SIZE: Unsigned, "5.2.. x64";
+        DebuggerDataOffset DEBUGGER_DATA_OFFSET: Unsigned, "5.2.. x64";
+        DebuggerDataSize DEBUGGER_DATA_SIZE: Unsigned, "5.2.. x64";
+        DataBlocksOffset DATA_BLOCKS_OFFSET: Unsigned, "5.2.. x64";
+        DataBlocksCount DATA_BLOCKS_COUNT: Unsigned, "5.2.. x64";
+    }
+}
+
+runtime::tokens! {
+    TRIAGE_DUMP64_ArchitectureSpecific {
+        BStoreOffset B_STORE_OFFSET: Unsigned, "5.2.. x64";
+        SizeOfBStore SIZE_OF_B_STORE: Unsigned, "5.2.. x64";
+        LimitOfBStore LIMIT_OF_B_STORE: Unsigned, "5.2.. x64";
     }
 }
 
@@ -1000,6 +2274,33 @@ runtime::tokens! {
         ProcessorNumber PROCESSOR_NUMBER: Unsigned, "5.0..5.2";
         Alignment ALIGNMENT: Unsigned, "5.0..5.2";
         LoggerId LOGGER_ID: Unsigned, "5.0..5.2";
+    }
+}
+
+runtime::tokens! {
+    WMI_CONTEXTSWAP {
+        NewThreadId NEW_THREAD_ID: Unsigned, "5.1..";
+        OldThreadId OLD_THREAD_ID: Unsigned, "5.1..";
+        NewThreadPriority NEW_THREAD_PRIORITY: Signed, "5.1..";
+        OldThreadPriority OLD_THREAD_PRIORITY: Signed, "5.1..";
+        NewThreadQuantum NEW_THREAD_QUANTUM: Signed, "5.1..5.2";
+        OldThreadQuantum OLD_THREAD_QUANTUM: Signed, "5.1..5.2";
+        OldThreadWaitReason OLD_THREAD_WAIT_REASON: Unsigned, "5.1..";
+        OldThreadWaitMode OLD_THREAD_WAIT_MODE: Any, "5.1..";
+        OldThreadState OLD_THREAD_STATE: Unsigned, "5.1..";
+        OldThreadIdealProcessor OLD_THREAD_IDEAL_PROCESSOR: Unsigned, "5.1..";
+        PreviousCState PREVIOUS_C_STATE: Unsigned, "early-6.0..";
+        OldThreadRank OLD_THREAD_RANK: Unsigned, "early-6.0..";
+        NewThreadPriorityDecrement NEW_THREAD_PRIORITY_DECREMENT: Signed, "early-6.0..";
+        SpareByte SPARE_BYTE: Signed, "early-6.0..";
+        NewThreadWaitTime NEW_THREAD_WAIT_TIME: Unsigned, "early-6.0..";
+        OldThreadRemainingQuantum OLD_THREAD_REMAINING_QUANTUM: Signed, "early-6.0..";
+        OldThreadBamEppImportant OLD_THREAD_BAM_EPP_IMPORTANT: Unsigned, "1703";
+        NewThreadBamEppImportant NEW_THREAD_BAM_EPP_IMPORTANT: Unsigned, "1703";
+        Reserved RESERVED: Unsigned, "1703..";
+        Flags FLAGS: Unsigned, "1703..";
+        OldThreadBamQosLevel OLD_THREAD_BAM_QOS_LEVEL: Unsigned, "1709..";
+        NewThreadBamQosLevel NEW_THREAD_BAM_QOS_LEVEL: Unsigned, "1709..";
     }
 }
 
@@ -1193,10 +2494,10 @@ runtime::tokens! {
         LastBufferSwitchTime LAST_BUFFER_SWITCH_TIME: Nested, "1607..";
         BufferWriteDuration BUFFER_WRITE_DURATION: Nested, "1607..";
         BufferCompressDuration BUFFER_COMPRESS_DURATION: Nested, "1607..";
-        RelativeTimerDueTime RELATIVE_TIMER_DUE_TIME: Signed, "1703..10.0.17763.1075, 1903..10.0.19041.264, 19569..10.0.20348.350, 10.0.22000.1";
-        PeriodicCaptureStateGuids PERIODIC_CAPTURE_STATE_GUIDS: Nested, "1703..10.0.17763.1075, 1903..10.0.19041.264, 19569..10.0.20348.350, 10.0.22000.1";
-        PeriodicCaptureStateTimer PERIODIC_CAPTURE_STATE_TIMER: Address, "1703..10.0.17763.1075, 1903..10.0.19041.264, 19569..10.0.20348.350, 10.0.22000.1";
-        PeriodicCaptureStateTimerState PERIODIC_CAPTURE_STATE_TIMER_STATE: Named, "1703..10.0.17763.1075, 1903..10.0.19041.264, 19569..10.0.20348.350, 10.0.22000.1";
+        RelativeTimerDueTime RELATIVE_TIMER_DUE_TIME: Signed, "1703..10.0.17763.1075, 1903..10.0.19041.1288, 19569..10.0.20348.350, 10.0.22000.1";
+        PeriodicCaptureStateGuids PERIODIC_CAPTURE_STATE_GUIDS: Nested, "1703..10.0.17763.1075, 1903..10.0.19041.1288, 19569..10.0.20348.350, 10.0.22000.1";
+        PeriodicCaptureStateTimer PERIODIC_CAPTURE_STATE_TIMER: Address, "1703..10.0.17763.1075, 1903..10.0.19041.1288, 19569..10.0.20348.350, 10.0.22000.1";
+        PeriodicCaptureStateTimerState PERIODIC_CAPTURE_STATE_TIMER_STATE: Named, "1703..10.0.17763.1075, 1903..10.0.19041.1288, 19569..10.0.20348.350, 10.0.22000.1";
         DebugIdTrackingList DEBUG_ID_TRACKING_LIST: Nested, "1709..";
         DecodeControlList DECODE_CONTROL_LIST: Address, "1709..";
         DecodeControlCount DECODE_CONTROL_COUNT: Unsigned, "1709..";
@@ -1295,6 +2596,39 @@ runtime::tokens! {
 }
 
 runtime::tokens! {
+    WMI_RESOURCE {
+        AcquireTime ACQUIRE_TIME: Unsigned, "6.1..";
+        HoldTime HOLD_TIME: Unsigned, "6.1..";
+        WaitTime WAIT_TIME: Unsigned, "6.1..";
+        MaxRecursionDepth MAX_RECURSION_DEPTH: Unsigned, "6.1..";
+        ThreadId THREAD_ID: Unsigned, "6.1..";
+        Resource RESOURCE: Address, "6.1..";
+        Action ACTION: Named, "6.1..";
+        ContentionDelta CONTENTION_DELTA: Unsigned, "6.1..";
+    }
+}
+
+runtime::tokens! {
+    WMI_SPINLOCK {
+        SpinLockAddress SPIN_LOCK_ADDRESS: Address, "6.2.. x86, 6.1.. x64";
+        CallerAddress CALLER_ADDRESS: Address, "6.2.. x86, 6.1.. x64";
+        AcquireTime ACQUIRE_TIME: Unsigned, "6.2.. x86, 6.1.. x64";
+        ReleaseTime RELEASE_TIME: Unsigned, "6.2.. x86, 6.1.. x64";
+        WaitTimeInCycles WAIT_TIME_IN_CYCLES: Unsigned, "6.2.. x86, 6.1.. x64";
+        SpinCount SPIN_COUNT: Unsigned, "6.2.. x86, 6.1.. x64";
+        ThreadId THREAD_ID: Unsigned, "6.2.. x86, 6.1.. x64";
+        InterruptCount INTERRUPT_COUNT: Unsigned, "6.2.. x86, 6.1.. x64";
+        Irql IRQL: Unsigned, "6.2.. x86, 6.1.. x64";
+        AcquireDepth ACQUIRE_DEPTH: Unsigned, "6.2.. x86, 6.1.. x64";
+        AcquireMode ACQUIRE_MODE: Unsigned, "6.2.. x86, 6.1.. x64";
+        ExecuteDpc EXECUTE_DPC: Unsigned, "6.2.. x86, 6.1.. x64";
+        ExecuteIsr EXECUTE_ISR: Unsigned, "6.2.. x86, 6.1.. x64";
+        Flags FLAGS: Unsigned, "6.2.. x86, 6.1.. x64";
+        Reserved RESERVED: Any, "6.3..";
+    }
+}
+
+runtime::tokens! {
     WMI_TRACE_MESSAGE_PACKET {
         MessageNumber MESSAGE_NUMBER: Unsigned, "5.1..";
         OptionFlags OPTION_FLAGS: Named, "5.1..";
@@ -1307,6 +2641,24 @@ runtime::tokens! {
         HookId HOOK_ID: Named, "5.0..";
         Type TYPE: Unsigned, "5.0..";
         Group GROUP: Unsigned, "5.0..";
+    }
+}
+
+runtime::tokens! {
+    WNF_LOCK {
+        PushLock PUSH_LOCK: Nested, "1607..";
+    }
+}
+
+runtime::tokens! {
+    WNF_SILODRIVERSTATE {
+        ScopeMap SCOPE_MAP: Address, "1607..";
+        PermanentNameStoreRootKey PERMANENT_NAME_STORE_ROOT_KEY: Address, "1607..";
+        PersistentNameStoreRootKey PERSISTENT_NAME_STORE_ROOT_KEY: Address, "1607..";
+        PermanentNameSequenceNumber PERMANENT_NAME_SEQUENCE_NUMBER: Signed, "1607..";
+        PermanentNameSequenceNumberLock PERMANENT_NAME_SEQUENCE_NUMBER_LOCK: Nested, "1607..";
+        PermanentNameSequenceNumberPool PERMANENT_NAME_SEQUENCE_NUMBER_POOL: Signed, "1607..";
+        RuntimeNameSequenceNumber RUNTIME_NAME_SEQUENCE_NUMBER: Signed, "1607..";
     }
 }
 

@@ -10,7 +10,7 @@ const BUILD: Build = Build::new(10, 0, 19041, 0);
 /// Each layout at an odd address, read whole and printed; interpreted by Miri, every fortieth.
 #[test]
 fn every_layout() {
-    let memory: Vec<u8> = (0..8192_u32).map(|i| (i.wrapping_mul(2_654_435_761) >> 13) as u8).collect();
+    let memory: Vec<u8> = (0..16384_u32).map(|i| (i.wrapping_mul(2_654_435_761) >> 13) as u8).collect();
     let layouts = structures::ALL.iter().flat_map(|structure| structure.layouts());
     let mut members = 0;
     for layout in layouts.step_by(if cfg!(miri) { 40 } else { 1 }) {

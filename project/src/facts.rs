@@ -5,7 +5,7 @@ use crate::project::{Files, Project};
 use crate::registry;
 use crate::replace::Changes;
 use crate::tables::{self, SNAPSHOT, Stated, SymbolFile, Table};
-use crate::verify::names;
+use crate::verify::{label, names};
 use etw_layouts_codegen::axis::{self, Axis};
 use etw_layouts_codegen::registry::Registry;
 use etw_layouts_symbols::Wanted;
@@ -21,14 +21,22 @@ use std::sync::Arc;
 ///
 /// # Errors
 ///
-/// Files that cannot be read or written. Nothing is written before everything is read.
+/// Files that cannot be read or written, and tables that are labelled as another kernel's. Nothing is written before everything is
+/// read.
 pub fn write(project: &Project, paths: &[PathBuf], stated: &Stated, folder: &Path) -> Result<(usize, usize), Error> {
     let lock = home(project, folder)?.lock("snapshot")?;
     let layouts = project.layouts()?;
-    let wanted: Wanted = names(&layouts, None)?.into_iter().collect();
-    let read = |file: &SymbolFile| tables::read(file, &layouts.spec.axis, &wanted, stated);
+    let (axis, names) = (&layouts.spec.axis, names(&layouts, None)?);
+    let wanted: Wanted = names.iter().copied().collect();
+    let read = |file: &SymbolFile| tables::read(file, axis, &wanted, stated);
     let new: Vec<_> = tables::files(paths)?.par_iter().map(read).collect::<Result<Vec<_>, _>>()?;
-    let (changes, _) = added(new.into_iter().flatten().collect(), &layouts.spec.axis, &wanted, folder)?;
+    let new: Vec<Table> = new.into_iter().flatten().collect();
+    let seen = project.registry(axis)?;
+    let wrong: Vec<_> = new.par_iter().filter_map(|table| label::refusal(&layouts, &names, &seen, table)).collect();
+    if !wrong.is_empty() {
+        return Err(wrong.join("\nerror: ").into());
+    }
+    let (changes, _) = added(new, axis, &wanted, folder)?;
     let lengths: Vec<_> = changes.iter().filter_map(|(_, text)| Some(text.as_ref()?.len())).collect();
     lock.replace(changes)?;
     Ok((lengths.len(), lengths.iter().sum()))

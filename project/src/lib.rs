@@ -10,6 +10,7 @@ pub mod facts;
 pub mod history;
 pub mod import;
 pub mod lock;
+pub mod map;
 pub mod members;
 pub mod names;
 pub mod project;

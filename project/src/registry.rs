@@ -3,6 +3,7 @@
 use crate::tables::Table;
 use etw_layouts_codegen::registry::{Image, Pdb, Registry, Seen, Witness, WitnessKind};
 use etw_layouts_symbols::{self as symbols, Rules};
+use std::collections::BTreeMap;
 
 /// The kernels that tables are of. Tables of one file are one set of facts.
 pub fn of(tables: &[Table]) -> Registry {
@@ -23,7 +24,10 @@ fn witness(table: &Table) -> Witness {
         Rules::Faithful => WitnessKind::Symbols,
         Rules::Converted => WitnessKind::Converted,
     };
-    Witness { name: name.to_owned(), kind, holds: table.holds().cloned().collect() }
+    let members =
+        |(structure, members): (&String, &BTreeMap<String, u64>)| (structure.clone(), members.keys().cloned().collect());
+    let shows = table.offsets.iter().map(members).collect();
+    Witness { name: name.to_owned(), kind, holds: table.holds().cloned().collect(), shows }
 }
 
 fn seen(table: &Table, witness: usize) -> Seen {

@@ -8,7 +8,7 @@ use etw_layouts_codegen::axis::{Arch, Axis, TargetSet};
 use etw_layouts_codegen::layouts::Layouts;
 use etw_layouts_codegen::registry::Registry;
 use etw_layouts_codegen::spec::{Body, Constant};
-use etw_layouts_codegen::{Asked, Choice};
+use etw_layouts_codegen::{Asked, Choice, Standing};
 use std::collections::BTreeMap;
 
 /// A structure or one of its members, at a target that has it.
@@ -44,12 +44,7 @@ impl Subject {
         let has = |target| is_there(layouts, structure, member, target);
         let kernel = match build {
             Some(build) => choose(axis, build, arch)?,
-            None => {
-                let newest = |arch: Arch| axis.filter(|t| t.arch == arch).iter().filter(|&target| has(target)).last();
-                let target = architectures(arch).into_iter().find_map(newest);
-                let target = target.ok_or_else(|| elsewhere(layouts, structure, member, None))?;
-                axis.newest(target)
-            }
+            None => newest(axis, arch, has).ok_or_else(|| elsewhere(layouts, structure, member, None))?,
         };
         let choice = Choice::of(layouts, registry, kernel, Some(structure));
         match has(choice.target()) {
@@ -74,10 +69,14 @@ impl Subject {
         // What it embeds is a structure of its own, which a table may lack.
         let mut choices = BTreeMap::from([(self.structure.as_str(), self.choice.clone())]);
         let mut words = Vec::new();
-        for Member { field, of, .. } in members {
+        for Member { field, of, path, .. } in members {
             let own = || Choice::of(layouts, registry, self.choice.asked.clone(), Some(of));
             let choice = choices.entry(of).or_insert_with(own);
-            words.push(field.as_ref().map_or_else(String::new, |(_, info)| choice.known(axis, info)));
+            let Asked { build, target, .. } = choice.asked;
+            let arch = axis.targets[target].arch;
+            let in_image = |path: &String| registry.shows(axis, build, arch, of, path);
+            let shows = choice.standing == Standing::Partly && path.as_ref().is_some_and(in_image);
+            words.push(field.as_ref().map_or_else(String::new, |(_, info)| choice.known(axis, info, shows)));
         }
         words
     }
@@ -96,6 +95,12 @@ impl Subject {
 pub fn choose(axis: &Axis, build: &str, arch: Option<Arch>) -> Result<Asked, Error> {
     let found = architectures(arch).into_iter().map(|arch| axis.find_build(build, arch));
     Ok(found.reduce(|first, second| first.or_else(|error| second.map_err(|_| error))).ok_or("no architecture")??)
+}
+
+/// The newest kernel that has something; without an architecture that of x64, or else of x86, or of arm64.
+pub fn newest(axis: &Axis, arch: Option<Arch>, has: impl Fn(usize) -> bool) -> Option<Asked> {
+    let of = |arch: Arch| axis.filter(|t| t.arch == arch).iter().filter(|&target| has(target)).last();
+    architectures(arch).into_iter().find_map(of).map(|target| axis.newest(target))
 }
 
 /// Those to look at, the first first.

@@ -8,10 +8,10 @@ use etw_layouts_symbols::{
     self as symbols, Arch, ImageFile, Machine, Offsets, Pdb, Snapshot, SymbolTable, Symbols, Types, Wanted, images,
 };
 use std::borrow::Cow;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::{env, fmt, fs};
 
 /// A symbol table and the kernel that it is of.
@@ -48,10 +48,15 @@ impl Table {
 }
 
 /// A file of symbols: on disk, or part of the program.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub enum SymbolFile {
     /// On disk.
-    OnDisk(PathBuf),
+    OnDisk {
+        /// Where.
+        path: PathBuf,
+        /// What the list beside it says.
+        builds: Arc<Builds>,
+    },
     /// Part of the program.
     Embedded {
         /// What it is called.
@@ -61,18 +66,30 @@ pub enum SymbolFile {
     },
 }
 
+/// A `builds.tsv`, which says which kernels the files of its folder are of. It is read once, when the first of them is.
+#[derive(Debug, Default)]
+pub struct Builds(OnceLock<Result<List, String>>);
+
+/// Build and architecture of each file.
+type List = BTreeMap<String, (String, axis::Arch)>;
+
 impl SymbolFile {
+    /// A file on disk.
+    pub fn on_disk(path: PathBuf) -> Self {
+        Self::OnDisk { path, builds: Arc::default() }
+    }
+
     /// The path.
     pub fn path(&self) -> &Path {
         match self {
-            Self::OnDisk(path) => path,
+            Self::OnDisk { path, .. } => path,
             Self::Embedded { path, .. } => Path::new(path),
         }
     }
 
     fn bytes(&self) -> io::Result<Cow<'static, [u8]>> {
         match self {
-            Self::OnDisk(path) => symbols::load(path).map(Cow::Owned),
+            Self::OnDisk { path, .. } => symbols::load(path).map(Cow::Owned),
             Self::Embedded { text, .. } => Ok(Cow::Borrowed(text.as_bytes())),
         }
     }
@@ -108,7 +125,7 @@ pub struct Stated {
 ///
 /// Paths that do not exist, and folders without a symbol file.
 pub fn files(paths: &[PathBuf]) -> Result<Vec<SymbolFile>, Error> {
-    let mut list = Vec::new();
+    let mut list: Vec<PathBuf> = Vec::new();
     for path in paths {
         let before = list.len();
         collect(path, &mut BTreeSet::new(), &mut list)?;
@@ -116,14 +133,19 @@ pub fn files(paths: &[PathBuf]) -> Result<Vec<SymbolFile>, Error> {
             return Err(format!("{}: no {} file is there", path.display(), ENDINGS.join(", ")).into());
         }
     }
-    Ok(list)
+    let mut folders: BTreeMap<Option<PathBuf>, Arc<Builds>> = BTreeMap::new();
+    let mut with_builds = |path: PathBuf| {
+        let builds = folders.entry(path.parent().map(Path::to_owned)).or_default().clone();
+        SymbolFile::OnDisk { path, builds }
+    };
+    Ok(list.into_iter().map(&mut with_builds).collect())
 }
 
-fn collect(path: &Path, seen: &mut BTreeSet<PathBuf>, list: &mut Vec<SymbolFile>) -> Result<(), Error> {
+fn collect(path: &Path, seen: &mut BTreeSet<PathBuf>, list: &mut Vec<PathBuf>) -> Result<(), Error> {
     let named = |e: io::Error| format!("{}: {e}", path.display());
     let real = path.canonicalize().map_err(named)?;
     if !real.is_dir() {
-        list.push(SymbolFile::OnDisk(path.to_owned()));
+        list.push(path.to_owned());
         return Ok(());
     }
     // Links may lead to a folder in many ways, and in circles.
@@ -138,7 +160,7 @@ fn collect(path: &Path, seen: &mut BTreeSet<PathBuf>, list: &mut Vec<SymbolFile>
         if entry.is_dir() {
             collect(&entry, seen, list)?;
         } else if ENDINGS.iter().any(|end| name.ends_with(end)) || name.ends_with(IMAGES) && is_of_images(&entry) {
-            list.push(SymbolFile::OnDisk(entry));
+            list.push(entry);
         }
     }
     Ok(())
@@ -179,7 +201,7 @@ pub fn read(file: &SymbolFile, axis: &Axis, wanted: &Wanted, stated: &Stated) ->
     if let Some(machine) = table.foreign {
         return Err(Foreign { source, machine }.into());
     }
-    let (build, arch) = kernel(path, axis, stated).map_err(|e| named(&e))?;
+    let (build, arch) = kernel(file, axis, stated).map_err(|e| named(&e))?;
     let arch = arch.or(table.arch.map(ours));
     let arch = arch.ok_or_else(|| named(&"the architecture is not known; say it with --arch x86, x64 or arm64"))?;
     if table.arch.is_some_and(|own| ours(own) != arch) {
@@ -258,10 +280,13 @@ fn ours(arch: Arch) -> axis::Arch {
 }
 
 /// The kernel of a symbol file: from the command line, from `builds.tsv` beside it, or from its name.
-fn kernel(path: &Path, axis: &Axis, stated: &Stated) -> Result<(Build, Option<axis::Arch>), String> {
-    let file = file_name(path);
-    let stem = ENDINGS.iter().find_map(|end| file.strip_suffix(end)).unwrap_or(&file);
-    let in_list = in_list(path, &file)?;
+fn kernel(file: &SymbolFile, axis: &Axis, stated: &Stated) -> Result<(Build, Option<axis::Arch>), String> {
+    let name = file_name(file.path());
+    let stem = ENDINGS.iter().find_map(|end| name.strip_suffix(end)).unwrap_or(&name);
+    let in_list = match file {
+        SymbolFile::OnDisk { path, builds } => builds.of(path, &name)?,
+        SymbolFile::Embedded { .. } => None,
+    };
     let in_name = stem.rsplit_once('-').and_then(|(build, arch)| Some((build.to_owned(), arch.parse().ok()?)));
     let (build, arch) = match (&stated.build, in_list, in_name) {
         (Some(build), ..) => (build.clone(), stated.arch),
@@ -284,34 +309,61 @@ fn number(build: &str, axis: &Axis, arch: Option<axis::Arch>) -> Result<Build, S
     Ok(axis.kernels[axis.targets[asked.target].kernel].build)
 }
 
-/// Build and architecture of a file in `builds.tsv` beside it.
-fn in_list(path: &Path, file: &str) -> Result<Option<(String, axis::Arch)>, String> {
-    let Ok(text) = fs::read_to_string(path.with_file_name("builds.tsv")) else { return Ok(None) };
-    let mut found = None;
-    for (number, line) in text.lines().enumerate().skip(1).filter(|(_, line)| !line.trim().is_empty()) {
+impl Builds {
+    /// Build and architecture of a file, whose path and name these are.
+    fn of(&self, path: &Path, name: &str) -> Result<Option<(String, axis::Arch)>, String> {
+        let list = self.0.get_or_init(|| read_builds(&path.with_file_name("builds.tsv")));
+        Ok(list.as_ref().map_err(Clone::clone)?.get(name).cloned())
+    }
+}
+
+/// The files of a `builds.tsv`; none if there is no such list.
+fn read_builds(path: &Path) -> Result<BTreeMap<String, (String, axis::Arch)>, String> {
+    let Ok(text) = fs::read_to_string(path) else { return Ok(BTreeMap::new()) };
+    let row = |(number, line): (usize, &str)| {
         let wrong = || {
             format!("builds.tsv beside it, line {}: not file, build and architecture (x86, x64, arm64), between tabs", number + 1)
         };
-        let mut columns = line.split('\t').map(str::trim);
-        let (Some(of), Some(build), Some(arch), None) = (columns.next(), columns.next(), columns.next(), columns.next()) else {
-            return Err(wrong());
-        };
-        let arch = arch.parse().map_err(|_| wrong())?;
-        if of == file {
-            found = Some((build.to_owned(), arch));
-        }
-    }
-    Ok(found)
+        let columns: Vec<_> = line.split('\t').map(str::trim).collect();
+        let [file, build, arch] = columns[..] else { return Err(wrong()) };
+        Ok((file.to_owned(), (build.to_owned(), arch.parse().map_err(|_| wrong())?)))
+    };
+    text.lines().enumerate().skip(1).filter(|(_, line)| !line.trim().is_empty()).map(row).collect()
 }
 
-#[cfg(all(test, unix))]
+#[cfg(test)]
 mod tests {
     use super::*;
-    use std::os::unix::fs::symlink;
+
+    /// The list of a folder is read with its first table, for all of them.
+    #[test]
+    fn a_list_of_builds_is_read_once() {
+        let folder = env::temp_dir().join(format!("etw-layouts-builds-{}", std::process::id()));
+        fs::create_dir_all(&folder).expect("a temporary folder");
+        let list = folder.join("builds.tsv");
+        fs::write(&list, "file\tbuild\tarch\na.json\t10.0.19041.329\tx64\nb.json\t10.0.19041.1526\tarm64\n").expect("a list");
+        for name in ["a.json", "b.json", "c.json"] {
+            fs::write(folder.join(name), "").expect("a temporary file");
+        }
+        let found = files(std::slice::from_ref(&folder)).expect("they are there");
+        let label =
+            |file: &SymbolFile| kernel(file, &Axis::default(), &Stated::default()).map(|(build, arch)| (build.revision, arch));
+        let first = label(&found[0]);
+        fs::write(&list, "file\tbuild\tarch\nb.json\tnot a build\n").expect("another list");
+        let later = [label(&found[1]), label(&found[2])];
+        let anew = label(&SymbolFile::on_disk(folder.join("b.json")));
+        fs::remove_dir_all(&folder).expect("the temporary folder can be removed");
+        assert_eq!(first, Ok((329, Some(axis::Arch::X64))));
+        assert_eq!(later[0], Ok((1526, Some(axis::Arch::Arm64))));
+        assert!(later[1].as_ref().is_err_and(|error| error.starts_with("which kernel is it?")), "{later:?}");
+        assert!(anew.as_ref().is_err_and(|error| error.contains("builds.tsv beside it, line 2: ")), "{anew:?}");
+    }
 
     /// Two links that lead back give 2^40 paths, of which the system follows each.
+    #[cfg(unix)]
     #[test]
     fn links_in_circles() {
+        use std::os::unix::fs::symlink;
         let folder = env::temp_dir().join(format!("etw-layouts-circles-{}", std::process::id()));
         fs::create_dir_all(folder.join("below")).expect("a temporary folder");
         fs::write(folder.join("below/a.facts"), "").expect("a temporary file");
@@ -320,6 +372,7 @@ mod tests {
         }
         let found = files(std::slice::from_ref(&folder));
         fs::remove_dir_all(&folder).expect("the temporary folder can be removed");
-        assert_eq!(found.expect("they are read"), [SymbolFile::OnDisk(folder.join("below/a.facts"))]);
+        let found: Vec<_> = found.expect("they are read").iter().map(|file| file.path().to_owned()).collect();
+        assert_eq!(found, [folder.join("below/a.facts")]);
     }
 }

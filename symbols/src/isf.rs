@@ -26,6 +26,7 @@ pub use error::{Error, Fault};
 
 use crate::model::SymbolTable;
 pub use crate::wanted::Wanted;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// The largest table accepted, in bytes of JSON. Those of Windows kernels are 0.5 to 7 MB.
 pub const MAX_JSON: usize = 64 << 20;
@@ -50,4 +51,14 @@ pub fn read(input: &[u8], wanted: &Wanted) -> Result<SymbolTable, Error> {
         let (producer, pdb, arch, foreign) = document.identity();
         Ok(SymbolTable { producer, pdb, arch, foreign, types })
     })
+}
+
+/// Where the global variables and functions of these names are, in bytes from where their image begins. A name that the table lacks is left
+/// out.
+///
+/// # Errors
+///
+/// If the input is damaged, not ISF, or larger than [`MAX_JSON`]. No input panics.
+pub fn globals(input: &[u8], names: &BTreeSet<&str>) -> Result<BTreeMap<String, u64>, Error> {
+    unpack::with_text(input, |text| document::addresses(text, names))
 }

@@ -41,6 +41,6 @@ pub use model::{
     Aggregate, AggregateKind, Arch, Enumeration, Integer, MAX_DEPTH, Machine, Member, Offsets, SymbolTable, Type, TypeFacts,
     Types,
 };
-pub use read::{Error, Symbols, read};
+pub use read::{Error, Symbols, globals, read};
 pub use snapshot::Snapshot;
 pub use wanted::Wanted;

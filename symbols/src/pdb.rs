@@ -14,6 +14,7 @@
 mod closure;
 mod container;
 mod error;
+mod globals;
 mod leaf;
 mod msfz;
 mod primitive;
@@ -28,6 +29,7 @@ use crate::model::{Arch, Machine, SymbolTable};
 use crate::wanted::Wanted;
 use pdb2::StreamIndex;
 use records::Records;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Whether a file is a program database, or something that is easily taken for one, of which [`read`] says what it is.
 pub fn recognizes(input: &[u8]) -> bool {
@@ -48,7 +50,7 @@ pub fn recognizes(input: &[u8]) -> bool {
 /// If the input is something else, damaged, holds no types, or if the wanted types nest deeper than [`crate::MAX_DEPTH`]
 /// or repeat one another without end. No input panics, and memory stays proportional to the input's size.
 pub fn read(input: &[u8], wanted: &Wanted) -> Result<SymbolTable, Error> {
-    let msf = container::msf(input)?;
+    let msf = container::msf(input, container::TYPES)?;
     let mut file = container::open(&msf)?;
     let mut start = |stream: u16| file.raw_stream(StreamIndex(stream)).ok().flatten();
     let (information, modules) = (start(INFORMATION), start(MODULES));
@@ -60,4 +62,22 @@ pub fn read(input: &[u8], wanted: &Wanted) -> Result<SymbolTable, Error> {
     let arch = Arch::stated(machine, records.pointer_size());
     let foreign = machine.map(Machine).filter(|_| arch.is_none());
     Ok(SymbolTable { producer: "program database".to_owned(), pdb: stated.pdb(), arch, foreign, types })
+}
+
+/// Where the global variables and functions of these names are, in bytes from where their image begins. Names are without the underscore
+/// that those of 32-bit images have in front. A name that the file lacks is left out; a file that belongs to no image has none.
+///
+/// # Errors
+///
+/// If the input is something else, or damaged. No input panics.
+pub fn globals(input: &[u8], names: &BTreeSet<&str>) -> Result<BTreeMap<String, u64>, Error> {
+    let msf = container::msf(input, usize::MAX)?;
+    let mut file = container::open(&msf)?;
+    let mut stream = |stream: u16| {
+        let stream = file.raw_stream(StreamIndex(stream)).ok().flatten();
+        stream.map(|stream| stream.to_vec()).unwrap_or_default()
+    };
+    let Some(streams) = globals::Streams::read(&stream(MODULES)) else { return Ok(BTreeMap::new()) };
+    let map = streams.map.map(&mut stream);
+    Ok(globals::addresses(&stream(streams.symbols), &stream(streams.sections), map.as_deref(), names))
 }

@@ -4,6 +4,7 @@ use crate::model::SymbolTable;
 use crate::snapshot::Snapshot;
 use crate::wanted::Wanted;
 use crate::{images, isf, pdb, snapshot};
+use std::collections::BTreeMap;
 use std::fmt::{self, Display, Formatter};
 
 /// What a symbol file holds.
@@ -39,6 +40,29 @@ pub fn read(input: &[u8], wanted: &Wanted) -> Result<Symbols, Error> {
     match isf::read(input, wanted) {
         Err(isf::Error::Unrecognized) => Err(Error::Unrecognized),
         result => Ok(Symbols::Table(result?)),
+    }
+}
+
+/// Where global variables and functions are, by name, in bytes from where their image begins: of a program database or an ISF table. A name
+/// that the file lacks is left out. Snapshots and tables of images have none at all.
+///
+/// # Errors
+///
+/// What the input is if it is no symbol file, or what is wrong with it. No input panics.
+pub fn globals<'n>(input: &[u8], names: impl IntoIterator<Item = &'n str>) -> Result<BTreeMap<String, u64>, Error> {
+    let names = names.into_iter().collect();
+    if input.is_empty() {
+        return Err(Error::Empty);
+    }
+    if pdb::recognizes(input) {
+        return Ok(pdb::globals(input, &names)?);
+    }
+    if input.starts_with(snapshot::MAGIC.as_bytes()) || images::recognizes(input) {
+        return Ok(BTreeMap::new());
+    }
+    match isf::globals(input, &names) {
+        Err(isf::Error::Unrecognized) => Err(Error::Unrecognized),
+        result => Ok(result?),
     }
 }
 

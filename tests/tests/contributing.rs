@@ -1,4 +1,4 @@
-//! The worked examples of CONTRIBUTING.md do what it says. Its Rust is tested as documentation is.
+//! The worked examples of CONTRIBUTING.md and docs/NEW-BUILDS.md do what these say. The Rust is tested as documentation is.
 
 use etw_layouts_cli::{diff, show};
 use etw_layouts_codegen::layouts::Layouts;
@@ -12,8 +12,13 @@ use tests::{project, root};
 /// `BLESS=1` writes what the commands print.
 #[test]
 fn worked_examples_work() {
-    let path = root().join("CONTRIBUTING.md");
-    let page = fs::read_to_string(&path).expect("CONTRIBUTING.md");
+    worked_examples("CONTRIBUTING.md", 2);
+    worked_examples("docs/NEW-BUILDS.md", 1);
+}
+
+fn worked_examples(page: &str, count: usize) {
+    let path = root().join(page);
+    let page = fs::read_to_string(&path).expect(page);
     let mut specs = specs();
     let mut printed = String::new();
     let (mut examples, mut rest) = (0, page.as_str());
@@ -42,9 +47,9 @@ fn worked_examples_work() {
         rest = after;
     }
     printed += rest;
-    assert_eq!(examples, 2);
+    assert_eq!(examples, count);
     if std::env::var_os("BLESS").is_some() {
-        fs::write(&path, &printed).expect("CONTRIBUTING.md");
+        fs::write(&path, &printed).expect("the page can be written");
     }
     assert!(printed == page || std::env::var_os("BLESS").is_some(), "what the examples print is now:\n{printed}");
 }

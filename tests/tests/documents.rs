@@ -1,7 +1,8 @@
 //! What documents state ends where they end: a kernel that they do not speak of needs no word about them.
 
 use etw_layouts_codegen::axis::{Arch, Build};
-use etw_layouts_codegen::layouts::Layouts;
+use etw_layouts_codegen::layouts::{Flat, Form, Layouts};
+use etw_layouts_codegen::spec::Provenance;
 use etw_layouts_codegen::{Builder, Errors, Sources, compile};
 
 /// The specs after edits of single files: a path's end, a text that is there once, and what stands in its place.
@@ -112,4 +113,27 @@ fn a_structure_of_ones_own_is_held_against_every_kernel() {
     assert!(message.contains("`Last` is at 0x50, not at 0x10 (6.3.9600.19913..6.3 x64)"), "{message}");
     assert!(message.contains("`MINE` has 0x4c bytes, not 0xc (6.3.9600.19913..6.3 x86)"), "{message}");
     of("source = \"document\"").expect("a document that knows nothing of the update");
+}
+
+/// A member of a layout is called documented if documents speak of a kernel that has it.
+#[test]
+fn documents_are_named_only_where_they_speak() {
+    let layouts = tests::project().layouts().expect("the specs resolve");
+    let mut seen = [0, 0];
+    for layout in &layouts.layouts {
+        let Form::Aggregate(aggregate) = &layout.form else { continue };
+        let covered = !layout.targets.intersection(&layouts.spec.axis.documented).is_empty();
+        let documented = |flat: &Flat| flat.field.info.source == Provenance::Document && flat.field.info.unknown.is_none();
+        for member in aggregate.flat().into_iter().filter(documented) {
+            let known = member.field.info.known();
+            let fits = if covered {
+                ["documented", "documented, its place inferred"].contains(&known)
+            } else {
+                known == "documented for other kernels"
+            };
+            assert!(fits, "{} {} at {}: {known}", layout.name, member.name, layouts.spec.axis.describe(&layout.targets));
+            seen[usize::from(covered)] += 1;
+        }
+    }
+    assert!(seen.iter().all(|&count| count > 100), "{seen:?}");
 }

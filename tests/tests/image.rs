@@ -36,7 +36,7 @@ fn an_image_leads_to_its_symbols() {
         let stated = Stated { build: Some(build.to_string()), arch: Some(arch) };
         let wanted = names.iter().copied().collect();
         let tables =
-            tables::read(&SymbolFile::OnDisk(pdb.clone()), axis, &wanted, &stated).unwrap_or_else(|error| panic!("{error}"));
+            tables::read(&SymbolFile::on_disk(pdb.clone()), axis, &wanted, &stated).unwrap_or_else(|error| panic!("{error}"));
         let checked = verify::compared(&layouts, &names, &tables[0]).expect("a known kernel");
         let equal = checked.structures.values().filter(|standing| standing.status == "equal").count();
         assert_eq!((checked.asked.target, equal), (target, held.len()));

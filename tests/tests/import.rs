@@ -39,8 +39,8 @@ fn headers_come_back_as_specs() {
         let build = axis.kernels[at.kernel].build;
         let stated = Stated { build: Some(build.to_string()), arch: Some(at.arch) };
         let pdb = stem.with_file_name(format!("{name}.pdb"));
-        let new =
-            tables::read(&SymbolFile::OnDisk(pdb.clone()), axis, &Wanted::All, &stated).unwrap_or_else(|error| panic!("{error}"));
+        let new = tables::read(&SymbolFile::on_disk(pdb.clone()), axis, &Wanted::All, &stated)
+            .unwrap_or_else(|error| panic!("{error}"));
         let input = Input { texts: &texts, known: &[], new: &new, added: &[], folder: "specs" };
         let plan = import::checked(&input).unwrap_or_else(|error| panic!("{name}: {error}"));
         let [theirs, ours] = [&layouts, &plan.layouts].map(|of| verify::ours::types(of, target, &held));
@@ -121,7 +121,7 @@ fn held(layouts: &Layouts, target: usize) -> Vec<&str> {
 }
 
 fn is_definition(path: &str) -> bool {
-    ["etw/", "nt/"].iter().any(|folder| path.starts_with(&format!("{}/{folder}", "specs")))
+    ["dump/", "etw/", "nt/"].iter().any(|folder| path.starts_with(&format!("{}/{folder}", "specs")))
 }
 
 /// What a project needs, and no structure in it.

@@ -3,6 +3,7 @@
 mod clang;
 mod contributing;
 mod documents;
+mod family;
 mod image;
 mod import;
 mod layout_engine;

@@ -112,7 +112,7 @@ fn the_kernel_of_xp_agrees() {
     let stated = Stated { build: Some("5.1.2600-sp3".into()), arch: None };
     for file in ["ntkrnlpa_xpsp3_x86_30B5FB31.pdb", "msfz_ntkrnlpa_xpsp3_x86.pdz"] {
         let path = folder.join("pdb").join(file);
-        let tables = tables::read(&SymbolFile::OnDisk(path.clone()), &layouts.spec.axis, &wanted, &stated)
+        let tables = tables::read(&SymbolFile::on_disk(path.clone()), &layouts.spec.axis, &wanted, &stated)
             .unwrap_or_else(|error| panic!("{error}"));
         let checked = verify::compared(&layouts, &names, &tables[0]).expect("a known kernel");
         for (name, standing) in &checked.structures {

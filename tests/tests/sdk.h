@@ -27,6 +27,7 @@ typedef unsigned __int64 ULONG64;
 typedef unsigned int DWORD32;
 typedef unsigned __int64 DWORD64;
 typedef ULONGLONG DWORDLONG;
+typedef signed char SCHAR;
 typedef unsigned char BYTE;
 typedef unsigned short WORD;
 typedef unsigned long DWORD;

@@ -80,9 +80,9 @@ fn claims_hold_in_both_directions() {
         verify::claims(&layouts, &names, &checked).iter().map(|finding| finding.line()).collect()
     };
     let shipped = shipped(&layouts);
-    let at = shipped.iter().position(|t| t.build.revision == 1415).expect("the table of 10.0.19041.1415");
+    let at = shipped.iter().position(|t| t.build.revision == 329).expect("the table of 10.0.19041.329");
     let mut tables = shipped.clone();
-    tables[at].build.revision = 1416;
+    tables[at].build.revision = 330;
     assert_eq!(claims(&tables), [""; 0]);
 
     let row = |table: &Table| layouts.spec.axis.at(table.build, table.arch);
@@ -113,12 +113,14 @@ fn claims_hold_in_both_directions() {
     let nothing = Aggregate { kind: AggregateKind::Struct, size: 0, members: Vec::new() };
     Arc::make_mut(&mut tables[at].types).insert(name.clone(), TypeFacts::Aggregate(nothing));
     let found = claims(&tables);
-    assert!(found.len() == 1 && found[0].contains(&name) && found[0].contains("10.0.19041.1415-x64 holds it"), "{found:#?}");
+    assert!(found.len() == 1 && found[0].contains(&name) && found[0].contains("10.0.19041.329-x64 holds it"), "{found:#?}");
 
     let mut tables = shipped.clone();
     tables[at].build.number = [10, 0, 99999];
     let found = claims(&tables);
-    assert!(found.len() == 1 && found[0].contains("no kernel of the build of 10.0.99999.1415-x64"), "{found:#?}");
+    let off_the_axis = found.iter().filter(|line| line.contains("no kernel of the build of 10.0.99999.329-x64"));
+    // It also holds what the newest kernel does not have any more.
+    assert!(off_the_axis.count() == 1 && found.iter().skip(1).all(|line| line.contains(" not at 10.0.99999")), "{found:#?}");
 
     let mut tables = shipped;
     tables[at].build.revision = 1;
@@ -156,7 +158,7 @@ fn kernels_have_the_layouts_of_a_target() {
     assert!(matches!(name("6.3.9600-x64"), (target, Named::First(2..)) if target == "6.3.9600.16384-x64"));
     assert_eq!(name("10.0.18363.1-x64"), ("10.0.18362.1-x64".into(), Named::Kernel));
     assert_eq!(name("10.0.18362.0-x64"), ("10.0.18362.1-x64".into(), Named::Kernel));
-    assert_eq!(name("10.0.19045.1415-x64"), ("10.0.19041.264-x64".into(), Named::Kernel));
+    assert_eq!(name("10.0.19045.1415-x64"), ("10.0.19041.985-x64".into(), Named::Kernel));
     assert_eq!(name("6.1.7601.20000-x64"), ("6.1.7601.17514-x64".into(), Named::Kernel));
     assert_eq!(name("6.3.9600.65000-x64").0, "6.3.9600.19913-x64");
     // Between builds it is the first release of the one before, not its last update: servicing is a branch.
@@ -206,4 +208,32 @@ fn symbol_data_gives_the_committed_snapshots() {
     for ((name, new), (_, committed)) in new.iter().zip(&committed) {
         assert!(new == committed, "{} is not the same", name.display());
     }
+}
+
+/// A table under the name of another kernel becomes no fact.
+#[test]
+fn a_snapshot_refuses_a_table_that_is_labelled_wrongly() {
+    let folder = std::env::temp_dir().join(format!("etw-layouts-labelled-{}", std::process::id()));
+    fs::create_dir_all(&folder).expect("a temporary folder");
+    let shipped = fs::read_to_string(root().join("facts/10.0.17763.379-x64.facts")).expect("a shipped table");
+    let types = shipped.find("\nstruct ").expect("a type");
+    let head: Vec<_> = shipped[..types].lines().filter(|line| !line.starts_with("kernel ")).collect();
+    let snapshot = |label: &str| {
+        let table = folder.join("table.facts");
+        fs::write(&table, format!("{}\nkernel {label} -{}", head.join("\n"), &shipped[types..])).expect("a temporary file");
+        let out = folder.join("out");
+        let written = etw_layouts_project::facts::write(&project(), &[table], &Stated::default(), &out);
+        (written.map_err(|error| error.to_string()), fs::read_dir(out).expect("a folder").count())
+    };
+    let wrong = snapshot("10.0.19041.329 x64");
+    let right = snapshot("10.0.17763.379 x64");
+    fs::remove_dir_all(&folder).expect("the temporary folder can be removed");
+    let error = wrong.0.expect_err("it is of another kernel");
+    assert!(
+        error.contains("is labelled 10.0.19041.329-x64, but has the layouts of 10.0.17763.107-x64; nothing was written"),
+        "{error}"
+    );
+    assert_eq!(right.0.expect("it is of that kernel").0, 1);
+    // But for the lock.
+    assert_eq!((wrong.1, right.1), (1, 2));
 }

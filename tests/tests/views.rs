@@ -14,7 +14,7 @@ fn every_member_at_every_target() {
     let specs = Path::new(env!("CARGO_MANIFEST_DIR")).join("../specs");
     let layouts = resolve(read(Sources::load(&specs).unwrap()).unwrap()).unwrap();
     let registry = tests::project().registry(&layouts.spec.axis).unwrap();
-    let memory: Vec<u8> = (0..8192_u32).map(|i| (i.wrapping_mul(2_654_435_761) >> 13) as u8).collect();
+    let memory: Vec<u8> = (0..16384_u32).map(|i| (i.wrapping_mul(2_654_435_761) >> 13) as u8).collect();
     let (mut present, mut absent) = (0, 0);
     for structure in structures::ALL {
         let targets = AXIS.kernels.iter().flat_map(|kernel| kernel.architectures.iter().map(move |&arch| (kernel, arch)));

@@ -4,8 +4,11 @@ use super::common::{errata, number, scope, source, witness};
 use super::reader::{Reader, Table};
 use super::scalars::{check_name, ctype};
 use crate::axis::{Axis, TargetSet};
+use crate::source::At;
 use crate::spec::*;
-use crate::syntax::Sort;
+use crate::syntax::{Node, Sort};
+
+use toml::de::DeValue;
 
 const UNKNOWN: [(&str, Unknown); 4] =
     [("name", Unknown::Name), ("type", Unknown::Type), ("name and type", Unknown::NameAndType), ("use", Unknown::Use)];
@@ -31,6 +34,7 @@ pub(super) fn read(reader: &mut Reader, axis: &Axis, within: &TargetSet, table: 
     }
     Some(Member {
         values: table.get("values").and_then(|n| reader.string(n)),
+        leads_to: table.get("leads_to").map(|n| strings(reader, n)).unwrap_or_default(),
         source: source(reader, axis, table, &scope),
         unknown: table.get("unknown").and_then(|n| reader.word(n, &UNKNOWN)),
         doc: table.text(reader, "doc"),
@@ -44,6 +48,14 @@ pub(super) fn read(reader: &mut Reader, axis: &Axis, within: &TargetSet, table: 
         offset,
         align,
     })
+}
+
+/// One string, or several.
+fn strings(reader: &mut Reader, node: &Node) -> Vec<At<String>> {
+    match node.get_ref() {
+        DeValue::Array(_) => reader.array(node).filter_map(|item| reader.string(item)).collect(),
+        _ => reader.string(node).into_iter().collect(),
+    }
 }
 
 fn shape(reader: &mut Reader, axis: &Axis, table: &Table, scope: &TargetSet) -> Option<Shape> {

@@ -88,7 +88,8 @@ pub(crate) fn read_again(mut spec: Spec, file: usize, text: String) -> Reading {
         let mut names = spec.definitions.values().map(|definition| definition.name.clone()).collect();
         definition::read(&mut reader, root.root(), &mut names, &mut spec);
     }
-    spec.broken = broken(&spec, &sources, std::iter::once((file, root.root())), &errors);
+    let broken = broken(&spec, &sources, std::iter::once((file, root.root())), &errors);
+    spec.broken.extend(broken);
     Reading { spec: Spec { sources, ..spec }, errors, sound: true }
 }
 

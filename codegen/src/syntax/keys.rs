@@ -153,6 +153,7 @@ const MEMBER: &[Key] = &[
     witness("offset"),
     witness("mask"),
     plain("values"),
+    plain("leads_to"),
     piecewise("source"),
     plain("unknown"),
     plain("doc"),

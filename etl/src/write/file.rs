@@ -2,6 +2,7 @@
 
 use super::{BufferWriter, Error, Identity, Record};
 use crate::clock::ClockType;
+use crate::event::Event;
 use crate::header::Header;
 use crate::logfile::LogFile;
 use crate::producer::Producer;
@@ -139,6 +140,31 @@ impl<W: Write + Seek> FileWriter<W> {
         result
     }
 
+    /// Writes a buffer of its own that holds events of a processor which were written before, such as those of a buffer that was found
+    /// in memory. They are kept byte for byte and in their order.
+    ///
+    /// # Errors
+    ///
+    /// There is no such processor, or the events do not fit into a buffer, of which nothing is written then; or writing fails, or failed
+    /// before.
+    pub fn push_written<'e>(&mut self, processor: u16, events: impl IntoIterator<Item = Event<'e>>) -> Result<(), Error> {
+        let processors = self.log_file.processors.min(self.producer.most_processors());
+        if u32::from(processor) >= processors {
+            return Err(Error::Processor { processor, processors });
+        }
+        self.flush(processor)?;
+        let mut buffer = BufferWriter::new(self.producer, self.log_file.buffer_size)?;
+        let mut latest = self.latest;
+        for event in events {
+            // Loggers stamp an event before they find it a place, so that a buffer's stamps can be in disorder.
+            buffer.push_written(event.bytes(), None)?;
+            latest = latest.max(event.time_stamp().unwrap_or(latest));
+        }
+        self.latest = latest;
+        self.open.insert(processor, buffer);
+        self.flush(processor)
+    }
+
     /// Flags of the buffers that are written from here on, such as EVENTS_LOST.
     pub fn set_flags(&mut self, flags: ETW_BUFFER_FLAG) {
         self.flags = flags;
@@ -177,6 +203,22 @@ impl<W: Write + Seek> FileWriter<W> {
         Ok(())
     }
 
+    /// Writes all open buffers and gives their memory back, if there are so many of them and none is that of the processor.
+    pub(super) fn close_unless(&mut self, processor: u16, most: usize) -> Result<(), Error> {
+        if self.open.len() >= most && !self.open.contains_key(&processor) {
+            self.flush_all()?;
+            self.open.clear();
+        }
+        Ok(())
+    }
+
+    /// Writes all open buffers, those whose events end first before others.
+    fn flush_all(&mut self) -> Result<(), Error> {
+        let mut last: Vec<_> = self.open.iter().map(|(processor, buffer)| (buffer.last(), *processor)).collect();
+        last.sort_unstable();
+        last.into_iter().try_for_each(|(_, processor)| self.flush(processor))
+    }
+
     /// Writes what was made. If that fails it is lost, and the writer takes nothing more.
     fn write(&mut self) -> Result<(), Error> {
         let result = self.out.write_all(&self.bytes);
@@ -190,11 +232,7 @@ impl<W: Write + Seek> FileWriter<W> {
     ///
     /// Writing fails, or failed before.
     pub fn finish(mut self, end_time: i64) -> Result<W, Error> {
-        let mut last: Vec<_> = self.open.iter().map(|(processor, buffer)| (buffer.last(), *processor)).collect();
-        last.sort_unstable();
-        for (_, processor) in last {
-            self.flush(processor)?;
-        }
+        self.flush_all()?;
         // A file without events has its header buffer.
         self.flush(0)?;
         self.log_file.end_time = end_time;

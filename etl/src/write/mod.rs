@@ -4,6 +4,7 @@ mod buffer;
 mod error;
 mod file;
 mod record;
+mod relog;
 mod versions;
 
 pub use crate::producer::Producer;
@@ -11,3 +12,4 @@ pub use buffer::{BufferWriter, Identity};
 pub use error::Error;
 pub use file::FileWriter;
 pub use record::Record;
+pub use relog::Relog;

@@ -1,30 +1,38 @@
 //! `events`.
 
+use super::columns::{self, Column};
 use super::input::{Files, Opened};
+use super::line::{Line, Origin};
 use super::output::{Format, Output};
 use super::progress::Progress;
 use super::stop::Stop;
 use super::tally::Tally;
+use super::wanted::Wanted;
 use etw_layouts_cli::Outcome;
-use etw_layouts_etl::{Buffer, Clock, Event, Finding, Guid, HeaderType, Stamp, Trace};
-use serde::{Serialize, Serializer};
-use std::fmt::{self, Display};
+use etw_layouts_etl::{Clock, Event, Filter, Finding, LogFile, Trace};
 use std::io::{self, Write};
 use std::rc::Rc;
 
 /// Print the events of trace files, a line each. Exit status 1 if there are findings.
 ///
-/// A line has the time (UTC), processor, thread and process; the header's type; the provider, or the group of a kernel event;
-/// version, opcode and id; and the bytes of the payload. Findings go to the standard error.
+/// The first line names the columns. A line has the time (UTC), processor, thread and process; the header's type; the provider,
+/// or the group of a kernel event; version and opcode; the bytes of the payload; and the id, of a kernel event the name of
+/// its hook identifier. --columns chooses others; json has all of them. Findings go to the standard error.
 ///
 ///     etw etl events trace.etl
 ///     etw etl events --order time --payload hex trace.etl
+///     etw etl events --provider PROCESS --from 1.5 --to 2 trace.etl
+///     etw etl events --level 1 --level 2 --columns default,level,keyword trace.etl
+///     etw etl events --format csv --columns time,file,id --limit 1000 folder
 ///     etw etl events --format json trace.etl
 #[derive(clap::Args)]
 #[command(verbatim_doc_comment)]
 pub struct Args {
     #[command(flatten)]
     pub(crate) files: Files,
+    /// Print these columns of text and CSV, in this order.
+    #[arg(long, value_enum, value_delimiter = ',', value_name = "COLUMN,…")]
+    columns: Vec<Column>,
     /// In which order. For that of time the whole file is read into memory.
     #[arg(long, value_enum, default_value_t = Order::File)]
     order: Order,
@@ -34,6 +42,11 @@ pub struct Args {
     /// Stop at the first finding, with exit status 1.
     #[arg(long)]
     strict: bool,
+    #[command(flatten)]
+    wanted: Wanted,
+    /// Print so many events of all files together, and stop. Findings that would come later are not told.
+    #[arg(long, value_name = "N", help_heading = "Which events")]
+    limit: Option<u64>,
 }
 
 #[derive(Clone, Copy, clap::ValueEnum)]
@@ -47,21 +60,49 @@ enum Payload {
     Hex,
 }
 
-pub fn run(args: &Args, source: Opened<'_>, out: &mut Output) -> Result<Outcome, Stop> {
-    let (name, progress) = (source.name, source.progress.clone());
-    if out.is_terminal {
-        progress.hide();
+/// The events of one file after the other.
+pub struct Events<'a> {
+    args: &'a Args,
+    columns: Vec<Column>,
+    has_payload: bool,
+    /// How many may still be printed.
+    left: u64,
+    is_headed: bool,
+}
+
+impl<'a> Events<'a> {
+    pub fn new(args: &'a Args) -> Self {
+        let columns = columns::chosen(&args.columns, args.payload.is_some());
+        let has_payload = columns.contains(&Column::Payload);
+        Self { args, columns, has_payload, left: args.limit.unwrap_or(u64::MAX), is_headed: false }
     }
-    let lines = |clock| Lines { args, name, clock, out, progress, tally: Tally::default() };
-    match args.order {
-        Order::File => in_file(source, lines),
-        Order::Time => in_time(source, lines),
+
+    /// Whether as many were printed as were asked for.
+    pub fn is_done(&self) -> bool {
+        self.left == 0
+    }
+
+    pub fn file(&mut self, source: Opened<'_>, out: &mut Output) -> Result<Outcome, Stop> {
+        let (name, progress) = (source.name, source.progress.clone());
+        if out.is_terminal {
+            progress.hide();
+        }
+        let order = self.args.order;
+        let lines = |log: &LogFile| {
+            let (clock, filter) = (log.to_clock(), self.args.wanted.filter(log));
+            Lines { events: self, name, clock, filter, out, progress, tally: Tally::default() }
+        };
+        match order {
+            Order::File => in_file(source, lines),
+            Order::Time => in_time(source, lines),
+        }
     }
 }
 
-fn in_file<'a>(source: Opened<'_>, lines: impl FnOnce(Clock) -> Lines<'a>) -> Result<Outcome, Stop> {
+fn in_file<'a, 'b: 'a>(source: Opened<'_>, lines: impl FnOnce(&LogFile) -> Lines<'a, 'b>) -> Result<Outcome, Stop> {
     let mut buffers = source.reader()?;
-    let mut lines = lines(buffers.log_file().to_clock());
+    let mut lines = lines(buffers.log_file());
+    lines.head()?;
     while let Some(buffer) = buffers.next()? {
         match buffer {
             Ok(image) => {
@@ -71,6 +112,9 @@ fn in_file<'a>(source: Opened<'_>, lines: impl FnOnce(Clock) -> Lines<'a>) -> Re
                         Ok(event) => lines.event(&event, origin)?,
                         Err(finding) => lines.finding(&finding)?,
                     }
+                    if lines.events.is_done() {
+                        return Ok(lines.end());
+                    }
                 }
             }
             Err(finding) => lines.finding(&finding)?,
@@ -79,10 +123,11 @@ fn in_file<'a>(source: Opened<'_>, lines: impl FnOnce(Clock) -> Lines<'a>) -> Re
     Ok(lines.end())
 }
 
-fn in_time<'a>(source: Opened<'_>, lines: impl FnOnce(Clock) -> Lines<'a>) -> Result<Outcome, Stop> {
+fn in_time<'a, 'b: 'a>(source: Opened<'_>, lines: impl FnOnce(&LogFile) -> Lines<'a, 'b>) -> Result<Outcome, Stop> {
     let bytes = source.bytes()?;
     let trace = Trace::new(&bytes).map_err(|error| Stop::Input(error.to_string()))?;
-    let mut lines = lines(*trace.clock());
+    let mut lines = lines(trace.log_file());
+    lines.head()?;
     let mut events = trace.by_time();
     while let Some(event) = events.next_event() {
         match event {
@@ -92,76 +137,40 @@ fn in_time<'a>(source: Opened<'_>, lines: impl FnOnce(Clock) -> Lines<'a>) -> Re
             }
             Err(finding) => lines.finding(&finding)?,
         }
+        if lines.events.is_done() {
+            break;
+        }
     }
     Ok(lines.end())
 }
 
-/// What an event's buffer tells of it.
-#[derive(Clone, Copy)]
-struct Origin {
-    buffer: u32,
-    offset: u64,
-    processor: u16,
-}
-
-impl Origin {
-    fn of(buffer: &Buffer<'_>) -> Self {
-        Self { buffer: buffer.index(), offset: buffer.offset(), processor: buffer.head().processor() }
-    }
-}
-
-struct Lines<'a> {
-    args: &'a Args,
+/// The lines of one file.
+struct Lines<'a, 'b> {
+    events: &'a mut Events<'b>,
     name: &'a str,
     clock: Clock,
+    filter: Filter,
     out: &'a mut Output,
     progress: Rc<Progress>,
     tally: Tally,
 }
 
-/// An event in JSON.
-#[derive(Serialize)]
-struct Line<'a> {
-    file: &'a str,
-    buffer: u32,
-    buffer_offset: u64,
-    offset: u32,
-    time: Option<i64>,
-    #[serde(serialize_with = "utc")]
-    time_utc: Option<i64>,
-    cpu: u16,
-    pid: Option<u32>,
-    tid: Option<u32>,
-    header: &'a str,
-    #[serde(serialize_with = "shown")]
-    provider: Option<Guid>,
-    id: Option<u16>,
-    version: Option<u16>,
-    opcode: Option<u8>,
-    size: usize,
-    payload_size: usize,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    payload: Option<String>,
-}
-
-fn shown<S: Serializer>(value: &Option<impl Display>, serializer: S) -> Result<S::Ok, S::Error> {
-    match value {
-        Some(value) => serializer.collect_str(value),
-        None => serializer.serialize_none(),
+impl Lines<'_, '_> {
+    /// Names the columns, once for all files.
+    fn head(&mut self) -> io::Result<()> {
+        if self.out.format != Format::Json && !std::mem::replace(&mut self.events.is_headed, true) {
+            let heading = columns::heading(&self.events.columns, self.out.format == Format::Text);
+            self.out.write_all(heading.as_bytes())?;
+        }
+        Ok(())
     }
-}
 
-fn utc<S: Serializer>(time: &Option<i64>, serializer: S) -> Result<S::Ok, S::Error> {
-    shown(&time.map(|time| Stamp(time).rfc3339()), serializer)
-}
-
-impl Lines<'_> {
     /// Tells of a finding.
     fn finding(&mut self, finding: &Finding) -> Result<(), Stop> {
         if let Some(told) = self.tally.add(Some(self.name), finding) {
             self.progress.beside(|| self.out.aside(&told));
         }
-        if self.args.strict { Err(Stop::Strict) } else { Ok(()) }
+        if self.events.args.strict { Err(Stop::Strict) } else { Ok(()) }
     }
 
     /// Tells of findings that were only counted.
@@ -173,83 +182,17 @@ impl Lines<'_> {
     }
 
     fn event(&mut self, event: &Event<'_>, origin: Origin) -> io::Result<()> {
-        let unknown;
-        let header = match event.header_type() {
-            HeaderType::Unknown => {
-                unknown = format!("UNKNOWN_{:02X}", event.bytes().get(2).copied().unwrap_or_default());
-                &unknown
-            }
-            header_type => header_type.name(),
-        };
-        let time = event.time_stamp().map(|stamp| self.clock.system_time(stamp));
-        let line = Line {
-            file: self.name,
-            buffer: origin.buffer,
-            buffer_offset: origin.offset,
-            offset: event.offset(),
-            time,
-            time_utc: time,
-            cpu: origin.processor,
-            pid: event.process(),
-            tid: event.thread(),
-            header,
-            provider: event.provider(),
-            id: event.id(),
-            version: event.version(),
-            opcode: event.opcode(),
-            size: event.bytes().len(),
-            payload_size: event.payload().len(),
-            payload: self.args.payload.map(|Payload::Hex| hex(event.payload())),
-        };
+        if self.events.is_done() || !self.filter.takes(event, origin.processor, &self.clock) {
+            return Ok(());
+        }
+        self.events.left -= 1;
+        let line = Line::new(self.name, event, origin, &self.clock, self.events.has_payload);
         match self.out.format {
             Format::Json => {
                 serde_json::to_writer(&mut *self.out, &line)?;
-                self.out.write_all(b"\n")?;
+                self.out.write_all(b"\n")
             }
-            Format::Text => self.text(&line, event.hook())?,
-        }
-        Ok(())
-    }
-
-    fn text(&mut self, line: &Line<'_>, hook: Option<u16>) -> io::Result<()> {
-        let out = &mut *self.out;
-        match line.time {
-            Some(time) => write!(out, "{}", Stamp(time))?,
-            None => write!(out, "{:27}", "-")?,
-        }
-        write!(out, "  {:>3} {:>6} {:>6} ", line.cpu, Shown(line.tid), Shown(line.pid))?;
-        write!(out, " {:15} ", line.header)?;
-        match (line.provider, hook) {
-            (Some(guid), _) => write!(out, "{guid}")?,
-            (None, Some(hook)) => write!(out, "group {:#04x}{:26}", hook >> 8, "")?,
-            (None, None) => write!(out, "{:36}", "-")?,
-        }
-        write!(out, "  v{} op {}", Shown(line.version), Shown(line.opcode))?;
-        match hook {
-            Some(hook) => write!(out, " hook {hook:#06x}")?,
-            None => write!(out, " id {}", Shown(line.id))?,
-        }
-        write!(out, "  {} bytes", line.payload_size)?;
-        match &line.payload {
-            Some(payload) => writeln!(out, "  {payload}"),
-            None => writeln!(out),
+            format => self.out.write_all(columns::event(&self.events.columns, format == Format::Text, &line).as_bytes()),
         }
     }
-}
-
-/// A value, or a dash.
-struct Shown<T>(Option<T>);
-
-impl<T: Display> Display for Shown<T> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match &self.0 {
-            Some(value) => value.fmt(f),
-            None => f.pad("-"),
-        }
-    }
-}
-
-fn hex(bytes: &[u8]) -> String {
-    let digit = |value: u8| char::from(b"0123456789abcdef"[usize::from(value & 15)]);
-    bytes.iter().flat_map(|byte| [digit(byte >> 4), digit(*byte)]).collect()
 }

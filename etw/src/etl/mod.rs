@@ -4,16 +4,23 @@
 //! well; only for the order of time a file is read into memory first.
 
 mod check;
+mod columns;
 mod events;
 mod info;
 mod input;
-mod output;
+mod line;
+pub(crate) mod output;
 mod progress;
-mod stop;
+mod save;
+mod stat;
+pub(crate) mod stop;
 mod tally;
+mod wanted;
 
 use etw_layouts_cli::{Error, Outcome};
-use output::Output;
+use events::Events;
+use output::{Format, Output};
+use stat::Stats;
 use std::io::{self, Write};
 use stop::Stop;
 
@@ -21,8 +28,10 @@ use stop::Stop;
 #[derive(clap::Subcommand)]
 pub enum Command {
     Info(info::Args),
-    Events(events::Args),
+    Events(Box<events::Args>),
     Check(check::Args),
+    Stat(Box<stat::Args>),
+    Save(Box<save::Args>),
 }
 
 /// Prints what a command tells of each file. A file that cannot be read is reported, and the next one is read.
@@ -31,19 +40,32 @@ pub enum Command {
 ///
 /// A file could not be read, or nothing can be printed. That nobody takes the output any more is no error.
 pub fn run(command: &Command) -> Result<Outcome, Error> {
-    let files = match command {
-        Command::Info(args) => &args.files,
-        Command::Events(args) => &args.files,
-        Command::Check(args) => &args.files,
+    let (files, mut work) = match command {
+        Command::Info(args) => (&args.files, Work::Info),
+        Command::Events(args) => (&args.files, Work::Events(Events::new(args))),
+        Command::Check(args) => (&args.files, Work::Check),
+        Command::Stat(args) => (&args.files, Work::Stat(Box::new(Stats::new(args)))),
+        Command::Save(args) => (&args.files, Work::Save(args)),
     };
+    if files.format == Format::Csv && !matches!(work, Work::Events(_)) {
+        return Err("only events are printed as a table of CSV".into());
+    }
     let mut out = Output::new(files.format);
     let inputs: Vec<_> = files.files.iter().flat_map(|path| input::find(path, &out)).collect();
+    if matches!(work, Work::Save(_)) && inputs.len() != 1 {
+        return Err(format!("the events of one trace file are saved, and here are {}", inputs.len()).into());
+    }
     let (mut outcome, mut unusable) = (Outcome::Good, 0);
     for input in &inputs {
-        let result = input.open().and_then(|source| match command {
-            Command::Info(_) => info::run(source, &mut out),
-            Command::Events(args) => events::run(args, source, &mut out),
-            Command::Check(_) => check::run(source, &mut out),
+        if matches!(&work, Work::Events(events) if events.is_done()) {
+            break;
+        }
+        let result = input.open().and_then(|source| match &mut work {
+            Work::Info => info::run(source, &mut out),
+            Work::Events(events) => events.file(source, &mut out),
+            Work::Check => check::run(source, &mut out),
+            Work::Stat(stats) => stats.file(source, &out),
+            Work::Save(args) => save::run(args, source, &mut out),
         });
         match result {
             Ok(Outcome::Good) => {}
@@ -59,15 +81,28 @@ pub fn run(command: &Command) -> Result<Outcome, Error> {
             }
         }
     }
-    match (out.flush(), unusable) {
+    let told = match &work {
+        Work::Stat(stats) => stats.end(&mut out),
+        _ => Ok(()),
+    };
+    match (told.and_then(|()| out.flush()), unusable) {
         (Err(error), _) => ended(outcome, error),
         (Ok(()), 0) => Ok(outcome),
         (Ok(()), _) => Err(format!("{unusable} of {} files could not be read", inputs.len()).into()),
     }
 }
 
+/// What is done with each file, and what that keeps from file to file.
+enum Work<'a> {
+    Info,
+    Events(Events<'a>),
+    Check,
+    Stat(Box<Stats<'a>>),
+    Save(&'a save::Args),
+}
+
 /// Whoever closes the output has seen enough.
-fn ended(outcome: Outcome, error: io::Error) -> Result<Outcome, Error> {
+pub(crate) fn ended(outcome: Outcome, error: io::Error) -> Result<Outcome, Error> {
     match error.kind() {
         io::ErrorKind::BrokenPipe => Ok(outcome),
         _ => Err(format!("the output cannot be written: {error}").into()),

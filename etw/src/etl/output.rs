@@ -11,6 +11,8 @@ pub enum Format {
     Text,
     /// One object a line.
     Json,
+    /// Of events only: a table, with commas between its columns. Findings are told as text.
+    Csv,
 }
 
 /// The standard output, in one format; and the standard error for what is not asked for.
@@ -44,7 +46,7 @@ impl Output {
 
     fn lined(&self, line: &(impl Serialize + Display)) -> String {
         match self.format {
-            Format::Text => format!("{line}\n"),
+            Format::Text | Format::Csv => format!("{line}\n"),
             // Only maps whose keys are no text cannot be written.
             Format::Json => serde_json::to_string(line).unwrap_or_default() + "\n",
         }

@@ -56,6 +56,8 @@ struct Member<'a> {
     doc: String,
     /// The set of values that it holds.
     values: Option<&'a str>,
+    /// The structures that it leads to, where its type does not tell, with the link of a list's entries.
+    leads_to: Vec<String>,
     /// Those of a member that is a structure or union, where it is expanded.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     members: Vec<Member<'a>>,
@@ -152,6 +154,7 @@ impl<'a> Document<'a> {
                     r#in: layouts.spec.axis.describe(&info.scope),
                     doc: info.doc.clone(),
                     values: field.values.as_deref(),
+                    leads_to: info.leads_to.clone(),
                     members: self.nested(layouts, inside, of_inside),
                 }),
                 (Some((field, _)), None) => {

@@ -153,6 +153,9 @@ fn row(member: &Member, known: &str, usual: &str) -> Row {
     if let Some(values) = &field.values {
         doc += &format!(" Values: {values}.");
     }
+    if !info.leads_to.is_empty() {
+        doc += &format!(" Leads to {}.", info.leads_to.join(", "));
+    }
     // What has no name of its own is known by its members.
     let style = if field.name.is_some() { Style::new() } else { DIM };
     if field.name.is_some() && known != usual {

@@ -119,7 +119,7 @@ fn root() -> PathBuf {
 
 /// A shipped table, of several kernels.
 pub fn shipped() -> String {
-    table_of("10.0.19041.329-x64.facts")
+    table_of("10.0.19041.985-x64.facts")
 }
 
 /// The text of a shipped table.

@@ -1,4 +1,4 @@
-//! What each member is known from, by kernel: symbols of this very kernel, a document that speaks of it, or neither.
+//! What each member is known from, by kernel: symbols or the image of this very kernel, a document that speaks of it, or neither.
 
 use crate::contract::etw;
 use crate::project;
@@ -24,7 +24,16 @@ fn nothing_is_said_to_be_seen_that_no_table_of_the_kernel_holds() {
     }
     let rows = axis.targets.iter().map(|target| (axis.kernels[target.kernel].build, target.arch));
     let kernels: BTreeSet<(Build, _)> = best.keys().copied().chain(rows).collect();
+    let mut shown = BTreeSet::new();
+    for image in project().images(axis, &names.iter().copied().collect()).expect("shipped images") {
+        for (structure, members) in image.offsets.iter() {
+            shown.extend(
+                members.keys().map(|member| (axis.canonical(image.build), image.arch, structure.clone(), member.clone())),
+            );
+        }
+    }
     let mut counts = BTreeMap::<_, usize>::new();
+    let mut in_images = 0;
     for (build, arch) in kernels {
         for name in &names {
             let asked = format!("{build:#}");
@@ -37,9 +46,13 @@ fn nothing_is_said_to_be_seen_that_no_table_of_the_kernel_holds() {
             for (member, known) in members.iter().zip(&known).filter(|(member, _)| member.path.is_some()) {
                 let held = best.get(&(build, arch)).and_then(|holds| holds.get(member.of));
                 let word = known.split(['.', ',']).next().unwrap_or_default();
+                let path = member.path.clone().unwrap_or_default();
+                let in_image = shown.contains(&(build, arch, member.of.to_owned(), path));
+                in_images += usize::from(known == "seen in images");
                 let fits = match held {
                     Some(true) => known == "seen in symbols",
                     Some(false) => known == "seen in converted tables",
+                    None if in_image => known == "seen in images",
                     None if word.starts_with("documented") => stated,
                     None => word.starts_with("inferred") || word == "bytes of no known use",
                 };
@@ -50,6 +63,7 @@ fn nothing_is_said_to_be_seen_that_no_table_of_the_kernel_holds() {
     }
     let kinds = [(Some(true), false), (Some(false), false), (None, true), (None, false)];
     assert!(kinds.iter().all(|kind| counts.get(kind).is_some_and(|&count| count > 100)), "{counts:?}");
+    assert!(in_images > 10, "{in_images} members of rows of the axis are seen in images alone");
 }
 
 /// The words, as a reader sees them.
@@ -64,6 +78,8 @@ fn what_is_inferred_is_said_with_what_from() {
         ("LUID", "6.1.7601.20000", "x64", "Members: inferred from 6.1.7601."),
         ("LUID", "10.0.65000", "x64", "Members: inferred from 10.0."),
         ("WMI_TRACE_PACKET", "10.0.26100.1742", "x64", "Members: inferred from documents of other kernels."),
+        ("ETW_GUID_ENTRY.Guid", "10.0.17763.1131", "arm64", "Member: seen in images."),
+        ("ETW_GUID_ENTRY.RefCount", "10.0.17763.1131", "arm64", "Member: inferred from 10.0.17763.1075-arm64."),
         ("EVENT_TRACE_HEADER", "6.1.7601.17514", "x64", "Members: documented"),
         ("WMI_LOGGER_INFORMATION.LoggerHeader", "5.0", "x86", "Member: documented without a name."),
     ] {

@@ -423,22 +423,22 @@ runtime::layout! {
     ///
     /// What the kernel knows of a GUID that someone registered or enabled: of an event provider, of a group of providers, or of a receiver of notifications. The first updates that have SiloGuidList are known from their images, which tell the offset of Guid.
     pub struct ETW_GUID_ENTRY_26H1_x64: members::ETW_GUID_ENTRY, 0x2a8, 8 {
-        0x00 GuidList: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "documented, its place inferred. Links the entries whose GUIDs have the same hash.";
-        0x10 SiloGuidList: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "documented, its place inferred. Links the entries that silos have for the GUID of this entry of the host's.";
-        0x20 RefCount: i64 = "LONG_PTR volatile", "documented, its place inferred.";
-        0x28 Guid: GUID_5_0 = "GUID", "documented, its place inferred.";
-        0x38 RegListHead: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "documented, its place inferred. The registrations: each is an ETW\\_REG\\_ENTRY, linked by its RegList, or by its GroupRegList if the GUID is a group's.";
-        0x48 SecurityDescriptor: runtime::Ptr64 = "PSECURITY_DESCRIPTOR", "documented, its place inferred. Who may register and enable the provider.";
+        0x00 GuidList: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "documented for other kernels. Links the entries whose GUIDs have the same hash.";
+        0x10 SiloGuidList: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "documented for other kernels. Links the entries that silos have for the GUID of this entry of the host's.";
+        0x20 RefCount: i64 = "LONG_PTR volatile", "documented for other kernels.";
+        0x28 Guid: GUID_5_0 = "GUID", "documented for other kernels.";
+        0x38 RegListHead: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "documented for other kernels. The registrations: each is an ETW\\_REG\\_ENTRY, linked by its RegList, or by its GroupRegList if the GUID is a group's.";
+        0x48 SecurityDescriptor: runtime::Ptr64 = "PSECURITY_DESCRIPTOR", "documented for other kernels. Who may register and enable the provider.";
         0x50 u50: ETW_GUID_ENTRY_10_0_17763_1075_x64_u50, "unnamed; its members have accessors." {
-            0x50 LastEnable set_LastEnable: ETW_LAST_ENABLE_INFO_late_6_0 = "ETW_LAST_ENABLE_INFO", "documented, its place inferred. How the provider was last enabled.";
-            0x50 MatchId set_MatchId: u64 = "ULONGLONG", "documented, its place inferred.";
+            0x50 LastEnable set_LastEnable: ETW_LAST_ENABLE_INFO_late_6_0 = "ETW_LAST_ENABLE_INFO", "documented for other kernels. How the provider was last enabled.";
+            0x50 MatchId set_MatchId: u64 = "ULONGLONG", "documented for other kernels.";
         }
-        0x60 ProviderEnableInfo: TRACE_ENABLE_INFO_early_6_0 = "TRACE_ENABLE_INFO", "documented, its place inferred. What all sessions together ask of the provider.";
-        0x80 EnableInfo: [TRACE_ENABLE_INFO_early_6_0; 16] = "TRACE_ENABLE_INFO [16]", "documented, its place inferred. What each session asks of it. A bit of the EnableMask of a registration stands for each.";
-        0x280 FilterData: runtime::Ptr64 = "ETW_FILTER_HEADER *", "documented, its place inferred. What sessions filter the provider's events by.";
-        0x288 SiloState: runtime::Ptr64 = "ETW_SILODRIVERSTATE *", "documented, its place inferred. What ETW keeps for the silo that the entry is of, the host being one.";
-        0x290 HostEntry: runtime::Ptr64 = "ETW_GUID_ENTRY *", "documented, its place inferred. The host's entry of the same GUID, of an entry of a silo's.";
-        0x298 Lock: EX_PUSH_LOCK_5_2_3790_sp1_x64 = "EX_PUSH_LOCK", "documented, its place inferred.";
-        0x2a0 LockOwner: runtime::Ptr64 = "ETHREAD *", "documented, its place inferred. The thread that holds Lock.";
+        0x60 ProviderEnableInfo: TRACE_ENABLE_INFO_early_6_0 = "TRACE_ENABLE_INFO", "documented for other kernels. What all sessions together ask of the provider.";
+        0x80 EnableInfo: [TRACE_ENABLE_INFO_early_6_0; 16] = "TRACE_ENABLE_INFO [16]", "documented for other kernels. What each session asks of it. A bit of the EnableMask of a registration stands for each.";
+        0x280 FilterData: runtime::Ptr64 = "ETW_FILTER_HEADER *", "documented for other kernels. What sessions filter the provider's events by.";
+        0x288 SiloState: runtime::Ptr64 = "ETW_SILODRIVERSTATE *", "documented for other kernels. What ETW keeps for the silo that the entry is of, the host being one.";
+        0x290 HostEntry: runtime::Ptr64 = "ETW_GUID_ENTRY *", "documented for other kernels. The host's entry of the same GUID, of an entry of a silo's.";
+        0x298 Lock: EX_PUSH_LOCK_5_2_3790_sp1_x64 = "EX_PUSH_LOCK", "documented for other kernels.";
+        0x2a0 LockOwner: runtime::Ptr64 = "ETHREAD *", "documented for other kernels. The thread that holds Lock.";
     }
 }

@@ -13,7 +13,7 @@ runtime::layout! {
         0x00 RegList: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "documented. Links the registrations of one GUID.";
         0x08 GuidEntry: runtime::Ptr32 = "ETW_GUID_ENTRY *", "documented. The GUID that was registered.";
         0x0c Index: u16 = "USHORT", "documented. The registration among those of its process.";
-        0x0e Flags: u16 = "USHORT", "documented.";
+        0x0e Flags: u16 = "USHORT", "documented. Bits as later, up to that for session space, which is of 6.1; but 0x1000 is closed, and 0x2000 inserted.";
         0x10 EnableMask: u8 = "UCHAR", "documented. Which elements of EnableInfo of the GUID's entry the registration has been enabled by, a bit each.";
         0x11 _padding11: [u8; 3], "padding.";
         0x14 u14: ETW_REG_ENTRY_early_6_0_x86_u14, "unnamed; its members have accessors." {
@@ -60,7 +60,7 @@ runtime::layout! {
         0x00 RegList: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "documented. Links the registrations of one GUID.";
         0x10 GuidEntry: runtime::Ptr64 = "ETW_GUID_ENTRY *", "documented. The GUID that was registered.";
         0x18 Index: u16 = "USHORT", "documented. The registration among those of its process.";
-        0x1a Flags: u16 = "USHORT", "documented.";
+        0x1a Flags: u16 = "USHORT", "documented. Bits as later, up to that for session space, which is of 6.1; but 0x1000 is closed, and 0x2000 inserted.";
         0x1c EnableMask: u8 = "UCHAR", "documented. Which elements of EnableInfo of the GUID's entry the registration has been enabled by, a bit each.";
         0x1d _padding1D: [u8; 3], "padding.";
         0x20 u20: ETW_REG_ENTRY_early_6_0_x64_u20, "unnamed; its members have accessors." {
@@ -107,7 +107,7 @@ runtime::layout! {
         0x00 RegList: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "documented. Links the registrations of one GUID.";
         0x08 GuidEntry: runtime::Ptr32 = "ETW_GUID_ENTRY *", "documented. The GUID that was registered.";
         0x0c Index: u16 = "USHORT", "documented. The registration among those of its process.";
-        0x0e Flags: u16 = "USHORT", "documented.";
+        0x0e Flags: u16 = "USHORT", "documented. Bits as later, up to that for session space, which is of 6.1; but 0x1000 is closed, and 0x2000 inserted.";
         0x10 EnableMask: u8 = "UCHAR", "documented. Which elements of EnableInfo of the GUID's entry the registration has been enabled by, a bit each.";
         0x11 _padding11: [u8; 3], "padding.";
         0x14 u14: ETW_REG_ENTRY_6_1_x86_u14, "unnamed; its members have accessors." {
@@ -140,7 +140,7 @@ runtime::layout! {
         0x00 RegList: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "documented. Links the registrations of one GUID.";
         0x10 GuidEntry: runtime::Ptr64 = "ETW_GUID_ENTRY *", "documented. The GUID that was registered.";
         0x18 Index: u16 = "USHORT", "documented. The registration among those of its process.";
-        0x1a Flags: u16 = "USHORT", "documented.";
+        0x1a Flags: u16 = "USHORT", "documented. Bits as later, up to that for session space, which is of 6.1; but 0x1000 is closed, and 0x2000 inserted.";
         0x1c EnableMask: u8 = "UCHAR", "documented. Which elements of EnableInfo of the GUID's entry the registration has been enabled by, a bit each.";
         0x1d _padding1D: [u8; 3], "padding.";
         0x20 u20: ETW_REG_ENTRY_6_1_x64_u20, "unnamed; its members have accessors." {
@@ -170,25 +170,25 @@ runtime::layout! {
     ///
     /// A registration: of an event provider, by a process or in the kernel, or of a receiver of notifications.
     pub struct ETW_REG_ENTRY_6_1_7601_24000_x86: members::ETW_REG_ENTRY, 0x3c, 4 {
-        0x00 RegList: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "documented, its place inferred. Links the registrations of one GUID.";
+        0x00 RegList: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "documented for other kernels. Links the registrations of one GUID.";
         0x08 GroupRegList: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "seen in symbols. Links the registrations of the providers of one group.";
-        0x10 GuidEntry: runtime::Ptr32 = "ETW_GUID_ENTRY *", "documented, its place inferred. The GUID that was registered.";
+        0x10 GuidEntry: runtime::Ptr32 = "ETW_GUID_ENTRY *", "documented for other kernels. The GUID that was registered.";
         0x14 GroupEntry: runtime::Ptr32 = "ETW_GUID_ENTRY *", "seen in symbols. The group that the provider belongs to, if any.";
-        0x18 Index: u16 = "USHORT", "documented, its place inferred. The registration among those of its process.";
-        0x1a Flags: u16 = "USHORT", "documented, its place inferred.";
-        0x1c EnableMask: u8 = "UCHAR", "documented, its place inferred. Which elements of EnableInfo of the GUID's entry the registration has been enabled by, a bit each.";
+        0x18 Index: u16 = "USHORT", "documented for other kernels. The registration among those of its process.";
+        0x1a Flags: u16 = "USHORT", "documented for other kernels. Bits as later, up to that for session space, which is of 6.1; but 0x1000 is closed, and 0x2000 inserted.";
+        0x1c EnableMask: u8 = "UCHAR", "documented for other kernels. Which elements of EnableInfo of the GUID's entry the registration has been enabled by, a bit each.";
         0x1d GroupEnableMask: u8 = "UCHAR", "seen in symbols. The same for the entry of the group.";
         0x1e UseDescriptorType: u8 = "BOOLEAN", "seen in symbols. Whether events may state the types of their data's pieces.";
         0x1f _padding1F: [u8; 1], "padding.";
         0x20 u20: ETW_REG_ENTRY_6_1_7601_24000_x86_u20, "unnamed; its members have accessors." {
-            0x20 SessionId set_SessionId: u32 = "ULONG", "documented, its place inferred. The session of a driver in session space.";
-            0x20 ReplyQueue set_ReplyQueue: runtime::Ptr32 = "ETW_REPLY_QUEUE *", "documented, its place inferred. Where replies to notifications go that this registration has sent.";
-            0x20 ReplySlot set_ReplySlot: [runtime::Ptr32; 4] = "ETW_REG_ENTRY * [4]", "documented, its place inferred. Notifications that it still has to reply to.";
+            0x20 SessionId set_SessionId: u32 = "ULONG", "documented for other kernels. The session of a driver in session space.";
+            0x20 ReplyQueue set_ReplyQueue: runtime::Ptr32 = "ETW_REPLY_QUEUE *", "documented for other kernels. Where replies to notifications go that this registration has sent.";
+            0x20 ReplySlot set_ReplySlot: [runtime::Ptr32; 4] = "ETW_REG_ENTRY * [4]", "documented for other kernels. Notifications that it still has to reply to.";
         }
         0x30 u30: ETW_REG_ENTRY_6_1_7601_24000_x86_u30, "unnamed; its members have accessors." {
-            0x30 Process set_Process: runtime::Ptr32 = "EPROCESS *", "documented, its place inferred. The process that made the registration.";
-            0x30 Callback set_Callback: runtime::Ptr32 = "PVOID", "documented, its place inferred. What is called in the kernel when the provider is enabled or disabled.";
-            0x34 CallbackContext set_CallbackContext: runtime::Ptr32 = "PVOID", "documented, its place inferred.";
+            0x30 Process set_Process: runtime::Ptr32 = "EPROCESS *", "documented for other kernels. The process that made the registration.";
+            0x30 Callback set_Callback: runtime::Ptr32 = "PVOID", "documented for other kernels. What is called in the kernel when the provider is enabled or disabled.";
+            0x34 CallbackContext set_CallbackContext: runtime::Ptr32 = "PVOID", "documented for other kernels.";
         }
         0x38 Traits: runtime::Ptr32 = "ETW_PROVIDER_TRAITS *", "seen in symbols. What the provider states of itself when it registers, such as its name and its group.";
     }
@@ -197,16 +197,16 @@ runtime::layout! {
 runtime::layout! {
     /// The unnamed union at 0x20 of `ETW_REG_ENTRY`.
     pub union ETW_REG_ENTRY_6_1_7601_24000_x86_u20: 0x10, 4 {
-        0x00 SessionId: runtime::Bytes<u32, 16> = "ULONG", "documented, its place inferred. The session of a driver in session space.";
-        0x00 ReplyQueue: runtime::Bytes<runtime::Ptr32, 16> = "ETW_REPLY_QUEUE *", "documented, its place inferred. Where replies to notifications go that this registration has sent.";
-        0x00 ReplySlot: [runtime::Ptr32; 4] = "ETW_REG_ENTRY * [4]", "documented, its place inferred. Notifications that it still has to reply to.";
+        0x00 SessionId: runtime::Bytes<u32, 16> = "ULONG", "documented for other kernels. The session of a driver in session space.";
+        0x00 ReplyQueue: runtime::Bytes<runtime::Ptr32, 16> = "ETW_REPLY_QUEUE *", "documented for other kernels. Where replies to notifications go that this registration has sent.";
+        0x00 ReplySlot: [runtime::Ptr32; 4] = "ETW_REG_ENTRY * [4]", "documented for other kernels. Notifications that it still has to reply to.";
     }
 }
 
 runtime::layout! {
     /// The unnamed union at 0x30 of `ETW_REG_ENTRY`.
     pub union ETW_REG_ENTRY_6_1_7601_24000_x86_u30: 0x8, 4 {
-        0x00 Process: runtime::Bytes<runtime::Ptr32, 8> = "EPROCESS *", "documented, its place inferred. The process that made the registration.";
+        0x00 Process: runtime::Bytes<runtime::Ptr32, 8> = "EPROCESS *", "documented for other kernels. The process that made the registration.";
         0x00 s00: ETW_REG_ENTRY_6_1_7601_24000_x86_u30_s00, "unnamed; its members have accessors.";
     }
 }
@@ -214,8 +214,8 @@ runtime::layout! {
 runtime::layout! {
     /// The unnamed structure at 0x00 of `u30` in `ETW_REG_ENTRY`.
     pub struct ETW_REG_ENTRY_6_1_7601_24000_x86_u30_s00: 0x8, 4 {
-        0x00 Callback: runtime::Ptr32 = "PVOID", "documented, its place inferred. What is called in the kernel when the provider is enabled or disabled.";
-        0x04 CallbackContext: runtime::Ptr32 = "PVOID", "documented, its place inferred.";
+        0x00 Callback: runtime::Ptr32 = "PVOID", "documented for other kernels. What is called in the kernel when the provider is enabled or disabled.";
+        0x04 CallbackContext: runtime::Ptr32 = "PVOID", "documented for other kernels.";
     }
 }
 
@@ -224,25 +224,25 @@ runtime::layout! {
     ///
     /// A registration: of an event provider, by a process or in the kernel, or of a receiver of notifications.
     pub struct ETW_REG_ENTRY_6_1_7601_24000_x64: members::ETW_REG_ENTRY, 0x70, 8 {
-        0x00 RegList: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "documented, its place inferred. Links the registrations of one GUID.";
+        0x00 RegList: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "documented for other kernels. Links the registrations of one GUID.";
         0x10 GroupRegList: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "seen in symbols. Links the registrations of the providers of one group.";
-        0x20 GuidEntry: runtime::Ptr64 = "ETW_GUID_ENTRY *", "documented, its place inferred. The GUID that was registered.";
+        0x20 GuidEntry: runtime::Ptr64 = "ETW_GUID_ENTRY *", "documented for other kernels. The GUID that was registered.";
         0x28 GroupEntry: runtime::Ptr64 = "ETW_GUID_ENTRY *", "seen in symbols. The group that the provider belongs to, if any.";
-        0x30 Index: u16 = "USHORT", "documented, its place inferred. The registration among those of its process.";
-        0x32 Flags: u16 = "USHORT", "documented, its place inferred.";
-        0x34 EnableMask: u8 = "UCHAR", "documented, its place inferred. Which elements of EnableInfo of the GUID's entry the registration has been enabled by, a bit each.";
+        0x30 Index: u16 = "USHORT", "documented for other kernels. The registration among those of its process.";
+        0x32 Flags: u16 = "USHORT", "documented for other kernels. Bits as later, up to that for session space, which is of 6.1; but 0x1000 is closed, and 0x2000 inserted.";
+        0x34 EnableMask: u8 = "UCHAR", "documented for other kernels. Which elements of EnableInfo of the GUID's entry the registration has been enabled by, a bit each.";
         0x35 GroupEnableMask: u8 = "UCHAR", "seen in symbols. The same for the entry of the group.";
         0x36 UseDescriptorType: u8 = "BOOLEAN", "seen in symbols. Whether events may state the types of their data's pieces.";
         0x37 _padding37: [u8; 1], "padding.";
         0x38 u38: ETW_REG_ENTRY_6_1_7601_24000_x64_u38, "unnamed; its members have accessors." {
-            0x38 SessionId set_SessionId: u32 = "ULONG", "documented, its place inferred. The session of a driver in session space.";
-            0x38 ReplyQueue set_ReplyQueue: runtime::Ptr64 = "ETW_REPLY_QUEUE *", "documented, its place inferred. Where replies to notifications go that this registration has sent.";
-            0x38 ReplySlot set_ReplySlot: [runtime::Ptr64; 4] = "ETW_REG_ENTRY * [4]", "documented, its place inferred. Notifications that it still has to reply to.";
+            0x38 SessionId set_SessionId: u32 = "ULONG", "documented for other kernels. The session of a driver in session space.";
+            0x38 ReplyQueue set_ReplyQueue: runtime::Ptr64 = "ETW_REPLY_QUEUE *", "documented for other kernels. Where replies to notifications go that this registration has sent.";
+            0x38 ReplySlot set_ReplySlot: [runtime::Ptr64; 4] = "ETW_REG_ENTRY * [4]", "documented for other kernels. Notifications that it still has to reply to.";
         }
         0x58 u58: ETW_REG_ENTRY_6_1_7601_24000_x64_u58, "unnamed; its members have accessors." {
-            0x58 Process set_Process: runtime::Ptr64 = "EPROCESS *", "documented, its place inferred. The process that made the registration.";
-            0x58 Callback set_Callback: runtime::Ptr64 = "PVOID", "documented, its place inferred. What is called in the kernel when the provider is enabled or disabled.";
-            0x60 CallbackContext set_CallbackContext: runtime::Ptr64 = "PVOID", "documented, its place inferred.";
+            0x58 Process set_Process: runtime::Ptr64 = "EPROCESS *", "documented for other kernels. The process that made the registration.";
+            0x58 Callback set_Callback: runtime::Ptr64 = "PVOID", "documented for other kernels. What is called in the kernel when the provider is enabled or disabled.";
+            0x60 CallbackContext set_CallbackContext: runtime::Ptr64 = "PVOID", "documented for other kernels.";
         }
         0x68 Traits: runtime::Ptr64 = "ETW_PROVIDER_TRAITS *", "seen in symbols. What the provider states of itself when it registers, such as its name and its group.";
     }
@@ -251,16 +251,16 @@ runtime::layout! {
 runtime::layout! {
     /// The unnamed union at 0x38 of `ETW_REG_ENTRY`.
     pub union ETW_REG_ENTRY_6_1_7601_24000_x64_u38: 0x20, 8 {
-        0x00 SessionId: runtime::Bytes<u32, 32> = "ULONG", "documented, its place inferred. The session of a driver in session space.";
-        0x00 ReplyQueue: runtime::Bytes<runtime::Ptr64, 32> = "ETW_REPLY_QUEUE *", "documented, its place inferred. Where replies to notifications go that this registration has sent.";
-        0x00 ReplySlot: [runtime::Ptr64; 4] = "ETW_REG_ENTRY * [4]", "documented, its place inferred. Notifications that it still has to reply to.";
+        0x00 SessionId: runtime::Bytes<u32, 32> = "ULONG", "documented for other kernels. The session of a driver in session space.";
+        0x00 ReplyQueue: runtime::Bytes<runtime::Ptr64, 32> = "ETW_REPLY_QUEUE *", "documented for other kernels. Where replies to notifications go that this registration has sent.";
+        0x00 ReplySlot: [runtime::Ptr64; 4] = "ETW_REG_ENTRY * [4]", "documented for other kernels. Notifications that it still has to reply to.";
     }
 }
 
 runtime::layout! {
     /// The unnamed union at 0x58 of `ETW_REG_ENTRY`.
     pub union ETW_REG_ENTRY_6_1_7601_24000_x64_u58: 0x10, 8 {
-        0x00 Process: runtime::Bytes<runtime::Ptr64, 16> = "EPROCESS *", "documented, its place inferred. The process that made the registration.";
+        0x00 Process: runtime::Bytes<runtime::Ptr64, 16> = "EPROCESS *", "documented for other kernels. The process that made the registration.";
         0x00 s00: ETW_REG_ENTRY_6_1_7601_24000_x64_u58_s00, "unnamed; its members have accessors.";
     }
 }
@@ -268,8 +268,8 @@ runtime::layout! {
 runtime::layout! {
     /// The unnamed structure at 0x00 of `u58` in `ETW_REG_ENTRY`.
     pub struct ETW_REG_ENTRY_6_1_7601_24000_x64_u58_s00: 0x10, 8 {
-        0x00 Callback: runtime::Ptr64 = "PVOID", "documented, its place inferred. What is called in the kernel when the provider is enabled or disabled.";
-        0x08 CallbackContext: runtime::Ptr64 = "PVOID", "documented, its place inferred.";
+        0x00 Callback: runtime::Ptr64 = "PVOID", "documented for other kernels. What is called in the kernel when the provider is enabled or disabled.";
+        0x08 CallbackContext: runtime::Ptr64 = "PVOID", "documented for other kernels.";
     }
 }
 
@@ -933,41 +933,41 @@ runtime::layout! {
     ///
     /// A registration: of an event provider, by a process or in the kernel, or of a receiver of notifications.
     pub struct ETW_REG_ENTRY_26H1_x64: members::ETW_REG_ENTRY, 0x78, 8 {
-        0x00 RegList: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "documented, its place inferred. Links the registrations of one GUID.";
-        0x10 GroupRegList: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "documented, its place inferred. Links the registrations of the providers of one group.";
-        0x20 GuidEntry: runtime::Ptr64 = "ETW_GUID_ENTRY *", "documented, its place inferred. The GUID that was registered.";
-        0x28 GroupEntry: runtime::Ptr64 = "ETW_GUID_ENTRY *", "documented, its place inferred. The group that the provider belongs to, if any.";
+        0x00 RegList: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "documented for other kernels. Links the registrations of one GUID.";
+        0x10 GroupRegList: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "documented for other kernels. Links the registrations of the providers of one group.";
+        0x20 GuidEntry: runtime::Ptr64 = "ETW_GUID_ENTRY *", "documented for other kernels. The GUID that was registered.";
+        0x28 GroupEntry: runtime::Ptr64 = "ETW_GUID_ENTRY *", "documented for other kernels. The group that the provider belongs to, if any.";
         0x30 u30: ETW_REG_ENTRY_6_3_9600_19913_x64_u30, "unnamed; its members have accessors." {
-            0x30 ReplyQueue set_ReplyQueue: runtime::Ptr64 = "ETW_REPLY_QUEUE *", "documented, its place inferred. Where replies to notifications go that this registration has sent.";
-            0x30 ReplySlot set_ReplySlot: [runtime::Ptr64; 4] = "ETW_QUEUE_ENTRY * [4]", "documented, its place inferred. Notifications that it still has to reply to.";
-            0x30 Caller set_Caller: runtime::Ptr64 = "PVOID", "documented, its place inferred. The code in the kernel that made the registration.";
-            0x38 SessionId set_SessionId: u32 = "ULONG", "documented, its place inferred. The session of a driver in session space.";
+            0x30 ReplyQueue set_ReplyQueue: runtime::Ptr64 = "ETW_REPLY_QUEUE *", "documented for other kernels. Where replies to notifications go that this registration has sent.";
+            0x30 ReplySlot set_ReplySlot: [runtime::Ptr64; 4] = "ETW_QUEUE_ENTRY * [4]", "documented for other kernels. Notifications that it still has to reply to.";
+            0x30 Caller set_Caller: runtime::Ptr64 = "PVOID", "documented for other kernels. The code in the kernel that made the registration.";
+            0x38 SessionId set_SessionId: u32 = "ULONG", "documented for other kernels. The session of a driver in session space.";
         }
         0x50 u50: ETW_REG_ENTRY_6_3_9600_19913_x64_u50, "unnamed; its members have accessors." {
-            0x50 Process set_Process: runtime::Ptr64 = "EPROCESS *", "documented, its place inferred. The process that made the registration.";
-            0x50 CallbackContext set_CallbackContext: runtime::Ptr64 = "PVOID", "documented, its place inferred.";
-            0x58 Callback set_Callback: runtime::Ptr64 = "PVOID", "documented, its place inferred. What is called in the kernel when the provider is enabled or disabled.";
+            0x50 Process set_Process: runtime::Ptr64 = "EPROCESS *", "documented for other kernels. The process that made the registration.";
+            0x50 CallbackContext set_CallbackContext: runtime::Ptr64 = "PVOID", "documented for other kernels.";
+            0x58 Callback set_Callback: runtime::Ptr64 = "PVOID", "documented for other kernels. What is called in the kernel when the provider is enabled or disabled.";
         }
-        0x60 Index: u16 = "USHORT", "documented, its place inferred. The registration among those of its process.";
+        0x60 Index: u16 = "USHORT", "documented for other kernels. The registration among those of its process.";
         0x62 u62: ETW_REG_ENTRY_1709_x64_u62, "unnamed; its members have accessors." {
-            0x62 Flags set_Flags: u16 = "USHORT", "documented, its place inferred.";
-            0x62 [0] DbgKernelRegistration set_DbgKernelRegistration: u16 = "USHORT", "documented, its place inferred. Made in the kernel; Callback holds, not Process.";
-            0x62 [1] DbgUserRegistration set_DbgUserRegistration: u16 = "USHORT", "documented, its place inferred. Made by a process.";
-            0x62 [2] DbgReplyRegistration set_DbgReplyRegistration: u16 = "USHORT", "documented, its place inferred. Made for replies to a notification; ReplyQueue holds.";
-            0x62 [3] DbgClassicRegistration set_DbgClassicRegistration: u16 = "USHORT", "documented, its place inferred. Of a classic provider.";
-            0x62 [4] DbgSessionSpaceRegistration set_DbgSessionSpaceRegistration: u16 = "USHORT", "documented, its place inferred. Made by a driver in session space; SessionId holds.";
-            0x62 [5] DbgModernRegistration set_DbgModernRegistration: u16 = "USHORT", "documented, its place inferred.";
-            0x62 [6] DbgClosed set_DbgClosed: u16 = "USHORT", "documented, its place inferred.";
-            0x62 [7] DbgInserted set_DbgInserted: u16 = "USHORT", "documented, its place inferred. Linked to GuidEntry.";
-            0x62 [8] DbgWow64 set_DbgWow64: u16 = "USHORT", "documented, its place inferred. Made by a 32-bit process of a 64-bit system.";
-            0x62 [9] DbgUseDescriptorType set_DbgUseDescriptorType: u16 = "USHORT", "documented, its place inferred. Events may state the types of their data's pieces.";
-            0x62 [10] DbgDropProviderTraits set_DbgDropProviderTraits: u16 = "USHORT", "documented, its place inferred.";
+            0x62 Flags set_Flags: u16 = "USHORT", "documented for other kernels.";
+            0x62 [0] DbgKernelRegistration set_DbgKernelRegistration: u16 = "USHORT", "documented for other kernels. Made in the kernel; Callback holds, not Process.";
+            0x62 [1] DbgUserRegistration set_DbgUserRegistration: u16 = "USHORT", "documented for other kernels. Made by a process.";
+            0x62 [2] DbgReplyRegistration set_DbgReplyRegistration: u16 = "USHORT", "documented for other kernels. Made for replies to a notification; ReplyQueue holds.";
+            0x62 [3] DbgClassicRegistration set_DbgClassicRegistration: u16 = "USHORT", "documented for other kernels. Of a classic provider.";
+            0x62 [4] DbgSessionSpaceRegistration set_DbgSessionSpaceRegistration: u16 = "USHORT", "documented for other kernels. Made by a driver in session space; SessionId holds.";
+            0x62 [5] DbgModernRegistration set_DbgModernRegistration: u16 = "USHORT", "documented for other kernels.";
+            0x62 [6] DbgClosed set_DbgClosed: u16 = "USHORT", "documented for other kernels.";
+            0x62 [7] DbgInserted set_DbgInserted: u16 = "USHORT", "documented for other kernels. Linked to GuidEntry.";
+            0x62 [8] DbgWow64 set_DbgWow64: u16 = "USHORT", "documented for other kernels. Made by a 32-bit process of a 64-bit system.";
+            0x62 [9] DbgUseDescriptorType set_DbgUseDescriptorType: u16 = "USHORT", "documented for other kernels. Events may state the types of their data's pieces.";
+            0x62 [10] DbgDropProviderTraits set_DbgDropProviderTraits: u16 = "USHORT", "documented for other kernels.";
         }
-        0x64 EnableMask: u16 = "USHORT", "documented, its place inferred. Which elements of EnableInfo of the GUID's entry the registration has been enabled by, a bit each.";
-        0x66 GroupEnableMask: u16 = "USHORT", "documented, its place inferred. The same for the entry of the group.";
-        0x68 HostEnableMask: u16 = "USHORT", "documented, its place inferred. Of a registration in a silo, the same for the host's entry of the GUID. The first updates that have it are taken to be those that have ETW\\_GUID\\_ENTRY.SiloGuidList.";
-        0x6a HostGroupEnableMask: u16 = "USHORT", "documented, its place inferred. The same for the host's entry of the group.";
+        0x64 EnableMask: u16 = "USHORT", "documented for other kernels. Which elements of EnableInfo of the GUID's entry the registration has been enabled by, a bit each.";
+        0x66 GroupEnableMask: u16 = "USHORT", "documented for other kernels. The same for the entry of the group.";
+        0x68 HostEnableMask: u16 = "USHORT", "documented for other kernels. Of a registration in a silo, the same for the host's entry of the GUID. The first updates that have it are taken to be those that have ETW\\_GUID\\_ENTRY.SiloGuidList.";
+        0x6a HostGroupEnableMask: u16 = "USHORT", "documented for other kernels. The same for the host's entry of the group.";
         0x6c _padding6C: [u8; 4], "padding.";
-        0x70 Traits: runtime::Ptr64 = "ETW_PROVIDER_TRAITS *", "documented, its place inferred. What the provider states of itself when it registers, such as its name and its group.";
+        0x70 Traits: runtime::Ptr64 = "ETW_PROVIDER_TRAITS *", "documented for other kernels. What the provider states of itself when it registers, such as its name and its group.";
     }
 }

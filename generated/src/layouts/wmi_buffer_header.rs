@@ -758,28 +758,28 @@ runtime::layout! {
     ///
     /// Starts every trace buffer, in memory and in an ETL file.
     pub struct WMI_BUFFER_HEADER_6_1_7601_24000_x86: members::WMI_BUFFER_HEADER, 0x48, 8 {
-        0x00 BufferSize: u32 = "ULONG", "documented, its place inferred. Bytes of the buffer; in a file, the distance to the next.";
-        0x04 SavedOffset: u32 = "ULONG", "documented, its place inferred. Valid bytes of the buffer, header included.";
-        0x08 CurrentOffset: u32 = "ULONG volatile", "documented, its place inferred. Where the next event goes, from the start of the buffer.";
-        0x0c ReferenceCount: i32 = "LONG volatile", "documented, its place inferred.";
-        0x10 TimeStamp: LARGE_INTEGER_5_0 = "LARGE_INTEGER", "documented, its place inferred.";
-        0x18 SequenceNumber: i64 = "LONGLONG", "documented, its place inferred.";
+        0x00 BufferSize: u32 = "ULONG", "documented for other kernels. Bytes of the buffer; in a file, the distance to the next.";
+        0x04 SavedOffset: u32 = "ULONG", "documented for other kernels. Valid bytes of the buffer, header included.";
+        0x08 CurrentOffset: u32 = "ULONG volatile", "documented for other kernels. Where the next event goes, from the start of the buffer.";
+        0x0c ReferenceCount: i32 = "LONG volatile", "documented for other kernels.";
+        0x10 TimeStamp: LARGE_INTEGER_5_0 = "LARGE_INTEGER", "documented for other kernels.";
+        0x18 SequenceNumber: i64 = "LONGLONG", "documented for other kernels.";
         0x20 u20: WMI_BUFFER_HEADER_6_1_x86_u20, "unnamed; its members have accessors." {
-            0x20 Padding0 set_Padding0: [u32; 2] = "ULONG [2]", "documented, its place inferred.";
-            0x20 SlistEntry set_SlistEntry: SINGLE_LIST_ENTRY_5_0_x86 = "SINGLE_LIST_ENTRY", "documented, its place inferred.";
-            0x20 NextBuffer set_NextBuffer: runtime::Ptr32 = "WMI_BUFFER_HEADER *", "documented, its place inferred.";
+            0x20 Padding0 set_Padding0: [u32; 2] = "ULONG [2]", "documented for other kernels.";
+            0x20 SlistEntry set_SlistEntry: SINGLE_LIST_ENTRY_5_0_x86 = "SINGLE_LIST_ENTRY", "documented for other kernels.";
+            0x20 NextBuffer set_NextBuffer: runtime::Ptr32 = "WMI_BUFFER_HEADER *", "documented for other kernels.";
         }
-        0x28 ClientContext: ETW_BUFFER_CONTEXT_6_1_7601_24000 = "ETW_BUFFER_CONTEXT", "documented, its place inferred. Which processor and logger the buffer is of.";
-        0x2c State: ETW_BUFFER_STATE_early_6_0 = "ETW_BUFFER_STATE", "documented, its place inferred.";
-        0x30 Offset: u32 = "ULONG", "documented, its place inferred.";
-        0x34 BufferFlag: ETW_BUFFER_FLAG = "USHORT", "documented, its place inferred.";
-        0x36 BufferType: ETW_BUFFER_TYPE = "USHORT", "documented, its place inferred.";
+        0x28 ClientContext: ETW_BUFFER_CONTEXT_6_1_7601_24000 = "ETW_BUFFER_CONTEXT", "documented for other kernels. Which processor and logger the buffer is of.";
+        0x2c State: ETW_BUFFER_STATE_early_6_0 = "ETW_BUFFER_STATE", "documented for other kernels.";
+        0x30 Offset: u32 = "ULONG", "documented for other kernels.";
+        0x34 BufferFlag: ETW_BUFFER_FLAG = "USHORT", "documented for other kernels.";
+        0x36 BufferType: ETW_BUFFER_TYPE = "USHORT", "documented for other kernels.";
         0x38 u38: WMI_BUFFER_HEADER_6_1_x86_u38, "unnamed; its members have accessors." {
-            0x38 Padding1 set_Padding1: [u32; 4] = "ULONG [4]", "documented, its place inferred.";
-            0x38 ReferenceTime set_ReferenceTime: ETW_REF_CLOCK_early_6_0 = "ETW_REF_CLOCK", "documented, its place inferred. One moment by both clocks.";
-            0x38 GlobalEntry set_GlobalEntry: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "documented, its place inferred.";
-            0x38 Pointer0 set_Pointer0: runtime::Ptr32 = "PVOID", "documented, its place inferred.";
-            0x3c Pointer1 set_Pointer1: runtime::Ptr32 = "PVOID", "documented, its place inferred.";
+            0x38 Padding1 set_Padding1: [u32; 4] = "ULONG [4]", "documented for other kernels.";
+            0x38 ReferenceTime set_ReferenceTime: ETW_REF_CLOCK_early_6_0 = "ETW_REF_CLOCK", "documented for other kernels. One moment by both clocks.";
+            0x38 GlobalEntry set_GlobalEntry: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "documented for other kernels.";
+            0x38 Pointer0 set_Pointer0: runtime::Ptr32 = "PVOID", "documented for other kernels.";
+            0x3c Pointer1 set_Pointer1: runtime::Ptr32 = "PVOID", "documented for other kernels.";
         }
     }
 }
@@ -789,28 +789,28 @@ runtime::layout! {
     ///
     /// Starts every trace buffer, in memory and in an ETL file.
     pub struct WMI_BUFFER_HEADER_6_1_7601_24000_x64: members::WMI_BUFFER_HEADER, 0x48, 8 {
-        0x00 BufferSize: u32 = "ULONG", "documented, its place inferred. Bytes of the buffer; in a file, the distance to the next.";
-        0x04 SavedOffset: u32 = "ULONG", "documented, its place inferred. Valid bytes of the buffer, header included.";
-        0x08 CurrentOffset: u32 = "ULONG volatile", "documented, its place inferred. Where the next event goes, from the start of the buffer.";
-        0x0c ReferenceCount: i32 = "LONG volatile", "documented, its place inferred.";
-        0x10 TimeStamp: LARGE_INTEGER_5_0 = "LARGE_INTEGER", "documented, its place inferred.";
-        0x18 SequenceNumber: i64 = "LONGLONG", "documented, its place inferred.";
+        0x00 BufferSize: u32 = "ULONG", "documented for other kernels. Bytes of the buffer; in a file, the distance to the next.";
+        0x04 SavedOffset: u32 = "ULONG", "documented for other kernels. Valid bytes of the buffer, header included.";
+        0x08 CurrentOffset: u32 = "ULONG volatile", "documented for other kernels. Where the next event goes, from the start of the buffer.";
+        0x0c ReferenceCount: i32 = "LONG volatile", "documented for other kernels.";
+        0x10 TimeStamp: LARGE_INTEGER_5_0 = "LARGE_INTEGER", "documented for other kernels.";
+        0x18 SequenceNumber: i64 = "LONGLONG", "documented for other kernels.";
         0x20 u20: WMI_BUFFER_HEADER_6_1_x64_u20, "unnamed; its members have accessors." {
-            0x20 Padding0 set_Padding0: [u32; 2] = "ULONG [2]", "documented, its place inferred.";
-            0x20 SlistEntry set_SlistEntry: SINGLE_LIST_ENTRY_5_2_3790_sp1_x64 = "SINGLE_LIST_ENTRY", "documented, its place inferred.";
-            0x20 NextBuffer set_NextBuffer: runtime::Ptr64 = "WMI_BUFFER_HEADER *", "documented, its place inferred.";
+            0x20 Padding0 set_Padding0: [u32; 2] = "ULONG [2]", "documented for other kernels.";
+            0x20 SlistEntry set_SlistEntry: SINGLE_LIST_ENTRY_5_2_3790_sp1_x64 = "SINGLE_LIST_ENTRY", "documented for other kernels.";
+            0x20 NextBuffer set_NextBuffer: runtime::Ptr64 = "WMI_BUFFER_HEADER *", "documented for other kernels.";
         }
-        0x28 ClientContext: ETW_BUFFER_CONTEXT_6_1_7601_24000 = "ETW_BUFFER_CONTEXT", "documented, its place inferred. Which processor and logger the buffer is of.";
-        0x2c State: ETW_BUFFER_STATE_early_6_0 = "ETW_BUFFER_STATE", "documented, its place inferred.";
-        0x30 Offset: u32 = "ULONG", "documented, its place inferred.";
-        0x34 BufferFlag: ETW_BUFFER_FLAG = "USHORT", "documented, its place inferred.";
-        0x36 BufferType: ETW_BUFFER_TYPE = "USHORT", "documented, its place inferred.";
+        0x28 ClientContext: ETW_BUFFER_CONTEXT_6_1_7601_24000 = "ETW_BUFFER_CONTEXT", "documented for other kernels. Which processor and logger the buffer is of.";
+        0x2c State: ETW_BUFFER_STATE_early_6_0 = "ETW_BUFFER_STATE", "documented for other kernels.";
+        0x30 Offset: u32 = "ULONG", "documented for other kernels.";
+        0x34 BufferFlag: ETW_BUFFER_FLAG = "USHORT", "documented for other kernels.";
+        0x36 BufferType: ETW_BUFFER_TYPE = "USHORT", "documented for other kernels.";
         0x38 u38: WMI_BUFFER_HEADER_6_1_x64_u38, "unnamed; its members have accessors." {
-            0x38 Padding1 set_Padding1: [u32; 4] = "ULONG [4]", "documented, its place inferred.";
-            0x38 ReferenceTime set_ReferenceTime: ETW_REF_CLOCK_early_6_0 = "ETW_REF_CLOCK", "documented, its place inferred. One moment by both clocks.";
-            0x38 GlobalEntry set_GlobalEntry: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "documented, its place inferred.";
-            0x38 Pointer0 set_Pointer0: runtime::Ptr64 = "PVOID", "documented, its place inferred.";
-            0x40 Pointer1 set_Pointer1: runtime::Ptr64 = "PVOID", "documented, its place inferred.";
+            0x38 Padding1 set_Padding1: [u32; 4] = "ULONG [4]", "documented for other kernels.";
+            0x38 ReferenceTime set_ReferenceTime: ETW_REF_CLOCK_early_6_0 = "ETW_REF_CLOCK", "documented for other kernels. One moment by both clocks.";
+            0x38 GlobalEntry set_GlobalEntry: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "documented for other kernels.";
+            0x38 Pointer0 set_Pointer0: runtime::Ptr64 = "PVOID", "documented for other kernels.";
+            0x40 Pointer1 set_Pointer1: runtime::Ptr64 = "PVOID", "documented for other kernels.";
         }
     }
 }

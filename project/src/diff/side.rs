@@ -111,7 +111,7 @@ fn theirs(layouts: &Layouts, path: &str, names: &[&str], only: Option<&str>) -> 
     let wanted: Wanted = names.iter().copied().collect();
     // Which kernel the file is of matters to nothing here.
     let stated = Stated { build: Some("0.0.0".into()), arch: None };
-    let tables = tables::read(&SymbolFile::OnDisk(path.into()), &layouts.spec.axis, &wanted, &stated)?;
+    let tables = tables::read(&SymbolFile::on_disk(path.into()), &layouts.spec.axis, &wanted, &stated)?;
     let table = tables.into_iter().next().ok_or_else(|| format!("{path}: it holds no table"))?;
     let mut types = Arc::unwrap_or_clone(table.types);
     types.retain(|name, _| only.is_none_or(|only| name == only));

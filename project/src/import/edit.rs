@@ -95,6 +95,7 @@ impl<'a> Editor<'a> {
                 last = Some(place);
                 continue;
             }
+            let child = &child.kept(self.context.target);
             let header = place.header && node.group.is_none() && place.list.is_none();
             if header {
                 let at = last.map_or(place.span.end, |place| place.span.end);

@@ -3,7 +3,7 @@
 use super::fit::Fit;
 use super::overlap::Work;
 use super::tree::{Definition, Node, Now, Subject, Words, insert};
-use super::types::{Fact, Names, held, holds, shown, spelled};
+use super::types::{Fact, Names, embraced, held, shown, spelled};
 use crate::tables::Table;
 use etw_layouts_codegen::axis::Axis;
 use etw_layouts_codegen::spec::{Kind, Spec};
@@ -11,7 +11,7 @@ use etw_layouts_symbols::{self as symbols, AggregateKind, Rules};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Why a definition that a kernel's symbols do not hold is kept for it.
-const ABSENT: &str = "the kernel's symbols do not hold the type";
+pub const ABSENT: &str = "the kernel's symbols do not hold the type";
 
 /// A kernel that is entered into definitions.
 pub struct Entering<'a> {
@@ -41,12 +41,12 @@ pub struct Entered {
 }
 
 impl<'a> Entering<'a> {
-    /// Gives every member of the table to an entry, new ones where none suits. `added` are types that no neighbour has.
+    /// Gives every member of the table to an entry, new ones where none suits.
     ///
     /// # Errors
     ///
     /// What cannot be written as a spec.
-    pub fn run(&mut self, added: &[String]) -> Result<Entered, String> {
+    pub fn run(&mut self) -> Result<Entered, String> {
         let own = self.again.then_some(self.target);
         let near: Vec<_> = own.into_iter().chain(near(&self.spec.axis, self.target)).collect();
         let nearest = near.first().copied();
@@ -59,36 +59,68 @@ impl<'a> Entering<'a> {
         };
         let types = &self.table.types;
         let held = before.iter().filter(|name| types.contains_key(*name)).count();
-        if held * 2 < before.len() {
-            let (source, all) = (&self.table.source, before.len());
+        // What no public symbols hold says nothing of how whole these are.
+        let expected = |name: &&String| types.contains_key(*name) || self.unverifiable(name, nearest).is_none();
+        let all = before.iter().filter(expected).count();
+        if held * 2 < all {
+            let source = &self.table.source;
             return Err(format!("{source} holds {held} of {all} types; import takes the public symbols of a kernel, whole"));
         }
-        let mut entered = Entered::default();
-        let mut pending: Vec<String> = before.iter().chain(added).cloned().collect();
-        let names = self.names();
-        let mut nameless = BTreeMap::new();
-        while let Some(name) = pending.pop() {
-            let Some(facts) = types.get(&name).filter(|_| entered.held.insert(name.clone())) else { continue };
-            spelled(&name).and_then(|()| spellable(facts)).map_err(|error| format!("{}: {error}", shown(&name)))?;
-            if let symbols::TypeFacts::Aggregate(aggregate) = facts {
-                aggregate.members.iter().for_each(|member| holds(&member.ty, &mut pending));
-            }
-            self.definition(&name, facts, &near, &names, &mut nameless)?;
+        // What comes back has a definition that the nearest kernel does not have.
+        let back = self.definitions.keys().filter(|name| types.contains_key(*name));
+        let all = before.iter().chain(back).cloned().collect();
+        let (mut entered, nameless) = self.enter(embraced(types, all), &near)?;
+        self.enter_nameless(nameless, &near, &mut entered)?;
+        if let Some(nearest) = nearest {
+            self.absent(before.difference(&entered.held).cloned().collect(), nearest, &mut entered);
         }
-        entered.held.retain(|name| types.contains_key(name));
+        Ok(entered)
+    }
+
+    /// Gives the members of some structures, and of what these embed, to entries, where the kernel does not have the structure yet.
+    ///
+    /// # Errors
+    ///
+    /// What cannot be written as a spec.
+    pub fn fill(&mut self, names: &BTreeSet<String>) -> Result<Entered, String> {
+        let near = near(&self.spec.axis, self.target);
+        let target = self.target;
+        let lacks = |all: &BTreeMap<String, Definition>, name: &String| all.get(name).is_none_or(|d| !d.root.active(target));
+        let mut all = embraced(&self.table.types, names.iter().cloned().collect());
+        all.retain(|name| lacks(&self.definitions, name));
+        let (mut entered, mut nameless) = self.enter(all, &near)?;
+        nameless.retain(|name, _| lacks(&self.definitions, name));
+        self.enter_nameless(nameless, &near, &mut entered)?;
+        Ok(entered)
+    }
+
+    /// Gives the members of structures that the table holds to entries. Tells which enumerations it has without their names.
+    fn enter(&mut self, names: BTreeSet<String>, near: &[usize]) -> Result<(Entered, symbols::Types), String> {
+        let mut entered = Entered::default();
+        let known = self.names();
+        let mut nameless = BTreeMap::new();
+        for name in names {
+            let Some(facts) = self.table.types.get(&name) else { continue };
+            spelled(&name).and_then(|()| spellable(facts)).map_err(|error| format!("{}: {error}", shown(&name)))?;
+            self.definition(&name, facts, near, &known, &mut nameless)?;
+            entered.held.insert(name);
+        }
+        Ok((entered, nameless))
+    }
+
+    /// Enters enumerations that the table has without their names: it cannot confirm them.
+    fn enter_nameless(&mut self, nameless: symbols::Types, near: &[usize], entered: &mut Entered) -> Result<(), String> {
+        let known = self.names();
         for (name, facts) in nameless {
             if entered.held.insert(name.clone()) {
-                self.definition(&name, &facts, &near, &names, &mut BTreeMap::new())?;
-                let reason = self.reason(&name, nearest);
+                self.definition(&name, &facts, near, &known, &mut BTreeMap::new())?;
+                let reason = self.reason(&name, near.first().copied());
                 if let Some(now) = self.definitions.get_mut(&name).and_then(|definition| definition.root.now.as_mut()) {
                     now.unverifiable = Some(reason);
                 }
             }
         }
-        if let Some(nearest) = nearest {
-            self.absent(before.difference(&entered.held).cloned().collect(), nearest, &mut entered);
-        }
-        Ok(entered)
+        Ok(())
     }
 
     /// What types are called in specs and symbols.
@@ -109,6 +141,15 @@ impl<'a> Entering<'a> {
     ) -> Result<(), String> {
         let (target, table) = (self.target, self.table);
         let mut definition = self.definitions.remove(name).unwrap_or_else(|| blank(name, facts));
+        // Of a new one only those kernels tell anything that it has been entered for.
+        let entered: Vec<usize>;
+        let near = match definition.path.is_empty() {
+            true => {
+                entered = near.iter().copied().filter(|&t| definition.root.active(t)).collect();
+                &entered
+            }
+            false => near,
+        };
         let reference = near.iter().copied().find(|&t| definition.root.active(t));
         // What aligns a type on one architecture need not on another.
         let alike = reference.filter(|&t| self.spec.axis.targets[t].arch == table.arch);
@@ -163,8 +204,11 @@ impl<'a> Entering<'a> {
             for name in std::mem::take(&mut pending) {
                 let reason = self.reason(&name, Some(nearest));
                 let Some(definition) = self.definitions.get_mut(&name) else { continue };
-                if !definition.root.active(self.target) {
+                if !definition.root.active(self.target) || has_gap(&definition.root, self.target) {
                     copy(&mut definition.root, nearest);
+                    if let Some(now) = &mut definition.root.now {
+                        now.unverifiable = Some(reason.clone());
+                    }
                 }
                 entered.unconfirmed.insert(name, reason);
             }
@@ -193,10 +237,23 @@ impl<'a> Entering<'a> {
     }
 
     fn reason(&self, name: &str, nearest: Option<usize>) -> String {
-        let root = self.definitions.get(name).map(|definition| &definition.root);
-        let stated = root.and_then(|root| root.keys.get("unverifiable")?.at(nearest?)?.text());
-        stated.unwrap_or(ABSENT).to_owned()
+        self.unverifiable(name, nearest).unwrap_or(ABSENT).to_owned()
     }
+
+    /// Why the symbols of the nearest kernel cannot hold a type, if the spec says so.
+    fn unverifiable(&self, name: &str, nearest: Option<usize>) -> Option<&str> {
+        self.definitions.get(name)?.root.keys.get("unverifiable")?.at(nearest?)?.text()
+    }
+}
+
+/// Whether what an entry says has a hole at a target that the entry is of: its ranges end at kernels around it.
+fn has_gap(root: &Node, target: usize) -> bool {
+    let mut found = false;
+    root.walk(&mut |node| {
+        let mut stated = ["type", "value"].iter().filter_map(|key| node.keys.get(*key));
+        found |= node.active(target) && stated.any(|pieces| pieces.at(target).is_none());
+    });
+    found
 }
 
 /// Whether specs can have every name of a type.
@@ -215,7 +272,7 @@ fn spellable(facts: &symbols::TypeFacts) -> Result<(), String> {
 
 /// The other targets, the nearest first: of the same architecture the one before, then the same kernel on the other
 /// architecture, then by distance.
-fn near(axis: &Axis, target: usize) -> Vec<usize> {
+pub fn near(axis: &Axis, target: usize) -> Vec<usize> {
     let at = axis.targets[target];
     let mut list: Vec<usize> = (0..axis.targets.len()).filter(|&other| other != target).collect();
     let before = list.iter().rev().find(|&&t| axis.targets[t].arch == at.arch && t < target).copied();
@@ -342,7 +399,7 @@ fn constants(root: &mut Node, enumeration: &symbols::Enumeration, near: &[usize]
 }
 
 /// Gives the kernel what another has. Offsets and sizes follow from the layout.
-fn copy(node: &mut Node, from: usize) {
+pub fn copy(node: &mut Node, from: usize) {
     if !node.active(from) {
         return;
     }

@@ -11,7 +11,7 @@ use crate::tables::Table;
 use crate::verify::{ours, partly};
 use etw_layouts_codegen::axis::{Arch, Axis, Build};
 use etw_layouts_codegen::layouts::Layouts;
-use etw_layouts_symbols::{Types, compare_offsets};
+use etw_layouts_symbols::{Aggregate, Member, Type, TypeFacts, Types, compare_offsets};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
@@ -98,6 +98,7 @@ impl Images {
                 types.insert(name.clone(), facts.clone());
                 if first.contains_key(name.as_str()) { shown.push(name) } else { along.push(name) }
             }
+            grown(&mut types, &old);
             let image = images.iter().find(|image| kernel_of(image.build, axis) == border);
             let table = Table {
                 source: image.map_or_else(String::new, |image| image.source.clone()),
@@ -133,6 +134,49 @@ impl Images {
         };
         let help = "nothing was written. Import the symbols of such a kernel first, which tell its layouts whole";
         Err(format!("{source}: {count}: {build}-{arch} {name} {line}; {help}").into())
+    }
+}
+
+/// What embeds a type that has another size than it had grows with it, as far as it is what it was itself.
+fn grown(types: &mut Types, old: &Types) {
+    let more = |types: &Types, name: &str| Some(size(types.get(name)?)?.wrapping_sub(size(old.get(name)?)?));
+    let given: BTreeSet<String> = old.keys().filter(|name| types.get(*name) != old.get(*name)).cloned().collect();
+    // As deep as types are embedded in each other.
+    for _ in 0..old.len() {
+        let mut new = Vec::new();
+        for (name, facts) in old.iter().filter(|(name, _)| !given.contains(*name)) {
+            let TypeFacts::Aggregate(aggregate) = facts else { continue };
+            let by = |member: &Member| match &member.ty {
+                Type::Aggregate(name) => more(types, name).unwrap_or(0),
+                Type::Array(of, count) => match &**of {
+                    Type::Aggregate(name) => more(types, name).unwrap_or(0).wrapping_mul(*count),
+                    _ => 0,
+                },
+                _ => 0,
+            };
+            let before = |offset: u64| {
+                let all = aggregate.members.iter().filter(|member| member.offset < offset).map(by);
+                offset.wrapping_add(all.fold(0, u64::wrapping_add))
+            };
+            let moved = |member: &Member| Member { offset: before(member.offset), ..member.clone() };
+            let members: Vec<Member> = aggregate.members.iter().map(moved).collect();
+            let aggregate = Aggregate { kind: aggregate.kind, size: before(aggregate.size), members };
+            let facts = TypeFacts::Aggregate(aggregate);
+            if types.get(name) != Some(&facts) {
+                new.push((name.clone(), facts));
+            }
+        }
+        if new.is_empty() {
+            return;
+        }
+        types.extend(new);
+    }
+}
+
+fn size(facts: &TypeFacts) -> Option<u64> {
+    match facts {
+        TypeFacts::Aggregate(aggregate) => Some(aggregate.size),
+        TypeFacts::Enumeration(_) => None,
     }
 }
 

@@ -2,6 +2,7 @@
 
 use super::splice::{Splices, line_end, line_start};
 use crate::Error;
+use core::ops::Range;
 use etw_layouts_codegen::axis::{Arch, Axis, Build, Release};
 use etw_layouts_codegen::syntax::{Table, Tree};
 
@@ -44,7 +45,7 @@ pub fn entered(path: &str, text: &str, axis: &Axis, build: Build, arch: Arch) ->
                 && axis.kernels.iter().any(|kernel| kernel.build.number == build.number && kernel.architectures.contains(other))
         };
         let architectures = Arch::ALL.into_iter().filter(|other| *other == arch || of_build(other)).collect();
-        let row = Row { build, architectures, same: &[], module: module(axis, build), widths: widths(text, &rows) };
+        let row = Row { build, architectures, same: &[], module: module(axis, build) };
         match rows.iter().rev().find(|(other, _)| *other < build) {
             Some((_, before)) => splices.insert(line_end(text, before.span().end), format!("  {}\n", row.line())),
             None => {
@@ -52,7 +53,7 @@ pub fn entered(path: &str, text: &str, axis: &Axis, build: Build, arch: Arch) ->
                 splices.insert(start, format!("  {}\n", row.line()));
             }
         }
-        return Ok(splices.apply(text));
+        return Ok(lined_up(&splices.apply(text), build));
     }
     let release = axis.releases.iter().find(|release| release.build.number == build.number);
     let block = version(axis, release, build, arch);
@@ -98,7 +99,7 @@ fn version(axis: &Axis, release: Option<&Release>, build: Build, arch: Arch) -> 
         None => (build.number[2].to_string(), format!("Windows build {}", build.number[2])),
     };
     let same = release.map_or(&[][..], |release| &release.same);
-    let row = Row { build, architectures: vec![arch], same, module: module(axis, build), widths: [0; 2] };
+    let row = Row { build, architectures: vec![arch], same, module: module(axis, build) };
     format!("[[version]]\nlabel   = \"{label}\"\nrelease = \"{name}\"\nkernels = [\n  {}\n]\n", row.line())
 }
 
@@ -108,18 +109,15 @@ struct Row<'a> {
     architectures: Vec<Arch>,
     same: &'a [Build],
     module: String,
-    /// How wide the rows beside it have their first two keys.
-    widths: [usize; 2],
 }
 
 impl Row<'_> {
     fn line(&self) -> String {
-        let [build, module] = self.widths;
-        let (first, second) = (format!("build = \"{:#}\",", self.build), format!("module = \"{}\",", self.module));
+        let Self { build, module, .. } = self;
         let same: Vec<_> = self.same.iter().map(|same| format!("\"{same:#}\"")).collect();
         let same = if same.is_empty() { String::new() } else { format!(", same = [{}]", same.join(", ")) };
         let arch = list(&self.architectures);
-        format!("{{ {first:build$} {second:module$} architectures = {arch}{same} }},")
+        format!("{{ build = \"{build:#}\", module = \"{module}\", architectures = {arch}{same} }},")
     }
 }
 
@@ -129,26 +127,43 @@ pub fn rows<'a>(version: Table<'a>) -> Vec<(Build, Table<'a>)> {
     rows.filter_map(|row| Some((row.text("build")?.parse().ok()?, row))).collect()
 }
 
-/// How wide the first two keys of rows are, each with its comma.
-fn widths(text: &str, rows: &[(Build, Table)]) -> [usize; 2] {
-    let width = |key: &str, next: &str| {
-        let one = |(_, row): &(Build, Table)| {
-            let (start, end) = (row.get(key)?.name_span.start, row.get(next)?.name_span.start);
-            Some(text[start..end].trim_end_matches(' ').len().max(end - start - 1))
-        };
-        rows.iter().filter_map(one).max().unwrap_or(0)
+/// The text with a new row in the columns of those beside it, where they have columns: their second keys are below each other, and so
+/// are the third ones of several, or of one that stands apart.
+fn lined_up(text: &str, new: Build) -> String {
+    let (tree, _) = Tree::parse(text);
+    let versions = tree.root().tables("version").into_iter().map(rows);
+    let Some(rows) = versions.into_iter().find(|rows| rows.iter().any(|(build, _)| *build == new)) else {
+        return text.to_owned();
     };
-    [
-        width("build", "module"),
-        rows.iter()
-            .filter_map(|(_, row)| {
-                let start = row.get("module")?.name_span.start;
-                let next = row.entries().map(|entry| entry.name_span.start).filter(|at| *at > start).min()?;
-                Some(next - start - 1)
-            })
-            .max()
-            .unwrap_or(0),
-    ]
+    let mut splices = Splices::default();
+    for column in 0..2 {
+        let cells: Vec<_> = rows.iter().filter_map(|(build, row)| Some((*build, cell(text, *row, column)?))).collect();
+        let others: Vec<_> = cells.iter().filter(|(build, _)| *build != new).map(|(_, cell)| cell).collect();
+        let below = others.windows(2).all(|pair| pair[0].width == pair[1].width);
+        let apart = others.iter().any(|cell| cell.width > cell.key.len() + 1);
+        if below && (column == 0 || others.len() > 1 || apart) {
+            let width = cells.iter().map(|(_, cell)| cell.key.len() + 1).max().unwrap_or(0);
+            for (_, Cell { key, width: old }) in cells.iter().filter(|(_, cell)| cell.width != width) {
+                splices.replace(key.end..key.start + old, " ".repeat(width - key.len()));
+            }
+        }
+    }
+    splices.apply(text)
+}
+
+/// A key of a row, with its comma, before another in the same line.
+struct Cell {
+    key: Range<usize>,
+    /// From its start to that of the next.
+    width: usize,
+}
+
+fn cell(text: &str, row: Table, column: usize) -> Option<Cell> {
+    let mut starts: Vec<_> = row.entries().map(|entry| entry.name_span.start).collect();
+    starts.sort();
+    let (start, next) = (*starts.get(column)?, *starts.get(column + 1)?);
+    let key = text.get(start..next)?.trim_end_matches(' ');
+    (!key.contains('\n')).then(|| Cell { key: start..start + key.len(), width: next - start })
 }
 
 fn list(arches: &[Arch]) -> String {
@@ -180,4 +195,59 @@ pub fn module_of(module: &str, from: Build, to: Build) -> String {
 /// A module's name without the revision.
 fn stem(module: &str, build: Build) -> &str {
     module.strip_suffix(&format!("_{}", build.revision)).unwrap_or(module)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use etw_layouts_codegen::{Sources, read};
+
+    /// A new row is in the columns of its neighbours, which give way where it is the widest; what has no columns stays as it is.
+    #[test]
+    fn a_new_row_lines_up_with_those_beside_it() {
+        let cases = [
+            (
+                "1.0.7.20",
+                "\
+{ build = \"1.0.7.1\",  module = \"seven\",     service_pack = 0 },
+{ build = \"1.0.7.10\", module = \"seven_sp1\", service_pack = 1 },",
+                "\
+{ build = \"1.0.7.1\",  module = \"seven\",        service_pack = 0 },
+{ build = \"1.0.7.10\", module = \"seven_sp1\",    service_pack = 1 },
+{ build = \"1.0.7.20\", module = \"seven_sp1_20\", architectures = [\"x64\"] },",
+            ),
+            (
+                "1.0.7.1000",
+                "{ build = \"1.0.7.1\", module = \"seven\" },",
+                "\
+{ build = \"1.0.7.1\",    module = \"seven\" },
+{ build = \"1.0.7.1000\", module = \"seven_1000\", architectures = [\"x64\"] },",
+            ),
+            (
+                "1.0.7.3000",
+                "\
+{ build = \"1.0.7.1\", module = \"seven\", same = [\"1.0.8\"] },
+{ build = \"1.0.7.2000\", module = \"seven_2000\", architectures = [\"x64\"] },",
+                "\
+{ build = \"1.0.7.1\", module = \"seven\", same = [\"1.0.8\"] },
+{ build = \"1.0.7.2000\", module = \"seven_2000\", architectures = [\"x64\"] },
+{ build = \"1.0.7.3000\", module = \"seven_3000\", architectures = [\"x64\"] },",
+            ),
+        ];
+        for (build, rows, expected) in cases {
+            let text = |rows: &str| {
+                let rows = rows.replace('{', "  {");
+                format!(
+                    "architectures = [\"x86\", \"x64\"]\n\n[[version]]\nlabel   = \"1.0\"\nrelease = \"One\"\nkernels = [\n{rows}\n]\n"
+                )
+            };
+            let before = text(rows);
+            let mut sources = Sources::default();
+            sources.add("windows.toml", before.clone());
+            let axis = read(sources).unwrap_or_else(|errors| panic!("{}", errors.render(false))).axis;
+            let build = build.parse().expect("a build");
+            let after = entered("windows.toml", &before, &axis, build, Arch::X64).expect("an axis");
+            assert_eq!(after, text(expected));
+        }
+    }
 }

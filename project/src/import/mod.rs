@@ -4,9 +4,11 @@
 //! written. What does not verify is refused.
 
 mod ascent;
+mod basis;
 mod border;
 mod edit;
 mod enter;
+mod fill;
 mod first_image;
 mod fit;
 mod gaps;
@@ -14,6 +16,7 @@ mod images;
 mod kernel;
 mod nesting;
 mod overlap;
+mod pass;
 mod pieces;
 mod plan;
 mod scope;
@@ -42,11 +45,12 @@ use crate::{Error, facts, registry, verify};
 use etw_layouts_codegen::axis::{Arch, Build};
 use etw_layouts_codegen::layouts::Layouts;
 use etw_layouts_codegen::nearest;
-use etw_layouts_codegen::registry::Registry;
 use etw_layouts_symbols::{Rules, Wanted};
 use rayon::prelude::*;
+use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// The tables of an import, read.
 pub struct Import<'a> {
@@ -79,7 +83,7 @@ pub fn prepare<'a>(
 ) -> Result<Import<'a>, Error> {
     let (specs, _) = project.folders()?;
     let names = verify::names(layouts, None)?;
-    let wanted = match names.is_empty() && added.is_empty() {
+    let wanted = |added: &[String]| match names.is_empty() && added.is_empty() {
         true => Wanted::All,
         false => names.iter().map(|name| (*name).to_owned()).chain(added.iter().cloned()).collect(),
     };
@@ -89,17 +93,28 @@ pub fn prepare<'a>(
         let read = files.par_iter().map(|file| tables::read(file, axis, wanted, stated));
         Ok(read.collect::<Result<Vec<_>, _>>()?.into_iter().flatten().collect())
     };
-    let new = read(&wanted)?;
+    let mut new = read(&wanted(added))?;
     if let Some(name) = added.iter().find(|name| !new.iter().any(|table| table.types.contains_key(*name))) {
         return Err(missing(name, &read(&Wanted::All)?));
     }
+    // What they embed is asked for by name, since kernels may have it that do not embed it.
+    let mut all = added.to_vec();
+    loop {
+        let more: Vec<String> = fill::unspecified(&names, new.iter(), &all).into_iter().collect();
+        if more.len() <= all.len() {
+            break;
+        }
+        new = read(&wanted(&more))?;
+        all = more;
+    }
+    let wanted = wanted(&all);
     let shipped = project.tables(axis, &wanted)?;
     let mut known = Vec::new();
     let (read, new): (Vec<_>, Vec<_>) = new.into_iter().partition(Table::is_partial);
     if let Some(table) = new.iter().find(|table| table.types.is_empty() && table.image.is_some()) {
         return Err(format!("{}: tells of no structure that the specs have", table.source).into());
     }
-    let new = news(layouts, new, &shipped, added, &mut known)?;
+    let new = news(layouts, new, &shipped, &all, &mut known)?;
     let of_images = !read.is_empty();
     let seen = match of_images {
         true => Images::of(axis, project.images(axis, &wanted)?, read),
@@ -201,7 +216,7 @@ fn news(
     for table in tables {
         let table = facts::reduced(Table { build: kernel::kernel_of(table.build, axis), ..table });
         let name = format!("{}-{}", table.build, table.arch);
-        if let Some(sentence) = labelled_wrongly(layouts, &names, &seen, &table) {
+        if let Some(sentence) = label::refusal(layouts, &names, &seen, &table) {
             wrong.push(sentence);
             continue;
         }
@@ -225,29 +240,22 @@ fn news(
             known.push(name);
             continue;
         }
-        let key = (table.build, table.arch, table.producer.clone());
-        if let Some(twin) = new.get(&key) {
-            if twin.types != table.types {
-                return Err(format!("{} and {} are both of {name}, and differ; import one", twin.source, table.source).into());
+        match new.entry((table.build, table.arch, table.producer.clone())) {
+            Entry::Vacant(entry) => drop(entry.insert(table)),
+            // One may have been reduced to fewer types than the other.
+            Entry::Occupied(mut entry) => {
+                let twin = entry.get_mut();
+                if table.types.iter().any(|(name, facts)| twin.types.get(name).is_some_and(|other| other != facts)) {
+                    return Err(format!("{} and {} are both of {name}, and differ; import one", twin.source, table.source).into());
+                }
+                Arc::make_mut(&mut twin.types).extend(Arc::unwrap_or_clone(table.types));
             }
-        } else {
-            new.insert(key, table);
         }
     }
     match wrong.is_empty() {
         true => Ok(new.into_values().collect()),
         false => Err(wrong.join("\nerror: ").into()),
     }
-}
-
-/// That a table is labelled as another kernel's, and what to do. Entered, its kernel would be one that nobody has.
-fn labelled_wrongly(layouts: &Layouts, names: &[&str], seen: &Registry, table: &Table) -> Option<String> {
-    let checked = verify::compared(layouts, names, table).ok().filter(Checked::differs)?;
-    let facts_of = label::facts_of(layouts, seen, None, table, &checked.asked);
-    let checked = Checked { facts_of, ..checked };
-    let help =
-        "nothing was written. Say of which kernel it is with --build, in builds.tsv or in the file's name, or leave it out";
-    checked.is_labelled_wrongly().then(|| format!("{}; {help}", label::sentence(&layouts.spec.axis, &checked)))
 }
 
 /// Whether a table of a kernel says all that another says of it, and of types of these names.

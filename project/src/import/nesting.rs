@@ -58,7 +58,7 @@ const DEPTH: usize = 16;
 fn structure_in(mut facts: Vec<Fact>, depth: usize, work: &mut Work) -> Result<Vec<Item>, String> {
     sort(&mut facts);
     let mut items = Vec::new();
-    for run in overlap::runs(&facts) {
+    for run in overlap::unions(&facts) {
         let run: Vec<Fact> = run.into_iter().map(|i| facts[i].clone()).collect();
         match overlap::any(&run) {
             false => items.extend(run.into_iter().map(Item::Member)),
@@ -212,9 +212,13 @@ fn joined(alternatives: &[Vec<Fact>], fact: &Fact, start: u64) -> Option<usize> 
     beside.or_else(|| {
         let chain = all().filter(chained).max_by_key(|i| (clean(i), open(i), kin(i), touches(i), *i));
         let follow = || all().filter(|i| alternatives[*i].iter().any(|other| other.precedes(fact))).max_by_key(|i| (kin(i), *i));
+        // Its own alignment may leave a gap before it.
+        let end = |i: &usize| alternatives[*i].iter().map(|other| other.extent().1).max().unwrap_or(0);
+        let padded = |i: &usize| end(i).checked_next_multiple_of(8 * fact.least_alignment()) == Some(fact.extent().0);
+        let aligned = || all().filter(|i| fact.bits.is_none() && padded(i)).max_by_key(|i| (kin(i), *i));
         let nested = || all().filter(within).max_by_key(|i| (kin(i), *i));
         let apart = || all().filter(free).rfind(behind);
-        if begins { None } else { chain.or_else(follow).or_else(nested).or_else(apart) }
+        if begins { None } else { chain.or_else(follow).or_else(aligned).or_else(nested).or_else(apart) }
     })
 }
 

@@ -6,7 +6,7 @@ use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
 /// Runs of members of which none shares bytes with one of another run, each in the order given, as they first come.
-pub fn runs(facts: &[Fact]) -> Vec<Vec<usize>> {
+fn runs(facts: &[Fact]) -> Vec<Vec<usize>> {
     let mut order: Vec<usize> = (0..facts.len()).collect();
     order.sort_by_key(|&i| facts[i].unit());
     let mut runs: Vec<Vec<usize>> = Vec::new();
@@ -30,11 +30,33 @@ pub fn runs(facts: &[Fact]) -> Vec<Vec<usize>> {
     runs
 }
 
-/// Runs of members of which none is where one of another run is: as [`runs`], but bit fields of one unit are together only if
+/// As [`runs`], and with those that share bytes what follows before a union of them could end: its size is a multiple of its alignment.
+pub fn unions(facts: &[Fact]) -> Vec<Vec<usize>> {
+    let start = |run: &Vec<usize>| run.iter().map(|&i| facts[i].unit().0).min();
+    let end = |run: &Vec<usize>| {
+        let end = run.iter().map(|&i| facts[i].unit().1).max()?;
+        end.checked_next_multiple_of(run.iter().map(|&i| 8 * facts[i].least_alignment()).max()?)
+    };
+    let shared = |run: &Vec<usize>| run.iter().any(|&i| !facts[i].shares_unit(&facts[run[0]]));
+    let mut in_order = runs(facts);
+    in_order.sort_by_key(start);
+    let mut all: Vec<Vec<usize>> = Vec::new();
+    for run in in_order {
+        match all.last_mut().filter(|union| union.len() > 1 && shared(union) && start(&run) < end(union)) {
+            Some(union) => union.extend(run),
+            None => all.push(run),
+        }
+    }
+    all.iter_mut().for_each(|union| union.sort_unstable());
+    all.sort_unstable();
+    all
+}
+
+/// Runs of members of which none is where one of another run is: as [`unions`], but bit fields of one unit are together only if
 /// they share bits, or if something else is in the unit.
 pub fn conflicts(facts: &[Fact]) -> Vec<Vec<usize>> {
     let mut all: Vec<Vec<usize>> = Vec::new();
-    for run in runs(facts) {
+    for run in unions(facts) {
         match run.iter().all(|&i| facts[i].shares_unit(&facts[run[0]])) {
             true => all.extend(bits(facts, run)),
             false => all.push(run),

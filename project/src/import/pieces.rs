@@ -51,6 +51,13 @@ pub struct Piece {
     pub span: Range<usize>,
 }
 
+impl Default for Pieces {
+    /// Nothing is said yet.
+    fn default() -> Self {
+        Self::Several { form: Form::Inline, pieces: Vec::new() }
+    }
+}
+
 /// What a piecewise value has to say.
 #[derive(Clone, Copy)]
 pub struct Wanted<'a> {
@@ -127,6 +134,43 @@ impl Pieces {
             read.push(Piece { scope, span: scope_span.start..end, scope_span, denotes, ceded, value });
         }
         Ok(Self::Several { form, pieces: read })
+    }
+
+    /// Says a value of one target more, of which nothing is said. What is said so stands nowhere yet.
+    pub fn say(&mut self, target: usize, value: Value) {
+        let Self::Several { pieces, .. } = self else { return };
+        let same = |piece: &&mut Piece| matches!(&piece.value, Self::One { value: other, .. } if *other == value);
+        match pieces.iter_mut().find(same) {
+            Some(piece) => piece.denotes.insert(target),
+            None => pieces.push(Piece {
+                scope: String::new(),
+                scope_span: 0..0,
+                denotes: with(&TargetSet::default(), target),
+                ceded: TargetSet::default(),
+                value: Self::One { value, span: 0..0 },
+                span: 0..0,
+            }),
+        }
+    }
+
+    /// What is said of the targets of a set, as a new entry has it: one value, or a table of scopes; nothing if nothing is said.
+    pub fn toml(&self, axis: &Axis, within: &TargetSet) -> Option<String> {
+        let Self::Several { pieces, .. } = self else { return None };
+        let mut said: Vec<(TargetSet, String)> = Vec::new();
+        for piece in pieces {
+            let Self::One { value, .. } = &piece.value else { continue };
+            said.push((piece.denotes.intersection(within), value.toml(false)));
+        }
+        said.retain(|(set, _)| !set.is_empty());
+        said.sort_by_key(|(set, _)| first(set));
+        match &said[..] {
+            [] => None,
+            [(set, value)] if set == within => Some(value.clone()),
+            _ => {
+                let one = |(set, value): &(TargetSet, String)| format!("{} = {value}", key(&spell(axis, set, within, None)));
+                Some(format!("{{ {} }}", said.iter().map(one).collect::<Vec<_>>().join(", ")))
+            }
+        }
     }
 
     /// The value at a target.

@@ -16,15 +16,14 @@ pub enum Step {
     Row(Build),
 }
 
-/// What a table does to specs. `added` are structures that they are to have, `known` the tables that they have been held against.
-pub fn of<'a, I: Iterator<Item = &'a Table>>(layouts: &Layouts, table: &Table, added: &[String], known: impl Fn() -> I) -> Step {
+/// What a table does to specs. `known` are the tables that they have been held against.
+pub fn of<'a, I: Iterator<Item = &'a Table>>(layouts: &Layouts, table: &Table, known: impl Fn() -> I) -> Step {
     let axis = &layouts.spec.axis;
     let build = |target: usize| axis.kernels[axis.targets[target].kernel].build;
     let own = axis.at(table.build, table.arch);
     let next = axis.line(table.build, table.arch).into_iter().find(|&target| build(target) > table.build);
-    let lacks = |target: usize, name: &String| table.types.contains_key(name) && layouts.get(target, name).is_none();
-    if let Some(own) = own.filter(|&own| agrees(layouts, own, table)) {
-        return if added.iter().any(|name| lacks(own, name)) { Step::Row(build(own)) } else { Step::Known };
+    if own.is_some_and(|own| agrees(layouts, own, table)) {
+        return Step::Known;
     }
     if let Some(next) = next.filter(|&next| agrees(layouts, next, table)) {
         let between = table.build..build(next);
@@ -33,7 +32,7 @@ pub fn of<'a, I: Iterator<Item = &'a Table>>(layouts: &Layouts, table: &Table, a
             let moved = axis.at(build(next), other.arch);
             !between.contains(&axis.canonical(other.build)) || moved.is_none_or(|target| agrees(layouts, target, other))
         };
-        if !row && !added.iter().any(|name| lacks(next, name)) && known().all(holds) {
+        if !row && known().all(holds) {
             return Step::Border(build(next));
         }
     }

@@ -6,25 +6,55 @@ mod images;
 mod taken_out;
 
 use super::*;
+use etw_layouts_codegen::axis::Axis;
 use etw_layouts_codegen::layouts::{Aggregate, Field, Form, Type};
-use etw_layouts_codegen::spec::Kind;
+use etw_layouts_codegen::spec::{Body, Definition, Kind};
 use etw_layouts_codegen::{read, resolve};
 use etw_layouts_symbols::compare::Difference;
-use etw_layouts_symbols::{Rules, Types, compare};
+use etw_layouts_symbols::{Rules, TypeFacts, Types, compare};
+use std::cmp::Reverse;
+use std::sync::OnceLock;
 use taken_out::taken_out;
 
-/// The specs and the tables that the project ships.
+/// The tables that the project ships, and the specs but for structures that none of the tables can hold: what was known of these at a
+/// kernel, only its documents can give back.
 fn shipped() -> (Texts, Vec<Table>) {
-    let project = Project::at(Path::new(env!("CARGO_MANIFEST_DIR")).join(".."));
+    let project = project();
     let layouts = project.layouts().expect("the specs are good");
     let names = verify::names(&layouts, None).expect("all names");
     let wanted: Wanted = names.into_iter().map(str::to_owned).collect();
     let tables = project.tables(&layouts.spec.axis, &wanted).expect("good facts");
-    (layouts.spec.sources.files().iter().map(|file| (file.path.clone(), file.text.clone())).collect(), tables)
+    let known = held(&layouts, &tables);
+    let of = |(_, definition): (&String, &Definition)| layouts.spec.sources.index(definition.name.span);
+    let unknown =
+        |(name, definition): &(&String, &Definition)| matches!(definition.body, Body::Aggregate(_)) && !known.contains(*name);
+    let without: BTreeSet<usize> = layouts.spec.definitions.iter().filter(unknown).map(of).collect();
+    let files = layouts.spec.sources.files().iter().enumerate().filter(|(index, _)| !without.contains(index));
+    (files.map(|(_, file)| (file.path.clone(), file.text.clone())).collect(), tables)
+}
+
+fn project() -> Project {
+    Project::at(Path::new(env!("CARGO_MANIFEST_DIR")).join(".."))
+}
+
+/// The types that tables hold, and those that these embed at any target.
+fn held(layouts: &Layouts, tables: &[Table]) -> BTreeSet<String> {
+    let mut pending: Vec<&str> = tables.iter().flat_map(Table::holds).map(String::as_str).collect();
+    let mut held = BTreeSet::new();
+    while let Some(name) = pending.pop() {
+        if held.insert(name.to_owned()) {
+            let own = layouts.layouts.iter().filter(|layout| layout.name == name);
+            pending.extend(own.flat_map(|layout| match &layout.form {
+                Form::Aggregate(aggregate) => layouts.used(aggregate),
+                Form::Enumeration(_) => Vec::new(),
+            }));
+        }
+    }
+    held
 }
 
 fn layouts(texts: &Texts) -> Layouts {
-    read(plan::sources(texts)).and_then(resolve).unwrap_or_else(|errors| panic!("{}", errors.render(false)))
+    read(basis::sources(texts)).and_then(resolve).unwrap_or_else(|errors| panic!("{}", errors.render(false)))
 }
 
 fn imported(texts: &Texts, known: &[Table], new: &[Table]) -> Plan {
@@ -39,19 +69,20 @@ fn facts(layouts: &Layouts, target: usize) -> Types {
     verify::ours::types(layouts, target, &here)
 }
 
-/// Where import does not yet give back what was taken out: a type that embeds nothing any more (TRACE_ENABLE_CONTEXT) stays as one
-/// that symbols could confirm on the second architecture.
-const NOT_YET: [u32; 3] = [6, 2, 9200];
+/// A value changes there where no symbols hold the enumeration (ETW_GUID_TYPE): a document alone tells it.
+const NOT_SHOWN: [u32; 3] = [10, 0, 10240];
 
-/// The newest kernel of an axis that ends with it is taken out and imported back, for each from Windows 7 SP1 on.
+/// The newest kernel of an axis that ends with it is taken out and imported back, for each from Vista SP1 on. What is older, symbols alone cannot
+/// give back: which members of an unnamed union of Vista's own types belong together they do not tell, a service pack with the layouts of the
+/// one before it is a row by its name alone, and of first releases before Vista there are no symbols.
 #[test]
 fn round_trip() {
     let (texts, tables) = shipped();
     let kernels: Vec<Build> = layouts(&texts).spec.axis.kernels.iter().map(|k| k.build).collect();
-    let first = kernels.iter().position(|build| build.number == [6, 1, 7601]).expect("Windows 7 SP1");
+    let first = kernels.iter().position(|build| build.number == [6, 0, 6001]).expect("Vista SP1");
     kernels[first..].par_iter().enumerate().for_each(|(i, &build)| {
         let i = first + i;
-        if build.number == NOT_YET {
+        if build.number == NOT_SHOWN {
             return;
         }
         let new = best(&tables, &[build]);
@@ -87,23 +118,42 @@ fn round_trip_amid() {
 
 /// Imports tables and holds the outcome against the specs that had them.
 fn back(before: &Texts, known: &[Table], new: &[Table], truth: &Layouts) {
-    let after = imported(before, known, new);
+    // Types that nothing embeds and no other kernel has are asked for.
+    let old = layouts(before).spec.definitions;
+    let held = |name: &&String| new.iter().any(|table| table.types.contains_key(*name));
+    let added: Vec<String> =
+        truth.spec.definitions.keys().filter(|name| !old.contains_key(*name)).filter(held).cloned().collect();
+    let input = Input { texts: before, known, new, added: &added, folder: "specs" };
+    let after = plan(&input).unwrap_or_else(|error| panic!("{error}"));
     verified(&after.layouts, known, new).unwrap_or_else(|error| panic!("{error}"));
     let axis = &after.layouts.spec.axis;
     for (target, at) in axis.targets.iter().enumerate() {
         let build = axis.kernels[at.kernel].build;
-        let theirs = plan::find(&truth.spec.axis, build, at.arch).expect("on the axis");
+        let theirs = basis::find(&truth.spec.axis, build, at.arch).expect("on the axis");
         let rules = new.iter().find(|t| (t.build, t.arch) == (build, at.arch)).map(|t| Rules::for_producer(&t.producer));
         let (ours, theirs) = (facts(&after.layouts, target), facts(truth, theirs));
         let reports = compare(&theirs, &ours, rules.unwrap_or(Rules::Faithful));
         let lost = |d: &&Difference| !(rules == Some(Rules::Converted) && SHARED.contains(&d.member.as_str()));
         let differences: Vec<_> = reports.iter().flat_map(|report| report.differences.iter().filter(lost)).collect();
         assert!(differences.is_empty(), "{}: {differences:?}", axis.target_name(target));
-        assert!(ours.keys().eq(theirs.keys()), "{}: the types are others", axis.target_name(target));
+        let others: Vec<_> =
+            ours.keys().collect::<BTreeSet<_>>().symmetric_difference(&theirs.keys().collect()).copied().collect();
+        assert!(others.is_empty(), "{}: the types are others: {others:?}", axis.target_name(target));
     }
     unneeded(before, &after);
     kept(before, &after);
+    lined_up(&after);
     nested(&after, truth, new);
+}
+
+/// The rows of a version have their modules below each other.
+fn lined_up(after: &Plan) {
+    let (_, axis) = after.texts.iter().find(|(path, _)| path.ends_with("windows.toml")).expect("an axis");
+    for version in axis.split("[[version]]") {
+        let columns: BTreeSet<_> =
+            version.lines().filter_map(|line| line.find("module = ").filter(|_| line.starts_with("  { build = "))).collect();
+        assert!(columns.len() < 2, "{version}");
+    }
 }
 
 /// Comments and entries stay, in their order.
@@ -150,8 +200,7 @@ fn nested(after: &Plan, truth: &Layouts, new: &[Table]) {
         _ => String::new(),
     };
     for table in new {
-        let [ours, theirs] =
-            [&after.layouts, truth].map(|l| plan::find(&l.spec.axis, table.build, table.arch).expect("on the axis"));
+        let [ours, theirs] = [&after.layouts, truth].map(|l| l.spec.axis.at(table.build, table.arch).expect("on the axis"));
         for name in after.layouts.by_target[ours].keys().filter(|name| table.types.contains_key(*name)) {
             let (ours, theirs) = (of(&after.layouts, ours, name), of(truth, theirs, name));
             let place = after.layouts.spec.definitions[name].name.span;
@@ -167,7 +216,7 @@ fn unneeded(before: &Texts, after: &Plan) {
     let axis = after.texts.iter().filter(|(path, _)| path.ends_with("windows.toml"));
     let texts: Texts = before.iter().chain(axis).map(|(path, text)| (path.clone(), text.clone())).collect();
     // Where a range ends before the new kernel, the specs may be incomplete for it; then nothing can be said.
-    let Ok(inherited) = read(plan::sources(&texts)).and_then(resolve) else { return };
+    let Ok(inherited) = read(basis::sources(&texts)).and_then(resolve) else { return };
     for definition in inherited.spec.definitions.values() {
         let name = definition.name.value.as_str();
         let path = &inherited.spec.sources.file(definition.name.span).path;
@@ -182,7 +231,7 @@ fn unneeded(before: &Texts, after: &Plan) {
 }
 
 /// Constants that share their value with another; a converted table has only one of them.
-const SHARED: [&str; 1] = ["NonPagedPoolExecute"];
+const SHARED: [&str; 3] = ["NonPagedPoolExecute", "EventProviderSetEnableAllKeywords", "EventProviderSetReserved1"];
 
 /// Kernels imported in any order, at once or one by one, give the same layouts, and each again changes nothing.
 #[test]
@@ -239,7 +288,7 @@ fn known_layouts() {
         let table = best(&tables, &[build(from)]).into_iter().find(|table| table.arch == Arch::X64).expect("a table");
         Table { build: build(to), ..table }
     };
-    let plan = imported(&texts, &tables, &[as_of("10.0.19041.329", "10.0.19041.1000")]);
+    let plan = imported(&texts, &tables, &[as_of("10.0.19041.985", "10.0.19041.1000")]);
     assert!(
         plan.texts == texts && plan.new.is_empty() && plan.moved.is_empty() && plan.same.len() == 1,
         "{}",
@@ -315,7 +364,7 @@ fn from_nothing() {
     let sets = [
         &["5.1.2600.5512"][..],
         &["6.1.7600.16385"],
-        &["6.1.7601.24000", "6.2.9200.16384"],
+        &["6.1.7601.24540", "6.2.9200.16384"],
         &["6.3.9600.19913"],
         &["10.0.17763.379", "10.0.19041.264"],
         &["10.0.19041.1415"],
@@ -351,22 +400,39 @@ fn added() {
     let (known, plan) = prepared(&["ZZ_NEWCOMER".to_owned()]).expect("good symbols");
     std::fs::remove_dir_all(&folder).expect("the temporary folder can be removed");
     let texts = plan.expect("it is new");
-    let changed: Vec<_> = texts.iter().filter(|(path, text)| shipped().0.get(*path) != Some(text)).collect();
+    let layouts = self::project().layouts().expect("the specs are good");
+    let old: Texts = layouts.spec.sources.files().iter().map(|file| (file.path.clone(), file.text.clone())).collect();
+    let changed: Vec<_> = texts.iter().filter(|(path, text)| old.get(*path) != Some(text)).collect();
     assert!(known == 0 && changed.len() == 1 && changed[0].0.ends_with("/ZZ_NEWCOMER.toml"), "{changed:?}");
     // Other rows' tables do not hold it.
     assert!(changed[0].1.contains("in     = \"10.0.19041.264 x64\"\n"), "{}", changed[0].1);
 }
 
-/// The most faithful table of each target of some kernels.
+/// What the tables of each target of some kernels tell together: the faithful ones, or else the converted ones. Those of a row of the axis
+/// are of its first kernel.
 fn best(tables: &[Table], builds: &[Build]) -> Vec<Table> {
-    let mut found: BTreeMap<(Build, Arch), &Table> = BTreeMap::new();
-    for table in tables.iter().filter(|table| builds.contains(&table.build)) {
-        let slot = found.entry((table.build, table.arch)).or_insert(table);
-        if !table.producer.starts_with("converted") {
-            *slot = table;
+    static AXIS: OnceLock<Axis> = OnceLock::new();
+    // Nothing here works in parallel: others that wait for it may be part of the same work.
+    let axis = AXIS.get_or_init(|| project().layouts().expect("the specs are good").spec.axis);
+    let converted = |table: &Table| Rules::for_producer(&table.producer) == Rules::Converted;
+    let named = |table: &Table| table.types.values().filter(|facts| matches!(facts, TypeFacts::Enumeration(_))).count();
+    let row = |table: &Table| {
+        let target = axis.at(table.build, table.arch)?;
+        [table.build, axis.kernels[axis.targets[target].kernel].build].into_iter().find(|build| builds.contains(build))
+    };
+    let mut of: Vec<(Build, &Table)> = tables.iter().filter_map(|table| Some((row(table)?, table))).collect();
+    of.sort_by_key(|(_, table)| (converted(table), table.build, Reverse(named(table))));
+    let mut found: BTreeMap<(Build, Arch), Table> = BTreeMap::new();
+    for (build, table) in of {
+        let slot = found.entry((build, table.arch)).or_insert_with(|| Table { build, ..table.clone() });
+        if converted(slot) == converted(table) {
+            let types = Arc::make_mut(&mut slot.types);
+            for (name, facts) in table.types.iter() {
+                types.entry(name.clone()).or_insert_with(|| facts.clone());
+            }
         }
     }
-    found.into_values().cloned().collect()
+    found.into_values().collect()
 }
 
 /// The lines that differ.

@@ -160,6 +160,28 @@ impl Node {
         self.keys.get(key)?.at(target)?.number()
     }
 
+    /// The entry with what the imported kernel has among what it states, each value under the key that has it.
+    pub fn kept(&self, target: usize) -> Self {
+        let mut node = self.clone();
+        if let Some(now) = node.now.take() {
+            node.stated.insert(target);
+            for key in ["type", "bits", "align", "pack", "value", "unverifiable"] {
+                if let Some(value) = now.value(key) {
+                    node.keys.entry(key).or_default().say(target, value);
+                }
+            }
+        }
+        node.children = node.children.iter().map(|child| child.kept(target)).collect();
+        node
+    }
+
+    /// Whether two targets have the same of it.
+    pub fn is_alike(&self, one: usize, two: usize) -> bool {
+        let [here, there] = [one, two].map(|target| self.active(target));
+        let same = |pieces: &Pieces| pieces.at(one) == pieces.at(two);
+        here == there && (!here || self.keys.values().all(same) && self.children.iter().all(|child| child.is_alike(one, two)))
+    }
+
     /// Every entry below, itself included, parents first.
     pub fn walk<'a>(&'a self, visit: &mut dyn FnMut(&'a Node)) {
         visit(self);
@@ -202,7 +224,7 @@ impl Reader<'_> {
             let pieces = Pieces::read(&entry.pieces(), self.axis, &self.axis.all());
             node.keys.insert(key.name, pieces.map_err(|error| self.wrong(&entry, &error))?);
         }
-        for key in ["values", "doc"] {
+        for key in ["values", "leads_to", "doc"] {
             let entry = table.get(key);
             node.words.extend(entry.map(|entry| (key, self.text[entry.value.span()].to_owned())));
         }

@@ -27,6 +27,18 @@ pub struct Fact {
 const FARTHEST: u64 = u32::MAX as u64;
 
 impl Fact {
+    /// The alignment of its type, in bytes, or 1 if that is another structure's.
+    pub fn least_alignment(&self) -> u64 {
+        let (mut ty, mut size) = (&self.ty, self.size);
+        while let Type::Array(of, count) = ty {
+            (ty, size) = (of, size / (*count).max(1));
+        }
+        match ty {
+            Type::Aggregate(_) | Type::Unnamed(_) | Type::Opaque => 1,
+            _ => size.max(1),
+        }
+    }
+
     /// The members of an aggregate.
     ///
     /// # Errors
@@ -289,6 +301,19 @@ pub fn by_value(facts: &TypeFacts) -> Vec<String> {
         aggregate.members.iter().for_each(|member| holds(&member.ty, &mut found));
     }
     found
+}
+
+/// Some types of a table, and all that they embed.
+pub fn embraced(types: &Types, mut pending: Vec<String>) -> BTreeSet<String> {
+    let mut all = BTreeSet::new();
+    while let Some(name) = pending.pop() {
+        if let Some(facts) = types.get(&name)
+            && all.insert(name)
+        {
+            pending.extend(by_value(facts));
+        }
+    }
+    all
 }
 
 /// The names that a type of symbols holds by value.

@@ -21,7 +21,7 @@ pub struct Context<'a> {
     pub from_symbols: bool,
 }
 
-/// The file of a definition that had none.
+/// The file of a definition that had none, of what it states.
 pub fn fresh(context: &Context, definition: &Definition, word: &str) -> String {
     let root = &definition.root;
     let all = context.axis.all();
@@ -30,15 +30,15 @@ pub fn fresh(context: &Context, definition: &Definition, word: &str) -> String {
     out += &format!("[{word}]\n");
     let enumeration = word == "enum";
     out += &lines_of(&own.keys(root, if enumeration { Sort::Values } else { Sort::Aggregate }, &all));
-    let within = root.targets(context.target);
+    let within = &root.stated;
     if enumeration {
         let column = root.children.iter().map(|child| child.name.len() + "name = \"\", ".len()).max();
-        let line = |child: &Node| format!("  {},\n", context.inline(child, Sort::Constant, &within, 2, column));
+        let line = |child: &Node| format!("  {},\n", context.inline(child, Sort::Constant, within, 2, column));
         let list: String = root.children.iter().map(line).collect();
         return out + &format!("constants = [\n{list}]\n");
     }
     for child in &root.children {
-        out += &context.table(child, &within);
+        out += &context.table(child, within);
     }
     out
 }
@@ -55,7 +55,7 @@ impl Context<'_> {
         node.notes.iter().map(|note| format!("{pad}{MARK}{note}\n")).collect::<String>() + &pad
     }
 
-    /// A new member with a header of its own.
+    /// A new member with a header of its own, of what it states.
     pub fn table(&self, node: &Node, within: &TargetSet) -> String {
         let notes: String = node.notes.iter().map(|note| format!("{MARK}{note}\n")).collect();
         let mut out = format!("\n{notes}[[member]]\n{}", lines_of(&self.keys(node, Sort::Member, within)));
@@ -63,7 +63,7 @@ impl Context<'_> {
         out
     }
 
-    /// A new member or constant in a list, with its second key in a column.
+    /// A new member or constant in a list, of what it states, with its second key in a column.
     pub fn inline(&self, node: &Node, sort: Sort, within: &TargetSet, indent: usize, column: Option<usize>) -> String {
         let mut parts: Vec<_> =
             self.keys(node, sort, within).into_iter().map(|(key, value)| format!("{key} = {value}")).collect();
@@ -78,26 +78,26 @@ impl Context<'_> {
             Kind::Struct => "struct",
             Kind::Union => "union",
         };
-        let within = node.targets(self.target);
+        let within = &node.stated;
         let inner = indent + 2;
         let list: String = node
             .children
             .iter()
-            .map(|child| format!("{}{},\n", self.marked(child, inner), self.inline(child, Sort::Member, &within, inner, None)))
+            .map(|child| format!("{}{},\n", self.marked(child, inner), self.inline(child, Sort::Member, within, inner, None)))
             .collect();
         Some(format!("{word} = [\n{list}{}]", " ".repeat(indent)))
     }
 
     /// The keys of a new entry and their values, in the order in which they are written.
     fn keys(&self, node: &Node, sort: Sort, within: &TargetSet) -> Vec<(&'static str, String)> {
-        let Context { axis, target, from_symbols } = *self;
-        let targets = node.targets(target);
+        let Context { axis, from_symbols, .. } = *self;
+        let targets = &node.stated;
         let named = !node.name.is_empty() && sort != Sort::Constant;
         let value = |key: &'static str, holds: Holds| match (key, holds) {
             ("name", _) => (!node.name.is_empty()).then(|| format!("\"{}\"", node.name)),
-            ("in", _) => (targets != *within).then(|| format!("\"{}\"", spell(axis, &targets, within, None))),
+            ("in", _) => (targets != within).then(|| format!("\"{}\"", spell(axis, targets, within, None))),
             ("source", _) => (named && !from_symbols).then(|| "\"symbols\"".to_owned()),
-            ("type", _) | (_, Holds::Piecewise) => Some(node.now.as_ref()?.value(key)?.toml(false)),
+            ("type", _) | (_, Holds::Piecewise) => node.keys.get(key)?.toml(axis, targets),
             _ => node.words.iter().find(|(word, _)| *word == key).map(|(_, text)| text.clone()),
         };
         sort.keys().iter().filter_map(|key| Some((key.name, value(key.name, key.holds)?))).collect()

@@ -7,7 +7,7 @@
 //! got the layouts of its neighbour.
 
 use super::found::{Checked, Comparison};
-use super::wholly::{against, names};
+use super::wholly::{against, compared, names};
 use crate::tables::Table;
 use etw_layouts_codegen::axis::Axis;
 use etw_layouts_codegen::layouts::Layouts;
@@ -34,6 +34,17 @@ pub fn sentence(axis: &Axis, checked: &Checked) -> String {
         others.push(format!("{} more", facts_of.len() - NAMED));
     }
     format!("{source} is labelled {build}-{arch}, but has the layouts of {}", others.join(" or "))
+}
+
+/// Why a table is not to be written anywhere: it is labelled as one kernel and has the layouts of others. Entered, the kernel would be
+/// one that nobody has.
+pub fn refusal(layouts: &Layouts, names: &[&str], seen: &Registry, table: &Table) -> Option<String> {
+    let checked = compared(layouts, names, table).ok().filter(Checked::differs)?;
+    let facts_of = facts_of(layouts, seen, None, table, &checked.asked);
+    let checked = Checked { facts_of, ..checked };
+    let help =
+        "nothing was written. Say of which kernel it is with --build, in builds.tsv or in the file's name, or leave it out";
+    checked.is_labelled_wrongly().then(|| format!("{}; {help}", sentence(&layouts.spec.axis, &checked)))
 }
 
 /// Whether a table states the layouts of a target, as far as it goes. One that holds none of them states nothing.

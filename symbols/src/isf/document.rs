@@ -7,8 +7,8 @@ use crate::model::{Arch, Machine};
 use serde::de::{Deserialize, Deserializer, Error as _, IgnoredAny, MapAccess, Visitor};
 use serde_json::error::Category;
 use std::borrow::Cow;
-use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::{self, Formatter};
 use std::marker::PhantomData;
 
@@ -47,6 +47,27 @@ pub(super) fn parse(text: &str) -> Result<Document<'_>, Error> {
         }
         _ => Err(why_not(text)),
     }
+}
+
+/// The addresses that the section `symbols` has of wanted names.
+pub(super) fn addresses(text: &str, names: &BTreeSet<&str>) -> Result<BTreeMap<String, u64>, Error> {
+    let (mut symbols, mut cursor) = (Vec::new(), Cursor::new(text));
+    let whole = cursor.object(|cursor, section| {
+        let is_symbols = section == "symbols";
+        if !is_symbols {
+            return cursor.value().map(drop);
+        }
+        cursor.object(|cursor, name| {
+            let value = cursor.value()?;
+            symbols.extend(names.get(&*name).map(|name| (*name, value)));
+            Some(())
+        })
+    });
+    if whole.is_none() || !cursor.at_end() {
+        return Err(why_not(text));
+    }
+    let addresses = symbols.into_iter().map(|(name, value)| Ok((name.to_owned(), parse_value::<Symbol>(text, value)?.address)));
+    addresses.collect()
 }
 
 fn entries<'a>(cursor: &mut Cursor<'a>) -> Option<Vec<(Cow<'a, str>, &'a str)>> {
@@ -171,6 +192,11 @@ struct Sections {
     base_types: Option<BTreeMap<String, BaseType>>,
     user_types: Option<BTreeMap<String, IgnoredAny>>,
     enums: Option<BTreeMap<String, IgnoredAny>>,
+}
+
+#[derive(serde::Deserialize)]
+struct Symbol {
+    address: u64,
 }
 
 #[derive(serde::Deserialize)]

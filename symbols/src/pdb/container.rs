@@ -26,14 +26,17 @@ pub(super) fn is_old(msf: &[u8]) -> bool {
     msf.starts_with(MSF_2)
 }
 
-/// The file as an MSF, or what it is instead.
-pub(super) fn msf(input: &[u8]) -> Result<Cow<'_, [u8]>, Error> {
+/// The streams of identity, types and modules have fixed numbers, and are the first of a file.
+pub(super) const TYPES: usize = 4;
+
+/// The file as an MSF, or what it is instead. One that is unpacked has as many of the first streams as are asked for.
+pub(super) fn msf(input: &[u8], streams: usize) -> Result<Cow<'_, [u8]>, Error> {
     match input {
         [] => Err(Error::Empty),
         [b'M', b'S', b'C', b'F', ..] => Err(Error::Cabinet),
         [b'B', b'S', b'J', b'B', ..] => Err(Error::Portable),
         [b'M', b'Z', ..] => Err(Error::Image),
-        _ if input.starts_with(MSFZ) => msfz::unpack(input).map(Cow::Owned),
+        _ if input.starts_with(MSFZ) => msfz::unpack(input, streams).map(Cow::Owned),
         _ if input.starts_with(MSF_7) || input.starts_with(MSF_2) => Ok(Cow::Borrowed(input)),
         _ if input.len() < MSF_2.len() && begins(input) => Err(Error::Truncated { expected: None, actual: input.len() as u64 }),
         _ => Err(Error::Unrecognized),

@@ -8,9 +8,6 @@ use crate::msf::MSF_7;
 use ruzstd::decoding::FrameDecoder;
 use std::collections::BTreeMap;
 
-/// Streams of identity, types and modules have fixed numbers, up to this one.
-const LAST_STREAM: usize = 3;
-
 /// How much larger than the file its contents may be. Those of kernels are 4 times as large.
 const RATIO: usize = 100;
 
@@ -24,8 +21,8 @@ const NIL: u32 = u32::MAX;
 const COMPRESSED: u32 = 1 << 31;
 const CHUNK_ENTRY: usize = 20;
 
-/// The streams of a file, as an MSF 7.00 that holds nothing else.
-pub(super) fn unpack(input: &[u8]) -> Result<Vec<u8>, Error> {
+/// The first streams of a file, so many at the most, as an MSF 7.00 that holds nothing else.
+pub(super) fn unpack(input: &[u8], most: usize) -> Result<Vec<u8>, Error> {
     let mut file = File { input, chunks: &[], decoded: BTreeMap::new(), left: input.len().saturating_mul(RATIO) };
     let header = |offset| u32_at(input, offset).ok_or_else(|| truncated(input));
     if (header(32)?, header(36)?) != (0, 0) {
@@ -35,7 +32,7 @@ pub(super) fn unpack(input: &[u8]) -> Result<Vec<u8>, Error> {
     let (compression, packed, size) = (header(60)?, header(64)?, header(68)?);
     file.chunks = if header(76)? == 0 { &[] } else { slice(input, chunks_at, header(76)?)? };
     let directory = file.decode(compression, slice(input, directory_at, packed)?, size)?;
-    let count = (LAST_STREAM + 1).min(header(56)? as usize);
+    let count = most.min(header(56)? as usize);
     let mut words = directory.chunks_exact(4).map(|word| u32::from_le_bytes([word[0], word[1], word[2], word[3]]));
     let mut streams = Vec::new();
     for _ in 0..count {

@@ -1,6 +1,7 @@
 //! One binary for all tests. Every table in here is made up.
 
 mod compare;
+mod globals;
 #[cfg(feature = "store")]
 mod image;
 mod images;

@@ -1,10 +1,14 @@
-//! What the tests of several crates share: symbol files, images and traces, all of them made up.
+//! What the tests of several crates share: symbol files, images, traces, memory of kernels and crash dumps, all of them made up.
 
 #![forbid(unsafe_code)]
 #![allow(missing_docs, reason = "the names say it")]
 
+#[cfg(feature = "dumps")]
+pub mod dumps;
 #[cfg(feature = "symbols")]
 pub mod isf;
+#[cfg(feature = "kernels")]
+pub mod kernels;
 #[cfg(feature = "symbols")]
 pub mod pdb;
 #[cfg(feature = "symbols")]

@@ -21,14 +21,16 @@ impl Reach {
     /// Of a spec set, what is needed to see a change.
     pub fn needed(&self, spec: &Spec) -> Spec {
         let Self::Some { needed, .. } = self else { return spec.clone() };
-        let within = spec.definitions.iter().filter(|(_, definition)| needed.contains(&file(spec, definition)));
+        let is_needed = |definition: &Definition| needed.contains(&file(spec, definition));
+        let (within, without): (Vec<_>, Vec<_>) = spec.definitions.iter().partition(|(_, definition)| is_needed(definition));
         Spec {
             sources: spec.sources.clone(),
             axis: spec.axis.clone(),
             scalars: spec.scalars.clone(),
             typedefs: spec.typedefs.clone(),
-            definitions: within.map(|(name, definition)| (name.clone(), definition.clone())).collect(),
-            broken: BTreeSet::new(),
+            definitions: within.into_iter().map(|(name, definition)| (name.clone(), definition.clone())).collect(),
+            // What members lead to may be among these.
+            broken: without.into_iter().map(|(name, _)| name.clone()).collect(),
         }
     }
 

@@ -19,7 +19,7 @@ fn entered(types: Types) -> Result<Texts, Error> {
         types: types.into(),
         offsets: std::sync::Arc::default(),
     };
-    plan::entered(texts, &table, std::iter::empty, &[], "specs")
+    pass::entered(texts, &table, std::iter::empty, "specs")
 }
 
 /// A structure of bytes, each at its offset, or a bit at its position of a unit.

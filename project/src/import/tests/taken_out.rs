@@ -3,15 +3,16 @@
 use super::super::scope::spell;
 use super::super::splice::Texts;
 use super::super::splice::{Splices, behind_comma, line_end, line_start};
-use super::{layouts, plan};
+use super::{basis, layouts};
 use core::ops::Range;
-use etw_layouts_codegen::axis::{Axis, Build, TargetSet};
+use etw_layouts_codegen::axis::{Arch, Axis, Build, Kernel, TargetSet};
 use etw_layouts_codegen::syntax::{Form, Holds, Piece, Pieces, Sort, Table, Tree};
 use std::collections::BTreeSet;
 
 /// The specs without some kernels: neither on the axis nor in any range.
 pub fn taken_out(texts: &Texts, builds: &BTreeSet<Build>) -> Texts {
     let old = layouts(texts).spec.axis;
+    let texts = &texts.iter().map(|(path, text)| (path.clone(), of_layouts(path, text))).collect::<Texts>();
     let mut out = Texts::new();
     for (path, text) in texts.iter().filter(|(path, _)| path.ends_with("windows.toml") || path.ends_with("scalars.toml")) {
         let text = if path.ends_with("windows.toml") { without_rows(text, builds) } else { text.clone() };
@@ -21,10 +22,11 @@ pub fn taken_out(texts: &Texts, builds: &BTreeSet<Build>) -> Texts {
     let (path, rows) = windows.expect("an axis");
     let stated = rows.lines().find(|line| line.starts_with("documents = ")).expect("how far documents reach");
     out.insert(path.clone(), rows.replace(stated, ""));
-    let scopes = etw_layouts_codegen::read(plan::sources(&out)).unwrap_or_else(|e| panic!("{}", e.render(false))).axis;
+    let scopes = etw_layouts_codegen::read(basis::sources(&out)).unwrap_or_else(|e| panic!("{}", e.render(false))).axis;
     let reach = old.scope(stated.split('"').nth(1).expect("a scope")).expect("a scope");
-    out.insert(path, rows.replace(stated, &format!("documents = \"{}\"", scopes.describe(&mapped(&old, &scopes, &reach)))));
-    let new = etw_layouts_codegen::read(plan::sources(&out)).unwrap_or_else(|e| panic!("{}", e.render(false))).axis;
+    let documents = ended(&scopes, &mapped(&old, &scopes, &reach));
+    out.insert(path, rows.replace(stated, &format!("documents = \"{documents}\"")));
+    let new = etw_layouts_codegen::read(basis::sources(&out)).unwrap_or_else(|e| panic!("{}", e.render(false))).axis;
     let kept = old.filter(|t| !builds.contains(&old.kernels[t.kernel].build));
     for (path, text) in texts {
         if out.contains_key(path) {
@@ -149,8 +151,11 @@ impl Taker<'_> {
     fn scope(&mut self, text: &str, span: Range<usize>) {
         let denotes = self.old.scope(text).expect("a scope").intersection(self.kept);
         let wanted = mapped(self.old, self.new, &denotes);
-        if self.new.scope(text).ok() != Some(wanted.clone()) {
-            self.splices.replace(span, format!("\"{}\"", spell(self.new, &wanted, &self.new.all(), Some(text))));
+        let gone = |kernel: &Kernel| !self.new.kernels.iter().any(|other| other.build == kernel.build);
+        let named = self.old.kernels.iter().any(|kernel| gone(kernel) && text.contains(&kernel.build.to_string()));
+        if named || self.new.scope(text).ok() != Some(wanted.clone()) {
+            let before = Some(text).filter(|_| !named);
+            self.splices.replace(span, format!("\"{}\"", spell(self.new, &wanted, &self.new.all(), before)));
         }
     }
 
@@ -171,10 +176,21 @@ impl Taker<'_> {
 
 /// A set of one axis on another.
 fn mapped(old: &Axis, new: &Axis, set: &TargetSet) -> TargetSet {
-    let place = |t: usize| plan::find(new, old.kernels[old.targets[t].kernel].build, old.targets[t].arch);
+    let place = |t: usize| basis::find(new, old.kernels[old.targets[t].kernel].build, old.targets[t].arch);
     let mut mapped = TargetSet::default();
     set.iter().filter_map(place).for_each(|target| mapped.insert(target));
     mapped
+}
+
+/// A scope that ends with the last build of a set on each architecture, so that it reaches no kernel that comes back.
+fn ended(axis: &Axis, set: &TargetSet) -> String {
+    let builds = |arch| {
+        let of = set.iter().map(|t| axis.targets[t]).filter(|t| t.arch == arch).map(|t| axis.kernels[t.kernel].build);
+        let builds: Vec<Build> = of.collect();
+        let number = |build: &Build| Build { revision: 0, ..*build };
+        Some(format!("{:#}..{:#} {arch}", number(builds.first()?), number(builds.last()?)))
+    };
+    Arch::ALL.into_iter().filter_map(builds).collect::<Vec<_>>().join(", ")
 }
 
 fn without_rows(text: &str, builds: &BTreeSet<Build>) -> String {
@@ -198,4 +214,18 @@ fn without_rows(text: &str, builds: &BTreeSet<Build>) -> String {
         (!list.is_empty()).then(|| format!("{head}of = [{}]{tail}", list.join(", ")))
     };
     blocks.iter().filter(left).filter_map(group).collect::<Vec<_>>().join("\n[[")
+}
+
+/// A text without what no layout depends on, which symbols cannot give back: the values of macros, and what members lead to.
+fn of_layouts(path: &str, text: &str) -> String {
+    let line = |line: &str| {
+        let (before, after) = if path.contains("/constants/") { ("value = {", "}") } else { ("leads_to = \"", "\",") };
+        match line.split_once(before).and_then(|(start, rest)| Some((start, rest.split_once(after)?.1))) {
+            Some((start, rest)) if before.starts_with("value") => format!("{start}value = 0{rest}\n"),
+            Some((start, rest)) => format!("{start}{}\n", rest.trim_start()),
+            None if line.starts_with("leads_to") => String::new(),
+            None => format!("{line}\n"),
+        }
+    };
+    text.lines().map(line).collect()
 }

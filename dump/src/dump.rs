@@ -1,0 +1,66 @@
+//! A triage dump as a byte slice.
+
+use crate::blob::{self, ETW_TAG};
+use crate::error::Error;
+use crate::finding::{Finding, What, find};
+use crate::header::Header;
+use crate::memory::Pieces;
+use crate::secondary::{self, Blob};
+use crate::session::Session;
+use crate::wire::{letters, view};
+use etw_layouts::Arch;
+
+/// A triage dump.
+#[derive(Clone, Debug)]
+pub struct Dump<'a> {
+    header: Header,
+    memory: Pieces<'a>,
+    blobs: Vec<Blob<'a>>,
+    sessions: Vec<Session<'a>>,
+    findings: Vec<Finding>,
+}
+
+impl<'a> Dump<'a> {
+    /// Reads a dump: its headers, where its memory is, its secondary data, and the sessions in that.
+    ///
+    /// # Errors
+    ///
+    /// The bytes are no triage dump.
+    pub fn new(bytes: &'a [u8]) -> Result<Self, Error> {
+        let (header, parts) = Header::read(bytes)?;
+        let mut findings = Vec::new();
+        if view(bytes, parts.valid as usize) != Some(letters(b"TRGD")) {
+            find(&mut findings, parts.valid.into(), What::Unfinished);
+        }
+        let memory = Pieces::read(bytes, &parts, header.arch != Arch::X86, &mut findings);
+        let blobs = secondary::blobs(bytes, parts.size as usize, &mut findings);
+        let own = blobs.iter().filter(|blob| blob.tag == ETW_TAG);
+        let sessions = own.flat_map(|blob| blob::sessions(blob, &header, &mut findings)).collect();
+        Ok(Self { header, memory, blobs, sessions, findings })
+    }
+
+    /// What it is of.
+    pub fn header(&self) -> &Header {
+        &self.header
+    }
+
+    /// The pieces of memory in it.
+    pub fn memory(&self) -> &Pieces<'a> {
+        &self.memory
+    }
+
+    /// Its secondary data.
+    pub fn blobs(&self) -> &[Blob<'a>] {
+        &self.blobs
+    }
+
+    /// The sessions whose buffers are in it.
+    pub fn sessions(&self) -> &[Session<'a>] {
+        &self.sessions
+    }
+
+    /// What is wrong with it, but for what is wrong with events, which [`Session::events`] finds.
+    pub fn findings(&self) -> &[Finding] {
+        &self.findings
+    }
+}

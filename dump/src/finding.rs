@@ -1,0 +1,124 @@
+//! What is wrong with a dump, and where.
+
+use etw_layouts_etl as etl;
+use std::fmt;
+
+/// Something wrong with a dump.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Finding {
+    /// Where it is, in bytes from the start of the file.
+    pub offset: u64,
+    /// What is wrong.
+    pub what: What,
+}
+
+/// How many findings of a dump, or of the events of a session, are kept.
+const MOST: usize = 1 << 16;
+
+/// Adds a finding.
+pub(crate) fn find(findings: &mut Vec<Finding>, offset: u64, what: What) {
+    if findings.len() < MOST {
+        findings.push(Finding { offset, what });
+    }
+}
+
+/// What is wrong.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum What {
+    /// The file ends within something.
+    Truncated {
+        /// In what.
+        what: &'static str,
+        /// The bytes that it has.
+        size: u64,
+        /// The bytes that are there.
+        there: u64,
+    },
+    /// The list of data blocks gives more memory than the file has bytes; the rest of the list is left out.
+    Overlap,
+    /// The dump does not end with the letters that a whole one ends with.
+    Unfinished,
+    /// What follows the dump is no secondary data.
+    NoBlobs,
+    /// A header that says that it is smaller than it is.
+    HeaderSize {
+        /// Of what.
+        what: &'static str,
+        /// What it says.
+        size: u32,
+    },
+    /// A session is expected, and something else is there.
+    NoSession(u32),
+    /// The valid end of a buffer lies outside of it.
+    Offset(u32),
+    /// A buffer is of another size than its session says.
+    BufferSize {
+        /// What the session says.
+        session: u32,
+        /// What the buffer says.
+        buffer: u32,
+    },
+    /// A buffer is of another session than the one before it.
+    Logger {
+        /// The session's number.
+        session: u32,
+        /// The number in the buffer.
+        buffer: u16,
+    },
+    /// The session names a clock that is none; it is taken for the performance counter.
+    Clock(u32),
+    /// Something is wrong with an event.
+    Event(etl::What),
+}
+
+impl What {
+    /// A name of what is wrong, the same for all findings that differ in numbers only.
+    pub fn kind(&self) -> &'static str {
+        match self {
+            Self::Truncated { .. } => "truncated",
+            Self::Overlap => "overlapping-blocks",
+            Self::Unfinished => "unfinished",
+            Self::NoBlobs => "secondary-data",
+            Self::HeaderSize { .. } => "header-size",
+            Self::NoSession(_) => "no-session",
+            Self::Offset(_) => "valid-end",
+            Self::BufferSize { .. } => "buffer-size",
+            Self::Logger { .. } => "logger",
+            Self::Clock(_) => "clock",
+            Self::Event(what) => what.kind(),
+        }
+    }
+}
+
+impl fmt::Display for Finding {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "at {:#x}: {}", self.offset, self.what)
+    }
+}
+
+impl fmt::Display for What {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Truncated { what, size, there } => write!(f, "the data ends {there:#x} bytes into {what} of {size:#x}"),
+            Self::Overlap => f.write_str("the data blocks up to here have more bytes than the file; the others are left out"),
+            Self::Unfinished => f.write_str("the dump does not end with the letters TRGD, as a whole one does"),
+            Self::NoBlobs => f.write_str("what follows the dump does not begin with DumpBlob, and is left out"),
+            Self::HeaderSize { what, size } => write!(f, "{what} says that it has {size:#x} bytes, which are too few"),
+            Self::NoSession(found) => {
+                write!(f, "a session begins with 0x01ebafe1, and here is {found:#010x}; it goes on with the next")
+            }
+            Self::Offset(offset) => write!(f, "the valid end {offset:#x} lies outside the buffer"),
+            Self::BufferSize { session, buffer } => {
+                write!(f, "the buffer says that it has {buffer:#x} bytes, and its session {session:#x}")
+            }
+            Self::Logger { session, buffer } => {
+                write!(f, "the buffer is of the session {buffer}, and lies among those of {session}")
+            }
+            Self::Clock(clock) => {
+                write!(f, "the session names the clock {clock}, which is none; taken for the performance counter")
+            }
+            Self::Event(what) => what.fmt(f),
+        }
+    }
+}

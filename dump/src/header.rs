@@ -1,0 +1,148 @@
+//! The header of a dump.
+
+use crate::error::Error;
+use crate::wire::{DUMP_HEADER32, DUMP_HEADER64, TRIAGE_DUMP32, TRIAGE_DUMP64, letters, view};
+use etw_layouts::constants::DUMP_TYPE;
+use etw_layouts::{Arch, Build};
+use etw_layouts_etl::wire::quad;
+
+/// What a dump is of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Header {
+    /// The version of Windows; a dump does not tell the revision, which is 0 here.
+    pub build: Build,
+    /// The architecture.
+    pub arch: Arch,
+    /// How many processors there were.
+    pub processors: u32,
+    /// Why the system stopped.
+    pub bug_check: u32,
+    /// What belongs to it.
+    pub parameters: [u64; 4],
+    /// When the system stopped, in units of 100 ns since 1601.
+    pub time: Option<i64>,
+    /// For how long it ran, in units of 100 ns.
+    pub up_time: Option<i64>,
+}
+
+/// Where the parts of a triage dump are in the file, whatever its width.
+#[derive(Clone, Copy, Debug)]
+pub struct Parts {
+    pub size: u32,
+    pub valid: u32,
+    /// Address, offset and size of the stack.
+    pub stack: (u64, u32, u32),
+    /// The same of a page that belongs to the stop.
+    pub page: (u64, u32, u32),
+    /// The same of the data for debuggers.
+    pub debugger: (u64, u32, u32),
+    pub blocks: u32,
+    pub count: u32,
+}
+
+impl Header {
+    /// Reads the headers at the start of a file, which take less than 16 KiB.
+    ///
+    /// # Errors
+    ///
+    /// The bytes do not begin as a triage dump does.
+    pub fn of(bytes: &[u8]) -> Result<Self, Error> {
+        Self::read(bytes).map(|(header, _)| header)
+    }
+
+    /// Reads the headers, and where the parts of the dump are.
+    pub(crate) fn read(bytes: &[u8]) -> Result<(Self, Parts), Error> {
+        match (bytes.first_chunk(), bytes.get(4..8)) {
+            (Some(b"PAGE"), Some(b"DU64")) => Self::read64(bytes),
+            (Some(b"PAGE"), Some(b"DUMP")) => Self::read32(bytes),
+            _ => Err(Error::NoDump),
+        }
+    }
+
+    fn read64(bytes: &[u8]) -> Result<(Self, Parts), Error> {
+        let header: DUMP_HEADER64 = view(bytes, 0).ok_or(Error::Short(bytes.len()))?;
+        if header.DumpType != DUMP_TYPE::DUMP_TYPE_TRIAGE {
+            return Err(Error::Kind(header.DumpType.0));
+        }
+        let triage: TRIAGE_DUMP64 = view(bytes, size_of_val(&header)).ok_or(Error::Short(bytes.len()))?;
+        let arch = match header.MachineImageType {
+            0x8664 => Arch::X64,
+            0xAA64 => Arch::Arm64,
+            machine => return Err(Error::Machine(machine)),
+        };
+        let [one, two, three, four] =
+            [header.BugCheckParameter1, header.BugCheckParameter2, header.BugCheckParameter3, header.BugCheckParameter4];
+        let read = Self {
+            build: build(header.MinorVersion),
+            arch,
+            processors: header.NumberProcessors,
+            bug_check: header.BugCheckCode,
+            parameters: [one, two, three, four],
+            time: told(quad(header.SystemTime)),
+            up_time: told(quad(header.SystemUpTime)),
+        };
+        let parts = Parts {
+            size: triage.SizeOfDump,
+            valid: triage.ValidOffset,
+            stack: (triage.TopOfStack, triage.CallStackOffset, triage.SizeOfCallStack),
+            page: (triage.DataPageAddress, triage.DataPageOffset, triage.DataPageSize),
+            debugger: (header.KdDebuggerDataBlock, triage.DebuggerDataOffset, triage.DebuggerDataSize),
+            blocks: triage.DataBlocksOffset,
+            count: triage.DataBlocksCount,
+        };
+        Ok((read, parts))
+    }
+
+    fn read32(bytes: &[u8]) -> Result<(Self, Parts), Error> {
+        let header: DUMP_HEADER32 = view(bytes, 0).ok_or(Error::Short(bytes.len()))?;
+        if header.DumpType != DUMP_TYPE::DUMP_TYPE_TRIAGE {
+            return Err(Error::Kind(header.DumpType.0));
+        }
+        let triage: TRIAGE_DUMP32 = view(bytes, size_of_val(&header)).ok_or(Error::Short(bytes.len()))?;
+        if header.MachineImageType != 0x014C {
+            return Err(Error::Machine(header.MachineImageType));
+        }
+        let parameters =
+            [header.BugCheckParameter1, header.BugCheckParameter2, header.BugCheckParameter3, header.BugCheckParameter4];
+        let read = Self {
+            build: build(header.MinorVersion),
+            arch: Arch::X86,
+            processors: header.NumberProcessors,
+            bug_check: header.BugCheckCode,
+            parameters: parameters.map(u64::from),
+            time: told(quad(header.SystemTime)),
+            up_time: told(quad(header.SystemUpTime)),
+        };
+        let parts = Parts {
+            size: triage.SizeOfDump,
+            valid: triage.ValidOffset,
+            stack: (triage.TopOfStack.into(), triage.CallStackOffset, triage.SizeOfCallStack),
+            page: (triage.DataPageAddress.into(), triage.DataPageOffset, triage.DataPageSize),
+            debugger: (header.KdDebuggerDataBlock.into(), triage.DebuggerDataOffset, triage.DebuggerDataSize),
+            blocks: triage.DataBlocksOffset,
+            count: triage.DataBlocksCount,
+        };
+        Ok((read, parts))
+    }
+}
+
+/// A time, unless the writer left it out.
+fn told(time: i64) -> Option<i64> {
+    let page = u64::from(letters(b"PAGE"));
+    (time as u64 != page << 32 | page && time > 0).then_some(time)
+}
+
+/// The version of Windows that has a build number, which is all that a dump tells.
+fn build(number: u32) -> Build {
+    let (major, minor) = match number {
+        0..=2195 => (5, 0),
+        2196..=2600 => (5, 1),
+        2601..=3790 => (5, 2),
+        3791..=6003 => (6, 0),
+        6004..=7601 => (6, 1),
+        7602..=9200 => (6, 2),
+        9201..=9600 => (6, 3),
+        _ => (10, 0),
+    };
+    Build::new(major, minor, number, 0)
+}

@@ -1,0 +1,110 @@
+//! The pieces of memory in a dump.
+
+use crate::finding::{Finding, What, find};
+use crate::header::Parts;
+use crate::wire::{TRIAGE_DATA_BLOCK, view};
+use etw_layouts_memory::{Address, Memory};
+
+/// Memory by address, as a triage dump has it: the pieces that its writer thought worth keeping.
+#[derive(Clone, Debug, Default)]
+pub struct Pieces<'a> {
+    /// Without overlaps, in the order of their addresses.
+    pieces: Vec<(u64, &'a [u8])>,
+    /// How many data blocks the dump has.
+    blocks: usize,
+}
+
+impl<'a> Pieces<'a> {
+    pub(crate) fn read(bytes: &'a [u8], parts: &Parts, is_64_bit: bool, findings: &mut Vec<Finding>) -> Self {
+        let mut pieces = Vec::new();
+        let mut left = bytes.len();
+        let mut add = |what, at: u64, (address, offset, size): (u64, u32, u32), findings: &mut Vec<Finding>| {
+            let rest = bytes.get(offset as usize..).unwrap_or(&[]);
+            let length = rest.len().min(size as usize);
+            if length < size as usize {
+                let (size, there) = (size.into(), length as u64);
+                find(findings, at, What::Truncated { what, size, there });
+            }
+            let Some(rest_of_all) = left.checked_sub(length) else {
+                find(findings, at, What::Overlap);
+                return false;
+            };
+            left = rest_of_all;
+            let address = if is_64_bit { address } else { address & u64::from(u32::MAX) };
+            // Nothing goes beyond the end of the address space.
+            let length = length.min(usize::try_from(u64::MAX - address).unwrap_or(usize::MAX));
+            if length > 0 {
+                pieces.push((address, &rest[..length]));
+            }
+            true
+        };
+        let mut blocks = 0;
+        for number in 0..parts.count {
+            let at = u64::from(parts.blocks) + u64::from(number) * size_of::<TRIAGE_DATA_BLOCK>() as u64;
+            let block: Option<TRIAGE_DATA_BLOCK> = usize::try_from(at).ok().and_then(|at| view(bytes, at));
+            let Some(block) = block else {
+                let there = (bytes.len() as u64).saturating_sub(parts.blocks.into());
+                let size = u64::from(parts.count) * size_of::<TRIAGE_DATA_BLOCK>() as u64;
+                find(findings, at, What::Truncated { what: "a list of data blocks", size, there });
+                break;
+            };
+            if !add("a data block", at, (block.Address, block.Offset, block.Size), findings) {
+                break;
+            }
+            blocks += 1;
+        }
+        for (what, part) in [("the stack", parts.stack), ("a data page", parts.page), ("the debuggers' data", parts.debugger)] {
+            if part.0 != 0 && part.2 != 0 {
+                add(what, part.1.into(), part, findings);
+            }
+        }
+        Self { pieces: apart(pieces), blocks }
+    }
+
+    /// How many data blocks the dump has.
+    pub fn blocks(&self) -> usize {
+        self.blocks
+    }
+
+    /// How many bytes of memory there are.
+    pub fn bytes(&self) -> u64 {
+        self.pieces.iter().map(|(_, bytes)| bytes.len() as u64).sum()
+    }
+
+    /// The pieces in the order of their addresses. No two overlap.
+    pub fn iter(&self) -> impl Iterator<Item = (Address, &'a [u8])> {
+        self.pieces.iter().map(|(address, bytes)| (Address(*address), *bytes))
+    }
+}
+
+impl Memory for Pieces<'_> {
+    fn read(&self, address: Address, out: &mut [u8]) -> usize {
+        let mut done = 0;
+        while done < out.len() {
+            let Some(at) = address.0.checked_add(done as u64) else { break };
+            let after = self.pieces.partition_point(|(start, _)| *start <= at);
+            let Some((start, bytes)) = after.checked_sub(1).and_then(|index| self.pieces.get(index)) else { break };
+            let there = usize::try_from(at - start).ok().and_then(|skip| bytes.get(skip..)).unwrap_or_default();
+            let length = there.len().min(out.len() - done);
+            if length == 0 {
+                break;
+            }
+            out[done..done + length].copy_from_slice(&there[..length]);
+            done += length;
+        }
+        done
+    }
+}
+
+/// The same memory in pieces that do not overlap: where two do, the one that begins before holds.
+fn apart(mut pieces: Vec<(u64, &[u8])>) -> Vec<(u64, &[u8])> {
+    pieces.sort_by_key(|(address, bytes)| (*address, std::cmp::Reverse(bytes.len())));
+    let mut end = 0;
+    pieces.retain_mut(|(address, bytes)| {
+        let skip = usize::try_from(end.max(*address) - *address).unwrap_or(usize::MAX).min(bytes.len());
+        (*address, *bytes) = (*address + skip as u64, &bytes[skip..]);
+        end = end.max(*address + bytes.len() as u64);
+        !bytes.is_empty()
+    });
+    pieces
+}

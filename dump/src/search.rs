@@ -1,0 +1,95 @@
+//! Trace buffers in a dump's memory, found by what their headers say.
+
+use crate::dump::Dump;
+use etw_layouts_etl::wire::{BUFFER_HEADER, ETW_BUFFER_TYPE};
+use etw_layouts_etl::write::Producer;
+use etw_layouts_etl::{Events, Head};
+use etw_layouts_memory::Address;
+
+/// A trace buffer in a dump's memory.
+#[derive(Clone, Copy, Debug)]
+pub struct TraceBuffer<'a> {
+    /// Where it is.
+    pub address: Address,
+    /// Its header.
+    pub head: Head,
+    /// Its bytes as far as events go, header included; fewer if the dump has fewer.
+    pub bytes: &'a [u8],
+    /// Whether the dump has all of them.
+    pub whole: bool,
+    /// How many events these are.
+    pub events: usize,
+}
+
+/// Buffers begin where pages begin.
+const PAGE: u64 = 0x1000;
+
+/// No logger has larger buffers.
+const LARGEST: u32 = 16 << 20;
+
+/// Sizes of buffers are given in KiB.
+const KIB: u32 = 0x400;
+
+/// There are fewer sessions than that in every version.
+const LOGGERS: u16 = 256;
+
+/// How often all of memory is walked at most: what looks like a buffer on every page, and is none, ends the search.
+const WALKS: u64 = 16;
+
+/// ETW_BUFFER_STATE has fewer values than that in every version.
+const STATES: u32 = 7;
+
+impl<'a> Dump<'a> {
+    /// The trace buffers in its memory, in the order of their addresses: whatever begins a page with a header that is consistent, and has
+    /// events that are whole up to where the header says that they end.
+    pub fn trace_buffers(&self) -> Vec<TraceBuffer<'a>> {
+        let producer = Producer { build: self.header().build, arch: self.header().arch };
+        let mut found = Vec::new();
+        let mut left = self.memory().bytes().saturating_mul(WALKS);
+        for (start, bytes) in self.memory().iter() {
+            let skip = (PAGE - start.0 % PAGE) % PAGE;
+            for at in (skip..bytes.len() as u64).step_by(PAGE as usize) {
+                let rest = bytes.get(at as usize..).unwrap_or(&[]);
+                let candidate = start.plus(at).and_then(|address| candidate(&producer, address, rest));
+                let Some(candidate) = candidate else { continue };
+                let Some(after) = left.checked_sub(candidate.bytes.len() as u64) else { return found };
+                left = after;
+                found.extend(walked(&producer, candidate));
+            }
+        }
+        found
+    }
+}
+
+/// What the bytes begin with, if that looks like the header of a buffer; without its events.
+fn candidate<'a>(producer: &Producer, address: Address, bytes: &'a [u8]) -> Option<TraceBuffer<'a>> {
+    let head = Head::read(producer.generation(), bytes)?;
+    let processor = u32::from(head.context) < producer.most_processors();
+    let kind = head.ty.0 < ETW_BUFFER_TYPE::ETW_BUFFER_TYPE_MAXIMUM.0 && head.state < STATES;
+    let size = head.size >= KIB && head.size.is_multiple_of(KIB) && head.size <= LARGEST;
+    // Of a buffer that is written to, Offset is not set yet. CurrentOffset goes beyond the size once an event did not fit.
+    let end = if head.saved_offset > 0 { head.saved_offset } else { head.current_offset.max(head.offset) };
+    let ends = (BUFFER_HEADER as u32 + 1..=head.size).contains(&end) && head.saved_offset <= head.size;
+    if !(processor && kind && size && ends && head.logger > 0 && head.logger < LOGGERS) {
+        return None;
+    }
+    Some(TraceBuffer {
+        address,
+        head,
+        bytes: &bytes[..bytes.len().min(end as usize)],
+        whole: bytes.len() >= end as usize,
+        events: 0,
+    })
+}
+
+/// The same with its events, if it has any, and all are whole but a last one that the dump has a part of.
+fn walked<'a>(producer: &Producer, mut buffer: TraceBuffer<'a>) -> Option<TraceBuffer<'a>> {
+    for event in Events::in_memory(buffer.bytes, producer.generation()) {
+        match event {
+            Ok(_) => buffer.events += 1,
+            Err(_) if !buffer.whole => break,
+            Err(_) => return None,
+        }
+    }
+    (buffer.events > 0).then_some(buffer)
+}

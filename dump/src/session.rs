@@ -1,0 +1,92 @@
+//! A session in a dump, and its buffers.
+
+use etw_layouts_etl::wire::{EVENT_TRACE_CLOCK, Generation, LOG_FILE_MODE};
+use etw_layouts_etl::write::Producer;
+use etw_layouts_etl::{Clock, ClockType, Events, Head};
+
+/// A session whose buffers are in a dump.
+#[derive(Clone, Debug)]
+pub struct Session<'a> {
+    /// Its name.
+    pub name: String,
+    /// Its number.
+    pub logger_id: u32,
+    /// How it logs.
+    pub mode: LOG_FILE_MODE,
+    /// Its clock.
+    pub clock: EVENT_TRACE_CLOCK,
+    /// Bytes of its buffers in memory.
+    pub buffer_size: u32,
+    /// When it began, in units of 100 ns since 1601.
+    pub start_time: i64,
+    /// One moment as the system time and as its clock.
+    pub reference: (i64, i64),
+    /// Where it begins, in bytes from the start of the file.
+    pub offset: u64,
+    /// Its buffers, in the order in which they lie in the dump.
+    pub buffers: Vec<Buffer<'a>>,
+    /// What the clocks of all sessions need.
+    pub clocks: Clocks,
+    /// Who wrote it.
+    pub(crate) producer: Producer,
+    /// How many processors there were.
+    pub(crate) processors: u32,
+    /// When the system stopped.
+    pub(crate) stopped: Option<i64>,
+}
+
+/// What a dump tells of its system's clocks.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Clocks {
+    /// In units of 100 ns.
+    pub timer_resolution: u32,
+    /// The rate of the processor.
+    pub cpu_mhz: u32,
+    /// System time in units of 100 ns since 1601.
+    pub boot_time: i64,
+    /// Ticks a second of the performance counter.
+    pub perf_frequency: i64,
+}
+
+/// A buffer in a dump.
+#[derive(Clone, Copy, Debug)]
+pub struct Buffer<'a> {
+    /// Its header.
+    pub head: Head,
+    /// The processor that wrote its events.
+    pub processor: u16,
+    /// Where it begins, in bytes from the start of the file.
+    pub offset: u64,
+    /// Its bytes up to the valid end, header included; fewer if the dump ends before.
+    pub bytes: &'a [u8],
+}
+
+impl Session<'_> {
+    /// What turns the stamps of its events into system time.
+    pub fn to_clock(&self) -> Clock {
+        let (time, stamp) = self.reference;
+        Clock::new(self.clock_type(), time, stamp, self.clocks.perf_frequency, self.clocks.cpu_mhz)
+    }
+
+    /// Its clock. A value without meaning is taken for the performance counter.
+    pub fn clock_type(&self) -> ClockType {
+        ClockType::of(self.clock.0).unwrap_or(ClockType::PerfCounter)
+    }
+
+    /// How many of its buffers have no events.
+    pub fn empty_buffers(&self) -> usize {
+        self.buffers.iter().filter(|buffer| buffer.is_empty()).count()
+    }
+}
+
+impl<'a> Buffer<'a> {
+    /// Whether it has no events.
+    pub fn is_empty(&self) -> bool {
+        self.bytes.len() <= etw_layouts_etl::wire::BUFFER_HEADER
+    }
+
+    /// Its events, in its order; offsets are from the start of the buffer.
+    pub fn events(&self, generation: Generation) -> Events<'a> {
+        Events::in_memory(self.bytes, generation)
+    }
+}

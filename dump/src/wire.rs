@@ -1,0 +1,19 @@
+//! The generated types that stand in a dump. They are the same in every version that has them, so the newest serves for all.
+
+pub use etw_layouts::win10_2004::x64::{
+    DUMP_BLOB_FILE_HEADER, DUMP_BLOB_HEADER, DUMP_HEADER64, ETW_DUMP_HEADER, ETW_DUMP_SESSION, TRIAGE_DATA_BLOCK, TRIAGE_DUMP64,
+};
+pub use etw_layouts::win10_2004::x86::{DUMP_HEADER32, TRIAGE_DUMP32};
+
+use bytemuck::Pod;
+
+/// A structure at an offset; `None` if the bytes end before it does.
+pub fn view<T: Pod>(bytes: &[u8], at: usize) -> Option<T> {
+    let end = at.checked_add(size_of::<T>())?;
+    bytes.get(at..end).map(bytemuck::pod_read_unaligned)
+}
+
+/// Four letters, as a number in a file.
+pub const fn letters(letters: &[u8; 4]) -> u32 {
+    u32::from_le_bytes(*letters)
+}

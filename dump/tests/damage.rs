@@ -1,0 +1,129 @@
+//! Damaged dumps: what is wrong is told, and nothing takes long or much.
+
+use etw_layouts::{Arch, Build};
+use etw_layouts_dump::{Dump, Error, Finding};
+
+use fastrand::Rng;
+use std::io::{self, Seek, SeekFrom, Write};
+use std::time::{Duration, Instant};
+use test_support::dumps::whole;
+
+const BUILD: Build = Build::new(10, 0, 19041, 264);
+
+/// Takes what is written, and keeps nothing.
+struct Sink;
+
+impl Write for Sink {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+impl Seek for Sink {
+    fn seek(&mut self, _: SeekFrom) -> io::Result<u64> {
+        Ok(0)
+    }
+}
+
+/// Everything that can be asked of a dump.
+fn read(bytes: &[u8]) {
+    let Ok(dump) = Dump::new(bytes) else { return };
+    let mut buffers = 0;
+    for session in dump.sessions() {
+        let (events, findings) = session.events();
+        buffers += session.buffers.len();
+        // An event has at least eight bytes, and so has whatever is wrong with one.
+        assert!(events.len() + findings.len() <= bytes.len() / 8);
+        assert!(findings.iter().chain(dump.findings()).all(|finding| !finding.to_string().is_empty()));
+        let _ = session.save(Sink);
+    }
+    assert!(buffers * 0x48 <= bytes.len() && dump.sessions().len() * 0x30 <= bytes.len());
+    assert!(dump.blobs().len() * 0x20 <= bytes.len() && dump.memory().bytes() <= bytes.len() as u64);
+    assert!(dump.findings().len() <= 1 << 16);
+    dump.registrations();
+    dump.trace_buffers();
+}
+
+/// 10,000 seeded changes of dumps of three architectures: no panic, no hang, and nothing in it that its bytes do not account for.
+#[test]
+fn any_change() {
+    let seeds = [Arch::X64, Arch::Arm64, Arch::X86].map(|arch| whole(BUILD, arch));
+    let mut random = Rng::with_seed(0xD0_4D);
+    let mut longest = Duration::ZERO;
+    for round in 0..10_000 {
+        let mut bytes = seeds[round % seeds.len()].clone();
+        for _ in 0..random.usize(1..6) {
+            // Half of the changes where there is no fill: headers, the list of blocks, secondary data.
+            let full: Vec<usize> = (0..bytes.len() / 8).filter(|word| bytes[word * 8..word * 8 + 8] != *b"PAGEPAGE").collect();
+            let at = match (random.bool(), full.is_empty()) {
+                (true, false) => full[random.usize(..full.len())] * 8 + random.usize(..8),
+                _ => random.usize(..bytes.len()),
+            };
+            match random.u8(..5) {
+                0 => bytes[at] ^= 1 << random.u8(..8),
+                1 => {
+                    let value =
+                        random.choice([0, 1, 0x47, 0x48, 0x7FFF_FFFF, u32::MAX, 0x01EB_AFE1]).expect("some").to_le_bytes();
+                    let length = (bytes.len() - at).min(4);
+                    bytes[at..at + length].copy_from_slice(&value[..length]);
+                }
+                2 if at > 0x2100 => bytes.truncate(at),
+                3 => {
+                    let (from, length) = (random.usize(..bytes.len()), random.usize(..200));
+                    let end = (from + length).min(bytes.len());
+                    let length = (end - from).min(bytes.len() - at);
+                    bytes.copy_within(from..from + length, at);
+                }
+                _ => bytes[at] = random.u8(..),
+            }
+        }
+        let start = Instant::now();
+        read(&bytes);
+        longest = longest.max(start.elapsed());
+    }
+    println!("10,000 changed dumps, the longest took {longest:?}");
+    assert!(longest < Duration::from_secs(5));
+}
+
+/// Each way in which a dump can be torn is told by its name, and the rest is read.
+#[test]
+fn each_is_told() {
+    let whole = whole(BUILD, Arch::X64);
+    let dump = Dump::new(&whole).expect("a dump");
+    let [first, second] = dump.sessions() else { panic!("two sessions") };
+    let (at, buffer) = (first.offset as usize, first.buffers[1].offset as usize);
+    let event = buffer + 0x48;
+    let kinds = |bytes: &[u8]| {
+        let dump = Dump::new(bytes).expect("a dump");
+        let own = dump.sessions().iter().flat_map(|session| session.events().1);
+        let kinds = dump.findings().iter().cloned().chain(own).map(|Finding { what, .. }| what.kind()).collect::<Vec<_>>();
+        (kinds, dump.sessions().len())
+    };
+    let put = |at: usize, value: u32| {
+        let mut bytes = whole.clone();
+        bytes[at..at + 4].copy_from_slice(&value.to_le_bytes());
+        kinds(&bytes)
+    };
+    assert_eq!(kinds(&whole), (vec![], 2));
+    assert_eq!(put(at, 7), (vec!["no-session"], 1));
+    assert_eq!(put(at + 0x0C, 9), (vec!["clock"], 2));
+    assert_eq!(put(at + 0x14, u32::MAX), (vec!["truncated"], 1));
+    assert_eq!(put(buffer, 8192), (vec!["buffer-size"], 2));
+    assert_eq!(put(buffer + 0x28, 0), (vec!["logger"], 2));
+    assert_eq!(put(buffer + 0x30, 0), (vec!["valid-end"], 2));
+    assert_eq!(put(event + 4, 0), (vec!["event-too-short"], 2));
+    assert_eq!(kinds(&whole[..second.buffers[1].offset as usize + 0x60]).0[..2], ["truncated", "truncated"]);
+    // The list of data blocks, and the end of what its count promises.
+    assert_eq!(put(0x207C, 1 << 20).0[0], "truncated");
+    assert_eq!(put(0x2004, 0x1000).0, ["secondary-data"]);
+    assert_eq!(put(0x2008, 0x1000).0, ["unfinished"]);
+
+    assert_eq!(Dump::new(&whole[..0x2040]).err(), Some(Error::Short(0x2040)));
+    assert_eq!(Dump::new(b"MDMP").err(), Some(Error::NoDump));
+    let full = [&whole[..0xF98], &1_u32.to_le_bytes(), &whole[0xF9C..]].concat();
+    assert_eq!(Dump::new(&full).err(), Some(Error::Kind(1)));
+}

@@ -1,0 +1,86 @@
+//! Dumps of real machines, where ETW_LAYOUTS_DUMPS names the folder that they are in.
+
+use etw_layouts_dump::Dump;
+use etw_layouts_etl::check::check;
+use etw_layouts_etl::{HeaderType, Trace};
+use std::io::Cursor;
+use std::path::PathBuf;
+use std::{env, fs};
+
+/// Name, buffers, those of them that are empty, messages, and other events of a session.
+type Counts = (&'static str, usize, usize, usize, usize);
+
+const NAMES: [&str; 4] = ["EventLog-System", "Microsoft-Windows-Rdp-Graphics-RdpIdd-Trace", "WiFiSession", "CldFltLog"];
+
+/// What a dump holds.
+struct Expected {
+    file: &'static str,
+    build: &'static str,
+    blocks: usize,
+    sessions: &'static [Counts],
+    /// Buffers in memory, and registrations.
+    found: (usize, usize),
+}
+
+const EXPECTED: [Expected; 2] = [
+    Expected {
+        file: "triage_x64.dmp",
+        build: "10.0.19041.0",
+        blocks: 1831,
+        sessions: &[(NAMES[0], 2, 1, 0, 107), (NAMES[1], 32, 32, 0, 0), (NAMES[2], 32, 32, 0, 0)],
+        found: (1, 25),
+    },
+    Expected {
+        file: "triage_arm64.dmp",
+        build: "10.0.22000.0",
+        blocks: 679,
+        sessions: &[(NAMES[0], 2, 0, 0, 23), (NAMES[1], 16, 16, 0, 0), (NAMES[2], 16, 6, 4629, 884), (NAMES[3], 2, 1, 1, 0)],
+        found: (1, 0),
+    },
+];
+
+/// Every session and buffer is walked to the last byte of the blob, and what is saved of a session breaks no rule.
+#[test]
+fn real_dumps() {
+    let Some(folder) = env::var_os("ETW_LAYOUTS_DUMPS").map(PathBuf::from) else {
+        eprintln!("skipped: ETW_LAYOUTS_DUMPS does not name a folder of crash dumps");
+        return;
+    };
+    for Expected { file, build, blocks, sessions, found } in EXPECTED {
+        let bytes = fs::read(folder.join(file)).expect("a dump");
+        let dump = Dump::new(&bytes).expect("a triage dump");
+        assert_eq!(dump.findings(), [], "{file}");
+        assert_eq!((dump.header().build.to_string().as_str(), dump.memory().blocks()), (build, blocks), "{file}");
+        let stopped = dump.header().time.expect("a time");
+        let mut counts = Vec::new();
+        for session in dump.sessions() {
+            let (events, findings) = session.events();
+            assert_eq!(findings, [], "{file}: {}", session.name);
+            let messages = events.iter().filter(|event| event.event.header_type() == HeaderType::Message).count();
+            let (buffers, empty) = (session.buffers.len(), session.empty_buffers());
+            counts.push((session.name.as_str(), buffers, empty, messages, events.len() - messages));
+            let times: Vec<_> = events.iter().filter_map(|event| event.time).collect();
+            assert!(times.is_sorted() && times.len() == events.len(), "{file}: {}", session.name);
+            // The time of the stop is that of the last tick.
+            let end = stopped + i64::from(session.clocks.timer_resolution);
+            let within = |time: &i64| (session.start_time..=end).contains(time);
+            assert!(times.iter().all(within), "{file}: {}: times between start and stop", session.name);
+
+            let mut saved = Cursor::new(Vec::new());
+            let written = session.save(&mut saved).expect("a trace");
+            assert_eq!((written.buffers, written.events), (buffers - empty, events.len()));
+            let trace = Trace::new(saved.get_ref()).expect("a trace");
+            check(&trace, &mut |finding| panic!("{file}: {}: {finding}", session.name));
+            assert_eq!(trace.log_file().logger_name, session.name);
+            let mut order = trace.by_time();
+            let mut same = 0;
+            while let Some(event) = order.next_event() {
+                same += usize::from(event.expect("a whole event").event.time_stamp().is_some());
+            }
+            // The header has one of its own.
+            assert_eq!(same, events.len() + 1);
+        }
+        assert_eq!(counts, sessions, "{file}");
+        assert_eq!((dump.trace_buffers().len(), dump.registrations().len()), found, "{file}");
+    }
+}

@@ -1,0 +1,61 @@
+//! What the documents name: hook identifiers, their groups, and opcodes.
+
+use crate::guid::Guid;
+use crate::header_type::HeaderType;
+use crate::wire::{EVENT_TRACE_GROUP, EVENT_TRACE_TYPE, HOOK_ID};
+use etw_layouts::runtime::meta::Named;
+use std::sync::LazyLock;
+
+/// The name of a hook identifier, such as `WMI_LOG_TYPE_PROCESS_DC_START` of 0x0303.
+pub fn hook(id: u16) -> Option<&'static str> {
+    // Ordered by value, and those of one value as they are declared.
+    static NAMES: LazyLock<Vec<(i64, &'static str)>> = LazyLock::new(|| {
+        let mut names: Vec<_> = HOOK_ID::VALUES.constants.iter().map(|(name, value)| (*value, *name)).collect();
+        names.sort_by_key(|(value, _)| *value);
+        names
+    });
+    let at = NAMES.partition_point(|(value, _)| *value < id.into());
+    NAMES.get(at).filter(|(value, _)| *value == id.into()).map(|(_, name)| *name)
+}
+
+/// The hook identifier of a name.
+pub fn hook_named(name: &str) -> Option<u16> {
+    let (_, value) = HOOK_ID::VALUES.constants.iter().find(|(own, _)| own.eq_ignore_ascii_case(name))?;
+    u16::try_from(*value).ok()
+}
+
+/// The name of a provider: of a GUID that stands for a group of kernel events, the group, such as `EVENT_TRACE_GROUP_PROCESS`.
+pub fn provider(guid: Guid) -> Option<&'static str> {
+    groups().find(|(_, own)| *own == guid).map(|(name, _)| name)
+}
+
+/// The provider of a name: of a group, with or without `EVENT_TRACE_GROUP_`.
+pub fn provider_named(name: &str) -> Option<Guid> {
+    let is =
+        |own: &str| own.eq_ignore_ascii_case(name) || own.strip_prefix(GROUP).is_some_and(|own| own.eq_ignore_ascii_case(name));
+    groups().find(|(own, _)| is(own)).map(|(_, guid)| guid)
+}
+
+/// The name of an opcode that means the same for all providers, such as `START`: that of EVENT_TRACE_TYPE without what all of these
+/// names begin with.
+pub fn opcode(header_type: HeaderType, opcode: u8) -> Option<&'static str> {
+    // The others belong to a group each, or to a provider.
+    if !(..0x0A).contains(&opcode) && opcode != EVENT_TRACE_TYPE::EVENT_TRACE_TYPE_WINEVT_RECEIVE.0 {
+        return None;
+    }
+    let mut names = EVENT_TRACE_TYPE::VALUES.constants.iter().filter(|(_, value)| *value == opcode.into());
+    let (name, _) = match header_type {
+        // Registered providers came with the later of two names.
+        HeaderType::Event32 | HeaderType::Event64 => names.next_back(),
+        _ => names.next(),
+    }?;
+    name.strip_prefix("EVENT_TRACE_TYPE_")
+}
+
+const GROUP: &str = "EVENT_TRACE_GROUP_";
+
+/// The groups that consumers see as providers.
+fn groups() -> impl Iterator<Item = (&'static str, Guid)> {
+    let constants = EVENT_TRACE_GROUP::VALUES.constants.iter();
+    constants.filter_map(|(name, value)| Some((*name, Guid(EVENT_TRACE_GROUP(u16::try_from(*value).ok()?).guid()?))))
+}

@@ -1,0 +1,142 @@
+//! What a filter takes, against the same question asked of each event's own fields.
+
+use etw_layouts_etl::{Event, Filter, Guid, Scratch, Stamp, Trace, names};
+use std::collections::BTreeSet;
+use std::fmt::Debug;
+use std::fs;
+use std::path::PathBuf;
+use test_support::traces::all;
+
+/// What a field is called, how it is read, and how a filter asks for it.
+type Field = (&'static str, fn(&Event<'_>, u16) -> Option<u128>, fn(Filter, u128) -> Filter);
+
+const FIELDS: [Field; 7] = [
+    ("provider", |event, _| event.provider().map(|provider| provider.0), |filter, value| filter.provider(Guid(value))),
+    ("id", |event, _| event.id().map(Into::into), |filter, value| filter.id(value as u16)),
+    ("opcode", |event, _| event.opcode().map(Into::into), |filter, value| filter.opcode(value as u8)),
+    ("level", |event, _| event.level().map(Into::into), |filter, value| filter.level(value as u8)),
+    ("process", |event, _| event.process().map(Into::into), |filter, value| filter.process(value as u32)),
+    ("thread", |event, _| event.thread().map(Into::into), |filter, value| filter.thread(value as u32)),
+    ("processor", |_, processor| Some(processor.into()), |filter, value| filter.processor(value as u16)),
+];
+
+/// Asks each event of a trace, and says which said yes, and how many there are.
+fn places(trace: &Trace<'_>, mut takes: impl FnMut(&Event<'_>, u16) -> bool) -> Vec<usize> {
+    let (mut scratch, mut yes, mut place) = (Scratch::default(), Vec::new(), 0);
+    for buffer in trace.buffers().flatten() {
+        for event in buffer.image(&mut scratch).events().flatten() {
+            yes.extend(takes(&event, buffer.head().processor()).then_some(place));
+            place += 1;
+        }
+    }
+    yes
+}
+
+fn same(name: &str, what: &dyn Debug, trace: &Trace<'_>, filter: &Filter, takes: impl FnMut(&Event<'_>, u16) -> bool) {
+    let taken = places(trace, |event, processor| filter.takes(event, processor, trace.clock()));
+    assert!(taken == places(trace, takes), "{name}: {what:?}");
+}
+
+fn fields_of(name: &str, bytes: &[u8]) {
+    let trace = Trace::new(bytes).unwrap();
+    same(name, &"nothing", &trace, &Filter::new(), |_, _| true);
+    for (field, read, ask) in FIELDS {
+        let mut values = BTreeSet::from([Some(1)]);
+        places(&trace, |event, processor| values.insert(read(event, processor)));
+        let values: Vec<_> = values.into_iter().flatten().collect();
+        // Each of the first ones alone, and every third together.
+        let some = values.iter().step_by(3).copied().collect();
+        for asked in values.iter().take(4).map(|value| vec![*value]).chain([some]) {
+            let filter = asked.iter().fold(Filter::new(), |filter, value| ask(filter, *value));
+            same(name, &(field, &asked), &trace, &filter, |event, processor| {
+                read(event, processor).is_some_and(|value| asked.contains(&value))
+            });
+        }
+    }
+    for mask in [0, 1, 0x30, 1 << 63, u64::MAX] {
+        same(name, &("keyword", mask), &trace, &Filter::new().keyword(mask), |event, _| {
+            event.keyword().is_some_and(|keyword| if mask == 0 { keyword == 0 } else { keyword & mask != 0 })
+        });
+    }
+    let time = |event: &Event<'_>| event.time_stamp().map(|stamp| trace.clock().system_time(stamp));
+    let mut times = BTreeSet::new();
+    places(&trace, |event, _| times.insert(time(event)));
+    let times: Vec<_> = times.into_iter().flatten().collect();
+    let (from, to) = (times[times.len() / 3], times[times.len() / 2]);
+    same(name, &(from, to), &trace, &Filter::new().from(from).to(to), |event, _| {
+        time(event).is_some_and(|time| (from..=to).contains(&time))
+    });
+    // All that is asked for has to be there.
+    let provider = last_provider(&trace);
+    let filter = Filter::new().provider(Guid(provider)).opcode(1);
+    same(name, &"provider and opcode", &trace, &filter, |event, _| {
+        event.provider() == Some(Guid(provider)) && event.opcode() == Some(1)
+    });
+}
+
+/// The provider of the last event that has one.
+fn last_provider(trace: &Trace<'_>) -> u128 {
+    let mut provider = 0;
+    places(trace, |event, _| {
+        provider = event.provider().map_or(provider, |provider| provider.0);
+        false
+    });
+    provider
+}
+
+#[test]
+#[cfg_attr(miri, ignore = "it takes minutes")]
+fn filters() {
+    for fixture in all(12) {
+        fields_of(&fixture.name, &fixture.bytes);
+    }
+    let Some(folder) = std::env::var_os("ETW_LAYOUTS_ETL").map(PathBuf::from) else {
+        return eprintln!("filters of real files skipped: ETW_LAYOUTS_ETL is not set");
+    };
+    for entry in fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.extension().is_some_and(|extension| extension == "etl") {
+            fields_of(&path.display().to_string(), &fs::read(path).unwrap());
+        }
+    }
+}
+
+#[test]
+fn times_and_identifiers_from_text() {
+    for time in [0, 1, 132_404_547_797_984_230, 864_000_000_000 * 59 + 5, 94_354_848_000_000_000, 2_650_467_743_999_999_999] {
+        let stamp = Stamp(time);
+        for text in [stamp.to_string(), stamp.rfc3339().to_string()] {
+            assert_eq!(text.parse(), Ok(stamp), "{text}");
+        }
+    }
+    assert_eq!("2020-07-29".parse(), "2020-07-29 00:00:00.0000000".parse::<Stamp>());
+    assert_eq!("2020-07-29 07:06:19.8".parse(), "2020-07-29T07:06:19.8000000Z".parse::<Stamp>());
+    for wrong in [
+        "",
+        "2020",
+        "2021-02-29",
+        "2020-13-01",
+        "2020-01-01 24:00",
+        "2020-01-01 00:00:00.12345678",
+        "2020-01-01 0:+1",
+        "1600-12-31",
+    ] {
+        assert!(wrong.parse::<Stamp>().is_err(), "{wrong}");
+    }
+    let guid = Guid(0x3d6f_a8d0_fe05_11d0_9dda_00c0_4fd7_ba7c);
+    for text in [guid.to_string(), guid.to_string().to_uppercase(), format!("{{{guid}}}")] {
+        assert_eq!(text.parse(), Ok(guid), "{text}");
+    }
+    for wrong in [
+        "",
+        "3d6fa8d0",
+        "{3d6fa8d0-fe05-11d0-9dda-00c04fd7ba7c",
+        "3d6fa8d0-fe05-11d0-9dda-00c04fd7ba7c-",
+        "+d6fa8d0-fe05-11d0-9dda-00c04fd7ba7c",
+    ] {
+        assert!(wrong.parse::<Guid>().is_err(), "{wrong}");
+    }
+    assert_eq!((names::provider(guid), names::provider_named("process")), (Some("EVENT_TRACE_GROUP_PROCESS"), Some(guid)));
+    assert_eq!(names::hook(0x0303), Some("WMI_LOG_TYPE_PROCESS_DC_START"));
+    assert_eq!((names::hook_named("wmi_log_type_process_dc_start"), names::hook(0x03FF)), (Some(0x0303), None));
+}

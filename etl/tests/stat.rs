@@ -1,0 +1,99 @@
+//! Counts of events, against counting them by hand.
+
+use etw_layouts_etl::stat::{Activity, By, Count, Stat};
+use etw_layouts_etl::{Event, Scratch, Trace};
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use test_support::traces::all;
+
+fn each(bytes: &[u8], mut take: impl FnMut(&Event<'_>, u16, Option<i64>)) {
+    let (trace, mut scratch) = (Trace::new(bytes).unwrap(), Scratch::default());
+    for buffer in trace.buffers().flatten() {
+        for event in buffer.image(&mut scratch).events().flatten() {
+            let time = event.time_stamp().map(|stamp| trace.clock().system_time(stamp));
+            take(&event, buffer.head().processor(), time);
+        }
+    }
+}
+
+/// An event's key, as text.
+fn key(by: By, event: &Event<'_>, processor: u16) -> String {
+    let group = event.hook().map(|hook| hook >> 8).filter(|_| event.provider().is_none());
+    match by {
+        By::Provider => format!("{:?} {group:?}", event.provider()),
+        By::Id => match event.id() {
+            Some(id) => format!("{:?} {:?} id {id}", event.provider(), event.hook().is_some()),
+            None => format!("{:?} op {:?}", event.provider(), event.opcode()),
+        },
+        By::Process => format!("{:?}", event.process()),
+        By::Processor => processor.to_string(),
+    }
+}
+
+#[test]
+#[cfg_attr(miri, ignore = "it takes minutes")]
+fn counts() {
+    let mut files: Vec<_> = all(12).into_iter().map(|fixture| fixture.bytes).collect();
+    if let Some(folder) = std::env::var_os("ETW_LAYOUTS_ETL").map(PathBuf::from) {
+        let paths = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+        files.extend(paths.filter(|path| path.extension().is_some_and(|e| e == "etl")).map(|path| std::fs::read(path).unwrap()));
+    }
+    // Each file alone, and then all of them as one.
+    let singles = files.iter().map(std::slice::from_ref);
+    for files in singles.chain([&files[..]]) {
+        for by in [By::Provider, By::Id, By::Process, By::Processor] {
+            let mut stat = Stat::new(by);
+            let mut hand: BTreeMap<String, Vec<(u64, Option<i64>)>> = BTreeMap::new();
+            for file in files {
+                each(file, |event, processor, time| {
+                    stat.add(event, processor, time);
+                    hand.entry(key(by, event, processor)).or_default().push((event.bytes().len() as u64, time));
+                });
+            }
+            let count = |events: &[(u64, Option<i64>)]| {
+                let times = || events.iter().filter_map(|(_, time)| *time);
+                let bytes = events.iter().map(|(bytes, _)| bytes).sum();
+                Count { events: events.len() as u64, bytes, times: times().min().zip(times().max()) }
+            };
+            let sorted = |counts: Vec<Count>| {
+                let mut counts: Vec<_> = counts.into_iter().map(|count| (count.events, count.bytes, count.times)).collect();
+                counts.sort_unstable();
+                counts
+            };
+            let ours = stat.counts();
+            assert!(ours.is_sorted_by(|(_, a), (_, b)| a.events >= b.events));
+            assert_eq!(
+                sorted(ours.into_iter().map(|(_, count)| count).collect()),
+                sorted(hand.values().map(|events| count(events)).collect()),
+                "{by:?}"
+            );
+            let all = hand.into_values().flatten().collect::<Vec<_>>();
+            assert_eq!((*stat.all(), *stat.others()), (count(&all), Count::default()), "{by:?}");
+            // What happened when, counted again with the spans that came out.
+            let activity = stat.activity();
+            let (start, width) = (activity.start().unwrap(), activity.width());
+            let mut spans = vec![0; activity.counts().len()];
+            all.iter().filter_map(|(_, time)| *time).for_each(|time| spans[(time.abs_diff(start) / width) as usize] += 1);
+            assert_eq!(activity.counts(), spans);
+            assert!(spans.len() as u64 <= Activity::MOST && (width == 1 || spans.len() as u64 > Activity::MOST / 2 - 1));
+        }
+    }
+}
+
+/// A file made to have a key for each event takes no memory for each, and loses no count; nor do times that lie anywhere.
+#[test]
+fn many_keys() {
+    let bytes =
+        test_support::traces::fixture(test_support::traces::PRODUCERS[7], etw_layouts_etl::ClockType::SystemTime, false, 1);
+    let bytes = bytes.unwrap().bytes;
+    let mut stat = Stat::new(By::Processor);
+    each(&bytes, |event, _, _| {
+        for processor in 0..=u16::MAX {
+            stat.add(event, processor, Some(if processor % 2 == 0 { i64::MIN } else { i64::MAX - i64::from(processor) }));
+        }
+    });
+    assert_eq!(stat.counts().len() as u64, Stat::MOST as u64);
+    assert_eq!(stat.counts().iter().map(|(_, count)| count.events).sum::<u64>() + stat.others().events, stat.all().events);
+    let (spans, half) = (stat.activity().counts(), Some(stat.all().events / 2));
+    assert_eq!((spans.len() as u64, spans.first().copied(), spans.last().copied()), (Activity::MOST, half, half));
+}

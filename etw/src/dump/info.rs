@@ -1,0 +1,152 @@
+//! `info`.
+
+use super::sessions::{Line, lines};
+use super::tally::{Told, told};
+use super::{Files, tally};
+use crate::etl::output::{Escaped, Grouped, Output};
+use crate::etl::stop::Stop;
+use etw_layouts_cli::Outcome;
+use etw_layouts_dump::Dump;
+use etw_layouts_etl::Stamp;
+use serde::Serialize;
+use std::fmt::{self, Display};
+
+/// Tell what crash dumps are of, and what ETW has in them. Exit status 1 if there are findings.
+///
+/// Sessions come from the data that the kernel adds to the dump. Trace buffers and registrations are those that were
+/// found in the pieces of memory in it.
+///
+///     etw dump info minidump.dmp
+///     etw dump info --format json folder | jq .sessions
+#[derive(clap::Args)]
+#[command(verbatim_doc_comment)]
+pub struct Args {
+    #[command(flatten)]
+    pub(crate) files: Files,
+}
+
+/// What a dump is and holds. What it does not tell is `None`.
+#[derive(Serialize)]
+struct Info<'a> {
+    file: &'a str,
+    build: u32,
+    architecture: String,
+    processors: u32,
+    bug_check: u32,
+    parameters: [String; 4],
+    time: Option<i64>,
+    time_utc: Option<String>,
+    /// In units of 100 ns.
+    up_time: Option<i64>,
+    memory_blocks: usize,
+    memory_bytes: u64,
+    secondary_data: Vec<Data>,
+    sessions: Vec<Line<'a>>,
+    trace_buffers: Vec<TraceBuffer>,
+    registrations: Vec<Registration>,
+    findings_total: usize,
+    /// The first hundred of each kind, and then how many more there are.
+    findings: Vec<Told<'a>>,
+}
+
+/// A piece of secondary data.
+#[derive(Serialize)]
+struct Data {
+    tag: String,
+    offset: u64,
+    size: usize,
+}
+
+/// A trace buffer in memory.
+#[derive(Serialize)]
+struct TraceBuffer {
+    address: String,
+    logger_id: u16,
+    size: u32,
+    events: usize,
+}
+
+/// A registration in memory.
+#[derive(Serialize)]
+struct Registration {
+    address: String,
+    guid: Option<String>,
+    flags: Vec<&'static str>,
+}
+
+pub fn run(name: &str, dump: &Dump<'_>, out: &mut Output) -> Result<Outcome, Stop> {
+    let (sessions, findings) = lines(None, dump);
+    let header = dump.header();
+    let info = Info {
+        file: name,
+        build: header.build.number[2],
+        architecture: header.arch.to_string(),
+        processors: header.processors,
+        bug_check: header.bug_check,
+        parameters: header.parameters.map(|parameter| format!("{parameter:#x}")),
+        time: header.time,
+        time_utc: header.time.map(|time| Stamp(time).rfc3339().to_string()),
+        up_time: header.up_time,
+        memory_blocks: dump.memory().blocks(),
+        memory_bytes: dump.memory().bytes(),
+        secondary_data: dump
+            .blobs()
+            .iter()
+            .map(|blob| Data { tag: blob.tag.to_string(), offset: blob.offset, size: blob.data.len() })
+            .collect(),
+        sessions,
+        trace_buffers: dump
+            .trace_buffers()
+            .iter()
+            .map(|buffer| TraceBuffer {
+                address: buffer.address.to_string(),
+                logger_id: buffer.head.logger,
+                size: buffer.head.size,
+                events: buffer.events,
+            })
+            .collect(),
+        registrations: dump
+            .registrations()
+            .into_iter()
+            .map(|registration| Registration {
+                address: registration.entry.address().to_string(),
+                guid: registration.guid.map(|guid| guid.to_string()),
+                flags: registration.flags,
+            })
+            .collect(),
+        findings_total: findings.len(),
+        findings: told(None, &findings),
+    };
+    out.line(&info)?;
+    Ok(tally::outcome(&findings))
+}
+
+impl Display for Info<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "{}", Escaped(self.file))?;
+        let Self { build, architecture, processors, .. } = self;
+        writeln!(f, "  windows     build {build}, {architecture}, {processors} processors")?;
+        writeln!(f, "  bug check   {:#x} ({})", self.bug_check, self.parameters.join(", "))?;
+        if let Some(time) = self.time {
+            writeln!(f, "  stopped     {}", Stamp(time))?;
+        }
+        if let Some(time) = self.up_time {
+            writeln!(f, "  ran for     {} s", Grouped(time as u64 / 10_000_000))?;
+        }
+        writeln!(f, "  memory      {} bytes in {} blocks", Grouped(self.memory_bytes), self.memory_blocks)?;
+        let events: usize = self.trace_buffers.iter().map(|buffer| buffer.events).sum();
+        writeln!(f, "    buffers   {}, with {} events", self.trace_buffers.len(), Grouped(events as u64))?;
+        writeln!(f, "    registrations {}", self.registrations.len())?;
+        let bytes: usize = self.secondary_data.iter().map(|data| data.size).sum();
+        writeln!(f, "  secondary   {} bytes under {} tags", Grouped(bytes as u64), self.secondary_data.len())?;
+        write!(f, "  sessions    {}", self.sessions.len())?;
+        for session in &self.sessions {
+            write!(f, "\n    {session}")?;
+        }
+        write!(f, "\n  findings    {}", self.findings_total)?;
+        for finding in &self.findings {
+            write!(f, "\n    {finding}")?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,89 @@
+//! `save`.
+
+use super::input::Input;
+use super::{Files, tally};
+use crate::etl::output::{Escaped, Output};
+use crate::etl::stop::Stop;
+use etw_layouts_cli::Outcome;
+use etw_layouts_dump::{Dump, Saved, Session};
+use serde::Serialize;
+use std::fmt::{self, Display};
+use std::fs::{self, File};
+use std::path::{Path, PathBuf};
+
+/// Save each session in crash dumps as a trace file. Exit status 1 if there are findings.
+///
+/// A file is called by dump, number and name of the session: minidump-10-EventLog-System.etl. Its header is made of what
+/// session and dump say, its events are kept byte for byte; whatever reads trace files reads it. No file is written over.
+///
+///     etw dump save -o traces minidump.dmp
+///     etw etl events --order time traces
+#[derive(clap::Args)]
+#[command(verbatim_doc_comment)]
+pub struct Args {
+    #[command(flatten)]
+    pub(crate) files: Files,
+    /// The folder to write to; made if it is not there.
+    #[arg(short, long, value_name = "DIR")]
+    output: PathBuf,
+}
+
+/// A file that was written.
+#[derive(Serialize)]
+struct Line<'a> {
+    file: &'a str,
+    session: &'a str,
+    logger_id: u32,
+    output: String,
+    buffers: usize,
+    events: usize,
+}
+
+pub fn run(args: &Args, input: &Input, dump: &Dump<'_>, out: &mut Output) -> Result<Outcome, Stop> {
+    fs::create_dir_all(&args.output).map_err(|error| Stop::Input(format!("{}: {error}", args.output.display())))?;
+    let mut findings = dump.findings().to_vec();
+    let mut refused = 0;
+    for session in dump.sessions() {
+        findings.extend(session.events().1);
+        let path = args.output.join(format!("{}-{}-{}.etl", input.stem(), session.logger_id, plain(&session.name)));
+        let output = path.display().to_string();
+        match write(session, &path) {
+            Ok(Saved { buffers, events }) => {
+                let (session, logger_id) = (session.name.as_str(), session.logger_id);
+                out.line(&Line { file: &input.name, session, logger_id, output, buffers, events })?;
+            }
+            Err(why) => {
+                refused += 1;
+                out.refused(&output, &why);
+            }
+        }
+    }
+    tally::aside(&input.name, &findings, out);
+    match refused {
+        0 => Ok(tally::outcome(&findings)),
+        _ => Err(Stop::Input(format!("{refused} of {} sessions could not be saved", dump.sessions().len()))),
+    }
+}
+
+/// Writes a session; nothing is left of a file that cannot be completed.
+fn write(session: &Session<'_>, path: &Path) -> Result<Saved, String> {
+    let file = File::create_new(path).map_err(|error| error.to_string())?;
+    session.save(file).map_err(|error| {
+        // That it cannot be removed changes nothing of what is told.
+        let _ = fs::remove_file(path);
+        error.to_string()
+    })
+}
+
+/// A name as that of a file: letters and digits of ASCII, `-`, `_` and `.`, and no more of them than any file system takes.
+fn plain(name: &str) -> String {
+    let plain = |c: char| if c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.') { c } else { '_' };
+    name.chars().map(plain).take(100).collect()
+}
+
+impl Display for Line<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { buffers, events, .. } = self;
+        write!(f, "{}: {buffers} buffers, {events} events", Escaped(&self.output))
+    }
+}

@@ -1,0 +1,125 @@
+//! `sessions`.
+
+use super::{Files, tally};
+use crate::etl::output::{Escaped, Output};
+use crate::etl::stop::Stop;
+use etw_layouts_cli::Outcome;
+use etw_layouts_dump::{Dump, Finding, Session};
+use etw_layouts_etl::{ClockType, HeaderType, Stamp};
+use serde::Serialize;
+use std::collections::BTreeMap;
+use std::fmt::{self, Display};
+
+/// List the sessions whose buffers are in crash dumps, a line each. Exit status 1 if there are findings.
+///
+/// Findings go to the standard error.
+///
+///     etw dump sessions minidump.dmp
+///     etw dump sessions --format json folder
+#[derive(clap::Args)]
+#[command(verbatim_doc_comment)]
+pub struct Args {
+    #[command(flatten)]
+    pub(crate) files: Files,
+}
+
+/// A session in a dump.
+#[derive(Serialize)]
+pub struct Line<'a> {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    file: Option<&'a str>,
+    name: &'a str,
+    logger_id: u32,
+    mode: u32,
+    mode_names: String,
+    clock: u32,
+    clock_name: Option<&'static str>,
+    start_time: i64,
+    start_time_utc: String,
+    buffer_size: u32,
+    buffers: usize,
+    empty_buffers: usize,
+    /// Of every kind, messages too.
+    events: usize,
+    headers: BTreeMap<&'static str, usize>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    first_time: Option<i64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    first_time_utc: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    last_time: Option<i64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    last_time_utc: Option<String>,
+}
+
+pub fn run(name: &str, dump: &Dump<'_>, out: &mut Output) -> Result<Outcome, Stop> {
+    let (lines, findings) = lines(Some(name), dump);
+    for line in &lines {
+        out.line(line)?;
+    }
+    tally::aside(name, &findings, out);
+    Ok(tally::outcome(&findings))
+}
+
+/// A line for each session, and everything that is wrong with the dump.
+pub fn lines<'a>(file: Option<&'a str>, dump: &'a Dump<'_>) -> (Vec<Line<'a>>, Vec<Finding>) {
+    let mut findings = dump.findings().to_vec();
+    let lines = dump.sessions().iter().map(|session| {
+        let (line, found) = Line::of(file, session);
+        findings.extend(found);
+        line
+    });
+    (lines.collect(), findings)
+}
+
+impl<'a> Line<'a> {
+    fn of(file: Option<&'a str>, session: &'a Session<'_>) -> (Self, Vec<Finding>) {
+        let (events, findings) = session.events();
+        let mut headers: BTreeMap<HeaderType, usize> = BTreeMap::new();
+        for event in &events {
+            *headers.entry(event.event.header_type()).or_default() += 1;
+        }
+        let utc = |time: i64| Stamp(time).rfc3339().to_string();
+        let first = events.iter().find_map(|event| event.time);
+        let last = events.iter().rev().find_map(|event| event.time);
+        let line = Self {
+            file,
+            name: &session.name,
+            logger_id: session.logger_id,
+            mode: session.mode.0,
+            mode_names: format!("{:?}", session.mode),
+            clock: session.clock.0,
+            clock_name: ClockType::of(session.clock.0).map(|clock| match clock {
+                ClockType::PerfCounter => "performance counter",
+                ClockType::SystemTime => "system time",
+                ClockType::CpuCycle => "processor cycles",
+            }),
+            start_time: session.start_time,
+            start_time_utc: utc(session.start_time),
+            buffer_size: session.buffer_size,
+            buffers: session.buffers.len(),
+            empty_buffers: session.empty_buffers(),
+            events: events.len(),
+            headers: headers.into_iter().map(|(ty, count)| (ty.name(), count)).collect(),
+            first_time: first,
+            first_time_utc: first.map(utc),
+            last_time: last,
+            last_time_utc: last.map(utc),
+        };
+        (line, findings)
+    }
+}
+
+impl Display for Line<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(file) = self.file {
+            write!(f, "{}: ", Escaped(file))?;
+        }
+        let Self { logger_id, buffers, empty_buffers, events, .. } = self;
+        write!(f, "{logger_id:>3}  {}  {buffers} buffers ({empty_buffers} empty)  {events} events", Escaped(self.name))?;
+        for (number, (name, count)) in self.headers.iter().enumerate() {
+            write!(f, "{}{count} {name}", if number == 0 { ": " } else { ", " })?;
+        }
+        Ok(())
+    }
+}

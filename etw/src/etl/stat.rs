@@ -1,0 +1,300 @@
+//! `stat`.
+
+use super::input::{Files, Opened};
+use super::output::{Escaped, Grouped, Output};
+use super::stop::Stop;
+use super::tally::Tally;
+use super::wanted::Wanted;
+use etw_layouts_cli::Outcome;
+use etw_layouts_etl::stat::{By, Count, Key, Stat};
+use etw_layouts_etl::{Stamp, names};
+use serde::Serialize;
+use std::fmt::{self, Display};
+use std::io;
+
+/// Count the events of trace files, all files and folders as one. Exit status 1 if there are findings.
+///
+/// Events, bytes (with headers) and the rate, in events a second between the first event of all and the last; when the
+/// first and the last were, and how many were lost; and the same by provider, id, process or processor. On a terminal a bar
+/// shows when there were many. Findings go to the standard error.
+///
+///     etw etl stat trace.etl
+///     etw etl stat --by process --provider PROCESS folder
+///     etw etl stat --by id --from 1.5 --to 2 --format json trace.etl
+#[derive(clap::Args)]
+#[command(verbatim_doc_comment)]
+pub struct Args {
+    #[command(flatten)]
+    pub(crate) files: Files,
+    /// By what events are counted.
+    #[arg(long, value_enum, default_value_t = Sort::Provider)]
+    by: Sort,
+    #[command(flatten)]
+    wanted: Wanted,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+enum Sort {
+    /// A kernel event's is its group.
+    Provider,
+    /// With the provider; of classic providers the opcode.
+    Id,
+    /// That a header names; short kernel events name none.
+    Process,
+    /// That wrote them.
+    Processor,
+}
+
+/// What was counted, of one file after the other.
+pub struct Stats<'a> {
+    args: &'a Args,
+    stat: Stat,
+    files: u64,
+    events_lost: u64,
+    buffers_lost: u64,
+}
+
+impl<'a> Stats<'a> {
+    pub fn new(args: &'a Args) -> Self {
+        let by = match args.by {
+            Sort::Provider => By::Provider,
+            Sort::Id => By::Id,
+            Sort::Process => By::Process,
+            Sort::Processor => By::Processor,
+        };
+        Self { args, stat: Stat::new(by), files: 0, events_lost: 0, buffers_lost: 0 }
+    }
+
+    pub fn file(&mut self, source: Opened<'_>, out: &Output) -> Result<Outcome, Stop> {
+        let (name, progress) = (source.name, source.progress.clone());
+        let mut buffers = source.reader()?;
+        let log = buffers.log_file();
+        let (clock, filter) = (log.to_clock(), self.args.wanted.filter(log));
+        self.files += 1;
+        self.events_lost += u64::from(log.events_lost);
+        self.buffers_lost += u64::from(log.buffers_lost);
+        let mut tally = Tally::default();
+        let mut found = |finding| {
+            if let Some(told) = tally.add(Some(name), &finding) {
+                progress.beside(|| out.aside(&told));
+            }
+        };
+        while let Some(buffer) = buffers.next()? {
+            let image = match buffer {
+                Ok(image) => image,
+                Err(finding) => {
+                    found(finding);
+                    continue;
+                }
+            };
+            let processor = image.buffer().head().processor();
+            for event in image.events() {
+                match event {
+                    Ok(event) if filter.takes(&event, processor, &clock) => {
+                        self.stat.add(&event, processor, event.time_stamp().map(|stamp| clock.system_time(stamp)));
+                    }
+                    Ok(_) => {}
+                    Err(finding) => found(finding),
+                }
+            }
+        }
+        for told in tally.more(Some(name)) {
+            progress.beside(|| out.aside(&told));
+        }
+        Ok(tally.outcome())
+    }
+
+    /// Tells what was counted.
+    pub fn end(&self, out: &mut Output) -> io::Result<()> {
+        if self.files == 0 {
+            return Ok(());
+        }
+        let seconds = self.stat.all().seconds();
+        let rows = self.stat.counts().into_iter().map(|(key, count)| Row::new(self.args.by, &key, Counted::new(&count, seconds)));
+        let activity = self.stat.activity();
+        let others = self.stat.others();
+        let document = Document {
+            files: self.files,
+            all: Counted::new(self.stat.all(), seconds),
+            seconds,
+            events_lost: self.events_lost,
+            buffers_lost: self.buffers_lost,
+            activity: activity.start().map(|start| Activity {
+                start,
+                start_utc: Stamp(start).rfc3339().to_string(),
+                span: activity.width(),
+                counts: activity.counts(),
+            }),
+            by: rows.collect(),
+            others: (others.events > 0).then(|| Counted::new(others, seconds)),
+            has_bar: out.is_terminal,
+        };
+        out.line(&document)
+    }
+}
+
+#[derive(Serialize)]
+struct Document {
+    files: u64,
+    #[serde(flatten)]
+    all: Counted,
+    /// From the first event to the last.
+    seconds: f64,
+    events_lost: u64,
+    buffers_lost: u64,
+    activity: Option<Activity>,
+    by: Vec<Row>,
+    /// What was not counted apart.
+    others: Option<Counted>,
+    #[serde(skip)]
+    has_bar: bool,
+}
+
+/// How many events there were in spans of time, one after the other.
+#[derive(Serialize)]
+struct Activity {
+    start: i64,
+    start_utc: String,
+    /// How long each is, in units of 100 ns.
+    span: u64,
+    counts: Vec<u64>,
+}
+
+#[derive(Serialize)]
+struct Counted {
+    events: u64,
+    bytes: u64,
+    /// Events a second; `None` if all are of one time.
+    rate: Option<f64>,
+    first: Option<i64>,
+    first_utc: Option<String>,
+    last: Option<i64>,
+    last_utc: Option<String>,
+}
+
+impl Counted {
+    fn new(count: &Count, seconds: f64) -> Self {
+        let (first, last) = (count.times.map(|times| times.0), count.times.map(|times| times.1));
+        let utc = |time: Option<i64>| time.map(|time| Stamp(time).rfc3339().to_string());
+        Self {
+            events: count.events,
+            bytes: count.bytes,
+            rate: (seconds > 0.0).then(|| count.events as f64 / seconds),
+            first,
+            first_utc: utc(first),
+            last,
+            last_utc: utc(last),
+        }
+    }
+}
+
+/// A line of the table. What it is not counted by is absent, what events do not tell is `null`.
+#[derive(Serialize)]
+struct Row {
+    #[serde(flatten)]
+    what: What,
+    #[serde(flatten)]
+    counted: Counted,
+}
+
+#[derive(Serialize)]
+#[serde(untagged)]
+enum What {
+    Provider {
+        provider: Option<String>,
+        provider_name: Option<&'static str>,
+        /// Of kernel events without a GUID.
+        group: Option<u16>,
+    },
+    Id {
+        provider: Option<String>,
+        provider_name: Option<&'static str>,
+        id: Option<u16>,
+        id_name: Option<&'static str>,
+        is_hook: bool,
+        opcode: Option<u8>,
+    },
+    Process {
+        pid: Option<u32>,
+    },
+    Processor {
+        cpu: Option<u16>,
+    },
+}
+
+impl Row {
+    fn new(by: Sort, key: &Key, counted: Counted) -> Self {
+        let provider = key.provider.map(|provider| provider.to_string());
+        let provider_name = key.provider.and_then(names::provider);
+        let what = match by {
+            Sort::Provider => What::Provider { provider, provider_name, group: key.hook.map(|hook| hook >> 8) },
+            Sort::Id => What::Id {
+                provider,
+                provider_name,
+                id: key.id,
+                id_name: key.hook.and_then(names::hook),
+                is_hook: key.hook.is_some(),
+                opcode: key.opcode,
+            },
+            Sort::Process => What::Process { pid: key.process },
+            Sort::Processor => What::Processor { cpu: key.processor },
+        };
+        Self { what, counted }
+    }
+}
+
+impl Display for What {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let named = |name: &Option<&'static str>, provider: &Option<String>| {
+            name.map(str::to_owned).or_else(|| provider.clone()).unwrap_or_else(|| "no provider".into())
+        };
+        match self {
+            Self::Provider { group: Some(group), .. } => write!(f, "group {group:#04x}"),
+            Self::Provider { provider, provider_name, .. } => f.write_str(&named(provider_name, provider)),
+            Self::Id { id_name: Some(name), .. } => f.write_str(name),
+            Self::Id { id: Some(hook), is_hook: true, .. } => write!(f, "hook {hook:#06x}"),
+            Self::Id { provider, provider_name, id, opcode, .. } => {
+                f.write_str(&named(provider_name, provider))?;
+                match (id, opcode) {
+                    (Some(id), _) => write!(f, " id {id}"),
+                    (None, Some(opcode)) => write!(f, " opcode {opcode}"),
+                    (None, None) => Ok(()),
+                }
+            }
+            Self::Process { pid: Some(pid) } => write!(f, "process {pid}"),
+            Self::Process { pid: None } => f.write_str("no process"),
+            Self::Processor { cpu } => write!(f, "processor {}", cpu.unwrap_or_default()),
+        }
+    }
+}
+
+impl Display for Document {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let files = if self.files == 1 { "file" } else { "files" };
+        writeln!(f, "{} {files}, {} events, {} bytes", Grouped(self.files), Grouped(self.all.events), Grouped(self.all.bytes))?;
+        if let (Some(first), Some(last)) = (self.all.first, self.all.last) {
+            writeln!(f, "  first  {}", Stamp(first))?;
+            writeln!(f, "  last   {}  after {:.3} s", Stamp(last), self.seconds)?;
+        }
+        writeln!(f, "  lost   {} events, {} buffers", Grouped(self.events_lost), Grouped(self.buffers_lost))?;
+        if let Some(activity) = self.activity.as_ref().filter(|_| self.has_bar) {
+            writeln!(f, "  when   {}  {:.3} s each", bar(&activity.counts), activity.span as f64 * 2.0 / 1e7)?;
+        }
+        write!(f, "\n{:>14}  {:>16}  {:>12}  what", "events", "bytes", "events/s")?;
+        let mut row = |counted: &Counted, what: &dyn Display| {
+            let rate = counted.rate.map_or_else(|| "-".to_owned(), |rate| format!("{rate:.1}"));
+            let what = what.to_string();
+            write!(f, "\n{:>14}  {:>16}  {rate:>12}  {}", counted.events, counted.bytes, Escaped(&what))
+        };
+        self.by.iter().try_for_each(|by| row(&by.counted, &by.what))?;
+        self.others.iter().try_for_each(|others| row(others, &"all others, not counted apart"))
+    }
+}
+
+/// Two spans a character, so that a bar fits a terminal.
+fn bar(counts: &[u64]) -> String {
+    let pairs: Vec<u64> = counts.chunks(2).map(|pair| pair.iter().sum()).collect();
+    let most = pairs.iter().copied().max().unwrap_or(0).max(1);
+    let height = |count: u64| (u128::from(count) * 8).div_ceil(u128::from(most)) as usize;
+    pairs.iter().map(|count| [' ', '▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'][height(*count).min(8)]).collect()
+}

@@ -1,0 +1,54 @@
+//! A map as JSON.
+
+use crate::target::{Target, target};
+use etw_layouts_codegen::Choice;
+use etw_layouts_codegen::axis::Axis;
+use etw_layouts_project::map;
+use serde::Serialize;
+
+/// A map and the kernel that it is of.
+#[derive(Serialize)]
+pub struct Document<'a> {
+    #[serde(flatten)]
+    target: Target<'a>,
+    structures: Vec<Structure<'a>>,
+}
+
+#[derive(Serialize)]
+struct Structure<'a> {
+    name: &'a str,
+    size: u64,
+    links: Vec<Link<'a>>,
+}
+
+#[derive(Serialize)]
+struct Link<'a> {
+    member: &'a str,
+    offset: u64,
+    count: u64,
+    /// `holds`, `points to` or `lists`.
+    way: &'static str,
+    to: &'a str,
+    /// The member by which the entries of a list are linked.
+    link: Option<&'a str>,
+    specified: bool,
+}
+
+/// The document.
+pub fn json<'a>(map: &'a map::Map, axis: &'a Axis, choice: &'a Choice) -> Document<'a> {
+    let link = |link: &'a map::Link| Link {
+        member: &link.member,
+        offset: link.offset,
+        count: link.count,
+        way: link.way.word(),
+        to: &link.to,
+        link: link.link.as_deref(),
+        specified: link.is_specified,
+    };
+    let structure = |structure: &'a map::Structure| Structure {
+        name: &structure.name,
+        size: structure.size,
+        links: structure.links.iter().map(link).collect(),
+    };
+    Document { target: target(axis, choice), structures: map.structures.iter().map(structure).collect() }
+}

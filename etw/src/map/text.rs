@@ -1,0 +1,44 @@
+//! A map as text.
+
+use crate::columns::{Row, aligned, paragraph};
+use crate::print::{DIM, HEADING};
+use anstyle::Style;
+use etw_layouts_codegen::Choice;
+use etw_layouts_codegen::axis::Axis;
+use etw_layouts_project::map::{Link, Map, Way};
+use std::fmt::Write;
+
+/// Each structure with the members that lead to others. `is_whole` tells that it is the map of all structures. Lines wrap at `width`,
+/// if it is given.
+pub fn text(map: &Map, axis: &Axis, choice: &Choice, is_whole: bool, width: Option<usize>) -> String {
+    let mut out = choice.note(axis).map_or(String::new(), |note| paragraph(&note, width, ""));
+    let count = map.structures.len();
+    let of = if is_whole && choice.asked.name.is_empty() { newest(axis, choice) } else { choice.label(axis) };
+    let _ = writeln!(out, "How {count} structures hang together in {of}");
+    for structure in &map.structures {
+        let _ = writeln!(out, "\n{HEADING}{}{HEADING:#}, {:#x} bytes", structure.name, structure.size);
+        let rows: Vec<_> = structure.links.iter().map(row).collect();
+        match rows.is_empty() {
+            true => out += "  leads nowhere\n",
+            false => out += &aligned(&[], &rows, width),
+        }
+    }
+    out
+}
+
+fn newest(axis: &Axis, choice: &Choice) -> String {
+    format!("{}, the newest kernel", axis.target_name(choice.target()))
+}
+
+fn row(link: &Link) -> Row {
+    let count = if link.count == 1 { String::new() } else { format!(" [{}]", link.count) };
+    let by = link.link.as_ref().map_or(String::new(), |by| format!(", linked by {by}"));
+    let unknown = if link.is_specified { "" } else { " (no layout is known)" };
+    let cells = vec![
+        format!("  {:#06x}", link.offset),
+        format!("{}{count}", link.member),
+        link.way.word().to_owned(),
+        format!("{}{by}{unknown}", link.to),
+    ];
+    Row { style: if link.is_specified || link.way != Way::PointsTo { Style::new() } else { DIM }, cells }
+}

@@ -1,0 +1,131 @@
+//! `etw dump` as its users run it.
+
+#![allow(missing_docs, reason = "tests")]
+
+use etw_layouts_dump::Dump;
+use serde_json::Value;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+use test_support::dumps::whole;
+
+const COMMANDS: [&str; 3] = ["info", "sessions", "events"];
+
+/// A folder of its own for a test, which goes with it.
+struct Folder(PathBuf);
+
+impl Folder {
+    fn new(test: &str) -> Self {
+        let path = std::env::temp_dir().join(format!("etw-dump-{test}-{}", std::process::id()));
+        fs::create_dir_all(&path).unwrap();
+        Self(path)
+    }
+
+    fn file(&self, name: &str, bytes: &[u8]) -> String {
+        let path = self.0.join(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(&path, bytes).unwrap();
+        text(&path)
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}
+
+fn text(path: &Path) -> String {
+    path.to_str().unwrap().to_owned()
+}
+
+fn dump() -> Vec<u8> {
+    whole("10.0.19041.264".parse().unwrap(), etw_layouts_etl::wire::Arch::X64)
+}
+
+fn etw(arguments: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_etw")).args(arguments).output().unwrap()
+}
+
+/// The exit status, and the lines of the standard output as JSON.
+fn json(arguments: &[&str]) -> (Option<i32>, Vec<Value>) {
+    let output = etw(&[arguments, &["--format", "json"]].concat());
+    let text = String::from_utf8(output.stdout).unwrap();
+    (output.status.code(), text.lines().map(|line| serde_json::from_str(line).unwrap()).collect())
+}
+
+/// What the library finds in a dump is what the commands print, of each dump in a folder.
+#[test]
+fn what_is_found_is_printed() {
+    let folder = Folder::new("printed");
+    let bytes = dump();
+    for name in ["a.dmp", "below/b.DMP"] {
+        folder.file(name, &bytes);
+    }
+    folder.file("c.txt", b"not looked at");
+    let dump = Dump::new(&bytes).unwrap();
+    let path = text(&folder.0);
+
+    let (status, infos) = json(&["dump", "info", &path]);
+    assert_eq!((status, infos.len()), (Some(0), 2));
+    for info in &infos {
+        assert_eq!((info["build"].as_u64(), info["architecture"].as_str()), (Some(19041), Some("x64")));
+        assert_eq!((info["trace_buffers"].as_array().unwrap().len(), info["registrations"].as_array().unwrap().len()), (1, 1));
+        let sessions = info["sessions"].as_array().unwrap();
+        assert_eq!(sessions.len(), dump.sessions().len());
+        for (said, session) in sessions.iter().zip(dump.sessions()) {
+            let number = |key: &str| said[key].as_u64().unwrap() as usize;
+            assert_eq!((said["name"].as_str(), number("logger_id")), (Some(session.name.as_str()), session.logger_id as usize));
+            let counts = [number("buffers"), number("empty_buffers"), number("events")];
+            assert_eq!(counts, [session.buffers.len(), session.empty_buffers(), session.events().0.len()]);
+        }
+    }
+
+    let (status, events) = json(&["dump", "events", "--session", "A logger", &path]);
+    let count: usize = dump.sessions().iter().map(|session| session.events().0.len()).sum();
+    assert_eq!((status, events.len()), (Some(0), 2 * count));
+    assert!(events[..count].iter().filter_map(|event| event["time"].as_i64()).is_sorted());
+    let of = |logger: u32| events[..count].iter().filter(|event| event["logger_id"] == logger).count();
+    assert!(dump.sessions().iter().all(|session| of(session.logger_id) == session.events().0.len()));
+    assert_eq!(json(&["dump", "events", "--session", "None", &path]), (Some(0), vec![]));
+    let text = etw(&["dump", "events", &path]);
+    assert_eq!(text.stdout.iter().filter(|byte| **byte == b'\n').count(), 2 * count);
+}
+
+/// Each session is saved as a trace that `etw etl` reads whole, and no file is written over.
+#[test]
+fn saved_sessions_are_traces() {
+    let folder = Folder::new("saved");
+    let path = folder.file("mini.dmp", &dump());
+    let traces = text(&folder.0.join("traces"));
+    let (status, saved) = json(&["dump", "save", "-o", &traces, &path]);
+    assert_eq!((status, saved.len()), (Some(0), 2));
+    for line in &saved {
+        let (status, info) = json(&["etl", "info", line["output"].as_str().unwrap()]);
+        assert_eq!((status, info[0]["logger_name"].as_str()), (Some(0), line["session"].as_str()));
+        // The header has an event of its own, and a buffer.
+        assert_eq!(info[0]["events"].as_u64().unwrap(), line["events"].as_u64().unwrap() + 1);
+        assert_eq!(info[0]["buffers"].as_u64().unwrap(), line["buffers"].as_u64().unwrap() + 1);
+    }
+    let (status, again) = json(&["dump", "save", "-o", &traces, &path]);
+    assert_eq!((status, again.len()), (Some(2), 0));
+}
+
+/// Findings are told, with status 1; what is no dump, with status 2, and the next one is read.
+#[test]
+fn what_is_wrong_is_told() {
+    let folder = Folder::new("wrong");
+    let bytes = dump();
+    let torn = folder.file("torn.dmp", &bytes[..bytes.len() - 0x200]);
+    let none = folder.file("none.dmp", b"MDMP");
+    for command in COMMANDS {
+        let output = etw(&["dump", command, &torn]);
+        assert_eq!(output.status.code(), Some(1), "{command}");
+        let told = [output.stdout, output.stderr].concat();
+        assert!(String::from_utf8(told).unwrap().contains("the data ends"), "{command}");
+        let both = etw(&["dump", command, &none, &torn]);
+        assert_eq!(both.status.code(), Some(2), "{command}");
+        assert!(!both.stdout.is_empty() && String::from_utf8(both.stderr).unwrap().contains("PAGEDU64"), "{command}");
+    }
+    assert_eq!(etw(&["dump", "info", &text(&folder.0.join("absent"))]).status.code(), Some(2));
+}

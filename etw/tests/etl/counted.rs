@@ -1,0 +1,69 @@
+//! `stat`.
+
+use crate::{Folder, PRODUCER, START, json, mixed, run, text, trace_of};
+use etw_layouts_etl::LogFile;
+use serde_json::Value;
+use std::collections::BTreeMap;
+use std::path::Path;
+
+/// Counts equal those by hand, over the documents of the events, of one file and of many as one.
+#[test]
+fn counted_events() {
+    let folder = Folder::new("stat");
+    let log = LogFile { start_time: START, events_lost: 3, buffers_lost: 4, ..LogFile::new(&PRODUCER) };
+    folder.file("mixed.etl", &mixed());
+    folder.file("deep/lost.etl", &trace_of(log));
+    let mut folders = vec![text(&folder.0)];
+    folders.extend(std::env::var_os("ETW_LAYOUTS_ETL").map(|shared| text(Path::new(&shared))));
+    for (folder, options) in folders.iter().flat_map(|folder| [(folder, &[][..]), (folder, &["--opcode", "1", "--opcode", "2"])])
+    {
+        let events = json(&run(&[&["events", "--format", "json", folder], options].concat()).1);
+        for (by, keys) in [
+            ("provider", &["provider"][..]),
+            ("id", &["provider", "id", "opcode"]),
+            ("process", &["pid"]),
+            ("processor", &["cpu"]),
+        ] {
+            let (status, out, _) = run(&[&["stat", "--by", by, "--format", "json", folder], options].concat());
+            let stat = &json(&out)[0];
+            assert_eq!((status, stat["events"].as_u64()), (0, Some(events.len() as u64)), "{folder}");
+            // What a row is about, and of an event that has an identifier not the opcode.
+            let key = |line: &Value| {
+                let of = |key: &&str| if *key == "opcode" && !line["id"].is_null() { Value::Null } else { line[*key].clone() };
+                keys.iter().map(of).map(|value| value.to_string()).collect::<Vec<_>>()
+            };
+            let mut hand: BTreeMap<_, (u64, u64, Vec<i64>)> = BTreeMap::new();
+            for event in &events {
+                let row = hand.entry(key(event)).or_default();
+                (row.0, row.1) = (row.0 + 1, row.1 + event["size"].as_u64().unwrap());
+                row.2.extend(event["time"].as_i64());
+            }
+            let mut ours: BTreeMap<_, (u64, u64, Vec<i64>)> = BTreeMap::new();
+            for row in stat["by"].as_array().unwrap() {
+                // Groups without a GUID are told apart by their number, which the document of an event has in its id.
+                let sum = ours.entry(key(row)).or_default();
+                (sum.0, sum.1) = (sum.0 + row["events"].as_u64().unwrap(), sum.1 + row["bytes"].as_u64().unwrap());
+                sum.2.extend(row["first"].as_i64().into_iter().chain(row["last"].as_i64()));
+            }
+            for (key, (count, bytes, times)) in &hand {
+                let (own, ends) = (&ours[key], |times: &[i64]| times.iter().copied().min().zip(times.iter().copied().max()));
+                assert_eq!((own.0, own.1, ends(&own.2)), (*count, *bytes, ends(times)), "{folder} {by} {key:?}");
+            }
+            assert_eq!(ours.len(), hand.len(), "{folder} {by}");
+            let times: Vec<_> = events.iter().filter_map(|event| event["time"].as_i64()).collect();
+            assert_eq!(
+                (stat["first"].as_i64(), stat["last"].as_i64()),
+                (times.iter().copied().min(), times.iter().copied().max())
+            );
+            let counts = stat["activity"]["counts"].as_array().unwrap();
+            assert_eq!(counts.iter().filter_map(Value::as_u64).sum::<u64>(), times.len() as u64);
+        }
+    }
+    let stat = &json(&run(&["stat", "--format", "json", &folders[0]]).1)[0];
+    assert_eq!(
+        (stat["files"].as_u64(), stat["events_lost"].as_u64(), stat["buffers_lost"].as_u64()),
+        (Some(2), Some(3), Some(4))
+    );
+    let out = run(&["stat", &folders[0]]).1;
+    assert!(out.contains("lost   3 events, 4 buffers") && out.contains("EVENT_TRACE_GROUP_PROCESS"), "{out}");
+}

@@ -1,0 +1,342 @@
+//! `etw etl` as its users run it.
+
+mod counted;
+mod filtered;
+mod saved;
+
+use etw_layouts_etl::header::Header;
+use etw_layouts_etl::wire::{Arch, EVENT_HEADER, large, zero};
+use etw_layouts_etl::write::{FileWriter, Producer, Record};
+use etw_layouts_etl::{ClockType, LogFile};
+use serde_json::Value;
+use std::fs::{self, File};
+use std::io::Cursor;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+use test_support::traces::{PRODUCERS, fixture};
+
+const PRODUCER: Producer = Producer::new(10, 0, 19041, Arch::X64);
+const COMMANDS: [&str; 4] = ["info", "events", "check", "stat"];
+/// 2020-07-29 07:06:19.7984230 UTC.
+const START: i64 = 132_404_799_797_984_230;
+
+/// A folder of its own for a test, which goes with it.
+struct Folder(PathBuf);
+
+impl Folder {
+    fn new(test: &str) -> Self {
+        let path = std::env::temp_dir().join(format!("etw-etl-{test}-{}", std::process::id()));
+        fs::create_dir_all(&path).unwrap();
+        Self(path)
+    }
+
+    fn file(&self, name: &str, bytes: &[u8]) -> String {
+        let path = self.0.join(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(&path, bytes).unwrap();
+        text(&path)
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}
+
+fn text(path: &Path) -> String {
+    path.to_str().unwrap().to_owned()
+}
+
+/// A trace of two events in buffers of 4 KiB.
+fn trace() -> Vec<u8> {
+    trace_of(LogFile { start_time: START, boot_time: START - 1, ..LogFile::new(&PRODUCER) })
+}
+
+fn trace_of(log: LogFile) -> Vec<u8> {
+    let mut writer = FileWriter::new(Cursor::new(Vec::new()), PRODUCER, LogFile { buffer_size: 4096, ..log }).unwrap();
+    for stamp in [10, 20] {
+        let mut header: EVENT_HEADER = zero();
+        header.TimeStamp = large(stamp);
+        writer.push(0, &Record::new(Header::Event(header), true, &[7; 3])).unwrap();
+    }
+    writer.finish(START + 10_000_000).unwrap().into_inner()
+}
+
+/// A trace of kernel events, classic ones and registered ones, on three processors.
+fn mixed() -> Vec<u8> {
+    fixture(PRODUCERS[7], ClockType::PerfCounter, true, 30).expect("what this version writes").bytes
+}
+
+/// The trace of two events, whose second has malformed extended items.
+fn damaged() -> Vec<u8> {
+    let mut bytes = trace();
+    let second = 4096 + 0x48 + 88;
+    bytes[second + 4] |= 1;
+    bytes
+}
+
+/// The trace files of the folder that is named for tests, if there is one.
+fn shared() -> Vec<String> {
+    let Some(folder) = std::env::var_os("ETW_LAYOUTS_ETL") else { return Vec::new() };
+    let paths = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+    paths.filter(|path| path.extension().is_some_and(|extension| extension == "etl")).map(|path| text(&path)).collect()
+}
+
+fn program(args: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_etw"));
+    command.arg("etl").args(args).stdin(Stdio::null());
+    command
+}
+
+fn run(args: &[&str]) -> (i32, String, String) {
+    let Output { status, stdout, stderr } = program(args).output().unwrap();
+    let text = |bytes| String::from_utf8(bytes).unwrap();
+    (status.code().expect("no signal"), text(stdout), text(stderr))
+}
+
+fn json(lines: &str) -> Vec<Value> {
+    lines.lines().map(|line| serde_json::from_str(line).unwrap_or_else(|error| panic!("{line}: {error}"))).collect()
+}
+
+#[test]
+fn one_bad_file_does_not_end_a_batch() {
+    let folder = Folder::new("batch");
+    let files = ["a.etl", "b.etl", "c.etl"].map(|name| folder.file(name, &trace()));
+    fs::write(&files[1], b"no trace").unwrap();
+    for command in COMMANDS {
+        let [a, b, c] = files.each_ref().map(String::as_str);
+        let (status, out, err) = run(&[command, "--format", "json", a, b, "/no/such.etl", c]);
+        assert_eq!(status, 2, "{command}: {err}");
+        let refused = json(&err.lines().filter(|line| line.starts_with('{')).collect::<Vec<_>>().join("\n"));
+        let names: Vec<_> = refused.iter().map(|line| line["file"].as_str().unwrap()).collect();
+        assert_eq!(names, [b, "/no/such.etl"], "{command}: {err}");
+        if command == "stat" {
+            assert_eq!(json(&out)[0]["files"], 2);
+        } else if command != "check" {
+            assert!(out.contains("a.etl") && out.contains("c.etl"), "{command}: {out}");
+        }
+        let (status, out, err) = run(&[command, a, b, "/no/such.etl", c]);
+        assert_eq!(status, 2);
+        assert!(err.contains("b.etl: 8 bytes are less") && err.contains("/no/such.etl: "), "{command}: {err}");
+        assert!(err.contains("2 of 4 files"), "{command}: {err}");
+        assert!(out.lines().count() > 1, "{command}: {out}");
+    }
+}
+
+#[test]
+#[cfg(unix)]
+fn pipes_are_read() {
+    let folder = Folder::new("pipes");
+    let file = folder.file("a.etl", &trace());
+    let fifo = text(&folder.0.join("fifo"));
+    assert!(Command::new("mkfifo").arg(&fifo).status().unwrap().success());
+    for (command, options) in
+        [("info", &[][..]), ("events", &[]), ("events", &["--order", "time"]), ("check", &[]), ("stat", &[])]
+    {
+        let expected = run(&[&[command], options, &[&file]].concat()).1.replace(&file, "-");
+        for name in ["-", "/dev/stdin", &fifo] {
+            let mut program = program(&[&[command], options, &[name]].concat());
+            let writer = (name == fifo).then(|| {
+                let (fifo, bytes) = (fifo.clone(), trace());
+                std::thread::spawn(move || fs::write(fifo, bytes).unwrap())
+            });
+            // What comes from a pipe has no length.
+            let mut cat = Command::new("cat").arg(&file).stdout(Stdio::piped()).spawn().unwrap();
+            let output = program.stdin(cat.stdout.take().unwrap()).output().unwrap();
+            cat.wait().unwrap();
+            if let Some(writer) = writer {
+                writer.join().unwrap();
+            }
+            let out = String::from_utf8(output.stdout).unwrap().replace(name, "-");
+            assert_eq!(out, expected, "{command} {name}: {}", String::from_utf8_lossy(&output.stderr));
+            assert_eq!(output.status.code(), Some(0));
+        }
+    }
+}
+
+#[test]
+fn folders_are_searched() {
+    let folder = Folder::new("folders");
+    let root = text(&folder.0);
+    for command in COMMANDS {
+        let (status, _, err) = run(&[command, &root]);
+        assert_eq!(status, 2, "{command}");
+        assert!(err.contains("no trace files"), "{command}: {err}");
+    }
+    for name in ["b.etl", "deep/er/a.ETL", "notes.txt", "etl"] {
+        folder.file(name, if name.to_lowercase().ends_with(".etl") { trace() } else { vec![1] }.as_slice());
+    }
+    #[cfg(unix)]
+    std::os::unix::fs::symlink(&folder.0, folder.0.join("deep/circle")).unwrap();
+    for command in COMMANDS {
+        let (status, out, err) = run(&[command, &root]);
+        assert_eq!(status, 0, "{command}: {err}");
+        assert!(err.contains("2 trace files"), "{command}: {err}");
+        match command {
+            "events" => assert_eq!(out.lines().count(), 1 + 6, "{out}"),
+            "stat" => assert!(out.starts_with("2 files, 6 events"), "{out}"),
+            _ => assert!(out.find("b.etl").unwrap() < out.find("a.ETL").unwrap(), "{out}"),
+        }
+    }
+}
+
+/// The index of a buffer, its offset, and an offset in it have one name each, in all documents.
+#[test]
+fn places_in_json() {
+    let folder = Folder::new("places");
+    let file = folder.file("a.etl", &damaged());
+    let (status, out, err) = run(&["events", "--format", "json", &file]);
+    let (events, findings) = (json(&out), json(&err));
+    assert_eq!((status, events.len(), findings.len()), (1, 2, 1));
+    let place = |line: &Value| ["buffer", "buffer_offset", "offset"].map(|key| line[key].as_u64().unwrap());
+    assert_eq!(place(&events[1]), [1, 4096, 0x48]);
+    assert_eq!(place(&findings[0]), [1, 4096, 0x48 + 88]);
+    let (_, out, _) = run(&["info", "--format", "json", &file]);
+    assert_eq!(place(&json(&out)[0]["findings"][0]), [1, 4096, 0x48 + 88]);
+    let (_, out, _) = run(&["check", "--format", "json", &file]);
+    assert_eq!(place(&json(&out)[0]), [1, 4096, 0x48 + 88]);
+}
+
+/// Numbers beyond 2^53 lose digits where numbers are floating point.
+#[test]
+fn times_in_json() {
+    let folder = Folder::new("times");
+    let file = folder.file("a.etl", &trace());
+    let events = json(&run(&["events", "--format", "json", &file]).1);
+    assert_eq!(events[1]["time"].as_i64(), Some(START + 10));
+    assert_eq!(events[1]["time_utc"], "2020-07-29T07:06:19.7984240Z");
+    let info = &json(&run(&["info", "--format", "json", &file]).1)[0];
+    for (key, time, utc) in [
+        ("start_time", START, "2020-07-29T07:06:19.7984230Z"),
+        ("end_time", START + 10_000_000, "2020-07-29T07:06:20.7984230Z"),
+        ("boot_time", START - 1, "2020-07-29T07:06:19.7984229Z"),
+    ] {
+        assert_eq!((info[key].as_i64(), info[format!("{key}_utc")].as_str()), (Some(time), Some(utc)), "{key}");
+    }
+}
+
+/// Times that a file does not tell are no times of 1601.
+#[test]
+fn absent_times() {
+    let folder = Folder::new("absent");
+    let mut bytes = trace_of(LogFile { start_time: START, ..LogFile::new(&PRODUCER) });
+    // A file that was never closed.
+    bytes[0x48 + 0x20 + 0x10..][..8].fill(0);
+    let file = folder.file("a.etl", &bytes);
+    let info = &json(&run(&["info", "--format", "json", &file]).1)[0];
+    for key in ["boot_time", "boot_time_utc", "end_time", "end_time_utc"] {
+        assert_eq!(info.get(key), Some(&Value::Null), "{key}");
+    }
+    let text = run(&["info", &file]).1;
+    assert!(!text.contains("1601") && text.contains("never closed"), "{text}");
+}
+
+/// What the text of `info` says, its document says too.
+#[test]
+fn info_in_json() {
+    let folder = Folder::new("info");
+    let log = LogFile {
+        logger_name: "A logger".into(),
+        file_name: "C:\\Ω.etl".into(),
+        mode: 2,
+        events_lost: 3,
+        buffers_lost: 4,
+        start_time: START,
+        ..LogFile::new(&PRODUCER)
+    };
+    let info = &json(&run(&["info", "--format", "json", &folder.file("a.etl", &trace_of(log))]).1)[0];
+    assert_eq!((info["logger_name"].as_str(), info["file_name"].as_str()), (Some("A logger"), Some("C:\\Ω.etl")));
+    assert_eq!((info["events_lost"].as_u64(), info["buffers_lost"].as_u64()), (Some(3), Some(4)));
+    assert_eq!((info["mode"].as_u64(), info["mode_names"].as_str()), (Some(2), Some("EVENT_TRACE_FILE_MODE_CIRCULAR")));
+    assert_eq!((info["version"].as_str(), info["build"].as_u64()), (Some("10.0"), Some(19041)));
+    assert_eq!((info["buffer_size"].as_u64(), info["perf_frequency"].as_u64()), (Some(4096), Some(10_000_000)));
+    assert_eq!(info["time_zone_bias"].as_i64(), Some(0));
+}
+
+/// The exit status is that of the help: 0 good, 1 findings, 2 unusable input.
+#[test]
+fn exit_status() {
+    let folder = Folder::new("status");
+    let (good, bad) = (folder.file("good.etl", &trace()), folder.file("bad.etl", &damaged()));
+    for command in COMMANDS {
+        for format in ["text", "json"] {
+            let status = |files: &[&str]| run(&[&[command, "--format", format], files].concat()).0;
+            assert_eq!([status(&[&good]), status(&[&bad, &good]), status(&[&bad, "/no/such"])], [0, 1, 2], "{command}");
+        }
+    }
+}
+
+/// Output that nobody takes any more is no error; a disk that is full is one. Neither is a panic.
+#[test]
+#[cfg(target_os = "linux")]
+fn output_that_fails() {
+    let folder = Folder::new("output");
+    let (good, bad) = (folder.file("good.etl", &trace()), folder.file("bad.etl", &damaged()));
+    let full = || File::options().write(true).open("/dev/full").unwrap();
+    // Reading ends are closed at once.
+    let closed = || std::io::pipe().unwrap().1;
+    for command in COMMANDS {
+        for format in ["text", "json"] {
+            let args: [&str; 4] = [command, "--format", format, &bad];
+            assert_eq!(program(&args).stdout(full()).stderr(Stdio::null()).status().unwrap().code(), Some(2), "{command}");
+            let code = program(&args).stdout(closed()).stderr(Stdio::null()).status().unwrap().code();
+            assert!(matches!(code, Some(0 | 1)), "{command}: {code:?}");
+            for args in [&[command, "--format", format, &bad][..], &[command, "/no/such", &good], &[command, "--no-such"]] {
+                for error in [Stdio::from(full()), Stdio::from(closed())] {
+                    let code = program(args).stdout(Stdio::null()).stderr(error).status().unwrap().code();
+                    assert!(matches!(code, Some(1 | 2)), "{args:?}: {code:?}");
+                }
+            }
+        }
+    }
+}
+
+/// No text of a file can give the terminal commands, or forge a line.
+#[test]
+fn text_of_files_is_escaped() {
+    let folder = Folder::new("escapes");
+    let hostile = "a\u{1b}[2J\r\nforged  \u{202e}\u{9b}31m\u{2028}b";
+    let log = LogFile { logger_name: hostile.into(), file_name: hostile.into(), start_time: START, ..LogFile::new(&PRODUCER) };
+    let name = if cfg!(windows) { "a.etl" } else { "a\u{1b}[2J\nforged.etl" };
+    let file = folder.file(name, &trace_of(log));
+    let not = folder.file("not\u{1b}.etl", b"no");
+    for command in COMMANDS {
+        let (_, out, err) = run(&[command, &file, &not, "/no\u{1b}such"]);
+        for text in [out, err] {
+            let bad = |c: char| (c.is_control() && c != '\n') || "\u{202e}\u{2028}".contains(c);
+            assert!(!text.contains(bad), "{command}: {text:?}");
+            assert!(!text.lines().any(|line| line.starts_with("forged")), "{command}: {text:?}");
+        }
+    }
+    assert!(run(&["info", &file]).1.contains(r"a\u{1b}[2J\r\nforged  \u{202e}\u{9b}31m\u{2028}b"));
+}
+
+/// Of a kind of finding the first hundred are told, the others counted.
+#[test]
+fn findings_are_counted() {
+    let folder = Folder::new("counted");
+    // Events whose extended items do not fit together.
+    let log = LogFile { buffer_size: 1 << 24, start_time: START, ..LogFile::new(&PRODUCER) };
+    let mut writer = FileWriter::new(Cursor::new(Vec::new()), PRODUCER, log).unwrap();
+    for _ in 0..150_000 {
+        writer.push(0, &Record::new(Header::Event(zero()), true, &[0; 8])).unwrap();
+    }
+    let mut bytes = writer.finish(0).unwrap().into_inner();
+    for event in 0..150_000 {
+        bytes[(1 << 24) + 0x48 + event * 88 + 4] |= 1;
+    }
+    let file = folder.file("a.etl", &bytes);
+    for (command, format) in
+        [("info", "text"), ("events", "text"), ("check", "text"), ("info", "json"), ("events", "json"), ("check", "json")]
+    {
+        let (status, out, err) = run(&[command, "--format", format, &file]);
+        assert_eq!(status, 1);
+        let told = if command == "events" { err } else { out };
+        match format {
+            "json" => assert!(told.contains(r#""more":149900"#), "{command}: {}", told.len()),
+            _ => assert!(told.contains("and 149,900 more like it"), "{command}: {}", &told[..told.len().min(2000)]),
+        }
+        assert!(told.len() < 40_000, "{command}: {} bytes", told.len());
+    }
+}

@@ -1,0 +1,56 @@
+//! Memory of kernels.
+
+use etw_layouts_etl::Trace;
+use etw_layouts_memory::salvage::Which;
+use etw_layouts_memory::{Address, Memory, Walk};
+use std::io::Cursor;
+use test_support::kernels::plan::Plan;
+
+/// The input from an address on.
+struct Image<'a> {
+    base: u64,
+    bytes: &'a [u8],
+}
+
+impl Memory for Image<'_> {
+    fn read(&self, address: Address, out: &mut [u8]) -> usize {
+        let offset = address.0.checked_sub(self.base).and_then(|offset| usize::try_from(offset).ok());
+        let there = offset.and_then(|offset| self.bytes.get(offset..)).unwrap_or_default();
+        let length = there.len().min(out.len());
+        out[..length].copy_from_slice(&there[..length]);
+        length
+    }
+}
+
+/// The input as the memory of a kernel, which it names by its first byte: a walk ends, findings can be told, and what is saved is a trace
+/// that has as many events as were saved.
+pub fn run(input: &[u8]) {
+    let Some((&which, bytes)) = input.split_first() else { return };
+    let count = Plan::targets().count();
+    let Some((build, arch)) = Plan::targets().nth(usize::from(which) % count) else { return };
+    // The kernel's variables are where the kit puts them.
+    let kit = Plan::of(build, arch).kit;
+    let (memory, kernel) = (Image { base: kit.image.base, bytes }, kit.kernel());
+    let mut walk = Walk::new(&memory, &kernel);
+    let census = walk.census();
+    walk.silos(&census.providers);
+    for session in &census.sessions {
+        let mut file = Cursor::new(Vec::new());
+        let Ok(saved) = walk.save(session, Which::All, &mut file) else { continue };
+        let trace = Trace::new(file.get_ref()).expect("what was saved");
+        let (mut order, mut events) = (trace.by_time(), 0);
+        while let Some(event) = order.next_event() {
+            event.expect("a whole event");
+            events += 1;
+        }
+        // The header has one of its own.
+        assert_eq!(events, saved.events + 1);
+    }
+    assert!(walk.findings().iter().all(|finding| !finding.to_string().is_empty()));
+}
+
+/// An image of every fifth kernel.
+pub fn seeds() -> Vec<Vec<u8>> {
+    let images = Plan::targets().zip(0_u8..).step_by(5);
+    images.map(|((build, arch), which)| [&[which], &Plan::of(build, arch).kit.image.bytes[..]].concat()).collect()
+}

@@ -1,0 +1,260 @@
+//! The buffers of a session: each begins with a WMI_BUFFER_HEADER.
+
+use crate::address::Address;
+use crate::finding::{Place, What};
+use crate::memory::Memory;
+use crate::object::Object;
+use crate::session::Session;
+use crate::walk::Walk;
+use alloc::vec;
+use alloc::vec::Vec;
+use etw_layouts::constants::{ETW_BUFFER_FLAG, ETW_BUFFER_TYPE};
+use etw_layouts::members::{
+    ETW_BUFFER_CONTEXT, WMI_BUFFER_HEADER as BUFFER, WMI_BUFFER_STATE, WMI_CLIENT_CONTEXT, WMI_LOGGER_CONTEXT as LOGGER,
+};
+use etw_layouts::runtime::meta::Type;
+use etw_layouts::runtime::token::Nested;
+use etw_layouts::structures;
+
+/// A buffer in memory.
+#[derive(Clone, Debug)]
+pub struct Buffer {
+    /// What it is in use for.
+    pub state: State,
+    /// The processor whose events it has.
+    pub processor: Option<u16>,
+    /// The session that it states.
+    pub session: Option<u16>,
+    /// When it was taken into use or written out, by the session's clock.
+    pub time_stamp: Option<i64>,
+    /// Its number among the buffers of the session. None before 6.0.
+    pub sequence: Option<i64>,
+    /// Flags. None before 5.2.
+    pub flags: Option<ETW_BUFFER_FLAG>,
+    /// What it is for. None before 5.2.
+    pub ty: Option<ETW_BUFFER_TYPE>,
+    /// Whether it is in the session's list of all buffers.
+    pub is_listed: bool,
+    /// Whether it is one that events are written to right now, of a processor or of the whole session.
+    pub is_current: bool,
+    /// Its header.
+    pub header: Object,
+}
+
+/// What a buffer is in use for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum State {
+    /// It waits for use; what it holds was written out already.
+    Free,
+    /// Events are written to it.
+    Logging,
+    /// Context switches are written to it.
+    ContextSwitch,
+    /// It waits to be written out.
+    Flush,
+    /// It waits to be compressed.
+    PendingCompression,
+    /// It holds compressed buffers.
+    Compressed,
+    /// It keeps a place among compressed buffers.
+    Placeholder,
+    /// Another one, or not known: 5.0 states none.
+    Other,
+}
+
+/// No logger has larger buffers.
+const LARGEST: u32 = 16 << 20;
+
+impl<M: Memory + ?Sized> Walk<'_, M> {
+    /// The buffers of a session: those of the list of all, in its order, then those that only a processor or the session itself has.
+    pub fn buffers(&mut self, session: &Session) -> Vec<Buffer> {
+        let context = &session.context;
+        let listed = self.list(context, LOGGER::GLOBAL_LIST, &structures::WMI_BUFFER_HEADER, BUFFER::GLOBAL_ENTRY);
+        let place = |member| Place { structure: context.layout().name, address: context.address(), member };
+        if let Some(stated) = session.buffers.filter(|stated| *stated != listed.len() as i64) {
+            let stated = u64::try_from(stated).unwrap_or(0);
+            self.find(place("NumberOfBuffers"), What::Count { stated, found: listed.len() as u64 });
+        }
+        let mut buffers: Vec<Buffer> = listed.into_iter().filter_map(|at| self.buffer(session, at)).collect();
+        buffers.iter_mut().for_each(|buffer| buffer.is_listed = true);
+        let processors = buffers.iter().filter_map(|buffer| buffer.processor).max().map_or(1, |last| usize::from(last) + 1);
+        for at in self.current(session, processors) {
+            match buffers.iter_mut().find(|buffer| buffer.header.address() == at) {
+                Some(buffer) => buffer.is_current = true,
+                None => buffers.extend(self.buffer(session, at).map(|buffer| Buffer { is_current: true, ..buffer })),
+            }
+        }
+        buffers
+    }
+
+    /// The buffer at an address.
+    fn buffer(&mut self, session: &Session, at: Address) -> Option<Buffer> {
+        let header = self.object(&structures::WMI_BUFFER_HEADER, at)?;
+        let context = header.get(BUFFER::CLIENT_CONTEXT);
+        let number = |new, old| context.and_then(|context| context.get(new).or_else(|| context.get(old)));
+        let flags = header.get(BUFFER::BUFFER_FLAG).map(|flags| ETW_BUFFER_FLAG(flags.value as u16));
+        let stated = number(ETW_BUFFER_CONTEXT::LOGGER_ID, WMI_CLIENT_CONTEXT::LOGGER_ID).map(|session| session as u16);
+        let index = context.and_then(|context| context.get(ETW_BUFFER_CONTEXT::PROCESSOR_INDEX));
+        let of_byte = number(ETW_BUFFER_CONTEXT::PROCESSOR_NUMBER, WMI_CLIENT_CONTEXT::PROCESSOR_NUMBER);
+        let has_index = flags.is_some_and(|flags| flags.contains(ETW_BUFFER_FLAG::ETW_BUFFER_FLAG_PROC_INDEX));
+        let buffer = Buffer {
+            state: State::of(&header),
+            processor: index.filter(|_| has_index).map(|index| index & PROCESSOR_INDEX).or(of_byte).map(|number| number as u16),
+            session: stated,
+            time_stamp: header.quad(BUFFER::TIME_STAMP),
+            sequence: header.get(BUFFER::SEQUENCE_NUMBER),
+            flags,
+            ty: header.get(BUFFER::BUFFER_TYPE).map(|ty| ETW_BUFFER_TYPE(ty.value as u16)),
+            is_listed: false,
+            is_current: false,
+            header,
+        };
+        // 5.0 clears it, and a free buffer need not have it.
+        let owner = stated.filter(|stated| *stated != 0 && u32::from(*stated) != session.number && buffer.state != State::Free);
+        if let Some(stated) = owner {
+            let place = Place { structure: "WMI_BUFFER_HEADER", address: at, member: "ClientContext" };
+            self.find(place, What::Owner { session: session.number, stated: stated.into() });
+        }
+        Some(buffer)
+    }
+
+    /// The buffers that events are written to: of the processors in 5.x and from 1703 on, of a session that has one for all of them from 6.1
+    /// on. From 6.0 to 1607 processors keep theirs where no walk comes by.
+    fn current(&mut self, session: &Session, processors: usize) -> Vec<Address> {
+        let context = &session.context;
+        let of_session = self.fast_ref(context, LOGGER::CURRENT_BUFFER);
+        let mut current: Vec<Address> = of_session.into_iter().collect();
+        let processors = self.processors().unwrap_or(processors);
+        let at = context.get(LOGGER::PROCESSOR_BUFFERS).map(|at| self.kernel().address(at));
+        let pointers = context.layout().find(LOGGER::PROCESSOR_BUFFERS).is_some_and(|member| member.c.ends_with("**"));
+        if let Some(at) = at.filter(|at| !at.is_null()) {
+            match pointers {
+                true => current.extend(self.pointers(at, processors).into_iter().flatten()),
+                false => current.extend(self.lists(at, processors)),
+            }
+        }
+        current.extend(self.of_silo(session, processors));
+        current.retain(|at| !at.is_null());
+        current
+    }
+
+    /// The buffers that the processors write a session's events to, which a silo keeps from 1703 on: for each processor a block, in which
+    /// each session has its place.
+    fn of_silo(&mut self, session: &Session, processors: usize) -> Vec<Address> {
+        let state = session.context.get(LOGGER::SILO_STATE).map(|at| self.kernel().address(at)).filter(|at| !at.is_null());
+        let [in_state, block] = ["ETW_SILODRIVERSTATE", "ETW_SILO_TRACING_BLOCK"].map(|name| self.kernel().named(name));
+        let (Some(state), Some(in_state), Some(block)) = (state, in_state, block) else { return Vec::new() };
+        let blocks = in_state.member("ProcessorBlocks").and_then(|member| state.plus(member.offset as u64));
+        let blocks = blocks.and_then(|at| self.pointer(at)).filter(|at| !at.is_null());
+        let (Some(blocks), Some(buffers)) = (blocks, block.member("ProcessorBuffers")) else { return Vec::new() };
+        let mut found = Vec::new();
+        for processor in 0..processors as u64 {
+            let place = blocks.plus(processor * block.size as u64 + buffers.offset as u64);
+            // Up to 1703 the places are in the block itself.
+            let places = match buffers.ty {
+                Type::Pointer => place.and_then(|place| self.pointer(place)).filter(|at| !at.is_null()),
+                _ => place,
+            };
+            let own = places.and_then(|at| at.plus(u64::from(session.number) * self.kernel().arch().pointer_size()));
+            let Some(reference) = own.and_then(|at| self.pointer(at)) else { break };
+            found.extend(self.untagged(reference));
+        }
+        found
+    }
+
+    /// What is in an array of interlocked lists, one for each processor, as 5.1 has it.
+    fn lists(&mut self, at: Address, processors: usize) -> Vec<Address> {
+        let Some(layout) = self.kernel().layout(&structures::SLIST_HEADER) else { return Vec::new() };
+        let mut found = Vec::new();
+        for index in 0..processors.min(self.limits().entries) as u64 {
+            let Some(head) = at.plus(index * layout.size as u64) else { break };
+            let Some(head) = self.object_of(layout, head) else { break };
+            found.extend(self.interlocked(&head, &structures::WMI_BUFFER_HEADER, SLIST_LINK));
+        }
+        found
+    }
+
+    /// How many processors there are, as somebody or the kernel says.
+    pub fn processors(&mut self) -> Option<usize> {
+        let stated = self.kernel().time().processors.map(|stated| stated as usize);
+        // It was a byte before 6.0.
+        let size = if self.kernel().build().number < [6, 0, 0] { 1 } else { 4 };
+        let global = || self.integer(self.kernel().global("KeNumberProcessors")?, size).map(|count| count as usize);
+        stated.or_else(global).filter(|count| (1..=MOST_PROCESSORS).contains(count))
+    }
+
+    /// The bytes of a buffer that events can be in, header included: up to its valid end, and no further than memory is there.
+    pub fn events_of(&mut self, session: &Session, buffer: &Buffer) -> Vec<u8> {
+        let place = Place { structure: "WMI_BUFFER_HEADER", address: buffer.header.address(), member: "" };
+        let Some(size) = session.buffer_size.filter(|size| (buffer.header.layout().size as u32..=LARGEST).contains(size)) else {
+            self.find(place, What::Offset(session.buffer_size.unwrap_or(0).into()));
+            return Vec::new();
+        };
+        let end = buffer.valid_end(size).unwrap_or_else(|offset| {
+            self.find(place, What::Offset(offset));
+            size
+        });
+        let mut bytes = vec![0; end as usize];
+        if let Some(hole) = self.read(buffer.header.address(), &mut bytes).first() {
+            self.find(place, What::Unreadable { wanted: end.into(), read: hole.start as u64 });
+            bytes.truncate(hole.start);
+        }
+        bytes
+    }
+}
+
+/// The link of an interlocked list of buffers.
+const SLIST_LINK: etw_layouts::runtime::Token<Nested> = BUFFER::SLIST_ENTRY;
+
+/// The bits of a processor's index.
+const PROCESSOR_INDEX: u64 = 0x07FF;
+
+/// As many as such an index can tell apart.
+const MOST_PROCESSORS: usize = PROCESSOR_INDEX as usize + 1;
+
+impl Buffer {
+    /// Where its events end, from its start; or what stands there instead, if that is no offset in a buffer of so many bytes.
+    ///
+    /// While events are written the offset for the next one tells, unless that ran over the end, when the saved one does. Afterwards
+    /// the saved one tells.
+    pub fn valid_end(&self, size: u32) -> Result<u32, u64> {
+        let header = &self.header;
+        let [current, saved, offset] =
+            [header.get(BUFFER::CURRENT_OFFSET), header.get(BUFFER::SAVED_OFFSET), header.get(BUFFER::OFFSET)];
+        let order = match self.state {
+            State::Logging | State::ContextSwitch | State::Other => [current, saved, offset],
+            _ => [saved, offset, current],
+        };
+        let fits = |end: &u64| (header.layout().size as u64..=size.into()).contains(end);
+        let end = order.into_iter().flatten().find(fits);
+        end.map(|end| end as u32).ok_or(current.unwrap_or(0))
+    }
+}
+
+impl State {
+    /// The state that a header states.
+    fn of(header: &Object) -> Self {
+        let Some(state) = header.get(BUFFER::STATE) else { return Self::Other };
+        if let Some(bits) = state.view() {
+            let is = |token| bits.get(token) == Some(1);
+            return match () {
+                () if is(WMI_BUFFER_STATE::FREE) => Self::Free,
+                () if is(WMI_BUFFER_STATE::FLUSH) => Self::Flush,
+                () if is(WMI_BUFFER_STATE::IN_USE) => Self::Logging,
+                () => Self::Other,
+            };
+        }
+        let constants = state.values().map_or(&[][..], |values| values.constants);
+        let name = constants.iter().find(|(_, value)| *value == state.signed()).map(|(name, _)| *name);
+        match name.and_then(|name| name.strip_prefix("EtwBufferState")) {
+            Some("Free") => Self::Free,
+            Some("GeneralLogging") => Self::Logging,
+            Some("CSwitch") => Self::ContextSwitch,
+            Some("Flush") => Self::Flush,
+            Some("PendingCompression") => Self::PendingCompression,
+            Some("Compressed") => Self::Compressed,
+            Some("Placeholder") => Self::Placeholder,
+            _ => Self::Other,
+        }
+    }
+}

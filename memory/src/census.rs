@@ -1,0 +1,102 @@
+//! All of it at once, and what does not fit together.
+
+use crate::address::Address;
+use crate::consumer::Consumer;
+use crate::finding::{Place, What};
+use crate::memory::Memory;
+use crate::provider::{Kind, Owner, Provider, Registration};
+use crate::session::Session;
+use crate::walk::Walk;
+use alloc::collections::{BTreeMap, BTreeSet};
+use alloc::vec::Vec;
+use etw_layouts::members::ETW_REG_ENTRY as REGISTRATION;
+
+/// Sessions, providers and consumers of the host.
+#[derive(Clone, Debug, Default)]
+pub struct Census {
+    /// The sessions, by number.
+    pub sessions: Vec<Session>,
+    /// The providers, bucket by bucket.
+    pub providers: Vec<Provider>,
+    /// The consumers of each session, in the order of the sessions.
+    pub consumers: Vec<Consumer>,
+}
+
+impl<M: Memory + ?Sized> Walk<'_, M> {
+    /// Walks all there is, and holds one part against the other: what does not fit together is a finding.
+    pub fn census(&mut self) -> Census {
+        self.witness();
+        let sessions = self.sessions();
+        let providers = self.providers();
+        let consumers = sessions.iter().flat_map(|session| self.consumers(session)).collect();
+        self.compare(&sessions, &providers);
+        Census { sessions, providers, consumers }
+    }
+
+    /// Holds providers against sessions, registrations against the lists of providers and groups, and routines against modules. Both have to
+    /// be those of one silo.
+    pub fn compare(&mut self, sessions: &[Session], providers: &[Provider]) {
+        let numbers: BTreeSet<u64> = sessions.iter().map(|session| session.number.into()).collect();
+        let by_address: BTreeMap<Address, &Provider> =
+            providers.iter().map(|provider| (provider.entry.address(), provider)).collect();
+        for provider in providers {
+            self.compare_provider(provider, &numbers);
+            for registration in &provider.registrations {
+                self.compare_registration(provider, registration, &by_address);
+            }
+        }
+    }
+
+    fn compare_provider(&mut self, provider: &Provider, sessions: &BTreeSet<u64>) {
+        let place = |member| Place { structure: "ETW_GUID_ENTRY", address: provider.entry.address(), member };
+        for enable in provider.enabled.iter().filter(|enable| !sessions.contains(&enable.session)) {
+            self.find(place("EnableInfo"), What::NoSession { slot: enable.slot, session: enable.session });
+        }
+        if let (Some(guid), Some(found)) = (provider.guid, provider.bucket) {
+            let expected = guid.hash() & LOW_BITS;
+            if expected != found {
+                self.find(place("Guid"), What::Bucket { expected, found });
+            }
+        }
+    }
+
+    fn compare_registration(&mut self, list: &Provider, registration: &Registration, providers: &BTreeMap<Address, &Provider>) {
+        let at = registration.entry.address();
+        let place = |member| Place { structure: "ETW_REG_ENTRY", address: at, member };
+        let own = list.entry.address();
+        let is_in = |provider: &&Provider| provider.registrations.iter().any(|other| other.entry.address() == at);
+        let provider = registration.entry.get(REGISTRATION::GUID_ENTRY).map(|at| self.kernel().address(at));
+        if list.kind == Kind::Group {
+            // It is in the list of its group. Is it in that of its provider?
+            if let Some(found) = registration.group.filter(|group| *group != own) {
+                self.find(place("GroupEntry"), What::Provider { expected: own, found });
+            }
+            let provider = provider.and_then(|provider| providers.get(&provider)).filter(|provider| !is_in(provider));
+            if let Some(provider) = provider {
+                self.find(place("RegList"), What::NotInProvider { provider: provider.entry.address() });
+            }
+            return;
+        }
+        if let Some(found) = provider.filter(|provider| *provider != own) {
+            self.find(place("GuidEntry"), What::Provider { expected: own, found });
+        }
+        let group = registration.group.and_then(|group| providers.get(&group)).filter(|group| !is_in(group));
+        if let Some(group) = group {
+            self.find(place("GroupRegList"), What::NotInGroup { group: group.entry.address() });
+        }
+        if let Owner::Kernel { callback, .. } = registration.owner
+            && !callback.is_null()
+            && self.kernel().is_outside(callback)
+        {
+            self.find(place("Callback"), What::Callback(callback));
+        }
+        let enabled = list.enabled.iter().fold(0, |mask, enable| mask | 1_u64.checked_shl(enable.slot).unwrap_or(0));
+        let alone = registration.mask.unwrap_or(0) & !enabled;
+        if alone != 0 {
+            self.find(place("EnableMask"), What::Mask { slot: alone.trailing_zeros() });
+        }
+    }
+}
+
+/// The bits of a GUID's hash that choose a bucket.
+const LOW_BITS: u32 = 0x3F;

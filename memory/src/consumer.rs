@@ -1,0 +1,69 @@
+//! Real-time consumers of a session: each is an ETW_REALTIME_CONSUMER.
+
+use crate::address::Address;
+use crate::finding::{Place, What};
+use crate::memory::Memory;
+use crate::object::Object;
+use crate::session::Session;
+use crate::walk::Walk;
+use alloc::vec::Vec;
+use etw_layouts::members::WMI_LOGGER_CONTEXT as LOGGER;
+
+/// A consumer that is connected to a session.
+#[derive(Clone, Debug)]
+pub struct Consumer {
+    /// The process that consumes: the address of its EPROCESS. None in 6.0.
+    pub process: Option<Address>,
+    /// The session that it states. None in 6.0.
+    pub session: Option<u64>,
+    /// Buffers that it did not take in time.
+    pub buffers_lost: Option<u64>,
+    /// Whether it is about to be connected or disconnected.
+    pub is_in_transition: bool,
+    /// All of it.
+    pub record: Object,
+}
+
+impl<M: Memory + ?Sized> Walk<'_, M> {
+    /// The consumers of a session, in the order of its list. Kernels before 6.0 have none.
+    pub fn consumers(&mut self, session: &Session) -> Vec<Consumer> {
+        let context = &session.context;
+        let place = Place { structure: context.layout().name, address: context.address(), member: "Consumers" };
+        let Some(head) = context.place(LOGGER::CONSUMERS) else { return Vec::new() };
+        let Some(layout) = self.kernel().named("ETW_REALTIME_CONSUMER") else {
+            if session.consumers.is_some_and(|count| count > 0) {
+                self.find(Place { structure: "ETW_REALTIME_CONSUMER", ..place }, What::NoLayout);
+            }
+            return Vec::new();
+        };
+        let offset = layout.member("Links").map_or(0, |links| links.offset as u64);
+        let links = self.double(place, head);
+        if let Some(stated) = session.consumers.filter(|stated| *stated as usize != links.len()) {
+            self.find(
+                Place { member: "NumConsumers", ..place },
+                What::Count { stated: stated.into(), found: links.len() as u64 },
+            );
+        }
+        let mut found: Vec<_> = links.into_iter().filter_map(|link| Some((link.minus(offset)?, false))).collect();
+        let transition = context.get(LOGGER::TRANSITION_CONSUMER).map(|at| self.kernel().address(at));
+        if let Some(at) = transition.filter(|at| !at.is_null()) {
+            match found.iter_mut().find(|(known, _)| *known == at) {
+                Some((_, is_in_transition)) => *is_in_transition = true,
+                None => found.push((at, true)),
+            }
+        }
+        let consumers = found.into_iter().filter_map(|(at, is_in_transition)| {
+            let record = self.object_of(layout, at)?;
+            let number = |name| record.member(name).map(|value| value.unsigned());
+            let process = number("ProcessObject").map(|at| self.kernel().address(at)).filter(|at| !at.is_null());
+            let stated = number("LoggerId");
+            if let Some(stated) = stated.filter(|stated| *stated != u64::from(session.number)) {
+                let place = Place { structure: layout.name, address: at, member: "LoggerId" };
+                self.find(place, What::Owner { session: session.number, stated });
+            }
+            let buffers_lost = number("BuffersLost");
+            Some(Consumer { process, session: stated, buffers_lost, is_in_transition, record })
+        });
+        consumers.collect()
+    }
+}

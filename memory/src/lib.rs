@@ -1,0 +1,127 @@
+//! Walks what Event Tracing for Windows keeps in a kernel's memory: sessions, their buffers and consumers, providers and their
+//! registrations, of every kernel that [`etw_layouts`] knows.
+//!
+//! [`Memory`] is whatever reads bytes at an address: a crash dump, an image with its page tables, a debugger. A [`Kernel`] says which
+//! kernel's it is, by build and architecture, which choose the layouts, and where its global variables are ([`GLOBALS`]), from which a
+//! [`Walk`] starts. `etw-layouts-symbols` reads these from a PDB or an ISF table. From an image to sessions:
+//!
+//! ```
+//! use etw_layouts::Arch;
+//! use etw_layouts_memory::{Address, Kernel, Walk};
+//!
+//! # use etw_layouts::members::{ESERVERSILO_GLOBALS, ETW_SILODRIVERSTATE, UNICODE_STRING, WMI_LOGGER_CONTEXT};
+//! # use etw_layouts::{Build, runtime::{Token, ViewMut, token::Integer}, structures};
+//! # use etw_layouts_memory::Pieces;
+//! # const BUILD: Build = Build::new(10, 0, 19041, 1415);
+//! # fn image() -> Result<Pieces, Box<dyn std::error::Error>> {
+//! #     let mut pieces = Pieces::default();
+//! #     let silo = structures::ESERVERSILO_GLOBALS.select(BUILD, Arch::X64)?.layout;
+//! #     let mut bytes = vec![0; silo.size];
+//! #     ViewMut::new(silo, &mut bytes)?.set(ESERVERSILO_GLOBALS::ETW_SILO_STATE, 0xFFFF_9000_0000_0000)?;
+//! #     pieces.insert(Address(0xFFFF_F800_00D2_4540), bytes);
+//! #     let state = structures::ETW_SILODRIVERSTATE.select(BUILD, Arch::X64)?.layout;
+//! #     let mut bytes = vec![0; state.size];
+//! #     let mut view = ViewMut::new(state, &mut bytes)?;
+//! #     view.set(ETW_SILODRIVERSTATE::MAX_LOGGERS, 4)?;
+//! #     view.set(ETW_SILODRIVERSTATE::ETWP_LOGGER_CONTEXT, 0xFFFF_9000_0000_4000)?;
+//! #     pieces.insert(Address(0xFFFF_9000_0000_0000), bytes);
+//! #     pieces.insert(Address(0xFFFF_9000_0000_4000), [1, 1, 0xFFFF_9000_0000_5000_u64, 1].map(u64::to_le_bytes).concat());
+//! #     let logger = structures::WMI_LOGGER_CONTEXT.select(BUILD, Arch::X64)?.layout;
+//! #     let mut bytes = vec![0; logger.size];
+//! #     let mut view = ViewMut::new(logger, &mut bytes)?;
+//! #     view.set(WMI_LOGGER_CONTEXT::LOGGER_ID, 2)?;
+//! #     view.set(WMI_LOGGER_CONTEXT::LOGGER_MODE, 0x400)?;
+//! #     let name = logger.find(WMI_LOGGER_CONTEXT::LOGGER_NAME).ok_or("no name")?;
+//! #     let text = structures::UNICODE_STRING.select(BUILD, Arch::X64)?.layout;
+//! #     let mut name = ViewMut::at(text, &mut bytes, name.offset)?;
+//! #     name.set(UNICODE_STRING::LENGTH, 8)?;
+//! #     name.set(UNICODE_STRING::MAXIMUM_LENGTH, 8)?;
+//! #     name.set(UNICODE_STRING::BUFFER, 0xFFFF_9000_0000_6000)?;
+//! #     pieces.insert(Address(0xFFFF_9000_0000_5000), bytes);
+//! #     pieces.insert(Address(0xFFFF_9000_0000_6000), b"C\0K\0C\0L\0".to_vec());
+//! #     Ok(pieces)
+//! # }
+//! // Here, some pieces of an image.
+//! let memory = image()?;
+//! // Where the kernel's image begins, and what its symbols say of the variables in it.
+//! let (base, symbols) = (Address(0xFFFF_F800_0000_0000), [("PspHostSiloGlobals", 0xD2_4540)]);
+//! let kernel = Kernel::new("10.0.19041.1415".parse()?, Arch::X64).with_globals(base, symbols);
+//!
+//! let mut walk = Walk::new(&memory, &kernel);
+//! let sessions = walk.sessions();
+//! for session in &sessions {
+//!     println!("{session}");
+//!     println!("    {:?}, {:?} events lost, {} buffers", session.clock, session.events_lost, walk.buffers(session).len());
+//! }
+//! for finding in walk.findings() {
+//!     println!("{:?}: {finding}", finding.weight());
+//! }
+//! assert_eq!(sessions[0].name.as_deref(), Some("CKCL"));
+//! assert_eq!(sessions[0].mode_names, ["EVENT_TRACE_BUFFERING_MODE"]);
+//! assert!(walk.findings().is_empty());
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! # What is walked
+//!
+//! | | by | from |
+//! |---|---|---|
+//! | sessions | [`Walk::sessions`] | the table of sessions: of the host's silo from 1511 on, a global variable before; or the one that the kernel tells debuggers of |
+//! | buffers | [`Walk::buffers`] | the session's list of all, its processors' and its current one |
+//! | a trace file of them | [`Walk::save`](salvage) | the buffers, and a header made of what session and kernel say |
+//! | providers | [`Walk::providers`] | the hash table of the silo or the global one; up to 6.1, two lists |
+//! | consumers | [`Walk::consumers`] | the session's list |
+//! | other silos | [`Walk::silos`] | the entries that silos have beside those of the host |
+//! | all of that, and whether it fits together | [`Walk::census`] | |
+//! | what the kernel states of its own layouts | [`Walk::witness`] | `EtwpDebuggerData` |
+//!
+//! For structures of one's own there are [`Walk::object`], [`Walk::list`], [`Walk::text`] and [`Walk::untag`]: any member that could be read
+//! of a structure on pages of which some are missing, lists of every kind, strings, and pointers with a count in their low bits.
+//!
+//! # What is promised
+//!
+//! Whatever memory says, a walk ends, within its [`Limits`], and without a panic. What is wrong is a [`Finding`] with its place and a
+//! sentence for people; its [`Weight`] tells whether memory is torn or looks tampered with. A finding is as sure as the layout that it was
+//! made with: [`Kernel::chosen`] tells how sure that is for this kernel.
+//!
+//! No offset is written down here but one set, which belongs to no structure: where `EtwpDebuggerData` has its statements. These, the
+//! hash of GUIDs ([`What::Bucket`]), and that a place without a session holds an odd number are known from public research, not from symbols.
+
+#![no_std]
+#![forbid(unsafe_code)]
+
+extern crate alloc;
+#[cfg(feature = "etl")]
+extern crate std;
+
+mod address;
+mod buffer;
+mod census;
+mod consumer;
+mod finding;
+mod guid;
+mod kernel;
+mod list;
+mod memory;
+mod object;
+mod provider;
+#[cfg(feature = "etl")]
+pub mod salvage;
+mod session;
+mod start;
+mod walk;
+mod witness;
+
+pub use address::Address;
+pub use buffer::{Buffer, State};
+pub use census::Census;
+pub use consumer::Consumer;
+pub use finding::{Finding, Place, Weight, What};
+pub use guid::Guid;
+pub use kernel::{GLOBALS, Kernel, Module, Time};
+pub use memory::{Memory, Pieces};
+pub use object::Object;
+pub use provider::{Enable, Kind, Owner, Provider, Registration};
+pub use session::{Routine, Session};
+pub use walk::{Limits, Walk};
+pub use witness::Stated;

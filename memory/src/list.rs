@@ -1,0 +1,226 @@
+//! Lists: doubly linked, singly linked, and interlocked ones, from their heads to the structures that hold the links.
+
+use crate::address::Address;
+use crate::finding::{Place, What};
+use crate::memory::Memory;
+use crate::object::Object;
+use crate::walk::Walk;
+use alloc::collections::BTreeSet;
+use alloc::vec::Vec;
+use etw_layouts::members::{LIST_ENTRY, SINGLE_LIST_ENTRY, SLIST_HEADER};
+use etw_layouts::runtime::Token;
+use etw_layouts::runtime::meta::{Structure, Type};
+use etw_layouts::runtime::token::Nested;
+use etw_layouts::structures;
+
+/// What is linked: the address of each link, and which findings belong to it.
+struct Entries {
+    place: Place,
+    found: Vec<Address>,
+    seen: BTreeSet<Address>,
+}
+
+impl Entries {
+    fn new(place: Place) -> Self {
+        Self { place, found: Vec::new(), seen: BTreeSet::new() }
+    }
+
+    /// Adds an entry; `false` if it was there already.
+    fn add(&mut self, entry: Address) -> bool {
+        let new = self.seen.insert(entry);
+        if new {
+            self.found.push(entry);
+        }
+        new
+    }
+}
+
+impl<M: Memory + ?Sized> Walk<'_, M> {
+    /// The structures in a list, whose head is a member of an object and whose links are a member of each structure, in the order of the
+    /// list. The types of the two members tell what kind of list it is.
+    ///
+    /// A doubly linked list is walked forward; where it breaks off, or where its back links tell otherwise, it is walked backward too,
+    /// and the entries that only back links lead to follow those before the break.
+    pub fn list(&mut self, head: &Object, token: Token<Nested>, record: &'static Structure, link: Token<Nested>) -> Vec<Address> {
+        let place = Place { structure: head.layout().name, address: head.address(), member: token.name() };
+        let (Some(at), Some(kind)) = (head.place(token), kind(head, token)) else { return Vec::new() };
+        let Some(member) = self.kernel().layout(record).and_then(|layout| layout.find(link)) else {
+            self.find(Place { structure: record.name, ..place }, What::NoLayout);
+            return Vec::new();
+        };
+        let single = !matches!(member.ty, Type::Layout(layout) if layout.name == "LIST_ENTRY");
+        let first = head.inner(token).and_then(|head| match kind {
+            "SLIST_HEADER" => self.first(&head),
+            "LIST_ENTRY" => head.get(LIST_ENTRY::FLINK),
+            _ => head.get(SINGLE_LIST_ENTRY::NEXT),
+        });
+        let links = match (kind, single) {
+            ("LIST_ENTRY", false) => self.double(place, at),
+            // Before 5.1 the head of such a list has two links, of which one is used.
+            _ => match first {
+                Some(first) => self.single(place, at, first),
+                None => Vec::new(),
+            },
+        };
+        links.into_iter().filter_map(|entry| entry.minus(member.offset as u64)).collect()
+    }
+
+    /// The structures in an interlocked list, whose head is an object of its own.
+    pub fn interlocked(&mut self, head: &Object, record: &'static Structure, link: Token<Nested>) -> Vec<Address> {
+        let place = Place { structure: head.layout().name, address: head.address(), member: "" };
+        let Some(member) = self.kernel().layout(record).and_then(|layout| layout.find(link)) else { return Vec::new() };
+        let links = self.first(head).map(|first| self.single(place, head.address(), first)).unwrap_or_default();
+        links.into_iter().filter_map(|entry| entry.minus(member.offset as u64)).collect()
+    }
+
+    /// The links of the doubly linked list whose head is at an address.
+    pub fn double(&mut self, place: Place, head: Address) -> Vec<Address> {
+        let mut entries = Entries::new(place);
+        let Some((next, last)) = self.links(place, head) else { return Vec::new() };
+        if next.is_null() && last.is_null() {
+            // Nobody has made the head a list yet.
+            return Vec::new();
+        }
+        let end = self.forward(&mut entries, head, next);
+        let whole = end == Some(last);
+        if !whole {
+            self.backward(&mut entries, head, last, end.is_some());
+        }
+        entries.found
+    }
+
+    /// Walks forward to the head, and gives the last entry; `None` if the head is not reached.
+    fn forward(&mut self, entries: &mut Entries, head: Address, next: Address) -> Option<Address> {
+        let (mut before, mut at) = (head, next);
+        while at != head {
+            if entries.found.len() >= self.limits().entries {
+                self.find(entries.place, What::Limit(self.limits().entries as u64));
+                return None;
+            }
+            if entries.seen.contains(&at) {
+                self.find(entries.place, What::Loop(at));
+                return None;
+            }
+            let (next, back) = self.links(entries.place, at)?;
+            entries.add(at);
+            if back != before {
+                self.find(entries.place, What::BackLink { entry: at, expected: before, found: back });
+            }
+            (before, at) = (at, next);
+        }
+        Some(before)
+    }
+
+    /// Walks backward, to the head or to an entry that is known, and adds what is new. Of a list that is whole forward, that is hidden.
+    fn backward(&mut self, entries: &mut Entries, head: Address, last: Address, whole: bool) {
+        let (mut at, start) = (last, entries.found.len());
+        let mut after = head;
+        while at != head && !entries.seen.contains(&at) {
+            if entries.found.len() >= self.limits().entries {
+                self.find(entries.place, What::Limit(self.limits().entries as u64));
+                break;
+            }
+            let Some((next, back)) = self.links(entries.place, at) else { break };
+            // An entry that does not lead on to where one came from is no entry of this list.
+            if next != after {
+                break;
+            }
+            entries.add(at);
+            if whole {
+                self.find(entries.place, What::Hidden(at));
+            }
+            (after, at) = (at, back);
+        }
+        if whole && entries.found.len() == start {
+            let expected = entries.found.last().copied().unwrap_or(head);
+            self.find(entries.place, What::BackLink { entry: head, expected, found: last });
+        }
+        entries.found[start..].reverse();
+    }
+
+    /// The links of a singly linked list, from its first entry to the null pointer or back to the head.
+    fn single(&mut self, place: Place, head: Address, first: u64) -> Vec<Address> {
+        let mut entries = Entries::new(place);
+        let mut at = self.kernel().address(first);
+        while !at.is_null() && at != head {
+            if entries.found.len() >= self.limits().entries {
+                self.find(place, What::Limit(self.limits().entries as u64));
+                break;
+            }
+            if entries.seen.contains(&at) {
+                self.find(place, What::Loop(at));
+                break;
+            }
+            let Some(next) = self.aligned(place, at).and_then(|at| self.pointer_or_find(place, at)) else { break };
+            entries.add(at);
+            at = next;
+        }
+        entries.found
+    }
+
+    /// The first entry of an interlocked list.
+    fn first(&mut self, head: &Object) -> Option<u64> {
+        if let Some(next) = head.get(SLIST_HEADER::NEXT) {
+            return next.get(SINGLE_LIST_ENTRY::NEXT);
+        }
+        let forms = [SLIST_HEADER::HEADER_X64, SLIST_HEADER::HEADER_ARM64, SLIST_HEADER::HEADER16];
+        let long = forms.into_iter().find_map(|form| head.get(form));
+        let is_long = long.and_then(|form| form.member("HeaderType")).is_none_or(|ty| ty.unsigned() == 1);
+        match long {
+            Some(form) if is_long => Some(form.member("NextEntry")?.unsigned() << 4),
+            _ => self.short(head),
+        }
+    }
+
+    /// The first entry by the form of 8 bytes. It has no room for the highest bits of an address, which are those of the head's.
+    fn short(&mut self, head: &Object) -> Option<u64> {
+        let named = head.layout().find(SLIST_HEADER::HEADER8).is_some();
+        // 5.2 has this form too, though its symbols have no name for it.
+        let later = structures::SLIST_HEADER.layouts().find(|layout| layout.find(SLIST_HEADER::HEADER8).is_some())?;
+        let head = if named { head.clone() } else { self.object_of(later, head.address())? };
+        let form = head.get(SLIST_HEADER::HEADER8)?;
+        let member = form.layout().member("NextEntry")?;
+        let next = form.member("NextEntry")?.unsigned();
+        let above = u64::MAX << (member.bits?.1 + 4).min(63);
+        Some(if next == 0 { 0 } else { next << 4 | head.address().0 & above })
+    }
+
+    /// The two links at an address; a finding if they cannot be read.
+    fn links(&mut self, place: Place, at: Address) -> Option<(Address, Address)> {
+        let at = self.aligned(place, at)?;
+        let layout = self.kernel().layout(&structures::LIST_ENTRY)?;
+        let mut bytes = alloc::vec![0; layout.size];
+        if !self.read(at, &mut bytes).is_empty() {
+            self.find(place, What::Pointer(at));
+            return None;
+        }
+        let view = etw_layouts::runtime::View::new(layout, &bytes).ok()?;
+        let address = |value| self.kernel().address(value);
+        Some((address(view.get(LIST_ENTRY::FLINK)?), address(view.get(LIST_ENTRY::BLINK)?)))
+    }
+
+    /// The address itself, if a link can be there.
+    fn aligned(&mut self, place: Place, at: Address) -> Option<Address> {
+        let aligned = at.0.is_multiple_of(self.kernel().arch().pointer_size());
+        if !aligned {
+            self.find(place, What::Pointer(at));
+        }
+        aligned.then_some(at)
+    }
+
+    fn pointer_or_find(&mut self, place: Place, at: Address) -> Option<Address> {
+        let next = self.pointer(at);
+        if next.is_none() {
+            self.find(place, What::Pointer(at));
+        }
+        next
+    }
+}
+
+/// The name of a member's type.
+fn kind(object: &Object, token: Token<Nested>) -> Option<&'static str> {
+    match object.layout().find(token)?.ty {
+        Type::Layout(layout) => Some(layout.name),
+        _ => None,
+    }
+}

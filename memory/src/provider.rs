@@ -1,0 +1,300 @@
+//! Providers: from the hash table to the entry of each GUID, its registrations, and the sessions that have it enabled.
+
+use crate::address::Address;
+use crate::finding::{Place, What};
+use crate::guid::Guid;
+use crate::memory::Memory;
+use crate::object::Object;
+use crate::walk::Walk;
+use alloc::collections::BTreeSet;
+use alloc::vec::Vec;
+use core::fmt;
+use etw_layouts::members::{ETW_GUID_ENTRY as ENTRY, ETW_REG_ENTRY as REGISTRATION, TRACE_ENABLE_INFO as ENABLE};
+use etw_layouts::runtime::Value;
+use etw_layouts::runtime::meta::{Layout, Type};
+use etw_layouts::structures;
+
+/// What the kernel knows of a GUID that somebody registered or enabled.
+#[derive(Clone, Debug)]
+pub struct Provider {
+    /// The GUID.
+    pub guid: Option<Guid>,
+    /// What it is of.
+    pub kind: Kind,
+    /// The bucket of the hash table that it was found in. None before 6.2, which have no such table.
+    pub bucket: Option<u32>,
+    /// Its registrations; of a group, those of its members.
+    pub registrations: Vec<Registration>,
+    /// What all sessions together ask of it.
+    pub asked: Option<Enable>,
+    /// The sessions that have it enabled.
+    pub enabled: Vec<Enable>,
+    /// Who may register and enable it: the address of the security descriptor.
+    pub security: Option<Address>,
+    /// All of it: an ETW_GUID_ENTRY.
+    pub entry: Object,
+}
+
+/// What a GUID is of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// A provider of events.
+    Trace,
+    /// A receiver of notifications.
+    Notification,
+    /// A group of providers.
+    Group,
+    /// Another, by its place.
+    Other(u32),
+}
+
+/// How a session has a provider enabled.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Enable {
+    /// Its place among those that the provider has: the bit of a registration's mask.
+    pub slot: u32,
+    /// The session's number.
+    pub session: u64,
+    /// Events of this level and below are asked for.
+    pub level: u8,
+    /// What each event is to carry beside its data: EVENT_ENABLE_PROPERTY_*.
+    pub property: u32,
+    /// Events with any of these keywords are asked for.
+    pub any: u64,
+    /// Of those, only events with all of these.
+    pub all: u64,
+}
+
+/// A registration of a provider.
+#[derive(Clone, Debug)]
+pub struct Registration {
+    /// Who made it.
+    pub owner: Owner,
+    /// The names of the flags that are set. None before 6.2, whose flags have no names.
+    pub flags: Vec<&'static str>,
+    /// By which slots of its provider it is enabled, a bit each.
+    pub mask: Option<u64>,
+    /// The same for the slots of its group.
+    pub group_mask: Option<u64>,
+    /// The same for those of the host, of a registration in a silo.
+    pub host_mask: Option<u64>,
+    /// The entry of its group.
+    pub group: Option<Address>,
+    /// What the provider states of itself.
+    pub traits: Option<Address>,
+    /// All of it: an ETW_REG_ENTRY.
+    pub entry: Object,
+}
+
+/// Who made a registration.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Owner {
+    /// A process: the address of its EPROCESS.
+    Process(Address),
+    /// The kernel or a driver: the routine that is called when the provider is enabled or disabled, null for none.
+    Kernel {
+        /// The routine.
+        callback: Address,
+        /// What it is given.
+        context: Address,
+    },
+    /// Kernels before 6.2 do not tell which: this is the process, or the routine.
+    Either(Address),
+}
+
+/// Where lists of entries begin.
+struct Head {
+    at: Address,
+    kind: u32,
+    bucket: Option<u32>,
+}
+
+/// Buckets of the hash table: one for each value of six bits.
+const BUCKETS: usize = 64;
+
+impl<M: Memory + ?Sized> Walk<'_, M> {
+    /// The providers of the host, bucket by bucket. Empty before 6.0, which have none.
+    pub fn providers(&mut self) -> Vec<Provider> {
+        if self.kernel().layout(&structures::ETW_GUID_ENTRY).is_none() {
+            return Vec::new();
+        }
+        let host = self.host();
+        self.providers_in(host.as_ref())
+    }
+
+    /// The providers of a silo, whose state is an ETW_SILODRIVERSTATE.
+    pub fn providers_of(&mut self, state: &Object) -> Vec<Provider> {
+        self.providers_in(Some(state))
+    }
+
+    fn providers_in(&mut self, state: Option<&Object>) -> Vec<Provider> {
+        let mut providers = Vec::new();
+        // An entry is in one list, so that one which is met again has been put there.
+        let mut seen = BTreeSet::new();
+        for head in self.heads(state) {
+            let place = Place { structure: "ETW_HASH_BUCKET", address: head.at, member: "ListHead" };
+            for link in self.double(place, head.at) {
+                let layout = self.kernel().layout(&structures::ETW_GUID_ENTRY);
+                let offset = layout.and_then(|layout| layout.find(ENTRY::GUID_LIST)).map_or(0, |member| member.offset);
+                let Some(at) = link.minus(offset as u64) else { continue };
+                if !seen.insert(at) {
+                    self.find(place, What::Loop(at));
+                    continue;
+                }
+                providers.extend(self.provider(&head, at));
+            }
+        }
+        providers
+    }
+
+    /// The heads of all lists of entries: those of a silo's hash table, of the global one, or of the two lists before 6.2.
+    fn heads(&mut self, state: Option<&Object>) -> Vec<Head> {
+        let in_state = state.and_then(|state| {
+            let member = state.layout().member("EtwpGuidHashTable")?;
+            Some((state.address().plus(member.offset as u64)?, element(&member.ty)?, member.size))
+        });
+        let global = self.kernel().global("EtwpGuidHashTable");
+        let bucket = self.kernel().named("ETW_HASH_BUCKET");
+        let table = in_state.or_else(|| bucket.zip(global).map(|(bucket, at)| (at, bucket, bucket.size * BUCKETS)));
+        match table {
+            Some((at, bucket, size)) => {
+                let count = (size / bucket.size.max(1)).min(self.limits().entries) as u32;
+                let all = (0..count).map(|number| (number, at.plus(u64::from(number) * bucket.size as u64)));
+                all.filter_map(|(number, at)| Some(heads_of(number, at?, bucket))).flatten().collect()
+            }
+            None if global.is_some() => {
+                let place = Place { structure: "ETW_HASH_BUCKET", address: global.unwrap_or_default(), member: "" };
+                self.find(place, What::NoLayout);
+                Vec::new()
+            }
+            None => self.two_lists(),
+        }
+    }
+
+    /// The heads before 6.2, which has one for each kind that there was.
+    fn two_lists(&mut self) -> Vec<Head> {
+        let Some(at) = self.kernel().global("EtwpGuidListHead") else {
+            let place = Place { structure: "ETW_GUID_ENTRY", address: Address::NULL, member: "" };
+            self.find(place, What::NoGlobal("PspHostSiloGlobals, EtwpGuidHashTable or EtwpGuidListHead"));
+            return Vec::new();
+        };
+        let size = self.kernel().layout(&structures::LIST_ENTRY).map_or(0, |layout| layout.size as u64);
+        let head = |kind| Some(Head { at: at.plus(u64::from(kind) * size)?, kind, bucket: None });
+        [0, 1].into_iter().filter_map(head).collect()
+    }
+
+    /// The entry at an address.
+    fn provider(&mut self, head: &Head, at: Address) -> Option<Provider> {
+        let entry = self.object(&structures::ETW_GUID_ENTRY, at)?;
+        let kind = match head.kind {
+            0 => Kind::Trace,
+            1 => Kind::Notification,
+            2 => Kind::Group,
+            other => Kind::Other(other),
+        };
+        let link = if kind == Kind::Group { REGISTRATION::GROUP_REG_LIST } else { REGISTRATION::REG_LIST };
+        let registrations = self.list(&entry, ENTRY::REG_LIST_HEAD, &structures::ETW_REG_ENTRY, link);
+        let registrations = registrations.into_iter().filter_map(|at| self.registration(at)).collect();
+        let slots = entry.get(ENTRY::ENABLE_INFO);
+        let slots = slots.into_iter().flat_map(|slots| slots.elements()).zip(0..);
+        let security = entry.get(ENTRY::SECURITY_DESCRIPTOR).map(|at| self.kernel().address(at));
+        Some(Provider {
+            guid: entry.member("Guid").and_then(|guid| Some(Guid(guid.bytes().try_into().ok()?))),
+            kind,
+            bucket: head.bucket,
+            registrations,
+            asked: entry.member("ProviderEnableInfo").and_then(|value| enable(value, 0)),
+            enabled: slots.filter_map(|(value, slot)| enable(value, slot)).collect(),
+            security: security.filter(|at| !at.is_null()),
+            entry,
+        })
+    }
+
+    /// The registration at an address.
+    fn registration(&mut self, at: Address) -> Option<Registration> {
+        let entry = self.object(&structures::ETW_REG_ENTRY, at)?;
+        let pointer = |token| entry.get(token).map(|value| self.kernel().address(value));
+        let [process, callback] = [pointer(REGISTRATION::PROCESS)?, pointer(REGISTRATION::CALLBACK)?];
+        let owner = match entry.get(REGISTRATION::DBG_KERNEL_REGISTRATION) {
+            Some(0) => Owner::Process(process),
+            Some(_) => Owner::Kernel { callback, context: pointer(REGISTRATION::CALLBACK_CONTEXT).unwrap_or_default() },
+            None if !self.kernel().is_outside(callback) && self.kernel().module(callback).is_some() => {
+                Owner::Kernel { callback, context: pointer(REGISTRATION::CALLBACK_CONTEXT).unwrap_or_default() }
+            }
+            None => Owner::Either(process),
+        };
+        let set = |token| pointer(token).filter(|at| !at.is_null());
+        Some(Registration {
+            owner,
+            flags: entry.set_bits(REGISTRATION::FLAGS),
+            mask: entry.get(REGISTRATION::ENABLE_MASK),
+            group_mask: entry.get(REGISTRATION::GROUP_ENABLE_MASK),
+            host_mask: entry.get(REGISTRATION::HOST_ENABLE_MASK),
+            group: set(REGISTRATION::GROUP_ENTRY),
+            traits: set(REGISTRATION::TRAITS),
+            entry,
+        })
+    }
+
+    /// The states of other silos, an ETW_SILODRIVERSTATE each, as far as providers of the host are known to them too.
+    pub fn silos(&mut self, providers: &[Provider]) -> Vec<Object> {
+        let Some(layout) = self.kernel().named("ETW_SILODRIVERSTATE") else { return Vec::new() };
+        let mut states = BTreeSet::new();
+        for provider in providers {
+            let host = provider.entry.get(ENTRY::SILO_STATE);
+            for at in self.list(&provider.entry, ENTRY::SILO_GUID_LIST, &structures::ETW_GUID_ENTRY, ENTRY::SILO_GUID_LIST) {
+                let state = self.object(&structures::ETW_GUID_ENTRY, at).and_then(|entry| entry.get(ENTRY::SILO_STATE));
+                states.extend(state.filter(|state| *state != 0 && Some(*state) != host));
+            }
+        }
+        states.into_iter().filter_map(|at| self.object_of(layout, self.kernel().address(at))).collect()
+    }
+}
+
+/// The layout of an array's elements.
+fn element(ty: &Type) -> Option<&'static Layout> {
+    match ty {
+        Type::Array(Type::Layout(layout), _) => Some(layout),
+        _ => None,
+    }
+}
+
+/// The heads in a bucket, one for each kind.
+fn heads_of(number: u32, at: Address, bucket: &'static Layout) -> Vec<Head> {
+    let Some((lists, size)) = bucket.member("ListHead").and_then(|lists| match lists.ty {
+        Type::Array(_, size) => Some((lists, size.max(1))),
+        _ => None,
+    }) else {
+        return Vec::new();
+    };
+    let head = |kind: u32| {
+        let at = at.plus(lists.offset as u64 + u64::from(kind) * size as u64)?;
+        Some(Head { at, kind, bucket: Some(number) })
+    };
+    (0..(lists.size / size) as u32).filter_map(head).collect()
+}
+
+/// A slot that is in use.
+fn enable(value: Value<'_>, slot: u32) -> Option<Enable> {
+    let info = value.view()?;
+    let used = info.get(ENABLE::IS_ENABLED).is_some_and(|enabled| enabled != 0);
+    used.then_some(Enable {
+        slot,
+        session: info.get(ENABLE::LOGGER_ID)?,
+        level: info.get(ENABLE::LEVEL)? as u8,
+        property: info.get(ENABLE::ENABLE_PROPERTY)? as u32,
+        any: info.get(ENABLE::MATCH_ANY_KEYWORD)?,
+        all: info.get(ENABLE::MATCH_ALL_KEYWORD)?,
+    })
+}
+
+impl fmt::Display for Provider {
+    /// GUID, kind, and how many registrations and sessions it has.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.guid {
+            Some(guid) => write!(f, "{guid}")?,
+            None => f.write_str("?")?,
+        }
+        write!(f, "  {:?}, {} registrations, enabled by {}", self.kind, self.registrations.len(), self.enabled.len())
+    }
+}

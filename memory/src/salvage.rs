@@ -1,0 +1,208 @@
+//! Salvage: what a session's buffers hold in memory, as a trace file.
+
+use crate::buffer::{Buffer, State};
+use crate::finding::{Place, What};
+use crate::memory::Memory;
+use crate::session::Session;
+use crate::walk::Walk;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+use core::fmt;
+use etw_layouts::constants::LOG_FILE_MODE;
+use etw_layouts::members::{LARGE_INTEGER, TRACE_LOGFILE_HEADER as HEADER, WMI_LOGGER_CONTEXT as LOGGER};
+use etw_layouts::runtime::Token;
+use etw_layouts::runtime::token::Nested;
+use etw_layouts::structures;
+use etw_layouts_etl::wire::Generation;
+use etw_layouts_etl::write::{self, FileWriter, Producer};
+use etw_layouts_etl::{ClockType, Event, Events, LogFile};
+use std::io::{Cursor, Seek, Write};
+
+/// Which buffers of a session are saved.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Which {
+    /// Those whose events nobody has written out yet: all that are not free.
+    #[default]
+    Pending,
+    /// Free ones too, which hold what was written out already until they are used again. Of a session that logs to a file, they
+    /// repeat some of it.
+    All,
+}
+
+/// What was saved.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Saved {
+    /// Buffers that had events.
+    pub buffers: usize,
+    /// Events of all of them.
+    pub events: usize,
+}
+
+/// Why a session cannot be saved.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum Error {
+    /// How fast the session's clock ticks is not known: give it with [`Kernel::with_time`](crate::Kernel::with_time), or the address of
+    /// the global variable.
+    Rate(ClockType),
+    /// What could not be read of the session, without which there is no header.
+    Session(&'static str),
+    /// The writer refused it.
+    Write(write::Error),
+}
+
+/// The events of a buffer.
+struct Found {
+    processor: u16,
+    /// The first time stamp, by which the buffers are sorted.
+    first: Option<i64>,
+    sequence: i64,
+    bytes: Vec<u8>,
+}
+
+impl<M: Memory + ?Sized> Walk<'_, M> {
+    /// Writes a session's buffers as a trace file, in the order of their time. Its header is made of what the session and its kernel say:
+    /// their clock, boot time, processors and names.
+    ///
+    /// A buffer whose end is missing or damaged gives the events before; that is a finding. The file is never compressed, whatever the
+    /// session's mode is. For 5.0, which notes no reading of its clock, the session's start is taken for the time of the first event.
+    ///
+    /// # Errors
+    ///
+    /// Memory does not tell what a header has to, or writing fails.
+    pub fn save<W: Write + Seek>(&mut self, session: &Session, which: Which, out: W) -> Result<Saved, Error> {
+        let build = self.kernel().build();
+        let producer = Producer { build: etw_layouts::Build { revision: 0, ..build }, arch: self.kernel().arch() };
+        let generation = producer.generation();
+        let buffers = self.buffers(session);
+        let pending = buffers.iter().filter(|buffer| which == Which::All || buffer.state != State::Free);
+        let mut found: Vec<Found> = pending.filter_map(|buffer| self.found(session, buffer, generation)).collect();
+        found.sort_by_key(|found| (found.first, found.sequence));
+        let log = self.header(session, &producer, &found)?;
+        let clock = log.to_clock();
+        let mut latest = log.start_stamp;
+        let mut writer = open(out, producer, log)?;
+        let mut saved = Saved::default();
+        for found in &found {
+            let events: Vec<Event<'_>> = Events::in_memory(&found.bytes, generation).filter_map(Result::ok).collect();
+            latest = events.iter().filter_map(Event::time_stamp).fold(latest, i64::max);
+            (saved.buffers, saved.events) = (saved.buffers + 1, saved.events + events.len());
+            writer.push_written(found.processor, events)?;
+        }
+        writer.finish(clock.system_time(latest))?;
+        Ok(saved)
+    }
+
+    /// What a buffer holds; `None` if that is nothing.
+    fn found(&mut self, session: &Session, buffer: &Buffer, generation: Generation) -> Option<Found> {
+        let bytes = self.events_of(session, buffer);
+        let (mut first, mut count) = (None, 0);
+        for event in Events::in_memory(&bytes, generation) {
+            match event {
+                Ok(event) => (first, count) = (first.or(event.time_stamp()), count + 1),
+                Err(wrong) => {
+                    let place = Place { structure: "WMI_BUFFER_HEADER", address: buffer.header.address(), member: "" };
+                    self.find(place, What::Events(wrong.what.to_string()));
+                }
+            }
+        }
+        let (processor, sequence) = (buffer.processor.unwrap_or(0), buffer.sequence.unwrap_or(0));
+        (count > 0).then_some(Found { processor, first, sequence, bytes })
+    }
+
+    /// The log file header of a session.
+    fn header(&mut self, session: &Session, producer: &Producer, found: &[Found]) -> Result<LogFile, Error> {
+        let most = found.iter().map(|found| u32::from(found.processor) + 1).max().unwrap_or(1);
+        let processors = self.processors().map_or(1, |count| count as u32).max(most);
+        // Where no clock is named it is the default one.
+        let clock = session.clock.and_then(|clock| ClockType::of(clock.0)).unwrap_or(ClockType::PerfCounter);
+        let started = found.iter().filter_map(|found| found.first).min().unwrap_or(0);
+        let started = session.start_time.map(|time| (time, started));
+        let (start_time, start_stamp) = session.reference.or(started).ok_or(Error::Session("its reading of the clock"))?;
+        let [perf_frequency, boot_time, cpu_mhz] = self.rates(session);
+        let rate = match clock {
+            ClockType::PerfCounter => perf_frequency,
+            ClockType::CpuCycle => cpu_mhz,
+            ClockType::SystemTime => Some(1),
+        };
+        rate.filter(|rate| *rate > 0).ok_or(Error::Rate(clock))?;
+        let number = |value: Option<i64>| value.unwrap_or(0);
+        Ok(LogFile {
+            buffer_size: session.buffer_size.ok_or(Error::Session("the size of its buffers"))?,
+            processors: processors.min(producer.most_processors()),
+            mode: session.mode.map_or(0, |mode| mode.0 & !LOG_FILE_MODE::EVENT_TRACE_COMPRESSED_MODE.0),
+            maximum_file_size: session.context.get(LOGGER::MAXIMUM_FILE_SIZE).unwrap_or(0) as u32,
+            events_lost: session.events_lost.unwrap_or(0),
+            buffers_lost: session.buffers_lost.unwrap_or(0),
+            timer_resolution: 0,
+            clock: clock.value(),
+            cpu_mhz: u32::try_from(number(cpu_mhz)).unwrap_or(0),
+            perf_frequency: number(perf_frequency),
+            boot_time: number(boot_time),
+            start_time,
+            start_stamp,
+            logger_name: name(session.name.as_deref()),
+            file_name: name(session.file.as_deref()),
+            ..LogFile::new(producer)
+        })
+    }
+
+    /// Ticks a second of the performance counter, boot time, and the rate of the processor, from whoever tells: the caller, the kernel's
+    /// global variables, or up to 5.2 the header that the session has ready for its file.
+    fn rates(&mut self, session: &Session) -> [Option<i64>; 3] {
+        let known = self.kernel().time();
+        let at = session.context.get(LOGGER::LOGGER_HEADER).map(|at| self.kernel().address(at)).filter(|at| !at.is_null());
+        let header = at.and_then(|at| self.object(&structures::TRACE_LOGFILE_HEADER, at));
+        let of_header =
+            |token: Token<Nested>| header.as_ref().and_then(|header| header.get(token)?.get(LARGE_INTEGER::QUAD_PART));
+        let mhz = header.as_ref().and_then(|header| header.get(HEADER::CPU_SPEED_IN_M_HZ)).map(|mhz| mhz as i64);
+        let mut global = |name, size| self.integer(self.kernel().global(name)?, size).map(|value| value as i64);
+        [
+            known.perf_frequency.or_else(|| global("EtwPerfFreq", 8)).or(of_header(HEADER::PERF_FREQ)),
+            known.boot_time.or_else(|| global("EtwpBootTime", 8)).or(of_header(HEADER::BOOT_TIME)),
+            known.cpu_mhz.map(i64::from).or_else(|| global("EtwCPUSpeedInMHz", 4)).or(mhz),
+        ]
+    }
+}
+
+/// Begins the file. A header whose names do not fit into a buffer goes without them.
+fn open<W: Write + Seek>(out: W, producer: Producer, log: LogFile) -> Result<FileWriter<W>, Error> {
+    let fits = !matches!(
+        FileWriter::new(Cursor::new(Vec::new()), producer, log.clone()),
+        Err(write::Error::Full { .. } | write::Error::Length(_))
+    );
+    let log = if fits { log } else { LogFile { logger_name: String::new(), file_name: String::new(), ..log } };
+    Ok(FileWriter::new(out, producer, log)?)
+}
+
+/// A name as a file can have it.
+fn name(name: Option<&str>) -> String {
+    name.unwrap_or_default().split('\0').next().unwrap_or_default().into()
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Rate(clock) => {
+                write!(f, "the session's clock is {clock:?}, and how fast that ticks is not known: give its rate")
+            }
+            Self::Session(what) => write!(f, "of the session could not be read: {what}"),
+            Self::Write(error) => error.fmt(f),
+        }
+    }
+}
+
+impl core::error::Error for Error {
+    fn source(&self) -> Option<&(dyn core::error::Error + 'static)> {
+        match self {
+            Self::Write(error) => Some(error),
+            _ => None,
+        }
+    }
+}
+
+impl From<write::Error> for Error {
+    fn from(error: write::Error) -> Self {
+        Self::Write(error)
+    }
+}

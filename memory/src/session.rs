@@ -1,0 +1,198 @@
+//! Sessions: each is a WMI_LOGGER_CONTEXT.
+
+use crate::address::Address;
+use crate::finding::{Place, What};
+use crate::memory::Memory;
+use crate::object::Object;
+use crate::start::Table;
+use crate::walk::Walk;
+use alloc::string::String;
+use alloc::vec::Vec;
+use core::fmt;
+use etw_layouts::constants::{EVENT_TRACE_CLOCK, LOG_FILE_MODE};
+use etw_layouts::members::{ETW_REF_CLOCK, WMI_LOGGER_CONTEXT as LOGGER};
+use etw_layouts::runtime::meta::Type;
+use etw_layouts::structures;
+
+/// A session. What could not be read, and what its kernel does not have, is `None`.
+#[derive(Clone, Debug)]
+pub struct Session {
+    /// Its number: its place in the table.
+    pub number: u32,
+    /// Its name.
+    pub name: Option<String>,
+    /// Its log file.
+    pub file: Option<String>,
+    /// How it logs.
+    pub mode: Option<LOG_FILE_MODE>,
+    /// The names of [`mode`](Self::mode).
+    pub mode_names: Vec<&'static str>,
+    /// What it is, by the names that the kernel's flags have, such as `RealTime` and `AutoLogger`. None before 6.0.
+    pub flags: Vec<&'static str>,
+    /// Kernel events that it logs, by name, in 5.x; later kernels keep them elsewhere.
+    pub kernel_events: Vec<&'static str>,
+    /// Which clock stamps its events.
+    pub clock: Option<EVENT_TRACE_CLOCK>,
+    /// The routine that reads the clock, or from 2004 on the number of one.
+    pub clock_routine: Option<Routine>,
+    /// One moment: the system time, in units of 100 ns since 1601, and what the session's clock read then. None in 5.0.
+    pub reference: Option<(i64, i64)>,
+    /// When it started, in units of 100 ns since 1601.
+    pub start_time: Option<i64>,
+    /// Bytes of a buffer.
+    pub buffer_size: Option<u32>,
+    /// Buffers that it has.
+    pub buffers: Option<i64>,
+    /// Buffers of it that are free.
+    pub buffers_free: Option<i64>,
+    /// It has this many buffers at least.
+    pub minimum_buffers: Option<u32>,
+    /// It has this many buffers at the most.
+    pub maximum_buffers: Option<u32>,
+    /// Buffers that were written.
+    pub buffers_written: Option<u32>,
+    /// Buffers that could not be written.
+    pub buffers_lost: Option<u32>,
+    /// Buffers that no consumer took.
+    pub real_time_buffers_lost: Option<u32>,
+    /// Events for which no buffer was free.
+    pub events_lost: Option<u32>,
+    /// Who may control it: the address of the security descriptor. None before 6.0.
+    pub security: Option<Address>,
+    /// Real-time consumers, as the session counts them. None before 6.0.
+    pub consumers: Option<u32>,
+    /// All of it.
+    pub context: Object,
+}
+
+/// What reads a session's clock.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Routine {
+    /// The address of the code.
+    At(Address),
+    /// The number of a clock of the kernel's.
+    Number(u64),
+}
+
+/// No number of a clock is larger, nor what stands for no session: what is, is an address.
+const NUMBERS: u64 = 0xFFFF;
+
+impl<M: Memory + ?Sized> Walk<'_, M> {
+    /// The sessions of the host, by number.
+    pub fn sessions(&mut self) -> Vec<Session> {
+        let host = self.host();
+        let table = self.table(host.as_ref());
+        table.map(|table| self.sessions_in(table)).unwrap_or_default()
+    }
+
+    /// The sessions of a silo, whose state is an ETW_SILODRIVERSTATE.
+    pub fn sessions_of(&mut self, state: &Object) -> Vec<Session> {
+        let table = self.table(Some(state));
+        table.map(|table| self.sessions_in(table)).unwrap_or_default()
+    }
+
+    fn sessions_in(&mut self, table: Table) -> Vec<Session> {
+        let places = self.pointers(table.address, table.count);
+        let unread = places.iter().filter(|place| place.is_none()).count();
+        if unread > 0 {
+            let place = Place { structure: "WMI_LOGGER_CONTEXT *", address: table.address, member: "" };
+            self.find(place, What::Unreadable { wanted: table.count as u64, read: (table.count.max(unread) - unread) as u64 });
+        }
+        let mut sessions = Vec::new();
+        for (number, context) in (0..).zip(places) {
+            // A place without a session has a small odd number, or nothing.
+            let Some(context) = context.filter(|context| context.0 > NUMBERS) else { continue };
+            if context.0.is_multiple_of(self.kernel().arch().pointer_size()) {
+                sessions.extend(self.session(number, context));
+            } else {
+                let place = Place { structure: "WMI_LOGGER_CONTEXT *", address: table.address, member: "" };
+                self.find(place, What::Pointer(context));
+            }
+        }
+        sessions
+    }
+
+    /// The session at an address.
+    pub fn session(&mut self, number: u32, address: Address) -> Option<Session> {
+        let context = self.object(&structures::WMI_LOGGER_CONTEXT, address)?;
+        let place = |member| Place { structure: context.layout().name, address, member };
+        if let Some(stated) = context.get(LOGGER::LOGGER_ID).filter(|stated| *stated != u64::from(number)) {
+            self.find(place("LoggerId"), What::Number { slot: number, stated });
+        }
+        let number32 = |value: Option<u64>| value.map(|value| value as u32);
+        let mode = context.get(LOGGER::LOGGER_MODE);
+        let clock = context.get(LOGGER::CLOCK_TYPE).map(|clock| clock.value as u64).or(context.get(LOGGER::USE_PERF_CLOCK));
+        let session = Session {
+            number,
+            name: self.text(&context, LOGGER::LOGGER_NAME),
+            file: self.text(&context, LOGGER::LOG_FILE_NAME),
+            mode: mode.map(|mode| LOG_FILE_MODE(mode.value as u32)),
+            mode_names: mode.map(|mode| mode.names().collect()).unwrap_or_default(),
+            flags: context.set_bits(LOGGER::FLAGS),
+            kernel_events: context.get(LOGGER::ENABLE_FLAGS).map(|flags| flags.names().collect()).unwrap_or_default(),
+            clock: clock.map(|clock| EVENT_TRACE_CLOCK(clock as u32)),
+            clock_routine: self.routine(&context),
+            reference: reference(&context),
+            start_time: context.quad(LOGGER::START_TIME),
+            buffer_size: number32(context.get(LOGGER::BUFFER_SIZE)),
+            buffers: context.get(LOGGER::NUMBER_OF_BUFFERS),
+            buffers_free: context.get(LOGGER::BUFFERS_AVAILABLE),
+            minimum_buffers: number32(context.get(LOGGER::MINIMUM_BUFFERS)),
+            maximum_buffers: number32(context.get(LOGGER::MAXIMUM_BUFFERS)),
+            buffers_written: number32(context.get(LOGGER::BUFFERS_WRITTEN)),
+            buffers_lost: number32(context.get(LOGGER::LOG_BUFFERS_LOST)),
+            real_time_buffers_lost: number32(context.get(LOGGER::REAL_TIME_BUFFERS_LOST)),
+            events_lost: number32(context.get(LOGGER::EVENTS_LOST)),
+            security: self.fast_ref(&context, LOGGER::SECURITY_DESCRIPTOR).filter(|address| !address.is_null()),
+            consumers: number32(context.get(LOGGER::NUM_CONSUMERS)),
+            context: context.clone(),
+        };
+        self.routines(&session);
+        Some(session)
+    }
+
+    /// What reads the clock: code, or since 2004 a number.
+    fn routine(&self, context: &Object) -> Option<Routine> {
+        let value = context.get(LOGGER::GET_CPU_CLOCK)?;
+        match value.ty() {
+            Type::Pointer => Some(self.kernel().address(value.unsigned())).filter(|routine| !routine.is_null()).map(Routine::At),
+            _ => Some(Routine::Number(value.unsigned())),
+        }
+    }
+
+    /// Holds the session's routines against the modules.
+    fn routines(&mut self, session: &Session) {
+        let context = &session.context;
+        let place = |member| Place { structure: context.layout().name, address: context.address(), member };
+        match session.clock_routine {
+            Some(Routine::At(routine)) if self.kernel().is_outside(routine) => {
+                self.find(place("GetCpuClock"), What::Clock(routine));
+            }
+            Some(Routine::Number(number)) if number > NUMBERS => self.find(place("GetCpuClock"), What::ClockNumber(number)),
+            _ => {}
+        }
+        let callback = context.get(LOGGER::BUFFER_CALLBACK).map(|value| self.kernel().address(value));
+        if let Some(callback) = callback.filter(|callback| !callback.is_null() && self.kernel().is_outside(*callback)) {
+            self.find(place("BufferCallback"), What::Callback(callback));
+        }
+    }
+}
+
+/// One moment by both clocks.
+fn reference(context: &Object) -> Option<(i64, i64)> {
+    if let Some(reference) = context.inner(LOGGER::REFERENCE_TIME) {
+        return Some((reference.quad(ETW_REF_CLOCK::START_TIME)?, reference.quad(ETW_REF_CLOCK::START_PERF_CLOCK)?));
+    }
+    Some((context.quad(LOGGER::REFERENCE_SYSTEM_TIME)?, context.quad(LOGGER::REFERENCE_TIME_STAMP)?))
+}
+
+impl fmt::Display for Session {
+    /// Number, name, file and mode in a line.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:>2}  {}", self.number, self.name.as_deref().unwrap_or("?"))?;
+        if let Some(file) = self.file.as_deref().filter(|file| !file.is_empty()) {
+            write!(f, "  {file}")?;
+        }
+        self.mode_names.iter().try_for_each(|name| write!(f, "  {name}"))
+    }
+}

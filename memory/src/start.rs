@@ -1,0 +1,66 @@
+//! Where a walk starts: what ETW keeps for the host's silo, or global variables before there were silos.
+
+use crate::address::Address;
+use crate::finding::{Place, What};
+use crate::memory::Memory;
+use crate::object::Object;
+use crate::walk::Walk;
+use crate::witness;
+use etw_layouts::constants::WMI_LOGGER_LIMITS;
+
+/// The table of sessions: pointers, one for each number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Table {
+    pub address: Address,
+    pub count: usize,
+}
+
+impl<M: Memory + ?Sized> Walk<'_, M> {
+    /// What ETW keeps for the host, an ETW_SILODRIVERSTATE: from 1607 on, found through `PspHostSiloGlobals`, or through
+    /// `EtwpHostSiloState`. `None` where the kernel has none, or neither address was given.
+    pub fn host(&mut self) -> Option<Object> {
+        let state = self.kernel().named("ETW_SILODRIVERSTATE")?;
+        let address = self.host_by_silo().or_else(|| self.host_by_pointer())?;
+        self.object_of(state, address)
+    }
+
+    fn host_by_silo(&mut self) -> Option<Address> {
+        let globals = self.kernel().named("ESERVERSILO_GLOBALS")?;
+        let silo = self.object_of(globals, self.kernel().global("PspHostSiloGlobals")?)?;
+        let address = self.kernel().address(silo.member("EtwSiloState")?.unsigned());
+        Some(address).filter(|address| !address.is_null())
+    }
+
+    fn host_by_pointer(&mut self) -> Option<Address> {
+        let address = self.pointer(self.kernel().global("EtwpHostSiloState")?)?;
+        Some(address).filter(|address| !address.is_null())
+    }
+
+    /// The table of sessions: of a silo's state, else a global variable, else where the kernel tells debuggers that it is.
+    pub(crate) fn table(&mut self, state: Option<&Object>) -> Option<Table> {
+        if let Some(table) = state.and_then(|state| self.table_in(state)) {
+            return Some(table);
+        }
+        // 5.0 has half as many places as all others.
+        let places = WMI_LOGGER_LIMITS::MAXLOGGERS.0 as usize;
+        let count = if self.kernel().build().number < [5, 1, 0] { places / 2 } else { places };
+        let global = ["WmipLoggerContext", "EtwpLoggerContext"].into_iter().find_map(|name| self.kernel().global(name));
+        let address = global.or_else(|| witness::table(self));
+        if address.is_none() {
+            let name = if state.is_some() { "EtwpDebuggerData" } else { "PspHostSiloGlobals or WmipLoggerContext" };
+            self.find(Place { structure: "WMI_LOGGER_CONTEXT", address: Address::NULL, member: "" }, What::NoGlobal(name));
+        }
+        address.map(|address| Table { address, count })
+    }
+
+    /// The table in a state: in place up to 1703, pointed to since.
+    fn table_in(&mut self, state: &Object) -> Option<Table> {
+        if let Some(table) = state.layout().member("WmipLoggerContext") {
+            let count = table.size / self.kernel().arch().pointer_size() as usize;
+            return Some(Table { address: state.address().plus(table.offset as u64)?, count });
+        }
+        let address = self.kernel().address(state.member("EtwpLoggerContext")?.unsigned());
+        let count = state.member("MaxLoggers")?.unsigned() as usize;
+        (!address.is_null()).then_some(Table { address, count })
+    }
+}

@@ -1,0 +1,212 @@
+//! A walk through a kernel's memory: what reads, within limits, and remembers what is wrong.
+
+use crate::address::Address;
+use crate::finding::{Finding, Place, What};
+use crate::kernel::Kernel;
+use crate::memory::Memory;
+use crate::object::Object;
+use alloc::string::String;
+use alloc::vec;
+use alloc::vec::Vec;
+use core::ops::Range;
+use etw_layouts::members::{EX_FAST_REF, UNICODE_STRING};
+use etw_layouts::runtime::View;
+use etw_layouts::runtime::meta::{Layout, Structure};
+use etw_layouts::runtime::token::Nested;
+use etw_layouts::runtime::{Arch, Token};
+use etw_layouts::structures;
+
+/// A walk through memory. What it finds wrong is in [`findings`](Self::findings), and never ends it.
+pub struct Walk<'a, M: ?Sized> {
+    memory: &'a M,
+    kernel: &'a Kernel,
+    limits: Limits,
+    read: u64,
+    findings: Vec<Finding>,
+}
+
+/// How far a walk goes, whatever memory says.
+#[derive(Clone, Copy, Debug)]
+pub struct Limits {
+    /// Entries of one list or table.
+    pub entries: usize,
+    /// Bytes that are read in the whole walk.
+    pub bytes: u64,
+    /// Findings that are kept.
+    pub findings: usize,
+    /// Bytes of a string.
+    pub text: usize,
+}
+
+impl Default for Limits {
+    /// 65,536 entries, 4 GiB, 65,536 findings, the longest strings.
+    fn default() -> Self {
+        Self { entries: 1 << 16, bytes: 1 << 32, findings: 1 << 16, text: 1 << 16 }
+    }
+}
+
+/// Memory is there or not by pages of so many bytes, on all architectures.
+const PAGE: u64 = 0x1000;
+
+impl<'a, M: Memory + ?Sized> Walk<'a, M> {
+    /// A walk that has read nothing yet.
+    pub fn new(memory: &'a M, kernel: &'a Kernel) -> Self {
+        Self { memory, kernel, limits: Limits::default(), read: 0, findings: Vec::new() }
+    }
+
+    /// With other limits.
+    #[must_use]
+    pub fn with_limits(mut self, limits: Limits) -> Self {
+        self.limits = limits;
+        self
+    }
+
+    /// The kernel.
+    pub fn kernel(&self) -> &'a Kernel {
+        self.kernel
+    }
+
+    /// How far it goes.
+    pub fn limits(&self) -> Limits {
+        self.limits
+    }
+
+    /// What was found wrong so far, in the order in which it was met.
+    pub fn findings(&self) -> &[Finding] {
+        &self.findings
+    }
+
+    /// The same, for keeps.
+    pub fn into_findings(self) -> Vec<Finding> {
+        self.findings
+    }
+
+    /// Adds a finding.
+    pub fn find(&mut self, place: Place, what: What) {
+        if self.findings.len() < self.limits.findings {
+            self.findings.push(Finding { place, what });
+        }
+    }
+
+    /// Reads bytes, page by page, and tells which could not be read.
+    pub fn read(&mut self, address: Address, out: &mut [u8]) -> Vec<Range<usize>> {
+        let mut holes: Vec<Range<usize>> = Vec::new();
+        let mut at = 0;
+        while at < out.len() {
+            let here = address.plus(at as u64);
+            let left = here.map_or(PAGE, |here| PAGE - here.0 % PAGE);
+            let end = out.len().min(at + left as usize);
+            let there = match here {
+                Some(here) if self.read < self.limits.bytes => self.memory.read(here, &mut out[at..end]).min(end - at),
+                _ => 0,
+            };
+            let within = self.read < self.limits.bytes;
+            self.read = self.read.saturating_add((end - at) as u64);
+            if within && self.read >= self.limits.bytes {
+                let place = Place { structure: "memory", address: address.plus(at as u64).unwrap_or_default(), member: "" };
+                self.find(place, What::Limit(self.limits.bytes));
+            }
+            out[at + there..end].fill(0);
+            match holes.last_mut() {
+                _ if at + there == end => {}
+                Some(last) if last.end == at + there => last.end = end,
+                _ => holes.push(at + there..end),
+            }
+            at = end;
+        }
+        holes
+    }
+
+    /// The structure at an address; `None` if the kernel does not have such structures, or if nothing of it could be read.
+    pub fn object(&mut self, structure: &'static Structure, address: Address) -> Option<Object> {
+        match self.kernel.layout(structure) {
+            Some(layout) => self.object_of(layout, address),
+            None => {
+                self.find(Place { structure: structure.name, address, member: "" }, What::NoLayout);
+                None
+            }
+        }
+    }
+
+    /// The structure of a layout at an address; `None` if nothing of it could be read.
+    pub fn object_of(&mut self, layout: &'static Layout, address: Address) -> Option<Object> {
+        let mut bytes = vec![0; layout.size];
+        let holes = self.read(address, &mut bytes);
+        let missing: usize = holes.iter().map(Range::len).sum();
+        if missing > 0 {
+            let (wanted, read) = (layout.size as u64, (layout.size - missing) as u64);
+            self.find(Place { structure: layout.name, address, member: "" }, What::Unreadable { wanted, read });
+        }
+        (missing < layout.size).then(|| Object::new(address, layout, bytes, holes))
+    }
+
+    /// The integer of up to eight bytes at an address; `None` if not all of it could be read.
+    pub fn integer(&mut self, address: Address, size: usize) -> Option<u64> {
+        let mut bytes = [0; 8];
+        let place = bytes.get_mut(..size)?;
+        self.read(address, place).is_empty().then(|| u64::from_le_bytes(bytes))
+    }
+
+    /// The pointer at an address.
+    pub fn pointer(&mut self, address: Address) -> Option<Address> {
+        let value = self.integer(address, self.kernel.arch().pointer_size() as usize)?;
+        Some(self.kernel.address(value))
+    }
+
+    /// An array of pointers, no longer than the limit; `None` for those that could not be read.
+    pub fn pointers(&mut self, address: Address, count: usize) -> Vec<Option<Address>> {
+        let size = self.kernel.arch().pointer_size();
+        let count = count.min(self.limits.entries);
+        (0..count as u64).map(|index| self.pointer(address.plus(index * size)?)).collect()
+    }
+
+    /// What a member of type EX_FAST_REF points to, without the count in its low bits.
+    pub fn fast_ref(&self, object: &Object, token: Token<Nested>) -> Option<Address> {
+        self.untag(object.get(token)?)
+    }
+
+    /// The address in an EX_FAST_REF.
+    pub fn untag(&self, reference: View<'_>) -> Option<Address> {
+        self.untagged(Address(reference.get(EX_FAST_REF::VALUE)?))
+    }
+
+    /// The address in the value of an EX_FAST_REF.
+    pub(crate) fn untagged(&self, reference: Address) -> Option<Address> {
+        let (_, width) = self.kernel.layout(&structures::EX_FAST_REF)?.find(EX_FAST_REF::REF_CNT)?.bits?;
+        Some(self.kernel.address(reference.0 >> width << width))
+    }
+
+    /// The text of a member of type UNICODE_STRING: as much of it as could be read, and no more than the limit. What is no UTF-16 is
+    /// replaced. `None` if there is no string.
+    pub fn text(&mut self, object: &Object, token: Token<Nested>) -> Option<String> {
+        let string = object.get(token)?;
+        let (length, room) = (string.get(UNICODE_STRING::LENGTH)?, string.get(UNICODE_STRING::MAXIMUM_LENGTH)?);
+        let at = self.kernel.address(string.get(UNICODE_STRING::BUFFER)?);
+        let place = Place { structure: object.layout().name, address: object.address(), member: token.name() };
+        if length % 2 != 0 || length > room {
+            self.find(place, What::Text { length, room });
+            return None;
+        }
+        if length == 0 || at.is_null() {
+            return (!at.is_null()).then(String::new);
+        }
+        let mut bytes = vec![0; (length as usize).min(self.limits.text)];
+        let there = self.read(at, &mut bytes).first().map_or(bytes.len(), |hole| hole.start);
+        if there < bytes.len() {
+            self.find(place, What::Unreadable { wanted: length, read: there as u64 });
+        }
+        let units = bytes[..there].chunks_exact(2).map(|unit| u16::from_le_bytes([unit[0], unit[1]]));
+        let text = char::decode_utf16(units).map(|unit| unit.unwrap_or(char::REPLACEMENT_CHARACTER)).collect();
+        (there > 0).then_some(text)
+    }
+
+    /// Whether pointers of this kernel can have that value, when they point to a structure of its own.
+    pub fn is_kernel_address(&self, address: Address) -> bool {
+        // 32-bit systems can leave 3 GiB to programs; addresses of 64-bit kernels have their highest bits set.
+        let lowest = match self.kernel.arch() {
+            Arch::X86 => 0x8000_0000,
+            Arch::X64 | Arch::Arm64 => 0xFFFF_0000_0000_0000,
+        };
+        address.0 >= lowest
+    }
+}

@@ -1,0 +1,238 @@
+//! Each kind of thing that looks tampered with is planted, in every kernel that can have it, and is reported.
+
+use etw_layouts::Arch;
+use etw_layouts_memory::{Finding, Walk, Weight, What};
+use std::collections::BTreeMap;
+use test_support::kernels::plan::{Plan, Provider};
+use test_support::kernels::{Kit, PAGE};
+
+const LOGGER: &str = "WMI_LOGGER_CONTEXT";
+const ENTRY: &str = "ETW_GUID_ENTRY";
+const REGISTRATION: &str = "ETW_REG_ENTRY";
+
+/// Plants something; `false` if this kernel cannot have it.
+type Plant = fn(&mut Plan) -> bool;
+
+/// What is planted, the word of the finding that has to come of it, and in how many kernels it can be.
+const PLANTS: &[(&str, &str, Plant)] = &[
+    ("a clock routine outside every module", "clock", clock),
+    ("an address for the number of a clock", "clock-number", clock_number),
+    ("a callback outside every module", "callback", callback),
+    ("a callback of a session's buffers outside every module", "callback", buffer_callback),
+    ("a provider enabled for a session that is gone", "no-session", no_session),
+    ("a registration unlinked from its provider", "not-in-provider", not_in_provider),
+    ("a registration unlinked from its group", "not-in-group", not_in_group),
+    ("a registration that points to another provider", "provider", other_provider),
+    ("a registration enabled by a slot that nobody has", "mask", mask),
+    ("a provider in a bucket that is not its own", "bucket", bucket),
+    ("a session in another's place", "number", number),
+    ("a buffer of another session", "owner", buffer_owner),
+    ("a consumer of another session", "owner", consumer_owner),
+    ("a list that runs in a circle", "loop", circle),
+    ("an entry with a wrong back link", "back-link", back_link),
+    ("an entry unlinked in one direction", "hidden", hidden),
+    ("an entry unlinked in both, which the count still has", "count", unlinked),
+    ("a list that leads nowhere", "pointer", nowhere),
+    ("a name longer than its room", "text", text),
+    ("a member elsewhere than the kernel states", "witness", witness),
+    ("a buffer whose page is missing", "pointer", missing),
+];
+
+#[test]
+fn each_is_reported() {
+    let mut planted: BTreeMap<&str, usize> = BTreeMap::new();
+    for (what, word, plant) in PLANTS {
+        for (build, arch) in Plan::targets() {
+            let mut plan = Plan::of(build, arch);
+            if !plant(&mut plan) {
+                continue;
+            }
+            let findings = findings(&plan);
+            let reported = findings.iter().any(|finding| finding.what.word() == *word);
+            assert!(reported, "{what} in {build} {arch}: {findings:#?}");
+            // What is planted is not drowned in what follows from it.
+            assert!(findings.len() <= 8, "{what} in {build} {arch}: {findings:#?}");
+            assert!(findings.iter().all(|finding| finding.to_string().len() > 20));
+            *planted.entry(what).or_default() += 1;
+        }
+        let count = planted.get(what).copied().unwrap_or(0);
+        println!("{what}: {count} kernels");
+        assert!(count > 0, "{what}");
+    }
+}
+
+fn findings(plan: &Plan) -> Vec<Finding> {
+    let kernel = plan.kit.kernel();
+    let mut walk = Walk::new(&plan.kit.image, &kernel);
+    for session in walk.census().sessions {
+        walk.buffers(&session);
+    }
+    walk.into_findings()
+}
+
+/// An address that is in no module.
+fn outside(arch: Arch) -> u64 {
+    if arch == Arch::X86 { 0x8FFF_0010 } else { 0xFFFF_F900_0000_0010 }
+}
+
+fn clock(plan: &mut Plan) -> bool {
+    let (is_pointer, outside) = (plan.kit.build.number < [10, 0, 19041], outside(plan.kit.arch));
+    is_pointer && plan.kit.set(LOGGER, plan.sessions[0].at, "GetCpuClock", outside)
+}
+
+fn clock_number(plan: &mut Plan) -> bool {
+    let (is_number, outside) = (plan.kit.build.number >= [10, 0, 19041], outside(plan.kit.arch));
+    is_number && plan.kit.set(LOGGER, plan.sessions[0].at, "GetCpuClock", outside)
+}
+
+fn buffer_callback(plan: &mut Plan) -> bool {
+    let outside = outside(plan.kit.arch);
+    plan.kit.set(LOGGER, plan.sessions[0].at, "BufferCallback", outside)
+}
+
+/// A provider with registrations of processes and of the kernel, one of them in a group.
+fn grouped(plan: &Plan) -> Option<&Provider> {
+    plan.providers.get(3)
+}
+
+fn callback(plan: &mut Plan) -> bool {
+    let outside = outside(plan.kit.arch);
+    let Some(at) = grouped(plan).and_then(|one| one.registrations.iter().find(|one| one.owner.is_err())).map(|one| one.at) else {
+        return false;
+    };
+    // Before 6.2 nothing tells a callback from a process.
+    plan.kit.build.number >= [6, 2, 0] && plan.kit.set(REGISTRATION, at, "Callback", outside)
+}
+
+fn no_session(plan: &mut Plan) -> bool {
+    let Some(at) = plan.providers.first().map(|one| one.at) else { return false };
+    let slots = plan.kit.place(ENTRY, at, "EnableInfo").unwrap();
+    plan.kit.set("TRACE_ENABLE_INFO", slots, "LoggerId", 9)
+}
+
+/// Takes an entry out of a doubly linked list.
+fn unlink(kit: &mut Kit, at: u64) {
+    let size = kit.pointer_size() as u64;
+    let (next, back) = (kit.read_pointer(at), kit.read_pointer(at + size));
+    kit.pointer(back, next);
+    kit.pointer(next + size, back);
+}
+
+fn unlink_registration(plan: &mut Plan, list: &str) -> bool {
+    let Some(at) = grouped(plan).and_then(|one| one.registrations.iter().find(|one| one.group.is_some())).map(|one| one.at)
+    else {
+        return false;
+    };
+    let link = plan.kit.place(REGISTRATION, at, list).unwrap();
+    unlink(&mut plan.kit, link);
+    true
+}
+
+fn not_in_provider(plan: &mut Plan) -> bool {
+    unlink_registration(plan, "RegList")
+}
+
+fn not_in_group(plan: &mut Plan) -> bool {
+    unlink_registration(plan, "GroupRegList")
+}
+
+fn other_provider(plan: &mut Plan) -> bool {
+    let (Some(at), Some(other)) = (grouped(plan).map(|one| one.registrations[1].at), plan.providers.first()) else {
+        return false;
+    };
+    plan.kit.set(REGISTRATION, at, "GuidEntry", other.at)
+}
+
+fn mask(plan: &mut Plan) -> bool {
+    let Some(at) = grouped(plan).map(|one| one.registrations[1].at) else { return false };
+    plan.kit.set(REGISTRATION, at, "EnableMask", 0x10)
+}
+
+fn bucket(plan: &mut Plan) -> bool {
+    let has = plan.kit.layout("ETW_HASH_BUCKET").is_some();
+    let Some(at) = plan.providers.first().filter(|_| has).and_then(|one| plan.kit.place(ENTRY, one.at, "Guid")) else {
+        return false;
+    };
+    plan.kit.word(at, 1, 0x3D);
+    true
+}
+
+fn number(plan: &mut Plan) -> bool {
+    plan.kit.set(LOGGER, plan.sessions[1].at, "LoggerId", 6)
+}
+
+fn buffer_owner(plan: &mut Plan) -> bool {
+    plan.kit.set("WMI_BUFFER_HEADER", plan.sessions[1].buffers[0].at, "ClientContext.LoggerId", 6)
+}
+
+fn consumer_owner(plan: &mut Plan) -> bool {
+    let Some((at, _)) = plan.sessions[1].consumers.first().copied() else { return false };
+    plan.kit.set("ETW_REALTIME_CONSUMER", at, "LoggerId", 6)
+}
+
+/// The links of a session's buffers, and whether they go both ways.
+fn links(plan: &Plan) -> (Vec<u64>, bool) {
+    let kit = &plan.kit;
+    let links = plan.sessions[1].buffers.iter().map(|buffer| kit.place("WMI_BUFFER_HEADER", buffer.at, "GlobalEntry").unwrap());
+    (links.collect(), kit.kind("WMI_BUFFER_HEADER", "GlobalEntry") == Some("LIST_ENTRY"))
+}
+
+fn circle(plan: &mut Plan) -> bool {
+    let (links, _) = links(plan);
+    plan.kit.pointer(links[2], links[1]);
+    true
+}
+
+fn back_link(plan: &mut Plan) -> bool {
+    let (links, both) = links(plan);
+    let size = plan.kit.pointer_size() as u64;
+    plan.kit.pointer(links[1] + size * u64::from(both), if both { links[2] } else { 0 });
+    both
+}
+
+fn hidden(plan: &mut Plan) -> bool {
+    let (links, both) = links(plan);
+    let head = plan.kit.place(LOGGER, plan.sessions[1].at, "GlobalList").unwrap();
+    // The last entry is left out on the way forward.
+    plan.kit.pointer(links[1], head);
+    both
+}
+
+fn unlinked(plan: &mut Plan) -> bool {
+    let (links, both) = links(plan);
+    if both {
+        unlink(&mut plan.kit, links[1]);
+    }
+    both
+}
+
+fn nowhere(plan: &mut Plan) -> bool {
+    let (links, _) = links(plan);
+    let outside = outside(plan.kit.arch);
+    plan.kit.pointer(links[1], outside);
+    true
+}
+
+fn text(plan: &mut Plan) -> bool {
+    plan.kit.set(LOGGER, plan.sessions[1].at, "LoggerName.MaximumLength", 4)
+}
+
+fn witness(plan: &mut Plan) -> bool {
+    let known = plan.kit.arch != Arch::X86 && plan.kit.build.number >= [6, 1, 0];
+    let at = plan.kit.globals.iter().find(|(name, _)| *name == "EtwpDebuggerData").unwrap().1;
+    plan.kit.word(at + 3, 1, 0x10);
+    known
+}
+
+fn missing(plan: &mut Plan) -> bool {
+    let page = plan.sessions[1].buffers[2].at / PAGE;
+    plan.kit.image.missing.insert(page)
+}
+
+/// What looks tampered with weighs more than what is torn.
+#[test]
+fn weights() {
+    assert!(What::Clock(Default::default()).weight() == Weight::Anomaly);
+    assert!(What::Bucket { expected: 0, found: 1 }.weight() == Weight::Hint);
+    assert!(Weight::Gap < Weight::Damage && Weight::Damage < Weight::Hint && Weight::Hint < Weight::Anomaly);
+}

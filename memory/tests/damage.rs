@@ -1,0 +1,148 @@
+//! Images with seeded corruptions: a walk ends, within its limits, whatever memory says.
+
+use etw_layouts_etl::Trace;
+use etw_layouts_memory::salvage::Which;
+use etw_layouts_memory::{Address, Kernel, Limits, Memory, Walk};
+use fastrand::Rng;
+use std::cell::Cell;
+use std::io::Cursor;
+use std::time::{Duration, Instant};
+use test_support::kernels::plan::Plan;
+use test_support::kernels::{Image, PAGE};
+
+const CORRUPTIONS: usize = 10_000;
+
+/// No walk over an image of some hundred kilobytes reads more than so many bytes.
+const MOST: u64 = 64 << 20;
+
+/// Counts what is asked for.
+struct Counted<'a> {
+    image: &'a Image,
+    asked: Cell<u64>,
+}
+
+impl Memory for Counted<'_> {
+    fn read(&self, address: Address, out: &mut [u8]) -> usize {
+        self.asked.set(self.asked.get() + out.len() as u64);
+        self.image.read(address, out)
+    }
+}
+
+#[test]
+fn any_corruption() {
+    let plans: Vec<Plan> = Plan::targets().map(|(build, arch)| Plan::of(build, arch)).collect();
+    let mut random = Rng::with_seed(0xE7_13);
+    let (mut findings, mut saved, mut most, mut longest) = (0, 0, 0, Duration::ZERO);
+    for round in 0..CORRUPTIONS {
+        let plan = &plans[round % plans.len()];
+        let mut image = plan.kit.image.clone();
+        for _ in 0..random.usize(1..12) {
+            corrupt(&mut image, plan.kit.pointer_size(), &mut random);
+        }
+        let (memory, start) = (Counted { image: &image, asked: Cell::new(0) }, Instant::now());
+        let (found, files) = walk(&memory, &plan.kit.kernel());
+        (findings, saved) = (findings + found, saved + files);
+        (most, longest) = (most.max(memory.asked.get()), longest.max(start.elapsed()));
+        assert!(memory.asked.get() < MOST, "round {round}: {} bytes", memory.asked.get());
+    }
+    println!("{CORRUPTIONS} corruptions, {findings} findings, {saved} files; at the most {most} bytes read, {longest:?}");
+    assert!(findings > CORRUPTIONS / 2 && saved > CORRUPTIONS);
+}
+
+/// Walks all of it; how many findings, and how many files were saved.
+fn walk(memory: &impl Memory, kernel: &Kernel) -> (usize, usize) {
+    let mut walk = Walk::new(memory, kernel);
+    let census = walk.census();
+    walk.silos(&census.providers);
+    let mut saved = 0;
+    for session in &census.sessions {
+        let mut file = Cursor::new(Vec::new());
+        if walk.save(session, Which::All, &mut file).is_ok() {
+            let trace = Trace::new(file.get_ref()).expect("what was saved");
+            let mut order = trace.by_time();
+            while order.next_event().is_some() {}
+            saved += 1;
+        }
+    }
+    assert!(walk.findings().iter().all(|finding| !finding.to_string().is_empty()));
+    (walk.findings().len(), saved)
+}
+
+fn corrupt(image: &mut Image, pointer: usize, random: &mut Rng) {
+    let words = image.bytes.len() / pointer;
+    // What is all zero leads nowhere, and changing it seldom matters: look for something else first.
+    let at =
+        (0..20).map(|_| random.usize(..words) * pointer).find(|at| image.bytes[*at..*at + pointer].iter().any(|byte| *byte != 0));
+    let at = at.unwrap_or(0);
+    let (base, length) = (image.base, image.bytes.len());
+    let place = &mut image.bytes[at..at + pointer];
+    match random.u8(..8) {
+        0 => place.fill(0),
+        1 => place.fill(0xFF),
+        2 => place[random.usize(..pointer)] ^= 1 << random.u8(..8),
+        3 => place[0] = random.u8(..),
+        // To somewhere else in the image, aligned or not.
+        4 | 5 => place.copy_from_slice(&(base + random.u64(..length as u64 / 8) * 8).to_le_bytes()[..pointer]),
+        6 => place.copy_from_slice(&(base + random.u64(..length as u64)).to_le_bytes()[..pointer]),
+        _ => drop(image.missing.insert((base + at as u64) / PAGE)),
+    }
+}
+
+/// The limits hold: of a list that never ends, and of all bytes.
+#[test]
+fn limits() {
+    /// Every address leads to a further one.
+    struct Endless;
+    impl Memory for Endless {
+        fn read(&self, address: Address, out: &mut [u8]) -> usize {
+            for (index, byte) in out.iter_mut().enumerate() {
+                let at = address.0.wrapping_add(index as u64);
+                *byte = (at & !7).wrapping_add(0x1000).to_le_bytes()[(at % 8) as usize];
+            }
+            out.len()
+        }
+    }
+    for (build, arch) in Plan::targets() {
+        let names = ["WmipLoggerContext", "EtwpGuidHashTable", "EtwpGuidListHead", "PspHostSiloGlobals", "EtwpHostSiloState"];
+        let kernel = Kernel::new(build, arch);
+        let kernel = names.into_iter().fold(kernel, |kernel, name| kernel.with_global(name, Address(0x8650_0000)));
+        let limits = Limits { entries: 100, bytes: 1 << 20, findings: 1000, ..Limits::default() };
+        let mut walk = Walk::new(&Endless, &kernel).with_limits(limits);
+        for session in walk.census().sessions {
+            walk.buffers(&session);
+        }
+        assert!(walk.findings().len() <= 1000, "{build} {arch}");
+    }
+}
+
+/// Of a structure on two pages of which one is missing, the members of the other are read.
+#[test]
+fn half_a_session() {
+    let mut halves = 0;
+    for (build, arch) in Plan::targets() {
+        let mut plan = Plan::of(build, arch);
+        let layout = plan.kit.layout("WMI_LOGGER_CONTEXT").expect("every kernel has sessions");
+        // Moved so that its first half is the end of a page.
+        let (old, start) = (plan.sessions[1].at, plan.kit.room(2 * PAGE as usize + layout.size, PAGE as usize));
+        let at = start + PAGE - layout.size as u64 / 2 / 16 * 16;
+        let from = (old - plan.kit.image.base) as usize;
+        let bytes = plan.kit.image.bytes[from..from + layout.size].to_vec();
+        plan.kit.write(at, &bytes);
+        plan.kit.image.missing.insert(start / PAGE + 1);
+        let kernel = plan.kit.kernel();
+        let mut walk = Walk::new(&plan.kit.image, &kernel);
+        let session = walk.session(5, Address(at)).expect("its first half");
+        assert!(!session.context.is_whole());
+        let (there, gone) = (session.context.members().count(), session.context.missing().count());
+        assert_eq!(there + gone, layout.members.len());
+        for (member, _) in session.context.members() {
+            assert!(at + (member.offset + member.size) as u64 <= start + PAGE, "{build} {arch} {}", member.name);
+        }
+        let name = layout.member("LoggerName").expect("every kernel has its name");
+        let is_there = at + (name.offset + name.size) as u64 <= start + PAGE;
+        assert_eq!(session.name.as_deref(), is_there.then_some("Ωmega"), "{build} {arch}");
+        assert!(walk.findings().iter().any(|finding| finding.what.word() == "unreadable"));
+        halves += 1;
+    }
+    assert_eq!(halves, Plan::targets().count());
+}

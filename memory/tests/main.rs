@@ -1,0 +1,5 @@
+//! Memory images of every kernel, walked.
+
+mod anomalies;
+mod damage;
+mod whole;

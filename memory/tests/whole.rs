@@ -1,0 +1,157 @@
+//! What was put into an image of a whole kernel comes out, and nothing is found wrong.
+
+use etw_layouts_etl::Trace;
+use etw_layouts_memory::salvage::Which;
+use etw_layouts_memory::{Census, Guid, Kind, Owner, State, Walk};
+use std::io::Cursor;
+use test_support::kernels::plan::{self, Plan, REFERENCE};
+
+#[test]
+fn comes_out() {
+    let (mut targets, mut providers) = (0, 0);
+    for (build, arch) in Plan::targets() {
+        let plan = Plan::of(build, arch);
+        let kernel = plan.kit.kernel();
+        let mut walk = Walk::new(&plan.kit.image, &kernel);
+        let census = walk.census();
+        let name = format!("{build} {arch}");
+        sessions(&plan, &census, &mut walk, &name);
+        self::providers(&plan, &census, &name);
+        assert!(walk.findings().is_empty(), "{name}: {}", walk.findings()[0]);
+        (targets, providers) = (targets + 1, providers + census.providers.len());
+    }
+    println!("{targets} kernels, {providers} providers");
+    assert!(targets >= 80 && providers > 400);
+}
+
+fn sessions(plan: &Plan, census: &Census, walk: &mut Walk<'_, test_support::kernels::Image>, name: &str) {
+    assert_eq!(census.sessions.len(), plan.sessions.len(), "{name}");
+    let mut consumers = census.consumers.iter();
+    for (session, planned) in census.sessions.iter().zip(&plan.sessions) {
+        assert_eq!((session.number, session.context.address().0), (planned.number, planned.at), "{name}");
+        assert_eq!((session.name.as_deref(), session.file.as_deref()), (Some(planned.name), Some(planned.file)), "{name}");
+        assert_eq!(session.mode.map(|mode| mode.0), Some(planned.mode), "{name}");
+        assert!(planned.mode & 0x100 == 0 || session.mode_names.contains(&"EVENT_TRACE_REAL_TIME_MODE"), "{name}");
+        assert_eq!(session.clock.map(|clock| clock.0), Some(1), "{name}");
+        let is_5_0 = plan.kit.build.number < [5, 1, 0];
+        assert_eq!(session.reference, (!is_5_0).then_some(REFERENCE), "{name}");
+        assert_eq!(session.start_time, Some(REFERENCE.0), "{name}");
+        let counts = [session.minimum_buffers, session.maximum_buffers, session.buffers_written, session.events_lost];
+        assert_eq!(counts, [Some(4), Some(26), Some(1000 + planned.number), Some(9)], "{name}");
+        let lost = [session.buffers_lost, session.real_time_buffers_lost, session.buffer_size];
+        assert_eq!(lost, [Some(7), Some(8), Some(plan::BUFFER)], "{name}");
+        if plan.kit.build.number >= [6, 0, 0] {
+            assert_eq!(session.security.map(|at| at.0), Some(planned.security), "{name}");
+            assert!(["Persistent", "RealTime"].iter().all(|flag| session.flags.contains(flag)), "{name}: {:?}", session.flags);
+        }
+        for &(at, process) in &planned.consumers {
+            let consumer = consumers.next().unwrap();
+            assert_eq!(consumer.record.address().0, at, "{name}");
+            assert_eq!(consumer.process.map_or(0, |process| process.0), process, "{name}");
+        }
+        let buffers = walk.buffers(session);
+        assert_eq!(buffers.len(), planned.buffers.len(), "{name}");
+        for (buffer, planned) in buffers.iter().zip(&planned.buffers) {
+            assert_eq!((buffer.header.address().0, buffer.processor), (planned.at, Some(planned.processor)), "{name}");
+            let state = match planned.state {
+                // Its buffers have no state.
+                _ if is_5_0 => State::Other,
+                plan::State::Free => State::Free,
+                plan::State::Logging => State::Logging,
+                plan::State::Flush => State::Flush,
+            };
+            assert_eq!(buffer.state, state, "{name}");
+            let known = planned_current(plan) && planned.state == plan::State::Logging;
+            assert_eq!((buffer.is_listed, buffer.is_current), (true, known), "{name}");
+        }
+    }
+    assert!(consumers.next().is_none(), "{name}");
+}
+
+/// Whether a walk can know which buffers processors write to.
+fn planned_current(plan: &Plan) -> bool {
+    let kept = plan.kit.place("ETW_SILODRIVERSTATE", 0, "ProcessorBlocks").is_some();
+    kept || plan.kit.place("WMI_LOGGER_CONTEXT", 0, "ProcessorBuffers").is_some()
+}
+
+fn providers(plan: &Plan, census: &Census, name: &str) {
+    assert_eq!(census.providers.len(), plan.providers.len(), "{name}");
+    for planned in &plan.providers {
+        let provider = census.providers.iter().find(|provider| provider.entry.address().0 == planned.at).unwrap();
+        let kind = if planned.kind == 2 { Kind::Group } else { Kind::Trace };
+        assert_eq!((provider.guid, provider.kind), (Some(Guid(planned.guid)), kind), "{name}");
+        assert!(provider.bucket.is_none_or(|bucket| bucket == planned.bucket), "{name}");
+        let enabled: Vec<_> =
+            provider.enabled.iter().map(|enable| (enable.slot, enable.session as u32, enable.level, enable.any)).collect();
+        assert_eq!(enabled, planned.enabled, "{name}");
+        if planned.kind == 2 {
+            let members = plan.providers.iter().flat_map(|provider| &provider.registrations);
+            let members: Vec<_> = members.filter(|one| one.group == Some(planned.at)).map(|one| one.at).collect();
+            let found: Vec<_> = provider.registrations.iter().map(|one| one.entry.address().0).collect();
+            assert_eq!(found, members, "{name}");
+            continue;
+        }
+        assert_eq!(provider.registrations.len(), planned.registrations.len(), "{name}");
+        for (registration, planned) in provider.registrations.iter().zip(&planned.registrations) {
+            let owner = match registration.owner {
+                Owner::Process(process) | Owner::Either(process) => Ok(process.0),
+                Owner::Kernel { callback, context } => {
+                    assert_eq!(context.0, 0x77, "{name}");
+                    Err(callback.0)
+                }
+            };
+            assert_eq!((registration.entry.address().0, owner), (planned.at, planned.owner), "{name}");
+            assert_eq!(registration.mask, Some(planned.mask), "{name}");
+            assert_eq!(registration.group.map(|group| group.0), planned.group, "{name}");
+        }
+    }
+}
+
+/// The buffers of each session as a file: its events are those that were put in, in the order of their time.
+#[test]
+fn is_saved() {
+    let mut files = 0;
+    for (build, arch) in Plan::targets() {
+        let plan = Plan::of(build, arch);
+        let kernel = plan.kit.kernel();
+        let mut walk = Walk::new(&plan.kit.image, &kernel);
+        for (session, planned) in walk.sessions().iter().zip(&plan.sessions) {
+            for which in [Which::Pending, Which::All] {
+                let name = format!("{build} {arch} {} {which:?}", planned.name);
+                let mut file = Cursor::new(Vec::new());
+                let saved = walk.save(session, which, &mut file).unwrap_or_else(|error| panic!("{name}: {error}"));
+                let stated = build.number >= [5, 1, 0];
+                let kept = |buffer: &&plan::Buffer| which == Which::All || buffer.state != plan::State::Free || !stated;
+                let of = |buffer: &plan::Buffer| {
+                    let processor = buffer.processor;
+                    buffer.events.iter().map(move |(stamp, payload)| (*stamp, processor, payload.clone())).collect::<Vec<_>>()
+                };
+                let mut expected: Vec<_> = planned.buffers.iter().filter(kept).flat_map(of).collect();
+                expected.sort();
+                let trace = Trace::new(file.get_ref()).unwrap();
+                let log = trace.log_file();
+                let (mut found, mut order) = (Vec::new(), trace.by_time());
+                while let Some(event) = order.next_event() {
+                    let event = event.unwrap_or_else(|finding| panic!("{name}: {finding}"));
+                    found.push((event.event.time_stamp().unwrap(), event.processor, event.event.payload().to_vec()));
+                }
+                // The header's own event is the first.
+                assert_eq!(found.remove(0).0, log.start_stamp, "{name}");
+                assert!(found == expected, "{name}: {} of {}", found.len(), expected.len());
+                assert_eq!(saved.events, expected.len(), "{name}");
+                assert_eq!((&*log.logger_name, &*log.file_name), (planned.name, planned.file), "{name}");
+                let times = (log.boot_time, log.perf_frequency, log.clock, log.start_time);
+                assert_eq!(times, (plan::BOOT, plan::FREQUENCY, 1, REFERENCE.0), "{name}");
+                // 5.0 notes no reading of its clock: the first event's is taken for it.
+                let first = expected.first().map_or(0, |first| first.0);
+                assert_eq!(log.start_stamp, if stated { REFERENCE.1 } else { first }, "{name}");
+                assert_eq!((log.processors, log.events_lost), (plan::PROCESSORS, 9), "{name}");
+                assert_eq!(log.pointer_size as usize, plan.kit.pointer_size(), "{name}");
+                files += 1;
+            }
+        }
+        // Where a buffer of 5.0 ends, nothing but its events tells.
+        assert!(build.number < [5, 1, 0] || walk.findings().is_empty(), "{build} {arch}: {}", walk.findings()[0]);
+    }
+    println!("{files} files");
+}

@@ -1,0 +1,200 @@
+//! How structures hang together at a kernel: which member leads where.
+
+use crate::members::members;
+use etw_layouts_codegen::layouts::{Field, Form, Info, Layouts, Type};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+
+/// The structures of a kernel that lead to others, each before those that only it leads to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Map {
+    /// The structures.
+    pub structures: Vec<Structure>,
+}
+
+/// A structure, and what its members lead to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Structure {
+    /// Microsoft's name.
+    pub name: String,
+    /// Bytes.
+    pub size: u64,
+    /// In the order of the members.
+    pub links: Vec<Link>,
+}
+
+/// What a member leads to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Link {
+    /// The member, with those that enclose it, as in `u.LowPart`.
+    pub member: String,
+    /// Bytes from the start of the structure.
+    pub offset: u64,
+    /// How many there are of it: the elements of an array, or 1.
+    pub count: u64,
+    /// In which way.
+    pub way: Way,
+    /// The structure.
+    pub to: String,
+    /// Of the entries of a list, the member by which they are linked.
+    pub link: Option<String>,
+    /// Whether the kernel has a layout of the structure that is led to.
+    pub is_specified: bool,
+}
+
+/// In which way a member leads to a structure.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Way {
+    /// It is the structure.
+    Holds,
+    /// It is a pointer, or holds one with other bits.
+    PointsTo,
+    /// It is the head of a list of them.
+    Lists,
+}
+
+impl Way {
+    /// In a word.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Holds => "holds",
+            Self::PointsTo => "points to",
+            Self::Lists => "lists",
+        }
+    }
+}
+
+impl Map {
+    /// The map of a target: of all its structures, or of what one leads to.
+    ///
+    /// A structure that leads nowhere is part of it only where a pointer or a list leads to it: not each of the many that hold a lock.
+    pub fn of(layouts: &Layouts, target: usize, only: Option<&str>) -> Self {
+        let types = layouts.by_target.get(target);
+        let all: BTreeMap<&str, Structure> = types
+            .into_iter()
+            .flatten()
+            .filter_map(|(name, _)| Some((name.as_str(), structure(layouts, name, target)?)))
+            .collect();
+        let alive = alive(&all);
+        let shown = |link: &Link| link.way != Way::Holds || alive.contains(link.to.as_str());
+        let next =
+            |name: &str| -> Vec<&Link> { all.get(name).map_or(&[][..], |s| &s.links).iter().filter(|l| shown(l)).collect() };
+        let roots = only.map_or_else(|| roots(&alive, &next), |only| vec![only.to_owned()]);
+        let mut known: BTreeSet<String> = BTreeSet::new();
+        let mut structures = Vec::new();
+        for root in roots {
+            let mut pending = VecDeque::from([root]);
+            while let Some(name) = pending.pop_front() {
+                let Some(Structure { size, .. }) = all.get(name.as_str()).filter(|_| known.insert(name.clone())) else {
+                    continue;
+                };
+                let links: Vec<Link> = next(&name).into_iter().cloned().collect();
+                pending.extend(links.iter().map(|link| link.to.clone()));
+                if !links.is_empty() || only == Some(&name) {
+                    structures.push(Structure { name, size: *size, links });
+                }
+            }
+        }
+        Self { structures }
+    }
+}
+
+/// The structures from which a stated link leads on, at once or by way of others.
+fn alive<'a>(all: &BTreeMap<&'a str, Structure>) -> BTreeSet<&'a str> {
+    let mut alive: BTreeSet<&str> = BTreeSet::new();
+    loop {
+        let before = alive.len();
+        let leads =
+            |structure: &Structure| structure.links.iter().any(|link| link.way == Way::Lists || alive.contains(link.to.as_str()));
+        let new: Vec<_> = all.iter().filter(|(_, structure)| leads(structure)).map(|(name, _)| *name).collect();
+        alive.extend(new);
+        if alive.len() == before {
+            return alive;
+        }
+    }
+}
+
+/// Those that nothing else leads to, the one that leads to most first; then whatever is left, which leads to itself in circles.
+fn roots<'a>(alive: &BTreeSet<&'a str>, next: &impl Fn(&str) -> Vec<&'a Link>) -> Vec<String> {
+    let led_to: BTreeSet<&str> = alive
+        .iter()
+        .flat_map(|name| next(name).into_iter().filter(move |link| link.to != **name))
+        .map(|link| link.to.as_str())
+        .collect();
+    let reach = |name: &str| {
+        let mut known = BTreeSet::from([name.to_owned()]);
+        let mut pending = vec![name.to_owned()];
+        while let Some(name) = pending.pop() {
+            pending.extend(next(&name).into_iter().filter(|link| known.insert(link.to.clone())).map(|link| link.to.clone()));
+        }
+        known.len()
+    };
+    let mut roots: Vec<_> =
+        alive.iter().map(|name| (led_to.contains(name), usize::MAX - reach(name), (*name).to_owned())).collect();
+    roots.sort();
+    roots.into_iter().map(|(.., name)| name).collect()
+}
+
+fn structure(layouts: &Layouts, name: &str, target: usize) -> Option<Structure> {
+    let Form::Aggregate(aggregate) = &layouts.get(target, name)?.form else { return None };
+    let mut links = Vec::new();
+    for member in members(layouts, name, target) {
+        let (Some(path), Some((field, info))) = (member.path, &member.field) else { continue };
+        for (way, to, link) in leads(layouts, field, info) {
+            let is_told = !info.leads_to.is_empty();
+            let is_specified = is_there(layouts, target, &to, link.as_deref());
+            // What is said of all kernels may be of a structure or a link that this one lacks.
+            if is_specified && is_told || !is_told && to != name {
+                links.push(Link {
+                    member: path.clone(),
+                    offset: member.offset,
+                    count: count(&field.ty),
+                    way,
+                    to,
+                    link,
+                    is_specified,
+                });
+            }
+        }
+    }
+    Some(Structure { name: name.to_owned(), size: aggregate.extent.size, links })
+}
+
+/// Whether a kernel has a layout of a structure, with a member by which it is linked.
+fn is_there(layouts: &Layouts, target: usize, name: &str, link: Option<&str>) -> bool {
+    match layouts.get(target, name).map(|layout| &layout.form) {
+        Some(Form::Aggregate(aggregate)) => link.is_none_or(|link| aggregate.flat().iter().any(|member| member.name == link)),
+        _ => false,
+    }
+}
+
+/// What a member leads to: what its spec says, or else its type.
+fn leads(layouts: &Layouts, field: &Field, info: &Info) -> Vec<(Way, String, Option<String>)> {
+    let told = info.leads_to.iter().map(|told| match told.split_once('.') {
+        Some((to, link)) => (Way::Lists, to.to_owned(), Some(link.to_owned())),
+        None => (Way::PointsTo, told.clone(), None),
+    });
+    let told: Vec<_> = told.collect();
+    if !told.is_empty() {
+        return told;
+    }
+    let mut ty = field.ty.element();
+    let mut way = Way::Holds;
+    while let Type::Pointer { to, .. } = ty {
+        (ty, way) = (to.element(), Way::PointsTo);
+    }
+    match ty {
+        Type::Layout(id) => match &layouts.layouts[*id] {
+            layout if matches!(layout.form, Form::Aggregate(_)) => vec![(way, layout.name.clone(), None)],
+            _ => Vec::new(),
+        },
+        Type::Named(name) => vec![(way, name.clone(), None)],
+        _ => Vec::new(),
+    }
+}
+
+fn count(ty: &Type) -> u64 {
+    match ty {
+        Type::Array { of, count: own } => own.saturating_mul(count(of)),
+        _ => 1,
+    }
+}

@@ -1,0 +1,97 @@
+//! Where global variables and functions are: the public symbols of a program database, from their sections to the image.
+
+use crate::little_endian::{u16_at, u32_at};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// What a public symbol is from Visual C++ 7.0 on, its name terminated; and before, its name with a length in front.
+const PUBLIC: u16 = 0x110E;
+const PUBLIC_ST: u16 = 0x1009;
+
+/// Bytes of the header of the stream that tells what the others are.
+const HEADER: usize = 64;
+/// Where that header has the number of the stream of symbols.
+const SYMBOLS: usize = 20;
+/// Where it has the sizes of what follows it, the last of which are the numbers of further streams.
+const SIZES: [usize; 6] = [24, 28, 32, 36, 40, 52];
+/// The place among those of the streams of: the map from the linker's addresses to the image's, the sections of the image, and its
+/// sections as the linker made them, where a tool has moved code and data since.
+const MAP: usize = 4;
+const SECTIONS: usize = 5;
+const LINKED_SECTIONS: usize = 10;
+/// Bytes of a section's header, and where in it its address is.
+const SECTION: usize = 40;
+const SECTION_ADDRESS: usize = 12;
+
+/// The numbers of the streams that tell addresses; `None` for what the file does not have.
+pub(super) struct Streams {
+    pub symbols: u16,
+    pub map: Option<u16>,
+    pub sections: u16,
+}
+
+impl Streams {
+    /// Reads them from the stream of modules; `None` if it has none, as in files without an image.
+    pub fn read(modules: &[u8]) -> Option<Streams> {
+        if u32_at(modules, 0) != Some(u32::MAX) {
+            return None;
+        }
+        let size = |at: &usize| u32_at(modules, *at).and_then(|size| usize::try_from(size).ok());
+        let others = SIZES.iter().try_fold(HEADER, |sum, at| sum.checked_add(size(at)?))?;
+        let stream = |place: usize| u16_at(modules, others.checked_add(place * 2)?).filter(|stream| *stream != u16::MAX);
+        let symbols = u16_at(modules, SYMBOLS).filter(|stream| *stream != u16::MAX)?;
+        let moved = stream(MAP).zip(stream(LINKED_SECTIONS));
+        Some(match moved {
+            Some((map, sections)) => Streams { symbols, map: Some(map), sections },
+            None => Streams { symbols, map: None, sections: stream(SECTIONS)? },
+        })
+    }
+}
+
+/// The addresses of wanted names, counted from where the image begins. Of a name that stands there twice, the first.
+pub(super) fn addresses(symbols: &[u8], sections: &[u8], map: Option<&[u8]>, names: &BTreeSet<&str>) -> BTreeMap<String, u64> {
+    let mut found = BTreeMap::new();
+    let mut rest = symbols;
+    while let Some(record) = u16_at(rest, 0).and_then(|length| rest.get(2..)?.get(..usize::from(length))) {
+        if let Some((name, section, offset)) = public(record)
+            && let Some(name) = wanted(name, names)
+            && let Some(address) = address(sections, map, section, offset)
+        {
+            found.entry(name.to_owned()).or_insert(address);
+        }
+        rest = &rest[2 + record.len()..];
+    }
+    found
+}
+
+/// Name, section and offset of a public symbol.
+fn public(record: &[u8]) -> Option<(&[u8], u16, u32)> {
+    let (offset, section, name) = (u32_at(record, 6)?, u16_at(record, 10)?, record.get(12..)?);
+    let name = match u16_at(record, 0)? {
+        PUBLIC => name.split(|byte| *byte == 0).next()?,
+        PUBLIC_ST => name.get(1..)?.get(..usize::from(*name.first()?))?,
+        _ => return None,
+    };
+    Some((name, section, offset))
+}
+
+/// The name that is asked for by a symbol's, which has an underscore in front in 32-bit images.
+fn wanted<'n>(name: &[u8], names: &BTreeSet<&'n str>) -> Option<&'n str> {
+    let name = str::from_utf8(name).ok()?;
+    let plain = || names.get(name.strip_prefix('_')?);
+    names.get(name).or_else(plain).copied()
+}
+
+fn address(sections: &[u8], map: Option<&[u8]>, section: u16, offset: u32) -> Option<u64> {
+    let header = usize::from(section).checked_sub(1)? * SECTION;
+    let linked = u32_at(sections, header + SECTION_ADDRESS)?.checked_add(offset)?;
+    let Some(map) = map else { return Some(linked.into()) };
+    // Pairs of addresses, sorted by the first: what begins there went to the second, or nowhere if that is zero.
+    let (mut low, mut high) = (0, map.len() / 8);
+    while low < high {
+        let middle = low.midpoint(high);
+        if u32_at(map, middle * 8)? <= linked { low = middle + 1 } else { high = middle }
+    }
+    let pair = low.checked_sub(1)? * 8;
+    let (from, to) = (u32_at(map, pair)?, u32_at(map, pair + 4)?);
+    (to != 0).then(|| u64::from(to) + u64::from(linked - from))
+}

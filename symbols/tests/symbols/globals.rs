@@ -1,0 +1,103 @@
+//! Where global variables are, by a program database and by a table.
+
+use etw_layouts_symbols::globals;
+use std::collections::BTreeMap;
+use test_support::isf as fixture;
+use test_support::pdb::{Form, container, modules, record, streams, words};
+
+const NAMES: [&str; 3] = ["EtwpDebuggerData", "WmipLoggerContext", "NtBuildNumber"];
+
+/// A file with public symbols in two sections, whose code and data a tool has moved since if `moved`.
+fn pdb(old: bool, moved: bool) -> Vec<u8> {
+    let name = |name: &str| match old {
+        true => [&[name.len() as u8], name.as_bytes()].concat(),
+        false => [name.as_bytes(), &[0]].concat(),
+    };
+    let symbol = |text: &str, section: u16, offset: u32| {
+        let content = [&words(&[2, offset])[..], &section.to_le_bytes(), &name(text)].concat();
+        record(if old { 0x1009 } else { 0x110E }, &content)
+    };
+    let symbols = [
+        record(0x1108, b"no public symbol"),
+        symbol("_EtwpDebuggerData", 2, 0x10),
+        symbol("Another", 1, 0),
+        symbol("WmipLoggerContext", 1, 0x24),
+        // There is no such section.
+        symbol("NtBuildNumber", 9, 0),
+    ];
+    let section = |address: u32| [&[0; 12][..], &words(&[address]), &[0; 24]].concat();
+    let mut header = modules(Form::New, 0x8664);
+    header[20..22].copy_from_slice(&5_u16.to_le_bytes());
+    // 8 bytes of something before the numbers of streams.
+    header[24..28].copy_from_slice(&8_u32.to_le_bytes());
+    header[48..52].copy_from_slice(&22_u32.to_le_bytes());
+    header.extend([0; 8]);
+    let mut others = [u16::MAX; 11];
+    others[5] = 6;
+    if moved {
+        (others[4], others[10]) = (7, 8);
+    }
+    header.extend(others.iter().flat_map(|stream| stream.to_le_bytes()));
+    let mut streams = streams(Form::New);
+    streams[3] = header;
+    let map = words(&[0x1000, 0x9000, 0x1020, 0xA000, 0x2000, 0x7000, 0x2018, 0]);
+    streams.extend([Vec::new(), symbols.concat(), [section(0x1000), section(0x2000)].concat(), map]);
+    streams.push([section(0x1000), section(0x2000)].concat());
+    container(Form::New, &streams)
+}
+
+fn expected(pairs: &[(&str, u64)]) -> BTreeMap<String, u64> {
+    pairs.iter().map(|(name, address)| ((*name).to_owned(), *address)).collect()
+}
+
+#[test]
+fn of_program_databases() {
+    for old in [false, true] {
+        let there = expected(&[("EtwpDebuggerData", 0x2010), ("WmipLoggerContext", 0x1024)]);
+        assert_eq!(globals(&pdb(old, false), NAMES), Ok(there));
+        let moved = expected(&[("EtwpDebuggerData", 0x7010), ("WmipLoggerContext", 0xA004)]);
+        assert_eq!(globals(&pdb(old, true), NAMES), Ok(moved));
+    }
+    // What belongs to no image has no addresses, and what is damaged no panic.
+    assert_eq!(globals(&test_support::pdb::file(Form::New), NAMES), Ok(BTreeMap::new()));
+    let whole = pdb(false, true);
+    for at in 0..whole.len() {
+        let mut damaged = whole.clone();
+        damaged[at] ^= 0xFF;
+        let _ = globals(&damaged, NAMES);
+    }
+}
+
+#[test]
+fn of_tables() {
+    let table = fixture::table().to_string();
+    assert_eq!(globals(table.as_bytes(), NAMES), Ok(expected(&[("NtBuildNumber", 4096)])));
+    let wrong = table.replace("\"address\":4096", "\"address\":\"here\"");
+    assert!(globals(wrong.as_bytes(), NAMES).is_err_and(|error| error.to_string().contains("line")));
+    assert!(globals(b"", NAMES).is_err() && globals(b"PK", NAMES).is_err());
+}
+
+/// Real files, where they are.
+#[test]
+fn of_real_files() {
+    let Some(folder) = std::env::var_os("ETW_LAYOUTS_SYMBOLS").map(std::path::PathBuf::from) else {
+        return println!("skipped: ETW_LAYOUTS_SYMBOLS is not set");
+    };
+    let mut tables = 0;
+    for entry in std::fs::read_dir(folder.join("isf")).unwrap() {
+        let path = entry.unwrap().path();
+        if path.extension().is_some_and(|extension| extension == "xz") {
+            let found = globals(&std::fs::read(path).unwrap(), ["EtwpDebuggerData", "EtwPerfFreq"]).unwrap();
+            assert_eq!(found.len(), 2);
+            tables += 1;
+        }
+    }
+    let mut kernels = 0;
+    for entry in std::fs::read_dir(folder.join("pdb")).unwrap() {
+        let path = entry.unwrap().path();
+        let found = globals(&std::fs::read(&path).unwrap(), NAMES).unwrap_or_default();
+        println!("{}: {found:#x?}", path.display());
+        kernels += usize::from(found.contains_key("WmipLoggerContext"));
+    }
+    assert!(tables > 0 && kernels > 0);
+}

@@ -1,0 +1,37 @@
+//! A kernel with something of everything in it.
+
+use super::Kit;
+use super::providers::providers;
+pub use super::put::*;
+use super::sessions::session;
+use super::start::{current, start, table};
+use etw_layouts::{Arch, Build};
+
+/// A kernel, and where everything was put.
+pub struct Plan {
+    pub kit: Kit,
+    pub sessions: Vec<Session>,
+    pub providers: Vec<Provider>,
+}
+
+impl Plan {
+    pub fn of(build: Build, arch: Arch) -> Self {
+        let mut kit = Kit::new(build, arch);
+        let sessions = vec![
+            session(&mut kit, 2, "Circular Kernel Context Logger", "", 0x0000_0402, 2),
+            session(&mut kit, 5, "Ωmega", r"C:\Logs\omega.etl", 0x0000_0101, 3),
+            session(&mut kit, 31, "Last", r"C:\last.etl", 0x0000_0001, 0),
+        ];
+        let table = table(&mut kit, &sessions);
+        let providers = providers(&mut kit);
+        let state = start(&mut kit, table, &providers);
+        current(&mut kit, state, &sessions);
+        Self { kit, sessions, providers }
+    }
+
+    /// The kernels and architectures of the axis.
+    pub fn targets() -> impl Iterator<Item = (Build, Arch)> {
+        let kernels = etw_layouts::axis::AXIS.kernels;
+        kernels.iter().flat_map(|kernel| kernel.architectures.iter().map(|arch| (kernel.build, *arch)))
+    }
+}

@@ -1,0 +1,97 @@
+//! Providers, their registrations, and a group.
+
+use super::put::{Provider, Registration};
+use super::{Kit, module};
+
+/// Providers with registrations of the kernel and of processes, in a group if there are groups, and the group.
+pub fn providers(kit: &mut Kit) -> Vec<Provider> {
+    const ENTRY: &str = "ETW_GUID_ENTRY";
+    const REGISTRATION: &str = "ETW_REG_ENTRY";
+    if kit.layout(ENTRY).is_none() {
+        return Vec::new();
+    }
+    let group = kit.place(REGISTRATION, 0, "GroupRegList").is_some().then(|| kit.make(ENTRY));
+    let mut providers = Vec::new();
+    for index in 0..5_u8 {
+        let guid: [u8; 16] =
+            core::array::from_fn(|byte| (byte as u8).wrapping_mul(37).wrapping_add(index.wrapping_mul(91)) ^ 0x5C);
+        let at = kit.make(ENTRY);
+        let enabled: Vec<(u32, u32, u8, u64)> = match index {
+            0 => vec![(0, 5, 4, 0x8000_0000_0000_0001), (2, 2, 255, u64::MAX), (7, 31, 1, 2)],
+            1 => vec![(1, 31, 5, 0)],
+            _ => Vec::new(),
+        };
+        let mask = enabled.iter().fold(0, |mask, (slot, ..)| mask | 1 << slot);
+        let registrations: Vec<Registration> = (0..index)
+            .map(|number| {
+                let at = kit.make(REGISTRATION);
+                let callback = module(kit.arch).0 + 0x2000 + u64::from(number) * 16;
+                let owner = if number % 2 == 0 { Ok(kit.room(0x10, 16)) } else { Err(callback) };
+                Registration { at, owner, mask: if number == 0 { mask } else { 0 }, group: group.filter(|_| index == 3) }
+            })
+            .collect();
+        providers.push(Provider { at, guid, kind: 0, bucket: bucket(&guid), enabled, registrations });
+    }
+    if let Some(at) = group {
+        let guid = core::array::from_fn(|byte| byte as u8 ^ 0xE7);
+        providers.push(Provider { at, guid, kind: 2, bucket: bucket(&guid), enabled: Vec::new(), registrations: Vec::new() });
+    }
+    providers.iter().for_each(|provider| write_provider(kit, provider));
+    providers
+}
+
+/// The low six bits of the exclusive or of a GUID's words.
+fn bucket(guid: &[u8; 16]) -> u32 {
+    let low = |word: usize| u32::from(guid[word * 4]);
+    (low(0) ^ low(1) ^ low(2) ^ low(3)) & 0x3F
+}
+
+fn write_provider(kit: &mut Kit, provider: &Provider) {
+    const ENTRY: &str = "ETW_GUID_ENTRY";
+    const REGISTRATION: &str = "ETW_REG_ENTRY";
+    let guid = kit.place(ENTRY, provider.at, "Guid").unwrap();
+    kit.write(guid, &provider.guid);
+    let slots = kit.place(ENTRY, provider.at, "EnableInfo").unwrap();
+    let (size, count) = kit.elements(ENTRY, "EnableInfo").unwrap();
+    for &(slot, session, level, any) in &provider.enabled {
+        assert!((slot as usize) < count);
+        let at = slots + u64::from(slot) * size as u64;
+        for (member, value) in [
+            ("IsEnabled", 1),
+            ("Level", level.into()),
+            ("LoggerId", session.into()),
+            ("MatchAnyKeyword", any),
+            ("MatchAllKeyword", 3),
+        ] {
+            assert!(kit.set("TRACE_ENABLE_INFO", at, member, value));
+        }
+    }
+    for registration in &provider.registrations {
+        let at = registration.at;
+        assert!(kit.set(REGISTRATION, at, "GuidEntry", provider.at));
+        match registration.owner {
+            Ok(process) => {
+                kit.set(REGISTRATION, at, "Process", process);
+                kit.set(REGISTRATION, at, "DbgUserRegistration", 1);
+            }
+            Err(callback) => {
+                kit.set(REGISTRATION, at, "Callback", callback);
+                kit.set(REGISTRATION, at, "CallbackContext", 0x77);
+                kit.set(REGISTRATION, at, "DbgKernelRegistration", 1);
+            }
+        }
+        kit.set(REGISTRATION, at, "EnableMask", registration.mask);
+        kit.set(REGISTRATION, at, "GroupEntry", registration.group.unwrap_or(0));
+    }
+    let head = kit.place(ENTRY, provider.at, "RegListHead").unwrap();
+    let links: Vec<u64> = provider.registrations.iter().map(|one| kit.place(REGISTRATION, one.at, "RegList").unwrap()).collect();
+    if provider.kind == 0 {
+        kit.double(head, &links);
+    }
+    let members: Vec<u64> = provider.registrations.iter().filter(|one| one.group.is_some()).map(|one| one.at).collect();
+    if let Some(group) = provider.registrations.iter().find_map(|one| one.group) {
+        let head = kit.place(ENTRY, group, "RegListHead").unwrap();
+        let links: Vec<u64> = members.iter().map(|at| kit.place(REGISTRATION, *at, "GroupRegList").unwrap()).collect();
+        kit.double(head, &links);
+    }
+}
