@@ -27,23 +27,32 @@ pub const fn plain(kind: &str, name: &str, sizes: (usize, usize), aligns: (usize
     align(name, aligns.0, aligns.1);
     let is_union = matches!(kind.as_bytes(), [b'u', ..]);
     let mut end = 0;
-    let mut before = None;
     let mut i = 0;
     while i < fields.len() {
-        let field = &fields[i];
-        offset(name, field.name, field.actual, field.stated, before);
-        if is_union {
-            filled(name, field.name, field.actual, 0);
-            filled(name, field.name, field.size, sizes.0);
-        } else {
-            filled(name, field.name, field.actual, end);
-            end += field.size;
-            before = Some((field.name, end));
+        let Field { actual, stated, size, .. } = fields[i];
+        // One comparison where all is well: there are many thousands of members.
+        if actual != stated || actual != end || is_union && size != sizes.0 {
+            misplaced(name, sizes.0, is_union, fields, i, end);
+        }
+        if !is_union {
+            end += size;
         }
         i += 1;
     }
     if !is_union && end != sizes.0 {
         Message::of(&["`", name, "` has "]).number(sizes.0).text(" bytes, its members ").number(end).fail(PADDING);
+    }
+}
+
+/// What is wrong with a member that is not where it should be.
+#[track_caller]
+const fn misplaced(name: &str, whole: usize, is_union: bool, fields: &[Field], at: usize, end: usize) {
+    let field = &fields[at];
+    let before = if is_union || at == 0 { None } else { Some((fields[at - 1].name, end)) };
+    offset(name, field.name, field.actual, field.stated, before);
+    filled(name, field.name, field.actual, end);
+    if is_union {
+        filled(name, field.name, field.size, whole);
     }
 }
 

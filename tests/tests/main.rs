@@ -15,3 +15,4 @@ mod spec_language;
 mod standing;
 mod verify;
 mod views;
+mod workspace;

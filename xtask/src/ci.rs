@@ -3,6 +3,7 @@
 mod dependencies;
 mod hosts;
 mod memory;
+mod packages;
 
 use crate::{Error, Outcome, fuzz, fuzz_targets, generate, workspace};
 use etw_layouts_project::verify;
@@ -41,7 +42,7 @@ pub fn run(args: &Args) -> Result<Outcome, Error> {
         ("generated code is fresh".into(), Box::new(fresh)),
         ("documentation".into(), Box::new(|| cargo(&["doc", "--workspace", "--no-deps"], &[("RUSTDOCFLAGS", "-D warnings")]))),
         ("verify".into(), Box::new(verified)),
-        ("packages".into(), Box::new(packaged)),
+        ("packages".into(), Box::new(packages::complete)),
     ];
     steps.extend(dependencies::steps());
     steps.extend(hosts::steps());
@@ -121,14 +122,6 @@ fn verified() -> Result<Step, Error> {
             Step::Failed(etw_layouts_cli::verify::text(&layouts, &registry, &report, false))
         }
     })
-}
-
-/// The public crates can be published: each compiles from its package alone.
-fn packaged() -> Result<Step, Error> {
-    let manifest = std::fs::read_to_string(workspace::root().join("Cargo.toml"))?;
-    let table = manifest.split("[workspace.dependencies]").nth(1).and_then(|rest| rest.split("\n[").next()).unwrap_or_default();
-    let names = table.lines().filter_map(|line| line.split_once(" = ")).flat_map(|(name, _)| ["-p", name]);
-    cargo(&[&["package", "--quiet", "--allow-dirty"], &names.collect::<Vec<_>>()[..]].concat(), &[])
 }
 
 fn fuzzed() -> Result<Step, Error> {

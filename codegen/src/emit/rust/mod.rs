@@ -14,7 +14,7 @@ pub use names::KEYWORDS;
 
 use super::Files;
 use crate::axis::TargetSet;
-use crate::layouts::{Form, Layout, Layouts};
+use crate::layouts::{Form, Layout, LayoutId, Layouts};
 use crate::registry::Registry;
 use crate::spec::{Body, Definition, ValuesKind};
 use modules::Module;
@@ -148,7 +148,7 @@ impl Emitter<'_> {
             return None;
         }
         let mut text = self.header(&format!("`{name}`{}", if is_macros(definition) { "." } else { " in all its layouts." }));
-        text.push_str("#[allow(unused_imports)]\nuse super::*;\n");
+        text.push_str(&self.imports(name, definition, &ids));
         if let (true, Body::Values(values)) = (is_macros(definition), &definition.body) {
             self.macros(definition, values, &mut text);
             return Some(text);
@@ -161,6 +161,25 @@ impl Emitter<'_> {
             }
         }
         Some(text)
+    }
+
+    /// What the layouts of a definition name of others. A glob of all would make each of so many modules have every name: the compiler
+    /// would take a tenth longer.
+    fn imports(&self, name: &str, definition: &Definition, ids: &[LayoutId]) -> String {
+        let mut used = BTreeSet::new();
+        for &id in ids {
+            if let Form::Aggregate(aggregate) = &self.layouts.layouts[id].form {
+                used.extend(self.layouts.used(aggregate));
+            }
+        }
+        used.remove(name);
+        let path = |used: &str| match self.layouts.spec.definitions.get(used) {
+            Some(definition) if is_macros(definition) => format!(", {used}"),
+            _ => format!(", {}::*", names::module(used)),
+        };
+        let members = if is_macros(definition) { "" } else { ", members" };
+        let used: String = used.into_iter().map(path).collect();
+        format!("#[allow(unused_imports)]\nuse super::{{runtime{members}{used}}};\n")
     }
 
     fn head(&self, folder: &str) -> String {

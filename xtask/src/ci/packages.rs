@@ -1,0 +1,41 @@
+//! Packages: what would be published compiles by itself.
+
+use super::{Step, cargo};
+use crate::{Error, workspace};
+use std::fs;
+
+/// The public crates can be published: all compile from what is in their packages.
+///
+/// `cargo package` itself would compile each once as a package, and once for each package that depends on it.
+pub fn complete() -> Result<Step, Error> {
+    let manifest = fs::read_to_string(workspace::root().join("Cargo.toml"))?;
+    let table = manifest.split("[workspace.dependencies]").nth(1).and_then(|rest| rest.split("\n[").next()).unwrap_or_default();
+    let names: Vec<&str> = table.lines().filter_map(|line| line.split_once(" = ")).map(|(name, _)| name).collect();
+    let chosen = names.iter().flat_map(|name| ["-p", name]);
+    let packed =
+        cargo(&["package", "--quiet", "--no-verify", "--allow-dirty"].into_iter().chain(chosen).collect::<Vec<_>>(), &[])?;
+    let Step::Passed = packed else { return Ok(packed) };
+
+    let version = manifest.lines().find_map(|line| line.strip_prefix("version = ")).ok_or("Cargo.toml states no version")?;
+    let packages: Vec<_> = names.iter().map(|name| (name, format!("{name}-{}", version.trim_matches('"')))).collect();
+    let target = workspace::root().join("target");
+    let folder = target.join("package/unpacked");
+    if folder.exists() {
+        fs::remove_dir_all(&folder)?;
+    }
+    fs::create_dir_all(&folder)?;
+    for (_, package) in &packages {
+        let archive = format!("{}/package/{package}.crate", target.display());
+        let unpacked = super::command("tar", &["-xzf", &archive, "-C", &folder.display().to_string()], &[])?;
+        let Step::Passed = unpacked else { return Ok(unpacked) };
+    }
+    // The profiles are ours, so that crates of others are compiled no more than once.
+    let profiles = manifest.find("[profile.").map_or("", |at| &manifest[at..]);
+    let members: String = packages.iter().map(|(_, package)| format!("{package:?}, ")).collect();
+    let patches: String = packages.iter().map(|(name, package)| format!("{name} = {{ path = {package:?} }}\n")).collect();
+    let workspace = format!("[workspace]\nresolver = \"3\"\nmembers = [{members}]\n\n[patch.crates-io]\n{patches}\n{profiles}");
+    fs::write(folder.join("Cargo.toml"), workspace)?;
+    fs::copy(workspace::root().join("Cargo.lock"), folder.join("Cargo.lock"))?;
+    let (its, target) = (folder.join("Cargo.toml").display().to_string(), target.display().to_string());
+    cargo(&["check", "--quiet", "--offline", "--workspace", "--manifest-path", &its, "--target-dir", &target], &[])
+}
