@@ -7,19 +7,19 @@ use etw_layouts::{Build, bytemuck, structures};
 
 const BUILD: Build = Build::new(10, 0, 19041, 0);
 
-/// Each layout at an odd address, read whole and printed; interpreted by Miri, every fortieth.
+/// Each layout at an odd address, read whole and printed; interpreted by Miri, one of two hundred.
 #[test]
 fn every_layout() {
     let memory: Vec<u8> = (0..16384_u32).map(|i| (i.wrapping_mul(2_654_435_761) >> 13) as u8).collect();
     let layouts = structures::ALL.iter().flat_map(|structure| structure.layouts());
     let mut members = 0;
-    for layout in layouts.step_by(if cfg!(miri) { 40 } else { 1 }) {
+    for layout in layouts.step_by(if cfg!(miri) { 200 } else { 1 }) {
         let view = View::at(layout, &memory, 1).unwrap();
         assert_eq!(view.bytes(), &memory[1..=layout.size]);
         assert!(format!("{view:?}").starts_with(layout.name));
         members += view.members().filter(|(member, value)| value.bytes().len() == member.size).count();
     }
-    assert!(members > 50, "{members} members");
+    assert!(members > 20, "{members} members");
 }
 
 /// What a view gives is what the static type has, and what it sets as well.
