@@ -1,4 +1,4 @@
-//! Definitions that a thread has converted before.
+//! Definitions that a thread has converted before, each by its whole text.
 //!
 //! Of two kernels' tables most definitions are the same to the letter; over hundreds of tables, one in forty is new.
 
