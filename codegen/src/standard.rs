@@ -57,6 +57,9 @@ pub(crate) fn completed(mut sources: Sources, standard: &[(&str, &str)]) -> (Rea
 
 /// Adds the scalars that a spec set lacks, and the axis if it lists none; returns whether it did not.
 fn complete(sources: &mut Sources, standard: &[(&str, &str)]) -> bool {
+    if standard.is_empty() {
+        return false;
+    }
     let mut names = BTreeSet::new();
     let mut axis = false;
     for file in sources.files() {

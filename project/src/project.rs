@@ -131,7 +131,9 @@ impl Project {
     ///
     /// Facts that cannot be read.
     pub fn registry(&self, axis: &Axis) -> Result<Registry, Error> {
-        Ok(registry::of(&self.witnesses(axis, &Wanted::All)?))
+        let files = self.fact_files().unwrap_or_default();
+        let of_file = |file| Ok::<_, Error>(registry::of(&tables::read(file, axis, &Wanted::All, &Stated::default())?));
+        Ok(registry::merged(files.par_iter().map(of_file).collect::<Result<Vec<_>, _>>()?))
     }
 
     /// The folders of specs and facts, of a project that can be changed.

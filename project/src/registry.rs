@@ -13,6 +13,21 @@ pub fn of(tables: &[Table]) -> Registry {
         registry.witnesses.extend(of_file.first().map(self::witness));
         registry.kernels.extend(of_file.iter().map(|table| seen(table, witness)));
     }
+    sorted(registry)
+}
+
+/// The kernels of several registries in one.
+pub fn merged(parts: impl IntoIterator<Item = Registry>) -> Registry {
+    let mut all = Registry::default();
+    for Registry { kernels, witnesses } in parts {
+        let first = all.witnesses.len();
+        all.kernels.extend(kernels.into_iter().map(|seen| Seen { witness: first + seen.witness, ..seen }));
+        all.witnesses.extend(witnesses);
+    }
+    sorted(all)
+}
+
+fn sorted(mut registry: Registry) -> Registry {
     registry.kernels.sort_by_key(|seen| (seen.build, seen.arch, seen.witness));
     registry
 }

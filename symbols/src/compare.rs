@@ -20,7 +20,7 @@ use std::fmt::{self, Display, Formatter};
 ///
 /// `rules` says what is accepted of a table that is less than faithful. See [`Rules::for_producer`].
 pub fn compare(ours: &Types, theirs: &Types, rules: Rules) -> Vec<StructureReport> {
-    ours.keys().map(|name| walk::structure(name, ours, theirs, rules)).collect()
+    ours.iter().map(|(name, own)| walk::structure(name, own, theirs.get(name), ours, rules)).collect()
 }
 
 /// How a type of ours compares with the table's.

@@ -19,6 +19,7 @@ mod closure;
 mod cursor;
 mod document;
 mod error;
+mod known;
 mod unpack;
 
 pub use closure::work_limit;

@@ -76,7 +76,8 @@ struct Rule {
 }
 
 /// The document of a verification.
-pub fn json<'a>(layouts: &Layouts, registry: &Registry, report: &'a Report) -> Document<'a> {
+pub fn json<'a>(layouts: &Layouts, report: &'a Report) -> Document<'a> {
+    let registry = &report.registry;
     let rules = uses(report).into_iter();
     let rules = rules.map(|(rule, uses)| Rule { rule: rule.as_str(), description: rule.description(), uses });
     Document {

@@ -51,7 +51,6 @@ pub struct Args {
 
 pub(crate) fn run(args: &Args, project: &Project) -> Result<Outcome, Error> {
     let layouts = project.layouts()?;
-    let registry = project.registry(&layouts.spec.axis)?;
     let (symbols, stated) = args.kernel.symbols(&args.symbols, project)?;
     let bar = progress("symbol files");
     let report = verify::report(project, &layouts, args.only.as_deref(), &symbols, &stated, &|count| {
@@ -61,8 +60,8 @@ pub(crate) fn run(args: &Args, project: &Project) -> Result<Outcome, Error> {
     bar.finish_and_clear();
     let report = report?;
     match args.format {
-        Format::Text => print::print(&text(&layouts, &registry, &report, args.verbose))?,
-        Format::Json => print::json(&json(&layouts, &registry, &report))?,
+        Format::Text => print::print(&text(&layouts, &report, args.verbose))?,
+        Format::Json => print::json(&json(&layouts, &report))?,
     }
     Ok(if report.differs() { Outcome::Differs } else { Outcome::Good })
 }

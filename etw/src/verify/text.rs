@@ -5,18 +5,17 @@ use anstyle::Style;
 use etw_layouts_codegen::Choice;
 use etw_layouts_codegen::axis::Axis;
 use etw_layouts_codegen::layouts::Layouts;
-use etw_layouts_codegen::registry::Registry;
 use etw_layouts_project::verify::{Checked, Report, Summary, label};
 use etw_layouts_symbols::compare::Rule;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 
 /// A line for each table, the totals, and last what differs. What else was found is told if `verbose` is set.
-pub fn text(layouts: &Layouts, registry: &Registry, report: &Report, verbose: bool) -> String {
+pub fn text(layouts: &Layouts, report: &Report, verbose: bool) -> String {
     let axis = &layouts.spec.axis;
     let mut out = String::new();
     for table in &report.tables {
-        let choice = Choice::of(layouts, registry, table.asked.clone(), None);
+        let choice = Choice::of(layouts, &report.registry, table.asked.clone(), None);
         line(axis, table, &choice, &mut out);
         if verbose {
             absent(axis, table, &choice, &mut out);

@@ -3,6 +3,7 @@
 use crate::tables::Table;
 use etw_layouts_codegen::Asked;
 use etw_layouts_codegen::axis::Axis;
+use etw_layouts_codegen::registry::Registry;
 use etw_layouts_symbols::ImageFile;
 use etw_layouts_symbols::compare::{Difference, Rule};
 use serde::Serialize;
@@ -22,6 +23,8 @@ pub struct Report {
     pub errata: Vec<String>,
     /// The totals.
     pub summary: Summary,
+    /// The kernels that the project's facts are of.
+    pub registry: Registry,
 }
 
 /// All that was compared.
@@ -35,6 +38,8 @@ pub struct All {
     pub left_out: usize,
     /// Files of other machines, which were passed over.
     pub skipped: Vec<String>,
+    /// The kernels that all of these are of.
+    pub registry: Registry,
 }
 
 /// One table, or what one image tells, compared.
@@ -171,15 +176,15 @@ impl Finding {
 
 impl Report {
     /// A report, its differences counted.
-    pub fn new(all: All, claims: Vec<Finding>, errata: Vec<String>, mut summary: Summary) -> Self {
-        let All { tables, images, left_out, skipped } = all;
+    pub fn new(registry: Registry, all: All, claims: Vec<Finding>, errata: Vec<String>, mut summary: Summary) -> Self {
+        let All { tables, images, left_out, skipped, .. } = all;
         let (wrong, right): (Vec<_>, Vec<_>) = tables.iter().chain(&images).partition(|table| table.is_labelled_wrongly());
         let structures = right.iter().flat_map(|table| table.structures.values());
         let count: usize = structures.map(|compared| compared.differences.len()).sum();
         (summary.differences, summary.labelled_wrongly) = ((count + claims.len()) as u64, wrong.len() as u64);
         (summary.images, summary.images_left_out) = (images.len() as u64, left_out as u64);
         summary.errata = errata.len() as u64;
-        Self { tables, images, skipped, claims, errata, summary }
+        Self { tables, images, skipped, claims, errata, summary, registry }
     }
 
     /// Whether anything differs, or is labelled wrongly.

@@ -13,12 +13,15 @@ pub use wholly::{against, compared, names};
 use self::found::All;
 use self::wholly::{asked, held_against};
 use crate::project::Project;
+use crate::registry;
 use crate::tables::{self, Foreign, Stated, SymbolFile, Table};
 use crate::{Error, errata};
 use etw_layouts_codegen::layouts::Layouts;
+use etw_layouts_codegen::registry::Registry;
 use etw_layouts_symbols::compare::Status;
 use etw_layouts_symbols::{Types, Wanted};
 use rayon::prelude::*;
+use std::mem;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
@@ -49,9 +52,12 @@ pub fn report(
     let files = if symbols.is_empty() { project.fact_files()? } else { tables::files(symbols)? };
     let is_shipped = symbols.is_empty();
     let registry = OnceLock::new();
+    let registry = || -> Result<&Registry, Error> {
+        let read = registry.get_or_init(|| project.registry(&layouts.spec.axis).map_err(|error| error.to_string()));
+        Ok(read.as_ref().map_err(Clone::clone)?)
+    };
     let label = |table: &Table, checked: &Checked| -> Result<Vec<usize>, Error> {
-        let seen = registry.get_or_init(|| project.registry(&layouts.spec.axis).map_err(|error| error.to_string()));
-        let seen = seen.as_ref().map_err(Clone::clone)?;
+        let seen = registry()?;
         let own = Path::new(&table.source).file_name().and_then(|name| name.to_str()).filter(|_| is_shipped);
         Ok(label::facts_of(layouts, seen, own, table, &checked.asked))
     };
@@ -63,7 +69,8 @@ pub fn report(
     }
     let summary = count::summary(layouts, &names, only.is_none(), &all.tables);
     let errata = errata::list(layouts, only);
-    Ok(Report::new(all, claimed, errata, summary))
+    let registry = if is_shipped { mem::take(&mut all.registry) } else { registry()?.clone() };
+    Ok(Report::new(registry, all, claimed, errata, summary))
 }
 
 /// What tells of a table that differs whose layouts it has.
@@ -95,6 +102,7 @@ fn check(
         if !read.iter().all(|table| table.holds().any(|name| layouts.spec.definitions.contains_key(name))) {
             return Err(format!("{}: holds none of the specified types; is it a kernel's?", file.path().display()).into());
         }
+        let registry = registry::of(&read);
         let (images, tables): (Vec<_>, Vec<_>) = read.into_iter().partition(Table::is_partial);
         let labelled = |table: &Table| -> Result<Checked, Error> {
             let checked = compared(table)?;
@@ -103,14 +111,15 @@ fn check(
         };
         let tables = tables.iter().map(labelled).collect::<Result<_, _>>()?;
         let checked = partly::compared(layouts, names, &images);
-        Ok(All { tables, left_out: images.len() - checked.len(), images: checked, skipped: Vec::new() })
+        Ok(All { tables, left_out: images.len() - checked.len(), images: checked, skipped: Vec::new(), registry })
     };
     let results: Vec<_> = files.par_iter().map(one).collect();
     let mut all = All::default();
-    let mut errors = Vec::new();
+    let (mut errors, mut registries) = (Vec::new(), Vec::new());
     for result in results {
         match result {
-            Ok(All { tables, images, left_out, .. }) => {
+            Ok(All { tables, images, left_out, registry, .. }) => {
+                registries.push(registry);
                 all.tables.extend(tables);
                 all.images.extend(images);
                 all.left_out += left_out;
@@ -120,7 +129,7 @@ fn check(
         }
     }
     match errors.is_empty() {
-        true => Ok(all),
+        true => Ok(All { registry: registry::merged(registries), ..all }),
         false => Err(errors.join("\nerror: ").into()),
     }
 }

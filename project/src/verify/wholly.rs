@@ -61,7 +61,7 @@ pub(super) fn held_against(
         let compared = Comparison { status, equal: report.equal, accepted: report.accepted, differences };
         structures.insert(report.name, compared);
     }
-    for name in names.iter().filter(|name| table.types.contains_key(**name) && !ours.contains_key(**name)) {
+    for name in names.iter().filter(|name| !ours.contains_key(**name) && table.types.contains_key(**name)) {
         structures.insert((*name).to_owned(), Comparison::unspecified());
     }
     structures

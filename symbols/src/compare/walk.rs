@@ -3,27 +3,53 @@
 use super::{Difference, Rule, Rules, Status, StructureReport, What};
 use crate::model::{Aggregate, Enumeration, Integer, Member, Type, TypeFacts, Types};
 use std::collections::BTreeMap;
+use std::fmt::{self, Display, Formatter};
 
-/// Compares the type of a name.
-pub(super) fn structure(name: &str, ours: &Types, theirs: &Types, rules: Rules) -> StructureReport {
-    let mut walk = Walk { ours, rules, equal: 0, accepted: BTreeMap::new(), differences: Vec::new() };
-    let status = match (ours.get(name), theirs.get(name)) {
-        (Some(ours), Some(theirs)) => {
-            walk.definition("", ours, theirs);
+/// Compares the type of a name. `named` are the enumerations of ours that may have lost their names.
+pub(super) fn structure(
+    name: &str,
+    ours: &TypeFacts,
+    theirs: Option<&TypeFacts>,
+    named: &Types,
+    rules: Rules,
+) -> StructureReport {
+    let mut walk = Walk { named, rules, equal: 0, accepted: BTreeMap::new(), differences: Vec::new() };
+    let status = match theirs {
+        Some(theirs) => {
+            walk.definition(Path::Type, ours, theirs);
             if walk.differences.is_empty() { Status::Equal } else { Status::Differs }
         }
-        _ => Status::Absent,
+        None => Status::Absent,
     };
     let Walk { equal, accepted, differences, .. } = walk;
     StructureReport { name: name.to_owned(), status, equal, accepted, differences }
 }
 
 struct Walk<'a> {
-    ours: &'a Types,
+    named: &'a Types,
     rules: Rules,
     equal: u64,
     accepted: BTreeMap<Rule, u64>,
     differences: Vec<Difference>,
+}
+
+/// The way to a fact, which is spelled only if that differs.
+#[derive(Clone, Copy)]
+enum Path<'a> {
+    /// The type itself.
+    Type,
+    /// A member or constant, behind those that enclose it.
+    Member(&'a Path<'a>, &'a str),
+}
+
+impl Display for Path<'_> {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        match self {
+            Path::Type => Ok(()),
+            Path::Member(Path::Type, name) => f.write_str(name),
+            Path::Member(outer, name) => write!(f, "{outer}.{name}"),
+        }
+    }
 }
 
 /// How two facts agree.
@@ -41,28 +67,29 @@ impl From<bool> for Agreement {
 }
 
 impl Walk<'_> {
-    /// Compares two definitions. `path` stands in front of the names of members, with a dot behind if it is not empty.
-    fn definition(&mut self, path: &str, ours: &TypeFacts, theirs: &TypeFacts) {
+    fn definition(&mut self, path: Path<'_>, ours: &TypeFacts, theirs: &TypeFacts) {
         match (ours, theirs) {
             (TypeFacts::Aggregate(ours), TypeFacts::Aggregate(theirs)) => self.aggregate(path, ours, theirs),
             (TypeFacts::Enumeration(ours), TypeFacts::Enumeration(theirs)) => self.enumeration(path, ours, theirs),
-            _ => self.kind(path, kind(ours), kind(theirs)),
+            _ => self.differ(path, What::Kind, kind(ours).to_owned(), kind(theirs).to_owned()),
         }
     }
 
-    fn kind(&mut self, path: &str, ours: &str, theirs: &str) {
-        self.differ(owner(path), What::Kind, ours.to_owned(), theirs.to_owned());
-    }
-
-    fn aggregate(&mut self, path: &str, ours: &Aggregate, theirs: &Aggregate) {
+    fn aggregate(&mut self, path: Path<'_>, ours: &Aggregate, theirs: &Aggregate) {
         // Of an unnamed type, the kind is part of the member's type.
-        if path.is_empty() && ours.kind != theirs.kind {
+        if matches!(path, Path::Type) && ours.kind != theirs.kind {
             let agreement = if apart(ours) && apart(theirs) { Agreement::By(Rule::Kind) } else { false.into() };
-            self.fact(agreement, "", What::Kind, || (ours.kind.as_str().to_owned(), theirs.kind.as_str().to_owned()));
+            self.fact(agreement, path, What::Kind, || (ours.kind.as_str().to_owned(), theirs.kind.as_str().to_owned()));
         }
-        self.fact((ours.size == theirs.size).into(), owner(path), What::Size, || {
+        self.fact((ours.size == theirs.size).into(), path, What::Size, || {
             (format!("{:#x}", ours.size), format!("{:#x}", theirs.size))
         });
+        if paired(ours.members.iter().map(|member| &member.name), theirs.members.iter().map(|member| &member.name)) {
+            for (ours, theirs) in ours.members.iter().zip(&theirs.members) {
+                self.member(Path::Member(&path, &ours.name), ours, theirs);
+            }
+            return;
+        }
         let mut unmatched = BTreeMap::new();
         for member in &theirs.members {
             // No type has two members of a name; should a table have them, the second is one too many.
@@ -73,9 +100,10 @@ impl Walk<'_> {
             }
         }
         for member in &ours.members {
+            let path = Path::Member(&path, &member.name);
             match unmatched.remove(&member.name) {
-                Some(theirs) => self.member(&format!("{path}{}", member.name), member, theirs),
-                None => self.differ(&format!("{path}{}", member.name), What::Missing, place(member), none()),
+                Some(theirs) => self.member(path, member, theirs),
+                None => self.differ(path, What::Missing, place(member), none()),
             }
         }
         let mut extra: Vec<_> = unmatched.into_values().collect();
@@ -85,11 +113,11 @@ impl Walk<'_> {
         }
     }
 
-    fn extra(&mut self, path: &str, member: &Member) {
-        self.differ(&format!("{path}{}", member.name), What::Extra, none(), place(member));
+    fn extra(&mut self, path: Path<'_>, member: &Member) {
+        self.differ(Path::Member(&path, &member.name), What::Extra, none(), place(member));
     }
 
-    fn member(&mut self, path: &str, ours: &Member, theirs: &Member) {
+    fn member(&mut self, path: Path<'_>, ours: &Member, theirs: &Member) {
         self.fact((ours.offset == theirs.offset).into(), path, What::Offset, || {
             (format!("{:#x}", ours.offset), format!("{:#x}", theirs.offset))
         });
@@ -99,46 +127,63 @@ impl Walk<'_> {
         if let (Type::Bits { position, width, .. }, Type::Bits { position: p, width: w, .. }) = (&ours.ty, &theirs.ty) {
             self.fact(((position, width) == (p, w)).into(), path, What::Bits, || (ours.ty.to_string(), theirs.ty.to_string()));
         }
-        if let (Some(ours), Some(theirs)) = (content(&ours.ty, Some(self.ours)), content(&theirs.ty, None)) {
-            self.definition(&format!("{path}."), ours, theirs);
+        if let Some(theirs) = content(&theirs.ty, None)
+            && let Some(ours) = content(&ours.ty, Some(self.named))
+        {
+            self.definition(path, ours, theirs);
         }
     }
 
-    fn enumeration(&mut self, path: &str, ours: &Enumeration, theirs: &Enumeration) {
+    fn enumeration(&mut self, path: Path<'_>, ours: &Enumeration, theirs: &Enumeration) {
         let integer = |of: &Enumeration| format!("{} bytes, {}", of.size, if of.signed { "signed" } else { "unsigned" });
         let equal = (ours.size, ours.signed) == (theirs.size, theirs.signed);
-        self.fact(equal.into(), owner(path), What::Size, || (integer(ours), integer(theirs)));
+        self.fact(equal.into(), path, What::Size, || (integer(ours), integer(theirs)));
+        if ours.constants == theirs.constants && paired(names(ours), names(theirs)) {
+            self.equal += ours.constants.len() as u64;
+            return;
+        }
         let mut unmatched: BTreeMap<_, _> = theirs.constants.iter().map(|(name, value)| (name, value)).collect();
         for (name, value) in &ours.constants {
             let found = unmatched.remove(name);
             let shared = found.is_none() && theirs.constants.iter().any(|(_, other)| other == value);
             let agreement = if shared { Agreement::By(Rule::SharedValue) } else { (found == Some(value)).into() };
-            self.fact(agreement, &format!("{path}{name}"), What::Constant, || {
+            self.fact(agreement, Path::Member(&path, name), What::Constant, || {
                 (value.to_string(), found.map_or_else(none, i64::to_string))
             });
         }
         for (name, value) in unmatched {
-            self.differ(&format!("{path}{name}"), What::Constant, none(), value.to_string());
+            self.differ(Path::Member(&path, name), What::Constant, none(), value.to_string());
         }
     }
 
     /// Counts a fact, and returns whether it agrees. `spellings` gives ours and the table's.
-    fn fact(&mut self, agreement: Agreement, member: &str, what: What, spellings: impl FnOnce() -> (String, String)) -> bool {
+    fn fact(&mut self, agreement: Agreement, path: Path<'_>, what: What, spellings: impl FnOnce() -> (String, String)) -> bool {
         match agreement {
             Agreement::Exact => self.equal += 1,
             Agreement::By(rule) if self.rules == Rules::Converted => *self.accepted.entry(rule).or_default() += 1,
             _ => {
                 let (spec, symbols) = spellings();
-                self.differ(member, what, spec, symbols);
+                self.differ(path, what, spec, symbols);
                 return false;
             }
         }
         true
     }
 
-    fn differ(&mut self, member: &str, what: What, spec: String, symbols: String) {
-        self.differences.push(Difference { member: member.to_owned(), what, spec, symbols });
+    fn differ(&mut self, path: Path<'_>, what: What, spec: String, symbols: String) {
+        self.differences.push(Difference { member: path.to_string(), what, spec, symbols });
     }
+}
+
+/// Whether two lists have the same names in the same order, each once. It is nearly always so, and nothing has to be looked for then.
+fn paired<'n>(ours: impl Iterator<Item = &'n String> + Clone, theirs: impl Iterator<Item = &'n String>) -> bool {
+    let mut names: Vec<_> = ours.clone().collect();
+    names.sort_unstable();
+    ours.eq(theirs) && names.windows(2).all(|pair| pair[0] != pair[1])
+}
+
+fn names(enumeration: &Enumeration) -> impl Iterator<Item = &String> + Clone {
+    enumeration.constants.iter().map(|(name, _)| name)
 }
 
 /// Whether the type of a member of ours is what the table says, apart from bit positions and the content of unnamed types.
@@ -192,11 +237,6 @@ fn kind(definition: &TypeFacts) -> &'static str {
         TypeFacts::Aggregate(aggregate) => aggregate.kind.as_str(),
         TypeFacts::Enumeration(_) => "enum",
     }
-}
-
-/// The member to which a path leads that ends in a dot.
-fn owner(path: &str) -> &str {
-    path.strip_suffix('.').unwrap_or(path)
 }
 
 fn place(member: &Member) -> String {

@@ -1,11 +1,13 @@
 //! The wanted types of a document, and those that they hold by value.
 
-use super::document::{BaseKind, Document, EnumType, Field, TypeReference, UserKind, UserType, invalid, parse_value};
+use super::document::{BaseKind, Document, EnumType, Field, Name, TypeReference, UserKind, UserType, invalid, parse_value};
+use super::known::{self, Definition, Known};
 use super::{Error, MAX_MEMBERS};
 use crate::model::{Aggregate, AggregateKind, Enumeration, Integer, MAX_DEPTH, Member, Type, TypeFacts, Types};
 use crate::names::plain;
 use crate::wanted::Wanted;
 use serde::de::Deserialize;
+use std::borrow::Cow;
 
 /// Bytes of text that are converted of a table of so many bytes of JSON, at the most: 4 MiB, which is a moment's work, and twice
 /// its size. A named type is converted once, so that what exceeds this is unnamed types that hold each other many times, or
@@ -18,32 +20,36 @@ pub const fn work_limit(json: usize) -> usize {
 pub(super) fn types(text: &str, document: &Document<'_>, wanted: &Wanted) -> Result<Types, Error> {
     let mut types = Types::new();
     let pending = match wanted {
-        Wanted::Named(names) => names.iter().cloned().collect(),
-        Wanted::All => {
-            document.user_types.keys().chain(document.enums.keys()).filter_map(|key| plain(key)).map(str::to_owned).collect()
-        }
+        Wanted::Named(names) => names.iter().map(|name| name.as_str().into()).collect(),
+        Wanted::All => document.user_types.keys().chain(document.enums.keys()).filter_map(plain).map(Cow::Borrowed).collect(),
     };
-    let mut closure = Closure { text, document, pending, members: MAX_MEMBERS, work: work_limit(text.len()) };
-    while let Some(name) = closure.pending.pop() {
-        if !types.contains_key(&name)
-            && let Some(source) = closure.find(&name)?
-        {
-            let definition = closure.definition(source, &name, 0)?;
-            types.insert(name, definition);
+    known::with(document.base_text, |known| {
+        let (members, work) = (MAX_MEMBERS, work_limit(text.len()));
+        let mut closure = Closure { text, document, known, pending, members, work, is_alone: true };
+        while let Some(name) = closure.pending.pop() {
+            if !types.contains_key(&*name)
+                && let Some(source) = closure.find(&name)?
+            {
+                let definition = closure.named(source, &name)?;
+                types.insert(name.into_owned(), definition);
+            }
         }
-    }
-    Ok(types)
+        Ok(types)
+    })
 }
 
 struct Closure<'a> {
     text: &'a str,
     document: &'a Document<'a>,
+    known: &'a mut Known,
     /// Names of types that are still to be converted, some of them more than once.
-    pending: Vec<String>,
+    pending: Vec<Cow<'a, str>>,
     /// How many more members are accepted.
     members: usize,
     /// How many more bytes of text are converted.
     work: usize,
+    /// Whether nothing but base types was looked up for the named type that is being converted.
+    is_alone: bool,
 }
 
 /// The text that defines a type in the document.
@@ -73,9 +79,37 @@ impl<'a> Closure<'a> {
 
     /// What the document defines under a name as it stands there.
     fn texts(&self, key: &str) -> impl Iterator<Item = Text<'a>> + use<'a> {
-        let aggregate = self.document.user_types.get(key).copied().map(Text::Aggregate);
-        let enumeration = self.document.enums.get(key).copied().map(Text::Enumeration);
+        let aggregate = self.document.user_types.get(key).map(Text::Aggregate);
+        let enumeration = self.document.enums.get(key).map(Text::Enumeration);
         aggregate.into_iter().chain(enumeration)
+    }
+
+    /// The definition of a named type; the one that its text had before, if it was met.
+    fn named(&mut self, source: Text<'a>, name: &str) -> Result<TypeFacts, Error> {
+        let (Text::Aggregate(text) | Text::Enumeration(text)) = source;
+        if let Some(Definition { facts, holds }) = self.known.get(text) {
+            let members = match (source, facts) {
+                (Text::Aggregate(_), TypeFacts::Aggregate(aggregate)) => Some(aggregate.members.len()),
+                (Text::Enumeration(_), TypeFacts::Enumeration(enumeration)) => Some(enumeration.constants.len()),
+                // A text may be read as either.
+                _ => None,
+            };
+            if let Some(members) = members {
+                let (facts, holds) = (facts.clone(), holds.iter().cloned().map(Cow::Owned));
+                self.pending.extend(holds);
+                self.spend(text)?;
+                self.count_members(members)?;
+                return Ok(facts);
+            }
+        }
+        self.is_alone = true;
+        let held = self.pending.len();
+        let facts = self.definition(source, name, 0)?;
+        if self.is_alone {
+            let holds = || self.pending[held..].iter().map(|name| name.clone().into_owned()).collect();
+            self.known.keep(text, || Definition { facts: facts.clone(), holds: holds() });
+        }
+        Ok(facts)
     }
 
     fn definition(&mut self, text: Text<'a>, root: &str, depth: usize) -> Result<TypeFacts, Error> {
@@ -96,7 +130,7 @@ impl<'a> Closure<'a> {
         };
         self.count_members(fields.len())?;
         let mut members = Vec::new();
-        for (name, field) in fields {
+        for (Name(name), field) in fields {
             let offset = field.offset;
             match self.anonymous(&name, &field) {
                 Some(inner) => {
@@ -108,7 +142,7 @@ impl<'a> Closure<'a> {
                 }
                 None => {
                     let ty = self.member_type(value, &field.ty, Held::ByValue, root, depth + 1)?;
-                    members.push(Member { name, offset, ty });
+                    members.push(Member { name: name.into_owned(), offset, ty });
                 }
             }
         }
@@ -117,10 +151,11 @@ impl<'a> Closure<'a> {
     }
 
     /// The aggregate whose members a field stands for, if it is anonymous.
-    fn anonymous(&self, name: &str, field: &Field) -> Option<&'a str> {
+    fn anonymous(&mut self, name: &str, field: &Field<'_>) -> Option<&'a str> {
         match &field.ty {
             TypeReference::Struct { name: key } if field.anonymous || name.is_empty() => {
-                self.document.user_types.get(key.as_str()).copied()
+                self.is_alone = false;
+                self.document.user_types.get(key)
             }
             _ => None,
         }
@@ -131,7 +166,7 @@ impl<'a> Closure<'a> {
         self.count_members(constants.len())?;
         let base = self.document.base_types.get(&base);
         let base = base.ok_or_else(|| invalid(self.text, value, "the enumeration's base type is unknown".to_owned()))?;
-        let mut constants: Vec<_> = constants.into_iter().collect();
+        let mut constants: Vec<_> = constants.into_iter().map(|(Name(name), value)| (name.into_owned(), value)).collect();
         constants.sort_by(|(a, x), (b, y)| (x, a).cmp(&(y, b)));
         Ok(Enumeration { size, signed: base.signed, constants })
     }
@@ -139,7 +174,7 @@ impl<'a> Closure<'a> {
     fn member_type(
         &mut self,
         value: &'a str,
-        reference: &TypeReference,
+        reference: &TypeReference<'a>,
         held: Held,
         root: &str,
         depth: usize,
@@ -162,28 +197,32 @@ impl<'a> Closure<'a> {
             TypeReference::Struct { name: key } | TypeReference::Enum { name: key } => match (plain(key), held) {
                 (Some(name), held) => {
                     if held == Held::ByValue {
-                        self.pending.push(name.to_owned());
+                        self.pending.push(name.to_owned().into());
                     }
                     let enumeration = matches!(reference, TypeReference::Enum { .. });
                     if enumeration { Type::Enumeration(name.to_owned()) } else { Type::Aggregate(name.to_owned()) }
                 }
                 (None, Held::ByPointer) => Type::Opaque,
-                (None, Held::ByValue) => match self.texts(key).next() {
-                    Some(source) => Type::Unnamed(Box::new(self.definition(source, root, depth + 1)?)),
-                    None => Type::Opaque,
-                },
+                (None, Held::ByValue) => {
+                    self.is_alone = false;
+                    match self.texts(key).next() {
+                        Some(source) => Type::Unnamed(Box::new(self.definition(source, root, depth + 1)?)),
+                        None => Type::Opaque,
+                    }
+                }
             },
         })
     }
 
     /// The elements of an array. Volatility 2 took the size of an enumeration to be -1 byte, and divided by it.
-    fn elements(&mut self, value: &str, count: i64, element: &TypeReference) -> Result<u64, Error> {
+    fn elements(&mut self, value: &str, count: i64, element: &TypeReference<'_>) -> Result<u64, Error> {
         if let Ok(count) = u64::try_from(count) {
             return Ok(count);
         }
+        self.is_alone = false;
         let bytes = count.unsigned_abs();
         if let TypeReference::Enum { name } = element
-            && let Some(definition) = self.document.enums.get(name.as_str())
+            && let Some(definition) = self.document.enums.get(name)
             && let EnumType { size: size @ 1.., .. } = self.parsed(definition)?
             && bytes.is_multiple_of(size)
         {
@@ -194,7 +233,7 @@ impl<'a> Closure<'a> {
 
     fn base(&self, value: &str, name: &str) -> Result<Type, Error> {
         let unknown = || invalid(self.text, value, format!("the base type `{name}` is unknown"));
-        let base = self.document.base_types.get(name).ok_or_else(unknown)?;
+        let base = self.document.base_types.get(&Name(name.into())).ok_or_else(unknown)?;
         match base.kind {
             BaseKind::Void => Ok(Type::Void),
             BaseKind::Float => Ok(Type::Float(base.size)),
@@ -211,8 +250,13 @@ impl<'a> Closure<'a> {
 
     /// A definition from its text, which costs as much work as it has bytes, blanks among them.
     fn parsed<T: Deserialize<'a>>(&mut self, value: &'a str) -> Result<T, Error> {
-        self.work = self.work.checked_sub(value.len()).ok_or(Error::TooMuch)?;
+        self.spend(value)?;
         parse_value(self.text, value)
+    }
+
+    fn spend(&mut self, value: &str) -> Result<(), Error> {
+        self.work = self.work.checked_sub(value.len()).ok_or(Error::TooMuch)?;
+        Ok(())
     }
 }
 

@@ -15,13 +15,30 @@ use std::marker::PhantomData;
 /// The sections that matter here, of which `symbols` is none.
 pub(super) struct Document<'a> {
     metadata: Metadata,
-    pub base_types: BTreeMap<String, BaseType>,
+    /// The text of the base types.
+    pub base_text: &'a str,
+    pub base_types: BTreeMap<Name<'a>, BaseType>,
     pub user_types: Unread<'a>,
     pub enums: Unread<'a>,
 }
 
-/// The texts of values by their keys.
-pub(super) type Unread<'a> = BTreeMap<Cow<'a, str>, &'a str>;
+/// The texts of values by their keys, sorted.
+pub(super) struct Unread<'a>(Vec<(Cow<'a, str>, &'a str)>);
+
+impl<'a> Unread<'a> {
+    pub(super) fn get(&self, key: &str) -> Option<&'a str> {
+        let found = self.0.binary_search_by(|(own, _)| (**own).cmp(key)).ok()?;
+        Some(self.0[found].1)
+    }
+
+    pub(super) fn keys(&self) -> impl Iterator<Item = &str> {
+        self.0.iter().map(|(key, _)| &**key)
+    }
+}
+
+/// A name as it stands in the text, if it is written there without escapes.
+#[derive(PartialEq, Eq, PartialOrd, Ord, serde::Deserialize)]
+pub(super) struct Name<'a>(#[serde(borrow)] pub Cow<'a, str>);
 
 /// Splits a document into its types.
 pub(super) fn parse(text: &str) -> Result<Document<'_>, Error> {
@@ -41,9 +58,9 @@ pub(super) fn parse(text: &str) -> Result<Document<'_>, Error> {
     });
     match (metadata, base_types, user_types, enums) {
         (Some(metadata), Some(base_types), Some(user_types), Some(enums)) if whole.is_some() && cursor.at_end() => {
-            let Unique(base_types) = parse_value(text, base_types)?;
+            let (base_text, Unique(base_types)) = (base_types, parse_value(text, base_types)?);
             let (user_types, enums) = (unread(text, user_types)?, unread(text, enums)?);
-            Ok(Document { metadata: parse_value(text, metadata)?, base_types, user_types, enums })
+            Ok(Document { metadata: parse_value(text, metadata)?, base_text, base_types, user_types, enums })
         }
         _ => Err(why_not(text)),
     }
@@ -80,7 +97,7 @@ fn unread<'a>(text: &str, mut entries: Vec<(Cow<'a, str>, &'a str)>) -> Result<U
     entries.sort_by(|(a, _), (b, _)| a.cmp(b));
     match entries.windows(2).find(|pair| pair[0].0 == pair[1].0) {
         Some(pair) => Err(invalid(text, pair[1].1, twice(&pair[1].0))),
-        None => Ok(entries.into_iter().collect()),
+        None => Ok(Unread(entries)),
     }
 }
 
@@ -90,19 +107,19 @@ fn twice(key: &str) -> String {
 }
 
 /// A map that has no key twice.
-struct Unique<V>(BTreeMap<String, V>);
+struct Unique<'a, V>(BTreeMap<Name<'a>, V>);
 
-impl<'de, V: Deserialize<'de>> Deserialize<'de> for Unique<V> {
+impl<'de, V: Deserialize<'de>> Deserialize<'de> for Unique<'de, V> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         unique(deserializer).map(Unique)
     }
 }
 
-fn unique<'de, D: Deserializer<'de>, V: Deserialize<'de>>(deserializer: D) -> Result<BTreeMap<String, V>, D::Error> {
+fn unique<'de, D: Deserializer<'de>, V: Deserialize<'de>>(deserializer: D) -> Result<BTreeMap<Name<'de>, V>, D::Error> {
     struct Entries<V>(PhantomData<V>);
 
     impl<'de, V: Deserialize<'de>> Visitor<'de> for Entries<V> {
-        type Value = BTreeMap<String, V>;
+        type Value = BTreeMap<Name<'de>, V>;
 
         fn expecting(&self, f: &mut Formatter<'_>) -> fmt::Result {
             f.write_str("a map")
@@ -110,10 +127,10 @@ fn unique<'de, D: Deserializer<'de>, V: Deserialize<'de>>(deserializer: D) -> Re
 
         fn visit_map<A: MapAccess<'de>>(self, mut access: A) -> Result<Self::Value, A::Error> {
             let mut map = BTreeMap::new();
-            while let Some(key) = access.next_key::<String>()? {
+            while let Some(key) = access.next_key::<Name<'de>>()? {
                 match map.entry(key) {
                     Entry::Vacant(entry) => drop(entry.insert(access.next_value()?)),
-                    Entry::Occupied(entry) => return Err(A::Error::custom(twice(entry.key()))),
+                    Entry::Occupied(entry) => return Err(A::Error::custom(twice(&entry.key().0))),
                 }
             }
             Ok(map)
@@ -176,7 +193,7 @@ impl Document<'_> {
     pub fn identity(&self) -> (String, Option<Pdb>, Option<Arch>, Option<Machine>) {
         let producer = self.metadata.producer.as_ref().and_then(|producer| producer.name.clone());
         let pdb = self.metadata.windows.as_ref().and_then(|windows| windows.pdb.as_ref());
-        let pointer_size = self.base_types.get("pointer").map(|pointer| pointer.size);
+        let pointer_size = self.base_types.get(&Name("pointer".into())).map(|pointer| pointer.size);
         let machine = pdb.and_then(|pdb| pdb.machine_type);
         let arch = Arch::stated(machine, pointer_size);
         let foreign = machine.map(Machine).filter(|_| arch.is_none());
@@ -249,11 +266,11 @@ pub(super) enum BaseKind {
 
 /// An entry of `user_types`.
 #[derive(serde::Deserialize)]
-pub(super) struct UserType {
+pub(super) struct UserType<'a> {
     pub kind: UserKind,
     pub size: u64,
-    #[serde(deserialize_with = "unique")]
-    pub fields: BTreeMap<String, Field>,
+    #[serde(borrow, deserialize_with = "unique")]
+    pub fields: BTreeMap<Name<'a>, Field<'a>>,
 }
 
 #[derive(Clone, Copy, serde::Deserialize)]
@@ -265,48 +282,47 @@ pub(super) enum UserKind {
 }
 
 #[derive(serde::Deserialize)]
-pub(super) struct Field {
+pub(super) struct Field<'a> {
     pub offset: u64,
-    #[serde(rename = "type")]
-    pub ty: TypeReference,
+    #[serde(borrow, rename = "type")]
+    pub ty: TypeReference<'a>,
     #[serde(default)]
     pub anonymous: bool,
 }
 
 /// An entry of `enums`.
 #[derive(serde::Deserialize)]
-pub(super) struct EnumType {
+pub(super) struct EnumType<'a> {
     pub size: u64,
-    pub base: String,
-    #[serde(deserialize_with = "unique")]
-    pub constants: BTreeMap<String, i64>,
+    #[serde(borrow)]
+    pub base: Name<'a>,
+    #[serde(borrow, deserialize_with = "unique")]
+    pub constants: BTreeMap<Name<'a>, i64>,
 }
 
 /// The type of a field.
-#[derive(serde::Deserialize)]
-#[serde(try_from = "RawReference")]
-pub(super) enum TypeReference {
+pub(super) enum TypeReference<'a> {
     Base {
-        name: String,
+        name: Cow<'a, str>,
     },
     Pointer {
-        subtype: Box<TypeReference>,
+        subtype: Box<TypeReference<'a>>,
     },
     Array {
         /// Negative in tables made from Volatility 2 profiles: the array's bytes, if its elements are enumerations.
         count: i64,
-        subtype: Box<TypeReference>,
+        subtype: Box<TypeReference<'a>>,
     },
     Bitfield {
         bit_position: u32,
         bit_length: u32,
-        unit: Box<TypeReference>,
+        unit: Box<TypeReference<'a>>,
     },
     Struct {
-        name: String,
+        name: Cow<'a, str>,
     },
     Enum {
-        name: String,
+        name: Cow<'a, str>,
     },
     Function,
 }
@@ -314,15 +330,17 @@ pub(super) enum TypeReference {
 /// The type of a field as it stands there, with the keys of all kinds. Serde's way to read an enumeration by the key that tells its
 /// kind keeps all values aside first, which takes as long as the rest.
 #[derive(serde::Deserialize)]
-struct RawReference {
+struct RawReference<'a> {
     kind: ReferenceKind,
-    name: Option<String>,
-    subtype: Option<Box<TypeReference>>,
+    #[serde(borrow)]
+    name: Option<Name<'a>>,
+    #[serde(borrow)]
+    subtype: Option<Box<TypeReference<'a>>>,
     count: Option<i64>,
     bit_position: Option<u32>,
     bit_length: Option<u32>,
-    #[serde(rename = "type")]
-    unit: Option<Box<TypeReference>>,
+    #[serde(borrow, rename = "type")]
+    unit: Option<Box<TypeReference<'a>>>,
 }
 
 #[derive(Clone, Copy, serde::Deserialize)]
@@ -338,16 +356,22 @@ enum ReferenceKind {
     Function,
 }
 
-impl TryFrom<RawReference> for TypeReference {
+impl<'de: 'a, 'a> Deserialize<'de> for TypeReference<'a> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        RawReference::deserialize(deserializer)?.try_into().map_err(D::Error::custom)
+    }
+}
+
+impl<'a> TryFrom<RawReference<'a>> for TypeReference<'a> {
     type Error = String;
 
-    fn try_from(raw: RawReference) -> Result<Self, String> {
+    fn try_from(raw: RawReference<'a>) -> Result<Self, String> {
         let RawReference { kind, name, subtype, count, bit_position, bit_length, unit } = raw;
         let missing = |key| move || format!("missing field `{key}`");
         Ok(match kind {
-            ReferenceKind::Base => TypeReference::Base { name: name.ok_or_else(missing("name"))? },
-            ReferenceKind::Struct => TypeReference::Struct { name: name.ok_or_else(missing("name"))? },
-            ReferenceKind::Enum => TypeReference::Enum { name: name.ok_or_else(missing("name"))? },
+            ReferenceKind::Base => TypeReference::Base { name: name.ok_or_else(missing("name"))?.0 },
+            ReferenceKind::Struct => TypeReference::Struct { name: name.ok_or_else(missing("name"))?.0 },
+            ReferenceKind::Enum => TypeReference::Enum { name: name.ok_or_else(missing("name"))?.0 },
             ReferenceKind::Pointer => TypeReference::Pointer { subtype: subtype.ok_or_else(missing("subtype"))? },
             ReferenceKind::Array => TypeReference::Array {
                 count: count.ok_or_else(missing("count"))?,

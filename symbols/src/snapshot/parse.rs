@@ -12,7 +12,8 @@ const OFFSETS: &str = "offsets ";
 
 /// Reads the whole text.
 pub(super) fn snapshot(text: &str) -> Result<Snapshot, Error> {
-    let mut parser = Parser { lines: text.lines(), line: 1 };
+    let mut lines = text.lines();
+    let mut parser = Parser { next: lines.next(), line: 1, lines };
     if parser.peek() != Some(HEADER) {
         return Err(parser.error(format!("the first line is not `{HEADER}`")));
     }
@@ -64,18 +65,21 @@ fn kernel(line: &str) -> Option<Kernel> {
 }
 
 struct Parser<'a> {
-    lines: Lines<'a>,
-    /// The line that comes next, from 1.
+    /// The line that comes next.
+    next: Option<&'a str>,
+    /// Its number, from 1.
     line: usize,
+    /// Those behind it.
+    lines: Lines<'a>,
 }
 
 impl<'a> Parser<'a> {
     fn peek(&self) -> Option<&'a str> {
-        self.lines.clone().next()
+        self.next
     }
 
     fn advance(&mut self) {
-        self.lines.next();
+        self.next = self.lines.next();
         self.line += 1;
     }
 
@@ -91,21 +95,21 @@ impl<'a> Parser<'a> {
     }
 
     fn types(&mut self) -> Result<Types, Error> {
-        let mut types = Types::new();
+        let mut types: Vec<(String, TypeFacts)> = Vec::new();
         while self.peek().is_some_and(|line| !line.starts_with(OFFSETS)) {
             let (name, mut definition) = self.peek_at(0).and_then(top).ok_or_else(|| {
                 self.error(
                     "expected `struct` or `union`, name and size, or `enum`, name and integer, or `offsets` and name, or a line less far in",
                 )
             })?;
-            if types.last_key_value().is_some_and(|(last, _)| *last >= name) {
+            if types.last().is_some_and(|(last, _)| *last >= name) {
                 return Err(self.error(format!("`{name}` is out of order or here twice: types are sorted by name")));
             }
             self.advance();
             self.content(&mut definition, 1, 0)?;
-            types.insert(name, definition);
+            types.push((name, definition));
         }
-        Ok(types)
+        Ok(types.into_iter().collect())
     }
 
     /// Reads the structures of which some offsets are known.

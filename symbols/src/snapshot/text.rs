@@ -67,6 +67,9 @@ pub(super) fn unescape(field: &str, spaces: bool) -> Option<String> {
     if field == "%" {
         return Some(String::new());
     }
+    if !field.is_empty() && field.bytes().all(|byte| byte.is_ascii_graphic() && byte != b'%') {
+        return Some(field.to_owned());
+    }
     let mut parts = field.split('%');
     let mut name = parts.next()?.as_bytes().to_vec();
     for part in parts {
