@@ -13,5 +13,7 @@ pub mod kernels;
 pub mod pdb;
 #[cfg(feature = "symbols")]
 pub mod pe;
+#[cfg(feature = "dumps")]
+pub mod memory_dumps;
 #[cfg(feature = "traces")]
 pub mod traces;
