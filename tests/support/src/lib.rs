@@ -3,6 +3,7 @@
 #![forbid(unsafe_code)]
 #![allow(missing_docs, reason = "the names say it")]
 
+pub mod clang;
 #[cfg(feature = "dumps")]
 pub mod dumps;
 #[cfg(feature = "symbols")]
