@@ -34,7 +34,10 @@ impl fmt::Display for Error {
                     8..=10 => "a dump that a debugger wrote of a running system",
                     _ => "none that is known",
                 };
-                write!(f, "the dump is of the kind {kind}, {name}, which is not read here: minidumps (4) are, full dumps (1, 5), and of")?;
+                write!(
+                    f,
+                    "the dump is of the kind {kind}, {name}, which is not read here: minidumps (4) are, full dumps (1, 5), and of"
+                )?;
                 f.write_str(" 64-bit systems since Windows 8 dumps of the kernel's memory (6, 7)")
             }
             Self::Bitmap => f.write_str("where the list of pages should begin are not the letters SDMP or FDMP, and DUMP"),

@@ -1,4 +1,7 @@
 //! From virtual addresses to physical ones, by the page tables of the processor.
+//!
+//! By hand: the crate that is kept for such dumps, `kdmp-parser`, translates for x64 alone, and enters every page that a header claims
+//! into a map, so that a few bytes take all memory.
 
 use etw_layouts::Arch;
 

@@ -104,9 +104,8 @@ impl<S: Source> MemoryDump<S> {
     fn debug(&mut self, roots: &Roots) {
         let mut bytes = [0; size_of::<KDDEBUGGER_DATA64>()];
         let there = self.read(roots.debugger, &mut bytes);
-        let data = view::<KDDEBUGGER_DATA64>(&bytes[..there], 0).filter(|data| {
-            data.Header.OwnerTag == letters(b"KDBG") && data.Header.Size as usize >= bytes.len()
-        });
+        let data = view::<KDDEBUGGER_DATA64>(&bytes[..there], 0)
+            .filter(|data| data.Header.OwnerTag == letters(b"KDBG") && data.Header.Size as usize >= bytes.len());
         // It has the same form on 32-bit systems, and addresses with their sign.
         self.debugger_data = data.filter(|_| self.header.arch != Arch::X86).map(|data| Address(data.EtwpDebuggerData));
         let of_list = self.modules.first().map(|module| module.range.start);

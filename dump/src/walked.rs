@@ -8,16 +8,19 @@ use etw_layouts_etl::wire::{BUFFER_HEADER, EVENT_TRACE_CLOCK, LOG_FILE_MODE};
 use etw_layouts_etl::write::Producer;
 use etw_layouts_etl::{ClockType, Events, Head};
 use etw_layouts_memory::salvage::Which;
-use etw_layouts_memory::{self as memory, State, Walk};
+use etw_layouts_memory::{self as memory, Place, State, Walk, What};
 use std::borrow::Cow;
+
+/// So many bytes any dump's buffers may have.
+const ROOM: u64 = 16 << 20;
 
 impl<S: Source> MemoryDump<S> {
     /// Sessions that a walk through this dump found, with the events in their buffers. What is wrong with buffers are findings of the walk.
     ///
     /// Of buffers that `which` leaves out, only the header is there.
     pub fn sessions(&self, walk: &mut Walk<'_, Self>, sessions: &[memory::Session], which: Which) -> Vec<Session<'static>> {
-        // No two buffers are in one place, so that all of them have no more bytes than memory.
-        let mut left = self.pages() * PAGE;
+        // No two buffers are in one place: together they have hardly more bytes than memory, some of which may not be in the dump.
+        let mut left = (self.pages() * PAGE).saturating_mul(2).saturating_add(ROOM);
         sessions.iter().map(|session| self.session(walk, session, which, &mut left)).collect()
     }
 
@@ -26,8 +29,14 @@ impl<S: Source> MemoryDump<S> {
         let listed = walk.buffers(session);
         let mut buffers = Vec::new();
         for buffer in listed {
-            let mut bytes = if *left > 0 { walk.events_of(session, &buffer) } else { Vec::new() };
-            *left = left.saturating_sub(bytes.len() as u64);
+            let size = session.buffer_size.unwrap_or(0).into();
+            let Some(after) = left.checked_sub(size) else {
+                let place = Place { structure: "WMI_LOGGER_CONTEXT", address: session.context.address(), member: "GlobalList" };
+                walk.find(place, What::Limit(buffers.len() as u64));
+                break;
+            };
+            *left = after;
+            let mut bytes = walk.events_of(session, &buffer);
             let Some(head) = Head::read(producer.generation(), &bytes) else { continue };
             if which == Which::Pending && buffer.state == State::Free {
                 bytes.truncate(BUFFER_HEADER);

@@ -13,10 +13,12 @@ use std::fmt::{self, Display};
 
 /// Tell what crash dumps are of, and what ETW has in them. Exit status 1 if there are findings.
 ///
-/// Sessions come from the data that the kernel adds to the dump. Trace buffers and registrations are those that were
-/// found in the pieces of memory in it.
+/// In a minidump, sessions come from the data that the kernel adds to it, and trace buffers and registrations are those
+/// that were found in its pieces of memory. In a full dump all is walked from where the kernel has it: sessions,
+/// providers with their registrations, consumers; and held against each other for what looks tampered with.
 ///
 ///     etw dump info minidump.dmp
+///     etw dump info --details --symbols ntkrnlmp.pdb MEMORY.DMP
 ///     etw dump info --format json folder | jq .sessions
 #[derive(clap::Args)]
 #[command(verbatim_doc_comment)]

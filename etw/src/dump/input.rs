@@ -33,7 +33,9 @@ pub fn open(input: &Input) -> Result<Opened, Stop> {
         return Ok(Opened::Triage(bytes));
     }
     if is_pipe {
-        return Err(Stop::Input("the pages of such a dump are read as they are needed, which a pipe cannot do: give the file".into()));
+        return Err(Stop::Input(
+            "the pages of such a dump are read as they are needed, which a pipe cannot do: give the file".into(),
+        ));
     }
     File::open(path).map(Opened::Memory).map_err(unreadable)
 }

@@ -146,7 +146,11 @@ fn symbols<S: Source>(dump: &MemoryDump<S>, args: &Args) -> Result<Read, Missing
                 Err(wrong(&format!("symbols of another kernel: their GUID is {own}, and the kernel's PDB has {kernel}")))
             }
             (Some(_), Some(_)) => Ok((path.clone(), bytes, None)),
-            _ => Ok((path.clone(), bytes, Some("whether these are the kernel's symbols is not known: one of both names no PDB".into()))),
+            _ => Ok((
+                path.clone(),
+                bytes,
+                Some("whether these are the kernel's symbols is not known: one of both names no PDB".into()),
+            )),
         };
     }
     let (text, is_asked) = match (&args.symbol_path, env::var("_NT_SYMBOL_PATH")) {
@@ -178,10 +182,12 @@ impl Known {
 
     /// Says on the standard error what of an answer is not proven.
     pub fn tell(&self, file: &str, out: &Output) {
-        let by_header = (self.build_by == "header")
-            .then(|| format!("the kernel's revision is not known, so that layouts of {} are taken; say it with --build", self.build));
+        let by_header = (self.build_by == "header").then(|| {
+            format!("the kernel's revision is not known, so that layouts of {} are taken; say it with --build", self.build)
+        });
         let of_context = self.layouts.iter().filter(|layout| layout.structure == "WMI_LOGGER_CONTEXT" && layout.substituted);
-        let substituted = of_context.map(|layout| format!("the layout of {} is another kernel's: {}", layout.structure, layout.known));
+        let substituted =
+            of_context.map(|layout| format!("the layout of {} is another kernel's: {}", layout.structure, layout.known));
         let symbols = self.symbols_note.iter().map(|note| format!("symbols: {note}"));
         for note in by_header.into_iter().chain(substituted).chain(symbols) {
             out.aside(&Note { file, note });
@@ -191,7 +197,8 @@ impl Known {
     /// A line for each layout.
     pub fn layouts(&self) -> impl Iterator<Item = String> + '_ {
         self.layouts.iter().map(|layout| {
-            let of = layout.of.as_deref().filter(|_| layout.substituted).map(|of| format!(", taken from {of}")).unwrap_or_default();
+            let of =
+                layout.of.as_deref().filter(|_| layout.substituted).map(|of| format!(", taken from {of}")).unwrap_or_default();
             format!("{:22} {}{of}: {}", layout.structure, layout.standing, layout.known)
         })
     }

@@ -126,7 +126,7 @@ fn whole(command: &Command, files: &Files, input: &Input, file: &std::fs::File, 
     let (kernel, known) = kernel::find(&dump, &files.kernel)?;
     let which = if files.free { Which::All } else { Which::Pending };
     if let Command::Info(args) = command {
-        return whole::run((&input.name, args.details), &dump, (&kernel, &known), which, out);
+        return whole::run(&input.name, args.details, &dump, &kernel, &known, which, out);
     }
     known.tell(&input.name, out);
     let mut walk = Walk::new(&dump, &kernel).with_limits(dump.limits());

@@ -95,21 +95,18 @@ struct Stated {
 }
 
 pub fn run<S: Source>(
-    (name, details): (&str, bool),
+    name: &str,
+    details: bool,
     dump: &MemoryDump<S>,
-    (kernel, known): (&Kernel, &Known),
+    kernel: &Kernel,
+    known: &Known,
     which: Which,
     out: &mut Output,
 ) -> Result<Outcome, Stop> {
     let mut walk = Walk::new(dump, kernel).with_limits(dump.limits());
-    let witness = walk.witness();
-    let census = {
-        let sessions = walk.sessions();
-        let providers = walk.providers();
-        let consumers = sessions.iter().flat_map(|session| walk.consumers(session)).collect();
-        walk.compare(&sessions, &providers);
-        memory::Census { sessions, providers, consumers }
-    };
+    let census = walk.census();
+    // The census holds it against the layouts; here it is told.
+    let witness = Walk::new(dump, kernel).witness();
     let sessions = dump.sessions(&mut walk, &census.sessions, which);
     let (lines, found) = lines(None, &sessions, Some(known));
     let of_dump = dump.findings().iter().cloned().chain(found).map(Wrong::Dump);
@@ -248,7 +245,11 @@ impl Info<'_> {
                 match (&registration.process, &registration.callback) {
                     (Some(process), _) => write!(f, " by the process {process}")?,
                     (None, Some(callback)) => {
-                        write!(f, " with the callback {callback} in {}", Escaped(registration.module.as_deref().unwrap_or("no module")))?;
+                        write!(
+                            f,
+                            " with the callback {callback} in {}",
+                            Escaped(registration.module.as_deref().unwrap_or("no module"))
+                        )?;
                     }
                     (None, None) => {}
                 }

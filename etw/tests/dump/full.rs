@@ -118,4 +118,36 @@ fn all_of_it_comes_out() {
     let aside = String::from_utf8(output.stderr).unwrap();
     assert_eq!(output.status.code(), Some(2));
     assert!(aside.contains("symbols of another kernel"), "{aside}");
+    // A name that is no file's is none.
+    let image = &mut system.pieces[1].1;
+    let name = image[record..].windows(12).position(|window| window == b"ntkrnlmp.pdb").unwrap();
+    image[record + name..][..3].copy_from_slice(b"..\0");
+    let path = folder.file("path.dmp", &system.dump(etw_layouts::constants::DUMP_TYPE(1)));
+    let (_, infos) = json(&["dump", "info", &path]);
+    assert!(infos[0]["kernel"]["pdb"].is_null() && infos[0]["kernel"]["time_stamp"].is_u64());
+    let output = etw(&["dump", "sessions", "--symbol-path", symbols, &path]);
+    assert!(output.status.code() == Some(2) && String::from_utf8_lossy(&output.stderr).contains("which PDB the kernel has"));
+    // TEMPORARY
+    for more in [&["--details"][..], &[]] {
+        println!(
+            "{}",
+            String::from_utf8_lossy(
+                &etw(&[
+                    &["dump", "info", &folder.file("kind-1.dmp", &fs::read(folder.0.join("kind-6.dmp")).unwrap())],
+                    more,
+                    &known
+                ]
+                .concat())
+                .stdout
+            )
+        );
+    }
+    for words in [&["dump", "info"][..], &["dump", "sessions"], &["dump", "events"]] {
+        let o = etw(&[words, &[&folder.0.join("kind-6.dmp").display().to_string()]].concat());
+        println!(
+            "{}\n--\n{}",
+            String::from_utf8_lossy(&o.stdout).chars().take(3000).collect::<String>(),
+            String::from_utf8_lossy(&o.stderr)
+        );
+    }
 }

@@ -28,7 +28,13 @@ pub fn linker() -> Option<Vec<String>> {
 }
 
 /// Compiles and links a library without code, and returns the paths of its image and of its program database.
-pub fn link(text: &str, (triple, machine): (&str, &str), linker: &[String], stem: &Path, resources: &[PathBuf]) -> (PathBuf, PathBuf) {
+pub fn link(
+    text: &str,
+    (triple, machine): (&str, &str),
+    linker: &[String],
+    stem: &Path,
+    resources: &[PathBuf],
+) -> (PathBuf, PathBuf) {
     let file = |extension: &str| PathBuf::from(format!("{}.{extension}", stem.display()));
     fs::write(file("c"), text).expect("a temporary file");
     let mut clang = Command::new("clang");

@@ -10,11 +10,11 @@ pub mod dumps;
 pub mod isf;
 #[cfg(feature = "kernels")]
 pub mod kernels;
+#[cfg(feature = "dumps")]
+pub mod memory_dumps;
 #[cfg(feature = "symbols")]
 pub mod pdb;
 #[cfg(feature = "symbols")]
 pub mod pe;
-#[cfg(feature = "dumps")]
-pub mod memory_dumps;
 #[cfg(feature = "traces")]
 pub mod traces;
