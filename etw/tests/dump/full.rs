@@ -127,27 +127,4 @@ fn all_of_it_comes_out() {
     assert!(infos[0]["kernel"]["pdb"].is_null() && infos[0]["kernel"]["time_stamp"].is_u64());
     let output = etw(&["dump", "sessions", "--symbol-path", symbols, &path]);
     assert!(output.status.code() == Some(2) && String::from_utf8_lossy(&output.stderr).contains("which PDB the kernel has"));
-    // TEMPORARY
-    for more in [&["--details"][..], &[]] {
-        println!(
-            "{}",
-            String::from_utf8_lossy(
-                &etw(&[
-                    &["dump", "info", &folder.file("kind-1.dmp", &fs::read(folder.0.join("kind-6.dmp")).unwrap())],
-                    more,
-                    &known
-                ]
-                .concat())
-                .stdout
-            )
-        );
-    }
-    for words in [&["dump", "info"][..], &["dump", "sessions"], &["dump", "events"]] {
-        let o = etw(&[words, &[&folder.0.join("kind-6.dmp").display().to_string()]].concat());
-        println!(
-            "{}\n--\n{}",
-            String::from_utf8_lossy(&o.stdout).chars().take(3000).collect::<String>(),
-            String::from_utf8_lossy(&o.stderr)
-        );
-    }
 }
