@@ -216,7 +216,7 @@ impl Physical {
             _ => 0x63,
         };
         let levels = self.levels();
-        self.enter(page * PAGE, levels, pfn * PAGE | flags);
+        self.enter(page * PAGE, levels, (pfn * PAGE) | flags);
         pfn
     }
 
@@ -228,7 +228,7 @@ impl Physical {
         // As large as a large page is.
         let pages = 1 << (levels.last().map_or(0, |(shift, _)| *shift) - 12);
         let frame = LARGE + (page - first) / pages * pages;
-        self.enter(page * PAGE, levels, frame * PAGE | flags);
+        self.enter(page * PAGE, levels, (frame * PAGE) | flags);
         LARGE + page - first
     }
 
@@ -247,7 +247,7 @@ impl Physical {
             if next == 0 {
                 next = self.table();
                 let flags = if self.paging == Paging::Arm { 3 } else { 1 };
-                let entry = (next * PAGE | flags).to_le_bytes();
+                let entry = ((next * PAGE) | flags).to_le_bytes();
                 self.pages.get_mut(&table).expect("a table")[at..at + size].copy_from_slice(&entry[..size]);
             }
             table = next;
