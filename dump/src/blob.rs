@@ -100,6 +100,10 @@ impl<'a> Walk<'_, 'a> {
             offset,
             buffers: Vec::new(),
             clocks,
+            has_rate: true,
+            file: String::new(),
+            events_lost: 0,
+            buffers_lost: 0,
             producer: self.producer,
             processors: header.processors,
             stopped: header.time,
@@ -142,7 +146,7 @@ impl<'a> Walk<'_, 'a> {
         let offset = self.blob.offset + self.at as u64;
         self.at += bytes.len();
         let processor = head.context & (self.producer.most_processors() - 1) as u16;
-        Some(Buffer { head, processor, offset, bytes })
+        Some(Buffer { head, processor, offset, address: None, bytes: bytes.into(), pages: Vec::new() })
     }
 }
 

@@ -3,7 +3,7 @@
 use crate::blob::{self, ETW_TAG};
 use crate::error::Error;
 use crate::finding::{Finding, What, find};
-use crate::header::Header;
+use crate::header::{Header, Parts};
 use crate::memory::Pieces;
 use crate::secondary::{self, Blob};
 use crate::session::Session;
@@ -27,7 +27,8 @@ impl<'a> Dump<'a> {
     ///
     /// The bytes are no triage dump.
     pub fn new(bytes: &'a [u8]) -> Result<Self, Error> {
-        let (header, parts) = Header::read(bytes)?;
+        let header = Header::of(bytes)?;
+        let parts = Parts::read(bytes, &header)?;
         let mut findings = Vec::new();
         if view(bytes, parts.valid as usize) != Some(letters(b"TRGD")) {
             find(&mut findings, parts.valid.into(), What::Unfinished);

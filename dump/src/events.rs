@@ -1,6 +1,5 @@
 //! The events of a session in the order of time.
 
-use crate::dump::Dump;
 use crate::finding::{Finding, What, find};
 use crate::session::Session;
 use etw_layouts_etl::Event;
@@ -18,30 +17,28 @@ pub struct Timed<'a> {
     pub buffer: u32,
 }
 
-impl<'a> Dump<'a> {
-    /// The events of all sessions in the order of time, each with the place of its session among [`sessions`](Self::sessions), and what is
-    /// wrong in their buffers. Those of one session keep the order that [`Session::events`] gives.
-    pub fn events(&self) -> (Vec<(usize, Timed<'a>)>, Vec<Finding>) {
-        let (mut all, mut findings) = (Vec::new(), Vec::new());
-        for (number, session) in self.sessions().iter().enumerate() {
-            let (events, found) = session.events();
-            findings.extend(found);
-            let mut last = i64::MIN;
-            all.extend(events.into_iter().map(|event| {
-                last = event.time.unwrap_or(last);
-                (last, number, event)
-            }));
-        }
-        all.sort_by_key(|(time, ..)| *time);
-        (all.into_iter().map(|(_, session, event)| (session, event)).collect(), findings)
+/// The events of sessions in the order of time, each with the place of its session among them, and what is wrong in their buffers. Those of
+/// one session keep the order that [`Session::events`] gives.
+pub fn by_time<'s>(sessions: &'s [Session<'_>]) -> (Vec<(usize, Timed<'s>)>, Vec<Finding>) {
+    let (mut all, mut findings) = (Vec::new(), Vec::new());
+    for (number, session) in sessions.iter().enumerate() {
+        let (events, found) = session.events();
+        findings.extend(found);
+        let mut last = i64::MIN;
+        all.extend(events.into_iter().map(|event| {
+            last = event.time.unwrap_or(last);
+            (last, number, event)
+        }));
     }
+    all.sort_by_key(|(time, ..)| *time);
+    (all.into_iter().map(|(_, session, event)| (session, event)).collect(), findings)
 }
 
-impl<'a> Session<'a> {
+impl Session<'_> {
     /// Its events in the order of time, and what is wrong in its buffers. Events of the same time keep the order of their processors;
     /// one without a time keeps its place after the one before it.
-    pub fn events(&self) -> (Vec<Timed<'a>>, Vec<Finding>) {
-        let clock = self.to_clock();
+    pub fn events(&self) -> (Vec<Timed<'_>>, Vec<Finding>) {
+        let clock = self.has_rate.then(|| self.to_clock());
         let mut findings = Vec::new();
         let mut events = Vec::new();
         for (buffer, number) in self.buffers.iter().zip(0..) {
@@ -49,13 +46,12 @@ impl<'a> Session<'a> {
             for event in buffer.events(self.producer.generation()) {
                 match event {
                     Ok(event) => {
-                        let time = event.time_stamp().map(|stamp| clock.system_time(stamp));
+                        let time = clock.zip(event.time_stamp()).map(|(clock, stamp)| clock.system_time(stamp));
                         last = event.time_stamp().unwrap_or(last);
                         events.push((last, Timed { event, time, processor: buffer.processor, buffer: number }));
                     }
                     Err(finding) => {
-                        let offset = buffer.offset + u64::from(finding.offset);
-                        find(&mut findings, offset, What::Event(finding.what));
+                        find(&mut findings, buffer.place(finding.offset), What::Event(finding.what));
                     }
                 }
             }

@@ -39,6 +39,14 @@ pub enum What {
     Overlap,
     /// The dump does not end with the letters that a whole one ends with.
     Unfinished,
+    /// Pages are listed twice; those of the run that begins before hold.
+    Repeated,
+    /// The page tables that the header names do not lead to the list of modules, which is said to be here.
+    Tables(u64),
+    /// Something is wrong with the list of modules.
+    Modules(String),
+    /// The kernel's image is not in the dump, or what it begins with is not.
+    NoImage,
     /// What follows the dump is no secondary data.
     NoBlobs,
     /// A header that says that it is smaller than it is.
@@ -79,6 +87,10 @@ impl What {
             Self::Truncated { .. } => "truncated",
             Self::Overlap => "overlapping-blocks",
             Self::Unfinished => "unfinished",
+            Self::Repeated => "repeated-pages",
+            Self::Tables(_) => "page-tables",
+            Self::Modules(_) => "modules",
+            Self::NoImage => "no-kernel-image",
             Self::NoBlobs => "secondary-data",
             Self::HeaderSize { .. } => "header-size",
             Self::NoSession(_) => "no-session",
@@ -103,6 +115,12 @@ impl fmt::Display for What {
             Self::Truncated { what, size, there } => write!(f, "the data ends {there:#x} bytes into {what} of {size:#x}"),
             Self::Overlap => f.write_str("the data blocks up to here have more bytes than the file; the others are left out"),
             Self::Unfinished => f.write_str("the dump does not end with the letters TRGD, as a whole one does"),
+            Self::Repeated => f.write_str("pages from here on are listed twice; those that come first hold"),
+            Self::Tables(list) => {
+                write!(f, "the page tables do not lead to the list of modules at {list:#x}, so that no address can be trusted")
+            }
+            Self::Modules(what) => write!(f, "the list of modules: {what}"),
+            Self::NoImage => f.write_str("the kernel's image is not in the dump, so that its symbols are not known"),
             Self::NoBlobs => f.write_str("what follows the dump does not begin with DumpBlob, and is left out"),
             Self::HeaderSize { what, size } => write!(f, "{what} says that it has {size:#x} bytes, which are too few"),
             Self::NoSession(found) => {

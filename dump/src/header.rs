@@ -5,10 +5,13 @@ use crate::wire::{DUMP_HEADER32, DUMP_HEADER64, TRIAGE_DUMP32, TRIAGE_DUMP64, le
 use etw_layouts::constants::DUMP_TYPE;
 use etw_layouts::{Arch, Build};
 use etw_layouts_etl::wire::quad;
+use etw_layouts_memory::Address;
 
 /// What a dump is of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Header {
+    /// What of memory it has.
+    pub kind: DUMP_TYPE,
     /// The version of Windows; a dump does not tell the revision, which is 0 here.
     pub build: Build,
     /// The architecture.
@@ -40,18 +43,39 @@ pub struct Parts {
     pub count: u32,
 }
 
+/// Where the walks through physical memory begin.
+#[derive(Clone, Copy, Debug)]
+pub struct Roots {
+    /// The physical address of the page table of the highest level.
+    pub tables: u64,
+    /// Whether a 32-bit kernel has page tables of 64 bits.
+    pub is_pae: bool,
+    /// The list of modules.
+    pub modules: Address,
+    /// What the kernel tells debuggers.
+    pub debugger: Address,
+}
+
 impl Header {
-    /// Reads the headers at the start of a file, which take less than 16 KiB.
+    /// How many bytes of a file the headers of any kind take at most.
+    pub const SIZE: usize = 1 << 14;
+
+    /// Reads the headers at the start of a file, of a dump of any kind.
     ///
     /// # Errors
     ///
-    /// The bytes do not begin as a triage dump does.
+    /// The bytes do not begin as a dump does, or are of an unknown architecture.
     pub fn of(bytes: &[u8]) -> Result<Self, Error> {
         Self::read(bytes).map(|(header, _)| header)
     }
 
-    /// Reads the headers, and where the parts of the dump are.
-    pub(crate) fn read(bytes: &[u8]) -> Result<(Self, Parts), Error> {
+    /// Whether it is a minidump, for [`Dump`](crate::Dump); the others are for [`MemoryDump`](crate::MemoryDump).
+    pub fn is_triage(&self) -> bool {
+        self.kind == DUMP_TYPE::DUMP_TYPE_TRIAGE
+    }
+
+    /// Reads the headers, and where walks through physical memory begin.
+    pub(crate) fn read(bytes: &[u8]) -> Result<(Self, Roots), Error> {
         match (bytes.first_chunk(), bytes.get(4..8)) {
             (Some(b"PAGE"), Some(b"DU64")) => Self::read64(bytes),
             (Some(b"PAGE"), Some(b"DUMP")) => Self::read32(bytes),
@@ -59,12 +83,8 @@ impl Header {
         }
     }
 
-    fn read64(bytes: &[u8]) -> Result<(Self, Parts), Error> {
+    fn read64(bytes: &[u8]) -> Result<(Self, Roots), Error> {
         let header: DUMP_HEADER64 = view(bytes, 0).ok_or(Error::Short(bytes.len()))?;
-        if header.DumpType != DUMP_TYPE::DUMP_TYPE_TRIAGE {
-            return Err(Error::Kind(header.DumpType.0));
-        }
-        let triage: TRIAGE_DUMP64 = view(bytes, size_of_val(&header)).ok_or(Error::Short(bytes.len()))?;
         let arch = match header.MachineImageType {
             0x8664 => Arch::X64,
             0xAA64 => Arch::Arm64,
@@ -73,6 +93,7 @@ impl Header {
         let [one, two, three, four] =
             [header.BugCheckParameter1, header.BugCheckParameter2, header.BugCheckParameter3, header.BugCheckParameter4];
         let read = Self {
+            kind: header.DumpType,
             build: build(header.MinorVersion),
             arch,
             processors: header.NumberProcessors,
@@ -81,30 +102,24 @@ impl Header {
             time: told(quad(header.SystemTime)),
             up_time: told(quad(header.SystemUpTime)),
         };
-        let parts = Parts {
-            size: triage.SizeOfDump,
-            valid: triage.ValidOffset,
-            stack: (triage.TopOfStack, triage.CallStackOffset, triage.SizeOfCallStack),
-            page: (triage.DataPageAddress, triage.DataPageOffset, triage.DataPageSize),
-            debugger: (header.KdDebuggerDataBlock, triage.DebuggerDataOffset, triage.DebuggerDataSize),
-            blocks: triage.DataBlocksOffset,
-            count: triage.DataBlocksCount,
+        let roots = Roots {
+            tables: header.DirectoryTableBase,
+            is_pae: true,
+            modules: Address(header.PsLoadedModuleList),
+            debugger: Address(header.KdDebuggerDataBlock),
         };
-        Ok((read, parts))
+        Ok((read, roots))
     }
 
-    fn read32(bytes: &[u8]) -> Result<(Self, Parts), Error> {
+    fn read32(bytes: &[u8]) -> Result<(Self, Roots), Error> {
         let header: DUMP_HEADER32 = view(bytes, 0).ok_or(Error::Short(bytes.len()))?;
-        if header.DumpType != DUMP_TYPE::DUMP_TYPE_TRIAGE {
-            return Err(Error::Kind(header.DumpType.0));
-        }
-        let triage: TRIAGE_DUMP32 = view(bytes, size_of_val(&header)).ok_or(Error::Short(bytes.len()))?;
         if header.MachineImageType != 0x014C {
             return Err(Error::Machine(header.MachineImageType));
         }
         let parameters =
             [header.BugCheckParameter1, header.BugCheckParameter2, header.BugCheckParameter3, header.BugCheckParameter4];
         let read = Self {
+            kind: header.DumpType,
             build: build(header.MinorVersion),
             arch: Arch::X86,
             processors: header.NumberProcessors,
@@ -113,7 +128,51 @@ impl Header {
             time: told(quad(header.SystemTime)),
             up_time: told(quad(header.SystemUpTime)),
         };
-        let parts = Parts {
+        let roots = Roots {
+            tables: header.DirectoryTableBase.into(),
+            is_pae: header.PaeEnabled == 1,
+            modules: Address(header.PsLoadedModuleList.into()),
+            debugger: Address(header.KdDebuggerDataBlock.into()),
+        };
+        Ok((read, roots))
+    }
+}
+
+impl Parts {
+    /// Where the parts of a triage dump are.
+    ///
+    /// # Errors
+    ///
+    /// It is a dump of another kind, or ends within its headers.
+    pub fn read(bytes: &[u8], header: &Header) -> Result<Self, Error> {
+        if !header.is_triage() {
+            return Err(Error::Kind(header.kind.0));
+        }
+        let parts = match header.arch {
+            Arch::X86 => Self::read32(bytes),
+            Arch::X64 | Arch::Arm64 => Self::read64(bytes),
+        };
+        parts.ok_or(Error::Short(bytes.len()))
+    }
+
+    fn read64(bytes: &[u8]) -> Option<Self> {
+        let header: DUMP_HEADER64 = view(bytes, 0)?;
+        let triage: TRIAGE_DUMP64 = view(bytes, size_of_val(&header))?;
+        Some(Self {
+            size: triage.SizeOfDump,
+            valid: triage.ValidOffset,
+            stack: (triage.TopOfStack, triage.CallStackOffset, triage.SizeOfCallStack),
+            page: (triage.DataPageAddress, triage.DataPageOffset, triage.DataPageSize),
+            debugger: (header.KdDebuggerDataBlock, triage.DebuggerDataOffset, triage.DebuggerDataSize),
+            blocks: triage.DataBlocksOffset,
+            count: triage.DataBlocksCount,
+        })
+    }
+
+    fn read32(bytes: &[u8]) -> Option<Self> {
+        let header: DUMP_HEADER32 = view(bytes, 0)?;
+        let triage: TRIAGE_DUMP32 = view(bytes, size_of_val(&header))?;
+        Some(Self {
             size: triage.SizeOfDump,
             valid: triage.ValidOffset,
             stack: (triage.TopOfStack.into(), triage.CallStackOffset, triage.SizeOfCallStack),
@@ -121,8 +180,7 @@ impl Header {
             debugger: (header.KdDebuggerDataBlock.into(), triage.DebuggerDataOffset, triage.DebuggerDataSize),
             blocks: triage.DataBlocksOffset,
             count: triage.DataBlocksCount,
-        };
-        Ok((read, parts))
+        })
     }
 }
 

@@ -25,6 +25,8 @@ pub struct Saved {
 pub enum SaveError {
     /// So many bytes would be written; no dump has so many buffers, so large.
     Large(u64),
+    /// How fast the session's clock ticks is not known.
+    Rate(ClockType),
     /// The writer refused it.
     Write(write::Error),
 }
@@ -42,6 +44,9 @@ impl Session<'_> {
     ///
     /// The session has a clock without a rate or buffers of a size that no logger has, or writing fails.
     pub fn save<W: Write + Seek>(&self, out: W) -> Result<Saved, SaveError> {
+        if !self.has_rate {
+            return Err(SaveError::Rate(self.clock_type()));
+        }
         let (events, _) = self.events();
         let mut buffers: BTreeMap<u32, Vec<Timed<'_>>> = BTreeMap::new();
         let mut order = Vec::new();
@@ -79,29 +84,38 @@ impl Session<'_> {
     fn log_file(&self) -> LogFile {
         let producer = self.release();
         let most = self.buffers.iter().map(|buffer| u32::from(buffer.processor) + 1).max().unwrap_or(1);
-        // A clock that is none is taken for the performance counter.
-        let clock = ClockType::of(self.clock.0).unwrap_or(ClockType::PerfCounter);
         LogFile {
             buffer_size: self.buffer_size,
             processors: self.processors.max(most).min(producer.most_processors()),
             mode: self.mode.0 & !LOG_FILE_MODE::EVENT_TRACE_COMPRESSED_MODE.0,
             timer_resolution: self.clocks.timer_resolution,
-            clock: clock.value(),
+            clock: self.clock_type().value(),
             cpu_mhz: self.clocks.cpu_mhz,
             perf_frequency: self.clocks.perf_frequency,
             boot_time: self.clocks.boot_time,
             start_time: self.reference.0,
             start_stamp: self.reference.1,
-            logger_name: self.name.split('\0').next().unwrap_or_default().into(),
+            events_lost: self.events_lost,
+            buffers_lost: self.buffers_lost,
+            logger_name: name(&self.name),
+            file_name: name(&self.file),
             ..LogFile::new(&producer)
         }
     }
+}
+
+/// A name as a file can have it.
+fn name(name: &str) -> String {
+    name.split('\0').next().unwrap_or_default().into()
 }
 
 impl fmt::Display for SaveError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Large(size) => write!(f, "the file would have {size} bytes, and 1 GiB is more than any dump's session needs"),
+            Self::Rate(clock) => {
+                write!(f, "the session's clock is {clock:?}, and how fast that ticks is not known without the kernel's symbols")
+            }
             Self::Write(error) => error.fmt(f),
         }
     }
@@ -111,7 +125,7 @@ impl std::error::Error for SaveError {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         match self {
             Self::Write(error) => Some(error),
-            Self::Large(_) => None,
+            Self::Large(_) | Self::Rate(_) => None,
         }
     }
 }

@@ -1,8 +1,11 @@
 //! A session in a dump, and its buffers.
 
+use crate::physical::PAGE;
 use etw_layouts_etl::wire::{EVENT_TRACE_CLOCK, Generation, LOG_FILE_MODE};
 use etw_layouts_etl::write::Producer;
 use etw_layouts_etl::{Clock, ClockType, Events, Head};
+use etw_layouts_memory::Address;
+use std::borrow::Cow;
 
 /// A session whose buffers are in a dump.
 #[derive(Clone, Debug)]
@@ -27,6 +30,14 @@ pub struct Session<'a> {
     pub buffers: Vec<Buffer<'a>>,
     /// What the clocks of all sessions need.
     pub clocks: Clocks,
+    /// Whether it is known how fast its clock ticks. Where it is not, its events have no times.
+    pub has_rate: bool,
+    /// Its log file, where that is told.
+    pub file: String,
+    /// Events that it lost, where that is told.
+    pub events_lost: u32,
+    /// Buffers that it could not write, where that is told.
+    pub buffers_lost: u32,
     /// Who wrote it.
     pub(crate) producer: Producer,
     /// How many processors there were.
@@ -49,7 +60,7 @@ pub struct Clocks {
 }
 
 /// A buffer in a dump.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct Buffer<'a> {
     /// Its header.
     pub head: Head,
@@ -57,8 +68,12 @@ pub struct Buffer<'a> {
     pub processor: u16,
     /// Where it begins, in bytes from the start of the file.
     pub offset: u64,
-    /// Its bytes up to the valid end, header included; fewer if the dump ends before.
-    pub bytes: &'a [u8],
+    /// Where it was in memory; `None` of what the kernel has copied behind the dump.
+    pub address: Option<Address>,
+    /// Its bytes up to the valid end, header included; fewer if the dump has fewer.
+    pub bytes: Cow<'a, [u8]>,
+    /// Where each page of it is in the file; none if all lie one behind the other.
+    pub(crate) pages: Vec<u64>,
 }
 
 impl Session<'_> {
@@ -79,14 +94,21 @@ impl Session<'_> {
     }
 }
 
-impl<'a> Buffer<'a> {
+impl Buffer<'_> {
     /// Whether it has no events.
     pub fn is_empty(&self) -> bool {
         self.bytes.len() <= etw_layouts_etl::wire::BUFFER_HEADER
     }
 
     /// Its events, in its order; offsets are from the start of the buffer.
-    pub fn events(&self, generation: Generation) -> Events<'a> {
-        Events::in_memory(self.bytes, generation)
+    pub fn events(&self, generation: Generation) -> Events<'_> {
+        Events::in_memory(&self.bytes, generation)
+    }
+
+    /// Where in the file something in it is.
+    pub(crate) fn place(&self, within: u32) -> u64 {
+        let (page, rest) = (u64::from(within) / PAGE, u64::from(within) % PAGE);
+        let in_page = usize::try_from(page).ok().and_then(|page| self.pages.get(page));
+        in_page.map_or(self.offset + u64::from(within), |page| page + rest)
     }
 }

@@ -3,5 +3,6 @@
 #![allow(missing_docs, reason = "tests")]
 
 mod damage;
+mod memory;
 mod real;
 mod written;

@@ -52,7 +52,7 @@ fn sessions_read_back() {
             let log = &written.log;
             assert_eq!((read.name.as_str(), read.logger_id), (log.logger_name.as_str(), written.logger_id));
             assert_eq!((read.clock.0, read.mode.0, read.buffer_size), (log.clock, log.mode, log.buffer_size));
-            let bytes: Vec<_> = read.buffers.iter().map(|buffer| buffer.bytes).collect();
+            let bytes: Vec<_> = read.buffers.iter().map(|buffer| buffer.bytes.to_vec()).collect();
             assert_eq!(bytes, written.buffers);
             let events = events_of(&written.file);
             assert!(events.len() > 50 && events_in(read) == events, "{build} {arch}: {:?}", log.clock);

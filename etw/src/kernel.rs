@@ -56,8 +56,13 @@ impl Kernel {
 
 /// Where downloads are kept.
 fn cache(project: &Project) -> PathBuf {
-    match env::home_dir() {
-        Some(home) if project.root.as_os_str().is_empty() => home.join(".cache/etw/symbols"),
+    match home_cache() {
+        Some(cache) if project.root.as_os_str().is_empty() => cache,
         _ => project.root.join("target/symbols"),
     }
+}
+
+/// Where downloads are kept in no project's folder.
+pub fn home_cache() -> Option<PathBuf> {
+    env::home_dir().map(|home| home.join(".cache/etw/symbols"))
 }

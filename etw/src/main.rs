@@ -45,14 +45,17 @@ enum Command {
     /// Exit status: 0 good, 1 findings, 2 unusable input.
     #[command(subcommand, verbatim_doc_comment)]
     Etl(etl::Command),
-    /// Read what ETW has in crash dumps (.dmp), on any host: the minidumps that a blue screen leaves.
+    /// Read what ETW has in crash dumps (.dmp), on any host: minidumps, full dumps, and those of the kernel's memory.
     ///
     ///     etw dump info minidump.dmp
     ///     etw dump events minidump.dmp
     ///     etw dump save -o traces folder
+    ///     etw dump info --symbol-path 'srv*symbols*https://msdl.microsoft.com/download/symbols' MEMORY.DMP
     ///
     /// Since Windows 10 the kernel adds buffers of several sessions to a minidump: what happened in the
-    /// last moments before the system stopped.
+    /// last moments before the system stopped. In a full dump all sessions, providers and consumers are
+    /// found where the kernel has them. For that, give it the kernel's symbols; without them sessions are
+    /// found from Windows 7 on, of 64-bit systems, and their events have no times.
     ///
     /// Exit status: 0 good, 1 findings, 2 unusable input.
     #[command(subcommand, verbatim_doc_comment)]

@@ -1,17 +1,23 @@
-//! Triage dumps.
+//! Dumps: minidumps, and those of memory.
 
+use etw_layouts::constants::DUMP_TYPE;
 use etw_layouts::{Arch, Build};
-use etw_layouts_dump::Dump;
+use etw_layouts_dump::{Dump, MemoryDump, Session};
 use etw_layouts_etl::Trace;
+use etw_layouts_memory::Walk;
+use etw_layouts_memory::salvage::Which;
+use std::collections::BTreeSet;
 use std::io::Cursor;
 use test_support::dumps;
+use test_support::kernels::{module, plan::Plan};
+use test_support::memory_dumps::{Paging, System};
 
 /// What a session whose buffers are small writes at most.
 const SMALL: u32 = 1 << 16;
 
 /// Reads what there is, searches memory, and saves each session: what is saved is a trace that has as many events as were saved.
 pub fn run(input: &[u8]) {
-    let Ok(dump) = Dump::new(input) else { return };
+    let Ok(dump) = Dump::new(input) else { return of_memory(input) };
     assert!(dump.memory().bytes() <= input.len() as u64 && dump.blobs().len() * 0x20 <= input.len());
     assert!(dump.findings().iter().all(|finding| !finding.to_string().is_empty()));
     dump.registrations();
@@ -19,6 +25,27 @@ pub fn run(input: &[u8]) {
     for session in dump.sessions() {
         let (events, findings) = session.events();
         assert!(session.buffers.len() * 0x48 <= input.len() && events.len() + findings.len() <= input.len() / 8);
+    }
+    saved(dump.sessions());
+}
+
+/// The same of a dump of memory, whose sessions a walk finds without symbols.
+fn of_memory(input: &[u8]) {
+    let Ok(dump) = MemoryDump::new(input) else { return };
+    assert!(dump.pages() * 0x1000 <= input.len() as u64);
+    assert!(dump.findings().iter().all(|finding| !finding.to_string().is_empty()));
+    let kernel = dump.kernel(dump.identity().build);
+    let mut walk = Walk::new(&dump, &kernel).with_limits(dump.limits());
+    let census = walk.census();
+    let mut sessions = dump.sessions(&mut walk, &census.sessions, Which::All);
+    // No symbols, no rate.
+    sessions.iter_mut().for_each(|session| session.has_rate = true);
+    saved(&sessions);
+}
+
+fn saved(sessions: &[Session<'_>]) {
+    for session in sessions {
+        let (events, _) = session.events();
         if session.buffer_size > SMALL {
             continue;
         }
@@ -36,7 +63,18 @@ pub fn run(input: &[u8]) {
     }
 }
 
-/// A dump of each architecture.
+/// A minidump of each architecture, and dumps of memory.
 pub fn seeds() -> Vec<Vec<u8>> {
-    [Arch::X64, Arch::Arm64, Arch::X86].map(|arch| dumps::whole(Build::new(10, 0, 19041, 264), arch)).into()
+    let build = Build::new(10, 0, 19041, 264);
+    let small = [Arch::X64, Arch::Arm64, Arch::X86].map(|arch| dumps::whole(build, arch));
+    let (full, bitmap) = (DUMP_TYPE::DUMP_TYPE_FULL, DUMP_TYPE::DUMP_TYPE_BITMAP_KERNEL);
+    let kinds = [(full, Arch::X64, Paging::Four), (bitmap, Arch::Arm64, Paging::Arm), (full, Arch::X86, Paging::Pae)];
+    let large = kinds.map(|(kind, arch, paging)| {
+        let kit = Plan::of(build, arch).kit;
+        let (start, end) = module(arch);
+        let debugger_data = kit.globals.iter().find(|(name, _)| *name == "EtwpDebuggerData").map_or(0, |(_, at)| *at);
+        let (pieces, modules) = (vec![(kit.image.base, kit.image.bytes)], vec![("ntoskrnl.exe", start, end)]);
+        System { build, arch, paging, pieces, modules, debugger_data, missing: BTreeSet::new() }.dump(kind)
+    });
+    small.into_iter().chain(large).collect()
 }

@@ -1452,6 +1452,154 @@ runtime::tokens! {
 }
 
 runtime::tokens! {
+    KDDEBUGGER_DATA64 {
+        Header HEADER: Nested, "6.1.. x64";
+        KernBase KERN_BASE: Unsigned, "6.1.. x64";
+        BreakpointWithStatus BREAKPOINT_WITH_STATUS: Unsigned, "6.1.. x64";
+        SavedContext SAVED_CONTEXT: Unsigned, "6.1.. x64";
+        ThCallbackStack TH_CALLBACK_STACK: Unsigned, "6.1.. x64";
+        NextCallback NEXT_CALLBACK: Unsigned, "6.1.. x64";
+        FramePointer FRAME_POINTER: Unsigned, "6.1.. x64";
+        PaeEnabled PAE_ENABLED: Unsigned, "6.1.. x64";
+        KiCallUserMode KI_CALL_USER_MODE: Unsigned, "6.1.. x64";
+        KeUserCallbackDispatcher KE_USER_CALLBACK_DISPATCHER: Unsigned, "6.1.. x64";
+        PsLoadedModuleList PS_LOADED_MODULE_LIST: Unsigned, "6.1.. x64";
+        PsActiveProcessHead PS_ACTIVE_PROCESS_HEAD: Unsigned, "6.1.. x64";
+        PspCidTable PSP_CID_TABLE: Unsigned, "6.1.. x64";
+        ExpSystemResourcesList EXP_SYSTEM_RESOURCES_LIST: Unsigned, "6.1.. x64";
+        ExpPagedPoolDescriptor EXP_PAGED_POOL_DESCRIPTOR: Unsigned, "6.1.. x64";
+        ExpNumberOfPagedPools EXP_NUMBER_OF_PAGED_POOLS: Unsigned, "6.1.. x64";
+        KeTimeIncrement KE_TIME_INCREMENT: Unsigned, "6.1.. x64";
+        KeBugCheckCallbackListHead KE_BUG_CHECK_CALLBACK_LIST_HEAD: Unsigned, "6.1.. x64";
+        KiBugcheckData KI_BUGCHECK_DATA: Unsigned, "6.1.. x64";
+        IopErrorLogListHead IOP_ERROR_LOG_LIST_HEAD: Unsigned, "6.1.. x64";
+        ObpRootDirectoryObject OBP_ROOT_DIRECTORY_OBJECT: Unsigned, "6.1.. x64";
+        ObpTypeObjectType OBP_TYPE_OBJECT_TYPE: Unsigned, "6.1.. x64";
+        MmSystemCacheStart MM_SYSTEM_CACHE_START: Unsigned, "6.1.. x64";
+        MmSystemCacheEnd MM_SYSTEM_CACHE_END: Unsigned, "6.1.. x64";
+        MmSystemCacheWs MM_SYSTEM_CACHE_WS: Unsigned, "6.1.. x64";
+        MmPfnDatabase MM_PFN_DATABASE: Unsigned, "6.1.. x64";
+        MmSystemPtesStart MM_SYSTEM_PTES_START: Unsigned, "6.1.. x64";
+        MmSystemPtesEnd MM_SYSTEM_PTES_END: Unsigned, "6.1.. x64";
+        MmSubsectionBase MM_SUBSECTION_BASE: Unsigned, "6.1.. x64";
+        MmNumberOfPagingFiles MM_NUMBER_OF_PAGING_FILES: Unsigned, "6.1.. x64";
+        MmLowestPhysicalPage MM_LOWEST_PHYSICAL_PAGE: Unsigned, "6.1.. x64";
+        MmHighestPhysicalPage MM_HIGHEST_PHYSICAL_PAGE: Unsigned, "6.1.. x64";
+        MmNumberOfPhysicalPages MM_NUMBER_OF_PHYSICAL_PAGES: Unsigned, "6.1.. x64";
+        MmMaximumNonPagedPoolInBytes MM_MAXIMUM_NON_PAGED_POOL_IN_BYTES: Unsigned, "6.1.. x64";
+        MmNonPagedSystemStart MM_NON_PAGED_SYSTEM_START: Unsigned, "6.1.. x64";
+        MmNonPagedPoolStart MM_NON_PAGED_POOL_START: Unsigned, "6.1.. x64";
+        MmNonPagedPoolEnd MM_NON_PAGED_POOL_END: Unsigned, "6.1.. x64";
+        MmPagedPoolStart MM_PAGED_POOL_START: Unsigned, "6.1.. x64";
+        MmPagedPoolEnd MM_PAGED_POOL_END: Unsigned, "6.1.. x64";
+        MmPagedPoolInformation MM_PAGED_POOL_INFORMATION: Unsigned, "6.1.. x64";
+        MmPageSize MM_PAGE_SIZE: Unsigned, "6.1.. x64";
+        MmSizeOfPagedPoolInBytes MM_SIZE_OF_PAGED_POOL_IN_BYTES: Unsigned, "6.1.. x64";
+        MmTotalCommitLimit MM_TOTAL_COMMIT_LIMIT: Unsigned, "6.1.. x64";
+        MmTotalCommittedPages MM_TOTAL_COMMITTED_PAGES: Unsigned, "6.1.. x64";
+        MmSharedCommit MM_SHARED_COMMIT: Unsigned, "6.1.. x64";
+        MmDriverCommit MM_DRIVER_COMMIT: Unsigned, "6.1.. x64";
+        MmProcessCommit MM_PROCESS_COMMIT: Unsigned, "6.1.. x64";
+        MmPagedPoolCommit MM_PAGED_POOL_COMMIT: Unsigned, "6.1.. x64";
+        MmExtendedCommit MM_EXTENDED_COMMIT: Unsigned, "6.1.. x64";
+        MmZeroedPageListHead MM_ZEROED_PAGE_LIST_HEAD: Unsigned, "6.1.. x64";
+        MmFreePageListHead MM_FREE_PAGE_LIST_HEAD: Unsigned, "6.1.. x64";
+        MmStandbyPageListHead MM_STANDBY_PAGE_LIST_HEAD: Unsigned, "6.1.. x64";
+        MmModifiedPageListHead MM_MODIFIED_PAGE_LIST_HEAD: Unsigned, "6.1.. x64";
+        MmModifiedNoWritePageListHead MM_MODIFIED_NO_WRITE_PAGE_LIST_HEAD: Unsigned, "6.1.. x64";
+        MmAvailablePages MM_AVAILABLE_PAGES: Unsigned, "6.1.. x64";
+        MmResidentAvailablePages MM_RESIDENT_AVAILABLE_PAGES: Unsigned, "6.1.. x64";
+        PoolTrackTable POOL_TRACK_TABLE: Unsigned, "6.1.. x64";
+        NonPagedPoolDescriptor NON_PAGED_POOL_DESCRIPTOR: Unsigned, "6.1.. x64";
+        MmHighestUserAddress MM_HIGHEST_USER_ADDRESS: Unsigned, "6.1.. x64";
+        MmSystemRangeStart MM_SYSTEM_RANGE_START: Unsigned, "6.1.. x64";
+        MmUserProbeAddress MM_USER_PROBE_ADDRESS: Unsigned, "6.1.. x64";
+        KdPrintCircularBuffer KD_PRINT_CIRCULAR_BUFFER: Unsigned, "6.1.. x64";
+        KdPrintCircularBufferEnd KD_PRINT_CIRCULAR_BUFFER_END: Unsigned, "6.1.. x64";
+        KdPrintWritePointer KD_PRINT_WRITE_POINTER: Unsigned, "6.1.. x64";
+        KdPrintRolloverCount KD_PRINT_ROLLOVER_COUNT: Unsigned, "6.1.. x64";
+        MmLoadedUserImageList MM_LOADED_USER_IMAGE_LIST: Unsigned, "6.1.. x64";
+        NtBuildLab NT_BUILD_LAB: Unsigned, "6.1.. x64";
+        KiNormalSystemCall KI_NORMAL_SYSTEM_CALL: Unsigned, "6.1.. x64";
+        KiProcessorBlock KI_PROCESSOR_BLOCK: Unsigned, "6.1.. x64";
+        MmUnloadedDrivers MM_UNLOADED_DRIVERS: Unsigned, "6.1.. x64";
+        MmLastUnloadedDriver MM_LAST_UNLOADED_DRIVER: Unsigned, "6.1.. x64";
+        MmTriageActionTaken MM_TRIAGE_ACTION_TAKEN: Unsigned, "6.1.. x64";
+        MmSpecialPoolTag MM_SPECIAL_POOL_TAG: Unsigned, "6.1.. x64";
+        KernelVerifier KERNEL_VERIFIER: Unsigned, "6.1.. x64";
+        MmVerifierData MM_VERIFIER_DATA: Unsigned, "6.1.. x64";
+        MmAllocatedNonPagedPool MM_ALLOCATED_NON_PAGED_POOL: Unsigned, "6.1.. x64";
+        MmPeakCommitment MM_PEAK_COMMITMENT: Unsigned, "6.1.. x64";
+        MmTotalCommitLimitMaximum MM_TOTAL_COMMIT_LIMIT_MAXIMUM: Unsigned, "6.1.. x64";
+        CmNtCSDVersion CM_NT_CSD_VERSION: Unsigned, "6.1.. x64";
+        MmPhysicalMemoryBlock MM_PHYSICAL_MEMORY_BLOCK: Unsigned, "6.1.. x64";
+        MmSessionBase MM_SESSION_BASE: Unsigned, "6.1.. x64";
+        MmSessionSize MM_SESSION_SIZE: Unsigned, "6.1.. x64";
+        MmSystemParentTablePage MM_SYSTEM_PARENT_TABLE_PAGE: Unsigned, "6.1.. x64";
+        MmVirtualTranslationBase MM_VIRTUAL_TRANSLATION_BASE: Unsigned, "6.1.. x64";
+        OffsetKThreadNextProcessor OFFSET_K_THREAD_NEXT_PROCESSOR: Unsigned, "6.1.. x64";
+        OffsetKThreadTeb OFFSET_K_THREAD_TEB: Unsigned, "6.1.. x64";
+        OffsetKThreadKernelStack OFFSET_K_THREAD_KERNEL_STACK: Unsigned, "6.1.. x64";
+        OffsetKThreadInitialStack OFFSET_K_THREAD_INITIAL_STACK: Unsigned, "6.1.. x64";
+        OffsetKThreadApcProcess OFFSET_K_THREAD_APC_PROCESS: Unsigned, "6.1.. x64";
+        OffsetKThreadState OFFSET_K_THREAD_STATE: Unsigned, "6.1.. x64";
+        OffsetKThreadBStore OFFSET_K_THREAD_B_STORE: Unsigned, "6.1.. x64";
+        OffsetKThreadBStoreLimit OFFSET_K_THREAD_B_STORE_LIMIT: Unsigned, "6.1.. x64";
+        SizeEProcess SIZE_E_PROCESS: Unsigned, "6.1.. x64";
+        OffsetEprocessPeb OFFSET_EPROCESS_PEB: Unsigned, "6.1.. x64";
+        OffsetEprocessParentCID OFFSET_EPROCESS_PARENT_CID: Unsigned, "6.1.. x64";
+        OffsetEprocessDirectoryTableBase OFFSET_EPROCESS_DIRECTORY_TABLE_BASE: Unsigned, "6.1.. x64";
+        SizePrcb SIZE_PRCB: Unsigned, "6.1.. x64";
+        OffsetPrcbDpcRoutine OFFSET_PRCB_DPC_ROUTINE: Unsigned, "6.1.. x64";
+        OffsetPrcbCurrentThread OFFSET_PRCB_CURRENT_THREAD: Unsigned, "6.1.. x64";
+        OffsetPrcbMhz OFFSET_PRCB_MHZ: Unsigned, "6.1.. x64";
+        OffsetPrcbCpuType OFFSET_PRCB_CPU_TYPE: Unsigned, "6.1.. x64";
+        OffsetPrcbVendorString OFFSET_PRCB_VENDOR_STRING: Unsigned, "6.1.. x64";
+        OffsetPrcbProcStateContext OFFSET_PRCB_PROC_STATE_CONTEXT: Unsigned, "6.1.. x64";
+        OffsetPrcbNumber OFFSET_PRCB_NUMBER: Unsigned, "6.1.. x64";
+        SizeEThread SIZE_E_THREAD: Unsigned, "6.1.. x64";
+        KdPrintCircularBufferPtr KD_PRINT_CIRCULAR_BUFFER_PTR: Unsigned, "6.1.. x64";
+        KdPrintBufferSize KD_PRINT_BUFFER_SIZE: Unsigned, "6.1.. x64";
+        KeLoaderBlock KE_LOADER_BLOCK: Unsigned, "6.1.. x64";
+        SizePcr SIZE_PCR: Unsigned, "6.1.. x64";
+        OffsetPcrSelfPcr OFFSET_PCR_SELF_PCR: Unsigned, "6.1.. x64";
+        OffsetPcrCurrentPrcb OFFSET_PCR_CURRENT_PRCB: Unsigned, "6.1.. x64";
+        OffsetPcrContainedPrcb OFFSET_PCR_CONTAINED_PRCB: Unsigned, "6.1.. x64";
+        OffsetPcrInitialBStore OFFSET_PCR_INITIAL_B_STORE: Unsigned, "6.1.. x64";
+        OffsetPcrBStoreLimit OFFSET_PCR_B_STORE_LIMIT: Unsigned, "6.1.. x64";
+        OffsetPcrInitialStack OFFSET_PCR_INITIAL_STACK: Unsigned, "6.1.. x64";
+        OffsetPcrStackLimit OFFSET_PCR_STACK_LIMIT: Unsigned, "6.1.. x64";
+        OffsetPrcbPcrPage OFFSET_PRCB_PCR_PAGE: Unsigned, "6.1.. x64";
+        OffsetPrcbProcStateSpecialReg OFFSET_PRCB_PROC_STATE_SPECIAL_REG: Unsigned, "6.1.. x64";
+        GdtR0Code GDT_R0_CODE: Unsigned, "6.1.. x64";
+        GdtR0Data GDT_R0_DATA: Unsigned, "6.1.. x64";
+        GdtR0Pcr GDT_R0_PCR: Unsigned, "6.1.. x64";
+        GdtR3Code GDT_R3_CODE: Unsigned, "6.1.. x64";
+        GdtR3Data GDT_R3_DATA: Unsigned, "6.1.. x64";
+        GdtR3Teb GDT_R3_TEB: Unsigned, "6.1.. x64";
+        GdtLdt GDT_LDT: Unsigned, "6.1.. x64";
+        GdtTss GDT_TSS: Unsigned, "6.1.. x64";
+        Gdt64R3CmCode GDT64_R3_CM_CODE: Unsigned, "6.1.. x64";
+        Gdt64R3CmTeb GDT64_R3_CM_TEB: Unsigned, "6.1.. x64";
+        IopNumTriageDumpDataBlocks IOP_NUM_TRIAGE_DUMP_DATA_BLOCKS: Unsigned, "6.1.. x64";
+        IopTriageDumpDataBlocks IOP_TRIAGE_DUMP_DATA_BLOCKS: Unsigned, "6.1.. x64";
+        VfCrashDataBlock VF_CRASH_DATA_BLOCK: Unsigned, "6.1.. x64";
+        MmBadPagesDetected MM_BAD_PAGES_DETECTED: Unsigned, "6.1.. x64";
+        MmZeroedPageSingleBitErrorsDetected MM_ZEROED_PAGE_SINGLE_BIT_ERRORS_DETECTED: Unsigned, "6.1.. x64";
+        EtwpDebuggerData ETWP_DEBUGGER_DATA: Unsigned, "6.1.. x64";
+        OffsetPrcbContext OFFSET_PRCB_CONTEXT: Unsigned, "6.1.. x64";
+    }
+}
+
+runtime::tokens! {
+    KDDEBUGGER_DATA64_Header {
+        List LIST: Any, "6.1.. x64";
+        OwnerTag OWNER_TAG: Unsigned, "6.1.. x64";
+        Size SIZE: Unsigned, "6.1.. x64";
+    }
+}
+
+runtime::tokens! {
     KDPC {
         Type TYPE: Any, "5.0..";
         Number NUMBER: Unsigned, "5.0..";
@@ -1548,6 +1696,18 @@ runtime::tokens! {
     LIST_ENTRY {
         Flink FLINK: Address, "5.0..";
         Blink BLINK: Address, "5.0..";
+    }
+}
+
+runtime::tokens! {
+    LOADED_MODULE {
+        InLoadOrderLinks IN_LOAD_ORDER_LINKS: Nested, "5.0..";
+        Reserved RESERVED: Any, "5.0..";
+        DllBase DLL_BASE: Address, "5.0..";
+        EntryPoint ENTRY_POINT: Address, "5.0..";
+        SizeOfImage SIZE_OF_IMAGE: Unsigned, "5.0..";
+        FullDllName FULL_DLL_NAME: Nested, "5.0..";
+        BaseDllName BASE_DLL_NAME: Nested, "5.0..";
     }
 }
 
@@ -1717,6 +1877,36 @@ runtime::tokens! {
     PERIODIC_CAPTURE_STATE_GUIDS {
         ProviderCount PROVIDER_COUNT: Unsigned, "1703..";
         Providers PROVIDERS: Address, "1703..";
+    }
+}
+
+runtime::tokens! {
+    PHYSICAL_MEMORY_DESCRIPTOR32 {
+        NumberOfRuns NUMBER_OF_RUNS: Unsigned, "5.2.. x86";
+        NumberOfPages NUMBER_OF_PAGES: Unsigned, "5.2.. x86";
+        Run RUN: Any, "5.2.. x86";
+    }
+}
+
+runtime::tokens! {
+    PHYSICAL_MEMORY_DESCRIPTOR64 {
+        NumberOfRuns NUMBER_OF_RUNS: Unsigned, "5.2.. x64";
+        NumberOfPages NUMBER_OF_PAGES: Unsigned, "5.2.. x64";
+        Run RUN: Any, "5.2.. x64";
+    }
+}
+
+runtime::tokens! {
+    PHYSICAL_MEMORY_RUN32 {
+        BasePage BASE_PAGE: Unsigned, "5.2.. x86";
+        PageCount PAGE_COUNT: Unsigned, "5.2.. x86";
+    }
+}
+
+runtime::tokens! {
+    PHYSICAL_MEMORY_RUN64 {
+        BasePage BASE_PAGE: Unsigned, "5.2.. x64";
+        PageCount PAGE_COUNT: Unsigned, "5.2.. x64";
     }
 }
 
@@ -1951,6 +2141,19 @@ runtime::tokens! {
         HeaderType HEADER_TYPE: Unsigned, "6.0.6002.18005..6.2 x64";
         Reserved RESERVED: Unsigned, "6.0.6002.18005.. x64, no arm64";
         NextEntry NEXT_ENTRY: Unsigned, "6.0.6002.18005.. x64, no arm64";
+    }
+}
+
+runtime::tokens! {
+    SUMMARY_DUMP64 {
+        Signature SIGNATURE: Unsigned, "6.2.. x64";
+        ValidDump VALID_DUMP: Unsigned, "6.2.. x64";
+        DumpOptions DUMP_OPTIONS: Unsigned, "6.2.. x64";
+        Reserved RESERVED: Unsigned, "6.2.. x64";
+        Reserved1 RESERVED1: Any, "6.2.. x64";
+        HeaderSize HEADER_SIZE: Unsigned, "6.2.. x64";
+        Pages PAGES: Unsigned, "6.2.. x64";
+        BitmapSize BITMAP_SIZE: Unsigned, "6.2.. x64";
     }
 }
 

@@ -1742,6 +1742,20 @@ pub static KAPC: Structure = Structure {
     ],
 };
 
+/// What the kernel tells debuggers, as Windows 7 has it: newer kernels add members behind.
+///
+/// No symbol data confirms it in `6.1.. x64`: a type of wdbgexts.h, which no public kernel symbols hold.
+pub static KDDEBUGGER_DATA64: Structure = Structure {
+    name: "KDDEBUGGER_DATA64",
+    axis: &AXIS,
+    registry: &REGISTRY,
+    held: &[0x0, 0x0],
+    changes: &[
+        Change::layout(Build::new(6, 1, 7600, 16385), X64, <KDDEBUGGER_DATA64_6_1_x64 as Described>::LAYOUT),
+        Change::layout(Build::new(10, 0, 16299, 15), Arm64, <KDDEBUGGER_DATA64_6_1_x64 as Described>::LAYOUT),
+    ],
+};
+
 /// A deferred procedure call: a routine that the kernel is to run on some processor at DISPATCH\_LEVEL.
 pub static KDPC: Structure = Structure {
     name: "KDPC",
@@ -2016,6 +2030,22 @@ pub static LIST_ENTRY: Structure = Structure {
         Change::layout(Build::new(5, 0, 2195, 0), X86, <LIST_ENTRY_5_0_x86 as Described>::LAYOUT),
         Change::layout(Build::new(5, 2, 3790, 1830), X64, <LIST_ENTRY_5_2_3790_sp1_x64 as Described>::LAYOUT),
         Change::layout(Build::new(10, 0, 16299, 15), Arm64, <LIST_ENTRY_5_2_3790_sp1_x64 as Described>::LAYOUT),
+    ],
+};
+
+/// An entry of the list that PsLoadedModuleList begins: a driver, or the kernel itself, which comes first. The name is ours, of what
+/// LDR\_DATA\_TABLE\_ENTRY and KLDR\_DATA\_TABLE\_ENTRY have in common, whose later members differ between versions.
+///
+/// No symbol data confirms it in `5.0..`: a part of a type, under a name of ours.
+pub static LOADED_MODULE: Structure = Structure {
+    name: "LOADED_MODULE",
+    axis: &AXIS,
+    registry: &REGISTRY,
+    held: &[0x0, 0x0],
+    changes: &[
+        Change::layout(Build::new(5, 0, 2195, 0), X86, <LOADED_MODULE_5_0_x86 as Described>::LAYOUT),
+        Change::layout(Build::new(5, 2, 3790, 1830), X64, <LOADED_MODULE_5_2_3790_sp1_x64 as Described>::LAYOUT),
+        Change::layout(Build::new(10, 0, 16299, 15), Arm64, <LOADED_MODULE_5_2_3790_sp1_x64 as Described>::LAYOUT),
     ],
 };
 
@@ -2295,6 +2325,60 @@ pub static PERIODIC_CAPTURE_STATE_GUIDS: Structure = Structure {
     ],
 };
 
+/// Which physical memory a full dump has: PhysicalMemoryBlockBuffer of DUMP\_HEADER32.
+///
+/// No symbol data confirms it in `5.2.. x86`: a type of ntiodump.h, which no public kernel symbols hold.
+pub static PHYSICAL_MEMORY_DESCRIPTOR32: Structure = Structure {
+    name: "PHYSICAL_MEMORY_DESCRIPTOR32",
+    axis: &AXIS,
+    registry: &REGISTRY,
+    held: &[0x0, 0x0],
+    changes: &[
+        Change::layout(Build::new(5, 2, 3790, 0), X86, <PHYSICAL_MEMORY_DESCRIPTOR32_5_2_x86 as Described>::LAYOUT),
+    ],
+};
+
+/// Which physical memory a full dump has: PhysicalMemoryBlockBuffer of DUMP\_HEADER64.
+///
+/// No symbol data confirms it in `5.2.. x64`: a type of ntiodump.h, which no public kernel symbols hold.
+pub static PHYSICAL_MEMORY_DESCRIPTOR64: Structure = Structure {
+    name: "PHYSICAL_MEMORY_DESCRIPTOR64",
+    axis: &AXIS,
+    registry: &REGISTRY,
+    held: &[0x0, 0x0],
+    changes: &[
+        Change::layout(Build::new(5, 2, 3790, 1830), X64, <PHYSICAL_MEMORY_DESCRIPTOR64_5_2_3790_sp1_x64 as Described>::LAYOUT),
+        Change::layout(Build::new(10, 0, 16299, 15), Arm64, <PHYSICAL_MEMORY_DESCRIPTOR64_5_2_3790_sp1_x64 as Described>::LAYOUT),
+    ],
+};
+
+/// Pages of physical memory that lie one behind the other, in memory and in the file.
+///
+/// No symbol data confirms it in `5.2.. x86`: a type of ntiodump.h, which no public kernel symbols hold.
+pub static PHYSICAL_MEMORY_RUN32: Structure = Structure {
+    name: "PHYSICAL_MEMORY_RUN32",
+    axis: &AXIS,
+    registry: &REGISTRY,
+    held: &[0x0, 0x0],
+    changes: &[
+        Change::layout(Build::new(5, 2, 3790, 0), X86, <PHYSICAL_MEMORY_RUN32_5_2_x86 as Described>::LAYOUT),
+    ],
+};
+
+/// Pages of physical memory that lie one behind the other, in memory and in the file.
+///
+/// No symbol data confirms it in `5.2.. x64`: a type of ntiodump.h, which no public kernel symbols hold.
+pub static PHYSICAL_MEMORY_RUN64: Structure = Structure {
+    name: "PHYSICAL_MEMORY_RUN64",
+    axis: &AXIS,
+    registry: &REGISTRY,
+    held: &[0x0, 0x0],
+    changes: &[
+        Change::layout(Build::new(5, 2, 3790, 1830), X64, <PHYSICAL_MEMORY_RUN64_5_2_3790_sp1_x64 as Described>::LAYOUT),
+        Change::layout(Build::new(10, 0, 16299, 15), Arm64, <PHYSICAL_MEMORY_RUN64_5_2_3790_sp1_x64 as Described>::LAYOUT),
+    ],
+};
+
 /// One of the sources of samples that a processor has.
 ///
 /// No symbol data confirms it in `6.2..`: no public kernel symbols hold the type.
@@ -2560,6 +2644,22 @@ pub static SLIST_HEADER: Structure = Structure {
         Change::layout(Build::new(6, 3, 9600, 16384), X86, <SLIST_HEADER_6_3_x86 as Described>::LAYOUT),
         Change::layout(Build::new(6, 3, 9600, 16384), X64, <SLIST_HEADER_6_3_x64 as Described>::LAYOUT),
         Change::layout(Build::new(10, 0, 16299, 15), Arm64, <SLIST_HEADER_1709_arm64 as Described>::LAYOUT),
+    ],
+};
+
+/// Follows the header of a dump of some pages of physical memory, since Windows 8: which pages these are. The bitmap lies behind it, a bit a
+/// page, and the pages in the order of their numbers where HeaderSize says. Not what ntiodump.h has under this name: its numbers have 64 bits
+/// here, as readers of such dumps found.
+///
+/// No symbol data confirms it in `6.2.. x64`: no document describes it, and no public symbols hold it.
+pub static SUMMARY_DUMP64: Structure = Structure {
+    name: "SUMMARY_DUMP64",
+    axis: &AXIS,
+    registry: &REGISTRY,
+    held: &[0x0, 0x0],
+    changes: &[
+        Change::layout(Build::new(6, 2, 9200, 16384), X64, <SUMMARY_DUMP64_6_2_x64 as Described>::LAYOUT),
+        Change::layout(Build::new(10, 0, 16299, 15), Arm64, <SUMMARY_DUMP64_6_2_x64 as Described>::LAYOUT),
     ],
 };
 
@@ -3273,6 +3373,7 @@ pub static ALL: &[&Structure] = &[
     &EX_PUSH_LOCK,
     &GUID,
     &KAPC,
+    &KDDEBUGGER_DATA64,
     &KDPC,
     &KEVENT,
     &KMUTANT,
@@ -3282,6 +3383,7 @@ pub static ALL: &[&Structure] = &[
     &KTIMER,
     &LARGE_INTEGER,
     &LIST_ENTRY,
+    &LOADED_MODULE,
     &LUID,
     &MCGEN_TRACE_CONTEXT,
     &MESSAGE_TRACE_HEADER,
@@ -3300,6 +3402,10 @@ pub static ALL: &[&Structure] = &[
     &PERFINFO_PPM_STATE_SELECTION,
     &PERFINFO_TRACE_HEADER,
     &PERIODIC_CAPTURE_STATE_GUIDS,
+    &PHYSICAL_MEMORY_DESCRIPTOR32,
+    &PHYSICAL_MEMORY_DESCRIPTOR64,
+    &PHYSICAL_MEMORY_RUN32,
+    &PHYSICAL_MEMORY_RUN64,
     &PROFILE_SOURCE_INFO,
     &RSDS,
     &RTL_BALANCED_NODE,
@@ -3318,6 +3424,7 @@ pub static ALL: &[&Structure] = &[
     &SINGLE_LIST_ENTRY,
     &SLIST_ENTRY,
     &SLIST_HEADER,
+    &SUMMARY_DUMP64,
     &SYSTEM_TRACE_HEADER,
     &TIME_FIELDS,
     &TOKEN_CONTROL,

@@ -2,6 +2,7 @@
 
 use crate::buffer::{Buffer, State};
 use crate::finding::{Place, What};
+use crate::kernel::Time;
 use crate::memory::Memory;
 use crate::session::Session;
 use crate::walk::Walk;
@@ -113,20 +114,19 @@ impl<M: Memory + ?Sized> Walk<'_, M> {
     /// The log file header of a session.
     fn header(&mut self, session: &Session, producer: &Producer, found: &[Found]) -> Result<LogFile, Error> {
         let most = found.iter().map(|found| u32::from(found.processor) + 1).max().unwrap_or(1);
-        let processors = self.processors().map_or(1, |count| count as u32).max(most);
         // Where no clock is named it is the default one.
         let clock = session.clock.and_then(|clock| ClockType::of(clock.0)).unwrap_or(ClockType::PerfCounter);
         let started = found.iter().filter_map(|found| found.first).min().unwrap_or(0);
         let started = session.start_time.map(|time| (time, started));
         let (start_time, start_stamp) = session.reference.or(started).ok_or(Error::Session("its reading of the clock"))?;
-        let [perf_frequency, boot_time, cpu_mhz] = self.rates(session);
+        let time = self.time(session);
         let rate = match clock {
-            ClockType::PerfCounter => perf_frequency,
-            ClockType::CpuCycle => cpu_mhz,
+            ClockType::PerfCounter => time.perf_frequency,
+            ClockType::CpuCycle => time.cpu_mhz.map(i64::from),
             ClockType::SystemTime => Some(1),
         };
         rate.filter(|rate| *rate > 0).ok_or(Error::Rate(clock))?;
-        let number = |value: Option<i64>| value.unwrap_or(0);
+        let processors = time.processors.unwrap_or(1).max(most);
         Ok(LogFile {
             buffer_size: session.buffer_size.ok_or(Error::Session("the size of its buffers"))?,
             processors: processors.min(producer.most_processors()),
@@ -136,9 +136,9 @@ impl<M: Memory + ?Sized> Walk<'_, M> {
             buffers_lost: session.buffers_lost.unwrap_or(0),
             timer_resolution: 0,
             clock: clock.value(),
-            cpu_mhz: u32::try_from(number(cpu_mhz)).unwrap_or(0),
-            perf_frequency: number(perf_frequency),
-            boot_time: number(boot_time),
+            cpu_mhz: time.cpu_mhz.unwrap_or(0),
+            perf_frequency: time.perf_frequency.unwrap_or(0),
+            boot_time: time.boot_time.unwrap_or(0),
             start_time,
             start_stamp,
             logger_name: name(session.name.as_deref()),
@@ -147,21 +147,24 @@ impl<M: Memory + ?Sized> Walk<'_, M> {
         })
     }
 
-    /// Ticks a second of the performance counter, boot time, and the rate of the processor, from whoever tells: the caller, the kernel's
-    /// global variables, or up to 5.2 the header that the session has ready for its file.
-    fn rates(&mut self, session: &Session) -> [Option<i64>; 3] {
+    /// What is known of the computer's clocks and processors, from whoever tells: the caller, the kernel's global variables, or up to 5.2 the
+    /// header that the session has ready for its file.
+    pub fn time(&mut self, session: &Session) -> Time {
         let known = self.kernel().time();
         let at = session.context.get(LOGGER::LOGGER_HEADER).map(|at| self.kernel().address(at)).filter(|at| !at.is_null());
         let header = at.and_then(|at| self.object(&structures::TRACE_LOGFILE_HEADER, at));
         let of_header =
             |token: Token<Nested>| header.as_ref().and_then(|header| header.get(token)?.get(LARGE_INTEGER::QUAD_PART));
         let mhz = header.as_ref().and_then(|header| header.get(HEADER::CPU_SPEED_IN_M_HZ)).map(|mhz| mhz as i64);
+        let processors = self.processors().map(|count| count as u32);
         let mut global = |name, size| self.integer(self.kernel().global(name)?, size).map(|value| value as i64);
-        [
-            known.perf_frequency.or_else(|| global("EtwPerfFreq", 8)).or(of_header(HEADER::PERF_FREQ)),
-            known.boot_time.or_else(|| global("EtwpBootTime", 8)).or(of_header(HEADER::BOOT_TIME)),
-            known.cpu_mhz.map(i64::from).or_else(|| global("EtwCPUSpeedInMHz", 4)).or(mhz),
-        ]
+        let of_global = global("EtwCPUSpeedInMHz", 4).or(mhz).and_then(|mhz| u32::try_from(mhz).ok());
+        Time {
+            perf_frequency: known.perf_frequency.or_else(|| global("EtwPerfFreq", 8)).or(of_header(HEADER::PERF_FREQ)),
+            boot_time: known.boot_time.or_else(|| global("EtwpBootTime", 8)).or(of_header(HEADER::BOOT_TIME)),
+            cpu_mhz: known.cpu_mhz.or(of_global),
+            processors,
+        }
     }
 }
 

@@ -1,16 +1,17 @@
 //! Images: a library made of our own header leads to its PDB in a store, and that reads as our layouts.
 
-use crate::pdb_from_header::{linked, linker};
+use crate::pdb_from_header::linked;
 use etw_layouts_codegen::axis::Build;
 use etw_layouts_project::tables::{self, Stated, SymbolFile};
 use etw_layouts_project::verify;
 use std::fs;
 use std::path::PathBuf;
+use test_support::clang;
 use tests::{project, root};
 
 #[test]
 fn an_image_leads_to_its_symbols() {
-    let Some(linker) = linker() else { return };
+    let Some(linker) = clang::linker() else { return };
     let layouts = project().layouts().expect("the specs resolve");
     let axis = &layouts.spec.axis;
     let temporary = Temporary::new("image");

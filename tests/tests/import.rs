@@ -1,7 +1,7 @@
 //! Imports from nothing: what clang and a linker make of our own headers, into specs that hold no structure.
 
 use crate::image::{Temporary, version_resource};
-use crate::pdb_from_header::{linked, linker};
+use crate::pdb_from_header::linked;
 use etw_layouts_codegen::layouts::Layouts;
 use etw_layouts_project::import::{self, Input, Texts};
 use etw_layouts_project::tables::{self, Stated, SymbolFile};
@@ -15,12 +15,13 @@ use std::io::{Read, Write};
 use std::net::TcpListener;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
+use test_support::clang;
 use tests::{project, root};
 
 /// Each header comes back as the layouts that it was emitted from.
 #[test]
 fn headers_come_back_as_specs() {
-    let Some(linker) = linker() else { return };
+    let Some(linker) = clang::linker() else { return };
     let layouts = project().layouts().expect("the specs resolve");
     let axis = &layouts.spec.axis;
     let temporary = Temporary::new("import");
@@ -57,7 +58,7 @@ fn headers_come_back_as_specs() {
 /// As a user would: a project without structures, one command, and `verify` is content.
 #[test]
 fn the_command_fills_an_empty_project() {
-    let Some(linker) = linker() else { return };
+    let Some(linker) = clang::linker() else { return };
     let layouts = project().layouts().expect("the specs resolve");
     let axis = &layouts.spec.axis;
     let temporary = Temporary::new("import-command");

@@ -10,12 +10,12 @@ use etw_layouts_symbols::{self as symbols, Rules, SymbolTable, Symbols, Wanted, 
 use rayon::prelude::*;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use test_support::clang;
 use tests::project;
 
 #[test]
 fn compiled_headers_read_as_our_layouts() {
-    let Some(linker) = linker() else { return };
+    let Some(linker) = clang::linker() else { return };
     let layouts = project().layouts().expect("the specs resolve");
     let folder = std::env::temp_dir().join(format!("etw-layouts-pdb-{}", std::process::id()));
     fs::create_dir_all(&folder).expect("a temporary folder");
@@ -57,46 +57,17 @@ pub fn linked(
     stem: &Path,
     resources: &[PathBuf],
 ) -> Vec<u8> {
-    let (triple, machine) = match layouts.spec.axis.targets[target].arch {
-        Arch::X86 => ("i686-pc-windows-msvc", "/machine:x86"),
-        Arch::X64 => ("x86_64-pc-windows-msvc", "/machine:x64"),
-        Arch::Arm64 => ("aarch64-pc-windows-msvc", "/machine:arm64"),
-    };
     let mut text = c::header(layouts, target);
     for name in names {
         text += &format!("{name} variable_{name};\n");
     }
-    let file = |extension: &str| PathBuf::from(format!("{}.{extension}", stem.display()));
-    fs::write(file("c"), text).expect("a temporary file");
-    let mut clang = Command::new("clang");
-    clang.args(["-target", triple, "-g", "-gcodeview", "-c", "-o"]).args([file("obj"), file("c")]);
-    let mut link = Command::new(&linker[0]);
-    link.args(&linker[1..]).args(["/dll", "/noentry", "/nodefaultlib", "/debug", machine]);
-    link.args([("/out:", "dll"), ("/pdb:", "pdb")].map(|(flag, extension)| format!("{flag}{}", file(extension).display())));
-    link.arg(file("obj")).args(resources);
-    for command in [&mut clang, &mut link] {
-        let output = command.output().expect("clang and the linker start");
-        assert!(output.status.success(), "{command:?}: {}", String::from_utf8_lossy(&output.stderr));
-    }
-    fs::read(file("pdb")).expect("a program database")
-}
-
-/// LLD as a linker for Windows, from the system or from Rust; without it or clang, the test says what is missing.
-pub fn linker() -> Option<Vec<String>> {
-    let runs = |command: &[String]| Command::new(&command[0]).args(&command[1..]).arg("--version").output().is_ok();
-    if !runs(&["clang".into()]) {
-        println!("skipped: clang is not installed");
-        return None;
-    }
-    let rust = Command::new("rustc").args(["--print", "target-libdir"]).output().ok()?;
-    let library = PathBuf::from(String::from_utf8_lossy(&rust.stdout).trim());
-    let rust_lld = library.with_file_name("bin").join("rust-lld").display().to_string();
-    let candidates = [vec!["lld-link".into()], vec![rust_lld, "-flavor".into(), "link".into()]];
-    let found = candidates.into_iter().find(|candidate| runs(candidate));
-    if found.is_none() {
-        println!("skipped: neither lld-link nor rust-lld is installed");
-    }
-    found
+    let target = match layouts.spec.axis.targets[target].arch {
+        Arch::X86 => clang::X86,
+        Arch::X64 => clang::X64,
+        Arch::Arm64 => clang::ARM64,
+    };
+    let (_, pdb) = clang::link(&text, target, linker, stem, resources);
+    fs::read(pdb).expect("a program database")
 }
 
 /// Plain and compressed, it is the kernel of XP SP3, which knows neither its machine nor its build.

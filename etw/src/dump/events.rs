@@ -1,12 +1,14 @@
 //! `events`.
 
-use super::{Files, tally};
+use super::{Content, Files, Wrong, tally};
+use crate::etl::line::header;
 use crate::etl::output::{Escaped, Output};
 use crate::etl::stop::Stop;
 use etw_layouts_cli::Outcome;
-use etw_layouts_dump::{Dump, Session, Timed};
-use etw_layouts_etl::{HeaderType, Stamp};
+use etw_layouts_dump::{Session, Timed, by_time};
+use etw_layouts_etl::Stamp;
 use serde::Serialize;
+use std::borrow::Cow;
 use std::fmt::{self, Display};
 
 /// Print the events of the sessions in crash dumps in the order of time, a line each. Exit status 1 if there are findings.
@@ -34,13 +36,16 @@ struct Line<'a> {
     logger_id: u32,
     buffer: u32,
     buffer_offset: u64,
+    /// Where the buffer was in memory.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    buffer_address: Option<String>,
     offset: u32,
     time: Option<i64>,
     time_utc: Option<String>,
     cpu: u16,
     pid: Option<u32>,
     tid: Option<u32>,
-    header: String,
+    header: Cow<'static, str>,
     provider: Option<String>,
     id: Option<u16>,
     version: Option<u16>,
@@ -49,40 +54,38 @@ struct Line<'a> {
     payload_size: usize,
 }
 
-pub fn run(args: &Args, name: &str, dump: &Dump<'_>, out: &mut Output) -> Result<Outcome, Stop> {
-    let mut findings = dump.findings().to_vec();
-    let (events, found) = dump.events();
-    findings.extend(found);
+pub fn run(args: &Args, content: &Content<'_>, out: &mut Output) -> Result<Outcome, Stop> {
+    let mut findings = content.findings.clone();
+    let (events, found) = by_time(&content.sessions);
+    findings.extend(found.into_iter().map(Wrong::Dump));
     let wanted = |session: &&Session<'_>| args.session.is_empty() || args.session.contains(&session.name);
     for (number, event) in &events {
-        if let Some(session) = dump.sessions().get(*number).filter(wanted) {
-            out.line(&Line::of(name, session, event))?;
+        if let Some(session) = content.sessions.get(*number).filter(wanted) {
+            out.line(&Line::of(content.name, session, event))?;
         }
     }
-    tally::aside(name, &findings, out);
+    tally::aside(content.name, &findings, out);
     Ok(tally::outcome(&findings))
 }
 
 impl<'a> Line<'a> {
     fn of(file: &'a str, session: &'a Session<'_>, timed: &Timed<'_>) -> Self {
         let event = &timed.event;
-        let header = match event.header_type() {
-            HeaderType::Unknown => format!("UNKNOWN_{:02X}", event.bytes().get(2).copied().unwrap_or_default()),
-            header_type => header_type.name().to_owned(),
-        };
+        let buffer = session.buffers.get(timed.buffer as usize);
         Self {
             file,
             session: &session.name,
             logger_id: session.logger_id,
             buffer: timed.buffer,
-            buffer_offset: session.buffers.get(timed.buffer as usize).map_or(0, |buffer| buffer.offset),
+            buffer_offset: buffer.map_or(0, |buffer| buffer.offset),
+            buffer_address: buffer.and_then(|buffer| buffer.address).map(|address| address.to_string()),
             offset: event.offset(),
             time: timed.time,
             time_utc: timed.time.map(|time| Stamp(time).rfc3339().to_string()),
             cpu: timed.processor,
             pid: event.process(),
             tid: event.thread(),
-            header,
+            header: header(event),
             provider: event.provider().map(|provider| provider.to_string()),
             id: event.id(),
             version: event.version(),

@@ -2,7 +2,7 @@
 
 use super::sessions::{Line, lines};
 use super::tally::{Told, told};
-use super::{Files, tally};
+use super::{Content, Files, Wrong, tally};
 use crate::etl::output::{Escaped, Grouped, Output};
 use crate::etl::stop::Stop;
 use etw_layouts_cli::Outcome;
@@ -13,16 +13,21 @@ use std::fmt::{self, Display};
 
 /// Tell what crash dumps are of, and what ETW has in them. Exit status 1 if there are findings.
 ///
-/// Sessions come from the data that the kernel adds to the dump. Trace buffers and registrations are those that were
-/// found in the pieces of memory in it.
+/// In a minidump, sessions come from the data that the kernel adds to it, and trace buffers and registrations are those
+/// that were found in its pieces of memory. In a full dump all is walked from where the kernel has it: sessions,
+/// providers with their registrations, consumers; and held against each other for what looks tampered with.
 ///
 ///     etw dump info minidump.dmp
+///     etw dump info --details --symbols ntkrnlmp.pdb MEMORY.DMP
 ///     etw dump info --format json folder | jq .sessions
 #[derive(clap::Args)]
 #[command(verbatim_doc_comment)]
 pub struct Args {
     #[command(flatten)]
     pub(crate) files: Files,
+    /// Of full dumps: print the layouts, modules, providers, registrations and consumers too, which json always has.
+    #[arg(long)]
+    pub(crate) details: bool,
 }
 
 /// What a dump is and holds. What it does not tell is `None`.
@@ -74,11 +79,12 @@ struct Registration {
     flags: Vec<&'static str>,
 }
 
-pub fn run(name: &str, dump: &Dump<'_>, out: &mut Output) -> Result<Outcome, Stop> {
-    let (sessions, findings) = lines(None, dump);
+pub fn run(content: &Content<'_>, dump: &Dump<'_>, out: &mut Output) -> Result<Outcome, Stop> {
+    let (sessions, found) = lines(None, &content.sessions, None);
+    let findings: Vec<Wrong> = content.findings.iter().cloned().chain(found.into_iter().map(Wrong::Dump)).collect();
     let header = dump.header();
     let info = Info {
-        file: name,
+        file: content.name,
         build: header.build.number[2],
         architecture: header.arch.to_string(),
         processors: header.processors,

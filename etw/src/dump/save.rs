@@ -1,11 +1,12 @@
 //! `save`.
 
-use super::input::Input;
-use super::{Files, tally};
+use super::input::stem;
+use super::{Content, Files, Wrong, tally};
+use crate::etl::input::Input;
 use crate::etl::output::{Escaped, Output};
 use crate::etl::stop::Stop;
 use etw_layouts_cli::Outcome;
-use etw_layouts_dump::{Dump, Saved, Session};
+use etw_layouts_dump::{Saved, Session};
 use serde::Serialize;
 use std::fmt::{self, Display};
 use std::fs::{self, File};
@@ -39,13 +40,13 @@ struct Line<'a> {
     events: usize,
 }
 
-pub fn run(args: &Args, input: &Input, dump: &Dump<'_>, out: &mut Output) -> Result<Outcome, Stop> {
+pub fn run(args: &Args, input: &Input, content: &Content<'_>, out: &mut Output) -> Result<Outcome, Stop> {
     fs::create_dir_all(&args.output).map_err(|error| Stop::Input(format!("{}: {error}", args.output.display())))?;
-    let mut findings = dump.findings().to_vec();
+    let mut findings = content.findings.clone();
     let mut refused = 0;
-    for session in dump.sessions() {
-        findings.extend(session.events().1);
-        let path = args.output.join(format!("{}-{}-{}.etl", input.stem(), session.logger_id, plain(&session.name)));
+    for session in content.sessions.iter() {
+        findings.extend(session.events().1.into_iter().map(Wrong::Dump));
+        let path = args.output.join(format!("{}-{}-{}.etl", stem(input), session.logger_id, plain(&session.name)));
         let output = path.display().to_string();
         match write(session, &path) {
             Ok(Saved { buffers, events }) => {
@@ -61,7 +62,7 @@ pub fn run(args: &Args, input: &Input, dump: &Dump<'_>, out: &mut Output) -> Res
     tally::aside(&input.name, &findings, out);
     match refused {
         0 => Ok(tally::outcome(&findings)),
-        _ => Err(Stop::Input(format!("{refused} of {} sessions could not be saved", dump.sessions().len()))),
+        _ => Err(Stop::Input(format!("{refused} of {} sessions could not be saved", content.sessions.len()))),
     }
 }
 

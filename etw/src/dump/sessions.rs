@@ -1,10 +1,11 @@
 //! `sessions`.
 
-use super::{Files, tally};
+use super::kernel::Known;
+use super::{Content, Files, Wrong, tally};
 use crate::etl::output::{Escaped, Output};
 use crate::etl::stop::Stop;
 use etw_layouts_cli::Outcome;
-use etw_layouts_dump::{Dump, Finding, Session};
+use etw_layouts_dump::{Finding, Session};
 use etw_layouts_etl::{ClockType, HeaderType, Stamp};
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -41,6 +42,11 @@ pub struct Line<'a> {
     empty_buffers: usize,
     /// Of every kind, messages too.
     events: usize,
+    /// Of a walk through memory: how sure the layouts are that it was made by.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    layouts: Option<String>,
+    /// Whether it is known how fast its clock ticks; without that its events have no times.
+    has_rate: bool,
     headers: BTreeMap<&'static str, usize>,
     #[serde(skip_serializing_if = "Option::is_none")]
     first_time: Option<i64>,
@@ -52,20 +58,21 @@ pub struct Line<'a> {
     last_time_utc: Option<String>,
 }
 
-pub fn run(name: &str, dump: &Dump<'_>, out: &mut Output) -> Result<Outcome, Stop> {
-    let (lines, findings) = lines(Some(name), dump);
+pub fn run(content: &Content<'_>, out: &mut Output) -> Result<Outcome, Stop> {
+    let (lines, found) = lines(Some(content.name), &content.sessions, content.known);
+    let findings: Vec<Wrong> = content.findings.iter().cloned().chain(found.into_iter().map(Wrong::Dump)).collect();
     for line in &lines {
         out.line(line)?;
     }
-    tally::aside(name, &findings, out);
+    tally::aside(content.name, &findings, out);
     Ok(tally::outcome(&findings))
 }
 
-/// A line for each session, and everything that is wrong with the dump.
-pub fn lines<'a>(file: Option<&'a str>, dump: &'a Dump<'_>) -> (Vec<Line<'a>>, Vec<Finding>) {
-    let mut findings = dump.findings().to_vec();
-    let lines = dump.sessions().iter().map(|session| {
-        let (line, found) = Line::of(file, session);
+/// A line for each session, and what is wrong with their events.
+pub fn lines<'a>(file: Option<&'a str>, sessions: &'a [Session<'_>], known: Option<&Known>) -> (Vec<Line<'a>>, Vec<Finding>) {
+    let mut findings = Vec::new();
+    let lines = sessions.iter().map(|session| {
+        let (line, found) = Line::of(file, session, known);
         findings.extend(found);
         line
     });
@@ -73,7 +80,7 @@ pub fn lines<'a>(file: Option<&'a str>, dump: &'a Dump<'_>) -> (Vec<Line<'a>>, V
 }
 
 impl<'a> Line<'a> {
-    fn of(file: Option<&'a str>, session: &'a Session<'_>) -> (Self, Vec<Finding>) {
+    fn of(file: Option<&'a str>, session: &'a Session<'_>, known: Option<&Known>) -> (Self, Vec<Finding>) {
         let (events, findings) = session.events();
         let mut headers: BTreeMap<HeaderType, usize> = BTreeMap::new();
         for event in &events {
@@ -100,6 +107,8 @@ impl<'a> Line<'a> {
             buffers: session.buffers.len(),
             empty_buffers: session.empty_buffers(),
             events: events.len(),
+            layouts: known.map(Known::standing),
+            has_rate: session.has_rate,
             headers: headers.into_iter().map(|(ty, count)| (ty.name(), count)).collect(),
             first_time: first,
             first_time_utc: first.map(utc),
@@ -119,6 +128,9 @@ impl Display for Line<'_> {
         write!(f, "{logger_id:>3}  {}  {buffers} buffers ({empty_buffers} empty)  {events} events", Escaped(self.name))?;
         for (number, (name, count)) in self.headers.iter().enumerate() {
             write!(f, "{}{count} {name}", if number == 0 { ": " } else { ", " })?;
+        }
+        if !self.has_rate {
+            f.write_str("; without times, since the rate of its clock is not known")?;
         }
         Ok(())
     }

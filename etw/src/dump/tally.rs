@@ -1,14 +1,11 @@
 //! Findings of one dump: the first hundred of a kind are told, the others counted.
 
-use crate::etl::output::{Escaped, Grouped, Output};
+use super::Wrong;
+use crate::etl::output::{Escaped, Output};
+use crate::etl::tally::{self as etl, Tally};
 use etw_layouts_cli::Outcome;
-use etw_layouts_dump::Finding;
 use serde::Serialize;
-use std::collections::BTreeMap;
 use std::fmt::{self, Display};
-
-/// How many findings of a kind are told.
-const MOST: u64 = 100;
 
 /// A finding, or how many more like it there are.
 #[derive(Serialize)]
@@ -21,50 +18,74 @@ pub enum Told<'a> {
         offset: u64,
         what: String,
     },
-    More {
+    /// In memory.
+    InMemory {
         #[serde(skip_serializing_if = "Option::is_none")]
         file: Option<&'a str>,
         kind: &'static str,
-        more: u64,
+        weight: String,
+        structure: &'static str,
+        member: &'static str,
+        address: String,
+        what: String,
     },
+    More(etl::Told<'a>),
 }
 
 /// What is to be told of findings.
-pub fn told<'a>(file: Option<&'a str>, findings: &[Finding]) -> Vec<Told<'a>> {
-    let mut kinds: BTreeMap<&'static str, u64> = BTreeMap::new();
+pub fn told<'a>(file: Option<&'a str>, findings: &[Wrong]) -> Vec<Told<'a>> {
+    let mut tally = Tally::default();
     let mut told = Vec::new();
-    for Finding { offset, what } in findings {
-        let kind = what.kind();
-        let count = kinds.entry(kind).or_default();
-        *count += 1;
-        if *count <= MOST {
-            told.push(Told::Found { file, kind, offset: *offset, what: what.to_string() });
+    for wrong in findings {
+        let (kind, what) = match wrong {
+            Wrong::Dump(finding) => (finding.what.kind(), finding.what.to_string()),
+            Wrong::Memory(finding) => (finding.what.word(), finding.what.to_string()),
+        };
+        if !tally.count(kind, &what) {
+            continue;
         }
+        told.push(match wrong {
+            Wrong::Dump(finding) => Told::Found { file, kind, offset: finding.offset, what },
+            Wrong::Memory(finding) => Told::InMemory {
+                file,
+                kind,
+                weight: format!("{:?}", finding.weight()).to_lowercase(),
+                structure: finding.place.structure,
+                member: finding.place.member,
+                address: finding.place.address.to_string(),
+                what,
+            },
+        });
     }
-    let more = kinds.into_iter().filter(|(_, count)| *count > MOST);
-    told.extend(more.map(|(kind, count)| Told::More { file, kind, more: count - MOST }));
+    told.extend(tally.more(file).into_iter().map(Told::More));
     told
 }
 
 /// Tells of findings on the standard error.
-pub fn aside(file: &str, findings: &[Finding], out: &Output) {
+pub fn aside(file: &str, findings: &[Wrong], out: &Output) {
     told(Some(file), findings).iter().for_each(|told| out.aside(told));
 }
 
 /// Whether there are none.
-pub fn outcome(findings: &[Finding]) -> Outcome {
+pub fn outcome(findings: &[Wrong]) -> Outcome {
     if findings.is_empty() { Outcome::Good } else { Outcome::Differs }
 }
 
 impl Display for Told<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (Self::Found { file, .. } | Self::More { file, .. }) = self;
-        if let Some(file) = file {
+        if let Self::Found { file: Some(file), .. } | Self::InMemory { file: Some(file), .. } = self {
             write!(f, "{}: ", Escaped(file))?;
         }
         match self {
-            Self::Found { offset, what, .. } => write!(f, "at {offset:#x}: {what}"),
-            Self::More { kind, more, .. } => write!(f, "and {} more of the kind {kind}", Grouped(*more)),
+            Self::Found { offset, what, .. } => write!(f, "at {offset:#x}: {}", Escaped(what)),
+            Self::InMemory { weight, structure, member, address, what, .. } => {
+                write!(f, "{weight}: {structure}")?;
+                if !member.is_empty() {
+                    write!(f, ".{member}")?;
+                }
+                write!(f, " at {address}: {}", Escaped(what))
+            }
+            Self::More(more) => more.fmt(f),
         }
     }
 }

@@ -33,8 +33,18 @@ pub struct Input {
     path: Result<PathBuf, String>,
 }
 
-/// The file of that path, the standard input, or the trace files in a folder and in those below it.
-pub fn find(path: &Path, out: &Output) -> Vec<Input> {
+/// What folders are searched for.
+pub struct Kind {
+    /// How the names end, without the dot.
+    pub ending: &'static str,
+    /// What one is.
+    pub name: &'static str,
+}
+
+pub const TRACES: Kind = Kind { ending: "etl", name: "trace file" };
+
+/// The file of that path, the standard input, or the files of a kind in a folder and in those below it.
+pub fn find(path: &Path, kind: &Kind, out: &Output) -> Vec<Input> {
     let input = |path: PathBuf| Input { name: path.display().to_string(), path: Ok(path) };
     // A file that is not there is found out when it is opened.
     if path == Path::new("-") || !path.is_dir() {
@@ -42,18 +52,18 @@ pub fn find(path: &Path, out: &Output) -> Vec<Input> {
     }
     let mut found = Vec::new();
     let mut refused = Vec::new();
-    search(path, &mut found, &mut refused);
-    out.searched(&path.display().to_string(), found.len());
+    search(path, kind.ending, &mut found, &mut refused);
+    out.searched(&path.display().to_string(), kind.name, found.len());
     if found.is_empty() && refused.is_empty() {
-        refused.push((path.to_owned(), "there are no trace files (*.etl) in this folder".to_owned()));
+        refused.push((path.to_owned(), format!("there are no {}s (*.{}) in this folder", kind.name, kind.ending)));
     }
     let refused = refused.into_iter().map(|(path, why)| Input { name: path.display().to_string(), path: Err(why) });
     found.into_iter().map(input).chain(refused).collect()
 }
 
-/// Adds the trace files in a folder and in those below it, in the order of their names. Links to folders are not followed, so
+/// Adds the files of an ending in a folder and in those below it, in the order of their names. Links to folders are not followed, so
 /// that there are no circles.
-fn search(folder: &Path, found: &mut Vec<PathBuf>, refused: &mut Vec<(PathBuf, String)>) {
+fn search(folder: &Path, ending: &str, found: &mut Vec<PathBuf>, refused: &mut Vec<(PathBuf, String)>) {
     let entries = fs::read_dir(folder).and_then(|entries| entries.collect::<io::Result<Vec<_>>>());
     let mut entries = match entries {
         Ok(entries) => entries,
@@ -62,19 +72,24 @@ fn search(folder: &Path, found: &mut Vec<PathBuf>, refused: &mut Vec<(PathBuf, S
     entries.sort_by_key(fs::DirEntry::file_name);
     for entry in entries {
         let path = entry.path();
-        let is_trace = path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case(OsStr::new("etl")));
+        let is_wanted = path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case(OsStr::new(ending)));
         if entry.file_type().is_ok_and(|ty| ty.is_dir()) {
-            search(&path, found, refused);
-        } else if is_trace && path.is_file() {
+            search(&path, ending, found, refused);
+        } else if is_wanted && path.is_file() {
             found.push(path);
         }
     }
 }
 
 impl Input {
+    /// Its path.
+    pub fn path(&self) -> Result<&Path, Stop> {
+        self.path.as_deref().map_err(|why| Stop::Input(why.clone()))
+    }
+
     /// Opens it.
     pub fn open(&self) -> Result<Opened<'_>, Stop> {
-        let path = self.path.as_ref().map_err(|why| Stop::Input(why.clone()))?;
+        let path = self.path()?;
         let progress = Rc::new(Progress::new(&self.name));
         let inner: Box<dyn Read> = if path == Path::new("-") {
             Box::new(io::stdin().lock())

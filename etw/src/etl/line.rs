@@ -76,13 +76,17 @@ pub struct Item {
     pub data: String,
 }
 
+/// The name of an event's header type.
+pub fn header(event: &Event<'_>) -> Cow<'static, str> {
+    match event.header_type() {
+        HeaderType::Unknown => format!("UNKNOWN_{:02X}", event.bytes().get(2).copied().unwrap_or_default()).into(),
+        header_type => header_type.name().into(),
+    }
+}
+
 impl<'a> Line<'a> {
     pub fn new(file: &'a str, event: &Event<'_>, origin: Origin, clock: &Clock, payload: bool) -> Self {
-        let header_type = event.header_type();
-        let header = match header_type {
-            HeaderType::Unknown => format!("UNKNOWN_{:02X}", event.bytes().get(2).copied().unwrap_or_default()).into(),
-            header_type => header_type.name().into(),
-        };
+        let (header_type, header) = (event.header_type(), header(event));
         let time = event.time_stamp().map(|stamp| clock.system_time(stamp));
         let (provider, opcode, hook, flags) = (event.provider(), event.opcode(), event.hook(), event.flags());
         Self {

@@ -7,14 +7,14 @@ mod check;
 mod columns;
 mod events;
 mod info;
-mod input;
-mod line;
+pub(crate) mod input;
+pub(crate) mod line;
 pub(crate) mod output;
 mod progress;
 mod save;
 mod stat;
 pub(crate) mod stop;
-mod tally;
+pub(crate) mod tally;
 mod wanted;
 
 use etw_layouts_cli::{Error, Outcome};
@@ -51,7 +51,7 @@ pub fn run(command: &Command) -> Result<Outcome, Error> {
         return Err("only events are printed as a table of CSV".into());
     }
     let mut out = Output::new(files.format);
-    let inputs: Vec<_> = files.files.iter().flat_map(|path| input::find(path, &out)).collect();
+    let inputs: Vec<_> = files.files.iter().flat_map(|path| input::find(path, &input::TRACES, &out)).collect();
     if matches!(work, Work::Save(_)) && inputs.len() != 1 {
         return Err(format!("the events of one trace file are saved, and here are {}", inputs.len()).into());
     }

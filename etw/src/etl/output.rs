@@ -57,9 +57,9 @@ impl Output {
         self.aside(&Refused { file, error });
     }
 
-    /// Tells how many trace files a folder has.
-    pub fn searched(&self, folder: &str, files: usize) {
-        self.aside(&Searched { folder, files });
+    /// Tells how many files of a kind a folder has.
+    pub fn searched(&self, folder: &str, kind: &str, files: usize) {
+        self.aside(&Searched { folder, kind, files });
     }
 }
 
@@ -88,13 +88,15 @@ impl Display for Refused<'_> {
 #[derive(Serialize)]
 struct Searched<'a> {
     folder: &'a str,
+    #[serde(skip)]
+    kind: &'a str,
     files: usize,
 }
 
 impl Display for Searched<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let files = if self.files == 1 { "file" } else { "files" };
-        write!(f, "{}: {} trace {files}", Escaped(self.folder), self.files)
+        let plural = if self.files == 1 { "" } else { "s" };
+        write!(f, "{}: {} {}{plural}", Escaped(self.folder), self.files, self.kind)
     }
 }
 

@@ -20,10 +20,16 @@ impl Tally {
     /// Counts a finding; `None` if it is not to be told.
     pub fn add<'a>(&mut self, file: Option<&'a str>, finding: &Finding) -> Option<Told<'a>> {
         let kind = finding.what.kind();
-        let (count, _) = self.kinds.entry(kind).or_insert_with(|| (0, finding.what.to_string()));
-        *count += 1;
         let &Finding { buffer, buffer_offset, offset, .. } = finding;
-        (*count <= MOST).then(|| Told::Found { file, kind, buffer, buffer_offset, offset, what: finding.what.to_string() })
+        let is_told = self.count(kind, &finding.what);
+        is_told.then(|| Told::Found { file, kind, buffer, buffer_offset, offset, what: finding.what.to_string() })
+    }
+
+    /// Counts a finding of a kind, and says whether it is to be told.
+    pub fn count(&mut self, kind: &'static str, what: &dyn Display) -> bool {
+        let (count, _) = self.kinds.entry(kind).or_insert_with(|| (0, what.to_string()));
+        *count += 1;
+        *count <= MOST
     }
 
     /// What is to be told of all that were only counted.

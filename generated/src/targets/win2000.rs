@@ -19,6 +19,7 @@ pub mod x86 {
         KTIMER_5_0_x86 as KTIMER,
         LARGE_INTEGER_5_0 as LARGE_INTEGER,
         LIST_ENTRY_5_0_x86 as LIST_ENTRY,
+        LOADED_MODULE_5_0_x86 as LOADED_MODULE,
         LUID_5_0 as LUID,
         POOL_TYPE_5_0 as POOL_TYPE,
         RTL_BITMAP_5_0_x86 as RTL_BITMAP,

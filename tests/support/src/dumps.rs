@@ -69,9 +69,9 @@ impl Session {
 /// A dump with these pieces of memory and these sessions.
 pub fn dump(build: Build, arch: Arch, memory: &[(u64, Vec<u8>)], sessions: &[Session]) -> Vec<u8> {
     let mut out = match arch {
-        Arch::X86 => headers32(build.number[2]),
-        Arch::X64 => headers64(build.number[2], 0x8664),
-        Arch::Arm64 => headers64(build.number[2], 0xAA64),
+        Arch::X86 => [bytes_of(&header32(build.number[2])), bytes_of(&zero::<TRIAGE_DUMP32>())].concat(),
+        Arch::X64 => [bytes_of(&header64(build.number[2], 0x8664)), bytes_of(&zero::<TRIAGE_DUMP64>())].concat(),
+        Arch::Arm64 => [bytes_of(&header64(build.number[2], 0xAA64)), bytes_of(&zero::<TRIAGE_DUMP64>())].concat(),
     };
     let (blocks, list) = (out.len(), memory.len() * size_of::<TRIAGE_DATA_BLOCK>());
     let mut at = blocks + list;
@@ -125,7 +125,7 @@ fn blob(tag: Guid, data: &[u8], out: &mut Vec<u8>) {
     out.resize(out.len() + header.PostPad as usize, 0);
 }
 
-fn headers64(build: u32, machine: u32) -> Vec<u8> {
+pub(crate) fn header64(build: u32, machine: u32) -> DUMP_HEADER64 {
     let mut header: DUMP_HEADER64 = left_out();
     header.ValidDump = u32::from_le_bytes(*b"DU64");
     (header.MajorVersion, header.MinorVersion, header.MachineImageType, header.NumberProcessors) = (15, build, machine, 3);
@@ -133,10 +133,10 @@ fn headers64(build: u32, machine: u32) -> Vec<u8> {
     (header.BugCheckParameter2, header.BugCheckParameter3) = (2, 3);
     header.DumpType = DUMP_TYPE::DUMP_TYPE_TRIAGE;
     (header.SystemTime, header.SystemUpTime) = (large(STOPPED), large(600_000_000));
-    [bytes_of(&header), bytes_of(&zero::<TRIAGE_DUMP64>())].concat()
+    header
 }
 
-fn headers32(build: u32) -> Vec<u8> {
+pub(crate) fn header32(build: u32) -> DUMP_HEADER32 {
     let mut header: DUMP_HEADER32 = left_out();
     header.ValidDump = u32::from_le_bytes(*b"DUMP");
     (header.MajorVersion, header.MinorVersion, header.MachineImageType, header.NumberProcessors) = (15, build, 0x14C, 3);
@@ -144,7 +144,7 @@ fn headers32(build: u32) -> Vec<u8> {
     (header.BugCheckParameter2, header.BugCheckParameter3) = (2, 3);
     header.DumpType = DUMP_TYPE::DUMP_TYPE_TRIAGE;
     (header.SystemTime, header.SystemUpTime) = (large(STOPPED), large(600_000_000));
-    [bytes_of(&header), bytes_of(&zero::<TRIAGE_DUMP32>())].concat()
+    header
 }
 
 /// A structure that its writer has not written to.
@@ -152,7 +152,7 @@ fn left_out<T: Pod>() -> T {
     pod_read_unaligned(&b"PAGE".repeat(size_of::<T>() / 4))
 }
 
-fn change<T: Pod>(bytes: &mut [u8], at: usize, change: impl FnOnce(&mut T)) {
+pub(crate) fn change<T: Pod>(bytes: &mut [u8], at: usize, change: impl FnOnce(&mut T)) {
     let place = &mut bytes[at..at + size_of::<T>()];
     let mut value = pod_read_unaligned(place);
     change(&mut value);

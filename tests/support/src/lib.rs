@@ -3,12 +3,15 @@
 #![forbid(unsafe_code)]
 #![allow(missing_docs, reason = "the names say it")]
 
+pub mod clang;
 #[cfg(feature = "dumps")]
 pub mod dumps;
 #[cfg(feature = "symbols")]
 pub mod isf;
 #[cfg(feature = "kernels")]
 pub mod kernels;
+#[cfg(feature = "dumps")]
+pub mod memory_dumps;
 #[cfg(feature = "symbols")]
 pub mod pdb;
 #[cfg(feature = "symbols")]

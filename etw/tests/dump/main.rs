@@ -2,6 +2,8 @@
 
 #![allow(missing_docs, reason = "tests")]
 
+mod full;
+
 use etw_layouts_dump::Dump;
 use serde_json::Value;
 use std::fs;

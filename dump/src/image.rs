@@ -1,0 +1,92 @@
+//! The image of the kernel in memory: what names its symbol file.
+
+use crate::wire::{RSDS, letters, view};
+use etw_layouts::runtime::meta;
+use etw_layouts_memory::{Address, Memory};
+use object::pe::{self, ImageDebugDirectory, ImageDosHeader, ImageNtHeaders32, ImageNtHeaders64};
+use object::read::pe::{ImageNtHeaders, ImageOptionalHeader};
+use object::{LittleEndian, pod};
+
+/// The kernel's image.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct KernelImage {
+    /// Where it begins.
+    pub base: Address,
+    /// Time stamp and size, which name it.
+    pub file: meta::Image,
+    /// Its symbol file; `None` if what names it is not in the dump.
+    pub pdb: Option<Pdb>,
+}
+
+/// A symbol file, as an image names it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Pdb {
+    /// The file's name, never a path.
+    pub name: String,
+    /// GUID and age.
+    pub id: meta::Pdb,
+}
+
+/// Headers of an image take no more.
+const HEADERS: usize = 0x1000;
+/// A debug directory has no more entries.
+const ENTRIES: usize = 64;
+/// The name of a symbol file has no more bytes, with what stands before it.
+const RECORD: usize = 0x400;
+
+impl KernelImage {
+    /// The image that begins at an address, if one does.
+    pub(crate) fn read(memory: &impl Memory, base: Address, is_64_bit: bool) -> Option<Self> {
+        let headers = bytes(memory, base, 0, HEADERS)?;
+        match is_64_bit {
+            true => Self::of::<ImageNtHeaders64>(memory, base, &headers),
+            false => Self::of::<ImageNtHeaders32>(memory, base, &headers),
+        }
+    }
+
+    fn of<Headers: ImageNtHeaders>(memory: &impl Memory, base: Address, headers: &[u8]) -> Option<Self> {
+        let mut at = ImageDosHeader::parse(headers).ok()?.nt_headers_offset().into();
+        let (headers, directories) = Headers::parse(headers, &mut at).ok()?;
+        let time_stamp = headers.file_header().time_date_stamp.get(LittleEndian);
+        let file = meta::Image { time_stamp, size: headers.optional_header().size_of_image() };
+        let directory = directories.get(pe::IMAGE_DIRECTORY_ENTRY_DEBUG);
+        let pdb = directory.and_then(|directory| {
+            let (at, size) = directory.address_range();
+            let size = (size as usize).min(ENTRIES * size_of::<ImageDebugDirectory>());
+            let entries = bytes(memory, base, at, size - size % size_of::<ImageDebugDirectory>())?;
+            let entries = pod::slice_from_all_bytes::<ImageDebugDirectory>(&entries).ok()?;
+            let of_pdb = entries.iter().filter(|entry| entry.typ.get(LittleEndian) == pe::IMAGE_DEBUG_TYPE_CODEVIEW);
+            of_pdb.filter_map(|entry| pdb(memory, base, entry)).next()
+        });
+        Some(Self { base, file, pdb })
+    }
+}
+
+/// What an entry of the debug directory names.
+fn pdb(memory: &impl Memory, base: Address, entry: &ImageDebugDirectory) -> Option<Pdb> {
+    let size = (entry.size_of_data.get(LittleEndian) as usize).min(RECORD);
+    let record = bytes(memory, base, entry.address_of_raw_data.get(LittleEndian), size)?;
+    // The structure ends with the first letter of the name, and is padded behind it.
+    let name = record.get(core::mem::offset_of!(RSDS, PdbName)..)?;
+    let head: RSDS = view(&[&record[..], &[0; size_of::<RSDS>()]].concat(), 0)?;
+    if head.Signature != letters(b"RSDS") {
+        return None;
+    }
+    let name = String::from_utf8_lossy(name.split(|byte| *byte == 0).next()?);
+    let name = name.rsplit(['\\', '/']).next().filter(|name| is_file_name(name))?.to_owned();
+    let guid: etw_layouts_etl::Guid = head.Guid.into();
+    Some(Pdb { name, id: meta::Pdb { guid: guid.0, age: head.Age } })
+}
+
+/// Whether a name is that of a file on any system: no path, no drive, no stream.
+fn is_file_name(name: &str) -> bool {
+    let forbidden = |c: char| c.is_control() || ":*?\"<>|".contains(c);
+    !name.bytes().all(|byte| byte == b'.') && !name.contains(forbidden)
+}
+
+/// Bytes of an image; `None` if not all of them are in the dump.
+fn bytes(memory: &impl Memory, base: Address, at: u32, size: usize) -> Option<Vec<u8>> {
+    let mut bytes = vec![0; size];
+    let there = memory.read(base.plus(at.into())?, &mut bytes);
+    (there == size).then_some(bytes)
+}

@@ -1,0 +1,248 @@
+//! A dump of physical memory: all of a system, or of its kernel.
+
+use crate::error::Error;
+use crate::finding::{Finding, What, find};
+use crate::header::{Header, Roots};
+use crate::image::KernelImage;
+use crate::paging::Paging;
+use crate::physical::{PAGE, Physical};
+use crate::source::Source;
+use crate::wire::{KDDEBUGGER_DATA64, letters, view};
+use etw_layouts::kernels::REGISTRY;
+use etw_layouts::members::LOADED_MODULE;
+use etw_layouts::{Arch, Build, structures};
+use etw_layouts_memory::{Address, Kernel, Limits, Memory, Module, Place, Time, Walk};
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+
+/// A full dump, or one of the kernel's memory. It is the [`Memory`] of its system, by virtual address.
+pub struct MemoryDump<S> {
+    source: S,
+    header: Header,
+    physical: Physical,
+    paging: Paging,
+    tables: u64,
+    modules: Vec<Module>,
+    image: Option<KernelImage>,
+    debugger_data: Option<Address>,
+    findings: Vec<Finding>,
+    /// Where in the file virtual pages are.
+    known: RefCell<BTreeMap<u64, Option<u64>>>,
+}
+
+/// Which kernel a dump is of, and how that is known.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Identity {
+    /// Its build.
+    pub build: Build,
+    /// By what it is known.
+    pub by: By,
+}
+
+/// By what a kernel is known.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum By {
+    /// By its PDB, which is that of a kernel that was seen.
+    Pdb,
+    /// By its image, which is that of a kernel that was seen.
+    Image,
+    /// By the header of the dump, which does not tell the revision: it is 0.
+    Header,
+}
+
+/// Pages whose place is kept.
+const KNOWN: usize = 1 << 16;
+
+/// More modules are not read.
+const MODULES: usize = 1 << 12;
+
+impl<S: Source> MemoryDump<S> {
+    /// Reads a dump's headers, which pages it has, and the list of modules. Everything else is read when it is asked for.
+    ///
+    /// # Errors
+    ///
+    /// The bytes are no dump of physical memory, or one of a kind that is not read.
+    pub fn new(source: S) -> Result<Self, Error> {
+        let mut head = vec![0; Header::SIZE];
+        let there = source.read_at(0, &mut head);
+        head.truncate(there);
+        let (header, roots) = Header::read(&head)?;
+        let mut findings = Vec::new();
+        let physical = Physical::read(&&source, &head, &header, &mut findings)?;
+        let candidates = Paging::of(header.arch, roots.is_pae);
+        let mut dump = Self {
+            source,
+            header,
+            physical,
+            paging: candidates[0],
+            tables: roots.tables,
+            modules: Vec::new(),
+            image: None,
+            debugger_data: None,
+            findings,
+            known: RefCell::default(),
+        };
+        // What the header points to proves that addresses are translated as this system did.
+        let proven = candidates.iter().find(|paging| {
+            dump.paging = **paging;
+            dump.known.take();
+            dump.is_list(roots.modules)
+        });
+        match proven {
+            Some(_) => dump.modules = dump.read_modules(roots.modules),
+            None => {
+                (dump.paging, _) = (candidates[0], dump.known.take());
+                find(&mut dump.findings, 0, What::Tables(roots.modules.0));
+            }
+        }
+        dump.debug(&roots);
+        Ok(dump)
+    }
+
+    /// What the kernel tells debuggers, and its image.
+    fn debug(&mut self, roots: &Roots) {
+        let mut bytes = [0; size_of::<KDDEBUGGER_DATA64>()];
+        let there = self.read(roots.debugger, &mut bytes);
+        let data = view::<KDDEBUGGER_DATA64>(&bytes[..there], 0)
+            .filter(|data| data.Header.OwnerTag == letters(b"KDBG") && data.Header.Size as usize >= bytes.len());
+        // It has the same form on 32-bit systems, and addresses with their sign.
+        self.debugger_data = data.filter(|_| self.header.arch != Arch::X86).map(|data| Address(data.EtwpDebuggerData));
+        let of_list = self.modules.first().map(|module| module.range.start);
+        let mask = if self.header.arch == Arch::X86 { u32::MAX.into() } else { u64::MAX };
+        let of_data = data.map(|data| Address(data.KernBase & mask));
+        let bases = [of_list, of_data].into_iter().flatten();
+        self.image = bases.filter_map(|base| KernelImage::read(&*self, base, self.header.arch != Arch::X86)).next();
+        if self.image.is_none() {
+            find(&mut self.findings, 0, What::NoImage);
+        }
+    }
+
+    /// Whether the head of a list is at an address: what it leads to leads back.
+    fn is_list(&self, head: Address) -> bool {
+        let size = self.header.arch.pointer_size();
+        let next = self.pointer(head);
+        let back = next.and_then(|next| self.pointer(next.plus(size)?));
+        back == Some(head) && next != Some(head)
+    }
+
+    fn pointer(&self, at: Address) -> Option<Address> {
+        let mut bytes = [0; 8];
+        let place = bytes.get_mut(..self.header.arch.pointer_size() as usize)?;
+        (self.read(at, place) == place.len()).then(|| Address(u64::from_le_bytes(bytes)))
+    }
+
+    fn read_modules(&mut self, head: Address) -> Vec<Module> {
+        let kernel = Kernel::new(self.header.build, self.header.arch);
+        let mut walk = Walk::new(&*self, &kernel).with_limits(Limits { entries: MODULES, text: 0x400, ..self.limits() });
+        let place = Place { structure: "LOADED_MODULE", address: head, member: "InLoadOrderLinks" };
+        let mut modules = Vec::new();
+        for at in walk.double(place, head) {
+            let Some(entry) = walk.object(&structures::LOADED_MODULE, at) else { continue };
+            let (base, size) = (entry.get(LOADED_MODULE::DLL_BASE), entry.get(LOADED_MODULE::SIZE_OF_IMAGE));
+            let Some((base, size)) = base.map(|base| kernel.address(base)).zip(size) else { continue };
+            let Some(end) = base.plus(size) else { continue };
+            let name = walk.text(&entry, LOADED_MODULE::BASE_DLL_NAME).unwrap_or_default();
+            modules.push(Module { name, range: base..end });
+        }
+        let torn: Vec<_> = walk.into_findings().into_iter().take(MODULES).collect();
+        torn.into_iter().for_each(|wrong| find(&mut self.findings, 0, What::Modules(wrong.to_string())));
+        modules
+    }
+
+    /// What it is of.
+    pub fn header(&self) -> &Header {
+        &self.header
+    }
+
+    /// How many pages of physical memory it has.
+    pub fn pages(&self) -> u64 {
+        self.physical.pages()
+    }
+
+    /// The drivers, and the kernel first of all.
+    pub fn modules(&self) -> &[Module] {
+        &self.modules
+    }
+
+    /// The kernel's image.
+    pub fn image(&self) -> Option<&KernelImage> {
+        self.image.as_ref()
+    }
+
+    /// What is wrong with it.
+    pub fn findings(&self) -> &[Finding] {
+        &self.findings
+    }
+
+    /// Which kernel it is of.
+    pub fn identity(&self) -> Identity {
+        let image = self.image.as_ref();
+        let is_it = |seen: &&etw_layouts::runtime::meta::Seen| seen.arch == self.header.arch;
+        let by_pdb = image.and_then(|image| REGISTRY.by_pdb(image.pdb.as_ref()?.id)).filter(is_it);
+        let by_image = image.and_then(|image| REGISTRY.by_image(image.file)).filter(is_it);
+        match (by_pdb, by_image) {
+            (Some(seen), _) => Identity { build: seen.build, by: By::Pdb },
+            (None, Some(seen)) => Identity { build: seen.build, by: By::Image },
+            (None, None) => Identity { build: self.header.build, by: By::Header },
+        }
+    }
+
+    /// What a walk is told of the kernel, but for the addresses of global variables, which symbols tell. One is known without them: what
+    /// ETW tells debuggers.
+    pub fn kernel(&self, build: Build) -> Kernel {
+        let processors = Some(self.header.processors);
+        let mut kernel = Kernel::new(build, self.header.arch).with_time(Time { processors, ..Time::default() });
+        for module in &self.modules {
+            kernel = kernel.with_module(&module.name, module.range.clone());
+        }
+        match self.debugger_data.filter(|at| !at.is_null()) {
+            Some(at) => kernel.with_global("EtwpDebuggerData", at),
+            None => kernel,
+        }
+    }
+
+    /// How far walks need to go: all that they read of whole memory they read a few times.
+    pub fn limits(&self) -> Limits {
+        let all = Limits::default();
+        Limits { bytes: (self.pages() * PAGE).saturating_mul(4).saturating_add(1 << 24).min(all.bytes), ..all }
+    }
+
+    /// Where in the file the byte of an address is; `None` if it is not in the dump.
+    pub fn offset(&self, address: Address) -> Option<u64> {
+        let (page, within) = (address.0 - address.0 % PAGE, address.0 % PAGE);
+        if let Some(known) = self.known.borrow().get(&page) {
+            return known.map(|offset| offset + within);
+        }
+        let entry = |at: u64, size: usize| {
+            let mut bytes = [0; 8];
+            let there = self.source.read_at(self.physical.offset(at)?, &mut bytes[..size]);
+            (there == size).then(|| u64::from_le_bytes(bytes))
+        };
+        let physical = self.paging.translate(self.tables, page, entry);
+        let offset = physical.and_then(|physical| self.physical.offset(physical));
+        let mut known = self.known.borrow_mut();
+        if known.len() >= KNOWN {
+            known.clear();
+        }
+        known.insert(page, offset);
+        offset.map(|offset| offset + within)
+    }
+}
+
+impl<S: Source> Memory for MemoryDump<S> {
+    fn read(&self, address: Address, out: &mut [u8]) -> usize {
+        let mut done = 0;
+        while done < out.len() {
+            let Some(at) = address.plus(done as u64) else { break };
+            let Some(offset) = self.offset(at) else { break };
+            let length = (out.len() - done).min((PAGE - at.0 % PAGE) as usize);
+            let there = self.source.read_at(offset, &mut out[done..done + length]);
+            done += there;
+            if there < length {
+                break;
+            }
+        }
+        done
+    }
+}

@@ -1,0 +1,200 @@
+//! Dumps of memory, of every kind of page tables: what a kernel had in memory comes out of the dump.
+
+use etw_layouts::constants::DUMP_TYPE;
+use etw_layouts::{Arch, Build};
+use etw_layouts_dump::{By, Error, MemoryDump, by_time};
+use etw_layouts_etl::Trace;
+use etw_layouts_etl::check::check;
+use etw_layouts_memory::salvage::Which;
+use etw_layouts_memory::{Address, Memory, Walk};
+use fastrand::Rng;
+use std::collections::BTreeSet;
+use std::io::Cursor;
+use std::time::{Duration, Instant};
+use test_support::kernels::module;
+use test_support::kernels::plan::Plan;
+use test_support::memory_dumps::{Paging, System};
+
+const KINDS: [(DUMP_TYPE, Arch, Paging); 7] = [
+    (DUMP_TYPE::DUMP_TYPE_FULL, Arch::X64, Paging::Four),
+    (DUMP_TYPE::DUMP_TYPE_BITMAP_FULL, Arch::X64, Paging::Four),
+    (DUMP_TYPE::DUMP_TYPE_BITMAP_KERNEL, Arch::X64, Paging::Five),
+    (DUMP_TYPE::DUMP_TYPE_AUTOMATIC, Arch::Arm64, Paging::Arm),
+    (DUMP_TYPE::DUMP_TYPE_FULL, Arch::Arm64, Paging::Arm),
+    (DUMP_TYPE::DUMP_TYPE_FULL, Arch::X86, Paging::Pae),
+    (DUMP_TYPE::DUMP_TYPE_FULL, Arch::X86, Paging::Two),
+];
+
+/// A kernel of 2004, and what a dump is made of it.
+pub fn made(arch: Arch, paging: Paging) -> (Plan, System) {
+    let build = Build::new(10, 0, 19041, 264);
+    let plan = Plan::of(build, arch);
+    let (start, end) = module(arch);
+    let of_debugger = plan.kit.globals.iter().find(|(name, _)| *name == "EtwpDebuggerData").map_or(0, |(_, at)| *at);
+    let system = System {
+        build,
+        arch,
+        paging,
+        pieces: vec![(plan.kit.image.base, plan.kit.image.bytes.clone()), (start, vec![0; 0x3000])],
+        modules: vec![("ntoskrnl.exe", start, end), ("hal.dll", end, end + 0x1000)],
+        debugger_data: of_debugger,
+        missing: BTreeSet::new(),
+    };
+    (plan, system)
+}
+
+/// Every byte of memory is read back; sessions, providers and events are those that were put in, and what is saved breaks no rule.
+#[test]
+fn memory_comes_out() {
+    for (kind, arch, paging) in KINDS {
+        let (plan, system) = made(arch, paging);
+        let bytes = system.dump(kind);
+        let dump = MemoryDump::new(&bytes[..]).expect("a dump");
+        let name = format!("{kind:?} {arch} {paging:?}");
+        for (at, piece) in &system.pieces {
+            let mut read = vec![1; piece.len()];
+            assert!(dump.read(Address(*at), &mut read) == piece.len() && read == *piece, "{name}: {at:#x}");
+        }
+        let modules: Vec<_> = dump.modules().iter().map(|one| (one.name.as_str(), one.range.start.0, one.range.end.0)).collect();
+        assert_eq!(modules, system.modules, "{name}");
+        let kinds: Vec<_> = dump.findings().iter().map(|finding| finding.what.kind()).collect();
+        assert_eq!((kinds, dump.identity().by), (vec!["no-kernel-image"], By::Header), "{name}");
+
+        let mut kernel = dump.kernel(system.build);
+        assert_eq!(kernel.global("EtwpDebuggerData").map(|at| at.0), (arch != Arch::X86).then_some(system.debugger_data));
+        for (variable, at) in &plan.kit.globals {
+            kernel = kernel.with_global(variable, Address(*at));
+        }
+        let mut walk = Walk::new(&dump, &kernel).with_limits(dump.limits());
+        let census = walk.census();
+        assert_eq!((census.sessions.len(), census.providers.len()), (plan.sessions.len(), plan.providers.len()), "{name}");
+        for (which, states) in [(Which::All, 3), (Which::Pending, 2)] {
+            let sessions = dump.sessions(&mut walk, &census.sessions, which);
+            for (session, planned) in sessions.iter().zip(&plan.sessions) {
+                assert_eq!((session.name.as_str(), session.buffers.len()), (planned.name, planned.buffers.len()), "{name}");
+                let planned: usize = planned.buffers.iter().take(states).map(|buffer| buffer.events.len()).sum();
+                assert_eq!(session.events().0.len(), planned, "{name}");
+                let mut saved = Cursor::new(Vec::new());
+                assert_eq!(session.save(&mut saved).expect("a trace").events, planned, "{name}");
+                let trace = Trace::new(saved.get_ref()).expect("a trace");
+                check(&trace, &mut |finding| panic!("{name}: {finding}"));
+                assert_eq!((trace.log_file().logger_name.as_str(), trace.log_file().events_lost), (session.name.as_str(), 9));
+            }
+            let (events, findings) = by_time(&sessions);
+            assert!(findings.is_empty() && events.iter().map(|(_, event)| event.time).is_sorted(), "{name}");
+        }
+        assert!(walk.findings().is_empty(), "{name}: {}", walk.findings()[0]);
+    }
+}
+
+/// Without a symbol, what the kernel tells debuggers leads to the sessions; their times are not made up.
+#[test]
+fn without_symbols() {
+    let (plan, system) = made(Arch::X64, Paging::Four);
+    let bytes = system.dump(DUMP_TYPE::DUMP_TYPE_BITMAP_KERNEL);
+    let dump = MemoryDump::new(&bytes[..]).expect("a dump");
+    let kernel = dump.kernel(system.build);
+    let mut walk = Walk::new(&dump, &kernel);
+    assert!(walk.witness().iter().all(|stated| stated.agrees()));
+    let found = walk.sessions();
+    assert_eq!(found.len(), plan.sessions.len());
+    let sessions = dump.sessions(&mut walk, &found, Which::All);
+    let (events, _) = sessions[0].events();
+    assert!(!sessions[0].has_rate && events.len() == 24 && events.iter().all(|event| event.time.is_none()));
+    assert!(sessions[0].save(&mut Cursor::new(Vec::new())).is_err_and(|error| error.to_string().contains("symbols")));
+}
+
+/// What is torn costs what is on it, and is told; kinds that are not read are refused by name.
+#[test]
+fn damage_is_told() {
+    let (plan, mut system) = made(Arch::X64, Paging::Four);
+    let kind = DUMP_TYPE::DUMP_TYPE_FULL;
+    system.missing.insert(plan.sessions[0].buffers[1].at / 0x1000);
+    let bytes = system.dump(kind);
+    let dump = MemoryDump::new(&bytes[..]).expect("a dump");
+    let kernel = plan.kit.kernel();
+    let mut walk = Walk::new(&dump, &kernel);
+    let found = walk.sessions();
+    let sessions = dump.sessions(&mut walk, &found, Which::All);
+    assert_eq!((sessions.len(), sessions[0].buffers.len()), (3, 1));
+    assert!(!walk.findings().is_empty());
+
+    let of =
+        |bytes: &[u8]| MemoryDump::new(bytes).map(|dump| dump.findings().iter().map(|one| one.what.kind()).collect::<Vec<_>>());
+    assert_eq!(of(&bytes[..bytes.len() - 1]).as_deref(), Ok(&["truncated", "no-kernel-image"][..]));
+    let mut torn = bytes.clone();
+    torn[0x10..0x18].fill(0);
+    assert_eq!(of(&torn).as_deref(), Ok(&["page-tables", "no-kernel-image"][..]));
+    // Two runs of the same pages.
+    let mut torn = bytes.clone();
+    torn.copy_within(0x98..0xA8, 0xA8);
+    assert!(of(&torn).is_ok_and(|kinds| kinds.contains(&"repeated-pages")));
+    for unread in [2, 3, 4, 8, 9, 10, 99] {
+        let mut other = bytes.clone();
+        other[0xF98] = unread;
+        assert_eq!(of(&other), Err(Error::Kind(unread.into())));
+    }
+    let mut other = bytes;
+    other[0xF98] = 5;
+    assert_eq!(of(&other), Err(Error::Bitmap));
+}
+
+/// 6,000 seeded changes of dumps with page tables of each kind: no panic, no hang, and no more in it than its pages account for.
+#[test]
+fn any_change() {
+    let seeds: Vec<_> = KINDS
+        .into_iter()
+        .map(|(kind, arch, paging)| {
+            let (plan, system) = made(arch, paging);
+            (plan.kit, system.dump(kind))
+        })
+        .collect();
+    let mut random = Rng::with_seed(0xF0_11);
+    let mut longest = Duration::ZERO;
+    let (mut opened, mut sessions) = (0, 0);
+    for round in 0..6_000 {
+        let (kit, seed) = &seeds[round % seeds.len()];
+        let mut bytes = seed.clone();
+        for _ in 0..random.usize(1..8) {
+            // Headers and the list of pages; page tables and lists, which come first; anything.
+            let bound = [0x1000, 0x8000, bytes.len()][random.usize(..3)].min(bytes.len() - 8);
+            let at = random.usize(..bound) & !7;
+            let other = random.usize(..bytes.len() - 8) & !7;
+            let value = match random.u8(..6) {
+                0 => u64::MAX,
+                1 => random.u64(..),
+                2 => 1 << random.u8(..64),
+                3 => kit.image.base + random.u64(..kit.image.bytes.len() as u64),
+                // What stands elsewhere: tables that lead to each other, lists in circles.
+                4 => u64::from_le_bytes(bytes[other..other + 8].try_into().expect("eight bytes")),
+                _ => u64::from_le_bytes(bytes[at..at + 8].try_into().expect("eight bytes")) ^ 1 << random.u8(..64),
+            };
+            bytes[at..at + 8].copy_from_slice(&value.to_le_bytes());
+        }
+        if random.u8(..8) == 0 {
+            bytes.truncate(random.usize(..bytes.len()));
+        }
+        let start = Instant::now();
+        let Ok(dump) = MemoryDump::new(&bytes[..]) else { continue };
+        assert!(dump.pages() * 0x1000 <= bytes.len() as u64);
+        let kernel = kit
+            .globals
+            .iter()
+            .fold(dump.kernel(dump.identity().build), |kernel, (name, at)| kernel.with_global(name, Address(*at)));
+        let mut walk = Walk::new(&dump, &kernel).with_limits(dump.limits());
+        let census = walk.census();
+        let found = dump.sessions(&mut walk, &census.sessions, Which::All);
+        let kept: usize = found.iter().flat_map(|session| &session.buffers).map(|buffer| buffer.bytes.len()).sum();
+        assert!(kept <= 2 * bytes.len() + (16 << 20));
+        let (events, findings) = by_time(&found);
+        assert!(events.len() + findings.len() <= kept / 8);
+        for session in found.iter().filter(|session| session.buffer_size <= 1 << 16) {
+            let _ = session.save(Cursor::new(Vec::new()));
+        }
+        assert!(walk.findings().iter().all(|finding| !finding.to_string().is_empty()));
+        (opened, sessions) = (opened + 1, sessions + found.len());
+        longest = longest.max(start.elapsed());
+    }
+    println!("{opened} of 6,000 could be opened, with {sessions} sessions; the longest took {longest:?}");
+    assert!(opened > 4_000 && sessions > 6_000 && longest < Duration::from_secs(10));
+}

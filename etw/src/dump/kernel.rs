@@ -1,0 +1,251 @@
+//! Which kernel a dump of memory is of, and where its global variables are.
+
+use crate::etl::output::{Escaped, Output};
+use crate::etl::stop::Stop;
+use etw_layouts::runtime::meta::{Absent, Selection};
+use etw_layouts_dump::{By, MemoryDump, Source};
+use etw_layouts_memory::{Address, GLOBALS, Kernel};
+use etw_layouts_symbols::store::SymbolPath;
+use etw_layouts_symbols::{self as symbols, Symbols, Wanted};
+use serde::Serialize;
+use std::collections::BTreeMap;
+use std::env;
+use std::fmt::{self, Display};
+use std::path::{Path, PathBuf};
+
+/// What is said of the kernel of a full dump.
+#[derive(clap::Args)]
+pub struct Args {
+    /// Symbols of the kernel of a full dump, or of one of the kernel's memory: its PDB or ISF table.
+    #[arg(long, value_name = "FILE")]
+    symbols: Option<PathBuf>,
+    /// Where the kernel's PDB is looked up, as the debuggers write it: folders, srv*CACHE*URL, cache*FOLDER, between `;`. By
+    /// default the value of _NT_SYMBOL_PATH. What is downloaded without a CACHE is kept in .cache/etw/symbols at home.
+    #[arg(long, value_name = "PATH", conflicts_with = "symbols")]
+    symbol_path: Option<String>,
+    /// The kernel's build with its revision, such as 10.0.19041.1415, where neither PDB nor image of the kernel is known.
+    #[arg(long, value_name = "BUILD")]
+    build: Option<etw_layouts::Build>,
+}
+
+/// What is known of the kernel.
+#[derive(Serialize)]
+pub struct Known {
+    /// Build and revision; 0 where the revision is not known.
+    build: String,
+    /// By what: `pdb`, `image`, `option`, or `header`, which does not tell the revision.
+    build_by: &'static str,
+    base: Option<String>,
+    size: Option<u32>,
+    time_stamp: Option<u32>,
+    pdb: Option<String>,
+    guid: Option<String>,
+    age: Option<u32>,
+    /// The file of symbols that was read.
+    symbols: Option<String>,
+    /// Why no symbols were read, or that it is not known whether they are the kernel's.
+    symbols_note: Option<String>,
+    /// Global variables from which walks start, and their addresses.
+    globals: BTreeMap<&'static str, String>,
+    layouts: Vec<Layout>,
+}
+
+/// A layout that was taken, and how sure it is.
+#[derive(Serialize)]
+struct Layout {
+    structure: &'static str,
+    standing: &'static str,
+    known: String,
+    /// The kernel whose layout it is.
+    of: Option<String>,
+    /// Whether that is not this kernel, but one that stands in for it.
+    substituted: bool,
+}
+
+/// The kernel of a dump, for a walk, and what is known of it.
+pub fn find<S: Source>(dump: &MemoryDump<S>, args: &Args) -> Result<(Kernel, Known), Stop> {
+    let identity = dump.identity();
+    let (build, build_by) = match (identity.by, args.build) {
+        (By::Pdb, _) => (identity.build, "pdb"),
+        (By::Image, _) => (identity.build, "image"),
+        (_, Some(build)) if build.number != identity.build.number => {
+            let why = format!("--build says {build}, and the dump is of {}", identity.build);
+            return Err(Stop::Input(why));
+        }
+        (_, Some(build)) => (build, "option"),
+        (_, None) => (identity.build, "header"),
+    };
+    let (read, symbols_note) = match symbols(dump, args) {
+        Ok((path, bytes, note)) => (Some((path, bytes)), note),
+        Err(Missing::Asked(why)) => return Err(Stop::Input(why)),
+        Err(Missing::None(why)) => (None, Some(why)),
+    };
+    let mut kernel = dump.kernel(build);
+    let base = dump.image().map(|image| image.base).or(dump.modules().first().map(|module| module.range.start));
+    if let (Some((path, bytes)), Some(base)) = (&read, base) {
+        let globals = symbols::globals(bytes, GLOBALS.iter().copied());
+        kernel = kernel.with_globals(base, globals.map_err(|error| Stop::Input(format!("{}: {error}", path.display())))?);
+    }
+    let image = dump.image();
+    let pdb = image.and_then(|image| image.pdb.as_ref());
+    let at = |name: &&'static str| Some((*name, kernel.global(name)?.to_string()));
+    let known = Known {
+        build: build.to_string(),
+        build_by,
+        base: base.map(|base: Address| base.to_string()),
+        size: image.map(|image| image.file.size),
+        time_stamp: image.map(|image| image.file.time_stamp),
+        pdb: pdb.map(|pdb| pdb.name.clone()),
+        guid: pdb.map(|pdb| format!("{:032X}", pdb.id.guid)),
+        age: pdb.map(|pdb| pdb.id.age),
+        symbols: read.map(|(path, _)| path.display().to_string()),
+        symbols_note,
+        globals: GLOBALS.iter().filter_map(at).collect(),
+        layouts: kernel.chosen().map(layout).collect(),
+    };
+    Ok((kernel, known))
+}
+
+fn layout((structure, chosen): (&'static str, &Result<Selection, Absent>)) -> Layout {
+    match chosen {
+        Ok(chosen) => Layout {
+            structure,
+            standing: chosen.standing.word(),
+            known: chosen.standing.to_string(),
+            of: Some(chosen.kernel.build.to_string()),
+            substituted: chosen.standing.is_stand_in(),
+        },
+        Err(absent) => Layout { structure, standing: "absent", known: absent.to_string(), of: None, substituted: false },
+    }
+}
+
+/// Why there are no symbols.
+enum Missing {
+    /// They were asked for, and cannot be had.
+    Asked(String),
+    /// Nobody asked for them.
+    None(String),
+}
+
+/// A file of symbols, its bytes, and what is to be said of it.
+type Read = (PathBuf, Vec<u8>, Option<String>);
+
+/// The symbols that are named, or those that are found along the symbol path.
+fn symbols<S: Source>(dump: &MemoryDump<S>, args: &Args) -> Result<Read, Missing> {
+    let named = dump.image().and_then(|image| image.pdb.as_ref());
+    if let Some(path) = &args.symbols {
+        let wrong = |why: &dyn Display| Missing::Asked(format!("{}: {why}", path.display()));
+        let bytes = symbols::load(path).map_err(|error| wrong(&error))?;
+        let table = match symbols::read(&bytes, &Wanted::from_iter([""])).map_err(|error| wrong(&error))? {
+            Symbols::Table(table) => table,
+            _ => return Err(wrong(&"it has no addresses of global variables: give a PDB or an ISF table")),
+        };
+        return match (table.pdb, named) {
+            (Some(own), Some(named)) if own.guid != named.id.guid => {
+                let (own, kernel) = (format!("{:032X}", own.guid), format!("{:032X}", named.id.guid));
+                Err(wrong(&format!("symbols of another kernel: their GUID is {own}, and the kernel's PDB has {kernel}")))
+            }
+            (Some(_), Some(_)) => Ok((path.clone(), bytes, None)),
+            _ => Ok((
+                path.clone(),
+                bytes,
+                Some("whether these are the kernel's symbols is not known: one of both names no PDB".into()),
+            )),
+        };
+    }
+    let (text, is_asked) = match (&args.symbol_path, env::var("_NT_SYMBOL_PATH")) {
+        (Some(path), _) => (path.clone(), true),
+        (None, Ok(path)) => (path, false),
+        (None, Err(_)) => {
+            let help = "none are given: --symbols FILE, --symbol-path PATH or _NT_SYMBOL_PATH";
+            return Err(Missing::None(help.into()));
+        }
+    };
+    let missing = |why: String| if is_asked { Missing::Asked(why) } else { Missing::None(why) };
+    let Some(named) = named else { return Err(missing("the dump does not tell which PDB the kernel has".into())) };
+    let pdb = symbols::Pdb { name: named.name.clone(), guid: named.id.guid, age: named.id.age };
+    let cache = etw_layouts_cli::kernel::home_cache().unwrap_or_else(|| Path::new("symbols").to_owned());
+    let path = SymbolPath::parse(&text, &cache).map_err(|error| missing(error.to_string()))?;
+    let path = path.find(&pdb, &mut |_, _| {}).map_err(|error| missing(error.to_string()))?;
+    let bytes = symbols::load(&path).map_err(|error| missing(format!("{}: {error}", path.display())))?;
+    Ok((path, bytes, None))
+}
+
+impl Known {
+    /// How sure the layouts are, in words: as sure as the least of them.
+    pub fn standing(&self) -> String {
+        let mut words: Vec<&str> = self.layouts.iter().map(|layout| layout.standing).filter(|word| *word != "absent").collect();
+        words.sort_unstable();
+        words.dedup();
+        words.join(", ")
+    }
+
+    /// Says on the standard error what of an answer is not proven.
+    pub fn tell(&self, file: &str, out: &Output) {
+        let by_header = (self.build_by == "header").then(|| {
+            format!("the kernel's revision is not known, so that layouts of {} are taken; say it with --build", self.build)
+        });
+        let of_context = self.layouts.iter().filter(|layout| layout.structure == "WMI_LOGGER_CONTEXT" && layout.substituted);
+        let substituted =
+            of_context.map(|layout| format!("the layout of {} is another kernel's: {}", layout.structure, layout.known));
+        let symbols = self.symbols_note.iter().map(|note| format!("symbols: {note}"));
+        for note in by_header.into_iter().chain(substituted).chain(symbols) {
+            out.aside(&Note { file, note });
+        }
+    }
+
+    /// A line for each layout.
+    pub fn layouts(&self) -> impl Iterator<Item = String> + '_ {
+        self.layouts.iter().map(|layout| {
+            let of =
+                layout.of.as_deref().filter(|_| layout.substituted).map(|of| format!(", taken from {of}")).unwrap_or_default();
+            format!("{:22} {}{of}: {}", layout.structure, layout.standing, layout.known)
+        })
+    }
+}
+
+#[derive(Serialize)]
+struct Note<'a> {
+    file: &'a str,
+    note: String,
+}
+
+impl Display for Note<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: note: {}", Escaped(self.file), Escaped(&self.note))
+    }
+}
+
+impl Display for Known {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let by = match self.build_by {
+            "pdb" => "known by its PDB",
+            "image" => "known by its image",
+            "option" => "as --build says",
+            _ => "as the dump's header says, which does not tell the revision",
+        };
+        writeln!(f, "  kernel      {}, {by}", self.build)?;
+        if let (Some(pdb), Some(guid), Some(age)) = (&self.pdb, &self.guid, self.age) {
+            writeln!(f, "    pdb       {} {guid}, age {age}", Escaped(pdb))?;
+        }
+        match (&self.symbols, &self.symbols_note) {
+            (Some(path), note) => {
+                writeln!(f, "    symbols   {}, {} global variables", Escaped(path), self.globals.len())?;
+                note.iter().try_for_each(|note| writeln!(f, "              {}", Escaped(note)))?;
+            }
+            (None, note) => {
+                writeln!(f, "    symbols   {}", Escaped(note.as_deref().unwrap_or("none")))?;
+                if self.globals.contains_key("EtwpDebuggerData") {
+                    writeln!(f, "              sessions are found by what the kernel tells debuggers, providers are not")?;
+                }
+            }
+        }
+        writeln!(f, "    layouts   {}", self.standing())?;
+        // Those that another kernel stands in for are told in full, here or on demand.
+        let substituted = self.layouts.iter().filter(|layout| layout.substituted).count();
+        if substituted > 0 {
+            writeln!(f, "              {substituted} of {} taken from another kernel: see --details", self.layouts.len())?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,266 @@
+//! `info` of a dump of memory.
+
+use super::Wrong;
+use super::kernel::Known;
+use super::sessions::{Line, lines};
+use super::tally::{self, Told, told};
+use crate::etl::output::{Escaped, Grouped, Output};
+use crate::etl::stop::Stop;
+use etw_layouts_cli::Outcome;
+use etw_layouts_dump::{MemoryDump, Source};
+use etw_layouts_etl::Stamp;
+use etw_layouts_memory::salvage::Which;
+use etw_layouts_memory::{self as memory, Kernel, Owner, Walk};
+use serde::Serialize;
+use std::fmt::{self, Display};
+
+/// What a dump is and holds. What it does not tell is `None`.
+#[derive(Serialize)]
+struct Info<'a> {
+    file: &'a str,
+    kind: u32,
+    build: u32,
+    architecture: String,
+    processors: u32,
+    bug_check: u32,
+    parameters: [String; 4],
+    time: Option<i64>,
+    time_utc: Option<String>,
+    /// In units of 100 ns.
+    up_time: Option<i64>,
+    memory_pages: u64,
+    memory_bytes: u64,
+    kernel: &'a Known,
+    modules: Vec<Module<'a>>,
+    sessions: Vec<Line<'a>>,
+    providers: Vec<Provider>,
+    consumers: Vec<Consumer>,
+    witness: Vec<Stated>,
+    findings_total: usize,
+    /// The first hundred of each kind, and then how many more there are.
+    findings: Vec<Told<'a>>,
+    #[serde(skip)]
+    details: bool,
+}
+
+#[derive(Serialize)]
+struct Module<'a> {
+    name: &'a str,
+    start: String,
+    end: String,
+}
+
+#[derive(Serialize)]
+struct Provider {
+    address: String,
+    guid: Option<String>,
+    kind: String,
+    enabled: Vec<Enable>,
+    registrations: Vec<Registration>,
+}
+
+#[derive(Serialize)]
+struct Enable {
+    session: u64,
+    level: u8,
+    any: String,
+    all: String,
+}
+
+#[derive(Serialize)]
+struct Registration {
+    address: String,
+    /// The process of a registration of a program.
+    process: Option<String>,
+    /// The routine of a registration of a driver, and the module that it lies in.
+    callback: Option<String>,
+    module: Option<String>,
+    flags: Vec<&'static str>,
+}
+
+#[derive(Serialize)]
+struct Consumer {
+    address: String,
+    session: Option<u64>,
+    process: Option<String>,
+    buffers_lost: Option<u64>,
+}
+
+/// What the kernel states of its own layouts, beside what the layout has.
+#[derive(Serialize)]
+struct Stated {
+    member: &'static str,
+    stated: u64,
+    layout: Option<u64>,
+}
+
+pub fn run<S: Source>(
+    name: &str,
+    details: bool,
+    dump: &MemoryDump<S>,
+    kernel: &Kernel,
+    known: &Known,
+    which: Which,
+    out: &mut Output,
+) -> Result<Outcome, Stop> {
+    let mut walk = Walk::new(dump, kernel).with_limits(dump.limits());
+    let census = walk.census();
+    // The census holds it against the layouts; here it is told.
+    let witness = Walk::new(dump, kernel).witness();
+    let sessions = dump.sessions(&mut walk, &census.sessions, which);
+    let (lines, found) = lines(None, &sessions, Some(known));
+    let of_dump = dump.findings().iter().cloned().chain(found).map(Wrong::Dump);
+    let findings: Vec<Wrong> = of_dump.chain(walk.into_findings().into_iter().map(Wrong::Memory)).collect();
+    let header = dump.header();
+    let info = Info {
+        file: name,
+        kind: header.kind.0,
+        build: header.build.number[2],
+        architecture: header.arch.to_string(),
+        processors: header.processors,
+        bug_check: header.bug_check,
+        parameters: header.parameters.map(|parameter| format!("{parameter:#x}")),
+        time: header.time,
+        time_utc: header.time.map(|time| Stamp(time).rfc3339().to_string()),
+        up_time: header.up_time,
+        memory_pages: dump.pages(),
+        memory_bytes: dump.pages() * 0x1000,
+        kernel: known,
+        modules: dump.modules().iter().map(module).collect(),
+        sessions: lines,
+        providers: census.providers.iter().map(|one| provider(one, kernel)).collect(),
+        consumers: census.consumers.iter().map(consumer).collect(),
+        witness: witness
+            .iter()
+            .map(|stated| Stated { member: stated.member, stated: stated.stated, layout: stated.layout })
+            .collect(),
+        findings_total: findings.len(),
+        findings: told(None, &findings),
+        details,
+    };
+    out.line(&info)?;
+    Ok(tally::outcome(&findings))
+}
+
+fn module(module: &memory::Module) -> Module<'_> {
+    Module { name: &module.name, start: module.range.start.to_string(), end: module.range.end.to_string() }
+}
+
+fn provider(provider: &memory::Provider, kernel: &Kernel) -> Provider {
+    let enable = |enable: &memory::Enable| Enable {
+        session: enable.session,
+        level: enable.level,
+        any: format!("{:#x}", enable.any),
+        all: format!("{:#x}", enable.all),
+    };
+    let registration = |registration: &memory::Registration| {
+        let (process, callback) = match registration.owner {
+            Owner::Process(process) => (Some(process), None),
+            Owner::Kernel { callback, .. } => (None, Some(callback)),
+            Owner::Either(owner) => (Some(owner), None),
+        };
+        Registration {
+            address: registration.entry.address().to_string(),
+            process: process.map(|process| process.to_string()),
+            callback: callback.map(|callback| callback.to_string()),
+            module: callback.and_then(|callback| kernel.module(callback)).map(|module| module.name.clone()),
+            flags: registration.flags.clone(),
+        }
+    };
+    Provider {
+        address: provider.entry.address().to_string(),
+        guid: provider.guid.map(|guid| guid.to_string()),
+        kind: format!("{:?}", provider.kind),
+        enabled: provider.enabled.iter().map(enable).collect(),
+        registrations: provider.registrations.iter().map(registration).collect(),
+    }
+}
+
+fn consumer(consumer: &memory::Consumer) -> Consumer {
+    Consumer {
+        address: consumer.record.address().to_string(),
+        session: consumer.session,
+        process: consumer.process.map(|process| process.to_string()),
+        buffers_lost: consumer.buffers_lost,
+    }
+}
+
+impl Display for Info<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "{}", Escaped(self.file))?;
+        let Self { kind, build, architecture, processors, .. } = self;
+        writeln!(f, "  windows     build {build}, {architecture}, {processors} processors")?;
+        writeln!(f, "  bug check   {:#x} ({})", self.bug_check, self.parameters.join(", "))?;
+        if let Some(time) = self.time {
+            writeln!(f, "  stopped     {}", Stamp(time))?;
+        }
+        if let Some(time) = self.up_time {
+            writeln!(f, "  ran for     {} s", Grouped(time as u64 / 10_000_000))?;
+        }
+        write!(f, "{}", self.kernel)?;
+        writeln!(f, "  memory      {} bytes, a dump of the kind {kind}", Grouped(self.memory_bytes))?;
+        writeln!(f, "  modules     {}", self.modules.len())?;
+        let registrations: usize = self.providers.iter().map(|provider| provider.registrations.len()).sum();
+        let enabled = self.providers.iter().filter(|provider| !provider.enabled.is_empty()).count();
+        writeln!(f, "  providers   {}, {enabled} of them enabled, with {registrations} registrations", self.providers.len())?;
+        writeln!(f, "  consumers   {}", self.consumers.len())?;
+        let agree = self.witness.iter().filter(|stated| stated.layout == Some(stated.stated)).count();
+        if !self.witness.is_empty() {
+            writeln!(f, "  witness     {agree} of {} members are where the kernel itself states them", self.witness.len())?;
+        }
+        write!(f, "  sessions    {}", self.sessions.len())?;
+        for session in &self.sessions {
+            write!(f, "\n    {session}")?;
+        }
+        if self.details {
+            self.details(f)?;
+        }
+        write!(f, "\n  findings    {}", self.findings_total)?;
+        for finding in &self.findings {
+            write!(f, "\n    {finding}")?;
+        }
+        Ok(())
+    }
+}
+
+impl Info<'_> {
+    /// What is told on demand.
+    fn details(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "\n  layouts")?;
+        for layout in self.kernel.layouts() {
+            write!(f, "\n    {layout}")?;
+        }
+        write!(f, "\n  modules")?;
+        for Module { name, start, end } in &self.modules {
+            write!(f, "\n    {start} to {end}  {}", Escaped(name))?;
+        }
+        write!(f, "\n  providers")?;
+        for provider in &self.providers {
+            write!(f, "\n    {}  {}", provider.guid.as_deref().unwrap_or("?"), provider.kind)?;
+            for Enable { session, level, any, all } in &provider.enabled {
+                write!(f, "\n      enabled by {session}, level {level}, any of {any}, all of {all}")?;
+            }
+            for registration in &provider.registrations {
+                write!(f, "\n      registered at {}", registration.address)?;
+                match (&registration.process, &registration.callback) {
+                    (Some(process), _) => write!(f, " by the process {process}")?,
+                    (None, Some(callback)) => {
+                        write!(
+                            f,
+                            " with the callback {callback} in {}",
+                            Escaped(registration.module.as_deref().unwrap_or("no module"))
+                        )?;
+                    }
+                    (None, None) => {}
+                }
+            }
+        }
+        write!(f, "\n  consumers")?;
+        for Consumer { address, session, process, buffers_lost } in &self.consumers {
+            let number = |number: &Option<u64>| number.map_or("?".to_owned(), |number| number.to_string());
+            let (session, lost) = (number(session), number(buffers_lost));
+            write!(f, "\n    {address}  session {session}, process {}, {lost} buffers lost", process.as_deref().unwrap_or("?"))?;
+        }
+        Ok(())
+    }
+}

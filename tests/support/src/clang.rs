@@ -1,0 +1,67 @@
+//! Images and program databases of C texts, by clang and LLD.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// The target of clang, and the linker's machine.
+pub const X86: (&str, &str) = ("i686-pc-windows-msvc", "/machine:x86");
+pub const X64: (&str, &str) = ("x86_64-pc-windows-msvc", "/machine:x64");
+pub const ARM64: (&str, &str) = ("aarch64-pc-windows-msvc", "/machine:arm64");
+
+/// LLD as a linker for Windows, from the system or from Rust; without it or clang, the test says what is missing.
+pub fn linker() -> Option<Vec<String>> {
+    let runs = |command: &[String]| Command::new(&command[0]).args(&command[1..]).arg("--version").output().is_ok();
+    if !runs(&["clang".into()]) {
+        println!("skipped: clang is not installed");
+        return None;
+    }
+    let rust = Command::new("rustc").args(["--print", "target-libdir"]).output().ok()?;
+    let library = PathBuf::from(String::from_utf8_lossy(&rust.stdout).trim());
+    let rust_lld = library.with_file_name("bin").join("rust-lld").display().to_string();
+    let candidates = [vec!["lld-link".into()], vec![rust_lld, "-flavor".into(), "link".into()]];
+    let found = candidates.into_iter().find(|candidate| runs(candidate));
+    if found.is_none() {
+        println!("skipped: neither lld-link nor rust-lld is installed");
+    }
+    found
+}
+
+/// Compiles and links a library without code, and returns the paths of its image and of its program database.
+pub fn link(
+    text: &str,
+    (triple, machine): (&str, &str),
+    linker: &[String],
+    stem: &Path,
+    resources: &[PathBuf],
+) -> (PathBuf, PathBuf) {
+    let file = |extension: &str| PathBuf::from(format!("{}.{extension}", stem.display()));
+    fs::write(file("c"), text).expect("a temporary file");
+    let mut clang = Command::new("clang");
+    clang.args(["-target", triple, "-g", "-gcodeview", "-c", "-o"]).args([file("obj"), file("c")]);
+    let mut link = Command::new(&linker[0]);
+    link.args(&linker[1..]).args(["/dll", "/noentry", "/nodefaultlib", "/debug", machine]);
+    link.args([("/out:", "dll"), ("/pdb:", "pdb")].map(|(flag, extension)| format!("{flag}{}", file(extension).display())));
+    link.arg(file("obj")).args(resources);
+    for command in [&mut clang, &mut link] {
+        let output = command.output().expect("clang and the linker start");
+        assert!(output.status.success(), "{command:?}: {}", String::from_utf8_lossy(&output.stderr));
+    }
+    (file("dll"), file("pdb"))
+}
+
+/// An image as it is in memory: its headers, and each section at its address.
+pub fn mapped(file: &[u8]) -> Vec<u8> {
+    let u16_at = |at: usize| usize::from(u16::from_le_bytes([file[at], file[at + 1]]));
+    let u32_at = |at: usize| u16_at(at) | u16_at(at + 2) << 16;
+    let headers = u32_at(0x3C);
+    let (count, first) = (u16_at(headers + 6), headers + 24 + u16_at(headers + 20));
+    let mut image = vec![0; u32_at(headers + 24 + 56)];
+    image[..u32_at(headers + 24 + 60)].copy_from_slice(&file[..u32_at(headers + 24 + 60)]);
+    for section in (0..count).map(|index| first + index * 40) {
+        let [virtual_size, at, size, from] = [8, 12, 16, 20].map(|field| u32_at(section + field));
+        let size = size.min(virtual_size);
+        image[at..at + size].copy_from_slice(&file[from..from + size]);
+    }
+    image
+}

@@ -1,0 +1,268 @@
+//! Dumps of physical memory: page tables, the list of modules and what the kernel tells debuggers, around any pieces of virtual memory.
+
+use crate::dumps::{change, header32, header64};
+use bytemuck::{Pod, bytes_of};
+use etw_layouts::constants::DUMP_TYPE;
+use etw_layouts::members::{LIST_ENTRY, LOADED_MODULE, UNICODE_STRING};
+use etw_layouts::runtime::ViewMut;
+use etw_layouts::win10_2004::x64::{DUMP_HEADER64, KDDEBUGGER_DATA64, PHYSICAL_MEMORY_RUN64, SUMMARY_DUMP64};
+use etw_layouts::win10_2004::x86::{DUMP_HEADER32, PHYSICAL_MEMORY_RUN32};
+use etw_layouts::{Arch, Build, structures};
+use etw_layouts_etl::wire::zero;
+use std::collections::{BTreeMap, BTreeSet};
+
+const PAGE: u64 = 0x1000;
+
+/// How a processor translates addresses.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Paging {
+    Two,
+    Pae,
+    Four,
+    Five,
+    Arm,
+}
+
+/// What a dump is made of.
+pub struct System {
+    pub build: Build,
+    pub arch: Arch,
+    pub paging: Paging,
+    /// Virtual memory.
+    pub pieces: Vec<(u64, Vec<u8>)>,
+    /// Name and range of each module, the kernel first, whose image is in one large page.
+    pub modules: Vec<(&'static str, u64, u64)>,
+    /// What ETW tells debuggers.
+    pub debugger_data: u64,
+    /// Virtual pages that are not in the dump.
+    pub missing: BTreeSet<u64>,
+}
+
+/// Where the list of modules and what debuggers are told is.
+fn lists(arch: Arch) -> u64 {
+    if arch == Arch::X86 { 0x8A00_0000 } else { 0xFFFF_F800_1234_0000 }
+}
+
+/// Where in these what debuggers are told is.
+const DEBUGGER: u64 = 0x1000;
+
+impl System {
+    /// A full dump, or one of those pages that its bitmap names.
+    pub fn dump(&self, kind: DUMP_TYPE) -> Vec<u8> {
+        let (head, lists) = (lists(self.arch), self.lists());
+        let mut memory = Physical::new(self.paging);
+        for (at, bytes) in self.pieces.iter().map(|(at, bytes)| (*at, bytes)).chain([(head, &lists)]) {
+            let is_kernel = self.modules.first().is_some_and(|(_, start, _)| *start == at);
+            for (page, bytes) in (at / PAGE..).zip(bytes.chunks(PAGE as usize)) {
+                let pfn = if is_kernel { memory.map_large(page, at / PAGE) } else { memory.map(page) };
+                if !self.missing.contains(&page) {
+                    memory.pages.insert(pfn, [bytes, &vec![0; PAGE as usize - bytes.len()]].concat());
+                }
+            }
+        }
+        match self.arch {
+            Arch::X86 => self.full32(&memory),
+            _ if kind == DUMP_TYPE::DUMP_TYPE_FULL => self.full64(&memory),
+            _ => self.bitmap64(&memory, kind),
+        }
+    }
+
+    /// The list of modules, and behind it what debuggers are told.
+    fn lists(&self) -> Vec<u8> {
+        let (base, mut bytes) = (lists(self.arch), vec![0; DEBUGGER as usize]);
+        let layout = structures::LOADED_MODULE.select(self.build, self.arch).expect("a layout").layout;
+        let list = structures::LIST_ENTRY.select(self.build, self.arch).expect("a layout").layout;
+        let text = structures::UNICODE_STRING.select(self.build, self.arch).expect("a layout").layout;
+        let places: Vec<usize> = [0].into_iter().chain((0..self.modules.len()).map(|index| 0x40 + index * 0x100)).collect();
+        for (index, &at) in places.iter().enumerate() {
+            let of = |index: usize| base + places[index % places.len()] as u64;
+            let mut links = ViewMut::at(list, &mut bytes, at).expect("room");
+            links.set(LIST_ENTRY::FLINK, of(index + 1)).expect("a pointer");
+            links.set(LIST_ENTRY::BLINK, of(index + places.len() - 1)).expect("a pointer");
+            let Some((name, start, end)) = index.checked_sub(1).map(|index| self.modules[index]) else { continue };
+            let mut entry = ViewMut::at(layout, &mut bytes, at).expect("room");
+            entry.set(LOADED_MODULE::DLL_BASE, start).expect("a pointer");
+            entry.set(LOADED_MODULE::SIZE_OF_IMAGE, end - start).expect("a size");
+            let units: Vec<u8> = name.encode_utf16().flat_map(u16::to_le_bytes).collect();
+            let place = at + layout.find(LOADED_MODULE::BASE_DLL_NAME).expect("a name").offset;
+            let mut string = ViewMut::at(text, &mut bytes, place).expect("room");
+            string.set(UNICODE_STRING::LENGTH, units.len() as u64).expect("a length");
+            string.set(UNICODE_STRING::MAXIMUM_LENGTH, units.len() as u64).expect("a length");
+            string.set(UNICODE_STRING::BUFFER, base + at as u64 + 0x80).expect("a pointer");
+            bytes[at + 0x80..at + 0x80 + units.len()].copy_from_slice(&units);
+        }
+        let mut data: KDDEBUGGER_DATA64 = zero();
+        (data.Header.OwnerTag, data.Header.Size) = (u32::from_le_bytes(*b"KDBG"), size_of_val(&data) as u32);
+        data.KernBase = self.modules.first().map_or(0, |(_, start, _)| *start);
+        (data.PsLoadedModuleList, data.EtwpDebuggerData) = (base, self.debugger_data);
+        bytes.extend_from_slice(bytes_of(&data));
+        bytes
+    }
+
+    fn full64(&self, memory: &Physical) -> Vec<u8> {
+        let runs: Vec<PHYSICAL_MEMORY_RUN64> =
+            memory.runs().into_iter().map(|(page, count)| PHYSICAL_MEMORY_RUN64 { BasePage: page, PageCount: count }).collect();
+        let mut out = self.head64(memory, DUMP_TYPE::DUMP_TYPE_FULL);
+        let block = offset(&structures::DUMP_HEADER64, self, "PhysicalMemoryBlockBuffer");
+        let count = runs.iter().map(|run| run.PageCount).sum::<u64>();
+        out[block..block + 4].copy_from_slice(&(runs.len() as u32).to_le_bytes());
+        out[block + 8..block + 16].copy_from_slice(&count.to_le_bytes());
+        put_all(&mut out, block + 16, &runs);
+        memory.pages.values().for_each(|page| out.extend_from_slice(page));
+        out
+    }
+
+    fn bitmap64(&self, memory: &Physical, kind: DUMP_TYPE) -> Vec<u8> {
+        let mut out = self.head64(memory, kind);
+        let bits = memory.pages.keys().next_back().map_or(0, |last| last + 1);
+        let mut bitmap = vec![0; (bits as usize).div_ceil(8)];
+        memory.pages.keys().for_each(|pfn| bitmap[(pfn / 8) as usize] |= 1 << (pfn % 8));
+        let mut header: SUMMARY_DUMP64 = zero();
+        (header.Signature, header.ValidDump) = (u32::from_le_bytes(*b"SDMP"), u32::from_le_bytes(*b"DUMP"));
+        let first = (out.len() + size_of_val(&header) + bitmap.len()).next_multiple_of(PAGE as usize);
+        (header.HeaderSize, header.Pages, header.BitmapSize) = (first as u64, memory.pages.len() as u64, bits);
+        out.extend_from_slice(bytes_of(&header));
+        out.extend_from_slice(&bitmap);
+        out.resize(first, 0);
+        memory.pages.values().for_each(|page| out.extend_from_slice(page));
+        out
+    }
+
+    fn head64(&self, memory: &Physical, kind: DUMP_TYPE) -> Vec<u8> {
+        let machine = if self.arch == Arch::X64 { 0x8664 } else { 0xAA64 };
+        let mut out = bytes_of(&header64(self.build.number[2], machine)).to_vec();
+        change(&mut out, 0, |header: &mut DUMP_HEADER64| {
+            (header.DumpType, header.DirectoryTableBase) = (kind, memory.root * PAGE);
+            header.PsLoadedModuleList = lists(self.arch);
+            header.KdDebuggerDataBlock = lists(self.arch) + DEBUGGER;
+        });
+        out
+    }
+
+    fn full32(&self, memory: &Physical) -> Vec<u8> {
+        let run = |(page, count): (u64, u64)| PHYSICAL_MEMORY_RUN32 { BasePage: page as u32, PageCount: count as u32 };
+        let runs: Vec<PHYSICAL_MEMORY_RUN32> = memory.runs().into_iter().map(run).collect();
+        let mut out = bytes_of(&header32(self.build.number[2])).to_vec();
+        change(&mut out, 0, |header: &mut DUMP_HEADER32| {
+            (header.DumpType, header.DirectoryTableBase) = (DUMP_TYPE::DUMP_TYPE_FULL, (memory.root * PAGE) as u32);
+            header.PsLoadedModuleList = lists(self.arch) as u32;
+            header.KdDebuggerDataBlock = (lists(self.arch) + DEBUGGER) as u32;
+            header.PaeEnabled = (self.paging == Paging::Pae).into();
+        });
+        let block = offset(&structures::DUMP_HEADER32, self, "PhysicalMemoryBlockBuffer");
+        let count = runs.iter().map(|run| run.PageCount).sum::<u32>();
+        put_all(&mut out, block, &[runs.len() as u32, count]);
+        put_all(&mut out, block + 8, &runs);
+        memory.pages.values().for_each(|page| out.extend_from_slice(page));
+        out
+    }
+}
+
+fn offset(structure: &etw_layouts::runtime::meta::Structure, system: &System, member: &str) -> usize {
+    let layout = structure.select(Build::new(10, 0, 19041, 264), system.arch).expect("a layout").layout;
+    layout.member(member).expect("a member").offset
+}
+
+fn put_all<T: Pod>(out: &mut [u8], at: usize, values: &[T]) {
+    let bytes: &[u8] = bytemuck::cast_slice(values);
+    out[at..at + bytes.len()].copy_from_slice(bytes);
+}
+
+/// Physical memory in the making.
+struct Physical {
+    paging: Paging,
+    pages: BTreeMap<u64, Vec<u8>>,
+    root: u64,
+    next: u64,
+    mapped: u64,
+}
+
+/// Physical pages of the kernel's image, from there on.
+const LARGE: u64 = 0x4000;
+
+impl Physical {
+    fn new(paging: Paging) -> Self {
+        let mut memory = Self { paging, pages: BTreeMap::new(), root: 0, next: 0x101, mapped: 0 };
+        memory.root = memory.table();
+        memory
+    }
+
+    fn table(&mut self) -> u64 {
+        let pfn = self.next;
+        self.next += 1;
+        self.pages.insert(pfn, vec![0; PAGE as usize]);
+        pfn
+    }
+
+    /// The bits of an address that choose an entry: where they begin and how many they are, from the highest table to the lowest.
+    fn levels(&self) -> &'static [(u32, u32)] {
+        match self.paging {
+            Paging::Two => &[(22, 10), (12, 10)],
+            Paging::Pae => &[(30, 2), (21, 9), (12, 9)],
+            Paging::Four | Paging::Arm => &[(39, 9), (30, 9), (21, 9), (12, 9)],
+            Paging::Five => &[(48, 9), (39, 9), (30, 9), (21, 9), (12, 9)],
+        }
+    }
+
+    /// Maps a virtual page to the next physical one, leaving some out, so that no two follow each other in both.
+    fn map(&mut self, page: u64) -> u64 {
+        self.mapped += 1;
+        self.next += 1 + u64::from(self.mapped.is_multiple_of(100));
+        let pfn = self.next - 1;
+        // Some pages are no longer the processor's, and not yet gone.
+        let flags = match self.paging {
+            Paging::Arm => 0x403,
+            _ if self.mapped.is_multiple_of(5) => 0x880,
+            _ => 0x63,
+        };
+        let levels = self.levels();
+        self.enter(page * PAGE, levels, (pfn * PAGE) | flags);
+        pfn
+    }
+
+    /// Maps a virtual page as a part of the large one that begins with `first`.
+    fn map_large(&mut self, page: u64, first: u64) -> u64 {
+        let levels = self.levels();
+        let levels = &levels[..levels.len() - 1];
+        let flags = if self.paging == Paging::Arm { 0x401 } else { 0xE3 };
+        // As large as a large page is.
+        let pages = 1 << (levels.last().map_or(0, |(shift, _)| *shift) - 12);
+        let frame = LARGE + (page - first) / pages * pages;
+        self.enter(page * PAGE, levels, (frame * PAGE) | flags);
+        LARGE + page - first
+    }
+
+    fn enter(&mut self, address: u64, levels: &[(u32, u32)], entry: u64) {
+        let size = if self.paging == Paging::Two { 4 } else { 8 };
+        let mut table = self.root;
+        for (depth, (shift, bits)) in levels.iter().enumerate() {
+            let at = (address >> shift & ((1 << bits) - 1)) as usize * size;
+            if depth + 1 == levels.len() {
+                let page = self.pages.get_mut(&table).expect("a table");
+                return page[at..at + size].copy_from_slice(&entry.to_le_bytes()[..size]);
+            }
+            let mut bytes = [0; 8];
+            bytes[..size].copy_from_slice(&self.pages[&table][at..at + size]);
+            let mut next = u64::from_le_bytes(bytes) / PAGE;
+            if next == 0 {
+                next = self.table();
+                let flags = if self.paging == Paging::Arm { 3 } else { 1 };
+                let entry = ((next * PAGE) | flags).to_le_bytes();
+                self.pages.get_mut(&table).expect("a table")[at..at + size].copy_from_slice(&entry[..size]);
+            }
+            table = next;
+        }
+    }
+
+    /// First page and number of pages of each run.
+    fn runs(&self) -> Vec<(u64, u64)> {
+        let mut runs: Vec<(u64, u64)> = Vec::new();
+        for &pfn in self.pages.keys() {
+            match runs.last_mut() {
+                Some((first, count)) if *first + *count == pfn => *count += 1,
+                _ => runs.push((pfn, 1)),
+            }
+        }
+        runs
+    }
+}
