@@ -4,6 +4,7 @@ use crate::guid::Guid;
 use crate::header_type::HeaderType;
 use crate::wire::{EVENT_TRACE_GROUP, EVENT_TRACE_TYPE, HOOK_ID};
 use etw_layouts::runtime::meta::Named;
+use std::collections::HashMap;
 use std::sync::LazyLock;
 
 /// The name of a hook identifier, such as `WMI_LOG_TYPE_PROCESS_DC_START` of 0x0303.
@@ -26,7 +27,9 @@ pub fn hook_named(name: &str) -> Option<u16> {
 
 /// The name of a provider: of a GUID that stands for a group of kernel events, the group, such as `EVENT_TRACE_GROUP_PROCESS`.
 pub fn provider(guid: Guid) -> Option<&'static str> {
-    groups().find(|(_, own)| *own == guid).map(|(name, _)| name)
+    // Of one GUID only the first name, as it is declared.
+    static NAMES: LazyLock<HashMap<Guid, &'static str>> = LazyLock::new(|| groups().map(|(name, guid)| (guid, name)).rev().collect());
+    NAMES.get(&guid).copied()
 }
 
 /// The provider of a name: of a group, with or without `EVENT_TRACE_GROUP_`.
@@ -39,23 +42,27 @@ pub fn provider_named(name: &str) -> Option<Guid> {
 /// The name of an opcode that means the same for all providers, such as `START`: that of EVENT_TRACE_TYPE without what all of these
 /// names begin with.
 pub fn opcode(header_type: HeaderType, opcode: u8) -> Option<&'static str> {
+    // Registered providers came with the later of two names.
+    static NAMES: LazyLock<[[Option<&'static str>; 256]; 2]> =
+        LazyLock::new(|| [false, true].map(|is_later| std::array::from_fn(|opcode| opcode_of(opcode as u8, is_later))));
+    let is_later = matches!(header_type, HeaderType::Event32 | HeaderType::Event64);
+    NAMES[usize::from(is_later)][usize::from(opcode)]
+}
+
+fn opcode_of(opcode: u8, is_later: bool) -> Option<&'static str> {
     // The others belong to a group each, or to a provider.
     if !(..0x0A).contains(&opcode) && opcode != EVENT_TRACE_TYPE::EVENT_TRACE_TYPE_WINEVT_RECEIVE.0 {
         return None;
     }
     let mut names = EVENT_TRACE_TYPE::VALUES.constants.iter().filter(|(_, value)| *value == opcode.into());
-    let (name, _) = match header_type {
-        // Registered providers came with the later of two names.
-        HeaderType::Event32 | HeaderType::Event64 => names.next_back(),
-        _ => names.next(),
-    }?;
+    let (name, _) = if is_later { names.next_back() } else { names.next() }?;
     name.strip_prefix("EVENT_TRACE_TYPE_")
 }
 
 const GROUP: &str = "EVENT_TRACE_GROUP_";
 
 /// The groups that consumers see as providers.
-fn groups() -> impl Iterator<Item = (&'static str, Guid)> {
+fn groups() -> impl DoubleEndedIterator<Item = (&'static str, Guid)> {
     let constants = EVENT_TRACE_GROUP::VALUES.constants.iter();
     constants.filter_map(|(name, value)| Some((*name, Guid(EVENT_TRACE_GROUP(u16::try_from(*value).ok()?).guid()?))))
 }

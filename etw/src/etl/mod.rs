@@ -5,12 +5,15 @@
 
 mod check;
 mod columns;
+mod document;
 mod events;
+mod fields;
 mod info;
 mod input;
 mod line;
 pub(crate) mod output;
 mod progress;
+mod put;
 mod save;
 mod stat;
 pub(crate) mod stop;

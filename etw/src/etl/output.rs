@@ -105,15 +105,20 @@ pub struct Escaped<'a>(pub &'a str);
 impl Display for Escaped<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for c in self.0.chars() {
-            let hidden = matches!(c, '\u{ad}' | '\u{61c}' | '\u{180e}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}'
-                | '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e007f}');
-            match c {
-                _ if c.is_control() || hidden => write!(f, "{}", c.escape_default())?,
-                _ => f.write_char(c)?,
+            match is_hidden(c) {
+                true => write!(f, "{}", c.escape_default())?,
+                false => f.write_char(c)?,
             }
         }
         Ok(())
     }
+}
+
+/// Whether a character does more than stand there, or cannot be seen.
+pub fn is_hidden(c: char) -> bool {
+    c.is_control()
+        || matches!(c, '\u{ad}' | '\u{61c}' | '\u{180e}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}'
+            | '\u{feff}' | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e007f}')
 }
 
 /// A number, its digits in groups of three.
