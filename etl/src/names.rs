@@ -4,19 +4,23 @@ use crate::guid::Guid;
 use crate::header_type::HeaderType;
 use crate::wire::{EVENT_TRACE_GROUP, EVENT_TRACE_TYPE, HOOK_ID};
 use etw_layouts::runtime::meta::Named;
-use std::collections::HashMap;
 use std::sync::LazyLock;
 
 /// The name of a hook identifier, such as `WMI_LOG_TYPE_PROCESS_DC_START` of 0x0303.
 pub fn hook(id: u16) -> Option<&'static str> {
-    // Ordered by value, and those of one value as they are declared.
-    static NAMES: LazyLock<Vec<(i64, &'static str)>> = LazyLock::new(|| {
-        let mut names: Vec<_> = HOOK_ID::VALUES.constants.iter().map(|(name, value)| (*value, *name)).collect();
-        names.sort_by_key(|(value, _)| *value);
-        names
+    type Group = Option<Box<[Option<&'static str>; 256]>>;
+    // By group. Of one value the first name, as they are declared.
+    static NAMES: LazyLock<[Group; 256]> = LazyLock::new(|| {
+        let mut groups = [const { None }; 256];
+        for (name, value) in HOOK_ID::VALUES.constants.iter().rev() {
+            if let Ok([at, group]) = u16::try_from(*value).map(u16::to_le_bytes) {
+                groups[usize::from(group)].get_or_insert_with(|| Box::new([None; 256]))[usize::from(at)] = Some(*name);
+            }
+        }
+        groups
     });
-    let at = NAMES.partition_point(|(value, _)| *value < id.into());
-    NAMES.get(at).filter(|(value, _)| *value == id.into()).map(|(_, name)| *name)
+    let [at, group] = id.to_le_bytes();
+    NAMES[usize::from(group)].as_ref()?[usize::from(at)]
 }
 
 /// The hook identifier of a name.
@@ -27,9 +31,14 @@ pub fn hook_named(name: &str) -> Option<u16> {
 
 /// The name of a provider: of a GUID that stands for a group of kernel events, the group, such as `EVENT_TRACE_GROUP_PROCESS`.
 pub fn provider(guid: Guid) -> Option<&'static str> {
-    // Of one GUID only the first name, as it is declared.
-    static NAMES: LazyLock<HashMap<Guid, &'static str>> = LazyLock::new(|| groups().map(|(name, guid)| (guid, name)).rev().collect());
-    NAMES.get(&guid).copied()
+    static NAMES: LazyLock<Vec<(Guid, &'static str)>> = LazyLock::new(|| {
+        let mut names: Vec<_> = groups().map(|(name, guid)| (guid, name)).collect();
+        // Those of one GUID stay as they are declared.
+        names.sort_by_key(|(guid, _)| *guid);
+        names
+    });
+    let at = NAMES.partition_point(|(own, _)| *own < guid);
+    NAMES.get(at).filter(|(own, _)| *own == guid).map(|(_, name)| *name)
 }
 
 /// The provider of a name: of a group, with or without `EVENT_TRACE_GROUP_`.
@@ -62,7 +71,7 @@ fn opcode_of(opcode: u8, is_later: bool) -> Option<&'static str> {
 const GROUP: &str = "EVENT_TRACE_GROUP_";
 
 /// The groups that consumers see as providers.
-fn groups() -> impl DoubleEndedIterator<Item = (&'static str, Guid)> {
+fn groups() -> impl Iterator<Item = (&'static str, Guid)> {
     let constants = EVENT_TRACE_GROUP::VALUES.constants.iter();
     constants.filter_map(|(name, value)| Some((*name, Guid(EVENT_TRACE_GROUP(u16::try_from(*value).ok()?).guid()?))))
 }

@@ -145,8 +145,7 @@ impl Column {
         match self {
             Self::Default => {}
             Self::Time => match line.time {
-                Some(time) if is_text => put::time(out, time),
-                Some(time) => put::rfc3339(out, time),
+                Some(time) => names.times.put(out, time, is_text),
                 None => {}
             },
             Self::Cpu => put::number(out, line.origin.processor),
@@ -223,9 +222,7 @@ fn row(columns: &[Column], is_text: bool, out: &mut Vec<u8>, mut fill: impl FnMu
         }
         let start = out.len();
         fill(*column, out);
-        let length = out.len() - start;
         let (width, is_last) = (column.width(), index + 1 == columns.len());
-        let end = start + length.max(width.unsigned_abs());
         if !is_text {
             if out[start..].iter().any(|byte| matches!(byte, b'"' | b',')) {
                 let cell = out.split_off(start);
@@ -234,11 +231,9 @@ fn row(columns: &[Column], is_text: bool, out: &mut Vec<u8>, mut fill: impl FnMu
                 out.push(b'"');
             }
         } else if width < 0 {
-            out.resize(end, b' ');
-            out.copy_within(start..start + length, end - length);
-            out[start..end - length].fill(b' ');
+            put::align_right(out, start, width.unsigned_abs());
         } else if !is_last {
-            out.resize(end, b' ');
+            put::align_left(out, start, width.unsigned_abs());
         }
     }
     out.push(b'\n');

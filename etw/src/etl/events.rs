@@ -11,7 +11,6 @@ use super::tally::Tally;
 use super::wanted::Wanted;
 use etw_layouts_cli::Outcome;
 use etw_layouts_etl::{Clock, Event, Filter, Finding, LogFile, Trace, What};
-use std::io::Write;
 use std::rc::Rc;
 
 /// Print the events of trace files, a line each. Exit status 1 if there are findings.
@@ -63,8 +62,6 @@ pub struct Events<'a> {
     args: &'a Args,
     columns: Vec<Column>,
     payload: Option<Payload>,
-    /// Memory for a line.
-    line: Vec<u8>,
     names: Names,
     /// How many may still be printed.
     left: u64,
@@ -76,7 +73,7 @@ impl<'a> Events<'a> {
         let columns = columns::chosen(&args.columns, args.payload.is_some());
         let payload = args.payload.or(columns.contains(&Column::Payload).then_some(Payload::Hex));
         let left = args.limit.unwrap_or(u64::MAX);
-        Self { args, columns, payload, line: Vec::new(), names: Names::default(), left, is_headed: false }
+        Self { args, columns, payload, names: Names::default(), left, is_headed: false }
     }
 
     /// Whether as many were printed as were asked for.
@@ -163,9 +160,8 @@ impl Lines<'_, '_> {
     /// Names the columns, once for all files.
     fn head(&mut self) -> Result<(), Stop> {
         if self.out.format != Format::Json && !std::mem::replace(&mut self.events.is_headed, true) {
-            let mut line = Vec::new();
-            columns::heading(&self.events.columns, self.out.format == Format::Text, &mut line);
-            self.out.write_all(&line)?;
+            let is_text = self.out.format == Format::Text;
+            self.out.put(|out| columns::heading(&self.events.columns, is_text, out))?;
         }
         Ok(())
     }
@@ -193,12 +189,11 @@ impl Lines<'_, '_> {
         }
         events.left -= 1;
         let line = Line::new(&self.file, event, origin, &self.clock, events.payload);
-        events.line.clear();
-        let fault = match self.out.format {
-            Format::Json => document::event(&line, &mut events.names, &mut events.line),
-            format => columns::event(&events.columns, format == Format::Text, &line, &mut events.names, &mut events.line),
-        };
-        self.out.write_all(&events.line)?;
+        let format = self.out.format;
+        let fault = self.out.put(|out| match format {
+            Format::Json => document::event(&line, &mut events.names, out),
+            format => columns::event(&events.columns, format == Format::Text, &line, &mut events.names, out),
+        })?;
         match fault {
             None => Ok(()),
             Some(fault) => self.finding(&Finding {

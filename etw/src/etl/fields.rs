@@ -1,6 +1,7 @@
 //! The fields of an event of TraceLogging, in text and in JSON.
 
 use super::put;
+use etw_layouts_etl::Stamp;
 use etw_layouts_etl::tracelogging::{Count, Data, Fault, Field, InType, OutType, Step, Steps, TraceLogging};
 
 /// How fields are printed.
@@ -221,7 +222,7 @@ fn plain(out: &mut Vec<u8>, data: &Data<'_>) {
             put::hex(out, bytes);
         }
         Data::Guid(guid) => put::guid(out, *guid),
-        Data::FileTime(time) => put::rfc3339(out, *time),
+        Data::FileTime(time) => put::shown(out, Stamp(*time).rfc3339()),
         Data::SystemTime(time) => put::shown(out, time),
         Data::Sid(sid) => put::shown(out, sid),
         Data::Ipv4(address) => put::shown(out, address),

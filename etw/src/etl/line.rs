@@ -2,7 +2,8 @@
 
 use etw_layouts_etl::wire::{EVENT_HEADER_EXT_TYPE, EVENT_HEADER_FLAG};
 use etw_layouts_etl::{Buffer, Clock, Event, Guid, HeaderType, names};
-use std::collections::HashMap;
+use super::put;
+use std::collections::BTreeMap;
 
 /// What an event's buffer tells of it.
 #[derive(Clone, Copy)]
@@ -80,11 +81,12 @@ impl<'a> Line<'a> {
     }
 }
 
-/// Names of flags and of extended items, made once for each.
+/// What many events share, made once: the names of flags and of extended items, and the text of seconds.
 #[derive(Default)]
 pub struct Names {
-    flags: HashMap<u16, String>,
-    items: HashMap<u16, String>,
+    pub times: put::Times,
+    flags: BTreeMap<u16, String>,
+    items: BTreeMap<u16, String>,
 }
 
 impl Names {

@@ -19,6 +19,7 @@ mod stat;
 pub(crate) mod stop;
 mod tally;
 mod wanted;
+mod writer;
 
 use etw_layouts_cli::{Error, Outcome};
 use events::Events;

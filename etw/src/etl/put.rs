@@ -18,22 +18,61 @@ pub fn guid(out: &mut Vec<u8>, guid: Guid) {
     out.extend_from_slice(&guid.digits());
 }
 
-/// A time as a text has it.
-pub fn time(out: &mut Vec<u8>, time: i64) {
-    match Stamp(time).digits(b' ') {
-        Some(text) => out.extend_from_slice(&text),
-        None => shown(out, Stamp(time)),
+/// Puts times. Many events are of one second, whose text is made once.
+#[derive(Default)]
+pub struct Times {
+    second: i64,
+    /// The text of that second, if it has four digits of a year.
+    text: Option<[u8; 27]>,
+}
+
+impl Times {
+    /// A time as RFC 3339 has it, or, with a space between, as a text.
+    pub fn put(&mut self, out: &mut Vec<u8>, time: i64, is_text: bool) {
+        const SECOND: i64 = 10_000_000;
+        let (second, mut fraction) = (time.div_euclid(SECOND), time.rem_euclid(SECOND) as u32);
+        if second != self.second || self.text.is_none() {
+            *self = Self { second, text: Stamp(time).digits(b'T') };
+        }
+        let Some(mut text) = self.text else {
+            return if is_text { shown(out, Stamp(time)) } else { shown(out, Stamp(time).rfc3339()) };
+        };
+        for digit in text[20..].iter_mut().rev() {
+            *digit = b'0' + (fraction % 10) as u8;
+            fraction /= 10;
+        }
+        if is_text {
+            text[10] = b' ';
+        }
+        out.extend_from_slice(&text);
+        if !is_text {
+            out.push(b'Z');
+        }
     }
 }
 
-/// A time as RFC 3339 has it.
-pub fn rfc3339(out: &mut Vec<u8>, time: i64) {
-    match Stamp(time).digits(b'T') {
-        Some(text) => {
-            out.extend_from_slice(&text);
-            out.push(b'Z');
-        }
-        None => shown(out, Stamp(time).rfc3339()),
+/// Brings what begins at `start` to a width of less than 8, spaces before it.
+pub fn align_right(out: &mut Vec<u8>, start: usize, width: usize) {
+    let length = out.len() - start;
+    if length >= width.min(8) {
+        return;
+    }
+    const SPACES: [u8; 8] = [b' '; 8];
+    out.extend_from_slice(&SPACES);
+    if let Some(cell) = out.get_mut(start..).and_then(<[u8]>::first_chunk_mut::<8>) {
+        // As a number, whose lowest byte stands first: sizes that are no constants would be calls.
+        let shift = 8 * (width - length) as u32;
+        *cell = (u64::from_le_bytes(*cell) << shift | u64::from_le_bytes(SPACES) >> (64 - shift)).to_le_bytes();
+    }
+    out.truncate(start + width);
+}
+
+/// Brings what begins at `start` to a width of 40 or less, spaces behind it.
+pub fn align_left(out: &mut Vec<u8>, start: usize, width: usize) {
+    let end = start + width.min(40);
+    if out.len() < end {
+        out.extend_from_slice(&[b' '; 40]);
+        out.truncate(end);
     }
 }
 
