@@ -29,7 +29,8 @@ impl<'a> Traits<'a> {
         let name = name(&mut rest).map_err(fault)?;
         let mut group = None;
         while !rest.is_empty() {
-            let (size, ty) = rest.first_chunk().map(|&[a, b, ty]| (u16::from_le_bytes([a, b]), ty)).ok_or(fault(Reason::Truncated))?;
+            let (size, ty) =
+                rest.first_chunk().map(|&[a, b, ty]| (u16::from_le_bytes([a, b]), ty)).ok_or(fault(Reason::Truncated))?;
             let (own, next) = rest.split_at_checked(size.into()).ok_or(fault(Reason::Truncated))?;
             let data = own.get(3..).ok_or(fault(Reason::Truncated))?;
             if ty == GROUP && data.len() >= size_of::<GUID>() {

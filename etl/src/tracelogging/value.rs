@@ -184,7 +184,9 @@ fn socket(bytes: &[u8]) -> Option<std::net::SocketAddr> {
     let (&[a, b, c, d], rest) = bytes.split_first_chunk()?;
     let (family, port) = (u16::from_le_bytes([a, b]), u16::from_be_bytes([c, d]));
     match (family, rest) {
-        (INET, [a, b, c, d, zeroes @ ..]) if zeroes.iter().all(|byte| *byte == 0) => Some((Ipv4Addr::new(*a, *b, *c, *d), port).into()),
+        (INET, [a, b, c, d, zeroes @ ..]) if zeroes.iter().all(|byte| *byte == 0) => {
+            Some((Ipv4Addr::new(*a, *b, *c, *d), port).into())
+        }
         (INET6, [0, 0, 0, 0, rest @ ..]) => {
             let (address, scope) = rest.split_first_chunk::<16>()?;
             let scope: [u8; 4] = scope.try_into().ok()?;
@@ -215,7 +217,9 @@ impl<'a> Text<'a> {
             Self::Utf16(utf16) => ("", utf16, &[]),
             Self::Cp1252(bytes) => ("", &[], bytes),
         };
-        utf8.chars().chain(units(utf16).map(|unit| unit.unwrap_or(char::REPLACEMENT_CHARACTER))).chain(bytes.iter().map(|byte| cp1252(*byte)))
+        utf8.chars()
+            .chain(units(utf16).map(|unit| unit.unwrap_or(char::REPLACEMENT_CHARACTER)))
+            .chain(bytes.iter().map(|byte| cp1252(*byte)))
     }
 
     fn is_valid(self) -> bool {
@@ -233,8 +237,8 @@ fn units(bytes: &[u8]) -> impl Iterator<Item = Result<char, std::char::DecodeUtf
 /// A character of the code page 1252. The five that it does not define are control characters, as Windows has them.
 fn cp1252(byte: u8) -> char {
     const HIGH: [char; 32] = [
-        '€', '\u{81}', '‚', 'ƒ', '„', '…', '†', '‡', 'ˆ', '‰', 'Š', '‹', 'Œ', '\u{8d}', 'Ž', '\u{8f}', '\u{90}', '‘', '’', '“', '”', '•',
-        '–', '—', '˜', '™', 'š', '›', 'œ', '\u{9d}', 'ž', 'Ÿ',
+        '€', '\u{81}', '‚', 'ƒ', '„', '…', '†', '‡', 'ˆ', '‰', 'Š', '‹', 'Œ', '\u{8d}', 'Ž', '\u{8f}', '\u{90}', '‘', '’', '“',
+        '”', '•', '–', '—', '˜', '™', 'š', '›', 'œ', '\u{9d}', 'ž', 'Ÿ',
     ];
     match byte {
         0x80..0xA0 => HIGH[usize::from(byte) - 0x80],

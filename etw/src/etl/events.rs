@@ -1,8 +1,8 @@
 //! `events`.
 
 use super::columns::{self, Column};
-use super::input::{Files, Opened};
 use super::document;
+use super::input::{Files, Opened};
 use super::line::{self, Line, Names, Origin, Payload};
 use super::output::{Escaped, Format, Output};
 use super::progress::Progress;

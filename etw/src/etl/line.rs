@@ -1,8 +1,8 @@
 //! An event, and what is asked of it to print it: nothing is decoded before.
 
+use super::put;
 use etw_layouts_etl::wire::{EVENT_HEADER_EXT_TYPE, EVENT_HEADER_FLAG};
 use etw_layouts_etl::{Buffer, Clock, Event, Guid, HeaderType, names};
-use super::put;
 use std::collections::BTreeMap;
 
 /// What an event's buffer tells of it.

@@ -9,6 +9,8 @@ pub mod dumps;
 pub mod isf;
 #[cfg(feature = "kernels")]
 pub mod kernels;
+#[cfg(feature = "traces")]
+pub mod logging;
 #[cfg(feature = "symbols")]
 pub mod pdb;
 #[cfg(feature = "symbols")]
