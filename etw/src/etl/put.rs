@@ -101,7 +101,9 @@ pub fn json(out: &mut Vec<u8>, text: impl Iterator<Item = char>) {
     for character in text {
         match character {
             '"' | '\\' => out.extend_from_slice(&[b'\\', character as u8]),
-            '\0'..' ' => shown(out, format_args!("\\u{:04x}", character as u32)),
+            _ if is_hidden(character) => {
+                character.encode_utf16(&mut [0; 2]).iter().for_each(|unit| shown(out, format_args!("\\u{unit:04x}")));
+            }
             _ => out.extend_from_slice(character.encode_utf8(&mut [0; 4]).as_bytes()),
         }
     }

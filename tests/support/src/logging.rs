@@ -19,7 +19,7 @@ pub struct Logging {
 pub const TEXT: &str = concat!(
     r#"Maker.Provider/Happened tags 0x1234567 {wide: UNICODESTRING = "aΩ😀", narrow: ANSISTRING = "a€\"\n", i8: INT8 = -1, "#,
     r#"u8: UINT8/HEX = 0xfe, i16: INT16 = -2, port: UINT16/PORT = 443, i32: INT32/HRESULT = 0x80004005, u32: UINT32/IPV4 = 127.0.0.1, "#,
-    r#"i64: INT64 tags 0x80 = -3, u64: UINT64 = 18446744073709551615, f: FLOAT = 0.5, d: DOUBLE = NaN, yes: BOOL32 = true, "#,
+    r#"i64 tags 0x80: INT64 = -3, u64: UINT64 = 18446744073709551615, f: FLOAT = 0.5, d: DOUBLE = NaN, yes: BOOL32 = true, "#,
     r#"bin: BINARY = 0x0102, guid: GUID = 00112233-4455-6677-8899-aabbccddeeff, "#,
     r#"ft: FILETIME = 2020-07-29T07:06:19.7984230Z, st: SYSTEMTIME = 2020-07-29T07:06:19.798, sid: SID = S-1-5-32-544, "#,
     r#"h32: HEXINT32 = 0xff, h64: HEXINT64 = 0xffffffffffffffff, counted: COUNTEDSTRING = "z", utf8: COUNTEDANSISTRING/UTF8 = "Ω", "#,
