@@ -49,6 +49,6 @@ impl<'a> Event<'a> {
 impl<'a> TraceLogging<'a> {
     /// Goes through the fields of the payload; without a schema, the only step is why there is none.
     pub fn steps(&self) -> Steps<'a> {
-        Steps::new(self.schema.clone(), self.payload)
+        Steps::new(self.schema, self.payload)
     }
 }

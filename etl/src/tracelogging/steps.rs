@@ -158,7 +158,8 @@ impl<'a> Steps<'a> {
 
     fn value(&mut self, field: Field<'a>) -> Result<Step<'a>, Reason> {
         let is_custom = matches!(field.count, Count::Custom(_));
-        if !is_custom && matches!(field.in_type, InType::NULL | InType::STRUCT) || !is_custom && field.in_type.name().is_none() {
+        let is_known = field.in_type.name().is_some() && !matches!(field.in_type, InType::NULL | InType::STRUCT);
+        if !is_custom && !is_known {
             return Err(Reason::Type(field.in_type.0));
         }
         let (value, size) = Value::read(&field, &self.payload[self.read..]).ok_or(Reason::Payload)?;
