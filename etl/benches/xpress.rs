@@ -1,4 +1,4 @@
-//! Rates of plain XPRESS, and in the same run those of `memcpy` and of the crate `xpress_rs` over the same buffers: those that
+//! Rates of plain XPRESS, and in the same run those of `memcpy`, of the crate `xpress_rs` and of LZ4 over the same buffers: those that
 //! our own encoder makes, and those of the files in ETW_LAYOUTS_ETL.
 
 use compcol::lznt1::Lznt1;
@@ -27,8 +27,10 @@ fn measure(name: &str, streams: &[Stream]) {
     let stored: usize = streams.iter().map(|(stream, _)| stream.len()).sum();
     let mut room = vec![0; plain.iter().map(Vec::len).max().unwrap_or(0)];
     let mut again: Vec<Vec<u8>> = vec![Vec::new(); plain.len()];
+    let lz4: Vec<Vec<u8>> = plain.iter().map(|plain| lz4_flex::block::compress(plain)).collect();
+    let lz4_stored: usize = lz4.iter().map(Vec::len).sum();
     // In turns, so that what else the machine does slows all of them alike.
-    let mut best = vec![[Duration::MAX; 4]; streams.len()];
+    let mut best = vec![[Duration::MAX; 5]; streams.len()];
     for round in 0..30 {
         for (index, ((stream, size), plain)) in streams.iter().zip(&plain).enumerate() {
             let mut time = |which: usize, work: &mut dyn FnMut()| {
@@ -38,6 +40,7 @@ fn measure(name: &str, streams: &[Stream]) {
             };
             time(0, &mut || black_box(&mut room)[..*size].copy_from_slice(plain));
             time(1, &mut || assert_eq!(xpress::decompress(stream, &mut room[..*size]), Ok(*size)));
+            time(4, &mut || assert_eq!(lz4_flex::block::decompress_into(&lz4[index], &mut room[..*size]).ok(), Some(*size)));
             if round % 6 == 0 {
                 time(2, &mut || {
                     let output = xpress_rs::lz77::LZ77Decompressor::new(stream.clone()).decompress();
@@ -48,8 +51,8 @@ fn measure(name: &str, streams: &[Stream]) {
             }
         }
     }
-    let [copy, ours, theirs, compress] =
-        [0, 1, 2, 3].map(|which| bytes as f64 / best.iter().map(|best| best[which].as_nanos() as f64).sum::<f64>());
+    let [copy, ours, theirs, compress, fastest] =
+        [0, 1, 2, 3, 4].map(|which| bytes as f64 / best.iter().map(|best| best[which].as_nanos() as f64).sum::<f64>());
     let recompressed: usize = again.iter().map(Vec::len).sum();
     println!("{name}: {} buffers, {bytes} bytes from {stored}", streams.len());
     println!(
@@ -57,6 +60,7 @@ fn measure(name: &str, streams: &[Stream]) {
         copy / ours,
         ours / theirs
     );
+    println!("  lz4 of the same bytes {fastest:.2}, from {lz4_stored} bytes; we are {:.2} of that", ours / fastest);
     others(&plain);
     println!("  compress {compress:.3}, to {recompressed} bytes, {:.3} of what was read", recompressed as f64 / stored as f64);
 }

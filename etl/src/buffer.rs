@@ -114,18 +114,22 @@ impl<'a> Buffer<'a> {
         let image = &mut scratch.0;
         let stated = self.head.offset;
         let (head, stream) = self.bytes.split_at(BUFFER_HEADER.min(self.bytes.len()));
-        image.clear();
-        image.extend_from_slice(head);
-        if !self.is_possible() {
-            return Err(What::TooLarge(stated));
-        }
         let end = stated as usize;
-        if end < BUFFER_HEADER {
-            return Err(What::Offset(stated));
-        }
-        let format = self.common.format().ok_or(What::Compression(self.common.compression))?;
-        image.reserve_exact(align8(end) - image.len());
+        let format = match self.common.format() {
+            _ if !self.is_possible() => Err(What::TooLarge(stated)),
+            _ if end < BUFFER_HEADER => Err(What::Offset(stated)),
+            format => format.ok_or(What::Compression(self.common.compression)),
+        };
+        let format = format.inspect_err(|_| {
+            image.clear();
+            image.extend_from_slice(head);
+        })?;
+        // What is there of another buffer is overwritten, and need not be zero.
+        image.reserve_exact(align8(end).saturating_sub(image.len()));
         image.resize(align8(end), 0);
+        image[..BUFFER_HEADER].fill(0);
+        image[..head.len()].copy_from_slice(head);
+        image[end..].fill(0);
         let result = format.decompress(stream, &mut image[BUFFER_HEADER..end]);
         let (there, what) = match result {
             Ok(there) if there == end - BUFFER_HEADER => return Ok(()),

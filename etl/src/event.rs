@@ -66,7 +66,7 @@ impl<'a> Event<'a> {
         match self.header_type {
             HeaderType::PerfInfo32 | HeaderType::PerfInfo64 => None,
             HeaderType::Message => Message::read(self.bytes).thread_and_process.map(|(thread, _)| thread),
-            header_type if header_type.is_known() => Some(self.event_header().ThreadId),
+            header_type if header_type.is_known() => Some(self.dword(core::mem::offset_of!(EVENT_HEADER, ThreadId))),
             _ => None,
         }
     }
@@ -76,7 +76,7 @@ impl<'a> Event<'a> {
         match self.header_type {
             HeaderType::PerfInfo32 | HeaderType::PerfInfo64 => None,
             HeaderType::Message => Message::read(self.bytes).thread_and_process.map(|(_, process)| process),
-            header_type if header_type.is_known() => Some(self.event_header().ProcessId),
+            header_type if header_type.is_known() => Some(self.dword(core::mem::offset_of!(EVENT_HEADER, ProcessId))),
             _ => None,
         }
     }
@@ -212,10 +212,15 @@ impl<'a> Event<'a> {
         self.has_descriptor().then(|| self.event_header().EventDescriptor)
     }
 
-    /// The first bytes as an EVENT_HEADER; where others have a thread, a process and a time, they have them in its places.
+    /// A member that all but a few headers have in the same place; 0 where there are too few bytes.
+    #[inline]
+    fn dword(&self, at: usize) -> u32 {
+        self.bytes.get(at..).and_then(<[u8]>::first_chunk).map_or(0, |bytes| u32::from_le_bytes(*bytes))
+    }
+
+    #[inline]
     fn event_header(&self) -> EVENT_HEADER {
-        let length = self.bytes.len().min(size_of::<EVENT_HEADER>());
-        prefix(self.bytes, length).unwrap_or_else(crate::wire::zero)
+        view(self.bytes)
     }
 }
 

@@ -75,6 +75,8 @@ pub enum What {
     Items,
     /// Too many buffers at once decompress to too much.
     Memory,
+    /// The schema that an event carries, or the payload by it.
+    Fields(crate::tracelogging::Fault),
     /// A rule of the format that [`check`](crate::check) knows is broken.
     Rule(Box<Rule>),
 }
@@ -103,6 +105,7 @@ impl What {
             Self::Long { .. } => "event-too-long",
             Self::Items => "extended-items",
             Self::Memory => "memory",
+            Self::Fields(_) => "fields",
             Self::Rule(rule) => rule.name,
         }
     }
@@ -136,6 +139,7 @@ impl fmt::Display for What {
             }
             Self::Items => f.write_str("the event's extended items do not fit together; the event is left out"),
             Self::Memory => f.write_str("the decompressed buffers of all processors take more than 1 GiB; this one is left out"),
+            Self::Fields(fault) => write!(f, "the event's fields cannot be decoded: {fault}"),
             Self::Rule(rule) => f.write_str(&rule.text),
         }
     }

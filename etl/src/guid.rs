@@ -54,11 +54,23 @@ impl fmt::Display for NoGuid {
 
 impl std::error::Error for NoGuid {}
 
+impl Guid {
+    /// The 36 characters of its text.
+    pub fn digits(self) -> [u8; 36] {
+        let mut text = [b'-'; 36];
+        let bytes = self.0.to_be_bytes();
+        let places = [0, 2, 4, 6, 9, 11, 14, 16, 19, 21, 24, 26, 28, 30, 32, 34];
+        for (byte, at) in bytes.into_iter().zip(places) {
+            let digit = |value: u8| b"0123456789abcdef"[usize::from(value & 15)];
+            (text[at], text[at + 1]) = (digit(byte >> 4), digit(byte));
+        }
+        text
+    }
+}
+
 impl fmt::Display for Guid {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let n = self.0;
-        write!(f, "{:08x}-{:04x}-{:04x}-{:04x}-", n >> 96, n >> 80 & 0xFFFF, n >> 64 & 0xFFFF, n >> 48 & 0xFFFF)?;
-        write!(f, "{:012x}", n & 0xFFFF_FFFF_FFFF)
+        f.write_str(std::str::from_utf8(&self.digits()).unwrap_or_default())
     }
 }
 

@@ -42,6 +42,7 @@ mod reader;
 mod stamp;
 pub mod stat;
 mod trace;
+pub mod tracelogging;
 mod walk;
 pub mod wire;
 pub mod write;

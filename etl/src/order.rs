@@ -1,5 +1,6 @@
 //! Events in the order of time: a merge of one stream a processor.
 
+mod pool;
 mod queue;
 mod stream;
 mod tournament;
@@ -7,15 +8,15 @@ mod tournament;
 use crate::buffers::Buffers;
 use crate::event::Event;
 use crate::finding::Finding;
+use pool::Pool;
 use queue::Queues;
 use std::ops::Range;
-use std::sync::mpsc::sync_channel;
-use std::sync::{Arc, Weak};
+use std::sync::Arc;
 use std::thread;
-use stream::{Helper, Shared, Stream};
+use stream::{Shared, Stream};
 use tournament::Tournament;
 
-/// The events of a trace in the order of time. Of each processor one buffer is decompressed at a time, and one more if that is
+/// The events of a trace in the order of time. Of each processor one buffer is decompressed at a time, and four more if that is
 /// done ahead; memory does not grow with the file, but with how far apart in it buffers of the same time lie (the crate's page tells
 /// how much).
 #[derive(Debug)]
@@ -48,22 +49,30 @@ pub struct Timed<'s> {
 /// Gives the events to `work`, while another thread decompresses ahead. If there can be none, this one does it.
 pub(crate) fn ahead<'a, T>(buffers: &Buffers<'a>, work: impl FnOnce(&mut ByTime<'a>) -> T) -> T {
     thread::scope(|scope| {
-        let (helper, jobs) = sync_channel::<stream::Job<'a>>(stream::JOBS);
-        // The thread ends with the last sender. `work` may put another in the place of what it gets and keep that for longer, so
-        // that this must be the only one.
-        let helper = Arc::new(helper);
-        let thread = thread::Builder::new().spawn_scoped(scope, move || jobs.into_iter().for_each(stream::Job::work));
-        let helper = thread.map_or_else(|_| Weak::new(), |_| Arc::downgrade(&helper));
-        work(&mut ByTime::with(buffers, helper))
+        // `work` may put another in the place of what it gets and keep that for longer: it then goes on alone. The thread ends too if
+        // `work` panics.
+        let pool = Closed(Arc::default());
+        let helper = pool.0.clone();
+        let thread = thread::Builder::new().spawn_scoped(scope, move || helper.work());
+        work(&mut ByTime::with(buffers, thread.is_ok().then(|| pool.0.clone())))
     })
+}
+
+/// A pool that is closed at the end.
+struct Closed<'a>(Arc<Pool<'a>>);
+
+impl Drop for Closed<'_> {
+    fn drop(&mut self) {
+        self.0.close();
+    }
 }
 
 impl<'a> ByTime<'a> {
     pub(crate) fn new(buffers: &Buffers<'a>) -> Self {
-        Self::with(buffers, Weak::new())
+        Self::with(buffers, None)
     }
 
-    fn with(buffers: &Buffers<'a>, helper: Helper<'a>) -> Self {
+    fn with(buffers: &Buffers<'a>, pool: Option<Arc<Pool<'a>>>) -> Self {
         let queues = Queues::new(buffers);
         Self {
             streams: (0..queues.len()).map(Stream::new).collect(),
@@ -71,7 +80,7 @@ impl<'a> ByTime<'a> {
             fresh: true,
             moving: 0..queues.len(),
             damaged: (buffers.clone(), queues.findings),
-            shared: Shared::new(queues, helper),
+            shared: Shared::new(queues, pool),
         }
     }
 

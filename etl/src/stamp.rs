@@ -13,14 +13,52 @@ impl Stamp {
         fmt::from_fn(move |f| self.write(f, 'T', "Z"))
     }
 
+    /// The 27 characters of a time from year 0 to 9999, with what is to stand between date and time of day.
+    pub fn digits(self, between: u8) -> Option<[u8; 27]> {
+        let Parts { year, month, day, hour, minute, second, fraction } = self.parts();
+        let year = u64::try_from(year).ok().filter(|year| *year <= 9999)?;
+        let mut text = *b"0000-00-00 00:00:00.0000000";
+        text[10] = between;
+        let fields: [(usize, usize, u64); 7] =
+            [(0, 4, year), (5, 2, month), (8, 2, day), (11, 2, hour), (14, 2, minute), (17, 2, second), (20, 7, fraction)];
+        for (at, length, mut value) in fields {
+            for digit in text[at..at + length].iter_mut().rev() {
+                *digit = b'0' + (value % 10) as u8;
+                value /= 10;
+            }
+        }
+        Some(text)
+    }
+
     fn write(self, f: &mut fmt::Formatter<'_>, between: char, end: &str) -> fmt::Result {
+        if let Some(text) = self.digits(between as u8) {
+            f.write_str(std::str::from_utf8(&text).unwrap_or_default())?;
+            return f.write_str(end);
+        }
+        let Parts { year, month, day, hour, minute, second, fraction } = self.parts();
+        write!(f, "{year:04}-{month:02}-{day:02}{between}{hour:02}:{minute:02}:{second:02}.{fraction:07}{end}")
+    }
+
+    fn parts(self) -> Parts {
         const DAY: i64 = 86_400 * 10_000_000;
-        let (days, rest) = (self.0.div_euclid(DAY), self.0.rem_euclid(DAY));
+        let (days, rest) = (self.0.div_euclid(DAY), self.0.rem_euclid(DAY) as u64);
         let (year, month, day) = date(days);
         let (seconds, fraction) = (rest / 10_000_000, rest % 10_000_000);
         let (hour, minute, second) = (seconds / 3600, seconds / 60 % 60, seconds % 60);
-        write!(f, "{year:04}-{month:02}-{day:02}{between}{hour:02}:{minute:02}:{second:02}.{fraction:07}{end}")
+        Parts { year, month: month as u64, day: day as u64, hour, minute, second, fraction }
     }
+}
+
+/// A time, taken apart.
+struct Parts {
+    year: i64,
+    month: u64,
+    day: u64,
+    hour: u64,
+    minute: u64,
+    second: u64,
+    /// In units of 100 ns.
+    fraction: u64,
 }
 
 impl fmt::Display for Stamp {

@@ -8,5 +8,6 @@ mod order;
 mod real;
 mod relog;
 mod stat;
+mod tracelogging;
 mod written;
 mod xpress;

@@ -11,7 +11,7 @@ use std::io::Cursor;
 use std::path::PathBuf;
 
 /// The folder of traces, or `None` and a word about it.
-fn folder(test: &str) -> Option<PathBuf> {
+pub fn folder(test: &str) -> Option<PathBuf> {
     let folder = std::env::var_os("ETW_LAYOUTS_ETL").map(PathBuf::from);
     if folder.is_none() {
         eprintln!("{test} skipped: ETW_LAYOUTS_ETL is not set");

@@ -5,6 +5,7 @@ use etw_layouts::structures;
 use etw_layouts_etl::check::check;
 use etw_layouts_etl::wire::Arch;
 use etw_layouts_etl::{ClockType, Event, Parts, Reader, Scratch, Trace};
+use test_support::logging::logging;
 use test_support::traces;
 
 /// Read in every way, a file has the same events; what is taken apart is put together as it was; findings can be told.
@@ -60,6 +61,10 @@ fn touch(event: &Event<'_>, trace: &Trace<'_>) {
     let items: usize = event.items().map(|item| item.size()).sum();
     assert!(items + event.payload().len() <= event.bytes().len());
     let _ = event.header();
+    if let Some(logging) = event.trace_logging() {
+        // In proportion to the event, whatever it says of itself.
+        assert!(logging.steps().count() <= 300 * (64 + event.bytes().len()));
+    }
 }
 
 /// The input as a structure in memory, which and of which build it tells itself.
@@ -80,5 +85,5 @@ fn views(input: &[u8]) {
 /// A small file for every target, clock and compression that goes together.
 pub fn seeds() -> Vec<Vec<u8>> {
     let wanted = traces::all(1).into_iter().filter(|trace| !trace.name.contains(&format!("{:?}", ClockType::SystemTime)));
-    wanted.map(|trace| trace.bytes).collect()
+    wanted.map(|trace| trace.bytes).chain([logging().trace()]).collect()
 }

@@ -1,85 +1,44 @@
 //! The events of one processor.
 
+use super::pool::{Job, Pool};
 use super::queue::Queues;
 use crate::buffer::{Buffer, Scratch};
 use crate::finding::{Finding, Place, What};
 use crate::walk::{Extent, step, usual};
 use crate::wire::{BUFFER_HEADER, Generation};
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
-use std::sync::{Arc, Weak};
+use std::collections::VecDeque;
+use std::sync::Arc;
 
 /// What the decompressed buffers of all processors may take at once: 1 GiB.
 const MOST: usize = 1 << 30;
 
-/// How many jobs the helper can have before it. Those that another thread has done meanwhile hold memory until the helper gets to
-/// them, and more than a few to do gain nothing, as there is one helper.
-pub(super) const JOBS: usize = 16;
-
-/// Who decompresses ahead, as long as it is there.
-pub(super) type Helper<'a> = Weak<SyncSender<Job<'a>>>;
+/// How many buffers of each processor are decompressed ahead at most.
+const AHEAD: usize = 4;
 
 /// What the streams of a trace share.
 #[derive(Debug)]
 pub(super) struct Shared<'a> {
     queues: Queues<'a>,
-    helper: Helper<'a>,
-    /// Bytes that all streams hold. Findings hang on it, so that it must not hang on the helper.
+    /// Who decompresses ahead.
+    pool: Option<Arc<Pool<'a>>>,
+    /// Bytes that all streams hold. Findings hang on it, so that it must not hang on what is ahead.
     held: usize,
     /// Bytes of what is decompressed ahead.
     ahead: usize,
 }
 
-/// A buffer to decompress.
-#[derive(Debug)]
-pub(super) struct Job<'a> {
-    buffer: Buffer<'a>,
-    scratch: Scratch,
-    taken: Arc<AtomicBool>,
-    done: SyncSender<Done>,
-}
-
-type Done = (Scratch, Result<(), What>);
-
 impl<'a> Shared<'a> {
-    pub(super) fn new(queues: Queues<'a>, helper: Helper<'a>) -> Self {
-        Self { queues, helper, held: 0, ahead: 0 }
+    pub(super) fn new(queues: Queues<'a>, pool: Option<Arc<Pool<'a>>>) -> Self {
+        Self { queues, pool, held: 0, ahead: 0 }
     }
 }
 
-impl Job<'_> {
-    /// Decompresses the buffer, unless that is not needed any more.
-    pub(super) fn work(mut self) {
-        if !self.taken.swap(true, Ordering::Relaxed) {
-            let result = self.buffer.decompress(&mut self.scratch);
-            // Whether anyone still waits for it does not matter.
-            let _ = self.done.send((self.scratch, result));
-        }
-    }
-}
-
-/// The buffer after the one at hand.
+/// A buffer after the one at hand.
 #[derive(Debug)]
 struct Ahead<'a> {
     buffer: Buffer<'a>,
-    job: Option<Waiting>,
-}
-
-/// A job that was given away.
-#[derive(Debug)]
-struct Waiting {
-    taken: Arc<AtomicBool>,
-    done: Receiver<Done>,
-    /// Bytes that it takes at most.
-    held: usize,
-}
-
-impl Waiting {
-    /// What came out, or nothing if nobody has begun with it, and nobody will.
-    fn finish(self) -> Option<Done> {
-        // Where both can take it, the other thread is the slower one, and this one had better do it than wait.
-        if self.taken.swap(true, Ordering::Relaxed) { self.done.recv().ok() } else { None }
-    }
+    /// Who decompresses it, and bytes that it takes at most.
+    job: Option<(Arc<Job<'a>>, usize)>,
 }
 
 /// The events of one processor.
@@ -87,7 +46,7 @@ impl Waiting {
 pub(super) struct Stream<'a> {
     /// Which of the queues is its own.
     queue: usize,
-    ahead: Option<Ahead<'a>>,
+    ahead: VecDeque<Ahead<'a>>,
     generation: Generation,
     /// The buffer at hand, if it is not decompressed.
     slice: Option<&'a [u8]>,
@@ -106,7 +65,7 @@ impl<'a> Stream<'a> {
     pub(super) fn new(queue: usize) -> Self {
         Self {
             queue,
-            ahead: None,
+            ahead: VecDeque::new(),
             generation: Generation::V6_1,
             slice: Some(&[]),
             scratch: Scratch::default(),
@@ -169,7 +128,7 @@ impl<'a> Stream<'a> {
 
     fn next_buffer(&mut self, shared: &mut Shared<'a>) -> Result<bool, Finding> {
         self.slice = Some(&[]);
-        let next = self.ahead.take().or_else(|| shared.queues.next(self.queue).map(|buffer| Ahead { buffer, job: None }));
+        let next = self.ahead.pop_front().or_else(|| shared.queues.next(self.queue).map(|buffer| Ahead { buffer, job: None }));
         let Some(Ahead { buffer, job }) = next else {
             self.scratch = Scratch::default();
             shared.held -= std::mem::take(&mut self.held);
@@ -187,9 +146,9 @@ impl<'a> Stream<'a> {
             }
             true => {
                 let more = buffer.room().saturating_sub(self.held);
-                let done = job.and_then(|job| {
-                    shared.ahead -= job.held;
-                    job.finish()
+                let done = job.zip(shared.pool.as_ref()).map(|((job, held), pool)| {
+                    shared.ahead -= held;
+                    pool.finish(&job)
                 });
                 match shared.held + more > MOST {
                     true => Some(What::Memory),
@@ -212,21 +171,22 @@ impl<'a> Stream<'a> {
         fault.map_or(Ok(true), |what| Err(buffer.finding(what)))
     }
 
-    /// Has the next buffer decompressed while the events of this one are given out.
-    fn look_ahead(&mut self, scratch: Scratch, shared: &mut Shared<'a>) {
-        let Some(helper) = shared.helper.upgrade() else { return };
-        let Some(buffer) = shared.queues.next(self.queue) else { return };
-        let held = buffer.room().max(self.held);
-        let fits = shared.held + shared.ahead + held <= MOST;
-        let mut job = None;
-        if buffer.head().is_compressed() && fits {
-            let (sender, done) = sync_channel(1);
-            let taken = Arc::new(AtomicBool::new(false));
-            if helper.try_send(Job { buffer, scratch, taken: taken.clone(), done: sender }).is_ok() {
-                shared.ahead += held;
-                job = Some(Waiting { taken, done, held });
+    /// Has the next buffers decompressed while the events of this one are given out.
+    fn look_ahead(&mut self, mut scratch: Scratch, shared: &mut Shared<'a>) {
+        let Some(pool) = shared.pool.clone() else { return };
+        // What is not compressed, or has to wait, needs nobody to look behind it.
+        while self.ahead.len() < AHEAD && self.ahead.back().is_none_or(|last| last.job.is_some()) {
+            let Some(buffer) = shared.queues.next(self.queue) else { return };
+            let held = buffer.room().max(self.held);
+            let fits = shared.held + shared.ahead + held <= MOST;
+            let mut job = None;
+            if buffer.head().is_compressed() && fits {
+                job = pool.give(buffer, std::mem::take(&mut scratch)).map(|job| (job, held));
             }
+            if job.is_some() {
+                shared.ahead += held;
+            }
+            self.ahead.push_back(Ahead { buffer, job });
         }
-        self.ahead = Some(Ahead { buffer, job });
     }
 }

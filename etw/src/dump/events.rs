@@ -85,7 +85,7 @@ impl<'a> Line<'a> {
             cpu: timed.processor,
             pid: event.process(),
             tid: event.thread(),
-            header: header(event),
+            header: header(event).map_or_else(|ty| format!("UNKNOWN_{ty:02X}").into(), Cow::from),
             provider: event.provider().map(|provider| provider.to_string()),
             id: event.id(),
             version: event.version(),

@@ -1,9 +1,10 @@
 //! The columns of events: their names, their widths, and what stands in them.
 
-use super::line::Line;
-use super::output::Escaped;
-use etw_layouts_etl::Stamp;
-use std::fmt::{self, Display, Write};
+use super::fields::{self, Style};
+use super::line::{Line, Names, Payload};
+use super::{document, put};
+use etw_layouts_etl::Guid;
+use etw_layouts_etl::tracelogging::Fault;
 
 /// A column of the events.
 #[derive(Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
@@ -46,7 +47,7 @@ pub enum Column {
     Flags,
     /// The extended items, and the bytes of each.
     Items,
-    /// The payload, in hexadecimal digits.
+    /// The payload, in hexadecimal digits or by its fields.
     Payload,
     /// The file.
     File,
@@ -128,97 +129,112 @@ impl Column {
         }
     }
 
-    /// What stands in it; nothing if the event does not tell.
-    fn cell(self, line: &Line<'_>, is_text: bool, out: &mut String) -> fmt::Result {
-        fn value(out: &mut String, value: Option<impl Display>) -> fmt::Result {
-            value.map_or(Ok(()), |value| write!(out, "{value}"))
-        }
-        match self {
-            Self::Default => Ok(()),
-            Self::Time if is_text => value(out, line.time.map(Stamp)),
-            Self::Time => value(out, line.time.map(|time| Stamp(time).rfc3339())),
-            Self::Cpu => value(out, Some(line.cpu)),
-            Self::Thread => value(out, line.tid),
-            Self::Process => value(out, line.pid),
-            Self::Header => value(out, Some(&line.header)),
-            Self::Provider => match (line.provider_name, line.provider, line.id) {
-                (Some(name), ..) => out.write_str(name),
-                (None, Some(guid), _) => write!(out, "{guid}"),
-                (None, None, Some(hook)) if line.is_hooked => write!(out, "group {:#04x}", hook >> 8),
-                _ => Ok(()),
-            },
-            Self::Version => value(out, line.version),
-            Self::Opcode => match line.opcode_name {
-                Some(name) => out.write_str(name),
-                None => value(out, line.opcode),
-            },
-            Self::Bytes => value(out, Some(line.payload_size)),
-            Self::Id => match (line.id_name, line.id) {
-                (Some(name), _) => out.write_str(name),
-                (None, Some(hook)) if line.is_hooked => write!(out, "{hook:#06x}"),
-                (None, id) => value(out, id),
-            },
-            Self::Level => value(out, line.level),
-            Self::Keyword => value(out, line.keyword.map(|keyword| fmt::from_fn(move |f| write!(f, "{keyword:#018x}")))),
-            Self::Task => value(out, line.task),
-            Self::Channel => value(out, line.channel),
-            Self::Activity => value(out, line.activity_id),
-            Self::Related => value(out, line.related_id),
-            Self::Flags => value(out, line.flags_names.as_deref()),
-            Self::Items => {
-                for (index, item) in line.items.iter().enumerate() {
-                    let between = if index > 0 { " " } else { "" };
-                    write!(out, "{between}{}:{}", item.name, item.size)?;
-                }
-                Ok(())
+    /// Puts what stands in it; nothing if the event does not tell. What of the payload's fields cannot be decoded.
+    fn cell(self, line: &Line<'_>, is_text: bool, names: &mut Names, out: &mut Vec<u8>) -> Option<Fault> {
+        fn number(out: &mut Vec<u8>, value: Option<impl itoa::Integer>) {
+            if let Some(value) = value {
+                put::number(out, value);
             }
-            Self::Payload => value(out, line.payload.as_deref()),
-            Self::File => write!(out, "{}", Escaped(line.file)),
         }
+        fn guid(out: &mut Vec<u8>, guid: Option<Guid>) {
+            if let Some(guid) = guid {
+                put::guid(out, guid);
+            }
+        }
+        let event = line.event;
+        match self {
+            Self::Default => {}
+            Self::Time => match line.time {
+                Some(time) => names.times.put(out, time, is_text),
+                None => {}
+            },
+            Self::Cpu => put::number(out, line.origin.processor),
+            Self::Thread => number(out, event.thread()),
+            Self::Process => number(out, event.process()),
+            Self::Header => document::header(out, line::header(line.event)),
+            Self::Provider => match (line.provider_name(), line.provider, line.hook) {
+                (Some(name), ..) => out.extend_from_slice(name.as_bytes()),
+                (None, Some(guid), _) => put::guid(out, guid),
+                (None, None, Some(hook)) => put::shown(out, format_args!("group {:#04x}", hook >> 8)),
+                _ => {}
+            },
+            Self::Version => number(out, event.version()),
+            Self::Opcode => match line.opcode_name() {
+                Some(name) => out.extend_from_slice(name.as_bytes()),
+                None => number(out, event.opcode()),
+            },
+            Self::Bytes => put::number(out, event.payload().len()),
+            Self::Id => match (line.id_name(), line.hook) {
+                (Some(name), _) => out.extend_from_slice(name.as_bytes()),
+                (None, Some(hook)) => put::shown(out, format_args!("{hook:#06x}")),
+                (None, None) => number(out, event.id()),
+            },
+            Self::Level => number(out, event.level()),
+            Self::Keyword => {
+                if let Some(keyword) = event.keyword() {
+                    put::shown(out, format_args!("{keyword:#018x}"));
+                }
+            }
+            Self::Task => number(out, event.task()),
+            Self::Channel => number(out, event.channel()),
+            Self::Activity => guid(out, line.activity()),
+            Self::Related => guid(out, event.related_activity_id()),
+            Self::Flags => out.extend_from_slice(event.flags().map_or("", |flags| names.flags(flags)).as_bytes()),
+            Self::Items => {
+                for (index, item) in event.items().enumerate() {
+                    let between = if index > 0 { " " } else { "" };
+                    put::shown(out, format_args!("{between}{}:{}", names.item(item.ty), item.data.len()));
+                }
+            }
+            Self::Payload => match event.trace_logging().filter(|_| line.payload == Some(Payload::Fields)) {
+                Some(logging) => return fields::event(&logging, Style::Text, out),
+                None => put::hex(out, event.payload()),
+            },
+            Self::File => out.extend_from_slice(line.file.text.as_bytes()),
+        }
+        None
     }
 }
 
 /// The names of the columns, in a line.
-pub fn heading(columns: &[Column], is_text: bool) -> String {
-    row(columns, is_text, |column, cell| cell.push_str(column.name()))
+pub fn heading(columns: &[Column], is_text: bool, out: &mut Vec<u8>) {
+    row(columns, is_text, out, |column, out| out.extend_from_slice(column.name().as_bytes()));
 }
 
-/// An event, in a line.
-pub fn event(columns: &[Column], is_text: bool, line: &Line<'_>) -> String {
-    row(columns, is_text, |column, cell| {
-        // To a text, everything can be written.
-        let _ = column.cell(line, is_text, cell);
-        if is_text && cell.is_empty() {
-            cell.push('-');
+/// An event, in a line; what of the payload's fields cannot be decoded.
+pub fn event(columns: &[Column], is_text: bool, line: &Line<'_>, names: &mut Names, out: &mut Vec<u8>) -> Option<Fault> {
+    let mut fault = None;
+    row(columns, is_text, out, |column, out| {
+        let start = out.len();
+        fault = fault.or(column.cell(line, is_text, names, out));
+        if is_text && out.len() == start {
+            out.push(b'-');
         }
-    })
+    });
+    fault
 }
 
 /// A line of text with columns of their widths, or one of CSV (RFC 4180, but for the ends of lines).
-fn row(columns: &[Column], is_text: bool, fill: impl Fn(Column, &mut String)) -> String {
-    let (mut out, mut cell) = (String::with_capacity(160), String::new());
+fn row(columns: &[Column], is_text: bool, out: &mut Vec<u8>, mut fill: impl FnMut(Column, &mut Vec<u8>)) {
     for (index, column) in columns.iter().enumerate() {
-        cell.clear();
-        fill(*column, &mut cell);
+        if index > 0 {
+            out.extend_from_slice(if is_text { b"  " } else { b"," });
+        }
+        let start = out.len();
+        fill(*column, out);
         let (width, is_last) = (column.width(), index + 1 == columns.len());
-        match (is_text, index) {
-            (_, 0) => {}
-            (true, _) => out.push_str("  "),
-            (false, _) => out.push(','),
-        }
-        let missing = width.unsigned_abs().saturating_sub(cell.len());
-        let spaces = |out: &mut String, wanted: bool| (0..missing).filter(|_| is_text && wanted).for_each(|_| out.push(' '));
-        spaces(&mut out, width < 0);
-        match !is_text && cell.contains(['"', ',']) {
-            true => {
-                out.push('"');
-                out.push_str(&cell.replace('"', "\"\""));
-                out.push('"');
+        if !is_text {
+            if out[start..].iter().any(|byte| matches!(byte, b'"' | b',')) {
+                let cell = out.split_off(start);
+                out.push(b'"');
+                out.extend(cell.iter().flat_map(|byte| std::iter::repeat_n(*byte, if *byte == b'"' { 2 } else { 1 })));
+                out.push(b'"');
             }
-            false => out.push_str(&cell),
+        } else if width < 0 {
+            put::align_right(out, start, width.unsigned_abs());
+        } else if !is_last {
+            put::align_left(out, start, width.unsigned_abs());
         }
-        spaces(&mut out, width > 0 && !is_last);
     }
-    out.push('\n');
-    out
+    out.push(b'\n');
 }

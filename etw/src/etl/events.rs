@@ -1,16 +1,16 @@
 //! `events`.
 
 use super::columns::{self, Column};
+use super::document;
 use super::input::{Files, Opened};
-use super::line::{Line, Origin};
-use super::output::{Format, Output};
+use super::line::{self, Line, Names, Origin, Payload};
+use super::output::{Escaped, Format, Output};
 use super::progress::Progress;
 use super::stop::Stop;
 use super::tally::Tally;
 use super::wanted::Wanted;
 use etw_layouts_cli::Outcome;
-use etw_layouts_etl::{Clock, Event, Filter, Finding, LogFile, Trace};
-use std::io::{self, Write};
+use etw_layouts_etl::{Clock, Event, Filter, Finding, LogFile, Trace, What};
 use std::rc::Rc;
 
 /// Print the events of trace files, a line each. Exit status 1 if there are findings.
@@ -21,6 +21,7 @@ use std::rc::Rc;
 ///
 ///     etw etl events trace.etl
 ///     etw etl events --order time --payload hex trace.etl
+///     etw etl events --payload fields trace.etl
 ///     etw etl events --provider PROCESS --from 1.5 --to 2 trace.etl
 ///     etw etl events --level 1 --level 2 --columns default,level,keyword trace.etl
 ///     etw etl events --format csv --columns time,file,id --limit 1000 folder
@@ -36,7 +37,8 @@ pub struct Args {
     /// In which order. For that of time the whole file is read into memory.
     #[arg(long, value_enum, default_value_t = Order::File)]
     order: Order,
-    /// Print the payload too.
+    /// Print the payload too. An event of TraceLogging says itself which fields it has; what of them cannot be decoded is printed as
+    /// bytes, and is a finding.
     #[arg(long, value_enum)]
     payload: Option<Payload>,
     /// Stop at the first finding, with exit status 1.
@@ -55,16 +57,12 @@ enum Order {
     Time,
 }
 
-#[derive(Clone, Copy, clap::ValueEnum)]
-enum Payload {
-    Hex,
-}
-
 /// The events of one file after the other.
 pub struct Events<'a> {
     args: &'a Args,
     columns: Vec<Column>,
-    has_payload: bool,
+    payload: Option<Payload>,
+    names: Names,
     /// How many may still be printed.
     left: u64,
     is_headed: bool,
@@ -73,8 +71,9 @@ pub struct Events<'a> {
 impl<'a> Events<'a> {
     pub fn new(args: &'a Args) -> Self {
         let columns = columns::chosen(&args.columns, args.payload.is_some());
-        let has_payload = columns.contains(&Column::Payload);
-        Self { args, columns, has_payload, left: args.limit.unwrap_or(u64::MAX), is_headed: false }
+        let payload = args.payload.or(columns.contains(&Column::Payload).then_some(Payload::Hex));
+        let left = args.limit.unwrap_or(u64::MAX);
+        Self { args, columns, payload, names: Names::default(), left, is_headed: false }
     }
 
     /// Whether as many were printed as were asked for.
@@ -90,7 +89,8 @@ impl<'a> Events<'a> {
         let order = self.args.order;
         let lines = |log: &LogFile| {
             let (clock, filter) = (log.to_clock(), self.args.wanted.filter(log));
-            Lines { events: self, name, clock, filter, out, progress, tally: Tally::default() }
+            let file = line::File { text: Escaped(name).to_string(), json: serde_json::Value::from(name).to_string() };
+            Lines { events: self, name, file, clock, filter, out, progress, tally: Tally::default() }
         };
         match order {
             Order::File => in_file(source, lines),
@@ -148,6 +148,7 @@ fn in_time<'a, 'b: 'a>(source: Opened<'_>, lines: impl FnOnce(&LogFile) -> Lines
 struct Lines<'a, 'b> {
     events: &'a mut Events<'b>,
     name: &'a str,
+    file: line::File,
     clock: Clock,
     filter: Filter,
     out: &'a mut Output,
@@ -157,10 +158,10 @@ struct Lines<'a, 'b> {
 
 impl Lines<'_, '_> {
     /// Names the columns, once for all files.
-    fn head(&mut self) -> io::Result<()> {
+    fn head(&mut self) -> Result<(), Stop> {
         if self.out.format != Format::Json && !std::mem::replace(&mut self.events.is_headed, true) {
-            let heading = columns::heading(&self.events.columns, self.out.format == Format::Text);
-            self.out.write_all(heading.as_bytes())?;
+            let is_text = self.out.format == Format::Text;
+            self.out.put(|out| columns::heading(&self.events.columns, is_text, out))?;
         }
         Ok(())
     }
@@ -181,18 +182,26 @@ impl Lines<'_, '_> {
         self.tally.outcome()
     }
 
-    fn event(&mut self, event: &Event<'_>, origin: Origin) -> io::Result<()> {
-        if self.events.is_done() || !self.filter.takes(event, origin.processor, &self.clock) {
+    fn event(&mut self, event: &Event<'_>, origin: Origin) -> Result<(), Stop> {
+        let events = &mut *self.events;
+        if events.is_done() || !self.filter.takes(event, origin.processor, &self.clock) {
             return Ok(());
         }
-        self.events.left -= 1;
-        let line = Line::new(self.name, event, origin, &self.clock, self.events.has_payload);
-        match self.out.format {
-            Format::Json => {
-                serde_json::to_writer(&mut *self.out, &line)?;
-                self.out.write_all(b"\n")
-            }
-            format => self.out.write_all(columns::event(&self.events.columns, format == Format::Text, &line).as_bytes()),
+        events.left -= 1;
+        let line = Line::new(&self.file, event, origin, &self.clock, events.payload);
+        let format = self.out.format;
+        let fault = self.out.put(|out| match format {
+            Format::Json => document::event(&line, &mut events.names, out),
+            format => columns::event(&events.columns, format == Format::Text, &line, &mut events.names, out),
+        })?;
+        match fault {
+            None => Ok(()),
+            Some(fault) => self.finding(&Finding {
+                buffer: origin.buffer,
+                buffer_offset: origin.offset,
+                offset: event.offset(),
+                what: What::Fields(fault),
+            }),
         }
     }
 }

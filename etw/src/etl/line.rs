@@ -1,10 +1,9 @@
-//! An event, as it is printed.
+//! An event, and what is asked of it to print it: nothing is decoded before.
 
-use etw_layouts_etl::wire::EVENT_HEADER_FLAG;
-use etw_layouts_etl::{Buffer, Clock, Event, Guid, HeaderType, Stamp, names};
-use serde::{Serialize, Serializer};
-use std::borrow::Cow;
-use std::fmt::{self, Display};
+use super::put;
+use etw_layouts_etl::wire::{EVENT_HEADER_EXT_TYPE, EVENT_HEADER_FLAG};
+use etw_layouts_etl::{Buffer, Clock, Event, Guid, HeaderType, names};
+use std::collections::BTreeMap;
 
 /// What an event's buffer tells of it.
 #[derive(Clone, Copy)]
@@ -20,144 +19,90 @@ impl Origin {
     }
 }
 
-/// An event, and its document in JSON.
-#[derive(Serialize)]
+/// How a payload is printed.
+#[derive(Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub enum Payload {
+    /// In hexadecimal digits.
+    Hex,
+    /// By its fields, where the event has a schema of TraceLogging; others in hexadecimal digits.
+    Fields,
+}
+
+/// An event.
 pub struct Line<'a> {
-    pub file: &'a str,
-    pub buffer: u32,
-    pub buffer_offset: u64,
-    pub offset: u32,
+    pub file: &'a File,
+    pub event: &'a Event<'a>,
+    pub origin: Origin,
     pub time: Option<i64>,
-    #[serde(serialize_with = "utc")]
-    time_utc: Option<i64>,
-    pub cpu: u16,
-    pub pid: Option<u32>,
-    pub tid: Option<u32>,
-    pub header: Cow<'static, str>,
-    #[serde(serialize_with = "shown")]
+    /// The hook identifier of a kernel event.
+    pub hook: Option<u16>,
     pub provider: Option<Guid>,
-    /// Of a provider that stands for a group of kernel events, the group.
-    pub provider_name: Option<&'static str>,
-    pub id: Option<u16>,
-    /// Of a hook identifier.
-    pub id_name: Option<&'static str>,
-    pub version: Option<u16>,
-    pub opcode: Option<u8>,
-    /// Of an opcode that means the same for all providers.
-    pub opcode_name: Option<&'static str>,
-    pub level: Option<u8>,
-    #[serde(serialize_with = "hexadecimal")]
-    pub keyword: Option<u64>,
-    pub task: Option<u16>,
-    pub channel: Option<u8>,
-    pub flags: Option<u16>,
-    pub flags_names: Option<String>,
-    #[serde(serialize_with = "shown")]
-    pub activity_id: Option<Guid>,
-    #[serde(serialize_with = "shown")]
-    pub related_id: Option<Guid>,
-    pub items: Vec<Item>,
-    pub size: usize,
-    pub payload_size: usize,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub payload: Option<String>,
-    /// Whether it is a kernel event.
-    #[serde(skip)]
-    pub is_hooked: bool,
+    pub payload: Option<Payload>,
 }
 
-/// An extended item.
-#[derive(Serialize)]
-pub struct Item {
-    #[serde(rename = "type")]
-    pub ty: u16,
-    pub name: String,
-    pub size: usize,
-    pub data: String,
+/// The name of a file, as lines have it.
+pub struct File {
+    pub text: String,
+    pub json: String,
 }
 
-/// The name of an event's header type.
-pub fn header(event: &Event<'_>) -> Cow<'static, str> {
+/// The name of an event's header type; of an unknown one, that: it has no name.
+pub fn header(event: &Event<'_>) -> Result<&'static str, u8> {
     match event.header_type() {
-        HeaderType::Unknown => format!("UNKNOWN_{:02X}", event.bytes().get(2).copied().unwrap_or_default()).into(),
-        header_type => header_type.name().into(),
+        HeaderType::Unknown => Err(event.bytes().get(2).copied().unwrap_or_default()),
+        header_type => Ok(header_type.name()),
     }
 }
 
 impl<'a> Line<'a> {
-    pub fn new(file: &'a str, event: &Event<'_>, origin: Origin, clock: &Clock, payload: bool) -> Self {
-        let (header_type, header) = (event.header_type(), header(event));
+    pub fn new(file: &'a File, event: &'a Event<'a>, origin: Origin, clock: &Clock, payload: Option<Payload>) -> Self {
         let time = event.time_stamp().map(|stamp| clock.system_time(stamp));
-        let (provider, opcode, hook, flags) = (event.provider(), event.opcode(), event.hook(), event.flags());
-        Self {
-            file,
-            buffer: origin.buffer,
-            buffer_offset: origin.offset,
-            offset: event.offset(),
-            time,
-            time_utc: time,
-            cpu: origin.processor,
-            pid: event.process(),
-            tid: event.thread(),
-            header,
-            provider,
-            provider_name: provider.and_then(names::provider),
-            id: event.id(),
-            id_name: hook.and_then(names::hook),
-            version: event.version(),
-            opcode,
-            opcode_name: opcode.and_then(|opcode| names::opcode(header_type, opcode)),
-            level: event.level(),
-            keyword: event.keyword(),
-            task: event.task(),
-            channel: event.channel(),
-            flags: flags.map(|flags| flags.0),
-            flags_names: flags.map(flag_names),
-            // An activity of zeroes is none.
-            activity_id: event.activity_id().filter(|activity| activity.0 != 0),
-            related_id: event.related_activity_id(),
-            items: event.items().map(Item::of).collect(),
-            size: event.bytes().len(),
-            payload_size: event.payload().len(),
-            payload: payload.then(|| hex(event.payload())),
-            is_hooked: hook.is_some(),
-        }
+        Self { file, event, origin, time, hook: event.hook(), provider: event.provider(), payload }
+    }
+
+    /// Of a provider that stands for a group of kernel events, the group.
+    pub fn provider_name(&self) -> Option<&'static str> {
+        self.provider.and_then(names::provider)
+    }
+
+    /// Of a kernel event, the name of its hook identifier.
+    pub fn id_name(&self) -> Option<&'static str> {
+        self.hook.and_then(names::hook)
+    }
+
+    /// Of an opcode that means the same for all providers.
+    pub fn opcode_name(&self) -> Option<&'static str> {
+        self.event.opcode().and_then(|opcode| names::opcode(self.event.header_type(), opcode))
+    }
+
+    /// An activity of zeroes is none.
+    pub fn activity(&self) -> Option<Guid> {
+        self.event.activity_id().filter(|activity| activity.0 != 0)
     }
 }
 
-impl Item {
-    fn of(item: etw_layouts_etl::Item<'_>) -> Self {
-        let name = format!("{:?}", item.ty);
-        let name = name.strip_prefix("EVENT_HEADER_EXT_TYPE_").map_or(name.as_str(), |name| name).to_owned();
-        Self { ty: item.ty.0, name, size: item.data.len(), data: hex(item.data) }
+/// What many events share, made once: the names of flags and of extended items, and the text of seconds.
+#[derive(Default)]
+pub struct Names {
+    pub times: put::Times,
+    flags: BTreeMap<u16, String>,
+    items: BTreeMap<u16, String>,
+}
+
+impl Names {
+    /// The names of flags without what all of them begin with; no text for none.
+    pub fn flags(&mut self, flags: EVENT_HEADER_FLAG) -> &str {
+        self.flags.entry(flags.0).or_insert_with(|| match flags.0 {
+            0 => String::new(),
+            _ => format!("{flags:?}").replace("EVENT_HEADER_FLAG_", ""),
+        })
     }
-}
 
-/// The names of flags without what all of them begin with; no text for none.
-fn flag_names(flags: EVENT_HEADER_FLAG) -> String {
-    match flags.0 {
-        0 => String::new(),
-        _ => format!("{flags:?}").replace("EVENT_HEADER_FLAG_", ""),
+    /// The name of an extended item without what all of them begin with.
+    pub fn item(&mut self, ty: EVENT_HEADER_EXT_TYPE) -> &str {
+        self.items.entry(ty.0).or_insert_with(|| {
+            let name = format!("{ty:?}");
+            name.strip_prefix("EVENT_HEADER_EXT_TYPE_").map_or(name.as_str(), |name| name).to_owned()
+        })
     }
-}
-
-fn shown<S: Serializer>(value: &Option<impl Display>, serializer: S) -> Result<S::Ok, S::Error> {
-    match value {
-        Some(value) => serializer.collect_str(value),
-        None => serializer.serialize_none(),
-    }
-}
-
-fn utc<S: Serializer>(time: &Option<i64>, serializer: S) -> Result<S::Ok, S::Error> {
-    shown(&time.map(|time| Stamp(time).rfc3339()), serializer)
-}
-
-/// Of numbers that are bits: as numbers, those beyond 2^53 would lose some where they become floating point.
-fn hexadecimal<S: Serializer>(value: &Option<u64>, serializer: S) -> Result<S::Ok, S::Error> {
-    shown(&value.map(|value| fmt::from_fn(move |f| write!(f, "{value:#x}"))), serializer)
-}
-
-fn hex(bytes: &[u8]) -> String {
-    let digit = |value: u8| char::from(b"0123456789abcdef"[usize::from(value & 15)]);
-    bytes.iter().flat_map(|byte| [digit(byte >> 4), digit(*byte)]).collect()
 }

@@ -5,17 +5,21 @@
 
 mod check;
 mod columns;
+mod document;
 mod events;
+mod fields;
 mod info;
 pub(crate) mod input;
 pub(crate) mod line;
 pub(crate) mod output;
 mod progress;
+mod put;
 mod save;
 mod stat;
 pub(crate) mod stop;
 pub(crate) mod tally;
 mod wanted;
+mod writer;
 
 use etw_layouts_cli::{Error, Outcome};
 use events::Events;

@@ -1,5 +1,6 @@
 //! Where lines go, and how text of others gets into them.
 
+use super::writer::Writer;
 use serde::Serialize;
 use std::fmt::{self, Display, Write as _};
 use std::io::{self, IsTerminal, Write};
@@ -19,24 +20,48 @@ pub enum Format {
 pub struct Output {
     pub format: Format,
     pub is_terminal: bool,
-    out: Box<dyn Write>,
+    /// Lines that are still to be written.
+    lines: Vec<u8>,
+    /// Who writes them, once there was a block of them.
+    writer: Option<Writer>,
 }
+
+/// So many bytes are written at once.
+const BLOCK: usize = 1 << 17;
 
 impl Output {
     pub fn new(format: Format) -> Self {
-        // A terminal gets whole lines, so that progress stands between none.
-        let stdout = io::stdout().lock();
-        let is_terminal = stdout.is_terminal();
-        let out: Box<dyn Write> = match is_terminal {
-            true => Box::new(stdout),
-            false => Box::new(io::BufWriter::with_capacity(1 << 16, stdout)),
-        };
-        Self { format, is_terminal, out }
+        Self { format, is_terminal: io::stdout().is_terminal(), lines: Vec::new(), writer: None }
+    }
+
+    /// Lets a line be put behind those that are still to be written. A terminal gets whole lines, so that progress stands between none.
+    pub fn put<T>(&mut self, line: impl FnOnce(&mut Vec<u8>) -> T) -> io::Result<T> {
+        let told = line(&mut self.lines);
+        if self.is_terminal {
+            self.write_rest()?;
+        } else if self.lines.len() >= BLOCK {
+            self.write_block()?;
+        }
+        Ok(told)
+    }
+
+    fn write_block(&mut self) -> io::Result<()> {
+        let Some(writer) = self.writer.take().or_else(|| Writer::new().ok()) else { return self.write_rest() };
+        let (writer, empty) = writer.write(std::mem::take(&mut self.lines))?;
+        (self.writer, self.lines) = (Some(writer), empty);
+        Ok(())
+    }
+
+    fn write_rest(&mut self) -> io::Result<()> {
+        let written = io::stdout().write_all(&self.lines);
+        self.lines.clear();
+        written
     }
 
     /// Prints a line: the text, or the document.
     pub fn line(&mut self, line: &(impl Serialize + Display)) -> io::Result<()> {
-        self.out.write_all(self.lined(line).as_bytes())
+        let line = self.lined(line);
+        self.put(|lines| lines.extend_from_slice(line.as_bytes()))
     }
 
     /// Prints a line to the standard error. That it cannot be printed changes nothing: the exit status tells as much.
@@ -65,11 +90,22 @@ impl Output {
 
 impl Write for Output {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.out.write(bytes)
+        self.put(|lines| lines.extend_from_slice(bytes))?;
+        Ok(bytes.len())
     }
 
     fn flush(&mut self) -> io::Result<()> {
-        self.out.flush()
+        if let Some(writer) = self.writer.take() {
+            writer.end().inspect_err(|_| self.lines.clear())?;
+        }
+        self.write_rest()?;
+        io::stdout().flush()
+    }
+}
+
+impl Drop for Output {
+    fn drop(&mut self) {
+        let _ = self.flush();
     }
 }
 
@@ -107,15 +143,20 @@ pub struct Escaped<'a>(pub &'a str);
 impl Display for Escaped<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for c in self.0.chars() {
-            let hidden = matches!(c, '\u{ad}' | '\u{61c}' | '\u{180e}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}'
-                | '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e007f}');
-            match c {
-                _ if c.is_control() || hidden => write!(f, "{}", c.escape_default())?,
-                _ => f.write_char(c)?,
+            match is_hidden(c) {
+                true => write!(f, "{}", c.escape_default())?,
+                false => f.write_char(c)?,
             }
         }
         Ok(())
     }
+}
+
+/// Whether a character does more than stand there, or cannot be seen.
+pub fn is_hidden(c: char) -> bool {
+    c.is_control()
+        || matches!(c, '\u{ad}' | '\u{61c}' | '\u{180e}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}'
+            | '\u{feff}' | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e007f}')
 }
 
 /// A number, its digits in groups of three.

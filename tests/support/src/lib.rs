@@ -10,6 +10,8 @@ pub mod dumps;
 pub mod isf;
 #[cfg(feature = "kernels")]
 pub mod kernels;
+#[cfg(feature = "traces")]
+pub mod logging;
 #[cfg(feature = "dumps")]
 pub mod memory_dumps;
 #[cfg(feature = "symbols")]

@@ -1,0 +1,54 @@
+//! TraceLogging: events that carry their own schema, in the public format of TraceLoggingProvider.h and TraceLoggingDynamic.h.
+//!
+//! [`Event::trace_logging`] finds what the extended items of an event say: the provider and its traits, and the name and fields of the
+//! event. [`TraceLogging::steps`] goes through the payload. All of it borrows from the event, and nothing is allocated.
+
+mod fault;
+mod schema;
+mod steps;
+mod traits;
+mod types;
+mod value;
+
+pub use fault::{Fault, Reason};
+pub use schema::{Count, Field, Schema};
+pub use steps::{Step, Steps};
+pub use traits::Traits;
+pub use types::{InType, OutType};
+pub use value::{Data, Sid, SystemTime, Text, Value};
+
+use crate::event::Event;
+use crate::wire::{EVENT_HEADER_EXT_TYPE, EVENT_HEADER_FLAG};
+
+/// What an event says of its own payload.
+#[derive(Clone, Debug)]
+pub struct TraceLogging<'a> {
+    /// The provider's name and traits, if the event has them; or why they are none.
+    pub traits: Option<Result<Traits<'a>, Fault>>,
+    /// The name of the event, its tags, and its fields; or why they are none.
+    pub schema: Result<Schema<'a>, Fault>,
+    payload: &'a [u8],
+}
+
+impl<'a> Event<'a> {
+    /// What its extended items say of its payload, if they do. An event of TraceLogging has a schema; one that has two is read by the first.
+    pub fn trace_logging(&self) -> Option<TraceLogging<'a>> {
+        if !self.flags()?.contains(EVENT_HEADER_FLAG::EVENT_HEADER_FLAG_EXTENDED_INFO) {
+            return None;
+        }
+        let item = |ty| self.items().find(|item| item.ty == ty).map(|item| item.data);
+        let schema = item(EVENT_HEADER_EXT_TYPE::EVENT_HEADER_EXT_TYPE_EVENT_SCHEMA_TL)?;
+        Some(TraceLogging {
+            traits: item(EVENT_HEADER_EXT_TYPE::EVENT_HEADER_EXT_TYPE_PROV_TRAITS).map(Traits::read),
+            schema: Schema::read(schema),
+            payload: self.payload(),
+        })
+    }
+}
+
+impl<'a> TraceLogging<'a> {
+    /// Goes through the fields of the payload; without a schema, the only step is why there is none.
+    pub fn steps(&self) -> Steps<'a> {
+        Steps::new(self.schema, self.payload)
+    }
+}

@@ -1,0 +1,112 @@
+//! An event as a document of JSON.
+
+use super::fields::{self, Style};
+use super::line::{Line, Names, Payload};
+use super::put;
+use etw_layouts_etl::tracelogging::Fault;
+use etw_layouts_etl::wire::EVENT_HEADER_FLAG;
+
+/// Prints it in a line; what of its fields could not be decoded.
+pub fn event(line: &Line<'_>, names: &mut Names, out: &mut Vec<u8>) -> Option<Fault> {
+    let event = line.event;
+    out.extend_from_slice(b"{\"file\":");
+    out.extend_from_slice(line.file.json.as_bytes());
+    number(out, b",\"buffer\":", Some(line.origin.buffer));
+    number(out, b",\"buffer_offset\":", Some(line.origin.offset));
+    number(out, b",\"offset\":", Some(event.offset()));
+    number(out, b",\"time\":", line.time);
+    text(out, b",\"time_utc\":", line.time, |out, time| names.times.put(out, time, false));
+    number(out, b",\"cpu\":", Some(line.origin.processor));
+    number(out, b",\"pid\":", event.process());
+    number(out, b",\"tid\":", event.thread());
+    text(out, b",\"header\":", Some(line::header(line.event)), header);
+    text(out, b",\"provider\":", line.provider, put::guid);
+    name(out, b",\"provider_name\":", line.provider_name());
+    number(out, b",\"id\":", event.id());
+    name(out, b",\"id_name\":", line.id_name());
+    number(out, b",\"version\":", event.version());
+    number(out, b",\"opcode\":", event.opcode());
+    name(out, b",\"opcode_name\":", line.opcode_name());
+    number(out, b",\"level\":", event.level());
+    match event.flags() {
+        Some(flags) => described(line, flags, names, out),
+        None => out.extend_from_slice(
+            b",\"keyword\":null,\"task\":null,\"channel\":null,\"flags\":null,\"flags_names\":null,\"activity_id\":null,\
+              \"related_id\":null,\"items\":[]",
+        ),
+    }
+    number(out, b",\"size\":", Some(event.bytes().len()));
+    number(out, b",\"payload_size\":", Some(event.payload().len()));
+    let fault = payload(line, out);
+    out.extend_from_slice(b"}\n");
+    fault
+}
+
+/// What only an EVENT_HEADER has.
+fn described(line: &Line<'_>, flags: EVENT_HEADER_FLAG, names: &mut Names, out: &mut Vec<u8>) {
+    let event = line.event;
+    // Numbers that are bits: as numbers, those beyond 2^53 would lose some where they become floating point.
+    text(out, b",\"keyword\":", event.keyword(), |out, keyword| put::shown(out, format_args!("{keyword:#x}")));
+    number(out, b",\"task\":", event.task());
+    number(out, b",\"channel\":", event.channel());
+    number(out, b",\"flags\":", Some(flags.0));
+    name(out, b",\"flags_names\":", Some(names.flags(flags)));
+    text(out, b",\"activity_id\":", line.activity(), put::guid);
+    text(out, b",\"related_id\":", event.related_activity_id(), put::guid);
+    out.extend_from_slice(b",\"items\":[");
+    for (index, item) in event.items().enumerate() {
+        out.extend_from_slice(if index > 0 { &b",{"[..] } else { b"{" });
+        number(out, b"\"type\":", Some(item.ty.0));
+        name(out, b",\"name\":", Some(names.item(item.ty)));
+        number(out, b",\"size\":", Some(item.data.len()));
+        text(out, b",\"data\":", Some(item.data), put::hex);
+        out.push(b'}');
+    }
+    out.push(b']');
+}
+
+/// A header of a type that has no name has its number.
+pub fn header(out: &mut Vec<u8>, header: Result<&str, u8>) {
+    match header {
+        Ok(name) => out.extend_from_slice(name.as_bytes()),
+        Err(ty) => put::shown(out, format_args!("UNKNOWN_{ty:02X}")),
+    }
+}
+
+fn payload(line: &Line<'_>, out: &mut Vec<u8>) -> Option<Fault> {
+    if line.payload == Some(Payload::Fields)
+        && let Some(logging) = line.event.trace_logging()
+    {
+        out.extend_from_slice(b",\"trace_logging\":");
+        return fields::event(&logging, Style::Json, out);
+    }
+    if line.payload.is_some() {
+        text(out, b",\"payload\":", Some(line.event.payload()), put::hex);
+    }
+    None
+}
+
+fn number<const N: usize>(out: &mut Vec<u8>, key: &[u8; N], value: Option<impl itoa::Integer>) {
+    out.extend_from_slice(key);
+    match value {
+        Some(value) => put::number(out, value),
+        None => out.extend_from_slice(b"null"),
+    }
+}
+
+/// A text that needs no escapes.
+fn text<T, const N: usize>(out: &mut Vec<u8>, key: &[u8; N], value: Option<T>, put: impl FnOnce(&mut Vec<u8>, T)) {
+    out.extend_from_slice(key);
+    match value {
+        Some(value) => {
+            out.push(b'"');
+            put(out, value);
+            out.push(b'"');
+        }
+        None => out.extend_from_slice(b"null"),
+    }
+}
+
+fn name<const N: usize>(out: &mut Vec<u8>, key: &[u8; N], value: Option<&str>) {
+    text(out, key, value, |out, value| out.extend_from_slice(value.as_bytes()));
+}

@@ -1,0 +1,254 @@
+//! The fields of an event of TraceLogging, in text and in JSON.
+
+use super::put;
+use etw_layouts_etl::Stamp;
+use etw_layouts_etl::tracelogging::{Count, Data, Fault, Field, InType, OutType, Step, Steps, TraceLogging};
+
+/// How fields are printed.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Style {
+    /// `provider/event tags 0x1 {name: TYPE = value, …}`, and behind it the bytes that cannot be decoded, and why.
+    Text,
+    /// An object that has the same.
+    Json,
+}
+
+/// Prints what an event says of itself; what of it cannot be decoded.
+pub fn event(logging: &TraceLogging<'_>, style: Style, out: &mut Vec<u8>) -> Option<Fault> {
+    let traits = logging.traits.as_ref().and_then(|traits| traits.as_ref().ok());
+    let schema = logging.schema.as_ref().ok();
+    let (provider, name) = (traits.map(|traits| traits.name), schema.map(|schema| schema.name));
+    let tags = schema.map_or(0, |schema| schema.tags);
+    let mut steps = logging.steps();
+    let fault = match style {
+        Style::Text => {
+            bare(out, provider.unwrap_or("?"));
+            out.push(b'/');
+            bare(out, name.unwrap_or("?"));
+            put_tags(out, tags);
+            out.extend_from_slice(b" {");
+            let fault = fields(&mut steps, style, out);
+            out.push(b'}');
+            if let Some(fault) = &fault {
+                out.extend_from_slice(b" undecoded ");
+                put::hex(out, steps.rest());
+                put::shown(out, format_args!(" ({})", fault.reason));
+            }
+            fault
+        }
+        Style::Json => {
+            out.extend_from_slice(b"{\"provider\":");
+            optional(out, provider);
+            out.extend_from_slice(b",\"group\":");
+            match traits.and_then(|traits| traits.group) {
+                Some(group) => put::shown(out, format_args!("\"{group}\"")),
+                None => out.extend_from_slice(b"null"),
+            }
+            out.extend_from_slice(b",\"event\":");
+            optional(out, name);
+            put::shown(out, format_args!(",\"tags\":{tags},\"fields\":["));
+            let fault = fields(&mut steps, style, out);
+            out.push(b']');
+            if let Some(Fault { reason, offset, .. }) = &fault {
+                put::shown(out, format_args!(",\"undecoded\":{{\"what\":\"{reason}\",\"offset\":{offset},\"data\":\""));
+                put::hex(out, steps.rest());
+                out.extend_from_slice(b"\"}");
+            }
+            out.push(b'}');
+            fault
+        }
+    };
+    fault.or(logging.traits.and_then(Result::err))
+}
+
+/// Prints the fields, with a comma between them.
+fn fields(steps: &mut Steps<'_>, style: Style, out: &mut Vec<u8>) -> Option<Fault> {
+    // Of what has begun and not ended, whether it is an array. In JSON a structure is one too: its fields have an order, and names
+    // that may come twice; and each field is an object, which ends with its value.
+    let (mut levels, mut is_first, mut is_waiting, mut fault) = (Vec::new(), true, false, None);
+    let ends = |out: &mut Vec<u8>, levels: &[bool]| {
+        if style == Style::Json && levels.last() != Some(&true) {
+            out.push(b'}');
+        }
+    };
+    let bracket = |out: &mut Vec<u8>, is_array: bool, of_array: u8, of_structure: u8| {
+        out.push(if is_array || style == Style::Json { of_array } else { of_structure });
+    };
+    for step in steps.by_ref() {
+        let step = match step {
+            Ok(step) => step,
+            Err(found) => {
+                fault = Some(found);
+                break;
+            }
+        };
+        is_waiting = matches!(step, Step::Field(_));
+        let begins = is_waiting || step != Step::End && levels.last() == Some(&true);
+        if begins && !std::mem::replace(&mut is_first, false) {
+            out.extend_from_slice(if style == Style::Text { b", " } else { b"," });
+        }
+        match (step, style) {
+            (Step::Field(own), Style::Text) => text_field(out, &own),
+            (Step::Field(own), Style::Json) => json_field(out, &own),
+            (Step::Value(value), Style::Text) => text_value(out, &value.data),
+            (Step::Value(value), Style::Json) => json_value(out, &value.data),
+            (Step::Structure | Step::Array(_), _) => {
+                let is_array = step != Step::Structure;
+                bracket(out, is_array, b'[', b'{');
+                levels.push(is_array);
+                is_first = true;
+            }
+            (Step::End, _) => {
+                bracket(out, levels.pop() == Some(true), b']', b'}');
+                is_first = false;
+            }
+        }
+        if matches!(step, Step::Value(_) | Step::End) {
+            ends(out, &levels);
+        }
+    }
+    if is_waiting {
+        out.extend_from_slice(if style == Style::Text { b"?" } else { b"null" });
+        ends(out, &levels);
+    }
+    while let Some(is_array) = levels.pop() {
+        bracket(out, is_array, b']', b'}');
+        ends(out, &levels);
+    }
+    fault
+}
+
+fn text_field(out: &mut Vec<u8>, field: &Field<'_>) {
+    bare(out, field.name);
+    put_tags(out, field.tags);
+    put::shown(out, format_args!(": {}", in_name(field)));
+    if field.out_type != OutType::NULL {
+        put::shown(out, format_args!("/{}", out_name(field.out_type)));
+    }
+    match field.count {
+        Count::One => {}
+        Count::Constant(count) => put::shown(out, format_args!("[{count}]")),
+        Count::Variable => out.extend_from_slice(b"[]"),
+        Count::Custom(schema) => {
+            out.extend_from_slice(b" by ");
+            put::hex(out, schema);
+        }
+    }
+    out.extend_from_slice(b" = ");
+}
+
+fn json_field(out: &mut Vec<u8>, field: &Field<'_>) {
+    out.extend_from_slice(b"{\"name\":");
+    put::json(out, field.name.chars());
+    put::shown(out, format_args!(",\"in\":\"{}\"", in_name(field)));
+    if field.out_type != OutType::NULL {
+        put::shown(out, format_args!(",\"out\":\"{}\"", out_name(field.out_type)));
+    }
+    if field.tags != 0 {
+        put::shown(out, format_args!(",\"tags\":{}", field.tags));
+    }
+    match field.count {
+        Count::One => {}
+        Count::Constant(count) => put::shown(out, format_args!(",\"count\":{count}")),
+        Count::Variable => out.extend_from_slice(b",\"count\":null"),
+        Count::Custom(schema) => {
+            out.extend_from_slice(b",\"schema\":\"");
+            put::hex(out, schema);
+            out.push(b'"');
+        }
+    }
+    out.extend_from_slice(b",\"value\":");
+}
+
+/// The type; of a custom field it is the protocol of its serializer.
+fn in_name(field: &Field<'_>) -> impl std::fmt::Display {
+    let InType(ty) = field.in_type;
+    let (is_custom, name) = (matches!(field.count, Count::Custom(_)), field.in_type.name());
+    std::fmt::from_fn(move |f| match name {
+        _ if is_custom => write!(f, "CUSTOM_{ty}"),
+        Some(name) => f.write_str(name),
+        None => write!(f, "{ty}"),
+    })
+}
+
+fn out_name(out_type: OutType) -> impl std::fmt::Display {
+    std::fmt::from_fn(move |f| match out_type.name() {
+        Some(name) => f.write_str(name),
+        None => write!(f, "{}", out_type.0),
+    })
+}
+
+fn text_value(out: &mut Vec<u8>, data: &Data<'_>) {
+    match data {
+        Data::Text(text) => put::quoted(out, text.chars()),
+        Data::Float(value) => put::shown(out, format_args!("{value:?}")),
+        Data::Double(value) => put::shown(out, format_args!("{value:?}")),
+        data => plain(out, data),
+    }
+}
+
+fn json_value(out: &mut Vec<u8>, data: &Data<'_>) {
+    match data {
+        Data::Text(text) => put::json(out, text.chars()),
+        Data::Signed(_) | Data::Unsigned(_) | Data::Boolean(_) => plain(out, data),
+        Data::Float(value) if value.is_finite() => put::shown(out, format_args!("{value:?}")),
+        Data::Double(value) if value.is_finite() => put::shown(out, format_args!("{value:?}")),
+        // An object, so that these bytes are no text of the event's.
+        Data::Binary(bytes) => {
+            out.extend_from_slice(b"{\"hex\":\"");
+            put::hex(out, bytes);
+            out.extend_from_slice(b"\"}");
+        }
+        data => {
+            out.push(b'"');
+            plain(out, data);
+            out.push(b'"');
+        }
+    }
+}
+
+/// A value without quotes.
+fn plain(out: &mut Vec<u8>, data: &Data<'_>) {
+    match data {
+        Data::Signed(number) => put::number(out, *number),
+        Data::Unsigned(number) => put::number(out, *number),
+        Data::Hexadecimal(number) => put::shown(out, format_args!("{number:#x}")),
+        Data::Float(number) => put::shown(out, number),
+        Data::Double(number) => put::shown(out, number),
+        Data::Boolean(is) => put::shown(out, is),
+        Data::Text(text) => put::shown(out, text),
+        Data::Binary(bytes) => {
+            out.extend_from_slice(b"0x");
+            put::hex(out, bytes);
+        }
+        Data::Guid(guid) => put::guid(out, *guid),
+        Data::FileTime(time) => put::shown(out, Stamp(*time).rfc3339()),
+        Data::SystemTime(time) => put::shown(out, time),
+        Data::Sid(sid) => put::shown(out, sid),
+        Data::Ipv4(address) => put::shown(out, address),
+        Data::Ipv6(address) => put::shown(out, address),
+        Data::Socket(address) => put::shown(out, address),
+    }
+}
+
+/// A name of others: as it is if it is made of letters, digits and the usual signs, or else in quotes.
+fn bare(out: &mut Vec<u8>, name: &str) {
+    let is_bare = !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_-.?".contains(&byte));
+    match is_bare {
+        true => out.extend_from_slice(name.as_bytes()),
+        false => put::quoted(out, name.chars()),
+    }
+}
+
+fn put_tags(out: &mut Vec<u8>, tags: u32) {
+    if tags != 0 {
+        put::shown(out, format_args!(" tags {tags:#x}"));
+    }
+}
+
+fn optional(out: &mut Vec<u8>, text: Option<&str>) {
+    match text {
+        Some(text) => put::json(out, text.chars()),
+        None => out.extend_from_slice(b"null"),
+    }
+}
