@@ -62,7 +62,7 @@ pub fn linked(
         Arch::X64 => ("x86_64-pc-windows-msvc", "/machine:x64"),
         Arch::Arm64 => ("aarch64-pc-windows-msvc", "/machine:arm64"),
     };
-    let mut text = c::header(layouts, target);
+    let mut text = c::header(layouts, target, None, c::Style::default());
     for name in names {
         text += &format!("{name} variable_{name};\n");
     }
