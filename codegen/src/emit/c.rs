@@ -5,7 +5,7 @@
 //! so that nothing has to be aligned by them.
 
 use super::order::{is_macros, keyword, ordered};
-use super::padded::{Item, PaddingNames, padded};
+use super::padded::{Item, FreeNames, padded};
 use crate::ctype::CType;
 use crate::layouts::{Aggregate, Enumeration, Field, Form, Layout, Layouts, Type};
 use std::collections::BTreeSet;
@@ -97,7 +97,7 @@ impl<'a> Writer<'a> {
             let _ = writeln!(self.out, "#pragma pack(push, {pack})");
         }
         let _ = writeln!(self.out, "{}{} {prefix}_{name} {{", keyword(aggregate.kind), self.declspec(aggregate.align));
-        self.fields(aggregate, 1, &mut PaddingNames::of(aggregate));
+        self.fields(aggregate, 1, &mut FreeNames::of(aggregate));
         self.out.push_str("};\n");
         if aggregate.pack.is_some() {
             self.out.push_str("#pragma pack(pop)\n");
@@ -209,30 +209,30 @@ impl<'a> Writer<'a> {
         }
     }
 
-    fn fields(&mut self, aggregate: &Aggregate, depth: usize, padding: &mut PaddingNames) {
+    fn fields(&mut self, aggregate: &Aggregate, depth: usize, free: &mut FreeNames) {
         let indent = "    ".repeat(depth);
         if !self.style.plain {
-            return aggregate.fields.iter().for_each(|field| self.field(field, depth, padding));
+            return aggregate.fields.iter().for_each(|field| self.field(field, depth, free));
         }
         for item in padded(aggregate) {
             let _ = match item {
                 Item::Field(field) => {
-                    self.field(field, depth, padding);
+                    self.field(field, depth, free);
                     continue;
                 }
-                Item::Bytes(count) => writeln!(self.out, "{indent}unsigned char {} [{count}];", padding.next()),
+                Item::Bytes(count) => writeln!(self.out, "{indent}unsigned char {} [{count}];", free.next("padding")),
                 Item::Bits { size, width } => writeln!(self.out, "{indent}{} : {width};", unit(size)),
             };
         }
     }
 
-    fn field(&mut self, field: &Field, depth: usize, padding: &mut PaddingNames) {
+    fn field(&mut self, field: &Field, depth: usize, free: &mut FreeNames) {
         let indent = "    ".repeat(depth);
         let name = field.name.as_deref().unwrap_or_default();
         match (&field.ty, &field.ctype) {
             (Type::Inline(inner), _) => {
                 let _ = writeln!(self.out, "{indent}{}{} {{", keyword(inner.kind), self.declspec(inner.align));
-                self.fields(inner, depth + 1, padding);
+                self.fields(inner, depth + 1, free);
                 let gap = if name.is_empty() { "" } else { " " };
                 let _ = writeln!(self.out, "{indent}}}{gap}{name};");
             }

@@ -1,25 +1,26 @@
 //! Definitions for dissect.cstruct, a reader of structures in Python.
 //!
 //! It aligns nothing, so that all padding is declared. What it cannot say is stated in comments: a pointer to what is not
-//! declared above is a `VOID *`, and its type a comment behind it. Bit fields are unsigned, and of the size of their unit.
+//! declared above is a `VOID *`, and its type a comment behind it. Bit fields are unsigned, and of the size of their unit. A structure
+//! or union in another one in a union is an array of one: version 4.7 fails when what is nested so deep is made.
 
 use super::order::{is_macros, keyword, ordered};
-use super::padded::{Item, PaddingNames, padded};
+use super::padded::{Item, FreeNames, padded};
 use crate::ctype::{CType, Length};
-use crate::layouts::{Aggregate, Enumeration, Field, Form, Layouts, Type};
+use crate::layouts::{Aggregate, Enumeration, Field, Form, LayoutId, Layouts, Type};
 use crate::spec::{Kind, Scalar};
 use std::collections::BTreeSet;
 use std::fmt::Write;
 
 /// Writes the definitions of a target, by its index: all types, or one and what it needs.
 pub fn definitions(layouts: &Layouts, target: usize, only: Option<&str>) -> String {
-    let mut writer = Writer { layouts, target, declared: BTreeSet::new(), out: String::new() };
+    let mut writer = Writer { layouts, target, declared: BTreeSet::new(), nested: BTreeSet::new(), out: String::new() };
     let axis = &layouts.spec.axis;
     let pointer = axis.targets[target].arch.pointer_size() * 8;
     let _ = writeln!(
         writer.out,
         "/* {}: load it with cstruct(pointer=\"uint{pointer}\").loadfile(path). A comment behind a VOID * is the type that it \
-         points to, which is not declared above it. */\n",
+         points to, which is not declared above it. What is nested deeper in a union is an array of one. */\n",
         axis.target_name(target)
     );
     for (name, scalar) in &layouts.spec.scalars {
@@ -42,11 +43,24 @@ pub fn definitions(layouts: &Layouts, target: usize, only: Option<&str>) -> Stri
     writer.out
 }
 
+/// Where members lie.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Place {
+    /// In no union.
+    Outside,
+    /// In a union.
+    Union,
+    /// In a structure or union that is a member of a union.
+    Below,
+}
+
 struct Writer<'a> {
     layouts: &'a Layouts,
     target: usize,
     /// Types that can be named from here on.
     declared: BTreeSet<&'a str>,
+    /// Types with structures or unions as members.
+    nested: BTreeSet<&'a str>,
     out: String,
 }
 
@@ -56,8 +70,11 @@ impl<'a> Writer<'a> {
         // It may point to itself.
         self.declared.insert(name);
         let _ = writeln!(self.out, "\n{} {name} {{", keyword(aggregate.kind));
-        self.fields(aggregate, 1, &mut PaddingNames::of(aggregate));
+        self.fields(aggregate, 1, Place::Outside, &mut FreeNames::of(aggregate));
         self.out.push_str("};\n");
+        if self.is_nested(aggregate) {
+            self.nested.insert(name);
+        }
     }
 
     fn enumeration(&mut self, name: &'a str, enumeration: &Enumeration) {
@@ -92,50 +109,82 @@ impl<'a> Writer<'a> {
         }
     }
 
-    fn fields(&mut self, aggregate: &Aggregate, depth: usize, padding: &mut PaddingNames) {
+    fn fields(&mut self, aggregate: &Aggregate, depth: usize, place: Place, free: &mut FreeNames) {
         let indent = "    ".repeat(depth);
+        let place = if place == Place::Outside && aggregate.kind == Kind::Union { Place::Union } else { place };
         for item in padded(aggregate) {
             match item {
                 Item::Field(field) if aggregate.kind == Kind::Union && field.bits.is_some() => {
                     // It knows bits in structures only.
                     let _ = writeln!(self.out, "{indent}struct {{");
-                    self.field(field, depth + 1, padding);
+                    self.field(field, depth + 1, place, free);
                     let rest = field.bits.map_or(0, |bits| (field.size * 8).saturating_sub(bits.width));
                     if rest > 0 {
-                        let _ = writeln!(self.out, "{indent}    uint{} {} : {rest};", field.size * 8, padding.next());
+                        let _ = writeln!(self.out, "{indent}    uint{} {} : {rest};", field.size * 8, free.next("padding"));
                     }
-                    let _ = writeln!(self.out, "{indent}}};");
+                    let declared = if place == Place::Below { format!(" {}[1]", free.next("unnamed")) } else { String::new() };
+                    let _ = writeln!(self.out, "{indent}}}{declared};");
                 }
-                Item::Field(field) => self.field(field, depth, padding),
+                Item::Field(field) => self.field(field, depth, place, free),
                 Item::Bytes(count) => {
-                    let _ = writeln!(self.out, "{indent}uint8 {}[{count}];", padding.next());
+                    let _ = writeln!(self.out, "{indent}uint8 {}[{count}];", free.next("padding"));
                 }
                 Item::Bits { size, width } => {
-                    let _ = writeln!(self.out, "{indent}uint{} {} : {width};", size * 8, padding.next());
+                    let _ = writeln!(self.out, "{indent}uint{} {} : {width};", size * 8, free.next("padding"));
                 }
             }
         }
     }
 
-    fn field(&mut self, field: &Field, depth: usize, padding: &mut PaddingNames) {
+    fn field(&mut self, field: &Field, depth: usize, place: Place, free: &mut FreeNames) {
         let indent = "    ".repeat(depth);
         let name = field.name.as_deref();
         match (&field.ty, &field.ctype, field.bits) {
             (Type::Inline(inner), ..) => {
                 let _ = writeln!(self.out, "{indent}{} {{", keyword(inner.kind));
-                self.fields(inner, depth + 1, padding);
-                let gap = if name.is_some() { " " } else { "" };
-                let _ = writeln!(self.out, "{indent}}}{gap}{};", name.unwrap_or_default());
+                let is_array = place == Place::Below;
+                let below = if place == Place::Union { Place::Below } else { Place::Outside };
+                self.fields(inner, depth + 1, below, free);
+                let declared = match (name, is_array) {
+                    (Some(name), true) => format!(" {name}[1]"),
+                    (None, true) => format!(" {}[1]", free.next("unnamed")),
+                    (Some(name), false) => format!(" {name}"),
+                    (None, false) => String::new(),
+                };
+                let _ = writeln!(self.out, "{indent}}}{declared};");
             }
             (.., Some(bits)) => {
-                let name = name.map_or_else(|| padding.next(), str::to_owned);
+                let name = name.map_or_else(|| free.next("padding"), str::to_owned);
                 let _ = writeln!(self.out, "{indent}uint{} {name} : {};", field.size * 8, bits.width);
+            }
+            (Type::Layout(id), Some(ctype), None) if self.is_array(*id, place) => {
+                let declared = self.declared(ctype, &format!("{}[1]", name.unwrap_or_default()));
+                let _ = writeln!(self.out, "{indent}{declared}");
             }
             (_, Some(ctype), None) => {
                 let declared = self.declared(ctype, name.unwrap_or_default());
                 let _ = writeln!(self.out, "{indent}{declared}");
             }
             (_, None, None) => {}
+        }
+    }
+
+    /// Whether there are structures or unions among the members.
+    fn is_nested(&self, aggregate: &Aggregate) -> bool {
+        aggregate.fields.iter().any(|field| match &field.ty {
+            Type::Inline(_) => true,
+            Type::Layout(id) => matches!(self.layouts.layouts[*id].form, Form::Aggregate(_)),
+            _ => aggregate.kind == Kind::Union && field.bits.is_some(),
+        })
+    }
+
+    /// Whether a member of a type with a layout of its own is an array of one.
+    fn is_array(&self, id: LayoutId, place: Place) -> bool {
+        let layout = &self.layouts.layouts[id];
+        match place {
+            Place::Outside => false,
+            Place::Union => self.nested.contains(layout.name.as_str()),
+            Place::Below => matches!(layout.form, Form::Aggregate(_)),
         }
     }
 

@@ -59,23 +59,24 @@ fn fill(unit: Option<(u64, u64, u64)>, items: &mut Vec<Item>) {
     }
 }
 
-/// Names for padding that no member of a structure has.
-pub(super) struct PaddingNames<'a> {
+/// Names that no member of a structure has, for what has none.
+pub(super) struct FreeNames<'a> {
     taken: BTreeSet<&'a str>,
     count: usize,
 }
 
-impl<'a> PaddingNames<'a> {
+impl<'a> FreeNames<'a> {
     pub(super) fn of(aggregate: &'a Aggregate) -> Self {
         let mut taken = BTreeSet::new();
         names(aggregate, &mut taken);
         Self { taken, count: 0 }
     }
 
-    pub(super) fn next(&mut self) -> String {
+    /// A name that begins with a word.
+    pub(super) fn next(&mut self, word: &str) -> String {
         loop {
             self.count += 1;
-            let name = format!("padding{}", self.count);
+            let name = format!("{word}{}", self.count);
             if !self.taken.contains(name.as_str()) {
                 return name;
             }

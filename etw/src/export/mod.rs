@@ -1,9 +1,11 @@
 //! `export`.
 
+mod json;
 mod kernels;
 mod offsets;
 mod write;
 
+pub use json::document;
 pub use offsets::{csv, table};
 
 use crate::{Error, Outcome, map};
@@ -63,6 +65,7 @@ enum Format {
     #[command(verbatim_doc_comment)]
     Cstruct(Kernels),
     Offsets(offsets::Args),
+    Json(json::Args),
     /// The map of the structures as a graph for Graphviz, as `etw map --format dot` prints it.
     ///
     ///     etw export dot 1709-x64 | dot -Tsvg > map.svg
@@ -107,5 +110,6 @@ pub(crate) fn run(args: &Args, project: &Project) -> Result<Outcome, Error> {
             map::dot(&Map::of(layouts, choice.target(), only), &layouts.spec.axis, choice)
         }),
         Format::Offsets(args) => offsets::run(args, project),
+        Format::Json(args) => json::run(args, project),
     }
 }

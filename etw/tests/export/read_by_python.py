@@ -75,8 +75,10 @@ def cstruct(paths):
                 offset, position = field.offset or 0, 0
             bits = (position, field.bits) if field.bits else ()
             position += field.bits or 0
-            if field.name is None or getattr(field.type, "__anonymous__", False) and field._name != field.name:
+            if field.name is None:
                 members(field.type, base + offset, found)
+            elif field.name.startswith("unnamed"):
+                members(field.type.type, base + offset, found)
             elif not field.name.startswith("padding"):
                 found[field.name] = (base + offset, *bits)
         return found
@@ -87,6 +89,7 @@ def cstruct(paths):
         loaded.loadfile(path)
         for name, ours in expected(path).items():
             structure = getattr(loaded, name)
+            structure(bytes(len(structure)))
             compare(path, name, ours, (len(structure), members(structure, 0, {})))
 
 
