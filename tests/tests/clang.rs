@@ -132,7 +132,7 @@ fn clang(target: &str, text: &str, flags: &[&str]) -> Output {
         _ => "aarch64-pc-windows-msvc",
     };
     let mut child = Command::new("clang")
-        .args(["-target", triple, "-fsyntax-only", "-Wall", "-Werror", "-x", "c"])
+        .args(["-target", triple, "-fsyntax-only", "-Wall", "-Wextra", "-Werror", "-x", "c"])
         .args(flags)
         .arg("-")
         .stdin(Stdio::piped())

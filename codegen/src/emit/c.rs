@@ -5,7 +5,7 @@
 //! so that nothing has to be aligned by them.
 
 use super::order::{is_macros, keyword, ordered};
-use super::padded::{Item, FreeNames, padded};
+use super::padded::{FreeNames, Item, padded};
 use crate::ctype::CType;
 use crate::layouts::{Aggregate, Enumeration, Field, Form, Layout, Layouts, Type};
 use std::collections::BTreeSet;

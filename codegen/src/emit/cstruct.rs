@@ -5,7 +5,7 @@
 //! or union in another one in a union is an array of one: version 4.7 fails when what is nested so deep is made.
 
 use super::order::{is_macros, keyword, ordered};
-use super::padded::{Item, FreeNames, padded};
+use super::padded::{FreeNames, Item, padded};
 use crate::ctype::{CType, Length};
 use crate::layouts::{Aggregate, Enumeration, Field, Form, LayoutId, Layouts, Type};
 use crate::spec::{Kind, Scalar};

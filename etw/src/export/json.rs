@@ -135,9 +135,7 @@ fn form<'a>(layouts: &'a Layouts, layout: &'a Layout) -> LayoutOf<'a> {
     let extent = layout.extent();
     let (members, values) = match &layout.form {
         Form::Aggregate(_) => (of_layout(layouts, layout), BTreeMap::new()),
-        Form::Enumeration(set) => {
-            (Vec::new(), set.constants.iter().map(|(name, value)| (name.as_str(), *value)).collect())
-        }
+        Form::Enumeration(set) => (Vec::new(), set.constants.iter().map(|(name, value)| (name.as_str(), *value)).collect()),
     };
     LayoutOf { targets: list(&layout.targets), size: extent.size, align: extent.align, members, values }
 }
@@ -146,7 +144,8 @@ fn form<'a>(layouts: &'a Layouts, layout: &'a Layout) -> LayoutOf<'a> {
 fn of_layout<'a>(layouts: &'a Layouts, layout: &'a Layout) -> Vec<MemberOf<'a>> {
     let mut list: Vec<MemberOf> = Vec::new();
     for target in layout.targets.iter() {
-        let fields = members(layouts, &layout.name, target).into_iter().filter_map(|member| Some((member.field.clone()?, member)));
+        let fields =
+            members(layouts, &layout.name, target).into_iter().filter_map(|member| Some((member.field.clone()?, member)));
         for (index, ((field, info), member)) in fields.enumerate() {
             if index == list.len() {
                 let Member { depth, path, offset, size, bits, .. } = member;

@@ -14,9 +14,10 @@ use std::path::PathBuf;
 ///     etw export offsets ETW_GUID_ENTRY.Guid WMI_LOGGER_CONTEXT.LoggerName > offsets.csv
 ///     etw export offsets ETW_GUID_ENTRY ETW_GUID_ENTRY.Guid --format json
 ///
-/// A structure without a member asks for its size. Bits are OFFSET:FIRST-LAST. What a kernel does not have is empty. The last columns say how sure
-/// the layout of each structure is there: `proven` and `converted` by symbols of this very kernel, `partly seen` in its image, `stated` and
-/// others by the specs alone (`etw show` tells more). All is hexadecimal but ages and bits; JSON has numbers.
+/// A structure without a member asks for its size. Bits are OFFSET:FIRST-LAST. What a kernel does not have is empty. The last
+/// columns say how sure the layout of each structure is there: `proven` and `converted` by symbols of this very kernel, `partly
+/// seen` in its image, the others taken from the specs or from neighbours, as `etw show STRUCTURE --build B` tells. Offsets, sizes
+/// and time stamps are hexadecimal; JSON has numbers.
 #[derive(clap::Args)]
 #[command(verbatim_doc_comment)]
 pub struct Args {
@@ -112,11 +113,7 @@ pub fn table<'a>(table: &'a Table) -> impl Serialize + 'a {
         build: build(row.seen.build),
         arch: row.seen.arch.to_string(),
         pdb: row.seen.pdb.as_ref().map(|pdb| Pdb { name: &pdb.name, guid: format!("{:032X}", pdb.guid), age: pdb.age }),
-        image: row.seen.image.as_ref().map(|image| Image {
-            name: &image.name,
-            time_stamp: image.time_stamp,
-            size: image.size,
-        }),
+        image: row.seen.image.as_ref().map(|image| Image { name: &image.name, time_stamp: image.time_stamp, size: image.size }),
         members: (0..table.columns.len()).map(|index| member(table, row, index)).collect(),
     });
     Document { kernels: kernels.collect() }
