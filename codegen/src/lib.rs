@@ -1,4 +1,4 @@
-//! Reads layout specs, computes Microsoft C layouts from them, and writes Rust types and C headers.
+//! Reads layout specs, computes Microsoft C layouts from them, and writes Rust types, C headers, and tables for other tools.
 //!
 //! One direction: text → [`Spec`](spec::Spec) → [`Layouts`](layouts::Layouts) → emitters.
 //!

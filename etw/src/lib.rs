@@ -4,7 +4,7 @@
 
 mod columns;
 pub mod diff;
-pub mod header;
+pub mod export;
 pub mod import;
 pub mod kernel;
 pub mod list;
@@ -29,7 +29,7 @@ pub enum Command {
     Show(show::Args),
     Diff(diff::Args),
     Map(map::Args),
-    Header(header::Args),
+    Export(export::Args),
     Verify(verify::Args),
     Import(import::Args),
 }
@@ -47,7 +47,7 @@ impl Command {
             Self::Show(args) => show::run(args, project),
             Self::Diff(args) => diff::run(args, project),
             Self::Map(args) => map::run(args, project),
-            Self::Header(args) => header::run(args, project),
+            Self::Export(args) => export::run(args, project),
             Self::Verify(args) => verify::run(args, project),
             Self::Import(args) => import::run(args, project),
         }

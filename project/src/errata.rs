@@ -13,45 +13,42 @@ pub fn list(layouts: &Layouts, only: Option<&str>) -> Vec<String> {
 
 /// The errata of a definition that speak of any of the targets.
 pub fn of(layouts: &Layouts, definition: &Definition, targets: &TargetSet) -> Vec<String> {
-    let mut list = List { layouts, targets, sentences: Vec::new() };
+    let spec = &layouts.spec;
+    let own = stated(definition).into_iter().filter(|(_, erratum)| !erratum.scope.intersection(targets).is_empty());
+    let sentence = |(about, erratum): (String, &Erratum)| {
+        format!("{about}, {}  {}", erratum.sentence(&spec.axis), spec.sources.place(erratum.span))
+    };
+    own.map(sentence).collect()
+}
+
+/// The errata of a definition, each with what it is about: the definition, or a member or constant, as in `STRUCTURE.u.LowPart`.
+pub fn stated(definition: &Definition) -> Vec<(String, &Erratum)> {
     let name = &definition.name.value;
-    list.add(name, &definition.errata);
+    let mut list = about(name, &definition.errata);
     match &definition.body {
-        Body::Aggregate(aggregate) => list.members(name, &aggregate.members),
+        Body::Aggregate(aggregate) => of_members(name, &aggregate.members, &mut list),
         Body::Values(values) => {
             for constant in &values.constants {
-                list.add(&format!("{name}.{}", constant.name.value), &constant.errata);
+                list.extend(about(&format!("{name}.{}", constant.name.value), &constant.errata));
             }
         }
     }
-    list.sentences
+    list
 }
 
-struct List<'a> {
-    layouts: &'a Layouts,
-    targets: &'a TargetSet,
-    sentences: Vec<String>,
+fn of_members<'a>(path: &str, members: &'a [Member], list: &mut Vec<(String, &'a Erratum)>) {
+    for member in members {
+        let own = match &member.name {
+            Some(name) => format!("{path}.{}", name.value),
+            None => path.to_owned(),
+        };
+        list.extend(about(&own, &member.errata));
+        if let Shape::Inline(_, inner) = &member.shape {
+            of_members(&own, inner, list);
+        }
+    }
 }
 
-impl List<'_> {
-    fn members(&mut self, path: &str, members: &[Member]) {
-        for member in members {
-            let own = match &member.name {
-                Some(name) => format!("{path}.{}", name.value),
-                None => path.to_owned(),
-            };
-            self.add(&own, &member.errata);
-            if let Shape::Inline(_, inner) = &member.shape {
-                self.members(&own, inner);
-            }
-        }
-    }
-
-    fn add(&mut self, name: &str, errata: &[Erratum]) {
-        let spec = &self.layouts.spec;
-        for erratum in errata.iter().filter(|e| !e.scope.intersection(self.targets).is_empty()) {
-            let place = spec.sources.place(erratum.span);
-            self.sentences.push(format!("{name}, {}  {place}", erratum.sentence(&spec.axis)));
-        }
-    }
+fn about<'a>(name: &str, errata: &'a [Erratum]) -> Vec<(String, &'a Erratum)> {
+    errata.iter().map(|erratum| (name.to_owned(), erratum)).collect()
 }

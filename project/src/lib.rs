@@ -13,6 +13,7 @@ pub mod lock;
 pub mod map;
 pub mod members;
 pub mod names;
+pub mod offsets;
 pub mod project;
 mod registry;
 pub mod replace;

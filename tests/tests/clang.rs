@@ -19,12 +19,12 @@ fn clang_agrees_with_every_layout() {
     let layouts = project().layouts().expect("the specs resolve");
     (0..layouts.by_target.len()).into_par_iter().for_each(|target| {
         let name = layouts.spec.axis.target_name(target);
-        let header = c::header(&layouts, target);
+        let header = c::header(&layouts, target, None, c::Style::default());
         let output = clang(&name, &header, &[]);
         assert!(output.status.success(), "{name}:\n{}", String::from_utf8_lossy(&output.stderr));
         bit_fields_agree(&layouts, target, &header);
     });
-    let header = c::header(&layouts, 0).replacen("LoggerStatus) == 0x3c", "LoggerStatus) == 0x40", 1);
+    let header = c::header(&layouts, 0, None, c::Style::default()).replacen("LoggerStatus) == 0x3c", "LoggerStatus) == 0x40", 1);
     assert!(!clang("5.0.2195-x86", &header, &[]).status.success(), "a wrong offset compiles");
 }
 
@@ -132,7 +132,7 @@ fn clang(target: &str, text: &str, flags: &[&str]) -> Output {
         _ => "aarch64-pc-windows-msvc",
     };
     let mut child = Command::new("clang")
-        .args(["-target", triple, "-fsyntax-only", "-Wall", "-Werror", "-x", "c"])
+        .args(["-target", triple, "-fsyntax-only", "-Wall", "-Wextra", "-Werror", "-x", "c"])
         .args(flags)
         .arg("-")
         .stdin(Stdio::piped())

@@ -57,7 +57,7 @@ pub fn linked(
     stem: &Path,
     resources: &[PathBuf],
 ) -> Vec<u8> {
-    let mut text = c::header(layouts, target);
+    let mut text = c::header(layouts, target, None, c::Style::default());
     for name in names {
         text += &format!("{name} variable_{name};\n");
     }

@@ -1,72 +1,147 @@
 //! A C header for one target: declarations as the spec has them, and assertions that a compiler checks.
 //!
 //! No padding is declared, and no packing or alignment beyond what the spec states, so a compiler that agrees has computed
-//! the same offsets on its own.
+//! the same offsets on its own. The plain form is for parsers without the Microsoft compiler's extensions: all padding is declared,
+//! so that nothing has to be aligned by them.
 
+use super::order::{is_macros, keyword, ordered};
+use super::padded::{FreeNames, Item, padded};
 use crate::ctype::CType;
-use crate::layouts::{Aggregate, Enumeration, Field, Form, LayoutId, Layouts, Type};
-use crate::spec::{Body, Kind, ValuesKind};
+use crate::layouts::{Aggregate, Enumeration, Field, Form, Layout, Layouts, Type};
 use std::collections::BTreeSet;
 use std::fmt::Write;
 
-/// Writes the header of a target, by its index.
-pub fn header(layouts: &Layouts, target: usize) -> String {
-    header_of(layouts, target, layouts.by_target[target].keys().map(String::as_str))
+/// How a header is written.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Style<'a> {
+    /// What the names of types and constants begin with, so that they are no other header's. Members keep their names.
+    pub prefix: &'a str,
+    /// Whether it is plain C: padding declared, no alignment stated, no assertion unless `ETW_LAYOUTS_ASSERTIONS` is defined as 1.
+    pub plain: bool,
 }
 
-/// Writes the header of a target, by its index: these types, and what they embed.
-pub fn header_of<'a>(layouts: &'a Layouts, target: usize, names: impl IntoIterator<Item = &'a str>) -> String {
-    let mut writer = Writer { layouts, target, done: BTreeSet::new(), out: String::new() };
+/// Writes the header of a target, by its index: all types, or one and what it needs.
+pub fn header(layouts: &Layouts, target: usize, only: Option<&str>, style: Style) -> String {
+    let mut writer = Writer { layouts, target, style, declared: BTreeSet::new(), out: String::new() };
     let name = layouts.spec.axis.target_name(target);
+    let guard = guard(&name, only, style.prefix);
     let _ = write!(
         writer.out,
-        "/* {name}: declarations of the specs, and assertions for the Microsoft C ABI. */\n#define ANYSIZE_ARRAY 1\n\n"
+        "/* {name}: declarations of the specs, and assertions for the Microsoft C ABI. */\n#ifndef {guard}\n#define {guard}\n\n"
     );
+    writer.out += &ASSERTIONS.replace("{default}", if style.plain { "0" } else { "1" });
     for (name, scalar) in &layouts.spec.scalars {
-        let _ = writeln!(writer.out, "typedef {} {name};", scalar.c);
+        let _ = writeln!(writer.out, "typedef {} {}{name};", scalar.c, style.prefix);
     }
-    for name in names {
-        if let Some(&id) = layouts.by_target[target].get(name).filter(|_| !writer.is_macros(name)) {
-            writer.layout(id);
+    let types = ordered(layouts, target, only);
+    for layout in &types {
+        match &layout.form {
+            Form::Aggregate(aggregate) => writer.aggregate(&layout.name, aggregate),
+            Form::Enumeration(_) if is_macros(layouts, layout) => {}
+            Form::Enumeration(enumeration) => writer.enumeration(&layout.name, enumeration),
         }
     }
-    writer.out
+    // Behind all declarations: a macro may be called as a member is.
+    writer.macros(&types);
+    writer.out + "\n#undef ETW_LAYOUTS_ASSERT\n#undef ETW_LAYOUTS_ALIGNOF\n#endif\n"
+}
+
+/// C and C++ have other words for the same.
+const ASSERTIONS: &str = "\
+#ifndef ANYSIZE_ARRAY
+#define ANYSIZE_ARRAY 1
+#endif
+
+/* Define it as 0 to leave the assertions out, or as 1 to have them. */
+#ifndef ETW_LAYOUTS_ASSERTIONS
+#define ETW_LAYOUTS_ASSERTIONS {default}
+#endif
+#if !ETW_LAYOUTS_ASSERTIONS
+#define ETW_LAYOUTS_ASSERT(condition, text)
+#elif defined(__cplusplus)
+#include <stddef.h>
+#define ETW_LAYOUTS_ASSERT(condition, text) static_assert(condition, text);
+#define ETW_LAYOUTS_ALIGNOF(type) alignof(type)
+#else
+#include <stddef.h>
+#define ETW_LAYOUTS_ASSERT(condition, text) _Static_assert(condition, text);
+#define ETW_LAYOUTS_ALIGNOF(type) _Alignof(type)
+#endif
+
+";
+
+/// The macro by which a header is read once.
+fn guard(target: &str, only: Option<&str>, prefix: &str) -> String {
+    let only = only.map(|only| format!("_{only}")).unwrap_or_default();
+    let text = format!("{prefix}ETW_LAYOUTS_{target}{only}_H").to_uppercase();
+    text.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '_' }).collect()
 }
 
 struct Writer<'a> {
     layouts: &'a Layouts,
     target: usize,
-    /// Names that are declared.
-    done: BTreeSet<&'a str>,
+    style: Style<'a>,
+    /// Names that have a typedef.
+    declared: BTreeSet<&'a str>,
     out: String,
 }
 
 impl<'a> Writer<'a> {
-    fn is_macros(&self, name: &str) -> bool {
-        let definition = self.layouts.spec.definitions.get(name);
-        definition.is_some_and(|d| matches!(&d.body, Body::Values(v) if v.kind != ValuesKind::Enum))
+    /// Declares a structure or union, after the names in it.
+    fn aggregate(&mut self, name: &'a str, aggregate: &'a Aggregate) {
+        self.out.push('\n');
+        self.forward(name, keyword(aggregate.kind));
+        self.needs(aggregate);
+        let Style { prefix, plain } = self.style;
+        if let Some(pack) = aggregate.pack {
+            let _ = writeln!(self.out, "#pragma pack(push, {pack})");
+        }
+        let _ = writeln!(self.out, "{}{} {prefix}_{name} {{", keyword(aggregate.kind), self.declspec(aggregate.align));
+        self.fields(aggregate, 1, &mut FreeNames::of(aggregate));
+        self.out.push_str("};\n");
+        if aggregate.pack.is_some() {
+            self.out.push_str("#pragma pack(pop)\n");
+        }
+        let (size, align) = (aggregate.extent.size, aggregate.extent.align);
+        self.assert(&format!("sizeof({prefix}{name}) == {size:#x}"), &format!("size of {name}"));
+        if !plain {
+            self.assert(&format!("ETW_LAYOUTS_ALIGNOF({prefix}{name}) == {align}"), &format!("alignment of {name}"));
+        }
+        self.offsets(name, "", 0, aggregate);
     }
 
-    /// Declares a layout, after all that it embeds or names.
-    fn layout(&mut self, id: LayoutId) {
-        let layout = &self.layouts.layouts[id];
-        if !self.done.insert(&layout.name) {
-            return;
-        }
-        match &layout.form {
-            Form::Aggregate(aggregate) => {
-                let _ = write!(self.out, "\ntypedef {0} _{1} {1};\n", keyword(aggregate.kind), layout.name);
-                self.needs(aggregate);
-                self.aggregate(&layout.name, aggregate);
+    fn enumeration(&mut self, name: &'a str, enumeration: &Enumeration) {
+        let prefix = self.style.prefix;
+        let pointer = self.pointer(name).map(|pointer| format!(", *{pointer}")).unwrap_or_default();
+        // The C language has no enumeration of another size.
+        let (open, close) = match enumeration.size {
+            4 => (format!("typedef enum {prefix}_{name}"), format!(" {prefix}{name}{pointer}")),
+            _ => (format!("typedef {} {prefix}{name}{pointer};\nenum", enumeration.c), String::new()),
+        };
+        self.declared.insert(name);
+        let _ = writeln!(self.out, "\n{open} {{");
+        let constants = enumeration.constants.iter().map(|(constant, value)| format!("    {prefix}{constant} = {value}"));
+        let _ = writeln!(self.out, "{}\n}}{close};", constants.collect::<Vec<_>>().join(",\n"));
+        self.assert(&format!("sizeof({prefix}{name}) == {:#x}", enumeration.size), &format!("size of {name}"));
+    }
+
+    /// Flags and constants, each once.
+    fn macros(&mut self, types: &[&Layout]) {
+        let mut known = BTreeSet::new();
+        for layout in types.iter().filter(|layout| is_macros(self.layouts, layout)) {
+            let Form::Enumeration(set) = &layout.form else { continue };
+            let _ = writeln!(self.out, "\n/* {} */", layout.name);
+            for (name, value) in set.constants.iter().filter(|(name, _)| known.insert(name.as_str())) {
+                let _ = writeln!(self.out, "#define {}{name} {}", self.style.prefix, literal(*value, set));
             }
-            Form::Enumeration(enumeration) => self.enumeration(&layout.name, enumeration),
         }
     }
 
+    /// Declares the names in the types of members.
     fn needs(&mut self, aggregate: &'a Aggregate) {
         for field in &aggregate.fields {
             if let Some(ctype) = &field.ctype {
-                self.names(ctype, false);
+                self.names(ctype);
             }
             if let Type::Inline(inner) = &field.ty {
                 self.needs(inner);
@@ -74,110 +149,121 @@ impl<'a> Writer<'a> {
         }
     }
 
-    /// Declares the names in a type; behind a pointer a declaration without contents will do.
-    fn names(&mut self, ctype: &'a CType, behind: bool) {
+    fn names(&mut self, ctype: &'a CType) {
         match ctype {
-            CType::Pointer { to, .. } => self.names(to, true),
-            CType::Array { of, .. } => self.names(of, behind),
+            CType::Pointer { to: of, .. } | CType::Array { of, .. } => self.names(of),
             CType::Function { returns, parameters } => {
-                self.names(returns, true);
-                parameters.iter().for_each(|parameter| self.names(parameter, true));
+                self.names(returns);
+                parameters.iter().for_each(|parameter| self.names(parameter));
             }
-            CType::Name { name, .. } => self.name(name, behind),
+            CType::Name { name, .. } => self.name(name),
         }
     }
 
-    fn name(&mut self, name: &'a str, behind: bool) {
+    fn name(&mut self, name: &'a str) {
         let spec = &self.layouts.spec;
-        let id = self.layouts.by_target[self.target].get(name).copied();
-        if spec.scalars.contains_key(name) {
+        if spec.scalars.contains_key(name) || self.declared.contains(name) {
             return;
         }
         if let Some(piece) = spec.typedefs.get(name).and_then(|typedef| typedef.get(self.target)) {
-            if self.done.insert(name) {
-                self.names(&piece.value, behind);
-                let _ = writeln!(self.out, "typedef {};", piece.value.declare(name));
-            }
+            self.declared.insert(name);
+            self.names(&piece.value);
+            let declared = self.prefixed(&piece.value).declare(&format!("{}{name}", self.style.prefix));
+            let _ = writeln!(self.out, "typedef {declared};");
             return;
         }
-        match id.map(|id| (id, &self.layouts.layouts[id].form)) {
-            Some((id, Form::Enumeration(_))) => self.layout(id),
-            Some((id, _)) if !behind => self.layout(id),
-            // Repeating a typedef is allowed, so what is only pointed to needs no record.
-            Some((_, Form::Aggregate(aggregate))) => {
-                let _ = writeln!(self.out, "typedef {0} _{name} {name};", keyword(aggregate.kind));
-            }
-            None => {
-                let _ = writeln!(self.out, "typedef struct _{name} {name};");
+        match self.layouts.get(self.target, name).map(|layout| &layout.form) {
+            Some(Form::Aggregate(aggregate)) => self.forward(name, keyword(aggregate.kind)),
+            Some(Form::Enumeration(_)) => {}
+            None => self.forward(name, "struct"),
+        }
+    }
+
+    /// Declares a structure or union without its contents, which will do behind a pointer.
+    fn forward(&mut self, name: &'a str, keyword: &str) {
+        if self.declared.insert(name) {
+            let prefix = self.style.prefix;
+            let pointer = self.pointer(name).map(|pointer| format!(", *{pointer}")).unwrap_or_default();
+            let _ = writeln!(self.out, "typedef {keyword} {prefix}_{name} {prefix}{name}{pointer};");
+        }
+    }
+
+    /// The name of the pointer to a type, unless something else has it: `PSID` points to no `SID`.
+    fn pointer(&self, name: &str) -> Option<String> {
+        let pointer = format!("P{name}");
+        let spec = &self.layouts.spec;
+        let is_free = !spec.scalars.contains_key(&pointer) && !spec.typedefs.contains_key(&pointer);
+        (is_free && !spec.definitions.contains_key(&pointer)).then(|| format!("{}{pointer}", self.style.prefix))
+    }
+
+    fn prefixed(&self, ctype: &CType) -> CType {
+        let inner = |of: &CType| Box::new(self.prefixed(of));
+        match ctype {
+            CType::Name { name, volatile } => CType::Name { name: format!("{}{name}", self.style.prefix), volatile: *volatile },
+            CType::Pointer { to, volatile } => CType::Pointer { to: inner(to), volatile: *volatile },
+            CType::Array { of, length } => CType::Array { of: inner(of), length: *length },
+            CType::Function { returns, parameters } => {
+                let parameters = parameters.iter().map(|parameter| self.prefixed(parameter)).collect();
+                CType::Function { returns: inner(returns), parameters }
             }
         }
     }
 
-    fn aggregate(&mut self, name: &str, aggregate: &Aggregate) {
-        let (size, align) = (aggregate.extent.size, aggregate.extent.align);
-        if let Some(pack) = aggregate.pack {
-            let _ = writeln!(self.out, "#pragma pack(push, {pack})");
+    fn fields(&mut self, aggregate: &Aggregate, depth: usize, free: &mut FreeNames) {
+        let indent = "    ".repeat(depth);
+        if !self.style.plain {
+            return aggregate.fields.iter().for_each(|field| self.field(field, depth, free));
         }
-        let _ = writeln!(self.out, "{}{} _{name} {{", keyword(aggregate.kind), declspec(aggregate.align));
-        fields(aggregate, 1, &mut self.out);
-        self.out.push_str("};\n");
-        if aggregate.pack.is_some() {
-            self.out.push_str("#pragma pack(pop)\n");
-        }
-        let _ = writeln!(self.out, "_Static_assert(sizeof({name}) == {size:#x}, \"size of {name}\");");
-        let _ = writeln!(self.out, "_Static_assert(_Alignof({name}) == {align}, \"alignment of {name}\");");
-        self.offsets(name, "", aggregate);
-    }
-
-    /// Assertions for the offsets of all members that have a name; bit fields have no address.
-    fn offsets(&mut self, name: &str, path: &str, aggregate: &Aggregate) {
-        for flat in aggregate.flat().iter().filter(|flat| flat.field.bits.is_none()) {
-            let member = format!("{path}{}", flat.name);
-            let offset = format!("__builtin_offsetof({name}, {member})");
-            let start = if path.is_empty() {
-                String::new()
-            } else {
-                format!(" - __builtin_offsetof({name}, {})", path.trim_end_matches('.'))
+        for item in padded(aggregate) {
+            let _ = match item {
+                Item::Field(field) => {
+                    self.field(field, depth, free);
+                    continue;
+                }
+                Item::Bytes(count) => writeln!(self.out, "{indent}unsigned char {} [{count}];", free.next("padding")),
+                Item::Bits { size, width } => writeln!(self.out, "{indent}{} : {width};", unit(size)),
             };
-            let _ = writeln!(self.out, "_Static_assert({offset}{start} == {:#x}, \"{name}.{member}\");", flat.offset);
-            if let Type::Inline(inner) = &flat.field.ty {
-                self.offsets(name, &format!("{member}."), inner);
-            }
         }
     }
 
-    fn enumeration(&mut self, name: &str, enumeration: &Enumeration) {
-        // The C language has no enumeration of another size.
-        let (open, close) = match enumeration.size {
-            4 => (format!("typedef enum _{name}"), format!(" {name}")),
-            _ => (format!("typedef {} {name};\nenum", enumeration.c), String::new()),
-        };
-        let _ = writeln!(self.out, "\n{open} {{");
-        for (constant, value) in &enumeration.constants {
-            let _ = writeln!(self.out, "    {constant} = {value},");
-        }
-        let _ = writeln!(self.out, "}}{close};\n_Static_assert(sizeof({name}) == {:#x}, \"size of {name}\");", enumeration.size);
-    }
-}
-
-fn fields(aggregate: &Aggregate, depth: usize, out: &mut String) {
-    let indent = "    ".repeat(depth);
-    for field in &aggregate.fields {
+    fn field(&mut self, field: &Field, depth: usize, free: &mut FreeNames) {
+        let indent = "    ".repeat(depth);
         let name = field.name.as_deref().unwrap_or_default();
         match (&field.ty, &field.ctype) {
             (Type::Inline(inner), _) => {
-                let _ = writeln!(out, "{indent}{}{} {{", keyword(inner.kind), declspec(inner.align));
-                fields(inner, depth + 1, out);
+                let _ = writeln!(self.out, "{indent}{}{} {{", keyword(inner.kind), self.declspec(inner.align));
+                self.fields(inner, depth + 1, free);
                 let gap = if name.is_empty() { "" } else { " " };
-                let _ = writeln!(out, "{indent}}}{gap}{name};");
+                let _ = writeln!(self.out, "{indent}}}{gap}{name};");
             }
             (_, Some(ctype)) => {
-                let align = declspec(field.align);
+                let align = self.declspec(field.align);
                 let gap = if align.is_empty() { "" } else { " " };
-                let _ = writeln!(out, "{indent}{}{gap}{}{};", align.trim_start(), ctype.declare(name), width(field));
+                let declared = self.prefixed(ctype).declare(name);
+                let _ = writeln!(self.out, "{indent}{}{gap}{declared}{};", align.trim_start(), width(field));
             }
             (_, None) => {}
         }
+    }
+
+    fn declspec(&self, align: Option<u64>) -> String {
+        let stated = align.filter(|_| !self.style.plain);
+        stated.map(|align| format!(" __declspec(align({align}))")).unwrap_or_default()
+    }
+
+    /// Assertions for the offsets of all members that have a name; bit fields have no address.
+    fn offsets(&mut self, name: &str, path: &str, base: u64, aggregate: &Aggregate) {
+        for flat in aggregate.flat().iter().filter(|flat| flat.field.bits.is_none()) {
+            let (member, offset) = (format!("{path}{}", flat.name), base + flat.offset);
+            self.assert(&format!("offsetof({}{name}, {member}) == {offset:#x}", self.style.prefix), &format!("{name}.{member}"));
+            if let Type::Inline(inner) = &flat.field.ty {
+                self.offsets(name, &format!("{member}."), offset, inner);
+            }
+        }
+    }
+
+    fn assert(&mut self, condition: &str, text: &str) {
+        let _ = writeln!(self.out, "ETW_LAYOUTS_ASSERT({condition}, \"{text}\")");
     }
 }
 
@@ -185,13 +271,21 @@ fn width(field: &Field) -> String {
     field.bits.map(|bits| format!(" : {}", bits.width)).unwrap_or_default()
 }
 
-fn keyword(kind: Kind) -> &'static str {
-    match kind {
-        Kind::Struct => "struct",
-        Kind::Union => "union",
+/// An unsigned type of so many bytes.
+fn unit(size: u64) -> &'static str {
+    match size {
+        1 => "unsigned char",
+        2 => "unsigned short",
+        4 => "unsigned int",
+        _ => "unsigned long long",
     }
 }
 
-fn declspec(align: Option<u64>) -> String {
-    align.map(|align| format!(" __declspec(align({align}))")).unwrap_or_default()
+/// The value of a macro, of the size of its type.
+fn literal(value: i64, set: &Enumeration) -> String {
+    if set.signed && value < 0 {
+        return format!("({value})");
+    }
+    let (mask, suffix) = if set.size < 8 { ((1 << (set.size * 8)) - 1, "") } else { (u64::MAX, "ULL") };
+    format!("{:#x}{suffix}", value as u64 & mask)
 }

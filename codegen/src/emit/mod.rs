@@ -1,6 +1,10 @@
 //! From [`Layouts`](crate::layouts::Layouts) to text. Emitters only print: everything is decided before.
 
 pub mod c;
+pub mod cstruct;
+pub mod isf;
+mod order;
+mod padded;
 pub mod rust;
 
 use std::collections::BTreeMap;

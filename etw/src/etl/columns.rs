@@ -1,7 +1,7 @@
 //! The columns of events: their names, their widths, and what stands in them.
 
 use super::fields::{self, Style};
-use super::line::{Line, Names, Payload};
+use super::line::{self, Line, Names, Payload};
 use super::{document, put};
 use etw_layouts_etl::Guid;
 use etw_layouts_etl::tracelogging::Fault;

@@ -1,7 +1,7 @@
 //! An event as a document of JSON.
 
 use super::fields::{self, Style};
-use super::line::{Line, Names, Payload};
+use super::line::{self, Line, Names, Payload};
 use super::put;
 use etw_layouts_etl::tracelogging::Fault;
 use etw_layouts_etl::wire::EVENT_HEADER_FLAG;

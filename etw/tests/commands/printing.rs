@@ -131,16 +131,24 @@ fn list_finds_structures_and_targets() {
 }
 
 #[test]
-fn header_declares_one_structure_if_asked() {
-    let (status, out, _) = said(&etw(&["header", "1709-x64", "--only", "WMI_BUFFER_HEADER"]));
+fn exports_are_of_what_is_asked_for() {
+    let (status, out, _) = said(&etw(&["export", "c", "1709-x64", "--only", "_WMI_BUFFER_HEADER"]));
     assert!(
         status == Some(0) && out.contains("union _LARGE_INTEGER {") && !out.contains("struct _WMI_LOGGER_CONTEXT {"),
         "{out}"
     );
-    let document: Value =
-        serde_json::from_slice(&etw(&["header", "1709-x64", "--only", "WMI_BUFFER_HEADER", "--format", "json"]).stdout)
-            .expect("JSON");
-    assert_eq!((&document["header"], &document["asked"]), (&Value::from(out), &"1709-x64".into()));
+    let (status, _, err) = said(&etw(&["export", "c", "all"]));
+    assert!(status == Some(2) && err.ends_with(" files: name a folder for them with -o\n"), "{err}");
+    let (status, _, err) = said(&etw(&["export", "isf", "5.0-x86", "--only", "ETW_GUID_ENTRY"]));
+    assert!(status == Some(2) && err.starts_with("error: ETW_GUID_ENTRY does not exist in 5.0.2195-x86"), "{err}");
+    let (status, _, err) = said(&etw(&["export", "c", "1709-x64", "--prefix", "1;"]));
+    assert!(status == Some(2) && err == "error: no name of C can begin with `1;`\n", "{err}");
+    let folder = Folder::new();
+    let path = folder.file("a file", "") + "s";
+    let (status, out, err) = said(&etw(&["export", "isf", "all", "--only", "ETW_GUID_ENTRY", "-o", &path]));
+    let layouts = project().layouts().expect("the specs resolve");
+    let known = layouts.by_target.iter().filter(|types| types.contains_key("ETW_GUID_ENTRY")).count();
+    assert!(status == Some(0) && out.starts_with(&format!("wrote {known} files to ")), "{out}{err}");
 }
 
 /// Names that a symbol file made up do not reach the terminal as commands to it.
@@ -181,8 +189,8 @@ fn output_that_cannot_be_written() {
         &["show", "LUID", "--history"],
         &["list", "--format", "json"],
         &["diff", "6.1-x64", "6.1-x64"],
-        &["header", "1709-x64"],
-        &["header", "1709-x64", "--format", "json"],
+        &["export", "c", "1709-x64"],
+        &["export", "isf", "1709-x64"],
     ];
     for arguments in commands {
         let mut command = Command::new(env!("CARGO_BIN_EXE_etw"));

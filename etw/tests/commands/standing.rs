@@ -24,13 +24,13 @@ fn a_stand_in_is_named_wherever_the_answer_is() {
     assert!(shown.starts_with(&note) && shown.contains(&format!(" in place of {target} (")), "{shown}");
     let listed = text(&etw(&["list", "LUID", "--build", UNKNOWN]));
     assert!(listed.starts_with(&note) && listed.contains(&format!(" in place of {target}\n")), "{listed}");
-    let header = text(&etw(&["header", &target]));
+    let header = text(&etw(&["export", "c", &target]));
     assert!(header.starts_with(&format!("/* {note}")), "{header:.200}");
     let differs = etw(&["diff", "6.1-x64", &target, "--only", "WMI_LOGGER_CONTEXT"]);
     let difference = text(&differs);
     assert!(difference.starts_with(&note) && difference.contains(&format!(" in place of {target}\n")), "{difference}");
     assert_eq!(differs.status.code(), Some(1));
-    let arguments = [&["show", "LUID", "--build", UNKNOWN][..], &["list", "--build", UNKNOWN], &["header", &target]];
+    let arguments = [&["show", "LUID", "--build", UNKNOWN][..], &["list", "--build", UNKNOWN]];
     for document in arguments.map(document).iter().chain([&document(&["diff", "6.1-x64", &target])["b"]]) {
         assert_eq!((&document["asked"], &document["standing"]), (&target.as_str().into(), &"unseen".into()));
         assert!(document["note"].as_str().is_some_and(|text| text.starts_with(&note)), "{}", document["note"]);
@@ -65,7 +65,7 @@ fn a_structure_stands_as_its_kernel_was_seen() {
         assert!(known.contains(sentence), "{structure} {build}: {known}");
         assert!(shown.contains(known), "{structure} {build}: {known}\n{shown}");
         assert_eq!(document["other"].is_string(), word == "differ", "{document}");
-        let header = etw(&["header", &format!("{build}-x64"), "--only", structure]);
+        let header = etw(&["export", "c", &format!("{build}-x64"), "--only", structure]);
         assert!(text(&header).lines().next().is_some_and(|line| line.contains(known)), "{structure} {build}: {known}");
     }
     let shown = text(&etw(&["show", "WMI_LOGGER_CONTEXT", "--build", between]));
@@ -119,7 +119,7 @@ fn a_name_of_several_kernels_is_the_first_of_them() {
     let shown = document(&["show", "LUID", "--build", "10.0.19045.329"]);
     assert_eq!((&shown["standing"], &shown["target"]), (&"proven".into(), &"10.0.19041.264-x64".into()));
     for arguments in
-        [&["show", "LUID", "--build", "6.1..6.3"][..], &["header", "6.1..6.3-x64"], &["diff", "6.1..-x64", "6.1-x64"]]
+        [&["show", "LUID", "--build", "6.1..6.3"][..], &["export", "c", "6.1..6.3-x64"], &["diff", "6.1..-x64", "6.1-x64"]]
     {
         let output = etw(arguments);
         let message = String::from_utf8_lossy(&output.stderr);

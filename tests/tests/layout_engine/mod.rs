@@ -60,7 +60,7 @@ fn check(groups: &[Group]) -> Vec<Option<String>> {
     let mut differences = vec![None; groups.len()];
     for (target, clang) in Clang::ALL.into_iter().enumerate() {
         // Our own header makes the same assertions.
-        clang.compile(&c::header(&layouts, target), &[]);
+        clang.compile(&c::header(&layouts, target, None, c::Style::default()), &[]);
         let mut theirs = clang.dump(&format!("{}{declarations}", text::TYPES)).into_iter();
         for (index, group) in groups.iter().enumerate() {
             let mut ours = Vec::new();

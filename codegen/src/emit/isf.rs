@@ -1,0 +1,145 @@
+//! A symbol table for Volatility 3 (Intermediate Symbol Format 6.2.0), with the types of one target and no symbols.
+//!
+//! It names no program database, by which Volatility would take it for the kernel's own table: it is one to be loaded besides.
+
+use super::order::{is_macros, keyword, ordered};
+use crate::layouts::{Aggregate, Enumeration, Field, Form, Layouts, Type};
+use std::collections::BTreeMap;
+use std::fmt::Write;
+
+/// Writes the table of a target, by its index: all types, or one and what it needs. The note says what it is of, and stands in it as
+/// that of its producer.
+pub fn table(layouts: &Layouts, target: usize, only: Option<&str>, note: &str) -> String {
+    let mut table = Table { layouts, base: BTreeMap::new(), structures: Vec::new(), unnamed: 0 };
+    let mut enumerations = Vec::new();
+    for layout in ordered(layouts, target, only) {
+        match &layout.form {
+            Form::Aggregate(aggregate) => {
+                let entry = table.aggregate(aggregate);
+                table.structures.push(format!("{}: {entry}", text(&tag(&layout.name))));
+            }
+            Form::Enumeration(_) if is_macros(layouts, layout) => {}
+            Form::Enumeration(enumeration) => {
+                table.base(&enumeration.c, enumeration.size, enumeration.signed);
+                enumerations.push(format!("{}: {}", text(&tag(&layout.name)), constants(enumeration)));
+            }
+        }
+    }
+    let pointer = layouts.spec.axis.targets[target].arch.pointer_size();
+    let void = (0, "void", true);
+    let base = [("void".to_owned(), void), ("pointer".to_owned(), (pointer, "int", false))].into_iter().chain(table.base);
+    let base = base.map(|(name, (size, kind, signed))| {
+        format!("{}: {{\"kind\": \"{kind}\", \"size\": {size}, \"signed\": {signed}, \"endian\": \"little\"}}", text(&name))
+    });
+    let producer = format!("{{\"name\": {}, \"version\": \"{}\"}}", text(note), env!("CARGO_PKG_VERSION"));
+    format!(
+        "{{\n\"metadata\": {{\"format\": \"6.2.0\", \"producer\": {producer}}},\n\"base_types\": {},\n\"user_types\": {},\n\
+         \"enums\": {},\n\"symbols\": {{}}\n}}\n",
+        object(base),
+        object(table.structures),
+        object(enumerations),
+    )
+}
+
+struct Table<'a> {
+    layouts: &'a Layouts,
+    /// Size, kind and sign of the base types that are used.
+    base: BTreeMap<String, (u64, &'static str, bool)>,
+    /// Named structures and unions, and those without a name, which get one.
+    structures: Vec<String>,
+    unnamed: usize,
+}
+
+impl Table<'_> {
+    /// A structure or union; the members of anonymous ones are among its own, as in the tables that are made of symbol files.
+    fn aggregate(&mut self, aggregate: &Aggregate) -> String {
+        let fields: Vec<_> = aggregate
+            .flat()
+            .into_iter()
+            .map(|member| {
+                let ty = self.field(member.field);
+                format!("{}: {{\"offset\": {}, \"type\": {ty}}}", text(member.name), member.offset)
+            })
+            .collect();
+        let (kind, size) = (keyword(aggregate.kind), aggregate.extent.size);
+        format!("{{\"kind\": \"{kind}\", \"size\": {size}, \"fields\": {}}}", object(fields))
+    }
+
+    fn field(&mut self, field: &Field) -> String {
+        let ty = self.ty(&field.ty);
+        match field.bits {
+            Some(bits) => {
+                let (position, width) = (bits.position, bits.width);
+                format!("{{\"kind\": \"bitfield\", \"bit_position\": {position}, \"bit_length\": {width}, \"type\": {ty}}}")
+            }
+            None => ty,
+        }
+    }
+
+    fn ty(&mut self, ty: &Type) -> String {
+        match ty {
+            Type::Scalar { size, signed, c } => {
+                self.base(c, *size, *signed);
+                named("base", c)
+            }
+            Type::Pointer { to, .. } => format!("{{\"kind\": \"pointer\", \"subtype\": {}}}", self.ty(to)),
+            Type::Array { of, count } => format!("{{\"kind\": \"array\", \"count\": {count}, \"subtype\": {}}}", self.ty(of)),
+            Type::Layout(id) => {
+                let layout = &self.layouts.layouts[*id];
+                let kind = match &layout.form {
+                    Form::Aggregate(aggregate) => keyword(aggregate.kind),
+                    Form::Enumeration(_) => "enum",
+                };
+                named(kind, &tag(&layout.name))
+            }
+            Type::Inline(inner) => {
+                self.unnamed += 1;
+                let name = format!("__unnamed_{}", self.unnamed);
+                let entry = self.aggregate(inner);
+                self.structures.push(format!("{}: {entry}", text(&name)));
+                named(keyword(inner.kind), &name)
+            }
+            Type::Void => named("base", "void"),
+            Type::Function => "{\"kind\": \"function\"}".to_owned(),
+            Type::Named(name) => named("struct", &tag(name)),
+        }
+    }
+
+    fn base(&mut self, c: &str, size: u64, signed: bool) {
+        let kind = if size == 1 { "char" } else { "int" };
+        self.base.insert(c.to_owned(), (size, kind, signed));
+    }
+}
+
+fn constants(enumeration: &Enumeration) -> String {
+    let constants = enumeration.constants.iter().map(|(name, value)| format!("{}: {value}", text(name)));
+    let constants = constants.collect::<Vec<_>>().join(", ");
+    format!("{{\"size\": {}, \"base\": {}, \"constants\": {{{constants}}}}}", enumeration.size, text(&enumeration.c))
+}
+
+/// The name of a type as symbol files have it.
+fn tag(name: &str) -> String {
+    format!("_{name}")
+}
+
+fn named(kind: &str, name: &str) -> String {
+    format!("{{\"kind\": \"{kind}\", \"name\": {}}}", text(name))
+}
+
+/// An object, a line a member.
+fn object(entries: impl IntoIterator<Item = String>) -> String {
+    let entries: Vec<_> = entries.into_iter().collect();
+    if entries.is_empty() { "{}".to_owned() } else { format!("{{\n{}\n}}", entries.join(",\n")) }
+}
+
+fn text(text: &str) -> String {
+    let mut out = String::from("\"");
+    for c in text.chars() {
+        let _ = match c {
+            '"' | '\\' => write!(out, "\\{c}"),
+            c if c.is_control() => write!(out, "\\u{:04x}", u32::from(c)),
+            c => write!(out, "{c}"),
+        };
+    }
+    out + "\""
+}

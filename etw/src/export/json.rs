@@ -1,0 +1,283 @@
+//! `export json`: everything in one document. `docs/atlas.schema.json` is its schema: what changes here changes there, and where a
+//! reader could notice, the version of the format.
+
+use super::offsets::{Image, Pdb, build};
+use super::write::{Text, write};
+use crate::{Error, Outcome};
+use etw_layouts_codegen::Choice;
+use etw_layouts_codegen::axis::TargetSet;
+use etw_layouts_codegen::layouts::{Form, Layout, Layouts, Type};
+use etw_layouts_codegen::registry::{Registry, WitnessKind};
+use etw_layouts_codegen::spec::{Body, Definition, ValuesKind};
+use etw_layouts_project::Project;
+use etw_layouts_project::errata;
+use etw_layouts_project::history::has;
+use etw_layouts_project::members::{Member, c_type, keyword, members};
+use serde::Serialize;
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+/// Everything in one JSON file: structures, enumerations and constants, their layouts in all kernels, where each fact is known from and how
+/// sure it is, what documents say otherwise, and the kernels that were seen.
+///
+///     etw export json -o . && xz atlas.json
+///     etw export json | jq '.structures[] | select(.name == "ETW_GUID_ENTRY") | .layouts[].size'
+///
+/// `targets` are indices into the list of that name at the top. docs/atlas.schema.json in the sources is the JSON Schema.
+#[derive(clap::Args)]
+#[command(verbatim_doc_comment)]
+pub struct Args {
+    /// A folder for the file, which is atlas.json there. Without it the document is printed.
+    #[arg(short, long, value_name = "DIR")]
+    output: Option<PathBuf>,
+}
+
+pub(super) fn run(args: &Args, project: &Project) -> Result<Outcome, Error> {
+    let layouts = project.layouts()?;
+    let registry = project.registry(&layouts.spec.axis)?;
+    let text = serde_json::to_string(&document(&layouts, &registry))? + "\n";
+    write(&[Text { name: "atlas.json".to_owned(), text }], args.output.as_deref())
+}
+
+/// The document.
+pub fn document<'a>(layouts: &'a Layouts, registry: &'a Registry) -> impl Serialize + 'a {
+    let axis = &layouts.spec.axis;
+    let targets = axis.targets.iter().enumerate().map(|(index, target)| {
+        let kernel = &axis.kernels[target.kernel];
+        let version = &axis.versions[kernel.version];
+        Target {
+            name: axis.target_name(index),
+            build: build(kernel.build),
+            arch: target.arch.to_string(),
+            version: &version.label,
+            release: &version.release,
+            same_builds: kernel.same.iter().map(|same| format!("{same:#}")).collect(),
+        }
+    });
+    let names: BTreeMap<&str, usize> =
+        layouts.spec.definitions.keys().enumerate().map(|(index, name)| (name.as_str(), index)).collect();
+    let witnesses = registry.witnesses.iter().map(|witness| Witness {
+        name: &witness.name,
+        kind: match witness.kind {
+            WitnessKind::Symbols => "symbols",
+            WitnessKind::Converted => "converted",
+            WitnessKind::Images => "images",
+        },
+        structures: witness.holds.iter().filter_map(|name| names.get(name.as_str()).copied()).collect(),
+    });
+    let kernels = registry.kernels.iter().map(|seen| Kernel {
+        build: build(seen.build),
+        arch: seen.arch.to_string(),
+        target: axis.at(seen.build, seen.arch),
+        pdb: seen.pdb.as_ref().map(|pdb| Pdb { name: &pdb.name, guid: format!("{:032X}", pdb.guid), age: pdb.age }),
+        image: seen.image.as_ref().map(|image| Image { name: &image.name, time_stamp: image.time_stamp, size: image.size }),
+        witness: seen.witness,
+    });
+    Document {
+        format: "etw-layouts atlas",
+        version: 1,
+        producer: concat!("etw-layouts ", env!("CARGO_PKG_VERSION")),
+        targets: targets.collect(),
+        structures: layouts.spec.definitions.values().map(|definition| structure(layouts, registry, definition)).collect(),
+        witnesses: witnesses.collect(),
+        kernels: kernels.collect(),
+    }
+}
+
+fn structure<'a>(layouts: &'a Layouts, registry: &Registry, definition: &'a Definition) -> Structure<'a> {
+    let name = &definition.name.value;
+    let axis = &layouts.spec.axis;
+    let mut standing: BTreeMap<&'static str, Vec<usize>> = BTreeMap::new();
+    for target in has(layouts, name).iter() {
+        let choice = Choice::of(layouts, registry, axis.newest(target), Some(name));
+        standing.entry(choice.standing.word()).or_default().push(target);
+    }
+    let (kind, constants) = match &definition.body {
+        Body::Aggregate(aggregate) => (keyword(aggregate.kind), Vec::new()),
+        Body::Values(values) => {
+            let kind = match values.kind {
+                ValuesKind::Enum => "enum",
+                ValuesKind::Flags => "flags",
+                ValuesKind::Constants => "constants",
+            };
+            let constants = values.constants.iter().map(|constant| Constant {
+                name: &constant.name.value,
+                doc: &constant.doc,
+                guid: constant.guid.as_deref(),
+                targets: list(&constant.scope),
+            });
+            (kind, constants.collect())
+        }
+    };
+    let unverifiable = definition.unverifiable.0.iter().map(|piece| Reason { is: &piece.value, targets: list(&piece.targets) });
+    let errata = errata::stated(definition).into_iter().map(|(about, erratum)| Erratum {
+        about,
+        what: erratum.what.word(),
+        document: erratum.document.to_string(),
+        actual: erratum.actual.to_string(),
+        witness: erratum.witness.word(),
+        note: &erratum.note,
+        targets: list(&erratum.scope),
+    });
+    Structure {
+        name,
+        kind,
+        doc: &definition.doc,
+        standing,
+        unverifiable: unverifiable.collect(),
+        constants,
+        layouts: layouts.layouts.iter().filter(|layout| layout.name == *name).map(|layout| form(layouts, layout)).collect(),
+        errata: errata.collect(),
+    }
+}
+
+fn form<'a>(layouts: &'a Layouts, layout: &'a Layout) -> LayoutOf<'a> {
+    let extent = layout.extent();
+    let (members, values) = match &layout.form {
+        Form::Aggregate(_) => (of_layout(layouts, layout), BTreeMap::new()),
+        Form::Enumeration(set) => (Vec::new(), set.constants.iter().map(|(name, value)| (name.as_str(), *value)).collect()),
+    };
+    LayoutOf { targets: list(&layout.targets), size: extent.size, align: extent.align, members, values }
+}
+
+/// The members of a layout. What they are known from may differ between the targets that have it.
+fn of_layout<'a>(layouts: &'a Layouts, layout: &'a Layout) -> Vec<MemberOf<'a>> {
+    let mut list: Vec<MemberOf> = Vec::new();
+    for target in layout.targets.iter() {
+        let fields =
+            members(layouts, &layout.name, target).into_iter().filter_map(|member| Some((member.field.clone()?, member)));
+        for (index, ((field, info), member)) in fields.enumerate() {
+            if index == list.len() {
+                let Member { depth, path, offset, size, bits, .. } = member;
+                list.push(MemberOf {
+                    name: path,
+                    depth,
+                    offset,
+                    size,
+                    r#type: match &field.ty {
+                        Type::Inline(inner) => keyword(inner.kind).to_owned(),
+                        _ => c_type(field),
+                    },
+                    bit: bits.map(|bits| bits.position),
+                    bits: bits.map(|bits| bits.width),
+                    values: field.values.as_deref(),
+                    leads_to: info.leads_to.clone(),
+                    doc: info.doc.clone(),
+                    known: BTreeMap::new(),
+                });
+            }
+            list[index].known.entry(info.known()).or_default().push(target);
+        }
+    }
+    list
+}
+
+fn list(targets: &TargetSet) -> Vec<usize> {
+    targets.iter().collect()
+}
+
+#[derive(Serialize)]
+struct Document<'a> {
+    format: &'static str,
+    version: u32,
+    producer: &'static str,
+    targets: Vec<Target<'a>>,
+    structures: Vec<Structure<'a>>,
+    witnesses: Vec<Witness<'a>>,
+    kernels: Vec<Kernel<'a>>,
+}
+
+#[derive(Serialize)]
+struct Target<'a> {
+    name: String,
+    build: String,
+    arch: String,
+    version: &'a str,
+    release: &'a str,
+    same_builds: Vec<String>,
+}
+
+/// A structure, union, enumeration, or set of flags or constants.
+#[derive(Serialize)]
+struct Structure<'a> {
+    name: &'a str,
+    kind: &'static str,
+    doc: &'a str,
+    /// How sure it is at the kernel of each target, by the words of `etw list --targets`.
+    standing: BTreeMap<&'static str, Vec<usize>>,
+    unverifiable: Vec<Reason<'a>>,
+    constants: Vec<Constant<'a>>,
+    layouts: Vec<LayoutOf<'a>>,
+    errata: Vec<Erratum<'a>>,
+}
+
+#[derive(Serialize)]
+struct Reason<'a> {
+    is: &'a str,
+    targets: Vec<usize>,
+}
+
+#[derive(Serialize)]
+struct Constant<'a> {
+    name: &'a str,
+    doc: &'a str,
+    guid: Option<&'a str>,
+    targets: Vec<usize>,
+}
+
+/// A layout that targets share.
+#[derive(Serialize)]
+struct LayoutOf<'a> {
+    targets: Vec<usize>,
+    size: u64,
+    align: u64,
+    members: Vec<MemberOf<'a>>,
+    values: BTreeMap<&'a str, i64>,
+}
+
+#[derive(Serialize)]
+struct MemberOf<'a> {
+    /// With those that enclose it; nothing for an anonymous structure or union, whose members follow it one level deeper.
+    name: Option<String>,
+    depth: usize,
+    offset: u64,
+    size: u64,
+    r#type: String,
+    bit: Option<u64>,
+    bits: Option<u64>,
+    values: Option<&'a str>,
+    leads_to: Vec<String>,
+    doc: String,
+    /// Where its spec has it from, in the words of `etw show`.
+    known: BTreeMap<&'static str, Vec<usize>>,
+}
+
+#[derive(Serialize)]
+struct Erratum<'a> {
+    about: String,
+    what: &'static str,
+    document: String,
+    actual: String,
+    witness: &'static str,
+    note: &'a str,
+    targets: Vec<usize>,
+}
+
+/// A file of facts.
+#[derive(Serialize)]
+struct Witness<'a> {
+    name: &'a str,
+    kind: &'static str,
+    structures: Vec<usize>,
+}
+
+/// A kernel that was seen, and the facts that its symbols or its image state.
+#[derive(Serialize)]
+struct Kernel<'a> {
+    build: String,
+    arch: String,
+    target: Option<usize>,
+    pdb: Option<Pdb<'a>>,
+    image: Option<Image<'a>>,
+    witness: usize,
+}

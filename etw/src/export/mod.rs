@@ -1,0 +1,115 @@
+//! `export`.
+
+mod json;
+mod kernels;
+mod offsets;
+mod write;
+
+pub use json::document;
+pub use offsets::{csv, table};
+
+use crate::{Error, Outcome, map};
+use etw_layouts_codegen::emit::c::Style;
+use etw_layouts_codegen::emit::{c, cstruct, isf};
+use etw_layouts_codegen::is_identifier;
+use etw_layouts_project::Project;
+use etw_layouts_project::map::Map;
+use etw_layouts_project::names::Among;
+use kernels::Kernels;
+
+/// Write the layouts for other tools: C compilers, Ghidra and IDA, Volatility, dissect, Graphviz, and programs of your own.
+///
+///     etw export c 1709-x64 > layouts.h
+///     etw export c --plain --only WMI_LOGGER_CONTEXT 10.0.19041.1415-x64    for Ghidra and IDA
+///     etw export isf all -o tables                                          a table for each kernel
+///     etw export offsets ETW_GUID_ENTRY.Guid ETW_REG_ENTRY.Callback         a row for each kernel that was seen
+///     etw export json -o .                                                  everything in one file
+///
+/// Each file says how sure it is for the kernel that is named. One that nobody has seen takes the layouts of another.
+///
+/// `cargo xtask export` is the same on the specs of the workspace.
+#[derive(clap::Args)]
+#[command(verbatim_doc_comment)]
+pub struct Args {
+    #[command(subcommand)]
+    format: Format,
+}
+
+/// What is written.
+#[derive(clap::Subcommand)]
+enum Format {
+    /// A C header with static assertions, for C and C++ and the Microsoft ABI; with --plain for parsers that know no more than C.
+    ///
+    ///     etw export c 1709-x64 > layouts.h
+    ///     clang -target x86_64-pc-windows-msvc -fsyntax-only layouts.h
+    ///
+    /// It declares structures, unions, enumerations, pointers to them (PLIST_ENTRY), flags and constants, in the order in which they
+    /// need each other, and includes nothing but <stddef.h>, for its assertions. -DETW_LAYOUTS_ASSERTIONS=0 leaves these out.
+    #[command(verbatim_doc_comment)]
+    C(C),
+    /// A table for Volatility 3 (Intermediate Symbol Format), with types, and without symbols.
+    ///
+    ///     etw export isf 5.0-x86 -o volatility3/symbols/windows
+    ///
+    /// In a plugin: IntermediateSymbolTable.create(context, path, "windows", "5.0-x86"). It names no program database, so that Volatility
+    /// does not take it for the kernel's own table.
+    #[command(verbatim_doc_comment)]
+    Isf(Kernels),
+    /// Definitions for dissect.cstruct, which reads structures in Python.
+    ///
+    ///     etw export cstruct 2004-x64 > layouts.h
+    ///     python3 -c 'from dissect.cstruct import cstruct; cstruct(pointer="uint64").loadfile("layouts.h")'
+    ///
+    /// All padding is declared, so that nothing needs to be aligned. What it cannot say is a comment there: the types of pointers
+    /// to functions, and to structures that are declared later or not at all.
+    #[command(verbatim_doc_comment)]
+    Cstruct(Kernels),
+    Offsets(offsets::Args),
+    Json(json::Args),
+    /// The map of the structures as a graph for Graphviz, as `etw map --format dot` prints it.
+    ///
+    ///     etw export dot 1709-x64 | dot -Tsvg > map.svg
+    #[command(verbatim_doc_comment)]
+    Dot(Kernels),
+}
+
+#[derive(clap::Args)]
+struct C {
+    #[command(flatten)]
+    kernels: Kernels,
+    /// Begin the names of all types and constants with this, so that they are none of windows.h or of another header.
+    #[arg(long, value_name = "TEXT", default_value = "")]
+    prefix: String,
+    /// C without extensions of a compiler: all padding is declared, and no alignment stated. Assertions of sizes and offsets are there if
+    /// ETW_LAYOUTS_ASSERTIONS is defined as 1.
+    #[arg(long)]
+    plain: bool,
+}
+
+pub(crate) fn run(args: &Args, project: &Project) -> Result<Outcome, Error> {
+    match &args.format {
+        Format::C(C { kernels, prefix, plain }) => {
+            if !prefix.is_empty() && !is_identifier(prefix) {
+                return Err(format!("no name of C can begin with `{prefix}`").into());
+            }
+            let style = Style { prefix, plain: *plain };
+            kernels.write(project, Among::All, "h", |layouts, choice, only| {
+                let note = kernels::note(&layouts.spec.axis, choice);
+                format!("/* {note}. */\n{}", c::header(layouts, choice.target(), only, style))
+            })
+        }
+        Format::Isf(kernels) => kernels.write(project, Among::Symbols, "json", |layouts, choice, only| {
+            let note = format!("etw-layouts: {}", kernels::note(&layouts.spec.axis, choice));
+            isf::table(layouts, choice.target(), only, &note)
+        }),
+        Format::Cstruct(kernels) => kernels.write(project, Among::All, "h", |layouts, choice, only| {
+            let note = kernels::note(&layouts.spec.axis, choice);
+            format!("/* {note}. */\n{}", cstruct::definitions(layouts, choice.target(), only))
+        }),
+        Format::Dot(kernels) => kernels.write(project, Among::Symbols, "dot", |layouts, choice, only| {
+            map::dot(&Map::of(layouts, choice.target(), only), &layouts.spec.axis, choice)
+        }),
+        Format::Offsets(args) => offsets::run(args, project),
+        Format::Json(args) => json::run(args, project),
+    }
+}

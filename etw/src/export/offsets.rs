@@ -1,0 +1,181 @@
+//! `export offsets`: the table that programs look up which meet any kernel.
+
+use super::write::{Text, write};
+use crate::print::pretty;
+use crate::{Error, Outcome};
+use etw_layouts_codegen::axis::Build;
+use etw_layouts_project::Project;
+use etw_layouts_project::offsets::{self, Cell, Column, Row, Table};
+use serde::Serialize;
+use std::path::PathBuf;
+
+/// A table of offsets of the members that are asked for, a row for each kernel that was seen, with what its files are known by.
+///
+///     etw export offsets ETW_GUID_ENTRY.Guid WMI_LOGGER_CONTEXT.LoggerName > offsets.csv
+///     etw export offsets ETW_GUID_ENTRY ETW_GUID_ENTRY.Guid --format json
+///
+/// A structure without a member asks for its size. Bits are OFFSET:FIRST-LAST. What a kernel does not have is empty. The last
+/// columns say how sure the layout of each structure is there: `proven` and `converted` by symbols of this very kernel, `partly
+/// seen` in its image, the others taken from the specs or from neighbours, as `etw show STRUCTURE --build B` tells. Offsets, sizes
+/// and time stamps are hexadecimal; JSON has numbers.
+#[derive(clap::Args)]
+#[command(verbatim_doc_comment)]
+pub struct Args {
+    /// STRUCTURE.MEMBER, or STRUCTURE for its size.
+    #[arg(required = true, value_name = "MEMBER")]
+    members: Vec<String>,
+    /// How to write it.
+    #[arg(long, value_enum, default_value_t = Format::Csv)]
+    format: Format,
+    /// A folder for the file, which is offsets.csv or offsets.json there. Without it the table is printed.
+    #[arg(short, long, value_name = "DIR")]
+    output: Option<PathBuf>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+enum Format {
+    /// Values between commas, and a first line with the names of the columns.
+    Csv,
+    /// One JSON document.
+    Json,
+}
+
+pub(super) fn run(args: &Args, project: &Project) -> Result<Outcome, Error> {
+    let layouts = project.layouts()?;
+    let registry = project.registry(&layouts.spec.axis)?;
+    if registry.kernels.is_empty() {
+        return Err("there are no facts, and so no kernel that was seen: name a folder of them with --facts".into());
+    }
+    let found = offsets::of(&layouts, &registry, &args.members)?;
+    let (name, text) = match args.format {
+        Format::Csv => ("offsets.csv", csv(&found)),
+        Format::Json => ("offsets.json", pretty(&table(&found))?),
+    };
+    write(&[Text { name: name.to_owned(), text }], args.output.as_deref())
+}
+
+/// The table as values between commas.
+pub fn csv(table: &Table) -> String {
+    let mut structures: Vec<(usize, &str)> = Vec::new();
+    for (index, Column { structure, .. }) in table.columns.iter().enumerate() {
+        if structures.iter().all(|(_, known)| known != structure) {
+            structures.push((index, structure));
+        }
+    }
+    let mut names: Vec<String> =
+        ["build", "arch", "pdb", "guid", "age", "image", "time_stamp", "image_size"].map(str::to_owned).into();
+    names.extend(table.columns.iter().map(|column| match &column.member {
+        Some(member) => format!("{}.{member}", column.structure),
+        None => format!("sizeof({})", column.structure),
+    }));
+    names.extend(structures.iter().map(|(_, structure)| format!("{structure} standing")));
+    let mut out = names.join(",") + "\n";
+    for Row { seen, choices, cells } in &table.rows {
+        let mut values = vec![build(seen.build), seen.arch.to_string()];
+        values.extend(match &seen.pdb {
+            Some(pdb) => [pdb.name.clone(), format!("{:032X}", pdb.guid), pdb.age.to_string()],
+            None => Default::default(),
+        });
+        values.extend(match &seen.image {
+            Some(image) => [image.name.clone(), format!("{:#x}", image.time_stamp), format!("{:#x}", image.size)],
+            None => Default::default(),
+        });
+        values.extend(cells.iter().map(|cell| cell.as_ref().map(place).unwrap_or_default()));
+        values.extend(structures.iter().map(|(index, _)| choices[*index].standing.word().to_owned()));
+        out += &values.iter().map(|value| quoted(value)).collect::<Vec<_>>().join(",");
+        out.push('\n');
+    }
+    out
+}
+
+fn place(cell: &Cell) -> String {
+    let bits = cell.bits.map(|bits| format!(":{}-{}", bits.position, (bits.position + bits.width).saturating_sub(1)));
+    format!("{:#x}{}", cell.value, bits.unwrap_or_default())
+}
+
+/// Names of files come from facts, which anybody can have made.
+fn quoted(value: &str) -> String {
+    match value.contains([',', '"', '\n', '\r']) {
+        true => format!("\"{}\"", value.replace('"', "\"\"")),
+        false => value.to_owned(),
+    }
+}
+
+/// All four numbers, also of a build without revisions.
+pub(super) fn build(build: Build) -> String {
+    let Build { number: [major, minor, number], revision } = build;
+    format!("{major}.{minor}.{number}.{revision}")
+}
+
+/// The table as JSON.
+pub fn table<'a>(table: &'a Table) -> impl Serialize + 'a {
+    let kernels = table.rows.iter().map(|row| Kernel {
+        build: build(row.seen.build),
+        arch: row.seen.arch.to_string(),
+        pdb: row.seen.pdb.as_ref().map(|pdb| Pdb { name: &pdb.name, guid: format!("{:032X}", pdb.guid), age: pdb.age }),
+        image: row.seen.image.as_ref().map(|image| Image { name: &image.name, time_stamp: image.time_stamp, size: image.size }),
+        members: (0..table.columns.len()).map(|index| member(table, row, index)).collect(),
+    });
+    Document { kernels: kernels.collect() }
+}
+
+fn member<'a>(table: &'a Table, row: &'a Row, index: usize) -> Member<'a> {
+    let Column { structure, member } = &table.columns[index];
+    let (cell, choice) = (row.cells[index], &row.choices[index]);
+    Member {
+        structure,
+        member: member.as_deref(),
+        size: cell.filter(|_| member.is_none()).map(|cell| cell.value),
+        offset: cell.filter(|_| member.is_some()).map(|cell| cell.value),
+        bit: cell.and_then(|cell| cell.bits).map(|bits| bits.position),
+        bits: cell.and_then(|cell| cell.bits).map(|bits| bits.width),
+        standing: choice.standing.word(),
+        known: choice.standing.to_string(),
+        in_image: cell.is_some_and(|cell| cell.in_image),
+    }
+}
+
+#[derive(Serialize)]
+struct Document<'a> {
+    kernels: Vec<Kernel<'a>>,
+}
+
+#[derive(Serialize)]
+struct Kernel<'a> {
+    build: String,
+    arch: String,
+    pdb: Option<Pdb<'a>>,
+    image: Option<Image<'a>>,
+    members: Vec<Member<'a>>,
+}
+
+/// By what a symbol file is known.
+#[derive(Serialize)]
+pub(super) struct Pdb<'a> {
+    pub name: &'a str,
+    pub guid: String,
+    pub age: u32,
+}
+
+/// By what an image is known.
+#[derive(Serialize)]
+pub(super) struct Image<'a> {
+    pub name: &'a str,
+    pub time_stamp: u32,
+    pub size: u32,
+}
+
+#[derive(Serialize)]
+struct Member<'a> {
+    structure: &'a str,
+    /// Without one it is the structure's size.
+    member: Option<&'a str>,
+    size: Option<u64>,
+    offset: Option<u64>,
+    bit: Option<u64>,
+    bits: Option<u64>,
+    standing: &'static str,
+    known: String,
+    /// Whether an image of this very kernel shows it.
+    in_image: bool,
+}

@@ -1,0 +1,229 @@
+//! Exports, read by the tools that they are for. `ETW_LAYOUTS_EXPORT=all` reads those of all targets, and not only of some;
+//! `ETW_LAYOUTS_PYTHON` names the interpreter, if not `python3`.
+
+use etw_layouts_codegen::axis::{Arch, Axis};
+use etw_layouts_codegen::emit::c::Style;
+use etw_layouts_codegen::emit::{c, cstruct, isf};
+use etw_layouts_codegen::layouts::{Form, Layouts};
+use etw_layouts_project::{Project, verify};
+use etw_layouts_symbols::compare::Status;
+use etw_layouts_symbols::{Rules, Symbols, Wanted, compare};
+use rayon::prelude::*;
+use std::env;
+use std::fmt::Write as _;
+use std::fs;
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+const PLAIN: Style = Style { prefix: "", plain: true };
+const ASSERTED: &str = "-DETW_LAYOUTS_ASSERTIONS=1";
+
+#[test]
+fn headers_compile_as_c_and_cpp() {
+    if Command::new("clang").arg("--version").output().is_err() {
+        println!("skipped: clang is not installed");
+        return;
+    }
+    let layouts = layouts();
+    sample(&layouts).into_par_iter().for_each(|target| {
+        let of = |only, style| c::header(&layouts, target, only, style);
+        for (header, language) in [(of(None, Style::default()), "c++"), (of(None, PLAIN), "c++"), (of(None, PLAIN), "c")] {
+            assert_eq!(clang(&layouts, target, language, &header), "");
+        }
+        // Headers of other names, of another kernel as well, and the same once more, are no clash.
+        let axis = &layouts.spec.axis;
+        let other = axis.along(axis.targets[target].arch).map(|(_, other)| other).find(|other| *other != target);
+        let several = [
+            of(None, Style::default()),
+            of(None, Style { prefix: "A_", ..Style::default() }),
+            of(Some("LARGE_INTEGER"), Style { prefix: "B_", plain: true }),
+            of(None, Style::default()),
+            c::header(&layouts, other.expect("another kernel"), None, Style { prefix: "C_", plain: true }),
+        ];
+        for language in ["c", "c++"] {
+            assert_eq!(clang(&layouts, target, language, &several.concat()), "");
+        }
+    });
+    let names = layouts.by_target[0].keys().collect::<Vec<_>>();
+    names.into_par_iter().for_each(|name| {
+        assert_eq!(clang(&layouts, 0, "c", &c::header(&layouts, 0, Some(name), Style::default())), "");
+    });
+    for style in [Style::default(), PLAIN] {
+        let header = c::header(&layouts, 0, None, style).replacen("LoggerStatus) == 0x3c", "LoggerStatus) == 0x40", 1);
+        assert!(clang(&layouts, 0, "c++", &header).contains("LoggerStatus"), "a wrong offset compiles");
+    }
+}
+
+#[test]
+fn plain_headers_are_read_by_pycparser() {
+    python("c", "h", |layouts, target| c::header(layouts, target, None, PLAIN));
+}
+
+#[test]
+fn tables_are_read_by_volatility() {
+    python("isf", "json", |layouts, target| isf::table(layouts, target, None, "a test"));
+}
+
+#[test]
+fn definitions_are_read_by_cstruct() {
+    python("cstruct", "h", |layouts, target| cstruct::definitions(layouts, target, None));
+}
+
+/// Our own reader of tables, which shares nothing with what writes them, reads back all types and bits.
+#[test]
+fn tables_read_back_as_the_layouts() {
+    let layouts = layouts();
+    let mut facts = 0;
+    for target in sample(&layouts) {
+        let names: Vec<_> = verify::names(&layouts, None).expect("all names");
+        let names: Vec<_> = names.into_iter().filter(|name| layouts.get(target, name).is_some()).collect();
+        let text = isf::table(&layouts, target, None, "a \"test\"");
+        let Ok(Symbols::Table(table)) = etw_layouts_symbols::read(text.as_bytes(), &names.iter().copied().collect::<Wanted>())
+        else {
+            panic!("no types")
+        };
+        for report in compare(&verify::ours::types(&layouts, target, &names), &table.types, Rules::Faithful) {
+            assert_eq!(report.status, Status::Equal, "{}: {:?}", report.name, report.differences.first());
+            facts += report.equal;
+        }
+    }
+    assert!(facts > 10_000, "{facts}");
+}
+
+#[test]
+fn the_atlas_is_of_its_schema() {
+    let layouts = layouts();
+    let registry = project().registry(&layouts.spec.axis).expect("the facts can be read");
+    let folder = Folder::new("schema");
+    let document = serde_json::to_string(&etw_layouts_cli::export::document(&layouts, &registry)).expect("JSON");
+    fs::write(folder.0.join("atlas.json"), document).expect("a temporary file");
+    fs::copy(root().join("docs/atlas.schema.json"), folder.0.join("atlas.schema")).expect("the schema");
+    read("schema", &folder);
+}
+
+/// Each kernel that was seen has a row, and a value is what `show` shows for that very kernel.
+#[test]
+fn offsets_are_of_every_kernel_that_was_seen() {
+    let layouts = layouts();
+    let axis = &layouts.spec.axis;
+    let registry = project().registry(axis).expect("the facts can be read");
+    let asked = ["ETW_GUID_ENTRY.Guid", "_LARGE_INTEGER.u.HighPart", "WMI_LOGGER_CONTEXT.Persistent", "WMI_LOGGER_CONTEXT"];
+    let table = etw_layouts_project::offsets::of(&layouts, &registry, &asked.map(str::to_owned)).expect("members");
+    for seen in &registry.kernels {
+        assert!(table.rows.iter().any(|row| (row.seen.build, row.seen.arch) == (seen.build, seen.arch)), "{seen:?}");
+    }
+    let csv = etw_layouts_cli::export::csv(&table);
+    let lines: Vec<_> = csv.lines().collect();
+    assert_eq!(lines.len(), table.rows.len() + 1);
+    let header = "ETW_GUID_ENTRY.Guid,LARGE_INTEGER.u.HighPart,WMI_LOGGER_CONTEXT.Persistent,sizeof(WMI_LOGGER_CONTEXT),\
+                  ETW_GUID_ENTRY standing,LARGE_INTEGER standing,WMI_LOGGER_CONTEXT standing";
+    assert!(lines[0].ends_with(header), "{}", lines[0]);
+    let row = lines.iter().find(|line| line.starts_with("10.0.19041.1415,x64,")).expect("a kernel");
+    assert!(row.ends_with(",0x28,0x4,0x340:0-0,0x550,proven,proven,proven"), "{row}");
+    let document = serde_json::to_value(etw_layouts_cli::export::table(&table)).expect("JSON");
+    assert_eq!(document["kernels"].as_array().map(Vec::len), Some(table.rows.len()));
+    let wrong = etw_layouts_project::offsets::of(&layouts, &registry, &["LUID.LowPrt".to_owned()]);
+    assert!(wrong.is_err_and(|error| error.to_string().contains("did you mean `LowPart`?")));
+}
+
+/// Writes a file and what is expected of it for each target, and lets a Python package read them.
+fn python(format: &str, extension: &str, text: impl Fn(&Layouts, usize) -> String) {
+    let layouts = layouts();
+    let folder = Folder::new(format);
+    for target in sample(&layouts) {
+        let path = |extension| folder.0.join(format!("{}.{extension}", layouts.spec.axis.target_name(target)));
+        fs::write(path(extension), text(&layouts, target)).expect("a temporary file");
+        fs::write(path("expected"), expected(&layouts, target)).expect("a temporary file");
+    }
+    read(format, &folder);
+}
+
+/// A line a structure, and one a member.
+fn expected(layouts: &Layouts, target: usize) -> String {
+    let mut out = String::new();
+    for (name, &id) in &layouts.by_target[target] {
+        let Form::Aggregate(aggregate) = &layouts.layouts[id].form else { continue };
+        writeln!(out, "{name} {}", aggregate.extent.size).unwrap();
+        for member in aggregate.flat() {
+            let bits = member.field.bits.map(|bits| format!(" {} {}", bits.position, bits.width)).unwrap_or_default();
+            writeln!(out, "  {} {}{bits}", member.name, member.offset).unwrap();
+        }
+    }
+    out
+}
+
+fn read(format: &str, folder: &Folder) {
+    let script = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/export/read_by_python.py");
+    let python = env::var_os("ETW_LAYOUTS_PYTHON").unwrap_or("python3".into());
+    match Command::new(&python).arg(script).arg(format).arg(&folder.0).output() {
+        Err(error) => println!("skipped: {}: {error}", python.display()),
+        Ok(output) => {
+            let said = String::from_utf8_lossy(&output.stdout);
+            print!("{said}");
+            assert!(output.status.success(), "{said}{}", String::from_utf8_lossy(&output.stderr));
+        }
+    }
+}
+
+/// The oldest, one of the middle, and the newest of each architecture.
+fn sample(layouts: &Layouts) -> Vec<usize> {
+    let axis: &Axis = &layouts.spec.axis;
+    if env::var_os("ETW_LAYOUTS_EXPORT").is_some_and(|wanted| wanted == "all") {
+        return (0..axis.targets.len()).collect();
+    }
+    let newest = Arch::ALL.into_iter().filter_map(|arch| axis.along(arch).last());
+    let mut list: Vec<_> = newest.map(|(_, target)| target).chain([0, axis.targets.len() / 3]).collect();
+    list.sort_unstable();
+    list.dedup();
+    list
+}
+
+/// What clang says of a text.
+fn clang(layouts: &Layouts, target: usize, language: &str, text: &str) -> String {
+    let triple = match layouts.spec.axis.targets[target].arch {
+        Arch::X86 => "i686-pc-windows-msvc",
+        Arch::X64 => "x86_64-pc-windows-msvc",
+        Arch::Arm64 => "aarch64-pc-windows-msvc",
+    };
+    let strict = if language == "c" { "-std=c11" } else { "-std=c++14" };
+    let mut child = Command::new("clang")
+        .args(["-target", triple, "-fsyntax-only", "-Wall", "-Wextra", "-Werror", ASSERTED, strict, "-x", language, "-"])
+        .stdin(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("clang starts");
+    // clang reads all before it writes.
+    child.stdin.take().expect("a pipe").write_all(text.as_bytes()).expect("clang reads");
+    let output = child.wait_with_output().expect("clang ends");
+    String::from_utf8_lossy(&output.stderr).into_owned()
+}
+
+/// A temporary folder, which goes with the value.
+struct Folder(PathBuf);
+
+impl Folder {
+    fn new(name: &str) -> Self {
+        let folder = env::temp_dir().join(format!("etw-layouts-export-{name}-{}", std::process::id()));
+        fs::create_dir_all(&folder).expect("a temporary folder");
+        Self(folder)
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}
+
+fn layouts() -> Layouts {
+    project().layouts().expect("the specs resolve")
+}
+
+fn project() -> Project {
+    Project::at(root())
+}
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
+}
