@@ -2,6 +2,7 @@
 
 #![forbid(unsafe_code)]
 
+pub mod atlas;
 mod columns;
 pub mod diff;
 pub mod header;
@@ -30,6 +31,7 @@ pub enum Command {
     Diff(diff::Args),
     Map(map::Args),
     Header(header::Args),
+    Atlas(atlas::Args),
     Verify(verify::Args),
     Import(import::Args),
 }
@@ -48,6 +50,7 @@ impl Command {
             Self::Diff(args) => diff::run(args, project),
             Self::Map(args) => map::run(args, project),
             Self::Header(args) => header::run(args, project),
+            Self::Atlas(args) => atlas::run(args, project),
             Self::Verify(args) => verify::run(args, project),
             Self::Import(args) => import::run(args, project),
         }

@@ -1,0 +1,133 @@
+//! The lives of a structure's members: every offset, type and width that each had. What is too long for one page goes on on others.
+
+use super::facts::{Atlas, Structure};
+use super::frame::{page as framed, scrolled};
+use super::html::Html;
+use etw_layouts_codegen::axis::Arch;
+use etw_layouts_codegen::layouts::Bits;
+use etw_layouts_project::history::{Fact, History, Stage};
+use std::collections::BTreeMap;
+
+/// The bytes of tables on a page.
+const PAGE: usize = 200_000;
+
+/// The lives of all members, on pages.
+pub struct Life {
+    structure: String,
+    pages: Vec<Html>,
+    /// On which page each member is.
+    members: BTreeMap<String, usize>,
+}
+
+impl Life {
+    pub fn of(atlas: &Atlas, history: &History) -> Self {
+        let mut life = Self { structure: history.structure.clone(), pages: vec![Html::default()], members: BTreeMap::new() };
+        for (member, stages) in &history.members {
+            let mut section = Html::default();
+            self::section(atlas, member, stages, &mut section);
+            if life.pages.last().is_some_and(|page| page.len() > 0 && page.len() + section.len() > PAGE) {
+                life.pages.push(Html::default());
+            }
+            let page = life.pages.len() - 1;
+            life.pages[page].add(&section);
+            life.members.insert(member.clone(), page);
+        }
+        life
+    }
+
+    /// Where the life of a member is told, from the root.
+    pub fn page(&self, member: &str) -> Option<String> {
+        self.members.get(member).map(|&page| format!("{}#{member}", self.path(page)))
+    }
+
+    /// Where the first of all is told.
+    pub fn first(&self) -> Option<String> {
+        (!self.members.is_empty()).then(|| self.path(0))
+    }
+
+    fn path(&self, page: usize) -> String {
+        match page {
+            0 => format!("life/{}.html", self.structure),
+            page => format!("life/{}.{}.html", self.structure, page + 1),
+        }
+    }
+}
+
+/// The pages.
+pub fn pages(_: &Atlas, structure: &Structure) -> Vec<(String, String)> {
+    let (life, name) = (&structure.life, structure.name());
+    let one = |(index, content): (usize, &Html)| {
+        let count = life.pages.len();
+        let part = if count > 1 { format!(", part {} of {count}", index + 1) } else { String::new() };
+        framed(life.path(index), "structures", format_args!("{name}: lives of its members{part}"), |html| {
+            html.el("h1", &[], |html| {
+                html.el("code", &[], |html| html.link(format_args!("../{}", super::facts::type_page(name)), name));
+                html.text(format_args!(" lives of its members{part}"));
+            });
+            html.leaf("p", &[("class", &"lead")], "Every offset that a member had, each change of its type, and the kernels. The number of a row is a link that lasts.");
+            if count > 1 {
+                html.el("p", &[], |html| {
+                    (0..count).for_each(|page| {
+                        html.link(format_args!("../{}", life.path(page)), format_args!("part {}", page + 1));
+                        html.text(" ");
+                    });
+                });
+            }
+            scrolled(html, format_args!("Lives of the members of {name}"), |html| {
+                html.el("table", &[("class", &"life")], |html| {
+                    html.el("thead", &[], |html| {
+                        html.el("tr", &[], |html| {
+                            for heading in ["in", "x86", "x64", "arm64", "type", "bits", "change"] {
+                                html.leaf("th", &[("scope", &"col")], heading);
+                            }
+                        });
+                    });
+                    html.add(content);
+                });
+            });
+        })
+    };
+    life.pages.iter().enumerate().filter(|(_, page)| page.len() > 0).map(one).collect()
+}
+
+fn section(atlas: &Atlas, member: &str, stages: &[Stage], html: &mut Html) {
+    html.el("tbody", &[("id", &member)], |html| {
+        html.el("tr", &[], |html| {
+            html.el("th", &[("scope", &"rowgroup"), ("colspan", &7)], |html| html.link(format_args!("#{member}"), member));
+        });
+        stages.iter().for_each(|stage| row(atlas, member, stage, html));
+    });
+}
+
+fn row(atlas: &Atlas, member: &str, stage: &Stage, html: &mut Html) {
+    let kernel = stage.targets.iter().next().map_or_else(String::new, |first| atlas.build(first));
+    let id = format!("{member}@{kernel}");
+    html.el("tr", &[("id", &id)], |html| {
+        html.el("td", &[], |html| html.link(format_args!("#{id}"), atlas.scope(&stage.targets)));
+        for arch in Arch::ALL {
+            match &stage.facts[arch as usize] {
+                Some(Some(Fact::Size { size: number, .. } | Fact::Member { offset: number, .. })) => {
+                    html.leaf("td", &[], format_args!("{number:#06x}"));
+                }
+                Some(Some(Fact::Constant { value })) => html.leaf("td", &[], value),
+                Some(None) => html.leaf("td", &[], "–"),
+                None => html.leaf("td", &[], ""),
+            }
+        }
+        let facts = || stage.facts.iter().flatten().flatten();
+        let mut types: Vec<&str> = facts().filter_map(|f| if let Fact::Member { r#type, .. } = f { Some(&**r#type) } else { None }).collect();
+        types.dedup();
+        html.leaf("td", &[], types.join(" / "));
+        let mut bits: Vec<_> = facts().filter_map(range).collect();
+        bits.dedup();
+        html.leaf("td", &[], bits.join(" / "));
+        html.leaf("td", &[], &stage.change);
+    });
+}
+
+fn range(fact: &Fact) -> Option<String> {
+    match *fact {
+        Fact::Member { bit: Some(position), bits: Some(width), .. } => Some(crate::show::range(Bits { position, width })),
+        _ => None,
+    }
+}

@@ -1,0 +1,44 @@
+//! What the search finds: types with their members or constants, and kernels.
+
+use super::facts::{Atlas, type_page};
+use super::kernel;
+use crate::Error;
+use etw_layouts_codegen::spec::Body;
+use serde::Serialize;
+
+#[derive(Serialize)]
+struct Data<'a> {
+    /// Name, page, and members or constants, each with the page where it is unless that is the type's own.
+    types: Vec<(&'a str, String, Vec<(&'a str, usize)>, Vec<String>)>,
+    kernels: Vec<(&'a str, String, &'a str)>,
+}
+
+/// The data of the script.
+pub fn data(atlas: &Atlas) -> Result<String, Error> {
+    let mut types = Vec::new();
+    for structure in &atlas.structures {
+        let mut pages: Vec<String> = Vec::new();
+        let mut members: Vec<(&str, usize)> = Vec::new();
+        for row in structure.matrices.iter().flat_map(|matrix| &matrix.rows) {
+            let Some(page) = structure.life.page(&row.member) else { continue };
+            let page = page.split('#').next().unwrap_or_default().to_owned();
+            let number = pages.iter().position(|known| *known == page).unwrap_or_else(|| {
+                pages.push(page);
+                pages.len() - 1
+            });
+            members.push((&row.member, number));
+        }
+        members.sort_unstable();
+        members.dedup();
+        types.push((structure.name(), type_page(structure.name()), members, pages));
+    }
+    for definition in &atlas.values {
+        let Body::Values(values) = &definition.body else { continue };
+        let (name, page) = (definition.name.value.as_str(), type_page(&definition.name.value));
+        let constants = values.constants.iter().map(|constant| (constant.name.value.as_str(), 0)).collect();
+        types.push((name, page.clone(), constants, vec![page]));
+    }
+    let kernels = atlas.kernels.iter().enumerate().map(|(target, one)| (one.name.as_str(), kernel::path(one), atlas.release(target)));
+    let data = Data { types, kernels: kernels.collect() };
+    Ok(format!("window.atlasSearch = {};\n", serde_json::to_string(&data)?))
+}
