@@ -77,7 +77,17 @@ pub fn page(atlas: &Atlas) -> (String, String) {
                 html.void("input", &input);
             }
             html.leaf("label", &[("for", &"only")], " only ");
-            html.void("input", &[("id", &"only"), ("list", &"names"), ("size", &"26"), ("placeholder", &"every structure"), ("autocomplete", &"off"), ("spellcheck", &"false")]);
+            html.void(
+                "input",
+                &[
+                    ("id", &"only"),
+                    ("list", &"names"),
+                    ("size", &"26"),
+                    ("placeholder", &"every structure"),
+                    ("autocomplete", &"off"),
+                    ("spellcheck", &"false"),
+                ],
+            );
             html.leaf("button", &[], "Compare");
             html.el("datalist", &[("id", &"kernels")], |html| {
                 for (target, kernel) in atlas.kernels.iter().enumerate() {
@@ -100,7 +110,10 @@ pub fn page(atlas: &Atlas) -> (String, String) {
                 for (_, target) in atlas.axis.along(arch) {
                     let Some(before) = atlas.kernels[target].before else { continue };
                     html.el("li", &[], |html| {
-                        html.link(step_page(atlas, before, target), format_args!("{} → {}", atlas.build(before), atlas.build(target)));
+                        html.link(
+                            step_page(atlas, before, target),
+                            format_args!("{} → {}", atlas.build(before), atlas.build(target)),
+                        );
                     });
                 }
             });

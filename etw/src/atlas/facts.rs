@@ -1,12 +1,13 @@
 //! What all pages draw on, computed once.
 
 use super::life::Life;
+use super::marks;
 use crate::Error;
-use etw_layouts_codegen::Choice;
 use etw_layouts_codegen::axis::{Arch, Axis, TargetSet};
 use etw_layouts_codegen::layouts::{Form, LayoutId, Layouts};
 use etw_layouts_codegen::registry::{Registry, Seen};
-use etw_layouts_codegen::spec::{Body, Definition};
+use etw_layouts_codegen::spec::{Body, Definition, Provenance};
+use etw_layouts_codegen::{Choice, Source, Standing};
 use etw_layouts_project::diff::Side;
 use etw_layouts_project::history;
 use etw_layouts_project::matrix::Matrix;
@@ -103,6 +104,14 @@ impl<'a> Atlas<'a> {
         }
     }
 
+    /// What the layout of a structure is known from at a target, by its standing there; without a structure, all layouts.
+    pub fn source(&self, structure: Option<&str>, target: usize, standing: Standing) -> Source {
+        let definition = structure.and_then(|name| self.layouts.spec.definitions.get(name));
+        let stated = definition.and_then(|definition| definition.source.get(target)).map(|piece| piece.value);
+        let documented = self.axis.documented.contains(target) && stated.is_none_or(|stated| stated == Provenance::Document);
+        marks::of(standing, documented)
+    }
+
     /// The release of a target.
     pub fn release(&self, target: usize) -> &str {
         &self.axis.versions[self.axis.kernels[self.axis.targets[target].kernel].version].release
@@ -130,9 +139,10 @@ impl<'a> Structure<'a> {
     fn of(atlas: &Atlas<'a>, definition: &'a Definition) -> Result<Self, Error> {
         let name = &definition.name.value;
         let matrix = |arch| Matrix::of(atlas.layouts, atlas.registry, name, arch);
-        let matrices = ARCHITECTURES.into_iter().filter_map(matrix).collect();
+        let matrices: Vec<_> = ARCHITECTURES.into_iter().filter_map(matrix).collect();
         let history = history::of(atlas.layouts, name, None)?;
-        Ok(Self { definition, matrices, life: Life::of(atlas, &history) })
+        let life = Life::of(atlas, &history, &matrices);
+        Ok(Self { definition, matrices, life })
     }
 
     pub fn name(&self) -> &str {

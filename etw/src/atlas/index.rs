@@ -31,7 +31,10 @@ pub fn page(atlas: &Atlas) -> (String, String) {
 fn filter(html: &mut Html, label: &str) {
     html.el("p", &[("class", &"scripted filter")], |html| {
         html.leaf("label", &[("for", &"filter")], label);
-        html.void("input", &[("id", &"filter"), ("type", &"search"), ("size", &"24"), ("autocomplete", &"off"), ("spellcheck", &"false")]);
+        html.void(
+            "input",
+            &[("id", &"filter"), ("type", &"search"), ("size", &"24"), ("autocomplete", &"off"), ("spellcheck", &"false")],
+        );
         html.leaf("output", &[("for", &"filter"), ("id", &"count")], "");
     });
 }
@@ -59,8 +62,9 @@ fn row(atlas: &Atlas, structure: &Structure, html: &mut Html) {
         html.leaf("td", &[], atlas.scope(&structure.definition.scope));
         html.el("td", &[("class", &"proof")], |html| {
             for source in [Source::Symbols, Source::Converted, Source::Images, Source::Document, Source::Inferred] {
-                let of = |standing| marks::of(standing) == source;
-                let count = columns().flat_map(|column| &column.targets).filter(|(_, standing)| of(*standing)).count();
+                let name = Some(structure.name());
+                let of = |&&(target, standing): &&_| atlas.source(name, target, standing) == source;
+                let count = columns().flat_map(|column| &column.targets).filter(of).count();
                 if count > 0 {
                     html.el("span", &[], |html| {
                         marks::source(html, source, source.word());
@@ -125,7 +129,10 @@ pub fn kernels(atlas: &Atlas) -> (String, String) {
 }
 
 fn kernel(atlas: &Atlas, number: usize, html: &mut Html) {
-    let target = |arch| (0..atlas.kernels.len()).find(|&target| atlas.axis.targets[target].kernel == number && atlas.axis.targets[target].arch == arch);
+    let target = |arch| {
+        (0..atlas.kernels.len())
+            .find(|&target| atlas.axis.targets[target].kernel == number && atlas.axis.targets[target].arch == arch)
+    };
     let any = ARCHITECTURES.into_iter().find_map(target);
     let version = &atlas.axis.versions[atlas.axis.kernels[number].version];
     let update = any.is_some_and(|any| atlas.is_update(any));
@@ -141,7 +148,7 @@ fn kernel(atlas: &Atlas, number: usize, html: &mut Html) {
             html.el("td", &[], |html| {
                 let Some(target) = target(arch) else { return };
                 let one = &atlas.kernels[target];
-                marks::source(html, marks::of(one.choice.standing), one.choice.standing);
+                marks::source(html, atlas.source(None, target, one.choice.standing), one.choice.standing);
                 html.text(" ");
                 html.link(kernel::path(one), one.choice.standing.word());
                 html.leaf("small", &[], format_args!(" {} seen", one.seen.len()));

@@ -45,7 +45,7 @@ fn facts(atlas: &Atlas, target: usize, html: &mut Html) {
     };
     fact("label", &|html| html.text(atlas.label(target)));
     fact("known", &|html| {
-        marks::source(html, marks::of(kernel.choice.standing), kernel.choice.standing);
+        marks::source(html, atlas.source(None, target, kernel.choice.standing), kernel.choice.standing);
         html.text(format_args!(" {}", kernel.choice.standing));
     });
     if atlas.is_update(target) {
@@ -57,18 +57,27 @@ fn facts(atlas: &Atlas, target: usize, html: &mut Html) {
         fact("also", &|html| html.text(same.join(", ")));
     }
     if let Some(before) = kernel.before {
-        fact("what changed", &|html| html.link(format_args!("../{}", step_page(atlas, before, target)), format_args!("since {}", atlas.build(before))));
+        fact("what changed", &|html| {
+            html.link(format_args!("../{}", step_page(atlas, before, target)), format_args!("since {}", atlas.build(before)))
+        });
     }
     if let Some(after) = kernel.after {
-        fact("what changes", &|html| html.link(format_args!("../{}", step_page(atlas, target, after)), format_args!("with {}", atlas.build(after))));
+        fact("what changes", &|html| {
+            html.link(format_args!("../{}", step_page(atlas, target, after)), format_args!("with {}", atlas.build(after)))
+        });
     }
     fact("map", &|html| html.link(format_args!("../{}", map::path(kernel)), "how its structures hang together"));
-    let others = || (0..atlas.kernels.len()).filter(|&other| other != target && atlas.axis.targets[other].kernel == atlas.axis.targets[target].kernel);
+    let others = || {
+        (0..atlas.kernels.len())
+            .filter(|&other| other != target && atlas.axis.targets[other].kernel == atlas.axis.targets[target].kernel)
+    };
     if others().next().is_some() {
-        fact("other architectures", &|html| others().for_each(|other| {
-            html.link(format_args!("../{}", path(&atlas.kernels[other])), atlas.axis.targets[other].arch);
-            html.text(" ");
-        }));
+        fact("other architectures", &|html| {
+            others().for_each(|other| {
+                html.link(format_args!("../{}", path(&atlas.kernels[other])), atlas.axis.targets[other].arch);
+                html.text(" ");
+            })
+        });
     }
 }
 
@@ -100,7 +109,7 @@ fn structures(atlas: &Atlas, target: usize, html: &mut Html) {
                         _ => html.text(size),
                     });
                     html.el("td", &[], |html| {
-                        let source = marks::of(choice.standing);
+                        let source = atlas.source(Some(name), target, choice.standing);
                         marks::source(html, source, choice.standing);
                         html.text(format_args!(" {}", choice.standing.word()));
                     });
@@ -140,7 +149,11 @@ fn witness(atlas: &Atlas, seen: &Seen, html: &mut Html) {
     html.el("tr", &[], |html| {
         html.leaf("th", &[("scope", &"row")], seen.build);
         html.leaf("td", &[], words);
-        html.leaf("td", &[], seen.pdb.as_ref().map_or_else(String::new, |pdb| format!("{} {:032X} {}", pdb.name, pdb.guid, pdb.age)));
+        html.leaf(
+            "td",
+            &[],
+            seen.pdb.as_ref().map_or_else(String::new, |pdb| format!("{} {:032X} {}", pdb.name, pdb.guid, pdb.age)),
+        );
         let image = seen.image.as_ref().map(|image| format!("{} {:08X} {:#x}", image.name, image.time_stamp, image.size));
         html.leaf("td", &[], image.unwrap_or_default());
     });

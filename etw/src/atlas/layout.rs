@@ -22,17 +22,17 @@ pub fn page(atlas: &Atlas, id: LayoutId) -> Option<(String, String)> {
     let choice = |target: usize| Choice::of(atlas.layouts, atlas.registry, atlas.axis.newest(target), Some(name));
     // Of the kernels that have it, one whose symbols state it speaks for all.
     let targets: Vec<_> = layout.targets.iter().collect();
-    let speaker = targets.iter().copied().min_by_key(|&target| marks::of(choice(target).standing))?;
+    let speaker = targets.iter().copied().min_by_key(|&target| atlas.source(Some(name), target, choice(target).standing))?;
     let subject = Subject { structure: name.clone(), member: None, choice: choice(speaker), levels: 0 };
     let members = subject.members(atlas.layouts);
     let known = subject.known(atlas.layouts, atlas.registry, &members);
     let sources = subject.sources(atlas.layouts, atlas.registry, &members);
     let kernel = &atlas.kernels[speaker].name;
-    Some(framed(atlas.layout_page(id), "structures", format_args!("{name} in {kernel}"), |html| {
+    Some(framed(atlas.layout_page(id), "structures", format_args!("{name} in {}", atlas.scope(&layout.targets)), |html| {
         html.el("h1", &[], |html| {
             html.leaf("span", &[("class", &"kind")], keyword(aggregate.kind));
             html.el("code", &[], |html| html.link(format_args!("../{}", type_page(name)), name));
-            html.text(format_args!(" in {}", atlas.build(speaker)));
+            html.text(format_args!(" in {}", atlas.scope(&layout.targets)));
         });
         let extent = layout.extent();
         html.leaf("p", &[("class", &"lead")], format_args!("{:#x} bytes, aligned to {}.", extent.size, extent.align));
@@ -41,7 +41,7 @@ pub fn page(atlas: &Atlas, id: LayoutId) -> Option<(String, String)> {
             for &target in &targets {
                 html.el("span", &[], |html| {
                     let standing = choice(target).standing;
-                    marks::source(html, marks::of(standing), standing);
+                    marks::source(html, atlas.source(Some(name), target, standing), standing);
                     html.text(" ");
                     html.link(format_args!("../kernel/{}.html", atlas.kernels[target].name), &atlas.kernels[target].name);
                 });
@@ -128,7 +128,11 @@ fn copies(atlas: &Atlas, name: &str, target: usize, html: &mut Html) {
     html.el("details", &[], |html| {
         html.leaf("summary", &[], "Rust");
         let module = &axis.kernels[axis.targets[target].kernel].module;
-        html.leaf("pre", &[("class", &"code"), ("tabindex", &"0")], format_args!("use etw_layouts::{module}::{}::{name};", axis.targets[target].arch));
+        html.leaf(
+            "pre",
+            &[("class", &"code"), ("tabindex", &"0")],
+            format_args!("use etw_layouts::{module}::{}::{name};", axis.targets[target].arch),
+        );
     });
     html.el("details", &[], |html| {
         html.leaf("summary", &[], "C, with what it embeds and assertions");

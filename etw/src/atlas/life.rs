@@ -6,7 +6,8 @@ use super::html::Html;
 use etw_layouts_codegen::axis::Arch;
 use etw_layouts_codegen::layouts::Bits;
 use etw_layouts_project::history::{Fact, History, Stage};
-use std::collections::BTreeMap;
+use etw_layouts_project::matrix::Matrix;
+use std::collections::{BTreeMap, HashMap};
 
 /// The bytes of tables on a page.
 const PAGE: usize = 200_000;
@@ -20,11 +21,14 @@ pub struct Life {
 }
 
 impl Life {
-    pub fn of(atlas: &Atlas, history: &History) -> Self {
+    pub fn of(atlas: &Atlas, history: &History, matrices: &[Matrix]) -> Self {
+        let rows = matrices.iter().flat_map(|matrix| &matrix.rows);
+        let docs: HashMap<&str, &str> = rows.map(|row| (row.member.as_str(), row.doc.as_str())).collect();
         let mut life = Self { structure: history.structure.clone(), pages: vec![Html::default()], members: BTreeMap::new() };
         for (member, stages) in &history.members {
             let mut section = Html::default();
-            self::section(atlas, member, stages, &mut section);
+            let doc = docs.get(member.as_str()).copied().unwrap_or_default();
+            self::section(atlas, member, doc, stages, &mut section);
             if life.pages.last().is_some_and(|page| page.len() > 0 && page.len() + section.len() > PAGE) {
                 life.pages.push(Html::default());
             }
@@ -47,8 +51,8 @@ impl Life {
 
     fn path(&self, page: usize) -> String {
         match page {
-            0 => format!("life/{}.html", self.structure),
-            page => format!("life/{}.{}.html", self.structure, page + 1),
+            0 => format!("type/{}.members.html", self.structure),
+            page => format!("type/{}.members-{}.html", self.structure, page + 1),
         }
     }
 }
@@ -64,7 +68,7 @@ pub fn pages(_: &Atlas, structure: &Structure) -> Vec<(String, String)> {
                 html.el("code", &[], |html| html.link(format_args!("../{}", super::facts::type_page(name)), name));
                 html.text(format_args!(" lives of its members{part}"));
             });
-            html.leaf("p", &[("class", &"lead")], "Every offset that a member had, each change of its type, and the kernels. The number of a row is a link that lasts.");
+            html.leaf("p", &[("class", &"lead")], "Every offset that a member had, each change of its type, and the kernels. The versions of a row are a link that lasts.");
             if count > 1 {
                 html.el("p", &[], |html| {
                     (0..count).for_each(|page| {
@@ -90,10 +94,15 @@ pub fn pages(_: &Atlas, structure: &Structure) -> Vec<(String, String)> {
     life.pages.iter().enumerate().filter(|(_, page)| page.len() > 0).map(one).collect()
 }
 
-fn section(atlas: &Atlas, member: &str, stages: &[Stage], html: &mut Html) {
+fn section(atlas: &Atlas, member: &str, doc: &str, stages: &[Stage], html: &mut Html) {
     html.el("tbody", &[("id", &member)], |html| {
         html.el("tr", &[], |html| {
-            html.el("th", &[("scope", &"rowgroup"), ("colspan", &7)], |html| html.link(format_args!("#{member}"), member));
+            html.el("th", &[("scope", &"rowgroup"), ("colspan", &7)], |html| {
+                html.link(format_args!("#{member}"), member);
+                if !doc.is_empty() {
+                    html.leaf("span", &[], doc);
+                }
+            });
         });
         stages.iter().for_each(|stage| row(atlas, member, stage, html));
     });
@@ -115,7 +124,8 @@ fn row(atlas: &Atlas, member: &str, stage: &Stage, html: &mut Html) {
             }
         }
         let facts = || stage.facts.iter().flatten().flatten();
-        let mut types: Vec<&str> = facts().filter_map(|f| if let Fact::Member { r#type, .. } = f { Some(&**r#type) } else { None }).collect();
+        let mut types: Vec<&str> =
+            facts().filter_map(|f| if let Fact::Member { r#type, .. } = f { Some(&**r#type) } else { None }).collect();
         types.dedup();
         html.leaf("td", &[], types.join(" / "));
         let mut bits: Vec<_> = facts().filter_map(range).collect();

@@ -61,7 +61,9 @@ fn picture(atlas: &Atlas, target: usize, map: &Map, html: &mut Html) {
         let mut once = BTreeSet::new();
         for structure in &map.structures {
             for link in structure.links.iter().filter(|link| once.insert((&structure.name, &link.to, link.way))) {
-                let (Some(from), Some(to)) = (places.get(structure.name.as_str()), places.get(link.to.as_str())) else { continue };
+                let (Some(from), Some(to)) = (places.get(structure.name.as_str()), places.get(link.to.as_str())) else {
+                    continue;
+                };
                 let (x, y) = (from.0 * STEP.0 + BOX.0, from.1 * STEP.1 + BOX.1 / 2 + 4);
                 let (end, below) = (to.0 * STEP.0, to.1 * STEP.1 + BOX.1 / 2 + 4);
                 let path = match to.0 > from.0 {

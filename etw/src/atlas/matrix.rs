@@ -4,6 +4,7 @@ use super::facts::{Atlas, Structure};
 use super::frame::scrolled;
 use super::html::Html;
 use super::marks;
+use etw_layouts_project::errata;
 use etw_layouts_project::history::Fact;
 use etw_layouts_project::matrix::{Column, Matrix, Row, Run};
 use std::fmt::Display;
@@ -11,6 +12,7 @@ use std::fmt::Display;
 /// The table.
 pub fn table(atlas: &Atlas, structure: &Structure, matrix: &Matrix, html: &mut Html) {
     let name = structure.name();
+    let errata = errata::of(atlas.layouts, structure.definition, &atlas.axis.all());
     let label = format!("Members of {name} on {} by version", matrix.arch);
     scrolled(html, &label, |html| {
         html.el("table", &[("class", &"matrix")], |html| {
@@ -24,17 +26,19 @@ pub fn table(atlas: &Atlas, structure: &Structure, matrix: &Matrix, html: &mut H
             html.el("thead", &[], |html| {
                 html.el("tr", &[], |html| {
                     html.leaf("th", &[("scope", &"col")], "member");
-                    matrix.columns.iter().for_each(|column| head(atlas, column, html));
+                    html.leaf("th", &[("scope", &"col")], "type");
+                    matrix.columns.iter().for_each(|column| head(atlas, name, column, html));
                 });
             });
             html.el("tbody", &[], |html| {
                 html.el("tr", &[("class", &"size")], |html| {
                     html.leaf("th", &[("scope", &"row")], "size");
+                    html.el("td", &[], |_| {});
                     for column in &matrix.columns {
                         html.leaf("td", &[], format_args!("{:#x}", column.extent.size));
                     }
                 });
-                matrix.rows.iter().for_each(|row| self::row(structure, matrix, row, html));
+                matrix.rows.iter().for_each(|row| self::row(structure, matrix, row, &errata, html));
             });
         });
     });
@@ -47,7 +51,7 @@ pub fn span(atlas: &Atlas, column: &Column) -> String {
     if a == b { a.to_owned() } else { format!("{a} – {b}") }
 }
 
-fn head(atlas: &Atlas, column: &Column, html: &mut Html) {
+fn head(atlas: &Atlas, name: &str, column: &Column, html: &mut Html) {
     let Some(&(first, _)) = column.targets.first() else { return };
     let update = atlas.is_update(first);
     let class = if update { "update" } else { "release" };
@@ -57,29 +61,36 @@ fn head(atlas: &Atlas, column: &Column, html: &mut Html) {
         html.leaf("small", &[], format_args!("{from}{}", atlas.build(first).trim_start_matches("10.0.")));
         html.el("span", &[("class", &"seen")], |html| {
             for &(target, standing) in &column.targets {
-                marks::source(html, marks::of(standing), format_args!("{}: {standing}", atlas.kernels[target].name));
+                let source = atlas.source(Some(name), target, standing);
+                marks::source(html, source, format_args!("{}: {standing}", atlas.kernels[target].name));
             }
         });
     });
 }
 
-fn row(structure: &Structure, matrix: &Matrix, row: &Row, html: &mut Html) {
+fn row(structure: &Structure, matrix: &Matrix, row: &Row, errata: &[String], html: &mut Html) {
     html.el("tr", &[], |html| {
         let (above, own) = row.member.rsplit_once('.').map_or(("", row.member.as_str()), |(above, own)| (above, own));
-        html.el("th", &[("scope", &"row"), ("title", &row.doc)], |html| {
+        html.el("th", &[("scope", &"row")], |html| {
             if !above.is_empty() {
                 html.leaf("span", &[("class", &"above")], format_args!("{above}."));
             }
             match structure.life.page(&row.member) {
-                Some(page) => html.link(format_args!("../{page}"), own),
+                Some(page) => html.link(near(&page), own),
                 None => html.text(own),
             }
+            let about = format!("{}.{},", structure.name(), row.member);
+            if errata.iter().any(|erratum| erratum.starts_with(&about)) {
+                html.leaf("a", &[("class", &"erratum"), ("href", &"#errata")], "erratum");
+            }
         });
+        let newest = row.runs.last().map_or("", |run| ty(&run.fact));
+        html.leaf("td", &[], short(newest));
         let mut at = 0;
         let mut before: Option<&Run> = None;
         for run in &row.runs {
             absent(at, run.columns.start, html);
-            cell(before.filter(|before| before.columns.end == run.columns.start), run, html);
+            cell(before.filter(|before| before.columns.end == run.columns.start), run, newest, html);
             at = run.columns.end;
             before = Some(run);
         }
@@ -99,14 +110,14 @@ fn spanned<'a>(attributes: &'a [(&'a str, &'a dyn Display)], columns: usize) -> 
     if columns == 1 { &attributes[..attributes.len() - 1] } else { attributes }
 }
 
-fn cell(before: Option<&Run>, run: &Run, html: &mut Html) {
+fn cell(before: Option<&Run>, run: &Run, newest: &str, html: &mut Html) {
     let Fact::Member { offset, r#type, bit, bits, .. } = &run.fact else { return };
     let (change, shows_type) = match before.map(|before| &before.fact) {
         // What is there from the first column on is not new.
-        None if run.columns.start == 0 => ("", true),
-        None => (" new", true),
-        Some(Fact::Member { r#type: t, bit: b, bits: n, .. }) if (t, b, n) != (r#type, bit, bits) => (" typed", true),
-        Some(_) => (" moved", false),
+        None if run.columns.start == 0 => ("", r#type != newest),
+        None => (" n", r#type != newest),
+        Some(Fact::Member { r#type: t, bit: b, bits: n, .. }) if (t, b, n) != (r#type, bit, bits) => (" t", true),
+        Some(_) => (" m", false),
     };
     let columns = run.columns.len();
     let class = format!("{}{change}", marks::class(run.source));
@@ -122,6 +133,15 @@ fn cell(before: Option<&Run>, run: &Run, html: &mut Html) {
             html.leaf("i", &[], short(r#type));
         }
     });
+}
+
+fn ty(fact: &Fact) -> &str {
+    if let Fact::Member { r#type, .. } = fact { r#type } else { "" }
+}
+
+/// A page of the same folder.
+pub fn near(page: &str) -> &str {
+    page.trim_start_matches("type/")
 }
 
 /// The type, without the content of what has no name.

@@ -63,7 +63,11 @@ pub fn draw(members: &[Member], size: u64, html: &mut Html) {
             for (offset, lanes) in rows {
                 html.leaf("text", &[("x", &0), ("y", &(y + 16)), ("class", &"dim number")], format_args!("{offset:#06x}"));
                 if let Some((_, end)) = hidden.iter().find(|(from, _)| *from == offset) {
-                    html.leaf("text", &[("x", &(LEFT + 8)), ("y", &(y + 16)), ("class", &"dim")], format_args!("⋮ the same, to {end:#x}"));
+                    html.leaf(
+                        "text",
+                        &[("x", &(LEFT + 8)), ("y", &(y + 16)), ("class", &"dim")],
+                        format_args!("⋮ the same, to {end:#x}"),
+                    );
                 }
                 for (lane, pieces) in lanes.iter().enumerate() {
                     for piece in pieces {
@@ -125,7 +129,8 @@ fn piece(piece: &Piece, row: u64, y: u64, html: &mut Html) {
         html.void("rect", &[("x", &format_args!("{x:.1}")), ("y", &y), ("width", &width), ("height", &(LANE - 2)), ("rx", &2)]);
         let room = ((end - x - 10.0) / LETTER).max(0.0) as usize;
         let text = if piece.from < row * 8 { format!("⋯ {label}") } else { label };
-        let shown: String = if text.chars().count() <= room { text } else { text.chars().take(room.saturating_sub(1)).chain(['…']).collect() };
+        let shown: String =
+            if text.chars().count() <= room { text } else { text.chars().take(room.saturating_sub(1)).chain(['…']).collect() };
         if room >= 3 {
             html.leaf("text", &[("x", &format_args!("{:.1}", x + 5.0)), ("y", &(y + 15))], shown);
         }

@@ -43,33 +43,55 @@ pub fn draw(atlas: &Atlas, matrix: &Matrix, before: &Column, now: &Column, html:
     html.leaf("h2", &[("id", &format_args!("before-{}", matrix.arch))], format_args!("Before and now, {}", matrix.arch));
     super::frame::scrolled(html, "Before and now, side by side", |html| {
         let view = format!("0 0 {width} {height}");
-        let label = format!("{} beside {}: members that moved are joined by lines; the table by version says the same", kernel(before), kernel(now));
-        html.el("svg", &[("class", &"moved"), ("viewBox", &view), ("width", &width), ("height", &height), ("role", &"img"), ("aria-label", &label)], |html| {
-            let starts = [0, SIDE + BETWEEN];
-            for ((x, column), name) in starts.into_iter().zip([before, now]).zip(&names) {
-                let first = column.targets.first().map_or_else(String::new, |&(target, _)| atlas.build(target));
-                html.leaf("text", &[("x", &x), ("y", &14), ("class", &"head")], format_args!("{name}, from {first}"));
-            }
-            let y = |index: usize| TOP + index as u64 * LINE;
-            for (index, place) in sides[0].iter().enumerate() {
-                let other = sides[1].iter().position(|other| other.members.first() == place.members.first());
-                if let Some(other) = other.filter(|_| place.kind != Kind::Alone) {
-                    let (a, b, middle) = (y(index) + LINE / 2, y(other) + LINE / 2, SIDE + BETWEEN / 2);
-                    let path = format!("M{SIDE} {a}C{middle} {a} {middle} {b} {} {b}", SIDE + BETWEEN);
-                    html.void("path", &[("class", &class(place.kind, 0)), ("d", &path)]);
+        let label = format!(
+            "{} beside {}: members that moved are joined by lines; the table by version says the same",
+            kernel(before),
+            kernel(now)
+        );
+        html.el(
+            "svg",
+            &[
+                ("class", &"moved"),
+                ("viewBox", &view),
+                ("width", &width),
+                ("height", &height),
+                ("role", &"img"),
+                ("aria-label", &label),
+            ],
+            |html| {
+                let starts = [0, SIDE + BETWEEN];
+                for ((x, column), name) in starts.into_iter().zip([before, now]).zip(&names) {
+                    let first = column.targets.first().map_or_else(String::new, |&(target, _)| atlas.build(target));
+                    html.leaf("text", &[("x", &x), ("y", &14), ("class", &"head")], format_args!("{name}, from {first}"));
                 }
-            }
-            for (side, (x, places)) in starts.into_iter().zip(&sides).enumerate() {
-                for (index, place) in places.iter().enumerate() {
-                    html.el("g", &[("class", &class(place.kind, side))], |html| {
-                        html.void("rect", &[("x", &x), ("y", &(y(index) + 1)), ("width", &SIDE), ("height", &(LINE - 2)), ("rx", &2)]);
-                        let text = y(index) + 14;
-                        html.leaf("text", &[("x", &(x + 6)), ("y", &text), ("class", &"number")], format_args!("{:#06x}", place.offset));
-                        html.leaf("text", &[("x", &(x + 64)), ("y", &text)], words(place));
-                    });
+                let y = |index: usize| TOP + index as u64 * LINE;
+                for (index, place) in sides[0].iter().enumerate() {
+                    let other = sides[1].iter().position(|other| other.members.first() == place.members.first());
+                    if let Some(other) = other.filter(|_| place.kind != Kind::Alone) {
+                        let (a, b, middle) = (y(index) + LINE / 2, y(other) + LINE / 2, SIDE + BETWEEN / 2);
+                        let path = format!("M{SIDE} {a}C{middle} {a} {middle} {b} {} {b}", SIDE + BETWEEN);
+                        html.void("path", &[("class", &class(place.kind, 0)), ("d", &path)]);
+                    }
                 }
-            }
-        });
+                for (side, (x, places)) in starts.into_iter().zip(&sides).enumerate() {
+                    for (index, place) in places.iter().enumerate() {
+                        html.el("g", &[("class", &class(place.kind, side))], |html| {
+                            html.void(
+                                "rect",
+                                &[("x", &x), ("y", &(y(index) + 1)), ("width", &SIDE), ("height", &(LINE - 2)), ("rx", &2)],
+                            );
+                            let text = y(index) + 14;
+                            html.leaf(
+                                "text",
+                                &[("x", &(x + 6)), ("y", &text), ("class", &"number")],
+                                format_args!("{:#06x}", place.offset),
+                            );
+                            html.leaf("text", &[("x", &(x + 64)), ("y", &text)], words(place));
+                        });
+                    }
+                }
+            },
+        );
     });
 }
 
@@ -97,7 +119,9 @@ fn words(place: &Place) -> String {
 
 /// The members of a column, those together that are the same or moved by the same number of bytes.
 fn side(matrix: &Matrix, own: usize, other: usize) -> Vec<Place<'_>> {
-    let at = |row: &'_ etw_layouts_project::matrix::Row, column: usize| row.runs.iter().find(|run| run.columns.contains(&column)).map(|run| run.fact.clone());
+    let at = |row: &'_ etw_layouts_project::matrix::Row, column: usize| {
+        row.runs.iter().find(|run| run.columns.contains(&column)).map(|run| run.fact.clone())
+    };
     let mut list: Vec<(u64, u64, &str, Kind, i128)> = Vec::new();
     for row in matrix.rows.iter().filter(|row| !row.member.contains('.')) {
         let Some(Fact::Member { offset, r#type, bit, bits, .. }) = at(row, own) else { continue };
@@ -105,7 +129,16 @@ fn side(matrix: &Matrix, own: usize, other: usize) -> Vec<Place<'_>> {
             Some(Fact::Member { r#type: t, bit: b, bits: n, offset: o, .. }) => {
                 let delta = i128::from(offset) - i128::from(o);
                 let same = (&t, b, n) == (&r#type, bit, bits);
-                (if !same { Kind::Retyped } else if delta == 0 { Kind::Same } else { Kind::Moved }, delta)
+                (
+                    if !same {
+                        Kind::Retyped
+                    } else if delta == 0 {
+                        Kind::Same
+                    } else {
+                        Kind::Moved
+                    },
+                    delta,
+                )
             }
             _ => (Kind::Alone, 0),
         };
@@ -115,7 +148,9 @@ fn side(matrix: &Matrix, own: usize, other: usize) -> Vec<Place<'_>> {
     let mut places: Vec<(Place, i128)> = Vec::new();
     for (offset, _, member, kind, delta) in list {
         match places.last_mut() {
-            Some((last, by)) if last.kind == kind && *by == delta && matches!(kind, Kind::Same | Kind::Moved) => last.members.push(member),
+            Some((last, by)) if last.kind == kind && *by == delta && matches!(kind, Kind::Same | Kind::Moved) => {
+                last.members.push(member)
+            }
             _ => places.push((Place { members: vec![member], offset, kind }, delta)),
         }
     }

@@ -3,6 +3,7 @@
 use super::facts::{Atlas, Structure, type_page};
 use super::frame::{page as framed, scrolled};
 use super::html::Html;
+use super::matrix::near;
 use etw_layouts_codegen::axis::{Arch, TargetSet};
 use etw_layouts_project::history::Fact;
 use etw_layouts_project::matrix::Matrix;
@@ -12,12 +13,17 @@ use std::fmt::Display;
 /// The page for an architecture, from the root, and its matrix.
 pub fn place<'a>(structure: &'a Structure, arch: Arch) -> Option<(String, &'a Matrix)> {
     let matrix = structure.matrices.iter().find(|matrix| matrix.arch == arch && !matrix.rows.is_empty())?;
-    Some((format!("offset/{}.{arch}.html", structure.name()), matrix))
+    Some((format!("type/{}.{arch}.html", structure.name()), matrix))
 }
 
 /// The pages.
 pub fn pages(atlas: &Atlas, structure: &Structure) -> Vec<(String, String)> {
-    structure.matrices.iter().filter_map(|matrix| place(structure, matrix.arch)).map(|(path, matrix)| page(atlas, structure, path, matrix)).collect()
+    structure
+        .matrices
+        .iter()
+        .filter_map(|matrix| place(structure, matrix.arch))
+        .map(|(path, matrix)| page(atlas, structure, path, matrix))
+        .collect()
 }
 
 /// Offset, size, first bit and width: where a member lies, in the order of the page.
@@ -35,6 +41,10 @@ fn page(atlas: &Atlas, structure: &Structure, path: String, matrix: &Matrix) -> 
             columns.iter().flat_map(|column| &column.targets).for_each(|&(target, _)| targets.insert(target));
         }
     }
+    // The kernels, for the filter, which names them by their numbers.
+    let targets: Vec<_> = matrix.columns.iter().flat_map(|column| &column.targets).map(|&(target, _)| target).collect();
+    let builds: Vec<_> = targets.iter().map(|&target| atlas.build(target).trim_start_matches("10.0.").to_owned()).collect();
+    let builds = builds.join(" ");
     framed(path, "structures", format_args!("{name} by offset, {arch}"), |html| {
         html.el("h1", &[], |html| {
             html.el("code", &[], |html| html.link(format_args!("../{}", type_page(name)), name));
@@ -43,13 +53,19 @@ fn page(atlas: &Atlas, structure: &Structure, path: String, matrix: &Matrix) -> 
         html.leaf("p", &[("class", &"lead")], "What lies where, in which kernels.");
         html.el("p", &[("class", &"scripted filter")], |html| {
             html.leaf("label", &[("for", &"offset")], "What lies at ");
-            html.void("input", &[("id", &"offset"), ("type", &"search"), ("placeholder", &"0x398"), ("size", &"10"), ("autocomplete", &"off")]);
-            html.leaf("label", &[("for", &"of")], " in a kernel whose name has ");
-            html.void("input", &[("id", &"of"), ("type", &"search"), ("placeholder", &"19041"), ("size", &"12"), ("autocomplete", &"off")]);
+            html.void(
+                "input",
+                &[("id", &"offset"), ("type", &"search"), ("placeholder", &"0x398"), ("size", &"10"), ("autocomplete", &"off")],
+            );
+            html.leaf("label", &[("for", &"of")], " in ");
+            html.void(
+                "input",
+                &[("id", &"of"), ("type", &"search"), ("placeholder", &"19041"), ("size", &"12"), ("autocomplete", &"off")],
+            );
             html.leaf("output", &[("for", &"offset of"), ("id", &"count")], "");
         });
         scrolled(html, format_args!("{name} by offset"), |html| {
-            html.el("table", &[("class", &"offsets"), ("id", &"offsets")], |html| {
+            html.el("table", &[("class", &"offsets"), ("id", &"offsets"), ("data-kernels", &builds)], |html| {
                 html.el("thead", &[], |html| {
                     html.el("tr", &[], |html| {
                         for heading in ["offset", "size", "member", "type", "in"] {
@@ -57,18 +73,29 @@ fn page(atlas: &Atlas, structure: &Structure, path: String, matrix: &Matrix) -> 
                         }
                     });
                 });
-                html.el("tbody", &[], |html| rows.iter().for_each(|((place, member, ty), targets)| self::row(atlas, structure, *place, member, ty, targets, html)));
+                html.el("tbody", &[], |html| {
+                    rows.iter().for_each(|((place, member, ty), of)| {
+                        self::row(atlas, structure, *place, member, ty, (of, &targets), html)
+                    })
+                });
             });
         });
     })
 }
 
-fn row(atlas: &Atlas, structure: &Structure, place: Place, member: &str, ty: &str, targets: &TargetSet, html: &mut Html) {
+fn row(
+    atlas: &Atlas,
+    structure: &Structure,
+    place: Place,
+    member: &str,
+    ty: &str,
+    (of, all): (&TargetSet, &[usize]),
+    html: &mut Html,
+) {
     let (offset, size, bit, bits) = place;
-    // The builds, for the filter.
-    let builds: Vec<_> = targets.iter().map(|target| atlas.build(target)).collect();
-    let builds = builds.join(" ");
-    let attributes: [(&str, &dyn Display); 3] = [("data-from", &offset), ("data-to", &(offset + size)), ("data-in", &builds)];
+    let numbers = all.iter().enumerate().filter(|(_, target)| of.contains(**target)).map(|(number, _)| number.to_string());
+    let numbers = numbers.collect::<Vec<_>>().join(" ");
+    let attributes: [(&str, &dyn Display); 3] = [("data-from", &offset), ("data-to", &(offset + size)), ("data-in", &numbers)];
     html.el("tr", &attributes, |html| {
         let bits = match bits {
             0 => String::new(),
@@ -78,10 +105,10 @@ fn row(atlas: &Atlas, structure: &Structure, place: Place, member: &str, ty: &st
         html.leaf("td", &[], format_args!("{offset:#06x}{bits}"));
         html.leaf("td", &[], format_args!("{size:#x}"));
         html.el("th", &[("scope", &"row")], |html| match structure.life.page(member) {
-            Some(page) => html.link(format_args!("../{page}"), member),
+            Some(page) => html.link(near(&page), member),
             None => html.text(member),
         });
         html.leaf("td", &[], ty);
-        html.leaf("td", &[], atlas.scope(targets));
+        html.leaf("td", &[], atlas.scope(of));
     });
 }

@@ -44,16 +44,19 @@ pub fn draw(atlas: &Atlas, structure: &Structure, matrix: &Matrix, html: &mut Ht
                     let below = format!("{:.0}", bottom + 14.0);
                     html.leaf("text", &[("x", &x), ("y", &below), ("class", &"number")], format_args!("{:#x}", column.extent.size));
                 }
-                for block in &blocks {
-                    let class = format!("r{}", block.first * 5 / columns);
-                    html.el("path", &[("class", &class), ("d", &block.path(&y))], |html| html.leaf("title", &[], block.title()));
-                }
+                let place = format!("translate({LEFT} {TOP}) scale({} {:.5})", COLUMN / 2, HEIGHT as f64 / greatest as f64);
+                html.el("g", &[("transform", &place)], |html| {
+                    for block in &blocks {
+                        let class = format!("r{}", block.first * 5 / columns);
+                        html.el("path", &[("class", &class), ("d", &block.path())], |html| html.leaf("title", &[], block.title()));
+                    }
+                });
             });
         });
         html.leaf(
             "figcaption",
             &[],
-            "Bytes from top to bottom. A ribbon is a run of members that never part; the darker it is, the longer it is there. Point at one to see its members.",
+            "Bytes from top to bottom. A ribbon is a run of members that never part; its colour tells since when it is there. Point at one to see its members.",
         );
     });
 }
@@ -99,34 +102,31 @@ fn places(row: &Row, columns: usize) -> Vec<Option<(u64, u64)>> {
     let mut places = vec![None; columns];
     for run in &row.runs {
         if let Fact::Member { offset, size, .. } = run.fact {
-            places.iter_mut().take(run.columns.end).skip(run.columns.start).for_each(|place| *place = Some((offset, offset + size)));
+            places
+                .iter_mut()
+                .take(run.columns.end)
+                .skip(run.columns.start)
+                .for_each(|place| *place = Some((offset, offset + size)));
         }
     }
     places
 }
 
 impl Block<'_> {
-    /// The outline: along the upper edge, and back along the lower one.
-    fn path(&self, y: &impl Fn(u64) -> f64) -> String {
+    /// The outline, in half columns and bytes: along the upper edge, and back along the lower one.
+    fn path(&self) -> String {
         let mut path = String::new();
         let mut at = 0;
         while at < self.places.len() {
             let run: Vec<_> = self.places[at..].iter().map_while(|place| *place).collect();
-            if run.is_empty() {
+            let (Some(first), Some(last)) = (run.first(), run.last()) else {
                 at += 1;
                 continue;
-            }
-            let x = |index: usize| LEFT + (at + index) as u64 * COLUMN;
-            let _ = write!(path, "M{} {:.1}", x(0), y(run[0].0));
-            for (index, (from, _)) in run.iter().enumerate() {
-                if index > 0 {
-                    let _ = write!(path, "L{} {:.1}", x(index), y(*from));
-                }
-                let _ = write!(path, "h{}", COLUMN / 2);
-            }
-            for (index, (_, to)) in run.iter().enumerate().rev() {
-                let _ = write!(path, "L{} {:.1}h-{}", x(index) + COLUMN / 2, y(*to), COLUMN / 2);
-            }
+            };
+            let _ = write!(path, "M{} {}", at * 2, first.0);
+            edge(run.iter().map(|place| place.0), 1, &mut path);
+            let _ = write!(path, "V{}", last.1);
+            edge(run.iter().rev().map(|place| place.1), -1, &mut path);
             path.push('Z');
             at += run.len();
         }
@@ -146,7 +146,26 @@ impl Block<'_> {
     }
 }
 
+/// An edge, from where the path is: level over a column, and on to the next.
+fn edge(offsets: impl Iterator<Item = u64>, way: i64, path: &mut String) {
+    let mut level = 0;
+    let mut before = None;
+    for offset in offsets {
+        match before.map(|before| i128::from(offset) - i128::from(before)) {
+            None => {}
+            Some(0) => level += way,
+            Some(down) => {
+                let _ = write!(path, "h{level}l{way} {down}");
+                level = 0;
+            }
+        }
+        level += way;
+        before = Some(offset);
+    }
+    let _ = write!(path, "h{level}");
+}
+
 /// What of a build's name is its revision.
 fn revision(build: &str) -> String {
-    build.rsplit_once('.').map_or_else(String::new, |(_, revision)| format!("update .{revision}"))
+    build.rsplit_once('.').map_or_else(String::new, |(_, revision)| format!(".{revision}"))
 }

@@ -20,6 +20,7 @@
     return /^(0x[0-9a-f]+|-?\d+)$/i.test(text) ? BigInt(text) : /^[0-9a-f]+h$/i.test(text) ? BigInt("0x" + text.slice(0, -1)) : null;
   };
 
+  newest();
   search();
   filter();
   offsets();
@@ -123,12 +124,23 @@
   function offsets() {
     const input = at("offset"), of = at("of"), table = at("offsets");
     if (!input) return;
+    const known = table.dataset.kernels.split(" ");
+    // A build and revision is the last kernel of its build that the table has and that is not later.
+    const resolve = (text) => {
+      const [, build, revision] = text.match(/^(\d+(?:\.\d+\.\d+)?)\.(\d+)$/) ?? [];
+      if (!build || known.includes(text)) return text;
+      const own = known.filter((name) => name.startsWith(build + ".") && Number(name.slice(build.length + 1)) <= Number(revision));
+      return own.sort((a, b) => a.slice(build.length + 1) - b.slice(build.length + 1)).at(-1) ?? text;
+    };
     const show = () => {
-      const wanted = number(input.value), kernel = of.value.trim();
-      narrow(table, ({ dataset: { from, to, in: kernels } }) => {
+      const wanted = number(input.value), asked = of.value.trim().replace(/^10\.0\./, "").replace(/-(x86|x64|arm64)$/, "");
+      const kernel = resolve(asked), exact = known.includes(kernel);
+      narrow(table, ({ dataset: { from, to, in: numbers } }) => {
         const first = BigInt(from), end = BigInt(to);
-        return (wanted === null || (first <= wanted && (wanted < end || first === wanted))) && kernels.includes(kernel);
+        const here = numbers.split(" ").some((index) => exact ? known[index] === kernel : known[index].includes(kernel));
+        return here && (wanted === null || (first <= wanted && (wanted < end || first === wanted)));
       });
+      if (kernel !== asked) at("count").textContent += `, with the layouts of ${kernel}`;
     };
     input.addEventListener("input", show);
     of.addEventListener("input", show);
@@ -162,7 +174,14 @@
     if (asked.has("value")) { input.value = asked.get("value"); show(); }
   }
 
-  // A link to a member at a kernel opens the panel of its architecture.
+  // What is wider than the window shows its newest versions first.
+  function newest() {
+    const show = () => document.querySelectorAll(".panel .scroll").forEach((part) => { part.scrollLeft = part.scrollWidth; });
+    document.querySelectorAll(".switch > input").forEach((input) => input.addEventListener("change", show));
+    show();
+  }
+
+  // A link may name the architecture that is shown, as in #arm64.
   function architecture() {
     const choose = () => {
       const arch = location.hash.match(/(x86|x64|arm64)$/)?.[1];

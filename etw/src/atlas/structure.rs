@@ -16,16 +16,21 @@ pub fn page(atlas: &Atlas, structure: &Structure) -> (String, String) {
         });
         html.leaf("p", &[("class", &"lead")], &structure.definition.doc);
         facts(atlas, structure, html);
-        switched(html, &structure.matrices, |matrix| matrix.arch.as_str(), |html, one| {
-            ribbon::draw(atlas, structure, one, html);
-            matrix::table(atlas, structure, one, html);
-            if let Some((place, _)) = super::offsets::place(structure, one.arch) {
-                html.el("p", &[], |html| {
-                    html.text("The reverse: ");
-                    html.link(format_args!("../{place}"), format_args!("what lies at an offset, by kernel, {}", one.arch));
-                });
-            }
-        });
+        switched(
+            html,
+            &structure.matrices,
+            |matrix| matrix.arch.as_str(),
+            |html, one| {
+                ribbon::draw(atlas, structure, one, html);
+                matrix::table(atlas, structure, one, html);
+                if let Some((place, _)) = super::offsets::place(structure, one.arch) {
+                    html.el("p", &[], |html| {
+                        html.text("The reverse: ");
+                        html.link(matrix::near(&place), format_args!("what lies at an offset, by kernel, {}", one.arch));
+                    });
+                }
+            },
+        );
         marks::legend(html, "../");
         let list = errata::of(atlas.layouts, structure.definition, &atlas.axis.all());
         if !list.is_empty() {
@@ -60,7 +65,7 @@ fn facts(atlas: &Atlas, structure: &Structure, html: &mut Html) {
             });
         }
         if let Some(page) = structure.life.first() {
-            fact("members", &|html| html.link(format_args!("../{page}"), "the life of each, with every offset it had"));
+            fact("members", &|html| html.link(matrix::near(page.as_str()), "the life of each, with every offset it had"));
         }
         let reasons: Vec<_> = structure.definition.unverifiable.0.iter().map(|piece| &piece.value).collect();
         for reason in reasons {

@@ -34,7 +34,17 @@ pub fn page(atlas: &Atlas, definition: &Definition) -> (String, String) {
         });
         html.el("p", &[("class", &"scripted filter")], |html| {
             html.leaf("label", &[("for", &"value")], format_args!("The {what} of "));
-            html.void("input", &[("id", &"value"), ("type", &"search"), ("placeholder", &"0x3 or 3"), ("size", &"14"), ("autocomplete", &"off"), ("data-kind", &kind)]);
+            html.void(
+                "input",
+                &[
+                    ("id", &"value"),
+                    ("type", &"search"),
+                    ("placeholder", &"0x3 or 3"),
+                    ("size", &"14"),
+                    ("autocomplete", &"off"),
+                    ("data-kind", &kind),
+                ],
+            );
             html.leaf("output", &[("for", &"value"), ("id", &"names")], "");
         });
         scrolled(html, format_args!("Constants of {name}"), |html| {
@@ -46,7 +56,9 @@ pub fn page(atlas: &Atlas, definition: &Definition) -> (String, String) {
                         }
                     });
                 });
-                html.el("tbody", &[], |html| values.constants.iter().for_each(|constant| rows(atlas, values.kind, constant, html)));
+                html.el("tbody", &[], |html| {
+                    values.constants.iter().for_each(|constant| rows(atlas, values.kind, constant, html))
+                });
             });
         });
         let list = errata::of(atlas.layouts, definition, &atlas.axis.all());
