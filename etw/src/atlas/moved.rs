@@ -9,7 +9,7 @@ use etw_layouts_project::matrix::{Column, Matrix};
 /// The height of a member.
 const LINE: u64 = 19;
 /// The width of a side.
-const SIDE: u64 = 380;
+const SIDE: u64 = 430;
 /// The room between them.
 const BETWEEN: u64 = 120;
 /// The room of the headings.
@@ -37,7 +37,7 @@ pub fn draw(atlas: &Atlas, matrix: &Matrix, before: &Column, now: &Column, html:
     let [old, new] = [number(before), number(now)];
     let sides = [side(matrix, old, new), side(matrix, new, old)];
     let rows = sides.iter().map(Vec::len).max().unwrap_or(0) as u64;
-    let (width, height) = (SIDE * 2 + BETWEEN, TOP + rows * LINE + 6);
+    let (width, height) = (SIDE * 2 + BETWEEN + 2, TOP + rows * LINE + 6);
     let names = [before, now].map(|column| span(atlas, column));
     let kernel = |column: &Column| column.targets.first().map_or("", |&(target, _)| atlas.kernels[target].name.as_str());
     html.leaf("h2", &[("id", &format_args!("before-{}", matrix.arch))], format_args!("Before and now, {}", matrix.arch));

@@ -8,10 +8,14 @@ use serde::Serialize;
 
 #[derive(Serialize)]
 struct Data<'a> {
-    /// Name, page, and members or constants, each with the page where it is unless that is the type's own.
-    types: Vec<(&'a str, String, Vec<(&'a str, usize)>, Vec<String>)>,
+    types: Vec<Type<'a>>,
+    /// Name, page and release.
     kernels: Vec<(&'a str, String, &'a str)>,
 }
+
+/// Name, page, members or constants, and the pages where these are, by number.
+#[derive(Serialize)]
+struct Type<'a>(&'a str, String, Vec<(&'a str, usize)>, Vec<String>);
 
 /// The data of the script.
 pub fn data(atlas: &Atlas) -> Result<String, Error> {
@@ -30,13 +34,13 @@ pub fn data(atlas: &Atlas) -> Result<String, Error> {
         }
         members.sort_unstable();
         members.dedup();
-        types.push((structure.name(), type_page(structure.name()), members, pages));
+        types.push(Type(structure.name(), type_page(structure.name()), members, pages));
     }
     for definition in &atlas.values {
         let Body::Values(values) = &definition.body else { continue };
         let (name, page) = (definition.name.value.as_str(), type_page(&definition.name.value));
         let constants = values.constants.iter().map(|constant| (constant.name.value.as_str(), 0)).collect();
-        types.push((name, page.clone(), constants, vec![page]));
+        types.push(Type(name, page.clone(), constants, vec![page]));
     }
     let kernels =
         atlas.kernels.iter().enumerate().map(|(target, one)| (one.name.as_str(), kernel::path(one), atlas.release(target)));
