@@ -11,7 +11,7 @@ use std::fmt::Write;
 /// The width of a column, half of which is the way to the next one.
 const COLUMN: u64 = 88;
 /// The height of the greatest size.
-const HEIGHT: u64 = 300;
+const HEIGHT: u64 = 250;
 /// The room of the labels above.
 const TOP: u64 = 34;
 /// The room of the sizes at the left.

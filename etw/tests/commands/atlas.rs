@@ -210,7 +210,7 @@ fn run(chromium: &str, folder: &Folder, path: &str, script: &str) -> Value {
 /// The picture in README.
 fn picture(chromium: &str, folder: &Folder) {
     let to = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/atlas.png");
-    let arguments = ["--headless", "--no-sandbox", "--disable-gpu", "--hide-scrollbars", "--window-size=1180,700"];
+    let arguments = ["--headless", "--no-sandbox", "--disable-gpu", "--hide-scrollbars", "--window-size=1180,860"];
     let address = format!("file://{}/type/WMI_LOGGER_CONTEXT.html", folder.0.display());
     let to = format!("--screenshot={}", to.display());
     let status = Command::new(chromium).args(arguments).args([to, "--virtual-time-budget=3000".into(), address]).output();
