@@ -3,7 +3,7 @@
 use super::facts::Atlas;
 use super::frame::page as framed;
 use super::html::Html;
-use super::kernel;
+use super::paths;
 use crate::{Error, diff};
 use etw_layouts_codegen::registry::WitnessKind;
 use etw_layouts_project::diff::compact::Compact;
@@ -12,26 +12,26 @@ use serde::Serialize;
 use std::collections::BTreeMap;
 use std::fmt::Display;
 
-/// The path of the page that compares two targets which follow each other.
-pub fn step_page(atlas: &Atlas, before: usize, after: usize) -> String {
-    format!("step/{}--{}.html", atlas.kernels[before].name, atlas.kernels[after].name)
-}
-
 /// The page that compares a target with the one before it, if there is one.
 pub fn step(atlas: &Atlas, target: usize) -> Option<(String, String)> {
     let now = &atlas.kernels[target];
     let before = now.before?;
     let then = &atlas.kernels[before];
-    Some(framed(step_page(atlas, before, target), "compare", format_args!("{} to {}", then.name, now.name), |html| {
-        html.el("h1", &[], |html| {
-            html.link(format_args!("../{}", kernel::path(then)), &then.name);
-            html.text(" → ");
-            html.link(format_args!("../{}", kernel::path(now)), &now.name);
-        });
-        html.leaf("p", &[("class", &"lead")], format_args!("{} → {}", atlas.release(before), atlas.release(target)));
-        html.leaf("p", &[], format_args!("As etw diff {} {} prints it.", then.name, now.name));
-        lines(&words(&then.side, &now.side), html);
-    }))
+    Some(framed(
+        paths::of_step(&atlas.kernels[before].name, &atlas.kernels[target].name),
+        "compare",
+        format_args!("{} to {}", then.name, now.name),
+        |html| {
+            html.el("h1", &[], |html| {
+                html.link(format_args!("../{}", paths::of_kernel(&then.name)), &then.name);
+                html.text(" → ");
+                html.link(format_args!("../{}", paths::of_kernel(&now.name)), &now.name);
+            });
+            html.leaf("p", &[("class", &"lead")], format_args!("{} → {}", atlas.release(before), atlas.release(target)));
+            html.leaf("p", &[], format_args!("As etw diff {} {} prints it.", then.name, now.name));
+            lines(&words(&then.side, &now.side), html);
+        },
+    ))
 }
 
 /// What differs, in the words of `etw diff` without its styles.
@@ -111,7 +111,7 @@ pub fn page(atlas: &Atlas) -> (String, String) {
                     let Some(before) = atlas.kernels[target].before else { continue };
                     html.el("li", &[], |html| {
                         html.link(
-                            step_page(atlas, before, target),
+                            paths::of_step(&atlas.kernels[before].name, &atlas.kernels[target].name),
                             format_args!("{} → {}", atlas.build(before), atlas.build(target)),
                         );
                     });

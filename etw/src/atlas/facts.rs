@@ -2,6 +2,8 @@
 
 use super::life::Life;
 use super::marks;
+use super::paths;
+use super::scopes::Scopes;
 use crate::Error;
 use etw_layouts_codegen::axis::{Arch, Axis, TargetSet};
 use etw_layouts_codegen::layouts::{Form, LayoutId, Layouts};
@@ -13,7 +15,6 @@ use etw_layouts_project::history;
 use etw_layouts_project::matrix::Matrix;
 use rayon::prelude::*;
 use std::collections::HashMap;
-use std::sync::{PoisonError, RwLock};
 
 /// The architectures, the one that most look for first.
 pub const ARCHITECTURES: [Arch; 3] = [Arch::X64, Arch::X86, Arch::Arm64];
@@ -29,8 +30,7 @@ pub struct Atlas<'a> {
     pub values: Vec<&'a Definition>,
     /// The targets.
     pub kernels: Vec<Kernel<'a>>,
-    /// Scopes in words, which are asked for many times.
-    scopes: RwLock<HashMap<TargetSet, String>>,
+    scopes: Scopes<'a>,
 }
 
 /// A structure or union.
@@ -75,7 +75,7 @@ impl<'a> Atlas<'a> {
         let kernels = (0..axis.targets.len()).into_par_iter().map(kernel).collect::<Result<_, Error>>()?;
         let (aggregates, values): (Vec<_>, Vec<_>) =
             layouts.spec.definitions.values().partition(|definition| matches!(definition.body, Body::Aggregate(_)));
-        let scopes = RwLock::default();
+        let scopes = Scopes::of(axis);
         let mut atlas = Self { layouts, registry, axis, structures: Vec::new(), values, kernels, scopes };
         let structures = aggregates.into_par_iter().map(|definition| Structure::of(&atlas, definition));
         atlas.structures = structures.collect::<Result<_, Error>>()?;
@@ -84,12 +84,7 @@ impl<'a> Atlas<'a> {
 
     /// A set of targets in words.
     pub fn scope(&self, set: &TargetSet) -> String {
-        if let Some(text) = self.scopes.read().unwrap_or_else(PoisonError::into_inner).get(set) {
-            return text.clone();
-        }
-        let text = self.axis.describe(set);
-        self.scopes.write().unwrap_or_else(PoisonError::into_inner).insert(set.clone(), text.clone());
-        text
+        self.scopes.words(set)
     }
 
     /// The page of a layout, from the root; enumerations have none of their own.
@@ -100,7 +95,7 @@ impl<'a> Atlas<'a> {
                 let first = layout.targets.iter().next().map_or_else(String::new, |target| self.axis.target_name(target));
                 format!("layout/{}.{first}.html", layout.name)
             }
-            Form::Enumeration(_) => type_page(&layout.name),
+            Form::Enumeration(_) => paths::of_type(&layout.name),
         }
     }
 
@@ -124,7 +119,7 @@ impl<'a> Atlas<'a> {
 
     /// The build of a target, without the architecture.
     pub fn build(&self, target: usize) -> String {
-        self.axis.kernel_name(self.axis.targets[target].kernel)
+        self.scopes.build(target)
     }
 
     /// Whether a target is no release, but an update of one.
@@ -141,16 +136,11 @@ impl<'a> Structure<'a> {
         let matrix = |arch| Matrix::of(atlas.layouts, atlas.registry, name, arch);
         let matrices: Vec<_> = ARCHITECTURES.into_iter().filter_map(matrix).collect();
         let history = history::of(atlas.layouts, name, None)?;
-        let life = Life::of(atlas, &history, &matrices);
+        let life = Life::of(&atlas.scopes, &history, &matrices);
         Ok(Self { definition, matrices, life })
     }
 
     pub fn name(&self) -> &str {
         &self.definition.name.value
     }
-}
-
-/// The page of a structure or of values, from the root.
-pub fn type_page(name: &str) -> String {
-    format!("type/{name}.html")
 }

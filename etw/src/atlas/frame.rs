@@ -1,4 +1,4 @@
-//! What all pages have in common.
+//! What all pages have in common. Their own ids have a hyphen, which no member or constant has, whose ids are their names.
 
 use super::html::Html;
 use std::fmt::Display;
@@ -10,9 +10,9 @@ pub fn page(path: String, here: &str, title: impl Display, inside: impl FnOnce(&
     html.el("html", &[("lang", &"en")], |html| {
         html.el("head", &[], |html| head(html, root, &title));
         html.el("body", &[("data-root", &root)], |html| {
-            html.leaf("a", &[("class", &"skip"), ("href", &"#main")], "Skip to the content");
+            html.leaf("a", &[("class", &"skip"), ("href", &"#the-page")], "Skip to the content");
             html.el("header", &[("class", &"top")], |html| top(html, root, here));
-            html.el("main", &[("id", &"main"), ("tabindex", &"-1")], inside);
+            html.el("main", &[("id", &"the-page"), ("tabindex", &"-1")], inside);
             html.el("footer", &[], |html| {
                 html.text("Every offset is computed from a declaration and held against what kernels show. ");
                 html.link(format_args!("{root}legend.html"), "How to read this atlas");
@@ -73,20 +73,20 @@ fn top(html: &mut Html, root: &str, here: &str) {
             }
         }
     });
-    html.el("form", &[("role", &"search"), ("class", &"scripted"), ("id", &"search")], |html| {
-        html.leaf("label", &[("for", &"q"), ("class", &"unseen")], "Search types, members, constants and builds");
+    html.el("form", &[("role", &"search"), ("class", &"scripted"), ("id", &"search-form")], |html| {
+        html.leaf("label", &[("for", &"search-words"), ("class", &"unseen")], "Search types, members, constants and builds");
         let input: [(&str, &dyn Display); 9] = [
-            ("id", &"q"),
+            ("id", &"search-words"),
             ("type", &"search"),
             ("placeholder", &"Search  /"),
             ("autocomplete", &"off"),
             ("spellcheck", &"false"),
             ("role", &"combobox"),
             ("aria-expanded", &"false"),
-            ("aria-controls", &"found"),
+            ("aria-controls", &"search-found"),
             ("aria-autocomplete", &"list"),
         ];
         html.void("input", &input);
-        html.leaf("ul", &[("id", &"found"), ("role", &"listbox"), ("aria-label", &"Found"), ("hidden", &"hidden")], "");
+        html.leaf("ul", &[("id", &"search-found"), ("role", &"listbox"), ("aria-label", &"Found"), ("hidden", &"hidden")], "");
     });
 }

@@ -1,9 +1,10 @@
 //! The pages that lead to all others: structures, values, kernels, and what the signs mean.
 
-use super::facts::{ARCHITECTURES, Atlas, Structure, type_page};
+use super::facts::{ARCHITECTURES, Atlas, Structure};
 use super::frame::{page as framed, scrolled};
 use super::html::Html;
-use super::{kernel, marks};
+use super::marks;
+use super::paths;
 use etw_layouts_codegen::Source;
 use etw_layouts_codegen::spec::{Body, ValuesKind};
 
@@ -53,7 +54,7 @@ fn row(atlas: &Atlas, structure: &Structure, html: &mut Html) {
     layouts.sort_unstable();
     layouts.dedup();
     html.el("tr", &[], |html| {
-        html.el("th", &[("scope", &"row")], |html| html.link(type_page(structure.name()), structure.name()));
+        html.el("th", &[("scope", &"row")], |html| html.link(paths::of_type(structure.name()), structure.name()));
         match least == most {
             true => html.leaf("td", &[], format_args!("{least:#x}")),
             false => html.leaf("td", &[], format_args!("{least:#x}–{most:#x}")),
@@ -91,7 +92,7 @@ pub fn values(atlas: &Atlas) -> (String, String) {
                         let Body::Values(values) = &definition.body else { continue };
                         html.el("tr", &[], |html| {
                             let name = &definition.name.value;
-                            html.el("th", &[("scope", &"row")], |html| html.link(type_page(name), name));
+                            html.el("th", &[("scope", &"row")], |html| html.link(paths::of_type(name), name));
                             let kind = match values.kind {
                                 ValuesKind::Enum => "enum",
                                 ValuesKind::Flags => "flags",
@@ -150,7 +151,7 @@ fn kernel(atlas: &Atlas, number: usize, html: &mut Html) {
                 let one = &atlas.kernels[target];
                 marks::source(html, atlas.source(None, target, one.choice.standing), one.choice.standing);
                 html.text(" ");
-                html.link(kernel::path(one), one.choice.standing.word());
+                html.link(paths::of_kernel(&one.name), one.choice.standing.word());
                 html.leaf("small", &[], format_args!(" {} seen", one.seen.len()));
             });
         }

@@ -1,22 +1,17 @@
 //! The page of a kernel on an architecture: all that it has, and what proves it.
 
-use super::compare::step_page;
-use super::facts::{Atlas, Kernel, type_page};
+use super::facts::{Atlas, Kernel};
 use super::frame::{page as framed, scrolled};
 use super::html::Html;
-use super::{map, marks};
+use super::marks;
+use super::paths;
 use etw_layouts_codegen::Choice;
 use etw_layouts_codegen::registry::{Seen, WitnessKind};
-
-/// The path of the page.
-pub fn path(kernel: &Kernel) -> String {
-    format!("kernel/{}.html", kernel.name)
-}
 
 /// The page.
 pub fn page(atlas: &Atlas, target: usize) -> (String, String) {
     let kernel = &atlas.kernels[target];
-    framed(path(kernel), "kernels", &kernel.name, |html| {
+    framed(paths::of_kernel(&kernel.name), "kernels", &kernel.name, |html| {
         html.leaf("h1", &[], &kernel.name);
         html.leaf("p", &[("class", &"lead")], atlas.release(target));
         html.el("dl", &[("class", &"facts")], |html| facts(atlas, target, html));
@@ -58,15 +53,21 @@ fn facts(atlas: &Atlas, target: usize, html: &mut Html) {
     }
     if let Some(before) = kernel.before {
         fact("what changed", &|html| {
-            html.link(format_args!("../{}", step_page(atlas, before, target)), format_args!("since {}", atlas.build(before)))
+            html.link(
+                format_args!("../{}", paths::of_step(&atlas.kernels[before].name, &kernel.name)),
+                format_args!("since {}", atlas.build(before)),
+            )
         });
     }
     if let Some(after) = kernel.after {
         fact("what changes", &|html| {
-            html.link(format_args!("../{}", step_page(atlas, target, after)), format_args!("with {}", atlas.build(after)))
+            html.link(
+                format_args!("../{}", paths::of_step(&kernel.name, &atlas.kernels[after].name)),
+                format_args!("with {}", atlas.build(after)),
+            )
         });
     }
-    fact("map", &|html| html.link(format_args!("../{}", map::path(kernel)), "how its structures hang together"));
+    fact("map", &|html| html.link(format_args!("../{}", paths::of_map(&kernel.name)), "how its structures hang together"));
     let others = || {
         (0..atlas.kernels.len())
             .filter(|&other| other != target && atlas.axis.targets[other].kernel == atlas.axis.targets[target].kernel)
@@ -74,7 +75,7 @@ fn facts(atlas: &Atlas, target: usize, html: &mut Html) {
     if others().next().is_some() {
         fact("other architectures", &|html| {
             others().for_each(|other| {
-                html.link(format_args!("../{}", path(&atlas.kernels[other])), atlas.axis.targets[other].arch);
+                html.link(format_args!("../{}", paths::of_kernel(&atlas.kernels[other].name)), atlas.axis.targets[other].arch);
                 html.text(" ");
             })
         });
@@ -101,7 +102,7 @@ fn structures(atlas: &Atlas, target: usize, html: &mut Html) {
                     Some(Some(_)) => "",
                 };
                 html.el("tr", &[], |html| {
-                    html.el("th", &[("scope", &"row")], |html| html.link(format_args!("../{}", type_page(name)), name));
+                    html.el("th", &[("scope", &"row")], |html| html.link(format_args!("../{}", paths::of_type(name)), name));
                     html.leaf("td", &[], crate::show::kind(atlas.layouts, name, target));
                     let size = format!("{:#x}", atlas.layouts.layouts[id].extent().size);
                     html.el("td", &[], |html| match atlas.layout_page(id) {

@@ -1,14 +1,14 @@
 //! The page of one layout: a map of its bytes, its members with what each is known from, and what changed before.
 
-use super::facts::{Atlas, type_page};
+use super::facts::Atlas;
 use super::frame::{page as framed, scrolled};
 use super::html::Html;
-use super::{marks, memory, moved};
+use super::{marks, memory, moved, paths};
 use etw_layouts_codegen::emit::c;
-use etw_layouts_codegen::layouts::{Form, LayoutId, Type};
+use etw_layouts_codegen::layouts::{Form, LayoutId};
 use etw_layouts_codegen::{Choice, Source};
 use etw_layouts_project::matrix::{Column, Matrix};
-use etw_layouts_project::members::{Member, c_type, keyword};
+use etw_layouts_project::members::{Member, keyword};
 use etw_layouts_project::subject::Subject;
 
 /// Beyond that a header is left to the command that prints it.
@@ -31,7 +31,7 @@ pub fn page(atlas: &Atlas, id: LayoutId) -> Option<(String, String)> {
     Some(framed(atlas.layout_page(id), "structures", format_args!("{name} in {}", atlas.scope(&layout.targets)), |html| {
         html.el("h1", &[], |html| {
             html.leaf("span", &[("class", &"kind")], keyword(aggregate.kind));
-            html.el("code", &[], |html| html.link(format_args!("../{}", type_page(name)), name));
+            html.el("code", &[], |html| html.link(format_args!("../{}", paths::of_type(name)), name));
             html.text(format_args!(" in {}", atlas.scope(&layout.targets)));
         });
         let extent = layout.extent();
@@ -90,7 +90,7 @@ fn table(members: &[Member], known: &[String], sources: &[Option<Source>], html:
                 html.el("tr", &[("id", &id), ("class", &class)], |html| {
                     html.leaf("td", &[], format_args!("{:#06x}", member.offset));
                     html.leaf("td", &[], format_args!("{:#x}", member.size));
-                    let (label, ty) = names(member);
+                    let (label, ty) = memory::names(member);
                     html.leaf("th", &[("scope", &"row"), ("style", &format_args!("--depth:{}", member.depth))], label);
                     html.leaf("td", &[], ty);
                     html.leaf("td", &[], member.bits.map(crate::show::range).unwrap_or_default());
@@ -105,19 +105,6 @@ fn table(members: &[Member], known: &[String], sources: &[Option<Source>], html:
             }
         });
     });
-}
-
-/// What a row is called, and its type.
-pub fn names(member: &Member) -> (String, String) {
-    match &member.field {
-        None => ("padding".into(), String::new()),
-        Some((field, _)) => match (&field.name, &field.ty) {
-            (Some(name), Type::Inline(inner)) => (name.clone(), keyword(inner.kind).into()),
-            (Some(name), _) => (name.clone(), c_type(field)),
-            (None, Type::Inline(inner)) => (keyword(inner.kind).into(), String::new()),
-            (None, _) => ("unnamed".into(), c_type(field)),
-        },
-    }
 }
 
 /// The layout for a program.

@@ -1,8 +1,8 @@
 //! The lives of a structure's members: every offset, type and width that each had. What is too long for one page goes on on others.
 
-use super::facts::{Atlas, Structure};
-use super::frame::{page as framed, scrolled};
 use super::html::Html;
+use super::paths;
+use super::scopes::Scopes;
 use etw_layouts_codegen::axis::Arch;
 use etw_layouts_codegen::layouts::Bits;
 use etw_layouts_project::history::{Fact, History, Stage};
@@ -21,14 +21,14 @@ pub struct Life {
 }
 
 impl Life {
-    pub fn of(atlas: &Atlas, history: &History, matrices: &[Matrix]) -> Self {
+    pub fn of(scopes: &Scopes, history: &History, matrices: &[Matrix]) -> Self {
         let rows = matrices.iter().flat_map(|matrix| &matrix.rows);
         let docs: HashMap<&str, &str> = rows.map(|row| (row.member.as_str(), row.doc.as_str())).collect();
         let mut life = Self { structure: history.structure.clone(), pages: vec![Html::default()], members: BTreeMap::new() };
         for (member, stages) in &history.members {
             let mut section = Html::default();
             let doc = docs.get(member.as_str()).copied().unwrap_or_default();
-            self::section(atlas, member, doc, stages, &mut section);
+            self::section(scopes, member, doc, stages, &mut section);
             if life.pages.last().is_some_and(|page| page.len() > 0 && page.len() + section.len() > PAGE) {
                 life.pages.push(Html::default());
             }
@@ -50,51 +50,17 @@ impl Life {
     }
 
     fn path(&self, page: usize) -> String {
-        match page {
-            0 => format!("type/{}.members.html", self.structure),
-            page => format!("type/{}.members-{}.html", self.structure, page + 1),
-        }
+        paths::of_members(&self.structure, page)
+    }
+
+    /// The pages' tables, with the path of each.
+    pub fn pages(&self) -> impl Iterator<Item = (String, &Html)> {
+        let pages = self.pages.iter().enumerate().filter(|(_, page)| page.len() > 0);
+        pages.map(|(page, table)| (self.path(page), table))
     }
 }
 
-/// The pages.
-pub fn pages(_: &Atlas, structure: &Structure) -> Vec<(String, String)> {
-    let (life, name) = (&structure.life, structure.name());
-    let one = |(index, content): (usize, &Html)| {
-        let count = life.pages.len();
-        let part = if count > 1 { format!(", part {} of {count}", index + 1) } else { String::new() };
-        framed(life.path(index), "structures", format_args!("{name}: lives of its members{part}"), |html| {
-            html.el("h1", &[], |html| {
-                html.el("code", &[], |html| html.link(format_args!("../{}", super::facts::type_page(name)), name));
-                html.text(format_args!(" lives of its members{part}"));
-            });
-            html.leaf("p", &[("class", &"lead")], "Every offset that a member had, each change of its type, and the kernels. The versions of a row are a link that lasts.");
-            if count > 1 {
-                html.el("p", &[], |html| {
-                    (0..count).for_each(|page| {
-                        html.link(format_args!("../{}", life.path(page)), format_args!("part {}", page + 1));
-                        html.text(" ");
-                    });
-                });
-            }
-            scrolled(html, format_args!("Lives of the members of {name}"), |html| {
-                html.el("table", &[("class", &"life")], |html| {
-                    html.el("thead", &[], |html| {
-                        html.el("tr", &[], |html| {
-                            for heading in ["in", "x86", "x64", "arm64", "type", "bits", "change"] {
-                                html.leaf("th", &[("scope", &"col")], heading);
-                            }
-                        });
-                    });
-                    html.add(content);
-                });
-            });
-        })
-    };
-    life.pages.iter().enumerate().filter(|(_, page)| page.len() > 0).map(one).collect()
-}
-
-fn section(atlas: &Atlas, member: &str, doc: &str, stages: &[Stage], html: &mut Html) {
+fn section(scopes: &Scopes, member: &str, doc: &str, stages: &[Stage], html: &mut Html) {
     html.el("tbody", &[("id", &member)], |html| {
         html.el("tr", &[], |html| {
             html.el("th", &[("scope", &"rowgroup"), ("colspan", &7)], |html| {
@@ -104,15 +70,15 @@ fn section(atlas: &Atlas, member: &str, doc: &str, stages: &[Stage], html: &mut 
                 }
             });
         });
-        stages.iter().for_each(|stage| row(atlas, member, stage, html));
+        stages.iter().for_each(|stage| row(scopes, member, stage, html));
     });
 }
 
-fn row(atlas: &Atlas, member: &str, stage: &Stage, html: &mut Html) {
-    let kernel = stage.targets.iter().next().map_or_else(String::new, |first| atlas.build(first));
+fn row(scopes: &Scopes, member: &str, stage: &Stage, html: &mut Html) {
+    let kernel = stage.targets.iter().next().map_or_else(String::new, |first| scopes.build(first));
     let id = format!("{member}@{kernel}");
     html.el("tr", &[("id", &id)], |html| {
-        html.el("td", &[], |html| html.link(format_args!("#{id}"), atlas.scope(&stage.targets)));
+        html.el("td", &[], |html| html.link(format_args!("#{id}"), scopes.words(&stage.targets)));
         for arch in Arch::ALL {
             match &stage.facts[arch as usize] {
                 Some(Some(Fact::Size { size: number, .. } | Fact::Member { offset: number, .. })) => {

@@ -1,9 +1,9 @@
 //! How the structures of a kernel hang together, as a picture and as a table.
 
-use super::facts::{Atlas, Kernel, type_page};
+use super::facts::Atlas;
 use super::frame::{page as framed, scrolled};
 use super::html::Html;
-use super::kernel;
+use super::paths;
 use etw_layouts_project::map::{Map, Way};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -11,19 +11,14 @@ use std::collections::{BTreeMap, BTreeSet};
 const BOX: (u64, u64) = (250, 34);
 const STEP: (u64, u64) = (340, 44);
 
-/// The path of the page.
-pub fn path(kernel: &Kernel) -> String {
-    format!("map/{}.html", kernel.name)
-}
-
 /// The page.
 pub fn page(atlas: &Atlas, target: usize) -> (String, String) {
     let kernel = &atlas.kernels[target];
     let map = Map::of(atlas.layouts, target, None);
-    framed(path(kernel), "kernels", format_args!("Map of {}", kernel.name), |html| {
+    framed(paths::of_map(&kernel.name), "kernels", format_args!("Map of {}", kernel.name), |html| {
         html.el("h1", &[], |html| {
             html.text("How structures hang together in ");
-            html.link(format_args!("../{}", kernel::path(kernel)), &kernel.name);
+            html.link(format_args!("../{}", paths::of_kernel(&kernel.name)), &kernel.name);
         });
         html.leaf("p", &[("class", &"lead")], "Which member leads to which structure. A structure that leads nowhere is left out, unless a pointer or a list leads to it.");
         html.el("p", &[("class", &"legend")], |html| {
@@ -83,7 +78,7 @@ fn picture(atlas: &Atlas, target: usize, map: &Map, html: &mut Html) {
                 html.leaf("text", &[("x", &(x + 10)), ("y", &(y + 22))], name);
             };
             match atlas.layouts.by_target[target].contains_key(*name) {
-                true => html.el("a", &[("href", &format_args!("../{}", type_page(name)))], draw),
+                true => html.el("a", &[("href", &format_args!("../{}", paths::of_type(name)))], draw),
                 false => html.el("g", &[("class", &"unknown")], draw),
             }
         }
@@ -119,7 +114,7 @@ fn places(map: &Map) -> BTreeMap<&str, (u64, u64)> {
 
 fn table(atlas: &Atlas, target: usize, map: &Map, html: &mut Html) {
     let name = |name: &str, html: &mut Html| match atlas.layouts.by_target[target].contains_key(name) {
-        true => html.link(format_args!("../{}", type_page(name)), name),
+        true => html.link(format_args!("../{}", paths::of_type(name)), name),
         false => html.text(format_args!("{name} (no layout is known)")),
     };
     html.el("table", &[("class", &"list")], |html| {

@@ -3,7 +3,7 @@
 use super::facts::{Atlas, Structure};
 use super::frame::scrolled;
 use super::html::Html;
-use super::marks;
+use super::{marks, paths};
 use etw_layouts_project::errata;
 use etw_layouts_project::history::Fact;
 use etw_layouts_project::matrix::{Column, Matrix, Row, Run};
@@ -76,12 +76,12 @@ fn row(structure: &Structure, matrix: &Matrix, row: &Row, errata: &[String], htm
                 html.leaf("span", &[("class", &"above")], format_args!("{above}."));
             }
             match structure.life.page(&row.member) {
-                Some(page) => html.link(near(&page), own),
+                Some(page) => html.link(paths::near(&page), own),
                 None => html.text(own),
             }
             let about = format!("{}.{},", structure.name(), row.member);
             if errata.iter().any(|erratum| erratum.starts_with(&about)) {
-                html.leaf("a", &[("class", &"erratum"), ("href", &"#errata")], "erratum");
+                html.leaf("a", &[("class", &"erratum"), ("href", &"#the-errata")], "erratum");
             }
         });
         let newest = row.runs.last().map_or("", |run| ty(&run.fact));
@@ -137,11 +137,6 @@ fn cell(before: Option<&Run>, run: &Run, newest: &str, html: &mut Html) {
 
 fn ty(fact: &Fact) -> &str {
     if let Fact::Member { r#type, .. } = fact { r#type } else { "" }
-}
-
-/// A page of the same folder.
-pub fn near(page: &str) -> &str {
-    page.trim_start_matches("type/")
 }
 
 /// The type, without the content of what has no name.

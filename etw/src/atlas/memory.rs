@@ -1,8 +1,8 @@
 //! A map of a layout's bytes: sixteen a row, what shares bytes one above the other, bits in their places.
 
 use super::html::Html;
-use super::layout::names;
-use etw_layouts_project::members::Member;
+use etw_layouts_codegen::layouts::Type;
+use etw_layouts_project::members::{Member, c_type, keyword};
 
 /// Bytes of a row.
 const ROW: u64 = 16;
@@ -107,6 +107,19 @@ fn lanes<'a, 'b>(here: Vec<&'b Piece<'a>>) -> Vec<Vec<&'b Piece<'a>>> {
         }
     }
     lanes
+}
+
+/// What a row is called, and its type.
+pub fn names(member: &Member) -> (String, String) {
+    match &member.field {
+        None => ("padding".into(), String::new()),
+        Some((field, _)) => match (&field.name, &field.ty) {
+            (Some(name), Type::Inline(inner)) => (name.clone(), keyword(inner.kind).into()),
+            (Some(name), _) => (name.clone(), c_type(field)),
+            (None, Type::Inline(inner)) => (keyword(inner.kind).into(), String::new()),
+            (None, _) => ("unnamed".into(), c_type(field)),
+        },
+    }
 }
 
 fn piece(piece: &Piece, row: u64, y: u64, html: &mut Html) {

@@ -11,10 +11,13 @@ mod life;
 mod map;
 mod marks;
 mod matrix;
+mod members;
 mod memory;
 mod moved;
 mod offsets;
+mod paths;
 mod ribbon;
+mod scopes;
 mod search;
 mod structure;
 mod values;
@@ -68,7 +71,7 @@ pub fn files(project: &Project) -> Result<BTreeMap<String, String>, Error> {
     let atlas = Atlas::of(&layouts, &registry)?;
     let structures = atlas.structures.par_iter().flat_map_iter(|structure| {
         let pages = [structure::page(&atlas, structure)].into_iter();
-        pages.chain(life::pages(&atlas, structure)).chain(offsets::pages(&atlas, structure))
+        pages.chain(members::pages(structure)).chain(offsets::pages(&atlas, structure))
     });
     let layout_pages = (0..layouts.layouts.len()).into_par_iter().filter_map(|id| layout::page(&atlas, id));
     let kernels = (0..atlas.kernels.len()).into_par_iter().flat_map_iter(|target| {

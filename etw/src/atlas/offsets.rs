@@ -1,9 +1,9 @@
 //! The reverse: what lies at an offset of a structure, by kernel.
 
-use super::facts::{Atlas, Structure, type_page};
+use super::facts::{Atlas, Structure};
 use super::frame::{page as framed, scrolled};
 use super::html::Html;
-use super::matrix::near;
+use super::paths;
 use etw_layouts_codegen::axis::{Arch, TargetSet};
 use etw_layouts_project::history::Fact;
 use etw_layouts_project::matrix::Matrix;
@@ -13,7 +13,7 @@ use std::fmt::Display;
 /// The page for an architecture, from the root, and its matrix.
 pub fn place<'a>(structure: &'a Structure, arch: Arch) -> Option<(String, &'a Matrix)> {
     let matrix = structure.matrices.iter().find(|matrix| matrix.arch == arch && !matrix.rows.is_empty())?;
-    Some((format!("type/{}.{arch}.html", structure.name()), matrix))
+    Some((paths::of_offsets(structure.name(), arch), matrix))
 }
 
 /// The pages.
@@ -47,7 +47,7 @@ fn page(atlas: &Atlas, structure: &Structure, path: String, matrix: &Matrix) -> 
     let builds = builds.join(" ");
     framed(path, "structures", format_args!("{name} by offset, {arch}"), |html| {
         html.el("h1", &[], |html| {
-            html.el("code", &[], |html| html.link(format_args!("../{}", type_page(name)), name));
+            html.el("code", &[], |html| html.link(format_args!("../{}", paths::of_type(name)), name));
             html.text(format_args!(" by offset, {arch}"));
         });
         html.leaf("p", &[("class", &"lead")], "What lies where, in which kernels.");
@@ -105,7 +105,7 @@ fn row(
         html.leaf("td", &[], format_args!("{offset:#06x}{bits}"));
         html.leaf("td", &[], format_args!("{size:#x}"));
         html.el("th", &[("scope", &"row")], |html| match structure.life.page(member) {
-            Some(page) => html.link(near(&page), member),
+            Some(page) => html.link(paths::near(&page), member),
             None => html.text(member),
         });
         html.leaf("td", &[], ty);

@@ -30,7 +30,7 @@
   copies();
 
   function search() {
-    const input = at("q"), list = at("found");
+    const input = at("search-words"), list = at("search-found");
     let entries = null, chosen = -1;
     const prepare = async () => {
       if (entries) return;
@@ -93,7 +93,7 @@
         input.blur();
       }
     });
-    at("search").addEventListener("submit", (event) => { event.preventDefault(); go(list.children[chosen]); });
+    at("search-form").addEventListener("submit", (event) => { event.preventDefault(); go(list.children[chosen]); });
     list.addEventListener("mousedown", (event) => { event.preventDefault(); go(event.target.closest("li")); });
     input.addEventListener("blur", close);
     document.addEventListener("keydown", (event) => {
@@ -149,7 +149,7 @@
   }
 
   function decoder() {
-    const input = at("value"), table = at("values"), output = at("names");
+    const input = at("decode-value"), table = at("decode-table"), output = at("decode-names");
     if (!input) return;
     const rows = [...table.tBodies[0].rows];
     const names = (rows) => [...new Set(rows.map((row) => row.cells[1].textContent))];

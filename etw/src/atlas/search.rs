@@ -1,7 +1,7 @@
 //! What the search finds: types with their members or constants, and kernels.
 
-use super::facts::{Atlas, type_page};
-use super::kernel;
+use super::facts::Atlas;
+use super::paths;
 use crate::Error;
 use etw_layouts_codegen::spec::Body;
 use serde::Serialize;
@@ -34,16 +34,19 @@ pub fn data(atlas: &Atlas) -> Result<String, Error> {
         }
         members.sort_unstable();
         members.dedup();
-        types.push(Type(structure.name(), type_page(structure.name()), members, pages));
+        types.push(Type(structure.name(), paths::of_type(structure.name()), members, pages));
     }
     for definition in &atlas.values {
         let Body::Values(values) = &definition.body else { continue };
-        let (name, page) = (definition.name.value.as_str(), type_page(&definition.name.value));
+        let (name, page) = (definition.name.value.as_str(), paths::of_type(&definition.name.value));
         let constants = values.constants.iter().map(|constant| (constant.name.value.as_str(), 0)).collect();
         types.push(Type(name, page.clone(), constants, vec![page]));
     }
-    let kernels =
-        atlas.kernels.iter().enumerate().map(|(target, one)| (one.name.as_str(), kernel::path(one), atlas.release(target)));
+    let kernels = atlas
+        .kernels
+        .iter()
+        .enumerate()
+        .map(|(target, one)| (one.name.as_str(), paths::of_kernel(&one.name), atlas.release(target)));
     let data = Data { types, kernels: kernels.collect() };
     Ok(format!("window.atlasSearch = {};\n", serde_json::to_string(&data)?))
 }

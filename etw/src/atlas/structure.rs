@@ -1,15 +1,16 @@
 //! The page of a structure or union.
 
-use super::facts::{Atlas, Structure, type_page};
+use super::facts::{Atlas, Structure};
 use super::frame::{page as framed, switched};
 use super::html::Html;
+use super::paths;
 use super::{marks, matrix, ribbon};
 use etw_layouts_project::errata;
 
 /// The page.
 pub fn page(atlas: &Atlas, structure: &Structure) -> (String, String) {
     let name = structure.name();
-    framed(type_page(name), "structures", name, |html| {
+    framed(paths::of_type(name), "structures", name, |html| {
         html.el("h1", &[], |html| {
             html.leaf("span", &[("class", &"kind")], crate::show::kind(atlas.layouts, name, newest(atlas, name)));
             html.leaf("code", &[], name);
@@ -26,7 +27,7 @@ pub fn page(atlas: &Atlas, structure: &Structure) -> (String, String) {
                 if let Some((place, _)) = super::offsets::place(structure, one.arch) {
                     html.el("p", &[], |html| {
                         html.text("The reverse: ");
-                        html.link(matrix::near(&place), format_args!("what lies at an offset, by kernel, {}", one.arch));
+                        html.link(paths::near(&place), format_args!("what lies at an offset, by kernel, {}", one.arch));
                     });
                 }
             },
@@ -34,7 +35,7 @@ pub fn page(atlas: &Atlas, structure: &Structure) -> (String, String) {
         marks::legend(html, "../");
         let list = errata::of(atlas.layouts, structure.definition, &atlas.axis.all());
         if !list.is_empty() {
-            html.leaf("h2", &[("id", &"errata")], "Errata of the documents");
+            html.leaf("h2", &[("id", &"the-errata")], "Errata of the documents");
             html.leaf("p", &[], "What documents state otherwise, and what shows that it is not so. The atlas has what is so.");
             html.el("ul", &[("class", &"errata")], |html| list.iter().for_each(|erratum| html.leaf("li", &[], erratum)));
         }
@@ -65,7 +66,7 @@ fn facts(atlas: &Atlas, structure: &Structure, html: &mut Html) {
             });
         }
         if let Some(page) = structure.life.first() {
-            fact("members", &|html| html.link(matrix::near(page.as_str()), "the life of each, with every offset it had"));
+            fact("members", &|html| html.link(paths::near(page.as_str()), "the life of each, with every offset it had"));
         }
         let reasons: Vec<_> = structure.definition.unverifiable.0.iter().map(|piece| &piece.value).collect();
         for reason in reasons {

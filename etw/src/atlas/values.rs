@@ -1,21 +1,22 @@
 //! The page of an enumeration, of flags or of constants, with a decoder.
 
-use super::facts::{Atlas, type_page};
+use super::facts::Atlas;
 use super::frame::{page as framed, scrolled};
 use super::html::Html;
+use super::paths;
 use etw_layouts_codegen::spec::{Body, Constant, Definition, ValuesKind};
 use etw_layouts_project::errata;
 
 /// The page.
 pub fn page(atlas: &Atlas, definition: &Definition) -> (String, String) {
     let name = &definition.name.value;
-    let Body::Values(values) = &definition.body else { return framed(type_page(name), "values", name, |_| {}) };
+    let Body::Values(values) = &definition.body else { return framed(paths::of_type(name), "values", name, |_| {}) };
     let (kind, what) = match values.kind {
         ValuesKind::Enum => ("enum", "name"),
         ValuesKind::Flags => ("flags", "names of the bits"),
         ValuesKind::Constants => ("constants", "name"),
     };
-    framed(type_page(name), "values", name, |html| {
+    framed(paths::of_type(name), "values", name, |html| {
         html.el("h1", &[], |html| {
             html.leaf("span", &[("class", &"kind")], kind);
             html.leaf("code", &[], name);
@@ -33,11 +34,11 @@ pub fn page(atlas: &Atlas, definition: &Definition) -> (String, String) {
             fact("constants", &values.constants.len().to_string());
         });
         html.el("p", &[("class", &"scripted filter")], |html| {
-            html.leaf("label", &[("for", &"value")], format_args!("The {what} of "));
+            html.leaf("label", &[("for", &"decode-value")], format_args!("The {what} of "));
             html.void(
                 "input",
                 &[
-                    ("id", &"value"),
+                    ("id", &"decode-value"),
                     ("type", &"search"),
                     ("placeholder", &"0x3 or 3"),
                     ("size", &"14"),
@@ -45,10 +46,10 @@ pub fn page(atlas: &Atlas, definition: &Definition) -> (String, String) {
                     ("data-kind", &kind),
                 ],
             );
-            html.leaf("output", &[("for", &"value"), ("id", &"names")], "");
+            html.leaf("output", &[("for", &"decode-value"), ("id", &"decode-names")], "");
         });
         scrolled(html, format_args!("Constants of {name}"), |html| {
-            html.el("table", &[("class", &"values"), ("id", &"values")], |html| {
+            html.el("table", &[("class", &"values"), ("id", &"decode-table")], |html| {
                 html.el("thead", &[], |html| {
                     html.el("tr", &[], |html| {
                         for heading in ["value", "name", "exists in", "what it is"] {
@@ -63,7 +64,7 @@ pub fn page(atlas: &Atlas, definition: &Definition) -> (String, String) {
         });
         let list = errata::of(atlas.layouts, definition, &atlas.axis.all());
         if !list.is_empty() {
-            html.leaf("h2", &[("id", &"errata")], "Errata of the documents");
+            html.leaf("h2", &[("id", &"the-errata")], "Errata of the documents");
             html.el("ul", &[("class", &"errata")], |html| list.iter().for_each(|erratum| html.leaf("li", &[], erratum)));
         }
     })

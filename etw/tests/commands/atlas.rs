@@ -147,12 +147,12 @@ fn it_works_in_a_browser() {
     for (index, (a, b, only)) in pairs.into_iter().enumerate() {
         assert_eq!(found[index].as_str().unwrap_or_default(), said(&layouts, &registry, a, b, only), "{a} and {b}");
     }
-    let search = "const q = document.getElementById('q'), found = [];
+    let search = "const q = document.getElementById('search-words'), found = [];
         for (const words of ['_WMI_LOGGER_CON', 'BuffersWritten', 'EVENT_TRACE_FLAG_PROC', '22000.434', '<b>']) {
             q.focus(); q.value = words; q.dispatchEvent(new Event('input'));
             await wait(400);
-            const first = document.querySelector('#found [aria-selected=true]');
-            found.push(first ? first.dataset.page : document.getElementById('found').textContent);
+            const first = document.querySelector('#search-found [aria-selected=true]');
+            found.push(first ? first.dataset.page : document.getElementById('search-found').textContent);
         }
         return found;";
     let found = run(&chromium, &folder, "index.html", search);
@@ -166,9 +166,9 @@ fn it_works_in_a_browser() {
         return [...document.querySelectorAll('#offsets tbody tr:not([hidden]) th')].map((cell) => cell.textContent);";
     let found = run(&chromium, &folder, "type/WMI_BUFFER_HEADER.x64.html", offset);
     assert_eq!(found, serde_json::json!(["Pointer0", "GlobalEntry", "Padding1", "ReferenceTime"]));
-    let value = "document.getElementById('value').value = '0x3';
-        document.getElementById('value').dispatchEvent(new Event('input'));
-        return document.getElementById('names').textContent;";
+    let value = "document.getElementById('decode-value').value = '0x3';
+        document.getElementById('decode-value').dispatchEvent(new Event('input'));
+        return document.getElementById('decode-names').textContent;";
     let found = run(&chromium, &folder, "type/EVENT_TRACE_FLAG.html", value);
     assert_eq!(found, "EVENT_TRACE_FLAG_PROCESS | EVENT_TRACE_FLAG_THREAD");
     if env::var_os("BLESS").is_some() {
