@@ -6,20 +6,59 @@ use crate::layouts::Info;
 use crate::spec::{Provenance, Unknown};
 use etw_layouts_runtime::meta::Standing;
 
+/// What a member is known from at one kernel, the strongest first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Source {
+    /// Symbols of this very kernel.
+    Symbols,
+    /// A converted table of them.
+    Converted,
+    /// Its image.
+    Images,
+    /// A document that speaks of it.
+    Document,
+    /// Other kernels, or other documents.
+    Inferred,
+    /// Nothing: bytes of no known use.
+    Nothing,
+}
+
+impl Source {
+    /// In words.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Symbols => "seen in symbols",
+            Self::Converted => "seen in converted tables",
+            Self::Images => "seen in images",
+            Self::Document => "documented",
+            Self::Inferred => "inferred",
+            Self::Nothing => "bytes of no known use",
+        }
+    }
+}
+
 impl Choice {
-    /// What a member is known from at this kernel, in words. The choice is that of the structure whose member it is: what a table proves
+    /// What a member is known from at this kernel. The choice is that of the structure whose member it is: what a table proves
     /// of one, it does not prove of another. Symbols of this very kernel come first, then its image if that `shows` where the
     /// member is, then a document that speaks of it; all else is inferred.
+    pub fn source(&self, axis: &Axis, info: &Info, shows: bool) -> Source {
+        match (self.standing, info.unknown) {
+            (Standing::Proven, None) => Source::Symbols,
+            (Standing::Converted, None) => Source::Converted,
+            (Standing::Partly, None) if shows => Source::Images,
+            (_, Some(Unknown::Use)) => Source::Nothing,
+            _ if info.source == Provenance::Document && info.covered && self.is_of_axis(axis) => Source::Document,
+            _ => Source::Inferred,
+        }
+    }
+
+    /// The same in words, with what is lacking.
     pub fn known(&self, axis: &Axis, info: &Info, shows: bool) -> String {
-        let documented = info.source == Provenance::Document && info.covered && self.is_of_axis(axis);
-        let (word, more) = match (self.standing, info.unknown) {
-            (Standing::Proven, None) => ("seen in symbols", String::new()),
-            (Standing::Converted, None) => ("seen in converted tables", String::new()),
-            (Standing::Partly, None) if shows => ("seen in images", String::new()),
-            (_, Some(Unknown::Use)) => return "bytes of no known use".into(),
-            _ if documented && (info.documented || info.unknown.is_some()) => ("documented", String::new()),
-            _ if documented => ("documented", ", its place inferred".into()),
-            _ => ("inferred", self.inferred(axis, info)),
+        let source = self.source(axis, info, shows);
+        let more = match source {
+            Source::Document if !info.documented && info.unknown.is_none() => ", its place inferred".into(),
+            Source::Inferred => self.inferred(axis, info),
+            _ => String::new(),
         };
         let lacks = match info.unknown {
             Some(Unknown::Name) => " without a name",
@@ -27,7 +66,7 @@ impl Choice {
             Some(Unknown::NameAndType) => " without name and type",
             Some(Unknown::Use) | None => "",
         };
-        format!("{word}{lacks}{more}")
+        format!("{}{lacks}{more}", source.word())
     }
 
     /// What that is inferred from of which neither symbols nor documents tell, after the word for it.

@@ -34,6 +34,7 @@ pub use builder::{BuildError, Builder, Generated, Note};
 pub use choice::Choice;
 pub use diagnostic::{Diagnostic, Errors, nearest};
 pub use etw_layouts_runtime::meta::Standing;
+pub use known::Source;
 pub use load::files;
 pub use read::{is_identifier, read};
 pub use resolve::{compile, recompile, resolve};

@@ -2,6 +2,7 @@
 
 #![forbid(unsafe_code)]
 
+pub mod atlas;
 mod columns;
 pub mod diff;
 pub mod export;
@@ -30,6 +31,7 @@ pub enum Command {
     Diff(diff::Args),
     Map(map::Args),
     Export(export::Args),
+    Atlas(atlas::Args),
     Verify(verify::Args),
     Import(import::Args),
 }
@@ -48,6 +50,7 @@ impl Command {
             Self::Diff(args) => diff::run(args, project),
             Self::Map(args) => map::run(args, project),
             Self::Export(args) => export::run(args, project),
+            Self::Atlas(args) => atlas::run(args, project),
             Self::Verify(args) => verify::run(args, project),
             Self::Import(args) => import::run(args, project),
         }

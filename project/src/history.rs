@@ -37,7 +37,7 @@ pub type Facts = [Known; Arch::ALL.len()];
 pub type Known = Option<Option<Fact>>;
 
 /// What a target has.
-#[derive(Clone, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(untagged)]
 pub enum Fact {
     /// Of the structure, in bytes.
@@ -115,7 +115,7 @@ pub(crate) fn no_member(layouts: &Layouts, structure: &str, member: &str) -> Err
 }
 
 /// The members and constants of a structure, each by its path.
-fn facts_at(layouts: &Layouts, structure: &str, target: usize) -> Vec<(String, Fact)> {
+pub(crate) fn facts_at(layouts: &Layouts, structure: &str, target: usize) -> Vec<(String, Fact)> {
     let mut facts = Vec::new();
     for member in members(layouts, structure, target) {
         if let (Some(path), Some((field, _))) = (member.path, member.field) {
@@ -135,7 +135,7 @@ fn facts_at(layouts: &Layouts, structure: &str, target: usize) -> Vec<(String, F
 }
 
 /// The paths of all members and constants that any version has, in the order of the spec.
-fn declared(layouts: &Layouts, structure: &str) -> Vec<String> {
+pub(crate) fn declared(layouts: &Layouts, structure: &str) -> Vec<String> {
     fn walk(members: &[spec::Member], path: &str, list: &mut Vec<String>) {
         for member in members {
             let mut inner = path.to_owned();

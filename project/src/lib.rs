@@ -11,6 +11,7 @@ pub mod history;
 pub mod import;
 pub mod lock;
 pub mod map;
+pub mod matrix;
 pub mod members;
 pub mod names;
 pub mod offsets;

@@ -5,10 +5,10 @@ use crate::history::{has, no_member};
 use crate::members::{Member, expanded};
 use crate::names::{Among, name};
 use etw_layouts_codegen::axis::{Arch, Axis, TargetSet};
-use etw_layouts_codegen::layouts::Layouts;
+use etw_layouts_codegen::layouts::{Info, Layouts};
 use etw_layouts_codegen::registry::Registry;
 use etw_layouts_codegen::spec::{Body, Constant};
-use etw_layouts_codegen::{Asked, Choice, Standing};
+use etw_layouts_codegen::{Asked, Choice, Source, Standing};
 use std::collections::BTreeMap;
 
 /// A structure or one of its members, at a target that has it.
@@ -66,9 +66,27 @@ impl Subject {
     /// What each of its members is known from at the kernel, in words; nothing of padding.
     pub fn known(&self, layouts: &Layouts, registry: &Registry, members: &[Member]) -> Vec<String> {
         let axis = &layouts.spec.axis;
+        self.of_each(layouts, registry, members, |choice, info, shows| choice.known(axis, info, shows))
+    }
+
+    /// What each of its members is known from at the kernel; nothing of padding.
+    pub fn sources(&self, layouts: &Layouts, registry: &Registry, members: &[Member]) -> Vec<Option<Source>> {
+        let axis = &layouts.spec.axis;
+        self.of_each(layouts, registry, members, |choice, info, shows| Some(choice.source(axis, info, shows)))
+    }
+
+    /// Asks of each member, with the choice of the structure whose it is, and whether an image of the kernel shows it.
+    fn of_each<T: Default>(
+        &self,
+        layouts: &Layouts,
+        registry: &Registry,
+        members: &[Member],
+        ask: impl Fn(&Choice, &Info, bool) -> T,
+    ) -> Vec<T> {
+        let axis = &layouts.spec.axis;
         // What it embeds is a structure of its own, which a table may lack.
         let mut choices = BTreeMap::from([(self.structure.as_str(), self.choice.clone())]);
-        let mut words = Vec::new();
+        let mut list = Vec::new();
         for Member { field, of, path, .. } in members {
             let own = || Choice::of(layouts, registry, self.choice.asked.clone(), Some(of));
             let choice = choices.entry(of).or_insert_with(own);
@@ -76,9 +94,9 @@ impl Subject {
             let arch = axis.targets[target].arch;
             let in_image = |path: &String| registry.shows(axis, build, arch, of, path);
             let shows = choice.standing == Standing::Partly && path.as_ref().is_some_and(in_image);
-            words.push(field.as_ref().map_or_else(String::new, |(_, info)| choice.known(axis, info, shows)));
+            list.push(field.as_ref().map_or_else(T::default, |(_, info)| ask(choice, info, shows)));
         }
-        words
+        list
     }
 
     /// Its constants, or the one that is asked for.

@@ -7,7 +7,7 @@ mod table;
 
 pub use json::json;
 pub use table::text;
-pub(crate) use table::{confirmed_in, kind};
+pub(crate) use table::{confirmed_in, kind, range};
 
 use crate::print::{pretty, print};
 use crate::{Error, Format, Outcome, columns};

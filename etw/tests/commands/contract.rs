@@ -128,7 +128,7 @@ pub fn table_of(file: &str) -> String {
 }
 
 /// A temporary folder that goes away with what is in it, also when the test fails.
-pub struct Folder(PathBuf);
+pub struct Folder(pub PathBuf);
 
 impl Folder {
     pub fn new() -> Self {

@@ -1,5 +1,6 @@
 //! What `show` and `diff` print: as the golden files have it, and as symbol tables do.
 
+mod atlas;
 mod contract;
 mod label;
 mod printing;

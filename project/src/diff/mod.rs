@@ -1,6 +1,7 @@
 //! How structures differ between two targets, or between a target and a symbol file.
 
 mod changes;
+pub mod compact;
 mod side;
 
 pub use changes::{Changes, Entry, Fact, changes, told_apart};

@@ -66,6 +66,17 @@ pub fn sides(layouts: &Layouts, registry: &Registry, asked: [&str; 2], only: Opt
     }
 }
 
+impl Side {
+    /// All that a target has.
+    ///
+    /// # Errors
+    ///
+    /// None that the data can cause.
+    pub fn of_target(layouts: &Layouts, choice: &Choice) -> Result<Self, Error> {
+        Ok(ours(layouts, choice, &names(layouts, Among::All, None)?, Among::All))
+    }
+}
+
 /// The target of that name; none if it is a file.
 fn target(layouts: &Layouts, asked: &str) -> Result<Option<Asked>, Error> {
     let path = Path::new(asked);

@@ -1,0 +1,167 @@
+//! The comparison of kernels: of those that follow each other on pages of their own, of any two by a script, in the words of `etw diff`.
+
+use super::facts::Atlas;
+use super::frame::page as framed;
+use super::html::Html;
+use super::paths;
+use crate::{Error, diff};
+use etw_layouts_codegen::registry::WitnessKind;
+use etw_layouts_project::diff::compact::Compact;
+use etw_layouts_project::diff::{Side, changes};
+use serde::Serialize;
+use std::collections::BTreeMap;
+use std::fmt::Display;
+
+/// The page that compares a target with the one before it, if there is one.
+pub fn step(atlas: &Atlas, target: usize) -> Option<(String, String)> {
+    let now = &atlas.kernels[target];
+    let before = now.before?;
+    let then = &atlas.kernels[before];
+    Some(framed(
+        paths::of_step(&atlas.kernels[before].name, &atlas.kernels[target].name),
+        "compare",
+        format_args!("{} to {}", then.name, now.name),
+        |html| {
+            html.el("h1", &[], |html| {
+                html.link(format_args!("../{}", paths::of_kernel(&then.name)), &then.name);
+                html.text(" → ");
+                html.link(format_args!("../{}", paths::of_kernel(&now.name)), &now.name);
+            });
+            html.leaf("p", &[("class", &"lead")], format_args!("{} → {}", atlas.release(before), atlas.release(target)));
+            html.leaf("p", &[], format_args!("As etw diff {} {} prints it.", then.name, now.name));
+            lines(&words(&then.side, &now.side), html);
+        },
+    ))
+}
+
+/// What differs, in the words of `etw diff` without its styles.
+pub fn words(a: &Side, b: &Side) -> String {
+    anstream::adapter::strip_str(&diff::text(a, b, &changes(a, b))).to_string()
+}
+
+fn lines(text: &str, html: &mut Html) {
+    html.el("pre", &[("class", &"diff"), ("tabindex", &"0"), ("id", &"diff")], |html| {
+        for line in text.lines() {
+            let class = match line.as_bytes().first() {
+                Some(b'+') => "new",
+                Some(b'-') => "gone",
+                Some(b'~') => "moved",
+                _ => "",
+            };
+            match class {
+                "" => html.text(line),
+                class => html.leaf("span", &[("class", &class)], line),
+            }
+            html.text("\n");
+        }
+    });
+}
+
+/// The page that compares any two.
+pub fn page(atlas: &Atlas) -> (String, String) {
+    framed("compare.html".into(), "compare", "Compare two kernels", |html| {
+        html.leaf("h1", &[], "Compare two kernels");
+        html.leaf("p", &[("class", &"lead")], "What differs, in the words of etw diff.");
+        html.el("form", &[("class", &"scripted filter"), ("id", &"compare")], |html| {
+            for (id, label) in [("a", "from "), ("b", " to ")] {
+                html.leaf("label", &[("for", &id)], label);
+                let input: [(&str, &dyn Display); 7] = [
+                    ("id", &id),
+                    ("list", &"kernels"),
+                    ("size", &"22"),
+                    ("placeholder", &"10.0.19041.1415-x64"),
+                    ("autocomplete", &"off"),
+                    ("spellcheck", &"false"),
+                    ("required", &"required"),
+                ];
+                html.void("input", &input);
+            }
+            html.leaf("label", &[("for", &"only")], " only ");
+            html.void(
+                "input",
+                &[
+                    ("id", &"only"),
+                    ("list", &"names"),
+                    ("size", &"26"),
+                    ("placeholder", &"every structure"),
+                    ("autocomplete", &"off"),
+                    ("spellcheck", &"false"),
+                ],
+            );
+            html.leaf("button", &[], "Compare");
+            html.el("datalist", &[("id", &"kernels")], |html| {
+                for (target, kernel) in atlas.kernels.iter().enumerate() {
+                    html.void("option", &[("value", &kernel.name), ("label", &atlas.release(target))]);
+                }
+            });
+            html.el("datalist", &[("id", &"names")], |html| {
+                atlas.layouts.spec.definitions.keys().for_each(|name| html.void("option", &[("value", name)]));
+            });
+        });
+        html.el("div", &[("id", &"outcome"), ("aria-live", &"polite"), ("class", &"scripted")], |html| {
+            html.leaf("p", &[("id", &"way")], "");
+            html.leaf("pre", &[("class", &"diff"), ("id", &"diff"), ("tabindex", &"0"), ("aria-label", &"What differs")], "");
+        });
+        html.leaf("h2", &[("id", &"steps")], "Kernels that follow each other");
+        html.leaf("p", &[], "These read without a script.");
+        for arch in super::facts::ARCHITECTURES {
+            html.leaf("h3", &[], arch);
+            html.el("ol", &[("class", &"steps")], |html| {
+                for (_, target) in atlas.axis.along(arch) {
+                    let Some(before) = atlas.kernels[target].before else { continue };
+                    html.el("li", &[], |html| {
+                        html.link(
+                            paths::of_step(&atlas.kernels[before].name, &atlas.kernels[target].name),
+                            format_args!("{} → {}", atlas.build(before), atlas.build(target)),
+                        );
+                    });
+                }
+            });
+        }
+    })
+}
+
+/// What the script compares: the definitions of all targets, and the kernels that were seen, by target.
+#[derive(Serialize)]
+struct Data<'a> {
+    kernels: Vec<KernelData<'a>>,
+    #[serde(flatten)]
+    compact: Compact,
+}
+
+#[derive(Serialize)]
+struct KernelData<'a> {
+    name: &'a str,
+    arch: &'static str,
+    standing: &'static str,
+    /// The kernels that were seen to have its layouts, by their builds, with the strongest of what was seen.
+    seen: BTreeMap<String, &'static str>,
+}
+
+/// The data of the script.
+pub fn data(atlas: &Atlas) -> Result<String, Error> {
+    let sides: Vec<&Side> = atlas.kernels.iter().map(|kernel| &kernel.side).collect();
+    let kernels = atlas.kernels.iter().enumerate().map(|(target, kernel)| KernelData {
+        name: &kernel.name,
+        arch: atlas.axis.targets[target].arch.as_str(),
+        standing: kernel.choice.standing.word(),
+        seen: seen(atlas, kernel),
+    });
+    let kernels = kernels.collect();
+    let data = Data { kernels, compact: Compact::of(atlas.layouts, &sides) };
+    Ok(format!("window.atlasCompare = {};\n", serde_json::to_string(&data)?))
+}
+
+fn seen(atlas: &Atlas, kernel: &super::facts::Kernel) -> BTreeMap<String, &'static str> {
+    let mut all = BTreeMap::new();
+    for seen in &kernel.seen {
+        let (rank, word) = match atlas.registry.witnesses.get(seen.witness).map(|witness| witness.kind) {
+            Some(WitnessKind::Symbols) => (0, "s"),
+            Some(WitnessKind::Converted) => (1, "c"),
+            _ => (2, "i"),
+        };
+        let entry = all.entry(seen.build.to_string()).or_insert((rank, word));
+        *entry = (*entry).min((rank, word));
+    }
+    all.into_iter().map(|(build, (_, word))| (build, word)).collect()
+}

@@ -1,0 +1,146 @@
+//! What all pages draw on, computed once.
+
+use super::life::Life;
+use super::marks;
+use super::paths;
+use super::scopes::Scopes;
+use crate::Error;
+use etw_layouts_codegen::axis::{Arch, Axis, TargetSet};
+use etw_layouts_codegen::layouts::{Form, LayoutId, Layouts};
+use etw_layouts_codegen::registry::{Registry, Seen};
+use etw_layouts_codegen::spec::{Body, Definition, Provenance};
+use etw_layouts_codegen::{Choice, Source, Standing};
+use etw_layouts_project::diff::Side;
+use etw_layouts_project::history;
+use etw_layouts_project::matrix::Matrix;
+use rayon::prelude::*;
+use std::collections::HashMap;
+
+/// The architectures, the one that most look for first.
+pub const ARCHITECTURES: [Arch; 3] = [Arch::X64, Arch::X86, Arch::Arm64];
+
+/// Everything of which there are pages.
+pub struct Atlas<'a> {
+    pub layouts: &'a Layouts,
+    pub registry: &'a Registry,
+    pub axis: &'a Axis,
+    /// Structures and unions, by name.
+    pub structures: Vec<Structure<'a>>,
+    /// Enumerations, flags and constants, by name.
+    pub values: Vec<&'a Definition>,
+    /// The targets.
+    pub kernels: Vec<Kernel<'a>>,
+    scopes: Scopes<'a>,
+}
+
+/// A structure or union.
+pub struct Structure<'a> {
+    pub definition: &'a Definition,
+    pub matrices: Vec<Matrix>,
+    pub life: Life,
+}
+
+/// A target.
+pub struct Kernel<'a> {
+    pub name: String,
+    pub choice: Choice,
+    /// The kernels that have its layouts and were seen.
+    pub seen: Vec<&'a Seen>,
+    /// Its definitions, to be compared.
+    pub side: Side,
+    /// The targets of its architecture before and after it.
+    pub before: Option<usize>,
+    pub after: Option<usize>,
+}
+
+impl<'a> Atlas<'a> {
+    pub fn of(layouts: &'a Layouts, registry: &'a Registry) -> Result<Self, Error> {
+        let axis = &layouts.spec.axis;
+        let mut seen: HashMap<usize, Vec<&Seen>> = HashMap::new();
+        for kernel in &registry.kernels {
+            if let Some(target) = axis.at(kernel.build, kernel.arch) {
+                seen.entry(target).or_default().push(kernel);
+            }
+        }
+        let kernel = |target: usize| {
+            let mut line = axis.along(axis.targets[target].arch).map(|(_, target)| target);
+            let before = line.clone().take_while(|&other| other != target).last();
+            let after = line.find(|&other| other > target);
+            let name = axis.target_name(target);
+            let choice = Choice::of(layouts, registry, axis.find(&name)?, None);
+            let side = Side::of_target(layouts, &choice)?;
+            let seen = seen.get(&target).cloned().unwrap_or_default();
+            Ok(Kernel { name, choice, seen, side, before, after })
+        };
+        let kernels = (0..axis.targets.len()).into_par_iter().map(kernel).collect::<Result<_, Error>>()?;
+        let (aggregates, values): (Vec<_>, Vec<_>) =
+            layouts.spec.definitions.values().partition(|definition| matches!(definition.body, Body::Aggregate(_)));
+        let scopes = Scopes::of(axis);
+        let mut atlas = Self { layouts, registry, axis, structures: Vec::new(), values, kernels, scopes };
+        let structures = aggregates.into_par_iter().map(|definition| Structure::of(&atlas, definition));
+        atlas.structures = structures.collect::<Result<_, Error>>()?;
+        Ok(atlas)
+    }
+
+    /// A set of targets in words.
+    pub fn scope(&self, set: &TargetSet) -> String {
+        self.scopes.words(set)
+    }
+
+    /// The page of a layout, from the root; enumerations have none of their own.
+    pub fn layout_page(&self, id: LayoutId) -> String {
+        let layout = &self.layouts.layouts[id];
+        match layout.form {
+            Form::Aggregate(_) => {
+                let first = layout.targets.iter().next().map_or_else(String::new, |target| self.axis.target_name(target));
+                format!("layout/{}.{first}.html", layout.name)
+            }
+            Form::Enumeration(_) => paths::of_type(&layout.name),
+        }
+    }
+
+    /// What the layout of a structure is known from at a target, by its standing there; without a structure, all layouts.
+    pub fn source(&self, structure: Option<&str>, target: usize, standing: Standing) -> Source {
+        let definition = structure.and_then(|name| self.layouts.spec.definitions.get(name));
+        let stated = definition.and_then(|definition| definition.source.get(target)).map(|piece| piece.value);
+        let documented = self.axis.documented.contains(target) && stated.is_none_or(|stated| stated == Provenance::Document);
+        marks::of(standing, documented)
+    }
+
+    /// The release of a target.
+    pub fn release(&self, target: usize) -> &str {
+        &self.axis.versions[self.axis.kernels[self.axis.targets[target].kernel].version].release
+    }
+
+    /// The label of a target's version.
+    pub fn label(&self, target: usize) -> &str {
+        &self.axis.versions[self.axis.kernels[self.axis.targets[target].kernel].version].label
+    }
+
+    /// The build of a target, without the architecture.
+    pub fn build(&self, target: usize) -> String {
+        self.scopes.build(target)
+    }
+
+    /// Whether a target is no release, but an update of one.
+    pub fn is_update(&self, target: usize) -> bool {
+        let kernel = &self.axis.kernels[self.axis.targets[target].kernel];
+        let before = self.kernels[target].before.map(|before| &self.axis.kernels[self.axis.targets[before].kernel]);
+        before.is_some_and(|before| before.build.number == kernel.build.number) && kernel.service_pack.is_none()
+    }
+}
+
+impl<'a> Structure<'a> {
+    fn of(atlas: &Atlas<'a>, definition: &'a Definition) -> Result<Self, Error> {
+        let name = &definition.name.value;
+        let matrix = |arch| Matrix::of(atlas.layouts, atlas.registry, name, arch);
+        let matrices: Vec<_> = ARCHITECTURES.into_iter().filter_map(matrix).collect();
+        let history = history::of(atlas.layouts, name, None)?;
+        let life = Life::of(&atlas.scopes, &history, &matrices);
+        Ok(Self { definition, matrices, life })
+    }
+
+    pub fn name(&self) -> &str {
+        &self.definition.name.value
+    }
+}

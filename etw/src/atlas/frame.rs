@@ -1,0 +1,92 @@
+//! What all pages have in common. Their own ids have a hyphen, which no member or constant has, whose ids are their names.
+
+use super::html::Html;
+use std::fmt::Display;
+
+/// A page: its path from the root, its title, and what is in it. `here` is the part of the atlas that it belongs to.
+pub fn page(path: String, here: &str, title: impl Display, inside: impl FnOnce(&mut Html)) -> (String, String) {
+    let root = root(&path);
+    let mut html = Html::default();
+    html.el("html", &[("lang", &"en")], |html| {
+        html.el("head", &[], |html| head(html, root, &title));
+        html.el("body", &[("data-root", &root)], |html| {
+            html.leaf("a", &[("class", &"skip"), ("href", &"#the-page")], "Skip to the content");
+            html.el("header", &[("class", &"top")], |html| top(html, root, here));
+            html.el("main", &[("id", &"the-page"), ("tabindex", &"-1")], inside);
+            html.el("footer", &[], |html| {
+                html.text("Every offset is computed from a declaration and held against what kernels show. ");
+                html.link(format_args!("{root}legend.html"), "How to read this atlas");
+            });
+        });
+    });
+    (path, html.document())
+}
+
+/// From a page of that path to the root.
+pub fn root(path: &str) -> &'static str {
+    if path.contains('/') { "../" } else { "" }
+}
+
+/// The switch between architectures, and a panel for each. It works without a script.
+pub fn switched<T>(html: &mut Html, panels: &[T], name: impl Fn(&T) -> &'static str, mut inside: impl FnMut(&mut Html, &T)) {
+    html.el("div", &[("class", &"switch")], |html| {
+        for (index, panel) in panels.iter().enumerate() {
+            let name = name(panel);
+            let id = format!("arch-{name}");
+            let shared: [(&str, &dyn Display); 4] = [("type", &"radio"), ("name", &"arch"), ("id", &id), ("class", &name)];
+            match index {
+                0 => html.void("input", &[&shared[..], &[("checked", &"checked")]].concat()),
+                _ => html.void("input", &shared),
+            }
+            html.leaf("label", &[("for", &id)], name);
+        }
+        for panel in panels {
+            html.el("div", &[("class", &format_args!("panel {}", name(panel)))], |html| inside(html, panel));
+        }
+    });
+}
+
+/// A table that is wider than a phone: it scrolls by itself, by keyboard too.
+pub fn scrolled(html: &mut Html, label: impl Display, inside: impl FnOnce(&mut Html)) {
+    html.el("div", &[("class", &"scroll"), ("tabindex", &"0"), ("role", &"region"), ("aria-label", &label)], inside);
+}
+
+fn head(html: &mut Html, root: &str, title: &dyn Display) {
+    html.void("meta", &[("charset", &"utf-8")]);
+    html.void("meta", &[("name", &"viewport"), ("content", &"width=device-width, initial-scale=1")]);
+    html.void("meta", &[("name", &"color-scheme"), ("content", &"light dark")]);
+    html.leaf("title", &[], format_args!("{title} · ETW atlas"));
+    html.void("link", &[("rel", &"stylesheet"), ("href", &format_args!("{root}style.css"))]);
+    html.leaf("script", &[("src", &format_args!("{root}script.js")), ("defer", &"defer")], "");
+}
+
+fn top(html: &mut Html, root: &str, here: &str) {
+    html.leaf("a", &[("class", &"brand"), ("href", &format_args!("{root}index.html"))], "ETW atlas");
+    html.el("nav", &[("aria-label", &"Parts of the atlas")], |html| {
+        for (page, name) in
+            [("index", "structures"), ("values", "values"), ("kernels", "kernels"), ("compare", "compare"), ("legend", "legend")]
+        {
+            let to = format!("{root}{page}.html");
+            match name == here {
+                true => html.leaf("a", &[("href", &to), ("aria-current", &"page")], name),
+                false => html.link(to, name),
+            }
+        }
+    });
+    html.el("form", &[("role", &"search"), ("class", &"scripted"), ("id", &"search-form")], |html| {
+        html.leaf("label", &[("for", &"search-words"), ("class", &"unseen")], "Search types, members, constants and builds");
+        let input: [(&str, &dyn Display); 9] = [
+            ("id", &"search-words"),
+            ("type", &"search"),
+            ("placeholder", &"Search  /"),
+            ("autocomplete", &"off"),
+            ("spellcheck", &"false"),
+            ("role", &"combobox"),
+            ("aria-expanded", &"false"),
+            ("aria-controls", &"search-found"),
+            ("aria-autocomplete", &"list"),
+        ];
+        html.void("input", &input);
+        html.leaf("ul", &[("id", &"search-found"), ("role", &"listbox"), ("aria-label", &"Found"), ("hidden", &"hidden")], "");
+    });
+}

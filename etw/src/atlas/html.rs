@@ -1,0 +1,84 @@
+//! Text that is HTML or SVG: elements that close, and characters that cannot be taken for markup.
+
+use std::fmt::{self, Display, Write};
+
+/// A page in the making.
+#[derive(Default)]
+pub struct Html(String);
+
+/// The attributes of an element.
+pub type Attributes<'a> = &'a [(&'a str, &'a dyn Display)];
+
+impl Html {
+    /// An element with what is in it.
+    pub fn el(&mut self, tag: &str, attributes: Attributes, inside: impl FnOnce(&mut Self)) {
+        self.open(tag, attributes);
+        self.0.push('>');
+        inside(self);
+        let _ = write!(self.0, "</{tag}>");
+    }
+
+    /// An element with a text in it.
+    pub fn leaf(&mut self, tag: &str, attributes: Attributes, text: impl Display) {
+        self.el(tag, attributes, |html| html.text(text));
+    }
+
+    /// An element with nothing in it.
+    pub fn void(&mut self, tag: &str, attributes: Attributes) {
+        self.open(tag, attributes);
+        self.0.push_str("/>");
+    }
+
+    /// A text.
+    pub fn text(&mut self, text: impl Display) {
+        let _ = write!(Escaped(&mut self.0), "{text}");
+    }
+
+    /// A link.
+    pub fn link(&mut self, to: impl Display, text: impl Display) {
+        self.leaf("a", &[("href", &to)], text);
+    }
+
+    /// What another page in the making has.
+    pub fn add(&mut self, other: &Self) {
+        self.0.push_str(&other.0);
+    }
+
+    /// How many bytes there are.
+    pub fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    /// The whole document.
+    pub fn document(self) -> String {
+        format!("<!doctype html>\n{}\n", self.0)
+    }
+
+    fn open(&mut self, tag: &str, attributes: Attributes) {
+        let _ = write!(self.0, "<{tag}");
+        for (name, value) in attributes {
+            let _ = write!(self.0, " {name}=\"");
+            self.text(value);
+            self.0.push('"');
+        }
+    }
+}
+
+struct Escaped<'a>(&'a mut String);
+
+impl Write for Escaped<'_> {
+    fn write_str(&mut self, text: &str) -> fmt::Result {
+        for c in text.chars() {
+            match c {
+                '<' => self.0.push_str("&lt;"),
+                '>' => self.0.push_str("&gt;"),
+                '&' => self.0.push_str("&amp;"),
+                '"' => self.0.push_str("&quot;"),
+                // No document may hold them.
+                c if c.is_control() && !matches!(c, '\n' | '\t') => self.0.push('\u{fffd}'),
+                c => self.0.push(c),
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,198 @@
+//! The pages that lead to all others: structures, values, kernels, and what the signs mean.
+
+use super::facts::{ARCHITECTURES, Atlas, Structure};
+use super::frame::{page as framed, scrolled};
+use super::html::Html;
+use super::marks;
+use super::paths;
+use etw_layouts_codegen::Source;
+use etw_layouts_codegen::spec::{Body, ValuesKind};
+
+/// Structures: where readers begin.
+pub fn page(atlas: &Atlas) -> (String, String) {
+    framed("index.html".into(), "structures", "Structures", |html| {
+        html.leaf("h1", &[], "The memory layouts of Event Tracing for Windows");
+        let (structures, kernels) = (atlas.structures.len(), atlas.kernels.len());
+        let layouts = atlas.layouts.layouts.len();
+        html.leaf(
+            "p",
+            &[("class", &"lead")],
+            format_args!("{structures} structures in {layouts} layouts, from Windows 2000 to the newest kernel: {kernels} kernels and architectures, each with what proves it."),
+        );
+        filter(html, "Names that have ");
+        scrolled(html, "Structures", |html| {
+            html.el("table", &[("class", &"list"), ("id", &"list")], |html| {
+                head(html, &["structure", "size", "layouts", "exists in", "proven by", "what it is"]);
+                html.el("tbody", &[], |html| atlas.structures.iter().for_each(|structure| row(atlas, structure, html)));
+            });
+        });
+    })
+}
+
+fn filter(html: &mut Html, label: &str) {
+    html.el("p", &[("class", &"scripted filter")], |html| {
+        html.leaf("label", &[("for", &"filter")], label);
+        html.void(
+            "input",
+            &[("id", &"filter"), ("type", &"search"), ("size", &"24"), ("autocomplete", &"off"), ("spellcheck", &"false")],
+        );
+        html.leaf("output", &[("for", &"filter"), ("id", &"count")], "");
+    });
+}
+
+fn head(html: &mut Html, headings: &[&str]) {
+    html.el("thead", &[], |html| {
+        html.el("tr", &[], |html| headings.iter().for_each(|heading| html.leaf("th", &[("scope", &"col")], heading)));
+    });
+}
+
+fn row(atlas: &Atlas, structure: &Structure, html: &mut Html) {
+    let columns = || structure.matrices.iter().flat_map(|matrix| &matrix.columns);
+    let sizes = || columns().map(|column| column.extent.size);
+    let (least, most) = (sizes().min().unwrap_or(0), sizes().max().unwrap_or(0));
+    let mut layouts: Vec<_> = columns().map(|column| column.layout).collect();
+    layouts.sort_unstable();
+    layouts.dedup();
+    html.el("tr", &[], |html| {
+        html.el("th", &[("scope", &"row")], |html| html.link(paths::of_type(structure.name()), structure.name()));
+        match least == most {
+            true => html.leaf("td", &[], format_args!("{least:#x}")),
+            false => html.leaf("td", &[], format_args!("{least:#x}–{most:#x}")),
+        }
+        html.leaf("td", &[], layouts.len());
+        html.leaf("td", &[], atlas.scope(&structure.definition.scope));
+        html.el("td", &[("class", &"proof")], |html| {
+            for source in [Source::Symbols, Source::Converted, Source::Images, Source::Document, Source::Inferred] {
+                let name = Some(structure.name());
+                let of = |&&(target, standing): &&_| atlas.source(name, target, standing) == source;
+                let count = columns().flat_map(|column| &column.targets).filter(of).count();
+                if count > 0 {
+                    html.el("span", &[], |html| {
+                        marks::source(html, source, source.word());
+                        html.text(count);
+                    });
+                }
+            }
+        });
+        html.leaf("td", &[("class", &"doc")], &structure.definition.doc);
+    });
+}
+
+/// Enumerations, flags and constants.
+pub fn values(atlas: &Atlas) -> (String, String) {
+    framed("values.html".into(), "values", "Values", |html| {
+        html.leaf("h1", &[], "Enumerations, flags and constants");
+        html.leaf("p", &[("class", &"lead")], "Each page has a decoder: type a number, see its names.");
+        filter(html, "Names that have ");
+        scrolled(html, "Values", |html| {
+            html.el("table", &[("class", &"list"), ("id", &"list")], |html| {
+                head(html, &["name", "kind", "constants", "exists in", "what it is"]);
+                html.el("tbody", &[], |html| {
+                    for definition in &atlas.values {
+                        let Body::Values(values) = &definition.body else { continue };
+                        html.el("tr", &[], |html| {
+                            let name = &definition.name.value;
+                            html.el("th", &[("scope", &"row")], |html| html.link(paths::of_type(name), name));
+                            let kind = match values.kind {
+                                ValuesKind::Enum => "enum",
+                                ValuesKind::Flags => "flags",
+                                ValuesKind::Constants => "constants",
+                            };
+                            html.leaf("td", &[], kind);
+                            html.leaf("td", &[], values.constants.len());
+                            html.leaf("td", &[], atlas.scope(&definition.scope));
+                            html.leaf("td", &[("class", &"doc")], &definition.doc);
+                        });
+                    }
+                });
+            });
+        });
+    })
+}
+
+/// Kernels, by release.
+pub fn kernels(atlas: &Atlas) -> (String, String) {
+    framed("kernels.html".into(), "kernels", "Kernels", |html| {
+        html.leaf("h1", &[], "Kernels");
+        html.leaf(
+            "p",
+            &[("class", &"lead")],
+            "The first kernel of each build, and the updates at which a layout changed. Between two of one build the layouts are those of the earlier one.",
+        );
+        scrolled(html, "Kernels", |html| {
+            html.el("table", &[("class", &"list kernels")], |html| {
+                head(html, &["kernel", "label", "x64", "x86", "arm64", "release"]);
+                html.el("tbody", &[], |html| (0..atlas.axis.kernels.len()).for_each(|kernel| self::kernel(atlas, kernel, html)));
+            });
+        });
+        marks::legend(html, "");
+    })
+}
+
+fn kernel(atlas: &Atlas, number: usize, html: &mut Html) {
+    let target = |arch| {
+        (0..atlas.kernels.len())
+            .find(|&target| atlas.axis.targets[target].kernel == number && atlas.axis.targets[target].arch == arch)
+    };
+    let any = ARCHITECTURES.into_iter().find_map(target);
+    let version = &atlas.axis.versions[atlas.axis.kernels[number].version];
+    let update = any.is_some_and(|any| atlas.is_update(any));
+    html.el("tr", &[("class", &if update { "update" } else { "release" })], |html| {
+        html.el("th", &[("scope", &"row")], |html| {
+            html.text(atlas.axis.kernel_name(number));
+            if update {
+                html.leaf("small", &[], " update");
+            }
+        });
+        html.leaf("td", &[], &version.label);
+        for arch in ARCHITECTURES {
+            html.el("td", &[], |html| {
+                let Some(target) = target(arch) else { return };
+                let one = &atlas.kernels[target];
+                marks::source(html, atlas.source(None, target, one.choice.standing), one.choice.standing);
+                html.text(" ");
+                html.link(paths::of_kernel(&one.name), one.choice.standing.word());
+                html.leaf("small", &[], format_args!(" {} seen", one.seen.len()));
+            });
+        }
+        html.leaf("td", &[], &version.release);
+    });
+}
+
+/// How to read the atlas.
+pub fn legend() -> (String, String) {
+    framed("legend.html".into(), "legend", "How to read this atlas", |html| {
+        html.leaf("h1", &[], "How to read this atlas");
+        html.leaf("h2", &[("id", &"signs")], "Signs");
+        html.leaf("p", &[], "Every offset is computed from a declaration. A sign tells what confirms it for a kernel; of a cell that reaches over several kernels it is the best of theirs, and the signs of the single kernels stand at the head of the column.");
+        html.el("dl", &[("class", &"signs")], |html| {
+            for (source, _, _, means) in marks::SOURCES {
+                html.el("div", &[], |html| {
+                    html.el("dt", &[], |html| {
+                        marks::source(html, source, source.word());
+                        html.text(format_args!(" {}", source.word()));
+                    });
+                    html.leaf("dd", &[], means);
+                });
+            }
+        });
+        html.leaf("h2", &[("id", &"versions")], "Versions");
+        html.leaf("p", &[], "A column is a run of kernels with one layout. Where it begins with an update inside a build, a dotted edge and the word update say so: Microsoft changes layouts by servicing. A kernel between two that are listed has the layouts of the earlier one of its build, as far as is known; etw show tells how sure that is for any kernel.");
+        html.leaf("h2", &[("id", &"changes")], "Changes");
+        html.el("ul", &[], |html| {
+            for (class, words, means) in [
+                ("new", "new", "The member appears."),
+                ("moved", "moved", "The same member at another offset."),
+                ("typed", "another type", "Another type, or other bits of its unit."),
+            ] {
+                html.el("li", &[], |html| {
+                    html.leaf("span", &[("class", &format_args!("change {class}"))], words);
+                    html.text(format_args!(" {means}"));
+                });
+            }
+            html.leaf("li", &[], "An empty, hatched cell: these versions do not have the member.");
+        });
+        html.leaf("h2", &[("id", &"keys")], "Keys");
+        html.leaf("p", &[], "/ goes to the search, the arrows through what it finds, Enter there, Escape back. In the switch of architectures the arrows choose. Tables and pictures that are wider than the window scroll by themselves, by keyboard too.");
+    })
+}

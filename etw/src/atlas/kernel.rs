@@ -1,0 +1,161 @@
+//! The page of a kernel on an architecture: all that it has, and what proves it.
+
+use super::facts::{Atlas, Kernel};
+use super::frame::{page as framed, scrolled};
+use super::html::Html;
+use super::marks;
+use super::paths;
+use etw_layouts_codegen::Choice;
+use etw_layouts_codegen::registry::{Seen, WitnessKind};
+
+/// The page.
+pub fn page(atlas: &Atlas, target: usize) -> (String, String) {
+    let kernel = &atlas.kernels[target];
+    framed(paths::of_kernel(&kernel.name), "kernels", &kernel.name, |html| {
+        html.leaf("h1", &[], &kernel.name);
+        html.leaf("p", &[("class", &"lead")], atlas.release(target));
+        html.el("dl", &[("class", &"facts")], |html| facts(atlas, target, html));
+        html.leaf("h2", &[("id", &"structures")], "What it has");
+        html.leaf("p", &[], "Structures, enumerations and sets of values, each with how sure its layout is for this kernel.");
+        scrolled(html, "What the kernel has", |html| structures(atlas, target, html));
+        html.leaf("h2", &[("id", &"proof")], "What proves it");
+        match kernel.seen.is_empty() {
+            true => html.leaf("p", &[], "Neither symbols nor images of a kernel with these layouts were seen."),
+            false => {
+                html.leaf("p", &[], "Every kernel that was seen to have these layouts: symbol files by name, GUID and age, images by name, time stamp and size.");
+                scrolled(html, "What proves it", |html| witnesses(atlas, kernel, html));
+            }
+        }
+        marks::legend(html, "../");
+    })
+}
+
+fn facts(atlas: &Atlas, target: usize, html: &mut Html) {
+    let kernel = &atlas.kernels[target];
+    let mut fact = |name: &str, value: &dyn Fn(&mut Html)| {
+        html.el("div", &[], |html| {
+            html.leaf("dt", &[], name);
+            html.el("dd", &[], |html| value(html));
+        });
+    };
+    fact("label", &|html| html.text(atlas.label(target)));
+    fact("known", &|html| {
+        marks::source(html, atlas.source(None, target, kernel.choice.standing), kernel.choice.standing);
+        html.text(format_args!(" {}", kernel.choice.standing));
+    });
+    if atlas.is_update(target) {
+        fact("revision", &|html| html.text("an update inside its build, at which a layout changed"));
+    }
+    let same = &atlas.axis.kernels[atlas.axis.targets[target].kernel].same;
+    if !same.is_empty() {
+        let same: Vec<_> = same.iter().map(ToString::to_string).collect();
+        fact("also", &|html| html.text(same.join(", ")));
+    }
+    if let Some(before) = kernel.before {
+        fact("what changed", &|html| {
+            html.link(
+                format_args!("../{}", paths::of_step(&atlas.kernels[before].name, &kernel.name)),
+                format_args!("since {}", atlas.build(before)),
+            )
+        });
+    }
+    if let Some(after) = kernel.after {
+        fact("what changes", &|html| {
+            html.link(
+                format_args!("../{}", paths::of_step(&kernel.name, &atlas.kernels[after].name)),
+                format_args!("with {}", atlas.build(after)),
+            )
+        });
+    }
+    fact("map", &|html| html.link(format_args!("../{}", paths::of_map(&kernel.name)), "how its structures hang together"));
+    let others = || {
+        (0..atlas.kernels.len())
+            .filter(|&other| other != target && atlas.axis.targets[other].kernel == atlas.axis.targets[target].kernel)
+    };
+    if others().next().is_some() {
+        fact("other architectures", &|html| {
+            others().for_each(|other| {
+                html.link(format_args!("../{}", paths::of_kernel(&atlas.kernels[other].name)), atlas.axis.targets[other].arch);
+                html.text(" ");
+            })
+        });
+    }
+}
+
+fn structures(atlas: &Atlas, target: usize, html: &mut Html) {
+    let before = atlas.kernels[target].before;
+    html.el("table", &[("class", &"list")], |html| {
+        html.el("thead", &[], |html| {
+            html.el("tr", &[], |html| {
+                for heading in ["name", "kind", "size", "known from", "since the kernel before"] {
+                    html.leaf("th", &[("scope", &"col")], heading);
+                }
+            });
+        });
+        html.el("tbody", &[], |html| {
+            for (name, &id) in &atlas.layouts.by_target[target] {
+                let choice = Choice::of(atlas.layouts, atlas.registry, atlas.axis.newest(target), Some(name));
+                let change = match before.map(|before| atlas.layouts.by_target[before].get(name)) {
+                    None => "",
+                    Some(None) => "new",
+                    Some(Some(&other)) if other != id => "changed",
+                    Some(Some(_)) => "",
+                };
+                html.el("tr", &[], |html| {
+                    html.el("th", &[("scope", &"row")], |html| html.link(format_args!("../{}", paths::of_type(name)), name));
+                    html.leaf("td", &[], crate::show::kind(atlas.layouts, name, target));
+                    let size = format!("{:#x}", atlas.layouts.layouts[id].extent().size);
+                    html.el("td", &[], |html| match atlas.layout_page(id) {
+                        page if page.starts_with("layout/") => html.link(format_args!("../{page}"), size),
+                        _ => html.text(size),
+                    });
+                    html.el("td", &[], |html| {
+                        let source = atlas.source(Some(name), target, choice.standing);
+                        marks::source(html, source, choice.standing);
+                        html.text(format_args!(" {}", choice.standing.word()));
+                    });
+                    html.el("td", &[], |html| {
+                        if !change.is_empty() {
+                            let class = if change == "new" { "change new" } else { "change moved" };
+                            html.leaf("span", &[("class", &class)], change);
+                        }
+                    });
+                });
+            }
+        });
+    });
+}
+
+fn witnesses(atlas: &Atlas, kernel: &Kernel, html: &mut Html) {
+    html.el("table", &[("class", &"list")], |html| {
+        html.el("thead", &[], |html| {
+            html.el("tr", &[], |html| {
+                for heading in ["kernel", "seen", "symbol file", "image"] {
+                    html.leaf("th", &[("scope", &"col")], heading);
+                }
+            });
+        });
+        html.el("tbody", &[], |html| kernel.seen.iter().for_each(|seen| witness(atlas, seen, html)));
+    });
+}
+
+fn witness(atlas: &Atlas, seen: &Seen, html: &mut Html) {
+    let kind = atlas.registry.witnesses.get(seen.witness).map(|witness| witness.kind);
+    let words = match kind {
+        Some(WitnessKind::Symbols) => "symbols",
+        Some(WitnessKind::Converted) => "converted table",
+        Some(WitnessKind::Images) => "image",
+        _ => "",
+    };
+    html.el("tr", &[], |html| {
+        html.leaf("th", &[("scope", &"row")], seen.build);
+        html.leaf("td", &[], words);
+        html.leaf(
+            "td",
+            &[],
+            seen.pdb.as_ref().map_or_else(String::new, |pdb| format!("{} {:032X} {}", pdb.name, pdb.guid, pdb.age)),
+        );
+        let image = seen.image.as_ref().map(|image| format!("{} {:08X} {:#x}", image.name, image.time_stamp, image.size));
+        html.leaf("td", &[], image.unwrap_or_default());
+    });
+}

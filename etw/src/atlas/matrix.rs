@@ -1,0 +1,145 @@
+//! The members of a structure against versions, as a table in which a cell reaches as far as nothing changes.
+
+use super::facts::{Atlas, Structure};
+use super::frame::scrolled;
+use super::html::Html;
+use super::{marks, paths};
+use etw_layouts_project::errata;
+use etw_layouts_project::history::Fact;
+use etw_layouts_project::matrix::{Column, Matrix, Row, Run};
+use std::fmt::Display;
+
+/// The table.
+pub fn table(atlas: &Atlas, structure: &Structure, matrix: &Matrix, html: &mut Html) {
+    let name = structure.name();
+    let errata = errata::of(atlas.layouts, structure.definition, &atlas.axis.all());
+    let label = format!("Members of {name} on {} by version", matrix.arch);
+    scrolled(html, &label, |html| {
+        html.el("table", &[("class", &"matrix")], |html| {
+            html.el("caption", &[], |html| {
+                html.text("A cell reaches over the versions in which nothing of the member changes. ");
+                for (class, words) in [("new", "new"), ("moved", "moved"), ("typed", "another type or other bits")] {
+                    html.leaf("span", &[("class", &format_args!("change {class}"))], words);
+                    html.text(" ");
+                }
+            });
+            html.el("thead", &[], |html| {
+                html.el("tr", &[], |html| {
+                    html.leaf("th", &[("scope", &"col")], "member");
+                    html.leaf("th", &[("scope", &"col")], "type");
+                    matrix.columns.iter().for_each(|column| head(atlas, name, column, html));
+                });
+            });
+            html.el("tbody", &[], |html| {
+                html.el("tr", &[("class", &"size")], |html| {
+                    html.leaf("th", &[("scope", &"row")], "size");
+                    html.el("td", &[], |_| {});
+                    for column in &matrix.columns {
+                        html.leaf("td", &[], format_args!("{:#x}", column.extent.size));
+                    }
+                });
+                matrix.rows.iter().for_each(|row| self::row(structure, matrix, row, &errata, html));
+            });
+        });
+    });
+}
+
+/// The labels of a run of kernels, as short as they tell it apart.
+pub fn span(atlas: &Atlas, column: &Column) -> String {
+    let (Some((first, _)), Some((last, _))) = (column.targets.first(), column.targets.last()) else { return String::new() };
+    let [a, b] = [first, last].map(|&target| atlas.label(target));
+    if a == b { a.to_owned() } else { format!("{a} – {b}") }
+}
+
+fn head(atlas: &Atlas, name: &str, column: &Column, html: &mut Html) {
+    let Some(&(first, _)) = column.targets.first() else { return };
+    let update = atlas.is_update(first);
+    let class = if update { "update" } else { "release" };
+    html.el("th", &[("scope", &"col"), ("class", &class)], |html| {
+        html.link(format_args!("../{}", atlas.layout_page(column.layout)), span(atlas, column));
+        let from = if update { "update " } else { "" };
+        html.leaf("small", &[], format_args!("{from}{}", atlas.build(first).trim_start_matches("10.0.")));
+        html.el("span", &[("class", &"seen")], |html| {
+            for &(target, standing) in &column.targets {
+                let source = atlas.source(Some(name), target, standing);
+                marks::source(html, source, format_args!("{}: {standing}", atlas.kernels[target].name));
+            }
+        });
+    });
+}
+
+fn row(structure: &Structure, matrix: &Matrix, row: &Row, errata: &[String], html: &mut Html) {
+    html.el("tr", &[], |html| {
+        let (above, own) = row.member.rsplit_once('.').map_or(("", row.member.as_str()), |(above, own)| (above, own));
+        html.el("th", &[("scope", &"row")], |html| {
+            if !above.is_empty() {
+                html.leaf("span", &[("class", &"above")], format_args!("{above}."));
+            }
+            match structure.life.page(&row.member) {
+                Some(page) => html.link(paths::near(&page), own),
+                None => html.text(own),
+            }
+            let about = format!("{}.{},", structure.name(), row.member);
+            if errata.iter().any(|erratum| erratum.starts_with(&about)) {
+                html.leaf("a", &[("class", &"erratum"), ("href", &"#the-errata")], "erratum");
+            }
+        });
+        let newest = row.runs.last().map_or("", |run| ty(&run.fact));
+        html.leaf("td", &[], short(newest));
+        let mut at = 0;
+        let mut before: Option<&Run> = None;
+        for run in &row.runs {
+            absent(at, run.columns.start, html);
+            cell(before.filter(|before| before.columns.end == run.columns.start), run, newest, html);
+            at = run.columns.end;
+            before = Some(run);
+        }
+        absent(at, matrix.columns.len(), html);
+    });
+}
+
+fn absent(from: usize, to: usize, html: &mut Html) {
+    if from < to {
+        let columns = to - from;
+        html.el("td", spanned(&[("class", &"x"), ("colspan", &columns)], columns), |_| {});
+    }
+}
+
+/// Without the last of the attributes, which says how many columns, if there is one.
+fn spanned<'a>(attributes: &'a [(&'a str, &'a dyn Display)], columns: usize) -> &'a [(&'a str, &'a dyn Display)] {
+    if columns == 1 { &attributes[..attributes.len() - 1] } else { attributes }
+}
+
+fn cell(before: Option<&Run>, run: &Run, newest: &str, html: &mut Html) {
+    let Fact::Member { offset, r#type, bit, bits, .. } = &run.fact else { return };
+    let (change, shows_type) = match before.map(|before| &before.fact) {
+        // What is there from the first column on is not new.
+        None if run.columns.start == 0 => ("", r#type != newest),
+        None => (" n", r#type != newest),
+        Some(Fact::Member { r#type: t, bit: b, bits: n, .. }) if (t, b, n) != (r#type, bit, bits) => (" t", true),
+        Some(_) => (" m", false),
+    };
+    let columns = run.columns.len();
+    let class = format!("{}{change}", marks::class(run.source));
+    html.el("td", spanned(&[("class", &class), ("colspan", &columns)], columns), |html| {
+        html.text(format_args!("{offset:#06x}"));
+        if let (Some(bit), Some(bits)) = (bit, bits) {
+            match bits {
+                1 => html.text(format_args!(":{bit}")),
+                _ => html.text(format_args!(":{bit}-{}", bit + bits - 1)),
+            }
+        }
+        if shows_type {
+            html.leaf("i", &[], short(r#type));
+        }
+    });
+}
+
+fn ty(fact: &Fact) -> &str {
+    if let Fact::Member { r#type, .. } = fact { r#type } else { "" }
+}
+
+/// The type, without the content of what has no name.
+fn short(ty: &str) -> &str {
+    ty.split(" {").next().unwrap_or(ty)
+}

@@ -1,0 +1,88 @@
+//! `atlas`.
+
+mod compare;
+mod facts;
+mod frame;
+mod html;
+mod index;
+mod kernel;
+mod layout;
+mod life;
+mod map;
+mod marks;
+mod matrix;
+mod members;
+mod memory;
+mod moved;
+mod offsets;
+mod paths;
+mod ribbon;
+mod scopes;
+mod search;
+mod structure;
+mod values;
+mod write;
+
+use crate::{Error, Outcome, print};
+use etw_layouts_project::Project;
+use facts::Atlas;
+use rayon::prelude::*;
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+/// Write an atlas of all layouts as web pages: no server and no network, opened from disk.
+///
+/// A page a structure, with its members over all versions, side by side; a page a layout, with a map of its bytes; a page a
+/// kernel, with what proves it; the values; how structures hang together; and the comparison of any two kernels. What needs a
+/// script, search and comparison, says so; all else reads without.
+///
+///     etw atlas -o atlas
+///     open atlas/index.html
+///
+/// The folder is made if it is not there. One that holds anything but an atlas is left alone.
+///
+/// `cargo xtask atlas` is the same on the specs of the workspace.
+#[derive(clap::Args)]
+#[command(verbatim_doc_comment)]
+pub struct Args {
+    /// The folder to write.
+    #[arg(short, long, value_name = "DIR")]
+    output: PathBuf,
+}
+
+pub(crate) fn run(args: &Args, project: &Project) -> Result<Outcome, Error> {
+    let files = files(project)?;
+    let bytes: usize = files.values().map(String::len).sum();
+    write::write(&args.output, &files)?;
+    let pages = files.keys().filter(|path| path.ends_with(".html")).count();
+    let index = args.output.join("index.html");
+    print::print(&format!("{pages} pages, {:.1} MB: open {}\n", bytes as f64 / 1e6, index.display()))?;
+    Ok(Outcome::Good)
+}
+
+/// The files of the atlas, each with its path from the atlas' folder.
+///
+/// # Errors
+///
+/// Specs or facts that cannot be read.
+pub fn files(project: &Project) -> Result<BTreeMap<String, String>, Error> {
+    let layouts = project.layouts()?;
+    let registry = project.registry(&layouts.spec.axis)?;
+    let atlas = Atlas::of(&layouts, &registry)?;
+    let structures = atlas.structures.par_iter().flat_map_iter(|structure| {
+        let pages = [structure::page(&atlas, structure)].into_iter();
+        pages.chain(members::pages(structure)).chain(offsets::pages(&atlas, structure))
+    });
+    let layout_pages = (0..layouts.layouts.len()).into_par_iter().filter_map(|id| layout::page(&atlas, id));
+    let kernels = (0..atlas.kernels.len()).into_par_iter().flat_map_iter(|target| {
+        [kernel::page(&atlas, target), map::page(&atlas, target)].into_iter().chain(compare::step(&atlas, target))
+    });
+    let values = atlas.values.par_iter().map(|definition| values::page(&atlas, definition));
+    let mut files: BTreeMap<String, String> = structures.chain(layout_pages).chain(kernels).chain(values).collect();
+    files.extend([index::page(&atlas), index::kernels(&atlas), index::values(&atlas), index::legend(), compare::page(&atlas)]);
+    files.insert("compare.js".into(), compare::data(&atlas)?);
+    files.insert("search.js".into(), search::data(&atlas)?);
+    files.insert("style.css".into(), include_str!("style.css").into());
+    files.insert("script.js".into(), include_str!("script.js").into());
+    Ok(files)
+}

@@ -1,0 +1,171 @@
+//! The history of a structure as a picture: the bytes from top to bottom, versions from left to right, and members that stay together as one
+//! ribbon.
+
+use super::facts::{Atlas, Structure};
+use super::html::Html;
+use super::matrix::span;
+use etw_layouts_project::history::Fact;
+use etw_layouts_project::matrix::{Matrix, Row};
+use std::fmt::Write;
+
+/// The width of a column, half of which is the way to the next one.
+const COLUMN: u64 = 88;
+/// The height of the greatest size.
+const HEIGHT: u64 = 250;
+/// The room of the labels above.
+const TOP: u64 = 34;
+/// The room of the sizes at the left.
+const LEFT: u64 = 8;
+
+/// Draws it, if there is a history.
+pub fn draw(atlas: &Atlas, structure: &Structure, matrix: &Matrix, html: &mut Html) {
+    let columns = matrix.columns.len();
+    let greatest = matrix.columns.iter().map(|column| column.extent.size).max().unwrap_or(0).max(1);
+    if columns < 2 {
+        return;
+    }
+    let blocks = blocks(matrix);
+    let (width, height) = (LEFT * 2 + COLUMN * columns as u64, TOP + HEIGHT + 24);
+    let y = |offset: u64| TOP as f64 + offset as f64 * HEIGHT as f64 / greatest as f64;
+    html.el("figure", &[("class", &"ribbons")], |html| {
+        super::frame::scrolled(html, format_args!("Size and members of {} over time, {}", structure.name(), matrix.arch), |html| {
+            let view = format!("0 0 {width} {height}");
+            let title = format!("Size and members of {} on {} over time", structure.name(), matrix.arch);
+            html.el("svg", &[("viewBox", &view), ("width", &width), ("height", &height), ("role", &"img"), ("aria-label", &title)], |html| {
+                for (index, column) in matrix.columns.iter().enumerate() {
+                    let x = LEFT + index as u64 * COLUMN;
+                    html.leaf("text", &[("x", &x), ("y", &12)], span(atlas, column));
+                    if let Some(&(first, _)) = column.targets.first().filter(|(first, _)| atlas.is_update(*first)) {
+                        html.leaf("text", &[("x", &x), ("y", &25), ("class", &"dim")], revision(&atlas.build(first)));
+                    }
+                    let bottom = y(column.extent.size);
+                    let tall = format!("{:.1}", bottom - TOP as f64);
+                    html.void("rect", &[("class", &"whole"), ("x", &x), ("y", &TOP), ("width", &(COLUMN / 2)), ("height", &tall)]);
+                    let below = format!("{:.0}", bottom + 14.0);
+                    html.leaf("text", &[("x", &x), ("y", &below), ("class", &"number")], format_args!("{:#x}", column.extent.size));
+                }
+                let place = format!("translate({LEFT} {TOP}) scale({} {:.5})", COLUMN / 2, HEIGHT as f64 / greatest as f64);
+                html.el("g", &[("transform", &place)], |html| {
+                    for block in &blocks {
+                        let class = format!("r{}", block.first * 5 / columns);
+                        html.el("path", &[("class", &class), ("d", &block.path())], |html| html.leaf("title", &[], block.title()));
+                    }
+                });
+            });
+        });
+        html.leaf(
+            "figcaption",
+            &[],
+            "Bytes from top to bottom. A ribbon is a run of members that never part; its colour tells since when it is there. Point at one to see its members.",
+        );
+    });
+}
+
+/// Members that lie one behind the other in every column, or in none.
+struct Block<'a> {
+    members: Vec<&'a str>,
+    /// For each column, where it begins and ends.
+    places: Vec<Option<(u64, u64)>>,
+    /// The first column that has it.
+    first: usize,
+}
+
+fn blocks(matrix: &Matrix) -> Vec<Block<'_>> {
+    let mut blocks: Vec<Block> = Vec::new();
+    for row in matrix.rows.iter().filter(|row| !row.member.contains('.')) {
+        let places = places(row, matrix.columns.len());
+        let Some(first) = places.iter().position(Option::is_some) else { continue };
+        let follows = |block: &Block| {
+            block.places.iter().zip(&places).all(|(a, b)| match (a, b) {
+                // Members of a union, and bits of a unit, begin within what is there.
+                (Some((from, to)), Some((start, end))) => (*start == *to || (*start >= *from && *end <= *to)) && start >= from,
+                (None, None) => true,
+                _ => false,
+            })
+        };
+        match blocks.last_mut().filter(|block| follows(block)) {
+            Some(block) => {
+                block.members.push(&row.member);
+                for (own, new) in block.places.iter_mut().zip(&places) {
+                    if let (Some((_, to)), Some((_, end))) = (own.as_mut(), new) {
+                        *to = (*to).max(*end);
+                    }
+                }
+            }
+            None => blocks.push(Block { members: vec![&row.member], places, first }),
+        }
+    }
+    blocks
+}
+
+fn places(row: &Row, columns: usize) -> Vec<Option<(u64, u64)>> {
+    let mut places = vec![None; columns];
+    for run in &row.runs {
+        if let Fact::Member { offset, size, .. } = run.fact {
+            places
+                .iter_mut()
+                .take(run.columns.end)
+                .skip(run.columns.start)
+                .for_each(|place| *place = Some((offset, offset + size)));
+        }
+    }
+    places
+}
+
+impl Block<'_> {
+    /// The outline, in half columns and bytes: along the upper edge, and back along the lower one.
+    fn path(&self) -> String {
+        let mut path = String::new();
+        let mut at = 0;
+        while at < self.places.len() {
+            let run: Vec<_> = self.places[at..].iter().map_while(|place| *place).collect();
+            let (Some(first), Some(last)) = (run.first(), run.last()) else {
+                at += 1;
+                continue;
+            };
+            let _ = write!(path, "M{} {}", at * 2, first.0);
+            edge(run.iter().map(|place| place.0), 1, &mut path);
+            let _ = write!(path, "V{}", last.1);
+            edge(run.iter().rev().map(|place| place.1), -1, &mut path);
+            path.push('Z');
+            at += run.len();
+        }
+        path
+    }
+
+    fn title(&self) -> String {
+        let places: Vec<_> = self.places.iter().flatten().collect();
+        let last = places.last().map_or(0, |place| place.0);
+        let names = match &self.members[..] {
+            [one] => (*one).to_owned(),
+            [one, two] => format!("{one}, {two}"),
+            [first, .., last] => format!("{} members, {first} to {last}", self.members.len()),
+            [] => String::new(),
+        };
+        format!("{names}: last at {last:#06x}")
+    }
+}
+
+/// An edge, from where the path is: level over a column, and on to the next.
+fn edge(offsets: impl Iterator<Item = u64>, way: i64, path: &mut String) {
+    let mut level = 0;
+    let mut before = None;
+    for offset in offsets {
+        match before.map(|before| i128::from(offset) - i128::from(before)) {
+            None => {}
+            Some(0) => level += way,
+            Some(down) => {
+                let _ = write!(path, "h{level}l{way} {down}");
+                level = 0;
+            }
+        }
+        level += way;
+        before = Some(offset);
+    }
+    let _ = write!(path, "h{level}");
+}
+
+/// What of a build's name is its revision.
+fn revision(build: &str) -> String {
+    build.rsplit_once('.').map_or_else(String::new, |(_, revision)| format!(".{revision}"))
+}
