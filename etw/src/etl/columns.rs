@@ -144,10 +144,11 @@ impl Column {
         let event = line.event;
         match self {
             Self::Default => {}
-            Self::Time => match line.time {
-                Some(time) => names.times.put(out, time, is_text),
-                None => {}
-            },
+            Self::Time => {
+                if let Some(time) = line.time {
+                    names.times.put(out, time, is_text);
+                }
+            }
             Self::Cpu => put::number(out, line.origin.processor),
             Self::Thread => number(out, event.thread()),
             Self::Process => number(out, event.process()),
