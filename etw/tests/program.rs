@@ -47,7 +47,7 @@ fn specs_and_facts_are_part_of_the_program() {
     folder.says("verify", 0, &[" 0 differences"]);
     folder.says("show WMI_BUFFER_HEADER --build 6.1 --arch x64", 0, &["0x48 bytes", "BufferSize"]);
     folder.says("diff 6.1.7601-x64 6.1.7601.24000-x64 --only WMI_LOGGER_CONTEXT", 1, &["DisallowedGuids"]);
-    folder.says("header 1709-x86", 0, &["WMI_LOGGER_CONTEXT"]);
+    folder.says("export c 1709-x86", 0, &["WMI_LOGGER_CONTEXT"]);
     folder.write("kernel.facts", "");
     folder.says("import kernel.facts", 2, &["cannot be changed", "--specs", "--facts"]);
     assert_eq!(fs::read_dir(&folder.0).expect("the folder").count(), 1, "nothing is written");

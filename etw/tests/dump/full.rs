@@ -18,7 +18,7 @@ fn system(folder: &Path, linker: &[String]) -> (Plan, System) {
     let (build, arch) = (BUILD.parse().unwrap(), etw_layouts_etl::wire::Arch::X64);
     let mut plan = Plan::of(build, arch);
     let globals = std::mem::take(&mut plan.kit.globals);
-    let header = etw(&["header", &format!("{BUILD}-x64")]);
+    let header = etw(&["export", "c", &format!("{BUILD}-x64")]);
     let mut text = String::from_utf8(header.stdout).unwrap();
     let silo = plan.kit.layout("ESERVERSILO_GLOBALS").unwrap().size;
     let mut sizes = Vec::new();
