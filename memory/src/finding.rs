@@ -135,7 +135,7 @@ pub enum What {
         found: Address,
     },
     /// A provider in a bucket that its GUID does not hash to. That the low six bits of the GUID's four words, by exclusive or, are the
-    /// bucket, public research states; the seven entries of a crash dump of build 19041 agree, and no symbols can tell it.
+    /// bucket, public research states; six entries of a crash dump of build 19041 agree, and no symbols can tell it.
     Bucket {
         /// The bucket that it should be in.
         expected: u32,

@@ -9,6 +9,9 @@ use etw_layouts_project::history::Fact;
 use etw_layouts_project::matrix::{Column, Matrix, Row, Run};
 use std::fmt::Display;
 
+/// As many columns as a screen shows at once.
+const WIDE: usize = 6;
+
 /// The table.
 pub fn table(atlas: &Atlas, structure: &Structure, matrix: &Matrix, html: &mut Html) {
     let name = structure.name();
@@ -111,7 +114,7 @@ fn spanned<'a>(attributes: &'a [(&'a str, &'a dyn Display)], columns: usize) -> 
 }
 
 fn cell(before: Option<&Run>, run: &Run, newest: &str, html: &mut Html) {
-    let Fact::Member { offset, r#type, bit, bits, .. } = &run.fact else { return };
+    let Fact::Member { r#type, bit, bits, .. } = &run.fact else { return };
     let (change, shows_type) = match before.map(|before| &before.fact) {
         // What is there from the first column on is not new.
         None if run.columns.start == 0 => ("", r#type != newest),
@@ -122,17 +125,26 @@ fn cell(before: Option<&Run>, run: &Run, newest: &str, html: &mut Html) {
     let columns = run.columns.len();
     let class = format!("{}{change}", marks::class(run.source));
     html.el("td", spanned(&[("class", &class), ("colspan", &columns)], columns), |html| {
-        html.text(format_args!("{offset:#06x}"));
-        if let (Some(bit), Some(bits)) = (bit, bits) {
-            match bits {
-                1 => html.text(format_args!(":{bit}")),
-                _ => html.text(format_args!(":{bit}-{}", bit + bits - 1)),
-            }
-        }
-        if shows_type {
-            html.leaf("i", &[], short(r#type));
+        // What is in a cell wider than a screen stays in sight.
+        match columns {
+            0..=WIDE => content(run, shows_type, html),
+            _ => html.el("b", &[], |html| content(run, shows_type, html)),
         }
     });
+}
+
+fn content(run: &Run, shows_type: bool, html: &mut Html) {
+    let Fact::Member { offset, r#type, bit, bits, .. } = &run.fact else { return };
+    html.text(format_args!("{offset:#06x}"));
+    if let (Some(bit), Some(bits)) = (bit, bits) {
+        match bits {
+            1 => html.text(format_args!(":{bit}")),
+            _ => html.text(format_args!(":{bit}-{}", bit + bits - 1)),
+        }
+    }
+    if shows_type {
+        html.leaf("i", &[], short(r#type));
+    }
 }
 
 fn ty(fact: &Fact) -> &str {
