@@ -82,6 +82,7 @@ fn counts() {
 
 /// A file made to have a key for each event takes no memory for each, and loses no count; nor do times that lie anywhere.
 #[test]
+#[cfg_attr(miri, ignore = "it takes minutes")]
 fn many_keys() {
     let bytes =
         test_support::traces::fixture(test_support::traces::PRODUCERS[7], etw_layouts_etl::ClockType::SystemTime, false, 1);

@@ -128,19 +128,21 @@ fn in_time<'a, 'b: 'a>(source: Opened<'_>, lines: impl FnOnce(&LogFile) -> Lines
     let trace = Trace::new(&bytes).map_err(|error| Stop::Input(error.to_string()))?;
     let mut lines = lines(trace.log_file());
     lines.head()?;
-    let mut events = trace.by_time();
-    while let Some(event) = events.next_event() {
-        match event {
-            Ok(timed) => {
-                let origin = Origin { buffer: timed.buffer, offset: timed.buffer_offset, processor: timed.processor };
-                lines.event(&timed.event, origin)?;
+    trace.by_time_ahead(|events| {
+        while let Some(event) = events.next_event() {
+            match event {
+                Ok(timed) => {
+                    let origin = Origin { buffer: timed.buffer, offset: timed.buffer_offset, processor: timed.processor };
+                    lines.event(&timed.event, origin)?;
+                }
+                Err(finding) => lines.finding(&finding)?,
             }
-            Err(finding) => lines.finding(&finding)?,
+            if lines.events.is_done() {
+                break;
+            }
         }
-        if lines.events.is_done() {
-            break;
-        }
-    }
+        Ok::<_, Stop>(())
+    })?;
     Ok(lines.end())
 }
 
