@@ -30,7 +30,7 @@ enum Step {
     Skipped(String),
 }
 
-type Run = Box<dyn Fn() -> Result<Step, Error>>;
+type Run = Box<dyn Fn() -> Result<Step, Error> + Send + Sync>;
 
 /// How long a fuzz target runs, in seconds: enough to see that it does.
 const FUZZING: u64 = 3;
@@ -46,17 +46,36 @@ pub fn run(args: &Args) -> Result<Outcome, Error> {
     ];
     steps.extend(dependencies::steps());
     steps.extend(hosts::steps());
-    steps.extend(memory::steps());
-    steps.push(("fuzz targets".into(), Box::new(fuzzed)));
+    // They have a compiler and a folder of their own: they need not wait for the others, nor the others for them.
+    let mut nightly = memory::steps();
+    nightly.push(("fuzz targets".into(), Box::new(fuzzed)));
     let wanted = |name: &str| args.only.as_ref().is_none_or(|only| name.contains(only.as_str()));
-    if !steps.iter().any(|(name, _)| wanted(name)) {
-        let (only, names) = (args.only.as_deref().unwrap_or_default(), steps.iter().map(|(name, _)| name.as_str()));
-        return Err(format!("no step's name contains `{only}`; the steps are {}", names.collect::<Vec<_>>().join(", ")).into());
+    if !steps.iter().chain(&nightly).any(|(name, _)| wanted(name)) {
+        let names: Vec<_> = steps.iter().chain(&nightly).map(|(name, _)| name.as_str()).collect();
+        let only = args.only.as_deref().unwrap_or_default();
+        return Err(format!("no step's name contains `{only}`; the steps are {}", names.join(", ")).into());
     }
+    steps.retain(|(name, _)| wanted(name));
+    nightly.retain(|(name, _)| wanted(name));
+    let failed = std::thread::scope(|scope| {
+        let beside = scope.spawn(|| in_turn(&nightly));
+        let mut failed = in_turn(&steps);
+        failed.extend(beside.join().unwrap_or_else(|_| vec!["the steps of the nightly compiler"]));
+        failed
+    });
+    if failed.is_empty() {
+        return Ok(Outcome::Good);
+    }
+    anstream::println!("failed: {}", failed.join(", "));
+    Ok(Outcome::Differs)
+}
+
+/// Runs steps one after the other, and tells of each; the names of those that failed.
+fn in_turn(steps: &[(String, Run)]) -> Vec<&str> {
     let mut failed = Vec::new();
-    for (name, step) in steps.iter().filter(|(name, _)| wanted(name)) {
+    for (name, step) in steps {
         let start = Instant::now();
-        let word = match step()? {
+        let word = match step().unwrap_or_else(|error| Step::Failed(error.to_string())) {
             Step::Passed => "passed".to_owned(),
             Step::Skipped(why) => format!("skipped: {why}"),
             Step::Failed(why) => {
@@ -66,11 +85,7 @@ pub fn run(args: &Args) -> Result<Outcome, Error> {
         };
         anstream::println!("{name:34} {:6.1} s  {word}", start.elapsed().as_secs_f64());
     }
-    if failed.is_empty() {
-        return Ok(Outcome::Good);
-    }
-    anstream::println!("failed: {}", failed.join(", "));
-    Ok(Outcome::Differs)
+    failed
 }
 
 fn cargo(args: &[&str], environment: &[(&str, &str)]) -> Result<Step, Error> {
@@ -80,6 +95,12 @@ fn cargo(args: &[&str], environment: &[(&str, &str)]) -> Result<Step, Error> {
 /// A command of another toolchain.
 fn cargo_of(toolchain: &str, args: &[&str], environment: &[(&str, &str)]) -> Result<Step, Error> {
     command("rustup", &[&["run", toolchain, "cargo"], args].concat(), environment)
+}
+
+/// A command of the nightly toolchain, in a folder of its own.
+fn nightly(args: &[&str], environment: &[(&str, &str)]) -> Result<Step, Error> {
+    let folder = fuzz::built().display().to_string();
+    cargo_of("nightly", args, &[environment, &[("CARGO_TARGET_DIR", &folder)]].concat())
 }
 
 /// A step that is a command in the root, which shows what it printed if it fails.

@@ -151,9 +151,15 @@ fn folder(what: &str) -> PathBuf {
     workspace::root().join("target/fuzz").join(what)
 }
 
+/// Where the nightly toolchain builds: beside the stable one, so that neither waits for the other.
+pub fn built() -> PathBuf {
+    workspace::root().join("target/nightly")
+}
+
 /// A command of the nightly toolchain, in the root.
 fn nightly(args: &[&str]) -> Command {
     let mut command = Command::new("rustup");
     command.args(["run", "nightly"]).args(args).current_dir(workspace::root()).stdin(Stdio::null());
+    command.env("CARGO_TARGET_DIR", built());
     command
 }

@@ -1,6 +1,6 @@
 //! Memory: what Miri interprets, and what runs under AddressSanitizer.
 
-use super::{Run, Step, cargo_of, rustup};
+use super::{Run, Step, nightly, rustup};
 use crate::Error;
 
 const HOST: &str = "x86_64-unknown-linux-gnu";
@@ -20,7 +20,7 @@ fn miri(name: &str, test: &str) -> Result<Step, Error> {
         return Ok(Step::Skipped("Miri is not installed: rustup +nightly component add miri rust-src".into()));
     }
     let flags = [("MIRIFLAGS", "-Zmiri-strict-provenance")];
-    cargo_of("nightly", &["miri", "test", "-q", "-p", name, "--test", test], &flags)
+    nightly(&["miri", "test", "-q", "-p", name, "--test", test], &flags)
 }
 
 fn sanitized() -> Result<Step, Error> {
@@ -29,7 +29,7 @@ fn sanitized() -> Result<Step, Error> {
     }
     let mut args = vec!["test", "-q", "--target", HOST];
     args.extend(TESTS.iter().flat_map(|(name, test)| ["-p", *name, "--test", *test]));
-    cargo_of("nightly", &args, &[("RUSTFLAGS", "-Zsanitizer=address")])
+    nightly(&args, &[("RUSTFLAGS", "-Zsanitizer=address")])
 }
 
 fn component(name: &str) -> bool {
