@@ -1,13 +1,13 @@
 //! `info`.
 
+use super::about::About;
 use super::sessions::{Line, lines};
 use super::tally::{Told, told};
 use super::{Content, Files, Wrong, tally};
-use crate::etl::output::{Escaped, Grouped, Output};
+use crate::etl::output::{Grouped, Output};
 use crate::etl::stop::Stop;
 use etw_layouts_cli::Outcome;
 use etw_layouts_dump::Dump;
-use etw_layouts_etl::Stamp;
 use serde::Serialize;
 use std::fmt::{self, Display};
 
@@ -33,16 +33,8 @@ pub struct Args {
 /// What a dump is and holds. What it does not tell is `None`.
 #[derive(Serialize)]
 struct Info<'a> {
-    file: &'a str,
-    build: u32,
-    architecture: String,
-    processors: u32,
-    bug_check: u32,
-    parameters: [String; 4],
-    time: Option<i64>,
-    time_utc: Option<String>,
-    /// In units of 100 ns.
-    up_time: Option<i64>,
+    #[serde(flatten)]
+    about: About<'a>,
     memory_blocks: usize,
     memory_bytes: u64,
     secondary_data: Vec<Data>,
@@ -82,17 +74,8 @@ struct Registration {
 pub fn run(content: &Content<'_>, dump: &Dump<'_>, out: &mut Output) -> Result<Outcome, Stop> {
     let (sessions, found) = lines(None, &content.sessions, None);
     let findings: Vec<Wrong> = content.findings.iter().cloned().chain(found.into_iter().map(Wrong::Dump)).collect();
-    let header = dump.header();
     let info = Info {
-        file: content.name,
-        build: header.build.number[2],
-        architecture: header.arch.to_string(),
-        processors: header.processors,
-        bug_check: header.bug_check,
-        parameters: header.parameters.map(|parameter| format!("{parameter:#x}")),
-        time: header.time,
-        time_utc: header.time.map(|time| Stamp(time).rfc3339().to_string()),
-        up_time: header.up_time,
+        about: About::new(content.name, dump.header()),
         memory_blocks: dump.memory().blocks(),
         memory_bytes: dump.memory().bytes(),
         secondary_data: dump
@@ -129,16 +112,7 @@ pub fn run(content: &Content<'_>, dump: &Dump<'_>, out: &mut Output) -> Result<O
 
 impl Display for Info<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        writeln!(f, "{}", Escaped(self.file))?;
-        let Self { build, architecture, processors, .. } = self;
-        writeln!(f, "  windows     build {build}, {architecture}, {processors} processors")?;
-        writeln!(f, "  bug check   {:#x} ({})", self.bug_check, self.parameters.join(", "))?;
-        if let Some(time) = self.time {
-            writeln!(f, "  stopped     {}", Stamp(time))?;
-        }
-        if let Some(time) = self.up_time {
-            writeln!(f, "  ran for     {} s", Grouped(time as u64 / 10_000_000))?;
-        }
+        write!(f, "{}", self.about)?;
         writeln!(f, "  memory      {} bytes in {} blocks", Grouped(self.memory_bytes), self.memory_blocks)?;
         let events: usize = self.trace_buffers.iter().map(|buffer| buffer.events).sum();
         writeln!(f, "    buffers   {}, with {} events", self.trace_buffers.len(), Grouped(events as u64))?;

@@ -1,5 +1,6 @@
 //! Commands over crash dumps: what ETW has in them, and their sessions as trace files.
 
+mod about;
 mod events;
 mod info;
 mod input;

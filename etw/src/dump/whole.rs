@@ -1,6 +1,7 @@
 //! `info` of a dump of memory.
 
 use super::Wrong;
+use super::about::About;
 use super::kernel::Known;
 use super::sessions::{Line, lines};
 use super::tally::{self, Told, told};
@@ -8,7 +9,6 @@ use crate::etl::output::{Escaped, Grouped, Output};
 use crate::etl::stop::Stop;
 use etw_layouts_cli::Outcome;
 use etw_layouts_dump::{MemoryDump, Source};
-use etw_layouts_etl::Stamp;
 use etw_layouts_memory::salvage::Which;
 use etw_layouts_memory::{self as memory, Kernel, Owner, Walk};
 use serde::Serialize;
@@ -17,17 +17,8 @@ use std::fmt::{self, Display};
 /// What a dump is and holds. What it does not tell is `None`.
 #[derive(Serialize)]
 struct Info<'a> {
-    file: &'a str,
-    kind: u32,
-    build: u32,
-    architecture: String,
-    processors: u32,
-    bug_check: u32,
-    parameters: [String; 4],
-    time: Option<i64>,
-    time_utc: Option<String>,
-    /// In units of 100 ns.
-    up_time: Option<i64>,
+    #[serde(flatten)]
+    about: About<'a>,
     memory_pages: u64,
     memory_bytes: u64,
     kernel: &'a Known,
@@ -111,18 +102,8 @@ pub fn run<S: Source>(
     let (lines, found) = lines(None, &sessions, Some(known));
     let of_dump = dump.findings().iter().cloned().chain(found).map(Wrong::Dump);
     let findings: Vec<Wrong> = of_dump.chain(walk.into_findings().into_iter().map(Wrong::Memory)).collect();
-    let header = dump.header();
     let info = Info {
-        file: name,
-        kind: header.kind.0,
-        build: header.build.number[2],
-        architecture: header.arch.to_string(),
-        processors: header.processors,
-        bug_check: header.bug_check,
-        parameters: header.parameters.map(|parameter| format!("{parameter:#x}")),
-        time: header.time,
-        time_utc: header.time.map(|time| Stamp(time).rfc3339().to_string()),
-        up_time: header.up_time,
+        about: About::new(name, dump.header()),
         memory_pages: dump.pages(),
         memory_bytes: dump.pages() * 0x1000,
         kernel: known,
@@ -187,18 +168,14 @@ fn consumer(consumer: &memory::Consumer) -> Consumer {
 
 impl Display for Info<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        writeln!(f, "{}", Escaped(self.file))?;
-        let Self { kind, build, architecture, processors, .. } = self;
-        writeln!(f, "  windows     build {build}, {architecture}, {processors} processors")?;
-        writeln!(f, "  bug check   {:#x} ({})", self.bug_check, self.parameters.join(", "))?;
-        if let Some(time) = self.time {
-            writeln!(f, "  stopped     {}", Stamp(time))?;
-        }
-        if let Some(time) = self.up_time {
-            writeln!(f, "  ran for     {} s", Grouped(time as u64 / 10_000_000))?;
-        }
+        write!(f, "{}", self.about)?;
         write!(f, "{}", self.kernel)?;
-        writeln!(f, "  memory      {} bytes, a dump of the kind {kind}", Grouped(self.memory_bytes))?;
+        writeln!(
+            f,
+            "  memory      {} bytes, a dump of the kind {}",
+            Grouped(self.memory_bytes),
+            self.about.kind.unwrap_or_default()
+        )?;
         writeln!(f, "  modules     {}", self.modules.len())?;
         let registrations: usize = self.providers.iter().map(|provider| provider.registrations.len()).sum();
         let enabled = self.providers.iter().filter(|provider| !provider.enabled.is_empty()).count();

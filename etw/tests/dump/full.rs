@@ -69,7 +69,7 @@ fn all_of_it_comes_out() {
     let known = ["--symbol-path", symbols, "--build", BUILD];
     let with = |words: &[&str]| json(&[words, &known].concat());
     for kind in [1, 5, 6] {
-        let path = folder.file(&format!("kind-{kind}.dmp"), &system.dump(etw_layouts::constants::DUMP_TYPE(kind)));
+        let path = folder.file(&format!("kind-{kind}.dmp"), system.dump(etw_layouts::constants::DUMP_TYPE(kind)));
         let (status, infos) = with(&["dump", "info", &path]);
         let info = &infos[0];
         assert_eq!((status, &info["findings"]), (Some(0), &Value::Array(vec![])), "{kind}");
@@ -105,14 +105,14 @@ fn all_of_it_comes_out() {
     }
 
     // Without symbols the sessions are found, and it is said what is missing; symbols of another kernel are refused.
-    let path = folder.file("kind-1.dmp", &system.dump(etw_layouts::constants::DUMP_TYPE(1)));
+    let path = folder.file("kind-1.dmp", system.dump(etw_layouts::constants::DUMP_TYPE(1)));
     let output = etw(&["dump", "sessions", &path]);
     let (said, aside) = (String::from_utf8(output.stdout).unwrap(), String::from_utf8(output.stderr).unwrap());
     assert_eq!((output.status.code(), said.lines().count()), (Some(0), 3));
     assert!(said.contains("without times") && aside.contains("--build") && aside.contains("--symbols"), "{said}{aside}");
     let record = system.pieces[1].1.windows(4).position(|window| window == b"RSDS").unwrap();
     system.pieces[1].1[record + 4] ^= 1;
-    let path = folder.file("other.dmp", &system.dump(etw_layouts::constants::DUMP_TYPE(1)));
+    let path = folder.file("other.dmp", system.dump(etw_layouts::constants::DUMP_TYPE(1)));
     let pdb = folder.0.join("ntkrnlmp.pdb");
     let output = etw(&["dump", "sessions", "--symbols", pdb.to_str().unwrap(), &path]);
     let aside = String::from_utf8(output.stderr).unwrap();
@@ -122,7 +122,7 @@ fn all_of_it_comes_out() {
     let image = &mut system.pieces[1].1;
     let name = image[record..].windows(12).position(|window| window == b"ntkrnlmp.pdb").unwrap();
     image[record + name..][..3].copy_from_slice(b"..\0");
-    let path = folder.file("path.dmp", &system.dump(etw_layouts::constants::DUMP_TYPE(1)));
+    let path = folder.file("path.dmp", system.dump(etw_layouts::constants::DUMP_TYPE(1)));
     let (_, infos) = json(&["dump", "info", &path]);
     assert!(infos[0]["kernel"]["pdb"].is_null() && infos[0]["kernel"]["time_stamp"].is_u64());
     let output = etw(&["dump", "sessions", "--symbol-path", symbols, &path]);

@@ -6,36 +6,12 @@ mod full;
 
 use etw_layouts_dump::Dump;
 use serde_json::Value;
-use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Command, Output};
 use test_support::dumps::whole;
+use test_support::folder::Folder;
 
 const COMMANDS: [&str; 3] = ["info", "sessions", "events"];
-
-/// A folder of its own for a test, which goes with it.
-struct Folder(PathBuf);
-
-impl Folder {
-    fn new(test: &str) -> Self {
-        let path = std::env::temp_dir().join(format!("etw-dump-{test}-{}", std::process::id()));
-        fs::create_dir_all(&path).unwrap();
-        Self(path)
-    }
-
-    fn file(&self, name: &str, bytes: &[u8]) -> String {
-        let path = self.0.join(name);
-        fs::create_dir_all(path.parent().unwrap()).unwrap();
-        fs::write(&path, bytes).unwrap();
-        text(&path)
-    }
-}
-
-impl Drop for Folder {
-    fn drop(&mut self) {
-        let _ = fs::remove_dir_all(&self.0);
-    }
-}
 
 fn text(path: &Path) -> String {
     path.to_str().unwrap().to_owned()
@@ -98,7 +74,7 @@ fn what_is_found_is_printed() {
 #[test]
 fn saved_sessions_are_traces() {
     let folder = Folder::new("saved");
-    let path = folder.file("mini.dmp", &dump());
+    let path = folder.file("mini.dmp", dump());
     let traces = text(&folder.0.join("traces"));
     let (status, saved) = json(&["dump", "save", "-o", &traces, &path]);
     assert_eq!((status, saved.len()), (Some(0), 2));

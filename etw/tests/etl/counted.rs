@@ -11,8 +11,8 @@ use std::path::Path;
 fn counted_events() {
     let folder = Folder::new("stat");
     let log = LogFile { start_time: START, events_lost: 3, buffers_lost: 4, ..LogFile::new(&PRODUCER) };
-    folder.file("mixed.etl", &mixed());
-    folder.file("deep/lost.etl", &trace_of(log));
+    folder.file("mixed.etl", mixed());
+    folder.file("deep/lost.etl", trace_of(log));
     let mut folders = vec![text(&folder.0)];
     folders.extend(std::env::var_os("ETW_LAYOUTS_ETL").map(|shared| text(Path::new(&shared))));
     for (folder, options) in folders.iter().flat_map(|folder| [(folder, &[][..]), (folder, &["--opcode", "1", "--opcode", "2"])])

@@ -7,7 +7,7 @@ use test_support::logging::{TEXT, logging};
 #[test]
 fn fields_are_printed() {
     let folder = Folder::new("fields");
-    let file = folder.file("a.etl", &logging().trace());
+    let file = folder.file("a.etl", logging().trace());
     let (status, out, err) = run(&["events", "--payload", "fields", "--columns", "payload", &file]);
     assert_eq!((status, err.as_str()), (0, ""));
     assert_eq!(out.lines().last(), Some(TEXT));
@@ -40,7 +40,7 @@ fn what_cannot_be_decoded_is_told() {
     for length in (0..whole.payload.len()).step_by(9) {
         let mut cut = whole.clone();
         cut.payload.truncate(length);
-        let file = folder.file("a.etl", &cut.trace());
+        let file = folder.file("a.etl", cut.trace());
         let (status, out, err) = run(&["events", "--payload", "fields", "--format", "json", &file]);
         assert_eq!((status, json(&err)[0]["kind"].as_str()), (1, Some("fields")), "{err}");
         let undecoded = &json(&out)[1]["trace_logging"]["undecoded"];
@@ -51,7 +51,7 @@ fn what_cannot_be_decoded_is_told() {
         let opened = shown.chars().filter(|character| *character == '{').count();
         assert_eq!(opened, 1 + shown.chars().filter(|character| *character == '}').count(), "{shown}");
     }
-    let file = folder.file("b.etl", &whole.trace());
+    let file = folder.file("b.etl", whole.trace());
     let (_, out, _) = run(&["events", "--payload", "fields", "--format", "json", &file]);
     assert_eq!(json(&out)[1]["trace_logging"].get("undecoded"), None::<&Value>);
 }

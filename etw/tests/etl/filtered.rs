@@ -70,7 +70,7 @@ fn asked(file: &str) {
 #[test]
 fn filtered_events() {
     let folder = Folder::new("filters");
-    asked(&folder.file("a.etl", &mixed()));
+    asked(&folder.file("a.etl", mixed()));
     for options in
         [["--provider", "none"], ["--id", "0x10000"], ["--opcode", "-1"], ["--from", "yesterday"], ["--to", "1.23456789"]]
     {
@@ -85,7 +85,7 @@ fn filtered_events() {
 #[test]
 fn limited_events() {
     let folder = Folder::new("limit");
-    let (a, b) = (folder.file("a.etl", &trace()), folder.file("b.etl", &trace()));
+    let (a, b) = (folder.file("a.etl", trace()), folder.file("b.etl", trace()));
     for order in ["file", "time"] {
         for (limit, files) in [("0", vec![]), ("2", vec![&a; 2]), ("3", vec![&a; 3]), ("5", vec![&a, &a, &a, &b, &b])] {
             let (status, out, _) = run(&["events", "--format", "json", "--order", order, "--limit", limit, &a, &b]);
@@ -99,7 +99,7 @@ fn limited_events() {
 #[test]
 fn columns() {
     let folder = Folder::new("columns");
-    let file = folder.file("a,b.etl", &mixed());
+    let file = folder.file("a,b.etl", mixed());
     let all = "default,level,keyword,task,channel,activity,related,flags,items,payload,file";
     let documents = json(&run(&["events", "--format", "json", &file]).1);
     let (_, csv, _) = run(&["events", "--format", "csv", "--columns", all, &file]);

@@ -12,38 +12,15 @@ use etw_layouts_etl::{ClockType, LogFile};
 use serde_json::Value;
 use std::fs::{self, File};
 use std::io::Cursor;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Command, Output, Stdio};
+use test_support::folder::Folder;
 use test_support::traces::{PRODUCERS, fixture};
 
 const PRODUCER: Producer = Producer::new(10, 0, 19041, Arch::X64);
 const COMMANDS: [&str; 4] = ["info", "events", "check", "stat"];
 /// 2020-07-29 07:06:19.7984230 UTC.
 const START: i64 = 132_404_799_797_984_230;
-
-/// A folder of its own for a test, which goes with it.
-struct Folder(PathBuf);
-
-impl Folder {
-    fn new(test: &str) -> Self {
-        let path = std::env::temp_dir().join(format!("etw-etl-{test}-{}", std::process::id()));
-        fs::create_dir_all(&path).unwrap();
-        Self(path)
-    }
-
-    fn file(&self, name: &str, bytes: &[u8]) -> String {
-        let path = self.0.join(name);
-        fs::create_dir_all(path.parent().unwrap()).unwrap();
-        fs::write(&path, bytes).unwrap();
-        text(&path)
-    }
-}
-
-impl Drop for Folder {
-    fn drop(&mut self) {
-        let _ = fs::remove_dir_all(&self.0);
-    }
-}
 
 fn text(path: &Path) -> String {
     path.to_str().unwrap().to_owned()
@@ -103,7 +80,7 @@ fn json(lines: &str) -> Vec<Value> {
 #[test]
 fn one_bad_file_does_not_end_a_batch() {
     let folder = Folder::new("batch");
-    let files = ["a.etl", "b.etl", "c.etl"].map(|name| folder.file(name, &trace()));
+    let files = ["a.etl", "b.etl", "c.etl"].map(|name| folder.file(name, trace()));
     fs::write(&files[1], b"no trace").unwrap();
     for command in COMMANDS {
         let [a, b, c] = files.each_ref().map(String::as_str);
@@ -129,7 +106,7 @@ fn one_bad_file_does_not_end_a_batch() {
 #[cfg(unix)]
 fn pipes_are_read() {
     let folder = Folder::new("pipes");
-    let file = folder.file("a.etl", &trace());
+    let file = folder.file("a.etl", trace());
     let fifo = text(&folder.0.join("fifo"));
     assert!(Command::new("mkfifo").arg(&fifo).status().unwrap().success());
     for (command, options) in
@@ -186,7 +163,7 @@ fn folders_are_searched() {
 #[test]
 fn places_in_json() {
     let folder = Folder::new("places");
-    let file = folder.file("a.etl", &damaged());
+    let file = folder.file("a.etl", damaged());
     let (status, out, err) = run(&["events", "--format", "json", &file]);
     let (events, findings) = (json(&out), json(&err));
     assert_eq!((status, events.len(), findings.len()), (1, 2, 1));
@@ -203,7 +180,7 @@ fn places_in_json() {
 #[test]
 fn times_in_json() {
     let folder = Folder::new("times");
-    let file = folder.file("a.etl", &trace());
+    let file = folder.file("a.etl", trace());
     let events = json(&run(&["events", "--format", "json", &file]).1);
     assert_eq!(events[1]["time"].as_i64(), Some(START + 10));
     assert_eq!(events[1]["time_utc"], "2020-07-29T07:06:19.7984240Z");
@@ -246,7 +223,7 @@ fn info_in_json() {
         start_time: START,
         ..LogFile::new(&PRODUCER)
     };
-    let info = &json(&run(&["info", "--format", "json", &folder.file("a.etl", &trace_of(log))]).1)[0];
+    let info = &json(&run(&["info", "--format", "json", &folder.file("a.etl", trace_of(log))]).1)[0];
     assert_eq!((info["logger_name"].as_str(), info["file_name"].as_str()), (Some("A logger"), Some("C:\\Ω.etl")));
     assert_eq!((info["events_lost"].as_u64(), info["buffers_lost"].as_u64()), (Some(3), Some(4)));
     assert_eq!((info["mode"].as_u64(), info["mode_names"].as_str()), (Some(2), Some("EVENT_TRACE_FILE_MODE_CIRCULAR")));
@@ -259,7 +236,7 @@ fn info_in_json() {
 #[test]
 fn exit_status() {
     let folder = Folder::new("status");
-    let (good, bad) = (folder.file("good.etl", &trace()), folder.file("bad.etl", &damaged()));
+    let (good, bad) = (folder.file("good.etl", trace()), folder.file("bad.etl", damaged()));
     for command in COMMANDS {
         for format in ["text", "json"] {
             let status = |files: &[&str]| run(&[&[command, "--format", format], files].concat()).0;
@@ -273,7 +250,7 @@ fn exit_status() {
 #[cfg(target_os = "linux")]
 fn output_that_fails() {
     let folder = Folder::new("output");
-    let (good, bad) = (folder.file("good.etl", &trace()), folder.file("bad.etl", &damaged()));
+    let (good, bad) = (folder.file("good.etl", trace()), folder.file("bad.etl", damaged()));
     let full = || File::options().write(true).open("/dev/full").unwrap();
     // Reading ends are closed at once.
     let closed = || std::io::pipe().unwrap().1;
@@ -300,7 +277,7 @@ fn text_of_files_is_escaped() {
     let hostile = "a\u{1b}[2J\r\nforged  \u{202e}\u{9b}31m\u{2028}b";
     let log = LogFile { logger_name: hostile.into(), file_name: hostile.into(), start_time: START, ..LogFile::new(&PRODUCER) };
     let name = if cfg!(windows) { "a.etl" } else { "a\u{1b}[2J\nforged.etl" };
-    let file = folder.file(name, &trace_of(log));
+    let file = folder.file(name, trace_of(log));
     let not = folder.file("not\u{1b}.etl", b"no");
     for command in COMMANDS {
         let (_, out, err) = run(&[command, &file, &not, "/no\u{1b}such"]);

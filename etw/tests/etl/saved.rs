@@ -44,7 +44,7 @@ fn saved_events() {
             assert_eq!(run(&args).0, 2, "{out} was overwritten");
         }
     }
-    let (bad, out) = (folder.file("bad.etl", &damaged()), text(&folder.0.join("of-bad.etl")));
+    let (bad, out) = (folder.file("bad.etl", damaged()), text(&folder.0.join("of-bad.etl")));
     let (status, told, err) = run(&["save", "-o", &out, &bad]);
     assert_eq!((status, err.contains("extended items")), (1, true), "{err}");
     assert!(told.contains("1 of 2 events"), "{told}");

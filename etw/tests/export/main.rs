@@ -15,6 +15,7 @@ use std::fs;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use test_support::folder::Folder;
 
 const PLAIN: Style = Style { prefix: "", plain: true };
 const ASSERTED: &str = "-DETW_LAYOUTS_ASSERTIONS=1";
@@ -197,23 +198,6 @@ fn clang(layouts: &Layouts, target: usize, language: &str, text: &str) -> String
     child.stdin.take().expect("a pipe").write_all(text.as_bytes()).expect("clang reads");
     let output = child.wait_with_output().expect("clang ends");
     String::from_utf8_lossy(&output.stderr).into_owned()
-}
-
-/// A temporary folder, which goes with the value.
-struct Folder(PathBuf);
-
-impl Folder {
-    fn new(name: &str) -> Self {
-        let folder = env::temp_dir().join(format!("etw-layouts-export-{name}-{}", std::process::id()));
-        fs::create_dir_all(&folder).expect("a temporary folder");
-        Self(folder)
-    }
-}
-
-impl Drop for Folder {
-    fn drop(&mut self) {
-        let _ = fs::remove_dir_all(&self.0);
-    }
 }
 
 fn layouts() -> Layouts {

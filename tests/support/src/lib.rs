@@ -6,6 +6,7 @@
 pub mod clang;
 #[cfg(feature = "dumps")]
 pub mod dumps;
+pub mod folder;
 #[cfg(feature = "symbols")]
 pub mod isf;
 #[cfg(feature = "kernels")]
