@@ -1,38 +1,35 @@
 //! Program databases: what clang and a linker make of our own headers reads as our layouts, and so does a real kernel's.
 
-use etw_layouts_codegen::axis::Arch;
-use etw_layouts_codegen::emit::c;
 use etw_layouts_codegen::layouts::Layouts;
 use etw_layouts_project::tables::{self, Stated, SymbolFile};
 use etw_layouts_project::verify;
 use etw_layouts_symbols::compare::Status;
 use etw_layouts_symbols::{self as symbols, Rules, SymbolTable, Symbols, Wanted, compare};
 use rayon::prelude::*;
-use std::fs;
 use std::path::{Path, PathBuf};
 use test_support::clang;
+use test_support::folder::Folder;
+use test_support::linking::linked;
+use test_support::specs::held;
 use tests::project;
 
 #[test]
 fn compiled_headers_read_as_our_layouts() {
     let Some(linker) = clang::linker() else { return };
     let layouts = project().layouts().expect("the specs resolve");
-    let folder = std::env::temp_dir().join(format!("etw-layouts-pdb-{}", std::process::id()));
-    fs::create_dir_all(&folder).expect("a temporary folder");
+    let folder = Folder::new("pdb");
     // Some of all eras, and the newest of both architectures.
     let count = layouts.by_target.len();
     let targets: Vec<_> = (0..count).filter(|target| target % 7 == 0 || target + 2 >= count).collect();
-    let facts: u64 = targets.into_par_iter().map(|target| agree(&layouts, target, &linker, &folder)).sum();
-    fs::remove_dir_all(&folder).expect("the temporary folder can be removed");
+    let facts: u64 = targets.into_par_iter().map(|target| agree(&layouts, target, &linker, &folder.0)).sum();
     assert!(facts > 5000, "only {facts} facts were compared");
 }
 
 /// Compiles the header of a target, and returns how many facts are in the program database and in the layouts.
 fn agree(layouts: &Layouts, target: usize, linker: &[String], folder: &Path) -> u64 {
     let name = layouts.spec.axis.target_name(target);
-    let names: Vec<_> = verify::names(layouts, None).expect("all names");
-    let names: Vec<_> = names.into_iter().filter(|name| layouts.get(target, name).is_some()).collect();
-    let bytes = linked(layouts, target, &names, linker, &folder.join(&name), &[]);
+    let names = held(layouts, target);
+    let bytes = linked(layouts, target, linker, &folder.join(&name), &[]);
     let wanted: Wanted = names.iter().copied().collect();
     let Ok(Symbols::Table(table)) = symbols::read(&bytes, &wanted) else { panic!("{name}: no types") };
     let SymbolTable { pdb, arch, types, .. } = table;
@@ -46,28 +43,6 @@ fn agree(layouts: &Layouts, target: usize, linker: &[String], folder: &Path) -> 
         facts += report.equal;
     }
     facts
-}
-
-/// A library with a variable of each type, so that the compiler keeps them all; its program database.
-pub fn linked(
-    layouts: &Layouts,
-    target: usize,
-    names: &[&str],
-    linker: &[String],
-    stem: &Path,
-    resources: &[PathBuf],
-) -> Vec<u8> {
-    let mut text = c::header(layouts, target, None, c::Style::default());
-    for name in names {
-        text += &format!("{name} variable_{name};\n");
-    }
-    let target = match layouts.spec.axis.targets[target].arch {
-        Arch::X86 => clang::X86,
-        Arch::X64 => clang::X64,
-        Arch::Arm64 => clang::ARM64,
-    };
-    let (_, pdb) = clang::link(&text, target, linker, stem, resources);
-    fs::read(pdb).expect("a program database")
 }
 
 /// Plain and compressed, it is the kernel of XP SP3, which knows neither its machine nor its build.

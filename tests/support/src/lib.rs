@@ -11,6 +11,8 @@ pub mod folder;
 pub mod isf;
 #[cfg(feature = "kernels")]
 pub mod kernels;
+#[cfg(feature = "linking")]
+pub mod linking;
 #[cfg(feature = "traces")]
 pub mod logging;
 #[cfg(feature = "dumps")]
@@ -19,5 +21,7 @@ pub mod memory_dumps;
 pub mod pdb;
 #[cfg(feature = "symbols")]
 pub mod pe;
+#[cfg(feature = "linking")]
+pub mod specs;
 #[cfg(feature = "traces")]
 pub mod traces;

@@ -1,0 +1,17 @@
+//! The specs of the workspace, as tests take them.
+
+use etw_layouts_codegen::layouts::Layouts;
+use etw_layouts_project::verify;
+
+/// The names of what the specs define at a target.
+pub fn held(layouts: &Layouts, target: usize) -> Vec<&str> {
+    let names = verify::names(layouts, None).expect("all names");
+    names.into_iter().filter(|name| layouts.get(target, name).is_some()).collect()
+}
+
+/// Path and text of each spec file of a project without structures.
+pub fn without_structures(layouts: &Layouts) -> impl Iterator<Item = (&str, &str)> {
+    let definitions = ["specs/dump/", "specs/etw/", "specs/nt/"];
+    let files = layouts.spec.sources.files().iter().map(|file| (&*file.path, &*file.text));
+    files.filter(move |(path, _)| !definitions.iter().any(|folder| path.starts_with(folder)))
+}
