@@ -1,6 +1,6 @@
 //! A session in a dump, and its buffers.
 
-use crate::physical::PAGE;
+use crate::pages::PAGE;
 use etw_layouts_etl::wire::{EVENT_TRACE_CLOCK, Generation, LOG_FILE_MODE};
 use etw_layouts_etl::write::Producer;
 use etw_layouts_etl::{Clock, ClockType, Events, Head};
