@@ -27,7 +27,18 @@ impl<'a> Dump<'a> {
     ///
     /// The bytes are no triage dump.
     pub fn new(bytes: &'a [u8]) -> Result<Self, Error> {
-        let header = Header::of(bytes)?;
+        Self::with_revision(bytes, 0)
+    }
+
+    /// The same of a kernel whose revision is known from elsewhere: 264 of 10.0.19041.264. What is found in memory is read by the layouts
+    /// of that revision.
+    ///
+    /// # Errors
+    ///
+    /// As of [`new`](Self::new).
+    pub fn with_revision(bytes: &'a [u8], revision: u32) -> Result<Self, Error> {
+        let mut header = Header::of(bytes)?;
+        header.build.revision = revision;
         let parts = Parts::read(bytes, &header)?;
         let mut findings = Vec::new();
         if view(bytes, parts.valid as usize) != Some(letters(b"TRGD")) {

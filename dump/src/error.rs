@@ -12,8 +12,8 @@ pub enum Error {
     Short(usize),
     /// A dump of a kind that is not read, or not by what was asked.
     Kind(u32),
-    /// What follows the header does not tell which pages there are.
-    Bitmap,
+    /// What follows the header of a dump of this kind does not tell which pages there are.
+    List(u32),
     /// Of an architecture that is not known.
     Machine(u32),
 }
@@ -23,24 +23,30 @@ impl fmt::Display for Error {
         match self {
             Self::NoDump => f.write_str("it does not begin with PAGEDU64 or PAGEDUMP: not a crash dump of a kernel"),
             Self::Short(length) => write!(f, "{length} bytes are less than the headers of such a dump have"),
+            Self::Kind(3) => f.write_str("the dump is of the kind 3, headers alone: it holds no memory"),
             Self::Kind(kind) => {
                 let name = match kind {
                     1 | 5 => "a full dump",
-                    2 => "a dump of the kernel's memory, as Windows wrote them up to 7",
-                    3 => "headers without memory",
+                    2 | 6 => "a dump of the kernel's memory",
                     4 => "a triage dump",
-                    6 => "a dump of the kernel's memory",
                     7 => "an automatic dump",
                     8..=10 => "a dump that a debugger wrote of a running system",
                     _ => "none that is known",
                 };
                 write!(
                     f,
-                    "the dump is of the kind {kind}, {name}, which is not read here: minidumps (4) are, full dumps (1, 5), and of"
+                    "the dump is of the kind {kind}, {name}, which is not read here: minidumps (4) are, full dumps (1), dumps of the"
                 )?;
-                f.write_str(" 64-bit systems since Windows 8 dumps of the kernel's memory (6, 7)")
+                f.write_str(" kernel's memory up to Windows 7 (2), and of 64-bit systems since Windows 8 those with a bitmap (5, 6, 7) and")?;
+                f.write_str(" those that a debugger wrote (8, 9, 10)")
             }
-            Self::Bitmap => f.write_str("where the list of pages should begin are not the letters SDMP or FDMP, and DUMP"),
+            Self::List(kind) => {
+                let letters = if (8..=10).contains(kind) { "RDMP" } else { "SDMP or FDMP" };
+                write!(
+                    f,
+                    "where the list of pages of a dump of the kind {kind} should begin are not the letters {letters}, and DUMP"
+                )
+            }
             Self::Machine(machine) => write!(f, "the dump is of a machine {machine:#06x}, not of x86, x64 or ARM64"),
         }
     }

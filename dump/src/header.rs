@@ -12,7 +12,7 @@ use etw_layouts_memory::Address;
 pub struct Header {
     /// What of memory it has.
     pub kind: DUMP_TYPE,
-    /// The version of Windows; a dump does not tell the revision, which is 0 here.
+    /// The version of Windows; a dump does not tell the revision, which is 0 here unless it was given.
     pub build: Build,
     /// The architecture.
     pub arch: Arch,

@@ -44,13 +44,17 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! | kind | of | read |
-//! |---|---|---|
-//! | 1, all pages, in runs | x86, PAE, x64, ARM64 | yes |
-//! | 5, 6, 7: pages that a bitmap names, since Windows 8 | x64, ARM64 | yes |
-//! | the same | x86 | no |
-//! | 2, pages of the kernel, up to Windows 7 | | no |
-//! | 8, 9, 10, as debuggers write them of a running system | | no |
+//! | kind | of | read | known from |
+//! |---|---|---|---|
+//! | 1, all pages, in runs | x86, PAE, x64, ARM64 | yes | ntiodump.h |
+//! | 2, pages of the kernel that a bitmap names, up to Windows 7 | x86, PAE, x64 | yes | ntiodump.h, and a reader that states the same offsets |
+//! | 3, headers alone | | no: it has no memory | |
+//! | 5, 6, 7: pages that a bitmap names, since Windows 8 | x64, ARM64 | yes | several readers, kdmp-parser among them |
+//! | the same | x86 | no | one reader alone |
+//! | 8, 9, 10: ranges of pages, as debuggers write them of a running system (`.dump /k`, `/ka`, `/f`) | x64, ARM64 | yes | kdmp-parser, and the figures of one real dump of the kind 10 |
+//!
+//! No real dump of these kinds was at hand. The crate kdmp-parser finds the same pages at the same places in written dumps of the kinds that it reads: 1,
+//! 5, 6, 8, 9, 10.
 //!
 //! Page tables of x64 have four levels or five. Of ARM64, those with pages of 4 KiB are read, and both halves of the address space through
 //! one table of the highest level, as Windows has it; that is known from public research, and no real dump was at hand to confirm it. The list of
@@ -71,7 +75,9 @@ mod events;
 mod finding;
 mod header;
 mod image;
+mod lists;
 mod memory;
+mod pages;
 mod paging;
 mod physical;
 mod pool;

@@ -1,6 +1,6 @@
 //! A session in a dump, and its buffers.
 
-use crate::physical::PAGE;
+use crate::pages::PAGE;
 use etw_layouts_etl::wire::{EVENT_TRACE_CLOCK, Generation, LOG_FILE_MODE};
 use etw_layouts_etl::write::Producer;
 use etw_layouts_etl::{Clock, ClockType, Events, Head};
@@ -105,8 +105,8 @@ impl Buffer<'_> {
         Events::in_memory(&self.bytes, generation)
     }
 
-    /// Where in the file something in it is.
-    pub(crate) fn place(&self, within: u32) -> u64 {
+    /// Where something in it is, in bytes from the start of the file.
+    pub fn place(&self, within: u32) -> u64 {
         let (page, rest) = (u64::from(within) / PAGE, u64::from(within) % PAGE);
         let in_page = usize::try_from(page).ok().and_then(|page| self.pages.get(page));
         in_page.map_or(self.offset + u64::from(within), |page| page + rest)

@@ -1,6 +1,6 @@
 //! Sessions of a dump of memory, as a walk finds them.
 
-use crate::physical::PAGE;
+use crate::pages::PAGE;
 use crate::session::{Buffer, Clocks, Session};
 use crate::source::Source;
 use crate::system::MemoryDump;

@@ -1,8 +1,12 @@
-//! The generated types that stand in a dump. They are the same in every version that has them, so the newest serves for all.
+//! The generated types that stand in a dump. They are the same in every version that has them, so the newest serves for all, but for the list of
+//! pages of a summary dump, which Windows 7 was the last to write.
 
+pub use etw_layouts::win7::x64::SUMMARY_DUMP64;
+pub use etw_layouts::win7::x86::SUMMARY_DUMP32;
 pub use etw_layouts::win10_2004::x64::{
     DUMP_BLOB_FILE_HEADER, DUMP_BLOB_HEADER, DUMP_HEADER64, ETW_DUMP_HEADER, ETW_DUMP_SESSION, KDDEBUGGER_DATA64,
-    PHYSICAL_MEMORY_DESCRIPTOR64, PHYSICAL_MEMORY_RUN64, RSDS, SUMMARY_DUMP64, TRIAGE_DATA_BLOCK, TRIAGE_DUMP64,
+    PHYSICAL_MEMORY_DESCRIPTOR64, PHYSICAL_MEMORY_RUN64, RDMP_HEADER64, RSDS, SUMMARY_DUMP64 as SUMMARY_DUMP64_6_2,
+    TRIAGE_DATA_BLOCK, TRIAGE_DUMP64,
 };
 pub use etw_layouts::win10_2004::x86::{DUMP_HEADER32, PHYSICAL_MEMORY_DESCRIPTOR32, PHYSICAL_MEMORY_RUN32, TRIAGE_DUMP32};
 

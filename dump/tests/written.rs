@@ -84,6 +84,8 @@ fn memory_is_searched() {
         assert_eq!(buffer.events, dump.sessions()[0].buffers[0].events(Producer { build, arch }.generation()).count());
         let [registration] = &dump.registrations()[..] else { panic!("{arch}: one registration") };
         assert_eq!(registration.entry.address().0, base(arch) + if arch == Arch::X86 { 0x5008 } else { 0x5010 });
+        let revision = |dump: Dump<'_>| dump.header().build.revision;
+        assert_eq!([revision(dump), revision(Dump::with_revision(&bytes, 264).expect("a dump"))], [0, 264]);
         // What was freed is no registration any more.
         let pointer = (base(arch) + 0x9000).to_le_bytes();
         let width = if arch == Arch::X86 { 4 } else { 8 };

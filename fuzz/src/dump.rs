@@ -67,14 +67,21 @@ fn saved(sessions: &[Session<'_>]) {
 pub fn seeds() -> Vec<Vec<u8>> {
     let build = Build::new(10, 0, 19041, 264);
     let small = [Arch::X64, Arch::Arm64, Arch::X86].map(|arch| dumps::whole(build, arch));
-    let (full, bitmap) = (DUMP_TYPE::DUMP_TYPE_FULL, DUMP_TYPE::DUMP_TYPE_BITMAP_KERNEL);
-    let kinds = [(full, Arch::X64, Paging::Four), (bitmap, Arch::Arm64, Paging::Arm), (full, Arch::X86, Paging::Pae)];
-    let large = kinds.map(|(kind, arch, paging)| {
+    let of_memory = [
+        (1, Arch::X64, Paging::Four),
+        (6, Arch::Arm64, Paging::Arm),
+        (1, Arch::X86, Paging::Pae),
+        (2, Arch::X64, Paging::Four),
+        (2, Arch::X86, Paging::Pae),
+        (8, Arch::Arm64, Paging::Arm),
+        (10, Arch::X64, Paging::Four),
+    ];
+    let large = of_memory.map(|(kind, arch, paging)| {
         let kit = Plan::of(build, arch).kit;
         let (start, end) = module(arch);
         let debugger_data = kit.globals.iter().find(|(name, _)| *name == "EtwpDebuggerData").map_or(0, |(_, at)| *at);
         let (pieces, modules) = (vec![(kit.image.base, kit.image.bytes)], vec![("ntoskrnl.exe", start, end)]);
-        System { build, arch, paging, pieces, modules, debugger_data, missing: BTreeSet::new() }.dump(kind)
+        System { build, arch, paging, pieces, modules, debugger_data, missing: BTreeSet::new() }.dump(DUMP_TYPE(kind))
     });
     small.into_iter().chain(large).collect()
 }

@@ -1922,6 +1922,20 @@ runtime::tokens! {
 }
 
 runtime::tokens! {
+    RDMP_HEADER64 {
+        Marker MARKER: Unsigned, "10.0.. x64";
+        Signature SIGNATURE: Unsigned, "10.0.. x64";
+        ValidDump VALID_DUMP: Unsigned, "10.0.. x64";
+        Reserved RESERVED: Unsigned, "10.0.. x64";
+        MetadataSize METADATA_SIZE: Unsigned, "10.0.. x64";
+        HeaderSize HEADER_SIZE: Unsigned, "10.0.. x64";
+        NumberOfRanges NUMBER_OF_RANGES: Unsigned, "10.0.. x64";
+        Reserved1 RESERVED1: Unsigned, "10.0.. x64";
+        Pages PAGES: Unsigned, "10.0.. x64";
+    }
+}
+
+runtime::tokens! {
     RSDS {
         Signature SIGNATURE: Unsigned, "6.2..";
         Guid GUID: Nested, "6.2..";
@@ -2145,15 +2159,44 @@ runtime::tokens! {
 }
 
 runtime::tokens! {
+    SUMMARY_DUMP32 {
+        Signature SIGNATURE: Unsigned, "5.2..6.1 x86";
+        ValidDump VALID_DUMP: Unsigned, "5.2..6.1 x86";
+        DumpOptions DUMP_OPTIONS: Unsigned, "5.2..6.1 x86";
+        HeaderSize HEADER_SIZE: Unsigned, "5.2..6.1 x86";
+        BitmapSize BITMAP_SIZE: Unsigned, "5.2..6.1 x86";
+        Pages PAGES: Unsigned, "5.2..6.1 x86";
+        Bitmap BITMAP: Nested, "5.2..6.1 x86";
+    }
+}
+
+runtime::tokens! {
+    SUMMARY_DUMP32_Bitmap {
+        SizeOfBitMap SIZE_OF_BIT_MAP: Unsigned, "5.2..6.1 x86";
+        Reserved0 RESERVED0: Unsigned, "5.2..6.1 x86";
+        Buffer BUFFER: Any, "5.2..6.1 x86";
+    }
+}
+
+runtime::tokens! {
     SUMMARY_DUMP64 {
-        Signature SIGNATURE: Unsigned, "6.2.. x64";
-        ValidDump VALID_DUMP: Unsigned, "6.2.. x64";
-        DumpOptions DUMP_OPTIONS: Unsigned, "6.2.. x64";
+        Signature SIGNATURE: Unsigned, "5.2.. x64";
+        ValidDump VALID_DUMP: Unsigned, "5.2.. x64";
+        DumpOptions DUMP_OPTIONS: Unsigned, "5.2.. x64";
+        HeaderSize HEADER_SIZE: Unsigned, "5.2.. x64";
+        BitmapSize BITMAP_SIZE: Unsigned, "5.2.. x64";
+        Pages PAGES: Unsigned, "5.2.. x64";
+        Bitmap BITMAP: Nested, "5.2..6.1 x64";
         Reserved RESERVED: Unsigned, "6.2.. x64";
         Reserved1 RESERVED1: Any, "6.2.. x64";
-        HeaderSize HEADER_SIZE: Unsigned, "6.2.. x64";
-        Pages PAGES: Unsigned, "6.2.. x64";
-        BitmapSize BITMAP_SIZE: Unsigned, "6.2.. x64";
+    }
+}
+
+runtime::tokens! {
+    SUMMARY_DUMP64_Bitmap {
+        SizeOfBitMap SIZE_OF_BIT_MAP: Unsigned, "5.2..6.1 x64";
+        Reserved0 RESERVED0: Unsigned, "5.2..6.1 x64";
+        Buffer BUFFER: Any, "5.2..6.1 x64";
     }
 }
 

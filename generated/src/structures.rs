@@ -2394,6 +2394,22 @@ pub static PROFILE_SOURCE_INFO: Structure = Structure {
     ],
 };
 
+/// Follows the header of a dump that a debugger wrote of a running system (`.dump /k`, `/ka`, `/f`). Behind it are ranges of pages, each as
+/// PHYSICAL\_MEMORY\_RUN64, up to one of page 0 or the end of the metadata; then the pages of each range, one behind the other. Known from
+/// kdmp-parser, which reads real dumps by it. Its names are ours, and Microsoft's are not known.
+///
+/// No symbol data confirms it in `10.0.. x64`: no document describes it, and no public symbols hold it.
+pub static RDMP_HEADER64: Structure = Structure {
+    name: "RDMP_HEADER64",
+    axis: &AXIS,
+    registry: &REGISTRY,
+    held: &[0x0, 0x0],
+    changes: &[
+        Change::layout(Build::new(10, 0, 10240, 16384), X64, <RDMP_HEADER64_10_0_x64 as Described>::LAYOUT),
+        Change::layout(Build::new(10, 0, 16299, 15), Arm64, <RDMP_HEADER64_10_0_x64 as Described>::LAYOUT),
+    ],
+};
+
 /// The identity of a symbol file in format 7.
 ///
 /// No symbol data confirms it in `6.3.9600.17415`: no table of these kernels holds the type.
@@ -2647,9 +2663,26 @@ pub static SLIST_HEADER: Structure = Structure {
     ],
 };
 
-/// Follows the header of a dump of some pages of physical memory, since Windows 8: which pages these are. The bitmap lies behind it, a bit a
-/// page, and the pages in the order of their numbers where HeaderSize says. Not what ntiodump.h has under this name: its numbers have 64 bits
-/// here, as readers of such dumps found.
+/// Follows the header of a summary dump, one of the kernel's memory as Windows wrote it up to 7: which pages there are. They lie in the order of
+/// their numbers where HeaderSize says.
+///
+/// No symbol data confirms it in `5.2..6.1 x86`: a type of ntiodump.h, which no public kernel symbols hold.
+pub static SUMMARY_DUMP32: Structure = Structure {
+    name: "SUMMARY_DUMP32",
+    axis: &AXIS,
+    registry: &REGISTRY,
+    held: &[0x0, 0x0],
+    changes: &[
+        Change::layout(Build::new(5, 2, 3790, 0), X86, <SUMMARY_DUMP32_5_2_x86 as Described>::LAYOUT),
+        Change::none(Build::new(6, 2, 9200, 16384), X86),
+    ],
+};
+
+/// Follows the header of a dump of some pages of physical memory: which pages these are, a bit a page. They lie in the order of their numbers
+/// where HeaderSize says. Up to Windows 7 it is what ntiodump.h has under this name, in a summary dump. Since Windows 8 its numbers have 64 bits
+/// and the bitmap lies behind it, as readers of such dumps found.
+///
+/// No symbol data confirms it in `5.2..6.1 x64`: a type of ntiodump.h, which no public kernel symbols hold.
 ///
 /// No symbol data confirms it in `6.2.. x64`: no document describes it, and no public symbols hold it.
 pub static SUMMARY_DUMP64: Structure = Structure {
@@ -2658,6 +2691,7 @@ pub static SUMMARY_DUMP64: Structure = Structure {
     registry: &REGISTRY,
     held: &[0x0, 0x0],
     changes: &[
+        Change::layout(Build::new(5, 2, 3790, 1830), X64, <SUMMARY_DUMP64_5_2_3790_sp1_x64 as Described>::LAYOUT),
         Change::layout(Build::new(6, 2, 9200, 16384), X64, <SUMMARY_DUMP64_6_2_x64 as Described>::LAYOUT),
         Change::layout(Build::new(10, 0, 16299, 15), Arm64, <SUMMARY_DUMP64_6_2_x64 as Described>::LAYOUT),
     ],
@@ -3407,6 +3441,7 @@ pub static ALL: &[&Structure] = &[
     &PHYSICAL_MEMORY_RUN32,
     &PHYSICAL_MEMORY_RUN64,
     &PROFILE_SOURCE_INFO,
+    &RDMP_HEADER64,
     &RSDS,
     &RTL_BALANCED_NODE,
     &RTL_BITMAP,
@@ -3424,6 +3459,7 @@ pub static ALL: &[&Structure] = &[
     &SINGLE_LIST_ENTRY,
     &SLIST_ENTRY,
     &SLIST_HEADER,
+    &SUMMARY_DUMP32,
     &SUMMARY_DUMP64,
     &SYSTEM_TRACE_HEADER,
     &TIME_FIELDS,

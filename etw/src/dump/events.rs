@@ -1,111 +1,105 @@
 //! `events`.
 
 use super::{Content, Files, Wrong, tally};
-use crate::etl::line::header;
-use crate::etl::output::{Escaped, Output};
+use crate::etl::columns::Column;
+use crate::etl::line::{self, Line, Name, Origin};
+use crate::etl::output::Output;
+use crate::etl::printer::{Asked, Printer};
 use crate::etl::stop::Stop;
 use etw_layouts_cli::Outcome;
-use etw_layouts_dump::{Session, Timed, by_time};
-use etw_layouts_etl::Stamp;
-use serde::Serialize;
-use std::borrow::Cow;
-use std::fmt::{self, Display};
+use etw_layouts_dump::{Finding, What, by_time};
+use etw_layouts_etl as etl;
 
 /// Print the events of the sessions in crash dumps in the order of time, a line each. Exit status 1 if there are findings.
 ///
-/// A line has the time (UTC), processor, thread and process; the header's type; the provider, or that of a kernel event's
-/// group; version, opcode and id; the bytes of the payload; and the name of the session. Findings go to the standard error. `etw dump save` makes a trace file of each session, for `etw etl events`.
+/// The first line names the columns. They are those of `etw etl events`, with the name of the session; --columns chooses others;
+/// json has all of them. Seconds of --from and --to count from the start of the event's session. Findings go to the standard error.
+/// `etw dump save` makes a trace file of each session.
 ///
 ///     etw dump events minidump.dmp
 ///     etw dump events --session EventLog-System --format json minidump.dmp
+///     etw dump events --level 1 --level 2 --columns time,session,provider,id --payload fields MEMORY.DMP
 #[derive(clap::Args)]
 #[command(verbatim_doc_comment)]
 pub struct Args {
     #[command(flatten)]
     pub(crate) files: Files,
-    /// Only the sessions of this name. Repeatable.
-    #[arg(long, value_name = "NAME")]
+    #[command(flatten)]
+    asked: Asked,
+    /// Of the sessions of this name. Repeatable.
+    #[arg(long, value_name = "NAME", help_heading = "Which events")]
     session: Vec<String>,
 }
 
-/// An event.
-#[derive(Serialize)]
-struct Line<'a> {
-    file: &'a str,
-    session: &'a str,
-    logger_id: u32,
-    buffer: u32,
-    buffer_offset: u64,
-    /// Where the buffer was in memory.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    buffer_address: Option<String>,
-    offset: u32,
-    time: Option<i64>,
-    time_utc: Option<String>,
-    cpu: u16,
-    pid: Option<u32>,
-    tid: Option<u32>,
-    header: Cow<'static, str>,
-    provider: Option<String>,
-    id: Option<u16>,
-    version: Option<u16>,
-    opcode: Option<u8>,
-    size: usize,
-    payload_size: usize,
+/// What is printed if nothing else is asked for.
+const DEFAULT: [Column; 11] = [
+    Column::Time,
+    Column::Cpu,
+    Column::Thread,
+    Column::Process,
+    Column::Header,
+    Column::Provider,
+    Column::Version,
+    Column::Opcode,
+    Column::Bytes,
+    Column::Id,
+    Column::Session,
+];
+
+/// The events of one dump after the other.
+pub struct Events<'a> {
+    args: &'a Args,
+    printer: Printer<'a>,
 }
 
-pub fn run(args: &Args, content: &Content<'_>, out: &mut Output) -> Result<Outcome, Stop> {
-    let mut findings = content.findings.clone();
-    let (events, found) = by_time(&content.sessions);
-    findings.extend(found.into_iter().map(Wrong::Dump));
-    let wanted = |session: &&Session<'_>| args.session.is_empty() || args.session.contains(&session.name);
-    for (number, event) in &events {
-        if let Some(session) = content.sessions.get(*number).filter(wanted) {
-            out.line(&Line::of(content.name, session, event))?;
-        }
+impl<'a> Events<'a> {
+    pub fn new(args: &'a Args) -> Self {
+        Self { args, printer: Printer::new(&args.asked, &DEFAULT) }
     }
-    tally::aside(content.name, &findings, out);
-    Ok(tally::outcome(&findings))
-}
 
-impl<'a> Line<'a> {
-    fn of(file: &'a str, session: &'a Session<'_>, timed: &Timed<'_>) -> Self {
-        let event = &timed.event;
-        let buffer = session.buffers.get(timed.buffer as usize);
-        Self {
-            file,
-            session: &session.name,
-            logger_id: session.logger_id,
-            buffer: timed.buffer,
-            buffer_offset: buffer.map_or(0, |buffer| buffer.offset),
-            buffer_address: buffer.and_then(|buffer| buffer.address).map(|address| address.to_string()),
-            offset: event.offset(),
-            time: timed.time,
-            time_utc: timed.time.map(|time| Stamp(time).rfc3339().to_string()),
-            cpu: timed.processor,
-            pid: event.process(),
-            tid: event.thread(),
-            header: header(event).map_or_else(|ty| format!("UNKNOWN_{ty:02X}").into(), Cow::from),
-            provider: event.provider().map(|provider| provider.to_string()),
-            id: event.id(),
-            version: event.version(),
-            opcode: event.opcode(),
-            size: event.bytes().len(),
-            payload_size: event.payload().len(),
-        }
+    /// Whether as many were printed as were asked for.
+    pub fn is_done(&self) -> bool {
+        self.printer.is_done()
     }
-}
 
-impl Display for Line<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let dash = |number: Option<u32>| number.map_or("-".to_owned(), |number| number.to_string());
-        match self.time {
-            Some(time) => write!(f, "{}", Stamp(time))?,
-            None => write!(f, "{:27}", "-")?,
+    pub fn dump(&mut self, content: &Content<'_>, out: &mut Output) -> Result<Outcome, Stop> {
+        let Self { args, printer } = self;
+        let mut findings = content.findings.clone();
+        let (events, found) = by_time(&content.sessions);
+        findings.extend(found.into_iter().map(Wrong::Dump));
+        let file = Name::of(content.name);
+        let sessions: Vec<_> = content
+            .sessions
+            .iter()
+            .map(|session| {
+                let is_wanted = args.session.is_empty() || args.session.contains(&session.name);
+                let filter = is_wanted.then(|| printer.wanted.filter(session.start_time));
+                (session, Name::of(&session.name), filter, session.to_clock())
+            })
+            .collect();
+        printer.head(out)?;
+        for (number, timed) in &events {
+            let Some((session, name, Some(filter), clock)) = sessions.get(*number) else { continue };
+            let is_lost = timed.time.is_none() && printer.wanted.asks_for_times();
+            if is_lost || !filter.takes(&timed.event, timed.processor, clock) {
+                continue;
+            }
+            if printer.is_done() {
+                break;
+            }
+            let buffer = session.buffers.get(timed.buffer as usize);
+            let offset = buffer.map_or(0, |buffer| buffer.offset);
+            let origin = Origin { buffer: timed.buffer, offset, processor: timed.processor };
+            let buffer_address = buffer.and_then(|buffer| buffer.address).map(|address| address.0);
+            let session = line::Session { name, logger_id: session.logger_id, buffer_address };
+            let line = Line::new(&file, &timed.event, origin, timed.time, printer.payload);
+            let fault = printer.event(&Line { session: Some(session), ..line }, out)?;
+            findings.extend(fault.map(|fault| {
+                let offset = buffer.map_or(0, |buffer| buffer.place(timed.event.offset()));
+                Wrong::Dump(Finding { offset, what: What::Event(etl::What::Fields(fault)) })
+            }));
         }
-        write!(f, "  {:>3} {:>6} {:>6}  {:15} ", self.cpu, dash(self.tid), dash(self.pid), self.header)?;
-        write!(f, "{:36}", self.provider.as_deref().unwrap_or("-"))?;
-        let [version, opcode, id] = [self.version, self.opcode.map(u16::from), self.id].map(|number| dash(number.map(u32::from)));
-        write!(f, "  v{version} op {opcode} id {id}  {} bytes  {}", self.payload_size, Escaped(self.session))
+        tally::aside(content.name, &findings, out);
+        Ok(tally::outcome(&findings))
     }
 }

@@ -1,6 +1,7 @@
 //! `info`.
 
 use super::about::About;
+use super::kernel::Revision;
 use super::sessions::{Line, lines};
 use super::tally::{Told, told};
 use super::{Content, Files, Wrong, tally};
@@ -35,6 +36,9 @@ pub struct Args {
 struct Info<'a> {
     #[serde(flatten)]
     about: About<'a>,
+    kernel: &'a Revision,
+    /// What was asked for and has no effect.
+    notes: Vec<String>,
     memory_blocks: usize,
     memory_bytes: u64,
     secondary_data: Vec<Data>,
@@ -71,11 +75,19 @@ struct Registration {
     flags: Vec<&'static str>,
 }
 
-pub fn run(content: &Content<'_>, dump: &Dump<'_>, out: &mut Output) -> Result<Outcome, Stop> {
+pub fn run(
+    content: &Content<'_>,
+    dump: &Dump<'_>,
+    kernel: &Revision,
+    notes: Vec<String>,
+    out: &mut Output,
+) -> Result<Outcome, Stop> {
     let (sessions, found) = lines(None, &content.sessions, None);
     let findings: Vec<Wrong> = content.findings.iter().cloned().chain(found.into_iter().map(Wrong::Dump)).collect();
     let info = Info {
         about: About::new(content.name, dump.header()),
+        kernel,
+        notes,
         memory_blocks: dump.memory().blocks(),
         memory_bytes: dump.memory().bytes(),
         secondary_data: dump
@@ -112,7 +124,8 @@ pub fn run(content: &Content<'_>, dump: &Dump<'_>, out: &mut Output) -> Result<O
 
 impl Display for Info<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}", self.about)?;
+        write!(f, "{}{}", self.about, self.kernel)?;
+        self.notes.iter().try_for_each(|note| writeln!(f, "  note        {note}"))?;
         writeln!(f, "  memory      {} bytes in {} blocks", Grouped(self.memory_bytes), self.memory_blocks)?;
         let events: usize = self.trace_buffers.iter().map(|buffer| buffer.events).sum();
         writeln!(f, "    buffers   {}, with {} events", self.trace_buffers.len(), Grouped(events as u64))?;

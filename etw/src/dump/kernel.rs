@@ -2,6 +2,7 @@
 
 use crate::etl::output::{Escaped, Output};
 use crate::etl::stop::Stop;
+use etw_layouts::Build;
 use etw_layouts::runtime::meta::{Absent, Selection};
 use etw_layouts_dump::{By, MemoryDump, Source};
 use etw_layouts_memory::{Address, GLOBALS, Kernel};
@@ -18,23 +19,22 @@ use std::path::{Path, PathBuf};
 pub struct Args {
     /// Symbols of the kernel of a full dump, or of one of the kernel's memory: its PDB or ISF table.
     #[arg(long, value_name = "FILE")]
-    symbols: Option<PathBuf>,
+    pub symbols: Option<PathBuf>,
     /// Where the kernel's PDB is looked up, as the debuggers write it: folders, srv*CACHE*URL, cache*FOLDER, between `;`. By
     /// default the value of _NT_SYMBOL_PATH. What is downloaded without a CACHE is kept in .cache/etw/symbols at home.
     #[arg(long, value_name = "PATH", conflicts_with = "symbols")]
-    symbol_path: Option<String>,
-    /// The kernel's build with its revision, such as 10.0.19041.1415, where neither PDB nor image of the kernel is known.
+    pub symbol_path: Option<String>,
+    /// The kernel's build with its revision, such as 10.0.19041.1415, where neither PDB nor image of the kernel is known: of every
+    /// minidump.
     #[arg(long, value_name = "BUILD")]
-    build: Option<etw_layouts::Build>,
+    build: Option<Build>,
 }
 
 /// What is known of the kernel.
 #[derive(Serialize)]
 pub struct Known {
-    /// Build and revision; 0 where the revision is not known.
-    build: String,
-    /// By what: `pdb`, `image`, `option`, or `header`, which does not tell the revision.
-    build_by: &'static str,
+    #[serde(flatten)]
+    revision: Revision,
     base: Option<String>,
     size: Option<u32>,
     time_stamp: Option<u32>,
@@ -62,25 +62,60 @@ struct Layout {
     substituted: bool,
 }
 
+/// Which kernel it is.
+#[derive(Serialize)]
+pub struct Revision {
+    /// Build and revision; 0 where the revision is not known.
+    #[serde(serialize_with = "shown")]
+    pub build: Build,
+    /// By what: `pdb`, `image`, `option`, or `header`, which does not tell the revision.
+    build_by: &'static str,
+}
+
+fn shown<S: serde::Serializer>(build: &Build, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_str(build)
+}
+
+impl Revision {
+    /// The build that a header has, which does not tell the revision, or the one that is said to be the dump's.
+    pub fn find(of_header: Build, args: &Args) -> Result<Self, Stop> {
+        match args.build {
+            Some(build) if build.number != of_header.number => {
+                Err(Stop::Input(format!("--build says {build}, and the dump is of {of_header}")))
+            }
+            Some(build) => Ok(Self { build, build_by: "option" }),
+            None => Ok(Self { build: of_header, build_by: "header" }),
+        }
+    }
+}
+
+/// A line of text.
+impl Display for Revision {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let by = match self.build_by {
+            "pdb" => "known by its PDB",
+            "image" => "known by its image",
+            "option" => "as --build says",
+            _ => "as the dump's header says, which does not tell the revision",
+        };
+        writeln!(f, "  kernel      {}, {by}", self.build)
+    }
+}
+
 /// The kernel of a dump, for a walk, and what is known of it.
 pub fn find<S: Source>(dump: &MemoryDump<S>, args: &Args) -> Result<(Kernel, Known), Stop> {
     let identity = dump.identity();
-    let (build, build_by) = match (identity.by, args.build) {
-        (By::Pdb, _) => (identity.build, "pdb"),
-        (By::Image, _) => (identity.build, "image"),
-        (_, Some(build)) if build.number != identity.build.number => {
-            let why = format!("--build says {build}, and the dump is of {}", identity.build);
-            return Err(Stop::Input(why));
-        }
-        (_, Some(build)) => (build, "option"),
-        (_, None) => (identity.build, "header"),
+    let revision = match identity.by {
+        By::Pdb => Revision { build: identity.build, build_by: "pdb" },
+        By::Image => Revision { build: identity.build, build_by: "image" },
+        _ => Revision::find(identity.build, args)?,
     };
     let (read, symbols_note) = match symbols(dump, args) {
         Ok((path, bytes, note)) => (Some((path, bytes)), note),
         Err(Missing::Asked(why)) => return Err(Stop::Input(why)),
         Err(Missing::None(why)) => (None, Some(why)),
     };
-    let mut kernel = dump.kernel(build);
+    let mut kernel = dump.kernel(revision.build);
     let base = dump.image().map(|image| image.base).or(dump.modules().first().map(|module| module.range.start));
     if let (Some((path, bytes)), Some(base)) = (&read, base) {
         let globals = symbols::globals(bytes, GLOBALS.iter().copied());
@@ -90,8 +125,7 @@ pub fn find<S: Source>(dump: &MemoryDump<S>, args: &Args) -> Result<(Kernel, Kno
     let pdb = image.and_then(|image| image.pdb.as_ref());
     let at = |name: &&'static str| Some((*name, kernel.global(name)?.to_string()));
     let known = Known {
-        build: build.to_string(),
-        build_by,
+        revision,
         base: base.map(|base: Address| base.to_string()),
         size: image.map(|image| image.file.size),
         time_stamp: image.map(|image| image.file.time_stamp),
@@ -182,8 +216,11 @@ impl Known {
 
     /// Says on the standard error what of an answer is not proven.
     pub fn tell(&self, file: &str, out: &Output) {
-        let by_header = (self.build_by == "header").then(|| {
-            format!("the kernel's revision is not known, so that layouts of {} are taken; say it with --build", self.build)
+        let by_header = (self.revision.build_by == "header").then(|| {
+            format!(
+                "the kernel's revision is not known, so that layouts of {} are taken; say it with --build",
+                self.revision.build
+            )
         });
         let of_context = self.layouts.iter().filter(|layout| layout.structure == "WMI_LOGGER_CONTEXT" && layout.substituted);
         let substituted =
@@ -204,10 +241,11 @@ impl Known {
     }
 }
 
+/// What of an answer is not as it may be thought.
 #[derive(Serialize)]
-struct Note<'a> {
-    file: &'a str,
-    note: String,
+pub struct Note<'a> {
+    pub file: &'a str,
+    pub note: String,
 }
 
 impl Display for Note<'_> {
@@ -218,13 +256,7 @@ impl Display for Note<'_> {
 
 impl Display for Known {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let by = match self.build_by {
-            "pdb" => "known by its PDB",
-            "image" => "known by its image",
-            "option" => "as --build says",
-            _ => "as the dump's header says, which does not tell the revision",
-        };
-        writeln!(f, "  kernel      {}, {by}", self.build)?;
+        self.revision.fmt(f)?;
         if let (Some(pdb), Some(guid), Some(age)) = (&self.pdb, &self.guid, self.age) {
             writeln!(f, "    pdb       {} {guid}, age {age}", Escaped(pdb))?;
         }

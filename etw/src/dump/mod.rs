@@ -15,9 +15,10 @@ use crate::etl::input::{Input, Kind, find};
 use crate::etl::output::{Format, Output};
 use crate::etl::stop::Stop;
 use etw_layouts_cli::{Error, Outcome};
-use etw_layouts_dump::{Dump, Finding, MemoryDump, Session};
+use etw_layouts_dump::{Dump, Finding, Header, MemoryDump, Session};
 use etw_layouts_memory::salvage::Which;
 use etw_layouts_memory::{self as memory, Walk};
+use events::Events;
 use input::Opened;
 use std::borrow::Cow;
 use std::io::Write;
@@ -30,7 +31,7 @@ const DUMPS: Kind = Kind { ending: "dmp", name: "crash dump" };
 pub enum Command {
     Info(info::Args),
     Sessions(sessions::Args),
-    Events(events::Args),
+    Events(Box<events::Args>),
     Save(save::Args),
 }
 
@@ -44,7 +45,7 @@ pub struct Files {
     ///
     /// In json, one object a line. Times count 100 ns since 1601; such numbers lose digits where they become
     /// floating point, as in jq: beside each stands its text (…_utc, RFC 3339). offset is where something is, in
-    /// bytes from the start of the file.
+    /// bytes from the start of the file; of an event, buffer_offset is that, and offset where in the buffer it is.
     #[arg(long, value_enum, default_value_t = Format::Text, verbatim_doc_comment)]
     pub format: Format,
     /// Of full dumps: the events of free buffers too. Those were written out already, and stay until the buffer is used again.
@@ -78,22 +79,25 @@ pub enum Wrong {
 ///
 /// A dump could not be read, or nothing can be printed. That nobody takes the output any more is no error.
 pub fn run(command: &Command) -> Result<Outcome, Error> {
-    let files = match command {
-        Command::Info(args) => &args.files,
-        Command::Sessions(args) => &args.files,
-        Command::Events(args) => &args.files,
-        Command::Save(args) => &args.files,
+    let (files, mut work) = match command {
+        Command::Info(args) => (&args.files, Work::Info(args)),
+        Command::Sessions(args) => (&args.files, Work::Sessions),
+        Command::Events(args) => (&args.files, Work::Events(Events::new(args))),
+        Command::Save(args) => (&args.files, Work::Save(args)),
     };
-    if files.format == Format::Csv {
-        return Err("crash dumps are printed as text or json".into());
+    if files.format == Format::Csv && !matches!(work, Work::Events(_)) {
+        return Err("only events are printed as a table of CSV".into());
     }
     let mut out = Output::new(files.format);
     let inputs: Vec<_> = files.files.iter().flat_map(|path| find(path, &DUMPS, &out)).collect();
     let (mut outcome, mut unusable) = (Outcome::Good, 0);
     for input in &inputs {
+        if matches!(&work, Work::Events(events) if events.is_done()) {
+            break;
+        }
         let result = input::open(input).and_then(|opened| match opened {
-            Opened::Triage(bytes) => triage(command, input, &bytes, &mut out),
-            Opened::Memory(file) => whole(command, files, input, &file, &mut out),
+            Opened::Triage(bytes) => triage(&mut work, files, input, &bytes, &mut out),
+            Opened::Memory(file) => whole(&mut work, files, input, &file, &mut out),
         });
         match result {
             Ok(Outcome::Good) => {}
@@ -112,21 +116,33 @@ pub fn run(command: &Command) -> Result<Outcome, Error> {
     }
 }
 
-fn triage(command: &Command, input: &Input, bytes: &[u8], out: &mut Output) -> Result<Outcome, Stop> {
-    let dump = Dump::new(bytes).map_err(|error| Stop::Input(error.to_string()))?;
-    let findings = dump.findings().iter().cloned().map(Wrong::Dump).collect();
-    let content = Content { name: &input.name, sessions: dump.sessions().into(), findings, known: None };
-    match command {
-        Command::Info(_) => info::run(&content, &dump, out),
-        _ => sessions_of(command, input, &content, out),
-    }
+/// What is done with each dump, and what that keeps from dump to dump.
+enum Work<'a> {
+    Info(&'a info::Args),
+    Sessions,
+    Events(Events<'a>),
+    Save(&'a save::Args),
 }
 
-fn whole(command: &Command, files: &Files, input: &Input, file: &std::fs::File, out: &mut Output) -> Result<Outcome, Stop> {
+fn triage(work: &mut Work<'_>, files: &Files, input: &Input, bytes: &[u8], out: &mut Output) -> Result<Outcome, Stop> {
+    let unread = |error: etw_layouts_dump::Error| Stop::Input(error.to_string());
+    let revision = kernel::Revision::find(Header::of(bytes).map_err(unread)?.build, &files.kernel)?;
+    let dump = Dump::with_revision(bytes, revision.build.revision).map_err(unread)?;
+    let findings = dump.findings().iter().cloned().map(Wrong::Dump).collect();
+    let content = Content { name: &input.name, sessions: dump.sessions().into(), findings, known: None };
+    let notes = files.without_effect();
+    if let Work::Info(_) = work {
+        return info::run(&content, &dump, &revision, notes, out);
+    }
+    notes.into_iter().for_each(|note| out.aside(&kernel::Note { file: &input.name, note }));
+    sessions_of(work, input, &content, out)
+}
+
+fn whole(work: &mut Work<'_>, files: &Files, input: &Input, file: &std::fs::File, out: &mut Output) -> Result<Outcome, Stop> {
     let dump = MemoryDump::new(file).map_err(|error| Stop::Input(error.to_string()))?;
     let (kernel, known) = kernel::find(&dump, &files.kernel)?;
     let which = if files.free { Which::All } else { Which::Pending };
-    if let Command::Info(args) = command {
+    if let Work::Info(args) = work {
         return whole::run(&input.name, args.details, &dump, &kernel, &known, which, out);
     }
     known.tell(&input.name, out);
@@ -137,13 +153,26 @@ fn whole(command: &Command, files: &Files, input: &Input, file: &std::fs::File, 
     let of_dump = dump.findings().iter().cloned().map(Wrong::Dump);
     let findings = of_dump.chain(walk.into_findings().into_iter().map(Wrong::Memory)).collect();
     let content = Content { name: &input.name, sessions: sessions.into(), findings, known: Some(&known) };
-    sessions_of(command, input, &content, out)
+    sessions_of(work, input, &content, out)
 }
 
-fn sessions_of(command: &Command, input: &Input, content: &Content<'_>, out: &mut Output) -> Result<Outcome, Stop> {
-    match command {
-        Command::Events(args) => events::run(args, content, out),
-        Command::Save(args) => save::run(args, input, content, out),
-        Command::Info(_) | Command::Sessions(_) => sessions::run(content, out),
+fn sessions_of(work: &mut Work<'_>, input: &Input, content: &Content<'_>, out: &mut Output) -> Result<Outcome, Stop> {
+    match work {
+        Work::Events(events) => events.dump(content, out),
+        Work::Save(args) => save::run(args, input, content, out),
+        Work::Info(_) | Work::Sessions => sessions::run(content, out),
+    }
+}
+
+impl Files {
+    /// What is to be said of options that a minidump has no use for: it has no free buffers, and nothing in it is found by symbols.
+    fn without_effect(&self) -> Vec<String> {
+        let given = [
+            (self.free, "--free"),
+            (self.kernel.symbols.is_some(), "--symbols"),
+            (self.kernel.symbol_path.is_some(), "--symbol-path"),
+        ];
+        let given = given.into_iter().filter(|(is_given, _)| *is_given);
+        given.map(|(_, option)| format!("{option} has no effect: this is a minidump, and the option is for full dumps")).collect()
     }
 }

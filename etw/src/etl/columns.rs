@@ -49,12 +49,14 @@ pub enum Column {
     Items,
     /// The payload, in hexadecimal digits or by its fields.
     Payload,
+    /// The session, of an event in a dump.
+    Session,
     /// The file.
     File,
 }
 
-/// What is printed if nothing else is asked for.
-const DEFAULT: [Column; 10] = [
+/// What is printed of a trace if nothing else is asked for.
+pub const DEFAULT: [Column; 10] = [
     Column::Time,
     Column::Cpu,
     Column::Thread,
@@ -68,10 +70,10 @@ const DEFAULT: [Column; 10] = [
 ];
 
 /// The columns that were asked for, each once.
-pub fn chosen(asked: &[Column], payload: bool) -> Vec<Column> {
+pub fn chosen(asked: &[Column], default: &[Column], payload: bool) -> Vec<Column> {
     let asked = if asked.is_empty() { &[Column::Default] } else { asked };
     let all = asked.iter().flat_map(|column| match column {
-        Column::Default => DEFAULT.to_vec(),
+        Column::Default => default.to_vec(),
         column => vec![*column],
     });
     let mut columns = Vec::new();
@@ -106,6 +108,7 @@ impl Column {
             Self::Flags => "flags",
             Self::Items => "items",
             Self::Payload => "payload",
+            Self::Session => "session",
             Self::File => "file",
         }
     }
@@ -125,6 +128,7 @@ impl Column {
             Self::Id => 40,
             Self::Flags => 24,
             Self::Items => 32,
+            Self::Session => 20,
             Self::Default | Self::Payload | Self::File => 0,
         }
     }
@@ -191,6 +195,7 @@ impl Column {
                 Some(logging) => return fields::event(&logging, Style::Text, out),
                 None => put::hex(out, event.payload()),
             },
+            Self::Session => out.extend_from_slice(line.session.map_or("", |session| &session.name.text).as_bytes()),
             Self::File => out.extend_from_slice(line.file.text.as_bytes()),
         }
         None

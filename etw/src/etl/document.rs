@@ -11,8 +11,16 @@ pub fn event(line: &Line<'_>, names: &mut Names, out: &mut Vec<u8>) -> Option<Fa
     let event = line.event;
     out.extend_from_slice(b"{\"file\":");
     out.extend_from_slice(line.file.json.as_bytes());
+    if let Some(session) = &line.session {
+        out.extend_from_slice(b",\"session\":");
+        out.extend_from_slice(session.name.json.as_bytes());
+        number(out, b",\"logger_id\":", Some(session.logger_id));
+    }
     number(out, b",\"buffer\":", Some(line.origin.buffer));
     number(out, b",\"buffer_offset\":", Some(line.origin.offset));
+    if let Some(address) = line.session.and_then(|session| session.buffer_address) {
+        text(out, b",\"buffer_address\":", Some(address), |out, address| put::shown(out, format_args!("{address:#x}")));
+    }
     number(out, b",\"offset\":", Some(event.offset()));
     number(out, b",\"time\":", line.time);
     text(out, b",\"time_utc\":", line.time, |out, time| names.times.put(out, time, false));

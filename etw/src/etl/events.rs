@@ -1,14 +1,13 @@
 //! `events`.
 
-use super::columns::{self, Column};
-use super::document;
+use super::columns::DEFAULT;
 use super::input::{Files, Opened};
-use super::line::{self, Line, Names, Origin, Payload};
-use super::output::{Escaped, Format, Output};
+use super::line::{Line, Name, Origin};
+use super::output::Output;
+use super::printer::{Asked, Printer};
 use super::progress::Progress;
 use super::stop::Stop;
 use super::tally::Tally;
-use super::wanted::Wanted;
 use etw_layouts_cli::Outcome;
 use etw_layouts_etl::{Clock, Event, Filter, Finding, LogFile, Trace, What};
 use std::rc::Rc;
@@ -31,24 +30,14 @@ use std::rc::Rc;
 pub struct Args {
     #[command(flatten)]
     pub(crate) files: Files,
-    /// Print these columns of text and CSV, in this order.
-    #[arg(long, value_enum, value_delimiter = ',', value_name = "COLUMN,…")]
-    columns: Vec<Column>,
     /// In which order. For that of time the whole file is read into memory.
     #[arg(long, value_enum, default_value_t = Order::File)]
     order: Order,
-    /// Print the payload too. An event of TraceLogging says itself which fields it has; what of them cannot be decoded is printed as
-    /// bytes, and is a finding.
-    #[arg(long, value_enum)]
-    payload: Option<Payload>,
     /// Stop at the first finding, with exit status 1.
     #[arg(long)]
     strict: bool,
     #[command(flatten)]
-    wanted: Wanted,
-    /// Print so many events of all files together, and stop. Findings that would come later are not told.
-    #[arg(long, value_name = "N", help_heading = "Which events")]
-    limit: Option<u64>,
+    asked: Asked,
 }
 
 #[derive(Clone, Copy, clap::ValueEnum)]
@@ -59,26 +48,19 @@ enum Order {
 
 /// The events of one file after the other.
 pub struct Events<'a> {
-    args: &'a Args,
-    columns: Vec<Column>,
-    payload: Option<Payload>,
-    names: Names,
-    /// How many may still be printed.
-    left: u64,
-    is_headed: bool,
+    order: Order,
+    is_strict: bool,
+    printer: Printer<'a>,
 }
 
 impl<'a> Events<'a> {
     pub fn new(args: &'a Args) -> Self {
-        let columns = columns::chosen(&args.columns, args.payload.is_some());
-        let payload = args.payload.or(columns.contains(&Column::Payload).then_some(Payload::Hex));
-        let left = args.limit.unwrap_or(u64::MAX);
-        Self { args, columns, payload, names: Names::default(), left, is_headed: false }
+        Self { order: args.order, is_strict: args.strict, printer: Printer::new(&args.asked, &DEFAULT) }
     }
 
     /// Whether as many were printed as were asked for.
     pub fn is_done(&self) -> bool {
-        self.left == 0
+        self.printer.is_done()
     }
 
     pub fn file(&mut self, source: Opened<'_>, out: &mut Output) -> Result<Outcome, Stop> {
@@ -86,11 +68,10 @@ impl<'a> Events<'a> {
         if out.is_terminal {
             progress.hide();
         }
-        let order = self.args.order;
+        let order = self.order;
         let lines = |log: &LogFile| {
-            let (clock, filter) = (log.to_clock(), self.args.wanted.filter(log));
-            let file = line::File { text: Escaped(name).to_string(), json: serde_json::Value::from(name).to_string() };
-            Lines { events: self, name, file, clock, filter, out, progress, tally: Tally::default() }
+            let (clock, filter) = (log.to_clock(), self.printer.wanted.filter(log.start_time));
+            Lines { events: self, name, file: Name::of(name), clock, filter, out, progress, tally: Tally::default() }
         };
         match order {
             Order::File => in_file(source, lines),
@@ -102,7 +83,7 @@ impl<'a> Events<'a> {
 fn in_file<'a, 'b: 'a>(source: Opened<'_>, lines: impl FnOnce(&LogFile) -> Lines<'a, 'b>) -> Result<Outcome, Stop> {
     let mut buffers = source.reader()?;
     let mut lines = lines(buffers.log_file());
-    lines.head()?;
+    lines.events.printer.head(lines.out)?;
     while let Some(buffer) = buffers.next()? {
         match buffer {
             Ok(image) => {
@@ -127,7 +108,7 @@ fn in_time<'a, 'b: 'a>(source: Opened<'_>, lines: impl FnOnce(&LogFile) -> Lines
     let bytes = source.bytes()?;
     let trace = Trace::new(&bytes).map_err(|error| Stop::Input(error.to_string()))?;
     let mut lines = lines(trace.log_file());
-    lines.head()?;
+    lines.events.printer.head(lines.out)?;
     trace.by_time_ahead(|events| {
         while let Some(event) = events.next_event() {
             match event {
@@ -150,7 +131,7 @@ fn in_time<'a, 'b: 'a>(source: Opened<'_>, lines: impl FnOnce(&LogFile) -> Lines
 struct Lines<'a, 'b> {
     events: &'a mut Events<'b>,
     name: &'a str,
-    file: line::File,
+    file: Name,
     clock: Clock,
     filter: Filter,
     out: &'a mut Output,
@@ -159,21 +140,12 @@ struct Lines<'a, 'b> {
 }
 
 impl Lines<'_, '_> {
-    /// Names the columns, once for all files.
-    fn head(&mut self) -> Result<(), Stop> {
-        if self.out.format != Format::Json && !std::mem::replace(&mut self.events.is_headed, true) {
-            let is_text = self.out.format == Format::Text;
-            self.out.put(|out| columns::heading(&self.events.columns, is_text, out))?;
-        }
-        Ok(())
-    }
-
     /// Tells of a finding.
     fn finding(&mut self, finding: &Finding) -> Result<(), Stop> {
         if let Some(told) = self.tally.add(Some(self.name), finding) {
             self.progress.beside(|| self.out.aside(&told));
         }
-        if self.events.args.strict { Err(Stop::Strict) } else { Ok(()) }
+        if self.events.is_strict { Err(Stop::Strict) } else { Ok(()) }
     }
 
     /// Tells of findings that were only counted.
@@ -185,18 +157,13 @@ impl Lines<'_, '_> {
     }
 
     fn event(&mut self, event: &Event<'_>, origin: Origin) -> Result<(), Stop> {
-        let events = &mut *self.events;
-        if events.is_done() || !self.filter.takes(event, origin.processor, &self.clock) {
+        if !self.filter.takes(event, origin.processor, &self.clock) {
             return Ok(());
         }
-        events.left -= 1;
-        let line = Line::new(&self.file, event, origin, &self.clock, events.payload);
-        let format = self.out.format;
-        let fault = self.out.put(|out| match format {
-            Format::Json => document::event(&line, &mut events.names, out),
-            format => columns::event(&events.columns, format == Format::Text, &line, &mut events.names, out),
-        })?;
-        match fault {
+        let printer = &mut self.events.printer;
+        let time = event.time_stamp().map(|stamp| self.clock.system_time(stamp));
+        let line = Line::new(&self.file, event, origin, time, printer.payload);
+        match printer.event(&line, self.out)? {
             None => Ok(()),
             Some(fault) => self.finding(&Finding {
                 buffer: origin.buffer,

@@ -1,8 +1,9 @@
 //! An event, and what is asked of it to print it: nothing is decoded before.
 
+use super::output::Escaped;
 use super::put;
 use etw_layouts_etl::wire::{EVENT_HEADER_EXT_TYPE, EVENT_HEADER_FLAG};
-use etw_layouts_etl::{Buffer, Clock, Event, Guid, HeaderType, names};
+use etw_layouts_etl::{Buffer, Event, Guid, HeaderType, names};
 use std::collections::BTreeMap;
 
 /// What an event's buffer tells of it.
@@ -30,7 +31,9 @@ pub enum Payload {
 
 /// An event.
 pub struct Line<'a> {
-    pub file: &'a File,
+    pub file: &'a Name,
+    /// The session, of an event in a dump.
+    pub session: Option<Session<'a>>,
     pub event: &'a Event<'a>,
     pub origin: Origin,
     pub time: Option<i64>,
@@ -40,10 +43,25 @@ pub struct Line<'a> {
     pub payload: Option<Payload>,
 }
 
-/// The name of a file, as lines have it.
-pub struct File {
+/// The session of an event in a dump.
+#[derive(Clone, Copy)]
+pub struct Session<'a> {
+    pub name: &'a Name,
+    pub logger_id: u32,
+    /// Where the event's buffer was in memory.
+    pub buffer_address: Option<u64>,
+}
+
+/// A name of others, as lines have it.
+pub struct Name {
     pub text: String,
     pub json: String,
+}
+
+impl Name {
+    pub fn of(name: &str) -> Self {
+        Self { text: Escaped(name).to_string(), json: serde_json::Value::from(name).to_string() }
+    }
 }
 
 /// The name of an event's header type; of an unknown one, that: it has no name.
@@ -55,9 +73,9 @@ pub fn header(event: &Event<'_>) -> Result<&'static str, u8> {
 }
 
 impl<'a> Line<'a> {
-    pub fn new(file: &'a File, event: &'a Event<'a>, origin: Origin, clock: &Clock, payload: Option<Payload>) -> Self {
-        let time = event.time_stamp().map(|stamp| clock.system_time(stamp));
-        Self { file, event, origin, time, hook: event.hook(), provider: event.provider(), payload }
+    /// An event of a trace.
+    pub fn new(file: &'a Name, event: &'a Event<'a>, origin: Origin, time: Option<i64>, payload: Option<Payload>) -> Self {
+        Self { file, session: None, event, origin, time, hook: event.hook(), provider: event.provider(), payload }
     }
 
     /// Of a provider that stands for a group of kernel events, the group.

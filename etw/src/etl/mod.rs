@@ -4,7 +4,7 @@
 //! well; only for the order of time a file is read into memory first.
 
 mod check;
-mod columns;
+pub(crate) mod columns;
 mod document;
 mod events;
 mod fields;
@@ -12,6 +12,7 @@ mod info;
 pub(crate) mod input;
 pub(crate) mod line;
 pub(crate) mod output;
+pub(crate) mod printer;
 mod progress;
 mod put;
 mod save;

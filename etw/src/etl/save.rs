@@ -44,7 +44,7 @@ pub fn run(args: &Args, source: Opened<'_>, out: &mut Output) -> Result<Outcome,
     let progress = source.progress.clone();
     let mut buffers = source.reader()?;
     let log = buffers.log_file();
-    let (clock, filter) = (log.to_clock(), args.wanted.filter(log));
+    let (clock, filter) = (log.to_clock(), args.wanted.filter(log.start_time));
     let file = File::options().write(true).create_new(true).open(&args.output).map_err(|error| unwritable(&error))?;
     let part = Part(Some(&args.output));
     let mut relog = Relog::new(file, log, args.compress).map_err(|error| unwritable(&error))?;

@@ -69,7 +69,7 @@ impl<'a> Stats<'a> {
         let (name, progress) = (source.name, source.progress.clone());
         let mut buffers = source.reader()?;
         let log = buffers.log_file();
-        let (clock, filter) = (log.to_clock(), self.args.wanted.filter(log));
+        let (clock, filter) = (log.to_clock(), self.args.wanted.filter(log.start_time));
         self.files += 1;
         self.events_lost += u64::from(log.events_lost);
         self.buffers_lost += u64::from(log.buffers_lost);

@@ -1,6 +1,6 @@
 //! The options that say which events are wanted.
 
-use etw_layouts_etl::{Filter, Guid, LogFile, Stamp, names};
+use etw_layouts_etl::{Filter, Guid, Stamp, names};
 use std::str::FromStr;
 
 /// Which events, by what their headers tell. An option that is given several times asks for any of its values; an event has to
@@ -41,8 +41,8 @@ pub struct Wanted {
 }
 
 impl Wanted {
-    /// The filter for a file, whose start gives a meaning to seconds.
-    pub fn filter(&self, log: &LogFile) -> Filter {
+    /// The filter for a trace, whose start gives a meaning to seconds.
+    pub fn filter(&self, start: i64) -> Filter {
         let mut filter = Filter::new();
         macro_rules! ask {
             ($($name:ident),*) => {$(
@@ -53,12 +53,17 @@ impl Wanted {
         }
         ask!(provider, id, opcode, level, keyword, process, thread, processor);
         if let Some(from) = self.from {
-            filter = filter.from(from.of(log));
+            filter = filter.from(from.of(start));
         }
         match self.to {
-            Some(to) => filter.to(to.of(log)),
+            Some(to) => filter.to(to.of(start)),
             None => filter,
         }
+    }
+
+    /// Whether an event without a time is none of them.
+    pub fn asks_for_times(&self) -> bool {
+        self.from.is_some() || self.to.is_some()
     }
 }
 
@@ -70,10 +75,10 @@ enum Time {
 }
 
 impl Time {
-    fn of(self, log: &LogFile) -> i64 {
+    fn of(self, start: i64) -> i64 {
         match self {
             Self::Absolute(time) => time,
-            Self::Since(time) => log.start_time.saturating_add(time),
+            Self::Since(time) => start.saturating_add(time),
         }
     }
 }

@@ -59,7 +59,7 @@ fn system(folder: &Path, linker: &[String]) -> (Plan, System) {
     (plan, system)
 }
 
-/// Sessions, buffers, events, providers and consumers of a full dump, a bitmap dump, and one of the kernel's memory.
+/// Sessions, buffers, events, providers and consumers of dumps of memory of each kind that Windows 10 and its debuggers write.
 #[test]
 fn all_of_it_comes_out() {
     let Some(linker) = clang::linker() else { return };
@@ -68,7 +68,7 @@ fn all_of_it_comes_out() {
     let symbols = folder.0.to_str().unwrap();
     let known = ["--symbol-path", symbols, "--build", BUILD];
     let with = |words: &[&str]| json(&[words, &known].concat());
-    for kind in [1, 5, 6] {
+    for kind in [1, 5, 6, 8, 9, 10] {
         let path = folder.file(&format!("kind-{kind}.dmp"), system.dump(etw_layouts::constants::DUMP_TYPE(kind)));
         let (status, infos) = with(&["dump", "info", &path]);
         let info = &infos[0];

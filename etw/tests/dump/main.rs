@@ -2,6 +2,7 @@
 
 #![allow(missing_docs, reason = "tests")]
 
+mod events;
 mod full;
 
 use etw_layouts_dump::Dump;
@@ -67,7 +68,8 @@ fn what_is_found_is_printed() {
     assert!(dump.sessions().iter().all(|session| of(session.logger_id) == session.events().0.len()));
     assert_eq!(json(&["dump", "events", "--session", "None", &path]), (Some(0), vec![]));
     let text = etw(&["dump", "events", &path]);
-    assert_eq!(text.stdout.iter().filter(|byte| **byte == b'\n').count(), 2 * count);
+    // The first line names the columns.
+    assert_eq!(text.stdout.iter().filter(|byte| **byte == b'\n').count(), 2 * count + 1);
 }
 
 /// Each session is saved as a trace that `etw etl` reads whole, and no file is written over.

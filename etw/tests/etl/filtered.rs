@@ -60,9 +60,14 @@ fn asked(file: &str) {
     same(&["--from", utc], &|e| e["time"].as_i64().is_some_and(|own| own >= time));
     same(&["--from", utc, "--to", utc], &|e| e["time"].as_i64() == Some(time));
     let start = json(&run(&["info", "--format", "json", file]).1)[0]["start_time"].as_i64().unwrap();
-    let since = time - start;
-    let seconds = format!("{}{}.{:07}", if since < 0 { "-" } else { "" }, since.abs() / 10_000_000, since.abs() % 10_000_000);
-    same(&["--to", &seconds], &|e| e["time"].as_i64().is_some_and(|own| own <= time));
+    let seconds = |time: i64| {
+        let since = time - start;
+        format!("{}{}.{:07}", if since < 0 { "-" } else { "" }, since.abs() / 10_000_000, since.abs() % 10_000_000)
+    };
+    same(&["--to", &seconds(time)], &|e| e["time"].as_i64().is_some_and(|own| own <= time));
+    // A moment makes the difference.
+    same(&["--to", &seconds(time - 1)], &|e| e["time"].as_i64().is_some_and(|own| own < time));
+    same(&["--from", &seconds(time + 1)], &|e| e["time"].as_i64().is_some_and(|own| own > time));
     let first: String = documents.iter().take(3).map(|(line, _)| format!("{line}\n")).collect();
     assert_eq!(events(&["--limit", "3"]), first, "{file}");
 }

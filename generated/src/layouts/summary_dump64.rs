@@ -6,11 +6,38 @@
 use super::{runtime, members};
 
 runtime::layout! {
+    /// `SUMMARY_DUMP64` since 5.2.3790-sp1 on x64: 0x28 bytes, aligned to 8.
+    ///
+    /// Follows the header of a dump of some pages of physical memory: which pages these are, a bit a page. They lie in the order of their numbers
+    /// where HeaderSize says. Up to Windows 7 it is what ntiodump.h has under this name, in a summary dump. Since Windows 8 its numbers have 64 bits
+    /// and the bitmap lies behind it, as readers of such dumps found.
+    pub struct SUMMARY_DUMP64_5_2_3790_sp1_x64: members::SUMMARY_DUMP64, 0x28, 8 {
+        0x00 Signature: u32 = "ULONG", "documented. The letters SDMP, or FDMP if all pages are there.";
+        0x04 ValidDump: u32 = "ULONG", "documented. The letters DUMP.";
+        0x08 DumpOptions: u32 = "ULONG", "documented.";
+        0x0c HeaderSize: u32 = "ULONG", "documented. Where in the file the first page is.";
+        0x10 BitmapSize: u32 = "ULONG", "documented. How many bits the bitmap has.";
+        0x14 Pages: u32 = "ULONG", "documented. How many pages there are.";
+        0x18 Bitmap: SUMMARY_DUMP64_5_2_3790_sp1_x64_Bitmap = "struct", "documented. An RTL\\_BITMAP as it was written to the file: a bit a page.";
+    }
+}
+
+runtime::layout! {
+    /// The structure that is `Bitmap` of `SUMMARY_DUMP64`.
+    pub struct SUMMARY_DUMP64_5_2_3790_sp1_x64_Bitmap: members::SUMMARY_DUMP64_Bitmap, 0x10, 8 {
+        0x00 SizeOfBitMap: u32 = "ULONG", "documented, its place inferred. The same as BitmapSize.";
+        0x04 _padding04: [u8; 4], "padding.";
+        0x08 Reserved0: u64 = "ULONGLONG", "bytes of no known use.";
+        0x10 Buffer: [u32; 0] = "ULONG []", "documented, its place inferred.";
+    }
+}
+
+runtime::layout! {
     /// `SUMMARY_DUMP64` since 6.2 on x64: 0x38 bytes, aligned to 8.
     ///
-    /// Follows the header of a dump of some pages of physical memory, since Windows 8: which pages these are. The bitmap lies behind it, a bit a
-    /// page, and the pages in the order of their numbers where HeaderSize says. Not what ntiodump.h has under this name: its numbers have 64 bits
-    /// here, as readers of such dumps found.
+    /// Follows the header of a dump of some pages of physical memory: which pages these are, a bit a page. They lie in the order of their numbers
+    /// where HeaderSize says. Up to Windows 7 it is what ntiodump.h has under this name, in a summary dump. Since Windows 8 its numbers have 64 bits
+    /// and the bitmap lies behind it, as readers of such dumps found.
     pub struct SUMMARY_DUMP64_6_2_x64: members::SUMMARY_DUMP64, 0x38, 8 {
         0x00 Signature: u32 = "ULONG", "inferred. The letters SDMP, or FDMP if all pages are there.";
         0x04 ValidDump: u32 = "ULONG", "inferred. The letters DUMP.";

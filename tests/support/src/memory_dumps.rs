@@ -5,13 +5,19 @@ use bytemuck::{Pod, bytes_of};
 use etw_layouts::constants::DUMP_TYPE;
 use etw_layouts::members::{LIST_ENTRY, LOADED_MODULE, UNICODE_STRING};
 use etw_layouts::runtime::ViewMut;
-use etw_layouts::win10_2004::x64::{DUMP_HEADER64, KDDEBUGGER_DATA64, PHYSICAL_MEMORY_RUN64, SUMMARY_DUMP64};
+use etw_layouts::win7::{x64::SUMMARY_DUMP64, x86::SUMMARY_DUMP32};
+use etw_layouts::win10_2004::x64::{
+    DUMP_HEADER64, KDDEBUGGER_DATA64, PHYSICAL_MEMORY_RUN64, RDMP_HEADER64, SUMMARY_DUMP64 as BITMAP_DUMP64,
+};
 use etw_layouts::win10_2004::x86::{DUMP_HEADER32, PHYSICAL_MEMORY_RUN32};
 use etw_layouts::{Arch, Build, structures};
 use etw_layouts_etl::wire::zero;
 use std::collections::{BTreeMap, BTreeSet};
 
 const PAGE: u64 = 0x1000;
+
+const SDMP: u32 = u32::from_le_bytes(*b"SDMP");
+const DUMP: u32 = u32::from_le_bytes(*b"DUMP");
 
 /// How a processor translates addresses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -47,7 +53,7 @@ fn lists(arch: Arch) -> u64 {
 const DEBUGGER: u64 = 0x1000;
 
 impl System {
-    /// A full dump, or one of those pages that its bitmap names.
+    /// A dump of a kind that has pages of physical memory.
     pub fn dump(&self, kind: DUMP_TYPE) -> Vec<u8> {
         let (head, lists) = (lists(self.arch), self.lists());
         let mut memory = Physical::new(self.paging);
@@ -60,9 +66,12 @@ impl System {
                 }
             }
         }
-        match self.arch {
-            Arch::X86 => self.full32(&memory),
-            _ if kind == DUMP_TYPE::DUMP_TYPE_FULL => self.full64(&memory),
+        match (kind.0, self.arch) {
+            (2, Arch::X86) => self.summary32(&memory),
+            (2, _) => self.summary64(&memory),
+            (_, Arch::X86) => self.full32(&memory),
+            (1, _) => self.full64(&memory),
+            (8..=10, _) => self.ranges64(&memory, kind),
             _ => self.bitmap64(&memory, kind),
         }
     }
@@ -100,8 +109,7 @@ impl System {
     }
 
     fn full64(&self, memory: &Physical) -> Vec<u8> {
-        let runs: Vec<PHYSICAL_MEMORY_RUN64> =
-            memory.runs().into_iter().map(|(page, count)| PHYSICAL_MEMORY_RUN64 { BasePage: page, PageCount: count }).collect();
+        let runs = memory.runs64();
         let mut out = self.head64(memory, DUMP_TYPE::DUMP_TYPE_FULL);
         let block = offset(&structures::DUMP_HEADER64, self, "PhysicalMemoryBlockBuffer");
         let count = runs.iter().map(|run| run.PageCount).sum::<u64>();
@@ -113,19 +121,47 @@ impl System {
     }
 
     fn bitmap64(&self, memory: &Physical, kind: DUMP_TYPE) -> Vec<u8> {
-        let mut out = self.head64(memory, kind);
-        let bits = memory.pages.keys().next_back().map_or(0, |last| last + 1);
-        let mut bitmap = vec![0; (bits as usize).div_ceil(8)];
-        memory.pages.keys().for_each(|pfn| bitmap[(pfn / 8) as usize] |= 1 << (pfn % 8));
-        let mut header: SUMMARY_DUMP64 = zero();
-        (header.Signature, header.ValidDump) = (u32::from_le_bytes(*b"SDMP"), u32::from_le_bytes(*b"DUMP"));
-        let first = (out.len() + size_of_val(&header) + bitmap.len()).next_multiple_of(PAGE as usize);
-        (header.HeaderSize, header.Pages, header.BitmapSize) = (first as u64, memory.pages.len() as u64, bits);
-        out.extend_from_slice(bytes_of(&header));
-        out.extend_from_slice(&bitmap);
-        out.resize(first, 0);
-        memory.pages.values().for_each(|page| out.extend_from_slice(page));
-        out
+        let (out, (bits, bitmap)) = (self.head64(memory, kind), memory.bitmap());
+        let mut list: BITMAP_DUMP64 = zero();
+        (list.Signature, list.ValidDump) = (SDMP, DUMP);
+        let first = (out.len() + size_of_val(&list) + bitmap.len()).next_multiple_of(PAGE as usize);
+        (list.HeaderSize, list.Pages, list.BitmapSize) = (first as u64, memory.pages.len() as u64, bits);
+        memory.behind(out, bytes_of(&list), &bitmap, first)
+    }
+
+    fn summary64(&self, memory: &Physical) -> Vec<u8> {
+        let (out, (bits, bitmap)) = (self.head64(memory, DUMP_TYPE::DUMP_TYPE_SUMMARY), memory.bitmap());
+        let mut list: SUMMARY_DUMP64 = zero();
+        (list.Signature, list.ValidDump, list.Pages) = (SDMP, DUMP, memory.pages.len() as u32);
+        let first = (out.len() + size_of_val(&list) + bitmap.len()).next_multiple_of(PAGE as usize);
+        (list.HeaderSize, list.BitmapSize, list.Bitmap.SizeOfBitMap) = (first as u32, bits as u32, bits as u32);
+        memory.behind(out, bytes_of(&list), &bitmap, first)
+    }
+
+    fn summary32(&self, memory: &Physical) -> Vec<u8> {
+        let (out, (bits, bitmap)) = (self.head32(memory, DUMP_TYPE::DUMP_TYPE_SUMMARY), memory.bitmap());
+        let mut list: SUMMARY_DUMP32 = zero();
+        (list.Signature, list.ValidDump, list.Pages) = (SDMP, DUMP, memory.pages.len() as u32);
+        let first = (out.len() + size_of_val(&list) + bitmap.len()).next_multiple_of(PAGE as usize);
+        (list.HeaderSize, list.BitmapSize, list.Bitmap.SizeOfBitMap) = (first as u32, bits as u32, bits as u32);
+        memory.behind(out, bytes_of(&list), &bitmap, first)
+    }
+
+    /// The kinds that do not tell how many pages there are end their ranges with one of page 0, whatever its count.
+    fn ranges64(&self, memory: &Physical, kind: DUMP_TYPE) -> Vec<u8> {
+        let (out, is_complete) = (self.head64(memory, kind), kind == DUMP_TYPE::DUMP_TYPE_COMPLETE_MEMORY);
+        let mut ranges = memory.runs64();
+        let (count, pages) = (ranges.len() as u32, memory.pages.len() as u64);
+        ranges.extend((!is_complete).then_some(PHYSICAL_MEMORY_RUN64 { BasePage: 0, PageCount: 7 }));
+        let ranges: &[u8] = bytemuck::cast_slice(&ranges);
+        let mut list: RDMP_HEADER64 = zero();
+        (list.Marker, list.Signature, list.ValidDump) = (0x40, u32::from_le_bytes(*b"RDMP"), DUMP);
+        let first = out.len() + size_of_val(&list) + ranges.len();
+        (list.MetadataSize, list.HeaderSize) = (0x10 + ranges.len() as u64, first as u64);
+        if is_complete {
+            (list.NumberOfRanges, list.Pages) = (count, pages);
+        }
+        memory.behind(out, bytes_of(&list), ranges, first)
     }
 
     fn head64(&self, memory: &Physical, kind: DUMP_TYPE) -> Vec<u8> {
@@ -142,18 +178,23 @@ impl System {
     fn full32(&self, memory: &Physical) -> Vec<u8> {
         let run = |(page, count): (u64, u64)| PHYSICAL_MEMORY_RUN32 { BasePage: page as u32, PageCount: count as u32 };
         let runs: Vec<PHYSICAL_MEMORY_RUN32> = memory.runs().into_iter().map(run).collect();
-        let mut out = bytes_of(&header32(self.build.number[2])).to_vec();
-        change(&mut out, 0, |header: &mut DUMP_HEADER32| {
-            (header.DumpType, header.DirectoryTableBase) = (DUMP_TYPE::DUMP_TYPE_FULL, (memory.root * PAGE) as u32);
-            header.PsLoadedModuleList = lists(self.arch) as u32;
-            header.KdDebuggerDataBlock = (lists(self.arch) + DEBUGGER) as u32;
-            header.PaeEnabled = (self.paging == Paging::Pae).into();
-        });
+        let mut out = self.head32(memory, DUMP_TYPE::DUMP_TYPE_FULL);
         let block = offset(&structures::DUMP_HEADER32, self, "PhysicalMemoryBlockBuffer");
         let count = runs.iter().map(|run| run.PageCount).sum::<u32>();
         put_all(&mut out, block, &[runs.len() as u32, count]);
         put_all(&mut out, block + 8, &runs);
         memory.pages.values().for_each(|page| out.extend_from_slice(page));
+        out
+    }
+
+    fn head32(&self, memory: &Physical, kind: DUMP_TYPE) -> Vec<u8> {
+        let mut out = bytes_of(&header32(self.build.number[2])).to_vec();
+        change(&mut out, 0, |header: &mut DUMP_HEADER32| {
+            (header.DumpType, header.DirectoryTableBase) = (kind, (memory.root * PAGE) as u32);
+            header.PsLoadedModuleList = lists(self.arch) as u32;
+            header.KdDebuggerDataBlock = (lists(self.arch) + DEBUGGER) as u32;
+            header.PaeEnabled = (self.paging == Paging::Pae).into();
+        });
         out
     }
 }
@@ -254,6 +295,23 @@ impl Physical {
         }
     }
 
+    /// How many bits there are, and a bit for each page.
+    fn bitmap(&self) -> (u64, Vec<u8>) {
+        let bits = self.pages.keys().next_back().map_or(0, |last| last + 1);
+        let mut bitmap = vec![0; (bits as usize).div_ceil(8)];
+        self.pages.keys().for_each(|pfn| bitmap[(pfn / 8) as usize] |= 1 << (pfn % 8));
+        (bits, bitmap)
+    }
+
+    /// The file: a header, what lists the pages, and from `first` on these.
+    fn behind(&self, mut out: Vec<u8>, list: &[u8], bits: &[u8], first: usize) -> Vec<u8> {
+        out.extend_from_slice(list);
+        out.extend_from_slice(bits);
+        out.resize(first, 0);
+        self.pages.values().for_each(|page| out.extend_from_slice(page));
+        out
+    }
+
     /// First page and number of pages of each run.
     fn runs(&self) -> Vec<(u64, u64)> {
         let mut runs: Vec<(u64, u64)> = Vec::new();
@@ -264,5 +322,9 @@ impl Physical {
             }
         }
         runs
+    }
+
+    fn runs64(&self) -> Vec<PHYSICAL_MEMORY_RUN64> {
+        self.runs().into_iter().map(|(page, count)| PHYSICAL_MEMORY_RUN64 { BasePage: page, PageCount: count }).collect()
     }
 }

@@ -1,0 +1,153 @@
+//! The lists of pages that dumps have: runs in the header, a bitmap behind it, ranges behind it.
+
+use crate::error::Error;
+use crate::header::Header;
+use crate::pages::Pages;
+use crate::source::Source;
+use crate::wire::{
+    DUMP_HEADER32, DUMP_HEADER64, PHYSICAL_MEMORY_DESCRIPTOR32, PHYSICAL_MEMORY_DESCRIPTOR64, PHYSICAL_MEMORY_RUN32,
+    PHYSICAL_MEMORY_RUN64, RDMP_HEADER64, SUMMARY_DUMP32, SUMMARY_DUMP64, SUMMARY_DUMP64_6_2, letters, view,
+};
+use bytemuck::Pod;
+use etw_layouts::Arch;
+use etw_layouts::constants::DUMP_TYPE;
+
+/// The pages that a dump lists.
+///
+/// # Errors
+///
+/// It is of a kind whose pages are not known to lie anywhere, or has no list where it should be.
+pub fn read(source: &impl Source, head: &[u8], header: &Header) -> Result<Pages, Error> {
+    let is_32_bit = header.arch == Arch::X86;
+    match header.kind {
+        DUMP_TYPE::DUMP_TYPE_FULL if is_32_bit => runs32(source, head),
+        DUMP_TYPE::DUMP_TYPE_FULL => runs64(source, head),
+        DUMP_TYPE::DUMP_TYPE_SUMMARY if is_32_bit => {
+            let (list, at) = behind::<SUMMARY_DUMP32>(source, size_of::<DUMP_HEADER32>())?;
+            let bitmap = Bitmap { at, bits: list.BitmapSize.into(), first: list.HeaderSize.into() };
+            bitmap.read(source, header, [list.Signature, list.ValidDump])
+        }
+        DUMP_TYPE::DUMP_TYPE_SUMMARY => {
+            let (list, at) = behind::<SUMMARY_DUMP64>(source, size_of::<DUMP_HEADER64>())?;
+            let bitmap = Bitmap { at, bits: list.BitmapSize.into(), first: list.HeaderSize.into() };
+            bitmap.read(source, header, [list.Signature, list.ValidDump])
+        }
+        DUMP_TYPE::DUMP_TYPE_BITMAP_FULL | DUMP_TYPE::DUMP_TYPE_BITMAP_KERNEL | DUMP_TYPE::DUMP_TYPE_AUTOMATIC if !is_32_bit => {
+            let (list, at) = behind::<SUMMARY_DUMP64_6_2>(source, size_of::<DUMP_HEADER64>())?;
+            let bitmap = Bitmap { at, bits: list.BitmapSize, first: list.HeaderSize };
+            bitmap.read(source, header, [list.Signature, list.ValidDump])
+        }
+        DUMP_TYPE::DUMP_TYPE_KERNEL_MEMORY
+        | DUMP_TYPE::DUMP_TYPE_KERNEL_AND_USER_MEMORY
+        | DUMP_TYPE::DUMP_TYPE_COMPLETE_MEMORY
+            if !is_32_bit =>
+        {
+            ranges(source, header)
+        }
+        kind => Err(Error::Kind(kind.0)),
+    }
+}
+
+fn runs64(source: &impl Source, head: &[u8]) -> Result<Pages, Error> {
+    let header: DUMP_HEADER64 = view(head, 0).ok_or(Error::Short(head.len()))?;
+    let block = header.PhysicalMemoryBlockBuffer();
+    let block = bytemuck::bytes_of(&block);
+    let list: PHYSICAL_MEMORY_DESCRIPTOR64 = view(block, 0).ok_or(Error::Short(head.len()))?;
+    let mut pages = Pages::new(source.length(), size_of_val(&header) as u64);
+    let first = size_of_val(&list) - size_of::<PHYSICAL_MEMORY_RUN64>();
+    let places = (first..block.len()).step_by(size_of::<PHYSICAL_MEMORY_RUN64>());
+    let runs = places.map_while(|at| view::<PHYSICAL_MEMORY_RUN64>(block, at)).take(list.NumberOfRuns as usize);
+    runs.for_each(|run| pages.add(run.BasePage, run.PageCount));
+    Ok(pages)
+}
+
+fn runs32(source: &impl Source, head: &[u8]) -> Result<Pages, Error> {
+    let header: DUMP_HEADER32 = view(head, 0).ok_or(Error::Short(head.len()))?;
+    let block = bytemuck::bytes_of(&header.PhysicalMemoryBlockBuffer);
+    let list: PHYSICAL_MEMORY_DESCRIPTOR32 = view(block, 0).ok_or(Error::Short(head.len()))?;
+    let mut pages = Pages::new(source.length(), size_of_val(&header) as u64);
+    let first = size_of_val(&list) - size_of::<PHYSICAL_MEMORY_RUN32>();
+    let places = (first..block.len()).step_by(size_of::<PHYSICAL_MEMORY_RUN32>());
+    let runs = places.map_while(|at| view::<PHYSICAL_MEMORY_RUN32>(block, at)).take(list.NumberOfRuns as usize);
+    runs.for_each(|run| pages.add(run.BasePage.into(), run.PageCount.into()));
+    Ok(pages)
+}
+
+/// What follows a header of so many bytes, and where the next thing is.
+fn behind<T: Pod>(source: &impl Source, header: usize) -> Result<(T, u64), Error> {
+    let mut bytes = vec![0; size_of::<T>()];
+    let there = source.read_at(header as u64, &mut bytes);
+    let next = (header + there) as u64;
+    view(&bytes[..there], 0).map(|found| (found, next)).ok_or(Error::Short(header + there))
+}
+
+/// Bytes of a list that are read at once.
+const PIECE: usize = 1 << 16;
+
+/// A bit for each page.
+struct Bitmap {
+    /// Where it is.
+    at: u64,
+    bits: u64,
+    /// Where the first page is.
+    first: u64,
+}
+
+impl Bitmap {
+    fn read(self, source: &impl Source, header: &Header, found: [u32; 2]) -> Result<Pages, Error> {
+        let is_list = [letters(b"SDMP"), letters(b"FDMP")].contains(&found[0]) && found[1] == letters(b"DUMP");
+        if !is_list {
+            return Err(Error::List(header.kind.0));
+        }
+        let mut pages = Pages::new(source.length(), self.first);
+        let mut piece = vec![0; PIECE];
+        let (mut at, mut page) = (self.at, 0);
+        while page < self.bits {
+            let there = source.read_at(at, &mut piece);
+            if there == 0 {
+                break;
+            }
+            for byte in &piece[..there] {
+                for bit in (0..8).filter(|bit| byte >> bit & 1 == 1) {
+                    if page + bit < self.bits {
+                        pages.add(page + bit, 1);
+                    }
+                }
+                page += 8;
+            }
+            at += there as u64;
+        }
+        Ok(pages)
+    }
+}
+
+fn ranges(source: &impl Source, header: &Header) -> Result<Pages, Error> {
+    let (list, mut at) = behind::<RDMP_HEADER64>(source, size_of::<DUMP_HEADER64>())?;
+    if [list.Signature, list.ValidDump] != [letters(b"RDMP"), letters(b"DUMP")] {
+        return Err(Error::List(header.kind.0));
+    }
+    let mut pages = Pages::new(source.length(), list.HeaderSize);
+    // The metadata begin with the numbers of ranges and pages.
+    let end = at.saturating_add(list.MetadataSize.saturating_sub(size_of::<PHYSICAL_MEMORY_RUN64>() as u64));
+    let end = end.min(list.HeaderSize);
+    // How many pages there are, only one of these kinds tells.
+    let mut left = if header.kind == DUMP_TYPE::DUMP_TYPE_COMPLETE_MEMORY { list.Pages } else { u64::MAX };
+    let mut piece = vec![0; PIECE];
+    while at < end {
+        let length = (end - at).min(PIECE as u64) as usize;
+        let there = source.read_at(at, &mut piece[..length]);
+        let ranges = piece[..there].chunks_exact(size_of::<PHYSICAL_MEMORY_RUN64>());
+        if ranges.len() == 0 {
+            break;
+        }
+        at += there as u64;
+        for PHYSICAL_MEMORY_RUN64 { BasePage, PageCount } in ranges.map(bytemuck::pod_read_unaligned) {
+            if BasePage == 0 || left == 0 {
+                return Ok(pages);
+            }
+            pages.add(BasePage, PageCount);
+            left = left.saturating_sub(PageCount);
+        }
+    }
+    Ok(pages)
+}

@@ -1,0 +1,73 @@
+//! What prints events, of traces and of dumps: which columns, in which format, how many.
+
+use super::columns::{self, Column};
+use super::document;
+use super::line::{Line, Names, Payload};
+use super::output::{Format, Output};
+use super::wanted::Wanted;
+use etw_layouts_etl::tracelogging::Fault;
+use std::io;
+
+/// Which events are printed, and what of them.
+#[derive(clap::Args)]
+pub struct Asked {
+    /// Print these columns of text and CSV, in this order.
+    #[arg(long, value_enum, value_delimiter = ',', value_name = "COLUMN,…")]
+    columns: Vec<Column>,
+    /// Print the payload too. An event of TraceLogging says itself which fields it has; what of them cannot be decoded is printed as
+    /// bytes, and is a finding.
+    #[arg(long, value_enum)]
+    payload: Option<Payload>,
+    #[command(flatten)]
+    pub wanted: Wanted,
+    /// Print so many events of all files together, and stop. Findings that would come later are not told.
+    #[arg(long, value_name = "N", help_heading = "Which events")]
+    limit: Option<u64>,
+}
+
+/// Prints the events of one file after the other.
+pub struct Printer<'a> {
+    pub wanted: &'a Wanted,
+    /// What is printed of payloads.
+    pub payload: Option<Payload>,
+    columns: Vec<Column>,
+    names: Names,
+    /// How many may still be printed.
+    left: u64,
+    is_headed: bool,
+}
+
+impl<'a> Printer<'a> {
+    /// Prints these columns if no others are asked for.
+    pub fn new(asked: &'a Asked, default: &[Column]) -> Self {
+        let columns = columns::chosen(&asked.columns, default, asked.payload.is_some());
+        let payload = asked.payload.or(columns.contains(&Column::Payload).then_some(Payload::Hex));
+        let left = asked.limit.unwrap_or(u64::MAX);
+        Self { wanted: &asked.wanted, payload, columns, names: Names::default(), left, is_headed: false }
+    }
+
+    /// Whether as many were printed as were asked for.
+    pub fn is_done(&self) -> bool {
+        self.left == 0
+    }
+
+    /// Names the columns, once for all files.
+    pub fn head(&mut self, out: &mut Output) -> io::Result<()> {
+        if out.format != Format::Json && !std::mem::replace(&mut self.is_headed, true) {
+            let is_text = out.format == Format::Text;
+            out.put(|out| columns::heading(&self.columns, is_text, out))?;
+        }
+        Ok(())
+    }
+
+    /// Prints an event, unless there were enough; what of its fields could not be decoded.
+    pub fn event(&mut self, line: &Line<'_>, out: &mut Output) -> io::Result<Option<Fault>> {
+        let Some(left) = self.left.checked_sub(1) else { return Ok(None) };
+        self.left = left;
+        let format = out.format;
+        out.put(|out| match format {
+            Format::Json => document::event(line, &mut self.names, out),
+            format => columns::event(&self.columns, format == Format::Text, line, &mut self.names, out),
+        })
+    }
+}

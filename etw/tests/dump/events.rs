@@ -1,0 +1,125 @@
+//! The events of dumps are asked for and printed as those of traces are: what `etw etl events` says of the sessions, saved as traces, is the
+//! witness.
+
+use crate::{Folder, dump, etw, json, text};
+use serde_json::Value;
+use std::path::Path;
+
+/// What an event is, but for where it was: sorted, since sessions of one dump are printed together.
+fn events_of(command: &str, path: &Path, options: &[&str]) -> Vec<String> {
+    let (status, events) = json(&[&[command, "events"], options, &[path.to_str().unwrap()]].concat());
+    assert_eq!(status, Some(0), "{command} {options:?}");
+    // The first buffer of a saved trace has the event of its header.
+    let own = events.into_iter().filter(|event| command == "dump" || event["buffer"] != 0);
+    let mut events: Vec<String> = own
+        .map(|mut event| {
+            let parts = event.as_object_mut().unwrap();
+            for place in ["file", "session", "logger_id", "buffer", "buffer_offset", "offset"] {
+                parts.remove(place);
+            }
+            event.to_string()
+        })
+        .collect();
+    events.sort_unstable();
+    events
+}
+
+/// Whatever is asked for, the same events come of a dump and of the traces that were saved of it, with the same documents.
+#[test]
+fn asked_for_as_of_traces() {
+    let folder = Folder::new("asked");
+    let path = folder.file("mini.dmp", dump());
+    let traces = folder.0.join("traces");
+    assert_eq!(json(&["dump", "save", "-o", traces.to_str().unwrap(), &path]).0, Some(0));
+    let (_, all) = json(&["dump", "events", &path]);
+    // What the event in the middle has, of those that tell it.
+    let some = |key: &str| {
+        let values: Vec<&Value> = all.iter().map(|event| &event[key]).filter(|value| !value.is_null()).collect();
+        values[values.len() / 2].to_string().replace('"', "")
+    };
+    let (mut counts, time) = (Vec::new(), some("time_utc"));
+    let (_, infos) = json(&["dump", "info", &path]);
+    let since = some("time").parse::<i64>().unwrap() - infos[0]["sessions"][0]["start_time"].as_i64().unwrap();
+    let since = format!("{}.{:07}", since / 10_000_000, since % 10_000_000);
+    let asked: [(&str, &str); 10] = [
+        ("--provider", &some("provider")),
+        ("--id", &some("id")),
+        ("--opcode", &some("opcode")),
+        ("--level", &some("level")),
+        ("--process", &some("pid")),
+        ("--thread", &some("tid")),
+        ("--processor", &some("cpu")),
+        ("--from", &time),
+        ("--to", &time),
+        ("--from", &since),
+    ];
+    for options in asked.iter().map(|(option, value)| vec![*option, *value]).chain([
+        vec![],
+        vec!["--payload", "hex"],
+        vec!["--payload", "fields"],
+    ]) {
+        let (read, witness) = (events_of("dump", Path::new(&path), &options), events_of("etl", &traces, &options));
+        assert_eq!(read, witness, "{options:?}");
+        counts.push(read.len());
+    }
+    println!("{counts:?} of {}", all.len());
+    assert!(counts[..asked.len()].iter().all(|count| (1..all.len()).contains(count)), "{counts:?}");
+}
+
+/// Columns, their heading, CSV and a limit over several dumps.
+#[test]
+fn printed_as_asked() {
+    let folder = Folder::new("columns");
+    for name in ["a.dmp", "b.dmp"] {
+        folder.file(name, dump());
+    }
+    let path = text(&folder.0);
+    let (_, all) = json(&["dump", "events", &path]);
+    let lines = |options: &[&str]| {
+        let output = etw(&[&["dump", "events", &path], options].concat());
+        assert_eq!(output.status.code(), Some(0), "{options:?}");
+        String::from_utf8(output.stdout).unwrap().lines().map(str::to_owned).collect::<Vec<_>>()
+    };
+    let table = lines(&["--format", "csv", "--columns", "session,cpu,bytes"]);
+    let expected =
+        all.iter().map(|event| format!("{},{},{}", event["session"].as_str().unwrap(), event["cpu"], event["payload_size"]));
+    assert_eq!((table[0].as_str(), &table[1..]), ("session,cpu,bytes", &expected.collect::<Vec<_>>()[..]));
+    // Those of one dump, and a few of the next.
+    let some = (all.len() / 2 + 3).to_string();
+    let limited = lines(&["--limit", &some, "--columns", "default,file"]);
+    assert_eq!(limited.len(), all.len() / 2 + 4);
+    assert!(limited[0].starts_with("time") && limited[0].contains("session"), "{}", limited[0]);
+    assert_eq!(limited.iter().filter(|line| line.ends_with("b.dmp")).count(), 3);
+    for command in ["info", "sessions"] {
+        assert_eq!(etw(&["dump", command, "--format", "csv", &path]).status.code(), Some(2));
+    }
+}
+
+/// Of a minidump the revision can be said; what else is for full dumps has no effect, and that is told.
+#[test]
+fn options_of_minidumps() {
+    let folder = Folder::new("options");
+    let path = folder.file("mini.dmp", dump());
+    let of = |options: &[&str]| json(&[&["dump", "info", &path], options].concat());
+    for (options, build, by) in
+        [(&[][..], "10.0.19041.0", "header"), (&["--build", "10.0.19041.264"][..], "10.0.19041.264", "option")]
+    {
+        let (status, infos) = of(options);
+        let kernel = &infos[0]["kernel"];
+        assert_eq!((status, kernel["build"].as_str(), kernel["build_by"].as_str()), (Some(0), Some(build), Some(by)));
+        assert_eq!(infos[0]["notes"], Value::Array(vec![]));
+    }
+    let other = etw(&["dump", "events", "--build", "10.0.18362.1", &path]);
+    assert!(other.status.code() == Some(2) && String::from_utf8_lossy(&other.stderr).contains("--build says 10.0.18362.1"));
+
+    let (_, infos) = of(&["--free", "--symbols", "some.pdb"]);
+    let notes: Vec<_> = infos[0]["notes"].as_array().unwrap().iter().map(|note| note.as_str().unwrap()).collect();
+    assert!(
+        matches!(notes[..], [free, symbols] if free.starts_with("--free has no effect") && symbols.starts_with("--symbols has"))
+    );
+    for command in ["events", "sessions"] {
+        let output = etw(&["dump", command, "--format", "json", "--symbol-path", "symbols", &path]);
+        let note: Value = serde_json::from_slice(&output.stderr).unwrap();
+        assert!(output.status.code() == Some(0) && note["note"].as_str().unwrap().starts_with("--symbol-path has no effect"));
+    }
+}
