@@ -2,9 +2,9 @@
 
 use super::facts::{ARCHITECTURES, Atlas, Structure};
 use super::frame::{page as framed, scrolled};
-use super::html::Html;
 use super::marks;
 use super::paths;
+use crate::html::Html;
 use etw_layouts_codegen::Source;
 use etw_layouts_codegen::spec::{Body, ValuesKind};
 

@@ -2,8 +2,8 @@
 
 use super::facts::{Atlas, Structure};
 use super::frame::scrolled;
-use super::html::Html;
 use super::{marks, paths};
+use crate::html::Html;
 use etw_layouts_project::errata;
 use etw_layouts_project::history::Fact;
 use etw_layouts_project::matrix::{Column, Matrix, Row, Run};

@@ -2,8 +2,8 @@
 
 use super::facts::Structure;
 use super::frame::{page as framed, scrolled};
-use super::html::Html;
 use super::paths::{near, of_type};
+use crate::html::Html;
 
 /// The pages.
 pub fn pages(structure: &Structure) -> Vec<(String, String)> {

@@ -2,8 +2,8 @@
 //! ribbon.
 
 use super::facts::{Atlas, Structure};
-use super::html::Html;
 use super::matrix::span;
+use crate::html::Html;
 use etw_layouts_project::history::Fact;
 use etw_layouts_project::matrix::{Matrix, Row};
 use std::fmt::Write;
