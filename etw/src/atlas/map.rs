@@ -16,7 +16,7 @@ pub fn page(atlas: &Atlas, target: usize) -> (String, String) {
             html.text("How structures hang together in ");
             html.link(format_args!("../{}", paths::of_kernel(&kernel.name)), &kernel.name);
         });
-        html.leaf("p", &[("class", &"lead")], "Which member leads to which structure. A structure that leads nowhere is left out, unless a pointer or a list leads to it.");
+        html.leaf("p", &[("class", &"lead")], "Which member leads to which structure. A structure that leads nowhere is left out, unless a pointer or a list leads to it. Of what stands in a dotted box no layout is known.");
         html.el("p", &[("class", &"legend")], |html| {
             for (_, class, words) in WAYS {
                 html.el("span", &[], |html| {

@@ -31,7 +31,7 @@ pub fn svg(map: &Map, axis: &Axis, choice: &Choice) -> String {
     let (columns, rows) = extent(&places);
     let top = (words.len() as u64 + 2) * TEXT.0;
     let longest = words.iter().map(|words| words.chars().count() as u64 * TEXT.1).max().unwrap_or(0);
-    let (width, height) = ((columns * STEP.0).max(longest).max(2 * STEP.0) + 20, top + rows * STEP.1 + 20);
+    let (width, height) = ((columns * STEP.0).max(longest).max(3 * STEP.0) + 20, top + rows * STEP.1 + 20);
     let view = format!("-10 -10 {width} {height}");
     let mut html = Html::default();
     let attributes: [(&str, &dyn Display); 4] =
@@ -48,6 +48,11 @@ pub fn svg(map: &Map, axis: &Axis, choice: &Choice) -> String {
             html.void("path", &[("class", &class), ("d", &format_args!("M{x} {}h40", y - 10))]);
             html.leaf("text", &[("x", &(x + 48)), ("y", &(y - 6))], words);
         }
+        let (x, y) = (WAYS.len() as u64 * 220, top - TEXT.0 - 16);
+        html.el("g", &[("class", &"unknown")], |html| {
+            html.void("rect", &[("x", &x), ("y", &y), ("width", &40), ("height", &12), ("rx", &3)]);
+            html.leaf("text", &[("x", &(x + 48)), ("y", &(y + 10))], "no layout is known");
+        });
         html.el("g", &[("transform", &format_args!("translate(0 {top})"))], |html| draw(map, &places, |_| None, html));
     });
     html.text("\n");
