@@ -20,7 +20,6 @@
     return /^(0x[0-9a-f]+|-?\d+)$/i.test(text) ? BigInt(text) : /^[0-9a-f]+h$/i.test(text) ? BigInt("0x" + text.slice(0, -1)) : null;
   };
 
-  newest();
   search();
   filter();
   offsets();
@@ -29,6 +28,8 @@
   beside();
   architecture();
   copies();
+  // With the first layout, which it would else force before that.
+  requestAnimationFrame(newest);
 
   function search() {
     const input = at("search-words"), list = at("search-found");
