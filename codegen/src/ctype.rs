@@ -104,6 +104,15 @@ impl CType {
             Self::Pointer { to: of, .. } | Self::Array { of, .. } | Self::Function { returns: of, .. } => of.base(),
         }
     }
+
+    /// All names in it; of a function, what it returns and what it takes.
+    pub fn names(&self) -> Vec<&str> {
+        match self {
+            Self::Name { name, .. } => vec![name],
+            Self::Pointer { to: of, .. } | Self::Array { of, .. } => of.names(),
+            Self::Function { returns, parameters } => [&**returns].into_iter().chain(parameters).flat_map(Self::names).collect(),
+        }
+    }
 }
 
 impl fmt::Display for CType {

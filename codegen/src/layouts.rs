@@ -279,6 +279,18 @@ impl Aggregate {
         }
     }
 
+    /// The types of all members as they are spelled, with those of structures and unions without a name of their own.
+    pub fn ctypes(&self) -> Vec<&CType> {
+        let mut list = Vec::new();
+        for field in &self.fields {
+            list.extend(&field.ctype);
+            if let Type::Inline(inner) = &field.ty {
+                list.extend(inner.ctypes());
+            }
+        }
+        list
+    }
+
     /// The named members, with those of anonymous structures and unions in their places.
     pub fn flat(&self) -> Vec<Flat<'_>> {
         let mut list = Vec::new();

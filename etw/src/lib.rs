@@ -6,6 +6,7 @@ pub mod atlas;
 mod columns;
 pub mod diff;
 pub mod export;
+mod html;
 pub mod import;
 pub mod kernel;
 pub mod list;

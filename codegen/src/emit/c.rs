@@ -43,13 +43,19 @@ pub fn header(layouts: &Layouts, target: usize, only: Option<&str>, style: Style
     }
     // Behind all declarations: a macro may be called as a member is.
     writer.macros(&types);
-    writer.out + "\n#undef ETW_LAYOUTS_ASSERT\n#undef ETW_LAYOUTS_ALIGNOF\n#endif\n"
+    writer.out + "\n#undef ETW_LAYOUTS_ASSERT\n#undef ETW_LAYOUTS_ALIGN\n#undef ETW_LAYOUTS_ALIGNOF\n#endif\n"
 }
 
-/// C and C++ have other words for the same.
+/// C and C++ have other words for the same, as compilers have; `MinGW` makes an attribute of `__declspec`, which knows no `align`.
 const ASSERTIONS: &str = "\
 #ifndef ANYSIZE_ARRAY
 #define ANYSIZE_ARRAY 1
+#endif
+
+#ifdef _MSC_VER
+#define ETW_LAYOUTS_ALIGN(bytes) __declspec(align(bytes))
+#else
+#define ETW_LAYOUTS_ALIGN(bytes) __attribute__((aligned(bytes)))
 #endif
 
 /* Define it as 0 to leave the assertions out, or as 1 to have them. */
@@ -91,12 +97,12 @@ impl<'a> Writer<'a> {
     fn aggregate(&mut self, name: &'a str, aggregate: &'a Aggregate) {
         self.out.push('\n');
         self.forward(name, keyword(aggregate.kind));
-        self.needs(aggregate);
+        aggregate.ctypes().into_iter().flat_map(CType::names).for_each(|name| self.name(name));
         let Style { prefix, plain } = self.style;
         if let Some(pack) = aggregate.pack {
             let _ = writeln!(self.out, "#pragma pack(push, {pack})");
         }
-        let _ = writeln!(self.out, "{}{} {prefix}_{name} {{", keyword(aggregate.kind), self.declspec(aggregate.align));
+        let _ = writeln!(self.out, "{}{} {prefix}_{name} {{", keyword(aggregate.kind), self.aligned(aggregate.align));
         self.fields(aggregate, 1, &mut FreeNames::of(aggregate));
         self.out.push_str("};\n");
         if aggregate.pack.is_some() {
@@ -137,29 +143,7 @@ impl<'a> Writer<'a> {
         }
     }
 
-    /// Declares the names in the types of members.
-    fn needs(&mut self, aggregate: &'a Aggregate) {
-        for field in &aggregate.fields {
-            if let Some(ctype) = &field.ctype {
-                self.names(ctype);
-            }
-            if let Type::Inline(inner) = &field.ty {
-                self.needs(inner);
-            }
-        }
-    }
-
-    fn names(&mut self, ctype: &'a CType) {
-        match ctype {
-            CType::Pointer { to: of, .. } | CType::Array { of, .. } => self.names(of),
-            CType::Function { returns, parameters } => {
-                self.names(returns);
-                parameters.iter().for_each(|parameter| self.names(parameter));
-            }
-            CType::Name { name, .. } => self.name(name),
-        }
-    }
-
+    /// Declares a name that a type has in it.
     fn name(&mut self, name: &'a str) {
         let spec = &self.layouts.spec;
         if spec.scalars.contains_key(name) || self.declared.contains(name) {
@@ -167,7 +151,7 @@ impl<'a> Writer<'a> {
         }
         if let Some(piece) = spec.typedefs.get(name).and_then(|typedef| typedef.get(self.target)) {
             self.declared.insert(name);
-            self.names(&piece.value);
+            piece.value.names().into_iter().for_each(|name| self.name(name));
             let declared = self.prefixed(&piece.value).declare(&format!("{}{name}", self.style.prefix));
             let _ = writeln!(self.out, "typedef {declared};");
             return;
@@ -231,13 +215,13 @@ impl<'a> Writer<'a> {
         let name = field.name.as_deref().unwrap_or_default();
         match (&field.ty, &field.ctype) {
             (Type::Inline(inner), _) => {
-                let _ = writeln!(self.out, "{indent}{}{} {{", keyword(inner.kind), self.declspec(inner.align));
+                let _ = writeln!(self.out, "{indent}{}{} {{", keyword(inner.kind), self.aligned(inner.align));
                 self.fields(inner, depth + 1, free);
                 let gap = if name.is_empty() { "" } else { " " };
                 let _ = writeln!(self.out, "{indent}}}{gap}{name};");
             }
             (_, Some(ctype)) => {
-                let align = self.declspec(field.align);
+                let align = self.aligned(field.align);
                 let gap = if align.is_empty() { "" } else { " " };
                 let declared = self.prefixed(ctype).declare(name);
                 let _ = writeln!(self.out, "{indent}{}{gap}{declared}{};", align.trim_start(), width(field));
@@ -246,9 +230,9 @@ impl<'a> Writer<'a> {
         }
     }
 
-    fn declspec(&self, align: Option<u64>) -> String {
+    fn aligned(&self, align: Option<u64>) -> String {
         let stated = align.filter(|_| !self.style.plain);
-        stated.map(|align| format!(" __declspec(align({align}))")).unwrap_or_default()
+        stated.map(|align| format!(" ETW_LAYOUTS_ALIGN({align})")).unwrap_or_default()
     }
 
     /// Assertions for the offsets of all members that have a name; bit fields have no address.

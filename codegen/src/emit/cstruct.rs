@@ -66,7 +66,7 @@ struct Writer<'a> {
 
 impl<'a> Writer<'a> {
     fn structure(&mut self, name: &'a str, aggregate: &'a Aggregate) {
-        self.needs(aggregate);
+        aggregate.ctypes().into_iter().for_each(|ctype| self.typedefs(ctype.base()));
         // It may point to itself.
         self.declared.insert(name);
         let _ = writeln!(self.out, "\n{} {name} {{", keyword(aggregate.kind));
@@ -87,18 +87,7 @@ impl<'a> Writer<'a> {
         self.declared.insert(name);
     }
 
-    /// Declares the typedefs that members have as types.
-    fn needs(&mut self, aggregate: &'a Aggregate) {
-        for field in &aggregate.fields {
-            if let Some(ctype) = &field.ctype {
-                self.typedefs(ctype.base());
-            }
-            if let Type::Inline(inner) = &field.ty {
-                self.needs(inner);
-            }
-        }
-    }
-
+    /// Declares the typedefs that a name stands for.
     fn typedefs(&mut self, name: &'a str) {
         let piece = self.layouts.spec.typedefs.get(name).and_then(|typedef| typedef.get(self.target));
         if let Some(piece) = piece.filter(|_| !self.declared.contains(name)) {

@@ -1,7 +1,7 @@
 //! The types of a target in an order in which each can be declared.
 
 use crate::ctype::CType;
-use crate::layouts::{Aggregate, Form, Layout, Layouts, Type};
+use crate::layouts::{Form, Layout, Layouts};
 use crate::spec::{Body, Kind, ValuesKind};
 use std::collections::BTreeSet;
 
@@ -42,37 +42,18 @@ impl<'a> Order<'a> {
         let Some(layout) = self.layouts.get(self.target, name).filter(|_| self.known.insert(name)) else { return };
         if let Form::Aggregate(aggregate) = &layout.form {
             self.layouts.used(aggregate).into_iter().for_each(|name| self.visit(name));
-            self.behind(aggregate);
+            aggregate.ctypes().into_iter().flat_map(CType::names).for_each(|name| self.enumeration(name));
         }
         self.list.push(layout);
     }
 
-    fn behind(&mut self, aggregate: &'a Aggregate) {
-        for field in &aggregate.fields {
-            if let Some(ctype) = &field.ctype {
-                self.enumerations(ctype);
-            }
-            if let Type::Inline(inner) = &field.ty {
-                self.behind(inner);
-            }
-        }
-    }
-
-    fn enumerations(&mut self, ctype: &'a CType) {
-        match ctype {
-            CType::Pointer { to: of, .. } | CType::Array { of, .. } => self.enumerations(of),
-            CType::Function { returns, parameters } => {
-                self.enumerations(returns);
-                parameters.iter().for_each(|parameter| self.enumerations(parameter));
-            }
-            CType::Name { name, .. } => {
-                let layout = self.layouts.get(self.target, name);
-                if layout.is_some_and(|layout| matches!(layout.form, Form::Enumeration(_))) {
-                    self.visit(name);
-                } else if let Some(piece) = self.layouts.spec.typedefs.get(name).and_then(|types| types.get(self.target)) {
-                    self.enumerations(&piece.value);
-                }
-            }
+    /// What of a type's names is an enumeration, or stands for one.
+    fn enumeration(&mut self, name: &'a str) {
+        let layout = self.layouts.get(self.target, name);
+        if layout.is_some_and(|layout| matches!(layout.form, Form::Enumeration(_))) {
+            self.visit(name);
+        } else if let Some(piece) = self.layouts.spec.typedefs.get(name).and_then(|types| types.get(self.target)) {
+            piece.value.names().into_iter().for_each(|name| self.enumeration(name));
         }
     }
 }

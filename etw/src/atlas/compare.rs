@@ -2,8 +2,8 @@
 
 use super::facts::Atlas;
 use super::frame::page as framed;
-use super::html::Html;
 use super::paths;
+use crate::html::Html;
 use crate::{Error, diff};
 use etw_layouts_codegen::registry::WitnessKind;
 use etw_layouts_project::diff::compact::Compact;

@@ -1,6 +1,6 @@
 //! What all pages have in common. Their own ids have a hyphen, which no member or constant has, whose ids are their names.
 
-use super::html::Html;
+use crate::html::Html;
 use std::fmt::Display;
 
 /// A page: its path from the root, its title, and what is in it. `here` is the part of the atlas that it belongs to.

@@ -2,9 +2,9 @@
 
 use super::facts::{ARCHITECTURES, Atlas, Structure};
 use super::frame::{page as framed, scrolled};
-use super::html::Html;
 use super::marks;
 use super::paths;
+use crate::html::Html;
 use etw_layouts_codegen::Source;
 use etw_layouts_codegen::spec::{Body, ValuesKind};
 
@@ -20,6 +20,8 @@ pub fn page(atlas: &Atlas) -> (String, String) {
             format_args!("{structures} structures in {layouts} layouts, from Windows 2000 to the newest kernel: {kernels} kernels and architectures, each with what proves it."),
         );
         filter(html, "Names that have ");
+        html.leaf("p", &[], "Behind a sign stands of how many kernels and architectures it is the proof.");
+        marks::legend(html, "");
         scrolled(html, "Structures", |html| {
             html.el("table", &[("class", &"list"), ("id", &"list")], |html| {
                 head(html, &["structure", "size", "layouts", "exists in", "proven by", "what it is"]);
@@ -177,7 +179,7 @@ pub fn legend() -> (String, String) {
             }
         });
         html.leaf("h2", &[("id", &"versions")], "Versions");
-        html.leaf("p", &[], "A column is a run of kernels with one layout. Where it begins with an update inside a build, a dotted edge and the word update say so: Microsoft changes layouts by servicing. A kernel between two that are listed has the layouts of the earlier one of its build, as far as is known; etw show tells how sure that is for any kernel.");
+        html.leaf("p", &[], "6.1.. is from Windows 6.1 on, 1607..1809 from one to the other, both included; early-6.0 is Windows Vista before its first service pack, late-6.0 from then on. A column is a run of kernels with one layout. Where it begins with an update inside a build, a dotted edge and the word update say so: Microsoft changes layouts by servicing. A kernel between two that are listed has the layouts of the earlier one of its build, as far as is known; etw show tells how sure that is for any kernel.");
         html.leaf("h2", &[("id", &"changes")], "Changes");
         html.el("ul", &[], |html| {
             for (class, words, means) in [

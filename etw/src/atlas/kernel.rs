@@ -2,9 +2,9 @@
 
 use super::facts::{Atlas, Kernel};
 use super::frame::{page as framed, scrolled};
-use super::html::Html;
 use super::marks;
 use super::paths;
+use crate::html::Html;
 use etw_layouts_codegen::Choice;
 use etw_layouts_codegen::registry::{Seen, WitnessKind};
 

@@ -2,12 +2,12 @@
 
 use super::facts::Atlas;
 use super::frame::{page as framed, scrolled};
-use super::html::Html;
 use super::{marks, memory, moved, paths};
+use crate::html::Html;
 use etw_layouts_codegen::emit::{c, isf};
 use etw_layouts_codegen::layouts::{Form, LayoutId};
 use etw_layouts_codegen::{Choice, Source};
-use etw_layouts_project::matrix::{Column, Matrix};
+use etw_layouts_project::matrix::Matrix;
 use etw_layouts_project::members::{Member, keyword};
 use etw_layouts_project::subject::Subject;
 use std::fmt;
@@ -53,26 +53,39 @@ pub fn page(atlas: &Atlas, id: LayoutId) -> Option<(String, String)> {
         html.leaf("h2", &[("id", &"members")], "Members");
         html.leaf("p", &[], format_args!("What each is known from is told of {kernel}."));
         scrolled(html, format_args!("Members of {name}"), |html| table(&members, &known, &sources, html));
-        for (matrix, before, now) in steps(atlas, name, id) {
-            moved::draw(atlas, matrix, before, now, html);
+        for [before, now] in steps(atlas, name, id) {
+            let arch = atlas.axis.targets[now].arch;
+            html.leaf("h2", &[("id", &format_args!("before-{arch}"))], format_args!("Before and now, {arch}"));
+            let (a, b) = (&atlas.kernels[before].name, &atlas.kernels[now].name);
+            html.el("p", &[], |html| {
+                html.text("The update that made the difference, and the kernel before it. ");
+                html.leaf(
+                    "a",
+                    &[("href", &format_args!("../{}#a={a}&b={b}", paths::of_type(name))), ("class", &"scripted")],
+                    "Any other two versions",
+                );
+            });
+            moved::draw(atlas, name, [before, now], html);
+            moved::legend(html);
         }
         copies(atlas, name, speaker, html);
         marks::legend(html, "../");
     }))
 }
 
-/// Where the layout follows another, by architecture.
-fn steps<'a>(atlas: &'a Atlas, name: &str, id: LayoutId) -> Vec<(&'a Matrix, &'a Column, &'a Column)> {
+/// Where the layout follows another, by architecture: the last target before, and the first with it.
+fn steps(atlas: &Atlas, name: &str, id: LayoutId) -> Vec<[usize; 2]> {
     let structure = atlas.structures.iter().find(|structure| structure.name() == name);
     let matrices = structure.map_or(&[][..], |structure| &structure.matrices);
-    let step = |matrix: &'a Matrix| {
+    let step = |matrix: &Matrix| {
         let pair = matrix.columns.windows(2).find(|pair| pair[1].layout == id && pair[0].layout != id)?;
-        Some((matrix, &pair[0], &pair[1]))
+        let targets = [pair[0].targets.last()?.0, pair[1].targets.first()?.0];
+        Some((pair[0].layout, targets))
     };
     let mut steps: Vec<_> = matrices.iter().filter_map(step).collect();
     // The same step on two architectures is shown once.
-    steps.dedup_by_key(|(_, before, _)| before.layout);
-    steps
+    steps.dedup_by_key(|(before, _)| *before);
+    steps.into_iter().map(|(_, targets)| targets).collect()
 }
 
 fn table(members: &[Member], known: &[String], sources: &[Option<Source>], html: &mut Html) {

@@ -1,8 +1,8 @@
 //! The lives of a structure's members: every offset, type and width that each had. What is too long for one page goes on on others.
 
-use super::html::Html;
 use super::paths;
 use super::scopes::Scopes;
+use crate::html::Html;
 use etw_layouts_codegen::axis::Arch;
 use etw_layouts_codegen::layouts::Bits;
 use etw_layouts_project::history::{Fact, History, Stage};

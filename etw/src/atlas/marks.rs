@@ -1,6 +1,6 @@
 //! The signs for what a fact is known from: a shape each, so that nobody depends on colour.
 
-use super::html::Html;
+use crate::html::Html;
 use etw_layouts_codegen::{Source, Standing};
 use std::fmt::Display;
 

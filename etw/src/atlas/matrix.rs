@@ -2,8 +2,8 @@
 
 use super::facts::{Atlas, Structure};
 use super::frame::scrolled;
-use super::html::Html;
 use super::{marks, paths};
+use crate::html::Html;
 use etw_layouts_project::errata;
 use etw_layouts_project::history::Fact;
 use etw_layouts_project::matrix::{Column, Matrix, Row, Run};
@@ -18,7 +18,8 @@ pub fn table(atlas: &Atlas, structure: &Structure, matrix: &Matrix, html: &mut H
     let errata = errata::of(atlas.layouts, structure.definition, &atlas.axis.all());
     let label = format!("Members of {name} on {} by version", matrix.arch);
     scrolled(html, &label, |html| {
-        html.el("table", &[("class", &"matrix")], |html| {
+        let columns = format!("--columns:{}", matrix.columns.len());
+        html.el("table", &[("class", &"matrix"), ("style", &columns)], |html| {
             html.el("caption", &[], |html| {
                 html.text("A cell reaches over the versions in which nothing of the member changes. ");
                 for (class, words) in [("new", "new"), ("moved", "moved"), ("typed", "another type or other bits")] {
@@ -143,6 +144,7 @@ fn content(run: &Run, shows_type: bool, html: &mut Html) {
         }
     }
     if shows_type {
+        html.text(" ");
         html.leaf("i", &[], short(r#type));
     }
 }

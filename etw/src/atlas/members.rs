@@ -2,8 +2,8 @@
 
 use super::facts::Structure;
 use super::frame::{page as framed, scrolled};
-use super::html::Html;
 use super::paths::{near, of_type};
+use crate::html::Html;
 
 /// The pages.
 pub fn pages(structure: &Structure) -> Vec<(String, String)> {
@@ -15,7 +15,7 @@ pub fn pages(structure: &Structure) -> Vec<(String, String)> {
         framed(path.clone(), "structures", format_args!("{name}: lives of its members{part}"), |html| {
             html.el("h1", &[], |html| {
                 html.el("code", &[], |html| html.link(near(&of_type(name)), name));
-                html.text(format_args!(" lives of its members{part}"));
+                html.text(format_args!(": lives of its members{part}"));
             });
             html.leaf("p", &[("class", &"lead")], "Every offset that a member had, each change of its type, and the kernels. The versions of a row are a link that lasts.");
             if count > 1 {

@@ -1,6 +1,6 @@
 //! A map of a layout's bytes: sixteen a row, what shares bytes one above the other, bits in their places.
 
-use super::html::Html;
+use crate::html::Html;
 use etw_layouts_codegen::layouts::Type;
 use etw_layouts_project::members::{Member, c_type, keyword};
 

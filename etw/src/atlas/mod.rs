@@ -3,7 +3,6 @@
 mod compare;
 mod facts;
 mod frame;
-mod html;
 mod index;
 mod kernel;
 mod layout;

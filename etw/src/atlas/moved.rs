@@ -1,10 +1,10 @@
-//! Two layouts side by side, with lines between the places of members that moved.
+//! Two versions of a structure side by side, with lines between the places of what both have. The script draws any two in the same way.
 
 use super::facts::Atlas;
-use super::html::Html;
-use super::matrix::span;
-use etw_layouts_project::history::Fact;
-use etw_layouts_project::matrix::{Column, Matrix};
+use crate::html::Html;
+use etw_layouts_project::diff::{Side, changes};
+use etw_layouts_symbols::{Type, TypeFacts};
+use std::collections::{HashMap, HashSet};
 
 /// The height of a member.
 const LINE: u64 = 19;
@@ -15,7 +15,7 @@ const BETWEEN: u64 = 120;
 /// The room of the headings.
 const TOP: u64 = 26;
 
-/// A member on one side, or several that did not change.
+/// A member on both sides or one, or several that lie one behind the other on both and are the same or moved by as many bytes.
 struct Place<'a> {
     members: Vec<&'a str>,
     offset: u64,
@@ -31,23 +31,16 @@ enum Kind {
     Alone,
 }
 
-/// Draws a column of a matrix beside the one before it.
-pub fn draw(atlas: &Atlas, matrix: &Matrix, before: &Column, now: &Column, html: &mut Html) {
-    let number = |column: &Column| matrix.columns.iter().position(|other| std::ptr::eq(other, column)).unwrap_or_default();
-    let [old, new] = [number(before), number(now)];
-    let sides = [side(matrix, old, new), side(matrix, new, old)];
-    let rows = sides.iter().map(Vec::len).max().unwrap_or(0) as u64;
+/// Draws a structure at a target beside what it is at another one.
+pub fn draw(atlas: &Atlas, name: &str, [before, now]: [usize; 2], html: &mut Html) {
+    let kernels = [before, now].map(|target| &atlas.kernels[target]);
+    let sides = kernels.map(|kernel| kernel.side.only(name));
+    let places = places(name, &sides);
+    let rows = places.iter().map(Vec::len).max().unwrap_or(0) as u64;
     let (width, height) = (SIDE * 2 + BETWEEN + 2, TOP + rows * LINE + 6);
-    let names = [before, now].map(|column| span(atlas, column));
-    let kernel = |column: &Column| column.targets.first().map_or("", |&(target, _)| atlas.kernels[target].name.as_str());
-    html.leaf("h2", &[("id", &format_args!("before-{}", matrix.arch))], format_args!("Before and now, {}", matrix.arch));
-    super::frame::scrolled(html, "Before and now, side by side", |html| {
+    super::frame::scrolled(html, "Side by side", |html| {
         let view = format!("0 0 {width} {height}");
-        let label = format!(
-            "{} beside {}: members that moved are joined by lines; the table by version says the same",
-            kernel(before),
-            kernel(now)
-        );
+        let label = format!("{name} in {} beside {}: lines join what both have", kernels[0].name, kernels[1].name);
         html.el(
             "svg",
             &[
@@ -60,20 +53,26 @@ pub fn draw(atlas: &Atlas, matrix: &Matrix, before: &Column, now: &Column, html:
             ],
             |html| {
                 let starts = [0, SIDE + BETWEEN];
-                for ((x, column), name) in starts.into_iter().zip([before, now]).zip(&names) {
-                    let first = column.targets.first().map_or_else(String::new, |&(target, _)| atlas.build(target));
-                    html.leaf("text", &[("x", &x), ("y", &14), ("class", &"head")], format_args!("{name}, from {first}"));
+                for ((x, kernel), side) in starts.into_iter().zip(kernels).zip(&sides) {
+                    let size = match side.types.get(name) {
+                        Some(TypeFacts::Aggregate(aggregate)) => aggregate.size,
+                        _ => 0,
+                    };
+                    html.leaf(
+                        "text",
+                        &[("x", &x), ("y", &14), ("class", &"head")],
+                        format_args!("{}, {size:#x} bytes", kernel.name),
+                    );
                 }
                 let y = |index: usize| TOP + index as u64 * LINE;
-                for (index, place) in sides[0].iter().enumerate() {
-                    let other = sides[1].iter().position(|other| other.members.first() == place.members.first());
-                    if let Some(other) = other.filter(|_| place.kind != Kind::Alone) {
-                        let (a, b, middle) = (y(index) + LINE / 2, y(other) + LINE / 2, SIDE + BETWEEN / 2);
-                        let path = format!("M{SIDE} {a}C{middle} {a} {middle} {b} {} {b}", SIDE + BETWEEN);
-                        html.void("path", &[("class", &class(place.kind, 0)), ("d", &path)]);
-                    }
+                let [left, right] = &places;
+                for (index, place) in left.iter().enumerate().filter(|(_, place)| place.kind != Kind::Alone) {
+                    let Some(other) = right.iter().position(|other| other.members == place.members) else { continue };
+                    let (a, b, middle) = (y(index) + LINE / 2, y(other) + LINE / 2, SIDE + BETWEEN / 2);
+                    let path = format!("M{SIDE} {a}C{middle} {a} {middle} {b} {} {b}", SIDE + BETWEEN);
+                    html.void("path", &[("class", &class(place.kind, 0)), ("d", &path)]);
                 }
-                for (side, (x, places)) in starts.into_iter().zip(&sides).enumerate() {
+                for (side, (x, places)) in starts.into_iter().zip(&places).enumerate() {
                     for (index, place) in places.iter().enumerate() {
                         html.el("g", &[("class", &class(place.kind, side))], |html| {
                             html.void(
@@ -92,6 +91,17 @@ pub fn draw(atlas: &Atlas, matrix: &Matrix, before: &Column, now: &Column, html:
                 }
             },
         );
+    });
+}
+
+/// What the colours and signs of the picture mean.
+pub fn legend(html: &mut Html) {
+    html.el("p", &[("class", &"legend")], |html| {
+        for (class, words) in
+            [("gone", "only before"), ("new", "only now"), ("moved", "moved"), ("typed", "another type or other bits")]
+        {
+            html.leaf("span", &[("class", &format_args!("change {class}"))], words);
+        }
     });
 }
 
@@ -117,42 +127,54 @@ fn words(place: &Place) -> String {
     }
 }
 
-/// The members of a column, those together that are the same or moved by the same number of bytes.
-fn side(matrix: &Matrix, own: usize, other: usize) -> Vec<Place<'_>> {
-    let at = |row: &'_ etw_layouts_project::matrix::Row, column: usize| {
-        row.runs.iter().find(|run| run.columns.contains(&column)).map(|run| run.fact.clone())
-    };
-    let mut list: Vec<(u64, u64, &str, Kind, i128)> = Vec::new();
-    for row in matrix.rows.iter().filter(|row| !row.member.contains('.')) {
-        let Some(Fact::Member { offset, r#type, bit, bits, .. }) = at(row, own) else { continue };
-        let (kind, delta) = match at(row, other) {
-            Some(Fact::Member { r#type: t, bit: b, bits: n, offset: o, .. }) => {
-                let delta = i128::from(offset) - i128::from(o);
-                let same = (&t, b, n) == (&r#type, bit, bits);
-                (
-                    if !same {
-                        Kind::Retyped
-                    } else if delta == 0 {
-                        Kind::Same
-                    } else {
-                        Kind::Moved
-                    },
-                    delta,
-                )
-            }
-            _ => (Kind::Alone, 0),
-        };
-        list.push((offset, bit.unwrap_or(0), &row.member, kind, delta));
-    }
-    list.sort_by_key(|&(offset, bit, ..)| (offset, bit));
-    let mut places: Vec<(Place, i128)> = Vec::new();
-    for (offset, _, member, kind, delta) in list {
-        match places.last_mut() {
-            Some((last, by)) if last.kind == kind && *by == delta && matches!(kind, Kind::Same | Kind::Moved) => {
-                last.members.push(member)
-            }
-            _ => places.push((Place { members: vec![member], offset, kind }, delta)),
+/// Both sides from top to bottom, by what `etw diff` says of them.
+fn places<'a>(name: &str, sides: &'a [Side; 2]) -> [Vec<Place<'a>>; 2] {
+    let found = changes(&sides[0], &sides[1]);
+    let (mut typed, mut moved) = (HashSet::new(), HashSet::new());
+    for (list, entries) in found.lists() {
+        for path in entries.iter().filter_map(|entry| entry.member.as_deref()) {
+            // What differs within a member is another type of it.
+            let (own, inner) = path.split_once('.').map_or((path, false), |(own, _)| (own, true));
+            match list {
+                _ if inner => typed.insert(own),
+                "retyped" | "bits" => typed.insert(own),
+                "moved" => moved.insert(own),
+                _ => false,
+            };
         }
     }
-    places.into_iter().map(|(place, _)| place).collect()
+    let lists = [members(name, &sides[0]), members(name, &sides[1])];
+    let number = |list: &[(&'a str, u64)]| list.iter().enumerate().map(|(at, (name, _))| (*name, at)).collect();
+    let numbers: [HashMap<&str, usize>; 2] = [number(&lists[0]), number(&lists[1])];
+    [0, 1].map(|own| {
+        let other = 1 - own;
+        let mut places: Vec<Place> = Vec::new();
+        let mut before = None;
+        for &(member, offset) in &lists[own] {
+            let there = numbers[other].get(member).copied();
+            let kind = match there {
+                None => Kind::Alone,
+                Some(_) if typed.contains(member) => Kind::Retyped,
+                Some(_) if moved.contains(member) => Kind::Moved,
+                Some(_) => Kind::Same,
+            };
+            let by = there.map(|there| (there, i128::from(lists[other][there].1) - i128::from(offset)));
+            let follows = matches!((before, by), (Some((last, a)), Some((there, b))) if there == last + 1 && a == b);
+            match places.last_mut().filter(|last| follows && last.kind == kind && matches!(kind, Kind::Same | Kind::Moved)) {
+                Some(last) => last.members.push(member),
+                None => places.push(Place { members: vec![member], offset, kind }),
+            }
+            before = by;
+        }
+        places
+    })
+}
+
+/// The members with their offsets, from first to last.
+fn members<'a>(name: &str, side: &'a Side) -> Vec<(&'a str, u64)> {
+    let Some(TypeFacts::Aggregate(aggregate)) = side.types.get(name) else { return Vec::new() };
+    let bit = |ty: &Type| if let Type::Bits { position, .. } = ty { *position } else { 0 };
+    let mut list: Vec<_> = aggregate.members.iter().collect();
+    list.sort_by_key(|member| (member.offset, bit(&member.ty)));
+    list.into_iter().map(|member| (member.name.as_str(), member.offset)).collect()
 }

@@ -2,8 +2,8 @@
 
 use super::facts::{Atlas, Structure};
 use super::frame::{page as framed, scrolled};
-use super::html::Html;
 use super::paths;
+use crate::html::Html;
 use etw_layouts_codegen::axis::{Arch, TargetSet};
 use etw_layouts_project::history::Fact;
 use etw_layouts_project::matrix::Matrix;

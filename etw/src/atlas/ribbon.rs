@@ -2,14 +2,16 @@
 //! ribbon.
 
 use super::facts::{Atlas, Structure};
-use super::html::Html;
 use super::matrix::span;
+use crate::html::Html;
 use etw_layouts_project::history::Fact;
 use etw_layouts_project::matrix::{Matrix, Row};
 use std::fmt::Write;
 
-/// The width of a column, half of which is the way to the next one.
+/// The width of a column, half of which is the way to the next one; more where the label of one is longer.
 const COLUMN: u64 = 88;
+/// The width of a letter.
+const LETTER: u64 = 8;
 /// The height of the greatest size.
 const HEIGHT: u64 = 250;
 /// The room of the labels above.
@@ -25,7 +27,9 @@ pub fn draw(atlas: &Atlas, structure: &Structure, matrix: &Matrix, html: &mut Ht
         return;
     }
     let blocks = blocks(matrix);
-    let (width, height) = (LEFT * 2 + COLUMN * columns as u64, TOP + HEIGHT + 24);
+    let longest = matrix.columns.iter().map(|column| span(atlas, column).chars().count() as u64).max().unwrap_or(0);
+    let column_width = COLUMN.max(longest * LETTER).next_multiple_of(2);
+    let (width, height) = (LEFT * 2 + column_width * columns as u64, TOP + HEIGHT + 24);
     let y = |offset: u64| TOP as f64 + offset as f64 * HEIGHT as f64 / greatest as f64;
     html.el("figure", &[("class", &"ribbons")], |html| {
         super::frame::scrolled(html, format_args!("Size and members of {} over time, {}", structure.name(), matrix.arch), |html| {
@@ -33,18 +37,18 @@ pub fn draw(atlas: &Atlas, structure: &Structure, matrix: &Matrix, html: &mut Ht
             let title = format!("Size and members of {} on {} over time", structure.name(), matrix.arch);
             html.el("svg", &[("viewBox", &view), ("width", &width), ("height", &height), ("role", &"img"), ("aria-label", &title)], |html| {
                 for (index, column) in matrix.columns.iter().enumerate() {
-                    let x = LEFT + index as u64 * COLUMN;
+                    let x = LEFT + index as u64 * column_width;
                     html.leaf("text", &[("x", &x), ("y", &12)], span(atlas, column));
                     if let Some(&(first, _)) = column.targets.first().filter(|(first, _)| atlas.is_update(*first)) {
                         html.leaf("text", &[("x", &x), ("y", &25), ("class", &"dim")], revision(&atlas.build(first)));
                     }
                     let bottom = y(column.extent.size);
                     let tall = format!("{:.1}", bottom - TOP as f64);
-                    html.void("rect", &[("class", &"whole"), ("x", &x), ("y", &TOP), ("width", &(COLUMN / 2)), ("height", &tall)]);
+                    html.void("rect", &[("class", &"whole"), ("x", &x), ("y", &TOP), ("width", &(column_width / 2)), ("height", &tall)]);
                     let below = format!("{:.0}", bottom + 14.0);
                     html.leaf("text", &[("x", &x), ("y", &below), ("class", &"number")], format_args!("{:#x}", column.extent.size));
                 }
-                let place = format!("translate({LEFT} {TOP}) scale({} {:.5})", COLUMN / 2, HEIGHT as f64 / greatest as f64);
+                let place = format!("translate({LEFT} {TOP}) scale({} {:.5})", column_width / 2, HEIGHT as f64 / greatest as f64);
                 html.el("g", &[("transform", &place)], |html| {
                     for block in &blocks {
                         let class = format!("r{}", block.first * 5 / columns);

@@ -20,14 +20,16 @@
     return /^(0x[0-9a-f]+|-?\d+)$/i.test(text) ? BigInt(text) : /^[0-9a-f]+h$/i.test(text) ? BigInt("0x" + text.slice(0, -1)) : null;
   };
 
-  newest();
   search();
   filter();
   offsets();
   decoder();
   comparison();
+  beside();
   architecture();
   copies();
+  // With the first layout, which it would else force before that.
+  requestAnimationFrame(newest);
 
   function search() {
     const input = at("search-words"), list = at("search-found");
@@ -216,12 +218,14 @@
       const wrong = one.error ?? other.error ?? (only && !atlas.names.includes(only) ? `there is no structure ${only}` : null);
       if (wrong) { way.textContent = wrong; output.textContent = ""; return; }
       history.replaceState(null, "", "#" + new URLSearchParams(only ? { a, b, only } : { a, b }));
-      const text = compare(atlas, one, other, only);
+      const { text } = compare(atlas, one, other, only);
       output.replaceChildren(...text.split(/(?<=\n)/).map((line) => {
         const kind = { "+": "new", "-": "gone", "~": "moved" }[line[0]];
         return Object.assign(document.createElement("span"), { textContent: line, className: kind ?? "" });
       }));
-      way.textContent = between(atlas, one, other, only);
+      const steps = between(atlas, one, other, only).map(([, kernel]) => kernel.replace(/-[^-]*$/, ""));
+      way.textContent = `${one.label.split(",")[0]}: ${one.standing}. ${other.label.split(",")[0]}: ${other.standing}.`;
+      if (steps.length) way.textContent += ` Changed on the way with ${steps.join(", ")}.`;
     };
     form.addEventListener("submit", (event) => { event.preventDefault(); show(); });
     const asked = new URLSearchParams(location.hash.slice(1));
@@ -240,23 +244,134 @@
     return { index: seen, label: `${name}, which has the layouts of ${atlas.kernels[seen].name}`, standing };
   }
 
-  // Which kernels on the way from one to the other changed something, and how sure both ends are.
+  // Which kernels on the way from one to the other changed something, each with the one before it.
   function between(atlas, one, other, only) {
-    const sure = `${one.label.split(",")[0]}: ${one.standing}. ${other.label.split(",")[0]}: ${other.standing}.`;
     const [a, b] = [one, other].map(({ index }) => atlas.kernels[index]);
-    if (a.arch !== b.arch) return sure;
+    if (a.arch !== b.arch) return [];
     const [from, to] = [one.index, other.index].sort((x, y) => x - y);
     const line = atlas.kernels.map((kernel, index) => index).filter((index) => atlas.kernels[index].arch === a.arch && index >= from && index <= to);
     const wanted = only ? [atlas.names.indexOf(only)] : atlas.names.map((_, index) => index);
-    const changes = line.slice(1).filter((index, before) => wanted.some((name) => atlas.targets[index][name] !== atlas.targets[line[before]][name]));
-    if (!changes.length) return sure;
-    return `${sure} Changed on the way with ${changes.map((index) => atlas.kernels[index].name.replace(/-[^-]*$/, "")).join(", ")}.`;
+    const steps = line.slice(1).map((index, before) => [line[before], index]);
+    const differ = ([before, index]) => wanted.some((name) => atlas.targets[index][name] !== atlas.targets[before][name]);
+    return steps.filter(differ).map((step) => step.map((index) => atlas.kernels[index].name));
+  }
+
+  // Any two versions of a structure, side by side.
+  function beside() {
+    const form = at("beside-form");
+    if (!form) return;
+    const { name } = form.dataset, selects = [at("beside-a"), at("beside-b")], standings = {}, heads = [];
+    for (const head of document.querySelectorAll(".matrix thead th:has(.seen)")) {
+      const kernels = [...head.querySelectorAll(".k")].map((sign) => sign.title.split(": "));
+      const size = head.closest("table").tBodies[0].rows[0].cells[head.cellIndex].textContent;
+      for (const [kernel, standing] of kernels) standings[kernel] = standing;
+      heads.push(kernels.map(([kernel]) => kernel));
+      for (const select of selects) {
+        const label = `${kernels[0][0].split("-").at(-1)}, ${head.querySelector("a").textContent}: ${size} bytes`;
+        const group = Object.assign(document.createElement("optgroup"), { label });
+        group.append(...kernels.map(([kernel]) => new Option(kernel)));
+        select.append(group);
+      }
+    }
+    // The newest change of the first architecture that has one.
+    const archs = heads.map((kernels) => kernels[0].split("-").at(-1));
+    const end = archs.findIndex((arch, index) => index > 0 && arch === archs[index - 1] && arch !== archs[index + 1]);
+    if (end > 0) [selects[0].value, selects[1].value] = [heads[end - 1].at(-1), heads[end][0]];
+    const link = (text, href) => Object.assign(document.createElement("a"), { textContent: text, href });
+    const to = (a, b) => "#" + new URLSearchParams({ a, b });
+    const show = async (names) => {
+      const atlas = await load("compare.js", "atlasCompare"), way = at("beside-way");
+      const found = names.map((name) => kernel(atlas, name));
+      found.forEach(({ index }, side) => { if (index >= 0) selects[side].value = atlas.kernels[index].name; });
+      const lost = names.find((_, side) => !found[side].error && !selects[side].value);
+      const wrong = found.find(({ error }) => error)?.error ?? (lost && `${lost} has no ${name}`);
+      at("beside-outcome").hidden = false;
+      document.querySelector("#beside-outcome .scroll").replaceChildren(...(wrong ? [] : [picture(atlas, name, ...found)]));
+      if (wrong) { way.textContent = wrong; return; }
+      const steps = between(atlas, ...found, name);
+      const sure = found.map(({ label, standing }, side) => {
+        // A kernel that is not in the list was seen itself, and is as sure as that if symbols have the structure at all.
+        const own = standings[selects[side].value], listed = label === selects[side].value;
+        return `${label}: ${!listed && / confirms? /.test(own) ? standing : own}. `;
+      });
+      const parts = steps.flatMap(([a, b], index) => [index ? ", " : "Changed on the way with ", link(b.replace(/-[^-]*$/, ""), to(a, b))]);
+      way.replaceChildren(...sure, ...parts, steps.length ? ". " : "", link("In words", root + "compare.html" + to(...names) + "&only=" + name));
+    };
+    const chosen = () => {
+      const names = selects.map((select) => select.value);
+      history.replaceState(null, "", to(...names));
+      show(names);
+    };
+    const asked = () => {
+      const hash = new URLSearchParams(location.hash.slice(1));
+      if (hash.has("a") && hash.has("b")) show([hash.get("a"), hash.get("b")]);
+    };
+    form.addEventListener("submit", (event) => { event.preventDefault(); chosen(); });
+    selects.forEach((select) => select.addEventListener("change", chosen));
+    addEventListener("hashchange", asked);
+    asked();
+  }
+
+  // As the pages of layouts have it, which atlas/moved.rs draws.
+  function picture(atlas, name, one, other) {
+    const LINE = 19, SIDE = 430, BETWEEN = 120, TOP = 26;
+    const svg = (tag, attributes, ...inside) => {
+      const element = document.createElementNS("http://www.w3.org/2000/svg", tag);
+      for (const [key, value] of Object.entries(attributes)) element.setAttribute(key, value);
+      element.append(...inside);
+      return element;
+    };
+    const hex = (value, width) => "0x" + value.toString(16).padStart(width, "0");
+    const { words, definitions, targets, names } = atlas;
+    const of = ({ index }) => definitions[targets[index][names.indexOf(name)]];
+    const sides = [of(one), of(other)], kernels = [one, other].map(({ index }) => atlas.kernels[index].name);
+    const { entries } = compare(atlas, one, other, name), typed = new Set(), moved = new Set();
+    for (const [path, { lists }] of entries) {
+      const own = path.split(".")[0];
+      if (own !== path || lists.includes("retyped") || lists.includes("bits")) typed.add(own);
+      else if (lists.includes("moved")) moved.add(own);
+    }
+    const lists = sides.map((side) => [...side[2]].sort((x, y) => x[1] - y[1] || Math.max(x[4], 0) - Math.max(y[4], 0)));
+    const numbers = lists.map((list) => new Map(list.map((member, index) => [member[0], index])));
+    const places = [0, 1].map((own) => {
+      const list = [];
+      let before = null;
+      for (const [word, offset] of lists[own]) {
+        const member = words[word], there = numbers[1 - own].get(word);
+        const kind = there === undefined ? (own ? "new" : "gone") : typed.has(member) ? "typed" : moved.has(member) ? "moved" : "same";
+        const by = there === undefined ? null : [there, lists[1 - own][there][1] - offset];
+        const follows = before && by && by[0] === before[0] + 1 && by[1] === before[1];
+        if (follows && list.at(-1).kind === kind && kind !== "typed") list.at(-1).members.push(member);
+        else list.push({ members: [member], offset, kind });
+        before = by;
+      }
+      return list;
+    });
+    const rows = Math.max(places[0].length, places[1].length), width = SIDE * 2 + BETWEEN + 2, height = TOP + rows * LINE + 6;
+    const label = `${name} in ${kernels[0]} beside ${kernels[1]}: lines join what both have`;
+    const whole = svg("svg", { class: "moved", viewBox: `0 0 ${width} ${height}`, width, height, role: "img", "aria-label": label });
+    const starts = [0, SIDE + BETWEEN], y = (index) => TOP + index * LINE, half = (LINE - 1) / 2;
+    starts.forEach((x, side) => whole.append(svg("text", { x, y: 14, class: "head" }, `${kernels[side]}, ${hex(sides[side][1], 0)} bytes`)));
+    places[0].forEach(({ members, kind }, index) => {
+      const there = places[1].findIndex((place) => kind !== "gone" && place.members.join() === members.join());
+      if (there < 0) return;
+      const a = y(index) + half, b = y(there) + half, middle = SIDE + BETWEEN / 2;
+      whole.append(svg("path", { class: kind, d: `M${SIDE} ${a}C${middle} ${a} ${middle} ${b} ${SIDE + BETWEEN} ${b}` }));
+    });
+    starts.forEach((x, side) => places[side].forEach(({ members, offset, kind }, index) => {
+      const said = members.length > 1 ? `${members.length} members, ${members[0]} to ${members.at(-1)}` : (kind === "typed" ? "~ " : "") + members[0];
+      whole.append(svg("g", { class: kind },
+        svg("rect", { x, y: y(index) + 1, width: SIDE, height: LINE - 2, rx: 2 }),
+        svg("text", { x: x + 6, y: y(index) + 14, class: "number" }, hex(offset, 4)),
+        svg("text", { x: x + 64, y: y(index) + 14 }, said)));
+    }));
+    return whole;
   }
 
   function compare(atlas, one, other, only) {
     const { words, definitions, targets, names } = atlas;
     const counts = { added: 0, removed: 0, moved: 0, retyped: 0, bits: 0, constants: 0, sizes: 0 };
-    let all = 0, differ = 0, text = "", owned = {};
+    let all = 0, differ = 0, text = "", owned = {}, entries = new Map();
     const [a, b] = [targets[one.index], targets[other.index]];
     const order = names.map((_, index) => index).sort((x, y) => (names[x] < names[y] ? -1 : 1));
     for (const index of order) {
@@ -267,10 +382,13 @@
       if (section) { differ += 1; text += "\n" + section; }
     }
     text = `${one.label} -> ${other.label}\n${text}\n${all - differ} of ${all} structures and enumerations are equal\n`;
-    return differ ? text + Object.entries(counts).map(([list, count]) => `${list} ${count}`).join(", ") + "\n" : text;
+    if (differ) text += Object.entries(counts).map(([list, count]) => `${list} ${count}`).join(", ") + "\n";
+    // Of the last structure, which is the only one where one is asked for.
+    return { text, entries };
 
     function structure(name, before, after) {
-      const entries = new Map(), whole = { lists: 0 };
+      const whole = { lists: 0 };
+      entries = new Map();
       const add = (list, path, a, b) => {
         counts[list] += 1;
         if (!path) { whole.lists += 1; return; }

@@ -1,10 +1,10 @@
 //! The page of a structure or union.
 
 use super::facts::{Atlas, Structure};
-use super::frame::{page as framed, switched};
-use super::html::Html;
+use super::frame::{page as framed, scrolled, switched};
 use super::paths;
-use super::{marks, matrix, ribbon};
+use super::{marks, matrix, moved, ribbon};
+use crate::html::Html;
 use etw_layouts_project::errata;
 
 /// The page.
@@ -17,6 +17,7 @@ pub fn page(atlas: &Atlas, structure: &Structure) -> (String, String) {
         });
         html.leaf("p", &[("class", &"lead")], &structure.definition.doc);
         facts(atlas, structure, html);
+        beside(structure, html);
         switched(
             html,
             &structure.matrices,
@@ -40,6 +41,26 @@ pub fn page(atlas: &Atlas, structure: &Structure) -> (String, String) {
             html.el("ul", &[("class", &"errata")], |html| list.iter().for_each(|erratum| html.leaf("li", &[], erratum)));
         }
     })
+}
+
+/// Any two versions, which the script draws beside each other.
+fn beside(structure: &Structure, html: &mut Html) {
+    if structure.matrices.iter().map(|matrix| matrix.columns.len()).sum::<usize>() < 2 {
+        return;
+    }
+    html.el("form", &[("class", &"scripted filter"), ("id", &"beside-form"), ("data-name", &structure.name())], |html| {
+        for (id, label) in [("beside-a", "What changed from"), ("beside-b", "to")] {
+            html.leaf("label", &[("for", &id)], label);
+            html.leaf("select", &[("id", &id)], "");
+        }
+        html.leaf("button", &[], "Side by side");
+        html.leaf("small", &[], "A kernel between two of the list has the layout of the earlier one.");
+    });
+    html.el("div", &[("class", &"scripted"), ("id", &"beside-outcome"), ("hidden", &"hidden")], |html| {
+        html.leaf("p", &[("id", &"beside-way"), ("aria-live", &"polite")], "");
+        scrolled(html, "Side by side", |_| {});
+        moved::legend(html);
+    });
 }
 
 fn newest(atlas: &Atlas, name: &str) -> usize {

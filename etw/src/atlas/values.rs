@@ -2,8 +2,8 @@
 
 use super::facts::Atlas;
 use super::frame::{page as framed, scrolled};
-use super::html::Html;
 use super::paths;
+use crate::html::Html;
 use etw_layouts_codegen::spec::{Body, Constant, Definition, ValuesKind};
 use etw_layouts_project::errata;
 

@@ -71,6 +71,11 @@ enum Format {
     ///     etw export dot 1709-x64 | dot -Tsvg > map.svg
     #[command(verbatim_doc_comment)]
     Dot(Kernels),
+    /// The map of the structures as a picture, as `etw map --format svg` prints it and the atlas shows it. It needs no Graphviz.
+    ///
+    ///     etw export svg 1709-x64 > map.svg
+    #[command(verbatim_doc_comment)]
+    Svg(Kernels),
 }
 
 #[derive(clap::Args)]
@@ -108,6 +113,9 @@ pub(crate) fn run(args: &Args, project: &Project) -> Result<Outcome, Error> {
         }),
         Format::Dot(kernels) => kernels.write(project, Among::Symbols, "dot", |layouts, choice, only| {
             map::dot(&Map::of(layouts, choice.target(), only), &layouts.spec.axis, choice)
+        }),
+        Format::Svg(kernels) => kernels.write(project, Among::Symbols, "svg", |layouts, choice, only| {
+            map::svg(&Map::of(layouts, choice.target(), only), &layouts.spec.axis, choice)
         }),
         Format::Offsets(args) => offsets::run(args, project),
         Format::Json(args) => json::run(args, project),

@@ -2,10 +2,12 @@
 
 mod dot;
 mod json;
+pub(crate) mod svg;
 mod text;
 
 pub use dot::dot;
 pub use json::json;
+pub use svg::svg;
 pub use text::text;
 
 use crate::print::{pretty, print};
@@ -24,6 +26,7 @@ use etw_layouts_project::subject::{choose, newest};
 ///
 ///     etw map                                          from the state of a silo to the buffers
 ///     etw map ETW_GUID_ENTRY --build 6.1 --arch x86    what one structure leads to
+///     etw map --format svg > map.svg                   a picture
 ///     etw map --format dot | dot -Tsvg > map.svg       drawn by Graphviz
 ///
 /// `cargo xtask map` is the same on the specs of the workspace.
@@ -50,6 +53,8 @@ enum Format {
     Text,
     /// A graph for Graphviz.
     Dot,
+    /// A picture, as the atlas has it.
+    Svg,
     /// One JSON document.
     Json,
 }
@@ -74,6 +79,7 @@ pub(crate) fn run(args: &Args, project: &Project) -> Result<Outcome, Error> {
     match args.format {
         Format::Text => print(&text(&map, axis, &choice, only.is_none(), columns::terminal()))?,
         Format::Dot => print(&dot(&map, axis, &choice))?,
+        Format::Svg => print(&svg(&map, axis, &choice))?,
         Format::Json => print(&pretty(&json(&map, axis, &choice))?)?,
     }
     Ok(Outcome::Good)

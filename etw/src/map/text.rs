@@ -14,7 +14,7 @@ pub fn text(map: &Map, axis: &Axis, choice: &Choice, is_whole: bool, width: Opti
     let mut out = choice.note(axis).map_or(String::new(), |note| paragraph(&note, width, ""));
     let count = map.structures.len();
     let of = if is_whole && choice.asked.name.is_empty() { newest(axis, choice) } else { choice.label(axis) };
-    let _ = writeln!(out, "How {count} structures hang together in {of}");
+    let _ = writeln!(out, "How {count} structure{} together in {of}", if count == 1 { " hangs" } else { "s hang" });
     for structure in &map.structures {
         let _ = writeln!(out, "\n{HEADING}{}{HEADING:#}, {:#x} bytes", structure.name, structure.size);
         let rows: Vec<_> = structure.links.iter().map(row).collect();

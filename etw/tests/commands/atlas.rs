@@ -43,6 +43,8 @@ fn pages_are_whole_and_small_and_lead_somewhere() {
             let (to, anchor) = link.split_once('#').unwrap_or((link, ""));
             let to = if to.is_empty() { (*path).to_owned() } else { resolved(path, to) };
             assert!(files.contains_key(&to), "{path} leads to {to}, which is not there");
+            // Two versions are for the script of a page on which they can be chosen.
+            let anchor = if anchor.starts_with("a=") { "beside-form" } else { anchor };
             let there = pages.get(to.as_str()).is_none_or(|there| anchor.is_empty() || there.ids.contains(anchor));
             assert!(there, "{path} leads to {link}, which is not on that page");
             reached.insert(to);
@@ -169,9 +171,65 @@ fn it_works_in_a_browser() {
         return document.getElementById('decode-names').textContent;";
     let found = run(&chromium, &folder, "type/EVENT_TRACE_FLAG.html", value);
     assert_eq!(found, "EVENT_TRACE_FLAG_PROCESS | EVENT_TRACE_FLAG_THREAD");
+    side_by_side(&chromium, &folder);
     if env::var_os("BLESS").is_some() {
         picture(&chromium, &folder);
     }
+}
+
+/// The script draws two versions as the pages of layouts have neighbours; and any two, of a link too.
+fn side_by_side(chromium: &str, folder: &Folder) {
+    let drawn = |a: &str, b: &str, select: bool, structure: &str| {
+        let ask = match select {
+            // As somebody at the keyboard does it.
+            true => format!(
+                "const [one, other] = ['a', 'b'].map((id) => document.getElementById('beside-' + id));
+                one.value = '{a}'; other.value = '{b}'; other.dispatchEvent(new Event('change'));"
+            ),
+            false => format!("location.hash = 'a={a}&b={b}';"),
+        };
+        let script = format!(
+            "{ask} for (let n = 0; n < 100 && !document.querySelector('#beside-outcome svg'); n++) await wait(20);
+            const texts = (kind) => [...document.querySelectorAll('#beside-outcome g.' + kind + ' text:last-child')];
+            return {{
+                picture: document.querySelector('#beside-outcome svg').outerHTML,
+                way: document.getElementById('beside-way').textContent,
+                links: [...document.querySelectorAll('#beside-way a')].map((link) => link.getAttribute('href')),
+                hash: location.hash,
+                gone: texts('gone').map((text) => text.textContent),
+                new: texts('new').map((text) => text.textContent),
+            }};"
+        );
+        run(chromium, folder, &format!("type/{structure}.html"), &script)
+    };
+    for (structure, before, now) in [
+        ("WMI_LOGGER_CONTEXT", "10.0.22000.1-x64", "10.0.22000.434-x64"),
+        ("WMI_BUFFER_HEADER", "6.1.7601.24000-x86", "6.2.9200.16384-x86"),
+        ("ETW_REG_ENTRY", "10.0.15063-x64", "10.0.16299.15-x64"),
+    ] {
+        let by_script = drawn(before, now, true, structure);
+        let svg = "return document.querySelector('svg.moved').outerHTML;";
+        assert_eq!(by_script["picture"], run(chromium, folder, &format!("layout/{structure}.{now}.html"), svg), "{structure}");
+    }
+    // What a new reader asks: what changed, which update did it, is it proven?
+    let (a, b, structure) = ("10.0.19041.1415-x64", "10.0.22000.434-x64", "WMI_LOGGER_CONTEXT");
+    let page = drawn(a, b, false, structure);
+    let (layouts, registry) = specs();
+    let text = said(&layouts, &registry, a, b, Some(structure));
+    let with = |sign: &str| -> Vec<_> {
+        let rows = text.lines().filter_map(|line| line.strip_prefix(sign)).map(|row| row.split_whitespace().nth(1));
+        rows.flatten().map(Value::from).collect()
+    };
+    assert_eq!([&page["gone"], &page["new"]], [&Value::from(with("-")), &Value::from(with("+"))]);
+    let way = "10.0.19041.1415-x64, which has the layouts of 10.0.19041.985-x64: proven. 10.0.22000.434-x64: symbols of this very kernel \
+               confirm it. Changed on the way with 10.0.19041.1526, 10.0.19569, 10.0.20348.350, 10.0.20348.469, 10.0.22000.1, \
+               10.0.22000.434. In words";
+    assert_eq!(page["way"], way);
+    assert_eq!(page["links"][5], "#a=10.0.22000.1-x64&b=10.0.22000.434-x64");
+    let wrong = "location.hash = 'a=1.2.3-x64&b=10.0.22000.434-x64'; await wait(400);
+        return document.getElementById('beside-way').textContent;";
+    let wrong = run(chromium, folder, "type/WMI_LOGGER_CONTEXT.html", wrong);
+    assert!(wrong.as_str().is_some_and(|wrong| wrong.starts_with("1.2.3-x64: no kernel of that name was seen.")), "{wrong}");
 }
 
 /// What a script returns on a page. It fails if the page reports an error.

@@ -71,7 +71,9 @@ fn golden_files_are_as_printed() {
                 .push((format!("diff-{a}-{b}.json"), pretty(&diff::json(&layouts.spec.axis, &old, &new, &found)).expect("JSON")));
         }
     }
-    for (at, only) in [("10.0.19041.1415-x64", None), ("6.1-x86", None), ("1709-x64", Some("ETW_HASH_BUCKET"))] {
+    for (at, only) in
+        [("10.0.19041.1415-x64", None), ("6.1-x86", None), ("1709-x64", Some("ETW_HASH_BUCKET")), ("1709-x64", Some("LUID"))]
+    {
         let (build, arch) = at.rsplit_once('-').expect("BUILD-ARCH");
         let axis = &layouts.spec.axis;
         let asked = subject::choose(axis, build, arch.parse().ok()).expect("a kernel");

@@ -1,20 +1,24 @@
 //! Exports, read by the tools that they are for. `ETW_LAYOUTS_EXPORT=all` reads those of all targets, and not only of some;
 //! `ETW_LAYOUTS_PYTHON` names the interpreter, if not `python3`.
 
+use etw_layouts_cli::map;
+use etw_layouts_codegen::Choice;
 use etw_layouts_codegen::axis::{Arch, Axis};
 use etw_layouts_codegen::emit::c::Style;
 use etw_layouts_codegen::emit::{c, cstruct, isf};
 use etw_layouts_codegen::layouts::{Form, Layouts};
+use etw_layouts_project::map::Map;
 use etw_layouts_project::{Project, verify};
 use etw_layouts_symbols::compare::Status;
 use etw_layouts_symbols::{Rules, Symbols, Wanted, compare};
 use rayon::prelude::*;
+use std::collections::BTreeSet;
 use std::env;
 use std::fmt::Write as _;
 use std::fs;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::{Command, Output, Stdio};
 use test_support::folder::Folder;
 
 const PLAIN: Style = Style { prefix: "", plain: true };
@@ -53,6 +57,71 @@ fn headers_compile_as_c_and_cpp() {
     for style in [Style::default(), PLAIN] {
         let header = c::header(&layouts, 0, None, style).replacen("LoggerStatus) == 0x3c", "LoggerStatus) == 0x40", 1);
         assert!(clang(&layouts, 0, "c++", &header).contains("LoggerStatus"), "a wrong offset compiles");
+    }
+}
+
+/// A program that has included windows.h and the headers of ETW can include the exported ones too, before or after, with a prefix.
+#[test]
+fn headers_with_a_prefix_stand_beside_windows_h() {
+    let folder = Folder::new("windows");
+    let headers = Path::new("/usr/share/mingw-w64/include");
+    if !headers.join("windows.h").exists() || Command::new("clang").arg("--version").output().is_err() {
+        println!("skipped: clang and mingw-w64's windows.h are not installed");
+        return;
+    }
+    const WINDOWS: [&str; 4] = ["windows.h", "evntrace.h", "evntcons.h", "evntprov.h"];
+    let layouts = layouts();
+    let axis = &layouts.spec.axis;
+    let sample = sample(&layouts).into_iter().filter(|&target| axis.targets[target].arch != Arch::Arm64);
+    let cases = sample.flat_map(|target| [false, true].map(|plain| (target, plain))).collect::<Vec<_>>();
+    cases.into_par_iter().for_each(|(target, plain)| {
+        let name = format!("{}-{plain}.h", axis.target_name(target));
+        let style = Style { prefix: "KERNEL_", plain };
+        fs::write(folder.0.join(&name), c::header(&layouts, target, None, style)).expect("a temporary file");
+        let machine = if axis.targets[target].arch == Arch::X86 { "i686-w64-mingw32" } else { "x86_64-w64-mingw32" };
+        for (language, standard) in [("c", "-std=c11"), ("c++", "-std=c++14")] {
+            for program in [[&WINDOWS[..], &[&name]].concat(), [&[name.as_str()], &WINDOWS[..]].concat()] {
+                let text: String = program.iter().map(|header| format!("#include <{header}>\n")).collect();
+                let own = format!("-I{}", folder.0.display());
+                let arguments =
+                    ["-target", machine, "-isystem", &headers.display().to_string(), &own, ASSERTED, standard, "-x", language]
+                        .map(str::to_owned);
+                assert_eq!(checked(&arguments, &text), "", "{program:?} as {language}");
+            }
+        }
+    });
+}
+
+/// Graphviz draws the exported graph, and our picture is XML: both with a box for each structure, and each link told.
+#[test]
+fn maps_are_drawn() {
+    let layouts = layouts();
+    let axis = &layouts.spec.axis;
+    let registry = project().registry(axis).expect("the facts can be read");
+    for target in sample(&layouts) {
+        let choice = Choice::of(&layouts, &registry, axis.newest(target), None);
+        let map = Map::of(&layouts, target, None);
+        let links = || map.structures.iter().flat_map(|structure| &structure.links);
+        let boxes: BTreeSet<_> =
+            map.structures.iter().map(|structure| &structure.name).chain(links().map(|link| &link.to)).collect();
+        if let Some(drawn) = piped("dot", &["-Tsvg"], &map::dot(&map, axis, &choice)) {
+            assert_eq!(drawn.matches("class=\"node\"").count(), boxes.len());
+            assert_eq!(drawn.matches("class=\"edge\"").count(), links().count());
+        }
+        let script = "import sys, xml.etree.ElementTree as tree
+for text in tree.parse(sys.stdin).getroot().itertext(): print(text)";
+        if let Some(read) = piped("python3", &["-c", script], &map::svg(&map, axis, &choice)) {
+            let lines: Vec<_> = read.lines().collect();
+            for name in boxes {
+                assert!(lines.contains(&name.as_str()), "{name} has no box");
+            }
+            for structure in &map.structures {
+                for link in &structure.links {
+                    let told = format!("{}.{} +{:#x} {} {}", structure.name, link.member, link.offset, link.way.word(), link.to);
+                    assert!(lines.contains(&told.as_str()), "{told}");
+                }
+            }
+        }
     }
 }
 
@@ -188,16 +257,40 @@ fn clang(layouts: &Layouts, target: usize, language: &str, text: &str) -> String
         Arch::Arm64 => "aarch64-pc-windows-msvc",
     };
     let strict = if language == "c" { "-std=c11" } else { "-std=c++14" };
-    let mut child = Command::new("clang")
-        .args(["-target", triple, "-fsyntax-only", "-Wall", "-Wextra", "-Werror", ASSERTED, strict, "-x", language, "-"])
-        .stdin(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .expect("clang starts");
-    // clang reads all before it writes.
-    child.stdin.take().expect("a pipe").write_all(text.as_bytes()).expect("clang reads");
-    let output = child.wait_with_output().expect("clang ends");
+    checked(&["-target", triple, ASSERTED, strict, "-x", language].map(str::to_owned), text)
+}
+
+/// What clang says of a text with these arguments; a warning is an error.
+fn checked(arguments: &[String], text: &str) -> String {
+    let mut command = Command::new("clang");
+    command.args(["-fsyntax-only", "-Wall", "-Wextra", "-Werror"]).args(arguments).arg("-");
+    let output = fed(&mut command, text).expect("clang runs");
     String::from_utf8_lossy(&output.stderr).into_owned()
+}
+
+/// What a program makes of a text; nothing where it is not installed.
+fn piped(program: &str, arguments: &[&str], text: &str) -> Option<String> {
+    match fed(Command::new(program).args(arguments), text) {
+        Err(error) => {
+            println!("skipped: {program}: {error}");
+            None
+        }
+        Ok(output) => {
+            assert!(output.status.success(), "{program}: {}", String::from_utf8_lossy(&output.stderr));
+            Some(String::from_utf8_lossy(&output.stdout).into_owned())
+        }
+    }
+}
+
+/// Runs a command that reads a text, which may write before it has read all.
+fn fed(command: &mut Command, text: &str) -> std::io::Result<Output> {
+    let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn()?;
+    let mut input = child.stdin.take().expect("a pipe");
+    let text = text.to_owned();
+    let writer = std::thread::spawn(move || input.write_all(text.as_bytes()));
+    let output = child.wait_with_output()?;
+    writer.join().expect("a thread")?;
+    Ok(output)
 }
 
 fn layouts() -> Layouts {

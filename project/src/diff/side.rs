@@ -75,6 +75,22 @@ impl Side {
     pub fn of_target(layouts: &Layouts, choice: &Choice) -> Result<Self, Error> {
         Ok(ours(layouts, choice, &names(layouts, Among::All, None)?, Among::All))
     }
+
+    /// The same with one structure alone.
+    pub fn only(&self, structure: &str) -> Self {
+        fn one<T: Clone>(all: &BTreeMap<String, T>, name: &str) -> BTreeMap<String, T> {
+            all.get_key_value(name).map(|(name, value)| (name.clone(), value.clone())).into_iter().collect()
+        }
+        let Self { label, choice, notes, rules, .. } = self;
+        Self {
+            label: label.clone(),
+            choice: choice.clone(),
+            notes: notes.clone(),
+            types: one(&self.types, structure),
+            rules: *rules,
+            c_types: one(&self.c_types, structure),
+        }
+    }
 }
 
 /// The target of that name; none if it is a file.

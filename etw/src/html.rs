@@ -54,6 +54,11 @@ impl Html {
         format!("<!doctype html>\n{}\n", self.0)
     }
 
+    /// What there is, with no document around it.
+    pub fn fragment(self) -> String {
+        self.0
+    }
+
     fn open(&mut self, tag: &str, attributes: Attributes) {
         let _ = write!(self.0, "<{tag}");
         for (name, value) in attributes {

@@ -1,0 +1,146 @@
+//! A map as a picture: by itself, or on a page.
+
+use crate::html::Html;
+use etw_layouts_codegen::Choice;
+use etw_layouts_codegen::axis::Axis;
+use etw_layouts_project::map::{Map, Way};
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Display;
+
+/// The size of a box, and the distance from one to the next.
+const BOX: (u64, u64) = (250, 34);
+const STEP: (u64, u64) = (340, 44);
+/// The height of a line of text, and the width of a letter.
+const TEXT: (u64, u64) = (18, 8);
+
+/// The ways with the class of each, and what a line of it says.
+pub(crate) const WAYS: [(Way, &str, &str); 3] =
+    [(Way::Holds, "holds", "holds it"), (Way::PointsTo, "points", "points to it"), (Way::Lists, "lists", "heads a list of them")];
+
+/// What the page's style sheet says of the picture on a page.
+const STYLE: &str = "svg { background: #fff; font: 12px monospace; } text { fill: #1b2230; } text.head { font-weight: bold; }
+path { fill: none; stroke: #566072; } path.holds { stroke-dasharray: 4 3; } path.lists { stroke: #0a5f73; stroke-width: 2.5; }
+rect { fill: #fff; stroke: #566072; } .unknown rect { stroke-dasharray: 2 3; } .unknown text { fill: #566072; }";
+
+/// A picture by itself, with what it is of and what its lines mean. What a line is for is its title.
+pub fn svg(map: &Map, axis: &Axis, choice: &Choice) -> String {
+    let note = choice.note(axis).unwrap_or_default();
+    let head = format!("ETW's structures in {}", choice.label(axis));
+    let words: Vec<&str> = [head.as_str()].into_iter().chain(note.lines()).collect();
+    let places = places(map);
+    let (columns, rows) = extent(&places);
+    let top = (words.len() as u64 + 2) * TEXT.0;
+    let longest = words.iter().map(|words| words.chars().count() as u64 * TEXT.1).max().unwrap_or(0);
+    let (width, height) = ((columns * STEP.0).max(longest).max(3 * STEP.0) + 20, top + rows * STEP.1 + 20);
+    let view = format!("-10 -10 {width} {height}");
+    let mut html = Html::default();
+    let attributes: [(&str, &dyn Display); 4] =
+        [("xmlns", &"http://www.w3.org/2000/svg"), ("viewBox", &view), ("width", &width), ("height", &height)];
+    html.el("svg", &attributes, |html| {
+        html.leaf("title", &[], &head);
+        html.leaf("style", &[], STYLE);
+        for (line, words) in (1..).zip(&words) {
+            let class = if line == 1 { "head" } else { "" };
+            html.leaf("text", &[("class", &class), ("x", &0), ("y", &(line * TEXT.0 - 6))], words);
+        }
+        for (index, (_, class, words)) in (0..).zip(WAYS) {
+            let (x, y) = (index * 220, top - TEXT.0);
+            html.void("path", &[("class", &class), ("d", &format_args!("M{x} {}h40", y - 10))]);
+            html.leaf("text", &[("x", &(x + 48)), ("y", &(y - 6))], words);
+        }
+        let (x, y) = (WAYS.len() as u64 * 220, top - TEXT.0 - 16);
+        html.el("g", &[("class", &"unknown")], |html| {
+            html.void("rect", &[("x", &x), ("y", &y), ("width", &40), ("height", &12), ("rx", &3)]);
+            html.leaf("text", &[("x", &(x + 48)), ("y", &(y + 10))], "no layout is known");
+        });
+        html.el("g", &[("transform", &format_args!("translate(0 {top})"))], |html| draw(map, &places, |_| None, html));
+    });
+    html.text("\n");
+    html.fragment()
+}
+
+/// The picture on a page, whose structures lead where a function says.
+pub(crate) fn picture(map: &Map, link: impl Fn(&str) -> Option<String>, html: &mut Html) {
+    let places = places(map);
+    let (columns, rows) = extent(&places);
+    let (width, height) = (columns * STEP.0, rows * STEP.1 + 8);
+    let view = format!("0 0 {width} {height}");
+    html.el("svg", &[("class", &"map"), ("viewBox", &view), ("width", &width), ("height", &height)], |html| {
+        html.leaf("title", &[], "Map of the structures; the table below says the same");
+        draw(map, &places, link, html);
+    });
+}
+
+/// Column and row of each structure, by its name.
+type Places<'a> = BTreeMap<&'a str, (u64, u64)>;
+
+fn extent(places: &Places) -> (u64, u64) {
+    let most = |of: fn(&(u64, u64)) -> u64| places.values().map(of).max().map_or(1, |last| last + 1);
+    (most(|place| place.0), most(|place| place.1))
+}
+
+fn draw(map: &Map, places: &Places, link: impl Fn(&str) -> Option<String>, html: &mut Html) {
+    let known: BTreeSet<&str> = map.structures.iter().map(|structure| structure.name.as_str()).collect();
+    let mut unknown = BTreeSet::new();
+    let mut lines: BTreeMap<(&str, &str, Way), Vec<String>> = BTreeMap::new();
+    for structure in &map.structures {
+        for link in &structure.links {
+            if !link.is_specified && !known.contains(link.to.as_str()) {
+                unknown.insert(link.to.as_str());
+            }
+            let words = format!("{}.{} +{:#x} {} {}", structure.name, link.member, link.offset, link.way.word(), link.to);
+            lines.entry((&structure.name, &link.to, link.way)).or_default().push(words);
+        }
+    }
+    for ((from, to, way), words) in lines {
+        let (Some(from), Some(to)) = (places.get(from), places.get(to)) else { continue };
+        let (x, y) = (from.0 * STEP.0 + BOX.0, from.1 * STEP.1 + BOX.1 / 2 + 4);
+        let (end, below) = (to.0 * STEP.0, to.1 * STEP.1 + BOX.1 / 2 + 4);
+        let path = match to.0 > from.0 {
+            true => format!("M{x} {y}C{} {y} {} {below} {end} {below}", x + 60, end.saturating_sub(60)),
+            // Back, or down: around the right side.
+            false => format!("M{x} {y}C{} {y} {} {below} {} {below}", x + 70, end + BOX.0 + 70, end + BOX.0),
+        };
+        let class = WAYS.iter().find(|(of, ..)| *of == way).map_or("", |(_, class, _)| class);
+        html.el("path", &[("class", &class), ("d", &path)], |html| html.leaf("title", &[], words.join("\n")));
+    }
+    for (name, place) in places {
+        let (x, y) = (place.0 * STEP.0, place.1 * STEP.1 + 4);
+        let named = |html: &mut Html| {
+            html.void("rect", &[("x", &x), ("y", &y), ("width", &BOX.0), ("height", &BOX.1), ("rx", &4)]);
+            html.leaf("text", &[("x", &(x + 10)), ("y", &(y + 22))], name);
+        };
+        match (link(name), unknown.contains(name)) {
+            (Some(to), _) => html.el("a", &[("href", &to)], named),
+            (None, true) => html.el("g", &[("class", &"unknown")], named),
+            (None, false) => named(html),
+        }
+    }
+}
+
+/// As far from where the map begins as the links lead, and near to what leads there.
+fn places(map: &Map) -> Places<'_> {
+    let mut depth: BTreeMap<&str, u64> = BTreeMap::new();
+    let mut order: Vec<&str> = Vec::new();
+    for structure in &map.structures {
+        let own = *depth.entry(&structure.name).or_insert_with(|| {
+            order.push(&structure.name);
+            0
+        });
+        for link in &structure.links {
+            depth.entry(&link.to).or_insert_with(|| {
+                order.push(&link.to);
+                own + 1
+            });
+        }
+    }
+    let mut rows: BTreeMap<u64, u64> = BTreeMap::new();
+    let mut places = BTreeMap::new();
+    for name in order {
+        let column = depth[name];
+        let row = rows.entry(column).or_default();
+        places.insert(name, (column, *row));
+        *row += 1;
+    }
+    places
+}
