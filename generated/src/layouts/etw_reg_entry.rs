@@ -761,7 +761,7 @@ runtime::layout! {
             0x32 [7] DbgInserted set_DbgInserted: u16 = "USHORT", "documented. Linked to GuidEntry.";
             0x32 [8] DbgWow64 set_DbgWow64: u16 = "USHORT", "documented. Made by a 32-bit process of a 64-bit system.";
             0x32 [9] DbgUseDescriptorType set_DbgUseDescriptorType: u16 = "USHORT", "documented. Events may state the types of their data's pieces.";
-            0x32 [10] DbgDropProviderTraits set_DbgDropProviderTraits: u16 = "USHORT", "documented.";
+            0x32 [10] DbgDropProviderTraits set_DbgDropProviderTraits: u16 = "USHORT", "documented. Traits are not logged with events.";
         }
         0x34 EnableMask: u8 = "UCHAR", "documented. Which elements of EnableInfo of the GUID's entry the registration has been enabled by, a bit each.";
         0x35 GroupEnableMask: u8 = "UCHAR", "documented. The same for the entry of the group.";
@@ -818,7 +818,7 @@ runtime::layout! {
             0x62 [7] DbgInserted set_DbgInserted: u16 = "USHORT", "documented. Linked to GuidEntry.";
             0x62 [8] DbgWow64 set_DbgWow64: u16 = "USHORT", "documented. Made by a 32-bit process of a 64-bit system.";
             0x62 [9] DbgUseDescriptorType set_DbgUseDescriptorType: u16 = "USHORT", "documented. Events may state the types of their data's pieces.";
-            0x62 [10] DbgDropProviderTraits set_DbgDropProviderTraits: u16 = "USHORT", "documented.";
+            0x62 [10] DbgDropProviderTraits set_DbgDropProviderTraits: u16 = "USHORT", "documented. Traits are not logged with events.";
         }
         0x64 EnableMask: u8 = "UCHAR", "documented. Which elements of EnableInfo of the GUID's entry the registration has been enabled by, a bit each.";
         0x65 GroupEnableMask: u8 = "UCHAR", "documented. The same for the entry of the group.";
@@ -875,7 +875,7 @@ runtime::layout! {
             0x62 [7] DbgInserted set_DbgInserted: u16 = "USHORT", "documented. Linked to GuidEntry.";
             0x62 [8] DbgWow64 set_DbgWow64: u16 = "USHORT", "documented. Made by a 32-bit process of a 64-bit system.";
             0x62 [9] DbgUseDescriptorType set_DbgUseDescriptorType: u16 = "USHORT", "documented. Events may state the types of their data's pieces.";
-            0x62 [10] DbgDropProviderTraits set_DbgDropProviderTraits: u16 = "USHORT", "documented.";
+            0x62 [10] DbgDropProviderTraits set_DbgDropProviderTraits: u16 = "USHORT", "documented. Traits are not logged with events.";
         }
         0x64 EnableMask: u8 = "UCHAR", "documented. Which elements of EnableInfo of the GUID's entry the registration has been enabled by, a bit each.";
         0x65 GroupEnableMask: u8 = "UCHAR", "documented. The same for the entry of the group.";
@@ -918,7 +918,7 @@ runtime::layout! {
             0x32 [7] DbgInserted set_DbgInserted: u16 = "USHORT", "documented. Linked to GuidEntry.";
             0x32 [8] DbgWow64 set_DbgWow64: u16 = "USHORT", "documented. Made by a 32-bit process of a 64-bit system.";
             0x32 [9] DbgUseDescriptorType set_DbgUseDescriptorType: u16 = "USHORT", "documented. Events may state the types of their data's pieces.";
-            0x32 [10] DbgDropProviderTraits set_DbgDropProviderTraits: u16 = "USHORT", "documented.";
+            0x32 [10] DbgDropProviderTraits set_DbgDropProviderTraits: u16 = "USHORT", "documented. Traits are not logged with events.";
         }
         0x34 EnableMask: u8 = "UCHAR", "documented. Which elements of EnableInfo of the GUID's entry the registration has been enabled by, a bit each.";
         0x35 GroupEnableMask: u8 = "UCHAR", "documented. The same for the entry of the group.";
@@ -961,7 +961,7 @@ runtime::layout! {
             0x62 [7] DbgInserted set_DbgInserted: u16 = "USHORT", "documented for other kernels. Linked to GuidEntry.";
             0x62 [8] DbgWow64 set_DbgWow64: u16 = "USHORT", "documented for other kernels. Made by a 32-bit process of a 64-bit system.";
             0x62 [9] DbgUseDescriptorType set_DbgUseDescriptorType: u16 = "USHORT", "documented for other kernels. Events may state the types of their data's pieces.";
-            0x62 [10] DbgDropProviderTraits set_DbgDropProviderTraits: u16 = "USHORT", "documented for other kernels.";
+            0x62 [10] DbgDropProviderTraits set_DbgDropProviderTraits: u16 = "USHORT", "documented for other kernels. Traits are not logged with events.";
         }
         0x64 EnableMask: u16 = "USHORT", "documented for other kernels. Which elements of EnableInfo of the GUID's entry the registration has been enabled by, a bit each.";
         0x66 GroupEnableMask: u16 = "USHORT", "documented for other kernels. The same for the entry of the group.";
