@@ -848,7 +848,7 @@ runtime::tokens! {
         RegList REG_LIST: Nested, "early-6.0..";
         GuidEntry GUID_ENTRY: Address, "early-6.0..";
         Index INDEX: Unsigned, "early-6.0..";
-        Flags FLAGS: Unsigned, "early-6.0..";
+        Flags FLAGS: Any, "early-6.0..";
         EnableMask ENABLE_MASK: Unsigned, "early-6.0..";
         ReplyQueue REPLY_QUEUE: Address, "early-6.0..";
         ReplySlot REPLY_SLOT: Any, "early-6.0..";

@@ -30,6 +30,7 @@ impl<M: Memory + ?Sized> Walk<'_, M> {
         let providers = self.providers();
         let consumers = sessions.iter().flat_map(|session| self.consumers(session)).collect();
         self.compare(&sessions, &providers);
+        self.compare_held(&providers);
         Census { sessions, providers, consumers }
     }
 
@@ -51,6 +52,10 @@ impl<M: Memory + ?Sized> Walk<'_, M> {
         let place = |member| Place { structure: "ETW_GUID_ENTRY", address: provider.entry.address(), member };
         for enable in provider.enabled.iter().filter(|enable| !sessions.contains(&enable.session)) {
             self.find(place("EnableInfo"), What::NoSession { slot: enable.slot, session: enable.session });
+        }
+        let sum = provider.entry.member("ProviderEnableInfo");
+        if let (Some(_), None, Some(enable)) = (sum, provider.asked, provider.enabled.first()) {
+            self.find(place("ProviderEnableInfo"), What::Disabled { slot: enable.slot });
         }
         if let (Some(guid), Some(found)) = (provider.guid, provider.bucket) {
             let expected = guid.hash() & LOW_BITS;
@@ -80,8 +85,8 @@ impl<M: Memory + ?Sized> Walk<'_, M> {
         if let Some(found) = provider.filter(|provider| *provider != own) {
             self.find(place("GuidEntry"), What::Provider { expected: own, found });
         }
-        let group = registration.group.and_then(|group| providers.get(&group)).filter(|group| !is_in(group));
-        if let Some(group) = group {
+        let group = registration.group.and_then(|group| providers.get(&group)).copied();
+        if let Some(group) = group.filter(|group| !is_in(group)) {
             self.find(place("GroupRegList"), What::NotInGroup { group: group.entry.address() });
         }
         if let Owner::Kernel { callback, .. } = registration.owner
@@ -90,12 +95,23 @@ impl<M: Memory + ?Sized> Walk<'_, M> {
         {
             self.find(place("Callback"), What::Callback(callback));
         }
-        let enabled = list.enabled.iter().fold(0, |mask, enable| mask | 1_u64.checked_shl(enable.slot).unwrap_or(0));
-        let alone = registration.mask.unwrap_or(0) & !enabled;
-        if alone != 0 {
-            self.find(place("EnableMask"), What::Mask { slot: alone.trailing_zeros() });
+        let masks = [("EnableMask", registration.mask, Some(list)), ("GroupEnableMask", registration.group_mask, group)];
+        for (member, mask, provider) in masks {
+            // Of a group that was not found nothing is known.
+            if provider.is_none() && registration.group.is_some() {
+                continue;
+            }
+            let alone = mask.unwrap_or(0) & !provider.map_or(0, slots);
+            if alone != 0 {
+                self.find(place(member), What::Mask { slot: alone.trailing_zeros() });
+            }
         }
     }
+}
+
+/// The slots by which a provider is enabled, a bit each.
+fn slots(provider: &Provider) -> u64 {
+    provider.enabled.iter().fold(0, |mask, enable| mask | 1_u64.checked_shl(enable.slot).unwrap_or(0))
 }
 
 /// The bits of a GUID's hash that choose a bucket.

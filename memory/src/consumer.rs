@@ -14,6 +14,8 @@ use etw_layouts::members::WMI_LOGGER_CONTEXT as LOGGER;
 pub struct Consumer {
     /// The process that consumes: the address of its EPROCESS. None in 6.0.
     pub process: Option<Address>,
+    /// The number of that process. None from 6.1 on.
+    pub process_id: Option<u32>,
     /// The session that it states. None in 6.0.
     pub session: Option<u64>,
     /// Buffers that it did not take in time.
@@ -56,13 +58,14 @@ impl<M: Memory + ?Sized> Walk<'_, M> {
             let record = self.object_of(layout, at)?;
             let number = |name| record.member(name).map(|value| value.unsigned());
             let process = number("ProcessObject").map(|at| self.kernel().address(at)).filter(|at| !at.is_null());
+            let process_id = number("ProcessId").map(|number| number as u32);
             let stated = number("LoggerId");
             if let Some(stated) = stated.filter(|stated| *stated != u64::from(session.number)) {
                 let place = Place { structure: layout.name, address: at, member: "LoggerId" };
                 self.find(place, What::Owner { session: session.number, stated });
             }
             let buffers_lost = number("BuffersLost");
-            Some(Consumer { process, session: stated, buffers_lost, is_in_transition, record })
+            Some(Consumer { process, process_id, session: stated, buffers_lost, is_in_transition, record })
         });
         consumers.collect()
     }

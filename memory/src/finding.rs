@@ -142,6 +142,20 @@ pub enum What {
         /// The bucket that it is in.
         found: u32,
     },
+    /// A slot has the provider enabled, and what all sessions together ask of it says that nobody has. So documents call that member; that
+    /// it sums up the slots no symbols can tell.
+    Disabled {
+        /// The slot.
+        slot: u32,
+    },
+    /// A variable of the kernel holds a registration that is in no list of its provider, or whose provider is in no list: both were
+    /// unlinked everywhere, or the list is torn, which is a finding of its own.
+    Unlinked {
+        /// The variable.
+        handle: &'static str,
+    },
+    /// What a provider states of itself is malformed.
+    Traits(String),
     /// The kernel's own statement of where a member is differs from the layout.
     Witness {
         /// What the kernel states, in bytes.
@@ -179,6 +193,9 @@ impl What {
             Self::NotInProvider { .. } => "not-in-provider",
             Self::Provider { .. } => "provider",
             Self::Bucket { .. } => "bucket",
+            Self::Disabled { .. } => "disabled",
+            Self::Unlinked { .. } => "unlinked",
+            Self::Traits(_) => "traits",
             Self::Witness { .. } => "witness",
             Self::Events(_) => "events",
         }
@@ -189,7 +206,8 @@ impl What {
         match self {
             Self::NoLayout | Self::NoGlobal(_) => Weight::Gap,
             Self::Unreadable { .. } | Self::Limit(_) | Self::Count { .. } | Self::Events(_) => Weight::Damage,
-            Self::Text { .. } | Self::Offset(_) => Weight::Damage,
+            Self::Text { .. } | Self::Offset(_) | Self::Traits(_) => Weight::Damage,
+            Self::Disabled { .. } | Self::Unlinked { .. } => Weight::Hint,
             Self::Pointer(_) | Self::Mask { .. } | Self::Bucket { .. } | Self::ClockNumber(_) => Weight::Hint,
             _ => Weight::Anomaly,
         }
@@ -269,6 +287,13 @@ impl fmt::Display for What {
                 write!(f, "the registration is in the list of {expected}, and points to {found}")
             }
             Self::Bucket { expected, found } => write!(f, "the GUID hashes to bucket {expected}, and is in bucket {found}"),
+            Self::Disabled { slot } => {
+                write!(f, "slot {slot} has the provider enabled, and what all sessions together ask of it says that nobody has")
+            }
+            Self::Unlinked { handle } => {
+                write!(f, "{handle} leads to it, and no list does: it was unlinked from all")
+            }
+            Self::Traits(why) => write!(f, "what the provider states of itself cannot be read: {why}"),
             Self::Witness { stated, layout: Some(layout) } => {
                 write!(f, "the kernel states that the member is at {stated:#x}, and the layout has it at {layout:#x}")
             }

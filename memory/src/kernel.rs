@@ -62,6 +62,21 @@ pub const GLOBALS: &[&str] = &[
     "EtwCPUSpeedInMHz",
     "EtwpBootTime",
     "KeNumberProcessors",
+    // Registrations of the kernel itself.
+    "EtwThreatIntProvRegHandle",
+    "EtwKernelProvRegHandle",
+    "EtwApiCallsProvRegHandle",
+    "EtwAppCompatProvRegHandle",
+    "EtwCVEAuditProvRegHandle",
+    "EtwCpuStarvationProvRegHandle",
+    "EtwLpacProvRegHandle",
+    "EtwAdminlessProvRegHandle",
+    "EtwpEventTracingProvRegHandle",
+    "EtwpPsProvRegHandle",
+    "EtwpFileProvRegHandle",
+    "EtwpDiskProvRegHandle",
+    "EtwpNetProvRegHandle",
+    "EtwpMemoryProvRegHandle",
 ];
 
 /// The structures that a walk reads.

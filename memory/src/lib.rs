@@ -71,6 +71,8 @@
 //! | a trace file of them | [`Walk::save`](salvage) | the buffers, and a header made of what session and kernel say |
 //! | providers | [`Walk::providers`] | the hash table of the silo or the global one; up to 6.1, two lists |
 //! | consumers | [`Walk::consumers`] | the session's list |
+//! | registrations of the kernel itself | [`Walk::held`] | global variables that hold them, beside the lists |
+//! | what a provider states of itself | [`Walk::traits`] | a registration |
 //! | other silos | [`Walk::silos`] | the entries that silos have beside those of the host |
 //! | all of that, and whether it fits together | [`Walk::census`] | |
 //! | what the kernel states of its own layouts | [`Walk::witness`] | `EtwpDebuggerData` |
@@ -85,7 +87,8 @@
 //! made with: [`Kernel::chosen`] tells how sure that is for this kernel.
 //!
 //! No offset is written down here but one set, which belongs to no structure: where `EtwpDebuggerData` has its statements. These, the
-//! hash of GUIDs ([`What::Bucket`]), and that a place without a session holds an odd number are known from public research, not from symbols.
+//! hash of GUIDs ([`What::Bucket`]), that a place without a session holds an odd number, and that a registration's handle is its address in
+//! the kernel ([`Walk::held`]) are known from public research, not from symbols.
 
 #![no_std]
 #![forbid(unsafe_code)]
@@ -100,6 +103,7 @@ mod census;
 mod consumer;
 mod finding;
 mod guid;
+mod held;
 mod kernel;
 mod list;
 mod memory;
@@ -109,6 +113,8 @@ mod provider;
 pub mod salvage;
 mod session;
 mod start;
+#[cfg(feature = "etl")]
+mod traits;
 mod walk;
 mod witness;
 
@@ -121,7 +127,9 @@ pub use guid::Guid;
 pub use kernel::{GLOBALS, Kernel, Module, Time};
 pub use memory::{Memory, Pieces};
 pub use object::Object;
-pub use provider::{Enable, Kind, Owner, Provider, Registration};
+pub use provider::{Enable, Kind, Last, Owner, Provider, Registration};
 pub use session::{Routine, Session};
+#[cfg(feature = "etl")]
+pub use traits::Traits;
 pub use walk::{Limits, Walk};
 pub use witness::Stated;

@@ -84,10 +84,14 @@ impl Object {
         values.filter(|(member, _)| self.has(member))
     }
 
-    /// Names of the bit fields in the unit of a member that are set: what a set of flags says. The member itself may be absent
-    /// from them.
+    /// Names of the flags of a member that are set: of its named values, or where it has none, of the bit fields in its place. The member
+    /// itself may be absent from these.
     pub fn set_bits<K>(&self, unit: Token<K>) -> Vec<&'static str> {
         let Some(unit) = self.layout.find(unit) else { return Vec::new() };
+        if let Type::Values(values) = unit.ty {
+            let set = self.member(unit.name).map_or(0, |value| value.signed());
+            return values.constants.iter().filter(|(_, flag)| set & flag == *flag).map(|(name, _)| *name).collect();
+        }
         let alike = self.members().filter(|(member, _)| member.bits.is_some() && member.offset == unit.offset);
         alike.filter(|(_, value)| value.unsigned() != 0).map(|(member, _)| member.name).collect()
     }

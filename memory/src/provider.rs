@@ -9,9 +9,13 @@ use crate::walk::Walk;
 use alloc::collections::BTreeSet;
 use alloc::vec::Vec;
 use core::fmt;
-use etw_layouts::members::{ETW_GUID_ENTRY as ENTRY, ETW_REG_ENTRY as REGISTRATION, TRACE_ENABLE_INFO as ENABLE};
-use etw_layouts::runtime::Value;
+use etw_layouts::constants::ETW_REG_ENTRY_FLAG;
+use etw_layouts::members::{
+    ETW_GUID_ENTRY as ENTRY, ETW_LAST_ENABLE_INFO as LAST, ETW_REG_ENTRY as REGISTRATION, LARGE_INTEGER,
+    TRACE_ENABLE_INFO as ENABLE,
+};
 use etw_layouts::runtime::meta::{Layout, Type};
+use etw_layouts::runtime::{Value, View};
 use etw_layouts::structures;
 
 /// What the kernel knows of a GUID that somebody registered or enabled.
@@ -27,6 +31,8 @@ pub struct Provider {
     pub registrations: Vec<Registration>,
     /// What all sessions together ask of it.
     pub asked: Option<Enable>,
+    /// How it was last enabled or disabled. None in the first 6.0, which does not keep it.
+    pub last: Option<Last>,
     /// The sessions that have it enabled.
     pub enabled: Vec<Enable>,
     /// Who may register and enable it: the address of the security descriptor.
@@ -65,12 +71,25 @@ pub struct Enable {
     pub all: u64,
 }
 
+/// How a provider was last enabled or disabled.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Last {
+    /// Whether it was enabled.
+    pub is_enabled: bool,
+    /// The session's number.
+    pub session: u64,
+    /// The level that was asked for.
+    pub level: u8,
+    /// Flags of a classic provider, else keywords.
+    pub flags: u64,
+}
+
 /// A registration of a provider.
 #[derive(Clone, Debug)]
 pub struct Registration {
     /// Who made it.
     pub owner: Owner,
-    /// The names of the flags that are set. None before 6.2, whose flags have no names.
+    /// The names of the flags that are set.
     pub flags: Vec<&'static str>,
     /// By which slots of its provider it is enabled, a bit each.
     pub mask: Option<u64>,
@@ -80,7 +99,7 @@ pub struct Registration {
     pub host_mask: Option<u64>,
     /// The entry of its group.
     pub group: Option<Address>,
-    /// What the provider states of itself.
+    /// What the provider states of itself: [`Walk::traits`] reads it.
     pub traits: Option<Address>,
     /// All of it: an ETW_REG_ENTRY.
     pub entry: Object,
@@ -98,7 +117,7 @@ pub enum Owner {
         /// What it is given.
         context: Address,
     },
-    /// Kernels before 6.2 do not tell which: this is the process, or the routine.
+    /// The flags that tell could not be read: this is the process, or the routine.
     Either(Address),
 }
 
@@ -204,6 +223,7 @@ impl<M: Memory + ?Sized> Walk<'_, M> {
             bucket: head.bucket,
             registrations,
             asked: entry.member("ProviderEnableInfo").and_then(|value| enable(value, 0)),
+            last: entry.get(ENTRY::LAST_ENABLE).and_then(last),
             enabled: slots.filter_map(|(value, slot)| enable(value, slot)).collect(),
             security: security.filter(|at| !at.is_null()),
             entry,
@@ -211,16 +231,13 @@ impl<M: Memory + ?Sized> Walk<'_, M> {
     }
 
     /// The registration at an address.
-    fn registration(&mut self, at: Address) -> Option<Registration> {
+    pub(crate) fn registration(&mut self, at: Address) -> Option<Registration> {
         let entry = self.object(&structures::ETW_REG_ENTRY, at)?;
         let pointer = |token| entry.get(token).map(|value| self.kernel().address(value));
         let [process, callback] = [pointer(REGISTRATION::PROCESS)?, pointer(REGISTRATION::CALLBACK)?];
-        let owner = match entry.get(REGISTRATION::DBG_KERNEL_REGISTRATION) {
-            Some(0) => Owner::Process(process),
-            Some(_) => Owner::Kernel { callback, context: pointer(REGISTRATION::CALLBACK_CONTEXT).unwrap_or_default() },
-            None if !self.kernel().is_outside(callback) && self.kernel().module(callback).is_some() => {
-                Owner::Kernel { callback, context: pointer(REGISTRATION::CALLBACK_CONTEXT).unwrap_or_default() }
-            }
+        let owner = match is_of_kernel(&entry) {
+            Some(true) => Owner::Kernel { callback, context: pointer(REGISTRATION::CALLBACK_CONTEXT).unwrap_or_default() },
+            Some(false) => Owner::Process(process),
             None => Owner::Either(process),
         };
         let set = |token| pointer(token).filter(|at| !at.is_null());
@@ -272,6 +289,19 @@ fn heads_of(number: u32, at: Address, bucket: &'static Layout) -> Vec<Head> {
         Some(Head { at, kind, bucket: Some(number) })
     };
     (0..(lists.size / size) as u32).filter_map(head).collect()
+}
+
+/// Whether a registration was made in the kernel. What is a bit field from 6.2 on is a flag before.
+fn is_of_kernel(entry: &Object) -> Option<bool> {
+    let bit = entry.get(REGISTRATION::DBG_KERNEL_REGISTRATION).map(|bit| bit != 0);
+    let flag = || entry.get(REGISTRATION::FLAGS).map(|flags| ETW_REG_ENTRY_FLAG(flags.unsigned() as u16));
+    bit.or_else(|| Some(flag()?.contains(ETW_REG_ENTRY_FLAG::DbgKernelRegistration)))
+}
+
+fn last(info: View<'_>) -> Option<Last> {
+    let flags = info.get(LAST::ENABLE_FLAGS)?.get(LARGE_INTEGER::QUAD_PART)? as u64;
+    let [session, level, enabled] = [info.get(LAST::LOGGER_ID)?, info.get(LAST::LEVEL)?, info.get(LAST::ENABLED)?];
+    Some(Last { is_enabled: enabled != 0, session, level: level as u8, flags })
 }
 
 /// A slot that is in use.

@@ -16,7 +16,7 @@ fn comes_out() {
         let census = walk.census();
         let name = format!("{build} {arch}");
         sessions(&plan, &census, &mut walk, &name);
-        self::providers(&plan, &census, &name);
+        self::providers(&plan, &census, &mut walk, &name);
         assert!(walk.findings().is_empty(), "{name}: {}", walk.findings()[0]);
         (targets, providers) = (targets + 1, providers + census.providers.len());
     }
@@ -47,7 +47,8 @@ fn sessions(plan: &Plan, census: &Census, walk: &mut Walk<'_, test_support::kern
         for &(at, process) in &planned.consumers {
             let consumer = consumers.next().unwrap();
             assert_eq!(consumer.record.address().0, at, "{name}");
-            assert_eq!(consumer.process.map_or(0, |process| process.0), process, "{name}");
+            let stated = consumer.process.map(|process| process.0).or(consumer.process_id.map(u64::from));
+            assert_eq!(stated, Some(process), "{name}");
         }
         let buffers = walk.buffers(session);
         assert_eq!(buffers.len(), planned.buffers.len(), "{name}");
@@ -74,7 +75,7 @@ fn planned_current(plan: &Plan) -> bool {
     kept || plan.kit.place("WMI_LOGGER_CONTEXT", 0, "ProcessorBuffers").is_some()
 }
 
-fn providers(plan: &Plan, census: &Census, name: &str) {
+fn providers(plan: &Plan, census: &Census, walk: &mut Walk<'_, test_support::kernels::Image>, name: &str) {
     assert_eq!(census.providers.len(), plan.providers.len(), "{name}");
     for planned in &plan.providers {
         let provider = census.providers.iter().find(|provider| provider.entry.address().0 == planned.at).unwrap();
@@ -84,6 +85,8 @@ fn providers(plan: &Plan, census: &Census, name: &str) {
         let enabled: Vec<_> =
             provider.enabled.iter().map(|enable| (enable.slot, enable.session as u32, enable.level, enable.any)).collect();
         assert_eq!(enabled, planned.enabled, "{name}");
+        let last = provider.last.map(|last| (last.is_enabled, last.session, last.level, last.flags));
+        assert_eq!((last, provider.asked.is_some()), (planned.last, !planned.enabled.is_empty()), "{name}");
         if planned.kind == 2 {
             let members = plan.providers.iter().flat_map(|provider| &provider.registrations);
             let members: Vec<_> = members.filter(|one| one.group == Some(planned.at)).map(|one| one.at).collect();
@@ -94,14 +97,19 @@ fn providers(plan: &Plan, census: &Census, name: &str) {
         assert_eq!(provider.registrations.len(), planned.registrations.len(), "{name}");
         for (registration, planned) in provider.registrations.iter().zip(&planned.registrations) {
             let owner = match registration.owner {
-                Owner::Process(process) | Owner::Either(process) => Ok(process.0),
+                Owner::Process(process) => Ok(process.0),
+                Owner::Either(_) => panic!("{name}"),
                 Owner::Kernel { callback, context } => {
                     assert_eq!(context.0, 0x77, "{name}");
                     Err(callback.0)
                 }
             };
             assert_eq!((registration.entry.address().0, owner), (planned.at, planned.owner), "{name}");
-            assert_eq!(registration.mask, Some(planned.mask), "{name}");
+            let flag = if planned.owner.is_ok() { "DbgUserRegistration" } else { "DbgKernelRegistration" };
+            assert!(registration.flags.contains(&flag), "{name}: {:?}", registration.flags);
+            assert_eq!((registration.mask, registration.group_mask), (Some(planned.mask), planned.group_mask), "{name}");
+            let traits = walk.traits(registration).map(|traits| (traits.name, traits.group));
+            assert_eq!(traits, planned.traits.clone().map(|(name, group)| (name, group.map(Guid))), "{name}");
             assert_eq!(registration.group.map(|group| group.0), planned.group, "{name}");
         }
     }

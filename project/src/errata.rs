@@ -2,7 +2,7 @@
 
 use etw_layouts_codegen::axis::TargetSet;
 use etw_layouts_codegen::layouts::Layouts;
-use etw_layouts_codegen::spec::{Body, Definition, Erratum, Member, Shape};
+use etw_layouts_codegen::spec::{Body, Definition, Erratum, Member, Piecewise, Shape};
 
 /// Every erratum, or those of one definition, with its structure, member, and place in the specs.
 pub fn list(layouts: &Layouts, only: Option<&str>) -> Vec<String> {
@@ -34,6 +34,36 @@ pub fn stated(definition: &Definition) -> Vec<(String, &Erratum)> {
         }
     }
     list
+}
+
+/// How many numbers of the documents the layouts agree with: sizes, offsets and masks that the specs state, each counted for every kernel
+/// and architecture that documents speak of. One that disagreed would be an error of the spec.
+pub fn agreeing(layouts: &Layouts) -> usize {
+    let documented = &layouts.spec.axis.documented;
+    let of = |definition: &Definition| match &definition.body {
+        Body::Aggregate(aggregate) => {
+            let scope = definition.scope.intersection(documented);
+            count(&aggregate.size, &scope) + numbers(&aggregate.members, &scope)
+        }
+        Body::Values(_) => 0,
+    };
+    layouts.spec.definitions.values().map(of).sum()
+}
+
+fn numbers(members: &[Member], scope: &TargetSet) -> usize {
+    let of = |member: &Member| {
+        let scope = member.scope.intersection(scope);
+        let inner = match &member.shape {
+            Shape::Inline(_, inner) => numbers(inner, &scope),
+            Shape::Type(_) => 0,
+        };
+        count(&member.offset, &scope) + count(&member.mask, &scope) + inner
+    };
+    members.iter().map(of).sum()
+}
+
+fn count(stated: &Piecewise<u64>, scope: &TargetSet) -> usize {
+    stated.0.iter().map(|piece| piece.targets.intersection(scope).iter().count()).sum()
 }
 
 fn of_members<'a>(path: &str, members: &'a [Member], list: &mut Vec<(String, &'a Erratum)>) {

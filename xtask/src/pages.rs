@@ -29,8 +29,12 @@ pub fn all(layouts: &Layouts, registry: &Registry, generated: &Files) -> Result<
 /// What the documents say otherwise.
 fn errata(layouts: &Layouts) -> String {
     let list = errata::list(layouts, None);
-    let mut out =
-        format!("# Errata of the documents\n\nWritten by `cargo xtask generate` from the specs, {} in number.\n\n", list.len());
+    let mut out = format!(
+        "# Errata of the documents\n\nWritten by `cargo xtask generate` from the specs, {} in number. Beside them, {} sizes, offsets and masks \
+         that documents\nstate, each counted for every kernel and architecture that they speak of, agree with the layouts. `etw show STRUCTURE` has\nthe errata of one structure.\n\n",
+        list.len(),
+        errata::agreeing(layouts)
+    );
     for erratum in list {
         let (what, place) = erratum.rsplit_once("  ").unwrap_or((&erratum, ""));
         let file = place.split(':').next().unwrap_or_default().trim_start_matches("specs/");

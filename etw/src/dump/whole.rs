@@ -10,7 +10,7 @@ use crate::etl::stop::Stop;
 use etw_layouts_cli::Outcome;
 use etw_layouts_dump::{MemoryDump, Source};
 use etw_layouts_memory::salvage::Which;
-use etw_layouts_memory::{self as memory, Kernel, Owner, Walk};
+use etw_layouts_memory::{self as memory, Kernel, Kind, Memory, Owner, Walk};
 use serde::Serialize;
 use std::fmt::{self, Display};
 
@@ -46,6 +46,8 @@ struct Provider {
     address: String,
     guid: Option<String>,
     kind: String,
+    /// How it was last enabled or disabled.
+    last: Option<Last>,
     enabled: Vec<Enable>,
     registrations: Vec<Registration>,
 }
@@ -59,10 +61,24 @@ struct Enable {
 }
 
 #[derive(Serialize)]
+struct Last {
+    is_enabled: bool,
+    session: u64,
+    level: u8,
+    flags: String,
+}
+
+#[derive(Serialize)]
 struct Registration {
     address: String,
+    /// The name that the provider states of itself, and the group.
+    name: Option<String>,
+    group: Option<String>,
     /// The process of a registration of a program.
     process: Option<String>,
+    /// By which slots of its provider, and of its group, it is enabled, a bit each.
+    mask: Option<u64>,
+    group_mask: Option<u64>,
     /// The routine of a registration of a driver, and the module that it lies in.
     callback: Option<String>,
     module: Option<String>,
@@ -74,6 +90,8 @@ struct Consumer {
     address: String,
     session: Option<u64>,
     process: Option<String>,
+    /// The number of that process, in 6.0.
+    process_id: Option<u32>,
     buffers_lost: Option<u64>,
 }
 
@@ -100,6 +118,7 @@ pub fn run<S: Source>(
     let witness = Walk::new(dump, kernel).witness();
     let sessions = dump.sessions(&mut walk, &census.sessions, which);
     let (lines, found) = lines(None, &sessions, Some(known));
+    let providers = census.providers.iter().map(|one| provider(one, kernel, &mut walk)).collect();
     let of_dump = dump.findings().iter().cloned().chain(found).map(Wrong::Dump);
     let findings: Vec<Wrong> = of_dump.chain(walk.into_findings().into_iter().map(Wrong::Memory)).collect();
     let info = Info {
@@ -109,7 +128,7 @@ pub fn run<S: Source>(
         kernel: known,
         modules: dump.modules().iter().map(module).collect(),
         sessions: lines,
-        providers: census.providers.iter().map(|one| provider(one, kernel)).collect(),
+        providers,
         consumers: census.consumers.iter().map(consumer).collect(),
         witness: witness
             .iter()
@@ -127,7 +146,7 @@ fn module(module: &memory::Module) -> Module<'_> {
     Module { name: &module.name, start: module.range.start.to_string(), end: module.range.end.to_string() }
 }
 
-fn provider(provider: &memory::Provider, kernel: &Kernel) -> Provider {
+fn provider<M: Memory>(provider: &memory::Provider, kernel: &Kernel, walk: &mut Walk<'_, M>) -> Provider {
     let enable = |enable: &memory::Enable| Enable {
         session: enable.session,
         level: enable.level,
@@ -135,6 +154,9 @@ fn provider(provider: &memory::Provider, kernel: &Kernel) -> Provider {
         all: format!("{:#x}", enable.all),
     };
     let registration = |registration: &memory::Registration| {
+        // A group has the registrations of its members, which are told there.
+        let traits = if provider.kind == Kind::Group { None } else { walk.traits(registration) };
+        let (name, group) = traits.map(|traits| (traits.name, traits.group)).unzip();
         let (process, callback) = match registration.owner {
             Owner::Process(process) => (Some(process), None),
             Owner::Kernel { callback, .. } => (None, Some(callback)),
@@ -142,6 +164,10 @@ fn provider(provider: &memory::Provider, kernel: &Kernel) -> Provider {
         };
         Registration {
             address: registration.entry.address().to_string(),
+            name,
+            group: group.flatten().map(|group| group.to_string()),
+            mask: registration.mask,
+            group_mask: registration.group_mask,
             process: process.map(|process| process.to_string()),
             callback: callback.map(|callback| callback.to_string()),
             module: callback.and_then(|callback| kernel.module(callback)).map(|module| module.name.clone()),
@@ -152,6 +178,12 @@ fn provider(provider: &memory::Provider, kernel: &Kernel) -> Provider {
         address: provider.entry.address().to_string(),
         guid: provider.guid.map(|guid| guid.to_string()),
         kind: format!("{:?}", provider.kind),
+        last: provider.last.map(|last| Last {
+            is_enabled: last.is_enabled,
+            session: last.session,
+            level: last.level,
+            flags: format!("{:#x}", last.flags),
+        }),
         enabled: provider.enabled.iter().map(enable).collect(),
         registrations: provider.registrations.iter().map(registration).collect(),
     }
@@ -162,6 +194,7 @@ fn consumer(consumer: &memory::Consumer) -> Consumer {
         address: consumer.record.address().to_string(),
         session: consumer.session,
         process: consumer.process.map(|process| process.to_string()),
+        process_id: consumer.process_id,
         buffers_lost: consumer.buffers_lost,
     }
 }
@@ -217,8 +250,15 @@ impl Info<'_> {
             for Enable { session, level, any, all } in &provider.enabled {
                 write!(f, "\n      enabled by {session}, level {level}, any of {any}, all of {all}")?;
             }
+            if let Some(Last { is_enabled, session, level, flags }) = &provider.last {
+                let done = if *is_enabled { "enabled" } else { "disabled" };
+                write!(f, "\n      last {done} by {session}, level {level}, flags {flags}")?;
+            }
             for registration in &provider.registrations {
                 write!(f, "\n      registered at {}", registration.address)?;
+                if let Some(name) = &registration.name {
+                    write!(f, " as {}", Escaped(name))?;
+                }
                 match (&registration.process, &registration.callback) {
                     (Some(process), _) => write!(f, " by the process {process}")?,
                     (None, Some(callback)) => {
@@ -233,10 +273,11 @@ impl Info<'_> {
             }
         }
         write!(f, "\n  consumers")?;
-        for Consumer { address, session, process, buffers_lost } in &self.consumers {
+        for Consumer { address, session, process, process_id, buffers_lost } in &self.consumers {
             let number = |number: &Option<u64>| number.map_or("?".to_owned(), |number| number.to_string());
             let (session, lost) = (number(session), number(buffers_lost));
-            write!(f, "\n    {address}  session {session}, process {}, {lost} buffers lost", process.as_deref().unwrap_or("?"))?;
+            let process = process.clone().unwrap_or_else(|| number(&process_id.map(u64::from)));
+            write!(f, "\n    {address}  session {session}, process {process}, {lost} buffers lost")?;
         }
         Ok(())
     }

@@ -27,6 +27,7 @@ fn system(folder: &Path, linker: &[String]) -> (Plan, System) {
             "PspHostSiloGlobals" => ("ESERVERSILO_GLOBALS PspHostSiloGlobals;".to_owned(), silo),
             "EtwpDebuggerData" => ("unsigned char EtwpDebuggerData[24];".to_owned(), 24),
             "EtwPerfFreq" | "EtwpBootTime" => (format!("long long {name};"), 8),
+            name if name.ends_with("RegHandle") => (format!("unsigned long long {name};"), 8),
             name => (format!("unsigned {name};"), 4),
         };
         text += &format!("__declspec(dllexport) {declaration}\n");
@@ -75,7 +76,7 @@ fn all_of_it_comes_out() {
         assert_eq!((status, &info["findings"]), (Some(0), &Value::Array(vec![])), "{kind}");
         assert_eq!((info["kind"].as_u64(), info["kernel"]["pdb"].as_str()), (Some(kind.into()), Some("ntkrnlmp.pdb")));
         assert_eq!((info["kernel"]["build"].as_str(), info["kernel"]["build_by"].as_str()), (Some(BUILD), Some("option")));
-        assert_eq!(info["kernel"]["globals"].as_object().map(|globals| globals.len()), Some(6));
+        assert_eq!(info["kernel"]["globals"].as_object().map(|globals| globals.len()), Some(8));
         assert!(info["witness"].as_array().unwrap().iter().all(|stated| stated["stated"] == stated["layout"]));
         let list = |key: &str| info[key].as_array().unwrap();
         let said: Vec<_> =
@@ -88,6 +89,12 @@ fn all_of_it_comes_out() {
         let planned = plan.providers.iter().map(|one| one.registrations.len()).sum::<usize>();
         let groups: usize = list("providers").iter().filter(|one| one["kind"] == "Group").map(registered).sum();
         assert_eq!(list("providers").iter().map(registered).sum::<usize>() - groups, planned);
+        let of = |one: &Value| one["registrations"].as_array().unwrap().iter().map(|one| one["name"].clone()).collect::<Vec<_>>();
+        let said: BTreeSet<_> =
+            list("providers").iter().flat_map(of).filter_map(|name| Some(name.as_str()?.to_owned())).collect();
+        let planned =
+            plan.providers.iter().flat_map(|one| &one.registrations).filter_map(|one| Some(one.traits.as_ref()?.0.clone()));
+        assert_eq!(said, planned.collect());
         assert_eq!(list("consumers").len(), plan.sessions.iter().map(|one| one.consumers.len()).sum::<usize>());
 
         let of_all: usize = plan.sessions.iter().flat_map(|one| &one.buffers).map(|buffer| buffer.events.len()).sum();

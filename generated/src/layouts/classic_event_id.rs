@@ -10,8 +10,8 @@ runtime::layout! {
     ///
     /// A kernel event as programs name it to TraceSetInformation: the kernel's HookId has a byte for the GUID.
     pub struct CLASSIC_EVENT_ID_6_1: members::CLASSIC_EVENT_ID, 0x18, 4 {
-        0x00 EventGuid: GUID_5_0 = "GUID", "documented.";
-        0x10 Type: u8 = "UCHAR", "documented.";
-        0x11 Reserved: [u8; 7] = "UCHAR [7]", "documented.";
+        0x00 EventGuid: GUID_5_0 = "GUID", "documented. The class of kernel events.";
+        0x10 Type: u8 = "UCHAR", "documented. Which event of the class it is.";
+        0x11 Reserved: [u8; 7] = "UCHAR [7]", "documented. Not in use.";
     }
 }

@@ -16,7 +16,7 @@ runtime::layout! {
         0x48 EnableInfo: TRACE_ENABLE_INFO_early_6_0 = "TRACE_ENABLE_INFO", "documented without a name.";
         0x68 LegacyEnableContext: TRACE_ENABLE_CONTEXT_early_6_0 = "TRACE_ENABLE_CONTEXT", "documented without a name.";
         0x70 ProviderEnabled: u32 = "ULONG", "documented without name and type. 1 enables, 0 disables.";
-        0x74 Reserved: u32 = "ULONG", "bytes of no known use.";
+        0x74 Reserved: u32 = "ULONG", "bytes of no known use. Not in use.";
     }
 }
 

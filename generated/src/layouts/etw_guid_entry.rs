@@ -11,8 +11,8 @@ runtime::layout! {
     /// What the kernel knows of a GUID that someone registered or enabled: of an event provider, of a group of providers, or of a receiver of notifications. The first updates that have SiloGuidList are known from their images, which tell the offset of Guid.
     pub struct ETW_GUID_ENTRY_early_6_0_x86: members::ETW_GUID_ENTRY, 0x158, 8 {
         0x00 GuidList: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "documented. Links the entries whose GUIDs have the same hash.";
-        0x08 RefCount: i32 = "LONG volatile", "documented.";
-        0x0c Guid: GUID_5_0 = "GUID", "documented.";
+        0x08 RefCount: i32 = "LONG volatile", "documented. References to it, which keep it from being freed.";
+        0x0c Guid: GUID_5_0 = "GUID", "documented. The GUID.";
         0x1c RegListHead: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "documented. The registrations: each is an ETW\\_REG\\_ENTRY, linked by its RegList, or by its GroupRegList if the GUID is a group's.";
         0x24 SecurityDescriptor: runtime::Ptr32 = "PSECURITY_DESCRIPTOR", "documented. Who may register and enable the provider.";
         0x28 LegacyEnableContext: TRACE_ENABLE_CONTEXT_early_6_0 = "TRACE_ENABLE_CONTEXT", "documented. The session that has the provider enabled, if it is a classic one, which only one session can enable.";
@@ -29,8 +29,8 @@ runtime::layout! {
     /// What the kernel knows of a GUID that someone registered or enabled: of an event provider, of a group of providers, or of a receiver of notifications. The first updates that have SiloGuidList are known from their images, which tell the offset of Guid.
     pub struct ETW_GUID_ENTRY_early_6_0_x64: members::ETW_GUID_ENTRY, 0x170, 8 {
         0x00 GuidList: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "documented. Links the entries whose GUIDs have the same hash.";
-        0x10 RefCount: i32 = "LONG volatile", "documented.\n\nErratum, early-6.0..6.2 x64: the document's type is LONG\\_PTR volatile, symbols show LONG volatile.";
-        0x14 Guid: GUID_5_0 = "GUID", "documented, its place inferred.\n\nErratum, early-6.0..6.2 x64: the document's offset is 0x18, symbols show 0x14.";
+        0x10 RefCount: i32 = "LONG volatile", "documented. References to it, which keep it from being freed.\n\nErratum, early-6.0..6.2 x64: the document's type is LONG\\_PTR volatile, symbols show LONG volatile.";
+        0x14 Guid: GUID_5_0 = "GUID", "documented, its place inferred. The GUID.\n\nErratum, early-6.0..6.2 x64: the document's offset is 0x18, symbols show 0x14.";
         0x24 _padding24: [u8; 4], "padding.";
         0x28 RegListHead: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "documented. The registrations: each is an ETW\\_REG\\_ENTRY, linked by its RegList, or by its GroupRegList if the GUID is a group's.";
         0x38 SecurityDescriptor: runtime::Ptr64 = "PSECURITY_DESCRIPTOR", "documented. Who may register and enable the provider.";
@@ -48,8 +48,8 @@ runtime::layout! {
     /// What the kernel knows of a GUID that someone registered or enabled: of an event provider, of a group of providers, or of a receiver of notifications. The first updates that have SiloGuidList are known from their images, which tell the offset of Guid.
     pub struct ETW_GUID_ENTRY_late_6_0_x86: members::ETW_GUID_ENTRY, 0x158, 8 {
         0x00 GuidList: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "documented. Links the entries whose GUIDs have the same hash.";
-        0x08 RefCount: i32 = "LONG volatile", "documented.";
-        0x0c Guid: GUID_5_0 = "GUID", "documented.";
+        0x08 RefCount: i32 = "LONG volatile", "documented. References to it, which keep it from being freed.";
+        0x0c Guid: GUID_5_0 = "GUID", "documented. The GUID.";
         0x1c RegListHead: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "documented. The registrations: each is an ETW\\_REG\\_ENTRY, linked by its RegList, or by its GroupRegList if the GUID is a group's.";
         0x24 SecurityDescriptor: runtime::Ptr32 = "PSECURITY_DESCRIPTOR", "documented. Who may register and enable the provider.";
         0x28 LastEnable: ETW_LAST_ENABLE_INFO_late_6_0 = "ETW_LAST_ENABLE_INFO", "documented. How the provider was last enabled.";
@@ -64,8 +64,8 @@ runtime::layout! {
     /// What the kernel knows of a GUID that someone registered or enabled: of an event provider, of a group of providers, or of a receiver of notifications. The first updates that have SiloGuidList are known from their images, which tell the offset of Guid.
     pub struct ETW_GUID_ENTRY_late_6_0_x64: members::ETW_GUID_ENTRY, 0x170, 8 {
         0x00 GuidList: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "documented. Links the entries whose GUIDs have the same hash.";
-        0x10 RefCount: i32 = "LONG volatile", "documented.\n\nErratum, early-6.0..6.2 x64: the document's type is LONG\\_PTR volatile, symbols show LONG volatile.";
-        0x14 Guid: GUID_5_0 = "GUID", "documented, its place inferred.\n\nErratum, early-6.0..6.2 x64: the document's offset is 0x18, symbols show 0x14.";
+        0x10 RefCount: i32 = "LONG volatile", "documented. References to it, which keep it from being freed.\n\nErratum, early-6.0..6.2 x64: the document's type is LONG\\_PTR volatile, symbols show LONG volatile.";
+        0x14 Guid: GUID_5_0 = "GUID", "documented, its place inferred. The GUID.\n\nErratum, early-6.0..6.2 x64: the document's offset is 0x18, symbols show 0x14.";
         0x24 _padding24: [u8; 4], "padding.";
         0x28 RegListHead: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "documented. The registrations: each is an ETW\\_REG\\_ENTRY, linked by its RegList, or by its GroupRegList if the GUID is a group's.";
         0x38 SecurityDescriptor: runtime::Ptr64 = "PSECURITY_DESCRIPTOR", "documented. Who may register and enable the provider.";
@@ -81,8 +81,8 @@ runtime::layout! {
     /// What the kernel knows of a GUID that someone registered or enabled: of an event provider, of a group of providers, or of a receiver of notifications. The first updates that have SiloGuidList are known from their images, which tell the offset of Guid.
     pub struct ETW_GUID_ENTRY_6_1_x86: members::ETW_GUID_ENTRY, 0x178, 8 {
         0x00 GuidList: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "documented. Links the entries whose GUIDs have the same hash.";
-        0x08 RefCount: i32 = "LONG volatile", "documented.";
-        0x0c Guid: GUID_5_0 = "GUID", "documented.";
+        0x08 RefCount: i32 = "LONG volatile", "documented. References to it, which keep it from being freed.";
+        0x0c Guid: GUID_5_0 = "GUID", "documented. The GUID.";
         0x1c RegListHead: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "documented. The registrations: each is an ETW\\_REG\\_ENTRY, linked by its RegList, or by its GroupRegList if the GUID is a group's.";
         0x24 SecurityDescriptor: runtime::Ptr32 = "PSECURITY_DESCRIPTOR", "documented. Who may register and enable the provider.";
         0x28 u28: ETW_GUID_ENTRY_6_1_x86_u28, "unnamed; its members have accessors." {
@@ -109,8 +109,8 @@ runtime::layout! {
     /// What the kernel knows of a GUID that someone registered or enabled: of an event provider, of a group of providers, or of a receiver of notifications. The first updates that have SiloGuidList are known from their images, which tell the offset of Guid.
     pub struct ETW_GUID_ENTRY_6_1_x64: members::ETW_GUID_ENTRY, 0x1b0, 8 {
         0x00 GuidList: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "documented. Links the entries whose GUIDs have the same hash.";
-        0x10 RefCount: i32 = "LONG volatile", "documented.\n\nErratum, early-6.0..6.2 x64: the document's type is LONG\\_PTR volatile, symbols show LONG volatile.";
-        0x14 Guid: GUID_5_0 = "GUID", "documented, its place inferred.\n\nErratum, early-6.0..6.2 x64: the document's offset is 0x18, symbols show 0x14.";
+        0x10 RefCount: i32 = "LONG volatile", "documented. References to it, which keep it from being freed.\n\nErratum, early-6.0..6.2 x64: the document's type is LONG\\_PTR volatile, symbols show LONG volatile.";
+        0x14 Guid: GUID_5_0 = "GUID", "documented, its place inferred. The GUID.\n\nErratum, early-6.0..6.2 x64: the document's offset is 0x18, symbols show 0x14.";
         0x24 _padding24: [u8; 4], "padding.";
         0x28 RegListHead: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "documented. The registrations: each is an ETW\\_REG\\_ENTRY, linked by its RegList, or by its GroupRegList if the GUID is a group's.";
         0x38 SecurityDescriptor: runtime::Ptr64 = "PSECURITY_DESCRIPTOR", "documented. Who may register and enable the provider.";
@@ -138,8 +138,8 @@ runtime::layout! {
     /// What the kernel knows of a GUID that someone registered or enabled: of an event provider, of a group of providers, or of a receiver of notifications. The first updates that have SiloGuidList are known from their images, which tell the offset of Guid.
     pub struct ETW_GUID_ENTRY_6_2_x86: members::ETW_GUID_ENTRY, 0x160, 8 {
         0x00 GuidList: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "documented. Links the entries whose GUIDs have the same hash.";
-        0x08 RefCount: i32 = "LONG volatile", "documented.";
-        0x0c Guid: GUID_5_0 = "GUID", "documented.";
+        0x08 RefCount: i32 = "LONG volatile", "documented. References to it, which keep it from being freed.";
+        0x0c Guid: GUID_5_0 = "GUID", "documented. The GUID.";
         0x1c RegListHead: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "documented. The registrations: each is an ETW\\_REG\\_ENTRY, linked by its RegList, or by its GroupRegList if the GUID is a group's.";
         0x24 SecurityDescriptor: runtime::Ptr32 = "PSECURITY_DESCRIPTOR", "documented. Who may register and enable the provider.";
         0x28 u28: ETW_GUID_ENTRY_6_1_x86_u28, "unnamed; its members have accessors." {
@@ -159,8 +159,8 @@ runtime::layout! {
     /// What the kernel knows of a GUID that someone registered or enabled: of an event provider, of a group of providers, or of a receiver of notifications. The first updates that have SiloGuidList are known from their images, which tell the offset of Guid.
     pub struct ETW_GUID_ENTRY_6_2_x64: members::ETW_GUID_ENTRY, 0x178, 8 {
         0x00 GuidList: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "documented. Links the entries whose GUIDs have the same hash.";
-        0x10 RefCount: i32 = "LONG volatile", "documented.\n\nErratum, early-6.0..6.2 x64: the document's type is LONG\\_PTR volatile, symbols show LONG volatile.";
-        0x14 Guid: GUID_5_0 = "GUID", "documented, its place inferred.\n\nErratum, early-6.0..6.2 x64: the document's offset is 0x18, symbols show 0x14.";
+        0x10 RefCount: i32 = "LONG volatile", "documented. References to it, which keep it from being freed.\n\nErratum, early-6.0..6.2 x64: the document's type is LONG\\_PTR volatile, symbols show LONG volatile.";
+        0x14 Guid: GUID_5_0 = "GUID", "documented, its place inferred. The GUID.\n\nErratum, early-6.0..6.2 x64: the document's offset is 0x18, symbols show 0x14.";
         0x24 _padding24: [u8; 4], "padding.";
         0x28 RegListHead: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "documented. The registrations: each is an ETW\\_REG\\_ENTRY, linked by its RegList, or by its GroupRegList if the GUID is a group's.";
         0x38 SecurityDescriptor: runtime::Ptr64 = "PSECURITY_DESCRIPTOR", "documented. Who may register and enable the provider.";
@@ -180,8 +180,8 @@ runtime::layout! {
     /// What the kernel knows of a GUID that someone registered or enabled: of an event provider, of a group of providers, or of a receiver of notifications. The first updates that have SiloGuidList are known from their images, which tell the offset of Guid.
     pub struct ETW_GUID_ENTRY_6_3_x86: members::ETW_GUID_ENTRY, 0x160, 8 {
         0x00 GuidList: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "documented. Links the entries whose GUIDs have the same hash.";
-        0x08 RefCount: i32 = "LONG_PTR volatile", "documented.";
-        0x0c Guid: GUID_5_0 = "GUID", "documented.";
+        0x08 RefCount: i32 = "LONG_PTR volatile", "documented. References to it, which keep it from being freed.";
+        0x0c Guid: GUID_5_0 = "GUID", "documented. The GUID.";
         0x1c RegListHead: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "documented. The registrations: each is an ETW\\_REG\\_ENTRY, linked by its RegList, or by its GroupRegList if the GUID is a group's.";
         0x24 SecurityDescriptor: runtime::Ptr32 = "PSECURITY_DESCRIPTOR", "documented. Who may register and enable the provider.";
         0x28 u28: ETW_GUID_ENTRY_6_1_x86_u28, "unnamed; its members have accessors." {
@@ -201,8 +201,8 @@ runtime::layout! {
     /// What the kernel knows of a GUID that someone registered or enabled: of an event provider, of a group of providers, or of a receiver of notifications. The first updates that have SiloGuidList are known from their images, which tell the offset of Guid.
     pub struct ETW_GUID_ENTRY_6_3_x64: members::ETW_GUID_ENTRY, 0x178, 8 {
         0x00 GuidList: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "documented. Links the entries whose GUIDs have the same hash.";
-        0x10 RefCount: i64 = "LONG_PTR volatile", "documented.";
-        0x18 Guid: GUID_5_0 = "GUID", "documented.";
+        0x10 RefCount: i64 = "LONG_PTR volatile", "documented. References to it, which keep it from being freed.";
+        0x18 Guid: GUID_5_0 = "GUID", "documented. The GUID.";
         0x28 RegListHead: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "documented. The registrations: each is an ETW\\_REG\\_ENTRY, linked by its RegList, or by its GroupRegList if the GUID is a group's.";
         0x38 SecurityDescriptor: runtime::Ptr64 = "PSECURITY_DESCRIPTOR", "documented. Who may register and enable the provider.";
         0x40 u40: ETW_GUID_ENTRY_6_1_x64_u40, "unnamed; its members have accessors." {
@@ -221,8 +221,8 @@ runtime::layout! {
     /// What the kernel knows of a GUID that someone registered or enabled: of an event provider, of a group of providers, or of a receiver of notifications. The first updates that have SiloGuidList are known from their images, which tell the offset of Guid.
     pub struct ETW_GUID_ENTRY_10_0_x86: members::ETW_GUID_ENTRY, 0x160, 8 {
         0x00 GuidList: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "documented. Links the entries whose GUIDs have the same hash.";
-        0x08 RefCount: i32 = "LONG_PTR volatile", "documented.";
-        0x0c Guid: GUID_5_0 = "GUID", "documented.";
+        0x08 RefCount: i32 = "LONG_PTR volatile", "documented. References to it, which keep it from being freed.";
+        0x0c Guid: GUID_5_0 = "GUID", "documented. The GUID.";
         0x1c RegListHead: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "documented. The registrations: each is an ETW\\_REG\\_ENTRY, linked by its RegList, or by its GroupRegList if the GUID is a group's.";
         0x24 SecurityDescriptor: runtime::Ptr32 = "PSECURITY_DESCRIPTOR", "documented. Who may register and enable the provider.";
         0x28 u28: ETW_GUID_ENTRY_6_1_x86_u28, "unnamed; its members have accessors." {
@@ -232,7 +232,7 @@ runtime::layout! {
         0x38 ProviderEnableInfo: TRACE_ENABLE_INFO_early_6_0 = "TRACE_ENABLE_INFO", "documented. What all sessions together ask of the provider.";
         0x58 EnableInfo: [TRACE_ENABLE_INFO_early_6_0; 8] = "TRACE_ENABLE_INFO [8]", "documented. What each session asks of it. A bit of the EnableMask of a registration stands for each.";
         0x158 FilterData: runtime::Ptr32 = "ETW_FILTER_HEADER *", "documented. What sessions filter the provider's events by.";
-        0x15c ServerSilo: runtime::Ptr32 = "ESILO *", "documented.";
+        0x15c ServerSilo: runtime::Ptr32 = "ESILO *", "documented. The silo that the entry is of.";
     }
 }
 
@@ -242,8 +242,8 @@ runtime::layout! {
     /// What the kernel knows of a GUID that someone registered or enabled: of an event provider, of a group of providers, or of a receiver of notifications. The first updates that have SiloGuidList are known from their images, which tell the offset of Guid.
     pub struct ETW_GUID_ENTRY_10_0_x64: members::ETW_GUID_ENTRY, 0x180, 8 {
         0x00 GuidList: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "documented. Links the entries whose GUIDs have the same hash.";
-        0x10 RefCount: i64 = "LONG_PTR volatile", "documented.";
-        0x18 Guid: GUID_5_0 = "GUID", "documented.";
+        0x10 RefCount: i64 = "LONG_PTR volatile", "documented. References to it, which keep it from being freed.";
+        0x18 Guid: GUID_5_0 = "GUID", "documented. The GUID.";
         0x28 RegListHead: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "documented. The registrations: each is an ETW\\_REG\\_ENTRY, linked by its RegList, or by its GroupRegList if the GUID is a group's.";
         0x38 SecurityDescriptor: runtime::Ptr64 = "PSECURITY_DESCRIPTOR", "documented. Who may register and enable the provider.";
         0x40 u40: ETW_GUID_ENTRY_6_1_x64_u40, "unnamed; its members have accessors." {
@@ -253,7 +253,7 @@ runtime::layout! {
         0x50 ProviderEnableInfo: TRACE_ENABLE_INFO_early_6_0 = "TRACE_ENABLE_INFO", "documented. What all sessions together ask of the provider.";
         0x70 EnableInfo: [TRACE_ENABLE_INFO_early_6_0; 8] = "TRACE_ENABLE_INFO [8]", "documented. What each session asks of it. A bit of the EnableMask of a registration stands for each.";
         0x170 FilterData: runtime::Ptr64 = "ETW_FILTER_HEADER *", "documented. What sessions filter the provider's events by.";
-        0x178 ServerSilo: runtime::Ptr64 = "ESILO *", "documented.";
+        0x178 ServerSilo: runtime::Ptr64 = "ESILO *", "documented. The silo that the entry is of.";
     }
 }
 
@@ -263,8 +263,8 @@ runtime::layout! {
     /// What the kernel knows of a GUID that someone registered or enabled: of an event provider, of a group of providers, or of a receiver of notifications. The first updates that have SiloGuidList are known from their images, which tell the offset of Guid.
     pub struct ETW_GUID_ENTRY_1511_x86: members::ETW_GUID_ENTRY, 0x168, 8 {
         0x00 GuidList: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "documented. Links the entries whose GUIDs have the same hash.";
-        0x08 RefCount: i32 = "LONG_PTR volatile", "documented.";
-        0x0c Guid: GUID_5_0 = "GUID", "documented.";
+        0x08 RefCount: i32 = "LONG_PTR volatile", "documented. References to it, which keep it from being freed.";
+        0x0c Guid: GUID_5_0 = "GUID", "documented. The GUID.";
         0x1c RegListHead: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "documented. The registrations: each is an ETW\\_REG\\_ENTRY, linked by its RegList, or by its GroupRegList if the GUID is a group's.";
         0x24 SecurityDescriptor: runtime::Ptr32 = "PSECURITY_DESCRIPTOR", "documented. Who may register and enable the provider.";
         0x28 u28: ETW_GUID_ENTRY_6_1_x86_u28, "unnamed; its members have accessors." {
@@ -276,7 +276,7 @@ runtime::layout! {
         0x158 FilterData: runtime::Ptr32 = "ETW_FILTER_HEADER *", "documented. What sessions filter the provider's events by.";
         0x15c HostSilo: u8 = "UCHAR", "documented. Whether the entry is one of the host's, rather than of a silo.";
         0x15d _padding15D: [u8; 3], "padding.";
-        0x160 Lock: EX_PUSH_LOCK_5_2_3790_sp1_x86 = "EX_PUSH_LOCK", "documented.";
+        0x160 Lock: EX_PUSH_LOCK_5_2_3790_sp1_x86 = "EX_PUSH_LOCK", "documented. Guards the entry.";
         0x164 LockOwner: runtime::Ptr32 = "ETHREAD *", "documented. The thread that holds Lock.";
     }
 }
@@ -287,8 +287,8 @@ runtime::layout! {
     /// What the kernel knows of a GUID that someone registered or enabled: of an event provider, of a group of providers, or of a receiver of notifications. The first updates that have SiloGuidList are known from their images, which tell the offset of Guid.
     pub struct ETW_GUID_ENTRY_1511_x64: members::ETW_GUID_ENTRY, 0x190, 8 {
         0x00 GuidList: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "documented. Links the entries whose GUIDs have the same hash.";
-        0x10 RefCount: i64 = "LONG_PTR volatile", "documented.";
-        0x18 Guid: GUID_5_0 = "GUID", "documented.";
+        0x10 RefCount: i64 = "LONG_PTR volatile", "documented. References to it, which keep it from being freed.";
+        0x18 Guid: GUID_5_0 = "GUID", "documented. The GUID.";
         0x28 RegListHead: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "documented. The registrations: each is an ETW\\_REG\\_ENTRY, linked by its RegList, or by its GroupRegList if the GUID is a group's.";
         0x38 SecurityDescriptor: runtime::Ptr64 = "PSECURITY_DESCRIPTOR", "documented. Who may register and enable the provider.";
         0x40 u40: ETW_GUID_ENTRY_6_1_x64_u40, "unnamed; its members have accessors." {
@@ -300,7 +300,7 @@ runtime::layout! {
         0x170 FilterData: runtime::Ptr64 = "ETW_FILTER_HEADER *", "documented. What sessions filter the provider's events by.";
         0x178 HostSilo: u8 = "UCHAR", "documented. Whether the entry is one of the host's, rather than of a silo.";
         0x179 _padding179: [u8; 7], "padding.";
-        0x180 Lock: EX_PUSH_LOCK_5_2_3790_sp1_x64 = "EX_PUSH_LOCK", "documented.";
+        0x180 Lock: EX_PUSH_LOCK_5_2_3790_sp1_x64 = "EX_PUSH_LOCK", "documented. Guards the entry.";
         0x188 LockOwner: runtime::Ptr64 = "ETHREAD *", "documented. The thread that holds Lock.";
     }
 }
@@ -311,8 +311,8 @@ runtime::layout! {
     /// What the kernel knows of a GUID that someone registered or enabled: of an event provider, of a group of providers, or of a receiver of notifications. The first updates that have SiloGuidList are known from their images, which tell the offset of Guid.
     pub struct ETW_GUID_ENTRY_1607_x86: members::ETW_GUID_ENTRY, 0x168, 8 {
         0x00 GuidList: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "documented. Links the entries whose GUIDs have the same hash.";
-        0x08 RefCount: i32 = "LONG_PTR volatile", "documented.";
-        0x0c Guid: GUID_5_0 = "GUID", "documented.";
+        0x08 RefCount: i32 = "LONG_PTR volatile", "documented. References to it, which keep it from being freed.";
+        0x0c Guid: GUID_5_0 = "GUID", "documented. The GUID.";
         0x1c RegListHead: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "documented. The registrations: each is an ETW\\_REG\\_ENTRY, linked by its RegList, or by its GroupRegList if the GUID is a group's.";
         0x24 SecurityDescriptor: runtime::Ptr32 = "PSECURITY_DESCRIPTOR", "documented. Who may register and enable the provider.";
         0x28 u28: ETW_GUID_ENTRY_6_1_x86_u28, "unnamed; its members have accessors." {
@@ -323,7 +323,7 @@ runtime::layout! {
         0x58 EnableInfo: [TRACE_ENABLE_INFO_early_6_0; 8] = "TRACE_ENABLE_INFO [8]", "documented. What each session asks of it. A bit of the EnableMask of a registration stands for each.";
         0x158 FilterData: runtime::Ptr32 = "ETW_FILTER_HEADER *", "documented. What sessions filter the provider's events by.";
         0x15c SiloState: runtime::Ptr32 = "ETW_SILODRIVERSTATE *", "documented. What ETW keeps for the silo that the entry is of, the host being one.";
-        0x160 Lock: EX_PUSH_LOCK_5_2_3790_sp1_x86 = "EX_PUSH_LOCK", "documented.";
+        0x160 Lock: EX_PUSH_LOCK_5_2_3790_sp1_x86 = "EX_PUSH_LOCK", "documented. Guards the entry.";
         0x164 LockOwner: runtime::Ptr32 = "ETHREAD *", "documented. The thread that holds Lock.";
     }
 }
@@ -334,8 +334,8 @@ runtime::layout! {
     /// What the kernel knows of a GUID that someone registered or enabled: of an event provider, of a group of providers, or of a receiver of notifications. The first updates that have SiloGuidList are known from their images, which tell the offset of Guid.
     pub struct ETW_GUID_ENTRY_1607_x64: members::ETW_GUID_ENTRY, 0x190, 8 {
         0x00 GuidList: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "documented. Links the entries whose GUIDs have the same hash.";
-        0x10 RefCount: i64 = "LONG_PTR volatile", "documented.";
-        0x18 Guid: GUID_5_0 = "GUID", "documented.";
+        0x10 RefCount: i64 = "LONG_PTR volatile", "documented. References to it, which keep it from being freed.";
+        0x18 Guid: GUID_5_0 = "GUID", "documented. The GUID.";
         0x28 RegListHead: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "documented. The registrations: each is an ETW\\_REG\\_ENTRY, linked by its RegList, or by its GroupRegList if the GUID is a group's.";
         0x38 SecurityDescriptor: runtime::Ptr64 = "PSECURITY_DESCRIPTOR", "documented. Who may register and enable the provider.";
         0x40 u40: ETW_GUID_ENTRY_6_1_x64_u40, "unnamed; its members have accessors." {
@@ -346,7 +346,7 @@ runtime::layout! {
         0x70 EnableInfo: [TRACE_ENABLE_INFO_early_6_0; 8] = "TRACE_ENABLE_INFO [8]", "documented. What each session asks of it. A bit of the EnableMask of a registration stands for each.";
         0x170 FilterData: runtime::Ptr64 = "ETW_FILTER_HEADER *", "documented. What sessions filter the provider's events by.";
         0x178 SiloState: runtime::Ptr64 = "ETW_SILODRIVERSTATE *", "documented. What ETW keeps for the silo that the entry is of, the host being one.";
-        0x180 Lock: EX_PUSH_LOCK_5_2_3790_sp1_x64 = "EX_PUSH_LOCK", "documented.";
+        0x180 Lock: EX_PUSH_LOCK_5_2_3790_sp1_x64 = "EX_PUSH_LOCK", "documented. Guards the entry.";
         0x188 LockOwner: runtime::Ptr64 = "ETHREAD *", "documented. The thread that holds Lock.";
     }
 }
@@ -358,8 +358,8 @@ runtime::layout! {
     pub struct ETW_GUID_ENTRY_10_0_17763_1075_x64: members::ETW_GUID_ENTRY, 0x1a8, 8 {
         0x00 GuidList: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "documented. Links the entries whose GUIDs have the same hash.";
         0x10 SiloGuidList: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "documented. Links the entries that silos have for the GUID of this entry of the host's.";
-        0x20 RefCount: i64 = "LONG_PTR volatile", "documented.";
-        0x28 Guid: GUID_5_0 = "GUID", "documented.";
+        0x20 RefCount: i64 = "LONG_PTR volatile", "documented. References to it, which keep it from being freed.";
+        0x28 Guid: GUID_5_0 = "GUID", "documented. The GUID.";
         0x38 RegListHead: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "documented. The registrations: each is an ETW\\_REG\\_ENTRY, linked by its RegList, or by its GroupRegList if the GUID is a group's.";
         0x48 SecurityDescriptor: runtime::Ptr64 = "PSECURITY_DESCRIPTOR", "documented. Who may register and enable the provider.";
         0x50 u50: ETW_GUID_ENTRY_10_0_17763_1075_x64_u50, "unnamed; its members have accessors." {
@@ -371,7 +371,7 @@ runtime::layout! {
         0x180 FilterData: runtime::Ptr64 = "ETW_FILTER_HEADER *", "documented. What sessions filter the provider's events by.";
         0x188 SiloState: runtime::Ptr64 = "ETW_SILODRIVERSTATE *", "documented. What ETW keeps for the silo that the entry is of, the host being one.";
         0x190 HostEntry: runtime::Ptr64 = "ETW_GUID_ENTRY *", "documented. The host's entry of the same GUID, of an entry of a silo's.";
-        0x198 Lock: EX_PUSH_LOCK_5_2_3790_sp1_x64 = "EX_PUSH_LOCK", "documented.";
+        0x198 Lock: EX_PUSH_LOCK_5_2_3790_sp1_x64 = "EX_PUSH_LOCK", "documented. Guards the entry.";
         0x1a0 LockOwner: runtime::Ptr64 = "ETHREAD *", "documented. The thread that holds Lock.";
     }
 }
@@ -391,8 +391,8 @@ runtime::layout! {
     pub struct ETW_GUID_ENTRY_2004_x86: members::ETW_GUID_ENTRY, 0x178, 8 {
         0x00 GuidList: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "documented. Links the entries whose GUIDs have the same hash.";
         0x08 SiloGuidList: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "documented. Links the entries that silos have for the GUID of this entry of the host's.";
-        0x10 RefCount: i32 = "LONG_PTR volatile", "documented.";
-        0x14 Guid: GUID_5_0 = "GUID", "documented.";
+        0x10 RefCount: i32 = "LONG_PTR volatile", "documented. References to it, which keep it from being freed.";
+        0x14 Guid: GUID_5_0 = "GUID", "documented. The GUID.";
         0x24 RegListHead: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "documented. The registrations: each is an ETW\\_REG\\_ENTRY, linked by its RegList, or by its GroupRegList if the GUID is a group's.";
         0x2c SecurityDescriptor: runtime::Ptr32 = "PSECURITY_DESCRIPTOR", "documented. Who may register and enable the provider.";
         0x30 u30: ETW_GUID_ENTRY_2004_x86_u30, "unnamed; its members have accessors." {
@@ -404,7 +404,7 @@ runtime::layout! {
         0x160 FilterData: runtime::Ptr32 = "ETW_FILTER_HEADER *", "documented. What sessions filter the provider's events by.";
         0x164 SiloState: runtime::Ptr32 = "ETW_SILODRIVERSTATE *", "documented. What ETW keeps for the silo that the entry is of, the host being one.";
         0x168 HostEntry: runtime::Ptr32 = "ETW_GUID_ENTRY *", "documented. The host's entry of the same GUID, of an entry of a silo's.";
-        0x16c Lock: EX_PUSH_LOCK_5_2_3790_sp1_x86 = "EX_PUSH_LOCK", "documented.";
+        0x16c Lock: EX_PUSH_LOCK_5_2_3790_sp1_x86 = "EX_PUSH_LOCK", "documented. Guards the entry.";
         0x170 LockOwner: runtime::Ptr32 = "ETHREAD *", "documented. The thread that holds Lock.";
         0x174 _padding174: [u8; 4], "padding.";
     }
@@ -425,8 +425,8 @@ runtime::layout! {
     pub struct ETW_GUID_ENTRY_26H1_x64: members::ETW_GUID_ENTRY, 0x2a8, 8 {
         0x00 GuidList: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "documented for other kernels. Links the entries whose GUIDs have the same hash.";
         0x10 SiloGuidList: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "documented for other kernels. Links the entries that silos have for the GUID of this entry of the host's.";
-        0x20 RefCount: i64 = "LONG_PTR volatile", "documented for other kernels.";
-        0x28 Guid: GUID_5_0 = "GUID", "documented for other kernels.";
+        0x20 RefCount: i64 = "LONG_PTR volatile", "documented for other kernels. References to it, which keep it from being freed.";
+        0x28 Guid: GUID_5_0 = "GUID", "documented for other kernels. The GUID.";
         0x38 RegListHead: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "documented for other kernels. The registrations: each is an ETW\\_REG\\_ENTRY, linked by its RegList, or by its GroupRegList if the GUID is a group's.";
         0x48 SecurityDescriptor: runtime::Ptr64 = "PSECURITY_DESCRIPTOR", "documented for other kernels. Who may register and enable the provider.";
         0x50 u50: ETW_GUID_ENTRY_10_0_17763_1075_x64_u50, "unnamed; its members have accessors." {
@@ -438,7 +438,7 @@ runtime::layout! {
         0x280 FilterData: runtime::Ptr64 = "ETW_FILTER_HEADER *", "documented for other kernels. What sessions filter the provider's events by.";
         0x288 SiloState: runtime::Ptr64 = "ETW_SILODRIVERSTATE *", "documented for other kernels. What ETW keeps for the silo that the entry is of, the host being one.";
         0x290 HostEntry: runtime::Ptr64 = "ETW_GUID_ENTRY *", "documented for other kernels. The host's entry of the same GUID, of an entry of a silo's.";
-        0x298 Lock: EX_PUSH_LOCK_5_2_3790_sp1_x64 = "EX_PUSH_LOCK", "documented for other kernels.";
+        0x298 Lock: EX_PUSH_LOCK_5_2_3790_sp1_x64 = "EX_PUSH_LOCK", "documented for other kernels. Guards the entry.";
         0x2a0 LockOwner: runtime::Ptr64 = "ETHREAD *", "documented for other kernels. The thread that holds Lock.";
     }
 }

@@ -43,7 +43,7 @@ runtime::layout! {
         0x14 WakeReference: runtime::Ptr32 = "PVOID", "seen in symbols.";
         0x18 RegIndex: u16 = "USHORT", "seen in symbols. The index of the registration that receives it.";
         0x1a ReplyIndex: u16 = "USHORT", "seen in symbols. The index of the reply among those that are awaited.";
-        0x1c Flags: u32 = "ULONG", "seen in symbols.";
+        0x1c Flags: u32 = "ULONG", "seen in symbols. What the entry is, bit by bit.";
     }
 }
 
@@ -59,6 +59,6 @@ runtime::layout! {
         0x28 WakeReference: runtime::Ptr64 = "PVOID", "seen in symbols.";
         0x30 RegIndex: u16 = "USHORT", "seen in symbols. The index of the registration that receives it.";
         0x32 ReplyIndex: u16 = "USHORT", "seen in symbols. The index of the reply among those that are awaited.";
-        0x34 Flags: u32 = "ULONG", "seen in symbols.";
+        0x34 Flags: u32 = "ULONG", "seen in symbols. What the entry is, bit by bit.";
     }
 }

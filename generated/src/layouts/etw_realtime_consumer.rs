@@ -14,7 +14,7 @@ runtime::layout! {
         0x08 PipeHandle: runtime::Ptr32 = "HANDLE", "documented without a name. A pipe that the kernel writes buffers to.";
         0x0c ProcessHandle: runtime::Ptr32 = "HANDLE", "documented. A handle to the consumer's process.\n\nErratum, the document's range is 6.1.., the declaration's order and size give 6.0.. (the same row has offsets for 6.0, and the next member of 6.0 leaves room for it).";
         0x10 ConsumerId: u32 = "ULONG", "documented without a name. ETW\\_REALTIME\\_CONNECT.ConsumerId.";
-        0x14 ProcessId: u32 = "ULONG", "documented without a name.";
+        0x14 ProcessId: u32 = "ULONG", "documented without a name. The number of the consumer's process.";
         0x18 BuffersLost: u32 = "ULONG", "documented. Buffers that it did not get.";
         0x1c NewBuffersLost: u8 = "BOOLEAN", "documented. Whether buffers were lost that it has not been told of.";
         0x1d _padding1D: [u8; 3], "padding.";
@@ -22,7 +22,7 @@ runtime::layout! {
         0x24 RealtimeConnectContext: runtime::Ptr32 = "PVOID", "documented.";
         0x28 Event: KEVENT_early_6_0_x86 = "KEVENT", "documented without a name.";
         0x38 EmptyBuffersCount: u32 = "ULONG", "documented.";
-        0x3c ShutDownRequested: u8 = "BOOLEAN", "documented.";
+        0x3c ShutDownRequested: u8 = "BOOLEAN", "documented. Whether the consumer is to be disconnected.";
         0x3d _padding3D: [u8; 3], "padding.";
     }
 }
@@ -36,7 +36,7 @@ runtime::layout! {
         0x10 PipeHandle: runtime::Ptr64 = "HANDLE", "documented without a name. A pipe that the kernel writes buffers to.";
         0x18 ProcessHandle: runtime::Ptr64 = "HANDLE", "documented. A handle to the consumer's process.\n\nErratum, the document's range is 6.1.., the declaration's order and size give 6.0.. (the same row has offsets for 6.0, and the next member of 6.0 leaves room for it).";
         0x20 ConsumerId: u32 = "ULONG", "documented without a name. ETW\\_REALTIME\\_CONNECT.ConsumerId.";
-        0x24 ProcessId: u32 = "ULONG", "documented without a name.";
+        0x24 ProcessId: u32 = "ULONG", "documented without a name. The number of the consumer's process.";
         0x28 BuffersLost: u32 = "ULONG", "documented. Buffers that it did not get.";
         0x2c NewBuffersLost: u8 = "BOOLEAN", "documented. Whether buffers were lost that it has not been told of.";
         0x2d _padding2D: [u8; 3], "padding.";
@@ -44,7 +44,7 @@ runtime::layout! {
         0x38 RealtimeConnectContext: runtime::Ptr64 = "PVOID", "documented.";
         0x40 Event: KEVENT_early_6_0_x64 = "KEVENT", "documented without a name.";
         0x58 EmptyBuffersCount: u32 = "ULONG", "documented.";
-        0x5c ShutDownRequested: u8 = "BOOLEAN", "documented.";
+        0x5c ShutDownRequested: u8 = "BOOLEAN", "documented. Whether the consumer is to be disconnected.";
         0x5d _padding5D: [u8; 3], "padding.";
     }
 }
@@ -66,15 +66,15 @@ runtime::layout! {
         0x28 BuffersLost: u32 = "ULONG", "seen in symbols. Buffers that it did not get.";
         0x2c EmptyBuffersCount: u32 = "ULONG", "seen in symbols.";
         0x30 LoggerId: u32 = "ULONG", "seen in symbols. The session, by the number of its logger.";
-        0x34 ShutDownRequested: u8 = "BOOLEAN", "seen in symbols.";
+        0x34 ShutDownRequested: u8 = "BOOLEAN", "seen in symbols. Whether the consumer is to be disconnected.";
         0x35 NewBuffersLost: u8 = "BOOLEAN", "seen in symbols. Whether buffers were lost that it has not been told of.";
         0x36 Disconnected: u8 = "BOOLEAN", "seen in symbols. Whether the consumer has gone.";
         0x37 _padding37: [u8; 1], "padding.";
         0x38 ReservedBufferSpaceBitMap: RTL_BITMAP_5_0_x86 = "RTL_BITMAP", "seen in symbols. Which pages of that space are in use.";
         0x40 ReservedBufferSpace: runtime::Ptr32 = "UCHAR *", "seen in symbols. Where in the consumer's process buffers are copied to.";
         0x44 ReservedBufferSpaceSize: u32 = "ULONG", "seen in symbols. Bytes of it.";
-        0x48 UserPagesAllocated: u32 = "ULONG", "seen in symbols.";
-        0x4c UserPagesReused: u32 = "ULONG", "seen in symbols.";
+        0x48 UserPagesAllocated: u32 = "ULONG", "seen in symbols. Pages that were allocated in the consumer's process.";
+        0x4c UserPagesReused: u32 = "ULONG", "seen in symbols. Pages of these that were taken again.";
     }
 }
 
@@ -95,15 +95,15 @@ runtime::layout! {
         0x50 BuffersLost: u32 = "ULONG", "seen in symbols. Buffers that it did not get.";
         0x54 EmptyBuffersCount: u32 = "ULONG", "seen in symbols.";
         0x58 LoggerId: u32 = "ULONG", "seen in symbols. The session, by the number of its logger.";
-        0x5c ShutDownRequested: u8 = "BOOLEAN", "seen in symbols.";
+        0x5c ShutDownRequested: u8 = "BOOLEAN", "seen in symbols. Whether the consumer is to be disconnected.";
         0x5d NewBuffersLost: u8 = "BOOLEAN", "seen in symbols. Whether buffers were lost that it has not been told of.";
         0x5e Disconnected: u8 = "BOOLEAN", "seen in symbols. Whether the consumer has gone.";
         0x5f _padding5F: [u8; 1], "padding.";
         0x60 ReservedBufferSpaceBitMap: RTL_BITMAP_5_2_3790_sp1_x64 = "RTL_BITMAP", "seen in symbols. Which pages of that space are in use.";
         0x70 ReservedBufferSpace: runtime::Ptr64 = "UCHAR *", "seen in symbols. Where in the consumer's process buffers are copied to.";
         0x78 ReservedBufferSpaceSize: u32 = "ULONG", "seen in symbols. Bytes of it.";
-        0x7c UserPagesAllocated: u32 = "ULONG", "seen in symbols.";
-        0x80 UserPagesReused: u32 = "ULONG", "seen in symbols.";
+        0x7c UserPagesAllocated: u32 = "ULONG", "seen in symbols. Pages that were allocated in the consumer's process.";
+        0x80 UserPagesReused: u32 = "ULONG", "seen in symbols. Pages of these that were taken again.";
         0x84 Wow: u8 = "BOOLEAN", "seen in symbols. The consumer is a 32-bit process.";
         0x85 _padding85: [u8; 3], "padding.";
     }
@@ -127,25 +127,25 @@ runtime::layout! {
         0x2c EmptyBuffersCount: u32 = "ULONG", "seen in symbols.";
         0x30 LoggerId: u16 = "USHORT", "seen in symbols. The session, by the number of its logger.";
         0x32 u32: ETW_REALTIME_CONSUMER_6_2_x86_u32, "unnamed; its members have accessors." {
-            0x32 Flags set_Flags: u8 = "UCHAR", "seen in symbols.";
-            0x32 [0] ShutDownRequested set_ShutDownRequested: u8 = "UCHAR", "seen in symbols.\n\nErratum, 6.2..: the document's name is ShutDownRequest, symbols show ShutDownRequested.";
-            0x32 [1] NewBuffersLost set_NewBuffersLost: u8 = "UCHAR", "seen in symbols.";
-            0x32 [2] Disconnected set_Disconnected: u8 = "UCHAR", "seen in symbols.";
+            0x32 Flags set_Flags: u8 = "UCHAR", "seen in symbols. What has become of the consumer, bit by bit.";
+            0x32 [0] ShutDownRequested set_ShutDownRequested: u8 = "UCHAR", "seen in symbols. Whether the consumer is to be disconnected.\n\nErratum, 6.2..: the document's name is ShutDownRequest, symbols show ShutDownRequested.";
+            0x32 [1] NewBuffersLost set_NewBuffersLost: u8 = "UCHAR", "seen in symbols. Buffers were lost that it has not been told of.";
+            0x32 [2] Disconnected set_Disconnected: u8 = "UCHAR", "seen in symbols. The consumer has gone.";
             0x32 [3] Notified set_Notified: u8 = "UCHAR", "seen in symbols.";
         }
         0x33 _padding33: [u8; 1], "padding.";
         0x34 ReservedBufferSpaceBitMap: RTL_BITMAP_5_0_x86 = "RTL_BITMAP", "seen in symbols. Which pages of that space are in use.";
         0x3c ReservedBufferSpace: runtime::Ptr32 = "UCHAR *", "seen in symbols. Where in the consumer's process buffers are copied to.";
         0x40 ReservedBufferSpaceSize: u32 = "ULONG", "seen in symbols. Bytes of it.";
-        0x44 UserPagesAllocated: u32 = "ULONG", "seen in symbols.";
-        0x48 UserPagesReused: u32 = "ULONG", "seen in symbols.";
+        0x44 UserPagesAllocated: u32 = "ULONG", "seen in symbols. Pages that were allocated in the consumer's process.";
+        0x48 UserPagesReused: u32 = "ULONG", "seen in symbols. Pages of these that were taken again.";
     }
 }
 
 runtime::layout! {
     /// The unnamed union at 0x32 of `ETW_REALTIME_CONSUMER`.
     pub union ETW_REALTIME_CONSUMER_6_2_x86_u32: 0x1, 1 {
-        0x00 Flags: u8 = "UCHAR", "seen in symbols.";
+        0x00 Flags: u8 = "UCHAR", "seen in symbols. What has become of the consumer, bit by bit.";
         0x00 s00: ETW_REALTIME_CONSUMER_6_2_x86_u32_s00, "unnamed; its members have accessors.";
     }
 }
@@ -175,10 +175,10 @@ runtime::layout! {
         0x54 EmptyBuffersCount: u32 = "ULONG", "seen in symbols.";
         0x58 LoggerId: u16 = "USHORT", "seen in symbols. The session, by the number of its logger.";
         0x5a u5A: ETW_REALTIME_CONSUMER_6_2_x64_u5A, "unnamed; its members have accessors." {
-            0x5a Flags set_Flags: u8 = "UCHAR", "seen in symbols.";
-            0x5a [0] ShutDownRequested set_ShutDownRequested: u8 = "UCHAR", "seen in symbols.\n\nErratum, 6.2..: the document's name is ShutDownRequest, symbols show ShutDownRequested.";
-            0x5a [1] NewBuffersLost set_NewBuffersLost: u8 = "UCHAR", "seen in symbols.";
-            0x5a [2] Disconnected set_Disconnected: u8 = "UCHAR", "seen in symbols.";
+            0x5a Flags set_Flags: u8 = "UCHAR", "seen in symbols. What has become of the consumer, bit by bit.";
+            0x5a [0] ShutDownRequested set_ShutDownRequested: u8 = "UCHAR", "seen in symbols. Whether the consumer is to be disconnected.\n\nErratum, 6.2..: the document's name is ShutDownRequest, symbols show ShutDownRequested.";
+            0x5a [1] NewBuffersLost set_NewBuffersLost: u8 = "UCHAR", "seen in symbols. Buffers were lost that it has not been told of.";
+            0x5a [2] Disconnected set_Disconnected: u8 = "UCHAR", "seen in symbols. The consumer has gone.";
             0x5a [3] Notified set_Notified: u8 = "UCHAR", "seen in symbols.";
             0x5a [4] Wow set_Wow: u8 = "UCHAR", "seen in symbols. The consumer is a 32-bit process.";
         }
@@ -186,8 +186,8 @@ runtime::layout! {
         0x60 ReservedBufferSpaceBitMap: RTL_BITMAP_5_2_3790_sp1_x64 = "RTL_BITMAP", "seen in symbols. Which pages of that space are in use.";
         0x70 ReservedBufferSpace: runtime::Ptr64 = "UCHAR *", "seen in symbols. Where in the consumer's process buffers are copied to.";
         0x78 ReservedBufferSpaceSize: u32 = "ULONG", "seen in symbols. Bytes of it.";
-        0x7c UserPagesAllocated: u32 = "ULONG", "seen in symbols.";
-        0x80 UserPagesReused: u32 = "ULONG", "seen in symbols.";
+        0x7c UserPagesAllocated: u32 = "ULONG", "seen in symbols. Pages that were allocated in the consumer's process.";
+        0x80 UserPagesReused: u32 = "ULONG", "seen in symbols. Pages of these that were taken again.";
         0x84 _padding84: [u8; 4], "padding.";
     }
 }
@@ -195,7 +195,7 @@ runtime::layout! {
 runtime::layout! {
     /// The unnamed union at 0x5a of `ETW_REALTIME_CONSUMER`.
     pub union ETW_REALTIME_CONSUMER_6_2_x64_u5A: 0x1, 1 {
-        0x00 Flags: u8 = "UCHAR", "seen in symbols.";
+        0x00 Flags: u8 = "UCHAR", "seen in symbols. What has become of the consumer, bit by bit.";
         0x00 s00: ETW_REALTIME_CONSUMER_6_2_x64_u5A_s00, "unnamed; its members have accessors.";
     }
 }
@@ -225,18 +225,18 @@ runtime::layout! {
         0x2c EmptyBuffersCount: u32 = "ULONG", "seen in symbols.";
         0x30 LoggerId: u16 = "USHORT", "seen in symbols. The session, by the number of its logger.";
         0x32 u32: ETW_REALTIME_CONSUMER_6_2_x86_u32, "unnamed; its members have accessors." {
-            0x32 Flags set_Flags: u8 = "UCHAR", "seen in symbols.";
-            0x32 [0] ShutDownRequested set_ShutDownRequested: u8 = "UCHAR", "seen in symbols.\n\nErratum, 6.2..: the document's name is ShutDownRequest, symbols show ShutDownRequested.";
-            0x32 [1] NewBuffersLost set_NewBuffersLost: u8 = "UCHAR", "seen in symbols.";
-            0x32 [2] Disconnected set_Disconnected: u8 = "UCHAR", "seen in symbols.";
+            0x32 Flags set_Flags: u8 = "UCHAR", "seen in symbols. What has become of the consumer, bit by bit.";
+            0x32 [0] ShutDownRequested set_ShutDownRequested: u8 = "UCHAR", "seen in symbols. Whether the consumer is to be disconnected.\n\nErratum, 6.2..: the document's name is ShutDownRequest, symbols show ShutDownRequested.";
+            0x32 [1] NewBuffersLost set_NewBuffersLost: u8 = "UCHAR", "seen in symbols. Buffers were lost that it has not been told of.";
+            0x32 [2] Disconnected set_Disconnected: u8 = "UCHAR", "seen in symbols. The consumer has gone.";
             0x32 [3] Notified set_Notified: u8 = "UCHAR", "seen in symbols.";
         }
         0x33 _padding33: [u8; 1], "padding.";
         0x34 ReservedBufferSpaceBitMap: RTL_BITMAP_5_0_x86 = "RTL_BITMAP", "seen in symbols. Which pages of that space are in use.";
         0x3c ReservedBufferSpace: runtime::Ptr32 = "UCHAR *", "seen in symbols. Where in the consumer's process buffers are copied to.";
         0x40 ReservedBufferSpaceSize: u32 = "ULONG", "seen in symbols. Bytes of it.";
-        0x44 UserPagesAllocated: u32 = "ULONG", "seen in symbols.";
-        0x48 UserPagesReused: u32 = "ULONG", "seen in symbols.";
+        0x44 UserPagesAllocated: u32 = "ULONG", "seen in symbols. Pages that were allocated in the consumer's process.";
+        0x48 UserPagesReused: u32 = "ULONG", "seen in symbols. Pages of these that were taken again.";
         0x4c EventsLostCount: runtime::Ptr32 = "ULONG *", "seen in symbols. In the consumer's process.";
         0x50 BuffersLostCount: runtime::Ptr32 = "ULONG *", "seen in symbols. In the consumer's process.";
     }
@@ -260,10 +260,10 @@ runtime::layout! {
         0x54 EmptyBuffersCount: u32 = "ULONG", "seen in symbols.";
         0x58 LoggerId: u16 = "USHORT", "seen in symbols. The session, by the number of its logger.";
         0x5a u5A: ETW_REALTIME_CONSUMER_6_2_x64_u5A, "unnamed; its members have accessors." {
-            0x5a Flags set_Flags: u8 = "UCHAR", "seen in symbols.";
-            0x5a [0] ShutDownRequested set_ShutDownRequested: u8 = "UCHAR", "seen in symbols.\n\nErratum, 6.2..: the document's name is ShutDownRequest, symbols show ShutDownRequested.";
-            0x5a [1] NewBuffersLost set_NewBuffersLost: u8 = "UCHAR", "seen in symbols.";
-            0x5a [2] Disconnected set_Disconnected: u8 = "UCHAR", "seen in symbols.";
+            0x5a Flags set_Flags: u8 = "UCHAR", "seen in symbols. What has become of the consumer, bit by bit.";
+            0x5a [0] ShutDownRequested set_ShutDownRequested: u8 = "UCHAR", "seen in symbols. Whether the consumer is to be disconnected.\n\nErratum, 6.2..: the document's name is ShutDownRequest, symbols show ShutDownRequested.";
+            0x5a [1] NewBuffersLost set_NewBuffersLost: u8 = "UCHAR", "seen in symbols. Buffers were lost that it has not been told of.";
+            0x5a [2] Disconnected set_Disconnected: u8 = "UCHAR", "seen in symbols. The consumer has gone.";
             0x5a [3] Notified set_Notified: u8 = "UCHAR", "seen in symbols.";
             0x5a [4] Wow set_Wow: u8 = "UCHAR", "seen in symbols. The consumer is a 32-bit process.";
         }
@@ -271,8 +271,8 @@ runtime::layout! {
         0x60 ReservedBufferSpaceBitMap: RTL_BITMAP_5_2_3790_sp1_x64 = "RTL_BITMAP", "seen in symbols. Which pages of that space are in use.";
         0x70 ReservedBufferSpace: runtime::Ptr64 = "UCHAR *", "seen in symbols. Where in the consumer's process buffers are copied to.";
         0x78 ReservedBufferSpaceSize: u32 = "ULONG", "seen in symbols. Bytes of it.";
-        0x7c UserPagesAllocated: u32 = "ULONG", "seen in symbols.";
-        0x80 UserPagesReused: u32 = "ULONG", "seen in symbols.";
+        0x7c UserPagesAllocated: u32 = "ULONG", "seen in symbols. Pages that were allocated in the consumer's process.";
+        0x80 UserPagesReused: u32 = "ULONG", "seen in symbols. Pages of these that were taken again.";
         0x84 _padding84: [u8; 4], "padding.";
         0x88 EventsLostCount: runtime::Ptr64 = "ULONG *", "seen in symbols. In the consumer's process.";
         0x90 BuffersLostCount: runtime::Ptr64 = "ULONG *", "seen in symbols. In the consumer's process.";
@@ -297,18 +297,18 @@ runtime::layout! {
         0x2c EmptyBuffersCount: u32 = "ULONG", "seen in symbols.";
         0x30 LoggerId: u16 = "USHORT", "seen in symbols. The session, by the number of its logger.";
         0x32 u32: ETW_REALTIME_CONSUMER_6_2_x86_u32, "unnamed; its members have accessors." {
-            0x32 Flags set_Flags: u8 = "UCHAR", "seen in symbols.";
-            0x32 [0] ShutDownRequested set_ShutDownRequested: u8 = "UCHAR", "seen in symbols.\n\nErratum, 6.2..: the document's name is ShutDownRequest, symbols show ShutDownRequested.";
-            0x32 [1] NewBuffersLost set_NewBuffersLost: u8 = "UCHAR", "seen in symbols.";
-            0x32 [2] Disconnected set_Disconnected: u8 = "UCHAR", "seen in symbols.";
+            0x32 Flags set_Flags: u8 = "UCHAR", "seen in symbols. What has become of the consumer, bit by bit.";
+            0x32 [0] ShutDownRequested set_ShutDownRequested: u8 = "UCHAR", "seen in symbols. Whether the consumer is to be disconnected.\n\nErratum, 6.2..: the document's name is ShutDownRequest, symbols show ShutDownRequested.";
+            0x32 [1] NewBuffersLost set_NewBuffersLost: u8 = "UCHAR", "seen in symbols. Buffers were lost that it has not been told of.";
+            0x32 [2] Disconnected set_Disconnected: u8 = "UCHAR", "seen in symbols. The consumer has gone.";
             0x32 [3] Notified set_Notified: u8 = "UCHAR", "seen in symbols.";
         }
         0x33 _padding33: [u8; 1], "padding.";
         0x34 ReservedBufferSpaceBitMap: RTL_BITMAP_5_0_x86 = "RTL_BITMAP", "seen in symbols. Which pages of that space are in use.";
         0x3c ReservedBufferSpace: runtime::Ptr32 = "UCHAR *", "seen in symbols. Where in the consumer's process buffers are copied to.";
         0x40 ReservedBufferSpaceSize: u32 = "ULONG", "seen in symbols. Bytes of it.";
-        0x44 UserPagesAllocated: u32 = "ULONG", "seen in symbols.";
-        0x48 UserPagesReused: u32 = "ULONG", "seen in symbols.";
+        0x44 UserPagesAllocated: u32 = "ULONG", "seen in symbols. Pages that were allocated in the consumer's process.";
+        0x48 UserPagesReused: u32 = "ULONG", "seen in symbols. Pages of these that were taken again.";
         0x4c EventsLostCount: runtime::Ptr32 = "ULONG *", "seen in symbols. In the consumer's process.";
         0x50 BuffersLostCount: runtime::Ptr32 = "ULONG *", "seen in symbols. In the consumer's process.";
         0x54 SiloState: runtime::Ptr32 = "ETW_SILODRIVERSTATE *", "seen in symbols. The silo of the session.";
@@ -333,10 +333,10 @@ runtime::layout! {
         0x54 EmptyBuffersCount: u32 = "ULONG", "seen in symbols.";
         0x58 LoggerId: u16 = "USHORT", "seen in symbols. The session, by the number of its logger.";
         0x5a u5A: ETW_REALTIME_CONSUMER_6_2_x64_u5A, "unnamed; its members have accessors." {
-            0x5a Flags set_Flags: u8 = "UCHAR", "seen in symbols.";
-            0x5a [0] ShutDownRequested set_ShutDownRequested: u8 = "UCHAR", "seen in symbols.\n\nErratum, 6.2..: the document's name is ShutDownRequest, symbols show ShutDownRequested.";
-            0x5a [1] NewBuffersLost set_NewBuffersLost: u8 = "UCHAR", "seen in symbols.";
-            0x5a [2] Disconnected set_Disconnected: u8 = "UCHAR", "seen in symbols.";
+            0x5a Flags set_Flags: u8 = "UCHAR", "seen in symbols. What has become of the consumer, bit by bit.";
+            0x5a [0] ShutDownRequested set_ShutDownRequested: u8 = "UCHAR", "seen in symbols. Whether the consumer is to be disconnected.\n\nErratum, 6.2..: the document's name is ShutDownRequest, symbols show ShutDownRequested.";
+            0x5a [1] NewBuffersLost set_NewBuffersLost: u8 = "UCHAR", "seen in symbols. Buffers were lost that it has not been told of.";
+            0x5a [2] Disconnected set_Disconnected: u8 = "UCHAR", "seen in symbols. The consumer has gone.";
             0x5a [3] Notified set_Notified: u8 = "UCHAR", "seen in symbols.";
             0x5a [4] Wow set_Wow: u8 = "UCHAR", "seen in symbols. The consumer is a 32-bit process.";
         }
@@ -344,8 +344,8 @@ runtime::layout! {
         0x60 ReservedBufferSpaceBitMap: RTL_BITMAP_5_2_3790_sp1_x64 = "RTL_BITMAP", "seen in symbols. Which pages of that space are in use.";
         0x70 ReservedBufferSpace: runtime::Ptr64 = "UCHAR *", "seen in symbols. Where in the consumer's process buffers are copied to.";
         0x78 ReservedBufferSpaceSize: u32 = "ULONG", "seen in symbols. Bytes of it.";
-        0x7c UserPagesAllocated: u32 = "ULONG", "seen in symbols.";
-        0x80 UserPagesReused: u32 = "ULONG", "seen in symbols.";
+        0x7c UserPagesAllocated: u32 = "ULONG", "seen in symbols. Pages that were allocated in the consumer's process.";
+        0x80 UserPagesReused: u32 = "ULONG", "seen in symbols. Pages of these that were taken again.";
         0x84 _padding84: [u8; 4], "padding.";
         0x88 EventsLostCount: runtime::Ptr64 = "ULONG *", "seen in symbols. In the consumer's process.";
         0x90 BuffersLostCount: runtime::Ptr64 = "ULONG *", "seen in symbols. In the consumer's process.";

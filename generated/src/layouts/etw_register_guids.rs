@@ -15,7 +15,7 @@ runtime::layout! {
         0x14 RegIndex: u16 = "USHORT", "documented without a name. Given: the registration among those of its process; ETW\\_REG\\_ENTRY.Index.";
         0x16 _padding16: [u8; 2], "padding.";
         0x18 RegHandle64: u64 = "ULONG64", "documented without name and type. Returned: a handle to the ETW\\_REG\\_ENTRY, in the room of 64 bits.";
-        0x20 Reserved: u64 = "ULONG64", "bytes of no known use.";
+        0x20 Reserved: u64 = "ULONG64", "bytes of no known use. Not in use.";
         0x28 Notification: ETW_ENABLE_NOTIFICATION_PACKET_early_6_0 = "ETW_ENABLE_NOTIFICATION_PACKET", "documented without a name. Returned: how the session that was the last to enable the provider has it enabled.";
     }
 }
@@ -30,7 +30,7 @@ runtime::layout! {
         0x14 RegIndex: u16 = "USHORT", "documented without a name. Given: the registration among those of its process; ETW\\_REG\\_ENTRY.Index.";
         0x16 _padding16: [u8; 2], "padding.";
         0x18 RegHandle64: u64 = "ULONG64", "documented without name and type. Returned: a handle to the ETW\\_REG\\_ENTRY, in the room of 64 bits.";
-        0x20 Reserved: u64 = "ULONG64", "bytes of no known use.";
+        0x20 Reserved: u64 = "ULONG64", "bytes of no known use. Not in use.";
         0x28 Notification: ETW_ENABLE_NOTIFICATION_PACKET_6_1 = "ETW_ENABLE_NOTIFICATION_PACKET", "documented without a name. Returned: how the session that was the last to enable the provider has it enabled.";
     }
 }

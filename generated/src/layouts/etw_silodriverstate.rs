@@ -15,7 +15,7 @@ runtime::layout! {
         0x08 EtwpSecurityProviderGuidEntry: ETW_GUID_ENTRY_10_0_x86 = "ETW_GUID_ENTRY", "seen in symbols. The provider Microsoft-Windows-Security-Auditing.";
         0x168 AuditLoggerId: u32 = "ULONG", "seen in symbols.";
         0x16c _padding16C: [u8; 4], "padding.";
-        0x170 EtwPsProvRegHandle: u64 = "REGHANDLE", "seen in symbols.";
+        0x170 EtwPsProvRegHandle: u64 = "REGHANDLE", "seen in symbols. The registration of the provider of events of processes.";
         0x178 EtwpSecurityLoggers: [u16; 8] = "USHORT [8]", "seen in symbols. Sessions that record security events, by their identifiers.";
         0x188 EtwpSecurityProviderEnableMask: u8 = "UCHAR", "seen in symbols. Which of EtwpSecurityLoggers record them, a bit each.";
         0x189 EtwpShutdownInProgress: u8 = "BOOLEAN", "seen in symbols. Nonzero once the silo shuts down.";
@@ -33,7 +33,7 @@ runtime::layout! {
         0x08 EtwpSecurityProviderGuidEntry: ETW_GUID_ENTRY_10_0_x64 = "ETW_GUID_ENTRY", "seen in symbols. The provider Microsoft-Windows-Security-Auditing.";
         0x188 AuditLoggerId: u32 = "ULONG", "seen in symbols.";
         0x18c _padding18C: [u8; 4], "padding.";
-        0x190 EtwPsProvRegHandle: u64 = "REGHANDLE", "seen in symbols.";
+        0x190 EtwPsProvRegHandle: u64 = "REGHANDLE", "seen in symbols. The registration of the provider of events of processes.";
         0x198 EtwpSecurityLoggers: [u16; 8] = "USHORT [8]", "seen in symbols. Sessions that record security events, by their identifiers.";
         0x1a8 EtwpSecurityProviderEnableMask: u8 = "UCHAR", "seen in symbols. Which of EtwpSecurityLoggers record them, a bit each.";
         0x1a9 EtwpShutdownInProgress: u8 = "BOOLEAN", "seen in symbols. Nonzero once the silo shuts down.";
@@ -125,7 +125,7 @@ runtime::layout! {
         0xa81 _paddingA81: [u8; 3], "padding.";
         0xa84 EtwpShutdownInProgress: i32 = "LONG", "seen in symbols. Nonzero once the silo shuts down.";
         0xa88 EtwpSecurityProviderPID: u32 = "ULONG", "seen in symbols. The process that logs security events.";
-        0xa8c PrivHandleDemuxTable: ETW_PRIV_HANDLE_DEMUX_TABLE_1703_x86 = "ETW_PRIV_HANDLE_DEMUX_TABLE", "seen in symbols.";
+        0xa8c PrivHandleDemuxTable: ETW_PRIV_HANDLE_DEMUX_TABLE_1703_x86 = "ETW_PRIV_HANDLE_DEMUX_TABLE", "seen in symbols. Handles of private sessions.";
         0xa9c EtwpCounters: ETW_COUNTERS_1703 = "ETW_COUNTERS", "seen in symbols. What the silo uses.";
         0xaac _paddingAAC: [u8; 4], "padding.";
         0xab0 LogfileBytesWritten: LARGE_INTEGER_5_0 = "LARGE_INTEGER", "seen in symbols. Bytes that its sessions wrote to files.";
@@ -150,7 +150,7 @@ runtime::layout! {
         0x13ac EtwpShutdownInProgress: i32 = "LONG", "seen in symbols. Nonzero once the silo shuts down.";
         0x13b0 EtwpSecurityProviderPID: u32 = "ULONG", "seen in symbols. The process that logs security events.";
         0x13b4 _padding13B4: [u8; 4], "padding.";
-        0x13b8 PrivHandleDemuxTable: ETW_PRIV_HANDLE_DEMUX_TABLE_1703_x64 = "ETW_PRIV_HANDLE_DEMUX_TABLE", "seen in symbols.";
+        0x13b8 PrivHandleDemuxTable: ETW_PRIV_HANDLE_DEMUX_TABLE_1703_x64 = "ETW_PRIV_HANDLE_DEMUX_TABLE", "seen in symbols. Handles of private sessions.";
         0x13d8 EtwpCounters: ETW_COUNTERS_1703 = "ETW_COUNTERS", "seen in symbols. What the silo uses.";
         0x13e8 LogfileBytesWritten: LARGE_INTEGER_5_0 = "LARGE_INTEGER", "seen in symbols. Bytes that its sessions wrote to files.";
         0x13f0 ProcessorBlocks: runtime::Ptr64 = "ETW_SILO_TRACING_BLOCK *", "seen in symbols. One for each processor.";
@@ -173,7 +173,7 @@ runtime::layout! {
         0x889 _padding889: [u8; 3], "padding.";
         0x88c EtwpShutdownInProgress: i32 = "LONG", "seen in symbols. Nonzero once the silo shuts down.";
         0x890 EtwpSecurityProviderPID: u32 = "ULONG", "seen in symbols. The process that logs security events.";
-        0x894 PrivHandleDemuxTable: ETW_PRIV_HANDLE_DEMUX_TABLE_1703_x86 = "ETW_PRIV_HANDLE_DEMUX_TABLE", "seen in symbols.";
+        0x894 PrivHandleDemuxTable: ETW_PRIV_HANDLE_DEMUX_TABLE_1703_x86 = "ETW_PRIV_HANDLE_DEMUX_TABLE", "seen in symbols. Handles of private sessions.";
         0x8a4 EtwpCounters: ETW_COUNTERS_1703 = "ETW_COUNTERS", "seen in symbols. What the silo uses.";
         0x8b4 _padding8B4: [u8; 4], "padding.";
         0x8b8 LogfileBytesWritten: LARGE_INTEGER_5_0 = "LARGE_INTEGER", "seen in symbols. Bytes that its sessions wrote to files.";
@@ -205,7 +205,7 @@ runtime::layout! {
         0xfc4 EtwpShutdownInProgress: i32 = "LONG", "seen in symbols. Nonzero once the silo shuts down.";
         0xfc8 EtwpSecurityProviderPID: u32 = "ULONG", "seen in symbols. The process that logs security events.";
         0xfcc _paddingFCC: [u8; 4], "padding.";
-        0xfd0 PrivHandleDemuxTable: ETW_PRIV_HANDLE_DEMUX_TABLE_1703_x64 = "ETW_PRIV_HANDLE_DEMUX_TABLE", "seen in symbols.";
+        0xfd0 PrivHandleDemuxTable: ETW_PRIV_HANDLE_DEMUX_TABLE_1703_x64 = "ETW_PRIV_HANDLE_DEMUX_TABLE", "seen in symbols. Handles of private sessions.";
         0xff0 EtwpCounters: ETW_COUNTERS_1703 = "ETW_COUNTERS", "seen in symbols. What the silo uses.";
         0x1000 LogfileBytesWritten: LARGE_INTEGER_5_0 = "LARGE_INTEGER", "seen in symbols. Bytes that its sessions wrote to files.";
         0x1008 ProcessorBlocks: runtime::Ptr64 = "ETW_SILO_TRACING_BLOCK *", "seen in symbols. One for each processor.";
@@ -235,7 +235,7 @@ runtime::layout! {
         0x891 _padding891: [u8; 3], "padding.";
         0x894 EtwpShutdownInProgress: i32 = "LONG", "seen in symbols. Nonzero once the silo shuts down.";
         0x898 EtwpSecurityProviderPID: u32 = "ULONG", "seen in symbols. The process that logs security events.";
-        0x89c PrivHandleDemuxTable: ETW_PRIV_HANDLE_DEMUX_TABLE_1703_x86 = "ETW_PRIV_HANDLE_DEMUX_TABLE", "seen in symbols.";
+        0x89c PrivHandleDemuxTable: ETW_PRIV_HANDLE_DEMUX_TABLE_1703_x86 = "ETW_PRIV_HANDLE_DEMUX_TABLE", "seen in symbols. Handles of private sessions.";
         0x8ac EtwpCounters: ETW_COUNTERS_1703 = "ETW_COUNTERS", "seen in symbols. What the silo uses.";
         0x8bc _padding8BC: [u8; 4], "padding.";
         0x8c0 LogfileBytesWritten: LARGE_INTEGER_5_0 = "LARGE_INTEGER", "seen in symbols. Bytes that its sessions wrote to files.";
@@ -268,7 +268,7 @@ runtime::layout! {
         0xfcc EtwpShutdownInProgress: i32 = "LONG", "seen in symbols. Nonzero once the silo shuts down.";
         0xfd0 EtwpSecurityProviderPID: u32 = "ULONG", "seen in symbols. The process that logs security events.";
         0xfd4 _paddingFD4: [u8; 4], "padding.";
-        0xfd8 PrivHandleDemuxTable: ETW_PRIV_HANDLE_DEMUX_TABLE_1703_x64 = "ETW_PRIV_HANDLE_DEMUX_TABLE", "seen in symbols.";
+        0xfd8 PrivHandleDemuxTable: ETW_PRIV_HANDLE_DEMUX_TABLE_1703_x64 = "ETW_PRIV_HANDLE_DEMUX_TABLE", "seen in symbols. Handles of private sessions.";
         0xff8 EtwpCounters: ETW_COUNTERS_1703 = "ETW_COUNTERS", "seen in symbols. What the silo uses.";
         0x1008 LogfileBytesWritten: LARGE_INTEGER_5_0 = "LARGE_INTEGER", "seen in symbols. Bytes that its sessions wrote to files.";
         0x1010 ProcessorBlocks: runtime::Ptr64 = "ETW_SILO_TRACING_BLOCK *", "seen in symbols. One for each processor.";
@@ -300,7 +300,7 @@ runtime::layout! {
         0xfe4 EtwpShutdownInProgress: i32 = "LONG", "seen in symbols. Nonzero once the silo shuts down.";
         0xfe8 EtwpSecurityProviderPID: u32 = "ULONG", "seen in symbols. The process that logs security events.";
         0xfec _paddingFEC: [u8; 4], "padding.";
-        0xff0 PrivHandleDemuxTable: ETW_PRIV_HANDLE_DEMUX_TABLE_1703_x64 = "ETW_PRIV_HANDLE_DEMUX_TABLE", "seen in symbols.";
+        0xff0 PrivHandleDemuxTable: ETW_PRIV_HANDLE_DEMUX_TABLE_1703_x64 = "ETW_PRIV_HANDLE_DEMUX_TABLE", "seen in symbols. Handles of private sessions.";
         0x1010 EtwpCounters: ETW_COUNTERS_1703 = "ETW_COUNTERS", "seen in symbols. What the silo uses.";
         0x1020 LogfileBytesWritten: LARGE_INTEGER_5_0 = "LARGE_INTEGER", "seen in symbols. Bytes that its sessions wrote to files.";
         0x1028 ProcessorBlocks: runtime::Ptr64 = "ETW_SILO_TRACING_BLOCK *", "seen in symbols. One for each processor.";
@@ -332,7 +332,7 @@ runtime::layout! {
         0xfe4 EtwpShutdownInProgress: i32 = "LONG", "seen in symbols. Nonzero once the silo shuts down.";
         0xfe8 EtwpSecurityProviderPID: u32 = "ULONG", "seen in symbols. The process that logs security events.";
         0xfec _paddingFEC: [u8; 4], "padding.";
-        0xff0 PrivHandleDemuxTable: ETW_PRIV_HANDLE_DEMUX_TABLE_1703_x64 = "ETW_PRIV_HANDLE_DEMUX_TABLE", "seen in symbols.";
+        0xff0 PrivHandleDemuxTable: ETW_PRIV_HANDLE_DEMUX_TABLE_1703_x64 = "ETW_PRIV_HANDLE_DEMUX_TABLE", "seen in symbols. Handles of private sessions.";
         0x1010 EtwpCounters: ETW_COUNTERS_1703 = "ETW_COUNTERS", "seen in symbols. What the silo uses.";
         0x1020 LogfileBytesWritten: LARGE_INTEGER_5_0 = "LARGE_INTEGER", "seen in symbols. Bytes that its sessions wrote to files.";
         0x1028 ProcessorBlocks: runtime::Ptr64 = "ETW_SILO_TRACING_BLOCK *", "seen in symbols. One for each processor.";
@@ -342,7 +342,7 @@ runtime::layout! {
         0x1058 QpcOffsetFromRoot: LARGE_INTEGER_5_0 = "LARGE_INTEGER", "seen in symbols. What the performance counter differs by from the root partition's.";
         0x1060 PartitionName: runtime::Ptr64 = "PSTR", "seen in symbols. The name of the partition.";
         0x1068 PartitionNameSize: u16 = "USHORT", "seen in symbols. Bytes of it.";
-        0x106a UnusedPadding: u16 = "USHORT", "seen in symbols.";
+        0x106a UnusedPadding: u16 = "USHORT", "seen in symbols. Not in use.";
         0x106c PartitionType: u32 = "ULONG", "seen in symbols.";
         0x1070 SystemLoggerSettings: ETW_SYSTEM_LOGGER_SETTINGS_1803 = "ETW_SYSTEM_LOGGER_SETTINGS", "seen in symbols. Which sessions record which kernel events.";
         0x11e4 _padding11E4: [u8; 4], "padding.";
@@ -367,7 +367,7 @@ runtime::layout! {
         0x891 _padding891: [u8; 3], "padding.";
         0x894 EtwpShutdownInProgress: i32 = "LONG", "seen in symbols. Nonzero once the silo shuts down.";
         0x898 EtwpSecurityProviderPID: u32 = "ULONG", "seen in symbols. The process that logs security events.";
-        0x89c PrivHandleDemuxTable: ETW_PRIV_HANDLE_DEMUX_TABLE_1703_x86 = "ETW_PRIV_HANDLE_DEMUX_TABLE", "seen in symbols.";
+        0x89c PrivHandleDemuxTable: ETW_PRIV_HANDLE_DEMUX_TABLE_1703_x86 = "ETW_PRIV_HANDLE_DEMUX_TABLE", "seen in symbols. Handles of private sessions.";
         0x8ac EtwpCounters: ETW_COUNTERS_1703 = "ETW_COUNTERS", "seen in symbols. What the silo uses.";
         0x8bc _padding8BC: [u8; 4], "padding.";
         0x8c0 LogfileBytesWritten: LARGE_INTEGER_5_0 = "LARGE_INTEGER", "seen in symbols. Bytes that its sessions wrote to files.";
@@ -378,7 +378,7 @@ runtime::layout! {
         0x8f0 QpcOffsetFromRoot: LARGE_INTEGER_5_0 = "LARGE_INTEGER", "seen in symbols. What the performance counter differs by from the root partition's.";
         0x8f8 PartitionType: u32 = "ULONG", "seen in symbols.";
         0x8fc SystemLoggerSettings: ETW_SYSTEM_LOGGER_SETTINGS_1803 = "ETW_SYSTEM_LOGGER_SETTINGS", "seen in symbols. Which sessions record which kernel events.";
-        0xa70 EtwpStartTraceMutex: KMUTANT_1903_x86 = "KMUTANT", "seen in symbols.";
+        0xa70 EtwpStartTraceMutex: KMUTANT_1903_x86 = "KMUTANT", "seen in symbols. Held while a session is started.";
     }
 }
 
@@ -401,7 +401,7 @@ runtime::layout! {
         0xfcc EtwpShutdownInProgress: i32 = "LONG", "seen in symbols. Nonzero once the silo shuts down.";
         0xfd0 EtwpSecurityProviderPID: u32 = "ULONG", "seen in symbols. The process that logs security events.";
         0xfd4 _paddingFD4: [u8; 4], "padding.";
-        0xfd8 PrivHandleDemuxTable: ETW_PRIV_HANDLE_DEMUX_TABLE_1703_x64 = "ETW_PRIV_HANDLE_DEMUX_TABLE", "seen in symbols.";
+        0xfd8 PrivHandleDemuxTable: ETW_PRIV_HANDLE_DEMUX_TABLE_1703_x64 = "ETW_PRIV_HANDLE_DEMUX_TABLE", "seen in symbols. Handles of private sessions.";
         0xff8 EtwpCounters: ETW_COUNTERS_1703 = "ETW_COUNTERS", "seen in symbols. What the silo uses.";
         0x1008 LogfileBytesWritten: LARGE_INTEGER_5_0 = "LARGE_INTEGER", "seen in symbols. Bytes that its sessions wrote to files.";
         0x1010 ProcessorBlocks: runtime::Ptr64 = "ETW_SILO_TRACING_BLOCK *", "seen in symbols. One for each processor.";
@@ -411,7 +411,7 @@ runtime::layout! {
         0x1040 QpcOffsetFromRoot: LARGE_INTEGER_5_0 = "LARGE_INTEGER", "seen in symbols. What the performance counter differs by from the root partition's.";
         0x1048 PartitionType: u32 = "ULONG", "seen in symbols.";
         0x104c SystemLoggerSettings: ETW_SYSTEM_LOGGER_SETTINGS_1803 = "ETW_SYSTEM_LOGGER_SETTINGS", "seen in symbols. Which sessions record which kernel events.";
-        0x11c0 EtwpStartTraceMutex: KMUTANT_1903_x64 = "KMUTANT", "seen in symbols.";
+        0x11c0 EtwpStartTraceMutex: KMUTANT_1903_x64 = "KMUTANT", "seen in symbols. Held while a session is started.";
     }
 }
 
@@ -434,7 +434,7 @@ runtime::layout! {
         0xfe4 EtwpShutdownInProgress: i32 = "LONG", "seen in symbols. Nonzero once the silo shuts down.";
         0xfe8 EtwpSecurityProviderPID: u32 = "ULONG", "seen in symbols. The process that logs security events.";
         0xfec _paddingFEC: [u8; 4], "padding.";
-        0xff0 PrivHandleDemuxTable: ETW_PRIV_HANDLE_DEMUX_TABLE_1703_x64 = "ETW_PRIV_HANDLE_DEMUX_TABLE", "seen in symbols.";
+        0xff0 PrivHandleDemuxTable: ETW_PRIV_HANDLE_DEMUX_TABLE_1703_x64 = "ETW_PRIV_HANDLE_DEMUX_TABLE", "seen in symbols. Handles of private sessions.";
         0x1010 EtwpCounters: ETW_COUNTERS_1703 = "ETW_COUNTERS", "seen in symbols. What the silo uses.";
         0x1020 LogfileBytesWritten: LARGE_INTEGER_5_0 = "LARGE_INTEGER", "seen in symbols. Bytes that its sessions wrote to files.";
         0x1028 ProcessorBlocks: runtime::Ptr64 = "ETW_SILO_TRACING_BLOCK *", "seen in symbols. One for each processor.";
@@ -444,11 +444,11 @@ runtime::layout! {
         0x1058 QpcOffsetFromRoot: LARGE_INTEGER_5_0 = "LARGE_INTEGER", "seen in symbols. What the performance counter differs by from the root partition's.";
         0x1060 PartitionName: runtime::Ptr64 = "PSTR", "seen in symbols. The name of the partition.";
         0x1068 PartitionNameSize: u16 = "USHORT", "seen in symbols. Bytes of it.";
-        0x106a UnusedPadding: u16 = "USHORT", "seen in symbols.";
+        0x106a UnusedPadding: u16 = "USHORT", "seen in symbols. Not in use.";
         0x106c PartitionType: u32 = "ULONG", "seen in symbols.";
         0x1070 SystemLoggerSettings: ETW_SYSTEM_LOGGER_SETTINGS_1803 = "ETW_SYSTEM_LOGGER_SETTINGS", "seen in symbols. Which sessions record which kernel events.";
         0x11e4 _padding11E4: [u8; 4], "padding.";
-        0x11e8 EtwpStartTraceMutex: KMUTANT_1903_x64 = "KMUTANT", "seen in symbols.";
+        0x11e8 EtwpStartTraceMutex: KMUTANT_1903_x64 = "KMUTANT", "seen in symbols. Held while a session is started.";
     }
 }
 
@@ -470,7 +470,7 @@ runtime::layout! {
         0x8a1 _padding8A1: [u8; 3], "padding.";
         0x8a4 EtwpShutdownInProgress: i32 = "LONG", "seen in symbols. Nonzero once the silo shuts down.";
         0x8a8 EtwpSecurityProviderPID: u32 = "ULONG", "seen in symbols. The process that logs security events.";
-        0x8ac PrivHandleDemuxTable: ETW_PRIV_HANDLE_DEMUX_TABLE_1703_x86 = "ETW_PRIV_HANDLE_DEMUX_TABLE", "seen in symbols.";
+        0x8ac PrivHandleDemuxTable: ETW_PRIV_HANDLE_DEMUX_TABLE_1703_x86 = "ETW_PRIV_HANDLE_DEMUX_TABLE", "seen in symbols. Handles of private sessions.";
         0x8bc EtwpCounters: ETW_COUNTERS_1703 = "ETW_COUNTERS", "seen in symbols. What the silo uses.";
         0x8cc _padding8CC: [u8; 4], "padding.";
         0x8d0 LogfileBytesWritten: LARGE_INTEGER_5_0 = "LARGE_INTEGER", "seen in symbols. Bytes that its sessions wrote to files.";
@@ -481,10 +481,10 @@ runtime::layout! {
         0x900 QpcOffsetFromRoot: LARGE_INTEGER_5_0 = "LARGE_INTEGER", "seen in symbols. What the performance counter differs by from the root partition's.";
         0x908 PartitionName: runtime::Ptr32 = "PSTR", "seen in symbols. The name of the partition.";
         0x90c PartitionNameSize: u16 = "USHORT", "seen in symbols. Bytes of it.";
-        0x90e UnusedPadding: u16 = "USHORT", "seen in symbols.";
+        0x90e UnusedPadding: u16 = "USHORT", "seen in symbols. Not in use.";
         0x910 PartitionType: u32 = "ULONG", "seen in symbols.";
         0x914 SystemLoggerSettings: ETW_SYSTEM_LOGGER_SETTINGS_1803 = "ETW_SYSTEM_LOGGER_SETTINGS", "seen in symbols. Which sessions record which kernel events.";
-        0xa88 EtwpStartTraceMutex: KMUTANT_1903_x86 = "KMUTANT", "seen in symbols.";
+        0xa88 EtwpStartTraceMutex: KMUTANT_1903_x86 = "KMUTANT", "seen in symbols. Held while a session is started.";
     }
 }
 
@@ -507,7 +507,7 @@ runtime::layout! {
         0xfe4 EtwpShutdownInProgress: i32 = "LONG", "seen in symbols. Nonzero once the silo shuts down.";
         0xfe8 EtwpSecurityProviderPID: u32 = "ULONG", "seen in symbols. The process that logs security events.";
         0xfec _paddingFEC: [u8; 4], "padding.";
-        0xff0 PrivHandleDemuxTable: ETW_PRIV_HANDLE_DEMUX_TABLE_1703_x64 = "ETW_PRIV_HANDLE_DEMUX_TABLE", "seen in symbols.";
+        0xff0 PrivHandleDemuxTable: ETW_PRIV_HANDLE_DEMUX_TABLE_1703_x64 = "ETW_PRIV_HANDLE_DEMUX_TABLE", "seen in symbols. Handles of private sessions.";
         0x1010 EtwpCounters: ETW_COUNTERS_1703 = "ETW_COUNTERS", "seen in symbols. What the silo uses.";
         0x1020 LogfileBytesWritten: LARGE_INTEGER_5_0 = "LARGE_INTEGER", "seen in symbols. Bytes that its sessions wrote to files.";
         0x1028 ProcessorBlocks: runtime::Ptr64 = "ETW_SILO_TRACING_BLOCK *", "seen in symbols. One for each processor.";
@@ -517,11 +517,11 @@ runtime::layout! {
         0x1058 QpcOffsetFromRoot: LARGE_INTEGER_5_0 = "LARGE_INTEGER", "seen in symbols. What the performance counter differs by from the root partition's.";
         0x1060 PartitionName: runtime::Ptr64 = "PSTR", "seen in symbols. The name of the partition.";
         0x1068 PartitionNameSize: u16 = "USHORT", "seen in symbols. Bytes of it.";
-        0x106a UnusedPadding: u16 = "USHORT", "seen in symbols.";
+        0x106a UnusedPadding: u16 = "USHORT", "seen in symbols. Not in use.";
         0x106c PartitionType: u32 = "ULONG", "seen in symbols.";
         0x1070 SystemLoggerSettings: ETW_SYSTEM_LOGGER_SETTINGS_1803 = "ETW_SYSTEM_LOGGER_SETTINGS", "seen in symbols. Which sessions record which kernel events.";
         0x11e4 _padding11E4: [u8; 4], "padding.";
-        0x11e8 EtwpStartTraceMutex: KMUTANT_2004_x64 = "KMUTANT", "seen in symbols.";
+        0x11e8 EtwpStartTraceMutex: KMUTANT_2004_x64 = "KMUTANT", "seen in symbols. Held while a session is started.";
     }
 }
 
@@ -544,8 +544,8 @@ runtime::layout! {
         0xfe4 EtwpShutdownInProgress: i32 = "LONG", "seen in symbols. Nonzero once the silo shuts down.";
         0xfe8 EtwpSecurityProviderPID: u32 = "ULONG", "seen in symbols. The process that logs security events.";
         0xfec _paddingFEC: [u8; 4], "padding.";
-        0xff0 PrivHandleDemuxTable: ETW_PRIV_HANDLE_DEMUX_TABLE_1703_x64 = "ETW_PRIV_HANDLE_DEMUX_TABLE", "seen in symbols.";
-        0x1010 RTBacklogFileRoot: runtime::Ptr64 = "WCHAR *", "seen in symbols.";
+        0xff0 PrivHandleDemuxTable: ETW_PRIV_HANDLE_DEMUX_TABLE_1703_x64 = "ETW_PRIV_HANDLE_DEMUX_TABLE", "seen in symbols. Handles of private sessions.";
+        0x1010 RTBacklogFileRoot: runtime::Ptr64 = "WCHAR *", "seen in symbols. The folder of the files that keep buffers for real-time consumers.";
         0x1018 EtwpCounters: ETW_COUNTERS_1703 = "ETW_COUNTERS", "seen in symbols. What the silo uses.";
         0x1028 LogfileBytesWritten: LARGE_INTEGER_5_0 = "LARGE_INTEGER", "seen in symbols. Bytes that its sessions wrote to files.";
         0x1030 ProcessorBlocks: runtime::Ptr64 = "ETW_SILO_TRACING_BLOCK *", "seen in symbols. One for each processor.";
@@ -555,11 +555,11 @@ runtime::layout! {
         0x1060 QpcOffsetFromRoot: LARGE_INTEGER_5_0 = "LARGE_INTEGER", "seen in symbols. What the performance counter differs by from the root partition's.";
         0x1068 PartitionName: runtime::Ptr64 = "PSTR", "seen in symbols. The name of the partition.";
         0x1070 PartitionNameSize: u16 = "USHORT", "seen in symbols. Bytes of it.";
-        0x1072 UnusedPadding: u16 = "USHORT", "seen in symbols.";
+        0x1072 UnusedPadding: u16 = "USHORT", "seen in symbols. Not in use.";
         0x1074 PartitionType: u32 = "ULONG", "seen in symbols.";
         0x1078 SystemLoggerSettings: ETW_SYSTEM_LOGGER_SETTINGS_1803 = "ETW_SYSTEM_LOGGER_SETTINGS", "seen in symbols. Which sessions record which kernel events.";
         0x11ec _padding11EC: [u8; 4], "padding.";
-        0x11f0 EtwpStartTraceMutex: KMUTANT_server_2022_x64 = "KMUTANT", "seen in symbols.";
+        0x11f0 EtwpStartTraceMutex: KMUTANT_server_2022_x64 = "KMUTANT", "seen in symbols. Held while a session is started.";
     }
 }
 
@@ -582,25 +582,25 @@ runtime::layout! {
         0xfe4 EtwpShutdownInProgress: i32 = "LONG", "seen in symbols. Nonzero once the silo shuts down.";
         0xfe8 EtwpSecurityProviderPID: u32 = "ULONG", "seen in symbols. The process that logs security events.";
         0xfec _paddingFEC: [u8; 4], "padding.";
-        0xff0 PrivHandleDemuxTable: ETW_PRIV_HANDLE_DEMUX_TABLE_1703_x64 = "ETW_PRIV_HANDLE_DEMUX_TABLE", "seen in symbols.";
-        0x1010 RTBacklogFileRoot: runtime::Ptr64 = "WCHAR *", "seen in symbols.";
+        0xff0 PrivHandleDemuxTable: ETW_PRIV_HANDLE_DEMUX_TABLE_1703_x64 = "ETW_PRIV_HANDLE_DEMUX_TABLE", "seen in symbols. Handles of private sessions.";
+        0x1010 RTBacklogFileRoot: runtime::Ptr64 = "WCHAR *", "seen in symbols. The folder of the files that keep buffers for real-time consumers.";
         0x1018 EtwpCounters: ETW_COUNTERS_1703 = "ETW_COUNTERS", "seen in symbols. What the silo uses.";
         0x1028 LogfileBytesWritten: LARGE_INTEGER_5_0 = "LARGE_INTEGER", "seen in symbols. Bytes that its sessions wrote to files.";
         0x1030 ProcessorBlocks: runtime::Ptr64 = "ETW_SILO_TRACING_BLOCK *", "seen in symbols. One for each processor.";
         0x1038 ContainerStateWnfSubscription: runtime::Ptr64 = "EX_WNF_SUBSCRIPTION *", "seen in symbols.";
         0x1040 ContainerStateWnfCallbackCalled: u32 = "ULONG", "seen in symbols.";
         0x1044 _padding1044: [u8; 4], "padding.";
-        0x1048 UnsubscribeWorkItem: runtime::Ptr64 = "WORK_QUEUE_ITEM *", "seen in symbols.";
+        0x1048 UnsubscribeWorkItem: runtime::Ptr64 = "WORK_QUEUE_ITEM *", "seen in symbols. Ends the subscriptions.";
         0x1050 PartitionId: GUID_5_0 = "GUID", "seen in symbols. Identifies the partition.";
         0x1060 ParentId: GUID_5_0 = "GUID", "seen in symbols. Identifies the partition that this one is in.";
         0x1070 QpcOffsetFromRoot: LARGE_INTEGER_5_0 = "LARGE_INTEGER", "seen in symbols. What the performance counter differs by from the root partition's.";
         0x1078 PartitionName: runtime::Ptr64 = "PSTR", "seen in symbols. The name of the partition.";
         0x1080 PartitionNameSize: u16 = "USHORT", "seen in symbols. Bytes of it.";
-        0x1082 UnusedPadding: u16 = "USHORT", "seen in symbols.";
+        0x1082 UnusedPadding: u16 = "USHORT", "seen in symbols. Not in use.";
         0x1084 PartitionType: u32 = "ULONG", "seen in symbols.";
         0x1088 SystemLoggerSettings: ETW_SYSTEM_LOGGER_SETTINGS_1803 = "ETW_SYSTEM_LOGGER_SETTINGS", "seen in symbols. Which sessions record which kernel events.";
         0x11fc _padding11FC: [u8; 4], "padding.";
-        0x1200 EtwpStartTraceMutex: KMUTANT_server_2022_x64 = "KMUTANT", "seen in symbols.";
+        0x1200 EtwpStartTraceMutex: KMUTANT_server_2022_x64 = "KMUTANT", "seen in symbols. Held while a session is started.";
     }
 }
 
@@ -623,24 +623,24 @@ runtime::layout! {
         0x10f4 EtwpShutdownInProgress: i32 = "LONG", "seen in symbols. Nonzero once the silo shuts down.";
         0x10f8 EtwpSecurityProviderPID: u32 = "ULONG", "seen in symbols. The process that logs security events.";
         0x10fc _padding10FC: [u8; 4], "padding.";
-        0x1100 PrivHandleDemuxTable: ETW_PRIV_HANDLE_DEMUX_TABLE_1703_x64 = "ETW_PRIV_HANDLE_DEMUX_TABLE", "seen in symbols.";
-        0x1120 RTBacklogFileRoot: runtime::Ptr64 = "WCHAR *", "seen in symbols.";
+        0x1100 PrivHandleDemuxTable: ETW_PRIV_HANDLE_DEMUX_TABLE_1703_x64 = "ETW_PRIV_HANDLE_DEMUX_TABLE", "seen in symbols. Handles of private sessions.";
+        0x1120 RTBacklogFileRoot: runtime::Ptr64 = "WCHAR *", "seen in symbols. The folder of the files that keep buffers for real-time consumers.";
         0x1128 EtwpCounters: ETW_COUNTERS_1703 = "ETW_COUNTERS", "seen in symbols. What the silo uses.";
         0x1138 LogfileBytesWritten: LARGE_INTEGER_5_0 = "LARGE_INTEGER", "seen in symbols. Bytes that its sessions wrote to files.";
         0x1140 ProcessorBlocks: runtime::Ptr64 = "ETW_SILO_TRACING_BLOCK *", "seen in symbols. One for each processor.";
         0x1148 ContainerStateWnfSubscription: runtime::Ptr64 = "EX_WNF_SUBSCRIPTION *", "seen in symbols.";
         0x1150 ContainerStateWnfCallbackCalled: u32 = "ULONG", "seen in symbols.";
         0x1154 _padding1154: [u8; 4], "padding.";
-        0x1158 UnsubscribeWorkItem: runtime::Ptr64 = "WORK_QUEUE_ITEM *", "seen in symbols.";
+        0x1158 UnsubscribeWorkItem: runtime::Ptr64 = "WORK_QUEUE_ITEM *", "seen in symbols. Ends the subscriptions.";
         0x1160 PartitionId: GUID_5_0 = "GUID", "seen in symbols. Identifies the partition.";
         0x1170 ParentId: GUID_5_0 = "GUID", "seen in symbols. Identifies the partition that this one is in.";
         0x1180 QpcOffsetFromRoot: LARGE_INTEGER_5_0 = "LARGE_INTEGER", "seen in symbols. What the performance counter differs by from the root partition's.";
         0x1188 PartitionName: runtime::Ptr64 = "PSTR", "seen in symbols. The name of the partition.";
         0x1190 PartitionNameSize: u16 = "USHORT", "seen in symbols. Bytes of it.";
-        0x1192 UnusedPadding: u16 = "USHORT", "seen in symbols.";
+        0x1192 UnusedPadding: u16 = "USHORT", "seen in symbols. Not in use.";
         0x1194 PartitionType: u32 = "ULONG", "seen in symbols.";
         0x1198 SystemLoggerSettings: ETW_SYSTEM_LOGGER_SETTINGS_1803 = "ETW_SYSTEM_LOGGER_SETTINGS", "seen in symbols. Which sessions record which kernel events.";
         0x130c _padding130C: [u8; 4], "padding.";
-        0x1310 EtwpStartTraceMutex: KMUTANT_server_2022_x64 = "KMUTANT", "seen in symbols.";
+        0x1310 EtwpStartTraceMutex: KMUTANT_server_2022_x64 = "KMUTANT", "seen in symbols. Held while a session is started.";
     }
 }

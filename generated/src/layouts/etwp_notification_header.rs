@@ -17,11 +17,11 @@ runtime::layout! {
         0x0d _padding0D: [u8; 3], "padding.";
         0x10 u10: ETWP_NOTIFICATION_HEADER_6_2_u10, "unnamed; its members have accessors." {
             0x10 ReplyIndex set_ReplyIndex: u32 = "ULONG", "seen in symbols.";
-            0x10 Timeout set_Timeout: u32 = "ULONG", "seen in symbols.";
+            0x10 Timeout set_Timeout: u32 = "ULONG", "seen in symbols. How long the sender waits.";
         }
         0x14 u14: ETWP_NOTIFICATION_HEADER_6_2_u14, "unnamed; its members have accessors." {
             0x14 NotifyeeCount set_NotifyeeCount: u32 = "ULONG", "seen in symbols. How many registrations get it.";
-            0x14 ReplyCount set_ReplyCount: u32 = "ULONG", "seen in symbols.";
+            0x14 ReplyCount set_ReplyCount: u32 = "ULONG", "seen in symbols. How many replies there are.";
         }
         0x18 u18: ETWP_NOTIFICATION_HEADER_6_2_x86_u18, "unnamed; its members have accessors." {
             0x18 ReplyHandle set_ReplyHandle: u64 = "ULONGLONG", "seen in symbols. For the sender: where it gets the replies.";
@@ -39,7 +39,7 @@ runtime::layout! {
     /// The unnamed union at 0x10 of `ETWP_NOTIFICATION_HEADER`.
     pub union ETWP_NOTIFICATION_HEADER_6_2_u10: 0x4, 4 {
         0x00 ReplyIndex: u32 = "ULONG", "seen in symbols.";
-        0x00 Timeout: u32 = "ULONG", "seen in symbols.";
+        0x00 Timeout: u32 = "ULONG", "seen in symbols. How long the sender waits.";
     }
 }
 
@@ -47,7 +47,7 @@ runtime::layout! {
     /// The unnamed union at 0x14 of `ETWP_NOTIFICATION_HEADER`.
     pub union ETWP_NOTIFICATION_HEADER_6_2_u14: 0x4, 4 {
         0x00 NotifyeeCount: u32 = "ULONG", "seen in symbols. How many registrations get it.";
-        0x00 ReplyCount: u32 = "ULONG", "seen in symbols.";
+        0x00 ReplyCount: u32 = "ULONG", "seen in symbols. How many replies there are.";
     }
 }
 
@@ -72,11 +72,11 @@ runtime::layout! {
         0x0d _padding0D: [u8; 3], "padding.";
         0x10 u10: ETWP_NOTIFICATION_HEADER_6_2_u10, "unnamed; its members have accessors." {
             0x10 ReplyIndex set_ReplyIndex: u32 = "ULONG", "seen in symbols.";
-            0x10 Timeout set_Timeout: u32 = "ULONG", "seen in symbols.";
+            0x10 Timeout set_Timeout: u32 = "ULONG", "seen in symbols. How long the sender waits.";
         }
         0x14 u14: ETWP_NOTIFICATION_HEADER_6_2_u14, "unnamed; its members have accessors." {
             0x14 NotifyeeCount set_NotifyeeCount: u32 = "ULONG", "seen in symbols. How many registrations get it.";
-            0x14 ReplyCount set_ReplyCount: u32 = "ULONG", "seen in symbols.";
+            0x14 ReplyCount set_ReplyCount: u32 = "ULONG", "seen in symbols. How many replies there are.";
         }
         0x18 u18: ETWP_NOTIFICATION_HEADER_6_2_x64_u18, "unnamed; its members have accessors." {
             0x18 ReplyHandle set_ReplyHandle: u64 = "ULONGLONG", "seen in symbols. For the sender: where it gets the replies.";
@@ -111,11 +111,11 @@ runtime::layout! {
         0x0d _padding0D: [u8; 3], "padding.";
         0x10 u10: ETWP_NOTIFICATION_HEADER_6_2_u10, "unnamed; its members have accessors." {
             0x10 ReplyIndex set_ReplyIndex: u32 = "ULONG", "seen in symbols.";
-            0x10 Timeout set_Timeout: u32 = "ULONG", "seen in symbols.";
+            0x10 Timeout set_Timeout: u32 = "ULONG", "seen in symbols. How long the sender waits.";
         }
         0x14 u14: ETWP_NOTIFICATION_HEADER_6_2_u14, "unnamed; its members have accessors." {
             0x14 NotifyeeCount set_NotifyeeCount: u32 = "ULONG", "seen in symbols. How many registrations get it.";
-            0x14 ReplyCount set_ReplyCount: u32 = "ULONG", "seen in symbols.";
+            0x14 ReplyCount set_ReplyCount: u32 = "ULONG", "seen in symbols. How many replies there are.";
         }
         0x18 u18: ETWP_NOTIFICATION_HEADER_6_2_x86_u18, "unnamed; its members have accessors." {
             0x18 ReplyHandle set_ReplyHandle: u64 = "ULONGLONG", "seen in symbols. For the sender: where it gets the replies.";
@@ -141,11 +141,11 @@ runtime::layout! {
         0x0d _padding0D: [u8; 3], "padding.";
         0x10 u10: ETWP_NOTIFICATION_HEADER_6_2_u10, "unnamed; its members have accessors." {
             0x10 ReplyIndex set_ReplyIndex: u32 = "ULONG", "seen in symbols.";
-            0x10 Timeout set_Timeout: u32 = "ULONG", "seen in symbols.";
+            0x10 Timeout set_Timeout: u32 = "ULONG", "seen in symbols. How long the sender waits.";
         }
         0x14 u14: ETWP_NOTIFICATION_HEADER_6_2_u14, "unnamed; its members have accessors." {
             0x14 NotifyeeCount set_NotifyeeCount: u32 = "ULONG", "seen in symbols. How many registrations get it.";
-            0x14 ReplyCount set_ReplyCount: u32 = "ULONG", "seen in symbols.";
+            0x14 ReplyCount set_ReplyCount: u32 = "ULONG", "seen in symbols. How many replies there are.";
         }
         0x18 u18: ETWP_NOTIFICATION_HEADER_6_2_x64_u18, "unnamed; its members have accessors." {
             0x18 ReplyHandle set_ReplyHandle: u64 = "ULONGLONG", "seen in symbols. For the sender: where it gets the replies.";
@@ -171,11 +171,11 @@ runtime::layout! {
         0x0d _padding0D: [u8; 3], "padding.";
         0x10 u10: ETWP_NOTIFICATION_HEADER_6_2_u10, "unnamed; its members have accessors." {
             0x10 ReplyIndex set_ReplyIndex: u32 = "ULONG", "seen in symbols.";
-            0x10 Timeout set_Timeout: u32 = "ULONG", "seen in symbols.";
+            0x10 Timeout set_Timeout: u32 = "ULONG", "seen in symbols. How long the sender waits.";
         }
         0x14 u14: ETWP_NOTIFICATION_HEADER_6_2_u14, "unnamed; its members have accessors." {
             0x14 NotifyeeCount set_NotifyeeCount: u32 = "ULONG", "seen in symbols. How many registrations get it.";
-            0x14 ReplyCount set_ReplyCount: u32 = "ULONG", "seen in symbols.";
+            0x14 ReplyCount set_ReplyCount: u32 = "ULONG", "seen in symbols. How many replies there are.";
         }
         0x18 u18: ETWP_NOTIFICATION_HEADER_6_2_x86_u18, "unnamed; its members have accessors." {
             0x18 ReplyHandle set_ReplyHandle: u64 = "ULONGLONG", "seen in symbols. For the sender: where it gets the replies.";
@@ -201,11 +201,11 @@ runtime::layout! {
         0x0d _padding0D: [u8; 3], "padding.";
         0x10 u10: ETWP_NOTIFICATION_HEADER_6_2_u10, "unnamed; its members have accessors." {
             0x10 ReplyIndex set_ReplyIndex: u32 = "ULONG", "seen in symbols.";
-            0x10 Timeout set_Timeout: u32 = "ULONG", "seen in symbols.";
+            0x10 Timeout set_Timeout: u32 = "ULONG", "seen in symbols. How long the sender waits.";
         }
         0x14 u14: ETWP_NOTIFICATION_HEADER_6_2_u14, "unnamed; its members have accessors." {
             0x14 NotifyeeCount set_NotifyeeCount: u32 = "ULONG", "seen in symbols. How many registrations get it.";
-            0x14 ReplyCount set_ReplyCount: u32 = "ULONG", "seen in symbols.";
+            0x14 ReplyCount set_ReplyCount: u32 = "ULONG", "seen in symbols. How many replies there are.";
         }
         0x18 u18: ETWP_NOTIFICATION_HEADER_6_2_x64_u18, "unnamed; its members have accessors." {
             0x18 ReplyHandle set_ReplyHandle: u64 = "ULONGLONG", "seen in symbols. For the sender: where it gets the replies.";

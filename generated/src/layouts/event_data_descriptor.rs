@@ -13,7 +13,7 @@ runtime::layout! {
         0x00 Ptr: u64 = "ULONGLONG", "seen in symbols. Its address.";
         0x08 Size: u32 = "ULONG", "seen in symbols. Bytes of it.";
         0x0c u0C: EVENT_DATA_DESCRIPTOR_early_6_0_u0C, "unnamed; its members have accessors." {
-            0x0c Reserved set_Reserved: u32 = "ULONG", "seen in symbols.";
+            0x0c Reserved set_Reserved: u32 = "ULONG", "seen in symbols. Not in use.";
         }
     }
 }
@@ -21,7 +21,7 @@ runtime::layout! {
 runtime::layout! {
     /// The unnamed union at 0x0c of `EVENT_DATA_DESCRIPTOR`.
     pub union EVENT_DATA_DESCRIPTOR_early_6_0_u0C: 0x4, 4 {
-        0x00 Reserved: u32 = "ULONG", "seen in symbols.";
+        0x00 Reserved: u32 = "ULONG", "seen in symbols. Not in use.";
     }
 }
 
@@ -33,10 +33,10 @@ runtime::layout! {
         0x00 Ptr: u64 = "ULONGLONG", "seen in symbols. Its address.";
         0x08 Size: u32 = "ULONG", "seen in symbols. Bytes of it.";
         0x0c u0C: EVENT_DATA_DESCRIPTOR_6_1_7601_24000_u0C, "unnamed; its members have accessors." {
-            0x0c Reserved set_Reserved: u32 = "ULONG", "seen in symbols.";
+            0x0c Reserved set_Reserved: u32 = "ULONG", "seen in symbols. Not in use.";
             0x0c Type set_Type: u8 = "UCHAR", "seen in symbols. What it is: data, or what describes the event or its provider.";
-            0x0d Reserved1 set_Reserved1: u8 = "UCHAR", "seen in symbols.";
-            0x0e Reserved2 set_Reserved2: u16 = "USHORT", "seen in symbols.";
+            0x0d Reserved1 set_Reserved1: u8 = "UCHAR", "seen in symbols. Not in use.";
+            0x0e Reserved2 set_Reserved2: u16 = "USHORT", "seen in symbols. Not in use.";
         }
     }
 }
@@ -44,7 +44,7 @@ runtime::layout! {
 runtime::layout! {
     /// The unnamed union at 0x0c of `EVENT_DATA_DESCRIPTOR`.
     pub union EVENT_DATA_DESCRIPTOR_6_1_7601_24000_u0C: 0x4, 4 {
-        0x00 Reserved: u32 = "ULONG", "seen in symbols.";
+        0x00 Reserved: u32 = "ULONG", "seen in symbols. Not in use.";
         0x00 s00: EVENT_DATA_DESCRIPTOR_6_1_7601_24000_u0C_s00, "unnamed; its members have accessors.";
     }
 }
@@ -53,7 +53,7 @@ runtime::layout! {
     /// The unnamed structure at 0x00 of `u0C` in `EVENT_DATA_DESCRIPTOR`.
     pub struct EVENT_DATA_DESCRIPTOR_6_1_7601_24000_u0C_s00: 0x4, 2 {
         0x00 Type: u8 = "UCHAR", "seen in symbols. What it is: data, or what describes the event or its provider.";
-        0x01 Reserved1: u8 = "UCHAR", "seen in symbols.";
-        0x02 Reserved2: u16 = "USHORT", "seen in symbols.";
+        0x01 Reserved1: u8 = "UCHAR", "seen in symbols. Not in use.";
+        0x02 Reserved2: u16 = "USHORT", "seen in symbols. Not in use.";
     }
 }

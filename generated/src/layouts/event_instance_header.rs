@@ -17,19 +17,19 @@ runtime::layout! {
             0x04 Version set_Version: u32 = "ULONG", "documented.";
             0x04 Class set_Class: EVENT_INSTANCE_HEADER_5_0_u04_Class = "struct", "documented.";
         }
-        0x08 ThreadId: u64 = "ULONGLONG", "documented.";
+        0x08 ThreadId: u64 = "ULONGLONG", "documented. The thread that wrote it.";
         0x10 TimeStamp: LARGE_INTEGER_5_0 = "LARGE_INTEGER", "documented. When, by the clock of the session.";
-        0x18 RegHandle: u64 = "ULONGLONG", "documented.";
-        0x20 InstanceId: u32 = "ULONG", "documented.";
-        0x24 ParentInstanceId: u32 = "ULONG", "documented.";
+        0x18 RegHandle: u64 = "ULONGLONG", "documented. The class of events, by the handle of its registration.";
+        0x20 InstanceId: u32 = "ULONG", "documented. The instance.";
+        0x24 ParentInstanceId: u32 = "ULONG", "documented. The instance that this one comes from.";
         0x28 u28: EVENT_INSTANCE_HEADER_5_0_u28, "unnamed; its members have accessors." {
             0x28 ClientContext set_ClientContext: u32 = "ULONG", "documented, its place inferred.";
             0x2c Flags set_Flags: WNODE_FLAG = "ULONG", "documented, its place inferred.";
-            0x28 KernelTime set_KernelTime: u32 = "ULONG", "documented.";
-            0x2c UserTime set_UserTime: u32 = "ULONG", "documented, its place inferred.";
-            0x28 ProcessorTime set_ProcessorTime: u64 = "ULONG64", "documented.";
+            0x28 KernelTime set_KernelTime: u32 = "ULONG", "documented. Time that the thread has run in the kernel, in ticks of the clock interrupt.";
+            0x2c UserTime set_UserTime: u32 = "ULONG", "documented, its place inferred. Time that the thread has run in user mode, in ticks of the clock interrupt.";
+            0x28 ProcessorTime set_ProcessorTime: u64 = "ULONG64", "documented. Of a private session: time that the thread has run in user mode, in ticks of the processor.";
         }
-        0x30 ParentRegHandle: u64 = "ULONGLONG", "documented.";
+        0x30 ParentRegHandle: u64 = "ULONGLONG", "documented. The class of that instance, by the handle of its registration.";
     }
 }
 
@@ -45,7 +45,7 @@ runtime::layout! {
     /// The structure that is `Class` of `EVENT_INSTANCE_HEADER`.
     pub struct EVENT_INSTANCE_HEADER_5_0_u04_Class: members::EVENT_INSTANCE_HEADER_u04_Class, 0x4, 2 {
         0x00 Type: u8 = "UCHAR", "documented, its place inferred. Consumers get it as the opcode.";
-        0x01 Level: u8 = "UCHAR", "documented, its place inferred.";
+        0x01 Level: u8 = "UCHAR", "documented, its place inferred. How severe it is, from 1 for critical to 5 for verbose.";
         0x02 Version: u16 = "USHORT", "documented, its place inferred.";
     }
 }
@@ -55,7 +55,7 @@ runtime::layout! {
     pub union EVENT_INSTANCE_HEADER_5_0_u28: 0x8, 8 {
         0x00 s00: EVENT_INSTANCE_HEADER_5_0_u28_s00, "unnamed; its members have accessors.";
         0x00 s00_2: EVENT_INSTANCE_HEADER_5_0_u28_s00_2, "unnamed; its members have accessors.";
-        0x00 ProcessorTime: u64 = "ULONG64", "documented.";
+        0x00 ProcessorTime: u64 = "ULONG64", "documented. Of a private session: time that the thread has run in user mode, in ticks of the processor.";
     }
 }
 
@@ -70,8 +70,8 @@ runtime::layout! {
 runtime::layout! {
     /// The unnamed structure at 0x00 of `u28` in `EVENT_INSTANCE_HEADER`.
     pub struct EVENT_INSTANCE_HEADER_5_0_u28_s00_2: 0x8, 4 {
-        0x00 KernelTime: u32 = "ULONG", "documented.";
-        0x04 UserTime: u32 = "ULONG", "documented, its place inferred.";
+        0x00 KernelTime: u32 = "ULONG", "documented. Time that the thread has run in the kernel, in ticks of the clock interrupt.";
+        0x04 UserTime: u32 = "ULONG", "documented, its place inferred. Time that the thread has run in user mode, in ticks of the clock interrupt.";
     }
 }
 
@@ -90,20 +90,20 @@ runtime::layout! {
             0x04 Version set_Version: u32 = "ULONG", "documented.";
             0x04 Class set_Class: EVENT_INSTANCE_HEADER_5_0_u04_Class = "struct", "documented.";
         }
-        0x08 ThreadId: u32 = "ULONG", "documented.";
-        0x0c ProcessId: u32 = "ULONG", "documented.";
+        0x08 ThreadId: u32 = "ULONG", "documented. The thread that wrote it.";
+        0x0c ProcessId: u32 = "ULONG", "documented. The process that wrote it.";
         0x10 TimeStamp: LARGE_INTEGER_5_0 = "LARGE_INTEGER", "documented. When, by the clock of the session.";
-        0x18 RegHandle: u64 = "ULONGLONG", "documented.";
-        0x20 InstanceId: u32 = "ULONG", "documented.";
-        0x24 ParentInstanceId: u32 = "ULONG", "documented.";
+        0x18 RegHandle: u64 = "ULONGLONG", "documented. The class of events, by the handle of its registration.";
+        0x20 InstanceId: u32 = "ULONG", "documented. The instance.";
+        0x24 ParentInstanceId: u32 = "ULONG", "documented. The instance that this one comes from.";
         0x28 u28: EVENT_INSTANCE_HEADER_5_0_u28, "unnamed; its members have accessors." {
             0x28 ClientContext set_ClientContext: u32 = "ULONG", "documented, its place inferred.";
             0x2c Flags set_Flags: WNODE_FLAG = "ULONG", "documented, its place inferred.";
-            0x28 KernelTime set_KernelTime: u32 = "ULONG", "documented.";
-            0x2c UserTime set_UserTime: u32 = "ULONG", "documented, its place inferred.";
-            0x28 ProcessorTime set_ProcessorTime: u64 = "ULONG64", "documented.";
+            0x28 KernelTime set_KernelTime: u32 = "ULONG", "documented. Time that the thread has run in the kernel, in ticks of the clock interrupt.";
+            0x2c UserTime set_UserTime: u32 = "ULONG", "documented, its place inferred. Time that the thread has run in user mode, in ticks of the clock interrupt.";
+            0x28 ProcessorTime set_ProcessorTime: u64 = "ULONG64", "documented. Of a private session: time that the thread has run in user mode, in ticks of the processor.";
         }
-        0x30 ParentRegHandle: u64 = "ULONGLONG", "documented.";
+        0x30 ParentRegHandle: u64 = "ULONGLONG", "documented. The class of that instance, by the handle of its registration.";
     }
 }
 
@@ -138,20 +138,20 @@ runtime::layout! {
             0x04 Version set_Version: u32 = "ULONG", "documented.";
             0x04 Class set_Class: EVENT_INSTANCE_HEADER_5_0_u04_Class = "struct", "documented.";
         }
-        0x08 ThreadId: u32 = "ULONG", "documented.";
-        0x0c ProcessId: u32 = "ULONG", "documented.";
+        0x08 ThreadId: u32 = "ULONG", "documented. The thread that wrote it.";
+        0x0c ProcessId: u32 = "ULONG", "documented. The process that wrote it.";
         0x10 TimeStamp: LARGE_INTEGER_5_0 = "LARGE_INTEGER", "documented. When, by the clock of the session.";
-        0x18 RegHandle: u64 = "ULONGLONG", "documented.";
-        0x20 InstanceId: u32 = "ULONG", "documented.";
-        0x24 ParentInstanceId: u32 = "ULONG", "documented.";
+        0x18 RegHandle: u64 = "ULONGLONG", "documented. The class of events, by the handle of its registration.";
+        0x20 InstanceId: u32 = "ULONG", "documented. The instance.";
+        0x24 ParentInstanceId: u32 = "ULONG", "documented. The instance that this one comes from.";
         0x28 u28: EVENT_INSTANCE_HEADER_early_6_0_u28, "unnamed; its members have accessors." {
-            0x28 KernelTime set_KernelTime: u32 = "ULONG", "documented.";
-            0x2c UserTime set_UserTime: u32 = "ULONG", "documented, its place inferred.";
-            0x28 ProcessorTime set_ProcessorTime: u64 = "ULONG64", "documented.";
-            0x28 EventId set_EventId: u32 = "ULONG", "documented, its place inferred.";
+            0x28 KernelTime set_KernelTime: u32 = "ULONG", "documented. Time that the thread has run in the kernel, in ticks of the clock interrupt.";
+            0x2c UserTime set_UserTime: u32 = "ULONG", "documented, its place inferred. Time that the thread has run in user mode, in ticks of the clock interrupt.";
+            0x28 ProcessorTime set_ProcessorTime: u64 = "ULONG64", "documented. Of a private session: time that the thread has run in user mode, in ticks of the processor.";
+            0x28 EventId set_EventId: u32 = "ULONG", "documented, its place inferred. The class of events, by a number.";
             0x2c Flags set_Flags: WNODE_FLAG = "ULONG", "documented, its place inferred.";
         }
-        0x30 ParentRegHandle: u64 = "ULONGLONG", "documented.";
+        0x30 ParentRegHandle: u64 = "ULONGLONG", "documented. The class of that instance, by the handle of its registration.";
     }
 }
 
@@ -159,7 +159,7 @@ runtime::layout! {
     /// The unnamed union at 0x28 of `EVENT_INSTANCE_HEADER`.
     pub union EVENT_INSTANCE_HEADER_early_6_0_u28: 0x8, 8 {
         0x00 s00: EVENT_INSTANCE_HEADER_early_6_0_u28_s00, "unnamed; its members have accessors.";
-        0x00 ProcessorTime: u64 = "ULONG64", "documented.";
+        0x00 ProcessorTime: u64 = "ULONG64", "documented. Of a private session: time that the thread has run in user mode, in ticks of the processor.";
         0x00 s00_2: EVENT_INSTANCE_HEADER_early_6_0_u28_s00_2, "unnamed; its members have accessors.";
     }
 }
@@ -167,15 +167,15 @@ runtime::layout! {
 runtime::layout! {
     /// The unnamed structure at 0x00 of `u28` in `EVENT_INSTANCE_HEADER`.
     pub struct EVENT_INSTANCE_HEADER_early_6_0_u28_s00: 0x8, 4 {
-        0x00 KernelTime: u32 = "ULONG", "documented.";
-        0x04 UserTime: u32 = "ULONG", "documented, its place inferred.";
+        0x00 KernelTime: u32 = "ULONG", "documented. Time that the thread has run in the kernel, in ticks of the clock interrupt.";
+        0x04 UserTime: u32 = "ULONG", "documented, its place inferred. Time that the thread has run in user mode, in ticks of the clock interrupt.";
     }
 }
 
 runtime::layout! {
     /// The unnamed structure at 0x00 of `u28` in `EVENT_INSTANCE_HEADER`.
     pub struct EVENT_INSTANCE_HEADER_early_6_0_u28_s00_2: 0x8, 4 {
-        0x00 EventId: u32 = "ULONG", "documented, its place inferred.";
+        0x00 EventId: u32 = "ULONG", "documented, its place inferred. The class of events, by a number.";
         0x04 Flags: WNODE_FLAG = "ULONG", "documented, its place inferred.";
     }
 }

@@ -12,19 +12,19 @@ runtime::layout! {
     pub struct EVENT_TRACE_PROPERTIES_5_0_x86: members::EVENT_TRACE_PROPERTIES, 0x78, 8 {
         0x00 Wnode: WNODE_HEADER_5_0_x86 = "WNODE_HEADER", "documented. BufferSize is the size of the whole, with the names behind it.";
         0x30 BufferSize: u32 = "ULONG", "documented. Kilobytes.";
-        0x34 MinimumBuffers: u32 = "ULONG", "documented.";
-        0x38 MaximumBuffers: u32 = "ULONG", "documented.";
+        0x34 MinimumBuffers: u32 = "ULONG", "documented. Buffers to exist at least.";
+        0x38 MaximumBuffers: u32 = "ULONG", "documented. Buffers to exist at most.";
         0x3c MaximumFileSize: u32 = "ULONG", "documented. Megabytes; kilobytes with EVENT\\_TRACE\\_USE\\_KBYTES\\_FOR\\_SIZE.";
-        0x40 LogFileMode: LOG_FILE_MODE = "ULONG", "documented.";
+        0x40 LogFileMode: LOG_FILE_MODE = "ULONG", "documented. How the session logs.";
         0x44 FlushTimer: u32 = "ULONG", "documented. Seconds.";
         0x48 EnableFlags: EVENT_TRACE_FLAG = "ULONG", "documented. For the kernel logger; with EVENT\\_TRACE\\_FLAG\\_EXTENSION it is a TRACE\\_ENABLE\\_FLAG\\_EXTENSION.";
-        0x4c AgeLimit: i32 = "LONG", "documented.";
+        0x4c AgeLimit: i32 = "LONG", "documented. Minutes after which unused buffers are freed.";
         0x50 NumberOfBuffers: u32 = "ULONG", "documented. Returned, as are the counts that follow.";
-        0x54 FreeBuffers: u32 = "ULONG", "documented.";
-        0x58 EventsLost: u32 = "ULONG", "documented.";
-        0x5c BuffersWritten: u32 = "ULONG", "documented.";
-        0x60 LogBuffersLost: u32 = "ULONG", "documented.";
-        0x64 RealTimeBuffersLost: u32 = "ULONG", "documented.";
+        0x54 FreeBuffers: u32 = "ULONG", "documented. Buffers that are free.";
+        0x58 EventsLost: u32 = "ULONG", "documented. Events that found no room.";
+        0x5c BuffersWritten: u32 = "ULONG", "documented. Buffers that were written.";
+        0x60 LogBuffersLost: u32 = "ULONG", "documented. Buffers that could not be written to the log file.";
+        0x64 RealTimeBuffersLost: u32 = "ULONG", "documented. Buffers that could not be delivered to real-time consumers.";
         0x68 LoggerThreadId: runtime::Ptr32 = "HANDLE", "documented. An identifier, not a handle.";
         0x6c LogFileNameOffset: u32 = "ULONG", "documented. From the start of the structure.";
         0x70 LoggerNameOffset: u32 = "ULONG", "documented. From the start of the structure.";
@@ -39,19 +39,19 @@ runtime::layout! {
     pub struct EVENT_TRACE_PROPERTIES_5_2_3790_sp1_x64: members::EVENT_TRACE_PROPERTIES, 0x78, 8 {
         0x00 Wnode: WNODE_HEADER_5_2_3790_sp1_x64 = "WNODE_HEADER", "documented. BufferSize is the size of the whole, with the names behind it.";
         0x30 BufferSize: u32 = "ULONG", "documented. Kilobytes.";
-        0x34 MinimumBuffers: u32 = "ULONG", "documented.";
-        0x38 MaximumBuffers: u32 = "ULONG", "documented.";
+        0x34 MinimumBuffers: u32 = "ULONG", "documented. Buffers to exist at least.";
+        0x38 MaximumBuffers: u32 = "ULONG", "documented. Buffers to exist at most.";
         0x3c MaximumFileSize: u32 = "ULONG", "documented. Megabytes; kilobytes with EVENT\\_TRACE\\_USE\\_KBYTES\\_FOR\\_SIZE.";
-        0x40 LogFileMode: LOG_FILE_MODE = "ULONG", "documented.";
+        0x40 LogFileMode: LOG_FILE_MODE = "ULONG", "documented. How the session logs.";
         0x44 FlushTimer: u32 = "ULONG", "documented. Seconds.";
         0x48 EnableFlags: EVENT_TRACE_FLAG = "ULONG", "documented. For the kernel logger; with EVENT\\_TRACE\\_FLAG\\_EXTENSION it is a TRACE\\_ENABLE\\_FLAG\\_EXTENSION.";
-        0x4c AgeLimit: i32 = "LONG", "documented.";
+        0x4c AgeLimit: i32 = "LONG", "documented. Minutes after which unused buffers are freed.";
         0x50 NumberOfBuffers: u32 = "ULONG", "documented. Returned, as are the counts that follow.";
-        0x54 FreeBuffers: u32 = "ULONG", "documented.";
-        0x58 EventsLost: u32 = "ULONG", "documented.";
-        0x5c BuffersWritten: u32 = "ULONG", "documented.";
-        0x60 LogBuffersLost: u32 = "ULONG", "documented.";
-        0x64 RealTimeBuffersLost: u32 = "ULONG", "documented.";
+        0x54 FreeBuffers: u32 = "ULONG", "documented. Buffers that are free.";
+        0x58 EventsLost: u32 = "ULONG", "documented. Events that found no room.";
+        0x5c BuffersWritten: u32 = "ULONG", "documented. Buffers that were written.";
+        0x60 LogBuffersLost: u32 = "ULONG", "documented. Buffers that could not be written to the log file.";
+        0x64 RealTimeBuffersLost: u32 = "ULONG", "documented. Buffers that could not be delivered to real-time consumers.";
         0x68 LoggerThreadId: runtime::Ptr64 = "HANDLE", "documented. An identifier, not a handle.";
         0x70 LogFileNameOffset: u32 = "ULONG", "documented. From the start of the structure.";
         0x74 LoggerNameOffset: u32 = "ULONG", "documented. From the start of the structure.";
@@ -65,22 +65,22 @@ runtime::layout! {
     pub struct EVENT_TRACE_PROPERTIES_6_3_x86: members::EVENT_TRACE_PROPERTIES, 0x78, 8 {
         0x00 Wnode: WNODE_HEADER_5_0_x86 = "WNODE_HEADER", "documented. BufferSize is the size of the whole, with the names behind it.";
         0x30 BufferSize: u32 = "ULONG", "documented. Kilobytes.";
-        0x34 MinimumBuffers: u32 = "ULONG", "documented.";
-        0x38 MaximumBuffers: u32 = "ULONG", "documented.";
+        0x34 MinimumBuffers: u32 = "ULONG", "documented. Buffers to exist at least.";
+        0x38 MaximumBuffers: u32 = "ULONG", "documented. Buffers to exist at most.";
         0x3c MaximumFileSize: u32 = "ULONG", "documented. Megabytes; kilobytes with EVENT\\_TRACE\\_USE\\_KBYTES\\_FOR\\_SIZE.";
-        0x40 LogFileMode: LOG_FILE_MODE = "ULONG", "documented.";
+        0x40 LogFileMode: LOG_FILE_MODE = "ULONG", "documented. How the session logs.";
         0x44 FlushTimer: u32 = "ULONG", "documented. Seconds.";
         0x48 EnableFlags: EVENT_TRACE_FLAG = "ULONG", "documented. For the kernel logger; with EVENT\\_TRACE\\_FLAG\\_EXTENSION it is a TRACE\\_ENABLE\\_FLAG\\_EXTENSION.";
         0x4c u4C: EVENT_TRACE_PROPERTIES_6_3_u4C, "unnamed; its members have accessors." {
-            0x4c AgeLimit set_AgeLimit: i32 = "LONG", "documented, its place inferred.";
+            0x4c AgeLimit set_AgeLimit: i32 = "LONG", "documented, its place inferred. Minutes after which unused buffers are freed.";
             0x4c FlushThreshold set_FlushThreshold: i32 = "LONG", "documented, its place inferred.";
         }
         0x50 NumberOfBuffers: u32 = "ULONG", "documented. Returned, as are the counts that follow.";
-        0x54 FreeBuffers: u32 = "ULONG", "documented.";
-        0x58 EventsLost: u32 = "ULONG", "documented.";
-        0x5c BuffersWritten: u32 = "ULONG", "documented.";
-        0x60 LogBuffersLost: u32 = "ULONG", "documented.";
-        0x64 RealTimeBuffersLost: u32 = "ULONG", "documented.";
+        0x54 FreeBuffers: u32 = "ULONG", "documented. Buffers that are free.";
+        0x58 EventsLost: u32 = "ULONG", "documented. Events that found no room.";
+        0x5c BuffersWritten: u32 = "ULONG", "documented. Buffers that were written.";
+        0x60 LogBuffersLost: u32 = "ULONG", "documented. Buffers that could not be written to the log file.";
+        0x64 RealTimeBuffersLost: u32 = "ULONG", "documented. Buffers that could not be delivered to real-time consumers.";
         0x68 LoggerThreadId: runtime::Ptr32 = "HANDLE", "documented. An identifier, not a handle.";
         0x6c LogFileNameOffset: u32 = "ULONG", "documented. From the start of the structure.";
         0x70 LoggerNameOffset: u32 = "ULONG", "documented. From the start of the structure.";
@@ -91,7 +91,7 @@ runtime::layout! {
 runtime::layout! {
     /// The unnamed union at 0x4c of `EVENT_TRACE_PROPERTIES`.
     pub union EVENT_TRACE_PROPERTIES_6_3_u4C: 0x4, 4 {
-        0x00 AgeLimit: i32 = "LONG", "documented, its place inferred.";
+        0x00 AgeLimit: i32 = "LONG", "documented, its place inferred. Minutes after which unused buffers are freed.";
         0x00 FlushThreshold: i32 = "LONG", "documented, its place inferred.";
     }
 }
@@ -103,22 +103,22 @@ runtime::layout! {
     pub struct EVENT_TRACE_PROPERTIES_6_3_x64: members::EVENT_TRACE_PROPERTIES, 0x78, 8 {
         0x00 Wnode: WNODE_HEADER_5_2_3790_sp1_x64 = "WNODE_HEADER", "documented. BufferSize is the size of the whole, with the names behind it.";
         0x30 BufferSize: u32 = "ULONG", "documented. Kilobytes.";
-        0x34 MinimumBuffers: u32 = "ULONG", "documented.";
-        0x38 MaximumBuffers: u32 = "ULONG", "documented.";
+        0x34 MinimumBuffers: u32 = "ULONG", "documented. Buffers to exist at least.";
+        0x38 MaximumBuffers: u32 = "ULONG", "documented. Buffers to exist at most.";
         0x3c MaximumFileSize: u32 = "ULONG", "documented. Megabytes; kilobytes with EVENT\\_TRACE\\_USE\\_KBYTES\\_FOR\\_SIZE.";
-        0x40 LogFileMode: LOG_FILE_MODE = "ULONG", "documented.";
+        0x40 LogFileMode: LOG_FILE_MODE = "ULONG", "documented. How the session logs.";
         0x44 FlushTimer: u32 = "ULONG", "documented. Seconds.";
         0x48 EnableFlags: EVENT_TRACE_FLAG = "ULONG", "documented. For the kernel logger; with EVENT\\_TRACE\\_FLAG\\_EXTENSION it is a TRACE\\_ENABLE\\_FLAG\\_EXTENSION.";
         0x4c u4C: EVENT_TRACE_PROPERTIES_6_3_u4C, "unnamed; its members have accessors." {
-            0x4c AgeLimit set_AgeLimit: i32 = "LONG", "documented, its place inferred.";
+            0x4c AgeLimit set_AgeLimit: i32 = "LONG", "documented, its place inferred. Minutes after which unused buffers are freed.";
             0x4c FlushThreshold set_FlushThreshold: i32 = "LONG", "documented, its place inferred.";
         }
         0x50 NumberOfBuffers: u32 = "ULONG", "documented. Returned, as are the counts that follow.";
-        0x54 FreeBuffers: u32 = "ULONG", "documented.";
-        0x58 EventsLost: u32 = "ULONG", "documented.";
-        0x5c BuffersWritten: u32 = "ULONG", "documented.";
-        0x60 LogBuffersLost: u32 = "ULONG", "documented.";
-        0x64 RealTimeBuffersLost: u32 = "ULONG", "documented.";
+        0x54 FreeBuffers: u32 = "ULONG", "documented. Buffers that are free.";
+        0x58 EventsLost: u32 = "ULONG", "documented. Events that found no room.";
+        0x5c BuffersWritten: u32 = "ULONG", "documented. Buffers that were written.";
+        0x60 LogBuffersLost: u32 = "ULONG", "documented. Buffers that could not be written to the log file.";
+        0x64 RealTimeBuffersLost: u32 = "ULONG", "documented. Buffers that could not be delivered to real-time consumers.";
         0x68 LoggerThreadId: runtime::Ptr64 = "HANDLE", "documented. An identifier, not a handle.";
         0x70 LogFileNameOffset: u32 = "ULONG", "documented. From the start of the structure.";
         0x74 LoggerNameOffset: u32 = "ULONG", "documented. From the start of the structure.";

@@ -17,7 +17,7 @@ runtime::layout! {
         0x20 Flags: u32 = "ULONG", "seen in symbols.";
         0x24 IsEnabled: u32 = "ULONG", "seen in symbols. Whether the provider is enabled.";
         0x28 Level: u8 = "UCHAR", "seen in symbols. The highest level that is wanted.";
-        0x29 Reserve: u8 = "UCHAR", "seen in symbols.";
+        0x29 Reserve: u8 = "UCHAR", "seen in symbols. Not in use.";
         0x2a EnableBitsCount: u16 = "USHORT", "seen in symbols. How many bits EnableBitMask has.";
         0x2c EnableBitMask: runtime::Ptr32 = "ULONG *", "seen in symbols. Which kinds of events are wanted, a bit each.";
         0x30 EnableKeyWords: runtime::Ptr32 = "ULONGLONG *", "seen in symbols. The keywords of each kind of event.";
@@ -37,7 +37,7 @@ runtime::layout! {
         0x20 Flags: u32 = "ULONG", "seen in symbols.";
         0x24 IsEnabled: u32 = "ULONG", "seen in symbols. Whether the provider is enabled.";
         0x28 Level: u8 = "UCHAR", "seen in symbols. The highest level that is wanted.";
-        0x29 Reserve: u8 = "UCHAR", "seen in symbols.";
+        0x29 Reserve: u8 = "UCHAR", "seen in symbols. Not in use.";
         0x2a EnableBitsCount: u16 = "USHORT", "seen in symbols. How many bits EnableBitMask has.";
         0x2c _padding2C: [u8; 4], "padding.";
         0x30 EnableBitMask: runtime::Ptr64 = "ULONG *", "seen in symbols. Which kinds of events are wanted, a bit each.";

@@ -12,9 +12,9 @@ runtime::layout! {
     pub struct PROFILE_SOURCE_INFO_6_2: members::PROFILE_SOURCE_INFO, 0x20, 8 {
         0x00 NextEntryOffset: u32 = "ULONG", "documented. From this structure to the next; 0 in the last.";
         0x04 Source: u32 = "ULONG", "documented. A value of KPROFILE\\_SOURCE.";
-        0x08 MinInterval: u32 = "ULONG", "documented.";
-        0x0c MaxInterval: u32 = "ULONG", "documented.";
-        0x10 Reserved: u64 = "ULONG64", "documented.";
+        0x08 MinInterval: u32 = "ULONG", "documented. Least number of events of the source between two samples.";
+        0x0c MaxInterval: u32 = "ULONG", "documented. Greatest number of events of the source between two samples.";
+        0x10 Reserved: u64 = "ULONG64", "documented. Not in use.";
         0x18 Description: [u16; 1] = "WCHAR [ANYSIZE_ARRAY]", "documented. Its name, up to a null.";
         0x1a _padding1A: [u8; 6], "padding.";
     }

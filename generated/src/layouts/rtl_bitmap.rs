@@ -11,7 +11,7 @@ runtime::layout! {
     /// An array of bits.
     pub struct RTL_BITMAP_5_0_x86: members::RTL_BITMAP, 0x8, 4 {
         0x00 SizeOfBitMap: u32 = "ULONG", "seen in symbols. In bits.";
-        0x04 Buffer: runtime::Ptr32 = "ULONG *", "seen in symbols.";
+        0x04 Buffer: runtime::Ptr32 = "ULONG *", "seen in symbols. The bits, from the lowest of the first dword on.";
     }
 }
 
@@ -22,6 +22,6 @@ runtime::layout! {
     pub struct RTL_BITMAP_5_2_3790_sp1_x64: members::RTL_BITMAP, 0x10, 8 {
         0x00 SizeOfBitMap: u32 = "ULONG", "seen in symbols. In bits.";
         0x04 _padding04: [u8; 4], "padding.";
-        0x08 Buffer: runtime::Ptr64 = "ULONG *", "seen in symbols.";
+        0x08 Buffer: runtime::Ptr64 = "ULONG *", "seen in symbols. The bits, from the lowest of the first dword on.";
     }
 }

@@ -15,8 +15,8 @@ runtime::layout! {
         }
         0x00 s00: SLIST_HEADER_5_0_x86_s00, "unnamed; its members have accessors." {
             0x00 Next set_Next: SINGLE_LIST_ENTRY_5_0_x86 = "SINGLE_LIST_ENTRY", "seen in symbols.";
-            0x04 Depth set_Depth: u16 = "USHORT", "seen in symbols.";
-            0x06 Sequence set_Sequence: u16 = "USHORT", "seen in symbols.";
+            0x04 Depth set_Depth: u16 = "USHORT", "seen in symbols. How many entries there are, modulo its width.";
+            0x06 Sequence set_Sequence: u16 = "USHORT", "seen in symbols. Grows with each change.";
         }
     }
 }
@@ -25,8 +25,8 @@ runtime::layout! {
     /// The unnamed structure at 0x00 of `SLIST_HEADER`.
     pub struct SLIST_HEADER_5_0_x86_s00: 0x8, 4 {
         0x00 Next: SINGLE_LIST_ENTRY_5_0_x86 = "SINGLE_LIST_ENTRY", "seen in symbols.";
-        0x04 Depth: u16 = "USHORT", "seen in symbols.";
-        0x06 Sequence: u16 = "USHORT", "seen in symbols.";
+        0x04 Depth: u16 = "USHORT", "seen in symbols. How many entries there are, modulo its width.";
+        0x06 Sequence: u16 = "USHORT", "seen in symbols. Grows with each change.";
     }
 }
 
@@ -72,9 +72,9 @@ runtime::layout! {
     /// The structure that is `Header8` of `SLIST_HEADER`.
     pub struct SLIST_HEADER_early_6_0_x64_Header8: members::SLIST_HEADER_Header8, 0x10, 8 {
         0x00 bits00: u64, "bit fields, which have accessors." {
-            0x00 [0 to 15] Depth set_Depth: u64 = "ULONGLONG", "seen in symbols.";
-            0x00 [16 to 24] Sequence set_Sequence: u64 = "ULONGLONG", "seen in symbols.";
-            0x00 [25 to 63] NextEntry set_NextEntry: u64 = "ULONGLONG", "seen in symbols.";
+            0x00 [0 to 15] Depth set_Depth: u64 = "ULONGLONG", "seen in symbols. How many entries there are, modulo its width.";
+            0x00 [16 to 24] Sequence set_Sequence: u64 = "ULONGLONG", "seen in symbols. Grows with each change.";
+            0x00 [25 to 63] NextEntry set_NextEntry: u64 = "ULONGLONG", "seen in symbols. The first entry, without the low bits that its alignment leaves zero.";
         }
         0x08 bits08: u64, "bit fields, which have accessors." {
             0x08 [0] HeaderType set_HeaderType: u64 = "ULONGLONG", "seen in symbols. Clear for this form, set for the other.";
@@ -89,14 +89,14 @@ runtime::layout! {
     /// The structure that is `Header16` of `SLIST_HEADER`.
     pub struct SLIST_HEADER_early_6_0_x64_Header16: members::SLIST_HEADER_Header16, 0x10, 8 {
         0x00 bits00: u64, "bit fields, which have accessors." {
-            0x00 [0 to 15] Depth set_Depth: u64 = "ULONGLONG", "seen in symbols.";
-            0x00 [16 to 63] Sequence set_Sequence: u64 = "ULONGLONG", "seen in symbols.";
+            0x00 [0 to 15] Depth set_Depth: u64 = "ULONGLONG", "seen in symbols. How many entries there are, modulo its width.";
+            0x00 [16 to 63] Sequence set_Sequence: u64 = "ULONGLONG", "seen in symbols. Grows with each change.";
         }
         0x08 bits08: u64, "bit fields, which have accessors." {
             0x08 [0] HeaderType set_HeaderType: u64 = "ULONGLONG", "seen in symbols.";
             0x08 [1] Init set_Init: u64 = "ULONGLONG", "seen in symbols.";
             0x08 [2 to 3] Reserved set_Reserved: u64 = "ULONGLONG", "seen in symbols.";
-            0x08 [4 to 63] NextEntry set_NextEntry: u64 = "ULONGLONG", "seen in symbols.";
+            0x08 [4 to 63] NextEntry set_NextEntry: u64 = "ULONGLONG", "seen in symbols. The first entry, without the low bits that its alignment leaves zero.";
         }
     }
 }
@@ -126,8 +126,8 @@ runtime::layout! {
     /// The structure that is `HeaderX64` of `SLIST_HEADER`.
     pub struct SLIST_HEADER_6_0_6002_18005_x64_HeaderX64: members::SLIST_HEADER_HeaderX64, 0x10, 8 {
         0x00 bits00: u64, "bit fields, which have accessors." {
-            0x00 [0 to 15] Depth set_Depth: u64 = "ULONGLONG", "seen in symbols.";
-            0x00 [16 to 63] Sequence set_Sequence: u64 = "ULONGLONG", "seen in symbols.";
+            0x00 [0 to 15] Depth set_Depth: u64 = "ULONGLONG", "seen in symbols. How many entries there are, modulo its width.";
+            0x00 [16 to 63] Sequence set_Sequence: u64 = "ULONGLONG", "seen in symbols. Grows with each change.";
         }
         0x08 bits08: u64, "bit fields, which have accessors." {
             0x08 [0] HeaderType set_HeaderType: u64 = "ULONGLONG", "seen in symbols.";
@@ -165,7 +165,7 @@ runtime::layout! {
         }
         0x00 s00: SLIST_HEADER_6_3_x86_s00, "unnamed; its members have accessors." {
             0x00 Next set_Next: SINGLE_LIST_ENTRY_5_0_x86 = "SINGLE_LIST_ENTRY", "seen in symbols.";
-            0x04 Depth set_Depth: u16 = "USHORT", "seen in symbols.";
+            0x04 Depth set_Depth: u16 = "USHORT", "seen in symbols. How many entries there are, modulo its width.";
             0x06 CpuId set_CpuId: u16 = "USHORT", "seen in symbols.";
         }
     }
@@ -175,7 +175,7 @@ runtime::layout! {
     /// The unnamed structure at 0x00 of `SLIST_HEADER`.
     pub struct SLIST_HEADER_6_3_x86_s00: 0x8, 4 {
         0x00 Next: SINGLE_LIST_ENTRY_5_0_x86 = "SINGLE_LIST_ENTRY", "seen in symbols.";
-        0x04 Depth: u16 = "USHORT", "seen in symbols.";
+        0x04 Depth: u16 = "USHORT", "seen in symbols. How many entries there are, modulo its width.";
         0x06 CpuId: u16 = "USHORT", "seen in symbols.";
     }
 }
@@ -199,8 +199,8 @@ runtime::layout! {
     /// The structure that is `HeaderX64` of `SLIST_HEADER`.
     pub struct SLIST_HEADER_6_3_x64_HeaderX64: members::SLIST_HEADER_HeaderX64, 0x10, 8 {
         0x00 bits00: u64, "bit fields, which have accessors." {
-            0x00 [0 to 15] Depth set_Depth: u64 = "ULONGLONG", "seen in symbols.";
-            0x00 [16 to 63] Sequence set_Sequence: u64 = "ULONGLONG", "seen in symbols.";
+            0x00 [0 to 15] Depth set_Depth: u64 = "ULONGLONG", "seen in symbols. How many entries there are, modulo its width.";
+            0x00 [16 to 63] Sequence set_Sequence: u64 = "ULONGLONG", "seen in symbols. Grows with each change.";
         }
         0x08 bits08: u64, "bit fields, which have accessors." {
             0x08 [0 to 3] Reserved set_Reserved: u64 = "ULONGLONG", "seen in symbols.";
@@ -228,8 +228,8 @@ runtime::layout! {
     /// The structure that is `HeaderArm64` of `SLIST_HEADER`.
     pub struct SLIST_HEADER_1709_arm64_HeaderArm64: members::SLIST_HEADER_HeaderArm64, 0x10, 8 {
         0x00 bits00: u64, "bit fields, which have accessors." {
-            0x00 [0 to 15] Depth set_Depth: u64 = "ULONGLONG", "seen in symbols.";
-            0x00 [16 to 63] Sequence set_Sequence: u64 = "ULONGLONG", "seen in symbols.";
+            0x00 [0 to 15] Depth set_Depth: u64 = "ULONGLONG", "seen in symbols. How many entries there are, modulo its width.";
+            0x00 [16 to 63] Sequence set_Sequence: u64 = "ULONGLONG", "seen in symbols. Grows with each change.";
         }
         0x08 bits08: u64, "bit fields, which have accessors." {
             0x08 [0 to 3] Reserved set_Reserved: u64 = "ULONGLONG", "seen in symbols.";

@@ -20,11 +20,11 @@ runtime::layout! {
             0x04 Header set_Header: u32 = "ULONG", "documented.";
             0x04 Packet set_Packet: WMI_TRACE_PACKET_5_0 = "WMI_TRACE_PACKET", "documented.";
         }
-        0x08 ThreadId: u32 = "ULONG", "documented.";
-        0x0c ProcessId: u32 = "ULONG", "documented.";
+        0x08 ThreadId: u32 = "ULONG", "documented. The thread that wrote it.";
+        0x0c ProcessId: u32 = "ULONG", "documented. The process that wrote it.";
         0x10 SystemTime: LARGE_INTEGER_5_0 = "LARGE_INTEGER", "documented. When, by the clock of the session; the compact header ends here.";
-        0x18 KernelTime: u32 = "ULONG", "documented.";
-        0x1c UserTime: u32 = "ULONG", "documented.";
+        0x18 KernelTime: u32 = "ULONG", "documented. Time that the thread has run in the kernel, in ticks of the clock interrupt.";
+        0x1c UserTime: u32 = "ULONG", "documented. Time that the thread has run in user mode, in ticks of the clock interrupt.";
     }
 }
 

@@ -12,9 +12,9 @@ runtime::layout! {
     pub struct TRACE_ENABLE_CONTEXT_EX_late_6_0: members::TRACE_ENABLE_CONTEXT_EX, 0x10, 4 {
         0x00 LoggerId: u16 = "USHORT", "seen in symbols. The session.";
         0x02 Level: u8 = "UCHAR", "seen in symbols. The highest level of events that are wanted.";
-        0x03 InternalFlag: u8 = "UCHAR", "seen in symbols.";
+        0x03 InternalFlag: u8 = "UCHAR", "seen in symbols. Not in use.";
         0x04 EnableFlags: u32 = "ULONG", "seen in symbols. The lower flags.";
         0x08 EnableFlagsHigh: u32 = "ULONG", "seen in symbols. The higher flags.";
-        0x0c Reserved: u32 = "ULONG", "seen in symbols.";
+        0x0c Reserved: u32 = "ULONG", "seen in symbols. Not in use.";
     }
 }

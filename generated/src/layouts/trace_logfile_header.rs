@@ -12,39 +12,39 @@ runtime::layout! {
     pub struct TRACE_LOGFILE_HEADER_5_0_x86: members::TRACE_LOGFILE_HEADER, 0x110, 8 {
         0x00 BufferSize: u32 = "ULONG", "documented. Bytes of each buffer of the logger; a compressed buffer takes less in the file.";
         0x04 u04: TRACE_LOGFILE_HEADER_5_0_u04, "unnamed; its members have accessors." {
-            0x04 Version set_Version: u32 = "ULONG", "documented.";
+            0x04 Version set_Version: u32 = "ULONG", "documented. Which Windows made the file.";
             0x04 VersionDetail set_VersionDetail: TRACE_LOGFILE_HEADER_5_0_u04_VersionDetail = "struct", "documented.";
         }
         0x08 ProviderVersion: u32 = "ULONG", "documented. The build number of Windows.";
-        0x0c NumberOfProcessors: u32 = "ULONG", "documented.";
+        0x0c NumberOfProcessors: u32 = "ULONG", "documented. Processors of the computer.";
         0x10 EndTime: LARGE_INTEGER_5_0 = "LARGE_INTEGER", "documented. In units of 100 ns since 1601; 0 in a file that was never closed.";
         0x18 TimerResolution: u32 = "ULONG", "documented. In units of 100 ns.";
         0x1c MaximumFileSize: u32 = "ULONG", "documented. In MB, or in KB by EVENT\\_TRACE\\_USE\\_KBYTES\\_FOR\\_SIZE; 0 for no limit.";
-        0x20 LogFileMode: LOG_FILE_MODE = "ULONG", "documented.";
+        0x20 LogFileMode: LOG_FILE_MODE = "ULONG", "documented. How the session logs.";
         0x24 BuffersWritten: u32 = "ULONG", "documented. Can be 0 in a file that was never closed.";
         0x28 u28: TRACE_LOGFILE_HEADER_5_0_x86_u28, "unnamed; its members have accessors." {
             0x28 LogInstanceGuid set_LogInstanceGuid: GUID_5_0 = "GUID", "documented.";
-            0x28 StartBuffers set_StartBuffers: u32 = "ULONG", "documented, its place inferred.";
+            0x28 StartBuffers set_StartBuffers: u32 = "ULONG", "documented, its place inferred. Buffers that were written at the start.";
             0x2c PointerSize set_PointerSize: u32 = "ULONG", "documented, its place inferred. 4 or 8: which form of this structure it is.";
-            0x30 EventsLost set_EventsLost: u32 = "ULONG", "documented, its place inferred.";
-            0x34 Reserved32 set_Reserved32: u32 = "ULONG", "documented, its place inferred.";
+            0x30 EventsLost set_EventsLost: u32 = "ULONG", "documented, its place inferred. Events that found no room.";
+            0x34 Reserved32 set_Reserved32: u32 = "ULONG", "documented, its place inferred. Not in use.";
         }
         0x38 LoggerName: runtime::Ptr32 = "WCHAR *", "documented. Without meaning in a file.";
         0x3c LogFileName: runtime::Ptr32 = "WCHAR *", "documented. Without meaning in a file.";
-        0x40 TimeZone: RTL_TIME_ZONE_INFORMATION_5_0 = "RTL_TIME_ZONE_INFORMATION", "documented.";
+        0x40 TimeZone: RTL_TIME_ZONE_INFORMATION_5_0 = "RTL_TIME_ZONE_INFORMATION", "documented. That of the computer.";
         0xec _paddingEC: [u8; 4], "padding.";
         0xf0 BootTime: LARGE_INTEGER_5_0 = "LARGE_INTEGER", "documented. In units of 100 ns since 1601.";
         0xf8 PerfFreq: LARGE_INTEGER_5_0 = "LARGE_INTEGER", "documented. Ticks a second of the performance counter.";
         0x100 StartTime: LARGE_INTEGER_5_0 = "LARGE_INTEGER", "documented. In units of 100 ns since 1601, when the clock read the time stamp of this event.";
         0x108 ReservedFlags: EVENT_TRACE_CLOCK = "ULONG", "documented. Which clock stamps the events.";
-        0x10c BuffersLost: u32 = "ULONG", "documented.";
+        0x10c BuffersLost: u32 = "ULONG", "documented. Buffers that could not be written.";
     }
 }
 
 runtime::layout! {
     /// The unnamed union at 0x04 of `TRACE_LOGFILE_HEADER`.
     pub union TRACE_LOGFILE_HEADER_5_0_u04: 0x4, 4 {
-        0x00 Version: u32 = "ULONG", "documented.";
+        0x00 Version: u32 = "ULONG", "documented. Which Windows made the file.";
         0x00 VersionDetail: TRACE_LOGFILE_HEADER_5_0_u04_VersionDetail = "struct", "documented.";
     }
 }
@@ -70,10 +70,10 @@ runtime::layout! {
 runtime::layout! {
     /// The unnamed structure at 0x00 of `u28` in `TRACE_LOGFILE_HEADER`.
     pub struct TRACE_LOGFILE_HEADER_5_0_x86_u28_s00: 0x10, 4 {
-        0x00 StartBuffers: u32 = "ULONG", "documented, its place inferred.";
+        0x00 StartBuffers: u32 = "ULONG", "documented, its place inferred. Buffers that were written at the start.";
         0x04 PointerSize: u32 = "ULONG", "documented, its place inferred. 4 or 8: which form of this structure it is.";
-        0x08 EventsLost: u32 = "ULONG", "documented, its place inferred.";
-        0x0c Reserved32: u32 = "ULONG", "documented, its place inferred.";
+        0x08 EventsLost: u32 = "ULONG", "documented, its place inferred. Events that found no room.";
+        0x0c Reserved32: u32 = "ULONG", "documented, its place inferred. Not in use.";
     }
 }
 
@@ -84,32 +84,32 @@ runtime::layout! {
     pub struct TRACE_LOGFILE_HEADER_5_1_x86: members::TRACE_LOGFILE_HEADER, 0x110, 8 {
         0x00 BufferSize: u32 = "ULONG", "documented. Bytes of each buffer of the logger; a compressed buffer takes less in the file.";
         0x04 u04: TRACE_LOGFILE_HEADER_5_0_u04, "unnamed; its members have accessors." {
-            0x04 Version set_Version: u32 = "ULONG", "documented.";
+            0x04 Version set_Version: u32 = "ULONG", "documented. Which Windows made the file.";
             0x04 VersionDetail set_VersionDetail: TRACE_LOGFILE_HEADER_5_0_u04_VersionDetail = "struct", "documented.";
         }
         0x08 ProviderVersion: u32 = "ULONG", "documented. The build number of Windows.";
-        0x0c NumberOfProcessors: u32 = "ULONG", "documented.";
+        0x0c NumberOfProcessors: u32 = "ULONG", "documented. Processors of the computer.";
         0x10 EndTime: LARGE_INTEGER_5_0 = "LARGE_INTEGER", "documented. In units of 100 ns since 1601; 0 in a file that was never closed.";
         0x18 TimerResolution: u32 = "ULONG", "documented. In units of 100 ns.";
         0x1c MaximumFileSize: u32 = "ULONG", "documented. In MB, or in KB by EVENT\\_TRACE\\_USE\\_KBYTES\\_FOR\\_SIZE; 0 for no limit.";
-        0x20 LogFileMode: LOG_FILE_MODE = "ULONG", "documented.";
+        0x20 LogFileMode: LOG_FILE_MODE = "ULONG", "documented. How the session logs.";
         0x24 BuffersWritten: u32 = "ULONG", "documented. Can be 0 in a file that was never closed.";
         0x28 u28: TRACE_LOGFILE_HEADER_5_1_u28, "unnamed; its members have accessors." {
             0x28 LogInstanceGuid set_LogInstanceGuid: GUID_5_0 = "GUID", "documented.";
-            0x28 StartBuffers set_StartBuffers: u32 = "ULONG", "documented, its place inferred.";
+            0x28 StartBuffers set_StartBuffers: u32 = "ULONG", "documented, its place inferred. Buffers that were written at the start.";
             0x2c PointerSize set_PointerSize: u32 = "ULONG", "documented, its place inferred. 4 or 8: which form of this structure it is.";
-            0x30 EventsLost set_EventsLost: u32 = "ULONG", "documented, its place inferred.";
+            0x30 EventsLost set_EventsLost: u32 = "ULONG", "documented, its place inferred. Events that found no room.";
             0x34 CpuSpeedInMHz set_CpuSpeedInMHz: u32 = "ULONG", "documented, its place inferred. The rate of EVENT\\_TRACE\\_CLOCK\\_CPUCYCLE.";
         }
         0x38 LoggerName: runtime::Ptr32 = "WCHAR *", "documented. Without meaning in a file.";
         0x3c LogFileName: runtime::Ptr32 = "WCHAR *", "documented. Without meaning in a file.";
-        0x40 TimeZone: RTL_TIME_ZONE_INFORMATION_5_0 = "RTL_TIME_ZONE_INFORMATION", "documented.\n\nErratum, 6.2..: the document's type is TIME\\_ZONE\\_INFORMATION, symbols show RTL\\_TIME\\_ZONE\\_INFORMATION (the name to user mode of a structure of the same size).";
+        0x40 TimeZone: RTL_TIME_ZONE_INFORMATION_5_0 = "RTL_TIME_ZONE_INFORMATION", "documented. That of the computer.\n\nErratum, 6.2..: the document's type is TIME\\_ZONE\\_INFORMATION, symbols show RTL\\_TIME\\_ZONE\\_INFORMATION (the name to user mode of a structure of the same size).";
         0xec _paddingEC: [u8; 4], "padding.";
         0xf0 BootTime: LARGE_INTEGER_5_0 = "LARGE_INTEGER", "documented. In units of 100 ns since 1601.";
         0xf8 PerfFreq: LARGE_INTEGER_5_0 = "LARGE_INTEGER", "documented. Ticks a second of the performance counter.";
         0x100 StartTime: LARGE_INTEGER_5_0 = "LARGE_INTEGER", "documented. In units of 100 ns since 1601, when the clock read the time stamp of this event.";
         0x108 ReservedFlags: EVENT_TRACE_CLOCK = "ULONG", "documented. Which clock stamps the events.";
-        0x10c BuffersLost: u32 = "ULONG", "documented.";
+        0x10c BuffersLost: u32 = "ULONG", "documented. Buffers that could not be written.";
     }
 }
 
@@ -124,9 +124,9 @@ runtime::layout! {
 runtime::layout! {
     /// The unnamed structure at 0x00 of `u28` in `TRACE_LOGFILE_HEADER`.
     pub struct TRACE_LOGFILE_HEADER_5_1_u28_s00: 0x10, 4 {
-        0x00 StartBuffers: u32 = "ULONG", "documented, its place inferred.";
+        0x00 StartBuffers: u32 = "ULONG", "documented, its place inferred. Buffers that were written at the start.";
         0x04 PointerSize: u32 = "ULONG", "documented, its place inferred. 4 or 8: which form of this structure it is.";
-        0x08 EventsLost: u32 = "ULONG", "documented, its place inferred.";
+        0x08 EventsLost: u32 = "ULONG", "documented, its place inferred. Events that found no room.";
         0x0c CpuSpeedInMHz: u32 = "ULONG", "documented, its place inferred. The rate of EVENT\\_TRACE\\_CLOCK\\_CPUCYCLE.";
     }
 }
@@ -138,31 +138,31 @@ runtime::layout! {
     pub struct TRACE_LOGFILE_HEADER_5_2_3790_sp1_x64: members::TRACE_LOGFILE_HEADER, 0x118, 8 {
         0x00 BufferSize: u32 = "ULONG", "documented. Bytes of each buffer of the logger; a compressed buffer takes less in the file.";
         0x04 u04: TRACE_LOGFILE_HEADER_5_0_u04, "unnamed; its members have accessors." {
-            0x04 Version set_Version: u32 = "ULONG", "documented.";
+            0x04 Version set_Version: u32 = "ULONG", "documented. Which Windows made the file.";
             0x04 VersionDetail set_VersionDetail: TRACE_LOGFILE_HEADER_5_0_u04_VersionDetail = "struct", "documented.";
         }
         0x08 ProviderVersion: u32 = "ULONG", "documented. The build number of Windows.";
-        0x0c NumberOfProcessors: u32 = "ULONG", "documented.";
+        0x0c NumberOfProcessors: u32 = "ULONG", "documented. Processors of the computer.";
         0x10 EndTime: LARGE_INTEGER_5_0 = "LARGE_INTEGER", "documented. In units of 100 ns since 1601; 0 in a file that was never closed.";
         0x18 TimerResolution: u32 = "ULONG", "documented. In units of 100 ns.";
         0x1c MaximumFileSize: u32 = "ULONG", "documented. In MB, or in KB by EVENT\\_TRACE\\_USE\\_KBYTES\\_FOR\\_SIZE; 0 for no limit.";
-        0x20 LogFileMode: LOG_FILE_MODE = "ULONG", "documented.";
+        0x20 LogFileMode: LOG_FILE_MODE = "ULONG", "documented. How the session logs.";
         0x24 BuffersWritten: u32 = "ULONG", "documented. Can be 0 in a file that was never closed.";
         0x28 u28: TRACE_LOGFILE_HEADER_5_1_u28, "unnamed; its members have accessors." {
             0x28 LogInstanceGuid set_LogInstanceGuid: GUID_5_0 = "GUID", "documented.";
-            0x28 StartBuffers set_StartBuffers: u32 = "ULONG", "documented, its place inferred.";
+            0x28 StartBuffers set_StartBuffers: u32 = "ULONG", "documented, its place inferred. Buffers that were written at the start.";
             0x2c PointerSize set_PointerSize: u32 = "ULONG", "documented, its place inferred. 4 or 8: which form of this structure it is.";
-            0x30 EventsLost set_EventsLost: u32 = "ULONG", "documented, its place inferred.";
+            0x30 EventsLost set_EventsLost: u32 = "ULONG", "documented, its place inferred. Events that found no room.";
             0x34 CpuSpeedInMHz set_CpuSpeedInMHz: u32 = "ULONG", "documented, its place inferred. The rate of EVENT\\_TRACE\\_CLOCK\\_CPUCYCLE.";
         }
         0x38 LoggerName: runtime::Ptr64 = "WCHAR *", "documented. Without meaning in a file.";
         0x40 LogFileName: runtime::Ptr64 = "WCHAR *", "documented. Without meaning in a file.";
-        0x48 TimeZone: RTL_TIME_ZONE_INFORMATION_5_0 = "RTL_TIME_ZONE_INFORMATION", "documented.\n\nErratum, 6.2..: the document's type is TIME\\_ZONE\\_INFORMATION, symbols show RTL\\_TIME\\_ZONE\\_INFORMATION (the name to user mode of a structure of the same size).";
+        0x48 TimeZone: RTL_TIME_ZONE_INFORMATION_5_0 = "RTL_TIME_ZONE_INFORMATION", "documented. That of the computer.\n\nErratum, 6.2..: the document's type is TIME\\_ZONE\\_INFORMATION, symbols show RTL\\_TIME\\_ZONE\\_INFORMATION (the name to user mode of a structure of the same size).";
         0xf4 _paddingF4: [u8; 4], "padding.";
         0xf8 BootTime: LARGE_INTEGER_5_0 = "LARGE_INTEGER", "documented. In units of 100 ns since 1601.";
         0x100 PerfFreq: LARGE_INTEGER_5_0 = "LARGE_INTEGER", "documented. Ticks a second of the performance counter.";
         0x108 StartTime: LARGE_INTEGER_5_0 = "LARGE_INTEGER", "documented. In units of 100 ns since 1601, when the clock read the time stamp of this event.";
         0x110 ReservedFlags: EVENT_TRACE_CLOCK = "ULONG", "documented. Which clock stamps the events.";
-        0x114 BuffersLost: u32 = "ULONG", "documented.";
+        0x114 BuffersLost: u32 = "ULONG", "documented. Buffers that could not be written.";
     }
 }

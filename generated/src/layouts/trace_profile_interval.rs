@@ -11,6 +11,6 @@ runtime::layout! {
     /// How often a source of samples is looked at.
     pub struct TRACE_PROFILE_INTERVAL_6_2: members::TRACE_PROFILE_INTERVAL, 0x8, 4 {
         0x00 Source: u32 = "ULONG", "documented. A value of KPROFILE\\_SOURCE; 0 is the timer.";
-        0x04 Interval: u32 = "ULONG", "documented.";
+        0x04 Interval: u32 = "ULONG", "documented. Time between two samples, in units of 100 ns.";
     }
 }

@@ -11,6 +11,6 @@ runtime::layout! {
     /// Which version the tracing functions of user mode have.
     pub struct TRACE_VERSION_INFO_10_0: members::TRACE_VERSION_INFO, 0x8, 4 {
         0x00 EtwTraceProcessingVersion: u32 = "UINT", "documented.";
-        0x04 Reserved: u32 = "UINT", "documented.";
+        0x04 Reserved: u32 = "UINT", "documented. Not in use.";
     }
 }

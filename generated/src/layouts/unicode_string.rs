@@ -12,7 +12,7 @@ runtime::layout! {
     pub struct UNICODE_STRING_5_0_x86: members::UNICODE_STRING, 0x8, 4 {
         0x00 Length: u16 = "USHORT", "seen in symbols. Bytes in use, without any terminating null.";
         0x02 MaximumLength: u16 = "USHORT", "seen in symbols. Bytes at Buffer.";
-        0x04 Buffer: runtime::Ptr32 = "WCHAR *", "seen in symbols.";
+        0x04 Buffer: runtime::Ptr32 = "WCHAR *", "seen in symbols. The text, in UTF-16, with or without a terminator.";
     }
 }
 
@@ -24,6 +24,6 @@ runtime::layout! {
         0x00 Length: u16 = "USHORT", "seen in symbols. Bytes in use, without any terminating null.";
         0x02 MaximumLength: u16 = "USHORT", "seen in symbols. Bytes at Buffer.";
         0x04 _padding04: [u8; 4], "padding.";
-        0x08 Buffer: runtime::Ptr64 = "WCHAR *", "seen in symbols.";
+        0x08 Buffer: runtime::Ptr64 = "WCHAR *", "seen in symbols. The text, in UTF-16, with or without a terminator.";
     }
 }

@@ -11,10 +11,10 @@ runtime::layout! {
     /// Starts every trace buffer, in memory and in an ETL file.
     pub struct WMI_BUFFER_HEADER_5_0_x86: members::WMI_BUFFER_HEADER, 0x48, 8 {
         0x00 u00: WMI_BUFFER_HEADER_5_0_x86_u00, "unnamed; its members have accessors." {
-            0x00 Wnode set_Wnode: WNODE_HEADER_5_0_x86 = "WNODE_HEADER", "documented.";
-            0x00 Reserved1 set_Reserved1: u64 = "ULONGLONG", "documented.";
-            0x08 Reserved2 set_Reserved2: u64 = "ULONGLONG", "documented.";
-            0x10 Reserved3 set_Reserved3: LARGE_INTEGER_5_0 = "LARGE_INTEGER", "documented.";
+            0x00 Wnode set_Wnode: WNODE_HEADER_5_0_x86 = "WNODE_HEADER", "documented. The same bytes as a block of WMI.";
+            0x00 Reserved1 set_Reserved1: u64 = "ULONGLONG", "documented. Not in use.";
+            0x08 Reserved2 set_Reserved2: u64 = "ULONGLONG", "documented. Not in use.";
+            0x10 Reserved3 set_Reserved3: LARGE_INTEGER_5_0 = "LARGE_INTEGER", "documented. Not in use.";
             0x18 Entry set_Entry: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "documented. Links the free buffers.";
             0x00 ReferenceCount set_ReferenceCount: i32 = "LONG", "documented. Seen in use by 5.0.";
             0x04 SavedOffset set_SavedOffset: u32 = "ULONG", "documented. Valid bytes of the buffer, header included. Seen in use by 5.0.";
@@ -25,12 +25,12 @@ runtime::layout! {
             0x28 ClientContext set_ClientContext: WMI_CLIENT_CONTEXT_5_0 = "WMI_CLIENT_CONTEXT", "documented. Seen to be cleared by 5.0.";
             0x2c Flags set_Flags: u32 = "ULONG", "documented. Seen in use by 5.0.";
         }
-        0x30 Offset: u32 = "ULONG", "documented.";
-        0x34 EventsLost: u32 = "ULONG", "documented.";
+        0x30 Offset: u32 = "ULONG", "documented. Where events end, header included, once the buffer is full.";
+        0x34 EventsLost: u32 = "ULONG", "documented. Whether events found no room.";
         0x38 u38: WMI_BUFFER_HEADER_5_0_x86_u38, "unnamed; its members have accessors." {
-            0x38 InstanceGuid set_InstanceGuid: GUID_5_0 = "GUID", "documented.";
+            0x38 InstanceGuid set_InstanceGuid: GUID_5_0 = "GUID", "documented. GUID of the session.";
             0x38 LoggerContext set_LoggerContext: runtime::Ptr32 = "PVOID", "documented. Seen in use by 5.0.";
-            0x3c GlobalEntry set_GlobalEntry: SINGLE_LIST_ENTRY_5_0_x86 = "SINGLE_LIST_ENTRY", "documented, its place inferred.";
+            0x3c GlobalEntry set_GlobalEntry: SINGLE_LIST_ENTRY_5_0_x86 = "SINGLE_LIST_ENTRY", "documented, its place inferred. Links all buffers of the session.";
         }
     }
 }
@@ -38,7 +38,7 @@ runtime::layout! {
 runtime::layout! {
     /// The unnamed union at 0x00 of `WMI_BUFFER_HEADER`.
     pub union WMI_BUFFER_HEADER_5_0_x86_u00: 0x30, 8 {
-        0x00 Wnode: WNODE_HEADER_5_0_x86 = "WNODE_HEADER", "documented.";
+        0x00 Wnode: WNODE_HEADER_5_0_x86 = "WNODE_HEADER", "documented. The same bytes as a block of WMI.";
         0x00 s00: runtime::Bytes<WMI_BUFFER_HEADER_5_0_x86_u00_s00, 48>, "unnamed; its members have accessors.";
         0x00 s00_2: WMI_BUFFER_HEADER_5_0_x86_u00_s00_2, "unnamed; its members have accessors.";
     }
@@ -47,9 +47,9 @@ runtime::layout! {
 runtime::layout! {
     /// The unnamed structure at 0x00 of `u00` in `WMI_BUFFER_HEADER`.
     pub struct WMI_BUFFER_HEADER_5_0_x86_u00_s00: 0x20, 8 {
-        0x00 Reserved1: u64 = "ULONGLONG", "documented.";
-        0x08 Reserved2: u64 = "ULONGLONG", "documented.";
-        0x10 Reserved3: LARGE_INTEGER_5_0 = "LARGE_INTEGER", "documented.";
+        0x00 Reserved1: u64 = "ULONGLONG", "documented. Not in use.";
+        0x08 Reserved2: u64 = "ULONGLONG", "documented. Not in use.";
+        0x10 Reserved3: LARGE_INTEGER_5_0 = "LARGE_INTEGER", "documented. Not in use.";
         0x18 Entry: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "documented. Links the free buffers.";
     }
 }
@@ -71,7 +71,7 @@ runtime::layout! {
 runtime::layout! {
     /// The unnamed union at 0x38 of `WMI_BUFFER_HEADER`.
     pub union WMI_BUFFER_HEADER_5_0_x86_u38: 0x10, 4 {
-        0x00 InstanceGuid: GUID_5_0 = "GUID", "documented.";
+        0x00 InstanceGuid: GUID_5_0 = "GUID", "documented. GUID of the session.";
         0x00 s00: runtime::Bytes<WMI_BUFFER_HEADER_5_0_x86_u38_s00, 16>, "unnamed; its members have accessors.";
     }
 }
@@ -80,7 +80,7 @@ runtime::layout! {
     /// The unnamed structure at 0x00 of `u38` in `WMI_BUFFER_HEADER`.
     pub struct WMI_BUFFER_HEADER_5_0_x86_u38_s00: 0x8, 4 {
         0x00 LoggerContext: runtime::Ptr32 = "PVOID", "documented. Seen in use by 5.0.";
-        0x04 GlobalEntry: SINGLE_LIST_ENTRY_5_0_x86 = "SINGLE_LIST_ENTRY", "documented, its place inferred.";
+        0x04 GlobalEntry: SINGLE_LIST_ENTRY_5_0_x86 = "SINGLE_LIST_ENTRY", "documented, its place inferred. Links all buffers of the session.";
     }
 }
 
@@ -90,10 +90,10 @@ runtime::layout! {
     /// Starts every trace buffer, in memory and in an ETL file.
     pub struct WMI_BUFFER_HEADER_5_1_x86: members::WMI_BUFFER_HEADER, 0x48, 8 {
         0x00 u00: WMI_BUFFER_HEADER_5_1_x86_u00, "unnamed; its members have accessors." {
-            0x00 Wnode set_Wnode: WNODE_HEADER_5_0_x86 = "WNODE_HEADER", "documented.";
-            0x00 Reserved1 set_Reserved1: u64 = "ULONGLONG", "documented.";
-            0x08 Reserved2 set_Reserved2: u64 = "ULONGLONG", "documented.";
-            0x10 Reserved3 set_Reserved3: LARGE_INTEGER_5_0 = "LARGE_INTEGER", "documented.";
+            0x00 Wnode set_Wnode: WNODE_HEADER_5_0_x86 = "WNODE_HEADER", "documented. The same bytes as a block of WMI.";
+            0x00 Reserved1 set_Reserved1: u64 = "ULONGLONG", "documented. Not in use.";
+            0x08 Reserved2 set_Reserved2: u64 = "ULONGLONG", "documented. Not in use.";
+            0x10 Reserved3 set_Reserved3: LARGE_INTEGER_5_0 = "LARGE_INTEGER", "documented. Not in use.";
             0x18 Alignment set_Alignment: runtime::Ptr32 = "PVOID", "documented, its place inferred.";
             0x1c SlistEntry set_SlistEntry: SINGLE_LIST_ENTRY_5_0_x86 = "SINGLE_LIST_ENTRY", "documented. Links the free buffers.";
             0x18 Entry set_Entry: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "documented.";
@@ -104,15 +104,15 @@ runtime::layout! {
             0x10 TimeStamp set_TimeStamp: LARGE_INTEGER_5_0 = "LARGE_INTEGER", "documented. Seen in use by 5.0.";
             0x18 Guid set_Guid: GUID_5_0 = "GUID", "documented.";
             0x28 ClientContext set_ClientContext: WMI_CLIENT_CONTEXT_5_0 = "WMI_CLIENT_CONTEXT", "documented. Seen to be cleared by 5.0.";
-            0x2c State set_State: WMI_BUFFER_STATE_5_1 = "WMI_BUFFER_STATE", "documented.";
-            0x2c Flags set_Flags: u32 = "ULONG", "documented.";
+            0x2c State set_State: WMI_BUFFER_STATE_5_1 = "WMI_BUFFER_STATE", "documented. What the buffer is in use for.";
+            0x2c Flags set_Flags: u32 = "ULONG", "documented. State, as a number.";
         }
-        0x30 Offset: u32 = "ULONG", "documented.";
-        0x34 EventsLost: u32 = "ULONG", "documented.";
+        0x30 Offset: u32 = "ULONG", "documented. Where events end, header included, once the buffer is full.";
+        0x34 EventsLost: u32 = "ULONG", "documented. Whether events found no room.";
         0x38 u38: WMI_BUFFER_HEADER_5_0_x86_u38, "unnamed; its members have accessors." {
-            0x38 InstanceGuid set_InstanceGuid: GUID_5_0 = "GUID", "documented.";
+            0x38 InstanceGuid set_InstanceGuid: GUID_5_0 = "GUID", "documented. GUID of the session.";
             0x38 LoggerContext set_LoggerContext: runtime::Ptr32 = "PVOID", "documented. Seen in use by 5.0.";
-            0x3c GlobalEntry set_GlobalEntry: SINGLE_LIST_ENTRY_5_0_x86 = "SINGLE_LIST_ENTRY", "documented, its place inferred.";
+            0x3c GlobalEntry set_GlobalEntry: SINGLE_LIST_ENTRY_5_0_x86 = "SINGLE_LIST_ENTRY", "documented, its place inferred. Links all buffers of the session.";
         }
     }
 }
@@ -120,7 +120,7 @@ runtime::layout! {
 runtime::layout! {
     /// The unnamed union at 0x00 of `WMI_BUFFER_HEADER`.
     pub union WMI_BUFFER_HEADER_5_1_x86_u00: 0x30, 8 {
-        0x00 Wnode: WNODE_HEADER_5_0_x86 = "WNODE_HEADER", "documented.";
+        0x00 Wnode: WNODE_HEADER_5_0_x86 = "WNODE_HEADER", "documented. The same bytes as a block of WMI.";
         0x00 s00: runtime::Bytes<WMI_BUFFER_HEADER_5_1_x86_u00_s00, 48>, "unnamed; its members have accessors.";
         0x00 s00_2: WMI_BUFFER_HEADER_5_1_u00_s00_2, "unnamed; its members have accessors.";
     }
@@ -129,9 +129,9 @@ runtime::layout! {
 runtime::layout! {
     /// The unnamed structure at 0x00 of `u00` in `WMI_BUFFER_HEADER`.
     pub struct WMI_BUFFER_HEADER_5_1_x86_u00_s00: 0x20, 8 {
-        0x00 Reserved1: u64 = "ULONGLONG", "documented.";
-        0x08 Reserved2: u64 = "ULONGLONG", "documented.";
-        0x10 Reserved3: LARGE_INTEGER_5_0 = "LARGE_INTEGER", "documented.";
+        0x00 Reserved1: u64 = "ULONGLONG", "documented. Not in use.";
+        0x08 Reserved2: u64 = "ULONGLONG", "documented. Not in use.";
+        0x10 Reserved3: LARGE_INTEGER_5_0 = "LARGE_INTEGER", "documented. Not in use.";
         0x18 u18: WMI_BUFFER_HEADER_5_1_x86_u00_s00_u18, "unnamed; its members have accessors.";
     }
 }
@@ -169,8 +169,8 @@ runtime::layout! {
 runtime::layout! {
     /// The unnamed union at 0x2c of `u00_s00_2` in `WMI_BUFFER_HEADER`.
     pub union WMI_BUFFER_HEADER_5_1_u00_s00_2_u2C: 0x4, 4 {
-        0x00 State: WMI_BUFFER_STATE_5_1 = "WMI_BUFFER_STATE", "documented.";
-        0x00 Flags: u32 = "ULONG", "documented.";
+        0x00 State: WMI_BUFFER_STATE_5_1 = "WMI_BUFFER_STATE", "documented. What the buffer is in use for.";
+        0x00 Flags: u32 = "ULONG", "documented. State, as a number.";
     }
 }
 
@@ -180,10 +180,10 @@ runtime::layout! {
     /// Starts every trace buffer, in memory and in an ETL file.
     pub struct WMI_BUFFER_HEADER_5_2_x86: members::WMI_BUFFER_HEADER, 0x48, 8 {
         0x00 u00: WMI_BUFFER_HEADER_5_1_x86_u00, "unnamed; its members have accessors." {
-            0x00 Wnode set_Wnode: WNODE_HEADER_5_0_x86 = "WNODE_HEADER", "documented.";
-            0x00 Reserved1 set_Reserved1: u64 = "ULONGLONG", "documented.";
-            0x08 Reserved2 set_Reserved2: u64 = "ULONGLONG", "documented.";
-            0x10 Reserved3 set_Reserved3: LARGE_INTEGER_5_0 = "LARGE_INTEGER", "documented.";
+            0x00 Wnode set_Wnode: WNODE_HEADER_5_0_x86 = "WNODE_HEADER", "documented. The same bytes as a block of WMI.";
+            0x00 Reserved1 set_Reserved1: u64 = "ULONGLONG", "documented. Not in use.";
+            0x08 Reserved2 set_Reserved2: u64 = "ULONGLONG", "documented. Not in use.";
+            0x10 Reserved3 set_Reserved3: LARGE_INTEGER_5_0 = "LARGE_INTEGER", "documented. Not in use.";
             0x18 Alignment set_Alignment: runtime::Ptr32 = "PVOID", "documented, its place inferred.";
             0x1c SlistEntry set_SlistEntry: SINGLE_LIST_ENTRY_5_0_x86 = "SINGLE_LIST_ENTRY", "documented. Links the free buffers.";
             0x18 Entry set_Entry: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "documented.";
@@ -194,16 +194,16 @@ runtime::layout! {
             0x10 TimeStamp set_TimeStamp: LARGE_INTEGER_5_0 = "LARGE_INTEGER", "documented. Seen in use by 5.0.";
             0x18 Guid set_Guid: GUID_5_0 = "GUID", "documented.";
             0x28 ClientContext set_ClientContext: WMI_CLIENT_CONTEXT_5_0 = "WMI_CLIENT_CONTEXT", "documented. Seen to be cleared by 5.0.";
-            0x2c State set_State: WMI_BUFFER_STATE_5_1 = "WMI_BUFFER_STATE", "documented.";
-            0x2c Flags set_Flags: u32 = "ULONG", "documented.";
+            0x2c State set_State: WMI_BUFFER_STATE_5_1 = "WMI_BUFFER_STATE", "documented. What the buffer is in use for.";
+            0x2c Flags set_Flags: u32 = "ULONG", "documented. State, as a number.";
         }
-        0x30 Offset: u32 = "ULONG", "documented.";
-        0x34 BufferFlag: ETW_BUFFER_FLAG = "USHORT", "documented.";
-        0x36 BufferType: ETW_BUFFER_TYPE = "USHORT", "documented.";
+        0x30 Offset: u32 = "ULONG", "documented. Where events end, header included, once the buffer is full.";
+        0x34 BufferFlag: ETW_BUFFER_FLAG = "USHORT", "documented. What has become of the buffer.";
+        0x36 BufferType: ETW_BUFFER_TYPE = "USHORT", "documented. What the buffer is for.";
         0x38 u38: WMI_BUFFER_HEADER_5_0_x86_u38, "unnamed; its members have accessors." {
-            0x38 InstanceGuid set_InstanceGuid: GUID_5_0 = "GUID", "documented.";
+            0x38 InstanceGuid set_InstanceGuid: GUID_5_0 = "GUID", "documented. GUID of the session.";
             0x38 LoggerContext set_LoggerContext: runtime::Ptr32 = "PVOID", "documented. Seen in use by 5.0.";
-            0x3c GlobalEntry set_GlobalEntry: SINGLE_LIST_ENTRY_5_0_x86 = "SINGLE_LIST_ENTRY", "documented, its place inferred.";
+            0x3c GlobalEntry set_GlobalEntry: SINGLE_LIST_ENTRY_5_0_x86 = "SINGLE_LIST_ENTRY", "documented, its place inferred. Links all buffers of the session.";
         }
     }
 }
@@ -214,10 +214,10 @@ runtime::layout! {
     /// Starts every trace buffer, in memory and in an ETL file.
     pub struct WMI_BUFFER_HEADER_5_2_3790_sp1_x64: members::WMI_BUFFER_HEADER, 0x48, 8 {
         0x00 u00: WMI_BUFFER_HEADER_5_2_3790_sp1_x64_u00, "unnamed; its members have accessors." {
-            0x00 Wnode set_Wnode: WNODE_HEADER_5_2_3790_sp1_x64 = "WNODE_HEADER", "documented.";
-            0x00 Reserved1 set_Reserved1: u64 = "ULONGLONG", "documented.";
-            0x08 Reserved2 set_Reserved2: u64 = "ULONGLONG", "documented.";
-            0x10 Reserved3 set_Reserved3: LARGE_INTEGER_5_0 = "LARGE_INTEGER", "documented.";
+            0x00 Wnode set_Wnode: WNODE_HEADER_5_2_3790_sp1_x64 = "WNODE_HEADER", "documented. The same bytes as a block of WMI.";
+            0x00 Reserved1 set_Reserved1: u64 = "ULONGLONG", "documented. Not in use.";
+            0x08 Reserved2 set_Reserved2: u64 = "ULONGLONG", "documented. Not in use.";
+            0x10 Reserved3 set_Reserved3: LARGE_INTEGER_5_0 = "LARGE_INTEGER", "documented. Not in use.";
             0x18 Alignment set_Alignment: runtime::Ptr64 = "PVOID", "documented, its place inferred.";
             0x20 SlistEntry set_SlistEntry: SINGLE_LIST_ENTRY_5_2_3790_sp1_x64 = "SINGLE_LIST_ENTRY", "documented. Links the free buffers.\n\nErratum, 5.2 x64: the document's offset is 0x1c, symbols show 0x20 (The text names 0x1C alone; the table's remark on the next place has both offsets.).";
             0x18 Entry set_Entry: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "documented.";
@@ -228,16 +228,16 @@ runtime::layout! {
             0x10 TimeStamp set_TimeStamp: LARGE_INTEGER_5_0 = "LARGE_INTEGER", "documented. Seen in use by 5.0.";
             0x18 Guid set_Guid: GUID_5_0 = "GUID", "documented.";
             0x28 ClientContext set_ClientContext: WMI_CLIENT_CONTEXT_5_0 = "WMI_CLIENT_CONTEXT", "documented. Seen to be cleared by 5.0.";
-            0x2c State set_State: WMI_BUFFER_STATE_5_1 = "WMI_BUFFER_STATE", "documented.";
-            0x2c Flags set_Flags: u32 = "ULONG", "documented.";
+            0x2c State set_State: WMI_BUFFER_STATE_5_1 = "WMI_BUFFER_STATE", "documented. What the buffer is in use for.";
+            0x2c Flags set_Flags: u32 = "ULONG", "documented. State, as a number.";
         }
-        0x30 Offset: u32 = "ULONG", "documented.";
-        0x34 BufferFlag: ETW_BUFFER_FLAG = "USHORT", "documented.";
-        0x36 BufferType: ETW_BUFFER_TYPE = "USHORT", "documented.";
+        0x30 Offset: u32 = "ULONG", "documented. Where events end, header included, once the buffer is full.";
+        0x34 BufferFlag: ETW_BUFFER_FLAG = "USHORT", "documented. What has become of the buffer.";
+        0x36 BufferType: ETW_BUFFER_TYPE = "USHORT", "documented. What the buffer is for.";
         0x38 u38: WMI_BUFFER_HEADER_5_2_3790_sp1_x64_u38, "unnamed; its members have accessors." {
-            0x38 InstanceGuid set_InstanceGuid: GUID_5_0 = "GUID", "documented.";
+            0x38 InstanceGuid set_InstanceGuid: GUID_5_0 = "GUID", "documented. GUID of the session.";
             0x38 LoggerContext set_LoggerContext: runtime::Ptr64 = "PVOID", "documented. Seen in use by 5.0.";
-            0x40 GlobalEntry set_GlobalEntry: SINGLE_LIST_ENTRY_5_2_3790_sp1_x64 = "SINGLE_LIST_ENTRY", "documented, its place inferred.";
+            0x40 GlobalEntry set_GlobalEntry: SINGLE_LIST_ENTRY_5_2_3790_sp1_x64 = "SINGLE_LIST_ENTRY", "documented, its place inferred. Links all buffers of the session.";
         }
     }
 }
@@ -245,7 +245,7 @@ runtime::layout! {
 runtime::layout! {
     /// The unnamed union at 0x00 of `WMI_BUFFER_HEADER`.
     pub union WMI_BUFFER_HEADER_5_2_3790_sp1_x64_u00: 0x30, 8 {
-        0x00 Wnode: WNODE_HEADER_5_2_3790_sp1_x64 = "WNODE_HEADER", "documented.";
+        0x00 Wnode: WNODE_HEADER_5_2_3790_sp1_x64 = "WNODE_HEADER", "documented. The same bytes as a block of WMI.";
         0x00 s00: runtime::Bytes<WMI_BUFFER_HEADER_5_2_3790_sp1_x64_u00_s00, 48>, "unnamed; its members have accessors.";
         0x00 s00_2: WMI_BUFFER_HEADER_5_1_u00_s00_2, "unnamed; its members have accessors.";
     }
@@ -254,9 +254,9 @@ runtime::layout! {
 runtime::layout! {
     /// The unnamed structure at 0x00 of `u00` in `WMI_BUFFER_HEADER`.
     pub struct WMI_BUFFER_HEADER_5_2_3790_sp1_x64_u00_s00: 0x28, 8 {
-        0x00 Reserved1: u64 = "ULONGLONG", "documented.";
-        0x08 Reserved2: u64 = "ULONGLONG", "documented.";
-        0x10 Reserved3: LARGE_INTEGER_5_0 = "LARGE_INTEGER", "documented.";
+        0x00 Reserved1: u64 = "ULONGLONG", "documented. Not in use.";
+        0x08 Reserved2: u64 = "ULONGLONG", "documented. Not in use.";
+        0x10 Reserved3: LARGE_INTEGER_5_0 = "LARGE_INTEGER", "documented. Not in use.";
         0x18 u18: WMI_BUFFER_HEADER_5_2_3790_sp1_x64_u00_s00_u18, "unnamed; its members have accessors.";
     }
 }
@@ -280,7 +280,7 @@ runtime::layout! {
 runtime::layout! {
     /// The unnamed union at 0x38 of `WMI_BUFFER_HEADER`.
     pub union WMI_BUFFER_HEADER_5_2_3790_sp1_x64_u38: 0x10, 8 {
-        0x00 InstanceGuid: GUID_5_0 = "GUID", "documented.";
+        0x00 InstanceGuid: GUID_5_0 = "GUID", "documented. GUID of the session.";
         0x00 s00: WMI_BUFFER_HEADER_5_2_3790_sp1_x64_u38_s00, "unnamed; its members have accessors.";
     }
 }
@@ -289,7 +289,7 @@ runtime::layout! {
     /// The unnamed structure at 0x00 of `u38` in `WMI_BUFFER_HEADER`.
     pub struct WMI_BUFFER_HEADER_5_2_3790_sp1_x64_u38_s00: 0x10, 8 {
         0x00 LoggerContext: runtime::Ptr64 = "PVOID", "documented. Seen in use by 5.0.";
-        0x08 GlobalEntry: SINGLE_LIST_ENTRY_5_2_3790_sp1_x64 = "SINGLE_LIST_ENTRY", "documented, its place inferred.";
+        0x08 GlobalEntry: SINGLE_LIST_ENTRY_5_2_3790_sp1_x64 = "SINGLE_LIST_ENTRY", "documented, its place inferred. Links all buffers of the session.";
     }
 }
 
@@ -299,30 +299,30 @@ runtime::layout! {
     /// Starts every trace buffer, in memory and in an ETL file.
     pub struct WMI_BUFFER_HEADER_early_6_0_x86: members::WMI_BUFFER_HEADER, 0x48, 8 {
         0x00 u00: WMI_BUFFER_HEADER_early_6_0_x86_u00, "unnamed; its members have accessors." {
-            0x00 Wnode set_Wnode: WNODE_HEADER_5_0_x86 = "WNODE_HEADER", "documented.";
+            0x00 Wnode set_Wnode: WNODE_HEADER_5_0_x86 = "WNODE_HEADER", "documented. The same bytes as a block of WMI.";
             0x00 BufferSize set_BufferSize: u32 = "ULONG", "documented. Bytes of the buffer; in a file, the distance to the next.";
             0x04 SavedOffset set_SavedOffset: u32 = "ULONG", "documented. Valid bytes of the buffer, header included.";
             0x08 CurrentOffset set_CurrentOffset: u32 = "ULONG volatile", "documented. Where the next event goes, from the start of the buffer.";
-            0x0c ReferenceCount set_ReferenceCount: i32 = "LONG volatile", "documented.";
-            0x10 TimeStamp set_TimeStamp: LARGE_INTEGER_5_0 = "LARGE_INTEGER", "documented.";
+            0x0c ReferenceCount set_ReferenceCount: i32 = "LONG volatile", "documented. How many writers have room in it and are not done.";
+            0x10 TimeStamp set_TimeStamp: LARGE_INTEGER_5_0 = "LARGE_INTEGER", "documented. When the buffer was taken into use or written out, by the session's clock.";
             0x10 StartPerfClock set_StartPerfClock: LARGE_INTEGER_5_0 = "LARGE_INTEGER", "documented.";
-            0x18 SequenceNumber set_SequenceNumber: i64 = "LONGLONG", "documented.";
-            0x20 Spare0 set_Spare0: u32 = "ULONG", "documented.";
-            0x24 Spare1 set_Spare1: u32 = "ULONG", "documented, its place inferred.";
-            0x28 ClientContext set_ClientContext: ETW_BUFFER_CONTEXT_early_6_0 = "ETW_BUFFER_CONTEXT", "documented.";
-            0x2c State set_State: ETW_BUFFER_STATE_early_6_0 = "ETW_BUFFER_STATE", "documented.";
-            0x2c Flags set_Flags: u32 = "ULONG", "documented.";
+            0x18 SequenceNumber set_SequenceNumber: i64 = "LONGLONG", "documented. The number of the buffer among those of the session.";
+            0x20 Spare0 set_Spare0: u32 = "ULONG", "documented. Not in use.";
+            0x24 Spare1 set_Spare1: u32 = "ULONG", "documented, its place inferred. Not in use.";
+            0x28 ClientContext set_ClientContext: ETW_BUFFER_CONTEXT_early_6_0 = "ETW_BUFFER_CONTEXT", "documented. Which processor and logger the buffer is of.";
+            0x2c State set_State: ETW_BUFFER_STATE_early_6_0 = "ETW_BUFFER_STATE", "documented. What the buffer is in use for.";
+            0x2c Flags set_Flags: u32 = "ULONG", "documented. State, as a number.";
         }
-        0x30 Offset: u32 = "ULONG", "documented.";
-        0x34 BufferFlag: ETW_BUFFER_FLAG = "USHORT", "documented.";
-        0x36 BufferType: ETW_BUFFER_TYPE = "USHORT", "documented.";
+        0x30 Offset: u32 = "ULONG", "documented. Where events end, header included, once the buffer is full.";
+        0x34 BufferFlag: ETW_BUFFER_FLAG = "USHORT", "documented. What has become of the buffer.";
+        0x36 BufferType: ETW_BUFFER_TYPE = "USHORT", "documented. What the buffer is for.";
         0x38 u38: WMI_BUFFER_HEADER_early_6_0_x86_u38, "unnamed; its members have accessors." {
-            0x38 Padding1 set_Padding1: [u32; 4] = "ULONG [4]", "documented.";
-            0x38 StartTime set_StartTime: LARGE_INTEGER_5_0 = "LARGE_INTEGER", "documented.";
+            0x38 Padding1 set_Padding1: [u32; 4] = "ULONG [4]", "documented. Not in use.";
+            0x38 StartTime set_StartTime: LARGE_INTEGER_5_0 = "LARGE_INTEGER", "documented. When the session started, in 100 ns since 1601.";
             0x38 Entry set_Entry: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "documented.";
-            0x38 SlistEntry set_SlistEntry: SINGLE_LIST_ENTRY_5_0_x86 = "SINGLE_LIST_ENTRY", "documented.";
-            0x38 NextBuffer set_NextBuffer: runtime::Ptr32 = "WMI_BUFFER_HEADER *", "documented.";
-            0x3c GlobalEntry set_GlobalEntry: SINGLE_LIST_ENTRY_5_0_x86 = "SINGLE_LIST_ENTRY", "documented, its place inferred.";
+            0x38 SlistEntry set_SlistEntry: SINGLE_LIST_ENTRY_5_0_x86 = "SINGLE_LIST_ENTRY", "documented. Links it into a list of buffers.";
+            0x38 NextBuffer set_NextBuffer: runtime::Ptr32 = "WMI_BUFFER_HEADER *", "documented. The next buffer of its list.";
+            0x3c GlobalEntry set_GlobalEntry: SINGLE_LIST_ENTRY_5_0_x86 = "SINGLE_LIST_ENTRY", "documented, its place inferred. Links all buffers of the session.";
         }
     }
 }
@@ -330,7 +330,7 @@ runtime::layout! {
 runtime::layout! {
     /// The unnamed union at 0x00 of `WMI_BUFFER_HEADER`.
     pub union WMI_BUFFER_HEADER_early_6_0_x86_u00: 0x30, 8 {
-        0x00 Wnode: WNODE_HEADER_5_0_x86 = "WNODE_HEADER", "documented.";
+        0x00 Wnode: WNODE_HEADER_5_0_x86 = "WNODE_HEADER", "documented. The same bytes as a block of WMI.";
         0x00 s00: WMI_BUFFER_HEADER_early_6_0_u00_s00, "unnamed; its members have accessors.";
     }
 }
@@ -341,12 +341,12 @@ runtime::layout! {
         0x00 BufferSize: u32 = "ULONG", "documented. Bytes of the buffer; in a file, the distance to the next.";
         0x04 SavedOffset: u32 = "ULONG", "documented. Valid bytes of the buffer, header included.";
         0x08 CurrentOffset: u32 = "ULONG volatile", "documented. Where the next event goes, from the start of the buffer.";
-        0x0c ReferenceCount: i32 = "LONG volatile", "documented.";
+        0x0c ReferenceCount: i32 = "LONG volatile", "documented. How many writers have room in it and are not done.";
         0x10 u10: WMI_BUFFER_HEADER_early_6_0_u00_s00_u10, "unnamed; its members have accessors.";
-        0x18 SequenceNumber: i64 = "LONGLONG", "documented.";
-        0x20 Spare0: u32 = "ULONG", "documented.";
-        0x24 Spare1: u32 = "ULONG", "documented, its place inferred.";
-        0x28 ClientContext: ETW_BUFFER_CONTEXT_early_6_0 = "ETW_BUFFER_CONTEXT", "documented.";
+        0x18 SequenceNumber: i64 = "LONGLONG", "documented. The number of the buffer among those of the session.";
+        0x20 Spare0: u32 = "ULONG", "documented. Not in use.";
+        0x24 Spare1: u32 = "ULONG", "documented, its place inferred. Not in use.";
+        0x28 ClientContext: ETW_BUFFER_CONTEXT_early_6_0 = "ETW_BUFFER_CONTEXT", "documented. Which processor and logger the buffer is of.";
         0x2c u2C: WMI_BUFFER_HEADER_early_6_0_u00_s00_u2C, "unnamed; its members have accessors.";
     }
 }
@@ -354,7 +354,7 @@ runtime::layout! {
 runtime::layout! {
     /// The unnamed union at 0x10 of `u00_s00` in `WMI_BUFFER_HEADER`.
     pub union WMI_BUFFER_HEADER_early_6_0_u00_s00_u10: 0x8, 8 {
-        0x00 TimeStamp: LARGE_INTEGER_5_0 = "LARGE_INTEGER", "documented.";
+        0x00 TimeStamp: LARGE_INTEGER_5_0 = "LARGE_INTEGER", "documented. When the buffer was taken into use or written out, by the session's clock.";
         0x00 StartPerfClock: LARGE_INTEGER_5_0 = "LARGE_INTEGER", "documented.";
     }
 }
@@ -362,18 +362,18 @@ runtime::layout! {
 runtime::layout! {
     /// The unnamed union at 0x2c of `u00_s00` in `WMI_BUFFER_HEADER`.
     pub union WMI_BUFFER_HEADER_early_6_0_u00_s00_u2C: 0x4, 4 {
-        0x00 State: ETW_BUFFER_STATE_early_6_0 = "ETW_BUFFER_STATE", "documented.";
-        0x00 Flags: u32 = "ULONG", "documented.";
+        0x00 State: ETW_BUFFER_STATE_early_6_0 = "ETW_BUFFER_STATE", "documented. What the buffer is in use for.";
+        0x00 Flags: u32 = "ULONG", "documented. State, as a number.";
     }
 }
 
 runtime::layout! {
     /// The unnamed union at 0x38 of `WMI_BUFFER_HEADER`.
     pub union WMI_BUFFER_HEADER_early_6_0_x86_u38: 0x10, 8 {
-        0x00 Padding1: [u32; 4] = "ULONG [4]", "documented.";
-        0x00 StartTime: runtime::Bytes<LARGE_INTEGER_5_0, 16> = "LARGE_INTEGER", "documented.";
+        0x00 Padding1: [u32; 4] = "ULONG [4]", "documented. Not in use.";
+        0x00 StartTime: runtime::Bytes<LARGE_INTEGER_5_0, 16> = "LARGE_INTEGER", "documented. When the session started, in 100 ns since 1601.";
         0x00 Entry: runtime::Bytes<LIST_ENTRY_5_0_x86, 16> = "LIST_ENTRY", "documented.";
-        0x00 SlistEntry: runtime::Bytes<SINGLE_LIST_ENTRY_5_0_x86, 16> = "SINGLE_LIST_ENTRY", "documented.";
+        0x00 SlistEntry: runtime::Bytes<SINGLE_LIST_ENTRY_5_0_x86, 16> = "SINGLE_LIST_ENTRY", "documented. Links it into a list of buffers.";
         0x00 s00: runtime::Bytes<WMI_BUFFER_HEADER_early_6_0_x86_u38_s00, 16>, "unnamed; its members have accessors.";
     }
 }
@@ -381,8 +381,8 @@ runtime::layout! {
 runtime::layout! {
     /// The unnamed structure at 0x00 of `u38` in `WMI_BUFFER_HEADER`.
     pub struct WMI_BUFFER_HEADER_early_6_0_x86_u38_s00: 0x8, 4 {
-        0x00 NextBuffer: runtime::Ptr32 = "WMI_BUFFER_HEADER *", "documented.";
-        0x04 GlobalEntry: SINGLE_LIST_ENTRY_5_0_x86 = "SINGLE_LIST_ENTRY", "documented, its place inferred.";
+        0x00 NextBuffer: runtime::Ptr32 = "WMI_BUFFER_HEADER *", "documented. The next buffer of its list.";
+        0x04 GlobalEntry: SINGLE_LIST_ENTRY_5_0_x86 = "SINGLE_LIST_ENTRY", "documented, its place inferred. Links all buffers of the session.";
     }
 }
 
@@ -392,30 +392,30 @@ runtime::layout! {
     /// Starts every trace buffer, in memory and in an ETL file.
     pub struct WMI_BUFFER_HEADER_early_6_0_x64: members::WMI_BUFFER_HEADER, 0x48, 8 {
         0x00 u00: WMI_BUFFER_HEADER_early_6_0_x64_u00, "unnamed; its members have accessors." {
-            0x00 Wnode set_Wnode: WNODE_HEADER_5_2_3790_sp1_x64 = "WNODE_HEADER", "documented.";
+            0x00 Wnode set_Wnode: WNODE_HEADER_5_2_3790_sp1_x64 = "WNODE_HEADER", "documented. The same bytes as a block of WMI.";
             0x00 BufferSize set_BufferSize: u32 = "ULONG", "documented. Bytes of the buffer; in a file, the distance to the next.";
             0x04 SavedOffset set_SavedOffset: u32 = "ULONG", "documented. Valid bytes of the buffer, header included.";
             0x08 CurrentOffset set_CurrentOffset: u32 = "ULONG volatile", "documented. Where the next event goes, from the start of the buffer.";
-            0x0c ReferenceCount set_ReferenceCount: i32 = "LONG volatile", "documented.";
-            0x10 TimeStamp set_TimeStamp: LARGE_INTEGER_5_0 = "LARGE_INTEGER", "documented.";
+            0x0c ReferenceCount set_ReferenceCount: i32 = "LONG volatile", "documented. How many writers have room in it and are not done.";
+            0x10 TimeStamp set_TimeStamp: LARGE_INTEGER_5_0 = "LARGE_INTEGER", "documented. When the buffer was taken into use or written out, by the session's clock.";
             0x10 StartPerfClock set_StartPerfClock: LARGE_INTEGER_5_0 = "LARGE_INTEGER", "documented.";
-            0x18 SequenceNumber set_SequenceNumber: i64 = "LONGLONG", "documented.";
-            0x20 Spare0 set_Spare0: u32 = "ULONG", "documented.";
-            0x24 Spare1 set_Spare1: u32 = "ULONG", "documented, its place inferred.";
-            0x28 ClientContext set_ClientContext: ETW_BUFFER_CONTEXT_early_6_0 = "ETW_BUFFER_CONTEXT", "documented.";
-            0x2c State set_State: ETW_BUFFER_STATE_early_6_0 = "ETW_BUFFER_STATE", "documented.";
-            0x2c Flags set_Flags: u32 = "ULONG", "documented.";
+            0x18 SequenceNumber set_SequenceNumber: i64 = "LONGLONG", "documented. The number of the buffer among those of the session.";
+            0x20 Spare0 set_Spare0: u32 = "ULONG", "documented. Not in use.";
+            0x24 Spare1 set_Spare1: u32 = "ULONG", "documented, its place inferred. Not in use.";
+            0x28 ClientContext set_ClientContext: ETW_BUFFER_CONTEXT_early_6_0 = "ETW_BUFFER_CONTEXT", "documented. Which processor and logger the buffer is of.";
+            0x2c State set_State: ETW_BUFFER_STATE_early_6_0 = "ETW_BUFFER_STATE", "documented. What the buffer is in use for.";
+            0x2c Flags set_Flags: u32 = "ULONG", "documented. State, as a number.";
         }
-        0x30 Offset: u32 = "ULONG", "documented.";
-        0x34 BufferFlag: ETW_BUFFER_FLAG = "USHORT", "documented.";
-        0x36 BufferType: ETW_BUFFER_TYPE = "USHORT", "documented.";
+        0x30 Offset: u32 = "ULONG", "documented. Where events end, header included, once the buffer is full.";
+        0x34 BufferFlag: ETW_BUFFER_FLAG = "USHORT", "documented. What has become of the buffer.";
+        0x36 BufferType: ETW_BUFFER_TYPE = "USHORT", "documented. What the buffer is for.";
         0x38 u38: WMI_BUFFER_HEADER_early_6_0_x64_u38, "unnamed; its members have accessors." {
-            0x38 Padding1 set_Padding1: [u32; 4] = "ULONG [4]", "documented.";
-            0x38 StartTime set_StartTime: LARGE_INTEGER_5_0 = "LARGE_INTEGER", "documented.";
+            0x38 Padding1 set_Padding1: [u32; 4] = "ULONG [4]", "documented. Not in use.";
+            0x38 StartTime set_StartTime: LARGE_INTEGER_5_0 = "LARGE_INTEGER", "documented. When the session started, in 100 ns since 1601.";
             0x38 Entry set_Entry: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "documented.";
-            0x38 SlistEntry set_SlistEntry: SINGLE_LIST_ENTRY_5_2_3790_sp1_x64 = "SINGLE_LIST_ENTRY", "documented.";
-            0x38 NextBuffer set_NextBuffer: runtime::Ptr64 = "WMI_BUFFER_HEADER *", "documented.";
-            0x40 GlobalEntry set_GlobalEntry: SINGLE_LIST_ENTRY_5_2_3790_sp1_x64 = "SINGLE_LIST_ENTRY", "documented, its place inferred.";
+            0x38 SlistEntry set_SlistEntry: SINGLE_LIST_ENTRY_5_2_3790_sp1_x64 = "SINGLE_LIST_ENTRY", "documented. Links it into a list of buffers.";
+            0x38 NextBuffer set_NextBuffer: runtime::Ptr64 = "WMI_BUFFER_HEADER *", "documented. The next buffer of its list.";
+            0x40 GlobalEntry set_GlobalEntry: SINGLE_LIST_ENTRY_5_2_3790_sp1_x64 = "SINGLE_LIST_ENTRY", "documented, its place inferred. Links all buffers of the session.";
         }
     }
 }
@@ -423,7 +423,7 @@ runtime::layout! {
 runtime::layout! {
     /// The unnamed union at 0x00 of `WMI_BUFFER_HEADER`.
     pub union WMI_BUFFER_HEADER_early_6_0_x64_u00: 0x30, 8 {
-        0x00 Wnode: WNODE_HEADER_5_2_3790_sp1_x64 = "WNODE_HEADER", "documented.";
+        0x00 Wnode: WNODE_HEADER_5_2_3790_sp1_x64 = "WNODE_HEADER", "documented. The same bytes as a block of WMI.";
         0x00 s00: WMI_BUFFER_HEADER_early_6_0_u00_s00, "unnamed; its members have accessors.";
     }
 }
@@ -431,10 +431,10 @@ runtime::layout! {
 runtime::layout! {
     /// The unnamed union at 0x38 of `WMI_BUFFER_HEADER`.
     pub union WMI_BUFFER_HEADER_early_6_0_x64_u38: 0x10, 8 {
-        0x00 Padding1: [u32; 4] = "ULONG [4]", "documented.";
-        0x00 StartTime: runtime::Bytes<LARGE_INTEGER_5_0, 16> = "LARGE_INTEGER", "documented.";
+        0x00 Padding1: [u32; 4] = "ULONG [4]", "documented. Not in use.";
+        0x00 StartTime: runtime::Bytes<LARGE_INTEGER_5_0, 16> = "LARGE_INTEGER", "documented. When the session started, in 100 ns since 1601.";
         0x00 Entry: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "documented.";
-        0x00 SlistEntry: runtime::Bytes<SINGLE_LIST_ENTRY_5_2_3790_sp1_x64, 16> = "SINGLE_LIST_ENTRY", "documented.";
+        0x00 SlistEntry: runtime::Bytes<SINGLE_LIST_ENTRY_5_2_3790_sp1_x64, 16> = "SINGLE_LIST_ENTRY", "documented. Links it into a list of buffers.";
         0x00 s00: WMI_BUFFER_HEADER_early_6_0_x64_u38_s00, "unnamed; its members have accessors.";
     }
 }
@@ -442,8 +442,8 @@ runtime::layout! {
 runtime::layout! {
     /// The unnamed structure at 0x00 of `u38` in `WMI_BUFFER_HEADER`.
     pub struct WMI_BUFFER_HEADER_early_6_0_x64_u38_s00: 0x10, 8 {
-        0x00 NextBuffer: runtime::Ptr64 = "WMI_BUFFER_HEADER *", "documented.";
-        0x08 GlobalEntry: SINGLE_LIST_ENTRY_5_2_3790_sp1_x64 = "SINGLE_LIST_ENTRY", "documented, its place inferred.";
+        0x00 NextBuffer: runtime::Ptr64 = "WMI_BUFFER_HEADER *", "documented. The next buffer of its list.";
+        0x08 GlobalEntry: SINGLE_LIST_ENTRY_5_2_3790_sp1_x64 = "SINGLE_LIST_ENTRY", "documented, its place inferred. Links all buffers of the session.";
     }
 }
 
@@ -453,30 +453,30 @@ runtime::layout! {
     /// Starts every trace buffer, in memory and in an ETL file.
     pub struct WMI_BUFFER_HEADER_late_6_0_x86: members::WMI_BUFFER_HEADER, 0x48, 8 {
         0x00 u00: WMI_BUFFER_HEADER_late_6_0_x86_u00, "unnamed; its members have accessors." {
-            0x00 Wnode set_Wnode: WNODE_HEADER_5_0_x86 = "WNODE_HEADER", "documented.";
+            0x00 Wnode set_Wnode: WNODE_HEADER_5_0_x86 = "WNODE_HEADER", "documented. The same bytes as a block of WMI.";
             0x00 BufferSize set_BufferSize: u32 = "ULONG", "documented. Bytes of the buffer; in a file, the distance to the next.";
             0x04 SavedOffset set_SavedOffset: u32 = "ULONG", "documented. Valid bytes of the buffer, header included.";
             0x08 CurrentOffset set_CurrentOffset: u32 = "ULONG volatile", "documented. Where the next event goes, from the start of the buffer.";
-            0x0c ReferenceCount set_ReferenceCount: i32 = "LONG volatile", "documented.";
-            0x10 TimeStamp set_TimeStamp: LARGE_INTEGER_5_0 = "LARGE_INTEGER", "documented.";
+            0x0c ReferenceCount set_ReferenceCount: i32 = "LONG volatile", "documented. How many writers have room in it and are not done.";
+            0x10 TimeStamp set_TimeStamp: LARGE_INTEGER_5_0 = "LARGE_INTEGER", "documented. When the buffer was taken into use or written out, by the session's clock.";
             0x10 StartPerfClock set_StartPerfClock: LARGE_INTEGER_5_0 = "LARGE_INTEGER", "documented.";
-            0x18 SequenceNumber set_SequenceNumber: i64 = "LONGLONG", "documented.";
-            0x20 Padding0 set_Padding0: [u32; 2] = "ULONG [2]", "documented.";
-            0x20 SlistEntry set_SlistEntry: SINGLE_LIST_ENTRY_5_0_x86 = "SINGLE_LIST_ENTRY", "documented.";
-            0x20 NextBuffer set_NextBuffer: runtime::Ptr32 = "WMI_BUFFER_HEADER *", "documented.";
-            0x28 ClientContext set_ClientContext: ETW_BUFFER_CONTEXT_early_6_0 = "ETW_BUFFER_CONTEXT", "documented.";
-            0x2c State set_State: ETW_BUFFER_STATE_early_6_0 = "ETW_BUFFER_STATE", "documented.";
-            0x2c Flags set_Flags: u32 = "ULONG", "documented.";
+            0x18 SequenceNumber set_SequenceNumber: i64 = "LONGLONG", "documented. The number of the buffer among those of the session.";
+            0x20 Padding0 set_Padding0: [u32; 2] = "ULONG [2]", "documented. Not in use.";
+            0x20 SlistEntry set_SlistEntry: SINGLE_LIST_ENTRY_5_0_x86 = "SINGLE_LIST_ENTRY", "documented. Links it into a list of buffers.";
+            0x20 NextBuffer set_NextBuffer: runtime::Ptr32 = "WMI_BUFFER_HEADER *", "documented. The next buffer of its list.";
+            0x28 ClientContext set_ClientContext: ETW_BUFFER_CONTEXT_early_6_0 = "ETW_BUFFER_CONTEXT", "documented. Which processor and logger the buffer is of.";
+            0x2c State set_State: ETW_BUFFER_STATE_early_6_0 = "ETW_BUFFER_STATE", "documented. What the buffer is in use for.";
+            0x2c Flags set_Flags: u32 = "ULONG", "documented. State, as a number.";
         }
-        0x30 Offset: u32 = "ULONG", "documented.";
-        0x34 BufferFlag: ETW_BUFFER_FLAG = "USHORT", "documented.";
-        0x36 BufferType: ETW_BUFFER_TYPE = "USHORT", "documented.";
+        0x30 Offset: u32 = "ULONG", "documented. Where events end, header included, once the buffer is full.";
+        0x34 BufferFlag: ETW_BUFFER_FLAG = "USHORT", "documented. What has become of the buffer.";
+        0x36 BufferType: ETW_BUFFER_TYPE = "USHORT", "documented. What the buffer is for.";
         0x38 u38: WMI_BUFFER_HEADER_late_6_0_x86_u38, "unnamed; its members have accessors." {
-            0x38 Padding1 set_Padding1: [u32; 4] = "ULONG [4]", "documented.";
-            0x38 StartTime set_StartTime: LARGE_INTEGER_5_0 = "LARGE_INTEGER", "documented.";
+            0x38 Padding1 set_Padding1: [u32; 4] = "ULONG [4]", "documented. Not in use.";
+            0x38 StartTime set_StartTime: LARGE_INTEGER_5_0 = "LARGE_INTEGER", "documented. When the session started, in 100 ns since 1601.";
             0x38 Entry set_Entry: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "documented.";
-            0x38 Padding2 set_Padding2: runtime::Ptr32 = "PVOID", "documented, its place inferred.";
-            0x3c GlobalEntry set_GlobalEntry: SINGLE_LIST_ENTRY_5_0_x86 = "SINGLE_LIST_ENTRY", "documented, its place inferred.";
+            0x38 Padding2 set_Padding2: runtime::Ptr32 = "PVOID", "documented, its place inferred. Not in use.";
+            0x3c GlobalEntry set_GlobalEntry: SINGLE_LIST_ENTRY_5_0_x86 = "SINGLE_LIST_ENTRY", "documented, its place inferred. Links all buffers of the session.";
             0x38 Pointer0 set_Pointer0: runtime::Ptr32 = "PVOID", "documented, its place inferred.";
             0x3c Pointer1 set_Pointer1: runtime::Ptr32 = "PVOID", "documented, its place inferred.";
         }
@@ -486,7 +486,7 @@ runtime::layout! {
 runtime::layout! {
     /// The unnamed union at 0x00 of `WMI_BUFFER_HEADER`.
     pub union WMI_BUFFER_HEADER_late_6_0_x86_u00: 0x30, 8 {
-        0x00 Wnode: WNODE_HEADER_5_0_x86 = "WNODE_HEADER", "documented.";
+        0x00 Wnode: WNODE_HEADER_5_0_x86 = "WNODE_HEADER", "documented. The same bytes as a block of WMI.";
         0x00 s00: WMI_BUFFER_HEADER_late_6_0_x86_u00_s00, "unnamed; its members have accessors.";
     }
 }
@@ -497,11 +497,11 @@ runtime::layout! {
         0x00 BufferSize: u32 = "ULONG", "documented. Bytes of the buffer; in a file, the distance to the next.";
         0x04 SavedOffset: u32 = "ULONG", "documented. Valid bytes of the buffer, header included.";
         0x08 CurrentOffset: u32 = "ULONG volatile", "documented. Where the next event goes, from the start of the buffer.";
-        0x0c ReferenceCount: i32 = "LONG volatile", "documented.";
+        0x0c ReferenceCount: i32 = "LONG volatile", "documented. How many writers have room in it and are not done.";
         0x10 u10: WMI_BUFFER_HEADER_early_6_0_u00_s00_u10, "unnamed; its members have accessors.";
-        0x18 SequenceNumber: i64 = "LONGLONG", "documented.";
+        0x18 SequenceNumber: i64 = "LONGLONG", "documented. The number of the buffer among those of the session.";
         0x20 u20: WMI_BUFFER_HEADER_late_6_0_x86_u00_s00_u20, "unnamed; its members have accessors.";
-        0x28 ClientContext: ETW_BUFFER_CONTEXT_early_6_0 = "ETW_BUFFER_CONTEXT", "documented.";
+        0x28 ClientContext: ETW_BUFFER_CONTEXT_early_6_0 = "ETW_BUFFER_CONTEXT", "documented. Which processor and logger the buffer is of.";
         0x2c u2C: WMI_BUFFER_HEADER_early_6_0_u00_s00_u2C, "unnamed; its members have accessors.";
     }
 }
@@ -509,17 +509,17 @@ runtime::layout! {
 runtime::layout! {
     /// The unnamed union at 0x20 of `u00_s00` in `WMI_BUFFER_HEADER`.
     pub union WMI_BUFFER_HEADER_late_6_0_x86_u00_s00_u20: 0x8, 4 {
-        0x00 Padding0: [u32; 2] = "ULONG [2]", "documented.";
-        0x00 SlistEntry: runtime::Bytes<SINGLE_LIST_ENTRY_5_0_x86, 8> = "SINGLE_LIST_ENTRY", "documented.";
-        0x00 NextBuffer: runtime::Bytes<runtime::Ptr32, 8> = "WMI_BUFFER_HEADER *", "documented.";
+        0x00 Padding0: [u32; 2] = "ULONG [2]", "documented. Not in use.";
+        0x00 SlistEntry: runtime::Bytes<SINGLE_LIST_ENTRY_5_0_x86, 8> = "SINGLE_LIST_ENTRY", "documented. Links it into a list of buffers.";
+        0x00 NextBuffer: runtime::Bytes<runtime::Ptr32, 8> = "WMI_BUFFER_HEADER *", "documented. The next buffer of its list.";
     }
 }
 
 runtime::layout! {
     /// The unnamed union at 0x38 of `WMI_BUFFER_HEADER`.
     pub union WMI_BUFFER_HEADER_late_6_0_x86_u38: 0x10, 8 {
-        0x00 Padding1: [u32; 4] = "ULONG [4]", "documented.";
-        0x00 StartTime: runtime::Bytes<LARGE_INTEGER_5_0, 16> = "LARGE_INTEGER", "documented.";
+        0x00 Padding1: [u32; 4] = "ULONG [4]", "documented. Not in use.";
+        0x00 StartTime: runtime::Bytes<LARGE_INTEGER_5_0, 16> = "LARGE_INTEGER", "documented. When the session started, in 100 ns since 1601.";
         0x00 Entry: runtime::Bytes<LIST_ENTRY_5_0_x86, 16> = "LIST_ENTRY", "documented.";
         0x00 s00: runtime::Bytes<WMI_BUFFER_HEADER_late_6_0_x86_u38_s00, 16>, "unnamed; its members have accessors.";
         0x00 s00_2: runtime::Bytes<WMI_BUFFER_HEADER_late_6_0_x86_u38_s00_2, 16>, "unnamed; its members have accessors.";
@@ -529,8 +529,8 @@ runtime::layout! {
 runtime::layout! {
     /// The unnamed structure at 0x00 of `u38` in `WMI_BUFFER_HEADER`.
     pub struct WMI_BUFFER_HEADER_late_6_0_x86_u38_s00: 0x8, 4 {
-        0x00 Padding2: runtime::Ptr32 = "PVOID", "documented, its place inferred.";
-        0x04 GlobalEntry: SINGLE_LIST_ENTRY_5_0_x86 = "SINGLE_LIST_ENTRY", "documented, its place inferred.";
+        0x00 Padding2: runtime::Ptr32 = "PVOID", "documented, its place inferred. Not in use.";
+        0x04 GlobalEntry: SINGLE_LIST_ENTRY_5_0_x86 = "SINGLE_LIST_ENTRY", "documented, its place inferred. Links all buffers of the session.";
     }
 }
 
@@ -548,30 +548,30 @@ runtime::layout! {
     /// Starts every trace buffer, in memory and in an ETL file.
     pub struct WMI_BUFFER_HEADER_late_6_0_x64: members::WMI_BUFFER_HEADER, 0x48, 8 {
         0x00 u00: WMI_BUFFER_HEADER_late_6_0_x64_u00, "unnamed; its members have accessors." {
-            0x00 Wnode set_Wnode: WNODE_HEADER_5_2_3790_sp1_x64 = "WNODE_HEADER", "documented.";
+            0x00 Wnode set_Wnode: WNODE_HEADER_5_2_3790_sp1_x64 = "WNODE_HEADER", "documented. The same bytes as a block of WMI.";
             0x00 BufferSize set_BufferSize: u32 = "ULONG", "documented. Bytes of the buffer; in a file, the distance to the next.";
             0x04 SavedOffset set_SavedOffset: u32 = "ULONG", "documented. Valid bytes of the buffer, header included.";
             0x08 CurrentOffset set_CurrentOffset: u32 = "ULONG volatile", "documented. Where the next event goes, from the start of the buffer.";
-            0x0c ReferenceCount set_ReferenceCount: i32 = "LONG volatile", "documented.";
-            0x10 TimeStamp set_TimeStamp: LARGE_INTEGER_5_0 = "LARGE_INTEGER", "documented.";
+            0x0c ReferenceCount set_ReferenceCount: i32 = "LONG volatile", "documented. How many writers have room in it and are not done.";
+            0x10 TimeStamp set_TimeStamp: LARGE_INTEGER_5_0 = "LARGE_INTEGER", "documented. When the buffer was taken into use or written out, by the session's clock.";
             0x10 StartPerfClock set_StartPerfClock: LARGE_INTEGER_5_0 = "LARGE_INTEGER", "documented.";
-            0x18 SequenceNumber set_SequenceNumber: i64 = "LONGLONG", "documented.";
-            0x20 Padding0 set_Padding0: [u32; 2] = "ULONG [2]", "documented.";
-            0x20 SlistEntry set_SlistEntry: SINGLE_LIST_ENTRY_5_2_3790_sp1_x64 = "SINGLE_LIST_ENTRY", "documented.";
-            0x20 NextBuffer set_NextBuffer: runtime::Ptr64 = "WMI_BUFFER_HEADER *", "documented.";
-            0x28 ClientContext set_ClientContext: ETW_BUFFER_CONTEXT_early_6_0 = "ETW_BUFFER_CONTEXT", "documented.";
-            0x2c State set_State: ETW_BUFFER_STATE_early_6_0 = "ETW_BUFFER_STATE", "documented.";
-            0x2c Flags set_Flags: u32 = "ULONG", "documented.";
+            0x18 SequenceNumber set_SequenceNumber: i64 = "LONGLONG", "documented. The number of the buffer among those of the session.";
+            0x20 Padding0 set_Padding0: [u32; 2] = "ULONG [2]", "documented. Not in use.";
+            0x20 SlistEntry set_SlistEntry: SINGLE_LIST_ENTRY_5_2_3790_sp1_x64 = "SINGLE_LIST_ENTRY", "documented. Links it into a list of buffers.";
+            0x20 NextBuffer set_NextBuffer: runtime::Ptr64 = "WMI_BUFFER_HEADER *", "documented. The next buffer of its list.";
+            0x28 ClientContext set_ClientContext: ETW_BUFFER_CONTEXT_early_6_0 = "ETW_BUFFER_CONTEXT", "documented. Which processor and logger the buffer is of.";
+            0x2c State set_State: ETW_BUFFER_STATE_early_6_0 = "ETW_BUFFER_STATE", "documented. What the buffer is in use for.";
+            0x2c Flags set_Flags: u32 = "ULONG", "documented. State, as a number.";
         }
-        0x30 Offset: u32 = "ULONG", "documented.";
-        0x34 BufferFlag: ETW_BUFFER_FLAG = "USHORT", "documented.";
-        0x36 BufferType: ETW_BUFFER_TYPE = "USHORT", "documented.";
+        0x30 Offset: u32 = "ULONG", "documented. Where events end, header included, once the buffer is full.";
+        0x34 BufferFlag: ETW_BUFFER_FLAG = "USHORT", "documented. What has become of the buffer.";
+        0x36 BufferType: ETW_BUFFER_TYPE = "USHORT", "documented. What the buffer is for.";
         0x38 u38: WMI_BUFFER_HEADER_late_6_0_x64_u38, "unnamed; its members have accessors." {
-            0x38 Padding1 set_Padding1: [u32; 4] = "ULONG [4]", "documented.";
-            0x38 StartTime set_StartTime: LARGE_INTEGER_5_0 = "LARGE_INTEGER", "documented.";
+            0x38 Padding1 set_Padding1: [u32; 4] = "ULONG [4]", "documented. Not in use.";
+            0x38 StartTime set_StartTime: LARGE_INTEGER_5_0 = "LARGE_INTEGER", "documented. When the session started, in 100 ns since 1601.";
             0x38 Entry set_Entry: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "documented.";
-            0x38 Padding2 set_Padding2: runtime::Ptr64 = "PVOID", "documented, its place inferred.";
-            0x40 GlobalEntry set_GlobalEntry: SINGLE_LIST_ENTRY_5_2_3790_sp1_x64 = "SINGLE_LIST_ENTRY", "documented, its place inferred.";
+            0x38 Padding2 set_Padding2: runtime::Ptr64 = "PVOID", "documented, its place inferred. Not in use.";
+            0x40 GlobalEntry set_GlobalEntry: SINGLE_LIST_ENTRY_5_2_3790_sp1_x64 = "SINGLE_LIST_ENTRY", "documented, its place inferred. Links all buffers of the session.";
             0x38 Pointer0 set_Pointer0: runtime::Ptr64 = "PVOID", "documented, its place inferred.";
             0x40 Pointer1 set_Pointer1: runtime::Ptr64 = "PVOID", "documented, its place inferred.";
         }
@@ -581,7 +581,7 @@ runtime::layout! {
 runtime::layout! {
     /// The unnamed union at 0x00 of `WMI_BUFFER_HEADER`.
     pub union WMI_BUFFER_HEADER_late_6_0_x64_u00: 0x30, 8 {
-        0x00 Wnode: WNODE_HEADER_5_2_3790_sp1_x64 = "WNODE_HEADER", "documented.";
+        0x00 Wnode: WNODE_HEADER_5_2_3790_sp1_x64 = "WNODE_HEADER", "documented. The same bytes as a block of WMI.";
         0x00 s00: WMI_BUFFER_HEADER_late_6_0_x64_u00_s00, "unnamed; its members have accessors.";
     }
 }
@@ -592,11 +592,11 @@ runtime::layout! {
         0x00 BufferSize: u32 = "ULONG", "documented. Bytes of the buffer; in a file, the distance to the next.";
         0x04 SavedOffset: u32 = "ULONG", "documented. Valid bytes of the buffer, header included.";
         0x08 CurrentOffset: u32 = "ULONG volatile", "documented. Where the next event goes, from the start of the buffer.";
-        0x0c ReferenceCount: i32 = "LONG volatile", "documented.";
+        0x0c ReferenceCount: i32 = "LONG volatile", "documented. How many writers have room in it and are not done.";
         0x10 u10: WMI_BUFFER_HEADER_early_6_0_u00_s00_u10, "unnamed; its members have accessors.";
-        0x18 SequenceNumber: i64 = "LONGLONG", "documented.";
+        0x18 SequenceNumber: i64 = "LONGLONG", "documented. The number of the buffer among those of the session.";
         0x20 u20: WMI_BUFFER_HEADER_late_6_0_x64_u00_s00_u20, "unnamed; its members have accessors.";
-        0x28 ClientContext: ETW_BUFFER_CONTEXT_early_6_0 = "ETW_BUFFER_CONTEXT", "documented.";
+        0x28 ClientContext: ETW_BUFFER_CONTEXT_early_6_0 = "ETW_BUFFER_CONTEXT", "documented. Which processor and logger the buffer is of.";
         0x2c u2C: WMI_BUFFER_HEADER_early_6_0_u00_s00_u2C, "unnamed; its members have accessors.";
     }
 }
@@ -604,17 +604,17 @@ runtime::layout! {
 runtime::layout! {
     /// The unnamed union at 0x20 of `u00_s00` in `WMI_BUFFER_HEADER`.
     pub union WMI_BUFFER_HEADER_late_6_0_x64_u00_s00_u20: 0x8, 8 {
-        0x00 Padding0: [u32; 2] = "ULONG [2]", "documented.";
-        0x00 SlistEntry: SINGLE_LIST_ENTRY_5_2_3790_sp1_x64 = "SINGLE_LIST_ENTRY", "documented.";
-        0x00 NextBuffer: runtime::Ptr64 = "WMI_BUFFER_HEADER *", "documented.";
+        0x00 Padding0: [u32; 2] = "ULONG [2]", "documented. Not in use.";
+        0x00 SlistEntry: SINGLE_LIST_ENTRY_5_2_3790_sp1_x64 = "SINGLE_LIST_ENTRY", "documented. Links it into a list of buffers.";
+        0x00 NextBuffer: runtime::Ptr64 = "WMI_BUFFER_HEADER *", "documented. The next buffer of its list.";
     }
 }
 
 runtime::layout! {
     /// The unnamed union at 0x38 of `WMI_BUFFER_HEADER`.
     pub union WMI_BUFFER_HEADER_late_6_0_x64_u38: 0x10, 8 {
-        0x00 Padding1: [u32; 4] = "ULONG [4]", "documented.";
-        0x00 StartTime: runtime::Bytes<LARGE_INTEGER_5_0, 16> = "LARGE_INTEGER", "documented.";
+        0x00 Padding1: [u32; 4] = "ULONG [4]", "documented. Not in use.";
+        0x00 StartTime: runtime::Bytes<LARGE_INTEGER_5_0, 16> = "LARGE_INTEGER", "documented. When the session started, in 100 ns since 1601.";
         0x00 Entry: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "documented.";
         0x00 s00: WMI_BUFFER_HEADER_late_6_0_x64_u38_s00, "unnamed; its members have accessors.";
         0x00 s00_2: WMI_BUFFER_HEADER_late_6_0_x64_u38_s00_2, "unnamed; its members have accessors.";
@@ -624,8 +624,8 @@ runtime::layout! {
 runtime::layout! {
     /// The unnamed structure at 0x00 of `u38` in `WMI_BUFFER_HEADER`.
     pub struct WMI_BUFFER_HEADER_late_6_0_x64_u38_s00: 0x10, 8 {
-        0x00 Padding2: runtime::Ptr64 = "PVOID", "documented, its place inferred.";
-        0x08 GlobalEntry: SINGLE_LIST_ENTRY_5_2_3790_sp1_x64 = "SINGLE_LIST_ENTRY", "documented, its place inferred.";
+        0x00 Padding2: runtime::Ptr64 = "PVOID", "documented, its place inferred. Not in use.";
+        0x08 GlobalEntry: SINGLE_LIST_ENTRY_5_2_3790_sp1_x64 = "SINGLE_LIST_ENTRY", "documented, its place inferred. Links all buffers of the session.";
     }
 }
 
@@ -645,23 +645,23 @@ runtime::layout! {
         0x00 BufferSize: u32 = "ULONG", "documented. Bytes of the buffer; in a file, the distance to the next.";
         0x04 SavedOffset: u32 = "ULONG", "documented. Valid bytes of the buffer, header included.";
         0x08 CurrentOffset: u32 = "ULONG volatile", "documented. Where the next event goes, from the start of the buffer.";
-        0x0c ReferenceCount: i32 = "LONG volatile", "documented.";
-        0x10 TimeStamp: LARGE_INTEGER_5_0 = "LARGE_INTEGER", "documented.";
-        0x18 SequenceNumber: i64 = "LONGLONG", "documented.";
+        0x0c ReferenceCount: i32 = "LONG volatile", "documented. How many writers have room in it and are not done.";
+        0x10 TimeStamp: LARGE_INTEGER_5_0 = "LARGE_INTEGER", "documented. When the buffer was taken into use or written out, by the session's clock.";
+        0x18 SequenceNumber: i64 = "LONGLONG", "documented. The number of the buffer among those of the session.";
         0x20 u20: WMI_BUFFER_HEADER_6_1_x86_u20, "unnamed; its members have accessors." {
-            0x20 Padding0 set_Padding0: [u32; 2] = "ULONG [2]", "documented.";
-            0x20 SlistEntry set_SlistEntry: SINGLE_LIST_ENTRY_5_0_x86 = "SINGLE_LIST_ENTRY", "documented.";
-            0x20 NextBuffer set_NextBuffer: runtime::Ptr32 = "WMI_BUFFER_HEADER *", "documented.";
+            0x20 Padding0 set_Padding0: [u32; 2] = "ULONG [2]", "documented. Not in use.";
+            0x20 SlistEntry set_SlistEntry: SINGLE_LIST_ENTRY_5_0_x86 = "SINGLE_LIST_ENTRY", "documented. Links it into a list of buffers.";
+            0x20 NextBuffer set_NextBuffer: runtime::Ptr32 = "WMI_BUFFER_HEADER *", "documented. The next buffer of its list.";
         }
         0x28 ClientContext: ETW_BUFFER_CONTEXT_early_6_0 = "ETW_BUFFER_CONTEXT", "documented. Which processor and logger the buffer is of.";
-        0x2c State: ETW_BUFFER_STATE_early_6_0 = "ETW_BUFFER_STATE", "documented.";
-        0x30 Offset: u32 = "ULONG", "documented.";
-        0x34 BufferFlag: ETW_BUFFER_FLAG = "USHORT", "documented.";
-        0x36 BufferType: ETW_BUFFER_TYPE = "USHORT", "documented.";
+        0x2c State: ETW_BUFFER_STATE_early_6_0 = "ETW_BUFFER_STATE", "documented. What the buffer is in use for.";
+        0x30 Offset: u32 = "ULONG", "documented. Where events end, header included, once the buffer is full.";
+        0x34 BufferFlag: ETW_BUFFER_FLAG = "USHORT", "documented. What has become of the buffer.";
+        0x36 BufferType: ETW_BUFFER_TYPE = "USHORT", "documented. What the buffer is for.";
         0x38 u38: WMI_BUFFER_HEADER_6_1_x86_u38, "unnamed; its members have accessors." {
-            0x38 Padding1 set_Padding1: [u32; 4] = "ULONG [4]", "documented.";
+            0x38 Padding1 set_Padding1: [u32; 4] = "ULONG [4]", "documented. Not in use.";
             0x38 ReferenceTime set_ReferenceTime: ETW_REF_CLOCK_early_6_0 = "ETW_REF_CLOCK", "documented. One moment by both clocks.";
-            0x38 GlobalEntry set_GlobalEntry: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "documented.";
+            0x38 GlobalEntry set_GlobalEntry: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "documented. Links all buffers of the session.";
             0x38 Pointer0 set_Pointer0: runtime::Ptr32 = "PVOID", "documented, its place inferred.";
             0x3c Pointer1 set_Pointer1: runtime::Ptr32 = "PVOID", "documented, its place inferred.";
         }
@@ -671,18 +671,18 @@ runtime::layout! {
 runtime::layout! {
     /// The unnamed union at 0x20 of `WMI_BUFFER_HEADER`.
     pub union WMI_BUFFER_HEADER_6_1_x86_u20: 0x8, 4 {
-        0x00 Padding0: [u32; 2] = "ULONG [2]", "documented.";
-        0x00 SlistEntry: runtime::Bytes<SINGLE_LIST_ENTRY_5_0_x86, 8> = "SINGLE_LIST_ENTRY", "documented.";
-        0x00 NextBuffer: runtime::Bytes<runtime::Ptr32, 8> = "WMI_BUFFER_HEADER *", "documented.";
+        0x00 Padding0: [u32; 2] = "ULONG [2]", "documented. Not in use.";
+        0x00 SlistEntry: runtime::Bytes<SINGLE_LIST_ENTRY_5_0_x86, 8> = "SINGLE_LIST_ENTRY", "documented. Links it into a list of buffers.";
+        0x00 NextBuffer: runtime::Bytes<runtime::Ptr32, 8> = "WMI_BUFFER_HEADER *", "documented. The next buffer of its list.";
     }
 }
 
 runtime::layout! {
     /// The unnamed union at 0x38 of `WMI_BUFFER_HEADER`.
     pub union WMI_BUFFER_HEADER_6_1_x86_u38: 0x10, 8 {
-        0x00 Padding1: [u32; 4] = "ULONG [4]", "documented.";
+        0x00 Padding1: [u32; 4] = "ULONG [4]", "documented. Not in use.";
         0x00 ReferenceTime: ETW_REF_CLOCK_early_6_0 = "ETW_REF_CLOCK", "documented. One moment by both clocks.";
-        0x00 GlobalEntry: runtime::Bytes<LIST_ENTRY_5_0_x86, 16> = "LIST_ENTRY", "documented.";
+        0x00 GlobalEntry: runtime::Bytes<LIST_ENTRY_5_0_x86, 16> = "LIST_ENTRY", "documented. Links all buffers of the session.";
         0x00 s00: runtime::Bytes<WMI_BUFFER_HEADER_6_1_x86_u38_s00, 16>, "unnamed; its members have accessors.";
     }
 }
@@ -703,23 +703,23 @@ runtime::layout! {
         0x00 BufferSize: u32 = "ULONG", "documented. Bytes of the buffer; in a file, the distance to the next.";
         0x04 SavedOffset: u32 = "ULONG", "documented. Valid bytes of the buffer, header included.";
         0x08 CurrentOffset: u32 = "ULONG volatile", "documented. Where the next event goes, from the start of the buffer.";
-        0x0c ReferenceCount: i32 = "LONG volatile", "documented.";
-        0x10 TimeStamp: LARGE_INTEGER_5_0 = "LARGE_INTEGER", "documented.";
-        0x18 SequenceNumber: i64 = "LONGLONG", "documented.";
+        0x0c ReferenceCount: i32 = "LONG volatile", "documented. How many writers have room in it and are not done.";
+        0x10 TimeStamp: LARGE_INTEGER_5_0 = "LARGE_INTEGER", "documented. When the buffer was taken into use or written out, by the session's clock.";
+        0x18 SequenceNumber: i64 = "LONGLONG", "documented. The number of the buffer among those of the session.";
         0x20 u20: WMI_BUFFER_HEADER_6_1_x64_u20, "unnamed; its members have accessors." {
-            0x20 Padding0 set_Padding0: [u32; 2] = "ULONG [2]", "documented.";
-            0x20 SlistEntry set_SlistEntry: SINGLE_LIST_ENTRY_5_2_3790_sp1_x64 = "SINGLE_LIST_ENTRY", "documented.";
-            0x20 NextBuffer set_NextBuffer: runtime::Ptr64 = "WMI_BUFFER_HEADER *", "documented.";
+            0x20 Padding0 set_Padding0: [u32; 2] = "ULONG [2]", "documented. Not in use.";
+            0x20 SlistEntry set_SlistEntry: SINGLE_LIST_ENTRY_5_2_3790_sp1_x64 = "SINGLE_LIST_ENTRY", "documented. Links it into a list of buffers.";
+            0x20 NextBuffer set_NextBuffer: runtime::Ptr64 = "WMI_BUFFER_HEADER *", "documented. The next buffer of its list.";
         }
         0x28 ClientContext: ETW_BUFFER_CONTEXT_early_6_0 = "ETW_BUFFER_CONTEXT", "documented. Which processor and logger the buffer is of.";
-        0x2c State: ETW_BUFFER_STATE_early_6_0 = "ETW_BUFFER_STATE", "documented.";
-        0x30 Offset: u32 = "ULONG", "documented.";
-        0x34 BufferFlag: ETW_BUFFER_FLAG = "USHORT", "documented.";
-        0x36 BufferType: ETW_BUFFER_TYPE = "USHORT", "documented.";
+        0x2c State: ETW_BUFFER_STATE_early_6_0 = "ETW_BUFFER_STATE", "documented. What the buffer is in use for.";
+        0x30 Offset: u32 = "ULONG", "documented. Where events end, header included, once the buffer is full.";
+        0x34 BufferFlag: ETW_BUFFER_FLAG = "USHORT", "documented. What has become of the buffer.";
+        0x36 BufferType: ETW_BUFFER_TYPE = "USHORT", "documented. What the buffer is for.";
         0x38 u38: WMI_BUFFER_HEADER_6_1_x64_u38, "unnamed; its members have accessors." {
-            0x38 Padding1 set_Padding1: [u32; 4] = "ULONG [4]", "documented.";
+            0x38 Padding1 set_Padding1: [u32; 4] = "ULONG [4]", "documented. Not in use.";
             0x38 ReferenceTime set_ReferenceTime: ETW_REF_CLOCK_early_6_0 = "ETW_REF_CLOCK", "documented. One moment by both clocks.";
-            0x38 GlobalEntry set_GlobalEntry: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "documented.";
+            0x38 GlobalEntry set_GlobalEntry: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "documented. Links all buffers of the session.";
             0x38 Pointer0 set_Pointer0: runtime::Ptr64 = "PVOID", "documented, its place inferred.";
             0x40 Pointer1 set_Pointer1: runtime::Ptr64 = "PVOID", "documented, its place inferred.";
         }
@@ -729,18 +729,18 @@ runtime::layout! {
 runtime::layout! {
     /// The unnamed union at 0x20 of `WMI_BUFFER_HEADER`.
     pub union WMI_BUFFER_HEADER_6_1_x64_u20: 0x8, 8 {
-        0x00 Padding0: [u32; 2] = "ULONG [2]", "documented.";
-        0x00 SlistEntry: SINGLE_LIST_ENTRY_5_2_3790_sp1_x64 = "SINGLE_LIST_ENTRY", "documented.";
-        0x00 NextBuffer: runtime::Ptr64 = "WMI_BUFFER_HEADER *", "documented.";
+        0x00 Padding0: [u32; 2] = "ULONG [2]", "documented. Not in use.";
+        0x00 SlistEntry: SINGLE_LIST_ENTRY_5_2_3790_sp1_x64 = "SINGLE_LIST_ENTRY", "documented. Links it into a list of buffers.";
+        0x00 NextBuffer: runtime::Ptr64 = "WMI_BUFFER_HEADER *", "documented. The next buffer of its list.";
     }
 }
 
 runtime::layout! {
     /// The unnamed union at 0x38 of `WMI_BUFFER_HEADER`.
     pub union WMI_BUFFER_HEADER_6_1_x64_u38: 0x10, 8 {
-        0x00 Padding1: [u32; 4] = "ULONG [4]", "documented.";
+        0x00 Padding1: [u32; 4] = "ULONG [4]", "documented. Not in use.";
         0x00 ReferenceTime: ETW_REF_CLOCK_early_6_0 = "ETW_REF_CLOCK", "documented. One moment by both clocks.";
-        0x00 GlobalEntry: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "documented.";
+        0x00 GlobalEntry: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "documented. Links all buffers of the session.";
         0x00 s00: WMI_BUFFER_HEADER_6_1_x64_u38_s00, "unnamed; its members have accessors.";
     }
 }
@@ -761,23 +761,23 @@ runtime::layout! {
         0x00 BufferSize: u32 = "ULONG", "documented for other kernels. Bytes of the buffer; in a file, the distance to the next.";
         0x04 SavedOffset: u32 = "ULONG", "documented for other kernels. Valid bytes of the buffer, header included.";
         0x08 CurrentOffset: u32 = "ULONG volatile", "documented for other kernels. Where the next event goes, from the start of the buffer.";
-        0x0c ReferenceCount: i32 = "LONG volatile", "documented for other kernels.";
-        0x10 TimeStamp: LARGE_INTEGER_5_0 = "LARGE_INTEGER", "documented for other kernels.";
-        0x18 SequenceNumber: i64 = "LONGLONG", "documented for other kernels.";
+        0x0c ReferenceCount: i32 = "LONG volatile", "documented for other kernels. How many writers have room in it and are not done.";
+        0x10 TimeStamp: LARGE_INTEGER_5_0 = "LARGE_INTEGER", "documented for other kernels. When the buffer was taken into use or written out, by the session's clock.";
+        0x18 SequenceNumber: i64 = "LONGLONG", "documented for other kernels. The number of the buffer among those of the session.";
         0x20 u20: WMI_BUFFER_HEADER_6_1_x86_u20, "unnamed; its members have accessors." {
-            0x20 Padding0 set_Padding0: [u32; 2] = "ULONG [2]", "documented for other kernels.";
-            0x20 SlistEntry set_SlistEntry: SINGLE_LIST_ENTRY_5_0_x86 = "SINGLE_LIST_ENTRY", "documented for other kernels.";
-            0x20 NextBuffer set_NextBuffer: runtime::Ptr32 = "WMI_BUFFER_HEADER *", "documented for other kernels.";
+            0x20 Padding0 set_Padding0: [u32; 2] = "ULONG [2]", "documented for other kernels. Not in use.";
+            0x20 SlistEntry set_SlistEntry: SINGLE_LIST_ENTRY_5_0_x86 = "SINGLE_LIST_ENTRY", "documented for other kernels. Links it into a list of buffers.";
+            0x20 NextBuffer set_NextBuffer: runtime::Ptr32 = "WMI_BUFFER_HEADER *", "documented for other kernels. The next buffer of its list.";
         }
         0x28 ClientContext: ETW_BUFFER_CONTEXT_6_1_7601_24000 = "ETW_BUFFER_CONTEXT", "documented for other kernels. Which processor and logger the buffer is of.";
-        0x2c State: ETW_BUFFER_STATE_early_6_0 = "ETW_BUFFER_STATE", "documented for other kernels.";
-        0x30 Offset: u32 = "ULONG", "documented for other kernels.";
-        0x34 BufferFlag: ETW_BUFFER_FLAG = "USHORT", "documented for other kernels.";
-        0x36 BufferType: ETW_BUFFER_TYPE = "USHORT", "documented for other kernels.";
+        0x2c State: ETW_BUFFER_STATE_early_6_0 = "ETW_BUFFER_STATE", "documented for other kernels. What the buffer is in use for.";
+        0x30 Offset: u32 = "ULONG", "documented for other kernels. Where events end, header included, once the buffer is full.";
+        0x34 BufferFlag: ETW_BUFFER_FLAG = "USHORT", "documented for other kernels. What has become of the buffer.";
+        0x36 BufferType: ETW_BUFFER_TYPE = "USHORT", "documented for other kernels. What the buffer is for.";
         0x38 u38: WMI_BUFFER_HEADER_6_1_x86_u38, "unnamed; its members have accessors." {
-            0x38 Padding1 set_Padding1: [u32; 4] = "ULONG [4]", "documented for other kernels.";
+            0x38 Padding1 set_Padding1: [u32; 4] = "ULONG [4]", "documented for other kernels. Not in use.";
             0x38 ReferenceTime set_ReferenceTime: ETW_REF_CLOCK_early_6_0 = "ETW_REF_CLOCK", "documented for other kernels. One moment by both clocks.";
-            0x38 GlobalEntry set_GlobalEntry: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "documented for other kernels.";
+            0x38 GlobalEntry set_GlobalEntry: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "documented for other kernels. Links all buffers of the session.";
             0x38 Pointer0 set_Pointer0: runtime::Ptr32 = "PVOID", "documented for other kernels.";
             0x3c Pointer1 set_Pointer1: runtime::Ptr32 = "PVOID", "documented for other kernels.";
         }
@@ -792,23 +792,23 @@ runtime::layout! {
         0x00 BufferSize: u32 = "ULONG", "documented for other kernels. Bytes of the buffer; in a file, the distance to the next.";
         0x04 SavedOffset: u32 = "ULONG", "documented for other kernels. Valid bytes of the buffer, header included.";
         0x08 CurrentOffset: u32 = "ULONG volatile", "documented for other kernels. Where the next event goes, from the start of the buffer.";
-        0x0c ReferenceCount: i32 = "LONG volatile", "documented for other kernels.";
-        0x10 TimeStamp: LARGE_INTEGER_5_0 = "LARGE_INTEGER", "documented for other kernels.";
-        0x18 SequenceNumber: i64 = "LONGLONG", "documented for other kernels.";
+        0x0c ReferenceCount: i32 = "LONG volatile", "documented for other kernels. How many writers have room in it and are not done.";
+        0x10 TimeStamp: LARGE_INTEGER_5_0 = "LARGE_INTEGER", "documented for other kernels. When the buffer was taken into use or written out, by the session's clock.";
+        0x18 SequenceNumber: i64 = "LONGLONG", "documented for other kernels. The number of the buffer among those of the session.";
         0x20 u20: WMI_BUFFER_HEADER_6_1_x64_u20, "unnamed; its members have accessors." {
-            0x20 Padding0 set_Padding0: [u32; 2] = "ULONG [2]", "documented for other kernels.";
-            0x20 SlistEntry set_SlistEntry: SINGLE_LIST_ENTRY_5_2_3790_sp1_x64 = "SINGLE_LIST_ENTRY", "documented for other kernels.";
-            0x20 NextBuffer set_NextBuffer: runtime::Ptr64 = "WMI_BUFFER_HEADER *", "documented for other kernels.";
+            0x20 Padding0 set_Padding0: [u32; 2] = "ULONG [2]", "documented for other kernels. Not in use.";
+            0x20 SlistEntry set_SlistEntry: SINGLE_LIST_ENTRY_5_2_3790_sp1_x64 = "SINGLE_LIST_ENTRY", "documented for other kernels. Links it into a list of buffers.";
+            0x20 NextBuffer set_NextBuffer: runtime::Ptr64 = "WMI_BUFFER_HEADER *", "documented for other kernels. The next buffer of its list.";
         }
         0x28 ClientContext: ETW_BUFFER_CONTEXT_6_1_7601_24000 = "ETW_BUFFER_CONTEXT", "documented for other kernels. Which processor and logger the buffer is of.";
-        0x2c State: ETW_BUFFER_STATE_early_6_0 = "ETW_BUFFER_STATE", "documented for other kernels.";
-        0x30 Offset: u32 = "ULONG", "documented for other kernels.";
-        0x34 BufferFlag: ETW_BUFFER_FLAG = "USHORT", "documented for other kernels.";
-        0x36 BufferType: ETW_BUFFER_TYPE = "USHORT", "documented for other kernels.";
+        0x2c State: ETW_BUFFER_STATE_early_6_0 = "ETW_BUFFER_STATE", "documented for other kernels. What the buffer is in use for.";
+        0x30 Offset: u32 = "ULONG", "documented for other kernels. Where events end, header included, once the buffer is full.";
+        0x34 BufferFlag: ETW_BUFFER_FLAG = "USHORT", "documented for other kernels. What has become of the buffer.";
+        0x36 BufferType: ETW_BUFFER_TYPE = "USHORT", "documented for other kernels. What the buffer is for.";
         0x38 u38: WMI_BUFFER_HEADER_6_1_x64_u38, "unnamed; its members have accessors." {
-            0x38 Padding1 set_Padding1: [u32; 4] = "ULONG [4]", "documented for other kernels.";
+            0x38 Padding1 set_Padding1: [u32; 4] = "ULONG [4]", "documented for other kernels. Not in use.";
             0x38 ReferenceTime set_ReferenceTime: ETW_REF_CLOCK_early_6_0 = "ETW_REF_CLOCK", "documented for other kernels. One moment by both clocks.";
-            0x38 GlobalEntry set_GlobalEntry: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "documented for other kernels.";
+            0x38 GlobalEntry set_GlobalEntry: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "documented for other kernels. Links all buffers of the session.";
             0x38 Pointer0 set_Pointer0: runtime::Ptr64 = "PVOID", "documented for other kernels.";
             0x40 Pointer1 set_Pointer1: runtime::Ptr64 = "PVOID", "documented for other kernels.";
         }
@@ -823,24 +823,24 @@ runtime::layout! {
         0x00 BufferSize: u32 = "ULONG", "documented. Bytes of the buffer; in a file, the distance to the next.";
         0x04 SavedOffset: u32 = "ULONG", "documented. Valid bytes of the buffer, header included.";
         0x08 CurrentOffset: u32 = "ULONG volatile", "documented. Where the next event goes, from the start of the buffer.";
-        0x0c ReferenceCount: i32 = "LONG volatile", "documented.";
-        0x10 TimeStamp: LARGE_INTEGER_5_0 = "LARGE_INTEGER", "documented.";
-        0x18 SequenceNumber: i64 = "LONGLONG", "documented.";
+        0x0c ReferenceCount: i32 = "LONG volatile", "documented. How many writers have room in it and are not done.";
+        0x10 TimeStamp: LARGE_INTEGER_5_0 = "LARGE_INTEGER", "documented. When the buffer was taken into use or written out, by the session's clock.";
+        0x18 SequenceNumber: i64 = "LONGLONG", "documented. The number of the buffer among those of the session.";
         0x20 u20: WMI_BUFFER_HEADER_6_2_x86_u20, "unnamed; its members have accessors." {
-            0x20 [0 to 2] ClockType set_ClockType: u64 as EVENT_TRACE_CLOCK = "ULONGLONG", "documented, its place inferred.";
-            0x20 [3 to 63] Frequency set_Frequency: u64 = "ULONGLONG", "documented, its place inferred.";
-            0x20 SlistEntry set_SlistEntry: SINGLE_LIST_ENTRY_5_0_x86 = "SINGLE_LIST_ENTRY", "documented.";
-            0x20 NextBuffer set_NextBuffer: runtime::Ptr32 = "WMI_BUFFER_HEADER *", "documented.";
+            0x20 [0 to 2] ClockType set_ClockType: u64 as EVENT_TRACE_CLOCK = "ULONGLONG", "documented, its place inferred. Which clock stamps events.";
+            0x20 [3 to 63] Frequency set_Frequency: u64 = "ULONGLONG", "documented, its place inferred. Ticks a second of that clock.";
+            0x20 SlistEntry set_SlistEntry: SINGLE_LIST_ENTRY_5_0_x86 = "SINGLE_LIST_ENTRY", "documented. Links it into a list of buffers.";
+            0x20 NextBuffer set_NextBuffer: runtime::Ptr32 = "WMI_BUFFER_HEADER *", "documented. The next buffer of its list.";
         }
         0x28 ClientContext: ETW_BUFFER_CONTEXT_6_1_7601_24000 = "ETW_BUFFER_CONTEXT", "documented. Which processor and logger the buffer is of.";
-        0x2c State: ETW_BUFFER_STATE_early_6_0 = "ETW_BUFFER_STATE", "documented.";
-        0x30 Offset: u32 = "ULONG", "documented.";
-        0x34 BufferFlag: ETW_BUFFER_FLAG = "USHORT", "documented.";
-        0x36 BufferType: ETW_BUFFER_TYPE = "USHORT", "documented.";
+        0x2c State: ETW_BUFFER_STATE_early_6_0 = "ETW_BUFFER_STATE", "documented. What the buffer is in use for.";
+        0x30 Offset: u32 = "ULONG", "documented. Where events end, header included, once the buffer is full.";
+        0x34 BufferFlag: ETW_BUFFER_FLAG = "USHORT", "documented. What has become of the buffer.";
+        0x36 BufferType: ETW_BUFFER_TYPE = "USHORT", "documented. What the buffer is for.";
         0x38 u38: WMI_BUFFER_HEADER_6_1_x86_u38, "unnamed; its members have accessors." {
-            0x38 Padding1 set_Padding1: [u32; 4] = "ULONG [4]", "documented.";
+            0x38 Padding1 set_Padding1: [u32; 4] = "ULONG [4]", "documented. Not in use.";
             0x38 ReferenceTime set_ReferenceTime: ETW_REF_CLOCK_early_6_0 = "ETW_REF_CLOCK", "documented. One moment by both clocks.";
-            0x38 GlobalEntry set_GlobalEntry: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "documented.";
+            0x38 GlobalEntry set_GlobalEntry: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "documented. Links all buffers of the session.";
             0x38 Pointer0 set_Pointer0: runtime::Ptr32 = "PVOID", "documented, its place inferred.";
             0x3c Pointer1 set_Pointer1: runtime::Ptr32 = "PVOID", "documented, its place inferred.";
         }
@@ -851,8 +851,8 @@ runtime::layout! {
     /// The unnamed union at 0x20 of `WMI_BUFFER_HEADER`.
     pub union WMI_BUFFER_HEADER_6_2_x86_u20: 0x8, 8 {
         0x00 s00: WMI_BUFFER_HEADER_6_2_u20_s00, "unnamed; its members have accessors.";
-        0x00 SlistEntry: runtime::Bytes<SINGLE_LIST_ENTRY_5_0_x86, 8> = "SINGLE_LIST_ENTRY", "documented.";
-        0x00 NextBuffer: runtime::Bytes<runtime::Ptr32, 8> = "WMI_BUFFER_HEADER *", "documented.";
+        0x00 SlistEntry: runtime::Bytes<SINGLE_LIST_ENTRY_5_0_x86, 8> = "SINGLE_LIST_ENTRY", "documented. Links it into a list of buffers.";
+        0x00 NextBuffer: runtime::Bytes<runtime::Ptr32, 8> = "WMI_BUFFER_HEADER *", "documented. The next buffer of its list.";
     }
 }
 
@@ -871,24 +871,24 @@ runtime::layout! {
         0x00 BufferSize: u32 = "ULONG", "documented. Bytes of the buffer; in a file, the distance to the next.";
         0x04 SavedOffset: u32 = "ULONG", "documented. Valid bytes of the buffer, header included.";
         0x08 CurrentOffset: u32 = "ULONG volatile", "documented. Where the next event goes, from the start of the buffer.";
-        0x0c ReferenceCount: i32 = "LONG volatile", "documented.";
-        0x10 TimeStamp: LARGE_INTEGER_5_0 = "LARGE_INTEGER", "documented.";
-        0x18 SequenceNumber: i64 = "LONGLONG", "documented.";
+        0x0c ReferenceCount: i32 = "LONG volatile", "documented. How many writers have room in it and are not done.";
+        0x10 TimeStamp: LARGE_INTEGER_5_0 = "LARGE_INTEGER", "documented. When the buffer was taken into use or written out, by the session's clock.";
+        0x18 SequenceNumber: i64 = "LONGLONG", "documented. The number of the buffer among those of the session.";
         0x20 u20: WMI_BUFFER_HEADER_6_2_x64_u20, "unnamed; its members have accessors." {
-            0x20 [0 to 2] ClockType set_ClockType: u64 as EVENT_TRACE_CLOCK = "ULONGLONG", "documented, its place inferred.";
-            0x20 [3 to 63] Frequency set_Frequency: u64 = "ULONGLONG", "documented, its place inferred.";
-            0x20 SlistEntry set_SlistEntry: SINGLE_LIST_ENTRY_5_2_3790_sp1_x64 = "SINGLE_LIST_ENTRY", "documented.";
-            0x20 NextBuffer set_NextBuffer: runtime::Ptr64 = "WMI_BUFFER_HEADER *", "documented.";
+            0x20 [0 to 2] ClockType set_ClockType: u64 as EVENT_TRACE_CLOCK = "ULONGLONG", "documented, its place inferred. Which clock stamps events.";
+            0x20 [3 to 63] Frequency set_Frequency: u64 = "ULONGLONG", "documented, its place inferred. Ticks a second of that clock.";
+            0x20 SlistEntry set_SlistEntry: SINGLE_LIST_ENTRY_5_2_3790_sp1_x64 = "SINGLE_LIST_ENTRY", "documented. Links it into a list of buffers.";
+            0x20 NextBuffer set_NextBuffer: runtime::Ptr64 = "WMI_BUFFER_HEADER *", "documented. The next buffer of its list.";
         }
         0x28 ClientContext: ETW_BUFFER_CONTEXT_6_1_7601_24000 = "ETW_BUFFER_CONTEXT", "documented. Which processor and logger the buffer is of.";
-        0x2c State: ETW_BUFFER_STATE_early_6_0 = "ETW_BUFFER_STATE", "documented.";
-        0x30 Offset: u32 = "ULONG", "documented.";
-        0x34 BufferFlag: ETW_BUFFER_FLAG = "USHORT", "documented.";
-        0x36 BufferType: ETW_BUFFER_TYPE = "USHORT", "documented.";
+        0x2c State: ETW_BUFFER_STATE_early_6_0 = "ETW_BUFFER_STATE", "documented. What the buffer is in use for.";
+        0x30 Offset: u32 = "ULONG", "documented. Where events end, header included, once the buffer is full.";
+        0x34 BufferFlag: ETW_BUFFER_FLAG = "USHORT", "documented. What has become of the buffer.";
+        0x36 BufferType: ETW_BUFFER_TYPE = "USHORT", "documented. What the buffer is for.";
         0x38 u38: WMI_BUFFER_HEADER_6_1_x64_u38, "unnamed; its members have accessors." {
-            0x38 Padding1 set_Padding1: [u32; 4] = "ULONG [4]", "documented.";
+            0x38 Padding1 set_Padding1: [u32; 4] = "ULONG [4]", "documented. Not in use.";
             0x38 ReferenceTime set_ReferenceTime: ETW_REF_CLOCK_early_6_0 = "ETW_REF_CLOCK", "documented. One moment by both clocks.";
-            0x38 GlobalEntry set_GlobalEntry: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "documented.";
+            0x38 GlobalEntry set_GlobalEntry: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "documented. Links all buffers of the session.";
             0x38 Pointer0 set_Pointer0: runtime::Ptr64 = "PVOID", "documented, its place inferred.";
             0x40 Pointer1 set_Pointer1: runtime::Ptr64 = "PVOID", "documented, its place inferred.";
         }
@@ -899,8 +899,8 @@ runtime::layout! {
     /// The unnamed union at 0x20 of `WMI_BUFFER_HEADER`.
     pub union WMI_BUFFER_HEADER_6_2_x64_u20: 0x8, 8 {
         0x00 s00: WMI_BUFFER_HEADER_6_2_u20_s00, "unnamed; its members have accessors.";
-        0x00 SlistEntry: SINGLE_LIST_ENTRY_5_2_3790_sp1_x64 = "SINGLE_LIST_ENTRY", "documented.";
-        0x00 NextBuffer: runtime::Ptr64 = "WMI_BUFFER_HEADER *", "documented.";
+        0x00 SlistEntry: SINGLE_LIST_ENTRY_5_2_3790_sp1_x64 = "SINGLE_LIST_ENTRY", "documented. Links it into a list of buffers.";
+        0x00 NextBuffer: runtime::Ptr64 = "WMI_BUFFER_HEADER *", "documented. The next buffer of its list.";
     }
 }
 
@@ -912,24 +912,24 @@ runtime::layout! {
         0x00 BufferSize: u32 = "ULONG", "documented. Bytes of the buffer; in a file, the distance to the next.";
         0x04 SavedOffset: u32 = "ULONG", "documented. Valid bytes of the buffer, header included.";
         0x08 CurrentOffset: u32 = "ULONG volatile", "documented. Where the next event goes, from the start of the buffer.";
-        0x0c ReferenceCount: i32 = "LONG volatile", "documented.";
-        0x10 TimeStamp: LARGE_INTEGER_5_0 = "LARGE_INTEGER", "documented.";
-        0x18 SequenceNumber: i64 = "LONGLONG", "documented.";
+        0x0c ReferenceCount: i32 = "LONG volatile", "documented. How many writers have room in it and are not done.";
+        0x10 TimeStamp: LARGE_INTEGER_5_0 = "LARGE_INTEGER", "documented. When the buffer was taken into use or written out, by the session's clock.";
+        0x18 SequenceNumber: i64 = "LONGLONG", "documented. The number of the buffer among those of the session.";
         0x20 u20: WMI_BUFFER_HEADER_6_2_x86_u20, "unnamed; its members have accessors." {
-            0x20 [0 to 2] ClockType set_ClockType: u64 as EVENT_TRACE_CLOCK = "ULONGLONG", "documented, its place inferred.";
-            0x20 [3 to 63] Frequency set_Frequency: u64 = "ULONGLONG", "documented, its place inferred.";
-            0x20 SlistEntry set_SlistEntry: SINGLE_LIST_ENTRY_5_0_x86 = "SINGLE_LIST_ENTRY", "documented.";
-            0x20 NextBuffer set_NextBuffer: runtime::Ptr32 = "WMI_BUFFER_HEADER *", "documented.";
+            0x20 [0 to 2] ClockType set_ClockType: u64 as EVENT_TRACE_CLOCK = "ULONGLONG", "documented, its place inferred. Which clock stamps events.";
+            0x20 [3 to 63] Frequency set_Frequency: u64 = "ULONGLONG", "documented, its place inferred. Ticks a second of that clock.";
+            0x20 SlistEntry set_SlistEntry: SINGLE_LIST_ENTRY_5_0_x86 = "SINGLE_LIST_ENTRY", "documented. Links it into a list of buffers.";
+            0x20 NextBuffer set_NextBuffer: runtime::Ptr32 = "WMI_BUFFER_HEADER *", "documented. The next buffer of its list.";
         }
         0x28 ClientContext: ETW_BUFFER_CONTEXT_6_1_7601_24000 = "ETW_BUFFER_CONTEXT", "documented. Which processor and logger the buffer is of.";
-        0x2c State: ETW_BUFFER_STATE_1607 = "ETW_BUFFER_STATE", "documented.";
-        0x30 Offset: u32 = "ULONG", "documented.";
-        0x34 BufferFlag: ETW_BUFFER_FLAG = "USHORT", "documented.";
-        0x36 BufferType: ETW_BUFFER_TYPE = "USHORT", "documented.";
+        0x2c State: ETW_BUFFER_STATE_1607 = "ETW_BUFFER_STATE", "documented. What the buffer is in use for.";
+        0x30 Offset: u32 = "ULONG", "documented. Where events end, header included, once the buffer is full.";
+        0x34 BufferFlag: ETW_BUFFER_FLAG = "USHORT", "documented. What has become of the buffer.";
+        0x36 BufferType: ETW_BUFFER_TYPE = "USHORT", "documented. What the buffer is for.";
         0x38 u38: WMI_BUFFER_HEADER_6_1_x86_u38, "unnamed; its members have accessors." {
-            0x38 Padding1 set_Padding1: [u32; 4] = "ULONG [4]", "documented.";
+            0x38 Padding1 set_Padding1: [u32; 4] = "ULONG [4]", "documented. Not in use.";
             0x38 ReferenceTime set_ReferenceTime: ETW_REF_CLOCK_early_6_0 = "ETW_REF_CLOCK", "documented. One moment by both clocks.";
-            0x38 GlobalEntry set_GlobalEntry: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "documented.";
+            0x38 GlobalEntry set_GlobalEntry: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "documented. Links all buffers of the session.";
             0x38 Pointer0 set_Pointer0: runtime::Ptr32 = "PVOID", "documented, its place inferred.";
             0x3c Pointer1 set_Pointer1: runtime::Ptr32 = "PVOID", "documented, its place inferred.";
         }
@@ -944,24 +944,24 @@ runtime::layout! {
         0x00 BufferSize: u32 = "ULONG", "documented. Bytes of the buffer; in a file, the distance to the next.";
         0x04 SavedOffset: u32 = "ULONG", "documented. Valid bytes of the buffer, header included.";
         0x08 CurrentOffset: u32 = "ULONG volatile", "documented. Where the next event goes, from the start of the buffer.";
-        0x0c ReferenceCount: i32 = "LONG volatile", "documented.";
-        0x10 TimeStamp: LARGE_INTEGER_5_0 = "LARGE_INTEGER", "documented.";
-        0x18 SequenceNumber: i64 = "LONGLONG", "documented.";
+        0x0c ReferenceCount: i32 = "LONG volatile", "documented. How many writers have room in it and are not done.";
+        0x10 TimeStamp: LARGE_INTEGER_5_0 = "LARGE_INTEGER", "documented. When the buffer was taken into use or written out, by the session's clock.";
+        0x18 SequenceNumber: i64 = "LONGLONG", "documented. The number of the buffer among those of the session.";
         0x20 u20: WMI_BUFFER_HEADER_6_2_x64_u20, "unnamed; its members have accessors." {
-            0x20 [0 to 2] ClockType set_ClockType: u64 as EVENT_TRACE_CLOCK = "ULONGLONG", "documented, its place inferred.";
-            0x20 [3 to 63] Frequency set_Frequency: u64 = "ULONGLONG", "documented, its place inferred.";
-            0x20 SlistEntry set_SlistEntry: SINGLE_LIST_ENTRY_5_2_3790_sp1_x64 = "SINGLE_LIST_ENTRY", "documented.";
-            0x20 NextBuffer set_NextBuffer: runtime::Ptr64 = "WMI_BUFFER_HEADER *", "documented.";
+            0x20 [0 to 2] ClockType set_ClockType: u64 as EVENT_TRACE_CLOCK = "ULONGLONG", "documented, its place inferred. Which clock stamps events.";
+            0x20 [3 to 63] Frequency set_Frequency: u64 = "ULONGLONG", "documented, its place inferred. Ticks a second of that clock.";
+            0x20 SlistEntry set_SlistEntry: SINGLE_LIST_ENTRY_5_2_3790_sp1_x64 = "SINGLE_LIST_ENTRY", "documented. Links it into a list of buffers.";
+            0x20 NextBuffer set_NextBuffer: runtime::Ptr64 = "WMI_BUFFER_HEADER *", "documented. The next buffer of its list.";
         }
         0x28 ClientContext: ETW_BUFFER_CONTEXT_6_1_7601_24000 = "ETW_BUFFER_CONTEXT", "documented. Which processor and logger the buffer is of.";
-        0x2c State: ETW_BUFFER_STATE_1607 = "ETW_BUFFER_STATE", "documented.";
-        0x30 Offset: u32 = "ULONG", "documented.";
-        0x34 BufferFlag: ETW_BUFFER_FLAG = "USHORT", "documented.";
-        0x36 BufferType: ETW_BUFFER_TYPE = "USHORT", "documented.";
+        0x2c State: ETW_BUFFER_STATE_1607 = "ETW_BUFFER_STATE", "documented. What the buffer is in use for.";
+        0x30 Offset: u32 = "ULONG", "documented. Where events end, header included, once the buffer is full.";
+        0x34 BufferFlag: ETW_BUFFER_FLAG = "USHORT", "documented. What has become of the buffer.";
+        0x36 BufferType: ETW_BUFFER_TYPE = "USHORT", "documented. What the buffer is for.";
         0x38 u38: WMI_BUFFER_HEADER_6_1_x64_u38, "unnamed; its members have accessors." {
-            0x38 Padding1 set_Padding1: [u32; 4] = "ULONG [4]", "documented.";
+            0x38 Padding1 set_Padding1: [u32; 4] = "ULONG [4]", "documented. Not in use.";
             0x38 ReferenceTime set_ReferenceTime: ETW_REF_CLOCK_early_6_0 = "ETW_REF_CLOCK", "documented. One moment by both clocks.";
-            0x38 GlobalEntry set_GlobalEntry: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "documented.";
+            0x38 GlobalEntry set_GlobalEntry: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "documented. Links all buffers of the session.";
             0x38 Pointer0 set_Pointer0: runtime::Ptr64 = "PVOID", "documented, its place inferred.";
             0x40 Pointer1 set_Pointer1: runtime::Ptr64 = "PVOID", "documented, its place inferred.";
         }

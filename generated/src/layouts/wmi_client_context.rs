@@ -11,7 +11,7 @@ runtime::layout! {
     /// Which processor and logger a trace buffer is of; ETW\_BUFFER\_CONTEXT from 6.0 on.
     pub struct WMI_CLIENT_CONTEXT_5_0: members::WMI_CLIENT_CONTEXT, 0x4, 2 {
         0x00 ProcessorNumber: u8 = "UCHAR", "documented. Seen in use by 5.0.";
-        0x01 Alignment: u8 = "UCHAR", "documented.";
-        0x02 LoggerId: u16 = "USHORT", "documented.";
+        0x01 Alignment: u8 = "UCHAR", "documented. How events are aligned, in bytes.";
+        0x02 LoggerId: u16 = "USHORT", "documented. The session, by its number.";
     }
 }

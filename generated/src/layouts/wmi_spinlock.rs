@@ -106,7 +106,7 @@ runtime::layout! {
             0x2a [7] ExecuteIsr set_ExecuteIsr: u8 = "UCHAR", "documented, its place inferred.";
             0x2a Flags set_Flags: u8 = "UCHAR", "documented, its place inferred.";
         }
-        0x2b Reserved: [u8; 5] = "UCHAR [5]", "documented.";
+        0x2b Reserved: [u8; 5] = "UCHAR [5]", "documented. Not in use.";
     }
 }
 
@@ -131,6 +131,6 @@ runtime::layout! {
             0x32 [7] ExecuteIsr set_ExecuteIsr: u8 = "UCHAR", "documented, its place inferred.";
             0x32 Flags set_Flags: u8 = "UCHAR", "documented, its place inferred.";
         }
-        0x33 Reserved: [u8; 5] = "UCHAR [5]", "documented.";
+        0x33 Reserved: [u8; 5] = "UCHAR [5]", "documented. Not in use.";
     }
 }

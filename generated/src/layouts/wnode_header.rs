@@ -14,17 +14,17 @@ runtime::layout! {
         0x04 ProviderId: u32 = "ULONG", "seen in symbols.";
         0x08 u08: WNODE_HEADER_5_0_u08, "unnamed; its members have accessors." {
             0x08 HistoricalContext set_HistoricalContext: u64 = "ULONG64", "seen in symbols. In the control block of a logger: its handle.";
-            0x08 Version set_Version: u32 = "ULONG", "seen in symbols.";
-            0x0c Linkage set_Linkage: u32 = "ULONG", "seen in symbols.";
+            0x08 Version set_Version: u32 = "ULONG", "seen in symbols. The version of the block.";
+            0x0c Linkage set_Linkage: u32 = "ULONG", "seen in symbols. Bytes from this block to the next; 0 for the last.";
         }
         0x10 u10: WNODE_HEADER_5_0_x86_u10, "unnamed; its members have accessors." {
             0x10 CountLost set_CountLost: u32 = "ULONG", "seen in symbols.";
             0x10 KernelHandle set_KernelHandle: runtime::Ptr32 = "HANDLE", "seen in symbols.";
             0x10 TimeStamp set_TimeStamp: LARGE_INTEGER_5_0 = "LARGE_INTEGER", "seen in symbols. In units of 100 ns since 1601.";
         }
-        0x18 Guid: GUID_5_0 = "GUID", "seen in symbols.";
+        0x18 Guid: GUID_5_0 = "GUID", "seen in symbols. What the block is of.";
         0x28 ClientContext: u32 = "ULONG", "seen in symbols. In the control block of a logger: the type of its clock.";
-        0x2c Flags: u32 = "ULONG", "seen in symbols.";
+        0x2c Flags: u32 = "ULONG", "seen in symbols. What the block is: WNODE\\_FLAG\\_\\*.";
     }
 }
 
@@ -39,8 +39,8 @@ runtime::layout! {
 runtime::layout! {
     /// The unnamed structure at 0x00 of `u08` in `WNODE_HEADER`.
     pub struct WNODE_HEADER_5_0_u08_s00: 0x8, 4 {
-        0x00 Version: u32 = "ULONG", "seen in symbols.";
-        0x04 Linkage: u32 = "ULONG", "seen in symbols.";
+        0x00 Version: u32 = "ULONG", "seen in symbols. The version of the block.";
+        0x04 Linkage: u32 = "ULONG", "seen in symbols. Bytes from this block to the next; 0 for the last.";
     }
 }
 
@@ -62,17 +62,17 @@ runtime::layout! {
         0x04 ProviderId: u32 = "ULONG", "seen in symbols.";
         0x08 u08: WNODE_HEADER_5_0_u08, "unnamed; its members have accessors." {
             0x08 HistoricalContext set_HistoricalContext: u64 = "ULONG64", "seen in symbols. In the control block of a logger: its handle.";
-            0x08 Version set_Version: u32 = "ULONG", "seen in symbols.";
-            0x0c Linkage set_Linkage: u32 = "ULONG", "seen in symbols.";
+            0x08 Version set_Version: u32 = "ULONG", "seen in symbols. The version of the block.";
+            0x0c Linkage set_Linkage: u32 = "ULONG", "seen in symbols. Bytes from this block to the next; 0 for the last.";
         }
         0x10 u10: WNODE_HEADER_5_2_3790_sp1_x64_u10, "unnamed; its members have accessors." {
             0x10 CountLost set_CountLost: u32 = "ULONG", "seen in symbols.";
             0x10 KernelHandle set_KernelHandle: runtime::Ptr64 = "HANDLE", "seen in symbols.";
             0x10 TimeStamp set_TimeStamp: LARGE_INTEGER_5_0 = "LARGE_INTEGER", "seen in symbols. In units of 100 ns since 1601.";
         }
-        0x18 Guid: GUID_5_0 = "GUID", "seen in symbols.";
+        0x18 Guid: GUID_5_0 = "GUID", "seen in symbols. What the block is of.";
         0x28 ClientContext: u32 = "ULONG", "seen in symbols. In the control block of a logger: the type of its clock.";
-        0x2c Flags: u32 = "ULONG", "seen in symbols.";
+        0x2c Flags: u32 = "ULONG", "seen in symbols. What the block is: WNODE\\_FLAG\\_\\*.";
     }
 }
 

@@ -4,7 +4,6 @@ pub mod plan;
 mod providers;
 mod put;
 mod sessions;
-mod stand_in;
 mod start;
 
 use etw_layouts::runtime::meta::{Layout, Type};
@@ -46,8 +45,6 @@ pub struct Kit {
     pub arch: Arch,
     pub image: Image,
     pub globals: Vec<(&'static str, u64)>,
-    /// Layouts of structures that the specs do not have.
-    pub own: Vec<&'static Layout>,
 }
 
 /// The range of the one module that the kernels have.
@@ -62,22 +59,18 @@ impl Kit {
     pub fn new(build: Build, arch: Arch) -> Self {
         let base = if arch == Arch::X86 { 0x8600_0000 } else { 0xFFFF_9A01_0000_0000 };
         let image = Image { base, bytes: vec![0; PAGE as usize], missing: BTreeSet::new() };
-        Self { build, arch, image, globals: Vec::new(), own: stand_in::layouts(build, arch) }
+        Self { build, arch, image, globals: Vec::new() }
     }
 
     /// What a walk is told of the kernel.
     pub fn kernel(&self) -> Kernel {
         let (start, end) = module(self.arch);
         let kernel = Kernel::new(self.build, self.arch).with_module("ntoskrnl.exe", Address(start)..Address(end));
-        let kernel = self.globals.iter().fold(kernel, |kernel, (name, at)| kernel.with_global(name, Address(*at)));
-        self.own.iter().fold(kernel, |kernel, layout| kernel.with_layout(layout))
+        self.globals.iter().fold(kernel, |kernel, (name, at)| kernel.with_global(name, Address(*at)))
     }
 
     /// The layout of a structure; `None` if the kernel does not have it.
     pub fn layout(&self, name: &str) -> Option<&'static Layout> {
-        if let Some(own) = self.own.iter().find(|layout| layout.name == name) {
-            return Some(own);
-        }
         let structure = structures::ALL.iter().find(|structure| structure.name == name)?;
         Some(structure.select(self.build, self.arch).ok()?.layout)
     }

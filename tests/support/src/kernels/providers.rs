@@ -11,6 +11,9 @@ pub fn providers(kit: &mut Kit) -> Vec<Provider> {
         return Vec::new();
     }
     let group = kit.place(REGISTRATION, 0, "GroupRegList").is_some().then(|| kit.make(ENTRY));
+    let group_guid = core::array::from_fn(|byte| byte as u8 ^ 0xE7);
+    const SLOT: u32 = 3;
+    let has_last = kit.place(ENTRY, 0, "LastEnable").is_some();
     let mut providers = Vec::new();
     for index in 0..5_u8 {
         let guid: [u8; 16] =
@@ -27,14 +30,28 @@ pub fn providers(kit: &mut Kit) -> Vec<Provider> {
                 let at = kit.make(REGISTRATION);
                 let callback = module(kit.arch).0 + 0x2000 + u64::from(number) * 16;
                 let owner = if number % 2 == 0 { Ok(kit.room(0x10, 16)) } else { Err(callback) };
-                Registration { at, owner, mask: if number == 0 { mask } else { 0 }, group: group.filter(|_| index == 3) }
+                let mask = if number == 0 { mask } else { 0 };
+                let group = group.filter(|_| index == 3);
+                let group_mask = kit.place(REGISTRATION, at, "GroupEnableMask").map(|_| u64::from(group.is_some()) << SLOT);
+                let has_traits = kit.layout("ETW_PROVIDER_TRAITS").is_some() && number == 0;
+                let traits = has_traits.then(|| (format!("Provider.{index}"), group.map(|_| group_guid)));
+                Registration { at, owner, mask, group, group_mask, traits }
             })
             .collect();
-        providers.push(Provider { at, guid, kind: 0, bucket: bucket(&guid), enabled, registrations });
+        let last = has_last.then_some((index % 2 == 0, 31, 5, 0x8000_0000_0000_0010 | u64::from(index)));
+        providers.push(Provider { at, guid, kind: 0, bucket: bucket(&guid), enabled, last, registrations });
     }
     if let Some(at) = group {
-        let guid = core::array::from_fn(|byte| byte as u8 ^ 0xE7);
-        providers.push(Provider { at, guid, kind: 2, bucket: bucket(&guid), enabled: Vec::new(), registrations: Vec::new() });
+        let (guid, last, registrations) = (group_guid, Some((true, 5, 4, 1)), Vec::new());
+        providers.push(Provider {
+            at,
+            guid,
+            kind: 2,
+            bucket: bucket(&guid),
+            enabled: vec![(SLOT, 5, 4, 1)],
+            last,
+            registrations,
+        });
     }
     providers.iter().for_each(|provider| write_provider(kit, provider));
     providers
@@ -44,6 +61,22 @@ pub fn providers(kit: &mut Kit) -> Vec<Provider> {
 fn bucket(guid: &[u8; 16]) -> u32 {
     let low = |word: usize| u32::from(guid[word * 4]);
     (low(0) ^ low(1) ^ low(2) ^ low(3)) & 0x3F
+}
+
+/// What a provider states of itself: how many bytes that is, its name, and its group as a trait of the type 1.
+fn traits(kit: &mut Kit, name: &str, group: Option<&[u8; 16]>) -> u64 {
+    const TRAITS: &str = "ETW_PROVIDER_TRAITS";
+    let mut bytes = [&[0; 2], name.as_bytes(), &[0]].concat();
+    if let Some(group) = group {
+        bytes.extend([19, 0, 1]);
+        bytes.extend(group);
+    }
+    let size = u16::try_from(bytes.len()).unwrap();
+    bytes[..2].copy_from_slice(&size.to_le_bytes());
+    let start = kit.place(TRAITS, 0, "Traits").unwrap();
+    let at = kit.room(start as usize + bytes.len(), 16);
+    kit.write(at + start, &bytes);
+    at
 }
 
 fn write_provider(kit: &mut Kit, provider: &Provider) {
@@ -66,22 +99,38 @@ fn write_provider(kit: &mut Kit, provider: &Provider) {
             assert!(kit.set("TRACE_ENABLE_INFO", at, member, value));
         }
     }
+    kit.set(ENTRY, provider.at, "ProviderEnableInfo.IsEnabled", u64::from(!provider.enabled.is_empty()));
+    if let Some((enabled, session, level, flags)) = provider.last {
+        let values =
+            [("EnableFlags.QuadPart", flags), ("LoggerId", session), ("Level", level.into()), ("Enabled", enabled.into())];
+        for (member, value) in values {
+            assert!(kit.set(ENTRY, provider.at, &format!("LastEnable.{member}"), value));
+        }
+    }
     for registration in &provider.registrations {
         let at = registration.at;
         assert!(kit.set(REGISTRATION, at, "GuidEntry", provider.at));
         match registration.owner {
             Ok(process) => {
                 kit.set(REGISTRATION, at, "Process", process);
-                kit.set(REGISTRATION, at, "DbgUserRegistration", 1);
+                // Before 6.2 it is a flag without a name.
+                let named = kit.set(REGISTRATION, at, "DbgUserRegistration", 1);
+                assert!(named || kit.set(REGISTRATION, at, "Flags", 0x2002));
             }
             Err(callback) => {
                 kit.set(REGISTRATION, at, "Callback", callback);
                 kit.set(REGISTRATION, at, "CallbackContext", 0x77);
-                kit.set(REGISTRATION, at, "DbgKernelRegistration", 1);
+                let named = kit.set(REGISTRATION, at, "DbgKernelRegistration", 1);
+                assert!(named || kit.set(REGISTRATION, at, "Flags", 0x2001));
             }
         }
         kit.set(REGISTRATION, at, "EnableMask", registration.mask);
         kit.set(REGISTRATION, at, "GroupEntry", registration.group.unwrap_or(0));
+        kit.set(REGISTRATION, at, "GroupEnableMask", registration.group_mask.unwrap_or(0));
+        if let Some((name, group)) = &registration.traits {
+            let traits = traits(kit, name, group.as_ref());
+            assert!(kit.set(REGISTRATION, at, "Traits", traits));
+        }
     }
     let head = kit.place(ENTRY, provider.at, "RegListHead").unwrap();
     let links: Vec<u64> = provider.registrations.iter().map(|one| kit.place(REGISTRATION, one.at, "RegList").unwrap()).collect();

@@ -14,7 +14,7 @@ pub struct Session {
     pub file: &'static str,
     pub mode: u32,
     pub buffers: Vec<Buffer>,
-    /// Addresses of consumers and of their processes.
+    /// Addresses of consumers and of their processes, or up to 6.0 the numbers of these.
     pub consumers: Vec<(u64, u64)>,
     pub security: u64,
 }
@@ -42,6 +42,8 @@ pub struct Provider {
     pub bucket: u32,
     /// Slot, session, level, keywords.
     pub enabled: Vec<(u32, u32, u8, u64)>,
+    /// Whether it was last enabled, session, level and flags, if the kernel keeps that.
+    pub last: Option<(bool, u64, u8, u64)>,
     pub registrations: Vec<Registration>,
 }
 
@@ -51,4 +53,8 @@ pub struct Registration {
     pub owner: Result<u64, u64>,
     pub mask: u64,
     pub group: Option<u64>,
+    /// By which slots of its group it is enabled, if the kernel has groups.
+    pub group_mask: Option<u64>,
+    /// The name that it states, and the GUID of the group.
+    pub traits: Option<(String, Option<[u8; 16]>)>,
 }

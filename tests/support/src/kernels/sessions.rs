@@ -144,9 +144,12 @@ fn consumers(kit: &mut Kit, session: u64, number: u32) -> Vec<(u64, u64)> {
         .map(|index| {
             let (at, process) = (kit.make(CONSUMER), kit.room(0x10, 16));
             let has = kit.set(CONSUMER, at, "ProcessObject", process);
+            // 6.0 has a number.
+            let process = if has { process } else { 4096 + index };
+            assert!(has || kit.set(CONSUMER, at, "ProcessId", process));
             kit.set(CONSUMER, at, "LoggerId", number.into());
             kit.set(CONSUMER, at, "BuffersLost", 40 + index);
-            (at, if has { process } else { 0 })
+            (at, process)
         })
         .collect();
     let links: Vec<u64> = consumers.iter().map(|(at, _)| kit.place(CONSUMER, *at, "Links").unwrap()).collect();

@@ -37,6 +37,13 @@ pub fn start(kit: &mut Kit, table: u64, providers: &[Provider]) -> Option<u64> {
         }
     }
     debugger_data(kit, table);
+    // The kernel's own registrations: of each provider the first that it made, by a handle of 64 bits.
+    let own = providers.iter().filter_map(|one| one.registrations.iter().find(|one| one.owner.is_err()).map(|one| one.at));
+    for (name, held) in ["EtwThreatIntProvRegHandle", "EtwKernelProvRegHandle"].into_iter().zip(own) {
+        let at = kit.room(8, 8);
+        kit.word(at, 8, held);
+        kit.globals.push((name, at));
+    }
     let buckets = kit.layout("ETW_HASH_BUCKET").map(|bucket| bucket.size);
     let state = kit.layout("ETW_SILODRIVERSTATE").filter(|layout| layout.member("EtwpGuidHashTable").is_some());
     let state = state.map(|state| kit.room(state.size, state.align));

@@ -1,0 +1,52 @@
+//! What providers state of themselves when they register: each is an ETW_PROVIDER_TRAITS.
+
+use crate::finding::{Place, What};
+use crate::guid::Guid;
+use crate::memory::Memory;
+use crate::provider::Registration;
+use crate::walk::Walk;
+use alloc::string::{String, ToString};
+use alloc::vec;
+use etw_layouts::members::ETW_PROVIDER_TRAITS as TRAITS;
+use etw_layouts::structures;
+use etw_layouts_etl::tracelogging;
+
+/// What a provider states of itself.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Traits {
+    /// Its name.
+    pub name: String,
+    /// The group of providers that it belongs to.
+    pub group: Option<Guid>,
+}
+
+impl<M: Memory + ?Sized> Walk<'_, M> {
+    /// What the provider of a registration states of itself; `None` if that is nothing, or no traits, which is a finding. Kernels before
+    /// 6.1.7601.24000 and 6.3.9600.19913 keep none.
+    pub fn traits(&mut self, registration: &Registration) -> Option<Traits> {
+        let at = registration.traits?;
+        let layout = self.kernel().layout(&structures::ETW_PROVIDER_TRAITS)?;
+        let start = at.plus(layout.find(TRAITS::TRAITS)?.offset as u64)?;
+        let place = Place { structure: layout.name, address: at, member: TRAITS::TRAITS.name() };
+        // They begin with how many bytes they are.
+        let Some(size) = self.integer(start, 2) else {
+            self.find(place, What::Unreadable { wanted: 2, read: 0 });
+            return None;
+        };
+        let mut bytes = vec![0; size as usize];
+        if let Some(hole) = self.read(start, &mut bytes).first() {
+            self.find(place, What::Unreadable { wanted: size, read: hole.start as u64 });
+            return None;
+        }
+        match tracelogging::Traits::read(&bytes) {
+            Ok(traits) => {
+                let group = traits.group.map(|group| Guid(etw_layouts::bytemuck::cast(etw_layouts_etl::wire::GUID::from(group))));
+                Some(Traits { name: traits.name.into(), group })
+            }
+            Err(fault) => {
+                self.find(place, What::Traits(fault.to_string()));
+                None
+            }
+        }
+    }
+}
