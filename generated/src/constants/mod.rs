@@ -9,7 +9,6 @@ mod etw_buffer_flag;
 mod etw_buffer_type;
 mod etw_ext;
 mod etw_nt_flags;
-mod etw_reg_entry_flag;
 mod event_header_ext_type;
 mod event_header_flag;
 mod event_header_property;
@@ -30,29 +29,78 @@ mod wmiguid_access;
 mod wmi_logger_limits;
 mod wmi_resource_action;
 mod wnode_flag;
-pub use dump_type::*;
-pub use etw_buffer_flag::*;
-pub use etw_buffer_type::*;
-pub use etw_ext::*;
-pub use etw_nt_flags::*;
-pub use etw_reg_entry_flag::*;
-pub use event_header_ext_type::*;
-pub use event_header_flag::*;
-pub use event_header_property::*;
-pub use event_trace_clock::*;
-pub use event_trace_flag::*;
-pub use event_trace_group::*;
-pub use event_trace_type::*;
-pub use event_write_flag::*;
-pub use hook_id::*;
-pub use log_file_mode::*;
-pub use perfinfo_mask::*;
-pub use trace_header_flag::*;
-pub use trace_header_type::*;
-pub use trace_header_version_flag::*;
-pub use trace_marker::*;
-pub use trace_message_flag::*;
-pub use wmiguid_access::*;
-pub use wmi_logger_limits::*;
-pub use wmi_resource_action::*;
-pub use wnode_flag::*;
+pub use dump_type::{
+    DUMP_TYPE,
+};
+pub use etw_buffer_flag::{
+    ETW_BUFFER_FLAG,
+};
+pub use etw_buffer_type::{
+    ETW_BUFFER_TYPE,
+};
+pub use etw_ext::{
+    ETW_EXT,
+};
+pub use etw_nt_flags::{
+    ETW_NT_FLAGS,
+};
+pub use event_header_ext_type::{
+    EVENT_HEADER_EXT_TYPE,
+};
+pub use event_header_flag::{
+    EVENT_HEADER_FLAG,
+};
+pub use event_header_property::{
+    EVENT_HEADER_PROPERTY,
+};
+pub use event_trace_clock::{
+    EVENT_TRACE_CLOCK,
+};
+pub use event_trace_flag::{
+    EVENT_TRACE_FLAG,
+};
+pub use event_trace_group::{
+    EVENT_TRACE_GROUP,
+};
+pub use event_trace_type::{
+    EVENT_TRACE_TYPE,
+};
+pub use event_write_flag::{
+    EVENT_WRITE_FLAG,
+};
+pub use hook_id::{
+    HOOK_ID,
+};
+pub use log_file_mode::{
+    LOG_FILE_MODE,
+};
+pub use perfinfo_mask::{
+    PERFINFO_MASK,
+};
+pub use trace_header_flag::{
+    TRACE_HEADER_FLAG,
+};
+pub use trace_header_type::{
+    TRACE_HEADER_TYPE,
+};
+pub use trace_header_version_flag::{
+    TRACE_HEADER_VERSION_FLAG,
+};
+pub use trace_marker::{
+    TRACE_MARKER,
+};
+pub use trace_message_flag::{
+    TRACE_MESSAGE_FLAG,
+};
+pub use wmiguid_access::{
+    WMIGUID_ACCESS,
+};
+pub use wmi_logger_limits::{
+    WMI_LOGGER_LIMITS,
+};
+pub use wmi_resource_action::{
+    WMI_RESOURCE_ACTION,
+};
+pub use wnode_flag::{
+    WNODE_FLAG,
+};

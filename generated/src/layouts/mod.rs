@@ -156,7 +156,6 @@ mod physical_memory_run32;
 mod physical_memory_run64;
 mod pool_type;
 mod profile_source_info;
-mod rdmp_header64;
 mod rsds;
 mod rtl_balanced_node;
 mod rtl_bitmap;
@@ -176,7 +175,6 @@ mod silo_user_shared_data;
 mod single_list_entry;
 mod slist_entry;
 mod slist_header;
-mod summary_dump32;
 mod summary_dump64;
 mod system_trace_header;
 mod time_fields;
@@ -214,211 +212,941 @@ mod wnf_lock;
 mod wnf_silodriverstate;
 mod wnode_header;
 mod work_queue_item;
-pub use aggregated_payload_filter::*;
-pub use classic_event_id::*;
-pub use cptableinfo::*;
-pub use critical_process_exception_data::*;
-pub use cvdd::*;
-pub use dbgk_silostate::*;
-pub use disallowed_guids::*;
-pub use dispatcher_header::*;
-pub use dump_blob_file_header::*;
-pub use dump_blob_header::*;
-pub use dump_header32::*;
-pub use dump_header64::*;
-pub use eserversilo_globals::*;
-pub use etwp_notification_header::*;
-pub use etwtracecontrolcode::*;
-pub use etw_apc_entry::*;
-pub use etw_apc_pool::*;
-pub use etw_boot_config::*;
-pub use etw_buffer_context::*;
-pub use etw_buffer_handle::*;
-pub use etw_buffer_queue::*;
-pub use etw_buffer_state::*;
-pub use etw_compression_resumption_mode::*;
-pub use etw_counters::*;
-pub use etw_data_source::*;
-pub use etw_debugid_tracking_entry::*;
-pub use etw_decode_control_entry::*;
-pub use etw_dump_header::*;
-pub use etw_dump_session::*;
-pub use etw_enable_notification_packet::*;
-pub use etw_filter_event_name_data::*;
-pub use etw_filter_header::*;
-pub use etw_filter_pid::*;
-pub use etw_filter_string_token::*;
-pub use etw_filter_string_token_element::*;
-pub use etw_guid_entry::*;
-pub use etw_guid_type::*;
-pub use etw_hash_bucket::*;
-pub use etw_header_type::*;
-pub use etw_hw_trace_ext_interface::*;
-pub use etw_ipt_support::*;
-pub use etw_kernel_header_extension::*;
-pub use etw_kernel_trace_timestamp::*;
-pub use etw_last_enable_info::*;
-pub use etw_lbr_support::*;
-pub use etw_logger_handle::*;
-pub use etw_notification_header::*;
-pub use etw_notification_type::*;
-pub use etw_partition_context::*;
-pub use etw_payload_filter::*;
-pub use etw_perfect_hash_function_type::*;
-pub use etw_perf_counters::*;
-pub use etw_periodic_timer_state::*;
-pub use etw_pmc_support::*;
-pub use etw_priv_handle_demux_table::*;
-pub use etw_provider_state::*;
-pub use etw_provider_table_entry::*;
-pub use etw_provider_traits::*;
-pub use etw_queue_entry::*;
-pub use etw_realtime_connect::*;
-pub use etw_realtime_consumer::*;
-pub use etw_receive_reply::*;
-pub use etw_ref_clock::*;
-pub use etw_register_guids::*;
-pub use etw_registration_entry::*;
-pub use etw_registration_handle::*;
-pub use etw_reg_entry::*;
-pub use etw_reply_queue::*;
-pub use etw_rt_event_loss::*;
-pub use etw_session_perf_counters::*;
-pub use etw_set_provider_traits::*;
-pub use etw_silodriverstate::*;
-pub use etw_silo_tracing_block::*;
-pub use etw_stack_trace_block::*;
-pub use etw_string_token_type::*;
-pub use etw_systemtime::*;
-pub use etw_system_logger::*;
-pub use etw_system_logger_settings::*;
-pub use etw_um_logger_context::*;
-pub use etw_wdi_scenario::*;
-pub use etw_wmitrace_work::*;
-pub use event_data_descriptor::*;
-pub use event_descriptor::*;
-pub use event_extended_item_pebs_index::*;
-pub use event_extended_item_pmc_counters::*;
-pub use event_filter_descriptor::*;
-pub use event_filter_header::*;
-pub use event_filter_level_kw::*;
-pub use event_header::*;
-pub use event_header_extended_data_item::*;
-pub use event_info_class::*;
-pub use event_instance_guid_header::*;
-pub use event_instance_header::*;
-pub use event_payload_predicate::*;
-pub use event_record::*;
-pub use event_trace_groupmask_information::*;
-pub use event_trace_header::*;
-pub use event_trace_information_class::*;
-pub use event_trace_performance_information::*;
-pub use event_trace_profile_add_information_versions::*;
-pub use event_trace_profile_counter_information::*;
-pub use event_trace_properties::*;
-pub use event_trace_spinlock_information::*;
-pub use event_trace_system_event_information::*;
-pub use event_trace_time_profile_information::*;
-pub use event_trace_version_information::*;
-pub use ex_fast_ref::*;
-pub use ex_push_lock::*;
-pub use guid::*;
-pub use kapc::*;
-pub use kddebugger_data64::*;
-pub use kdpc::*;
-pub use kevent::*;
-pub use kmutant::*;
-pub use kprofile_source::*;
-pub use kqueue::*;
-pub use ksemaphore::*;
-pub use ksystem_time::*;
-pub use ktimer::*;
-pub use large_integer::*;
-pub use list_entry::*;
-pub use loaded_module::*;
-pub use luid::*;
-pub use mcgen_trace_context::*;
-pub use message_trace_header::*;
-pub use message_trace_user::*;
-pub use nb10::*;
-pub use nt_product_type::*;
-pub use object_namespace_lookuptable::*;
-pub use obp_silodriverstate::*;
-pub use obp_system_dos_device_state::*;
-pub use perfinfo_ccswap::*;
-pub use perfinfo_ccswap_buffer::*;
-pub use perfinfo_ccswap_idle::*;
-pub use perfinfo_ccswap_idle_short::*;
-pub use perfinfo_ccswap_lite::*;
-pub use perfinfo_ccswap_type::*;
-pub use perfinfo_groupmask::*;
-pub use perfinfo_hardpagefault_information::*;
-pub use perfinfo_kernelmemory_usage_type::*;
-pub use perfinfo_mm_stat::*;
-pub use perfinfo_ppm_state_selection::*;
-pub use perfinfo_trace_header::*;
-pub use periodic_capture_state_guids::*;
-pub use physical_memory_descriptor32::*;
-pub use physical_memory_descriptor64::*;
-pub use physical_memory_run32::*;
-pub use physical_memory_run64::*;
-pub use pool_type::*;
-pub use profile_source_info::*;
-pub use rdmp_header64::*;
-pub use rsds::*;
-pub use rtl_balanced_node::*;
-pub use rtl_bitmap::*;
-pub use rtl_condition_variable::*;
-pub use rtl_critical_section::*;
-pub use rtl_hash_table::*;
-pub use rtl_nls_state::*;
-pub use rtl_rb_tree::*;
-pub use rtl_time_zone_information::*;
-pub use security_client_context::*;
-pub use security_impersonation_level::*;
-pub use security_quality_of_service::*;
-pub use sep_rm_lsa_connection_state::*;
-pub use sep_silostate::*;
-pub use serversilo_state::*;
-pub use silo_user_shared_data::*;
-pub use single_list_entry::*;
-pub use slist_entry::*;
-pub use slist_header::*;
-pub use summary_dump32::*;
-pub use summary_dump64::*;
-pub use system_trace_header::*;
-pub use time_fields::*;
-pub use token_control::*;
-pub use token_source::*;
-pub use trace_enable_context::*;
-pub use trace_enable_context_ex::*;
-pub use trace_enable_flag_extension::*;
-pub use trace_enable_flag_ext_header::*;
-pub use trace_enable_flag_ext_item::*;
-pub use trace_enable_info::*;
-pub use trace_information_class::*;
-pub use trace_logfile_header::*;
-pub use trace_profile_interval::*;
-pub use trace_query_info_class::*;
-pub use trace_version_info::*;
-pub use triage_data_block::*;
-pub use triage_dump32::*;
-pub use triage_dump64::*;
-pub use ularge_integer::*;
-pub use unicode_string::*;
-pub use unicode_string64::*;
-pub use wmi_buffer_header::*;
-pub use wmi_buffer_state::*;
-pub use wmi_client_context::*;
-pub use wmi_contextswap::*;
-pub use wmi_logger_context::*;
-pub use wmi_logger_information::*;
-pub use wmi_logger_mode::*;
-pub use wmi_resource::*;
-pub use wmi_spinlock::*;
-pub use wmi_trace_message_packet::*;
-pub use wmi_trace_packet::*;
-pub use wnf_lock::*;
-pub use wnf_silodriverstate::*;
-pub use wnode_header::*;
-pub use work_queue_item::*;
+pub use aggregated_payload_filter::{
+    AGGREGATED_PAYLOAD_FILTER_6_3,
+};
+pub use classic_event_id::{
+    CLASSIC_EVENT_ID_6_1,
+};
+pub use cptableinfo::{
+    CPTABLEINFO_server_2022_x64,
+};
+pub use critical_process_exception_data::{
+    CRITICAL_PROCESS_EXCEPTION_DATA_1607_x64, CRITICAL_PROCESS_EXCEPTION_DATA_1607_x86, CRITICAL_PROCESS_EXCEPTION_DATA_26H1_x64,
+};
+pub use cvdd::{
+    CVDD_6_2,
+};
+pub use dbgk_silostate::{
+    DBGK_SILOSTATE_1709_x64, DBGK_SILOSTATE_1709_x86,
+};
+pub use disallowed_guids::{
+    DISALLOWED_GUIDS_6_1_7601_24000_x64, DISALLOWED_GUIDS_6_1_7601_24000_x86,
+};
+pub use dispatcher_header::{
+    DISPATCHER_HEADER_10_0_x64, DISPATCHER_HEADER_10_0_x64_u00, DISPATCHER_HEADER_10_0_x64_u00_s00_5,
+    DISPATCHER_HEADER_10_0_x64_u00_s00_5_u02, DISPATCHER_HEADER_10_0_x64_u00_s00_5_u02_s00, DISPATCHER_HEADER_10_0_x86,
+    DISPATCHER_HEADER_10_0_x86_u00, DISPATCHER_HEADER_10_0_x86_u00_s00_5, DISPATCHER_HEADER_10_0_x86_u00_s00_5_u02,
+    DISPATCHER_HEADER_10_0_x86_u00_s00_5_u02_s00, DISPATCHER_HEADER_1703_u00_s00_3, DISPATCHER_HEADER_1703_x64,
+    DISPATCHER_HEADER_1703_x64_u00, DISPATCHER_HEADER_1703_x86, DISPATCHER_HEADER_1703_x86_u00,
+    DISPATCHER_HEADER_1803_arm64, DISPATCHER_HEADER_1803_arm64_u00, DISPATCHER_HEADER_1803_arm64_u00_s00_5,
+    DISPATCHER_HEADER_1803_u00_s00_5_u01, DISPATCHER_HEADER_1803_u00_s00_5_u01_s00, DISPATCHER_HEADER_1803_x64,
+    DISPATCHER_HEADER_1803_x64_u00, DISPATCHER_HEADER_1803_x64_u00_s00_5, DISPATCHER_HEADER_1803_x64_u00_s00_5_u02,
+    DISPATCHER_HEADER_1803_x64_u00_s00_5_u02_s00, DISPATCHER_HEADER_1803_x86, DISPATCHER_HEADER_1803_x86_u00,
+    DISPATCHER_HEADER_1803_x86_u00_s00_5, DISPATCHER_HEADER_1803_x86_u00_s00_5_u02, DISPATCHER_HEADER_1803_x86_u00_s00_5_u02_s00,
+    DISPATCHER_HEADER_1809_x86, DISPATCHER_HEADER_1809_x86_u00, DISPATCHER_HEADER_1809_x86_u00_s00_5,
+    DISPATCHER_HEADER_2004_x64, DISPATCHER_HEADER_2004_x64_u00, DISPATCHER_HEADER_2004_x64_u00_s00_5,
+    DISPATCHER_HEADER_2004_x64_u00_s00_5_u03, DISPATCHER_HEADER_2004_x64_u00_s00_5_u03_s00, DISPATCHER_HEADER_5_0_x86,
+    DISPATCHER_HEADER_5_2_3790_sp1_u00, DISPATCHER_HEADER_5_2_3790_sp1_u00_s00, DISPATCHER_HEADER_5_2_3790_sp1_u00_s00_u01,
+    DISPATCHER_HEADER_5_2_3790_sp1_u00_s00_u02, DISPATCHER_HEADER_5_2_3790_sp1_x64, DISPATCHER_HEADER_5_2_3790_sp1_x86,
+    DISPATCHER_HEADER_5_2_u00_s00_u03, DISPATCHER_HEADER_5_2_x86, DISPATCHER_HEADER_5_2_x86_u00,
+    DISPATCHER_HEADER_5_2_x86_u00_s00, DISPATCHER_HEADER_6_1_7601_24000_u00_s00_u01, DISPATCHER_HEADER_6_1_7601_24000_u00_s00_u01_s00_2,
+    DISPATCHER_HEADER_6_1_7601_24000_x64, DISPATCHER_HEADER_6_1_7601_24000_x64_u00, DISPATCHER_HEADER_6_1_7601_24000_x64_u00_s00,
+    DISPATCHER_HEADER_6_1_7601_24000_x86, DISPATCHER_HEADER_6_1_7601_24000_x86_u00, DISPATCHER_HEADER_6_1_7601_24000_x86_u00_s00,
+    DISPATCHER_HEADER_6_1_u00_s00_u01, DISPATCHER_HEADER_6_1_u00_s00_u01_s00, DISPATCHER_HEADER_6_1_u00_s00_u02,
+    DISPATCHER_HEADER_6_1_u00_s00_u02_s00, DISPATCHER_HEADER_6_1_u00_s00_u03_s00_2, DISPATCHER_HEADER_6_1_x64,
+    DISPATCHER_HEADER_6_1_x64_u00, DISPATCHER_HEADER_6_1_x64_u00_s00, DISPATCHER_HEADER_6_1_x64_u00_s00_u03,
+    DISPATCHER_HEADER_6_1_x64_u00_s00_u03_s00, DISPATCHER_HEADER_6_1_x86, DISPATCHER_HEADER_6_1_x86_u00,
+    DISPATCHER_HEADER_6_1_x86_u00_s00, DISPATCHER_HEADER_6_1_x86_u00_s00_u03, DISPATCHER_HEADER_6_1_x86_u00_s00_u03_s00,
+    DISPATCHER_HEADER_6_2_u00_s00_u01, DISPATCHER_HEADER_6_2_u00_s00_u01_s00, DISPATCHER_HEADER_6_2_u00_s00_u02,
+    DISPATCHER_HEADER_6_2_u00_s00_u02_s00, DISPATCHER_HEADER_6_2_x64, DISPATCHER_HEADER_6_2_x64_u00,
+    DISPATCHER_HEADER_6_2_x64_u00_s00, DISPATCHER_HEADER_6_2_x86, DISPATCHER_HEADER_6_2_x86_u00,
+    DISPATCHER_HEADER_6_2_x86_u00_s00, DISPATCHER_HEADER_6_2_x86_u00_s00_u03, DISPATCHER_HEADER_6_3_9600_17415_u00_s00,
+    DISPATCHER_HEADER_6_3_9600_17415_u00_s00_2_u01, DISPATCHER_HEADER_6_3_9600_17415_u00_s00_2_u01_s00, DISPATCHER_HEADER_6_3_9600_17415_u00_s00_3,
+    DISPATCHER_HEADER_6_3_9600_17415_u00_s00_3_u01, DISPATCHER_HEADER_6_3_9600_17415_u00_s00_3_u01_s00, DISPATCHER_HEADER_6_3_9600_17415_u00_s00_4,
+    DISPATCHER_HEADER_6_3_9600_17415_u00_s00_4_u01, DISPATCHER_HEADER_6_3_9600_17415_u00_s00_4_u01_s00, DISPATCHER_HEADER_6_3_9600_17415_u00_s00_5_u02,
+    DISPATCHER_HEADER_6_3_9600_17415_u00_s00_5_u02_s00, DISPATCHER_HEADER_6_3_9600_17415_u00_s00_6, DISPATCHER_HEADER_6_3_9600_17415_x64,
+    DISPATCHER_HEADER_6_3_9600_17415_x64_u00, DISPATCHER_HEADER_6_3_9600_17415_x64_u00_s00_2, DISPATCHER_HEADER_6_3_9600_17415_x64_u00_s00_2_u03,
+    DISPATCHER_HEADER_6_3_9600_17415_x64_u00_s00_2_u03_s00, DISPATCHER_HEADER_6_3_9600_17415_x64_u00_s00_5, DISPATCHER_HEADER_6_3_9600_17415_x64_u00_s00_5_u03,
+    DISPATCHER_HEADER_6_3_9600_17415_x64_u00_s00_5_u03_s00, DISPATCHER_HEADER_6_3_9600_17415_x86, DISPATCHER_HEADER_6_3_9600_17415_x86_u00,
+    DISPATCHER_HEADER_6_3_9600_17415_x86_u00_s00_2, DISPATCHER_HEADER_6_3_9600_17415_x86_u00_s00_2_u03, DISPATCHER_HEADER_6_3_9600_17415_x86_u00_s00_2_u03_s00,
+    DISPATCHER_HEADER_6_3_9600_17415_x86_u00_s00_5, DISPATCHER_HEADER_6_3_9600_17415_x86_u00_s00_5_u03, DISPATCHER_HEADER_6_3_u00_s00_u01,
+    DISPATCHER_HEADER_6_3_u00_s00_u01_s00_2, DISPATCHER_HEADER_6_3_u00_s00_u01_s00_3, DISPATCHER_HEADER_6_3_u00_s00_u02,
+    DISPATCHER_HEADER_6_3_u00_s00_u02_s00, DISPATCHER_HEADER_6_3_x64, DISPATCHER_HEADER_6_3_x64_u00,
+    DISPATCHER_HEADER_6_3_x64_u00_s00, DISPATCHER_HEADER_6_3_x64_u00_s00_u03, DISPATCHER_HEADER_6_3_x64_u00_s00_u03_s00_2,
+    DISPATCHER_HEADER_6_3_x86, DISPATCHER_HEADER_6_3_x86_u00, DISPATCHER_HEADER_6_3_x86_u00_s00,
+    DISPATCHER_HEADER_6_3_x86_u00_s00_u03, DISPATCHER_HEADER_early_6_0_u00, DISPATCHER_HEADER_early_6_0_u00_s00,
+    DISPATCHER_HEADER_early_6_0_u00_s00_u01, DISPATCHER_HEADER_early_6_0_u00_s00_u03, DISPATCHER_HEADER_early_6_0_x64,
+    DISPATCHER_HEADER_early_6_0_x86, DISPATCHER_HEADER_server_2022_x64, DISPATCHER_HEADER_server_2022_x64_u00,
+    DISPATCHER_HEADER_server_2022_x64_u00_s00_5, DISPATCHER_HEADER_server_2022_x64_u00_s00_5_u03, DISPATCHER_HEADER_server_2022_x64_u00_s00_5_u03_s00,
+};
+pub use dump_blob_file_header::{
+    DUMP_BLOB_FILE_HEADER_5_2,
+};
+pub use dump_blob_header::{
+    DUMP_BLOB_HEADER_5_2,
+};
+pub use dump_header32::{
+    DUMP_HEADER32_5_2_x86, DUMP_HEADER32_5_2_x86_Exception,
+};
+pub use dump_header64::{
+    DUMP_HEADER64_5_2_3790_sp1_x64, DUMP_HEADER64_5_2_3790_sp1_x64_Exception, DUMP_HEADER64_5_2_3790_sp1_x64_u88,
+};
+pub use eserversilo_globals::{
+    ESERVERSILO_GLOBALS_10_0_17763_2452_x64, ESERVERSILO_GLOBALS_10_0_17763_3165_x64, ESERVERSILO_GLOBALS_10_0_17763_4499_x64,
+    ESERVERSILO_GLOBALS_10_0_19041_1288_x86, ESERVERSILO_GLOBALS_10_0_19041_1826_x64, ESERVERSILO_GLOBALS_10_0_19041_985_x64,
+    ESERVERSILO_GLOBALS_10_0_20348_1787_x64, ESERVERSILO_GLOBALS_10_0_20348_887_x64, ESERVERSILO_GLOBALS_1607_x64,
+    ESERVERSILO_GLOBALS_1607_x86, ESERVERSILO_GLOBALS_1703_x64, ESERVERSILO_GLOBALS_1703_x86,
+    ESERVERSILO_GLOBALS_1709_x64, ESERVERSILO_GLOBALS_1709_x86, ESERVERSILO_GLOBALS_19569_x64,
+    ESERVERSILO_GLOBALS_2004_x64, ESERVERSILO_GLOBALS_2004_x86, ESERVERSILO_GLOBALS_24H2_x64,
+    ESERVERSILO_GLOBALS_26H1_x64, ESERVERSILO_GLOBALS_server_2022_x64,
+};
+pub use etwp_notification_header::{
+    ETWP_NOTIFICATION_HEADER_1703_x64, ETWP_NOTIFICATION_HEADER_1703_x86, ETWP_NOTIFICATION_HEADER_6_2_u10,
+    ETWP_NOTIFICATION_HEADER_6_2_u14, ETWP_NOTIFICATION_HEADER_6_2_x64, ETWP_NOTIFICATION_HEADER_6_2_x64_u18,
+    ETWP_NOTIFICATION_HEADER_6_2_x86, ETWP_NOTIFICATION_HEADER_6_2_x86_u18, ETWP_NOTIFICATION_HEADER_6_3_x64,
+    ETWP_NOTIFICATION_HEADER_6_3_x86,
+};
+pub use etwtracecontrolcode::{
+    ETWTRACECONTROLCODE_10_0, ETWTRACECONTROLCODE_1607, ETWTRACECONTROLCODE_1703,
+    ETWTRACECONTROLCODE_1709, ETWTRACECONTROLCODE_6_2, ETWTRACECONTROLCODE_6_3,
+    ETWTRACECONTROLCODE_early_6_0,
+};
+pub use etw_apc_entry::{
+    ETW_APC_ENTRY_10_0_19041_3324_x64, ETW_APC_ENTRY_10_0_19041_3324_x64_u00, ETW_APC_ENTRY_1709_x64,
+    ETW_APC_ENTRY_1709_x64_u00, ETW_APC_ENTRY_1709_x86, ETW_APC_ENTRY_1709_x86_u00,
+};
+pub use etw_apc_pool::{
+    ETW_APC_POOL_24H2_arm64, ETW_APC_POOL_24H2_x64,
+};
+pub use etw_boot_config::{
+    ETW_BOOT_CONFIG_19569_x64,
+};
+pub use etw_buffer_context::{
+    ETW_BUFFER_CONTEXT_6_1_7601_24000, ETW_BUFFER_CONTEXT_6_1_7601_24000_u00, ETW_BUFFER_CONTEXT_6_1_7601_24000_u00_s00,
+    ETW_BUFFER_CONTEXT_early_6_0,
+};
+pub use etw_buffer_handle::{
+    ETW_BUFFER_HANDLE_6_1_x64, ETW_BUFFER_HANDLE_6_1_x86,
+};
+pub use etw_buffer_queue::{
+    ETW_BUFFER_QUEUE_1607_x64, ETW_BUFFER_QUEUE_1607_x86, ETW_BUFFER_QUEUE_6_1_x64,
+    ETW_BUFFER_QUEUE_6_1_x86,
+};
+pub use etw_buffer_state::{
+    ETW_BUFFER_STATE_1607, ETW_BUFFER_STATE_early_6_0,
+};
+pub use etw_compression_resumption_mode::{
+    ETW_COMPRESSION_RESUMPTION_MODE_1607,
+};
+pub use etw_counters::{
+    ETW_COUNTERS_1703,
+};
+pub use etw_data_source::{
+    ETW_DATA_SOURCE_6_1_7601_24000_x64, ETW_DATA_SOURCE_6_1_7601_24000_x86, ETW_DATA_SOURCE_6_1_x64,
+    ETW_DATA_SOURCE_6_1_x86, ETW_DATA_SOURCE_6_2_x64, ETW_DATA_SOURCE_6_2_x86,
+    ETW_DATA_SOURCE_6_3_x64, ETW_DATA_SOURCE_6_3_x86, ETW_DATA_SOURCE_early_6_0_x64,
+    ETW_DATA_SOURCE_early_6_0_x86,
+};
+pub use etw_debugid_tracking_entry::{
+    ETW_DEBUGID_TRACKING_ENTRY_1709_x64, ETW_DEBUGID_TRACKING_ENTRY_1709_x86,
+};
+pub use etw_decode_control_entry::{
+    ETW_DECODE_CONTROL_ENTRY_1709_x64, ETW_DECODE_CONTROL_ENTRY_1709_x86,
+};
+pub use etw_dump_header::{
+    ETW_DUMP_HEADER_2004,
+};
+pub use etw_dump_session::{
+    ETW_DUMP_SESSION_2004,
+};
+pub use etw_enable_notification_packet::{
+    ETW_ENABLE_NOTIFICATION_PACKET_1703, ETW_ENABLE_NOTIFICATION_PACKET_6_1, ETW_ENABLE_NOTIFICATION_PACKET_6_3,
+    ETW_ENABLE_NOTIFICATION_PACKET_early_6_0,
+};
+pub use etw_filter_event_name_data::{
+    ETW_FILTER_EVENT_NAME_DATA_1607_x64, ETW_FILTER_EVENT_NAME_DATA_1607_x86, ETW_FILTER_EVENT_NAME_DATA_26H1_x64,
+};
+pub use etw_filter_header::{
+    ETW_FILTER_HEADER_10_0_17763_2452_x64, ETW_FILTER_HEADER_1607_x64, ETW_FILTER_HEADER_1607_x86,
+    ETW_FILTER_HEADER_1709_x64, ETW_FILTER_HEADER_1709_x86, ETW_FILTER_HEADER_2004_x86,
+    ETW_FILTER_HEADER_6_3_x64, ETW_FILTER_HEADER_6_3_x86,
+};
+pub use etw_filter_pid::{
+    ETW_FILTER_PID_6_3,
+};
+pub use etw_filter_string_token::{
+    ETW_FILTER_STRING_TOKEN_6_3_x64, ETW_FILTER_STRING_TOKEN_6_3_x86,
+};
+pub use etw_filter_string_token_element::{
+    ETW_FILTER_STRING_TOKEN_ELEMENT_6_3_x64, ETW_FILTER_STRING_TOKEN_ELEMENT_6_3_x86,
+};
+pub use etw_guid_entry::{
+    ETW_GUID_ENTRY_10_0_17763_1075_x64, ETW_GUID_ENTRY_10_0_17763_1075_x64_u50, ETW_GUID_ENTRY_10_0_x64,
+    ETW_GUID_ENTRY_10_0_x86, ETW_GUID_ENTRY_1511_x64, ETW_GUID_ENTRY_1511_x86,
+    ETW_GUID_ENTRY_1607_x64, ETW_GUID_ENTRY_1607_x86, ETW_GUID_ENTRY_2004_x86,
+    ETW_GUID_ENTRY_2004_x86_u30, ETW_GUID_ENTRY_26H1_x64, ETW_GUID_ENTRY_6_1_x64,
+    ETW_GUID_ENTRY_6_1_x64_u40, ETW_GUID_ENTRY_6_1_x86, ETW_GUID_ENTRY_6_1_x86_u28,
+    ETW_GUID_ENTRY_6_2_x64, ETW_GUID_ENTRY_6_2_x86, ETW_GUID_ENTRY_6_3_x64,
+    ETW_GUID_ENTRY_6_3_x86, ETW_GUID_ENTRY_early_6_0_x64, ETW_GUID_ENTRY_early_6_0_x86,
+    ETW_GUID_ENTRY_late_6_0_x64, ETW_GUID_ENTRY_late_6_0_x86,
+};
+pub use etw_guid_type::{
+    ETW_GUID_TYPE_10_0, ETW_GUID_TYPE_early_6_0,
+};
+pub use etw_hash_bucket::{
+    ETW_HASH_BUCKET_6_1_7601_24000_x64, ETW_HASH_BUCKET_6_1_7601_24000_x86, ETW_HASH_BUCKET_6_2_x64,
+    ETW_HASH_BUCKET_6_2_x86,
+};
+pub use etw_header_type::{
+    ETW_HEADER_TYPE_6_2_x64, ETW_HEADER_TYPE_6_2_x86,
+};
+pub use etw_hw_trace_ext_interface::{
+    ETW_HW_TRACE_EXT_INTERFACE_1803_x64, ETW_HW_TRACE_EXT_INTERFACE_1803_x86,
+};
+pub use etw_ipt_support::{
+    ETW_IPT_SUPPORT_1803_x64, ETW_IPT_SUPPORT_1803_x86,
+};
+pub use etw_kernel_header_extension::{
+    ETW_KERNEL_HEADER_EXTENSION_5_2, ETW_KERNEL_HEADER_EXTENSION_early_6_0,
+};
+pub use etw_kernel_trace_timestamp::{
+    ETW_KERNEL_TRACE_TIMESTAMP_early_6_0,
+};
+pub use etw_last_enable_info::{
+    ETW_LAST_ENABLE_INFO_late_6_0,
+};
+pub use etw_lbr_support::{
+    ETW_LBR_SUPPORT_1709,
+};
+pub use etw_logger_handle::{
+    ETW_LOGGER_HANDLE_6_1,
+};
+pub use etw_notification_header::{
+    ETW_NOTIFICATION_HEADER_1703, ETW_NOTIFICATION_HEADER_6_1, ETW_NOTIFICATION_HEADER_6_3,
+    ETW_NOTIFICATION_HEADER_early_6_0, ETW_NOTIFICATION_HEADER_early_6_0_u14,
+};
+pub use etw_notification_type::{
+    ETW_NOTIFICATION_TYPE_1703, ETW_NOTIFICATION_TYPE_6_3, ETW_NOTIFICATION_TYPE_early_6_0,
+};
+pub use etw_partition_context::{
+    ETW_PARTITION_CONTEXT_2004_x64, ETW_PARTITION_CONTEXT_2004_x86,
+};
+pub use etw_payload_filter::{
+    ETW_PAYLOAD_FILTER_6_3,
+};
+pub use etw_perfect_hash_function_type::{
+    ETW_PERFECT_HASH_FUNCTION_TYPE_6_3,
+};
+pub use etw_perf_counters::{
+    ETW_PERF_COUNTERS_6_1,
+};
+pub use etw_periodic_timer_state::{
+    ETW_PERIODIC_TIMER_STATE_1703,
+};
+pub use etw_pmc_support::{
+    ETW_PMC_SUPPORT_1703_x64, ETW_PMC_SUPPORT_1703_x86, ETW_PMC_SUPPORT_1903_x64,
+    ETW_PMC_SUPPORT_1903_x86, ETW_PMC_SUPPORT_6_2_x64, ETW_PMC_SUPPORT_6_2_x86,
+};
+pub use etw_priv_handle_demux_table::{
+    ETW_PRIV_HANDLE_DEMUX_TABLE_1703_x64, ETW_PRIV_HANDLE_DEMUX_TABLE_1703_x86,
+};
+pub use etw_provider_state::{
+    ETW_PROVIDER_STATE_early_6_0,
+};
+pub use etw_provider_table_entry::{
+    ETW_PROVIDER_TABLE_ENTRY_early_6_0_x64, ETW_PROVIDER_TABLE_ENTRY_early_6_0_x86,
+};
+pub use etw_provider_traits::{
+    ETW_PROVIDER_TRAITS_6_1_7601_24000_x64, ETW_PROVIDER_TRAITS_6_1_7601_24000_x86,
+};
+pub use etw_queue_entry::{
+    ETW_QUEUE_ENTRY_6_2_x64, ETW_QUEUE_ENTRY_6_2_x86, ETW_QUEUE_ENTRY_early_6_0_x64,
+    ETW_QUEUE_ENTRY_early_6_0_x86,
+};
+pub use etw_realtime_connect::{
+    ETW_REALTIME_CONNECT_6_1_x64, ETW_REALTIME_CONNECT_6_1_x64_u08, ETW_REALTIME_CONNECT_6_1_x64_u18,
+    ETW_REALTIME_CONNECT_6_1_x64_u20, ETW_REALTIME_CONNECT_6_1_x64_u28, ETW_REALTIME_CONNECT_6_1_x64_u30,
+    ETW_REALTIME_CONNECT_6_1_x86, ETW_REALTIME_CONNECT_6_1_x86_u08, ETW_REALTIME_CONNECT_6_1_x86_u18,
+    ETW_REALTIME_CONNECT_6_1_x86_u20, ETW_REALTIME_CONNECT_6_1_x86_u28, ETW_REALTIME_CONNECT_6_1_x86_u30,
+    ETW_REALTIME_CONNECT_6_3_x64, ETW_REALTIME_CONNECT_6_3_x64_u38, ETW_REALTIME_CONNECT_6_3_x64_u40,
+    ETW_REALTIME_CONNECT_6_3_x86, ETW_REALTIME_CONNECT_6_3_x86_u38, ETW_REALTIME_CONNECT_6_3_x86_u40,
+    ETW_REALTIME_CONNECT_early_6_0,
+};
+pub use etw_realtime_consumer::{
+    ETW_REALTIME_CONSUMER_1607_x64, ETW_REALTIME_CONSUMER_1607_x86, ETW_REALTIME_CONSUMER_6_1_x64,
+    ETW_REALTIME_CONSUMER_6_1_x86, ETW_REALTIME_CONSUMER_6_2_x64, ETW_REALTIME_CONSUMER_6_2_x64_u5A,
+    ETW_REALTIME_CONSUMER_6_2_x64_u5A_s00, ETW_REALTIME_CONSUMER_6_2_x86, ETW_REALTIME_CONSUMER_6_2_x86_u32,
+    ETW_REALTIME_CONSUMER_6_2_x86_u32_s00, ETW_REALTIME_CONSUMER_6_3_x64, ETW_REALTIME_CONSUMER_6_3_x86,
+    ETW_REALTIME_CONSUMER_early_6_0_x64, ETW_REALTIME_CONSUMER_early_6_0_x86,
+};
+pub use etw_receive_reply::{
+    ETW_RECEIVE_REPLY_6_1, ETW_RECEIVE_REPLY_early_6_0,
+};
+pub use etw_ref_clock::{
+    ETW_REF_CLOCK_early_6_0,
+};
+pub use etw_register_guids::{
+    ETW_REGISTER_GUIDS_1703, ETW_REGISTER_GUIDS_6_1, ETW_REGISTER_GUIDS_6_3,
+    ETW_REGISTER_GUIDS_early_6_0,
+};
+pub use etw_registration_entry::{
+    ETW_REGISTRATION_ENTRY_10_0_x64, ETW_REGISTRATION_ENTRY_10_0_x64_s62, ETW_REGISTRATION_ENTRY_10_0_x86,
+    ETW_REGISTRATION_ENTRY_10_0_x86_s36, ETW_REGISTRATION_ENTRY_6_1_x64, ETW_REGISTRATION_ENTRY_6_1_x86,
+    ETW_REGISTRATION_ENTRY_6_2_x64, ETW_REGISTRATION_ENTRY_6_2_x64_s62, ETW_REGISTRATION_ENTRY_6_2_x86,
+    ETW_REGISTRATION_ENTRY_6_2_x86_s36, ETW_REGISTRATION_ENTRY_early_6_0_x64, ETW_REGISTRATION_ENTRY_early_6_0_x86,
+};
+pub use etw_registration_handle::{
+    ETW_REGISTRATION_HANDLE_6_2_x64, ETW_REGISTRATION_HANDLE_6_2_x86, ETW_REGISTRATION_HANDLE_early_6_0,
+    ETW_REGISTRATION_HANDLE_early_6_0_RegSignature,
+};
+pub use etw_reg_entry::{
+    ETW_REG_ENTRY_10_0_17763_1075_x64, ETW_REG_ENTRY_1607_x64, ETW_REG_ENTRY_1607_x64_u62,
+    ETW_REG_ENTRY_1607_x64_u62_s00, ETW_REG_ENTRY_1607_x86, ETW_REG_ENTRY_1607_x86_u32,
+    ETW_REG_ENTRY_1607_x86_u32_s00, ETW_REG_ENTRY_1709_x64, ETW_REG_ENTRY_1709_x64_u62,
+    ETW_REG_ENTRY_1709_x64_u62_s00, ETW_REG_ENTRY_1709_x86, ETW_REG_ENTRY_1709_x86_u32,
+    ETW_REG_ENTRY_1709_x86_u32_s00, ETW_REG_ENTRY_2004_x86, ETW_REG_ENTRY_26H1_x64,
+    ETW_REG_ENTRY_6_1_7601_24000_x64, ETW_REG_ENTRY_6_1_7601_24000_x64_u38, ETW_REG_ENTRY_6_1_7601_24000_x64_u58,
+    ETW_REG_ENTRY_6_1_7601_24000_x64_u58_s00, ETW_REG_ENTRY_6_1_7601_24000_x86, ETW_REG_ENTRY_6_1_7601_24000_x86_u20,
+    ETW_REG_ENTRY_6_1_7601_24000_x86_u30, ETW_REG_ENTRY_6_1_7601_24000_x86_u30_s00, ETW_REG_ENTRY_6_1_x64,
+    ETW_REG_ENTRY_6_1_x64_u20, ETW_REG_ENTRY_6_1_x86, ETW_REG_ENTRY_6_1_x86_u14,
+    ETW_REG_ENTRY_6_2_x64, ETW_REG_ENTRY_6_2_x64_u18, ETW_REG_ENTRY_6_2_x64_u18_s00,
+    ETW_REG_ENTRY_6_2_x64_u38, ETW_REG_ENTRY_6_2_x64_u38_s00, ETW_REG_ENTRY_6_2_x64_u4A,
+    ETW_REG_ENTRY_6_2_x64_u4A_s00, ETW_REG_ENTRY_6_2_x86, ETW_REG_ENTRY_6_2_x86_u0C,
+    ETW_REG_ENTRY_6_2_x86_u0C_s00, ETW_REG_ENTRY_6_2_x86_u1C, ETW_REG_ENTRY_6_2_x86_u1C_s00,
+    ETW_REG_ENTRY_6_2_x86_u26, ETW_REG_ENTRY_6_2_x86_u26_s00, ETW_REG_ENTRY_6_3_9600_19913_x64,
+    ETW_REG_ENTRY_6_3_9600_19913_x64_u30, ETW_REG_ENTRY_6_3_9600_19913_x64_u30_s00, ETW_REG_ENTRY_6_3_9600_19913_x64_u50,
+    ETW_REG_ENTRY_6_3_9600_19913_x64_u50_s00, ETW_REG_ENTRY_6_3_9600_19913_x64_u62, ETW_REG_ENTRY_6_3_9600_19913_x64_u62_s00,
+    ETW_REG_ENTRY_6_3_9600_19913_x86, ETW_REG_ENTRY_6_3_9600_19913_x86_u18, ETW_REG_ENTRY_6_3_9600_19913_x86_u18_s00,
+    ETW_REG_ENTRY_6_3_9600_19913_x86_u28, ETW_REG_ENTRY_6_3_9600_19913_x86_u28_s00, ETW_REG_ENTRY_6_3_9600_19913_x86_u32,
+    ETW_REG_ENTRY_6_3_9600_19913_x86_u32_s00, ETW_REG_ENTRY_early_6_0_x64, ETW_REG_ENTRY_early_6_0_x64_u20,
+    ETW_REG_ENTRY_early_6_0_x64_u40, ETW_REG_ENTRY_early_6_0_x64_u40_s00, ETW_REG_ENTRY_early_6_0_x86,
+    ETW_REG_ENTRY_early_6_0_x86_u14, ETW_REG_ENTRY_early_6_0_x86_u24, ETW_REG_ENTRY_early_6_0_x86_u24_s00,
+};
+pub use etw_reply_queue::{
+    ETW_REPLY_QUEUE_10_0_x64, ETW_REPLY_QUEUE_10_0_x86, ETW_REPLY_QUEUE_1703_x64,
+    ETW_REPLY_QUEUE_1703_x86, ETW_REPLY_QUEUE_1803_arm64, ETW_REPLY_QUEUE_1803_x64,
+    ETW_REPLY_QUEUE_1803_x86, ETW_REPLY_QUEUE_1809_x86, ETW_REPLY_QUEUE_2004_x64,
+    ETW_REPLY_QUEUE_6_1_7601_24000_x64, ETW_REPLY_QUEUE_6_1_7601_24000_x86, ETW_REPLY_QUEUE_6_1_x64,
+    ETW_REPLY_QUEUE_6_1_x86, ETW_REPLY_QUEUE_6_2_x64, ETW_REPLY_QUEUE_6_2_x86,
+    ETW_REPLY_QUEUE_6_3_9600_17415_x64, ETW_REPLY_QUEUE_6_3_9600_17415_x86, ETW_REPLY_QUEUE_6_3_x64,
+    ETW_REPLY_QUEUE_6_3_x86, ETW_REPLY_QUEUE_early_6_0_x64, ETW_REPLY_QUEUE_early_6_0_x86,
+    ETW_REPLY_QUEUE_server_2022_x64,
+};
+pub use etw_rt_event_loss::{
+    ETW_RT_EVENT_LOSS_early_6_0,
+};
+pub use etw_session_perf_counters::{
+    ETW_SESSION_PERF_COUNTERS_6_1,
+};
+pub use etw_set_provider_traits::{
+    ETW_SET_PROVIDER_TRAITS_10_0,
+};
+pub use etw_silodriverstate::{
+    ETW_SILODRIVERSTATE_10_0_17763_1075_x64, ETW_SILODRIVERSTATE_10_0_17763_2452_x64, ETW_SILODRIVERSTATE_10_0_18362_693_x64,
+    ETW_SILODRIVERSTATE_10_0_x64, ETW_SILODRIVERSTATE_10_0_x86, ETW_SILODRIVERSTATE_1511_x64,
+    ETW_SILODRIVERSTATE_1511_x86, ETW_SILODRIVERSTATE_1607_x64, ETW_SILODRIVERSTATE_1607_x86,
+    ETW_SILODRIVERSTATE_1703_x64, ETW_SILODRIVERSTATE_1703_x86, ETW_SILODRIVERSTATE_1709_x64,
+    ETW_SILODRIVERSTATE_1709_x86, ETW_SILODRIVERSTATE_1803_x64, ETW_SILODRIVERSTATE_1803_x86,
+    ETW_SILODRIVERSTATE_1903_x64, ETW_SILODRIVERSTATE_1903_x86, ETW_SILODRIVERSTATE_2004_x64,
+    ETW_SILODRIVERSTATE_2004_x86, ETW_SILODRIVERSTATE_21H2_x64, ETW_SILODRIVERSTATE_26H1_x64,
+    ETW_SILODRIVERSTATE_server_2022_x64,
+};
+pub use etw_silo_tracing_block::{
+    ETW_SILO_TRACING_BLOCK_1703_x64, ETW_SILO_TRACING_BLOCK_1703_x86, ETW_SILO_TRACING_BLOCK_1709_arm64,
+    ETW_SILO_TRACING_BLOCK_1709_x64, ETW_SILO_TRACING_BLOCK_1709_x86, ETW_SILO_TRACING_BLOCK_1809_arm64,
+    ETW_SILO_TRACING_BLOCK_1809_x64, ETW_SILO_TRACING_BLOCK_1809_x86,
+};
+pub use etw_stack_trace_block::{
+    ETW_STACK_TRACE_BLOCK_1709_arm64, ETW_STACK_TRACE_BLOCK_1709_x64, ETW_STACK_TRACE_BLOCK_1709_x86,
+    ETW_STACK_TRACE_BLOCK_1803_arm64, ETW_STACK_TRACE_BLOCK_1803_x64, ETW_STACK_TRACE_BLOCK_1803_x86,
+    ETW_STACK_TRACE_BLOCK_21H2_arm64, ETW_STACK_TRACE_BLOCK_22H2_arm64, ETW_STACK_TRACE_BLOCK_22H2_x64,
+    ETW_STACK_TRACE_BLOCK_24H2_arm64, ETW_STACK_TRACE_BLOCK_24H2_x64, ETW_STACK_TRACE_BLOCK_server_2022_x64,
+};
+pub use etw_string_token_type::{
+    ETW_STRING_TOKEN_TYPE_10_0_17763_2452, ETW_STRING_TOKEN_TYPE_6_3,
+};
+pub use etw_systemtime::{
+    ETW_SYSTEMTIME_early_6_0,
+};
+pub use etw_system_logger::{
+    ETW_SYSTEM_LOGGER_1709,
+};
+pub use etw_system_logger_settings::{
+    ETW_SYSTEM_LOGGER_SETTINGS_1709, ETW_SYSTEM_LOGGER_SETTINGS_1803,
+};
+pub use etw_um_logger_context::{
+    ETW_UM_LOGGER_CONTEXT_5_0_x86, ETW_UM_LOGGER_CONTEXT_5_1_x86, ETW_UM_LOGGER_CONTEXT_5_2_3790_sp1_x64,
+    ETW_UM_LOGGER_CONTEXT_6_1_x64, ETW_UM_LOGGER_CONTEXT_6_1_x64_u144, ETW_UM_LOGGER_CONTEXT_6_1_x86,
+    ETW_UM_LOGGER_CONTEXT_6_1_x86_uD4, ETW_UM_LOGGER_CONTEXT_6_2_x64, ETW_UM_LOGGER_CONTEXT_6_2_x64_u154,
+    ETW_UM_LOGGER_CONTEXT_6_2_x86, ETW_UM_LOGGER_CONTEXT_6_2_x86_uE0, ETW_UM_LOGGER_CONTEXT_6_3_x64,
+    ETW_UM_LOGGER_CONTEXT_6_3_x86, ETW_UM_LOGGER_CONTEXT_early_6_0_x64, ETW_UM_LOGGER_CONTEXT_early_6_0_x86,
+};
+pub use etw_wdi_scenario::{
+    ETW_WDI_SCENARIO_early_6_0,
+};
+pub use etw_wmitrace_work::{
+    ETW_WMITRACE_WORK_1703, ETW_WMITRACE_WORK_6_1, ETW_WMITRACE_WORK_6_1_u08,
+    ETW_WMITRACE_WORK_6_1_u08_s00, ETW_WMITRACE_WORK_6_1_u08_s00_2, ETW_WMITRACE_WORK_6_2,
+};
+pub use event_data_descriptor::{
+    EVENT_DATA_DESCRIPTOR_6_1_7601_24000, EVENT_DATA_DESCRIPTOR_6_1_7601_24000_u0C, EVENT_DATA_DESCRIPTOR_6_1_7601_24000_u0C_s00,
+    EVENT_DATA_DESCRIPTOR_early_6_0, EVENT_DATA_DESCRIPTOR_early_6_0_u0C,
+};
+pub use event_descriptor::{
+    EVENT_DESCRIPTOR_early_6_0,
+};
+pub use event_extended_item_pebs_index::{
+    EVENT_EXTENDED_ITEM_PEBS_INDEX_6_2,
+};
+pub use event_extended_item_pmc_counters::{
+    EVENT_EXTENDED_ITEM_PMC_COUNTERS_6_2,
+};
+pub use event_filter_descriptor::{
+    EVENT_FILTER_DESCRIPTOR_early_6_0,
+};
+pub use event_filter_header::{
+    EVENT_FILTER_HEADER_6_1,
+};
+pub use event_filter_level_kw::{
+    EVENT_FILTER_LEVEL_KW_1709,
+};
+pub use event_header::{
+    EVENT_HEADER_early_6_0, EVENT_HEADER_early_6_0_u38, EVENT_HEADER_early_6_0_u38_s00,
+};
+pub use event_header_extended_data_item::{
+    EVENT_HEADER_EXTENDED_DATA_ITEM_early_6_0,
+};
+pub use event_info_class::{
+    EVENT_INFO_CLASS_10_0, EVENT_INFO_CLASS_1709, EVENT_INFO_CLASS_6_1_7601_24540_x64,
+    EVENT_INFO_CLASS_6_3_9600_19913,
+};
+pub use event_instance_guid_header::{
+    EVENT_INSTANCE_GUID_HEADER_5_2, EVENT_INSTANCE_GUID_HEADER_5_2_u02, EVENT_INSTANCE_GUID_HEADER_5_2_u02_s00,
+    EVENT_INSTANCE_GUID_HEADER_5_2_u04, EVENT_INSTANCE_GUID_HEADER_5_2_u04_Class, EVENT_INSTANCE_GUID_HEADER_5_2_u18,
+    EVENT_INSTANCE_GUID_HEADER_5_2_u28, EVENT_INSTANCE_GUID_HEADER_5_2_u28_s00, EVENT_INSTANCE_GUID_HEADER_5_2_u28_s00_2,
+};
+pub use event_instance_header::{
+    EVENT_INSTANCE_HEADER_5_0_u04, EVENT_INSTANCE_HEADER_5_0_u04_Class, EVENT_INSTANCE_HEADER_5_0_u28,
+    EVENT_INSTANCE_HEADER_5_0_u28_s00, EVENT_INSTANCE_HEADER_5_0_u28_s00_2, EVENT_INSTANCE_HEADER_5_0_x86,
+    EVENT_INSTANCE_HEADER_5_1, EVENT_INSTANCE_HEADER_5_1_u02, EVENT_INSTANCE_HEADER_5_1_u02_s00,
+    EVENT_INSTANCE_HEADER_early_6_0, EVENT_INSTANCE_HEADER_early_6_0_u28, EVENT_INSTANCE_HEADER_early_6_0_u28_s00,
+    EVENT_INSTANCE_HEADER_early_6_0_u28_s00_2,
+};
+pub use event_payload_predicate::{
+    EVENT_PAYLOAD_PREDICATE_6_3,
+};
+pub use event_record::{
+    EVENT_RECORD_6_1_7601_24000_x64, EVENT_RECORD_6_1_7601_24000_x86, EVENT_RECORD_early_6_0_x64,
+    EVENT_RECORD_early_6_0_x86,
+};
+pub use event_trace_groupmask_information::{
+    EVENT_TRACE_GROUPMASK_INFORMATION_1607, EVENT_TRACE_GROUPMASK_INFORMATION_1709, EVENT_TRACE_GROUPMASK_INFORMATION_1803,
+    EVENT_TRACE_GROUPMASK_INFORMATION_6_1, EVENT_TRACE_GROUPMASK_INFORMATION_6_2, EVENT_TRACE_GROUPMASK_INFORMATION_early_6_0,
+};
+pub use event_trace_header::{
+    EVENT_TRACE_HEADER_5_0_u04, EVENT_TRACE_HEADER_5_0_u04_Class, EVENT_TRACE_HEADER_5_0_u18,
+    EVENT_TRACE_HEADER_5_0_u28, EVENT_TRACE_HEADER_5_0_u28_s00, EVENT_TRACE_HEADER_5_0_u28_s00_2,
+    EVENT_TRACE_HEADER_5_0_x86, EVENT_TRACE_HEADER_5_1, EVENT_TRACE_HEADER_5_1_u02,
+    EVENT_TRACE_HEADER_5_1_u02_s00, EVENT_TRACE_HEADER_early_6_0, EVENT_TRACE_HEADER_early_6_0_u28,
+    EVENT_TRACE_HEADER_early_6_0_u28_s00, EVENT_TRACE_HEADER_early_6_0_u28_s00_2,
+};
+pub use event_trace_information_class::{
+    EVENT_TRACE_INFORMATION_CLASS_1607, EVENT_TRACE_INFORMATION_CLASS_1709, EVENT_TRACE_INFORMATION_CLASS_1803,
+    EVENT_TRACE_INFORMATION_CLASS_6_1, EVENT_TRACE_INFORMATION_CLASS_6_2, EVENT_TRACE_INFORMATION_CLASS_early_6_0,
+};
+pub use event_trace_performance_information::{
+    EVENT_TRACE_PERFORMANCE_INFORMATION_1607, EVENT_TRACE_PERFORMANCE_INFORMATION_1709, EVENT_TRACE_PERFORMANCE_INFORMATION_1803,
+    EVENT_TRACE_PERFORMANCE_INFORMATION_6_1, EVENT_TRACE_PERFORMANCE_INFORMATION_6_2, EVENT_TRACE_PERFORMANCE_INFORMATION_early_6_0,
+};
+pub use event_trace_profile_add_information_versions::{
+    EVENT_TRACE_PROFILE_ADD_INFORMATION_VERSIONS_24H2_x64,
+};
+pub use event_trace_profile_counter_information::{
+    EVENT_TRACE_PROFILE_COUNTER_INFORMATION_1607, EVENT_TRACE_PROFILE_COUNTER_INFORMATION_1709, EVENT_TRACE_PROFILE_COUNTER_INFORMATION_1803,
+    EVENT_TRACE_PROFILE_COUNTER_INFORMATION_6_2,
+};
+pub use event_trace_properties::{
+    EVENT_TRACE_PROPERTIES_5_0_x86, EVENT_TRACE_PROPERTIES_5_2_3790_sp1_x64, EVENT_TRACE_PROPERTIES_6_3_u4C,
+    EVENT_TRACE_PROPERTIES_6_3_x64, EVENT_TRACE_PROPERTIES_6_3_x86,
+};
+pub use event_trace_spinlock_information::{
+    EVENT_TRACE_SPINLOCK_INFORMATION_1607, EVENT_TRACE_SPINLOCK_INFORMATION_1709, EVENT_TRACE_SPINLOCK_INFORMATION_1803,
+    EVENT_TRACE_SPINLOCK_INFORMATION_6_1, EVENT_TRACE_SPINLOCK_INFORMATION_6_2, EVENT_TRACE_SPINLOCK_INFORMATION_6_3,
+};
+pub use event_trace_system_event_information::{
+    EVENT_TRACE_SYSTEM_EVENT_INFORMATION_1607, EVENT_TRACE_SYSTEM_EVENT_INFORMATION_1709, EVENT_TRACE_SYSTEM_EVENT_INFORMATION_1803,
+    EVENT_TRACE_SYSTEM_EVENT_INFORMATION_6_1, EVENT_TRACE_SYSTEM_EVENT_INFORMATION_6_2,
+};
+pub use event_trace_time_profile_information::{
+    EVENT_TRACE_TIME_PROFILE_INFORMATION_1607, EVENT_TRACE_TIME_PROFILE_INFORMATION_1709, EVENT_TRACE_TIME_PROFILE_INFORMATION_1803,
+    EVENT_TRACE_TIME_PROFILE_INFORMATION_6_1, EVENT_TRACE_TIME_PROFILE_INFORMATION_6_2, EVENT_TRACE_TIME_PROFILE_INFORMATION_early_6_0,
+};
+pub use event_trace_version_information::{
+    EVENT_TRACE_VERSION_INFORMATION_1607, EVENT_TRACE_VERSION_INFORMATION_1709, EVENT_TRACE_VERSION_INFORMATION_1803,
+    EVENT_TRACE_VERSION_INFORMATION_6_1, EVENT_TRACE_VERSION_INFORMATION_6_2, EVENT_TRACE_VERSION_INFORMATION_early_6_0,
+};
+pub use ex_fast_ref::{
+    EX_FAST_REF_5_1_x86, EX_FAST_REF_5_1_x86_u00, EX_FAST_REF_5_2_3790_sp1_x64,
+    EX_FAST_REF_5_2_3790_sp1_x64_u00,
+};
+pub use ex_push_lock::{
+    EX_PUSH_LOCK_5_1_x86, EX_PUSH_LOCK_5_1_x86_u00, EX_PUSH_LOCK_5_1_x86_u00_s00,
+    EX_PUSH_LOCK_5_2_3790_sp1_x64, EX_PUSH_LOCK_5_2_3790_sp1_x64_u00, EX_PUSH_LOCK_5_2_3790_sp1_x64_u00_s00,
+    EX_PUSH_LOCK_5_2_3790_sp1_x86, EX_PUSH_LOCK_5_2_3790_sp1_x86_u00, EX_PUSH_LOCK_5_2_3790_sp1_x86_u00_s00,
+};
+pub use guid::{
+    GUID_5_0,
+};
+pub use kapc::{
+    KAPC_10_0_19041_3324_x64, KAPC_10_0_19041_3324_x64_u01, KAPC_10_0_19041_3324_x64_u01_s00,
+    KAPC_5_0_x86, KAPC_5_2_3790_sp1_x64, KAPC_5_2_3790_sp1_x86,
+    KAPC_6_2_x64, KAPC_6_2_x64_u20, KAPC_6_2_x64_u20_s00,
+    KAPC_6_2_x86, KAPC_6_2_x86_u14, KAPC_6_2_x86_u14_s00,
+};
+pub use kddebugger_data64::{
+    KDDEBUGGER_DATA64_6_1_x64, KDDEBUGGER_DATA64_6_1_x64_Header,
+};
+pub use kdpc::{
+    KDPC_5_0_x86, KDPC_5_2_3790_sp1_x64, KDPC_5_2_3790_sp1_x86,
+    KDPC_5_2_x86, KDPC_6_1_x64, KDPC_6_1_x86,
+    KDPC_6_3_u00, KDPC_6_3_u00_s00, KDPC_6_3_x64,
+    KDPC_6_3_x86, KDPC_early_6_0_x64, KDPC_early_6_0_x86,
+};
+pub use kevent::{
+    KEVENT_10_0_x64, KEVENT_10_0_x86, KEVENT_1703_x64,
+    KEVENT_1703_x86, KEVENT_1803_arm64, KEVENT_1803_x64,
+    KEVENT_1803_x86, KEVENT_1809_x86, KEVENT_2004_x64,
+    KEVENT_5_0_x86, KEVENT_5_2_3790_sp1_x64, KEVENT_5_2_3790_sp1_x86,
+    KEVENT_5_2_x86, KEVENT_6_1_7601_24000_x64, KEVENT_6_1_7601_24000_x86,
+    KEVENT_6_1_x64, KEVENT_6_1_x86, KEVENT_6_2_x64,
+    KEVENT_6_2_x86, KEVENT_6_3_9600_17415_x64, KEVENT_6_3_9600_17415_x86,
+    KEVENT_6_3_x64, KEVENT_6_3_x86, KEVENT_early_6_0_x64,
+    KEVENT_early_6_0_x86, KEVENT_server_2022_x64,
+};
+pub use kmutant::{
+    KMUTANT_10_0_x64, KMUTANT_10_0_x86, KMUTANT_1703_x64,
+    KMUTANT_1703_x86, KMUTANT_1803_arm64, KMUTANT_1803_x64,
+    KMUTANT_1803_x86, KMUTANT_1809_x86, KMUTANT_1903_x64,
+    KMUTANT_1903_x64_u30, KMUTANT_1903_x64_u30_s00, KMUTANT_1903_x64_u30_s00_2,
+    KMUTANT_1903_x86, KMUTANT_1903_x86_u1C, KMUTANT_1903_x86_u1C_s00,
+    KMUTANT_1903_x86_u1C_s00_2, KMUTANT_2004_x64, KMUTANT_5_0_x86,
+    KMUTANT_5_2_3790_sp1_x64, KMUTANT_5_2_3790_sp1_x86, KMUTANT_5_2_x86,
+    KMUTANT_6_1_7601_24000_x64, KMUTANT_6_1_7601_24000_x86, KMUTANT_6_1_x64,
+    KMUTANT_6_1_x86, KMUTANT_6_2_x64, KMUTANT_6_2_x86,
+    KMUTANT_6_3_9600_17415_x64, KMUTANT_6_3_9600_17415_x86, KMUTANT_6_3_x64,
+    KMUTANT_6_3_x86, KMUTANT_early_6_0_x64, KMUTANT_early_6_0_x86,
+    KMUTANT_server_2022_x64,
+};
+pub use kprofile_source::{
+    KPROFILE_SOURCE_6_2,
+};
+pub use kqueue::{
+    KQUEUE_10_0_x64, KQUEUE_10_0_x86, KQUEUE_1703_x64,
+    KQUEUE_1703_x86, KQUEUE_1803_arm64, KQUEUE_1803_x64,
+    KQUEUE_1803_x86, KQUEUE_1809_x86, KQUEUE_2004_x64,
+    KQUEUE_5_1_2600_sp2_x86, KQUEUE_5_2_3790_sp1_x64, KQUEUE_5_2_3790_sp1_x86,
+    KQUEUE_5_2_x86, KQUEUE_6_1_7601_24000_x64, KQUEUE_6_1_7601_24000_x86,
+    KQUEUE_6_1_x64, KQUEUE_6_1_x86, KQUEUE_6_2_x64,
+    KQUEUE_6_2_x86, KQUEUE_6_3_9600_17415_x64, KQUEUE_6_3_9600_17415_x86,
+    KQUEUE_6_3_x64, KQUEUE_6_3_x86, KQUEUE_early_6_0_x64,
+    KQUEUE_early_6_0_x86, KQUEUE_server_2022_x64,
+};
+pub use ksemaphore::{
+    KSEMAPHORE_10_0_x64, KSEMAPHORE_10_0_x86, KSEMAPHORE_1703_x64,
+    KSEMAPHORE_1703_x86, KSEMAPHORE_1803_arm64, KSEMAPHORE_1803_x64,
+    KSEMAPHORE_1803_x86, KSEMAPHORE_1809_x86, KSEMAPHORE_2004_x64,
+    KSEMAPHORE_5_0_x86, KSEMAPHORE_5_2_3790_sp1_x64, KSEMAPHORE_5_2_3790_sp1_x86,
+    KSEMAPHORE_5_2_x86, KSEMAPHORE_6_1_7601_24000_x64, KSEMAPHORE_6_1_7601_24000_x86,
+    KSEMAPHORE_6_1_x64, KSEMAPHORE_6_1_x86, KSEMAPHORE_6_2_x64,
+    KSEMAPHORE_6_2_x86, KSEMAPHORE_6_3_9600_17415_x64, KSEMAPHORE_6_3_9600_17415_x86,
+    KSEMAPHORE_6_3_x64, KSEMAPHORE_6_3_x86, KSEMAPHORE_early_6_0_x64,
+    KSEMAPHORE_early_6_0_x86, KSEMAPHORE_server_2022_x64,
+};
+pub use ksystem_time::{
+    KSYSTEM_TIME_5_1_2600_sp2,
+};
+pub use ktimer::{
+    KTIMER_10_0_x64, KTIMER_10_0_x86, KTIMER_1703_x64,
+    KTIMER_1703_x86, KTIMER_1803_arm64, KTIMER_1803_x64,
+    KTIMER_1803_x86, KTIMER_1809_x86, KTIMER_2004_x64,
+    KTIMER_26H1_x64, KTIMER_5_0_x86, KTIMER_5_2_3790_sp1_x64,
+    KTIMER_5_2_3790_sp1_x86, KTIMER_5_2_x86, KTIMER_6_1_7601_24000_x64,
+    KTIMER_6_1_7601_24000_x86, KTIMER_6_1_x64, KTIMER_6_1_x86,
+    KTIMER_6_2_x64, KTIMER_6_2_x86, KTIMER_6_3_9600_17415_x64,
+    KTIMER_6_3_9600_17415_x86, KTIMER_6_3_x64, KTIMER_6_3_x86,
+    KTIMER_early_6_0_x64, KTIMER_early_6_0_x86, KTIMER_server_2022_x64,
+};
+pub use large_integer::{
+    LARGE_INTEGER_5_0, LARGE_INTEGER_5_0_s00, LARGE_INTEGER_5_0_u,
+};
+pub use list_entry::{
+    LIST_ENTRY_5_0_x86, LIST_ENTRY_5_2_3790_sp1_x64,
+};
+pub use loaded_module::{
+    LOADED_MODULE_5_0_x86, LOADED_MODULE_5_2_3790_sp1_x64,
+};
+pub use luid::{
+    LUID_5_0,
+};
+pub use mcgen_trace_context::{
+    MCGEN_TRACE_CONTEXT_6_2_x64, MCGEN_TRACE_CONTEXT_6_2_x86,
+};
+pub use message_trace_header::{
+    MESSAGE_TRACE_HEADER_5_1, MESSAGE_TRACE_HEADER_5_1_u00, MESSAGE_TRACE_HEADER_5_1_u00_s00,
+    MESSAGE_TRACE_HEADER_5_1_u04,
+};
+pub use message_trace_user::{
+    MESSAGE_TRACE_USER_5_1, MESSAGE_TRACE_USER_6_2, MESSAGE_TRACE_USER_early_6_0,
+};
+pub use nb10::{
+    NB10_6_2,
+};
+pub use nt_product_type::{
+    NT_PRODUCT_TYPE_5_1_2600_sp2,
+};
+pub use object_namespace_lookuptable::{
+    OBJECT_NAMESPACE_LOOKUPTABLE_1511_x64, OBJECT_NAMESPACE_LOOKUPTABLE_1511_x86,
+};
+pub use obp_silodriverstate::{
+    OBP_SILODRIVERSTATE_10_0_x64, OBP_SILODRIVERSTATE_10_0_x86, OBP_SILODRIVERSTATE_1511_x64,
+    OBP_SILODRIVERSTATE_1511_x86, OBP_SILODRIVERSTATE_server_2022_x64,
+};
+pub use obp_system_dos_device_state::{
+    OBP_SYSTEM_DOS_DEVICE_STATE_10_0,
+};
+pub use perfinfo_ccswap::{
+    PERFINFO_CCSWAP_early_6_0,
+};
+pub use perfinfo_ccswap_buffer::{
+    PERFINFO_CCSWAP_BUFFER_early_6_0,
+};
+pub use perfinfo_ccswap_idle::{
+    PERFINFO_CCSWAP_IDLE_early_6_0,
+};
+pub use perfinfo_ccswap_idle_short::{
+    PERFINFO_CCSWAP_IDLE_SHORT_early_6_0,
+};
+pub use perfinfo_ccswap_lite::{
+    PERFINFO_CCSWAP_LITE_early_6_0,
+};
+pub use perfinfo_ccswap_type::{
+    PERFINFO_CCSWAP_TYPE_early_6_0,
+};
+pub use perfinfo_groupmask::{
+    PERFINFO_GROUPMASK_5_1_x86, PERFINFO_GROUPMASK_5_2,
+};
+pub use perfinfo_hardpagefault_information::{
+    PERFINFO_HARDPAGEFAULT_INFORMATION_early_6_0_x64, PERFINFO_HARDPAGEFAULT_INFORMATION_early_6_0_x86,
+};
+pub use perfinfo_kernelmemory_usage_type::{
+    PERFINFO_KERNELMEMORY_USAGE_TYPE_6_2,
+};
+pub use perfinfo_mm_stat::{
+    PERFINFO_MM_STAT_6_2,
+};
+pub use perfinfo_ppm_state_selection::{
+    PERFINFO_PPM_STATE_SELECTION_6_3,
+};
+pub use perfinfo_trace_header::{
+    PERFINFO_TRACE_HEADER_5_1, PERFINFO_TRACE_HEADER_5_1_u00, PERFINFO_TRACE_HEADER_5_1_u00_s00,
+    PERFINFO_TRACE_HEADER_5_1_u04, PERFINFO_TRACE_HEADER_5_1_u08,
+};
+pub use periodic_capture_state_guids::{
+    PERIODIC_CAPTURE_STATE_GUIDS_1703_x64, PERIODIC_CAPTURE_STATE_GUIDS_1703_x86,
+};
+pub use physical_memory_descriptor32::{
+    PHYSICAL_MEMORY_DESCRIPTOR32_5_2_x86,
+};
+pub use physical_memory_descriptor64::{
+    PHYSICAL_MEMORY_DESCRIPTOR64_5_2_3790_sp1_x64,
+};
+pub use physical_memory_run32::{
+    PHYSICAL_MEMORY_RUN32_5_2_x86,
+};
+pub use physical_memory_run64::{
+    PHYSICAL_MEMORY_RUN64_5_2_3790_sp1_x64,
+};
+pub use pool_type::{
+    POOL_TYPE_5_0, POOL_TYPE_6_2,
+};
+pub use profile_source_info::{
+    PROFILE_SOURCE_INFO_6_2,
+};
+pub use rsds::{
+    RSDS_6_2,
+};
+pub use rtl_balanced_node::{
+    RTL_BALANCED_NODE_6_1_7601_24000_x64, RTL_BALANCED_NODE_6_1_7601_24000_x64_u00, RTL_BALANCED_NODE_6_1_7601_24000_x64_u00_s00,
+    RTL_BALANCED_NODE_6_1_7601_24000_x64_u10, RTL_BALANCED_NODE_6_1_7601_24000_x86, RTL_BALANCED_NODE_6_1_7601_24000_x86_u00,
+    RTL_BALANCED_NODE_6_1_7601_24000_x86_u00_s00, RTL_BALANCED_NODE_6_1_7601_24000_x86_u08,
+};
+pub use rtl_bitmap::{
+    RTL_BITMAP_5_0_x86, RTL_BITMAP_5_2_3790_sp1_x64,
+};
+pub use rtl_condition_variable::{
+    RTL_CONDITION_VARIABLE_early_6_0_x64, RTL_CONDITION_VARIABLE_early_6_0_x86,
+};
+pub use rtl_critical_section::{
+    RTL_CRITICAL_SECTION_5_0_x86, RTL_CRITICAL_SECTION_5_2_3790_sp1_x64,
+};
+pub use rtl_hash_table::{
+    RTL_HASH_TABLE_1607_x64, RTL_HASH_TABLE_1607_x86, RTL_HASH_TABLE_26H1_x64,
+    RTL_HASH_TABLE_26H1_x64_u04, RTL_HASH_TABLE_26H1_x64_u04_s00,
+};
+pub use rtl_nls_state::{
+    RTL_NLS_STATE_server_2022_x64,
+};
+pub use rtl_rb_tree::{
+    RTL_RB_TREE_1703_x64, RTL_RB_TREE_1703_x64_u08, RTL_RB_TREE_1703_x86,
+    RTL_RB_TREE_1703_x86_u04, RTL_RB_TREE_6_1_7601_24000_x64, RTL_RB_TREE_6_1_7601_24000_x86,
+};
+pub use rtl_time_zone_information::{
+    RTL_TIME_ZONE_INFORMATION_5_0,
+};
+pub use security_client_context::{
+    SECURITY_CLIENT_CONTEXT_5_0_x86, SECURITY_CLIENT_CONTEXT_5_2_3790_sp1_x64,
+};
+pub use security_impersonation_level::{
+    SECURITY_IMPERSONATION_LEVEL_5_0,
+};
+pub use security_quality_of_service::{
+    SECURITY_QUALITY_OF_SERVICE_5_0,
+};
+pub use sep_rm_lsa_connection_state::{
+    SEP_RM_LSA_CONNECTION_STATE_1607_x64, SEP_RM_LSA_CONNECTION_STATE_1607_x86, SEP_RM_LSA_CONNECTION_STATE_24H2_x64,
+};
+pub use sep_silostate::{
+    SEP_SILOSTATE_1607_x64, SEP_SILOSTATE_1607_x86, SEP_SILOSTATE_1703_x64,
+    SEP_SILOSTATE_1703_x86,
+};
+pub use serversilo_state::{
+    SERVERSILO_STATE_1607,
+};
+pub use silo_user_shared_data::{
+    SILO_USER_SHARED_DATA_10_0_19041_985_x64, SILO_USER_SHARED_DATA_1607, SILO_USER_SHARED_DATA_1703,
+};
+pub use single_list_entry::{
+    SINGLE_LIST_ENTRY_5_0_x86, SINGLE_LIST_ENTRY_5_2_3790_sp1_x64,
+};
+pub use slist_entry::{
+    SLIST_ENTRY_5_2_3790_sp1_x64,
+};
+pub use slist_header::{
+    SLIST_HEADER_1709_arm64, SLIST_HEADER_1709_arm64_HeaderArm64, SLIST_HEADER_5_0_x86,
+    SLIST_HEADER_5_0_x86_s00, SLIST_HEADER_5_2_3790_sp1_x64, SLIST_HEADER_5_2_3790_sp1_x64_s00,
+    SLIST_HEADER_6_0_6002_18005_x64, SLIST_HEADER_6_0_6002_18005_x64_HeaderX64, SLIST_HEADER_6_2_x64,
+    SLIST_HEADER_6_3_x64, SLIST_HEADER_6_3_x64_HeaderX64, SLIST_HEADER_6_3_x86,
+    SLIST_HEADER_6_3_x86_s00, SLIST_HEADER_early_6_0_x64, SLIST_HEADER_early_6_0_x64_Header16,
+    SLIST_HEADER_early_6_0_x64_Header8,
+};
+pub use summary_dump64::{
+    SUMMARY_DUMP64_6_2_x64,
+};
+pub use system_trace_header::{
+    SYSTEM_TRACE_HEADER_5_0, SYSTEM_TRACE_HEADER_5_0_u00, SYSTEM_TRACE_HEADER_5_0_u00_s00,
+    SYSTEM_TRACE_HEADER_5_0_u04,
+};
+pub use time_fields::{
+    TIME_FIELDS_5_0,
+};
+pub use token_control::{
+    TOKEN_CONTROL_5_0,
+};
+pub use token_source::{
+    TOKEN_SOURCE_5_0,
+};
+pub use trace_enable_context::{
+    TRACE_ENABLE_CONTEXT_early_6_0,
+};
+pub use trace_enable_context_ex::{
+    TRACE_ENABLE_CONTEXT_EX_late_6_0,
+};
+pub use trace_enable_flag_extension::{
+    TRACE_ENABLE_FLAG_EXTENSION_5_1,
+};
+pub use trace_enable_flag_ext_header::{
+    TRACE_ENABLE_FLAG_EXT_HEADER_early_6_0,
+};
+pub use trace_enable_flag_ext_item::{
+    TRACE_ENABLE_FLAG_EXT_ITEM_early_6_0,
+};
+pub use trace_enable_info::{
+    TRACE_ENABLE_INFO_early_6_0,
+};
+pub use trace_information_class::{
+    TRACE_INFORMATION_CLASS_6_3_9600_19913,
+};
+pub use trace_logfile_header::{
+    TRACE_LOGFILE_HEADER_5_0_u04, TRACE_LOGFILE_HEADER_5_0_u04_VersionDetail, TRACE_LOGFILE_HEADER_5_0_x86,
+    TRACE_LOGFILE_HEADER_5_0_x86_u28, TRACE_LOGFILE_HEADER_5_0_x86_u28_s00, TRACE_LOGFILE_HEADER_5_1_u28,
+    TRACE_LOGFILE_HEADER_5_1_u28_s00, TRACE_LOGFILE_HEADER_5_1_x86, TRACE_LOGFILE_HEADER_5_2_3790_sp1_x64,
+};
+pub use trace_profile_interval::{
+    TRACE_PROFILE_INTERVAL_6_2,
+};
+pub use trace_query_info_class::{
+    TRACE_QUERY_INFO_CLASS_10_0, TRACE_QUERY_INFO_CLASS_6_1, TRACE_QUERY_INFO_CLASS_6_2,
+};
+pub use trace_version_info::{
+    TRACE_VERSION_INFO_10_0,
+};
+pub use triage_data_block::{
+    TRIAGE_DATA_BLOCK_5_2,
+};
+pub use triage_dump32::{
+    TRIAGE_DUMP32_5_2_x86,
+};
+pub use triage_dump64::{
+    TRIAGE_DUMP64_5_2_3790_sp1_x64, TRIAGE_DUMP64_5_2_3790_sp1_x64_ArchitectureSpecific,
+};
+pub use ularge_integer::{
+    ULARGE_INTEGER_5_0, ULARGE_INTEGER_5_0_s00, ULARGE_INTEGER_5_0_u,
+};
+pub use unicode_string::{
+    UNICODE_STRING_5_0_x86, UNICODE_STRING_5_2_3790_sp1_x64,
+};
+pub use unicode_string64::{
+    UNICODE_STRING64_5_1,
+};
+pub use wmi_buffer_header::{
+    WMI_BUFFER_HEADER_1607_x64, WMI_BUFFER_HEADER_1607_x86, WMI_BUFFER_HEADER_5_0_x86,
+    WMI_BUFFER_HEADER_5_0_x86_u00, WMI_BUFFER_HEADER_5_0_x86_u00_s00, WMI_BUFFER_HEADER_5_0_x86_u00_s00_2,
+    WMI_BUFFER_HEADER_5_0_x86_u38, WMI_BUFFER_HEADER_5_0_x86_u38_s00, WMI_BUFFER_HEADER_5_1_u00_s00_2,
+    WMI_BUFFER_HEADER_5_1_u00_s00_2_u2C, WMI_BUFFER_HEADER_5_1_x86, WMI_BUFFER_HEADER_5_1_x86_u00,
+    WMI_BUFFER_HEADER_5_1_x86_u00_s00, WMI_BUFFER_HEADER_5_1_x86_u00_s00_u18, WMI_BUFFER_HEADER_5_1_x86_u00_s00_u18_s00,
+    WMI_BUFFER_HEADER_5_2_3790_sp1_x64, WMI_BUFFER_HEADER_5_2_3790_sp1_x64_u00, WMI_BUFFER_HEADER_5_2_3790_sp1_x64_u00_s00,
+    WMI_BUFFER_HEADER_5_2_3790_sp1_x64_u00_s00_u18, WMI_BUFFER_HEADER_5_2_3790_sp1_x64_u00_s00_u18_s00, WMI_BUFFER_HEADER_5_2_3790_sp1_x64_u38,
+    WMI_BUFFER_HEADER_5_2_3790_sp1_x64_u38_s00, WMI_BUFFER_HEADER_5_2_x86, WMI_BUFFER_HEADER_6_1_7601_24000_x64,
+    WMI_BUFFER_HEADER_6_1_7601_24000_x86, WMI_BUFFER_HEADER_6_1_x64, WMI_BUFFER_HEADER_6_1_x64_u20,
+    WMI_BUFFER_HEADER_6_1_x64_u38, WMI_BUFFER_HEADER_6_1_x64_u38_s00, WMI_BUFFER_HEADER_6_1_x86,
+    WMI_BUFFER_HEADER_6_1_x86_u20, WMI_BUFFER_HEADER_6_1_x86_u38, WMI_BUFFER_HEADER_6_1_x86_u38_s00,
+    WMI_BUFFER_HEADER_6_2_u20_s00, WMI_BUFFER_HEADER_6_2_x64, WMI_BUFFER_HEADER_6_2_x64_u20,
+    WMI_BUFFER_HEADER_6_2_x86, WMI_BUFFER_HEADER_6_2_x86_u20, WMI_BUFFER_HEADER_early_6_0_u00_s00,
+    WMI_BUFFER_HEADER_early_6_0_u00_s00_u10, WMI_BUFFER_HEADER_early_6_0_u00_s00_u2C, WMI_BUFFER_HEADER_early_6_0_x64,
+    WMI_BUFFER_HEADER_early_6_0_x64_u00, WMI_BUFFER_HEADER_early_6_0_x64_u38, WMI_BUFFER_HEADER_early_6_0_x64_u38_s00,
+    WMI_BUFFER_HEADER_early_6_0_x86, WMI_BUFFER_HEADER_early_6_0_x86_u00, WMI_BUFFER_HEADER_early_6_0_x86_u38,
+    WMI_BUFFER_HEADER_early_6_0_x86_u38_s00, WMI_BUFFER_HEADER_late_6_0_x64, WMI_BUFFER_HEADER_late_6_0_x64_u00,
+    WMI_BUFFER_HEADER_late_6_0_x64_u00_s00, WMI_BUFFER_HEADER_late_6_0_x64_u00_s00_u20, WMI_BUFFER_HEADER_late_6_0_x64_u38,
+    WMI_BUFFER_HEADER_late_6_0_x64_u38_s00, WMI_BUFFER_HEADER_late_6_0_x64_u38_s00_2, WMI_BUFFER_HEADER_late_6_0_x86,
+    WMI_BUFFER_HEADER_late_6_0_x86_u00, WMI_BUFFER_HEADER_late_6_0_x86_u00_s00, WMI_BUFFER_HEADER_late_6_0_x86_u00_s00_u20,
+    WMI_BUFFER_HEADER_late_6_0_x86_u38, WMI_BUFFER_HEADER_late_6_0_x86_u38_s00, WMI_BUFFER_HEADER_late_6_0_x86_u38_s00_2,
+};
+pub use wmi_buffer_state::{
+    WMI_BUFFER_STATE_5_1,
+};
+pub use wmi_client_context::{
+    WMI_CLIENT_CONTEXT_5_0,
+};
+pub use wmi_contextswap::{
+    WMI_CONTEXTSWAP_1703, WMI_CONTEXTSWAP_1703_u0D, WMI_CONTEXTSWAP_1703_u0D_s00,
+    WMI_CONTEXTSWAP_1709, WMI_CONTEXTSWAP_1709_u0D, WMI_CONTEXTSWAP_1709_u0D_s00,
+    WMI_CONTEXTSWAP_5_1, WMI_CONTEXTSWAP_early_6_0, WMI_CONTEXTSWAP_early_6_0_u0A,
+    WMI_CONTEXTSWAP_early_6_0_u0B,
+};
+pub use wmi_logger_context::{
+    WMI_LOGGER_CONTEXT_10_0_17763_2452_arm64, WMI_LOGGER_CONTEXT_10_0_17763_2452_x64, WMI_LOGGER_CONTEXT_10_0_19041_1526_arm64,
+    WMI_LOGGER_CONTEXT_10_0_19041_1526_x64, WMI_LOGGER_CONTEXT_10_0_20348_469_x64, WMI_LOGGER_CONTEXT_10_0_22000_434_arm64,
+    WMI_LOGGER_CONTEXT_10_0_22000_434_x64, WMI_LOGGER_CONTEXT_10_0_x64, WMI_LOGGER_CONTEXT_10_0_x64_u340,
+    WMI_LOGGER_CONTEXT_10_0_x64_u340_s00, WMI_LOGGER_CONTEXT_10_0_x64_u344, WMI_LOGGER_CONTEXT_10_0_x64_u344_s00,
+    WMI_LOGGER_CONTEXT_10_0_x86, WMI_LOGGER_CONTEXT_10_0_x86_u258, WMI_LOGGER_CONTEXT_10_0_x86_u258_s00,
+    WMI_LOGGER_CONTEXT_10_0_x86_u25C, WMI_LOGGER_CONTEXT_10_0_x86_u25C_s00, WMI_LOGGER_CONTEXT_1511_x64,
+    WMI_LOGGER_CONTEXT_1511_x86, WMI_LOGGER_CONTEXT_1607_x64, WMI_LOGGER_CONTEXT_1607_x64_u2B8,
+    WMI_LOGGER_CONTEXT_1607_x64_u330, WMI_LOGGER_CONTEXT_1607_x64_u330_s00, WMI_LOGGER_CONTEXT_1607_x64_u334,
+    WMI_LOGGER_CONTEXT_1607_x64_u334_s00, WMI_LOGGER_CONTEXT_1607_x64_u80, WMI_LOGGER_CONTEXT_1607_x86,
+    WMI_LOGGER_CONTEXT_1607_x86_u250, WMI_LOGGER_CONTEXT_1607_x86_u250_s00, WMI_LOGGER_CONTEXT_1607_x86_u254,
+    WMI_LOGGER_CONTEXT_1607_x86_u254_s00, WMI_LOGGER_CONTEXT_1703_x64, WMI_LOGGER_CONTEXT_1703_x86,
+    WMI_LOGGER_CONTEXT_1709_arm64, WMI_LOGGER_CONTEXT_1709_x64, WMI_LOGGER_CONTEXT_1709_x64_u340,
+    WMI_LOGGER_CONTEXT_1709_x64_u340_s00, WMI_LOGGER_CONTEXT_1709_x86, WMI_LOGGER_CONTEXT_1709_x86_u258,
+    WMI_LOGGER_CONTEXT_1709_x86_u258_s00, WMI_LOGGER_CONTEXT_1803_arm64, WMI_LOGGER_CONTEXT_1803_x64,
+    WMI_LOGGER_CONTEXT_1803_x64_u340, WMI_LOGGER_CONTEXT_1803_x64_u340_s00, WMI_LOGGER_CONTEXT_1803_x86,
+    WMI_LOGGER_CONTEXT_1803_x86_u258, WMI_LOGGER_CONTEXT_1803_x86_u258_s00, WMI_LOGGER_CONTEXT_1809_arm64,
+    WMI_LOGGER_CONTEXT_1809_x64, WMI_LOGGER_CONTEXT_1809_x64_u340, WMI_LOGGER_CONTEXT_1809_x64_u340_s00,
+    WMI_LOGGER_CONTEXT_1809_x86, WMI_LOGGER_CONTEXT_1809_x86_u258, WMI_LOGGER_CONTEXT_1809_x86_u258_s00,
+    WMI_LOGGER_CONTEXT_1903_arm64, WMI_LOGGER_CONTEXT_1903_x64, WMI_LOGGER_CONTEXT_1903_x64_u340,
+    WMI_LOGGER_CONTEXT_1903_x64_u340_s00, WMI_LOGGER_CONTEXT_1903_x86, WMI_LOGGER_CONTEXT_1903_x86_u258,
+    WMI_LOGGER_CONTEXT_1903_x86_u258_s00, WMI_LOGGER_CONTEXT_19569_arm64, WMI_LOGGER_CONTEXT_19569_x64,
+    WMI_LOGGER_CONTEXT_19569_x64_u340, WMI_LOGGER_CONTEXT_19569_x64_u340_s00, WMI_LOGGER_CONTEXT_2004_arm64,
+    WMI_LOGGER_CONTEXT_2004_x64, WMI_LOGGER_CONTEXT_2004_x64_u340, WMI_LOGGER_CONTEXT_2004_x64_u340_s00,
+    WMI_LOGGER_CONTEXT_2004_x86, WMI_LOGGER_CONTEXT_2004_x86_u258, WMI_LOGGER_CONTEXT_2004_x86_u258_s00,
+    WMI_LOGGER_CONTEXT_21H2_arm64, WMI_LOGGER_CONTEXT_21H2_x64, WMI_LOGGER_CONTEXT_21H2_x64_u330,
+    WMI_LOGGER_CONTEXT_21H2_x64_u330_s00, WMI_LOGGER_CONTEXT_21H2_x64_u334, WMI_LOGGER_CONTEXT_21H2_x64_u334_s00,
+    WMI_LOGGER_CONTEXT_21H2_x64_u338, WMI_LOGGER_CONTEXT_21H2_x64_u338_s00, WMI_LOGGER_CONTEXT_22H2_arm64,
+    WMI_LOGGER_CONTEXT_22H2_x64, WMI_LOGGER_CONTEXT_24H2_arm64, WMI_LOGGER_CONTEXT_24H2_x64,
+    WMI_LOGGER_CONTEXT_26H1_arm64, WMI_LOGGER_CONTEXT_26H1_x64, WMI_LOGGER_CONTEXT_5_0_x86,
+    WMI_LOGGER_CONTEXT_5_0_x86_u88, WMI_LOGGER_CONTEXT_5_1_x86, WMI_LOGGER_CONTEXT_5_1_x86_uC8,
+    WMI_LOGGER_CONTEXT_5_2_3790_sp1_x64, WMI_LOGGER_CONTEXT_5_2_3790_sp1_x64_u138, WMI_LOGGER_CONTEXT_5_2_3790_sp1_x86,
+    WMI_LOGGER_CONTEXT_5_2_x86, WMI_LOGGER_CONTEXT_5_2_x86_uD0, WMI_LOGGER_CONTEXT_6_0_6002_18005_x64,
+    WMI_LOGGER_CONTEXT_6_1_7601_24000_x64, WMI_LOGGER_CONTEXT_6_1_7601_24000_x64_u318, WMI_LOGGER_CONTEXT_6_1_7601_24000_x64_u318_s00,
+    WMI_LOGGER_CONTEXT_6_1_7601_24000_x64_u31C, WMI_LOGGER_CONTEXT_6_1_7601_24000_x64_u31C_s00, WMI_LOGGER_CONTEXT_6_1_7601_24000_x86,
+    WMI_LOGGER_CONTEXT_6_1_7601_24000_x86_u230, WMI_LOGGER_CONTEXT_6_1_7601_24000_x86_u230_s00, WMI_LOGGER_CONTEXT_6_1_7601_24000_x86_u234,
+    WMI_LOGGER_CONTEXT_6_1_7601_24000_x86_u234_s00, WMI_LOGGER_CONTEXT_6_1_7601_24540_x64, WMI_LOGGER_CONTEXT_6_1_x64,
+    WMI_LOGGER_CONTEXT_6_1_x64_u2B0, WMI_LOGGER_CONTEXT_6_1_x64_u310, WMI_LOGGER_CONTEXT_6_1_x64_u310_s00,
+    WMI_LOGGER_CONTEXT_6_1_x64_u314, WMI_LOGGER_CONTEXT_6_1_x64_u314_s00, WMI_LOGGER_CONTEXT_6_1_x64_u70,
+    WMI_LOGGER_CONTEXT_6_1_x86, WMI_LOGGER_CONTEXT_6_1_x86_u1DC, WMI_LOGGER_CONTEXT_6_1_x86_u228,
+    WMI_LOGGER_CONTEXT_6_1_x86_u228_s00, WMI_LOGGER_CONTEXT_6_1_x86_u22C, WMI_LOGGER_CONTEXT_6_1_x86_u22C_s00,
+    WMI_LOGGER_CONTEXT_6_1_x86_u50, WMI_LOGGER_CONTEXT_6_2_x64, WMI_LOGGER_CONTEXT_6_2_x64_u2C8,
+    WMI_LOGGER_CONTEXT_6_2_x64_u338, WMI_LOGGER_CONTEXT_6_2_x64_u338_s00, WMI_LOGGER_CONTEXT_6_2_x64_u33C,
+    WMI_LOGGER_CONTEXT_6_2_x64_u33C_s00, WMI_LOGGER_CONTEXT_6_2_x64_u90, WMI_LOGGER_CONTEXT_6_2_x86,
+    WMI_LOGGER_CONTEXT_6_2_x86_u1EC, WMI_LOGGER_CONTEXT_6_2_x86_u248, WMI_LOGGER_CONTEXT_6_2_x86_u248_s00,
+    WMI_LOGGER_CONTEXT_6_2_x86_u24C, WMI_LOGGER_CONTEXT_6_2_x86_u24C_s00, WMI_LOGGER_CONTEXT_6_2_x86_u58,
+    WMI_LOGGER_CONTEXT_6_3_9600_17415_x64, WMI_LOGGER_CONTEXT_6_3_9600_17415_x86, WMI_LOGGER_CONTEXT_6_3_9600_19913_x64,
+    WMI_LOGGER_CONTEXT_6_3_9600_19913_x64_u340, WMI_LOGGER_CONTEXT_6_3_9600_19913_x64_u340_s00, WMI_LOGGER_CONTEXT_6_3_9600_19913_x64_u344,
+    WMI_LOGGER_CONTEXT_6_3_9600_19913_x64_u344_s00, WMI_LOGGER_CONTEXT_6_3_9600_19913_x86, WMI_LOGGER_CONTEXT_6_3_9600_19913_x86_u258,
+    WMI_LOGGER_CONTEXT_6_3_9600_19913_x86_u258_s00, WMI_LOGGER_CONTEXT_6_3_9600_19913_x86_u25C, WMI_LOGGER_CONTEXT_6_3_9600_19913_x86_u25C_s00,
+    WMI_LOGGER_CONTEXT_6_3_x64, WMI_LOGGER_CONTEXT_6_3_x86, WMI_LOGGER_CONTEXT_6_3_x86_u1F4,
+    WMI_LOGGER_CONTEXT_6_3_x86_u250, WMI_LOGGER_CONTEXT_6_3_x86_u250_s00, WMI_LOGGER_CONTEXT_6_3_x86_u254,
+    WMI_LOGGER_CONTEXT_6_3_x86_u254_s00, WMI_LOGGER_CONTEXT_early_6_0_x64, WMI_LOGGER_CONTEXT_early_6_0_x64_u31C,
+    WMI_LOGGER_CONTEXT_early_6_0_x64_u31C_s00, WMI_LOGGER_CONTEXT_early_6_0_x64_u320, WMI_LOGGER_CONTEXT_early_6_0_x64_u320_s00,
+    WMI_LOGGER_CONTEXT_early_6_0_x86, WMI_LOGGER_CONTEXT_early_6_0_x86_u244, WMI_LOGGER_CONTEXT_early_6_0_x86_u244_s00,
+    WMI_LOGGER_CONTEXT_early_6_0_x86_u248, WMI_LOGGER_CONTEXT_early_6_0_x86_u248_s00, WMI_LOGGER_CONTEXT_late_6_0_x64,
+    WMI_LOGGER_CONTEXT_late_6_0_x64_u33C, WMI_LOGGER_CONTEXT_late_6_0_x64_u33C_s00, WMI_LOGGER_CONTEXT_late_6_0_x64_u340,
+    WMI_LOGGER_CONTEXT_late_6_0_x64_u340_s00, WMI_LOGGER_CONTEXT_late_6_0_x86, WMI_LOGGER_CONTEXT_late_6_0_x86_u254,
+    WMI_LOGGER_CONTEXT_late_6_0_x86_u254_s00, WMI_LOGGER_CONTEXT_late_6_0_x86_u258, WMI_LOGGER_CONTEXT_late_6_0_x86_u258_s00,
+    WMI_LOGGER_CONTEXT_server_2022_x64, WMI_LOGGER_CONTEXT_server_2022_x64_u344, WMI_LOGGER_CONTEXT_server_2022_x64_u344_s00,
+    WMI_LOGGER_CONTEXT_server_2022_x64_u348, WMI_LOGGER_CONTEXT_server_2022_x64_u348_s00,
+};
+pub use wmi_logger_information::{
+    WMI_LOGGER_INFORMATION_5_0_x86, WMI_LOGGER_INFORMATION_5_0_x86_u54, WMI_LOGGER_INFORMATION_5_0_x86_u58,
+    WMI_LOGGER_INFORMATION_5_0_x86_u5C, WMI_LOGGER_INFORMATION_5_1_x86, WMI_LOGGER_INFORMATION_5_1_x86_DUMMYUNIONNAME10,
+    WMI_LOGGER_INFORMATION_5_1_x86_u50, WMI_LOGGER_INFORMATION_5_1_x86_u58, WMI_LOGGER_INFORMATION_5_1_x86_u5C,
+    WMI_LOGGER_INFORMATION_5_1_x86_u60, WMI_LOGGER_INFORMATION_5_1_x86_u70, WMI_LOGGER_INFORMATION_5_1_x86_u78,
+    WMI_LOGGER_INFORMATION_5_1_x86_u88, WMI_LOGGER_INFORMATION_5_1_x86_u98, WMI_LOGGER_INFORMATION_5_2_3790_sp1_x64,
+    WMI_LOGGER_INFORMATION_5_2_3790_sp1_x64_DUMMYUNIONNAME10, WMI_LOGGER_INFORMATION_5_2_3790_sp1_x64_u58, WMI_LOGGER_INFORMATION_5_2_3790_sp1_x64_u78,
+    WMI_LOGGER_INFORMATION_5_2_3790_sp1_x64_u80, WMI_LOGGER_INFORMATION_5_2_3790_sp1_x64_u90, WMI_LOGGER_INFORMATION_5_2_3790_sp1_x64_uA0,
+    WMI_LOGGER_INFORMATION_5_2_u60, WMI_LOGGER_INFORMATION_5_2_u64, WMI_LOGGER_INFORMATION_5_2_u68,
+    WMI_LOGGER_INFORMATION_5_2_x86, WMI_LOGGER_INFORMATION_5_2_x86_u58, WMI_LOGGER_INFORMATION_5_2_x86_u78,
+    WMI_LOGGER_INFORMATION_5_2_x86_u80, WMI_LOGGER_INFORMATION_5_2_x86_u90, WMI_LOGGER_INFORMATION_5_2_x86_uA0,
+    WMI_LOGGER_INFORMATION_6_1_u4C, WMI_LOGGER_INFORMATION_6_1_x64, WMI_LOGGER_INFORMATION_6_1_x86,
+    WMI_LOGGER_INFORMATION_early_6_0_u70, WMI_LOGGER_INFORMATION_early_6_0_x64, WMI_LOGGER_INFORMATION_early_6_0_x86,
+};
+pub use wmi_logger_mode::{
+    WMI_LOGGER_MODE_5_0_x86, WMI_LOGGER_MODE_5_1,
+};
+pub use wmi_resource::{
+    WMI_RESOURCE_6_1_x64, WMI_RESOURCE_6_1_x86,
+};
+pub use wmi_spinlock::{
+    WMI_SPINLOCK_6_1_x64, WMI_SPINLOCK_6_1_x64_u32, WMI_SPINLOCK_6_1_x64_u32_s00,
+    WMI_SPINLOCK_6_2_x86, WMI_SPINLOCK_6_2_x86_u2A, WMI_SPINLOCK_6_2_x86_u2A_s00,
+    WMI_SPINLOCK_6_3_x64, WMI_SPINLOCK_6_3_x86,
+};
+pub use wmi_trace_message_packet::{
+    WMI_TRACE_MESSAGE_PACKET_5_1,
+};
+pub use wmi_trace_packet::{
+    WMI_TRACE_PACKET_5_0, WMI_TRACE_PACKET_5_0_u02, WMI_TRACE_PACKET_5_0_u02_s00,
+};
+pub use wnf_lock::{
+    WNF_LOCK_1607_x64, WNF_LOCK_1607_x86,
+};
+pub use wnf_silodriverstate::{
+    WNF_SILODRIVERSTATE_1607_x64, WNF_SILODRIVERSTATE_1607_x86,
+};
+pub use wnode_header::{
+    WNODE_HEADER_5_0_u08, WNODE_HEADER_5_0_u08_s00, WNODE_HEADER_5_0_x86,
+    WNODE_HEADER_5_0_x86_u10, WNODE_HEADER_5_2_3790_sp1_x64, WNODE_HEADER_5_2_3790_sp1_x64_u10,
+};
+pub use work_queue_item::{
+    WORK_QUEUE_ITEM_5_0_x86, WORK_QUEUE_ITEM_5_2_3790_sp1_x64,
+};

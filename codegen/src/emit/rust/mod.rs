@@ -127,21 +127,24 @@ fn wanted(layouts: &Layouts, options: &Options) -> Vec<TargetSet> {
 }
 
 impl Emitter<'_> {
-    /// The module of the definitions that `belongs` chooses: a module each, and their names.
+    /// The module of the definitions that `belongs` chooses: a module each, and the names of their types. Were these passed on by globs,
+    /// the compiler would ask each glob for each name that others import, and take a sixth longer.
     fn definitions(&self, name: &str, belongs: impl Fn(&Definition) -> bool) -> Module {
         let mut modules = Vec::new();
         let mut names = String::new();
         for (name, definition) in self.layouts.spec.definitions.iter().filter(|(_, definition)| belongs(definition)) {
-            let Some(text) = self.definition(name, definition) else { continue };
+            let Some((text, types)) = self.definition(name, definition) else { continue };
             let module = names::module(name);
-            names.push_str(&format!("pub use {module}::*;\n"));
+            let types: Vec<String> = types.into_iter().collect();
+            let types: String = types.chunks(3).map(|line| format!("    {},\n", line.join(", "))).collect();
+            names.push_str(&format!("pub use {module}::{{\n{types}}};\n"));
             modules.push(Module { public: false, ..Module::new(module, text) });
         }
         Module { modules, tail: names, ..Module::new(name, self.head(name)) }
     }
 
-    /// The text of a definition's module, if any of it is wanted.
-    fn definition(&self, name: &str, definition: &Definition) -> Option<String> {
+    /// The text of a definition's module and the types in it, if any of it is wanted.
+    fn definition(&self, name: &str, definition: &Definition) -> Option<(String, BTreeSet<String>)> {
         let ids: Vec<_> =
             (0..self.wanted.len()).filter(|&id| self.layouts.layouts[id].name == name && !self.wanted[id].is_empty()).collect();
         if ids.is_empty() {
@@ -151,16 +154,17 @@ impl Emitter<'_> {
         text.push_str(&self.imports(name, definition, &ids));
         if let (true, Body::Values(values)) = (is_macros(definition), &definition.body) {
             self.macros(definition, values, &mut text);
-            return Some(text);
+            return Some((text, BTreeSet::from([name.to_owned()])));
         }
         let mut written = BTreeSet::new();
         for id in ids {
+            written.insert(self.type_name(id).to_owned());
             match &self.layouts.layouts[id].form {
                 Form::Aggregate(aggregate) => self.aggregate(id, aggregate, &mut written, &mut text),
                 Form::Enumeration(enumeration) => self.enumeration(id, enumeration, &mut text),
             }
         }
-        Some(text)
+        Some((text, written))
     }
 
     /// What the layouts of a definition name of others. A glob of all would make each of so many modules have every name: the compiler
