@@ -16,6 +16,8 @@ pub struct Layouts {
     pub layouts: Vec<Layout>,
     /// For each target, the layout of each type by name.
     pub by_target: Vec<BTreeMap<String, LayoutId>>,
+    /// For each target, the type of each global variable that has one, by name.
+    pub globals: Vec<BTreeMap<String, Type>>,
 }
 
 /// Index of a layout in [`Layouts::layouts`].

@@ -27,6 +27,8 @@ pub struct Seen {
     pub pdb: Option<Pdb>,
     /// Its image, if known.
     pub image: Option<Image>,
+    /// Where its global variables are: bytes from where its image begins. Of a kernel without a known program database, none.
+    pub globals: BTreeMap<String, u64>,
     /// Index in [`Registry::witnesses`].
     pub witness: usize,
 }
@@ -94,6 +96,12 @@ impl Registry {
             }
         }
         confirmed
+    }
+
+    /// The kernel with that program database, and if there are several, the one of which most addresses are known.
+    pub fn by_pdb(&self, guid: u128, age: u32) -> Option<&Seen> {
+        let is_it = |seen: &&Seen| seen.pdb.as_ref().is_some_and(|pdb| (pdb.guid, pdb.age) == (guid, age));
+        self.kernels.iter().filter(is_it).max_by_key(|seen| seen.globals.len())
     }
 
     /// Whether an image of this very kernel shows where a member is.

@@ -18,6 +18,8 @@ pub struct Spec {
     pub typedefs: BTreeMap<String, Piecewise<CType>>,
     /// Structures, unions, enumerations and sets of constants, by name.
     pub definitions: BTreeMap<String, Definition>,
+    /// Global variables, by name.
+    pub globals: BTreeMap<String, Global>,
     /// Names that wrong files specify, or seem to; empty for a spec set that was read without errors.
     pub broken: BTreeSet<String>,
 }
@@ -142,6 +144,21 @@ pub enum Shape {
     Type(Piecewise<CType>),
     /// An unnamed structure or union.
     Inline(Kind, Vec<Member>),
+}
+
+/// A global variable of a kernel. Where it is, only symbols tell.
+#[derive(Clone, Debug)]
+pub struct Global {
+    /// The name that symbols have.
+    pub name: At<String>,
+    /// The targets that have it.
+    pub scope: TargetSet,
+    /// Its type, as far as it is known.
+    pub ty: Piecewise<CType>,
+    /// Where the type is known from.
+    pub source: Piecewise<Provenance>,
+    /// What it is.
+    pub doc: String,
 }
 
 /// Where a fact is known from.

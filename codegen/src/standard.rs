@@ -127,7 +127,7 @@ fn is_known(spec: &Spec, name: &str) -> bool {
     known || spec.scalars.contains_key(name) || spec.typedefs.contains_key(name)
 }
 
-/// The names of the types that members embed, and of the values that they hold.
+/// The names of the types that members embed and global variables have, and of the values that members hold.
 fn used(spec: &Spec) -> BTreeSet<String> {
     let mut names = BTreeSet::new();
     for definition in spec.definitions.values() {
@@ -135,6 +135,7 @@ fn used(spec: &Spec) -> BTreeSet<String> {
             aggregate.members.iter().for_each(|member| of_member(member, &mut names));
         }
     }
+    spec.globals.values().for_each(|global| of_types(&global.ty, &mut names));
     // What a typedef stands for, through others too.
     let mut new: Vec<_> = names.iter().cloned().collect();
     while let Some(types) = new.pop().map(|name| spec.typedefs.get(&name)) {

@@ -32,8 +32,8 @@
 //! # fn globals() -> Vec<(String, u64)> { Vec::new() }
 //! let dump = MemoryDump::new(std::fs::File::open("MEMORY.DMP")?)?;
 //! let mut kernel = dump.kernel(dump.identity().build);
-//! // Of the PDB that the image names, by `etw-layouts-symbols`.
-//! if let Some(image) = dump.image() {
+//! // Of many kernels it is known where their variables are. For others there is the PDB that the image names, and `etw-layouts-symbols`.
+//! if let Some(image) = dump.image().filter(|_| dump.known_globals().is_empty()) {
 //!     kernel = kernel.with_globals(image.base, globals());
 //! }
 //! let mut walk = Walk::new(&dump, &kernel).with_limits(dump.limits());

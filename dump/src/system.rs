@@ -11,6 +11,7 @@ use crate::source::Source;
 use crate::wire::{KDDEBUGGER_DATA64, letters, view};
 use etw_layouts::kernels::REGISTRY;
 use etw_layouts::members::LOADED_MODULE;
+use etw_layouts::runtime::meta::Seen;
 use etw_layouts::{Arch, Build, structures};
 use etw_layouts_memory::{Address, Kernel, Limits, Memory, Module, Place, Time, Walk};
 use std::cell::RefCell;
@@ -179,8 +180,8 @@ impl<S: Source> MemoryDump<S> {
     /// Which kernel it is of.
     pub fn identity(&self) -> Identity {
         let image = self.image.as_ref();
-        let is_it = |seen: &&etw_layouts::runtime::meta::Seen| seen.arch == self.header.arch;
-        let by_pdb = image.and_then(|image| REGISTRY.by_pdb(image.pdb.as_ref()?.id)).filter(is_it);
+        let by_pdb = image.and_then(|image| self.by_pdb(image));
+        let is_it = |seen: &&Seen| seen.arch == self.header.arch;
         let by_image = image.and_then(|image| REGISTRY.by_image(image.file)).filter(is_it);
         match (by_pdb, by_image) {
             (Some(seen), _) => Identity { build: seen.build, by: By::Pdb },
@@ -189,16 +190,30 @@ impl<S: Source> MemoryDump<S> {
         }
     }
 
-    /// What a walk is told of the kernel, but for the addresses of global variables, which symbols tell. One is known without them: what
-    /// ETW tells debuggers.
+    /// Where the kernel's global variables are, in bytes from where its image begins, if symbols of its very PDB were read: see
+    /// [`Seen::globals`](etw_layouts::runtime::meta::Seen). None for every other kernel.
+    pub fn known_globals(&self) -> &'static [(&'static str, u64)] {
+        self.image.as_ref().and_then(|image| self.by_pdb(image)).map_or(&[], |seen| seen.globals)
+    }
+
+    /// The kernel that has the PDB of an image.
+    fn by_pdb(&self, image: &KernelImage) -> Option<&'static Seen> {
+        REGISTRY.by_pdb(image.pdb.as_ref()?.id).filter(|seen| seen.arch == self.header.arch)
+    }
+
+    /// What a walk is told of the kernel. Addresses of global variables are among it where they are [known](Self::known_globals); of
+    /// others symbols tell them, but for one: what ETW tells debuggers.
     pub fn kernel(&self, build: Build) -> Kernel {
         let processors = Some(self.header.processors);
         let mut kernel = Kernel::new(build, self.header.arch).with_time(Time { processors, ..Time::default() });
         for module in &self.modules {
             kernel = kernel.with_module(&module.name, module.range.clone());
         }
-        match self.debugger_data.filter(|at| !at.is_null()) {
-            Some(at) => kernel.with_global("EtwpDebuggerData", at),
+        if let Some(at) = self.debugger_data.filter(|at| !at.is_null()) {
+            kernel = kernel.with_global("EtwpDebuggerData", at);
+        }
+        match &self.image {
+            Some(image) => kernel.with_globals(image.base, self.known_globals().iter().copied()),
             None => kernel,
         }
     }

@@ -71,6 +71,8 @@ fn edited(table: &str, edits: &str) -> String {
     for line in table.lines() {
         match (line.starts_with(' '), current) {
             (true, Some(name)) => types.get_mut(name).expect("a type").push(line.to_owned()),
+            // Where variables are, the kernel has for itself.
+            (true, None) => {}
             _ if line.starts_with("kernel ") => {}
             _ => match line.split(' ').collect::<Vec<_>>()[..] {
                 ["struct" | "union" | "enum", name, _] => {

@@ -14,8 +14,8 @@ pub fn run(input: &[u8]) {
 
 /// A table survives its reduced form, as far as that nests.
 pub(crate) fn kept(table: SymbolTable) {
-    let SymbolTable { producer, pdb, arch, types, .. } = table;
-    let kernel = Kernel { build: [10, 0, 19041, 1], arch: arch.unwrap_or(Arch::X64), pdb, image: None };
+    let SymbolTable { producer, pdb, arch, types, globals, .. } = table;
+    let kernel = Kernel { build: [10, 0, 19041, 1], arch: arch.unwrap_or(Arch::X64), pdb, image: None, globals };
     again(&Snapshot { producer, kernels: vec![kernel], types, offsets: Offsets::new() });
 }
 
@@ -60,6 +60,7 @@ pub fn seeds() -> Vec<Vec<u8>> {
     seeds.push(
         b"etw-layouts-symbols 1\nproducer a b\nkernel 5.1.2600.0 x86 -\n\
           kernel 10.0.19041.329 x64 nt%20krnl.pdb BBED7C2955FBE4522AAA23F4B8677AD9 1 nt.exe 0x5a4a1693 0x8a0000\n\
+          \x20 0x8 A%20\n 0x0 B\n\
           kernel 10.0.19041.330 x64 - nt.exe 0x0 0x0\n\
           enum E u2\n -1 Min\n 0 %\nstruct S 0x20\n 0x0 a *fn\n 0x0 b 3@5:uint\n 0x4 c 2[3[c1]]\n 0x8 d *void\n 0x8 e ?\n\
           \x20 0x8 f f8\noffsets A\noffsets B%20\n 0x8 a\n 0x0 b\n"

@@ -2,17 +2,17 @@
 
 use crate::address::Address;
 use crate::finding::{Place, What};
-use crate::kernel::GLOBALS;
 use crate::memory::Memory;
 use crate::provider::{Provider, Registration};
 use crate::walk::Walk;
 use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
+use etw_layouts::kernels::GLOBALS;
 use etw_layouts::members::ETW_REG_ENTRY as REGISTRATION;
 use etw_layouts::structures;
 
 /// How the names of such variables end.
-const HANDLE: &str = "ProvRegHandle";
+const HANDLE: &str = "RegHandle";
 
 impl<M: Memory + ?Sized> Walk<'_, M> {
     /// The registrations that the kernel's own variables hold, such as `EtwThreatIntProvRegHandle`, with the name of each: those of

@@ -44,41 +44,6 @@ pub struct Time {
     pub processors: Option<u32>,
 }
 
-/// The global variables that a walk can make use of, by the names that symbols have. A kernel has some of them.
-pub const GLOBALS: &[&str] = &[
-    // The silo of the host, from 1607 on, and what ETW keeps for it.
-    "PspHostSiloGlobals",
-    "EtwpHostSiloState",
-    // The table of sessions, before; in no kernel's symbols both.
-    "WmipLoggerContext",
-    "EtwpLoggerContext",
-    // The providers, before there were silos.
-    "EtwpGuidHashTable",
-    "EtwpGuidListHead",
-    // What the kernel tells debuggers.
-    "EtwpDebuggerData",
-    // Clocks and processors.
-    "EtwPerfFreq",
-    "EtwCPUSpeedInMHz",
-    "EtwpBootTime",
-    "KeNumberProcessors",
-    // Registrations of the kernel itself.
-    "EtwThreatIntProvRegHandle",
-    "EtwKernelProvRegHandle",
-    "EtwApiCallsProvRegHandle",
-    "EtwAppCompatProvRegHandle",
-    "EtwCVEAuditProvRegHandle",
-    "EtwCpuStarvationProvRegHandle",
-    "EtwLpacProvRegHandle",
-    "EtwAdminlessProvRegHandle",
-    "EtwpEventTracingProvRegHandle",
-    "EtwpPsProvRegHandle",
-    "EtwpFileProvRegHandle",
-    "EtwpDiskProvRegHandle",
-    "EtwpNetProvRegHandle",
-    "EtwpMemoryProvRegHandle",
-];
-
 /// The structures that a walk reads.
 static WALKED: &[&Structure] = &[
     &structures::WMI_LOGGER_CONTEXT,

@@ -7,6 +7,7 @@ use crate::replace::Changes;
 use crate::tables::{self, SNAPSHOT, Stated, SymbolFile, Table};
 use crate::verify::{label, names};
 use etw_layouts_codegen::axis::{self, Axis};
+use etw_layouts_codegen::layouts::Layouts;
 use etw_layouts_codegen::registry::Registry;
 use etw_layouts_symbols::Wanted;
 use etw_layouts_symbols::snapshot::Kernel;
@@ -27,7 +28,7 @@ pub fn write(project: &Project, paths: &[PathBuf], stated: &Stated, folder: &Pat
     let lock = home(project, folder)?.lock("snapshot")?;
     let layouts = project.layouts()?;
     let (axis, names) = (&layouts.spec.axis, names(&layouts, None)?);
-    let wanted: Wanted = names.iter().copied().collect();
+    let wanted = wanted(&layouts, &names);
     let read = |file: &SymbolFile| tables::read(file, axis, &wanted, stated);
     let new: Vec<_> = tables::files(paths)?.par_iter().map(read).collect::<Result<Vec<_>, _>>()?;
     let new: Vec<Table> = new.into_iter().flatten().collect();
@@ -40,6 +41,11 @@ pub fn write(project: &Project, paths: &[PathBuf], stated: &Stated, folder: &Pat
     let lengths: Vec<_> = changes.iter().filter_map(|(_, text)| Some(text.as_ref()?.len())).collect();
     lock.replace(changes)?;
     Ok((lengths.len(), lengths.iter().sum()))
+}
+
+/// What is read of a table: types of these names, and all global variables that the specs speak of.
+pub fn wanted(layouts: &Layouts, names: &[&str]) -> Wanted {
+    names.iter().copied().chain(layouts.spec.globals.keys().map(String::as_str)).collect()
 }
 
 /// The project whose facts are in a folder: this one, or else that folder alone.
@@ -62,11 +68,16 @@ pub fn added(new: Vec<Table>, axis: &Axis, wanted: &Wanted, folder: &Path) -> Re
     let mut kernels = BTreeMap::new();
     // Those that are there already, and last the new ones, which replace them.
     for table in old.iter().map(read).collect::<Result<Vec<_>, _>>()?.into_iter().flatten().chain(new) {
-        let table = reduced(table);
+        let mut table = reduced(table);
         // Of a kernel there may be several images, from one build of the sources.
         let image =
             table.image.as_ref().filter(|_| table.is_partial()).map(|image| (image.name.clone(), image.time_stamp, image.size));
-        kernels.insert((table.build, table.arch, table.producer.clone(), image), table);
+        let key = (table.build, table.arch, table.producer.clone(), image);
+        if let Some(old) = kernels.remove(&key).filter(|old: &Table| old.pdb == table.pdb) {
+            // One may have been reduced to fewer variables than the other.
+            old.globals.into_iter().for_each(|(name, at)| _ = table.globals.entry(name).or_insert(at));
+        }
+        kernels.insert(key, table);
     }
     let snapshots = grouped(kernels.into_values().collect());
     let registry =
@@ -132,5 +143,6 @@ fn kernel(table: &Table) -> Kernel {
         axis::Arch::X64 => symbols::Arch::X64,
         axis::Arch::Arm64 => symbols::Arch::Arm64,
     };
-    Kernel { build: [major, minor, build, table.build.revision], arch, pdb: table.pdb.clone(), image: table.image.clone() }
+    let (pdb, image, globals) = (table.pdb.clone(), table.image.clone(), table.globals.clone());
+    Kernel { build: [major, minor, build, table.build.revision], arch, pdb, image, globals }
 }

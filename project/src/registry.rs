@@ -49,5 +49,5 @@ fn seen(table: &Table, witness: usize) -> Seen {
     let pdb = |pdb: &symbols::Pdb| Pdb { name: pdb.name.clone(), guid: pdb.guid, age: pdb.age };
     let image = |image: &symbols::ImageFile| Image { name: image.name.clone(), time_stamp: image.time_stamp, size: image.size };
     let (pdb, image) = (table.pdb.as_ref().map(pdb), table.image.as_ref().map(image));
-    Seen { build: table.build, arch: table.arch, pdb, image, witness }
+    Seen { build: table.build, arch: table.arch, pdb, image, globals: table.globals.clone(), witness }
 }

@@ -5,7 +5,7 @@ use etw_layouts_codegen::axis::{self, Axis, Build};
 use etw_layouts_symbols::image::{self, Image};
 use etw_layouts_symbols::store::SymbolPath;
 use etw_layouts_symbols::{
-    self as symbols, Arch, ImageFile, Machine, Offsets, Pdb, Snapshot, SymbolTable, Symbols, Types, Wanted, images,
+    self as symbols, Arch, Globals, ImageFile, Machine, Offsets, Pdb, Snapshot, SymbolTable, Symbols, Types, Wanted, images,
 };
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
@@ -33,6 +33,8 @@ pub struct Table {
     pub types: Arc<Types>,
     /// What an image tells of structures that were not seen whole; of a table that has any, these are all of its facts.
     pub offsets: Arc<Offsets>,
+    /// Where global variables are. They are this very symbol file's, whatever else kernels share.
+    pub globals: Globals,
 }
 
 impl Table {
@@ -208,6 +210,8 @@ pub fn read(file: &SymbolFile, axis: &Axis, wanted: &Wanted, stated: &Stated) ->
         return Err(named(&format!("the table is not of {arch}; mend --arch, builds.tsv or the file's name")));
     }
     let pdb = table.pdb.map(|pdb| if pdb.name.is_empty() { Pdb { name: file_name(path), ..pdb } } else { pdb });
+    // Without the symbol file's identity nobody could tell whose they are.
+    let globals = if pdb.is_some() { table.globals } else { Globals::new() };
     let SymbolTable { producer, types, .. } = table;
     Ok(vec![Table {
         source: source.clone(),
@@ -218,6 +222,7 @@ pub fn read(file: &SymbolFile, axis: &Axis, wanted: &Wanted, stated: &Stated) ->
         image: None,
         types: types.into(),
         offsets: Arc::default(),
+        globals,
     }])
 }
 
@@ -236,6 +241,7 @@ pub fn of(source: &str, snapshot: Snapshot) -> Vec<Table> {
             image: kernel.image,
             types: types.clone(),
             offsets: offsets.clone(),
+            globals: kernel.globals,
         }
     };
     kernels.into_iter().map(table).collect()

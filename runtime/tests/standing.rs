@@ -44,7 +44,7 @@ const OTHERS: u32 = 3;
 
 const fn seen(build: u32, revision: u32, witness: u32) -> Seen {
     let build = Build::new(10, 0, build, revision);
-    Seen { build, arch: Arch::X64, pdb: None, image: None, witness }
+    Seen { build, arch: Arch::X64, pdb: None, image: None, globals: &[], witness }
 }
 
 static REGISTRY: Registry = Registry {

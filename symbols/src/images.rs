@@ -12,7 +12,7 @@
 //! An image is a partial witness: it was looked at, by somebody, for these members and for nothing else.
 
 use crate::identity::{ImageFile, is_file_name};
-use crate::model::{Arch, Offsets, Types};
+use crate::model::{Arch, Globals, Offsets, Types};
 use crate::snapshot::text::{build, hexadecimal};
 use crate::snapshot::{Kernel, Snapshot};
 use crate::wanted::Wanted;
@@ -130,7 +130,7 @@ fn row(line: usize, text: &str, members: usize) -> Result<(Kernel, Identity<'_>,
     let offsets = (COLUMNS.len() + 1..).zip(offsets).map(|(column, field)| number(column, field).map(u64::from));
     let offsets = offsets.collect::<Result<_, _>>()?;
     let image = ImageFile { name: name.to_owned(), time_stamp, size };
-    Ok((Kernel { build, arch, pdb: None, image: Some(image) }, (name, time_stamp, size), offsets))
+    Ok((Kernel { build, arch, pdb: None, image: Some(image), globals: Globals::new() }, (name, time_stamp, size), offsets))
 }
 
 fn uneven(line: usize, columns: usize) -> Error {

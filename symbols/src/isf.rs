@@ -25,9 +25,9 @@ mod unpack;
 pub use closure::work_limit;
 pub use error::{Error, Fault};
 
-use crate::model::SymbolTable;
+use crate::model::{Globals, SymbolTable};
 pub use crate::wanted::Wanted;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 /// The largest table accepted, in bytes of JSON. Those of Windows kernels are 0.5 to 7 MB.
 pub const MAX_JSON: usize = 64 << 20;
@@ -47,10 +47,11 @@ pub const MAX_MEMBERS: usize = 1 << 18;
 /// or repeat into more than [`MAX_MEMBERS`]. No input panics.
 pub fn read(input: &[u8], wanted: &Wanted) -> Result<SymbolTable, Error> {
     unpack::with_text(input, |text| {
-        let document = document::parse(text)?;
+        let document = document::parse(text, &wanted.variables())?;
         let types = closure::types(text, &document, wanted)?;
+        let globals = document.addresses(text)?;
         let (producer, pdb, arch, foreign) = document.identity();
-        Ok(SymbolTable { producer, pdb, arch, foreign, types })
+        Ok(SymbolTable { producer, pdb, arch, foreign, types, globals })
     })
 }
 
@@ -60,6 +61,6 @@ pub fn read(input: &[u8], wanted: &Wanted) -> Result<SymbolTable, Error> {
 /// # Errors
 ///
 /// If the input is damaged, not ISF, or larger than [`MAX_JSON`]. No input panics.
-pub fn globals(input: &[u8], names: &BTreeSet<&str>) -> Result<BTreeMap<String, u64>, Error> {
-    unpack::with_text(input, |text| document::addresses(text, names))
+pub fn globals(input: &[u8], names: &BTreeSet<&str>) -> Result<Globals, Error> {
+    unpack::with_text(input, |text| document::parse(text, names)?.addresses(text))
 }

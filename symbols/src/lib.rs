@@ -38,8 +38,8 @@ pub use compare::{Rule, Rules, StructureReport, compare, compare_offsets};
 pub use identity::{ImageFile, Pdb};
 pub use load::{MAX_PDB, load};
 pub use model::{
-    Aggregate, AggregateKind, Arch, Enumeration, Integer, MAX_DEPTH, Machine, Member, Offsets, SymbolTable, Type, TypeFacts,
-    Types,
+    Aggregate, AggregateKind, Arch, Enumeration, Globals, Integer, MAX_DEPTH, Machine, Member, Offsets, SymbolTable, Type,
+    TypeFacts, Types,
 };
 pub use read::{Error, Symbols, globals, read};
 pub use snapshot::Snapshot;

@@ -15,6 +15,9 @@ pub type Types = BTreeMap<String, TypeFacts>;
 /// the size of such a structure nor its other members, nor the type of any.
 pub type Offsets = BTreeMap<String, BTreeMap<String, u64>>;
 
+/// Where global variables are, by name: bytes from where the image begins.
+pub type Globals = BTreeMap<String, u64>;
+
 /// What one symbol table states.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SymbolTable {
@@ -28,6 +31,8 @@ pub struct SymbolTable {
     pub foreign: Option<Machine>,
     /// The wanted types, and those that they hold by value.
     pub types: Types,
+    /// Where the wanted global variables are.
+    pub globals: Globals,
 }
 
 /// A machine as file headers name it, `IMAGE_FILE_MACHINE_…`; as text, such as `machine 0x01c4 (ARM)`.

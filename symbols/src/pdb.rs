@@ -25,11 +25,11 @@ pub use closure::work_limit;
 pub use error::Error;
 
 use crate::identity::{INFORMATION, MODULES, Stated};
-use crate::model::{Arch, Machine, SymbolTable};
+use crate::model::{Arch, Globals, Machine, SymbolTable};
 use crate::wanted::Wanted;
 use pdb2::StreamIndex;
 use records::Records;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 /// Whether a file is a program database, or something that is easily taken for one, of which [`read`] says what it is.
 pub fn recognizes(input: &[u8]) -> bool {
@@ -50,7 +50,8 @@ pub fn recognizes(input: &[u8]) -> bool {
 /// If the input is something else, damaged, holds no types, or if the wanted types nest deeper than [`crate::MAX_DEPTH`]
 /// or repeat one another without end. No input panics, and memory stays proportional to the input's size.
 pub fn read(input: &[u8], wanted: &Wanted) -> Result<SymbolTable, Error> {
-    let msf = container::msf(input, container::TYPES)?;
+    let variables = wanted.variables();
+    let msf = container::msf(input, if variables.is_empty() { container::TYPES } else { usize::MAX })?;
     let mut file = container::open(&msf)?;
     let mut start = |stream: u16| file.raw_stream(StreamIndex(stream)).ok().flatten();
     let (information, modules) = (start(INFORMATION), start(MODULES));
@@ -61,7 +62,8 @@ pub fn read(input: &[u8], wanted: &Wanted) -> Result<SymbolTable, Error> {
     let machine = stated.machine.map(u32::from);
     let arch = Arch::stated(machine, records.pointer_size());
     let foreign = machine.map(Machine).filter(|_| arch.is_none());
-    Ok(SymbolTable { producer: "program database".to_owned(), pdb: stated.pdb(), arch, foreign, types })
+    let globals = addresses(&mut file, modules.as_deref().unwrap_or_default(), &variables);
+    Ok(SymbolTable { producer: "program database".to_owned(), pdb: stated.pdb(), arch, foreign, types, globals })
 }
 
 /// Where the global variables and functions of these names are, in bytes from where their image begins. Names are without the underscore
@@ -70,14 +72,20 @@ pub fn read(input: &[u8], wanted: &Wanted) -> Result<SymbolTable, Error> {
 /// # Errors
 ///
 /// If the input is something else, or damaged. No input panics.
-pub fn globals(input: &[u8], names: &BTreeSet<&str>) -> Result<BTreeMap<String, u64>, Error> {
+pub fn globals(input: &[u8], names: &BTreeSet<&str>) -> Result<Globals, Error> {
     let msf = container::msf(input, usize::MAX)?;
     let mut file = container::open(&msf)?;
+    let modules = file.raw_stream(StreamIndex(MODULES)).ok().flatten();
+    Ok(addresses(&mut file, modules.as_deref().unwrap_or_default(), names))
+}
+
+/// The addresses of wanted names, from the streams that the stream of modules tells of.
+fn addresses(file: &mut container::File<'_>, modules: &[u8], names: &BTreeSet<&str>) -> Globals {
     let mut stream = |stream: u16| {
         let stream = file.raw_stream(StreamIndex(stream)).ok().flatten();
         stream.map(|stream| stream.to_vec()).unwrap_or_default()
     };
-    let Some(streams) = globals::Streams::read(&stream(MODULES)) else { return Ok(BTreeMap::new()) };
+    let Some(streams) = globals::Streams::read(modules).filter(|_| !names.is_empty()) else { return Globals::new() };
     let map = streams.map.map(&mut stream);
-    Ok(globals::addresses(&stream(streams.symbols), &stream(streams.sections), map.as_deref(), names))
+    globals::addresses(&stream(streams.symbols), &stream(streams.sections), map.as_deref(), names)
 }

@@ -4,6 +4,8 @@
 //! etw-layouts-symbols 1
 //! producer volatility3
 //! kernel 10.0.19041.329 x64 ntkrnlmp.pdb BBED7C2955FBE4522AAA23F4B8677AD9 1 ntoskrnl.exe 0x80B1B3D1 0x1046000
+//!  0xc1d2f0 EtwpBootTime
+//!  0xc009a0 EtwpDebuggerData
 //! kernel 10.0.19041.388 x64 -
 //! enum ETW_BUFFER_STATE i4
 //!  0 EtwBufferStateFree
@@ -24,11 +26,12 @@
 //!
 //! The first line names the format and its version. `producer` is the rest of its line. Each `kernel` whose table states
 //! these facts has a line: version, architecture, then file, GUID and age of its symbols, or `-` if they are unknown, and if they
-//! are known, file, time stamp and size of its image.
+//! are known, file, time stamp and size of its image. Below it, each global variable whose place these symbols tell is a line, by name:
+//! bytes from where the image begins, name. These differ between kernels that share all else.
 //! Types follow by name: `struct` or `union`, name and size; `enum`, name, and its integer as `i` or `u` and bytes.
 //! Below a structure, each member is a line: offset, name, type. Below an enumeration: value, name. Last come, by name, structures of
 //! which nothing is known but some offsets: `offsets`, name, and below it a line for each of those members, by name: offset, name.
-//! Offsets, sizes and time stamps are hexadecimal with `0x`, all else is decimal. One space indents, and the content of an unnamed
+//! Offsets, addresses, sizes and time stamps are hexadecimal with `0x`, all else is decimal. One space indents, and the content of an unnamed
 //! type stands one deeper, below the member that has it.
 //!
 //! | type | is | type | is |
@@ -49,7 +52,7 @@ pub(crate) mod text;
 mod write;
 
 use crate::identity::{ImageFile, Pdb};
-use crate::model::{Arch, Offsets, Types};
+use crate::model::{Arch, Globals, Offsets, Types};
 use std::fmt::{self, Display, Formatter};
 use std::str::FromStr;
 
@@ -86,6 +89,8 @@ pub struct Kernel {
     pub pdb: Option<Pdb>,
     /// Its image, if known.
     pub image: Option<ImageFile>,
+    /// Where its global variables are.
+    pub globals: Globals,
 }
 
 impl Snapshot {

@@ -1,18 +1,23 @@
-//! A symbol table for Volatility 3 (Intermediate Symbol Format 6.2.0), with the types of one target and no symbols.
+//! A symbol table for Volatility 3 (Intermediate Symbol Format 6.2.0): the types of one target, and the global variables of one kernel, if
+//! it is told which.
 //!
-//! It names no program database, by which Volatility would take it for the kernel's own table: it is one to be loaded besides.
+//! Without a kernel it names no program database, by which Volatility would take it for the kernel's own table: it is one to be loaded
+//! besides. The addresses of variables are those of one program database, which is named then.
 
 use super::order::{is_macros, keyword, ordered};
+use crate::axis::Arch;
 use crate::layouts::{Aggregate, Enumeration, Field, Form, Layouts, Type};
+use crate::registry::{Pdb, Seen};
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
 /// Writes the table of a target, by its index: all types, or one and what it needs. The note says what it is of, and stands in it as
-/// that of its producer.
-pub fn table(layouts: &Layouts, target: usize, only: Option<&str>, note: &str) -> String {
+/// that of its producer. Of a kernel whose program database is known, it has the global variables.
+pub fn table(layouts: &Layouts, target: usize, only: Option<&str>, kernel: Option<&Seen>, note: &str) -> String {
     let mut table = Table { layouts, base: BTreeMap::new(), structures: Vec::new(), unnamed: 0 };
     let mut enumerations = Vec::new();
-    for layout in ordered(layouts, target, only) {
+    let held = ordered(layouts, target, only);
+    for layout in &held {
         match &layout.form {
             Form::Aggregate(aggregate) => {
                 let entry = table.aggregate(aggregate);
@@ -25,6 +30,21 @@ pub fn table(layouts: &Layouts, target: usize, only: Option<&str>, note: &str) -
             }
         }
     }
+    let pdb = kernel.and_then(|kernel| Some((kernel, kernel.pdb.as_ref()?)));
+    let symbols = pdb.iter().flat_map(|(kernel, _)| &kernel.globals).map(|(name, address)| {
+        // A type that only some structures are asked for may not have.
+        let is_held = |ty: &&Type| !matches!(ty.element(), Type::Layout(id) if !held.iter().any(|held| held.name == layouts.layouts[*id].name));
+        let ty = layouts.globals[target].get(name).filter(is_held);
+        let ty = ty.map(|ty| format!(", \"type\": {}", table.ty(ty))).unwrap_or_default();
+        format!("{}: {{\"address\": {address}{ty}}}", text(name))
+    });
+    let symbols: Vec<_> = symbols.collect();
+    let windows = pdb.map(|(kernel, pdb)| {
+        let (database, Pdb { guid, age, .. }, machine) = (text(&pdb.name), pdb, machine(kernel.arch));
+        let pdb = format!("\"GUID\": \"{guid:032X}\", \"age\": {age}, \"database\": {database}, \"machine_type\": {machine}");
+        format!(", \"windows\": {{\"pdb\": {{{pdb}}}}}")
+    });
+    let windows = windows.unwrap_or_default();
     let pointer = layouts.spec.axis.targets[target].arch.pointer_size();
     let void = (0, "void", true);
     let base = [("void".to_owned(), void), ("pointer".to_owned(), (pointer, "int", false))].into_iter().chain(table.base);
@@ -33,12 +53,22 @@ pub fn table(layouts: &Layouts, target: usize, only: Option<&str>, note: &str) -
     });
     let producer = format!("{{\"name\": {}, \"version\": \"{}\"}}", text(note), env!("CARGO_PKG_VERSION"));
     format!(
-        "{{\n\"metadata\": {{\"format\": \"6.2.0\", \"producer\": {producer}}},\n\"base_types\": {},\n\"user_types\": {},\n\
-         \"enums\": {},\n\"symbols\": {{}}\n}}\n",
+        "{{\n\"metadata\": {{\"format\": \"6.2.0\", \"producer\": {producer}{windows}}},\n\"base_types\": {},\n\"user_types\": {},\n\
+         \"enums\": {},\n\"symbols\": {}\n}}\n",
         object(base),
         object(table.structures),
         object(enumerations),
+        object(symbols),
     )
+}
+
+/// `IMAGE_FILE_MACHINE_…`.
+fn machine(arch: Arch) -> u32 {
+    match arch {
+        Arch::X86 => 0x014C,
+        Arch::X64 => 0x8664,
+        Arch::Arm64 => 0xAA64,
+    }
 }
 
 struct Table<'a> {

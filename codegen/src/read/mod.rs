@@ -3,6 +3,7 @@
 mod axis;
 mod common;
 mod definition;
+mod globals;
 mod member;
 mod merge;
 mod reader;
@@ -66,9 +67,13 @@ pub(crate) fn read_all(sources: Sources) -> Reading {
         reader.enter(file);
         definition::read(&mut reader, root, &mut names, &mut spec);
     }
+    for (file, root) in roots().filter(|(file, root)| root.sort == Sort::Globals && !torn.contains(&(*file as u32))) {
+        reader.enter(file);
+        globals::read(&mut reader, root, &mut spec);
+    }
     spec.broken = broken(&spec, &sources, roots(), &errors);
     let wrong: BTreeSet<u32> = errors.iter().map(|error| error.at.0.file).collect();
-    let basic = roots().filter(|(_, root)| root.sort != Sort::File);
+    let basic = roots().filter(|(_, root)| matches!(root.sort, Sort::Axis | Sort::Scalars));
     let sound = errors.len() < MOST_KEPT
         && !spec.axis.kernels.is_empty()
         && !basic.into_iter().any(|(file, _)| wrong.contains(&(file as u32)));

@@ -13,6 +13,7 @@ use crate::read::{Reading, read_again, read_all};
 use crate::source::Sources;
 use crate::spec::Spec;
 use crate::witness;
+use resolver::Resolved;
 use std::collections::BTreeMap;
 
 /// Reads a spec set and computes its layouts, with the errors of both in one run.
@@ -62,12 +63,11 @@ pub fn resolve(spec: Spec) -> Result<Layouts, Errors> {
 fn resolve_all(spec: Spec) -> (Layouts, Vec<Diagnostic>) {
     let mut problems = Problems::default();
     let alike = alike::first_alike(&spec);
-    let (layouts, by_target) = resolver::all(&spec, &alike, &mut problems);
-    let (layouts, by_target) = sorted(layouts, by_target);
+    let Resolved { layouts, by_target, globals } = sorted(resolver::all(&spec, &alike, &mut problems));
     witness::check(&spec, &alike, &layouts, &by_target, &mut problems);
     complete(&spec, &by_target, &mut problems);
     let list = problems.into_list(&spec.axis);
-    (Layouts { spec, layouts, by_target }, list)
+    (Layouts { spec, layouts, by_target, globals }, list)
 }
 
 /// Nothing that a spec has may be left out in silence.
@@ -85,10 +85,8 @@ fn complete(spec: &Spec, by_target: &[BTreeMap<String, LayoutId>], problems: &mu
 }
 
 /// Sorts the layouts by name, then by first target, and renumbers them.
-fn sorted(
-    layouts: Vec<Layout>,
-    mut by_target: Vec<BTreeMap<String, LayoutId>>,
-) -> (Vec<Layout>, Vec<BTreeMap<String, LayoutId>>) {
+fn sorted(resolved: Resolved) -> Resolved {
+    let Resolved { layouts, mut by_target, mut globals } = resolved;
     let mut order: Vec<_> = (0..layouts.len()).collect();
     order.sort_by_key(|&id| (&layouts[id].name, layouts[id].targets.iter().next()));
     let mut new = vec![0; layouts.len()];
@@ -96,28 +94,24 @@ fn sorted(
         new[id] = index;
     }
     let mut slots: Vec<_> = layouts.into_iter().map(Some).collect();
-    let mut result: Vec<Layout> = order.iter().filter_map(|&id| slots[id].take()).collect();
-    for layout in &mut result {
+    let mut layouts: Vec<Layout> = order.iter().filter_map(|&id| slots[id].take()).collect();
+    for layout in &mut layouts {
         if let Form::Aggregate(aggregate) = &mut layout.form {
-            renumber(aggregate, &new);
+            aggregate.fields.iter_mut().for_each(|field| renumber(&mut field.ty, &new));
         }
     }
     for id in by_target.iter_mut().flat_map(BTreeMap::values_mut) {
         *id = new[*id];
     }
-    (result, by_target)
+    globals.iter_mut().flat_map(BTreeMap::values_mut).for_each(|ty| renumber(ty, &new));
+    Resolved { layouts, by_target, globals }
 }
 
-fn renumber(aggregate: &mut Aggregate, new: &[LayoutId]) {
-    for field in &mut aggregate.fields {
-        let mut ty = &mut field.ty;
-        while let Type::Array { of, .. } = ty {
-            ty = of;
-        }
-        match ty {
-            Type::Layout(id) => *id = new[*id],
-            Type::Inline(inner) => renumber(inner, new),
-            _ => {}
-        }
+fn renumber(ty: &mut Type, new: &[LayoutId]) {
+    match ty {
+        Type::Array { of, .. } => renumber(of, new),
+        Type::Layout(id) => *id = new[*id],
+        Type::Inline(inner) => inner.fields.iter_mut().for_each(|field| renumber(&mut field.ty, new)),
+        _ => {}
     }
 }

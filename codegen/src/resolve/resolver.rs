@@ -8,8 +8,15 @@ use crate::source::Span;
 use crate::spec::{self, Body, Definition, Kind, Member, Shape, Spec};
 use std::collections::{BTreeMap, HashMap};
 
-/// Every type at every target, each distinct layout once, in the order of their first use.
-pub(super) fn all(spec: &Spec, alike: &Alike, problems: &mut Problems) -> (Vec<Layout>, Vec<BTreeMap<String, LayoutId>>) {
+/// Layouts in the order of their first use, and for each target those of its types, and the types of its global variables.
+pub(super) struct Resolved {
+    pub layouts: Vec<Layout>,
+    pub by_target: Vec<BTreeMap<String, LayoutId>>,
+    pub globals: Vec<BTreeMap<String, Type>>,
+}
+
+/// Every type at every target, each distinct layout once.
+pub(super) fn all(spec: &Spec, alike: &Alike, problems: &mut Problems) -> Resolved {
     let mut resolver = Resolver {
         spec,
         alike,
@@ -24,7 +31,7 @@ pub(super) fn all(spec: &Spec, alike: &Alike, problems: &mut Problems) -> (Vec<L
         laid_out: 0,
         remedies: HashMap::new(),
     };
-    let mut by_target = Vec::new();
+    let (mut by_target, mut globals) = (Vec::new(), Vec::new());
     for target in 0..spec.axis.targets.len() {
         resolver.target = target;
         for (name, definition) in &spec.definitions {
@@ -32,6 +39,7 @@ pub(super) fn all(spec: &Spec, alike: &Alike, problems: &mut Problems) -> (Vec<L
                 resolver.definition(name, definition);
             }
         }
+        globals.push(resolver.globals());
         let done = core::mem::take(&mut resolver.done).into_iter();
         let laid_out = done.filter_map(|(name, state)| match state {
             State::Done(id) => Some((name, id)),
@@ -39,7 +47,7 @@ pub(super) fn all(spec: &Spec, alike: &Alike, problems: &mut Problems) -> (Vec<L
         });
         by_target.push(laid_out.collect());
     }
-    (resolver.layouts, by_target)
+    Resolved { layouts: resolver.layouts, by_target, globals }
 }
 
 /// Types embedded in each other; a bound on recursion.
@@ -125,6 +133,14 @@ impl<'s> Resolver<'s, '_> {
             self.settled.insert((name, self.target), id);
         }
         state
+    }
+
+    /// The types of the target's global variables.
+    fn globals(&mut self) -> BTreeMap<String, Type> {
+        let spec = self.spec;
+        let of = spec.globals.values().filter_map(|global| Some((&global.name.value, global.ty.get(self.target)?)));
+        let of: Vec<_> = of.collect();
+        of.into_iter().filter_map(|(name, piece)| Some((name.clone(), self.ty(&piece.value, piece.span, 0)?))).collect()
     }
 
     fn intern(&mut self, name: &'s str, form: Form) -> LayoutId {

@@ -29,6 +29,10 @@ pub enum Sort {
     Scalars,
     /// An entry of `[scalar]`.
     Scalar,
+    /// A whole file of global variables.
+    Globals,
+    /// `[global.NAME]`.
+    Global,
 }
 
 /// A key of a table.
@@ -76,6 +80,8 @@ impl Sort {
             Self::Release => RELEASE,
             Self::Scalars => SCALARS,
             Self::Scalar => SCALAR,
+            Self::Globals => GLOBALS,
+            Self::Global => GLOBAL,
         }
     }
 }
@@ -197,3 +203,7 @@ const SCALARS: &[Key] =
     &[Key { name: "scalar", holds: Holds::Named(Sort::Scalar) }, Key { name: "typedef", holds: Holds::NamedPiecewise }];
 
 const SCALAR: &[Key] = &[plain("size"), plain("signed"), plain("c")];
+
+const GLOBALS: &[Key] = &[Key { name: "global", holds: Holds::Named(Sort::Global) }];
+
+const GLOBAL: &[Key] = &[plain("in"), piecewise("type"), piecewise("source"), plain("doc")];

@@ -85,12 +85,13 @@ impl<'a> Tree<'a> {
         (Self { text, root: root.into_inner() }, errors)
     }
 
-    /// The root table: that of an axis, of scalars, or of a file that specifies one thing, as its keys tell.
+    /// The root table: that of an axis, of scalars, of global variables, or of a file that specifies one thing, as its keys tell.
     pub fn root(&'a self) -> Table<'a> {
         let has = |keys: &[&str]| self.root.iter().any(|(key, _)| keys.contains(&&**key.get_ref()));
         let sort = match () {
             () if has(&["extends", "version", "architectures", "release"]) => Sort::Axis,
             () if has(&["scalar", "typedef"]) => Sort::Scalars,
+            () if has(&["global"]) => Sort::Globals,
             () => Sort::File,
         };
         Table { sort, text: self.text, entries: &self.root, start: 0, end: 0 }

@@ -137,7 +137,7 @@ fn copies(atlas: &Atlas, name: &str, target: usize, html: &mut Html) {
     });
     let c = c::header(atlas.layouts, target, Some(name), c::Style::default());
     copy("C, with what it embeds and assertions", &c, format_args!("etw export c {kernel} --only {name}"), html);
-    let isf = isf::table(atlas.layouts, target, Some(name), &format!("etw-layouts: {kernel}"));
+    let isf = isf::table(atlas.layouts, target, Some(name), None, &format!("etw-layouts: {kernel}"));
     copy("ISF, for Volatility 3", &isf, format_args!("etw export isf {kernel} --only {name}"), html);
 }
 

@@ -41,6 +41,8 @@ pub struct Known {
     pdb: Option<String>,
     guid: Option<String>,
     age: Option<u32>,
+    /// Where the addresses of global variables are from: `file`; `facts`, which are those of the kernel's very PDB; or `none`.
+    pub symbols_by: &'static str,
     /// The file of symbols that was read.
     symbols: Option<String>,
     /// Why no symbols were read, or that it is not known whether they are the kernel's.
@@ -110,10 +112,19 @@ pub fn find<S: Source>(dump: &MemoryDump<S>, args: &Args) -> Result<(Kernel, Kno
         By::Image => Revision { build: identity.build, build_by: "image" },
         _ => Revision::find(identity.build, args)?,
     };
+    let is_known = !dump.known_globals().is_empty();
     let (read, symbols_note) = match symbols(dump, args) {
         Ok((path, bytes, note)) => (Some((path, bytes)), note),
-        Err(Missing::Asked(why)) => return Err(Stop::Input(why)),
+        Err(Missing::Wrong(why)) => return Err(Stop::Input(why)),
+        Err(Missing::Asked(why)) if !is_known => return Err(Stop::Input(why)),
+        Err(Missing::Asked(why)) => (None, Some(why)),
+        Err(Missing::None(_)) if is_known => (None, None),
         Err(Missing::None(why)) => (None, Some(why)),
+    };
+    let symbols_by = match (&read, is_known) {
+        (Some(_), _) => "file",
+        (None, true) => "facts",
+        (None, false) => "none",
     };
     let mut kernel = dump.kernel(revision.build);
     let base = dump.image().map(|image| image.base).or(dump.modules().first().map(|module| module.range.start));
@@ -132,6 +143,7 @@ pub fn find<S: Source>(dump: &MemoryDump<S>, args: &Args) -> Result<(Kernel, Kno
         pdb: pdb.map(|pdb| pdb.name.clone()),
         guid: pdb.map(|pdb| format!("{:032X}", pdb.id.guid)),
         age: pdb.map(|pdb| pdb.id.age),
+        symbols_by,
         symbols: read.map(|(path, _)| path.display().to_string()),
         symbols_note,
         globals: GLOBALS.iter().filter_map(at).collect(),
@@ -155,7 +167,9 @@ fn layout((structure, chosen): (&'static str, &Result<Selection, Absent>)) -> La
 
 /// Why there are no symbols.
 enum Missing {
-    /// They were asked for, and cannot be had.
+    /// Those that are named cannot be had, or are of another kernel.
+    Wrong(String),
+    /// A path to them was asked for, and none are there.
     Asked(String),
     /// Nobody asked for them.
     None(String),
@@ -168,7 +182,7 @@ type Read = (PathBuf, Vec<u8>, Option<String>);
 fn symbols<S: Source>(dump: &MemoryDump<S>, args: &Args) -> Result<Read, Missing> {
     let named = dump.image().and_then(|image| image.pdb.as_ref());
     if let Some(path) = &args.symbols {
-        let wrong = |why: &dyn Display| Missing::Asked(format!("{}: {why}", path.display()));
+        let wrong = |why: &dyn Display| Missing::Wrong(format!("{}: {why}", path.display()));
         let bytes = symbols::load(path).map_err(|error| wrong(&error))?;
         let table = match symbols::read(&bytes, &Wanted::from_iter([""])).map_err(|error| wrong(&error))? {
             Symbols::Table(table) => table,
@@ -199,7 +213,8 @@ fn symbols<S: Source>(dump: &MemoryDump<S>, args: &Args) -> Result<Read, Missing
     let Some(named) = named else { return Err(missing("the dump does not tell which PDB the kernel has".into())) };
     let pdb = symbols::Pdb { name: named.name.clone(), guid: named.id.guid, age: named.id.age };
     let cache = etw_layouts_cli::kernel::home_cache().unwrap_or_else(|| Path::new("symbols").to_owned());
-    let path = SymbolPath::parse(&text, &cache).map_err(|error| missing(error.to_string()))?;
+    let wrong = |why: String| if is_asked { Missing::Wrong(why) } else { Missing::None(why) };
+    let path = SymbolPath::parse(&text, &cache).map_err(|error| wrong(error.to_string()))?;
     let path = path.find(&pdb, &mut |_, _| {}).map_err(|error| missing(error.to_string()))?;
     let bytes = symbols::load(&path).map_err(|error| missing(format!("{}: {error}", path.display())))?;
     Ok((path, bytes, None))
@@ -214,6 +229,13 @@ impl Known {
         words.join(", ")
     }
 
+    /// That the addresses of variables are known without symbols, and whose they are.
+    fn of_facts(&self) -> Option<String> {
+        let (guid, age) = (self.guid.as_ref()?, self.age?);
+        (self.symbols_by == "facts")
+            .then(|| format!("known to etw: {} global variables of PDB {guid}, age {age}", self.globals.len()))
+    }
+
     /// Says on the standard error what of an answer is not proven.
     pub fn tell(&self, file: &str, out: &Output) {
         let by_header = (self.revision.build_by == "header").then(|| {
@@ -225,8 +247,9 @@ impl Known {
         let of_context = self.layouts.iter().filter(|layout| layout.structure == "WMI_LOGGER_CONTEXT" && layout.substituted);
         let substituted =
             of_context.map(|layout| format!("the layout of {} is another kernel's: {}", layout.structure, layout.known));
+        let known = self.of_facts().map(|known| format!("symbols: {known}"));
         let symbols = self.symbols_note.iter().map(|note| format!("symbols: {note}"));
-        for note in by_header.into_iter().chain(substituted).chain(symbols) {
+        for note in by_header.into_iter().chain(substituted).chain(symbols).chain(known) {
             out.aside(&Note { file, note });
         }
     }
@@ -263,6 +286,10 @@ impl Display for Known {
         match (&self.symbols, &self.symbols_note) {
             (Some(path), note) => {
                 writeln!(f, "    symbols   {}, {} global variables", Escaped(path), self.globals.len())?;
+                note.iter().try_for_each(|note| writeln!(f, "              {}", Escaped(note)))?;
+            }
+            (None, note) if self.symbols_by == "facts" => {
+                writeln!(f, "    symbols   {}", self.of_facts().unwrap_or_default())?;
                 note.iter().try_for_each(|note| writeln!(f, "              {}", Escaped(note)))?;
             }
             (None, note) => {

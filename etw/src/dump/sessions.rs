@@ -45,6 +45,9 @@ pub struct Line<'a> {
     /// Of a walk through memory: how sure the layouts are that it was made by.
     #[serde(skip_serializing_if = "Option::is_none")]
     layouts: Option<String>,
+    /// Of the same: where the addresses of global variables are from, `file`, `facts` or `none`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    symbols_by: Option<&'static str>,
     /// Whether it is known how fast its clock ticks; without that its events have no times.
     has_rate: bool,
     headers: BTreeMap<&'static str, usize>,
@@ -108,6 +111,7 @@ impl<'a> Line<'a> {
             empty_buffers: session.empty_buffers(),
             events: events.len(),
             layouts: known.map(Known::standing),
+            symbols_by: known.map(|known| known.symbols_by),
             has_rate: session.has_rate,
             headers: headers.into_iter().map(|(ty, count)| (ty.name(), count)).collect(),
             first_time: first,

@@ -3,8 +3,8 @@
 use super::write::{Text, write};
 use crate::{Error, Outcome};
 use etw_layouts_codegen::Choice;
-use etw_layouts_codegen::axis::Axis;
 use etw_layouts_codegen::layouts::Layouts;
+use etw_layouts_codegen::registry::{Pdb, Registry, Seen};
 use etw_layouts_project::Project;
 use etw_layouts_project::names::{Among, name};
 use std::path::PathBuf;
@@ -13,8 +13,11 @@ use std::path::PathBuf;
 #[derive(clap::Args)]
 pub struct Kernels {
     /// BUILD-ARCH, such as 1709-x64, early-6.0-x86, 10.0.19041.1415-x64; or `all` for all that are known.
-    #[arg(required = true, value_name = "TARGET")]
+    #[arg(required_unless_present = "pdb", value_name = "TARGET")]
     targets: Vec<String>,
+    /// In place of a target: the kernel with this PDB, as GUID-AGE. Repeatable.
+    #[arg(long, value_name = "GUID-AGE")]
+    pdb: Vec<String>,
     /// One structure only, and what it needs.
     #[arg(long, value_name = "STRUCTURE")]
     only: Option<String>,
@@ -30,7 +33,7 @@ impl Kernels {
         project: &Project,
         among: Among,
         extension: &str,
-        text: impl Fn(&Layouts, &Choice, Option<&str>) -> String,
+        text: impl Fn(&Kernel) -> String,
     ) -> Result<Outcome, Error> {
         let layouts = project.layouts()?;
         let axis = &layouts.spec.axis;
@@ -38,25 +41,95 @@ impl Kernels {
         let only = self.only.as_deref().map(|only| name(&layouts, among, only)).transpose()?;
         let has = |target: usize| only.is_none_or(|only| layouts.get(target, only).is_some());
         let mut texts = Vec::new();
+        let mut add = |name: String, pdb: Option<&Seen>| -> Result<(), Error> {
+            let choice = Choice::of(&layouts, &registry, axis.find(&name)?, only);
+            if let Some(only) = only.filter(|_| !has(choice.target())) {
+                let label = choice.label(axis);
+                return Err(format!("{only} does not exist in {label}; `etw list {only}` tells where it does").into());
+            }
+            let kernel = Kernel { layouts: &layouts, registry: &registry, choice, only, pdb };
+            texts.push(Text { name: format!("{name}.{extension}"), text: text(&kernel) });
+            Ok(())
+        };
+        for wanted in &self.pdb {
+            let seen = with_pdb(&registry, wanted)?;
+            add(format!("{}-{}", seen.build, seen.arch), Some(seen))?;
+        }
         for wanted in &self.targets {
             let names: Vec<_> = match wanted.as_str() {
                 "all" => (0..axis.targets.len()).filter(|&target| has(target)).map(|target| axis.target_name(target)).collect(),
                 name => vec![name.to_owned()],
             };
-            for name in names {
-                let choice = Choice::of(&layouts, &registry, axis.find(&name)?, only);
-                if let Some(only) = only.filter(|_| !has(choice.target())) {
-                    let label = choice.label(axis);
-                    return Err(format!("{only} does not exist in {label}; `etw list {only}` tells where it does").into());
-                }
-                texts.push(Text { name: format!("{name}.{extension}"), text: text(&layouts, &choice, only) });
-            }
+            names.into_iter().try_for_each(|name| add(name, None))?;
         }
         write(&texts, self.output.as_deref())
     }
 }
 
-/// What a file is of, and how sure it is.
-pub(super) fn note(axis: &Axis, choice: &Choice) -> String {
-    choice.note(axis).unwrap_or_else(|| format!("{}: {}", choice.label(axis), choice.standing))
+/// A kernel of which something is written.
+pub struct Kernel<'a> {
+    pub layouts: &'a Layouts,
+    registry: &'a Registry,
+    pub choice: Choice,
+    /// The structure that alone is asked for.
+    pub only: Option<&'a str>,
+    /// The kernel whose PDB was named.
+    pdb: Option<&'a Seen>,
+}
+
+impl Kernel<'_> {
+    /// What a file is of, and how sure it is.
+    pub fn note(&self) -> String {
+        let (axis, choice) = (&self.layouts.spec.axis, &self.choice);
+        choice.note(axis).unwrap_or_else(|| format!("{}: {}", choice.label(axis), choice.standing))
+    }
+
+    /// The one kernel that was named, if the addresses of its global variables are known; or else why there are none. They are those of one
+    /// PDB, and no other kernel's, whatever layouts these share.
+    pub fn placed(&self) -> Result<&Seen, String> {
+        let axis = &self.layouts.spec.axis;
+        let (asked, arch) = (&self.choice.asked, axis.targets[self.choice.target()].arch);
+        let is_placed = |seen: &&Seen| seen.pdb.is_some() && !seen.globals.is_empty();
+        let unknown = "the addresses of global variables of this kernel are not known: its PDB can be entered with `etw import`";
+        if let Some(seen) = self.pdb {
+            return Some(seen).filter(is_placed).ok_or_else(|| unknown.to_owned());
+        }
+        let (build, _) = asked.name.rsplit_once('-').unwrap_or_default();
+        if build.split('.').filter(|number| number.parse::<u32>().is_ok()).count() != 4 {
+            return Err(
+                "addresses of global variables are those of one PDB: name a build with its revision, or a PDB with --pdb".into(),
+            );
+        }
+        let is_it = |seen: &&Seen| seen.arch == arch && axis.canonical(seen.build) == axis.canonical(asked.build);
+        let mut own: Vec<&Seen> = self.registry.kernels.iter().filter(is_it).filter(is_placed).collect();
+        own.dedup_by(|one, other| one.pdb == other.pdb);
+        match own[..] {
+            [] => Err(unknown.into()),
+            [seen] => Ok(seen),
+            _ => {
+                let pdbs: Vec<_> = own.iter().filter_map(|seen| seen.pdb.as_ref()).map(named).collect();
+                Err(format!("addresses of global variables are those of one PDB: choose with --pdb one of {}", pdbs.join(", ")))
+            }
+        }
+    }
+}
+
+/// The kernel with a PDB.
+fn with_pdb<'a>(registry: &'a Registry, wanted: &str) -> Result<&'a Seen, Error> {
+    let parsed = wanted.rsplit_once('-').and_then(|(guid, age)| {
+        let digits: String = guid.chars().filter(|c| !matches!(c, '{' | '}' | '-')).collect();
+        let is_guid = digits.len() == 32 && digits.bytes().all(|byte| byte.is_ascii_hexdigit());
+        Some((u128::from_str_radix(&digits, 16).ok().filter(|_| is_guid)?, age.parse::<u32>().ok()?))
+    });
+    let Some((guid, age)) = parsed else {
+        let help = "write the 32 hexadecimal digits of its GUID, `-` and its age, as in 3177D31000BA7590DED335936C93E374-1";
+        return Err(format!("--pdb {wanted}: {help}").into());
+    };
+    let help = "`etw export offsets` lists them all; a PDB can be entered with `etw import`";
+    Ok(registry.by_pdb(guid, age).ok_or_else(|| format!("--pdb {wanted}: no kernel with this PDB was seen; {help}"))?)
+}
+
+/// A PDB as `--pdb` takes it.
+pub(super) fn named(pdb: &Pdb) -> String {
+    format!("{:032X}-{}", pdb.guid, pdb.age)
 }

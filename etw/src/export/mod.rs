@@ -15,7 +15,7 @@ use etw_layouts_codegen::is_identifier;
 use etw_layouts_project::Project;
 use etw_layouts_project::map::Map;
 use etw_layouts_project::names::Among;
-use kernels::Kernels;
+use kernels::{Kernel, Kernels};
 
 /// Write the layouts for other tools: C compilers, Ghidra and IDA, Volatility, dissect, Graphviz, and programs of your own.
 ///
@@ -47,12 +47,19 @@ enum Format {
     /// need each other, and includes nothing but <stddef.h>, for its assertions. -DETW_LAYOUTS_ASSERTIONS=0 leaves these out.
     #[command(verbatim_doc_comment)]
     C(C),
-    /// A table for Volatility 3 (Intermediate Symbol Format), with types, and without symbols.
+    /// A table for Volatility 3 (Intermediate Symbol Format), with types; and with ETW's global variables, of a kernel whose PDB is known.
     ///
     ///     etw export isf 5.0-x86 -o volatility3/symbols/windows
+    ///     etw export isf 10.0.19041.1415-x64 -o tables
+    ///     etw export isf --pdb 3177D31000BA7590DED335936C93E374-1 -o tables
     ///
-    /// In a plugin: IntermediateSymbolTable.create(context, path, "windows", "5.0-x86"). It names no program database, so that Volatility
-    /// does not take it for the kernel's own table.
+    /// In a plugin: IntermediateSymbolTable.create(context, path, "windows", "5.0-x86"). The table of a label or of a kernel whose symbols
+    /// nobody has read names no PDB, so that Volatility does not take it for the kernel's own table, and has no symbols; its
+    /// producer's name says why.
+    ///
+    /// Addresses of variables are those of one PDB: of the kernel that is named by its build with its revision, or by --pdb. Such a table
+    /// names the PDB. Keep it out of Volatility's folders of symbols, where it would be taken for the kernel's own, which has far more;
+    /// a plugin loads it by its URL: IntermediateSymbolTable(context, path, "etw", isf_url="file:///…").
     #[command(verbatim_doc_comment)]
     Isf(Kernels),
     /// Definitions for dissect.cstruct, which reads structures in Python.
@@ -98,24 +105,31 @@ pub(crate) fn run(args: &Args, project: &Project) -> Result<Outcome, Error> {
                 return Err(format!("no name of C can begin with `{prefix}`").into());
             }
             let style = Style { prefix, plain: *plain };
-            kernels.write(project, Among::All, "h", |layouts, choice, only| {
-                let note = kernels::note(&layouts.spec.axis, choice);
-                format!("/* {note}. */\n{}", c::header(layouts, choice.target(), only, style))
+            kernels.write(project, Among::All, "h", |kernel| {
+                let Kernel { layouts, choice, only, .. } = kernel;
+                format!("/* {}. */\n{}", kernel.note(), c::header(layouts, choice.target(), *only, style))
             })
         }
-        Format::Isf(kernels) => kernels.write(project, Among::Symbols, "json", |layouts, choice, only| {
-            let note = format!("etw-layouts: {}", kernels::note(&layouts.spec.axis, choice));
-            isf::table(layouts, choice.target(), only, &note)
+        Format::Isf(kernels) => kernels.write(project, Among::Symbols, "json", |kernel| {
+            let Kernel { layouts, choice, only, .. } = kernel;
+            let (placed, of) = match kernel.placed() {
+                Ok(seen) => (Some(seen), seen.pdb.as_ref().map(|pdb| format!("symbols of PDB {}", kernels::named(pdb)))),
+                Err(why) => (None, Some(format!("no symbols: {why}"))),
+            };
+            let note = format!("etw-layouts: {}; {}", kernel.note(), of.unwrap_or_default());
+            isf::table(layouts, choice.target(), *only, placed, &note)
         }),
-        Format::Cstruct(kernels) => kernels.write(project, Among::All, "h", |layouts, choice, only| {
-            let note = kernels::note(&layouts.spec.axis, choice);
-            format!("/* {note}. */\n{}", cstruct::definitions(layouts, choice.target(), only))
+        Format::Cstruct(kernels) => kernels.write(project, Among::All, "h", |kernel| {
+            let Kernel { layouts, choice, only, .. } = kernel;
+            format!("/* {}. */\n{}", kernel.note(), cstruct::definitions(layouts, choice.target(), *only))
         }),
-        Format::Dot(kernels) => kernels.write(project, Among::Symbols, "dot", |layouts, choice, only| {
-            map::dot(&Map::of(layouts, choice.target(), only), &layouts.spec.axis, choice)
+        Format::Dot(kernels) => kernels.write(project, Among::Symbols, "dot", |kernel| {
+            let Kernel { layouts, choice, only, .. } = kernel;
+            map::dot(&Map::of(layouts, choice.target(), *only), &layouts.spec.axis, choice)
         }),
-        Format::Svg(kernels) => kernels.write(project, Among::Symbols, "svg", |layouts, choice, only| {
-            map::svg(&Map::of(layouts, choice.target(), only), &layouts.spec.axis, choice)
+        Format::Svg(kernels) => kernels.write(project, Among::Symbols, "svg", |kernel| {
+            let Kernel { layouts, choice, only, .. } = kernel;
+            map::svg(&Map::of(layouts, choice.target(), *only), &layouts.spec.axis, choice)
         }),
         Format::Offsets(args) => offsets::run(args, project),
         Format::Json(args) => json::run(args, project),

@@ -5,7 +5,7 @@ use crate::target::{Standing, standing};
 use etw_layouts_codegen::Choice;
 use etw_layouts_codegen::layouts::Layouts;
 use etw_layouts_codegen::registry::Registry;
-use etw_layouts_project::verify::{Checked, Finding, Report, Summary};
+use etw_layouts_project::verify::{Checked, Finding, Report, Summary, Variables};
 use serde::Serialize;
 use std::collections::BTreeMap;
 
@@ -38,6 +38,8 @@ struct Table<'a> {
     /// The targets whose layouts it has, if it is labelled as another kernel's; else none.
     facts_of: Vec<String>,
     structures: Vec<Structure<'a>>,
+    /// Where it says that global variables are, held against the facts of the same PDB.
+    variables: &'a Variables,
 }
 
 #[derive(Serialize)]
@@ -129,5 +131,6 @@ fn table<'a>(layouts: &Layouts, registry: &Registry, table: &'a Checked) -> Tabl
         note: choice.note(axis),
         facts_of: table.facts_of.iter().map(|&target| axis.target_name(target)).collect(),
         structures: structures(table),
+        variables: &table.variables,
     }
 }

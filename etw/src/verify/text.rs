@@ -5,7 +5,7 @@ use anstyle::Style;
 use etw_layouts_codegen::Choice;
 use etw_layouts_codegen::axis::Axis;
 use etw_layouts_codegen::layouts::Layouts;
-use etw_layouts_project::verify::{Checked, Report, Summary, label};
+use etw_layouts_project::verify::{Checked, Report, Summary, Variables, label};
 use etw_layouts_symbols::compare::Rule;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
@@ -19,6 +19,7 @@ pub fn text(layouts: &Layouts, report: &Report, verbose: bool) -> String {
         line(axis, table, &choice, &mut out);
         if verbose {
             absent(axis, table, &choice, &mut out);
+            variables(table, &mut out);
         }
     }
     for images in report.images.chunk_by(|one, other| one.source == other.source) {
@@ -98,6 +99,15 @@ fn absent(axis: &Axis, table: &Checked, choice: &Choice, out: &mut String) {
     }
 }
 
+/// Of how many variables a table tells the address, and of how many the facts tell the same.
+fn variables(table: &Checked, out: &mut String) {
+    let Variables { stated, equal, .. } = table.variables;
+    let known = if equal > 0 { format!(", {equal} as in the facts of this PDB") } else { String::new() };
+    if stated > 0 {
+        let _ = writeln!(out, "        addresses of {stated} global variables{known}");
+    }
+}
+
 fn rules(report: &Report, out: &mut String) {
     let uses = uses(report);
     if !uses.is_empty() {
@@ -170,6 +180,9 @@ fn differences(report: &Report, verbose: bool, out: &mut String) {
             for finding in &compared.differences {
                 let _ = writeln!(out, "  {}-{} {name} {}", table.build, table.arch, finding.line());
             }
+        }
+        for finding in &table.variables.differences {
+            let _ = writeln!(out, "  {}-{} {}", table.build, table.arch, finding.line());
         }
     }
     for claim in &report.claims {

@@ -2,6 +2,7 @@
 
 mod atlas;
 mod contract;
+mod globals;
 mod label;
 mod printing;
 mod provenance;

@@ -10,8 +10,13 @@ use std::path::Path;
 use test_support::clang;
 use test_support::kernels::{module, plan::Plan};
 use test_support::memory_dumps::{Paging, System};
+use test_support::pe;
 
 const BUILD: &str = "10.0.19041.264";
+
+/// A kernel whose PDB was read, and the facts that state where its variables are.
+const KNOWN: &str = "10.0.19041.1415";
+const FACTS: &str = "10.0.19041.1415-x64.facts";
 
 /// A system whose kernel is a real image, with its variables where the PDB beside it says that they are.
 fn system(folder: &Path, linker: &[String]) -> (Plan, System) {
@@ -20,26 +25,39 @@ fn system(folder: &Path, linker: &[String]) -> (Plan, System) {
     let globals = std::mem::take(&mut plan.kit.globals);
     let header = etw(&["export", "c", &format!("{BUILD}-x64")]);
     let mut text = String::from_utf8(header.stdout).unwrap();
-    let silo = plan.kit.layout("ESERVERSILO_GLOBALS").unwrap().size;
-    let mut sizes = Vec::new();
     for (name, _) in &globals {
-        let (declaration, size) = match *name {
-            "PspHostSiloGlobals" => ("ESERVERSILO_GLOBALS PspHostSiloGlobals;".to_owned(), silo),
-            "EtwpDebuggerData" => ("unsigned char EtwpDebuggerData[24];".to_owned(), 24),
-            "EtwPerfFreq" | "EtwpBootTime" => (format!("long long {name};"), 8),
-            name if name.ends_with("RegHandle") => (format!("unsigned long long {name};"), 8),
-            name => (format!("unsigned {name};"), 4),
+        let declaration = match *name {
+            "PspHostSiloGlobals" => "ESERVERSILO_GLOBALS PspHostSiloGlobals;".to_owned(),
+            "EtwpDebuggerData" => "unsigned char EtwpDebuggerData[24];".to_owned(),
+            name if is_long(name) => format!("long long {name};"),
+            name => format!("unsigned {name};"),
         };
         text += &format!("__declspec(dllexport) {declaration}\n");
-        sizes.push(size);
     }
     let (image, pdb) = clang::link(&text, clang::X64, linker, &folder.join("ntkrnlmp"), &[]);
-    let mut image = clang::mapped(&fs::read(image).unwrap());
+    let image = clang::mapped(&fs::read(image).unwrap());
     let places = symbols::globals(&fs::read(pdb).unwrap(), GLOBALS.iter().copied()).unwrap();
-    let base = module(arch).0;
+    let system = with_variables(&mut plan, &globals, image, |name| places[name]);
+    (plan, system)
+}
+
+/// Whether a variable has 8 bytes: numbers of time, and handles of registrations.
+fn is_long(name: &str) -> bool {
+    ["EtwPerfFreq", "EtwpBootTime"].contains(&name) || name.ends_with("RegHandle")
+}
+
+/// A system whose kernel has its variables at those places of its image.
+fn with_variables(plan: &mut Plan, globals: &[(&'static str, u64)], mut image: Vec<u8>, place: impl Fn(&str) -> u64) -> System {
+    let base = module(plan.kit.arch).0;
     let mut debugger_data = 0;
-    for ((name, at), size) in globals.iter().zip(sizes) {
-        let (from, to) = ((at - plan.kit.image.base) as usize, places[*name] as usize);
+    for (name, at) in globals {
+        let size = match *name {
+            "PspHostSiloGlobals" => plan.kit.layout("ESERVERSILO_GLOBALS").unwrap().size,
+            "EtwpDebuggerData" => 24,
+            name if is_long(name) => 8,
+            _ => 4,
+        };
+        let (from, to) = ((at - plan.kit.image.base) as usize, place(name) as usize);
         // What was there is no longer where no symbol leads.
         let value = plan.kit.image.bytes[from..from + size].to_vec();
         plan.kit.image.bytes[from..from + size].fill(0xEE);
@@ -48,16 +66,15 @@ fn system(folder: &Path, linker: &[String]) -> (Plan, System) {
             debugger_data = base + to as u64;
         }
     }
-    let system = System {
-        build,
-        arch,
+    System {
+        build: plan.kit.build,
+        arch: plan.kit.arch,
         paging: Paging::Four,
         pieces: vec![(plan.kit.image.base, plan.kit.image.bytes.clone()), (base, image)],
-        modules: vec![("ntoskrnl.exe", base, module(arch).1)],
+        modules: vec![("ntoskrnl.exe", base, module(plan.kit.arch).1)],
         debugger_data,
         missing: BTreeSet::new(),
-    };
-    (plan, system)
+    }
 }
 
 /// Sessions, buffers, events, providers and consumers of dumps of memory of each kind that Windows 10 and its debuggers write.
@@ -134,4 +151,65 @@ fn all_of_it_comes_out() {
     assert!(infos[0]["kernel"]["pdb"].is_null() && infos[0]["kernel"]["time_stamp"].is_u64());
     let output = etw(&["dump", "sessions", "--symbol-path", symbols, &path]);
     assert!(output.status.code() == Some(2) && String::from_utf8_lossy(&output.stderr).contains("which PDB the kernel has"));
+}
+
+/// A kernel whose PDB was read needs none: its variables are where the facts of that PDB say, and times and providers are there.
+#[test]
+fn a_known_kernel_needs_no_symbols() {
+    let facts = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("../facts").join(FACTS)).unwrap();
+    let (line, places) = facts.split_once("\nkernel ").unwrap().1.split_once('\n').unwrap();
+    let [_, _, name, guid, age] = line.split(' ').collect::<Vec<_>>()[..] else { panic!("{line}") };
+    let places: Vec<_> = places.lines().map_while(|line| line.strip_prefix(' ')?.split_once(' ')).collect();
+    let place = |wanted: &str| {
+        let (at, _) = places.iter().find(|(_, name)| *name == wanted).unwrap();
+        u64::from_str_radix(at.strip_prefix("0x").unwrap(), 16).unwrap()
+    };
+    let pdb = |guid: u128| symbols::Pdb { name: name.to_owned(), guid, age: age.parse().unwrap() };
+    let guid = u128::from_str_radix(guid, 16).unwrap();
+    let of_pdb = |guid: u128| {
+        let mut plan = Plan::of(KNOWN.parse().unwrap(), etw_layouts_etl::wire::Arch::X64);
+        let globals = std::mem::take(&mut plan.kit.globals);
+        let file = pe::Image { version: None, codeview: Some(pe::rsds(&pdb(guid), "")), ..pe::Image::x64() }.bytes();
+        let mut image = vec![0; 0xE0_0000];
+        image[..0x400].copy_from_slice(&file[..0x400]);
+        image[0x1000..0x1400].copy_from_slice(&file[0x400..]);
+        let system = with_variables(&mut plan, &globals, image, place);
+        (plan, system.dump(etw_layouts::constants::DUMP_TYPE::DUMP_TYPE_BITMAP_KERNEL))
+    };
+    let folder = Folder::new("known");
+    let (plan, bytes) = of_pdb(guid);
+    let path = folder.file("known.dmp", bytes);
+    let (status, infos) = json(&["dump", "info", &path]);
+    let (info, kernel) = (&infos[0], &infos[0]["kernel"]);
+    assert_eq!((status, &info["findings"]), (Some(0), &Value::Array(vec![])));
+    assert_eq!((kernel["build"].as_str(), kernel["build_by"].as_str()), (Some(KNOWN), Some("pdb")));
+    assert_eq!((kernel["symbols_by"].as_str(), kernel["symbols"].is_null()), (Some("facts"), true));
+    assert_eq!(kernel["globals"].as_object().unwrap().len(), places.len());
+    let list = |key: &str| info[key].as_array().unwrap();
+    let of =
+        |addresses: &[Value]| addresses.iter().map(|one| one["address"].as_str().unwrap().to_owned()).collect::<BTreeSet<_>>();
+    assert_eq!(of(list("providers")), plan.providers.iter().map(|one| format!("{:#x}", one.at)).collect());
+    assert_eq!(list("sessions").len(), plan.sessions.len());
+    assert!(list("sessions").iter().all(|one| one["has_rate"] == true && one["symbols_by"] == "facts"));
+    let of_all: usize = plan.sessions.iter().flat_map(|one| &one.buffers).map(|buffer| buffer.events.len()).sum();
+    let (status, events) = json(&["dump", "events", "--free", &path]);
+    assert_eq!((status, events.len()), (Some(0), of_all));
+    assert!(events.iter().map(|event| event["time"].as_i64().unwrap()).is_sorted());
+    let said = |words: &[&str]| {
+        let output = etw(&[&["dump"], words, &[&path]].concat());
+        assert_eq!(output.status.code(), Some(0));
+        (String::from_utf8(output.stdout).unwrap(), String::from_utf8(output.stderr).unwrap())
+    };
+    let known = format!("known to etw: {} global variables of PDB {guid:032X}, age {age}", places.len());
+    assert!(said(&["info"]).0.contains(&known) && said(&["sessions"]).1.contains(&known), "{}", said(&["info"]).0);
+    // A path along which the PDB is not found is told, and no reason to know less.
+    let (text, _) = said(&["info", "--symbol-path", folder.0.to_str().unwrap()]);
+    assert!(text.contains(&known) && text.contains(name), "{text}");
+
+    // Of another PDB nothing is known, though it be of the same layouts.
+    let path = folder.file("other.dmp", of_pdb(guid ^ 1).1);
+    let (_, infos) = json(&["dump", "info", "--build", KNOWN, &path]);
+    let kernel = &infos[0]["kernel"];
+    assert_eq!((kernel["symbols_by"].as_str(), kernel["globals"].as_object().unwrap().len()), (Some("none"), 1));
+    assert_eq!(json(&["dump", "info", "--symbol-path", folder.0.to_str().unwrap(), &path]).0, Some(2));
 }

@@ -132,7 +132,66 @@ fn plain_headers_are_read_by_pycparser() {
 
 #[test]
 fn tables_are_read_by_volatility() {
-    python("isf", "json", |layouts, target| isf::table(layouts, target, None, "a test"));
+    let folder = written("isf", "json", |layouts, target| isf::table(layouts, target, None, None, "a test"));
+    // Of kernels of one set of layouts, each has the addresses of its own PDB, as its facts state them.
+    let layouts = layouts();
+    let mut tables = BTreeSet::new();
+    for facts in ["10.0.19041.985-x64.facts", "6.1.7601.24540-x64.facts"] {
+        let text = fs::read_to_string(root().join("facts").join(facts)).expect("facts");
+        for kernel in text[..text.find("\nstruct ").expect("types")].split("\nkernel ").skip(1) {
+            let (line, places) = kernel.split_once('\n').expect("addresses");
+            let [build, arch, name, guid, age] = line.split(' ').collect::<Vec<_>>()[..] else { panic!("{line}") };
+            let target = format!("{build}-{arch}");
+            let asked =
+                if tables.len() % 2 == 0 { vec![target.clone()] } else { vec!["--pdb".to_owned(), format!("{guid}-{age}")] };
+            assert!(etw(&[&["export", "isf", "-o", folder.0.to_str().unwrap()], &strs(&asked)[..]].concat()).status.success());
+            let places = places.lines().map(|line| line.trim().split_once(' ').expect("a place"));
+            let mut expected = format!("{name} {guid} {age}\n");
+            places.for_each(|(at, name)| writeln!(expected, "{name} {at}").unwrap());
+            fs::write(folder.0.join(format!("{target}.symbols")), expected).expect("a temporary file");
+            let target_index = layouts.spec.axis.find(&target).expect("a target").target;
+            fs::write(folder.0.join(format!("{target}.expected")), self::expected(&layouts, target_index)).expect("a file");
+            tables.insert(fs::read_to_string(folder.0.join(format!("{target}.json"))).expect("a table"));
+        }
+    }
+    assert_eq!(tables.len(), 7);
+    read("isf", &folder);
+}
+
+/// The addresses of one PDB are not given for another's: a label, and a kernel that nobody has seen, has none.
+#[test]
+fn addresses_are_of_the_kernel_that_is_named() {
+    let table = |asked: &str| {
+        let output = etw(&["export", "isf", asked]);
+        serde_json::from_slice::<serde_json::Value>(&output.stdout).expect(asked)
+    };
+    for (asked, why) in [
+        ("2004-x64", "name a build with its revision"),
+        ("10.0.19041-x64", "name a build with its revision"),
+        ("10.0.19041.1000-x64", "not known"),
+        ("10.0.19041.985-arm64", "not known"),
+    ] {
+        let table = table(asked);
+        let said = table["metadata"]["producer"]["name"].as_str().expect("a name");
+        assert!(said.contains("no symbols: ") && said.contains(why), "{said}");
+        assert!(table["metadata"]["windows"].is_null() && table["symbols"].as_object().is_some_and(|all| all.is_empty()));
+    }
+    let table = table("10.0.19045.1415-x64");
+    assert!(table["symbols"]["EtwpDebuggerData"]["address"].is_u64() && table["metadata"]["windows"]["pdb"]["GUID"].is_string());
+    for (pdb, why) in [("1", "32 hexadecimal digits"), ("00000000000000000000000000000001-1", "no kernel with this PDB was seen")]
+    {
+        let output = etw(&["export", "isf", "--pdb", pdb]);
+        assert_eq!(output.status.code(), Some(2));
+        assert!(String::from_utf8_lossy(&output.stderr).contains(why));
+    }
+}
+
+fn etw(arguments: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_etw")).args(arguments).output().expect("etw runs")
+}
+
+fn strs(texts: &[String]) -> Vec<&str> {
+    texts.iter().map(String::as_str).collect()
 }
 
 #[test]
@@ -148,7 +207,7 @@ fn tables_read_back_as_the_layouts() {
     for target in sample(&layouts) {
         let names: Vec<_> = verify::names(&layouts, None).expect("all names");
         let names: Vec<_> = names.into_iter().filter(|name| layouts.get(target, name).is_some()).collect();
-        let text = isf::table(&layouts, target, None, "a \"test\"");
+        let text = isf::table(&layouts, target, None, None, "a \"test\"");
         let Ok(Symbols::Table(table)) = etw_layouts_symbols::read(text.as_bytes(), &names.iter().copied().collect::<Wanted>())
         else {
             panic!("no types")
@@ -197,8 +256,13 @@ fn offsets_are_of_every_kernel_that_was_seen() {
     assert!(wrong.is_err_and(|error| error.to_string().contains("did you mean `LowPart`?")));
 }
 
-/// Writes a file and what is expected of it for each target, and lets a Python package read them.
+/// Writes a file for each target, and lets a Python package read them.
 fn python(format: &str, extension: &str, text: impl Fn(&Layouts, usize) -> String) {
+    read(format, &written(format, extension, text));
+}
+
+/// Writes a file and what is expected of it for each target.
+fn written(format: &str, extension: &str, text: impl Fn(&Layouts, usize) -> String) -> Folder {
     let layouts = layouts();
     let folder = Folder::new(format);
     for target in sample(&layouts) {
@@ -206,7 +270,7 @@ fn python(format: &str, extension: &str, text: impl Fn(&Layouts, usize) -> Strin
         fs::write(path(extension), text(&layouts, target)).expect("a temporary file");
         fs::write(path("expected"), expected(&layouts, target)).expect("a temporary file");
     }
-    read(format, &folder);
+    folder
 }
 
 /// A line a structure, and one a member.

@@ -3,7 +3,8 @@
     python3 read_by_python.py FORMAT FOLDER
 
 For each file of the folder there is a NAME.expected: a line a structure, with its size, and below it a line a member, with its offset,
-and position and width of bits. It prints how much was compared, or that the package is not installed.
+and position and width of bits. For a table with symbols there is a NAME.symbols: name, GUID and age of the PDB, and a line a symbol, with
+its address. It prints how much was compared, or that the package is not installed.
 """
 
 import gzip
@@ -62,6 +63,24 @@ def isf(paths):
                     bits = (inner.vol.start_bit, inner.vol.end_bit - inner.vol.start_bit)
                 members[member] = (offset, *bits)
             compare(path, name, ours, (template.size, members))
+        symbols, pdb = {}, None
+        if path.with_suffix(".symbols").exists():
+            first, *lines = path.with_suffix(".symbols").read_text().splitlines()
+            symbols = {name: int(at, 16) for name, at in map(str.split, lines)}
+            pdb = first.split()
+        theirs = {name: table.get_symbol(name).address for name in table.symbols}
+        if theirs != symbols:
+            wrong.append(f"{path.name}: symbols {theirs}, not {symbols}")
+        if pdb is None:
+            if "windows" in document["metadata"]:
+                wrong.append(f"{path.name}: names a PDB")
+        elif [table.metadata.pdb_guid, table.metadata.pdb_age] != [pdb[1], int(pdb[2])] or pdb[0] != "ntkrnlmp.pdb":
+            wrong.append(f"{path.name}: {table.metadata.pdb_guid}-{table.metadata.pdb_age}, not of {pdb}")
+        if "EtwpHostSiloState" in theirs:
+            state = table.get_symbol("EtwpHostSiloState").type
+            if state.vol.subtype.vol.type_name != "nt!_ETW_SILODRIVERSTATE":
+                wrong.append(f"{path.name}: EtwpHostSiloState is no pointer to _ETW_SILODRIVERSTATE, but {state.vol.subtype.vol}")
+        count["symbols"] = count.get("symbols", 0) + len(theirs)
 
 
 def cstruct(paths):

@@ -109,6 +109,7 @@ impl Images {
                 image: None,
                 types: Arc::new(types),
                 offsets: Arc::default(),
+                globals: BTreeMap::new(),
             };
             (Border { build: border, arch, shown, along }, table)
         };

@@ -85,7 +85,7 @@ pub fn prepare<'a>(
     let names = verify::names(layouts, None)?;
     let wanted = |added: &[String]| match names.is_empty() && added.is_empty() {
         true => Wanted::All,
-        false => names.iter().map(|name| (*name).to_owned()).chain(added.iter().cloned()).collect(),
+        false => facts::wanted(layouts, &names.iter().copied().chain(added.iter().map(String::as_str)).collect::<Vec<_>>()),
     };
     let axis = &layouts.spec.axis;
     let files = tables::files(symbols)?;
@@ -232,10 +232,14 @@ fn news(
                 );
             }
         }
-        let lacks = |name: &String| {
-            let target = axis.at(table.build, table.arch);
-            table.types.contains_key(name) && target.is_none_or(|target| layouts.get(target, name).is_none())
-        };
+        let target = axis.at(table.build, table.arch);
+        let placed = target.map(|target| verify::Variables::of(layouts, Some(&seen), &table, target));
+        if let Some(finding) = placed.as_ref().and_then(|placed| placed.differences.first()) {
+            let help = "an address is a fact of one PDB: look which of the tables is wrong, and mend its facts or leave it out";
+            return Err(format!("{}: {}. {help}", table.source, finding.line()).into());
+        }
+        let lacks =
+            |name: &String| table.types.contains_key(name) && target.is_none_or(|target| layouts.get(target, name).is_none());
         if !names.is_empty() && of_kernel.iter().any(|other| says_all(other, &table, &names)) && !added.iter().any(lacks) {
             known.push(name);
             continue;
@@ -249,6 +253,9 @@ fn news(
                     return Err(format!("{} and {} are both of {name}, and differ; import one", twin.source, table.source).into());
                 }
                 Arc::make_mut(&mut twin.types).extend(Arc::unwrap_or_clone(table.types));
+                if twin.pdb == table.pdb {
+                    twin.globals.extend(table.globals);
+                }
             }
         }
     }
@@ -264,7 +271,8 @@ fn says_all(known: &Table, new: &Table, names: &[&str]) -> bool {
     let faithful = !converted(known) || converted(new);
     let named = (known.pdb.is_some() || new.pdb.is_none()) && (known.image.is_some() || new.image.is_none());
     let more = |name: &&&str| new.types.contains_key(**name) && !known.types.contains_key(**name);
-    faithful && named && !names.iter().any(|name| more(&name))
+    let placed = known.pdb == new.pdb && new.globals.keys().all(|name| known.globals.contains_key(name));
+    faithful && named && (placed || new.globals.is_empty()) && !names.iter().any(|name| more(&name))
 }
 
 /// Holds the layouts against every table.

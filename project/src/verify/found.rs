@@ -1,5 +1,6 @@
 //! What a verification found.
 
+use super::variables::Variables;
 use crate::tables::Table;
 use etw_layouts_codegen::Asked;
 use etw_layouts_codegen::axis::Axis;
@@ -56,6 +57,8 @@ pub struct Checked {
     pub asked: Asked,
     /// By name.
     pub structures: BTreeMap<String, Comparison>,
+    /// Where it says that global variables are.
+    pub variables: Variables,
     /// The targets whose layouts it has, if it is labelled as another kernel's: see [`label`](super::label).
     pub facts_of: Vec<usize>,
 }
@@ -123,6 +126,7 @@ impl Checked {
             image: table.image.clone(),
             asked,
             structures,
+            variables: Variables::default(),
             facts_of: Vec::new(),
         }
     }
@@ -180,7 +184,8 @@ impl Report {
         let All { tables, images, left_out, skipped, .. } = all;
         let (wrong, right): (Vec<_>, Vec<_>) = tables.iter().chain(&images).partition(|table| table.is_labelled_wrongly());
         let structures = right.iter().flat_map(|table| table.structures.values());
-        let count: usize = structures.map(|compared| compared.differences.len()).sum();
+        let variables: usize = right.iter().map(|table| table.variables.differences.len()).sum();
+        let count = variables + structures.map(|compared| compared.differences.len()).sum::<usize>();
         (summary.differences, summary.labelled_wrongly) = ((count + claims.len()) as u64, wrong.len() as u64);
         (summary.images, summary.images_left_out) = (images.len() as u64, left_out as u64);
         summary.errata = errata.len() as u64;

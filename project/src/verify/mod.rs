@@ -5,9 +5,11 @@ mod found;
 pub mod label;
 pub mod ours;
 pub mod partly;
+mod variables;
 mod wholly;
 
 pub use found::{Checked, Comparison, Finding, Report, Summary};
+pub use variables::Variables;
 pub use wholly::{against, compared, names};
 
 use self::found::All;
@@ -15,11 +17,11 @@ use self::wholly::{asked, held_against};
 use crate::project::Project;
 use crate::registry;
 use crate::tables::{self, Foreign, Stated, SymbolFile, Table};
-use crate::{Error, errata};
+use crate::{Error, errata, facts};
 use etw_layouts_codegen::layouts::Layouts;
 use etw_layouts_codegen::registry::Registry;
+use etw_layouts_symbols::Types;
 use etw_layouts_symbols::compare::Status;
-use etw_layouts_symbols::{Types, Wanted};
 use rayon::prelude::*;
 use std::mem;
 use std::path::{Path, PathBuf};
@@ -61,7 +63,12 @@ pub fn report(
         let own = Path::new(&table.source).file_name().and_then(|name| name.to_str()).filter(|_| is_shipped);
         Ok(label::facts_of(layouts, seen, own, table, &checked.asked))
     };
-    let mut all = check(layouts, &names, &files, stated, &label, progress)?;
+    let variables = |table: &Table, target: usize| -> Result<Variables, Error> {
+        // The facts are no witness of themselves.
+        let facts = if is_shipped { None } else { Some(registry()?) };
+        Ok(Variables::of(layouts, facts, table, target))
+    };
+    let mut all = check(layouts, &names, &files, stated, (&label, &variables), progress)?;
     let mut claimed = Vec::new();
     if is_shipped {
         all.tables.iter_mut().chain(&mut all.images).for_each(|table| table.source = project.shown(Path::new(&table.source)));
@@ -76,18 +83,21 @@ pub fn report(
 /// What tells of a table that differs whose layouts it has.
 type Label<'a> = dyn Fn(&Table, &Checked) -> Result<Vec<usize>, Error> + Sync + 'a;
 
+/// What tells how the global variables of a table compare with those of a target.
+type Place<'a> = dyn Fn(&Table, usize) -> Result<Variables, Error> + Sync + 'a;
+
 /// Each table compared, and the files that are of other machines.
 fn check(
     layouts: &Layouts,
     names: &[&str],
     files: &[SymbolFile],
     stated: &Stated,
-    label: &Label,
+    (label, variables): (&Label, &Place),
     progress: &(dyn Fn(usize) + Sync),
 ) -> Result<All, Error> {
     // All of them, so that a table that lacks the one structure to compare is not taken for one of another program.
     let all = self::names(layouts, None)?;
-    let wanted: Wanted = all.iter().copied().collect();
+    let wanted = facts::wanted(layouts, &all);
     // Hundreds of tables are of a few dozen targets.
     let ours: Vec<OnceLock<Types>> = layouts.spec.axis.targets.iter().map(|_| OnceLock::new()).collect();
     let compared = |table: &Table| -> Result<Checked, Error> {
@@ -107,7 +117,8 @@ fn check(
         let labelled = |table: &Table| -> Result<Checked, Error> {
             let checked = compared(table)?;
             let facts_of = if checked.differs() { label(table, &checked)? } else { Vec::new() };
-            Ok(Checked { facts_of, ..checked })
+            let variables = variables(table, checked.asked.target)?;
+            Ok(Checked { facts_of, variables, ..checked })
         };
         let tables = tables.iter().map(labelled).collect::<Result<_, _>>()?;
         let checked = partly::compared(layouts, names, &images);

@@ -27,6 +27,9 @@ pub struct Seen {
     pub pdb: Option<&'static Pdb>,
     /// Its image, if known.
     pub image: Option<Image>,
+    /// Where its global variables are, by name: bytes from where its image begins. They are of its very symbol file; without one there
+    /// are none.
+    pub globals: &'static [(&'static str, u64)],
     /// The place in [`Registry::witnesses`] of the facts that it has.
     pub witness: u32,
 }

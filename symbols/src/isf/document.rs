@@ -3,7 +3,7 @@
 use super::cursor::Cursor;
 use super::error::{Error, Fault};
 use crate::identity::{self, Pdb};
-use crate::model::{Arch, Machine};
+use crate::model::{Arch, Globals, Machine};
 use serde::de::{Deserialize, Deserializer, Error as _, IgnoredAny, MapAccess, Visitor};
 use serde_json::error::Category;
 use std::borrow::Cow;
@@ -12,7 +12,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::{self, Formatter};
 use std::marker::PhantomData;
 
-/// The sections that matter here, of which `symbols` is none.
+/// The sections that matter here.
 pub(super) struct Document<'a> {
     metadata: Metadata,
     /// The text of the base types.
@@ -20,6 +20,8 @@ pub(super) struct Document<'a> {
     pub base_types: BTreeMap<Name<'a>, BaseType>,
     pub user_types: Unread<'a>,
     pub enums: Unread<'a>,
+    /// The names of wanted symbols, and their texts.
+    symbols: Vec<(Cow<'a, str>, &'a str)>,
 }
 
 /// The texts of values by their keys, sorted.
@@ -40,9 +42,9 @@ impl<'a> Unread<'a> {
 #[derive(PartialEq, Eq, PartialOrd, Ord, serde::Deserialize)]
 pub(super) struct Name<'a>(#[serde(borrow)] pub Cow<'a, str>);
 
-/// Splits a document into its types.
-pub(super) fn parse(text: &str) -> Result<Document<'_>, Error> {
-    let (mut metadata, mut base_types, mut user_types, mut enums) = (None, None, None, None);
+/// Splits a document into its types, and those of its symbols that have one of these names.
+pub(super) fn parse<'a>(text: &'a str, names: &BTreeSet<&str>) -> Result<Document<'a>, Error> {
+    let (mut metadata, mut base_types, mut user_types, mut enums, mut symbols) = (None, None, None, None, Vec::new());
     let mut cursor = Cursor::new(text);
     let whole = cursor.object(|cursor, section| {
         match &*section {
@@ -52,6 +54,13 @@ pub(super) fn parse(text: &str) -> Result<Document<'_>, Error> {
             "enums" if enums.is_none() => enums = Some(entries(cursor)?),
             // A second one is wrong, and is said to be.
             "metadata" | "base_types" | "user_types" | "enums" => return None,
+            "symbols" => cursor.object(|cursor, name| {
+                let value = cursor.value()?;
+                if names.contains(&*name) {
+                    symbols.push((name, value));
+                }
+                Some(())
+            })?,
             _ => _ = cursor.value()?,
         }
         Some(())
@@ -60,31 +69,10 @@ pub(super) fn parse(text: &str) -> Result<Document<'_>, Error> {
         (Some(metadata), Some(base_types), Some(user_types), Some(enums)) if whole.is_some() && cursor.at_end() => {
             let (base_text, Unique(base_types)) = (base_types, parse_value(text, base_types)?);
             let (user_types, enums) = (unread(text, user_types)?, unread(text, enums)?);
-            Ok(Document { metadata: parse_value(text, metadata)?, base_text, base_types, user_types, enums })
+            Ok(Document { metadata: parse_value(text, metadata)?, base_text, base_types, user_types, enums, symbols })
         }
         _ => Err(why_not(text)),
     }
-}
-
-/// The addresses that the section `symbols` has of wanted names.
-pub(super) fn addresses(text: &str, names: &BTreeSet<&str>) -> Result<BTreeMap<String, u64>, Error> {
-    let (mut symbols, mut cursor) = (Vec::new(), Cursor::new(text));
-    let whole = cursor.object(|cursor, section| {
-        let is_symbols = section == "symbols";
-        if !is_symbols {
-            return cursor.value().map(drop);
-        }
-        cursor.object(|cursor, name| {
-            let value = cursor.value()?;
-            symbols.extend(names.get(&*name).map(|name| (*name, value)));
-            Some(())
-        })
-    });
-    if whole.is_none() || !cursor.at_end() {
-        return Err(why_not(text));
-    }
-    let addresses = symbols.into_iter().map(|(name, value)| Ok((name.to_owned(), parse_value::<Symbol>(text, value)?.address)));
-    addresses.collect()
 }
 
 fn entries<'a>(cursor: &mut Cursor<'a>) -> Option<Vec<(Cow<'a, str>, &'a str)>> {
@@ -146,7 +134,7 @@ fn why_not(text: &str) -> Error {
         Ok(sections) => sections,
         Err(error) => return fault(text, text, &error),
     };
-    let Sections { metadata, base_types, user_types, enums } = sections;
+    let Sections { metadata, base_types, user_types, enums, .. } = sections;
     let sections = [
         ("metadata", metadata.is_some()),
         ("base_types", base_types.is_some()),
@@ -189,6 +177,12 @@ fn place(text: &str, part: &str) -> (usize, usize) {
 }
 
 impl Document<'_> {
+    /// The addresses of the wanted symbols.
+    pub fn addresses(&self, text: &str) -> Result<Globals, Error> {
+        let address = |value| parse_value::<Symbol>(text, value).map(|symbol| symbol.address);
+        self.symbols.iter().map(|(name, value)| Ok((name.clone().into_owned(), address(value)?))).collect()
+    }
+
     /// The producer, symbol file and architecture, as far as the table tells; the machine, if that is another.
     pub fn identity(&self) -> (String, Option<Pdb>, Option<Arch>, Option<Machine>) {
         let producer = self.metadata.producer.as_ref().and_then(|producer| producer.name.clone());
@@ -209,6 +203,9 @@ struct Sections {
     base_types: Option<BTreeMap<String, BaseType>>,
     user_types: Option<BTreeMap<String, IgnoredAny>>,
     enums: Option<BTreeMap<String, IgnoredAny>>,
+    /// There may be none; what is no object is an error.
+    #[serde(default, rename = "symbols")]
+    _symbols: BTreeMap<String, IgnoredAny>,
 }
 
 #[derive(serde::Deserialize)]

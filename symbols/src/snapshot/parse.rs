@@ -3,7 +3,7 @@
 use super::text::{build, decimal, hexadecimal, integer, unescape};
 use super::{Error, HEADER, Kernel, Snapshot};
 use crate::identity::{self, ImageFile, Pdb};
-use crate::model::{Aggregate, AggregateKind, Enumeration, MAX_DEPTH, Member, Offsets, Type, TypeFacts, Types};
+use crate::model::{Aggregate, AggregateKind, Enumeration, Globals, MAX_DEPTH, Member, Offsets, Type, TypeFacts, Types};
 use std::collections::BTreeMap;
 use std::str::Lines;
 
@@ -29,8 +29,8 @@ pub(super) fn snapshot(text: &str) -> Result<Snapshot, Error> {
                  and then nothing, or file, time stamp and size of the image",
             )
         })?;
-        kernels.push(kernel);
         parser.advance();
+        kernels.push(Kernel { globals: parser.places("variables")?, ..kernel });
     }
     if kernels.is_empty() {
         return Err(parser.error("expected a `kernel` line"));
@@ -61,7 +61,7 @@ fn kernel(line: &str) -> Option<Kernel> {
         }
         _ => return None,
     };
-    Some(Kernel { build, arch, pdb, image })
+    Some(Kernel { build, arch, pdb, image, globals: Globals::new() })
 }
 
 struct Parser<'a> {
@@ -123,18 +123,24 @@ impl<'a> Parser<'a> {
                 return Err(self.error(format!("`{name}` is out of order or here twice: structures are sorted by name")));
             }
             self.advance();
-            let mut members = BTreeMap::new();
-            while let Some((offset, member)) = self.peek_at(1).and_then(|text| text.split_once(' ')) {
-                let (Some(offset), Some(member)) = (hexadecimal(offset), unescape(member, false)) else { break };
-                if members.last_key_value().is_some_and(|(last, _)| *last >= member) {
-                    return Err(self.error(format!("`{member}` is out of order or here twice: members are sorted by name")));
-                }
-                members.insert(member, offset);
-                self.advance();
-            }
+            let members = self.places("members")?;
             all.insert(name, members);
         }
         Ok(all)
+    }
+
+    /// Reads the lines of a number and a name that follow, one space in.
+    fn places(&mut self, of: &str) -> Result<BTreeMap<String, u64>, Error> {
+        let mut places = BTreeMap::new();
+        while let Some((place, name)) = self.peek_at(1).and_then(|text| text.split_once(' ')) {
+            let (Some(place), Some(name)) = (hexadecimal(place), unescape(name, false)) else { break };
+            if places.last_key_value().is_some_and(|(last, _)| *last >= name) {
+                return Err(self.error(format!("`{name}` is out of order or here twice: {of} are sorted by name")));
+            }
+            places.insert(name, place);
+            self.advance();
+        }
+        Ok(places)
     }
 
     /// Reads the lines below a type.

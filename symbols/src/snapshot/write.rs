@@ -4,6 +4,7 @@ use super::text::{escape, integer_code};
 use super::{HEADER, Kernel, Snapshot};
 use crate::identity::ImageFile;
 use crate::model::{Enumeration, Type, TypeFacts};
+use std::collections::BTreeMap;
 use std::fmt::{Formatter, Result};
 
 /// Writes the whole text.
@@ -27,14 +28,17 @@ pub(super) fn snapshot(f: &mut Formatter<'_>, snapshot: &Snapshot) -> Result {
     }
     for (name, members) in &snapshot.offsets {
         writeln!(f, "offsets {}", escape(name, false))?;
-        for (member, offset) in members {
-            writeln!(f, " {offset:#x} {}", escape(member, false))?;
-        }
+        write_places(f, members)?;
     }
     Ok(())
 }
 
-fn write_kernel(f: &mut Formatter<'_>, Kernel { build, arch, pdb, image }: &Kernel) -> Result {
+/// Writes a line for each name, one space in.
+fn write_places(f: &mut Formatter<'_>, places: &BTreeMap<String, u64>) -> Result {
+    places.iter().try_for_each(|(name, place)| writeln!(f, " {place:#x} {}", escape(name, false)))
+}
+
+fn write_kernel(f: &mut Formatter<'_>, Kernel { build, arch, pdb, image, globals }: &Kernel) -> Result {
     let [major, minor, build, revision] = build;
     write!(f, "kernel {major}.{minor}.{build}.{revision} {} ", arch.as_str())?;
     match pdb {
@@ -44,7 +48,8 @@ fn write_kernel(f: &mut Formatter<'_>, Kernel { build, arch, pdb, image }: &Kern
     if let Some(ImageFile { name, time_stamp, size }) = image {
         write!(f, " {} {time_stamp:#x} {size:#x}", escape(name, false))?;
     }
-    writeln!(f)
+    writeln!(f)?;
+    write_places(f, globals)
 }
 
 /// Writes the lines below a type, so many spaces in.

@@ -1,6 +1,6 @@
 //! Where global variables are, by a program database and by a table.
 
-use etw_layouts_symbols::globals;
+use etw_layouts_symbols::{Symbols, Wanted, globals, read};
 use std::collections::BTreeMap;
 use test_support::isf as fixture;
 use test_support::pdb::{Form, container, modules, record, streams, words};
@@ -58,6 +58,9 @@ fn of_program_databases() {
         let moved = expected(&[("EtwpDebuggerData", 0x7010), ("WmipLoggerContext", 0xA004)]);
         assert_eq!(globals(&pdb(old, true), NAMES), Ok(moved));
     }
+    // Who reads types gets them too.
+    let Ok(Symbols::Table(table)) = read(&pdb(false, true), &Wanted::from_iter(NAMES)) else { panic!("a table") };
+    assert_eq!(table.globals, expected(&[("EtwpDebuggerData", 0x7010), ("WmipLoggerContext", 0xA004)]));
     // What belongs to no image has no addresses, and what is damaged no panic.
     assert_eq!(globals(&test_support::pdb::file(Form::New), NAMES), Ok(BTreeMap::new()));
     let whole = pdb(false, true);
@@ -72,6 +75,11 @@ fn of_program_databases() {
 fn of_tables() {
     let table = fixture::table().to_string();
     assert_eq!(globals(table.as_bytes(), NAMES), Ok(expected(&[("NtBuildNumber", 4096)])));
+    let wanted = |names: &[&str]| match read(table.as_bytes(), &names.iter().copied().collect::<Wanted>()) {
+        Ok(Symbols::Table(table)) => table.globals,
+        other => panic!("{other:?}"),
+    };
+    assert_eq!([wanted(&NAMES), wanted(&["LOGGER"])], [expected(&[("NtBuildNumber", 4096)]), BTreeMap::new()]);
     let wrong = table.replace("\"address\":4096", "\"address\":\"here\"");
     assert!(globals(wrong.as_bytes(), NAMES).is_err_and(|error| error.to_string().contains("line")));
     assert!(globals(b"", NAMES).is_err() && globals(b"PK", NAMES).is_err());

@@ -54,7 +54,7 @@ enum STATE i4
 fn closure_of_a_type() {
     let table = read(&table()).unwrap();
     assert_eq!(table.arch, Some(Arch::X64));
-    let kernels = vec![Kernel { build: [10, 0, 1, 2], arch: Arch::X64, pdb: table.pdb, image: None }];
+    let kernels = vec![Kernel { build: [10, 0, 1, 2], arch: Arch::X64, pdb: table.pdb, image: None, globals: table.globals }];
     let snapshot = Snapshot { producer: table.producer, kernels, types: table.types, offsets: Offsets::new() };
     assert_eq!(snapshot.to_string(), LOGGER);
     assert_eq!(Snapshot::parse(LOGGER).unwrap(), snapshot);
@@ -118,7 +118,7 @@ fn negative_counts_are_bytes_of_enumerations() {
 fn definitions_of_tables_before() {
     let text = |table: &Value| {
         let table = read(table).unwrap();
-        let kernels = vec![Kernel { build: [10, 0, 1, 2], arch: Arch::X64, pdb: table.pdb, image: None }];
+        let kernels = vec![Kernel { build: [10, 0, 1, 2], arch: Arch::X64, pdb: table.pdb, image: None, globals: table.globals }];
         Snapshot { producer: table.producer, kernels, types: table.types, offsets: Offsets::new() }.to_string()
     };
     assert_eq!(text(&table()), LOGGER);

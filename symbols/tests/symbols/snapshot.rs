@@ -62,17 +62,18 @@ impl Arbitrary {
         let pdb = Pdb { name: self.name() + "-", guid, age: self.number() as u32 };
         let image = ImageFile { name: self.name(), time_stamp: self.number() as u32, size: self.number() as u32 };
         let arch = [Arch::X86, Arch::X64][self.below(2) as usize];
-        Kernel { build, arch, pdb: (self.below(2) == 0).then_some(pdb), image: (self.below(2) == 0).then_some(image) }
+        let (has_pdb, has_image) = (self.below(2) == 0, self.below(2) == 0);
+        Kernel { build, arch, pdb: has_pdb.then_some(pdb), image: has_image.then_some(image), globals: self.places() }
     }
 
-    fn offsets(&mut self) -> BTreeMap<String, u64> {
+    fn places(&mut self) -> BTreeMap<String, u64> {
         (0..self.below(4)).map(|_| (self.name(), self.number())).collect()
     }
 
     fn snapshot(&mut self) -> Snapshot {
         let kernels = (0..=self.below(3)).map(|_| self.kernel()).collect();
         let types = (0..self.below(5)).map(|_| (self.name(), self.definition(1))).collect();
-        let offsets = (0..self.below(3)).map(|_| (self.name(), self.offsets())).collect();
+        let offsets = (0..self.below(3)).map(|_| (self.name(), self.places())).collect();
         Snapshot { producer: self.name(), kernels, types, offsets }
     }
 }
@@ -109,6 +110,9 @@ fn errors_name_the_line() {
         (HEAD.replace("x86 -", "x86 - ntoskrnl.exe 0x1 0x123456789"), 3, "expected `kernel`"),
         (HEAD.replace("x86 -", "x86 - ntoskrnl.exe 0x1 0x2 0x3"), 3, "expected `kernel`"),
         (HEAD.replace("x86 -", &format!("x86 ntoskrnl.exe {:032} 1", 0)), 3, "expected `kernel`"),
+        (with(" 0x8 b\n 0x4 a\n"), 5, "`a` is out of order or here twice: variables are sorted by name"),
+        (with(" 0x8 a b\n"), 4, "expected `struct` or `union`"),
+        (with(" 8 a\n"), 4, "expected `struct` or `union`"),
         (with("kernel\n"), 4, "expected `struct` or `union`"),
         (with("\n"), 4, "expected `struct` or `union`"),
         (with("class A 0x4\n"), 4, "expected `struct` or `union`"),

@@ -16,7 +16,13 @@ fn every_table_survives_as_a_snapshot() {
     for path in tables {
         let input = std::fs::read(&path).unwrap();
         let table = isf::read(&input, &isf::Wanted::All).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
-        let kernels = vec![Kernel { build: [10, 0, 0, 0], arch: table.arch.unwrap_or(Arch::X64), pdb: table.pdb, image: None }];
+        let kernels = vec![Kernel {
+            build: [10, 0, 0, 0],
+            arch: table.arch.unwrap_or(Arch::X64),
+            pdb: table.pdb,
+            image: None,
+            globals: table.globals,
+        }];
         let snapshot = Snapshot { producer: table.producer, kernels, types: table.types, offsets: Offsets::new() };
         assert!(!snapshot.types.is_empty(), "{}", path.display());
         assert_eq!(Snapshot::parse(&snapshot.to_string()).as_ref(), Ok(&snapshot), "{}", path.display());

@@ -94,7 +94,7 @@ impl Finder<'_> {
                 Some(Holds::Tables(Sort::Member)) => self.members(root, &entry.tables()),
                 Some(Holds::Tables(Sort::Version)) => entry.tables().into_iter().for_each(|version| self.version(version)),
                 Some(Holds::Table(_)) => entry.tables().into_iter().for_each(|table| self.table(table)),
-                Some(Holds::Named(_)) => self.scalars(&entry),
+                Some(Holds::Named(Sort::Scalar)) => self.scalars(&entry),
                 Some(Holds::NamedPiecewise) => self.typedefs(&entry),
                 _ => {}
             }

@@ -28,6 +28,8 @@ impl Reach {
             axis: spec.axis.clone(),
             scalars: spec.scalars.clone(),
             typedefs: spec.typedefs.clone(),
+            // No layout depends on them.
+            globals: BTreeMap::new(),
             definitions: within.into_iter().map(|(name, definition)| (name.clone(), definition.clone())).collect(),
             // What members lead to may be among these.
             broken: without.into_iter().map(|(name, _)| name.clone()).collect(),

@@ -18,6 +18,13 @@ impl Emitter<'_> {
             "#[allow(unused_imports)]\nuse {}::{{Arch::*, Build, meta::{{Image, Pdb, Registry, Seen, Witness, WitnessKind::*}}}};\n\n",
             self.options.runtime
         );
+        text.push_str("/// The global variables that the specs speak of. A kernel has some of them.\n");
+        text.push_str("pub const GLOBALS: &[&str] = &[");
+        for (name, global) in &self.layouts.spec.globals {
+            let doc: String = global.doc.lines().map(|line| format!("\n    // {line}")).collect();
+            let _ = write!(text, "{doc}\n    {name:?},");
+        }
+        text.push_str(if self.layouts.spec.globals.is_empty() { "];\n\n" } else { "\n];\n\n" });
         text.push_str("/// The kernels, by build.\npub static REGISTRY: Registry = Registry {\n    kernels: &[\n");
         for (canonical, seen) in &kernels {
             let pdb = seen
@@ -27,10 +34,11 @@ impl Emitter<'_> {
             let image = seen.image.as_ref();
             let image = image
                 .map_or("None".into(), |i| format!("Some(Image {{ time_stamp: {:#x}, size: {:#x} }})", i.time_stamp, i.size));
-            let (build, arch, witness) = (build(canonical), variant(seen.arch), seen.witness);
+            let globals: Vec<_> = seen.globals.iter().map(|(name, at)| format!("({name:?}, {at:#x})")).collect();
+            let (build, arch, witness, globals) = (build(canonical), variant(seen.arch), seen.witness, globals.join(", "));
             let _ = writeln!(
                 text,
-                "        Seen {{ build: {build}, arch: {arch}, pdb: {pdb}, image: {image}, witness: {witness} }},"
+                "        Seen {{ build: {build}, arch: {arch}, pdb: {pdb}, image: {image}, globals: &[{globals}], witness: {witness} }},"
             );
         }
         let _ =

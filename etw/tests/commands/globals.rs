@@ -1,0 +1,83 @@
+//! Where global variables are: facts of one PDB each, entered, kept and held against symbols.
+
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+use test_support::folder::Folder;
+
+/// Six kernels of one set of layouts, each with addresses of its own.
+const FACTS: &str = "10.0.19041.985-x64.facts";
+
+/// Exit status and output of a command on the specs and facts of a folder.
+fn etw(folder: &Path, words: &[&str]) -> (Option<i32>, String) {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_etw"));
+    let output = command.args(words).args(["--specs", "specs", "--facts", "facts"]).current_dir(folder).output().unwrap();
+    let text = [output.stdout, output.stderr].concat();
+    (output.status.code(), String::from_utf8(text).unwrap())
+}
+
+fn copied(from: &Path, to: &Path) {
+    fs::create_dir_all(to).unwrap();
+    for entry in fs::read_dir(from).unwrap().map(Result::unwrap) {
+        let to = to.join(entry.file_name());
+        match entry.file_type().unwrap().is_dir() {
+            true => copied(&entry.path(), &to),
+            false if to.extension().is_some_and(|extension| extension == "toml" || extension == "facts") => {
+                _ = fs::copy(entry.path(), to).unwrap()
+            }
+            false => {}
+        }
+    }
+}
+
+#[test]
+fn addresses_are_facts_of_one_pdb() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+    let shipped = fs::read_to_string(root.join("facts").join(FACTS)).unwrap();
+    let (head, types) = shipped.split_at(shipped.find("\nstruct ").unwrap());
+    assert!(head.lines().filter(|line| line.starts_with("kernel ")).count() == 6 && head.contains("EtwpDebuggerData"), "{head}");
+    let folder = Folder::new("globals");
+    ["specs", "facts"].iter().for_each(|name| copied(&root.join(name), &folder.0.join(name)));
+    fs::remove_file(folder.0.join("specs/Cargo.toml")).unwrap();
+    let without: String = head.lines().filter(|line| !line.starts_with(' ')).map(|line| format!("{line}\n")).collect();
+    let facts = format!("facts/{FACTS}");
+    folder.file(&facts, without.trim_end().to_owned() + types);
+
+    // They are entered with each kernel, and nothing else changes; once is enough.
+    folder.file("new/kernels.facts", &shipped);
+    let (status, said) = etw(&folder.0, &["import", "new"]);
+    assert_eq!(status, Some(0), "{said}");
+    assert_eq!(fs::read_to_string(folder.0.join(&facts)).unwrap(), shipped);
+    let nothing = |name: &str| {
+        let (status, said) = etw(&folder.0, &["import", name]);
+        assert!(status == Some(0) && said.ends_with("nothing to import\n"), "{said}");
+    };
+    nothing("new");
+    // A table that was reduced to fewer takes none away.
+    folder.file("new/kernels.facts", without.trim_end().to_owned() + types);
+    nothing("new");
+    folder.file("new/kernels.facts", shipped.replace("PspHostSiloGlobals", "KeNumberProcessors"));
+    assert_eq!(etw(&folder.0, &["import", "new"]).0, Some(0));
+    let both = fs::read_to_string(folder.0.join(&facts)).unwrap();
+    assert_eq!(both.matches(" PspHostSiloGlobals\n").count() + both.matches(" KeNumberProcessors\n").count(), 12);
+
+    // What another table of the same PDB states is held against them; what another PDB has is no difference.
+    folder.file("new/kernels.facts", &shipped);
+    let (status, said) = etw(&folder.0, &["verify", "--verbose", "--symbols", "new"]);
+    assert!(status == Some(0) && said.contains("addresses of 6 global variables, 6 as in the facts of this PDB"), "{said}");
+    let line = head.lines().find(|line| line.ends_with(" EtwpDebuggerData")).unwrap();
+    let wrong = shipped.replacen(line, " 0x123450 EtwpDebuggerData", 1);
+    folder.file("new/kernels.facts", &wrong);
+    let (status, said) = etw(&folder.0, &["verify", "--symbols", "new"]);
+    assert_eq!(status, Some(1), "{said}");
+    assert!(said.contains("EtwpDebuggerData address: the spec says 0x") && said.contains("1 difference"), "{said}");
+    let (status, said) = etw(&folder.0, &["import", "new"]);
+    assert!(status == Some(2) && said.contains("an address is a fact of one PDB"), "{said}");
+    let guid = head.split(' ').find(|word| word.len() == 32).unwrap();
+    folder.file("new/kernels.facts", wrong.replacen(guid, &"7".repeat(32), 1));
+    assert_eq!(etw(&folder.0, &["verify", "--symbols", "new"]).0, Some(0));
+    // The specs say which kernels have a variable at all.
+    folder.file("new/kernels.facts", shipped.replace("PspHostSiloGlobals", "WmipLoggerContext"));
+    let (status, said) = etw(&folder.0, &["verify", "--symbols", "new", "--format", "json"]);
+    assert!(status == Some(1) && said.contains("that 10.0.19041.985-x64 has none"), "{said}");
+}
