@@ -13,8 +13,7 @@ pub const GLOBALS: &[&str] = &[
     "EtwPerfFreq",
     // When the system was started, in units of 100 ns since 1601.
     "EtwpBootTime",
-    // Offsets of members of WMI_BUFFER_HEADER, a byte each from the third on, and 0x10 bytes in where the table of sessions is. No symbols state
-    // its layout.
+    // Offsets of members of WMI_BUFFER_HEADER, a byte each from the third on, and 0x10 bytes in where the table of sessions is.
     "EtwpDebuggerData",
     // The providers by a hash of their GUIDs, before there were silos.
     "EtwpGuidHashTable",
