@@ -7,15 +7,50 @@ use ::etw_layouts_runtime::{Arch::*, Build, meta::{Image, Pdb, Registry, Seen, W
 
 /// The global variables that the specs speak of. A kernel has some of them.
 pub const GLOBALS: &[&str] = &[
+    // The kernel's registration of its provider of the mode without administrators.
+    "EtwAdminlessProvRegHandle",
+    // The kernel's registration of its provider that audits calls of the kernel's interface.
+    "EtwApiCallsProvRegHandle",
+    // The kernel's registration of its provider of application compatibility.
+    "EtwAppCompatProvRegHandle",
     // The rate of the processor's cycle counter in MHz.
     "EtwCPUSpeedInMHz",
+    // The kernel's registration of its provider that tells of attacks by known vulnerabilities.
+    "EtwCVEAuditProvRegHandle",
+    // The kernel's registration of its provider that tells of threads which got no processor.
+    "EtwCpuStarvationProvRegHandle",
+    // The kernel's registration of its provider of disks.
+    "EtwDiskProvRegHandle",
+    // The kernel's registration of its provider of ETW itself.
+    "EtwEventTracingProvRegHandle",
+    // The kernel's registration of its provider of files.
+    "EtwFileProvRegHandle",
+    // The kernel's registration of its provider of the kernel's general trace.
+    "EtwKernelProvRegHandle",
+    // The kernel's registration of its provider of less privileged app containers.
+    "EtwLpacProvRegHandle",
+    // The kernel's registration of its provider of memory.
+    "EtwMemoryProvRegHandle",
+    // The kernel's registration of its provider of the network.
+    "EtwNetProvRegHandle",
     // Ticks of the performance counter in a second.
     "EtwPerfFreq",
+    // The kernel's registration of its provider of processes.
+    "EtwPsProvRegHandle",
+    // The kernel's registration of its provider that tells what mitigations stopped.
+    "EtwSecurityMitigationsRegHandle",
+    // The kernel's registration of its provider of threat intelligence, by which sensors see what processes do to each other.
+    "EtwThreatIntProvRegHandle",
     // When the system was started, in units of 100 ns since 1601.
     "EtwpBootTime",
-    // Offsets of members of WMI_BUFFER_HEADER, a byte each from the third on, and 0x10 bytes in where the table of sessions is. No symbols state
-    // its layout.
+    // Offsets of members of WMI_BUFFER_HEADER, a byte each from the third on, and 0x10 bytes in where the table of sessions is.
     "EtwpDebuggerData",
+    // The kernel's registration of its provider of disks.
+    "EtwpDiskProvRegHandle",
+    // The kernel's registration of its provider of ETW itself.
+    "EtwpEventTracingProvRegHandle",
+    // The kernel's registration of its provider of files.
+    "EtwpFileProvRegHandle",
     // The providers by a hash of their GUIDs, before there were silos.
     "EtwpGuidHashTable",
     // Heads of the lists of providers, before there was a hash table. None of the symbols that were read has it.
@@ -24,6 +59,12 @@ pub const GLOBALS: &[&str] = &[
     "EtwpHostSiloState",
     // The sessions by their numbers, under another name. None of the symbols that were read has it.
     "EtwpLoggerContext",
+    // The kernel's registration of its provider of memory.
+    "EtwpMemoryProvRegHandle",
+    // The kernel's registration of its provider of the network.
+    "EtwpNetProvRegHandle",
+    // The kernel's registration of its provider of processes.
+    "EtwpPsProvRegHandle",
     // How many processors the system has.
     "KeNumberProcessors",
     // What the kernel keeps for the host, as for any server silo. `EtwSiloState` in it leads to what ETW keeps.

@@ -122,6 +122,7 @@ pub use address::Address;
 pub use buffer::{Buffer, State};
 pub use census::Census;
 pub use consumer::Consumer;
+/// The global variables that a walk can make use of, by the names that symbols have. A kernel has some of them.
 pub use etw_layouts::kernels::GLOBALS;
 pub use finding::{Finding, Place, Weight, What};
 pub use guid::Guid;

@@ -1,4 +1,4 @@
-//! Where members are at every kernel that was seen.
+//! Where members and global variables are at every kernel that was seen.
 
 use crate::Error;
 use crate::history::{has, no_member};
@@ -13,6 +13,8 @@ use std::collections::BTreeMap;
 pub struct Table<'a> {
     /// What is asked for.
     pub columns: Vec<Column>,
+    /// The global variables that are asked for.
+    pub variables: Vec<String>,
     /// By build, then by architecture.
     pub rows: Vec<Row<'a>>,
 }
@@ -34,6 +36,8 @@ pub struct Row<'a> {
     pub choices: Vec<Choice>,
     /// For each column, what it has.
     pub cells: Vec<Option<Cell>>,
+    /// For each variable, its bytes from where the kernel's image begins, if they are known of this very PDB.
+    pub variables: Vec<Option<u64>>,
 }
 
 /// What a kernel has of a column.
@@ -47,13 +51,14 @@ pub struct Cell {
     pub in_image: bool,
 }
 
-/// The table of what is asked for, as `STRUCTURE.MEMBER` or `STRUCTURE`.
+/// The table of what is asked for, as `STRUCTURE.MEMBER`, `STRUCTURE`, or a global variable by its name.
 ///
 /// # Errors
 ///
-/// There is no such structure or member in any kernel.
+/// There is no such structure, member or variable in any kernel.
 pub fn of<'a>(layouts: &Layouts, registry: &'a Registry, asked: &[String]) -> Result<Table<'a>, Error> {
     let axis = &layouts.spec.axis;
+    let (variables, asked): (Vec<_>, Vec<_>) = asked.iter().cloned().partition(|asked| layouts.spec.globals.contains_key(asked));
     let columns = asked.iter().map(|asked| column(layouts, asked)).collect::<Result<Vec<_>, _>>()?;
     let mut rows = Vec::new();
     let mut places: BTreeMap<(usize, usize), Option<Cell>> = BTreeMap::new();
@@ -67,9 +72,11 @@ pub fn of<'a>(layouts: &Layouts, registry: &'a Registry, asked: &[String]) -> Re
             place.map(|cell| Cell { in_image: column.member.as_deref().is_some_and(shows), ..cell })
         };
         let cells = columns.iter().enumerate().map(cell).collect();
-        rows.push(Row { seen, choices: columns.iter().map(choice).collect(), cells });
+        let own = seen.pdb.as_ref().and_then(|pdb| registry.by_pdb(pdb.guid, pdb.age));
+        let places = variables.iter().map(|name| own?.globals.get(name).copied()).collect();
+        rows.push(Row { seen, choices: columns.iter().map(choice).collect(), cells, variables: places });
     }
-    Ok(Table { columns, rows })
+    Ok(Table { columns, variables, rows })
 }
 
 fn column(layouts: &Layouts, asked: &str) -> Result<Column, Error> {

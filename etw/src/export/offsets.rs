@@ -13,15 +13,18 @@ use std::path::PathBuf;
 ///
 ///     etw export offsets ETW_GUID_ENTRY.Guid WMI_LOGGER_CONTEXT.LoggerName > offsets.csv
 ///     etw export offsets ETW_GUID_ENTRY ETW_GUID_ENTRY.Guid --format json
+///     etw export offsets EtwpDebuggerData PspHostSiloGlobals              where variables are, by PDB
 ///
-/// A structure without a member asks for its size. Bits are OFFSET:FIRST-LAST. What a kernel does not have is empty. The last
+/// A structure without a member asks for its size. Bits are OFFSET:FIRST-LAST. What a kernel does not have is empty. A global variable
+/// is told in bytes from where the image begins, of the PDBs whose symbols were read, and is empty for all others; these columns stand
+/// behind those of members. The last
 /// columns say how sure the layout of each structure is there: `proven` and `converted` by symbols of this very kernel, `partly
 /// seen` in its image, the others taken from the specs or from neighbours, as `etw show STRUCTURE --build B` tells. Offsets, sizes
 /// and time stamps are hexadecimal; JSON has numbers.
 #[derive(clap::Args)]
 #[command(verbatim_doc_comment)]
 pub struct Args {
-    /// STRUCTURE.MEMBER, or STRUCTURE for its size.
+    /// STRUCTURE.MEMBER, STRUCTURE for its size, or a global variable such as EtwpDebuggerData.
     #[arg(required = true, value_name = "MEMBER")]
     members: Vec<String>,
     /// How to write it.
@@ -68,9 +71,10 @@ pub fn csv(table: &Table) -> String {
         Some(member) => format!("{}.{member}", column.structure),
         None => format!("sizeof({})", column.structure),
     }));
+    names.extend(table.variables.iter().cloned());
     names.extend(structures.iter().map(|(_, structure)| format!("{structure} standing")));
     let mut out = names.join(",") + "\n";
-    for Row { seen, choices, cells } in &table.rows {
+    for Row { seen, choices, cells, variables } in &table.rows {
         let mut values = vec![build(seen.build), seen.arch.to_string()];
         values.extend(match &seen.pdb {
             Some(pdb) => [pdb.name.clone(), format!("{:032X}", pdb.guid), pdb.age.to_string()],
@@ -81,6 +85,7 @@ pub fn csv(table: &Table) -> String {
             None => Default::default(),
         });
         values.extend(cells.iter().map(|cell| cell.as_ref().map(place).unwrap_or_default()));
+        values.extend(variables.iter().map(|place| place.map(|at| format!("{at:#x}")).unwrap_or_default()));
         values.extend(structures.iter().map(|(index, _)| choices[*index].standing.word().to_owned()));
         out += &values.iter().map(|value| quoted(value)).collect::<Vec<_>>().join(",");
         out.push('\n');
@@ -115,6 +120,7 @@ pub fn table<'a>(table: &'a Table) -> impl Serialize + 'a {
         pdb: row.seen.pdb.as_ref().map(|pdb| Pdb { name: &pdb.name, guid: format!("{:032X}", pdb.guid), age: pdb.age }),
         image: row.seen.image.as_ref().map(|image| Image { name: &image.name, time_stamp: image.time_stamp, size: image.size }),
         members: (0..table.columns.len()).map(|index| member(table, row, index)).collect(),
+        variables: table.variables.iter().zip(&row.variables).map(|(name, &address)| Variable { name, address }).collect(),
     });
     Document { kernels: kernels.collect() }
 }
@@ -147,6 +153,15 @@ struct Kernel<'a> {
     pdb: Option<Pdb<'a>>,
     image: Option<Image<'a>>,
     members: Vec<Member<'a>>,
+    variables: Vec<Variable<'a>>,
+}
+
+/// A global variable.
+#[derive(Serialize)]
+struct Variable<'a> {
+    name: &'a str,
+    /// Bytes from where the image begins; null if no symbols of this PDB were read.
+    address: Option<u64>,
 }
 
 /// By what a symbol file is known.

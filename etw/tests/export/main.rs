@@ -237,7 +237,13 @@ fn offsets_are_of_every_kernel_that_was_seen() {
     let layouts = layouts();
     let axis = &layouts.spec.axis;
     let registry = project().registry(axis).expect("the facts can be read");
-    let asked = ["ETW_GUID_ENTRY.Guid", "_LARGE_INTEGER.u.HighPart", "WMI_LOGGER_CONTEXT.Persistent", "WMI_LOGGER_CONTEXT"];
+    let asked = [
+        "EtwpDebuggerData",
+        "ETW_GUID_ENTRY.Guid",
+        "_LARGE_INTEGER.u.HighPart",
+        "WMI_LOGGER_CONTEXT.Persistent",
+        "WMI_LOGGER_CONTEXT",
+    ];
     let table = etw_layouts_project::offsets::of(&layouts, &registry, &asked.map(str::to_owned)).expect("members");
     for seen in &registry.kernels {
         assert!(table.rows.iter().any(|row| (row.seen.build, row.seen.arch) == (seen.build, seen.arch)), "{seen:?}");
@@ -245,11 +251,15 @@ fn offsets_are_of_every_kernel_that_was_seen() {
     let csv = etw_layouts_cli::export::csv(&table);
     let lines: Vec<_> = csv.lines().collect();
     assert_eq!(lines.len(), table.rows.len() + 1);
-    let header = "ETW_GUID_ENTRY.Guid,LARGE_INTEGER.u.HighPart,WMI_LOGGER_CONTEXT.Persistent,sizeof(WMI_LOGGER_CONTEXT),\
+    let header = "ETW_GUID_ENTRY.Guid,LARGE_INTEGER.u.HighPart,WMI_LOGGER_CONTEXT.Persistent,sizeof(WMI_LOGGER_CONTEXT),EtwpDebuggerData,\
                   ETW_GUID_ENTRY standing,LARGE_INTEGER standing,WMI_LOGGER_CONTEXT standing";
     assert!(lines[0].ends_with(header), "{}", lines[0]);
     let row = lines.iter().find(|line| line.starts_with("10.0.19041.1415,x64,")).expect("a kernel");
-    assert!(row.ends_with(",0x28,0x4,0x340:0-0,0x550,proven,proven,proven"), "{row}");
+    let facts = fs::read_to_string(root().join("facts/10.0.19041.1415-x64.facts")).expect("facts");
+    let at = facts.lines().find_map(|line| line.trim().strip_suffix(" EtwpDebuggerData")).expect("an address");
+    assert!(row.ends_with(&format!(",0x28,0x4,0x340:0-0,0x550,{at},proven,proven,proven")), "{row}");
+    let unknown = lines.iter().find(|line| line.starts_with("10.0.19041.264,x86,")).expect("a kernel");
+    assert!(unknown.contains(",,converted"), "{unknown}");
     let document = serde_json::to_value(etw_layouts_cli::export::table(&table)).expect("JSON");
     assert_eq!(document["kernels"].as_array().map(Vec::len), Some(table.rows.len()));
     let wrong = etw_layouts_project::offsets::of(&layouts, &registry, &["LUID.LowPrt".to_owned()]);

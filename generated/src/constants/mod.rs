@@ -9,6 +9,7 @@ mod etw_buffer_flag;
 mod etw_buffer_type;
 mod etw_ext;
 mod etw_nt_flags;
+mod etw_reg_entry_flag;
 mod event_header_ext_type;
 mod event_header_flag;
 mod event_header_property;
@@ -43,6 +44,9 @@ pub use etw_ext::{
 };
 pub use etw_nt_flags::{
     ETW_NT_FLAGS,
+};
+pub use etw_reg_entry_flag::{
+    ETW_REG_ENTRY_FLAG,
 };
 pub use event_header_ext_type::{
     EVENT_HEADER_EXT_TYPE,

@@ -156,6 +156,7 @@ mod physical_memory_run32;
 mod physical_memory_run64;
 mod pool_type;
 mod profile_source_info;
+mod rdmp_header64;
 mod rsds;
 mod rtl_balanced_node;
 mod rtl_bitmap;
@@ -175,6 +176,7 @@ mod silo_user_shared_data;
 mod single_list_entry;
 mod slist_entry;
 mod slist_header;
+mod summary_dump32;
 mod summary_dump64;
 mod system_trace_header;
 mod time_fields;
@@ -873,6 +875,9 @@ pub use pool_type::{
 pub use profile_source_info::{
     PROFILE_SOURCE_INFO_6_2,
 };
+pub use rdmp_header64::{
+    RDMP_HEADER64_10_0_x64,
+};
 pub use rsds::{
     RSDS_6_2,
 };
@@ -940,8 +945,11 @@ pub use slist_header::{
     SLIST_HEADER_6_3_x86_s00, SLIST_HEADER_early_6_0_x64, SLIST_HEADER_early_6_0_x64_Header16,
     SLIST_HEADER_early_6_0_x64_Header8,
 };
+pub use summary_dump32::{
+    SUMMARY_DUMP32_5_2_x86, SUMMARY_DUMP32_5_2_x86_Bitmap,
+};
 pub use summary_dump64::{
-    SUMMARY_DUMP64_6_2_x64,
+    SUMMARY_DUMP64_5_2_3790_sp1_x64, SUMMARY_DUMP64_5_2_3790_sp1_x64_Bitmap, SUMMARY_DUMP64_6_2_x64,
 };
 pub use system_trace_header::{
     SYSTEM_TRACE_HEADER_5_0, SYSTEM_TRACE_HEADER_5_0_u00, SYSTEM_TRACE_HEADER_5_0_u00_s00,
