@@ -134,6 +134,10 @@ fn all_of_it_comes_out() {
     let (said, aside) = (String::from_utf8(output.stdout).unwrap(), String::from_utf8(output.stderr).unwrap());
     assert_eq!((output.status.code(), said.lines().count()), (Some(0), 3));
     assert!(said.contains("without times") && aside.contains("--build") && aside.contains("--symbols"), "{said}{aside}");
+    // An event without a time is at none.
+    let (_, events) = json(&["dump", "events", &path]);
+    assert!(!events.is_empty() && events.iter().all(|event| event["time"].is_null()));
+    assert_eq!(json(&["dump", "events", "--from", "-1000000", &path]), (Some(0), vec![]));
     let record = system.pieces[1].1.windows(4).position(|window| window == b"RSDS").unwrap();
     system.pieces[1].1[record + 4] ^= 1;
     let path = folder.file("other.dmp", system.dump(etw_layouts::constants::DUMP_TYPE(1)));

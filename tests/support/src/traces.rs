@@ -190,7 +190,11 @@ pub fn headers(from: i64) -> Vec<(bool, Header)> {
         all.push((wide, Header::Instance(instance)));
         let mut event: EVENT_HEADER = zero();
         (event.ThreadId, event.ProcessId, event.TimeStamp) = (31, 32, time());
-        (event.EventDescriptor.Id, event.EventDescriptor.Version, event.EventDescriptor.Opcode) = (1000, 3, 9);
+        let descriptor = &mut event.EventDescriptor;
+        (descriptor.Id, descriptor.Version, descriptor.Opcode) = (1000, 3, 9);
+        (descriptor.Channel, descriptor.Level, descriptor.Task) = (11, 4, 7);
+        // Those of one width have none, so that it makes a difference.
+        descriptor.Keyword = if wide { 1 << 63 | 2 } else { 0 };
         event.ProviderId = Guid(0xa61e_a624_4944_55fc_c2a8_3782_8829_438d).into();
         all.push((wide, Header::Event(event)));
         let whole = Message {
