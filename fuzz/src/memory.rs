@@ -34,6 +34,9 @@ pub fn run(input: &[u8]) {
     let mut walk = Walk::new(&memory, &kernel);
     let census = walk.census();
     walk.silos(&census.providers);
+    for registration in census.providers.iter().flat_map(|provider| &provider.registrations) {
+        walk.traits(registration);
+    }
     for session in &census.sessions {
         let mut file = Cursor::new(Vec::new());
         let Ok(saved) = walk.save(session, Which::All, &mut file) else { continue };

@@ -85,9 +85,9 @@ impl<M: Memory + ?Sized> Walk<'_, M> {
         table.map(|table| self.sessions_in(table)).unwrap_or_default()
     }
 
-    /// The sessions of a silo, whose state is an ETW_SILODRIVERSTATE.
+    /// The sessions of a silo, whose state is an ETW_SILODRIVERSTATE; none if that leads to no table.
     pub fn sessions_of(&mut self, state: &Object) -> Vec<Session> {
-        let table = self.table(Some(state));
+        let table = self.table_in(state);
         table.map(|table| self.sessions_in(table)).unwrap_or_default()
     }
 

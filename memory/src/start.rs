@@ -54,7 +54,7 @@ impl<M: Memory + ?Sized> Walk<'_, M> {
     }
 
     /// The table in a state: in place up to 1703, pointed to since.
-    fn table_in(&mut self, state: &Object) -> Option<Table> {
+    pub(crate) fn table_in(&mut self, state: &Object) -> Option<Table> {
         if let Some(table) = state.layout().member("WmipLoggerContext") {
             let count = table.size / self.kernel().arch().pointer_size() as usize;
             return Some(Table { address: state.address().plus(table.offset as u64)?, count });

@@ -54,6 +54,9 @@ fn walk(memory: &impl Memory, kernel: &Kernel) -> (usize, usize) {
     let mut walk = Walk::new(memory, kernel);
     let census = walk.census();
     walk.silos(&census.providers);
+    for registration in census.providers.iter().flat_map(|provider| &provider.registrations) {
+        walk.traits(registration);
+    }
     let mut saved = 0;
     for session in &census.sessions {
         let mut file = Cursor::new(Vec::new());

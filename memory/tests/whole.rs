@@ -8,7 +8,7 @@ use test_support::kernels::plan::{self, Plan, REFERENCE};
 
 #[test]
 fn comes_out() {
-    let (mut targets, mut providers) = (0, 0);
+    let (mut targets, mut providers, mut of_silos) = (0, 0, 0);
     for (build, arch) in Plan::targets() {
         let plan = Plan::of(build, arch);
         let kernel = plan.kit.kernel();
@@ -17,11 +17,23 @@ fn comes_out() {
         let name = format!("{build} {arch}");
         sessions(&plan, &census, &mut walk, &name);
         self::providers(&plan, &census, &mut walk, &name);
+        let silos = walk.silos(&census.providers);
+        assert_eq!(silos.iter().map(|silo| silo.address().0).collect::<Vec<_>>(), Vec::from_iter(plan.silo), "{name}");
+        for silo in &silos {
+            let sessions: Vec<_> = walk.sessions_of(silo).into_iter().filter_map(|session| session.name).collect();
+            let providers: Vec<_> = walk.providers_of(silo).into_iter().map(|provider| provider.guid).collect();
+            assert_eq!(
+                (&*sessions, &*providers),
+                (&["Last".to_owned()][..], &[Some(Guid(plan.providers[0].guid))][..]),
+                "{name}"
+            );
+            of_silos += 1;
+        }
         assert!(walk.findings().is_empty(), "{name}: {}", walk.findings()[0]);
         (targets, providers) = (targets + 1, providers + census.providers.len());
     }
-    println!("{targets} kernels, {providers} providers");
-    assert!(targets >= 80 && providers > 400);
+    println!("{targets} kernels, {providers} providers, {of_silos} silos");
+    assert!(targets >= 80 && providers > 400 && of_silos > 30);
 }
 
 fn sessions(plan: &Plan, census: &Census, walk: &mut Walk<'_, test_support::kernels::Image>, name: &str) {

@@ -4,7 +4,7 @@ use super::Kit;
 use super::providers::providers;
 pub use super::put::*;
 use super::sessions::session;
-use super::start::{current, start, table};
+use super::start::{current, silo, start, table};
 use etw_layouts::{Arch, Build};
 
 /// A kernel, and where everything was put.
@@ -12,6 +12,8 @@ pub struct Plan {
     pub kit: Kit,
     pub sessions: Vec<Session>,
     pub providers: Vec<Provider>,
+    /// What ETW keeps for a silo beside the host, which has the last session, and an entry for the GUID of the first provider.
+    pub silo: Option<u64>,
 }
 
 impl Plan {
@@ -26,7 +28,8 @@ impl Plan {
         let providers = providers(&mut kit);
         let state = start(&mut kit, table, &providers);
         current(&mut kit, state, &sessions);
-        Self { kit, sessions, providers }
+        let silo = silo(&mut kit, state, &sessions, &providers);
+        Self { kit, sessions, providers, silo }
     }
 
     /// The kernels and architectures of the axis.

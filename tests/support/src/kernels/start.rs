@@ -102,6 +102,32 @@ pub fn start(kit: &mut Kit, table: u64, providers: &[Provider]) -> Option<u64> {
     state
 }
 
+/// Makes the state of a silo, with a session and a provider of its own. Kernels without a list from the host's entries to those of silos
+/// have no way to it.
+pub fn silo(kit: &mut Kit, host: Option<u64>, sessions: &[Session], providers: &[Provider]) -> Option<u64> {
+    const ENTRY: &str = "ETW_GUID_ENTRY";
+    kit.place(ENTRY, 0, "SiloGuidList")?;
+    let (host, provider, session) = (host?, providers.first()?, sessions.last()?);
+    let size = kit.pointer_size();
+    let (state, entry, table) = (kit.make(STATE), kit.make(ENTRY), kit.room(64 * size, 16));
+    kit.pointer(table + u64::from(session.number) * size as u64, session.at);
+    assert!(kit.set(STATE, state, "MaxLoggers", 64) && kit.set(STATE, state, "EtwpLoggerContext", table));
+    let guid = kit.place(ENTRY, entry, "Guid")?;
+    kit.write(guid, &provider.guid);
+    assert!(kit.set(ENTRY, entry, "SiloState", state) && kit.set(ENTRY, entry, "HostEntry", provider.at));
+    assert!(kit.set(ENTRY, provider.at, "SiloState", host));
+    let [head, link] = [provider.at, entry].map(|at| kit.place(ENTRY, at, "SiloGuidList").unwrap());
+    kit.double(head, &[link]);
+    let bucket = kit.layout("ETW_HASH_BUCKET")?.size as u64;
+    let head = kit.place(STATE, state, "EtwpGuidHashTable")? + u64::from(provider.bucket) * bucket;
+    let head = head + kit.place("ETW_HASH_BUCKET", 0, "ListHead")?;
+    let link = kit.place(ENTRY, entry, "GuidList")?;
+    kit.double(head, &[link]);
+    let registrations = kit.place(ENTRY, entry, "RegListHead")?;
+    kit.double(registrations, &[]);
+    Some(state)
+}
+
 /// What the kernel keeps of the buffers that its processors write to.
 pub fn current(kit: &mut Kit, state: Option<u64>, sessions: &[Session]) {
     for session in sessions {
