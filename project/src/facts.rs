@@ -74,8 +74,7 @@ pub fn added(new: Vec<Table>, axis: &Axis, wanted: &Wanted, folder: &Path) -> Re
             table.image.as_ref().filter(|_| table.is_partial()).map(|image| (image.name.clone(), image.time_stamp, image.size));
         let key = (table.build, table.arch, table.producer.clone(), image);
         if let Some(old) = kernels.remove(&key).filter(|old: &Table| old.pdb == table.pdb) {
-            // One may have been reduced to fewer variables than the other.
-            old.globals.into_iter().for_each(|(name, at)| _ = table.globals.entry(name).or_insert(at));
+            table.complete(&old);
         }
         kernels.insert(key, table);
     }

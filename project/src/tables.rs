@@ -47,6 +47,18 @@ impl Table {
     pub fn holds(&self) -> impl Iterator<Item = &String> {
         self.types.keys().chain(self.offsets.keys())
     }
+
+    /// Takes from another table of the same kernel what this one lacks, which may have been reduced to fewer types or variables. Addresses
+    /// of variables are those of one symbol file alone.
+    pub(crate) fn complete(&mut self, other: &Self) {
+        let types = Arc::make_mut(&mut self.types);
+        for (name, facts) in other.types.iter() {
+            types.entry(name.clone()).or_insert_with(|| facts.clone());
+        }
+        if self.pdb == other.pdb {
+            self.globals.extend(other.globals.iter().map(|(name, &at)| (name.clone(), at)));
+        }
+    }
 }
 
 /// A file of symbols: on disk, or part of the program.

@@ -50,7 +50,6 @@ use rayon::prelude::*;
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 /// The tables of an import, read.
 pub struct Import<'a> {
@@ -245,17 +244,19 @@ fn news(
             continue;
         }
         match new.entry((table.build, table.arch, table.producer.clone())) {
-            Entry::Vacant(entry) => drop(entry.insert(table)),
-            // One may have been reduced to fewer types than the other.
+            Entry::Vacant(entry) => {
+                let table = entry.insert(table);
+                let same = |old: &&&Table| (&old.producer, &old.pdb) == (&table.producer, &table.pdb);
+                if let Some(old) = of_kernel.iter().find(same) {
+                    table.complete(old);
+                }
+            }
             Entry::Occupied(mut entry) => {
                 let twin = entry.get_mut();
                 if table.types.iter().any(|(name, facts)| twin.types.get(name).is_some_and(|other| other != facts)) {
                     return Err(format!("{} and {} are both of {name}, and differ; import one", twin.source, table.source).into());
                 }
-                Arc::make_mut(&mut twin.types).extend(Arc::unwrap_or_clone(table.types));
-                if twin.pdb == table.pdb {
-                    twin.globals.extend(table.globals);
-                }
+                twin.complete(&table);
             }
         }
     }
