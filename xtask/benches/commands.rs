@@ -94,6 +94,7 @@ fn symbols(xtask: &std::path::Path) {
                 image: None,
                 types: table.types.into(),
                 offsets: std::sync::Arc::default(),
+                globals: Default::default(),
             };
             let _ = etw_layouts_project::verify::compared(&layouts, &names, &table);
             start.elapsed()

@@ -7,7 +7,7 @@ use serde_json::Value;
 fn relabelled(file: &str, label: &str) -> String {
     let table = table_of(file);
     let types = table.find("\nstruct ").expect("a type");
-    let head: Vec<_> = table[..types].lines().filter(|line| !line.starts_with("kernel ")).collect();
+    let head: Vec<_> = table[..types].lines().filter(|line| !line.starts_with("kernel ") && !line.starts_with(' ')).collect();
     format!("{}\nkernel {label} -{}", head.join("\n"), &table[types..])
 }
 

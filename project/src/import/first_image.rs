@@ -45,6 +45,7 @@ mod tests {
         let axis = &layouts.spec.axis;
         let row = axis.find("10.0.17763.1075-x64").expect("a row").target;
         let image = |revision, structure: &str, member: &str, offset| Table {
+            globals: [].into(),
             source: String::new(),
             producer: String::new(),
             build: Build { number: [10, 0, 17763], revision },

@@ -10,6 +10,7 @@ fn entered(types: Types) -> Result<Texts, Error> {
     texts.insert("specs/windows.toml".into(), "architectures = [\"x86\", \"x64\"]\n".into());
     let build = Build { number: [10, 0, 99999], revision: 1 };
     let table = Table {
+        globals: BTreeMap::new(),
         source: "hostile".into(),
         producer: "test".into(),
         build,
