@@ -428,10 +428,7 @@ fn best(tables: &[Table], builds: &[Build]) -> Vec<Table> {
     for (build, table) in of {
         let slot = found.entry((build, table.arch)).or_insert_with(|| Table { build, ..table.clone() });
         if converted(slot) == converted(table) {
-            let types = Arc::make_mut(&mut slot.types);
-            for (name, facts) in table.types.iter() {
-                types.entry(name.clone()).or_insert_with(|| facts.clone());
-            }
+            slot.complete(table);
         }
     }
     found.into_values().collect()
