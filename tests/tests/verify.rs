@@ -217,7 +217,7 @@ fn a_snapshot_refuses_a_table_that_is_labelled_wrongly() {
     fs::create_dir_all(&folder).expect("a temporary folder");
     let shipped = fs::read_to_string(root().join("facts/10.0.17763.379-x64.facts")).expect("a shipped table");
     let types = shipped.find("\nstruct ").expect("a type");
-    let head: Vec<_> = shipped[..types].lines().filter(|line| !line.starts_with("kernel ")).collect();
+    let head: Vec<_> = shipped[..types].lines().filter(|line| !line.starts_with("kernel ") && !line.starts_with(' ')).collect();
     let snapshot = |label: &str| {
         let table = folder.join("table.facts");
         fs::write(&table, format!("{}\nkernel {label} -{}", head.join("\n"), &shipped[types..])).expect("a temporary file");
