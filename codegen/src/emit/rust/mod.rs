@@ -132,12 +132,19 @@ impl Emitter<'_> {
     fn definitions(&self, name: &str, belongs: impl Fn(&Definition) -> bool) -> Module {
         let mut modules = Vec::new();
         let mut names = String::new();
-        for (name, definition) in self.layouts.spec.definitions.iter().filter(|(_, definition)| belongs(definition)) {
+        let definitions: Vec<_> = self.layouts.spec.definitions.iter().filter(|(_, definition)| belongs(definition)).collect();
+        let taken: BTreeSet<String> = definitions.iter().map(|(name, _)| names::module(name)).collect();
+        for (name, definition) in definitions {
             let Some((text, types)) = self.definition(name, definition) else { continue };
             let module = names::module(name);
-            let types: Vec<String> = types.into_iter().collect();
-            let types: String = types.chunks(3).map(|line| format!("    {},\n", line.join(", "))).collect();
-            names.push_str(&format!("pub use {module}::{{\n{types}}};\n"));
+            // A type that is called as a module is: beside that it can stand only by a glob, which gives way.
+            if types.is_disjoint(&taken) {
+                let types: Vec<String> = types.into_iter().collect();
+                let types: String = types.chunks(3).map(|line| format!("    {},\n", line.join(", "))).collect();
+                names.push_str(&format!("pub use {module}::{{\n{types}}};\n"));
+            } else {
+                names.push_str(&format!("pub use {module}::*;\n"));
+            }
             modules.push(Module { public: false, ..Module::new(module, text) });
         }
         Module { modules, tail: names, ..Module::new(name, self.head(name)) }
