@@ -332,6 +332,17 @@ impl What {
     }
 }
 
+impl Provenance {
+    /// The word for it in specs.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Document => "document",
+            Self::Symbols => "symbols",
+            Self::Inferred => "inferred",
+        }
+    }
+}
+
 impl Witness {
     /// The word for it in specs.
     pub fn word(self) -> &'static str {

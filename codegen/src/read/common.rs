@@ -6,8 +6,7 @@ use crate::spec::*;
 use crate::syntax::{Node, Sort};
 use toml::de::DeValue;
 
-const PROVENANCES: [(&str, Provenance); 3] =
-    [("document", Provenance::Document), ("symbols", Provenance::Symbols), ("inferred", Provenance::Inferred)];
+const PROVENANCES: [Provenance; 3] = [Provenance::Document, Provenance::Symbols, Provenance::Inferred];
 
 const WHAT: [What; 9] =
     [What::Offset, What::Size, What::Type, What::Name, What::Value, What::Mask, What::Bits, What::In, What::Text];
@@ -53,7 +52,8 @@ pub(super) fn witness(
 
 pub(super) fn source(reader: &mut Reader, axis: &Axis, table: &Table, scope: &TargetSet) -> Piecewise<Provenance> {
     let pieces = table.pieces("source");
-    pieces.map(|pieces| reader.piecewise(axis, scope, &pieces, &mut |r, n| r.word(n, &PROVENANCES))).unwrap_or_default()
+    let words = PROVENANCES.map(|provenance| (provenance.word(), provenance));
+    pieces.map(|pieces| reader.piecewise(axis, scope, &pieces, &mut |r, n| r.word(n, &words))).unwrap_or_default()
 }
 
 pub(super) fn unverifiable(reader: &mut Reader, axis: &Axis, table: &Table, scope: &TargetSet) -> Piecewise<String> {

@@ -71,7 +71,20 @@ pub fn document<'a>(layouts: &'a Layouts, registry: &'a Registry) -> impl Serial
         target: axis.at(seen.build, seen.arch),
         pdb: seen.pdb.as_ref().map(|pdb| Pdb { name: &pdb.name, guid: format!("{:032X}", pdb.guid), age: pdb.age }),
         image: seen.image.as_ref().map(|image| Image { name: &image.name, time_stamp: image.time_stamp, size: image.size }),
+        variables: &seen.globals,
         witness: seen.witness,
+    });
+    let variables = layouts.spec.globals.values().map(|global| Variable {
+        name: &global.name.value,
+        doc: &global.doc,
+        targets: list(&global.scope),
+        types: global.ty.0.iter().map(|piece| Typed { ty: piece.value.to_string(), targets: list(&piece.targets) }).collect(),
+        sources: global
+            .source
+            .0
+            .iter()
+            .map(|piece| Known { source: piece.value.word(), targets: list(&piece.targets) })
+            .collect(),
     });
     Document {
         format: "etw-layouts atlas",
@@ -79,6 +92,7 @@ pub fn document<'a>(layouts: &'a Layouts, registry: &'a Registry) -> impl Serial
         producer: concat!("etw-layouts ", env!("CARGO_PKG_VERSION")),
         targets: targets.collect(),
         structures: layouts.spec.definitions.values().map(|definition| structure(layouts, registry, definition)).collect(),
+        variables: variables.collect(),
         witnesses: witnesses.collect(),
         kernels: kernels.collect(),
     }
@@ -183,6 +197,7 @@ struct Document<'a> {
     producer: &'static str,
     targets: Vec<Target<'a>>,
     structures: Vec<Structure<'a>>,
+    variables: Vec<Variable<'a>>,
     witnesses: Vec<Witness<'a>>,
     kernels: Vec<Kernel<'a>>,
 }
@@ -271,6 +286,31 @@ struct Witness<'a> {
     structures: Vec<usize>,
 }
 
+/// A global variable of the kernel.
+#[derive(Serialize)]
+struct Variable<'a> {
+    name: &'a str,
+    doc: &'a str,
+    targets: Vec<usize>,
+    types: Vec<Typed>,
+    sources: Vec<Known>,
+}
+
+/// Where a variable has a type.
+#[derive(Serialize)]
+struct Typed {
+    #[serde(rename = "type")]
+    ty: String,
+    targets: Vec<usize>,
+}
+
+/// Where the type of a variable is known from something.
+#[derive(Serialize)]
+struct Known {
+    source: &'static str,
+    targets: Vec<usize>,
+}
+
 /// A kernel that was seen, and the facts that its symbols or its image state.
 #[derive(Serialize)]
 struct Kernel<'a> {
@@ -279,5 +319,6 @@ struct Kernel<'a> {
     target: Option<usize>,
     pdb: Option<Pdb<'a>>,
     image: Option<Image<'a>>,
+    variables: &'a BTreeMap<String, u64>,
     witness: usize,
 }
