@@ -291,7 +291,10 @@ impl fmt::Display for What {
                 write!(f, "slot {slot} has the provider enabled, and what all sessions together ask of it says that nobody has")
             }
             Self::Unlinked { handle } => {
-                write!(f, "{handle} leads to it, and no list does: it was unlinked from all")
+                write!(
+                    f,
+                    "{handle} leads to it, and none of the lists that were read does: it was unlinked from all, or a list is torn"
+                )
             }
             Self::Traits(why) => write!(f, "what the provider states of itself cannot be read: {why}"),
             Self::Witness { stated, layout: Some(layout) } => {

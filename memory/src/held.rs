@@ -40,6 +40,10 @@ impl<M: Memory + ?Sized> Walk<'_, M> {
 
     /// Holds what the kernel's variables hold against the lists of providers and registrations.
     pub(crate) fn compare_held(&mut self, providers: &[Provider]) {
+        // Where no list was found at all, nothing is shown to be missing from one.
+        if providers.is_empty() {
+            return;
+        }
         let by_address: BTreeMap<Address, &Provider> =
             providers.iter().map(|provider| (provider.entry.address(), provider)).collect();
         for (handle, registration) in self.held() {

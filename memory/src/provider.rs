@@ -31,7 +31,7 @@ pub struct Provider {
     pub registrations: Vec<Registration>,
     /// What all sessions together ask of it.
     pub asked: Option<Enable>,
-    /// How it was last enabled or disabled. None in the first 6.0, which does not keep it.
+    /// How it was last enabled or disabled. None where it never was, and in the first 6.0, which does not keep it.
     pub last: Option<Last>,
     /// The sessions that have it enabled.
     pub enabled: Vec<Enable>,
@@ -298,10 +298,12 @@ fn is_of_kernel(entry: &Object) -> Option<bool> {
     bit.or_else(|| Some(flag()?.contains(ETW_REG_ENTRY_FLAG::DbgKernelRegistration)))
 }
 
+/// `None` of a provider that nobody has enabled yet: all of it is zero then, and no session asked for that.
 fn last(info: View<'_>) -> Option<Last> {
     let flags = info.get(LAST::ENABLE_FLAGS)?.get(LARGE_INTEGER::QUAD_PART)? as u64;
     let [session, level, enabled] = [info.get(LAST::LOGGER_ID)?, info.get(LAST::LEVEL)?, info.get(LAST::ENABLED)?];
-    Some(Last { is_enabled: enabled != 0, session, level: level as u8, flags })
+    let last = Last { is_enabled: enabled != 0, session, level: level as u8, flags };
+    (last != Last { is_enabled: false, session: 0, level: 0, flags: 0 }).then_some(last)
 }
 
 /// A slot that is in use.

@@ -65,6 +65,18 @@ fn each_is_reported() {
     }
 }
 
+/// Windows 7 before it had a hash table that the specs know: where no list of providers is found, none is said to be unlinked.
+#[test]
+fn nothing_is_unlinked_from_lists_that_were_not_found() {
+    let (build, arch) = Plan::targets().into_iter().find(|(build, _)| build.number == [6, 1, 7600]).expect("Windows 7");
+    let mut plan = Plan::of(build, arch);
+    assert!(plan.kit.globals.iter().any(|(name, _)| name.ends_with("RegHandle")));
+    let lists = plan.kit.globals.iter_mut().find(|(name, _)| *name == "EtwpGuidListHead").expect("two lists");
+    lists.0 = "EtwpGuidHashTable";
+    let words: Vec<_> = findings(&plan).iter().map(|finding| finding.what.word()).collect();
+    assert!(words.contains(&"no-layout") && !words.contains(&"unlinked"), "{words:?}");
+}
+
 fn findings(plan: &Plan) -> Vec<Finding> {
     let kernel = plan.kit.kernel();
     let mut walk = Walk::new(&plan.kit.image, &kernel);

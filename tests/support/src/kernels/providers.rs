@@ -38,6 +38,8 @@ pub fn providers(kit: &mut Kit) -> Vec<Provider> {
                 Registration { at, owner, mask, group, group_mask, traits }
             })
             .collect();
+        // One that was never enabled.
+        let has_last = has_last && index != 1;
         let last = has_last.then_some((index % 2 == 0, 31, 5, 0x8000_0000_0000_0010 | u64::from(index)));
         providers.push(Provider { at, guid, kind: 0, bucket: bucket(&guid), enabled, last, registrations });
     }
@@ -113,7 +115,7 @@ fn write_provider(kit: &mut Kit, provider: &Provider) {
         match registration.owner {
             Ok(process) => {
                 kit.set(REGISTRATION, at, "Process", process);
-                // Before 6.2 it is a flag without a name.
+                // Before 6.2 it is a flag, by the numbers of the document.
                 let named = kit.set(REGISTRATION, at, "DbgUserRegistration", 1);
                 assert!(named || kit.set(REGISTRATION, at, "Flags", 0x2002));
             }
