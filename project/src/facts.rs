@@ -5,9 +5,8 @@ use crate::project::{Files, Project};
 use crate::registry;
 use crate::replace::Changes;
 use crate::tables::{self, SNAPSHOT, Stated, SymbolFile, Table};
-use crate::verify::{label, names};
+use crate::verify::{label, names, wanted};
 use etw_layouts_codegen::axis::{self, Axis};
-use etw_layouts_codegen::layouts::Layouts;
 use etw_layouts_codegen::registry::Registry;
 use etw_layouts_symbols::Wanted;
 use etw_layouts_symbols::snapshot::Kernel;
@@ -43,11 +42,6 @@ pub fn write(project: &Project, paths: &[PathBuf], stated: &Stated, folder: &Pat
     Ok((lengths.len(), lengths.iter().sum()))
 }
 
-/// What is read of a table: types of these names, and all global variables that the specs speak of.
-pub fn wanted(layouts: &Layouts, names: &[&str]) -> Wanted {
-    names.iter().copied().chain(layouts.spec.globals.keys().map(String::as_str)).collect()
-}
-
 /// The project whose facts are in a folder: this one, or else that folder alone.
 fn home(project: &Project, folder: &Path) -> Result<Project, Error> {
     if project.folders().is_ok_and(|(_, facts)| project.root.join(facts) == folder) {
@@ -66,14 +60,14 @@ pub fn added(new: Vec<Table>, axis: &Axis, wanted: &Wanted, folder: &Path) -> Re
     let old: Vec<SymbolFile> = tables::files(&[folder.to_owned()]).unwrap_or_default();
     let read = |file: &SymbolFile| tables::read(file, axis, wanted, &Stated::default());
     let mut kernels = BTreeMap::new();
-    // Those that are there already, and last the new ones, which replace them.
+    // Those that are there already, and last the new ones, which replace them; of the same PDB, what they state.
     for table in old.iter().map(read).collect::<Result<Vec<_>, _>>()?.into_iter().flatten().chain(new) {
         let mut table = reduced(table);
         // Of a kernel there may be several images, from one build of the sources.
         let image =
             table.image.as_ref().filter(|_| table.is_partial()).map(|image| (image.name.clone(), image.time_stamp, image.size));
         let key = (table.build, table.arch, table.producer.clone(), image);
-        if let Some(old) = kernels.remove(&key).filter(|old: &Table| old.pdb == table.pdb) {
+        if let Some(old) = kernels.remove(&key).filter(|old: &Table| old.pdb.is_some() && old.pdb == table.pdb) {
             table.complete(&old);
         }
         kernels.insert(key, table);

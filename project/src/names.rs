@@ -37,6 +37,11 @@ pub fn name<'a>(layouts: &'a Layouts, among: Among, asked: &str) -> Result<&'a s
     if let Some(name) = known(tag).or_else(|| known(tag.strip_prefix('_')?)) {
         return Ok(name);
     }
+    // No two differ by case alone.
+    let bare = tag.strip_prefix('_').unwrap_or(tag);
+    if let Some(name) = all(layouts, among).find(|name| name.eq_ignore_ascii_case(bare)) {
+        return Ok(name);
+    }
     if among == Among::Symbols && name(layouts, Among::All, asked).is_ok() {
         return Err(format!("`{asked}` are macros, which leave no trace in symbol files").into());
     }

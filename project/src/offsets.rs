@@ -4,9 +4,9 @@ use crate::Error;
 use crate::history::{has, no_member};
 use crate::members::expanded;
 use crate::names::{Among, name};
-use etw_layouts_codegen::Choice;
 use etw_layouts_codegen::layouts::{Bits, Layouts};
 use etw_layouts_codegen::registry::{Registry, Seen};
+use etw_layouts_codegen::{Choice, nearest};
 use std::collections::BTreeMap;
 
 /// A table of offsets: a row a kernel.
@@ -58,7 +58,12 @@ pub struct Cell {
 /// There is no such structure, member or variable in any kernel.
 pub fn of<'a>(layouts: &Layouts, registry: &'a Registry, asked: &[String]) -> Result<Table<'a>, Error> {
     let axis = &layouts.spec.axis;
-    let (variables, asked): (Vec<_>, Vec<_>) = asked.iter().cloned().partition(|asked| layouts.spec.globals.contains_key(asked));
+    // As debuggers write a variable, too.
+    let asked = asked.iter().map(|asked| match asked.strip_prefix("nt!") {
+        Some(name) if layouts.spec.globals.contains_key(name) => name.to_owned(),
+        _ => asked.clone(),
+    });
+    let (variables, asked): (Vec<_>, Vec<_>) = asked.partition(|asked| layouts.spec.globals.contains_key(asked));
     let columns = asked.iter().map(|asked| column(layouts, asked)).collect::<Result<Vec<_>, _>>()?;
     let mut rows = Vec::new();
     let mut places: BTreeMap<(usize, usize), Option<Cell>> = BTreeMap::new();
@@ -81,7 +86,15 @@ pub fn of<'a>(layouts: &Layouts, registry: &'a Registry, asked: &[String]) -> Re
 
 fn column(layouts: &Layouts, asked: &str) -> Result<Column, Error> {
     let (structure, member) = asked.split_once('.').map_or((asked, None), |(structure, member)| (structure, Some(member)));
-    let structure = name(layouts, Among::Symbols, structure)?;
+    let structure = name(layouts, Among::Symbols, structure).map_err(|error| {
+        let variables = || layouts.spec.globals.keys().map(String::as_str);
+        match member.is_none().then(|| nearest(asked, variables())).flatten() {
+            Some(near) => {
+                format!("there is no global variable `{asked}`; did you mean `{near}`? `etw list --globals` names all").into()
+            }
+            None => error,
+        }
+    })?;
     let column = Column { structure: structure.to_owned(), member: member.map(str::to_owned) };
     match member {
         Some(member) if has(layouts, structure).iter().all(|target| place(layouts, target, &column).is_none()) => {

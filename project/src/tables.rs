@@ -56,7 +56,7 @@ impl Table {
             types.entry(name.clone()).or_insert_with(|| facts.clone());
         }
         if self.pdb == other.pdb {
-            self.globals.extend(other.globals.iter().map(|(name, &at)| (name.clone(), at)));
+            other.globals.iter().for_each(|(name, &at)| _ = self.globals.entry(name.clone()).or_insert(at));
         }
     }
 }

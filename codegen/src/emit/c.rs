@@ -31,7 +31,10 @@ pub fn header(layouts: &Layouts, target: usize, only: Option<&str>, style: Style
     );
     writer.out += &ASSERTIONS.replace("{default}", if style.plain { "0" } else { "1" });
     for (name, scalar) in &layouts.spec.scalars {
-        let _ = writeln!(writer.out, "typedef {} {}{name};", scalar.c, style.prefix);
+        // Four bytes, which `long` has for Windows alone.
+        let is_long = scalar.size == 4 && scalar.c.split(' ').any(|word| word == "long");
+        let c = if is_long { scalar.c.replace("long", "ETW_LAYOUTS_LONG") } else { scalar.c.clone() };
+        let _ = writeln!(writer.out, "typedef {c} {}{name};", style.prefix);
     }
     let types = ordered(layouts, target, only);
     for layout in &types {
@@ -43,13 +46,20 @@ pub fn header(layouts: &Layouts, target: usize, only: Option<&str>, style: Style
     }
     // Behind all declarations: a macro may be called as a member is.
     writer.macros(&types);
-    writer.out + "\n#undef ETW_LAYOUTS_ASSERT\n#undef ETW_LAYOUTS_ALIGN\n#undef ETW_LAYOUTS_ALIGNOF\n#endif\n"
+    writer.out
+        + "\n#undef ETW_LAYOUTS_ASSERT\n#undef ETW_LAYOUTS_ALIGN\n#undef ETW_LAYOUTS_ALIGNOF\n#undef ETW_LAYOUTS_LONG\n#endif\n"
 }
 
 /// C and C++ have other words for the same, as compilers have; `MinGW` makes an attribute of `__declspec`, which knows no `align`.
 const ASSERTIONS: &str = "\
 #ifndef ANYSIZE_ARRAY
 #define ANYSIZE_ARRAY 1
+#endif
+
+#ifdef __LP64__
+#define ETW_LAYOUTS_LONG int
+#else
+#define ETW_LAYOUTS_LONG long
 #endif
 
 #ifdef _MSC_VER

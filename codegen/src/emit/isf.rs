@@ -31,12 +31,15 @@ pub fn table(layouts: &Layouts, target: usize, only: Option<&str>, kernel: Optio
         }
     }
     let pdb = kernel.and_then(|kernel| Some((kernel, kernel.pdb.as_ref()?)));
-    let symbols = pdb.iter().flat_map(|(kernel, _)| &kernel.globals).map(|(name, address)| {
-        // A type that only some structures are asked for may not have.
-        let is_held = |ty: &&Type| !matches!(ty.element(), Type::Layout(id) if !held.iter().any(|held| held.name == layouts.layouts[*id].name));
-        let ty = layouts.globals[target].get(name).filter(is_held);
+    let symbols = pdb.iter().flat_map(|(kernel, _)| &kernel.globals).filter_map(|(name, address)| {
+        let ty = layouts.globals[target].get(name);
+        let is_held = |id: usize| held.iter().any(|held| held.name == layouts.layouts[id].name);
+        // Where one structure is asked for: a variable that is of none that the table has.
+        if only.is_some() && !ty.is_some_and(|ty| matches!(ty.element(), Type::Layout(id) if is_held(*id))) {
+            return None;
+        }
         let ty = ty.map(|ty| format!(", \"type\": {}", table.ty(ty))).unwrap_or_default();
-        format!("{}: {{\"address\": {address}{ty}}}", text(name))
+        Some(format!("{}: {{\"address\": {address}{ty}}}", text(name)))
     });
     let symbols: Vec<_> = symbols.collect();
     let windows = pdb.map(|(kernel, pdb)| {

@@ -113,7 +113,10 @@ pub fn find<S: Source>(dump: &MemoryDump<S>, args: &Args) -> Result<(Kernel, Kno
         _ => Revision::find(identity.build, args)?,
     };
     let is_known = !dump.known_globals().is_empty();
-    let (read, symbols_note) = match symbols(dump, args) {
+    let is_asked = args.symbols.is_some() || args.symbol_path.is_some();
+    // What is known is not looked for again, unless somebody asks for that.
+    let found = if is_known && !is_asked { Err(Missing::None(String::new())) } else { symbols(dump, args) };
+    let (read, symbols_note) = match found {
         Ok((path, bytes, note)) => (Some((path, bytes)), note),
         Err(Missing::Wrong(why)) => return Err(Stop::Input(why)),
         Err(Missing::Asked(why)) if !is_known => return Err(Stop::Input(why)),
@@ -130,7 +133,12 @@ pub fn find<S: Source>(dump: &MemoryDump<S>, args: &Args) -> Result<(Kernel, Kno
     let base = dump.image().map(|image| image.base).or(dump.modules().first().map(|module| module.range.start));
     if let (Some((path, bytes)), Some(base)) = (&read, base) {
         let globals = symbols::globals(bytes, GLOBALS.iter().copied());
-        kernel = kernel.with_globals(base, globals.map_err(|error| Stop::Input(format!("{}: {error}", path.display())))?);
+        let mut globals = globals.map_err(|error| Stop::Input(format!("{}: {error}", path.display())))?;
+        if symbols_note.is_some() {
+            // They may be another kernel's, and give way to what is known of the kernel's own.
+            globals.retain(|name, _| !dump.known_globals().iter().any(|(known, _)| known == name));
+        }
+        kernel = kernel.with_globals(base, globals);
     }
     let image = dump.image();
     let pdb = image.and_then(|image| image.pdb.as_ref());

@@ -92,8 +92,9 @@ struct C {
     /// Begin the names of all types and constants with this, so that they are none of windows.h or of another header.
     #[arg(long, value_name = "TEXT", default_value = "")]
     prefix: String,
-    /// C without extensions of a compiler: all padding is declared, and no alignment stated. Assertions of sizes and offsets are there if
-    /// ETW_LAYOUTS_ASSERTIONS is defined as 1.
+    /// C11 without extensions of a compiler: all padding is declared, and no alignment stated. Assertions of sizes and offsets are there if
+    /// ETW_LAYOUTS_ASSERTIONS is defined as 1; they hold where pointers have the target's size. For parsers that take no comments and
+    /// no directives, such as pycparser, preprocess it: gcc -E -P layouts.h.
     #[arg(long)]
     plain: bool,
 }

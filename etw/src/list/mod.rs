@@ -1,5 +1,6 @@
 //! `list`.
 
+mod globals;
 mod pattern;
 mod structures;
 mod targets;
@@ -11,7 +12,7 @@ use etw_layouts_project::Project;
 use etw_layouts_project::subject::choose;
 use pattern::Pattern;
 
-/// List the structures, enumerations and sets of flags that the specs define, or the targets that they are known for.
+/// List the structures, enumerations and sets of flags that the specs define, the targets that they are known for, or global variables.
 ///
 /// Sizes are in bytes, from the least to the greatest of all versions; with --build, those of that kernel.
 ///
@@ -20,6 +21,7 @@ use pattern::Pattern;
 ///     etw list "*_HEADER"             whose names end so
 ///     etw list --build 6.1 --arch x86
 ///     etw list --targets 1607         the kernels that are known, by build, label or release
+///     etw list --globals              the global variables whose addresses `etw export offsets` gives
 ///
 /// `cargo xtask list` is the same on the specs of the workspace.
 #[derive(clap::Args)]
@@ -28,14 +30,17 @@ pub struct Args {
     /// Letters of the name, or a pattern in which each `*` stands for any letters.
     pattern: Option<String>,
     /// What this build has: 10.0.19041.1415, 10.0.19041, 1709, 6.1, 5.1.2600-sp3.
-    #[arg(long, conflicts_with = "targets")]
+    #[arg(long, conflicts_with_all = ["targets", "globals"])]
     build: Option<String>,
     /// What this architecture has.
-    #[arg(long, value_parser = crate::kernel::arch())]
+    #[arg(long, conflicts_with = "globals", value_parser = crate::kernel::arch())]
     arch: Option<Arch>,
     /// List targets: the kernels whose layouts are known.
     #[arg(long)]
     targets: bool,
+    /// List the kernel's global variables that lead to what ETW keeps, and of how many symbol files their addresses are known.
+    #[arg(long, conflicts_with = "targets")]
+    globals: bool,
     /// Text to read, or one JSON document.
     #[arg(long, value_enum, default_value_t = Format::Text)]
     format: Format,
@@ -48,6 +53,15 @@ pub(crate) fn run(args: &Args, project: &Project) -> Result<Outcome, Error> {
     let pattern = Pattern(args.pattern.as_deref().unwrap_or("*"));
     let width = columns::terminal();
     let registry = project.registry(axis)?;
+    if args.globals {
+        let list = globals::list(&layouts, &registry, pattern);
+        pattern.found(list.is_empty(), "variable", layouts.spec.globals.keys().cloned())?;
+        match args.format {
+            Format::Text => print::print(&globals::text(&list, width))?,
+            Format::Json => print::json(&globals::json(&list))?,
+        }
+        return Ok(Outcome::Good);
+    }
     if args.targets {
         let list = targets::list(&layouts, &registry, arch, pattern);
         pattern.found(list.is_empty(), "target", (0..axis.targets.len()).map(|target| axis.target_name(target)))?;

@@ -77,7 +77,7 @@ fn addresses_are_facts_of_one_pdb() {
     folder.file("new/kernels.facts", &wrong);
     let (status, said) = etw(&folder.0, &["verify", "--symbols", "new"]);
     assert_eq!(status, Some(1), "{said}");
-    assert!(said.contains("EtwpDebuggerData address: the spec says 0x") && said.contains("1 difference"), "{said}");
+    assert!(said.contains("EtwpDebuggerData address: the facts of this PDB say 0x") && said.contains("1 difference"), "{said}");
     let (status, said) = etw(&folder.0, &["import", "new"]);
     assert!(status == Some(2) && said.contains("an address is a fact of one PDB"), "{said}");
     let guid = head.split(' ').find(|word| word.len() == 32).unwrap();

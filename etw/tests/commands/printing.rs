@@ -66,6 +66,7 @@ fn a_member_is_shown_by_itself_and_names_may_have_an_underscore() {
     let document = etw(&["show", "nt!_WMI_BUFFER_HEADER.ReferenceTime.StartTime", "--build", "6.1", "--format", "json"]);
     let document: Value = serde_json::from_slice(&document.stdout).expect("JSON");
     assert_eq!((&document["member"], &document["members"][0]["offset"]), (&"ReferenceTime.StartTime".into(), &0x38.into()));
+    assert_eq!(said(&etw(&["show", "wmi_logger_context"])), said(&etw(&["show", "WMI_LOGGER_CONTEXT"])));
     let (status, out, _) = said(&etw(&["show", "EVENT_TRACE_CLOCK.EVENT_TRACE_CLOCK_RAW"]));
     assert!(status == Some(0) && out.contains("\n0x00000000  EVENT_TRACE_CLOCK_RAW"), "{out}");
     for (asked, meant) in [

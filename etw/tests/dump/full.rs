@@ -210,6 +210,14 @@ fn a_known_kernel_needs_no_symbols() {
     let (text, _) = said(&["info", "--symbol-path", folder.0.to_str().unwrap()]);
     assert!(text.contains(&known) && text.contains(name), "{text}");
 
+    // A table that names no PDB may be another kernel's: it says nothing of what is known.
+    let mut table: Value = serde_json::from_slice(&etw(&["export", "isf", "2004-x64"]).stdout).unwrap();
+    table["symbols"]["EtwPerfFreq"]["address"] = 1.into();
+    let table = folder.file("nameless.json", table.to_string());
+    let (_, infos) = json(&["dump", "info", "--symbols", &table, &path]);
+    assert_eq!(infos[0]["kernel"]["globals"], kernel["globals"]);
+    assert!(infos[0]["kernel"]["symbols_note"].as_str().unwrap().contains("is not known"));
+
     // Of another PDB nothing is known, though it be of the same layouts.
     let path = folder.file("other.dmp", of_pdb(guid ^ 1).1);
     let (_, infos) = json(&["dump", "info", "--build", KNOWN, &path]);

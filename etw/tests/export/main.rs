@@ -50,6 +50,10 @@ fn headers_compile_as_c_and_cpp() {
             assert_eq!(clang(&layouts, target, language, &several.concat()), "");
         }
     });
+    // Where `long` has 8 bytes.
+    let target = layouts.spec.axis.find("10.0.22000.434-x64").expect("a target").target;
+    let plain = c::header(&layouts, target, None, PLAIN);
+    assert_eq!(checked(&["-target", "x86_64-unknown-linux-gnu", ASSERTED, "-x", "c"].map(str::to_owned), &plain), "");
     let names = layouts.by_target[0].keys().collect::<Vec<_>>();
     names.into_par_iter().for_each(|name| {
         assert_eq!(clang(&layouts, 0, "c", &c::header(&layouts, 0, Some(name), Style::default())), "");
@@ -178,6 +182,11 @@ fn addresses_are_of_the_kernel_that_is_named() {
     }
     let table = table("10.0.19045.1415-x64");
     assert!(table["symbols"]["EtwpDebuggerData"]["address"].is_u64() && table["metadata"]["windows"]["pdb"]["GUID"].is_string());
+    // Of one structure, the variables that are of it.
+    let silo = etw(&["export", "isf", "10.0.19041.1415-x64", "--only", "LARGE_INTEGER"]);
+    let silo: serde_json::Value = serde_json::from_slice(&silo.stdout).expect("JSON");
+    let names: Vec<_> = silo["symbols"].as_object().expect("symbols").keys().map(String::as_str).collect();
+    assert_eq!(names, ["EtwPerfFreq", "EtwpBootTime"]);
     for (pdb, why) in [("1", "32 hexadecimal digits"), ("00000000000000000000000000000001-1", "no kernel with this PDB was seen")]
     {
         let output = etw(&["export", "isf", "--pdb", pdb]);
@@ -257,6 +266,12 @@ fn offsets_are_of_every_kernel_that_was_seen() {
     let row = lines.iter().find(|line| line.starts_with("10.0.19041.1415,x64,")).expect("a kernel");
     let facts = fs::read_to_string(root().join("facts/10.0.19041.1415-x64.facts")).expect("facts");
     let at = facts.lines().find_map(|line| line.trim().strip_suffix(" EtwpDebuggerData")).expect("an address");
+    let listed: serde_json::Value =
+        serde_json::from_slice(&etw(&["list", "--globals", "--format", "json"]).stdout).expect("JSON");
+    let listed: Vec<_> = listed["globals"].as_array().expect("a list").iter().map(|global| &global["name"]).collect();
+    assert!(listed.iter().copied().eq(layouts.spec.globals.keys()), "{listed:?}");
+    let typo = String::from_utf8(etw(&["export", "offsets", "EtwpDebugerData"]).stderr).expect("text");
+    assert!(typo.contains("did you mean `EtwpDebuggerData`? `etw list --globals`"), "{typo}");
     assert!(row.ends_with(&format!(",0x28,0x4,0x340:0-0,0x550,{at},proven,proven,proven")), "{row}");
     let unknown = lines.iter().find(|line| line.starts_with("10.0.19041.264,x86,")).expect("a kernel");
     assert!(unknown.contains(",,converted"), "{unknown}");

@@ -84,7 +84,7 @@ pub fn prepare<'a>(
     let names = verify::names(layouts, None)?;
     let wanted = |added: &[String]| match names.is_empty() && added.is_empty() {
         true => Wanted::All,
-        false => facts::wanted(layouts, &names.iter().copied().chain(added.iter().map(String::as_str)).collect::<Vec<_>>()),
+        false => verify::wanted(layouts, &names.iter().copied().chain(added.iter().map(String::as_str)).collect::<Vec<_>>()),
     };
     let axis = &layouts.spec.axis;
     let files = tables::files(symbols)?;
@@ -253,7 +253,9 @@ fn news(
             }
             Entry::Occupied(mut entry) => {
                 let twin = entry.get_mut();
-                if table.types.iter().any(|(name, facts)| twin.types.get(name).is_some_and(|other| other != facts)) {
+                let types = table.types.iter().any(|(name, facts)| twin.types.get(name).is_some_and(|other| other != facts));
+                let is_elsewhere = |(name, at): (&String, &u64)| twin.globals.get(name).is_some_and(|other| other != at);
+                if types || twin.pdb == table.pdb && table.globals.iter().any(is_elsewhere) {
                     return Err(format!("{} and {} are both of {name}, and differ; import one", twin.source, table.source).into());
                 }
                 twin.complete(&table);

@@ -75,7 +75,10 @@ pub struct Comparison {
     pub differences: Vec<Finding>,
 }
 
-/// A difference, and where the spec states its side of it.
+/// What differs if a variable is elsewhere than the facts of the same symbol file have it.
+pub(super) const ADDRESS: &str = "address";
+
+/// A difference, and where the spec states its side of it, or that of the facts for an address.
 #[derive(Serialize)]
 pub struct Finding {
     /// The member or constant; nothing for the structure itself.
@@ -174,7 +177,9 @@ impl Finding {
         let place = self.place.as_deref().map(|place| format!("  {place}")).unwrap_or_default();
         let Self { member, what, spec, symbols, .. } = self;
         let space = if member.is_empty() { "" } else { " " };
-        format!("{member}{space}{what}: the spec says {spec}, the symbols say {symbols}{place}")
+        // Where a variable is, no spec says.
+        let ours = if what == ADDRESS { "the facts of this PDB say" } else { "the spec says" };
+        format!("{member}{space}{what}: {ours} {spec}, the symbols say {symbols}{place}")
     }
 }
 

@@ -10,14 +10,14 @@ mod wholly;
 
 pub use found::{Checked, Comparison, Finding, Report, Summary};
 pub use variables::Variables;
-pub use wholly::{against, compared, names};
+pub use wholly::{against, compared, names, wanted};
 
 use self::found::All;
 use self::wholly::{asked, held_against};
 use crate::project::Project;
 use crate::registry;
 use crate::tables::{self, Foreign, Stated, SymbolFile, Table};
-use crate::{Error, errata, facts};
+use crate::{Error, errata};
 use etw_layouts_codegen::layouts::Layouts;
 use etw_layouts_codegen::registry::Registry;
 use etw_layouts_symbols::Types;
@@ -97,7 +97,7 @@ fn check(
 ) -> Result<All, Error> {
     // All of them, so that a table that lacks the one structure to compare is not taken for one of another program.
     let all = self::names(layouts, None)?;
-    let wanted = facts::wanted(layouts, &all);
+    let wanted = wanted(layouts, &all);
     // Hundreds of tables are of a few dozen targets.
     let ours: Vec<OnceLock<Types>> = layouts.spec.axis.targets.iter().map(|_| OnceLock::new()).collect();
     let compared = |table: &Table| -> Result<Checked, Error> {

@@ -3,7 +3,7 @@
 //!
 //! An address is a fact of one program database alone: no two can be held against each other.
 
-use super::found::Finding;
+use super::found::{ADDRESS, Finding};
 use crate::tables::Table;
 use etw_layouts_codegen::layouts::Layouts;
 use etw_layouts_codegen::registry::Registry;
@@ -29,20 +29,20 @@ impl Variables {
         for (name, &at) in &table.globals {
             let Some(global) = spec.globals.get(name) else { continue };
             compared.stated += 1;
-            let differs = |spec: String, place: Option<String>| Finding {
+            let differs = |what: &str, spec: String, place: Option<String>| Finding {
                 member: name.clone(),
-                what: "address".into(),
+                what: what.into(),
                 spec,
                 symbols: format!("{at:#x}"),
                 place,
             };
             if !global.scope.contains(target) {
                 let (label, place) = (spec.axis.target_name(target), spec.sources.place(global.name.span));
-                compared.differences.push(differs(format!("that {label} has none"), Some(place)));
+                compared.differences.push(differs("variable", format!("that {label} has none"), Some(place)));
             }
             match own.and_then(|seen| seen.globals.get(name)) {
                 Some(known) if *known == at => compared.equal += 1,
-                Some(known) => compared.differences.push(differs(format!("{known:#x} in the facts of this PDB"), None)),
+                Some(known) => compared.differences.push(differs(ADDRESS, format!("{known:#x}"), None)),
                 None => {}
             }
         }

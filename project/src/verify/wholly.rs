@@ -7,7 +7,7 @@ use crate::names::{self, Among};
 use crate::tables::Table;
 use etw_layouts_codegen::Asked;
 use etw_layouts_codegen::layouts::Layouts;
-use etw_layouts_symbols::{Rules, Types, compare};
+use etw_layouts_symbols::{Rules, Types, Wanted, compare};
 use std::collections::BTreeMap;
 
 /// The structures and enumerations to compare: all, or one.
@@ -17,6 +17,11 @@ use std::collections::BTreeMap;
 /// A name that no spec has.
 pub fn names<'a>(layouts: &'a Layouts, only: Option<&str>) -> Result<Vec<&'a str>, Error> {
     names::names(layouts, Among::Symbols, only)
+}
+
+/// What is read of a table: types of these names, and all global variables that the specs speak of.
+pub fn wanted(layouts: &Layouts, names: &[&str]) -> Wanted {
+    names.iter().copied().chain(layouts.spec.globals.keys().map(String::as_str)).collect()
 }
 
 /// Compares a table with the layouts of its kernel: those of the last row of the axis of its build at or before its revision.

@@ -44,7 +44,8 @@ pub(super) struct Name<'a>(#[serde(borrow)] pub Cow<'a, str>);
 
 /// Splits a document into its types, and those of its symbols that have one of these names.
 pub(super) fn parse<'a>(text: &'a str, names: &BTreeSet<&str>) -> Result<Document<'a>, Error> {
-    let (mut metadata, mut base_types, mut user_types, mut enums, mut symbols) = (None, None, None, None, Vec::new());
+    let (mut metadata, mut base_types, mut user_types, mut enums, mut symbols) = (None, None, None, None, None);
+    let mut doubled = None;
     let mut cursor = Cursor::new(text);
     let whole = cursor.object(|cursor, section| {
         match &*section {
@@ -52,24 +53,40 @@ pub(super) fn parse<'a>(text: &'a str, names: &BTreeSet<&str>) -> Result<Documen
             "base_types" if base_types.is_none() => base_types = Some(cursor.value()?),
             "user_types" if user_types.is_none() => user_types = Some(entries(cursor)?),
             "enums" if enums.is_none() => enums = Some(entries(cursor)?),
+            "symbols" if symbols.is_none() => {
+                let symbols: &mut Vec<(Cow<str>, &str)> = symbols.insert(Vec::new());
+                cursor.object(|cursor, name| {
+                    let value = cursor.value()?;
+                    if names.contains(&*name) {
+                        match symbols.iter().any(|(other, _)| *other == name) {
+                            true => doubled = doubled.take().or(Some((name, value))),
+                            false => symbols.push((name, value)),
+                        }
+                    }
+                    Some(())
+                })?;
+            }
             // A second one is wrong, and is said to be.
-            "metadata" | "base_types" | "user_types" | "enums" => return None,
-            "symbols" => cursor.object(|cursor, name| {
-                let value = cursor.value()?;
-                if names.contains(&*name) {
-                    symbols.push((name, value));
-                }
-                Some(())
-            })?,
+            "metadata" | "base_types" | "user_types" | "enums" | "symbols" => return None,
             _ => _ = cursor.value()?,
         }
         Some(())
     });
+    if let Some((name, value)) = doubled {
+        return Err(invalid(text, value, twice(&name)));
+    }
     match (metadata, base_types, user_types, enums) {
         (Some(metadata), Some(base_types), Some(user_types), Some(enums)) if whole.is_some() && cursor.at_end() => {
             let (base_text, Unique(base_types)) = (base_types, parse_value(text, base_types)?);
             let (user_types, enums) = (unread(text, user_types)?, unread(text, enums)?);
-            Ok(Document { metadata: parse_value(text, metadata)?, base_text, base_types, user_types, enums, symbols })
+            Ok(Document {
+                metadata: parse_value(text, metadata)?,
+                base_text,
+                base_types,
+                user_types,
+                enums,
+                symbols: symbols.unwrap_or_default(),
+            })
         }
         _ => Err(why_not(text)),
     }

@@ -82,6 +82,13 @@ fn of_tables() {
     assert_eq!([wanted(&NAMES), wanted(&["LOGGER"])], [expected(&[("NtBuildNumber", 4096)]), BTreeMap::new()]);
     let wrong = table.replace("\"address\":4096", "\"address\":\"here\"");
     assert!(globals(wrong.as_bytes(), NAMES).is_err_and(|error| error.to_string().contains("line")));
+    // Of two addresses none is the one that is meant.
+    let symbol = "\"NtBuildNumber\":{\"address\":4096}";
+    assert!(table.contains(symbol), "{table}");
+    let twice = table.replace(symbol, &format!("\"NtBuildNumber\":{{\"address\":1}},{symbol}"));
+    assert!(globals(twice.as_bytes(), NAMES).is_err_and(|error| error.to_string().contains("`NtBuildNumber` is there twice")));
+    let sections = table.replacen('{', "{\"symbols\":{\"NtBuildNumber\":{\"address\":1}},", 1);
+    assert!(globals(sections.as_bytes(), NAMES).is_err_and(|error| error.to_string().contains("duplicate field `symbols`")));
     assert!(globals(b"", NAMES).is_err() && globals(b"PK", NAMES).is_err());
 }
 

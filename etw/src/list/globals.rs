@@ -1,0 +1,58 @@
+//! The global variables that the specs speak of.
+
+use super::pattern::Pattern;
+use crate::columns::{Row, aligned};
+use anstyle::Style;
+use etw_layouts_codegen::layouts::Layouts;
+use etw_layouts_codegen::registry::Registry;
+use serde::Serialize;
+use std::collections::BTreeSet;
+
+/// A global variable.
+#[derive(Serialize)]
+pub struct Global<'a> {
+    name: &'a str,
+    /// The kernels that may have it, as ranges.
+    kernels: String,
+    /// Of how many symbol files its address is known.
+    symbol_files: usize,
+    doc: String,
+}
+
+/// Those whose names match.
+pub fn list<'a>(layouts: &'a Layouts, registry: &Registry, pattern: Pattern) -> Vec<Global<'a>> {
+    let global = |name: &'a str| {
+        let global = &layouts.spec.globals[name];
+        let files = registry.kernels.iter().filter(|seen| seen.globals.contains_key(name));
+        let files: BTreeSet<_> = files.filter_map(|seen| seen.pdb.as_ref()).map(|pdb| (pdb.guid, pdb.age)).collect();
+        Global {
+            name,
+            kernels: layouts.spec.axis.describe(&global.scope),
+            symbol_files: files.len(),
+            doc: global.doc.split_whitespace().collect::<Vec<_>>().join(" "),
+        }
+    };
+    layouts.spec.globals.keys().filter(|name| pattern.matches(name)).map(|name| global(name)).collect()
+}
+
+/// The list to read.
+pub fn text(list: &[Global], width: Option<usize>) -> String {
+    let row = |global: &Global| Row {
+        style: Style::new(),
+        cells: vec![global.name.to_owned(), global.kernels.clone(), global.symbol_files.to_string(), global.doc.clone()],
+    };
+    let rows: Vec<_> = list.iter().map(row).collect();
+    let heading = format!("{} {}", list.len(), if list.len() == 1 { "variable" } else { "variables" });
+    aligned(&[&heading, "kernels", "symbol files", "what it is"], &rows, width)
+}
+
+/// The list as a document.
+#[derive(Serialize)]
+pub struct Document<'a> {
+    globals: &'a [Global<'a>],
+}
+
+/// The list as a document.
+pub fn json<'a>(globals: &'a [Global]) -> Document<'a> {
+    Document { globals }
+}
