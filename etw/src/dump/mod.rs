@@ -130,7 +130,7 @@ fn triage(work: &mut Work<'_>, files: &Files, input: &Input, bytes: &[u8], out: 
     let dump = Dump::with_revision(bytes, revision.build.revision).map_err(unread)?;
     let findings = dump.findings().iter().cloned().map(Wrong::Dump).collect();
     let content = Content { name: &input.name, sessions: dump.sessions().into(), findings, known: None };
-    let notes = files.without_effect();
+    let mut notes = files.without_effect();
     if let Work::Info(_) = work {
         return info::run(&content, &dump, &revision, notes, out);
     }
@@ -138,6 +138,7 @@ fn triage(work: &mut Work<'_>, files: &Files, input: &Input, bytes: &[u8], out: 
     sessions_of(work, input, &content, out)
 }
 
+    notes.extend(revision.note());
 fn whole(work: &mut Work<'_>, files: &Files, input: &Input, file: &std::fs::File, out: &mut Output) -> Result<Outcome, Stop> {
     let dump = MemoryDump::new(file).map_err(|error| Stop::Input(error.to_string()))?;
     let (kernel, known) = kernel::find(&dump, &files.kernel)?;

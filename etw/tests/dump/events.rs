@@ -101,13 +101,22 @@ fn options_of_minidumps() {
     let folder = Folder::new("options");
     let path = folder.file("mini.dmp", dump());
     let of = |options: &[&str]| json(&[&["dump", "info", &path], options].concat());
-    for (options, build, by) in
-        [(&[][..], "10.0.19041.0", "header"), (&["--build", "10.0.19041.264"][..], "10.0.19041.264", "option")]
-    {
+    for (options, build, by) in [
+        (&[][..], "10.0.19041.0", "header"),
+        (&["--build", "10.0.19041.264"][..], "10.0.19041.264", "option"),
+        (&["--build", "10.0.19044.264"][..], "10.0.19041.264", "option"),
+    ] {
         let (status, infos) = of(options);
         let kernel = &infos[0]["kernel"];
         assert_eq!((status, kernel["build"].as_str(), kernel["build_by"].as_str()), (Some(0), Some(build), Some(by)));
         assert_eq!(infos[0]["notes"], Value::Array(vec![]));
+        assert_eq!(kernel["build_said"].as_str(), options.get(1).copied().filter(|said| *said != build));
+    }
+    // The same kernel under another number: which is meant is told.
+    let same = "10.0.19044.264, which is the same kernel as 10.0.19041.264";
+    for command in ["info", "events"] {
+        let output = etw(&["dump", command, "--build", "10.0.19044.264", &path]);
+        assert!(String::from_utf8([output.stdout, output.stderr].concat()).unwrap().contains(same), "{command}");
     }
     let other = etw(&["dump", "events", "--build", "10.0.18362.1", &path]);
     assert!(other.status.code() == Some(2) && String::from_utf8_lossy(&other.stderr).contains("--build says 10.0.18362.1"));
