@@ -20,7 +20,7 @@ pub struct Session<'a> {
     pub clock: EVENT_TRACE_CLOCK,
     /// Bytes of its buffers in memory.
     pub buffer_size: u32,
-    /// When it began, in units of 100 ns since 1601.
+    /// When it began, in units of 100 ns since 1601; 0 if that is not known.
     pub start_time: i64,
     /// One moment as the system time and as its clock.
     pub reference: (i64, i64),

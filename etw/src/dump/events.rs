@@ -1,19 +1,22 @@
 //! `events`.
 
+use super::kernel::Note;
 use super::{Content, Files, Wrong, tally};
 use crate::etl::columns::Column;
 use crate::etl::line::{self, Line, Name, Origin};
-use crate::etl::output::Output;
+use crate::etl::output::{Output, Several};
 use crate::etl::printer::{Asked, Printer};
 use crate::etl::stop::Stop;
-use etw_layouts_cli::Outcome;
-use etw_layouts_dump::{Finding, What, by_time};
+use etw_layouts_cli::{Error, Outcome};
+use etw_layouts_dump::{Finding, Session, What, by_time};
 use etw_layouts_etl as etl;
+use std::collections::BTreeSet;
 
 /// Print the events of the sessions in crash dumps in the order of time, a line each. Exit status 1 if there are findings.
 ///
 /// The first line names the columns. They are those of `etw etl events`, with the name of the session; --columns chooses others;
-/// json has all of them. Seconds of --from and --to count from the start of the event's session. Findings go to the standard error.
+/// json has all of them. Seconds of --from and --to count from the start of the event's session; where that is not known, or an
+/// event has no time, it is left out. How many are goes to the standard error, as findings do.
 /// `etw dump save` makes a trace file of each session.
 ///
 ///     etw dump events minidump.dmp
@@ -26,7 +29,7 @@ pub struct Args {
     pub(crate) files: Files,
     #[command(flatten)]
     asked: Asked,
-    /// Of the sessions of this name. Repeatable.
+    /// Of the sessions of this name, of whatever case. Repeatable.
     #[arg(long, value_name = "NAME", help_heading = "Which events")]
     session: Vec<String>,
 }
@@ -50,11 +53,18 @@ const DEFAULT: [Column; 11] = [
 pub struct Events<'a> {
     args: &'a Args,
     printer: Printer<'a>,
+    /// Names of sessions that no dump had yet.
+    absent: Vec<&'a str>,
 }
 
 impl<'a> Events<'a> {
-    pub fn new(args: &'a Args) -> Self {
-        Self { args, printer: Printer::new(&args.asked, &DEFAULT) }
+    /// # Errors
+    ///
+    /// The times that are asked for have nothing between them.
+    pub fn new(args: &'a Args) -> Result<Self, Error> {
+        args.asked.wanted.check()?;
+        let absent = args.session.iter().map(String::as_str).collect();
+        Ok(Self { args, printer: Printer::new(&args.asked, &DEFAULT), absent })
     }
 
     /// Whether as many were printed as were asked for.
@@ -62,8 +72,24 @@ impl<'a> Events<'a> {
         self.printer.is_done()
     }
 
+    /// Tells what only all dumps together tell.
+    ///
+    /// # Errors
+    ///
+    /// A session that is asked for is in none of the dumps that were read, all of them.
+    pub fn end(&self, out: &Output) -> Result<(), Error> {
+        match self.absent.as_slice() {
+            absent @ [_, ..] if !self.is_done() => Err(format!("no dump has a session of the name {}", listed(absent)).into()),
+            _ => {
+                self.printer.end(out);
+                Ok(())
+            }
+        }
+    }
+
     pub fn dump(&mut self, content: &Content<'_>, out: &mut Output) -> Result<Outcome, Stop> {
-        let Self { args, printer } = self;
+        self.look_up(content, out);
+        let Self { args, printer, .. } = self;
         let mut findings = content.findings.clone();
         let (events, found) = by_time(&content.sessions);
         findings.extend(found.into_iter().map(Wrong::Dump));
@@ -72,16 +98,28 @@ impl<'a> Events<'a> {
             .sessions
             .iter()
             .map(|session| {
-                let is_wanted = args.session.is_empty() || args.session.contains(&session.name);
+                let is_wanted = args.session.is_empty() || args.session.iter().any(|name| is_called(session, name));
                 let filter = is_wanted.then(|| printer.wanted.filter(session.start_time));
                 (session, Name::of(&session.name), filter, session.to_clock())
             })
             .collect();
+        // Events that may be wanted, and whether they are cannot be told.
+        let (mut without_time, mut without_start) = (0, vec![0; sessions.len()]);
+        let at_any_time = printer.wanted.at_any_time();
         printer.head(out)?;
         for (number, timed) in &events {
+            printer.seen += 1;
             let Some((session, name, Some(filter), clock)) = sessions.get(*number) else { continue };
-            let is_lost = timed.time.is_none() && printer.wanted.asks_for_times();
-            if is_lost || !filter.takes(&timed.event, timed.processor, clock) {
+            let untold = match timed.time {
+                None if printer.wanted.asks_for_times() => Some(&mut without_time),
+                Some(_) if session.start_time == 0 && printer.wanted.asks_since_start() => without_start.get_mut(*number),
+                _ => None,
+            };
+            if let Some(untold) = untold {
+                *untold += u64::from(at_any_time.takes(&timed.event, timed.processor, clock));
+                continue;
+            }
+            if !filter.takes(&timed.event, timed.processor, clock) {
                 continue;
             }
             if printer.is_done() {
@@ -99,7 +137,42 @@ impl<'a> Events<'a> {
                 Wrong::Dump(Finding { offset, what: What::Event(etl::What::Fields(fault)) })
             }));
         }
+        let tell = |note: String| out.aside(&Note { file: content.name, note });
+        if without_time > 0 {
+            tell(format!("{} without times are left out", Several(without_time, "event")));
+        }
+        for ((session, ..), untold) in sessions.iter().zip(without_start).filter(|(_, untold)| *untold > 0) {
+            let (name, events) = (&session.name, Several(untold, "event"));
+            tell(format!(
+                "the start of the session {name} is not known, from which seconds count: {events} of it are left out; give times"
+            ));
+        }
         tally::aside(content.name, &findings, out);
         Ok(tally::outcome(&findings))
     }
+
+    /// Tells which sessions that are asked for a dump does not have, and which it has.
+    fn look_up(&mut self, content: &Content<'_>, out: &Output) {
+        let has = |name: &str| content.sessions.iter().any(|session| is_called(session, name));
+        self.absent.retain(|name| !has(name));
+        let absent: Vec<_> = self.args.session.iter().map(String::as_str).filter(|name| !has(name)).collect();
+        if !absent.is_empty() {
+            let names: BTreeSet<_> = content.sessions.iter().map(|session| session.name.as_str()).collect();
+            let there = match names.is_empty() {
+                true => "there are none".to_owned(),
+                false => format!("there are {}", listed(&names.into_iter().collect::<Vec<_>>())),
+            };
+            let note = format!("no session has the name {}; {there}", listed(&absent));
+            out.aside(&Note { file: content.name, note });
+        }
+    }
+}
+
+/// Whether a session has this name, which to StartTrace too is the same in whatever case.
+fn is_called(session: &Session<'_>, name: &str) -> bool {
+    session.name.to_lowercase() == name.to_lowercase()
+}
+
+fn listed(names: &[&str]) -> String {
+    names.join(", ")
 }

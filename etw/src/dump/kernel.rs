@@ -3,6 +3,7 @@
 use crate::etl::output::{Escaped, Output};
 use crate::etl::stop::Stop;
 use etw_layouts::Build;
+use etw_layouts::axis::AXIS;
 use etw_layouts::runtime::meta::{Absent, Selection};
 use etw_layouts_dump::{By, MemoryDump, Source};
 use etw_layouts_memory::{Address, GLOBALS, Kernel};
@@ -25,7 +26,7 @@ pub struct Args {
     #[arg(long, value_name = "PATH", conflicts_with = "symbols")]
     pub symbol_path: Option<String>,
     /// The kernel's build with its revision, such as 10.0.19041.1415, where neither PDB nor image of the kernel is known: of every
-    /// minidump.
+    /// minidump. One that is the same kernel will do: 10.0.19045.1415.
     #[arg(long, value_name = "BUILD")]
     build: Option<Build>,
 }
@@ -72,6 +73,13 @@ pub struct Revision {
     pub build: Build,
     /// By what: `pdb`, `image`, `option`, or `header`, which does not tell the revision.
     build_by: &'static str,
+    /// What --build says, where that is the same kernel under another number.
+    #[serde(skip_serializing_if = "Option::is_none", serialize_with = "shown_if")]
+    build_said: Option<Build>,
+}
+
+fn shown_if<S: serde::Serializer>(build: &Option<Build>, serializer: S) -> Result<S::Ok, S::Error> {
+    build.as_ref().map(ToString::to_string).serialize(serializer)
 }
 
 fn shown<S: serde::Serializer>(build: &Build, serializer: S) -> Result<S::Ok, S::Error> {
@@ -82,13 +90,31 @@ impl Revision {
     /// The build that a header has, which does not tell the revision, or the one that is said to be the dump's.
     pub fn find(of_header: Build, args: &Args) -> Result<Self, Stop> {
         match args.build {
-            Some(build) if build.number != of_header.number => {
-                Err(Stop::Input(format!("--build says {build}, and the dump is of {of_header}")))
+            Some(build) if build.number == of_header.number => Ok(Self::by(build, "option")),
+            Some(said) if kernel_number(said) == kernel_number(of_header) => {
+                let build = Build { number: of_header.number, ..said };
+                Ok(Self { build_said: Some(said), ..Self::by(build, "option") })
             }
-            Some(build) => Ok(Self { build, build_by: "option" }),
-            None => Ok(Self { build: of_header, build_by: "header" }),
+            Some(said) => Err(Stop::Input(format!("--build says {said}, and the dump is of {of_header}"))),
+            None => Ok(Self::by(of_header, "header")),
         }
     }
+
+    fn by(build: Build, build_by: &'static str) -> Self {
+        Self { build, build_by, build_said: None }
+    }
+
+    /// Which build is meant where --build says another.
+    pub fn note(&self) -> Option<String> {
+        let said = self.build_said?;
+        Some(format!("--build says {said}, which is the same kernel as {}, and the header has that number", self.build))
+    }
+}
+
+/// The number by which a kernel goes that is the same under several.
+fn kernel_number(build: Build) -> [u32; 3] {
+    let is = |same: &Build| same.number == build.number;
+    AXIS.kernels.iter().find(|kernel| kernel.same.iter().any(is)).map_or(build.number, |kernel| kernel.build.number)
 }
 
 /// A line of text.
@@ -100,7 +126,8 @@ impl Display for Revision {
             "option" => "as --build says",
             _ => "as the dump's header says, which does not tell the revision",
         };
-        writeln!(f, "  kernel      {}, {by}", self.build)
+        writeln!(f, "  kernel      {}, {by}", self.build)?;
+        self.note().iter().try_for_each(|note| writeln!(f, "              {note}"))
     }
 }
 
@@ -108,8 +135,8 @@ impl Display for Revision {
 pub fn find<S: Source>(dump: &MemoryDump<S>, args: &Args) -> Result<(Kernel, Known), Stop> {
     let identity = dump.identity();
     let revision = match identity.by {
-        By::Pdb => Revision { build: identity.build, build_by: "pdb" },
-        By::Image => Revision { build: identity.build, build_by: "image" },
+        By::Pdb => Revision::by(identity.build, "pdb"),
+        By::Image => Revision::by(identity.build, "image"),
         _ => Revision::find(identity.build, args)?,
     };
     let is_known = !dump.known_globals().is_empty();
@@ -257,7 +284,7 @@ impl Known {
             of_context.map(|layout| format!("the layout of {} is another kernel's: {}", layout.structure, layout.known));
         let known = self.of_facts().map(|known| format!("symbols: {known}"));
         let symbols = self.symbols_note.iter().map(|note| format!("symbols: {note}"));
-        for note in by_header.into_iter().chain(substituted).chain(symbols).chain(known) {
+        for note in by_header.into_iter().chain(self.revision.note()).chain(substituted).chain(symbols).chain(known) {
             out.aside(&Note { file, note });
         }
     }

@@ -82,7 +82,7 @@ pub fn run(command: &Command) -> Result<Outcome, Error> {
     let (files, mut work) = match command {
         Command::Info(args) => (&args.files, Work::Info(args)),
         Command::Sessions(args) => (&args.files, Work::Sessions),
-        Command::Events(args) => (&args.files, Work::Events(Events::new(args))),
+        Command::Events(args) => (&args.files, Work::Events(Events::new(args)?)),
         Command::Save(args) => (&args.files, Work::Save(args)),
     };
     if files.format == Format::Csv && !matches!(work, Work::Events(_)) {
@@ -109,9 +109,13 @@ pub fn run(command: &Command) -> Result<Outcome, Error> {
             Err(Stop::Output(error)) => return ended(outcome, error),
         }
     }
+    let told = match &work {
+        Work::Events(events) => events.end(&out),
+        _ => Ok(()),
+    };
     match (out.flush(), unusable) {
         (Err(error), _) => ended(outcome, error),
-        (Ok(()), 0) => Ok(outcome),
+        (Ok(()), 0) => told.map(|()| outcome),
         (Ok(()), _) => Err(format!("{unusable} of {} files could not be read or saved", inputs.len()).into()),
     }
 }
@@ -130,10 +134,11 @@ fn triage(work: &mut Work<'_>, files: &Files, input: &Input, bytes: &[u8], out: 
     let dump = Dump::with_revision(bytes, revision.build.revision).map_err(unread)?;
     let findings = dump.findings().iter().cloned().map(Wrong::Dump).collect();
     let content = Content { name: &input.name, sessions: dump.sessions().into(), findings, known: None };
-    let notes = files.without_effect();
+    let mut notes = files.without_effect();
     if let Work::Info(_) = work {
         return info::run(&content, &dump, &revision, notes, out);
     }
+    notes.extend(revision.note());
     notes.into_iter().for_each(|note| out.aside(&kernel::Note { file: &input.name, note }));
     sessions_of(work, input, &content, out)
 }

@@ -3,13 +3,13 @@
 use super::input::stem;
 use super::{Content, Files, Wrong, tally};
 use crate::etl::input::Input;
-use crate::etl::output::{Escaped, Output};
+use crate::etl::output::{Escaped, Output, Several, create};
 use crate::etl::stop::Stop;
 use etw_layouts_cli::Outcome;
 use etw_layouts_dump::{Saved, Session};
 use serde::Serialize;
 use std::fmt::{self, Display};
-use std::fs::{self, File};
+use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Save each session in crash dumps as a trace file. Exit status 1 if there are findings.
@@ -68,7 +68,7 @@ pub fn run(args: &Args, input: &Input, content: &Content<'_>, out: &mut Output) 
 
 /// Writes a session; nothing is left of a file that cannot be completed.
 fn write(session: &Session<'_>, path: &Path) -> Result<Saved, String> {
-    let file = File::create_new(path).map_err(|error| error.to_string())?;
+    let file = create(path)?;
     session.save(file).map_err(|error| {
         // That it cannot be removed changes nothing of what is told.
         let _ = fs::remove_file(path);
@@ -84,7 +84,7 @@ fn plain(name: &str) -> String {
 
 impl Display for Line<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { buffers, events, .. } = self;
-        write!(f, "{}: {buffers} buffers, {events} events", Escaped(&self.output))
+        let (buffers, events) = (Several(self.buffers as u64, "buffer"), Several(self.events as u64, "event"));
+        write!(f, "{}: {buffers}, {events}", Escaped(&self.output))
     }
 }

@@ -37,7 +37,7 @@ pub struct Args {
     #[arg(long)]
     strict: bool,
     #[command(flatten)]
-    asked: Asked,
+    pub(crate) asked: Asked,
 }
 
 #[derive(Clone, Copy, clap::ValueEnum)]
@@ -61,6 +61,11 @@ impl<'a> Events<'a> {
     /// Whether as many were printed as were asked for.
     pub fn is_done(&self) -> bool {
         self.printer.is_done()
+    }
+
+    /// Tells what only all files together tell.
+    pub fn end(&self, out: &Output) {
+        self.printer.end(out);
     }
 
     pub fn file(&mut self, source: Opened<'_>, out: &mut Output) -> Result<Outcome, Stop> {
@@ -157,10 +162,11 @@ impl Lines<'_, '_> {
     }
 
     fn event(&mut self, event: &Event<'_>, origin: Origin) -> Result<(), Stop> {
+        let printer = &mut self.events.printer;
+        printer.seen += 1;
         if !self.filter.takes(event, origin.processor, &self.clock) {
             return Ok(());
         }
-        let printer = &mut self.events.printer;
         let time = event.time_stamp().map(|stamp| self.clock.system_time(stamp));
         let line = Line::new(&self.file, event, origin, time, printer.payload);
         match printer.event(&line, self.out)? {

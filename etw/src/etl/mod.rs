@@ -28,6 +28,7 @@ use output::{Format, Output};
 use stat::Stats;
 use std::io::{self, Write};
 use stop::Stop;
+use wanted::Wanted;
 
 /// What to do with trace files.
 #[derive(clap::Subcommand)]
@@ -54,6 +55,9 @@ pub fn run(command: &Command) -> Result<Outcome, Error> {
     };
     if files.format == Format::Csv && !matches!(work, Work::Events(_)) {
         return Err("only events are printed as a table of CSV".into());
+    }
+    if let Some(wanted) = command.wanted() {
+        wanted.check()?;
     }
     let mut out = Output::new(files.format);
     let inputs: Vec<_> = files.files.iter().flat_map(|path| input::find(path, &input::TRACES, &out)).collect();
@@ -88,12 +92,28 @@ pub fn run(command: &Command) -> Result<Outcome, Error> {
     }
     let told = match &work {
         Work::Stat(stats) => stats.end(&mut out),
+        Work::Events(events) => {
+            events.end(&out);
+            Ok(())
+        }
         _ => Ok(()),
     };
     match (told.and_then(|()| out.flush()), unusable) {
         (Err(error), _) => ended(outcome, error),
         (Ok(()), 0) => Ok(outcome),
         (Ok(()), _) => Err(format!("{unusable} of {} files could not be read", inputs.len()).into()),
+    }
+}
+
+impl Command {
+    /// Which events are asked for.
+    fn wanted(&self) -> Option<&Wanted> {
+        match self {
+            Self::Events(args) => Some(&args.asked.wanted),
+            Self::Stat(args) => Some(&args.wanted),
+            Self::Save(args) => Some(&args.wanted),
+            Self::Info(_) | Self::Check(_) => None,
+        }
     }
 }
 

@@ -3,9 +3,11 @@
 use super::columns::{self, Column};
 use super::document;
 use super::line::{Line, Names, Payload};
-use super::output::{Format, Output};
+use super::output::{Format, Output, Several};
 use super::wanted::Wanted;
 use etw_layouts_etl::tracelogging::Fault;
+use serde::Serialize;
+use std::fmt::{self, Display};
 use std::io;
 
 /// Which events are printed, and what of them.
@@ -32,6 +34,9 @@ pub struct Printer<'a> {
     pub payload: Option<Payload>,
     columns: Vec<Column>,
     names: Names,
+    /// How many events were looked at, whether they were wanted or not.
+    pub seen: u64,
+    limit: u64,
     /// How many may still be printed.
     left: u64,
     is_headed: bool,
@@ -42,13 +47,20 @@ impl<'a> Printer<'a> {
     pub fn new(asked: &'a Asked, default: &[Column]) -> Self {
         let columns = columns::chosen(&asked.columns, default, asked.payload.is_some());
         let payload = asked.payload.or(columns.contains(&Column::Payload).then_some(Payload::Hex));
-        let left = asked.limit.unwrap_or(u64::MAX);
-        Self { wanted: &asked.wanted, payload, columns, names: Names::default(), left, is_headed: false }
+        let limit = asked.limit.unwrap_or(u64::MAX);
+        Self { wanted: &asked.wanted, payload, columns, names: Names::default(), seen: 0, limit, left: limit, is_headed: false }
     }
 
     /// Whether as many were printed as were asked for.
     pub fn is_done(&self) -> bool {
         self.left == 0
+    }
+
+    /// Tells that none of the events that were looked at was wanted, if it is so.
+    pub fn end(&self, out: &Output) {
+        if self.left == self.limit && self.seen > 0 {
+            out.aside(&NoneMatch { matching: 0, events: self.seen });
+        }
     }
 
     /// Names the columns, once for all files.
@@ -69,5 +81,18 @@ impl<'a> Printer<'a> {
             Format::Json => document::event(line, &mut self.names, out),
             format => columns::event(&self.columns, format == Format::Text, line, &mut self.names, out),
         })
+    }
+}
+
+/// That no event was wanted, of so many.
+#[derive(Serialize)]
+struct NoneMatch {
+    matching: u64,
+    events: u64,
+}
+
+impl Display for NoneMatch {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} of {} match", self.matching, Several(self.events, "event"))
     }
 }

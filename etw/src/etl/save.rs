@@ -1,7 +1,7 @@
 //! `save`.
 
 use super::input::{Files, Opened};
-use super::output::{Escaped, Grouped, Output};
+use super::output::{Escaped, Grouped, Output, Several, create};
 use super::stop::Stop;
 use super::tally::Tally;
 use super::wanted::Wanted;
@@ -11,7 +11,7 @@ use etw_layouts_etl::write::{Error, Relog};
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::fmt::{self, Display};
-use std::fs::{self, File};
+use std::fs;
 use std::io;
 use std::path::PathBuf;
 
@@ -35,7 +35,7 @@ pub struct Args {
     #[arg(long)]
     compress: bool,
     #[command(flatten)]
-    wanted: Wanted,
+    pub(crate) wanted: Wanted,
 }
 
 pub fn run(args: &Args, source: Opened<'_>, out: &mut Output) -> Result<Outcome, Stop> {
@@ -45,7 +45,7 @@ pub fn run(args: &Args, source: Opened<'_>, out: &mut Output) -> Result<Outcome,
     let mut buffers = source.reader()?;
     let log = buffers.log_file();
     let (clock, filter) = (log.to_clock(), args.wanted.filter(log.start_time));
-    let file = File::options().write(true).create_new(true).open(&args.output).map_err(|error| unwritable(&error))?;
+    let file = create(&args.output).map_err(|error| unwritable(&error))?;
     let part = Part(Some(&args.output));
     let mut relog = Relog::new(file, log, args.compress).map_err(|error| unwritable(&error))?;
     let mut saved = Saved { file: name, output: &target, read: 0, saved: 0, bytes: 0, refused: BTreeMap::new() };
@@ -137,8 +137,10 @@ struct Saved<'a> {
 impl Display for Saved<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (file, output) = (Escaped(self.file), Escaped(self.output));
-        let (read, saved, bytes) = (Grouped(self.read), Grouped(self.saved), Grouped(self.bytes));
-        write!(f, "{output}: {saved} of {read} events of {file}, {bytes} bytes")?;
+        // The log file header is an event too, as `events` and `stat` count, and every trace file has it.
+        let others = Several(self.read.saturating_sub(1), "other event");
+        let (saved, bytes) = (Grouped(self.saved), Grouped(self.bytes));
+        write!(f, "{output}: the log file header and {saved} of {others} of {file}, {bytes} bytes")?;
         for (why, count) in &self.refused {
             write!(f, "\n  {} not saved: {why}", Grouped(*count))?;
         }

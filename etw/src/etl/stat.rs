@@ -1,7 +1,7 @@
 //! `stat`.
 
 use super::input::{Files, Opened};
-use super::output::{Escaped, Grouped, Output};
+use super::output::{Escaped, Output, Several};
 use super::stop::Stop;
 use super::tally::Tally;
 use super::wanted::Wanted;
@@ -14,7 +14,7 @@ use std::io;
 
 /// Count the events of trace files, all files and folders as one. Exit status 1 if there are findings.
 ///
-/// Events, bytes (with headers) and the rate, in events a second between the first event of all and the last; when the
+/// Events (the log file header of each file is one), bytes (with headers) and the rate, in events a second between the first event of all and the last; when the
 /// first and the last were, and how many were lost; and the same by provider, id, process or processor. On a terminal a bar
 /// shows when there were many. Findings go to the standard error.
 ///
@@ -30,7 +30,7 @@ pub struct Args {
     #[arg(long, value_enum, default_value_t = Sort::Provider)]
     by: Sort,
     #[command(flatten)]
-    wanted: Wanted,
+    pub(crate) wanted: Wanted,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
@@ -270,13 +270,13 @@ impl Display for What {
 
 impl Display for Document {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let files = if self.files == 1 { "file" } else { "files" };
-        writeln!(f, "{} {files}, {} events, {} bytes", Grouped(self.files), Grouped(self.all.events), Grouped(self.all.bytes))?;
+        let (files, events) = (Several(self.files, "file"), Several(self.all.events, "event"));
+        writeln!(f, "{files}, {events}, {}", Several(self.all.bytes, "byte"))?;
         if let (Some(first), Some(last)) = (self.all.first, self.all.last) {
             writeln!(f, "  first  {}", Stamp(first))?;
             writeln!(f, "  last   {}  after {:.3} s", Stamp(last), self.seconds)?;
         }
-        writeln!(f, "  lost   {} events, {} buffers", Grouped(self.events_lost), Grouped(self.buffers_lost))?;
+        writeln!(f, "  lost   {}, {}", Several(self.events_lost, "event"), Several(self.buffers_lost, "buffer"))?;
         if let Some(activity) = self.activity.as_ref().filter(|_| self.has_bar) {
             writeln!(f, "  when   {}  {:.3} s each", bar(&activity.counts), activity.span as f64 * 2.0 / 1e7)?;
         }

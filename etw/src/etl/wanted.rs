@@ -1,6 +1,8 @@
 //! The options that say which events are wanted.
 
+use etw_layouts_cli::Error;
 use etw_layouts_etl::{Filter, Guid, Stamp, names};
+use std::num::IntErrorKind;
 use std::str::FromStr;
 
 /// Which events, by what their headers tell. An option that is given several times asks for any of its values; an event has to
@@ -43,15 +45,7 @@ pub struct Wanted {
 impl Wanted {
     /// The filter for a trace, whose start gives a meaning to seconds.
     pub fn filter(&self, start: i64) -> Filter {
-        let mut filter = Filter::new();
-        macro_rules! ask {
-            ($($name:ident),*) => {$(
-                for value in &self.$name {
-                    filter = filter.$name(*value);
-                }
-            )*};
-        }
-        ask!(provider, id, opcode, level, keyword, process, thread, processor);
+        let mut filter = self.at_any_time();
         if let Some(from) = self.from {
             filter = filter.from(from.of(start));
         }
@@ -61,9 +55,42 @@ impl Wanted {
         }
     }
 
+    /// The filter that leaves times out of it.
+    pub fn at_any_time(&self) -> Filter {
+        let mut filter = Filter::new();
+        macro_rules! ask {
+            ($($name:ident),*) => {$(
+                for value in &self.$name {
+                    filter = filter.$name(*value);
+                }
+            )*};
+        }
+        ask!(provider, id, opcode, level, keyword, process, thread, processor);
+        filter
+    }
+
+    /// # Errors
+    ///
+    /// The times have nothing between them. Of one from the start of a trace and one that is not, only a trace can tell.
+    pub fn check(&self) -> Result<(), Error> {
+        match (self.from, self.to) {
+            (Some(Time::Absolute(from)), Some(Time::Absolute(to))) | (Some(Time::Since(from)), Some(Time::Since(to)))
+                if from > to =>
+            {
+                Err("--from is later than --to: there is no event between them".into())
+            }
+            _ => Ok(()),
+        }
+    }
+
     /// Whether an event without a time is none of them.
     pub fn asks_for_times(&self) -> bool {
         self.from.is_some() || self.to.is_some()
+    }
+
+    /// Whether one of the times counts from the start of the trace.
+    pub fn asks_since_start(&self) -> bool {
+        [self.from, self.to].iter().any(|time| matches!(time, Some(Time::Since(_))))
     }
 }
 
@@ -110,20 +137,32 @@ fn seconds(text: &str) -> Option<i64> {
 
 fn provider(text: &str) -> Result<Guid, String> {
     let named = || names::provider_named(text);
-    text.parse().ok().or_else(named).ok_or_else(|| "neither a GUID nor a group of kernel events, such as PROCESS".into())
+    text.parse().ok().or_else(named).ok_or_else(|| {
+        "neither a GUID nor a group of kernel events, such as PROCESS; names of other providers are not known: give the GUID"
+            .into()
+    })
 }
 
 fn id(text: &str) -> Result<u16, String> {
-    names::hook_named(text).map_or_else(|| number(text), Ok)
+    let none = "neither a number nor the name of a hook identifier, such as 43, 0x2b or WMI_LOG_TYPE_PROCESS_CREATE";
+    names::hook_named(text).map_or_else(|| number_or(text, none), Ok)
 }
 
-/// A number, decimal or with 0x.
 fn number<T: TryFrom<u64>>(text: &str) -> Result<T, String> {
-    let value = match text.strip_prefix("0x").or_else(|| text.strip_prefix("0X")) {
-        Some(digits) if !digits.starts_with('+') => u64::from_str_radix(digits, 16),
-        Some(_) => return Err("not a number".into()),
-        None => text.parse(),
+    number_or(text, "not a number, such as 4 or 0x1c0")
+}
+
+/// A number, decimal or with 0x; or what is said of a text that is none.
+fn number_or<T: TryFrom<u64>>(text: &str, none: &str) -> Result<T, String> {
+    let (digits, radix) = match text.strip_prefix("0x").or_else(|| text.strip_prefix("0X")) {
+        Some(digits) => (digits, 16),
+        None => (text, 10),
     };
-    let value = value.map_err(|error| error.to_string())?;
-    T::try_from(value).map_err(|_| format!("more than its {} bits can say", 8 * size_of::<T>()))
+    let value = match u64::from_str_radix(digits, radix) {
+        Ok(value) if !digits.starts_with('+') => Some(value),
+        Err(error) if *error.kind() == IntErrorKind::PosOverflow => None,
+        _ => return Err(none.into()),
+    };
+    let value = value.and_then(|value| T::try_from(value).ok());
+    value.ok_or_else(|| format!("more than its {} bits can say", 8 * size_of::<T>()))
 }

@@ -101,13 +101,22 @@ fn options_of_minidumps() {
     let folder = Folder::new("options");
     let path = folder.file("mini.dmp", dump());
     let of = |options: &[&str]| json(&[&["dump", "info", &path], options].concat());
-    for (options, build, by) in
-        [(&[][..], "10.0.19041.0", "header"), (&["--build", "10.0.19041.264"][..], "10.0.19041.264", "option")]
-    {
+    for (options, build, by) in [
+        (&[][..], "10.0.19041.0", "header"),
+        (&["--build", "10.0.19041.264"][..], "10.0.19041.264", "option"),
+        (&["--build", "10.0.19044.264"][..], "10.0.19041.264", "option"),
+    ] {
         let (status, infos) = of(options);
         let kernel = &infos[0]["kernel"];
         assert_eq!((status, kernel["build"].as_str(), kernel["build_by"].as_str()), (Some(0), Some(build), Some(by)));
         assert_eq!(infos[0]["notes"], Value::Array(vec![]));
+        assert_eq!(kernel["build_said"].as_str(), options.get(1).copied().filter(|said| *said != build));
+    }
+    // The same kernel under another number: which is meant is told.
+    let same = "10.0.19044.264, which is the same kernel as 10.0.19041.264";
+    for command in ["info", "events"] {
+        let output = etw(&["dump", command, "--build", "10.0.19044.264", &path]);
+        assert!(String::from_utf8([output.stdout, output.stderr].concat()).unwrap().contains(same), "{command}");
     }
     let other = etw(&["dump", "events", "--build", "10.0.18362.1", &path]);
     assert!(other.status.code() == Some(2) && String::from_utf8_lossy(&other.stderr).contains("--build says 10.0.18362.1"));
@@ -122,4 +131,47 @@ fn options_of_minidumps() {
         let note: Value = serde_json::from_slice(&output.stderr).unwrap();
         assert!(output.status.code() == Some(0) && note["note"].as_str().unwrap().starts_with("--symbol-path has no effect"));
     }
+}
+
+/// Where the start of a session is not known, seconds say nothing of its events: they are left out, and that is told. What filters leave
+/// nothing of is told too.
+#[test]
+fn left_out_is_told() {
+    let folder = Folder::new("left-out");
+    let path = folder.file("mini.dmp", dump());
+    let (_, infos) = json(&["dump", "info", &path]);
+    let start = infos[0]["sessions"][0]["start_time"].as_i64().unwrap().to_le_bytes();
+    let mut bytes = dump();
+    while let Some(at) = bytes.windows(8).position(|window| window == start) {
+        bytes[at..at + 8].fill(0);
+    }
+    let path = folder.file("no-start.dmp", bytes);
+    let events = json(&["dump", "events", &path]).1;
+    let asked = |options: &[&str]| {
+        let output = etw(&[&["dump", "events", "--format", "json", &path], options].concat());
+        let lines = String::from_utf8(output.stderr).unwrap();
+        let notes: Vec<Value> = lines.lines().filter_map(|line| serde_json::from_str(line).ok()).collect();
+        (output.status.code(), String::from_utf8(output.stdout).unwrap(), notes)
+    };
+    let (status, out, notes) = asked(&["--from", "0"]);
+    assert_eq!((status, out.as_str()), (Some(0), ""));
+    let told: Vec<_> = notes.iter().filter_map(|note| note["note"].as_str()).collect();
+    assert!(told.iter().all(|note| note.contains("A logger is not known") || note.contains("without times")), "{told:?}");
+    let count = |note: &&str| note.split([' ', ':']).find_map(|word| word.parse::<usize>().ok()).unwrap();
+    assert_eq!(told.iter().map(count).sum::<usize>(), events.len(), "{told:?}");
+    assert_eq!(
+        (notes.last().unwrap()["matching"].as_u64(), notes.last().unwrap()["events"].as_u64()),
+        (Some(0), Some(events.len() as u64))
+    );
+    // A time has a meaning without a start.
+    assert_eq!(
+        asked(&["--from", "1601-01-01T00:00:00"]).1.lines().count(),
+        events.iter().filter(|event| event["time"].is_i64()).count()
+    );
+    let output = etw(&["dump", "events", "--opcode", "255", &path]);
+    let none = format!("0 of {} events match\n", events.len());
+    assert_eq!((output.status.code(), String::from_utf8(output.stderr).unwrap()), (Some(0), none));
+    let refused = etw(&["dump", "events", "--from", "2", "--to", "1", &path]);
+    let aside = String::from_utf8(refused.stderr).unwrap();
+    assert!(refused.status.code() == Some(2) && aside.contains("--from is later than --to"), "{aside}");
 }

@@ -33,7 +33,10 @@ fn keyword(event: &Value) -> u64 {
 fn asked(file: &str) {
     let events = |options: &[&str]| {
         let (status, out, err) = run(&[&["events", "--format", "json", file], options].concat());
-        assert_eq!((status, err.as_str()), (0, ""), "{file} {options:?}");
+        // That nothing is left is told.
+        let none = out.is_empty().then_some(0);
+        assert_eq!((status, err.lines().count()), (0, usize::from(out.is_empty())), "{file} {options:?}");
+        assert_eq!(json(&err).first().map(|told| told["matching"].as_i64().unwrap()), none, "{file} {options:?}");
         out
     };
     let all = events(&[]);
@@ -76,11 +79,26 @@ fn asked(file: &str) {
 fn filtered_events() {
     let folder = Folder::new("filters");
     asked(&folder.file("a.etl", mixed()));
-    for options in
-        [["--provider", "none"], ["--id", "0x10000"], ["--opcode", "-1"], ["--from", "yesterday"], ["--to", "1.23456789"]]
-    {
-        assert_eq!(run(&[&["events", "-"], &options[..]].concat()).0, 2, "{options:?}");
+    for (options, why) in [
+        (&["--provider", "Microsoft-Windows-Kernel-Process"][..], "names of other providers are not known: give the GUID"),
+        (&["--id", "0x10000"], "more than its 16 bits"),
+        (&["--id", "START"], "neither a number nor the name of a hook identifier"),
+        (&["--process", "abc"], "not a number, such as 4 or 0x1c0"),
+        (&["--process", "99999999999999999999"], "more than its 32 bits"),
+        (&["--opcode", "-1"], "unexpected argument"),
+        (&["--opcode=-1"], "not a number"),
+        (&["--from", "yesterday"], "neither a time"),
+        (&["--to", "1.23456789"], "neither a time"),
+        (&["--from", "2", "--to", "1"], "--from is later than --to"),
+        (&["--from", "2020-07-29T07:06:20", "--to", "2020-07-29T07:06:19"], "--from is later than --to"),
+    ] {
+        for command in ["events", "stat"] {
+            let (status, _, err) = run(&[&[command, "-"], options].concat());
+            assert!(status == 2 && err.contains(why), "{command} {options:?}: {err}");
+        }
     }
+    let none = run(&["events", "--opcode", "255", &folder.file("b.etl", trace())]);
+    assert_eq!((none.0, none.1.lines().count(), none.2.as_str()), (0, 1, "0 of 3 events match\n"));
     let files = shared();
     files.iter().for_each(|file| asked(file));
     println!("filtered events are those of the filtered JSON in {} files", files.len());

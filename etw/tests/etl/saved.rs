@@ -41,13 +41,19 @@ fn saved_events() {
             assert_eq!(told["bytes"].as_u64(), Some(fs::metadata(&out).unwrap().len()));
             assert_eq!(run(&["check", &out]).1, format!("{out}: 0 findings\n"), "{file} {options:?}");
             // What is there stays.
-            assert_eq!(run(&args).0, 2, "{out} was overwritten");
+            let (status, _, err) = run(&args);
+            assert!(status == 2 && err.contains("is there already; nothing is written over"), "{out}: {err}");
         }
     }
     let (bad, out) = (folder.file("bad.etl", damaged()), text(&folder.0.join("of-bad.etl")));
     let (status, told, err) = run(&["save", "-o", &out, &bad]);
     assert_eq!((status, err.contains("extended items")), (1, true), "{err}");
-    assert!(told.contains("1 of 2 events"), "{told}");
+    assert!(told.contains("the log file header and 1 of 1 other event of "), "{told}");
+    // Of the same file, the same events: the header is one of them.
+    assert!(run(&["stat", &out]).1.starts_with("1 file, 2 events, "));
+    let headed = text(&folder.0.join("headed.etl"));
+    assert_eq!(run(&["save", "--opcode", "255", "-o", &headed, &bad]).0, 1);
+    assert!(run(&["stat", &headed]).1.starts_with("1 file, 1 event, "));
     for unusable in [&["save", "-o", &out, &bad, &bad][..], &["save", &bad], &["save", "-o", "/no/such/folder/a.etl", &bad]] {
         assert_eq!(run(unusable).0, 2, "{unusable:?}");
     }
