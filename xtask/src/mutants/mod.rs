@@ -26,6 +26,7 @@ use std::path::Path;
 ///
 /// Each offset, size, type, count, bit position and width, constant, range end, name, alignment and build is changed, each
 /// member dropped, neighbours swapped. A change that no layout shows is not counted. What survives is listed with the reason.
+/// What specs say of global variables is left out: no symbols state their types.
 ///
 /// Exit status: 0 every survivor has a reason, 1 one has none, 2 there is no such spec.
 #[derive(clap::Args)]

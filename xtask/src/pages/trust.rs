@@ -14,7 +14,7 @@ pub fn page(figures: &Figures, generated: &Files) -> Result<String, Error> {
          Written by `cargo xtask generate`. `cargo xtask figures` and `cargo xtask fuzz --record` count what takes long, and `cargo xtask ci`\n\
          holds the page against the sources. What is claimed, and how it is held, is in [ARCHITECTURE.md](../ARCHITECTURE.md).\n\n\
          Mutants are changes of one fact of the specs; caught are those that `cargo xtask generate` or `cargo xtask verify` refuses. The\n\
-         rest changes what public symbols do not hold.\n\n",
+         rest changes what public symbols do not hold. What specs say of global variables is not among them: no symbols state their types.\n\n",
     );
     mutants(figures, &mut out);
     if let Some(structures) = figures.random_structures {
