@@ -180,10 +180,12 @@
   function newest() {
     const show = () => document.querySelectorAll(".panel .scroll").forEach((part) => {
       part.scrollLeft = part.scrollWidth;
-      // What is beside the columns that stay begins with a whole one.
-      const [member, , ...columns] = part.querySelectorAll(".matrix thead th");
-      const edge = member?.getBoundingClientRect().right, cut = columns.find((column) => column.getBoundingClientRect().left > edge - 1);
-      if (cut && part.scrollLeft) part.scrollLeft = Math.max(0, part.scrollLeft + cut.getBoundingClientRect().left - edge);
+      // What is beside the column that stays begins with a whole one: there is room for that after the last.
+      const [member, , ...columns] = part.querySelectorAll(".matrix thead th"), edge = member?.getBoundingClientRect().right;
+      const by = columns.map((column) => column.getBoundingClientRect().left - edge).find((by) => by > -1) ?? 0;
+      if (by < 1 || !part.scrollLeft) return;
+      part.style.paddingRight = by + "px";
+      part.scrollLeft = part.scrollWidth;
     });
     document.querySelectorAll(".switch > input").forEach((input) => input.addEventListener("change", show));
     show();

@@ -229,6 +229,11 @@ fn side_by_side(chromium: &str, folder: &Folder) {
     assert_eq!(page["way"], way);
     assert_eq!(page["links"][3], "#a=10.0.22000.1-x64&b=10.0.22000.434-x64");
     causes(chromium, folder, &text);
+    let cut = "await new Promise(requestAnimationFrame); await wait(400);
+        const [member, , ...columns] = document.querySelectorAll('.panel.x64 .matrix thead th');
+        return Math.min(...columns.map((column) => Math.abs(column.getBoundingClientRect().left - member.getBoundingClientRect().right)));";
+    let cut = run(chromium, folder, "type/WMI_LOGGER_CONTEXT.html", cut);
+    assert!(cut.as_f64().is_some_and(|cut| cut < 1.5), "no column begins where the table's own part does: {cut}");
     let wrong = "location.hash = 'a=1.2.3-x64&b=10.0.22000.434-x64'; await wait(400);
         return document.getElementById('beside-way').textContent;";
     let wrong = run(chromium, folder, "type/WMI_LOGGER_CONTEXT.html", wrong);
