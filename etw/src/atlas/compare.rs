@@ -5,11 +5,13 @@ use super::frame::page as framed;
 use super::paths;
 use crate::html::Html;
 use crate::{Error, diff};
+use etw_layouts_codegen::Choice;
 use etw_layouts_codegen::registry::WitnessKind;
 use etw_layouts_project::diff::compact::Compact;
 use etw_layouts_project::diff::{Side, changes};
+use rayon::prelude::*;
 use serde::Serialize;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Display;
 
 /// The page that compares a target with the one before it, if there is one.
@@ -61,9 +63,15 @@ fn lines(text: &str, html: &mut Html) {
 pub fn page(atlas: &Atlas) -> (String, String) {
     framed("compare.html".into(), "compare", "Compare two kernels", |html| {
         html.leaf("h1", &[], "Compare two kernels");
-        html.leaf("p", &[("class", &"lead")], "What differs, in the words of etw diff.");
+        html.leaf("p", &[("class", &"lead")], "What differs, in the words of etw diff; and with which kernel each came.");
+        html.leaf(
+            "p",
+            &[],
+            "A kernel has a build and revision, or a label: 10.0.19041.1415-x64, 19041.1415, 2004-x64. “Not yet in” and “still in” name the \
+             last kernel seen before the step, “in” and “not in” the last of the build before it. Each is as sure as is said beside it.",
+        );
         html.el("form", &[("class", &"scripted filter"), ("id", &"compare")], |html| {
-            for (id, label) in [("a", "from "), ("b", " to ")] {
+            for (id, label) in [("a", "from"), ("b", "to")] {
                 html.leaf("label", &[("for", &id)], label);
                 let input: [(&str, &dyn Display); 7] = [
                     ("id", &id),
@@ -76,7 +84,7 @@ pub fn page(atlas: &Atlas) -> (String, String) {
                 ];
                 html.void("input", &input);
             }
-            html.leaf("label", &[("for", &"only")], " only ");
+            html.leaf("label", &[("for", &"only")], "only");
             html.void(
                 "input",
                 &[
@@ -125,6 +133,14 @@ pub fn page(atlas: &Atlas) -> (String, String) {
 #[derive(Serialize)]
 struct Data<'a> {
     kernels: Vec<KernelData<'a>>,
+    /// Targets by their other names, each with what it is called then.
+    named: BTreeMap<String, (usize, String)>,
+    /// Builds that are the kernel of another.
+    same: BTreeMap<String, String>,
+    /// What the numbers of the standings mean.
+    words_of_standing: Vec<&'static str>,
+    /// The standings by target of a structure that is not everywhere as sure as its kernel.
+    standings: BTreeMap<&'a str, Vec<usize>>,
     #[serde(flatten)]
     compact: Compact,
 }
@@ -148,8 +164,56 @@ pub fn data(atlas: &Atlas) -> Result<String, Error> {
         seen: seen(atlas, kernel),
     });
     let kernels = kernels.collect();
-    let data = Data { kernels, compact: Compact::of(atlas.layouts, &sides) };
+    let (words_of_standing, standings) = standings(atlas);
+    let (named, same) = (named(atlas), same(atlas));
+    let data = Data { kernels, named, same, words_of_standing, standings, compact: Compact::of(atlas.layouts, &sides) };
     Ok(format!("window.atlasCompare = {};\n", serde_json::to_string(&data)?))
+}
+
+/// Labels, and builds without a revision, as [`find`](etw_layouts_codegen::axis::Axis::find) knows them.
+fn named(atlas: &Atlas) -> BTreeMap<String, (usize, String)> {
+    let own = atlas.axis.kernels.iter().enumerate().flat_map(|(index, kernel)| {
+        let numbers = kernel.same.iter().chain([&kernel.build]);
+        numbers.map(|build| dotted(build.number)).chain([atlas.axis.kernel_name(index)])
+    });
+    let names: BTreeSet<String> = atlas.axis.labels().map(str::to_owned).chain(own).collect();
+    let all = names.iter().flat_map(|name| super::facts::ARCHITECTURES.map(|arch| atlas.axis.find_build(name, arch)));
+    let choices = all.flatten().map(|asked| Choice::of(atlas.layouts, atlas.registry, asked, None));
+    choices.map(|choice| (choice.asked.name.clone(), (choice.target(), choice.label(atlas.axis)))).collect()
+}
+
+fn same(atlas: &Atlas) -> BTreeMap<String, String> {
+    let pairs = atlas.axis.kernels.iter().flat_map(|kernel| kernel.same.iter().map(|same| (same.number, kernel.build.number)));
+    pairs.map(|(same, own)| (dotted(same), dotted(own))).collect()
+}
+
+fn dotted([major, minor, build]: [u32; 3]) -> String {
+    format!("{major}.{minor}.{build}")
+}
+
+/// The words for standings, and the numbers of those of structures by target, where one is not that of the kernel.
+fn standings<'a>(atlas: &Atlas<'a>) -> (Vec<&'static str>, BTreeMap<&'a str, Vec<usize>>) {
+    let of = |name: &'a String| {
+        let words = atlas
+            .kernels
+            .iter()
+            .map(|kernel| Choice::of(atlas.layouts, atlas.registry, kernel.choice.asked.clone(), Some(name)).standing.word());
+        (name.as_str(), words.collect::<Vec<_>>())
+    };
+    let all: Vec<_> = atlas.layouts.spec.definitions.par_iter().map(|(name, _)| of(name)).collect();
+    let own: Vec<_> = atlas.kernels.iter().map(|kernel| kernel.choice.standing.word()).collect();
+    let mut words = Vec::new();
+    let mut numbers = BTreeMap::new();
+    for (name, list) in all.into_iter().filter(|(_, list)| *list != own) {
+        let number = |word| {
+            words.iter().position(|known| *known == word).unwrap_or_else(|| {
+                words.push(word);
+                words.len() - 1
+            })
+        };
+        numbers.insert(name, list.into_iter().map(number).collect());
+    }
+    (words, numbers)
 }
 
 fn seen(atlas: &Atlas, kernel: &super::facts::Kernel) -> BTreeMap<String, &'static str> {

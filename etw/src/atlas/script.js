@@ -178,7 +178,15 @@
 
   // What is wider than the window shows its newest versions first.
   function newest() {
-    const show = () => document.querySelectorAll(".panel .scroll").forEach((part) => { part.scrollLeft = part.scrollWidth; });
+    const show = () => document.querySelectorAll(".panel .scroll").forEach((part) => {
+      part.scrollLeft = part.scrollWidth;
+      // What is beside the column that stays begins with a whole one: there is room for that after the last.
+      const [member, , ...columns] = part.querySelectorAll(".matrix thead th"), edge = member?.getBoundingClientRect().right;
+      const by = columns.map((column) => column.getBoundingClientRect().left - edge).find((by) => by > -1) ?? 0;
+      if (by < 1 || !part.scrollLeft) return;
+      part.style.paddingRight = by + "px";
+      part.scrollLeft = part.scrollWidth;
+    });
     document.querySelectorAll(".switch > input").forEach((input) => input.addEventListener("change", show));
     show();
   }
@@ -211,49 +219,171 @@
     if (!form) return;
     const output = at("diff"), way = at("way");
     const show = async () => {
-      const [a, b, only] = ["a", "b", "only"].map((id) => at(id).value.trim());
+      const [a, b, asked] = ["a", "b", "only"].map((id) => at(id).value.trim());
       if (!a || !b) return;
       const atlas = await load("compare.js", "atlasCompare");
-      const one = kernel(atlas, a), other = kernel(atlas, b);
-      const wrong = one.error ?? other.error ?? (only && !atlas.names.includes(only) ? `there is no structure ${only}` : null);
-      if (wrong) { way.textContent = wrong; output.textContent = ""; return; }
+      const one = kernel(atlas, a, arch(b)), other = kernel(atlas, b, arch(a));
+      const tag = asked.replace(/^nt!/, ""), only = [tag, tag.replace(/^_/, "")].find((name) => atlas.names.includes(name)) ?? "";
+      const wrong = one.error ?? other.error ?? (asked && !only ? `there is no structure ${asked}` : null);
+      if (wrong) {
+        const near = !one.error && !other.error && nearest(tag, atlas.names);
+        way.replaceChildren(wrong, ...(near ? ["; did you mean ", link(near, "#" + new URLSearchParams({ a, b, only: near })), "?"] : []));
+        output.textContent = "";
+        return;
+      }
       history.replaceState(null, "", "#" + new URLSearchParams(only ? { a, b, only } : { a, b }));
-      const { text } = compare(atlas, one, other, only);
-      output.replaceChildren(...text.split(/(?<=\n)/).map((line) => {
-        const kind = { "+": "new", "-": "gone", "~": "moved" }[line[0]];
-        return Object.assign(document.createElement("span"), { textContent: line, className: kind ?? "" });
-      }));
-      const steps = between(atlas, one, other, only).map(([, kernel]) => kernel.replace(/-[^-]*$/, ""));
-      way.textContent = `${one.label.split(",")[0]}: ${one.standing}. ${other.label.split(",")[0]}: ${other.standing}.`;
-      if (steps.length) way.textContent += ` Changed on the way with ${steps.join(", ")}.`;
+      const to = (before, at) => `step/${before}--${at}.html`;
+      const { lines, steps } = explained(atlas, one, other, only, to);
+      output.replaceChildren(...lines);
+      way.replaceChildren(`${said(one)} ${said(other)}`, ...steps);
+    };
+    const read = () => {
+      const asked = new URLSearchParams(location.hash.slice(1));
+      for (const id of ["a", "b", "only"]) if (asked.has(id)) at(id).value = asked.get(id);
+      show();
     };
     form.addEventListener("submit", (event) => { event.preventDefault(); show(); });
-    const asked = new URLSearchParams(location.hash.slice(1));
-    for (const id of ["a", "b", "only"]) if (asked.has(id)) at(id).value = asked.get(id);
-    show();
+    addEventListener("hashchange", read);
+    read();
   }
 
-  // A kernel of the axis, or one that was seen to have the layouts of such a kernel.
-  function kernel(atlas, name) {
-    const index = atlas.kernels.findIndex((kernel) => kernel.name === name);
-    if (index >= 0) return { index, label: name, standing: atlas.kernels[index].standing };
-    const [, build, arch] = name.match(/^(.*)-(x86|x64|arm64)$/) ?? [];
-    const seen = atlas.kernels.findIndex((kernel) => kernel.arch === arch && build in kernel.seen);
-    if (seen < 0) return { error: `${name}: no kernel of that name was seen. etw diff tells which layouts it is likely to have.` };
-    const standing = { s: "proven", c: "converted", i: "partly seen" }[atlas.kernels[seen].seen[build]];
-    return { index: seen, label: `${name}, which has the layouts of ${atlas.kernels[seen].name}`, standing };
+  function link(text, href) { return Object.assign(document.createElement("a"), { textContent: text, href }); }
+  function arch(name) { return name.match(/-(x86|x64|arm64)$/)?.[1]; }
+  function bare(name) { return name.replace(/-[^-]*$/, ""); }
+  function said({ label, standing }) { return `${label.split(",")[0]}: ${standing}.`; }
+
+  // A kernel of the axis by any of its names, or one that was seen to have the layouts of such a kernel. A name without an
+  // architecture has that of the other kernel.
+  function kernel(atlas, asked, other) {
+    const { kernels, named, same } = atlas, own = arch(asked) ?? other ?? "x64";
+    let build = arch(asked) ? bare(asked) : asked;
+    if (/^\d{4,5}(\.\d+)?$/.test(build) && !(`${build}-${own}` in named)) {
+      const [number] = build.split(".");
+      build = (kernels.find(({ name }) => name.match(/^\d+\.\d+\.(\d+)/)[1] === number)?.name.match(/^\d+\.\d+\./)[0] ?? "10.0.") + build;
+    }
+    const name = `${build}-${own}`, of = (index, label, standing) => ({ index, label, standing: standing ?? kernels[index].standing });
+    const index = kernels.findIndex((kernel) => kernel.name === name);
+    if (index >= 0) return of(index, name);
+    if (name in named) return of(...named[name]);
+    const [, number, revision] = build.match(/^(\d+\.\d+\.\d+)\.(\d+)$/) ?? [];
+    const numbers = [number, same[number] ?? number];
+    const all = kernels.flatMap(({ arch, seen }, index) => arch !== own ? [] : Object.keys(seen).map((build) => [build, index]));
+    const line = all.filter(([build]) => numbers.includes(bareBuild(build))).sort(([a], [b]) => last(a) - last(b));
+    const older = line.filter(([build]) => last(build) <= revision).at(-1), newer = line.find(([build]) => last(build) >= revision);
+    if (!older) return { error: `${name}: no kernel of that name was seen. etw diff tells which layouts it is likely to have.` };
+    const taken = kernels[older[1]].name;
+    if (older[0] === newer?.[0]) return of(older[1], `${name}, which has the layouts of ${taken}`, sureness(kernels[older[1]].seen[older[0]]));
+    const agree = newer?.[1] === older[1] ? "agree" : "differ";
+    const where = newer ? `between ${older[0]} and ${newer[0]}, which ${agree}` : `later than ${older[0]}, the last update of its build that was seen`;
+    return of(older[1], `${taken} in place of ${name}`, `not seen itself, ${where}`);
   }
 
-  // Which kernels on the way from one to the other changed something, each with the one before it.
-  function between(atlas, one, other, only) {
-    const [a, b] = [one, other].map(({ index }) => atlas.kernels[index]);
-    if (a.arch !== b.arch) return [];
-    const [from, to] = [one.index, other.index].sort((x, y) => x - y);
-    const line = atlas.kernels.map((kernel, index) => index).filter((index) => atlas.kernels[index].arch === a.arch && index >= from && index <= to);
+  function bareBuild(build) { return build.replace(/\.\d+$/, ""); }
+  function last(build) { return Number(build.split(".").at(-1)); }
+  function sureness(letter) { return { s: "proven", c: "converted", i: "partly seen" }[letter]; }
+
+  // The name that somebody most likely meant, as `etw` finds it.
+  function nearest(asked, names) {
+    const far = (a, b) => {
+      let row = [...Array(b.length + 1).keys()];
+      for (let i = 0; i < a.length; i++) {
+        const next = [i + 1];
+        for (let j = 0; j < b.length; j++) next.push(Math.min(row[j] + (a[i] === b[j] ? 0 : 1), row[j + 1] + 1, next[j] + 1));
+        row = next;
+      }
+      return row[b.length];
+    };
+    const all = names.map((name) => [far(asked.slice(0, 128).toLowerCase(), name.toLowerCase()), name]);
+    const [distance, name] = all.sort((a, b) => a[0] - b[0] || (a[1] < b[1] ? -1 : 1))[0] ?? [Infinity, ""];
+    return distance <= Math.max(asked.length, name.length) / 3 + 1 ? name : null;
+  }
+
+  // The lines of a comparison, each with the kernels with which it came, and those of the way.
+  function explained(atlas, one, other, only, to) {
+    const came = arrivals(atlas, one, other), causes = new Set();
+    const span = (className, ...inside) => {
+      const element = Object.assign(document.createElement("span"), { className });
+      element.append(...inside);
+      return element;
+    };
+    const lines = compare(atlas, one, other, only).lines.map(([text, name, paths, sign]) => {
+      const steps = paths ? came(name, paths, sign) : [], note = [];
+      steps.forEach((step, index) => note.push(index ? "; " : "", ...told(atlas, name, step, to)));
+      steps.forEach(({ at }) => causes.add(at));
+      const kind = { "+": "new", "-": "gone", "~": "moved" }[text[0]] ?? "";
+      return span(kind, text + "\n", ...(steps.length ? [span("with", ...note)] : []));
+    });
+    return { lines, steps: onTheWay(atlas, along(atlas, one, other), only, causes, to) };
+  }
+
+  // With which kernel something came, the last that was seen before that, and how sure both are.
+  function told(atlas, name, { before, at, kind, part, sign }, to) {
+    const [old, now] = [before, at].map((index) => atlas.kernels[index]);
+    const latest = Object.keys(old.seen).sort((a, b) => last(a) - last(b)).at(-1) ?? bare(old.name);
+    const sure = [before, at].map((index) => {
+      const code = atlas.standings[name]?.[index];
+      return code === undefined ? atlas.kernels[index].standing : atlas.words_of_standing[code];
+    });
+    // A kernel that was seen is as sure as that, where symbols have the structure at all.
+    if (latest in old.seen && ["proven", "converted", "partly seen"].includes(sure[0])) sure[0] = sureness(old.seen[latest]);
+    // Updates of another build may be younger than the step.
+    const yet = bareBuild(latest) !== bareBuild(bare(now.name)) ? ["", "not "] : ["still ", "not yet "];
+    const first = kind === "gone" ? "gone with " : sign === "-" ? "new with " : "with ", both = sure[0] === sure[1];
+    return [part ? "in part " : "", first, link(bare(now.name), to(old.name, now.name)), both ? "" : ` (${sure[1]})`,
+      `, ${yet[kind === "gone" ? 0 : 1]}in ${latest}`, both ? `; both ${sure[0]}` : ` (${sure[0]})`];
+  }
+
+  // The steps along the axis with which what differs came. What a later step undoes is left out.
+  function arrivals(atlas, one, other) {
+    const { kernels, definitions, targets, names } = atlas, line = along(atlas, one, other), known = new Map();
+    const facts = (number) => {
+      if (number < 0) return null;
+      if (!known.has(number)) known.set(number, flat(definitions[number], "", new Map()));
+      return known.get(number);
+    };
+    const flat = ([kind, size, content], path, map) => {
+      if (!path) map.set("", kind + size);
+      for (const [word, value, , key, bit, bits, inner] of content) {
+        const own = path + atlas.words[word];
+        map.set(own, [value, key, bit, bits, inner?.[0], inner?.[1]].join());
+        if (inner) flat(inner, own + ".", map);
+      }
+      return map;
+    };
+    return (name, paths, sign) => {
+      const sides = line.map((index) => facts(targets[index][names.indexOf(name)])), steps = new Map();
+      for (const path of paths) {
+        const states = sides.map((side) => side?.get(path)), end = states.length - 1;
+        const plain = sign === "~" ? states : states.map((state) => state !== undefined);
+        for (let at = 0; end > 0 && plain[at] !== plain[end]; at++) {
+          at = plain.lastIndexOf(plain[at]);
+          const step = steps.get(at) ?? { before: line[at], at: line[at + 1], kind: states[at + 1] === undefined ? "gone" : "there", count: 0 };
+          step.count += 1;
+          steps.set(at, step);
+        }
+      }
+      return [...steps].sort(([a], [b]) => a - b).map(([, step]) => ({ ...step, sign, part: step.count < paths.length }));
+    };
+  }
+
+  // The kernels of the axis from one to the other, oldest first.
+  function along({ kernels }, one, other) {
+    const [from, to] = [one.index, other.index].sort((x, y) => x - y), { arch } = kernels[from];
+    if (arch !== kernels[to].arch) return [];
+    return kernels.map((_, index) => index).filter((index) => kernels[index].arch === arch && index >= from && index <= to);
+  }
+
+  // Which kernels on the way changed something that is left, and which did not.
+  function onTheWay(atlas, line, only, causes, to) {
     const wanted = only ? [atlas.names.indexOf(only)] : atlas.names.map((_, index) => index);
     const steps = line.slice(1).map((index, before) => [line[before], index]);
-    const differ = ([before, index]) => wanted.some((name) => atlas.targets[index][name] !== atlas.targets[before][name]);
-    return steps.filter(differ).map((step) => step.map((index) => atlas.kernels[index].name));
+    const changed = steps.filter(([before, index]) => wanted.some((name) => atlas.targets[index][name] !== atlas.targets[before][name]));
+    const list = (words, steps) => steps.flatMap((step, index) => {
+      const [before, at] = step.map((index) => atlas.kernels[index].name);
+      return [index ? ", " : words, link(bare(at), to(before, at)), index + 1 === steps.length ? "." : ""];
+    });
+    const left = changed.filter(([, at]) => causes.has(at)), undone = changed.filter(([, at]) => !causes.has(at));
+    return [...list(" Changed with ", left), ...list(" Nothing is left of what changed on the way with ", undone)];
   }
 
   // Any two versions of a structure, side by side.
@@ -277,25 +407,24 @@
     const archs = heads.map((kernels) => kernels[0].split("-").at(-1));
     const end = archs.findIndex((arch, index) => index > 0 && arch === archs[index - 1] && arch !== archs[index + 1]);
     if (end > 0) [selects[0].value, selects[1].value] = [heads[end - 1].at(-1), heads[end][0]];
-    const link = (text, href) => Object.assign(document.createElement("a"), { textContent: text, href });
     const to = (a, b) => "#" + new URLSearchParams({ a, b });
     const show = async (names) => {
       const atlas = await load("compare.js", "atlasCompare"), way = at("beside-way");
-      const found = names.map((name) => kernel(atlas, name));
+      const found = names.map((name, side) => kernel(atlas, name, arch(names[1 - side])));
       found.forEach(({ index }, side) => { if (index >= 0) selects[side].value = atlas.kernels[index].name; });
       const lost = names.find((_, side) => !found[side].error && !selects[side].value);
       const wrong = found.find(({ error }) => error)?.error ?? (lost && `${lost} has no ${name}`);
       at("beside-outcome").hidden = false;
       document.querySelector("#beside-outcome .scroll").replaceChildren(...(wrong ? [] : [picture(atlas, name, ...found)]));
+      const { lines, steps } = wrong ? { lines: [] } : explained(atlas, ...found, name, to);
+      at("beside-words").replaceChildren(...lines);
       if (wrong) { way.textContent = wrong; return; }
-      const steps = between(atlas, ...found, name);
       const sure = found.map(({ label, standing }, side) => {
         // A kernel that is not in the list was seen itself, and is as sure as that if symbols have the structure at all.
         const own = standings[selects[side].value], listed = label === selects[side].value;
-        return `${label}: ${!listed && / confirms? /.test(own) ? standing : own}. `;
+        return `${label}: ${!listed && / confirms? /.test(own) ? standing : own}.${side ? "" : " "}`;
       });
-      const parts = steps.flatMap(([a, b], index) => [index ? ", " : "Changed on the way with ", link(b.replace(/-[^-]*$/, ""), to(a, b))]);
-      way.replaceChildren(...sure, ...parts, steps.length ? ". " : "", link("In words", root + "compare.html" + to(...names) + "&only=" + name));
+      way.replaceChildren(...sure, ...steps, " ", link("Of any two kernels", root + "compare.html" + to(...names) + "&only=" + name));
     };
     const chosen = () => {
       const names = selects.map((select) => select.value);
@@ -371,7 +500,8 @@
   function compare(atlas, one, other, only) {
     const { words, definitions, targets, names } = atlas;
     const counts = { added: 0, removed: 0, moved: 0, retyped: 0, bits: 0, constants: 0, sizes: 0 };
-    let all = 0, differ = 0, text = "", owned = {}, entries = new Map();
+    let all = 0, differ = 0, owned = {}, entries = new Map();
+    const lines = [];
     const [a, b] = [targets[one.index], targets[other.index]];
     const order = names.map((_, index) => index).sort((x, y) => (names[x] < names[y] ? -1 : 1));
     for (const index of order) {
@@ -379,12 +509,14 @@
       all += 1;
       if (a[index] === b[index]) continue;
       const section = structure(names[index], definitions[a[index]], definitions[b[index]]);
-      if (section) { differ += 1; text += "\n" + section; }
+      if (section.length) { differ += 1; lines.push([""], ...section.map(([text, paths, sign]) => [text, names[index], paths, sign])); }
     }
-    text = `${one.label} -> ${other.label}\n${text}\n${all - differ} of ${all} structures and enumerations are equal\n`;
-    if (differ) text += Object.entries(counts).map(([list, count]) => `${list} ${count}`).join(", ") + "\n";
-    // Of the last structure, which is the only one where one is asked for.
-    return { text, entries };
+    lines.unshift([`${one.label} -> ${other.label}`]);
+    lines.push([""], [`${all - differ} of ${all} structures and enumerations are equal`]);
+    if (differ) lines.push([Object.entries(counts).map(([list, count]) => `${list} ${count}`).join(", ")]);
+    // A line is its text, and where it tells of something, the structure, the paths, and the sign. The entries are those of the last
+    // structure, which is the only one where one is asked for.
+    return { lines, entries };
 
     function structure(name, before, after) {
       const whole = { lists: 0 };
@@ -403,13 +535,14 @@
           add(aggregate ? (before ? "removed" : "added") : "constants", words[member[0]], before && fact, after && fact);
         }
         counts.sizes += 1;
-        return `${name}: ${before ? "-" : "+"} ${described({ whole: has })}, ${entries.size} members\n`;
+        const sign = before ? "-" : "+";
+        return [[`${name}: ${sign} ${described({ whole: has })}, ${entries.size} members`, [""], sign]];
       }
       definition("", before, after, 0, 0);
-      if (!whole.lists && !entries.size) return "";
+      if (!whole.lists && !entries.size) return [];
       const turned = (x, y) => (x === y ? x : `${x} -> ${y}`);
       const head = whole.lists ? `: ${turned(before[0], after[0])}, ${turned(hex(before[1]), hex(after[1]))} bytes` : "";
-      return name + head + "\n" + aligned(rows());
+      return [[name + head, head ? [""] : null, "~"], ...aligned(rows())];
 
       function definition(path, before, after, base, there) {
         const owner = path.replace(/\.$/, "");
@@ -461,8 +594,8 @@
             const [first] = run, to = last ? "on" : `to ${run.at(-1).path}`;
             const sign = delta < 0 ? "-" : "+";
             const words = `moved by ${sign}${hex(Math.abs(delta))} from ${first.path} ${to}`;
-            list.push({ at: spot(first.b), cells: ["~", both(first, offset), `${run.length} members`, words] });
-          } else for (const entry of run) list.push({ at: spot(entry.b), cells: cells(entry) });
+            list.push({ at: spot(first.b), cells: ["~", both(first, offset), `${run.length} members`, words], paths: run.map((entry) => entry.path) });
+          } else for (const entry of run) list.push({ at: spot(entry.b), cells: cells(entry), paths: [entry.path] });
           run = [];
         };
         if (isAggregate(before)) {
@@ -471,22 +604,22 @@
             const path = words[member[0]], entry = entries.get(path);
             known.add(path);
             if (entry) entry.path = path;
-            if (entry && !entry.b) { const [at, bit] = spot(entry.a); list.push({ at: [at + delta, bit], cells: cells(entry) }); continue; }
+            if (entry && !entry.b) { const [at, bit] = spot(entry.a); list.push({ at: [at + delta, bit], cells: cells(entry), paths: [entry.path] }); continue; }
             const by = entry ? spot(entry.b)[0] - spot(entry.a)[0] : 0;
             if (by !== delta) { end(false); delta = by; }
             if (!entry) continue;
             if (entry.lists.length === 1 && entry.lists[0] === "moved") run.push(entry);
-            else list.push({ at: spot(entry.b), cells: cells(entry) });
+            else list.push({ at: spot(entry.b), cells: cells(entry), paths: [entry.path] });
           }
           end(true);
         }
         for (const path of [...entries.keys()].filter((path) => !known.has(path)).sort((x, y) => (x < y ? -1 : 1))) {
           const entry = entries.get(path);
           entry.path = path;
-          list.push({ at: spot(entry.b ?? entry.a), cells: cells(entry) });
+          list.push({ at: spot(entry.b ?? entry.a), cells: cells(entry), paths: [entry.path] });
         }
         list.sort((x, y) => x.at[0] - y.at[0] || x.at[1] - y.at[1]);
-        return list.map((row) => row.cells);
+        return list;
       }
     }
 
@@ -511,13 +644,13 @@
       return [!entry.a ? "+" : !entry.b ? "-" : "~", both(entry, offset), entry.path, both(entry, described)];
     }
     function aligned(rows) {
-      const count = Math.max(...rows.map((row) => row.length), 0);
-      const widths = [...Array(count).keys()].map((column) => Math.max(...rows.map((row) => (row[column] ?? "").length)));
+      const count = Math.max(...rows.map(({ cells }) => cells.length), 0);
+      const widths = [...Array(count).keys()].map((column) => Math.max(...rows.map(({ cells }) => (cells[column] ?? "").length)));
       const used = [...Array(count).keys()].filter((column) => widths[column] > 0);
-      return rows.map((row) => used.map((column, index) => {
-        const cell = row[column] ?? "";
+      return rows.map(({ cells, paths }) => [used.map((column, index) => {
+        const cell = cells[column] ?? "";
         return index + 1 < used.length ? cell.padEnd(widths[column] + 2) : cell;
-      }).join("").trimEnd() + "\n").join("");
+      }).join("").trimEnd(), paths, cells[0]]);
     }
   }
 })();

@@ -60,6 +60,8 @@ fn beside(structure: &Structure, html: &mut Html) {
         html.leaf("p", &[("id", &"beside-way"), ("aria-live", &"polite")], "");
         scrolled(html, "Side by side", |_| {});
         moved::legend(html);
+        html.leaf("pre", &[("class", &"diff"), ("id", &"beside-words"), ("tabindex", &"0"), ("aria-label", &"What differs")], "");
+        html.leaf("small", &[], "“Not yet in” and “still in” name the last kernel seen before the step, “in” and “not in” the last of the build before it.");
     });
 }
 

@@ -138,7 +138,9 @@ fn it_works_in_a_browser() {
             document.getElementById('diff').textContent = '';
             document.getElementById('compare').requestSubmit();
             for (let n = 0; n < 100 && !document.getElementById('diff').textContent; n++) await wait(20);
-            said.push(document.getElementById('diff').textContent);
+            const words = document.getElementById('diff').cloneNode(true);
+            words.querySelectorAll('.with').forEach((note) => note.remove());
+            said.push(words.textContent);
         }}
         return said;",
         Value::from(asked)
@@ -222,14 +224,71 @@ fn side_by_side(chromium: &str, folder: &Folder) {
     };
     assert_eq!([&page["gone"], &page["new"]], [&Value::from(with("-")), &Value::from(with("+"))]);
     let way = "10.0.19041.1415-x64, which has the layouts of 10.0.19041.985-x64: proven. 10.0.22000.434-x64: symbols of this very kernel \
-               confirm it. Changed on the way with 10.0.19041.1526, 10.0.19569, 10.0.20348.350, 10.0.20348.469, 10.0.22000.1, \
-               10.0.22000.434. In words";
+               confirm it. Changed with 10.0.19569, 10.0.20348.350, 10.0.22000.1, 10.0.22000.434. Nothing is left of what changed on \
+               the way with 10.0.19041.1526, 10.0.20348.469. Of any two kernels";
     assert_eq!(page["way"], way);
-    assert_eq!(page["links"][5], "#a=10.0.22000.1-x64&b=10.0.22000.434-x64");
+    assert_eq!(page["links"][3], "#a=10.0.22000.1-x64&b=10.0.22000.434-x64");
+    causes(chromium, folder, &text);
+    let cut = "await new Promise(requestAnimationFrame); await wait(400);
+        const [member, , ...columns] = document.querySelectorAll('.panel.x64 .matrix thead th');
+        return Math.min(...columns.map((column) => Math.abs(column.getBoundingClientRect().left - member.getBoundingClientRect().right)));";
+    let cut = run(chromium, folder, "type/WMI_LOGGER_CONTEXT.html", cut);
+    assert!(cut.as_f64().is_some_and(|cut| cut < 1.5), "no column begins where the table's own part does: {cut}");
     let wrong = "location.hash = 'a=1.2.3-x64&b=10.0.22000.434-x64'; await wait(400);
         return document.getElementById('beside-way').textContent;";
     let wrong = run(chromium, folder, "type/WMI_LOGGER_CONTEXT.html", wrong);
     assert!(wrong.as_str().is_some_and(|wrong| wrong.starts_with("1.2.3-x64: no kernel of that name was seen.")), "{wrong}");
+}
+
+/// Each line of a comparison has the kernel with which it came; names are found as by `etw diff`.
+fn causes(chromium: &str, folder: &Folder, text: &str) {
+    let asked = |a: &str, b: &str, only: &str| {
+        let script = format!(
+            "location.hash = new URLSearchParams({{ a: '{a}', b: '{b}', only: '{only}' }});
+            const way = document.getElementById('way');
+            for (let n = 0; n < 100 && !way.textContent; n++) await wait(20);
+            const notes = [...document.querySelectorAll('#diff .with')];
+            return {{
+                way: way.textContent,
+                links: [...way.querySelectorAll('a')].map((link) => link.getAttribute('href')),
+                first: document.getElementById('diff').textContent.split('\\n')[0],
+                notes: notes.map((note) => [note.previousSibling.textContent.trim(), note.textContent]),
+                steps: [...document.querySelectorAll('#diff .with a')].map((link) => link.getAttribute('href')),
+            }};"
+        );
+        run(chromium, folder, "compare.html", &script)
+    };
+    let page = asked("19041.1415", "10.0.22000.434-x64", "nt!_WMI_LOGGER_CONTEXT");
+    let notes: Vec<[String; 2]> = serde_json::from_value(page["notes"].clone()).expect("pairs");
+    let lines: Vec<_> = text.lines().filter(|line| line.starts_with(['+', '-', '~']) || line.starts_with("WMI_")).collect();
+    assert_eq!(notes.iter().map(|[line, _]| line.as_str()).collect::<Vec<_>>(), lines, "each line has a note");
+    // What updates did: those that brought 10.0.19041 and 10.0.20348 the same came to nothing on the way to 10.0.22000.
+    let note = |member: &str| notes.iter().find(|[line, _]| line.contains(member)).map_or("", |[_, note]| note.as_str());
+    let (new, gone) = ("with 10.0.22000.434, not yet in 10.0.22000.376; both proven", "still in 10.0.22000.376; both proven");
+    assert_eq!(note("PeriodicCaptureStateContext "), new);
+    assert_eq!(note("RelativeTimerDueTime"), format!("gone with 10.0.22000.434, {gone}"));
+    assert!(note("EventMarker").starts_with("gone with 10.0.22000.1 (converted), in 10.0.20348."), "{}", note("EventMarker"));
+    let step = "step/10.0.22000.1-x64--10.0.22000.434-x64.html";
+    assert!(FILES.contains_key(step), "{step}");
+    assert!(page["links"].as_array().is_some_and(|links| links.len() == 6 && links[3] == step), "{}", page["links"]);
+    for link in page["steps"].as_array().into_iter().flatten().chain(page["links"].as_array().into_iter().flatten()) {
+        assert!(FILES.contains_key(link.as_str().unwrap_or_default()), "{link}");
+    }
+    let (layouts, registry) = specs();
+    for (a, b, whole) in [
+        ("2004-x64", "1709", "1709-x64"),
+        ("19041.1415", "10.0.19045.5011", "10.0.19045.5011-x64"),
+        ("10.0.19045-arm64", "22000.400-arm64", "10.0.22000.400-arm64"),
+        ("server-2016-x86", "7601.24000", "6.1.7601.24000-x86"),
+    ] {
+        let full = if a == "19041.1415" { "10.0.19041.1415-x64" } else { a };
+        let text = said(&layouts, &registry, full, whole, None);
+        let first = text.lines().find(|line| line.contains(" -> "));
+        assert_eq!(asked(a, b, "")["first"].as_str(), first, "{a} and {b}");
+    }
+    let wrong = asked("2004-x64", "1709", "WMI_LOGER_CONTEXT");
+    assert_eq!(wrong["way"], "there is no structure WMI_LOGER_CONTEXT; did you mean WMI_LOGGER_CONTEXT?");
+    assert_eq!(wrong["links"], serde_json::json!(["#a=2004-x64&b=1709&only=WMI_LOGGER_CONTEXT"]));
 }
 
 /// What a script returns on a page. It fails if the page reports an error.
