@@ -178,15 +178,18 @@
 
   // What is wider than the window shows its newest versions first.
   function newest() {
-    const show = () => document.querySelectorAll(".panel .scroll").forEach((part) => {
-      part.scrollLeft = part.scrollWidth;
-      // What is beside the column that stays begins with a whole one: there is room for that after the last.
-      const [member, , ...columns] = part.querySelectorAll(".matrix thead th"), edge = member?.getBoundingClientRect().right;
-      const by = columns.map((column) => column.getBoundingClientRect().left - edge).find((by) => by > -1) ?? 0;
-      if (by < 1 || !part.scrollLeft) return;
-      part.style.paddingRight = by + "px";
-      part.scrollLeft = part.scrollWidth;
-    });
+    // First all is read and then all is written, so that the browser lays the page out once for each.
+    const show = () => {
+      const parts = [...document.querySelectorAll(".panel .scroll")].filter((part) => part.clientWidth).map((part) => {
+        const [member, , ...columns] = part.querySelectorAll(".matrix thead th"), edge = member?.getBoundingClientRect().right;
+        const last = part.scrollWidth - part.clientWidth - (parseFloat(part.style.paddingRight) || 0);
+        // What is beside the column that stays begins with a whole one: there is room for that after the last.
+        const starts = columns.map((column) => column.getBoundingClientRect().left - edge + part.scrollLeft);
+        return { part, last, at: last > 0 ? starts.find((start) => start > last - 1) ?? last : 0 };
+      });
+      for (const { part, last, at } of parts) if (at > last) part.style.paddingRight = at - last + "px";
+      for (const { part, at } of parts) part.scrollLeft = at;
+    };
     document.querySelectorAll(".switch > input").forEach((input) => input.addEventListener("change", show));
     show();
   }
