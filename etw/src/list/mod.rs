@@ -21,7 +21,7 @@ use pattern::Pattern;
 ///     etw list "*_HEADER"             whose names end so
 ///     etw list --build 6.1 --arch x86
 ///     etw list --targets 1607         the kernels that are known, by build, label or release
-///     etw list --globals              the global variables whose addresses `etw export offsets` gives
+///     etw list --globals              the global variables, whose addresses etw export offsets gives
 ///
 /// `cargo xtask list` is the same on the specs of the workspace.
 #[derive(clap::Args)]
