@@ -2,7 +2,7 @@
 
 use super::kernel::Note;
 use super::{Content, Files, Wrong, tally};
-use crate::etl::columns::Column;
+use crate::etl::columns::{Column, DEFAULT};
 use crate::etl::line::{self, Line, Name, Origin};
 use crate::etl::output::{Output, Several};
 use crate::etl::printer::{Asked, Printer};
@@ -34,21 +34,6 @@ pub struct Args {
     session: Vec<String>,
 }
 
-/// What is printed if nothing else is asked for.
-const DEFAULT: [Column; 11] = [
-    Column::Time,
-    Column::Cpu,
-    Column::Thread,
-    Column::Process,
-    Column::Header,
-    Column::Provider,
-    Column::Version,
-    Column::Opcode,
-    Column::Bytes,
-    Column::Id,
-    Column::Session,
-];
-
 /// The events of one dump after the other.
 pub struct Events<'a> {
     args: &'a Args,
@@ -64,7 +49,8 @@ impl<'a> Events<'a> {
     pub fn new(args: &'a Args) -> Result<Self, Error> {
         args.asked.wanted.check()?;
         let absent = args.session.iter().map(String::as_str).collect();
-        Ok(Self { args, printer: Printer::new(&args.asked, &DEFAULT), absent })
+        let default = [&DEFAULT[..], &[Column::Session]].concat();
+        Ok(Self { args, printer: Printer::new(&args.asked, &default), absent })
     }
 
     /// Whether as many were printed as were asked for.
