@@ -3,9 +3,9 @@
 use etw_layouts_dump::Dump;
 use etw_layouts_etl::check::check;
 use etw_layouts_etl::{HeaderType, Trace};
+use std::fs;
 use std::io::Cursor;
-use std::path::PathBuf;
-use std::{env, fs};
+use test_support::witness;
 
 /// Name, buffers, those of them that are empty, messages, and other events of a session.
 type Counts = (&'static str, usize, usize, usize, usize);
@@ -42,10 +42,7 @@ const EXPECTED: [Expected; 2] = [
 /// Every session and buffer is walked to the last byte of the blob, and what is saved of a session breaks no rule.
 #[test]
 fn real_dumps() {
-    let Some(folder) = env::var_os("ETW_LAYOUTS_DUMPS").map(PathBuf::from) else {
-        eprintln!("skipped: ETW_LAYOUTS_DUMPS does not name a folder of crash dumps");
-        return;
-    };
+    let Some(folder) = witness::folder("ETW_LAYOUTS_DUMPS") else { return };
     for Expected { file, build, blocks, sessions, found } in EXPECTED {
         let bytes = fs::read(folder.join(file)).expect("a dump");
         let dump = Dump::new(&bytes).expect("a triage dump");

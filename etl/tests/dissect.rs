@@ -6,10 +6,12 @@ use std::fmt::Write;
 use std::fs;
 use std::process::Command;
 use test_support::traces::{PRODUCERS, fixture_of};
+use test_support::witness;
 
 #[test]
 #[cfg_attr(miri, ignore = "it starts a program")]
 fn dissect() {
+    let Some(python) = witness::python("dissect.etl") else { return };
     let folder = std::env::temp_dir().join(format!("etw-layouts-dissect-{}", std::process::id()));
     fs::create_dir_all(&folder).unwrap();
     let mut files = 0;
@@ -33,15 +35,9 @@ fn dissect() {
         }
     }
     let script = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/read_by_dissect.py");
-    let python = std::env::var_os("ETW_LAYOUTS_PYTHON").unwrap_or("python3".into());
-    let output = Command::new(&python).arg(script).arg(&folder).output();
+    let output = Command::new(&python).arg(script).arg(&folder).output().expect("Python runs");
     fs::remove_dir_all(&folder).unwrap();
-    match output {
-        Err(error) => println!("skipped: {}: {error}", python.display()),
-        Ok(output) => {
-            let said = String::from_utf8_lossy(&output.stdout);
-            print!("{said}");
-            assert!(output.status.success(), "{said}{}", String::from_utf8_lossy(&output.stderr));
-        }
-    }
+    let said = String::from_utf8_lossy(&output.stdout);
+    print!("{said}");
+    assert!(output.status.success(), "{said}{}", String::from_utf8_lossy(&output.stderr));
 }

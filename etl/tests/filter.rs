@@ -4,8 +4,8 @@ use etw_layouts_etl::{Event, Filter, Guid, Scratch, Stamp, Trace, names};
 use std::collections::BTreeSet;
 use std::fmt::Debug;
 use std::fs;
-use std::path::PathBuf;
 use test_support::traces::all;
+use test_support::witness;
 
 /// What a field is called, how it is read, and how a filter asks for it.
 type Field = (&'static str, fn(&Event<'_>, u16) -> Option<u128>, fn(Filter, u128) -> Filter);
@@ -90,9 +90,7 @@ fn filters() {
     for fixture in all(12) {
         fields_of(&fixture.name, &fixture.bytes);
     }
-    let Some(folder) = std::env::var_os("ETW_LAYOUTS_ETL").map(PathBuf::from) else {
-        return eprintln!("filters of real files skipped: ETW_LAYOUTS_ETL is not set");
-    };
+    let Some(folder) = witness::folder("ETW_LAYOUTS_ETL") else { return };
     for entry in fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();
         if path.extension().is_some_and(|extension| extension == "etl") {

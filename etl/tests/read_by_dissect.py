@@ -6,11 +6,7 @@
 import pathlib
 import sys
 
-try:
-    from dissect.etl import ETL
-except ImportError:
-    print("skipped: the Python package dissect.etl is not installed")
-    sys.exit(0)
+from dissect.etl import ETL
 
 wrong = files = 0
 for path in sorted(pathlib.Path(sys.argv[1]).glob("*.etl")):

@@ -8,20 +8,11 @@ use etw_layouts_etl::{LogFile, Parts, Reader, Scratch, Trace};
 use std::collections::BTreeMap;
 use std::fs;
 use std::io::Cursor;
-use std::path::PathBuf;
-
-/// The folder of traces, or `None` and a word about it.
-pub fn folder(test: &str) -> Option<PathBuf> {
-    let folder = std::env::var_os("ETW_LAYOUTS_ETL").map(PathBuf::from);
-    if folder.is_none() {
-        eprintln!("{test} skipped: ETW_LAYOUTS_ETL is not set");
-    }
-    folder
-}
+use test_support::witness;
 
 /// The survey's lines, and for each the file's name and bytes.
-fn surveyed(test: &str) -> Vec<(Vec<String>, Vec<u8>)> {
-    let Some(folder) = folder(test) else { return Vec::new() };
+fn surveyed() -> Vec<(Vec<String>, Vec<u8>)> {
+    let Some(folder) = witness::folder("ETW_LAYOUTS_ETL") else { return Vec::new() };
     let survey = fs::read_to_string(folder.join("survey.tsv")).unwrap();
     let lines = survey.lines().skip(1).map(|line| line.split('\t').map(str::to_owned).collect::<Vec<_>>());
     let files: Vec<_> = lines.map(|line| (line.clone(), fs::read(folder.join(&line[0])).unwrap())).collect();
@@ -41,7 +32,7 @@ fn counts(text: &str) -> BTreeMap<String, usize> {
 
 #[test]
 fn survey() {
-    for (line, bytes) in surveyed("survey") {
+    for (line, bytes) in surveyed() {
         let name = &line[0];
         let trace = Trace::new(&bytes).unwrap();
         let log = trace.log_file();
@@ -88,7 +79,7 @@ fn survey() {
 
 #[test]
 fn golden() {
-    let Some(folder) = folder("golden") else { return };
+    let Some(folder) = witness::folder("ETW_LAYOUTS_ETL") else { return };
     let mut found = 0;
     for entry in fs::read_dir(folder.join("golden")).unwrap() {
         let path = entry.unwrap().path();
@@ -121,7 +112,7 @@ fn golden() {
 
 #[test]
 fn emitted_again() {
-    for (line, bytes) in surveyed("emitted_again") {
+    for (line, bytes) in surveyed() {
         let trace = Trace::new(&bytes).unwrap();
         for buffer in trace.buffers() {
             let buffer = buffer.unwrap();
@@ -140,7 +131,7 @@ fn emitted_again() {
 
 #[test]
 fn written_again() {
-    for (line, bytes) in surveyed("written_again") {
+    for (line, bytes) in surveyed() {
         let trace = Trace::new(&bytes).unwrap();
         let events = in_time(&trace);
         for compressed in [false, true] {

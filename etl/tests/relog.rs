@@ -8,8 +8,8 @@ use etw_layouts_etl::write::{Error, FileWriter, Record, Relog};
 use etw_layouts_etl::{ClockType, Filter, LogFile, Scratch, Trace};
 use std::fs;
 use std::io::Cursor;
-use std::path::PathBuf;
 use test_support::traces::{PRODUCERS, all, fixture};
+use test_support::witness;
 
 /// The events of a file that a filter takes, without the log file header, by processor and in the order of the file; and whether
 /// they are in the header buffer.
@@ -52,7 +52,7 @@ fn findings(trace: &Trace<'_>) -> Vec<&'static str> {
 #[cfg_attr(miri, ignore = "it takes minutes")]
 fn relogged() {
     let mut files: Vec<_> = all(12).into_iter().map(|fixture| (fixture.name, fixture.bytes)).collect();
-    if let Some(folder) = std::env::var_os("ETW_LAYOUTS_ETL").map(PathBuf::from) {
+    if let Some(folder) = witness::folder("ETW_LAYOUTS_ETL") {
         let paths = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
         let paths = paths.filter(|path| path.extension().is_some_and(|extension| extension == "etl"));
         files.extend(paths.map(|path| (path.display().to_string(), fs::read(path).unwrap())));

@@ -3,8 +3,8 @@
 use etw_layouts_etl::stat::{Activity, By, Count, Stat};
 use etw_layouts_etl::{Event, Scratch, Trace};
 use std::collections::BTreeMap;
-use std::path::PathBuf;
 use test_support::traces::all;
+use test_support::witness;
 
 fn each(bytes: &[u8], mut take: impl FnMut(&Event<'_>, u16, Option<i64>)) {
     let (trace, mut scratch) = (Trace::new(bytes).unwrap(), Scratch::default());
@@ -34,7 +34,7 @@ fn key(by: By, event: &Event<'_>, processor: u16) -> String {
 #[cfg_attr(miri, ignore = "it takes minutes")]
 fn counts() {
     let mut files: Vec<_> = all(12).into_iter().map(|fixture| fixture.bytes).collect();
-    if let Some(folder) = std::env::var_os("ETW_LAYOUTS_ETL").map(PathBuf::from) {
+    if let Some(folder) = witness::folder("ETW_LAYOUTS_ETL") {
         let paths = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
         files.extend(paths.filter(|path| path.extension().is_some_and(|e| e == "etl")).map(|path| std::fs::read(path).unwrap()));
     }

@@ -1,10 +1,10 @@
 //! TraceLogging: what is made, what is broken, and what real files have.
 
-use crate::real::folder;
 use etw_layouts_etl::tracelogging::{Data, Fault, Reason, Step};
 use etw_layouts_etl::{Event, Scratch, Trace};
 use std::fs;
 use test_support::logging::{Logging, logging};
+use test_support::witness;
 
 /// The steps of the event of a trace, and what ended them.
 fn steps(made: &Logging) -> (usize, Option<Fault>) {
@@ -83,7 +83,7 @@ fn hostile() {
 /// All such events of the real files are decoded.
 #[test]
 fn real() {
-    let Some(folder) = folder("tracelogging") else { return };
+    let Some(folder) = witness::folder("ETW_LAYOUTS_ETL") else { return };
     let (mut found, mut values) = (0, 0);
     for entry in fs::read_dir(&folder).unwrap() {
         let path = entry.unwrap().path();
@@ -107,7 +107,7 @@ fn real() {
 /// What a consumer shows of an event's fields is what they are.
 #[test]
 fn golden_values() {
-    let Some(folder) = folder("golden_values") else { return };
+    let Some(folder) = witness::folder("ETW_LAYOUTS_ETL") else { return };
     let (mut found, mut all) = (0, String::new());
     for entry in fs::read_dir(folder.join("golden")).unwrap() {
         all += &fs::read_to_string(entry.unwrap().path()).unwrap();

@@ -3,6 +3,7 @@
 use etw_layouts_etl::compression::{self, Format};
 use etw_layouts_etl::xpress::{Error, Reason, compress, decompress};
 use std::path::Path;
+use test_support::witness;
 
 #[test]
 fn worked_examples() {
@@ -103,10 +104,7 @@ fn round_trips_and_mutations() {
 
 #[test]
 fn real_streams() {
-    let Some(folder) = std::env::var_os("ETW_LAYOUTS_ETL") else {
-        eprintln!("skipped: ETW_LAYOUTS_ETL is not set");
-        return;
-    };
+    let Some(folder) = witness::folder("ETW_LAYOUTS_ETL") else { return };
     let (mut count, mut theirs, mut ours) = (0, 0, 0);
     for (name, stream, size) in streams(folder.as_ref()) {
         let output = decompressed(Format::Xpress, &stream, size).unwrap_or_else(|error| panic!("{name}: {error}"));

@@ -8,12 +8,12 @@ use rayon::prelude::*;
 use std::collections::BTreeMap;
 use std::io::Write;
 use std::process::{Command, Output, Stdio};
+use test_support::witness;
 use tests::project;
 
 #[test]
 fn clang_agrees_with_every_layout() {
-    if Command::new("clang").arg("--version").output().is_err() {
-        println!("skipped: clang is not installed");
+    if !witness::program("clang") {
         return;
     }
     let layouts = project().layouts().expect("the specs resolve");
@@ -31,8 +31,7 @@ fn clang_agrees_with_every_layout() {
 /// Every scalar and typedef has the size, alignment and sign that it has in the headers of the SDK.
 #[test]
 fn scalars_are_those_of_the_sdk() {
-    if Command::new("clang").arg("--version").output().is_err() {
-        println!("skipped: clang is not installed");
+    if !witness::program("clang") {
         return;
     }
     let spec = project().layouts().expect("the specs resolve").spec;

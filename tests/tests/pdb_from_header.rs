@@ -6,11 +6,12 @@ use etw_layouts_project::verify;
 use etw_layouts_symbols::compare::Status;
 use etw_layouts_symbols::{self as symbols, Rules, SymbolTable, Symbols, Wanted, compare};
 use rayon::prelude::*;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use test_support::clang;
 use test_support::folder::Folder;
 use test_support::linking::linked;
 use test_support::specs::held;
+use test_support::witness;
 use tests::project;
 
 #[test]
@@ -48,10 +49,7 @@ fn agree(layouts: &Layouts, target: usize, linker: &[String], folder: &Path) -> 
 /// Plain and compressed, it is the kernel of XP SP3, which knows neither its machine nor its build.
 #[test]
 fn the_kernel_of_xp_agrees() {
-    let Some(folder) = std::env::var_os("ETW_LAYOUTS_SYMBOLS").map(PathBuf::from) else {
-        println!("skipped: ETW_LAYOUTS_SYMBOLS is not set");
-        return;
-    };
+    let Some(folder) = witness::folder("ETW_LAYOUTS_SYMBOLS") else { return };
     let layouts = project().layouts().expect("the specs resolve");
     let names = verify::names(&layouts, None).expect("all names");
     let wanted: Wanted = names.iter().copied().collect();

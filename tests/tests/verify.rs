@@ -9,6 +9,7 @@ use etw_layouts_symbols::{Aggregate, AggregateKind, Type, TypeFacts};
 use std::fs;
 use std::path::PathBuf;
 use std::sync::Arc;
+use test_support::witness;
 use tests::{project, root};
 
 fn layouts() -> Layouts {
@@ -183,10 +184,7 @@ fn kernels_have_the_layouts_of_a_target() {
 /// Snapshots of the symbol data are among the committed ones, which they leave as they are, byte for byte.
 #[test]
 fn symbol_data_gives_the_committed_snapshots() {
-    let Some(folder) = std::env::var_os("ETW_LAYOUTS_SYMBOLS").map(PathBuf::from) else {
-        println!("skipped: ETW_LAYOUTS_SYMBOLS is not set");
-        return;
-    };
+    let Some(folder) = witness::folder("ETW_LAYOUTS_SYMBOLS") else { return };
     let out = std::env::temp_dir().join(format!("etw-layouts-snapshots-{}", std::process::id()));
     fs::create_dir_all(&out).expect("a temporary folder");
     // An import has added kernels that the symbol data has not.

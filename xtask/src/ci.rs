@@ -13,7 +13,7 @@ use std::time::Instant;
 /// Run everything that has to hold before a change goes in.
 ///
 /// Format, lint, freshness, documentation, verification, packages, dependencies, other hosts, Miri, AddressSanitizer, some seconds of each fuzz
-/// target. A step whose tool is not installed is skipped by name.
+/// target. A step whose tool is not installed is skipped by name, or fails if ETW_LAYOUTS_REQUIRED has the word `tools`.
 ///
 /// Exit status: 0 all hold, 1 one does not, 2 there is no such step.
 #[derive(clap::Args)]
@@ -27,6 +27,8 @@ pub struct Args {
 enum Step {
     Passed,
     Failed(String),
+    /// A tool is not installed; the text says how to install it.
+    Absent(String),
     Skipped(String),
 }
 
@@ -72,12 +74,17 @@ pub fn run(args: &Args) -> Result<Outcome, Error> {
 
 /// Runs steps one after the other, and tells of each; the names of those that failed.
 fn in_turn(steps: &[(String, Run)]) -> Vec<&str> {
+    let required = std::env::var("ETW_LAYOUTS_REQUIRED").is_ok_and(|names| names.split_whitespace().any(|name| name == "tools"));
     let mut failed = Vec::new();
     for (name, step) in steps {
         let start = Instant::now();
-        let word = match step().unwrap_or_else(|error| Step::Failed(error.to_string())) {
+        let step = match step().unwrap_or_else(|error| Step::Failed(error.to_string())) {
+            Step::Absent(why) if required => Step::Failed(why),
+            step => step,
+        };
+        let word = match step {
             Step::Passed => "passed".to_owned(),
-            Step::Skipped(why) => format!("skipped: {why}"),
+            Step::Absent(why) | Step::Skipped(why) => format!("skipped: {why}"),
             Step::Failed(why) => {
                 failed.push(name.as_str());
                 format!("FAILED\n{why}")
@@ -144,7 +151,7 @@ fn verified() -> Result<Step, Error> {
 
 fn fuzzed() -> Result<Step, Error> {
     if let Some(why) = fuzz::missing() {
-        return Ok(Step::Skipped(why.into()));
+        return Ok(Step::Absent(why.into()));
     }
     fuzz::prepared(fuzz::Profile::Dev)?;
     let mut found = String::new();

@@ -4,7 +4,7 @@ use crate::{Folder, PRODUCER, START, json, mixed, run, text, trace_of};
 use etw_layouts_etl::LogFile;
 use serde_json::Value;
 use std::collections::BTreeMap;
-use std::path::Path;
+use test_support::witness;
 
 /// Counts equal those by hand, over the documents of the events, of one file and of many as one.
 #[test]
@@ -14,7 +14,7 @@ fn counted_events() {
     folder.file("mixed.etl", mixed());
     folder.file("deep/lost.etl", trace_of(log));
     let mut folders = vec![text(&folder.0)];
-    folders.extend(std::env::var_os("ETW_LAYOUTS_ETL").map(|shared| text(Path::new(&shared))));
+    folders.extend(witness::folder("ETW_LAYOUTS_ETL").map(|shared| text(&shared)));
     for (folder, options) in folders.iter().flat_map(|folder| [(folder, &[][..]), (folder, &["--opcode", "1", "--opcode", "2"])])
     {
         let events = json(&run(&[&["events", "--format", "json", folder], options].concat()).1);

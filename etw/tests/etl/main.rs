@@ -16,6 +16,7 @@ use std::path::Path;
 use std::process::{Command, Output, Stdio};
 use test_support::folder::Folder;
 use test_support::traces::{PRODUCERS, fixture};
+use test_support::witness;
 
 const PRODUCER: Producer = Producer::new(10, 0, 19041, Arch::X64);
 const COMMANDS: [&str; 4] = ["info", "events", "check", "stat"];
@@ -56,7 +57,7 @@ fn damaged() -> Vec<u8> {
 
 /// The trace files of the folder that is named for tests, if there is one.
 fn shared() -> Vec<String> {
-    let Some(folder) = std::env::var_os("ETW_LAYOUTS_ETL") else { return Vec::new() };
+    let Some(folder) = witness::folder("ETW_LAYOUTS_ETL") else { return Vec::new() };
     let paths = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
     paths.filter(|path| path.extension().is_some_and(|extension| extension == "etl")).map(|path| text(&path)).collect()
 }

@@ -20,14 +20,14 @@ use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use test_support::folder::Folder;
+use test_support::witness;
 
 const PLAIN: Style = Style { prefix: "", plain: true };
 const ASSERTED: &str = "-DETW_LAYOUTS_ASSERTIONS=1";
 
 #[test]
 fn headers_compile_as_c_and_cpp() {
-    if Command::new("clang").arg("--version").output().is_err() {
-        println!("skipped: clang is not installed");
+    if !witness::program("clang") {
         return;
     }
     let layouts = layouts();
@@ -69,8 +69,10 @@ fn headers_compile_as_c_and_cpp() {
 fn headers_with_a_prefix_stand_beside_windows_h() {
     let folder = Folder::new("windows");
     let headers = Path::new("/usr/share/mingw-w64/include");
-    if !headers.join("windows.h").exists() || Command::new("clang").arg("--version").output().is_err() {
-        println!("skipped: clang and mingw-w64's windows.h are not installed");
+    if !headers.join("windows.h").exists() {
+        return witness::absent("mingw-w64");
+    }
+    if !witness::program("clang") {
         return;
     }
     const WINDOWS: [&str; 4] = ["windows.h", "evntrace.h", "evntcons.h", "evntprov.h"];
@@ -314,15 +316,17 @@ fn expected(layouts: &Layouts, target: usize) -> String {
 
 fn read(format: &str, folder: &Folder) {
     let script = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/export/read_by_python.py");
-    let python = env::var_os("ETW_LAYOUTS_PYTHON").unwrap_or("python3".into());
-    match Command::new(&python).arg(script).arg(format).arg(&folder.0).output() {
-        Err(error) => println!("skipped: {}: {error}", python.display()),
-        Ok(output) => {
-            let said = String::from_utf8_lossy(&output.stdout);
-            print!("{said}");
-            assert!(output.status.success(), "{said}{}", String::from_utf8_lossy(&output.stderr));
-        }
-    }
+    let package = match format {
+        "isf" => "jsonschema, volatility3",
+        "cstruct" => "dissect.cstruct",
+        "c" => "pycparser",
+        _ => "jsonschema",
+    };
+    let Some(python) = witness::python(package) else { return };
+    let output = Command::new(&python).arg(script).arg(format).arg(&folder.0).output().expect("Python runs");
+    let said = String::from_utf8_lossy(&output.stdout);
+    print!("{said}");
+    assert!(output.status.success(), "{said}{}", String::from_utf8_lossy(&output.stderr));
 }
 
 /// The oldest, one of the middle, and the newest of each architecture.
@@ -359,16 +363,12 @@ fn checked(arguments: &[String], text: &str) -> String {
 
 /// What a program makes of a text; nothing where it is not installed.
 fn piped(program: &str, arguments: &[&str], text: &str) -> Option<String> {
-    match fed(Command::new(program).args(arguments), text) {
-        Err(error) => {
-            println!("skipped: {program}: {error}");
-            None
-        }
-        Ok(output) => {
-            assert!(output.status.success(), "{program}: {}", String::from_utf8_lossy(&output.stderr));
-            Some(String::from_utf8_lossy(&output.stdout).into_owned())
-        }
+    if !witness::program(program) {
+        return None;
     }
+    let output = fed(Command::new(program).args(arguments), text).expect("the program runs");
+    assert!(output.status.success(), "{program}: {}", String::from_utf8_lossy(&output.stderr));
+    Some(String::from_utf8_lossy(&output.stdout).into_owned())
 }
 
 /// Runs a command that reads a text, which may write before it has read all.

@@ -4,6 +4,7 @@ use etw_layouts_symbols::{Symbols, Wanted, globals, read};
 use std::collections::BTreeMap;
 use test_support::isf as fixture;
 use test_support::pdb::{Form, container, modules, record, streams, words};
+use test_support::witness;
 
 const NAMES: [&str; 3] = ["EtwpDebuggerData", "WmipLoggerContext", "NtBuildNumber"];
 
@@ -95,9 +96,7 @@ fn of_tables() {
 /// Real files, where they are.
 #[test]
 fn of_real_files() {
-    let Some(folder) = std::env::var_os("ETW_LAYOUTS_SYMBOLS").map(std::path::PathBuf::from) else {
-        return println!("skipped: ETW_LAYOUTS_SYMBOLS is not set");
-    };
+    let Some(folder) = witness::folder("ETW_LAYOUTS_SYMBOLS") else { return };
     let mut tables = 0;
     for entry in std::fs::read_dir(folder.join("isf")).unwrap() {
         let path = entry.unwrap().path();

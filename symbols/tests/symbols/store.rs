@@ -4,13 +4,11 @@ use etw_layouts_symbols::compare::Status;
 use etw_layouts_symbols::snapshot::Kernel;
 use etw_layouts_symbols::{Arch, Offsets, Rules, Snapshot, compare, isf};
 use std::path::{Path, PathBuf};
+use test_support::witness;
 
 #[test]
 fn every_table_survives_as_a_snapshot() {
-    let Some(folder) = std::env::var_os("ETW_LAYOUTS_SYMBOLS") else {
-        println!("skipped: ETW_LAYOUTS_SYMBOLS is not set");
-        return;
-    };
+    let Some(folder) = witness::folder("ETW_LAYOUTS_SYMBOLS") else { return };
     let tables = tables(folder.as_ref());
     assert!(!tables.is_empty(), "no .json.xz below {}", folder.display());
     for path in tables {

@@ -1,5 +1,6 @@
 //! Images and program databases of C texts, by clang and LLD.
 
+use crate::witness;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -9,11 +10,10 @@ pub const X86: (&str, &str) = ("i686-pc-windows-msvc", "/machine:x86");
 pub const X64: (&str, &str) = ("x86_64-pc-windows-msvc", "/machine:x64");
 pub const ARM64: (&str, &str) = ("aarch64-pc-windows-msvc", "/machine:arm64");
 
-/// LLD as a linker for Windows, from the system or from Rust; without it or clang, the test says what is missing.
+/// LLD as a linker for Windows, from the system or from Rust; without it or clang, [`witness::absent`].
 pub fn linker() -> Option<Vec<String>> {
     let runs = |command: &[String]| Command::new(&command[0]).args(&command[1..]).arg("--version").output().is_ok();
-    if !runs(&["clang".into()]) {
-        println!("skipped: clang is not installed");
+    if !witness::program("clang") {
         return None;
     }
     let rust = Command::new("rustc").args(["--print", "target-libdir"]).output().ok()?;
@@ -22,7 +22,7 @@ pub fn linker() -> Option<Vec<String>> {
     let candidates = [vec!["lld-link".into()], vec![rust_lld, "-flavor".into(), "link".into()]];
     let found = candidates.into_iter().find(|candidate| runs(candidate));
     if found.is_none() {
-        println!("skipped: neither lld-link nor rust-lld is installed");
+        witness::absent("lld-link");
     }
     found
 }

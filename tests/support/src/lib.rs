@@ -1,4 +1,4 @@
-//! What the tests of several crates share: symbol files, images, traces, memory of kernels and crash dumps, all of them made up.
+//! What the tests of several crates share: made-up symbol files, images, traces, memory of kernels and crash dumps; and what is absent.
 
 #![forbid(unsafe_code)]
 #![allow(missing_docs, reason = "the names say it")]
@@ -25,3 +25,4 @@ pub mod pe;
 pub mod specs;
 #[cfg(feature = "traces")]
 pub mod traces;
+pub mod witness;

@@ -19,10 +19,6 @@ pub fn line(depth: usize, place: &str, name: &str) -> String {
 impl Clang {
     pub const ALL: [Self; 3] = [Self::X86, Self::X64, Self::Arm64];
 
-    pub fn exists() -> bool {
-        Command::new("clang").arg("--version").output().is_ok()
-    }
-
     /// The structures and unions of a text that compiles, in the order in which they are complete: the inner ones first.
     pub fn dump(self, text: &str) -> Vec<String> {
         let dumps = self.compile(text, &["-Xclang", "-fdump-record-layouts-complete"]);

@@ -17,6 +17,7 @@ use etw_layouts_codegen::{Sources, compile};
 use rayon::prelude::*;
 use std::env;
 use std::time::Instant;
+use test_support::witness;
 
 /// Random declarations, in groups whose later ones may embed the earlier.
 const GROUPS: usize = 4000;
@@ -26,8 +27,7 @@ const SEED: u64 = 0x4554_5720_2026;
 
 #[test]
 fn random_structures_are_laid_out_as_clang_does() {
-    if !Clang::exists() {
-        println!("skipped: clang is not installed");
+    if !witness::program("clang") {
         return;
     }
     let seed = env::var("LAYOUT_SEED").map_or(SEED, |text| text.parse().expect("LAYOUT_SEED is a decimal number"));

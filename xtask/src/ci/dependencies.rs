@@ -30,5 +30,5 @@ fn advisories() -> Result<Step, Error> {
 
 fn missing() -> Option<Step> {
     let there = Command::new("cargo-deny").arg("--version").output().is_ok();
-    (!there).then(|| Step::Skipped("cargo-deny is not installed: cargo install cargo-deny --locked".into()))
+    (!there).then(|| Step::Absent("cargo-deny is not installed: cargo install cargo-deny --locked".into()))
 }

@@ -22,7 +22,7 @@ pub fn steps() -> Vec<(String, Run)> {
 }
 
 fn on_installed(host: &str, check: impl Fn() -> Result<Step, Error>) -> Result<Step, Error> {
-    if installed(host) { check() } else { Ok(Step::Skipped(missing(&[host]))) }
+    if installed(host) { check() } else { Ok(Step::Absent(missing(&[host]))) }
 }
 
 fn installed(host: &str) -> bool {
@@ -50,7 +50,7 @@ fn compiled() -> Result<Step, Error> {
     let (there, absent): (Vec<_>, Vec<_>) = all.partition(|host| installed(host));
     let step = if there.is_empty() { Step::Passed } else { check(&there)? };
     Ok(match step {
-        Step::Passed if !absent.is_empty() => Step::Skipped(missing(&absent)),
+        Step::Passed if !absent.is_empty() => Step::Absent(missing(&absent)),
         step => step,
     })
 }
@@ -76,6 +76,6 @@ fn oldest() -> Result<Step, Error> {
     let is = |name: &str| name.strip_prefix(oldest).is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', '-']));
     match rustup(&["toolchain", "list"]).iter().filter_map(|line| line.split(' ').next()).find(|name| is(name)) {
         Some(toolchain) => cargo_of(toolchain, &["check", "-q", "--workspace", "--all-targets"], &[]),
-        None => Ok(Step::Skipped(format!("Rust {oldest} is not installed: rustup toolchain install {oldest}"))),
+        None => Ok(Step::Absent(format!("Rust {oldest} is not installed: rustup toolchain install {oldest}"))),
     }
 }

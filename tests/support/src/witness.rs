@@ -1,0 +1,87 @@
+//! What tests use from outside the repository: programs, and folders of real files.
+
+use std::env;
+use std::fs;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::thread;
+
+/// Environment variable with the names of witnesses without which tests fail, separated by blanks: `clang ETW_LAYOUTS_ETL`.
+pub const REQUIRED: &str = "ETW_LAYOUTS_REQUIRED";
+
+/// The folder that an environment variable names; without the variable, [`absent`].
+pub fn folder(variable: &str) -> Option<PathBuf> {
+    let folder = env::var_os(variable).map(PathBuf::from);
+    if folder.is_none() {
+        absent(variable);
+    }
+    folder
+}
+
+/// Whether a program is installed; otherwise [`absent`].
+pub fn program(name: &str) -> bool {
+    let is_there = starts(name);
+    if !is_there {
+        absent(name);
+    }
+    is_there
+}
+
+/// The Python interpreter, `ETW_LAYOUTS_PYTHON` or `python3`, if it imports these packages (`jsonschema, volatility3`); otherwise
+/// [`absent`].
+pub fn python(packages: &str) -> Option<PathBuf> {
+    let python = PathBuf::from(env::var_os("ETW_LAYOUTS_PYTHON").unwrap_or("python3".into()));
+    let output = Command::new(&python).args(["-c", &format!("import {packages}")]).stderr(Stdio::null()).status();
+    let imports = output.is_ok_and(|status| status.success());
+    if !imports {
+        absent(packages);
+    }
+    imports.then_some(python)
+}
+
+/// Whether a program starts, whatever it says of `--version`.
+pub fn starts(name: &str) -> bool {
+    Command::new(name).arg("--version").stdout(Stdio::null()).stderr(Stdio::null()).status().is_ok()
+}
+
+/// Reports that the running test is left out, or a part of it, because a witness is absent. Tests still print `ok` then; the last
+/// test of the workspace lists them by [`missed`].
+///
+/// # Panics
+///
+/// [`REQUIRED`] names the witness.
+pub fn absent(witness: &str) {
+    // Miri has no files and no programs.
+    if cfg!(miri) {
+        return;
+    }
+    let required = env::var(REQUIRED).unwrap_or_default();
+    let is_required = required.split_whitespace().any(|name| witness.split(", ").any(|part| part == name));
+    assert!(!is_required, "{witness} is absent, and {REQUIRED} names it");
+    let crate_name = env::current_exe().ok().and_then(|path| Some(path.file_stem()?.to_str()?.rsplit_once('-')?.0.to_owned()));
+    let test = format!("{} {}", crate_name.unwrap_or_default(), thread::current().name().unwrap_or("a test"));
+    // Not by `eprintln`, which the test harness keeps for tests that fail.
+    let _ = writeln!(std::io::stderr(), "left out: {test}: {witness} is absent");
+    let Some(folder) = records() else { return };
+    let file = format!("{test} {witness}").replace([':', '/', ' '], "_");
+    let _ = fs::create_dir_all(&folder).and_then(|()| fs::write(folder.join(file), format!("{witness}\t{test}")));
+}
+
+/// The tests that were left out since this was last called: pairs of witness and test, sorted.
+pub fn missed() -> Vec<(String, String)> {
+    let Some(entries) = records().and_then(|folder| fs::read_dir(folder).ok()) else { return Vec::new() };
+    let taken = |path: &Path| {
+        let text = fs::read_to_string(path).ok()?;
+        fs::remove_file(path).ok()?;
+        text.split_once('\t').map(|(witness, test)| (witness.to_owned(), test.to_owned()))
+    };
+    let mut missed: Vec<_> = entries.flatten().filter_map(|entry| taken(&entry.path())).collect();
+    missed.sort();
+    missed
+}
+
+/// The folder of records beside the programs of tests, which all tests of one build share.
+fn records() -> Option<PathBuf> {
+    Some(env::current_exe().ok()?.parent()?.parent()?.join("tests-left-out"))
+}

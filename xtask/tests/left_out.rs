@@ -1,0 +1,15 @@
+//! The last test of the workspace: it lists the tests that were left out because something outside the repository is absent.
+
+fn main() {
+    let missed = test_support::witness::missed();
+    if missed.is_empty() {
+        return println!("\nno test was left out\n");
+    }
+    let mut witnesses: Vec<_> = missed.iter().map(|(witness, _)| witness.as_str()).collect();
+    witnesses.dedup();
+    println!("\n{} tests were left out, whole or in part, because of what is absent: {}", missed.len(), witnesses.join(", "));
+    for (witness, test) in &missed {
+        println!("  {test}: {witness}");
+    }
+    println!("CONTRIBUTING.md says how to provide it.\n");
+}
