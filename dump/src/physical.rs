@@ -22,6 +22,9 @@ impl Physical {
     /// As of [`lists::read`].
     pub fn read(source: &impl Source, head: &[u8], header: &Header, findings: &mut Vec<Finding>) -> Result<Self, Error> {
         let pages = lists::read(source, head, header)?;
+        if let Some((offset, size, there)) = pages.cut {
+            find(findings, offset, What::Truncated { what: "the list of pages", size, there });
+        }
         if pages.missing > 0 {
             let there = pages.runs.iter().map(|run| run.count).sum::<u64>().saturating_mul(PAGE);
             let size = there.saturating_add(pages.missing.saturating_mul(PAGE));
