@@ -2,4 +2,6 @@
 
 mod anomalies;
 mod damage;
+mod large;
+mod pieces;
 mod whole;
