@@ -76,6 +76,8 @@ struct Registration {
     group: Option<String>,
     /// The process of a registration of a program.
     process: Option<String>,
+    /// The process, or the routine, where the flags could not be read that tell which.
+    owner: Option<String>,
     /// By which slots of its provider, and of its group, it is enabled, a bit each.
     mask: Option<u64>,
     group_mask: Option<u64>,
@@ -157,10 +159,10 @@ fn provider<M: Memory>(provider: &memory::Provider, kernel: &Kernel, walk: &mut 
         // A group has the registrations of its members, which are told there.
         let traits = if provider.kind == Kind::Group { None } else { walk.traits(registration) };
         let (name, group) = traits.map(|traits| (traits.name, traits.group)).unzip();
-        let (process, callback) = match registration.owner {
-            Owner::Process(process) => (Some(process), None),
-            Owner::Kernel { callback, .. } => (None, Some(callback)),
-            Owner::Either(owner) => (Some(owner), None),
+        let (process, callback, owner) = match registration.owner {
+            Owner::Process(process) => (Some(process), None, None),
+            Owner::Kernel { callback, .. } => (None, Some(callback), None),
+            Owner::Either(owner) => (None, None, Some(owner)),
         };
         Registration {
             address: registration.entry.address().to_string(),
@@ -169,6 +171,7 @@ fn provider<M: Memory>(provider: &memory::Provider, kernel: &Kernel, walk: &mut 
             mask: registration.mask,
             group_mask: registration.group_mask,
             process: process.map(|process| process.to_string()),
+            owner: owner.map(|owner| owner.to_string()),
             callback: callback.map(|callback| callback.to_string()),
             module: callback.and_then(|callback| kernel.module(callback)).map(|module| module.name.clone()),
             flags: registration.flags.clone(),
@@ -261,6 +264,10 @@ impl Info<'_> {
                 }
                 match (&registration.process, &registration.callback) {
                     (Some(process), _) => write!(f, " by the process {process}")?,
+                    (None, None) => {
+                        let owner = registration.owner.as_deref().unwrap_or("?");
+                        write!(f, " by {owner}, a process or a callback: the flags that tell which could not be read")?;
+                    }
                     (None, Some(callback)) => {
                         write!(
                             f,
@@ -268,7 +275,6 @@ impl Info<'_> {
                             Escaped(registration.module.as_deref().unwrap_or("no module"))
                         )?;
                     }
-                    (None, None) => {}
                 }
             }
         }
