@@ -8,12 +8,16 @@ use crate::wire::{ETW_DUMP_HEADER, ETW_DUMP_SESSION, view};
 use etw_layouts_etl::wire::{BUFFER_HEADER, quad};
 use etw_layouts_etl::write::Producer;
 use etw_layouts_etl::{ClockType, Guid, Head};
+use etw_layouts_memory::compressed::unpack;
 
 /// The tag of the blob.
 pub const ETW_TAG: Guid = Guid(0x2b88b710_1c93_4f7c_b06c_655ecc50decc);
 
 /// What a session begins with. No buffer is so large that it could begin with it.
 const SIGNATURE: u32 = 0x01EB_AFE1;
+
+/// Compressed buffers become no more than so many times the bytes of the blob.
+const EXPANSION: u64 = 16;
 
 /// The sessions of a blob, in its order.
 pub(crate) fn sessions<'a>(blob: &Blob<'a>, header: &Header, findings: &mut Vec<Finding>) -> Vec<Session<'a>> {
@@ -29,7 +33,8 @@ pub(crate) fn sessions<'a>(blob: &Blob<'a>, header: &Header, findings: &mut Vec<
         perf_frequency: quad(first.PerfFreq),
     };
     let producer = Producer { build: header.build, arch: header.arch };
-    let mut walk = Walk { blob, at: size_of_val(&first), producer, findings };
+    let room = (blob.data.len() as u64).saturating_mul(EXPANSION);
+    let mut walk = Walk { blob, at: size_of_val(&first), producer, room, findings };
     let mut sessions = Vec::new();
     while walk.at < blob.data.len() {
         let Some(session) = walk.session(header, clocks) else {
@@ -45,6 +50,8 @@ struct Walk<'b, 'a> {
     blob: &'b Blob<'a>,
     at: usize,
     producer: Producer,
+    /// How many bytes compressed buffers may still become.
+    room: u64,
     findings: &'b mut Vec<Finding>,
 }
 
@@ -125,12 +132,15 @@ impl<'a> Walk<'_, 'a> {
             self.find(truncated(BUFFER_HEADER, rest.len()));
             return None;
         };
-        let end = head.offset as usize;
-        if end < BUFFER_HEADER || head.offset > session.buffer_size.max(head.size) {
-            self.find(What::Offset(head.offset));
+        // Of a compressed one, the size is what it takes here, and the valid end that of what it becomes.
+        let is_compressed = head.is_compressed();
+        let end = if is_compressed { head.size } else { head.offset } as usize;
+        let largest = if is_compressed { session.buffer_size } else { session.buffer_size.max(head.size) };
+        if end < BUFFER_HEADER || end > largest as usize {
+            self.find(What::Offset(end as u32));
             return None;
         }
-        if head.size != session.buffer_size {
+        if head.size != session.buffer_size && !is_compressed {
             self.find(What::BufferSize { session: session.buffer_size, buffer: head.size });
         }
         if u32::from(head.logger) != session.logger_id {
@@ -146,7 +156,21 @@ impl<'a> Walk<'_, 'a> {
         let offset = self.blob.offset + self.at as u64;
         self.at += bytes.len();
         let processor = head.context & (self.producer.most_processors() - 1) as u16;
-        Some(Buffer { head, processor, offset, address: None, bytes: bytes.into(), pages: Vec::new() })
+        let bytes = if is_compressed { self.unpacked(session, bytes, offset).into() } else { bytes.into() };
+        Some(Buffer { head, processor, offset, address: None, bytes, is_compressed, pages: Vec::new() })
+    }
+
+    /// What a compressed buffer becomes; its header alone, if that is more than the whole blob may become.
+    fn unpacked(&mut self, session: &Session<'_>, bytes: &[u8], offset: u64) -> Vec<u8> {
+        let most = self.room;
+        let unpacked = unpack(bytes, session.buffer_size, most, self.producer.generation());
+        if let Some(why) = unpacked.fault.or_else(|| unpacked.buffers.is_empty().then(|| "its header is not that of one".into()))
+        {
+            find(self.findings, offset, What::Compressed(why));
+        }
+        let image = unpacked.buffers.into_iter().next().unwrap_or_else(|| bytes[..BUFFER_HEADER.min(bytes.len())].to_vec());
+        self.room = self.room.saturating_sub(image.len() as u64);
+        image
     }
 }
 

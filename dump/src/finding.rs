@@ -35,6 +35,17 @@ pub enum What {
         /// The bytes that are there.
         there: u64,
     },
+    /// Data blocks lie behind the end of the file, or end there.
+    Blocks {
+        /// How many.
+        count: u64,
+        /// The bytes that are missing of them.
+        missing: u64,
+        /// The address of the first one in the list.
+        first: u64,
+        /// The address of the last one in the list.
+        last: u64,
+    },
     /// The list of data blocks gives more memory than the file has bytes; the rest of the list is left out.
     Overlap,
     /// The dump does not end with the letters that a whole one ends with.
@@ -76,6 +87,8 @@ pub enum What {
     },
     /// The session names a clock that is none; it is taken for the performance counter.
     Clock(u32),
+    /// A compressed buffer, not all of which can be decompressed.
+    Compressed(String),
     /// Something is wrong with an event.
     Event(etl::What),
 }
@@ -84,7 +97,7 @@ impl What {
     /// A name of what is wrong, the same for all findings that differ in numbers only.
     pub fn kind(&self) -> &'static str {
         match self {
-            Self::Truncated { .. } => "truncated",
+            Self::Truncated { .. } | Self::Blocks { .. } => "truncated",
             Self::Overlap => "overlapping-blocks",
             Self::Unfinished => "unfinished",
             Self::Repeated => "repeated-pages",
@@ -98,6 +111,7 @@ impl What {
             Self::BufferSize { .. } => "buffer-size",
             Self::Logger { .. } => "logger",
             Self::Clock(_) => "clock",
+            Self::Compressed(_) => "compressed",
             Self::Event(what) => what.kind(),
         }
     }
@@ -113,6 +127,15 @@ impl fmt::Display for What {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Truncated { what, size, there } => write!(f, "the data ends {there:#x} bytes into {what} of {size:#x}"),
+            Self::Blocks { count: 1, missing, first, .. } => {
+                write!(f, "the data ends before the data block of {first:#x} does: {missing:#x} bytes are missing")
+            }
+            Self::Blocks { count, missing, first, last } => {
+                write!(
+                    f,
+                    "the data ends before {count} data blocks do, of {first:#x} to {last:#x}: {missing:#x} bytes are missing"
+                )
+            }
             Self::Overlap => f.write_str("the data blocks up to here have more bytes than the file; the others are left out"),
             Self::Unfinished => f.write_str("the dump does not end with the letters TRGD, as a whole one does"),
             Self::Repeated => f.write_str("pages from here on are listed twice; those that come first hold"),
@@ -136,6 +159,7 @@ impl fmt::Display for What {
             Self::Clock(clock) => {
                 write!(f, "the session names the clock {clock}, which is none; taken for the performance counter")
             }
+            Self::Compressed(why) => write!(f, "the buffer is compressed, and not all of it can be decompressed: {why}"),
             Self::Event(what) => what.fmt(f),
         }
     }

@@ -41,7 +41,7 @@ const STATES: u32 = 7;
 
 impl<'a> Dump<'a> {
     /// The trace buffers in its memory, in the order of their addresses: whatever begins a page with a header that is consistent, and has
-    /// events that are whole up to where the header says that they end.
+    /// events that are whole up to where the header says that they end. Compressed buffers are none.
     pub fn trace_buffers(&self) -> Vec<TraceBuffer<'a>> {
         let producer = Producer { build: self.header().build, arch: self.header().arch };
         let mut found = Vec::new();
@@ -70,7 +70,7 @@ fn candidate<'a>(producer: &Producer, address: Address, bytes: &'a [u8]) -> Opti
     // Of a buffer that is written to, Offset is not set yet. CurrentOffset goes beyond the size once an event did not fit.
     let end = if head.saved_offset > 0 { head.saved_offset } else { head.current_offset.max(head.offset) };
     let ends = (BUFFER_HEADER as u32 + 1..=head.size).contains(&end) && head.saved_offset <= head.size;
-    if !(processor && kind && size && ends && head.logger > 0 && head.logger < LOGGERS) {
+    if !(!head.is_compressed() && processor && kind && size && ends && head.logger > 0 && head.logger < LOGGERS) {
         return None;
     }
     Some(TraceBuffer {

@@ -72,6 +72,8 @@ pub struct Buffer<'a> {
     pub address: Option<Address>,
     /// Its bytes up to the valid end, header included; fewer if the dump has fewer.
     pub bytes: Cow<'a, [u8]>,
+    /// Whether it is compressed in the dump. Its bytes are decompressed; if that failed, there is no more of them than the header.
+    pub is_compressed: bool,
     /// Where each page of it is in the file; none if all lie one behind the other.
     pub(crate) pages: Vec<u64>,
 }
@@ -88,9 +90,14 @@ impl Session<'_> {
         ClockType::of(self.clock.0).unwrap_or(ClockType::PerfCounter)
     }
 
-    /// How many of its buffers have no events.
+    /// How many of its buffers have no events, but for compressed ones.
     pub fn empty_buffers(&self) -> usize {
-        self.buffers.iter().filter(|buffer| buffer.is_empty()).count()
+        self.buffers.iter().filter(|buffer| buffer.is_empty() && !buffer.is_compressed).count()
+    }
+
+    /// How many of its buffers are compressed in the dump.
+    pub fn compressed_buffers(&self) -> usize {
+        self.buffers.iter().filter(|buffer| buffer.is_compressed).count()
     }
 }
 
@@ -105,8 +112,11 @@ impl Buffer<'_> {
         Events::in_memory(&self.bytes, generation)
     }
 
-    /// Where something in it is, in bytes from the start of the file.
+    /// Where something in it is, in bytes from the start of the file. Of what is compressed, that is where the buffer begins.
     pub fn place(&self, within: u32) -> u64 {
+        if self.is_compressed {
+            return self.offset;
+        }
         let (page, rest) = (u64::from(within) / PAGE, u64::from(within) % PAGE);
         let in_page = usize::try_from(page).ok().and_then(|page| self.pages.get(page));
         in_page.map_or(self.offset + u64::from(within), |page| page + rest)

@@ -2,11 +2,13 @@
 
 use etw_layouts::{Arch, Build};
 use etw_layouts_dump::{Dump, Error, Finding};
+use etw_layouts_memory::{Address, Memory};
 
 use fastrand::Rng;
+use std::cmp::Ordering;
 use std::io::{self, Seek, SeekFrom, Write};
 use std::time::{Duration, Instant};
-use test_support::dumps::whole;
+use test_support::dumps::{dump, whole};
 
 const BUILD: Build = Build::new(10, 0, 19041, 264);
 
@@ -36,8 +38,8 @@ fn read(bytes: &[u8]) {
     for session in dump.sessions() {
         let (events, findings) = session.events();
         buffers += session.buffers.len();
-        // An event has at least eight bytes, and so has whatever is wrong with one.
-        assert!(events.len() + findings.len() <= bytes.len() / 8);
+        // An event has at least eight bytes, and so has whatever is wrong with one; what is compressed becomes 16 times as much at the most.
+        assert!(events.len() + findings.len() <= bytes.len() * 17 / 8);
         assert!(findings.iter().chain(dump.findings()).all(|finding| !finding.to_string().is_empty()));
         let _ = session.save(Sink);
     }
@@ -87,6 +89,39 @@ fn any_change() {
     }
     println!("10,000 changed dumps, the longest took {longest:?}");
     assert!(longest < Duration::from_secs(5));
+}
+
+/// However many data blocks a file ends before, that is one finding, with how much is missing; all that is there is read.
+#[test]
+fn missing_blocks_are_one_finding() {
+    let at = |index: u64| 0xFFFF_8C0B_E300_0000 + index * 0x1000;
+    let memory: Vec<_> = (0..300).map(|index| (at(index), vec![index as u8; 0x100])).collect();
+    let whole = dump(BUILD, Arch::X64, &memory, &[]);
+    let second = whole.windows(0x100).position(|window| window == [1; 0x100]).expect("the second block");
+    let first = second - 0x100;
+    for there in [0, 1, 120, 298] {
+        let torn = &whole[..first + there * 0x100 + 0x40];
+        let dump = Dump::new(torn).expect("a dump");
+        let told: Vec<String> =
+            dump.findings().iter().map(|one| one.what.to_string()).filter(|one| one.contains("block")).collect();
+        let (count, missing) = (300 - there, (300 - there) * 0x100 - 0x40);
+        let expected = format!(
+            "the data ends before {count} data blocks do, of {:#x} to {:#x}: {missing:#x} bytes are missing",
+            at(there as u64),
+            at(299)
+        );
+        assert_eq!(told, [expected]);
+        for index in 0..300 {
+            let mut read = [0; 0x100];
+            let length = match index.cmp(&(there as u64)) {
+                Ordering::Less => 0x100,
+                Ordering::Equal => 0x40,
+                Ordering::Greater => 0,
+            };
+            assert_eq!(dump.memory().read(Address(at(index)), &mut read), length);
+            assert!(read[..length].iter().all(|byte| *byte == index as u8));
+        }
+    }
 }
 
 /// Each way in which a dump can be torn is told by its name, and the rest is read.

@@ -150,6 +150,29 @@ fn damage_is_told() {
     }
 }
 
+/// Buffers that were compressed into one are so many buffers, with the events of all, and counted apart.
+#[test]
+fn compressed_buffers() {
+    let (mut plan, _) = made(NEW, Arch::X64, Paging::Four);
+    plan.compress(1, true);
+    let (_, mut system) = made(NEW, Arch::X64, Paging::Four);
+    system.pieces[0].1 = plan.kit.image.bytes.clone();
+    let bytes = system.dump(DUMP_TYPE::DUMP_TYPE_FULL);
+    let dump = MemoryDump::new(&bytes[..]).expect("a dump");
+    let kernel = plan.kit.kernel();
+    let mut walk = Walk::new(&dump, &kernel).with_limits(dump.limits());
+    let found = walk.sessions();
+    for (which, events) in [(Which::Pending, 12 * 4), (Which::All, 12 * 5)] {
+        let session = dump.sessions(&mut walk, &found, which).remove(1);
+        assert_eq!((session.buffers.len(), session.compressed_buffers()), (5, 3));
+        assert_eq!((session.events().0.len(), session.events().1.len()), (events, 0));
+        let mut saved = Cursor::new(Vec::new());
+        assert_eq!(session.save(&mut saved).expect("a trace").events, events);
+        check(&Trace::new(saved.get_ref()).expect("a trace"), &mut |finding| panic!("{finding}"));
+    }
+    assert!(walk.findings().is_empty(), "{}", walk.findings()[0]);
+}
+
 /// A file of which only the first bytes are not zero.
 struct Sparse {
     head: Vec<u8>,

@@ -190,14 +190,16 @@ impl<M: Memory + ?Sized> Walk<'_, M> {
         stated.or_else(global).filter(|count| (1..=MOST_PROCESSORS).contains(count))
     }
 
-    /// The bytes of a buffer that events can be in, header included: up to its valid end, and no further than memory is there.
+    /// The bytes of a buffer that events can be in, header included: up to its valid end, and no further than memory is there. Of a
+    /// [compressed](Buffer::is_compressed) one, all of its bytes as they are.
     pub fn events_of(&mut self, session: &Session, buffer: &Buffer) -> Vec<u8> {
         let place = Place { structure: "WMI_BUFFER_HEADER", address: buffer.header.address(), member: "" };
         let Some(size) = session.buffer_size.filter(|size| (buffer.header.layout().size as u32..=LARGEST).contains(size)) else {
             self.find(place, What::Offset(session.buffer_size.unwrap_or(0).into()));
             return Vec::new();
         };
-        let end = buffer.valid_end(size).unwrap_or_else(|offset| {
+        let end = if buffer.is_compressed() { Ok(size) } else { buffer.valid_end(size) };
+        let end = end.unwrap_or_else(|offset| {
             self.find(place, What::Offset(offset));
             size
         });
@@ -220,6 +222,12 @@ const PROCESSOR_INDEX: u64 = 0x07FF;
 const MOST_PROCESSORS: usize = PROCESSOR_INDEX as usize + 1;
 
 impl Buffer {
+    /// Whether it is compressed, or holds compressed buffers.
+    pub fn is_compressed(&self) -> bool {
+        let has_flag = self.flags.is_some_and(|flags| flags.contains(ETW_BUFFER_FLAG::ETW_BUFFER_FLAG_COMPRESSED));
+        has_flag || self.state == State::Compressed
+    }
+
     /// Where its events end, from its start; or what stands there instead, if that is no offset in a buffer of so many bytes.
     ///
     /// While events are written the offset for the next one tells, unless that ran over the end, when the saved one does. Afterwards

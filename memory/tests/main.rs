@@ -1,6 +1,7 @@
 //! Memory images of every kernel, walked.
 
 mod anomalies;
+mod compressed;
 mod damage;
 mod large;
 mod pieces;

@@ -40,6 +40,8 @@ pub struct Line<'a> {
     buffer_size: u32,
     buffers: usize,
     empty_buffers: usize,
+    /// Buffers that are compressed in the dump; their events are among those below.
+    compressed_buffers: usize,
     /// Of every kind, messages too.
     events: usize,
     /// Of a walk through memory: how sure the layouts are that it was made by.
@@ -109,6 +111,7 @@ impl<'a> Line<'a> {
             buffer_size: session.buffer_size,
             buffers: session.buffers.len(),
             empty_buffers: session.empty_buffers(),
+            compressed_buffers: session.compressed_buffers(),
             events: events.len(),
             layouts: known.map(Known::standing),
             symbols_by: known.map(|known| known.symbols_by),
@@ -129,7 +132,11 @@ impl Display for Line<'_> {
             write!(f, "{}: ", Escaped(file))?;
         }
         let Self { logger_id, buffers, empty_buffers, events, .. } = self;
-        write!(f, "{logger_id:>3}  {}  {buffers} buffers ({empty_buffers} empty)  {events} events", Escaped(self.name))?;
+        write!(f, "{logger_id:>3}  {}  {buffers} buffers ({empty_buffers} empty", Escaped(self.name))?;
+        if self.compressed_buffers > 0 {
+            write!(f, ", {} compressed", self.compressed_buffers)?;
+        }
+        write!(f, ")  {events} events")?;
         for (number, (name, count)) in self.headers.iter().enumerate() {
             write!(f, "{}{count} {name}", if number == 0 { ": " } else { ", " })?;
         }
