@@ -18,7 +18,7 @@
 //!
 //! A session is saved as a trace file with [`Session::save`]. The pieces of memory in the dump are a
 //! [`Memory`](etw_layouts_memory::Memory), [`Dump::memory`], for the walks of `etw-layouts-memory`; [`Dump::registrations`] and
-//! [`Dump::trace_buffers`] find what lies in them without a path to it.
+//! [`Dump::trace_buffers`] find what lies in them without a path to it; [`Dump::memory_sessions`] has these buffers as sessions.
 //!
 //! # Dumps of memory
 //!

@@ -8,6 +8,8 @@ use etw_layouts_memory::{Address, Memory};
 /// Memory by address, as a triage dump has it: the pieces that its writer thought worth keeping.
 #[derive(Clone, Debug, Default)]
 pub struct Pieces<'a> {
+    /// All of the file.
+    file: &'a [u8],
     /// Without overlaps, in the order of their addresses.
     pieces: Vec<(u64, &'a [u8])>,
     /// How many data blocks the dump has.
@@ -70,7 +72,7 @@ impl<'a> Pieces<'a> {
                 add(Some(what), part.1.into(), part, findings);
             }
         }
-        Self { pieces: apart(pieces), blocks }
+        Self { file: bytes, pieces: apart(pieces), blocks }
     }
 
     /// How many data blocks the dump has.
@@ -81,6 +83,15 @@ impl<'a> Pieces<'a> {
     /// How many bytes of memory there are.
     pub fn bytes(&self) -> u64 {
         self.pieces.iter().map(|(_, bytes)| bytes.len() as u64).sum()
+    }
+
+    /// Where in the file the byte of an address is; `None` if it is not in the dump.
+    pub fn offset(&self, address: Address) -> Option<u64> {
+        let after = self.pieces.partition_point(|(start, _)| *start <= address.0);
+        let (start, bytes) = self.pieces.get(after.checked_sub(1)?)?;
+        let within = usize::try_from(address.0 - start).ok().filter(|within| *within < bytes.len())?;
+        // The piece is a part of the file.
+        Some((bytes.as_ptr().addr() - self.file.as_ptr().addr() + within) as u64)
     }
 
     /// The pieces in the order of their addresses. No two overlap.

@@ -59,6 +59,11 @@ impl Physical {
         (within < run.count).then(|| run.offset + within * PAGE + address % PAGE)
     }
 
+    /// Physical address and bytes of each run, in the order of their addresses.
+    pub fn runs(&self) -> impl Iterator<Item = (u64, u64)> + '_ {
+        self.runs.iter().map(|run| (run.page * PAGE, run.count * PAGE))
+    }
+
     /// How many pages there are.
     pub fn pages(&self) -> u64 {
         self.runs.iter().map(|run| run.count).sum()

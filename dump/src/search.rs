@@ -1,10 +1,12 @@
 //! Trace buffers in a dump's memory, found by what their headers say.
 
 use crate::dump::Dump;
+use crate::session::{Buffer, Session};
 use etw_layouts_etl::wire::{BUFFER_HEADER, ETW_BUFFER_TYPE};
 use etw_layouts_etl::write::Producer;
 use etw_layouts_etl::{Events, Head};
 use etw_layouts_memory::Address;
+use std::collections::BTreeMap;
 
 /// A trace buffer in a dump's memory.
 #[derive(Clone, Copy, Debug)]
@@ -58,6 +60,34 @@ impl<'a> Dump<'a> {
             }
         }
         found
+    }
+}
+
+impl<'a> Dump<'a> {
+    /// The trace buffers in its memory as sessions, by number. Where the dump has data of that session, name and clock are from there; of
+    /// others neither is known, and their events have no times.
+    pub fn memory_sessions(&self) -> Vec<Session<'a>> {
+        let mut sessions: BTreeMap<u16, Session<'a>> = BTreeMap::new();
+        for found in self.trace_buffers() {
+            let head = found.head;
+            let offset = self.memory().offset(found.address).unwrap_or(0);
+            let session = sessions.entry(head.logger).or_insert_with(|| {
+                let known = self.sessions().iter().find(|session| session.logger_id == u32::from(head.logger));
+                let unknown = || Session::unknown(self.header(), head.logger, head.size, offset);
+                known.map_or_else(unknown, |known| Session { buffers: Vec::new(), ..known.clone() })
+            });
+            let processor = head.context & (session.producer.most_processors() - 1) as u16;
+            session.buffers.push(Buffer {
+                head,
+                processor,
+                offset,
+                address: Some(found.address),
+                bytes: found.bytes.into(),
+                is_compressed: false,
+                pages: Vec::new(),
+            });
+        }
+        sessions.into_values().collect()
     }
 }
 

@@ -1,5 +1,6 @@
 //! A session in a dump, and its buffers.
 
+use crate::header::Header;
 use crate::pages::PAGE;
 use etw_layouts_etl::wire::{EVENT_TRACE_CLOCK, Generation, LOG_FILE_MODE};
 use etw_layouts_etl::write::Producer;
@@ -79,6 +80,29 @@ pub struct Buffer<'a> {
 }
 
 impl Session<'_> {
+    /// A session of which no more than this is known.
+    pub(crate) fn unknown(header: &Header, number: u16, buffer_size: u32, offset: u64) -> Self {
+        Self {
+            name: String::new(),
+            logger_id: number.into(),
+            mode: LOG_FILE_MODE(0),
+            clock: EVENT_TRACE_CLOCK(0),
+            buffer_size,
+            start_time: 0,
+            reference: (0, 0),
+            offset,
+            buffers: Vec::new(),
+            clocks: Clocks::default(),
+            has_rate: false,
+            file: String::new(),
+            events_lost: 0,
+            buffers_lost: 0,
+            producer: Producer { build: header.build, arch: header.arch },
+            processors: header.processors,
+            stopped: header.time,
+        }
+    }
+
     /// What turns the stamps of its events into system time.
     pub fn to_clock(&self) -> Clock {
         let (time, stamp) = self.reference;

@@ -3,7 +3,7 @@
 use super::Wrong;
 use super::about::About;
 use super::kernel::Known;
-use super::sessions::{Line, lines};
+use super::sessions::{Line, lines, write_buffers};
 use super::tally::{self, Told, told};
 use crate::etl::output::{Escaped, Grouped, Output};
 use crate::etl::stop::Stop;
@@ -19,8 +19,9 @@ use std::fmt::{self, Display};
 struct Info<'a> {
     #[serde(flatten)]
     about: About<'a>,
-    memory_pages: u64,
     memory_bytes: u64,
+    /// Physical memory, as runs of pages.
+    memory: Vec<Run>,
     kernel: &'a Known,
     modules: Vec<Module<'a>>,
     sessions: Vec<Line<'a>>,
@@ -32,6 +33,12 @@ struct Info<'a> {
     findings: Vec<Told<'a>>,
     #[serde(skip)]
     details: bool,
+}
+
+#[derive(Serialize)]
+struct Run {
+    address: String,
+    size: u64,
 }
 
 #[derive(Serialize)]
@@ -125,8 +132,8 @@ pub fn run<S: Source>(
     let findings: Vec<Wrong> = of_dump.chain(walk.into_findings().into_iter().map(Wrong::Memory)).collect();
     let info = Info {
         about: About::new(name, dump.header()),
-        memory_pages: dump.pages(),
         memory_bytes: dump.pages() * 0x1000,
+        memory: dump.runs().map(|(address, size)| Run { address: format!("{address:#x}"), size }).collect(),
         kernel: known,
         modules: dump.modules().iter().map(module).collect(),
         sessions: lines,
@@ -137,7 +144,7 @@ pub fn run<S: Source>(
             .map(|stated| Stated { member: stated.member, stated: stated.stated, layout: stated.layout })
             .collect(),
         findings_total: findings.len(),
-        findings: told(None, &findings),
+        findings: told(None, &findings, details),
         details,
     };
     out.line(&info)?;
@@ -208,8 +215,9 @@ impl Display for Info<'_> {
         write!(f, "{}", self.kernel)?;
         writeln!(
             f,
-            "  memory      {} bytes, a dump of the kind {}",
+            "  memory      {} bytes in {} runs of pages, a dump of the kind {}",
             Grouped(self.memory_bytes),
+            self.memory.len(),
             self.about.kind.unwrap_or_default()
         )?;
         writeln!(f, "  modules     {}", self.modules.len())?;
@@ -242,6 +250,10 @@ impl Info<'_> {
         write!(f, "\n  layouts")?;
         for layout in self.kernel.layouts() {
             write!(f, "\n    {layout}")?;
+        }
+        write!(f, "\n  memory")?;
+        for Run { address, size } in &self.memory {
+            write!(f, "\n    {address}  {size:#x} bytes")?;
         }
         write!(f, "\n  modules")?;
         for Module { name, start, end } in &self.modules {
@@ -285,6 +297,11 @@ impl Info<'_> {
             let process = process.clone().unwrap_or_else(|| number(&process_id.map(u64::from)));
             write!(f, "\n    {address}  session {session}, process {process}, {lost} buffers lost")?;
         }
-        Ok(())
+        write!(f, "\n  witness")?;
+        for Stated { member, stated, layout } in &self.witness {
+            let layout = layout.map_or("without it".to_owned(), |layout| format!("{layout:#x}"));
+            write!(f, "\n    {member}  {stated:#x} as the kernel states, layout {layout}")?;
+        }
+        write_buffers(f, &self.sessions)
     }
 }

@@ -193,6 +193,11 @@ fn known_system(guid: u128, change: impl FnOnce(&mut Plan)) -> (Plan, System) {
     (plan, system)
 }
 
+/// A dump of the kernel's memory in which buffers of a session are compressed.
+pub fn compressed_dump() -> Vec<u8> {
+    known_system(facts().pdb.guid, |plan| plan.compress(1, true)).1.dump(BITMAP)
+}
+
 /// Of a registration whose flags lie on a missing page it is not known whether a process made it, and nobody says so.
 #[test]
 fn an_unknown_owner_is_no_process() {
