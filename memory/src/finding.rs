@@ -249,7 +249,9 @@ impl fmt::Display for What {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::NoLayout => f.write_str("no layout of it is known for this kernel; what it leads to is left out"),
-            Self::NoGlobal(name) => write!(f, "the walk has no start: the address of {name} was not given, or what is there could not be read"),
+            Self::NoGlobal(name) => {
+                write!(f, "the walk has no start: the address of {name} was not given, or what is there could not be read")
+            }
             Self::Unreadable { wanted, read } => write!(f, "of {wanted:#x} bytes, {read:#x} could be read"),
             Self::Pointer(to) => write!(f, "{to} is no address of what it should point to"),
             Self::Loop(entry) => write!(f, "the list runs in a circle: it comes back to {entry} and not to its head"),

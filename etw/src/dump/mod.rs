@@ -136,13 +136,13 @@ fn triage(work: &mut Work<'_>, files: &Files, input: &Input, bytes: &[u8], out: 
     let revision = kernel::Revision::find(Header::of(bytes).map_err(unread)?.build, &files.kernel)?;
     let dump = Dump::with_revision(bytes, revision.build.revision).map_err(unread)?;
     let findings = dump.findings().iter().cloned().map(Wrong::Dump).collect();
-    let in_memory = dump.memory_sessions();
     let mut notes = files.without_effect();
     if let Work::Info(args) = work {
         let content = Content { name: &input.name, sessions: dump.sessions().into(), findings, known: None };
         return info::run(&content, args.details, &dump, &revision, notes, out);
     }
     notes.extend(revision.note());
+    let in_memory = dump.memory_sessions();
     if !files.memory {
         notes.extend(not_among(dump.sessions(), &in_memory));
     }
