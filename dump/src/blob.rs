@@ -38,7 +38,7 @@ pub(crate) fn sessions<'a>(blob: &Blob<'a>, header: &Header, findings: &mut Vec<
     let mut sessions = Vec::new();
     while walk.at < blob.data.len() {
         let Some(session) = walk.session(header, clocks) else {
-            walk.resume();
+            walk.resume(None);
             continue;
         };
         sessions.push(session);
@@ -64,10 +64,28 @@ impl<'a> Walk<'_, 'a> {
         self.blob.data.get(self.at..).unwrap_or(&[])
     }
 
-    /// Goes to the next session after something that is none, or to the end.
-    fn resume(&mut self) {
-        self.at = self.at.saturating_add(4);
-        self.at = self.at.saturating_add(next(self.rest()));
+    /// Goes on after something that is neither session nor buffer: to the next session, or to the next buffer of the one at hand, or to the end.
+    fn resume(&mut self, session: Option<&Session<'_>>) {
+        let rest = self.rest();
+        let skipped = (4..rest.len()).find(|at| self.is_start(session, &rest[*at..])).unwrap_or(rest.len());
+        if skipped > 0 {
+            self.find(What::Skipped(skipped as u64));
+        }
+        self.at += skipped;
+    }
+
+    /// Whether bytes begin as a session does, or as a buffer of the one at hand.
+    fn is_start(&self, session: Option<&Session<'_>>, bytes: &[u8]) -> bool {
+        bytes.starts_with(&SIGNATURE.to_le_bytes()) || session.is_some_and(|session| self.is_buffer(session, bytes))
+    }
+
+    /// Whether bytes begin as a buffer of a session does, beyond doubt.
+    fn is_buffer(&self, session: &Session<'_>, bytes: &[u8]) -> bool {
+        // The size comes first, and is the quickest to tell; a compressed buffer has its own.
+        let Some(head) = Head::read(self.producer.generation(), bytes) else { return false };
+        let is_size = head.size == session.buffer_size || head.is_compressed() && head.size < session.buffer_size;
+        let fits = |value: u32| (BUFFER_HEADER as u32..=session.buffer_size).contains(&value);
+        is_size && u32::from(head.logger) == session.logger_id && session.logger_id > 0 && fits(head.size) && fits(head.offset)
     }
 
     /// The session here and its buffers; `None` if there is none.
@@ -118,7 +136,7 @@ impl<'a> Walk<'_, 'a> {
         while !self.rest().is_empty() && !self.rest().starts_with(&SIGNATURE.to_le_bytes()) {
             match self.buffer(&session) {
                 Some(buffer) => session.buffers.push(buffer),
-                None => self.resume(),
+                None => self.resume(Some(&session)),
             }
         }
         Some(session)
@@ -140,6 +158,11 @@ impl<'a> Walk<'_, 'a> {
             self.find(What::Offset(end as u32));
             return None;
         }
+        // One of the two can be damaged, and the buffer still be one.
+        if head.size != session.buffer_size && !is_compressed && u32::from(head.logger) != session.logger_id {
+            self.find(What::NoBuffer);
+            return None;
+        }
         if head.size != session.buffer_size && !is_compressed {
             self.find(What::BufferSize { session: session.buffer_size, buffer: head.size });
         }
@@ -147,10 +170,19 @@ impl<'a> Walk<'_, 'a> {
             self.find(What::Logger { session: session.logger_id, buffer: head.logger });
         }
         let bytes = match rest.get(..end) {
+            // An end that nothing begins at is none if something begins before.
+            Some(bytes) if end < rest.len() && !self.is_start(Some(session), &rest[end..]) => {
+                let next = (BUFFER_HEADER..end).find(|at| self.is_start(Some(session), &rest[*at..]));
+                if next.is_some() {
+                    self.find(What::Offset(head.offset));
+                }
+                &bytes[..next.unwrap_or(end)]
+            }
             Some(bytes) => bytes,
             None => {
                 self.find(truncated(end, rest.len()));
-                &rest[..BUFFER_HEADER + next(&rest[BUFFER_HEADER..])]
+                let next = (BUFFER_HEADER..rest.len()).find(|at| self.is_start(Some(session), &rest[*at..]));
+                &rest[..next.unwrap_or(rest.len())]
             }
         };
         let offset = self.blob.offset + self.at as u64;
@@ -172,10 +204,4 @@ impl<'a> Walk<'_, 'a> {
         self.room = self.room.saturating_sub(image.len() as u64);
         image
     }
-}
-
-/// How far it is to the next session, or to the end.
-fn next(rest: &[u8]) -> usize {
-    let signature = SIGNATURE.to_le_bytes();
-    rest.windows(signature.len()).position(|window| window == signature).unwrap_or(rest.len())
 }

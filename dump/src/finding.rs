@@ -69,7 +69,11 @@ pub enum What {
     },
     /// A session is expected, and something else is there.
     NoSession(u32),
-    /// The valid end of a buffer lies outside of it.
+    /// A buffer is expected, and neither size nor number of the session are there.
+    NoBuffer,
+    /// So many bytes from there on are skipped, up to the next session or buffer that begins as one does.
+    Skipped(u64),
+    /// The valid end of a buffer lies outside of it, or in what follows.
     Offset(u32),
     /// A buffer is of another size than its session says.
     BufferSize {
@@ -107,6 +111,8 @@ impl What {
             Self::NoBlobs => "secondary-data",
             Self::HeaderSize { .. } => "header-size",
             Self::NoSession(_) => "no-session",
+            Self::NoBuffer => "no-buffer",
+            Self::Skipped(_) => "skipped",
             Self::Offset(_) => "valid-end",
             Self::BufferSize { .. } => "buffer-size",
             Self::Logger { .. } => "logger",
@@ -149,7 +155,11 @@ impl fmt::Display for What {
             Self::NoSession(found) => {
                 write!(f, "a session begins with 0x01ebafe1, and here is {found:#010x}; it goes on with the next")
             }
-            Self::Offset(offset) => write!(f, "the valid end {offset:#x} lies outside the buffer"),
+            Self::NoBuffer => f.write_str("a buffer should begin here, and has neither the size nor the number of its session"),
+            Self::Skipped(bytes) => {
+                write!(f, "{bytes:#x} bytes from here on are skipped, up to the next session or buffer, or the end")
+            }
+            Self::Offset(offset) => write!(f, "the valid end {offset:#x} lies outside the buffer, or in the next one"),
             Self::BufferSize { session, buffer } => {
                 write!(f, "the buffer says that it has {buffer:#x} bytes, and its session {session:#x}")
             }
