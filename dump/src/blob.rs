@@ -8,12 +8,16 @@ use crate::wire::{ETW_DUMP_HEADER, ETW_DUMP_SESSION, view};
 use etw_layouts_etl::wire::{BUFFER_HEADER, quad};
 use etw_layouts_etl::write::Producer;
 use etw_layouts_etl::{ClockType, Guid, Head};
+use etw_layouts_memory::compressed::unpack;
 
 /// The tag of the blob.
 pub const ETW_TAG: Guid = Guid(0x2b88b710_1c93_4f7c_b06c_655ecc50decc);
 
 /// What a session begins with. No buffer is so large that it could begin with it.
 const SIGNATURE: u32 = 0x01EB_AFE1;
+
+/// Compressed buffers become no more than so many times the bytes of the blob.
+const EXPANSION: u64 = 16;
 
 /// The sessions of a blob, in its order.
 pub(crate) fn sessions<'a>(blob: &Blob<'a>, header: &Header, findings: &mut Vec<Finding>) -> Vec<Session<'a>> {
@@ -29,11 +33,12 @@ pub(crate) fn sessions<'a>(blob: &Blob<'a>, header: &Header, findings: &mut Vec<
         perf_frequency: quad(first.PerfFreq),
     };
     let producer = Producer { build: header.build, arch: header.arch };
-    let mut walk = Walk { blob, at: size_of_val(&first), producer, findings };
+    let room = (blob.data.len() as u64).saturating_mul(EXPANSION);
+    let mut walk = Walk { blob, at: size_of_val(&first), producer, room, findings };
     let mut sessions = Vec::new();
     while walk.at < blob.data.len() {
         let Some(session) = walk.session(header, clocks) else {
-            walk.resume();
+            walk.resume(None);
             continue;
         };
         sessions.push(session);
@@ -45,6 +50,8 @@ struct Walk<'b, 'a> {
     blob: &'b Blob<'a>,
     at: usize,
     producer: Producer,
+    /// How many bytes compressed buffers may still become.
+    room: u64,
     findings: &'b mut Vec<Finding>,
 }
 
@@ -57,10 +64,28 @@ impl<'a> Walk<'_, 'a> {
         self.blob.data.get(self.at..).unwrap_or(&[])
     }
 
-    /// Goes to the next session after something that is none, or to the end.
-    fn resume(&mut self) {
-        self.at = self.at.saturating_add(4);
-        self.at = self.at.saturating_add(next(self.rest()));
+    /// Goes on after something that is neither session nor buffer: to the next session, or to the next buffer of the one at hand, or to the end.
+    fn resume(&mut self, session: Option<&Session<'_>>) {
+        let rest = self.rest();
+        let skipped = (4..rest.len()).find(|at| self.is_start(session, &rest[*at..])).unwrap_or(rest.len());
+        if skipped > 0 {
+            self.find(What::Skipped(skipped as u64));
+        }
+        self.at += skipped;
+    }
+
+    /// Whether bytes begin as a session does, or as a buffer of the one at hand.
+    fn is_start(&self, session: Option<&Session<'_>>, bytes: &[u8]) -> bool {
+        bytes.starts_with(&SIGNATURE.to_le_bytes()) || session.is_some_and(|session| self.is_buffer(session, bytes))
+    }
+
+    /// Whether bytes begin as a buffer of a session does, beyond doubt.
+    fn is_buffer(&self, session: &Session<'_>, bytes: &[u8]) -> bool {
+        // The size comes first, and is the quickest to tell; a compressed buffer has its own.
+        let Some(head) = Head::read(self.producer.generation(), bytes) else { return false };
+        let is_size = head.size == session.buffer_size || head.is_compressed() && head.size < session.buffer_size;
+        let fits = |value: u32| (BUFFER_HEADER as u32..=session.buffer_size).contains(&value);
+        is_size && u32::from(head.logger) == session.logger_id && session.logger_id > 0 && fits(head.size) && fits(head.offset)
     }
 
     /// The session here and its buffers; `None` if there is none.
@@ -111,7 +136,7 @@ impl<'a> Walk<'_, 'a> {
         while !self.rest().is_empty() && !self.rest().starts_with(&SIGNATURE.to_le_bytes()) {
             match self.buffer(&session) {
                 Some(buffer) => session.buffers.push(buffer),
-                None => self.resume(),
+                None => self.resume(Some(&session)),
             }
         }
         Some(session)
@@ -125,33 +150,58 @@ impl<'a> Walk<'_, 'a> {
             self.find(truncated(BUFFER_HEADER, rest.len()));
             return None;
         };
-        let end = head.offset as usize;
-        if end < BUFFER_HEADER || head.offset > session.buffer_size.max(head.size) {
-            self.find(What::Offset(head.offset));
+        // Of a compressed one, the size is what it takes here, and the valid end that of what it becomes.
+        let is_compressed = head.is_compressed();
+        let end = if is_compressed { head.size } else { head.offset } as usize;
+        let largest = if is_compressed { session.buffer_size } else { session.buffer_size.max(head.size) };
+        if end < BUFFER_HEADER || end > largest as usize {
+            self.find(What::Offset(end as u32));
             return None;
         }
-        if head.size != session.buffer_size {
+        // One of the two can be damaged, and the buffer still be one.
+        if head.size != session.buffer_size && !is_compressed && u32::from(head.logger) != session.logger_id {
+            self.find(What::NoBuffer);
+            return None;
+        }
+        if head.size != session.buffer_size && !is_compressed {
             self.find(What::BufferSize { session: session.buffer_size, buffer: head.size });
         }
         if u32::from(head.logger) != session.logger_id {
             self.find(What::Logger { session: session.logger_id, buffer: head.logger });
         }
         let bytes = match rest.get(..end) {
+            // An end that nothing begins at is none if something begins before.
+            Some(bytes) if end < rest.len() && !self.is_start(Some(session), &rest[end..]) => {
+                let next = (BUFFER_HEADER..end).find(|at| self.is_start(Some(session), &rest[*at..]));
+                if next.is_some() {
+                    self.find(What::Offset(head.offset));
+                }
+                &bytes[..next.unwrap_or(end)]
+            }
             Some(bytes) => bytes,
             None => {
                 self.find(truncated(end, rest.len()));
-                &rest[..BUFFER_HEADER + next(&rest[BUFFER_HEADER..])]
+                let next = (BUFFER_HEADER..rest.len()).find(|at| self.is_start(Some(session), &rest[*at..]));
+                &rest[..next.unwrap_or(rest.len())]
             }
         };
         let offset = self.blob.offset + self.at as u64;
         self.at += bytes.len();
         let processor = head.context & (self.producer.most_processors() - 1) as u16;
-        Some(Buffer { head, processor, offset, address: None, bytes: bytes.into(), pages: Vec::new() })
+        let bytes = if is_compressed { self.unpacked(session, bytes, offset).into() } else { bytes.into() };
+        Some(Buffer { head, processor, offset, address: None, bytes, is_compressed, pages: Vec::new() })
     }
-}
 
-/// How far it is to the next session, or to the end.
-fn next(rest: &[u8]) -> usize {
-    let signature = SIGNATURE.to_le_bytes();
-    rest.windows(signature.len()).position(|window| window == signature).unwrap_or(rest.len())
+    /// What a compressed buffer becomes; its header alone, if that is more than the whole blob may become.
+    fn unpacked(&mut self, session: &Session<'_>, bytes: &[u8], offset: u64) -> Vec<u8> {
+        let most = self.room;
+        let unpacked = unpack(bytes, session.buffer_size, most, self.producer.generation());
+        if let Some(why) = unpacked.fault.or_else(|| unpacked.buffers.is_empty().then(|| "its header is not that of one".into()))
+        {
+            find(self.findings, offset, What::Compressed(why));
+        }
+        let image = unpacked.buffers.into_iter().next().unwrap_or_else(|| bytes[..BUFFER_HEADER.min(bytes.len())].to_vec());
+        self.room = self.room.saturating_sub(image.len() as u64);
+        image
+    }
 }

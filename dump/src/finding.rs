@@ -35,6 +35,17 @@ pub enum What {
         /// The bytes that are there.
         there: u64,
     },
+    /// Data blocks lie behind the end of the file, or end there.
+    Blocks {
+        /// How many.
+        count: u64,
+        /// The bytes that are missing of them.
+        missing: u64,
+        /// The address of the first one in the list.
+        first: u64,
+        /// The address of the last one in the list.
+        last: u64,
+    },
     /// The list of data blocks gives more memory than the file has bytes; the rest of the list is left out.
     Overlap,
     /// The dump does not end with the letters that a whole one ends with.
@@ -58,7 +69,11 @@ pub enum What {
     },
     /// A session is expected, and something else is there.
     NoSession(u32),
-    /// The valid end of a buffer lies outside of it.
+    /// A buffer is expected, and neither size nor number of the session are there.
+    NoBuffer,
+    /// So many bytes from there on are skipped, up to the next session or buffer that begins as one does.
+    Skipped(u64),
+    /// The valid end of a buffer lies outside of it, or in what follows.
     Offset(u32),
     /// A buffer is of another size than its session says.
     BufferSize {
@@ -76,6 +91,8 @@ pub enum What {
     },
     /// The session names a clock that is none; it is taken for the performance counter.
     Clock(u32),
+    /// A compressed buffer, not all of which can be decompressed.
+    Compressed(String),
     /// Something is wrong with an event.
     Event(etl::What),
 }
@@ -84,7 +101,7 @@ impl What {
     /// A name of what is wrong, the same for all findings that differ in numbers only.
     pub fn kind(&self) -> &'static str {
         match self {
-            Self::Truncated { .. } => "truncated",
+            Self::Truncated { .. } | Self::Blocks { .. } => "truncated",
             Self::Overlap => "overlapping-blocks",
             Self::Unfinished => "unfinished",
             Self::Repeated => "repeated-pages",
@@ -94,10 +111,13 @@ impl What {
             Self::NoBlobs => "secondary-data",
             Self::HeaderSize { .. } => "header-size",
             Self::NoSession(_) => "no-session",
+            Self::NoBuffer => "no-buffer",
+            Self::Skipped(_) => "skipped",
             Self::Offset(_) => "valid-end",
             Self::BufferSize { .. } => "buffer-size",
             Self::Logger { .. } => "logger",
             Self::Clock(_) => "clock",
+            Self::Compressed(_) => "compressed",
             Self::Event(what) => what.kind(),
         }
     }
@@ -113,6 +133,15 @@ impl fmt::Display for What {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Truncated { what, size, there } => write!(f, "the data ends {there:#x} bytes into {what} of {size:#x}"),
+            Self::Blocks { count: 1, missing, first, .. } => {
+                write!(f, "the data ends before the data block of {first:#x} does: {missing:#x} bytes are missing")
+            }
+            Self::Blocks { count, missing, first, last } => {
+                write!(
+                    f,
+                    "the data ends before {count} data blocks do, of {first:#x} to {last:#x}: {missing:#x} bytes are missing"
+                )
+            }
             Self::Overlap => f.write_str("the data blocks up to here have more bytes than the file; the others are left out"),
             Self::Unfinished => f.write_str("the dump does not end with the letters TRGD, as a whole one does"),
             Self::Repeated => f.write_str("pages from here on are listed twice; those that come first hold"),
@@ -126,7 +155,11 @@ impl fmt::Display for What {
             Self::NoSession(found) => {
                 write!(f, "a session begins with 0x01ebafe1, and here is {found:#010x}; it goes on with the next")
             }
-            Self::Offset(offset) => write!(f, "the valid end {offset:#x} lies outside the buffer"),
+            Self::NoBuffer => f.write_str("a buffer should begin here, and has neither the size nor the number of its session"),
+            Self::Skipped(bytes) => {
+                write!(f, "{bytes:#x} bytes from here on are skipped, up to the next session or buffer, or the end")
+            }
+            Self::Offset(offset) => write!(f, "the valid end {offset:#x} lies outside the buffer, or in the next one"),
             Self::BufferSize { session, buffer } => {
                 write!(f, "the buffer says that it has {buffer:#x} bytes, and its session {session:#x}")
             }
@@ -136,6 +169,7 @@ impl fmt::Display for What {
             Self::Clock(clock) => {
                 write!(f, "the session names the clock {clock}, which is none; taken for the performance counter")
             }
+            Self::Compressed(why) => write!(f, "the buffer is compressed, and not all of it can be decompressed: {why}"),
             Self::Event(what) => what.fmt(f),
         }
     }

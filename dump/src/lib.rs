@@ -18,7 +18,7 @@
 //!
 //! A session is saved as a trace file with [`Session::save`]. The pieces of memory in the dump are a
 //! [`Memory`](etw_layouts_memory::Memory), [`Dump::memory`], for the walks of `etw-layouts-memory`; [`Dump::registrations`] and
-//! [`Dump::trace_buffers`] find what lies in them without a path to it.
+//! [`Dump::trace_buffers`] find what lies in them without a path to it; [`Dump::memory_sessions`] has these buffers as sessions.
 //!
 //! # Dumps of memory
 //!
@@ -58,8 +58,9 @@
 //!
 //! Page tables of x64 have four levels or five. Of ARM64, those with pages of 4 KiB are read, and both halves of the address space through
 //! one table of the highest level, as Windows has it; that is known from public research, and no real dump was at hand to confirm it. The list of
-//! modules has to lead back to its head, or a finding says that no address can be trusted. Pages that were compressed or written to a page
-//! file, and secondary data behind such dumps, are not read.
+//! modules has to lead back to its head, or a finding says that no address can be trusted. Pages in transition are read on every architecture.
+//! On x64 and with PAE they are taken to lie below 32 TiB: kernels with the fix of L1 Terminal Fault set bit 45 of their entries. Pages that
+//! were compressed or written to a page file, and secondary data behind such dumps, are not read.
 //!
 //! # What is wrong
 //!

@@ -100,24 +100,43 @@ impl Bitmap {
             return Err(Error::List(header.kind.0));
         }
         let mut pages = Pages::new(source.length(), self.first);
+        // It ends before the first page begins, whatever it says of its size.
+        let stated = self.at.saturating_add(self.bits.div_ceil(8));
+        let end = stated.min(self.first);
         let mut piece = vec![0; PIECE];
         let (mut at, mut page) = (self.at, 0);
-        while page < self.bits {
-            let there = source.read_at(at, &mut piece);
+        while at < end {
+            let length = (end - at).min(PIECE as u64) as usize;
+            let there = source.read_at(at, &mut piece[..length]);
             if there == 0 {
                 break;
             }
-            for byte in &piece[..there] {
-                for bit in (0..8).filter(|bit| byte >> bit & 1 == 1) {
-                    if page + bit < self.bits {
-                        pages.add(page + bit, 1);
-                    }
-                }
-                page += 8;
+            // The bytes of the last word that are not there have no page.
+            piece[there..].fill(0);
+            for word in piece[..there.next_multiple_of(8)].chunks_exact(8) {
+                let word = word.iter().rev().fold(0, |word, byte| word << 8 | u64::from(*byte));
+                add_all(&mut pages, page, word & below(self.bits - page.min(self.bits)));
+                page += 64;
             }
             at += there as u64;
         }
+        pages.cut = (at < stated).then_some((self.at, stated - self.at, at.max(self.at) - self.at));
         Ok(pages)
+    }
+}
+
+/// So many low bits.
+fn below(count: u64) -> u64 {
+    if count < 64 { (1 << count) - 1 } else { u64::MAX }
+}
+
+/// Adds a page for each bit of a word, the lowest of which is `page`.
+fn add_all(pages: &mut Pages, page: u64, mut word: u64) {
+    while word != 0 {
+        let first = word.trailing_zeros();
+        let count = (word >> first).trailing_ones();
+        pages.add(page + u64::from(first), count.into());
+        word &= !(below(count.into()) << first);
     }
 }
 
@@ -128,8 +147,8 @@ fn ranges(source: &impl Source, header: &Header) -> Result<Pages, Error> {
     }
     let mut pages = Pages::new(source.length(), list.HeaderSize);
     // The metadata begin with the numbers of ranges and pages.
-    let end = at.saturating_add(list.MetadataSize.saturating_sub(size_of::<PHYSICAL_MEMORY_RUN64>() as u64));
-    let end = end.min(list.HeaderSize);
+    let stated = list.MetadataSize.saturating_sub(size_of::<PHYSICAL_MEMORY_RUN64>() as u64);
+    let (start, end) = (at, at.saturating_add(stated).min(list.HeaderSize));
     // How many pages there are, only one of these kinds tells.
     let mut left = if header.kind == DUMP_TYPE::DUMP_TYPE_COMPLETE_MEMORY { list.Pages } else { u64::MAX };
     let mut piece = vec![0; PIECE];
@@ -149,5 +168,7 @@ fn ranges(source: &impl Source, header: &Header) -> Result<Pages, Error> {
             left = left.saturating_sub(PageCount);
         }
     }
+    let is_cut = stated - (at - start).min(stated) >= size_of::<PHYSICAL_MEMORY_RUN64>() as u64;
+    pages.cut = is_cut.then_some((start, stated, at - start));
     Ok(pages)
 }

@@ -8,6 +8,8 @@ use etw_layouts_memory::{Address, Memory};
 /// Memory by address, as a triage dump has it: the pieces that its writer thought worth keeping.
 #[derive(Clone, Debug, Default)]
 pub struct Pieces<'a> {
+    /// All of the file.
+    file: &'a [u8],
     /// Without overlaps, in the order of their addresses.
     pieces: Vec<(u64, &'a [u8])>,
     /// How many data blocks the dump has.
@@ -18,12 +20,24 @@ impl<'a> Pieces<'a> {
     pub(crate) fn read(bytes: &'a [u8], parts: &Parts, is_64_bit: bool, findings: &mut Vec<Finding>) -> Self {
         let mut pieces = Vec::new();
         let mut left = bytes.len();
+        // The finding of blocks that are cut off.
+        let mut cut = None;
         let mut add = |what, at: u64, (address, offset, size): (u64, u32, u32), findings: &mut Vec<Finding>| {
             let rest = bytes.get(offset as usize..).unwrap_or(&[]);
             let length = rest.len().min(size as usize);
             if length < size as usize {
-                let (size, there) = (size.into(), length as u64);
-                find(findings, at, What::Truncated { what, size, there });
+                let gone = u64::from(size) - length as u64;
+                let known = cut.and_then(|cut: usize| findings.get_mut(cut)).map(|finding| &mut finding.what);
+                match (known, what) {
+                    (_, Some(what)) => find(findings, at, What::Truncated { what, size: size.into(), there: length as u64 }),
+                    (Some(What::Blocks { count, missing, last, .. }), None) => {
+                        (*count, *missing, *last) = (*count + 1, *missing + gone, address);
+                    }
+                    (_, None) => {
+                        cut = Some(findings.len());
+                        find(findings, at, What::Blocks { count: 1, missing: gone, first: address, last: address });
+                    }
+                }
             }
             let Some(rest_of_all) = left.checked_sub(length) else {
                 find(findings, at, What::Overlap);
@@ -48,17 +62,17 @@ impl<'a> Pieces<'a> {
                 find(findings, at, What::Truncated { what: "a list of data blocks", size, there });
                 break;
             };
-            if !add("a data block", at, (block.Address, block.Offset, block.Size), findings) {
+            if !add(None, at, (block.Address, block.Offset, block.Size), findings) {
                 break;
             }
             blocks += 1;
         }
         for (what, part) in [("the stack", parts.stack), ("a data page", parts.page), ("the debuggers' data", parts.debugger)] {
             if part.0 != 0 && part.2 != 0 {
-                add(what, part.1.into(), part, findings);
+                add(Some(what), part.1.into(), part, findings);
             }
         }
-        Self { pieces: apart(pieces), blocks }
+        Self { file: bytes, pieces: apart(pieces), blocks }
     }
 
     /// How many data blocks the dump has.
@@ -69,6 +83,15 @@ impl<'a> Pieces<'a> {
     /// How many bytes of memory there are.
     pub fn bytes(&self) -> u64 {
         self.pieces.iter().map(|(_, bytes)| bytes.len() as u64).sum()
+    }
+
+    /// Where in the file the byte of an address is; `None` if it is not in the dump.
+    pub fn offset(&self, address: Address) -> Option<u64> {
+        let after = self.pieces.partition_point(|(start, _)| *start <= address.0);
+        let (start, bytes) = self.pieces.get(after.checked_sub(1)?)?;
+        let within = usize::try_from(address.0 - start).ok().filter(|within| *within < bytes.len())?;
+        // The piece is a part of the file.
+        Some((bytes.as_ptr().addr() - self.file.as_ptr().addr() + within) as u64)
     }
 
     /// The pieces in the order of their addresses. No two overlap.

@@ -18,6 +18,8 @@ pub struct Pages {
     pub runs: Vec<Run>,
     /// How many lie beyond the end of the file.
     pub missing: u64,
+    /// Of a list that does not have all of its bytes: where it is, how many it states, and how many there are.
+    pub cut: Option<(u64, u64, u64)>,
     /// How long the file is.
     length: u64,
     /// Where in it the next page is.
@@ -27,7 +29,7 @@ pub struct Pages {
 impl Pages {
     /// None yet, of a file of so many bytes, which has the first at an offset.
     pub fn new(length: u64, offset: u64) -> Self {
-        Self { runs: Vec::new(), missing: 0, length, offset }
+        Self { runs: Vec::new(), missing: 0, cut: None, length, offset }
     }
 
     /// Adds the next ones.

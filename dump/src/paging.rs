@@ -27,9 +27,12 @@ const ARM_FRAME: u64 = 0x0000_FFFF_FFFF_F000;
 const PRESENT: u64 = 1;
 /// An entry of x86 that is no table but a large page.
 const LARGE: u64 = 1 << 7;
-/// An entry of Windows' own: a page that is still in memory, though the processor is not to use it.
+/// An entry of Windows' own, not valid for the processor: the page is in transition, that is still in memory.
 const TRANSITION: u64 = 1 << 11;
 const PROTOTYPE: u64 = 1 << 10;
+/// Where such an entry has the physical address on x64 and with PAE. Bits 45 to 47 are no part of it: since the fix of L1 Terminal Fault
+/// these kernels set bit 45, so that the address is that of no memory, as several readers of memory images state. ARM64 has no such bit.
+const TRANSITION_FRAME: u64 = 0x0000_1FFF_FFFF_F000;
 
 impl Paging {
     /// What an architecture's kernels may have, the likelier first.
@@ -76,34 +79,37 @@ fn tables(mut table: u64, first: u32, address: u64, read: impl Fn(u64, usize) ->
     let mut bits = first;
     loop {
         let entry = read(table + (address >> bits & 0x1FF) * 8, 8)?;
+        // A table can be in transition as any page can.
+        let next = match entry & PRESENT {
+            0 => is_in_transition(entry).then_some(entry & TRANSITION_FRAME)?,
+            _ if bits > 12 && entry & LARGE != 0 => return (bits <= 30).then(|| within(entry & FRAME, bits, address)),
+            _ => entry & FRAME,
+        };
         if bits == 12 {
-            let is_there = entry & PRESENT != 0 || entry & (TRANSITION | PROTOTYPE) == TRANSITION;
-            return is_there.then(|| within(entry & FRAME, bits, address));
+            return Some(within(next, bits, address));
         }
-        if entry & PRESENT == 0 {
-            return None;
-        }
-        if entry & LARGE != 0 {
-            return (bits <= 30).then(|| within(entry & FRAME, bits, address));
-        }
-        (table, bits) = (entry & FRAME, bits - 9);
+        (table, bits) = (next, bits - 9);
     }
+}
+
+fn is_in_transition(entry: u64) -> bool {
+    entry & (PRESENT | TRANSITION | PROTOTYPE) == TRANSITION
 }
 
 fn two(root: u64, address: u64, read: impl Fn(u64, usize) -> Option<u64>) -> Option<u64> {
     let address = u32::try_from(address).ok().map(u64::from)?;
     let entry = read((root & 0xFFFF_F000) + (address >> 22) * 4, 4)?;
-    if entry & PRESENT == 0 {
+    let is_there = |entry| entry & PRESENT != 0 || is_in_transition(entry);
+    if !is_there(entry) {
         return None;
     }
-    if entry & LARGE != 0 {
+    if entry & (PRESENT | LARGE) == PRESENT | LARGE {
         // Eight more bits of the address, in front of it.
         let high = (entry >> 13 & 0xFF) << 32;
         return Some(high | within(entry & 0xFFC0_0000, 22, address));
     }
     let entry = read((entry & 0xFFFF_F000) + (address >> 12 & 0x3FF) * 4, 4)?;
-    let is_there = entry & PRESENT != 0 || entry & (TRANSITION | PROTOTYPE) == TRANSITION;
-    is_there.then(|| within(entry & 0xFFFF_F000, 12, address))
+    is_there(entry).then(|| within(entry & 0xFFFF_F000, 12, address))
 }
 
 fn arm(mut table: u64, address: u64, read: impl Fn(u64, usize) -> Option<u64>) -> Option<u64> {
@@ -115,6 +121,8 @@ fn arm(mut table: u64, address: u64, read: impl Fn(u64, usize) -> Option<u64>) -
             (1, 1, 12) => return Some(within(entry & ARM_FRAME, 12, address)),
             (1, 1, _) => (table, bits) = (entry & ARM_FRAME, bits - 9),
             (1, 0, 21 | 30) => return Some(within(entry & ARM_FRAME, bits, address)),
+            (0, _, 12) if is_in_transition(entry) => return Some(within(entry & ARM_FRAME, 12, address)),
+            (0, _, _) if is_in_transition(entry) => (table, bits) = (entry & ARM_FRAME, bits - 9),
             _ => return None,
         }
     }

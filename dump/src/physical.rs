@@ -22,6 +22,9 @@ impl Physical {
     /// As of [`lists::read`].
     pub fn read(source: &impl Source, head: &[u8], header: &Header, findings: &mut Vec<Finding>) -> Result<Self, Error> {
         let pages = lists::read(source, head, header)?;
+        if let Some((offset, size, there)) = pages.cut {
+            find(findings, offset, What::Truncated { what: "the list of pages", size, there });
+        }
         if pages.missing > 0 {
             let there = pages.runs.iter().map(|run| run.count).sum::<u64>().saturating_mul(PAGE);
             let size = there.saturating_add(pages.missing.saturating_mul(PAGE));
@@ -54,6 +57,11 @@ impl Physical {
         let run = self.runs.get(after.checked_sub(1)?)?;
         let within = page - run.page;
         (within < run.count).then(|| run.offset + within * PAGE + address % PAGE)
+    }
+
+    /// Physical address and bytes of each run, in the order of their addresses.
+    pub fn runs(&self) -> impl Iterator<Item = (u64, u64)> + '_ {
+        self.runs.iter().map(|run| (run.page * PAGE, run.count * PAGE))
     }
 
     /// How many pages there are.

@@ -11,6 +11,8 @@ use std::collections::BTreeSet;
 pub struct Registration {
     /// The names of its flags that are set.
     pub flags: Vec<&'static str>,
+    /// The address of the entry of its GUID.
+    pub guid_entry: Address,
     /// Which GUID it is of, if the dump has the entry of that too.
     pub guid: Option<Guid>,
     /// All of it: an ETW_REG_ENTRY.
@@ -45,15 +47,15 @@ impl Dump<'_> {
         let mut walk = Walk::new(self.memory(), kernel);
         let entry = walk.object(&structures::ETW_REG_ENTRY, at)?;
         let links = entry.inner(ENTRY::REG_LIST)?;
-        let guid = kernel.address(entry.get(ENTRY::GUID_ENTRY)?);
-        let pointers = [kernel.address(links.get(LIST_ENTRY::FLINK)?), kernel.address(links.get(LIST_ENTRY::BLINK)?), guid];
+        let guid_entry = kernel.address(entry.get(ENTRY::GUID_ENTRY)?);
+        let pointers = [kernel.address(links.get(LIST_ENTRY::FLINK)?), kernel.address(links.get(LIST_ENTRY::BLINK)?), guid_entry];
         if !pointers.into_iter().all(|pointer| is_of_kernel(pointer, kernel.arch())) {
             return None;
         }
-        let of_guid = walk.object(&structures::ETW_GUID_ENTRY, guid);
+        let of_guid = walk.object(&structures::ETW_GUID_ENTRY, guid_entry);
         let guid = of_guid.and_then(|of_guid| Some(Guid(of_guid.member("Guid")?.bytes().try_into().ok()?)));
         let flags = entry.set_bits(ENTRY::FLAGS);
-        Some(Registration { flags, guid, entry })
+        Some(Registration { flags, guid_entry, guid, entry })
     }
 }
 

@@ -27,6 +27,8 @@ pub enum SaveError {
     Large(u64),
     /// How fast the session's clock ticks is not known.
     Rate(ClockType),
+    /// Which clock the session has is not known.
+    Clock,
     /// The writer refused it.
     Write(write::Error),
 }
@@ -44,6 +46,9 @@ impl Session<'_> {
     ///
     /// The session has a clock without a rate or buffers of a size that no logger has, or writing fails.
     pub fn save<W: Write + Seek>(&self, out: W) -> Result<Saved, SaveError> {
+        if !self.has_rate && ClockType::of(self.clock.0).is_none() {
+            return Err(SaveError::Clock);
+        }
         if !self.has_rate {
             return Err(SaveError::Rate(self.clock_type()));
         }
@@ -116,6 +121,7 @@ impl fmt::Display for SaveError {
             Self::Rate(clock) => {
                 write!(f, "the session's clock is {clock:?}, and how fast that ticks is not known without the kernel's symbols")
             }
+            Self::Clock => f.write_str("which clock the session has is not known, and so neither are times"),
             Self::Write(error) => error.fmt(f),
         }
     }
@@ -125,7 +131,7 @@ impl std::error::Error for SaveError {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         match self {
             Self::Write(error) => Some(error),
-            Self::Large(_) | Self::Rate(_) => None,
+            Self::Large(_) | Self::Rate(_) | Self::Clock => None,
         }
     }
 }

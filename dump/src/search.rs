@@ -1,10 +1,12 @@
 //! Trace buffers in a dump's memory, found by what their headers say.
 
 use crate::dump::Dump;
+use crate::session::{Buffer, Session};
 use etw_layouts_etl::wire::{BUFFER_HEADER, ETW_BUFFER_TYPE};
 use etw_layouts_etl::write::Producer;
 use etw_layouts_etl::{Events, Head};
 use etw_layouts_memory::Address;
+use std::collections::BTreeMap;
 
 /// A trace buffer in a dump's memory.
 #[derive(Clone, Copy, Debug)]
@@ -41,7 +43,7 @@ const STATES: u32 = 7;
 
 impl<'a> Dump<'a> {
     /// The trace buffers in its memory, in the order of their addresses: whatever begins a page with a header that is consistent, and has
-    /// events that are whole up to where the header says that they end.
+    /// events that are whole up to where the header says that they end. Compressed buffers are none.
     pub fn trace_buffers(&self) -> Vec<TraceBuffer<'a>> {
         let producer = Producer { build: self.header().build, arch: self.header().arch };
         let mut found = Vec::new();
@@ -61,6 +63,34 @@ impl<'a> Dump<'a> {
     }
 }
 
+impl<'a> Dump<'a> {
+    /// The trace buffers in its memory as sessions, by number. Where the dump has data of that session, name and clock are from there; of
+    /// others neither is known, and their events have no times.
+    pub fn memory_sessions(&self) -> Vec<Session<'a>> {
+        let mut sessions: BTreeMap<u16, Session<'a>> = BTreeMap::new();
+        for found in self.trace_buffers() {
+            let head = found.head;
+            let offset = self.memory().offset(found.address).unwrap_or(0);
+            let session = sessions.entry(head.logger).or_insert_with(|| {
+                let known = self.sessions().iter().find(|session| session.logger_id == u32::from(head.logger));
+                let unknown = || Session::unknown(self.header(), head.logger, head.size, offset);
+                known.map_or_else(unknown, |known| Session { buffers: Vec::new(), ..known.clone() })
+            });
+            let processor = head.context & (session.producer.most_processors() - 1) as u16;
+            session.buffers.push(Buffer {
+                head,
+                processor,
+                offset,
+                address: Some(found.address),
+                bytes: found.bytes.into(),
+                is_compressed: false,
+                pages: Vec::new(),
+            });
+        }
+        sessions.into_values().collect()
+    }
+}
+
 /// What the bytes begin with, if that looks like the header of a buffer; without its events.
 fn candidate<'a>(producer: &Producer, address: Address, bytes: &'a [u8]) -> Option<TraceBuffer<'a>> {
     let head = Head::read(producer.generation(), bytes)?;
@@ -70,7 +100,7 @@ fn candidate<'a>(producer: &Producer, address: Address, bytes: &'a [u8]) -> Opti
     // Of a buffer that is written to, Offset is not set yet. CurrentOffset goes beyond the size once an event did not fit.
     let end = if head.saved_offset > 0 { head.saved_offset } else { head.current_offset.max(head.offset) };
     let ends = (BUFFER_HEADER as u32 + 1..=head.size).contains(&end) && head.saved_offset <= head.size;
-    if !(processor && kind && size && ends && head.logger > 0 && head.logger < LOGGERS) {
+    if !(!head.is_compressed() && processor && kind && size && ends && head.logger > 0 && head.logger < LOGGERS) {
         return None;
     }
     Some(TraceBuffer {

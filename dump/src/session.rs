@@ -1,5 +1,6 @@
 //! A session in a dump, and its buffers.
 
+use crate::header::Header;
 use crate::pages::PAGE;
 use etw_layouts_etl::wire::{EVENT_TRACE_CLOCK, Generation, LOG_FILE_MODE};
 use etw_layouts_etl::write::Producer;
@@ -72,11 +73,36 @@ pub struct Buffer<'a> {
     pub address: Option<Address>,
     /// Its bytes up to the valid end, header included; fewer if the dump has fewer.
     pub bytes: Cow<'a, [u8]>,
+    /// Whether it is compressed in the dump. Its bytes are decompressed; if that failed, there is no more of them than the header.
+    pub is_compressed: bool,
     /// Where each page of it is in the file; none if all lie one behind the other.
     pub(crate) pages: Vec<u64>,
 }
 
 impl Session<'_> {
+    /// A session of which no more than this is known.
+    pub(crate) fn unknown(header: &Header, number: u16, buffer_size: u32, offset: u64) -> Self {
+        Self {
+            name: String::new(),
+            logger_id: number.into(),
+            mode: LOG_FILE_MODE(0),
+            clock: EVENT_TRACE_CLOCK(0),
+            buffer_size,
+            start_time: 0,
+            reference: (0, 0),
+            offset,
+            buffers: Vec::new(),
+            clocks: Clocks::default(),
+            has_rate: false,
+            file: String::new(),
+            events_lost: 0,
+            buffers_lost: 0,
+            producer: Producer { build: header.build, arch: header.arch },
+            processors: header.processors,
+            stopped: header.time,
+        }
+    }
+
     /// What turns the stamps of its events into system time.
     pub fn to_clock(&self) -> Clock {
         let (time, stamp) = self.reference;
@@ -88,9 +114,14 @@ impl Session<'_> {
         ClockType::of(self.clock.0).unwrap_or(ClockType::PerfCounter)
     }
 
-    /// How many of its buffers have no events.
+    /// How many of its buffers have no events, but for compressed ones.
     pub fn empty_buffers(&self) -> usize {
-        self.buffers.iter().filter(|buffer| buffer.is_empty()).count()
+        self.buffers.iter().filter(|buffer| buffer.is_empty() && !buffer.is_compressed).count()
+    }
+
+    /// How many of its buffers are compressed in the dump.
+    pub fn compressed_buffers(&self) -> usize {
+        self.buffers.iter().filter(|buffer| buffer.is_compressed).count()
     }
 }
 
@@ -105,8 +136,11 @@ impl Buffer<'_> {
         Events::in_memory(&self.bytes, generation)
     }
 
-    /// Where something in it is, in bytes from the start of the file.
+    /// Where something in it is, in bytes from the start of the file. Of what is compressed, that is where the buffer begins.
     pub fn place(&self, within: u32) -> u64 {
+        if self.is_compressed {
+            return self.offset;
+        }
         let (page, rest) = (u64::from(within) / PAGE, u64::from(within) % PAGE);
         let in_page = usize::try_from(page).ok().and_then(|page| self.pages.get(page));
         in_page.map_or(self.offset + u64::from(within), |page| page + rest)

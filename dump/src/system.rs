@@ -162,6 +162,11 @@ impl<S: Source> MemoryDump<S> {
         self.physical.pages()
     }
 
+    /// Where physical memory is that it has: address and bytes of each run of pages, in the order of their addresses.
+    pub fn runs(&self) -> impl Iterator<Item = (u64, u64)> + '_ {
+        self.physical.runs()
+    }
+
     /// The drivers, and the kernel first of all.
     pub fn modules(&self) -> &[Module] {
         &self.modules

@@ -27,31 +27,47 @@ impl<S: Source> MemoryDump<S> {
     fn session(&self, walk: &mut Walk<'_, Self>, session: &memory::Session, which: Which, left: &mut u64) -> Session<'static> {
         let producer = Producer { build: walk.kernel().build(), arch: walk.kernel().arch() };
         let listed = walk.buffers(session);
+        let place = Place { structure: "WMI_LOGGER_CONTEXT", address: session.context.address(), member: "GlobalList" };
         let mut buffers = Vec::new();
         for buffer in listed {
             let size = session.buffer_size.unwrap_or(0).into();
             let Some(after) = left.checked_sub(size) else {
-                let place = Place { structure: "WMI_LOGGER_CONTEXT", address: session.context.address(), member: "GlobalList" };
                 walk.find(place, What::Limit(buffers.len() as u64));
                 break;
             };
             *left = after;
-            let mut bytes = walk.events_of(session, &buffer);
-            let Some(head) = Head::read(producer.generation(), &bytes) else { continue };
-            if which == Which::Pending && buffer.state == State::Free {
-                bytes.truncate(BUFFER_HEADER);
+            let (address, is_compressed) = (buffer.header.address(), buffer.is_compressed());
+            let mut images = walk.images_of(session, &buffer, producer.generation());
+            if images.is_empty() {
+                // What cannot be decompressed is counted, and has no events.
+                let mut header = vec![0; BUFFER_HEADER];
+                walk.read(address, &mut header);
+                images.push(header);
             }
-            let address = buffer.header.address();
-            let starts = (0..bytes.len() as u64).step_by(PAGE as usize);
-            let pages: Vec<u64> = starts.filter_map(|at| self.offset(address.plus(at)?)).collect();
-            buffers.push(Buffer {
-                head,
-                processor: buffer.processor.unwrap_or(0),
-                offset: pages.first().copied().unwrap_or(0),
-                address: Some(address),
-                bytes: Cow::Owned(bytes),
-                pages,
-            });
+            for mut bytes in images {
+                let Some(head) = Head::read(producer.generation(), &bytes) else { continue };
+                // So much was taken for an uncompressed one already.
+                let more = if is_compressed { bytes.len() as u64 } else { 0 };
+                let Some(after) = left.checked_sub(more) else {
+                    walk.find(place, What::Limit(buffers.len() as u64));
+                    break;
+                };
+                *left = after;
+                if which == Which::Pending && buffer.state == State::Free {
+                    bytes.truncate(BUFFER_HEADER);
+                }
+                let starts = (0..bytes.len() as u64).step_by(PAGE as usize);
+                let pages: Vec<u64> = starts.filter_map(|at| self.offset(address.plus(at)?)).collect();
+                buffers.push(Buffer {
+                    head,
+                    processor: if is_compressed { head.processor() } else { buffer.processor.unwrap_or(0) },
+                    offset: pages.first().copied().unwrap_or(0),
+                    address: Some(address),
+                    bytes: Cow::Owned(bytes),
+                    is_compressed,
+                    pages,
+                });
+            }
         }
         let time = walk.time(session);
         let clock = session.clock.map_or(EVENT_TRACE_CLOCK(ClockType::PerfCounter.value()), |clock| EVENT_TRACE_CLOCK(clock.0));

@@ -2,11 +2,14 @@
 
 use etw_layouts::{Arch, Build};
 use etw_layouts_dump::{Dump, Error, Finding};
+use etw_layouts_etl::write::Producer;
+use etw_layouts_memory::{Address, Memory};
 
 use fastrand::Rng;
+use std::cmp::Ordering;
 use std::io::{self, Seek, SeekFrom, Write};
 use std::time::{Duration, Instant};
-use test_support::dumps::whole;
+use test_support::dumps::{dump, whole};
 
 const BUILD: Build = Build::new(10, 0, 19041, 264);
 
@@ -36,8 +39,8 @@ fn read(bytes: &[u8]) {
     for session in dump.sessions() {
         let (events, findings) = session.events();
         buffers += session.buffers.len();
-        // An event has at least eight bytes, and so has whatever is wrong with one.
-        assert!(events.len() + findings.len() <= bytes.len() / 8);
+        // An event has at least eight bytes, and so has whatever is wrong with one; what is compressed becomes 16 times as much at the most.
+        assert!(events.len() + findings.len() <= bytes.len() * 17 / 8);
         assert!(findings.iter().chain(dump.findings()).all(|finding| !finding.to_string().is_empty()));
         let _ = session.save(Sink);
     }
@@ -89,6 +92,78 @@ fn any_change() {
     assert!(longest < Duration::from_secs(5));
 }
 
+/// However many data blocks a file ends before, that is one finding, with how much is missing; all that is there is read.
+#[test]
+fn missing_blocks_are_one_finding() {
+    let at = |index: u64| 0xFFFF_8C0B_E300_0000 + index * 0x1000;
+    let memory: Vec<_> = (0..300).map(|index| (at(index), vec![index as u8; 0x100])).collect();
+    let whole = dump(BUILD, Arch::X64, &memory, &[]);
+    let second = whole.windows(0x100).position(|window| window == [1; 0x100]).expect("the second block");
+    let first = second - 0x100;
+    for there in [0, 1, 120, 298] {
+        let torn = &whole[..first + there * 0x100 + 0x40];
+        let dump = Dump::new(torn).expect("a dump");
+        let told: Vec<String> =
+            dump.findings().iter().map(|one| one.what.to_string()).filter(|one| one.contains("block")).collect();
+        let (count, missing) = (300 - there, (300 - there) * 0x100 - 0x40);
+        let expected = format!(
+            "the data ends before {count} data blocks do, of {:#x} to {:#x}: {missing:#x} bytes are missing",
+            at(there as u64),
+            at(299)
+        );
+        assert_eq!(told, [expected]);
+        for index in 0..300 {
+            let mut read = [0; 0x100];
+            let length = match index.cmp(&(there as u64)) {
+                Ordering::Less => 0x100,
+                Ordering::Equal => 0x40,
+                Ordering::Greater => 0,
+            };
+            assert_eq!(dump.memory().read(Address(at(index)), &mut read), length);
+            assert!(read[..length].iter().all(|byte| *byte == index as u8));
+        }
+    }
+}
+
+/// A destroyed header costs the events of its buffer and no other, in whatever way it is destroyed: zeroed, random, with a valid end too small or
+/// too large, or on into what follows.
+#[test]
+fn a_header_costs_its_buffer() {
+    let mut random = Rng::with_seed(0xB0_0F);
+    let mut damaged = 0;
+    for arch in [Arch::X64, Arch::Arm64, Arch::X86] {
+        let whole = whole(BUILD, arch);
+        let sound = Dump::new(&whole).expect("a dump");
+        let counts = |dump: &Dump<'_>| dump.sessions().iter().map(|session| session.events().0.len()).collect::<Vec<_>>();
+        for (number, session) in sound.sessions().iter().enumerate() {
+            for (index, buffer) in session.buffers.iter().enumerate() {
+                let own = buffer.events(Producer { build: BUILD, arch }.generation()).count();
+                let at = buffer.offset as usize;
+                for way in 0..6 {
+                    let mut bytes = whole.clone();
+                    match way {
+                        0 => bytes[at..at + 0x48].fill(0),
+                        1 => bytes[at..at + 0x48].fill_with(|| random.u8(..)),
+                        2 => bytes[at + 0x30..at + 0x34].copy_from_slice(&0x50_u32.to_le_bytes()),
+                        3 => bytes[at + 0x30..at + 0x34].copy_from_slice(&0xFFFF_u32.to_le_bytes()),
+                        4 => bytes[at + 0x30..at + 0x34].copy_from_slice(&session.buffer_size.to_le_bytes()),
+                        _ => bytes[at..at + buffer.bytes.len().min(0x100)].fill(0xFF),
+                    }
+                    let dump = Dump::new(&bytes).expect("a dump");
+                    let of: usize = session.events().0.len();
+                    let found = counts(&dump);
+                    let name = format!("{arch} {number} {index} {way}: {found:?} of {of}, {own} of its own");
+                    assert!(found.len() == sound.sessions().len() && found[number] >= of - own, "{name}");
+                    assert_eq!(found[1 - number], counts(&sound)[1 - number], "{name}");
+                    assert!(own == 0 || !dump.findings().is_empty() || found[number] == of, "{name}");
+                    damaged += 1;
+                }
+            }
+        }
+    }
+    assert!(damaged > 60, "{damaged}");
+}
+
 /// Each way in which a dump can be torn is told by its name, and the rest is read.
 #[test]
 fn each_is_told() {
@@ -109,12 +184,12 @@ fn each_is_told() {
         kinds(&bytes)
     };
     assert_eq!(kinds(&whole), (vec![], 2));
-    assert_eq!(put(at, 7), (vec!["no-session"], 1));
+    assert_eq!(put(at, 7), (vec!["no-session", "skipped"], 1));
     assert_eq!(put(at + 0x0C, 9), (vec!["clock"], 2));
-    assert_eq!(put(at + 0x14, u32::MAX), (vec!["truncated"], 1));
+    assert_eq!(put(at + 0x14, u32::MAX), (vec!["truncated", "skipped"], 1));
     assert_eq!(put(buffer, 8192), (vec!["buffer-size"], 2));
     assert_eq!(put(buffer + 0x28, 0), (vec!["logger"], 2));
-    assert_eq!(put(buffer + 0x30, 0), (vec!["valid-end"], 2));
+    assert_eq!(put(buffer + 0x30, 0), (vec!["valid-end", "skipped"], 2));
     assert_eq!(put(event + 4, 0), (vec!["event-too-short"], 2));
     assert_eq!(kinds(&whole[..second.buffers[1].offset as usize + 0x60]).0[..2], ["truncated", "truncated"]);
     // The list of data blocks, and the end of what its count promises.

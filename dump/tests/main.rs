@@ -4,5 +4,6 @@
 
 mod damage;
 mod memory;
+mod paging;
 mod real;
 mod written;

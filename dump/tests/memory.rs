@@ -2,12 +2,13 @@
 
 use etw_layouts::constants::DUMP_TYPE;
 use etw_layouts::{Arch, Build};
-use etw_layouts_dump::{By, Error, MemoryDump, by_time};
+use etw_layouts_dump::{By, Error, MemoryDump, Source, by_time};
 use etw_layouts_etl::Trace;
 use etw_layouts_etl::check::check;
 use etw_layouts_memory::salvage::Which;
 use etw_layouts_memory::{Address, Memory, Walk};
 use fastrand::Rng;
+use std::cell::Cell;
 use std::collections::BTreeSet;
 use std::io::Cursor;
 use std::time::{Duration, Instant};
@@ -149,13 +150,85 @@ fn damage_is_told() {
     }
 }
 
+/// Buffers that were compressed into one are so many buffers, with the events of all, and counted apart.
+#[test]
+fn compressed_buffers() {
+    let (mut plan, _) = made(NEW, Arch::X64, Paging::Four);
+    plan.compress(1, true);
+    let (_, mut system) = made(NEW, Arch::X64, Paging::Four);
+    system.pieces[0].1 = plan.kit.image.bytes.clone();
+    let bytes = system.dump(DUMP_TYPE::DUMP_TYPE_FULL);
+    let dump = MemoryDump::new(&bytes[..]).expect("a dump");
+    let kernel = plan.kit.kernel();
+    let mut walk = Walk::new(&dump, &kernel).with_limits(dump.limits());
+    let found = walk.sessions();
+    for (which, events) in [(Which::Pending, 12 * 4), (Which::All, 12 * 5)] {
+        let session = dump.sessions(&mut walk, &found, which).remove(1);
+        assert_eq!((session.buffers.len(), session.compressed_buffers()), (5, 3));
+        assert_eq!((session.events().0.len(), session.events().1.len()), (events, 0));
+        let mut saved = Cursor::new(Vec::new());
+        assert_eq!(session.save(&mut saved).expect("a trace").events, events);
+        check(&Trace::new(saved.get_ref()).expect("a trace"), &mut |finding| panic!("{finding}"));
+    }
+    assert!(walk.findings().is_empty(), "{}", walk.findings()[0]);
+}
+
+/// A file of which only the first bytes are not zero.
+struct Sparse {
+    head: Vec<u8>,
+    length: u64,
+    read: Cell<u64>,
+}
+
+impl Source for Sparse {
+    fn read_at(&self, offset: u64, out: &mut [u8]) -> usize {
+        self.read.set(self.read.get() + out.len() as u64);
+        assert!(self.read.get() < 1 << 24, "16 MiB read of a bitmap of a few kilobytes");
+        out.fill(0);
+        self.head[..].read_at(offset, out);
+        out.len().min(self.length.saturating_sub(offset) as usize)
+    }
+
+    fn length(&self) -> u64 {
+        self.length
+    }
+}
+
+/// A bitmap ends where the first page begins. One that says that it has more is cut off there, of 64 GB too, and all of the pages before are read.
+#[test]
+fn bitmaps_end() {
+    for (kind, build) in [(5, NEW), (2, WIN7)] {
+        let (_, system) = made(build, Arch::X64, Paging::Four);
+        let head = system.dump(DUMP_TYPE(kind));
+        let (pages, kinds) = {
+            let dump = MemoryDump::new(&head[..]).expect("a dump");
+            (dump.pages(), dump.findings().iter().map(|finding| finding.what.kind()).collect::<Vec<_>>())
+        };
+        assert!(pages > 20);
+        // BitmapSize, 0x30 bytes behind the header of 0x2000; up to Windows 7 of 32 bits, and at 0x10.
+        let (at, stated) = if kind == 5 { (0x2030, u64::MAX.to_le_bytes().to_vec()) } else { (0x2010, vec![0xFF; 4]) };
+        let mut more = head.clone();
+        more[at..at + stated.len()].copy_from_slice(&stated);
+        let source = Sparse { head: more, length: 64 << 30, read: Cell::default() };
+        let dump = MemoryDump::new(source).expect("a dump");
+        assert_eq!(dump.pages(), pages, "{kind}");
+        let told: Vec<_> = dump.findings().iter().map(|finding| finding.what.kind()).collect();
+        assert_eq!(told, [&["truncated"][..], &kinds].concat(), "{kind}");
+    }
+}
+
 /// 6,000 seeded changes of dumps with page tables of each kind: no panic, no hang, and no more in it than its pages account for.
 #[test]
 fn any_change() {
     let seeds: Vec<_> = KINDS
         .into_iter()
         .map(|(kind, build, arch, paging)| {
-            let (plan, system) = made(build, arch, paging);
+            let (mut plan, mut system) = made(build, arch, paging);
+            // Half of those that can have compressed buffers.
+            if build == NEW && kind % 2 == 0 {
+                plan.compress(1, kind % 4 == 0);
+                system.pieces[0].1 = plan.kit.image.bytes.clone();
+            }
             (plan.kit, system.dump(DUMP_TYPE(kind)))
         })
         .collect();

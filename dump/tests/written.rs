@@ -72,6 +72,32 @@ fn sessions_read_back() {
     println!("{dumps} builds and architectures");
 }
 
+/// Compressed buffers of a blob: the same events as uncompressed.
+#[test]
+fn compressed_buffers() {
+    let producer = Producer { build: Build::new(10, 0, 19041, 0), arch: Arch::X64 };
+    let of = |session: dumps::Session| {
+        let bytes = dumps::dump(producer.build, producer.arch, &[], &[session]);
+        let dump = Dump::new(&bytes).expect("a dump");
+        assert_eq!(dump.findings(), []);
+        let [session] = dump.sessions() else { panic!("a session") };
+        (events_in(session), session.buffers.len(), session.compressed_buffers())
+    };
+    let session = || dumps::Session::new(producer, ClockType::PerfCounter, 7, 9).expect("a session");
+    let (events, buffers, none) = of(session());
+    let mut compressed = session();
+    for buffer in &mut compressed.buffers {
+        let mut packed = buffer[..0x48].to_vec();
+        etw_layouts_etl::xpress::compress(&buffer[0x48..], &mut packed);
+        // BufferSize, and COMPRESSED of the flags.
+        let size = packed.len() as u32;
+        packed[..4].copy_from_slice(&size.to_le_bytes());
+        packed[0x34] |= 0x40;
+        *buffer = packed;
+    }
+    assert_eq!((of(compressed), none), ((events, buffers, buffers), 0));
+}
+
 /// A trace buffer and a registration are found in memory, by their own consistency.
 #[test]
 fn memory_is_searched() {

@@ -24,7 +24,7 @@ pub fn run(input: &[u8]) {
     dump.trace_buffers();
     for session in dump.sessions() {
         let (events, findings) = session.events();
-        assert!(session.buffers.len() * 0x48 <= input.len() && events.len() + findings.len() <= input.len() / 8);
+        assert!(session.buffers.len() * 0x48 <= input.len() && events.len() + findings.len() <= input.len() * 17 / 8);
     }
     saved(dump.sessions());
 }

@@ -6,6 +6,7 @@ use crate::memory::Memory;
 use crate::object::Object;
 use crate::session::Session;
 use crate::walk::Walk;
+use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::vec;
 use alloc::vec::Vec;
 use etw_layouts::constants::{ETW_BUFFER_FLAG, ETW_BUFFER_TYPE};
@@ -78,8 +79,10 @@ impl<M: Memory + ?Sized> Walk<'_, M> {
         let mut buffers: Vec<Buffer> = listed.into_iter().filter_map(|at| self.buffer(session, at)).collect();
         buffers.iter_mut().for_each(|buffer| buffer.is_listed = true);
         let processors = buffers.iter().filter_map(|buffer| buffer.processor).max().map_or(1, |last| usize::from(last) + 1);
+        let listed: BTreeMap<Address, usize> =
+            buffers.iter().enumerate().map(|(index, buffer)| (buffer.header.address(), index)).collect();
         for at in self.current(session, processors) {
-            match buffers.iter_mut().find(|buffer| buffer.header.address() == at) {
+            match listed.get(&at).and_then(|index| buffers.get_mut(*index)) {
                 Some(buffer) => buffer.is_current = true,
                 None => buffers.extend(self.buffer(session, at).map(|buffer| Buffer { is_current: true, ..buffer })),
             }
@@ -134,7 +137,8 @@ impl<M: Memory + ?Sized> Walk<'_, M> {
             }
         }
         current.extend(self.of_silo(session, processors));
-        current.retain(|at| !at.is_null());
+        let mut seen = BTreeSet::new();
+        current.retain(|at| !at.is_null() && seen.insert(*at));
         current
     }
 
@@ -167,6 +171,9 @@ impl<M: Memory + ?Sized> Walk<'_, M> {
         let Some(layout) = self.kernel().layout(&structures::SLIST_HEADER) else { return Vec::new() };
         let mut found = Vec::new();
         for index in 0..processors.min(self.limits().entries) as u64 {
+            if found.len() >= self.limits().entries {
+                break;
+            }
             let Some(head) = at.plus(index * layout.size as u64) else { break };
             let Some(head) = self.object_of(layout, head) else { break };
             found.extend(self.interlocked(&head, &structures::WMI_BUFFER_HEADER, SLIST_LINK));
@@ -183,14 +190,16 @@ impl<M: Memory + ?Sized> Walk<'_, M> {
         stated.or_else(global).filter(|count| (1..=MOST_PROCESSORS).contains(count))
     }
 
-    /// The bytes of a buffer that events can be in, header included: up to its valid end, and no further than memory is there.
+    /// The bytes of a buffer that events can be in, header included: up to its valid end, and no further than memory is there. Of a
+    /// [compressed](Buffer::is_compressed) one, all of its bytes as they are.
     pub fn events_of(&mut self, session: &Session, buffer: &Buffer) -> Vec<u8> {
         let place = Place { structure: "WMI_BUFFER_HEADER", address: buffer.header.address(), member: "" };
         let Some(size) = session.buffer_size.filter(|size| (buffer.header.layout().size as u32..=LARGEST).contains(size)) else {
             self.find(place, What::Offset(session.buffer_size.unwrap_or(0).into()));
             return Vec::new();
         };
-        let end = buffer.valid_end(size).unwrap_or_else(|offset| {
+        let end = if buffer.is_compressed() { Ok(size) } else { buffer.valid_end(size) };
+        let end = end.unwrap_or_else(|offset| {
             self.find(place, What::Offset(offset));
             size
         });
@@ -213,6 +222,12 @@ const PROCESSOR_INDEX: u64 = 0x07FF;
 const MOST_PROCESSORS: usize = PROCESSOR_INDEX as usize + 1;
 
 impl Buffer {
+    /// Whether it is compressed, or holds compressed buffers.
+    pub fn is_compressed(&self) -> bool {
+        let has_flag = self.flags.is_some_and(|flags| flags.contains(ETW_BUFFER_FLAG::ETW_BUFFER_FLAG_COMPRESSED));
+        has_flag || self.state == State::Compressed
+    }
+
     /// Where its events end, from its start; or what stands there instead, if that is no offset in a buffer of so many bytes.
     ///
     /// While events are written the offset for the next one tells, unless that ran over the end, when the saved one does. Afterwards

@@ -40,10 +40,16 @@ impl<M: Memory + ?Sized> Walk<'_, M> {
         let numbers: BTreeSet<u64> = sessions.iter().map(|session| session.number.into()).collect();
         let by_address: BTreeMap<Address, &Provider> =
             providers.iter().map(|provider| (provider.entry.address(), provider)).collect();
+        let of = |provider: &Provider| {
+            let own = provider.entry.address();
+            let listed = provider.registrations.iter().map(|registration| (own, registration.entry.address()));
+            listed.collect::<Vec<_>>()
+        };
+        let index = Index { by_address, listed: providers.iter().flat_map(of).collect() };
         for provider in providers {
             self.compare_provider(provider, &numbers);
             for registration in &provider.registrations {
-                self.compare_registration(provider, registration, &by_address);
+                self.compare_registration(provider, registration, &index);
             }
         }
     }
@@ -65,11 +71,12 @@ impl<M: Memory + ?Sized> Walk<'_, M> {
         }
     }
 
-    fn compare_registration(&mut self, list: &Provider, registration: &Registration, providers: &BTreeMap<Address, &Provider>) {
+    fn compare_registration(&mut self, list: &Provider, registration: &Registration, index: &Index<'_>) {
         let at = registration.entry.address();
         let place = |member| Place { structure: "ETW_REG_ENTRY", address: at, member };
         let own = list.entry.address();
-        let is_in = |provider: &&Provider| provider.registrations.iter().any(|other| other.entry.address() == at);
+        let providers = &index.by_address;
+        let is_in = |provider: &&Provider| index.listed.contains(&(provider.entry.address(), at));
         let provider = registration.entry.get(REGISTRATION::GUID_ENTRY).map(|at| self.kernel().address(at));
         if list.kind == Kind::Group {
             // It is in the list of its group. Is it in that of its provider?
@@ -107,6 +114,13 @@ impl<M: Memory + ?Sized> Walk<'_, M> {
             }
         }
     }
+}
+
+/// Providers and registrations, to be looked up.
+struct Index<'a> {
+    by_address: BTreeMap<Address, &'a Provider>,
+    /// Each registration that is in a provider's list, after the address of the provider.
+    listed: BTreeSet<(Address, Address)>,
 }
 
 /// The slots by which a provider is enabled, a bit each.

@@ -165,6 +165,8 @@ pub enum What {
     },
     /// Events of a buffer that end before its valid end.
     Events(String),
+    /// A compressed buffer, or one that holds such buffers, whose events could not be had, or not all of them.
+    Compressed(String),
 }
 
 impl What {
@@ -198,6 +200,7 @@ impl What {
             Self::Traits(_) => "traits",
             Self::Witness { .. } => "witness",
             Self::Events(_) => "events",
+            Self::Compressed(_) => "compressed",
         }
     }
 
@@ -206,7 +209,7 @@ impl What {
         match self {
             Self::NoLayout | Self::NoGlobal(_) => Weight::Gap,
             Self::Unreadable { .. } | Self::Limit(_) | Self::Count { .. } | Self::Events(_) => Weight::Damage,
-            Self::Text { .. } | Self::Offset(_) | Self::Traits(_) => Weight::Damage,
+            Self::Text { .. } | Self::Offset(_) | Self::Traits(_) | Self::Compressed(_) => Weight::Damage,
             Self::Disabled { .. } | Self::Unlinked { .. } => Weight::Hint,
             Self::Pointer(_) | Self::Mask { .. } | Self::Bucket { .. } | Self::ClockNumber(_) => Weight::Hint,
             _ => Weight::Anomaly,
@@ -246,7 +249,9 @@ impl fmt::Display for What {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::NoLayout => f.write_str("no layout of it is known for this kernel; what it leads to is left out"),
-            Self::NoGlobal(name) => write!(f, "the address of {name} was not given, from which the walk starts"),
+            Self::NoGlobal(name) => {
+                write!(f, "the walk has no start: the address of {name} was not given, or what is there could not be read")
+            }
             Self::Unreadable { wanted, read } => write!(f, "of {wanted:#x} bytes, {read:#x} could be read"),
             Self::Pointer(to) => write!(f, "{to} is no address of what it should point to"),
             Self::Loop(entry) => write!(f, "the list runs in a circle: it comes back to {entry} and not to its head"),
@@ -304,6 +309,7 @@ impl fmt::Display for What {
                 write!(f, "the kernel states that the member is at {stated:#x}, and the layout does not have it")
             }
             Self::Events(why) => write!(f, "the buffer's events end early: {why}"),
+            Self::Compressed(why) => write!(f, "the buffer is compressed, and not all of it can be decompressed: {why}"),
         }
     }
 }

@@ -68,6 +68,7 @@
 //! |---|---|---|
 //! | sessions | [`Walk::sessions`] | the table of sessions: of the host's silo from 1511 on, a global variable before; or the one that the kernel tells debuggers of |
 //! | buffers | [`Walk::buffers`] | the session's list of all, its processors' and its current one |
+//! | what compressed ones hold | [`Walk::images_of`](compressed) | the buffers |
 //! | a trace file of them | [`Walk::save`](salvage) | the buffers, and a header made of what session and kernel say |
 //! | providers | [`Walk::providers`] | the hash table of the silo or the global one; up to 6.1, two lists |
 //! | consumers | [`Walk::consumers`] | the session's list |
@@ -100,6 +101,8 @@ extern crate std;
 mod address;
 mod buffer;
 mod census;
+#[cfg(feature = "etl")]
+pub mod compressed;
 mod consumer;
 mod finding;
 mod guid;

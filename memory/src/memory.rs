@@ -3,6 +3,7 @@
 use crate::address::Address;
 use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
+use core::ops::Bound;
 
 /// Memory by virtual address: of a crash dump, of an image with its page tables, of a debugger.
 pub trait Memory {
@@ -21,27 +22,41 @@ impl<M: Memory + ?Sized> Memory for &M {
 
 /// Memory as pieces with an address each, such as a small dump has. Where two overlap, that of the higher address holds.
 #[derive(Clone, Debug, Default)]
-pub struct Pieces(BTreeMap<u64, Vec<u8>>);
+pub struct Pieces {
+    pieces: BTreeMap<u64, Vec<u8>>,
+    /// No piece has more bytes.
+    longest: u64,
+}
 
 impl Pieces {
     /// Adds a piece; one of the same address is replaced.
     pub fn insert(&mut self, address: Address, bytes: Vec<u8>) {
-        self.0.insert(address.0, bytes);
+        self.longest = self.longest.max(bytes.len() as u64);
+        self.pieces.insert(address.0, bytes);
     }
 
     /// The pieces, by address.
     pub fn iter(&self) -> impl Iterator<Item = (Address, &[u8])> {
-        self.0.iter().map(|(address, bytes)| (Address(*address), &bytes[..]))
+        self.pieces.iter().map(|(address, bytes)| (Address(*address), &bytes[..]))
     }
 
-    /// The pieces, to change.
-    pub fn iter_mut(&mut self) -> impl Iterator<Item = (Address, &mut Vec<u8>)> {
-        self.0.iter_mut().map(|(address, bytes)| (Address(*address), bytes))
+    /// The bytes of the pieces, to change.
+    pub fn iter_mut(&mut self) -> impl Iterator<Item = (Address, &mut [u8])> {
+        self.pieces.iter_mut().map(|(address, bytes)| (Address(*address), &mut bytes[..]))
     }
 
     /// Forgets a piece.
     pub fn remove(&mut self, address: Address) -> Option<Vec<u8>> {
-        self.0.remove(&address.0)
+        self.pieces.remove(&address.0)
+    }
+
+    /// The bytes from an address on, of the piece that holds there.
+    fn from(&self, at: u64) -> Option<&[u8]> {
+        let near = at.saturating_sub(self.longest)..=at;
+        self.pieces.range(near).rev().find_map(|(start, bytes)| {
+            let skip = usize::try_from(at - start).ok()?;
+            bytes.get(skip..).filter(|there| !there.is_empty())
+        })
     }
 }
 
@@ -50,15 +65,10 @@ impl Memory for Pieces {
         let mut done = 0;
         while let Some(rest) = out.get_mut(done..).filter(|rest| !rest.is_empty()) {
             let Some(at) = address.0.checked_add(done as u64) else { break };
-            let Some((start, bytes)) = self.0.range(..=at).next_back() else { break };
-            let next =
-                self.0.range((core::ops::Bound::Excluded(at), core::ops::Bound::Unbounded)).next().map(|(next, _)| next - at);
-            let there = usize::try_from(at - start).ok().and_then(|skip| bytes.get(skip..)).unwrap_or_default();
+            let Some(there) = self.from(at) else { break };
+            let next = self.pieces.range((Bound::Excluded(at), Bound::Unbounded)).next().map(|(next, _)| next - at);
             let most = next.and_then(|next| usize::try_from(next).ok()).unwrap_or(usize::MAX);
             let length = there.len().min(rest.len()).min(most);
-            if length == 0 {
-                break;
-            }
             rest[..length].copy_from_slice(&there[..length]);
             done += length;
         }

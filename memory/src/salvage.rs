@@ -16,7 +16,7 @@ use etw_layouts::runtime::token::Nested;
 use etw_layouts::structures;
 use etw_layouts_etl::wire::Generation;
 use etw_layouts_etl::write::{self, FileWriter, Producer};
-use etw_layouts_etl::{ClockType, Event, Events, LogFile};
+use etw_layouts_etl::{ClockType, Event, Events, Head, LogFile};
 use std::io::{Cursor, Seek, Write};
 
 /// Which buffers of a session are saved.
@@ -77,7 +77,7 @@ impl<M: Memory + ?Sized> Walk<'_, M> {
         let generation = producer.generation();
         let buffers = self.buffers(session);
         let pending = buffers.iter().filter(|buffer| which == Which::All || buffer.state != State::Free);
-        let mut found: Vec<Found> = pending.filter_map(|buffer| self.found(session, buffer, generation)).collect();
+        let mut found: Vec<Found> = pending.flat_map(|buffer| self.found(session, buffer, generation)).collect();
         found.sort_by_key(|found| (found.first, found.sequence));
         let log = self.header(session, &producer, &found)?;
         let clock = log.to_clock();
@@ -94,9 +94,14 @@ impl<M: Memory + ?Sized> Walk<'_, M> {
         Ok(saved)
     }
 
-    /// What a buffer holds; `None` if that is nothing.
-    fn found(&mut self, session: &Session, buffer: &Buffer, generation: Generation) -> Option<Found> {
-        let bytes = self.events_of(session, buffer);
+    /// What a buffer holds; a compressed one can hold several.
+    fn found(&mut self, session: &Session, buffer: &Buffer, generation: Generation) -> Vec<Found> {
+        let images = self.images_of(session, buffer, generation);
+        images.into_iter().filter_map(|image| self.found_in(buffer, image, generation)).collect()
+    }
+
+    /// The events of a buffer's image; `None` if there are none.
+    fn found_in(&mut self, buffer: &Buffer, bytes: Vec<u8>, generation: Generation) -> Option<Found> {
         let (mut first, mut count) = (None, 0);
         for event in Events::in_memory(&bytes, generation) {
             match event {
@@ -107,7 +112,10 @@ impl<M: Memory + ?Sized> Walk<'_, M> {
                 }
             }
         }
-        let (processor, sequence) = (buffer.processor.unwrap_or(0), buffer.sequence.unwrap_or(0));
+        let (mut processor, mut sequence) = (buffer.processor.unwrap_or(0), buffer.sequence.unwrap_or(0));
+        if let Some(head) = Head::read(generation, &bytes).filter(|_| buffer.is_compressed()) {
+            (processor, sequence) = (head.processor(), head.sequence);
+        }
         (count > 0).then_some(Found { processor, first, sequence, bytes })
     }
 

@@ -81,6 +81,18 @@ impl<'a, M: Memory + ?Sized> Walk<'a, M> {
         self.findings
     }
 
+    /// How many bytes may still be read.
+    #[cfg(feature = "etl")]
+    pub(crate) fn left(&self) -> u64 {
+        self.limits.bytes.saturating_sub(self.read)
+    }
+
+    /// Counts bytes that were made of what was read.
+    #[cfg(feature = "etl")]
+    pub(crate) fn spend(&mut self, bytes: u64) {
+        self.read = self.read.saturating_add(bytes);
+    }
+
     /// Adds a finding.
     pub fn find(&mut self, place: Place, what: What) {
         if self.findings.len() < self.limits.findings {

@@ -30,7 +30,10 @@ impl Memory for Counted<'_> {
 
 #[test]
 fn any_corruption() {
-    let plans: Vec<Plan> = Plan::targets().map(|(build, arch)| Plan::of(build, arch)).collect();
+    let mut plans: Vec<Plan> = Plan::targets().map(|(build, arch)| Plan::of(build, arch)).collect();
+    // Every other kernel that compresses has compressed buffers.
+    let compressing = plans.iter_mut().filter(|plan| plan.kit.build.number >= [10, 0, 14393]);
+    compressing.enumerate().filter(|(index, _)| index % 2 == 0).for_each(|(index, plan)| plan.compress(1, index % 4 == 0));
     let mut random = Rng::with_seed(0xE7_13);
     let (mut findings, mut saved, mut most, mut longest) = (0, 0, 0, Duration::ZERO);
     for round in 0..CORRUPTIONS {

@@ -1,5 +1,8 @@
 //! Memory images of every kernel, walked.
 
 mod anomalies;
+mod compressed;
 mod damage;
+mod large;
+mod pieces;
 mod whole;

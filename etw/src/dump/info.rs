@@ -2,7 +2,7 @@
 
 use super::about::About;
 use super::kernel::Revision;
-use super::sessions::{Line, lines};
+use super::sessions::{Line, lines, write_buffers};
 use super::tally::{Told, told};
 use super::{Content, Files, Wrong, tally};
 use crate::etl::output::{Grouped, Output};
@@ -19,6 +19,7 @@ use std::fmt::{self, Display};
 /// providers with their registrations, consumers; and held against each other for what looks tampered with.
 ///
 ///     etw dump info minidump.dmp
+///     etw dump info --details minidump.dmp
 ///     etw dump info --details --symbols ntkrnlmp.pdb MEMORY.DMP
 ///     etw dump info --format json folder | jq .sessions
 #[derive(clap::Args)]
@@ -26,7 +27,8 @@ use std::fmt::{self, Display};
 pub struct Args {
     #[command(flatten)]
     pub(crate) files: Files,
-    /// Of full dumps: print the layouts, modules, providers, registrations and consumers too, which json always has.
+    /// Print everything that is counted: pieces of memory, buffers, registrations, all findings; of full dumps layouts, modules, providers
+    /// and consumers too. json has all of that but the findings beyond the first hundred of a kind anyway.
     #[arg(long)]
     pub(crate) details: bool,
 }
@@ -39,8 +41,9 @@ struct Info<'a> {
     kernel: &'a Revision,
     /// What was asked for and has no effect.
     notes: Vec<String>,
-    memory_blocks: usize,
     memory_bytes: u64,
+    /// The pieces of it, of which no two overlap.
+    memory: Vec<Piece>,
     secondary_data: Vec<Data>,
     sessions: Vec<Line<'a>>,
     trace_buffers: Vec<TraceBuffer>,
@@ -48,6 +51,15 @@ struct Info<'a> {
     findings_total: usize,
     /// The first hundred of each kind, and then how many more there are.
     findings: Vec<Told<'a>>,
+    #[serde(skip)]
+    details: bool,
+}
+
+/// A piece of memory.
+#[derive(Serialize)]
+struct Piece {
+    address: String,
+    size: usize,
 }
 
 /// A piece of secondary data.
@@ -72,11 +84,14 @@ struct TraceBuffer {
 struct Registration {
     address: String,
     guid: Option<String>,
+    /// Where the entry of the GUID was; if the GUID is not known, the dump does not have it.
+    guid_entry: String,
     flags: Vec<&'static str>,
 }
 
 pub fn run(
     content: &Content<'_>,
+    details: bool,
     dump: &Dump<'_>,
     kernel: &Revision,
     notes: Vec<String>,
@@ -88,8 +103,8 @@ pub fn run(
         about: About::new(content.name, dump.header()),
         kernel,
         notes,
-        memory_blocks: dump.memory().blocks(),
         memory_bytes: dump.memory().bytes(),
+        memory: dump.memory().iter().map(|(address, bytes)| Piece { address: address.to_string(), size: bytes.len() }).collect(),
         secondary_data: dump
             .blobs()
             .iter()
@@ -112,11 +127,13 @@ pub fn run(
             .map(|registration| Registration {
                 address: registration.entry.address().to_string(),
                 guid: registration.guid.map(|guid| guid.to_string()),
+                guid_entry: registration.guid_entry.to_string(),
                 flags: registration.flags,
             })
             .collect(),
         findings_total: findings.len(),
-        findings: told(None, &findings),
+        findings: told(None, &findings, details),
+        details,
     };
     out.line(&info)?;
     Ok(tally::outcome(&findings))
@@ -126,7 +143,7 @@ impl Display for Info<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}{}", self.about, self.kernel)?;
         self.notes.iter().try_for_each(|note| writeln!(f, "  note        {note}"))?;
-        writeln!(f, "  memory      {} bytes in {} blocks", Grouped(self.memory_bytes), self.memory_blocks)?;
+        writeln!(f, "  memory      {} bytes in {} pieces", Grouped(self.memory_bytes), self.memory.len())?;
         let events: usize = self.trace_buffers.iter().map(|buffer| buffer.events).sum();
         writeln!(f, "    buffers   {}, with {} events", self.trace_buffers.len(), Grouped(events as u64))?;
         writeln!(f, "    registrations {}", self.registrations.len())?;
@@ -136,10 +153,40 @@ impl Display for Info<'_> {
         for session in &self.sessions {
             write!(f, "\n    {session}")?;
         }
+        if self.details {
+            self.details(f)?;
+        }
         write!(f, "\n  findings    {}", self.findings_total)?;
         for finding in &self.findings {
             write!(f, "\n    {finding}")?;
         }
         Ok(())
+    }
+}
+
+impl Info<'_> {
+    /// What is told on demand.
+    fn details(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "\n  memory")?;
+        for Piece { address, size } in &self.memory {
+            write!(f, "\n    {address}  {size:#x} bytes")?;
+        }
+        write!(f, "\n  buffers in memory")?;
+        for TraceBuffer { address, logger_id, size, events } in &self.trace_buffers {
+            write!(f, "\n    {address}  session {logger_id}, {size:#x} bytes, {events} events")?;
+        }
+        write!(f, "\n  registrations")?;
+        for Registration { address, guid, guid_entry, flags } in &self.registrations {
+            match guid {
+                Some(guid) => write!(f, "\n    {address}  {guid}")?,
+                None => write!(f, "\n    {address}  of the entry {guid_entry}, which is not in the dump")?,
+            }
+            write!(f, "  {}", flags.join(" "))?;
+        }
+        write!(f, "\n  secondary")?;
+        for Data { tag, offset, size } in &self.secondary_data {
+            write!(f, "\n    {tag}  {size:#x} bytes at {offset:#x}")?;
+        }
+        write_buffers(f, &self.sessions)
     }
 }

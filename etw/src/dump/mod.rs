@@ -12,7 +12,7 @@ mod whole;
 
 use crate::etl::ended;
 use crate::etl::input::{Input, Kind, find};
-use crate::etl::output::{Format, Output};
+use crate::etl::output::{Format, Output, Several};
 use crate::etl::stop::Stop;
 use etw_layouts_cli::{Error, Outcome};
 use etw_layouts_dump::{Dump, Finding, Header, MemoryDump, Session};
@@ -51,6 +51,9 @@ pub struct Files {
     /// Of full dumps: the events of free buffers too. Those were written out already, and stay until the buffer is used again.
     #[arg(long)]
     free: bool,
+    /// Of minidumps: trace buffers found in the pieces of memory, instead of the sessions that the kernel added to the dump.
+    #[arg(long)]
+    memory: bool,
     #[command(flatten)]
     kernel: kernel::Args,
 }
@@ -133,20 +136,41 @@ fn triage(work: &mut Work<'_>, files: &Files, input: &Input, bytes: &[u8], out: 
     let revision = kernel::Revision::find(Header::of(bytes).map_err(unread)?.build, &files.kernel)?;
     let dump = Dump::with_revision(bytes, revision.build.revision).map_err(unread)?;
     let findings = dump.findings().iter().cloned().map(Wrong::Dump).collect();
-    let content = Content { name: &input.name, sessions: dump.sessions().into(), findings, known: None };
     let mut notes = files.without_effect();
-    if let Work::Info(_) = work {
-        return info::run(&content, &dump, &revision, notes, out);
+    if let Work::Info(args) = work {
+        let content = Content { name: &input.name, sessions: dump.sessions().into(), findings, known: None };
+        return info::run(&content, args.details, &dump, &revision, notes, out);
     }
     notes.extend(revision.note());
+    let in_memory = dump.memory_sessions();
+    if !files.memory {
+        notes.extend(not_among(dump.sessions(), &in_memory));
+    }
+    let sessions = if files.memory { in_memory.into() } else { dump.sessions().into() };
+    let content = Content { name: &input.name, sessions, findings, known: None };
     notes.into_iter().for_each(|note| out.aside(&kernel::Note { file: &input.name, note }));
     sessions_of(work, input, &content, out)
+}
+
+/// That there are events in memory of sessions which are not among those of the dump.
+fn not_among(sessions: &[Session<'_>], in_memory: &[Session<'_>]) -> Option<String> {
+    let is_known = |number| sessions.iter().any(|session| session.logger_id == number);
+    let others = in_memory.iter().filter(|session| !is_known(session.logger_id));
+    let (buffers, events) = others.fold((0, 0), |(buffers, events), session| {
+        (buffers + session.buffers.len() as u64, events + session.events().0.len() as u64)
+    });
+    let (buffers, events) = ((buffers > 0).then_some(Several(buffers, "trace buffer"))?, Several(events, "event"));
+    Some(format!("{buffers} of other sessions, with {events}, found in memory: --memory takes them"))
 }
 
 fn whole(work: &mut Work<'_>, files: &Files, input: &Input, file: &std::fs::File, out: &mut Output) -> Result<Outcome, Stop> {
     let dump = MemoryDump::new(file).map_err(|error| Stop::Input(error.to_string()))?;
     let (kernel, known) = kernel::find(&dump, &files.kernel)?;
     let which = if files.free { Which::All } else { Which::Pending };
+    if files.memory {
+        let note = "--memory has no effect: this is a full dump, and the option is for minidumps".to_owned();
+        out.aside(&kernel::Note { file: &input.name, note });
+    }
     if let Work::Info(args) = work {
         return whole::run(&input.name, args.details, &dump, &kernel, &known, which, out);
     }

@@ -2,11 +2,12 @@
 
 use super::kernel::Known;
 use super::{Content, Files, Wrong, tally};
+use crate::etl::line::header;
 use crate::etl::output::{Escaped, Output};
 use crate::etl::stop::Stop;
 use etw_layouts_cli::Outcome;
-use etw_layouts_dump::{Finding, Session};
-use etw_layouts_etl::{ClockType, HeaderType, Stamp};
+use etw_layouts_dump::{Finding, Session, Timed};
+use etw_layouts_etl::{ClockType, Stamp};
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::fmt::{self, Display};
@@ -40,6 +41,9 @@ pub struct Line<'a> {
     buffer_size: u32,
     buffers: usize,
     empty_buffers: usize,
+    /// Buffers that are compressed in the dump; their events are among those below.
+    compressed_buffers: usize,
+    buffer_list: Vec<Buffer>,
     /// Of every kind, messages too.
     events: usize,
     /// Of a walk through memory: how sure the layouts are that it was made by.
@@ -50,7 +54,7 @@ pub struct Line<'a> {
     symbols_by: Option<&'static str>,
     /// Whether it is known how fast its clock ticks; without that its events have no times.
     has_rate: bool,
-    headers: BTreeMap<&'static str, usize>,
+    headers: BTreeMap<String, usize>,
     #[serde(skip_serializing_if = "Option::is_none")]
     first_time: Option<i64>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -59,6 +63,52 @@ pub struct Line<'a> {
     last_time: Option<i64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     last_time_utc: Option<String>,
+}
+
+/// A buffer of a session, in the order in which `events` numbers them.
+#[derive(Serialize)]
+struct Buffer {
+    offset: u64,
+    /// Where it was in memory; of what the kernel added to a minidump, that is not known.
+    address: Option<String>,
+    cpu: u16,
+    /// Bytes up to the valid end, decompressed.
+    size: usize,
+    is_compressed: bool,
+    events: usize,
+}
+
+fn buffers(session: &Session<'_>, events: &[Timed<'_>]) -> Vec<Buffer> {
+    let mut counts = vec![0; session.buffers.len()];
+    for event in events {
+        if let Some(count) = counts.get_mut(event.buffer as usize) {
+            *count += 1;
+        }
+    }
+    let buffers = session.buffers.iter().zip(counts);
+    let buffers = buffers.map(|(buffer, events)| Buffer {
+        offset: buffer.offset,
+        address: buffer.address.map(|address| address.to_string()),
+        cpu: buffer.processor,
+        size: buffer.bytes.len(),
+        is_compressed: buffer.is_compressed,
+        events,
+    });
+    buffers.collect()
+}
+
+/// Prints the buffers of sessions, which is told on demand.
+pub fn write_buffers(f: &mut fmt::Formatter<'_>, sessions: &[Line<'_>]) -> fmt::Result {
+    write!(f, "\n  buffers of sessions")?;
+    for line in sessions {
+        for (number, Buffer { offset, address, cpu, size, is_compressed, events }) in line.buffer_list.iter().enumerate() {
+            write!(f, "\n    session {}, buffer {number} at {offset:#x}", line.logger_id)?;
+            address.iter().try_for_each(|address| write!(f, ", {address} in memory"))?;
+            write!(f, ", processor {cpu}, {size:#x} bytes, {events} events")?;
+            f.write_str(if *is_compressed { ", compressed" } else { "" })?;
+        }
+    }
+    Ok(())
 }
 
 pub fn run(content: &Content<'_>, out: &mut Output) -> Result<Outcome, Stop> {
@@ -85,9 +135,11 @@ pub fn lines<'a>(file: Option<&'a str>, sessions: &'a [Session<'_>], known: Opti
 impl<'a> Line<'a> {
     fn of(file: Option<&'a str>, session: &'a Session<'_>, known: Option<&Known>) -> (Self, Vec<Finding>) {
         let (events, findings) = session.events();
-        let mut headers: BTreeMap<HeaderType, usize> = BTreeMap::new();
+        let mut headers: BTreeMap<String, usize> = BTreeMap::new();
         for event in &events {
-            *headers.entry(event.event.header_type()).or_default() += 1;
+            // As `events` has it.
+            let header = header(&event.event).map_or_else(|ty| format!("UNKNOWN_{ty:02X}"), str::to_owned);
+            *headers.entry(header).or_default() += 1;
         }
         let utc = |time: i64| Stamp(time).rfc3339().to_string();
         let first = events.iter().find_map(|event| event.time);
@@ -109,11 +161,13 @@ impl<'a> Line<'a> {
             buffer_size: session.buffer_size,
             buffers: session.buffers.len(),
             empty_buffers: session.empty_buffers(),
+            compressed_buffers: session.compressed_buffers(),
+            buffer_list: buffers(session, &events),
             events: events.len(),
             layouts: known.map(Known::standing),
             symbols_by: known.map(|known| known.symbols_by),
             has_rate: session.has_rate,
-            headers: headers.into_iter().map(|(ty, count)| (ty.name(), count)).collect(),
+            headers,
             first_time: first,
             first_time_utc: first.map(utc),
             last_time: last,
@@ -129,7 +183,12 @@ impl Display for Line<'_> {
             write!(f, "{}: ", Escaped(file))?;
         }
         let Self { logger_id, buffers, empty_buffers, events, .. } = self;
-        write!(f, "{logger_id:>3}  {}  {buffers} buffers ({empty_buffers} empty)  {events} events", Escaped(self.name))?;
+        let name = if self.name.is_empty() { "?" } else { self.name };
+        write!(f, "{logger_id:>3}  {}  {buffers} buffers ({empty_buffers} empty", Escaped(name))?;
+        if self.compressed_buffers > 0 {
+            write!(f, ", {} compressed", self.compressed_buffers)?;
+        }
+        write!(f, ")  {events} events")?;
         for (number, (name, count)) in self.headers.iter().enumerate() {
             write!(f, "{}{count} {name}", if number == 0 { ": " } else { ", " })?;
         }

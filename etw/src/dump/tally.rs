@@ -32,8 +32,8 @@ pub enum Told<'a> {
     More(etl::Told<'a>),
 }
 
-/// What is to be told of findings.
-pub fn told<'a>(file: Option<&'a str>, findings: &[Wrong]) -> Vec<Told<'a>> {
+/// What is to be told of findings: all, or those that are not too many of a kind.
+pub fn told<'a>(file: Option<&'a str>, findings: &[Wrong], all: bool) -> Vec<Told<'a>> {
     let mut tally = Tally::default();
     let mut told = Vec::new();
     for wrong in findings {
@@ -41,7 +41,7 @@ pub fn told<'a>(file: Option<&'a str>, findings: &[Wrong]) -> Vec<Told<'a>> {
             Wrong::Dump(finding) => (finding.what.kind(), finding.what.to_string()),
             Wrong::Memory(finding) => (finding.what.word(), finding.what.to_string()),
         };
-        if !tally.count(kind, &what) {
+        if !all && !tally.count(kind, &what) {
             continue;
         }
         told.push(match wrong {
@@ -63,7 +63,7 @@ pub fn told<'a>(file: Option<&'a str>, findings: &[Wrong]) -> Vec<Told<'a>> {
 
 /// Tells of findings on the standard error.
 pub fn aside(file: &str, findings: &[Wrong], out: &Output) {
-    told(Some(file), findings).iter().for_each(|told| out.aside(told));
+    told(Some(file), findings, false).iter().for_each(|told| out.aside(told));
 }
 
 /// Whether there are none.

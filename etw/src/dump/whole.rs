@@ -3,7 +3,7 @@
 use super::Wrong;
 use super::about::About;
 use super::kernel::Known;
-use super::sessions::{Line, lines};
+use super::sessions::{Line, lines, write_buffers};
 use super::tally::{self, Told, told};
 use crate::etl::output::{Escaped, Grouped, Output};
 use crate::etl::stop::Stop;
@@ -19,8 +19,9 @@ use std::fmt::{self, Display};
 struct Info<'a> {
     #[serde(flatten)]
     about: About<'a>,
-    memory_pages: u64,
     memory_bytes: u64,
+    /// Physical memory, as runs of pages.
+    memory: Vec<Run>,
     kernel: &'a Known,
     modules: Vec<Module<'a>>,
     sessions: Vec<Line<'a>>,
@@ -32,6 +33,12 @@ struct Info<'a> {
     findings: Vec<Told<'a>>,
     #[serde(skip)]
     details: bool,
+}
+
+#[derive(Serialize)]
+struct Run {
+    address: String,
+    size: u64,
 }
 
 #[derive(Serialize)]
@@ -76,6 +83,8 @@ struct Registration {
     group: Option<String>,
     /// The process of a registration of a program.
     process: Option<String>,
+    /// The process, or the routine, where the flags could not be read that tell which.
+    owner: Option<String>,
     /// By which slots of its provider, and of its group, it is enabled, a bit each.
     mask: Option<u64>,
     group_mask: Option<u64>,
@@ -123,8 +132,8 @@ pub fn run<S: Source>(
     let findings: Vec<Wrong> = of_dump.chain(walk.into_findings().into_iter().map(Wrong::Memory)).collect();
     let info = Info {
         about: About::new(name, dump.header()),
-        memory_pages: dump.pages(),
         memory_bytes: dump.pages() * 0x1000,
+        memory: dump.runs().map(|(address, size)| Run { address: format!("{address:#x}"), size }).collect(),
         kernel: known,
         modules: dump.modules().iter().map(module).collect(),
         sessions: lines,
@@ -135,7 +144,7 @@ pub fn run<S: Source>(
             .map(|stated| Stated { member: stated.member, stated: stated.stated, layout: stated.layout })
             .collect(),
         findings_total: findings.len(),
-        findings: told(None, &findings),
+        findings: told(None, &findings, details),
         details,
     };
     out.line(&info)?;
@@ -157,10 +166,10 @@ fn provider<M: Memory>(provider: &memory::Provider, kernel: &Kernel, walk: &mut 
         // A group has the registrations of its members, which are told there.
         let traits = if provider.kind == Kind::Group { None } else { walk.traits(registration) };
         let (name, group) = traits.map(|traits| (traits.name, traits.group)).unzip();
-        let (process, callback) = match registration.owner {
-            Owner::Process(process) => (Some(process), None),
-            Owner::Kernel { callback, .. } => (None, Some(callback)),
-            Owner::Either(owner) => (Some(owner), None),
+        let (process, callback, owner) = match registration.owner {
+            Owner::Process(process) => (Some(process), None, None),
+            Owner::Kernel { callback, .. } => (None, Some(callback), None),
+            Owner::Either(owner) => (None, None, Some(owner)),
         };
         Registration {
             address: registration.entry.address().to_string(),
@@ -169,6 +178,7 @@ fn provider<M: Memory>(provider: &memory::Provider, kernel: &Kernel, walk: &mut 
             mask: registration.mask,
             group_mask: registration.group_mask,
             process: process.map(|process| process.to_string()),
+            owner: owner.map(|owner| owner.to_string()),
             callback: callback.map(|callback| callback.to_string()),
             module: callback.and_then(|callback| kernel.module(callback)).map(|module| module.name.clone()),
             flags: registration.flags.clone(),
@@ -205,8 +215,9 @@ impl Display for Info<'_> {
         write!(f, "{}", self.kernel)?;
         writeln!(
             f,
-            "  memory      {} bytes, a dump of the kind {}",
+            "  memory      {} bytes in {} runs of pages, a dump of the kind {}",
             Grouped(self.memory_bytes),
+            self.memory.len(),
             self.about.kind.unwrap_or_default()
         )?;
         writeln!(f, "  modules     {}", self.modules.len())?;
@@ -240,6 +251,10 @@ impl Info<'_> {
         for layout in self.kernel.layouts() {
             write!(f, "\n    {layout}")?;
         }
+        write!(f, "\n  memory")?;
+        for Run { address, size } in &self.memory {
+            write!(f, "\n    {address}  {size:#x} bytes")?;
+        }
         write!(f, "\n  modules")?;
         for Module { name, start, end } in &self.modules {
             write!(f, "\n    {start} to {end}  {}", Escaped(name))?;
@@ -261,6 +276,10 @@ impl Info<'_> {
                 }
                 match (&registration.process, &registration.callback) {
                     (Some(process), _) => write!(f, " by the process {process}")?,
+                    (None, None) => {
+                        let owner = registration.owner.as_deref().unwrap_or("?");
+                        write!(f, " by {owner}, a process or a callback: the flags that tell which could not be read")?;
+                    }
                     (None, Some(callback)) => {
                         write!(
                             f,
@@ -268,7 +287,6 @@ impl Info<'_> {
                             Escaped(registration.module.as_deref().unwrap_or("no module"))
                         )?;
                     }
-                    (None, None) => {}
                 }
             }
         }
@@ -279,6 +297,11 @@ impl Info<'_> {
             let process = process.clone().unwrap_or_else(|| number(&process_id.map(u64::from)));
             write!(f, "\n    {address}  session {session}, process {process}, {lost} buffers lost")?;
         }
-        Ok(())
+        write!(f, "\n  witness")?;
+        for Stated { member, stated, layout } in &self.witness {
+            let layout = layout.map_or("without it".to_owned(), |layout| format!("{layout:#x}"));
+            write!(f, "\n    {member}  {stated:#x} as the kernel states, layout {layout}")?;
+        }
+        write_buffers(f, &self.sessions)
     }
 }

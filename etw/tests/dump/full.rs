@@ -159,28 +159,86 @@ fn all_of_it_comes_out() {
     assert!(output.status.code() == Some(2) && String::from_utf8_lossy(&output.stderr).contains("which PDB the kernel has"));
 }
 
-/// A kernel whose PDB was read needs none: its variables are where the facts of that PDB say, and times and providers are there.
-#[test]
-fn a_known_kernel_needs_no_symbols() {
+/// What the facts of a kernel's PDB state.
+struct Facts {
+    pdb: symbols::Pdb,
+    places: Vec<(u64, String)>,
+}
+
+fn facts() -> Facts {
     let facts = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("../facts").join(FACTS)).unwrap();
     let (line, places) = facts.split_once("\nkernel ").unwrap().1.split_once('\n').unwrap();
     let [_, _, name, guid, age] = line.split(' ').collect::<Vec<_>>()[..] else { panic!("{line}") };
-    let places: Vec<_> = places.lines().map_while(|line| line.strip_prefix(' ')?.split_once(' ')).collect();
-    let place = |wanted: &str| {
-        let (at, _) = places.iter().find(|(_, name)| *name == wanted).unwrap();
-        u64::from_str_radix(at.strip_prefix("0x").unwrap(), 16).unwrap()
-    };
-    let pdb = |guid: u128| symbols::Pdb { name: name.to_owned(), guid, age: age.parse().unwrap() };
+    let places = places.lines().map_while(|line| line.strip_prefix(" 0x")?.split_once(' '));
+    let places = places.map(|(at, name)| (u64::from_str_radix(at, 16).unwrap(), name.to_owned())).collect();
     let guid = u128::from_str_radix(guid, 16).unwrap();
+    Facts { pdb: symbols::Pdb { name: name.to_owned(), guid, age: age.parse().unwrap() }, places }
+}
+
+const BITMAP: etw_layouts::constants::DUMP_TYPE = etw_layouts::constants::DUMP_TYPE::DUMP_TYPE_BITMAP_KERNEL;
+
+/// A system whose kernel names a PDB of this GUID, with its variables where the facts say, and whatever is changed in its memory.
+fn known_system(guid: u128, change: impl FnOnce(&mut Plan)) -> (Plan, System) {
+    let Facts { pdb, places } = facts();
+    let mut plan = Plan::of(KNOWN.parse().unwrap(), etw_layouts_etl::wire::Arch::X64);
+    change(&mut plan);
+    let globals = std::mem::take(&mut plan.kit.globals);
+    let pdb = symbols::Pdb { guid, ..pdb };
+    let file = pe::Image { version: None, codeview: Some(pe::rsds(&pdb, "")), ..pe::Image::x64() }.bytes();
+    let mut image = vec![0; 0xE0_0000];
+    image[..0x400].copy_from_slice(&file[..0x400]);
+    image[0x1000..0x1400].copy_from_slice(&file[0x400..]);
+    let place = |wanted: &str| places.iter().find(|(_, name)| name == wanted).unwrap().0;
+    let system = with_variables(&mut plan, &globals, image, place);
+    (plan, system)
+}
+
+/// A dump of the kernel's memory in which buffers of a session are compressed.
+pub fn compressed_dump() -> Vec<u8> {
+    known_system(facts().pdb.guid, |plan| plan.compress(1, true)).1.dump(BITMAP)
+}
+
+/// Of a registration whose flags lie on a missing page it is not known whether a process made it, and nobody says so.
+#[test]
+fn an_unknown_owner_is_no_process() {
+    const REGISTRATION: &str = "ETW_REG_ENTRY";
+    let mut moved = 0;
+    let (plan, mut system) = known_system(facts().pdb.guid, |plan| {
+        // To where its flags begin a page.
+        let (layout, old) = (plan.kit.layout(REGISTRATION).unwrap(), plan.providers[1].registrations[0].at);
+        let room = plan.kit.room(0x2000, 0x1000);
+        moved = room + 0x1000 - layout.member("Flags").unwrap().offset as u64 / 8 * 8;
+        let from = (old - plan.kit.image.base) as usize;
+        let bytes = plan.kit.image.bytes[from..from + layout.size].to_vec();
+        plan.kit.write(moved, &bytes);
+        let head = plan.kit.place("ETW_GUID_ENTRY", plan.providers[1].at, "RegListHead").unwrap();
+        let link = plan.kit.place(REGISTRATION, moved, "RegList").unwrap();
+        plan.kit.double(head, &[link]);
+    });
+    let layout = plan.kit.layout(REGISTRATION).unwrap();
+    system.missing.insert((moved + layout.size as u64) / 0x1000);
+    let folder = Folder::new("owner");
+    let path = folder.file("owner.dmp", system.dump(BITMAP));
+    let Ok(process) = plan.providers[1].registrations[0].owner else { panic!("a process") };
+    let (_, infos) = json(&["dump", "info", &path]);
+    let all = infos[0]["providers"].as_array().unwrap().iter().flat_map(|one| one["registrations"].as_array().unwrap());
+    let of: Vec<&Value> = all.filter(|one| one["address"] == format!("{moved:#x}")).collect();
+    assert_eq!(of.len(), 1);
+    assert_eq!((&of[0]["process"], &of[0]["owner"]), (&Value::Null, &Value::from(format!("{process:#x}"))));
+    let output = etw(&["dump", "info", "--details", &path]);
+    let text = String::from_utf8(output.stdout).unwrap();
+    let line = text.lines().find(|line| line.contains(&format!("registered at {moved:#x}"))).unwrap();
+    assert!(line.contains(&format!("by {process:#x}, a process or a callback")) && !line.contains("by the process"), "{line}");
+}
+
+/// A kernel whose PDB was read needs none: its variables are where the facts of that PDB say, and times and providers are there.
+#[test]
+fn a_known_kernel_needs_no_symbols() {
+    let Facts { pdb, places } = facts();
+    let (name, guid, age) = (&pdb.name, pdb.guid, pdb.age);
     let of_pdb = |guid: u128| {
-        let mut plan = Plan::of(KNOWN.parse().unwrap(), etw_layouts_etl::wire::Arch::X64);
-        let globals = std::mem::take(&mut plan.kit.globals);
-        let file = pe::Image { version: None, codeview: Some(pe::rsds(&pdb(guid), "")), ..pe::Image::x64() }.bytes();
-        let mut image = vec![0; 0xE0_0000];
-        image[..0x400].copy_from_slice(&file[..0x400]);
-        image[0x1000..0x1400].copy_from_slice(&file[0x400..]);
-        let system = with_variables(&mut plan, &globals, image, place);
-        (plan, system.dump(etw_layouts::constants::DUMP_TYPE::DUMP_TYPE_BITMAP_KERNEL))
+        let (plan, system) = known_system(guid, |_| {});
+        (plan, system.dump(BITMAP))
     };
     let folder = Folder::new("known");
     let (plan, bytes) = of_pdb(guid);

@@ -199,6 +199,22 @@ impl System {
     }
 }
 
+/// A full dump of these physical pages, by their numbers, whose page tables begin at an address. The header says that the list of modules is
+/// at 0xFFFF_F800_1234_0000, or 0x8A00_0000 on x86, and that x86 has no PAE.
+pub fn of_pages(arch: Arch, tables: u64, pages: BTreeMap<u64, Vec<u8>>) -> Vec<u8> {
+    let (build, missing) = (Build::new(10, 0, 19041, 264), BTreeSet::new());
+    let (pieces, modules) = (Vec::new(), Vec::new());
+    let system = System { build, arch, paging: Paging::Two, pieces, modules, debugger_data: 0, missing };
+    let memory = Physical { paging: Paging::Two, pages, root: 0, next: 0, mapped: 0 };
+    let is_32_bit = arch == Arch::X86;
+    let mut out = if is_32_bit { system.full32(&memory) } else { system.full64(&memory) };
+    match is_32_bit {
+        true => change(&mut out, 0, |header: &mut DUMP_HEADER32| header.DirectoryTableBase = tables as u32),
+        false => change(&mut out, 0, |header: &mut DUMP_HEADER64| header.DirectoryTableBase = tables),
+    }
+    out
+}
+
 fn offset(structure: &etw_layouts::runtime::meta::Structure, system: &System, member: &str) -> usize {
     let layout = structure.select(Build::new(10, 0, 19041, 264), system.arch).expect("a layout").layout;
     layout.member(member).expect("a member").offset
@@ -250,9 +266,11 @@ impl Physical {
         self.mapped += 1;
         self.next += 1 + u64::from(self.mapped.is_multiple_of(100));
         let pfn = self.next - 1;
-        // Some pages are no longer the processor's, and not yet gone.
+        // Some pages are in transition: no longer the processor's, and not yet gone. Of some of these, kernels set bit 45.
         let flags = match self.paging {
+            Paging::Arm if self.mapped.is_multiple_of(5) => 0x808,
             Paging::Arm => 0x403,
+            Paging::Pae | Paging::Four | Paging::Five if self.mapped.is_multiple_of(10) => 1 << 45 | 0x880,
             _ if self.mapped.is_multiple_of(5) => 0x880,
             _ => 0x63,
         };

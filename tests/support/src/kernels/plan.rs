@@ -3,7 +3,7 @@
 use super::Kit;
 use super::providers::providers;
 pub use super::put::*;
-use super::sessions::session;
+use super::sessions::{self, session};
 use super::start::{current, silo, start, table};
 use etw_layouts::{Arch, Build};
 
@@ -30,6 +30,11 @@ impl Plan {
         current(&mut kit, state, &sessions);
         let silo = silo(&mut kit, state, &sessions, &providers);
         Self { kit, sessions, providers, silo }
+    }
+
+    /// Compresses all buffers of a session into its first one.
+    pub fn compress(&mut self, session: usize, is_behind: bool) {
+        sessions::compress(&mut self.kit, &self.sessions[session], is_behind);
     }
 
     /// The kernels and architectures of the axis.

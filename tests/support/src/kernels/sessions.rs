@@ -124,6 +124,45 @@ fn buffer(kit: &mut Kit, session: u32, index: usize) -> Buffer {
     Buffer { at, processor, state, events }
 }
 
+/// Compresses all buffers of a session into its first one: from its start, or behind its header. What was in the first one is nowhere else then.
+pub fn compress(kit: &mut Kit, session: &Session, is_behind: bool) {
+    const HEADER: &str = "WMI_BUFFER_HEADER";
+    let header = kit.layout(HEADER).unwrap().size;
+    let packed: Vec<u8> = session.buffers.iter().flat_map(|buffer| pack(kit, buffer)).collect();
+    let (at, start) = (session.buffers[0].at, if is_behind { header } else { 0 });
+    assert!(start + packed.len() <= BUFFER as usize);
+    kit.write(at + start as u64, &packed);
+    kit.set(HEADER, at, "State", 5);
+    if is_behind {
+        for member in ["CurrentOffset", "SavedOffset", "Offset"] {
+            kit.set(HEADER, at, member, (start + packed.len()) as u64);
+        }
+    }
+}
+
+/// A buffer as a file has it compressed.
+fn pack(kit: &Kit, buffer: &Buffer) -> Vec<u8> {
+    const HEADER: &str = "WMI_BUFFER_HEADER";
+    let size = kit.layout(HEADER).unwrap().size;
+    let from = (buffer.at - kit.image.base) as usize;
+    let word = |member: &str| {
+        let at = from + kit.place(HEADER, 0, member).unwrap() as usize;
+        u32::from_le_bytes(kit.image.bytes[at..at + 4].try_into().unwrap())
+    };
+    let end = word(if buffer.state == State::Logging { "CurrentOffset" } else { "SavedOffset" });
+    let image = &kit.image.bytes[from..from + end as usize];
+    let mut packed = image[..size].to_vec();
+    etw_layouts_etl::xpress::compress(&image[size..], &mut packed);
+    let length = packed.len() as u32;
+    for (member, value) in [("BufferSize", length), ("Offset", end), ("SavedOffset", end)] {
+        let at = kit.place(HEADER, 0, member).unwrap() as usize;
+        packed[at..at + 4].copy_from_slice(&value.to_le_bytes());
+    }
+    // COMPRESSED.
+    packed[kit.place(HEADER, 0, "BufferFlag").unwrap() as usize] |= 0x40;
+    packed
+}
+
 fn link_buffers(kit: &mut Kit, session: u64, buffers: &[Buffer], short: bool) {
     let head = kit.place("WMI_LOGGER_CONTEXT", session, "GlobalList").unwrap();
     let entries: Vec<u64> =

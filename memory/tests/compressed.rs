@@ -1,0 +1,69 @@
+//! Compressed buffers in memory.
+
+use etw_layouts_etl::Trace;
+use etw_layouts_memory::salvage::Which;
+use etw_layouts_memory::{State, Walk};
+use std::io::Cursor;
+use test_support::kernels::plan::Plan;
+
+/// Stamp and payload of each event that is saved of a session, and the words of what is wrong.
+fn saved(plan: &Plan, which: Which) -> (Vec<(i64, Vec<u8>)>, Vec<&'static str>) {
+    let kernel = plan.kit.kernel();
+    let mut walk = Walk::new(&plan.kit.image, &kernel);
+    let sessions = walk.sessions();
+    let mut file = Cursor::new(Vec::new());
+    walk.save(&sessions[1], which, &mut file).expect("a trace");
+    let trace = Trace::new(file.get_ref()).expect("a trace");
+    let (mut order, mut events) = (trace.by_time(), Vec::new());
+    while let Some(event) = order.next_event() {
+        let event = event.expect("a whole event");
+        events.push((event.event.time_stamp().expect("a stamp"), event.event.payload().to_vec()));
+    }
+    // The header's own event.
+    events.remove(0);
+    events.sort();
+    (events, walk.findings().iter().map(|finding| finding.what.word()).collect())
+}
+
+/// Events of buffers that were compressed into one are those that were put in, of every kernel that compresses; a damaged stream costs no more
+/// than its own buffer, and is told.
+#[test]
+fn decompressed() {
+    let mut kernels = 0;
+    for (build, arch) in Plan::targets().filter(|(build, _)| build.number >= [10, 0, 14393]) {
+        for is_behind in [false, true] {
+            let name = format!("{build} {arch} {is_behind}");
+            let mut plan = Plan::of(build, arch);
+            let (whole, _) = saved(&plan, Which::All);
+            plan.compress(1, is_behind);
+            let kernel = plan.kit.kernel();
+            let mut walk = Walk::new(&plan.kit.image, &kernel);
+            let session = walk.sessions().remove(1);
+            let buffers = walk.buffers(&session);
+            let states: Vec<_> = buffers.iter().map(|buffer| (buffer.state, buffer.is_compressed())).collect();
+            assert_eq!(states, [(State::Compressed, true), (State::Flush, false), (State::Free, false)], "{name}");
+
+            // The second and the third are there twice: as they were, and compressed.
+            let again = plan.sessions[1].buffers[1..].iter().flat_map(|buffer| &buffer.events).cloned();
+            let mut expected: Vec<_> = whole.iter().cloned().chain(again).collect();
+            expected.sort();
+            let (events, findings) = saved(&plan, Which::All);
+            assert_eq!((events == expected, &*findings), (true, &[][..]), "{name}: {} of {}", events.len(), expected.len());
+
+            // In the stream of the first of the three.
+            let at = (plan.sessions[1].buffers[0].at - plan.kit.image.base) as usize + if is_behind { 0x90 } else { 0x48 };
+            plan.kit.image.bytes[at + 0x20..at + 0x40].fill(0xFF);
+            let (events, findings) = saved(&plan, Which::All);
+            assert!(findings.contains(&"compressed"), "{name}: {findings:?}");
+            assert!(events.len() >= expected.len() - 12 && expected.len() > events.len(), "{name}: {}", events.len());
+            // Of what is no compressed buffer at all nothing is taken for events.
+            if is_behind {
+                plan.kit.image.bytes[at - 0x48..at + 0x800].fill(0x21);
+                let (events, findings) = saved(&plan, Which::All);
+                assert_eq!((events.len(), &*findings), (24, &["compressed"][..]), "{name}");
+            }
+            kernels += 1;
+        }
+    }
+    assert!(kernels > 60, "{kernels}");
+}

@@ -1,0 +1,39 @@
+//! Pieces of memory that overlap.
+
+use etw_layouts_memory::{Address, Memory, Pieces};
+use fastrand::Rng;
+
+/// Nested, overlapping and adjacent pieces: at each address the piece holds that begins last of those that have it, and a read goes on as far as
+/// there is any.
+#[test]
+fn overlaps() {
+    let mut nested = Pieces::default();
+    nested.insert(Address(0x100), vec![1; 0x100]);
+    nested.insert(Address(0x140), vec![2; 0x20]);
+    nested.insert(Address(0x150), vec![3; 0x08]);
+    let mut read = vec![0; 0x200];
+    assert_eq!(nested.read(Address(0x100), &mut read), 0x100);
+    let expected = [&[1; 0x40][..], &[2; 0x10], &[3; 8], &[2; 8], &[1; 0xA0]].concat();
+    assert_eq!(read[..0x100], expected);
+
+    let mut random = Rng::with_seed(0x91_EC);
+    for round in 0..2_000 {
+        let mut pieces = Pieces::default();
+        for value in 0..random.u8(1..8) {
+            pieces.insert(Address(random.u64(..64)), vec![value; random.usize(..32)]);
+        }
+        pieces.remove(Address(random.u64(..64)));
+        let byte = |at: u64| {
+            let mut holding: Vec<_> =
+                pieces.iter().filter(|(start, bytes)| (start.0..start.0 + bytes.len() as u64).contains(&at)).collect();
+            holding.sort_by_key(|(start, _)| *start);
+            holding.last().map(|(start, bytes)| bytes[(at - start.0) as usize])
+        };
+        for start in 0..100 {
+            let mut read = vec![0xEE; 40];
+            let there = pieces.read(Address(start), &mut read);
+            let expected: Vec<u8> = (start..start + 40).map_while(byte).collect();
+            assert_eq!(read[..there], expected, "{round}: {start}");
+        }
+    }
+}
