@@ -17,6 +17,7 @@ pub struct Buffer<'a> {
 }
 
 /// A buffer without its bytes.
+#[derive(Clone, Debug)]
 pub(crate) struct Frame {
     pub(crate) place: Place,
     pub(crate) head: Head,

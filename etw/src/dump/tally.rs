@@ -41,7 +41,7 @@ pub fn told<'a>(file: Option<&'a str>, findings: &[Wrong]) -> Vec<Told<'a>> {
             Wrong::Dump(finding) => (finding.what.kind(), finding.what.to_string()),
             Wrong::Memory(finding) => (finding.what.word(), finding.what.to_string()),
         };
-        if !tally.count(kind, &what) {
+        if !tally.count(kind, &what, true) {
             continue;
         }
         told.push(match wrong {
