@@ -96,7 +96,14 @@ impl<'a> Buffer<'a> {
     pub(crate) fn valid_end(&self) -> (usize, Option<What>) {
         let there = self.bytes.len();
         match self.head.offset as usize {
-            offset if offset < BUFFER_HEADER || offset > self.head.size as usize => (there, Some(What::Offset(self.head.offset))),
+            offset if offset < BUFFER_HEADER || offset > self.head.size as usize => {
+                // Behind the last event there is only the fill of unused space.
+                let events = Events::new(self.bytes, BUFFER_HEADER, self.common.generation, self.place, None);
+                let last = events.map_while(Result::ok).last();
+                let end = last.map_or(BUFFER_HEADER, |last| align8(last.offset() as usize + last.bytes().len())).min(there);
+                let is_end = self.bytes[end..].iter().all(|byte| *byte == 0xFF);
+                (if is_end { end } else { there }, Some(What::Offset(self.head.offset)))
+            }
             offset => (align8(offset).min(there), None),
         }
     }

@@ -119,7 +119,7 @@ pub enum What {
         /// What is left of the buffer.
         left: u32,
     },
-    /// An end marker before the valid end, with other bytes behind it.
+    /// An end marker before the valid end of the buffer, where no logger writes it.
     Marker {
         /// Bytes that are left out.
         skipped: u32,

@@ -186,7 +186,12 @@ impl Head {
     /// buffer, whose SavedOffset is often stale.
     pub(crate) fn is_plausible(&self, generation: Generation, size: u32, any_size: bool, is_first: bool) -> bool {
         let end = if self.is_compressed() { size } else { self.size };
-        let fits = fits(self.size) && if any_size || self.is_compressed() { self.size <= size } else { self.size == size };
+        let fits = fits(self.size)
+            && if generation >= Generation::V6_0 && (any_size || self.is_compressed()) {
+                self.size <= size
+            } else {
+                self.size == size
+            };
         let saved = is_first || generation < Generation::V6_0 || self.saved_offset == self.offset;
         // Before 6.0 the member has other flags.
         let state = generation < Generation::V6_0 || self.state < STATES;

@@ -147,7 +147,7 @@ fn unusual(rest: &[u8], word: u64, generation: Generation) -> Result<Option<Exte
     let marker = word as u32;
     let shape = SHAPES[usize::from((word >> 16) as u8)];
     let (header_type, length) = match marker >> 24 {
-        _ if marker == u32::MAX => return marked(rest, generation),
+        _ if marker == u32::MAX => return Err(marked(rest, generation)),
         0xC0 => (shape.header_type, u32::from((word >> shape.length_at) as u16)),
         0x90 => (HeaderType::Message, marker & 0xFFFF),
         0xB0 => (HeaderType::Time32, marker & 0xFFFF),
@@ -180,16 +180,12 @@ fn unusual(rest: &[u8], word: u64, generation: Generation) -> Result<Option<Exte
     }
 }
 
-/// What an end marker means: the end where only the fill of unused space is behind it. Of a logger's buffers it is behind the valid end,
-/// so that before it something is damaged.
+/// An end marker, which loggers write behind the valid end only: before it something is damaged.
 #[cold]
-fn marked(rest: &[u8], generation: Generation) -> Result<Option<Extent>, Box<Fault>> {
-    if rest.iter().all(|byte| *byte == 0xFF) {
-        return Ok(None);
-    }
+fn marked(rest: &[u8], generation: Generation) -> Box<Fault> {
     let next = resume(rest, generation);
     let what = What::Marker { skipped: next.unwrap_or(rest.len()) as u32, is_end: next.is_none() };
-    Err(Box::new(Fault { what, space: next.unwrap_or(usize::MAX) }))
+    Box::new(Fault { what, space: next.unwrap_or(usize::MAX) })
 }
 
 /// Where the first event begins from which one follows the other up to the end of the bytes, all with headers of a known kind.
