@@ -58,6 +58,11 @@ impl<'a> Buffer<'a> {
         self.bytes
     }
 
+    /// Whether its events are compressed: a header buffer never is, whatever its flags.
+    pub(crate) fn is_compressed(&self) -> bool {
+        self.head.is_compressed() && self.place.offset > 0
+    }
+
     /// Which form its headers have.
     pub fn generation(&self) -> Generation {
         self.common.generation
@@ -68,7 +73,7 @@ impl<'a> Buffer<'a> {
     where
         'a: 's,
     {
-        match self.head.is_compressed() {
+        match self.is_compressed() {
             false => {
                 let (end, fault) = self.valid_end();
                 self.of(&self.bytes[..end], fault)

@@ -53,8 +53,6 @@ pub(crate) struct Frames {
     place: Place,
     /// What was found and is still to be given out. No buffer is looked for before, so that a source still has the bytes of this one.
     found: VecDeque<Result<Frame, Finding>>,
-    /// How many buffers were read.
-    count: u32,
     done: bool,
 }
 
@@ -67,7 +65,7 @@ const STEP: usize = 1 << 16;
 impl Frames {
     pub(crate) fn new(common: Common, findings: &[Finding]) -> Self {
         let found = findings.iter().cloned().map(Err).collect();
-        Self { common, place: Place::default(), found, count: 0, done: false }
+        Self { common, place: Place::default(), found, done: false }
     }
 
     /// What all buffers share.
@@ -104,27 +102,32 @@ impl Frames {
             self.end();
             return Ok(());
         }
-        if !fits(head.size) {
+        // The first buffer is one, whatever its header states, as its log file header was read.
+        let is_first = offset == 0;
+        if !fits(head.size) && !is_first {
             return self.resume(source);
         }
-        let length = head.size as usize;
+        let length = if fits(head.size) { head.size } else { size } as usize;
         let bytes = source.bytes(offset, length + START)?;
         let behind = bytes.get(length..);
         let is_followed = behind.is_some_and(|behind| behind.is_empty() || begins(&self.common, behind));
-        let is_plausible = head.is_plausible(generation, size, compressed, offset == 0);
-        if !is_plausible && !is_followed {
+        let is_plausible = head.is_plausible(generation, size, compressed, is_first);
+        if !is_plausible && !is_followed && !is_first {
             return self.resume(source);
         }
         // A size that is too large must not hide other buffers; that of the header buffer is the least certain.
-        let is_whole = is_plausible && is_followed && offset > 0;
+        let is_whole = is_plausible && is_followed && !is_first;
         let next = if is_whole { None } else { search(&self.common, bytes, BUFFER_HEADER, length) };
-        let whole = length.min(bytes.len());
-        if let Some(next) = next {
-            self.report(What::Size { stated: head.size, there: next as u32 });
-        } else if whole < length {
-            self.report(What::Truncated { size: head.size, there: whole as u32 });
+        let there = next.unwrap_or(length.min(bytes.len()));
+        if next.is_some() || length != head.size as usize {
+            self.report(What::Size { stated: head.size, taken: there as u32 });
+        } else if !is_plausible {
+            self.report(What::Header);
         }
-        self.give(head, next.unwrap_or(whole));
+        if next.is_none() && there < length {
+            self.report(What::Truncated { size: length as u32, there: there as u32 });
+        }
+        self.give(head, there);
         Ok(())
     }
 
@@ -149,8 +152,7 @@ impl Frames {
         } else {
             self.report(What::Skipped { bytes, zero, is_end: found.is_none() });
         }
-        // The first buffer keeps its place, which no other has.
-        self.place = Place { offset: at, index: self.place.index.max(1) };
+        self.place.offset = at;
         if found.is_none() {
             self.end();
         }
@@ -161,7 +163,6 @@ impl Frames {
         let place = self.place;
         self.found.push_back(Ok(Frame { place, head, length }));
         self.place = Place { offset: place.offset + length as u64, index: place.index.saturating_add(1) };
-        self.count = self.count.saturating_add(1);
     }
 
     fn report(&mut self, what: What) {
@@ -175,13 +176,13 @@ impl Frames {
 
     fn is_complete(&self) -> bool {
         let Common { written, least, .. } = self.common;
-        written == 0 || (least..=written).contains(&self.count)
+        written == 0 || (least..=written).contains(&self.place.index)
     }
 
     fn end(&mut self) {
         self.done = true;
         if !self.is_complete() {
-            let what = What::BuffersWritten { stated: self.common.written, read: self.count };
+            let what = What::BuffersWritten { stated: self.common.written, read: self.place.index };
             self.found.push_back(Err(FILE.finding(BUFFER_HEADER as u32, what)));
         }
     }

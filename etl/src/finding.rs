@@ -56,13 +56,15 @@ pub enum What {
         /// Whether all buffers that the log file header counts come before.
         is_whole: bool,
     },
-    /// The buffer's header states a larger size than there is up to the next buffer.
+    /// The buffer's header states a size that it cannot have, or one that would hide the next buffer.
     Size {
         /// What the header states.
         stated: u32,
-        /// Bytes up to the next buffer.
-        there: u32,
+        /// What is assumed.
+        taken: u32,
     },
+    /// The buffer's size is in order, and something else in its header is not: the valid end, flags, type or state.
+    Header,
     /// Another trace begins, which has a clock and buffers of its own. It is not read.
     AnotherTrace,
     /// There are more or fewer buffers than the log file header counts.
@@ -157,7 +159,8 @@ impl What {
     pub fn kind(&self) -> &'static str {
         match self {
             Self::Truncated { .. } => "truncated",
-            Self::Skipped { .. } => "buffer-header",
+            Self::Skipped { .. } => "skipped",
+            Self::Header => "buffer-header",
             Self::Unwritten { .. } => "unwritten",
             Self::Size { .. } => "buffer-size",
             Self::AnotherTrace => "another-trace",
@@ -193,7 +196,7 @@ impl fmt::Display for What {
         match self {
             Self::Truncated { size, there } => write!(f, "the file ends {there:#x} bytes into this buffer of {size:#x}"),
             Self::Skipped { bytes, zero, is_end } => {
-                let what = if *zero { "no buffer here, only zeroes" } else { "damaged buffer header" };
+                let what = if *zero { "only zeroes in place of a buffer" } else { "no buffer header" };
                 let end = if *is_end { "the end of the file" } else { "the next buffer" };
                 write!(f, "{what}: {bytes:#x} bytes are left out, up to {end}")
             }
@@ -201,12 +204,8 @@ impl fmt::Display for What {
                 let whole = if *is_whole { "all buffers are before it" } else { "buffers can be missing" };
                 write!(f, "the file ends with {bytes:#x} zero bytes, space that was never written; {whole}")
             }
-            Self::Size { stated, there } => {
-                write!(
-                    f,
-                    "wrong buffer size: {stated:#x} bytes, and the next buffer begins after {there:#x}; it is taken to end there"
-                )
-            }
+            Self::Size { stated, taken } => write!(f, "wrong buffer size: {stated:#x}; {taken:#x} is assumed"),
+            Self::Header => f.write_str("damaged buffer header: the buffer is read, and its events can be wrong"),
             Self::AnotherTrace => {
                 f.write_str("another trace begins here, with a clock of its own, and is not read; split the file at this offset")
             }

@@ -21,8 +21,8 @@ fn cases() -> Vec<(&'static str, Vec<u8>, &'static str)> {
         bytes[at..at + value.len()].copy_from_slice(value);
         cases.push((name, bytes, report));
     };
-    put("zeroed header", &file, 3 * 4096, &[0; 0x48], "damaged buffer header: 0x1000 bytes are left out");
-    put("zeroed header, compressed", &compressed, 0x200, &[0; 0x48], "damaged buffer header: ");
+    put("zeroed header", &file, 3 * 4096, &[0; 0x48], "no buffer header: 0x1000 bytes are left out");
+    put("zeroed header, compressed", &compressed, 0x200, &[0; 0x48], "no buffer header: ");
     put("end marker", &file, 3 * 4096 + 0x48, &[0xFF; 4], "end marker before the valid end");
     put("clock", &file, 0x48 + 0x20 + 0x110, &[7], "unknown clock 7");
     put("rate", &file, 0x48 + 0x20 + 0x100, &[0; 8], "no clock rate");
