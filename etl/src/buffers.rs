@@ -110,13 +110,15 @@ impl Frames {
         let length = if fits(head.size) { head.size } else { size } as usize;
         let bytes = source.bytes(offset, length + START)?;
         let behind = bytes.get(length..);
-        let is_followed = behind.is_some_and(|behind| behind.is_empty() || begins(&self.common, behind));
+        // Of the sizes of uncompressed buffers alone no file has two in their places by chance.
+        let is_size = |behind| !compressed && head.size == size && stated_size(behind) == size;
+        let is_followed = behind.is_some_and(|behind| behind.is_empty() || begins(&self.common, behind) || is_size(behind));
         let is_plausible = head.is_plausible(generation, size, compressed, is_first);
         if !is_plausible && !is_followed && !is_first {
             return self.resume(source);
         }
-        // A size that is too large must not hide other buffers; that of the header buffer is the least certain.
-        let is_whole = is_plausible && is_followed && !is_first;
+        // A size that is too large must not hide other buffers, and that of the header buffer can be any in compressed files.
+        let is_whole = is_plausible && is_followed && !(is_first && compressed);
         let next = if is_whole { None } else { search(&self.common, bytes, BUFFER_HEADER, length) };
         let there = next.unwrap_or(length.min(bytes.len()));
         if next.is_some() || length != head.size as usize {
@@ -197,7 +199,12 @@ fn search(common: &Common, bytes: &[u8], from: usize, to: usize) -> Option<usize
 /// Whether a buffer that is not the first of its file begins at these bytes, or another trace.
 #[inline]
 fn begins(common: &Common, bytes: &[u8]) -> bool {
-    // The size comes first in every version, and most bytes are none.
-    let size = bytes.first_chunk().map_or(0, |size| u32::from_le_bytes(*size));
-    fits(size) && (Head::read(common.generation, bytes).is_some_and(|head| common.has(&head)) || LogFile::begins(bytes))
+    // Most bytes are no size.
+    fits(stated_size(bytes))
+        && (Head::read(common.generation, bytes).is_some_and(|head| common.has(&head)) || LogFile::begins(bytes))
+}
+
+/// The size of a buffer, which comes first in every version.
+fn stated_size(bytes: &[u8]) -> u32 {
+    bytes.first_chunk().map_or(0, |size| u32::from_le_bytes(*size))
 }

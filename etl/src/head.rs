@@ -192,7 +192,8 @@ impl Head {
             } else {
                 self.size == size
             };
-        let saved = is_first || generation < Generation::V6_0 || self.saved_offset == self.offset;
+        // Before 6.0 the member can be empty.
+        let saved = is_first || self.saved_offset == self.offset || (generation < Generation::V6_0 && self.saved_offset == 0);
         // Before 6.0 the member has other flags.
         let state = generation < Generation::V6_0 || self.state < STATES;
         let ty = match generation {
