@@ -194,7 +194,7 @@ fn resume(rest: &[u8], generation: Generation) -> Option<usize> {
     let mut leads = vec![false; rest.len() / 8 + 1];
     let mut first = None;
     if let Some(end) = leads.last_mut() {
-        *end = rest.len() % 8 == 0;
+        *end = rest.len().is_multiple_of(8);
     }
     for at in (1..rest.len() / 8).rev() {
         let extent = usual(&rest[at * 8..]).or_else(|| match u32::from_le_bytes(*rest[at * 8..].first_chunk()?) >> 24 {

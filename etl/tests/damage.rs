@@ -94,9 +94,11 @@ fn bounds(bytes: &[u8]) -> Vec<Range<usize>> {
     buffers.map(|buffer| buffer.offset() as usize..buffer.offset() as usize + buffer.bytes().len()).collect()
 }
 
-/// The offset of the buffer, the offset in it, and the bytes of each event in the order of the file, which are the same however it is
-/// read; and what was found.
-fn events(bytes: &[u8]) -> (Vec<(u64, u32, Vec<u8>)>, Vec<Finding>) {
+/// The offset of the buffer, the offset in it, and the bytes of an event.
+type Seen = (u64, u32, Vec<u8>);
+
+/// Each event in the order of the file, which are the same however it is read; and what was found.
+fn events(bytes: &[u8]) -> (Vec<Seen>, Vec<Finding>) {
     let (mut events, mut findings) = (Vec::new(), Vec::new());
     let mut reader = Reader::new(bytes).unwrap();
     while let Some(image) = reader.next_image().unwrap() {
