@@ -8,6 +8,8 @@ use test_support::traces::{PRODUCERS, fixture};
 /// Members of the log file header of a 64-bit producer, from the start of the file.
 const LOG_FILE: usize = 0x48 + 0x20;
 const PROCESSORS: usize = LOG_FILE + 0x0C;
+const MAXIMUM_FILE_SIZE: usize = LOG_FILE + 0x1C;
+const LOG_FILE_MODE: usize = LOG_FILE + 0x20;
 const BUFFERS_WRITTEN: usize = LOG_FILE + 0x24;
 const POINTER_SIZE: usize = LOG_FILE + 0x2C;
 const PERF_FREQUENCY: usize = LOG_FILE + 0x100;
@@ -55,6 +57,15 @@ fn cases(file: &[u8], other: &[u8]) -> Vec<Case> {
     case("cut in a header", [file, &[1; 0x20]].concat(), &["truncated"], 0);
     case("noise behind", [file, &[1; 0x200]].concat(), &["skipped"], 0);
     case("cut to no buffer", file[..SIZE].to_vec(), &["buffers-written"], all - of(0));
+
+    // A circle that was overwritten from its start has the buffers that its file has room for.
+    let circle = |room: usize| {
+        let file = put(file, LOG_FILE_MODE, &0x2002_u32.to_le_bytes());
+        let file = put(&file, MAXIMUM_FILE_SIZE, &((room * SIZE / 1024) as u32).to_le_bytes());
+        put(&file, BUFFERS_WRITTEN, &1000_u32.to_le_bytes())
+    };
+    case("circle", circle(buffers), &[], 0);
+    case("circle with room", circle(buffers + 2), &["buffers-written"], 0);
 
     // Another trace, behind this one and behind what is left of it.
     case("another trace", [file, other].concat(), &["another-trace"], 0);
