@@ -17,6 +17,7 @@ pub struct Buffer<'a> {
 }
 
 /// A buffer without its bytes.
+#[derive(Clone, Debug)]
 pub(crate) struct Frame {
     pub(crate) place: Place,
     pub(crate) head: Head,
@@ -57,6 +58,11 @@ impl<'a> Buffer<'a> {
         self.bytes
     }
 
+    /// Whether its events are compressed: a header buffer never is, whatever its flags.
+    pub(crate) fn is_compressed(&self) -> bool {
+        self.head.is_compressed() && self.place.offset > 0
+    }
+
     /// Which form its headers have.
     pub fn generation(&self) -> Generation {
         self.common.generation
@@ -67,7 +73,7 @@ impl<'a> Buffer<'a> {
     where
         'a: 's,
     {
-        match self.head.is_compressed() {
+        match self.is_compressed() {
             false => {
                 let (end, fault) = self.valid_end();
                 self.of(&self.bytes[..end], fault)
@@ -95,7 +101,14 @@ impl<'a> Buffer<'a> {
     pub(crate) fn valid_end(&self) -> (usize, Option<What>) {
         let there = self.bytes.len();
         match self.head.offset as usize {
-            offset if offset < BUFFER_HEADER || offset > self.head.size as usize => (there, Some(What::Offset(self.head.offset))),
+            offset if offset < BUFFER_HEADER || offset > self.head.size as usize => {
+                // Behind the last event there is only the fill of unused space.
+                let events = Events::new(self.bytes, BUFFER_HEADER, self.common.generation, self.place, None);
+                let last = events.map_while(Result::ok).last();
+                let end = last.map_or(BUFFER_HEADER, |last| align8(last.offset() as usize + last.bytes().len())).min(there);
+                let is_end = self.bytes[end..].iter().all(|byte| *byte == 0xFF);
+                (if is_end { end } else { there }, Some(What::Offset(self.head.offset)))
+            }
             offset => (align8(offset).min(there), None),
         }
     }

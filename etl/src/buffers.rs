@@ -1,13 +1,18 @@
-//! From buffer to buffer through a file, whether its bytes lie in memory or come one after the other.
+//! From buffer to buffer through a file, whether its bytes are in memory or come one after the other.
 
 use crate::buffer::{Buffer, Frame};
-use crate::common::Common;
+use crate::common::{Common, FILE};
 use crate::finding::{Finding, Place, What};
 use crate::head::{Head, fits};
+use crate::logfile::LogFile;
+use crate::source::Source;
 use crate::wire::BUFFER_HEADER;
-use std::convert::Infallible;
+use std::collections::VecDeque;
 
-/// The buffers of a file, in its order. A buffer in which the file ends comes after a finding that says so.
+/// The buffers of a file, in its order, and what is wrong with it. A buffer that is cut short comes after a finding that says so.
+///
+/// Where a header is damaged, the bytes up to the next header that a buffer of this file can have are left out: damage costs one
+/// buffer. Reading ends where another trace begins.
 #[derive(Clone, Debug)]
 pub struct Buffers<'a> {
     bytes: &'a [u8],
@@ -16,13 +21,13 @@ pub struct Buffers<'a> {
 
 impl<'a> Buffers<'a> {
     /// All buffers.
-    pub(crate) fn new(bytes: &'a [u8], common: Common) -> Self {
-        Self { bytes, frames: Frames::new(common) }
+    pub(crate) fn new(bytes: &'a [u8], common: Common, findings: &[Finding]) -> Self {
+        Self { bytes, frames: Frames::new(common, findings) }
     }
 
     /// The buffers of the same file from one on.
     pub(crate) fn from(&self, place: Place) -> Self {
-        Self { bytes: self.bytes, frames: Frames { place, told: true, ..Frames::new(self.frames.common) } }
+        Self { bytes: self.bytes, frames: Frames { place, ..Frames::new(self.frames.common, &[]) } }
     }
 }
 
@@ -40,39 +45,27 @@ impl<'a> Iterator for Buffers<'a> {
     }
 }
 
-/// Where the bytes of a file are.
-pub(crate) trait Source {
-    /// Why they cannot be had.
-    type Error;
-
-    /// So many bytes from an offset on, fewer only at the end of the file. An offset is never less than the one before it.
-    fn bytes(&mut self, offset: u64, length: usize) -> Result<&[u8], Self::Error>;
-}
-
-impl Source for &[u8] {
-    type Error = Infallible;
-
-    #[inline]
-    fn bytes(&mut self, offset: u64, length: usize) -> Result<&[u8], Infallible> {
-        let rest = usize::try_from(offset).ok().and_then(|offset| self.get(offset..)).unwrap_or(&[]);
-        Ok(&rest[..length.min(rest.len())])
-    }
-}
-
 /// Finds one buffer after the other.
 #[derive(Clone, Debug)]
 pub(crate) struct Frames {
     common: Common,
     /// Where the next one is looked for.
     place: Place,
-    /// Whether it was told that the file ends in the next one.
-    told: bool,
+    /// What was found and is still to be given out. No buffer is looked for before, so that a source still has the bytes of this one.
+    found: VecDeque<Result<Frame, Finding>>,
     done: bool,
 }
 
+/// So many bytes show whether a buffer or a trace begins.
+const START: usize = LogFile::START;
+
+/// So many bytes are searched at once.
+const STEP: usize = 1 << 16;
+
 impl Frames {
-    pub(crate) fn new(common: Common) -> Self {
-        Self { common, place: Place::default(), told: false, done: false }
+    pub(crate) fn new(common: Common, findings: &[Finding]) -> Self {
+        let found = findings.iter().cloned().map(Err).collect();
+        Self { common, place: Place::default(), found, done: false }
     }
 
     /// What all buffers share.
@@ -83,40 +76,135 @@ impl Frames {
     /// The next buffer, or what is found in its place; `None` at the end.
     #[inline]
     pub(crate) fn next<S: Source>(&mut self, source: &mut S) -> Result<Option<Result<Frame, Finding>>, S::Error> {
-        while !self.done {
-            let place = self.place;
-            let found = |what| Ok(Some(Err(place.finding(0, what))));
-            let bytes = source.bytes(place.offset, BUFFER_HEADER)?;
-            let is_zero = || bytes.iter().all(|byte| *byte == 0);
-            let Some(head) = Head::read(self.common.generation, bytes) else {
-                self.done = true;
-                match is_zero() {
-                    true => break,
-                    false => return found(What::Truncated { size: BUFFER_HEADER as u32, there: bytes.len() as u32 }),
-                }
-            };
-            if head.size == 0 && is_zero() {
-                // Space that was never written.
-                self.skip();
-                continue;
-            }
-            if !fits(head.size) || (self.common.uniform && head.size != self.common.size) {
-                self.skip();
-                return found(What::BufferSize(head.size));
-            }
-            let length = source.bytes(place.offset, head.size as usize)?.len();
-            if length < head.size as usize && !std::mem::replace(&mut self.told, true) {
-                return found(What::Truncated { size: head.size, there: length as u32 });
-            }
-            self.place = Place { offset: place.offset + length as u64, index: place.index.saturating_add(1) };
-            return Ok(Some(Ok(Frame { place, head, length })));
+        while self.found.is_empty() && !self.done {
+            self.find(source)?;
         }
-        Ok(None)
+        Ok(self.found.pop_front())
     }
 
-    /// Leaves out a buffer. Without a size that all share there is no next place to look at.
-    fn skip(&mut self) {
-        self.place.offset += u64::from(self.common.size);
-        self.done = !self.common.uniform;
+    /// Looks for the next buffer at its place.
+    fn find<S: Source>(&mut self, source: &mut S) -> Result<(), S::Error> {
+        let Place { offset, .. } = self.place;
+        let Common { generation, size, compressed, .. } = self.common;
+        let bytes = source.bytes(offset, START)?;
+        let there = bytes.len();
+        let Some(head) = Head::read(generation, bytes) else {
+            match bytes.iter().all(|byte| *byte == 0) {
+                true if there > 0 => self.unwritten(there as u64),
+                true => {}
+                false => self.report(What::Truncated { size: BUFFER_HEADER as u32, there: there as u32 }),
+            }
+            self.end();
+            return Ok(());
+        };
+        if offset > 0 && LogFile::begins(bytes) {
+            self.report(What::AnotherTrace);
+            self.end();
+            return Ok(());
+        }
+        // The first buffer is one, whatever its header states, as its log file header was read.
+        let is_first = offset == 0;
+        if !fits(head.size) && !is_first {
+            return self.resume(source);
+        }
+        let length = if fits(head.size) { head.size } else { size } as usize;
+        let bytes = source.bytes(offset, length + START)?;
+        let behind = bytes.get(length..);
+        // Of the sizes of uncompressed buffers alone no file has two in their places by chance.
+        let is_size = |behind| !compressed && head.size == size && stated_size(behind) == size;
+        let is_followed = behind.is_some_and(|behind| behind.is_empty() || begins(&self.common, behind) || is_size(behind));
+        let is_plausible = head.is_plausible(generation, size, compressed, is_first);
+        if !is_plausible && !is_followed && !is_first {
+            return self.resume(source);
+        }
+        // A size that is too large must not hide other buffers, and that of the header buffer can be any in compressed files.
+        let is_whole = is_plausible && is_followed && !(is_first && compressed);
+        let next = if is_whole { None } else { search(&self.common, bytes, BUFFER_HEADER, length) };
+        let there = next.unwrap_or(length.min(bytes.len()));
+        if next.is_some() || length != head.size as usize {
+            self.report(What::Size { stated: head.size, taken: there as u32 });
+        } else if !is_plausible {
+            self.report(What::Header);
+        }
+        if next.is_none() && there < length {
+            self.report(What::Truncated { size: length as u32, there: there as u32 });
+        }
+        self.give(head, there);
+        Ok(())
     }
+
+    /// Goes on behind a damaged header: where the next buffer begins, or another trace.
+    fn resume<S: Source>(&mut self, source: &mut S) -> Result<(), S::Error> {
+        let from = self.place.offset;
+        let (mut at, mut zero) = (from, true);
+        let found = loop {
+            let bytes = source.bytes(at, STEP + START)?;
+            let found = search(&self.common, bytes, usize::from(at == from), STEP);
+            let is_end = bytes.len() < STEP + START;
+            let passed = found.unwrap_or(if is_end { bytes.len() } else { STEP });
+            zero &= bytes[..passed].iter().all(|byte| *byte == 0);
+            at += passed as u64;
+            if found.is_some() || is_end {
+                break found;
+            }
+        };
+        let bytes = at - from;
+        if found.is_none() && zero {
+            self.unwritten(bytes);
+        } else {
+            self.report(What::Skipped { bytes, zero, is_end: found.is_none() });
+        }
+        self.place.offset = at;
+        if found.is_none() {
+            self.end();
+        }
+        Ok(())
+    }
+
+    fn give(&mut self, head: Head, length: usize) {
+        let place = self.place;
+        self.found.push_back(Ok(Frame { place, head, length }));
+        self.place = Place { offset: place.offset + length as u64, index: place.index.saturating_add(1) };
+    }
+
+    fn report(&mut self, what: What) {
+        self.found.push_back(Err(self.place.finding(0, what)));
+    }
+
+    fn unwritten(&mut self, bytes: u64) {
+        let is_whole = self.common.written > 0 && self.is_complete();
+        self.report(What::Unwritten { bytes, is_whole });
+    }
+
+    fn is_complete(&self) -> bool {
+        let Common { written, least, .. } = self.common;
+        written == 0 || (least..=written).contains(&self.place.index)
+    }
+
+    fn end(&mut self) {
+        self.done = true;
+        if !self.is_complete() {
+            let what = What::BuffersWritten { stated: self.common.written, read: self.place.index };
+            self.found.push_back(Err(FILE.finding(BUFFER_HEADER as u32, what)));
+        }
+    }
+}
+
+/// Where a buffer or another trace begins first, from an offset on and before another.
+fn search(common: &Common, bytes: &[u8], from: usize, to: usize) -> Option<usize> {
+    let last = bytes.len().saturating_sub(BUFFER_HEADER - 1).min(to);
+    (from..last).find(|at| begins(common, &bytes[*at..]))
+}
+
+/// Whether a buffer that is not the first of its file begins at these bytes, or another trace.
+#[inline]
+fn begins(common: &Common, bytes: &[u8]) -> bool {
+    // Most bytes are no size.
+    fits(stated_size(bytes))
+        && (Head::read(common.generation, bytes).is_some_and(|head| common.has(&head)) || LogFile::begins(bytes))
+}
+
+/// The size of a buffer, which comes first in every version.
+fn stated_size(bytes: &[u8]) -> u32 {
+    bytes.first_chunk().map_or(0, |size| u32::from_le_bytes(*size))
 }

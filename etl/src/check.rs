@@ -1,11 +1,12 @@
 //! Every rule of the format, held against a file.
 
 use crate::buffer::{Buffer, Image, Scratch};
-use crate::clock::ClockType;
+use crate::common::FILE;
 use crate::finding::{Finding, Place, Rule, What};
+use crate::head::FLAGS;
 use crate::logfile::LogFile;
 use crate::trace::Trace;
-use crate::wire::{BUFFER_HEADER, ETW_BUFFER_FLAG, ETW_BUFFER_TYPE, Generation, LOG_FILE_MODE};
+use crate::wire::{BUFFER_HEADER, ETW_BUFFER_TYPE, Generation, LOG_FILE_MODE};
 
 /// Gives every finding of a file, in file order; those of the whole file first or last, at its header buffer.
 ///
@@ -26,9 +27,7 @@ pub fn check(trace: &Trace<'_>, found: &mut dyn FnMut(Finding)) {
 #[derive(Clone, Debug)]
 pub struct Check {
     log: LogFile,
-    count: u32,
     compressed: bool,
-    truncated: bool,
     /// The time stamp of the data buffer before.
     last: i64,
 }
@@ -36,7 +35,7 @@ pub struct Check {
 impl Check {
     /// Begins with the log file header.
     pub fn new(log: &LogFile, found: &mut dyn FnMut(Finding)) -> Self {
-        let mut new = Self { log: log.clone(), count: 0, compressed: false, truncated: false, last: i64::MIN };
+        let mut new = Self { log: log.clone(), compressed: false, last: i64::MIN };
         Rules { check: &mut new, found }.log_file();
         new
     }
@@ -50,7 +49,6 @@ impl Check {
 
     /// Goes on with what was found in a buffer's place.
     pub fn damage(&mut self, finding: Finding, found: &mut dyn FnMut(Finding)) {
-        self.truncated = true;
         found(finding);
     }
 
@@ -75,17 +73,6 @@ impl Rules<'_> {
     fn log_file(&mut self) {
         let log = self.check.log.clone();
         let at = BUFFER_HEADER as u32;
-        self.rule("clock", ClockType::of(log.clock).is_some(), FILE, at, || {
-            format!("the log file header names the clock {}, which is none; taken for the performance counter", log.clock)
-        });
-        let rate = match log.clock_type() {
-            ClockType::PerfCounter => log.perf_frequency > 0,
-            ClockType::CpuCycle => log.cpu_mhz > 0,
-            ClockType::SystemTime => true,
-        };
-        self.rule("clock-rate", rate, FILE, at, || {
-            "the log file header does not tell the rate of its clock; taken for 10 MHz".into()
-        });
         self.rule("processors", log.processors > 0, FILE, at, || "the log file header tells of no processor".into());
         self.rule("end-time", log.end_time == 0 || log.end_time >= log.start_time, FILE, at, || {
             "the file ends before it starts".into()
@@ -94,8 +81,7 @@ impl Rules<'_> {
 
     fn buffer(&mut self, buffer: &Buffer<'_>) {
         let (at, head) = (buffer.place(), buffer.head());
-        let first = self.check.count == 0;
-        self.check.count += 1;
+        let first = buffer.index() == 0;
         self.check.compressed |= head.is_compressed();
         let generation = buffer.generation();
         let header = head.ty == ETW_BUFFER_TYPE::ETW_BUFFER_TYPE_HEADER;
@@ -106,7 +92,7 @@ impl Rules<'_> {
             });
             let types = ETW_BUFFER_TYPE::ETW_BUFFER_TYPE_MAXIMUM;
             self.rule("buffer-type", head.ty.0 < types.0, at, 0x36, || format!("the buffer type {} is not known", head.ty.0));
-            let unknown = head.flags.0 & !KNOWN;
+            let unknown = head.flags.0 & !FLAGS;
             self.rule("buffer-flags", unknown == 0, at, 0x34, || format!("the buffer flags {unknown:#x} are not known"));
             self.rule("header-buffer-compressed", !(first && head.is_compressed()), at, 0x34, || {
                 "the header buffer is compressed".into()
@@ -162,11 +148,7 @@ impl Rules<'_> {
 
     fn end(&mut self) {
         let log = self.check.log.clone();
-        let (written, count) = (log.buffers_written, self.check.count);
         let at = BUFFER_HEADER as u32;
-        self.rule("buffers-written", written == 0 || written == count || self.check.truncated, FILE, at, || {
-            format!("the log file header tells of {written} buffers, and there are {count}")
-        });
         let mode = log.mode & LOG_FILE_MODE::EVENT_TRACE_COMPRESSED_MODE.0 != 0;
         let compressed = self.check.compressed;
         self.rule("compressed-mode", !compressed || mode, FILE, at, || {
@@ -174,14 +156,3 @@ impl Rules<'_> {
         });
     }
 }
-
-/// Where findings about the whole file are.
-const FILE: Place = Place { offset: 0, index: 0 };
-
-const KNOWN: u16 = ETW_BUFFER_FLAG::ETW_BUFFER_FLAG_FLUSH_MARKER.0
-    | ETW_BUFFER_FLAG::ETW_BUFFER_FLAG_EVENTS_LOST.0
-    | ETW_BUFFER_FLAG::ETW_BUFFER_FLAG_BUFFER_LOST.0
-    | ETW_BUFFER_FLAG::ETW_BUFFER_FLAG_RTBACKUP_CORRUPT.0
-    | ETW_BUFFER_FLAG::ETW_BUFFER_FLAG_RTBACKUP.0
-    | ETW_BUFFER_FLAG::ETW_BUFFER_FLAG_PROC_INDEX.0
-    | ETW_BUFFER_FLAG::ETW_BUFFER_FLAG_COMPRESSED.0;

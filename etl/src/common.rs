@@ -1,11 +1,12 @@
-//! What the start of a file tells of all its buffers.
+//! What the log file header at the start of a file states about all of its buffers.
 
 use crate::compression::Format;
-use crate::finding::Place;
-use crate::head::{Head, fits};
+use crate::finding::{Finding, Place, What};
+use crate::head::{Head, LARGEST, fits};
 use crate::logfile::LogFile;
+use crate::source::Source;
 use crate::walk::Events;
-use crate::wire::{BUFFER_HEADER, Generation, LOG_FILE_MODE};
+use crate::wire::{BUFFER_HEADER, Generation, LOG_FILE_MODE, align8};
 use std::fmt;
 
 /// What one file's buffers have in common.
@@ -14,39 +15,119 @@ pub(crate) struct Common {
     pub generation: Generation,
     /// Bytes of the logger's buffers.
     pub size: u32,
-    /// Whether every buffer takes `size` bytes of the file.
-    pub uniform: bool,
+    /// Whether the log file mode announces compressed buffers.
+    pub compressed: bool,
     /// The compression format, 3 for XPRESS.
     pub compression: u32,
+    /// BuffersWritten; 0 if it is not known.
+    pub written: u32,
+    /// How many buffers must be there: `written`, but for circular files that were overwritten from their start.
+    pub least: u32,
 }
 
 impl Common {
+    /// Whether a buffer that is not the first can have this header.
+    pub fn has(&self, head: &Head) -> bool {
+        head.is_plausible(self.generation, self.size, self.compressed, false)
+    }
+
     /// The compression format; `None` if it is not known.
     pub fn format(&self) -> Option<Format> {
         Format::new(self.compression.try_into().ok()?)
     }
 }
 
-/// The log file header at the start of a file, and what it says of the buffers.
-pub(crate) fn begin(bytes: &[u8]) -> Result<(LogFile, Common), Error> {
+/// The start of a file.
+pub(crate) struct Start {
+    pub log_file: LogFile,
+    pub common: Common,
+    /// What is wrong with the log file header.
+    pub findings: Vec<Finding>,
+}
+
+/// Reads the log file header.
+pub(crate) fn begin<S: Source>(source: &mut S) -> Result<Result<Start, Error>, S::Error> {
+    // The first event is the log file header.
+    let bytes = source.bytes(0, BUFFER_HEADER + align8(u16::MAX.into()))?;
     if bytes.len() < BUFFER_HEADER {
-        return Err(Error::Short(bytes.len()));
+        return Ok(Err(Error::Short(bytes.len())));
     }
     let mut events = Events::new(bytes, BUFFER_HEADER, Generation::V6_1, Place::default(), None);
-    let log_file = match events.next() {
-        Some(Ok(event)) => LogFile::read(&event).ok_or(Error::NoHeader)?,
-        _ => return Err(Error::NoHeader),
-    };
+    let event = events.next().and_then(Result::ok);
+    let read = event.and_then(|event| Some((LogFile::read(&event)?, LogFile::stated_pointer_size(&event)?)));
+    let Some((mut log_file, pointer_size)) = read else { return Ok(Err(Error::NoHeader)) };
     let generation = log_file.generation();
-    let head = Head::read(generation, bytes).ok_or(Error::Short(bytes.len()))?;
+    let Some(head) = Head::read(generation, bytes) else { return Ok(Err(Error::Short(bytes.len()))) };
     let compressed = log_file.mode & LOG_FILE_MODE::EVENT_TRACE_COMPRESSED_MODE.0 != 0;
     let compression = match head.state & 0xFFFF {
         format @ (2 | 4) if compressed => format,
         _ => XPRESS,
     };
-    let uniform = !compressed && head.size == log_file.buffer_size && fits(head.size);
-    Ok((log_file.clone(), Common { generation, size: log_file.buffer_size, uniform, compression }))
+    let written = log_file.buffers_written;
+    let common = Common { generation, size: log_file.buffer_size, compressed, compression, written, least: written };
+    let size = buffer_size(source, common, head.size)?;
+    let common = Common { size, least: least(&log_file, size), ..common };
+
+    let mut wrong = Vec::new();
+    if size != log_file.buffer_size {
+        wrong.push(What::LogFileBufferSize { stated: log_file.buffer_size, taken: size });
+        log_file.buffer_size = size;
+    }
+    if pointer_size != log_file.pointer_size {
+        wrong.push(What::PointerSize { stated: pointer_size, taken: log_file.pointer_size });
+    }
+    if !log_file.has_clock() {
+        wrong.push(What::Clock(log_file.clock));
+    }
+    if !log_file.has_clock_rate() {
+        wrong.push(What::ClockRate);
+    }
+    let findings = wrong.into_iter().map(|what| FILE.finding(BUFFER_HEADER as u32, what)).collect();
+    Ok(Ok(Start { log_file, common, findings }))
 }
+
+/// The size of the logger's buffers: as the log file header states it, unless the buffers show that it is another. `own` is the size
+/// that the header buffer has by its own header.
+fn buffer_size<S: Source>(source: &mut S, common: Common, own: u32) -> Result<u32, S::Error> {
+    let stated = common.size;
+    if fits(stated) && stated == own {
+        return Ok(stated);
+    }
+    let mut heads = |at: u32, size: u32| {
+        let at = if fits(at) { at as usize } else { return Ok(false) };
+        let bytes = source.bytes(0, at + BUFFER_HEADER)?.get(at..).unwrap_or(&[]);
+        let head = Head::read(common.generation, bytes);
+        Ok(head.is_some_and(|head| Common { size, ..common }.has(&head)))
+    };
+    // Files with compressed buffers have a header buffer of another size.
+    Ok(if fits(stated) && (heads(own, stated)? || heads(stated, stated)?) {
+        stated
+    } else if !common.compressed && heads(own, own)? {
+        own
+    } else if heads(own, LARGEST)? {
+        LARGEST
+    } else if fits(stated) {
+        stated
+    } else if fits(own) && !common.compressed {
+        own
+    } else {
+        LARGEST
+    })
+}
+
+/// How many buffers must be there.
+fn least(log: &LogFile, size: u32) -> u32 {
+    if log.mode & LOG_FILE_MODE::EVENT_TRACE_FILE_MODE_CIRCULAR.0 == 0 || log.maximum_file_size == 0 {
+        return log.buffers_written;
+    }
+    // Of a circle that was closed only the last buffers are there, as many as its file may hold.
+    let unit = if log.mode & LOG_FILE_MODE::EVENT_TRACE_USE_KBYTES_FOR_SIZE.0 != 0 { 1 << 10 } else { 1 << 20 };
+    let room = u64::from(log.maximum_file_size) * unit / u64::from(size.max(1));
+    u32::try_from(room.saturating_sub(1)).unwrap_or(u32::MAX).min(log.buffers_written)
+}
+
+/// Where findings about the whole file are.
+pub(crate) const FILE: Place = Place { offset: 0, index: 0 };
 
 /// The format of nearly all compressed files.
 pub(crate) const XPRESS: u32 = 3;

@@ -40,8 +40,58 @@ pub enum What {
         /// The bytes that are there.
         there: u32,
     },
-    /// No buffer can have this size.
-    BufferSize(u32),
+    /// No buffer begins where one must: what is there is left out, up to the next buffer or the end of the file.
+    Skipped {
+        /// How many bytes are left out.
+        bytes: u64,
+        /// Whether all of them are zero.
+        zero: bool,
+        /// Whether the file ends behind them.
+        is_end: bool,
+    },
+    /// The file ends with zeroes only: space that was never written.
+    Unwritten {
+        /// How many.
+        bytes: u64,
+        /// Whether all buffers that the log file header counts come before.
+        is_whole: bool,
+    },
+    /// The buffer's header states a size that it cannot have, or one that would hide the next buffer.
+    Size {
+        /// What the header states.
+        stated: u32,
+        /// What is assumed.
+        taken: u32,
+    },
+    /// The buffer's size is in order, and something else in its header is not: the valid end, flags, type or state.
+    Header,
+    /// Another trace begins, which has a clock and buffers of its own. It is not read.
+    AnotherTrace,
+    /// There are more or fewer buffers than the log file header counts.
+    BuffersWritten {
+        /// What the log file header states.
+        stated: u32,
+        /// How many were read.
+        read: u32,
+    },
+    /// The log file header states a size that its buffers do not have.
+    LogFileBufferSize {
+        /// What it states.
+        stated: u32,
+        /// What is assumed.
+        taken: u32,
+    },
+    /// The log file header states a pointer size that is not that of its event, or none.
+    PointerSize {
+        /// What it states.
+        stated: u32,
+        /// What is assumed.
+        taken: u32,
+    },
+    /// The log file header names no known clock. The performance counter is assumed.
+    Clock(u32),
+    /// The log file header does not state the rate of its clock. 10 MHz are assumed.
+    ClockRate,
     /// The buffer's valid end lies outside it.
     Offset(u32),
     /// A compressed buffer would decompress to more than its logger's buffers hold.
@@ -71,6 +121,13 @@ pub enum What {
         /// What is left of the buffer.
         left: u32,
     },
+    /// An end marker before the valid end of the buffer, where no logger writes it.
+    Marker {
+        /// Bytes that are left out.
+        skipped: u32,
+        /// Whether the buffer ends behind them; more events follow otherwise.
+        is_end: bool,
+    },
     /// A malformed chain of extended items: this event is left out.
     Items,
     /// Too many buffers at once decompress to too much.
@@ -90,12 +147,28 @@ pub struct Rule {
     pub text: String,
 }
 
+impl Finding {
+    /// Whether something is damaged or missing; otherwise it is worth knowing, no more.
+    pub fn is_damage(&self) -> bool {
+        !matches!(self.what, What::Unwritten { is_whole: true, .. })
+    }
+}
+
 impl What {
     /// A name of what is wrong, the same for all findings that differ in numbers only.
     pub fn kind(&self) -> &'static str {
         match self {
             Self::Truncated { .. } => "truncated",
-            Self::BufferSize(_) => "buffer-size",
+            Self::Skipped { .. } => "skipped",
+            Self::Header => "buffer-header",
+            Self::Unwritten { .. } => "unwritten",
+            Self::Size { .. } => "buffer-size",
+            Self::AnotherTrace => "another-trace",
+            Self::BuffersWritten { .. } => "buffers-written",
+            Self::LogFileBufferSize { .. } => "log-file-buffer-size",
+            Self::PointerSize { .. } => "pointer-size",
+            Self::Clock(_) => "clock",
+            Self::ClockRate => "clock-rate",
             Self::Offset(_) => "valid-end",
             Self::TooLarge(_) => "too-large",
             Self::Compression(_) => "compression-format",
@@ -103,6 +176,7 @@ impl What {
             Self::Decompressed { .. } => "decompressed-size",
             Self::Short { .. } => "event-too-short",
             Self::Long { .. } => "event-too-long",
+            Self::Marker { .. } => "end-marker",
             Self::Items => "extended-items",
             Self::Memory => "memory",
             Self::Fields(_) => "fields",
@@ -121,7 +195,37 @@ impl fmt::Display for What {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Truncated { size, there } => write!(f, "the file ends {there:#x} bytes into this buffer of {size:#x}"),
-            Self::BufferSize(size) => write!(f, "no buffer has a size of {size:#x} bytes; it is left out"),
+            Self::Skipped { bytes, zero, is_end } => {
+                let what = if *zero { "only zeroes in place of a buffer" } else { "no buffer header" };
+                let end = if *is_end { "the end of the file" } else { "the next buffer" };
+                write!(f, "{what}: {bytes:#x} bytes are left out, up to {end}")
+            }
+            Self::Unwritten { bytes, is_whole } => {
+                let whole = if *is_whole { "all buffers are before it" } else { "buffers can be missing" };
+                write!(f, "the file ends with {bytes:#x} zero bytes, space that was never written; {whole}")
+            }
+            Self::Size { stated, taken } => write!(f, "wrong buffer size: {stated:#x}; {taken:#x} is assumed"),
+            Self::Header => f.write_str("damaged buffer header: the buffer is read, and its events can be wrong"),
+            Self::AnotherTrace => {
+                f.write_str("another trace begins here, with a clock of its own, and is not read; split the file at this offset")
+            }
+            Self::BuffersWritten { stated, read } => {
+                let what = if read < stated { "missing buffers" } else { "more buffers than were written" };
+                write!(f, "{what}: the log file header counts {stated}, and {read} were read")
+            }
+            Self::LogFileBufferSize { stated, taken } => {
+                write!(f, "wrong buffer size in the log file header: {stated:#x}; {taken:#x} is assumed")
+            }
+            Self::PointerSize { stated, taken } => {
+                write!(f, "wrong pointer size in the log file header: {stated}; {taken} is assumed")
+            }
+            Self::Clock(clock) => {
+                write!(
+                    f,
+                    "unknown clock {clock} in the log file header; the performance counter is assumed, and times can be wrong"
+                )
+            }
+            Self::ClockRate => f.write_str("no clock rate in the log file header; 10 MHz is assumed, and times can be wrong"),
             Self::Offset(offset) => write!(f, "the valid end {offset:#x} lies outside the buffer"),
             Self::TooLarge(size) => {
                 write!(f, "the buffer would decompress to {size:#x} bytes, more than its logger's buffers hold")
@@ -136,6 +240,10 @@ impl fmt::Display for What {
             }
             Self::Long { length, left } => {
                 write!(f, "an event of {length:#x} bytes with {left:#x} left in the buffer; the buffer's rest is left out")
+            }
+            Self::Marker { skipped, is_end } => {
+                let end = if *is_end { "the valid end" } else { "the next event" };
+                write!(f, "end marker before the valid end of the buffer: {skipped:#x} bytes are left out, up to {end}")
             }
             Self::Items => f.write_str("the event's extended items do not fit together; the event is left out"),
             Self::Memory => f.write_str("the decompressed buffers of all processors take more than 1 GiB; this one is left out"),

@@ -1,8 +1,8 @@
 //! The header of a trace buffer.
 
 use crate::wire::{
-    BUFFER_HEADER, BufferHeader51, BufferHeader52, BufferHeader60, BufferHeader61, ETW_BUFFER_FLAG, ETW_BUFFER_TYPE, Generation,
-    quad, view,
+    BUFFER_HEADER, BufferHeader51, BufferHeader52, BufferHeader60, BufferHeader61, ETW_BUFFER_FLAG, ETW_BUFFER_STATE,
+    ETW_BUFFER_TYPE, Generation, quad, view,
 };
 
 /// No logger has larger buffers: 16 MiB.
@@ -179,11 +179,50 @@ impl Head {
         }
     }
 
+    /// Whether a buffer of a file with such buffers can have this header. All of real files do, and other bytes practically never:
+    /// so a buffer is found again behind damage.
+    ///
+    /// `size` is that of the logger's buffers; `any_size` if a buffer may take fewer bytes of the file. `is_first` for the header
+    /// buffer, whose SavedOffset is often stale.
+    pub(crate) fn is_plausible(&self, generation: Generation, size: u32, any_size: bool, is_first: bool) -> bool {
+        let end = if self.is_compressed() { size } else { self.size };
+        let fits = fits(self.size)
+            && if generation >= Generation::V6_0 && (any_size || self.is_compressed()) {
+                self.size <= size
+            } else {
+                self.size == size
+            };
+        // Before 6.0 the member can be empty.
+        let saved = is_first || self.saved_offset == self.offset || (generation < Generation::V6_0 && self.saved_offset == 0);
+        // Before 6.0 the member has other flags.
+        let state = generation < Generation::V6_0 || self.state < STATES;
+        let ty = match generation {
+            Generation::V5_1 => true,
+            _ => {
+                (self.ty == ETW_BUFFER_TYPE::ETW_BUFFER_TYPE_HEADER) == is_first
+                    && self.ty.0 < ETW_BUFFER_TYPE::ETW_BUFFER_TYPE_MAXIMUM.0
+            }
+        };
+        fits && saved && state && ty && self.flags.0 & !FLAGS == 0 && (BUFFER_HEADER as u32..=end).contains(&self.offset)
+    }
+
     /// Whether what follows the header is a compressed stream.
     pub fn is_compressed(&self) -> bool {
         self.flags.contains(ETW_BUFFER_FLAG::ETW_BUFFER_FLAG_COMPRESSED)
     }
 }
+
+/// Flags with a meaning.
+pub(crate) const FLAGS: u16 = ETW_BUFFER_FLAG::ETW_BUFFER_FLAG_FLUSH_MARKER.0
+    | ETW_BUFFER_FLAG::ETW_BUFFER_FLAG_EVENTS_LOST.0
+    | ETW_BUFFER_FLAG::ETW_BUFFER_FLAG_BUFFER_LOST.0
+    | ETW_BUFFER_FLAG::ETW_BUFFER_FLAG_RTBACKUP_CORRUPT.0
+    | ETW_BUFFER_FLAG::ETW_BUFFER_FLAG_RTBACKUP.0
+    | ETW_BUFFER_FLAG::ETW_BUFFER_FLAG_PROC_INDEX.0
+    | ETW_BUFFER_FLAG::ETW_BUFFER_FLAG_COMPRESSED.0;
+
+/// There are fewer states of buffers than this: EtwBufferStateMaximum.
+const STATES: u32 = ETW_BUFFER_STATE::EtwBufferStateMaximum.0 as u32;
 
 /// The bits of a processor index.
 pub(crate) const PROCESSOR_INDEX: u16 = 0x07FF;

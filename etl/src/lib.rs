@@ -39,6 +39,7 @@ mod order;
 mod parts;
 mod producer;
 mod reader;
+mod source;
 mod stamp;
 pub mod stat;
 mod trace;

@@ -2,18 +2,20 @@
 
 use crate::clock::{Clock, ClockType};
 use crate::event::Event;
+use crate::head::Head;
 use crate::header::Header;
 use crate::producer::Producer;
 use crate::wire::{
-    Generation, HOOK_ID, LogFileHeader32, LogFileHeader64, RTL_TIME_ZONE_INFORMATION, SYSTEM_TRACE_HEADER, large, quad, view,
-    zero,
+    BUFFER_HEADER, Generation, HOOK_ID, LogFileHeader32, LogFileHeader64, RTL_TIME_ZONE_INFORMATION, SYSTEM, SYSTEM_TRACE_HEADER,
+    large, quad, view, zero,
 };
 use bytemuck::bytes_of;
 
 /// How a file was made: TRACE_LOGFILE_HEADER of a 32-bit or a 64-bit producer, and the names that follow it.
 #[derive(Clone, Debug)]
 pub struct LogFile {
-    /// Bytes of each buffer of the logger; a compressed buffer takes less in the file.
+    /// Bytes of each buffer of the logger; a compressed buffer takes less in the file. Of a file whose buffers show another size than its
+    /// header states, theirs.
     pub buffer_size: u32,
     /// Major and minor version of Windows, and two more numbers.
     pub version: [u8; 4],
@@ -73,17 +75,23 @@ impl LogFile {
         if event.hook()? != HOOK_ID::WMI_LOG_TYPE_HEADER.0 {
             return None;
         }
+        // Both the event's header and the log file header have the width, which real files never contradict.
+        let own = if event.header_type().is_64_bit() == Some(true) { 8 } else { 4 };
+        let stated = Some(Self::stated_pointer_size(event)?).filter(|size| *size != own && matches!(size, 4 | 8));
+        let new = Self::read_as(event, own);
+        match stated.and_then(|size| Self::read_as(event, size)) {
+            Some(other) if !new.as_ref().is_some_and(Self::has_clock) && other.has_clock() => Some(other),
+            _ => new,
+        }
+    }
+
+    /// A header of a 32-bit or a 64-bit producer.
+    fn read_as(event: &Event<'_>, pointer_size: u32) -> Option<Self> {
         let system = match event.header() {
             Header::System(header) => header,
             _ => return None,
         };
         let payload = event.payload();
-        let short: LogFileHeader32 = view(payload.get(..size_of::<LogFileHeader32>())?);
-        let pointer_size = match short.PointerSize() {
-            size @ (4 | 8) => size,
-            _ if event.header_type().is_64_bit() == Some(true) => 8,
-            _ => 4,
-        };
         macro_rules! read {
             ($header:ty) => {{
                 let header: $header = view(payload.get(..size_of::<$header>())?);
@@ -120,6 +128,35 @@ impl LogFile {
             }};
         }
         Some(if pointer_size == 8 { read!(LogFileHeader64) } else { read!(LogFileHeader32) })
+    }
+
+    /// So many bytes show whether a trace [`begins`](Self::begins).
+    pub(crate) const START: usize = BUFFER_HEADER + SYSTEM + size_of::<LogFileHeader32>();
+
+    /// Whether a trace begins at these bytes: with a header buffer whose first event is a log file header.
+    #[inline]
+    pub(crate) fn begins(bytes: &[u8]) -> bool {
+        let word = bytes.get(BUFFER_HEADER..).and_then(<[u8]>::first_chunk).map_or(0, |word| u64::from_le_bytes(*word));
+        let is_system = word as u32 >> 24 == 0xC0 && matches!((word >> 16) as u8, 0x01 | 0x02);
+        is_system && (word >> 48) as u16 == HOOK_ID::WMI_LOG_TYPE_HEADER.0 && Self::follows(bytes)
+    }
+
+    /// Whether a log file header is the data of the event, and the buffer's header is in order.
+    #[cold]
+    fn follows(bytes: &[u8]) -> bool {
+        let Some(header) = bytes.get(BUFFER_HEADER + SYSTEM..Self::START).map(view::<LogFileHeader32>) else { return false };
+        // Up to the names, which are addresses, both widths have the same members.
+        let version = header.VersionDetail();
+        let generation = Generation::of(version.MajorVersion.into(), version.MinorVersion.into());
+        let head = Head::read(generation, bytes);
+        let is_plausible = head.is_some_and(|head| head.is_plausible(generation, header.BufferSize, true, true));
+        is_plausible && header.NumberOfProcessors > 0
+    }
+
+    /// PointerSize as the log file header states it.
+    pub(crate) fn stated_pointer_size(event: &Event<'_>) -> Option<u32> {
+        let short: LogFileHeader32 = view(event.payload().get(..size_of::<LogFileHeader32>())?);
+        Some(short.PointerSize())
     }
 
     /// A header for the files of a producer: a performance counter of 10 MHz, one processor, buffers of 64 KiB, no names.
@@ -209,6 +246,20 @@ impl LogFile {
     /// Which clock stamps the events. A value without meaning is taken for the performance counter.
     pub fn clock_type(&self) -> ClockType {
         ClockType::of(self.clock).unwrap_or(ClockType::PerfCounter)
+    }
+
+    /// Whether it names a clock.
+    pub fn has_clock(&self) -> bool {
+        ClockType::of(self.clock).is_some()
+    }
+
+    /// Whether the rate of its clock is stated; it is taken for 10 MHz otherwise.
+    pub fn has_clock_rate(&self) -> bool {
+        match self.clock_type() {
+            ClockType::PerfCounter => self.perf_frequency > 0,
+            ClockType::CpuCycle => self.cpu_mhz > 0,
+            ClockType::SystemTime => true,
+        }
     }
 
     /// What turns stamps into system time.

@@ -22,6 +22,7 @@ pub struct Parts<'a> {
     /// What follows in the file: the valid end of an uncompressed buffer, or the header of a compressed one.
     after: &'a [u8],
     common: Common,
+    is_compressed: bool,
 }
 
 impl<'a> Parts<'a> {
@@ -36,7 +37,7 @@ impl<'a> Parts<'a> {
             records.push((Record::of(&event), &bytes[end..at]));
         }
         let stale = buffer.bytes().first_chunk().copied().unwrap_or([0; BUFFER_HEADER]);
-        let after = if buffer.head().is_compressed() { BUFFER_HEADER } else { bytes.len() };
+        let after = if buffer.is_compressed() { BUFFER_HEADER } else { bytes.len() };
         Self {
             head: *buffer.head(),
             records,
@@ -45,6 +46,7 @@ impl<'a> Parts<'a> {
             image: bytes,
             after: buffer.bytes().get(after..).unwrap_or(&[]),
             common: buffer.common(),
+            is_compressed: buffer.is_compressed(),
         }
     }
 
@@ -65,7 +67,7 @@ impl<'a> Parts<'a> {
         out.extend_from_slice(self.rest);
         let mut head = self.head;
         if out.get(BUFFER_HEADER..) == self.image.get(BUFFER_HEADER..) {
-            if head.is_compressed() {
+            if self.is_compressed {
                 out.truncate(BUFFER_HEADER);
             }
             out.extend_from_slice(self.after);
@@ -81,7 +83,7 @@ impl<'a> Parts<'a> {
 
     /// A buffer of other events, as its file has it.
     fn changed(&self, head: &mut Head, image: Vec<u8>) -> Result<Vec<u8>, Error> {
-        let size = if head.is_compressed() { self.common.size } else { head.size };
+        let size = if self.is_compressed { self.common.size } else { head.size };
         let length = image.len();
         if length > size.min(LARGEST) as usize {
             return Err(Error::Larger { length, size });
@@ -92,7 +94,7 @@ impl<'a> Parts<'a> {
         }
         head.offset = length as u32;
         let mut out = image;
-        if head.is_compressed() {
+        if self.is_compressed {
             let mut compressed = self.stale.to_vec();
             let format = self.common.format();
             let shorter = format.is_some_and(|format| {

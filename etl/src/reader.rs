@@ -1,12 +1,12 @@
 //! A trace file as a stream of bytes: file order, and memory for two buffers.
 
 use crate::buffer::{Buffer, Image, Scratch};
-use crate::buffers::{Frames, Source};
+use crate::buffers::Frames;
 use crate::clock::Clock;
-use crate::common::{Error, begin};
+use crate::common::{Error, Start, begin};
 use crate::finding::Finding;
 use crate::logfile::LogFile;
-use crate::wire::{BUFFER_HEADER, align8};
+use crate::source::Source;
 use std::io::{self, Read};
 
 /// Reads a trace file in file order.
@@ -24,7 +24,9 @@ pub struct Reader<R> {
 struct Window<R> {
     source: R,
     bytes: Vec<u8>,
-    /// Where it begins in the file.
+    /// How many of these bytes are passed.
+    passed: usize,
+    /// Where the next one is in the file.
     offset: u64,
 }
 
@@ -35,13 +37,11 @@ impl<R: Read> Reader<R> {
     ///
     /// The source fails, or does not begin as a trace file; then an error of the kind `InvalidData`.
     pub fn new(source: R) -> io::Result<Self> {
-        let mut window = Window { source, bytes: Vec::new(), offset: 0 };
-        // The first event is the log file header.
-        let bytes = window.bytes(0, BUFFER_HEADER + align8(u16::MAX.into()))?;
+        let mut window = Window { source, bytes: Vec::new(), passed: 0, offset: 0 };
         let invalid = |error: Error| io::Error::new(io::ErrorKind::InvalidData, error);
-        let (log_file, common) = begin(bytes).map_err(invalid)?;
+        let Start { log_file, common, findings } = begin(&mut window)?.map_err(invalid)?;
         let clock = log_file.to_clock();
-        Ok(Self { window, frames: Frames::new(common), log_file, clock, scratch: Scratch::default() })
+        Ok(Self { window, frames: Frames::new(common, &findings), log_file, clock, scratch: Scratch::default() })
     }
 
     /// How the file was made.
@@ -54,14 +54,15 @@ impl<R: Read> Reader<R> {
         &self.clock
     }
 
-    /// The next buffer, as it was in memory; `None` at the end. A buffer in which the file ends comes after a finding that says so.
+    /// The next buffer, as it was in memory, or what is wrong in its place, as of [`Buffers`](crate::Buffers); `None` at the end. The
+    /// first bytes behind a buffer are read before it is given out.
     ///
     /// # Errors
     ///
     /// The source fails.
     pub fn next_image(&mut self) -> io::Result<Option<Result<Image<'_>, Finding>>> {
         let next = self.frames.next(&mut self.window)?;
-        let (bytes, common) = (&self.window.bytes, self.frames.common());
+        let (bytes, common) = (self.window.rest(), self.frames.common());
         Ok(next.map(|frame| {
             let frame = frame?;
             let bytes = &bytes[..frame.length];
@@ -70,18 +71,31 @@ impl<R: Read> Reader<R> {
     }
 }
 
+impl<R> Window<R> {
+    /// The bytes from the last offset on.
+    fn rest(&self) -> &[u8] {
+        &self.bytes[self.passed..]
+    }
+}
+
 impl<R: Read> Source for Window<R> {
     type Error = io::Error;
 
     fn bytes(&mut self, offset: u64, length: usize) -> io::Result<&[u8]> {
-        let passed = offset - self.offset;
-        let held = passed.min(self.bytes.len() as u64);
-        self.bytes.drain(..held as usize);
-        io::copy(&mut self.source.by_ref().take(passed - held), &mut io::sink())?;
+        let distance = offset - self.offset;
+        let held = distance.min(self.rest().len() as u64);
+        self.passed += held as usize;
+        // Bytes are moved only when more than these are passed, so that many small steps are no more work than a large one.
+        if self.passed > self.bytes.len() / 2 {
+            self.bytes.drain(..self.passed);
+            self.passed = 0;
+        }
+        io::copy(&mut self.source.by_ref().take(distance - held), &mut io::sink())?;
         self.offset = offset;
         // Memory is taken as bytes arrive.
-        let missing = length.saturating_sub(self.bytes.len());
+        let missing = length.saturating_sub(self.rest().len());
         self.source.by_ref().take(missing as u64).read_to_end(&mut self.bytes)?;
-        Ok(&self.bytes[..length.min(self.bytes.len())])
+        let rest = self.rest();
+        Ok(&rest[..length.min(rest.len())])
     }
 }

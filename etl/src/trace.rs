@@ -2,7 +2,8 @@
 
 use crate::buffers::Buffers;
 use crate::clock::Clock;
-use crate::common::{Common, Error, begin};
+use crate::common::{Common, Error, Start, begin};
+use crate::finding::Finding;
 use crate::logfile::LogFile;
 use crate::order::{self, ByTime};
 
@@ -13,6 +14,8 @@ pub struct Trace<'a> {
     log_file: LogFile,
     clock: Clock,
     common: Common,
+    /// What is wrong with the log file header.
+    findings: Vec<Finding>,
 }
 
 impl<'a> Trace<'a> {
@@ -22,8 +25,10 @@ impl<'a> Trace<'a> {
     ///
     /// The bytes do not begin with a buffer whose first event is a log file header.
     pub fn new(bytes: &'a [u8]) -> Result<Self, Error> {
-        let (log_file, common) = begin(bytes)?;
-        Ok(Self { bytes, clock: log_file.to_clock(), log_file, common })
+        let mut source = bytes;
+        let Ok(start) = begin(&mut source);
+        let Start { log_file, common, findings } = start?;
+        Ok(Self { bytes, clock: log_file.to_clock(), log_file, common, findings })
     }
 
     /// How the file was made.
@@ -41,9 +46,10 @@ impl<'a> Trace<'a> {
         self.bytes
     }
 
-    /// Its buffers in file order, the header buffer first.
+    /// Its buffers in file order, the header buffer first, and what is wrong with them: what concerns the log file header comes first,
+    /// and whether there are as many buffers as it counts, last.
     pub fn buffers(&self) -> Buffers<'a> {
-        Buffers::new(self.bytes, self.common)
+        Buffers::new(self.bytes, self.common, &self.findings)
     }
 
     /// Its events in the order of time: one stream a processor, merged. Events of the same time keep the order of their

@@ -147,7 +147,7 @@ fn unusual(rest: &[u8], word: u64, generation: Generation) -> Result<Option<Exte
     let marker = word as u32;
     let shape = SHAPES[usize::from((word >> 16) as u8)];
     let (header_type, length) = match marker >> 24 {
-        _ if marker == u32::MAX => return Ok(None),
+        _ if marker == u32::MAX => return Err(marked(rest, generation)),
         0xC0 => (shape.header_type, u32::from((word >> shape.length_at) as u16)),
         0x90 => (HeaderType::Message, marker & 0xFFFF),
         0xB0 => (HeaderType::Time32, marker & 0xFFFF),
@@ -178,4 +178,34 @@ fn unusual(rest: &[u8], word: u64, generation: Generation) -> Result<Option<Exte
         Some(payload) => Ok(Some(Extent { length, payload: payload as u16, header_type })),
         None => fault(What::Items, align8(event.len())),
     }
+}
+
+/// An end marker, which loggers write behind the valid end only: before it something is damaged.
+#[cold]
+fn marked(rest: &[u8], generation: Generation) -> Box<Fault> {
+    let next = resume(rest, generation);
+    let what = What::Marker { skipped: next.unwrap_or(rest.len()) as u32, is_end: next.is_none() };
+    Box::new(Fault { what, space: next.unwrap_or(usize::MAX) })
+}
+
+/// Where the first event begins from which one follows the other up to the end of the bytes, all with headers of a known kind.
+fn resume(rest: &[u8], generation: Generation) -> Option<usize> {
+    // Whether such a chain begins at each multiple of eight, from the end back, so that each place is looked at once.
+    let mut leads = vec![false; rest.len() / 8 + 1];
+    let mut first = None;
+    if let Some(end) = leads.last_mut() {
+        *end = rest.len().is_multiple_of(8);
+    }
+    for at in (1..rest.len() / 8).rev() {
+        let extent = usual(&rest[at * 8..]).or_else(|| match u32::from_le_bytes(*rest[at * 8..].first_chunk()?) >> 24 {
+            0x90 | 0xC0 => step(&rest[at * 8..], generation).ok().flatten(),
+            _ => None,
+        });
+        let Some(extent) = extent.filter(|extent| extent.header_type.is_known()) else { continue };
+        leads[at] = leads.get(at + extent.space() / 8).is_some_and(|leads| *leads);
+        if leads[at] {
+            first = Some(at * 8);
+        }
+    }
+    first
 }

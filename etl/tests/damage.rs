@@ -2,9 +2,10 @@
 
 use etw_layouts_etl::check::check;
 use etw_layouts_etl::write::Relog;
-use etw_layouts_etl::{ByTime, Event, Parts, Reader, Scratch, Trace};
+use etw_layouts_etl::{ByTime, Event, Finding, Parts, Reader, Scratch, Trace};
 use fastrand::Rng;
 use std::io::Cursor;
+use std::ops::Range;
 use test_support::traces::all;
 
 /// Seeded mutations, each read in every way.
@@ -27,6 +28,108 @@ fn mutations() {
     }
     println!("{MUTATIONS} mutations, {traces} still traces, {findings} findings");
     assert!(traces > MUTATIONS / 2 && findings > MUTATIONS / 2);
+}
+
+/// Whatever happens to the header of one buffer, its events are lost at the most, and no others.
+#[test]
+#[cfg_attr(miri, ignore = "it takes minutes")]
+fn one_header() {
+    let mut random = Rng::with_seed(0x0EAD);
+    let mut files: Vec<_> = all(2).into_iter().map(|fixture| (fixture.name, fixture.bytes)).collect();
+    for path in real_files("one_header") {
+        let bytes = std::fs::read(&path).unwrap();
+        // Some buffers of a large file are a file, too.
+        let buffers = bounds(&bytes);
+        let from = random.usize(1..buffers.len().max(14) - 12).min(buffers.len() - 1);
+        let some = &buffers[from..buffers.len().min(from + 12)];
+        let mut part = [&bytes[buffers[0].clone()], &bytes[some[0].start..some[some.len() - 1].end]].concat();
+        part[WRITTEN..][..4].copy_from_slice(&(1 + some.len() as u32).to_le_bytes());
+        files.push((path.display().to_string(), part));
+    }
+    for (name, bytes) in files {
+        let (whole, none) = events(&bytes);
+        assert!(none.is_empty(), "{name}: {none:?}");
+        let buffers = bounds(&bytes);
+        for (index, bounds) in buffers.iter().enumerate() {
+            let (start, length) = (bounds.start, bounds.len());
+            let others: Vec<_> = whole.iter().filter(|event| !bounds.contains(&(event.0 as usize))).cloned().collect();
+            let mut destroyed = vec![0; 0x48];
+            let zero = destroyed.clone();
+            random.fill(&mut destroyed);
+            let size = |size: usize| (size as u32).to_le_bytes().to_vec();
+            let two = length + buffers.get(index + 1).map_or(1, |next| next.len());
+            let mut ways = vec![zero, destroyed, size(0), size(8), size(0x48), size(length / 2), size(length + 8)];
+            ways.extend([size(length * 2 + 8), size(0xFFFF_FFF8), size((1 << 24) + 1)]);
+            // A compressed buffer of so many bytes is in order; that there are fewer buffers is found.
+            let is_compressed = bytes[start + 0x34] & 0x40 != 0;
+            ways.extend((!is_compressed).then(|| size(two)));
+            for header in ways {
+                let mut damaged = bytes.clone();
+                damaged[start..start + header.len()].copy_from_slice(&header);
+                let (seen, findings) = events(&damaged);
+                let seen: Vec<_> = seen.into_iter().filter(|event| !bounds.contains(&(event.0 as usize))).collect();
+                let at = || format!("{name}: buffer {index} at {start:#x} of {length:#x} bytes, {header:x?}");
+                assert!(seen == others, "{}: {} of {} events", at(), seen.len(), others.len());
+                assert!(!findings.is_empty(), "{}: nothing found", at());
+            }
+        }
+    }
+}
+
+/// BuffersWritten in the log file header.
+const WRITTEN: usize = 0x48 + 0x20 + 0x24;
+
+/// The trace files of the folder that is named for tests.
+fn real_files(test: &str) -> Vec<std::path::PathBuf> {
+    let Some(folder) = crate::real::folder(test) else { return Vec::new() };
+    let paths = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+    let mut paths: Vec<_> = paths.filter(|path| path.extension().is_some_and(|extension| extension == "etl")).collect();
+    paths.sort();
+    paths
+}
+
+/// Where the buffers of an undamaged file are.
+fn bounds(bytes: &[u8]) -> Vec<Range<usize>> {
+    let buffers = Trace::new(bytes).unwrap().buffers().map(Result::unwrap);
+    buffers.map(|buffer| buffer.offset() as usize..buffer.offset() as usize + buffer.bytes().len()).collect()
+}
+
+/// The offset of the buffer, the offset in it, and the bytes of an event.
+type Seen = (u64, u32, Vec<u8>);
+
+/// Each event in the order of the file, which are the same however it is read; and what was found.
+fn events(bytes: &[u8]) -> (Vec<Seen>, Vec<Finding>) {
+    let (mut events, mut findings) = (Vec::new(), Vec::new());
+    let mut reader = Reader::new(bytes).unwrap();
+    while let Some(image) = reader.next_image().unwrap() {
+        match image {
+            Ok(image) => image.events().for_each(|event| match event {
+                Ok(event) => events.push((image.buffer().offset(), event.offset(), event.bytes().to_vec())),
+                Err(finding) => findings.push(finding),
+            }),
+            Err(finding) => findings.push(finding),
+        }
+    }
+    let trace = Trace::new(bytes).unwrap();
+    let (mut count, mut scratch) = (0, Scratch::default());
+    for buffer in trace.buffers().flatten() {
+        for event in buffer.image(&mut scratch).events().flatten() {
+            let same = events.get(count).is_some_and(|(at, offset, bytes)| {
+                (*at, *offset, &bytes[..]) == (buffer.offset(), event.offset(), event.bytes())
+            });
+            assert!(same);
+            count += 1;
+        }
+    }
+    assert_eq!(count, events.len());
+    let (mut order, mut timed) = (trace.by_time(), Vec::new());
+    while let Some(event) = order.next_event() {
+        timed.extend(event.ok().map(|timed| (timed.buffer_offset, timed.event.offset(), timed.event.bytes().to_vec())));
+    }
+    timed.sort();
+    events.sort();
+    assert!(timed == events);
+    (events, findings)
 }
 
 /// Bytes of no meaning at all.

@@ -1,6 +1,7 @@
 //! Tests of trace files: real ones, if `ETW_LAYOUTS_ETL` names a folder of them, written ones, and damaged ones.
 
 mod damage;
+mod diagnostics;
 mod dissect;
 mod events;
 mod filter;

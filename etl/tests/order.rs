@@ -78,6 +78,8 @@ fn file(buffers: &[Place]) -> Vec<u8> {
     log.mode |= LOG_FILE_MODE::EVENT_TRACE_COMPRESSED_MODE.0;
     let mut bytes = FileWriter::new(Cursor::new(Vec::new()), PRODUCER, log).unwrap().finish(0).unwrap().into_inner();
     let mut writer = BufferWriter::new(PRODUCER, 4096).unwrap();
+    // BuffersWritten.
+    bytes[0x48 + 0x20 + 0x24..][..4].copy_from_slice(&(1 + buffers.len() as u32).to_le_bytes());
     let header: EVENT_HEADER = zero();
     writer.push(&Record::new(Header::Event(header), true, &[])).unwrap();
     let identity = Identity {

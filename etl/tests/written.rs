@@ -128,9 +128,12 @@ fn buffers() {
         buffer.finish(&identity, ty % 2 == 0, &mut file).unwrap();
     }
     let trace = Trace::new(&file).unwrap();
-    // The mode does not tell of compression, so every buffer is taken for one of the logger's size.
+    // The log file mode does not announce compressed buffers, but the buffers' own flags do.
     let heads: Vec<_> = trace.buffers().skip(1).filter_map(Result::ok).map(|buffer| *buffer.head()).collect();
-    assert!(!heads.is_empty());
+    assert_eq!(heads.len(), 7);
+    // Nor does the log file header count them.
+    let wrong: Vec<_> = trace.buffers().filter_map(Result::err).map(|finding| finding.what).collect();
+    assert_eq!(wrong, [What::BuffersWritten { stated: 1, read: 8 }]);
     for head in &heads {
         assert!(head.flags.contains(flags) && head.processor() == 2047 && head.sequence == 9 && head.logger == 3);
     }
@@ -200,8 +203,15 @@ fn broken_off() {
     let at = 0x48 + 0x20 + 0x24;
     assert_eq!(unclosed[at..at + 4], (buffers as u32).to_le_bytes());
     unclosed[at..at + 4].fill(0);
-    unclosed.extend([0; 3 * 4096]);
     assert_eq!(in_file(&Trace::new(&unclosed).unwrap()).len(), expected);
+    let wrong = |bytes: &[u8]| -> Vec<_> {
+        Trace::new(bytes).unwrap().buffers().filter_map(Result::err).map(|finding| (finding.is_damage(), finding.what)).collect()
+    };
+    unclosed.extend([0; 3 * 4096]);
+    assert_eq!(wrong(&unclosed), [(true, What::Unwritten { bytes: 3 * 4096, is_whole: false })]);
+    // Whoever takes space in advance leaves some.
+    let with_space = [&whole.bytes[..], &[0; 4100]].concat();
+    assert_eq!(wrong(&with_space), [(false, What::Unwritten { bytes: 4100, is_whole: true })]);
 
     // The last buffers lie before the first.
     let mut circular = whole.bytes[..4096].to_vec();
@@ -401,7 +411,9 @@ fn changed_to_more() {
         let mut parts = Parts::of(&buffer, &image);
         parts.records = vec![(event(1, &noise), &[])];
         let bytes = parts.bytes().unwrap();
-        let bytes = [&file.bytes[..buffer.offset() as usize], &bytes].concat();
+        let mut bytes = [&file.bytes[..buffer.offset() as usize], &bytes].concat();
+        // BuffersWritten.
+        bytes[0x48 + 0x20 + 0x24] = 2;
         assert_eq!(in_file(&Trace::new(&bytes).unwrap()).last().unwrap().payload, noise);
         parts.records.push((event(2, &noise), &[]));
         assert!(matches!(parts.bytes(), Err(Error::Larger { size: 4096, .. })));

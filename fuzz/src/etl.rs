@@ -4,11 +4,12 @@ use etw_layouts::runtime::View;
 use etw_layouts::structures;
 use etw_layouts_etl::check::check;
 use etw_layouts_etl::wire::Arch;
-use etw_layouts_etl::{ClockType, Event, Parts, Reader, Scratch, Trace};
+use etw_layouts_etl::{Buffer, ClockType, Event, Parts, Reader, Scratch, Trace};
 use test_support::logging::logging;
 use test_support::traces;
 
-/// Read in every way, a file has the same events; what is taken apart is put together as it was; findings can be told.
+/// Read in every way, a file has the same events; what is taken apart is put together as it was; findings can be told; and of a file
+/// that is in order, all events survive but those of the one buffer whose header is destroyed.
 pub fn run(input: &[u8]) {
     views(input);
     let streamed = streamed(input);
@@ -40,6 +41,55 @@ pub fn run(input: &[u8]) {
     }
     assert_eq!(timed, events);
     check(&trace, &mut |finding| assert!(!finding.to_string().is_empty()));
+    survivors(input, &trace);
+}
+
+/// Destroys the header of one buffer, which the input decides; the events of all others are still there, and a finding.
+fn survivors(input: &[u8], trace: &Trace<'_>) {
+    let buffers: Result<Vec<_>, _> = trace.buffers().collect();
+    let Some(buffers) = buffers.ok().filter(|buffers| !has_other_headers(input, trace, buffers)) else {
+        return;
+    };
+    let choice = input.iter().fold(input.len(), |sum, byte| sum.wrapping_mul(31).wrapping_add(usize::from(*byte)));
+    let buffer = &buffers[choice % buffers.len()];
+    let size = |size: u32| size.to_le_bytes().to_vec();
+    let ways = [vec![0; 0x48], vec![0xA5; 0x48], size(0), size(0x50), size(u32::MAX), size(buffer.head().size + 8)];
+    let way = &ways[choice / 7 % ways.len()];
+    let start = buffer.offset() as usize;
+    let Some(place) = input.get(start..start + 0x48) else { return };
+    let mut damaged = input.to_vec();
+    damaged[start..start + way.len()].copy_from_slice(way);
+    let range = buffer.offset()..buffer.offset() + buffer.bytes().len() as u64;
+    let others = |bytes: &[u8]| {
+        let Ok(trace) = Trace::new(bytes) else { return Vec::new() };
+        let (mut scratch, mut events) = (Scratch::default(), Vec::new());
+        for buffer in trace.buffers().flatten().filter(|buffer| !range.contains(&buffer.offset())) {
+            let image = buffer.image(&mut scratch);
+            events.extend(image.events().flatten().map(|event| (buffer.offset(), event.offset(), event.bytes().to_vec())));
+        }
+        events
+    };
+    assert!(others(&damaged) == others(input), "events of other buffers are lost");
+    let is_found = Trace::new(&damaged).is_ok_and(|trace| trace.buffers().any(|buffer| buffer.is_err()));
+    assert!(is_found || way[..] == place[..way.len()] || trace.log_file().buffers_written == 0, "damage is not found");
+}
+
+/// Whether the bytes of a buffer can be taken for headers, too: then what follows damage can be read as that.
+fn has_other_headers(input: &[u8], trace: &Trace<'_>, buffers: &[Buffer<'_>]) -> bool {
+    let word = |at: usize| input.get(at..at + 4).map_or(0, |word| u32::from_le_bytes([word[0], word[1], word[2], word[3]]));
+    let log = trace.log_file();
+    let fits = |size: u32| (0x48..=log.buffer_size).contains(&size);
+    let is_other = |at: usize| {
+        let end = word(at + 0x30);
+        let header = fits(word(at))
+            && fits(end)
+            && (end == word(at + 4) || log.version[0] < 6 && word(at + 4) == 0)
+            && word(at + 0x34) < 8 << 16;
+        let trace = matches!(word(at + 0x48) >> 16, 0xC001 | 0xC002) && word(at + 0x4C) >> 16 == 0;
+        header || trace
+    };
+    let mut starts = buffers.iter().map(|buffer| buffer.offset() as usize).peekable();
+    (0..input.len()).any(|at| starts.next_if_eq(&at).is_none() && is_other(at))
 }
 
 /// The events that are read as the bytes come; `None` if it is no trace.

@@ -138,7 +138,7 @@ impl<'a> Stream<'a> {
         (self.processor, self.place) = (head.processor(), buffer.place());
         (self.generation, self.at) = (buffer.generation(), BUFFER_HEADER);
         let mut spare = Scratch::default();
-        let fault = match head.is_compressed() {
+        let fault = match buffer.is_compressed() {
             false => {
                 let (end, fault) = buffer.valid_end();
                 self.slice = Some(&buffer.bytes()[..end]);
@@ -180,7 +180,7 @@ impl<'a> Stream<'a> {
             let held = buffer.room().max(self.held);
             let fits = shared.held + shared.ahead + held <= MOST;
             let mut job = None;
-            if buffer.head().is_compressed() && fits {
+            if buffer.is_compressed() && fits {
                 job = pool.give(buffer, std::mem::take(&mut scratch)).map(|job| (job, held));
             }
             if job.is_some() {

@@ -41,7 +41,7 @@ pub fn told<'a>(file: Option<&'a str>, findings: &[Wrong], all: bool) -> Vec<Tol
             Wrong::Dump(finding) => (finding.what.kind(), finding.what.to_string()),
             Wrong::Memory(finding) => (finding.what.word(), finding.what.to_string()),
         };
-        if !all && !tally.count(kind, &what) {
+        if !all && !tally.count(kind, &what, true) {
             continue;
         }
         told.push(match wrong {

@@ -150,7 +150,7 @@ impl Lines<'_, '_> {
         if let Some(told) = self.tally.add(Some(self.name), finding) {
             self.progress.beside(|| self.out.aside(&told));
         }
-        if self.events.is_strict { Err(Stop::Strict) } else { Ok(()) }
+        if self.events.is_strict && finding.is_damage() { Err(Stop::Strict) } else { Ok(()) }
     }
 
     /// Tells of findings that were only counted.

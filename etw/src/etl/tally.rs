@@ -14,6 +14,8 @@ const MOST: u64 = 100;
 pub struct Tally {
     /// How many of a kind there are, and what the first one says.
     kinds: BTreeMap<&'static str, (u64, String)>,
+    /// Whether one of them is damage.
+    is_damaged: bool,
 }
 
 impl Tally {
@@ -21,12 +23,13 @@ impl Tally {
     pub fn add<'a>(&mut self, file: Option<&'a str>, finding: &Finding) -> Option<Told<'a>> {
         let kind = finding.what.kind();
         let &Finding { buffer, buffer_offset, offset, .. } = finding;
-        let is_told = self.count(kind, &finding.what);
+        let is_told = self.count(kind, &finding.what, finding.is_damage());
         is_told.then(|| Told::Found { file, kind, buffer, buffer_offset, offset, what: finding.what.to_string() })
     }
 
     /// Counts a finding of a kind, and says whether it is to be told.
-    pub fn count(&mut self, kind: &'static str, what: &dyn Display) -> bool {
+    pub fn count(&mut self, kind: &'static str, what: &dyn Display, is_damage: bool) -> bool {
+        self.is_damaged |= is_damage;
         let (count, _) = self.kinds.entry(kind).or_insert_with(|| (0, what.to_string()));
         *count += 1;
         *count <= MOST
@@ -44,7 +47,7 @@ impl Tally {
     }
 
     pub fn outcome(&self) -> Outcome {
-        if self.kinds.is_empty() { Outcome::Good } else { Outcome::Differs }
+        if self.is_damaged { Outcome::Differs } else { Outcome::Good }
     }
 }
 

@@ -1,6 +1,7 @@
 //! `etw etl` as its users run it.
 
 mod counted;
+mod damaged;
 mod fields;
 mod filtered;
 mod saved;

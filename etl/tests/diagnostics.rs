@@ -1,0 +1,205 @@
+//! What is wrong with a file, one thing at a time: which diagnostics it gives however it is read, and how many events survive.
+
+use etw_layouts_etl::check::check;
+use etw_layouts_etl::wire::{ETW_BUFFER_FLAG, Generation};
+use etw_layouts_etl::{ClockType, Head, Reader, Scratch, Trace};
+use test_support::traces::{PRODUCERS, fixture};
+
+/// Members of the log file header of a 64-bit producer, from the start of the file.
+const LOG_FILE: usize = 0x48 + 0x20;
+const PROCESSORS: usize = LOG_FILE + 0x0C;
+const MAXIMUM_FILE_SIZE: usize = LOG_FILE + 0x1C;
+const LOG_FILE_MODE: usize = LOG_FILE + 0x20;
+const BUFFERS_WRITTEN: usize = LOG_FILE + 0x24;
+const POINTER_SIZE: usize = LOG_FILE + 0x2C;
+const PERF_FREQUENCY: usize = LOG_FILE + 0x100;
+const CLOCK: usize = LOG_FILE + 0x110;
+
+const SIZE: usize = 4096;
+
+/// A file after a change, the kinds of its diagnostics in their order, and how many of its events are lost.
+type Case = (String, Vec<u8>, &'static [&'static str], usize);
+
+fn put(bytes: &[u8], at: usize, value: &[u8]) -> Vec<u8> {
+    let mut bytes = bytes.to_vec();
+    bytes[at..at + value.len()].copy_from_slice(value);
+    bytes
+}
+
+fn cases(file: &[u8], other: &[u8]) -> Vec<Case> {
+    let mut cases: Vec<Case> = Vec::new();
+    let mut case = |name: &str, bytes, kinds, lost| cases.push((name.into(), bytes, kinds, lost));
+    let trace = Trace::new(file).unwrap();
+    let of = |index: usize| {
+        let buffer = trace.buffers().nth(index).unwrap().unwrap();
+        buffer.image(&mut Scratch::default()).events().count()
+    };
+    let buffers = file.len() / SIZE;
+    let all: usize = (0..buffers).map(of).sum();
+    case("nothing", file.to_vec(), &[], 0);
+    for clock in [0_u32, 4, 7] {
+        case("clock", put(file, CLOCK, &clock.to_le_bytes()), &["clock"], 0);
+    }
+    for frequency in [0_i64, -1] {
+        case("frequency", put(file, PERF_FREQUENCY, &frequency.to_le_bytes()), &["clock-rate"], 0);
+    }
+    for size in [0_u32, 1, 3, 4, 16] {
+        case("pointer size", put(file, POINTER_SIZE, &size.to_le_bytes()), &["pointer-size"], 0);
+    }
+    for size in [0_u32, 0x48, 2048, 8192, 0x0100_0001, u32::MAX] {
+        case("buffer size", put(file, LOG_FILE, &size.to_le_bytes()), &["log-file-buffer-size"], 0);
+    }
+    for written in [buffers as u32 - 1, buffers as u32 + 1] {
+        case("count", put(file, BUFFERS_WRITTEN, &written.to_le_bytes()), &["buffers-written"], 0);
+    }
+    case("never closed", put(file, BUFFERS_WRITTEN, &[0; 4]), &[], 0);
+    case("space", [file, &[0; 5000]].concat(), &["unwritten"], 0);
+    case("cut in a header", [file, &[1; 0x20]].concat(), &["truncated"], 0);
+    case("noise behind", [file, &[1; 0x200]].concat(), &["skipped"], 0);
+    case("cut to no buffer", file[..SIZE].to_vec(), &["buffers-written"], all - of(0));
+
+    // A circle that was overwritten from its start has the buffers that its file has room for.
+    let circle = |room: usize| {
+        let file = put(file, LOG_FILE_MODE, &0x2002_u32.to_le_bytes());
+        let file = put(&file, MAXIMUM_FILE_SIZE, &((room * SIZE / 1024) as u32).to_le_bytes());
+        put(&file, BUFFERS_WRITTEN, &1000_u32.to_le_bytes())
+    };
+    case("circle", circle(buffers), &[], 0);
+    case("circle with room", circle(buffers + 2), &["buffers-written"], 0);
+
+    // Another trace, behind this one and behind what is left of it.
+    case("another trace", [file, other].concat(), &["another-trace"], 0);
+    case("another trace off the grid", [&file[..file.len() - 40], other].concat(), &["buffer-size", "another-trace"], 0);
+    case("another trace behind damage", [file, &[1; 100], other].concat(), &["skipped", "another-trace"], 0);
+
+    // Bytes that are cut out and put in.
+    let third = 3 * SIZE;
+    let out = [&file[..third - 24], &file[third..]].concat();
+    case("bytes out", out, &["buffer-size"], 0);
+    let inside = [&file[..third], &[7; 3], &file[third..]].concat();
+    case("bytes in", inside, &["skipped"], 0);
+    let without = [&file[..third], &file[third + SIZE..]].concat();
+    case("a buffer out", without, &["buffers-written"], of(3));
+    case("zeroes", put(file, third, &[0; SIZE]), &["skipped", "buffers-written"], of(3));
+    // What a size of two buffers hides.
+    case("two buffers", put(file, third, &(2 * SIZE as u32).to_le_bytes()), &["buffer-size"], 0);
+    case("valid end", put(file, third + 0x30, &u32::MAX.to_le_bytes()), &["buffer-header", "valid-end"], 0);
+
+    // The header of the header buffer.
+    case("first header", put(file, 0, &[0; 0x48]), &["buffer-size", "valid-end"], 0);
+    case("first size", put(file, 0, &[0xFF; 4]), &["buffer-size"], 0);
+    case("first flags", put(file, 0x34, &[0xFF; 2]), &["buffer-header"], 0);
+
+    // End markers: at the first event of a buffer, and up to the valid end.
+    let head = Head::read(Generation::V6_1, &file[third..]).unwrap();
+    case("end marker", put(file, third + 0x48, &[0xFF; 4]), &["end-marker"], 1);
+    let rest = vec![0xFF; head.offset as usize - 0x48];
+    case("filled", put(file, third + 0x48, &rest), &["end-marker"], of(3));
+    cases
+}
+
+#[test]
+#[cfg_attr(miri, ignore = "it takes minutes")]
+fn each_thing_is_found() {
+    let of = |clock| fixture(PRODUCERS[7], clock, false, 20).unwrap().bytes;
+    let (file, other) = (of(ClockType::PerfCounter), of(ClockType::SystemTime));
+    let whole = read(&file).1;
+    for (name, bytes, expected, lost) in cases(&file, &other) {
+        let (kinds, events) = read(&bytes);
+        assert_eq!(kinds, expected, "{name}");
+        assert_eq!(whole - events, lost, "{name}");
+        let trace = Trace::new(&bytes).unwrap();
+        let (mut order, mut timed, mut timed_kinds) = (trace.by_time(), 0, Vec::new());
+        while let Some(event) = order.next_event() {
+            match event {
+                Ok(_) => timed += 1,
+                Err(finding) => timed_kinds.push(finding.what.kind()),
+            }
+        }
+        timed_kinds.sort();
+        let sorted = |mut kinds: Vec<_>| {
+            kinds.sort();
+            kinds
+        };
+        assert_eq!((timed, timed_kinds), (events, sorted(kinds)), "{name}");
+        let is_damaged = trace.buffers().filter_map(Result::err).any(|finding| finding.is_damage());
+        assert_eq!(is_damaged, !matches!(expected, [] | ["unwritten"] | ["end-marker"]), "{name}");
+        // `check` has rules of its own, and each of these too.
+        let mut checked = Vec::new();
+        check(&trace, &mut |finding| checked.push(finding.what.kind()));
+        assert!(expected.iter().all(|kind| checked.contains(kind)), "{name}: {checked:?}");
+    }
+}
+
+/// The kinds of diagnostics and the count of events, the same from a slice and from a stream.
+fn read(bytes: &[u8]) -> (Vec<&'static str>, usize) {
+    let (mut kinds, mut events, mut scratch) = (Vec::new(), 0, Scratch::default());
+    for buffer in Trace::new(bytes).unwrap().buffers() {
+        let Ok(buffer) = buffer.map_err(|finding| kinds.push(finding.what.kind())) else { continue };
+        for event in buffer.image(&mut scratch).events() {
+            match event {
+                Ok(_) => events += 1,
+                Err(finding) => kinds.push(finding.what.kind()),
+            }
+        }
+    }
+    let (mut streamed, mut count) = (Vec::new(), 0);
+    let mut reader = Reader::new(bytes).unwrap();
+    while let Some(image) = reader.next_image().unwrap() {
+        let Ok(image) = image.map_err(|finding| streamed.push(finding.what.kind())) else { continue };
+        for event in image.events() {
+            match event {
+                Ok(_) => count += 1,
+                Err(finding) => streamed.push(finding.what.kind()),
+            }
+        }
+    }
+    assert_eq!((&streamed, count), (&kinds, events));
+    (kinds, events)
+}
+
+/// What is assumed in place of what the log file header states wrongly.
+#[test]
+fn assumptions() {
+    let file = fixture(PRODUCERS[7], ClockType::PerfCounter, false, 20).unwrap();
+    let time = |bytes: &[u8]| Trace::new(bytes).unwrap().clock().system_time(file.log.start_stamp + 1_000);
+    assert_eq!(time(&put(&file.bytes, CLOCK, &[9])), time(&file.bytes));
+    assert_eq!(time(&put(&file.bytes, PERF_FREQUENCY, &[0; 8])), file.log.start_time + 1_000);
+    for size in [0, 1, 3, 4, 16] {
+        let bytes = put(&file.bytes, POINTER_SIZE, &[size]);
+        let trace = Trace::new(&bytes).unwrap();
+        assert_eq!((trace.log_file().pointer_size, &trace.log_file().logger_name[..]), (8, "A logger"));
+    }
+    let bytes = put(&file.bytes, LOG_FILE, &[0; 4]);
+    assert_eq!(Trace::new(&bytes).unwrap().log_file().buffer_size, SIZE as u32);
+}
+
+/// The processor is an index of 11 bits if the buffer's flags announce one, and a byte otherwise, which Windows 7 has beside an 8.
+#[test]
+fn processors_of_buffers() {
+    let index = ETW_BUFFER_FLAG::ETW_BUFFER_FLAG_PROC_INDEX.0;
+    for (flags, context, processor) in
+        [(0, 0x0803, 3), (0, 0x08FF, 255), (index, 0x01FF, 0x1FF), (index, 0x07FF, 0x7FF), (index, 0x0803, 3)]
+    {
+        let mut bytes = [0; 0x48];
+        bytes[0x28..0x2A].copy_from_slice(&u16::to_le_bytes(context));
+        bytes[0x34..0x36].copy_from_slice(&u16::to_le_bytes(flags));
+        assert_eq!(Head::read(Generation::V6_1, &bytes).unwrap().processor(), processor, "{flags:#x} {context:#x}");
+    }
+}
+
+/// Of so many processors the last has one number less.
+#[test]
+fn processors_of_files() {
+    let file = fixture(PRODUCERS[7], ClockType::PerfCounter, false, 20).unwrap().bytes;
+    let found = |bytes: &[u8]| {
+        let mut found = 0;
+        check(&Trace::new(bytes).unwrap(), &mut |finding| found += usize::from(finding.what.kind() == "processor"));
+        found
+    };
+    let last = Trace::new(&file).unwrap().buffers().map(|buffer| buffer.unwrap().head().processor()).max().unwrap();
+    assert_eq!(found(&put(&file, PROCESSORS, &(u32::from(last) + 1).to_le_bytes())), 0);
+    let of_last =
+        Trace::new(&file).unwrap().buffers().filter(|buffer| buffer.as_ref().unwrap().head().processor() == last).count();
+    assert_eq!((found(&put(&file, PROCESSORS, &u32::from(last).to_le_bytes())), of_last > 0), (of_last, true));
+}

@@ -1,0 +1,77 @@
+//! What is missing or wrong in a file is reported by every command, with exit status 1.
+
+use super::{START, fixture, json, mixed, program, run};
+use etw_layouts_etl::{ClockType, LogFile};
+use std::fs;
+use std::io::Write;
+use std::process::Stdio;
+use test_support::folder::Folder;
+use test_support::traces::PRODUCERS;
+
+const COMMANDS: [&[&str]; 6] =
+    [&["info"], &["events"], &["events", "--order", "time"], &["events", "--strict"], &["check"], &["stat"]];
+
+/// A file, how it was changed, and a word of what every command reports.
+fn cases() -> Vec<(&'static str, Vec<u8>, &'static str)> {
+    let file = fixture(PRODUCERS[7], ClockType::PerfCounter, false, 20).unwrap().bytes;
+    let compressed = mixed();
+    let mut cases = Vec::new();
+    let mut put = |name, bytes: &[u8], at: usize, value: &[u8], report| {
+        let mut bytes = bytes.to_vec();
+        bytes[at..at + value.len()].copy_from_slice(value);
+        cases.push((name, bytes, report));
+    };
+    put("zeroed header", &file, 3 * 4096, &[0; 0x48], "no buffer header: 0x1000 bytes are left out");
+    put("zeroed header, compressed", &compressed, 0x200, &[0; 0x48], "no buffer header: ");
+    put("end marker", &file, 3 * 4096 + 0x48, &[0xFF; 4], "end marker before the valid end");
+    put("clock", &file, 0x48 + 0x20 + 0x110, &[7], "unknown clock 7");
+    put("rate", &file, 0x48 + 0x20 + 0x100, &[0; 8], "no clock rate");
+    put("pointer size", &file, 0x48 + 0x20 + 0x2C, &[3], "wrong pointer size in the log file header: 3; 8 is assumed");
+    put("buffer size", &file, 0x48 + 0x20, &[0; 4], "wrong buffer size in the log file header: 0x0; 0x1000 is assumed");
+    cases.push(("missing buffer", file[..file.len() - 4096].to_vec(), "missing buffers: the log file header counts "));
+    cases.push(("two traces", [&file[..], &compressed].concat(), "another trace begins here"));
+    cases
+}
+
+#[test]
+fn each_command_reports() {
+    let folder = Folder::new("damaged");
+    for (name, bytes, report) in cases() {
+        let file = folder.file("a.etl", &bytes);
+        for command in COMMANDS {
+            for format in ["text", "json"] {
+                let args = [command, &["--format", format]].concat();
+                let (status, out, err) = run(&[&args[..], &[&file]].concat());
+                assert!(status == 1 && (out + &err).contains(report), "{name}, {args:?}: {status} {err}");
+                let mut child = program(&[&args[..], &["-"]].concat());
+                let mut child = child.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+                // Nobody reads on after the first diagnostic that ends the command.
+                let _ = child.stdin.take().unwrap().write_all(&bytes);
+                let output = child.wait_with_output().unwrap();
+                let told = [output.stdout, output.stderr].map(|text| String::from_utf8(text).unwrap()).concat();
+                assert!(output.status.code() == Some(1) && told.contains(report), "{name} from a pipe, {args:?}: {told}");
+            }
+        }
+        // What is saved is whole; that the old file was not is reported. A clock that is not known cannot be written.
+        let saved = folder.0.join("saved.etl");
+        let (status, _, err) = run(&["save", "-o", saved.to_str().unwrap(), &file]);
+        if !matches!(name, "clock" | "rate") {
+            assert!(status == 1 && err.contains(report), "{name}: {status} {err}");
+            assert_eq!(run(&["info", saved.to_str().unwrap()]).0, 0, "{name}");
+            fs::remove_file(&saved).unwrap();
+        }
+    }
+}
+
+/// Space that was never written is worth a line, and no damage where all buffers are there.
+#[test]
+fn unwritten_space() {
+    let folder = Folder::new("unwritten");
+    let bytes = [super::trace_of(LogFile { start_time: START, ..LogFile::new(&super::PRODUCER) }), vec![0; 4096]].concat();
+    let file = folder.file("a.etl", bytes);
+    for command in COMMANDS {
+        let (status, out, err) = run(&[command, &["--format", "json", &file]].concat());
+        assert!(status == 0 && (out + &err).contains("0x1000 zero bytes"), "{command:?}: {status} {err}");
+        json(&err);
+    }
+}
