@@ -143,7 +143,7 @@ fn relog(trace: &Trace<'_>) {
     let (mut scratch, mut added) = (Scratch::default(), 0);
     for buffer in trace.buffers().flatten() {
         for event in buffer.image(&mut scratch).events().flatten() {
-            added += usize::from(relog.push(&event, buffer.index(), buffer.head().processor()).unwrap_or(false));
+            added += usize::from(relog.push(&event, &buffer).unwrap_or(false));
         }
     }
     let saved = relog.finish().unwrap().into_inner();

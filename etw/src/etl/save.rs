@@ -60,14 +60,14 @@ pub fn run(args: &Args, source: Opened<'_>, out: &mut Output) -> Result<Outcome,
                 continue;
             }
         };
-        let (index, processor) = (image.buffer().index(), image.buffer().head().processor());
-        let mut keep = |event: &Event<'_>| match relog.push(event, index, processor) {
+        let processor = image.buffer().head().processor();
+        let mut keep = |event: &Event<'_>| match relog.push(event, image.buffer()) {
             Ok(is_added) => {
                 saved.saved += u64::from(is_added);
                 Ok(())
             }
             Err(Error::Io(error)) => Err(unwritable(&error)),
-            // What no version would write, of a file that is damaged or was made by hand.
+            // What no version has, of a file that is damaged or was made by hand.
             Err(error) => {
                 *saved.refused.entry(error.to_string()).or_default() += 1;
                 Ok(())
