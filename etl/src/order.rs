@@ -1,5 +1,6 @@
 //! Events in the order of time: a merge of one stream a processor.
 
+mod lane;
 mod pool;
 mod queue;
 mod stream;
@@ -31,6 +32,8 @@ pub struct ByTime<'a> {
     /// Where findings about the headers of buffers are still to be found, and how many.
     damaged: (Buffers<'a>, u64),
     shared: Shared<'a>,
+    /// The latest time so far.
+    latest: u64,
 }
 
 /// An event, with what its buffer tells of it.
@@ -44,6 +47,8 @@ pub struct Timed<'s> {
     pub buffer: u32,
     /// Where its buffer begins in the file, in bytes.
     pub buffer_offset: u64,
+    /// By how much its time stamp is earlier than that of an event which came before, and 0 if it is not.
+    pub late: u64,
 }
 
 /// Gives the events to `work`, while another thread decompresses ahead. If there can be none, this one does it.
@@ -81,6 +86,7 @@ impl<'a> ByTime<'a> {
             moving: 0..queues.len(),
             damaged: (buffers.clone(), queues.findings),
             shared: Shared::new(queues, pool),
+            latest: 0,
         }
     }
 
@@ -95,14 +101,17 @@ impl<'a> ByTime<'a> {
         if let Some(finding) = if settled { None } else { self.settle() } {
             return Some(Err(finding));
         }
-        let stream = self.streams.get(self.earliest.winner())?;
-        let extent = stream.extent?;
+        let lane = &self.streams.get(self.earliest.winner())?.lane;
+        let extent = lane.extent?;
         self.fresh = false;
+        let late = self.latest.saturating_sub(key(lane.time));
+        self.latest = self.latest.max(key(lane.time));
         Some(Ok(Timed {
-            event: extent.event(stream.rest(), stream.at as u32),
-            processor: stream.processor,
-            buffer: stream.place.index,
-            buffer_offset: stream.place.offset,
+            event: extent.event(lane.rest(), lane.at as u32),
+            processor: lane.processor,
+            buffer: lane.place.index,
+            buffer_offset: lane.place.offset,
+            late,
         }))
     }
 
@@ -112,7 +121,7 @@ impl<'a> ByTime<'a> {
         let current = self.earliest.winner();
         let Some(stream) = self.streams.get_mut(current) else { return };
         match stream.next_in_buffer() {
-            true => self.earliest.set(current, key(stream.time)),
+            true => self.earliest.set(current, key(stream.lane.time)),
             false => self.moving = current..current + 1,
         }
     }
@@ -127,7 +136,7 @@ impl<'a> ByTime<'a> {
         }
         while let Some(stream) = self.streams.get_mut(self.moving.start).filter(|_| !self.moving.is_empty()) {
             match stream.next(&mut self.shared) {
-                Ok(true) => self.earliest.set(self.moving.start, key(stream.time)),
+                Ok(true) => self.earliest.set(self.moving.start, key(stream.lane.time)),
                 Ok(false) => self.earliest.set(self.moving.start, u64::MAX),
                 Err(finding) => return Some(finding),
             }
