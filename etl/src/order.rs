@@ -1,4 +1,4 @@
-//! Events in the order of time: a merge of one stream a processor.
+//! Events in the order of time: a merge of one stream a processor, and in each of buffers whose times overlap.
 
 mod lane;
 mod pool;
@@ -17,9 +17,12 @@ use std::thread;
 use stream::{Shared, Stream};
 use tournament::Tournament;
 
-/// The events of a trace in the order of time. Of each processor one buffer is decompressed at a time, and four more if that is
-/// done ahead; memory does not grow with the file, but with how far apart in it buffers of the same time lie (the crate's page tells
-/// how much).
+/// The events of a trace in the order of time. Those of a buffer are sorted, and merged with those of the next ones of the same
+/// processor, up to four, as long as their times overlap. Sessions leave no event further from its place; one of a damaged or
+/// hand-made file comes where it is found, and [`Timed::late`] says so.
+///
+/// Of each processor two buffers are decompressed at a time, up to four if their times overlap, and four more if that is done ahead;
+/// memory does not grow with the file, but with how far apart in it buffers of the same time lie (the crate's page tells how much).
 #[derive(Debug)]
 pub struct ByTime<'a> {
     streams: Vec<Stream<'a>>,
@@ -102,17 +105,11 @@ impl<'a> ByTime<'a> {
             return Some(Err(finding));
         }
         let lane = &self.streams.get(self.earliest.winner())?.lane;
-        let extent = lane.extent?;
+        let event = lane.event()?;
         self.fresh = false;
         let late = self.latest.saturating_sub(key(lane.time));
         self.latest = self.latest.max(key(lane.time));
-        Some(Ok(Timed {
-            event: extent.event(lane.rest(), lane.at as u32),
-            processor: lane.processor,
-            buffer: lane.place.index,
-            buffer_offset: lane.place.offset,
-            late,
-        }))
+        Some(Ok(Timed { event, processor: lane.processor, buffer: lane.place.index, buffer_offset: lane.place.offset, late }))
     }
 
     /// Leaves the event at hand.

@@ -114,10 +114,7 @@ fn relogged() {
                 let Some(again) = saved(&trace, &filter, compressed) else { continue };
                 let again = Trace::new(&again).unwrap();
                 assert!(taken(&again, &Filter::new()) == expected, "{name}, compressed {compressed}, {filter:?}");
-                assert!(
-                    taken_by_time(&again, &Filter::new()) == in_time,
-                    "{name}, compressed {compressed}, {filter:?}"
-                );
+                assert!(taken_by_time(&again, &Filter::new()) == in_time, "{name}, compressed {compressed}, {filter:?}");
                 // What breaks a rule does so in the new file, too, and nothing else.
                 assert!(findings(&again).is_subset(&findings(&trace)), "{name}, compressed {compressed}, {filter:?}");
                 let (old, new) = (trace.log_file(), again.log_file());

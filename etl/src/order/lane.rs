@@ -1,12 +1,17 @@
 //! The events of one buffer in the order of time.
 
 use crate::buffer::{Buffer, Scratch};
+use crate::event::Event;
 use crate::finding::{Finding, Place};
+use crate::header_type::HeaderType;
 use crate::walk::{Extent, step, usual};
 use crate::wire::{BUFFER_HEADER, Generation};
 
-/// A buffer and its events in the order of time. One without a time keeps its place after the one before it, and so does what is
-/// wrong between them.
+/// How many events are listed at once: all of nearly every buffer, so that it is walked once, and no more memory in any case.
+const LISTED: usize = 4096;
+
+/// A buffer whose events are given out in the order of time. One without a time keeps its place after the one before it, and so
+/// does damage between them.
 #[derive(Debug)]
 pub(super) struct Lane<'a> {
     /// Counts the buffers of the processor.
@@ -17,18 +22,41 @@ pub(super) struct Lane<'a> {
     /// The buffer, if it is not decompressed.
     slice: Option<&'a [u8]>,
     pub(super) scratch: Scratch,
-    /// Where its events begin, in the order of their times.
-    order: Vec<u32>,
+    /// The next events.
+    list: Vec<Entry>,
     /// Which of them is at hand.
     next: usize,
-    pub(super) at: usize,
-    pub(super) extent: Option<Extent>,
+    /// Where the events begin that are not listed yet.
+    rest: Cursor,
+    /// Of a buffer that is not in order, where they begin, the next one last.
+    sorted: Vec<u32>,
+    extent: Option<Extent>,
+    at: usize,
     /// Of the event at hand, or the last before it that has one.
     pub(super) time: i64,
     pub(super) earliest: i64,
     pub(super) latest: i64,
     /// Bytes that it takes beside those that its stream holds in any case.
     pub(super) beside: usize,
+}
+
+/// An event that is not at hand yet.
+#[derive(Clone, Copy, Debug)]
+struct Entry {
+    time: i64,
+    at: u32,
+    length: u16,
+    /// Where its payload begins; 0 if it has to be looked at again, as it is not of the usual kind, or damage.
+    payload: u8,
+    header_type: HeaderType,
+}
+
+/// Goes through a buffer.
+#[derive(Clone, Copy, Debug)]
+struct Cursor {
+    at: usize,
+    /// The time of the event before.
+    time: i64,
 }
 
 impl<'a> Lane<'a> {
@@ -40,10 +68,12 @@ impl<'a> Lane<'a> {
             generation: Generation::V6_1,
             slice: Some(&[]),
             scratch: Scratch::default(),
-            order: Vec::new(),
+            list: Vec::new(),
             next: 0,
-            at: 0,
+            rest: Cursor { at: 0, time: i64::MIN },
+            sorted: Vec::new(),
             extent: None,
+            at: 0,
             time: i64::MIN,
             earliest: i64::MIN,
             latest: i64::MIN,
@@ -52,42 +82,62 @@ impl<'a> Lane<'a> {
     }
 
     /// Begins with a buffer: with its bytes, or with what was decompressed into the scratch. `before` is the time of the event before
-    /// it; that of its own last event. `None` if it has no events.
+    /// it; that of the event with which the buffer ends. `None` if it has no events.
     pub(super) fn begin(&mut self, buffer: &Buffer<'a>, slice: Option<&'a [u8]>, before: i64) -> Option<i64> {
         (self.place, self.processor) = (buffer.place(), buffer.head().processor());
         (self.generation, self.slice) = (buffer.generation(), slice);
-        self.order.clear();
+        (self.next, self.extent) = (0, None);
+        self.list.clear();
+        self.sorted.clear();
         let bytes = slice.unwrap_or(&self.scratch.0);
-        let (mut at, mut time, mut is_sorted, mut least) = (BUFFER_HEADER, before, true, i64::MIN);
-        while let Some((next, space)) = look(bytes, at, self.generation, time) {
-            is_sorted &= least <= next;
-            (time, least) = (next, next);
-            self.order.push(at as u32);
-            at = at.saturating_add(space);
+        let (mut cursor, mut is_sorted, mut least) = (Cursor { at: BUFFER_HEADER, time: before }, true, i64::MIN);
+        self.rest = cursor;
+        while let Some(entry) = cursor.next(bytes, self.generation) {
+            is_sorted &= least <= entry.time;
+            least = entry.time;
+            if self.list.len() < LISTED {
+                self.list.push(entry);
+                self.rest = cursor;
+            }
         }
-        let first = *self.order.first()?;
-        self.latest = time;
-        self.earliest = look(bytes, first as usize, self.generation, before).map_or(before, |(time, _)| time);
+        let last = cursor.time;
+        (self.earliest, self.latest) = (self.list.first()?.time, last);
         if !is_sorted {
             self.sort(before);
         }
-        (self.next, self.extent, self.time) = (0, None, self.earliest);
-        Some(time)
+        self.time = self.earliest;
+        Some(last)
     }
 
+    /// Sorts the events by time; those of the same time keep their order.
     #[cold]
     fn sort(&mut self, before: i64) {
         let bytes = self.slice.unwrap_or(&self.scratch.0);
-        let mut last = before;
-        let time = |at: &u32| {
-            last = look(bytes, *at as usize, self.generation, last).map_or(last, |(time, _)| time);
-            (last, *at)
-        };
-        let mut timed: Vec<_> = self.order.iter().map(time).collect();
-        timed.sort_by_key(|(time, _)| *time);
-        self.order.iter_mut().zip(&timed).for_each(|(at, (_, sorted))| *at = *sorted);
-        self.earliest = timed.first().map_or(before, |(time, _)| *time);
-        self.latest = timed.last().map_or(before, |(time, _)| *time);
+        let (mut cursor, mut all) = (Cursor { at: BUFFER_HEADER, time: before }, Vec::new());
+        while let Some(entry) = cursor.next(bytes, self.generation) {
+            all.push((entry.time, entry.at));
+        }
+        all.sort_by_key(|(time, _)| *time);
+        (self.earliest, self.latest) = (all.first().map_or(before, |first| first.0), all.last().map_or(before, |last| last.0));
+        self.sorted.extend(all.iter().rev().map(|(_, at)| at));
+        self.rest = Cursor { at: bytes.len(), time: self.earliest };
+        self.list();
+    }
+
+    /// Lists the next events.
+    fn list(&mut self) {
+        self.next = 0;
+        self.list.clear();
+        let bytes = self.slice.unwrap_or(&self.scratch.0);
+        while self.list.len() < LISTED {
+            let entry = match self.sorted.pop() {
+                Some(at) => Cursor { at: at as usize, ..self.rest }.next(bytes, self.generation),
+                None => self.rest.next(bytes, self.generation),
+            };
+            let Some(entry) = entry else { break };
+            self.rest.time = entry.time;
+            self.list.push(entry);
+        }
     }
 
     /// What puts its event before that of another buffer of the processor.
@@ -95,10 +145,10 @@ impl<'a> Lane<'a> {
         (self.time, self.number)
     }
 
-    /// What is left of the buffer, from the event on.
+    /// The event at hand.
     #[inline]
-    pub(super) fn rest(&self) -> &[u8] {
-        self.slice.unwrap_or(&self.scratch.0).get(self.at..).unwrap_or(&[])
+    pub(super) fn event(&self) -> Option<Event<'_>> {
+        Some(self.extent?.event(self.slice.unwrap_or(&self.scratch.0).get(self.at..)?, self.at as u32))
     }
 
     /// Goes to the next event; `false` if there is none, or what follows is not a usual one.
@@ -106,34 +156,27 @@ impl<'a> Lane<'a> {
     pub(super) fn advance(&mut self) -> bool {
         self.extent = None;
         self.next += 1;
-        let Some(at) = self.order.get(self.next) else { return false };
-        self.at = *at as usize;
-        match usual(self.rest()) {
-            Some(extent) => {
-                self.found(extent);
-                true
-            }
-            None => false,
-        }
-    }
-
-    #[inline]
-    fn found(&mut self, extent: Extent) {
-        self.extent = Some(extent);
-        self.time = extent.event(self.rest(), 0).time_stamp().unwrap_or(self.time);
+        let Some(entry) = self.list.get(self.next).filter(|entry| entry.payload > 0) else { return false };
+        (self.at, self.time) = (entry.at as usize, entry.time);
+        let (length, payload) = (entry.length.into(), entry.payload.into());
+        self.extent = Some(Extent { length, payload, header_type: entry.header_type });
+        true
     }
 
     /// Goes to the event at hand; `false` if there are no more. After a finding it has to be called again.
     pub(super) fn settle(&mut self) -> Result<bool, Finding> {
         while self.extent.is_none() {
-            let Some(at) = self.order.get(self.next) else { return Ok(false) };
-            self.at = *at as usize;
-            match step(self.rest(), self.generation) {
-                Ok(Some(extent)) => self.found(extent),
+            if self.next == self.list.len() {
+                self.list();
+            }
+            let Some(&Entry { at, time, .. }) = self.list.get(self.next) else { return Ok(false) };
+            let bytes = self.slice.unwrap_or(&self.scratch.0);
+            match step(bytes.get(at as usize..).unwrap_or(&[]), self.generation) {
+                Ok(Some(extent)) => (self.at, self.time, self.extent) = (at as usize, time, Some(extent)),
                 Ok(None) => self.next += 1,
                 Err(fault) => {
                     self.next += 1;
-                    return Err(self.place.finding(*at, fault.what));
+                    return Err(self.place.finding(at, fault.what));
                 }
             }
         }
@@ -141,17 +184,28 @@ impl<'a> Lane<'a> {
     }
 }
 
-/// The time of what begins at `at`, and how far it is to what follows; `None` at the end. What has no time of its own has that of the
-/// event before it.
-#[inline(always)]
-fn look(bytes: &[u8], at: usize, generation: Generation, before: i64) -> Option<(i64, usize)> {
-    let rest = bytes.get(at..)?;
-    let extent = match usual(rest) {
-        Some(extent) => extent,
-        None => match step(rest, generation) {
-            Ok(extent) => extent?,
-            Err(fault) => return Some((before, fault.space)),
-        },
-    };
-    Some((extent.event(rest, 0).time_stamp().unwrap_or(before), extent.space()))
+impl Cursor {
+    /// What begins here, damage among it; `None` at the end.
+    #[inline(always)]
+    fn next(&mut self, bytes: &[u8], generation: Generation) -> Option<Entry> {
+        let rest = bytes.get(self.at..)?;
+        let at = self.at as u32;
+        let again = |time| Entry { time, at, length: 0, payload: 0, header_type: HeaderType::Unknown };
+        let (entry, space) = match usual(rest) {
+            Some(extent) => {
+                let Extent { length, payload, header_type } = extent;
+                let time = extent.event(rest, at).time_stamp().unwrap_or(self.time);
+                (Entry { time, at, length: length as u16, payload: payload as u8, header_type }, extent.space())
+            }
+            None => match step(rest, generation) {
+                Ok(extent) => {
+                    let extent = extent?;
+                    (again(extent.event(rest, at).time_stamp().unwrap_or(self.time)), extent.space())
+                }
+                Err(fault) => (again(self.time), fault.space),
+            },
+        };
+        *self = Self { at: self.at.saturating_add(space), time: entry.time };
+        Some(entry)
+    }
 }
