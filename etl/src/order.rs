@@ -96,12 +96,7 @@ impl<'a> ByTime<'a> {
     /// The next event; `None` at the end. What is wrong with the headers of buffers comes first, other findings when their buffers
     /// are reached.
     pub fn next_event(&mut self) -> Option<Result<Timed<'_>, Finding>> {
-        if !self.fresh {
-            self.advance();
-            self.fresh = true;
-        }
-        let settled = self.moving.is_empty() && self.damaged.1 == 0;
-        if let Some(finding) = if settled { None } else { self.settle() } {
+        if let Some(finding) = self.go_on() {
             return Some(Err(finding));
         }
         let lane = &self.streams.get(self.earliest.winner())?.lane;
@@ -110,6 +105,27 @@ impl<'a> ByTime<'a> {
         let late = self.latest.saturating_sub(key(lane.time));
         self.latest = self.latest.max(key(lane.time));
         Some(Ok(Timed { event, processor: lane.processor, buffer: lane.place.index, buffer_offset: lane.place.offset, late }))
+    }
+
+    /// The time stamp of the event that [`next_event`](Self::next_event) gives next, or a finding that comes before it: for a merge of
+    /// several traces. An event without a time has that of the one before it.
+    pub fn next_stamp(&mut self) -> Option<Result<i64, Finding>> {
+        if let Some(finding) = self.go_on() {
+            return Some(Err(finding));
+        }
+        let lane = &self.streams.get(self.earliest.winner())?.lane;
+        lane.event().map(|_| Ok(lane.time))
+    }
+
+    /// Goes to the next event, or to a finding before it.
+    #[inline]
+    fn go_on(&mut self) -> Option<Finding> {
+        if !self.fresh {
+            self.advance();
+            self.fresh = true;
+        }
+        let settled = self.moving.is_empty() && self.damaged.1 == 0;
+        if settled { None } else { self.settle() }
     }
 
     /// Leaves the event at hand.
