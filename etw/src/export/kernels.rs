@@ -21,7 +21,7 @@ pub struct Kernels {
     /// One structure only, and what it needs.
     #[arg(long, value_name = "STRUCTURE")]
     only: Option<String>,
-    /// A folder for the files, one a target, which have its name. Without it the one of a single target is printed.
+    /// A folder for the files, one a target, which have its name; no other file is overwritten. Without it the one of a single target is printed.
     #[arg(short, long, value_name = "DIR")]
     output: Option<PathBuf>,
 }

@@ -3,6 +3,7 @@
 mod counted;
 mod fields;
 mod filtered;
+mod merged;
 mod saved;
 
 use etw_layouts_etl::header::Header;
