@@ -5,8 +5,8 @@ use std::io::{self, ErrorKind, Write};
 use std::path::{Path, PathBuf};
 use std::process;
 
-/// A new file. It is written beside its place, as `NAME.PROCESS.part`, and gets its name when it is complete: whoever finds the name finds
-/// the whole file. One that is dropped before is removed; one of a process that was killed stays, and is in nobody's way.
+/// A new file. It is written beside its place, as `NAME.PROCESS.part`, and gets its name when it is complete. If it is dropped before
+/// that, it is removed. If the process is killed, the `.part` file stays; it does not block another run.
 #[derive(Debug)]
 pub struct NewFile {
     file: File,
@@ -19,7 +19,7 @@ impl NewFile {
     ///
     /// # Errors
     ///
-    /// There is a file of that name, or none can be made. The text has its place in a line that names the file.
+    /// The file exists or cannot be created. The text belongs into a line that names the file.
     pub fn create(path: &Path) -> Result<Self, String> {
         if path.symlink_metadata().is_ok() {
             return Err(exists());
@@ -32,7 +32,7 @@ impl NewFile {
             let part = path.with_file_name(format!("{name}.{}{number}.part", process::id()));
             match File::create_new(&part) {
                 Ok(file) => return Ok(Self { file, part, path: path.to_owned() }),
-                // Another process had this number, and was killed.
+                // Left by a killed process of the same number.
                 Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
                 Err(error) => return Err(error.to_string()),
             }
@@ -49,10 +49,10 @@ impl NewFile {
     ///
     /// # Errors
     ///
-    /// There is a file of that name by now, or it cannot be written.
+    /// The file exists by now, or it cannot be written.
     pub fn finish(self) -> Result<(), String> {
         self.file.sync_all().map_err(|error| error.to_string())?;
-        // Unlike a new name, a second one never takes the place of another file. Where there are no second names, all that can be done is to look.
+        // Unlike a rename, a hard link never replaces a file. Without hard links, the best that can be done is to check first.
         match fs::hard_link(&self.part, &self.path) {
             Ok(()) => Ok(()),
             Err(error) if error.kind() == ErrorKind::AlreadyExists => Err(exists()),
@@ -61,7 +61,7 @@ impl NewFile {
         }
     }
 
-    /// Writes a whole file. One that is there already and has the same content is left as it is.
+    /// Writes a whole file. A file of the same content is left as it is.
     ///
     /// # Errors
     ///
@@ -89,5 +89,5 @@ fn is_same(path: &Path, content: &[u8]) -> io::Result<bool> {
 }
 
 fn exists() -> String {
-    "is there already; nothing is written over: take another name, or remove it".into()
+    "already exists; refusing to overwrite: choose another name, or remove it".into()
 }

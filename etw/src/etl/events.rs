@@ -20,9 +20,9 @@ use std::rc::Rc;
 /// or the group of a kernel event; version and opcode; the bytes of the payload; and the id, of a kernel event the name of
 /// its hook identifier. --columns chooses others; json has all of them. Findings go to the standard error.
 ///
-/// With --order time the events of all files are one sequence, by system time, and with several files the last column is the file. An event
-/// that lies further from its place than a session leaves it (in another buffer than the next three of its processor) is printed where it
-/// is found; the count of such events, and by how much they are late, is a finding.
+/// With --order time the events of all files are one sequence, by system time, and with several files the last column is the file. Sessions
+/// can leave events out of order: they are sorted within four buffers of a processor. An event further out of order is printed where it is
+/// found; the number of such events and the largest distance are a finding.
 ///
 ///     etw etl events trace.etl
 ///     etw etl events --order time --payload hex trace.etl
@@ -37,7 +37,7 @@ use std::rc::Rc;
 pub struct Args {
     #[command(flatten)]
     pub(crate) files: Files,
-    /// Order of the events. For that of time all files are read into memory, several up to 4 GiB together.
+    /// Order of the events. With time, files are read into memory, several files up to 4 GiB together.
     #[arg(long, value_enum, default_value_t = Order::File)]
     pub(crate) order: Order,
     /// Stop at the first finding, with exit status 1.
@@ -178,12 +178,12 @@ impl<'n> Part<'n> {
     fn tell_late(&self, out: &Output) {
         let (late_events, latest_by) = self.late;
         if late_events > 0 {
-            self.progress.beside(|| out.aside(&Late { file: self.name, kind: "late-events", late_events, latest_by }));
+            self.progress.beside(|| out.aside(&Late { file: self.name, kind: "time-order", late_events, latest_by }));
         }
     }
 }
 
-/// That events of a file are not printed in the order of time.
+/// Events of a file that were not printed in the order of time.
 #[derive(Serialize)]
 struct Late<'a> {
     file: &'a str,
@@ -199,7 +199,8 @@ impl Display for Late<'_> {
         let (seconds, fraction) = (by / 10_000_000, by % 10_000_000);
         write!(
             f,
-            "{file}: {count} printed after later ones, by up to {seconds}.{fraction:07} seconds: no session leaves events so far from their place"
+            "{file}: {count} not in the order of time, by up to {seconds}.{fraction:07} seconds: further out of order than is sorted, \
+             which is within four buffers of a processor"
         )
     }
 }

@@ -33,7 +33,7 @@ pub fn load<'n>(inputs: &'n [Input], out: &Output) -> Result<(Vec<Loaded<'n>>, u
     if inputs.len() > 1 && bytes > MOST {
         let (files, bytes) = (Grouped(inputs.len() as u64), Grouped(bytes));
         return Err(format!(
-            "the {files} files hold {bytes} bytes, and several files are read into memory together, up to 4 GiB; name fewer, or each alone"
+            "{files} files have {bytes} bytes, and 4 GiB can be read into memory together; name fewer files, or one at a time"
         )
         .into());
     }

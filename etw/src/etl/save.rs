@@ -20,15 +20,14 @@ use std::rc::Rc;
 
 /// Copy matching events to a new trace file. Exit status 1 if there are findings.
 ///
-/// The new file has the log file header of the old one, so that times and names stay, and each event byte for byte, in the order of
-/// the old file. Of the header buffer too only what is wanted is kept, beside the log file header. What is damaged is left out, and
-/// told on the standard error. Each buffer with wanted events takes a whole buffer of the new file, unless the next one is of
-/// the same processor; with --compress it takes what the events need.
+/// The new file has the log file header of the old one. Events are copied byte for byte, in the order of the old file. Damaged events
+/// are left out, and reported on the standard error. Matching events of different processors are in different buffers of full size,
+/// so that a file of few events can be large; --compress makes it small.
 ///
-/// Several files become one if they are of one boot of one system and their clocks agree, as those of parts of one session do: their
-/// buffers are put into the order of time. Others are refused. Several files are read into memory, up to 4 GiB together.
+/// Several files become one if they are of one boot of one system and their clocks agree, as for the parts of one session. Their
+/// buffers are merged by time. Other files are refused. Several files are read into memory, up to 4 GiB together.
 ///
-/// The file has its name when it is complete; until then it is written beside it, as NAME.PROCESS.part. No file is written over.
+/// The new file is written as NAME.PROCESS.part, and renamed when it is complete. Existing files are not overwritten.
 ///
 ///     etw etl save --provider PROCESS -o processes.etl trace.etl
 ///     etw etl save --from 1.5 --to 2 --compress -o moment.etl trace.etl
@@ -38,7 +37,7 @@ use std::rc::Rc;
 pub struct Args {
     #[command(flatten)]
     pub(crate) files: Files,
-    /// The new file, which must not be there yet.
+    /// New file; must not exist.
     #[arg(short, long, value_name = "FILE")]
     output: PathBuf,
     /// Compress its buffers, which Windows reads from version 8 on.
@@ -125,7 +124,10 @@ impl<'a> Writing<'a> {
     fn buffer(&mut self, buffer: Result<&Image<'_>, &Finding>, part: &mut Part<'_>, out: &Output) -> Result<(), Stop> {
         let image = match buffer {
             Ok(image) => image,
-            Err(finding) => return Ok(part.finding(finding, out)),
+            Err(finding) => {
+                part.finding(finding, out);
+                return Ok(());
+            }
         };
         let processor = image.buffer().head().processor();
         for event in image.events() {

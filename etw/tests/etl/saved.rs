@@ -46,7 +46,7 @@ fn saved_events() {
             assert_eq!(run(&["check", &out]).1, format!("{out}: 0 findings\n"), "{file} {options:?}");
             // What is there stays.
             let (status, _, err) = run(&args);
-            assert!(status == 2 && err.contains("is there already; nothing is written over"), "{out}: {err}");
+            assert!(status == 2 && err.contains("already exists; refusing to overwrite"), "{out}: {err}");
         }
     }
     let (bad, out) = (folder.file("bad.etl", damaged()), text(&folder.0.join("of-bad.etl")));
@@ -106,7 +106,7 @@ fn saved_together() {
     }
 }
 
-/// Whoever finds the name of a new file finds the whole file, whenever the program is killed. What is left then is in nobody's way.
+/// A new file has its name only when it is complete, whenever the program is killed; what a killed one leaves does not block the next.
 #[test]
 fn killed() {
     let folder = Folder::new("killed");
