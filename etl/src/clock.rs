@@ -60,6 +60,14 @@ impl Clock {
         Self { start_time, start_stamp, multiplier, divisor }
     }
 
+    /// Whether both turn every stamp into the same time, whenever they were read first.
+    pub(crate) fn is_same(&self, other: &Self) -> bool {
+        let apart = |one: i64, other: i64, times: i64| (i128::from(one) - i128::from(other)) * i128::from(times);
+        (self.multiplier, self.divisor) == (other.multiplier, other.divisor)
+            && apart(self.start_time, other.start_time, self.divisor)
+                == apart(self.start_stamp, other.start_stamp, self.multiplier)
+    }
+
     /// System time in units of 100 ns since 1601; at the ends of its range, the end.
     #[inline]
     pub fn system_time(&self, stamp: i64) -> i64 {

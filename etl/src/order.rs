@@ -1,5 +1,6 @@
-//! Events in the order of time: a merge of one stream a processor.
+//! Events in the order of time: a merge of one stream a processor, and in each of buffers whose times overlap.
 
+mod lane;
 mod pool;
 mod queue;
 mod stream;
@@ -16,9 +17,12 @@ use std::thread;
 use stream::{Shared, Stream};
 use tournament::Tournament;
 
-/// The events of a trace in the order of time. Of each processor one buffer is decompressed at a time, and four more if that is
-/// done ahead; memory does not grow with the file, but with how far apart in it buffers of the same time lie (the crate's page tells
-/// how much).
+/// The events of a trace in the order of time. Those of a buffer are sorted, and merged with those of the next ones of the same
+/// processor, up to four, as long as their times overlap. Sessions leave no event further from its place; one of a damaged or
+/// hand-made file comes where it is found, and [`Timed::late`] says so.
+///
+/// Of each processor two buffers are decompressed at a time, up to four if their times overlap, and four more if that is done ahead;
+/// memory does not grow with the file, but with how far apart in it buffers of the same time lie (the crate's page tells how much).
 #[derive(Debug)]
 pub struct ByTime<'a> {
     streams: Vec<Stream<'a>>,
@@ -31,6 +35,8 @@ pub struct ByTime<'a> {
     /// Where findings about the headers of buffers are still to be found, and how many.
     damaged: (Buffers<'a>, u64),
     shared: Shared<'a>,
+    /// The latest time so far.
+    latest: u64,
 }
 
 /// An event, with what its buffer tells of it.
@@ -44,6 +50,8 @@ pub struct Timed<'s> {
     pub buffer: u32,
     /// Where its buffer begins in the file, in bytes.
     pub buffer_offset: u64,
+    /// By how much its time stamp is earlier than that of an event which came before, and 0 if it is not.
+    pub late: u64,
 }
 
 /// Gives the events to `work`, while another thread decompresses ahead. If there can be none, this one does it.
@@ -81,29 +89,43 @@ impl<'a> ByTime<'a> {
             moving: 0..queues.len(),
             damaged: (buffers.clone(), queues.findings),
             shared: Shared::new(queues, pool),
+            latest: 0,
         }
     }
 
     /// The next event; `None` at the end. What is wrong with the headers of buffers comes first, other findings when their buffers
     /// are reached.
     pub fn next_event(&mut self) -> Option<Result<Timed<'_>, Finding>> {
+        if let Some(finding) = self.go_on() {
+            return Some(Err(finding));
+        }
+        let lane = &self.streams.get(self.earliest.winner())?.lane;
+        let event = lane.event()?;
+        self.fresh = false;
+        let late = self.latest.saturating_sub(key(lane.time));
+        self.latest = self.latest.max(key(lane.time));
+        Some(Ok(Timed { event, processor: lane.processor, buffer: lane.place.index, buffer_offset: lane.place.offset, late }))
+    }
+
+    /// The time stamp of the event that [`next_event`](Self::next_event) gives next, or a finding that comes before it: for a merge of
+    /// several traces. An event without a time has that of the one before it.
+    pub fn next_stamp(&mut self) -> Option<Result<i64, Finding>> {
+        if let Some(finding) = self.go_on() {
+            return Some(Err(finding));
+        }
+        let lane = &self.streams.get(self.earliest.winner())?.lane;
+        lane.event().map(|_| Ok(lane.time))
+    }
+
+    /// Goes to the next event, or to a finding before it.
+    #[inline]
+    fn go_on(&mut self) -> Option<Finding> {
         if !self.fresh {
             self.advance();
             self.fresh = true;
         }
         let settled = self.moving.is_empty() && self.damaged.1 == 0;
-        if let Some(finding) = if settled { None } else { self.settle() } {
-            return Some(Err(finding));
-        }
-        let stream = self.streams.get(self.earliest.winner())?;
-        let extent = stream.extent?;
-        self.fresh = false;
-        Some(Ok(Timed {
-            event: extent.event(stream.rest(), stream.at as u32),
-            processor: stream.processor,
-            buffer: stream.place.index,
-            buffer_offset: stream.place.offset,
-        }))
+        if settled { None } else { self.settle() }
     }
 
     /// Leaves the event at hand.
@@ -112,7 +134,7 @@ impl<'a> ByTime<'a> {
         let current = self.earliest.winner();
         let Some(stream) = self.streams.get_mut(current) else { return };
         match stream.next_in_buffer() {
-            true => self.earliest.set(current, key(stream.time)),
+            true => self.earliest.set(current, key(stream.lane.time)),
             false => self.moving = current..current + 1,
         }
     }
@@ -127,7 +149,7 @@ impl<'a> ByTime<'a> {
         }
         while let Some(stream) = self.streams.get_mut(self.moving.start).filter(|_| !self.moving.is_empty()) {
             match stream.next(&mut self.shared) {
-                Ok(true) => self.earliest.set(self.moving.start, key(stream.time)),
+                Ok(true) => self.earliest.set(self.moving.start, key(stream.lane.time)),
                 Ok(false) => self.earliest.set(self.moving.start, u64::MAX),
                 Err(finding) => return Some(finding),
             }

@@ -59,7 +59,7 @@ impl<'a> Trace<'a> {
     }
 
     /// Gives the events in the order of time to `work`: those of [`by_time`](Self::by_time) in the same order, while another
-    /// thread decompresses the next four buffers of each processor. Takes five times the memory; nothing is gained where buffers are
+    /// thread decompresses the next four buffers of each processor. Takes three times the memory; nothing is gained where buffers are
     /// not compressed, or on a single core.
     pub fn by_time_ahead<T>(&self, work: impl FnOnce(&mut ByTime<'a>) -> T) -> T {
         order::ahead(&self.buffers(), work)

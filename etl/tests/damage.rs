@@ -36,7 +36,7 @@ fn mutations() {
 fn one_header() {
     let mut random = Rng::with_seed(0x0EAD);
     let mut files: Vec<_> = all(2).into_iter().map(|fixture| (fixture.name, fixture.bytes)).collect();
-    for path in real_files("one_header") {
+    for path in real_files() {
         let bytes = std::fs::read(&path).unwrap();
         // Some buffers of a large file are a file, too.
         let buffers = bounds(&bytes);
@@ -80,8 +80,8 @@ fn one_header() {
 const WRITTEN: usize = 0x48 + 0x20 + 0x24;
 
 /// The trace files of the folder that is named for tests.
-fn real_files(test: &str) -> Vec<std::path::PathBuf> {
-    let Some(folder) = crate::real::folder(test) else { return Vec::new() };
+fn real_files() -> Vec<std::path::PathBuf> {
+    let Some(folder) = test_support::witness::folder("ETW_LAYOUTS_ETL") else { return Vec::new() };
     let paths = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
     let mut paths: Vec<_> = paths.filter(|path| path.extension().is_some_and(|extension| extension == "etl")).collect();
     paths.sort();
@@ -246,7 +246,7 @@ fn relog(trace: &Trace<'_>) {
     let (mut scratch, mut added) = (Scratch::default(), 0);
     for buffer in trace.buffers().flatten() {
         for event in buffer.image(&mut scratch).events().flatten() {
-            added += usize::from(relog.push(&event, buffer.index(), buffer.head().processor()).unwrap_or(false));
+            added += usize::from(relog.push(&event, &buffer).unwrap_or(false));
         }
     }
     let saved = relog.finish().unwrap().into_inner();

@@ -1,7 +1,7 @@
 //! The order of time of files whose buffers lie in every way, a small one for each event.
 
 use etw_layouts_etl::header::Header;
-use etw_layouts_etl::wire::{Arch, ETW_BUFFER_FLAG, ETW_BUFFER_TYPE, EVENT_HEADER, LOG_FILE_MODE, zero};
+use etw_layouts_etl::wire::{Arch, ETW_BUFFER_FLAG, ETW_BUFFER_TYPE, EVENT_HEADER, LOG_FILE_MODE, large, zero};
 use etw_layouts_etl::write::{BufferWriter, FileWriter, Identity, Producer, Record};
 use etw_layouts_etl::{ByTime, Event, LogFile, Trace};
 use fastrand::Rng;
@@ -20,7 +20,7 @@ fn every_way_buffers_lie() {
         let (processors, count) = (random.u16(1..40), random.i64(1..400));
         // Each is a little late, as processors write their buffers when they are full.
         let mut buffers: Vec<Place> = (1..=count).map(|time| (random.u16(..processors), time)).collect();
-        let late: Vec<i64> = (0..processors).map(|_| random.i64(..30)).collect();
+        let late: Vec<i64> = (0..processors).map(|_| random.i64(0..30)).collect();
         buffers.sort_by_key(|(processor, time)| time + late[usize::from(*processor)]);
         match round % 4 {
             0 | 1 => {}
@@ -50,6 +50,73 @@ fn many_processors() {
     let apart = (0..COUNT).map(|at| ((at * 2048 / COUNT) as u16, at * 2048 % COUNT));
     assert_order(&mixed.collect::<Vec<_>>());
     assert_order(&apart.collect::<Vec<_>>());
+}
+
+/// Stamps that are out of step with places, as sessions leave them and further: sorted within a buffer and over four of a processor's.
+/// What lies further is counted, and all others are in order.
+#[test]
+#[cfg_attr(miri, ignore = "it takes minutes")]
+fn disorder() {
+    // So many events fill a buffer.
+    const FULL: usize = 43;
+    let mut random = Rng::with_seed(0xD150);
+    for (round, compressed) in (0..60).flat_map(|round| [(round, false), (round, true)]) {
+        let processors = random.u16(1..5);
+        // Neighbours swapped; a buffer in disorder; three of them.
+        let span = if round / 3 % 3 == 1 { [2, FULL][round % 2] } else { [2, FULL, 3 * FULL][round % 3] };
+        let (mut events, mut wild) = (Vec::new(), 0);
+        for processor in 0..processors {
+            let mut stamps: Vec<i64> = (0..random.i64(400..2000)).map(|place| place * 7 + random.i64(0..7)).collect();
+            stamps.chunks_mut(span).for_each(|chunk| random.shuffle(chunk));
+            match round / 3 % 3 {
+                0 => {}
+                // Wild stamps, to which time never comes.
+                1 => (1..3).for_each(|times| stamps[times * 100] = i64::MAX - 1),
+                // One that comes far too late.
+                _ => {
+                    stamps[390] = 1;
+                    wild += 1;
+                }
+            }
+            events.extend(stamps.into_iter().enumerate().map(|(place, stamp)| (place, processor, stamp)));
+        }
+        // Processors take turns, so that their buffers are mixed.
+        events.sort();
+        let mode = if compressed { LOG_FILE_MODE::EVENT_TRACE_COMPRESSED_MODE.0 } else { 0 };
+        let log = LogFile { processors: processors.into(), buffer_size: 4096, mode, ..LogFile::new(&PRODUCER) };
+        let mut writer = FileWriter::new(Cursor::new(Vec::new()), PRODUCER, log).unwrap();
+        let mut header: EVENT_HEADER = zero();
+        for (place, processor, stamp) in &events {
+            header.TimeStamp = large(*stamp);
+            let payload = (*place as u64).to_le_bytes();
+            writer.push(*processor, &Record::new(Header::Event(header), true, &payload)).unwrap();
+        }
+        let bytes = writer.finish(0).unwrap().into_inner();
+        let trace = Trace::new(&bytes).unwrap();
+        let all = |order: &mut ByTime<'_>| {
+            let (mut seen, mut late) = (Vec::new(), Vec::new());
+            while let Some(timed) = order.next_event() {
+                let timed = timed.unwrap();
+                if timed.buffer > 0 {
+                    let place = u64::from_le_bytes(timed.event.payload().try_into().unwrap());
+                    let stamp = timed.event.time_stamp().unwrap();
+                    match timed.late {
+                        0 => seen.push((stamp, timed.processor, place as usize)),
+                        by => late.push((stamp, by)),
+                    }
+                }
+            }
+            (seen, late)
+        };
+        let (seen, late) = all(&mut trace.by_time());
+        assert!(trace.by_time_ahead(all) == (seen.clone(), late.clone()), "{round}");
+        let mut expected: Vec<_> = events.iter().map(|(place, processor, stamp)| (*stamp, *processor, *place)).collect();
+        expected.retain(|(stamp, _, place)| wild == 0 || (*stamp, *place) != (1, 390));
+        // Those of the same time and processor keep the order of the file.
+        expected.sort();
+        assert!(seen == expected, "{round}: {} in order of {}", seen.len(), expected.len());
+        assert!(late.len() == wild && late.iter().all(|(stamp, by)| *stamp == 1 && *by > 7 * 200), "{round}");
+    }
 }
 
 fn assert_order(buffers: &[Place]) {

@@ -11,6 +11,7 @@ pub mod import;
 pub mod kernel;
 pub mod list;
 pub mod map;
+mod new_file;
 mod print;
 mod progress;
 pub mod show;
@@ -20,6 +21,7 @@ pub mod verify;
 use clap::Subcommand;
 pub use etw_layouts_project::Error;
 use etw_layouts_project::Project;
+pub use new_file::NewFile;
 pub use print::{json, pretty, print};
 use std::process::ExitCode;
 

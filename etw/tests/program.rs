@@ -48,6 +48,11 @@ fn specs_and_facts_are_part_of_the_program() {
     folder.says("show WMI_BUFFER_HEADER --build 6.1 --arch x64", 0, &["0x48 bytes", "BufferSize"]);
     folder.says("diff 6.1.7601-x64 6.1.7601.24000-x64 --only WMI_LOGGER_CONTEXT", 1, &["DisallowedGuids"]);
     folder.says("export c 1709-x86", 0, &["WMI_LOGGER_CONTEXT"]);
+    folder.says("export c 1709-x86 --only LUID -o new", 0, &["wrote 1709-x86.h"]);
+    folder.says("export c 1709-x86 --only LUID -o new", 0, &["wrote 1709-x86.h"]);
+    folder.says("export c 1709-x86 --only GUID -o new", 2, &["1709-x86.h: already exists; refusing to overwrite"]);
+    assert_eq!(fs::read_dir(folder.0.join("new")).expect("the folder").count(), 1);
+    fs::remove_dir_all(folder.0.join("new")).expect("the folder");
     folder.write("kernel.facts", "");
     folder.says("import kernel.facts", 2, &["cannot be changed", "--specs", "--facts"]);
     assert_eq!(fs::read_dir(&folder.0).expect("the folder").count(), 1, "nothing is written");

@@ -13,7 +13,6 @@ pub struct BufferWriter {
     size: usize,
     /// The buffer as in memory, each event padded to a multiple of eight bytes.
     bytes: Vec<u8>,
-    last: Option<i64>,
 }
 
 /// What a buffer's header tells beside its size.
@@ -47,44 +46,33 @@ impl BufferWriter {
         }
         let mut bytes = Vec::with_capacity(size as usize);
         bytes.resize(BUFFER_HEADER, 0);
-        Ok(Self { producer, size: size as usize, bytes, last: None })
+        Ok(Self { producer, size: size as usize, bytes })
     }
 
-    /// Appends an event.
+    /// Appends an event, whatever its time: a buffer's events lie in the order in which they were appended. Readers put those of a
+    /// buffer into the order of time, as loggers do not always leave them in it.
     ///
     /// # Errors
     ///
-    /// It does not fit, is of an earlier time than the last, or is nothing that the producer writes. The buffer stays as it was.
+    /// It does not fit, or is nothing that the producer writes. The buffer stays as it was.
     pub fn push(&mut self, record: &Record<'_>) -> Result<(), Error> {
-        let stamp = record.time_stamp();
-        self.admit(record.length(), stamp)?;
+        self.admit(record.length())?;
         record.write(&self.producer, &mut self.bytes)?;
-        self.pushed(stamp);
+        self.bytes.resize(align8(self.bytes.len()), 0);
         Ok(())
     }
 
     /// Appends a record that was written already.
-    pub(super) fn push_written(&mut self, bytes: &[u8], stamp: Option<i64>) -> Result<(), Error> {
-        self.admit(bytes.len(), stamp)?;
+    pub(super) fn push_written(&mut self, bytes: &[u8]) -> Result<(), Error> {
+        self.admit(bytes.len())?;
         self.bytes.extend_from_slice(bytes);
-        self.pushed(stamp);
+        self.bytes.resize(align8(self.bytes.len()), 0);
         Ok(())
     }
 
-    fn admit(&self, length: usize, stamp: Option<i64>) -> Result<(), Error> {
+    fn admit(&self, length: usize) -> Result<(), Error> {
         let left = self.size - self.bytes.len();
-        if length > left {
-            return Err(Error::Full { length, left });
-        }
-        match (stamp, self.last) {
-            (Some(stamp), Some(last)) if stamp < last => Err(Error::Order { stamp, last }),
-            _ => Ok(()),
-        }
-    }
-
-    fn pushed(&mut self, stamp: Option<i64>) {
-        self.bytes.resize(align8(self.bytes.len()), 0);
-        self.last = stamp.or(self.last);
+        if length > left { Err(Error::Full { length, left }) } else { Ok(()) }
     }
 
     /// Whether it has no events.
@@ -95,11 +83,6 @@ impl BufferWriter {
     /// Bytes in use, its header included.
     pub fn length(&self) -> usize {
         self.bytes.len()
-    }
-
-    /// The time stamp of the last event that has one.
-    pub fn last(&self) -> Option<i64> {
-        self.last
     }
 
     /// Appends the finished buffer as a file has it, and empties it for more events. Uncompressed it takes its whole size, and so
@@ -155,7 +138,6 @@ impl BufferWriter {
             head.write(self.producer.generation(), bytes);
         }
         self.bytes.truncate(BUFFER_HEADER);
-        self.last = None;
         Ok(())
     }
 }

@@ -32,13 +32,6 @@ pub enum Error {
         /// Bytes of the buffer.
         size: u32,
     },
-    /// The event is of an earlier time than the one before it in the buffer.
-    Order {
-        /// Its time stamp.
-        stamp: i64,
-        /// The time stamp before.
-        last: i64,
-    },
     /// There is no such processor.
     Processor {
         /// Which.
@@ -83,9 +76,6 @@ impl fmt::Display for Error {
             }
             Self::Larger { length, size } => {
                 write!(f, "the buffer's header and events take {length} bytes, and the buffer has {size}")
-            }
-            Self::Order { stamp, last } => {
-                write!(f, "the event's time stamp {stamp} is before {last}, that of the event before it in the buffer")
             }
             Self::Processor { processor, processors } => write!(f, "there is no processor {processor} of {processors}"),
             Self::Counters(count) => write!(f, "{count} performance counters: a header counts 7 at the most"),

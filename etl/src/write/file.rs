@@ -22,7 +22,7 @@ pub struct FileWriter<W> {
     log_file: LogFile,
     compressed: bool,
     /// The header buffer's events after the log file header.
-    header: Vec<(Vec<u8>, Option<i64>)>,
+    header: Vec<Vec<u8>>,
     /// Bytes of the header buffer, once it is written.
     header_size: Option<usize>,
     open: BTreeMap<u16, BufferWriter>,
@@ -93,12 +93,17 @@ impl<W: Write + Seek> FileWriter<W> {
     ///
     /// As [`push`](Self::push); or other events were written already.
     pub fn push_header(&mut self, record: &Record<'_>) -> Result<(), Error> {
+        let mut bytes = Vec::new();
+        record.write(&self.producer, &mut bytes)?;
+        self.push_header_written(bytes)
+    }
+
+    /// [`push_header`](Self::push_header), of an event that was written before.
+    pub(super) fn push_header_written(&mut self, bytes: Vec<u8>) -> Result<(), Error> {
         if self.header_size.is_some() {
             return Err(Error::Late);
         }
-        let mut bytes = Vec::new();
-        record.write(&self.producer, &mut bytes)?;
-        self.header.push((bytes, record.time_stamp()));
+        self.header.push(bytes);
         let result = self.header_buffer(0);
         if result.is_err() {
             self.header.pop();
@@ -106,12 +111,12 @@ impl<W: Write + Seek> FileWriter<W> {
         result.map(drop)
     }
 
-    /// Adds an event of a processor.
+    /// Adds an event of a processor, behind those of the same processor that were added before, whatever its time.
     ///
     /// # Errors
     ///
-    /// There is no such processor, the producer does not write such an event, it does not fit into any buffer or is of an earlier
-    /// time than the processor's last in the same buffer; or writing fails, or failed before.
+    /// There is no such processor, the producer does not write such an event, or it does not fit into any buffer; or writing fails,
+    /// or failed before.
     pub fn push(&mut self, processor: u16, record: &Record<'_>) -> Result<(), Error> {
         if self.failed {
             return Err(Error::Failed);
@@ -156,8 +161,7 @@ impl<W: Write + Seek> FileWriter<W> {
         let mut buffer = BufferWriter::new(self.producer, self.log_file.buffer_size)?;
         let mut latest = self.latest;
         for event in events {
-            // Loggers stamp an event before they find it a place, so that a buffer's stamps can be in disorder.
-            buffer.push_written(event.bytes(), None)?;
+            buffer.push_written(event.bytes())?;
             latest = latest.max(event.time_stamp().unwrap_or(latest));
         }
         self.latest = latest;
@@ -179,12 +183,7 @@ impl<W: Write + Seek> FileWriter<W> {
         if self.failed {
             return Err(Error::Failed);
         }
-        if self.header_size.is_none() {
-            let size = self.header_buffer(0)?;
-            self.write()?;
-            self.header_size = Some(size);
-            self.buffers = 1;
-        }
+        self.write_header()?;
         let Some(buffer) = self.open.get_mut(&processor).filter(|buffer| !buffer.is_empty()) else { return Ok(()) };
         let identity = Identity {
             // When it is written: now.
@@ -198,32 +197,37 @@ impl<W: Write + Seek> FileWriter<W> {
         };
         self.bytes.clear();
         buffer.finish(&identity, self.compressed, &mut self.bytes)?;
-        self.write()?;
-        self.buffers += 1;
-        Ok(())
+        self.write_buffer()
     }
 
-    /// Writes all open buffers and gives their memory back, if there are so many of them and none is that of the processor.
-    pub(super) fn close_unless(&mut self, processor: u16, most: usize) -> Result<(), Error> {
-        if self.open.len() >= most && !self.open.contains_key(&processor) {
-            self.flush_all()?;
-            self.open.clear();
+    /// Writes a buffer that is none of those which are open.
+    pub(super) fn write_closed(&mut self, buffer: &mut BufferWriter, identity: &Identity) -> Result<(), Error> {
+        if self.failed {
+            return Err(Error::Failed);
+        }
+        self.write_header()?;
+        self.bytes.clear();
+        buffer.finish(identity, self.compressed, &mut self.bytes)?;
+        self.write_buffer()
+    }
+
+    /// Writes the header buffer, if it is not written yet.
+    fn write_header(&mut self) -> Result<(), Error> {
+        if self.header_size.is_none() {
+            let size = self.header_buffer(0)?;
+            self.write_buffer()?;
+            self.header_size = Some(size);
         }
         Ok(())
     }
 
-    /// Writes all open buffers, those whose events end first before others.
-    fn flush_all(&mut self) -> Result<(), Error> {
-        let mut last: Vec<_> = self.open.iter().map(|(processor, buffer)| (buffer.last(), *processor)).collect();
-        last.sort_unstable();
-        last.into_iter().try_for_each(|(_, processor)| self.flush(processor))
-    }
-
-    /// Writes what was made. If that fails it is lost, and the writer takes nothing more.
-    fn write(&mut self) -> Result<(), Error> {
+    /// Writes the buffer that was made. If that fails it is lost, and the writer takes nothing more.
+    fn write_buffer(&mut self) -> Result<(), Error> {
         let result = self.out.write_all(&self.bytes);
         self.failed = result.is_err();
-        Ok(result?)
+        result?;
+        self.buffers += 1;
+        Ok(())
     }
 
     /// Writes what is left, and the header buffer anew with the count of buffers and `end_time`, in units of 100 ns since 1601.
@@ -232,9 +236,10 @@ impl<W: Write + Seek> FileWriter<W> {
     ///
     /// Writing fails, or failed before.
     pub fn finish(mut self, end_time: i64) -> Result<W, Error> {
-        self.flush_all()?;
         // A file without events has its header buffer.
         self.flush(0)?;
+        let open: Vec<_> = self.open.keys().copied().collect();
+        open.into_iter().try_for_each(|processor| self.flush(processor))?;
         self.log_file.end_time = end_time;
         self.log_file.buffers_written = self.buffers;
         self.header_buffer(self.header_size.unwrap_or(0))?;
@@ -251,8 +256,8 @@ impl<W: Write + Seek> FileWriter<W> {
         let mut system = self.log_file.event;
         system.SystemTime = large(self.log_file.start_stamp);
         buffer.push(&Record::new(Header::System(system), self.log_file.pointer_size == 8, &payload))?;
-        for (bytes, stamp) in &self.header {
-            buffer.push_written(bytes, *stamp)?;
+        for bytes in &self.header {
+            buffer.push_written(bytes)?;
         }
         let size = match self.compressed {
             _ if size > 0 => size,

@@ -3,6 +3,7 @@
 mod buffer;
 mod error;
 mod file;
+mod join;
 mod record;
 mod relog;
 mod versions;
@@ -11,5 +12,6 @@ pub use crate::producer::Producer;
 pub use buffer::{BufferWriter, Identity};
 pub use error::Error;
 pub use file::FileWriter;
+pub use join::Apart;
 pub use record::Record;
 pub use relog::Relog;

@@ -1,26 +1,28 @@
 //! Writes events of a file that was read into another.
 
-use super::{Error, FileWriter, Record};
+use super::{BufferWriter, Error, FileWriter, Identity};
+use crate::buffer::Buffer;
 use crate::event::Event;
 use crate::logfile::LogFile;
 use crate::producer::Producer;
-use crate::wire::{Arch, BUFFER_HEADER, LOG_FILE_MODE};
+use crate::wire::{Arch, BUFFER_HEADER, ETW_BUFFER_TYPE, LOG_FILE_MODE};
 use std::io::{Seek, Write};
 
-/// Takes events of a file, in its order, and writes a file of these alone: with the same log file header but for what tells of
-/// buffers and compression, each event in a buffer of its processor and those of the header buffer in the header buffer. A circular
-/// file becomes a sequential one. Memory for one buffer a processor, 256 MiB at the most.
+/// Takes events of a file, in its order, and writes a file of these alone. Events are copied byte for byte and stay in that order,
+/// whatever their times. A buffer has the header of the one that its events come from, but for its size; events of
+/// neighbours go into one buffer where the processor is the same, and a buffer of no wanted events is left out. The log file header
+/// is that of the old file, but for the count of buffers and for compression. Memory for one buffer.
 #[derive(Debug)]
 pub struct Relog<W> {
     writer: FileWriter<W>,
+    producer: Producer,
     log_file: LogFile,
     latest: i64,
-    /// The buffer that the last event came from, and whether one was written early because of its events.
-    from: (u32, bool),
+    /// The buffer that is filled.
+    buffer: BufferWriter,
+    /// Its header, if it has events.
+    identity: Option<Identity>,
 }
-
-/// What the open buffers of all processors may take: 256 MiB. A file can be made to tell of 2,048 processors and buffers of 16 MiB.
-const MOST: usize = 256 << 20;
 
 impl<W: Write + Seek> Relog<W> {
     /// A file like that of `log_file`, compressed or not.
@@ -32,45 +34,28 @@ impl<W: Write + Seek> Relog<W> {
         let mut log = log_file.clone();
         let arch = if log.pointer_size == 8 { Arch::X64 } else { Arch::X86 };
         let producer = Producer::new(log.version[0].into(), log.version[1].into(), log.build, arch);
-        let (circular, flag) = (LOG_FILE_MODE::EVENT_TRACE_FILE_MODE_CIRCULAR.0, LOG_FILE_MODE::EVENT_TRACE_COMPRESSED_MODE.0);
-        if log.mode & circular != 0 {
-            log.mode = log.mode & !circular | LOG_FILE_MODE::EVENT_TRACE_FILE_MODE_SEQUENTIAL.0;
-        }
+        let flag = LOG_FILE_MODE::EVENT_TRACE_COMPRESSED_MODE.0;
         log.mode = if compressed { log.mode | flag } else { log.mode & !flag };
         let writer = FileWriter::new(out, producer, log)?;
-        Ok(Self { writer, log_file: log_file.clone(), latest: log_file.start_time, from: (0, false) })
+        let buffer = BufferWriter::new(producer, log_file.buffer_size)?;
+        let latest = log_file.start_time;
+        Ok(Self { writer, producer, log_file: log_file.clone(), latest, buffer, identity: None })
     }
 
-    /// Adds an event of the buffer with that place in its file, and of that processor; the log file header itself is passed over, as
-    /// the new file has its own. Whether it was added.
+    /// Adds an event of a buffer; the log file header itself is passed over, as the new file has its own. Whether it was added.
     ///
     /// # Errors
     ///
-    /// As [`FileWriter::push`]; of events that lie in no order of time within their buffer, one at the most begins a new buffer.
-    /// What is refused is not in the file, which goes on.
-    pub fn push(&mut self, event: &Event<'_>, buffer: u32, processor: u16) -> Result<bool, Error> {
-        if is_log_file(event, buffer) {
+    /// No version has so many processors, or buffers of the file are too small for the event, as only damage makes them; or writing
+    /// fails. What is refused is not in the file, which goes on.
+    pub fn push(&mut self, event: &Event<'_>, buffer: &Buffer<'_>) -> Result<bool, Error> {
+        if is_log_file(event, buffer.index()) {
             return Ok(false);
         }
-        if self.from.0 != buffer {
-            self.from = (buffer, false);
-        }
-        let record = Record::of(event);
-        if buffer == 0 {
-            self.writer.push_header(&record)?;
-        } else {
-            let size = self.log_file.buffer_size as usize;
-            self.writer.close_unless(processor, (MOST / size.max(1)).max(1))?;
-            match self.writer.push(processor, &record) {
-                // Where the buffers of a processor lie in no order of time, each begins anew; but no more than one for each that
-                // was read, or a small file could become a huge one.
-                Err(Error::Order { .. }) if !self.from.1 => {
-                    self.from.1 = true;
-                    self.writer.flush(processor)?;
-                    self.writer.push(processor, &record)?;
-                }
-                result => result?,
-            }
+        // What the header buffer has no room for becomes an event as any other.
+        let is_header = buffer.index() == 0 && self.writer.push_header_written(event.bytes().to_vec()).is_ok();
+        if !is_header {
+            self.push_to_buffer(event, buffer)?;
         }
         if let Some(stamp) = event.time_stamp() {
             self.latest = self.latest.max(self.log_file.to_clock().system_time(stamp));
@@ -78,14 +63,61 @@ impl<W: Write + Seek> Relog<W> {
         Ok(true)
     }
 
+    fn push_to_buffer(&mut self, event: &Event<'_>, buffer: &Buffer<'_>) -> Result<(), Error> {
+        let identity = identity(buffer);
+        let (processor, processors) = (identity.processor, self.producer.most_processors());
+        if u32::from(processor) >= processors {
+            return Err(Error::Processor { processor, processors });
+        }
+        // Buffers of a processor are read in the order of their times, so that only such neighbours can be one.
+        let goes_on =
+            |open: Identity| (open.processor, open.ty) == (processor, identity.ty) && open.time_stamp <= identity.time_stamp;
+        if !self.identity.is_some_and(goes_on) {
+            self.close()?;
+        }
+        let mut result = self.buffer.push_written(event.bytes());
+        if matches!(result, Err(Error::Full { .. })) {
+            self.close()?;
+            result = self.buffer.push_written(event.bytes());
+        }
+        result?;
+        let first = self.identity.unwrap_or(identity);
+        self.identity = Some(Identity { sequence: first.sequence, flags: first.flags | identity.flags, ..identity });
+        Ok(())
+    }
+
+    /// Writes the buffer that is filled, if it has events.
+    fn close(&mut self) -> Result<(), Error> {
+        match self.identity.take() {
+            Some(identity) => self.writer.write_closed(&mut self.buffer, &identity),
+            None => Ok(()),
+        }
+    }
+
     /// Writes what is left, and the header. A file that was never closed, or before it began, ends with its last event.
     ///
     /// # Errors
     ///
     /// As [`FileWriter::finish`].
-    pub fn finish(self) -> Result<W, Error> {
+    pub fn finish(mut self) -> Result<W, Error> {
+        self.close()?;
         let end = Some(self.log_file.end_time).filter(|end| *end >= self.log_file.start_time && *end != 0);
         self.writer.finish(end.unwrap_or(self.latest))
+    }
+}
+
+/// What a buffer's header tells. A header buffer's further events are none of the header buffer of another file.
+fn identity(buffer: &Buffer<'_>) -> Identity {
+    let head = buffer.head();
+    let (generic, is_header) = (ETW_BUFFER_TYPE::ETW_BUFFER_TYPE_GENERIC, buffer.index() == 0);
+    Identity {
+        time_stamp: head.time_stamp,
+        sequence: head.sequence,
+        processor: head.processor(),
+        logger: head.logger,
+        state: head.state,
+        flags: head.flags,
+        ty: if is_header { generic } else { head.ty },
     }
 }
 

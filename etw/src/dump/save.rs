@@ -3,9 +3,9 @@
 use super::input::stem;
 use super::{Content, Files, Wrong, tally};
 use crate::etl::input::Input;
-use crate::etl::output::{Escaped, Output, Several, create};
+use crate::etl::output::{Escaped, Output, Several};
 use crate::etl::stop::Stop;
-use etw_layouts_cli::Outcome;
+use etw_layouts_cli::{NewFile, Outcome};
 use etw_layouts_dump::{Saved, Session};
 use serde::Serialize;
 use std::fmt::{self, Display};
@@ -68,12 +68,10 @@ pub fn run(args: &Args, input: &Input, content: &Content<'_>, out: &mut Output) 
 
 /// Writes a session; nothing is left of a file that cannot be completed.
 fn write(session: &Session<'_>, path: &Path) -> Result<Saved, String> {
-    let file = create(path)?;
-    session.save(file).map_err(|error| {
-        // That it cannot be removed changes nothing of what is told.
-        let _ = fs::remove_file(path);
-        error.to_string()
-    })
+    let new = NewFile::create(path)?;
+    let saved = session.save(new.file()).map_err(|error| error.to_string())?;
+    new.finish()?;
+    Ok(saved)
 }
 
 /// A name as that of a file: letters and digits of ASCII, `-`, `_` and `.`, and no more of them than any file system takes.

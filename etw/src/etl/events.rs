@@ -1,15 +1,17 @@
 //! `events`.
 
-use super::columns::DEFAULT;
+use super::columns::{Column, DEFAULT};
 use super::input::{Files, Opened};
 use super::line::{Line, Name, Origin};
-use super::output::Output;
+use super::output::{Escaped, Output, Several};
 use super::printer::{Asked, Printer};
 use super::progress::Progress;
 use super::stop::Stop;
 use super::tally::Tally;
 use etw_layouts_cli::Outcome;
-use etw_layouts_etl::{Clock, Event, Filter, Finding, LogFile, Trace, What};
+use etw_layouts_etl::{Clock, Event, Filter, Finding, LogFile, What};
+use serde::Serialize;
+use std::fmt::{self, Display};
 use std::rc::Rc;
 
 /// Print the events of trace files, a line each. Exit status 1 if there are findings.
@@ -18,8 +20,13 @@ use std::rc::Rc;
 /// or the group of a kernel event; version and opcode; the bytes of the payload; and the id, of a kernel event the name of
 /// its hook identifier. --columns chooses others; json has all of them. Findings go to the standard error.
 ///
+/// With --order time the events of all files are one sequence, by system time, and with several files the last column is the file. Sessions
+/// can leave events out of order: they are sorted within four buffers of a processor. An event further out of order is printed where it is
+/// found; the number of such events and the largest distance are a finding.
+///
 ///     etw etl events trace.etl
 ///     etw etl events --order time --payload hex trace.etl
+///     etw etl events --order time folder
 ///     etw etl events --payload fields trace.etl
 ///     etw etl events --provider PROCESS --from 1.5 --to 2 trace.etl
 ///     etw etl events --level 1 --level 2 --columns default,level,keyword trace.etl
@@ -30,9 +37,9 @@ use std::rc::Rc;
 pub struct Args {
     #[command(flatten)]
     pub(crate) files: Files,
-    /// In which order. For that of time the whole file is read into memory.
+    /// Order of the events. With time, files are read into memory, several files up to 4 GiB together.
     #[arg(long, value_enum, default_value_t = Order::File)]
-    order: Order,
+    pub(crate) order: Order,
     /// Stop at the first finding, with exit status 1.
     #[arg(long)]
     strict: bool,
@@ -40,22 +47,24 @@ pub struct Args {
     pub(crate) asked: Asked,
 }
 
-#[derive(Clone, Copy, clap::ValueEnum)]
-enum Order {
+#[derive(Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub enum Order {
     File,
     Time,
 }
 
-/// The events of one file after the other.
+/// The events of all files.
 pub struct Events<'a> {
-    order: Order,
     is_strict: bool,
-    printer: Printer<'a>,
+    pub printer: Printer<'a>,
 }
 
 impl<'a> Events<'a> {
-    pub fn new(args: &'a Args) -> Self {
-        Self { order: args.order, is_strict: args.strict, printer: Printer::new(&args.asked, &DEFAULT) }
+    /// The events of one file, or of several.
+    pub fn new(args: &'a Args, are_several: bool) -> Self {
+        let file = (are_several && args.order == Order::Time).then_some(Column::File);
+        let columns: Vec<_> = DEFAULT.into_iter().chain(file).collect();
+        Self { is_strict: args.strict, printer: Printer::new(&args.asked, &columns) }
     }
 
     /// Whether as many were printed as were asked for.
@@ -68,115 +77,130 @@ impl<'a> Events<'a> {
         self.printer.end(out);
     }
 
+    /// Prints those of a file in its order.
     pub fn file(&mut self, source: Opened<'_>, out: &mut Output) -> Result<Outcome, Stop> {
         let (name, progress) = (source.name, source.progress.clone());
+        let mut buffers = source.reader()?;
+        let mut part = Part::new(name, progress, buffers.log_file(), self, out);
+        self.printer.head(out)?;
+        while let Some(buffer) = buffers.next()? {
+            match buffer {
+                Ok(image) => {
+                    let origin = Origin::of(image.buffer());
+                    for event in image.events() {
+                        match event {
+                            Ok(event) => part.event(&event, origin, self, out).map(drop)?,
+                            Err(finding) => part.finding(&finding, self, out)?,
+                        }
+                        if self.is_done() {
+                            return Ok(part.end(out));
+                        }
+                    }
+                }
+                Err(finding) => part.finding(&finding, self, out)?,
+            }
+        }
+        Ok(part.end(out))
+    }
+}
+
+/// What is printed of one file.
+pub struct Part<'n> {
+    name: &'n str,
+    file: Name,
+    pub clock: Clock,
+    filter: Filter,
+    progress: Rc<Progress>,
+    tally: Tally,
+    /// How many events were printed after later ones, and by how much at most, in units of 100 ns.
+    late: (u64, u64),
+}
+
+impl<'n> Part<'n> {
+    pub fn new(name: &'n str, progress: Rc<Progress>, log: &LogFile, events: &Events<'_>, out: &Output) -> Self {
         if out.is_terminal {
             progress.hide();
         }
-        let order = self.order;
-        let lines = |log: &LogFile| {
-            let (clock, filter) = (log.to_clock(), self.printer.wanted.filter(log.start_time));
-            Lines { events: self, name, file: Name::of(name), clock, filter, out, progress, tally: Tally::default() }
-        };
-        match order {
-            Order::File => in_file(source, lines),
-            Order::Time => in_time(source, lines),
-        }
+        let (clock, filter) = (log.to_clock(), events.printer.wanted.filter(log.start_time));
+        Self { name, file: Name::of(name), clock, filter, progress, tally: Tally::default(), late: (0, 0) }
     }
-}
 
-fn in_file<'a, 'b: 'a>(source: Opened<'_>, lines: impl FnOnce(&LogFile) -> Lines<'a, 'b>) -> Result<Outcome, Stop> {
-    let mut buffers = source.reader()?;
-    let mut lines = lines(buffers.log_file());
-    lines.events.printer.head(lines.out)?;
-    while let Some(buffer) = buffers.next()? {
-        match buffer {
-            Ok(image) => {
-                let origin = Origin::of(image.buffer());
-                for event in image.events() {
-                    match event {
-                        Ok(event) => lines.event(&event, origin)?,
-                        Err(finding) => lines.finding(&finding)?,
-                    }
-                    if lines.events.is_done() {
-                        return Ok(lines.end());
-                    }
-                }
-            }
-            Err(finding) => lines.finding(&finding)?,
-        }
-    }
-    Ok(lines.end())
-}
-
-fn in_time<'a, 'b: 'a>(source: Opened<'_>, lines: impl FnOnce(&LogFile) -> Lines<'a, 'b>) -> Result<Outcome, Stop> {
-    let bytes = source.bytes()?;
-    let trace = Trace::new(&bytes).map_err(|error| Stop::Input(error.to_string()))?;
-    let mut lines = lines(trace.log_file());
-    lines.events.printer.head(lines.out)?;
-    trace.by_time_ahead(|events| {
-        while let Some(event) = events.next_event() {
-            match event {
-                Ok(timed) => {
-                    let origin = Origin { buffer: timed.buffer, offset: timed.buffer_offset, processor: timed.processor };
-                    lines.event(&timed.event, origin)?;
-                }
-                Err(finding) => lines.finding(&finding)?,
-            }
-            if lines.events.is_done() {
-                break;
-            }
-        }
-        Ok::<_, Stop>(())
-    })?;
-    Ok(lines.end())
-}
-
-/// The lines of one file.
-struct Lines<'a, 'b> {
-    events: &'a mut Events<'b>,
-    name: &'a str,
-    file: Name,
-    clock: Clock,
-    filter: Filter,
-    out: &'a mut Output,
-    progress: Rc<Progress>,
-    tally: Tally,
-}
-
-impl Lines<'_, '_> {
     /// Tells of a finding.
-    fn finding(&mut self, finding: &Finding) -> Result<(), Stop> {
+    pub fn finding(&mut self, finding: &Finding, events: &Events<'_>, out: &Output) -> Result<(), Stop> {
         if let Some(told) = self.tally.add(Some(self.name), finding) {
-            self.progress.beside(|| self.out.aside(&told));
+            self.progress.beside(|| out.aside(&told));
         }
-        if self.events.is_strict && finding.is_damage() { Err(Stop::Strict) } else { Ok(()) }
+        if events.is_strict && finding.is_damage() { Err(Stop::Strict) } else { Ok(()) }
     }
 
-    /// Tells of findings that were only counted.
-    fn end(&self) -> Outcome {
-        for told in self.tally.more(Some(self.name)) {
-            self.progress.beside(|| self.out.aside(&told));
-        }
-        self.tally.outcome()
-    }
-
-    fn event(&mut self, event: &Event<'_>, origin: Origin) -> Result<(), Stop> {
-        let printer = &mut self.events.printer;
+    /// Prints an event, if it is wanted; its time, if it was printed and has one.
+    pub fn event(
+        &mut self,
+        event: &Event<'_>,
+        origin: Origin,
+        events: &mut Events<'_>,
+        out: &mut Output,
+    ) -> Result<Option<i64>, Stop> {
+        let printer = &mut events.printer;
         printer.seen += 1;
         if !self.filter.takes(event, origin.processor, &self.clock) {
-            return Ok(());
+            return Ok(None);
         }
         let time = event.time_stamp().map(|stamp| self.clock.system_time(stamp));
         let line = Line::new(&self.file, event, origin, time, printer.payload);
-        match printer.event(&line, self.out)? {
-            None => Ok(()),
-            Some(fault) => self.finding(&Finding {
-                buffer: origin.buffer,
-                buffer_offset: origin.offset,
-                offset: event.offset(),
-                what: What::Fields(fault),
-            }),
+        if let Some(fault) = printer.event(&line, out)? {
+            let what = What::Fields(fault);
+            let finding = Finding { buffer: origin.buffer, buffer_offset: origin.offset, offset: event.offset(), what };
+            self.finding(&finding, events, out)?;
         }
+        Ok(time)
+    }
+
+    /// Counts an event that was printed after one that is so much later.
+    pub fn late(&mut self, by: u64, events: &Events<'_>, out: &Output) -> Result<(), Stop> {
+        self.late = (self.late.0 + 1, self.late.1.max(by));
+        if !events.is_strict {
+            return Ok(());
+        }
+        self.tell_late(out);
+        Err(Stop::Strict)
+    }
+
+    /// Tells of what was only counted.
+    pub fn end(&self, out: &Output) -> Outcome {
+        for told in self.tally.more(Some(self.name)) {
+            self.progress.beside(|| out.aside(&told));
+        }
+        self.tell_late(out);
+        if self.late.0 > 0 { Outcome::Differs } else { self.tally.outcome() }
+    }
+
+    fn tell_late(&self, out: &Output) {
+        let (late_events, latest_by) = self.late;
+        if late_events > 0 {
+            self.progress.beside(|| out.aside(&Late { file: self.name, kind: "time-order", late_events, latest_by }));
+        }
+    }
+}
+
+/// Events of a file that were not printed in the order of time.
+#[derive(Serialize)]
+struct Late<'a> {
+    file: &'a str,
+    kind: &'static str,
+    late_events: u64,
+    /// In units of 100 ns.
+    latest_by: u64,
+}
+
+impl Display for Late<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (file, count, by) = (Escaped(self.file), Several(self.late_events, "event"), self.latest_by);
+        let (seconds, fraction) = (by / 10_000_000, by % 10_000_000);
+        write!(
+            f,
+            "{file}: {count} not in the order of time, by up to {seconds}.{fraction:07} seconds: further out of order than is sorted, \
+             which is within four buffers of a processor"
+        )
     }
 }

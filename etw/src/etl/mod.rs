@@ -1,7 +1,7 @@
 //! Commands over trace files: what a file is and holds, its events, and what is wrong with it.
 //!
 //! Files are read as their bytes come, in memory for two buffers, so that pipes and files that a logger still writes are read as
-//! well; only for the order of time a file is read into memory first.
+//! well; only for the order of time, and to save several files as one, files are read into memory first.
 
 mod check;
 pub(crate) mod columns;
@@ -11,6 +11,7 @@ mod fields;
 mod info;
 pub(crate) mod input;
 pub(crate) mod line;
+mod merged;
 pub(crate) mod output;
 pub(crate) mod printer;
 mod progress;
@@ -23,7 +24,8 @@ mod wanted;
 mod writer;
 
 use etw_layouts_cli::{Error, Outcome};
-use events::Events;
+use events::{Events, Order};
+use input::Files;
 use output::{Format, Output};
 use stat::Stats;
 use std::io::{self, Write};
@@ -46,14 +48,8 @@ pub enum Command {
 ///
 /// A file could not be read, or nothing can be printed. That nobody takes the output any more is no error.
 pub fn run(command: &Command) -> Result<Outcome, Error> {
-    let (files, mut work) = match command {
-        Command::Info(args) => (&args.files, Work::Info),
-        Command::Events(args) => (&args.files, Work::Events(Events::new(args))),
-        Command::Check(args) => (&args.files, Work::Check),
-        Command::Stat(args) => (&args.files, Work::Stat(Box::new(Stats::new(args)))),
-        Command::Save(args) => (&args.files, Work::Save(args)),
-    };
-    if files.format == Format::Csv && !matches!(work, Work::Events(_)) {
+    let files = command.files();
+    if files.format == Format::Csv && !matches!(command, Command::Events(_)) {
         return Err("only events are printed as a table of CSV".into());
     }
     if let Some(wanted) = command.wanted() {
@@ -61,20 +57,42 @@ pub fn run(command: &Command) -> Result<Outcome, Error> {
     }
     let mut out = Output::new(files.format);
     let inputs: Vec<_> = files.files.iter().flat_map(|path| input::find(path, &input::TRACES, &out)).collect();
-    if matches!(work, Work::Save(_)) && inputs.len() != 1 {
-        return Err(format!("the events of one trace file are saved, and here are {}", inputs.len()).into());
-    }
+    let mut work = match command {
+        Command::Info(_) => Work::Info,
+        Command::Events(args) if args.order == Order::Time => Work::Merged(Events::new(args, inputs.len() > 1)),
+        Command::Events(args) => Work::Events(Events::new(args, inputs.len() > 1)),
+        Command::Check(_) => Work::Check,
+        Command::Stat(args) => Work::Stat(Box::new(Stats::new(args))),
+        Command::Save(args) => Work::Save(args),
+    };
+    let is_together = matches!(work, Work::Merged(_)) || matches!(work, Work::Save(_)) && inputs.len() > 1;
     let (mut outcome, mut unusable) = (Outcome::Good, 0);
-    for input in &inputs {
+    if is_together {
+        let (loaded, unread) = merged::load(&inputs, &out)?;
+        let (traces, others) = merged::traces(&loaded, &out);
+        unusable = unread + others;
+        let result = match &mut work {
+            Work::Merged(events) => merged::run(&traces, events, &mut out),
+            Work::Save(args) if unusable == 0 => save::several(args, &traces, &mut out),
+            _ => Ok(Outcome::Good),
+        };
+        outcome = match result {
+            Ok(outcome) => outcome,
+            Err(Stop::Input(why)) => return Err(why.into()),
+            Err(Stop::Output(error)) => return ended(outcome, error),
+            Err(Stop::Strict) => Outcome::Differs,
+        };
+    }
+    for input in if is_together { &[][..] } else { &inputs[..] } {
         if matches!(&work, Work::Events(events) if events.is_done()) {
             break;
         }
         let result = input.open().and_then(|source| match &mut work {
             Work::Info => info::run(source, &mut out),
-            Work::Events(events) => events.file(source, &mut out),
+            Work::Events(events) | Work::Merged(events) => events.file(source, &mut out),
             Work::Check => check::run(source, &mut out),
             Work::Stat(stats) => stats.file(source, &out),
-            Work::Save(args) => save::run(args, source, &mut out),
+            Work::Save(args) => save::one(args, source, &mut out),
         });
         match result {
             Ok(Outcome::Good) => {}
@@ -92,7 +110,7 @@ pub fn run(command: &Command) -> Result<Outcome, Error> {
     }
     let told = match &work {
         Work::Stat(stats) => stats.end(&mut out),
-        Work::Events(events) => {
+        Work::Events(events) | Work::Merged(events) => {
             events.end(&out);
             Ok(())
         }
@@ -106,6 +124,16 @@ pub fn run(command: &Command) -> Result<Outcome, Error> {
 }
 
 impl Command {
+    fn files(&self) -> &Files {
+        match self {
+            Self::Info(args) => &args.files,
+            Self::Events(args) => &args.files,
+            Self::Check(args) => &args.files,
+            Self::Stat(args) => &args.files,
+            Self::Save(args) => &args.files,
+        }
+    }
+
     /// Which events are asked for.
     fn wanted(&self) -> Option<&Wanted> {
         match self {
@@ -121,6 +149,8 @@ impl Command {
 enum Work<'a> {
     Info,
     Events(Events<'a>),
+    /// The same, in the order of time, of all files together.
+    Merged(Events<'a>),
     Check,
     Stat(Box<Stats<'a>>),
     Save(&'a save::Args),

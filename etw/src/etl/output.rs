@@ -3,9 +3,7 @@
 use super::writer::Writer;
 use serde::Serialize;
 use std::fmt::{self, Display, Write as _};
-use std::fs::File;
 use std::io::{self, IsTerminal, Write};
-use std::path::Path;
 
 /// How a command prints.
 #[derive(Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
@@ -158,14 +156,6 @@ pub fn is_hidden(c: char) -> bool {
     c.is_control()
         || matches!(c, '\u{ad}' | '\u{61c}' | '\u{180e}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}'
             | '\u{feff}' | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e007f}')
-}
-
-/// Makes a file that is not there yet; the text of the error has its place in a line that names the file.
-pub fn create(path: &Path) -> Result<File, String> {
-    File::create_new(path).map_err(|error| match error.kind() {
-        io::ErrorKind::AlreadyExists => "is there already; nothing is written over: take another name, or remove it".into(),
-        _ => error.to_string(),
-    })
 }
 
 /// So many of what is called by a word, such as `1 event` and `1,000 events`.

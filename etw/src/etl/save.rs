@@ -1,34 +1,43 @@
 //! `save`.
 
 use super::input::{Files, Opened};
-use super::output::{Escaped, Grouped, Output, Several, create};
+use super::merged::Loaded;
+use super::output::{Escaped, Grouped, Output, Several};
+use super::progress::Progress;
 use super::stop::Stop;
 use super::tally::Tally;
 use super::wanted::Wanted;
-use etw_layouts_cli::Outcome;
-use etw_layouts_etl::Event;
+use etw_layouts_cli::{NewFile, Outcome};
 use etw_layouts_etl::write::{Error, Relog};
+use etw_layouts_etl::{Buffer, Clock, Filter, Finding, Image, LogFile, Scratch, Trace};
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::fmt::{self, Display};
-use std::fs;
+use std::fs::File;
 use std::io;
 use std::path::PathBuf;
+use std::rc::Rc;
 
-/// Save the events of a trace file that are wanted as a smaller one. Exit status 1 if there are findings.
+/// Copy matching events to a new trace file. Exit status 1 if there are findings.
 ///
-/// The new file has the log file header of the old one, so that times and names stay, and each event as it is. Of the
-/// header buffer too only what is wanted is kept, beside the log file header. A circular file becomes a sequential one. What is
-/// damaged is left out, and told on the standard error.
+/// The new file has the log file header of the old one. Events are copied byte for byte, in the order of the old file. Damaged events
+/// are left out, and reported on the standard error. Matching events of different processors are in different buffers of full size,
+/// so that a file of few events can be large; --compress makes it small.
+///
+/// Several files become one if they are of one boot of one system and their clocks agree, as for the parts of one session. Their
+/// buffers are merged by time. Other files are refused. Several files are read into memory, up to 4 GiB together.
+///
+/// The new file is written as NAME.PROCESS.part, and renamed when it is complete. Existing files are not overwritten.
 ///
 ///     etw etl save --provider PROCESS -o processes.etl trace.etl
 ///     etw etl save --from 1.5 --to 2 --compress -o moment.etl trace.etl
+///     etw etl save -o whole.etl part-1.etl part-2.etl
 #[derive(clap::Args)]
 #[command(verbatim_doc_comment)]
 pub struct Args {
     #[command(flatten)]
     pub(crate) files: Files,
-    /// The new file, which must not be there yet.
+    /// New file; must not exist.
     #[arg(short, long, value_name = "FILE")]
     output: PathBuf,
     /// Compress its buffers, which Windows reads from version 8 on.
@@ -38,92 +47,161 @@ pub struct Args {
     pub(crate) wanted: Wanted,
 }
 
-pub fn run(args: &Args, source: Opened<'_>, out: &mut Output) -> Result<Outcome, Stop> {
-    let (name, target) = (source.name, args.output.display().to_string());
-    let unwritable = |error: &dyn Display| Stop::Output(io::Error::other(format!("{}: {error}", Escaped(&target))));
-    let progress = source.progress.clone();
+/// Saves the events of one file.
+pub fn one(args: &Args, source: Opened<'_>, out: &mut Output) -> Result<Outcome, Stop> {
+    let mut part = Part::new(source.name, source.progress.clone(), args);
     let mut buffers = source.reader()?;
-    let log = buffers.log_file();
-    let (clock, filter) = (log.to_clock(), args.wanted.filter(log.start_time));
-    let file = create(&args.output).map_err(|error| unwritable(&error))?;
-    let part = Part(Some(&args.output));
-    let mut relog = Relog::new(file, log, args.compress).map_err(|error| unwritable(&error))?;
-    let mut saved = Saved { file: name, output: &target, read: 0, saved: 0, bytes: 0, refused: BTreeMap::new() };
-    let mut tally = Tally::default();
+    let (new, target) = begin(args)?;
+    let mut writing = Writing::new(args, &new, &target, buffers.log_file())?;
     while let Some(buffer) = buffers.next()? {
-        let image = match &buffer {
-            Ok(image) => image,
-            Err(finding) => {
-                if let Some(told) = tally.add(Some(name), finding) {
-                    progress.beside(|| out.aside(&told));
-                }
-                continue;
-            }
+        writing.buffer(buffer.as_ref(), &mut part, out)?;
+    }
+    drop(buffers);
+    writing.finish()?;
+    end(new, &target, vec![part], out)
+}
+
+/// Saves the events of several files, buffer by buffer in the order of time.
+pub fn several(args: &Args, traces: &[(&Loaded<'_>, Trace<'_>)], out: &mut Output) -> Result<Outcome, Stop> {
+    let logs: Vec<_> = traces.iter().map(|(_, trace)| trace.log_file()).collect();
+    let log = LogFile::join(&logs).map_err(|apart| {
+        let [first, other] = [0, apart.file].map(|file| Escaped(traces[file].0.name).to_string());
+        Stop::Input(format!(
+            "{other} and {first} cannot have one log file header: {other} has {apart}; save each on its own, or print all of them with \
+             `etw etl events --order time`"
+        ))
+    })?;
+    let mut parts: Vec<_> =
+        traces.iter().map(|(file, _)| Part::new(file.name, Rc::new(Progress::new(file.name)), args)).collect();
+    let (new, target) = begin(args)?;
+    let mut writing = Writing::new(args, &new, &target, &log)?;
+    let mut files: Vec<_> = traces.iter().map(|(_, trace)| trace.buffers().peekable()).collect();
+    let mut scratch = Scratch::default();
+    loop {
+        // Header buffers come first, and findings where they are.
+        let key = |buffer: &Result<Buffer<'_>, Finding>| match buffer {
+            Ok(buffer) if buffer.index() > 0 => buffer.head().time_stamp,
+            _ => i64::MIN,
         };
-        let (index, processor) = (image.buffer().index(), image.buffer().head().processor());
-        let mut keep = |event: &Event<'_>| match relog.push(event, index, processor) {
-            Ok(is_added) => {
-                saved.saved += u64::from(is_added);
-                Ok(())
-            }
-            Err(Error::Io(error)) => Err(unwritable(&error)),
-            // What no version would write, of a file that is damaged or was made by hand.
-            Err(error) => {
-                *saved.refused.entry(error.to_string()).or_default() += 1;
-                Ok(())
-            }
-        };
-        for event in image.events() {
-            match event {
-                Ok(event) => {
-                    saved.read += 1;
-                    if filter.takes(&event, processor, &clock) {
-                        keep(&event)?;
-                    }
-                }
-                Err(finding) => {
-                    if let Some(told) = tally.add(Some(name), &finding) {
-                        progress.beside(|| out.aside(&told));
-                    }
-                }
-            }
+        let first = files.iter_mut().enumerate().filter_map(|(file, buffers)| Some((key(buffers.peek()?), file))).min();
+        let Some((_, file)) = first else { break };
+        match files[file].next() {
+            Some(Ok(buffer)) => writing.buffer(Ok(&buffer.image(&mut scratch)), &mut parts[file], out)?,
+            Some(Err(finding)) => writing.buffer(Err(&finding), &mut parts[file], out)?,
+            None => {}
         }
     }
-    let file = relog.finish().map_err(|error| unwritable(&error))?;
-    saved.bytes = file.metadata().map_err(|error| unwritable(&error))?.len();
-    part.keep();
-    for told in tally.more(Some(name)) {
-        progress.beside(|| out.aside(&told));
+    writing.finish()?;
+    end(new, &target, parts, out)
+}
+
+/// The new file, and its name as the user knows it.
+fn begin(args: &Args) -> Result<(NewFile, String), Stop> {
+    let name = args.output.display().to_string();
+    let new = NewFile::create(&args.output).map_err(|why| unwritable(&name, &why))?;
+    Ok((new, name))
+}
+
+/// What is written to the new file.
+struct Writing<'a> {
+    target: &'a str,
+    relog: Relog<&'a File>,
+    clock: Clock,
+    filter: Filter,
+}
+
+impl<'a> Writing<'a> {
+    fn new(args: &Args, new: &'a NewFile, target: &'a str, log: &LogFile) -> Result<Self, Stop> {
+        let relog = Relog::new(new.file(), log, args.compress).map_err(|error| unwritable(target, &error))?;
+        Ok(Self { target, relog, clock: log.to_clock(), filter: args.wanted.filter(log.start_time) })
     }
-    drop((buffers, progress));
-    let outcome = if saved.refused.is_empty() { tally.outcome() } else { Outcome::Differs };
-    out.line(&saved)?;
+
+    fn finish(self) -> Result<(), Stop> {
+        self.relog.finish().map(drop).map_err(|error| unwritable(self.target, &error))
+    }
+
+    /// Adds the events of a buffer that are wanted.
+    fn buffer(&mut self, buffer: Result<&Image<'_>, &Finding>, part: &mut Part<'_>, out: &Output) -> Result<(), Stop> {
+        let image = match buffer {
+            Ok(image) => image,
+            Err(finding) => {
+                part.finding(finding, out);
+                return Ok(());
+            }
+        };
+        let processor = image.buffer().head().processor();
+        for event in image.events() {
+            let event = match event {
+                Ok(event) => event,
+                Err(finding) => {
+                    part.finding(&finding, out);
+                    continue;
+                }
+            };
+            part.saved.read += 1;
+            if !self.filter.takes(&event, processor, &self.clock) {
+                continue;
+            }
+            match self.relog.push(&event, image.buffer()) {
+                Ok(is_added) => part.saved.saved += u64::from(is_added),
+                Err(error @ (Error::Io(_) | Error::Failed)) => return Err(unwritable(self.target, &error)),
+                // What no version has, of a file that is damaged or was made by hand.
+                Err(error) => *part.saved.refused.entry(error.to_string()).or_default() += 1,
+            }
+        }
+        Ok(())
+    }
+}
+
+/// One of the files that events are taken from.
+struct Part<'a> {
+    saved: Saved<'a>,
+    tally: Tally,
+    progress: Rc<Progress>,
+}
+
+impl<'a> Part<'a> {
+    fn new(name: &'a str, progress: Rc<Progress>, args: &Args) -> Self {
+        let output = args.output.display().to_string();
+        let saved = Saved { file: name, output, read: 0, saved: 0, bytes: 0, refused: BTreeMap::new() };
+        Self { saved, tally: Tally::default(), progress }
+    }
+
+    fn finding(&mut self, finding: &Finding, out: &Output) {
+        if let Some(told) = self.tally.add(Some(self.saved.file), finding) {
+            self.progress.beside(|| out.aside(&told));
+        }
+    }
+}
+
+/// Ends the new file, and tells what is in it.
+fn end(new: NewFile, target: &str, parts: Vec<Part<'_>>, out: &mut Output) -> Result<Outcome, Stop> {
+    let bytes = new.file().metadata().map_err(|error| unwritable(target, &error))?.len();
+    new.finish().map_err(|why| unwritable(target, &why))?;
+    let mut outcome = Outcome::Good;
+    for Part { mut saved, tally, progress } in parts {
+        saved.bytes = bytes;
+        for told in tally.more(Some(saved.file)) {
+            progress.beside(|| out.aside(&told));
+        }
+        if !saved.refused.is_empty() || tally.outcome() == Outcome::Differs {
+            outcome = Outcome::Differs;
+        }
+        drop(progress);
+        out.line(&saved)?;
+    }
     Ok(outcome)
 }
 
-/// A file that is not whole yet, and goes if it never becomes so.
-struct Part<'a>(Option<&'a PathBuf>);
-
-impl Part<'_> {
-    fn keep(mut self) {
-        self.0 = None;
-    }
-}
-
-impl Drop for Part<'_> {
-    fn drop(&mut self) {
-        if let Some(path) = self.0 {
-            // The error that stopped the writing is told; there is nothing to add.
-            let _ = fs::remove_file(path);
-        }
-    }
+fn unwritable(target: &str, error: &dyn Display) -> Stop {
+    Stop::Output(io::Error::other(format!("{}: {error}", Escaped(target))))
 }
 
 /// What was saved.
 #[derive(Serialize)]
 struct Saved<'a> {
     file: &'a str,
-    output: &'a str,
+    output: String,
     /// Events of the file, the log file header among them.
     read: u64,
     /// Events of the new file beside its log file header.
@@ -136,7 +214,7 @@ struct Saved<'a> {
 
 impl Display for Saved<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (file, output) = (Escaped(self.file), Escaped(self.output));
+        let (file, output) = (Escaped(self.file), Escaped(&self.output));
         // The log file header is an event too, as `events` and `stat` count, and every trace file has it.
         let others = Several(self.read.saturating_sub(1), "other event");
         let (saved, bytes) = (Grouped(self.saved), Grouped(self.bytes));

@@ -21,7 +21,8 @@ pub struct Kernels {
     /// One structure only, and what it needs.
     #[arg(long, value_name = "STRUCTURE")]
     only: Option<String>,
-    /// A folder for the files, one a target, which have its name. Without it the one of a single target is printed.
+    /// Folder for the files, one for each target, with its name. Files of other content are not overwritten. Without it the file of a
+    /// single target is printed.
     #[arg(short, long, value_name = "DIR")]
     output: Option<PathBuf>,
 }

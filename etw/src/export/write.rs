@@ -1,6 +1,6 @@
 //! Where an export goes.
 
-use crate::{Error, Outcome, print};
+use crate::{Error, NewFile, Outcome, print};
 use std::fs;
 use std::path::Path;
 
@@ -12,7 +12,7 @@ pub struct Text {
     pub text: String,
 }
 
-/// Writes files into a folder, or prints the only one.
+/// Writes files into a folder, or prints the only one. No file is written over.
 pub fn write(texts: &[Text], folder: Option<&Path>) -> Result<Outcome, Error> {
     let Some(folder) = folder else {
         let [Text { text, .. }] = texts else {
@@ -24,7 +24,7 @@ pub fn write(texts: &[Text], folder: Option<&Path>) -> Result<Outcome, Error> {
     fs::create_dir_all(folder).map_err(|error| format!("{}: {error}", folder.display()))?;
     for Text { name, text } in texts {
         let path = folder.join(name);
-        fs::write(&path, text).map_err(|error| format!("{}: {error}", path.display()))?;
+        NewFile::write(&path, text.as_bytes()).map_err(|error| format!("{}: {error}", path.display()))?;
     }
     let files = if texts.len() == 1 { texts[0].name.clone() } else { format!("{} files", texts.len()) };
     print(&format!("wrote {files} to {}\n", folder.display()))?;

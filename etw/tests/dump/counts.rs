@@ -6,8 +6,7 @@ use etw_layouts_etl::ClockType;
 use etw_layouts_etl::write::Producer;
 use serde_json::Value;
 use std::collections::BTreeMap;
-use std::path::PathBuf;
-use std::{env, fs};
+use std::fs;
 use test_support::dumps::{self, Session, base, registration};
 
 /// The lines below each heading that details have, without those that are indented further.
@@ -138,10 +137,7 @@ fn every_count_is_listed() {
     listed.extend([compare(&path, &[]), compare(&path, &["--free"])]);
     println!("{listed:?}");
     assert!(listed.iter().all(|count| *count > 10));
-    let Some(real) = env::var_os("ETW_LAYOUTS_DUMPS").map(PathBuf::from) else {
-        eprintln!("skipped: ETW_LAYOUTS_DUMPS does not name a folder of crash dumps");
-        return;
-    };
+    let Some(real) = test_support::witness::folder("ETW_LAYOUTS_DUMPS") else { return };
     for entry in fs::read_dir(real).unwrap() {
         let path = entry.unwrap().path();
         if path.extension().is_some_and(|ending| ending == "dmp") {

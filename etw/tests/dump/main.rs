@@ -97,7 +97,7 @@ fn saved_sessions_are_traces() {
     let (status, again) = json(&["dump", "save", "-o", &traces, &path]);
     assert_eq!((status, again.len()), (Some(2), 0));
     let aside = String::from_utf8(etw(&["dump", "save", "-o", &traces, &path]).stderr).unwrap();
-    assert_eq!(aside.matches(".etl: is there already; nothing is written over").count(), 2, "{aside}");
+    assert_eq!(aside.matches(".etl: already exists; refusing to overwrite").count(), 2, "{aside}");
 }
 
 /// Findings are told, with status 1; what is no dump, with status 2, and the next one is read.

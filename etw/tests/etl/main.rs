@@ -4,6 +4,7 @@ mod counted;
 mod damaged;
 mod fields;
 mod filtered;
+mod merged;
 mod saved;
 
 use etw_layouts_etl::header::Header;

@@ -1,10 +1,12 @@
 //! `save`.
 
-use crate::{Folder, damaged, json, run, shared, text};
+use crate::{Folder, damaged, json, program, run, shared, text};
 use etw_layouts_etl::ClockType;
 use serde_json::Value;
 use std::fs;
 use std::path::Path;
+use std::process::Stdio;
+use std::time::Instant;
 use test_support::traces::{PRODUCERS, fixture_of};
 
 /// A saved file has the events that were wanted, and `check` finds nothing in it.
@@ -21,9 +23,11 @@ fn saved_events() {
         for (options, compress) in [(&[][..], true), (&["--opcode", "1"], false), (&["--to", "0.5"], true)] {
             let out = text(&folder.0.join(format!("{index}-{}.etl", options.len() + usize::from(compress))));
             let events = |file: &str, options: &[&str]| {
-                let args = [&["events", "--format", "json", "--order", "time", "--payload", "hex", file], options].concat();
-                let all = json(&run(&args).1);
-                all.iter().filter(|e| e["buffer"] != 0 || e["offset"] != 0x48).map(fields).collect::<Vec<_>>()
+                ["file", "time"].map(|order| {
+                    let args = [&["events", "--format", "json", "--order", order, "--payload", "hex", file], options].concat();
+                    let all = json(&run(&args).1);
+                    all.iter().filter(|e| e["buffer"] != 0 || e["offset"] != 0x48).map(fields).collect::<Vec<_>>()
+                })
             };
             let compress = if compress { &["--compress"][..] } else { &[] };
             let args = [&["save", "--format", "json", "-o", &out, file], options, compress].concat();
@@ -37,12 +41,12 @@ fn saved_events() {
             assert_eq!(status, 0, "{file}: {told} {err}");
             let (told, saved) = (&json(&told)[0], events(&out, &[]));
             assert!(saved == events(file, options), "{file} {options:?}");
-            assert_eq!(told["saved"].as_u64(), Some(saved.len() as u64));
+            assert_eq!(told["saved"].as_u64(), Some(saved[0].len() as u64));
             assert_eq!(told["bytes"].as_u64(), Some(fs::metadata(&out).unwrap().len()));
             assert_eq!(run(&["check", &out]).1, format!("{out}: 0 findings\n"), "{file} {options:?}");
             // What is there stays.
             let (status, _, err) = run(&args);
-            assert!(status == 2 && err.contains("is there already; nothing is written over"), "{out}: {err}");
+            assert!(status == 2 && err.contains("already exists; refusing to overwrite"), "{out}: {err}");
         }
     }
     let (bad, out) = (folder.file("bad.etl", damaged()), text(&folder.0.join("of-bad.etl")));
@@ -54,7 +58,81 @@ fn saved_events() {
     let headed = text(&folder.0.join("headed.etl"));
     assert_eq!(run(&["save", "--opcode", "255", "-o", &headed, &bad]).0, 1);
     assert!(run(&["stat", &headed]).1.starts_with("1 file, 1 event, "));
-    for unusable in [&["save", "-o", &out, &bad, &bad][..], &["save", &bad], &["save", "-o", "/no/such/folder/a.etl", &bad]] {
+    let new = text(&folder.0.join("new.etl"));
+    for unusable in
+        [&["save", "-o", &new, &bad, "/no/such.etl"][..], &["save", &bad], &["save", "-o", "/no/such/folder/a.etl", &bad]]
+    {
         assert_eq!(run(unusable).0, 2, "{unusable:?}");
     }
+    let parts = fs::read_dir(&folder.0).unwrap().map(|entry| text(&entry.unwrap().path())).filter(|name| name.contains(".part"));
+    assert_eq!(parts.count() + usize::from(Path::new(&new).exists()), 0);
+}
+
+/// Parts of a session become one file again, in the order of time; files with other clocks, boots or systems do not.
+#[test]
+fn saved_together() {
+    let folder = Folder::new("together");
+    let whole = fixture_of(PRODUCERS[7], ClockType::PerfCounter, false, 60, &|header_type| header_type.is_known()).unwrap().bytes;
+    let (whole, half) = (folder.file("whole.etl", &whole), 4096 * (whole.len() / 4096 / 2));
+    let bytes = fs::read(&whole).unwrap();
+    let header = &bytes[..4096];
+    let (first, second) = (folder.file("a.etl", &bytes[..half]), folder.file("b.etl", [header, &bytes[half..]].concat()));
+    let events = |files: &[&str]| {
+        let all = json(&run(&[&["events", "--format", "json", "--order", "time", "--payload", "hex"], files].concat()).1);
+        let all = all.into_iter().filter(|event| event["buffer"] != 0);
+        all.map(|event| ["time", "cpu", "header", "payload"].map(|key| event[key].clone())).collect::<Vec<_>>()
+    };
+    let expected = events(&[&whole]);
+    assert!(expected.len() > 500 && events(&[&second, &first]) == expected);
+    for (index, files) in [[&first, &second], [&second, &first]].into_iter().enumerate() {
+        let out = text(&folder.0.join(format!("{index}-together.etl")));
+        let (status, told, err) = run(&["save", "-o", &out, files[0], files[1]]);
+        assert_eq!((status, told.lines().count()), (0, 2), "{told} {err}");
+        assert!(events(&[&out]) == expected);
+        assert_eq!(run(&["check", &out]).1, format!("{out}: 0 findings\n"));
+    }
+    // Offsets in the log file header: its version, BootTime, StartTime and ReservedFlags.
+    let at = |member: usize| 0x48 + 0x20 + member;
+    let clocks =
+        [(at(8), "version of Windows"), (at(0xF8), "boot time"), (at(0x108), "relation of stamps to time"), (at(0x110), "clock")];
+    for (place, what) in clocks {
+        let mut other = bytes.clone();
+        other[place] ^= 3;
+        let other = folder.file("other.etl", &other);
+        let out = text(&folder.0.join("none.etl"));
+        let (status, _, err) = run(&["save", "-o", &out, &first, &other]);
+        assert!(status == 2 && err.contains(&format!("other.etl has another {what}")), "{what}: {err}");
+        assert!(!Path::new(&out).exists());
+    }
+}
+
+/// A new file has its name only when it is complete, whenever the program is killed; what a killed one leaves does not block the next.
+#[test]
+fn killed() {
+    let folder = Folder::new("killed");
+    let large =
+        fixture_of(PRODUCERS[7], ClockType::PerfCounter, false, 12_000, &|header_type| header_type.is_known()).unwrap().bytes;
+    let (file, out) = (folder.file("a.etl", &large), folder.0.join("new.etl"));
+    let args = ["save", "--compress", "-o", out.to_str().unwrap(), &file];
+    let start = Instant::now();
+    assert_eq!(run(&args).0, 0);
+    let (whole, all) = (fs::read(&out).unwrap(), start.elapsed());
+    fs::remove_file(&out).unwrap();
+    let (mut left, mut complete) = (0, 0);
+    for part in 0..30 {
+        let mut child = program(&args).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+        std::thread::sleep(all * part / 25);
+        let _ = child.kill();
+        child.wait().unwrap();
+        if out.exists() {
+            complete += 1;
+            assert!(fs::read(&out).unwrap() == whole);
+            fs::remove_file(&out).unwrap();
+        }
+        left = fs::read_dir(&folder.0).unwrap().filter(|entry| text(&entry.as_ref().unwrap().path()).ends_with(".part")).count();
+    }
+    println!("{left} partial files left, {complete} complete ones");
+    assert!(left > 0 && complete < 30);
+    assert_eq!(run(&args).0, 0);
+    assert!(fs::read(&out).unwrap() == whole);
 }

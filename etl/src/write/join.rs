@@ -1,0 +1,79 @@
+//! One log file header for the events of several files.
+
+use crate::clock::ClockType;
+use crate::logfile::LogFile;
+use crate::stamp::Stamp;
+use std::fmt;
+
+/// Why files cannot have one log file header.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Apart {
+    /// The place of the file that differs from the first one.
+    pub file: usize,
+    /// What differs.
+    pub what: &'static str,
+    /// What the first file has.
+    pub first: String,
+    /// What that file has.
+    pub other: String,
+}
+
+impl fmt::Display for Apart {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { what, first, other, .. } = self;
+        write!(f, "another {what} ({other}) than the first file ({first})")
+    }
+}
+
+impl std::error::Error for Apart {}
+
+impl LogFile {
+    /// The log file header for the events of several files: that of the file which starts first, with the most processors, the largest
+    /// buffers and the sums of what was lost. Events keep their stamps, so that all files must be of one boot of one system, and their clocks
+    /// must turn every stamp into the same time: those of parts of one session do.
+    ///
+    /// # Errors
+    ///
+    /// They are not, or there is no file.
+    pub fn join(logs: &[&Self]) -> Result<Self, Apart> {
+        let none = || Apart { file: 0, what: "file", first: "none".into(), other: "none".into() };
+        let first = *logs.first().ok_or_else(none)?;
+        for (file, log) in logs.iter().enumerate() {
+            let facts = first.facts().into_iter().zip(log.facts());
+            if let Some(((what, first), (_, other))) = facts.into_iter().find(|(first, other)| first != other) {
+                return Err(Apart { file, what, first, other });
+            }
+            if !first.to_clock().is_same(&log.to_clock()) {
+                let start = |log: &Self| format!("{} at the stamp {}", Stamp(log.start_time), log.start_stamp);
+                return Err(Apart { file, what: "relation of stamps to time", first: start(first), other: start(log) });
+            }
+        }
+        let mut joined = logs.iter().min_by_key(|log| log.start_time).map_or_else(|| first.clone(), |log| (*log).clone());
+        for log in logs {
+            joined.processors = joined.processors.max(log.processors);
+            joined.buffer_size = joined.buffer_size.max(log.buffer_size);
+        }
+        joined.events_lost = logs.iter().fold(0, |sum, log| sum.saturating_add(log.events_lost));
+        joined.buffers_lost = logs.iter().fold(0, |sum, log| sum.saturating_add(log.buffers_lost));
+        // Of files that were never closed nobody knows the end.
+        let is_closed = logs.iter().all(|log| log.end_time != 0);
+        joined.end_time = logs.iter().map(|log| log.end_time).max().filter(|_| is_closed).unwrap_or(0);
+        Ok(joined)
+    }
+
+    /// What the files of one boot have in common, with the rate of the clock.
+    fn facts(&self) -> [(&'static str, String); 4] {
+        let [major, minor, ..] = self.version;
+        let rate = match self.clock_type() {
+            ClockType::PerfCounter => format!("performance counter, {} Hz", self.perf_frequency),
+            ClockType::CpuCycle => format!("processor cycles, {} MHz", self.cpu_mhz),
+            ClockType::SystemTime => "system time".into(),
+        };
+        [
+            ("version of Windows", format!("{major}.{minor}.{}", self.build)),
+            ("pointer size", format!("{} bytes", self.pointer_size)),
+            ("clock", rate),
+            ("boot time", Stamp(self.boot_time).to_string()),
+        ]
+    }
+}
