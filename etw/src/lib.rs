@@ -20,7 +20,7 @@ pub mod verify;
 use clap::Subcommand;
 pub use etw_layouts_project::Error;
 use etw_layouts_project::Project;
-pub use print::{json, pretty, print};
+pub use print::{compact, escape, guid, is_hidden, json, pretty, print};
 use std::process::ExitCode;
 
 /// The commands.

@@ -85,9 +85,6 @@ pub fn run(command: &Command) -> Result<Outcome, Error> {
         Command::Events(args) => (&args.files, Work::Events(Events::new(args)?)),
         Command::Save(args) => (&args.files, Work::Save(args)),
     };
-    if files.format == Format::Csv && !matches!(work, Work::Events(_)) {
-        return Err("only events are printed as a table of CSV".into());
-    }
     let mut out = Output::new(files.format);
     let inputs: Vec<_> = files.files.iter().flat_map(|path| find(path, &DUMPS, &out)).collect();
     let (mut outcome, mut unusable) = (Outcome::Good, 0);

@@ -246,7 +246,8 @@ fn put_tags(out: &mut Vec<u8>, tags: u32) {
     }
 }
 
-fn optional(out: &mut Vec<u8>, text: Option<&str>) {
+/// A text of others in JSON, or `null`.
+pub fn optional(out: &mut Vec<u8>, text: Option<&str>) {
     match text {
         Some(text) => put::json(out, text.chars()),
         None => out.extend_from_slice(b"null"),

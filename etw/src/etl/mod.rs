@@ -10,6 +10,7 @@ mod events;
 mod fields;
 mod info;
 pub(crate) mod input;
+pub(crate) mod kind;
 pub(crate) mod line;
 pub(crate) mod output;
 pub(crate) mod printer;
@@ -18,13 +19,14 @@ mod put;
 mod save;
 mod stat;
 pub(crate) mod stop;
+mod structure;
 pub(crate) mod tally;
 mod wanted;
 mod writer;
 
 use etw_layouts_cli::{Error, Outcome};
 use events::Events;
-use output::{Format, Output};
+use output::Output;
 use stat::Stats;
 use std::io::{self, Write};
 use stop::Stop;
@@ -53,9 +55,6 @@ pub fn run(command: &Command) -> Result<Outcome, Error> {
         Command::Stat(args) => (&args.files, Work::Stat(Box::new(Stats::new(args)))),
         Command::Save(args) => (&args.files, Work::Save(args)),
     };
-    if files.format == Format::Csv && !matches!(work, Work::Events(_)) {
-        return Err("only events are printed as a table of CSV".into());
-    }
     if let Some(wanted) = command.wanted() {
         wanted.check()?;
     }

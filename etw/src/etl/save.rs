@@ -1,7 +1,7 @@
 //! `save`.
 
 use super::input::{Files, Opened};
-use super::output::{Escaped, Grouped, Output, Several, create};
+use super::output::{Escaped, Grouped, Output, Several, create, no_table};
 use super::stop::Stop;
 use super::tally::Tally;
 use super::wanted::Wanted;
@@ -24,7 +24,7 @@ use std::path::PathBuf;
 ///     etw etl save --provider PROCESS -o processes.etl trace.etl
 ///     etw etl save --from 1.5 --to 2 --compress -o moment.etl trace.etl
 #[derive(clap::Args)]
-#[command(verbatim_doc_comment)]
+#[command(verbatim_doc_comment, mut_arg("format", no_table))]
 pub struct Args {
     #[command(flatten)]
     pub(crate) files: Files,
