@@ -1,11 +1,11 @@
-//! What a file is by its first bytes, if it is not what a command reads.
+//! File kinds by first bytes: a file that a command does not read is named, with the command that does.
 
 use etw_layouts_etl::Reader;
 
 /// So many bytes have all of the log file header that tells a trace file.
 pub const HEAD: u64 = 1 << 14;
 
-/// How files begin, what they are, and the remedy.
+/// First bytes, kind, and remedy.
 const KINDS: [(&[u8], &str); 12] = [
     (b"PAGEDU", "a crash dump of a kernel; use `etw dump`"),
     (b"MDMP", "a minidump of a process; ETW's state is in crash dumps of a kernel, which `etw dump` reads"),
@@ -22,14 +22,14 @@ const KINDS: [(&[u8], &str); 12] = [
 ];
 const COMPRESSED: &str = "a compressed file; decompress it first";
 
-/// What a file is that begins with these bytes and is no trace file, and the remedy; `None` if it may be one.
+/// The error for a file that is no trace file by its first bytes, with the remedy; `None` if it can be one.
 pub fn no_trace(head: &[u8]) -> Option<String> {
     let (_, kind) = KINDS.iter().find(|(start, _)| head.starts_with(start))?;
     // A trace file can begin with any number.
     (!is_trace(head)).then(|| format!("not a trace file: this is {kind}"))
 }
 
-/// What a file is that begins with these bytes and is no crash dump of a kernel, and the remedy; `None` if that is not known.
+/// The error for a file that is no crash dump of a kernel, by its first bytes, with the remedy; `None` if its kind is not known.
 pub fn no_dump(head: &[u8]) -> Option<String> {
     let kind = match is_trace(head) {
         true => "a trace file (.etl); use `etw etl`",

@@ -113,6 +113,10 @@ fn all_of_it_comes_out() {
             plan.providers.iter().flat_map(|one| &one.registrations).filter_map(|one| Some(one.traits.as_ref()?.0.clone()));
         assert_eq!(said, planned.collect());
         assert_eq!(list("consumers").len(), plan.sessions.iter().map(|one| one.consumers.len()).sum::<usize>());
+        // Of one thing one name, here and in the documents of events.
+        let keys: BTreeSet<_> =
+            list("consumers").iter().flat_map(|consumer| consumer.as_object().unwrap().keys().cloned()).collect();
+        assert_eq!(Vec::from_iter(keys), ["address", "buffers_lost", "logger_id", "process", "process_address"]);
 
         let of_all: usize = plan.sessions.iter().flat_map(|one| &one.buffers).map(|buffer| buffer.events.len()).sum();
         let (status, events) = with(&["dump", "events", "--free", &path]);
