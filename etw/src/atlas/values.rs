@@ -97,7 +97,7 @@ fn rows(atlas: &Atlas, kind: ValuesKind, constant: &Constant, html: &mut Html) {
                 html.text(&constant.doc);
                 if let Some(guid) = &constant.guid {
                     html.text(" ");
-                    html.leaf("code", &[], &plain_guid(guid));
+                    html.leaf("code", &[], plain_guid(guid));
                 }
             });
         });

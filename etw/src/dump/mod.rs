@@ -82,7 +82,7 @@ pub fn run(command: &Command) -> Result<Outcome, Error> {
     let (files, mut work) = match command {
         Command::Info(args) => (&args.files, Work::Info(args)),
         Command::Sessions(args) => (&args.files, Work::Sessions),
-        Command::Events(args) => (&args.files, Work::Events(Events::new(args)?)),
+        Command::Events(args) => (&args.files, Work::Events(Box::new(Events::new(args)?))),
         Command::Save(args) => (&args.files, Work::Save(args)),
     };
     let mut out = Output::new(files.format);
@@ -121,7 +121,7 @@ pub fn run(command: &Command) -> Result<Outcome, Error> {
 enum Work<'a> {
     Info(&'a info::Args),
     Sessions,
-    Events(Events<'a>),
+    Events(Box<Events<'a>>),
     Save(&'a save::Args),
 }
 

@@ -203,6 +203,7 @@ fn level(text: &str) -> Result<u8, String> {
 
 fn id(text: &str) -> Result<u16, String> {
     let none = "neither a number nor the name of a hook identifier, such as 43, 0x2b or WMI_LOG_TYPE_PROCESS_CREATE";
+    let text = text.strip_prefix("hook ").unwrap_or(text);
     names::hook_named(text).map_or_else(|| number_or(text, none), Ok)
 }
 

@@ -18,7 +18,7 @@ fn fields_are_printed() {
     let (_, out, _) = run(&["events", "--payload", "fields", "--format", "json", &file]);
     let event = &json(&out)[1]["trace_logging"];
     assert_eq!(
-        [&event["provider"], &event["group"], &event["event"]],
+        [&event["provider_name"], &event["provider_group"], &event["event"]],
         ["Maker.Provider", "07070707-0707-0707-0707-070707070707", "Happened"]
     );
     let fields = event["fields"].as_array().unwrap();
