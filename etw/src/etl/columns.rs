@@ -11,11 +11,11 @@ use etw_layouts_etl::tracelogging::Fault;
 #[derive(Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 #[value(rename_all = "snake_case")]
 pub enum Column {
-    /// Default columns; of CSV with names in columns of their own.
+    /// Default columns; in CSV, names have columns of their own.
     Default,
     /// Time (UTC); in CSV a number, in units of 100 ns since 1601.
     Time,
-    /// Time (UTC) as RFC 3339 has it.
+    /// Time (UTC) in the form of RFC 3339.
     TimeUtc,
     /// The processor.
     Processor,
@@ -25,21 +25,21 @@ pub enum Column {
     Process,
     /// The type of the header.
     Header,
-    /// The provider: in text its name, if it has one; its GUID.
+    /// GUID of the provider; in text its name, if there is one.
     Provider,
-    /// The provider's name: of a group of kernel events, or carried by the event.
+    /// Name of the provider: of a group of kernel events, or carried by the event.
     ProviderName,
     /// The version of the data.
     Version,
-    /// The opcode: in text its name, if it has one; a number.
+    /// Opcode as a number; in text its name, if there is one.
     Opcode,
-    /// The opcode's name, if it means the same for all providers.
+    /// Name of an opcode that means the same for all providers.
     OpcodeName,
     /// Size of the payload in bytes.
     PayloadSize,
-    /// The identifier: in text the name of a hook identifier, if it has one; a number.
+    /// Identifier as a number; in text the name of a hook identifier, if there is one.
     Id,
-    /// The name of a kernel event's hook identifier.
+    /// Name of the hook identifier of a kernel event.
     IdName,
     /// Severity.
     Level,
@@ -53,7 +53,7 @@ pub enum Column {
     Activity,
     /// Related activity.
     Related,
-    /// Flags of the header: in text their names; a number.
+    /// Flags of the header as a number; in text their names.
     Flags,
     /// Names of the flags of the header.
     FlagsNames,

@@ -25,7 +25,7 @@ impl Origin {
 pub enum Payload {
     /// In hexadecimal digits.
     Hex,
-    /// By its fields: of events of TraceLogging, and of the log file header; others in hexadecimal digits.
+    /// By fields, of events of TraceLogging and of the log file header (TRACE_LOGFILE_HEADER); others in hexadecimal digits.
     Fields,
 }
 

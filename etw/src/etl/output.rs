@@ -17,8 +17,8 @@ pub enum Format {
     Text,
     /// One object a line.
     Json,
-    /// A table with commas between its columns. A cell of text from a file has an apostrophe before it if it begins with = + - @ or
-    /// an apostrophe, so that no spreadsheet takes it for a formula: remove the first apostrophe. Findings are text.
+    /// A table with commas between its columns. Text of a file that begins with = + - @ or an apostrophe gets one more apostrophe in
+    /// front, so that no spreadsheet runs it as a formula; remove it to get the text back. Findings are text.
     Csv,
 }
 

@@ -13,12 +13,12 @@ use std::io;
 /// Which events are printed, and what of them.
 #[derive(clap::Args)]
 pub struct Asked {
-    /// Print these columns of text and CSV, in this order. A cell of CSV has what JSON has under the name of its column; in text,
-    /// time, provider, opcode, id and flags are names where there are any.
+    /// Print these columns of text and CSV, in this order. CSV and JSON have the same values under the same names. Text has names in place of
+    /// numbers and GUIDs, where there are any.
     #[arg(long, value_enum, value_delimiter = ',', value_name = "COLUMN,…")]
     columns: Vec<Column>,
-    /// Print the payload too. Fields are those of TRACE_LOGFILE_HEADER, the first event of a file, and of events of TraceLogging, which
-    /// say themselves what they have; what of these cannot be decoded is printed as bytes, and is a finding.
+    /// Print the payload too. Events of TraceLogging carry their schema; bytes that it does not decode are printed as they are, and are a
+    /// finding.
     #[arg(long, value_enum)]
     payload: Option<Payload>,
     #[command(flatten)]

@@ -35,8 +35,8 @@ pub struct Wanted {
     /// Of this processor.
     #[arg(long, value_name = "N", value_parser = number::<u16>)]
     processor: Vec<u16>,
-    /// At this time or later: UTC, such as 2020-07-29T07:06:19.798; a time of day (UTC) in the day from the start of the trace,
-    /// such as 07:06:19.8; seconds from the start of the trace, such as 1.5; or 16 digits and more, in units of 100 ns since 1601.
+    /// At this time or later (UTC): 2020-07-29T07:06:19.798; 07:06:19.8, in the 24 hours that begin one hour before the trace; 1.5,
+    /// in seconds from the start of the trace; or 132404799797984230, in units of 100 ns since 1601 (16 digits and more).
     #[arg(long, value_name = "TIME|SECONDS", allow_negative_numbers = true)]
     from: Option<Time>,
     /// At this time or earlier, written as for --from.
