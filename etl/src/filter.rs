@@ -18,6 +18,9 @@ pub struct Filter {
     providers: Vec<Guid>,
     /// A bit for each group of kernel events whose GUID is among the providers.
     groups: [u64; 4],
+    names: Vec<String>,
+    /// Whether a provider is asked for, in any of these ways.
+    of_provider: bool,
     ids: Vec<u16>,
     opcodes: Vec<u8>,
     levels: Vec<u8>,
@@ -52,10 +55,27 @@ impl Filter {
     /// Asks for a provider; of a kernel event, the GUID of its group.
     #[must_use]
     pub fn provider(mut self, provider: Guid) -> Self {
+        self.of_provider = true;
         self.providers.push(provider);
         for group in (0..=u8::MAX).filter(|group| EVENT_TRACE_GROUP(u16::from(*group) << 8).guid() == Some(provider.0)) {
             self.groups[usize::from(group >> 6)] |= 1 << (group & 63);
         }
+        self
+    }
+
+    /// Asks for a provider by the name in its traits, in any case: [`Event::traits`].
+    #[must_use]
+    pub fn provider_name(mut self, name: &str) -> Self {
+        self.of_provider = true;
+        self.names.push(name.to_lowercase());
+        self
+    }
+
+    /// Asks for a group of kernel events, the high byte of their hook identifiers.
+    #[must_use]
+    pub fn group(mut self, group: u8) -> Self {
+        self.of_provider = true;
+        self.groups[usize::from(group >> 6)] |= 1 << (group & 63);
         self
     }
 
@@ -91,15 +111,20 @@ impl Filter {
     /// Whether an event of a processor has what is asked for.
     #[inline]
     pub fn takes(&self, event: &Event<'_>, processor: u16, clock: &Clock) -> bool {
-        (self.providers.is_empty() || self.is_of_provider(event)) && (!self.more || self.takes_rest(event, processor, clock))
+        (!self.of_provider || self.is_of_provider(event)) && (!self.more || self.takes_rest(event, processor, clock))
     }
 
     #[inline]
     fn is_of_provider(&self, event: &Event<'_>) -> bool {
         match event.hook() {
             Some(hook) => self.groups[usize::from(hook >> 14)] >> (hook >> 8 & 63) & 1 != 0,
-            None => event.provider().is_some_and(|provider| self.providers.contains(&provider)),
+            None => event.provider().is_some_and(|provider| self.providers.contains(&provider)) || self.is_named(event),
         }
+    }
+
+    fn is_named(&self, event: &Event<'_>) -> bool {
+        let is = |traits: &str| self.names.iter().any(|name| traits.chars().flat_map(char::to_lowercase).eq(name.chars()));
+        !self.names.is_empty() && matches!(event.traits(), Some(Ok(traits)) if is(traits.name))
     }
 
     fn takes_rest(&self, event: &Event<'_>, processor: u16, clock: &Clock) -> bool {

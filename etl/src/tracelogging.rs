@@ -31,6 +31,15 @@ pub struct TraceLogging<'a> {
 }
 
 impl<'a> Event<'a> {
+    /// The traits of its provider, if its extended items have them; or why they are none.
+    pub fn traits(&self) -> Option<Result<Traits<'a>, Fault>> {
+        if !self.flags()?.contains(EVENT_HEADER_FLAG::EVENT_HEADER_FLAG_EXTENDED_INFO) {
+            return None;
+        }
+        let traits = self.items().find(|item| item.ty == EVENT_HEADER_EXT_TYPE::EVENT_HEADER_EXT_TYPE_PROV_TRAITS)?;
+        Some(Traits::read(traits.data))
+    }
+
     /// What its extended items say of its payload, if they do. An event of TraceLogging has a schema; one that has two is read by the first.
     pub fn trace_logging(&self) -> Option<TraceLogging<'a>> {
         if !self.flags()?.contains(EVENT_HEADER_FLAG::EVENT_HEADER_FLAG_EXTENDED_INFO) {
@@ -38,11 +47,7 @@ impl<'a> Event<'a> {
         }
         let item = |ty| self.items().find(|item| item.ty == ty).map(|item| item.data);
         let schema = item(EVENT_HEADER_EXT_TYPE::EVENT_HEADER_EXT_TYPE_EVENT_SCHEMA_TL)?;
-        Some(TraceLogging {
-            traits: item(EVENT_HEADER_EXT_TYPE::EVENT_HEADER_EXT_TYPE_PROV_TRAITS).map(Traits::read),
-            schema: Schema::read(schema),
-            payload: self.payload(),
-        })
+        Some(TraceLogging { traits: self.traits(), schema: Schema::read(schema), payload: self.payload() })
     }
 }
 

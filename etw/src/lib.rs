@@ -22,7 +22,7 @@ use clap::Subcommand;
 pub use etw_layouts_project::Error;
 use etw_layouts_project::Project;
 pub use new_file::NewFile;
-pub use print::{json, pretty, print};
+pub use print::{compact, escape, guid, is_hidden, json, pretty, print};
 use std::process::ExitCode;
 
 /// The commands.

@@ -5,7 +5,7 @@
 mod dump;
 mod etl;
 
-use clap::{Parser, Subcommand};
+use clap::{Arg, Parser, Subcommand, value_parser};
 use etw_layouts_cli::exit;
 use etw_layouts_project::Project;
 use etw_layouts_project::project::Files;
@@ -43,7 +43,7 @@ enum Command {
     ///     etw etl check --format json folder
     ///
     /// Exit status: 0 good, 1 findings, 2 unusable input.
-    #[command(subcommand, verbatim_doc_comment)]
+    #[command(subcommand, verbatim_doc_comment, arg(no_effect("specs")), arg(no_effect("facts")))]
     Etl(etl::Command),
     /// Read what ETW has in crash dumps (.dmp), on any host: minidumps, full dumps, and those of the kernel's memory.
     ///
@@ -58,8 +58,13 @@ enum Command {
     /// found from Windows 7 on, of 64-bit systems, and their events have no times.
     ///
     /// Exit status: 0 good, 1 findings, 2 unusable input.
-    #[command(subcommand, verbatim_doc_comment)]
+    #[command(subcommand, verbatim_doc_comment, arg(no_effect("specs")), arg(no_effect("facts")))]
     Dump(dump::Command),
+}
+
+/// A global option that a command refuses, and does not show.
+fn no_effect(name: &'static str) -> Arg {
+    Arg::new(name).long(name).value_name("DIR").value_parser(value_parser!(PathBuf)).global(true).hide(true)
 }
 
 fn main() -> ExitCode {

@@ -5,6 +5,7 @@ use anstream::AutoStream;
 use anstyle::{AnsiColor, Effects, Style};
 use serde::Serialize;
 use std::borrow::Cow;
+use std::fmt::{self, Display};
 use std::io::{self, ErrorKind, Write};
 
 /// What a text is about.
@@ -35,6 +36,15 @@ pub fn print(text: &str) -> Result<(), Error> {
     }
 }
 
+/// A document as JSON in one line, with a line's end.
+///
+/// # Errors
+///
+/// None that the data can cause.
+pub fn compact(document: &impl Serialize) -> Result<String, Error> {
+    Ok(escaped(serde_json::to_string(document)?) + "\n")
+}
+
 /// Prints a document as JSON.
 ///
 /// # Errors
@@ -50,7 +60,45 @@ pub fn json(document: &impl Serialize) -> Result<(), Error> {
 ///
 /// None that the data can cause.
 pub fn pretty(document: &impl Serialize) -> Result<String, Error> {
-    Ok(serde_json::to_string_pretty(document)? + "\n")
+    Ok(escaped(serde_json::to_string_pretty(document)?) + "\n")
+}
+
+/// JSON with escapes for the hidden characters of its strings, of which serde_json escapes only those below U+0020. Outside of
+/// strings JSON has no hidden character but the end of a line, and in strings that one is escaped already.
+fn escaped(json: String) -> String {
+    if !json.contains(|c| is_hidden(c) && c != '\n') {
+        return json;
+    }
+    json.chars().fold(String::with_capacity(json.len()), |mut out, c| {
+        match is_hidden(c) && c != '\n' {
+            true => out += &escape(c).to_string(),
+            false => out.push(c),
+        }
+        out
+    })
+}
+
+/// Whether a character controls a terminal, changes the direction of writing, or cannot be seen.
+pub fn is_hidden(c: char) -> bool {
+    c.is_control()
+        || matches!(c, '\u{ad}' | '\u{61c}' | '\u{180e}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}'
+            | '\u{feff}' | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e007f}')
+}
+
+/// The escape of a character in JSON: `\u` and four digits for each of its UTF-16 units.
+pub fn escape(c: char) -> impl Display {
+    fmt::from_fn(move |f| c.encode_utf16(&mut [0; 2]).iter().try_for_each(|unit| write!(f, "\\u{unit:04x}")))
+}
+
+/// A GUID of a spec as commands print it.
+pub fn plain_guid(text: &str) -> String {
+    text.trim_matches(['{', '}']).to_ascii_lowercase()
+}
+
+/// A GUID as commands print it: lower case, with hyphens, without braces.
+pub fn guid(number: u128) -> String {
+    let digits = format!("{number:032x}");
+    [&digits[..8], &digits[8..12], &digits[12..16], &digits[16..20], &digits[20..]].join("-")
 }
 
 /// Prints an error on standard error, where nothing can be done if it does not arrive.
@@ -61,10 +109,10 @@ pub fn error(error: &Error) {
     let _ = writeln!(AutoStream::auto(io::stderr().lock()), "{heading}{}", harmless(&text));
 }
 
-/// A text without control characters but ends of lines and our own styles. Names come from symbol files, which anybody can
+/// A text without hidden characters but ends of lines, tabs and our own styles. Names come from symbol files, which anybody can
 /// have made, and a terminal obeys what is written to it. The escapes are those of JSON.
 fn harmless(text: &str) -> Cow<'_, str> {
-    if !text.contains(|c: char| c.is_control() && c != '\n') {
+    if !text.contains(|c: char| is_hidden(c) && c != '\n') {
         return Cow::Borrowed(text);
     }
     let mut out = String::with_capacity(text.len());
@@ -74,7 +122,7 @@ fn harmless(text: &str) -> Cow<'_, str> {
         let (shown, after) = rest.split_at(style.unwrap_or(c.len_utf8()));
         match c {
             '\n' | '\t' => out.push(c),
-            _ if style.is_none() && c.is_control() => out += &format!("\\u{:04x}", u32::from(c)),
+            _ if style.is_none() && is_hidden(c) => out += &escape(c).to_string(),
             _ => out += shown,
         }
         rest = after;

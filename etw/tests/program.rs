@@ -58,6 +58,28 @@ fn specs_and_facts_are_part_of_the_program() {
     assert_eq!(fs::read_dir(&folder.0).expect("the folder").count(), 1, "nothing is written");
 }
 
+/// Options are offered where they work.
+#[test]
+fn options_are_offered_where_they_work() {
+    let folder = Folder::new("offered");
+    for command in ["etl", "etl info", "etl events", "dump", "dump info", "dump save"] {
+        let (code, said) = folder.etw(&format!("{command} --help"));
+        assert!(code == Some(0) && !said.contains("--specs") && !said.contains("--facts"), "{command}: {said}");
+        assert_eq!(said.contains("csv:"), command == "etl events", "{command}: {said}");
+    }
+    folder.says("list --help", 0, &["--specs", "--facts"]);
+    folder.says("etl info --specs own a.etl", 2, &["without --specs"]);
+    folder.says("--specs own dump info a.dmp", 2, &["without --specs"]);
+    // A folder, a file of the kind that is written, and one file for several.
+    folder.says("export c 1709-x64 --only LUID -o luid.h", 0, &["wrote luid.h"]);
+    folder.says("export c 1709-x64 --only LUID -o luid", 0, &["wrote 1709-x64.h to luid"]);
+    let [file, other] = ["luid.h", "luid/1709-x64.h"].map(|path| fs::read_to_string(folder.0.join(path)).expect("a header"));
+    assert_eq!(file, other);
+    folder.says("export c 1709-x64 1709-x86 --only LUID -o two.h", 2, &["two.h is the name of one file, and these are 2"]);
+    assert!(!folder.0.join("two.h").exists());
+    folder.says("export offsets LUID -o luid.csv", 0, &["wrote luid.csv"]);
+}
+
 #[test]
 fn specs_of_ones_own_are_completed_and_held_against_facts_of_ones_own() {
     let folder = Folder::new("own");

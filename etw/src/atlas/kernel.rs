@@ -5,6 +5,7 @@ use super::frame::{page as framed, scrolled};
 use super::marks;
 use super::paths;
 use crate::html::Html;
+use crate::print::guid;
 use etw_layouts_codegen::Choice;
 use etw_layouts_codegen::registry::{Seen, WitnessKind};
 
@@ -153,7 +154,7 @@ fn witness(atlas: &Atlas, seen: &Seen, html: &mut Html) {
         html.leaf(
             "td",
             &[],
-            seen.pdb.as_ref().map_or_else(String::new, |pdb| format!("{} {:032X} {}", pdb.name, pdb.guid, pdb.age)),
+            seen.pdb.as_ref().map_or_else(String::new, |pdb| format!("{} {} {}", pdb.name, guid(pdb.guid), pdb.age)),
         );
         let image = seen.image.as_ref().map(|image| format!("{} {:08X} {:#x}", image.name, image.time_stamp, image.size));
         html.leaf("td", &[], image.unwrap_or_default());

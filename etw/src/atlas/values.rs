@@ -4,6 +4,7 @@ use super::facts::Atlas;
 use super::frame::{page as framed, scrolled};
 use super::paths;
 use crate::html::Html;
+use crate::print::plain_guid;
 use etw_layouts_codegen::spec::{Body, Constant, Definition, ValuesKind};
 use etw_layouts_project::errata;
 
@@ -96,7 +97,7 @@ fn rows(atlas: &Atlas, kind: ValuesKind, constant: &Constant, html: &mut Html) {
                 html.text(&constant.doc);
                 if let Some(guid) = &constant.guid {
                     html.text(" ");
-                    html.leaf("code", &[], guid);
+                    html.leaf("code", &[], plain_guid(guid));
                 }
             });
         });

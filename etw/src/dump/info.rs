@@ -5,7 +5,7 @@ use super::kernel::Revision;
 use super::sessions::{Line, lines, write_buffers};
 use super::tally::{Told, told};
 use super::{Content, Files, Wrong, tally};
-use crate::etl::output::{Grouped, Output};
+use crate::etl::output::{Grouped, Output, no_table};
 use crate::etl::stop::Stop;
 use etw_layouts_cli::Outcome;
 use etw_layouts_dump::Dump;
@@ -23,7 +23,7 @@ use std::fmt::{self, Display};
 ///     etw dump info --details --symbols ntkrnlmp.pdb MEMORY.DMP
 ///     etw dump info --format json folder | jq .sessions
 #[derive(clap::Args)]
-#[command(verbatim_doc_comment)]
+#[command(verbatim_doc_comment, mut_arg("format", no_table))]
 pub struct Args {
     #[command(flatten)]
     pub(crate) files: Files,

@@ -1,6 +1,7 @@
 //! What is read of a dump: a minidump whole, of others what is asked for, since they are as large as memory.
 
 use crate::etl::input::Input;
+use crate::etl::kind::no_dump;
 use crate::etl::stop::Stop;
 use etw_layouts_dump::Header;
 use std::ffi::OsStr;
@@ -27,7 +28,7 @@ pub fn open(input: &Input) -> Result<Opened, Stop> {
     };
     let mut bytes = Vec::new();
     file.by_ref().take(Header::SIZE as u64).read_to_end(&mut bytes).map_err(unreadable)?;
-    let header = Header::of(&bytes).map_err(|error| Stop::Input(error.to_string()))?;
+    let header = Header::of(&bytes).map_err(|error| Stop::Input(no_dump(&bytes).unwrap_or_else(|| error.to_string())))?;
     if header.is_triage() {
         file.read_to_end(&mut bytes).map_err(unreadable)?;
         return Ok(Opened::Triage(bytes));

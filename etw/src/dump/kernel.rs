@@ -5,6 +5,7 @@ use crate::etl::stop::Stop;
 use etw_layouts::Build;
 use etw_layouts::axis::AXIS;
 use etw_layouts::runtime::meta::{Absent, Selection};
+use etw_layouts_cli::guid;
 use etw_layouts_dump::{By, MemoryDump, Source};
 use etw_layouts_memory::{Address, GLOBALS, Kernel};
 use etw_layouts_symbols::store::SymbolPath;
@@ -176,7 +177,7 @@ pub fn find<S: Source>(dump: &MemoryDump<S>, args: &Args) -> Result<(Kernel, Kno
         size: image.map(|image| image.file.size),
         time_stamp: image.map(|image| image.file.time_stamp),
         pdb: pdb.map(|pdb| pdb.name.clone()),
-        guid: pdb.map(|pdb| format!("{:032X}", pdb.id.guid)),
+        guid: pdb.map(|pdb| guid(pdb.id.guid)),
         age: pdb.map(|pdb| pdb.id.age),
         symbols_by,
         symbols: read.map(|(path, _)| path.display().to_string()),
@@ -225,7 +226,7 @@ fn symbols<S: Source>(dump: &MemoryDump<S>, args: &Args) -> Result<Read, Missing
         };
         return match (table.pdb, named) {
             (Some(own), Some(named)) if own.guid != named.id.guid => {
-                let (own, kernel) = (format!("{:032X}", own.guid), format!("{:032X}", named.id.guid));
+                let (own, kernel) = (guid(own.guid), guid(named.id.guid));
                 Err(wrong(&format!("symbols of another kernel: their GUID is {own}, and the kernel's PDB has {kernel}")))
             }
             (Some(_), Some(_)) => Ok((path.clone(), bytes, None)),

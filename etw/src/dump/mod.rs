@@ -85,12 +85,9 @@ pub fn run(command: &Command) -> Result<Outcome, Error> {
     let (files, mut work) = match command {
         Command::Info(args) => (&args.files, Work::Info(args)),
         Command::Sessions(args) => (&args.files, Work::Sessions),
-        Command::Events(args) => (&args.files, Work::Events(Events::new(args)?)),
+        Command::Events(args) => (&args.files, Work::Events(Box::new(Events::new(args)?))),
         Command::Save(args) => (&args.files, Work::Save(args)),
     };
-    if files.format == Format::Csv && !matches!(work, Work::Events(_)) {
-        return Err("only events are printed as a table of CSV".into());
-    }
     let mut out = Output::new(files.format);
     let inputs: Vec<_> = files.files.iter().flat_map(|path| find(path, &DUMPS, &out)).collect();
     let (mut outcome, mut unusable) = (Outcome::Good, 0);
@@ -127,7 +124,7 @@ pub fn run(command: &Command) -> Result<Outcome, Error> {
 enum Work<'a> {
     Info(&'a info::Args),
     Sessions,
-    Events(Events<'a>),
+    Events(Box<Events<'a>>),
     Save(&'a save::Args),
 }
 

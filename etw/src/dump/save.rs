@@ -3,7 +3,7 @@
 use super::input::stem;
 use super::{Content, Files, Wrong, tally};
 use crate::etl::input::Input;
-use crate::etl::output::{Escaped, Output, Several};
+use crate::etl::output::{Escaped, Output, Several, no_table};
 use crate::etl::stop::Stop;
 use etw_layouts_cli::{NewFile, Outcome};
 use etw_layouts_dump::{Saved, Session};
@@ -20,7 +20,7 @@ use std::path::{Path, PathBuf};
 ///     etw dump save -o traces minidump.dmp
 ///     etw etl events --order time traces
 #[derive(clap::Args)]
-#[command(verbatim_doc_comment)]
+#[command(verbatim_doc_comment, mut_arg("format", no_table))]
 pub struct Args {
     #[command(flatten)]
     pub(crate) files: Files,

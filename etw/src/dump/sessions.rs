@@ -3,7 +3,7 @@
 use super::kernel::Known;
 use super::{Content, Files, Wrong, tally};
 use crate::etl::line::header;
-use crate::etl::output::{Escaped, Output};
+use crate::etl::output::{Escaped, Output, no_table};
 use crate::etl::stop::Stop;
 use etw_layouts_cli::Outcome;
 use etw_layouts_dump::{Finding, Session, Timed};
@@ -19,7 +19,7 @@ use std::fmt::{self, Display};
 ///     etw dump sessions minidump.dmp
 ///     etw dump sessions --format json folder
 #[derive(clap::Args)]
-#[command(verbatim_doc_comment)]
+#[command(verbatim_doc_comment, mut_arg("format", no_table))]
 pub struct Args {
     #[command(flatten)]
     pub(crate) files: Files,

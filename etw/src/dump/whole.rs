@@ -61,6 +61,7 @@ struct Provider {
 
 #[derive(Serialize)]
 struct Enable {
+    #[serde(rename = "logger_id")]
     session: u64,
     level: u8,
     any: String,
@@ -70,6 +71,7 @@ struct Enable {
 #[derive(Serialize)]
 struct Last {
     is_enabled: bool,
+    #[serde(rename = "logger_id")]
     session: u64,
     level: u8,
     flags: String,
@@ -82,6 +84,7 @@ struct Registration {
     name: Option<String>,
     group: Option<String>,
     /// The process of a registration of a program.
+    #[serde(rename = "process_address")]
     process: Option<String>,
     /// The process, or the routine, where the flags could not be read that tell which.
     owner: Option<String>,
@@ -97,9 +100,12 @@ struct Registration {
 #[derive(Serialize)]
 struct Consumer {
     address: String,
+    #[serde(rename = "logger_id")]
     session: Option<u64>,
+    #[serde(rename = "process_address")]
     process: Option<String>,
     /// The number of that process, in 6.0.
+    #[serde(rename = "process")]
     process_id: Option<u32>,
     buffers_lost: Option<u64>,
 }

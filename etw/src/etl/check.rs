@@ -1,7 +1,7 @@
 //! `check`.
 
 use super::input::{Files, Opened};
-use super::output::{Escaped, Format, Output};
+use super::output::{Escaped, Format, Output, no_table};
 use super::stop::Stop;
 use super::tally::Tally;
 use etw_layouts_cli::Outcome;
@@ -13,7 +13,7 @@ use std::io::Write;
 ///
 ///     etw etl check trace.etl
 #[derive(clap::Args)]
-#[command(verbatim_doc_comment)]
+#[command(verbatim_doc_comment, mut_arg("format", no_table))]
 pub struct Args {
     #[command(flatten)]
     pub(crate) files: Files,

@@ -2,50 +2,62 @@
 
 use super::fields::{self, Style};
 use super::line::{self, Line, Names, Payload};
-use super::{document, put};
+use super::output::Escaped;
+use super::{document, put, structure};
 use etw_layouts_etl::Guid;
 use etw_layouts_etl::tracelogging::Fault;
 
 /// A column of the events.
 #[derive(Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+#[value(rename_all = "snake_case")]
 pub enum Column {
-    /// All that are printed without --columns.
+    /// Default columns; in CSV, names have columns of their own.
     Default,
-    /// When, UTC.
+    /// Time (UTC); in CSV a number, in units of 100 ns since 1601.
     Time,
+    /// Time (UTC) in the form of RFC 3339.
+    TimeUtc,
     /// The processor.
-    Cpu,
+    Processor,
     /// The thread.
     Thread,
     /// The process.
     Process,
     /// The type of the header.
     Header,
-    /// The provider's GUID; of a group of kernel events, its name.
+    /// GUID of the provider; in text its name, if there is one.
     Provider,
+    /// Name of the provider: of a group of kernel events, or carried by the event.
+    ProviderName,
     /// The version of the data.
     Version,
-    /// What was done, by its name if that means the same for all providers.
+    /// Opcode as a number; in text its name, if there is one.
     Opcode,
-    /// Bytes of the payload.
-    Bytes,
-    /// What it is; of a kernel event, the name of its hook identifier.
+    /// Name of an opcode that means the same for all providers.
+    OpcodeName,
+    /// Size of the payload in bytes.
+    PayloadSize,
+    /// Identifier as a number; in text the name of a hook identifier, if there is one.
     Id,
-    /// How severe it is.
+    /// Name of the hook identifier of a kernel event.
+    IdName,
+    /// Severity.
     Level,
-    /// What it is about.
+    /// Keyword bit mask.
     Keyword,
-    /// The part of its provider.
+    /// Task.
     Task,
-    /// For which audience it is.
+    /// Event channel.
     Channel,
-    /// The activity that it belongs to.
+    /// Activity that the event belongs to.
     Activity,
-    /// The activity that began this one.
+    /// Related activity.
     Related,
-    /// The flags of its header.
+    /// Flags of the header as a number; in text their names.
     Flags,
-    /// The extended items, and the bytes of each.
+    /// Names of the flags of the header.
+    FlagsNames,
+    /// Extended items, each with its size in bytes.
     Items,
     /// The payload, in hexadecimal digits or by its fields.
     Payload,
@@ -58,22 +70,23 @@ pub enum Column {
 /// What is printed of a trace if nothing else is asked for.
 pub const DEFAULT: [Column; 10] = [
     Column::Time,
-    Column::Cpu,
+    Column::Processor,
     Column::Thread,
     Column::Process,
     Column::Header,
     Column::Provider,
     Column::Version,
     Column::Opcode,
-    Column::Bytes,
+    Column::PayloadSize,
     Column::Id,
 ];
 
 /// The columns that were asked for, each once.
-pub fn chosen(asked: &[Column], default: &[Column], payload: bool) -> Vec<Column> {
+pub fn chosen(asked: &[Column], default: &[Column], is_text: bool, payload: bool) -> Vec<Column> {
     let asked = if asked.is_empty() { &[Column::Default] } else { asked };
     let all = asked.iter().flat_map(|column| match column {
-        Column::Default => default.to_vec(),
+        Column::Default if is_text => default.to_vec(),
+        Column::Default => default.iter().flat_map(|column| column.in_table()).collect(),
         column => vec![*column],
     });
     let mut columns = Vec::new();
@@ -86,19 +99,39 @@ pub fn chosen(asked: &[Column], default: &[Column], payload: bool) -> Vec<Column
 }
 
 impl Column {
+    /// What it is in a table whose cells are names or numbers, but not both.
+    fn in_table(self) -> Vec<Self> {
+        match self {
+            Self::Time => vec![Self::TimeUtc],
+            Self::Provider => vec![Self::Provider, Self::ProviderName],
+            Self::Opcode => vec![Self::Opcode, Self::OpcodeName],
+            Self::Id => vec![Self::Id, Self::IdName],
+            column => vec![column],
+        }
+    }
+
+    /// Whether it holds text from files.
+    fn is_foreign(self) -> bool {
+        matches!(self, Self::ProviderName | Self::Payload | Self::Session | Self::File)
+    }
+
     fn name(self) -> &'static str {
         match self {
             Self::Default => "default",
             Self::Time => "time",
-            Self::Cpu => "cpu",
+            Self::TimeUtc => "time_utc",
+            Self::Processor => "processor",
             Self::Thread => "thread",
             Self::Process => "process",
             Self::Header => "header",
             Self::Provider => "provider",
+            Self::ProviderName => "provider_name",
             Self::Version => "version",
             Self::Opcode => "opcode",
-            Self::Bytes => "bytes",
+            Self::OpcodeName => "opcode_name",
+            Self::PayloadSize => "payload_size",
             Self::Id => "id",
+            Self::IdName => "id_name",
             Self::Level => "level",
             Self::Keyword => "keyword",
             Self::Task => "task",
@@ -106,6 +139,7 @@ impl Column {
             Self::Activity => "activity",
             Self::Related => "related",
             Self::Flags => "flags",
+            Self::FlagsNames => "flags_names",
             Self::Items => "items",
             Self::Payload => "payload",
             Self::Session => "session",
@@ -117,16 +151,19 @@ impl Column {
     fn width(self) -> isize {
         match self {
             Self::Time => 27,
-            Self::Cpu => -3,
+            Self::TimeUtc => 28,
+            Self::Processor => -9,
             Self::Thread | Self::Opcode => -6,
             Self::Process | Self::Version => -7,
             Self::Header => 15,
-            Self::Provider | Self::Activity | Self::Related => 36,
-            Self::Bytes | Self::Level | Self::Task => -5,
+            Self::Provider | Self::ProviderName | Self::Activity | Self::Related => 36,
+            Self::PayloadSize => -12,
+            Self::Level | Self::Task => -5,
             Self::Keyword => 18,
             Self::Channel => -7,
-            Self::Id => 40,
-            Self::Flags => 24,
+            Self::Id | Self::IdName => 40,
+            Self::OpcodeName => 14,
+            Self::Flags | Self::FlagsNames => 24,
             Self::Items => 32,
             Self::Session => 20,
             Self::Default | Self::Payload | Self::File => 0,
@@ -148,27 +185,33 @@ impl Column {
         let event = line.event;
         match self {
             Self::Default => {}
-            Self::Time => {
+            Self::Time if !is_text => number(out, line.time),
+            Self::Time | Self::TimeUtc => {
                 if let Some(time) = line.time {
-                    names.times.put(out, time, is_text);
+                    names.times.put(out, time, self == Self::Time);
                 }
             }
-            Self::Cpu => put::number(out, line.origin.processor),
+            Self::Processor => put::number(out, line.origin.processor),
             Self::Thread => number(out, event.thread()),
             Self::Process => number(out, event.process()),
             Self::Header => document::header(out, line::header(line.event)),
+            Self::Provider if !is_text => guid(out, line.provider),
+            Self::ProviderName => put::shown(out, Escaped(line.provider_name().unwrap_or_default())),
             Self::Provider => match (line.provider_name(), line.provider, line.hook) {
-                (Some(name), ..) => out.extend_from_slice(name.as_bytes()),
+                (Some(name), ..) => put::shown(out, Escaped(name)),
                 (None, Some(guid), _) => put::guid(out, guid),
                 (None, None, Some(hook)) => put::shown(out, format_args!("group {:#04x}", hook >> 8)),
                 _ => {}
             },
             Self::Version => number(out, event.version()),
-            Self::Opcode => match line.opcode_name() {
+            Self::OpcodeName => out.extend_from_slice(line.opcode_name().unwrap_or_default().as_bytes()),
+            Self::Opcode => match line.opcode_name().filter(|_| is_text) {
                 Some(name) => out.extend_from_slice(name.as_bytes()),
                 None => number(out, event.opcode()),
             },
-            Self::Bytes => put::number(out, event.payload().len()),
+            Self::PayloadSize => put::number(out, event.payload().len()),
+            Self::IdName => out.extend_from_slice(line.id_name().unwrap_or_default().as_bytes()),
+            Self::Id if !is_text => number(out, event.id()),
             Self::Id => match (line.id_name(), line.hook) {
                 (Some(name), _) => out.extend_from_slice(name.as_bytes()),
                 (None, Some(hook)) => put::shown(out, format_args!("{hook:#06x}")),
@@ -177,14 +220,17 @@ impl Column {
             Self::Level => number(out, event.level()),
             Self::Keyword => {
                 if let Some(keyword) = event.keyword() {
-                    put::shown(out, format_args!("{keyword:#018x}"));
+                    put::keyword(out, keyword);
                 }
             }
             Self::Task => number(out, event.task()),
             Self::Channel => number(out, event.channel()),
             Self::Activity => guid(out, line.activity()),
             Self::Related => guid(out, event.related_activity_id()),
-            Self::Flags => out.extend_from_slice(event.flags().map_or("", |flags| names.flags(flags)).as_bytes()),
+            Self::Flags if !is_text => number(out, event.flags().map(|flags| flags.0)),
+            Self::Flags | Self::FlagsNames => {
+                out.extend_from_slice(event.flags().map_or("", |flags| names.flags(flags)).as_bytes());
+            }
             Self::Items => {
                 for (index, item) in event.items().enumerate() {
                     let between = if index > 0 { " " } else { "" };
@@ -193,7 +239,12 @@ impl Column {
             }
             Self::Payload => match event.trace_logging().filter(|_| line.payload == Some(Payload::Fields)) {
                 Some(logging) => return fields::event(&logging, Style::Text, out),
-                None => put::hex(out, event.payload()),
+                None => {
+                    let log = line.log_file();
+                    if !log.is_some_and(|log| structure::log_file(event.payload(), &log, Style::Text, out)) {
+                        put::hex(out, event.payload());
+                    }
+                }
             },
             Self::Session => out.extend_from_slice(line.session.map_or("", |session| &session.name.text).as_bytes()),
             Self::File => out.extend_from_slice(line.file.text.as_bytes()),
@@ -230,6 +281,9 @@ fn row(columns: &[Column], is_text: bool, out: &mut Vec<u8>, mut fill: impl FnMu
         fill(*column, out);
         let (width, is_last) = (column.width(), index + 1 == columns.len());
         if !is_text {
+            if column.is_foreign() && is_formula(&out[start..]) {
+                out.insert(start, b'\'');
+            }
             if out[start..].iter().any(|byte| matches!(byte, b'"' | b',')) {
                 let cell = out.split_off(start);
                 out.push(b'"');
@@ -243,4 +297,11 @@ fn row(columns: &[Column], is_text: bool, out: &mut Vec<u8>, mut fill: impl FnMu
         }
     }
     out.push(b'\n');
+}
+
+/// Whether a spreadsheet would take a text for a formula, or whether it begins with the apostrophe that says that it is none. So a text
+/// has one apostrophe more, or is as it was.
+fn is_formula(text: &[u8]) -> bool {
+    let text = std::str::from_utf8(text).unwrap_or_default();
+    text.starts_with(['=', '+', '-', '@', '\'', '\t', '\r', '\n', '\u{ff1d}', '\u{ff0b}', '\u{ff0d}', '\u{ff20}'])
 }

@@ -2,7 +2,7 @@
 
 use super::fields::{self, Style};
 use super::line::{self, Line, Names, Payload};
-use super::put;
+use super::{put, structure};
 use etw_layouts_etl::tracelogging::Fault;
 use etw_layouts_etl::wire::EVENT_HEADER_FLAG;
 
@@ -10,10 +10,10 @@ use etw_layouts_etl::wire::EVENT_HEADER_FLAG;
 pub fn event(line: &Line<'_>, names: &mut Names, out: &mut Vec<u8>) -> Option<Fault> {
     let event = line.event;
     out.extend_from_slice(b"{\"file\":");
-    out.extend_from_slice(line.file.json.as_bytes());
+    out.extend_from_slice(&line.file.json);
     if let Some(session) = &line.session {
         out.extend_from_slice(b",\"session\":");
-        out.extend_from_slice(session.name.json.as_bytes());
+        out.extend_from_slice(&session.name.json);
         number(out, b",\"logger_id\":", Some(session.logger_id));
     }
     number(out, b",\"buffer\":", Some(line.origin.buffer));
@@ -24,12 +24,13 @@ pub fn event(line: &Line<'_>, names: &mut Names, out: &mut Vec<u8>) -> Option<Fa
     number(out, b",\"offset\":", Some(event.offset()));
     number(out, b",\"time\":", line.time);
     text(out, b",\"time_utc\":", line.time, |out, time| names.times.put(out, time, false));
-    number(out, b",\"cpu\":", Some(line.origin.processor));
-    number(out, b",\"pid\":", event.process());
-    number(out, b",\"tid\":", event.thread());
+    number(out, b",\"processor\":", Some(line.origin.processor));
+    number(out, b",\"process\":", event.process());
+    number(out, b",\"thread\":", event.thread());
     text(out, b",\"header\":", Some(line::header(line.event)), header);
     text(out, b",\"provider\":", line.provider, put::guid);
-    name(out, b",\"provider_name\":", line.provider_name());
+    out.extend_from_slice(b",\"provider_name\":");
+    fields::optional(out, line.provider_name());
     number(out, b",\"id\":", event.id());
     name(out, b",\"id_name\":", line.id_name());
     number(out, b",\"version\":", event.version());
@@ -39,8 +40,8 @@ pub fn event(line: &Line<'_>, names: &mut Names, out: &mut Vec<u8>) -> Option<Fa
     match event.flags() {
         Some(flags) => described(line, flags, names, out),
         None => out.extend_from_slice(
-            b",\"keyword\":null,\"task\":null,\"channel\":null,\"flags\":null,\"flags_names\":null,\"activity_id\":null,\
-              \"related_id\":null,\"items\":[]",
+            b",\"keyword\":null,\"task\":null,\"channel\":null,\"flags\":null,\"flags_names\":null,\"activity\":null,\
+              \"related\":null,\"items\":[]",
         ),
     }
     number(out, b",\"size\":", Some(event.bytes().len()));
@@ -53,14 +54,13 @@ pub fn event(line: &Line<'_>, names: &mut Names, out: &mut Vec<u8>) -> Option<Fa
 /// What only an EVENT_HEADER has.
 fn described(line: &Line<'_>, flags: EVENT_HEADER_FLAG, names: &mut Names, out: &mut Vec<u8>) {
     let event = line.event;
-    // Numbers that are bits: as numbers, those beyond 2^53 would lose some where they become floating point.
-    text(out, b",\"keyword\":", event.keyword(), |out, keyword| put::shown(out, format_args!("{keyword:#x}")));
+    text(out, b",\"keyword\":", event.keyword(), put::keyword);
     number(out, b",\"task\":", event.task());
     number(out, b",\"channel\":", event.channel());
     number(out, b",\"flags\":", Some(flags.0));
     name(out, b",\"flags_names\":", Some(names.flags(flags)));
-    text(out, b",\"activity_id\":", line.activity(), put::guid);
-    text(out, b",\"related_id\":", event.related_activity_id(), put::guid);
+    text(out, b",\"activity\":", line.activity(), put::guid);
+    text(out, b",\"related\":", event.related_activity_id(), put::guid);
     out.extend_from_slice(b",\"items\":[");
     for (index, item) in event.items().enumerate() {
         out.extend_from_slice(if index > 0 { &b",{"[..] } else { b"{" });
@@ -87,6 +87,13 @@ fn payload(line: &Line<'_>, out: &mut Vec<u8>) -> Option<Fault> {
     {
         out.extend_from_slice(b",\"trace_logging\":");
         return fields::event(&logging, Style::Json, out);
+    }
+    if let Some(log) = line.log_file() {
+        out.extend_from_slice(b",\"structure\":");
+        if structure::log_file(line.event.payload(), &log, Style::Json, out) {
+            return None;
+        }
+        out.extend_from_slice(b"null");
     }
     if line.payload.is_some() {
         text(out, b",\"payload\":", Some(line.event.payload()), put::hex);

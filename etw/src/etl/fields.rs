@@ -37,9 +37,9 @@ pub fn event(logging: &TraceLogging<'_>, style: Style, out: &mut Vec<u8>) -> Opt
             fault
         }
         Style::Json => {
-            out.extend_from_slice(b"{\"provider\":");
+            out.extend_from_slice(b"{\"provider_name\":");
             optional(out, provider);
-            out.extend_from_slice(b",\"group\":");
+            out.extend_from_slice(b",\"provider_group\":");
             match traits.and_then(|traits| traits.group) {
                 Some(group) => put::shown(out, format_args!("\"{group}\"")),
                 None => out.extend_from_slice(b"null"),
@@ -246,7 +246,8 @@ fn put_tags(out: &mut Vec<u8>, tags: u32) {
     }
 }
 
-fn optional(out: &mut Vec<u8>, text: Option<&str>) {
+/// A text of others in JSON, or `null`.
+pub fn optional(out: &mut Vec<u8>, text: Option<&str>) {
     match text {
         Some(text) => put::json(out, text.chars()),
         None => out.extend_from_slice(b"null"),

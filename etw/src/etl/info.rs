@@ -1,7 +1,7 @@
 //! `info`.
 
 use super::input::{Files, Opened};
-use super::output::{Escaped, Output};
+use super::output::{Escaped, Output, no_table};
 use super::stop::Stop;
 use super::tally::{Tally, Told};
 use etw_layouts_cli::Outcome;
@@ -15,7 +15,7 @@ use std::fmt::{self, Display};
 ///
 ///     etw etl info trace.etl
 #[derive(clap::Args)]
-#[command(verbatim_doc_comment)]
+#[command(verbatim_doc_comment, mut_arg("format", no_table))]
 pub struct Args {
     #[command(flatten)]
     pub(crate) files: Files,

@@ -1,12 +1,13 @@
 //! What is read: files, what folders hold, pipes.
 
+use super::kind;
 use super::output::{Format, Output};
 use super::progress::Progress;
 use super::stop::Stop;
 use etw_layouts_etl::{Finding, Image, LogFile, Reader};
 use std::ffi::OsStr;
 use std::fs::{self, File};
-use std::io::{self, BufReader, Read};
+use std::io::{self, BufReader, Cursor, Read};
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
@@ -91,7 +92,7 @@ impl Input {
     pub fn open(&self) -> Result<Opened<'_>, Stop> {
         let path = self.path()?;
         let progress = Rc::new(Progress::new(&self.name));
-        let inner: Box<dyn Read> = if path == Path::new("-") {
+        let mut inner: Box<dyn Read> = if path == Path::new("-") {
             Box::new(io::stdin().lock())
         } else {
             let file = File::open(path).map_err(unreadable)?;
@@ -100,6 +101,12 @@ impl Input {
             }
             Box::new(file)
         };
+        let mut head = Vec::new();
+        inner.by_ref().take(kind::HEAD).read_to_end(&mut head).map_err(unreadable)?;
+        if let Some(why) = kind::no_trace(&head) {
+            return Err(Stop::Input(why));
+        }
+        let inner = Box::new(Cursor::new(head).chain(inner));
         Ok(Opened { name: &self.name, bytes: Bytes { inner, progress: progress.clone() }, progress })
     }
 }

@@ -3,7 +3,7 @@
 use super::output::Escaped;
 use super::put;
 use etw_layouts_etl::wire::{EVENT_HEADER_EXT_TYPE, EVENT_HEADER_FLAG};
-use etw_layouts_etl::{Buffer, Event, Guid, HeaderType, names};
+use etw_layouts_etl::{Buffer, Event, Guid, HeaderType, LogFile, names};
 use std::collections::BTreeMap;
 
 /// What an event's buffer tells of it.
@@ -25,7 +25,7 @@ impl Origin {
 pub enum Payload {
     /// In hexadecimal digits.
     Hex,
-    /// By its fields, where the event has a schema of TraceLogging; others in hexadecimal digits.
+    /// By fields, of events of TraceLogging and of the log file header (TRACE_LOGFILE_HEADER); others in hexadecimal digits.
     Fields,
 }
 
@@ -55,12 +55,14 @@ pub struct Session<'a> {
 /// A name of others, as lines have it.
 pub struct Name {
     pub text: String,
-    pub json: String,
+    pub json: Vec<u8>,
 }
 
 impl Name {
     pub fn of(name: &str) -> Self {
-        Self { text: Escaped(name).to_string(), json: serde_json::Value::from(name).to_string() }
+        let mut json = Vec::new();
+        put::json(&mut json, name.chars());
+        Self { text: Escaped(name).to_string(), json }
     }
 }
 
@@ -78,9 +80,15 @@ impl<'a> Line<'a> {
         Self { file, session: None, event, origin, time, hook: event.hook(), provider: event.provider(), payload }
     }
 
-    /// Of a provider that stands for a group of kernel events, the group.
-    pub fn provider_name(&self) -> Option<&'static str> {
-        self.provider.and_then(names::provider)
+    /// Of a provider that stands for a group of kernel events, the group; of others the name that the event carries.
+    pub fn provider_name(&self) -> Option<&'a str> {
+        let carried = || self.event.traits()?.ok().map(|traits| traits.name).filter(|name| !name.is_empty());
+        self.provider.and_then(names::provider).or_else(carried)
+    }
+
+    /// The log file header that it holds, if its fields are asked for.
+    pub fn log_file(&self) -> Option<LogFile> {
+        if self.payload == Some(Payload::Fields) { LogFile::read(self.event) } else { None }
     }
 
     /// Of a kernel event, the name of its hook identifier.

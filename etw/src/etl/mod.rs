@@ -10,6 +10,7 @@ mod events;
 mod fields;
 mod info;
 pub(crate) mod input;
+pub(crate) mod kind;
 pub(crate) mod line;
 mod merged;
 pub(crate) mod output;
@@ -19,6 +20,7 @@ mod put;
 mod save;
 mod stat;
 pub(crate) mod stop;
+mod structure;
 pub(crate) mod tally;
 mod wanted;
 mod writer;
@@ -26,7 +28,7 @@ mod writer;
 use etw_layouts_cli::{Error, Outcome};
 use events::{Events, Order};
 use input::Files;
-use output::{Format, Output};
+use output::Output;
 use stat::Stats;
 use std::io::{self, Write};
 use stop::Stop;
@@ -49,9 +51,6 @@ pub enum Command {
 /// A file could not be read, or nothing can be printed. That nobody takes the output any more is no error.
 pub fn run(command: &Command) -> Result<Outcome, Error> {
     let files = command.files();
-    if files.format == Format::Csv && !matches!(command, Command::Events(_)) {
-        return Err("only events are printed as a table of CSV".into());
-    }
     if let Some(wanted) = command.wanted() {
         wanted.check()?;
     }

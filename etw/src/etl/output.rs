@@ -1,6 +1,9 @@
 //! Where lines go, and how text of others gets into them.
 
 use super::writer::Writer;
+use clap::ValueEnum;
+use clap::builder::{PossibleValuesParser, TypedValueParser};
+use etw_layouts_cli::{compact, is_hidden};
 use serde::Serialize;
 use std::fmt::{self, Display, Write as _};
 use std::io::{self, IsTerminal, Write};
@@ -12,8 +15,17 @@ pub enum Format {
     Text,
     /// One object a line.
     Json,
-    /// Of events only: a table, with commas between its columns. Findings are told as text.
+    /// A table with commas between its columns. Text of a file that begins with = + - @ or an apostrophe gets one more apostrophe in
+    /// front, so that no spreadsheet runs it as a formula; remove it to get the text back. Findings are text.
     Csv,
+}
+
+/// The option of a format, of a command that prints no table.
+pub fn no_table(format: clap::Arg) -> clap::Arg {
+    let formats = [Format::Text, Format::Json];
+    let names = formats.iter().filter_map(Format::to_possible_value);
+    let of = move |name: String| if name == "json" { Format::Json } else { Format::Text };
+    format.value_parser(PossibleValuesParser::new(names).map(of))
 }
 
 /// The standard output, in one format; and the standard error for what is not asked for.
@@ -73,7 +85,7 @@ impl Output {
         match self.format {
             Format::Text | Format::Csv => format!("{line}\n"),
             // Only maps whose keys are no text cannot be written.
-            Format::Json => serde_json::to_string(line).unwrap_or_default() + "\n",
+            Format::Json => compact(line).unwrap_or_default(),
         }
     }
 
@@ -149,13 +161,6 @@ impl Display for Escaped<'_> {
         }
         Ok(())
     }
-}
-
-/// Whether a character does more than stand there, or cannot be seen.
-pub fn is_hidden(c: char) -> bool {
-    c.is_control()
-        || matches!(c, '\u{ad}' | '\u{61c}' | '\u{180e}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}'
-            | '\u{feff}' | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e007f}')
 }
 
 /// So many of what is called by a word, such as `1 event` and `1,000 events`.

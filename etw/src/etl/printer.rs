@@ -13,11 +13,12 @@ use std::io;
 /// Which events are printed, and what of them.
 #[derive(clap::Args)]
 pub struct Asked {
-    /// Print these columns of text and CSV, in this order.
+    /// Print these columns of text and CSV, in this order. CSV and JSON have the same values under the same names. Text has names in place of
+    /// numbers and GUIDs, where there are any.
     #[arg(long, value_enum, value_delimiter = ',', value_name = "COLUMN,…")]
     columns: Vec<Column>,
-    /// Print the payload too. An event of TraceLogging says itself which fields it has; what of them cannot be decoded is printed as
-    /// bytes, and is a finding.
+    /// Print the payload too. Events of TraceLogging carry their schema; bytes that it does not decode are printed as they are, and are a
+    /// finding.
     #[arg(long, value_enum)]
     payload: Option<Payload>,
     #[command(flatten)]
@@ -32,6 +33,8 @@ pub struct Printer<'a> {
     pub wanted: &'a Wanted,
     /// What is printed of payloads.
     pub payload: Option<Payload>,
+    asked: &'a [Column],
+    default: Vec<Column>,
     columns: Vec<Column>,
     names: Names,
     /// How many events were looked at, whether they were wanted or not.
@@ -45,10 +48,20 @@ pub struct Printer<'a> {
 impl<'a> Printer<'a> {
     /// Prints these columns if no others are asked for.
     pub fn new(asked: &'a Asked, default: &[Column]) -> Self {
-        let columns = columns::chosen(&asked.columns, default, asked.payload.is_some());
-        let payload = asked.payload.or(columns.contains(&Column::Payload).then_some(Payload::Hex));
+        let payload = asked.payload.or(asked.columns.contains(&Column::Payload).then_some(Payload::Hex));
         let limit = asked.limit.unwrap_or(u64::MAX);
-        Self { wanted: &asked.wanted, payload, columns, names: Names::default(), seen: 0, limit, left: limit, is_headed: false }
+        Self {
+            wanted: &asked.wanted,
+            payload,
+            asked: &asked.columns,
+            default: default.to_vec(),
+            columns: Vec::new(),
+            names: Names::default(),
+            seen: 0,
+            limit,
+            left: limit,
+            is_headed: false,
+        }
     }
 
     /// Whether as many were printed as were asked for.
@@ -59,7 +72,7 @@ impl<'a> Printer<'a> {
     /// Tells that none of the events that were looked at was wanted, if it is so.
     pub fn end(&self, out: &Output) {
         if self.left == self.limit && self.seen > 0 {
-            out.aside(&NoneMatch { matching: 0, events: self.seen });
+            out.aside(&NoneMatch { matching: 0, events: self.seen, remedy: self.wanted.on_names() });
         }
     }
 
@@ -67,6 +80,7 @@ impl<'a> Printer<'a> {
     pub fn head(&mut self, out: &mut Output) -> io::Result<()> {
         if out.format != Format::Json && !std::mem::replace(&mut self.is_headed, true) {
             let is_text = out.format == Format::Text;
+            self.columns = columns::chosen(self.asked, &self.default, is_text, self.payload.is_some());
             out.put(|out| columns::heading(&self.columns, is_text, out))?;
         }
         Ok(())
@@ -89,10 +103,12 @@ impl<'a> Printer<'a> {
 struct NoneMatch {
     matching: u64,
     events: u64,
+    #[serde(skip)]
+    remedy: &'static str,
 }
 
 impl Display for NoneMatch {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} of {} match", self.matching, Several(self.events, "event"))
+        write!(f, "{} of {} match{}", self.matching, Several(self.events, "event"), self.remedy)
     }
 }

@@ -1,6 +1,6 @@
 //! Text at the end of a line of bytes, without the detour through `core::fmt` for what every event has.
 
-use super::output::is_hidden;
+use etw_layouts_cli::{escape, is_hidden};
 use etw_layouts_etl::{Guid, Stamp};
 use std::io::Write;
 
@@ -51,18 +51,18 @@ impl Times {
     }
 }
 
-/// Brings what begins at `start` to a width of less than 8, spaces before it.
+/// Brings what begins at `start` to a width of less than 16, spaces before it.
 pub fn align_right(out: &mut Vec<u8>, start: usize, width: usize) {
     let length = out.len() - start;
-    if length >= width.min(8) {
+    if length >= width.min(16) {
         return;
     }
-    const SPACES: [u8; 8] = [b' '; 8];
+    const SPACES: [u8; 16] = [b' '; 16];
     out.extend_from_slice(&SPACES);
-    if let Some(cell) = out.get_mut(start..).and_then(<[u8]>::first_chunk_mut::<8>) {
+    if let Some(cell) = out.get_mut(start..).and_then(<[u8]>::first_chunk_mut::<16>) {
         // As a number, whose lowest byte stands first: sizes that are no constants would be calls.
         let shift = 8 * (width - length) as u32;
-        *cell = (u64::from_le_bytes(*cell) << shift | u64::from_le_bytes(SPACES) >> (64 - shift)).to_le_bytes();
+        *cell = (u128::from_le_bytes(*cell) << shift | u128::from_le_bytes(SPACES) >> (128 - shift)).to_le_bytes();
     }
     out.truncate(start + width);
 }
@@ -74,6 +74,11 @@ pub fn align_left(out: &mut Vec<u8>, start: usize, width: usize) {
         out.extend_from_slice(&[b' '; 40]);
         out.truncate(end);
     }
+}
+
+/// All digits of a mask of keywords. As a number it would lose some where numbers become floating point.
+pub fn keyword(out: &mut Vec<u8>, keyword: u64) {
+    shown(out, format_args!("{keyword:#018x}"));
 }
 
 /// Two digits for each byte.
@@ -101,9 +106,7 @@ pub fn json(out: &mut Vec<u8>, text: impl Iterator<Item = char>) {
     for character in text {
         match character {
             '"' | '\\' => out.extend_from_slice(&[b'\\', character as u8]),
-            _ if is_hidden(character) => {
-                character.encode_utf16(&mut [0; 2]).iter().for_each(|unit| shown(out, format_args!("\\u{unit:04x}")));
-            }
+            _ if is_hidden(character) => shown(out, escape(character)),
             _ => out.extend_from_slice(character.encode_utf8(&mut [0; 4]).as_bytes()),
         }
     }

@@ -2,7 +2,7 @@
 
 use super::input::{Files, Opened};
 use super::merged::Loaded;
-use super::output::{Escaped, Grouped, Output, Several};
+use super::output::{Escaped, Grouped, Output, Several, no_table};
 use super::progress::Progress;
 use super::stop::Stop;
 use super::tally::Tally;
@@ -33,7 +33,7 @@ use std::rc::Rc;
 ///     etw etl save --from 1.5 --to 2 --compress -o moment.etl trace.etl
 ///     etw etl save -o whole.etl part-1.etl part-2.etl
 #[derive(clap::Args)]
-#[command(verbatim_doc_comment)]
+#[command(verbatim_doc_comment, mut_arg("format", no_table))]
 pub struct Args {
     #[command(flatten)]
     pub(crate) files: Files,

@@ -1,14 +1,15 @@
 //! `stat`.
 
 use super::input::{Files, Opened};
-use super::output::{Escaped, Output, Several};
+use super::output::{Escaped, Output, Several, no_table};
 use super::stop::Stop;
 use super::tally::Tally;
 use super::wanted::Wanted;
 use etw_layouts_cli::Outcome;
 use etw_layouts_etl::stat::{By, Count, Key, Stat};
-use etw_layouts_etl::{Stamp, names};
+use etw_layouts_etl::{Event, Guid, Stamp, names};
 use serde::Serialize;
+use std::collections::BTreeMap;
 use std::fmt::{self, Display};
 use std::io;
 
@@ -22,7 +23,7 @@ use std::io;
 ///     etw etl stat --by process --provider PROCESS folder
 ///     etw etl stat --by id --from 1.5 --to 2 --format json trace.etl
 #[derive(clap::Args)]
-#[command(verbatim_doc_comment)]
+#[command(verbatim_doc_comment, mut_arg("format", no_table))]
 pub struct Args {
     #[command(flatten)]
     pub(crate) files: Files,
@@ -49,6 +50,8 @@ enum Sort {
 pub struct Stats<'a> {
     args: &'a Args,
     stat: Stat,
+    /// Names of providers that their events carry: of so many at the most as are counted apart.
+    names: BTreeMap<Guid, String>,
     files: u64,
     events_lost: u64,
     buffers_lost: u64,
@@ -62,7 +65,7 @@ impl<'a> Stats<'a> {
             Sort::Process => By::Process,
             Sort::Processor => By::Processor,
         };
-        Self { args, stat: Stat::new(by), files: 0, events_lost: 0, buffers_lost: 0 }
+        Self { args, stat: Stat::new(by), names: BTreeMap::new(), files: 0, events_lost: 0, buffers_lost: 0 }
     }
 
     pub fn file(&mut self, source: Opened<'_>, out: &Output) -> Result<Outcome, Stop> {
@@ -91,6 +94,7 @@ impl<'a> Stats<'a> {
             for event in image.events() {
                 match event {
                     Ok(event) if filter.takes(&event, processor, &clock) => {
+                        learn(&mut self.names, &event);
                         self.stat.add(&event, processor, event.time_stamp().map(|stamp| clock.system_time(stamp)));
                     }
                     Ok(_) => {}
@@ -110,7 +114,11 @@ impl<'a> Stats<'a> {
             return Ok(());
         }
         let seconds = self.stat.all().seconds();
-        let rows = self.stat.counts().into_iter().map(|(key, count)| Row::new(self.args.by, &key, Counted::new(&count, seconds)));
+        let rows = self
+            .stat
+            .counts()
+            .into_iter()
+            .map(|(key, count)| Row::new(self.args.by, &key, &self.names, Counted::new(&count, seconds)));
         let activity = self.stat.activity();
         let others = self.stat.others();
         let document = Document {
@@ -130,6 +138,16 @@ impl<'a> Stats<'a> {
             has_bar: out.is_terminal,
         };
         out.line(&document)
+    }
+}
+
+/// Keeps the name of an event's provider, if it carries one.
+fn learn(names: &mut BTreeMap<Guid, String>, event: &Event<'_>) {
+    if let (Some(provider), Some(Ok(traits))) = (event.provider(), event.traits())
+        && !traits.name.is_empty()
+        && names.len() < Stat::MOST
+    {
+        names.entry(provider).or_insert_with(|| traits.name.to_owned());
     }
 }
 
@@ -163,7 +181,8 @@ struct Activity {
 #[derive(Serialize)]
 struct Counted {
     events: u64,
-    bytes: u64,
+    /// In bytes, with headers.
+    size: u64,
     /// Events a second; `None` if all are of one time.
     rate: Option<f64>,
     first: Option<i64>,
@@ -178,7 +197,7 @@ impl Counted {
         let utc = |time: Option<i64>| time.map(|time| Stamp(time).rfc3339().to_string());
         Self {
             events: count.events,
-            bytes: count.bytes,
+            size: count.bytes,
             rate: (seconds > 0.0).then(|| count.events as f64 / seconds),
             first,
             first_utc: utc(first),
@@ -202,30 +221,31 @@ struct Row {
 enum What {
     Provider {
         provider: Option<String>,
-        provider_name: Option<&'static str>,
+        provider_name: Option<String>,
         /// Of kernel events without a GUID.
         group: Option<u16>,
     },
     Id {
         provider: Option<String>,
-        provider_name: Option<&'static str>,
+        provider_name: Option<String>,
         id: Option<u16>,
         id_name: Option<&'static str>,
         is_hook: bool,
         opcode: Option<u8>,
     },
     Process {
-        pid: Option<u32>,
+        process: Option<u32>,
     },
     Processor {
-        cpu: Option<u16>,
+        processor: Option<u16>,
     },
 }
 
 impl Row {
-    fn new(by: Sort, key: &Key, counted: Counted) -> Self {
+    fn new(by: Sort, key: &Key, carried: &BTreeMap<Guid, String>, counted: Counted) -> Self {
         let provider = key.provider.map(|provider| provider.to_string());
-        let provider_name = key.provider.and_then(names::provider);
+        let named = |guid| names::provider(guid).map(str::to_owned).or_else(|| carried.get(&guid).cloned());
+        let provider_name = key.provider.and_then(named);
         let what = match by {
             Sort::Provider => What::Provider { provider, provider_name, group: key.hook.map(|hook| hook >> 8) },
             Sort::Id => What::Id {
@@ -236,8 +256,8 @@ impl Row {
                 is_hook: key.hook.is_some(),
                 opcode: key.opcode,
             },
-            Sort::Process => What::Process { pid: key.process },
-            Sort::Processor => What::Processor { cpu: key.processor },
+            Sort::Process => What::Process { process: key.process },
+            Sort::Processor => What::Processor { processor: key.processor },
         };
         Self { what, counted }
     }
@@ -245,8 +265,8 @@ impl Row {
 
 impl Display for What {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let named = |name: &Option<&'static str>, provider: &Option<String>| {
-            name.map(str::to_owned).or_else(|| provider.clone()).unwrap_or_else(|| "no provider".into())
+        let named = |name: &Option<String>, provider: &Option<String>| {
+            name.clone().or_else(|| provider.clone()).unwrap_or_else(|| "no provider".into())
         };
         match self {
             Self::Provider { group: Some(group), .. } => write!(f, "group {group:#04x}"),
@@ -261,9 +281,9 @@ impl Display for What {
                     (None, None) => Ok(()),
                 }
             }
-            Self::Process { pid: Some(pid) } => write!(f, "process {pid}"),
-            Self::Process { pid: None } => f.write_str("no process"),
-            Self::Processor { cpu } => write!(f, "processor {}", cpu.unwrap_or_default()),
+            Self::Process { process: Some(process) } => write!(f, "process {process}"),
+            Self::Process { process: None } => f.write_str("no process"),
+            Self::Processor { processor } => write!(f, "processor {}", processor.unwrap_or_default()),
         }
     }
 }
@@ -271,7 +291,7 @@ impl Display for What {
 impl Display for Document {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (files, events) = (Several(self.files, "file"), Several(self.all.events, "event"));
-        writeln!(f, "{files}, {events}, {}", Several(self.all.bytes, "byte"))?;
+        writeln!(f, "{files}, {events}, {}", Several(self.all.size, "byte"))?;
         if let (Some(first), Some(last)) = (self.all.first, self.all.last) {
             writeln!(f, "  first  {}", Stamp(first))?;
             writeln!(f, "  last   {}  after {:.3} s", Stamp(last), self.seconds)?;
@@ -284,7 +304,7 @@ impl Display for Document {
         let mut row = |counted: &Counted, what: &dyn Display| {
             let rate = counted.rate.map_or_else(|| "-".to_owned(), |rate| format!("{rate:.1}"));
             let what = what.to_string();
-            write!(f, "\n{:>14}  {:>16}  {rate:>12}  {}", counted.events, counted.bytes, Escaped(&what))
+            write!(f, "\n{:>14}  {:>16}  {rate:>12}  {}", counted.events, counted.size, Escaped(&what))
         };
         self.by.iter().try_for_each(|by| row(&by.counted, &by.what))?;
         self.others.iter().try_for_each(|others| row(others, &"all others, not counted apart"))

@@ -3,7 +3,7 @@
 
 use super::offsets::{Image, Pdb, build};
 use super::write::{Text, write};
-use crate::{Error, Outcome};
+use crate::{Error, Outcome, print};
 use etw_layouts_codegen::Choice;
 use etw_layouts_codegen::axis::TargetSet;
 use etw_layouts_codegen::layouts::{Form, Layout, Layouts, Type};
@@ -27,15 +27,15 @@ use std::path::PathBuf;
 #[derive(clap::Args)]
 #[command(verbatim_doc_comment)]
 pub struct Args {
-    /// A folder for the file, which is atlas.json there. Without it the document is printed.
-    #[arg(short, long, value_name = "DIR")]
+    /// A folder for the file, which is atlas.json there, or a file (.json). Without it the document is printed.
+    #[arg(short, long, value_name = "DIR|FILE")]
     output: Option<PathBuf>,
 }
 
 pub(super) fn run(args: &Args, project: &Project) -> Result<Outcome, Error> {
     let layouts = project.layouts()?;
     let registry = project.registry(&layouts.spec.axis)?;
-    let text = serde_json::to_string(&document(&layouts, &registry))? + "\n";
+    let text = print::compact(&document(&layouts, &registry))?;
     write(&[Text { name: "atlas.json".to_owned(), text }], args.output.as_deref())
 }
 
@@ -69,7 +69,7 @@ pub fn document<'a>(layouts: &'a Layouts, registry: &'a Registry) -> impl Serial
         build: build(seen.build),
         arch: seen.arch.to_string(),
         target: axis.at(seen.build, seen.arch),
-        pdb: seen.pdb.as_ref().map(|pdb| Pdb { name: &pdb.name, guid: format!("{:032X}", pdb.guid), age: pdb.age }),
+        pdb: seen.pdb.as_ref().map(|pdb| Pdb { name: &pdb.name, guid: print::guid(pdb.guid), age: pdb.age }),
         image: seen.image.as_ref().map(|image| Image { name: &image.name, time_stamp: image.time_stamp, size: image.size }),
         variables: &seen.globals,
         witness: seen.witness,
@@ -117,7 +117,7 @@ fn structure<'a>(layouts: &'a Layouts, registry: &Registry, definition: &'a Defi
             let constants = values.constants.iter().map(|constant| Constant {
                 name: &constant.name.value,
                 doc: &constant.doc,
-                guid: constant.guid.as_deref(),
+                guid: constant.guid.as_deref().map(print::plain_guid),
                 targets: list(&constant.scope),
             });
             (kind, constants.collect())
@@ -236,7 +236,7 @@ struct Reason<'a> {
 struct Constant<'a> {
     name: &'a str,
     doc: &'a str,
-    guid: Option<&'a str>,
+    guid: Option<String>,
     targets: Vec<usize>,
 }
 

@@ -1,7 +1,7 @@
 //! Kernels of which something is written, a file each.
 
 use super::write::{Text, write};
-use crate::{Error, Outcome};
+use crate::{Error, Outcome, print};
 use etw_layouts_codegen::Choice;
 use etw_layouts_codegen::layouts::Layouts;
 use etw_layouts_codegen::registry::{Pdb, Registry, Seen};
@@ -21,9 +21,9 @@ pub struct Kernels {
     /// One structure only, and what it needs.
     #[arg(long, value_name = "STRUCTURE")]
     only: Option<String>,
-    /// Folder for the files, one for each target, with its name. Files of other content are not overwritten. Without it the file of a
-    /// single target is printed.
-    #[arg(short, long, value_name = "DIR")]
+    /// Folder for the files, one for each target, with its name; or, for a single target, a file with the ending of its kind (.h). Files of
+    /// other content are not overwritten. Without it the file of a single target is printed.
+    #[arg(short, long, value_name = "DIR|FILE")]
     output: Option<PathBuf>,
 }
 
@@ -123,7 +123,7 @@ fn with_pdb<'a>(registry: &'a Registry, wanted: &str) -> Result<&'a Seen, Error>
         Some((u128::from_str_radix(&digits, 16).ok().filter(|_| is_guid)?, age.parse::<u32>().ok()?))
     });
     let Some((guid, age)) = parsed else {
-        let help = "write the 32 hexadecimal digits of its GUID, `-` and its age, as in 3177D31000BA7590DED335936C93E374-1";
+        let help = "write the 32 hexadecimal digits of its GUID, `-` and its age, as in 3177d310-00ba-7590-ded3-35936c93e374-1";
         return Err(format!("--pdb {wanted}: {help}").into());
     };
     let help = "`etw export offsets` lists them all; a PDB can be entered with `etw import`";
@@ -132,5 +132,5 @@ fn with_pdb<'a>(registry: &'a Registry, wanted: &str) -> Result<&'a Seen, Error>
 
 /// A PDB as `--pdb` takes it.
 pub(super) fn named(pdb: &Pdb) -> String {
-    format!("{:032X}-{}", pdb.guid, pdb.age)
+    format!("{}-{}", print::guid(pdb.guid), pdb.age)
 }

@@ -51,7 +51,7 @@ enum Format {
     ///
     ///     etw export isf 5.0-x86 -o volatility3/symbols/windows
     ///     etw export isf 10.0.19041.1415-x64 -o tables
-    ///     etw export isf --pdb 3177D31000BA7590DED335936C93E374-1 -o tables
+    ///     etw export isf --pdb 3177d310-00ba-7590-ded3-35936c93e374-1 -o tables
     ///
     /// In a plugin: IntermediateSymbolTable.create(context, path, "windows", "5.0-x86"). The table of a label or of a kernel whose symbols
     /// nobody has read names no PDB, so that Volatility does not take it for the kernel's own table, and has no symbols; its

@@ -1,7 +1,7 @@
 //! `export offsets`: the table that programs look up which meet any kernel.
 
 use super::write::{Text, write};
-use crate::print::pretty;
+use crate::print::{self, pretty};
 use crate::{Error, Outcome};
 use etw_layouts_codegen::axis::Build;
 use etw_layouts_project::Project;
@@ -30,8 +30,8 @@ pub struct Args {
     /// How to write it.
     #[arg(long, value_enum, default_value_t = Format::Csv)]
     format: Format,
-    /// A folder for the file, which is offsets.csv or offsets.json there. Without it the table is printed.
-    #[arg(short, long, value_name = "DIR")]
+    /// A folder for the file, which is offsets.csv or offsets.json there, or a file with that ending. Without it the table is printed.
+    #[arg(short, long, value_name = "DIR|FILE")]
     output: Option<PathBuf>,
 }
 
@@ -77,7 +77,7 @@ pub fn csv(table: &Table) -> String {
     for Row { seen, choices, cells, variables } in &table.rows {
         let mut values = vec![build(seen.build), seen.arch.to_string()];
         values.extend(match &seen.pdb {
-            Some(pdb) => [pdb.name.clone(), format!("{:032X}", pdb.guid), pdb.age.to_string()],
+            Some(pdb) => [pdb.name.clone(), print::guid(pdb.guid), pdb.age.to_string()],
             None => Default::default(),
         });
         values.extend(match &seen.image {
@@ -117,7 +117,7 @@ pub fn table<'a>(table: &'a Table) -> impl Serialize + 'a {
     let kernels = table.rows.iter().map(|row| Kernel {
         build: build(row.seen.build),
         arch: row.seen.arch.to_string(),
-        pdb: row.seen.pdb.as_ref().map(|pdb| Pdb { name: &pdb.name, guid: format!("{:032X}", pdb.guid), age: pdb.age }),
+        pdb: row.seen.pdb.as_ref().map(|pdb| Pdb { name: &pdb.name, guid: print::guid(pdb.guid), age: pdb.age }),
         image: row.seen.image.as_ref().map(|image| Image { name: &image.name, time_stamp: image.time_stamp, size: image.size }),
         members: (0..table.columns.len()).map(|index| member(table, row, index)).collect(),
         variables: table.variables.iter().zip(&row.variables).map(|(name, &address)| Variable { name, address }).collect(),

@@ -12,7 +12,8 @@ pub struct Text {
     pub text: String,
 }
 
-/// Writes files into a folder, or prints the only one. No file is written over.
+/// Writes files into a folder, or prints the only one. A path that ends as files of the kind do is that of the only file. No file of other
+/// content is overwritten.
 pub fn write(texts: &[Text], folder: Option<&Path>) -> Result<Outcome, Error> {
     let Some(folder) = folder else {
         let [Text { text, .. }] = texts else {
@@ -21,6 +22,20 @@ pub fn write(texts: &[Text], folder: Option<&Path>) -> Result<Outcome, Error> {
         print(text)?;
         return Ok(Outcome::Good);
     };
+    let is_file =
+        |text: &Text| !folder.is_dir() && folder.extension().is_some() && folder.extension() == Path::new(&text.name).extension();
+    match texts {
+        [text] if is_file(text) => {
+            NewFile::write(folder, text.text.as_bytes()).map_err(|error| format!("{}: {error}", folder.display()))?;
+            print(&format!("wrote {}\n", folder.display()))?;
+            return Ok(Outcome::Good);
+        }
+        [text, ..] if is_file(text) => {
+            let (count, folder) = (texts.len(), folder.display());
+            return Err(format!("{folder} is the name of one file, and these are {count}: name a folder for them with -o").into());
+        }
+        _ => {}
+    }
     fs::create_dir_all(folder).map_err(|error| format!("{}: {error}", folder.display()))?;
     for Text { name, text } in texts {
         let path = folder.join(name);

@@ -2,6 +2,7 @@
 
 use super::otherwise::Otherwise;
 use super::table::{kind, known, subject_errata};
+use crate::print::plain_guid;
 use crate::target::{Target, target};
 use etw_layouts_codegen::layouts::{Layouts, Type};
 use etw_layouts_codegen::registry::Registry;
@@ -88,7 +89,7 @@ struct Constant<'a> {
     value: i64,
     r#in: String,
     doc: &'a str,
-    guid: Option<&'a str>,
+    guid: Option<String>,
 }
 
 /// The document of what is asked for.
@@ -121,7 +122,13 @@ pub fn json<'a>(layouts: &'a Layouts, registry: &Registry, subject: &'a Subject)
         let constant = |constant: &'a spec::Constant| {
             let value = constant.value.get(at)?.value;
             let r#in = spec.axis.describe(&constant.scope);
-            Some(Constant { name: &constant.name.value, value, r#in, doc: &constant.doc, guid: constant.guid.as_deref() })
+            Some(Constant {
+                name: &constant.name.value,
+                value,
+                r#in,
+                doc: &constant.doc,
+                guid: constant.guid.as_deref().map(plain_guid),
+            })
         };
         document.constants = Some(subject.constants(layouts).into_iter().filter_map(constant).collect());
     }

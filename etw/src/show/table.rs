@@ -2,7 +2,7 @@
 
 use super::otherwise::Otherwise;
 use crate::columns::{Row, aligned, paragraph};
-use crate::print::{DIM, HEADING};
+use crate::print::{DIM, HEADING, plain_guid};
 use anstyle::Style;
 use etw_layouts_codegen::axis::TargetSet;
 use etw_layouts_codegen::layouts::{Bits, Form, Layouts, Type};
@@ -189,7 +189,7 @@ fn constants(
         Some(if values.kind == ValuesKind::Enum { value.to_string() } else { format!("{value:#0digits$x}") })
     };
     let guided = |constant: &Constant| match &constant.guid {
-        Some(guid) => format!("{guid} {}", constant.doc),
+        Some(guid) => format!("{} {}", plain_guid(guid), constant.doc),
         None => constant.doc.clone(),
     };
     let present = subject.constants(layouts);

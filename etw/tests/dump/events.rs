@@ -46,9 +46,9 @@ fn asked_for_as_of_traces() {
         ("--id", &some("id")),
         ("--opcode", &some("opcode")),
         ("--level", &some("level")),
-        ("--process", &some("pid")),
-        ("--thread", &some("tid")),
-        ("--processor", &some("cpu")),
+        ("--process", &some("process")),
+        ("--thread", &some("thread")),
+        ("--processor", &some("processor")),
         ("--from", &time),
         ("--to", &time),
         ("--from", &since),
@@ -80,10 +80,11 @@ fn printed_as_asked() {
         assert_eq!(output.status.code(), Some(0), "{options:?}");
         String::from_utf8(output.stdout).unwrap().lines().map(str::to_owned).collect::<Vec<_>>()
     };
-    let table = lines(&["--format", "csv", "--columns", "session,cpu,bytes"]);
-    let expected =
-        all.iter().map(|event| format!("{},{},{}", event["session"].as_str().unwrap(), event["cpu"], event["payload_size"]));
-    assert_eq!((table[0].as_str(), &table[1..]), ("session,cpu,bytes", &expected.collect::<Vec<_>>()[..]));
+    let table = lines(&["--format", "csv", "--columns", "session,processor,payload_size"]);
+    let expected = all
+        .iter()
+        .map(|event| format!("{},{},{}", event["session"].as_str().unwrap(), event["processor"], event["payload_size"]));
+    assert_eq!((table[0].as_str(), &table[1..]), ("session,processor,payload_size", &expected.collect::<Vec<_>>()[..]));
     // Those of one dump, and a few of the next.
     let some = (all.len() / 2 + 3).to_string();
     let limited = lines(&["--limit", &some, "--columns", "default,file"]);

@@ -113,6 +113,10 @@ fn all_of_it_comes_out() {
             plan.providers.iter().flat_map(|one| &one.registrations).filter_map(|one| Some(one.traits.as_ref()?.0.clone()));
         assert_eq!(said, planned.collect());
         assert_eq!(list("consumers").len(), plan.sessions.iter().map(|one| one.consumers.len()).sum::<usize>());
+        // Of one thing one name, here and in the documents of events.
+        let keys: BTreeSet<_> =
+            list("consumers").iter().flat_map(|consumer| consumer.as_object().unwrap().keys().cloned()).collect();
+        assert_eq!(Vec::from_iter(keys), ["address", "buffers_lost", "logger_id", "process", "process_address"]);
 
         let of_all: usize = plan.sessions.iter().flat_map(|one| &one.buffers).map(|buffer| buffer.events.len()).sum();
         let (status, events) = with(&["dump", "events", "--free", &path]);
@@ -264,7 +268,7 @@ fn a_known_kernel_needs_no_symbols() {
         assert_eq!(output.status.code(), Some(0));
         (String::from_utf8(output.stdout).unwrap(), String::from_utf8(output.stderr).unwrap())
     };
-    let known = format!("known to etw: {} global variables of PDB {guid:032X}, age {age}", places.len());
+    let known = format!("known to etw: {} global variables of PDB {}, age {age}", places.len(), etw_layouts_etl::Guid(guid));
     assert!(said(&["info"]).0.contains(&known) && said(&["sessions"]).1.contains(&known), "{}", said(&["info"]).0);
     // A path along which the PDB is not found is told, and no reason to know less.
     let (text, _) = said(&["info", "--symbol-path", folder.0.to_str().unwrap()]);

@@ -19,10 +19,10 @@ fn counted_events() {
     {
         let events = json(&run(&[&["events", "--format", "json", folder], options].concat()).1);
         for (by, keys) in [
-            ("provider", &["provider"][..]),
+            ("provider", &["provider", "provider_name"][..]),
             ("id", &["provider", "id", "opcode"]),
-            ("process", &["pid"]),
-            ("processor", &["cpu"]),
+            ("process", &["process"]),
+            ("processor", &["processor"]),
         ] {
             let (status, out, _) = run(&[&["stat", "--by", by, "--format", "json", folder], options].concat());
             let stat = &json(&out)[0];
@@ -42,7 +42,7 @@ fn counted_events() {
             for row in stat["by"].as_array().unwrap() {
                 // Groups without a GUID are told apart by their number, which the document of an event has in its id.
                 let sum = ours.entry(key(row)).or_default();
-                (sum.0, sum.1) = (sum.0 + row["events"].as_u64().unwrap(), sum.1 + row["bytes"].as_u64().unwrap());
+                (sum.0, sum.1) = (sum.0 + row["events"].as_u64().unwrap(), sum.1 + row["size"].as_u64().unwrap());
                 sum.2.extend(row["first"].as_i64().into_iter().chain(row["last"].as_i64()));
             }
             for (key, (count, bytes, times)) in &hand {

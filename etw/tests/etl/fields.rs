@@ -1,7 +1,11 @@
 //! The fields of events that carry their schema.
 
-use crate::{Folder, json, run};
+use crate::{Folder, START, json, run};
+use etw_layouts_etl::LogFile;
+use etw_layouts_etl::wire::Arch;
+use etw_layouts_etl::write::{FileWriter, Producer};
 use serde_json::{Value, json as object};
+use std::io::Cursor;
 use test_support::logging::{TEXT, logging};
 
 #[test]
@@ -14,7 +18,7 @@ fn fields_are_printed() {
     let (_, out, _) = run(&["events", "--payload", "fields", "--format", "json", &file]);
     let event = &json(&out)[1]["trace_logging"];
     assert_eq!(
-        [&event["provider"], &event["group"], &event["event"]],
+        [&event["provider_name"], &event["provider_group"], &event["event"]],
         ["Maker.Provider", "07070707-0707-0707-0707-070707070707", "Happened"]
     );
     let fields = event["fields"].as_array().unwrap();
@@ -30,6 +34,57 @@ fn fields_are_printed() {
     assert_eq!(field("two"), &object!({"name": "two", "in": "UINT16", "count": 2, "value": [5, 6]}));
     // The text says as much.
     assert_eq!(fields.len(), 29);
+}
+
+/// The log file header is printed by the members of its layout, of both pointer sizes, with the two names behind it.
+#[test]
+fn header_is_printed() {
+    let folder = Folder::new("header");
+    for (arch, size) in [(Arch::X86, 4), (Arch::X64, 8)] {
+        let producer = Producer::new(10, 0, 19041, arch);
+        let log = LogFile {
+            start_time: START,
+            events_lost: 3,
+            mode: 1,
+            logger_name: "a \"b\"\u{9b}".into(),
+            file_name: "c:\\d.etl".into(),
+            ..LogFile::new(&producer)
+        };
+        let writer = FileWriter::new(Cursor::new(Vec::new()), producer, log).unwrap();
+        let file = folder.file("a.etl", writer.finish(START).unwrap().into_inner());
+        let (status, out, err) = run(&["events", "--payload", "fields", "--format", "json", &file]);
+        assert_eq!((status, err.as_str()), (0, ""));
+        let structure = &json(&out)[0]["structure"];
+        assert_eq!(structure["name"], "TRACE_LOGFILE_HEADER");
+        let fields = structure["fields"].as_array().unwrap();
+        let field = |name: &str| fields.iter().find(|field| field["name"] == name).unwrap();
+        assert_eq!(field("PointerSize"), &object!({"name": "PointerSize", "type": "ULONG", "value": size}));
+        assert_eq!([&field("EventsLost")["value"], &field("StartTime")["value"]], [&object!(3), &object!(START)]);
+        assert_eq!(
+            [&field("LogFileMode")["value"], &field("LogFileMode")["names"]],
+            [&object!(1), &object!("EVENT_TRACE_FILE_MODE_SEQUENTIAL")]
+        );
+        assert_eq!([&field("LoggerName")["text"], &field("LogFileName")["text"]], ["a \"b\"\u{9b}", "c:\\d.etl"]);
+        assert_eq!(field("TimeZone")["value"][1], object!({"name": "StandardName", "type": "WCHAR [32]", "value": ""}));
+        let (_, out, _) = run(&["events", "--payload", "fields", "--columns", "payload", &file]);
+        let text = out.lines().nth(1).unwrap();
+        assert!(
+            text.starts_with("TRACE_LOGFILE_HEADER {BufferSize: ULONG = 65536, ") && text.ends_with(", BuffersLost: ULONG = 0}"),
+            "{text}"
+        );
+        for part in [
+            &format!("PointerSize: ULONG = {size}, EventsLost: ULONG = 3"),
+            r#"LoggerName: WCHAR * = 0x0 "a \"b\"\u{9b}", LogFileName: WCHAR * = 0x0 "c:\\d.etl""#,
+            r#"StartTime: LARGE_INTEGER = 132404799797984230 "2020-07-29T07:06:19.7984230Z""#,
+            "ReservedFlags: ULONG = EVENT_TRACE_CLOCK_PERFCOUNTER",
+        ] {
+            assert!(text.contains(part), "{part}: {text}");
+        }
+        let (_, csv, _) = run(&["events", "--payload", "fields", "--columns", "payload", "--format", "csv", &file]);
+        assert_eq!(csv.lines().nth(1).unwrap(), format!("\"{}\"", text.replace('"', "\"\"")));
+        let (_, out, _) = run(&["events", "--payload", "hex", "--format", "json", &file]);
+        assert!(json(&out)[0]["payload"].as_str().unwrap().starts_with("00000100"));
+    }
 }
 
 /// Wherever a payload ends, what is there is printed, the rest as bytes, and it is a finding.

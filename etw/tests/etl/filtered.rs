@@ -2,7 +2,9 @@
 
 use crate::{Folder, json, mixed, run, shared, trace};
 use serde_json::Value;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use test_support::logging::logging;
 
 /// Options, and what they take of an event's document.
 type Question = (&'static [&'static str], fn(&Value) -> bool);
@@ -18,11 +20,13 @@ const QUESTIONS: [Question; 12] = [
     (&["--opcode", "0", "--opcode", "9"], |e| e["opcode"] == 0 || e["opcode"] == 9),
     (&["--level", "0", "--level", "4"], |e| e["level"] == 0 || e["level"] == 4),
     (&["--keyword", "0x3"], |e| keyword(e) & 3 != 0),
-    (&["--keyword", "0"], |e| e["keyword"] == "0x0"),
-    (&["--process", "12", "--process", "32"], |e| e["pid"] == 12 || e["pid"] == 32),
-    (&["--thread", "31"], |e| e["tid"] == 31),
-    (&["--processor", "1"], |e| e["cpu"] == 1),
-    (&["--opcode", "1", "--processor", "0", "--processor", "2"], |e| e["opcode"] == 1 && (e["cpu"] == 0 || e["cpu"] == 2)),
+    (&["--keyword", "0"], |e| e["keyword"] == "0x0000000000000000"),
+    (&["--process", "12", "--process", "32"], |e| e["process"] == 12 || e["process"] == 32),
+    (&["--thread", "31"], |e| e["thread"] == 31),
+    (&["--processor", "1"], |e| e["processor"] == 1),
+    (&["--opcode", "1", "--processor", "0", "--processor", "2"], |e| {
+        e["opcode"] == 1 && (e["processor"] == 0 || e["processor"] == 2)
+    }),
 ];
 
 fn keyword(event: &Value) -> u64 {
@@ -50,7 +54,7 @@ fn asked(file: &str) {
     }
     let middle = &documents[documents.len() / 2].1;
     for (option, key) in
-        [("--provider", "provider"), ("--id", "id"), ("--process", "pid"), ("--thread", "tid"), ("--keyword", "keyword")]
+        [("--provider", "provider"), ("--id", "id"), ("--process", "process"), ("--thread", "thread"), ("--keyword", "keyword")]
     {
         let value = &middle[key];
         if !value.is_null() && (key != "keyword" || keyword(middle) != 0) {
@@ -80,13 +84,17 @@ fn filtered_events() {
     let folder = Folder::new("filters");
     asked(&folder.file("a.etl", mixed()));
     for (options, why) in [
-        (&["--provider", "Microsoft-Windows-Kernel-Process"][..], "names of other providers are not known: give the GUID"),
+        (&["--provider", ""][..], "no provider is given"),
+        (&["--provider", "group Kernel"], "not a number"),
+        (&["--opcode", "BEGIN"], "neither a number nor the name of an opcode"),
+        (&["--level", "loud"], "neither a number nor the name of a level"),
+        (&["--from", "25:00"], "neither a time"),
         (&["--id", "0x10000"], "more than its 16 bits"),
         (&["--id", "START"], "neither a number nor the name of a hook identifier"),
         (&["--process", "abc"], "not a number, such as 4 or 0x1c0"),
         (&["--process", "99999999999999999999"], "more than its 32 bits"),
         (&["--opcode", "-1"], "unexpected argument"),
-        (&["--opcode=-1"], "not a number"),
+        (&["--opcode=-1"], "neither a number"),
         (&["--from", "yesterday"], "neither a time"),
         (&["--to", "1.23456789"], "neither a time"),
         (&["--from", "2", "--to", "1"], "--from is later than --to"),
@@ -119,56 +127,171 @@ fn limited_events() {
     }
 }
 
-/// Text and CSV have the columns that were asked for; the document has all that any column says.
+/// The columns of CSV, and options that ask for what stands in them.
+const COLUMNS: [(&str, &[&str]); 25] = [
+    ("time", &["--from", "--to"]),
+    ("time_utc", &["--from", "--to"]),
+    ("processor", &["--processor"]),
+    ("thread", &["--thread"]),
+    ("process", &["--process"]),
+    ("header", &[]),
+    ("provider", &["--provider"]),
+    ("provider_name", &["--provider"]),
+    ("version", &[]),
+    ("opcode", &["--opcode"]),
+    ("opcode_name", &["--opcode"]),
+    ("payload_size", &[]),
+    ("id", &["--id"]),
+    ("id_name", &["--id"]),
+    ("level", &["--level"]),
+    ("keyword", &["--keyword"]),
+    ("task", &[]),
+    ("channel", &[]),
+    ("activity", &[]),
+    ("related", &[]),
+    ("flags", &[]),
+    ("flags_names", &[]),
+    ("items", &[]),
+    ("payload", &[]),
+    ("file", &[]),
+];
+
+/// A cell of CSV has what JSON has under the name of its column.
 #[test]
 fn columns() {
     let folder = Folder::new("columns");
-    let file = folder.file("a,b.etl", mixed());
-    let all = "default,level,keyword,task,channel,activity,related,flags,items,payload,file";
-    let documents = json(&run(&["events", "--format", "json", &file]).1);
-    let (_, csv, _) = run(&["events", "--format", "csv", "--columns", all, &file]);
-    let names: Vec<_> = csv.lines().next().unwrap().split(',').map(str::to_owned).collect();
-    assert_eq!(names.join(","), format!("time,cpu,thread,process,header,provider,version,opcode,bytes,id{}", &all[7..]));
-    assert_eq!(csv.lines().count(), 1 + documents.len());
-    for (line, document) in csv.lines().skip(1).zip(&documents) {
-        let (rest, name) = line.split_once('"').expect("a name with a comma is quoted");
-        assert_eq!(name, format!("{file}\""));
-        let cells: BTreeMap<_, _> = names.iter().map(String::as_str).zip(rest.split(',')).collect();
-        for (column, keys) in [
-            ("time", &["time_utc"][..]),
-            ("cpu", &["cpu"]),
-            ("thread", &["tid"]),
-            ("process", &["pid"]),
-            ("header", &["header"]),
-            ("provider", &["provider", "provider_name"]),
-            ("version", &["version"]),
-            ("opcode", &["opcode", "opcode_name"]),
-            ("bytes", &["payload_size"]),
-            ("id", &["id", "id_name"]),
-            ("level", &["level"]),
-            ("task", &["task"]),
-            ("channel", &["channel"]),
-            ("activity", &["activity_id"]),
-            ("related", &["related_id"]),
-            ("flags", &["flags_names"]),
-        ] {
-            let cell = cells[column];
-            let told = keys.iter().map(|key| document[key].as_str().map_or(document[key].to_string(), str::to_owned));
-            assert!(told.map(|told| told.replace("null", "")).any(|told| told == cell), "{column}: {cell:?} {document}");
-        }
-        for (item, cell) in document["items"].as_array().unwrap().iter().zip(cells["items"].split(' ')) {
-            assert_eq!(format!("{}:{}", item["name"].as_str().unwrap(), item["size"]), cell);
+    for (name, bytes) in [("a.etl", mixed()), ("b.etl", logging().trace())] {
+        let file = folder.file(name, bytes);
+        let all = COLUMNS.map(|(column, _)| column).join(",");
+        let documents = json(&run(&["events", "--payload", "hex", "--format", "json", &file]).1);
+        let (_, csv, _) = run(&["events", "--format", "csv", "--columns", &all, &file]);
+        assert_eq!((csv.lines().next(), csv.lines().count()), (Some(all.as_str()), 1 + documents.len()));
+        for (line, document) in csv.lines().skip(1).zip(&documents) {
+            for ((column, _), cell) in COLUMNS.iter().zip(line.split(',')) {
+                let value = &document[*column];
+                let value = match value {
+                    Value::Null => String::new(),
+                    Value::String(text) => text.clone(),
+                    Value::Array(items) => {
+                        let item = |item: &Value| format!("{}:{}", item["name"].as_str().unwrap(), item["size"]);
+                        items.iter().map(item).collect::<Vec<_>>().join(" ")
+                    }
+                    value => value.to_string(),
+                };
+                assert_eq!(cell, value, "{column}: {document}");
+            }
         }
     }
+    let file = folder.file("c.etl", mixed());
     let text = run(&["events", &file]).1;
     let heading = text.lines().next().unwrap();
-    assert_eq!(heading.split_whitespace().collect::<Vec<_>>().join(","), names[..10].join(","));
+    let names: Vec<_> = heading.split_whitespace().collect();
+    assert_eq!(names.join(","), "time,processor,thread,process,header,provider,version,opcode,payload_size,id");
+    let csv = run(&["events", "--format", "csv", &file]).1;
+    let default =
+        "time_utc,processor,thread,process,header,provider,provider_name,version,opcode,opcode_name,payload_size,id,id_name";
+    assert_eq!(csv.lines().next(), Some(default));
     // Cells stand under their names.
     let at = heading.find("header").unwrap();
     assert!(text.lines().skip(1).all(|line| line[at..].starts_with(char::is_uppercase)), "{text}");
     assert!(text.contains("EVENT_TRACE_GROUP_PROCESS") && text.contains("WMI_LOG_TYPE_PROCESS_CREATE"), "{text}");
-    assert_eq!(run(&["events", "--columns", "id,id,cpu", &file]).1.lines().next().unwrap().split_whitespace().count(), 2);
-    for command in ["info", "check", "stat"] {
-        assert_eq!(run(&[command, "--format", "csv", &file]).0, 2, "{command}");
+    assert_eq!(run(&["events", "--columns", "id,id,processor", &file]).1.lines().next().unwrap().split_whitespace().count(), 2);
+    for command in ["info", "check", "stat", "save"] {
+        let (status, _, err) = run(&[command, "--format", "csv", &file]);
+        assert!(status == 2 && err.contains("[possible values: text, json]"), "{command}: {err}");
+    }
+}
+
+/// What a column prints, in text and in CSV, is taken back by its option, and gives the same events.
+#[test]
+fn printed_values_are_options() {
+    let folder = Folder::new("printed");
+    let mut files = vec![folder.file("a.etl", mixed()), folder.file("b.etl", logging().trace())];
+    files.extend(shared().into_iter().filter(|file| fs::metadata(file).unwrap().len() < 1 << 18));
+    let mut asked = BTreeMap::new();
+    for file in &files {
+        let printed = |format: &str, column: &str, options: &[&str]| {
+            let columns = format!("{column},payload,items");
+            let (_, out, _) = run(&[&["events", "--format", format, "--columns", &columns, file], options].concat());
+            out.lines().skip(1).map(str::to_owned).collect::<Vec<_>>()
+        };
+        for (column, options) in COLUMNS.iter().filter(|(_, options)| !options.is_empty()) {
+            for format in ["text", "csv"] {
+                let lines = printed(format, column, &[]);
+                let end = if format == "csv" { "," } else { "  " };
+                let cell = |line: &str| line.trim_start().split(end).next().unwrap().trim().to_owned();
+                let cells: BTreeSet<String> =
+                    lines.iter().map(|line| cell(line)).filter(|cell| !matches!(cell.as_str(), "" | "-")).collect();
+                // The first, the last, and one between.
+                let cells: Vec<_> = cells.into_iter().collect();
+                for value in [cells.first(), cells.get(cells.len() / 2), cells.last()].into_iter().flatten() {
+                    let given: Vec<&str> = options.iter().flat_map(|option| [*option, value.as_str()]).collect();
+                    let found = printed(format, column, &given);
+                    // A keyword takes events that share a bit with it, and an opcode has two names.
+                    let has = |line: &&String| cell(line) == *value;
+                    let expected: Vec<&String> = lines.iter().filter(has).collect();
+                    let found: Vec<&String> = found.iter().filter(has).collect();
+                    assert_eq!(found, expected, "{file}: {format} {given:?}");
+                    *asked.entry((*column, format)).or_insert(0) += 1;
+                }
+            }
+        }
+    }
+    println!("{asked:?}");
+    assert_eq!(asked.len(), 2 * COLUMNS.iter().filter(|(_, options)| !options.is_empty()).count());
+    // Names in any case, and times of day.
+    let same = |one: &[&str], other: &[&str]| {
+        let of = |options: &[&str]| run(&[&["events", &files[0]], options].concat()).1;
+        assert!(of(one).lines().count() > 1 && of(one) == of(other), "{one:?} {other:?}");
+    };
+    same(&["--opcode", "start"], &["--opcode", "1"]);
+    same(&["--level", "Information"], &["--level", "4"]);
+    same(&["--provider", "group 0x03"], &["--provider", "PROCESS"]);
+    let time = &printed_time(&files[0]);
+    let (_, of_day) = time.split_once(' ').unwrap();
+    same(&["--from", of_day], &["--from", time]);
+    same(&["--to", of_day], &["--to", time]);
+    let none = run(&["events", "--provider", "Maker.Provide", &files[1]]);
+    assert!(none.2.ends_with("give the provider's GUID\n"), "{}", none.2);
+    let stat = &json(&run(&["stat", "--format", "json", &files[1]]).1)[0];
+    assert!(stat["by"].as_array().unwrap().iter().any(|row| row["provider_name"] == "Maker.Provider"), "{stat}");
+}
+
+/// The time of the event in the middle, as text has it.
+fn printed_time(file: &str) -> String {
+    let out = run(&["events", "--columns", "time", file]).1;
+    let times: Vec<_> = out.lines().skip(1).filter(|time| *time != "-").collect();
+    times[times.len() / 2].to_owned()
+}
+
+/// Text of a file that a spreadsheet would take for a formula has an apostrophe before it; numbers have none.
+#[test]
+fn formulas_are_text() {
+    let folder = Folder::new("formulas");
+    for (name, cell) in [
+        ("=1+1", "'=1+1"),
+        ("+1", "'+1"),
+        ("-1", "'-1"),
+        ("@SUM(1)", "'@SUM(1)"),
+        ("'=1", "''=1"),
+        ("＝1", "'＝1"),
+        ("a=1", "a=1"),
+        ("=\"a\",1", "\"'=\"\"a\"\",1\""),
+        ("\t=1", "\\t=1"),
+    ] {
+        let mut made = logging();
+        made.traits = [&[0, 0][..], name.as_bytes(), &[0]].concat();
+        let file = folder.file("a.etl", made.sized().trace());
+        let line = |column: &str| {
+            let out = run(&["events", "--format", "csv", "--columns", column, &file]).1;
+            out.lines().last().unwrap().to_owned()
+        };
+        assert_eq!(line("provider_name"), cell);
+        let payload = run(&["events", "--format", "csv", "--payload", "fields", "--columns", "payload", &file]).1;
+        let payload = payload.lines().last().unwrap();
+        let bare = payload.strip_prefix('"').unwrap_or(payload);
+        assert!(!bare.starts_with(['=', '+', '-', '@']), "{payload}");
+        let found = run(&["events", &format!("--provider={name}"), "--format", "json", &file]).1;
+        assert_eq!(json(&found).len(), 1, "{name}");
     }
 }

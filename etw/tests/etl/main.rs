@@ -293,6 +293,68 @@ fn text_of_files_is_escaped() {
     assert!(run(&["info", &file]).1.contains(r"a\u{1b}[2J\r\nforged  \u{202e}\u{9b}31m\u{2028}b"));
 }
 
+/// The same in JSON, whose strings are the text that the file has.
+#[test]
+fn text_of_files_is_escaped_in_json() {
+    let folder = Folder::new("escapes-json");
+    let hostile = "a\u{1b}[2J\u{7f}\u{9b}31m\u{202e}\u{2028}\u{ad}\u{e0001}b";
+    let log = LogFile { logger_name: hostile.into(), file_name: hostile.into(), start_time: START, ..LogFile::new(&PRODUCER) };
+    let names = ["trace\u{9b}\u{7f}.etl", "not\u{9b}\u{202e}.etl"];
+    let [file, not] = [folder.file(names[0], trace_of(log)), folder.file(names[1], b"no")];
+    for options in [&["info"][..], &["events"], &["events", "--payload", "fields"], &["check"], &["stat"]] {
+        let (_, out, err) = run(&[options, &["--format", "json", &file, &not]].concat());
+        assert!(err.contains(r"not\u009b\u202e.etl"), "{options:?}: {err}");
+        let raw = |c: &char| c.is_control() && *c != '\n' || "\u{202e}\u{2028}\u{ad}\u{e0001}".contains(*c);
+        // What ends a run of several files is text.
+        assert_eq!(out.chars().chain(err.chars()).find(raw), None, "{options:?}");
+        let told = json(&out);
+        match options {
+            ["info"] => assert_eq!([&told[0]["logger_name"], &told[0]["file"]], [hostile, &file]),
+            ["events", ..] => assert_eq!(told[0]["file"], file),
+            _ => {}
+        }
+    }
+}
+
+/// A file of another kind is named for what it is, with the command that reads it; a pipe too.
+#[test]
+fn other_files_are_pointed_on() {
+    let folder = Folder::new("others");
+    let page = |start: &[u8]| [start, &[0; 1 << 15]].concat();
+    let dump = test_support::dumps::whole("10.0.19041.264".parse().unwrap(), Arch::X64);
+    let mut files = vec![
+        ("a.dmp", dump, "a crash dump of a kernel; use `etw dump`"),
+        ("b.pdb", page(b"Microsoft C/C++ MSF 7.00\r\n\x1aDS\0\0\0"), "a symbol file (PDB); use `etw verify --symbols`"),
+        ("c.json", b"{\"base_types\": {}}".to_vec(), "a symbol table (ISF) or other JSON"),
+        ("d.json.xz", page(b"\xfd7zXZ\0"), "a compressed file; decompress it first"),
+        ("e.exe", page(b"MZ\x90\0"), "an executable image; use `etw verify --image`"),
+        ("f.evtx", page(b"ElfFile\0"), "an event log (.evtx)"),
+        ("g.dmp", page(b"MDMP\x93\xa7"), "a minidump of a process"),
+    ];
+    for (name, bytes, kind) in &files {
+        let file = folder.file(name, bytes);
+        for command in COMMANDS {
+            let (status, _, err) = run(&[command, &file]);
+            assert!(status == 2 && err.contains(&format!("{file}: not a trace file: this is {kind}")), "{command}: {err}");
+            let mut piped = program(&[command, "-"]);
+            let output = piped.stdin(File::open(&file).unwrap()).output().unwrap();
+            assert!(String::from_utf8(output.stderr).unwrap().contains(kind), "{command}");
+        }
+    }
+    files.remove(0);
+    files.push(("h.etl", trace(), "a trace file (.etl); use `etw etl`"));
+    files.push(("i.etl", mixed(), "a trace file (.etl); use `etw etl`"));
+    for (name, bytes, kind) in &files {
+        let file = folder.file(name, bytes);
+        for command in ["info", "sessions", "events"] {
+            let output = Command::new(env!("CARGO_BIN_EXE_etw")).args(["dump", command, &file]).output().unwrap();
+            let err = String::from_utf8(output.stderr).unwrap();
+            let is_told = err.contains(&format!("{file}: not a crash dump of a kernel: this is {kind}"));
+            assert!(output.status.code() == Some(2) && is_told, "{command}: {err}");
+        }
+    }
+}
+
 /// Of a kind of finding the first hundred are told, the others counted.
 #[test]
 fn findings_are_counted() {

@@ -17,8 +17,9 @@ fn saved_events() {
     let known = fixture_of(PRODUCERS[7], ClockType::PerfCounter, false, 30, &|header_type| header_type.is_known()).unwrap().bytes;
     let mut files = vec![folder.file("a.etl", &known)];
     files.extend(shared());
-    let fields =
-        |line: &Value| ["time", "cpu", "pid", "tid", "header", "provider", "id", "items", "payload"].map(|key| line[key].clone());
+    let fields = |line: &Value| {
+        ["time", "processor", "process", "thread", "header", "provider", "id", "items", "payload"].map(|key| line[key].clone())
+    };
     for (index, file) in files.iter().enumerate() {
         for (options, compress) in [(&[][..], true), (&["--opcode", "1"], false), (&["--to", "0.5"], true)] {
             let out = text(&folder.0.join(format!("{index}-{}.etl", options.len() + usize::from(compress))));

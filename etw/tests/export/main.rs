@@ -189,6 +189,25 @@ fn addresses_are_of_the_kernel_that_is_named() {
     let silo: serde_json::Value = serde_json::from_slice(&silo.stdout).expect("JSON");
     let names: Vec<_> = silo["symbols"].as_object().expect("symbols").keys().map(String::as_str).collect();
     assert_eq!(names, ["EtwPerfFreq", "EtwpBootTime"]);
+    // A GUID has one spelling in all output, and is taken in any.
+    let offsets = |format: &str| String::from_utf8(etw(&["export", "offsets", "LUID", "--format", format]).stdout).expect("text");
+    let csv = offsets("csv");
+    let cells: Vec<_> =
+        csv.lines().find(|line| line.starts_with("10.0.19041.1415,x64,")).expect("the kernel").split(',').collect();
+    let (guid, age) = (cells[3], cells[4]);
+    let is_plain =
+        |guid: &str| guid.len() == 36 && guid.split('-').all(|part| part.bytes().all(|b| b"0123456789abcdef".contains(&b)));
+    assert!(is_plain(guid) && offsets("json").contains(&format!("\"guid\": \"{guid}\"")), "{guid}");
+    let bare = guid.replace('-', "").to_uppercase();
+    for spelling in [guid.to_owned(), format!("{{{}}}", guid.to_uppercase()), bare.clone()] {
+        let output = etw(&["export", "isf", "--pdb", &format!("{spelling}-{age}"), "--only", "LUID"]);
+        assert!(String::from_utf8_lossy(&output.stdout).contains(&format!("\"GUID\": \"{bare}\"")), "{spelling}");
+    }
+    let groups = etw(&["show", "EVENT_TRACE_GROUP", "--build", "2004", "--arch", "x64", "--format", "json"]);
+    let groups: serde_json::Value = serde_json::from_slice(&groups.stdout).expect("JSON");
+    let guids: Vec<_> =
+        groups["constants"].as_array().expect("constants").iter().filter_map(|group| group["guid"].as_str()).collect();
+    assert!(guids.iter().all(|guid| is_plain(guid)) && guids.contains(&"3d6fa8d0-fe05-11d0-9dda-00c04fd7ba7c"), "{guids:?}");
     for (pdb, why) in [("1", "32 hexadecimal digits"), ("00000000000000000000000000000001-1", "no kernel with this PDB was seen")]
     {
         let output = etw(&["export", "isf", "--pdb", pdb]);
