@@ -9,6 +9,7 @@ mod merge;
 mod reader;
 mod scalars;
 
+pub use definition::is_definable;
 pub use scalars::is_identifier;
 
 use crate::diagnostic::{Diagnostic, Errors, MOST_KEPT};

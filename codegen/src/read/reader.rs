@@ -157,9 +157,19 @@ impl<'e> Reader<'e> {
     }
 
     pub fn integer(&mut self, node: &Node) -> Option<At<i64>> {
+        self.number(node, |text, radix| i64::from_str_radix(text, radix).ok())
+    }
+
+    /// A value of a constant: what has bit 63 without a sign is the number of the same bits.
+    pub fn value(&mut self, node: &Node) -> Option<At<i64>> {
+        let unsigned = |text: &str, radix| u64::from_str_radix(text, radix).ok().map(|value| value as i64);
+        self.number(node, |text, radix| i64::from_str_radix(text, radix).ok().or_else(|| unsigned(text, radix)))
+    }
+
+    fn number(&mut self, node: &Node, parse: impl Fn(&str, u32) -> Option<i64>) -> Option<At<i64>> {
         let span = self.span(node.span());
         let value = match node.get_ref() {
-            DeValue::Integer(n) => i64::from_str_radix(n.as_str(), n.radix()).ok(),
+            DeValue::Integer(n) => parse(n.as_str(), n.radix()),
             _ => None,
         };
         if value.is_none() {
