@@ -4,6 +4,7 @@
 //! the same offsets on its own. The plain form is for parsers without the Microsoft compiler's extensions: all padding is declared,
 //! so that nothing has to be aligned by them.
 
+use super::Notes;
 use super::order::{is_macros, keyword, ordered};
 use super::padded::{FreeNames, Item, padded};
 use crate::ctype::CType;
@@ -19,6 +20,8 @@ pub struct Style<'a> {
     pub prefix: &'a str,
     /// Whether it is plain C: padding declared, no alignment stated, no assertion unless `ETW_LAYOUTS_ASSERTIONS` is defined as 1.
     pub plain: bool,
+    /// What is to be said of types.
+    pub notes: Option<&'a Notes>,
 }
 
 /// Writes the header of a target, by its index: all types, or one and what it needs.
@@ -104,9 +107,10 @@ impl<'a> Writer<'a> {
     /// Declares a structure or union, after the names in it.
     fn aggregate(&mut self, name: &'a str, aggregate: &'a Aggregate) {
         self.out.push('\n');
+        self.note(name);
         self.forward(name, keyword(aggregate.kind));
         aggregate.ctypes().into_iter().flat_map(CType::names).for_each(|name| self.name(name));
-        let Style { prefix, plain } = self.style;
+        let Style { prefix, plain, .. } = self.style;
         if let Some(pack) = aggregate.pack {
             let _ = writeln!(self.out, "#pragma pack(push, {pack})");
         }
@@ -133,10 +137,18 @@ impl<'a> Writer<'a> {
             _ => (format!("typedef {} {prefix}{name}{pointer};\nenum", enumeration.c), String::new()),
         };
         self.declared.insert(name);
-        let _ = writeln!(self.out, "\n{open} {{");
+        self.out.push('\n');
+        self.note(name);
+        let _ = writeln!(self.out, "{open} {{");
         let constants = enumeration.constants.iter().map(|(constant, value)| format!("    {prefix}{constant} = {value}"));
         let _ = writeln!(self.out, "{}\n}}{close};", constants.collect::<Vec<_>>().join(",\n"));
         self.assert(&format!("sizeof({prefix}{name}) == {:#x}", enumeration.size), &format!("size of {name}"));
+    }
+
+    fn note(&mut self, name: &str) {
+        if let Some(note) = self.style.notes.and_then(|notes| notes.get(name)) {
+            let _ = writeln!(self.out, "/* {name}: {note}. */");
+        }
     }
 
     /// Flags and constants, each once.

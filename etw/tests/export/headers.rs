@@ -31,9 +31,9 @@ fn headers_compile_as_c_and_cpp() {
         let several = [
             of(None, Style::default()),
             of(None, Style { prefix: "A_", ..Style::default() }),
-            of(Some("LARGE_INTEGER"), Style { prefix: "B_", plain: true }),
+            of(Some("LARGE_INTEGER"), Style { prefix: "B_", plain: true, notes: None }),
             of(None, Style::default()),
-            c::header(&layouts, other.expect("another kernel"), None, Style { prefix: "C_", plain: true }),
+            c::header(&layouts, other.expect("another kernel"), None, Style { prefix: "C_", plain: true, notes: None }),
         ];
         for language in ["c", "c++"] {
             assert_eq!(clang(&layouts, target, language, &several.concat()), "");
@@ -69,7 +69,7 @@ fn headers_with_a_prefix_stand_beside_windows_h() {
     let cases = sample.flat_map(|target| [false, true].map(|plain| (target, plain))).collect::<Vec<_>>();
     cases.into_par_iter().for_each(|(target, plain)| {
         let name = format!("{}-{plain}.h", axis.target_name(target));
-        let style = Style { prefix: "KERNEL_", plain };
+        let style = Style { prefix: "KERNEL_", plain, notes: None };
         fs::write(folder.0.join(&name), c::header(&layouts, target, None, style)).expect("a temporary file");
         let machine = if axis.targets[target].arch == Arch::X86 { "i686-w64-mingw32" } else { "x86_64-w64-mingw32" };
         for (language, standard) in [("c", "-std=c11"), ("c++", "-std=c++14")] {
@@ -94,7 +94,7 @@ fn headers_compile_with_gcc() {
         return;
     }
     let layouts = layouts();
-    let styles = [Style::default(), PLAIN, Style { prefix: "A_", plain: false }];
+    let styles = [Style::default(), PLAIN, Style { prefix: "A_", ..Style::default() }];
     sample(&layouts).into_par_iter().for_each(|target| {
         for style in styles {
             assert_eq!(gcc(&c::header(&layouts, target, None, style)), "");
@@ -104,7 +104,7 @@ fn headers_compile_with_gcc() {
     sources.add("SAME_NAMES.toml", SAME_NAMES);
     let layouts = compile(sources).unwrap_or_else(|errors| panic!("{}", errors.render(false)));
     for prefix in ["", "L"] {
-        let header = c::header(&layouts, 0, Some("SAME_NAMES"), Style { prefix, plain: false });
+        let header = c::header(&layouts, 0, Some("SAME_NAMES"), Style { prefix, ..Style::default() });
         assert_eq!(gcc(&header) + &clang(&layouts, 0, "c++", &header) + &clang(&layouts, 0, "c", &header), "");
     }
 }

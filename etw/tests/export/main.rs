@@ -5,7 +5,7 @@ use etw_layouts_cli::map;
 use etw_layouts_codegen::Choice;
 use etw_layouts_codegen::axis::{Arch, Axis};
 use etw_layouts_codegen::emit::c::Style;
-use etw_layouts_codegen::emit::{c, cstruct, isf};
+use etw_layouts_codegen::emit::{Notes, c, cstruct, isf};
 use etw_layouts_codegen::layouts::{Form, Layouts};
 use etw_layouts_project::map::Map;
 use etw_layouts_project::{Project, verify};
@@ -23,7 +23,7 @@ use test_support::folder::Folder;
 
 mod headers;
 
-const PLAIN: Style = Style { prefix: "", plain: true };
+const PLAIN: Style = Style { prefix: "", plain: true, notes: None };
 
 /// Graphviz draws the exported graph, and our picture is XML: both with a box for each structure, and each link told.
 #[test]
@@ -132,9 +132,42 @@ fn strs(texts: &[String]) -> Vec<&str> {
     texts.iter().map(String::as_str).collect()
 }
 
+/// Each type of a whole file says how sure it is, and the head how many are confirmed: as many as `show` says it of.
+#[test]
+fn types_state_their_confidence() {
+    let layouts = layouts();
+    let registry = project().registry(&layouts.spec.axis).expect("the facts can be read");
+    for name in ["10.0.19041.1526-x64", "10.0.17763.1-arm64", "6.1.7601.17514-x86"] {
+        let asked = layouts.spec.axis.find(name).expect("a target");
+        let all = etw_layouts_codegen::emit::types(&layouts, asked.target, None);
+        let of = |structure: &str| Choice::of(&layouts, &registry, asked.clone(), Some(structure)).standing;
+        let (sure, not): (Vec<_>, Vec<_>) = all.iter().partition(|layout| of(&layout.name).is_confirmed());
+        assert!(!not.is_empty(), "{name}");
+        let count = format!(
+            "symbols of this very kernel confirm {} of {} types, and do not confirm {}",
+            sure.len(),
+            all.len(),
+            not.len()
+        );
+        for format in ["c", "cstruct"] {
+            let text = String::from_utf8(etw(&["export", format, name]).stdout).expect("text");
+            assert!(text.lines().next().is_some_and(|head| head.contains(&count)), "{format} {name}");
+            for layout in &all {
+                let own = format!("/* {}: {}", layout.name, of(&layout.name));
+                assert!(text.lines().any(|line| line.starts_with(&own)), "{format} {name} {own}");
+            }
+        }
+        let table: serde_json::Value = serde_json::from_slice(&etw(&["export", "isf", name]).stdout).expect("JSON");
+        let note = table["metadata"]["producer"]["name"].as_str().expect("a note");
+        let told = |name: &str| note.split([' ', ',', ';']).any(|word| word == name);
+        assert!(note.contains(&count) && not.iter().all(|layout| told(&layout.name)), "{note}");
+        assert!(!sure.iter().any(|layout| told(&layout.name)), "{note}");
+    }
+}
+
 #[test]
 fn definitions_are_read_by_cstruct() {
-    python("cstruct", "h", |layouts, target| cstruct::definitions(layouts, target, None));
+    python("cstruct", "h", |layouts, target| cstruct::definitions(layouts, target, None, &Notes::new()));
 }
 
 /// Our own reader of tables, which shares nothing with what writes them, reads back all types and bits.
