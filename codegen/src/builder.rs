@@ -175,7 +175,9 @@ impl Builder {
             generated.notes.iter().for_each(|note| println!("cargo::warning={}", note.message));
             let folder = env::var_os("OUT_DIR")
                 .ok_or_else(|| io::Error::other("OUT_DIR is not set: call `build` from a build script, `generate` elsewhere"))?;
-            Ok(fs::write(Path::new(&folder).join("layouts.rs"), generated.text)?)
+            let path = Path::new(&folder).join("layouts.rs");
+            let named = |error: io::Error| io::Error::new(error.kind(), format!("{}: {error}", path.display()));
+            Ok(fs::write(&path, generated.text).map_err(named)?)
         });
         if let Err(error) = written {
             eprintln!("{error}");

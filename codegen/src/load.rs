@@ -7,7 +7,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 /// A spec set has no more files: Windows has some thousand types.
-const MOST_FILES: usize = 1 << 14;
+pub const MOST_FILES: usize = 1 << 14;
 
 impl Sources {
     /// Reads a spec file, or every `.toml` file below a folder, in the order of their paths.
@@ -23,13 +23,19 @@ impl Sources {
 
     /// Adds the spec files of a path that starts from `root`, and shows it without.
     pub(crate) fn read(&mut self, root: &Path, path: &Path) -> io::Result<()> {
-        let list = files(&root.join(path))?;
+        let whole = root.join(path);
+        if !whole.exists() {
+            let from = if path.is_absolute() { String::new() } else { format!("; paths of specs start from {}", start(root)) };
+            let message = format!("{}: no such file or folder of specs{from}", path.display());
+            return Err(io::Error::new(io::ErrorKind::NotFound, message));
+        }
+        let list = files(&whole)?;
         if list.is_empty() {
-            let message = format!("{}: no .toml file is there", root.join(path).display());
+            let message = format!("{}: no .toml file is there", whole.display());
             return Err(io::Error::new(io::ErrorKind::NotFound, message));
         }
         if list.len() > MOST_FILES {
-            let message = format!("{}: over {MOST_FILES} .toml files; name a folder of fewer", root.join(path).display());
+            let message = format!("{}: over {MOST_FILES} .toml files; name a folder of fewer", whole.display());
             return Err(io::Error::new(io::ErrorKind::InvalidData, message));
         }
         for file in list {
@@ -39,6 +45,11 @@ impl Sources {
         }
         Ok(())
     }
+}
+
+/// Where relative paths start from: a build script's current folder is that of its crate.
+fn start(root: &Path) -> String {
+    std::path::absolute(root.join(".")).unwrap_or_else(|_| root.to_owned()).display().to_string()
 }
 
 /// The spec files of a folder, sorted; or the one file itself. A folder that links lead to twice is read once. A folder of specs may be

@@ -66,6 +66,9 @@ pub(crate) fn run(args: &Args, project: &Project) -> Result<Outcome, Error> {
     if let Some(new) = import.images {
         print(&format!("{new} images are new to the facts\n"))?;
     }
+    if !import.left_out.is_empty() {
+        print(&left_out(&import.left_out))?;
+    }
     let Some(plan) = import.plan()? else {
         print("nothing to import\n")?;
         return Ok(Outcome::Good);
@@ -124,6 +127,20 @@ pub fn summary(before: &Texts, plan: &Plan) -> Result<String, Error> {
         open.iter().for_each(|line| out += &format!("  {line}\n"));
     }
     Ok(out)
+}
+
+/// How many types that are left out are named.
+const NAMED: usize = 10;
+
+/// The types that are left out, and why.
+fn left_out(reasons: &BTreeSet<String>) -> String {
+    let count = reasons.len();
+    let mut out = format!("{count} {} left out:\n", if count == 1 { "type is" } else { "types are" });
+    reasons.iter().take(NAMED).for_each(|reason| out += &format!("  {reason}\n"));
+    if count > NAMED {
+        out += &format!("  and {} more\n", count - NAMED);
+    }
+    out
 }
 
 fn marks(path: &str, text: &str) -> Vec<String> {

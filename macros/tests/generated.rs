@@ -74,6 +74,87 @@ mod device {
     }
 }
 
+/// Names that would be spelled alike: `REQ` since 1.1 and `REQ_1` since 1; and the constant `A` since 1.1 with `A_1_1`.
+mod twins {
+    etw_layouts_macros::layouts! {
+        spec = r#"
+            architectures = ["x64"]
+
+            [[version]]
+            label = "1"
+            release = "The first"
+            kernels = [{ build = "1.0.0", module = "v1" }]
+
+            [[version]]
+            label = "1.1"
+            release = "The second"
+            kernels = [{ build = "1.1.0", module = "v1_1" }]
+        "#,
+        spec = r#"
+            [scalar]
+            VOID = { size = 0, c = "void" }
+            ULONG = { size = 4, c = "unsigned long" }
+            ULONGLONG = { size = 8, c = "unsigned long long" }
+        "#,
+        spec = r#"
+            [struct]
+            name = "REQ"
+
+            [[member]]
+            name = "First"
+            type = "ULONG"
+
+            [[member]]
+            name = "Second"
+            type = "ULONG"
+            in = "1.1.."
+        "#,
+        spec = r#"
+            [struct]
+            name = "REQ_1"
+
+            [[member]]
+            name = "First"
+            type = "FLAGS_63"
+        "#,
+        spec = r#"
+            [enum]
+            name = "FLAGS_63"
+            type = "ULONGLONG"
+            constants = [{ name = "LAST", value = 0x8000000000000000 }, { name = "NEXT", value = 2, in = "1.1.." }]
+        "#,
+        spec = r#"
+            [flags]
+            name = "BITS"
+            type = "ULONGLONG"
+            constants = [
+              { name = "HIGHEST", value = 0x8000000000000000 },
+              { name = "A", value = { "..1" = 1, "1.1.." = 2 } },
+              { name = "A_1_1", value = 4 },
+            ]
+        "#,
+    }
+}
+
+/// What is accepted compiles; flags may have bit 63.
+#[test]
+fn names_that_are_spelled_alike() {
+    use twins::constants::BITS;
+    assert_eq!((BITS::HIGHEST.0, BITS::A_1_1.0), (1 << 63, 4));
+    assert_eq!(format!("{:?}", BITS(1 << 63 | 4)), "HIGHEST | A_1_1");
+    assert_eq!(size_of::<twins::targets::v1_1::x64::REQ>(), 8);
+    assert_eq!(size_of::<twins::targets::v1::x64::REQ_1>(), 8);
+}
+
+/// A value of one version equals the same value of another.
+#[test]
+fn values_of_two_versions_are_equal() {
+    let bytes = (1_u64 << 63).to_le_bytes();
+    let of = |layout| View::new(layout, &bytes).unwrap().get(twins::members::REQ_1::FIRST).unwrap();
+    let [old, new] = [of(twins::targets::v1::x64::REQ_1::LAYOUT), of(twins::targets::v1_1::x64::REQ_1::LAYOUT)];
+    assert_eq!((old, old.name()), (new, Some("LAST")));
+}
+
 use device::targets::win10_2004::x64::{FLAGGED, KIND, LONG_ARRAYS, STATE};
 
 /// A bit field has the sign of its type; the accessor and the view agree.

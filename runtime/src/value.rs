@@ -75,8 +75,9 @@ impl<'a> Value<'a> {
     }
 }
 
-/// Named values and flags: the number, and what it can be called.
-#[derive(Clone, Copy, PartialEq, Eq)]
+/// Named values and flags: the number, and what it can be called. Two are equal if their numbers are, and the names of what they are of:
+/// another version of an enumeration is the same one.
+#[derive(Clone, Copy)]
 pub struct Choice {
     /// The number; of flags, without sign.
     pub value: i64,
@@ -119,13 +120,14 @@ impl Choice {
     }
 }
 
-impl PartialEq for Values {
+impl PartialEq for Choice {
     fn eq(&self, other: &Self) -> bool {
-        core::ptr::eq(self, other)
+        let name = |choice: &Self| choice.values.map(|values| values.name);
+        self.value == other.value && name(self) == name(other)
     }
 }
 
-impl Eq for Values {}
+impl Eq for Choice {}
 
 impl fmt::Debug for Value<'_> {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {

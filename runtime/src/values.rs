@@ -61,7 +61,7 @@ macro_rules! values {
                 name: $shown,
                 flags: $crate::values!(@is_flags $kind),
                 signed: <$ty as $crate::Number>::SIGNED,
-                constants: &[$(($crate::plain($crate::core::stringify!($constant)), $value)),*],
+                constants: &[$(($crate::plain($crate::core::stringify!($constant)), $name::$constant.0 as i64)),*],
             };
 
             fn number(self) -> i64 {

@@ -30,6 +30,28 @@ fn errors_show_place_and_remedy() {
     }
 }
 
+/// An error in one file is no second one in those that embed what it specifies.
+#[test]
+fn errors_stay_in_their_file() {
+    let member = "name = \"A\"\ntype = \"ULONG\"\n";
+    for text in ["\n[[member]\n", "since = \"6.1..\"\n\n[[member]]\n"] {
+        let text = &format!("[struct]\nname = \"INNER\"\n{text}{member}");
+        let holder = "[struct]\nname = \"OUTER\"\n\n[[member]]\nname = \"Inner\"\ntype = \"INNER\"\n";
+        let mut sources = Sources::default();
+        let files = [("windows.toml", AXIS), ("scalars.toml", SCALARS), ("INNER.toml", text), ("OUTER.toml", holder)];
+        files.into_iter().for_each(|(name, text)| sources.add(name, text));
+        let errors = compile(sources).expect_err("the inner one is wrong");
+        assert_eq!(errors.list().len(), 1, "{errors}");
+    }
+}
+
+/// A folder of specs that is missing is told with what its path starts from.
+#[test]
+fn a_missing_folder_is_named() {
+    let error = etw_layouts_codegen::Builder::new("no/specs").generate().expect_err("there is none").to_string();
+    assert!(error.starts_with("no/specs: no such file or folder of specs; paths of specs start from /"), "{error}");
+}
+
 /// Bytes that are no text are told with their line; links that lead in circles are followed once.
 #[test]
 fn files_that_are_not_text() {

@@ -4,10 +4,12 @@
 //! the same offsets on its own. The plain form is for parsers without the Microsoft compiler's extensions: all padding is declared,
 //! so that nothing has to be aligned by them.
 
+use super::Notes;
 use super::order::{is_macros, keyword, ordered};
 use super::padded::{FreeNames, Item, padded};
 use crate::ctype::CType;
 use crate::layouts::{Aggregate, Enumeration, Field, Form, Layout, Layouts, Type};
+use crate::spec::Scalar;
 use std::collections::BTreeSet;
 use std::fmt::Write;
 
@@ -18,6 +20,8 @@ pub struct Style<'a> {
     pub prefix: &'a str,
     /// Whether it is plain C: padding declared, no alignment stated, no assertion unless `ETW_LAYOUTS_ASSERTIONS` is defined as 1.
     pub plain: bool,
+    /// What is to be said of types.
+    pub notes: Option<&'a Notes>,
 }
 
 /// Writes the header of a target, by its index: all types, or one and what it needs.
@@ -31,10 +35,7 @@ pub fn header(layouts: &Layouts, target: usize, only: Option<&str>, style: Style
     );
     writer.out += &ASSERTIONS.replace("{default}", if style.plain { "0" } else { "1" });
     for (name, scalar) in &layouts.spec.scalars {
-        // Four bytes, which `long` has for Windows alone.
-        let is_long = scalar.size == 4 && scalar.c.split(' ').any(|word| word == "long");
-        let c = if is_long { scalar.c.replace("long", "ETW_LAYOUTS_LONG") } else { scalar.c.clone() };
-        let _ = writeln!(writer.out, "typedef {c} {}{name};", style.prefix);
+        let _ = writeln!(writer.out, "typedef {} {}{name};", basic(scalar), style.prefix);
     }
     let types = ordered(layouts, target, only);
     for layout in &types {
@@ -106,9 +107,10 @@ impl<'a> Writer<'a> {
     /// Declares a structure or union, after the names in it.
     fn aggregate(&mut self, name: &'a str, aggregate: &'a Aggregate) {
         self.out.push('\n');
+        self.note(name);
         self.forward(name, keyword(aggregate.kind));
         aggregate.ctypes().into_iter().flat_map(CType::names).for_each(|name| self.name(name));
-        let Style { prefix, plain } = self.style;
+        let Style { prefix, plain, .. } = self.style;
         if let Some(pack) = aggregate.pack {
             let _ = writeln!(self.out, "#pragma pack(push, {pack})");
         }
@@ -135,10 +137,18 @@ impl<'a> Writer<'a> {
             _ => (format!("typedef {} {prefix}{name}{pointer};\nenum", enumeration.c), String::new()),
         };
         self.declared.insert(name);
-        let _ = writeln!(self.out, "\n{open} {{");
+        self.out.push('\n');
+        self.note(name);
+        let _ = writeln!(self.out, "{open} {{");
         let constants = enumeration.constants.iter().map(|(constant, value)| format!("    {prefix}{constant} = {value}"));
         let _ = writeln!(self.out, "{}\n}}{close};", constants.collect::<Vec<_>>().join(",\n"));
         self.assert(&format!("sizeof({prefix}{name}) == {:#x}", enumeration.size), &format!("size of {name}"));
+    }
+
+    fn note(&mut self, name: &str) {
+        if let Some(note) = self.style.notes.and_then(|notes| notes.get(name)) {
+            let _ = writeln!(self.out, "/* {name}: {note}. */");
+        }
     }
 
     /// Flags and constants, each once.
@@ -162,7 +172,7 @@ impl<'a> Writer<'a> {
         if let Some(piece) = spec.typedefs.get(name).and_then(|typedef| typedef.get(self.target)) {
             self.declared.insert(name);
             piece.value.names().into_iter().for_each(|name| self.name(name));
-            let declared = self.prefixed(&piece.value).declare(&format!("{}{name}", self.style.prefix));
+            let declared = self.spelled(&piece.value, &BTreeSet::new()).declare(&format!("{}{name}", self.style.prefix));
             let _ = writeln!(self.out, "typedef {declared};");
             return;
         }
@@ -190,17 +200,44 @@ impl<'a> Writer<'a> {
         (is_free && !spec.definitions.contains_key(&pointer)).then(|| format!("{}{pointer}", self.style.prefix))
     }
 
-    fn prefixed(&self, ctype: &CType) -> CType {
-        let inner = |of: &CType| Box::new(self.prefixed(of));
+    /// The type as a declaration has it, in a structure with members of those names. C++ takes no name for both a type and a member
+    /// of one structure: such a type is written without it.
+    fn spelled(&self, ctype: &CType, members: &BTreeSet<&str>) -> CType {
+        let inner = |of: &CType| Box::new(self.spelled(of, members));
         match ctype {
-            CType::Name { name, volatile } => CType::Name { name: format!("{}{name}", self.style.prefix), volatile: *volatile },
+            CType::Name { name: own, volatile } => {
+                let (name, volatile) = (format!("{}{own}", self.style.prefix), *volatile);
+                let is_member = members.contains(name.as_str());
+                if is_member { self.nameless(own, volatile, members) } else { CType::Name { name, volatile } }
+            }
             CType::Pointer { to, volatile } => CType::Pointer { to: inner(to), volatile: *volatile },
             CType::Array { of, length } => CType::Array { of: inner(of), length: *length },
             CType::Function { returns, parameters } => {
-                let parameters = parameters.iter().map(|parameter| self.prefixed(parameter)).collect();
+                let parameters = parameters.iter().map(|parameter| self.spelled(parameter, members)).collect();
                 CType::Function { returns: inner(returns), parameters }
             }
         }
+    }
+
+    /// A named type without its name: by its tag, or as what it is another name for.
+    fn nameless(&self, name: &str, volatile: bool, members: &BTreeSet<&str>) -> CType {
+        let (spec, prefix) = (&self.layouts.spec, self.style.prefix);
+        let tagged = |keyword: &str| format!("{keyword} {prefix}_{name}");
+        let name = match self.layouts.get(self.target, name).map(|layout| &layout.form) {
+            Some(Form::Aggregate(aggregate)) => tagged(keyword(aggregate.kind)),
+            Some(Form::Enumeration(set)) if set.size == 4 => tagged("enum"),
+            Some(Form::Enumeration(set)) => set.c.clone(),
+            None => match (spec.scalars.get(name), spec.typedefs.get(name).and_then(|typedef| typedef.get(self.target))) {
+                (Some(scalar), _) => basic(scalar),
+                (_, Some(piece)) => match self.spelled(&piece.value, members) {
+                    CType::Name { name, volatile: own } => return CType::Name { name, volatile: volatile || own },
+                    CType::Pointer { to, volatile: own } => return CType::Pointer { to, volatile: volatile || own },
+                    other => return other,
+                },
+                _ => tagged("struct"),
+            },
+        };
+        CType::Name { name, volatile }
     }
 
     fn fields(&mut self, aggregate: &Aggregate, depth: usize, free: &mut FreeNames) {
@@ -233,7 +270,7 @@ impl<'a> Writer<'a> {
             (_, Some(ctype)) => {
                 let align = self.aligned(field.align);
                 let gap = if align.is_empty() { "" } else { " " };
-                let declared = self.prefixed(ctype).declare(name);
+                let declared = self.spelled(ctype, &free.taken).declare(name);
                 let _ = writeln!(self.out, "{indent}{}{gap}{declared}{};", align.trim_start(), width(field));
             }
             (_, None) => {}
@@ -259,6 +296,12 @@ impl<'a> Writer<'a> {
     fn assert(&mut self, condition: &str, text: &str) {
         let _ = writeln!(self.out, "ETW_LAYOUTS_ASSERT({condition}, \"{text}\")");
     }
+}
+
+/// A scalar as C has it. Four bytes, which `long` has for Windows alone, need a macro.
+fn basic(scalar: &Scalar) -> String {
+    let is_long = scalar.size == 4 && scalar.c.split(' ').any(|word| word == "long");
+    if is_long { scalar.c.replace("long", "ETW_LAYOUTS_LONG") } else { scalar.c.clone() }
 }
 
 fn width(field: &Field) -> String {

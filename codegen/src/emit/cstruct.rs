@@ -4,6 +4,7 @@
 //! declared above is a `VOID *`, and its type a comment behind it. Bit fields are unsigned, and of the size of their unit. A structure
 //! or union in another one in a union is an array of one: version 4.7 fails when what is nested so deep is made.
 
+use super::Notes;
 use super::order::{is_macros, keyword, ordered};
 use super::padded::{FreeNames, Item, padded};
 use crate::ctype::{CType, Length};
@@ -12,8 +13,8 @@ use crate::spec::{Kind, Scalar};
 use std::collections::BTreeSet;
 use std::fmt::Write;
 
-/// Writes the definitions of a target, by its index: all types, or one and what it needs.
-pub fn definitions(layouts: &Layouts, target: usize, only: Option<&str>) -> String {
+/// Writes the definitions of a target, by its index: all types, or one and what it needs, with what is to be said of them.
+pub fn definitions(layouts: &Layouts, target: usize, only: Option<&str>, notes: &Notes) -> String {
     let mut writer = Writer { layouts, target, declared: BTreeSet::new(), nested: BTreeSet::new(), out: String::new() };
     let axis = &layouts.spec.axis;
     let pointer = axis.targets[target].arch.pointer_size() * 8;
@@ -30,14 +31,14 @@ pub fn definitions(layouts: &Layouts, target: usize, only: Option<&str>) -> Stri
     let mut known = BTreeSet::new();
     for layout in ordered(layouts, target, only) {
         match &layout.form {
-            Form::Aggregate(aggregate) => writer.structure(&layout.name, aggregate),
+            Form::Aggregate(aggregate) => writer.structure(&layout.name, aggregate, notes),
             Form::Enumeration(set) if is_macros(layouts, layout) => {
                 let _ = writeln!(writer.out, "\n/* {} */", layout.name);
                 for (name, value) in set.constants.iter().filter(|(name, _)| known.insert(name.as_str())) {
                     let _ = writeln!(writer.out, "#define {name} {}", literal(*value, set));
                 }
             }
-            Form::Enumeration(enumeration) => writer.enumeration(&layout.name, enumeration),
+            Form::Enumeration(enumeration) => writer.enumeration(&layout.name, enumeration, notes),
         }
     }
     writer.out
@@ -65,11 +66,11 @@ struct Writer<'a> {
 }
 
 impl<'a> Writer<'a> {
-    fn structure(&mut self, name: &'a str, aggregate: &'a Aggregate) {
+    fn structure(&mut self, name: &'a str, aggregate: &'a Aggregate, notes: &Notes) {
         aggregate.ctypes().into_iter().for_each(|ctype| self.typedefs(ctype.base()));
         // It may point to itself.
         self.declared.insert(name);
-        let _ = writeln!(self.out, "\n{} {name} {{", keyword(aggregate.kind));
+        let _ = writeln!(self.out, "\n{}{} {name} {{", noted(name, notes), keyword(aggregate.kind));
         self.fields(aggregate, 1, Place::Outside, &mut FreeNames::of(aggregate));
         self.out.push_str("};\n");
         if self.is_nested(aggregate) {
@@ -77,9 +78,9 @@ impl<'a> Writer<'a> {
         }
     }
 
-    fn enumeration(&mut self, name: &'a str, enumeration: &Enumeration) {
+    fn enumeration(&mut self, name: &'a str, enumeration: &Enumeration, notes: &Notes) {
         let sign = if enumeration.signed { "int" } else { "uint" };
-        let _ = writeln!(self.out, "\nenum {name} : {sign}{} {{", enumeration.size * 8);
+        let _ = writeln!(self.out, "\n{}enum {name} : {sign}{} {{", noted(name, notes), enumeration.size * 8);
         for (constant, value) in &enumeration.constants {
             let _ = writeln!(self.out, "    {constant} = {value},");
         }
@@ -203,6 +204,10 @@ impl<'a> Writer<'a> {
             _ => format!("VOID *{name}{lengths}; /* {element} */"),
         }
     }
+}
+
+fn noted(name: &str, notes: &Notes) -> String {
+    notes.get(name).map(|note| format!("/* {name}: {note}. */\n")).unwrap_or_default()
 }
 
 /// What it calls a scalar. Its own types of those names stay what they are: characters are no numbers.

@@ -145,7 +145,8 @@ impl Table<'_> {
 }
 
 fn constants(enumeration: &Enumeration) -> String {
-    let constants = enumeration.constants.iter().map(|(name, value)| format!("{}: {value}", text(name)));
+    let number = |value: i64| if enumeration.signed { value.to_string() } else { (value as u64).to_string() };
+    let constants = enumeration.constants.iter().map(|(name, value)| format!("{}: {}", text(name), number(*value)));
     let constants = constants.collect::<Vec<_>>().join(", ");
     format!("{{\"size\": {}, \"base\": {}, \"constants\": {{{constants}}}}}", enumeration.size, text(&enumeration.c))
 }

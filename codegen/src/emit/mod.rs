@@ -7,7 +7,12 @@ mod order;
 mod padded;
 pub mod rust;
 
+pub use order::types;
+
 use std::collections::BTreeMap;
 
 /// Generated files: path from the folder they belong to, and text.
 pub type Files = BTreeMap<String, String>;
+
+/// What is to be said of types, by name: a comment before each.
+pub type Notes = BTreeMap<String, String>;

@@ -16,6 +16,12 @@ pub(super) fn ordered<'a>(layouts: &'a Layouts, target: usize, only: Option<&'a 
     order.list
 }
 
+/// The types that are declared for a target, by its index: all, or one and what it needs. Sets of macros declare none.
+pub fn types<'a>(layouts: &'a Layouts, target: usize, only: Option<&'a str>) -> Vec<&'a Layout> {
+    let all = ordered(layouts, target, only).into_iter();
+    all.filter(|layout| !is_macros(layouts, layout)).collect()
+}
+
 /// Whether the constants of a layout are macros, and no enumeration of the C language.
 pub(super) fn is_macros(layouts: &Layouts, layout: &Layout) -> bool {
     let definition = layouts.spec.definitions.get(&layout.name);

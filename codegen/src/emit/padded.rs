@@ -59,9 +59,9 @@ fn fill(unit: Option<(u64, u64, u64)>, items: &mut Vec<Item>) {
     }
 }
 
-/// Names that no member of a structure has, for what has none.
+/// The names of a structure's members at any depth, and names that none of them has.
 pub(super) struct FreeNames<'a> {
-    taken: BTreeSet<&'a str>,
+    pub(super) taken: BTreeSet<&'a str>,
     count: usize,
 }
 

@@ -230,17 +230,22 @@ fn build(reader: &mut Reader, node: &Node) -> Option<Build> {
     parsed
 }
 
+/// What no module of a kernel can be called: Rust takes these for others, or generated code has modules of these names.
+const MODULES: [&str; 10] =
+    ["axis", "constants", "crate", "kernels", "layouts", "members", "self", "structures", "super", "targets"];
+
 fn identifier(reader: &mut Reader, node: &Node) -> Option<String> {
     let At { value, span } = reader.string(node)?;
     if !super::scalars::is_identifier(&value)
         || KEYWORDS.contains(&value.as_str())
+        || MODULES.contains(&value.as_str())
         || value.chars().any(|c| c.is_ascii_uppercase())
     {
         reader.error(
             span,
             format!("`{value}` cannot name a module"),
             "here",
-            "write lower-case letters, digits and `_`, a letter first",
+            "write lower-case letters, digits and `_`, a letter first; no word of Rust and no module of generated code",
         );
         return None;
     }

@@ -3,7 +3,7 @@
 use super::common::{errata, number, scope, source, unverifiable, witness};
 use super::member;
 use super::reader::{Reader, Table};
-use super::scalars::check_name;
+use super::scalars::{check_name, is_identifier};
 use crate::axis::{Axis, TargetSet};
 use crate::emit::rust::KEYWORDS;
 use crate::source::At;
@@ -12,7 +12,7 @@ use crate::syntax::{self, Node, Sort};
 use std::collections::HashMap;
 
 /// Names that generated code uses for itself, Rust's own types among them: an item of such a name would hide what is meant.
-const RESERVED: [&str; 34] = [
+const RESERVED: [&str; 38] = [
     "ALL",
     "AXIS",
     "Described",
@@ -38,6 +38,10 @@ const RESERVED: [&str; 34] = [
     "i64",
     "i8",
     "isize",
+    "core",
+    "members",
+    "meta",
+    "runtime",
     "self",
     "str",
     "super",
@@ -48,6 +52,11 @@ const RESERVED: [&str; 34] = [
     "u8",
     "usize",
 ];
+
+/// Whether a definition can have a name: an identifier that means nothing else in generated code.
+pub fn is_definable(name: &str) -> bool {
+    is_identifier(name) && !RESERVED.contains(&name) && !KEYWORDS.contains(&name)
+}
 
 /// The names of definitions, by what they are in small letters.
 #[derive(Default)]
@@ -149,7 +158,7 @@ fn constant(reader: &mut Reader, axis: &Axis, within: &TargetSet, table: &Table)
     check_name(reader, &name);
     let scope = self::scope(reader, axis, table, within);
     table.require(reader, "value")?;
-    let value = reader.piecewise(axis, &scope, &table.pieces("value")?, &mut |r, n| r.integer(n).map(|v| v.value));
+    let value = reader.piecewise(axis, &scope, &table.pieces("value")?, &mut |r, n| r.value(n).map(|v| v.value));
     let covered = value.0.iter().fold(TargetSet::default(), |all, piece| all.union(&piece.targets));
     let missing = scope.difference(&covered);
     if !missing.is_empty() && !value.is_empty() {

@@ -9,6 +9,7 @@ mod merge;
 mod reader;
 mod scalars;
 
+pub use definition::is_definable;
 pub use scalars::is_identifier;
 
 use crate::diagnostic::{Diagnostic, Errors, MOST_KEPT};
@@ -123,9 +124,22 @@ fn parse<'a>(file: usize, text: &'a str, errors: &mut Vec<Diagnostic>) -> Tree<'
         return Tree::parse("").0;
     }
     let (tree, syntax) = Tree::parse(text);
+    let mut duplicates = 0;
     for error in syntax {
-        let span = reader.span(error.span().unwrap_or(0..0));
-        reader.error(span, "this is not TOML", error.message(), "mend the syntax; specs are TOML 1.0");
+        let range = error.span().unwrap_or(0..0);
+        let is_duplicate = error.message() == "duplicate key";
+        duplicates += usize::from(is_duplicate);
+        // What stands below a header that is there already is there already, too.
+        if is_duplicate && duplicates > 1 {
+            continue;
+        }
+        let key = text.get(range.clone()).unwrap_or_default();
+        let around = (text.get(..range.start), text.get(range.end..));
+        let is_header = matches!(around, (Some(before), Some(after)) if before.ends_with('[') && after.starts_with(']'));
+        match is_duplicate && is_header && Sort::File.keys().iter().any(|own| own.name == key) {
+            true => reader.twice(range, key),
+            false => reader.error(reader.span(range), "this is not TOML", error.message(), "fix the syntax; specs are TOML 1.0"),
+        }
     }
     tree
 }

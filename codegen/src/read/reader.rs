@@ -4,7 +4,7 @@ use crate::axis::{Axis, TargetSet};
 use crate::diagnostic::{Diagnostic, MOST_KEPT, MOST_NEAR, nearest};
 use crate::source::{At, Span};
 use crate::spec::{Piece, Piecewise};
-use crate::syntax::{self, Node, Pieces, Sort};
+use crate::syntax::{self, Form, Node, Pieces, Sort};
 use core::ops::Range;
 use toml::de::DeValue;
 
@@ -32,6 +32,21 @@ pub(super) struct Table<'a> {
     inner: syntax::Table<'a>,
     pub span: Span,
 }
+
+/// What a key is called elsewhere. None of these is spelled nearly as the key is.
+const SYNONYMS: [(&str, &str); 11] = [
+    ("since", "in"),
+    ("from", "in"),
+    ("until", "in"),
+    ("versions", "in"),
+    ("targets", "in"),
+    ("description", "doc"),
+    ("comment", "doc"),
+    ("field", "member"),
+    ("fields", "member"),
+    ("length", "size"),
+    ("width", "bits"),
+];
 
 impl<'e> Reader<'e> {
     pub fn new(errors: &'e mut Vec<Diagnostic>) -> Self {
@@ -78,13 +93,22 @@ impl<'e> Reader<'e> {
     pub fn known<'a>(&mut self, inner: syntax::Table<'a>) -> Table<'a> {
         let keys = || inner.sort.keys().iter().map(|key| key.name);
         for entry in inner.entries().filter(|entry| entry.key.is_none()) {
-            let help = match nearest(entry.name, keys()) {
+            let synonym = SYNONYMS.iter().find(|(word, key)| *word == entry.name && keys().any(|own| own == *key));
+            let help = match synonym.map(|(_, key)| *key).or_else(|| nearest(entry.name, keys())) {
+                Some("in") => "write `in` with a range, as in `in = \"6.1..\"`, or remove the key".to_owned(),
                 Some(near) => format!("write `{near}`, or remove the key"),
                 None => format!("the keys here are {}", keys().collect::<Vec<_>>().join(", ")),
             };
             self.error(self.span(entry.name_span), format!("`{}` is not a key here", entry.name), "unknown key", help);
         }
         Table { inner, span: self.span(inner.span()) }
+    }
+
+    /// A header of single brackets that is there twice.
+    pub fn twice(&mut self, range: Range<usize>, key: &str) {
+        let (title, help) =
+            (format!("`[{key}]` occurs twice"), format!("write `[[{key}]]`, with double brackets, for each in a list"));
+        self.error(self.span(range), title, "again", help);
     }
 
     /// The table that a node is, with an error for every unknown key.
@@ -100,7 +124,18 @@ impl<'e> Reader<'e> {
 
     /// The tables of a list.
     pub fn tables<'a>(&mut self, around: &Table<'a>, key: &str, sort: Sort) -> Vec<Table<'a>> {
-        let nodes = around.get(key).map(|node| self.array(node));
+        let entry = around.inner.get(key);
+        if let Some(entry) = entry.as_ref().filter(|entry| entry.form() == Some(Form::Header)) {
+            let help = format!("write `[[{key}]]`, with double brackets");
+            self.error(
+                self.span(entry.name_span.clone()),
+                format!("`[{key}]` is one table, not a list"),
+                "single brackets",
+                help,
+            );
+            return Vec::new();
+        }
+        let nodes = entry.map(|entry| self.array(entry.value));
         nodes.into_iter().flatten().filter_map(|node| self.table(around, sort, node)).collect()
     }
 
@@ -122,9 +157,19 @@ impl<'e> Reader<'e> {
     }
 
     pub fn integer(&mut self, node: &Node) -> Option<At<i64>> {
+        self.number(node, |text, radix| i64::from_str_radix(text, radix).ok())
+    }
+
+    /// A value of a constant: what has bit 63 without a sign is the number of the same bits.
+    pub fn value(&mut self, node: &Node) -> Option<At<i64>> {
+        let unsigned = |text: &str, radix| u64::from_str_radix(text, radix).ok().map(|value| value as i64);
+        self.number(node, |text, radix| i64::from_str_radix(text, radix).ok().or_else(|| unsigned(text, radix)))
+    }
+
+    fn number(&mut self, node: &Node, parse: impl Fn(&str, u32) -> Option<i64>) -> Option<At<i64>> {
         let span = self.span(node.span());
         let value = match node.get_ref() {
-            DeValue::Integer(n) => i64::from_str_radix(n.as_str(), n.radix()).ok(),
+            DeValue::Integer(n) => parse(n.as_str(), n.radix()),
             _ => None,
         };
         if value.is_none() {

@@ -76,6 +76,16 @@ fn c_words(reader: &mut Reader, node: &Node) -> Option<String> {
 /// A C type.
 pub(super) fn ctype(reader: &mut Reader, node: &Node) -> Option<CType> {
     let text = reader.string(node)?;
+    let mut words = text.value.split(|c: char| !c.is_ascii_alphanumeric() && c != '_');
+    if let Some(keyword) = words.find(|word| matches!(*word, "struct" | "union" | "enum")) {
+        let name = words.next().unwrap_or_default().trim_start_matches('_');
+        let help = format!(
+            "write the name alone, without keyword and leading underscore: `{}`",
+            if name.is_empty() { "NAME" } else { name }
+        );
+        reader.error(text.span, format!("type with the keyword `{keyword}`"), "here", help);
+        return None;
+    }
     match CType::parse(&text.value) {
         Ok(ty) => Some(ty),
         Err(message) => {

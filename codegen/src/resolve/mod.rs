@@ -70,13 +70,13 @@ fn resolve_all(spec: Spec) -> (Layouts, Vec<Diagnostic>) {
     (Layouts { spec, layouts, by_target, globals }, list)
 }
 
-/// Nothing that a spec has may be left out in silence.
+/// Nothing that a spec has may be left out in silence. After an error elsewhere it is a consequence of that.
 fn complete(spec: &Spec, by_target: &[BTreeMap<String, LayoutId>], problems: &mut Problems) {
-    if !problems.is_empty() {
+    if !problems.is_empty() || !spec.broken.is_empty() {
         return;
     }
     for (target, types) in by_target.iter().enumerate() {
-        let expected = spec.definitions.iter().filter(|(name, d)| d.scope.contains(target) && !spec.broken.contains(*name));
+        let expected = spec.definitions.iter().filter(|(_, d)| d.scope.contains(target));
         for (name, definition) in expected.filter(|(name, _)| !types.contains_key(*name)) {
             let title = format!("`{name}` has no layout");
             problems.add(target, definition.name.span, &title, "specified here", "complete its members for these targets");

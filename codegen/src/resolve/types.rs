@@ -132,11 +132,11 @@ impl Resolver<'_, '_> {
         let target = self.target;
         for constant in values.constants.iter().filter(|c| c.scope.contains(target)) {
             let Some(piece) = constant.value.get(self.target) else { continue };
-            // The values of as many bits, of which 64 hold every one that a spec can state.
+            // The values of as many bits, of which 64 hold every one that a spec can state, bit 63 as the sign.
             let unused = 64 - size * 8;
             let fits = match signed {
                 true => (i64::MIN >> unused..=i64::MAX >> unused).contains(&piece.value),
-                false => piece.value >= 0 && piece.value as u64 <= u64::MAX >> unused,
+                false => unused == 0 || piece.value >= 0 && piece.value as u64 <= u64::MAX >> unused,
             };
             if !fits {
                 let label = format!("it does not fit into {}", values.ty.value);

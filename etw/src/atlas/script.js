@@ -506,11 +506,20 @@
     let all = 0, differ = 0, owned = {}, entries = new Map();
     const lines = [];
     const [a, b] = [targets[one.index], targets[other.index]];
+    const pointers = [one, other].map(({ index }) => (atlas.kernels[index].arch === "x86" ? 4 : 8));
+    // The bytes of a pointer or structure, or of an array of them; nothing of other types.
+    const sized = (member, side) => {
+      if (member[4] >= 0) return undefined;
+      const [, type, counts] = words[member[3]].match(/^(.*?)((?:\[\d+\])*)$/);
+      const named = type.startsWith("struct ") && definitions[[a, b][side][names.indexOf(type.slice(7))]];
+      const each = type.startsWith("*") ? pointers[side] : named && isAggregate(named) ? named[1] : undefined;
+      return each && (counts.match(/\d+/g) ?? []).reduce((size, count) => size * count, each);
+    };
     const order = names.map((_, index) => index).sort((x, y) => (names[x] < names[y] ? -1 : 1));
     for (const index of order) {
       if (only && names[index] !== only || a[index] < 0 && b[index] < 0) continue;
       all += 1;
-      if (a[index] === b[index]) continue;
+      if (a[index] === b[index] && pointers[0] === pointers[1]) continue;
       const section = structure(names[index], definitions[a[index]], definitions[b[index]]);
       if (section.length) { differ += 1; lines.push([""], ...section.map(([text, paths, sign]) => [text, names[index], paths, sign])); }
     }
@@ -560,12 +569,14 @@
           const own = path + words[old[0]], a = place(old, base);
           if (!member) { add("removed", own, a, null); continue; }
           const b = place(member, there);
+          const [was, is] = [sized(old, 0), sized(member, 1)], resized = pointers[0] !== pointers[1] && was && is && was !== is;
+          if (resized) [a.size, b.size] = [was, is];
           if (old[1] !== member[1]) add("moved", own, a, b);
           const kept = old[4] < 0 === member[4] < 0;
-          if (old[3] !== member[3] || !kept) {
+          if (old[3] !== member[3] || !kept || resized) {
             const other = old[4] !== member[4] || old[5] !== member[5];
             if (other) add("bits", own, a, b);
-            if (!other || old[3] !== member[3]) add("retyped", own, a, b);
+            if (!other || old[3] !== member[3] || resized) add("retyped", own, a, b);
             continue;
           }
           if (old[4] !== member[4] || old[5] !== member[5]) add("bits", own, a, b);
@@ -640,6 +651,7 @@
     function described(fact) {
       if ("value" in fact) return String(fact.value);
       if (fact.whole) return `${fact.whole[0]} of ${hex(fact.whole[1])} bytes`;
+      if (fact.size) return `${fact.type} of ${hex(fact.size)} bytes`;
       if (fact.bit < 0) return fact.type;
       return fact.bits === 1 ? `${fact.type}, bit ${fact.bit}` : `${fact.type}, bits ${fact.bit}-${fact.bit + fact.bits - 1}`;
     }

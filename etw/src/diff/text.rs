@@ -182,6 +182,7 @@ fn described(fact: &Fact) -> String {
         Fact::Member { r#type, bit: Some(bit), bits: Some(bits), .. } => {
             format!("{type}, bits {bit}-{}", bit.saturating_add(bits.saturating_sub(1)))
         }
+        Fact::Member { r#type, size: Some(bytes), .. } => format!("{type} of {bytes:#x} bytes"),
         Fact::Member { r#type, .. } => r#type.clone(),
     }
 }

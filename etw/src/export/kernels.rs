@@ -1,5 +1,6 @@
 //! Kernels of which something is written, a file each.
 
+use super::confidence::Confidence;
 use super::write::{Text, write};
 use crate::{Error, Outcome, print};
 use etw_layouts_codegen::Choice;
@@ -79,10 +80,15 @@ pub struct Kernel<'a> {
 }
 
 impl Kernel<'_> {
-    /// What a file is of, and how sure it is.
+    /// What a file is of.
     pub fn note(&self) -> String {
         let (axis, choice) = (&self.layouts.spec.axis, &self.choice);
-        choice.note(axis).unwrap_or_else(|| format!("{}: {}", choice.label(axis), choice.standing))
+        choice.note(axis).unwrap_or_else(|| choice.label(axis))
+    }
+
+    /// How sure each type in a file is.
+    pub fn confidence(&self) -> Confidence {
+        Confidence::of(self.layouts, self.registry, &self.choice, self.only)
     }
 
     /// The one kernel that was named, if the addresses of its global variables are known; or else why there are none. They are those of one

@@ -1,5 +1,6 @@
 //! `export`.
 
+mod confidence;
 mod json;
 mod kernels;
 mod offsets;
@@ -105,10 +106,11 @@ pub(crate) fn run(args: &Args, project: &Project) -> Result<Outcome, Error> {
             if !prefix.is_empty() && !is_identifier(prefix) {
                 return Err(format!("no name of C can begin with `{prefix}`").into());
             }
-            let style = Style { prefix, plain: *plain };
             kernels.write(project, Among::All, "h", |kernel| {
                 let Kernel { layouts, choice, only, .. } = kernel;
-                format!("/* {}. */\n{}", kernel.note(), c::header(layouts, choice.target(), *only, style))
+                let confidence = kernel.confidence();
+                let style = Style { prefix, plain: *plain, notes: Some(&confidence.types) };
+                format!("{}{}", confidence.comment(&kernel.note()), c::header(layouts, choice.target(), *only, style))
             })
         }
         Format::Isf(kernels) => kernels.write(project, Among::Symbols, "json", |kernel| {
@@ -117,12 +119,15 @@ pub(crate) fn run(args: &Args, project: &Project) -> Result<Outcome, Error> {
                 Ok(seen) => (Some(seen), seen.pdb.as_ref().map(|pdb| format!("symbols of PDB {}", kernels::named(pdb)))),
                 Err(why) => (None, Some(format!("no symbols: {why}"))),
             };
-            let note = format!("etw-layouts: {}; {}", kernel.note(), of.unwrap_or_default());
+            let confidence = kernel.confidence();
+            let note = format!("etw-layouts: {}{}; {}", kernel.note(), confidence.list(), of.unwrap_or_default());
             isf::table(layouts, choice.target(), *only, placed, &note)
         }),
         Format::Cstruct(kernels) => kernels.write(project, Among::All, "h", |kernel| {
             let Kernel { layouts, choice, only, .. } = kernel;
-            format!("/* {}. */\n{}", kernel.note(), cstruct::definitions(layouts, choice.target(), *only))
+            let confidence = kernel.confidence();
+            let text = cstruct::definitions(layouts, choice.target(), *only, &confidence.types);
+            format!("{}{text}", confidence.comment(&kernel.note()))
         }),
         Format::Dot(kernels) => kernels.write(project, Among::Symbols, "dot", |kernel| {
             let Kernel { layouts, choice, only, .. } = kernel;

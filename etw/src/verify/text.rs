@@ -5,9 +5,9 @@ use anstyle::Style;
 use etw_layouts_codegen::Choice;
 use etw_layouts_codegen::axis::Axis;
 use etw_layouts_codegen::layouts::Layouts;
-use etw_layouts_project::verify::{Checked, Report, Summary, Variables, label};
-use etw_layouts_symbols::compare::Rule;
-use std::collections::{BTreeMap, BTreeSet};
+use etw_layouts_project::verify::{Checked, Finding, Report, Summary, Variables, label};
+use etw_layouts_symbols::compare::{Rule, What};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fmt::Write;
 
 /// A line for each table, the totals, and last what differs. What else was found is told if `verbose` is set.
@@ -175,19 +175,54 @@ fn differences(report: &Report, verbose: bool, out: &mut String) {
         let _ = writeln!(out, "\n{HEADING}Differences{HEADING:#}");
     }
     let right = |table: &&Checked| verbose || !table.is_labelled_wrongly();
-    for table in report.tables.iter().chain(&report.images).filter(right) {
-        for (name, compared) in &table.structures {
-            for finding in &compared.differences {
-                let _ = writeln!(out, "  {}-{} {name} {}", table.build, table.arch, finding.line());
-            }
-        }
-        for finding in &table.variables.differences {
-            let _ = writeln!(out, "  {}-{} {}", table.build, table.arch, finding.line());
-        }
+    let tables: Vec<_> = report.tables.iter().chain(&report.images).filter(right).collect();
+    for (line, tables) in lines(&tables) {
+        let _ = match &tables[..] {
+            [first, .., _] if !verbose => writeln!(out, "  {line}  in {} tables, the first of {first}", tables.len()),
+            tables => tables.iter().try_for_each(|table| writeln!(out, "  {table} {line}")),
+        };
     }
     for claim in &report.claims {
         let _ = writeln!(out, "  {}", claim.line());
     }
     let noun = if count == 1 { "difference" } else { "differences" };
     let _ = writeln!(out, "{style}{count:8} {noun}{style:#}");
+}
+
+/// What differs, each line once, with the kernels of the tables in which it does.
+fn lines(tables: &[&Checked]) -> Vec<(String, Vec<String>)> {
+    let mut list: Vec<(String, Vec<String>)> = Vec::new();
+    let mut known = HashMap::new();
+    for table in tables {
+        let structures = table.structures.iter().flat_map(|(name, compared)| of_structure(name, &compared.differences));
+        for line in structures.chain(table.variables.differences.iter().map(Finding::line)) {
+            let index = *known.entry(line.clone()).or_insert(list.len());
+            if index == list.len() {
+                list.push((line, Vec::new()));
+            }
+            list[index].1.push(format!("{}-{}", table.build, table.arch));
+        }
+    }
+    list
+}
+
+/// A line for each difference of a structure. A member that only the spec has, and one that only the symbols have in its place, are one.
+fn of_structure(name: &str, differences: &[Finding]) -> Vec<String> {
+    let is = |finding: &Finding, what: What| finding.what == what.as_str();
+    let renamed = |gone: &Finding| {
+        let mut extra = differences.iter().filter(|extra| is(extra, What::Extra) && extra.symbols == gone.spec);
+        let only = differences.iter().filter(|other| is(other, What::Missing) && other.spec == gone.spec).count() == 1;
+        let (found, more) = (extra.next()?, extra.next());
+        (is(gone, What::Missing) && only && more.is_none()).then_some(found)
+    };
+    let pairs: Vec<_> = differences.iter().filter_map(|gone| Some((gone, renamed(gone)?))).collect();
+    let is_told = |finding: &&Finding| !pairs.iter().any(|(_, new)| std::ptr::eq(*new, *finding));
+    let line = |finding: &Finding| match pairs.iter().find(|(gone, _)| std::ptr::eq(*gone, finding)) {
+        Some((gone, new)) => {
+            let place = gone.place.as_deref().map(|place| format!("  {place}")).unwrap_or_default();
+            format!("{name} {} renamed? The symbols have {}, {}{place}", gone.member, new.member, gone.spec)
+        }
+        None => format!("{name} {}", finding.line()),
+    };
+    differences.iter().filter(is_told).map(line).collect()
 }

@@ -15,6 +15,7 @@ use etw_layouts_codegen::layouts::Layouts;
 use etw_layouts_codegen::registry::Registry;
 use etw_layouts_project::diff::{Changes, changes, sides};
 use etw_layouts_project::map::Map;
+use etw_layouts_project::members::members;
 use etw_layouts_project::subject::{self, Subject};
 use etw_layouts_project::tables::{self, Stated, SymbolFile};
 use etw_layouts_project::{Project, history, verify};
@@ -167,6 +168,27 @@ fn differences_are_symmetric() {
         // A table may lack what another of its kernel has.
         assert!(all.into_iter().all(|entry| !b.types.contains_key(&entry.structure)), "{}", diff::text(&a, &b, &found));
         assert!(added.is_empty() && removed.len() < 500, "{}", diff::text(&a, &b, &found));
+    }
+}
+
+/// What is equal between two kernels, of different architectures too, has members of the same sizes.
+#[test]
+fn members_of_other_sizes_are_not_equal() {
+    let layouts = project().layouts().expect("the specs resolve");
+    let axis = &layouts.spec.axis;
+    let pairs = (1..layouts.by_target.len()).map(|target| [target - 1, target]);
+    for pair in pairs.chain([["6.1.7601.17514-x64", "6.0.6002.18005-x86"].map(|name| axis.find(name).expect(name).target)]) {
+        let [a, b] = pair.map(|target| axis.target_name(target));
+        let [old, new] = sides(&layouts, &Registry::default(), [&a, &b], None).expect("both are there");
+        let found = changes(&old, &new);
+        let differ: BTreeSet<_> = found.lists().iter().flat_map(|(_, list)| list.iter()).map(|entry| &entry.structure).collect();
+        for name in layouts.spec.definitions.keys().filter(|name| !differ.contains(name)) {
+            let [was, is] = pair.map(|target| {
+                let sizes = members(&layouts, name, target).into_iter().filter_map(|member| Some((member.path?, member.size)));
+                sizes.collect::<BTreeSet<_>>()
+            });
+            assert_eq!(was, is, "{name} in {a} and {b}");
+        }
     }
 }
 

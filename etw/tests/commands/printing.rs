@@ -38,6 +38,14 @@ fn verify_is_a_line_a_table_and_the_totals() {
     let last: Vec<_> = out.lines().rev().take(2).collect();
     assert!(status == Some(1) && last[0].ends_with(&format!(" {kernels} differences")), "{out}");
     assert!(last[1].contains("WMI_BUFFER_HEADER size: the spec says 0x48, the symbols say 0x148"), "{out}");
+    assert!(last[1].contains(&format!("in {kernels} tables, the first of ")), "{out}");
+    // A name that differs is one line, whatever the number of tables.
+    let edited = shipped().replacen(" SavedOffset ", " SavedOfset ", 1);
+    let (status, out, _) =
+        said(&etw(&["verify", "--symbols", &folder.file("edited.facts", &edited), "--only", "_WMI_BUFFER_HEADER"]));
+    let told: Vec<_> = out.lines().skip_while(|line| *line != "Differences").collect();
+    let renamed = "WMI_BUFFER_HEADER SavedOffset renamed? The symbols have SavedOfset, unsigned long at offset 0x4";
+    assert!(status == Some(1) && told.len() == 3 && told[1].contains(renamed), "{out}");
 }
 
 /// All structures and targets of one build fit a terminal, down to 80 columns, but for names that are longer.

@@ -5,13 +5,12 @@ use etw_layouts_cli::map;
 use etw_layouts_codegen::Choice;
 use etw_layouts_codegen::axis::{Arch, Axis};
 use etw_layouts_codegen::emit::c::Style;
-use etw_layouts_codegen::emit::{c, cstruct, isf};
-use etw_layouts_codegen::layouts::{Form, Layouts};
+use etw_layouts_codegen::emit::{Notes, c, cstruct, isf};
+use etw_layouts_codegen::layouts::{Form, Layout, Layouts};
 use etw_layouts_project::map::Map;
 use etw_layouts_project::{Project, verify};
 use etw_layouts_symbols::compare::Status;
 use etw_layouts_symbols::{Rules, Symbols, Wanted, compare};
-use rayon::prelude::*;
 use std::collections::BTreeSet;
 use std::env;
 use std::fmt::Write as _;
@@ -22,81 +21,9 @@ use std::process::{Command, Output, Stdio};
 use test_support::folder::Folder;
 use test_support::witness;
 
-const PLAIN: Style = Style { prefix: "", plain: true };
-const ASSERTED: &str = "-DETW_LAYOUTS_ASSERTIONS=1";
+mod headers;
 
-#[test]
-fn headers_compile_as_c_and_cpp() {
-    if !witness::program("clang") {
-        return;
-    }
-    let layouts = layouts();
-    sample(&layouts).into_par_iter().for_each(|target| {
-        let of = |only, style| c::header(&layouts, target, only, style);
-        for (header, language) in [(of(None, Style::default()), "c++"), (of(None, PLAIN), "c++"), (of(None, PLAIN), "c")] {
-            assert_eq!(clang(&layouts, target, language, &header), "");
-        }
-        // Headers of other names, of another kernel as well, and the same once more, are no clash.
-        let axis = &layouts.spec.axis;
-        let other = axis.along(axis.targets[target].arch).map(|(_, other)| other).find(|other| *other != target);
-        let several = [
-            of(None, Style::default()),
-            of(None, Style { prefix: "A_", ..Style::default() }),
-            of(Some("LARGE_INTEGER"), Style { prefix: "B_", plain: true }),
-            of(None, Style::default()),
-            c::header(&layouts, other.expect("another kernel"), None, Style { prefix: "C_", plain: true }),
-        ];
-        for language in ["c", "c++"] {
-            assert_eq!(clang(&layouts, target, language, &several.concat()), "");
-        }
-    });
-    // Where `long` has 8 bytes.
-    let target = layouts.spec.axis.find("10.0.22000.434-x64").expect("a target").target;
-    let plain = c::header(&layouts, target, None, PLAIN);
-    assert_eq!(checked(&["-target", "x86_64-unknown-linux-gnu", ASSERTED, "-x", "c"].map(str::to_owned), &plain), "");
-    let names = layouts.by_target[0].keys().collect::<Vec<_>>();
-    names.into_par_iter().for_each(|name| {
-        assert_eq!(clang(&layouts, 0, "c", &c::header(&layouts, 0, Some(name), Style::default())), "");
-    });
-    for style in [Style::default(), PLAIN] {
-        let header = c::header(&layouts, 0, None, style).replacen("LoggerStatus) == 0x3c", "LoggerStatus) == 0x40", 1);
-        assert!(clang(&layouts, 0, "c++", &header).contains("LoggerStatus"), "a wrong offset compiles");
-    }
-}
-
-/// A program that has included windows.h and the headers of ETW can include the exported ones too, before or after, with a prefix.
-#[test]
-fn headers_with_a_prefix_stand_beside_windows_h() {
-    let folder = Folder::new("windows");
-    let headers = Path::new("/usr/share/mingw-w64/include");
-    if !headers.join("windows.h").exists() {
-        return witness::absent("mingw-w64");
-    }
-    if !witness::program("clang") {
-        return;
-    }
-    const WINDOWS: [&str; 4] = ["windows.h", "evntrace.h", "evntcons.h", "evntprov.h"];
-    let layouts = layouts();
-    let axis = &layouts.spec.axis;
-    let sample = sample(&layouts).into_iter().filter(|&target| axis.targets[target].arch != Arch::Arm64);
-    let cases = sample.flat_map(|target| [false, true].map(|plain| (target, plain))).collect::<Vec<_>>();
-    cases.into_par_iter().for_each(|(target, plain)| {
-        let name = format!("{}-{plain}.h", axis.target_name(target));
-        let style = Style { prefix: "KERNEL_", plain };
-        fs::write(folder.0.join(&name), c::header(&layouts, target, None, style)).expect("a temporary file");
-        let machine = if axis.targets[target].arch == Arch::X86 { "i686-w64-mingw32" } else { "x86_64-w64-mingw32" };
-        for (language, standard) in [("c", "-std=c11"), ("c++", "-std=c++14")] {
-            for program in [[&WINDOWS[..], &[&name]].concat(), [&[name.as_str()], &WINDOWS[..]].concat()] {
-                let text: String = program.iter().map(|header| format!("#include <{header}>\n")).collect();
-                let own = format!("-I{}", folder.0.display());
-                let arguments =
-                    ["-target", machine, "-isystem", &headers.display().to_string(), &own, ASSERTED, standard, "-x", language]
-                        .map(str::to_owned);
-                assert_eq!(checked(&arguments, &text), "", "{program:?} as {language}");
-            }
-        }
-    });
-}
+const PLAIN: Style = Style { prefix: "", plain: true, notes: None };
 
 /// Graphviz draws the exported graph, and our picture is XML: both with a box for each structure, and each link told.
 #[test]
@@ -224,9 +151,42 @@ fn strs(texts: &[String]) -> Vec<&str> {
     texts.iter().map(String::as_str).collect()
 }
 
+/// Each type of a whole file says how sure it is, and the head how many are confirmed: as many as `show` says it of.
+#[test]
+fn types_state_their_confidence() {
+    let layouts = layouts();
+    let registry = project().registry(&layouts.spec.axis).expect("the facts can be read");
+    for name in ["10.0.19041.1526-x64", "10.0.17763.1-arm64", "6.1.7601.17514-x86"] {
+        let asked = layouts.spec.axis.find(name).expect("a target");
+        let all = etw_layouts_codegen::emit::types(&layouts, asked.target, None);
+        let of = |structure: &str| Choice::of(&layouts, &registry, asked.clone(), Some(structure)).standing;
+        let (sure, not): (Vec<&Layout>, Vec<&Layout>) = all.iter().partition(|layout| of(&layout.name).is_confirmed());
+        assert!(!not.is_empty(), "{name}");
+        let count = format!(
+            "symbols of this very kernel confirm {} of {} types, and do not confirm {}",
+            sure.len(),
+            all.len(),
+            not.len()
+        );
+        for format in ["c", "cstruct"] {
+            let text = String::from_utf8(etw(&["export", format, name]).stdout).expect("text");
+            assert!(text.lines().next().is_some_and(|head| head.contains(&count)), "{format} {name}");
+            for layout in &all {
+                let own = format!("/* {}: {}", layout.name, of(&layout.name));
+                assert!(text.lines().any(|line| line.starts_with(&own)), "{format} {name} {own}");
+            }
+        }
+        let table: serde_json::Value = serde_json::from_slice(&etw(&["export", "isf", name]).stdout).expect("JSON");
+        let note = table["metadata"]["producer"]["name"].as_str().expect("a note");
+        let told = |name: &str| note.split([' ', ',', ';']).any(|word| word == name);
+        assert!(note.contains(&count) && not.iter().all(|layout| told(&layout.name)), "{note}");
+        assert!(!sure.iter().any(|layout| told(&layout.name)), "{note}");
+    }
+}
+
 #[test]
 fn definitions_are_read_by_cstruct() {
-    python("cstruct", "h", |layouts, target| cstruct::definitions(layouts, target, None));
+    python("cstruct", "h", |layouts, target| cstruct::definitions(layouts, target, None, &Notes::new()));
 }
 
 /// Our own reader of tables, which shares nothing with what writes them, reads back all types and bits.
@@ -359,25 +319,6 @@ fn sample(layouts: &Layouts) -> Vec<usize> {
     list.sort_unstable();
     list.dedup();
     list
-}
-
-/// What clang says of a text.
-fn clang(layouts: &Layouts, target: usize, language: &str, text: &str) -> String {
-    let triple = match layouts.spec.axis.targets[target].arch {
-        Arch::X86 => "i686-pc-windows-msvc",
-        Arch::X64 => "x86_64-pc-windows-msvc",
-        Arch::Arm64 => "aarch64-pc-windows-msvc",
-    };
-    let strict = if language == "c" { "-std=c11" } else { "-std=c++14" };
-    checked(&["-target", triple, ASSERTED, strict, "-x", language].map(str::to_owned), text)
-}
-
-/// What clang says of a text with these arguments; a warning is an error.
-fn checked(arguments: &[String], text: &str) -> String {
-    let mut command = Command::new("clang");
-    command.args(["-fsyntax-only", "-Wall", "-Wextra", "-Werror"]).args(arguments).arg("-");
-    let output = fed(&mut command, text).expect("clang runs");
-    String::from_utf8_lossy(&output.stderr).into_owned()
 }
 
 /// What a program makes of a text; nothing where it is not installed.

@@ -6,6 +6,7 @@ use etw_layouts_codegen::axis::Axis;
 use etw_layouts_symbols::compare::{Difference, Status, What};
 use etw_layouts_symbols::{Aggregate, Rules, Type, TypeFacts, Types, compare};
 use serde::Serialize;
+use std::collections::BTreeSet;
 
 /// Everything that differs. A member that moved and changed its type is in both lists.
 #[derive(Debug, Default, Serialize)]
@@ -16,7 +17,7 @@ pub struct Changes {
     pub removed: Vec<Entry>,
     /// Members at another offset.
     pub moved: Vec<Entry>,
-    /// Members of another type.
+    /// Members of another type; between architectures, also those of the same type and another size.
     pub retyped: Vec<Entry>,
     /// Bit fields of another width, or at another place in their unit, and members that are bit fields on one side only.
     pub bits: Vec<Entry>,
@@ -53,6 +54,9 @@ pub enum Fact {
         bit: Option<u32>,
         /// The width of a bit field.
         bits: Option<u32>,
+        /// Its bytes, where a pointer or what has pointers in it is of another size on the other side.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        size: Option<u64>,
     },
     /// A constant.
     Constant {
@@ -95,6 +99,10 @@ pub fn changes(a: &Side, b: &Side) -> Changes {
             report.differences.iter().for_each(|difference| found.difference(a, b, &report.name, difference));
         }
     }
+    if a.pointer != b.pointer {
+        let known = found.retyped.iter().map(|entry| (entry.structure.clone(), entry.member.clone())).collect();
+        a.types.iter().for_each(|(name, definition)| found.resized([a, b], &known, [name, ""], definition));
+    }
     for name in a.types.keys().filter(|name| !b.types.contains_key(*name)) {
         found.whole(a, b, name);
     }
@@ -136,7 +144,7 @@ impl Changes {
     fn difference(&mut self, a: &Side, b: &Side, structure: &str, difference: &Difference) {
         let path = difference.member.as_str();
         let (there, here) = (a.find(structure, path), b.find(structure, path));
-        let entry = entry(structure, path, there.map(|f| f.fact(a, structure, path)), here.map(|f| f.fact(b, structure, path)));
+        let entry = between(a, b, structure, path);
         match difference.what {
             What::Constant => self.constants.push(entry),
             What::Size if path.is_empty() => self.sizes.push(entry),
@@ -163,6 +171,22 @@ impl Changes {
         }
     }
 
+    /// Members whose sizes differ because those of pointers do, though symbol files spell their types alike.
+    fn resized(&mut self, [a, b]: [&Side; 2], known: &BTreeSet<MemberOf>, [structure, path]: [&str; 2], definition: &TypeFacts) {
+        let TypeFacts::Aggregate(aggregate) = definition else { return };
+        for member in &aggregate.members {
+            let path = format!("{path}{}", member.name);
+            if let Some(inner) = content(&member.ty, &Types::new()) {
+                self.resized([a, b], known, [structure, &format!("{path}.")], inner);
+            } else if !known.contains(&(structure.to_owned(), Some(path.clone()))) {
+                let entry = between(a, b, structure, &path);
+                if matches!(entry.a, Some(Fact::Member { size: Some(_), .. })) {
+                    self.retyped.push(entry);
+                }
+            }
+        }
+    }
+
     /// A structure that one side lacks.
     fn whole(&mut self, a: &Side, b: &Side, structure: &str) {
         let removed = a.types.contains_key(structure);
@@ -183,6 +207,27 @@ impl Changes {
         }
         self.sizes.push(entry("", Found::Whole(definition)));
     }
+}
+
+/// A structure and a member of it.
+type MemberOf = (String, Option<String>);
+
+/// What both sides have of a path.
+fn between(a: &Side, b: &Side, structure: &str, path: &str) -> Entry {
+    let found = [a, b].map(|side| side.find(structure, path).map(|found| (found, found.fact(side, structure, path))));
+    let size = |side: &Side, found: &Option<(Found, Fact)>| match found {
+        Some((Found::Member(_, ty), _)) => side.size(ty),
+        _ => None,
+    };
+    let sizes = [size(a, &found[0]), size(b, &found[1])];
+    let differ = a.pointer != b.pointer && sizes[0] != sizes[1] && sizes.iter().all(Option::is_some);
+    let mut facts = found.into_iter().zip(sizes).map(|(found, bytes)| match found {
+        Some((_, Fact::Member { offset, r#type, bit, bits, .. })) if differ => {
+            Some(Fact::Member { offset, r#type, bit, bits, size: bytes })
+        }
+        other => other.map(|(_, fact)| fact),
+    });
+    entry(structure, path, facts.next().flatten(), facts.next().flatten())
 }
 
 fn entry(structure: &str, path: &str, a: Option<Fact>, b: Option<Fact>) -> Entry {
@@ -221,6 +266,21 @@ impl Side {
     }
 }
 
+impl Side {
+    /// The bytes of a pointer or structure, or of an array of them.
+    fn size(&self, ty: &Type) -> Option<u64> {
+        match ty {
+            Type::Pointer(_) => Some(self.pointer),
+            Type::Array(of, count) => self.size(of)?.checked_mul(*count),
+            Type::Aggregate(name) => match self.types.get(name)? {
+                TypeFacts::Aggregate(aggregate) => Some(aggregate.size),
+                TypeFacts::Enumeration(_) => None,
+            },
+            _ => None,
+        }
+    }
+}
+
 /// What a member holds by value whose members or constants a path can name.
 fn content<'a>(ty: &'a Type, types: &'a Types) -> Option<&'a TypeFacts> {
     match ty {
@@ -246,7 +306,7 @@ impl<'a> Found<'a> {
                 };
                 let spelled = side.c_types.get(structure).and_then(|members| members.get(path)).cloned();
                 let r#type = spelled.unwrap_or_else(|| self.unit().map(Type::to_string).unwrap_or_default());
-                Fact::Member { offset, r#type, bit, bits }
+                Fact::Member { offset, r#type, bit, bits, size: None }
             }
         }
     }

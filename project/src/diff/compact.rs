@@ -118,7 +118,7 @@ fn key(ty: &Type) -> String {
         Type::Pointer(to) => match &**to {
             Type::Aggregate(name) | Type::Enumeration(name) => format!("*{name}"),
             Type::Unnamed(_) | Type::Opaque => "*?".to_owned(),
-            to => format!("*{}", key(to)),
+            to => format!("*({})", key(to)),
         },
         Type::Array(of, count) => format!("{}[{count}]", key(of)),
         Type::Bits { unit, .. } => key(unit),

@@ -25,6 +25,8 @@ pub struct Side {
     pub notes: Vec<String>,
     /// The types to compare.
     pub types: Types,
+    /// Bytes of a pointer.
+    pub pointer: u64,
     /// What is to be accepted of a symbol file.
     pub rules: Rules,
     /// The types of members as the specs spell them, by structure and path, if both sides are targets.
@@ -81,12 +83,13 @@ impl Side {
         fn one<T: Clone>(all: &BTreeMap<String, T>, name: &str) -> BTreeMap<String, T> {
             all.get_key_value(name).map(|(name, value)| (name.clone(), value.clone())).into_iter().collect()
         }
-        let Self { label, choice, notes, rules, .. } = self;
+        let Self { label, choice, notes, rules, pointer, .. } = self;
         Self {
             label: label.clone(),
             choice: choice.clone(),
             notes: notes.clone(),
             types: one(&self.types, structure),
+            pointer: *pointer,
             rules: *rules,
             c_types: one(&self.c_types, structure),
         }
@@ -120,7 +123,8 @@ fn ours(layouts: &Layouts, choice: &Choice, names: &[&str], among: Among) -> Sid
     }
     let axis = &layouts.spec.axis;
     let (label, notes) = (choice.label(axis), choice.note(axis).into_iter().collect());
-    Side { label, choice: Some(choice.clone()), notes, types, rules: Rules::Faithful, c_types }
+    let pointer = axis.targets[target].arch.pointer_size();
+    Side { label, choice: Some(choice.clone()), notes, types, pointer, rules: Rules::Faithful, c_types }
 }
 
 /// Layouts hold no macros; the specs do.
@@ -143,7 +147,8 @@ fn theirs(layouts: &Layouts, path: &str, names: &[&str], only: Option<&str>) -> 
     let mut types = Arc::unwrap_or_clone(table.types);
     types.retain(|name, _| only.is_none_or(|only| name == only));
     let rules = Rules::for_producer(&table.producer);
-    Ok(Side { label: path.to_owned(), choice: None, notes: Vec::new(), types, rules, c_types: BTreeMap::new() })
+    let (label, pointer) = (path.to_owned(), table.arch.pointer_size());
+    Ok(Side { label, choice: None, notes: Vec::new(), types, pointer, rules, c_types: BTreeMap::new() })
 }
 
 /// Leaves out of ours, the first side, what symbol files of the kernel never hold, unless this one does.

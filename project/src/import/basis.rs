@@ -5,6 +5,7 @@ use super::tree::{Definition, Subject};
 use super::write::Context;
 use crate::Error;
 use etw_layouts_codegen::axis::{Arch, Axis, Build};
+use etw_layouts_codegen::emit::rust::is_device;
 use etw_layouts_codegen::spec::{Kind, Spec};
 use etw_layouts_codegen::syntax::{Sort, Tree};
 use etw_layouts_codegen::{Errors, Sources, read};
@@ -37,7 +38,9 @@ pub fn home(definition: &Definition, folder: &str) -> (String, &'static str) {
     let name = &definition.root.name;
     let tracing = ["ETW_", "WMI_", "WNODE_", "EVENT_", "PERFINFO_"].iter().any(|start| name.starts_with(start));
     let tracing = tracing || name.contains("TRACE_");
-    (format!("{folder}/{}/{name}.toml", if tracing { "etw" } else { "nt" }), word)
+    // No type is called so: no name has a hyphen.
+    let suffix = if is_device(&name.to_ascii_uppercase()) { "-type" } else { "" };
+    (format!("{folder}/{}/{name}{suffix}.toml", if tracing { "etw" } else { "nt" }), word)
 }
 
 /// The index of a kernel on an architecture.

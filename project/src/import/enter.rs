@@ -3,7 +3,7 @@
 use super::fit::Fit;
 use super::overlap::Work;
 use super::tree::{Definition, Node, Now, Subject, Words, insert};
-use super::types::{Fact, Names, embraced, held, shown, spelled};
+use super::types::{Fact, Names, definable, embraced, held, shown, spelled};
 use crate::tables::Table;
 use etw_layouts_codegen::axis::Axis;
 use etw_layouts_codegen::spec::{Kind, Spec};
@@ -55,7 +55,7 @@ impl<'a> Entering<'a> {
                 let has = |definition: &&Definition| definition.root.active(nearest) || definition.root.active(self.target);
                 self.definitions.values().filter(has).map(|definition| definition.root.name.clone()).collect()
             }
-            None => self.table.types.keys().filter(|name| spelled(name).is_ok()).cloned().collect(),
+            None => self.table.types.keys().filter(|name| definable(name).is_ok()).cloned().collect(),
         };
         let types = &self.table.types;
         let held = before.iter().filter(|name| types.contains_key(*name)).count();
@@ -101,7 +101,7 @@ impl<'a> Entering<'a> {
         let mut nameless = BTreeMap::new();
         for name in names {
             let Some(facts) = self.table.types.get(&name) else { continue };
-            spelled(&name).and_then(|()| spellable(facts)).map_err(|error| format!("{}: {error}", shown(&name)))?;
+            definable(&name).and_then(|()| spellable(facts)).map_err(|error| format!("{}: {error}", shown(&name)))?;
             self.definition(&name, facts, near, &known, &mut nameless)?;
             entered.held.insert(name);
         }

@@ -59,6 +59,8 @@ pub struct Import<'a> {
     pub known: Vec<String>,
     /// How many images are new to the facts; `None` if the import is of no images.
     pub images: Option<usize>,
+    /// Types that are left out, each with the reason: no spec can define what is called so.
+    pub left_out: BTreeSet<String>,
     shipped: Vec<Table>,
     new: Vec<Table>,
     seen: Images,
@@ -120,8 +122,21 @@ pub fn prepare<'a>(
         false => Images { all: Vec::new(), new: Vec::new() },
     };
     let images = of_images.then_some(seen.new.len());
+    let types = new.iter().flat_map(|table| table.types.keys()).filter(|_| wanted == Wanted::All);
+    let left_out = types.filter_map(|name| types::definable(name).err()).collect();
     let texts = layouts.spec.sources.files().iter().map(|file| (file.path.clone(), file.text.clone())).collect();
-    Ok(Import { texts, known, images, shipped, new, seen, wanted, added, folder: specs.display().to_string().replace('\\', "/") })
+    Ok(Import {
+        texts,
+        known,
+        images,
+        left_out,
+        shipped,
+        new,
+        seen,
+        wanted,
+        added,
+        folder: specs.display().to_string().replace('\\', "/"),
+    })
 }
 
 impl Import<'_> {

@@ -18,7 +18,7 @@ use crate::Error;
 use crate::tables::Table;
 use etw_layouts_codegen::axis::Build;
 use etw_layouts_codegen::layouts::Layouts;
-use etw_layouts_codegen::{read, resolve};
+use etw_layouts_codegen::{MOST_FILES, read, resolve};
 use etw_layouts_symbols::Rules;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -100,6 +100,11 @@ pub fn plan(input: &Input) -> Result<Plan, Error> {
         same.retain(|table| !rows.iter().any(|row| (row.build, row.arch) == (table.build, table.arch)));
         entered.extend(rows);
         layouts = None;
+    }
+    if texts.len() > MOST_FILES {
+        let count = texts.len();
+        let help = "name the types that are wanted with --add, in specs that have a type already";
+        return Err(format!("{count} spec files would be written, and specs have {MOST_FILES} at the most; {help}").into());
     }
     let layouts = match layouts {
         Some(layouts) => layouts,

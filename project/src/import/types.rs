@@ -2,8 +2,8 @@
 
 use etw_layouts_codegen::axis::Arch;
 use etw_layouts_codegen::ctype::{CType, Length};
-use etw_layouts_codegen::is_identifier;
 use etw_layouts_codegen::spec::Spec;
+use etw_layouts_codegen::{is_definable, is_identifier};
 use etw_layouts_symbols::compare::What;
 use etw_layouts_symbols::{Aggregate, AggregateKind, Integer, Member, Rules, Type, TypeFacts, Types, compare};
 use std::collections::BTreeSet;
@@ -274,6 +274,19 @@ pub fn spelled(name: &str) -> Result<(), String> {
             let name = shown(name);
             Err(format!("`{name}` is no name that a spec can have: letters, digits and `_`, a letter first, at most 128"))
         }
+    }
+}
+
+/// Whether a spec can define a type of a name.
+///
+/// # Errors
+///
+/// It cannot.
+pub fn definable(name: &str) -> Result<(), String> {
+    spelled(name)?;
+    match is_definable(name) {
+        true => Ok(()),
+        false => Err(format!("`{name}` has a meaning in generated code")),
     }
 }
 

@@ -51,8 +51,11 @@ pub fn refusal(layouts: &Layouts, names: &[&str], seen: &Registry, table: &Table
 pub fn agrees(layouts: &Layouts, target: usize, table: &Table) -> bool {
     let Ok(names) = names(layouts, None) else { return false };
     let compared = against(layouts, &names, table, target);
-    let wrong = |compared: &Comparison| !compared.differences.is_empty() || compared.status == Comparison::UNSPECIFIED;
-    compared.values().any(|compared| compared.equal > 0) && !compared.values().any(wrong)
+    compared.values().any(|compared| compared.equal > 0) && !compared.values().any(is_wrong)
+}
+
+fn is_wrong(compared: &Comparison) -> bool {
+    !compared.differences.is_empty() || compared.status == Comparison::UNSPECIFIED
 }
 
 /// Whether symbols tell the layouts of a kernel without a table of it. Images tell too little.
@@ -68,7 +71,14 @@ fn is_known(layouts: &Layouts, seen: &Registry, own: Option<&str>, asked: &Asked
 fn others(layouts: &Layouts, table: &Table, own: usize) -> Vec<usize> {
     let targets = &layouts.spec.axis.targets;
     let (same, different): (Vec<_>, Vec<_>) = (0..targets.len()).partition(|&target| targets[target].arch == table.arch);
-    let has = |list: Vec<usize>| -> Vec<_> { list.into_iter().filter(|&t| t != own && agrees(layouts, t, table)).collect() };
+    let Ok(names) = names(layouts, None) else { return Vec::new() };
+    // What differs from its own kernel tells most others apart, at a fraction of the cost of a whole comparison.
+    let differ: Vec<_> = against(layouts, &names, table, own).into_iter().filter(|(_, found)| is_wrong(found)).collect();
+    let differ: Vec<&str> = differ.iter().map(|(name, _)| name.as_str()).collect();
+    let may_have = |target| !against(layouts, &differ, table, target).values().any(is_wrong);
+    let has = |list: Vec<usize>| -> Vec<_> {
+        list.into_iter().filter(|&target| target != own && may_have(target) && agrees(layouts, target, table)).collect()
+    };
     let found = has(same);
     if found.is_empty() { has(different) } else { found }
 }

@@ -67,7 +67,7 @@ impl Emitter<'_> {
         let described = of.map(|of| format!("{of}, ")).unwrap_or_default();
         let _ = write!(out, "\nruntime::layout! {{\n{}", indented(doc));
         let _ = writeln!(out, "    pub {kind} {name}: {described}{size:#x}, {align} {{");
-        let mut setters = Taken(rows.iter().flat_map(|row| &row.within).map(|part| part.name.clone()).collect());
+        let mut setters = Taken::of(rows.iter().flat_map(|row| &row.within).map(|part| part.name.clone()));
         for row in rows {
             let Row { offset, name, ty, c, doc, within } = row;
             let c = c.map(|c| format!(" = {}", quoted(&c))).unwrap_or_default();
@@ -92,7 +92,7 @@ impl Emitter<'_> {
     fn members(&self, whole: Whole) -> Vec<Row> {
         let Aggregate { fields, extent, .. } = whole.aggregate;
         let names = unnamed(fields);
-        let mut taken = Taken(names.clone());
+        let mut taken = Taken::of(names.clone());
         let mut rows: Vec<Row> = Vec::new();
         let mut end = 0;
         for (field, name) in fields.iter().zip(&names) {
@@ -125,7 +125,7 @@ impl Emitter<'_> {
     fn branches(&self, whole: Whole, described: bool) -> Vec<Row> {
         let Aggregate { fields, extent, .. } = whole.aggregate;
         let names = unnamed(fields);
-        let mut taken = Taken(names.clone());
+        let mut taken = Taken::of(names.clone());
         let mut rows = Vec::new();
         for (field, name) in fields.iter().zip(&names).filter(|(field, _)| field.bits.is_none_or(|bits| bits.width > 0)) {
             let fills = field.size == extent.size && self.align(&field.ty) <= extent.align;

@@ -10,7 +10,7 @@ mod targets;
 mod tokens;
 mod values;
 
-pub use names::KEYWORDS;
+pub use names::{KEYWORDS, is_device};
 
 use super::Files;
 use crate::axis::TargetSet;

@@ -4,7 +4,7 @@ use super::Emitter;
 use crate::axis::{Arch, Axis, Target, TargetSet};
 use crate::layouts::{Aggregate, Field, Form, LayoutId, Layouts, Type};
 use crate::spec::Kind;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Words that are no names in Rust, or will not be.
 pub const KEYWORDS: [&str; 48] = [
@@ -17,11 +17,22 @@ pub const KEYWORDS: [&str; 48] = [
 /// Words that name something else where the modules of structures stand, or that no module can have.
 const OTHERS: [&str; 7] = ["core", "crate", "members", "meta", "runtime", "self", "super"];
 
+/// Whether Windows takes a file of that name, in capitals and with any extension, for a device.
+pub fn is_device(name: &str) -> bool {
+    let port = name.strip_prefix("COM").or_else(|| name.strip_prefix("LPT"));
+    ["CON", "PRN", "AUX", "NUL"].contains(&name)
+        || port.is_some_and(|port| port.len() == 1 && port.as_bytes()[0].is_ascii_digit())
+}
+
 /// The module of a structure.
 pub(super) fn module(name: &str) -> String {
-    match name.to_ascii_lowercase() {
-        name if KEYWORDS.contains(&name.as_str()) || OTHERS.contains(&name.as_str()) => format!("{name}_"),
-        name => name,
+    let name = name.to_ascii_lowercase();
+    // What ends so already gets one more.
+    let word = name.trim_end_matches('_');
+    if KEYWORDS.contains(&word) || OTHERS.contains(&word) || is_device(&word.to_ascii_uppercase()) {
+        format!("{name}_")
+    } else {
+        name
     }
 }
 
@@ -44,14 +55,16 @@ pub(super) struct Names {
 }
 
 impl Names {
-    /// Types are called by the first kernel that has them, and by their architecture if it is the only one.
+    /// Types are called by the first kernel that has them, and by their architecture if it is the only one. `REQ` since 1.1 and `REQ_1`
+    /// since 1 would be called alike: the second gets a longer name.
     pub fn new(layouts: &Layouts) -> Self {
+        let macros = layouts.spec.definitions.iter().filter(|(_, definition)| super::is_macros(definition));
+        let mut taken = Taken::of(macros.map(|(name, _)| name.clone()));
         let mut names = vec![String::new(); layouts.layouts.len()];
         let mut parts = BTreeMap::new();
         for name in layouts.spec.definitions.keys() {
             let own = layouts.layouts.iter().enumerate().filter(|(_, layout)| layout.name == *name);
             let mut found: BTreeMap<String, Vec<(&Aggregate, TargetSet)>> = BTreeMap::new();
-            let mut taken = Taken(Vec::new());
             for (id, layout) in own {
                 names[id] = name_since(&layouts.spec.axis, name, "", &layout.targets, &mut taken);
                 if let Form::Aggregate(aggregate) = &layout.form {
@@ -124,11 +137,15 @@ fn is_of(axis: &Axis, targets: &TargetSet, arch: Arch) -> bool {
 }
 
 /// Names that are taken.
-pub(super) struct Taken(pub Vec<String>);
+pub(super) struct Taken(BTreeSet<String>);
 
 impl Taken {
+    pub fn of(names: impl IntoIterator<Item = String>) -> Self {
+        Self(names.into_iter().map(|name| name.trim_start_matches("r#").to_owned()).collect())
+    }
+
     fn has(&self, name: &str) -> bool {
-        self.0.iter().any(|taken| taken.trim_start_matches("r#") == name)
+        self.0.contains(name)
     }
 
     /// The name, longer if it is taken; it then is.
@@ -136,7 +153,7 @@ impl Taken {
         while self.has(&name) {
             name.push('_');
         }
-        self.0.push(name.clone());
+        self.0.insert(name.clone());
         name
     }
 }

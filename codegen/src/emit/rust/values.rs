@@ -2,7 +2,7 @@
 
 use super::Emitter;
 use super::docs::{comment, literal};
-use super::names::member;
+use super::names::{Taken, member};
 use crate::layouts::{Enumeration, LayoutId};
 use crate::spec::{Constant, Definition, Piece, Values, ValuesKind};
 use std::fmt::Write;
@@ -25,9 +25,14 @@ impl Emitter<'_> {
     /// A set of macros: all that any target defines.
     pub(super) fn macros(&self, definition: &Definition, values: &Values, out: &mut String) {
         let mut rows: Vec<Row> = Vec::new();
+        let single = |constant: &&Constant| constant.value.0.len() == 1;
+        let mut taken = Taken::of(values.constants.iter().filter(single).map(|constant| constant.name.value.clone()));
         for constant in &values.constants {
             for piece in &constant.value.0 {
-                rows.push(self.constant(constant, piece, rows_named(&rows, &constant.name.value)));
+                let row = self.constant(constant, piece, rows_named(&rows, &constant.name.value));
+                let is_own = row.name == constant.name.value;
+                let name = if is_own { row.name } else { taken.free(row.name) };
+                rows.push(Row { name, ..row });
             }
         }
         let ty = self.layouts.layouts.iter().find_map(|l| match &l.form {
@@ -122,7 +127,7 @@ fn newtype(name: &str, shown: &str, doc: &str, ty: &str, kind: ValuesKind, rows:
     let kind = if kind == ValuesKind::Flags { "flags" } else { "value" };
     let _ = write!(out, "\nruntime::values! {{\n{}    pub {kind} {name}: {ty} = \"{shown}\" {{\n", comment(doc, "    "));
     for Row { name, value, doc } in rows {
-        let value = if *value < 0 { value.to_string() } else { format!("{value:#x}") };
+        let value = if *value < 0 && ty.starts_with('i') { value.to_string() } else { format!("{value:#x}") };
         let _ = writeln!(out, "        {} = {value}, {};", member(name), literal(doc));
     }
     out.push_str("    }\n}\n");

@@ -5,6 +5,12 @@ use etw_layouts_symbols::{Aggregate, AggregateKind, Enumeration, Integer, Member
 
 /// What is made of some types, before it is resolved.
 fn entered(types: Types) -> Result<Texts, Error> {
+    let (texts, table) = empty(types);
+    pass::entered(texts, &table, std::iter::empty, "specs")
+}
+
+/// Specs of no type, and a table of some.
+fn empty(types: Types) -> (Texts, Table) {
     let (texts, _) = shipped();
     let mut texts: Texts = texts.into_iter().filter(|(path, _)| path.ends_with("scalars.toml")).collect();
     texts.insert("specs/windows.toml".into(), "architectures = [\"x86\", \"x64\"]\n".into());
@@ -20,7 +26,7 @@ fn entered(types: Types) -> Result<Texts, Error> {
         types: types.into(),
         offsets: std::sync::Arc::default(),
     };
-    pass::entered(texts, &table, std::iter::empty, "specs")
+    (texts, table)
 }
 
 /// A structure of bytes, each at its offset, or a bit at its position of a unit.
@@ -123,4 +129,23 @@ fn names_that_are_none() {
     // What nothing holds, and nobody asked for, is left out.
     let texts = entered([("a b".to_owned(), structure(std::iter::once((0, byte()))))].into()).expect("nothing to say");
     assert_eq!(texts.len(), 2);
+}
+
+/// What a device of Windows is called is in a file that is none; what means something else in generated code is left out.
+#[test]
+fn names_that_are_taken() {
+    let names = ["CON", "nul", "Com1", "COM10", "self", "runtime", "bool", "X<int>", "a$b"];
+    let byte = || structure(std::iter::once((0, byte())));
+    let texts = entered(names.iter().map(|name| ((*name).to_owned(), byte())).collect()).expect("some of them");
+    let files: Vec<_> = texts.keys().filter_map(|path| path.strip_prefix("specs/nt/")).collect();
+    assert_eq!(files, ["COM10.toml", "CON-type.toml", "Com1-type.toml", "nul-type.toml"]);
+}
+
+/// Specs that no command would read are not written.
+#[test]
+fn too_many_types() {
+    let (texts, table) = empty((0..16_400).map(|i| (format!("T{i}"), structure(std::iter::once((0, byte()))))).collect());
+    let input = Input { texts: &texts, known: &[], new: &[table], added: &[], folder: "specs" };
+    let error = plan(&input).map(|_| ()).expect_err("too many files").to_string();
+    assert!(error.starts_with("16402 spec files would be written, and specs have 16384 at the most"), "{error}");
 }

@@ -1,0 +1,178 @@
+//! Compilers take the headers, as C and as C++, and agree with them.
+
+use super::{PLAIN, fed, layouts, project, sample};
+use etw_layouts_codegen::axis::Arch;
+use etw_layouts_codegen::compile;
+use etw_layouts_codegen::emit::c::{self, Style};
+use etw_layouts_codegen::layouts::Layouts;
+use rayon::prelude::*;
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+use test_support::folder::Folder;
+use test_support::witness;
+
+const ASSERTED: &str = "-DETW_LAYOUTS_ASSERTIONS=1";
+
+#[test]
+fn headers_compile_as_c_and_cpp() {
+    if !witness::program("clang") {
+        return;
+    }
+    let layouts = layouts();
+    sample(&layouts).into_par_iter().for_each(|target| {
+        let of = |only, style| c::header(&layouts, target, only, style);
+        for (header, language) in [(of(None, Style::default()), "c++"), (of(None, PLAIN), "c++"), (of(None, PLAIN), "c")] {
+            assert_eq!(clang(&layouts, target, language, &header), "");
+        }
+        // Headers of other names, of another kernel as well, and the same once more, are no clash.
+        let axis = &layouts.spec.axis;
+        let other = axis.along(axis.targets[target].arch).map(|(_, other)| other).find(|other| *other != target);
+        let several = [
+            of(None, Style::default()),
+            of(None, Style { prefix: "A_", ..Style::default() }),
+            of(Some("LARGE_INTEGER"), Style { prefix: "B_", plain: true, notes: None }),
+            of(None, Style::default()),
+            c::header(&layouts, other.expect("another kernel"), None, Style { prefix: "C_", plain: true, notes: None }),
+        ];
+        for language in ["c", "c++"] {
+            assert_eq!(clang(&layouts, target, language, &several.concat()), "");
+        }
+    });
+    // Where `long` has 8 bytes.
+    let target = layouts.spec.axis.find("10.0.22000.434-x64").expect("a target").target;
+    let plain = c::header(&layouts, target, None, PLAIN);
+    assert_eq!(checked(&["-target", "x86_64-unknown-linux-gnu", ASSERTED, "-x", "c"].map(str::to_owned), &plain), "");
+    let names = layouts.by_target[0].keys().collect::<Vec<_>>();
+    names.into_par_iter().for_each(|name| {
+        assert_eq!(clang(&layouts, 0, "c", &c::header(&layouts, 0, Some(name), Style::default())), "");
+    });
+    for style in [Style::default(), PLAIN] {
+        let header = c::header(&layouts, 0, None, style).replacen("LoggerStatus) == 0x3c", "LoggerStatus) == 0x40", 1);
+        assert!(clang(&layouts, 0, "c++", &header).contains("LoggerStatus"), "a wrong offset compiles");
+    }
+}
+
+/// A program that has included windows.h and the headers of ETW can include the exported ones too, before or after, with a prefix.
+#[test]
+fn headers_with_a_prefix_stand_beside_windows_h() {
+    let folder = Folder::new("windows");
+    let headers = Path::new("/usr/share/mingw-w64/include");
+    if !headers.join("windows.h").exists() {
+        return witness::absent("mingw-w64");
+    }
+    if !witness::program("clang") {
+        return;
+    }
+    const WINDOWS: [&str; 4] = ["windows.h", "evntrace.h", "evntcons.h", "evntprov.h"];
+    let layouts = layouts();
+    let axis = &layouts.spec.axis;
+    let sample = sample(&layouts).into_iter().filter(|&target| axis.targets[target].arch != Arch::Arm64);
+    let cases = sample.flat_map(|target| [false, true].map(|plain| (target, plain))).collect::<Vec<_>>();
+    cases.into_par_iter().for_each(|(target, plain)| {
+        let name = format!("{}-{plain}.h", axis.target_name(target));
+        let style = Style { prefix: "KERNEL_", plain, notes: None };
+        fs::write(folder.0.join(&name), c::header(&layouts, target, None, style)).expect("a temporary file");
+        let machine = if axis.targets[target].arch == Arch::X86 { "i686-w64-mingw32" } else { "x86_64-w64-mingw32" };
+        for (language, standard) in [("c", "-std=c11"), ("c++", "-std=c++14")] {
+            for program in [[&WINDOWS[..], &[&name]].concat(), [&[name.as_str()], &WINDOWS[..]].concat()] {
+                let text: String = program.iter().map(|header| format!("#include <{header}>\n")).collect();
+                let own = format!("-I{}", folder.0.display());
+                let arguments =
+                    ["-target", machine, "-isystem", &headers.display().to_string(), &own, ASSERTED, standard, "-x", language]
+                        .map(str::to_owned);
+                assert_eq!(checked(&arguments, &text), "", "{program:?} as {language}");
+            }
+        }
+    });
+}
+
+/// GCC takes as C++ what names a member as its type, which is what most of the kernels have. It has no target of Microsoft's, so that
+/// nothing is asserted.
+#[test]
+fn headers_compile_with_gcc() {
+    if !witness::program("g++") {
+        return;
+    }
+    let layouts = layouts();
+    let styles = [Style::default(), PLAIN, Style { prefix: "A_", ..Style::default() }];
+    sample(&layouts).into_par_iter().for_each(|target| {
+        for style in styles {
+            assert_eq!(gcc(&c::header(&layouts, target, None, style)), "");
+        }
+    });
+    let mut sources = project().sources().expect("the specs");
+    sources.add("SAME_NAMES.toml", SAME_NAMES);
+    let layouts = compile(sources).unwrap_or_else(|errors| panic!("{}", errors.render(false)));
+    for prefix in ["", "L"] {
+        let header = c::header(&layouts, 0, Some("SAME_NAMES"), Style { prefix, ..Style::default() });
+        assert_eq!(gcc(&header) + &clang(&layouts, 0, "c++", &header) + &clang(&layouts, 0, "c", &header), "");
+    }
+}
+
+/// A member named as a type, of each kind that a type can be of; with the prefix `L` one more.
+const SAME_NAMES: &str = r#"
+[struct]
+name = "SAME_NAMES"
+
+[[member]]
+name = "LUID"
+type = "LUID volatile"
+
+[[member]]
+name = "ULONG"
+type = "ULONG"
+
+[[member]]
+name = "POOL_TYPE"
+type = "POOL_TYPE *"
+
+[[member]]
+name = "SIZE_T"
+type = "SIZE_T (*) (ULONG, BOOLEAN)"
+
+[[member]]
+name = "ETHREAD"
+type = "ETHREAD * [2]"
+
+[[member]]
+struct = [{ name = "Inner", type = "LIST_ENTRY" }, { name = "LLIST_ENTRY", type = "BOOLEAN" }]
+
+[[member]]
+name = "BOOLEAN"
+type = "LIST_ENTRY"
+
+[[member]]
+name = "LIST_ENTRY"
+type = "BOOLEAN"
+"#;
+
+/// What clang says of a text.
+fn clang(layouts: &Layouts, target: usize, language: &str, text: &str) -> String {
+    let triple = match layouts.spec.axis.targets[target].arch {
+        Arch::X86 => "i686-pc-windows-msvc",
+        Arch::X64 => "x86_64-pc-windows-msvc",
+        Arch::Arm64 => "aarch64-pc-windows-msvc",
+    };
+    let strict = if language == "c" { "-std=c11" } else { "-std=c++14" };
+    checked(&["-target", triple, ASSERTED, strict, "-x", language].map(str::to_owned), text)
+}
+
+/// What clang says of a text with these arguments; a warning is an error.
+fn checked(arguments: &[String], text: &str) -> String {
+    let mut command = Command::new("clang");
+    command.args(["-fsyntax-only", "-Wall", "-Wextra", "-Werror"]).args(arguments).arg("-");
+    let output = fed(&mut command, text).expect("clang runs");
+    String::from_utf8_lossy(&output.stderr).into_owned()
+}
+
+/// What GCC says of a header, as C++ and as C.
+fn gcc(header: &str) -> String {
+    let said = |program: &str, language: &str, standard: &str| {
+        let mut command = Command::new(program);
+        command.args(["-fsyntax-only", "-Wall", "-Wextra", "-Werror", "-DETW_LAYOUTS_ASSERTIONS=0"]);
+        let output = fed(command.args(["-x", language, standard, "-"]), header).expect("GCC runs");
+        String::from_utf8_lossy(&output.stderr).into_owned()
+    };
+    said("g++", "c++", "-std=c++14") + &said("gcc", "c", "-std=c11")
+}
