@@ -6,7 +6,7 @@ use etw_layouts_codegen::Choice;
 use etw_layouts_codegen::axis::{Arch, Axis};
 use etw_layouts_codegen::emit::c::Style;
 use etw_layouts_codegen::emit::{Notes, c, cstruct, isf};
-use etw_layouts_codegen::layouts::{Form, Layouts};
+use etw_layouts_codegen::layouts::{Form, Layout, Layouts};
 use etw_layouts_project::map::Map;
 use etw_layouts_project::{Project, verify};
 use etw_layouts_symbols::compare::Status;
@@ -141,7 +141,7 @@ fn types_state_their_confidence() {
         let asked = layouts.spec.axis.find(name).expect("a target");
         let all = etw_layouts_codegen::emit::types(&layouts, asked.target, None);
         let of = |structure: &str| Choice::of(&layouts, &registry, asked.clone(), Some(structure)).standing;
-        let (sure, not): (Vec<_>, Vec<_>) = all.iter().partition(|layout| of(&layout.name).is_confirmed());
+        let (sure, not): (Vec<&Layout>, Vec<&Layout>) = all.iter().copied().partition(|layout| of(&layout.name).is_confirmed());
         assert!(!not.is_empty(), "{name}");
         let count = format!(
             "symbols of this very kernel confirm {} of {} types, and do not confirm {}",
