@@ -11,7 +11,6 @@ use etw_layouts_project::map::Map;
 use etw_layouts_project::{Project, verify};
 use etw_layouts_symbols::compare::Status;
 use etw_layouts_symbols::{Rules, Symbols, Wanted, compare};
-use rayon::prelude::*;
 use std::collections::BTreeSet;
 use std::env;
 use std::fmt::Write as _;
