@@ -80,10 +80,13 @@ pub struct Kernel<'a> {
 }
 
 impl Kernel<'_> {
-    /// What a file is of.
+    /// What a file is of, and how sure that is where it is one structure.
     pub fn note(&self) -> String {
         let (axis, choice) = (&self.layouts.spec.axis, &self.choice);
-        choice.note(axis).unwrap_or_else(|| choice.label(axis))
+        choice.note(axis).unwrap_or_else(|| match self.only {
+            Some(_) => format!("{}: {}", choice.label(axis), choice.standing),
+            None => choice.label(axis),
+        })
     }
 
     /// How sure each type in a file is.

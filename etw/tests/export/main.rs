@@ -160,7 +160,7 @@ fn types_state_their_confidence() {
         let asked = layouts.spec.axis.find(name).expect("a target");
         let all = etw_layouts_codegen::emit::types(&layouts, asked.target, None);
         let of = |structure: &str| Choice::of(&layouts, &registry, asked.clone(), Some(structure)).standing;
-        let (sure, not): (Vec<&Layout>, Vec<&Layout>) = all.iter().partition(|layout| of(&layout.name).is_confirmed());
+        let (sure, not): (Vec<&Layout>, Vec<&Layout>) = all.iter().copied().partition(|layout| of(&layout.name).is_confirmed());
         assert!(!not.is_empty(), "{name}");
         let count = format!(
             "symbols of this very kernel confirm {} of {} types, and do not confirm {}",
