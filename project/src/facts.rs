@@ -32,7 +32,9 @@ pub fn write(project: &Project, paths: &[PathBuf], stated: &Stated, folder: &Pat
     let new: Vec<_> = tables::files(paths)?.par_iter().map(read).collect::<Result<Vec<_>, _>>()?;
     let new: Vec<Table> = new.into_iter().flatten().collect();
     let seen = project.registry(axis)?;
-    let wrong: Vec<_> = new.par_iter().filter_map(|table| label::refusal(&layouts, &names, &seen, table)).collect();
+    let pdbs = registry::merged([seen.clone(), registry::of(&new)]);
+    let refusal = |table: &Table| label::refusal(&layouts, &names, &seen, &pdbs, table);
+    let wrong: Vec<_> = new.par_iter().filter_map(refusal).collect();
     if !wrong.is_empty() {
         return Err(wrong.join("\nerror: ").into());
     }
