@@ -269,10 +269,12 @@
     if (index >= 0) return of(index, name);
     if (name in named) return of(...named[name]);
     const [, number, revision] = build.match(/^(\d+\.\d+\.\d+)\.(\d+)$/) ?? [];
-    const numbers = [number, same[number] ?? number];
+    const [line, first] = same[number] ?? [number, 0], numbers = [number, line];
     const all = kernels.flatMap(({ arch, seen }, index) => arch !== own ? [] : Object.keys(seen).map((build) => [build, index]));
-    const line = all.filter(([build]) => numbers.includes(bareBuild(build))).sort(([a], [b]) => last(a) - last(b));
-    const older = line.filter(([build]) => last(build) <= revision).at(-1), newer = line.find(([build]) => last(build) >= revision);
+    // What was seen under another number is not seen of a revision that this number never had.
+    const counts = ([build]) => numbers.includes(bareBuild(build)) && (revision >= first || last(build) !== Number(revision));
+    const known = all.filter(counts).sort(([a], [b]) => last(a) - last(b));
+    const older = known.filter(([build]) => last(build) <= revision).at(-1), newer = known.find(([build]) => last(build) >= revision);
     if (!older) return { error: `${name}: no kernel of that name was seen. etw diff tells which layouts it is likely to have.` };
     const taken = kernels[older[1]].name;
     if (older[0] === newer?.[0]) return of(older[1], `${name}, which has the layouts of ${taken}`, sureness(kernels[older[1]].seen[older[0]]));

@@ -116,8 +116,24 @@ fn a_name_of_several_kernels_is_the_first_of_them() {
     );
     let shown = document(&["show", "LUID"]);
     assert_eq!((&shown["asked"], &shown["named"]), (&Value::Null, &"newest".into()));
-    let shown = document(&["show", "LUID", "--build", "10.0.19045.329"]);
-    assert_eq!((&shown["standing"], &shown["target"]), (&"proven".into(), &"10.0.19041.264-x64".into()));
+    // A build that is another's kernel begins with its own first revision; what was seen under the other number proves nothing before it.
+    for (build, standing, target) in [
+        ("10.0.19045", "proven", "10.0.19041.1826-x64"),
+        ("10.0.19045.2130", "proven", "10.0.19041.1826-x64"),
+        ("10.0.19045.2006", "agree", "10.0.19041.1826-x64"),
+        ("10.0.19045.329", "alike", "10.0.19041.264-x64"),
+        ("10.0.19041.329", "proven", "10.0.19041.264-x64"),
+    ] {
+        let shown = document(&["show", "LUID", "--build", build]);
+        assert_eq!((&shown["standing"], &shown["target"]), (&standing.into(), &target.into()), "{build}");
+        let selected = etw_layouts::structures::LUID.select(
+            format!("{build}{}", if build.ends_with("19045") { ".2130" } else { "" }).parse().unwrap(),
+            etw_layouts::Arch::X64,
+        );
+        assert_eq!(selected.map(|selected| selected.standing.word()), Ok(standing), "{build}");
+    }
+    let shown = text(&etw(&["show", "LUID", "--build", "10.0.19045"]));
+    assert!(shown.contains("in 10.0.19045.2130-x64, the first of 10.0.19045-x64, which has the layouts of 10.0.19041.1826"), "{shown}");
     for arguments in
         [&["show", "LUID", "--build", "6.1..6.3"][..], &["export", "c", "6.1..6.3-x64"], &["diff", "6.1..-x64", "6.1-x64"]]
     {
