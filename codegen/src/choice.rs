@@ -73,12 +73,26 @@ impl Choice {
         format!("{:#}-{}, the first of {}", self.asked.own, axis.targets[self.target()].arch, self.asked.name)
     }
 
+    /// How sure the layout is, in words, and whose it is where an architecture follows another.
+    pub fn sentence(&self, axis: &Axis) -> String {
+        let arch = axis.targets[self.target()].arch;
+        match self.leader(axis) {
+            Some(leader) => format!("{}; where the specs do not name {arch}, it is inferred from {leader}", self.standing),
+            None => self.standing.to_string(),
+        }
+    }
+
+    /// The architecture that this kernel's follows, if no symbols of the kernel confirm its layouts.
+    pub(crate) fn leader(&self, axis: &Axis) -> Option<Arch> {
+        axis.follows.get(&axis.targets[self.target()].arch).copied().filter(|_| !self.standing.is_confirmed())
+    }
+
     /// What is to be known of a kernel for which another one stands in.
     pub fn note(&self, axis: &Axis) -> Option<String> {
         let name = axis.target_name(self.target());
         let asked = if let Named::First(_) = self.asked.named { self.first(axis) } else { self.asked.name.clone() };
         let other = self.other.map(|other| format!(", or else {}", axis.target_name(other))).unwrap_or_default();
-        self.is_stand_in(axis).then(|| format!("{asked}: {}; taken as {name}{other}", self.standing))
+        self.is_stand_in(axis).then(|| format!("{asked}: {}; taken as {name}{other}", self.sentence(axis)))
     }
 }
 

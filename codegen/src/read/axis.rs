@@ -299,7 +299,9 @@ fn group(reader: &mut Reader, table: &Table, axis: &mut Axis) {
     }
     check_label(reader, &label, axis);
     if let Some((build, node)) = table.get("build").and_then(|node| Some((build(reader, node)?, node))) {
-        let has = |version: &usize| axis.kernels.iter().any(|k| k.version == *version && k.build.number == axis.canonical(build).number);
+        let has = |version: &usize| {
+            axis.kernels.iter().any(|k| k.version == *version && k.build.number == axis.canonical(build).number)
+        };
         if !of.iter().any(has) {
             let title = format!("`{build:#}` is no build of the versions of `{}`", label.value);
             reader.error(reader.span(node.span()), title, "here", "name one of their kernels, or of the builds in `same`");

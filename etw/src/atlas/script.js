@@ -279,7 +279,7 @@
     const taken = kernels[older[1]].name;
     if (older[0] === newer?.[0]) return of(older[1], `${name}, which has the layouts of ${taken}`, sureness(kernels[older[1]].seen[older[0]]));
     const agree = newer?.[1] === older[1] ? "agree" : "differ";
-    const where = newer ? `between ${older[0]} and ${newer[0]}, which ${agree}` : `later than ${older[0]}, the last update of its build that was seen`;
+    const where = newer ? `between ${older[0]} and ${newer[0]}, which ${agree}` : `later than ${older[0]}, the last update of its build whose symbols or image were read`;
     return of(older[1], `${taken} in place of ${name}`, `not seen itself, ${where}`);
   }
 
@@ -333,7 +333,9 @@
     if (latest in old.seen && ["proven", "converted", "partly seen"].includes(sure[0])) sure[0] = sureness(old.seen[latest]);
     // Updates of another build may be younger than the step.
     const yet = bareBuild(latest) !== bareBuild(bare(now.name)) ? ["", "not "] : ["still ", "not yet "];
-    const first = kind === "gone" ? "gone with " : sign === "-" ? "new with " : "with ", both = sure[0] === sure[1];
+    // Of two builds none is the other's past: an update of the older one may be younger.
+    const gone = yet[0] ? "gone with " : "not in ";
+    const first = kind === "gone" ? gone : sign === "-" ? "new with " : "with ", both = sure[0] === sure[1];
     return [part ? "in part " : "", first, link(bare(now.name), to(old.name, now.name)), both ? "" : ` (${sure[1]})`,
       `, ${yet[kind === "gone" ? 0 : 1]}in ${latest}`, both ? `; both ${sure[0]}` : ` (${sure[0]})`];
   }
@@ -388,7 +390,7 @@
       return [index ? ", " : words, link(bare(at), to(before, at)), index + 1 === steps.length ? "." : ""];
     });
     const left = changed.filter(([, at]) => causes.has(at)), undone = changed.filter(([, at]) => !causes.has(at));
-    return [...list(" Changed with ", left), ...list(" Nothing is left of what changed on the way with ", undone)];
+    return [...list(" Changed with ", left), ...list(" Undone, or in updates of another build: what changed with ", undone)];
   }
 
   // Any two versions of a structure, side by side.

@@ -52,7 +52,7 @@ fn golden_files_are_as_printed() {
     for (asked, json) in
         [("WMI_BUFFER_HEADER", false), ("WMI_LOGGER_CONTEXT.TokenAccessInformation", false), ("ETW_BUFFER_STATE", true)]
     {
-        let history = history::of(&layouts, asked, None).expect(asked);
+        let history = history::of(&layouts, &registry, asked, None).expect(asked);
         printed.push((format!("history-{asked}.txt"), show::history::text(&history, &layouts)));
         if json {
             printed.push((format!("history-{asked}.json"), show::history::json(&history, &layouts).expect("JSON")));
