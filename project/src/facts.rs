@@ -59,7 +59,7 @@ fn home(project: &Project, folder: &Path) -> Result<Project, Error> {
 ///
 /// Files that cannot be read.
 pub fn added(new: Vec<Table>, axis: &Axis, wanted: &Wanted, folder: &Path) -> Result<(Changes, Registry), Error> {
-    let old: Vec<SymbolFile> = tables::files(&[folder.to_owned()]).unwrap_or_default();
+    let old = tables::in_folder(folder)?;
     let read = |file: &SymbolFile| tables::read(file, axis, wanted, &Stated::default());
     let mut kernels = BTreeMap::new();
     // Those that are there already, and last the new ones, which replace them; of the same PDB, what they state.
