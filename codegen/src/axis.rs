@@ -17,6 +17,8 @@ pub struct Axis {
     pub versions: Vec<Version>,
     /// Labels for several versions, with the versions' indices.
     pub groups: Vec<(String, Vec<usize>)>,
+    /// The build of each group's label that stands for one: that of `10-22H2` is 10.0.19045.
+    pub builds: BTreeMap<String, Build>,
     /// All kernels, oldest first.
     pub kernels: Vec<Kernel>,
     /// All targets, by kernel, then by architecture.
@@ -42,7 +44,7 @@ pub struct Release {
     pub release: String,
     /// The module of its first kernel.
     pub module: String,
-    /// Other builds that are its kernel.
+    /// Other builds that are its kernel, each with its first revision.
     pub same: Vec<Build>,
 }
 
@@ -70,7 +72,7 @@ pub struct Kernel {
     pub version: usize,
     /// The architectures that it exists for.
     pub architectures: Vec<Arch>,
-    /// Other builds that are this kernel.
+    /// Other builds that are this kernel, each with its first revision; 0 if that is not known.
     pub same: Vec<Build>,
     /// Whether a file added it that extends an axis.
     pub added: bool,
@@ -100,18 +102,22 @@ impl Axis {
         versions.chain(self.groups.iter().map(|(label, _)| label.as_str()))
     }
 
-    /// The build that a text names. One without a revision is that of the first kernel, if the axis has it.
+    /// The build that a text names. One without a revision has its first, if the axis has the build.
     pub fn build(&self, text: &str) -> Option<Build> {
         let (build, revision) = self::build(text)?;
-        let wanted = self.canonical(build).number;
-        let first = self.kernels.iter().find(|kernel| kernel.build.number == wanted).filter(|_| !revision);
-        Some(first.map_or(build, |kernel| kernel.build))
+        let first = || self.kernels.iter().find(|kernel| kernel.build.number == build.number).map(|kernel| kernel.build);
+        Some(if revision { build } else { self.same(build).map(|(_, first)| first).or_else(first).unwrap_or(build) })
     }
 
     /// The build that another is the same kernel as; its revision stays.
     pub fn canonical(&self, build: Build) -> Build {
-        let same = self.kernels.iter().find(|kernel| kernel.same.iter().any(|same| same.number == build.number));
-        same.map_or(build, |kernel| Build { number: kernel.build.number, ..build })
+        self.same(build).map_or(build, |(kernel, _)| Build { number: kernel.build.number, ..build })
+    }
+
+    /// The kernel that a build is under another number, and the build with its first revision.
+    pub(crate) fn same(&self, build: Build) -> Option<(&Kernel, Build)> {
+        let first = |kernel: &Kernel| kernel.same.iter().copied().find(|same| same.number == build.number);
+        self.kernels.iter().find_map(|kernel| Some((kernel, first(kernel)?)))
     }
 
     /// The targets of an architecture, oldest first, each with its build.

@@ -23,7 +23,9 @@ impl Choice {
     pub fn of(layouts: &Layouts, registry: &Registry, asked: Asked, structure: Option<&str>) -> Self {
         let arch = layouts.spec.axis.targets[asked.target].arch;
         let numbers = layouts.spec.axis.numbers(asked.build);
-        let (standing, other) = match choose(&Along { layouts, registry, arch, numbers, structure }, asked.build) {
+        // What was seen of the kernel under another number is not seen of a revision that this number never had.
+        let unseen = asked.is_before_its_build(&layouts.spec.axis).then_some(asked.build.revision);
+        let (standing, other) = match choose(&Along { layouts, registry, arch, numbers, unseen, structure }, asked.build) {
             Ok(chosen) => (chosen.standing, chosen.other.map(|(target, _)| target)),
             Err(Absent::Structure { standing }) => (standing, None),
             // It has a target, so that there is such a kernel.
@@ -54,6 +56,8 @@ impl Choice {
         let number = asked.rsplit_once('-').and_then(|(build, _)| build.parse().ok());
         let is_number = number.is_some_and(|build: Build| build.number == self.asked.build.number);
         match self.asked.named {
+            Named::First(_) if self.is_stand_in(axis) => format!("{name} in place of {}", self.first(axis)),
+            Named::First(_) if !same => format!("{}, which has the layouts of {name}", self.first(axis)),
             Named::Kernel if self.is_stand_in(axis) => format!("{name} in place of {asked}"),
             Named::Kernel if same && (is_number || *asked == name) => name,
             Named::Kernel if same => format!("{name}, the kernel of {asked}"),
@@ -64,11 +68,31 @@ impl Choice {
         }
     }
 
+    /// The kernel that a name of several means.
+    fn first(&self, axis: &Axis) -> String {
+        format!("{:#}-{}, the first of {}", self.asked.own, axis.targets[self.target()].arch, self.asked.name)
+    }
+
+    /// How sure the layout is, in words, and whose it is where an architecture follows another.
+    pub fn sentence(&self, axis: &Axis) -> String {
+        let arch = axis.targets[self.target()].arch;
+        match self.leader(axis) {
+            Some(leader) => format!("{}; where the specs do not name {arch}, it is inferred from {leader}", self.standing),
+            None => self.standing.to_string(),
+        }
+    }
+
+    /// The architecture that this kernel's follows, if no symbols of the kernel confirm its layouts.
+    pub(crate) fn leader(&self, axis: &Axis) -> Option<Arch> {
+        axis.follows.get(&axis.targets[self.target()].arch).copied().filter(|_| !self.standing.is_confirmed())
+    }
+
     /// What is to be known of a kernel for which another one stands in.
     pub fn note(&self, axis: &Axis) -> Option<String> {
-        let (name, asked) = (axis.target_name(self.target()), &self.asked.name);
+        let name = axis.target_name(self.target());
+        let asked = if let Named::First(_) = self.asked.named { self.first(axis) } else { self.asked.name.clone() };
         let other = self.other.map(|other| format!(", or else {}", axis.target_name(other))).unwrap_or_default();
-        self.is_stand_in(axis).then(|| format!("{asked}: {}; taken as {name}{other}", self.standing))
+        self.is_stand_in(axis).then(|| format!("{asked}: {}; taken as {name}{other}", self.sentence(axis)))
     }
 }
 
@@ -86,6 +110,8 @@ struct Along<'a> {
     registry: &'a Registry,
     arch: Arch,
     numbers: Vec<[u32; 3]>,
+    /// A revision that is taken as not seen.
+    unseen: Option<u32>,
     structure: Option<&'a str>,
 }
 
@@ -118,6 +144,7 @@ impl<'a> Line for Along<'a> {
 
     fn seen(&self, number: [u32; 3]) -> impl Iterator<Item = (Build, Evidence)> {
         let own = self.registry.kernels.iter().filter(|seen| seen.arch == self.arch && self.numbers.contains(&seen.build.number));
+        let own = own.filter(|seen| self.unseen != Some(seen.build.revision));
         own.filter_map(move |seen| {
             let witness = self.registry.witnesses.get(seen.witness)?;
             let holds = self.structure.is_none_or(|name| witness.holds.contains(name));

@@ -52,7 +52,17 @@ impl Choice {
         }
     }
 
-    /// The same in words, with what is lacking.
+    /// What the size of the structure, or the value of a constant, is known from at this kernel. No image tells either.
+    pub fn source_of_whole(&self, axis: &Axis) -> Source {
+        match self.standing {
+            Standing::Proven => Source::Symbols,
+            Standing::Converted => Source::Converted,
+            _ if axis.documented.contains(self.target()) && self.is_of_axis(axis) => Source::Document,
+            _ => Source::Inferred,
+        }
+    }
+
+    /// [`source`](Self::source) in words, with what is lacking.
     pub fn known(&self, axis: &Axis, info: &Info, shows: bool) -> String {
         let source = self.source(axis, info, shows);
         let more = match source {
@@ -77,6 +87,9 @@ impl Choice {
             (_, [Some(older), Some(newer)]) => format!(", as {older} and {newer} differ"),
             (_, [Some(one), None] | [None, Some(one)]) if self.other.is_none() => format!(" from {one}"),
             (_, [Some(one), None] | [None, Some(one)]) => format!(", as {one} differs"),
+            (_, [None, None]) if self.leader(axis).is_some() => {
+                self.leader(axis).map_or_else(String::new, |leader| format!(" from {leader}"))
+            }
             (_, [None, None]) if !self.is_of_axis(axis) => format!(" from {}", axis.target_name(self.target())),
             (_, [None, None]) => match info.source {
                 Provenance::Document => " from documents of other kernels",

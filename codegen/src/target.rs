@@ -11,6 +11,8 @@ pub struct Asked {
     pub name: String,
     /// How that names the kernel.
     pub named: Named,
+    /// The build of the kernel, by the number that was asked for.
+    pub own: Build,
     /// The build of the kernel, as the version axis counts it.
     pub build: Build,
     /// Index of the target whose layouts it has.
@@ -22,7 +24,7 @@ pub struct Asked {
 pub enum Named {
     /// By its build and revision, or as the only one of a build or label.
     Kernel,
-    /// By a label, or a build without a revision, which are so many kernels of the version axis. This is the first of them.
+    /// By a label, or a build without a revision, which may be so many kernels of the version axis. This is the first of them.
     First(usize),
     /// Not at all. This is the newest kernel that has what is to be shown.
     Newest,
@@ -37,6 +39,11 @@ impl Asked {
     /// Whether the axis has no kernel of the build, so that one of another build stands in for it.
     pub fn is_of_other_build(&self, axis: &Axis) -> bool {
         self.taken(axis).number != self.build.number
+    }
+
+    /// Whether the build has no such revision: it is another's kernel, and its first revision is later.
+    pub fn is_before_its_build(&self, axis: &Axis) -> bool {
+        axis.same(self.own).is_some_and(|(_, first)| self.own.revision < first.revision)
     }
 
     fn taken(&self, axis: &Axis) -> Build {
@@ -80,12 +87,24 @@ impl Axis {
         if build.contains("..") || build.contains(',') {
             return Err(format!("`{build}` is a range, and a target is one kernel: write BUILD-ARCH, such as 1709-x64"));
         }
+        let build = self.label(build).unwrap_or(build);
+        let several: Vec<_> = self.labels().filter(|label| is_numbered(label, build)).map(|label| format!("`{label}`")).collect();
+        if !several.is_empty() {
+            return Err(format!("`{build}` is the name of several releases: write {}", several.join(" or ")));
+        }
         let name = format!("{build}-{arch}");
-        let number = axis::build(build);
+        let number = axis::build(build).or_else(|| Some((*self.builds.get(build)?, false)));
         let of = |target: usize| self.targets[target].kernel;
         let named: Vec<_> = match number {
             Some((number, true)) => return self.kernel(number, arch).map(|asked| Asked { name, ..asked }),
-            Some((number, false)) => self.line(number, arch),
+            Some((number, false)) => match self.same(number) {
+                Some((_, first)) => {
+                    let asked = self.kernel(first, arch)?;
+                    let kernels = self.line(number, arch).into_iter().filter(|&target| target >= asked.target).count();
+                    return Ok(Asked { name, named: Named::First(kernels), ..asked });
+                }
+                None => self.line(number, arch),
+            },
             None => {
                 let kernels = self.point(build).unwrap_or_default();
                 self.along(arch).map(|(_, target)| target).filter(|&target| kernels.contains(&of(target))).collect()
@@ -109,9 +128,9 @@ impl Axis {
     pub fn kernel(&self, build: Build, arch: Arch) -> Result<Asked, String> {
         let name = format!("{build:#}-{arch}");
         let newest = self.kernels.last().map(|kernel| kernel.build);
-        let build = self.canonical(build);
+        let (own, build) = (build, self.canonical(build));
         match place(build, self.along(arch), newest) {
-            Ok((_, target)) => Ok(Asked { name, named: Named::Kernel, build, target }),
+            Ok((_, target)) => Ok(Asked { name, named: Named::Kernel, own, build, target }),
             Err(absent) => Err(format!("{name}: {absent}")),
         }
     }
@@ -126,7 +145,13 @@ impl Axis {
     /// A target, as the newest that has something.
     pub fn newest(&self, target: usize) -> Asked {
         let build = self.kernels[self.targets[target].kernel].build;
-        Asked { name: String::new(), named: Named::Newest, build, target }
+        Asked { name: String::new(), named: Named::Newest, own: build, build, target }
+    }
+
+    /// The label that a text is, in capital letters or small ones.
+    fn label(&self, text: &str) -> Option<&str> {
+        let is = self.labels().find(|label| *label == text);
+        is.or_else(|| self.labels().find(|label| label.eq_ignore_ascii_case(text)))
     }
 
     fn no_build(&self, build: &str, arch: Arch) -> String {
@@ -136,4 +161,10 @@ impl Axis {
             None => format!("there is no `{build}` for {arch}; there are {}", known()),
         }
     }
+}
+
+/// Whether a label is another with the number of a system before it, as `10-22H2` is `22H2`.
+fn is_numbered(label: &str, other: &str) -> bool {
+    let system = label.strip_suffix(other).and_then(|rest| rest.strip_suffix('-'));
+    system.is_some_and(|system| !system.is_empty() && system.bytes().all(|byte| byte.is_ascii_digit()))
 }

@@ -21,6 +21,7 @@ pub mod verify;
 use clap::Subcommand;
 pub use etw_layouts_project::Error;
 use etw_layouts_project::Project;
+use etw_layouts_project::project::Files;
 pub use new_file::NewFile;
 pub use print::{compact, escape, guid, is_hidden, json, pretty, print};
 use std::process::ExitCode;
@@ -47,6 +48,15 @@ impl Command {
     /// Unusable input.
     pub fn run(&self, project: &Project) -> Result<Outcome, Error> {
         recover(project)?;
+        match (&project.facts, self) {
+            (Files::Folder(facts), Self::Import(_)) if !project.root.join(facts).is_dir() => {
+                let help = "make it first, for the facts of new kernels";
+                return Err(format!("{}: no such folder; {help}", facts.display()).into());
+            }
+            // Only an import may bring the first facts.
+            (Files::Folder(_), Self::Import(_)) | (Files::Embedded(_), _) => {}
+            (Files::Folder(_), _) => _ = project.fact_files()?,
+        }
         match self {
             Self::List(args) => list::run(args, project),
             Self::Show(args) => show::run(args, project),

@@ -57,7 +57,7 @@ pub fn standing(axis: &Axis, choice: &Choice) -> Standing {
     let [older, newer] = choice.standing.neighbours().map(|build| build.map(|build| build.to_string()));
     Standing {
         standing: choice.standing.word(),
-        known: choice.standing.to_string(),
+        known: choice.sentence(axis),
         older,
         newer,
         other: choice.other.map(|other| axis.target_name(other)),

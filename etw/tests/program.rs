@@ -94,6 +94,21 @@ fn specs_of_ones_own_are_completed_and_held_against_facts_of_ones_own() {
     folder.says("verify --verbose --specs own --facts facts", 0, &["not in the table: DEVICE_QUEUE", " 0 differences"]);
     folder.says("verify --specs own --symbols facts", 0, &[" 0 differences"]);
     folder.says("import facts --specs own", 2, &["--facts"]);
+    // A folder that is not there, cannot be read or holds nothing is no folder of facts, not an empty one.
+    folder.write("other/notes.txt", "");
+    for (facts, said) in
+        [("facs", "facs: "), ("other", "other: no"), ("own/DEVICE_QUEUE.toml/facts", "own/DEVICE_QUEUE.toml/facts: ")]
+    {
+        folder.says(&format!("show DEVICE_QUEUE --specs own --facts {facts}"), 2, &[said]);
+        folder.says(&format!("list --specs own --facts {facts}"), 2, &[said]);
+        if facts != "other" {
+            folder.says(
+                &format!("import facts --dry-run --specs own --facts {facts}"),
+                2,
+                &[&format!("{facts}: no such folder")],
+            );
+        }
+    }
     let row = "[[version]]\nlabel = \"next\"\nkernels = [{ build = \"10.0.60000\", module = \"next\" }]\n";
     folder.write("own/windows.toml", &format!("extends = \"windows\"\n\n{row}"));
     folder.write("own/scalars.toml", "[scalar]\nDISTANCE = { size = 8, c = \"unsigned long long\" }\n");

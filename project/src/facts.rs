@@ -32,7 +32,9 @@ pub fn write(project: &Project, paths: &[PathBuf], stated: &Stated, folder: &Pat
     let new: Vec<_> = tables::files(paths)?.par_iter().map(read).collect::<Result<Vec<_>, _>>()?;
     let new: Vec<Table> = new.into_iter().flatten().collect();
     let seen = project.registry(axis)?;
-    let wrong: Vec<_> = new.par_iter().filter_map(|table| label::refusal(&layouts, &names, &seen, table)).collect();
+    let pdbs = registry::merged([seen.clone(), registry::of(&new)]);
+    let refusal = |table: &Table| label::refusal(&layouts, &names, &seen, &pdbs, table);
+    let wrong: Vec<_> = new.par_iter().filter_map(refusal).collect();
     if !wrong.is_empty() {
         return Err(wrong.join("\nerror: ").into());
     }
@@ -57,7 +59,7 @@ fn home(project: &Project, folder: &Path) -> Result<Project, Error> {
 ///
 /// Files that cannot be read.
 pub fn added(new: Vec<Table>, axis: &Axis, wanted: &Wanted, folder: &Path) -> Result<(Changes, Registry), Error> {
-    let old: Vec<SymbolFile> = tables::files(&[folder.to_owned()]).unwrap_or_default();
+    let old = tables::in_folder(folder)?;
     let read = |file: &SymbolFile| tables::read(file, axis, wanted, &Stated::default());
     let mut kernels = BTreeMap::new();
     // Those that are there already, and last the new ones, which replace them; of the same PDB, what they state.

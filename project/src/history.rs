@@ -3,11 +3,14 @@
 use crate::Error;
 use crate::members::{c_type, members};
 use crate::names::{Among, meant, name};
+use crate::subject::Subject;
 use etw_layouts_codegen::axis::{Arch, Axis, TargetSet};
 use etw_layouts_codegen::layouts::Layouts;
+use etw_layouts_codegen::registry::Registry;
 use etw_layouts_codegen::spec::{self, Body, Shape};
+use etw_layouts_codegen::{Choice, Source};
 use serde::Serialize;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// The life of a structure.
 pub struct History {
@@ -25,8 +28,11 @@ pub struct History {
 pub struct Stage {
     /// The targets.
     pub targets: TargetSet,
-    /// What is different from the stage before, in words.
+    /// What is different in its first kernel from the kernel that this one comes from, in words: the update before it, or the release before
+    /// its own. Updates of another build are no part of a release's past.
     pub change: String,
+    /// What it is known from at these targets, the strongest first; nothing where it is absent.
+    pub sources: BTreeSet<Source>,
     /// What they have.
     pub facts: Facts,
 }
@@ -72,20 +78,24 @@ pub enum Fact {
 /// # Errors
 ///
 /// There is no such structure or member; which there are, and the nearest.
-pub fn of(layouts: &Layouts, asked: &str, arch: Option<Arch>) -> Result<History, Error> {
+pub fn of(layouts: &Layouts, registry: &Registry, asked: &str, arch: Option<Arch>) -> Result<History, Error> {
     let (structure, member) = asked.split_once('.').map_or((asked, None), |(structure, member)| (structure, Some(member)));
     let structure = name(layouts, Among::All, structure)?;
     let axis = &layouts.spec.axis;
     let mut targets = TargetSet::default();
     let mut sizes = BTreeMap::new();
-    let mut facts: BTreeMap<String, BTreeMap<usize, Fact>> = BTreeMap::new();
+    let mut facts: BTreeMap<String, BTreeMap<usize, (Fact, Source)>> = BTreeMap::new();
     let has = has(layouts, structure);
     for target in has.iter().filter(|&target| arch.is_none_or(|arch| axis.targets[target].arch == arch)) {
         targets.insert(target);
         let extent = layouts.get(target, structure).map(|layout| layout.extent()).unwrap_or_default();
-        sizes.insert(target, Fact::Size { size: extent.size, align: extent.align });
+        let choice = Choice::of(layouts, registry, axis.newest(target), Some(structure));
+        let whole = choice.source_of_whole(axis);
+        sizes.insert(target, (Fact::Size { size: extent.size, align: extent.align }, whole));
+        let known = sources(layouts, registry, structure, choice);
         for (path, fact) in facts_at(layouts, structure, target) {
-            facts.entry(path).or_default().insert(target, fact);
+            let source = known.get(&path).copied().unwrap_or(whole);
+            facts.entry(path).or_default().insert(target, (fact, source));
         }
     }
     let mut order = declared(layouts, structure);
@@ -105,6 +115,14 @@ pub fn of(layouts: &Layouts, asked: &str, arch: Option<Arch>) -> Result<History,
         members: order.into_iter().filter_map(life).collect(),
         targets,
     })
+}
+
+/// What each member of a structure is known from at a kernel.
+fn sources(layouts: &Layouts, registry: &Registry, structure: &str, choice: Choice) -> BTreeMap<String, Source> {
+    let list = members(layouts, structure, choice.target());
+    let subject = Subject { structure: structure.to_owned(), member: None, choice, levels: 0 };
+    let known = subject.sources(layouts, registry, &list);
+    list.into_iter().zip(known).filter_map(|(member, source)| Some((member.path?, source?))).collect()
 }
 
 /// That no version of a structure has a member or constant; the nearest.
@@ -161,13 +179,13 @@ pub(crate) fn declared(layouts: &Layouts, structure: &str) -> Vec<String> {
 }
 
 /// The runs of kernels with the same facts, from the first that has any.
-fn stages(axis: &Axis, targets: &TargetSet, facts: &BTreeMap<usize, Fact>) -> Vec<Stage> {
+fn stages(axis: &Axis, targets: &TargetSet, facts: &BTreeMap<usize, (Fact, Source)>) -> Vec<Stage> {
     let mut stages: Vec<Stage> = Vec::new();
     for kernel in 0..axis.kernels.len() {
         let mut known = Facts::default();
         let mut set = TargetSet::default();
         for target in targets.iter().filter(|&target| axis.targets[target].kernel == kernel) {
-            known[axis.targets[target].arch as usize] = Some(facts.get(&target).cloned());
+            known[axis.targets[target].arch as usize] = Some(facts.get(&target).map(|(fact, _)| fact.clone()));
             set.insert(target);
         }
         match stages.last_mut() {
@@ -179,11 +197,14 @@ fn stages(axis: &Axis, targets: &TargetSet, facts: &BTreeMap<usize, Fact>) -> Ve
                     *fact = new.or(fact.take());
                 }
             }
-            _ => stages.push(Stage { targets: set, change: String::new(), facts: known }),
+            _ => stages.push(Stage { targets: set, change: String::new(), sources: BTreeSet::new(), facts: known }),
         }
     }
-    for index in 1..stages.len() {
-        stages[index].change = change(&stages[index - 1].facts, &stages[index].facts);
+    for (index, stage) in stages.iter_mut().enumerate() {
+        stage.sources = stage.targets.iter().filter_map(|target| Some(facts.get(&target)?.1)).collect();
+        if index > 0 {
+            stage.change = change(axis, targets, facts, stage);
+        }
     }
     if stages.first().is_some_and(Stage::is_absent) {
         stages.remove(0);
@@ -196,27 +217,50 @@ fn pairs<'a>(a: &'a Facts, b: &'a Facts) -> impl Iterator<Item = (Option<&'a Fac
     a.iter().zip(b).filter_map(|(a, b)| Some((a.as_ref()?.as_ref(), b.as_ref()?.as_ref())))
 }
 
-fn change(before: &Facts, after: &Facts) -> String {
+/// The target that a target comes from: the update of its build before it, or the first kernel of the build before its own. Of those in
+/// a set; what is not in it is passed over.
+fn parent(axis: &Axis, targets: &TargetSet, target: usize) -> Option<usize> {
+    let arch = axis.targets[target].arch;
+    let own = axis.kernels[axis.targets[target].kernel].build;
+    let line = || axis.along(arch).filter(|(_, other)| targets.contains(*other)).take_while(|(build, _)| *build < own);
+    let (before, last) = line().last()?;
+    match before.number == own.number {
+        true => Some(last),
+        false => line().find(|(build, _)| build.number == before.number).map(|(_, first)| first),
+    }
+}
+
+/// What is different in a stage's first kernel from that which it comes from.
+fn change(axis: &Axis, targets: &TargetSet, facts: &BTreeMap<usize, (Fact, Source)>, stage: &Stage) -> String {
     let mut words = Vec::new();
-    for (before, after) in pairs(before, after) {
-        let new = match (before, after) {
-            (None, Some(_)) => vec!["appears"],
-            (Some(_), None) => vec!["disappears"],
-            (Some(Fact::Size { size, align }), Some(Fact::Size { size: s, align: a })) => {
+    let mut same = None;
+    for arch in Arch::ALL {
+        let first_of = |arch| stage.targets.iter().find(|&target| axis.targets[target].arch == arch);
+        let Some(first) = first_of(arch) else { continue };
+        // An architecture that follows another changes with it.
+        if axis.follows.get(&arch).is_some_and(|&leader| first_of(leader).is_some()) {
+            continue;
+        }
+        let Some(parent) = parent(axis, targets, first) else { continue };
+        same = same.or(Some(parent));
+        let new = match [parent, first].map(|target| facts.get(&target).map(|(fact, _)| fact)) {
+            [None, Some(_)] => vec!["appears"],
+            [Some(_), None] => vec!["disappears"],
+            [Some(Fact::Size { size, align }), Some(Fact::Size { size: s, align: a })] => {
                 [("grows", size < s), ("shrinks", size > s), ("realigned", align != a)]
                     .iter()
                     .filter(|c| c.1)
                     .map(|c| c.0)
                     .collect()
             }
-            (
+            [
                 Some(Fact::Member { offset, r#type, bit, bits, .. }),
                 Some(Fact::Member { offset: o, r#type: t, bit: b, bits: n, .. }),
-            ) => {
+            ] => {
                 let changes = [("moves", offset != o), ("retyped", r#type != t), ("other bits", (bit, bits) != (b, n))];
                 changes.iter().filter(|c| c.1).map(|c| c.0).collect()
             }
-            (Some(Fact::Constant { .. }), Some(Fact::Constant { .. })) if before != after => vec!["changes"],
+            [Some(Fact::Constant { value }), Some(Fact::Constant { value: other })] if value != other => vec!["changes"],
             _ => Vec::new(),
         };
         words.extend(new);
@@ -227,7 +271,11 @@ fn change(before: &Facts, after: &Facts) -> String {
             once.push(word);
         }
     }
-    once.join(", ")
+    // What updates of the build before have otherwise is not this one's past.
+    match same.filter(|_| once.is_empty()) {
+        Some(parent) => format!("as in {}", axis.kernel_name(axis.targets[parent].kernel)),
+        None => once.join(", "),
+    }
 }
 
 impl Stage {

@@ -45,14 +45,15 @@ pub struct Row {
     pub runs: Vec<Run>,
 }
 
-/// Columns that follow each other in which a member is the same.
+/// Columns that follow each other in which a member is the same, and known from the same: symbols, as they are or converted, or else one
+/// source.
 #[derive(Clone, Debug)]
 pub struct Run {
     /// Indices of the columns.
     pub columns: Range<usize>,
     /// What the member is there.
     pub fact: Fact,
-    /// The strongest of what it is known from, of all kernels of the run.
+    /// The weakest of what it is known from, of all kernels of the run.
     pub source: Source,
 }
 
@@ -93,7 +94,7 @@ impl Matrix {
                 row.reach(at, fact, source);
             }
         }
-        let rows = declared(layouts, structure).into_iter().filter_map(|path| rows.remove(&path)).collect();
+        let rows = declared(layouts, structure).into_iter().filter_map(|path| rows.remove(&path).map(Row::merged)).collect();
         (!columns.is_empty()).then_some(Self { arch, columns, rows })
     }
 }
@@ -103,14 +104,23 @@ impl Row {
     fn reach(&mut self, column: usize, fact: Option<Fact>, source: Source) {
         match (self.runs.last_mut(), fact) {
             // Of two members of one path, the first stands for both.
-            (Some(run), _) if run.columns.end > column => run.source = run.source.min(source),
-            (Some(run), None) => run.source = run.source.min(source),
-            (Some(run), Some(fact)) if run.columns.end == column && run.fact == fact => {
-                run.columns.end = column + 1;
-                run.source = run.source.min(source);
-            }
+            (Some(run), _) if run.columns.end > column => run.source = run.source.max(source),
             (_, Some(fact)) => self.runs.push(Run { columns: column..column + 1, fact, source }),
-            (None, None) => {}
+            (_, None) => {}
         }
+    }
+
+    /// With one run for columns that follow each other and are the same.
+    fn merged(mut self) -> Self {
+        self.runs.dedup_by(|next, run| {
+            let both = run.source.max(next.source);
+            let same = run.source == next.source || both == Source::Converted;
+            let same = same && run.columns.end == next.columns.start && run.fact == next.fact;
+            if same {
+                (run.columns.end, run.source) = (next.columns.end, both);
+            }
+            same
+        });
+        self
     }
 }

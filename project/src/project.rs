@@ -99,6 +99,15 @@ impl Project {
         }
     }
 
+    /// The files of the facts; none if there is no folder of them.
+    fn found(&self) -> Result<Vec<SymbolFile>, Error> {
+        match &self.facts {
+            Files::Embedded([]) => Ok(Vec::new()),
+            Files::Embedded(_) => self.fact_files(),
+            Files::Folder(folder) => tables::in_folder(&self.root.join(folder)),
+        }
+    }
+
     /// The facts, a table a kernel; none if there is no folder of them. What images tell is not among them: they are
     /// [`images`](Self::images).
     ///
@@ -119,7 +128,7 @@ impl Project {
     }
 
     fn witnesses(&self, axis: &Axis, wanted: &Wanted) -> Result<Vec<Table>, Error> {
-        let files = self.fact_files().unwrap_or_default();
+        let files = self.found()?;
         let read = files.par_iter().map(|file| tables::read(file, axis, wanted, &Stated::default()));
         Ok(read.collect::<Result<Vec<_>, _>>()?.into_iter().flatten().collect())
     }
@@ -131,7 +140,7 @@ impl Project {
     ///
     /// Facts that cannot be read.
     pub fn registry(&self, axis: &Axis) -> Result<Registry, Error> {
-        let files = self.fact_files().unwrap_or_default();
+        let files = self.found()?;
         let of_file = |file| Ok::<_, Error>(registry::of(&tables::read(file, axis, &Wanted::All, &Stated::default())?));
         Ok(registry::merged(files.par_iter().map(of_file).collect::<Result<Vec<_>, _>>()?))
     }

@@ -147,12 +147,31 @@ pub fn files(paths: &[PathBuf]) -> Result<Vec<SymbolFile>, Error> {
             return Err(format!("{}: no {} file is there", path.display(), ENDINGS.join(", ")).into());
         }
     }
+    Ok(with_builds(list))
+}
+
+/// The symbol files in a folder; none if there is no such folder, or no symbol file in it.
+///
+/// # Errors
+///
+/// A folder that cannot be read.
+pub fn in_folder(folder: &Path) -> Result<Vec<SymbolFile>, Error> {
+    if fs::symlink_metadata(folder).is_err_and(|error| error.kind() == io::ErrorKind::NotFound) {
+        return Ok(Vec::new());
+    }
+    let mut list = Vec::new();
+    collect(folder, &mut BTreeSet::new(), &mut list)?;
+    Ok(with_builds(list))
+}
+
+/// Each file with what the list of its folder says.
+fn with_builds(list: Vec<PathBuf>) -> Vec<SymbolFile> {
     let mut folders: BTreeMap<Option<PathBuf>, Arc<Builds>> = BTreeMap::new();
-    let mut with_builds = |path: PathBuf| {
+    let with_builds = |path: PathBuf| {
         let builds = folders.entry(path.parent().map(Path::to_owned)).or_default().clone();
         SymbolFile::OnDisk { path, builds }
     };
-    Ok(list.into_iter().map(&mut with_builds).collect())
+    list.into_iter().map(with_builds).collect()
 }
 
 fn collect(path: &Path, seen: &mut BTreeSet<PathBuf>, list: &mut Vec<PathBuf>) -> Result<(), Error> {
@@ -337,7 +356,11 @@ impl Builds {
 
 /// The files of a `builds.tsv`; none if there is no such list.
 fn read_builds(path: &Path) -> Result<BTreeMap<String, (String, axis::Arch)>, String> {
-    let Ok(text) = fs::read_to_string(path) else { return Ok(BTreeMap::new()) };
+    let text = match fs::read_to_string(path) {
+        Ok(text) => text,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(BTreeMap::new()),
+        Err(error) => return Err(format!("builds.tsv beside it: {error}")),
+    };
     let row = |(number, line): (usize, &str)| {
         let wrong = || {
             format!("builds.tsv beside it, line {}: not file, build and architecture (x86, x64, arm64), between tabs", number + 1)
@@ -375,6 +398,27 @@ mod tests {
         assert_eq!(later[0], Ok((1526, Some(axis::Arch::Arm64))));
         assert!(later[1].as_ref().is_err_and(|error| error.starts_with("which kernel is it?")), "{later:?}");
         assert!(anew.as_ref().is_err_and(|error| error.contains("builds.tsv beside it, line 2: ")), "{anew:?}");
+    }
+
+    /// What is not there is no facts yet; what is there and cannot be read is an error, and never taken for nothing.
+    #[test]
+    fn a_folder_that_cannot_be_read_is_not_empty() {
+        let folder = env::temp_dir().join(format!("etw-layouts-unread-{}", std::process::id()));
+        fs::create_dir_all(&folder).expect("a temporary folder");
+        let file = folder.join("a.facts");
+        fs::write(&file, "").expect("a temporary file");
+        let found =
+            [&folder, &folder.join("none"), &file.join("below")].map(|path| in_folder(path).map(|files| files.len()).ok());
+        #[cfg(unix)]
+        {
+            std::os::unix::fs::symlink("circle", folder.join("circle")).expect("a link");
+            assert!(in_folder(&folder.join("circle")).is_err());
+        }
+        fs::create_dir_all(folder.join("builds.tsv")).expect("a temporary folder");
+        let list = read_builds(&folder.join("builds.tsv"));
+        fs::remove_dir_all(&folder).expect("the temporary folder can be removed");
+        assert_eq!(found, [Some(1), Some(0), None]);
+        assert!(list.is_err(), "{list:?}");
     }
 
     /// Two links that lead back give 2^40 paths, of which the system follows each.

@@ -160,6 +160,24 @@ fn kernels_have_the_layouts_of_a_target() {
     assert_eq!(name("10.0.18363.1-x64"), ("10.0.18362.1-x64".into(), Named::Kernel));
     assert_eq!(name("10.0.18362.0-x64"), ("10.0.18362.1-x64".into(), Named::Kernel));
     assert_eq!(name("10.0.19045.1415-x64"), ("10.0.19041.985-x64".into(), Named::Kernel));
+    // A build that is another's kernel begins with a revision of its own, and a release in two systems is asked for by number.
+    for (text, build, row) in [
+        ("10.0.19045-x64", "10.0.19045.2130", "10.0.19041.1826-x64"),
+        ("10-22h2-x64", "10.0.19045.2130", "10.0.19041.1826-x64"),
+        ("10.0.19044-x64", "10.0.19044.1288", "10.0.19041.985-x64"),
+        ("10.0.19043-x86", "10.0.19043.985", "10.0.19041.264-x86"),
+        ("1909-arm64", "10.0.18363.476", "10.0.18362.1-arm64"),
+        ("23h2-x64", "10.0.22631.2428", "10.0.22621.382-x64"),
+        ("11-22H2-x64", "10.0.22621.382", "10.0.22621.382-x64"),
+    ] {
+        let asked = axis.find(text).unwrap_or_else(|e| panic!("{text}: {e}"));
+        assert_eq!((asked.own.to_string(), axis.target_name(asked.target)), (build.to_owned(), row.to_owned()), "{text}");
+        assert!(asked.named != Named::Kernel || text.starts_with("11-"), "{text}");
+        assert_eq!(axis.build(&build.rsplit_once('.').expect("a revision").0), Some(asked.own));
+    }
+    for (text, system) in [("22h2-x64", "`10-22H2` or `11-22H2`"), ("21H2-arm64", "`10-21H2` or `11-21H2`")] {
+        assert!(axis.find(text).is_err_and(|error| error.contains(system)), "{text}");
+    }
     assert_eq!(name("6.1.7601.20000-x64"), ("6.1.7601.17514-x64".into(), Named::Kernel));
     assert_eq!(name("6.3.9600.65000-x64").0, "6.3.9600.19913-x64");
     // Between builds it is the first release of the one before, not its last update: servicing is a branch.

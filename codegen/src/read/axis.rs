@@ -71,10 +71,11 @@ pub(super) fn read<'a>(reader: &mut Reader, roots: impl Iterator<Item = (usize, 
     }
     for (index, kernel) in axis.kernels.iter().enumerate() {
         axis.targets.extend(kernel.architectures.iter().map(|&arch| Target { kernel: index, arch }));
-        let twice = |same: &Build| axis.kernels.iter().enumerate().any(|(i, k)| i != index && k.same.contains(same));
-        if let Some(same) = kernel.same.iter().find(|same| same.revision != 0 || twice(same)) {
-            let title = format!("`{same:#}` is in two lists, or names a revision");
-            reader.error(kernel.span, title, "in `same` here", "list only builds without a revision that no other kernel has");
+        let has = |list: &[Build], same: &Build| list.iter().filter(|other| other.number == same.number).count();
+        let twice = |same: &&Build| axis.kernels.iter().map(|kernel| has(&kernel.same, same)).sum::<usize>() > 1;
+        if let Some(same) = kernel.same.iter().find(twice) {
+            let title = format!("`{same:#}` is in `same` twice");
+            reader.error(kernel.span, title, "here", "list each build once, with its first revision");
         }
         let own = |k: &&Kernel| kernel.same.iter().any(|same| same.number == k.build.number);
         if let Some(own) = axis.kernels.iter().find(own) {
@@ -302,5 +303,15 @@ fn group(reader: &mut Reader, table: &Table, axis: &mut Axis) {
         }
     }
     check_label(reader, &label, axis);
+    if let Some((build, node)) = table.get("build").and_then(|node| Some((build(reader, node)?, node))) {
+        let has = |version: &usize| {
+            axis.kernels.iter().any(|k| k.version == *version && k.build.number == axis.canonical(build).number)
+        };
+        if !of.iter().any(has) {
+            let title = format!("`{build:#}` is no build of the versions of `{}`", label.value);
+            reader.error(reader.span(node.span()), title, "here", "name one of their kernels, or of the builds in `same`");
+        }
+        axis.builds.insert(label.value.clone(), build);
+    }
     axis.groups.push((label.value, of));
 }

@@ -195,7 +195,7 @@ const VERSION: &[Key] =
 
 const KERNEL: &[Key] = &[plain("build"), plain("module"), plain("service_pack"), plain("architectures"), plain("same")];
 
-const GROUP: &[Key] = &[plain("label"), plain("of")];
+const GROUP: &[Key] = &[plain("label"), plain("of"), plain("build")];
 
 const RELEASE: &[Key] = &[plain("build"), plain("label"), plain("release"), plain("module"), plain("same")];
 

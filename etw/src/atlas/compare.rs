@@ -136,7 +136,7 @@ struct Data<'a> {
     /// Targets by their other names, each with what it is called then.
     named: BTreeMap<String, (usize, String)>,
     /// Builds that are the kernel of another.
-    same: BTreeMap<String, String>,
+    same: BTreeMap<String, (String, u32)>,
     /// What the numbers of the standings mean.
     words_of_standing: Vec<&'static str>,
     /// The standings by target of a structure that is not everywhere as sure as its kernel.
@@ -182,9 +182,10 @@ fn named(atlas: &Atlas) -> BTreeMap<String, (usize, String)> {
     choices.map(|choice| (choice.asked.name.clone(), (choice.target(), choice.label(atlas.axis)))).collect()
 }
 
-fn same(atlas: &Atlas) -> BTreeMap<String, String> {
-    let pairs = atlas.axis.kernels.iter().flat_map(|kernel| kernel.same.iter().map(|same| (same.number, kernel.build.number)));
-    pairs.map(|(same, own)| (dotted(same), dotted(own))).collect()
+/// The builds that are other ones, by number, and the first revision of each.
+fn same(atlas: &Atlas) -> BTreeMap<String, (String, u32)> {
+    let pairs = atlas.axis.kernels.iter().flat_map(|kernel| kernel.same.iter().map(|same| (same, kernel.build.number)));
+    pairs.map(|(same, own)| (dotted(same.number), (dotted(own), same.revision))).collect()
 }
 
 fn dotted([major, minor, build]: [u32; 3]) -> String {

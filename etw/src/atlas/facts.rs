@@ -135,7 +135,7 @@ impl<'a> Structure<'a> {
         let name = &definition.name.value;
         let matrix = |arch| Matrix::of(atlas.layouts, atlas.registry, name, arch);
         let matrices: Vec<_> = ARCHITECTURES.into_iter().filter_map(matrix).collect();
-        let history = history::of(atlas.layouts, name, None)?;
+        let history = history::of(atlas.layouts, atlas.registry, name, None)?;
         let life = Life::of(&atlas.scopes, &history, &matrices);
         Ok(Self { definition, matrices, life })
     }

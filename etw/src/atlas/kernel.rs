@@ -42,7 +42,7 @@ fn facts(atlas: &Atlas, target: usize, html: &mut Html) {
     fact("label", &|html| html.text(atlas.label(target)));
     fact("known", &|html| {
         marks::source(html, atlas.source(None, target, kernel.choice.standing), kernel.choice.standing);
-        html.text(format_args!(" {}", kernel.choice.standing));
+        html.text(format_args!(" {}", kernel.choice.sentence(atlas.axis)));
     });
     if atlas.is_update(target) {
         fact("revision", &|html| html.text("an update inside its build, at which a layout changed"));

@@ -1,7 +1,7 @@
 //! The lives of a structure's members: every offset, type and width that each had. What is too long for one page goes on on others.
 
-use super::paths;
 use super::scopes::Scopes;
+use super::{marks, paths};
 use crate::html::Html;
 use etw_layouts_codegen::axis::Arch;
 use etw_layouts_codegen::layouts::Bits;
@@ -63,7 +63,7 @@ impl Life {
 fn section(scopes: &Scopes, member: &str, doc: &str, stages: &[Stage], html: &mut Html) {
     html.el("tbody", &[("id", &member)], |html| {
         html.el("tr", &[], |html| {
-            html.el("th", &[("scope", &"rowgroup"), ("colspan", &7)], |html| {
+            html.el("th", &[("scope", &"rowgroup"), ("colspan", &8)], |html| {
                 html.link(format_args!("#{member}"), member);
                 if !doc.is_empty() {
                     html.leaf("span", &[], doc);
@@ -98,6 +98,7 @@ fn row(scopes: &Scopes, member: &str, stage: &Stage, html: &mut Html) {
         bits.dedup();
         html.leaf("td", &[], bits.join(" / "));
         html.leaf("td", &[], &stage.change);
+        html.el("td", &[], |html| stage.sources.iter().for_each(|&source| marks::source(html, source, source.word())));
     });
 }
 

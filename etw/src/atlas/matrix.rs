@@ -21,7 +21,7 @@ pub fn table(atlas: &Atlas, structure: &Structure, matrix: &Matrix, html: &mut H
         let columns = format!("--columns:{}", matrix.columns.len());
         html.el("table", &[("class", &"matrix"), ("style", &columns)], |html| {
             html.el("caption", &[], |html| {
-                html.text("A cell reaches over the versions in which nothing of the member changes. ");
+                html.text("A cell reaches over the versions in which nothing of the member changes, nor its evidence. ");
                 for (class, words) in [("new", "new"), ("moved", "moved"), ("typed", "another type or other bits")] {
                     html.leaf("span", &[("class", &format_args!("change {class}"))], words);
                     html.text(" ");
@@ -120,6 +120,7 @@ fn cell(before: Option<&Run>, run: &Run, newest: &str, html: &mut Html) {
         // What is there from the first column on is not new.
         None if run.columns.start == 0 => ("", r#type != newest),
         None => (" n", r#type != newest),
+        Some(before) if *before == run.fact => ("", false),
         Some(Fact::Member { r#type: t, bit: b, bits: n, .. }) if (t, b, n) != (r#type, bit, bits) => (" t", true),
         Some(_) => (" m", false),
     };

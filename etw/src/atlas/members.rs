@@ -30,7 +30,7 @@ pub fn pages(structure: &Structure) -> Vec<(String, String)> {
                 html.el("table", &[("class", &"life")], |html| {
                     html.el("thead", &[], |html| {
                         html.el("tr", &[], |html| {
-                            for heading in ["in", "x86", "x64", "arm64", "type", "bits", "change"] {
+                            for heading in ["in", "x86", "x64", "arm64", "type", "bits", "change", "evidence"] {
                                 html.leaf("th", &[("scope", &"col")], heading);
                             }
                         });

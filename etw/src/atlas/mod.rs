@@ -38,7 +38,8 @@ use std::path::PathBuf;
 ///     etw atlas -o atlas
 ///     open atlas/index.html
 ///
-/// The folder is made if it is not there. One that holds anything but an atlas is left alone.
+/// The folder is made if it is not there. One that holds anything but an atlas is left alone. Pages that an older atlas there had and this
+/// one has not are removed, unless somebody has changed them.
 ///
 /// `cargo xtask atlas` is the same on the specs of the workspace.
 #[derive(clap::Args)]

@@ -269,15 +269,17 @@
     if (index >= 0) return of(index, name);
     if (name in named) return of(...named[name]);
     const [, number, revision] = build.match(/^(\d+\.\d+\.\d+)\.(\d+)$/) ?? [];
-    const numbers = [number, same[number] ?? number];
+    const [line, first] = same[number] ?? [number, 0], numbers = [number, line];
     const all = kernels.flatMap(({ arch, seen }, index) => arch !== own ? [] : Object.keys(seen).map((build) => [build, index]));
-    const line = all.filter(([build]) => numbers.includes(bareBuild(build))).sort(([a], [b]) => last(a) - last(b));
-    const older = line.filter(([build]) => last(build) <= revision).at(-1), newer = line.find(([build]) => last(build) >= revision);
+    // What was seen under another number is not seen of a revision that this number never had.
+    const counts = ([build]) => numbers.includes(bareBuild(build)) && (revision >= first || last(build) !== Number(revision));
+    const known = all.filter(counts).sort(([a], [b]) => last(a) - last(b));
+    const older = known.filter(([build]) => last(build) <= revision).at(-1), newer = known.find(([build]) => last(build) >= revision);
     if (!older) return { error: `${name}: no kernel of that name was seen. etw diff tells which layouts it is likely to have.` };
     const taken = kernels[older[1]].name;
     if (older[0] === newer?.[0]) return of(older[1], `${name}, which has the layouts of ${taken}`, sureness(kernels[older[1]].seen[older[0]]));
     const agree = newer?.[1] === older[1] ? "agree" : "differ";
-    const where = newer ? `between ${older[0]} and ${newer[0]}, which ${agree}` : `later than ${older[0]}, the last update of its build that was seen`;
+    const where = newer ? `between ${older[0]} and ${newer[0]}, which ${agree}` : `later than ${older[0]}, the last update of its build whose symbols or image were read`;
     return of(older[1], `${taken} in place of ${name}`, `not seen itself, ${where}`);
   }
 
@@ -331,7 +333,9 @@
     if (latest in old.seen && ["proven", "converted", "partly seen"].includes(sure[0])) sure[0] = sureness(old.seen[latest]);
     // Updates of another build may be younger than the step.
     const yet = bareBuild(latest) !== bareBuild(bare(now.name)) ? ["", "not "] : ["still ", "not yet "];
-    const first = kind === "gone" ? "gone with " : sign === "-" ? "new with " : "with ", both = sure[0] === sure[1];
+    // Of two builds none is the other's past: an update of the older one may be younger.
+    const gone = yet[0] ? "gone with " : "not in ";
+    const first = kind === "gone" ? gone : sign === "-" ? "new with " : "with ", both = sure[0] === sure[1];
     return [part ? "in part " : "", first, link(bare(now.name), to(old.name, now.name)), both ? "" : ` (${sure[1]})`,
       `, ${yet[kind === "gone" ? 0 : 1]}in ${latest}`, both ? `; both ${sure[0]}` : ` (${sure[0]})`];
   }
@@ -386,7 +390,7 @@
       return [index ? ", " : words, link(bare(at), to(before, at)), index + 1 === steps.length ? "." : ""];
     });
     const left = changed.filter(([, at]) => causes.has(at)), undone = changed.filter(([, at]) => !causes.has(at));
-    return [...list(" Changed with ", left), ...list(" Nothing is left of what changed on the way with ", undone)];
+    return [...list(" Changed with ", left), ...list(" Undone, or in updates of another build: what changed with ", undone)];
   }
 
   // Any two versions of a structure, side by side.

@@ -6,8 +6,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Component, Path};
 
-/// Lists the files of an atlas. What is listed there may go when the atlas is written anew, and nothing else.
+/// Lists the files of an atlas, each with the hash of its content. What is listed there may go when the atlas is written anew, unless
+/// somebody has changed it since, and nothing else.
 const LIST: &str = "atlas.txt";
+/// The list's first line.
+const HEAD: &str = "etw-layouts atlas 1";
 
 /// Writes the files, and removes those of the atlas that was there before.
 ///
@@ -19,30 +22,48 @@ pub fn write(folder: &Path, files: &BTreeMap<String, String>) -> Result<(), Erro
     fs::create_dir_all(folder).map_err(|error| at(folder, error))?;
     let list = folder.join(LIST);
     let is_empty = fs::read_dir(folder).map_err(|error| at(folder, error))?.next().is_none();
-    let old = match fs::read_to_string(&list) {
-        Ok(text) => text,
-        Err(_) if is_empty => String::new(),
-        Err(_) => {
-            let help = "name a new folder, or an empty one";
-            return Err(format!("{} is not empty and holds no atlas: {help}", folder.display()).into());
+    let old = fs::read_to_string(&list).unwrap_or_default();
+    let mut lines = old.lines();
+    if lines.next() != Some(HEAD) && !is_empty {
+        return Err(format!("{} is not empty and holds no atlas: name a new folder, or an empty one", folder.display()).into());
+    }
+    let real = folder.canonicalize().map_err(|error| at(folder, error))?;
+    for (sum, path) in lines.filter_map(|line| line.split_once(' ')).filter(|(_, path)| !files.contains_key(*path)) {
+        let own = folder.join(path);
+        if is_within(&real, folder, path) && fs::read(&own).is_ok_and(|content| hash(&content) == sum) {
+            fs::remove_file(&own).map_err(|error| at(&own, error))?;
         }
-    };
-    let is_within = |path: &str| Path::new(path).components().all(|part| matches!(part, Component::Normal(_)));
-    for path in old.lines().filter(|path| is_within(path) && !files.contains_key(*path)) {
-        // One that is gone already is as it should be.
-        let _ = fs::remove_file(folder.join(path));
     }
     let folders: BTreeSet<_> = files.keys().filter_map(|path| Path::new(path).parent()).collect();
     for inner in folders {
         let path = folder.join(inner);
         fs::create_dir_all(&path).map_err(|error| at(&path, error))?;
     }
+    if let Some(path) = files.keys().map(String::as_str).chain([LIST]).find(|path| !is_within(&real, folder, path)) {
+        return Err(format!("{}: a link that leads out of the atlas; remove it", folder.join(path).display()).into());
+    }
     // First the list, so that an atlas that is torn is known as one.
-    let names: String = files.keys().map(|path| format!("{path}\n")).collect();
-    fs::write(&list, names).map_err(|error| at(&list, error))?;
+    let names: String = files.iter().map(|(path, text)| format!("{} {path}\n", hash(text.as_bytes()))).collect();
+    fs::write(&list, format!("{HEAD}\n{names}")).map_err(|error| at(&list, error))?;
     files.par_iter().try_for_each(|(path, text)| {
         let path = folder.join(path);
         fs::write(&path, text).map_err(|error| at(&path, error))
     })?;
     Ok(())
+}
+
+/// Whether a path stays within a folder, whose real path is known: through no link, and by no name that leads out of it.
+fn is_within(real: &Path, folder: &Path, path: &str) -> bool {
+    let path = Path::new(path);
+    let own = folder.join(path);
+    let parent = own.parent().and_then(|parent| parent.canonicalize().ok());
+    path.components().all(|part| matches!(part, Component::Normal(_)))
+        && parent.is_some_and(|parent| parent == real.join(path.parent().unwrap_or(Path::new(""))))
+        && !fs::symlink_metadata(&own).is_ok_and(|about| about.is_symlink())
+}
+
+/// FNV-1a, in hexadecimal: it tells a page from one that somebody has changed.
+fn hash(content: &[u8]) -> String {
+    let sum = content.iter().fold(0xcbf2_9ce4_8422_2325, |sum: u64, &byte| (sum ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3));
+    format!("{sum:016x}")
 }

@@ -78,7 +78,7 @@ pub fn text(axis: &Axis, choice: Option<&Choice>, list: &[Structure], width: Opt
         out = choice.note(axis).map_or(out, |note| paragraph(&note, width, ""));
         out += &format!("{HEADING}In {}{HEADING:#}\n", choice.label(axis));
         if !choice.is_stand_in(axis) {
-            out += &paragraph(&format!("Of the whole kernel: {}.", choice.standing), width, "");
+            out += &paragraph(&format!("Of the whole kernel: {}.", choice.sentence(axis)), width, "");
         }
     }
     let heading = format!("{} {}", list.len(), if list.len() == 1 { "name" } else { "names" });

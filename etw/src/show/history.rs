@@ -20,7 +20,11 @@ pub fn text(history: &History, layouts: &Layouts) -> String {
         rows.push(columns::Row { style: HEADING, cells: vec![name.to_owned()] });
         rows.extend(stages.iter().map(|stage| row(stage, axis, shown)));
     }
-    columns::aligned(&[&format!("{} in", history.structure), "x86", "x64", "arm64", "type", "bits", "change"], &rows, None)
+    columns::aligned(
+        &[&format!("{} in", history.structure), "x86", "x64", "arm64", "type", "bits", "change", "evidence"],
+        &rows,
+        None,
+    )
 }
 
 fn is_values(history: &History, layouts: &Layouts) -> bool {
@@ -66,9 +70,15 @@ fn row(stage: &Stage, axis: &Axis, shown: [bool; Arch::ALL.len()]) -> columns::R
         types.join(" / "),
         bits.join(" / "),
         stage.change.clone(),
+        words(stage).join(", "),
     ];
     let style = if stage.is_absent() { DIM } else { Style::new() };
     columns::Row { style, cells }
+}
+
+/// What a stage is known from, the strongest first.
+fn words(stage: &Stage) -> Vec<&'static str> {
+    stage.sources.iter().map(|source| source.word()).collect()
 }
 
 fn bits(fact: &Fact) -> Option<Bits> {
@@ -96,6 +106,8 @@ struct LifeJson<'a> {
 struct StageJson<'a> {
     r#in: String,
     change: &'a str,
+    /// What it is known from in these versions, the strongest first.
+    evidence: Vec<&'static str>,
     x86: Option<&'a Fact>,
     x64: Option<&'a Fact>,
     arm64: Option<&'a Fact>,
@@ -104,7 +116,7 @@ struct StageJson<'a> {
 fn lives<'a>(axis: &Axis, stages: &'a [Stage]) -> Vec<StageJson<'a>> {
     let one = |stage: &'a Stage| {
         let [x86, x64, arm64] = stage.facts.each_ref().map(|known| known.as_ref().and_then(Option::as_ref));
-        StageJson { r#in: axis.describe(&stage.targets), change: &stage.change, x86, x64, arm64 }
+        StageJson { r#in: axis.describe(&stage.targets), change: &stage.change, evidence: words(stage), x86, x64, arm64 }
     };
     stages.iter().map(one).collect()
 }

@@ -63,7 +63,7 @@ pub(crate) fn run(args: &Args, project: &Project) -> Result<Outcome, Error> {
     let layouts = project.layouts()?;
     let arch = args.arch;
     if args.history {
-        let history = life::of(&layouts, &args.structure, arch)?;
+        let history = life::of(&layouts, &project.registry(&layouts.spec.axis)?, &args.structure, arch)?;
         match args.format {
             Format::Text => print(&history::text(&history, &layouts))?,
             Format::Json => print(&history::json(&history, &layouts)?)?,

@@ -73,9 +73,10 @@ pub fn subject_errata(layouts: &Layouts, subject: &Subject) -> Vec<String> {
 /// How sure a layout is, in words, and why no public symbols can confirm it.
 pub fn known(layouts: &Layouts, subject: &Subject) -> String {
     let Subject { structure, choice, .. } = subject;
+    let sentence = choice.sentence(&layouts.spec.axis);
     match layouts.unverifiable(structure, choice.target()) {
-        Some(reason) => format!("{}: {reason}", choice.standing),
-        None => choice.standing.to_string(),
+        Some(reason) => format!("{sentence}: {reason}"),
+        None => sentence,
     }
 }
 

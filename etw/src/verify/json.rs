@@ -37,6 +37,8 @@ struct Table<'a> {
     note: Option<String>,
     /// The targets whose layouts it has, if it is labelled as another kernel's; else none.
     facts_of: Vec<String>,
+    /// The kernel that the facts know its PDB as, if it is labelled as another one.
+    pdb_of: Option<&'a str>,
     structures: Vec<Structure<'a>>,
     /// Where it says that global variables are, held against the facts of the same PDB.
     variables: &'a Variables,
@@ -130,6 +132,7 @@ fn table<'a>(layouts: &Layouts, registry: &Registry, table: &'a Checked) -> Tabl
         standing: standing(axis, &choice),
         note: choice.note(axis),
         facts_of: table.facts_of.iter().map(|&target| axis.target_name(target)).collect(),
+        pdb_of: table.pdb_of.as_deref(),
         structures: structures(table),
         variables: &table.variables,
     }

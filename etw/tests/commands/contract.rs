@@ -38,7 +38,7 @@ fn exit_status_and_json_of_verify() {
     assert_eq!(keys(&document["summary"]), [&counts[..], &["not_verified", "reasons", "tables", "verified"]].concat());
     assert_eq!(document["summary"]["differences"], 0);
     let table = &document["tables"][0];
-    let told = ["arch", "build", "facts_of", "known", "newer", "note", "older", "other", "source", "standing"];
+    let told = ["arch", "build", "facts_of", "known", "newer", "note", "older", "other", "pdb_of", "source", "standing"];
     assert_eq!(keys(table), [&told[..], &["structures", "target", "variables"]].concat());
     assert_eq!(keys(&table["structures"][0]), ["differences", "equal", "name", "status"]);
     let of_image = ["arch", "build", "file", "known", "newer", "older", "other", "size", "source", "standing"];

@@ -12,13 +12,15 @@ fn relabelled(file: &str, label: &str) -> String {
 }
 
 /// A table, its label, and whose layouts it has, if the label must be wrong.
-const CASES: [(&str, &str, Option<&str>); 11] = [
+const CASES: [(&str, &str, Option<&str>); 12] = [
     // Symbols of the kernel that is claimed were read, or of updates before and after it.
     ("10.0.17763.379-x64.facts", "10.0.19041.329 x64", Some("10.0.17763.107-x64")),
     ("10.0.19041.3324-x64.facts", "10.0.17763.379 x64", Some("10.0.19041.3324-x64")),
     ("10.0.19041.3324-x64.facts", "10.0.19045.2130 x64", Some("10.0.19041.3324-x64")),
     ("6.3.9600.16384-x86-converted.facts", "6.2.9200.16384 x86", Some("6.3.9600.16384-x86")),
     ("10.0.17134.1-x86-converted.facts", "10.0.17134.1 x64", Some("10.0.17134.1-x86")),
+    // Only converted tables were read of the updates before and after it.
+    ("10.0.17134.1-x86-converted.facts", "10.0.19041.600 x86", Some("10.0.17134.1-x86")),
     // Nobody has seen these kernels, and a neighbour's layouts may well be theirs.
     ("10.0.19041.3324-x64.facts", "10.0.26100.65000 x64", None),
     ("10.0.22000.348-x64.facts", "10.0.21996.1 x64", None),
@@ -75,4 +77,50 @@ fn a_table_of_no_known_kernel_is_not_labelled_wrongly() {
     let output = etw(&["verify", "--symbols", &table]);
     let text = String::from_utf8_lossy(&output.stdout);
     assert!(output.status.code() == Some(1) && !text.contains("is labelled") && !text.contains(" 0 differences"), "{text}");
+}
+
+/// A PDB belongs to one kernel: under any other build it is refused, also under one that nobody has seen, and whatever its layouts.
+#[test]
+fn a_pdb_that_the_facts_know_is_no_other_kernels() {
+    let folder = Folder::new();
+    let shipped = table_of("10.0.22000.348-x64.facts");
+    let line = shipped.lines().find(|line| line.starts_with("kernel 10.0.22000.348 ")).expect("a kernel");
+    let types = &shipped[shipped.find("\nstruct ").expect("a type")..];
+    let head = shipped.lines().take_while(|line| !line.starts_with("kernel ")).collect::<Vec<_>>().join("\n");
+    let labelled =
+        |label: &str| folder.file("table.facts", &format!("{head}\n{}{types}", line.replace("10.0.22000.348 x64", label)));
+    for label in ["10.0.30000.1 x64", "10.0.22000.349 x64", "10.0.22621.348 x64", "10.0.22000.348 arm64"] {
+        let table = labelled(label);
+        let imported = etw(&["import", "--dry-run", &table]);
+        let message = String::from_utf8_lossy(&imported.stderr);
+        let sentence =
+            format!("is labelled {}, but the facts have its PDB as that of 10.0.22000.348-x64", label.replace(' ', "-"));
+        assert!(
+            imported.status.code() == Some(2)
+                && message.contains(&format!("{sentence}; nothing was written. Say of which kernel")),
+            "{message}"
+        );
+        let verified = etw(&["verify", "--symbols", &table]);
+        let text = String::from_utf8_lossy(&verified.stdout);
+        // Nothing of this architecture or build may be compared at all.
+        assert!(verified.status.code() == Some(1) && text.contains(&sentence), "{label}: {text}");
+        let output = etw(&["verify", "--symbols", &table, "--format", "json"]);
+        let document: Value = serde_json::from_slice(&output.stdout).expect("JSON");
+        assert_eq!(
+            (&document["tables"][0]["pdb_of"], &document["summary"]["verified"]),
+            (&"10.0.22000.348-x64".into(), &0.into())
+        );
+    }
+    // Two tables of one PDB at once contradict each other.
+    let two = format!(
+        "{head}\n{}\n{}{types}",
+        line.replace("10.0.22000.348", "10.0.30000.1"),
+        line.replace("10.0.22000.348", "10.0.30001.1")
+    );
+    let two = folder.file("two.facts", &two.replace(line.split(' ').nth(4).expect("a GUID"), &"7".repeat(32)));
+    let imported = etw(&["import", "--dry-run", &two]);
+    let message = String::from_utf8_lossy(&imported.stderr);
+    assert!(imported.status.code() == Some(2) && message.contains("is labelled 10.0.30000.1-x64, but"), "{message}");
+    let known = etw(&["import", "--dry-run", &labelled("10.0.22000.348 x64")]);
+    assert!(String::from_utf8_lossy(&known.stdout).contains("known already"), "{known:?}");
 }

@@ -16,6 +16,7 @@ use etw_layouts_codegen::registry::Registry;
 use etw_layouts_project::diff::{Changes, changes, sides};
 use etw_layouts_project::map::Map;
 use etw_layouts_project::members::members;
+use etw_layouts_project::project::Files;
 use etw_layouts_project::subject::{self, Subject};
 use etw_layouts_project::tables::{self, Stated, SymbolFile};
 use etw_layouts_project::{Project, history, verify};
@@ -24,6 +25,82 @@ use serde_json::Value;
 use std::collections::BTreeSet;
 use std::path::Path;
 use std::{env, fs};
+
+/// Specs of an axis that no import of a kernel changes: two releases whose updates go their own ways, and a third; and facts of some kernels.
+fn branches() -> (Layouts, Registry) {
+    const SPECS: &[(&str, &str)] = &[
+        (
+            "windows.toml",
+            r#"
+architectures = ["x86", "x64"]
+follows = { arm64 = "x64" }
+documents = "one x64"
+
+[[version]]
+label = "one"
+kernels = [{ build = "1.0.100.1", module = "one" }, { build = "1.0.100.20", module = "one_20", architectures = ["x64"] }]
+
+[[version]]
+label = "two"
+kernels = [{ build = "1.0.200.1", module = "two" }, { build = "1.0.200.30", module = "two_30" }]
+
+[[version]]
+label = "three"
+architectures = ["x64", "arm64"]
+kernels = [{ build = "1.0.300.1", module = "three" }]
+"#,
+        ),
+        (
+            "DEVICE.toml",
+            r#"
+[struct]
+name = "DEVICE"
+
+[[member]]
+name = "Id"
+type = { "one" = "USHORT", "two.." = "ULONG" }
+
+[[member]]
+name = "Busy"
+type = "ULONG"
+bits = { "..two" = 1, "three" = 2 }
+
+[[member]]
+name = "Owner"
+type = "PVOID"
+in = "1.0.100.20..one, 1.0.200.30.."
+
+[[member]]
+name = "Next"
+type = "PVOID"
+in = "two.."
+"#,
+        ),
+        (
+            "STATE.toml",
+            r#"
+[enum]
+name = "STATE"
+type = "LONG"
+constants = [
+  { name = "Idle", value = 0 },
+  { name = "Gone", value = { "one" = 1, "two.." = 2 } },
+]
+"#,
+        ),
+    ];
+    const FACTS: &[(&str, &str)] = &[
+        ("a.facts", "etw-layouts-symbols 1\nproducer a test\nkernel 1.0.100.20 x64 -\nstruct DEVICE 0x10\n 0x0 Id u2\n"),
+        (
+            "b.facts",
+            "etw-layouts-symbols 1\nproducer converted from a test\nkernel 1.0.200.1 x64 -\nkernel 1.0.300.1 x64 -\nstruct DEVICE 0x18\n 0x0 Id u4\n",
+        ),
+    ];
+    let project = Project { standard: etw_layouts_specs::FILES, ..Project::of(Files::Embedded(SPECS), Files::Embedded(FACTS)) };
+    let layouts = project.layouts().unwrap_or_else(|error| panic!("{error}"));
+    let registry = project.registry(&layouts.spec.axis).expect("good facts");
+    (layouts, registry)
+}
 
 /// The files are in etw/tests/golden; `BLESS=1` writes them anew.
 #[test]
@@ -50,13 +127,12 @@ fn golden_files_are_as_printed() {
             printed.push((format!("{name}.json"), pretty(&show::json(&layouts, &registry, &subject)).expect("JSON")));
         }
     }
-    for (asked, json) in
-        [("WMI_BUFFER_HEADER", false), ("WMI_LOGGER_CONTEXT.TokenAccessInformation", false), ("ETW_BUFFER_STATE", true)]
-    {
-        let history = history::of(&layouts, asked, None).expect(asked);
-        printed.push((format!("history-{asked}.txt"), show::history::text(&history, &layouts)));
+    let (own, seen) = branches();
+    for (asked, json) in [("DEVICE", false), ("DEVICE.Owner", false), ("STATE", true)] {
+        let history = history::of(&own, &seen, asked, None).expect(asked);
+        printed.push((format!("history-{asked}.txt"), show::history::text(&history, &own)));
         if json {
-            printed.push((format!("history-{asked}.json"), show::history::json(&history, &layouts).expect("JSON")));
+            printed.push((format!("history-{asked}.json"), show::history::json(&history, &own).expect("JSON")));
         }
     }
     for (a, b, only, json) in [

@@ -55,7 +55,7 @@ fn a_structure_stands_as_its_kernel_was_seen() {
         ("ETW_UM_LOGGER_CONTEXT", "6.1.7601.24000", "not checkable", "symbols of this build were read, and do not hold it"),
         ("LUID", between, "alike", "between 6.1.7601."),
         ("WMI_LOGGER_CONTEXT", between, "differ", "which differ: the change lies between them"),
-        ("LUID", "6.1.7601.65000", "later", "the last update of its build that was seen"),
+        ("LUID", "6.1.7601.65000", "later", "the last update of its build whose symbols were"),
         ("LUID", "10.0.18277.1000", "unseen", "which lies between 10.0.17763."),
     ] {
         let asked = ["show", structure, "--build", build, "--arch", "x64"];
@@ -83,6 +83,24 @@ fn a_structure_stands_as_its_kernel_was_seen() {
         output.status.code() == Some(2) && message.contains("no such kernel: the first of this architecture is"),
         "{message}"
     );
+}
+
+/// An architecture that follows another says so, unless its own symbols were read.
+#[test]
+fn offsets_of_another_architecture_are_inferred_from_it() {
+    for (build, whole, member) in [
+        ("24H2", Some("where the specs do not name arm64, it is inferred from x64"), "inferred from x64"),
+        ("10.0.22631.65000", Some("where the specs do not name arm64, it is inferred from x64"), "inferred from x64"),
+        ("10.0.19569", None, "seen in converted tables"),
+    ] {
+        let asked = ["show", "WMI_LOGGER_CONTEXT", "--build", build, "--arch", "arm64"];
+        let (shown, document) = (text(&etw(&asked)), document(&asked));
+        let known = document["known"].as_str().expect("a sentence");
+        assert!(shown.contains(known) && whole.is_none_or(|whole| known.ends_with(whole)), "{build}: {known}");
+        assert_eq!(known.contains("x64"), whole.is_some(), "{build}: {known}");
+        let members = document["members"].as_array().expect("members");
+        assert!(members.iter().any(|shown| shown["provenance"] == member), "{build}: {}", members[0]);
+    }
 }
 
 /// A target that is not known is equal to nothing, least of all to its own stand-in.
@@ -116,8 +134,27 @@ fn a_name_of_several_kernels_is_the_first_of_them() {
     );
     let shown = document(&["show", "LUID"]);
     assert_eq!((&shown["asked"], &shown["named"]), (&Value::Null, &"newest".into()));
-    let shown = document(&["show", "LUID", "--build", "10.0.19045.329"]);
-    assert_eq!((&shown["standing"], &shown["target"]), (&"proven".into(), &"10.0.19041.264-x64".into()));
+    // A build that is another's kernel begins with its own first revision; what was seen under the other number proves nothing before it.
+    for (build, standing, target) in [
+        ("10.0.19045", "proven", "10.0.19041.1826-x64"),
+        ("10.0.19045.2130", "proven", "10.0.19041.1826-x64"),
+        ("10.0.19045.2006", "agree", "10.0.19041.1826-x64"),
+        ("10.0.19045.329", "alike", "10.0.19041.264-x64"),
+        ("10.0.19041.329", "proven", "10.0.19041.264-x64"),
+    ] {
+        let shown = document(&["show", "LUID", "--build", build]);
+        assert_eq!((&shown["standing"], &shown["target"]), (&standing.into(), &target.into()), "{build}");
+        let selected = etw_layouts::structures::LUID.select(
+            format!("{build}{}", if build.ends_with("19045") { ".2130" } else { "" }).parse().unwrap(),
+            etw_layouts::Arch::X64,
+        );
+        assert_eq!(selected.map(|selected| selected.standing.word()), Ok(standing), "{build}");
+    }
+    let shown = text(&etw(&["show", "LUID", "--build", "10.0.19045"]));
+    assert!(
+        shown.contains("in 10.0.19045.2130-x64, the first of 10.0.19045-x64, which has the layouts of 10.0.19041.1826"),
+        "{shown}"
+    );
     for arguments in
         [&["show", "LUID", "--build", "6.1..6.3"][..], &["export", "c", "6.1..6.3-x64"], &["diff", "6.1..-x64", "6.1-x64"]]
     {

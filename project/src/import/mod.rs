@@ -225,12 +225,14 @@ fn news(
     let axis = &layouts.spec.axis;
     let names = verify::names(layouts, None)?;
     let seen = registry::of(shipped);
+    let reduced = |table: Table| facts::reduced(Table { build: kernel::kernel_of(table.build, axis), ..table });
+    let tables: Vec<_> = tables.into_iter().map(reduced).collect();
+    let pdbs = registry::merged([seen.clone(), registry::of(&tables)]);
     let mut new: BTreeMap<(Build, Arch, String), Table> = BTreeMap::new();
     let mut wrong = Vec::new();
     for table in tables {
-        let table = facts::reduced(Table { build: kernel::kernel_of(table.build, axis), ..table });
         let name = format!("{}-{}", table.build, table.arch);
-        if let Some(sentence) = label::refusal(layouts, &names, &seen, &table) {
+        if let Some(sentence) = label::refusal(layouts, &names, &seen, &pdbs, &table) {
             wrong.push(sentence);
             continue;
         }

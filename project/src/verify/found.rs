@@ -5,8 +5,8 @@ use crate::tables::Table;
 use etw_layouts_codegen::Asked;
 use etw_layouts_codegen::axis::Axis;
 use etw_layouts_codegen::registry::Registry;
-use etw_layouts_symbols::ImageFile;
 use etw_layouts_symbols::compare::{Difference, Rule};
+use etw_layouts_symbols::{ImageFile, Pdb};
 use serde::Serialize;
 use std::collections::BTreeMap;
 
@@ -51,6 +51,8 @@ pub struct Checked {
     pub build: String,
     /// The architecture.
     pub arch: String,
+    /// The symbol file, if known.
+    pub pdb: Option<Pdb>,
     /// The kernel's image, if known.
     pub image: Option<ImageFile>,
     /// The kernel, and the target whose layouts it was held against.
@@ -61,6 +63,8 @@ pub struct Checked {
     pub variables: Variables,
     /// The targets whose layouts it has, if it is labelled as another kernel's: see [`label`](super::label).
     pub facts_of: Vec<usize>,
+    /// The kernel that the facts know its program database as, if it is labelled as another one.
+    pub pdb_of: Option<String>,
 }
 
 /// How a structure compares with a table.
@@ -126,11 +130,13 @@ impl Checked {
             source: table.source.clone(),
             build: format!("{:#}", table.build),
             arch: table.arch.to_string(),
+            pdb: table.pdb.clone(),
             image: table.image.clone(),
             asked,
             structures,
             variables: Variables::default(),
             facts_of: Vec::new(),
+            pdb_of: None,
         }
     }
 
@@ -146,7 +152,7 @@ impl Checked {
 
     /// Whether it is of another kernel than its label says.
     pub fn is_labelled_wrongly(&self) -> bool {
-        !self.facts_of.is_empty()
+        !self.facts_of.is_empty() || self.pdb_of.is_some()
     }
 }
 

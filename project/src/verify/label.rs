@@ -5,14 +5,17 @@
 //! before and after it, which agree. A table that contradicts those, and has the layouts of another kernel down to the last type, is
 //! that kernel's; one that has nobody's layouts merely differs. Nothing is said of a kernel that nobody has seen: it may well have
 //! got the layouts of its neighbour.
+//!
+//! A program database belongs to one kernel. A table of a PDB that the facts have under another build is that build's, whatever its layouts.
 
 use super::found::{Checked, Comparison};
 use super::wholly::{against, compared, names};
 use crate::tables::Table;
 use etw_layouts_codegen::axis::Axis;
 use etw_layouts_codegen::layouts::Layouts;
-use etw_layouts_codegen::registry::{Registry, Witness, WitnessKind};
+use etw_layouts_codegen::registry::{Registry, Seen, Witness, WitnessKind};
 use etw_layouts_codegen::{Asked, Choice, Standing};
+use etw_layouts_symbols::Pdb;
 
 /// The targets whose layouts a table has in place of those of the kernel that it is labelled as; none if its label may be right. `seen` are the
 /// kernels whose symbols were read, and `own` is the file among them that holds the table itself, which is no witness for its label.
@@ -23,12 +26,25 @@ pub fn facts_of(layouts: &Layouts, seen: &Registry, own: Option<&str>, table: &T
     }
 }
 
+/// The kernel that the facts know a program database as, if it is another one than a table of it is labelled as.
+pub fn pdb_of(axis: &Axis, seen: &Registry, table: &Checked) -> Option<String> {
+    let Pdb { guid, age, .. } = table.pdb.as_ref()?;
+    let label = (table.asked.build, axis.targets[table.asked.target].arch);
+    let is_it = |seen: &&Seen| seen.pdb.as_ref().is_some_and(|pdb| (pdb.guid, pdb.age) == (*guid, *age));
+    let is_other = |seen: &&Seen| (axis.canonical(seen.build), seen.arch) != label;
+    let other = seen.kernels.iter().filter(is_it).find(is_other)?;
+    Some(format!("{}-{}", other.build, other.arch))
+}
+
 /// How many kernels are named of those whose layouts a table has: one that holds little has those of many.
 const NAMED: usize = 4;
 
-/// That a table is labelled as one kernel and has the layouts of others.
+/// That a table is labelled as one kernel and has the layouts, or the PDB, of others.
 pub fn sentence(axis: &Axis, checked: &Checked) -> String {
-    let Checked { source, build, arch, facts_of, .. } = checked;
+    let Checked { source, build, arch, facts_of, pdb_of, .. } = checked;
+    if let Some(kernel) = pdb_of {
+        return format!("{source} is labelled {build}-{arch}, but the facts have its PDB as that of {kernel}");
+    }
     let mut others: Vec<_> = facts_of.iter().take(NAMED).map(|&target| axis.target_name(target)).collect();
     if facts_of.len() > NAMED {
         others.push(format!("{} more", facts_of.len() - NAMED));
@@ -36,12 +52,16 @@ pub fn sentence(axis: &Axis, checked: &Checked) -> String {
     format!("{source} is labelled {build}-{arch}, but has the layouts of {}", others.join(" or "))
 }
 
-/// Why a table is not to be written anywhere: it is labelled as one kernel and has the layouts of others. Entered, the kernel would be
-/// one that nobody has.
-pub fn refusal(layouts: &Layouts, names: &[&str], seen: &Registry, table: &Table) -> Option<String> {
-    let checked = compared(layouts, names, table).ok().filter(Checked::differs)?;
-    let facts_of = facts_of(layouts, seen, None, table, &checked.asked);
-    let checked = Checked { facts_of, ..checked };
+/// Why a table is not to be written anywhere: it is labelled as one kernel and has the layouts, or the PDB, of others. Entered, the kernel
+/// would be one that nobody has. `pdbs` are the kernels whose program databases are known.
+pub fn refusal(layouts: &Layouts, names: &[&str], seen: &Registry, pdbs: &Registry, table: &Table) -> Option<String> {
+    let checked = compared(layouts, names, table).ok()?;
+    let pdb_of = pdb_of(&layouts.spec.axis, pdbs, &checked);
+    let facts_of = match checked.differs() && pdb_of.is_none() {
+        true => facts_of(layouts, seen, None, table, &checked.asked),
+        false => Vec::new(),
+    };
+    let checked = Checked { facts_of, pdb_of, ..checked };
     let help =
         "nothing was written. Say of which kernel it is with --build, in builds.tsv or in the file's name, or leave it out";
     checked.is_labelled_wrongly().then(|| format!("{}; {help}", sentence(&layouts.spec.axis, &checked)))

@@ -69,6 +69,8 @@ pub fn report(
         Ok(Variables::of(layouts, facts, table, target))
     };
     let mut all = check(layouts, &names, &files, stated, (&label, &variables), progress)?;
+    let seen = if is_shipped { &all.registry } else { registry()? };
+    all.tables.iter_mut().for_each(|table| table.pdb_of = label::pdb_of(&layouts.spec.axis, seen, table));
     let mut claimed = Vec::new();
     if is_shipped {
         all.tables.iter_mut().chain(&mut all.images).for_each(|table| table.source = project.shown(Path::new(&table.source)));

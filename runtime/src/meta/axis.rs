@@ -19,7 +19,7 @@ pub struct Kernel {
     pub label: &'static str,
     /// The architectures that it exists for.
     pub architectures: &'static [Arch],
-    /// Other builds that are this kernel, revision by revision.
+    /// Other builds that are this kernel, revision by revision, each with its first; 0 if that is not known.
     pub same: &'static [Build],
 }
 
@@ -48,12 +48,12 @@ pub struct Build {
 pub struct ParseError(&'static str);
 
 impl Axis {
-    /// The build that another is the same kernel as; its revision stays.
-    pub(super) fn canonical(&self, build: Build) -> Build {
-        let is = |same: &Build| same.number == build.number;
-        match self.kernels.iter().find(|kernel| kernel.same.iter().any(is)) {
-            Some(kernel) => Build { number: kernel.build.number, ..build },
-            None => build,
+    /// The build that another is the same kernel as; its revision stays. And whether the other has no such revision, being later.
+    pub(super) fn canonical(&self, build: Build) -> (Build, bool) {
+        let first = |kernel: &Kernel| kernel.same.iter().find(|same| same.number == build.number);
+        match self.kernels.iter().find_map(|kernel| Some((kernel, first(kernel)?))) {
+            Some((kernel, first)) => (Build { number: kernel.build.number, ..build }, build.revision < first.revision),
+            None => (build, false),
         }
     }
 }

@@ -157,16 +157,30 @@ impl fmt::Display for Standing {
             }
             Self::NotCheckable => f.write_str("symbols of this build were read, and do not hold it"),
             Self::Stated => f.write_str("it is as the specs state, and no symbols of this build were read"),
-            Self::Agree { older, newer } => write!(f, "not seen itself, between {older} and {newer}, which agree"),
+            Self::Agree { older, newer } => {
+                write!(f, "its own symbols were not read; it lies between {older} and {newer}, whose symbols agree")
+            }
             Self::Alike { older, newer } => {
-                write!(f, "not seen itself, between {older} and {newer}, which agree as far as converted symbol tables tell")
+                write!(
+                    f,
+                    "its own symbols were not read; it lies between {older} and {newer}, which agree as far as converted symbol tables tell"
+                )
             }
             Self::Differ { older, newer } => {
-                write!(f, "not seen itself, between {older} and {newer}, which differ: the change lies between them")
+                write!(
+                    f,
+                    "its own symbols were not read; it lies between {older} and {newer}, which differ: the change lies between them"
+                )
             }
-            Self::Later { last } => write!(f, "not seen itself, later than {last}, the last update of its build that was seen"),
+            Self::Later { last } => write!(
+                f,
+                "its own symbols were not read; it is later than {last}, the last update of its build whose symbols were"
+            ),
             Self::Earlier { first } => {
-                write!(f, "not seen itself, earlier than {first}, the first update of its build that was seen")
+                write!(
+                    f,
+                    "its own symbols were not read; it is earlier than {first}, the first update of its build whose symbols were"
+                )
             }
             Self::Unseen { older, newer: None, .. } => {
                 write!(f, "no symbols of its build were read, which is newer than {older} and all others")

@@ -80,7 +80,8 @@ impl Structure {
     ///
     /// There is no such kernel, or it does not have the structure.
     pub fn select(&self, build: Build, arch: Arch) -> Result<Selection, Absent> {
-        let chosen = choose(&Along { structure: self, arch }, self.axis.canonical(build))?;
+        let (build, unseen) = self.axis.canonical(build);
+        let chosen = choose(&Along { structure: self, arch, unseen: unseen.then_some(build) }, build)?;
         let other = chosen.other.map(|(_, layout)| layout.0);
         Ok(Selection { layout: chosen.layout.0, kernel: chosen.kernel, standing: chosen.standing, other })
     }
@@ -112,6 +113,8 @@ impl Structure {
 struct Along<'a> {
     structure: &'a Structure,
     arch: Arch,
+    /// A kernel that was seen, but not under the number that is asked for, which never had this revision.
+    unseen: Option<Build>,
 }
 
 /// A layout, which is the same as another if it is that very one.
@@ -146,7 +149,8 @@ impl Line for Along<'_> {
 
     fn seen(&self, number: [u32; 3]) -> impl Iterator<Item = (Build, Evidence)> {
         let Structure { registry, .. } = self.structure;
-        registry.of_build(number, self.arch).filter_map(|seen| {
+        let own = registry.of_build(number, self.arch).filter(|seen| self.unseen != Some(seen.build));
+        own.filter_map(|seen| {
             let kind = registry.witnesses.get(seen.witness as usize)?.kind;
             Some((seen.build, kind.evidence(self.structure.is_held(seen.witness))?))
         })
