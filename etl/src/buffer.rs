@@ -102,14 +102,23 @@ impl<'a> Buffer<'a> {
         let there = self.bytes.len();
         match self.head.offset as usize {
             offset if offset < BUFFER_HEADER || offset > self.head.size as usize => {
-                // Behind the last event there is only the fill of unused space.
-                let events = Events::new(self.bytes, BUFFER_HEADER, self.common.generation, self.place, None);
-                let last = events.map_while(Result::ok).last();
-                let end = last.map_or(BUFFER_HEADER, |last| align8(last.offset() as usize + last.bytes().len())).min(there);
-                let is_end = self.bytes[end..].iter().all(|byte| *byte == 0xFF);
-                (if is_end { end } else { there }, Some(What::Offset(self.head.offset)))
+                (self.filled_end(), Some(What::Offset(self.head.offset)))
             }
             offset => (align8(offset).min(there), None),
+        }
+    }
+
+    /// Where the fill of unused space begins behind the last event; the end of the bytes if something else is there. Apart, so that it does
+    /// not change how the walk that everybody takes is compiled.
+    #[cold]
+    #[inline(never)]
+    fn filled_end(&self) -> usize {
+        let events = Events::new(self.bytes, BUFFER_HEADER, self.common.generation, self.place, None);
+        let last = events.map_while(Result::ok).last();
+        let end = last.map_or(BUFFER_HEADER, |last| align8(last.offset() as usize + last.bytes().len())).min(self.bytes.len());
+        match self.bytes[end..].iter().all(|byte| *byte == 0xFF) {
+            true => end,
+            false => self.bytes.len(),
         }
     }
 

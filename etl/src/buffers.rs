@@ -149,10 +149,11 @@ impl Frames {
             }
         };
         let bytes = at - from;
-        if found.is_none() && zero {
-            self.unwritten(bytes);
-        } else {
-            self.report(What::Skipped { bytes, zero, is_end: found.is_none() });
+        let next = found.map(|_| at);
+        match zero {
+            true if found.is_none() => self.unwritten(bytes),
+            true => self.report(What::Zeroes { bytes, next }),
+            false => self.report(What::Skipped { bytes, next }),
         }
         self.place.offset = at;
         if found.is_none() {
@@ -173,7 +174,7 @@ impl Frames {
 
     fn unwritten(&mut self, bytes: u64) {
         let is_whole = self.common.written > 0 && self.is_complete();
-        self.report(What::Unwritten { bytes, is_whole });
+        self.report(if is_whole { What::Unwritten(bytes) } else { What::Zeroes { bytes, next: None } });
     }
 
     fn is_complete(&self) -> bool {

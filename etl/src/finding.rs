@@ -30,6 +30,8 @@ impl Place {
 }
 
 /// What is wrong.
+// No variant has a member of less than 32 bits: the compiler then makes the tag one byte, and the walk from event to event, which returns
+// this by way of a `Result`, takes twice the time.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum What {
@@ -40,22 +42,22 @@ pub enum What {
         /// The bytes that are there.
         there: u32,
     },
-    /// No buffer begins where one must: what is there is left out, up to the next buffer or the end of the file.
+    /// No buffer begins where one must: what is there is left out.
     Skipped {
         /// How many bytes are left out.
         bytes: u64,
-        /// Whether all of them are zero.
-        zero: bool,
-        /// Whether the file ends behind them.
-        is_end: bool,
+        /// Where the next buffer begins in the file; `None` if the file ends before.
+        next: Option<u64>,
     },
-    /// The file ends with zeroes only: space that was never written.
-    Unwritten {
+    /// Only zeroes are where a buffer must begin, and buffers can be missing.
+    Zeroes {
         /// How many.
         bytes: u64,
-        /// Whether all buffers that the log file header counts come before.
-        is_whole: bool,
+        /// Where the next buffer begins in the file; `None` if the file ends before.
+        next: Option<u64>,
     },
+    /// The file ends with so many zeroes, space that was never written, behind all buffers that the log file header counts.
+    Unwritten(u64),
     /// The buffer's header states a size that it cannot have, or one that would hide the next buffer.
     Size {
         /// What the header states.
@@ -125,8 +127,8 @@ pub enum What {
     Marker {
         /// Bytes that are left out.
         skipped: u32,
-        /// Whether the buffer ends behind them; more events follow otherwise.
-        is_end: bool,
+        /// Where the next event begins in the buffer, from the marker on; `None` if there is none.
+        next: Option<u32>,
     },
     /// A malformed chain of extended items: this event is left out.
     Items,
@@ -150,7 +152,7 @@ pub struct Rule {
 impl Finding {
     /// Whether something is damaged or missing; otherwise it is worth knowing, no more.
     pub fn is_damage(&self) -> bool {
-        !matches!(self.what, What::Unwritten { is_whole: true, .. })
+        !matches!(self.what, What::Unwritten(_))
     }
 }
 
@@ -160,8 +162,9 @@ impl What {
         match self {
             Self::Truncated { .. } => "truncated",
             Self::Skipped { .. } => "skipped",
+            Self::Zeroes { .. } => "zeroes",
             Self::Header => "buffer-header",
-            Self::Unwritten { .. } => "unwritten",
+            Self::Unwritten(_) => "unwritten",
             Self::Size { .. } => "buffer-size",
             Self::AnotherTrace => "another-trace",
             Self::BuffersWritten { .. } => "buffers-written",
@@ -195,14 +198,17 @@ impl fmt::Display for What {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Truncated { size, there } => write!(f, "the file ends {there:#x} bytes into this buffer of {size:#x}"),
-            Self::Skipped { bytes, zero, is_end } => {
-                let what = if *zero { "only zeroes in place of a buffer" } else { "no buffer header" };
-                let end = if *is_end { "the end of the file" } else { "the next buffer" };
-                write!(f, "{what}: {bytes:#x} bytes are left out, up to {end}")
+            Self::Skipped { bytes, next } | Self::Zeroes { bytes, next } => {
+                let what =
+                    if matches!(self, Self::Zeroes { .. }) { "only zeroes in place of a buffer" } else { "no buffer header" };
+                write!(f, "{what}: {bytes:#x} bytes are left out, up to ")?;
+                match next {
+                    Some(next) => write!(f, "the next buffer at {next:#x}"),
+                    None => f.write_str("the end of the file"),
+                }
             }
-            Self::Unwritten { bytes, is_whole } => {
-                let whole = if *is_whole { "all buffers are before it" } else { "buffers can be missing" };
-                write!(f, "the file ends with {bytes:#x} zero bytes, space that was never written; {whole}")
+            Self::Unwritten(bytes) => {
+                write!(f, "the file ends with {bytes:#x} zero bytes behind all its buffers, space that was never written")
             }
             Self::Size { stated, taken } => write!(f, "wrong buffer size: {stated:#x}; {taken:#x} is assumed"),
             Self::Header => f.write_str("damaged buffer header: the buffer is read, and its events can be wrong"),
@@ -241,8 +247,8 @@ impl fmt::Display for What {
             Self::Long { length, left } => {
                 write!(f, "an event of {length:#x} bytes with {left:#x} left in the buffer; the buffer's rest is left out")
             }
-            Self::Marker { skipped, is_end } => {
-                let end = if *is_end { "the valid end" } else { "the next event" };
+            Self::Marker { skipped, next } => {
+                let end = if next.is_none() { "the valid end" } else { "the next event" };
                 write!(f, "end marker before the valid end of the buffer: {skipped:#x} bytes are left out, up to {end}")
             }
             Self::Items => f.write_str("the event's extended items do not fit together; the event is left out"),

@@ -184,7 +184,7 @@ fn unusual(rest: &[u8], word: u64, generation: Generation) -> Result<Option<Exte
 #[cold]
 fn marked(rest: &[u8], generation: Generation) -> Box<Fault> {
     let next = resume(rest, generation);
-    let what = What::Marker { skipped: next.unwrap_or(rest.len()) as u32, is_end: next.is_none() };
+    let what = What::Marker { skipped: next.unwrap_or(rest.len()) as u32, next: next.map(|next| next as u32) };
     Box::new(Fault { what, space: next.unwrap_or(usize::MAX) })
 }
 

@@ -207,10 +207,10 @@ fn broken_off() {
         Trace::new(bytes).unwrap().buffers().filter_map(Result::err).map(|finding| (finding.is_damage(), finding.what)).collect()
     };
     unclosed.extend([0; 3 * 4096]);
-    assert_eq!(wrong(&unclosed), [(true, What::Unwritten { bytes: 3 * 4096, is_whole: false })]);
+    assert_eq!(wrong(&unclosed), [(true, What::Zeroes { bytes: 3 * 4096, next: None })]);
     // Whoever takes space in advance leaves some.
     let with_space = [&whole.bytes[..], &[0; 4100]].concat();
-    assert_eq!(wrong(&with_space), [(false, What::Unwritten { bytes: 4100, is_whole: true })]);
+    assert_eq!(wrong(&with_space), [(false, What::Unwritten(4100))]);
 
     // The last buffers lie before the first.
     let mut circular = whole.bytes[..4096].to_vec();
