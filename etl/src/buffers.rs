@@ -6,7 +6,8 @@ use crate::finding::{Finding, Place, What};
 use crate::head::{Head, fits};
 use crate::logfile::LogFile;
 use crate::source::Source;
-use crate::wire::BUFFER_HEADER;
+use crate::wire::{BUFFER_HEADER, BufferHeader61};
+use memchr::memmem::Finder;
 use std::collections::VecDeque;
 
 /// The buffers of a file, in its order, and what is wrong with it. A buffer that is cut short comes after a finding that says so.
@@ -119,7 +120,12 @@ impl Frames {
         }
         // A size that is too large must not hide other buffers, and that of the header buffer can be any in compressed files.
         let is_whole = is_plausible && is_followed && !(is_first && compressed);
-        let next = if is_whole { None } else { search(&self.common, bytes, BUFFER_HEADER, length) };
+        let is_next = |behind| Head::read(generation, behind).is_some_and(|next| next.sequence == head.sequence.wrapping_add(1));
+        let next = match is_whole {
+            true if !head.is_compressed() || behind.is_some_and(is_next) => None,
+            true => search_stream(&self.common, bytes, length),
+            false => search(&self.common, bytes, BUFFER_HEADER, length),
+        };
         let there = next.unwrap_or(length.min(bytes.len()));
         if next.is_some() || length != head.size as usize {
             self.report(What::Size { stated: head.size, taken: there as u32 });
@@ -196,6 +202,25 @@ fn search(common: &Common, bytes: &[u8], from: usize, to: usize) -> Option<usize
     let last = bytes.len().saturating_sub(BUFFER_HEADER - 1).min(to);
     (from..last).find(|at| begins(common, &bytes[*at..]))
 }
+
+/// Where a buffer begins first within a compressed one of so many bytes: a size that is wrong can end exactly where a later buffer ends, and
+/// then a sequence number is missing.
+fn search_stream(common: &Common, bytes: &[u8], length: usize) -> Option<usize> {
+    // Versions that compress have a State of 32 bits, of which only the lowest 8 are used.
+    let upper = Finder::new(&[0; 3]);
+    let mut start = BUFFER_HEADER;
+    while let Some(at) = upper.find(bytes.get(start + STATE + 1..length)?) {
+        start += at;
+        if begins(common, &bytes[start..]) {
+            return Some(start);
+        }
+        start += 1;
+    }
+    None
+}
+
+/// The offset of State in the header of a buffer from 6.0 on.
+const STATE: usize = std::mem::offset_of!(BufferHeader61, State);
 
 /// Whether a buffer that is not the first of its file begins at these bytes, or another trace.
 #[inline]

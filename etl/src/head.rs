@@ -222,7 +222,7 @@ pub(crate) const FLAGS: u16 = ETW_BUFFER_FLAG::ETW_BUFFER_FLAG_FLUSH_MARKER.0
     | ETW_BUFFER_FLAG::ETW_BUFFER_FLAG_COMPRESSED.0;
 
 /// There are fewer states of buffers than this: EtwBufferStateMaximum.
-const STATES: u32 = ETW_BUFFER_STATE::EtwBufferStateMaximum.0 as u32;
+pub(crate) const STATES: u32 = ETW_BUFFER_STATE::EtwBufferStateMaximum.0 as u32;
 
 /// The bits of a processor index.
 pub(crate) const PROCESSOR_INDEX: u16 = 0x07FF;

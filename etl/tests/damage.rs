@@ -59,10 +59,7 @@ fn one_header() {
             let size = |size: usize| (size as u32).to_le_bytes().to_vec();
             let two = length + buffers.get(index + 1).map_or(1, |next| next.len());
             let mut ways = vec![zero, destroyed, size(0), size(8), size(0x48), size(length / 2), size(length + 8)];
-            ways.extend([size(length * 2 + 8), size(0xFFFF_FFF8), size((1 << 24) + 1)]);
-            // A compressed buffer of so many bytes is in order; that there are fewer buffers is found.
-            let is_compressed = bytes[start + 0x34] & 0x40 != 0;
-            ways.extend((!is_compressed).then(|| size(two)));
+            ways.extend([size(two), size(length * 2 + 8), size(0xFFFF_FFF8), size((1 << 24) + 1)]);
             for header in ways {
                 let mut damaged = bytes.clone();
                 damaged[start..start + header.len()].copy_from_slice(&header);

@@ -101,7 +101,7 @@ const CASES: &[(&str, Arch, &str, &[usize], &str)] = &[
     ("10.0.301.9", Arch::X64, "not checkable", &[0xA], "were read, and do not hold it"),
     ("10.0.200.5", Arch::X64, "stated", &[0xA], "no symbols of this build were read"),
     ("10.0.200.1", Arch::X64, "stated", &[0xA], "no symbols of this build were read"),
-    ("10.0.100.15", Arch::X64, "agree", &[0xA], "between 10.0.100.10 and 10.0.100.20, which agree"),
+    ("10.0.100.15", Arch::X64, "agree", &[0xA], "between 10.0.100.10 and 10.0.100.20, whose symbols agree"),
     ("10.0.100.30", Arch::X64, "differ", &[0xA, 0xB], "between 10.0.100.20 and 10.0.100.50, which differ"),
     ("10.0.100.45", Arch::X64, "differ", &[0xB, 0xA], "between 10.0.100.20 and 10.0.100.50, which differ"),
     ("10.0.100.51", Arch::X64, "later", &[0xB], "later than 10.0.100.50,"),

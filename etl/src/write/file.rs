@@ -280,4 +280,4 @@ impl<W: Write + Seek> FileWriter<W> {
 }
 
 /// The state of a buffer that is written out.
-const FLUSH: u32 = 3;
+pub(super) const FLUSH: u32 = 3;

@@ -1,11 +1,13 @@
 //! Writes events of a file that was read into another.
 
+use super::file::FLUSH;
 use super::{BufferWriter, Error, FileWriter, Identity};
 use crate::buffer::Buffer;
 use crate::event::Event;
+use crate::head::{FLAGS, STATES};
 use crate::logfile::LogFile;
 use crate::producer::Producer;
-use crate::wire::{Arch, BUFFER_HEADER, ETW_BUFFER_TYPE, LOG_FILE_MODE};
+use crate::wire::{Arch, BUFFER_HEADER, ETW_BUFFER_FLAG, ETW_BUFFER_TYPE, Generation, LOG_FILE_MODE};
 use std::io::{Seek, Write};
 
 /// Takes events of a file, in its order, and writes a file of these alone. Events are copied byte for byte and stay in that order,
@@ -106,18 +108,21 @@ impl<W: Write + Seek> Relog<W> {
     }
 }
 
-/// What a buffer's header tells. A header buffer's further events are none of the header buffer of another file.
+/// The buffer's header, without values that no logger writes: by these a reader would take it for damaged. Further events of a header buffer
+/// do not belong to the header buffer of another file.
 fn identity(buffer: &Buffer<'_>) -> Identity {
     let head = buffer.head();
-    let (generic, is_header) = (ETW_BUFFER_TYPE::ETW_BUFFER_TYPE_GENERIC, buffer.index() == 0);
+    let (first, last) = (ETW_BUFFER_TYPE::ETW_BUFFER_TYPE_HEADER, ETW_BUFFER_TYPE::ETW_BUFFER_TYPE_MAXIMUM);
+    let is_data = head.ty != first && head.ty.0 < last.0;
+    let is_state = head.state < STATES || buffer.generation() < Generation::V6_0;
     Identity {
         time_stamp: head.time_stamp,
         sequence: head.sequence,
         processor: head.processor(),
         logger: head.logger,
-        state: head.state,
-        flags: head.flags,
-        ty: if is_header { generic } else { head.ty },
+        state: if is_state { head.state } else { FLUSH },
+        flags: ETW_BUFFER_FLAG(head.flags.0 & FLAGS),
+        ty: if is_data { head.ty } else { ETW_BUFFER_TYPE::ETW_BUFFER_TYPE_GENERIC },
     }
 }
 

@@ -79,7 +79,7 @@ fn what_is_inferred_is_said_with_what_from() {
         ("LUID", "10.0.65000", "x64", "Members: inferred from 10.0."),
         ("WMI_TRACE_PACKET", "10.0.26100.1742", "x64", "Members: inferred from documents of other kernels."),
         ("ETW_GUID_ENTRY.Guid", "10.0.17763.1131", "arm64", "Member: seen in images."),
-        ("ETW_GUID_ENTRY.RefCount", "10.0.17763.1131", "arm64", "Member: inferred from 10.0.17763.1075-arm64."),
+        ("ETW_GUID_ENTRY.RefCount", "10.0.17763.1131", "arm64", "Member: inferred from x64."),
         ("EVENT_TRACE_HEADER", "6.1.7601.17514", "x64", "Members: documented"),
         ("WMI_LOGGER_INFORMATION.LoggerHeader", "5.0", "x86", "Member: documented without a name."),
     ] {
