@@ -19,10 +19,11 @@ impl Confidence {
     pub fn of(layouts: &Layouts, registry: &Registry, choice: &Choice, only: Option<&str>) -> Self {
         let mut confidence = Self { types: Notes::new(), unconfirmed: BTreeMap::new() };
         for layout in types(layouts, choice.target(), only) {
-            let standing = Choice::of(layouts, registry, choice.asked.clone(), Some(&layout.name)).standing;
-            let reason = layouts.unverifiable(&layout.name, choice.target()).filter(|_| !standing.is_confirmed());
-            let words = reason.map_or_else(|| standing.to_string(), |reason| format!("{standing}: {reason}"));
-            if !standing.is_confirmed() {
+            let own = Choice::of(layouts, registry, choice.asked.clone(), Some(&layout.name));
+            let (is_confirmed, sentence) = (own.standing.is_confirmed(), own.sentence(&layouts.spec.axis));
+            let reason = layouts.unverifiable(&layout.name, choice.target()).filter(|_| !is_confirmed);
+            let words = reason.map_or_else(|| sentence.clone(), |reason| format!("{sentence}: {reason}"));
+            if !is_confirmed {
                 confidence.unconfirmed.entry(words.clone()).or_default().push(layout.name.clone());
             }
             // A comment ends where its text says so.

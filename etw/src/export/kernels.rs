@@ -84,7 +84,7 @@ impl Kernel<'_> {
     pub fn note(&self) -> String {
         let (axis, choice) = (&self.layouts.spec.axis, &self.choice);
         choice.note(axis).unwrap_or_else(|| match self.only {
-            Some(_) => format!("{}: {}", choice.label(axis), choice.standing),
+            Some(_) => format!("{}: {}", choice.label(axis), choice.sentence(axis)),
             None => choice.label(axis),
         })
     }
@@ -109,6 +109,9 @@ impl Kernel<'_> {
             return Err(
                 "addresses of global variables are those of one PDB: name a build with its revision, or a PDB with --pdb".into(),
             );
+        }
+        if asked.is_before_its_build(axis) {
+            return Err(unknown.into());
         }
         let is_it = |seen: &&Seen| seen.arch == arch && axis.canonical(seen.build) == axis.canonical(asked.build);
         let mut own: Vec<&Seen> = self.registry.kernels.iter().filter(is_it).filter(is_placed).collect();
