@@ -1,18 +1,21 @@
 //! What is wrong with a file, one thing at a time: which diagnostics it gives however it is read, and how many events survive.
 
 use etw_layouts_etl::check::check;
+use etw_layouts_etl::header::Header;
 use etw_layouts_etl::wire::{ETW_BUFFER_FLAG, Generation};
-use etw_layouts_etl::{ClockType, Head, Reader, Scratch, Trace};
-use test_support::traces::{PRODUCERS, fixture};
+use etw_layouts_etl::{ClockType, Event, Head, Reader, Scratch, Trace, What};
+use test_support::traces::{PRODUCERS, fixture, fixture_of};
 
 /// Members of the log file header of a 64-bit producer, from the start of the file.
 const LOG_FILE: usize = 0x48 + 0x20;
 const PROCESSORS: usize = LOG_FILE + 0x0C;
+const END_TIME: usize = LOG_FILE + 0x10;
 const MAXIMUM_FILE_SIZE: usize = LOG_FILE + 0x1C;
 const LOG_FILE_MODE: usize = LOG_FILE + 0x20;
 const BUFFERS_WRITTEN: usize = LOG_FILE + 0x24;
 const POINTER_SIZE: usize = LOG_FILE + 0x2C;
 const PERF_FREQUENCY: usize = LOG_FILE + 0x100;
+const START_TIME: usize = LOG_FILE + 0x108;
 const CLOCK: usize = LOG_FILE + 0x110;
 
 const SIZE: usize = 4096;
@@ -202,4 +205,58 @@ fn processors_of_files() {
     let of_last =
         Trace::new(&file).unwrap().buffers().filter(|buffer| buffer.as_ref().unwrap().head().processor() == last).count();
     assert_eq!((found(&put(&file, PROCESSORS, &u32::from(last).to_le_bytes())), of_last > 0), (of_last, true));
+}
+
+/// Each rule that only `check` has is broken alone.
+#[test]
+fn each_rule_is_checked() {
+    let of = |compressed, known: bool| {
+        fixture_of(PRODUCERS[7], ClockType::PerfCounter, compressed, 20, &|header| header.is_known() || !known).unwrap().bytes
+    };
+    let (file, compressed) = (of(false, true), of(true, true));
+    assert!(rules_of(&of(false, false)).iter().all(|kind| *kind == "layout"));
+    let (second, third) = (2 * SIZE, 3 * SIZE);
+    let stamp = |at: usize| i64::from_le_bytes(file[at + 0x10..][..8].try_into().unwrap());
+    let head = |at: usize| Head::read(Generation::V6_1, &file[at..]).unwrap();
+    let trace = Trace::new(&file).unwrap();
+    let buffer = trace.buffers().nth(2).unwrap().unwrap();
+    let is_manifest = |event: &Event<'_>| matches!(event.header(), Header::Event(_));
+    let event = buffer.image(&mut Scratch::default()).events().flatten().find(is_manifest).unwrap().offset() as usize;
+    let end = second + (head(second).offset as usize).next_multiple_of(8);
+    let before = (stamp(second) - 1).to_le_bytes();
+    let cases: &[(&str, Vec<u8>, &[&str])] = &[
+        ("sound", file.clone(), &[]),
+        ("sound and compressed", compressed.clone(), &[]),
+        ("same time", put(&file, third + 0x10, &stamp(second).to_le_bytes()), &[]),
+        ("earlier", put(&file, third + 0x10, &before), &["buffer-order"]),
+        ("earlier in a circle", put(&put(&file, third + 0x10, &before), LOG_FILE_MODE, &[0x02]), &[]),
+        ("no processor", put(&file, PROCESSORS, &[0; 4]), &["processors", "processor"]),
+        ("no end", put(&file, END_TIME, &[0; 8]), &[]),
+        ("ends before it starts", put(&file, END_TIME, &[1, 0, 0, 0, 0, 0, 0, 0]), &["end-time"]),
+        ("ends as it starts", put(&file, END_TIME, &file[START_TIME..][..8]), &[]),
+        ("second header", put(&file, second + 0x36, &[4]), &["header-buffer"]),
+        ("no header", put(&file, 0x36, &[0]), &["header-buffer"]),
+        ("type", put(&file, second + 0x36, &[8]), &["buffer-type"]),
+        ("flag", put(&file, second + 0x35, &[0x80]), &["buffer-flags"]),
+        ("SavedOffset", put(&file, second + 4, &[1]), &["saved-offset"]),
+        ("tail", put(&file, end, &[0]), &["tail"]),
+        ("mode", put(&compressed, LOG_FILE_MODE + 3, &[0]), &["compressed-mode"]),
+        ("events", put(&file, second + event + 0x10, &[0xFF; 7]), &["event-order"]),
+    ];
+    for (name, bytes, expected) in cases {
+        let mut found = rules_of(bytes);
+        found.dedup();
+        assert_eq!(found, *expected, "{name}");
+    }
+}
+
+/// The rules of `check` that a file breaks.
+fn rules_of(bytes: &[u8]) -> Vec<&'static str> {
+    let mut kinds = Vec::new();
+    check(&Trace::new(bytes).unwrap(), &mut |finding| {
+        if matches!(finding.what, What::Rule(_)) {
+            kinds.push(finding.what.kind());
+        }
+    });
+    kinds
 }
