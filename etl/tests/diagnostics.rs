@@ -209,6 +209,7 @@ fn processors_of_files() {
 
 /// Each rule that only `check` has is broken alone.
 #[test]
+#[cfg_attr(miri, ignore = "it takes minutes")]
 fn each_rule_is_checked() {
     let of = |compressed, known: bool| {
         fixture_of(PRODUCERS[7], ClockType::PerfCounter, compressed, 20, &|header| header.is_known() || !known).unwrap().bytes
