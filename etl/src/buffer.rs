@@ -104,7 +104,7 @@ impl<'a> Buffer<'a> {
             offset if offset < BUFFER_HEADER || offset > self.head.size as usize => {
                 (self.filled_end(), Some(What::Offset(self.head.offset)))
             }
-            offset => (align8(offset).min(there), None),
+            offset => (align8(offset.min(there)).min(there), None),
         }
     }
 

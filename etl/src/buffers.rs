@@ -86,7 +86,7 @@ impl Frames {
     /// Looks for the next buffer at its place.
     fn find<S: Source>(&mut self, source: &mut S) -> Result<(), S::Error> {
         let Place { offset, .. } = self.place;
-        let Common { generation, size, compressed, .. } = self.common;
+        let Common { generation, size, compressed, header_end, .. } = self.common;
         let bytes = source.bytes(offset, START)?;
         let there = bytes.len();
         let Some(head) = Head::read(generation, bytes) else {
@@ -124,7 +124,7 @@ impl Frames {
         let next = match is_whole {
             true if !head.is_compressed() || behind.is_some_and(is_next) => None,
             true => search_stream(&self.common, bytes, length),
-            false => search(&self.common, bytes, BUFFER_HEADER, length),
+            false => search(&self.common, bytes, if is_first { header_end as usize } else { BUFFER_HEADER }, length),
         };
         let there = next.unwrap_or(length.min(bytes.len()));
         if next.is_some() || length != head.size as usize {

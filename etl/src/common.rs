@@ -1,6 +1,7 @@
 //! What the log file header at the start of a file states about all of its buffers.
 
 use crate::compression::Format;
+use crate::event::Event;
 use crate::finding::{Finding, Place, What};
 use crate::head::{Head, LARGEST, fits};
 use crate::logfile::LogFile;
@@ -21,6 +22,8 @@ pub(crate) struct Common {
     pub compression: u32,
     /// BuffersWritten; 0 if it is not known.
     pub written: u32,
+    /// Where the log file header ends, in bytes from the start of the file.
+    pub header_end: u32,
     /// How many buffers must be there: `written`, but for circular files that were overwritten from their start.
     pub least: u32,
 }
@@ -54,8 +57,9 @@ pub(crate) fn begin<S: Source>(source: &mut S) -> Result<Result<Start, Error>, S
     }
     let mut events = Events::new(bytes, BUFFER_HEADER, Generation::V6_1, Place::default(), None);
     let event = events.next().and_then(Result::ok);
-    let read = event.and_then(|event| Some((LogFile::read(&event)?, LogFile::stated_pointer_size(&event)?)));
-    let Some((mut log_file, pointer_size)) = read else { return Ok(Err(Error::NoHeader)) };
+    let end = |event: &Event<'_>| (BUFFER_HEADER + event.bytes().len()) as u32;
+    let read = event.and_then(|event| Some((LogFile::read(&event)?, LogFile::stated_pointer_size(&event)?, end(&event))));
+    let Some((mut log_file, pointer_size, header_end)) = read else { return Ok(Err(Error::NoHeader)) };
     let generation = log_file.generation();
     let Some(head) = Head::read(generation, bytes) else { return Ok(Err(Error::Short(bytes.len()))) };
     let compressed = log_file.mode & LOG_FILE_MODE::EVENT_TRACE_COMPRESSED_MODE.0 != 0;
@@ -64,7 +68,7 @@ pub(crate) fn begin<S: Source>(source: &mut S) -> Result<Result<Start, Error>, S
         _ => XPRESS,
     };
     let written = log_file.buffers_written;
-    let common = Common { generation, size: log_file.buffer_size, compressed, compression, written, least: written };
+    let common = Common { generation, size: log_file.buffer_size, compressed, compression, written, header_end, least: written };
     let size = buffer_size(source, common, head.size)?;
     let common = Common { size, least: least(&log_file, size), ..common };
 
