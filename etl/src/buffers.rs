@@ -211,12 +211,21 @@ fn search_stream(common: &Common, bytes: &[u8], length: usize) -> Option<usize> 
     let mut start = BUFFER_HEADER;
     while let Some(at) = upper.find(bytes.get(start + STATE + 1..length)?) {
         start += at;
-        if begins(common, &bytes[start..]) {
+        if ends_at(common, bytes, start, length) {
             return Some(start);
         }
         start += 1;
     }
     None
+}
+
+/// Whether buffers follow each other from one offset to another. A compressed stream alone can look like one header, but hardly like one
+/// whose size ends with the stream.
+fn ends_at(common: &Common, bytes: &[u8], mut at: usize, end: usize) -> bool {
+    while at < end && begins(common, &bytes[at..]) {
+        at += stated_size(&bytes[at..]) as usize;
+    }
+    at == end
 }
 
 /// The offset of State in the header of a buffer from 6.0 on.
