@@ -6,2928 +6,2928 @@ use ::etw_layouts_runtime as runtime;
 
 runtime::tokens! {
     AGGREGATED_PAYLOAD_FILTER {
-        MagicValue MAGIC_VALUE: Unsigned, "6.3..";
-        DescriptorVersion DESCRIPTOR_VERSION: Unsigned, "6.3..";
-        Size SIZE: Unsigned, "6.3..";
-        PredicateCount PREDICATE_COUNT: Unsigned, "6.3..";
-        Reserved RESERVED: Unsigned, "6.3..";
-        HashedEventIdBitmap HASHED_EVENT_ID_BITMAP: Unsigned, "6.3..";
-        ProviderGuid PROVIDER_GUID: Nested, "6.3..";
-        EachEventTableOffset EACH_EVENT_TABLE_OFFSET: Unsigned, "6.3..";
-        EachEventTableLength EACH_EVENT_TABLE_LENGTH: Unsigned, "6.3..";
-        PayloadDecoderTableOffset PAYLOAD_DECODER_TABLE_OFFSET: Unsigned, "6.3..";
-        PayloadDecoderTableLength PAYLOAD_DECODER_TABLE_LENGTH: Unsigned, "6.3..";
-        EventFilterTableOffset EVENT_FILTER_TABLE_OFFSET: Unsigned, "6.3..";
-        EventFilterTableLength EVENT_FILTER_TABLE_LENGTH: Unsigned, "6.3..";
-        UNICODEStringTableOffset UNICODE_STRING_TABLE_OFFSET: Unsigned, "6.3..";
-        UNICODEStringTableLength UNICODE_STRING_TABLE_LENGTH: Unsigned, "6.3..";
-        ANSIStringTableOffset ANSI_STRING_TABLE_OFFSET: Unsigned, "6.3..";
-        ANSIStringTableLength ANSI_STRING_TABLE_LENGTH: Unsigned, "6.3..";
-        PredicateTable PREDICATE_TABLE: Any, "6.3..";
+        MagicValue MAGIC_VALUE, "6.3..";
+        DescriptorVersion DESCRIPTOR_VERSION, "6.3..";
+        Size SIZE, "6.3..";
+        PredicateCount PREDICATE_COUNT, "6.3..";
+        Reserved RESERVED, "6.3..";
+        HashedEventIdBitmap HASHED_EVENT_ID_BITMAP, "6.3..";
+        ProviderGuid PROVIDER_GUID: GUID, "6.3..";
+        EachEventTableOffset EACH_EVENT_TABLE_OFFSET, "6.3..";
+        EachEventTableLength EACH_EVENT_TABLE_LENGTH, "6.3..";
+        PayloadDecoderTableOffset PAYLOAD_DECODER_TABLE_OFFSET, "6.3..";
+        PayloadDecoderTableLength PAYLOAD_DECODER_TABLE_LENGTH, "6.3..";
+        EventFilterTableOffset EVENT_FILTER_TABLE_OFFSET, "6.3..";
+        EventFilterTableLength EVENT_FILTER_TABLE_LENGTH, "6.3..";
+        UNICODEStringTableOffset UNICODE_STRING_TABLE_OFFSET, "6.3..";
+        UNICODEStringTableLength UNICODE_STRING_TABLE_LENGTH, "6.3..";
+        ANSIStringTableOffset ANSI_STRING_TABLE_OFFSET, "6.3..";
+        ANSIStringTableLength ANSI_STRING_TABLE_LENGTH, "6.3..";
+        PredicateTable PREDICATE_TABLE, "6.3..";
     }
 }
 
 runtime::tokens! {
     CLASSIC_EVENT_ID {
-        EventGuid EVENT_GUID: Nested, "6.1..";
-        Type TYPE: Unsigned, "6.1..";
-        Reserved RESERVED: Any, "6.1..";
+        EventGuid EVENT_GUID: GUID, "6.1..";
+        Type TYPE, "6.1..";
+        Reserved RESERVED, "6.1..";
     }
 }
 
 runtime::tokens! {
     CPTABLEINFO {
-        CodePage CODE_PAGE: Unsigned, "server-2022..";
-        MaximumCharacterSize MAXIMUM_CHARACTER_SIZE: Unsigned, "server-2022..";
-        DefaultChar DEFAULT_CHAR: Unsigned, "server-2022..";
-        UniDefaultChar UNI_DEFAULT_CHAR: Unsigned, "server-2022..";
-        TransDefaultChar TRANS_DEFAULT_CHAR: Unsigned, "server-2022..";
-        TransUniDefaultChar TRANS_UNI_DEFAULT_CHAR: Unsigned, "server-2022..";
-        DBCSCodePage DBCS_CODE_PAGE: Unsigned, "server-2022..";
-        LeadByte LEAD_BYTE: Any, "server-2022..";
-        MultiByteTable MULTI_BYTE_TABLE: Address, "server-2022..";
-        WideCharTable WIDE_CHAR_TABLE: Address, "server-2022..";
-        DBCSRanges DBCS_RANGES: Address, "server-2022..";
-        DBCSOffsets DBCS_OFFSETS: Address, "server-2022..";
+        CodePage CODE_PAGE, "server-2022..";
+        MaximumCharacterSize MAXIMUM_CHARACTER_SIZE, "server-2022..";
+        DefaultChar DEFAULT_CHAR, "server-2022..";
+        UniDefaultChar UNI_DEFAULT_CHAR, "server-2022..";
+        TransDefaultChar TRANS_DEFAULT_CHAR, "server-2022..";
+        TransUniDefaultChar TRANS_UNI_DEFAULT_CHAR, "server-2022..";
+        DBCSCodePage DBCS_CODE_PAGE, "server-2022..";
+        LeadByte LEAD_BYTE, "server-2022..";
+        MultiByteTable MULTI_BYTE_TABLE, "server-2022..";
+        WideCharTable WIDE_CHAR_TABLE, "server-2022..";
+        DBCSRanges DBCS_RANGES, "server-2022..";
+        DBCSOffsets DBCS_OFFSETS, "server-2022..";
     }
 }
 
 runtime::tokens! {
     CRITICAL_PROCESS_EXCEPTION_DATA {
-        ReportId REPORT_ID: Nested, "1607..";
-        ModuleName MODULE_NAME: Nested, "1607..";
-        ModuleTimestamp MODULE_TIMESTAMP: Unsigned, "1607..";
-        ModuleSize MODULE_SIZE: Unsigned, "1607..";
-        Offset OFFSET: Unsigned, "1607..";
-        TerminatingProcessId TERMINATING_PROCESS_ID: Unsigned, "26H1..";
-        TerminatingProcessSequenceNumber TERMINATING_PROCESS_SEQUENCE_NUMBER: Unsigned, "26H1..";
-        TerminatingThreadId TERMINATING_THREAD_ID: Unsigned, "26H1..";
+        ReportId REPORT_ID: GUID, "1607..";
+        ModuleName MODULE_NAME: UNICODE_STRING, "1607..";
+        ModuleTimestamp MODULE_TIMESTAMP, "1607..";
+        ModuleSize MODULE_SIZE, "1607..";
+        Offset OFFSET, "1607..";
+        TerminatingProcessId TERMINATING_PROCESS_ID, "26H1..";
+        TerminatingProcessSequenceNumber TERMINATING_PROCESS_SEQUENCE_NUMBER, "26H1..";
+        TerminatingThreadId TERMINATING_THREAD_ID, "26H1..";
     }
 }
 
 runtime::tokens! {
     CVDD {
-        RsDs RS_DS: Nested, "6.2..";
-        NB10 NB10: Nested, "6.2..";
-        Signature SIGNATURE: Unsigned, "6.2..";
+        RsDs RS_DS: RSDS, "6.2..";
+        NB10 NB10: NB10, "6.2..";
+        Signature SIGNATURE, "6.2..";
     }
 }
 
 runtime::tokens! {
     DBGK_SILOSTATE {
-        ErrorPortLock ERROR_PORT_LOCK: Nested, "1709..";
-        ErrorPort ERROR_PORT: Address, "1709..";
-        ErrorProcess ERROR_PROCESS: Address, "1709..";
-        ErrorPortRegisteredEvent ERROR_PORT_REGISTERED_EVENT: Address, "1709..";
+        ErrorPortLock ERROR_PORT_LOCK: EX_PUSH_LOCK, "1709..";
+        ErrorPort ERROR_PORT, "1709..";
+        ErrorProcess ERROR_PROCESS, "1709..";
+        ErrorPortRegisteredEvent ERROR_PORT_REGISTERED_EVENT, "1709..";
     }
 }
 
 runtime::tokens! {
     DISALLOWED_GUIDS {
-        Count COUNT: Unsigned, "6.1.7601.24000..6.1, 6.3.9600.19913..";
-        Guids GUIDS: Address, "6.1.7601.24000..6.1, 6.3.9600.19913..";
+        Count COUNT, "6.1.7601.24000..6.1, 6.3.9600.19913..";
+        Guids GUIDS, "6.1.7601.24000..6.1, 6.3.9600.19913..";
     }
 }
 
 runtime::tokens! {
     DISPATCHER_HEADER {
-        Type TYPE: Unsigned, "5.0..";
-        Absolute ABSOLUTE: Unsigned, "5.0..";
-        Size SIZE: Unsigned, "5.0..";
-        Inserted INSERTED: Unsigned, "5.0..";
-        SignalState SIGNAL_STATE: Signed, "5.0..";
-        WaitListHead WAIT_LIST_HEAD: Nested, "5.0..";
-        DebugActive DEBUG_ACTIVE: Unsigned, "5.2..";
-        Lock LOCK: Signed, "5.2..";
-        NpxIrql NPX_IRQL: Unsigned, "5.2.3790.1830..late-6.0";
-        Hand HAND: Unsigned, "5.2.3790.1830..";
-        Abandoned ABANDONED: Unsigned, "early-6.0..";
-        Signalling SIGNALLING: Unsigned, "early-6.0..";
-        DpcActive DPC_ACTIVE: Unsigned, "early-6.0..";
-        TimerControlFlags TIMER_CONTROL_FLAGS: Unsigned, "6.1..";
-        Coalescable COALESCABLE: Unsigned, "6.1";
-        KeepShifting KEEP_SHIFTING: Unsigned, "6.1";
-        EncodedTolerableDelay ENCODED_TOLERABLE_DELAY: Unsigned, "6.1..";
-        ThreadControlFlags THREAD_CONTROL_FLAGS: Unsigned, "6.1..";
-        CpuThrottled CPU_THROTTLED: Unsigned, "6.1";
-        CycleProfiling CYCLE_PROFILING: Unsigned, "6.1..";
-        CounterProfiling COUNTER_PROFILING: Unsigned, "6.1..";
-        Reserved RESERVED: Unsigned, "6.1..6.2";
-        TimerMiscFlags TIMER_MISC_FLAGS: Unsigned, "6.1..";
-        Index INDEX: Unsigned, "6.1..";
-        Processor PROCESSOR: Unsigned, "6.1.. x86";
-        Expired EXPIRED: Unsigned, "6.1..";
-        ActiveDR7 ACTIVE_DR7: Unsigned, "6.1 x86, 6.1.. x64";
-        Instrumented INSTRUMENTED: Unsigned, "6.1 x86, 10.0.. x86, 6.1.. x64";
-        Reserved2 RESERVED2: Unsigned, "6.1 x86, 6.3.9600.16384 x86, 6.1..6.3.9600.16384 x64";
-        UmsScheduled UMS_SCHEDULED: Unsigned, "6.1 x86, 6.1..19569 x64";
-        UmsPrimary UMS_PRIMARY: Unsigned, "6.1 x86, 6.1..19569 x64";
-        ThreadSpecControl THREAD_SPEC_CONTROL: Unsigned, "6.1.7601.24000, 1803, no arm64";
-        SpecControlIbrs SPEC_CONTROL_IBRS: Unsigned, "6.1.7601.24000, 1803, no arm64";
-        SpecControlStibp SPEC_CONTROL_STIBP: Unsigned, "6.1.7601.24000, 1803, no arm64";
-        SpecControlReserved SPEC_CONTROL_RESERVED: Unsigned, "6.1.7601.24000, 1803, no arm64";
-        Wake WAKE: Unsigned, "6.2..";
-        GroupScheduling GROUP_SCHEDULING: Unsigned, "6.2..";
-        AffinitySet AFFINITY_SET: Unsigned, "6.2..";
-        LockNV LOCK_NV: Signed, "6.2..";
-        QueueControlFlags QUEUE_CONTROL_FLAGS: Unsigned, "6.3..";
-        DisableIncrement DISABLE_INCREMENT: Unsigned, "6.3..";
-        Timer2Flags TIMER2_FLAGS: Unsigned, "6.3..";
-        Timer2Inserted TIMER2_INSERTED: Unsigned, "6.3..";
-        Timer2Expiring TIMER2_EXPIRING: Unsigned, "6.3..";
-        Timer2CancelPending TIMER2_CANCEL_PENDING: Unsigned, "6.3..";
-        Timer2SetPending TIMER2_SET_PENDING: Unsigned, "6.3..";
-        Timer2Running TIMER2_RUNNING: Unsigned, "6.3..";
-        Timer2Disabled TIMER2_DISABLED: Unsigned, "6.3..";
-        Reserved1 RESERVED1: Unsigned, "6.3..";
-        Reserved3 RESERVED3: Unsigned, "6.3.9600.16384";
-        Reserved5 RESERVED5: Unsigned, "6.3.9600.16384, server-2022..";
-        Minimal MINIMAL: Unsigned, "6.3.. x64";
-        Reserved4 RESERVED4: Unsigned, "6.3.. x64";
-        TimerType TIMER_TYPE: Unsigned, "6.3.9600.17415..";
-        Timer2Type TIMER2_TYPE: Unsigned, "6.3.9600.17415..";
-        Timer2ReservedFlags TIMER2_RESERVED_FLAGS: Unsigned, "6.3.9600.17415..";
-        Timer2Reserved1 TIMER2_RESERVED1: Unsigned, "6.3.9600.17415..1607";
-        Timer2Reserved2 TIMER2_RESERVED2: Unsigned, "6.3.9600.17415..1607";
-        QueueType QUEUE_TYPE: Unsigned, "6.3.9600.17415..";
-        QueueReservedControlFlags QUEUE_RESERVED_CONTROL_FLAGS: Unsigned, "6.3.9600.17415..";
-        QueueSize QUEUE_SIZE: Unsigned, "6.3.9600.17415..";
-        QueueReserved QUEUE_RESERVED: Unsigned, "6.3.9600.17415..";
-        ThreadType THREAD_TYPE: Unsigned, "6.3.9600.17415..";
-        ThreadReserved THREAD_RESERVED: Unsigned, "6.3.9600.17415..1709, 1809.., 1709.. arm64";
-        ThreadReservedControlFlags THREAD_RESERVED_CONTROL_FLAGS: Unsigned, "6.3.9600.17415..1709 x86, 6.3.9600.17415.. x64";
-        MutantType MUTANT_TYPE: Unsigned, "6.3.9600.17415..";
-        MutantSize MUTANT_SIZE: Unsigned, "6.3.9600.17415..";
-        MutantReserved MUTANT_RESERVED: Unsigned, "6.3.9600.17415..";
-        Tagged TAGGED: Unsigned, "10.0..";
-        EnergyProfiling ENERGY_PROFILING: Unsigned, "10.0..";
-        Timer2ComponentId TIMER2_COMPONENT_ID: Unsigned, "1703..";
-        Timer2RelativeId TIMER2_RELATIVE_ID: Unsigned, "1703..";
-        SchedulerAssist SCHEDULER_ASSIST: Unsigned, "1803..";
-        AltSyscall ALT_SYSCALL: Unsigned, "2004.. x64";
-        Emulation EMULATION: Unsigned, "server-2022..";
+        Type TYPE, "5.0..";
+        Absolute ABSOLUTE, "5.0..";
+        Size SIZE, "5.0..";
+        Inserted INSERTED, "5.0..";
+        SignalState SIGNAL_STATE, "5.0..";
+        WaitListHead WAIT_LIST_HEAD: LIST_ENTRY, "5.0..";
+        DebugActive DEBUG_ACTIVE, "5.2..";
+        Lock LOCK, "5.2..";
+        NpxIrql NPX_IRQL, "5.2.3790.1830..late-6.0";
+        Hand HAND, "5.2.3790.1830..";
+        Abandoned ABANDONED, "early-6.0..";
+        Signalling SIGNALLING, "early-6.0..";
+        DpcActive DPC_ACTIVE, "early-6.0..";
+        TimerControlFlags TIMER_CONTROL_FLAGS, "6.1..";
+        Coalescable COALESCABLE, "6.1";
+        KeepShifting KEEP_SHIFTING, "6.1";
+        EncodedTolerableDelay ENCODED_TOLERABLE_DELAY, "6.1..";
+        ThreadControlFlags THREAD_CONTROL_FLAGS, "6.1..";
+        CpuThrottled CPU_THROTTLED, "6.1";
+        CycleProfiling CYCLE_PROFILING, "6.1..";
+        CounterProfiling COUNTER_PROFILING, "6.1..";
+        Reserved RESERVED, "6.1..6.2";
+        TimerMiscFlags TIMER_MISC_FLAGS, "6.1..";
+        Index INDEX, "6.1..";
+        Processor PROCESSOR, "6.1.. x86";
+        Expired EXPIRED, "6.1..";
+        ActiveDR7 ACTIVE_DR7, "6.1 x86, 6.1.. x64";
+        Instrumented INSTRUMENTED, "6.1 x86, 10.0.. x86, 6.1.. x64";
+        Reserved2 RESERVED2, "6.1 x86, 6.3.9600.16384 x86, 6.1..6.3.9600.16384 x64";
+        UmsScheduled UMS_SCHEDULED, "6.1 x86, 6.1..19569 x64";
+        UmsPrimary UMS_PRIMARY, "6.1 x86, 6.1..19569 x64";
+        ThreadSpecControl THREAD_SPEC_CONTROL, "6.1.7601.24000, 1803, no arm64";
+        SpecControlIbrs SPEC_CONTROL_IBRS, "6.1.7601.24000, 1803, no arm64";
+        SpecControlStibp SPEC_CONTROL_STIBP, "6.1.7601.24000, 1803, no arm64";
+        SpecControlReserved SPEC_CONTROL_RESERVED, "6.1.7601.24000, 1803, no arm64";
+        Wake WAKE, "6.2..";
+        GroupScheduling GROUP_SCHEDULING, "6.2..";
+        AffinitySet AFFINITY_SET, "6.2..";
+        LockNV LOCK_NV, "6.2..";
+        QueueControlFlags QUEUE_CONTROL_FLAGS, "6.3..";
+        DisableIncrement DISABLE_INCREMENT, "6.3..";
+        Timer2Flags TIMER2_FLAGS, "6.3..";
+        Timer2Inserted TIMER2_INSERTED, "6.3..";
+        Timer2Expiring TIMER2_EXPIRING, "6.3..";
+        Timer2CancelPending TIMER2_CANCEL_PENDING, "6.3..";
+        Timer2SetPending TIMER2_SET_PENDING, "6.3..";
+        Timer2Running TIMER2_RUNNING, "6.3..";
+        Timer2Disabled TIMER2_DISABLED, "6.3..";
+        Reserved1 RESERVED1, "6.3..";
+        Reserved3 RESERVED3, "6.3.9600.16384";
+        Reserved5 RESERVED5, "6.3.9600.16384, server-2022..";
+        Minimal MINIMAL, "6.3.. x64";
+        Reserved4 RESERVED4, "6.3.. x64";
+        TimerType TIMER_TYPE, "6.3.9600.17415..";
+        Timer2Type TIMER2_TYPE, "6.3.9600.17415..";
+        Timer2ReservedFlags TIMER2_RESERVED_FLAGS, "6.3.9600.17415..";
+        Timer2Reserved1 TIMER2_RESERVED1, "6.3.9600.17415..1607";
+        Timer2Reserved2 TIMER2_RESERVED2, "6.3.9600.17415..1607";
+        QueueType QUEUE_TYPE, "6.3.9600.17415..";
+        QueueReservedControlFlags QUEUE_RESERVED_CONTROL_FLAGS, "6.3.9600.17415..";
+        QueueSize QUEUE_SIZE, "6.3.9600.17415..";
+        QueueReserved QUEUE_RESERVED, "6.3.9600.17415..";
+        ThreadType THREAD_TYPE, "6.3.9600.17415..";
+        ThreadReserved THREAD_RESERVED, "6.3.9600.17415..1709, 1809.., 1709.. arm64";
+        ThreadReservedControlFlags THREAD_RESERVED_CONTROL_FLAGS, "6.3.9600.17415..1709 x86, 6.3.9600.17415.. x64";
+        MutantType MUTANT_TYPE, "6.3.9600.17415..";
+        MutantSize MUTANT_SIZE, "6.3.9600.17415..";
+        MutantReserved MUTANT_RESERVED, "6.3.9600.17415..";
+        Tagged TAGGED, "10.0..";
+        EnergyProfiling ENERGY_PROFILING, "10.0..";
+        Timer2ComponentId TIMER2_COMPONENT_ID, "1703..";
+        Timer2RelativeId TIMER2_RELATIVE_ID, "1703..";
+        SchedulerAssist SCHEDULER_ASSIST, "1803..";
+        AltSyscall ALT_SYSCALL, "2004.. x64";
+        Emulation EMULATION, "server-2022..";
     }
 }
 
 runtime::tokens! {
     DUMP_BLOB_FILE_HEADER {
-        Signature1 SIGNATURE1: Unsigned, "5.2..";
-        Signature2 SIGNATURE2: Unsigned, "5.2..";
-        HeaderSize HEADER_SIZE: Unsigned, "5.2..";
-        BuildNumber BUILD_NUMBER: Unsigned, "5.2..";
+        Signature1 SIGNATURE1, "5.2..";
+        Signature2 SIGNATURE2, "5.2..";
+        HeaderSize HEADER_SIZE, "5.2..";
+        BuildNumber BUILD_NUMBER, "5.2..";
     }
 }
 
 runtime::tokens! {
     DUMP_BLOB_HEADER {
-        HeaderSize HEADER_SIZE: Unsigned, "5.2..";
-        Tag TAG: Nested, "5.2..";
-        DataSize DATA_SIZE: Unsigned, "5.2..";
-        PrePad PRE_PAD: Unsigned, "5.2..";
-        PostPad POST_PAD: Unsigned, "5.2..";
+        HeaderSize HEADER_SIZE, "5.2..";
+        Tag TAG: GUID, "5.2..";
+        DataSize DATA_SIZE, "5.2..";
+        PrePad PRE_PAD, "5.2..";
+        PostPad POST_PAD, "5.2..";
     }
 }
 
 runtime::tokens! {
     DUMP_HEADER32 {
-        Signature SIGNATURE: Unsigned, "5.2.. x86";
-        ValidDump VALID_DUMP: Unsigned, "5.2.. x86";
-        MajorVersion MAJOR_VERSION: Unsigned, "5.2.. x86";
-        MinorVersion MINOR_VERSION: Unsigned, "5.2.. x86";
-        DirectoryTableBase DIRECTORY_TABLE_BASE: Unsigned, "5.2.. x86";
-        PfnDataBase PFN_DATA_BASE: Unsigned, "5.2.. x86";
-        PsLoadedModuleList PS_LOADED_MODULE_LIST: Unsigned, "5.2.. x86";
-        PsActiveProcessHead PS_ACTIVE_PROCESS_HEAD: Unsigned, "5.2.. x86";
-        MachineImageType MACHINE_IMAGE_TYPE: Unsigned, "5.2.. x86";
-        NumberProcessors NUMBER_PROCESSORS: Unsigned, "5.2.. x86";
-        BugCheckCode BUG_CHECK_CODE: Unsigned, "5.2.. x86";
-        BugCheckParameter1 BUG_CHECK_PARAMETER1: Unsigned, "5.2.. x86";
-        BugCheckParameter2 BUG_CHECK_PARAMETER2: Unsigned, "5.2.. x86";
-        BugCheckParameter3 BUG_CHECK_PARAMETER3: Unsigned, "5.2.. x86";
-        BugCheckParameter4 BUG_CHECK_PARAMETER4: Unsigned, "5.2.. x86";
-        VersionUser VERSION_USER: Any, "5.2.. x86";
-        PaeEnabled PAE_ENABLED: Unsigned, "5.2.. x86";
-        KdSecondaryVersion KD_SECONDARY_VERSION: Unsigned, "5.2.. x86";
-        Spare3 SPARE3: Any, "5.2.. x86";
-        KdDebuggerDataBlock KD_DEBUGGER_DATA_BLOCK: Unsigned, "5.2.. x86";
-        PhysicalMemoryBlockBuffer PHYSICAL_MEMORY_BLOCK_BUFFER: Any, "5.2.. x86";
-        ContextRecord CONTEXT_RECORD: Any, "5.2.. x86";
-        Exception EXCEPTION: Nested, "5.2.. x86";
-        Comment COMMENT: Any, "5.2.. x86";
-        Reserved0 RESERVED0: Any, "5.2.. x86";
-        DumpType DUMP_TYPE: Named, "5.2.. x86";
-        MiniDumpFields MINI_DUMP_FIELDS: Unsigned, "5.2.. x86";
-        SecondaryDataState SECONDARY_DATA_STATE: Unsigned, "5.2.. x86";
-        ProductType PRODUCT_TYPE: Unsigned, "5.2.. x86";
-        SuiteMask SUITE_MASK: Unsigned, "5.2.. x86";
-        WriterStatus WRITER_STATUS: Unsigned, "5.2.. x86";
-        RequiredDumpSpace REQUIRED_DUMP_SPACE: Nested, "5.2.. x86";
-        Reserved2 RESERVED2: Any, "5.2.. x86";
-        SystemUpTime SYSTEM_UP_TIME: Nested, "5.2.. x86";
-        SystemTime SYSTEM_TIME: Nested, "5.2.. x86";
-        Reserved3 RESERVED3: Any, "5.2.. x86";
+        Signature SIGNATURE, "5.2.. x86";
+        ValidDump VALID_DUMP, "5.2.. x86";
+        MajorVersion MAJOR_VERSION, "5.2.. x86";
+        MinorVersion MINOR_VERSION, "5.2.. x86";
+        DirectoryTableBase DIRECTORY_TABLE_BASE, "5.2.. x86";
+        PfnDataBase PFN_DATA_BASE, "5.2.. x86";
+        PsLoadedModuleList PS_LOADED_MODULE_LIST, "5.2.. x86";
+        PsActiveProcessHead PS_ACTIVE_PROCESS_HEAD, "5.2.. x86";
+        MachineImageType MACHINE_IMAGE_TYPE, "5.2.. x86";
+        NumberProcessors NUMBER_PROCESSORS, "5.2.. x86";
+        BugCheckCode BUG_CHECK_CODE, "5.2.. x86";
+        BugCheckParameter1 BUG_CHECK_PARAMETER1, "5.2.. x86";
+        BugCheckParameter2 BUG_CHECK_PARAMETER2, "5.2.. x86";
+        BugCheckParameter3 BUG_CHECK_PARAMETER3, "5.2.. x86";
+        BugCheckParameter4 BUG_CHECK_PARAMETER4, "5.2.. x86";
+        VersionUser VERSION_USER, "5.2.. x86";
+        PaeEnabled PAE_ENABLED, "5.2.. x86";
+        KdSecondaryVersion KD_SECONDARY_VERSION, "5.2.. x86";
+        Spare3 SPARE3, "5.2.. x86";
+        KdDebuggerDataBlock KD_DEBUGGER_DATA_BLOCK, "5.2.. x86";
+        PhysicalMemoryBlockBuffer PHYSICAL_MEMORY_BLOCK_BUFFER, "5.2.. x86";
+        ContextRecord CONTEXT_RECORD, "5.2.. x86";
+        Exception EXCEPTION, "5.2.. x86";
+        Comment COMMENT, "5.2.. x86";
+        Reserved0 RESERVED0, "5.2.. x86";
+        DumpType DUMP_TYPE, "5.2.. x86";
+        MiniDumpFields MINI_DUMP_FIELDS, "5.2.. x86";
+        SecondaryDataState SECONDARY_DATA_STATE, "5.2.. x86";
+        ProductType PRODUCT_TYPE, "5.2.. x86";
+        SuiteMask SUITE_MASK, "5.2.. x86";
+        WriterStatus WRITER_STATUS, "5.2.. x86";
+        RequiredDumpSpace REQUIRED_DUMP_SPACE: LARGE_INTEGER, "5.2.. x86";
+        Reserved2 RESERVED2, "5.2.. x86";
+        SystemUpTime SYSTEM_UP_TIME: LARGE_INTEGER, "5.2.. x86";
+        SystemTime SYSTEM_TIME: LARGE_INTEGER, "5.2.. x86";
+        Reserved3 RESERVED3, "5.2.. x86";
     }
 }
 
 runtime::tokens! {
     DUMP_HEADER32_Exception {
-        ExceptionCode EXCEPTION_CODE: Signed, "5.2.. x86";
-        ExceptionFlags EXCEPTION_FLAGS: Unsigned, "5.2.. x86";
-        ExceptionRecord EXCEPTION_RECORD: Unsigned, "5.2.. x86";
-        ExceptionAddress EXCEPTION_ADDRESS: Unsigned, "5.2.. x86";
-        NumberParameters NUMBER_PARAMETERS: Unsigned, "5.2.. x86";
-        ExceptionInformation EXCEPTION_INFORMATION: Any, "5.2.. x86";
+        ExceptionCode EXCEPTION_CODE, "5.2.. x86";
+        ExceptionFlags EXCEPTION_FLAGS, "5.2.. x86";
+        ExceptionRecord EXCEPTION_RECORD, "5.2.. x86";
+        ExceptionAddress EXCEPTION_ADDRESS, "5.2.. x86";
+        NumberParameters NUMBER_PARAMETERS, "5.2.. x86";
+        ExceptionInformation EXCEPTION_INFORMATION, "5.2.. x86";
     }
 }
 
 runtime::tokens! {
     DUMP_HEADER64 {
-        Signature SIGNATURE: Unsigned, "5.2.. x64";
-        ValidDump VALID_DUMP: Unsigned, "5.2.. x64";
-        MajorVersion MAJOR_VERSION: Unsigned, "5.2.. x64";
-        MinorVersion MINOR_VERSION: Unsigned, "5.2.. x64";
-        DirectoryTableBase DIRECTORY_TABLE_BASE: Unsigned, "5.2.. x64";
-        PfnDataBase PFN_DATA_BASE: Unsigned, "5.2.. x64";
-        PsLoadedModuleList PS_LOADED_MODULE_LIST: Unsigned, "5.2.. x64";
-        PsActiveProcessHead PS_ACTIVE_PROCESS_HEAD: Unsigned, "5.2.. x64";
-        MachineImageType MACHINE_IMAGE_TYPE: Unsigned, "5.2.. x64";
-        NumberProcessors NUMBER_PROCESSORS: Unsigned, "5.2.. x64";
-        BugCheckCode BUG_CHECK_CODE: Unsigned, "5.2.. x64";
-        BugCheckParameter1 BUG_CHECK_PARAMETER1: Unsigned, "5.2.. x64";
-        BugCheckParameter2 BUG_CHECK_PARAMETER2: Unsigned, "5.2.. x64";
-        BugCheckParameter3 BUG_CHECK_PARAMETER3: Unsigned, "5.2.. x64";
-        BugCheckParameter4 BUG_CHECK_PARAMETER4: Unsigned, "5.2.. x64";
-        VersionUser VERSION_USER: Any, "5.2.. x64";
-        KdDebuggerDataBlock KD_DEBUGGER_DATA_BLOCK: Unsigned, "5.2.. x64";
-        PhysicalMemoryBlockBuffer PHYSICAL_MEMORY_BLOCK_BUFFER: Any, "5.2.. x64";
-        ContextRecord CONTEXT_RECORD: Any, "5.2.. x64";
-        Exception EXCEPTION: Nested, "5.2.. x64";
-        DumpType DUMP_TYPE: Named, "5.2.. x64";
-        RequiredDumpSpace REQUIRED_DUMP_SPACE: Nested, "5.2.. x64";
-        SystemTime SYSTEM_TIME: Nested, "5.2.. x64";
-        Comment COMMENT: Any, "5.2.. x64";
-        SystemUpTime SYSTEM_UP_TIME: Nested, "5.2.. x64";
-        MiniDumpFields MINI_DUMP_FIELDS: Unsigned, "5.2.. x64";
-        SecondaryDataState SECONDARY_DATA_STATE: Unsigned, "5.2.. x64";
-        ProductType PRODUCT_TYPE: Unsigned, "5.2.. x64";
-        SuiteMask SUITE_MASK: Unsigned, "5.2.. x64";
-        WriterStatus WRITER_STATUS: Unsigned, "5.2.. x64";
-        Unused1 UNUSED1: Unsigned, "5.2.. x64";
-        KdSecondaryVersion KD_SECONDARY_VERSION: Unsigned, "5.2.. x64";
-        Unused UNUSED: Any, "5.2.. x64";
-        Reserved0 RESERVED0: Any, "5.2.. x64";
+        Signature SIGNATURE, "5.2.. x64";
+        ValidDump VALID_DUMP, "5.2.. x64";
+        MajorVersion MAJOR_VERSION, "5.2.. x64";
+        MinorVersion MINOR_VERSION, "5.2.. x64";
+        DirectoryTableBase DIRECTORY_TABLE_BASE, "5.2.. x64";
+        PfnDataBase PFN_DATA_BASE, "5.2.. x64";
+        PsLoadedModuleList PS_LOADED_MODULE_LIST, "5.2.. x64";
+        PsActiveProcessHead PS_ACTIVE_PROCESS_HEAD, "5.2.. x64";
+        MachineImageType MACHINE_IMAGE_TYPE, "5.2.. x64";
+        NumberProcessors NUMBER_PROCESSORS, "5.2.. x64";
+        BugCheckCode BUG_CHECK_CODE, "5.2.. x64";
+        BugCheckParameter1 BUG_CHECK_PARAMETER1, "5.2.. x64";
+        BugCheckParameter2 BUG_CHECK_PARAMETER2, "5.2.. x64";
+        BugCheckParameter3 BUG_CHECK_PARAMETER3, "5.2.. x64";
+        BugCheckParameter4 BUG_CHECK_PARAMETER4, "5.2.. x64";
+        VersionUser VERSION_USER, "5.2.. x64";
+        KdDebuggerDataBlock KD_DEBUGGER_DATA_BLOCK, "5.2.. x64";
+        PhysicalMemoryBlockBuffer PHYSICAL_MEMORY_BLOCK_BUFFER, "5.2.. x64";
+        ContextRecord CONTEXT_RECORD, "5.2.. x64";
+        Exception EXCEPTION, "5.2.. x64";
+        DumpType DUMP_TYPE, "5.2.. x64";
+        RequiredDumpSpace REQUIRED_DUMP_SPACE: LARGE_INTEGER, "5.2.. x64";
+        SystemTime SYSTEM_TIME: LARGE_INTEGER, "5.2.. x64";
+        Comment COMMENT, "5.2.. x64";
+        SystemUpTime SYSTEM_UP_TIME: LARGE_INTEGER, "5.2.. x64";
+        MiniDumpFields MINI_DUMP_FIELDS, "5.2.. x64";
+        SecondaryDataState SECONDARY_DATA_STATE, "5.2.. x64";
+        ProductType PRODUCT_TYPE, "5.2.. x64";
+        SuiteMask SUITE_MASK, "5.2.. x64";
+        WriterStatus WRITER_STATUS, "5.2.. x64";
+        Unused1 UNUSED1, "5.2.. x64";
+        KdSecondaryVersion KD_SECONDARY_VERSION, "5.2.. x64";
+        Unused UNUSED, "5.2.. x64";
+        Reserved0 RESERVED0, "5.2.. x64";
     }
 }
 
 runtime::tokens! {
     DUMP_HEADER64_Exception {
-        ExceptionCode EXCEPTION_CODE: Signed, "5.2.. x64";
-        ExceptionFlags EXCEPTION_FLAGS: Unsigned, "5.2.. x64";
-        ExceptionRecord EXCEPTION_RECORD: Unsigned, "5.2.. x64";
-        ExceptionAddress EXCEPTION_ADDRESS: Unsigned, "5.2.. x64";
-        NumberParameters NUMBER_PARAMETERS: Unsigned, "5.2.. x64";
-        unusedAlignment UNUSED_ALIGNMENT: Unsigned, "5.2.. x64";
-        ExceptionInformation EXCEPTION_INFORMATION: Any, "5.2.. x64";
+        ExceptionCode EXCEPTION_CODE, "5.2.. x64";
+        ExceptionFlags EXCEPTION_FLAGS, "5.2.. x64";
+        ExceptionRecord EXCEPTION_RECORD, "5.2.. x64";
+        ExceptionAddress EXCEPTION_ADDRESS, "5.2.. x64";
+        NumberParameters NUMBER_PARAMETERS, "5.2.. x64";
+        unusedAlignment UNUSED_ALIGNMENT, "5.2.. x64";
+        ExceptionInformation EXCEPTION_INFORMATION, "5.2.. x64";
     }
 }
 
 runtime::tokens! {
     ESERVERSILO_GLOBALS {
-        ObSiloState OB_SILO_STATE: Nested, "1607..";
-        SeSiloState SE_SILO_STATE: Nested, "1607..";
-        SeRmSiloState SE_RM_SILO_STATE: Nested, "1607..";
-        EtwSiloState ETW_SILO_STATE: Address, "1607..";
-        MiSessionLeaderProcess MI_SESSION_LEADER_PROCESS: Address, "1607..22H2";
-        ExpDefaultErrorPortProcess EXP_DEFAULT_ERROR_PORT_PROCESS: Address, "1607..";
-        ExpDefaultErrorPort EXP_DEFAULT_ERROR_PORT: Address, "1607..";
-        HardErrorState HARD_ERROR_STATE: Unsigned, "1607..";
-        WnfSiloState WNF_SILO_STATE: Nested, "1607..";
-        ApiSetSection API_SET_SECTION: Address, "1607..";
-        ApiSetSchema API_SET_SCHEMA: Address, "1607..";
-        OneCoreForwardersEnabled ONE_CORE_FORWARDERS_ENABLED: Unsigned, "1607..";
-        SiloRootDirectoryName SILO_ROOT_DIRECTORY_NAME: Nested, "1607..";
-        Storage STORAGE: Address, "1607..";
-        State STATE: Named, "1607..";
-        ExitStatus EXIT_STATUS: Signed, "1607..";
-        DeleteEvent DELETE_EVENT: Address, "1607..";
-        UserSharedData USER_SHARED_DATA: Any, "1607..";
-        TerminateWorkItem TERMINATE_WORK_ITEM: Nested, "1607..";
-        PsProtectedCurrentDirectory PS_PROTECTED_CURRENT_DIRECTORY: Nested, "1703..";
-        PsProtectedEnvironment PS_PROTECTED_ENVIRONMENT: Nested, "1703..";
-        NtSystemRoot NT_SYSTEM_ROOT: Nested, "1703..";
-        UserSharedSection USER_SHARED_SECTION: Address, "1703..";
-        DbgkSiloState DBGK_SILO_STATE: Nested, "1709..";
-        TzVirtualizationSupported TZ_VIRTUALIZATION_SUPPORTED: Unsigned, "10.0.17763.2452..1809, 10.0.19041.985..2004";
-        ExTimeZoneState EX_TIME_ZONE_STATE: Address, "10.0.17763.2452..1809, 10.0.19041.985..2004, server-2022..";
-        ImgFileExecOptions IMG_FILE_EXEC_OPTIONS: Address, "10.0.17763.3165..1809, 10.0.19041.1826..2004, 10.0.20348.887..server-2022, 10.0.22000.795..";
-        CriticalProcessExited CRITICAL_PROCESS_EXITED: Signed, "10.0.17763.4499..1809, 10.0.20348.1787..server-2022, 24H2..";
-        CriticalProcessStatus CRITICAL_PROCESS_STATUS: Signed, "10.0.17763.4499..1809, 10.0.20348.1787..server-2022, 24H2..";
-        CriticalProcessName CRITICAL_PROCESS_NAME: Any, "10.0.17763.4499..1809, 10.0.20348.1787..server-2022, 24H2..";
-        CriticalProcessExceptionData CRITICAL_PROCESS_EXCEPTION_DATA: Nested, "10.0.17763.4499..1809, 10.0.20348.1787..server-2022, 24H2..";
-        ExpLicenseState EXP_LICENSE_STATE: Address, "2004..";
-        IsDownlevelContainer IS_DOWNLEVEL_CONTAINER: Unsigned, "2004..22H2";
-        NlsState NLS_STATE: Address, "19569..";
-        RtlNlsState RTL_NLS_STATE: Nested, "server-2022..";
-        PspSessionLeaderProcess PSP_SESSION_LEADER_PROCESS: Address, "24H2..";
-        ContainerBuildNumber CONTAINER_BUILD_NUMBER: Unsigned, "24H2..";
-        RtlFunctionalityCache RTL_FUNCTIONALITY_CACHE: Any, "24H2..";
+        ObSiloState OB_SILO_STATE: OBP_SILODRIVERSTATE, "1607..";
+        SeSiloState SE_SILO_STATE: SEP_SILOSTATE, "1607..";
+        SeRmSiloState SE_RM_SILO_STATE: SEP_RM_LSA_CONNECTION_STATE, "1607..";
+        EtwSiloState ETW_SILO_STATE, "1607..";
+        MiSessionLeaderProcess MI_SESSION_LEADER_PROCESS, "1607..22H2";
+        ExpDefaultErrorPortProcess EXP_DEFAULT_ERROR_PORT_PROCESS, "1607..";
+        ExpDefaultErrorPort EXP_DEFAULT_ERROR_PORT, "1607..";
+        HardErrorState HARD_ERROR_STATE, "1607..";
+        WnfSiloState WNF_SILO_STATE: WNF_SILODRIVERSTATE, "1607..";
+        ApiSetSection API_SET_SECTION, "1607..";
+        ApiSetSchema API_SET_SCHEMA, "1607..";
+        OneCoreForwardersEnabled ONE_CORE_FORWARDERS_ENABLED, "1607..";
+        SiloRootDirectoryName SILO_ROOT_DIRECTORY_NAME: UNICODE_STRING, "1607..";
+        Storage STORAGE, "1607..";
+        State STATE, "1607..";
+        ExitStatus EXIT_STATUS, "1607..";
+        DeleteEvent DELETE_EVENT, "1607..";
+        UserSharedData USER_SHARED_DATA: SILO_USER_SHARED_DATA, "1607" or USER_SHARED_DATA_VALUE, "1607..";
+        TerminateWorkItem TERMINATE_WORK_ITEM: WORK_QUEUE_ITEM, "1607..";
+        PsProtectedCurrentDirectory PS_PROTECTED_CURRENT_DIRECTORY: UNICODE_STRING, "1703..";
+        PsProtectedEnvironment PS_PROTECTED_ENVIRONMENT: UNICODE_STRING, "1703..";
+        NtSystemRoot NT_SYSTEM_ROOT: UNICODE_STRING, "1703..";
+        UserSharedSection USER_SHARED_SECTION, "1703..";
+        DbgkSiloState DBGK_SILO_STATE: DBGK_SILOSTATE, "1709..";
+        TzVirtualizationSupported TZ_VIRTUALIZATION_SUPPORTED, "10.0.17763.2452..1809, 10.0.19041.985..2004";
+        ExTimeZoneState EX_TIME_ZONE_STATE, "10.0.17763.2452..1809, 10.0.19041.985..2004, server-2022..";
+        ImgFileExecOptions IMG_FILE_EXEC_OPTIONS, "10.0.17763.3165..1809, 10.0.19041.1826..2004, 10.0.20348.887..server-2022, 10.0.22000.795..";
+        CriticalProcessExited CRITICAL_PROCESS_EXITED, "10.0.17763.4499..1809, 10.0.20348.1787..server-2022, 24H2..";
+        CriticalProcessStatus CRITICAL_PROCESS_STATUS, "10.0.17763.4499..1809, 10.0.20348.1787..server-2022, 24H2..";
+        CriticalProcessName CRITICAL_PROCESS_NAME, "10.0.17763.4499..1809, 10.0.20348.1787..server-2022, 24H2..";
+        CriticalProcessExceptionData CRITICAL_PROCESS_EXCEPTION_DATA: CRITICAL_PROCESS_EXCEPTION_DATA, "10.0.17763.4499..1809, 10.0.20348.1787..server-2022, 24H2..";
+        ExpLicenseState EXP_LICENSE_STATE, "2004..";
+        IsDownlevelContainer IS_DOWNLEVEL_CONTAINER, "2004..22H2";
+        NlsState NLS_STATE, "19569..";
+        RtlNlsState RTL_NLS_STATE: RTL_NLS_STATE, "server-2022..";
+        PspSessionLeaderProcess PSP_SESSION_LEADER_PROCESS, "24H2..";
+        ContainerBuildNumber CONTAINER_BUILD_NUMBER, "24H2..";
+        RtlFunctionalityCache RTL_FUNCTIONALITY_CACHE, "24H2..";
     }
 }
 
 runtime::tokens! {
     ETWP_NOTIFICATION_HEADER {
-        NotificationType NOTIFICATION_TYPE: Named, "6.2..";
-        NotificationSize NOTIFICATION_SIZE: Unsigned, "6.2..";
-        RefCount REF_COUNT: Signed, "6.2..";
-        ReplyRequested REPLY_REQUESTED: Unsigned, "6.2..";
-        ReplyIndex REPLY_INDEX: Unsigned, "6.2..";
-        Timeout TIMEOUT: Unsigned, "6.2..";
-        NotifyeeCount NOTIFYEE_COUNT: Unsigned, "6.2..";
-        ReplyCount REPLY_COUNT: Unsigned, "6.2..";
-        ReplyHandle REPLY_HANDLE: Unsigned, "6.2..";
-        ReplyObject REPLY_OBJECT: Address, "6.2..";
-        RegIndex REG_INDEX: Unsigned, "6.2..";
-        TargetPID TARGET_PID: Unsigned, "6.2..";
-        SourcePID SOURCE_PID: Unsigned, "6.2..";
-        DestinationGuid DESTINATION_GUID: Nested, "6.2..";
-        SourceGuid SOURCE_GUID: Nested, "6.2..";
+        NotificationType NOTIFICATION_TYPE, "6.2..";
+        NotificationSize NOTIFICATION_SIZE, "6.2..";
+        RefCount REF_COUNT, "6.2..";
+        ReplyRequested REPLY_REQUESTED, "6.2..";
+        ReplyIndex REPLY_INDEX, "6.2..";
+        Timeout TIMEOUT, "6.2..";
+        NotifyeeCount NOTIFYEE_COUNT, "6.2..";
+        ReplyCount REPLY_COUNT, "6.2..";
+        ReplyHandle REPLY_HANDLE, "6.2..";
+        ReplyObject REPLY_OBJECT, "6.2..";
+        RegIndex REG_INDEX, "6.2..";
+        TargetPID TARGET_PID, "6.2..";
+        SourcePID SOURCE_PID, "6.2..";
+        DestinationGuid DESTINATION_GUID: GUID, "6.2..";
+        SourceGuid SOURCE_GUID: GUID, "6.2..";
     }
 }
 
 runtime::tokens! {
     ETW_APC_ENTRY {
-        SListEntry S_LIST_ENTRY: Nested, "1709..";
-        Apc APC: Nested, "1709..";
+        SListEntry S_LIST_ENTRY: SINGLE_LIST_ENTRY, "1709.. x86" or S_LIST_ENTRY_VALUE, "1709..";
+        Apc APC: KAPC, "1709..";
     }
 }
 
 runtime::tokens! {
     ETW_APC_POOL {
-        LoggerContext LOGGER_CONTEXT: Address, "24H2..";
-        ApcSpinLock APC_SPIN_LOCK: Unsigned, "24H2..";
-        ApcGlobalListHead APC_GLOBAL_LIST_HEAD: Nested, "24H2..";
-        ApcFreeListHead APC_FREE_LIST_HEAD: Nested, "24H2..";
-        DpcContext1 DPC_CONTEXT1: Address, "24H2..";
-        DpcContext2 DPC_CONTEXT2: Address, "24H2..";
-        DpcContext3 DPC_CONTEXT3: Address, "24H2..";
-        DpcNormalRoutine DPC_NORMAL_ROUTINE: Address, "24H2..";
-        DpcCancelRoutine DPC_CANCEL_ROUTINE: Address, "24H2..";
-        DpcThread DPC_THREAD: Address, "24H2..";
-        Dpc DPC: Nested, "24H2..";
-        Flags FLAGS: Signed, "24H2..";
-        ApcCount APC_COUNT: Signed, "24H2..";
-        MinimumApcCount MINIMUM_APC_COUNT: Unsigned, "24H2..";
-        MaximumApcCount MAXIMUM_APC_COUNT: Unsigned, "24H2..";
-        OutstandingApcCount OUTSTANDING_APC_COUNT: Signed, "24H2..";
-        MaxOutstandingApcCount MAX_OUTSTANDING_APC_COUNT: Signed, "24H2..";
+        LoggerContext LOGGER_CONTEXT, "24H2..";
+        ApcSpinLock APC_SPIN_LOCK, "24H2..";
+        ApcGlobalListHead APC_GLOBAL_LIST_HEAD: SLIST_HEADER, "24H2..";
+        ApcFreeListHead APC_FREE_LIST_HEAD: SLIST_HEADER, "24H2..";
+        DpcContext1 DPC_CONTEXT1, "24H2..";
+        DpcContext2 DPC_CONTEXT2, "24H2..";
+        DpcContext3 DPC_CONTEXT3, "24H2..";
+        DpcNormalRoutine DPC_NORMAL_ROUTINE, "24H2..";
+        DpcCancelRoutine DPC_CANCEL_ROUTINE, "24H2..";
+        DpcThread DPC_THREAD, "24H2..";
+        Dpc DPC: KDPC, "24H2..";
+        Flags FLAGS, "24H2..";
+        ApcCount APC_COUNT, "24H2..";
+        MinimumApcCount MINIMUM_APC_COUNT, "24H2..";
+        MaximumApcCount MAXIMUM_APC_COUNT, "24H2..";
+        OutstandingApcCount OUTSTANDING_APC_COUNT, "24H2..";
+        MaxOutstandingApcCount MAX_OUTSTANDING_APC_COUNT, "24H2..";
     }
 }
 
 runtime::tokens! {
     ETW_BOOT_CONFIG {
-        MaxLoggers MAX_LOGGERS: Unsigned, "19569..";
-        BootLoggersList BOOT_LOGGERS_LIST: Nested, "19569..";
+        MaxLoggers MAX_LOGGERS, "19569..";
+        BootLoggersList BOOT_LOGGERS_LIST: LIST_ENTRY, "19569..";
     }
 }
 
 runtime::tokens! {
     ETW_BUFFER_CONTEXT {
-        ProcessorNumber PROCESSOR_NUMBER: Unsigned, "early-6.0..";
-        Alignment ALIGNMENT: Unsigned, "early-6.0..";
-        LoggerId LOGGER_ID: Unsigned, "early-6.0..";
-        ProcessorIndex PROCESSOR_INDEX: Unsigned, "6.1.7601.24000..";
+        ProcessorNumber PROCESSOR_NUMBER, "early-6.0..";
+        Alignment ALIGNMENT, "early-6.0..";
+        LoggerId LOGGER_ID, "early-6.0..";
+        ProcessorIndex PROCESSOR_INDEX, "6.1.7601.24000..";
     }
 }
 
 runtime::tokens! {
     ETW_BUFFER_HANDLE {
-        TraceBuffer TRACE_BUFFER: Address, "6.1";
-        BufferFastRef BUFFER_FAST_REF: Address, "6.1";
+        TraceBuffer TRACE_BUFFER, "6.1";
+        BufferFastRef BUFFER_FAST_REF, "6.1";
     }
 }
 
 runtime::tokens! {
     ETW_BUFFER_QUEUE {
-        QueueHead QUEUE_HEAD: Address, "6.1..1511";
-        QueueTail QUEUE_TAIL: Address, "6.1..";
-        QueueEntry QUEUE_ENTRY: Nested, "6.1..";
+        QueueHead QUEUE_HEAD, "6.1..1511";
+        QueueTail QUEUE_TAIL, "6.1..";
+        QueueEntry QUEUE_ENTRY: SINGLE_LIST_ENTRY, "6.1..";
     }
 }
 
 runtime::tokens! {
     ETW_COUNTERS {
-        GuidCount GUID_COUNT: Signed, "1703..";
-        PoolUsage POOL_USAGE: Any, "1703..";
-        SessionCount SESSION_COUNT: Signed, "1703..";
+        GuidCount GUID_COUNT, "1703..";
+        PoolUsage POOL_USAGE, "1703..";
+        SessionCount SESSION_COUNT, "1703..";
     }
 }
 
 runtime::tokens! {
     ETW_DATA_SOURCE {
-        Process PROCESS: Address, "early-6.0..6.2";
-        NotificationSemaphore NOTIFICATION_SEMAPHORE: Nested, "early-6.0..6.2";
-        Lock LOCK: Nested, "early-6.0..";
-        NotificationQueue NOTIFICATION_QUEUE: Nested, "early-6.0..";
-        NotificationCount NOTIFICATION_COUNT: Unsigned, "early-6.0..6.2";
-        UnknownUlong UNKNOWN_ULONG: Unsigned, "early-6.0..6.2";
-        UnknownBoolean UNKNOWN_BOOLEAN: Unsigned, "early-6.0..6.2";
-        NotificationEvent NOTIFICATION_EVENT: Address, "6.3..";
+        Process PROCESS, "early-6.0..6.2";
+        NotificationSemaphore NOTIFICATION_SEMAPHORE: KSEMAPHORE, "early-6.0..6.2";
+        Lock LOCK: EX_PUSH_LOCK, "early-6.0..";
+        NotificationQueue NOTIFICATION_QUEUE: LIST_ENTRY, "early-6.0..";
+        NotificationCount NOTIFICATION_COUNT, "early-6.0..6.2";
+        UnknownUlong UNKNOWN_ULONG, "early-6.0..6.2";
+        UnknownBoolean UNKNOWN_BOOLEAN, "early-6.0..6.2";
+        NotificationEvent NOTIFICATION_EVENT, "6.3..";
     }
 }
 
 runtime::tokens! {
     ETW_DEBUGID_TRACKING_ENTRY {
-        ListEntry LIST_ENTRY: Nested, "1709..";
-        ConsumersNotified CONSUMERS_NOTIFIED: Unsigned, "1709..";
-        Spare SPARE: Any, "1709..";
-        DebugIdSize DEBUG_ID_SIZE: Unsigned, "1709..";
-        DebugId DEBUG_ID: Nested, "1709..";
+        ListEntry LIST_ENTRY: LIST_ENTRY, "1709..";
+        ConsumersNotified CONSUMERS_NOTIFIED, "1709..";
+        Spare SPARE, "1709..";
+        DebugIdSize DEBUG_ID_SIZE, "1709..";
+        DebugId DEBUG_ID: CVDD, "1709..";
     }
 }
 
 runtime::tokens! {
     ETW_DECODE_CONTROL_ENTRY {
-        Next NEXT: Address, "1709..";
-        Decode DECODE: Nested, "1709..";
-        Control CONTROL: Nested, "1709..";
-        ConsumersNotified CONSUMERS_NOTIFIED: Unsigned, "1709..";
+        Next NEXT, "1709..";
+        Decode DECODE: GUID, "1709..";
+        Control CONTROL: GUID, "1709..";
+        ConsumersNotified CONSUMERS_NOTIFIED, "1709..";
     }
 }
 
 runtime::tokens! {
     ETW_DUMP_HEADER {
-        TimerResolution TIMER_RESOLUTION: Unsigned, "2004..";
-        BuildNumber BUILD_NUMBER: Unsigned, "2004..";
-        CpuSpeedInMHz CPU_SPEED_IN_M_HZ: Unsigned, "2004..";
-        Reserved RESERVED: Unsigned, "2004..";
-        BootTime BOOT_TIME: Nested, "2004..";
-        PerfFreq PERF_FREQ: Nested, "2004..";
+        TimerResolution TIMER_RESOLUTION, "2004..";
+        BuildNumber BUILD_NUMBER, "2004..";
+        CpuSpeedInMHz CPU_SPEED_IN_M_HZ, "2004..";
+        Reserved RESERVED, "2004..";
+        BootTime BOOT_TIME: LARGE_INTEGER, "2004..";
+        PerfFreq PERF_FREQ: LARGE_INTEGER, "2004..";
     }
 }
 
 runtime::tokens! {
     ETW_DUMP_SESSION {
-        Signature SIGNATURE: Unsigned, "2004..";
-        LoggerId LOGGER_ID: Unsigned, "2004..";
-        LoggerMode LOGGER_MODE: Named, "2004..";
-        ClockType CLOCK_TYPE: Named, "2004..";
-        BufferSize BUFFER_SIZE: Unsigned, "2004..";
-        NameLength NAME_LENGTH: Unsigned, "2004..";
-        StartTime START_TIME: Nested, "2004..";
-        ReferenceTime REFERENCE_TIME: Nested, "2004..";
+        Signature SIGNATURE, "2004..";
+        LoggerId LOGGER_ID, "2004..";
+        LoggerMode LOGGER_MODE, "2004..";
+        ClockType CLOCK_TYPE, "2004..";
+        BufferSize BUFFER_SIZE, "2004..";
+        NameLength NAME_LENGTH, "2004..";
+        StartTime START_TIME: LARGE_INTEGER, "2004..";
+        ReferenceTime REFERENCE_TIME: ETW_REF_CLOCK, "2004..";
     }
 }
 
 runtime::tokens! {
     ETW_ENABLE_NOTIFICATION_PACKET {
-        Header HEADER: Nested, "early-6.0..";
-        EnableInfo ENABLE_INFO: Nested, "early-6.0..";
-        LegacyEnableContext LEGACY_ENABLE_CONTEXT: Nested, "early-6.0..";
-        ProviderEnabled PROVIDER_ENABLED: Unsigned, "early-6.0..";
-        Reserved RESERVED: Unsigned, "6.0";
-        FilterType FILTER_TYPE: Unsigned, "6.1..";
+        Header HEADER: ETW_NOTIFICATION_HEADER, "early-6.0..";
+        EnableInfo ENABLE_INFO: TRACE_ENABLE_INFO, "early-6.0..";
+        LegacyEnableContext LEGACY_ENABLE_CONTEXT: TRACE_ENABLE_CONTEXT, "early-6.0..";
+        ProviderEnabled PROVIDER_ENABLED, "early-6.0..";
+        Reserved RESERVED, "6.0";
+        FilterType FILTER_TYPE, "6.1..";
     }
 }
 
 runtime::tokens! {
     ETW_FILTER_EVENT_NAME_DATA {
-        FilterIn FILTER_IN: Unsigned, "1607..";
-        Level LEVEL: Unsigned, "1607..";
-        MatchAnyKeyword MATCH_ANY_KEYWORD: Unsigned, "1607..";
-        MatchAllKeyword MATCH_ALL_KEYWORD: Unsigned, "1607..";
-        NameTable NAME_TABLE: Nested, "1607..";
+        FilterIn FILTER_IN, "1607..";
+        Level LEVEL, "1607..";
+        MatchAnyKeyword MATCH_ANY_KEYWORD, "1607..";
+        MatchAllKeyword MATCH_ALL_KEYWORD, "1607..";
+        NameTable NAME_TABLE: RTL_HASH_TABLE, "1607..";
     }
 }
 
 runtime::tokens! {
     ETW_FILTER_HEADER {
-        FilterFlags FILTER_FLAGS: Signed, "6.3..";
-        PidFilter PID_FILTER: Address, "6.3..";
-        ExeFilter EXE_FILTER: Address, "6.3..";
-        PkgIdFilter PKG_ID_FILTER: Address, "6.3..";
-        PkgAppIdFilter PKG_APP_ID_FILTER: Address, "6.3..";
-        StackWalkFilter STACK_WALK_FILTER: Address, "6.3..1703";
-        EventIdFilter EVENT_ID_FILTER: Address, "6.3..";
-        PayloadFilter PAYLOAD_FILTER: Address, "6.3..";
-        ProviderSideFilter PROVIDER_SIDE_FILTER: Address, "6.3..";
-        EventNameFilter EVENT_NAME_FILTER: Address, "1607..";
-        StackWalkIdFilter STACK_WALK_ID_FILTER: Address, "1709..";
-        StackWalkNameFilter STACK_WALK_NAME_FILTER: Address, "1709..";
-        StackWalkLevelKwFilter STACK_WALK_LEVEL_KW_FILTER: Address, "1709..";
-        ContainerFilter CONTAINER_FILTER: Address, "10.0.17763.2452..1809, 10.0.18362.693..";
+        FilterFlags FILTER_FLAGS, "6.3..";
+        PidFilter PID_FILTER, "6.3..";
+        ExeFilter EXE_FILTER, "6.3..";
+        PkgIdFilter PKG_ID_FILTER, "6.3..";
+        PkgAppIdFilter PKG_APP_ID_FILTER, "6.3..";
+        StackWalkFilter STACK_WALK_FILTER, "6.3..1703";
+        EventIdFilter EVENT_ID_FILTER, "6.3..";
+        PayloadFilter PAYLOAD_FILTER, "6.3..";
+        ProviderSideFilter PROVIDER_SIDE_FILTER, "6.3..";
+        EventNameFilter EVENT_NAME_FILTER, "1607..";
+        StackWalkIdFilter STACK_WALK_ID_FILTER, "1709..";
+        StackWalkNameFilter STACK_WALK_NAME_FILTER, "1709..";
+        StackWalkLevelKwFilter STACK_WALK_LEVEL_KW_FILTER, "1709..";
+        ContainerFilter CONTAINER_FILTER, "10.0.17763.2452..1809, 10.0.18362.693..";
     }
 }
 
 runtime::tokens! {
     ETW_FILTER_PID {
-        Count COUNT: Unsigned, "6.3..";
-        Pids PIDS: Any, "6.3..";
+        Count COUNT, "6.3..";
+        Pids PIDS, "6.3..";
     }
 }
 
 runtime::tokens! {
     ETW_FILTER_STRING_TOKEN {
-        Count COUNT: Unsigned, "6.3..";
-        Tokens TOKENS: Any, "6.3..";
+        Count COUNT, "6.3..";
+        Tokens TOKENS, "6.3..";
     }
 }
 
 runtime::tokens! {
     ETW_FILTER_STRING_TOKEN_ELEMENT {
-        Length LENGTH: Unsigned, "6.3..";
-        String STRING: Address, "6.3..";
+        Length LENGTH, "6.3..";
+        String STRING, "6.3..";
     }
 }
 
 runtime::tokens! {
     ETW_GUID_ENTRY {
-        GuidList GUID_LIST: Nested, "early-6.0..";
-        RefCount REF_COUNT: Signed, "early-6.0..";
-        Guid GUID: Nested, "early-6.0..";
-        RegListHead REG_LIST_HEAD: Nested, "early-6.0..";
-        SecurityDescriptor SECURITY_DESCRIPTOR: Address, "early-6.0..";
-        LegacyEnableContext LEGACY_ENABLE_CONTEXT: Nested, "early-6.0";
-        LegacyProviderEnabled LEGACY_PROVIDER_ENABLED: Unsigned, "early-6.0";
-        ProviderEnableInfo PROVIDER_ENABLE_INFO: Nested, "early-6.0..";
-        EnableInfo ENABLE_INFO: Any, "early-6.0..";
-        LastEnable LAST_ENABLE: Nested, "late-6.0..";
-        MatchId MATCH_ID: Unsigned, "6.1..";
-        FilterData FILTER_DATA: Any, "6.1..";
-        ServerSilo SERVER_SILO: Address, "10.0";
-        HostSilo HOST_SILO: Unsigned, "1511";
-        Lock LOCK: Nested, "1511..";
-        LockOwner LOCK_OWNER: Address, "1511..";
-        SiloState SILO_STATE: Address, "1607..";
-        SiloGuidList SILO_GUID_LIST: Nested, "10.0.17763.1075..1809, 10.0.18362.693..";
-        HostEntry HOST_ENTRY: Address, "10.0.17763.1075..1809, 10.0.18362.693..";
+        GuidList GUID_LIST: LIST_ENTRY, "early-6.0..";
+        RefCount REF_COUNT, "early-6.0..";
+        Guid GUID: GUID, "early-6.0..";
+        RegListHead REG_LIST_HEAD: LIST_ENTRY, "early-6.0..";
+        SecurityDescriptor SECURITY_DESCRIPTOR, "early-6.0..";
+        LegacyEnableContext LEGACY_ENABLE_CONTEXT: TRACE_ENABLE_CONTEXT, "early-6.0";
+        LegacyProviderEnabled LEGACY_PROVIDER_ENABLED, "early-6.0";
+        ProviderEnableInfo PROVIDER_ENABLE_INFO: TRACE_ENABLE_INFO, "early-6.0..";
+        EnableInfo ENABLE_INFO, "early-6.0..";
+        LastEnable LAST_ENABLE: ETW_LAST_ENABLE_INFO, "late-6.0..";
+        MatchId MATCH_ID, "6.1..";
+        FilterData FILTER_DATA, "6.1..";
+        ServerSilo SERVER_SILO, "10.0";
+        HostSilo HOST_SILO, "1511";
+        Lock LOCK: EX_PUSH_LOCK, "1511..";
+        LockOwner LOCK_OWNER, "1511..";
+        SiloState SILO_STATE, "1607..";
+        SiloGuidList SILO_GUID_LIST: LIST_ENTRY, "10.0.17763.1075..1809, 10.0.18362.693..";
+        HostEntry HOST_ENTRY, "10.0.17763.1075..1809, 10.0.18362.693..";
     }
 }
 
 runtime::tokens! {
     ETW_HASH_BUCKET {
-        ListHead LIST_HEAD: Any, "6.1.7601.24000..";
-        BucketLock BUCKET_LOCK: Nested, "6.1.7601.24000..";
+        ListHead LIST_HEAD, "6.1.7601.24000..";
+        BucketLock BUCKET_LOCK: EX_PUSH_LOCK, "6.1.7601.24000..";
     }
 }
 
 runtime::tokens! {
     ETW_HW_TRACE_EXT_INTERFACE {
-        StartProcessorTraceOnEachCore START_PROCESSOR_TRACE_ON_EACH_CORE: Address, "1803..";
-        StopProcessorTraceOnEachCore STOP_PROCESSOR_TRACE_ON_EACH_CORE: Address, "1803..";
-        LogProcessorTraceOnCurrentCore LOG_PROCESSOR_TRACE_ON_CURRENT_CORE: Address, "1803..";
+        StartProcessorTraceOnEachCore START_PROCESSOR_TRACE_ON_EACH_CORE, "1803..";
+        StopProcessorTraceOnEachCore STOP_PROCESSOR_TRACE_ON_EACH_CORE, "1803..";
+        LogProcessorTraceOnCurrentCore LOG_PROCESSOR_TRACE_ON_CURRENT_CORE, "1803..";
     }
 }
 
 runtime::tokens! {
     ETW_IPT_SUPPORT {
-        IptHandle IPT_HANDLE: Address, "1803..";
-        IptOption IPT_OPTION: Unsigned, "1803..";
-        EtwHwTraceExtInterface ETW_HW_TRACE_EXT_INTERFACE: Address, "1803..";
-        HookIdCount HOOK_ID_COUNT: Unsigned, "1803..";
-        HookId HOOK_ID: Any, "1803..";
+        IptHandle IPT_HANDLE, "1803..";
+        IptOption IPT_OPTION, "1803..";
+        EtwHwTraceExtInterface ETW_HW_TRACE_EXT_INTERFACE, "1803..";
+        HookIdCount HOOK_ID_COUNT, "1803..";
+        HookId HOOK_ID, "1803..";
     }
 }
 
 runtime::tokens! {
     ETW_KERNEL_HEADER_EXTENSION {
-        GroupMasks GROUP_MASKS: Nested, "5.2..";
-        Version VERSION: Unsigned, "early-6.0..";
+        GroupMasks GROUP_MASKS: PERFINFO_GROUPMASK, "5.2..";
+        Version VERSION, "early-6.0..";
     }
 }
 
 runtime::tokens! {
     ETW_KERNEL_TRACE_TIMESTAMP {
-        KernelTraceTimeStamp KERNEL_TRACE_TIME_STAMP: Any, "6.0";
+        KernelTraceTimeStamp KERNEL_TRACE_TIME_STAMP, "6.0";
     }
 }
 
 runtime::tokens! {
     ETW_LAST_ENABLE_INFO {
-        EnableFlags ENABLE_FLAGS: Nested, "late-6.0..";
-        LoggerId LOGGER_ID: Unsigned, "late-6.0..";
-        Level LEVEL: Unsigned, "late-6.0..";
-        Enabled ENABLED: Unsigned, "late-6.0..";
-        InternalFlag INTERNAL_FLAG: Unsigned, "late-6.0..";
+        EnableFlags ENABLE_FLAGS: LARGE_INTEGER, "late-6.0..";
+        LoggerId LOGGER_ID, "late-6.0..";
+        Level LEVEL, "late-6.0..";
+        Enabled ENABLED, "late-6.0..";
+        InternalFlag INTERNAL_FLAG, "late-6.0..";
     }
 }
 
 runtime::tokens! {
     ETW_LBR_SUPPORT {
-        LbrHandle LBR_HANDLE: Unsigned, "1709..";
-        LbrOptions LBR_OPTIONS: Unsigned, "1709..";
-        HookIdCount HOOK_ID_COUNT: Unsigned, "1709..";
-        HookId HOOK_ID: Any, "1709..";
+        LbrHandle LBR_HANDLE, "1709..";
+        LbrOptions LBR_OPTIONS, "1709..";
+        HookIdCount HOOK_ID_COUNT, "1709..";
+        HookId HOOK_ID, "1709..";
     }
 }
 
 runtime::tokens! {
     ETW_LOGGER_HANDLE {
-        DereferenceAndLeave DEREFERENCE_AND_LEAVE: Unsigned, "6.1..";
+        DereferenceAndLeave DEREFERENCE_AND_LEAVE, "6.1..";
     }
 }
 
 runtime::tokens! {
     ETW_NOTIFICATION_HEADER {
-        NotificationType NOTIFICATION_TYPE: Named, "early-6.0..";
-        NotificationSize NOTIFICATION_SIZE: Unsigned, "early-6.0..";
-        Offset OFFSET: Unsigned, "early-6.0..";
-        ReplyRequested REPLY_REQUESTED: Unsigned, "early-6.0..";
-        Reserved1 RESERVED1: Unsigned, "6.0";
-        ReplyCount REPLY_COUNT: Unsigned, "early-6.0..";
-        NotifyeeCount NOTIFYEE_COUNT: Unsigned, "early-6.0..";
-        Reserved2 RESERVED2: Unsigned, "early-6.0..";
-        TargetPID TARGET_PID: Unsigned, "early-6.0..";
-        SourcePID SOURCE_PID: Unsigned, "early-6.0..";
-        DestinationGuid DESTINATION_GUID: Nested, "early-6.0..";
-        SourceGuid SOURCE_GUID: Nested, "early-6.0..";
-        Timeout TIMEOUT: Unsigned, "6.1..";
+        NotificationType NOTIFICATION_TYPE, "early-6.0..";
+        NotificationSize NOTIFICATION_SIZE, "early-6.0..";
+        Offset OFFSET, "early-6.0..";
+        ReplyRequested REPLY_REQUESTED, "early-6.0..";
+        Reserved1 RESERVED1, "6.0";
+        ReplyCount REPLY_COUNT, "early-6.0..";
+        NotifyeeCount NOTIFYEE_COUNT, "early-6.0..";
+        Reserved2 RESERVED2, "early-6.0..";
+        TargetPID TARGET_PID, "early-6.0..";
+        SourcePID SOURCE_PID, "early-6.0..";
+        DestinationGuid DESTINATION_GUID: GUID, "early-6.0..";
+        SourceGuid SOURCE_GUID: GUID, "early-6.0..";
+        Timeout TIMEOUT, "6.1..";
     }
 }
 
 runtime::tokens! {
     ETW_PARTITION_CONTEXT {
-        Partition PARTITION: Address, "2004..";
+        Partition PARTITION, "2004..";
     }
 }
 
 runtime::tokens! {
     ETW_PAYLOAD_FILTER {
-        RefCount REF_COUNT: Signed, "6.3..";
-        PayloadFilter PAYLOAD_FILTER: Nested, "6.3..";
+        RefCount REF_COUNT, "6.3..";
+        PayloadFilter PAYLOAD_FILTER: AGGREGATED_PAYLOAD_FILTER, "6.3..";
     }
 }
 
 runtime::tokens! {
     ETW_PERF_COUNTERS {
-        TotalActiveSessions TOTAL_ACTIVE_SESSIONS: Signed, "6.1..";
-        TotalBufferMemoryNonPagedPool TOTAL_BUFFER_MEMORY_NON_PAGED_POOL: Signed, "6.1..";
-        TotalBufferMemoryPagedPool TOTAL_BUFFER_MEMORY_PAGED_POOL: Signed, "6.1..";
-        TotalGuidsEnabled TOTAL_GUIDS_ENABLED: Signed, "6.1..";
-        TotalGuidsNotEnabled TOTAL_GUIDS_NOT_ENABLED: Signed, "6.1..";
-        TotalGuidsPreEnabled TOTAL_GUIDS_PRE_ENABLED: Signed, "6.1..";
+        TotalActiveSessions TOTAL_ACTIVE_SESSIONS, "6.1..";
+        TotalBufferMemoryNonPagedPool TOTAL_BUFFER_MEMORY_NON_PAGED_POOL, "6.1..";
+        TotalBufferMemoryPagedPool TOTAL_BUFFER_MEMORY_PAGED_POOL, "6.1..";
+        TotalGuidsEnabled TOTAL_GUIDS_ENABLED, "6.1..";
+        TotalGuidsNotEnabled TOTAL_GUIDS_NOT_ENABLED, "6.1..";
+        TotalGuidsPreEnabled TOTAL_GUIDS_PRE_ENABLED, "6.1..";
     }
 }
 
 runtime::tokens! {
     ETW_PMC_SUPPORT {
-        Source SOURCE: Any, "6.2..";
-        HookIdCount HOOK_ID_COUNT: Unsigned, "6.2..";
-        HookId HOOK_ID: Any, "6.2..";
-        CountersCount COUNTERS_COUNT: Unsigned, "6.2..";
-        ProcessorCtrs PROCESSOR_CTRS: Any, "6.2..";
+        Source SOURCE, "6.2..";
+        HookIdCount HOOK_ID_COUNT, "6.2..";
+        HookId HOOK_ID, "6.2..";
+        CountersCount COUNTERS_COUNT, "6.2..";
+        ProcessorCtrs PROCESSOR_CTRS, "6.2..";
     }
 }
 
 runtime::tokens! {
     ETW_PRIV_HANDLE_DEMUX_TABLE {
-        Tree TREE: Nested, "1703..";
-        Lock LOCK: Nested, "1703..";
-        SequenceNumber SEQUENCE_NUMBER: Unsigned, "1703..";
+        Tree TREE: RTL_RB_TREE, "1703..";
+        Lock LOCK: EX_PUSH_LOCK, "1703..";
+        SequenceNumber SEQUENCE_NUMBER, "1703..";
     }
 }
 
 runtime::tokens! {
     ETW_PROVIDER_TABLE_ENTRY {
-        RefCount REF_COUNT: Signed, "early-6.0..6.1";
-        State STATE: Named, "early-6.0..6.1";
-        RegEntry REG_ENTRY: Address, "early-6.0..6.1";
-        Caller CALLER: Address, "early-6.0..6.1";
+        RefCount REF_COUNT, "early-6.0..6.1";
+        State STATE, "early-6.0..6.1";
+        RegEntry REG_ENTRY, "early-6.0..6.1";
+        Caller CALLER, "early-6.0..6.1";
     }
 }
 
 runtime::tokens! {
     ETW_PROVIDER_TRAITS {
-        Node NODE: Nested, "6.1.7601.24000..6.1, 6.3.9600.19913..";
-        ReferenceCount REFERENCE_COUNT: Unsigned, "6.1.7601.24000..6.1, 6.3.9600.19913..";
-        Traits TRAITS: Any, "6.1.7601.24000..6.1, 6.3.9600.19913..";
+        Node NODE: RTL_BALANCED_NODE, "6.1.7601.24000..6.1, 6.3.9600.19913..";
+        ReferenceCount REFERENCE_COUNT, "6.1.7601.24000..6.1, 6.3.9600.19913..";
+        Traits TRAITS, "6.1.7601.24000..6.1, 6.3.9600.19913..";
     }
 }
 
 runtime::tokens! {
     ETW_QUEUE_ENTRY {
-        ListEntry LIST_ENTRY: Nested, "early-6.0..";
-        DataBlock DATA_BLOCK: Address, "early-6.0..";
-        RegEntry REG_ENTRY: Address, "early-6.0..";
-        RegIndex REG_INDEX: Unsigned, "early-6.0..";
-        ReplyIndex REPLY_INDEX: Unsigned, "early-6.0..";
-        ReplyObject REPLY_OBJECT: Address, "6.2..";
-        WakeReference WAKE_REFERENCE: Address, "6.2..";
-        Flags FLAGS: Unsigned, "6.2..";
+        ListEntry LIST_ENTRY: LIST_ENTRY, "early-6.0..";
+        DataBlock DATA_BLOCK, "early-6.0..";
+        RegEntry REG_ENTRY, "early-6.0..";
+        RegIndex REG_INDEX, "early-6.0..";
+        ReplyIndex REPLY_INDEX, "early-6.0..";
+        ReplyObject REPLY_OBJECT, "6.2..";
+        WakeReference WAKE_REFERENCE, "6.2..";
+        Flags FLAGS, "6.2..";
     }
 }
 
 runtime::tokens! {
     ETW_REALTIME_CONNECT {
-        LoggerId LOGGER_ID: Unsigned, "early-6.0..";
-        ConsumerId CONSUMER_ID: Unsigned, "6.0";
-        ConsumerHandle64 CONSUMER_HANDLE64: Unsigned, "early-6.0..";
-        ReferenceTime REFERENCE_TIME: Nested, "early-6.0..";
-        ReservedBufferSpaceSize RESERVED_BUFFER_SPACE_SIZE: Unsigned, "6.1..";
-        ReservedBufferSpace RESERVED_BUFFER_SPACE: Address, "6.1..";
-        ReservedBufferSpace64 RESERVED_BUFFER_SPACE64: Unsigned, "6.1..";
-        ReservedBufferSpaceBitMap64 RESERVED_BUFFER_SPACE_BIT_MAP64: Unsigned, "6.1..";
-        DisconnectEvent DISCONNECT_EVENT: Address, "6.1..";
-        DisconnectEvent64 DISCONNECT_EVENT64: Unsigned, "6.1..";
-        DataAvailableEvent DATA_AVAILABLE_EVENT: Address, "6.1..";
-        DataAvailableEvent64 DATA_AVAILABLE_EVENT64: Unsigned, "6.1..";
-        UserBufferListHead USER_BUFFER_LIST_HEAD: Address, "6.1..";
-        UserBufferListHead64 USER_BUFFER_LIST_HEAD64: Unsigned, "6.1..";
-        UserBufferCount USER_BUFFER_COUNT: Address, "6.1..";
-        UserBufferCount64 USER_BUFFER_COUNT64: Unsigned, "6.1..";
-        EventsLostCount EVENTS_LOST_COUNT: Address, "6.3..";
-        EventsLostCount64 EVENTS_LOST_COUNT64: Unsigned, "6.3..";
-        BuffersLostCount BUFFERS_LOST_COUNT: Address, "6.3..";
-        BuffersLostCount64 BUFFERS_LOST_COUNT64: Unsigned, "6.3..";
+        LoggerId LOGGER_ID, "early-6.0..";
+        ConsumerId CONSUMER_ID, "6.0";
+        ConsumerHandle64 CONSUMER_HANDLE64, "early-6.0..";
+        ReferenceTime REFERENCE_TIME: ETW_REF_CLOCK, "early-6.0..";
+        ReservedBufferSpaceSize RESERVED_BUFFER_SPACE_SIZE, "6.1..";
+        ReservedBufferSpace RESERVED_BUFFER_SPACE, "6.1..";
+        ReservedBufferSpace64 RESERVED_BUFFER_SPACE64, "6.1..";
+        ReservedBufferSpaceBitMap64 RESERVED_BUFFER_SPACE_BIT_MAP64, "6.1..";
+        DisconnectEvent DISCONNECT_EVENT, "6.1..";
+        DisconnectEvent64 DISCONNECT_EVENT64, "6.1..";
+        DataAvailableEvent DATA_AVAILABLE_EVENT, "6.1..";
+        DataAvailableEvent64 DATA_AVAILABLE_EVENT64, "6.1..";
+        UserBufferListHead USER_BUFFER_LIST_HEAD, "6.1..";
+        UserBufferListHead64 USER_BUFFER_LIST_HEAD64, "6.1..";
+        UserBufferCount USER_BUFFER_COUNT, "6.1..";
+        UserBufferCount64 USER_BUFFER_COUNT64, "6.1..";
+        EventsLostCount EVENTS_LOST_COUNT, "6.3..";
+        EventsLostCount64 EVENTS_LOST_COUNT64, "6.3..";
+        BuffersLostCount BUFFERS_LOST_COUNT, "6.3..";
+        BuffersLostCount64 BUFFERS_LOST_COUNT64, "6.3..";
     }
 }
 
 runtime::tokens! {
     ETW_REALTIME_CONSUMER {
-        Links LINKS: Nested, "early-6.0..";
-        PipeHandle PIPE_HANDLE: Address, "6.0";
-        ProcessHandle PROCESS_HANDLE: Address, "early-6.0..";
-        ConsumerId CONSUMER_ID: Unsigned, "6.0";
-        ProcessId PROCESS_ID: Unsigned, "6.0";
-        BuffersLost BUFFERS_LOST: Unsigned, "early-6.0..";
-        NewBuffersLost NEW_BUFFERS_LOST: Unsigned, "early-6.0..";
-        NextNotDelivered NEXT_NOT_DELIVERED: Address, "early-6.0..";
-        RealtimeConnectContext REALTIME_CONNECT_CONTEXT: Address, "early-6.0..";
-        Event EVENT: Nested, "6.0";
-        EmptyBuffersCount EMPTY_BUFFERS_COUNT: Unsigned, "early-6.0..";
-        ShutDownRequested SHUT_DOWN_REQUESTED: Unsigned, "early-6.0..";
-        ProcessObject PROCESS_OBJECT: Address, "6.1..";
-        DisconnectEvent DISCONNECT_EVENT: Address, "6.1..";
-        DataAvailableEvent DATA_AVAILABLE_EVENT: Address, "6.1..";
-        UserBufferCount USER_BUFFER_COUNT: Address, "6.1..";
-        UserBufferListHead USER_BUFFER_LIST_HEAD: Address, "6.1..";
-        LoggerId LOGGER_ID: Unsigned, "6.1..";
-        Disconnected DISCONNECTED: Unsigned, "6.1..";
-        ReservedBufferSpaceBitMap RESERVED_BUFFER_SPACE_BIT_MAP: Nested, "6.1..";
-        ReservedBufferSpace RESERVED_BUFFER_SPACE: Address, "6.1..";
-        ReservedBufferSpaceSize RESERVED_BUFFER_SPACE_SIZE: Unsigned, "6.1..";
-        UserPagesAllocated USER_PAGES_ALLOCATED: Unsigned, "6.1..";
-        UserPagesReused USER_PAGES_REUSED: Unsigned, "6.1..";
-        Wow WOW: Unsigned, "6.1.. x64";
-        Flags FLAGS: Unsigned, "6.2..";
-        Notified NOTIFIED: Unsigned, "6.2..";
-        EventsLostCount EVENTS_LOST_COUNT: Address, "6.3..";
-        BuffersLostCount BUFFERS_LOST_COUNT: Address, "6.3..";
-        SiloState SILO_STATE: Address, "1607..";
+        Links LINKS: LIST_ENTRY, "early-6.0..";
+        PipeHandle PIPE_HANDLE, "6.0";
+        ProcessHandle PROCESS_HANDLE, "early-6.0..";
+        ConsumerId CONSUMER_ID, "6.0";
+        ProcessId PROCESS_ID, "6.0";
+        BuffersLost BUFFERS_LOST, "early-6.0..";
+        NewBuffersLost NEW_BUFFERS_LOST, "early-6.0..";
+        NextNotDelivered NEXT_NOT_DELIVERED, "early-6.0..";
+        RealtimeConnectContext REALTIME_CONNECT_CONTEXT, "early-6.0..";
+        Event EVENT: KEVENT, "6.0";
+        EmptyBuffersCount EMPTY_BUFFERS_COUNT, "early-6.0..";
+        ShutDownRequested SHUT_DOWN_REQUESTED, "early-6.0..";
+        ProcessObject PROCESS_OBJECT, "6.1..";
+        DisconnectEvent DISCONNECT_EVENT, "6.1..";
+        DataAvailableEvent DATA_AVAILABLE_EVENT, "6.1..";
+        UserBufferCount USER_BUFFER_COUNT, "6.1..";
+        UserBufferListHead USER_BUFFER_LIST_HEAD, "6.1..";
+        LoggerId LOGGER_ID, "6.1..";
+        Disconnected DISCONNECTED, "6.1..";
+        ReservedBufferSpaceBitMap RESERVED_BUFFER_SPACE_BIT_MAP: RTL_BITMAP, "6.1..";
+        ReservedBufferSpace RESERVED_BUFFER_SPACE, "6.1..";
+        ReservedBufferSpaceSize RESERVED_BUFFER_SPACE_SIZE, "6.1..";
+        UserPagesAllocated USER_PAGES_ALLOCATED, "6.1..";
+        UserPagesReused USER_PAGES_REUSED, "6.1..";
+        Wow WOW, "6.1.. x64";
+        Flags FLAGS, "6.2..";
+        Notified NOTIFIED, "6.2..";
+        EventsLostCount EVENTS_LOST_COUNT, "6.3..";
+        BuffersLostCount BUFFERS_LOST_COUNT, "6.3..";
+        SiloState SILO_STATE, "1607..";
     }
 }
 
 runtime::tokens! {
     ETW_RECEIVE_REPLY {
-        ReplyHandle64 REPLY_HANDLE64: Unsigned, "6.0";
-        ReplyHandle REPLY_HANDLE: Unsigned, "6.1..";
-        Timeout TIMEOUT: Unsigned, "6.1..";
+        ReplyHandle64 REPLY_HANDLE64, "6.0";
+        ReplyHandle REPLY_HANDLE, "6.1..";
+        Timeout TIMEOUT, "6.1..";
     }
 }
 
 runtime::tokens! {
     ETW_REF_CLOCK {
-        StartTime START_TIME: Nested, "early-6.0..";
-        StartPerfClock START_PERF_CLOCK: Nested, "early-6.0..";
+        StartTime START_TIME: LARGE_INTEGER, "early-6.0..";
+        StartPerfClock START_PERF_CLOCK: LARGE_INTEGER, "early-6.0..";
     }
 }
 
 runtime::tokens! {
     ETW_REGISTER_GUIDS {
-        ProviderGuid PROVIDER_GUID: Nested, "early-6.0..";
-        NotificationType NOTIFICATION_TYPE: Named, "early-6.0..";
-        RegIndex REG_INDEX: Unsigned, "early-6.0..";
-        RegHandle64 REG_HANDLE64: Unsigned, "early-6.0..";
-        Reserved RESERVED: Unsigned, "early-6.0..6.2";
-        Notification NOTIFICATION: Nested, "early-6.0..";
-        Callback64 CALLBACK64: Unsigned, "6.3..";
+        ProviderGuid PROVIDER_GUID: GUID, "early-6.0..";
+        NotificationType NOTIFICATION_TYPE, "early-6.0..";
+        RegIndex REG_INDEX, "early-6.0..";
+        RegHandle64 REG_HANDLE64, "early-6.0..";
+        Reserved RESERVED, "early-6.0..6.2";
+        Notification NOTIFICATION: ETW_ENABLE_NOTIFICATION_PACKET, "early-6.0..";
+        Callback64 CALLBACK64, "6.3..";
     }
 }
 
 runtime::tokens! {
     ETW_REGISTRATION_ENTRY {
-        ProviderGuid PROVIDER_GUID: Nested, "early-6.0..";
-        KernelRegHandle KERNEL_REG_HANDLE: Address, "early-6.0..";
-        RegistrationHandle REGISTRATION_HANDLE: Nested, "early-6.0..6.1";
-        Callback CALLBACK: Address, "early-6.0..";
-        Context CONTEXT: Address, "early-6.0..";
-        Type TYPE: Unsigned, "early-6.0..";
-        KernelEnable KERNEL_ENABLE: Any, "early-6.0..";
-        PrivateEnable PRIVATE_ENABLE: Any, "early-6.0..";
-        PrivateAggregate PRIVATE_AGGREGATE: Any, "early-6.0..";
-        Lock LOCK: Nested, "6.1";
-        Node NODE: Nested, "6.2..";
-        Lock0 LOCK0: Address, "6.2..";
-        Lock1 LOCK1: Address, "6.2..";
-        ThreadId THREAD_ID: Unsigned, "6.2..";
-        SequenceNumber SEQUENCE_NUMBER: Unsigned, "6.2..";
-        TrackProviderBinary TRACK_PROVIDER_BINARY: Unsigned, "6.2..";
-        Unaccounted0 UNACCOUNTED0: Any, "6.2.. x64";
-        Unaccounted1 UNACCOUNTED1: Any, "6.2.. x64";
-        UseDescriptorType USE_DESCRIPTOR_TYPE: Unsigned, "10.0..";
+        ProviderGuid PROVIDER_GUID: GUID, "early-6.0..";
+        KernelRegHandle KERNEL_REG_HANDLE, "early-6.0..";
+        RegistrationHandle REGISTRATION_HANDLE: ETW_REGISTRATION_HANDLE, "early-6.0..6.1";
+        Callback CALLBACK, "early-6.0..";
+        Context CONTEXT, "early-6.0..";
+        Type TYPE, "early-6.0..";
+        KernelEnable KERNEL_ENABLE, "early-6.0..";
+        PrivateEnable PRIVATE_ENABLE, "early-6.0..";
+        PrivateAggregate PRIVATE_AGGREGATE, "early-6.0..";
+        Lock LOCK: RTL_CRITICAL_SECTION, "6.1";
+        Node NODE: RTL_BALANCED_NODE, "6.2..";
+        Lock0 LOCK0, "6.2..";
+        Lock1 LOCK1, "6.2..";
+        ThreadId THREAD_ID, "6.2..";
+        SequenceNumber SEQUENCE_NUMBER, "6.2..";
+        TrackProviderBinary TRACK_PROVIDER_BINARY, "6.2..";
+        Unaccounted0 UNACCOUNTED0, "6.2.. x64";
+        Unaccounted1 UNACCOUNTED1, "6.2.. x64";
+        UseDescriptorType USE_DESCRIPTOR_TYPE, "10.0..";
     }
 }
 
 runtime::tokens! {
     ETW_REGISTRATION_HANDLE {
-        RegSignature REG_SIGNATURE: Nested, "early-6.0..6.1";
-        RegIndex REG_INDEX: Unsigned, "early-6.0..6.1";
-        RegistrationEntry REGISTRATION_ENTRY: Unsigned, "6.2..";
-        SequenceNumber SEQUENCE_NUMBER: Unsigned, "6.2..";
+        RegSignature REG_SIGNATURE, "early-6.0..6.1";
+        RegIndex REG_INDEX, "early-6.0..6.1";
+        RegistrationEntry REGISTRATION_ENTRY, "6.2..";
+        SequenceNumber SEQUENCE_NUMBER, "6.2..";
     }
 }
 
 runtime::tokens! {
     ETW_REGISTRATION_HANDLE_RegSignature {
-        InUse IN_USE: Unsigned, "early-6.0..6.1";
-        SequenceNumber SEQUENCE_NUMBER: Unsigned, "early-6.0..6.1";
+        InUse IN_USE, "early-6.0..6.1";
+        SequenceNumber SEQUENCE_NUMBER, "early-6.0..6.1";
     }
 }
 
 runtime::tokens! {
     ETW_REG_ENTRY {
-        RegList REG_LIST: Nested, "early-6.0..";
-        GuidEntry GUID_ENTRY: Address, "early-6.0..";
-        Index INDEX: Unsigned, "early-6.0..";
-        Flags FLAGS: Any, "early-6.0..";
-        EnableMask ENABLE_MASK: Unsigned, "early-6.0..";
-        ReplyQueue REPLY_QUEUE: Address, "early-6.0..";
-        ReplySlot REPLY_SLOT: Any, "early-6.0..";
-        Process PROCESS: Address, "early-6.0..";
-        Callback CALLBACK: Address, "early-6.0..";
-        CallbackContext CALLBACK_CONTEXT: Address, "early-6.0..";
-        SessionId SESSION_ID: Unsigned, "6.1..";
-        GroupRegList GROUP_REG_LIST: Nested, "6.1.7601.24000..6.1, 6.3.9600.19913..";
-        GroupEntry GROUP_ENTRY: Address, "6.1.7601.24000..6.1, 6.3.9600.19913..";
-        GroupEnableMask GROUP_ENABLE_MASK: Unsigned, "6.1.7601.24000..6.1, 6.3.9600.19913..";
-        UseDescriptorType USE_DESCRIPTOR_TYPE: Unsigned, "6.1.7601.24000..6.1, 6.3.9600.19913..1703";
-        Traits TRAITS: Address, "6.1.7601.24000..6.1, 6.3.9600.19913..";
-        Caller CALLER: Address, "6.2..";
-        DbgKernelRegistration DBG_KERNEL_REGISTRATION: Unsigned, "6.2..";
-        DbgUserRegistration DBG_USER_REGISTRATION: Unsigned, "6.2..";
-        DbgReplyRegistration DBG_REPLY_REGISTRATION: Unsigned, "6.2..";
-        DbgClassicRegistration DBG_CLASSIC_REGISTRATION: Unsigned, "6.2..";
-        DbgSessionSpaceRegistration DBG_SESSION_SPACE_REGISTRATION: Unsigned, "6.2..";
-        DbgModernRegistration DBG_MODERN_REGISTRATION: Unsigned, "6.2..";
-        DbgClosed DBG_CLOSED: Unsigned, "6.2..";
-        DbgInserted DBG_INSERTED: Unsigned, "6.2..";
-        DbgWow64 DBG_WOW64: Unsigned, "1607..";
-        DbgUseDescriptorType DBG_USE_DESCRIPTOR_TYPE: Unsigned, "1709..";
-        DbgDropProviderTraits DBG_DROP_PROVIDER_TRAITS: Unsigned, "1709..";
-        HostEnableMask HOST_ENABLE_MASK: Unsigned, "10.0.17763.1075..1809, 10.0.18362.693..";
-        HostGroupEnableMask HOST_GROUP_ENABLE_MASK: Unsigned, "10.0.17763.1075..1809, 10.0.18362.693..";
+        RegList REG_LIST: LIST_ENTRY, "early-6.0..";
+        GuidEntry GUID_ENTRY, "early-6.0..";
+        Index INDEX, "early-6.0..";
+        Flags FLAGS, "early-6.0..";
+        EnableMask ENABLE_MASK, "early-6.0..";
+        ReplyQueue REPLY_QUEUE, "early-6.0..";
+        ReplySlot REPLY_SLOT, "early-6.0..";
+        Process PROCESS, "early-6.0..";
+        Callback CALLBACK, "early-6.0..";
+        CallbackContext CALLBACK_CONTEXT, "early-6.0..";
+        SessionId SESSION_ID, "6.1..";
+        GroupRegList GROUP_REG_LIST: LIST_ENTRY, "6.1.7601.24000..6.1, 6.3.9600.19913..";
+        GroupEntry GROUP_ENTRY, "6.1.7601.24000..6.1, 6.3.9600.19913..";
+        GroupEnableMask GROUP_ENABLE_MASK, "6.1.7601.24000..6.1, 6.3.9600.19913..";
+        UseDescriptorType USE_DESCRIPTOR_TYPE, "6.1.7601.24000..6.1, 6.3.9600.19913..1703";
+        Traits TRAITS, "6.1.7601.24000..6.1, 6.3.9600.19913..";
+        Caller CALLER, "6.2..";
+        DbgKernelRegistration DBG_KERNEL_REGISTRATION, "6.2..";
+        DbgUserRegistration DBG_USER_REGISTRATION, "6.2..";
+        DbgReplyRegistration DBG_REPLY_REGISTRATION, "6.2..";
+        DbgClassicRegistration DBG_CLASSIC_REGISTRATION, "6.2..";
+        DbgSessionSpaceRegistration DBG_SESSION_SPACE_REGISTRATION, "6.2..";
+        DbgModernRegistration DBG_MODERN_REGISTRATION, "6.2..";
+        DbgClosed DBG_CLOSED, "6.2..";
+        DbgInserted DBG_INSERTED, "6.2..";
+        DbgWow64 DBG_WOW64, "1607..";
+        DbgUseDescriptorType DBG_USE_DESCRIPTOR_TYPE, "1709..";
+        DbgDropProviderTraits DBG_DROP_PROVIDER_TRAITS, "1709..";
+        HostEnableMask HOST_ENABLE_MASK, "10.0.17763.1075..1809, 10.0.18362.693..";
+        HostGroupEnableMask HOST_GROUP_ENABLE_MASK, "10.0.17763.1075..1809, 10.0.18362.693..";
     }
 }
 
 runtime::tokens! {
     ETW_REPLY_QUEUE {
-        Queue QUEUE: Nested, "early-6.0..";
-        EventsLost EVENTS_LOST: Signed, "early-6.0..";
+        Queue QUEUE: KQUEUE, "early-6.0..";
+        EventsLost EVENTS_LOST, "early-6.0..";
     }
 }
 
 runtime::tokens! {
     ETW_SESSION_PERF_COUNTERS {
-        BufferMemoryPagedPool BUFFER_MEMORY_PAGED_POOL: Signed, "6.1..";
-        BufferMemoryNonPagedPool BUFFER_MEMORY_NON_PAGED_POOL: Signed, "6.1..";
-        EventsLoggedCount EVENTS_LOGGED_COUNT: Unsigned, "6.1..";
-        EventsLost EVENTS_LOST: Signed, "6.1..";
-        NumConsumers NUM_CONSUMERS: Signed, "6.1..";
+        BufferMemoryPagedPool BUFFER_MEMORY_PAGED_POOL, "6.1..";
+        BufferMemoryNonPagedPool BUFFER_MEMORY_NON_PAGED_POOL, "6.1..";
+        EventsLoggedCount EVENTS_LOGGED_COUNT, "6.1..";
+        EventsLost EVENTS_LOST, "6.1..";
+        NumConsumers NUM_CONSUMERS, "6.1..";
     }
 }
 
 runtime::tokens! {
     ETW_SET_PROVIDER_TRAITS {
-        RegHandle64 REG_HANDLE64: Unsigned, "10.0..";
-        Traits64 TRAITS64: Unsigned, "10.0..";
-        TraitsSize TRAITS_SIZE: Unsigned, "10.0..";
+        RegHandle64 REG_HANDLE64, "10.0..";
+        Traits64 TRAITS64, "10.0..";
+        TraitsSize TRAITS_SIZE, "10.0..";
     }
 }
 
 runtime::tokens! {
     ETW_SILODRIVERSTATE {
-        EtwpSecurityProviderPID ETWP_SECURITY_PROVIDER_PID: Unsigned, "10.0..";
-        EtwpSecurityProviderGuidEntry ETWP_SECURITY_PROVIDER_GUID_ENTRY: Nested, "10.0..";
-        AuditLoggerId AUDIT_LOGGER_ID: Unsigned, "10.0";
-        EtwPsProvRegHandle ETW_PS_PROV_REG_HANDLE: Unsigned, "10.0";
-        EtwpSecurityLoggers ETWP_SECURITY_LOGGERS: Any, "10.0..";
-        EtwpSecurityProviderEnableMask ETWP_SECURITY_PROVIDER_ENABLE_MASK: Unsigned, "10.0..";
-        EtwpShutdownInProgress ETWP_SHUTDOWN_IN_PROGRESS: Any, "10.0..";
-        EtwpLoggerRundown ETWP_LOGGER_RUNDOWN: Any, "1511..";
-        WmipLoggerContext WMIP_LOGGER_CONTEXT: Any, "1511..1703";
-        EtwpGuidHashTable ETWP_GUID_HASH_TABLE: Any, "1511..";
-        SiloGlobals SILO_GLOBALS: Address, "1703..";
-        PrivHandleDemuxTable PRIV_HANDLE_DEMUX_TABLE: Nested, "1703..";
-        EtwpCounters ETWP_COUNTERS: Nested, "1703..";
-        LogfileBytesWritten LOGFILE_BYTES_WRITTEN: Nested, "1703..";
-        ProcessorBlocks PROCESSOR_BLOCKS: Address, "1703..";
-        MaxLoggers MAX_LOGGERS: Unsigned, "1709..";
-        EtwpLoggerContext ETWP_LOGGER_CONTEXT: Address, "1709..";
-        PartitionId PARTITION_ID: Nested, "1709..";
-        ParentId PARENT_ID: Nested, "1709..";
-        QpcOffsetFromRoot QPC_OFFSET_FROM_ROOT: Nested, "1709..";
-        PartitionType PARTITION_TYPE: Unsigned, "1709..";
-        SystemLoggerSettings SYSTEM_LOGGER_SETTINGS: Nested, "1709..";
-        Silo SILO: Address, "1803..";
-        ContainerRestoreWnfSubscription CONTAINER_RESTORE_WNF_SUBSCRIPTION: Address, "1803..server-2022";
-        PartitionName PARTITION_NAME: Address, "10.0.17763.2452..1809, 10.0.18362.693..";
-        PartitionNameSize PARTITION_NAME_SIZE: Unsigned, "10.0.17763.2452..1809, 10.0.18362.693..";
-        UnusedPadding UNUSED_PADDING: Unsigned, "10.0.17763.2452..1809, 10.0.18362.693..";
-        EtwpStartTraceMutex ETWP_START_TRACE_MUTEX: Nested, "1903..";
-        RTBacklogFileRoot RT_BACKLOG_FILE_ROOT: Address, "server-2022..";
-        ContainerStateWnfSubscription CONTAINER_STATE_WNF_SUBSCRIPTION: Address, "21H2..";
-        ContainerStateWnfCallbackCalled CONTAINER_STATE_WNF_CALLBACK_CALLED: Unsigned, "21H2..";
-        UnsubscribeWorkItem UNSUBSCRIBE_WORK_ITEM: Address, "21H2..";
+        EtwpSecurityProviderPID ETWP_SECURITY_PROVIDER_PID, "10.0..";
+        EtwpSecurityProviderGuidEntry ETWP_SECURITY_PROVIDER_GUID_ENTRY: ETW_GUID_ENTRY, "10.0..";
+        AuditLoggerId AUDIT_LOGGER_ID, "10.0";
+        EtwPsProvRegHandle ETW_PS_PROV_REG_HANDLE, "10.0";
+        EtwpSecurityLoggers ETWP_SECURITY_LOGGERS, "10.0..";
+        EtwpSecurityProviderEnableMask ETWP_SECURITY_PROVIDER_ENABLE_MASK, "10.0..";
+        EtwpShutdownInProgress ETWP_SHUTDOWN_IN_PROGRESS, "10.0..";
+        EtwpLoggerRundown ETWP_LOGGER_RUNDOWN, "1511..";
+        WmipLoggerContext WMIP_LOGGER_CONTEXT, "1511..1703";
+        EtwpGuidHashTable ETWP_GUID_HASH_TABLE, "1511..";
+        SiloGlobals SILO_GLOBALS, "1703..";
+        PrivHandleDemuxTable PRIV_HANDLE_DEMUX_TABLE: ETW_PRIV_HANDLE_DEMUX_TABLE, "1703..";
+        EtwpCounters ETWP_COUNTERS: ETW_COUNTERS, "1703..";
+        LogfileBytesWritten LOGFILE_BYTES_WRITTEN: LARGE_INTEGER, "1703..";
+        ProcessorBlocks PROCESSOR_BLOCKS, "1703..";
+        MaxLoggers MAX_LOGGERS, "1709..";
+        EtwpLoggerContext ETWP_LOGGER_CONTEXT, "1709..";
+        PartitionId PARTITION_ID: GUID, "1709..";
+        ParentId PARENT_ID: GUID, "1709..";
+        QpcOffsetFromRoot QPC_OFFSET_FROM_ROOT: LARGE_INTEGER, "1709..";
+        PartitionType PARTITION_TYPE, "1709..";
+        SystemLoggerSettings SYSTEM_LOGGER_SETTINGS: ETW_SYSTEM_LOGGER_SETTINGS, "1709..";
+        Silo SILO, "1803..";
+        ContainerRestoreWnfSubscription CONTAINER_RESTORE_WNF_SUBSCRIPTION, "1803..server-2022";
+        PartitionName PARTITION_NAME, "10.0.17763.2452..1809, 10.0.18362.693..";
+        PartitionNameSize PARTITION_NAME_SIZE, "10.0.17763.2452..1809, 10.0.18362.693..";
+        UnusedPadding UNUSED_PADDING, "10.0.17763.2452..1809, 10.0.18362.693..";
+        EtwpStartTraceMutex ETWP_START_TRACE_MUTEX: KMUTANT, "1903..";
+        RTBacklogFileRoot RT_BACKLOG_FILE_ROOT, "server-2022..";
+        ContainerStateWnfSubscription CONTAINER_STATE_WNF_SUBSCRIPTION, "21H2..";
+        ContainerStateWnfCallbackCalled CONTAINER_STATE_WNF_CALLBACK_CALLED, "21H2..";
+        UnsubscribeWorkItem UNSUBSCRIBE_WORK_ITEM, "21H2..";
     }
 }
 
 runtime::tokens! {
     ETW_SILO_TRACING_BLOCK {
-        ProcessorBuffers PROCESSOR_BUFFERS: Any, "1703..";
-        EventsLoggedCount EVENTS_LOGGED_COUNT: Any, "1703..";
-        QpcDelta QPC_DELTA: Address, "1809..";
+        ProcessorBuffers PROCESSOR_BUFFERS, "1703..";
+        EventsLoggedCount EVENTS_LOGGED_COUNT, "1703..";
+        QpcDelta QPC_DELTA, "1809..";
     }
 }
 
 runtime::tokens! {
     ETW_STACK_TRACE_BLOCK {
-        Flags FLAGS: Signed, "1709..22H2";
-        RelatedTimestamp RELATED_TIMESTAMP: Nested, "1709..22H2";
-        Thread THREAD: Address, "1709..22H2";
-        StackWalkDpc STACK_WALK_DPC: Nested, "1709..22H2";
-        ApcListHead APC_LIST_HEAD: Nested, "1709..19569";
-        ApcEntry APC_ENTRY: Any, "1709..19569";
-        ApcCount APC_COUNT: Signed, "1709..22H2";
-        MaxApcCount MAX_APC_COUNT: Any, "1709..21H2";
-        ApcEntryCount APC_ENTRY_COUNT: Unsigned, "1803..19569";
-        ApcSpinLock APC_SPIN_LOCK: Unsigned, "server-2022..22H2";
-        ApcFreeListHead APC_FREE_LIST_HEAD: Nested, "server-2022..22H2";
-        ApcGlobalListHead APC_GLOBAL_LIST_HEAD: Nested, "server-2022..22H2";
-        OutstandingApcCount OUTSTANDING_APC_COUNT: Signed, "server-2022..22H2";
-        MaxOutstandingApcCount MAX_OUTSTANDING_APC_COUNT: Signed, "server-2022..22H2";
-        MinimumApcCount MINIMUM_APC_COUNT: Unsigned, "22H2";
-        MaximumApcCount MAXIMUM_APC_COUNT: Unsigned, "22H2";
-        ApcPool APC_POOL: Nested, "24H2..";
-        StackCaptureAttemptCount STACK_CAPTURE_ATTEMPT_COUNT: Signed, "24H2..";
-        StackExpansionFailureCount STACK_EXPANSION_FAILURE_COUNT: Signed, "24H2..";
+        Flags FLAGS, "1709..22H2";
+        RelatedTimestamp RELATED_TIMESTAMP: LARGE_INTEGER, "1709..22H2";
+        Thread THREAD, "1709..22H2";
+        StackWalkDpc STACK_WALK_DPC: KDPC, "1709..22H2";
+        ApcListHead APC_LIST_HEAD: SLIST_HEADER, "1709..19569";
+        ApcEntry APC_ENTRY, "1709..19569";
+        ApcCount APC_COUNT, "1709..22H2";
+        MaxApcCount MAX_APC_COUNT, "1709..21H2";
+        ApcEntryCount APC_ENTRY_COUNT, "1803..19569";
+        ApcSpinLock APC_SPIN_LOCK, "server-2022..22H2";
+        ApcFreeListHead APC_FREE_LIST_HEAD: SLIST_HEADER, "server-2022..22H2";
+        ApcGlobalListHead APC_GLOBAL_LIST_HEAD: SLIST_HEADER, "server-2022..22H2";
+        OutstandingApcCount OUTSTANDING_APC_COUNT, "server-2022..22H2";
+        MaxOutstandingApcCount MAX_OUTSTANDING_APC_COUNT, "server-2022..22H2";
+        MinimumApcCount MINIMUM_APC_COUNT, "22H2";
+        MaximumApcCount MAXIMUM_APC_COUNT, "22H2";
+        ApcPool APC_POOL: ETW_APC_POOL, "24H2..";
+        StackCaptureAttemptCount STACK_CAPTURE_ATTEMPT_COUNT, "24H2..";
+        StackExpansionFailureCount STACK_EXPANSION_FAILURE_COUNT, "24H2..";
     }
 }
 
 runtime::tokens! {
     ETW_SYSTEMTIME {
-        Year YEAR: Unsigned, "early-6.0..";
-        Month MONTH: Unsigned, "early-6.0..";
-        DayOfWeek DAY_OF_WEEK: Unsigned, "early-6.0..";
-        Day DAY: Unsigned, "early-6.0..";
-        Hour HOUR: Unsigned, "early-6.0..";
-        Minute MINUTE: Unsigned, "early-6.0..";
-        Second SECOND: Unsigned, "early-6.0..";
-        Milliseconds MILLISECONDS: Unsigned, "early-6.0..";
+        Year YEAR, "early-6.0..";
+        Month MONTH, "early-6.0..";
+        DayOfWeek DAY_OF_WEEK, "early-6.0..";
+        Day DAY, "early-6.0..";
+        Hour HOUR, "early-6.0..";
+        Minute MINUTE, "early-6.0..";
+        Second SECOND, "early-6.0..";
+        Milliseconds MILLISECONDS, "early-6.0..";
     }
 }
 
 runtime::tokens! {
     ETW_SYSTEM_LOGGER {
-        LoggerId LOGGER_ID: Unsigned, "1709..";
-        ClockType CLOCK_TYPE: Unsigned, "1709..";
+        LoggerId LOGGER_ID, "1709..";
+        ClockType CLOCK_TYPE, "1709..";
     }
 }
 
 runtime::tokens! {
     ETW_SYSTEM_LOGGER_SETTINGS {
-        EtwpSystemLogger ETWP_SYSTEM_LOGGER: Any, "1709..";
-        EtwpActiveSystemLoggers ETWP_ACTIVE_SYSTEM_LOGGERS: Unsigned, "1709..";
-        SiloGlobalGroupMask SILO_GLOBAL_GROUP_MASK: Nested, "1709..";
-        EtwpGroupMasks ETWP_GROUP_MASKS: Any, "1709..";
+        EtwpSystemLogger ETWP_SYSTEM_LOGGER, "1709..";
+        EtwpActiveSystemLoggers ETWP_ACTIVE_SYSTEM_LOGGERS, "1709..";
+        SiloGlobalGroupMask SILO_GLOBAL_GROUP_MASK: PERFINFO_GROUPMASK, "1709..";
+        EtwpGroupMasks ETWP_GROUP_MASKS, "1709..";
     }
 }
 
 runtime::tokens! {
     ETW_UM_LOGGER_CONTEXT {
-        StartTime START_TIME: Nested, "5.0..late-6.0";
-        LogFileHandle LOG_FILE_HANDLE: Address, "5.0..10.0";
-        Unaccounted0 UNACCOUNTED0: Any, "5.0..late-6.0";
-        LoggerId LOGGER_ID: Unsigned, "5.0..10.0";
-        LoggerSemaphore LOGGER_SEMAPHORE: Address, "5.0..late-6.0";
-        LoggerThreadId LOGGER_THREAD_ID: Address, "5.0..10.0";
-        LoggerThread LOGGER_THREAD: Address, "5.0..5.2, 6.1..10.0";
-        LoggerEvent LOGGER_EVENT: Address, "5.0..10.0";
-        LoggerStatus LOGGER_STATUS: Unsigned, "5.0..10.0";
-        BuffersAvailable BUFFERS_AVAILABLE: Signed, "5.0..10.0";
-        NumberOfProcessors NUMBER_OF_PROCESSORS: Unsigned, "5.0..10.0";
-        AlignedBufferSize ALIGNED_BUFFER_SIZE: Unsigned, "5.0..10.0";
-        FreeList FREE_LIST: Nested, "5.0..late-6.0";
-        GlobalList GLOBAL_LIST: Nested, "5.0..10.0";
-        UnknownPointer UNKNOWN_POINTER: Address, "5.0..late-6.0";
-        ProcessorBuffers PROCESSOR_BUFFERS: Any, "5.0..10.0";
-        LoggerName LOGGER_NAME: Nested, "5.0..10.0";
-        LogFileName LOG_FILE_NAME: Nested, "5.0..10.0";
-        CollectionOn COLLECTION_ON: Signed, "5.0..10.0";
-        Unaccounted1 UNACCOUNTED1: Any, "5.0..5.2";
-        MaximumFileSize MAXIMUM_FILE_SIZE: Unsigned, "5.0..10.0";
-        LoggerMode LOGGER_MODE: Named, "5.0..10.0";
-        LastFlushedBuffer LAST_FLUSHED_BUFFER: Unsigned, "5.0..10.0";
-        FlushTimer FLUSH_TIMER: Nested, "5.0..10.0";
-        FirstBufferOffset FIRST_BUFFER_OFFSET: Nested, "5.0..10.0";
-        ByteOffset BYTE_OFFSET: Nested, "5.0..10.0";
-        BufferAgeLimit BUFFER_AGE_LIMIT: Nested, "5.0..late-6.0";
-        BufferSize BUFFER_SIZE: Unsigned, "5.0..10.0";
-        NumberOfBuffers NUMBER_OF_BUFFERS: Unsigned, "5.0..10.0";
-        MaximumBuffers MAXIMUM_BUFFERS: Unsigned, "5.0..10.0";
-        MinimumBuffers MINIMUM_BUFFERS: Unsigned, "5.0..10.0";
-        EventsLost EVENTS_LOST: Unsigned, "5.0..10.0";
-        BuffersWritten BUFFERS_WRITTEN: Unsigned, "5.0..10.0";
-        LogBuffersLost LOG_BUFFERS_LOST: Unsigned, "5.0..10.0";
-        RealTimeBuffersLost REAL_TIME_BUFFERS_LOST: Unsigned, "5.0..late-6.0";
-        InstanceId INSTANCE_ID: Nested, "5.0..10.0";
-        TraceBuffers TRACE_BUFFERS: Address, "5.0..10.0";
-        LocalSequence LOCAL_SEQUENCE: Unsigned, "5.1..10.0";
-        Unaccounted2 UNACCOUNTED2: Any, "5.1..late-6.0";
-        ClockType CLOCK_TYPE: Named, "5.1..10.0";
-        SequencePtr SEQUENCE_PTR: Address, "5.1..10.0";
-        RequestFlag REQUEST_FLAG: Unsigned, "early-6.0..10.0";
-        ReferenceTimeStamp REFERENCE_TIME_STAMP: Nested, "6.0";
-        UnknownUlong0 UNKNOWN_ULONG0: Unsigned, "6.0";
-        LoggerLock LOGGER_LOCK: Nested, "early-6.0..10.0";
-        ReferenceTime REFERENCE_TIME: Nested, "6.1..10.0";
-        InstanceCount INSTANCE_COUNT: Unsigned, "6.1..10.0";
-        BufferCondition BUFFER_CONDITION: Nested, "6.1..10.0";
-        FlushEvent FLUSH_EVENT: Address, "6.1..10.0";
-        LogFilePattern LOG_FILE_PATTERN: Nested, "6.1..10.0";
-        FileCounter FILE_COUNTER: Signed, "6.1..10.0";
-        MaximumEventSize MAXIMUM_EVENT_SIZE: Unsigned, "6.1..10.0";
-        BufferQueue BUFFER_QUEUE: Nested, "6.1..10.0";
-        UnknownQueue UNKNOWN_QUEUE: Nested, "6.1..10.0";
-        OverflowQueue OVERFLOW_QUEUE: Nested, "6.1..10.0";
-        BufferSequenceNumber BUFFER_SEQUENCE_NUMBER: Signed, "6.1..10.0";
-        EventMarker EVENT_MARKER: Any, "6.2..10.0";
-        ErrorMarker ERROR_MARKER: Unsigned, "6.2..10.0";
-        SizeMask SIZE_MASK: Unsigned, "6.2..10.0";
-        Unaccounted3 UNACCOUNTED3: Any, "6.2";
-        CompressionWorkspace COMPRESSION_WORKSPACE: Address, "6.2..10.0";
-        CompressionBuffer COMPRESSION_BUFFER: Address, "6.2..10.0";
-        CompressionBufferSize COMPRESSION_BUFFER_SIZE: Unsigned, "6.2..10.0";
-        CompressedBuffersSize COMPRESSED_BUFFERS_SIZE: Unsigned, "6.2..10.0";
-        ProviderBinaryList PROVIDER_BINARY_LIST: Nested, "6.2..10.0";
-        WinRtProviderBinaryList WIN_RT_PROVIDER_BINARY_LIST: Nested, "6.2..10.0";
-        UnknownUlong1 UNKNOWN_ULONG1: Unsigned, "6.2..10.0";
-        UnknownPointers UNKNOWN_POINTERS: Address, "6.2..10.0";
-        UnknownStructures UNKNOWN_STRUCTURES: Address, "6.2..10.0";
-        ProcessorStreamIndexMap PROCESSOR_STREAM_INDEX_MAP: Address, "6.2..10.0";
-        FlushThreshold FLUSH_THRESHOLD: Unsigned, "6.3..10.0";
-        Unaccounted4 UNACCOUNTED4: Any, "6.3..10.0";
-        CompressedBuffersCount COMPRESSED_BUFFERS_COUNT: Unsigned, "6.3..10.0";
-        PartialBufferSize PARTIAL_BUFFER_SIZE: Unsigned, "6.3..10.0";
+        StartTime START_TIME: LARGE_INTEGER, "5.0..late-6.0";
+        LogFileHandle LOG_FILE_HANDLE, "5.0..10.0";
+        Unaccounted0 UNACCOUNTED0, "5.0..late-6.0";
+        LoggerId LOGGER_ID, "5.0..10.0";
+        LoggerSemaphore LOGGER_SEMAPHORE, "5.0..late-6.0";
+        LoggerThreadId LOGGER_THREAD_ID, "5.0..10.0";
+        LoggerThread LOGGER_THREAD, "5.0..5.2, 6.1..10.0";
+        LoggerEvent LOGGER_EVENT, "5.0..10.0";
+        LoggerStatus LOGGER_STATUS, "5.0..10.0";
+        BuffersAvailable BUFFERS_AVAILABLE, "5.0..10.0";
+        NumberOfProcessors NUMBER_OF_PROCESSORS, "5.0..10.0";
+        AlignedBufferSize ALIGNED_BUFFER_SIZE, "5.0..10.0";
+        FreeList FREE_LIST: LIST_ENTRY, "5.0..late-6.0";
+        GlobalList GLOBAL_LIST: LIST_ENTRY, "5.0..10.0";
+        UnknownPointer UNKNOWN_POINTER, "5.0..late-6.0";
+        ProcessorBuffers PROCESSOR_BUFFERS, "5.0..10.0";
+        LoggerName LOGGER_NAME: UNICODE_STRING, "5.0..10.0";
+        LogFileName LOG_FILE_NAME: UNICODE_STRING, "5.0..10.0";
+        CollectionOn COLLECTION_ON, "5.0..10.0";
+        Unaccounted1 UNACCOUNTED1, "5.0..5.2";
+        MaximumFileSize MAXIMUM_FILE_SIZE, "5.0..10.0";
+        LoggerMode LOGGER_MODE, "5.0..10.0";
+        LastFlushedBuffer LAST_FLUSHED_BUFFER, "5.0..10.0";
+        FlushTimer FLUSH_TIMER: LARGE_INTEGER, "5.0..10.0";
+        FirstBufferOffset FIRST_BUFFER_OFFSET: LARGE_INTEGER, "5.0..10.0";
+        ByteOffset BYTE_OFFSET: LARGE_INTEGER, "5.0..10.0";
+        BufferAgeLimit BUFFER_AGE_LIMIT: LARGE_INTEGER, "5.0..late-6.0";
+        BufferSize BUFFER_SIZE, "5.0..10.0";
+        NumberOfBuffers NUMBER_OF_BUFFERS, "5.0..10.0";
+        MaximumBuffers MAXIMUM_BUFFERS, "5.0..10.0";
+        MinimumBuffers MINIMUM_BUFFERS, "5.0..10.0";
+        EventsLost EVENTS_LOST, "5.0..10.0";
+        BuffersWritten BUFFERS_WRITTEN, "5.0..10.0";
+        LogBuffersLost LOG_BUFFERS_LOST, "5.0..10.0";
+        RealTimeBuffersLost REAL_TIME_BUFFERS_LOST, "5.0..late-6.0";
+        InstanceId INSTANCE_ID: GUID, "5.0..10.0";
+        TraceBuffers TRACE_BUFFERS, "5.0..10.0";
+        LocalSequence LOCAL_SEQUENCE, "5.1..10.0";
+        Unaccounted2 UNACCOUNTED2, "5.1..late-6.0";
+        ClockType CLOCK_TYPE, "5.1..10.0";
+        SequencePtr SEQUENCE_PTR, "5.1..10.0";
+        RequestFlag REQUEST_FLAG, "early-6.0..10.0";
+        ReferenceTimeStamp REFERENCE_TIME_STAMP: LARGE_INTEGER, "6.0";
+        UnknownUlong0 UNKNOWN_ULONG0, "6.0";
+        LoggerLock LOGGER_LOCK: RTL_CRITICAL_SECTION, "early-6.0..10.0";
+        ReferenceTime REFERENCE_TIME: ETW_REF_CLOCK, "6.1..10.0";
+        InstanceCount INSTANCE_COUNT, "6.1..10.0";
+        BufferCondition BUFFER_CONDITION: RTL_CONDITION_VARIABLE, "6.1..10.0";
+        FlushEvent FLUSH_EVENT, "6.1..10.0";
+        LogFilePattern LOG_FILE_PATTERN: UNICODE_STRING, "6.1..10.0";
+        FileCounter FILE_COUNTER, "6.1..10.0";
+        MaximumEventSize MAXIMUM_EVENT_SIZE, "6.1..10.0";
+        BufferQueue BUFFER_QUEUE: ETW_BUFFER_QUEUE, "6.1..10.0";
+        UnknownQueue UNKNOWN_QUEUE: ETW_BUFFER_QUEUE, "6.1..10.0";
+        OverflowQueue OVERFLOW_QUEUE: ETW_BUFFER_QUEUE, "6.1..10.0";
+        BufferSequenceNumber BUFFER_SEQUENCE_NUMBER, "6.1..10.0";
+        EventMarker EVENT_MARKER, "6.2..10.0";
+        ErrorMarker ERROR_MARKER, "6.2..10.0";
+        SizeMask SIZE_MASK, "6.2..10.0";
+        Unaccounted3 UNACCOUNTED3, "6.2";
+        CompressionWorkspace COMPRESSION_WORKSPACE, "6.2..10.0";
+        CompressionBuffer COMPRESSION_BUFFER, "6.2..10.0";
+        CompressionBufferSize COMPRESSION_BUFFER_SIZE, "6.2..10.0";
+        CompressedBuffersSize COMPRESSED_BUFFERS_SIZE, "6.2..10.0";
+        ProviderBinaryList PROVIDER_BINARY_LIST: LIST_ENTRY, "6.2..10.0";
+        WinRtProviderBinaryList WIN_RT_PROVIDER_BINARY_LIST: LIST_ENTRY, "6.2..10.0";
+        UnknownUlong1 UNKNOWN_ULONG1, "6.2..10.0";
+        UnknownPointers UNKNOWN_POINTERS, "6.2..10.0";
+        UnknownStructures UNKNOWN_STRUCTURES, "6.2..10.0";
+        ProcessorStreamIndexMap PROCESSOR_STREAM_INDEX_MAP, "6.2..10.0";
+        FlushThreshold FLUSH_THRESHOLD, "6.3..10.0";
+        Unaccounted4 UNACCOUNTED4, "6.3..10.0";
+        CompressedBuffersCount COMPRESSED_BUFFERS_COUNT, "6.3..10.0";
+        PartialBufferSize PARTIAL_BUFFER_SIZE, "6.3..10.0";
     }
 }
 
 runtime::tokens! {
     ETW_WDI_SCENARIO {
-        RegHandle REG_HANDLE: Unsigned, "early-6.0..";
-        EventDescriptor EVENT_DESCRIPTOR: Nested, "early-6.0..";
-        ScenarioId SCENARIO_ID: Nested, "early-6.0..";
-        ControlCode CONTROL_CODE: Unsigned, "early-6.0..";
+        RegHandle REG_HANDLE, "early-6.0..";
+        EventDescriptor EVENT_DESCRIPTOR: EVENT_DESCRIPTOR, "early-6.0..";
+        ScenarioId SCENARIO_ID: GUID, "early-6.0..";
+        ControlCode CONTROL_CODE, "early-6.0..";
     }
 }
 
 runtime::tokens! {
     ETW_WMITRACE_WORK {
-        LoggerId LOGGER_ID: Unsigned, "6.1..";
-        LoggerName LOGGER_NAME: Any, "6.1..";
-        FileName FILE_NAME: Any, "6.1..";
-        MaximumFileSize MAXIMUM_FILE_SIZE: Unsigned, "6.1..";
-        MinBuffers MIN_BUFFERS: Unsigned, "6.1..";
-        MaxBuffers MAX_BUFFERS: Unsigned, "6.1..";
-        BufferSize BUFFER_SIZE: Unsigned, "6.1..";
-        Mode MODE: Named, "6.1..";
-        FlushTimer FLUSH_TIMER: Unsigned, "6.1..";
-        MatchAny MATCH_ANY: Unsigned, "6.1..";
-        MatchAll MATCH_ALL: Unsigned, "6.1..";
-        EnableProperty ENABLE_PROPERTY: Unsigned, "6.1..";
-        Guid GUID: Nested, "6.1..";
-        Level LEVEL: Unsigned, "6.1..";
-        Status STATUS: Signed, "6.1..";
-        SpareUlong SPARE_ULONG: Unsigned, "6.2..1607";
-        SiloSessionId SILO_SESSION_ID: Unsigned, "1703..";
+        LoggerId LOGGER_ID, "6.1..";
+        LoggerName LOGGER_NAME, "6.1..";
+        FileName FILE_NAME, "6.1..";
+        MaximumFileSize MAXIMUM_FILE_SIZE, "6.1..";
+        MinBuffers MIN_BUFFERS, "6.1..";
+        MaxBuffers MAX_BUFFERS, "6.1..";
+        BufferSize BUFFER_SIZE, "6.1..";
+        Mode MODE, "6.1..";
+        FlushTimer FLUSH_TIMER, "6.1..";
+        MatchAny MATCH_ANY, "6.1..";
+        MatchAll MATCH_ALL, "6.1..";
+        EnableProperty ENABLE_PROPERTY, "6.1..";
+        Guid GUID: GUID, "6.1..";
+        Level LEVEL, "6.1..";
+        Status STATUS, "6.1..";
+        SpareUlong SPARE_ULONG, "6.2..1607";
+        SiloSessionId SILO_SESSION_ID, "1703..";
     }
 }
 
 runtime::tokens! {
     EVENT_DATA_DESCRIPTOR {
-        Ptr PTR: Unsigned, "early-6.0..";
-        Size SIZE: Unsigned, "early-6.0..";
-        Reserved RESERVED: Unsigned, "early-6.0..";
-        Type TYPE: Unsigned, "6.1.7601.24000..6.1, 6.3.9600.19913..";
-        Reserved1 RESERVED1: Unsigned, "6.1.7601.24000..6.1, 6.3.9600.19913..";
-        Reserved2 RESERVED2: Unsigned, "6.1.7601.24000..6.1, 6.3.9600.19913..";
+        Ptr PTR, "early-6.0..";
+        Size SIZE, "early-6.0..";
+        Reserved RESERVED, "early-6.0..";
+        Type TYPE, "6.1.7601.24000..6.1, 6.3.9600.19913..";
+        Reserved1 RESERVED1, "6.1.7601.24000..6.1, 6.3.9600.19913..";
+        Reserved2 RESERVED2, "6.1.7601.24000..6.1, 6.3.9600.19913..";
     }
 }
 
 runtime::tokens! {
     EVENT_DESCRIPTOR {
-        Id ID: Unsigned, "early-6.0..";
-        Version VERSION: Unsigned, "early-6.0..";
-        Channel CHANNEL: Unsigned, "early-6.0..";
-        Level LEVEL: Unsigned, "early-6.0..";
-        Opcode OPCODE: Unsigned, "early-6.0..";
-        Task TASK: Unsigned, "early-6.0..";
-        Keyword KEYWORD: Unsigned, "early-6.0..";
+        Id ID, "early-6.0..";
+        Version VERSION, "early-6.0..";
+        Channel CHANNEL, "early-6.0..";
+        Level LEVEL, "early-6.0..";
+        Opcode OPCODE, "early-6.0..";
+        Task TASK, "early-6.0..";
+        Keyword KEYWORD, "early-6.0..";
     }
 }
 
 runtime::tokens! {
     EVENT_EXTENDED_ITEM_PEBS_INDEX {
-        PebsIndex PEBS_INDEX: Unsigned, "6.2..";
+        PebsIndex PEBS_INDEX, "6.2..";
     }
 }
 
 runtime::tokens! {
     EVENT_EXTENDED_ITEM_PMC_COUNTERS {
-        Counter COUNTER: Any, "6.2..";
+        Counter COUNTER, "6.2..";
     }
 }
 
 runtime::tokens! {
     EVENT_FILTER_DESCRIPTOR {
-        Ptr PTR: Unsigned, "early-6.0..";
-        Size SIZE: Unsigned, "early-6.0..";
-        Type TYPE: Unsigned, "early-6.0..";
+        Ptr PTR, "early-6.0..";
+        Size SIZE, "early-6.0..";
+        Type TYPE, "early-6.0..";
     }
 }
 
 runtime::tokens! {
     EVENT_FILTER_HEADER {
-        Id ID: Unsigned, "6.1..";
-        Version VERSION: Unsigned, "6.1..";
-        Reserved RESERVED: Any, "6.1..";
-        InstanceId INSTANCE_ID: Unsigned, "6.1..";
-        Size SIZE: Unsigned, "6.1..";
-        NextOffset NEXT_OFFSET: Unsigned, "6.1..";
+        Id ID, "6.1..";
+        Version VERSION, "6.1..";
+        Reserved RESERVED, "6.1..";
+        InstanceId INSTANCE_ID, "6.1..";
+        Size SIZE, "6.1..";
+        NextOffset NEXT_OFFSET, "6.1..";
     }
 }
 
 runtime::tokens! {
     EVENT_FILTER_LEVEL_KW {
-        MatchAnyKeyword MATCH_ANY_KEYWORD: Unsigned, "1709..";
-        MatchAllKeyword MATCH_ALL_KEYWORD: Unsigned, "1709..";
-        Level LEVEL: Unsigned, "1709..";
-        FilterIn FILTER_IN: Unsigned, "1709..";
+        MatchAnyKeyword MATCH_ANY_KEYWORD, "1709..";
+        MatchAllKeyword MATCH_ALL_KEYWORD, "1709..";
+        Level LEVEL, "1709..";
+        FilterIn FILTER_IN, "1709..";
     }
 }
 
 runtime::tokens! {
     EVENT_HEADER {
-        Size SIZE: Unsigned, "early-6.0..";
-        HeaderType HEADER_TYPE: Unsigned, "early-6.0..";
-        Flags FLAGS: Named, "early-6.0..";
-        EventProperty EVENT_PROPERTY: Named, "early-6.0..";
-        ThreadId THREAD_ID: Unsigned, "early-6.0..";
-        ProcessId PROCESS_ID: Unsigned, "early-6.0..";
-        TimeStamp TIME_STAMP: Nested, "early-6.0..";
-        ProviderId PROVIDER_ID: Nested, "early-6.0..";
-        EventDescriptor EVENT_DESCRIPTOR: Nested, "early-6.0..";
-        KernelTime KERNEL_TIME: Unsigned, "early-6.0..";
-        UserTime USER_TIME: Unsigned, "early-6.0..";
-        ProcessorTime PROCESSOR_TIME: Unsigned, "early-6.0..";
-        ActivityId ACTIVITY_ID: Nested, "early-6.0..";
+        Size SIZE, "early-6.0..";
+        HeaderType HEADER_TYPE, "early-6.0..";
+        Flags FLAGS, "early-6.0..";
+        EventProperty EVENT_PROPERTY, "early-6.0..";
+        ThreadId THREAD_ID, "early-6.0..";
+        ProcessId PROCESS_ID, "early-6.0..";
+        TimeStamp TIME_STAMP: LARGE_INTEGER, "early-6.0..";
+        ProviderId PROVIDER_ID: GUID, "early-6.0..";
+        EventDescriptor EVENT_DESCRIPTOR: EVENT_DESCRIPTOR, "early-6.0..";
+        KernelTime KERNEL_TIME, "early-6.0..";
+        UserTime USER_TIME, "early-6.0..";
+        ProcessorTime PROCESSOR_TIME, "early-6.0..";
+        ActivityId ACTIVITY_ID: GUID, "early-6.0..";
     }
 }
 
 runtime::tokens! {
     EVENT_HEADER_EXTENDED_DATA_ITEM {
-        Reserved1 RESERVED1: Unsigned, "early-6.0..";
-        ExtType EXT_TYPE: Named, "early-6.0..";
-        Linkage LINKAGE: Unsigned, "early-6.0..";
-        Reserved2 RESERVED2: Unsigned, "early-6.0..";
-        DataSize DATA_SIZE: Unsigned, "early-6.0..";
-        DataPtr DATA_PTR: Unsigned, "early-6.0..";
+        Reserved1 RESERVED1, "early-6.0..";
+        ExtType EXT_TYPE, "early-6.0..";
+        Linkage LINKAGE, "early-6.0..";
+        Reserved2 RESERVED2, "early-6.0..";
+        DataSize DATA_SIZE, "early-6.0..";
+        DataPtr DATA_PTR, "early-6.0..";
     }
 }
 
 runtime::tokens! {
     EVENT_INSTANCE_GUID_HEADER {
-        Size SIZE: Unsigned, "5.2..";
-        FieldTypeFlags FIELD_TYPE_FLAGS: Unsigned, "5.2..";
-        HeaderType HEADER_TYPE: Named, "5.2..";
-        MarkerFlags MARKER_FLAGS: Unsigned, "5.2..";
-        Version VERSION: Unsigned, "5.2..";
-        Class CLASS: Nested, "5.2..";
-        ThreadId THREAD_ID: Unsigned, "5.2..";
-        ProcessId PROCESS_ID: Unsigned, "5.2..";
-        TimeStamp TIME_STAMP: Nested, "5.2..";
-        Guid GUID: Nested, "5.2..";
-        GuidPtr GUID_PTR: Unsigned, "5.2..";
-        ClientContext CLIENT_CONTEXT: Unsigned, "5.2..";
-        Flags FLAGS: Named, "5.2..";
-        KernelTime KERNEL_TIME: Unsigned, "5.2..";
-        UserTime USER_TIME: Unsigned, "5.2..";
-        ProcessorTime PROCESSOR_TIME: Unsigned, "5.2..";
-        InstanceId INSTANCE_ID: Unsigned, "5.2..";
-        ParentInstanceId PARENT_INSTANCE_ID: Unsigned, "5.2..";
-        ParentGuid PARENT_GUID: Nested, "5.2..";
+        Size SIZE, "5.2..";
+        FieldTypeFlags FIELD_TYPE_FLAGS, "5.2..";
+        HeaderType HEADER_TYPE, "5.2..";
+        MarkerFlags MARKER_FLAGS, "5.2..";
+        Version VERSION, "5.2..";
+        Class CLASS, "5.2..";
+        ThreadId THREAD_ID, "5.2..";
+        ProcessId PROCESS_ID, "5.2..";
+        TimeStamp TIME_STAMP: LARGE_INTEGER, "5.2..";
+        Guid GUID: GUID, "5.2..";
+        GuidPtr GUID_PTR, "5.2..";
+        ClientContext CLIENT_CONTEXT, "5.2..";
+        Flags FLAGS, "5.2..";
+        KernelTime KERNEL_TIME, "5.2..";
+        UserTime USER_TIME, "5.2..";
+        ProcessorTime PROCESSOR_TIME, "5.2..";
+        InstanceId INSTANCE_ID, "5.2..";
+        ParentInstanceId PARENT_INSTANCE_ID, "5.2..";
+        ParentGuid PARENT_GUID: GUID, "5.2..";
     }
 }
 
 runtime::tokens! {
     EVENT_INSTANCE_GUID_HEADER_u04_Class {
-        Type TYPE: Unsigned, "5.2..";
-        Level LEVEL: Unsigned, "5.2..";
-        Version VERSION: Unsigned, "5.2..";
+        Type TYPE, "5.2..";
+        Level LEVEL, "5.2..";
+        Version VERSION, "5.2..";
     }
 }
 
 runtime::tokens! {
     EVENT_INSTANCE_HEADER {
-        Size SIZE: Unsigned, "5.0..";
-        HeaderType HEADER_TYPE: Named, "5.0..";
-        MarkerFlags MARKER_FLAGS: Unsigned, "5.0..";
-        Version VERSION: Unsigned, "5.0..";
-        Class CLASS: Nested, "5.0..";
-        ThreadId THREAD_ID: Unsigned, "5.0..";
-        TimeStamp TIME_STAMP: Nested, "5.0..";
-        RegHandle REG_HANDLE: Unsigned, "5.0..";
-        InstanceId INSTANCE_ID: Unsigned, "5.0..";
-        ParentInstanceId PARENT_INSTANCE_ID: Unsigned, "5.0..";
-        ClientContext CLIENT_CONTEXT: Unsigned, "5.0..5.2";
-        Flags FLAGS: Named, "5.0..";
-        KernelTime KERNEL_TIME: Unsigned, "5.0..";
-        UserTime USER_TIME: Unsigned, "5.0..";
-        ProcessorTime PROCESSOR_TIME: Unsigned, "5.0..";
-        ParentRegHandle PARENT_REG_HANDLE: Unsigned, "5.0..";
-        FieldTypeFlags FIELD_TYPE_FLAGS: Unsigned, "5.1..";
-        ProcessId PROCESS_ID: Unsigned, "5.1..";
-        EventId EVENT_ID: Unsigned, "early-6.0..";
+        Size SIZE, "5.0..";
+        HeaderType HEADER_TYPE, "5.0..";
+        MarkerFlags MARKER_FLAGS, "5.0..";
+        Version VERSION, "5.0..";
+        Class CLASS, "5.0..";
+        ThreadId THREAD_ID, "5.0..";
+        TimeStamp TIME_STAMP: LARGE_INTEGER, "5.0..";
+        RegHandle REG_HANDLE, "5.0..";
+        InstanceId INSTANCE_ID, "5.0..";
+        ParentInstanceId PARENT_INSTANCE_ID, "5.0..";
+        ClientContext CLIENT_CONTEXT, "5.0..5.2";
+        Flags FLAGS, "5.0..";
+        KernelTime KERNEL_TIME, "5.0..";
+        UserTime USER_TIME, "5.0..";
+        ProcessorTime PROCESSOR_TIME, "5.0..";
+        ParentRegHandle PARENT_REG_HANDLE, "5.0..";
+        FieldTypeFlags FIELD_TYPE_FLAGS, "5.1..";
+        ProcessId PROCESS_ID, "5.1..";
+        EventId EVENT_ID, "early-6.0..";
     }
 }
 
 runtime::tokens! {
     EVENT_INSTANCE_HEADER_u04_Class {
-        Type TYPE: Unsigned, "5.0..";
-        Level LEVEL: Unsigned, "5.0..";
-        Version VERSION: Unsigned, "5.0..";
+        Type TYPE, "5.0..";
+        Level LEVEL, "5.0..";
+        Version VERSION, "5.0..";
     }
 }
 
 runtime::tokens! {
     EVENT_PAYLOAD_PREDICATE {
-        FieldIndex FIELD_INDEX: Unsigned, "6.3..";
-        CompareOp COMPARE_OP: Unsigned, "6.3..";
-        Value VALUE: Any, "6.3..";
+        FieldIndex FIELD_INDEX, "6.3..";
+        CompareOp COMPARE_OP, "6.3..";
+        Value VALUE, "6.3..";
     }
 }
 
 runtime::tokens! {
     EVENT_RECORD {
-        EventHeader EVENT_HEADER: Nested, "early-6.0..";
-        BufferContext BUFFER_CONTEXT: Nested, "early-6.0..";
-        ExtendedDataCount EXTENDED_DATA_COUNT: Unsigned, "early-6.0..";
-        UserDataLength USER_DATA_LENGTH: Unsigned, "early-6.0..";
-        ExtendedData EXTENDED_DATA: Address, "early-6.0..";
-        UserData USER_DATA: Address, "early-6.0..";
-        UserContext USER_CONTEXT: Address, "early-6.0..";
+        EventHeader EVENT_HEADER: EVENT_HEADER, "early-6.0..";
+        BufferContext BUFFER_CONTEXT: ETW_BUFFER_CONTEXT, "early-6.0..";
+        ExtendedDataCount EXTENDED_DATA_COUNT, "early-6.0..";
+        UserDataLength USER_DATA_LENGTH, "early-6.0..";
+        ExtendedData EXTENDED_DATA, "early-6.0..";
+        UserData USER_DATA, "early-6.0..";
+        UserContext USER_CONTEXT, "early-6.0..";
     }
 }
 
 runtime::tokens! {
     EVENT_TRACE_GROUPMASK_INFORMATION {
-        EventTraceInformationClass EVENT_TRACE_INFORMATION_CLASS: Named, "early-6.0..";
-        TraceHandle TRACE_HANDLE: Unsigned, "early-6.0..";
-        EventTraceGroupMasks EVENT_TRACE_GROUP_MASKS: Nested, "early-6.0..";
+        EventTraceInformationClass EVENT_TRACE_INFORMATION_CLASS, "early-6.0..";
+        TraceHandle TRACE_HANDLE, "early-6.0..";
+        EventTraceGroupMasks EVENT_TRACE_GROUP_MASKS: PERFINFO_GROUPMASK, "early-6.0..";
     }
 }
 
 runtime::tokens! {
     EVENT_TRACE_HEADER {
-        Size SIZE: Unsigned, "5.0..";
-        HeaderType HEADER_TYPE: Named, "5.0..";
-        MarkerFlags MARKER_FLAGS: Unsigned, "5.0..";
-        Version VERSION: Unsigned, "5.0..";
-        Class CLASS: Nested, "5.0..";
-        ThreadId THREAD_ID: Unsigned, "5.0..";
-        TimeStamp TIME_STAMP: Nested, "5.0..";
-        Guid GUID: Nested, "5.0..";
-        GuidPtr GUID_PTR: Unsigned, "5.0..";
-        ClientContext CLIENT_CONTEXT: Unsigned, "5.0..";
-        Flags FLAGS: Named, "5.0..";
-        KernelTime KERNEL_TIME: Unsigned, "5.0..";
-        UserTime USER_TIME: Unsigned, "5.0..";
-        ProcessorTime PROCESSOR_TIME: Unsigned, "5.0..";
-        FieldTypeFlags FIELD_TYPE_FLAGS: Unsigned, "5.1..";
-        ProcessId PROCESS_ID: Unsigned, "5.1..";
+        Size SIZE, "5.0..";
+        HeaderType HEADER_TYPE, "5.0..";
+        MarkerFlags MARKER_FLAGS, "5.0..";
+        Version VERSION, "5.0..";
+        Class CLASS, "5.0..";
+        ThreadId THREAD_ID, "5.0..";
+        TimeStamp TIME_STAMP: LARGE_INTEGER, "5.0..";
+        Guid GUID: GUID, "5.0..";
+        GuidPtr GUID_PTR, "5.0..";
+        ClientContext CLIENT_CONTEXT, "5.0..";
+        Flags FLAGS, "5.0..";
+        KernelTime KERNEL_TIME, "5.0..";
+        UserTime USER_TIME, "5.0..";
+        ProcessorTime PROCESSOR_TIME, "5.0..";
+        FieldTypeFlags FIELD_TYPE_FLAGS, "5.1..";
+        ProcessId PROCESS_ID, "5.1..";
     }
 }
 
 runtime::tokens! {
     EVENT_TRACE_HEADER_u04_Class {
-        Type TYPE: Unsigned, "5.0..";
-        Level LEVEL: Unsigned, "5.0..";
-        Version VERSION: Unsigned, "5.0..";
+        Type TYPE, "5.0..";
+        Level LEVEL, "5.0..";
+        Version VERSION, "5.0..";
     }
 }
 
 runtime::tokens! {
     EVENT_TRACE_PERFORMANCE_INFORMATION {
-        EventTraceInformationClass EVENT_TRACE_INFORMATION_CLASS: Named, "early-6.0..";
-        LogfileBytesWritten LOGFILE_BYTES_WRITTEN: Nested, "early-6.0..";
+        EventTraceInformationClass EVENT_TRACE_INFORMATION_CLASS, "early-6.0..";
+        LogfileBytesWritten LOGFILE_BYTES_WRITTEN: LARGE_INTEGER, "early-6.0..";
     }
 }
 
 runtime::tokens! {
     EVENT_TRACE_PROFILE_COUNTER_INFORMATION {
-        EventTraceInformationClass EVENT_TRACE_INFORMATION_CLASS: Named, "6.2..";
-        TraceHandle TRACE_HANDLE: Unsigned, "6.2..";
-        ProfileSource PROFILE_SOURCE: Any, "6.2..";
+        EventTraceInformationClass EVENT_TRACE_INFORMATION_CLASS, "6.2..";
+        TraceHandle TRACE_HANDLE, "6.2..";
+        ProfileSource PROFILE_SOURCE, "6.2..";
     }
 }
 
 runtime::tokens! {
     EVENT_TRACE_PROPERTIES {
-        Wnode WNODE: Nested, "5.0..";
-        BufferSize BUFFER_SIZE: Unsigned, "5.0..";
-        MinimumBuffers MINIMUM_BUFFERS: Unsigned, "5.0..";
-        MaximumBuffers MAXIMUM_BUFFERS: Unsigned, "5.0..";
-        MaximumFileSize MAXIMUM_FILE_SIZE: Unsigned, "5.0..";
-        LogFileMode LOG_FILE_MODE: Named, "5.0..";
-        FlushTimer FLUSH_TIMER: Unsigned, "5.0..";
-        EnableFlags ENABLE_FLAGS: Named, "5.0..";
-        AgeLimit AGE_LIMIT: Signed, "5.0..";
-        NumberOfBuffers NUMBER_OF_BUFFERS: Unsigned, "5.0..";
-        FreeBuffers FREE_BUFFERS: Unsigned, "5.0..";
-        EventsLost EVENTS_LOST: Unsigned, "5.0..";
-        BuffersWritten BUFFERS_WRITTEN: Unsigned, "5.0..";
-        LogBuffersLost LOG_BUFFERS_LOST: Unsigned, "5.0..";
-        RealTimeBuffersLost REAL_TIME_BUFFERS_LOST: Unsigned, "5.0..";
-        LoggerThreadId LOGGER_THREAD_ID: Address, "5.0..";
-        LogFileNameOffset LOG_FILE_NAME_OFFSET: Unsigned, "5.0..";
-        LoggerNameOffset LOGGER_NAME_OFFSET: Unsigned, "5.0..";
-        FlushThreshold FLUSH_THRESHOLD: Signed, "6.3..";
+        Wnode WNODE: WNODE_HEADER, "5.0..";
+        BufferSize BUFFER_SIZE, "5.0..";
+        MinimumBuffers MINIMUM_BUFFERS, "5.0..";
+        MaximumBuffers MAXIMUM_BUFFERS, "5.0..";
+        MaximumFileSize MAXIMUM_FILE_SIZE, "5.0..";
+        LogFileMode LOG_FILE_MODE, "5.0..";
+        FlushTimer FLUSH_TIMER, "5.0..";
+        EnableFlags ENABLE_FLAGS, "5.0..";
+        AgeLimit AGE_LIMIT, "5.0..";
+        NumberOfBuffers NUMBER_OF_BUFFERS, "5.0..";
+        FreeBuffers FREE_BUFFERS, "5.0..";
+        EventsLost EVENTS_LOST, "5.0..";
+        BuffersWritten BUFFERS_WRITTEN, "5.0..";
+        LogBuffersLost LOG_BUFFERS_LOST, "5.0..";
+        RealTimeBuffersLost REAL_TIME_BUFFERS_LOST, "5.0..";
+        LoggerThreadId LOGGER_THREAD_ID, "5.0..";
+        LogFileNameOffset LOG_FILE_NAME_OFFSET, "5.0..";
+        LoggerNameOffset LOGGER_NAME_OFFSET, "5.0..";
+        FlushThreshold FLUSH_THRESHOLD, "6.3..";
     }
 }
 
 runtime::tokens! {
     EVENT_TRACE_SPINLOCK_INFORMATION {
-        EventTraceInformationClass EVENT_TRACE_INFORMATION_CLASS: Named, "6.1..";
-        SpinLockSpinThreshold SPIN_LOCK_SPIN_THRESHOLD: Unsigned, "6.1..";
-        SpinLockAcquireSampleRate SPIN_LOCK_ACQUIRE_SAMPLE_RATE: Unsigned, "6.1..";
-        SpinLockContentionSampleRate SPIN_LOCK_CONTENTION_SAMPLE_RATE: Unsigned, "6.1..";
-        SpinLockHoldThreshold SPIN_LOCK_HOLD_THRESHOLD: Unsigned, "6.3..";
+        EventTraceInformationClass EVENT_TRACE_INFORMATION_CLASS, "6.1..";
+        SpinLockSpinThreshold SPIN_LOCK_SPIN_THRESHOLD, "6.1..";
+        SpinLockAcquireSampleRate SPIN_LOCK_ACQUIRE_SAMPLE_RATE, "6.1..";
+        SpinLockContentionSampleRate SPIN_LOCK_CONTENTION_SAMPLE_RATE, "6.1..";
+        SpinLockHoldThreshold SPIN_LOCK_HOLD_THRESHOLD, "6.3..";
     }
 }
 
 runtime::tokens! {
     EVENT_TRACE_SYSTEM_EVENT_INFORMATION {
-        EventTraceInformationClass EVENT_TRACE_INFORMATION_CLASS: Named, "6.1..";
-        TraceHandle TRACE_HANDLE: Unsigned, "6.1..";
-        HookId HOOK_ID: Any, "6.1..";
+        EventTraceInformationClass EVENT_TRACE_INFORMATION_CLASS, "6.1..";
+        TraceHandle TRACE_HANDLE, "6.1..";
+        HookId HOOK_ID, "6.1..";
     }
 }
 
 runtime::tokens! {
     EVENT_TRACE_TIME_PROFILE_INFORMATION {
-        EventTraceInformationClass EVENT_TRACE_INFORMATION_CLASS: Named, "early-6.0..";
-        ProfileInterval PROFILE_INTERVAL: Unsigned, "early-6.0..";
+        EventTraceInformationClass EVENT_TRACE_INFORMATION_CLASS, "early-6.0..";
+        ProfileInterval PROFILE_INTERVAL, "early-6.0..";
     }
 }
 
 runtime::tokens! {
     EVENT_TRACE_VERSION_INFORMATION {
-        EventTraceInformationClass EVENT_TRACE_INFORMATION_CLASS: Named, "early-6.0..";
-        EventTraceKernelVersion EVENT_TRACE_KERNEL_VERSION: Unsigned, "early-6.0..";
+        EventTraceInformationClass EVENT_TRACE_INFORMATION_CLASS, "early-6.0..";
+        EventTraceKernelVersion EVENT_TRACE_KERNEL_VERSION, "early-6.0..";
     }
 }
 
 runtime::tokens! {
     EX_FAST_REF {
-        Object OBJECT: Address, "5.1..";
-        RefCnt REF_CNT: Unsigned, "5.1..";
-        Value VALUE: Unsigned, "5.1..";
+        Object OBJECT, "5.1..";
+        RefCnt REF_CNT, "5.1..";
+        Value VALUE, "5.1..";
     }
 }
 
 runtime::tokens! {
     EX_PUSH_LOCK {
-        Waiting WAITING: Unsigned, "5.1..";
-        Exclusive EXCLUSIVE: Unsigned, "5.1..5.2.3790.0";
-        Shared SHARED: Unsigned, "5.1..";
-        Value VALUE: Unsigned, "5.1..";
-        Ptr PTR: Address, "5.1..";
-        Locked LOCKED: Unsigned, "5.2.3790.1830..";
-        Waking WAKING: Unsigned, "5.2.3790.1830..";
-        MultipleShared MULTIPLE_SHARED: Unsigned, "5.2.3790.1830..";
+        Waiting WAITING, "5.1..";
+        Exclusive EXCLUSIVE, "5.1..5.2.3790.0";
+        Shared SHARED, "5.1..";
+        Value VALUE, "5.1..";
+        Ptr PTR, "5.1..";
+        Locked LOCKED, "5.2.3790.1830..";
+        Waking WAKING, "5.2.3790.1830..";
+        MultipleShared MULTIPLE_SHARED, "5.2.3790.1830..";
     }
 }
 
 runtime::tokens! {
     GUID {
-        Data1 DATA1: Unsigned, "5.0..";
-        Data2 DATA2: Unsigned, "5.0..";
-        Data3 DATA3: Unsigned, "5.0..";
-        Data4 DATA4: Any, "5.0..";
+        Data1 DATA1, "5.0..";
+        Data2 DATA2, "5.0..";
+        Data3 DATA3, "5.0..";
+        Data4 DATA4, "5.0..";
     }
 }
 
 runtime::tokens! {
     KAPC {
-        Type TYPE: Any, "5.0..";
-        Size SIZE: Any, "5.0..";
-        Spare0 SPARE0: Unsigned, "5.0..5.2.3790.0";
-        Thread THREAD: Address, "5.0..";
-        ApcListEntry APC_LIST_ENTRY: Nested, "5.0..";
-        KernelRoutine KERNEL_ROUTINE: Address, "5.0..";
-        RundownRoutine RUNDOWN_ROUTINE: Address, "5.0..";
-        NormalRoutine NORMAL_ROUTINE: Address, "5.0..";
-        NormalContext NORMAL_CONTEXT: Address, "5.0..";
-        SystemArgument1 SYSTEM_ARGUMENT1: Address, "5.0..";
-        SystemArgument2 SYSTEM_ARGUMENT2: Address, "5.0..";
-        ApcStateIndex APC_STATE_INDEX: Signed, "5.0..";
-        ApcMode APC_MODE: Signed, "5.0..";
-        Inserted INSERTED: Unsigned, "5.0..";
-        SpareByte0 SPARE_BYTE0: Unsigned, "5.2.3790.1830..10.0.19041.1826, 19569..10.0.20348.887, 21H2..10.0.22000.795";
-        SpareByte1 SPARE_BYTE1: Unsigned, "5.2.3790.1830..";
-        SpareLong0 SPARE_LONG0: Unsigned, "5.2.3790.1830..";
-        Reserved RESERVED: Any, "6.2..";
-        AllFlags ALL_FLAGS: Unsigned, "10.0.19041.3324..2004, 10.0.20348.1787..server-2022, 10.0.22000.2482..";
-        CallbackDataContext CALLBACK_DATA_CONTEXT: Unsigned, "10.0.19041.3324..2004, 10.0.20348.1787..server-2022, 10.0.22000.2482..";
-        Unused UNUSED: Unsigned, "10.0.19041.3324..2004, 10.0.20348.1787..server-2022, 10.0.22000.2482..";
+        Type TYPE, "5.0..";
+        Size SIZE, "5.0..";
+        Spare0 SPARE0, "5.0..5.2.3790.0";
+        Thread THREAD, "5.0..";
+        ApcListEntry APC_LIST_ENTRY: LIST_ENTRY, "5.0..";
+        KernelRoutine KERNEL_ROUTINE, "5.0..";
+        RundownRoutine RUNDOWN_ROUTINE, "5.0..";
+        NormalRoutine NORMAL_ROUTINE, "5.0..";
+        NormalContext NORMAL_CONTEXT, "5.0..";
+        SystemArgument1 SYSTEM_ARGUMENT1, "5.0..";
+        SystemArgument2 SYSTEM_ARGUMENT2, "5.0..";
+        ApcStateIndex APC_STATE_INDEX, "5.0..";
+        ApcMode APC_MODE, "5.0..";
+        Inserted INSERTED, "5.0..";
+        SpareByte0 SPARE_BYTE0, "5.2.3790.1830..10.0.19041.1826, 19569..10.0.20348.887, 21H2..10.0.22000.795";
+        SpareByte1 SPARE_BYTE1, "5.2.3790.1830..";
+        SpareLong0 SPARE_LONG0, "5.2.3790.1830..";
+        Reserved RESERVED, "6.2..";
+        AllFlags ALL_FLAGS, "10.0.19041.3324..2004, 10.0.20348.1787..server-2022, 10.0.22000.2482..";
+        CallbackDataContext CALLBACK_DATA_CONTEXT, "10.0.19041.3324..2004, 10.0.20348.1787..server-2022, 10.0.22000.2482..";
+        Unused UNUSED, "10.0.19041.3324..2004, 10.0.20348.1787..server-2022, 10.0.22000.2482..";
     }
 }
 
 runtime::tokens! {
     KDDEBUGGER_DATA64 {
-        Header HEADER: Nested, "6.1.. x64";
-        KernBase KERN_BASE: Unsigned, "6.1.. x64";
-        BreakpointWithStatus BREAKPOINT_WITH_STATUS: Unsigned, "6.1.. x64";
-        SavedContext SAVED_CONTEXT: Unsigned, "6.1.. x64";
-        ThCallbackStack TH_CALLBACK_STACK: Unsigned, "6.1.. x64";
-        NextCallback NEXT_CALLBACK: Unsigned, "6.1.. x64";
-        FramePointer FRAME_POINTER: Unsigned, "6.1.. x64";
-        PaeEnabled PAE_ENABLED: Unsigned, "6.1.. x64";
-        KiCallUserMode KI_CALL_USER_MODE: Unsigned, "6.1.. x64";
-        KeUserCallbackDispatcher KE_USER_CALLBACK_DISPATCHER: Unsigned, "6.1.. x64";
-        PsLoadedModuleList PS_LOADED_MODULE_LIST: Unsigned, "6.1.. x64";
-        PsActiveProcessHead PS_ACTIVE_PROCESS_HEAD: Unsigned, "6.1.. x64";
-        PspCidTable PSP_CID_TABLE: Unsigned, "6.1.. x64";
-        ExpSystemResourcesList EXP_SYSTEM_RESOURCES_LIST: Unsigned, "6.1.. x64";
-        ExpPagedPoolDescriptor EXP_PAGED_POOL_DESCRIPTOR: Unsigned, "6.1.. x64";
-        ExpNumberOfPagedPools EXP_NUMBER_OF_PAGED_POOLS: Unsigned, "6.1.. x64";
-        KeTimeIncrement KE_TIME_INCREMENT: Unsigned, "6.1.. x64";
-        KeBugCheckCallbackListHead KE_BUG_CHECK_CALLBACK_LIST_HEAD: Unsigned, "6.1.. x64";
-        KiBugcheckData KI_BUGCHECK_DATA: Unsigned, "6.1.. x64";
-        IopErrorLogListHead IOP_ERROR_LOG_LIST_HEAD: Unsigned, "6.1.. x64";
-        ObpRootDirectoryObject OBP_ROOT_DIRECTORY_OBJECT: Unsigned, "6.1.. x64";
-        ObpTypeObjectType OBP_TYPE_OBJECT_TYPE: Unsigned, "6.1.. x64";
-        MmSystemCacheStart MM_SYSTEM_CACHE_START: Unsigned, "6.1.. x64";
-        MmSystemCacheEnd MM_SYSTEM_CACHE_END: Unsigned, "6.1.. x64";
-        MmSystemCacheWs MM_SYSTEM_CACHE_WS: Unsigned, "6.1.. x64";
-        MmPfnDatabase MM_PFN_DATABASE: Unsigned, "6.1.. x64";
-        MmSystemPtesStart MM_SYSTEM_PTES_START: Unsigned, "6.1.. x64";
-        MmSystemPtesEnd MM_SYSTEM_PTES_END: Unsigned, "6.1.. x64";
-        MmSubsectionBase MM_SUBSECTION_BASE: Unsigned, "6.1.. x64";
-        MmNumberOfPagingFiles MM_NUMBER_OF_PAGING_FILES: Unsigned, "6.1.. x64";
-        MmLowestPhysicalPage MM_LOWEST_PHYSICAL_PAGE: Unsigned, "6.1.. x64";
-        MmHighestPhysicalPage MM_HIGHEST_PHYSICAL_PAGE: Unsigned, "6.1.. x64";
-        MmNumberOfPhysicalPages MM_NUMBER_OF_PHYSICAL_PAGES: Unsigned, "6.1.. x64";
-        MmMaximumNonPagedPoolInBytes MM_MAXIMUM_NON_PAGED_POOL_IN_BYTES: Unsigned, "6.1.. x64";
-        MmNonPagedSystemStart MM_NON_PAGED_SYSTEM_START: Unsigned, "6.1.. x64";
-        MmNonPagedPoolStart MM_NON_PAGED_POOL_START: Unsigned, "6.1.. x64";
-        MmNonPagedPoolEnd MM_NON_PAGED_POOL_END: Unsigned, "6.1.. x64";
-        MmPagedPoolStart MM_PAGED_POOL_START: Unsigned, "6.1.. x64";
-        MmPagedPoolEnd MM_PAGED_POOL_END: Unsigned, "6.1.. x64";
-        MmPagedPoolInformation MM_PAGED_POOL_INFORMATION: Unsigned, "6.1.. x64";
-        MmPageSize MM_PAGE_SIZE: Unsigned, "6.1.. x64";
-        MmSizeOfPagedPoolInBytes MM_SIZE_OF_PAGED_POOL_IN_BYTES: Unsigned, "6.1.. x64";
-        MmTotalCommitLimit MM_TOTAL_COMMIT_LIMIT: Unsigned, "6.1.. x64";
-        MmTotalCommittedPages MM_TOTAL_COMMITTED_PAGES: Unsigned, "6.1.. x64";
-        MmSharedCommit MM_SHARED_COMMIT: Unsigned, "6.1.. x64";
-        MmDriverCommit MM_DRIVER_COMMIT: Unsigned, "6.1.. x64";
-        MmProcessCommit MM_PROCESS_COMMIT: Unsigned, "6.1.. x64";
-        MmPagedPoolCommit MM_PAGED_POOL_COMMIT: Unsigned, "6.1.. x64";
-        MmExtendedCommit MM_EXTENDED_COMMIT: Unsigned, "6.1.. x64";
-        MmZeroedPageListHead MM_ZEROED_PAGE_LIST_HEAD: Unsigned, "6.1.. x64";
-        MmFreePageListHead MM_FREE_PAGE_LIST_HEAD: Unsigned, "6.1.. x64";
-        MmStandbyPageListHead MM_STANDBY_PAGE_LIST_HEAD: Unsigned, "6.1.. x64";
-        MmModifiedPageListHead MM_MODIFIED_PAGE_LIST_HEAD: Unsigned, "6.1.. x64";
-        MmModifiedNoWritePageListHead MM_MODIFIED_NO_WRITE_PAGE_LIST_HEAD: Unsigned, "6.1.. x64";
-        MmAvailablePages MM_AVAILABLE_PAGES: Unsigned, "6.1.. x64";
-        MmResidentAvailablePages MM_RESIDENT_AVAILABLE_PAGES: Unsigned, "6.1.. x64";
-        PoolTrackTable POOL_TRACK_TABLE: Unsigned, "6.1.. x64";
-        NonPagedPoolDescriptor NON_PAGED_POOL_DESCRIPTOR: Unsigned, "6.1.. x64";
-        MmHighestUserAddress MM_HIGHEST_USER_ADDRESS: Unsigned, "6.1.. x64";
-        MmSystemRangeStart MM_SYSTEM_RANGE_START: Unsigned, "6.1.. x64";
-        MmUserProbeAddress MM_USER_PROBE_ADDRESS: Unsigned, "6.1.. x64";
-        KdPrintCircularBuffer KD_PRINT_CIRCULAR_BUFFER: Unsigned, "6.1.. x64";
-        KdPrintCircularBufferEnd KD_PRINT_CIRCULAR_BUFFER_END: Unsigned, "6.1.. x64";
-        KdPrintWritePointer KD_PRINT_WRITE_POINTER: Unsigned, "6.1.. x64";
-        KdPrintRolloverCount KD_PRINT_ROLLOVER_COUNT: Unsigned, "6.1.. x64";
-        MmLoadedUserImageList MM_LOADED_USER_IMAGE_LIST: Unsigned, "6.1.. x64";
-        NtBuildLab NT_BUILD_LAB: Unsigned, "6.1.. x64";
-        KiNormalSystemCall KI_NORMAL_SYSTEM_CALL: Unsigned, "6.1.. x64";
-        KiProcessorBlock KI_PROCESSOR_BLOCK: Unsigned, "6.1.. x64";
-        MmUnloadedDrivers MM_UNLOADED_DRIVERS: Unsigned, "6.1.. x64";
-        MmLastUnloadedDriver MM_LAST_UNLOADED_DRIVER: Unsigned, "6.1.. x64";
-        MmTriageActionTaken MM_TRIAGE_ACTION_TAKEN: Unsigned, "6.1.. x64";
-        MmSpecialPoolTag MM_SPECIAL_POOL_TAG: Unsigned, "6.1.. x64";
-        KernelVerifier KERNEL_VERIFIER: Unsigned, "6.1.. x64";
-        MmVerifierData MM_VERIFIER_DATA: Unsigned, "6.1.. x64";
-        MmAllocatedNonPagedPool MM_ALLOCATED_NON_PAGED_POOL: Unsigned, "6.1.. x64";
-        MmPeakCommitment MM_PEAK_COMMITMENT: Unsigned, "6.1.. x64";
-        MmTotalCommitLimitMaximum MM_TOTAL_COMMIT_LIMIT_MAXIMUM: Unsigned, "6.1.. x64";
-        CmNtCSDVersion CM_NT_CSD_VERSION: Unsigned, "6.1.. x64";
-        MmPhysicalMemoryBlock MM_PHYSICAL_MEMORY_BLOCK: Unsigned, "6.1.. x64";
-        MmSessionBase MM_SESSION_BASE: Unsigned, "6.1.. x64";
-        MmSessionSize MM_SESSION_SIZE: Unsigned, "6.1.. x64";
-        MmSystemParentTablePage MM_SYSTEM_PARENT_TABLE_PAGE: Unsigned, "6.1.. x64";
-        MmVirtualTranslationBase MM_VIRTUAL_TRANSLATION_BASE: Unsigned, "6.1.. x64";
-        OffsetKThreadNextProcessor OFFSET_K_THREAD_NEXT_PROCESSOR: Unsigned, "6.1.. x64";
-        OffsetKThreadTeb OFFSET_K_THREAD_TEB: Unsigned, "6.1.. x64";
-        OffsetKThreadKernelStack OFFSET_K_THREAD_KERNEL_STACK: Unsigned, "6.1.. x64";
-        OffsetKThreadInitialStack OFFSET_K_THREAD_INITIAL_STACK: Unsigned, "6.1.. x64";
-        OffsetKThreadApcProcess OFFSET_K_THREAD_APC_PROCESS: Unsigned, "6.1.. x64";
-        OffsetKThreadState OFFSET_K_THREAD_STATE: Unsigned, "6.1.. x64";
-        OffsetKThreadBStore OFFSET_K_THREAD_B_STORE: Unsigned, "6.1.. x64";
-        OffsetKThreadBStoreLimit OFFSET_K_THREAD_B_STORE_LIMIT: Unsigned, "6.1.. x64";
-        SizeEProcess SIZE_E_PROCESS: Unsigned, "6.1.. x64";
-        OffsetEprocessPeb OFFSET_EPROCESS_PEB: Unsigned, "6.1.. x64";
-        OffsetEprocessParentCID OFFSET_EPROCESS_PARENT_CID: Unsigned, "6.1.. x64";
-        OffsetEprocessDirectoryTableBase OFFSET_EPROCESS_DIRECTORY_TABLE_BASE: Unsigned, "6.1.. x64";
-        SizePrcb SIZE_PRCB: Unsigned, "6.1.. x64";
-        OffsetPrcbDpcRoutine OFFSET_PRCB_DPC_ROUTINE: Unsigned, "6.1.. x64";
-        OffsetPrcbCurrentThread OFFSET_PRCB_CURRENT_THREAD: Unsigned, "6.1.. x64";
-        OffsetPrcbMhz OFFSET_PRCB_MHZ: Unsigned, "6.1.. x64";
-        OffsetPrcbCpuType OFFSET_PRCB_CPU_TYPE: Unsigned, "6.1.. x64";
-        OffsetPrcbVendorString OFFSET_PRCB_VENDOR_STRING: Unsigned, "6.1.. x64";
-        OffsetPrcbProcStateContext OFFSET_PRCB_PROC_STATE_CONTEXT: Unsigned, "6.1.. x64";
-        OffsetPrcbNumber OFFSET_PRCB_NUMBER: Unsigned, "6.1.. x64";
-        SizeEThread SIZE_E_THREAD: Unsigned, "6.1.. x64";
-        KdPrintCircularBufferPtr KD_PRINT_CIRCULAR_BUFFER_PTR: Unsigned, "6.1.. x64";
-        KdPrintBufferSize KD_PRINT_BUFFER_SIZE: Unsigned, "6.1.. x64";
-        KeLoaderBlock KE_LOADER_BLOCK: Unsigned, "6.1.. x64";
-        SizePcr SIZE_PCR: Unsigned, "6.1.. x64";
-        OffsetPcrSelfPcr OFFSET_PCR_SELF_PCR: Unsigned, "6.1.. x64";
-        OffsetPcrCurrentPrcb OFFSET_PCR_CURRENT_PRCB: Unsigned, "6.1.. x64";
-        OffsetPcrContainedPrcb OFFSET_PCR_CONTAINED_PRCB: Unsigned, "6.1.. x64";
-        OffsetPcrInitialBStore OFFSET_PCR_INITIAL_B_STORE: Unsigned, "6.1.. x64";
-        OffsetPcrBStoreLimit OFFSET_PCR_B_STORE_LIMIT: Unsigned, "6.1.. x64";
-        OffsetPcrInitialStack OFFSET_PCR_INITIAL_STACK: Unsigned, "6.1.. x64";
-        OffsetPcrStackLimit OFFSET_PCR_STACK_LIMIT: Unsigned, "6.1.. x64";
-        OffsetPrcbPcrPage OFFSET_PRCB_PCR_PAGE: Unsigned, "6.1.. x64";
-        OffsetPrcbProcStateSpecialReg OFFSET_PRCB_PROC_STATE_SPECIAL_REG: Unsigned, "6.1.. x64";
-        GdtR0Code GDT_R0_CODE: Unsigned, "6.1.. x64";
-        GdtR0Data GDT_R0_DATA: Unsigned, "6.1.. x64";
-        GdtR0Pcr GDT_R0_PCR: Unsigned, "6.1.. x64";
-        GdtR3Code GDT_R3_CODE: Unsigned, "6.1.. x64";
-        GdtR3Data GDT_R3_DATA: Unsigned, "6.1.. x64";
-        GdtR3Teb GDT_R3_TEB: Unsigned, "6.1.. x64";
-        GdtLdt GDT_LDT: Unsigned, "6.1.. x64";
-        GdtTss GDT_TSS: Unsigned, "6.1.. x64";
-        Gdt64R3CmCode GDT64_R3_CM_CODE: Unsigned, "6.1.. x64";
-        Gdt64R3CmTeb GDT64_R3_CM_TEB: Unsigned, "6.1.. x64";
-        IopNumTriageDumpDataBlocks IOP_NUM_TRIAGE_DUMP_DATA_BLOCKS: Unsigned, "6.1.. x64";
-        IopTriageDumpDataBlocks IOP_TRIAGE_DUMP_DATA_BLOCKS: Unsigned, "6.1.. x64";
-        VfCrashDataBlock VF_CRASH_DATA_BLOCK: Unsigned, "6.1.. x64";
-        MmBadPagesDetected MM_BAD_PAGES_DETECTED: Unsigned, "6.1.. x64";
-        MmZeroedPageSingleBitErrorsDetected MM_ZEROED_PAGE_SINGLE_BIT_ERRORS_DETECTED: Unsigned, "6.1.. x64";
-        EtwpDebuggerData ETWP_DEBUGGER_DATA: Unsigned, "6.1.. x64";
-        OffsetPrcbContext OFFSET_PRCB_CONTEXT: Unsigned, "6.1.. x64";
+        Header HEADER, "6.1.. x64";
+        KernBase KERN_BASE, "6.1.. x64";
+        BreakpointWithStatus BREAKPOINT_WITH_STATUS, "6.1.. x64";
+        SavedContext SAVED_CONTEXT, "6.1.. x64";
+        ThCallbackStack TH_CALLBACK_STACK, "6.1.. x64";
+        NextCallback NEXT_CALLBACK, "6.1.. x64";
+        FramePointer FRAME_POINTER, "6.1.. x64";
+        PaeEnabled PAE_ENABLED, "6.1.. x64";
+        KiCallUserMode KI_CALL_USER_MODE, "6.1.. x64";
+        KeUserCallbackDispatcher KE_USER_CALLBACK_DISPATCHER, "6.1.. x64";
+        PsLoadedModuleList PS_LOADED_MODULE_LIST, "6.1.. x64";
+        PsActiveProcessHead PS_ACTIVE_PROCESS_HEAD, "6.1.. x64";
+        PspCidTable PSP_CID_TABLE, "6.1.. x64";
+        ExpSystemResourcesList EXP_SYSTEM_RESOURCES_LIST, "6.1.. x64";
+        ExpPagedPoolDescriptor EXP_PAGED_POOL_DESCRIPTOR, "6.1.. x64";
+        ExpNumberOfPagedPools EXP_NUMBER_OF_PAGED_POOLS, "6.1.. x64";
+        KeTimeIncrement KE_TIME_INCREMENT, "6.1.. x64";
+        KeBugCheckCallbackListHead KE_BUG_CHECK_CALLBACK_LIST_HEAD, "6.1.. x64";
+        KiBugcheckData KI_BUGCHECK_DATA, "6.1.. x64";
+        IopErrorLogListHead IOP_ERROR_LOG_LIST_HEAD, "6.1.. x64";
+        ObpRootDirectoryObject OBP_ROOT_DIRECTORY_OBJECT, "6.1.. x64";
+        ObpTypeObjectType OBP_TYPE_OBJECT_TYPE, "6.1.. x64";
+        MmSystemCacheStart MM_SYSTEM_CACHE_START, "6.1.. x64";
+        MmSystemCacheEnd MM_SYSTEM_CACHE_END, "6.1.. x64";
+        MmSystemCacheWs MM_SYSTEM_CACHE_WS, "6.1.. x64";
+        MmPfnDatabase MM_PFN_DATABASE, "6.1.. x64";
+        MmSystemPtesStart MM_SYSTEM_PTES_START, "6.1.. x64";
+        MmSystemPtesEnd MM_SYSTEM_PTES_END, "6.1.. x64";
+        MmSubsectionBase MM_SUBSECTION_BASE, "6.1.. x64";
+        MmNumberOfPagingFiles MM_NUMBER_OF_PAGING_FILES, "6.1.. x64";
+        MmLowestPhysicalPage MM_LOWEST_PHYSICAL_PAGE, "6.1.. x64";
+        MmHighestPhysicalPage MM_HIGHEST_PHYSICAL_PAGE, "6.1.. x64";
+        MmNumberOfPhysicalPages MM_NUMBER_OF_PHYSICAL_PAGES, "6.1.. x64";
+        MmMaximumNonPagedPoolInBytes MM_MAXIMUM_NON_PAGED_POOL_IN_BYTES, "6.1.. x64";
+        MmNonPagedSystemStart MM_NON_PAGED_SYSTEM_START, "6.1.. x64";
+        MmNonPagedPoolStart MM_NON_PAGED_POOL_START, "6.1.. x64";
+        MmNonPagedPoolEnd MM_NON_PAGED_POOL_END, "6.1.. x64";
+        MmPagedPoolStart MM_PAGED_POOL_START, "6.1.. x64";
+        MmPagedPoolEnd MM_PAGED_POOL_END, "6.1.. x64";
+        MmPagedPoolInformation MM_PAGED_POOL_INFORMATION, "6.1.. x64";
+        MmPageSize MM_PAGE_SIZE, "6.1.. x64";
+        MmSizeOfPagedPoolInBytes MM_SIZE_OF_PAGED_POOL_IN_BYTES, "6.1.. x64";
+        MmTotalCommitLimit MM_TOTAL_COMMIT_LIMIT, "6.1.. x64";
+        MmTotalCommittedPages MM_TOTAL_COMMITTED_PAGES, "6.1.. x64";
+        MmSharedCommit MM_SHARED_COMMIT, "6.1.. x64";
+        MmDriverCommit MM_DRIVER_COMMIT, "6.1.. x64";
+        MmProcessCommit MM_PROCESS_COMMIT, "6.1.. x64";
+        MmPagedPoolCommit MM_PAGED_POOL_COMMIT, "6.1.. x64";
+        MmExtendedCommit MM_EXTENDED_COMMIT, "6.1.. x64";
+        MmZeroedPageListHead MM_ZEROED_PAGE_LIST_HEAD, "6.1.. x64";
+        MmFreePageListHead MM_FREE_PAGE_LIST_HEAD, "6.1.. x64";
+        MmStandbyPageListHead MM_STANDBY_PAGE_LIST_HEAD, "6.1.. x64";
+        MmModifiedPageListHead MM_MODIFIED_PAGE_LIST_HEAD, "6.1.. x64";
+        MmModifiedNoWritePageListHead MM_MODIFIED_NO_WRITE_PAGE_LIST_HEAD, "6.1.. x64";
+        MmAvailablePages MM_AVAILABLE_PAGES, "6.1.. x64";
+        MmResidentAvailablePages MM_RESIDENT_AVAILABLE_PAGES, "6.1.. x64";
+        PoolTrackTable POOL_TRACK_TABLE, "6.1.. x64";
+        NonPagedPoolDescriptor NON_PAGED_POOL_DESCRIPTOR, "6.1.. x64";
+        MmHighestUserAddress MM_HIGHEST_USER_ADDRESS, "6.1.. x64";
+        MmSystemRangeStart MM_SYSTEM_RANGE_START, "6.1.. x64";
+        MmUserProbeAddress MM_USER_PROBE_ADDRESS, "6.1.. x64";
+        KdPrintCircularBuffer KD_PRINT_CIRCULAR_BUFFER, "6.1.. x64";
+        KdPrintCircularBufferEnd KD_PRINT_CIRCULAR_BUFFER_END, "6.1.. x64";
+        KdPrintWritePointer KD_PRINT_WRITE_POINTER, "6.1.. x64";
+        KdPrintRolloverCount KD_PRINT_ROLLOVER_COUNT, "6.1.. x64";
+        MmLoadedUserImageList MM_LOADED_USER_IMAGE_LIST, "6.1.. x64";
+        NtBuildLab NT_BUILD_LAB, "6.1.. x64";
+        KiNormalSystemCall KI_NORMAL_SYSTEM_CALL, "6.1.. x64";
+        KiProcessorBlock KI_PROCESSOR_BLOCK, "6.1.. x64";
+        MmUnloadedDrivers MM_UNLOADED_DRIVERS, "6.1.. x64";
+        MmLastUnloadedDriver MM_LAST_UNLOADED_DRIVER, "6.1.. x64";
+        MmTriageActionTaken MM_TRIAGE_ACTION_TAKEN, "6.1.. x64";
+        MmSpecialPoolTag MM_SPECIAL_POOL_TAG, "6.1.. x64";
+        KernelVerifier KERNEL_VERIFIER, "6.1.. x64";
+        MmVerifierData MM_VERIFIER_DATA, "6.1.. x64";
+        MmAllocatedNonPagedPool MM_ALLOCATED_NON_PAGED_POOL, "6.1.. x64";
+        MmPeakCommitment MM_PEAK_COMMITMENT, "6.1.. x64";
+        MmTotalCommitLimitMaximum MM_TOTAL_COMMIT_LIMIT_MAXIMUM, "6.1.. x64";
+        CmNtCSDVersion CM_NT_CSD_VERSION, "6.1.. x64";
+        MmPhysicalMemoryBlock MM_PHYSICAL_MEMORY_BLOCK, "6.1.. x64";
+        MmSessionBase MM_SESSION_BASE, "6.1.. x64";
+        MmSessionSize MM_SESSION_SIZE, "6.1.. x64";
+        MmSystemParentTablePage MM_SYSTEM_PARENT_TABLE_PAGE, "6.1.. x64";
+        MmVirtualTranslationBase MM_VIRTUAL_TRANSLATION_BASE, "6.1.. x64";
+        OffsetKThreadNextProcessor OFFSET_K_THREAD_NEXT_PROCESSOR, "6.1.. x64";
+        OffsetKThreadTeb OFFSET_K_THREAD_TEB, "6.1.. x64";
+        OffsetKThreadKernelStack OFFSET_K_THREAD_KERNEL_STACK, "6.1.. x64";
+        OffsetKThreadInitialStack OFFSET_K_THREAD_INITIAL_STACK, "6.1.. x64";
+        OffsetKThreadApcProcess OFFSET_K_THREAD_APC_PROCESS, "6.1.. x64";
+        OffsetKThreadState OFFSET_K_THREAD_STATE, "6.1.. x64";
+        OffsetKThreadBStore OFFSET_K_THREAD_B_STORE, "6.1.. x64";
+        OffsetKThreadBStoreLimit OFFSET_K_THREAD_B_STORE_LIMIT, "6.1.. x64";
+        SizeEProcess SIZE_E_PROCESS, "6.1.. x64";
+        OffsetEprocessPeb OFFSET_EPROCESS_PEB, "6.1.. x64";
+        OffsetEprocessParentCID OFFSET_EPROCESS_PARENT_CID, "6.1.. x64";
+        OffsetEprocessDirectoryTableBase OFFSET_EPROCESS_DIRECTORY_TABLE_BASE, "6.1.. x64";
+        SizePrcb SIZE_PRCB, "6.1.. x64";
+        OffsetPrcbDpcRoutine OFFSET_PRCB_DPC_ROUTINE, "6.1.. x64";
+        OffsetPrcbCurrentThread OFFSET_PRCB_CURRENT_THREAD, "6.1.. x64";
+        OffsetPrcbMhz OFFSET_PRCB_MHZ, "6.1.. x64";
+        OffsetPrcbCpuType OFFSET_PRCB_CPU_TYPE, "6.1.. x64";
+        OffsetPrcbVendorString OFFSET_PRCB_VENDOR_STRING, "6.1.. x64";
+        OffsetPrcbProcStateContext OFFSET_PRCB_PROC_STATE_CONTEXT, "6.1.. x64";
+        OffsetPrcbNumber OFFSET_PRCB_NUMBER, "6.1.. x64";
+        SizeEThread SIZE_E_THREAD, "6.1.. x64";
+        KdPrintCircularBufferPtr KD_PRINT_CIRCULAR_BUFFER_PTR, "6.1.. x64";
+        KdPrintBufferSize KD_PRINT_BUFFER_SIZE, "6.1.. x64";
+        KeLoaderBlock KE_LOADER_BLOCK, "6.1.. x64";
+        SizePcr SIZE_PCR, "6.1.. x64";
+        OffsetPcrSelfPcr OFFSET_PCR_SELF_PCR, "6.1.. x64";
+        OffsetPcrCurrentPrcb OFFSET_PCR_CURRENT_PRCB, "6.1.. x64";
+        OffsetPcrContainedPrcb OFFSET_PCR_CONTAINED_PRCB, "6.1.. x64";
+        OffsetPcrInitialBStore OFFSET_PCR_INITIAL_B_STORE, "6.1.. x64";
+        OffsetPcrBStoreLimit OFFSET_PCR_B_STORE_LIMIT, "6.1.. x64";
+        OffsetPcrInitialStack OFFSET_PCR_INITIAL_STACK, "6.1.. x64";
+        OffsetPcrStackLimit OFFSET_PCR_STACK_LIMIT, "6.1.. x64";
+        OffsetPrcbPcrPage OFFSET_PRCB_PCR_PAGE, "6.1.. x64";
+        OffsetPrcbProcStateSpecialReg OFFSET_PRCB_PROC_STATE_SPECIAL_REG, "6.1.. x64";
+        GdtR0Code GDT_R0_CODE, "6.1.. x64";
+        GdtR0Data GDT_R0_DATA, "6.1.. x64";
+        GdtR0Pcr GDT_R0_PCR, "6.1.. x64";
+        GdtR3Code GDT_R3_CODE, "6.1.. x64";
+        GdtR3Data GDT_R3_DATA, "6.1.. x64";
+        GdtR3Teb GDT_R3_TEB, "6.1.. x64";
+        GdtLdt GDT_LDT, "6.1.. x64";
+        GdtTss GDT_TSS, "6.1.. x64";
+        Gdt64R3CmCode GDT64_R3_CM_CODE, "6.1.. x64";
+        Gdt64R3CmTeb GDT64_R3_CM_TEB, "6.1.. x64";
+        IopNumTriageDumpDataBlocks IOP_NUM_TRIAGE_DUMP_DATA_BLOCKS, "6.1.. x64";
+        IopTriageDumpDataBlocks IOP_TRIAGE_DUMP_DATA_BLOCKS, "6.1.. x64";
+        VfCrashDataBlock VF_CRASH_DATA_BLOCK, "6.1.. x64";
+        MmBadPagesDetected MM_BAD_PAGES_DETECTED, "6.1.. x64";
+        MmZeroedPageSingleBitErrorsDetected MM_ZEROED_PAGE_SINGLE_BIT_ERRORS_DETECTED, "6.1.. x64";
+        EtwpDebuggerData ETWP_DEBUGGER_DATA, "6.1.. x64";
+        OffsetPrcbContext OFFSET_PRCB_CONTEXT, "6.1.. x64";
     }
 }
 
 runtime::tokens! {
     KDDEBUGGER_DATA64_Header {
-        List LIST: Any, "6.1.. x64";
-        OwnerTag OWNER_TAG: Unsigned, "6.1.. x64";
-        Size SIZE: Unsigned, "6.1.. x64";
+        List LIST, "6.1.. x64";
+        OwnerTag OWNER_TAG, "6.1.. x64";
+        Size SIZE, "6.1.. x64";
     }
 }
 
 runtime::tokens! {
     KDPC {
-        Type TYPE: Any, "5.0..";
-        Number NUMBER: Unsigned, "5.0..";
-        Importance IMPORTANCE: Unsigned, "5.0..";
-        DpcListEntry DPC_LIST_ENTRY: Nested, "5.0..";
-        DeferredRoutine DEFERRED_ROUTINE: Address, "5.0..";
-        DeferredContext DEFERRED_CONTEXT: Address, "5.0..";
-        SystemArgument1 SYSTEM_ARGUMENT1: Address, "5.0..";
-        SystemArgument2 SYSTEM_ARGUMENT2: Address, "5.0..";
-        Lock LOCK: Address, "5.0..5.1";
-        DpcData DPC_DATA: Address, "5.2..";
-        Expedite EXPEDITE: Unsigned, "5.2.3790.1830..5.2";
-        TargetInfoAsUlong TARGET_INFO_AS_ULONG: Unsigned, "6.3..";
-        ProcessorHistory PROCESSOR_HISTORY: Unsigned, "6.3..";
+        Type TYPE, "5.0..";
+        Number NUMBER, "5.0..";
+        Importance IMPORTANCE, "5.0..";
+        DpcListEntry DPC_LIST_ENTRY: LIST_ENTRY, "5.0..6.2" or DPC_LIST_ENTRY_VALUE, "5.0..";
+        DeferredRoutine DEFERRED_ROUTINE, "5.0..";
+        DeferredContext DEFERRED_CONTEXT, "5.0..";
+        SystemArgument1 SYSTEM_ARGUMENT1, "5.0..";
+        SystemArgument2 SYSTEM_ARGUMENT2, "5.0..";
+        Lock LOCK, "5.0..5.1";
+        DpcData DPC_DATA, "5.2..";
+        Expedite EXPEDITE, "5.2.3790.1830..5.2";
+        TargetInfoAsUlong TARGET_INFO_AS_ULONG, "6.3..";
+        ProcessorHistory PROCESSOR_HISTORY, "6.3..";
     }
 }
 
 runtime::tokens! {
     KEVENT {
-        Header HEADER: Nested, "5.0..";
+        Header HEADER: DISPATCHER_HEADER, "5.0..";
     }
 }
 
 runtime::tokens! {
     KMUTANT {
-        Header HEADER: Nested, "5.0..";
-        MutantListEntry MUTANT_LIST_ENTRY: Nested, "5.0..";
-        OwnerThread OWNER_THREAD: Address, "5.0..";
-        Abandoned ABANDONED: Unsigned, "5.0..";
-        ApcDisable APC_DISABLE: Unsigned, "5.0..";
-        MutantFlags MUTANT_FLAGS: Unsigned, "1903..";
-        Spare1 SPARE1: Unsigned, "1903..";
-        Abandoned2 ABANDONED2: Unsigned, "1903..";
-        AbEnabled AB_ENABLED: Unsigned, "1903..";
-        Spare2 SPARE2: Unsigned, "1903..";
+        Header HEADER: DISPATCHER_HEADER, "5.0..";
+        MutantListEntry MUTANT_LIST_ENTRY: LIST_ENTRY, "5.0..";
+        OwnerThread OWNER_THREAD, "5.0..";
+        Abandoned ABANDONED, "5.0..";
+        ApcDisable APC_DISABLE, "5.0..";
+        MutantFlags MUTANT_FLAGS, "1903..";
+        Spare1 SPARE1, "1903..";
+        Abandoned2 ABANDONED2, "1903..";
+        AbEnabled AB_ENABLED, "1903..";
+        Spare2 SPARE2, "1903..";
     }
 }
 
 runtime::tokens! {
     KQUEUE {
-        Header HEADER: Nested, "5.1.2600.2180..";
-        EntryListHead ENTRY_LIST_HEAD: Nested, "5.1.2600.2180..";
-        CurrentCount CURRENT_COUNT: Unsigned, "5.1.2600.2180..";
-        MaximumCount MAXIMUM_COUNT: Unsigned, "5.1.2600.2180..";
-        ThreadListHead THREAD_LIST_HEAD: Nested, "5.1.2600.2180..";
+        Header HEADER: DISPATCHER_HEADER, "5.1.2600.2180..";
+        EntryListHead ENTRY_LIST_HEAD: LIST_ENTRY, "5.1.2600.2180..";
+        CurrentCount CURRENT_COUNT, "5.1.2600.2180..";
+        MaximumCount MAXIMUM_COUNT, "5.1.2600.2180..";
+        ThreadListHead THREAD_LIST_HEAD: LIST_ENTRY, "5.1.2600.2180..";
     }
 }
 
 runtime::tokens! {
     KSEMAPHORE {
-        Header HEADER: Nested, "5.0..";
-        Limit LIMIT: Signed, "5.0..";
+        Header HEADER: DISPATCHER_HEADER, "5.0..";
+        Limit LIMIT, "5.0..";
     }
 }
 
 runtime::tokens! {
     KSYSTEM_TIME {
-        LowPart LOW_PART: Unsigned, "5.1.2600.2180..10.0.19041.985";
-        High1Time HIGH1_TIME: Signed, "5.1.2600.2180..10.0.19041.985";
-        High2Time HIGH2_TIME: Signed, "5.1.2600.2180..10.0.19041.985";
+        LowPart LOW_PART, "5.1.2600.2180..10.0.19041.985";
+        High1Time HIGH1_TIME, "5.1.2600.2180..10.0.19041.985";
+        High2Time HIGH2_TIME, "5.1.2600.2180..10.0.19041.985";
     }
 }
 
 runtime::tokens! {
     KTIMER {
-        Header HEADER: Nested, "5.0..";
-        DueTime DUE_TIME: Nested, "5.0..";
-        TimerListEntry TIMER_LIST_ENTRY: Nested, "5.0..";
-        Dpc DPC: Address, "5.0..";
-        Period PERIOD: Any, "5.0..";
-        Processor PROCESSOR: Unsigned, "6.1.. x64";
-        TimerType TIMER_TYPE: Unsigned, "2004.. x64";
-        TimerDifObjTracking TIMER_DIF_OBJ_TRACKING: Signed, "26H1..";
+        Header HEADER: DISPATCHER_HEADER, "5.0..";
+        DueTime DUE_TIME: ULARGE_INTEGER, "5.0..";
+        TimerListEntry TIMER_LIST_ENTRY: LIST_ENTRY, "5.0..";
+        Dpc DPC, "5.0..";
+        Period PERIOD, "5.0..";
+        Processor PROCESSOR, "6.1.. x64";
+        TimerType TIMER_TYPE, "2004.. x64";
+        TimerDifObjTracking TIMER_DIF_OBJ_TRACKING, "26H1..";
     }
 }
 
 runtime::tokens! {
     LARGE_INTEGER {
-        LowPart LOW_PART: Unsigned, "5.0..";
-        HighPart HIGH_PART: Signed, "5.0..";
-        u U: Nested, "5.0..";
-        QuadPart QUAD_PART: Signed, "5.0..";
+        LowPart LOW_PART, "5.0..";
+        HighPart HIGH_PART, "5.0..";
+        u U, "5.0..";
+        QuadPart QUAD_PART, "5.0..";
     }
 }
 
 runtime::tokens! {
     LARGE_INTEGER_u {
-        LowPart LOW_PART: Unsigned, "5.0..";
-        HighPart HIGH_PART: Signed, "5.0..";
+        LowPart LOW_PART, "5.0..";
+        HighPart HIGH_PART, "5.0..";
     }
 }
 
 runtime::tokens! {
     LIST_ENTRY {
-        Flink FLINK: Address, "5.0..";
-        Blink BLINK: Address, "5.0..";
+        Flink FLINK, "5.0..";
+        Blink BLINK, "5.0..";
     }
 }
 
 runtime::tokens! {
     LOADED_MODULE {
-        InLoadOrderLinks IN_LOAD_ORDER_LINKS: Nested, "5.0..";
-        Reserved RESERVED: Any, "5.0..";
-        DllBase DLL_BASE: Address, "5.0..";
-        EntryPoint ENTRY_POINT: Address, "5.0..";
-        SizeOfImage SIZE_OF_IMAGE: Unsigned, "5.0..";
-        FullDllName FULL_DLL_NAME: Nested, "5.0..";
-        BaseDllName BASE_DLL_NAME: Nested, "5.0..";
+        InLoadOrderLinks IN_LOAD_ORDER_LINKS: LIST_ENTRY, "5.0..";
+        Reserved RESERVED, "5.0..";
+        DllBase DLL_BASE, "5.0..";
+        EntryPoint ENTRY_POINT, "5.0..";
+        SizeOfImage SIZE_OF_IMAGE, "5.0..";
+        FullDllName FULL_DLL_NAME: UNICODE_STRING, "5.0..";
+        BaseDllName BASE_DLL_NAME: UNICODE_STRING, "5.0..";
     }
 }
 
 runtime::tokens! {
     LUID {
-        LowPart LOW_PART: Unsigned, "5.0..";
-        HighPart HIGH_PART: Signed, "5.0..";
+        LowPart LOW_PART, "5.0..";
+        HighPart HIGH_PART, "5.0..";
     }
 }
 
 runtime::tokens! {
     MCGEN_TRACE_CONTEXT {
-        RegistrationHandle REGISTRATION_HANDLE: Unsigned, "6.2..";
-        Logger LOGGER: Unsigned, "6.2..";
-        MatchAnyKeyword MATCH_ANY_KEYWORD: Unsigned, "6.2..";
-        MatchAllKeyword MATCH_ALL_KEYWORD: Unsigned, "6.2..";
-        Flags FLAGS: Unsigned, "6.2..";
-        IsEnabled IS_ENABLED: Unsigned, "6.2..";
-        Level LEVEL: Unsigned, "6.2..";
-        Reserve RESERVE: Unsigned, "6.2..";
-        EnableBitsCount ENABLE_BITS_COUNT: Unsigned, "6.2..";
-        EnableBitMask ENABLE_BIT_MASK: Address, "6.2..";
-        EnableKeyWords ENABLE_KEY_WORDS: Address, "6.2..";
-        EnableLevel ENABLE_LEVEL: Address, "6.2..";
+        RegistrationHandle REGISTRATION_HANDLE, "6.2..";
+        Logger LOGGER, "6.2..";
+        MatchAnyKeyword MATCH_ANY_KEYWORD, "6.2..";
+        MatchAllKeyword MATCH_ALL_KEYWORD, "6.2..";
+        Flags FLAGS, "6.2..";
+        IsEnabled IS_ENABLED, "6.2..";
+        Level LEVEL, "6.2..";
+        Reserve RESERVE, "6.2..";
+        EnableBitsCount ENABLE_BITS_COUNT, "6.2..";
+        EnableBitMask ENABLE_BIT_MASK, "6.2..";
+        EnableKeyWords ENABLE_KEY_WORDS, "6.2..";
+        EnableLevel ENABLE_LEVEL, "6.2..";
     }
 }
 
 runtime::tokens! {
     MESSAGE_TRACE_HEADER {
-        Marker MARKER: Unsigned, "5.1..";
-        Size SIZE: Unsigned, "5.1..";
-        Reserved RESERVED: Unsigned, "5.1..";
-        Version VERSION: Unsigned, "5.1..";
-        Header HEADER: Unsigned, "5.1..";
-        Packet PACKET: Nested, "5.1..";
+        Marker MARKER, "5.1..";
+        Size SIZE, "5.1..";
+        Reserved RESERVED, "5.1..";
+        Version VERSION, "5.1..";
+        Header HEADER, "5.1..";
+        Packet PACKET: WMI_TRACE_MESSAGE_PACKET, "5.1..";
     }
 }
 
 runtime::tokens! {
     MESSAGE_TRACE_USER {
-        MessageHeader MESSAGE_HEADER: Nested, "5.1..";
-        MessageFlags MESSAGE_FLAGS: Unsigned, "5.1..";
-        SessionHandle SESSION_HANDLE: Unsigned, "5.1..6.1";
-        MessageGuid MESSAGE_GUID: Nested, "5.1..";
-        DataSize DATA_SIZE: Unsigned, "5.1..";
-        Data DATA: Any, "5.1..";
+        MessageHeader MESSAGE_HEADER: MESSAGE_TRACE_HEADER, "5.1..";
+        MessageFlags MESSAGE_FLAGS, "5.1..";
+        SessionHandle SESSION_HANDLE, "5.1..6.1";
+        MessageGuid MESSAGE_GUID: GUID, "5.1..";
+        DataSize DATA_SIZE, "5.1..";
+        Data DATA, "5.1..";
     }
 }
 
 runtime::tokens! {
     NB10 {
-        Signature SIGNATURE: Unsigned, "6.2..";
-        Offset OFFSET: Unsigned, "6.2..";
-        TimeStamp TIME_STAMP: Unsigned, "6.2..";
-        Age AGE: Unsigned, "6.2..";
-        PdbName PDB_NAME: Any, "6.2..";
+        Signature SIGNATURE, "6.2..";
+        Offset OFFSET, "6.2..";
+        TimeStamp TIME_STAMP, "6.2..";
+        Age AGE, "6.2..";
+        PdbName PDB_NAME, "6.2..";
     }
 }
 
 runtime::tokens! {
     OBJECT_NAMESPACE_LOOKUPTABLE {
-        HashBuckets HASH_BUCKETS: Any, "1511..";
-        Lock LOCK: Nested, "1511..";
-        NumberOfPrivateSpaces NUMBER_OF_PRIVATE_SPACES: Unsigned, "1511..";
+        HashBuckets HASH_BUCKETS, "1511..";
+        Lock LOCK: EX_PUSH_LOCK, "1511..";
+        NumberOfPrivateSpaces NUMBER_OF_PRIVATE_SPACES, "1511..";
     }
 }
 
 runtime::tokens! {
     OBP_SILODRIVERSTATE {
-        SystemDeviceMap SYSTEM_DEVICE_MAP: Any, "10.0..";
-        SystemDosDeviceState SYSTEM_DOS_DEVICE_STATE: Nested, "10.0..";
-        DeviceMapLock DEVICE_MAP_LOCK: Nested, "10.0..";
-        PrivateNamespaceLookupTable PRIVATE_NAMESPACE_LOOKUP_TABLE: Nested, "1511..";
+        SystemDeviceMap SYSTEM_DEVICE_MAP, "10.0..";
+        SystemDosDeviceState SYSTEM_DOS_DEVICE_STATE: OBP_SYSTEM_DOS_DEVICE_STATE, "10.0..";
+        DeviceMapLock DEVICE_MAP_LOCK: EX_PUSH_LOCK, "10.0..";
+        PrivateNamespaceLookupTable PRIVATE_NAMESPACE_LOOKUP_TABLE: OBJECT_NAMESPACE_LOOKUPTABLE, "1511..";
     }
 }
 
 runtime::tokens! {
     OBP_SYSTEM_DOS_DEVICE_STATE {
-        GlobalDeviceMap GLOBAL_DEVICE_MAP: Unsigned, "10.0..";
-        LocalDeviceCount LOCAL_DEVICE_COUNT: Any, "10.0..";
+        GlobalDeviceMap GLOBAL_DEVICE_MAP, "10.0..";
+        LocalDeviceCount LOCAL_DEVICE_COUNT, "10.0..";
     }
 }
 
 runtime::tokens! {
     PERFINFO_CCSWAP {
-        DataType DATA_TYPE: Unsigned, "early-6.0..";
-        TimeDelta TIME_DELTA: Unsigned, "early-6.0..";
-        OldThreadIdIndex OLD_THREAD_ID_INDEX: Unsigned, "early-6.0..";
-        OldThreadStateWr OLD_THREAD_STATE_WR: Unsigned, "early-6.0..";
-        OldThreadPriority OLD_THREAD_PRIORITY: Unsigned, "early-6.0..";
-        NewThreadWaitTime NEW_THREAD_WAIT_TIME: Unsigned, "early-6.0..";
+        DataType DATA_TYPE, "early-6.0..";
+        TimeDelta TIME_DELTA, "early-6.0..";
+        OldThreadIdIndex OLD_THREAD_ID_INDEX, "early-6.0..";
+        OldThreadStateWr OLD_THREAD_STATE_WR, "early-6.0..";
+        OldThreadPriority OLD_THREAD_PRIORITY, "early-6.0..";
+        NewThreadWaitTime NEW_THREAD_WAIT_TIME, "early-6.0..";
     }
 }
 
 runtime::tokens! {
     PERFINFO_CCSWAP_BUFFER {
-        FirstTimeStamp FIRST_TIME_STAMP: Signed, "early-6.0..";
-        TidTable TID_TABLE: Any, "early-6.0..";
-        ThreadBasePriority THREAD_BASE_PRIORITY: Any, "early-6.0..";
+        FirstTimeStamp FIRST_TIME_STAMP, "early-6.0..";
+        TidTable TID_TABLE, "early-6.0..";
+        ThreadBasePriority THREAD_BASE_PRIORITY, "early-6.0..";
     }
 }
 
 runtime::tokens! {
     PERFINFO_CCSWAP_IDLE {
-        DataType DATA_TYPE: Unsigned, "early-6.0..";
-        TimeDelta TIME_DELTA: Unsigned, "early-6.0..";
+        DataType DATA_TYPE, "early-6.0..";
+        TimeDelta TIME_DELTA, "early-6.0..";
     }
 }
 
 runtime::tokens! {
     PERFINFO_CCSWAP_IDLE_SHORT {
-        DataType DATA_TYPE: Unsigned, "early-6.0..";
-        TimeDelta TIME_DELTA: Unsigned, "early-6.0..";
+        DataType DATA_TYPE, "early-6.0..";
+        TimeDelta TIME_DELTA, "early-6.0..";
     }
 }
 
 runtime::tokens! {
     PERFINFO_CCSWAP_LITE {
-        DataType DATA_TYPE: Unsigned, "early-6.0..";
-        OldThreadIndex OLD_THREAD_INDEX: Unsigned, "early-6.0..";
-        OldThreadPriInc OLD_THREAD_PRI_INC: Unsigned, "early-6.0..";
-        OldThreadStateWr OLD_THREAD_STATE_WR: Unsigned, "early-6.0..";
-        TimeDelta TIME_DELTA: Unsigned, "early-6.0..";
+        DataType DATA_TYPE, "early-6.0..";
+        OldThreadIndex OLD_THREAD_INDEX, "early-6.0..";
+        OldThreadPriInc OLD_THREAD_PRI_INC, "early-6.0..";
+        OldThreadStateWr OLD_THREAD_STATE_WR, "early-6.0..";
+        TimeDelta TIME_DELTA, "early-6.0..";
     }
 }
 
 runtime::tokens! {
     PERFINFO_GROUPMASK {
-        Masks MASKS: Any, "5.1..";
-        Unknown UNKNOWN: Unsigned, "5.1";
+        Masks MASKS, "5.1..";
+        Unknown UNKNOWN, "5.1";
     }
 }
 
 runtime::tokens! {
     PERFINFO_HARDPAGEFAULT_INFORMATION {
-        ReadOffset READ_OFFSET: Nested, "6.0";
-        VirtualAddress VIRTUAL_ADDRESS: Address, "6.0";
-        FileObject FILE_OBJECT: Address, "6.0";
-        ThreadId THREAD_ID: Unsigned, "6.0";
-        ByteCount BYTE_COUNT: Unsigned, "6.0";
+        ReadOffset READ_OFFSET: LARGE_INTEGER, "6.0";
+        VirtualAddress VIRTUAL_ADDRESS, "6.0";
+        FileObject FILE_OBJECT, "6.0";
+        ThreadId THREAD_ID, "6.0";
+        ByteCount BYTE_COUNT, "6.0";
     }
 }
 
 runtime::tokens! {
     PERFINFO_PPM_STATE_SELECTION {
-        SelectedState SELECTED_STATE: Unsigned, "6.3..";
-        VetoedStates VETOED_STATES: Unsigned, "6.3..";
-        VetoReason VETO_REASON: Any, "6.3..";
+        SelectedState SELECTED_STATE, "6.3..";
+        VetoedStates VETOED_STATES, "6.3..";
+        VetoReason VETO_REASON, "6.3..";
     }
 }
 
 runtime::tokens! {
     PERFINFO_TRACE_HEADER {
-        Marker MARKER: Unsigned, "5.1..";
-        Version VERSION: Named, "5.1..";
-        HeaderType HEADER_TYPE: Named, "5.1..";
-        Flags FLAGS: Unsigned, "5.1..";
-        Header HEADER: Unsigned, "5.1..";
-        Packet PACKET: Nested, "5.1..";
-        TS TS: Unsigned, "5.1..";
-        SystemTime SYSTEM_TIME: Nested, "5.1..";
-        Data DATA: Any, "5.1..";
+        Marker MARKER, "5.1..";
+        Version VERSION, "5.1..";
+        HeaderType HEADER_TYPE, "5.1..";
+        Flags FLAGS, "5.1..";
+        Header HEADER, "5.1..";
+        Packet PACKET: WMI_TRACE_PACKET, "5.1..";
+        TS TS, "5.1..";
+        SystemTime SYSTEM_TIME: LARGE_INTEGER, "5.1..";
+        Data DATA, "5.1..";
     }
 }
 
 runtime::tokens! {
     PERIODIC_CAPTURE_STATE_GUIDS {
-        ProviderCount PROVIDER_COUNT: Unsigned, "1703..";
-        Providers PROVIDERS: Address, "1703..";
+        ProviderCount PROVIDER_COUNT, "1703..";
+        Providers PROVIDERS, "1703..";
     }
 }
 
 runtime::tokens! {
     PHYSICAL_MEMORY_DESCRIPTOR32 {
-        NumberOfRuns NUMBER_OF_RUNS: Unsigned, "5.2.. x86";
-        NumberOfPages NUMBER_OF_PAGES: Unsigned, "5.2.. x86";
-        Run RUN: Any, "5.2.. x86";
+        NumberOfRuns NUMBER_OF_RUNS, "5.2.. x86";
+        NumberOfPages NUMBER_OF_PAGES, "5.2.. x86";
+        Run RUN, "5.2.. x86";
     }
 }
 
 runtime::tokens! {
     PHYSICAL_MEMORY_DESCRIPTOR64 {
-        NumberOfRuns NUMBER_OF_RUNS: Unsigned, "5.2.. x64";
-        NumberOfPages NUMBER_OF_PAGES: Unsigned, "5.2.. x64";
-        Run RUN: Any, "5.2.. x64";
+        NumberOfRuns NUMBER_OF_RUNS, "5.2.. x64";
+        NumberOfPages NUMBER_OF_PAGES, "5.2.. x64";
+        Run RUN, "5.2.. x64";
     }
 }
 
 runtime::tokens! {
     PHYSICAL_MEMORY_RUN32 {
-        BasePage BASE_PAGE: Unsigned, "5.2.. x86";
-        PageCount PAGE_COUNT: Unsigned, "5.2.. x86";
+        BasePage BASE_PAGE, "5.2.. x86";
+        PageCount PAGE_COUNT, "5.2.. x86";
     }
 }
 
 runtime::tokens! {
     PHYSICAL_MEMORY_RUN64 {
-        BasePage BASE_PAGE: Unsigned, "5.2.. x64";
-        PageCount PAGE_COUNT: Unsigned, "5.2.. x64";
+        BasePage BASE_PAGE, "5.2.. x64";
+        PageCount PAGE_COUNT, "5.2.. x64";
     }
 }
 
 runtime::tokens! {
     PROFILE_SOURCE_INFO {
-        NextEntryOffset NEXT_ENTRY_OFFSET: Unsigned, "6.2..";
-        Source SOURCE: Unsigned, "6.2..";
-        MinInterval MIN_INTERVAL: Unsigned, "6.2..";
-        MaxInterval MAX_INTERVAL: Unsigned, "6.2..";
-        Reserved RESERVED: Unsigned, "6.2..";
-        Description DESCRIPTION: Any, "6.2..";
+        NextEntryOffset NEXT_ENTRY_OFFSET, "6.2..";
+        Source SOURCE, "6.2..";
+        MinInterval MIN_INTERVAL, "6.2..";
+        MaxInterval MAX_INTERVAL, "6.2..";
+        Reserved RESERVED, "6.2..";
+        Description DESCRIPTION, "6.2..";
     }
 }
 
 runtime::tokens! {
     RDMP_HEADER64 {
-        Marker MARKER: Unsigned, "10.0.. x64";
-        Signature SIGNATURE: Unsigned, "10.0.. x64";
-        ValidDump VALID_DUMP: Unsigned, "10.0.. x64";
-        Reserved RESERVED: Unsigned, "10.0.. x64";
-        MetadataSize METADATA_SIZE: Unsigned, "10.0.. x64";
-        HeaderSize HEADER_SIZE: Unsigned, "10.0.. x64";
-        NumberOfRanges NUMBER_OF_RANGES: Unsigned, "10.0.. x64";
-        Reserved1 RESERVED1: Unsigned, "10.0.. x64";
-        Pages PAGES: Unsigned, "10.0.. x64";
+        Marker MARKER, "10.0.. x64";
+        Signature SIGNATURE, "10.0.. x64";
+        ValidDump VALID_DUMP, "10.0.. x64";
+        Reserved RESERVED, "10.0.. x64";
+        MetadataSize METADATA_SIZE, "10.0.. x64";
+        HeaderSize HEADER_SIZE, "10.0.. x64";
+        NumberOfRanges NUMBER_OF_RANGES, "10.0.. x64";
+        Reserved1 RESERVED1, "10.0.. x64";
+        Pages PAGES, "10.0.. x64";
     }
 }
 
 runtime::tokens! {
     RSDS {
-        Signature SIGNATURE: Unsigned, "6.2..";
-        Guid GUID: Nested, "6.2..";
-        Age AGE: Unsigned, "6.2..";
-        PdbName PDB_NAME: Any, "6.2..";
+        Signature SIGNATURE, "6.2..";
+        Guid GUID: GUID, "6.2..";
+        Age AGE, "6.2..";
+        PdbName PDB_NAME, "6.2..";
     }
 }
 
 runtime::tokens! {
     RTL_BALANCED_NODE {
-        Children CHILDREN: Any, "6.1.7601.24000..";
-        Left LEFT: Address, "6.1.7601.24000..";
-        Right RIGHT: Address, "6.1.7601.24000..";
-        Red RED: Unsigned, "6.1.7601.24000..";
-        Balance BALANCE: Unsigned, "6.1.7601.24000..";
-        ParentValue PARENT_VALUE: Unsigned, "6.1.7601.24000..";
+        Children CHILDREN, "6.1.7601.24000..";
+        Left LEFT, "6.1.7601.24000..";
+        Right RIGHT, "6.1.7601.24000..";
+        Red RED, "6.1.7601.24000..";
+        Balance BALANCE, "6.1.7601.24000..";
+        ParentValue PARENT_VALUE, "6.1.7601.24000..";
     }
 }
 
 runtime::tokens! {
     RTL_BITMAP {
-        SizeOfBitMap SIZE_OF_BIT_MAP: Unsigned, "5.0..";
-        Buffer BUFFER: Address, "5.0..";
+        SizeOfBitMap SIZE_OF_BIT_MAP, "5.0..";
+        Buffer BUFFER, "5.0..";
     }
 }
 
 runtime::tokens! {
     RTL_CONDITION_VARIABLE {
-        Ptr PTR: Address, "early-6.0..";
+        Ptr PTR, "early-6.0..";
     }
 }
 
 runtime::tokens! {
     RTL_CRITICAL_SECTION {
-        DebugInfo DEBUG_INFO: Address, "5.0..";
-        LockCount LOCK_COUNT: Signed, "5.0..";
-        RecursionCount RECURSION_COUNT: Signed, "5.0..";
-        OwningThread OWNING_THREAD: Address, "5.0..";
-        LockSemaphore LOCK_SEMAPHORE: Address, "5.0..";
-        SpinCount SPIN_COUNT: Unsigned, "5.0..";
+        DebugInfo DEBUG_INFO, "5.0..";
+        LockCount LOCK_COUNT, "5.0..";
+        RecursionCount RECURSION_COUNT, "5.0..";
+        OwningThread OWNING_THREAD, "5.0..";
+        LockSemaphore LOCK_SEMAPHORE, "5.0..";
+        SpinCount SPIN_COUNT, "5.0..";
     }
 }
 
 runtime::tokens! {
     RTL_HASH_TABLE {
-        EntryCount ENTRY_COUNT: Unsigned, "1607..";
-        MaskBitCount MASK_BIT_COUNT: Unsigned, "1607..";
-        BucketCount BUCKET_COUNT: Unsigned, "1607..";
-        Buckets BUCKETS: Address, "1607..";
-        BucketAndMaskBitCounts BUCKET_AND_MASK_BIT_COUNTS: Unsigned, "26H1..";
+        EntryCount ENTRY_COUNT, "1607..";
+        MaskBitCount MASK_BIT_COUNT, "1607..";
+        BucketCount BUCKET_COUNT, "1607..";
+        Buckets BUCKETS, "1607..";
+        BucketAndMaskBitCounts BUCKET_AND_MASK_BIT_COUNTS, "26H1..";
     }
 }
 
 runtime::tokens! {
     RTL_NLS_STATE {
-        DefaultAcpTableInfo DEFAULT_ACP_TABLE_INFO: Nested, "server-2022..";
-        DefaultOemTableInfo DEFAULT_OEM_TABLE_INFO: Nested, "server-2022..";
-        ActiveCodePageData ACTIVE_CODE_PAGE_DATA: Address, "server-2022..";
-        OemCodePageData OEM_CODE_PAGE_DATA: Address, "server-2022..";
-        LeadByteInfo LEAD_BYTE_INFO: Address, "server-2022..";
-        OemLeadByteInfo OEM_LEAD_BYTE_INFO: Address, "server-2022..";
-        CaseMappingData CASE_MAPPING_DATA: Address, "server-2022..";
-        UnicodeUpcaseTable844 UNICODE_UPCASE_TABLE844: Address, "server-2022..";
-        UnicodeLowercaseTable844 UNICODE_LOWERCASE_TABLE844: Address, "server-2022..";
+        DefaultAcpTableInfo DEFAULT_ACP_TABLE_INFO: CPTABLEINFO, "server-2022..";
+        DefaultOemTableInfo DEFAULT_OEM_TABLE_INFO: CPTABLEINFO, "server-2022..";
+        ActiveCodePageData ACTIVE_CODE_PAGE_DATA, "server-2022..";
+        OemCodePageData OEM_CODE_PAGE_DATA, "server-2022..";
+        LeadByteInfo LEAD_BYTE_INFO, "server-2022..";
+        OemLeadByteInfo OEM_LEAD_BYTE_INFO, "server-2022..";
+        CaseMappingData CASE_MAPPING_DATA, "server-2022..";
+        UnicodeUpcaseTable844 UNICODE_UPCASE_TABLE844, "server-2022..";
+        UnicodeLowercaseTable844 UNICODE_LOWERCASE_TABLE844, "server-2022..";
     }
 }
 
 runtime::tokens! {
     RTL_RB_TREE {
-        Root ROOT: Address, "6.1.7601.24000..";
-        Min MIN: Address, "6.1.7601.24000..";
-        Encoded ENCODED: Unsigned, "1703..";
+        Root ROOT, "6.1.7601.24000..";
+        Min MIN, "6.1.7601.24000..";
+        Encoded ENCODED, "1703..";
     }
 }
 
 runtime::tokens! {
     RTL_TIME_ZONE_INFORMATION {
-        Bias BIAS: Signed, "5.0..";
-        StandardName STANDARD_NAME: Any, "5.0..";
-        StandardStart STANDARD_START: Nested, "5.0..";
-        StandardBias STANDARD_BIAS: Signed, "5.0..";
-        DaylightName DAYLIGHT_NAME: Any, "5.0..";
-        DaylightStart DAYLIGHT_START: Nested, "5.0..";
-        DaylightBias DAYLIGHT_BIAS: Signed, "5.0..";
+        Bias BIAS, "5.0..";
+        StandardName STANDARD_NAME, "5.0..";
+        StandardStart STANDARD_START: TIME_FIELDS, "5.0..";
+        StandardBias STANDARD_BIAS, "5.0..";
+        DaylightName DAYLIGHT_NAME, "5.0..";
+        DaylightStart DAYLIGHT_START: TIME_FIELDS, "5.0..";
+        DaylightBias DAYLIGHT_BIAS, "5.0..";
     }
 }
 
 runtime::tokens! {
     SECURITY_CLIENT_CONTEXT {
-        SecurityQos SECURITY_QOS: Nested, "5.0..";
-        ClientToken CLIENT_TOKEN: Address, "5.0..";
-        DirectlyAccessClientToken DIRECTLY_ACCESS_CLIENT_TOKEN: Unsigned, "5.0..";
-        DirectAccessEffectiveOnly DIRECT_ACCESS_EFFECTIVE_ONLY: Unsigned, "5.0..";
-        ServerIsRemote SERVER_IS_REMOTE: Unsigned, "5.0..";
-        ClientTokenControl CLIENT_TOKEN_CONTROL: Nested, "5.0..";
+        SecurityQos SECURITY_QOS: SECURITY_QUALITY_OF_SERVICE, "5.0..";
+        ClientToken CLIENT_TOKEN, "5.0..";
+        DirectlyAccessClientToken DIRECTLY_ACCESS_CLIENT_TOKEN, "5.0..";
+        DirectAccessEffectiveOnly DIRECT_ACCESS_EFFECTIVE_ONLY, "5.0..";
+        ServerIsRemote SERVER_IS_REMOTE, "5.0..";
+        ClientTokenControl CLIENT_TOKEN_CONTROL: TOKEN_CONTROL, "5.0..";
     }
 }
 
 runtime::tokens! {
     SECURITY_QUALITY_OF_SERVICE {
-        Length LENGTH: Unsigned, "5.0..";
-        ImpersonationLevel IMPERSONATION_LEVEL: Named, "5.0..";
-        ContextTrackingMode CONTEXT_TRACKING_MODE: Unsigned, "5.0..";
-        EffectiveOnly EFFECTIVE_ONLY: Unsigned, "5.0..";
+        Length LENGTH, "5.0..";
+        ImpersonationLevel IMPERSONATION_LEVEL, "5.0..";
+        ContextTrackingMode CONTEXT_TRACKING_MODE, "5.0..";
+        EffectiveOnly EFFECTIVE_ONLY, "5.0..";
     }
 }
 
 runtime::tokens! {
     SEP_RM_LSA_CONNECTION_STATE {
-        LsaProcessHandle LSA_PROCESS_HANDLE: Address, "1607..";
-        LsaCommandPortHandle LSA_COMMAND_PORT_HANDLE: Address, "1607..";
-        SepRmThreadHandle SEP_RM_THREAD_HANDLE: Address, "1607..";
-        RmCommandPortHandle RM_COMMAND_PORT_HANDLE: Address, "1607..";
-        RmCommandServerPortHandle RM_COMMAND_SERVER_PORT_HANDLE: Address, "1607..";
-        LsaCommandPortSectionHandle LSA_COMMAND_PORT_SECTION_HANDLE: Address, "1607..22H2";
-        LsaCommandPortSectionSize LSA_COMMAND_PORT_SECTION_SIZE: Nested, "1607..22H2";
-        LsaViewPortMemory LSA_VIEW_PORT_MEMORY: Address, "1607..22H2";
-        RmViewPortMemory RM_VIEW_PORT_MEMORY: Address, "1607..22H2";
-        LsaCommandPortMemoryDelta LSA_COMMAND_PORT_MEMORY_DELTA: Signed, "1607..22H2";
-        LsaCommandPortActive LSA_COMMAND_PORT_ACTIVE: Unsigned, "1607..";
+        LsaProcessHandle LSA_PROCESS_HANDLE, "1607..";
+        LsaCommandPortHandle LSA_COMMAND_PORT_HANDLE, "1607..";
+        SepRmThreadHandle SEP_RM_THREAD_HANDLE, "1607..";
+        RmCommandPortHandle RM_COMMAND_PORT_HANDLE, "1607..";
+        RmCommandServerPortHandle RM_COMMAND_SERVER_PORT_HANDLE, "1607..";
+        LsaCommandPortSectionHandle LSA_COMMAND_PORT_SECTION_HANDLE, "1607..22H2";
+        LsaCommandPortSectionSize LSA_COMMAND_PORT_SECTION_SIZE: LARGE_INTEGER, "1607..22H2";
+        LsaViewPortMemory LSA_VIEW_PORT_MEMORY, "1607..22H2";
+        RmViewPortMemory RM_VIEW_PORT_MEMORY, "1607..22H2";
+        LsaCommandPortMemoryDelta LSA_COMMAND_PORT_MEMORY_DELTA, "1607..22H2";
+        LsaCommandPortActive LSA_COMMAND_PORT_ACTIVE, "1607..";
     }
 }
 
 runtime::tokens! {
     SEP_SILOSTATE {
-        SystemLogonSession SYSTEM_LOGON_SESSION: Address, "1607..";
-        AnonymousLogonSession ANONYMOUS_LOGON_SESSION: Address, "1607..";
-        AnonymousLogonToken ANONYMOUS_LOGON_TOKEN: Address, "1607..";
-        AnonymousLogonTokenNoEveryone ANONYMOUS_LOGON_TOKEN_NO_EVERYONE: Address, "1607..";
-        UncSystemPaths UNC_SYSTEM_PATHS: Address, "1703..";
-        NgenPaths NGEN_PATHS: Address, "1703..";
+        SystemLogonSession SYSTEM_LOGON_SESSION, "1607..";
+        AnonymousLogonSession ANONYMOUS_LOGON_SESSION, "1607..";
+        AnonymousLogonToken ANONYMOUS_LOGON_TOKEN, "1607..";
+        AnonymousLogonTokenNoEveryone ANONYMOUS_LOGON_TOKEN_NO_EVERYONE, "1607..";
+        UncSystemPaths UNC_SYSTEM_PATHS, "1703..";
+        NgenPaths NGEN_PATHS, "1703..";
     }
 }
 
 runtime::tokens! {
     SILO_USER_SHARED_DATA {
-        ServiceSessionId SERVICE_SESSION_ID: Unsigned, "1607..10.0.19041.985";
-        ActiveConsoleId ACTIVE_CONSOLE_ID: Unsigned, "1607..10.0.19041.985";
-        ConsoleSessionForegroundProcessId CONSOLE_SESSION_FOREGROUND_PROCESS_ID: Signed, "1607..10.0.19041.985";
-        NtProductType NT_PRODUCT_TYPE: Named, "1607..10.0.19041.985";
-        SuiteMask SUITE_MASK: Unsigned, "1607..10.0.19041.985";
-        IsMultiSessionSku IS_MULTI_SESSION_SKU: Unsigned, "1607..10.0.19041.985";
-        SharedUserSessionId SHARED_USER_SESSION_ID: Unsigned, "1703..10.0.19041.985";
-        NtSystemRoot NT_SYSTEM_ROOT: Any, "1703..10.0.19041.985";
-        UserModeGlobalLogger USER_MODE_GLOBAL_LOGGER: Any, "1703..10.0.19041.985";
-        TimeZoneId TIME_ZONE_ID: Unsigned, "10.0.19041.985";
-        TimeZoneBiasStamp TIME_ZONE_BIAS_STAMP: Signed, "10.0.19041.985";
-        TimeZoneBias TIME_ZONE_BIAS: Nested, "10.0.19041.985";
-        TimeZoneBiasEffectiveStart TIME_ZONE_BIAS_EFFECTIVE_START: Nested, "10.0.19041.985";
-        TimeZoneBiasEffectiveEnd TIME_ZONE_BIAS_EFFECTIVE_END: Nested, "10.0.19041.985";
+        ServiceSessionId SERVICE_SESSION_ID, "1607..10.0.19041.985";
+        ActiveConsoleId ACTIVE_CONSOLE_ID, "1607..10.0.19041.985";
+        ConsoleSessionForegroundProcessId CONSOLE_SESSION_FOREGROUND_PROCESS_ID, "1607..10.0.19041.985";
+        NtProductType NT_PRODUCT_TYPE, "1607..10.0.19041.985";
+        SuiteMask SUITE_MASK, "1607..10.0.19041.985";
+        IsMultiSessionSku IS_MULTI_SESSION_SKU, "1607..10.0.19041.985";
+        SharedUserSessionId SHARED_USER_SESSION_ID, "1703..10.0.19041.985";
+        NtSystemRoot NT_SYSTEM_ROOT, "1703..10.0.19041.985";
+        UserModeGlobalLogger USER_MODE_GLOBAL_LOGGER, "1703..10.0.19041.985";
+        TimeZoneId TIME_ZONE_ID, "10.0.19041.985";
+        TimeZoneBiasStamp TIME_ZONE_BIAS_STAMP, "10.0.19041.985";
+        TimeZoneBias TIME_ZONE_BIAS: KSYSTEM_TIME, "10.0.19041.985";
+        TimeZoneBiasEffectiveStart TIME_ZONE_BIAS_EFFECTIVE_START: LARGE_INTEGER, "10.0.19041.985";
+        TimeZoneBiasEffectiveEnd TIME_ZONE_BIAS_EFFECTIVE_END: LARGE_INTEGER, "10.0.19041.985";
     }
 }
 
 runtime::tokens! {
     SINGLE_LIST_ENTRY {
-        Next NEXT: Address, "5.0..";
+        Next NEXT, "5.0..";
     }
 }
 
 runtime::tokens! {
     SLIST_ENTRY {
-        Next NEXT: Address, "5.2.. x64";
+        Next NEXT, "5.2.. x64";
     }
 }
 
 runtime::tokens! {
     SLIST_HEADER {
-        Alignment ALIGNMENT: Unsigned, "5.0..";
-        Next NEXT: Nested, "5.0.. x86";
-        Depth DEPTH: Unsigned, "5.0.. x86";
-        Sequence SEQUENCE: Unsigned, "5.0..6.2 x86";
-        Region REGION: Unsigned, "5.2.. x64";
-        Header8 HEADER8: Nested, "early-6.0..6.2 x64";
-        Header16 HEADER16: Nested, "early-6.0..6.1 x64";
-        HeaderX64 HEADER_X64: Nested, "6.0.6002.18005.. x64, no arm64";
-        CpuId CPU_ID: Unsigned, "6.3.. x86";
-        HeaderArm64 HEADER_ARM64: Nested, "1709.. arm64";
+        Alignment ALIGNMENT, "5.0..";
+        Next NEXT: SINGLE_LIST_ENTRY, "5.0.. x86";
+        Depth DEPTH, "5.0.. x86";
+        Sequence SEQUENCE, "5.0..6.2 x86";
+        Region REGION, "5.2.. x64";
+        Header8 HEADER8, "early-6.0..6.2 x64";
+        Header16 HEADER16, "early-6.0..6.1 x64";
+        HeaderX64 HEADER_X64, "6.0.6002.18005.. x64, no arm64";
+        CpuId CPU_ID, "6.3.. x86";
+        HeaderArm64 HEADER_ARM64, "1709.. arm64";
     }
 }
 
 runtime::tokens! {
     SLIST_HEADER_Header16 {
-        Depth DEPTH: Unsigned, "early-6.0..6.1 x64";
-        Sequence SEQUENCE: Unsigned, "early-6.0..6.1 x64";
-        HeaderType HEADER_TYPE: Unsigned, "early-6.0..6.1 x64";
-        Init INIT: Unsigned, "early-6.0..6.1 x64";
-        Reserved RESERVED: Unsigned, "early-6.0..6.1 x64";
-        NextEntry NEXT_ENTRY: Unsigned, "early-6.0..6.1 x64";
+        Depth DEPTH, "early-6.0..6.1 x64";
+        Sequence SEQUENCE, "early-6.0..6.1 x64";
+        HeaderType HEADER_TYPE, "early-6.0..6.1 x64";
+        Init INIT, "early-6.0..6.1 x64";
+        Reserved RESERVED, "early-6.0..6.1 x64";
+        NextEntry NEXT_ENTRY, "early-6.0..6.1 x64";
     }
 }
 
 runtime::tokens! {
     SLIST_HEADER_Header8 {
-        Depth DEPTH: Unsigned, "early-6.0..6.2 x64";
-        Sequence SEQUENCE: Unsigned, "early-6.0..6.2 x64";
-        NextEntry NEXT_ENTRY: Unsigned, "early-6.0..6.2 x64";
-        HeaderType HEADER_TYPE: Unsigned, "early-6.0..6.2 x64";
-        Init INIT: Unsigned, "early-6.0..6.2 x64";
-        Reserved RESERVED: Unsigned, "early-6.0..6.2 x64";
-        Region REGION: Unsigned, "early-6.0..6.2 x64";
+        Depth DEPTH, "early-6.0..6.2 x64";
+        Sequence SEQUENCE, "early-6.0..6.2 x64";
+        NextEntry NEXT_ENTRY, "early-6.0..6.2 x64";
+        HeaderType HEADER_TYPE, "early-6.0..6.2 x64";
+        Init INIT, "early-6.0..6.2 x64";
+        Reserved RESERVED, "early-6.0..6.2 x64";
+        Region REGION, "early-6.0..6.2 x64";
     }
 }
 
 runtime::tokens! {
     SLIST_HEADER_HeaderArm64 {
-        Depth DEPTH: Unsigned, "1709.. arm64";
-        Sequence SEQUENCE: Unsigned, "1709.. arm64";
-        Reserved RESERVED: Unsigned, "1709.. arm64";
-        NextEntry NEXT_ENTRY: Unsigned, "1709.. arm64";
+        Depth DEPTH, "1709.. arm64";
+        Sequence SEQUENCE, "1709.. arm64";
+        Reserved RESERVED, "1709.. arm64";
+        NextEntry NEXT_ENTRY, "1709.. arm64";
     }
 }
 
 runtime::tokens! {
     SLIST_HEADER_HeaderX64 {
-        Depth DEPTH: Unsigned, "6.0.6002.18005.. x64, no arm64";
-        Sequence SEQUENCE: Unsigned, "6.0.6002.18005.. x64, no arm64";
-        HeaderType HEADER_TYPE: Unsigned, "6.0.6002.18005..6.2 x64";
-        Reserved RESERVED: Unsigned, "6.0.6002.18005.. x64, no arm64";
-        NextEntry NEXT_ENTRY: Unsigned, "6.0.6002.18005.. x64, no arm64";
+        Depth DEPTH, "6.0.6002.18005.. x64, no arm64";
+        Sequence SEQUENCE, "6.0.6002.18005.. x64, no arm64";
+        HeaderType HEADER_TYPE, "6.0.6002.18005..6.2 x64";
+        Reserved RESERVED, "6.0.6002.18005.. x64, no arm64";
+        NextEntry NEXT_ENTRY, "6.0.6002.18005.. x64, no arm64";
     }
 }
 
 runtime::tokens! {
     SUMMARY_DUMP32 {
-        Signature SIGNATURE: Unsigned, "5.2..6.1 x86";
-        ValidDump VALID_DUMP: Unsigned, "5.2..6.1 x86";
-        DumpOptions DUMP_OPTIONS: Unsigned, "5.2..6.1 x86";
-        HeaderSize HEADER_SIZE: Unsigned, "5.2..6.1 x86";
-        BitmapSize BITMAP_SIZE: Unsigned, "5.2..6.1 x86";
-        Pages PAGES: Unsigned, "5.2..6.1 x86";
-        Bitmap BITMAP: Nested, "5.2..6.1 x86";
+        Signature SIGNATURE, "5.2..6.1 x86";
+        ValidDump VALID_DUMP, "5.2..6.1 x86";
+        DumpOptions DUMP_OPTIONS, "5.2..6.1 x86";
+        HeaderSize HEADER_SIZE, "5.2..6.1 x86";
+        BitmapSize BITMAP_SIZE, "5.2..6.1 x86";
+        Pages PAGES, "5.2..6.1 x86";
+        Bitmap BITMAP, "5.2..6.1 x86";
     }
 }
 
 runtime::tokens! {
     SUMMARY_DUMP32_Bitmap {
-        SizeOfBitMap SIZE_OF_BIT_MAP: Unsigned, "5.2..6.1 x86";
-        Reserved0 RESERVED0: Unsigned, "5.2..6.1 x86";
-        Buffer BUFFER: Any, "5.2..6.1 x86";
+        SizeOfBitMap SIZE_OF_BIT_MAP, "5.2..6.1 x86";
+        Reserved0 RESERVED0, "5.2..6.1 x86";
+        Buffer BUFFER, "5.2..6.1 x86";
     }
 }
 
 runtime::tokens! {
     SUMMARY_DUMP64 {
-        Signature SIGNATURE: Unsigned, "5.2.. x64";
-        ValidDump VALID_DUMP: Unsigned, "5.2.. x64";
-        DumpOptions DUMP_OPTIONS: Unsigned, "5.2.. x64";
-        HeaderSize HEADER_SIZE: Unsigned, "5.2.. x64";
-        BitmapSize BITMAP_SIZE: Unsigned, "5.2.. x64";
-        Pages PAGES: Unsigned, "5.2.. x64";
-        Bitmap BITMAP: Nested, "5.2..6.1 x64";
-        Reserved RESERVED: Unsigned, "6.2.. x64";
-        Reserved1 RESERVED1: Any, "6.2.. x64";
+        Signature SIGNATURE, "5.2.. x64";
+        ValidDump VALID_DUMP, "5.2.. x64";
+        DumpOptions DUMP_OPTIONS, "5.2.. x64";
+        HeaderSize HEADER_SIZE, "5.2.. x64";
+        BitmapSize BITMAP_SIZE, "5.2.. x64";
+        Pages PAGES, "5.2.. x64";
+        Bitmap BITMAP, "5.2..6.1 x64";
+        Reserved RESERVED, "6.2.. x64";
+        Reserved1 RESERVED1, "6.2.. x64";
     }
 }
 
 runtime::tokens! {
     SUMMARY_DUMP64_Bitmap {
-        SizeOfBitMap SIZE_OF_BIT_MAP: Unsigned, "5.2..6.1 x64";
-        Reserved0 RESERVED0: Unsigned, "5.2..6.1 x64";
-        Buffer BUFFER: Any, "5.2..6.1 x64";
+        SizeOfBitMap SIZE_OF_BIT_MAP, "5.2..6.1 x64";
+        Reserved0 RESERVED0, "5.2..6.1 x64";
+        Buffer BUFFER, "5.2..6.1 x64";
     }
 }
 
 runtime::tokens! {
     SYSTEM_TRACE_HEADER {
-        Marker MARKER: Unsigned, "5.0..";
-        Version VERSION: Unsigned, "5.0..";
-        HeaderType HEADER_TYPE: Named, "5.0..";
-        Flags FLAGS: Unsigned, "5.0..";
-        Header HEADER: Unsigned, "5.0..";
-        Packet PACKET: Nested, "5.0..";
-        ThreadId THREAD_ID: Unsigned, "5.0..";
-        ProcessId PROCESS_ID: Unsigned, "5.0..";
-        SystemTime SYSTEM_TIME: Nested, "5.0..";
-        KernelTime KERNEL_TIME: Unsigned, "5.0..";
-        UserTime USER_TIME: Unsigned, "5.0..";
+        Marker MARKER, "5.0..";
+        Version VERSION, "5.0..";
+        HeaderType HEADER_TYPE, "5.0..";
+        Flags FLAGS, "5.0..";
+        Header HEADER, "5.0..";
+        Packet PACKET: WMI_TRACE_PACKET, "5.0..";
+        ThreadId THREAD_ID, "5.0..";
+        ProcessId PROCESS_ID, "5.0..";
+        SystemTime SYSTEM_TIME: LARGE_INTEGER, "5.0..";
+        KernelTime KERNEL_TIME, "5.0..";
+        UserTime USER_TIME, "5.0..";
     }
 }
 
 runtime::tokens! {
     TIME_FIELDS {
-        Year YEAR: Signed, "5.0..";
-        Month MONTH: Signed, "5.0..";
-        Day DAY: Signed, "5.0..";
-        Hour HOUR: Signed, "5.0..";
-        Minute MINUTE: Signed, "5.0..";
-        Second SECOND: Signed, "5.0..";
-        Milliseconds MILLISECONDS: Signed, "5.0..";
-        Weekday WEEKDAY: Signed, "5.0..";
+        Year YEAR, "5.0..";
+        Month MONTH, "5.0..";
+        Day DAY, "5.0..";
+        Hour HOUR, "5.0..";
+        Minute MINUTE, "5.0..";
+        Second SECOND, "5.0..";
+        Milliseconds MILLISECONDS, "5.0..";
+        Weekday WEEKDAY, "5.0..";
     }
 }
 
 runtime::tokens! {
     TOKEN_CONTROL {
-        TokenId TOKEN_ID: Nested, "5.0..";
-        AuthenticationId AUTHENTICATION_ID: Nested, "5.0..";
-        ModifiedId MODIFIED_ID: Nested, "5.0..";
-        TokenSource TOKEN_SOURCE: Nested, "5.0..";
+        TokenId TOKEN_ID: LUID, "5.0..";
+        AuthenticationId AUTHENTICATION_ID: LUID, "5.0..";
+        ModifiedId MODIFIED_ID: LUID, "5.0..";
+        TokenSource TOKEN_SOURCE: TOKEN_SOURCE, "5.0..";
     }
 }
 
 runtime::tokens! {
     TOKEN_SOURCE {
-        SourceName SOURCE_NAME: Any, "5.0..";
-        SourceIdentifier SOURCE_IDENTIFIER: Nested, "5.0..";
+        SourceName SOURCE_NAME, "5.0..";
+        SourceIdentifier SOURCE_IDENTIFIER: LUID, "5.0..";
     }
 }
 
 runtime::tokens! {
     TRACE_ENABLE_CONTEXT {
-        LoggerId LOGGER_ID: Unsigned, "early-6.0..";
-        Level LEVEL: Unsigned, "early-6.0..";
-        InternalFlag INTERNAL_FLAG: Unsigned, "early-6.0..";
-        EnableFlags ENABLE_FLAGS: Unsigned, "early-6.0..";
+        LoggerId LOGGER_ID, "early-6.0..";
+        Level LEVEL, "early-6.0..";
+        InternalFlag INTERNAL_FLAG, "early-6.0..";
+        EnableFlags ENABLE_FLAGS, "early-6.0..";
     }
 }
 
 runtime::tokens! {
     TRACE_ENABLE_CONTEXT_EX {
-        LoggerId LOGGER_ID: Unsigned, "late-6.0..6.1";
-        Level LEVEL: Unsigned, "late-6.0..6.1";
-        InternalFlag INTERNAL_FLAG: Unsigned, "late-6.0..6.1";
-        EnableFlags ENABLE_FLAGS: Unsigned, "late-6.0..6.1";
-        EnableFlagsHigh ENABLE_FLAGS_HIGH: Unsigned, "late-6.0..6.1";
-        Reserved RESERVED: Unsigned, "late-6.0..6.1";
+        LoggerId LOGGER_ID, "late-6.0..6.1";
+        Level LEVEL, "late-6.0..6.1";
+        InternalFlag INTERNAL_FLAG, "late-6.0..6.1";
+        EnableFlags ENABLE_FLAGS, "late-6.0..6.1";
+        EnableFlagsHigh ENABLE_FLAGS_HIGH, "late-6.0..6.1";
+        Reserved RESERVED, "late-6.0..6.1";
     }
 }
 
 runtime::tokens! {
     TRACE_ENABLE_FLAG_EXTENSION {
-        Offset OFFSET: Unsigned, "5.1..";
-        Length LENGTH: Unsigned, "5.1..";
-        Flag FLAG: Unsigned, "5.1..";
+        Offset OFFSET, "5.1..";
+        Length LENGTH, "5.1..";
+        Flag FLAG, "5.1..";
     }
 }
 
 runtime::tokens! {
     TRACE_ENABLE_FLAG_EXT_HEADER {
-        Length LENGTH: Unsigned, "early-6.0..";
-        Items ITEMS: Unsigned, "early-6.0..";
+        Length LENGTH, "early-6.0..";
+        Items ITEMS, "early-6.0..";
     }
 }
 
 runtime::tokens! {
     TRACE_ENABLE_FLAG_EXT_ITEM {
-        Offset OFFSET: Unsigned, "early-6.0..";
-        Type TYPE: Named, "early-6.0..";
+        Offset OFFSET, "early-6.0..";
+        Type TYPE, "early-6.0..";
     }
 }
 
 runtime::tokens! {
     TRACE_ENABLE_INFO {
-        IsEnabled IS_ENABLED: Unsigned, "early-6.0..";
-        Level LEVEL: Unsigned, "early-6.0..";
-        Reserved1 RESERVED1: Unsigned, "early-6.0..";
-        LoggerId LOGGER_ID: Unsigned, "early-6.0..";
-        EnableProperty ENABLE_PROPERTY: Unsigned, "early-6.0..";
-        Reserved2 RESERVED2: Unsigned, "early-6.0..";
-        MatchAnyKeyword MATCH_ANY_KEYWORD: Unsigned, "early-6.0..";
-        MatchAllKeyword MATCH_ALL_KEYWORD: Unsigned, "early-6.0..";
+        IsEnabled IS_ENABLED, "early-6.0..";
+        Level LEVEL, "early-6.0..";
+        Reserved1 RESERVED1, "early-6.0..";
+        LoggerId LOGGER_ID, "early-6.0..";
+        EnableProperty ENABLE_PROPERTY, "early-6.0..";
+        Reserved2 RESERVED2, "early-6.0..";
+        MatchAnyKeyword MATCH_ANY_KEYWORD, "early-6.0..";
+        MatchAllKeyword MATCH_ALL_KEYWORD, "early-6.0..";
     }
 }
 
 runtime::tokens! {
     TRACE_LOGFILE_HEADER {
-        BufferSize BUFFER_SIZE: Unsigned, "5.0..";
-        Version VERSION: Unsigned, "5.0..";
-        VersionDetail VERSION_DETAIL: Nested, "5.0..";
-        ProviderVersion PROVIDER_VERSION: Unsigned, "5.0..";
-        NumberOfProcessors NUMBER_OF_PROCESSORS: Unsigned, "5.0..";
-        EndTime END_TIME: Nested, "5.0..";
-        TimerResolution TIMER_RESOLUTION: Unsigned, "5.0..";
-        MaximumFileSize MAXIMUM_FILE_SIZE: Unsigned, "5.0..";
-        LogFileMode LOG_FILE_MODE: Named, "5.0..";
-        BuffersWritten BUFFERS_WRITTEN: Unsigned, "5.0..";
-        LogInstanceGuid LOG_INSTANCE_GUID: Nested, "5.0..";
-        StartBuffers START_BUFFERS: Unsigned, "5.0..";
-        PointerSize POINTER_SIZE: Unsigned, "5.0..";
-        EventsLost EVENTS_LOST: Unsigned, "5.0..";
-        Reserved32 RESERVED32: Unsigned, "5.0";
-        LoggerName LOGGER_NAME: Address, "5.0..";
-        LogFileName LOG_FILE_NAME: Address, "5.0..";
-        TimeZone TIME_ZONE: Nested, "5.0..";
-        BootTime BOOT_TIME: Nested, "5.0..";
-        PerfFreq PERF_FREQ: Nested, "5.0..";
-        StartTime START_TIME: Nested, "5.0..";
-        ReservedFlags RESERVED_FLAGS: Named, "5.0..";
-        BuffersLost BUFFERS_LOST: Unsigned, "5.0..";
-        CpuSpeedInMHz CPU_SPEED_IN_M_HZ: Unsigned, "5.1..";
+        BufferSize BUFFER_SIZE, "5.0..";
+        Version VERSION, "5.0..";
+        VersionDetail VERSION_DETAIL, "5.0..";
+        ProviderVersion PROVIDER_VERSION, "5.0..";
+        NumberOfProcessors NUMBER_OF_PROCESSORS, "5.0..";
+        EndTime END_TIME: LARGE_INTEGER, "5.0..";
+        TimerResolution TIMER_RESOLUTION, "5.0..";
+        MaximumFileSize MAXIMUM_FILE_SIZE, "5.0..";
+        LogFileMode LOG_FILE_MODE, "5.0..";
+        BuffersWritten BUFFERS_WRITTEN, "5.0..";
+        LogInstanceGuid LOG_INSTANCE_GUID: GUID, "5.0..";
+        StartBuffers START_BUFFERS, "5.0..";
+        PointerSize POINTER_SIZE, "5.0..";
+        EventsLost EVENTS_LOST, "5.0..";
+        Reserved32 RESERVED32, "5.0";
+        LoggerName LOGGER_NAME, "5.0..";
+        LogFileName LOG_FILE_NAME, "5.0..";
+        TimeZone TIME_ZONE: RTL_TIME_ZONE_INFORMATION, "5.0..";
+        BootTime BOOT_TIME: LARGE_INTEGER, "5.0..";
+        PerfFreq PERF_FREQ: LARGE_INTEGER, "5.0..";
+        StartTime START_TIME: LARGE_INTEGER, "5.0..";
+        ReservedFlags RESERVED_FLAGS, "5.0..";
+        BuffersLost BUFFERS_LOST, "5.0..";
+        CpuSpeedInMHz CPU_SPEED_IN_M_HZ, "5.1..";
     }
 }
 
 runtime::tokens! {
     TRACE_LOGFILE_HEADER_u04_VersionDetail {
-        MajorVersion MAJOR_VERSION: Unsigned, "5.0..";
-        MinorVersion MINOR_VERSION: Unsigned, "5.0..";
-        SubVersion SUB_VERSION: Unsigned, "5.0..";
-        SubMinorVersion SUB_MINOR_VERSION: Unsigned, "5.0..";
+        MajorVersion MAJOR_VERSION, "5.0..";
+        MinorVersion MINOR_VERSION, "5.0..";
+        SubVersion SUB_VERSION, "5.0..";
+        SubMinorVersion SUB_MINOR_VERSION, "5.0..";
     }
 }
 
 runtime::tokens! {
     TRACE_PROFILE_INTERVAL {
-        Source SOURCE: Unsigned, "6.2..";
-        Interval INTERVAL: Unsigned, "6.2..";
+        Source SOURCE, "6.2..";
+        Interval INTERVAL, "6.2..";
     }
 }
 
 runtime::tokens! {
     TRACE_VERSION_INFO {
-        EtwTraceProcessingVersion ETW_TRACE_PROCESSING_VERSION: Unsigned, "10.0..";
-        Reserved RESERVED: Unsigned, "10.0..";
+        EtwTraceProcessingVersion ETW_TRACE_PROCESSING_VERSION, "10.0..";
+        Reserved RESERVED, "10.0..";
     }
 }
 
 runtime::tokens! {
     TRIAGE_DATA_BLOCK {
-        Address ADDRESS: Unsigned, "5.2..";
-        Offset OFFSET: Unsigned, "5.2..";
-        Size SIZE: Unsigned, "5.2..";
+        Address ADDRESS, "5.2..";
+        Offset OFFSET, "5.2..";
+        Size SIZE, "5.2..";
     }
 }
 
 runtime::tokens! {
     TRIAGE_DUMP32 {
-        ServicePackBuild SERVICE_PACK_BUILD: Unsigned, "5.2.. x86";
-        SizeOfDump SIZE_OF_DUMP: Unsigned, "5.2.. x86";
-        ValidOffset VALID_OFFSET: Unsigned, "5.2.. x86";
-        ContextOffset CONTEXT_OFFSET: Unsigned, "5.2.. x86";
-        ExceptionOffset EXCEPTION_OFFSET: Unsigned, "5.2.. x86";
-        MmOffset MM_OFFSET: Unsigned, "5.2.. x86";
-        UnloadedDriversOffset UNLOADED_DRIVERS_OFFSET: Unsigned, "5.2.. x86";
-        PrcbOffset PRCB_OFFSET: Unsigned, "5.2.. x86";
-        ProcessOffset PROCESS_OFFSET: Unsigned, "5.2.. x86";
-        ThreadOffset THREAD_OFFSET: Unsigned, "5.2.. x86";
-        CallStackOffset CALL_STACK_OFFSET: Unsigned, "5.2.. x86";
-        SizeOfCallStack SIZE_OF_CALL_STACK: Unsigned, "5.2.. x86";
-        DriverListOffset DRIVER_LIST_OFFSET: Unsigned, "5.2.. x86";
-        DriverCount DRIVER_COUNT: Unsigned, "5.2.. x86";
-        StringPoolOffset STRING_POOL_OFFSET: Unsigned, "5.2.. x86";
-        StringPoolSize STRING_POOL_SIZE: Unsigned, "5.2.. x86";
-        BrokenDriverOffset BROKEN_DRIVER_OFFSET: Unsigned, "5.2.. x86";
-        TriageOptions TRIAGE_OPTIONS: Unsigned, "5.2.. x86";
-        TopOfStack TOP_OF_STACK: Unsigned, "5.2.. x86";
-        DataPageAddress DATA_PAGE_ADDRESS: Unsigned, "5.2.. x86";
-        DataPageOffset DATA_PAGE_OFFSET: Unsigned, "5.2.. x86";
-        DataPageSize DATA_PAGE_SIZE: Unsigned, "5.2.. x86";
-        DebuggerDataOffset DEBUGGER_DATA_OFFSET: Unsigned, "5.2.. x86";
-        DebuggerDataSize DEBUGGER_DATA_SIZE: Unsigned, "5.2.. x86";
-        DataBlocksOffset DATA_BLOCKS_OFFSET: Unsigned, "5.2.. x86";
-        DataBlocksCount DATA_BLOCKS_COUNT: Unsigned, "5.2.. x86";
+        ServicePackBuild SERVICE_PACK_BUILD, "5.2.. x86";
+        SizeOfDump SIZE_OF_DUMP, "5.2.. x86";
+        ValidOffset VALID_OFFSET, "5.2.. x86";
+        ContextOffset CONTEXT_OFFSET, "5.2.. x86";
+        ExceptionOffset EXCEPTION_OFFSET, "5.2.. x86";
+        MmOffset MM_OFFSET, "5.2.. x86";
+        UnloadedDriversOffset UNLOADED_DRIVERS_OFFSET, "5.2.. x86";
+        PrcbOffset PRCB_OFFSET, "5.2.. x86";
+        ProcessOffset PROCESS_OFFSET, "5.2.. x86";
+        ThreadOffset THREAD_OFFSET, "5.2.. x86";
+        CallStackOffset CALL_STACK_OFFSET, "5.2.. x86";
+        SizeOfCallStack SIZE_OF_CALL_STACK, "5.2.. x86";
+        DriverListOffset DRIVER_LIST_OFFSET, "5.2.. x86";
+        DriverCount DRIVER_COUNT, "5.2.. x86";
+        StringPoolOffset STRING_POOL_OFFSET, "5.2.. x86";
+        StringPoolSize STRING_POOL_SIZE, "5.2.. x86";
+        BrokenDriverOffset BROKEN_DRIVER_OFFSET, "5.2.. x86";
+        TriageOptions TRIAGE_OPTIONS, "5.2.. x86";
+        TopOfStack TOP_OF_STACK, "5.2.. x86";
+        DataPageAddress DATA_PAGE_ADDRESS, "5.2.. x86";
+        DataPageOffset DATA_PAGE_OFFSET, "5.2.. x86";
+        DataPageSize DATA_PAGE_SIZE, "5.2.. x86";
+        DebuggerDataOffset DEBUGGER_DATA_OFFSET, "5.2.. x86";
+        DebuggerDataSize DEBUGGER_DATA_SIZE, "5.2.. x86";
+        DataBlocksOffset DATA_BLOCKS_OFFSET, "5.2.. x86";
+        DataBlocksCount DATA_BLOCKS_COUNT, "5.2.. x86";
     }
 }
 
 runtime::tokens! {
     TRIAGE_DUMP64 {
-        ServicePackBuild SERVICE_PACK_BUILD: Unsigned, "5.2.. x64";
-        SizeOfDump SIZE_OF_DUMP: Unsigned, "5.2.. x64";
-        ValidOffset VALID_OFFSET: Unsigned, "5.2.. x64";
-        ContextOffset CONTEXT_OFFSET: Unsigned, "5.2.. x64";
-        ExceptionOffset EXCEPTION_OFFSET: Unsigned, "5.2.. x64";
-        MmOffset MM_OFFSET: Unsigned, "5.2.. x64";
-        UnloadedDriversOffset UNLOADED_DRIVERS_OFFSET: Unsigned, "5.2.. x64";
-        PrcbOffset PRCB_OFFSET: Unsigned, "5.2.. x64";
-        ProcessOffset PROCESS_OFFSET: Unsigned, "5.2.. x64";
-        ThreadOffset THREAD_OFFSET: Unsigned, "5.2.. x64";
-        CallStackOffset CALL_STACK_OFFSET: Unsigned, "5.2.. x64";
-        SizeOfCallStack SIZE_OF_CALL_STACK: Unsigned, "5.2.. x64";
-        DriverListOffset DRIVER_LIST_OFFSET: Unsigned, "5.2.. x64";
-        DriverCount DRIVER_COUNT: Unsigned, "5.2.. x64";
-        StringPoolOffset STRING_POOL_OFFSET: Unsigned, "5.2.. x64";
-        StringPoolSize STRING_POOL_SIZE: Unsigned, "5.2.. x64";
-        BrokenDriverOffset BROKEN_DRIVER_OFFSET: Unsigned, "5.2.. x64";
-        TriageOptions TRIAGE_OPTIONS: Unsigned, "5.2.. x64";
-        TopOfStack TOP_OF_STACK: Unsigned, "5.2.. x64";
-        ArchitectureSpecific ARCHITECTURE_SPECIFIC: Nested, "5.2.. x64";
-        DataPageAddress DATA_PAGE_ADDRESS: Unsigned, "5.2.. x64";
-        DataPageOffset DATA_PAGE_OFFSET: Unsigned, "5.2.. x64";
-        DataPageSize DATA_PAGE_SIZE: Unsigned, "5.2.. x64";
-        DebuggerDataOffset DEBUGGER_DATA_OFFSET: Unsigned, "5.2.. x64";
-        DebuggerDataSize DEBUGGER_DATA_SIZE: Unsigned, "5.2.. x64";
-        DataBlocksOffset DATA_BLOCKS_OFFSET: Unsigned, "5.2.. x64";
-        DataBlocksCount DATA_BLOCKS_COUNT: Unsigned, "5.2.. x64";
+        ServicePackBuild SERVICE_PACK_BUILD, "5.2.. x64";
+        SizeOfDump SIZE_OF_DUMP, "5.2.. x64";
+        ValidOffset VALID_OFFSET, "5.2.. x64";
+        ContextOffset CONTEXT_OFFSET, "5.2.. x64";
+        ExceptionOffset EXCEPTION_OFFSET, "5.2.. x64";
+        MmOffset MM_OFFSET, "5.2.. x64";
+        UnloadedDriversOffset UNLOADED_DRIVERS_OFFSET, "5.2.. x64";
+        PrcbOffset PRCB_OFFSET, "5.2.. x64";
+        ProcessOffset PROCESS_OFFSET, "5.2.. x64";
+        ThreadOffset THREAD_OFFSET, "5.2.. x64";
+        CallStackOffset CALL_STACK_OFFSET, "5.2.. x64";
+        SizeOfCallStack SIZE_OF_CALL_STACK, "5.2.. x64";
+        DriverListOffset DRIVER_LIST_OFFSET, "5.2.. x64";
+        DriverCount DRIVER_COUNT, "5.2.. x64";
+        StringPoolOffset STRING_POOL_OFFSET, "5.2.. x64";
+        StringPoolSize STRING_POOL_SIZE, "5.2.. x64";
+        BrokenDriverOffset BROKEN_DRIVER_OFFSET, "5.2.. x64";
+        TriageOptions TRIAGE_OPTIONS, "5.2.. x64";
+        TopOfStack TOP_OF_STACK, "5.2.. x64";
+        ArchitectureSpecific ARCHITECTURE_SPECIFIC, "5.2.. x64";
+        DataPageAddress DATA_PAGE_ADDRESS, "5.2.. x64";
+        DataPageOffset DATA_PAGE_OFFSET, "5.2.. x64";
+        DataPageSize DATA_PAGE_SIZE, "5.2.. x64";
+        DebuggerDataOffset DEBUGGER_DATA_OFFSET, "5.2.. x64";
+        DebuggerDataSize DEBUGGER_DATA_SIZE, "5.2.. x64";
+        DataBlocksOffset DATA_BLOCKS_OFFSET, "5.2.. x64";
+        DataBlocksCount DATA_BLOCKS_COUNT, "5.2.. x64";
     }
 }
 
 runtime::tokens! {
     TRIAGE_DUMP64_ArchitectureSpecific {
-        BStoreOffset B_STORE_OFFSET: Unsigned, "5.2.. x64";
-        SizeOfBStore SIZE_OF_B_STORE: Unsigned, "5.2.. x64";
-        LimitOfBStore LIMIT_OF_B_STORE: Unsigned, "5.2.. x64";
+        BStoreOffset B_STORE_OFFSET, "5.2.. x64";
+        SizeOfBStore SIZE_OF_B_STORE, "5.2.. x64";
+        LimitOfBStore LIMIT_OF_B_STORE, "5.2.. x64";
     }
 }
 
 runtime::tokens! {
     ULARGE_INTEGER {
-        LowPart LOW_PART: Unsigned, "5.0..";
-        HighPart HIGH_PART: Unsigned, "5.0..";
-        u U: Nested, "5.0..";
-        QuadPart QUAD_PART: Unsigned, "5.0..";
+        LowPart LOW_PART, "5.0..";
+        HighPart HIGH_PART, "5.0..";
+        u U, "5.0..";
+        QuadPart QUAD_PART, "5.0..";
     }
 }
 
 runtime::tokens! {
     ULARGE_INTEGER_u {
-        LowPart LOW_PART: Unsigned, "5.0..";
-        HighPart HIGH_PART: Unsigned, "5.0..";
+        LowPart LOW_PART, "5.0..";
+        HighPart HIGH_PART, "5.0..";
     }
 }
 
 runtime::tokens! {
     UNICODE_STRING {
-        Length LENGTH: Unsigned, "5.0..";
-        MaximumLength MAXIMUM_LENGTH: Unsigned, "5.0..";
-        Buffer BUFFER: Address, "5.0..";
+        Length LENGTH, "5.0..";
+        MaximumLength MAXIMUM_LENGTH, "5.0..";
+        Buffer BUFFER, "5.0..";
     }
 }
 
 runtime::tokens! {
     UNICODE_STRING64 {
-        Length LENGTH: Unsigned, "5.1..";
-        MaximumLength MAXIMUM_LENGTH: Unsigned, "5.1..";
-        Buffer BUFFER: Unsigned, "5.1..";
+        Length LENGTH, "5.1..";
+        MaximumLength MAXIMUM_LENGTH, "5.1..";
+        Buffer BUFFER, "5.1..";
     }
 }
 
 runtime::tokens! {
     WMI_BUFFER_HEADER {
-        Wnode WNODE: Nested, "5.0..late-6.0";
-        Reserved1 RESERVED1: Unsigned, "5.0..5.2";
-        Reserved2 RESERVED2: Unsigned, "5.0..5.2";
-        Reserved3 RESERVED3: Nested, "5.0..5.2";
-        Entry ENTRY: Nested, "5.0..late-6.0";
-        ReferenceCount REFERENCE_COUNT: Signed, "5.0..";
-        SavedOffset SAVED_OFFSET: Unsigned, "5.0..";
-        CurrentOffset CURRENT_OFFSET: Unsigned, "5.0..";
-        UsePerfClock USE_PERF_CLOCK: Unsigned, "5.0..5.2";
-        TimeStamp TIME_STAMP: Nested, "5.0..";
-        Guid GUID: Nested, "5.0..5.2";
-        ClientContext CLIENT_CONTEXT: Nested, "5.0..";
-        Flags FLAGS: Unsigned, "5.0..late-6.0";
-        Offset OFFSET: Unsigned, "5.0..";
-        EventsLost EVENTS_LOST: Unsigned, "5.0..5.1";
-        InstanceGuid INSTANCE_GUID: Nested, "5.0..5.2";
-        LoggerContext LOGGER_CONTEXT: Address, "5.0..5.2";
-        GlobalEntry GLOBAL_ENTRY: Nested, "5.0..";
-        Alignment ALIGNMENT: Address, "5.1..5.2";
-        SlistEntry SLIST_ENTRY: Nested, "5.1..";
-        State STATE: Any, "5.1..";
-        BufferFlag BUFFER_FLAG: Named, "5.2..";
-        BufferType BUFFER_TYPE: Named, "5.2..";
-        BufferSize BUFFER_SIZE: Unsigned, "early-6.0..";
-        StartPerfClock START_PERF_CLOCK: Nested, "6.0";
-        SequenceNumber SEQUENCE_NUMBER: Signed, "early-6.0..";
-        Spare0 SPARE0: Unsigned, "early-6.0";
-        Spare1 SPARE1: Unsigned, "early-6.0";
-        Padding1 PADDING1: Any, "early-6.0..";
-        StartTime START_TIME: Nested, "6.0";
-        NextBuffer NEXT_BUFFER: Address, "early-6.0..";
-        Padding0 PADDING0: Any, "late-6.0..6.1";
-        Padding2 PADDING2: Address, "late-6.0";
-        Pointer0 POINTER0: Address, "late-6.0..";
-        Pointer1 POINTER1: Address, "late-6.0..";
-        ReferenceTime REFERENCE_TIME: Nested, "6.1..";
-        ClockType CLOCK_TYPE: Named, "6.2..";
-        Frequency FREQUENCY: Unsigned, "6.2..";
+        Wnode WNODE: WNODE_HEADER, "5.0..late-6.0";
+        Reserved1 RESERVED1, "5.0..5.2";
+        Reserved2 RESERVED2, "5.0..5.2";
+        Reserved3 RESERVED3: LARGE_INTEGER, "5.0..5.2";
+        Entry ENTRY: LIST_ENTRY, "5.0..late-6.0";
+        ReferenceCount REFERENCE_COUNT, "5.0..";
+        SavedOffset SAVED_OFFSET, "5.0..";
+        CurrentOffset CURRENT_OFFSET, "5.0..";
+        UsePerfClock USE_PERF_CLOCK, "5.0..5.2";
+        TimeStamp TIME_STAMP: LARGE_INTEGER, "5.0..";
+        Guid GUID: GUID, "5.0..5.2";
+        ClientContext CLIENT_CONTEXT: WMI_CLIENT_CONTEXT, "5.0..5.2" or CLIENT_CONTEXT_VALUE, "5.0..";
+        Flags FLAGS, "5.0..late-6.0";
+        Offset OFFSET, "5.0..";
+        EventsLost EVENTS_LOST, "5.0..5.1";
+        InstanceGuid INSTANCE_GUID: GUID, "5.0..5.2";
+        LoggerContext LOGGER_CONTEXT, "5.0..5.2";
+        GlobalEntry GLOBAL_ENTRY: SINGLE_LIST_ENTRY, "5.0..late-6.0" or GLOBAL_ENTRY_VALUE, "5.0..";
+        Alignment ALIGNMENT, "5.1..5.2";
+        SlistEntry SLIST_ENTRY: SINGLE_LIST_ENTRY, "5.1..";
+        State STATE: WMI_BUFFER_STATE, "5.1..5.2" or STATE_VALUE, "5.1..";
+        BufferFlag BUFFER_FLAG, "5.2..";
+        BufferType BUFFER_TYPE, "5.2..";
+        BufferSize BUFFER_SIZE, "early-6.0..";
+        StartPerfClock START_PERF_CLOCK: LARGE_INTEGER, "6.0";
+        SequenceNumber SEQUENCE_NUMBER, "early-6.0..";
+        Spare0 SPARE0, "early-6.0";
+        Spare1 SPARE1, "early-6.0";
+        Padding1 PADDING1, "early-6.0..";
+        StartTime START_TIME: LARGE_INTEGER, "6.0";
+        NextBuffer NEXT_BUFFER, "early-6.0..";
+        Padding0 PADDING0, "late-6.0..6.1";
+        Padding2 PADDING2, "late-6.0";
+        Pointer0 POINTER0, "late-6.0..";
+        Pointer1 POINTER1, "late-6.0..";
+        ReferenceTime REFERENCE_TIME: ETW_REF_CLOCK, "6.1..";
+        ClockType CLOCK_TYPE, "6.2..";
+        Frequency FREQUENCY, "6.2..";
     }
 }
 
 runtime::tokens! {
     WMI_BUFFER_STATE {
-        Free FREE: Unsigned, "5.1..5.2";
-        InUse IN_USE: Unsigned, "5.1..5.2";
-        Flush FLUSH: Unsigned, "5.1..5.2";
-        Unused UNUSED: Unsigned, "5.1..5.2";
+        Free FREE, "5.1..5.2";
+        InUse IN_USE, "5.1..5.2";
+        Flush FLUSH, "5.1..5.2";
+        Unused UNUSED, "5.1..5.2";
     }
 }
 
 runtime::tokens! {
     WMI_CLIENT_CONTEXT {
-        ProcessorNumber PROCESSOR_NUMBER: Unsigned, "5.0..5.2";
-        Alignment ALIGNMENT: Unsigned, "5.0..5.2";
-        LoggerId LOGGER_ID: Unsigned, "5.0..5.2";
+        ProcessorNumber PROCESSOR_NUMBER, "5.0..5.2";
+        Alignment ALIGNMENT, "5.0..5.2";
+        LoggerId LOGGER_ID, "5.0..5.2";
     }
 }
 
 runtime::tokens! {
     WMI_CONTEXTSWAP {
-        NewThreadId NEW_THREAD_ID: Unsigned, "5.1..";
-        OldThreadId OLD_THREAD_ID: Unsigned, "5.1..";
-        NewThreadPriority NEW_THREAD_PRIORITY: Signed, "5.1..";
-        OldThreadPriority OLD_THREAD_PRIORITY: Signed, "5.1..";
-        NewThreadQuantum NEW_THREAD_QUANTUM: Signed, "5.1..5.2";
-        OldThreadQuantum OLD_THREAD_QUANTUM: Signed, "5.1..5.2";
-        OldThreadWaitReason OLD_THREAD_WAIT_REASON: Unsigned, "5.1..";
-        OldThreadWaitMode OLD_THREAD_WAIT_MODE: Any, "5.1..";
-        OldThreadState OLD_THREAD_STATE: Unsigned, "5.1..";
-        OldThreadIdealProcessor OLD_THREAD_IDEAL_PROCESSOR: Unsigned, "5.1..";
-        PreviousCState PREVIOUS_C_STATE: Unsigned, "early-6.0..";
-        OldThreadRank OLD_THREAD_RANK: Unsigned, "early-6.0..";
-        NewThreadPriorityDecrement NEW_THREAD_PRIORITY_DECREMENT: Signed, "early-6.0..";
-        SpareByte SPARE_BYTE: Signed, "early-6.0..";
-        NewThreadWaitTime NEW_THREAD_WAIT_TIME: Unsigned, "early-6.0..";
-        OldThreadRemainingQuantum OLD_THREAD_REMAINING_QUANTUM: Signed, "early-6.0..";
-        OldThreadBamEppImportant OLD_THREAD_BAM_EPP_IMPORTANT: Unsigned, "1703";
-        NewThreadBamEppImportant NEW_THREAD_BAM_EPP_IMPORTANT: Unsigned, "1703";
-        Reserved RESERVED: Unsigned, "1703..";
-        Flags FLAGS: Unsigned, "1703..";
-        OldThreadBamQosLevel OLD_THREAD_BAM_QOS_LEVEL: Unsigned, "1709..";
-        NewThreadBamQosLevel NEW_THREAD_BAM_QOS_LEVEL: Unsigned, "1709..";
+        NewThreadId NEW_THREAD_ID, "5.1..";
+        OldThreadId OLD_THREAD_ID, "5.1..";
+        NewThreadPriority NEW_THREAD_PRIORITY, "5.1..";
+        OldThreadPriority OLD_THREAD_PRIORITY, "5.1..";
+        NewThreadQuantum NEW_THREAD_QUANTUM, "5.1..5.2";
+        OldThreadQuantum OLD_THREAD_QUANTUM, "5.1..5.2";
+        OldThreadWaitReason OLD_THREAD_WAIT_REASON, "5.1..";
+        OldThreadWaitMode OLD_THREAD_WAIT_MODE, "5.1..";
+        OldThreadState OLD_THREAD_STATE, "5.1..";
+        OldThreadIdealProcessor OLD_THREAD_IDEAL_PROCESSOR, "5.1..";
+        PreviousCState PREVIOUS_C_STATE, "early-6.0..";
+        OldThreadRank OLD_THREAD_RANK, "early-6.0..";
+        NewThreadPriorityDecrement NEW_THREAD_PRIORITY_DECREMENT, "early-6.0..";
+        SpareByte SPARE_BYTE, "early-6.0..";
+        NewThreadWaitTime NEW_THREAD_WAIT_TIME, "early-6.0..";
+        OldThreadRemainingQuantum OLD_THREAD_REMAINING_QUANTUM, "early-6.0..";
+        OldThreadBamEppImportant OLD_THREAD_BAM_EPP_IMPORTANT, "1703";
+        NewThreadBamEppImportant NEW_THREAD_BAM_EPP_IMPORTANT, "1703";
+        Reserved RESERVED, "1703..";
+        Flags FLAGS, "1703..";
+        OldThreadBamQosLevel OLD_THREAD_BAM_QOS_LEVEL, "1709..";
+        NewThreadBamQosLevel NEW_THREAD_BAM_QOS_LEVEL, "1709..";
     }
 }
 
 runtime::tokens! {
     WMI_LOGGER_CONTEXT {
-        BufferSpinLock BUFFER_SPIN_LOCK: Unsigned, "5.0..5.2";
-        StartTime START_TIME: Nested, "5.0..";
-        LogFileHandle LOG_FILE_HANDLE: Address, "5.0..";
-        LoggerSemaphore LOGGER_SEMAPHORE: Nested, "5.0..5.2";
-        LoggerThreadId LOGGER_THREAD_ID: Unsigned, "5.0";
-        LoggerEvent LOGGER_EVENT: Nested, "5.0..";
-        LoggerStatus LOGGER_STATUS: Signed, "5.0..";
-        LoggerId LOGGER_ID: Unsigned, "5.0..";
-        BuffersAvailable BUFFERS_AVAILABLE: Signed, "5.0..";
-        FreeList FREE_LIST: Nested, "5.0..5.2";
-        GlobalList GLOBAL_LIST: Nested, "5.0..";
-        Unaccounted58 UNACCOUNTED58: Any, "5.0";
-        ProcessorBuffers PROCESSOR_BUFFERS: Address, "5.0..5.2";
-        LoggerName LOGGER_NAME: Nested, "5.0..";
-        LogFileName LOG_FILE_NAME: Nested, "5.0..";
-        EndPageMarker END_PAGE_MARKER: Address, "5.0..5.2";
-        CollectionOn COLLECTION_ON: Signed, "5.0..";
-        KernelTraceOn KERNEL_TRACE_ON: Unsigned, "5.0..5.2";
-        Unaccounted7C UNACCOUNTED7_C: Any, "5.0";
-        EnableFlags ENABLE_FLAGS: Named, "5.0..5.2";
-        MaximumFileSize MAXIMUM_FILE_SIZE: Unsigned, "5.0..";
-        LoggerMode LOGGER_MODE: Named, "5.0..";
-        LoggerModeFlags LOGGER_MODE_FLAGS: Nested, "5.0..5.2";
-        LastFlushedBuffer LAST_FLUSHED_BUFFER: Unsigned, "5.0..";
-        FlushTimer FLUSH_TIMER: Any, "5.0..";
-        FirstBufferOffset FIRST_BUFFER_OFFSET: Nested, "5.0..5.2";
-        ByteOffset BYTE_OFFSET: Nested, "5.0..";
-        BufferAgeLimit BUFFER_AGE_LIMIT: Nested, "5.0..5.2";
-        BufferSize BUFFER_SIZE: Unsigned, "5.0..";
-        NumberOfBuffers NUMBER_OF_BUFFERS: Signed, "5.0..";
-        MaximumBuffers MAXIMUM_BUFFERS: Unsigned, "5.0..";
-        MinimumBuffers MINIMUM_BUFFERS: Unsigned, "5.0..";
-        EventsLost EVENTS_LOST: Unsigned, "5.0..";
-        BuffersWritten BUFFERS_WRITTEN: Unsigned, "5.0..";
-        LogBuffersLost LOG_BUFFERS_LOST: Unsigned, "5.0..";
-        RealTimeBuffersLost REAL_TIME_BUFFERS_LOST: Unsigned, "5.0..";
-        Counter COUNTER: Unsigned, "5.0";
-        InstanceGuid INSTANCE_GUID: Nested, "5.0..";
-        UsePerfClock USE_PERF_CLOCK: Unsigned, "5.0..5.2";
-        LoggerHeader LOGGER_HEADER: Address, "5.0..5.2";
-        SecurityQos SECURITY_QOS: Nested, "5.0";
-        ClientSecurityContext CLIENT_SECURITY_CONTEXT: Nested, "5.0..";
-        ContextSlot CONTEXT_SLOT: Address, "5.0";
-        LockedSections LOCKED_SECTIONS: Address, "5.0";
-        LoggerThread LOGGER_THREAD: Address, "5.1..";
-        FlushEvent FLUSH_EVENT: Nested, "5.1..";
-        WriteFailureLimit WRITE_FAILURE_LIMIT: Unsigned, "5.1..5.2";
-        BuffersDirty BUFFERS_DIRTY: Any, "5.1..5.2";
-        BuffersInUse BUFFERS_IN_USE: Any, "5.1..5.2";
-        SwitchingInProgress SWITCHING_IN_PROGRESS: Unsigned, "5.1..5.2";
-        FlushList FLUSH_LIST: Nested, "5.1..5.2";
-        LogFilePattern LOG_FILE_PATTERN: Nested, "5.1..";
-        NewLogFileName NEW_LOG_FILE_NAME: Nested, "5.1..";
-        PerfLogInTransition PERF_LOG_IN_TRANSITION: Signed, "5.1..5.2";
-        RequestFlag REQUEST_FLAG: Unsigned, "5.1..";
-        RefCount REF_COUNT: Unsigned, "5.1..5.2";
-        SequencePtr SEQUENCE_PTR: Address, "5.1..";
-        GetCpuClock GET_CPU_CLOCK: Any, "5.1..";
-        LoggerExtension LOGGER_EXTENSION: Address, "5.1..5.2";
-        ReleaseQueue RELEASE_QUEUE: Signed, "5.1..5.2";
-        EnableFlagExtension ENABLE_FLAG_EXTENSION: Nested, "5.1..5.2";
-        LocalSequence LOCAL_SEQUENCE: Unsigned, "5.1..";
-        MaximumIrql MAXIMUM_IRQL: Unsigned, "5.1..5.2";
-        EnableFlagArray ENABLE_FLAG_ARRAY: Address, "5.1..5.2";
-        LoggerMutex LOGGER_MUTEX: Nested, "5.1..";
-        MutexCount MUTEX_COUNT: Signed, "5.1..5.2";
-        FileCounter FILE_COUNTER: Any, "5.1..";
-        BufferCallback BUFFER_CALLBACK: Address, "5.1..6.1";
-        CallbackContext CALLBACK_CONTEXT: Address, "5.1..5.2, 1809..";
-        PoolType POOL_TYPE: Named, "5.1..";
-        ReferenceSystemTime REFERENCE_SYSTEM_TIME: Nested, "5.1..5.2";
-        ReferenceTimeStamp REFERENCE_TIME_STAMP: Nested, "5.1..5.2";
-        WaitList WAIT_LIST: Nested, "5.2";
-        Wow WOW: Unsigned, "5.2..";
-        NBQHead NBQ_HEAD: Address, "early-6.0..6.1";
-        OverflowNBQHead OVERFLOW_NBQ_HEAD: Address, "early-6.0..6.1";
-        QueueBlockFreeList QUEUE_BLOCK_FREE_LIST: Nested, "early-6.0..6.1";
-        ClockType CLOCK_TYPE: Named, "early-6.0..";
-        FlushTimeStamp FLUSH_TIME_STAMP: Nested, "6.0";
-        RealTimeBuffersDelivered REAL_TIME_BUFFERS_DELIVERED: Unsigned, "early-6.0..";
-        MaximumEventSize MAXIMUM_EVENT_SIZE: Unsigned, "early-6.0..";
-        ReferenceTime REFERENCE_TIME: Nested, "early-6.0..";
-        RealtimeLoggerContextFreed REALTIME_LOGGER_CONTEXT_FREED: Unsigned, "early-6.0..";
-        Consumers CONSUMERS: Nested, "early-6.0..";
-        NumConsumers NUM_CONSUMERS: Unsigned, "early-6.0..";
-        Connecting CONNECTING: Nested, "6.0";
-        NewConsumer NEW_CONSUMER: Unsigned, "6.0";
-        RealtimeLogfileHandle REALTIME_LOGFILE_HANDLE: Address, "early-6.0..";
-        RealtimeLogfileName REALTIME_LOGFILE_NAME: Nested, "early-6.0..";
-        RealtimeWriteOffset REALTIME_WRITE_OFFSET: Nested, "early-6.0..";
-        RealtimeReadOffset REALTIME_READ_OFFSET: Nested, "early-6.0..";
-        RealtimeLogfileSize REALTIME_LOGFILE_SIZE: Nested, "early-6.0..";
-        RealtimeLogfileUsage REALTIME_LOGFILE_USAGE: Unsigned, "early-6.0..";
-        RealtimeBuffersSaved REALTIME_BUFFERS_SAVED: Unsigned, "early-6.0..";
-        RealtimeReferenceTime REALTIME_REFERENCE_TIME: Nested, "early-6.0..";
-        RealtimeDisconnectProcessId REALTIME_DISCONNECT_PROCESS_ID: Unsigned, "6.0";
-        RealtimeDisconnectConsumerId REALTIME_DISCONNECT_CONSUMER_ID: Unsigned, "6.0";
-        NewRTEventsLost NEW_RT_EVENTS_LOST: Named, "early-6.0..";
-        FlushDpc FLUSH_DPC: Nested, "early-6.0..6.1";
-        SecurityDescriptor SECURITY_DESCRIPTOR: Nested, "early-6.0..";
-        DummyBufferForMarker DUMMY_BUFFER_FOR_MARKER: Nested, "6.0";
-        BufferSequenceNumber BUFFER_SEQUENCE_NUMBER: Signed, "early-6.0..";
-        AcceptNewEvents ACCEPT_NEW_EVENTS: Signed, "early-6.0..";
-        Flags FLAGS: Unsigned, "early-6.0..";
-        Persistent PERSISTENT: Unsigned, "early-6.0..";
-        AutoLogger AUTO_LOGGER: Unsigned, "early-6.0..";
-        FsReady FS_READY: Unsigned, "early-6.0..";
-        RealTime REAL_TIME: Unsigned, "early-6.0..";
-        KernelTrace KERNEL_TRACE: Unsigned, "early-6.0..";
-        NoMoreEnable NO_MORE_ENABLE: Unsigned, "early-6.0..";
-        RequestNewFie REQUEST_NEW_FIE: Unsigned, "early-6.0..6.1";
-        RequestUpdateFile REQUEST_UPDATE_FILE: Unsigned, "early-6.0..6.1";
-        RequestFlush REQUEST_FLUSH: Unsigned, "early-6.0..6.1";
-        RequestDisableRealtime REQUEST_DISABLE_REALTIME: Unsigned, "early-6.0..6.1";
-        RequestDisconnectConsumer REQUEST_DISCONNECT_CONSUMER: Unsigned, "early-6.0..6.1";
-        StackTraceFilterHookCount STACK_TRACE_FILTER_HOOK_COUNT: Unsigned, "6.0";
-        StackTraceFilter STACK_TRACE_FILTER: Any, "6.0";
-        BatchedBufferList BATCHED_BUFFER_LIST: Address, "late-6.0..";
-        FlushThreshold FLUSH_THRESHOLD: Unsigned, "late-6.0..";
-        RealtimeMaximumFileSize REALTIME_MAXIMUM_FILE_SIZE: Unsigned, "late-6.0..";
-        LoggerLock LOGGER_LOCK: Nested, "late-6.0..";
-        CurrentBuffer CURRENT_BUFFER: Nested, "6.1..";
-        TransitionConsumer TRANSITION_CONSUMER: Address, "6.1..";
-        FlushTimeOutTimer FLUSH_TIME_OUT_TIMER: Nested, "6.1..";
-        BufferListSpinLock BUFFER_LIST_SPIN_LOCK: Unsigned, "6.1..";
-        BufferListPushLock BUFFER_LIST_PUSH_LOCK: Nested, "6.1..";
-        StackTracing STACK_TRACING: Unsigned, "6.1..";
-        ErrorLogged ERROR_LOGGED: Unsigned, "6.1..";
-        RequestConnectConsumer REQUEST_CONNECT_CONSUMER: Unsigned, "6.1";
-        HookIdMap HOOK_ID_MAP: Nested, "6.1..22H2";
-        TokenAccessInformation TOKEN_ACCESS_INFORMATION: Address, "6.1.7601.24000..6.1, 6.3.9600.19913..";
-        DisallowedGuids DISALLOWED_GUIDS: Nested, "6.1.7601.24000..6.1, 6.3.9600.19913..";
-        EventMarker EVENT_MARKER: Any, "6.2..server-2022";
-        ErrorMarker ERROR_MARKER: Unsigned, "6.2..server-2022";
-        SizeMask SIZE_MASK: Unsigned, "6.2..server-2022";
-        FailureReason FAILURE_REASON: Unsigned, "6.2..";
-        BufferQueue BUFFER_QUEUE: Nested, "6.2..";
-        OverflowQueue OVERFLOW_QUEUE: Nested, "6.2..";
-        ProviderBinaryList PROVIDER_BINARY_LIST: Nested, "6.2..1703";
-        ProviderInfoSize PROVIDER_INFO_SIZE: Unsigned, "6.2..";
-        LoggerDpc LOGGER_DPC: Nested, "6.2..";
-        PebsTracing PEBS_TRACING: Unsigned, "6.2..";
-        PmcCounters PMC_COUNTERS: Unsigned, "6.2..";
-        PageAlignBuffers PAGE_ALIGN_BUFFERS: Unsigned, "6.2..";
-        SpareFlags1 SPARE_FLAGS1: Unsigned, "6.2..1703";
-        SystemLoggerIndex SYSTEM_LOGGER_INDEX: Unsigned, "6.2..";
-        StackCaching STACK_CACHING: Unsigned, "6.2..";
-        SpareFlags2 SPARE_FLAGS2: Unsigned, "6.2..2004";
-        DbgRequestNewFie DBG_REQUEST_NEW_FIE: Unsigned, "6.2..6.3";
-        DbgRequestUpdateFile DBG_REQUEST_UPDATE_FILE: Unsigned, "6.2..";
-        DbgRequestFlush DBG_REQUEST_FLUSH: Unsigned, "6.2..";
-        DbgRequestDisableRealtime DBG_REQUEST_DISABLE_REALTIME: Unsigned, "6.2..";
-        DbgRequestDisconnectConsumer DBG_REQUEST_DISCONNECT_CONSUMER: Unsigned, "6.2..";
-        DbgRequestConnectConsumer DBG_REQUEST_CONNECT_CONSUMER: Unsigned, "6.2..";
-        DbgRequestNotifyConsumer DBG_REQUEST_NOTIFY_CONSUMER: Unsigned, "6.2..";
-        DbgRequestUpdateHeader DBG_REQUEST_UPDATE_HEADER: Unsigned, "6.2..";
-        DbgRequestDefferdFlush DBG_REQUEST_DEFFERD_FLUSH: Unsigned, "6.2..6.3";
-        DbgRequestDefferdFlushTimer DBG_REQUEST_DEFFERD_FLUSH_TIMER: Unsigned, "6.2..6.3";
-        DbgRequestFlushTimer DBG_REQUEST_FLUSH_TIMER: Unsigned, "6.2..";
-        DbgRequestUpdateDebugger DBG_REQUEST_UPDATE_DEBUGGER: Unsigned, "6.2..";
-        DbgSpareRequestFlags DBG_SPARE_REQUEST_FLAGS: Unsigned, "6.2..";
-        StackCache STACK_CACHE: Address, "6.2..";
-        PmcData PMC_DATA: Address, "6.2..";
-        WinRtProviderBinaryList WIN_RT_PROVIDER_BINARY_LIST: Nested, "6.2..1703";
-        ScratchArray SCRATCH_ARRAY: Address, "6.2..";
-        PeakBuffersCount PEAK_BUFFERS_COUNT: Signed, "6.3..";
-        StackLookasideListAllocated STACK_LOOKASIDE_LIST_ALLOCATED: Unsigned, "10.0..";
-        SecurityTrace SECURITY_TRACE: Unsigned, "10.0..";
-        DbgRequestNewFile DBG_REQUEST_NEW_FILE: Unsigned, "10.0..";
-        DbgRequestDeferredFlush DBG_REQUEST_DEFERRED_FLUSH: Unsigned, "10.0..";
-        DbgRequestDeferredFlushTimer DBG_REQUEST_DEFERRED_FLUSH_TIMER: Unsigned, "10.0..";
-        ServerSilo SERVER_SILO: Address, "10.0";
-        SoftRestartContext SOFT_RESTART_CONTEXT: Address, "1607..";
-        SiloState SILO_STATE: Address, "1607..";
-        CompressionWorkItem COMPRESSION_WORK_ITEM: Nested, "1607..";
-        CompressionWorkItemState COMPRESSION_WORK_ITEM_STATE: Signed, "1607..";
-        CompressionLock COMPRESSION_LOCK: Nested, "1607..";
-        CompressionTarget COMPRESSION_TARGET: Address, "1607..";
-        CompressionWorkspace COMPRESSION_WORKSPACE: Address, "1607..";
-        CompressionOn COMPRESSION_ON: Signed, "1607..";
-        CompressionRatioGuess COMPRESSION_RATIO_GUESS: Unsigned, "1607..";
-        PartialBufferCompressionLevel PARTIAL_BUFFER_COMPRESSION_LEVEL: Unsigned, "1607..";
-        CompressionResumptionMode COMPRESSION_RESUMPTION_MODE: Named, "1607..";
-        PlaceholderList PLACEHOLDER_LIST: Nested, "1607..";
-        CompressionDpc COMPRESSION_DPC: Nested, "1607..";
-        LastBufferSwitchTime LAST_BUFFER_SWITCH_TIME: Nested, "1607..";
-        BufferWriteDuration BUFFER_WRITE_DURATION: Nested, "1607..";
-        BufferCompressDuration BUFFER_COMPRESS_DURATION: Nested, "1607..";
-        RelativeTimerDueTime RELATIVE_TIMER_DUE_TIME: Signed, "1703..10.0.17763.1075, 1903..10.0.19041.1288, 19569..10.0.20348.350, 10.0.22000.1";
-        PeriodicCaptureStateGuids PERIODIC_CAPTURE_STATE_GUIDS: Nested, "1703..10.0.17763.1075, 1903..10.0.19041.1288, 19569..10.0.20348.350, 10.0.22000.1";
-        PeriodicCaptureStateTimer PERIODIC_CAPTURE_STATE_TIMER: Address, "1703..10.0.17763.1075, 1903..10.0.19041.1288, 19569..10.0.20348.350, 10.0.22000.1";
-        PeriodicCaptureStateTimerState PERIODIC_CAPTURE_STATE_TIMER_STATE: Named, "1703..10.0.17763.1075, 1903..10.0.19041.1288, 19569..10.0.20348.350, 10.0.22000.1";
-        DebugIdTrackingList DEBUG_ID_TRACKING_LIST: Nested, "1709..";
-        DecodeControlList DECODE_CONTROL_LIST: Address, "1709..";
-        DecodeControlCount DECODE_CONTROL_COUNT: Unsigned, "1709..";
-        LastBranchTracing LAST_BRANCH_TRACING: Unsigned, "1709..";
-        StackTraceBlock STACK_TRACE_BLOCK: Nested, "1709..";
-        LbrData LBR_DATA: Address, "1709..";
-        BinaryTrackingList BINARY_TRACKING_LIST: Nested, "1709..";
-        ProviderTracking PROVIDER_TRACKING: Unsigned, "1803..";
-        ProcessorTrace PROCESSOR_TRACE: Unsigned, "1803..";
-        IptData IPT_DATA: Address, "1803..";
-        QpcDeltaTracking QPC_DELTA_TRACKING: Unsigned, "1809..";
-        ReferenceQpcDelta REFERENCE_QPC_DELTA: Signed, "1809..";
-        PeriodicCaptureStateContext PERIODIC_CAPTURE_STATE_CONTEXT: Address, "10.0.17763.2452..1809, 10.0.19041.1526..2004, 10.0.20348.469..server-2022, 10.0.22000.434..";
-        MarkerBufferSaved MARKER_BUFFER_SAVED: Unsigned, "1903..";
-        LastDroppedTime LAST_DROPPED_TIME: Address, "1903..";
-        FlushingLastDroppedTime FLUSHING_LAST_DROPPED_TIME: Address, "1903..";
-        FlushingSequenceNumber FLUSHING_SEQUENCE_NUMBER: Signed, "1903..";
-        LargeMdlPages LARGE_MDL_PAGES: Unsigned, "2004..";
-        ExcludeKernelStack EXCLUDE_KERNEL_STACK: Unsigned, "2004..";
-        PartitionContext PARTITION_CONTEXT: Nested, "2004..";
-        BufferMdl BUFFER_MDL: Address, "2004..";
-        BootLogger BOOT_LOGGER: Unsigned, "19569..";
-        Flags2 FLAGS2: Unsigned, "server-2022..";
-        UnifiedStackCaching UNIFIED_STACK_CACHING: Unsigned, "server-2022..";
-        StackHookIdMap STACK_HOOK_ID_MAP: Nested, "24H2..";
-        ContextRegisterLoggingApcPool CONTEXT_REGISTER_LOGGING_APC_POOL: Nested, "24H2..";
-        ContextRegisterTypes CONTEXT_REGISTER_TYPES: Unsigned, "24H2..";
-        ContextRegisterHookCount CONTEXT_REGISTER_HOOK_COUNT: Unsigned, "24H2..";
-        ContextRegisterHookIdMap CONTEXT_REGISTER_HOOK_ID_MAP: Any, "24H2..";
-        PfnArray PFN_ARRAY: Address, "24H2..";
+        BufferSpinLock BUFFER_SPIN_LOCK, "5.0..5.2";
+        StartTime START_TIME: LARGE_INTEGER, "5.0..";
+        LogFileHandle LOG_FILE_HANDLE, "5.0..";
+        LoggerSemaphore LOGGER_SEMAPHORE: KSEMAPHORE, "5.0..5.2";
+        LoggerThreadId LOGGER_THREAD_ID, "5.0";
+        LoggerEvent LOGGER_EVENT: KEVENT, "5.0..";
+        LoggerStatus LOGGER_STATUS, "5.0..";
+        LoggerId LOGGER_ID, "5.0..";
+        BuffersAvailable BUFFERS_AVAILABLE, "5.0..";
+        FreeList FREE_LIST: LIST_ENTRY, "5.0" or FREE_LIST_VALUE, "5.0..5.2";
+        GlobalList GLOBAL_LIST: LIST_ENTRY, "5.0, 6.1.." or GLOBAL_LIST_VALUE, "5.0..";
+        Unaccounted58 UNACCOUNTED58, "5.0";
+        ProcessorBuffers PROCESSOR_BUFFERS, "5.0..5.2";
+        LoggerName LOGGER_NAME: UNICODE_STRING, "5.0..";
+        LogFileName LOG_FILE_NAME: UNICODE_STRING, "5.0..";
+        EndPageMarker END_PAGE_MARKER, "5.0..5.2";
+        CollectionOn COLLECTION_ON, "5.0..";
+        KernelTraceOn KERNEL_TRACE_ON, "5.0..5.2";
+        Unaccounted7C UNACCOUNTED7_C, "5.0";
+        EnableFlags ENABLE_FLAGS, "5.0..5.2";
+        MaximumFileSize MAXIMUM_FILE_SIZE, "5.0..";
+        LoggerMode LOGGER_MODE, "5.0..";
+        LoggerModeFlags LOGGER_MODE_FLAGS: WMI_LOGGER_MODE, "5.0..5.2";
+        LastFlushedBuffer LAST_FLUSHED_BUFFER, "5.0..";
+        FlushTimer FLUSH_TIMER: LARGE_INTEGER, "5.0" or FLUSH_TIMER_VALUE, "5.0..";
+        FirstBufferOffset FIRST_BUFFER_OFFSET: LARGE_INTEGER, "5.0..5.2";
+        ByteOffset BYTE_OFFSET: LARGE_INTEGER, "5.0..";
+        BufferAgeLimit BUFFER_AGE_LIMIT: LARGE_INTEGER, "5.0..5.2";
+        BufferSize BUFFER_SIZE, "5.0..";
+        NumberOfBuffers NUMBER_OF_BUFFERS, "5.0..";
+        MaximumBuffers MAXIMUM_BUFFERS, "5.0..";
+        MinimumBuffers MINIMUM_BUFFERS, "5.0..";
+        EventsLost EVENTS_LOST, "5.0..";
+        BuffersWritten BUFFERS_WRITTEN, "5.0..";
+        LogBuffersLost LOG_BUFFERS_LOST, "5.0..";
+        RealTimeBuffersLost REAL_TIME_BUFFERS_LOST, "5.0..";
+        Counter COUNTER, "5.0";
+        InstanceGuid INSTANCE_GUID: GUID, "5.0..";
+        UsePerfClock USE_PERF_CLOCK, "5.0..5.2";
+        LoggerHeader LOGGER_HEADER, "5.0..5.2";
+        SecurityQos SECURITY_QOS: SECURITY_QUALITY_OF_SERVICE, "5.0";
+        ClientSecurityContext CLIENT_SECURITY_CONTEXT: SECURITY_CLIENT_CONTEXT, "5.0..";
+        ContextSlot CONTEXT_SLOT, "5.0";
+        LockedSections LOCKED_SECTIONS, "5.0";
+        LoggerThread LOGGER_THREAD, "5.1..";
+        FlushEvent FLUSH_EVENT: KEVENT, "5.1..";
+        WriteFailureLimit WRITE_FAILURE_LIMIT, "5.1..5.2";
+        BuffersDirty BUFFERS_DIRTY, "5.1..5.2";
+        BuffersInUse BUFFERS_IN_USE, "5.1..5.2";
+        SwitchingInProgress SWITCHING_IN_PROGRESS, "5.1..5.2";
+        FlushList FLUSH_LIST: SLIST_HEADER, "5.1..5.2";
+        LogFilePattern LOG_FILE_PATTERN: UNICODE_STRING, "5.1..";
+        NewLogFileName NEW_LOG_FILE_NAME: UNICODE_STRING, "5.1..";
+        PerfLogInTransition PERF_LOG_IN_TRANSITION, "5.1..5.2";
+        RequestFlag REQUEST_FLAG, "5.1..";
+        RefCount REF_COUNT, "5.1..5.2";
+        SequencePtr SEQUENCE_PTR, "5.1..";
+        GetCpuClock GET_CPU_CLOCK, "5.1..";
+        LoggerExtension LOGGER_EXTENSION, "5.1..5.2";
+        ReleaseQueue RELEASE_QUEUE, "5.1..5.2";
+        EnableFlagExtension ENABLE_FLAG_EXTENSION: TRACE_ENABLE_FLAG_EXTENSION, "5.1..5.2";
+        LocalSequence LOCAL_SEQUENCE, "5.1..";
+        MaximumIrql MAXIMUM_IRQL, "5.1..5.2";
+        EnableFlagArray ENABLE_FLAG_ARRAY, "5.1..5.2";
+        LoggerMutex LOGGER_MUTEX: KMUTANT, "5.1..";
+        MutexCount MUTEX_COUNT, "5.1..5.2";
+        FileCounter FILE_COUNTER, "5.1..";
+        BufferCallback BUFFER_CALLBACK, "5.1..6.1";
+        CallbackContext CALLBACK_CONTEXT, "5.1..5.2, 1809..";
+        PoolType POOL_TYPE, "5.1..";
+        ReferenceSystemTime REFERENCE_SYSTEM_TIME: LARGE_INTEGER, "5.1..5.2";
+        ReferenceTimeStamp REFERENCE_TIME_STAMP: LARGE_INTEGER, "5.1..5.2";
+        WaitList WAIT_LIST: SLIST_HEADER, "5.2";
+        Wow WOW, "5.2..";
+        NBQHead NBQ_HEAD, "early-6.0..6.1";
+        OverflowNBQHead OVERFLOW_NBQ_HEAD, "early-6.0..6.1";
+        QueueBlockFreeList QUEUE_BLOCK_FREE_LIST: SLIST_HEADER, "early-6.0..6.1";
+        ClockType CLOCK_TYPE, "early-6.0..";
+        FlushTimeStamp FLUSH_TIME_STAMP: LARGE_INTEGER, "6.0";
+        RealTimeBuffersDelivered REAL_TIME_BUFFERS_DELIVERED, "early-6.0..";
+        MaximumEventSize MAXIMUM_EVENT_SIZE, "early-6.0..";
+        ReferenceTime REFERENCE_TIME: ETW_REF_CLOCK, "early-6.0..";
+        RealtimeLoggerContextFreed REALTIME_LOGGER_CONTEXT_FREED, "early-6.0..";
+        Consumers CONSUMERS: LIST_ENTRY, "early-6.0..";
+        NumConsumers NUM_CONSUMERS, "early-6.0..";
+        Connecting CONNECTING: LIST_ENTRY, "6.0";
+        NewConsumer NEW_CONSUMER, "6.0";
+        RealtimeLogfileHandle REALTIME_LOGFILE_HANDLE, "early-6.0..";
+        RealtimeLogfileName REALTIME_LOGFILE_NAME: UNICODE_STRING, "early-6.0..";
+        RealtimeWriteOffset REALTIME_WRITE_OFFSET: LARGE_INTEGER, "early-6.0..";
+        RealtimeReadOffset REALTIME_READ_OFFSET: LARGE_INTEGER, "early-6.0..";
+        RealtimeLogfileSize REALTIME_LOGFILE_SIZE: LARGE_INTEGER, "early-6.0..";
+        RealtimeLogfileUsage REALTIME_LOGFILE_USAGE, "early-6.0..";
+        RealtimeBuffersSaved REALTIME_BUFFERS_SAVED, "early-6.0..";
+        RealtimeReferenceTime REALTIME_REFERENCE_TIME: ETW_REF_CLOCK, "early-6.0..";
+        RealtimeDisconnectProcessId REALTIME_DISCONNECT_PROCESS_ID, "6.0";
+        RealtimeDisconnectConsumerId REALTIME_DISCONNECT_CONSUMER_ID, "6.0";
+        NewRTEventsLost NEW_RT_EVENTS_LOST, "early-6.0..";
+        FlushDpc FLUSH_DPC: KDPC, "early-6.0..6.1";
+        SecurityDescriptor SECURITY_DESCRIPTOR: EX_FAST_REF, "early-6.0..";
+        DummyBufferForMarker DUMMY_BUFFER_FOR_MARKER: WMI_BUFFER_HEADER, "6.0";
+        BufferSequenceNumber BUFFER_SEQUENCE_NUMBER, "early-6.0..";
+        AcceptNewEvents ACCEPT_NEW_EVENTS, "early-6.0..";
+        Flags FLAGS, "early-6.0..";
+        Persistent PERSISTENT, "early-6.0..";
+        AutoLogger AUTO_LOGGER, "early-6.0..";
+        FsReady FS_READY, "early-6.0..";
+        RealTime REAL_TIME, "early-6.0..";
+        KernelTrace KERNEL_TRACE, "early-6.0..";
+        NoMoreEnable NO_MORE_ENABLE, "early-6.0..";
+        RequestNewFie REQUEST_NEW_FIE, "early-6.0..6.1";
+        RequestUpdateFile REQUEST_UPDATE_FILE, "early-6.0..6.1";
+        RequestFlush REQUEST_FLUSH, "early-6.0..6.1";
+        RequestDisableRealtime REQUEST_DISABLE_REALTIME, "early-6.0..6.1";
+        RequestDisconnectConsumer REQUEST_DISCONNECT_CONSUMER, "early-6.0..6.1";
+        StackTraceFilterHookCount STACK_TRACE_FILTER_HOOK_COUNT, "6.0";
+        StackTraceFilter STACK_TRACE_FILTER, "6.0";
+        BatchedBufferList BATCHED_BUFFER_LIST, "late-6.0..";
+        FlushThreshold FLUSH_THRESHOLD, "late-6.0..";
+        RealtimeMaximumFileSize REALTIME_MAXIMUM_FILE_SIZE, "late-6.0..";
+        LoggerLock LOGGER_LOCK: EX_PUSH_LOCK, "late-6.0..";
+        CurrentBuffer CURRENT_BUFFER: EX_FAST_REF, "6.1..";
+        TransitionConsumer TRANSITION_CONSUMER, "6.1..";
+        FlushTimeOutTimer FLUSH_TIME_OUT_TIMER: KTIMER, "6.1..";
+        BufferListSpinLock BUFFER_LIST_SPIN_LOCK, "6.1..";
+        BufferListPushLock BUFFER_LIST_PUSH_LOCK: EX_PUSH_LOCK, "6.1..";
+        StackTracing STACK_TRACING, "6.1..";
+        ErrorLogged ERROR_LOGGED, "6.1..";
+        RequestConnectConsumer REQUEST_CONNECT_CONSUMER, "6.1";
+        HookIdMap HOOK_ID_MAP: RTL_BITMAP, "6.1..22H2";
+        TokenAccessInformation TOKEN_ACCESS_INFORMATION, "6.1.7601.24000..6.1, 6.3.9600.19913..";
+        DisallowedGuids DISALLOWED_GUIDS: DISALLOWED_GUIDS, "6.1.7601.24000..6.1, 6.3.9600.19913..";
+        EventMarker EVENT_MARKER, "6.2..server-2022";
+        ErrorMarker ERROR_MARKER, "6.2..server-2022";
+        SizeMask SIZE_MASK, "6.2..server-2022";
+        FailureReason FAILURE_REASON, "6.2..";
+        BufferQueue BUFFER_QUEUE: ETW_BUFFER_QUEUE, "6.2..";
+        OverflowQueue OVERFLOW_QUEUE: ETW_BUFFER_QUEUE, "6.2..";
+        ProviderBinaryList PROVIDER_BINARY_LIST: LIST_ENTRY, "6.2..1703";
+        ProviderInfoSize PROVIDER_INFO_SIZE, "6.2..";
+        LoggerDpc LOGGER_DPC: KDPC, "6.2..";
+        PebsTracing PEBS_TRACING, "6.2..";
+        PmcCounters PMC_COUNTERS, "6.2..";
+        PageAlignBuffers PAGE_ALIGN_BUFFERS, "6.2..";
+        SpareFlags1 SPARE_FLAGS1, "6.2..1703";
+        SystemLoggerIndex SYSTEM_LOGGER_INDEX, "6.2..";
+        StackCaching STACK_CACHING, "6.2..";
+        SpareFlags2 SPARE_FLAGS2, "6.2..2004";
+        DbgRequestNewFie DBG_REQUEST_NEW_FIE, "6.2..6.3";
+        DbgRequestUpdateFile DBG_REQUEST_UPDATE_FILE, "6.2..";
+        DbgRequestFlush DBG_REQUEST_FLUSH, "6.2..";
+        DbgRequestDisableRealtime DBG_REQUEST_DISABLE_REALTIME, "6.2..";
+        DbgRequestDisconnectConsumer DBG_REQUEST_DISCONNECT_CONSUMER, "6.2..";
+        DbgRequestConnectConsumer DBG_REQUEST_CONNECT_CONSUMER, "6.2..";
+        DbgRequestNotifyConsumer DBG_REQUEST_NOTIFY_CONSUMER, "6.2..";
+        DbgRequestUpdateHeader DBG_REQUEST_UPDATE_HEADER, "6.2..";
+        DbgRequestDefferdFlush DBG_REQUEST_DEFFERD_FLUSH, "6.2..6.3";
+        DbgRequestDefferdFlushTimer DBG_REQUEST_DEFFERD_FLUSH_TIMER, "6.2..6.3";
+        DbgRequestFlushTimer DBG_REQUEST_FLUSH_TIMER, "6.2..";
+        DbgRequestUpdateDebugger DBG_REQUEST_UPDATE_DEBUGGER, "6.2..";
+        DbgSpareRequestFlags DBG_SPARE_REQUEST_FLAGS, "6.2..";
+        StackCache STACK_CACHE, "6.2..";
+        PmcData PMC_DATA, "6.2..";
+        WinRtProviderBinaryList WIN_RT_PROVIDER_BINARY_LIST: LIST_ENTRY, "6.2..1703";
+        ScratchArray SCRATCH_ARRAY, "6.2..";
+        PeakBuffersCount PEAK_BUFFERS_COUNT, "6.3..";
+        StackLookasideListAllocated STACK_LOOKASIDE_LIST_ALLOCATED, "10.0..";
+        SecurityTrace SECURITY_TRACE, "10.0..";
+        DbgRequestNewFile DBG_REQUEST_NEW_FILE, "10.0..";
+        DbgRequestDeferredFlush DBG_REQUEST_DEFERRED_FLUSH, "10.0..";
+        DbgRequestDeferredFlushTimer DBG_REQUEST_DEFERRED_FLUSH_TIMER, "10.0..";
+        ServerSilo SERVER_SILO, "10.0";
+        SoftRestartContext SOFT_RESTART_CONTEXT, "1607..";
+        SiloState SILO_STATE, "1607..";
+        CompressionWorkItem COMPRESSION_WORK_ITEM: WORK_QUEUE_ITEM, "1607..";
+        CompressionWorkItemState COMPRESSION_WORK_ITEM_STATE, "1607..";
+        CompressionLock COMPRESSION_LOCK: EX_PUSH_LOCK, "1607..";
+        CompressionTarget COMPRESSION_TARGET, "1607..";
+        CompressionWorkspace COMPRESSION_WORKSPACE, "1607..";
+        CompressionOn COMPRESSION_ON, "1607..";
+        CompressionRatioGuess COMPRESSION_RATIO_GUESS, "1607..";
+        PartialBufferCompressionLevel PARTIAL_BUFFER_COMPRESSION_LEVEL, "1607..";
+        CompressionResumptionMode COMPRESSION_RESUMPTION_MODE, "1607..";
+        PlaceholderList PLACEHOLDER_LIST: SINGLE_LIST_ENTRY, "1607..";
+        CompressionDpc COMPRESSION_DPC: KDPC, "1607..";
+        LastBufferSwitchTime LAST_BUFFER_SWITCH_TIME: LARGE_INTEGER, "1607..";
+        BufferWriteDuration BUFFER_WRITE_DURATION: LARGE_INTEGER, "1607..";
+        BufferCompressDuration BUFFER_COMPRESS_DURATION: LARGE_INTEGER, "1607..";
+        RelativeTimerDueTime RELATIVE_TIMER_DUE_TIME, "1703..10.0.17763.1075, 1903..10.0.19041.1288, 19569..10.0.20348.350, 10.0.22000.1";
+        PeriodicCaptureStateGuids PERIODIC_CAPTURE_STATE_GUIDS: PERIODIC_CAPTURE_STATE_GUIDS, "1703..10.0.17763.1075, 1903..10.0.19041.1288, 19569..10.0.20348.350, 10.0.22000.1";
+        PeriodicCaptureStateTimer PERIODIC_CAPTURE_STATE_TIMER, "1703..10.0.17763.1075, 1903..10.0.19041.1288, 19569..10.0.20348.350, 10.0.22000.1";
+        PeriodicCaptureStateTimerState PERIODIC_CAPTURE_STATE_TIMER_STATE, "1703..10.0.17763.1075, 1903..10.0.19041.1288, 19569..10.0.20348.350, 10.0.22000.1";
+        DebugIdTrackingList DEBUG_ID_TRACKING_LIST: LIST_ENTRY, "1709..";
+        DecodeControlList DECODE_CONTROL_LIST, "1709..";
+        DecodeControlCount DECODE_CONTROL_COUNT, "1709..";
+        LastBranchTracing LAST_BRANCH_TRACING, "1709..";
+        StackTraceBlock STACK_TRACE_BLOCK: ETW_STACK_TRACE_BLOCK, "1709..";
+        LbrData LBR_DATA, "1709..";
+        BinaryTrackingList BINARY_TRACKING_LIST: LIST_ENTRY, "1709..";
+        ProviderTracking PROVIDER_TRACKING, "1803..";
+        ProcessorTrace PROCESSOR_TRACE, "1803..";
+        IptData IPT_DATA, "1803..";
+        QpcDeltaTracking QPC_DELTA_TRACKING, "1809..";
+        ReferenceQpcDelta REFERENCE_QPC_DELTA, "1809..";
+        PeriodicCaptureStateContext PERIODIC_CAPTURE_STATE_CONTEXT, "10.0.17763.2452..1809, 10.0.19041.1526..2004, 10.0.20348.469..server-2022, 10.0.22000.434..";
+        MarkerBufferSaved MARKER_BUFFER_SAVED, "1903..";
+        LastDroppedTime LAST_DROPPED_TIME, "1903..";
+        FlushingLastDroppedTime FLUSHING_LAST_DROPPED_TIME, "1903..";
+        FlushingSequenceNumber FLUSHING_SEQUENCE_NUMBER, "1903..";
+        LargeMdlPages LARGE_MDL_PAGES, "2004..";
+        ExcludeKernelStack EXCLUDE_KERNEL_STACK, "2004..";
+        PartitionContext PARTITION_CONTEXT: ETW_PARTITION_CONTEXT, "2004..";
+        BufferMdl BUFFER_MDL, "2004..";
+        BootLogger BOOT_LOGGER, "19569..";
+        Flags2 FLAGS2, "server-2022..";
+        UnifiedStackCaching UNIFIED_STACK_CACHING, "server-2022..";
+        StackHookIdMap STACK_HOOK_ID_MAP: RTL_BITMAP, "24H2..";
+        ContextRegisterLoggingApcPool CONTEXT_REGISTER_LOGGING_APC_POOL: ETW_APC_POOL, "24H2..";
+        ContextRegisterTypes CONTEXT_REGISTER_TYPES, "24H2..";
+        ContextRegisterHookCount CONTEXT_REGISTER_HOOK_COUNT, "24H2..";
+        ContextRegisterHookIdMap CONTEXT_REGISTER_HOOK_ID_MAP, "24H2..";
+        PfnArray PFN_ARRAY, "24H2..";
     }
 }
 
 runtime::tokens! {
     WMI_LOGGER_INFORMATION {
-        Wnode WNODE: Nested, "5.0..";
-        BufferSize BUFFER_SIZE: Unsigned, "5.0..";
-        MinimumBuffers MINIMUM_BUFFERS: Unsigned, "5.0..";
-        MaximumBuffers MAXIMUM_BUFFERS: Unsigned, "5.0..";
-        MaximumFileSize MAXIMUM_FILE_SIZE: Unsigned, "5.0..";
-        LogFileMode LOG_FILE_MODE: Named, "5.0..";
-        FlushTimer FLUSH_TIMER: Unsigned, "5.0..";
-        EnableFlags ENABLE_FLAGS: Named, "5.0..";
-        AgeLimit AGE_LIMIT: Signed, "5.0..";
-        LogFileHandle LOG_FILE_HANDLE: Address, "5.0..";
-        NumberOfBuffers NUMBER_OF_BUFFERS: Unsigned, "5.0..";
-        InstanceCount INSTANCE_COUNT: Unsigned, "5.0..";
-        FreeBuffers FREE_BUFFERS: Unsigned, "5.0..";
-        InstanceId INSTANCE_ID: Unsigned, "5.0..";
-        EventsLost EVENTS_LOST: Unsigned, "5.0..";
-        NumberOfProcessors NUMBER_OF_PROCESSORS: Unsigned, "5.0..";
-        BuffersWritten BUFFERS_WRITTEN: Unsigned, "5.0..";
-        LogBuffersLost LOG_BUFFERS_LOST: Unsigned, "5.0..";
-        RealTimeBuffersLost REAL_TIME_BUFFERS_LOST: Unsigned, "5.0..";
-        LoggerThreadId LOGGER_THREAD_ID: Address, "5.0..";
-        LogFileName LOG_FILE_NAME: Nested, "5.0..";
-        LoggerName LOGGER_NAME: Nested, "5.0..";
-        LoggerHeader LOGGER_HEADER: Address, "5.0..5.2";
-        LogFileHandle64 LOG_FILE_HANDLE64: Unsigned, "5.1..";
-        LoggerThreadId64 LOGGER_THREAD_ID64: Unsigned, "5.1..";
-        LogFileName64 LOG_FILE_NAME64: Nested, "5.1..";
-        LoggerName64 LOGGER_NAME64: Nested, "5.1..";
-        LoggerHeader64 LOGGER_HEADER64: Unsigned, "5.1..5.2";
-        DUMMYUNIONNAME10 DUMMYUNIONNAME10: Nested, "5.1..";
-        Wow WOW: Unsigned, "5.2..";
-        Flags FLAGS: Unsigned, "early-6.0..";
-        RealTimeConsumerCount REAL_TIME_CONSUMER_COUNT: Unsigned, "early-6.0..";
-        SpareUlong SPARE_ULONG: Unsigned, "early-6.0..";
-        FlushThreshold FLUSH_THRESHOLD: Signed, "6.1..";
+        Wnode WNODE: WNODE_HEADER, "5.0..";
+        BufferSize BUFFER_SIZE, "5.0..";
+        MinimumBuffers MINIMUM_BUFFERS, "5.0..";
+        MaximumBuffers MAXIMUM_BUFFERS, "5.0..";
+        MaximumFileSize MAXIMUM_FILE_SIZE, "5.0..";
+        LogFileMode LOG_FILE_MODE, "5.0..";
+        FlushTimer FLUSH_TIMER, "5.0..";
+        EnableFlags ENABLE_FLAGS, "5.0..";
+        AgeLimit AGE_LIMIT, "5.0..";
+        LogFileHandle LOG_FILE_HANDLE, "5.0..";
+        NumberOfBuffers NUMBER_OF_BUFFERS, "5.0..";
+        InstanceCount INSTANCE_COUNT, "5.0..";
+        FreeBuffers FREE_BUFFERS, "5.0..";
+        InstanceId INSTANCE_ID, "5.0..";
+        EventsLost EVENTS_LOST, "5.0..";
+        NumberOfProcessors NUMBER_OF_PROCESSORS, "5.0..";
+        BuffersWritten BUFFERS_WRITTEN, "5.0..";
+        LogBuffersLost LOG_BUFFERS_LOST, "5.0..";
+        RealTimeBuffersLost REAL_TIME_BUFFERS_LOST, "5.0..";
+        LoggerThreadId LOGGER_THREAD_ID, "5.0..";
+        LogFileName LOG_FILE_NAME: UNICODE_STRING, "5.0..";
+        LoggerName LOGGER_NAME: UNICODE_STRING, "5.0..";
+        LoggerHeader LOGGER_HEADER, "5.0..5.2";
+        LogFileHandle64 LOG_FILE_HANDLE64, "5.1..";
+        LoggerThreadId64 LOGGER_THREAD_ID64, "5.1..";
+        LogFileName64 LOG_FILE_NAME64: UNICODE_STRING64, "5.1..";
+        LoggerName64 LOGGER_NAME64: UNICODE_STRING64, "5.1..";
+        LoggerHeader64 LOGGER_HEADER64, "5.1..5.2";
+        DUMMYUNIONNAME10 DUMMYUNIONNAME10, "5.1..";
+        Wow WOW, "5.2..";
+        Flags FLAGS, "early-6.0..";
+        RealTimeConsumerCount REAL_TIME_CONSUMER_COUNT, "early-6.0..";
+        SpareUlong SPARE_ULONG, "early-6.0..";
+        FlushThreshold FLUSH_THRESHOLD, "6.1..";
     }
 }
 
 runtime::tokens! {
     WMI_LOGGER_INFORMATION_DUMMYUNIONNAME10 {
-        LoggerExtension LOGGER_EXTENSION: Address, "5.1..";
-        LoggerExtension64 LOGGER_EXTENSION64: Unsigned, "5.1..";
+        LoggerExtension LOGGER_EXTENSION, "5.1..";
+        LoggerExtension64 LOGGER_EXTENSION64, "5.1..";
     }
 }
 
 runtime::tokens! {
     WMI_LOGGER_MODE {
-        SequentialFile SEQUENTIAL_FILE: Unsigned, "5.0..5.2";
-        CircularFile CIRCULAR_FILE: Unsigned, "5.0..5.2";
-        Unused1 UNUSED1: Unsigned, "5.0..5.2";
-        RealTime REAL_TIME: Unsigned, "5.0..5.2";
-        DelayOpenFile DELAY_OPEN_FILE: Unsigned, "5.0..5.2";
-        BufferOnly BUFFER_ONLY: Unsigned, "5.0..5.2";
-        PrivateLogger PRIVATE_LOGGER: Unsigned, "5.0..5.2";
-        AddHeader ADD_HEADER: Unsigned, "5.0..5.2";
-        AppendFile APPEND_FILE: Unsigned, "5.1..5.2";
-        UseExisting USE_EXISTING: Unsigned, "5.1..5.2";
-        UseGlobalSequence USE_GLOBAL_SEQUENCE: Unsigned, "5.1..5.2";
-        UseLocalSequence USE_LOCAL_SEQUENCE: Unsigned, "5.1..5.2";
-        Unused2 UNUSED2: Unsigned, "5.1..5.2";
+        SequentialFile SEQUENTIAL_FILE, "5.0..5.2";
+        CircularFile CIRCULAR_FILE, "5.0..5.2";
+        Unused1 UNUSED1, "5.0..5.2";
+        RealTime REAL_TIME, "5.0..5.2";
+        DelayOpenFile DELAY_OPEN_FILE, "5.0..5.2";
+        BufferOnly BUFFER_ONLY, "5.0..5.2";
+        PrivateLogger PRIVATE_LOGGER, "5.0..5.2";
+        AddHeader ADD_HEADER, "5.0..5.2";
+        AppendFile APPEND_FILE, "5.1..5.2";
+        UseExisting USE_EXISTING, "5.1..5.2";
+        UseGlobalSequence USE_GLOBAL_SEQUENCE, "5.1..5.2";
+        UseLocalSequence USE_LOCAL_SEQUENCE, "5.1..5.2";
+        Unused2 UNUSED2, "5.1..5.2";
     }
 }
 
 runtime::tokens! {
     WMI_RESOURCE {
-        AcquireTime ACQUIRE_TIME: Unsigned, "6.1..";
-        HoldTime HOLD_TIME: Unsigned, "6.1..";
-        WaitTime WAIT_TIME: Unsigned, "6.1..";
-        MaxRecursionDepth MAX_RECURSION_DEPTH: Unsigned, "6.1..";
-        ThreadId THREAD_ID: Unsigned, "6.1..";
-        Resource RESOURCE: Address, "6.1..";
-        Action ACTION: Named, "6.1..";
-        ContentionDelta CONTENTION_DELTA: Unsigned, "6.1..";
+        AcquireTime ACQUIRE_TIME, "6.1..";
+        HoldTime HOLD_TIME, "6.1..";
+        WaitTime WAIT_TIME, "6.1..";
+        MaxRecursionDepth MAX_RECURSION_DEPTH, "6.1..";
+        ThreadId THREAD_ID, "6.1..";
+        Resource RESOURCE, "6.1..";
+        Action ACTION, "6.1..";
+        ContentionDelta CONTENTION_DELTA, "6.1..";
     }
 }
 
 runtime::tokens! {
     WMI_SPINLOCK {
-        SpinLockAddress SPIN_LOCK_ADDRESS: Address, "6.2.. x86, 6.1.. x64";
-        CallerAddress CALLER_ADDRESS: Address, "6.2.. x86, 6.1.. x64";
-        AcquireTime ACQUIRE_TIME: Unsigned, "6.2.. x86, 6.1.. x64";
-        ReleaseTime RELEASE_TIME: Unsigned, "6.2.. x86, 6.1.. x64";
-        WaitTimeInCycles WAIT_TIME_IN_CYCLES: Unsigned, "6.2.. x86, 6.1.. x64";
-        SpinCount SPIN_COUNT: Unsigned, "6.2.. x86, 6.1.. x64";
-        ThreadId THREAD_ID: Unsigned, "6.2.. x86, 6.1.. x64";
-        InterruptCount INTERRUPT_COUNT: Unsigned, "6.2.. x86, 6.1.. x64";
-        Irql IRQL: Unsigned, "6.2.. x86, 6.1.. x64";
-        AcquireDepth ACQUIRE_DEPTH: Unsigned, "6.2.. x86, 6.1.. x64";
-        AcquireMode ACQUIRE_MODE: Unsigned, "6.2.. x86, 6.1.. x64";
-        ExecuteDpc EXECUTE_DPC: Unsigned, "6.2.. x86, 6.1.. x64";
-        ExecuteIsr EXECUTE_ISR: Unsigned, "6.2.. x86, 6.1.. x64";
-        Flags FLAGS: Unsigned, "6.2.. x86, 6.1.. x64";
-        Reserved RESERVED: Any, "6.3..";
+        SpinLockAddress SPIN_LOCK_ADDRESS, "6.2.. x86, 6.1.. x64";
+        CallerAddress CALLER_ADDRESS, "6.2.. x86, 6.1.. x64";
+        AcquireTime ACQUIRE_TIME, "6.2.. x86, 6.1.. x64";
+        ReleaseTime RELEASE_TIME, "6.2.. x86, 6.1.. x64";
+        WaitTimeInCycles WAIT_TIME_IN_CYCLES, "6.2.. x86, 6.1.. x64";
+        SpinCount SPIN_COUNT, "6.2.. x86, 6.1.. x64";
+        ThreadId THREAD_ID, "6.2.. x86, 6.1.. x64";
+        InterruptCount INTERRUPT_COUNT, "6.2.. x86, 6.1.. x64";
+        Irql IRQL, "6.2.. x86, 6.1.. x64";
+        AcquireDepth ACQUIRE_DEPTH, "6.2.. x86, 6.1.. x64";
+        AcquireMode ACQUIRE_MODE, "6.2.. x86, 6.1.. x64";
+        ExecuteDpc EXECUTE_DPC, "6.2.. x86, 6.1.. x64";
+        ExecuteIsr EXECUTE_ISR, "6.2.. x86, 6.1.. x64";
+        Flags FLAGS, "6.2.. x86, 6.1.. x64";
+        Reserved RESERVED, "6.3..";
     }
 }
 
 runtime::tokens! {
     WMI_TRACE_MESSAGE_PACKET {
-        MessageNumber MESSAGE_NUMBER: Unsigned, "5.1..";
-        OptionFlags OPTION_FLAGS: Named, "5.1..";
+        MessageNumber MESSAGE_NUMBER, "5.1..";
+        OptionFlags OPTION_FLAGS, "5.1..";
     }
 }
 
 runtime::tokens! {
     WMI_TRACE_PACKET {
-        Size SIZE: Unsigned, "5.0..";
-        HookId HOOK_ID: Named, "5.0..";
-        Type TYPE: Unsigned, "5.0..";
-        Group GROUP: Unsigned, "5.0..";
+        Size SIZE, "5.0..";
+        HookId HOOK_ID, "5.0..";
+        Type TYPE, "5.0..";
+        Group GROUP, "5.0..";
     }
 }
 
 runtime::tokens! {
     WNF_LOCK {
-        PushLock PUSH_LOCK: Nested, "1607..";
+        PushLock PUSH_LOCK: EX_PUSH_LOCK, "1607..";
     }
 }
 
 runtime::tokens! {
     WNF_SILODRIVERSTATE {
-        ScopeMap SCOPE_MAP: Address, "1607..";
-        PermanentNameStoreRootKey PERMANENT_NAME_STORE_ROOT_KEY: Address, "1607..";
-        PersistentNameStoreRootKey PERSISTENT_NAME_STORE_ROOT_KEY: Address, "1607..";
-        PermanentNameSequenceNumber PERMANENT_NAME_SEQUENCE_NUMBER: Signed, "1607..";
-        PermanentNameSequenceNumberLock PERMANENT_NAME_SEQUENCE_NUMBER_LOCK: Nested, "1607..";
-        PermanentNameSequenceNumberPool PERMANENT_NAME_SEQUENCE_NUMBER_POOL: Signed, "1607..";
-        RuntimeNameSequenceNumber RUNTIME_NAME_SEQUENCE_NUMBER: Signed, "1607..";
+        ScopeMap SCOPE_MAP, "1607..";
+        PermanentNameStoreRootKey PERMANENT_NAME_STORE_ROOT_KEY, "1607..";
+        PersistentNameStoreRootKey PERSISTENT_NAME_STORE_ROOT_KEY, "1607..";
+        PermanentNameSequenceNumber PERMANENT_NAME_SEQUENCE_NUMBER, "1607..";
+        PermanentNameSequenceNumberLock PERMANENT_NAME_SEQUENCE_NUMBER_LOCK: WNF_LOCK, "1607..";
+        PermanentNameSequenceNumberPool PERMANENT_NAME_SEQUENCE_NUMBER_POOL, "1607..";
+        RuntimeNameSequenceNumber RUNTIME_NAME_SEQUENCE_NUMBER, "1607..";
     }
 }
 
 runtime::tokens! {
     WNODE_HEADER {
-        BufferSize BUFFER_SIZE: Unsigned, "5.0..";
-        ProviderId PROVIDER_ID: Unsigned, "5.0..";
-        HistoricalContext HISTORICAL_CONTEXT: Unsigned, "5.0..";
-        Version VERSION: Unsigned, "5.0..";
-        Linkage LINKAGE: Unsigned, "5.0..";
-        CountLost COUNT_LOST: Unsigned, "5.0..";
-        KernelHandle KERNEL_HANDLE: Address, "5.0..";
-        TimeStamp TIME_STAMP: Nested, "5.0..";
-        Guid GUID: Nested, "5.0..";
-        ClientContext CLIENT_CONTEXT: Unsigned, "5.0..";
-        Flags FLAGS: Unsigned, "5.0..";
+        BufferSize BUFFER_SIZE, "5.0..";
+        ProviderId PROVIDER_ID, "5.0..";
+        HistoricalContext HISTORICAL_CONTEXT, "5.0..";
+        Version VERSION, "5.0..";
+        Linkage LINKAGE, "5.0..";
+        CountLost COUNT_LOST, "5.0..";
+        KernelHandle KERNEL_HANDLE, "5.0..";
+        TimeStamp TIME_STAMP: LARGE_INTEGER, "5.0..";
+        Guid GUID: GUID, "5.0..";
+        ClientContext CLIENT_CONTEXT, "5.0..";
+        Flags FLAGS, "5.0..";
     }
 }
 
 runtime::tokens! {
     WORK_QUEUE_ITEM {
-        List LIST: Nested, "5.0..";
-        WorkerRoutine WORKER_ROUTINE: Address, "5.0..";
-        Parameter PARAMETER: Address, "5.0..";
+        List LIST: LIST_ENTRY, "5.0..";
+        WorkerRoutine WORKER_ROUTINE, "5.0..";
+        Parameter PARAMETER, "5.0..";
     }
 }

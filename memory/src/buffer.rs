@@ -13,8 +13,8 @@ use etw_layouts::constants::{ETW_BUFFER_FLAG, ETW_BUFFER_TYPE};
 use etw_layouts::members::{
     ETW_BUFFER_CONTEXT, WMI_BUFFER_HEADER as BUFFER, WMI_BUFFER_STATE, WMI_CLIENT_CONTEXT, WMI_LOGGER_CONTEXT as LOGGER,
 };
+use etw_layouts::runtime::View;
 use etw_layouts::runtime::meta::Type;
-use etw_layouts::runtime::token::Nested;
 use etw_layouts::structures;
 
 /// A buffer in memory.
@@ -39,7 +39,7 @@ pub struct Buffer {
     /// Whether it is one that events are written to right now, of a processor or of the whole session.
     pub is_current: bool,
     /// Its header.
-    pub header: Object,
+    pub header: Object<BUFFER::Type>,
 }
 
 /// What a buffer is in use for.
@@ -93,11 +93,14 @@ impl<M: Memory + ?Sized> Walk<'_, M> {
     /// The buffer at an address.
     fn buffer(&mut self, session: &Session, at: Address) -> Option<Buffer> {
         let header = self.object(&structures::WMI_BUFFER_HEADER, at)?;
-        let context = header.get(BUFFER::CLIENT_CONTEXT);
-        let number = |new, old| context.and_then(|context| context.get(new).or_else(|| context.get(old)));
-        let flags = header.get(BUFFER::BUFFER_FLAG).map(|flags| ETW_BUFFER_FLAG(flags.value as u16));
+        let context = header.get(BUFFER::CLIENT_CONTEXT_VALUE).and_then(|context| context.view());
+        let number = |new, old| {
+            let new = context?.of::<ETW_BUFFER_CONTEXT::Type>().and_then(|context| context.unsigned(new));
+            new.or_else(|| context?.of::<WMI_CLIENT_CONTEXT::Type>()?.unsigned(old))
+        };
+        let flags = header.unsigned(BUFFER::BUFFER_FLAG).map(|flags| ETW_BUFFER_FLAG(flags as u16));
         let stated = number(ETW_BUFFER_CONTEXT::LOGGER_ID, WMI_CLIENT_CONTEXT::LOGGER_ID).map(|session| session as u16);
-        let index = context.and_then(|context| context.get(ETW_BUFFER_CONTEXT::PROCESSOR_INDEX));
+        let index = context.and_then(|context| context.of()?.unsigned(ETW_BUFFER_CONTEXT::PROCESSOR_INDEX));
         let of_byte = number(ETW_BUFFER_CONTEXT::PROCESSOR_NUMBER, WMI_CLIENT_CONTEXT::PROCESSOR_NUMBER);
         let has_index = flags.is_some_and(|flags| flags.contains(ETW_BUFFER_FLAG::ETW_BUFFER_FLAG_PROC_INDEX));
         let buffer = Buffer {
@@ -105,9 +108,9 @@ impl<M: Memory + ?Sized> Walk<'_, M> {
             processor: index.filter(|_| has_index).map(|index| index & PROCESSOR_INDEX).or(of_byte).map(|number| number as u16),
             session: stated,
             time_stamp: header.quad(BUFFER::TIME_STAMP),
-            sequence: header.get(BUFFER::SEQUENCE_NUMBER),
+            sequence: header.signed(BUFFER::SEQUENCE_NUMBER),
             flags,
-            ty: header.get(BUFFER::BUFFER_TYPE).map(|ty| ETW_BUFFER_TYPE(ty.value as u16)),
+            ty: header.unsigned(BUFFER::BUFFER_TYPE).map(|ty| ETW_BUFFER_TYPE(ty as u16)),
             is_listed: false,
             is_current: false,
             header,
@@ -128,7 +131,7 @@ impl<M: Memory + ?Sized> Walk<'_, M> {
         let of_session = self.fast_ref(context, LOGGER::CURRENT_BUFFER);
         let mut current: Vec<Address> = of_session.into_iter().collect();
         let processors = self.processors().unwrap_or(processors);
-        let at = context.get(LOGGER::PROCESSOR_BUFFERS).map(|at| self.kernel().address(at));
+        let at = context.unsigned(LOGGER::PROCESSOR_BUFFERS).map(|at| self.kernel().address(at));
         let pointers = context.layout().find(LOGGER::PROCESSOR_BUFFERS).is_some_and(|member| member.c.ends_with("**"));
         if let Some(at) = at.filter(|at| !at.is_null()) {
             match pointers {
@@ -145,7 +148,7 @@ impl<M: Memory + ?Sized> Walk<'_, M> {
     /// The buffers that the processors write a session's events to, which a silo keeps from 1703 on: for each processor a block, in which
     /// each session has its place.
     fn of_silo(&mut self, session: &Session, processors: usize) -> Vec<Address> {
-        let state = session.context.get(LOGGER::SILO_STATE).map(|at| self.kernel().address(at)).filter(|at| !at.is_null());
+        let state = session.context.unsigned(LOGGER::SILO_STATE).map(|at| self.kernel().address(at)).filter(|at| !at.is_null());
         let [in_state, block] = ["ETW_SILODRIVERSTATE", "ETW_SILO_TRACING_BLOCK"].map(|name| self.kernel().named(name));
         let (Some(state), Some(in_state), Some(block)) = (state, in_state, block) else { return Vec::new() };
         let blocks = in_state.member("ProcessorBlocks").and_then(|member| state.plus(member.offset as u64));
@@ -176,7 +179,7 @@ impl<M: Memory + ?Sized> Walk<'_, M> {
             }
             let Some(head) = at.plus(index * layout.size as u64) else { break };
             let Some(head) = self.object_of(layout, head) else { break };
-            found.extend(self.interlocked(&head, &structures::WMI_BUFFER_HEADER, SLIST_LINK));
+            found.extend(self.interlocked(&head, &structures::WMI_BUFFER_HEADER, BUFFER::SLIST_ENTRY));
         }
         found
     }
@@ -212,9 +215,6 @@ impl<M: Memory + ?Sized> Walk<'_, M> {
     }
 }
 
-/// The link of an interlocked list of buffers.
-const SLIST_LINK: etw_layouts::runtime::Token<Nested> = BUFFER::SLIST_ENTRY;
-
 /// The bits of a processor's index.
 const PROCESSOR_INDEX: u64 = 0x07FF;
 
@@ -235,7 +235,7 @@ impl Buffer {
     pub fn valid_end(&self, size: u32) -> Result<u32, u64> {
         let header = &self.header;
         let [current, saved, offset] =
-            [header.get(BUFFER::CURRENT_OFFSET), header.get(BUFFER::SAVED_OFFSET), header.get(BUFFER::OFFSET)];
+            [BUFFER::CURRENT_OFFSET, BUFFER::SAVED_OFFSET, BUFFER::OFFSET].map(|token| header.unsigned(token));
         let order = match self.state {
             State::Logging | State::ContextSwitch | State::Other => [current, saved, offset],
             _ => [saved, offset, current],
@@ -248,10 +248,10 @@ impl Buffer {
 
 impl State {
     /// The state that a header states.
-    fn of(header: &Object) -> Self {
-        let Some(state) = header.get(BUFFER::STATE) else { return Self::Other };
-        if let Some(bits) = state.view() {
-            let is = |token| bits.get(token) == Some(1);
+    fn of(header: &Object<BUFFER::Type>) -> Self {
+        let Some(state) = header.get(BUFFER::STATE_VALUE) else { return Self::Other };
+        if let Some(bits) = state.view().and_then(View::of) {
+            let is = |token| bits.unsigned(token) == Some(1);
             return match () {
                 () if is(WMI_BUFFER_STATE::FREE) => Self::Free,
                 () if is(WMI_BUFFER_STATE::FLUSH) => Self::Flush,

@@ -77,7 +77,7 @@ impl<M: Memory + ?Sized> Walk<'_, M> {
         let own = list.entry.address();
         let providers = &index.by_address;
         let is_in = |provider: &&Provider| index.listed.contains(&(provider.entry.address(), at));
-        let provider = registration.entry.get(REGISTRATION::GUID_ENTRY).map(|at| self.kernel().address(at));
+        let provider = registration.entry.unsigned(REGISTRATION::GUID_ENTRY).map(|at| self.kernel().address(at));
         if list.kind == Kind::Group {
             // It is in the list of its group. Is it in that of its provider?
             if let Some(found) = registration.group.filter(|group| *group != own) {

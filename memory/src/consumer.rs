@@ -47,7 +47,7 @@ impl<M: Memory + ?Sized> Walk<'_, M> {
             );
         }
         let mut found: Vec<_> = links.into_iter().filter_map(|link| Some((link.minus(offset)?, false))).collect();
-        let transition = context.get(LOGGER::TRANSITION_CONSUMER).map(|at| self.kernel().address(at));
+        let transition = context.unsigned(LOGGER::TRANSITION_CONSUMER).map(|at| self.kernel().address(at));
         if let Some(at) = transition.filter(|at| !at.is_null()) {
             match found.iter_mut().find(|(known, _)| *known == at) {
                 Some((_, is_in_transition)) => *is_in_transition = true,

@@ -48,7 +48,7 @@ impl<M: Memory + ?Sized> Walk<'_, M> {
             providers.iter().map(|provider| (provider.entry.address(), provider)).collect();
         for (handle, registration) in self.held() {
             let at = registration.entry.address();
-            let Some(provider) = registration.entry.get(REGISTRATION::GUID_ENTRY) else { continue };
+            let Some(provider) = registration.entry.unsigned(REGISTRATION::GUID_ENTRY) else { continue };
             let provider = self.kernel().address(provider);
             let place = match by_address.get(&provider) {
                 None => Place { structure: "ETW_GUID_ENTRY", address: provider, member: "GuidList" },

@@ -5,7 +5,9 @@ use alloc::collections::BTreeMap;
 use alloc::string::String;
 use alloc::vec::Vec;
 use core::ops::Range;
+use etw_layouts::runtime::LayoutOf;
 use etw_layouts::runtime::meta::{Absent, Layout, Selection, Structure};
+use etw_layouts::runtime::token::Tokens;
 use etw_layouts::structures;
 use etw_layouts::{Arch, Build};
 
@@ -15,7 +17,7 @@ use etw_layouts::{Arch, Build};
 pub struct Kernel {
     build: Build,
     arch: Arch,
-    chosen: Vec<(&'static Structure, Result<Selection, Absent>)>,
+    chosen: Vec<(&'static str, Result<Selection, Absent>)>,
     own: Vec<&'static Layout>,
     globals: BTreeMap<String, Address>,
     modules: Vec<Module>,
@@ -45,24 +47,24 @@ pub struct Time {
 }
 
 /// The structures that a walk reads.
-static WALKED: &[&Structure] = &[
-    &structures::WMI_LOGGER_CONTEXT,
-    &structures::WMI_BUFFER_HEADER,
-    &structures::ETW_GUID_ENTRY,
-    &structures::ETW_REG_ENTRY,
-    &structures::LIST_ENTRY,
-    &structures::SINGLE_LIST_ENTRY,
-    &structures::TRACE_LOGFILE_HEADER,
-    &structures::EX_FAST_REF,
-    &structures::SLIST_HEADER,
-    &structures::UNICODE_STRING,
+static WALKED: &[Structure] = &[
+    structures::WMI_LOGGER_CONTEXT.any(),
+    structures::WMI_BUFFER_HEADER.any(),
+    structures::ETW_GUID_ENTRY.any(),
+    structures::ETW_REG_ENTRY.any(),
+    structures::LIST_ENTRY.any(),
+    structures::SINGLE_LIST_ENTRY.any(),
+    structures::TRACE_LOGFILE_HEADER.any(),
+    structures::EX_FAST_REF.any(),
+    structures::SLIST_HEADER.any(),
+    structures::UNICODE_STRING.any(),
 ];
 
 impl Kernel {
     /// A kernel of which no variable's address is known yet. Layouts are chosen for it here; [`chosen`](Self::chosen) tells how sure they
     /// are.
     pub fn new(build: Build, arch: Arch) -> Self {
-        let chosen = WALKED.iter().map(|structure| (*structure, structure.select(build, arch))).collect();
+        let chosen = WALKED.iter().map(|structure| (structure.name, structure.select(build, arch))).collect();
         let (globals, modules, time) = (BTreeMap::new(), Vec::new(), Time::default());
         Self { build, arch, chosen, own: Vec::new(), globals, modules, time }
     }
@@ -70,8 +72,8 @@ impl Kernel {
     /// With this layout of a structure, whatever would be chosen: where the choice is between two, or for a kernel whose PDB somebody has and
     /// the specs do not.
     #[must_use]
-    pub fn with_layout(mut self, layout: &'static Layout) -> Self {
-        self.own.push(layout);
+    pub fn with_layout<S>(mut self, layout: LayoutOf<S>) -> Self {
+        self.own.push(layout.layout());
         self
     }
 
@@ -121,23 +123,27 @@ impl Kernel {
 
     /// The structures that a walk reads, with the layout of each and how sure it is for this kernel.
     pub fn chosen(&self) -> impl Iterator<Item = (&'static str, &Result<Selection, Absent>)> {
-        self.chosen.iter().map(|(structure, chosen)| (structure.name, chosen))
+        self.chosen.iter().map(|(name, chosen)| (*name, chosen))
     }
 
     /// The layout of a structure; `None` if the kernel does not have it.
-    pub fn layout(&self, structure: &'static Structure) -> Option<&'static Layout> {
-        let own = self.own.iter().rfind(|layout| layout.name == structure.name).copied();
-        let chosen = || self.chosen.iter().find(|(known, _)| core::ptr::eq(*known, structure));
-        own.or_else(|| match chosen() {
-            Some((_, chosen)) => chosen.as_ref().ok().map(|selection| selection.layout),
-            None => structure.select(self.build, self.arch).ok().map(|selection| selection.layout),
-        })
+    pub fn layout<S: Tokens>(&self, structure: &Structure<S>) -> Option<LayoutOf<S>> {
+        self.layout_of_any(&structure.any())?.of()
     }
 
     /// The layout of a structure by name.
     pub(crate) fn named(&self, name: &str) -> Option<&'static Layout> {
         let own = self.own.iter().rfind(|layout| layout.name == name).copied();
-        own.or_else(|| self.layout(structures::ALL.iter().find(|structure| structure.name == name)?))
+        own.or_else(|| self.layout_of_any(structures::ALL.iter().find(|structure| structure.name == name)?))
+    }
+
+    fn layout_of_any(&self, structure: &Structure) -> Option<&'static Layout> {
+        let own = self.own.iter().rfind(|layout| layout.name == structure.name).copied();
+        let chosen = || self.chosen.iter().find(|(known, _)| *known == structure.name);
+        own.or_else(|| match chosen() {
+            Some((_, chosen)) => chosen.as_ref().ok().map(|selection| selection.layout.layout()),
+            None => structure.select(self.build, self.arch).ok().map(|selection| selection.layout.layout()),
+        })
     }
 
     /// The address of a global variable.

@@ -10,7 +10,7 @@ use alloc::vec::Vec;
 use etw_layouts::members::{LIST_ENTRY, SINGLE_LIST_ENTRY, SLIST_HEADER};
 use etw_layouts::runtime::Token;
 use etw_layouts::runtime::meta::{Structure, Type};
-use etw_layouts::runtime::token::Nested;
+use etw_layouts::runtime::token::Tokens;
 use etw_layouts::structures;
 
 /// What is linked: the address of each link, and which findings belong to it.
@@ -41,7 +41,13 @@ impl<M: Memory + ?Sized> Walk<'_, M> {
     ///
     /// A doubly linked list is walked forward; where it breaks off, or where its back links tell otherwise, it is walked backward too,
     /// and the entries that only back links lead to follow those before the break.
-    pub fn list(&mut self, head: &Object, token: Token<Nested>, record: &'static Structure, link: Token<Nested>) -> Vec<Address> {
+    pub fn list<S: Tokens, R: Tokens, K, L>(
+        &mut self,
+        head: &Object<S>,
+        token: Token<S, K>,
+        record: &Structure<R>,
+        link: Token<R, L>,
+    ) -> Vec<Address> {
         let place = Place { structure: head.layout().name, address: head.address(), member: token.name() };
         let (Some(at), Some(kind)) = (head.place(token), kind(head, token)) else { return Vec::new() };
         let Some(member) = self.kernel().layout(record).and_then(|layout| layout.find(link)) else {
@@ -49,10 +55,10 @@ impl<M: Memory + ?Sized> Walk<'_, M> {
             return Vec::new();
         };
         let single = !matches!(member.ty, Type::Layout(layout) if layout.name == "LIST_ENTRY");
-        let first = head.inner(token).and_then(|head| match kind {
-            "SLIST_HEADER" => self.first(&head),
-            "LIST_ENTRY" => head.get(LIST_ENTRY::FLINK),
-            _ => head.get(SINGLE_LIST_ENTRY::NEXT),
+        let first = head.part(token).and_then(|head| match kind {
+            "SLIST_HEADER" => self.first(&head.of()?),
+            "LIST_ENTRY" => head.of()?.unsigned(LIST_ENTRY::FLINK),
+            _ => head.of()?.unsigned(SINGLE_LIST_ENTRY::NEXT),
         });
         let links = match (kind, single) {
             ("LIST_ENTRY", false) => self.double(place, at),
@@ -66,7 +72,12 @@ impl<M: Memory + ?Sized> Walk<'_, M> {
     }
 
     /// The structures in an interlocked list, whose head is an object of its own.
-    pub fn interlocked(&mut self, head: &Object, record: &'static Structure, link: Token<Nested>) -> Vec<Address> {
+    pub fn interlocked<R: Tokens, L>(
+        &mut self,
+        head: &Object<SLIST_HEADER::Type>,
+        record: &Structure<R>,
+        link: Token<R, L>,
+    ) -> Vec<Address> {
         let place = Place { structure: head.layout().name, address: head.address(), member: "" };
         let Some(member) = self.kernel().layout(record).and_then(|layout| layout.find(link)) else { return Vec::new() };
         let links = self.first(head).map(|first| self.single(place, head.address(), first)).unwrap_or_default();
@@ -159,12 +170,12 @@ impl<M: Memory + ?Sized> Walk<'_, M> {
     }
 
     /// The first entry of an interlocked list.
-    fn first(&mut self, head: &Object) -> Option<u64> {
+    fn first(&mut self, head: &Object<SLIST_HEADER::Type>) -> Option<u64> {
         if let Some(next) = head.get(SLIST_HEADER::NEXT) {
-            return next.get(SINGLE_LIST_ENTRY::NEXT);
+            return next.unsigned(SINGLE_LIST_ENTRY::NEXT);
         }
         let forms = [SLIST_HEADER::HEADER_X64, SLIST_HEADER::HEADER_ARM64, SLIST_HEADER::HEADER16];
-        let long = forms.into_iter().find_map(|form| head.get(form));
+        let long = forms.into_iter().find_map(|form| head.get(form)?.view());
         let is_long = long.and_then(|form| form.member("HeaderType")).is_none_or(|ty| ty.unsigned() == 1);
         match long {
             Some(form) if is_long => Some(form.member("NextEntry")?.unsigned() << 4),
@@ -173,12 +184,12 @@ impl<M: Memory + ?Sized> Walk<'_, M> {
     }
 
     /// The first entry by the form of 8 bytes. It has no room for the highest bits of an address, which are those of the head's.
-    fn short(&mut self, head: &Object) -> Option<u64> {
+    fn short(&mut self, head: &Object<SLIST_HEADER::Type>) -> Option<u64> {
         let named = head.layout().find(SLIST_HEADER::HEADER8).is_some();
         // 5.2 has this form too, though its symbols have no name for it.
         let later = structures::SLIST_HEADER.layouts().find(|layout| layout.find(SLIST_HEADER::HEADER8).is_some())?;
         let head = if named { head.clone() } else { self.object_of(later, head.address())? };
-        let form = head.get(SLIST_HEADER::HEADER8)?;
+        let form = head.get(SLIST_HEADER::HEADER8)?.view()?;
         let member = form.layout().member("NextEntry")?;
         let next = form.member("NextEntry")?.unsigned();
         let above = u64::MAX << (member.bits?.1 + 4).min(63);
@@ -196,7 +207,7 @@ impl<M: Memory + ?Sized> Walk<'_, M> {
         }
         let view = etw_layouts::runtime::View::new(layout, &bytes).ok()?;
         let address = |value| self.kernel().address(value);
-        Some((address(view.get(LIST_ENTRY::FLINK)?), address(view.get(LIST_ENTRY::BLINK)?)))
+        Some((address(view.unsigned(LIST_ENTRY::FLINK)?), address(view.unsigned(LIST_ENTRY::BLINK)?)))
     }
 
     /// The address itself, if a link can be there.
@@ -218,7 +229,7 @@ impl<M: Memory + ?Sized> Walk<'_, M> {
 }
 
 /// The name of a member's type.
-fn kind(object: &Object, token: Token<Nested>) -> Option<&'static str> {
+fn kind<S: Tokens, K>(object: &Object<S>, token: Token<S, K>) -> Option<&'static str> {
     match object.layout().find(token)?.ty {
         Type::Layout(layout) => Some(layout.name),
         _ => None,

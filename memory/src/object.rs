@@ -2,25 +2,26 @@
 
 use crate::address::Address;
 use alloc::vec::Vec;
+use core::fmt;
 use core::ops::Range;
 use etw_layouts::members::LARGE_INTEGER;
-use etw_layouts::runtime::meta::{Layout, Member, Type};
-use etw_layouts::runtime::token::{Kind, Nested};
-use etw_layouts::runtime::{Token, Value, View};
+use etw_layouts::runtime::meta::{Member, Type};
+use etw_layouts::runtime::token::{Kind, Nested, Tokens};
+use etw_layouts::runtime::{LayoutOf, Token, Value, View};
 
-/// A structure at an address, by the layout of its kernel: those of its members that could be read.
-#[derive(Clone, Debug)]
-pub struct Object {
+/// A structure at an address, by the layout of its kernel: those of its members that could be read. `S` is the structure whose tokens it
+/// takes.
+pub struct Object<S = ()> {
     address: Address,
-    layout: &'static Layout,
+    layout: LayoutOf<S>,
     /// As many as the layout has; zeroes where there was nothing to read.
     bytes: Vec<u8>,
     /// What of them could not be read, in order.
     holes: Vec<Range<usize>>,
 }
 
-impl Object {
-    pub(crate) fn new(address: Address, layout: &'static Layout, bytes: Vec<u8>, holes: Vec<Range<usize>>) -> Self {
+impl<S> Object<S> {
+    pub(crate) fn new(address: Address, layout: LayoutOf<S>, bytes: Vec<u8>, holes: Vec<Range<usize>>) -> Self {
         debug_assert_eq!(bytes.len(), layout.size);
         Self { address, layout, bytes, holes }
     }
@@ -31,41 +32,14 @@ impl Object {
     }
 
     /// Its layout.
-    pub fn layout(&self) -> &'static Layout {
+    pub fn layout(&self) -> LayoutOf<S> {
         self.layout
-    }
-
-    /// The value of a member; `None` if the layout has no such member, or if not all of its bytes could be read.
-    pub fn get<K: Kind>(&self, token: Token<K>) -> Option<K::Value<'_>> {
-        let member = self.layout.find(token)?;
-        if self.has(member) { self.view()?.get(token) } else { None }
     }
 
     /// The value of the member of that name, as [`get`](Self::get).
     pub fn member(&self, name: &str) -> Option<Value<'_>> {
         let member = self.layout.member(name)?;
         if self.has(member) { self.view()?.member(name) } else { None }
-    }
-
-    /// A structure in it, with those of its members that could be read.
-    pub fn inner(&self, token: Token<Nested>) -> Option<Self> {
-        let member = self.layout.find(token)?;
-        let Type::Layout(layout) = member.ty else { return None };
-        let place = member.offset..member.offset.checked_add(layout.size)?;
-        let bytes = self.bytes.get(place.clone())?.to_vec();
-        let holes = self.holes.iter().map(|hole| hole.start.max(place.start)..hole.end.min(place.end));
-        let holes = holes.filter(|hole| !hole.is_empty()).map(|hole| hole.start - place.start..hole.end - place.start);
-        Some(Self::new(self.address.plus(member.offset as u64)?, layout, bytes, holes.collect()))
-    }
-
-    /// The address of a member; `None` if the layout does not have it.
-    pub fn place<K>(&self, token: Token<K>) -> Option<Address> {
-        self.address.plus(self.layout.find(token)?.offset as u64)
-    }
-
-    /// The value of a LARGE_INTEGER.
-    pub fn quad(&self, token: Token<Nested>) -> Option<i64> {
-        self.get(token)?.get(LARGE_INTEGER::QUAD_PART)
     }
 
     /// Whether all of it could be read.
@@ -84,9 +58,68 @@ impl Object {
         values.filter(|(member, _)| self.has(member))
     }
 
+    /// The same structure as `T`, for its tokens; `None` if it is another.
+    pub fn of<T: Tokens>(self) -> Option<Object<T>> {
+        let Self { address, layout, bytes, holes } = self;
+        Some(Object { address, layout: layout.layout().of()?, bytes, holes })
+    }
+
+    fn view(&self) -> Option<View<'_, S>> {
+        View::new(self.layout, &self.bytes).ok()
+    }
+
+    fn has(&self, member: &Member) -> bool {
+        let (start, end) = (member.offset, member.offset.saturating_add(member.size));
+        !self.holes.iter().any(|hole| hole.start < end && start < hole.end)
+    }
+}
+
+impl<S: Tokens> Object<S> {
+    /// The value of a member; `None` if the layout has no such member, or if not all of its bytes could be read.
+    pub fn get<K: Kind>(&self, token: Token<S, K>) -> Option<K::Value<'_>> {
+        let member = self.layout.find(token)?;
+        if self.has(member) { self.view()?.get(token) } else { None }
+    }
+
+    /// The value of a member as [`Value::unsigned`], under the same conditions.
+    pub fn unsigned(&self, token: Token<S>) -> Option<u64> {
+        self.get(token).map(|value| value.unsigned())
+    }
+
+    /// The value of a member as [`Value::signed`], under the same conditions.
+    pub fn signed(&self, token: Token<S>) -> Option<i64> {
+        self.get(token).map(|value| value.signed())
+    }
+
+    /// A structure in it, with those of its members that could be read.
+    pub fn inner<T: Tokens>(&self, token: Token<S, Nested<T>>) -> Option<Object<T>> {
+        self.part(token)?.of()
+    }
+
+    /// Whatever structure a member is in this layout.
+    pub(crate) fn part<K>(&self, token: Token<S, K>) -> Option<Object> {
+        let member = self.layout.find(token)?;
+        let Type::Layout(layout) = member.ty else { return None };
+        let place = member.offset..member.offset.checked_add(layout.size)?;
+        let bytes = self.bytes.get(place.clone())?.to_vec();
+        let holes = self.holes.iter().map(|hole| hole.start.max(place.start)..hole.end.min(place.end));
+        let holes = holes.filter(|hole| !hole.is_empty()).map(|hole| hole.start - place.start..hole.end - place.start);
+        Some(Object::new(self.address.plus(member.offset as u64)?, layout.into(), bytes, holes.collect()))
+    }
+
+    /// The address of a member; `None` if the layout does not have it.
+    pub fn place<K>(&self, token: Token<S, K>) -> Option<Address> {
+        self.address.plus(self.layout.find(token)?.offset as u64)
+    }
+
+    /// The value of a LARGE_INTEGER.
+    pub fn quad(&self, token: Token<S, Nested<LARGE_INTEGER::Type>>) -> Option<i64> {
+        self.get(token)?.signed(LARGE_INTEGER::QUAD_PART)
+    }
+
     /// Names of the flags of a member that are set: of its named values, or where it has none, of the bit fields in its place. The member
     /// itself may be absent from these.
-    pub fn set_bits<K>(&self, unit: Token<K>) -> Vec<&'static str> {
+    pub fn set_bits<K>(&self, unit: Token<S, K>) -> Vec<&'static str> {
         let Some(unit) = self.layout.find(unit) else { return Vec::new() };
         if let Type::Values(values) = unit.ty {
             let set = self.member(unit.name).map_or(0, |value| value.signed());
@@ -95,13 +128,23 @@ impl Object {
         let alike = self.members().filter(|(member, _)| member.bits.is_some() && member.offset == unit.offset);
         alike.filter(|(_, value)| value.unsigned() != 0).map(|(member, _)| member.name).collect()
     }
+}
 
-    fn view(&self) -> Option<View<'_>> {
-        View::new(self.layout, &self.bytes).ok()
+impl<S> Clone for Object<S> {
+    fn clone(&self) -> Self {
+        let (bytes, holes) = (self.bytes.clone(), self.holes.clone());
+        Self { address: self.address, layout: self.layout, bytes, holes }
     }
+}
 
-    fn has(&self, member: &Member) -> bool {
-        let (start, end) = (member.offset, member.offset.saturating_add(member.size));
-        !self.holes.iter().any(|hole| hole.start < end && start < hole.end)
+impl<S> fmt::Debug for Object<S> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { address, layout, bytes, holes } = self;
+        f.debug_struct("Object")
+            .field("address", address)
+            .field("layout", layout)
+            .field("bytes", bytes)
+            .field("holes", holes)
+            .finish()
     }
 }

@@ -38,7 +38,7 @@ pub struct Provider {
     /// Who may register and enable it: the address of the security descriptor.
     pub security: Option<Address>,
     /// All of it: an ETW_GUID_ENTRY.
-    pub entry: Object,
+    pub entry: Object<ENTRY::Type>,
 }
 
 /// What a GUID is of.
@@ -102,7 +102,7 @@ pub struct Registration {
     /// What the provider states of itself: [`Walk::traits`] reads it.
     pub traits: Option<Address>,
     /// All of it: an ETW_REG_ENTRY.
-    pub entry: Object,
+    pub entry: Object<REGISTRATION::Type>,
 }
 
 /// Who made a registration.
@@ -216,7 +216,7 @@ impl<M: Memory + ?Sized> Walk<'_, M> {
         let registrations = registrations.into_iter().filter_map(|at| self.registration(at)).collect();
         let slots = entry.get(ENTRY::ENABLE_INFO);
         let slots = slots.into_iter().flat_map(|slots| slots.elements()).zip(0..);
-        let security = entry.get(ENTRY::SECURITY_DESCRIPTOR).map(|at| self.kernel().address(at));
+        let security = entry.unsigned(ENTRY::SECURITY_DESCRIPTOR).map(|at| self.kernel().address(at));
         Some(Provider {
             guid: entry.member("Guid").and_then(|guid| Some(Guid(guid.bytes().try_into().ok()?))),
             kind,
@@ -233,7 +233,7 @@ impl<M: Memory + ?Sized> Walk<'_, M> {
     /// The registration at an address.
     pub(crate) fn registration(&mut self, at: Address) -> Option<Registration> {
         let entry = self.object(&structures::ETW_REG_ENTRY, at)?;
-        let pointer = |token| entry.get(token).map(|value| self.kernel().address(value));
+        let pointer = |token| entry.unsigned(token).map(|value| self.kernel().address(value));
         let [process, callback] = [pointer(REGISTRATION::PROCESS)?, pointer(REGISTRATION::CALLBACK)?];
         let owner = match is_of_kernel(&entry) {
             Some(true) => Owner::Kernel { callback, context: pointer(REGISTRATION::CALLBACK_CONTEXT).unwrap_or_default() },
@@ -244,9 +244,9 @@ impl<M: Memory + ?Sized> Walk<'_, M> {
         Some(Registration {
             owner,
             flags: entry.set_bits(REGISTRATION::FLAGS),
-            mask: entry.get(REGISTRATION::ENABLE_MASK),
-            group_mask: entry.get(REGISTRATION::GROUP_ENABLE_MASK),
-            host_mask: entry.get(REGISTRATION::HOST_ENABLE_MASK),
+            mask: entry.unsigned(REGISTRATION::ENABLE_MASK),
+            group_mask: entry.unsigned(REGISTRATION::GROUP_ENABLE_MASK),
+            host_mask: entry.unsigned(REGISTRATION::HOST_ENABLE_MASK),
             group: set(REGISTRATION::GROUP_ENTRY),
             traits: set(REGISTRATION::TRAITS),
             entry,
@@ -258,9 +258,9 @@ impl<M: Memory + ?Sized> Walk<'_, M> {
         let Some(layout) = self.kernel().named("ETW_SILODRIVERSTATE") else { return Vec::new() };
         let mut states = BTreeSet::new();
         for provider in providers {
-            let host = provider.entry.get(ENTRY::SILO_STATE);
+            let host = provider.entry.unsigned(ENTRY::SILO_STATE);
             for at in self.list(&provider.entry, ENTRY::SILO_GUID_LIST, &structures::ETW_GUID_ENTRY, ENTRY::SILO_GUID_LIST) {
-                let state = self.object(&structures::ETW_GUID_ENTRY, at).and_then(|entry| entry.get(ENTRY::SILO_STATE));
+                let state = self.object(&structures::ETW_GUID_ENTRY, at).and_then(|entry| entry.unsigned(ENTRY::SILO_STATE));
                 states.extend(state.filter(|state| *state != 0 && Some(*state) != host));
             }
         }
@@ -292,31 +292,31 @@ fn heads_of(number: u32, at: Address, bucket: &'static Layout) -> Vec<Head> {
 }
 
 /// Whether a registration was made in the kernel. What is a bit field from 6.2 on is a flag before.
-fn is_of_kernel(entry: &Object) -> Option<bool> {
-    let bit = entry.get(REGISTRATION::DBG_KERNEL_REGISTRATION).map(|bit| bit != 0);
-    let flag = || entry.get(REGISTRATION::FLAGS).map(|flags| ETW_REG_ENTRY_FLAG(flags.unsigned() as u16));
+fn is_of_kernel(entry: &Object<REGISTRATION::Type>) -> Option<bool> {
+    let bit = entry.unsigned(REGISTRATION::DBG_KERNEL_REGISTRATION).map(|bit| bit != 0);
+    let flag = || entry.unsigned(REGISTRATION::FLAGS).map(|flags| ETW_REG_ENTRY_FLAG(flags as u16));
     bit.or_else(|| Some(flag()?.contains(ETW_REG_ENTRY_FLAG::DbgKernelRegistration)))
 }
 
 /// `None` of a provider that nobody has enabled yet: all of it is zero then, and no session asked for that.
-fn last(info: View<'_>) -> Option<Last> {
-    let flags = info.get(LAST::ENABLE_FLAGS)?.get(LARGE_INTEGER::QUAD_PART)? as u64;
-    let [session, level, enabled] = [info.get(LAST::LOGGER_ID)?, info.get(LAST::LEVEL)?, info.get(LAST::ENABLED)?];
+fn last(info: View<'_, LAST::Type>) -> Option<Last> {
+    let flags = info.get(LAST::ENABLE_FLAGS)?.unsigned(LARGE_INTEGER::QUAD_PART)?;
+    let [session, level, enabled] = [info.unsigned(LAST::LOGGER_ID)?, info.unsigned(LAST::LEVEL)?, info.unsigned(LAST::ENABLED)?];
     let last = Last { is_enabled: enabled != 0, session, level: level as u8, flags };
     (last != Last { is_enabled: false, session: 0, level: 0, flags: 0 }).then_some(last)
 }
 
 /// A slot that is in use.
 fn enable(value: Value<'_>, slot: u32) -> Option<Enable> {
-    let info = value.view()?;
-    let used = info.get(ENABLE::IS_ENABLED).is_some_and(|enabled| enabled != 0);
+    let info: View<'_, ENABLE::Type> = value.view()?.of()?;
+    let used = info.unsigned(ENABLE::IS_ENABLED).is_some_and(|enabled| enabled != 0);
     used.then_some(Enable {
         slot,
-        session: info.get(ENABLE::LOGGER_ID)?,
-        level: info.get(ENABLE::LEVEL)? as u8,
-        property: info.get(ENABLE::ENABLE_PROPERTY)? as u32,
-        any: info.get(ENABLE::MATCH_ANY_KEYWORD)?,
-        all: info.get(ENABLE::MATCH_ALL_KEYWORD)?,
+        session: info.unsigned(ENABLE::LOGGER_ID)?,
+        level: info.unsigned(ENABLE::LEVEL)? as u8,
+        property: info.unsigned(ENABLE::ENABLE_PROPERTY)? as u32,
+        any: info.unsigned(ENABLE::MATCH_ANY_KEYWORD)?,
+        all: info.unsigned(ENABLE::MATCH_ALL_KEYWORD)?,
     })
 }
 

@@ -10,9 +10,7 @@ use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use core::fmt;
 use etw_layouts::constants::LOG_FILE_MODE;
-use etw_layouts::members::{LARGE_INTEGER, TRACE_LOGFILE_HEADER as HEADER, WMI_LOGGER_CONTEXT as LOGGER};
-use etw_layouts::runtime::Token;
-use etw_layouts::runtime::token::Nested;
+use etw_layouts::members::{TRACE_LOGFILE_HEADER as HEADER, WMI_LOGGER_CONTEXT as LOGGER};
 use etw_layouts::structures;
 use etw_layouts_etl::wire::Generation;
 use etw_layouts_etl::write::{self, FileWriter, Producer};
@@ -139,7 +137,7 @@ impl<M: Memory + ?Sized> Walk<'_, M> {
             buffer_size: session.buffer_size.ok_or(Error::Session("the size of its buffers"))?,
             processors: processors.min(producer.most_processors()),
             mode: session.mode.map_or(0, |mode| mode.0 & !LOG_FILE_MODE::EVENT_TRACE_COMPRESSED_MODE.0),
-            maximum_file_size: session.context.get(LOGGER::MAXIMUM_FILE_SIZE).unwrap_or(0) as u32,
+            maximum_file_size: session.context.unsigned(LOGGER::MAXIMUM_FILE_SIZE).unwrap_or(0) as u32,
             events_lost: session.events_lost.unwrap_or(0),
             buffers_lost: session.buffers_lost.unwrap_or(0),
             timer_resolution: 0,
@@ -159,11 +157,10 @@ impl<M: Memory + ?Sized> Walk<'_, M> {
     /// header that the session has ready for its file.
     pub fn time(&mut self, session: &Session) -> Time {
         let known = self.kernel().time();
-        let at = session.context.get(LOGGER::LOGGER_HEADER).map(|at| self.kernel().address(at)).filter(|at| !at.is_null());
+        let at = session.context.unsigned(LOGGER::LOGGER_HEADER).map(|at| self.kernel().address(at)).filter(|at| !at.is_null());
         let header = at.and_then(|at| self.object(&structures::TRACE_LOGFILE_HEADER, at));
-        let of_header =
-            |token: Token<Nested>| header.as_ref().and_then(|header| header.get(token)?.get(LARGE_INTEGER::QUAD_PART));
-        let mhz = header.as_ref().and_then(|header| header.get(HEADER::CPU_SPEED_IN_M_HZ)).map(|mhz| mhz as i64);
+        let of_header = |token| header.as_ref().and_then(|header| header.quad(token));
+        let mhz = header.as_ref().and_then(|header| header.unsigned(HEADER::CPU_SPEED_IN_M_HZ)).map(|mhz| mhz as i64);
         let processors = self.processors().map(|count| count as u32);
         let mut global = |name, size| self.integer(self.kernel().global(name)?, size).map(|value| value as i64);
         let of_global = global("EtwCPUSpeedInMHz", 4).or(mhz).and_then(|mhz| u32::try_from(mhz).ok());

@@ -61,8 +61,8 @@ pub struct Session {
     pub security: Option<Address>,
     /// Real-time consumers, as the session counts them. None before 6.0.
     pub consumers: Option<u32>,
-    /// All of it.
-    pub context: Object,
+    /// All of it: a WMI_LOGGER_CONTEXT.
+    pub context: Object<LOGGER::Type>,
 }
 
 /// What reads a session's clock.
@@ -116,12 +116,12 @@ impl<M: Memory + ?Sized> Walk<'_, M> {
     pub fn session(&mut self, number: u32, address: Address) -> Option<Session> {
         let context = self.object(&structures::WMI_LOGGER_CONTEXT, address)?;
         let place = |member| Place { structure: context.layout().name, address, member };
-        if let Some(stated) = context.get(LOGGER::LOGGER_ID).filter(|stated| *stated != u64::from(number)) {
+        if let Some(stated) = context.unsigned(LOGGER::LOGGER_ID).filter(|stated| *stated != u64::from(number)) {
             self.find(place("LoggerId"), What::Number { slot: number, stated });
         }
         let number32 = |value: Option<u64>| value.map(|value| value as u32);
-        let mode = context.get(LOGGER::LOGGER_MODE);
-        let clock = context.get(LOGGER::CLOCK_TYPE).map(|clock| clock.value as u64).or(context.get(LOGGER::USE_PERF_CLOCK));
+        let mode = context.get(LOGGER::LOGGER_MODE).map(|mode| mode.choice());
+        let clock = context.unsigned(LOGGER::CLOCK_TYPE).or(context.unsigned(LOGGER::USE_PERF_CLOCK));
         let session = Session {
             number,
             name: self.text(&context, LOGGER::LOGGER_NAME),
@@ -129,22 +129,22 @@ impl<M: Memory + ?Sized> Walk<'_, M> {
             mode: mode.map(|mode| LOG_FILE_MODE(mode.value as u32)),
             mode_names: mode.map(|mode| mode.names().collect()).unwrap_or_default(),
             flags: context.set_bits(LOGGER::FLAGS),
-            kernel_events: context.get(LOGGER::ENABLE_FLAGS).map(|flags| flags.names().collect()).unwrap_or_default(),
+            kernel_events: context.get(LOGGER::ENABLE_FLAGS).map(|flags| flags.choice().names().collect()).unwrap_or_default(),
             clock: clock.map(|clock| EVENT_TRACE_CLOCK(clock as u32)),
             clock_routine: self.routine(&context),
             reference: reference(&context),
             start_time: context.quad(LOGGER::START_TIME),
-            buffer_size: number32(context.get(LOGGER::BUFFER_SIZE)),
-            buffers: context.get(LOGGER::NUMBER_OF_BUFFERS),
-            buffers_free: context.get(LOGGER::BUFFERS_AVAILABLE),
-            minimum_buffers: number32(context.get(LOGGER::MINIMUM_BUFFERS)),
-            maximum_buffers: number32(context.get(LOGGER::MAXIMUM_BUFFERS)),
-            buffers_written: number32(context.get(LOGGER::BUFFERS_WRITTEN)),
-            buffers_lost: number32(context.get(LOGGER::LOG_BUFFERS_LOST)),
-            real_time_buffers_lost: number32(context.get(LOGGER::REAL_TIME_BUFFERS_LOST)),
-            events_lost: number32(context.get(LOGGER::EVENTS_LOST)),
+            buffer_size: number32(context.unsigned(LOGGER::BUFFER_SIZE)),
+            buffers: context.signed(LOGGER::NUMBER_OF_BUFFERS),
+            buffers_free: context.signed(LOGGER::BUFFERS_AVAILABLE),
+            minimum_buffers: number32(context.unsigned(LOGGER::MINIMUM_BUFFERS)),
+            maximum_buffers: number32(context.unsigned(LOGGER::MAXIMUM_BUFFERS)),
+            buffers_written: number32(context.unsigned(LOGGER::BUFFERS_WRITTEN)),
+            buffers_lost: number32(context.unsigned(LOGGER::LOG_BUFFERS_LOST)),
+            real_time_buffers_lost: number32(context.unsigned(LOGGER::REAL_TIME_BUFFERS_LOST)),
+            events_lost: number32(context.unsigned(LOGGER::EVENTS_LOST)),
             security: self.fast_ref(&context, LOGGER::SECURITY_DESCRIPTOR).filter(|address| !address.is_null()),
-            consumers: number32(context.get(LOGGER::NUM_CONSUMERS)),
+            consumers: number32(context.unsigned(LOGGER::NUM_CONSUMERS)),
             context: context.clone(),
         };
         self.routines(&session);
@@ -152,7 +152,7 @@ impl<M: Memory + ?Sized> Walk<'_, M> {
     }
 
     /// What reads the clock: code, or since 2004 a number.
-    fn routine(&self, context: &Object) -> Option<Routine> {
+    fn routine(&self, context: &Object<LOGGER::Type>) -> Option<Routine> {
         let value = context.get(LOGGER::GET_CPU_CLOCK)?;
         match value.ty() {
             Type::Pointer => Some(self.kernel().address(value.unsigned())).filter(|routine| !routine.is_null()).map(Routine::At),
@@ -171,7 +171,7 @@ impl<M: Memory + ?Sized> Walk<'_, M> {
             Some(Routine::Number(number)) if number > NUMBERS => self.find(place("GetCpuClock"), What::ClockNumber(number)),
             _ => {}
         }
-        let callback = context.get(LOGGER::BUFFER_CALLBACK).map(|value| self.kernel().address(value));
+        let callback = context.unsigned(LOGGER::BUFFER_CALLBACK).map(|value| self.kernel().address(value));
         if let Some(callback) = callback.filter(|callback| !callback.is_null() && self.kernel().is_outside(*callback)) {
             self.find(place("BufferCallback"), What::Callback(callback));
         }
@@ -179,7 +179,7 @@ impl<M: Memory + ?Sized> Walk<'_, M> {
 }
 
 /// One moment by both clocks.
-fn reference(context: &Object) -> Option<(i64, i64)> {
+fn reference(context: &Object<LOGGER::Type>) -> Option<(i64, i64)> {
     if let Some(reference) = context.inner(LOGGER::REFERENCE_TIME) {
         return Some((reference.quad(ETW_REF_CLOCK::START_TIME)?, reference.quad(ETW_REF_CLOCK::START_PERF_CLOCK)?));
     }

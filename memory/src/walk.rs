@@ -10,10 +10,9 @@ use alloc::vec;
 use alloc::vec::Vec;
 use core::ops::Range;
 use etw_layouts::members::{EX_FAST_REF, UNICODE_STRING};
-use etw_layouts::runtime::View;
-use etw_layouts::runtime::meta::{Layout, Structure};
-use etw_layouts::runtime::token::Nested;
-use etw_layouts::runtime::{Arch, Token};
+use etw_layouts::runtime::meta::Structure;
+use etw_layouts::runtime::token::{Nested, Tokens};
+use etw_layouts::runtime::{Arch, LayoutOf, Token, View};
 use etw_layouts::structures;
 
 /// A walk through memory. What it finds wrong is in [`findings`](Self::findings), and never ends it.
@@ -130,7 +129,7 @@ impl<'a, M: Memory + ?Sized> Walk<'a, M> {
     }
 
     /// The structure at an address; `None` if the kernel does not have such structures, or if nothing of it could be read.
-    pub fn object(&mut self, structure: &'static Structure, address: Address) -> Option<Object> {
+    pub fn object<S: Tokens>(&mut self, structure: &Structure<S>, address: Address) -> Option<Object<S>> {
         match self.kernel.layout(structure) {
             Some(layout) => self.object_of(layout, address),
             None => {
@@ -141,7 +140,8 @@ impl<'a, M: Memory + ?Sized> Walk<'a, M> {
     }
 
     /// The structure of a layout at an address; `None` if nothing of it could be read.
-    pub fn object_of(&mut self, layout: &'static Layout, address: Address) -> Option<Object> {
+    pub fn object_of<S>(&mut self, layout: impl Into<LayoutOf<S>>, address: Address) -> Option<Object<S>> {
+        let layout = layout.into();
         let mut bytes = vec![0; layout.size];
         let holes = self.read(address, &mut bytes);
         let missing: usize = holes.iter().map(Range::len).sum();
@@ -173,13 +173,13 @@ impl<'a, M: Memory + ?Sized> Walk<'a, M> {
     }
 
     /// What a member of type EX_FAST_REF points to, without the count in its low bits.
-    pub fn fast_ref(&self, object: &Object, token: Token<Nested>) -> Option<Address> {
+    pub fn fast_ref<S: Tokens>(&self, object: &Object<S>, token: Token<S, Nested<EX_FAST_REF::Type>>) -> Option<Address> {
         self.untag(object.get(token)?)
     }
 
     /// The address in an EX_FAST_REF.
-    pub fn untag(&self, reference: View<'_>) -> Option<Address> {
-        self.untagged(Address(reference.get(EX_FAST_REF::VALUE)?))
+    pub fn untag(&self, reference: View<'_, EX_FAST_REF::Type>) -> Option<Address> {
+        self.untagged(Address(reference.unsigned(EX_FAST_REF::VALUE)?))
     }
 
     /// The address in the value of an EX_FAST_REF.
@@ -190,10 +190,10 @@ impl<'a, M: Memory + ?Sized> Walk<'a, M> {
 
     /// The text of a member of type UNICODE_STRING: as much of it as could be read, and no more than the limit. What is no UTF-16 is
     /// replaced. `None` if there is no string.
-    pub fn text(&mut self, object: &Object, token: Token<Nested>) -> Option<String> {
+    pub fn text<S: Tokens>(&mut self, object: &Object<S>, token: Token<S, Nested<UNICODE_STRING::Type>>) -> Option<String> {
         let string = object.get(token)?;
-        let (length, room) = (string.get(UNICODE_STRING::LENGTH)?, string.get(UNICODE_STRING::MAXIMUM_LENGTH)?);
-        let at = self.kernel.address(string.get(UNICODE_STRING::BUFFER)?);
+        let (length, room) = (string.unsigned(UNICODE_STRING::LENGTH)?, string.unsigned(UNICODE_STRING::MAXIMUM_LENGTH)?);
+        let at = self.kernel.address(string.unsigned(UNICODE_STRING::BUFFER)?);
         let place = Place { structure: object.layout().name, address: object.address(), member: token.name() };
         if length % 2 != 0 || length > room {
             self.find(place, What::Text { length, room });

@@ -7,7 +7,7 @@ use crate::walk::Walk;
 use alloc::vec::Vec;
 use etw_layouts::Arch;
 use etw_layouts::members::WMI_BUFFER_HEADER as BUFFER;
-use etw_layouts::runtime::Token;
+use etw_layouts::runtime::{LayoutOf, Token};
 use etw_layouts::structures;
 
 /// What the kernel states of a member of WMI_BUFFER_HEADER, and what the layout has.
@@ -38,7 +38,7 @@ const TABLE: u64 = 0x10;
 /// Name and offset of each member that the kernel states, in the order of its statements.
 fn members<M: Memory + ?Sized>(walk: &Walk<'_, M>) -> [(&'static str, Option<u64>); STATEMENTS] {
     let layout = walk.kernel().layout(&structures::WMI_BUFFER_HEADER);
-    fn of<K>(layout: Option<&'static etw_layouts::runtime::meta::Layout>, token: Token<K>) -> (&'static str, Option<u64>) {
+    fn of<K>(layout: Option<LayoutOf<BUFFER::Type>>, token: Token<BUFFER::Type, K>) -> (&'static str, Option<u64>) {
         (token.name(), layout.and_then(|layout| layout.find(token)).map(|member| member.offset as u64))
     }
     [

@@ -6,10 +6,10 @@ use etw_layouts_runtime::{Ptr64, View, bytemuck, layout, tokens};
 
 tokens! {
     REQUESTS {
-        first FIRST: Address, "all versions";
-        count COUNT: Unsigned, "all versions";
-        closed CLOSED: Unsigned, "all versions";
-        processor PROCESSOR: Unsigned, "all versions";
+        first FIRST, "all versions";
+        count COUNT, "all versions";
+        closed CLOSED, "all versions";
+        processor PROCESSOR, "all versions";
     }
 }
 
@@ -32,6 +32,6 @@ fn main() {
     println!("{} requests from {:?} on, processor {}", requests.count, requests.first, requests.processor());
     assert_eq!((requests.count, requests.processor(), requests.closed()), (2, 5, 1));
     let view = View::new(<Requests as etw_layouts_runtime::Described>::LAYOUT, &memory).expect("16 bytes");
-    assert_eq!((view.get(REQUESTS::COUNT), view.get(REQUESTS::PROCESSOR)), (Some(2), Some(5)));
+    assert_eq!((view.unsigned(REQUESTS::COUNT), view.unsigned(REQUESTS::PROCESSOR)), (Some(2), Some(5)));
     println!("{view:#?}");
 }

@@ -22,8 +22,10 @@ pub enum Reason {
     Unaligned(usize),
     /// The layout has no such member.
     Absent,
-    /// The value has more bits than the member.
+    /// The value is none that the member can hold.
     Wide,
+    /// The member is no number: a structure, or an array.
+    NoNumber,
 }
 
 impl fmt::Display for Error {
@@ -33,6 +35,7 @@ impl fmt::Display for Error {
             Reason::Short(left) => write!(f, "there are only {left:#x}"),
             Reason::Unaligned(align) => write!(f, "not aligned to {align}"),
             Reason::Absent => f.write_str("the layout has no such member"),
+            Reason::NoNumber => f.write_str("the member is no number"),
             Reason::Wide => f.write_str("the value does not fit into the member"),
         }
     }

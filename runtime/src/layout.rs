@@ -24,10 +24,10 @@
 ///
 /// tokens! {
 ///     REQUESTS {
-///         first FIRST: Address, "all versions";
-///         count COUNT: Unsigned, "all versions";
-///         closed CLOSED: Unsigned, "all versions";
-///         processor PROCESSOR: Unsigned, "all versions";
+///         first FIRST, "all versions";
+///         count COUNT, "all versions";
+///         closed CLOSED, "all versions";
+///         processor PROCESSOR, "all versions";
 ///     }
 /// }
 ///
@@ -67,7 +67,9 @@ macro_rules! layout {
         }
 
         impl $crate::Described for $name {
-            const LAYOUT: &'static $crate::meta::Layout = {
+            type Of = $($of)::+::Type;
+
+            const LAYOUT: $crate::LayoutOf<Self::Of> = {
                 use $($of)::+ as of;
                 const MEMBERS: &[$crate::meta::Member] = &[$(
                     $($crate::at::<$ty>($at).member(stringify!($field), $c),)?
@@ -80,12 +82,14 @@ macro_rules! layout {
                     $({ let _ = $c; of::Index::$field as u16 },)?
                     $($(of::Index::$get as u16,)*)?
                 )*]);
-                &$crate::meta::Layout { name: of.name, size: $size, align: $align, members: MEMBERS, of: &of, places: &PLACES }
+                const LAYOUT: &$crate::meta::Layout =
+                    &$crate::meta::Layout { name: of.name, size: $size, align: $align, members: MEMBERS, of: &of, places: &PLACES };
+                $crate::LayoutOf::known(LAYOUT)
             };
         }
 
         impl $crate::meta::Typed for $name {
-            const TYPE: $crate::meta::Type = $crate::meta::Type::Layout(<Self as $crate::Described>::LAYOUT);
+            const TYPE: $crate::meta::Type = $crate::meta::Type::Layout(<Self as $crate::Described>::LAYOUT.layout());
         }
 
         impl $crate::core::fmt::Debug for $name {

@@ -11,7 +11,7 @@
 //! ```
 //! use etw_layouts_runtime::{Arch, Build, View};
 //! # use etw_layouts_runtime::{Described, layout, meta::{Axis, Change, Kernel, Registry, Structure}, tokens};
-//! # tokens! { REQUEST { Id ID: Unsigned, "all versions"; Size SIZE: Unsigned, "6.1.."; } }
+//! # tokens! { REQUEST { Id ID, "all versions"; Size SIZE, "6.1.."; } }
 //! # layout! { /// Then.
 //! #     pub struct Old: REQUEST, 4, 4 { 0 Id: u32 = "ULONG", ""; } }
 //! # layout! { /// Now.
@@ -20,16 +20,16 @@
 //! #     Kernel { build: Build::new(6, 0, 6000, 0), label: "", architectures: &[Arch::X64], same: &[] },
 //! #     Kernel { build: Build::new(6, 1, 7600, 0), label: "", architectures: &[Arch::X64], same: &[] },
 //! # ] };
-//! # static REQUESTS: Structure = Structure { name: "REQUEST", axis: &AXIS, registry: Registry::EMPTY, held: &[], changes: &[
+//! # static REQUESTS: Structure<REQUEST::Type> = Structure { name: "REQUEST", axis: &AXIS, registry: Registry::EMPTY, held: &[], changes: &[
 //! #     Change::layout(Build::new(6, 0, 6000, 0), Arch::X64, Old::LAYOUT),
 //! #     Change::layout(Build::new(6, 1, 7600, 0), Arch::X64, New::LAYOUT),
-//! # ] };
+//! # ], of: std::marker::PhantomData };
 //! let bytes = [8, 0, 0, 0, 77, 0, 0, 0];
 //! for (build, id, size) in [("6.0.6002", 8, None), ("6.1.7601.24000", 77, Some(8))] {
 //!     let build: Build = build.parse()?;
 //!     let chosen = REQUESTS.select(build, Arch::X64)?;
 //!     let view = View::new(chosen.layout, &bytes)?;
-//!     assert_eq!((view.get(REQUEST::ID), view.get(REQUEST::SIZE)), (Some(id), size));
+//!     assert_eq!((view.unsigned(REQUEST::ID), view.unsigned(REQUEST::SIZE)), (Some(id), size));
 //! }
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
@@ -69,7 +69,7 @@ pub use error::{Error, Reason};
 pub use meta::{Arch, Build, Described};
 #[doc(hidden)]
 pub use names::print_named;
-pub use token::Token;
+pub use token::{LayoutOf, Token};
 #[doc(hidden)]
 pub use value::print;
 pub use value::{Choice, Value};

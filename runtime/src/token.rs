@@ -1,127 +1,106 @@
 //! Tokens: members by what they are, not where they are. Generated, one for each member that a structure has in any layout.
 
 use crate::meta::{Layout, Member, Members};
-use crate::value::{Choice, Value};
+use crate::value::Value;
+use crate::view::View;
+use core::fmt;
 use core::marker::PhantomData;
+use core::ops::Deref;
 
-/// A member of a structure, wherever a layout has it.
-#[derive(Debug)]
-pub struct Token<K> {
-    members: &'static Members,
+/// A member of the structure `S`, wherever a layout has it. It gives `K`: a [`Value`], or a structure of its own if `K` is [`Nested`].
+pub struct Token<S, K = Any> {
     index: u16,
-    kind: PhantomData<fn() -> K>,
+    of: PhantomData<fn() -> (S, K)>,
 }
 
-/// What a member is in every layout that has it, and so what a view gives.
+/// A structure that has tokens.
+pub trait Tokens: 'static {
+    /// The members that it has in any layout.
+    const MEMBERS: &'static Members;
+}
+
+/// A layout of the structure `S`: what its tokens find members in.
+pub struct LayoutOf<S> {
+    layout: &'static Layout,
+    of: PhantomData<fn() -> S>,
+}
+
+/// What a token gives.
 pub trait Kind {
-    /// What a view gives.
+    /// What it gives.
     type Value<'a>;
 
-    /// The value of this kind.
-    fn value(value: Value<'_>) -> Self::Value<'_>;
+    /// A value as that; `None` if it is something else in this layout.
+    fn of(value: Value<'_>) -> Option<Self::Value<'_>>;
 }
 
-/// A kind that is a number, and so can be set.
-pub trait Integer: Kind {
-    /// What a view takes.
-    type Number: Copy;
-
-    /// Whether a number has no more bits.
-    fn fits(value: Self::Number, bits: u32) -> bool;
-
-    /// Its bits.
-    fn bits(value: Self::Number) -> u64;
-}
-
-/// An integer without sign.
-#[derive(Debug)]
-pub enum Unsigned {}
-
-/// An integer with sign.
-#[derive(Debug)]
-pub enum Signed {}
-
-/// A pointer: the address, of 4 or 8 bytes.
-#[derive(Debug)]
-pub enum Address {}
-
-/// One of named values, or flags.
-#[derive(Debug)]
-pub enum Named {}
-
-/// A structure or union of its own.
-#[derive(Debug)]
-pub enum Nested {}
-
-/// Anything else: arrays, and what differs between layouts.
+/// Whatever the layout has there.
 #[derive(Debug)]
 pub enum Any {}
 
-impl<K> Token<K> {
-    /// The member that is `members.names[index]`.
-    pub const fn new(members: &'static Members, index: u16) -> Self {
-        Self { members, index, kind: PhantomData }
+/// The structure `T`. Layouts that have something else in its place have no such member; where there are such layouts, another token, whose name
+/// ends in `_VALUE`, gives what is there.
+#[derive(Debug)]
+pub enum Nested<T> {
+    #[doc(hidden)]
+    Never(core::convert::Infallible, PhantomData<T>),
+}
+
+impl<S: Tokens, K> Token<S, K> {
+    /// The member that is `S::MEMBERS.names[index]`.
+    pub const fn new(index: u16) -> Self {
+        Self { index, of: PhantomData }
     }
 
     /// Microsoft's name of the member.
     pub fn name(&self) -> &'static str {
-        self.members.names.get(usize::from(self.index)).copied().unwrap_or_default()
+        S::MEMBERS.names.get(usize::from(self.index)).copied().unwrap_or_default()
     }
 }
 
-impl<K> Clone for Token<K> {
-    fn clone(&self) -> Self {
-        *self
+impl<S> LayoutOf<S> {
+    /// A layout that is known to be one of `S`; of another structure's layout it finds no member.
+    #[doc(hidden)]
+    pub const fn known(layout: &'static Layout) -> Self {
+        Self { layout, of: PhantomData }
+    }
+
+    /// The layout itself, of any structure.
+    pub const fn layout(self) -> &'static Layout {
+        self.layout
     }
 }
 
-impl<K> Copy for Token<K> {}
-
-impl Layout {
-    /// The member of a token; `None` if this layout does not have it, or if it is one of another structure.
+impl<S: Tokens> LayoutOf<S> {
+    /// The member of a token; `None` if this layout does not have it.
     #[inline]
-    pub fn find<K>(&self, token: Token<K>) -> Option<&'static Member> {
-        if !core::ptr::eq(self.of, token.members) {
+    pub fn find<K>(self, token: Token<S, K>) -> Option<&'static Member> {
+        if !core::ptr::eq(self.layout.of, S::MEMBERS) {
             return None;
         }
-        let place = *self.places.get(usize::from(token.index))?;
-        self.members.get(usize::from(place).wrapping_sub(1))
+        let place = *self.layout.places.get(usize::from(token.index))?;
+        self.layout.members.get(usize::from(place).wrapping_sub(1))
     }
 }
 
-impl Kind for Unsigned {
-    type Value<'a> = u64;
-
-    #[inline]
-    fn value(value: Value<'_>) -> u64 {
-        value.unsigned()
+impl Layout {
+    /// The same as a layout of `S`; `None` if it is one of another structure.
+    pub fn of<S: Tokens>(&'static self) -> Option<LayoutOf<S>> {
+        core::ptr::eq(self.of, S::MEMBERS).then_some(LayoutOf::known(self))
     }
 }
 
-impl Kind for Signed {
-    type Value<'a> = i64;
-
-    #[inline]
-    fn value(value: Value<'_>) -> i64 {
-        value.signed()
+impl From<&'static Layout> for LayoutOf<()> {
+    fn from(layout: &'static Layout) -> Self {
+        Self::known(layout)
     }
 }
 
-impl Kind for Address {
-    type Value<'a> = u64;
+impl<S> Deref for LayoutOf<S> {
+    type Target = Layout;
 
-    #[inline]
-    fn value(value: Value<'_>) -> u64 {
-        value.unsigned()
-    }
-}
-
-impl Kind for Named {
-    type Value<'a> = Choice;
-
-    #[inline]
-    fn value(value: Value<'_>) -> Choice {
-        Choice::of(value)
+    fn deref(&self) -> &Layout {
+        self.layout
     }
 }
 
@@ -129,62 +108,77 @@ impl Kind for Any {
     type Value<'a> = Value<'a>;
 
     #[inline]
-    fn value(value: Value<'_>) -> Value<'_> {
-        value
+    fn of(value: Value<'_>) -> Option<Value<'_>> {
+        Some(value)
     }
 }
 
-macro_rules! integer {
-    ($($kind:ident $number:ident)+) => { $(
-        impl Integer for $kind {
-            type Number = $number;
+impl<T: Tokens> Kind for Nested<T> {
+    type Value<'a> = View<'a, T>;
 
-            fn fits(value: $number, bits: u32) -> bool {
-                let unused = 64 - bits.clamp(1, 64);
-                value << unused >> unused == value
-            }
-
-            fn bits(value: $number) -> u64 {
-                value as u64
-            }
-        }
-    )+ };
+    #[inline]
+    fn of(value: Value<'_>) -> Option<View<'_, T>> {
+        value.view()?.of()
+    }
 }
 
-integer!(Unsigned u64 Address u64 Signed i64);
-
-impl Integer for Named {
-    type Number = i64;
-
-    /// Flags have no sign, named values may have one.
-    fn fits(value: i64, bits: u32) -> bool {
-        Signed::fits(value, bits) || Unsigned::fits(value as u64, bits)
+impl<S, K> Clone for Token<S, K> {
+    fn clone(&self) -> Self {
+        *self
     }
+}
 
-    fn bits(value: i64) -> u64 {
-        value as u64
+impl<S, K> Copy for Token<S, K> {}
+
+impl<S: Tokens, K> fmt::Debug for Token<S, K> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}.{}", S::MEMBERS.name, self.name())
+    }
+}
+
+impl<S> Clone for LayoutOf<S> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<S> Copy for LayoutOf<S> {}
+
+impl<S> fmt::Debug for LayoutOf<S> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.layout.fmt(f)
     }
 }
 
 /// Defines the tokens of a structure: the [`Members`] that it has in any layout, and a module of constants, one a member:
-/// `NAME CONSTANT: KIND, "WHERE";`.
+/// `NAME CONSTANT, "WHERE";`, with `: STRUCTURE` behind the constant if the member is a structure that has tokens. Where some layouts have
+/// something else in its place, `or CONSTANT, "WHERE"` names the token that gives whatever is there.
 ///
 /// ```
 /// use etw_layouts_runtime::tokens;
 ///
 /// tokens! {
+///     LINK {
+///         next NEXT, "all versions";
+///     }
+/// }
+///
+/// tokens! {
 ///     REQUESTS {
-///         count COUNT: Unsigned, "all versions";
-///         next NEXT: Address, "version 2";
+///         count COUNT, "all versions";
+///         first FIRST: LINK, "version 1" or FIRST_VALUE, "all versions";
 ///     }
 /// }
 ///
 /// assert_eq!(REQUESTS::COUNT.name(), "count");
-/// assert_eq!(REQUESTS.names, ["count", "next"]);
+/// assert_eq!(REQUESTS.names, ["count", "first"]);
+/// # fn main() {}
 /// ```
 #[macro_export]
 macro_rules! tokens {
-    ($structure:ident { $($name:ident $constant:ident: $kind:ident, $doc:literal;)* }) => {
+    ($structure:ident { $(
+        $name:ident $constant:ident $(: $nested:ident)?, $doc:literal $(or $value:ident, $value_doc:literal)?;
+    )* }) => {
         #[doc(inline)]
         #[allow(non_upper_case_globals, unused_imports)]
         pub use $structure::All as $structure;
@@ -200,6 +194,14 @@ macro_rules! tokens {
                 names: &[$($crate::plain($crate::core::stringify!($name))),*],
             };
 
+            #[doc = $crate::core::concat!("`", $crate::core::stringify!($structure), "`, for views and layouts whose tokens these are.")]
+            #[derive(Debug)]
+            pub enum Type {}
+
+            impl $crate::token::Tokens for Type {
+                const MEMBERS: &'static $crate::meta::Members = &All;
+            }
+
             /// The compiler numbers the members.
             #[doc(hidden)]
             #[allow(non_camel_case_types, clippy::upper_case_acronyms)]
@@ -207,8 +209,12 @@ macro_rules! tokens {
 
             $(
                 #[doc = $crate::core::concat!("`", $crate::core::stringify!($name), "`, in ", $doc, ".")]
-                pub const $constant: $crate::Token<$crate::token::$kind> =
-                    $crate::Token::new(&All, Index::$name as u16);
+                pub const $constant: $crate::Token<Type $(, $crate::token::Nested<super::$nested::Type>)?> =
+                    $crate::Token::new(Index::$name as u16);
+                $(
+                    #[doc = $crate::core::concat!("`", $crate::core::stringify!($name), "`, whatever it is, in ", $value_doc, ".")]
+                    pub const $value: $crate::Token<Type> = $crate::Token::new(Index::$name as u16);
+                )?
             )*
         }
     };

@@ -49,6 +49,12 @@ impl<'a> Value<'a> {
         (self.unsigned() << unused) as i64 >> unused
     }
 
+    /// The number, and what it can be called.
+    pub fn choice(&self) -> Choice {
+        let values = self.values();
+        Choice { value: values.map_or(self.signed(), |values| self.named(values)), values }
+    }
+
     /// The number, with a sign if the type of the values has one.
     pub(crate) fn named(&self, values: &Values) -> i64 {
         match values.signed {
@@ -85,11 +91,6 @@ pub struct Choice {
 }
 
 impl Choice {
-    pub(crate) fn of(value: Value<'_>) -> Self {
-        let values = value.values();
-        Self { value: values.map_or(value.signed(), |values| value.named(values)), values }
-    }
-
     /// Microsoft's name of the value; for flags, of the first that is set whole.
     pub fn name(&self) -> Option<&'static str> {
         self.names().next()

@@ -3,37 +3,32 @@
 use crate::access::ones;
 use crate::bytes;
 use crate::error::{Error, Reason};
-use crate::meta::{Layout, Member, Members, Type};
-use crate::token::{Integer, Kind, Nested, Token};
+use crate::meta::{Member, Type};
+use crate::token::{Any, Kind, LayoutOf, Token, Tokens};
 use crate::value::Value;
 use core::fmt;
 
-/// A structure in bytes.
+/// A structure in bytes: `S`, whose tokens it takes, or any structure, whose members are found by name.
 ///
 /// Bytes may be at any address. Pointers in them stay addresses: what they point to is for the caller to find.
-#[derive(Clone, Copy)]
-pub struct View<'a> {
-    layout: &'static Layout,
+pub struct View<'a, S = ()> {
+    layout: LayoutOf<S>,
     bytes: &'a [u8],
 }
 
 /// A structure in bytes, to change.
-pub struct ViewMut<'a> {
-    layout: &'static Layout,
+pub struct ViewMut<'a, S = ()> {
+    layout: LayoutOf<S>,
     bytes: &'a mut [u8],
 }
 
-impl<'a> View<'a> {
-    /// No structure, of no bytes.
-    const EMPTY: View<'static> =
-        View { layout: &Layout { name: "", size: 0, align: 1, members: &[], of: Members::NONE, places: &[] }, bytes: &[] };
-
+impl<'a, S> View<'a, S> {
     /// The structure at the front of `bytes`.
     ///
     /// # Errors
     ///
     /// There are fewer bytes than it has.
-    pub fn new(layout: &'static Layout, bytes: &'a [u8]) -> Result<Self, Error> {
+    pub fn new(layout: impl Into<LayoutOf<S>>, bytes: &'a [u8]) -> Result<Self, Error> {
         Self::at(layout, bytes, 0)
     }
 
@@ -42,24 +37,24 @@ impl<'a> View<'a> {
     /// # Errors
     ///
     /// There are fewer bytes from there on than it has.
-    pub fn at(layout: &'static Layout, image: &'a [u8], offset: usize) -> Result<Self, Error> {
+    pub fn at(layout: impl Into<LayoutOf<S>>, image: &'a [u8], offset: usize) -> Result<Self, Error> {
+        let layout = layout.into();
         Ok(Self { layout, bytes: bytes::slice(image, offset, layout.size)? })
     }
 
     /// The layout.
-    pub fn layout(&self) -> &'static Layout {
+    pub fn layout(&self) -> LayoutOf<S> {
         self.layout
+    }
+
+    /// The same structure as `T`, for its tokens; `None` if it is another.
+    pub fn of<T: Tokens>(self) -> Option<View<'a, T>> {
+        Some(View { layout: self.layout.layout().of()?, bytes: self.bytes })
     }
 
     /// The structure's own bytes.
     pub fn bytes(&self) -> &'a [u8] {
         self.bytes
-    }
-
-    /// The value of a member; `None` if the layout has no such member, or if the token is one of another structure.
-    #[inline]
-    pub fn get<K: Kind>(&self, token: Token<K>) -> Option<K::Value<'a>> {
-        self.layout.find(token).map(|member| K::value(Value::of(member, self.bytes)))
     }
 
     /// The value of the member of that name.
@@ -68,18 +63,38 @@ impl<'a> View<'a> {
     }
 
     /// Every member with its value, in the order of the declaration.
-    pub fn members(&self) -> impl ExactSizeIterator<Item = (&'static Member, Value<'a>)> + use<'a> {
-        self.layout.values(self.bytes)
+    pub fn members(&self) -> impl ExactSizeIterator<Item = (&'static Member, Value<'a>)> + use<'a, S> {
+        self.layout.layout().values(self.bytes)
     }
 }
 
-impl<'a> ViewMut<'a> {
+impl<'a, S: Tokens> View<'a, S> {
+    /// The value of a member; `None` if the layout has no such member.
+    #[inline]
+    pub fn get<K: Kind>(&self, token: Token<S, K>) -> Option<K::Value<'a>> {
+        self.layout.find(token).and_then(|member| K::of(Value::of(member, self.bytes)))
+    }
+
+    /// The value of a member as [`Value::unsigned`]; `None` if the layout has no such member.
+    #[inline]
+    pub fn unsigned(&self, token: Token<S>) -> Option<u64> {
+        self.get(token).map(|value| value.unsigned())
+    }
+
+    /// The value of a member as [`Value::signed`]; `None` if the layout has no such member.
+    #[inline]
+    pub fn signed(&self, token: Token<S>) -> Option<i64> {
+        self.get(token).map(|value| value.signed())
+    }
+}
+
+impl<'a, S> ViewMut<'a, S> {
     /// The structure at the front of `bytes`.
     ///
     /// # Errors
     ///
     /// There are fewer bytes than it has.
-    pub fn new(layout: &'static Layout, bytes: &'a mut [u8]) -> Result<Self, Error> {
+    pub fn new(layout: impl Into<LayoutOf<S>>, bytes: &'a mut [u8]) -> Result<Self, Error> {
         Self::at(layout, bytes, 0)
     }
 
@@ -88,34 +103,45 @@ impl<'a> ViewMut<'a> {
     /// # Errors
     ///
     /// There are fewer bytes from there on than it has.
-    pub fn at(layout: &'static Layout, image: &'a mut [u8], offset: usize) -> Result<Self, Error> {
+    pub fn at(layout: impl Into<LayoutOf<S>>, image: &'a mut [u8], offset: usize) -> Result<Self, Error> {
+        let layout = layout.into();
         Ok(Self { layout, bytes: bytes::slice_mut(image, offset, layout.size)? })
     }
 
     /// The same structure, to read.
-    pub fn view(&self) -> View<'_> {
+    pub fn view(&self) -> View<'_, S> {
         View { layout: self.layout, bytes: self.bytes }
     }
+}
 
-    /// Replaces the value of a member; for a bit field, its bits alone.
+impl<S: Tokens> ViewMut<'_, S> {
+    /// Replaces the value of a member that is a number, an address, or one of named values; for a bit field, its bits alone.
     ///
     /// # Errors
     ///
-    /// The layout has no such member, or the value does not fit into it. Then nothing is written.
-    pub fn set<K: Integer>(&mut self, token: Token<K>, value: K::Number) -> Result<(), Error> {
-        let absent = Error { offset: 0, size: self.layout.size, reason: Reason::Absent };
-        let member = self.layout.find(token).ok_or(absent)?;
+    /// The layout has no such member, the member is no number, or the value does not fit into it. Then nothing is written.
+    pub fn set(&mut self, token: Token<S, Any>, value: impl Into<i128>) -> Result<(), Error> {
+        let member = self.find(token)?;
         let failed = |reason| Error { offset: member.offset, size: member.size, reason };
         let unit = member.size as u32 * 8;
         let (position, width) = member.bits.unwrap_or((0, unit));
-        if unit > 64 || position + width > unit || !K::fits(value, width) {
+        let (least, most) = match member.ty {
+            _ if unit > 64 || position + width > unit || width == 0 => return Err(failed(Reason::NoNumber)),
+            Type::Layout(_) | Type::Array(..) => return Err(failed(Reason::NoNumber)),
+            Type::Unsigned | Type::Pointer => (0, ones(width).into()),
+            Type::Signed => (-(1 << (width - 1)), i128::from(ones(width - 1))),
+            // Flags have no sign, named values may have one.
+            Type::Values(_) => (-(1 << (width - 1)), ones(width).into()),
+        };
+        let value: i128 = value.into();
+        if !(least..=most).contains(&value) {
             return Err(failed(Reason::Wide));
         }
         let place = bytes::slice_mut(self.bytes, member.offset, member.size)?;
         let mut all = [0; 8];
         all[..place.len()].copy_from_slice(place);
         let others = u64::from_le_bytes(all) & !(ones(width) << position);
-        let all = others | (K::bits(value) & ones(width)) << position;
+        let all = others | (value as u64 & ones(width)) << position;
         place.copy_from_slice(&all.to_le_bytes()[..member.size]);
         Ok(())
     }
@@ -125,10 +151,13 @@ impl<'a> ViewMut<'a> {
     /// # Errors
     ///
     /// The layout has no such member.
-    pub fn bytes<K: Kind>(&mut self, token: Token<K>) -> Result<&mut [u8], Error> {
-        let absent = Error { offset: 0, size: self.layout.size, reason: Reason::Absent };
-        let member = self.layout.find(token).ok_or(absent)?;
+    pub fn bytes<K>(&mut self, token: Token<S, K>) -> Result<&mut [u8], Error> {
+        let member = self.find(token)?;
         bytes::slice_mut(self.bytes, member.offset, member.size)
+    }
+
+    fn find<K>(&self, token: Token<S, K>) -> Result<&'static Member, Error> {
+        self.layout.find(token).ok_or(Error { offset: 0, size: self.layout.size, reason: Reason::Absent })
     }
 }
 
@@ -136,28 +165,27 @@ impl<'a> Value<'a> {
     /// The structure that it is.
     pub fn view(&self) -> Option<View<'a>> {
         match self.ty() {
-            Type::Layout(layout) => View::new(layout, self.bytes()).ok(),
+            Type::Layout(layout) => View::new(*layout, self.bytes()).ok(),
             _ => None,
         }
     }
 }
 
-impl Kind for Nested {
-    type Value<'a> = View<'a>;
-
-    #[inline]
-    fn value(value: Value<'_>) -> View<'_> {
-        value.view().unwrap_or(View::EMPTY)
+impl<S> Clone for View<'_, S> {
+    fn clone(&self) -> Self {
+        *self
     }
 }
 
-impl fmt::Debug for View<'_> {
+impl<S> Copy for View<'_, S> {}
+
+impl<S> fmt::Debug for View<'_, S> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.layout.print(f, self.bytes)
+        self.layout.layout().print(f, self.bytes)
     }
 }
 
-impl fmt::Debug for ViewMut<'_> {
+impl<S> fmt::Debug for ViewMut<'_, S> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.view().fmt(f)
     }

@@ -30,11 +30,11 @@ values! {
 
 tokens! {
     REQUEST {
-        Access ACCESS: Named, "all versions";
-        Status STATUS: Named, "all versions";
-        Text TEXT: Any, "all versions";
-        Length LENGTH: Unsigned, "all versions";
-        r#type TYPE: Signed, "all versions";
+        Access ACCESS, "all versions";
+        Status STATUS, "all versions";
+        Text TEXT, "all versions";
+        Length LENGTH, "all versions";
+        r#type TYPE, "all versions";
     }
 }
 
@@ -73,7 +73,7 @@ fn a_type_by_hand() {
     assert_eq!(bytemuck::bytes_of(&request)[0x83], 0xFF);
 
     let view = View::new(Request::LAYOUT, bytemuck::bytes_of(&request)).unwrap();
-    assert_eq!((view.get(REQUEST::LENGTH), view.get(REQUEST::TYPE)), (Some(1), Some(-1)));
+    assert_eq!((view.unsigned(REQUEST::LENGTH), view.signed(REQUEST::TYPE)), (Some(1), Some(-1)));
     assert_eq!(view.get(REQUEST::TEXT).unwrap().elements().last().unwrap().signed(), -1);
     assert_eq!(view.member("type").unwrap().signed(), -1);
     let text = format!("{view:?}");
@@ -86,11 +86,11 @@ fn flags_and_values_at_run_time() {
     let mut request = Request::zeroed();
     (request.Access, request.Status) = (ACCESS(0x13), STATUS(-1));
     let view = View::new(Request::LAYOUT, bytemuck::bytes_of(&request)).unwrap();
-    let access = view.get(REQUEST::ACCESS).unwrap();
+    let access = view.get(REQUEST::ACCESS).unwrap().choice();
     assert!(access.contains(ACCESS::ACCESS_WRITE) && access.is("ACCESS_ALL") && !access.is("ACCESS_NONE"));
     assert!(!access.contains(ACCESS(0x20)) && !access.contains(RIGHT::RIGHT_READ));
     assert!(access.names().eq(["ACCESS_READ", "ACCESS_WRITE", "ACCESS_ALL"]));
-    let status = view.get(REQUEST::STATUS).unwrap();
+    let status = view.get(REQUEST::STATUS).unwrap().choice();
     assert!(status.contains(STATUS::STATUS_FAILED) && status.is("STATUS_FAILED") && !status.contains(STATUS::STATUS_DONE));
 }
 

@@ -6,6 +6,7 @@ use etw_layouts_runtime::meta::{
     Absent, Axis, Change, Image, Kernel, Layout, Members, Pdb, Registry, Seen, Standing, Structure, Witness, WitnessKind,
 };
 use etw_layouts_runtime::{Arch, Build};
+use std::marker::PhantomData;
 
 const fn layout(size: usize) -> Layout {
     Layout { name: "T", size, align: 8, members: &[], of: &Members { name: "T", names: &[] }, places: &[] }
@@ -88,6 +89,7 @@ static T: Structure = Structure {
         Change::layout(Build::new(10, 0, 400, 60), Arch::X64, &C),
         Change::layout(Build::new(10, 0, 600, 50), Arch::X64, &B),
     ],
+    of: PhantomData,
 };
 
 /// The build, the word, the layout and the other one, and the neighbours that the sentence names.

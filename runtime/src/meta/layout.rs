@@ -1,11 +1,14 @@
 //! A layout as data: members, what their bytes mean, and the names of values.
 
+use crate::token::{LayoutOf, Tokens};
 use bytemuck::Pod;
 
 /// A generated type, described.
 pub trait Described: Pod {
+    /// The structure whose tokens its layout takes.
+    type Of: Tokens;
     /// Its layout.
-    const LAYOUT: &'static Layout;
+    const LAYOUT: LayoutOf<Self::Of>;
 }
 
 /// A generated enumeration or set of values, described.
@@ -25,7 +28,7 @@ pub trait Typed: Pod {
     const SIZE: usize = size_of::<Self>();
 }
 
-/// One layout of a structure.
+/// One layout of a structure. Two are equal if they are in all that they state, not only if they are at one address.
 #[derive(Debug)]
 pub struct Layout {
     /// Microsoft's name of the structure.
@@ -52,7 +55,7 @@ pub struct Members {
 }
 
 /// A member of a layout.
-#[derive(Debug)]
+#[derive(Debug, PartialEq)]
 pub struct Member {
     /// Microsoft's name, or ours where none is known.
     pub name: &'static str,
@@ -69,7 +72,7 @@ pub struct Member {
 }
 
 /// What the bytes of a member mean.
-#[derive(Debug)]
+#[derive(Debug, PartialEq)]
 pub enum Type {
     /// An integer without sign.
     Unsigned,
@@ -86,7 +89,7 @@ pub enum Type {
 }
 
 /// Named values.
-#[derive(Debug)]
+#[derive(Debug, PartialEq)]
 pub struct Values {
     /// Microsoft's name of the enumeration, or ours of a set of macros.
     pub name: &'static str,
@@ -96,11 +99,6 @@ pub struct Values {
     pub signed: bool,
     /// Names and values.
     pub constants: &'static [(&'static str, i64)],
-}
-
-impl Members {
-    /// Those of no structure.
-    pub(crate) const NONE: &'static Self = &Self { name: "", names: &[] };
 }
 
 /// For each of `N` members of a structure, its place in a layout, counted from 1; 0 if the layout does not have it. The layout has
@@ -120,5 +118,13 @@ impl Layout {
     /// The member of that name, among those that are not members of named members.
     pub fn member(&self, name: &str) -> Option<&'static Member> {
         self.members.iter().find(|member| member.name == name)
+    }
+}
+
+impl PartialEq for Layout {
+    fn eq(&self, other: &Self) -> bool {
+        let whole = |layout: &Self| (layout.name, layout.size, layout.align);
+        // The compiler may place one layout twice.
+        core::ptr::eq(self, other) || (whole(self) == whole(other) && self.members == other.members)
     }
 }

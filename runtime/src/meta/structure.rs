@@ -5,10 +5,12 @@ use super::layout::Layout;
 use super::line::{Evidence, Line, choose};
 use super::registry::Registry;
 use super::standing::{Absent, Standing};
+use crate::token::LayoutOf;
+use core::fmt;
+use core::marker::PhantomData;
 
-/// A structure or union in all its layouts.
-#[derive(Debug)]
-pub struct Structure {
+/// A structure or union in all its layouts: `S`, whose tokens they take, or any.
+pub struct Structure<S: 'static = ()> {
     /// Microsoft's name.
     pub name: &'static str,
     /// The version axis.
@@ -19,6 +21,8 @@ pub struct Structure {
     pub held: &'static [u64],
     /// The kernels from which on an architecture has another layout than before, oldest first; before its first, it has none.
     pub changes: &'static [Change],
+    /// Whose tokens the layouts take.
+    pub of: PhantomData<fn() -> S>,
 }
 
 /// From a kernel on, up to the next change of the architecture: the layout.
@@ -31,31 +35,29 @@ pub struct Change {
     /// The layout; `None` if the structure is not there.
     pub layout: Option<&'static Layout>,
 }
-
 /// A kernel of the version axis and an architecture that have a structure.
-#[derive(Clone, Copy, Debug)]
-pub struct Target {
+#[derive(Debug)]
+pub struct Target<S = ()> {
     /// The kernel.
     pub kernel: &'static Kernel,
     /// The architecture.
     pub arch: Arch,
     /// The layout that they have.
-    pub layout: &'static Layout,
+    pub layout: LayoutOf<S>,
     /// How sure it is.
     pub standing: Standing,
 }
 
 /// A layout chosen for a build.
-#[derive(Clone, Copy, Debug)]
-pub struct Selection {
+pub struct Selection<S = ()> {
     /// The layout.
-    pub layout: &'static Layout,
+    pub layout: LayoutOf<S>,
     /// The kernel of the version axis whose layout it is.
     pub kernel: &'static Kernel,
     /// How sure it is for the build that was asked for, and what to do about it.
     pub standing: Standing,
     /// The layout of a neighbour by which that is judged, if it is another one. None also where that neighbour lacks the structure.
-    pub other: Option<&'static Layout>,
+    pub other: Option<LayoutOf<S>>,
 }
 
 impl Change {
@@ -70,7 +72,13 @@ impl Change {
     }
 }
 
-impl Structure {
+impl<S> Structure<S> {
+    /// The same structure, without tokens: as one of many.
+    pub const fn any(&self) -> Structure {
+        let Self { name, axis, registry, held, changes, .. } = *self;
+        Structure { name, axis, registry, held, changes, of: PhantomData }
+    }
+
     /// The layout for a build, and how sure it is.
     ///
     /// A revision has the layout of the last kernel of its build on the version axis that is not later. A build that is not on the axis is
@@ -79,23 +87,23 @@ impl Structure {
     /// # Errors
     ///
     /// There is no such kernel, or it does not have the structure.
-    pub fn select(&self, build: Build, arch: Arch) -> Result<Selection, Absent> {
+    pub fn select(&self, build: Build, arch: Arch) -> Result<Selection<S>, Absent> {
         let (build, unseen) = self.axis.canonical(build);
-        let chosen = choose(&Along { structure: self, arch, unseen: unseen.then_some(build) }, build)?;
-        let other = chosen.other.map(|(_, layout)| layout.0);
-        Ok(Selection { layout: chosen.layout.0, kernel: chosen.kernel, standing: chosen.standing, other })
+        let chosen = choose(&Along { structure: &self.any(), arch, unseen: unseen.then_some(build) }, build)?;
+        let other = chosen.other.map(|(_, layout)| LayoutOf::known(layout));
+        Ok(Selection { layout: LayoutOf::known(chosen.layout), kernel: chosen.kernel, standing: chosen.standing, other })
     }
 
     /// Every layout once, oldest first.
-    pub fn layouts(&self) -> impl Iterator<Item = &'static Layout> + use<> {
+    pub fn layouts(&self) -> impl Iterator<Item = LayoutOf<S>> + use<S> {
         let changes = self.changes;
-        let of = |change: &Change| change.layout.map(|layout| layout as *const Layout);
-        let is_first = move |(index, change): &(usize, &Change)| !changes[..*index].iter().any(|other| of(other) == of(change));
-        changes.iter().enumerate().filter(is_first).filter_map(|(_, change)| change.layout)
+        let is_first =
+            move |(index, change): &(usize, &Change)| !changes[..*index].iter().any(|other| other.layout == change.layout);
+        changes.iter().enumerate().filter(is_first).filter_map(|(_, change)| change.layout.map(LayoutOf::known))
     }
 
     /// The kernels of the version axis and architectures that have the structure, oldest first, and the layout of each.
-    pub fn targets(&self) -> impl Iterator<Item = Target> + '_ {
+    pub fn targets(&self) -> impl Iterator<Item = Target<S>> + '_ {
         let targets = self.axis.kernels.iter().flat_map(|kernel| kernel.architectures.iter().map(move |&arch| (kernel, arch)));
         targets.filter_map(|(kernel, arch)| {
             let Selection { layout, standing, .. } = self.select(kernel.build, arch).ok()?;
@@ -117,19 +125,39 @@ struct Along<'a> {
     unseen: Option<Build>,
 }
 
-/// A layout, which is the same as another if it is that very one.
-#[derive(Clone, Copy)]
-struct Same(&'static Layout);
+impl<S> Clone for Structure<S> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
 
-impl PartialEq for Same {
-    fn eq(&self, other: &Self) -> bool {
-        core::ptr::eq(self.0, other.0)
+impl<S> Copy for Structure<S> {}
+
+impl<S> Clone for Selection<S> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<S> Copy for Selection<S> {}
+
+impl<S> fmt::Debug for Selection<S> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { layout, kernel, standing, other } = self;
+        let mut shown = f.debug_struct("Selection");
+        shown.field("layout", layout).field("kernel", kernel).field("standing", standing).field("other", other).finish()
+    }
+}
+
+impl<S> fmt::Debug for Structure<S> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Structure").field("name", &self.name).field("changes", &self.changes).finish_non_exhaustive()
     }
 }
 
 impl Line for Along<'_> {
     type Kernel = &'static Kernel;
-    type Layout = Same;
+    type Layout = &'static Layout;
 
     fn kernels(&self) -> impl Iterator<Item = (Build, &'static Kernel)> + Clone {
         let arch = self.arch;
@@ -141,10 +169,10 @@ impl Line for Along<'_> {
         self.structure.axis.kernels.last().map(|kernel| kernel.build)
     }
 
-    fn layout(&self, kernel: &'static Kernel) -> Option<Same> {
+    fn layout(&self, kernel: &'static Kernel) -> Option<&'static Layout> {
         let changes = self.structure.changes;
         let change = changes.iter().rfind(|change| change.arch == self.arch && change.since <= kernel.build)?;
-        change.layout.map(Same)
+        change.layout
     }
 
     fn seen(&self, number: [u32; 3]) -> impl Iterator<Item = (Build, Evidence)> {

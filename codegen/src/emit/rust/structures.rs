@@ -11,10 +11,10 @@ impl Emitter<'_> {
     /// Every structure with its layouts.
     pub(super) fn structures(&self) -> String {
         let mut text = self.header("Every structure in all its layouts, to choose from by build and architecture at run time.");
-        let _ = writeln!(text, "#[allow(unused_imports)]\nuse super::{{axis::AXIS, kernels::REGISTRY, layouts::*}};");
+        let _ = writeln!(text, "#[allow(unused_imports)]\nuse super::{{axis::AXIS, kernels::REGISTRY, layouts::*, members}};");
         let _ = writeln!(
             text,
-            "#[allow(unused_imports)]\nuse {}::{{Arch::*, Build, Described, meta::{{Change, Structure}}}};",
+            "#[allow(unused_imports)]\nuse {}::{{Arch::*, Build, Described, core::marker::PhantomData, meta::{{Change, Structure}}}};",
             self.options.runtime
         );
         let mut all = Vec::new();
@@ -27,13 +27,13 @@ impl Emitter<'_> {
             let held = self.held(name);
             let _ = write!(
                 text,
-                "\n{}pub static {name}: Structure = Structure {{\n    name: \"{name}\",\n    axis: &AXIS,\n    registry: &REGISTRY,\n    held: &[{held}],\n    changes: &[\n{changes}    ],\n}};\n",
+                "\n{}pub static {name}: Structure<members::{name}::Type> = Structure {{\n    name: \"{name}\",\n    axis: &AXIS,\n    registry: &REGISTRY,\n    held: &[{held}],\n    changes: &[\n{changes}    ],\n    of: PhantomData,\n}};\n",
                 comment(&self.structure_doc(definition), "")
             );
         }
-        let _ = write!(text, "\n/// Every structure, by name.\npub static ALL: &[&Structure] = &[\n");
+        let _ = write!(text, "\n/// Every structure, by name.\npub static ALL: &[Structure] = &[\n");
         for name in all {
-            let _ = writeln!(text, "    &{name},");
+            let _ = writeln!(text, "    {name}.any(),");
         }
         text.push_str("];\n");
         text
@@ -65,7 +65,7 @@ impl Emitter<'_> {
             // A bit field may be called `LAYOUT`, and its accessor would be meant without the trait.
             let _ = match now {
                 Some(id) => {
-                    writeln!(text, "        Change::layout({since}, <{} as Described>::LAYOUT),", self.type_name(id))
+                    writeln!(text, "        Change::layout({since}, <{} as Described>::LAYOUT.layout()),", self.type_name(id))
                 }
                 None => writeln!(text, "        Change::none({since}),"),
             };

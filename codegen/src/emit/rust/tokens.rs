@@ -15,10 +15,12 @@ pub(super) type Tokens = BTreeMap<String, Vec<Token>>;
 pub(super) struct Token {
     /// Microsoft's name.
     name: String,
-    /// What it is: the runtime's name of the kind.
-    kind: &'static str,
+    /// The structure that it is in the oldest layout. Newer layouts do not change what a token gives.
+    nested: Option<String>,
     /// The wanted layouts that have it.
     layouts: Vec<LayoutId>,
+    /// Those of them that have something else than `nested` in its place.
+    others: Vec<LayoutId>,
 }
 
 impl Emitter<'_> {
@@ -49,16 +51,17 @@ impl Emitter<'_> {
     fn collect_of(&self, id: LayoutId, name: &str, aggregate: &Aggregate, tokens: &mut Tokens) {
         let list = tokens.entry(name.to_owned()).or_default();
         for flat in aggregate.flat() {
-            let kind = self.kind(flat.field);
-            match list.iter_mut().find(|token| token.name == flat.name) {
-                None => list.push(Token { name: flat.name.to_owned(), kind, layouts: vec![id] }),
-                Some(token) => {
-                    if token.kind != kind {
-                        token.kind = "Any";
-                    }
-                    if token.layouts.last() != Some(&id) {
-                        token.layouts.push(id);
-                    }
+            let nested = self.nested(flat.field);
+            let index = list.iter().position(|token| token.name == flat.name).unwrap_or_else(|| {
+                let nested = nested.map(str::to_owned);
+                list.push(Token { name: flat.name.to_owned(), nested, layouts: Vec::new(), others: Vec::new() });
+                list.len() - 1
+            });
+            let token = &mut list[index];
+            let is_other = token.nested.as_deref() != nested;
+            for list in [Some(&mut token.layouts), is_other.then_some(&mut token.others)].into_iter().flatten() {
+                if list.last() != Some(&id) {
+                    list.push(id);
                 }
             }
         }
@@ -74,32 +77,36 @@ impl Emitter<'_> {
             let _ = write!(text, "\nruntime::tokens! {{\n    {name} {{\n");
             let mut taken = Vec::new();
             for token in tokens {
-                let constant = member(&unique(&token.name.to_shouty_snake_case(), &mut taken));
-                let scope = quoted(&self.scope(token));
-                let _ = writeln!(text, "        {} {constant}: {}, {scope};", member(&token.name), token.kind);
+                let constant = unique(&token.name.to_shouty_snake_case(), &mut taken);
+                let scope = quoted(&self.scope(&token.layouts));
+                let _ = write!(text, "        {} {}", member(&token.name), member(&constant));
+                let _ = match &token.nested {
+                    Some(nested) if token.others.is_empty() => writeln!(text, ": {nested}, {scope};"),
+                    Some(nested) => {
+                        let own: Vec<_> = token.layouts.iter().copied().filter(|id| !token.others.contains(id)).collect();
+                        let value = unique(&format!("{constant}_VALUE"), &mut taken);
+                        writeln!(text, ": {nested}, {} or {value}, {scope};", quoted(&self.scope(&own)))
+                    }
+                    None => writeln!(text, ", {scope};"),
+                };
             }
             text.push_str("    }\n}\n");
         }
         text
     }
 
-    /// The targets that have a member, as a range.
-    fn scope(&self, token: &Token) -> String {
-        let sets = token.layouts.iter().map(|&id| self.layouts.layouts[id].targets.clone());
+    /// The targets that have one of these layouts, as a range.
+    fn scope(&self, layouts: &[LayoutId]) -> String {
+        let sets = layouts.iter().map(|&id| self.layouts.layouts[id].targets.clone());
         let all = sets.reduce(|all, set| all.union(&set)).unwrap_or_default();
         self.layouts.spec.axis.describe(&all)
     }
 
-    /// What a member is, as the runtime calls it.
-    fn kind(&self, field: &Field) -> &'static str {
+    /// The structure that a member is.
+    fn nested(&self, field: &Field) -> Option<&str> {
         match &field.ty {
-            Type::Scalar { .. } if field.values.is_some() => "Named",
-            Type::Layout(id) if self.is_enumeration(*id) => "Named",
-            Type::Scalar { signed: true, .. } => "Signed",
-            Type::Scalar { .. } => "Unsigned",
-            Type::Pointer { .. } => "Address",
-            Type::Layout(_) | Type::Inline(_) => "Nested",
-            Type::Array { .. } | Type::Void | Type::Function | Type::Named(_) => "Any",
+            Type::Layout(id) if !self.is_enumeration(*id) => Some(&self.layouts.layouts[*id].name),
+            _ => None,
         }
     }
 }
