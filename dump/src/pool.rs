@@ -16,7 +16,7 @@ pub struct Registration {
     /// Which GUID it is of, if the dump has the entry of that too.
     pub guid: Option<Guid>,
     /// All of it: an ETW_REG_ENTRY.
-    pub entry: Object,
+    pub entry: Object<ENTRY::Type>,
 }
 
 /// The tag of the allocations that ETW keeps registrations in.
@@ -47,8 +47,9 @@ impl Dump<'_> {
         let mut walk = Walk::new(self.memory(), kernel);
         let entry = walk.object(&structures::ETW_REG_ENTRY, at)?;
         let links = entry.inner(ENTRY::REG_LIST)?;
-        let guid_entry = kernel.address(entry.get(ENTRY::GUID_ENTRY)?);
-        let pointers = [kernel.address(links.get(LIST_ENTRY::FLINK)?), kernel.address(links.get(LIST_ENTRY::BLINK)?), guid_entry];
+        let guid_entry = kernel.address(entry.unsigned(ENTRY::GUID_ENTRY)?);
+        let pointers =
+            [kernel.address(links.unsigned(LIST_ENTRY::FLINK)?), kernel.address(links.unsigned(LIST_ENTRY::BLINK)?), guid_entry];
         if !pointers.into_iter().all(|pointer| is_of_kernel(pointer, kernel.arch())) {
             return None;
         }

@@ -141,7 +141,7 @@ impl<S: Source> MemoryDump<S> {
         let mut modules = Vec::new();
         for at in walk.double(place, head) {
             let Some(entry) = walk.object(&structures::LOADED_MODULE, at) else { continue };
-            let (base, size) = (entry.get(LOADED_MODULE::DLL_BASE), entry.get(LOADED_MODULE::SIZE_OF_IMAGE));
+            let (base, size) = (entry.unsigned(LOADED_MODULE::DLL_BASE), entry.unsigned(LOADED_MODULE::SIZE_OF_IMAGE));
             let Some((base, size)) = base.map(|base| kernel.address(base)).zip(size) else { continue };
             let Some(end) = base.plus(size) else { continue };
             let name = walk.text(&entry, LOADED_MODULE::BASE_DLL_NAME).unwrap_or_default();

@@ -2,8 +2,8 @@
 //! hash map as other tools do it, against the static type of that build. Each reads the same six members of the same structures.
 
 use etw_layouts::members::WMI_LOGGER_CONTEXT as CONTEXT;
-use etw_layouts::runtime::View;
-use etw_layouts::runtime::meta::{Layout, Member};
+use etw_layouts::runtime::meta::Member;
+use etw_layouts::runtime::{LayoutOf, View};
 use etw_layouts::win10_2004::x64::WMI_LOGGER_CONTEXT;
 use etw_layouts::{Arch, Build, bytemuck, structures};
 use std::collections::HashMap;
@@ -49,14 +49,14 @@ fn main() {
     println!("  hash map     {names:.2}, {:.1} times the token", names / tokens);
 }
 
-fn through_tokens(layout: &'static Layout, bytes: &[u8]) -> u64 {
+fn through_tokens(layout: LayoutOf<CONTEXT::Type>, bytes: &[u8]) -> u64 {
     let Ok(view) = View::new(layout, bytes) else { return 0 };
-    view.get(CONTEXT::BUFFERS_WRITTEN).unwrap_or(0)
-        + view.get(CONTEXT::NUMBER_OF_BUFFERS).unwrap_or(0) as u64
-        + view.get(CONTEXT::EVENTS_LOST).unwrap_or(0)
-        + view.get(CONTEXT::LOGGER_STATUS).unwrap_or(0) as u64
-        + view.get(CONTEXT::LOGGER_THREAD).unwrap_or(0)
-        + view.get(CONTEXT::PERSISTENT).unwrap_or(0)
+    view.unsigned(CONTEXT::BUFFERS_WRITTEN).unwrap_or(0)
+        + view.signed(CONTEXT::NUMBER_OF_BUFFERS).unwrap_or(0) as u64
+        + view.unsigned(CONTEXT::EVENTS_LOST).unwrap_or(0)
+        + view.signed(CONTEXT::LOGGER_STATUS).unwrap_or(0) as u64
+        + view.unsigned(CONTEXT::LOGGER_THREAD).unwrap_or(0)
+        + view.unsigned(CONTEXT::PERSISTENT).unwrap_or(0)
 }
 
 fn by_hash(members: &HashMap<&str, &Member>, name: &str, bytes: &[u8]) -> u64 {

@@ -7,11 +7,13 @@
 //! ```
 
 use etw_layouts::members::{LIST_ENTRY as LIST, UNICODE_STRING as TEXT, WMI_LOGGER_CONTEXT as CONTEXT};
-use etw_layouts::runtime::meta::Layout;
 use etw_layouts::runtime::token::Nested;
-use etw_layouts::runtime::{Token, View, ViewMut};
+use etw_layouts::runtime::{LayoutOf, Token, View, ViewMut};
 use etw_layouts::{Arch, Build, structures};
 use std::error::Error;
+
+/// A session by one of the layouts.
+type Session<'a> = View<'a, CONTEXT::Type>;
 
 /// Memory as a dump holds it: the bytes from an address on.
 struct Image {
@@ -43,9 +45,9 @@ fn main() -> Result<(), Box<dyn Error>> {
 }
 
 /// How many facts hold that hold for every session.
-fn sense(view: &View, address: u64, image: &Image) -> usize {
+fn sense(view: &Session, address: u64, image: &Image) -> usize {
     let name = |name| text(view.get(name), image).is_some_and(|name| name.chars().all(|c| !c.is_control()) && !name.is_empty());
-    let number = |token| view.get(token);
+    let number = |token| view.unsigned(token);
     let list = |token| closes(view, token, address, image) == Some(true);
     let facts = [
         name(CONTEXT::LOGGER_NAME),
@@ -55,9 +57,9 @@ fn sense(view: &View, address: u64, image: &Image) -> usize {
             .zip(number(CONTEXT::MAXIMUM_BUFFERS))
             .is_some_and(|(least, most)| 0 < least && least <= most),
         number(CONTEXT::LOGGER_ID).is_some_and(|id| id < 64),
-        view.get(CONTEXT::CLOCK_TYPE).is_some_and(|clock| clock.name().is_some()),
-        view.get(CONTEXT::LOGGER_STATUS) == Some(0),
-        view.get(CONTEXT::COLLECTION_ON).is_none_or(|on| on == 0 || on == 1),
+        view.get(CONTEXT::CLOCK_TYPE).is_some_and(|clock| clock.choice().name().is_some()),
+        view.signed(CONTEXT::LOGGER_STATUS) == Some(0),
+        view.unsigned(CONTEXT::COLLECTION_ON).is_none_or(|on| on == 0 || on == 1),
         list(CONTEXT::GLOBAL_LIST),
         list(CONTEXT::CONSUMERS),
     ];
@@ -65,19 +67,19 @@ fn sense(view: &View, address: u64, image: &Image) -> usize {
 }
 
 /// Whether the entry after a list's head points back to the head.
-fn closes(view: &View, token: Token<Nested>, address: u64, image: &Image) -> Option<bool> {
+fn closes(view: &Session, token: Token<CONTEXT::Type, Nested<LIST::Type>>, address: u64, image: &Image) -> Option<bool> {
     let (head, offset) = (view.get(token)?, view.layout().find(token)?.offset as u64);
-    let next = View::new(head.layout(), image.at(head.get(LIST::FLINK)?)?).ok()?;
-    Some(next.get(LIST::BLINK) == Some(address + offset))
+    let next = View::new(head.layout(), image.at(head.unsigned(LIST::FLINK)?)?).ok()?;
+    Some(next.unsigned(LIST::BLINK) == Some(address + offset))
 }
 
-fn print(view: &View, image: &Image) {
+fn print(view: &Session, image: &Image) {
     println!("WMI_LOGGER_CONTEXT of {:#x} bytes, as in {}", view.layout().size, builds(view.layout()));
     println!("  logger   {:?}", text(view.get(CONTEXT::LOGGER_NAME), image));
     println!("  file     {:?}", text(view.get(CONTEXT::LOG_FILE_NAME), image));
     println!("  mode     {:?}", view.get(CONTEXT::LOGGER_MODE));
     println!("  clock    {:?}", view.get(CONTEXT::CLOCK_TYPE));
-    let count = |token| view.get(token).map_or("not in this build".into(), |count: u64| count.to_string());
+    let count = |token| view.unsigned(token).map_or("not in this build".into(), |count: u64| count.to_string());
     println!("  buffers  of {} bytes, {} written", count(CONTEXT::BUFFER_SIZE), count(CONTEXT::BUFFERS_WRITTEN));
     println!(
         "           {} at least, {} at most, {} events lost",
@@ -98,16 +100,16 @@ fn print(view: &View, image: &Image) {
 }
 
 /// The kernels that have a layout.
-fn builds(layout: &Layout) -> String {
-    let targets = structures::WMI_LOGGER_CONTEXT.targets().filter(|target| std::ptr::eq(target.layout, layout));
+fn builds(layout: LayoutOf<CONTEXT::Type>) -> String {
+    let targets = structures::WMI_LOGGER_CONTEXT.targets().filter(|target| *target.layout == *layout);
     targets.map(|target| format!("{} {}", target.kernel.build, target.arch)).collect::<Vec<_>>().join(", ")
 }
 
 /// A string that a structure points to: pointers are addresses, and following them is for the image.
-fn text(string: Option<View>, image: &Image) -> Option<String> {
+fn text(string: Option<View<TEXT::Type>>, image: &Image) -> Option<String> {
     let string = string?;
-    let (length, room) = (string.get(TEXT::LENGTH)?, string.get(TEXT::MAXIMUM_LENGTH)?);
-    let bytes = image.at(string.get(TEXT::BUFFER)?)?.get(..length as usize)?;
+    let (length, room) = (string.unsigned(TEXT::LENGTH)?, string.unsigned(TEXT::MAXIMUM_LENGTH)?);
+    let bytes = image.at(string.unsigned(TEXT::BUFFER)?)?.get(..length as usize)?;
     let units: Vec<u16> = bytes.chunks_exact(2).map(|unit| u16::from_le_bytes([unit[0], unit[1]])).collect();
     String::from_utf16(&units).ok().filter(|_| length <= room && length % 2 == 0)
 }

@@ -2,7 +2,7 @@
 
 use etw_layouts::bytemuck::{self, Zeroable};
 use etw_layouts::kernels::REGISTRY;
-use etw_layouts::runtime::meta::{Absent, Build, Seen, Selection, Standing};
+use etw_layouts::runtime::meta::{Absent, Build, Seen, Standing};
 use etw_layouts::{Arch, constants, structures, win7, win10_2004, winxp_sp3};
 
 #[test]
@@ -37,8 +37,7 @@ fn a_layout_is_chosen_by_build() {
     let known = context(Build::new(10, 0, 19041, 1415), Arch::X64);
     assert_eq!((known.layout.size, known.standing), (0x550, Standing::Proven));
     let between = context(Build::new(6, 1, 7601, 20000), Arch::X64);
-    let sizes = |of: &Selection| (of.layout.size, of.other.map(|other| other.size));
-    assert_eq!(sizes(&between), (0x330, Some(0x340)));
+    assert_eq!((between.layout.size, between.other.map(|other| other.size)), (0x330, Some(0x340)));
     assert!(matches!(between.standing, Standing::Differ { .. }), "{:?}", between.standing);
     assert!(matches!(context(Build::new(10, 0, 65535, 1), Arch::X64).standing, Standing::Unseen { newer: None, .. }));
     // A build that is another's kernel has its own first revision: what was seen below that is not seen of it.

@@ -30,12 +30,14 @@ fn views_and_static_types() {
     let mut view = ViewMut::new(layout, bytemuck::bytes_of_mut(&mut context)).unwrap();
     view.set(CONTEXT::BUFFERS_WRITTEN, 77).unwrap();
     view.set(CONTEXT::LOGGER_STATUS, -3).unwrap();
-    view.set(CONTEXT::LOGGER_THREAD, 0xFFFF_8000_1234_5678).unwrap();
+    view.set(CONTEXT::LOGGER_THREAD, 0xFFFF_8000_1234_5678_u64).unwrap();
     view.set(CONTEXT::LOGGER_MODE, 0x0800_0102).unwrap();
     view.set(CONTEXT::PERSISTENT, 1).unwrap();
     view.set(CONTEXT::REAL_TIME, 1).unwrap();
     assert_eq!(view.set(CONTEXT::PERSISTENT, 2).unwrap_err().reason, Reason::Wide);
     assert_eq!(view.set(CONTEXT::BUFFERS_WRITTEN, 1 << 32).unwrap_err().reason, Reason::Wide);
+    assert_eq!(view.set(CONTEXT::BUFFERS_WRITTEN, -1).unwrap_err().reason, Reason::Wide);
+    assert_eq!(view.set(CONTEXT::GLOBAL_LIST_VALUE, 0).unwrap_err().reason, Reason::NoNumber);
     assert_eq!(view.set(CONTEXT::KERNEL_TRACE_ON, 1).unwrap_err().reason, Reason::Absent);
     let name = view.bytes(CONTEXT::LOGGER_NAME).unwrap();
     let name_layout = structures::UNICODE_STRING.select(BUILD, etw_layouts::Arch::X64).unwrap().layout;
@@ -47,13 +49,16 @@ fn views_and_static_types() {
     assert_eq!((context.LoggerMode.0, context.LoggerName.Length), (0x0800_0102, 0x1234));
 
     let view = View::new(layout, bytemuck::bytes_of(&context)).unwrap();
-    assert_eq!(view.get(CONTEXT::BUFFERS_WRITTEN), Some(77));
-    assert_eq!(view.get(CONTEXT::LOGGER_STATUS), Some(-3));
-    assert_eq!(view.get(CONTEXT::PERSISTENT), Some(1));
-    assert_eq!(view.get(CONTEXT::AUTO_LOGGER), Some(0));
-    assert_eq!(view.get(CONTEXT::KERNEL_TRACE_ON), None);
-    assert_eq!(view.get(TEXT::LENGTH), None, "a token of another structure");
-    assert_eq!(view.get(CONTEXT::LOGGER_NAME).unwrap().get(TEXT::LENGTH), Some(0x1234));
+    assert_eq!(view.unsigned(CONTEXT::BUFFERS_WRITTEN), Some(77));
+    assert_eq!(view.signed(CONTEXT::LOGGER_STATUS), Some(-3));
+    assert_eq!(view.unsigned(CONTEXT::PERSISTENT), Some(1));
+    assert_eq!(view.unsigned(CONTEXT::AUTO_LOGGER), Some(0));
+    assert_eq!(view.unsigned(CONTEXT::KERNEL_TRACE_ON), None);
+    assert_eq!(view.get(CONTEXT::LOGGER_NAME).unwrap().unsigned(TEXT::LENGTH), Some(0x1234));
+    // In 5.0 it is a structure, and since then a number.
+    assert!(view.get(CONTEXT::FLUSH_TIMER).is_none() && view.unsigned(CONTEXT::FLUSH_TIMER_VALUE) == Some(0));
+    assert!(view.of::<TEXT::Type>().is_none(), "another structure");
+    assert!(View::new(layout.layout(), view.bytes()).unwrap().of::<CONTEXT::Type>().is_some());
     let mode = view.get(CONTEXT::LOGGER_MODE).unwrap();
     assert_eq!(
         format!("{mode:?}"),

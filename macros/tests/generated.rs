@@ -150,7 +150,7 @@ fn names_that_are_spelled_alike() {
 #[test]
 fn values_of_two_versions_are_equal() {
     let bytes = (1_u64 << 63).to_le_bytes();
-    let of = |layout| View::new(layout, &bytes).unwrap().get(twins::members::REQ_1::FIRST).unwrap();
+    let of = |layout| View::new(layout, &bytes).unwrap().get(twins::members::REQ_1::FIRST).unwrap().choice();
     let [old, new] = [of(twins::targets::v1::x64::REQ_1::LAYOUT), of(twins::targets::v1_1::x64::REQ_1::LAYOUT)];
     assert_eq!((old, old.name()), (new, Some("LAST")));
 }
@@ -166,7 +166,7 @@ fn bits_of_an_unsigned_enumeration() {
     assert_eq!(bytemuck::bytes_of(&state), [0xFF]);
     assert_eq!((state.Low(), state.High()), (KIND::KIND_LAST, KIND(0x3F)));
     let view = View::new(STATE::LAYOUT, bytemuck::bytes_of(&state)).unwrap();
-    let low = view.get(device::members::STATE::LOW).unwrap();
+    let low = view.get(device::members::STATE::LOW).unwrap().choice();
     assert_eq!((low.value, low.name()), (3, Some("KIND_LAST")));
 }
 

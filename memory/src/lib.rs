@@ -10,20 +10,20 @@
 //! use etw_layouts_memory::{Address, Kernel, Walk};
 //!
 //! # use etw_layouts::members::{ESERVERSILO_GLOBALS, ETW_SILODRIVERSTATE, UNICODE_STRING, WMI_LOGGER_CONTEXT};
-//! # use etw_layouts::{Build, runtime::{Token, ViewMut, token::Integer}, structures};
+//! # use etw_layouts::{Build, runtime::ViewMut, structures};
 //! # use etw_layouts_memory::Pieces;
 //! # const BUILD: Build = Build::new(10, 0, 19041, 1415);
 //! # fn image() -> Result<Pieces, Box<dyn std::error::Error>> {
 //! #     let mut pieces = Pieces::default();
 //! #     let silo = structures::ESERVERSILO_GLOBALS.select(BUILD, Arch::X64)?.layout;
 //! #     let mut bytes = vec![0; silo.size];
-//! #     ViewMut::new(silo, &mut bytes)?.set(ESERVERSILO_GLOBALS::ETW_SILO_STATE, 0xFFFF_9000_0000_0000)?;
+//! #     ViewMut::new(silo, &mut bytes)?.set(ESERVERSILO_GLOBALS::ETW_SILO_STATE, 0xFFFF_9000_0000_0000_u64)?;
 //! #     pieces.insert(Address(0xFFFF_F800_00D2_4540), bytes);
 //! #     let state = structures::ETW_SILODRIVERSTATE.select(BUILD, Arch::X64)?.layout;
 //! #     let mut bytes = vec![0; state.size];
 //! #     let mut view = ViewMut::new(state, &mut bytes)?;
 //! #     view.set(ETW_SILODRIVERSTATE::MAX_LOGGERS, 4)?;
-//! #     view.set(ETW_SILODRIVERSTATE::ETWP_LOGGER_CONTEXT, 0xFFFF_9000_0000_4000)?;
+//! #     view.set(ETW_SILODRIVERSTATE::ETWP_LOGGER_CONTEXT, 0xFFFF_9000_0000_4000_u64)?;
 //! #     pieces.insert(Address(0xFFFF_9000_0000_0000), bytes);
 //! #     pieces.insert(Address(0xFFFF_9000_0000_4000), [1, 1, 0xFFFF_9000_0000_5000_u64, 1].map(u64::to_le_bytes).concat());
 //! #     let logger = structures::WMI_LOGGER_CONTEXT.select(BUILD, Arch::X64)?.layout;
@@ -36,7 +36,7 @@
 //! #     let mut name = ViewMut::at(text, &mut bytes, name.offset)?;
 //! #     name.set(UNICODE_STRING::LENGTH, 8)?;
 //! #     name.set(UNICODE_STRING::MAXIMUM_LENGTH, 8)?;
-//! #     name.set(UNICODE_STRING::BUFFER, 0xFFFF_9000_0000_6000)?;
+//! #     name.set(UNICODE_STRING::BUFFER, 0xFFFF_9000_0000_6000_u64)?;
 //! #     pieces.insert(Address(0xFFFF_9000_0000_5000), bytes);
 //! #     pieces.insert(Address(0xFFFF_9000_0000_6000), b"C\0K\0C\0L\0".to_vec());
 //! #     Ok(pieces)

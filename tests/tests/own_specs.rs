@@ -224,6 +224,27 @@ fn ranges_name_builds_that_are_no_kernels() {
     }
 }
 
+/// A newer kernel that has something else in a member's place adds tokens, and what is there gives what it gave.
+#[test]
+fn tokens_stay_what_they_are() {
+    let tokens = |link: &str, count: &str| {
+        let member = |name: &str, old: &str, new: &str| {
+            format!("\n[[member]]\nname = \"{name}\"\ntype = {{ \"..25H2\" = \"{old}\", \"26H1..\" = \"{new}\" }}\n")
+        };
+        let members = member("Link", "LIST_ENTRY", link) + &member("Count", "ULONG", count);
+        let device = format!("[struct]\nname = \"DEVICE\"\n{members}");
+        let builder = Builder::default().text("DEVICE.toml", device).structure("DEVICE");
+        let text = builder.generate().unwrap_or_else(|error| panic!("{error}")).text;
+        let tokens = text.split("    DEVICE {\n").nth(1).and_then(|rest| rest.split("    }\n").next()).expect("tokens of DEVICE");
+        // Without the ranges.
+        tokens.lines().map(|line| line.trim().split('"').step_by(2).collect::<String>()).collect::<Vec<_>>()
+    };
+    assert_eq!(tokens("LIST_ENTRY", "ULONG"), ["Link LINK: LIST_ENTRY, ;", "Count COUNT, ;"]);
+    for (link, count) in [("ULONG_PTR", "PVOID"), ("SINGLE_LIST_ENTRY", "LONG"), ("UCHAR [4]", "LIST_ENTRY")] {
+        assert_eq!(tokens(link, count), ["Link LINK: LIST_ENTRY,  or LINK_VALUE, ;", "Count COUNT, ;"], "{link}, {count}");
+    }
+}
+
 /// One scalar of one's own stands beside those of the SDK, and in place of the one that it is named like.
 #[test]
 fn scalars_of_ones_own_complete_those_of_the_sdk() {
@@ -258,7 +279,7 @@ fn a_build_script_gives_the_committed_crate() {
     }
     assert_eq!(text.lines().count(), committed.lines().count());
     assert_eq!(format!("{:?}", test_build_script::axis::AXIS), format!("{:?}", axis::AXIS));
-    let layouts = |all: &[&Structure]| all.iter().map(|it| format!("{} {:?}", it.name, it.changes)).collect::<Vec<_>>();
+    let layouts = |all: &[Structure]| all.iter().map(|it| format!("{} {:?}", it.name, it.changes)).collect::<Vec<_>>();
     assert_eq!(layouts(test_build_script::structures::ALL), layouts(structures::ALL));
 }
 

@@ -38,7 +38,7 @@ pub fn log_file(payload: &[u8], log: &LogFile, style: Style, out: &mut Vec<u8>) 
 }
 
 /// Prints members in the order of their declaration, with the texts of some.
-fn members(view: &View<'_>, text: &dyn Fn(&Member) -> Option<String>, style: Style, out: &mut Vec<u8>) {
+fn members<S>(view: &View<'_, S>, text: &dyn Fn(&Member) -> Option<String>, style: Style, out: &mut Vec<u8>) {
     let is_text = style == Style::Text;
     out.push(if is_text { b'{' } else { b'[' });
     for (index, (member, value)) in view.members().enumerate() {
@@ -83,7 +83,7 @@ fn put_value(value: Value<'_>, is_wide: bool, style: Style, out: &mut Vec<u8>) {
         // As a whole, its union would say the same number three times.
         Type::Layout(layout) if layout.name == "LARGE_INTEGER" => put::number(out, value.signed()),
         Type::Layout(layout) => {
-            if let Ok(view) = View::new(layout, value.bytes()) {
+            if let Ok(view) = View::new(*layout, value.bytes()) {
                 members(&view, &|_| None, style, out);
             }
         }

@@ -36,7 +36,6 @@ pub struct Change {
     pub layout: Option<&'static Layout>,
 }
 /// A kernel of the version axis and an architecture that have a structure.
-#[derive(Debug)]
 pub struct Target<S = ()> {
     /// The kernel.
     pub kernel: &'static Kernel,
@@ -125,21 +124,28 @@ struct Along<'a> {
     unseen: Option<Build>,
 }
 
-impl<S> Clone for Structure<S> {
-    fn clone(&self) -> Self {
-        *self
-    }
+// Derived, these would ask the same of `S`, of which there are no values.
+macro_rules! copy {
+    ($($name:ident)*) => { $(
+        impl<S> Clone for $name<S> {
+            fn clone(&self) -> Self {
+                *self
+            }
+        }
+
+        impl<S> Copy for $name<S> {}
+    )* };
 }
 
-impl<S> Copy for Structure<S> {}
+copy!(Structure Selection Target);
 
-impl<S> Clone for Selection<S> {
-    fn clone(&self) -> Self {
-        *self
+impl<S> fmt::Debug for Target<S> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { kernel, arch, layout, standing } = self;
+        let mut shown = f.debug_struct("Target");
+        shown.field("kernel", kernel).field("arch", arch).field("layout", layout).field("standing", standing).finish()
     }
 }
-
-impl<S> Copy for Selection<S> {}
 
 impl<S> fmt::Debug for Selection<S> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

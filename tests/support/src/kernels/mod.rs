@@ -72,7 +72,7 @@ impl Kit {
     /// The layout of a structure; `None` if the kernel does not have it.
     pub fn layout(&self, name: &str) -> Option<&'static Layout> {
         let structure = structures::ALL.iter().find(|structure| structure.name == name)?;
-        Some(structure.select(self.build, self.arch).ok()?.layout)
+        Some(structure.select(self.build, self.arch).ok()?.layout.layout())
     }
 
     /// Room of so many bytes, all zero.

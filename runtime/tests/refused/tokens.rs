@@ -1,0 +1,17 @@
+//! A token of one structure is none of another, nor is one of a structure within it.
+
+use etw_layouts_runtime::{View, tokens};
+
+tokens! { LINK { Next NEXT, "all versions"; } }
+tokens! { REQUEST { Size SIZE, "all versions"; Link LINK: LINK, "all versions"; } }
+tokens! { ANSWER { Size SIZE, "all versions"; } }
+
+fn size(request: View<'_, REQUEST::Type>) -> Option<u64> {
+    request.unsigned(ANSWER::SIZE)
+}
+
+fn next(request: View<'_, REQUEST::Type>) -> Option<u64> {
+    request.get(REQUEST::LINK)?.unsigned(REQUEST::SIZE)
+}
+
+fn main() {}
