@@ -51,8 +51,8 @@
 //! ViewMut::at(chosen.layout, &mut memory, 0x10)?.set(CONTEXT::LOGGER_MODE, 0x0800_0101)?;
 //! let context = View::at(chosen.layout, &memory, 0x10)?;
 //! let name = context.get(CONTEXT::LOGGER_NAME).ok_or("not in this layout")?;
-//! assert_eq!(name.get(TEXT::LENGTH), Some(0));
-//! let mode = context.get(CONTEXT::LOGGER_MODE).ok_or("not in this layout")?;
+//! assert_eq!(name.unsigned(TEXT::LENGTH), Some(0));
+//! let mode = context.get(CONTEXT::LOGGER_MODE).ok_or("not in this layout")?.choice();
 //! assert!(mode.contains(LOG_FILE_MODE::EVENT_TRACE_REAL_TIME_MODE) && mode.is("EVENT_TRACE_REAL_TIME_MODE"));
 //! // A member that other builds have.
 //! assert!(context.get(CONTEXT::KERNEL_TRACE_ON).is_none());

@@ -35,7 +35,7 @@ fn views_and_static_types() {
     view.set(CONTEXT::PERSISTENT, 1).unwrap();
     view.set(CONTEXT::REAL_TIME, 1).unwrap();
     assert_eq!(view.set(CONTEXT::PERSISTENT, 2).unwrap_err().reason, Reason::Wide);
-    assert_eq!(view.set(CONTEXT::BUFFERS_WRITTEN, 1 << 32).unwrap_err().reason, Reason::Wide);
+    assert_eq!(view.set(CONTEXT::BUFFERS_WRITTEN, 1_u64 << 32).unwrap_err().reason, Reason::Wide);
     assert_eq!(view.set(CONTEXT::BUFFERS_WRITTEN, -1).unwrap_err().reason, Reason::Wide);
     assert_eq!(view.set(CONTEXT::GLOBAL_LIST_VALUE, 0).unwrap_err().reason, Reason::NoNumber);
     assert_eq!(view.set(CONTEXT::KERNEL_TRACE_ON, 1).unwrap_err().reason, Reason::Absent);

@@ -21,8 +21,8 @@
 //! #     Kernel { build: Build::new(6, 1, 7600, 0), label: "", architectures: &[Arch::X64], same: &[] },
 //! # ] };
 //! # static REQUESTS: Structure<REQUEST::Type> = Structure { name: "REQUEST", axis: &AXIS, registry: Registry::EMPTY, held: &[], changes: &[
-//! #     Change::layout(Build::new(6, 0, 6000, 0), Arch::X64, Old::LAYOUT),
-//! #     Change::layout(Build::new(6, 1, 7600, 0), Arch::X64, New::LAYOUT),
+//! #     Change::layout(Build::new(6, 0, 6000, 0), Arch::X64, Old::LAYOUT.layout()),
+//! #     Change::layout(Build::new(6, 1, 7600, 0), Arch::X64, New::LAYOUT.layout()),
 //! # ], of: std::marker::PhantomData };
 //! let bytes = [8, 0, 0, 0, 77, 0, 0, 0];
 //! for (build, id, size) in [("6.0.6002", 8, None), ("6.1.7601.24000", 77, Some(8))] {

@@ -170,9 +170,10 @@ impl<S> fmt::Debug for LayoutOf<S> {
 ///     }
 /// }
 ///
-/// assert_eq!(REQUESTS::COUNT.name(), "count");
-/// assert_eq!(REQUESTS.names, ["count", "first"]);
-/// # fn main() {}
+/// fn main() {
+///     assert_eq!(REQUESTS::COUNT.name(), "count");
+///     assert_eq!(REQUESTS.names, ["count", "first"]);
+/// }
 /// ```
 #[macro_export]
 macro_rules! tokens {
