@@ -91,6 +91,7 @@ fn memory_comes_out() {
                 assert_eq!((trace.log_file().logger_name.as_str(), trace.log_file().events_lost), (session.name.as_str(), 9));
             }
             let (events, findings) = by_time(&sessions);
+            assert_eq!(events.len(), sessions.iter().map(|session| session.events().0.len()).sum::<usize>(), "{name}");
             assert!(findings.is_empty() && events.iter().map(|(_, event)| event.time).is_sorted(), "{name}");
         }
         assert!(walk.findings().is_empty(), "{name}: {}", walk.findings()[0]);

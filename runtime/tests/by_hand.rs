@@ -254,7 +254,10 @@ fn wrong_places() {
         (Box::new(|| plain("struct", "T", (8, 8), (4, 4), 6)), "`T.second` is at 0x4 on this host, not at 0x6: mend"),
         (Box::new(|| plain("struct", "T", (8, 8), (4, 8), 4)), "`T` is aligned to 0x4 on this host, not to 0x8: mend"),
         (Box::new(|| plain("struct", "T", (12, 12), (4, 4), 4)), "`T` has 0xc bytes, its members 0x8: make"),
-        (Box::new(|| plain("union", "T", (8, 8), (4, 4), 4)), "`T.first` begins or ends at 0x4, the bytes that are members' at 0x8"),
+        (
+            Box::new(|| plain("union", "T", (8, 8), (4, 4), 4)),
+            "`T.first` begins or ends at 0x4, the bytes that are members' at 0x8",
+        ),
         (Box::new(move || plain("struct", &long, (8, 4), (4, 4), 4)), "`TTTT"),
     ];
     for (wrong, text) in cases {
