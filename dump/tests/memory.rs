@@ -88,7 +88,12 @@ fn memory_comes_out() {
                 assert_eq!(session.save(&mut saved).expect("a trace").events, planned, "{name}");
                 let trace = Trace::new(saved.get_ref()).expect("a trace");
                 check(&trace, &mut |finding| panic!("{name}: {finding}"));
-                assert_eq!((trace.log_file().logger_name.as_str(), trace.log_file().events_lost), (session.name.as_str(), 9));
+                let log = trace.log_file();
+                assert_eq!((log.logger_name.as_str(), log.file_name.as_str()), (session.name.as_str(), session.file.as_str()));
+                assert_eq!(
+                    (log.events_lost, log.buffers_lost, log.boot_time),
+                    (9, session.buffers_lost, session.clocks.boot_time)
+                );
             }
             let (events, findings) = by_time(&sessions);
             assert_eq!(events.len(), sessions.iter().map(|session| session.events().0.len()).sum::<usize>(), "{name}");
