@@ -233,3 +233,29 @@ fn pae_without_its_flag() {
     bytes[present] = 0;
     assert_eq!(MemoryDump::new(&bytes[..]).expect("a dump").read(Address(0x8A00_0044), &mut read), 0);
 }
+
+/// Pages that are listed twice, in runs that overlap: those of the run that begins before hold, and none of the others is lost.
+#[test]
+fn repeated_pages() {
+    let entries = [(0x10_09A0, 0x10_1063), (0x10_1020, 0x10_2063), (0x10_28D0, 0x10_3063), (0x10_32B0, 0x0543_2963)];
+    let mut pages = BTreeMap::new();
+    entries.iter().for_each(|(at, value)| page(&mut pages, *at, 8, *value));
+    page(&mut pages, 0x0543_2788, 8, MARK);
+    let whole = of_pages(Arch::X64, ROOT, pages);
+    // The runs, and where in the file the pages are that are there a second time.
+    let cases: [(&[u64], usize); 3] =
+        [(&[0x100, 2, 0x101, 3, 0x5432, 1], 2), (&[0x100, 4, 0x101, 1, 0x5432, 1], 4), (&[0x101, 1, 0x100, 4, 0x5432, 1], 0)];
+    for (runs, second) in cases {
+        let mut bytes = whole.clone();
+        let at = 0x2000 + second * 0x1000;
+        bytes.splice(at..at, [0xEE; 0x1000]);
+        bytes[0x88] = 3;
+        let list: Vec<u8> = runs.iter().flat_map(|number| number.to_le_bytes()).collect();
+        bytes[0x98..0x98 + list.len()].copy_from_slice(&list);
+        let dump = MemoryDump::new(&bytes[..]).expect("a dump");
+        let mut read = [0; 8];
+        assert_eq!((dump.read(Address(HIGH), &mut read), u64::from_le_bytes(read)), (8, MARK), "{runs:x?}");
+        assert!(dump.findings().iter().any(|finding| finding.what.kind() == "repeated-pages"), "{runs:x?}");
+        assert_eq!((dump.pages(), dump.runs().last()), (5, Some((0x0543_2000, 0x1000))), "{runs:x?}");
+    }
+}
