@@ -33,6 +33,11 @@ values! {
     }
 }
 
+values! {
+    /// Values without zero.
+    pub value KIND: u8 = "KIND" { KIND_ONE = 1, "The one."; }
+}
+
 tokens! {
     REQUEST {
         Access ACCESS: Named, "all versions";
@@ -184,6 +189,7 @@ fn each_member_has_its_own_bits() {
     let view = View::new(Request::LAYOUT, bytemuck::bytes_of(&request)).unwrap();
     assert_eq!((view.get(REQUEST::NEXT), view.get(REQUEST::SELF)), (Some(u64::MAX), Some(7)));
     assert_eq!((view.get(REQUEST::ACCESS).unwrap().value, view.get(REQUEST::SCORE)), (0x1234, Some(-0x8000)));
+    assert_eq!((REQUEST::SELF.name(), REQUEST::TYPE.name(), PART::CODE.name()), ("self", "type", "Code"));
     let part = view.get(REQUEST::PART).unwrap();
     assert_eq!((part.get(PART::LOW), part.get(PART::CODE), part.get(REQUEST::SELF)), (Some(0x10), Some(0x20), None));
     assert_eq!(view.member("Part").unwrap().view().unwrap().bytes(), [0x10, 0, 0x20, 0]);
@@ -213,6 +219,7 @@ fn values_as_text() {
     let shown: &[(&dyn std::fmt::Debug, &str)] = &[
         (&STATUS(-1), "STATUS_FAILED"),
         (&STATUS(-5), "STATUS(-5)"),
+        (&KIND(0), "KIND(0x0)"),
         (&STATUS(0x12), "STATUS(0x12)"),
         (&ACCESS(0), "0x0"),
         (&ACCESS(3), "ACCESS_READ | ACCESS_WRITE"),
@@ -243,29 +250,36 @@ fn values_as_text() {
 /// What the compiler prints of a type that is not as stated.
 #[test]
 fn wrong_places() {
-    type Pair = (usize, usize);
-    fn plain(kind: &str, name: &str, sizes: Pair, aligns: Pair, second: usize) {
-        let fields = [check::Field::of::<u32>("first", 0, 0), check::Field::of::<u32>("second", 4, second)];
+    /// Of two members of four bytes, where each is, and where it is stated to be.
+    type Places = [(usize, usize); 2];
+    fn plain(kind: &str, name: &str, sizes: (usize, usize), aligns: (usize, usize), [first, second]: Places) {
+        let fields = [check::Field::of::<u32>("first", first.0, first.1), check::Field::of::<u32>("second", second.0, second.1)];
         check::plain(kind, name, sizes, aligns, &fields);
     }
+    let (two, four, eight) = ((2, 2), (4, 4), (8, 8));
     let long = "T".repeat(600);
-    let cases: [(Box<dyn Fn() + std::panic::UnwindSafe>, &str); 6] = [
-        (Box::new(|| plain("struct", "T", (8, 8), (4, 4), 2)), "`T.second` at 0x2 overlaps `first`, which ends at 0x4: mend"),
-        (Box::new(|| plain("struct", "T", (8, 8), (4, 4), 6)), "`T.second` is at 0x4 on this host, not at 0x6: mend"),
-        (Box::new(|| plain("struct", "T", (8, 8), (4, 8), 4)), "`T` is aligned to 0x4 on this host, not to 0x8: mend"),
-        (Box::new(|| plain("struct", "T", (12, 12), (4, 4), 4)), "`T` has 0xc bytes, its members 0x8: make"),
-        (
-            Box::new(|| plain("union", "T", (8, 8), (4, 4), 4)),
-            "`T.first` begins or ends at 0x4, the bytes that are members' at 0x8",
-        ),
-        (Box::new(move || plain("struct", &long, (8, 4), (4, 4), 4)), "`TTTT"),
+    #[rustfmt::skip]
+    let cases: [(&str, &str, (usize, usize), (usize, usize), Places, &str); 11] = [
+        ("struct", "T", eight, four, [(0, 0), (4, 2)], "`T.second` at 0x2 overlaps `first`, which ends at 0x4: mend"),
+        ("struct", "T", eight, four, [(0, 0), (4, 6)], "`T.second` is at 0x4 on this host, not at 0x6: mend"),
+        ("struct", "T", (12, 12), four, [(0, 0), (8, 4)], "`T.second` is at 0x8 on this host, not at 0x4: mend"),
+        ("struct", "T", (12, 12), four, [(0, 0), eight], "`T.second` begins or ends at 0x8, the bytes that are members' at 0x4"),
+        ("struct", "T", eight, four, [(0, 2), four], "`T.first` is at 0x0 on this host, not at 0x2: mend"),
+        ("struct", "T", eight, (4, 8), [(0, 0), four], "`T` is aligned to 0x4 on this host, not to 0x8: mend"),
+        ("struct", "T", (12, 12), four, [(0, 0), four], "`T` has 0xc bytes, its members 0x8: make"),
+        ("struct", "T", (16, 8), four, [(0, 0), four], "`T` has 0x10 bytes on this host, not 0x8: mend"),
+        ("union", "T", eight, four, [(0, 0), (0, 0)], "`T.first` begins or ends at 0x4, the bytes that are members' at 0x8"),
+        ("union", "T", four, four, [(0, 0), two], "`T.second` begins or ends at 0x2, the bytes that are members' at 0x0"),
+        ("struct", &long, (8, 4), four, [(0, 0), four], "`TTTT"),
     ];
-    for (wrong, text) in cases {
-        let panic = std::panic::catch_unwind(wrong).unwrap_err();
+    for (kind, name, sizes, aligns, places, text) in cases {
+        let name = name.to_owned();
+        let panic = std::panic::catch_unwind(|| plain(kind, &name, sizes, aligns, places)).unwrap_err();
         let message = panic.downcast_ref::<String>().unwrap();
         assert!(message.starts_with(text) && message.len() <= 512, "{message}");
     }
-    plain("struct", "T", (8, 8), (4, 4), 4);
+    plain("struct", "T", eight, four, [(0, 0), four]);
+    plain("union", "T", four, four, [(0, 0), (0, 0)]);
 }
 
 #[test]

@@ -211,6 +211,23 @@ fn the_nearest_witness_counts() {
     assert!(T.layouts().map(|layout| layout.size).eq([0xA, 0xB, 0xC]), "each once");
 }
 
+/// A build that is another's kernel from revision 7 on: what was seen below is not seen of it.
+#[test]
+fn another_builds_kernel() {
+    const SAME: &[Build] = &[Build::new(10, 0, 301, 7)];
+    static AXIS: Axis = Axis { kernels: &[Kernel { same: SAME, ..row(300, 5, BOTH) }] };
+    static SIXTH_ON: Registry =
+        Registry { kernels: &[seen(300, 6, SYMBOLS), seen(300, 7, SYMBOLS), seen(300, 9, SYMBOLS)], ..REGISTRY };
+    static CHANGES: [Change; 1] = [Change::layout(Build::new(10, 0, 300, 5), Arch::X64, &A)];
+    let of = Structure { axis: &AXIS, registry: &SIXTH_ON, changes: &CHANGES, ..T };
+    for (build, revision, word) in
+        [(300, 6, "proven"), (301, 6, "earlier"), (301, 7, "proven"), (301, 8, "agree"), (301, 9, "proven"), (301, 5, "earlier")]
+    {
+        let standing = of.select(Build::new(10, 0, build, revision), Arch::X64).unwrap().standing;
+        assert_eq!(standing.word(), word, "{build}.{revision}");
+    }
+}
+
 #[test]
 fn a_kernel_is_found_by_its_files() {
     let build = |seen: Option<&Seen>| seen.map(|seen| seen.build.revision);
