@@ -191,6 +191,10 @@ fn each_is_told() {
     assert_eq!(put(buffer + 0x28, 0), (vec!["logger"], 2));
     assert_eq!(put(buffer + 0x30, 0), (vec!["valid-end", "skipped"], 2));
     assert_eq!(put(event + 4, 0), (vec!["event-too-short"], 2));
+    let mut bytes = whole.clone();
+    bytes[event + 4..event + 8].fill(0);
+    let damaged = Dump::new(&bytes).expect("a dump");
+    assert_eq!(damaged.sessions()[0].events().1[0].offset, event as u64);
     assert_eq!(kinds(&whole[..second.buffers[1].offset as usize + 0x60]).0[..2], ["truncated", "truncated"]);
     // The list of data blocks, and the end of what its count promises.
     assert_eq!(put(0x207C, 1 << 20).0[0], "truncated");

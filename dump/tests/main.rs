@@ -3,6 +3,7 @@
 #![allow(missing_docs, reason = "tests")]
 
 mod damage;
+mod image;
 mod memory;
 mod paging;
 mod real;

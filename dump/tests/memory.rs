@@ -57,14 +57,27 @@ pub fn made(build: Build, arch: Arch, paging: Paging) -> (Plan, System) {
 #[test]
 fn memory_comes_out() {
     for (kind, build, arch, paging) in KINDS {
-        let (plan, system) = made(build, arch, paging);
+        let (plan, mut system) = made(build, arch, paging);
+        // More pages in a row than a word of a bitmap has bits.
+        let many = (0..0x30_0000_u32 / 4).flat_map(|number| number.wrapping_mul(2_654_435_761).to_le_bytes()).collect();
+        system.pieces.push((if arch == Arch::X86 { 0x8700_0000 } else { 0xFFFF_9A01_4000_0000 }, many));
         let bytes = system.dump(DUMP_TYPE(kind));
         let dump = MemoryDump::new(&bytes[..]).expect("a dump");
         let name = format!("{kind} {build} {arch} {paging:?}");
         for (at, piece) in &system.pieces {
-            let mut read = vec![1; piece.len()];
-            assert!(dump.read(Address(*at), &mut read) == piece.len() && read == *piece, "{name}: {at:#x}");
+            for skip in [0, 0x123] {
+                let mut read = vec![1; piece.len() - skip];
+                assert!(
+                    dump.read(Address(*at + skip as u64), &mut read) == read.len() && read == piece[skip..],
+                    "{name}: {at:#x}"
+                );
+            }
         }
+        let runs: Vec<_> = dump.runs().collect();
+        assert!(runs.windows(2).all(|pair| pair[0].0 + pair[0].1 < pair[1].0), "{name}: {runs:x?}");
+        assert_eq!(runs.iter().map(|(_, bytes)| bytes / 0x1000).sum::<u64>(), dump.pages(), "{name}");
+        let limit = dump.limits().bytes;
+        assert!((dump.pages() * 0x4000 + 1..1 << 28).contains(&limit), "{name}: {limit:#x}");
         let modules: Vec<_> = dump.modules().iter().map(|one| (one.name.as_str(), one.range.start.0, one.range.end.0)).collect();
         assert_eq!(modules, system.modules, "{name}");
         let kinds: Vec<_> = dump.findings().iter().map(|finding| finding.what.kind()).collect();
@@ -88,9 +101,15 @@ fn memory_comes_out() {
                 assert_eq!(session.save(&mut saved).expect("a trace").events, planned, "{name}");
                 let trace = Trace::new(saved.get_ref()).expect("a trace");
                 check(&trace, &mut |finding| panic!("{name}: {finding}"));
-                assert_eq!((trace.log_file().logger_name.as_str(), trace.log_file().events_lost), (session.name.as_str(), 9));
+                let log = trace.log_file();
+                assert_eq!((log.logger_name.as_str(), log.file_name.as_str()), (session.name.as_str(), session.file.as_str()));
+                assert_eq!(
+                    (log.events_lost, log.buffers_lost, log.boot_time),
+                    (9, session.buffers_lost, session.clocks.boot_time)
+                );
             }
             let (events, findings) = by_time(&sessions);
+            assert_eq!(events.len(), sessions.iter().map(|session| session.events().0.len()).sum::<usize>(), "{name}");
             assert!(findings.is_empty() && events.iter().map(|(_, event)| event.time).is_sorted(), "{name}");
         }
         assert!(walk.findings().is_empty(), "{name}: {}", walk.findings()[0]);
@@ -147,6 +166,18 @@ fn damage_is_told() {
     for kind in [2, 5, 8, 10] {
         other[0xF98] = kind;
         assert_eq!(of(&other), Err(Error::List(kind.into())));
+        for letters in [b"SDMPXUMP", b"XDMPDUMP"] {
+            other[0x2000..0x2008].copy_from_slice(letters);
+            assert_eq!(of(&other), Err(Error::List(kind.into())));
+        }
+        other[0x2000..0x2008].fill(0);
+        assert_eq!(of(&other[..0x2008]), Err(Error::Short(0x2008)));
+    }
+    // Kinds that 32-bit systems do not write.
+    let mut other = made(NEW, Arch::X86, Paging::Pae).1.dump(DUMP_TYPE::DUMP_TYPE_FULL);
+    for kind in [5, 6, 7, 8, 9, 10] {
+        other[0xF88] = kind;
+        assert_eq!(of(&other), Err(Error::Kind(kind.into())));
     }
 }
 

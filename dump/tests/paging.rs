@@ -1,7 +1,7 @@
 //! Page tables written by hand. Every constant is from the manuals: of Intel (volume 3A, chapter "Paging") and Arm (chapter D8, 4 KiB
 //! granule); entries in transition are as public symbols have MMPTE_TRANSITION.
 
-use etw_layouts::Arch;
+use etw_layouts::{Arch, Build, structures};
 use etw_layouts_dump::MemoryDump;
 use etw_layouts_memory::{Address, Memory};
 use std::collections::BTreeMap;
@@ -58,6 +58,20 @@ const CASES: &[Case] = &[
         &[(0x10_09A0, 0x10_1063), (0x10_1020, 0x4000_10E3)],
         HIGH,
         Some(0x6345_6788),
+    ),
+    case(
+        "x64, the lower half",
+        Arch::X64,
+        &[(0x10_01A0, 0x10_1063), (0x10_1020, 0x10_2063), (0x10_28D0, 0x10_3063), (0x10_32B0, 0x0543_2963)],
+        0x0000_1A01_2345_6788,
+        Some(0x0543_2788),
+    ),
+    case(
+        "x64, an address in neither half",
+        Arch::X64,
+        &[(0x10_01A0, 0x10_1063), (0x10_1020, 0x10_2063), (0x10_28D0, 0x10_3063), (0x10_32B0, 0x0543_2963)],
+        0xFFFF_1A01_2345_6788,
+        None,
     ),
     case("x64, no page is of 512 GiB", Arch::X64, &[(0x10_09A0, 0xE3)], HIGH, None),
     case(
@@ -158,6 +172,8 @@ const CASES: &[Case] = &[
     two("x86, 4 MiB, PSE-36: bits 13 to 20 are 32 to 39 of the address", &[(0x10_0860, 0x0543_50E3)], LOW, Some(0x1A_0552_3788)),
     two("x86, 4 MiB, all bits of PSE-36", &[(0x10_0860, 0x055F_E0E3)], LOW, Some(0xFF_0552_3788)),
     two("x86, in transition", &[(0x10_0860, 0x10_1063), (0x10_148C, 0xF543_2880)], LOW, Some(0xF543_2788)),
+    two("x86, in a page file", &[(0x10_0860, 0x10_1063), (0x10_148C, 0xF543_2080)], LOW, None),
+    two("x86, a table in a page file", &[(0x10_0860, 0x10_1080), (0x10_148C, 0xF543_2063)], LOW, None),
     two("x86, a prototype", &[(0x10_0860, 0x10_1063), (0x10_148C, 0xF543_2C80)], LOW, None),
 ];
 
@@ -201,9 +217,45 @@ fn pae_without_its_flag() {
     for (at, link) in [(0, 0x8A00_0040), (4, 0x8A00_0040), (0x40, 0x8A00_0000), (0x44, 0x8A00_0000)] {
         page(&mut pages, 0x0543_2000 + at, 4, link);
     }
-    let bytes = of_pages(Arch::X86, ROOT + 0x20, pages);
+    let mut bytes = of_pages(Arch::X86, ROOT + 0x20, pages);
     let dump = MemoryDump::new(&bytes[..]).expect("a dump");
     let mut read = [0; 4];
     assert_eq!((dump.read(Address(0x8A00_0044), &mut read), u32::from_le_bytes(read)), (4, 0x8A00_0000));
     assert!(dump.findings().iter().all(|finding| finding.what.kind() != "page-tables"), "{:?}", dump.findings());
+    // Where it says so, they are without any list of modules; an entry of the highest level that is not present leads nowhere.
+    let layout = structures::DUMP_HEADER32.select(Build::new(10, 0, 19041, 264), Arch::X86).expect("a layout").layout;
+    bytes[layout.member("PaeEnabled").expect("a flag").offset] = 1;
+    bytes[layout.member("PsLoadedModuleList").expect("a list").offset] = 0xFF;
+    let dump = MemoryDump::new(&bytes[..]).expect("a dump");
+    assert_eq!(dump.read(Address(0x8A00_0044), &mut read), 4);
+    assert_eq!(dump.read(Address(0x1_8A00_0044), &mut read), 0, "beyond 32 bits");
+    let present = bytes.windows(8).position(|entry| entry == 0x10_1001_u64.to_le_bytes()).expect("an entry");
+    bytes[present] = 0;
+    assert_eq!(MemoryDump::new(&bytes[..]).expect("a dump").read(Address(0x8A00_0044), &mut read), 0);
+}
+
+/// Pages that are listed twice, in runs that overlap: those of the run that begins before hold, and none of the others is lost.
+#[test]
+fn repeated_pages() {
+    let entries = [(0x10_09A0, 0x10_1063), (0x10_1020, 0x10_2063), (0x10_28D0, 0x10_3063), (0x10_32B0, 0x0543_2963)];
+    let mut pages = BTreeMap::new();
+    entries.iter().for_each(|(at, value)| page(&mut pages, *at, 8, *value));
+    page(&mut pages, 0x0543_2788, 8, MARK);
+    let whole = of_pages(Arch::X64, ROOT, pages);
+    // The runs, and where in the file the pages are that are there a second time.
+    let cases: [(&[u64], usize); 3] =
+        [(&[0x100, 2, 0x101, 3, 0x5432, 1], 2), (&[0x100, 4, 0x101, 1, 0x5432, 1], 4), (&[0x101, 1, 0x100, 4, 0x5432, 1], 0)];
+    for (runs, second) in cases {
+        let mut bytes = whole.clone();
+        let at = 0x2000 + second * 0x1000;
+        bytes.splice(at..at, [0xEE; 0x1000]);
+        bytes[0x88] = 3;
+        let list: Vec<u8> = runs.iter().flat_map(|number| number.to_le_bytes()).collect();
+        bytes[0x98..0x98 + list.len()].copy_from_slice(&list);
+        let dump = MemoryDump::new(&bytes[..]).expect("a dump");
+        let mut read = [0; 8];
+        assert_eq!((dump.read(Address(HIGH), &mut read), u64::from_le_bytes(read)), (8, MARK), "{runs:x?}");
+        assert!(dump.findings().iter().any(|finding| finding.what.kind() == "repeated-pages"), "{runs:x?}");
+        assert_eq!((dump.pages(), dump.runs().last()), (5, Some((0x0543_2000, 0x1000))), "{runs:x?}");
+    }
 }

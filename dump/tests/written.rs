@@ -1,10 +1,11 @@
 //! Written dumps of every build that has ETW's blob: what was written is read.
 
-use etw_layouts::{Arch, Build};
-use etw_layouts_dump::{Dump, Session};
+use etw_layouts::{Arch, Build, structures};
+use etw_layouts_dump::{Dump, ETW_TAG, Error, Header, Session};
 use etw_layouts_etl::check::check;
 use etw_layouts_etl::write::Producer;
-use etw_layouts_etl::{ClockType, Trace};
+use etw_layouts_etl::{ClockType, Guid, Trace};
+use etw_layouts_memory::{Address, Memory};
 use std::io::Cursor;
 use test_support::dumps::{self, STOPPED, base, whole};
 
@@ -48,6 +49,7 @@ fn sessions_read_back() {
         assert_eq!((header.build.number, header.arch, header.processors), (build.number, arch, 3));
         assert_eq!((header.bug_check, header.parameters, header.time), (0x7E, [1, 2, 3, 4], Some(STOPPED)));
         assert_eq!(dump.sessions().len(), 3);
+        assert!(dump.blobs().iter().map(|blob| blob.tag).take(2).eq([Guid(7), ETW_TAG]), "{build} {arch}");
         for (read, written) in dump.sessions().iter().zip(&written) {
             let log = &written.log;
             assert_eq!((read.name.as_str(), read.logger_id), (log.logger_name.as_str(), written.logger_id));
@@ -62,6 +64,7 @@ fn sessions_read_back() {
             assert!(count == events.len() && events_of(saved.get_ref()) == events, "{build} {arch}: {:?}", log.clock);
             let trace = Trace::new(saved.get_ref()).expect("a trace");
             assert_eq!((trace.log_file().end_time, trace.log_file().build), (STOPPED, build.number[2]));
+            assert_eq!((trace.log_file().boot_time, trace.log_file().mode), (log.boot_time, log.mode));
             check(&trace, &mut |finding| {
                 // The kit's events have kinds without a known layout among them.
                 assert_eq!(finding.what.kind(), "layout", "{build} {arch}: {finding}");
@@ -108,6 +111,38 @@ fn memory_is_searched() {
         let [buffer] = dump.trace_buffers()[..] else { panic!("{arch}: one buffer") };
         assert_eq!((buffer.address.0, buffer.head.logger), (base(arch), 11));
         assert_eq!(buffer.events, dump.sessions()[0].buffers[0].events(Producer { build, arch }.generation()).count());
+        let [session] = &dump.memory_sessions()[..] else { panic!("{arch}: one session") };
+        let known = &dump.sessions()[0];
+        assert_eq!((&session.name, session.buffers.len(), session.events().0.len()), (&known.name, 1, buffer.events));
+        let [found, known] = [session, known].map(|session| &session.buffers[0]);
+        assert_eq!(
+            (found.processor, found.address, found.bytes.len()),
+            (known.processor, Some(buffer.address), known.bytes.len())
+        );
+        // Other headers, of buffers and of none.
+        let at = dump.memory().offset(buffer.address).expect("in the file") as usize;
+        let cases: [(usize, &[u8], bool); 15] = [
+            (0x00, &[0xFF, 3], false),
+            (0x00, &[1, 0x40], false),
+            (0x00, &[0, 0, 0, 1], true),
+            (0x00, &[0, 4, 0, 1], false),
+            (0x04, &[0x80], false),
+            (0x04, &[0xFF, 0xFF, 0xFF], false),
+            (0x28, &[0xFF, 0xFF], false),
+            (0x2A, &[0, 0], false),
+            (0x2A, &[255, 0], true),
+            (0x2A, &[0, 1], false),
+            (0x2C, &[6], true),
+            (0x2C, &[7], false),
+            (0x34, &[0x40], false),
+            (0x36, &[3], true),
+            (0x36, &[0xFF], false),
+        ];
+        for (place, value, found) in cases {
+            let mut bytes = bytes.clone();
+            bytes[at + place..at + place + value.len()].copy_from_slice(value);
+            assert_eq!(Dump::new(&bytes).expect("a dump").trace_buffers().len(), usize::from(found), "{place:#x} {value:?}");
+        }
         let [registration] = &dump.registrations()[..] else { panic!("{arch}: one registration") };
         assert_eq!(registration.entry.address().0, base(arch) + if arch == Arch::X86 { 0x5008 } else { 0x5010 });
         let revision = |dump: Dump<'_>| dump.header().build.revision;
@@ -118,5 +153,108 @@ fn memory_is_searched() {
         let at = bytes.windows(width).position(|window| window == &pointer[..width]).expect("a link");
         bytes[at..at + width].fill(0);
         assert!(Dump::new(&bytes).expect("a dump").registrations().is_empty());
+    }
+}
+
+/// What a header says: the version of Windows by the number of its build, and times, unless nobody wrote them.
+#[test]
+fn headers() {
+    let page = i64::from_le_bytes(*b"PAGEPAGE");
+    for arch in [Arch::X64, Arch::X86] {
+        let (build, whole) = (Build::new(10, 0, 19041, 264), dumps::dump(Build::new(10, 0, 19041, 264), arch, &[], &[]));
+        let structure = if arch == Arch::X86 { structures::DUMP_HEADER32.any() } else { structures::DUMP_HEADER64.any() };
+        let offset = |name| structure.select(build, arch).unwrap().layout.member(name).unwrap().offset;
+        let put = |at: usize, value: &[u8]| {
+            let mut bytes = whole.clone();
+            bytes[at..at + value.len()].copy_from_slice(value);
+            Header::of(&bytes).expect("a header")
+        };
+        let of_build = |number: u32| put(offset("MinorVersion"), &number.to_le_bytes()).build.number;
+        for (first, last, version) in [
+            (2195, 2195, [5, 0]),
+            (2196, 2600, [5, 1]),
+            (2601, 3790, [5, 2]),
+            (3791, 6003, [6, 0]),
+            (6004, 7601, [6, 1]),
+            (7602, 9200, [6, 2]),
+            (9201, 9600, [6, 3]),
+            (9601, 65535, [10, 0]),
+        ] {
+            for build in [first, last] {
+                assert_eq!(of_build(build), [version[0], version[1], build]);
+            }
+        }
+        for (time, told) in [(page, false), (0, false), (-1, false), (1, true), (page - 1, true), (page ^ 1 << 40, true)] {
+            let header = put(offset("SystemTime"), &time.to_le_bytes());
+            assert_eq!(header.time, told.then_some(time));
+            assert_eq!(put(offset("SystemUpTime"), &time.to_le_bytes()).up_time, told.then_some(time));
+        }
+    }
+    for (kind, name) in [
+        (1, "a full dump"),
+        (2, "a dump of the kernel's memory"),
+        (4, "a triage dump"),
+        (5, "a full dump"),
+        (6, "a dump of the kernel's memory"),
+        (7, "an automatic dump"),
+        (9, "a dump that a debugger wrote"),
+        (11, "none that is known"),
+    ] {
+        let text = Error::Kind(kind).to_string();
+        assert!(text.starts_with(&format!("the dump is of the kind {kind}, {name}")), "{text}");
+    }
+}
+
+/// Pieces of memory: those that overlap, those that follow each other, the stack and others that only the header names.
+#[test]
+fn pieces() {
+    let build = Build::new(10, 0, 19041, 264);
+    let filled = |count: usize, value: u8| vec![value; count];
+    let (x64, x86) = (0xFFFF_8000_0000_1000, 0x8000_1000);
+    for (arch, base) in [(Arch::X64, x64), (Arch::X86, x86)] {
+        let memory = [
+            (base + 0x80, filled(0x100, 2)),
+            (base, filled(0x100, 1)),
+            (base + 0x180, filled(0x10, 3)),
+            (base + 0x20, filled(0x10, 4)),
+            (base + 0x400, filled(0x10, 5)),
+        ];
+        let mut bytes = dumps::dump(build, arch, &memory, &[]);
+        // TopOfStack, CallStackOffset and SizeOfCallStack: the stack is the file's first bytes. A page has a size and no address.
+        let (header, triage) = match arch {
+            Arch::X86 => (0x1000, structures::TRIAGE_DUMP32.any()),
+            _ => (0x2000, structures::TRIAGE_DUMP64.any()),
+        };
+        let triage = triage.select(build, arch).unwrap().layout;
+        let mut put = |name: &str, value: u64| {
+            let member = triage.member(name).expect("a member");
+            let at = header + member.offset;
+            bytes[at..at + member.size].copy_from_slice(&value.to_le_bytes()[..member.size]);
+        };
+        put("TopOfStack", base + 0x1000);
+        put("SizeOfCallStack", 8);
+        put("DataPageAddress", 0);
+        put("DataPageSize", u32::MAX.into());
+        let dump = Dump::new(&bytes).expect("a dump");
+        assert_eq!(dump.findings(), []);
+        let memory = dump.memory();
+        let found: Vec<_> = memory.iter().map(|(at, piece)| (at.0 - base, piece.len(), piece[0])).collect();
+        assert_eq!(found, [(0, 0x100, 1), (0x100, 0x80, 2), (0x180, 0x10, 3), (0x400, 0x10, 5), (0x1000, 8, b'P')]);
+        assert_eq!((memory.blocks(), memory.bytes()), (5, 0x1A8));
+        let mut read = [0; 0x200];
+        assert_eq!(memory.read(Address(base + 0x10), &mut read), 0x180);
+        assert!(read[..0x180] == [filled(0xF0, 1), filled(0x80, 2), filled(0x10, 3)].concat() && read[0x180..] == [0; 0x80]);
+        for (at, expected) in
+            [(0, Some(1)), (0xFF, Some(1)), (0x100, Some(2)), (0x18F, Some(3)), (0x400, Some(5)), (0x40F, Some(5))]
+        {
+            let offset = memory.offset(Address(base + at)).expect("in the dump") as usize;
+            assert_eq!(bytes.get(offset).copied(), expected, "{at:#x}");
+            let next = memory.offset(Address(base + at + 1));
+            assert!(next.is_none_or(|next| next == offset as u64 + 1 || bytes[next as usize] != bytes[offset]), "{at:#x}");
+        }
+        assert_eq!(memory.offset(Address(base + 0x1000 + 5)), Some(5));
+        for at in [base - 1, base + 0x190, base + 0x3FF, base + 0x410, base + 0x1008, 0] {
+            assert_eq!(memory.offset(Address(at)), None, "{at:#x}");
+        }
     }
 }

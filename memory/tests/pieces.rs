@@ -15,6 +15,10 @@ fn overlaps() {
     assert_eq!(nested.read(Address(0x100), &mut read), 0x100);
     let expected = [&[1; 0x40][..], &[2; 0x10], &[3; 8], &[2; 8], &[1; 0xA0]].concat();
     assert_eq!(read[..0x100], expected);
+    // By reference as well.
+    assert_eq!(Memory::read(&&nested, Address(0x1F0), &mut read), 0x10);
+    assert_eq!((nested.remove(Address(0x150)), nested.remove(Address(0x150))), (Some(vec![3; 8]), None));
+    assert_eq!((nested.read(Address(0x150), &mut read), read[0]), (0xB0, 2));
 
     let mut random = Rng::with_seed(0x91_EC);
     for round in 0..2_000 {

@@ -127,6 +127,27 @@ fn providers(plan: &Plan, census: &Census, walk: &mut Walk<'_, test_support::ker
     }
 }
 
+/// Every state of a buffer, where its header has it as a number; a buffer that only the session itself has; one processor and many.
+#[test]
+fn each_state() {
+    use State::{Compressed, ContextSwitch, Flush, Free, Logging, Other, PendingCompression, Placeholder};
+    let mut kernels = 0;
+    for (build, arch) in Plan::targets().filter(|(build, _)| build.number >= [10, 0, 14393]) {
+        let mut plan = Plan::of(build, arch);
+        let at = plan.sessions[0].buffers[0].at;
+        let states = [Free, Logging, ContextSwitch, Flush, PendingCompression, Compressed, Placeholder, Other];
+        for (number, state) in states.into_iter().enumerate() {
+            assert!(plan.kit.set("WMI_BUFFER_HEADER", at, "State", number as u64));
+            let kernel = plan.kit.kernel();
+            let mut walk = Walk::new(&plan.kit.image, &kernel);
+            let session = walk.sessions().remove(0);
+            assert_eq!(walk.buffers(&session)[0].state, state, "{build} {arch}: {number}");
+        }
+        kernels += 1;
+    }
+    assert!(kernels > 30, "{kernels}");
+}
+
 /// The buffers of each session as a file: its events are those that were put in, in the order of their time.
 #[test]
 fn is_saved() {

@@ -126,8 +126,8 @@ impl<S: Tokens> ViewMut<'_, S> {
         let unit = member.size as u32 * 8;
         let (position, width) = member.bits.unwrap_or((0, unit));
         let (least, most) = match member.ty {
-            _ if unit > 64 || position + width > unit || width == 0 => return Err(failed(Reason::NoNumber)),
             Type::Layout(_) | Type::Array(..) => return Err(failed(Reason::NoNumber)),
+            _ if unit > 64 || position + width > unit || width == 0 => return Err(failed(Reason::Wide)),
             Type::Unsigned | Type::Pointer => (0, ones(width).into()),
             Type::Signed => (-(1 << (width - 1)), i128::from(ones(width - 1))),
             // Flags have no sign, named values may have one.

@@ -4,7 +4,11 @@
 #![allow(non_snake_case)]
 
 use etw_layouts_runtime::bytemuck::{self, Zeroable};
-use etw_layouts_runtime::{Arch, Build, Bytes, Described, View, layout, tokens, values};
+use etw_layouts_runtime::meta::{Layout, Member, Members, Type};
+use etw_layouts_runtime::token::Tokens;
+use etw_layouts_runtime::{
+    Arch, Build, Bytes, Described, Error, Ptr32, Ptr64, Reason, Token, View, ViewMut, bytes, check, layout, plain, tokens, values,
+};
 
 values! {
     /// What a request may do.
@@ -25,7 +29,13 @@ values! {
     pub value STATUS: i8 = "STATUS" {
         STATUS_FAILED = -1, "It failed.";
         STATUS_DONE = 0, "It is done.";
+        STATUS_PENDING = 1, "It is under way.";
     }
+}
+
+values! {
+    /// Values without zero.
+    pub value KIND: u8 = "KIND" { KIND_ONE = 1, "The one."; }
 }
 
 tokens! {
@@ -35,21 +45,51 @@ tokens! {
         Text TEXT, "all versions";
         Length LENGTH, "all versions";
         r#type TYPE, "all versions";
+        Mode MODE, "all versions";
+        Score SCORE, "all versions";
+        Total TOTAL, "all versions";
+        High HIGH, "all versions";
+        self_ SELF, "all versions";
+        Next NEXT, "all versions";
+        Part PART: PART, "all versions";
+    }
+}
+
+tokens! {
+    PART {
+        Low LOW, "all versions";
+        Code CODE, "all versions";
+    }
+}
+
+layout! {
+    /// A structure within another.
+    pub struct Part: PART, 0x4, 2 {
+        0x00 Low: u16 = "USHORT", "The first half.";
+        0x02 Code: i16 = "SHORT", "The second half.";
     }
 }
 
 layout! {
     /// With an array and padding of lengths that are no power of two.
-    pub struct Request: REQUEST, 0x200, 4 {
+    pub struct Request: REQUEST, 0x200, 8 {
         0x00 Access: ACCESS = "USHORT", "What it may do.";
         0x02 Status: STATUS = "CHAR", "How it ended.";
         0x03 Text: [i8; 129] = "CHAR [129]", "What it is.";
         0x84 bits84: u32, "Bit fields." {
             0x84 [0 to 6] Length set_Length: u32 = "ULONG", "Characters of the text.";
             0x84 [7] r#type set_type: i32 = "LONG", "What sort it is.";
+            0x84 [8 to 10] Mode set_Mode: u32 as ACCESS = "ULONG", "How it is asked for.";
+            0x84 [16 to 31] Score set_Score: i32 = "LONG", "How urgent it is.";
         }
-        0x88 u88: Request_u88, "Unnamed.";
-        0x8C _padding8C: [u8; 372], "Padding.";
+        0x88 u88: Request_u88, "Unnamed." {
+            0x88 Total set_Total: u32 = "ULONG", "All.";
+            0x8A High set_High: u16 = "USHORT", "The upper half.";
+        }
+        0x8C self_: u32 = "ULONG", "Its number.";
+        0x90 Next: Ptr64 = "REQUEST *", "The one behind it.";
+        0x98 Part: Part = "PART", "A part.";
+        0x9C _padding9C: [u8; 356], "Padding.";
     }
 }
 
@@ -92,6 +132,161 @@ fn flags_and_values_at_run_time() {
     assert!(access.names().eq(["ACCESS_READ", "ACCESS_WRITE", "ACCESS_ALL"]));
     let status = view.get(REQUEST::STATUS).unwrap().choice();
     assert!(status.contains(STATUS::STATUS_FAILED) && status.is("STATUS_FAILED") && !status.contains(STATUS::STATUS_DONE));
+    assert!(!status.is("STATUS_PENDING"), "values are not bits");
+    assert_eq!((access.name(), status.name()), (Some("ACCESS_READ"), Some("STATUS_FAILED")));
+    assert_eq!(format!("{access:?} {status:?}"), "ACCESS_READ | ACCESS_WRITE | 0x10 STATUS_FAILED");
+    request.set_Mode(3);
+    request.Access = ACCESS(3);
+    request.self_ = 3;
+    let view = View::new(Request::LAYOUT, bytemuck::bytes_of(&request)).unwrap();
+    let [access, mode] = [REQUEST::ACCESS, REQUEST::MODE].map(|token| view.get(token).unwrap().choice());
+    let number = view.get(REQUEST::SELF).unwrap().choice();
+    assert!(access == mode && access != status && number.value == 3 && number != access && number.name().is_none());
+}
+
+/// What is set at one place, by accessor, token or bytes, is read there by each of the others, and changes nothing else.
+#[test]
+fn each_member_has_its_own_bits() {
+    let mut request = Request::zeroed();
+    (request.self_, request.Next) = (7, Ptr64(0xFFFF_8000_0000_0001));
+    request.set_Length(0x7F);
+    request.set_Mode(5);
+    request.set_Score(-2);
+    assert_eq!(request.bits84, 0xFFFE_057F);
+    assert_eq!((request.Length(), request.r#type(), request.Mode(), request.Score()), (0x7F, 0, 5, -2));
+    request.set_Mode(0xA);
+    request.set_Total(0x1234_5678);
+    request.set_High(0xABCD);
+    assert_eq!((request.Mode(), request.Score(), request.Total(), request.High()), (2, -2, 0xABCD_5678, 0xABCD));
+    assert_eq!(bytemuck::bytes_of(&request)[0x88..0x8C], [0x78, 0x56, 0xCD, 0xAB]);
+
+    let mut view = ViewMut::new(Request::LAYOUT, bytemuck::bytes_of_mut(&mut request)).unwrap();
+    view.set(REQUEST::SCORE, -0x8000).unwrap();
+    view.set(REQUEST::MODE, 7).unwrap();
+    view.set(REQUEST::TYPE, -1).unwrap();
+    view.set(REQUEST::LENGTH, 2).unwrap();
+    view.set(REQUEST::STATUS, -1).unwrap();
+    view.set(REQUEST::ACCESS, 0xFFFF).unwrap();
+    view.set(REQUEST::HIGH, 0x4321).unwrap();
+    view.set(REQUEST::NEXT, u64::MAX).unwrap();
+    let wide = |member: &str| {
+        let Member { offset, size, .. } = *Request::LAYOUT.member(member).unwrap();
+        Err(Error { offset, size, reason: Reason::Wide })
+    };
+    assert_eq!(view.set(REQUEST::SCORE, 0x8000), wide("Score"));
+    assert_eq!(view.set(REQUEST::MODE, 8), wide("Mode"));
+    assert_eq!(view.set(REQUEST::STATUS, 0x100), wide("Status"));
+    assert_eq!(view.set(REQUEST::STATUS, -0x81), wide("Status"));
+    assert_eq!(view.set(REQUEST::SCORE, -0x8001), wide("Score"));
+    assert_eq!(view.set(REQUEST::LENGTH, -1), wide("Length"));
+    assert_eq!(view.set(REQUEST::TEXT, 0).unwrap_err().reason, Reason::NoNumber);
+    let text = format!("{view:?}");
+    assert_eq!((request.Score(), request.Mode(), request.r#type(), request.Length()), (-0x8000, 7, -1, 2));
+    assert_eq!((request.Status.0, request.Access.0, request.Total(), request.Next.0), (-1, 0xFFFF, 0x4321_5678, u64::MAX));
+    assert_eq!((request.self_, request.Text), (7, [0; 129]));
+    assert_eq!(text, format!("{request:?}"));
+    assert!(text.contains("Mode: ACCESS_READ | ACCESS_WRITE | 0x4,") && text.contains("self: 7,"), "{text}");
+
+    (request.Access, request.Part) = (ACCESS(0x1234), Part { Low: 0x10, Code: 0x20 });
+    let view = View::new(Request::LAYOUT, bytemuck::bytes_of(&request)).unwrap();
+    assert_eq!((view.unsigned(REQUEST::NEXT), view.unsigned(REQUEST::SELF)), (Some(u64::MAX), Some(7)));
+    assert_eq!((view.get(REQUEST::ACCESS).unwrap().choice().value, view.signed(REQUEST::SCORE)), (0x1234, Some(-0x8000)));
+    assert_eq!((REQUEST::SELF.name(), REQUEST::TYPE.name(), PART::CODE.name()), ("self", "type", "Code"));
+    let part = view.get(REQUEST::PART).unwrap();
+    assert_eq!((part.unsigned(PART::LOW), part.signed(PART::CODE)), (Some(0x10), Some(0x20)));
+    assert!(part.of::<REQUEST::Type>().is_none());
+    assert_eq!(view.member("Part").unwrap().view().unwrap().bytes(), [0x10, 0, 0x20, 0]);
+    assert!(view.member("self").unwrap().view().is_none());
+}
+
+/// A description by hand may be wrong: bits beyond their unit are refused, not written elsewhere.
+#[test]
+fn bits_beyond_their_unit() {
+    static NAMES: Members = Members { name: "T", names: &["bits"] };
+    static WRONG: Layout = Layout {
+        name: "T",
+        size: 1,
+        align: 1,
+        members: &[Member { name: "bits", offset: 0, size: 1, bits: Some((6, 4)), c: "UCHAR", ty: Type::Unsigned }],
+        of: &NAMES,
+        places: &[1],
+    };
+    let mut byte = [0];
+    enum Wrong {}
+    impl Tokens for Wrong {
+        const MEMBERS: &Members = &NAMES;
+    }
+    let mut view = ViewMut::new(WRONG.of::<Wrong>().unwrap(), &mut byte).unwrap();
+    assert_eq!(view.set(Token::new(0), 1).unwrap_err().reason, Reason::Wide);
+    assert_eq!(byte, [0]);
+}
+
+#[test]
+fn values_as_text() {
+    let shown: &[(&dyn std::fmt::Debug, &str)] = &[
+        (&STATUS(-1), "STATUS_FAILED"),
+        (&STATUS(-5), "STATUS(-5)"),
+        (&KIND(0), "KIND(0x0)"),
+        (&STATUS(0x12), "STATUS(0x12)"),
+        (&ACCESS(0), "0x0"),
+        (&ACCESS(3), "ACCESS_READ | ACCESS_WRITE"),
+        (&ACCESS(0x42), "ACCESS_WRITE | 0x40"),
+        (&Ptr32(0xAB), "0x000000ab"),
+        (&Ptr64(0xAB), "0x00000000000000ab"),
+        (&Bytes::<u16, 4>::new(300), "300"),
+        (&Build::new(10, 0, 1, 0), "10.0.1.0"),
+    ];
+    for (value, text) in shown {
+        assert_eq!(&format!("{value:?}"), text);
+    }
+    assert_eq!([0, 5].map(|revision| format!("{:#}", Build::new(6, 1, 7600, revision))), ["6.1.7600", "6.1.7600.5"]);
+    assert_eq!(Arch::ALL.map(Arch::pointer_size), [4, 8, 8]);
+    let error = |reason| Error { offset: 2, size: 4, reason }.to_string();
+    assert_eq!(error(Reason::Absent), "0x4 bytes at 0x2: the layout has no such member");
+    assert_eq!(error(Reason::Wide), "0x4 bytes at 0x2: the value does not fit into the member");
+
+    let names = ["self_", "self__", "crate_", "r#type", "other_", "self", "_"].map(plain);
+    assert_eq!(names, ["self", "self_", "crate", "type", "other_", "self", "_"]);
+
+    let mut memory = [0_u8; 6];
+    bytes::store(&mut memory, 1, &0x0102_0304_u32).unwrap();
+    assert_eq!(memory, [0, 4, 3, 2, 1, 0]);
+    assert_eq!(bytes::store(&mut memory, 3, &0_u32).unwrap_err().to_string(), "0x4 bytes at 0x3: there are only 0x3");
+}
+
+/// What the compiler prints of a type that is not as stated.
+#[test]
+fn wrong_places() {
+    /// Of two members of four bytes, where each is, and where it is stated to be.
+    type Places = [(usize, usize); 2];
+    fn plain(kind: &str, name: &str, sizes: (usize, usize), aligns: (usize, usize), [first, second]: Places) {
+        let fields = [check::Field::of::<u32>("first", first.0, first.1), check::Field::of::<u32>("second", second.0, second.1)];
+        check::plain(kind, name, sizes, aligns, &fields);
+    }
+    let (two, four, eight) = ((2, 2), (4, 4), (8, 8));
+    let long = "T".repeat(600);
+    #[rustfmt::skip]
+    let cases: [(&str, &str, (usize, usize), (usize, usize), Places, &str); 11] = [
+        ("struct", "T", eight, four, [(0, 0), (4, 2)], "`T.second` at 0x2 overlaps `first`, which ends at 0x4: mend"),
+        ("struct", "T", eight, four, [(0, 0), (4, 6)], "`T.second` is at 0x4 on this host, not at 0x6: mend"),
+        ("struct", "T", (12, 12), four, [(0, 0), (8, 4)], "`T.second` is at 0x8 on this host, not at 0x4: mend"),
+        ("struct", "T", (12, 12), four, [(0, 0), eight], "`T.second` begins or ends at 0x8, the bytes that are members' at 0x4"),
+        ("struct", "T", eight, four, [(0, 2), four], "`T.first` is at 0x0 on this host, not at 0x2: mend"),
+        ("struct", "T", eight, (4, 8), [(0, 0), four], "`T` is aligned to 0x4 on this host, not to 0x8: mend"),
+        ("struct", "T", (12, 12), four, [(0, 0), four], "`T` has 0xc bytes, its members 0x8: make"),
+        ("struct", "T", (16, 8), four, [(0, 0), four], "`T` has 0x10 bytes on this host, not 0x8: mend"),
+        ("union", "T", eight, four, [(0, 0), (0, 0)], "`T.first` begins or ends at 0x4, the bytes that are members' at 0x8"),
+        ("union", "T", four, four, [(0, 0), two], "`T.second` begins or ends at 0x2, the bytes that are members' at 0x0"),
+        ("struct", &long, (8, 4), four, [(0, 0), four], "`TTTT"),
+    ];
+    for (kind, name, sizes, aligns, places, text) in cases {
+        let name = name.to_owned();
+        let panic = std::panic::catch_unwind(|| plain(kind, &name, sizes, aligns, places)).unwrap_err();
+        let message = panic.downcast_ref::<String>().unwrap();
+        assert!(message.starts_with(text) && message.len() <= 512, "{message}");
+    }
+    plain("struct", "T", eight, four, [(0, 0), four]);
+    plain("union", "T", four, four, [(0, 0), (0, 0)]);
 }
 
 #[test]

@@ -142,7 +142,10 @@ fn a_layout_stands_as_its_kernel_was_seen() {
                 let layouts = [Some(selected.layout), selected.other].into_iter().flatten().map(|layout| layout.size).collect();
                 (selected.standing.word(), selected.standing.to_string(), layouts)
             }
-            Err(absent @ Absent::Structure { standing }) => (standing.word(), absent.to_string(), Vec::new()),
+            Err(absent @ Absent::Structure { standing }) => {
+                assert_eq!(absent.word(), "no such structure");
+                (standing.word(), absent.to_string(), Vec::new())
+            }
             Err(absent) => (absent.word(), absent.to_string(), Vec::new()),
         };
         assert_eq!((found, &layouts[..]), (word, sizes), "{build} {arch}: {text}");
@@ -163,6 +166,68 @@ fn without_a_registry_nothing_is_confirmed() {
     }
     let nowhere = Structure { axis: &Axis { kernels: &[] }, ..alone };
     assert_eq!(nowhere.select(Build::new(10, 0, 100, 5), Arch::X64).unwrap_err(), Absent::Arch);
+}
+
+/// The kernels of a build that were seen, in any order and by several witnesses each: the nearest count, and of a kernel's witnesses the
+/// one that says the most.
+#[test]
+fn the_nearest_witness_counts() {
+    const KERNELS: [Seen; 6] = [
+        seen(100, 10, CONVERTED),
+        seen(100, 10, SYMBOLS),
+        seen(100, 20, SYMBOLS),
+        seen(100, 20, CONVERTED),
+        seen(100, 30, CONVERTED),
+        seen(100, 50, CONVERTED),
+    ];
+    for first in 0..KERNELS.len() {
+        for reversed in [false, true] {
+            let mut kernels = KERNELS;
+            kernels.rotate_left(first);
+            if reversed {
+                kernels.reverse();
+            }
+            let registry: &Registry = Box::leak(Box::new(Registry { kernels: Box::leak(Box::new(kernels)), ..REGISTRY }));
+            let all = Structure { registry, ..T };
+            let cases: [(u32, &str, [Option<u32>; 2]); 8] = [
+                (5, "earlier", [None, Some(10)]),
+                (10, "proven", [None, None]),
+                (15, "agree", [Some(10), Some(20)]),
+                (20, "proven", [None, None]),
+                (25, "alike", [Some(20), Some(30)]),
+                (30, "converted", [None, None]),
+                (35, "differ", [Some(30), Some(50)]),
+                (60, "later", [Some(50), None]),
+            ];
+            for (revision, word, neighbours) in cases {
+                let standing = all.select(Build::new(10, 0, 100, revision), Arch::X64).unwrap().standing;
+                let found = standing.neighbours().map(|build| build.map(|build| build.revision));
+                assert_eq!((standing.word(), found), (word, neighbours), "{revision} of {:?}", registry.kernels);
+                assert_eq!(standing.is_stand_in(), word != "proven" && word != "converted");
+            }
+        }
+    }
+    let unseen = |build| T.select(Build::new(10, 0, build, 0), Arch::X64).unwrap().standing.neighbours();
+    assert_eq!(unseen(350), [Some(Build::new(10, 0, 300, 5)), Some(Build::new(10, 0, 400, 5))]);
+    assert_eq!(unseen(700), [Some(Build::new(10, 0, 600, 5)), None]);
+    assert!(T.layouts().map(|layout| layout.size).eq([0xA, 0xB, 0xC]), "each once");
+}
+
+/// A build that is another's kernel from revision 7 on: what was seen below is not seen of it.
+#[test]
+fn another_builds_kernel() {
+    const SAME: &[Build] = &[Build::new(10, 0, 301, 7)];
+    static AXIS: Axis = Axis { kernels: &[Kernel { same: SAME, ..row(300, 5, BOTH) }] };
+    static SIXTH_ON: Registry =
+        Registry { kernels: &[seen(300, 6, SYMBOLS), seen(300, 7, SYMBOLS), seen(300, 9, SYMBOLS)], ..REGISTRY };
+    static CHANGES: [Change; 1] = [Change::layout(Build::new(10, 0, 300, 5), Arch::X64, &A)];
+    let of = Structure { axis: &AXIS, registry: &SIXTH_ON, changes: &CHANGES, ..T };
+    for (build, revision, word) in
+        [(300, 6, "proven"), (301, 6, "earlier"), (301, 7, "proven"), (301, 8, "agree"), (301, 9, "proven"), (301, 5, "earlier")]
+    {
+        let standing = of.select(Build::new(10, 0, build, revision), Arch::X64).unwrap().standing;
+        assert_eq!(standing.word(), word, "{build}.{revision}");
+    }
 }
 
 #[test]

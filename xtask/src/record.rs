@@ -11,6 +11,9 @@ use std::io::ErrorKind;
 pub struct Figures {
     /// Mutants of the specs, by kind of fact.
     pub mutants: BTreeMap<String, Mutants>,
+    /// Mutants of the code, by package.
+    #[serde(default)]
+    pub code: BTreeMap<String, Code>,
     /// Random structures that clang lays out in the same way.
     pub random_structures: Option<u64>,
     /// Runs of fuzz targets.
@@ -27,6 +30,19 @@ pub struct Mutants {
     /// Not noticed, for a reason.
     pub survived: u64,
     /// Not noticed, and should be.
+    pub missed: u64,
+}
+
+/// What became of the mutants of a package that cargo-mutants tried.
+#[derive(Clone, Copy, Default, Serialize, Deserialize)]
+pub struct Code {
+    /// All that it makes, tried or not.
+    pub listed: u64,
+    /// Noticed by a test, or by a test that did not end.
+    pub caught: u64,
+    /// Refused by the compiler.
+    pub refused: u64,
+    /// Not noticed.
     pub missed: u64,
 }
 

@@ -17,6 +17,7 @@ pub fn page(figures: &Figures, generated: &Files) -> Result<String, Error> {
          rest changes what public symbols do not hold. What specs say of global variables is not among them: no symbols state their types.\n\n",
     );
     mutants(figures, &mut out);
+    code(figures, &mut out);
     if let Some(structures) = figures.random_structures {
         let _ = writeln!(out, "{structures} random structures are laid out as clang lays them out, for x86, x64 and arm64.\n");
     }
@@ -38,6 +39,29 @@ fn mutants(figures: &Figures, out: &mut String) {
             out,
             "| {kind} | {} | {} | {share:.1} % | {} | {} |",
             count.mutants, count.caught, count.survived, count.missed
+        );
+    }
+    out.push('\n');
+}
+
+fn code(figures: &Figures, out: &mut String) {
+    if figures.code.is_empty() {
+        return;
+    }
+    out.push_str(
+        "Mutants of the code are those of `cargo mutants --package NAME` (cargo-mutants); caught are those that a test of the package notices,\n\
+         or that keep it from ending. Mutants that change nothing that can be observed are left out, each with a reason, by\n\
+         [.cargo/mutants.toml](../.cargo/mutants.toml). Where fewer are tried than there are, they are a random sample.\n\n\
+         | package | mutants | tried | do not compile | caught | share | missed |\n|---|---|---|---|---|---|---|\n",
+    );
+    for (package, count) in &figures.code {
+        let viable = count.caught + count.missed;
+        let share = 100.0 * count.caught as f64 / viable.max(1) as f64;
+        let (tried, refused) = (viable + count.refused, count.refused);
+        let _ = writeln!(
+            out,
+            "| {package} | {} | {tried} | {refused} | {} | {share:.1} % | {} |",
+            count.listed, count.caught, count.missed
         );
     }
     out.push('\n');

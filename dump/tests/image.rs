@@ -1,0 +1,95 @@
+//! The kernel's image in a dump of memory: what names its symbol file, and what that tells.
+
+use crate::memory::made;
+use etw_layouts::constants::DUMP_TYPE;
+use etw_layouts::kernels::REGISTRY;
+use etw_layouts::runtime::meta::{Image, Pdb, Seen};
+use etw_layouts::{Arch, Build};
+use etw_layouts_dump::{By, MemoryDump, Source};
+use etw_layouts_memory::{Address, Memory};
+use std::fs::File;
+use test_support::folder::Folder;
+use test_support::memory_dumps::Paging;
+
+/// An image in memory: headers, and a debug directory of two entries, the second of which names the symbol file.
+fn image(file: Image, Pdb { guid, age }: Pdb, name: &str) -> Vec<u8> {
+    let mut bytes = vec![0; 0x3000];
+    let mut put = |at: usize, value: &[u8]| bytes[at..at + value.len()].copy_from_slice(value);
+    put(0, b"MZ");
+    put(0x3C, &[0x40]);
+    put(0x40, b"PE\0\0\x64\x86");
+    put(0x48, &file.time_stamp.to_le_bytes());
+    // SizeOfOptionalHeader, its magic number, SizeOfImage, and how many directories it has.
+    put(0x54, &240_u16.to_le_bytes());
+    put(0x58, &0x20B_u16.to_le_bytes());
+    put(0x90, &file.size.to_le_bytes());
+    put(0xC4, &16_u32.to_le_bytes());
+    put(0xF8, &[0x1000_u32, 2 * 28 + 5].map(u32::to_le_bytes).concat());
+    let mut guid = guid.to_be_bytes();
+    guid[..4].reverse();
+    guid[4..6].reverse();
+    guid[6..8].reverse();
+    let record = [b"RSDS", &guid[..], &age.to_le_bytes(), name.as_bytes(), &[0]].concat();
+    for (index, ty) in [13, 2].into_iter().enumerate() {
+        let words = [0, 0, 0, ty, record.len() as u32, 0x1100 + 0x200 * index as u32, 0];
+        put(0x1000 + index * 28, &words.map(u32::to_le_bytes).concat());
+    }
+    put(0x1300, &record);
+    bytes
+}
+
+#[test]
+fn names_the_kernel() {
+    let of = |seen: &&Seen| seen.arch == Arch::X64 && seen.pdb.is_some() && !seen.globals.is_empty();
+    let by_pdb = REGISTRY.kernels.iter().find(of).expect("a kernel whose PDB was read");
+    let by_image = REGISTRY.kernels.iter().find(|seen| seen.arch == Arch::X64 && seen.image.is_some()).expect("a kernel");
+    let (pdb, file) = (*by_pdb.pdb.expect("a PDB"), by_image.image.expect("an image"));
+    let (no_pdb, no_file) = (Pdb { guid: 7, age: 1 }, Image { time_stamp: 1, size: 0x3000 });
+    let build = Build::new(10, 0, 19041, 0);
+    for (file, pdb, path, name, expected) in [
+        (file, pdb, "d:\\os\\ntkrnlmp.pdb", Some("ntkrnlmp.pdb"), (by_pdb.build, By::Pdb)),
+        (no_file, pdb, "/os/ntkrnlmp.pdb", Some("ntkrnlmp.pdb"), (by_pdb.build, By::Pdb)),
+        (file, no_pdb, "a..b", Some("a..b"), (by_image.build, By::Image)),
+        (no_file, no_pdb, "ntkrnlmp.pdb", Some("ntkrnlmp.pdb"), (build, By::Header)),
+        (no_file, pdb, "os\\..", None, (build, By::Header)),
+        (no_file, pdb, "a:b", None, (build, By::Header)),
+        (no_file, pdb, "a\nb", None, (build, By::Header)),
+    ] {
+        let (_, mut system) = made(Build::new(10, 0, 19041, 264), Arch::X64, Paging::Four);
+        system.pieces[1].1 = image(file, pdb, path);
+        let bytes = system.dump(DUMP_TYPE::DUMP_TYPE_FULL);
+        let dump = MemoryDump::new(&bytes[..]).expect("a dump");
+        let found = dump.image().expect("an image");
+        assert_eq!((found.base.0, found.file, dump.findings().len()), (system.pieces[1].0, file, 0), "{path}");
+        assert_eq!(found.pdb.as_ref().map(|pdb| &*pdb.name), name, "{path:?}");
+        assert_eq!(found.pdb.as_ref().map(|pdb| pdb.id), name.map(|_| pdb), "{path:?}");
+        assert_eq!((dump.identity().build, dump.identity().by), expected, "{path:?}");
+        let globals = if expected.1 == By::Pdb { by_pdb.globals } else { &[] };
+        assert_eq!(dump.known_globals(), globals, "{path:?}");
+        let kernel = dump.kernel(expected.0);
+        assert!(globals.iter().all(|(name, at)| kernel.global(name) == Some(Address(found.base.0 + at))), "{path:?}");
+        assert_eq!(kernel.time().processors, Some(3));
+    }
+}
+
+/// A file, which is read at need, is the same dump as its bytes.
+#[test]
+fn from_a_file() {
+    let (_, system) = made(Build::new(10, 0, 19041, 264), Arch::X64, Paging::Four);
+    let bytes = system.dump(DUMP_TYPE::DUMP_TYPE_BITMAP_KERNEL);
+    let folder = Folder::new("dump-from-a-file");
+    let file = File::open(folder.file("memory.dmp", &bytes)).expect("a file");
+    assert_eq!(file.length(), bytes.len() as u64);
+    let mut out = [0; 16];
+    for at in [0, 1, bytes.len() - 16, bytes.len() - 3, bytes.len(), bytes.len() + 9] {
+        let expected = bytes.get(at..).unwrap_or_default();
+        assert_eq!(file.read_at(at as u64, &mut out), expected.len().min(16), "{at}");
+        assert!(out.starts_with(&expected[..expected.len().min(16)]), "{at}");
+    }
+    let (file, whole) = (MemoryDump::new(file).expect("a dump"), MemoryDump::new(&bytes[..]).expect("a dump"));
+    assert_eq!((file.pages(), file.findings()), (whole.pages(), whole.findings()));
+    for (at, piece) in &system.pieces {
+        let mut read = vec![1; piece.len()];
+        assert!(file.read(Address(*at), &mut read) == piece.len() && read == *piece);
+    }
+}
