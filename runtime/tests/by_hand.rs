@@ -257,16 +257,18 @@ fn values_as_text() {
 /// What the compiler prints of a type that is not as stated.
 #[test]
 fn wrong_places() {
-    /// Of two members of four bytes, where each is, and where it is stated to be.
-    type Places = [(usize, usize); 2];
-    fn plain(kind: &str, name: &str, sizes: (usize, usize), aligns: (usize, usize), [first, second]: Places) {
+    /// What is so, and what is stated.
+    type Pair = (usize, usize);
+    /// Kind and name, sizes, alignments, offsets of two members of four bytes, and how the message begins.
+    type Case<'a> = (&'a str, &'a str, Pair, Pair, [Pair; 2], &'a str);
+    fn plain(kind: &str, name: &str, sizes: Pair, aligns: Pair, [first, second]: [Pair; 2]) {
         let fields = [check::Field::of::<u32>("first", first.0, first.1), check::Field::of::<u32>("second", second.0, second.1)];
         check::plain(kind, name, sizes, aligns, &fields);
     }
     let (two, four, eight) = ((2, 2), (4, 4), (8, 8));
     let long = "T".repeat(600);
     #[rustfmt::skip]
-    let cases: [(&str, &str, (usize, usize), (usize, usize), Places, &str); 11] = [
+    let cases: [Case<'_>; 11] = [
         ("struct", "T", eight, four, [(0, 0), (4, 2)], "`T.second` at 0x2 overlaps `first`, which ends at 0x4: mend"),
         ("struct", "T", eight, four, [(0, 0), (4, 6)], "`T.second` is at 0x4 on this host, not at 0x6: mend"),
         ("struct", "T", (12, 12), four, [(0, 0), (8, 4)], "`T.second` is at 0x8 on this host, not at 0x4: mend"),

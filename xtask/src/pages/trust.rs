@@ -49,9 +49,10 @@ fn code(figures: &Figures, out: &mut String) {
         return;
     }
     out.push_str(
-        "Mutants of the code are those of `cargo mutants --package NAME` (cargo-mutants); caught are those that a test of the package notices,\n\
-         or that keep it from ending. Mutants that change nothing that can be observed are left out, each with a reason, by\n\
-         [.cargo/mutants.toml](../.cargo/mutants.toml). Where fewer are tried than there are, they are a random sample.\n\n\
+        "Mutants of the code are those of `cargo mutants --package NAME -- --tests` (cargo-mutants); caught are those that a test of the package\n\
+         notices, or that keep it from ending. What changes nothing that can be observed is left out, each with a reason, by\n\
+         [.cargo/mutants.toml](../.cargo/mutants.toml). Where fewer are tried than there are, the rest has not been run; what is missed is a gap\n\
+         in the tests. `cargo xtask figures --code FILE` records a run.\n\n\
          | package | mutants | tried | do not compile | caught | share | missed |\n|---|---|---|---|---|---|---|\n",
     );
     for (package, count) in &figures.code {
