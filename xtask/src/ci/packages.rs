@@ -26,7 +26,8 @@ pub fn complete() -> Result<Step, Error> {
     fs::create_dir_all(&folder)?;
     for (_, package) in &packages {
         let archive = format!("{}/package/{package}.crate", target.display());
-        let unpacked = super::command("tar", &["-xzf", &archive, "-C", &folder.display().to_string()], &[])?;
+        // Packages state one time for all files. With the current one, cargo compiles what has changed.
+        let unpacked = super::command("tar", &["-xmzf", &archive, "-C", &folder.display().to_string()], &[])?;
         let Step::Passed = unpacked else { return Ok(unpacked) };
     }
     // The profiles are ours, so that crates of others are compiled no more than once.
