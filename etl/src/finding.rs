@@ -96,6 +96,13 @@ pub enum What {
     ClockRate,
     /// The buffer's valid end lies outside it.
     Offset(u32),
+    /// Something else than fill (0xFF) is behind the valid end of the buffer: a valid end that is too low hides events.
+    Tail {
+        /// Bytes from the valid end to the end of the buffer.
+        bytes: u32,
+        /// Whole events that begin at the valid end and follow each other. They are not read.
+        events: u32,
+    },
     /// A compressed buffer would decompress to more than its logger's buffers hold.
     TooLarge(u32),
     /// A compression format that is not read.
@@ -173,6 +180,7 @@ impl What {
             Self::Clock(_) => "clock",
             Self::ClockRate => "clock-rate",
             Self::Offset(_) => "valid-end",
+            Self::Tail { .. } => "tail",
             Self::TooLarge(_) => "too-large",
             Self::Compression(_) => "compression-format",
             Self::Stream(_) => "compressed-stream",
@@ -233,6 +241,12 @@ impl fmt::Display for What {
             }
             Self::ClockRate => f.write_str("no clock rate in the log file header; 10 MHz is assumed, and times can be wrong"),
             Self::Offset(offset) => write!(f, "the valid end {offset:#x} lies outside the buffer"),
+            Self::Tail { bytes, events: 0 } => {
+                write!(f, "the {bytes:#x} bytes behind the valid end are not all 0xFF: the valid end can be wrong")
+            }
+            Self::Tail { bytes, events } => {
+                write!(f, "the {bytes:#x} bytes behind the valid end begin with whole events ({events}), which are not read")
+            }
             Self::TooLarge(size) => {
                 write!(f, "the buffer would decompress to {size:#x} bytes, more than its logger's buffers hold")
             }

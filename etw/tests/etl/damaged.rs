@@ -28,6 +28,13 @@ fn cases() -> Vec<(&'static str, Vec<u8>, &'static str)> {
     put("rate", &file, 0x48 + 0x20 + 0x100, &[0; 8], "no clock rate");
     put("pointer size", &file, 0x48 + 0x20 + 0x2C, &[3], "wrong pointer size in the log file header: 3; 8 is assumed");
     put("buffer size", &file, 0x48 + 0x20, &[0; 4], "wrong buffer size in the log file header: 0x0; 0x1000 is assumed");
+    put(
+        "low valid end",
+        &file,
+        0x30,
+        &0x48_u32.to_le_bytes(),
+        "behind the valid end begin with whole events (1), which are not read",
+    );
     cases.push(("missing buffer", file[..file.len() - 4096].to_vec(), "missing buffers: the log file header counts "));
     cases.push(("two traces", [&file[..], &compressed].concat(), "another trace begins here"));
     cases
