@@ -9,6 +9,7 @@ use crate::source::Source;
 use crate::wire::{BUFFER_HEADER, BufferHeader61};
 use memchr::memmem::Finder;
 use std::collections::VecDeque;
+use std::hash::{DefaultHasher, Hash, Hasher};
 
 /// The buffers of a file, in its order, and what is wrong with it. A buffer that is cut short comes after a finding that says so.
 ///
@@ -55,7 +56,12 @@ pub(crate) struct Frames {
     /// What was found and is still to be given out. No buffer is looked for before, so that a source still has the bytes of this one.
     found: VecDeque<Result<Frame, Finding>>,
     done: bool,
+    /// Marks of the headers of the last buffers, by sequence number.
+    seen: Vec<u64>,
 }
+
+/// So many of the last buffers are known.
+const SEEN: usize = 1 << 12;
 
 /// So many bytes show whether a buffer or a trace begins.
 const START: usize = LogFile::START;
@@ -66,7 +72,7 @@ const STEP: usize = 1 << 16;
 impl Frames {
     pub(crate) fn new(common: Common, findings: &[Finding]) -> Self {
         let found = findings.iter().cloned().map(Err).collect();
-        Self { common, place: Place::default(), found, done: false }
+        Self { common, place: Place::default(), found, done: false, seen: Vec::new() }
     }
 
     /// What all buffers share.
@@ -135,8 +141,33 @@ impl Frames {
         if next.is_none() && there < length {
             self.report(What::Truncated { size: length as u32, there: there as u32 });
         }
+        let own = source.bytes(offset, BUFFER_HEADER)?.first_chunk().copied().unwrap_or([0; BUFFER_HEADER]);
+        if !is_first {
+            self.compare(&head, &own);
+        }
         self.give(head, there);
         Ok(())
+    }
+
+    /// Reports a buffer that is another's copy, or of another time than the file. Its events are read all the same.
+    fn compare(&mut self, head: &Head, own: &[u8; BUFFER_HEADER]) {
+        let Common { span, .. } = self.common;
+        if !span.has(head.time_stamp) {
+            self.report(What::BufferTime(span.clock.system_time(head.time_stamp)));
+        }
+        // Versions that do not count their buffers have zeroes here.
+        if head.sequence <= 0 {
+            return;
+        }
+        let mut hasher = DefaultHasher::new();
+        own.hash(&mut hasher);
+        let (slot, mark) = (head.sequence as usize % SEEN, hasher.finish());
+        if self.seen.len() <= slot {
+            self.seen.resize(slot + 1, 0);
+        }
+        if std::mem::replace(&mut self.seen[slot], mark) == mark {
+            self.report(What::Copy(head.sequence));
+        }
     }
 
     /// Goes on behind a damaged header: where the next buffer begins, or another trace.

@@ -1,5 +1,6 @@
 //! What is wrong with a file, and where.
 
+use crate::stamp::Stamp;
 use std::fmt;
 
 /// Something wrong with a file. It costs the rest of its buffer at the most.
@@ -67,6 +68,12 @@ pub enum What {
     },
     /// The buffer's size is in order, and something else in its header is not: the valid end, flags, type or state.
     Header,
+    /// The buffer has the header of an earlier one, with this sequence number: it is a copy.
+    Copy(i64),
+    /// The buffer is of this time, by the file's clock, more than a day before the start or behind the end of the file.
+    BufferTime(i64),
+    /// The log file header states a start before the boot of the system.
+    StartTime(i64),
     /// Another trace begins, which has a clock and buffers of its own. It is not read.
     AnotherTrace,
     /// There are more or fewer buffers than the log file header counts.
@@ -173,6 +180,9 @@ impl What {
             Self::Header => "buffer-header",
             Self::Unwritten(_) => "unwritten",
             Self::Size { .. } => "buffer-size",
+            Self::Copy(_) => "buffer-copy",
+            Self::BufferTime(_) => "buffer-time",
+            Self::StartTime(_) => "start-time",
             Self::AnotherTrace => "another-trace",
             Self::BuffersWritten { .. } => "buffers-written",
             Self::LogFileBufferSize { .. } => "log-file-buffer-size",
@@ -220,6 +230,20 @@ impl fmt::Display for What {
             }
             Self::Size { stated, taken } => write!(f, "wrong buffer size: {stated:#x}; {taken:#x} is assumed"),
             Self::Header => f.write_str("damaged buffer header: the buffer is read, and its events can be wrong"),
+            Self::Copy(sequence) => write!(
+                f,
+                "copy of an earlier buffer, with the same header and sequence number {sequence}: its events are read again, and those \
+                 of the buffer that it replaced are lost"
+            ),
+            Self::BufferTime(time) => write!(
+                f,
+                "the buffer is of {}, more than a day before the start of the file or after its end: it is of another trace, or the \
+                 clock of the log file header is wrong; the times of its events can be wrong",
+                Stamp(*time)
+            ),
+            Self::StartTime(time) => {
+                write!(f, "the file starts at {}, before the system booted; times can be wrong", Stamp(*time))
+            }
             Self::AnotherTrace => {
                 f.write_str("another trace begins here, with a clock of its own, and is not read; split the file at this offset")
             }
