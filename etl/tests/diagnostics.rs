@@ -81,6 +81,23 @@ fn cases(file: &[u8], other: &[u8]) -> Vec<Case> {
     case("bytes out", out, &["buffer-size"], 0);
     let inside = [&file[..third], &[7; 3], &file[third..]].concat();
     case("bytes in", inside, &["skipped"], 0);
+    // A buffer in another's place: of this file, and of another system, whose clock reads other stamps.
+    case("a copy", put(file, third, &file[2 * SIZE..third]), &["buffer-copy"], of(3) - of(2));
+    let stamp = |bytes: &[u8], at: usize, value: i64| put(bytes, at + 0x10, &value.to_le_bytes());
+    let day = 24 * 3600 * 3_579_545;
+    let span = (trace.log_file().start_stamp - day, trace.log_file().start_stamp + day + 3_579_545);
+    for (name, value, kinds) in [
+        ("a day before", span.0, &[][..]),
+        ("more than a day before", span.0 - 1, &["buffer-time"]),
+        ("a day after", span.1, &[]),
+        ("more than a day after", span.1 + 1, &["buffer-time"]),
+        ("as system time", trace.log_file().start_time, &[]),
+        ("as system time, long after", trace.log_file().start_time + 1_000 * day, &[]),
+    ] {
+        case(name, stamp(file, third, value), kinds, 0);
+    }
+    case("never closed, long after", stamp(&put(file, END_TIME, &[0; 8]), third, span.1 + 1), &[], 0);
+    case("no start", put(file, START_TIME, &[0; 8]), &["start-time"], 0);
     let without = [&file[..third], &file[third + SIZE..]].concat();
     case("a buffer out", without, &["buffers-written"], of(3));
     case("zeroes", put(file, third, &[0; SIZE]), &["zeroes", "buffers-written"], of(3));
@@ -201,6 +218,15 @@ fn assumptions() {
     }
     let bytes = put(&file.bytes, LOG_FILE, &[0; 4]);
     assert_eq!(Trace::new(&bytes).unwrap().log_file().buffer_size, SIZE as u32);
+}
+
+/// A clock that is too slow makes buffers later than the end of the file.
+#[test]
+fn slow_clock() {
+    let file = fixture(PRODUCERS[7], ClockType::PerfCounter, false, 20).unwrap().bytes;
+    let bytes = put(&file, PERF_FREQUENCY, &1_i64.to_le_bytes());
+    let (kinds, events) = read(&bytes);
+    assert_eq!((kinds, events), (vec!["buffer-time"; file.len() / SIZE - 1], read(&file).1));
 }
 
 /// The processor is an index of 11 bits if the buffer's flags announce one, and a byte otherwise, which Windows 7 has beside an 8.
