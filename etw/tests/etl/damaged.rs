@@ -82,3 +82,19 @@ fn unwritten_space() {
         json(&err);
     }
 }
+
+/// Files that are read together are each named once, whatever their names: events are not doubled.
+#[test]
+fn named_twice() {
+    let folder = Folder::new("named-twice");
+    let file = folder.file("a.etl", &fixture(PRODUCERS[7], ClockType::PerfCounter, false, 20).unwrap().bytes);
+    let (inside, new) = (fs::canonicalize(&file).unwrap(), format!("{file}.new"));
+    let inside = inside.parent().unwrap().display().to_string();
+    for again in [&file, &inside] {
+        for command in [&["events", "--order", "time"][..], &["save", "-o", &new]] {
+            let (status, out, err) = run(&[command, &[&file, again]].concat());
+            assert!(status == 2 && out.is_empty() && err.contains("name each file once"), "{command:?}: {status} {out} {err}");
+            assert!(!fs::exists(&new).unwrap());
+        }
+    }
+}
