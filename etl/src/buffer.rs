@@ -97,15 +97,27 @@ impl<'a> Buffer<'a> {
         self.place.finding(0, what)
     }
 
-    /// Where the events of an uncompressed buffer end, no further than its bytes go.
+    /// Where the events of an uncompressed buffer end, no further than its bytes go; and what is wrong there.
     pub(crate) fn valid_end(&self) -> (usize, Option<What>) {
         let there = self.bytes.len();
         match self.head.offset as usize {
             offset if offset < BUFFER_HEADER || offset > self.head.size as usize => {
                 (self.filled_end(), Some(What::Offset(self.head.offset)))
             }
-            offset => (align8(offset.min(there)).min(there), None),
+            offset => {
+                let end = align8(offset.min(there)).min(there);
+                // Every logger fills what it does not use: what else is there was valid once.
+                (end, if is_fill(&self.bytes[end..]) { None } else { Some(self.tail(end)) })
+            }
         }
+    }
+
+    /// What is behind the valid end, if that is not the fill of unused space.
+    #[cold]
+    fn tail(&self, end: usize) -> What {
+        let events = Events::new(self.bytes, end, self.common.generation, self.place, None);
+        let whole = events.map_while(Result::ok).take_while(|event| event.header_type().is_known());
+        What::Tail { bytes: (self.bytes.len() - end) as u32, events: whole.count() as u32 }
     }
 
     /// Where the fill of unused space begins behind the last event; the end of the bytes if something else is there. Apart, so that it does
@@ -116,10 +128,7 @@ impl<'a> Buffer<'a> {
         let events = Events::new(self.bytes, BUFFER_HEADER, self.common.generation, self.place, None);
         let last = events.map_while(Result::ok).last();
         let end = last.map_or(BUFFER_HEADER, |last| align8(last.offset() as usize + last.bytes().len())).min(self.bytes.len());
-        match self.bytes[end..].iter().all(|byte| *byte == 0xFF) {
-            true => end,
-            false => self.bytes.len(),
-        }
+        if is_fill(&self.bytes[end..]) { end } else { self.bytes.len() }
     }
 
     /// Bytes that [`decompress`](Self::decompress) takes at most.
@@ -167,6 +176,12 @@ impl<'a> Buffer<'a> {
         image.truncate((BUFFER_HEADER + there) & !7);
         Err(what)
     }
+}
+
+/// Whether there is nothing but the fill of unused space. Blocks without a branch in them are compared several bytes at once.
+fn is_fill(bytes: &[u8]) -> bool {
+    let is_fill = |block: &[u8]| block.iter().fold(0xFF, |all, byte| all & byte) == 0xFF;
+    bytes.chunks(256).all(is_fill)
 }
 
 /// Memory for decompressed buffers, used again for each.

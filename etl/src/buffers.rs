@@ -2,6 +2,7 @@
 
 use crate::buffer::{Buffer, Frame};
 use crate::common::{Common, FILE};
+use crate::compression;
 use crate::finding::{Finding, Place, What};
 use crate::head::{Head, fits};
 use crate::logfile::LogFile;
@@ -9,6 +10,8 @@ use crate::source::Source;
 use crate::wire::{BUFFER_HEADER, BufferHeader61};
 use memchr::memmem::Finder;
 use std::collections::VecDeque;
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::iter;
 
 /// The buffers of a file, in its order, and what is wrong with it. A buffer that is cut short comes after a finding that says so.
 ///
@@ -55,7 +58,12 @@ pub(crate) struct Frames {
     /// What was found and is still to be given out. No buffer is looked for before, so that a source still has the bytes of this one.
     found: VecDeque<Result<Frame, Finding>>,
     done: bool,
+    /// Marks of the headers of the last buffers, by sequence number.
+    seen: Vec<u64>,
 }
+
+/// So many of the last buffers are known.
+const SEEN: usize = 1 << 12;
 
 /// So many bytes show whether a buffer or a trace begins.
 const START: usize = LogFile::START;
@@ -66,7 +74,7 @@ const STEP: usize = 1 << 16;
 impl Frames {
     pub(crate) fn new(common: Common, findings: &[Finding]) -> Self {
         let found = findings.iter().cloned().map(Err).collect();
-        Self { common, place: Place::default(), found, done: false }
+        Self { common, place: Place::default(), found, done: false, seen: Vec::new() }
     }
 
     /// What all buffers share.
@@ -120,10 +128,9 @@ impl Frames {
         }
         // A size that is too large must not hide other buffers, and that of the header buffer can be any in compressed files.
         let is_whole = is_plausible && is_followed && !(is_first && compressed);
-        let is_next = |behind| Head::read(generation, behind).is_some_and(|next| next.sequence == head.sequence.wrapping_add(1));
         let next = match is_whole {
-            true if !head.is_compressed() || behind.is_some_and(is_next) => None,
-            true => search_stream(&self.common, bytes, length),
+            true if head.is_compressed() => search_stream(&self.common, &head, bytes, length),
+            true => None,
             false => search(&self.common, bytes, if is_first { header_end as usize } else { BUFFER_HEADER }, length),
         };
         let there = next.unwrap_or(length.min(bytes.len()));
@@ -135,8 +142,33 @@ impl Frames {
         if next.is_none() && there < length {
             self.report(What::Truncated { size: length as u32, there: there as u32 });
         }
+        let own = source.bytes(offset, BUFFER_HEADER)?.first_chunk().copied().unwrap_or([0; BUFFER_HEADER]);
+        if !is_first {
+            self.compare(&head, &own);
+        }
         self.give(head, there);
         Ok(())
+    }
+
+    /// Reports a buffer that is another's copy, or of another time than the file. Its events are read all the same.
+    fn compare(&mut self, head: &Head, own: &[u8; BUFFER_HEADER]) {
+        let Common { span, .. } = self.common;
+        if !span.has(head.time_stamp) {
+            self.report(What::BufferTime(span.clock.system_time(head.time_stamp)));
+        }
+        // Versions that do not count their buffers have zeroes here.
+        if head.sequence <= 0 {
+            return;
+        }
+        let mut hasher = DefaultHasher::new();
+        own.hash(&mut hasher);
+        let (slot, mark) = (head.sequence as usize % SEEN, hasher.finish());
+        if self.seen.len() <= slot {
+            self.seen.resize(slot + 1, 0);
+        }
+        if std::mem::replace(&mut self.seen[slot], mark) == mark {
+            self.report(What::Copy(head.sequence));
+        }
     }
 
     /// Goes on behind a damaged header: where the next buffer begins, or another trace.
@@ -203,29 +235,41 @@ fn search(common: &Common, bytes: &[u8], from: usize, to: usize) -> Option<usize
     (from..last).find(|at| begins(common, &bytes[*at..]))
 }
 
-/// Where a buffer begins first within a compressed one of so many bytes: a size that is wrong can end exactly where a later buffer ends, and
-/// then a sequence number is missing.
-fn search_stream(common: &Common, bytes: &[u8], length: usize) -> Option<usize> {
-    // Versions that compress have a State of 32 bits, of which only the lowest 8 are used.
-    let upper = Finder::new(&[0; 3]);
-    let mut start = BUFFER_HEADER;
-    while let Some(at) = upper.find(bytes.get(start + STATE + 1..length)?) {
-        start += at;
-        if ends_at(common, bytes, start, length) {
-            return Some(start);
-        }
-        start += 1;
-    }
-    None
+/// Where a buffer begins first within a compressed one of so many bytes: a size that is wrong can end exactly where a later buffer ends.
+fn search_stream(common: &Common, head: &Head, bytes: &[u8], length: usize) -> Option<usize> {
+    let bytes = bytes.get(..length)?;
+    let mut found = headers(common, bytes).peekable();
+    found.peek()?;
+    // A stream alone can look like a header.
+    let least = stream_end(common, head, bytes)?;
+    found.find(|at| *at >= least)
 }
 
-/// Whether buffers follow each other from one offset to another. A compressed stream alone can look like one header, but hardly like one
-/// whose size ends with the stream.
-fn ends_at(common: &Common, bytes: &[u8], mut at: usize, end: usize) -> bool {
-    while at < end && begins(common, &bytes[at..]) {
-        at += stated_size(&bytes[at..]) as usize;
+/// Where headers of buffers can be within a compressed one.
+fn headers<'b>(common: &'b Common, bytes: &'b [u8]) -> impl Iterator<Item = usize> + 'b {
+    // Versions that compress have a State of 32 bits, of which only the lowest 8 are used.
+    let (upper, mut next) = (Finder::new(&[0; 3]), BUFFER_HEADER);
+    let places = iter::from_fn(move || {
+        let at = next + upper.find(bytes.get(next + STATE + 1..)?)?;
+        next = at + 1;
+        Some(at)
+    });
+    places.filter(|at| begins(common, &bytes[*at..]))
+}
+
+/// Where the stream of a compressed buffer ends at the earliest; `None` if it ends with the buffer.
+#[cold]
+fn stream_end(common: &Common, head: &Head, bytes: &[u8]) -> Option<usize> {
+    let Some(format) = common.format() else { return Some(BUFFER_HEADER) };
+    let mut image = vec![0; (head.offset as usize).saturating_sub(BUFFER_HEADER)];
+    match format.decompress(&bytes[BUFFER_HEADER..], &mut image) {
+        Ok(there) if there == image.len() => None,
+        // What follows can have been read as flags.
+        Err(compression::Error::Xpress(error)) if error.output == image.len() => {
+            Some(BUFFER_HEADER + error.input - size_of::<u32>())
+        }
+        _ => Some(BUFFER_HEADER),
     }
-    at == end
 }
 
 /// The offset of State in the header of a buffer from 6.0 on.

@@ -113,14 +113,6 @@ impl Rules<'_> {
             self.rule("buffer-order", ordered, at, 0x10, || "the buffer is of an earlier time than the one before it".into());
             self.check.last = head.time_stamp;
         }
-        if !head.is_compressed() {
-            let end = buffer.valid_end().0;
-            let tail = buffer.bytes().get(end..).unwrap_or(&[]);
-            let stale = tail.iter().position(|byte| *byte != 0xFF);
-            self.rule("tail", stale.is_none(), at, (end + stale.unwrap_or(0)) as u32, || {
-                "behind the valid end there is something else than 0xFF".into()
-            });
-        }
     }
 
     fn events(&mut self, image: &Image<'_>) {

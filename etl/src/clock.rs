@@ -72,7 +72,7 @@ impl Clock {
     #[inline]
     pub fn system_time(&self, stamp: i64) -> i64 {
         match stamp.checked_sub(self.start_stamp) {
-            Some(ticks) if self.divisor == 1 => self.start_time.saturating_add(ticks),
+            Some(ticks) if self.multiplier == 1 => self.start_time.saturating_add(ticks),
             Some(ticks) => self.scaled(ticks),
             None => self.wide(i128::from(stamp) - i128::from(self.start_stamp)),
         }

@@ -1,5 +1,6 @@
 //! What the log file header at the start of a file states about all of its buffers.
 
+use crate::clock::Clock;
 use crate::compression::Format;
 use crate::event::Event;
 use crate::finding::{Finding, Place, What};
@@ -26,6 +27,34 @@ pub(crate) struct Common {
     pub header_end: u32,
     /// How many buffers must be there: `written`, but for circular files that were overwritten from their start.
     pub least: u32,
+    /// When its session ran.
+    pub span: Span,
+}
+
+/// When a session ran, by its log file header.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Span {
+    pub clock: Clock,
+    start: i64,
+    /// `i64::MAX` if it is not known.
+    end: i64,
+}
+
+/// By so much the times of a session can be wrong where the system's clock was set: the hours between any two time zones.
+const DAY: i64 = 24 * 3600 * 10_000_000;
+
+impl Span {
+    fn new(log: &LogFile) -> Self {
+        let end = Some(log.end_time).filter(|end| *end >= log.start_time && *end > 0);
+        Self { clock: log.to_clock(), start: log.start_time, end: end.unwrap_or(i64::MAX) }
+    }
+
+    /// Whether a buffer of the session can have this time stamp. In a file that was made from others it is the system time at which
+    /// that was done.
+    pub fn has(&self, stamp: i64) -> bool {
+        let time = self.clock.system_time(stamp);
+        (self.start.saturating_sub(DAY)..=self.end.saturating_add(DAY)).contains(&time) || (self.start > 0 && stamp >= self.start)
+    }
 }
 
 impl Common {
@@ -68,7 +97,16 @@ pub(crate) fn begin<S: Source>(source: &mut S) -> Result<Result<Start, Error>, S
         _ => XPRESS,
     };
     let written = log_file.buffers_written;
-    let common = Common { generation, size: log_file.buffer_size, compressed, compression, written, header_end, least: written };
+    let common = Common {
+        generation,
+        size: log_file.buffer_size,
+        compressed,
+        compression,
+        written,
+        header_end,
+        least: written,
+        span: Span::new(&log_file),
+    };
     let size = buffer_size(source, common, head.size)?;
     let common = Common { size, least: least(&log_file, size), ..common };
 
@@ -82,6 +120,9 @@ pub(crate) fn begin<S: Source>(source: &mut S) -> Result<Result<Start, Error>, S
     }
     if !log_file.has_clock() {
         wrong.push(What::Clock(log_file.clock));
+    }
+    if log_file.start_time < log_file.boot_time {
+        wrong.push(What::StartTime(log_file.start_time));
     }
     if !log_file.has_clock_rate() {
         wrong.push(What::ClockRate);

@@ -1,5 +1,6 @@
 //! What is wrong with a file, and where.
 
+use crate::stamp::Stamp;
 use std::fmt;
 
 /// Something wrong with a file. It costs the rest of its buffer at the most.
@@ -67,6 +68,12 @@ pub enum What {
     },
     /// The buffer's size is in order, and something else in its header is not: the valid end, flags, type or state.
     Header,
+    /// The buffer has the header of an earlier one, with this sequence number: it is a copy.
+    Copy(i64),
+    /// The buffer is of this time, by the file's clock, more than a day before the start or behind the end of the file.
+    BufferTime(i64),
+    /// The log file header states a start before the boot of the system.
+    StartTime(i64),
     /// Another trace begins, which has a clock and buffers of its own. It is not read.
     AnotherTrace,
     /// There are more or fewer buffers than the log file header counts.
@@ -96,6 +103,13 @@ pub enum What {
     ClockRate,
     /// The buffer's valid end lies outside it.
     Offset(u32),
+    /// Something else than fill (0xFF) is behind the valid end of the buffer: a valid end that is too low hides events.
+    Tail {
+        /// Bytes from the valid end to the end of the buffer.
+        bytes: u32,
+        /// Whole events that begin at the valid end and follow each other. They are not read.
+        events: u32,
+    },
     /// A compressed buffer would decompress to more than its logger's buffers hold.
     TooLarge(u32),
     /// A compression format that is not read.
@@ -166,6 +180,9 @@ impl What {
             Self::Header => "buffer-header",
             Self::Unwritten(_) => "unwritten",
             Self::Size { .. } => "buffer-size",
+            Self::Copy(_) => "buffer-copy",
+            Self::BufferTime(_) => "buffer-time",
+            Self::StartTime(_) => "start-time",
             Self::AnotherTrace => "another-trace",
             Self::BuffersWritten { .. } => "buffers-written",
             Self::LogFileBufferSize { .. } => "log-file-buffer-size",
@@ -173,6 +190,7 @@ impl What {
             Self::Clock(_) => "clock",
             Self::ClockRate => "clock-rate",
             Self::Offset(_) => "valid-end",
+            Self::Tail { .. } => "tail",
             Self::TooLarge(_) => "too-large",
             Self::Compression(_) => "compression-format",
             Self::Stream(_) => "compressed-stream",
@@ -212,6 +230,20 @@ impl fmt::Display for What {
             }
             Self::Size { stated, taken } => write!(f, "wrong buffer size: {stated:#x}; {taken:#x} is assumed"),
             Self::Header => f.write_str("damaged buffer header: the buffer is read, and its events can be wrong"),
+            Self::Copy(sequence) => write!(
+                f,
+                "copy of an earlier buffer, with the same header and sequence number {sequence}: its events are read again, and those \
+                 of the buffer that it replaced are lost"
+            ),
+            Self::BufferTime(time) => write!(
+                f,
+                "the buffer is of {}, more than a day before the start of the file or after its end: it is of another trace, or the \
+                 clock of the log file header is wrong; the times of its events can be wrong",
+                Stamp(*time)
+            ),
+            Self::StartTime(time) => {
+                write!(f, "the file starts at {}, before the system booted; times can be wrong", Stamp(*time))
+            }
             Self::AnotherTrace => {
                 f.write_str("another trace begins here, with a clock of its own, and is not read; split the file at this offset")
             }
@@ -233,6 +265,12 @@ impl fmt::Display for What {
             }
             Self::ClockRate => f.write_str("no clock rate in the log file header; 10 MHz is assumed, and times can be wrong"),
             Self::Offset(offset) => write!(f, "the valid end {offset:#x} lies outside the buffer"),
+            Self::Tail { bytes, events: 0 } => {
+                write!(f, "the {bytes:#x} bytes behind the valid end are not all 0xFF: the valid end can be wrong")
+            }
+            Self::Tail { bytes, events } => {
+                write!(f, "the {bytes:#x} bytes behind the valid end begin with whole events ({events}), which are not read")
+            }
             Self::TooLarge(size) => {
                 write!(f, "the buffer would decompress to {size:#x} bytes, more than its logger's buffers hold")
             }

@@ -2,11 +2,11 @@
 
 use etw_layouts_etl::check::check;
 use etw_layouts_etl::write::Relog;
-use etw_layouts_etl::{ByTime, Event, Finding, Parts, Reader, Scratch, Trace};
+use etw_layouts_etl::{ByTime, ClockType, Event, Finding, Parts, Reader, Scratch, Trace};
 use fastrand::Rng;
 use std::io::Cursor;
 use std::ops::Range;
-use test_support::traces::all;
+use test_support::traces::{PRODUCERS, all, fixture};
 
 /// Seeded mutations, each read in every way.
 #[test]
@@ -68,6 +68,45 @@ fn one_header() {
                 let at = || format!("{name}: buffer {index} at {start:#x} of {length:#x} bytes, {header:x?}");
                 assert!(seen == others, "{}: {} of {} events", at(), seen.len(), others.len());
                 assert!(!findings.is_empty(), "{}: nothing found", at());
+            }
+        }
+    }
+}
+
+/// The size of a compressed buffer that ends where a later one ends costs no events, whatever the sequence numbers say; and a header that
+/// is destroyed within it, its own buffer's.
+#[test]
+#[cfg_attr(miri, ignore = "it takes minutes")]
+fn spans() {
+    let file = fixture(PRODUCERS[7], ClockType::PerfCounter, true, 30).unwrap().bytes;
+    let (buffers, (whole, _)) = (bounds(&file), events(&file));
+    assert!(buffers.len() > 6);
+    let sequence =
+        |bytes: &mut [u8], at: usize, value: usize| bytes[at + 0x18..][..8].copy_from_slice(&(value as u64).to_le_bytes());
+    for first in 1..buffers.len() - 1 {
+        for last in first + 1..buffers.len() {
+            let (start, end) = (buffers[first].start, buffers[last].end);
+            if end - start > 4096 {
+                continue;
+            }
+            let mut bytes = file.clone();
+            bytes[start..start + 4].copy_from_slice(&((end - start) as u32).to_le_bytes());
+            // As in real files, whose buffers are not in the order of their numbers.
+            if let Some(behind) = buffers.get(last + 1) {
+                sequence(&mut bytes, start, 1_000);
+                sequence(&mut bytes, behind.start, 1_001);
+            }
+            let (seen, findings) = events(&bytes);
+            assert!(seen == whole, "{first} to {last}: {} of {} events", seen.len(), whole.len());
+            assert!(findings.len() == 1 && findings[0].what.kind() == "buffer-size", "{first} to {last}: {findings:?}");
+            for destroyed in first + 1..=last {
+                let mut bytes = bytes.clone();
+                bytes[buffers[destroyed].start..][..0x48].fill(0xA5);
+                let (seen, findings) = events(&bytes);
+                let others: Vec<_> =
+                    whole.iter().filter(|event| !buffers[destroyed].contains(&(event.0 as usize))).cloned().collect();
+                assert!(seen == others, "{first} to {last} without {destroyed}: {} of {}", seen.len(), others.len());
+                assert!(!findings.is_empty());
             }
         }
     }
@@ -249,7 +288,10 @@ fn relog(trace: &Trace<'_>) {
     let saved = relog.finish().unwrap().into_inner();
     let (mut scratch, mut events) = (Scratch::default(), 0);
     for buffer in Trace::new(&saved).unwrap().buffers() {
-        events += buffer.unwrap().image(&mut scratch).events().inspect(|event| assert!(event.is_ok())).count();
+        // What the headers say is kept: times that cannot be, and copies.
+        let is_kept = |finding: &Finding| matches!(finding.what.kind(), "buffer-copy" | "buffer-time" | "start-time");
+        let Ok(buffer) = buffer.inspect_err(|finding| assert!(is_kept(finding), "{finding}")) else { continue };
+        events += buffer.image(&mut scratch).events().inspect(|event| assert!(event.is_ok())).count();
     }
     assert_eq!(events, 1 + added);
 }

@@ -3,7 +3,7 @@
 use etw_layouts_etl::check::check;
 use etw_layouts_etl::header::Header;
 use etw_layouts_etl::wire::{ETW_BUFFER_FLAG, Generation};
-use etw_layouts_etl::{ClockType, Event, Head, Reader, Scratch, Trace, What};
+use etw_layouts_etl::{ClockType, Event, Head, HeaderType, Reader, Scratch, Trace, What};
 use test_support::traces::{PRODUCERS, fixture, fixture_of};
 
 /// Members of the log file header of a 64-bit producer, from the start of the file.
@@ -81,6 +81,23 @@ fn cases(file: &[u8], other: &[u8]) -> Vec<Case> {
     case("bytes out", out, &["buffer-size"], 0);
     let inside = [&file[..third], &[7; 3], &file[third..]].concat();
     case("bytes in", inside, &["skipped"], 0);
+    // A buffer in another's place: of this file, and of another system, whose clock reads other stamps.
+    case("a copy", put(file, third, &file[2 * SIZE..third]), &["buffer-copy"], of(3) - of(2));
+    let stamp = |bytes: &[u8], at: usize, value: i64| put(bytes, at + 0x10, &value.to_le_bytes());
+    let day = 24 * 3600 * 3_579_545;
+    let span = (trace.log_file().start_stamp - day, trace.log_file().start_stamp + day + 3_579_545);
+    for (name, value, kinds) in [
+        ("a day before", span.0, &[][..]),
+        ("more than a day before", span.0 - 1, &["buffer-time"]),
+        ("a day after", span.1, &[]),
+        ("more than a day after", span.1 + 1, &["buffer-time"]),
+        ("as system time", trace.log_file().start_time, &[]),
+        ("as system time, long after", trace.log_file().start_time + 1_000 * day, &[]),
+    ] {
+        case(name, stamp(file, third, value), kinds, 0);
+    }
+    case("never closed, long after", stamp(&put(file, END_TIME, &[0; 8]), third, span.1 + 1), &[], 0);
+    case("no start", put(file, START_TIME, &[0; 8]), &["start-time"], 0);
     let without = [&file[..third], &file[third + SIZE..]].concat();
     case("a buffer out", without, &["buffers-written"], of(3));
     case("zeroes", put(file, third, &[0; SIZE]), &["zeroes", "buffers-written"], of(3));
@@ -98,6 +115,14 @@ fn cases(file: &[u8], other: &[u8]) -> Vec<Case> {
     case("end marker", put(file, third + 0x48, &[0xFF; 4]), &["end-marker"], 1);
     let rest = vec![0xFF; head.offset as usize - 0x48];
     case("filled", put(file, third + 0x48, &rest), &["end-marker"], of(3));
+
+    // A valid end that is too low hides events; those of the header buffer, and the log file header too.
+    let low = 0x48_u32.to_le_bytes();
+    case("low valid end", put(&put(file, third + 4, &low), third + 0x30, &low), &["tail"], of(3));
+    case("low valid end of the header", put(file, 0x30, &low), &["tail"], of(0));
+    let end = third + (head.offset as usize).next_multiple_of(8);
+    case("no fill", put(file, end, &[0]), &["tail"], 0);
+    case("no fill at the end", put(file, third + SIZE - 1, &[0]), &["tail"], 0);
     cases
 }
 
@@ -126,7 +151,7 @@ fn each_thing_is_found() {
         };
         assert_eq!((timed, timed_kinds), (events, sorted(kinds)), "{name}");
         let is_damaged = trace.buffers().filter_map(Result::err).any(|finding| finding.is_damage());
-        assert_eq!(is_damaged, !matches!(expected, [] | ["unwritten"] | ["end-marker"]), "{name}");
+        assert_eq!(is_damaged, !matches!(expected, [] | ["unwritten"] | ["end-marker"] | ["tail"]), "{name}");
         // `check` has rules of its own, and each of these too.
         let mut checked = Vec::new();
         check(&trace, &mut |finding| checked.push(finding.what.kind()));
@@ -161,6 +186,24 @@ fn read(bytes: &[u8]) -> (Vec<&'static str>, usize) {
     (kinds, events)
 }
 
+/// Events that a low valid end hides are counted.
+#[test]
+fn hidden_events() {
+    let file = fixture_of(PRODUCERS[7], ClockType::PerfCounter, false, 20, &HeaderType::is_known).unwrap().bytes;
+    let trace = Trace::new(&file).unwrap();
+    let mut scratch = Scratch::default();
+    let buffer = trace.buffers().nth(3).unwrap().unwrap();
+    let image = buffer.image(&mut scratch);
+    for skipped in [0, 1, 2] {
+        let end = image.events().nth(skipped).unwrap().unwrap().offset();
+        let at = buffer.offset() as usize;
+        let bytes = put(&put(&file, at + 4, &end.to_le_bytes()), at + 0x30, &end.to_le_bytes());
+        let damaged = Trace::new(&bytes).unwrap().buffers().nth(3).unwrap().unwrap();
+        let what = damaged.image(&mut Scratch::default()).fault().unwrap().what.clone();
+        assert_eq!(what, What::Tail { bytes: 4096 - end, events: (image.events().count() - skipped) as u32 });
+    }
+}
+
 /// What is assumed in place of what the log file header states wrongly.
 #[test]
 fn assumptions() {
@@ -175,6 +218,15 @@ fn assumptions() {
     }
     let bytes = put(&file.bytes, LOG_FILE, &[0; 4]);
     assert_eq!(Trace::new(&bytes).unwrap().log_file().buffer_size, SIZE as u32);
+}
+
+/// A clock that is too slow makes buffers later than the end of the file.
+#[test]
+fn slow_clock() {
+    let file = fixture(PRODUCERS[7], ClockType::PerfCounter, false, 20).unwrap().bytes;
+    let bytes = put(&file, PERF_FREQUENCY, &1_i64.to_le_bytes());
+    let (kinds, events) = read(&bytes);
+    assert_eq!((kinds, events), (vec!["buffer-time"; file.len() / SIZE - 1], read(&file).1));
 }
 
 /// The processor is an index of 11 bits if the buffer's flags announce one, and a byte otherwise, which Windows 7 has beside an 8.
@@ -218,12 +270,10 @@ fn each_rule_is_checked() {
     assert!(rules_of(&of(false, false)).iter().all(|kind| *kind == "layout"));
     let (second, third) = (2 * SIZE, 3 * SIZE);
     let stamp = |at: usize| i64::from_le_bytes(file[at + 0x10..][..8].try_into().unwrap());
-    let head = |at: usize| Head::read(Generation::V6_1, &file[at..]).unwrap();
     let trace = Trace::new(&file).unwrap();
     let buffer = trace.buffers().nth(2).unwrap().unwrap();
     let is_manifest = |event: &Event<'_>| matches!(event.header(), Header::Event(_));
     let event = buffer.image(&mut Scratch::default()).events().flatten().find(is_manifest).unwrap().offset() as usize;
-    let end = second + (head(second).offset as usize).next_multiple_of(8);
     let before = (stamp(second) - 1).to_le_bytes();
     let cases: &[(&str, Vec<u8>, &[&str])] = &[
         ("sound", file.clone(), &[]),
@@ -240,7 +290,6 @@ fn each_rule_is_checked() {
         ("type", put(&file, second + 0x36, &[8]), &["buffer-type"]),
         ("flag", put(&file, second + 0x35, &[0x80]), &["buffer-flags"]),
         ("SavedOffset", put(&file, second + 4, &[1]), &["saved-offset"]),
-        ("tail", put(&file, end, &[0]), &["tail"]),
         ("mode", put(&compressed, LOG_FILE_MODE + 3, &[0]), &["compressed-mode"]),
         ("events", put(&file, second + event + 0x10, &[0xFF; 7]), &["event-order"]),
     ];

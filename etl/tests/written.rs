@@ -97,6 +97,8 @@ fn clocks() {
     assert_eq!(perf.system_time(START.0 - 1), START.1 - 3);
     assert_eq!(clock(ClockType::SystemTime, 1, 1).system_time(START.0 + 5), START.1 + 5);
     assert_eq!(clock(ClockType::CpuCycle, 0, 2_400).system_time(START.0 + 2_400_000_001), START.1 + 10_000_000);
+    assert_eq!(clock(ClockType::PerfCounter, 1, 0).system_time(START.0 + 5), START.1 + 50_000_000);
+    assert_eq!(clock(ClockType::CpuCycle, 0, 1).system_time(START.0 + 5), START.1 + 50);
     let exact = |ticks: i128| START.1 + ((ticks * 10_000_000).div_euclid(3_579_545)) as i64;
     for ticks in [i64::from(u32::MAX), 1 << 50, (1 << 53) + 1, -(1 << 50) - 1] {
         assert_eq!(perf.system_time(START.0 + ticks), exact(ticks.into()));

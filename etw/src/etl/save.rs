@@ -8,6 +8,7 @@ use super::stop::Stop;
 use super::tally::Tally;
 use super::wanted::Wanted;
 use etw_layouts_cli::{NewFile, Outcome};
+use etw_layouts_etl::wire::BUFFER_HEADER;
 use etw_layouts_etl::write::{Error, Relog};
 use etw_layouts_etl::{Buffer, Clock, Filter, Finding, Image, LogFile, Scratch, Trace};
 use serde::Serialize;
@@ -138,7 +139,9 @@ impl<'a> Writing<'a> {
                     continue;
                 }
             };
-            part.saved.read += 1;
+            // The log file header is counted already: damage can hide it.
+            let is_log_file = image.buffer().index() == 0 && event.offset() as usize == BUFFER_HEADER;
+            part.saved.read += u64::from(!is_log_file);
             if !self.filter.takes(&event, processor, &self.clock) {
                 continue;
             }
@@ -163,7 +166,7 @@ struct Part<'a> {
 impl<'a> Part<'a> {
     fn new(name: &'a str, progress: Rc<Progress>, args: &Args) -> Self {
         let output = args.output.display().to_string();
-        let saved = Saved { file: name, output, read: 0, saved: 0, bytes: 0, refused: BTreeMap::new() };
+        let saved = Saved { file: name, output, read: 1, saved: 0, bytes: 0, refused: BTreeMap::new() };
         Self { saved, tally: Tally::default(), progress }
     }
 
@@ -216,7 +219,7 @@ impl Display for Saved<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (file, output) = (Escaped(self.file), Escaped(&self.output));
         // The log file header is an event too, as `events` and `stat` count, and every trace file has it.
-        let others = Several(self.read.saturating_sub(1), "other event");
+        let others = Several(self.read - 1, "other event");
         let (saved, bytes) = (Grouped(self.saved), Grouped(self.bytes));
         write!(f, "{output}: the log file header and {saved} of {others} of {file}, {bytes} bytes")?;
         for (why, count) in &self.refused {

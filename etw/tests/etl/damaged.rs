@@ -28,6 +28,13 @@ fn cases() -> Vec<(&'static str, Vec<u8>, &'static str)> {
     put("rate", &file, 0x48 + 0x20 + 0x100, &[0; 8], "no clock rate");
     put("pointer size", &file, 0x48 + 0x20 + 0x2C, &[3], "wrong pointer size in the log file header: 3; 8 is assumed");
     put("buffer size", &file, 0x48 + 0x20, &[0; 4], "wrong buffer size in the log file header: 0x0; 0x1000 is assumed");
+    put(
+        "low valid end",
+        &file,
+        0x30,
+        &0x48_u32.to_le_bytes(),
+        "behind the valid end begin with whole events (1), which are not read",
+    );
     cases.push(("missing buffer", file[..file.len() - 4096].to_vec(), "missing buffers: the log file header counts "));
     cases.push(("two traces", [&file[..], &compressed].concat(), "another trace begins here"));
     cases
@@ -73,5 +80,21 @@ fn unwritten_space() {
         let (status, out, err) = run(&[command, &["--format", "json", &file]].concat());
         assert!(status == 0 && (out + &err).contains("0x1000 zero bytes"), "{command:?}: {status} {err}");
         json(&err);
+    }
+}
+
+/// Files that are read together are each named once, whatever their names: events are not doubled.
+#[test]
+fn named_twice() {
+    let folder = Folder::new("named-twice");
+    let file = folder.file("a.etl", &fixture(PRODUCERS[7], ClockType::PerfCounter, false, 20).unwrap().bytes);
+    let (inside, new) = (fs::canonicalize(&file).unwrap(), format!("{file}.new"));
+    let inside = inside.parent().unwrap().display().to_string();
+    for again in [&file, &inside] {
+        for command in [&["events", "--order", "time"][..], &["save", "-o", &new]] {
+            let (status, out, err) = run(&[command, &[&file, again]].concat());
+            assert!(status == 2 && out.is_empty() && err.contains("name each file once"), "{command:?}: {status} {out} {err}");
+            assert!(!fs::exists(&new).unwrap());
+        }
     }
 }
