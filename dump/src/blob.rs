@@ -19,8 +19,16 @@ const SIGNATURE: u32 = 0x01EB_AFE1;
 /// Compressed buffers become no more than so many times the bytes of the blob.
 const EXPANSION: u64 = 16;
 
+/// Whether it is ETW's blob: by its tag, or by the session in it.
+pub(crate) fn is_own(blob: &Blob<'_>) -> bool {
+    blob.tag == ETW_TAG || view(blob.data, size_of::<ETW_DUMP_HEADER>()) == Some(SIGNATURE)
+}
+
 /// The sessions of a blob, in its order.
 pub(crate) fn sessions<'a>(blob: &Blob<'a>, header: &Header, findings: &mut Vec<Finding>) -> Vec<Session<'a>> {
+    if blob.tag != ETW_TAG {
+        find(findings, blob.offset, What::Tag(blob.tag));
+    }
     let Some(first) = view::<ETW_DUMP_HEADER>(blob.data, 0) else {
         let (size, there) = (size_of::<ETW_DUMP_HEADER>() as u64, blob.data.len() as u64);
         find(findings, blob.offset, What::Truncated { what: "the header of ETW's blob", size, there });

@@ -1,6 +1,6 @@
 //! A triage dump as a byte slice.
 
-use crate::blob::{self, ETW_TAG};
+use crate::blob;
 use crate::error::Error;
 use crate::finding::{Finding, What, find};
 use crate::header::{Header, Parts};
@@ -45,8 +45,8 @@ impl<'a> Dump<'a> {
             find(&mut findings, parts.valid.into(), What::Unfinished);
         }
         let memory = Pieces::read(bytes, &parts, header.arch != Arch::X86, &mut findings);
-        let blobs = secondary::blobs(bytes, parts.size as usize, &mut findings);
-        let own = blobs.iter().filter(|blob| blob.tag == ETW_TAG);
+        let blobs = secondary::blobs(bytes, &parts, &mut findings);
+        let own = blobs.iter().filter(|blob| blob::is_own(blob));
         let sessions = own.flat_map(|blob| blob::sessions(blob, &header, &mut findings)).collect();
         Ok(Self { header, memory, blobs, sessions, findings })
     }

@@ -1,6 +1,7 @@
 //! What is wrong with a dump, and where.
 
 use etw_layouts_etl as etl;
+use etw_layouts_etl::Guid;
 use std::fmt;
 
 /// Something wrong with a dump.
@@ -58,8 +59,24 @@ pub enum What {
     Modules(String),
     /// The kernel's image is not in the dump, or what it begins with is not.
     NoImage,
-    /// What follows the dump is no secondary data.
+    /// The header states another size of the dump than the place of its last letters does; theirs holds.
+    Size {
+        /// What it states.
+        stated: u32,
+    },
+    /// What follows the dump does not begin as secondary data do.
     NoBlobs,
+    /// Neither the sizes in the header of a blob nor what follows it agree: it ends where the next blob begins.
+    BlobSize {
+        /// What the header states of its data.
+        stated: u32,
+        /// How many bytes there are up to the next blob.
+        found: u64,
+    },
+    /// A blob has the data of ETW, and another tag.
+    Tag(Guid),
+    /// Another dump begins, which is left out with all that follows.
+    Another,
     /// A header that says that it is smaller than it is.
     HeaderSize {
         /// Of what.
@@ -108,7 +125,11 @@ impl What {
             Self::Tables(_) => "page-tables",
             Self::Modules(_) => "modules",
             Self::NoImage => "no-kernel-image",
+            Self::Size { .. } => "dump-size",
             Self::NoBlobs => "secondary-data",
+            Self::BlobSize { .. } => "blob-size",
+            Self::Tag(_) => "tag",
+            Self::Another => "another-dump",
             Self::HeaderSize { .. } => "header-size",
             Self::NoSession(_) => "no-session",
             Self::NoBuffer => "no-buffer",
@@ -150,7 +171,18 @@ impl fmt::Display for What {
             }
             Self::Modules(what) => write!(f, "the list of modules: {what}"),
             Self::NoImage => f.write_str("the kernel's image is not in the dump, so that its symbols are not known"),
-            Self::NoBlobs => f.write_str("what follows the dump does not begin with DumpBlob, and is left out"),
+            Self::Size { stated } => {
+                write!(f, "the dump ends here with the letters TRGD, and its header states a size of {stated:#x} bytes")
+            }
+            Self::NoBlobs => f.write_str(
+                "what follows the dump does not begin with DumpBlob; it is read from the first blob on, if there is one",
+            ),
+            Self::BlobSize { stated, found } => write!(
+                f,
+                "the header of a blob states {stated:#x} bytes of data, which do not lead to another blob; there are {found:#x}"
+            ),
+            Self::Tag(tag) => write!(f, "the blob with the tag {tag} has sessions as ETW's blob does, and is read as that"),
+            Self::Another => f.write_str("another dump begins here; it is left out: split the file here to read it"),
             Self::HeaderSize { what, size } => write!(f, "{what} says that it has {size:#x} bytes, which are too few"),
             Self::NoSession(found) => {
                 write!(f, "a session begins with 0x01ebafe1, and here is {found:#010x}; it goes on with the next")

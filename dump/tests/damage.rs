@@ -198,7 +198,7 @@ fn each_is_told() {
     assert_eq!(kinds(&whole[..second.buffers[1].offset as usize + 0x60]).0[..2], ["truncated", "truncated"]);
     // The list of data blocks, and the end of what its count promises.
     assert_eq!(put(0x207C, 1 << 20).0[0], "truncated");
-    assert_eq!(put(0x2004, 0x1000).0, ["secondary-data"]);
+    assert_eq!(put(0x2004, 0x1000), (vec!["dump-size"], 2));
     assert_eq!(put(0x2008, 0x1000).0, ["unfinished"]);
 
     assert_eq!(Dump::new(&whole[..0x2040]).err(), Some(Error::Short(0x2040)));
