@@ -7,7 +7,6 @@ use crate::header::{Header, Parts};
 use crate::memory::Pieces;
 use crate::secondary::{self, Blob};
 use crate::session::Session;
-use crate::wire::{letters, view};
 use etw_layouts::Arch;
 
 /// A triage dump.
@@ -41,7 +40,7 @@ impl<'a> Dump<'a> {
         header.build.revision = revision;
         let parts = Parts::read(bytes, &header)?;
         let mut findings = Vec::new();
-        if view(bytes, parts.valid as usize) != Some(letters(b"TRGD")) {
+        if !parts.is_whole(bytes) {
             find(&mut findings, parts.valid.into(), What::Unfinished);
         }
         let memory = Pieces::read(bytes, &parts, header.arch != Arch::X86, &mut findings);

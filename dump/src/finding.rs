@@ -47,6 +47,15 @@ pub enum What {
         /// The address of the last one in the list.
         last: u64,
     },
+    /// The list of data blocks goes on behind as many as the header states; those are read too.
+    Count {
+        /// What the header states.
+        stated: u32,
+        /// How many there are.
+        found: u32,
+    },
+    /// So many bytes from there on belong to no data block and no other part.
+    Unnamed(u64),
     /// The list of data blocks gives more memory than the file has bytes; the rest of the list is left out.
     Overlap,
     /// The dump does not end with the letters that a whole one ends with.
@@ -119,6 +128,8 @@ impl What {
     pub fn kind(&self) -> &'static str {
         match self {
             Self::Truncated { .. } | Self::Blocks { .. } => "truncated",
+            Self::Count { .. } => "block-count",
+            Self::Unnamed(_) => "unnamed-bytes",
             Self::Overlap => "overlapping-blocks",
             Self::Unfinished => "unfinished",
             Self::Repeated => "repeated-pages",
@@ -162,6 +173,12 @@ impl fmt::Display for What {
                     f,
                     "the data ends before {count} data blocks do, of {first:#x} to {last:#x}: {missing:#x} bytes are missing"
                 )
+            }
+            Self::Count { stated, found } => {
+                write!(f, "the list here has {found} data blocks, and the header states {stated}; all are read")
+            }
+            Self::Unnamed(bytes) => {
+                write!(f, "{bytes:#x} bytes from here on are in no data block: the list of data blocks may be damaged")
             }
             Self::Overlap => f.write_str("the data blocks up to here have more bytes than the file; the others are left out"),
             Self::Unfinished => f.write_str("the dump does not end with the letters TRGD, as a whole one does"),

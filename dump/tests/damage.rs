@@ -125,6 +125,36 @@ fn missing_blocks_are_one_finding() {
     }
 }
 
+/// A count of data blocks that is too small costs none; where the list is not found, what it would name is told.
+#[test]
+fn a_damaged_list_is_told() {
+    let at = |index: u64| 0xFFFF_8C0B_E300_0000 + index * 0x1000;
+    let memory: Vec<_> = (0..300).map(|index| (at(index), vec![index as u8; 0x100])).collect();
+    for (arch, triage) in [(Arch::X64, 0x2078), (Arch::Arm64, 0x2078), (Arch::X86, 0x104C)] {
+        let whole = dump(BUILD, arch, &memory, &[]);
+        let list = u32::from_le_bytes(whole[triage..triage + 4].try_into().expect("four bytes"));
+        let with = |place: usize, value: u32| {
+            let mut bytes = whole.clone();
+            bytes[place..place + 4].copy_from_slice(&value.to_le_bytes());
+            let dump = Dump::new(&bytes).expect("a dump");
+            let kinds = dump.findings().iter().map(|finding| finding.what.kind()).collect::<Vec<_>>();
+            (dump.memory().blocks(), dump.memory().bytes(), kinds)
+        };
+        for count in [0, 1, 2, 150, 299] {
+            assert_eq!(with(triage + 4, count), (300, 300 * 0x100, vec!["block-count"]), "{arch} {count}");
+        }
+        for place in [list - 0x800, list + 0x800, list * 2, 0x40] {
+            let (_, bytes, kinds) = with(triage, place);
+            assert!(bytes <= 300 * 0x100 && !kinds.is_empty(), "{arch} {place:#x}: {bytes} {kinds:?}");
+        }
+        // All bytes of blocks are zeroes, and so is what they would name.
+        let mut bytes = whole.clone();
+        bytes[list as usize..list as usize + 300 * 0x10].fill(0);
+        let dump = Dump::new(&bytes).expect("a dump");
+        assert!(dump.findings().iter().any(|finding| finding.what.kind() == "unnamed-bytes"), "{arch}");
+    }
+}
+
 /// A destroyed header costs the events of its buffer and no other, in whatever way it is destroyed: zeroed, random, with a valid end too small or
 /// too large, or on into what follows.
 #[test]
