@@ -1,5 +1,6 @@
 //! Damaged dumps: what is wrong is told, and nothing takes long or much.
 
+use etw_layouts::win10_2004::x86::TRIAGE_DUMP32;
 use etw_layouts::{Arch, Build};
 use etw_layouts_dump::{Dump, Error, Finding};
 use etw_layouts_etl::write::Producer;
@@ -8,6 +9,7 @@ use etw_layouts_memory::{Address, Memory};
 use fastrand::Rng;
 use std::cmp::Ordering;
 use std::io::{self, Seek, SeekFrom, Write};
+use std::mem::offset_of;
 use std::time::{Duration, Instant};
 use test_support::dumps::{dump, whole};
 
@@ -130,7 +132,9 @@ fn missing_blocks_are_one_finding() {
 fn a_damaged_list_is_told() {
     let at = |index: u64| 0xFFFF_8C0B_E300_0000 + index * 0x1000;
     let memory: Vec<_> = (0..300).map(|index| (at(index), vec![index as u8; 0x100])).collect();
-    for (arch, triage) in [(Arch::X64, 0x2078), (Arch::Arm64, 0x2078), (Arch::X86, 0x104C)] {
+    for (arch, triage) in
+        [(Arch::X64, 0x2078), (Arch::Arm64, 0x2078), (Arch::X86, 0x1000 + offset_of!(TRIAGE_DUMP32, DataBlocksOffset))]
+    {
         let whole = dump(BUILD, arch, &memory, &[]);
         let list = u32::from_le_bytes(whole[triage..triage + 4].try_into().expect("four bytes"));
         let with = |place: usize, value: u32| {
