@@ -117,6 +117,17 @@ pub enum What {
     },
     /// The session names a clock that is none; it is taken for the performance counter.
     Clock(u32),
+    /// The length of a session's name is wrong: it is taken up to its end, and what follows from the next buffer or session on.
+    NameLength {
+        /// The bytes that the session states.
+        stated: u32,
+        /// The bytes that are taken.
+        found: u32,
+    },
+    /// How fast a session's clock ticks is not told.
+    Rate,
+    /// At which time a session's clock had which value is not told.
+    Reference,
     /// A compressed buffer, not all of which can be decompressed.
     Compressed(String),
     /// Something is wrong with an event.
@@ -149,6 +160,9 @@ impl What {
             Self::BufferSize { .. } => "buffer-size",
             Self::Logger { .. } => "logger",
             Self::Clock(_) => "clock",
+            Self::NameLength { .. } => "name-length",
+            Self::Rate => "clock-rate",
+            Self::Reference => "reference-time",
             Self::Compressed(_) => "compressed",
             Self::Event(what) => what.kind(),
         }
@@ -218,6 +232,11 @@ impl fmt::Display for What {
             Self::Clock(clock) => {
                 write!(f, "the session names the clock {clock}, which is none; taken for the performance counter")
             }
+            Self::NameLength { stated, found } => {
+                write!(f, "the session states {stated:#x} bytes for its name, which cannot be; {found:#x} are taken")
+            }
+            Self::Rate => f.write_str("how fast the session's clock ticks is not told: its events have no times"),
+            Self::Reference => f.write_str("the session tells no system time for its clock: its events have no times"),
             Self::Compressed(why) => write!(f, "the buffer is compressed, and not all of it can be decompressed: {why}"),
             Self::Event(what) => what.fmt(f),
         }

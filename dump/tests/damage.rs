@@ -198,6 +198,30 @@ fn a_header_costs_its_buffer() {
     assert!(damaged > 60, "{damaged}");
 }
 
+/// The length of a session's name costs no event, whatever it is: one that ends within the name or behind it, or where another buffer begins.
+#[test]
+fn a_name_costs_no_event() {
+    for arch in [Arch::X64, Arch::Arm64, Arch::X86] {
+        let whole = whole(BUILD, arch);
+        let sound = Dump::new(&whole).expect("a dump");
+        let counts = |dump: &Dump<'_>| dump.sessions().iter().map(|session| session.events().0.len()).collect::<Vec<_>>();
+        for (number, session) in sound.sessions().iter().enumerate() {
+            let at = session.offset as usize;
+            let starts = sound.sessions().iter().flat_map(|session| session.buffers.iter().map(|buffer| buffer.offset));
+            let onto = starts.filter_map(|start| start.checked_sub(session.offset + 0x30)).map(|bytes| bytes as u32 / 2);
+            for length in onto.chain([0, 1, 2, 14, 15, 18, 0x48, 2048, 2050, 1 << 16, u32::MAX]).filter(|length| *length != 16) {
+                let mut bytes = whole.clone();
+                bytes[at + 0x14..at + 0x18].copy_from_slice(&length.to_le_bytes());
+                let dump = Dump::new(&bytes).expect("a dump");
+                assert_eq!(counts(&dump), counts(&sound), "{arch} {number} {length}");
+                assert_eq!(dump.sessions()[number].name, session.name, "{arch} {number} {length}");
+                let kinds: Vec<_> = dump.findings().iter().map(|finding| finding.what.kind()).collect();
+                assert_eq!(kinds, ["name-length"], "{arch} {number} {length}");
+            }
+        }
+    }
+}
+
 /// Each way in which a dump can be torn is told by its name, and the rest is read.
 #[test]
 fn each_is_told() {
@@ -220,7 +244,18 @@ fn each_is_told() {
     assert_eq!(kinds(&whole), (vec![], 2));
     assert_eq!(put(at, 7), (vec!["no-session", "skipped"], 1));
     assert_eq!(put(at + 0x0C, 9), (vec!["clock"], 2));
-    assert_eq!(put(at + 0x14, u32::MAX), (vec!["truncated", "skipped"], 1));
+    assert_eq!(put(at + 0x14, u32::MAX), (vec!["name-length"], 2));
+    // PerfFreq and ReferenceTime of the first session, whose clock is the performance counter.
+    let blob = dump.blobs()[1].offset as usize;
+    for (place, length, kind) in [(blob + 0x18, 8, "clock-rate"), (at + 0x20, 8, "reference-time")] {
+        let mut bytes = whole.clone();
+        bytes[place..place + length].fill(0);
+        assert_eq!(kinds(&bytes), (vec![kind], 2));
+        let dump = Dump::new(&bytes).expect("a dump");
+        let [first, second] = dump.sessions() else { panic!("two sessions") };
+        assert!(first.events().0.iter().all(|event| event.time.is_none()) && first.save(Sink).is_err());
+        assert!(second.events().0.iter().any(|event| event.time.is_some()) && second.save(Sink).is_ok());
+    }
     assert_eq!(put(buffer, 8192), (vec!["buffer-size"], 2));
     assert_eq!(put(buffer + 0x28, 0), (vec!["logger"], 2));
     assert_eq!(put(buffer + 0x30, 0), (vec!["valid-end", "skipped"], 2));
