@@ -109,6 +109,7 @@ fn options_of_minidumps() {
         (&[][..], "10.0.19041", "header"),
         (&["--build", "10.0.19041.264"][..], "10.0.19041.264", "option"),
         (&["--build", "10.0.19044.264"][..], "10.0.19041.264", "option"),
+        (&["--build", "10.0.19045"][..], "10.0.19041.2130", "option"),
     ] {
         let (status, infos) = of(options);
         let kernel = &infos[0]["kernel"];
