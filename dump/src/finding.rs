@@ -54,7 +54,7 @@ pub enum What {
         /// How many there are.
         found: u32,
     },
-    /// So many bytes from there on belong to no data block and no other part.
+    /// So many bytes, the first of them there, belong to no data block and no other part.
     Unnamed(u64),
     /// The list of data blocks gives more memory than the file has bytes; the rest of the list is left out.
     Overlap,
@@ -86,7 +86,7 @@ pub enum What {
     Tag(Guid),
     /// Another dump begins, which is left out with all that follows.
     Another,
-    /// A header that says that it is smaller than it is.
+    /// A header that says that it has another size than it can have.
     HeaderSize {
         /// Of what.
         what: &'static str,
@@ -192,7 +192,7 @@ impl fmt::Display for What {
                 write!(f, "the list here has {found} data blocks, and the header states {stated}; all are read")
             }
             Self::Unnamed(bytes) => {
-                write!(f, "{bytes:#x} bytes from here on are in no data block: the list of data blocks may be damaged")
+                write!(f, "{bytes:#x} bytes are in no data block, here and behind: the list of data blocks may be damaged")
             }
             Self::Overlap => f.write_str("the data blocks up to here have more bytes than the file; the others are left out"),
             Self::Unfinished => f.write_str("the dump does not end with the letters TRGD, as a whole one does"),
@@ -214,7 +214,7 @@ impl fmt::Display for What {
             ),
             Self::Tag(tag) => write!(f, "the blob with the tag {tag} has sessions as ETW's blob does, and is read as that"),
             Self::Another => f.write_str("another dump begins here; it is left out: split the file here to read it"),
-            Self::HeaderSize { what, size } => write!(f, "{what} says that it has {size:#x} bytes, which are too few"),
+            Self::HeaderSize { what, size } => write!(f, "{what} says that it has {size:#x} bytes, which cannot be"),
             Self::NoSession(found) => {
                 write!(f, "a session begins with 0x01ebafe1, and here is {found:#010x}; it goes on with the next")
             }

@@ -165,14 +165,17 @@ fn count(bytes: &[u8], parts: &Parts) -> u32 {
 /// Finds the bytes of a whole dump behind its list of data blocks that nothing names; fewer than a page are padding.
 fn unnamed(mut named: Vec<(u32, u32)>, from: u64, valid: u64, findings: &mut Vec<Finding>) {
     named.sort_unstable();
-    let mut end = from;
+    let (mut end, mut first, mut all) = (from, None, 0);
     let ranges = named.into_iter().map(|(offset, size)| (u64::from(offset), u64::from(offset) + u64::from(size)));
     for (start, after) in ranges.chain([(valid, valid)]) {
         let bytes = start.min(valid).saturating_sub(end);
         if bytes >= PAGE {
-            find(findings, end, What::Unnamed(bytes));
+            (first, all) = (first.or(Some(end)), all + bytes);
         }
         end = end.max(after);
+    }
+    if let Some(first) = first {
+        find(findings, first, What::Unnamed(all));
     }
 }
 
