@@ -75,16 +75,12 @@ impl Choice {
 
     /// How sure the layout is, in words, and whose it is where an architecture follows another.
     pub fn sentence(&self, axis: &Axis) -> String {
-        let arch = axis.targets[self.target()].arch;
-        match self.leader(axis) {
-            Some(leader) => format!("{}; where the specs do not name {arch}, it is inferred from {leader}", self.standing),
-            None => self.standing.to_string(),
-        }
+        axis.sentence(&self.standing, axis.targets[self.target()].arch)
     }
 
     /// The architecture that this kernel's follows, if no symbols of the kernel confirm its layouts.
     pub(crate) fn leader(&self, axis: &Axis) -> Option<Arch> {
-        axis.follows.get(&axis.targets[self.target()].arch).copied().filter(|_| !self.standing.is_confirmed())
+        axis.leader(&self.standing, axis.targets[self.target()].arch)
     }
 
     /// What is to be known of a kernel for which another one stands in.
@@ -97,6 +93,18 @@ impl Choice {
 }
 
 impl Axis {
+    /// How sure a layout of an architecture is, in words, and whose it is where the architecture follows another.
+    pub fn sentence(&self, standing: &Standing, arch: Arch) -> String {
+        match self.leader(standing, arch) {
+            Some(leader) => format!("{standing}; where the specs do not name {arch}, it is inferred from {leader}"),
+            None => standing.to_string(),
+        }
+    }
+
+    fn leader(&self, standing: &Standing, arch: Arch) -> Option<Arch> {
+        self.follows.get(&arch).copied().filter(|_| !standing.is_confirmed())
+    }
+
     /// The numbers of a build, and of those that are the same kernel.
     fn numbers(&self, build: Build) -> Vec<[u32; 3]> {
         let own = self.kernels.iter().filter(|kernel| kernel.build.number == build.number);

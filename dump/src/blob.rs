@@ -16,11 +16,22 @@ pub const ETW_TAG: Guid = Guid(0x2b88b710_1c93_4f7c_b06c_655ecc50decc);
 /// What a session begins with. No buffer is so large that it could begin with it.
 const SIGNATURE: u32 = 0x01EB_AFE1;
 
+/// Bytes of the name of a session: Windows allows 1,024 characters.
+const NAME: usize = 2048;
+
 /// Compressed buffers become no more than so many times the bytes of the blob.
 const EXPANSION: u64 = 16;
 
+/// Whether it is ETW's blob: by its tag, or by the session in it.
+pub(crate) fn is_own(blob: &Blob<'_>) -> bool {
+    blob.tag == ETW_TAG || view(blob.data, size_of::<ETW_DUMP_HEADER>()) == Some(SIGNATURE)
+}
+
 /// The sessions of a blob, in its order.
 pub(crate) fn sessions<'a>(blob: &Blob<'a>, header: &Header, findings: &mut Vec<Finding>) -> Vec<Session<'a>> {
+    if blob.tag != ETW_TAG {
+        find(findings, blob.offset, What::Tag(blob.tag));
+    }
     let Some(first) = view::<ETW_DUMP_HEADER>(blob.data, 0) else {
         let (size, there) = (size_of::<ETW_DUMP_HEADER>() as u64, blob.data.len() as u64);
         find(findings, blob.offset, What::Truncated { what: "the header of ETW's blob", size, there });
@@ -101,21 +112,12 @@ impl<'a> Walk<'_, 'a> {
             self.find(What::NoSession(head.Signature));
             return None;
         }
-        let start = size_of_val(&head);
-        let name = rest.get(start..).and_then(|rest| rest.get(..head.NameLength as usize));
-        let size = start.saturating_add((head.NameLength as usize).saturating_mul(2));
-        let Some(name) = name.filter(|_| size <= rest.len()) else {
-            self.find(truncated(size, rest.len()));
-            return None;
-        };
         if ClockType::of(head.ClockType.0).is_none() {
             self.find(What::Clock(head.ClockType.0));
         }
-        let units: Vec<u16> = name.chunks_exact(2).map(|unit| u16::from_le_bytes([unit[0], unit[1]])).collect();
-        self.at += size;
         let reference = (quad(head.ReferenceTime.StartTime), quad(head.ReferenceTime.StartPerfClock));
         let mut session = Session {
-            name: String::from_utf16_lossy(&units),
+            name: String::new(),
             logger_id: head.LoggerId,
             mode: head.LoggerMode,
             clock: head.ClockType,
@@ -125,7 +127,7 @@ impl<'a> Walk<'_, 'a> {
             offset,
             buffers: Vec::new(),
             clocks,
-            has_rate: true,
+            has_rate: false,
             file: String::new(),
             events_lost: 0,
             buffers_lost: 0,
@@ -133,6 +135,20 @@ impl<'a> Walk<'_, 'a> {
             processors: header.processors,
             stopped: header.time,
         };
+        let behind = &rest[size_of_val(&head)..];
+        let (name, size) = self.name(&session, behind, head.NameLength);
+        session.name = name;
+        session.has_rate = match session.clock_type() {
+            ClockType::PerfCounter => clocks.perf_frequency > 0,
+            ClockType::CpuCycle => clocks.cpu_mhz > 0,
+            ClockType::SystemTime => true,
+        };
+        if !session.has_rate {
+            self.find(What::Rate);
+        } else if !session.has_reference() {
+            self.find(What::Reference);
+        }
+        self.at += size_of_val(&head) + size;
         while !self.rest().is_empty() && !self.rest().starts_with(&SIGNATURE.to_le_bytes()) {
             match self.buffer(&session) {
                 Some(buffer) => session.buffers.push(buffer),
@@ -140,6 +156,35 @@ impl<'a> Walk<'_, 'a> {
             }
         }
         Some(session)
+    }
+
+    /// The name of a session, and how many bytes it takes with those behind it.
+    fn name(&mut self, session: &Session<'_>, bytes: &[u8], stated: u32) -> (String, usize) {
+        let length = stated as usize;
+        let end = length.saturating_mul(2);
+        let units = |length: usize| bytes[..length].chunks_exact(2).map(|unit| u16::from_le_bytes([unit[0], unit[1]]));
+        // A name has no zero in it, and one behind it.
+        let may_be = end <= bytes.len() && length <= NAME && length.is_multiple_of(2) && {
+            let mut behind = bytes[length..end].chunks_exact(2);
+            !units(length).any(|unit| unit == 0) && behind.next().is_none_or(|unit| unit == [0, 0])
+        };
+        let begins = |at: usize| self.is_start(Some(session), &bytes[at..]);
+        if may_be && (end == bytes.len() || begins(end)) {
+            return (String::from_utf16_lossy(&units(length).collect::<Vec<_>>()), end);
+        }
+        let next = (0..bytes.len()).find(|at| begins(*at));
+        // A buffer whose header is damaged begins behind a name that is not.
+        let is_sound = may_be && length > 0 && next.is_none_or(|next| next >= end + BUFFER_HEADER);
+        let room = if is_sound { length } else { next.unwrap_or(bytes.len()).min(NAME) };
+        let name: Vec<u16> = units(room).take_while(|unit| *unit != 0).collect();
+        if !is_sound {
+            let there = bytes.len() as u64;
+            self.find(match next {
+                None if end > bytes.len() => What::Truncated { what: "the name of a session", size: end as u64, there },
+                _ => What::NameLength { stated, found: name.len() as u32 * 2 },
+            });
+        }
+        (String::from_utf16_lossy(&name), if is_sound { end } else { next.unwrap_or(bytes.len()) })
     }
 
     /// The buffer here; `None` if there is none.

@@ -1,13 +1,12 @@
 //! A triage dump as a byte slice.
 
-use crate::blob::{self, ETW_TAG};
+use crate::blob;
 use crate::error::Error;
 use crate::finding::{Finding, What, find};
 use crate::header::{Header, Parts};
 use crate::memory::Pieces;
 use crate::secondary::{self, Blob};
 use crate::session::Session;
-use crate::wire::{letters, view};
 use etw_layouts::Arch;
 
 /// A triage dump.
@@ -41,12 +40,12 @@ impl<'a> Dump<'a> {
         header.build.revision = revision;
         let parts = Parts::read(bytes, &header)?;
         let mut findings = Vec::new();
-        if view(bytes, parts.valid as usize) != Some(letters(b"TRGD")) {
+        if !parts.is_whole(bytes) {
             find(&mut findings, parts.valid.into(), What::Unfinished);
         }
         let memory = Pieces::read(bytes, &parts, header.arch != Arch::X86, &mut findings);
-        let blobs = secondary::blobs(bytes, parts.size as usize, &mut findings);
-        let own = blobs.iter().filter(|blob| blob.tag == ETW_TAG);
+        let blobs = secondary::blobs(bytes, &parts, &mut findings);
+        let own = blobs.iter().filter(|blob| blob::is_own(blob));
         let sessions = own.flat_map(|blob| blob::sessions(blob, &header, &mut findings)).collect();
         Ok(Self { header, memory, blobs, sessions, findings })
     }

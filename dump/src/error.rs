@@ -14,6 +14,13 @@ pub enum Error {
     Kind(u32),
     /// What follows the header of a dump of this kind does not tell which pages there are.
     List(u32),
+    /// The first page of memory is behind the end of the file.
+    NoPages {
+        /// Where the first page is.
+        first: u64,
+        /// How long the file is.
+        length: u64,
+    },
     /// Of an architecture that is not known.
     Machine(u32),
 }
@@ -22,7 +29,7 @@ impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::NoDump => f.write_str("it does not begin with PAGEDU64 or PAGEDUMP: not a crash dump of a kernel"),
-            Self::Short(length) => write!(f, "{length} bytes are less than the headers of such a dump have"),
+            Self::Short(length) => write!(f, "truncated: {length} bytes are less than the headers of a crash dump have"),
             Self::Kind(3) => f.write_str("the dump is of the kind 3, headers alone: it holds no memory"),
             Self::Kind(kind) => {
                 let name = match kind {
@@ -46,6 +53,9 @@ impl fmt::Display for Error {
                     f,
                     "where the list of pages of a dump of the kind {kind} should begin are not the letters {letters}, and DUMP"
                 )
+            }
+            Self::NoPages { first, length } => {
+                write!(f, "no memory: the first page is at {first:#x}, and the file has {length:#x} bytes")
             }
             Self::Machine(machine) => write!(f, "the dump is of a machine {machine:#06x}, not of x86, x64 or ARM64"),
         }

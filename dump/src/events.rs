@@ -38,7 +38,7 @@ impl Session<'_> {
     /// Its events in the order of time, and what is wrong in its buffers. Events of the same time keep the order of their processors;
     /// one without a time keeps its place after the one before it.
     pub fn events(&self) -> (Vec<Timed<'_>>, Vec<Finding>) {
-        let clock = self.has_rate.then(|| self.to_clock());
+        let clock = (self.has_rate && self.has_reference()).then(|| self.to_clock());
         let mut findings = Vec::new();
         let mut events = Vec::new();
         for (buffer, number) in self.buffers.iter().zip(0..) {

@@ -1,6 +1,7 @@
 //! What is wrong with a dump, and where.
 
 use etw_layouts_etl as etl;
+use etw_layouts_etl::Guid;
 use std::fmt;
 
 /// Something wrong with a dump.
@@ -46,6 +47,15 @@ pub enum What {
         /// The address of the last one in the list.
         last: u64,
     },
+    /// The list of data blocks goes on behind as many as the header states; those are read too.
+    Count {
+        /// What the header states.
+        stated: u32,
+        /// How many there are.
+        found: u32,
+    },
+    /// So many bytes, the first of them there, belong to no data block and no other part.
+    Unnamed(u64),
     /// The list of data blocks gives more memory than the file has bytes; the rest of the list is left out.
     Overlap,
     /// The dump does not end with the letters that a whole one ends with.
@@ -58,9 +68,25 @@ pub enum What {
     Modules(String),
     /// The kernel's image is not in the dump, or what it begins with is not.
     NoImage,
-    /// What follows the dump is no secondary data.
+    /// The header states another size of the dump than the place of its last letters does; theirs holds.
+    Size {
+        /// What it states.
+        stated: u32,
+    },
+    /// What follows the dump does not begin as secondary data do.
     NoBlobs,
-    /// A header that says that it is smaller than it is.
+    /// Neither the sizes in the header of a blob nor what follows it agree: it ends where the next blob begins.
+    BlobSize {
+        /// What the header states of its data.
+        stated: u32,
+        /// How many bytes there are up to the next blob.
+        found: u64,
+    },
+    /// A blob has the data of ETW, and another tag.
+    Tag(Guid),
+    /// Another dump begins, which is left out with all that follows.
+    Another,
+    /// A header that says that it has another size than it can have.
     HeaderSize {
         /// Of what.
         what: &'static str,
@@ -91,6 +117,17 @@ pub enum What {
     },
     /// The session names a clock that is none; it is taken for the performance counter.
     Clock(u32),
+    /// The length of a session's name is wrong: it is taken up to its end, and what follows from the next buffer or session on.
+    NameLength {
+        /// The bytes that the session states.
+        stated: u32,
+        /// The bytes that are taken.
+        found: u32,
+    },
+    /// How fast a session's clock ticks is not told.
+    Rate,
+    /// At which time a session's clock had which value is not told.
+    Reference,
     /// A compressed buffer, not all of which can be decompressed.
     Compressed(String),
     /// Something is wrong with an event.
@@ -102,13 +139,19 @@ impl What {
     pub fn kind(&self) -> &'static str {
         match self {
             Self::Truncated { .. } | Self::Blocks { .. } => "truncated",
+            Self::Count { .. } => "block-count",
+            Self::Unnamed(_) => "unnamed-bytes",
             Self::Overlap => "overlapping-blocks",
             Self::Unfinished => "unfinished",
             Self::Repeated => "repeated-pages",
             Self::Tables(_) => "page-tables",
             Self::Modules(_) => "modules",
             Self::NoImage => "no-kernel-image",
+            Self::Size { .. } => "dump-size",
             Self::NoBlobs => "secondary-data",
+            Self::BlobSize { .. } => "blob-size",
+            Self::Tag(_) => "tag",
+            Self::Another => "another-dump",
             Self::HeaderSize { .. } => "header-size",
             Self::NoSession(_) => "no-session",
             Self::NoBuffer => "no-buffer",
@@ -117,6 +160,9 @@ impl What {
             Self::BufferSize { .. } => "buffer-size",
             Self::Logger { .. } => "logger",
             Self::Clock(_) => "clock",
+            Self::NameLength { .. } => "name-length",
+            Self::Rate => "clock-rate",
+            Self::Reference => "reference-time",
             Self::Compressed(_) => "compressed",
             Self::Event(what) => what.kind(),
         }
@@ -142,6 +188,12 @@ impl fmt::Display for What {
                     "the data ends before {count} data blocks do, of {first:#x} to {last:#x}: {missing:#x} bytes are missing"
                 )
             }
+            Self::Count { stated, found } => {
+                write!(f, "the list here has {found} data blocks, and the header states {stated}; all are read")
+            }
+            Self::Unnamed(bytes) => {
+                write!(f, "{bytes:#x} bytes are in no data block, here and behind: the list of data blocks may be damaged")
+            }
             Self::Overlap => f.write_str("the data blocks up to here have more bytes than the file; the others are left out"),
             Self::Unfinished => f.write_str("the dump does not end with the letters TRGD, as a whole one does"),
             Self::Repeated => f.write_str("pages from here on are listed twice; those that come first hold"),
@@ -150,8 +202,19 @@ impl fmt::Display for What {
             }
             Self::Modules(what) => write!(f, "the list of modules: {what}"),
             Self::NoImage => f.write_str("the kernel's image is not in the dump, so that its symbols are not known"),
-            Self::NoBlobs => f.write_str("what follows the dump does not begin with DumpBlob, and is left out"),
-            Self::HeaderSize { what, size } => write!(f, "{what} says that it has {size:#x} bytes, which are too few"),
+            Self::Size { stated } => {
+                write!(f, "the dump ends here with the letters TRGD, and its header states a size of {stated:#x} bytes")
+            }
+            Self::NoBlobs => f.write_str(
+                "what follows the dump does not begin with DumpBlob; it is read from the first blob on, if there is one",
+            ),
+            Self::BlobSize { stated, found } => write!(
+                f,
+                "the header of a blob states {stated:#x} bytes of data, which do not lead to another blob; there are {found:#x}"
+            ),
+            Self::Tag(tag) => write!(f, "the blob with the tag {tag} has sessions as ETW's blob does, and is read as that"),
+            Self::Another => f.write_str("another dump begins here; it is left out: split the file here to read it"),
+            Self::HeaderSize { what, size } => write!(f, "{what} says that it has {size:#x} bytes, which cannot be"),
             Self::NoSession(found) => {
                 write!(f, "a session begins with 0x01ebafe1, and here is {found:#010x}; it goes on with the next")
             }
@@ -169,6 +232,11 @@ impl fmt::Display for What {
             Self::Clock(clock) => {
                 write!(f, "the session names the clock {clock}, which is none; taken for the performance counter")
             }
+            Self::NameLength { stated, found } => {
+                write!(f, "the session states {stated:#x} bytes for its name, which cannot be; {found:#x} are taken")
+            }
+            Self::Rate => f.write_str("how fast the session's clock ticks is not told: its events have no times"),
+            Self::Reference => f.write_str("the session tells no system time for its clock: its events have no times"),
             Self::Compressed(why) => write!(f, "the buffer is compressed, and not all of it can be decompressed: {why}"),
             Self::Event(what) => what.fmt(f),
         }

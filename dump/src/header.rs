@@ -139,6 +139,11 @@ impl Header {
 }
 
 impl Parts {
+    /// Whether the dump ends as a whole one does.
+    pub fn is_whole(&self, bytes: &[u8]) -> bool {
+        view(bytes, self.valid as usize) == Some(letters(b"TRGD"))
+    }
+
     /// Where the parts of a triage dump are.
     ///
     /// # Errors

@@ -81,6 +81,12 @@ fn behind<T: Pod>(source: &impl Source, header: usize) -> Result<(T, u64), Error
     view(&bytes[..there], 0).map(|found| (found, next)).ok_or(Error::Short(header + there))
 }
 
+/// None yet, of a list that states where the first page is. Where that is behind the end of the file, the list has no bytes that bound it.
+fn pages_from(source: &impl Source, first: u64) -> Result<Pages, Error> {
+    let length = source.length();
+    if first < length { Ok(Pages::new(length, first)) } else { Err(Error::NoPages { first, length }) }
+}
+
 /// Bytes of a list that are read at once.
 const PIECE: usize = 1 << 16;
 
@@ -99,7 +105,7 @@ impl Bitmap {
         if !is_list {
             return Err(Error::List(header.kind.0));
         }
-        let mut pages = Pages::new(source.length(), self.first);
+        let mut pages = pages_from(source, self.first)?;
         // It ends before the first page begins, whatever it says of its size.
         let stated = self.at.saturating_add(self.bits.div_ceil(8));
         let end = stated.min(self.first);
@@ -145,7 +151,7 @@ fn ranges(source: &impl Source, header: &Header) -> Result<Pages, Error> {
     if [list.Signature, list.ValidDump] != [letters(b"RDMP"), letters(b"DUMP")] {
         return Err(Error::List(header.kind.0));
     }
-    let mut pages = Pages::new(source.length(), list.HeaderSize);
+    let mut pages = pages_from(source, list.HeaderSize)?;
     // The metadata begin with the numbers of ranges and pages.
     let stated = list.MetadataSize.saturating_sub(size_of::<PHYSICAL_MEMORY_RUN64>() as u64);
     let (start, end) = (at, at.saturating_add(stated).min(list.HeaderSize));

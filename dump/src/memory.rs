@@ -2,6 +2,7 @@
 
 use crate::finding::{Finding, What, find};
 use crate::header::Parts;
+use crate::pages::PAGE;
 use crate::wire::{TRIAGE_DATA_BLOCK, view};
 use etw_layouts_memory::{Address, Memory};
 
@@ -53,24 +54,33 @@ impl<'a> Pieces<'a> {
             true
         };
         let mut blocks = 0;
-        for number in 0..parts.count {
-            let at = u64::from(parts.blocks) + u64::from(number) * size_of::<TRIAGE_DATA_BLOCK>() as u64;
-            let block: Option<TRIAGE_DATA_BLOCK> = usize::try_from(at).ok().and_then(|at| view(bytes, at));
-            let Some(block) = block else {
+        let mut named = Vec::new();
+        let count = count(bytes, parts);
+        if count != parts.count {
+            find(findings, parts.blocks.into(), What::Count { stated: parts.count, found: count });
+        }
+        for number in 0..count {
+            let at = place(parts, number);
+            let Some(block) = entry(bytes, parts, number) else {
                 let there = (bytes.len() as u64).saturating_sub(parts.blocks.into());
-                let size = u64::from(parts.count) * size_of::<TRIAGE_DATA_BLOCK>() as u64;
+                let size = u64::from(count) * ENTRY;
                 find(findings, at, What::Truncated { what: "a list of data blocks", size, there });
                 break;
             };
             if !add(None, at, (block.Address, block.Offset, block.Size), findings) {
                 break;
             }
+            named.push((block.Offset, block.Size));
             blocks += 1;
         }
         for (what, part) in [("the stack", parts.stack), ("a data page", parts.page), ("the debuggers' data", parts.debugger)] {
             if part.0 != 0 && part.2 != 0 {
                 add(Some(what), part.1.into(), part, findings);
+                named.push((part.1, part.2));
             }
+        }
+        if parts.blocks != 0 && parts.is_whole(bytes) {
+            unnamed(named, place(parts, count), parts.valid.into(), findings);
         }
         Self { file: bytes, pieces: apart(pieces), blocks }
     }
@@ -116,6 +126,56 @@ impl Memory for Pieces<'_> {
             done += length;
         }
         done
+    }
+}
+
+/// Bytes of an entry of the list of data blocks.
+const ENTRY: u64 = size_of::<TRIAGE_DATA_BLOCK>() as u64;
+
+/// Where the entry of a data block is.
+fn place(parts: &Parts, number: u32) -> u64 {
+    u64::from(parts.blocks) + u64::from(number) * ENTRY
+}
+
+fn entry(bytes: &[u8], parts: &Parts, number: u32) -> Option<TRIAGE_DATA_BLOCK> {
+    view(bytes, usize::try_from(place(parts, number)).ok()?)
+}
+
+/// How many data blocks the list has: as many as the header states, or more if it goes on up to the first block, and each of the others
+/// begins where the one before it ends, as they do in all dumps that were seen.
+fn count(bytes: &[u8], parts: &Parts) -> u32 {
+    let mut count = parts.count;
+    let Some(first) = entry(bytes, parts, 0).filter(|_| parts.blocks != 0) else { return count };
+    let behind = u64::from(first.Offset).saturating_sub(parts.blocks.into());
+    let mut end = match count.checked_sub(1) {
+        Some(last) => entry(bytes, parts, last).map(|last| u64::from(last.Offset) + u64::from(last.Size)),
+        None => Some(first.Offset.into()),
+    };
+    while behind.is_multiple_of(ENTRY) && u64::from(count) < behind / ENTRY {
+        let next = entry(bytes, parts, count).filter(|next| Some(u64::from(next.Offset)) == end && next.Size > 0);
+        end = next.map(|next| u64::from(next.Offset) + u64::from(next.Size)).filter(|end| *end <= parts.valid.into());
+        if end.is_none() {
+            break;
+        }
+        count += 1;
+    }
+    count
+}
+
+/// Finds the bytes of a whole dump behind its list of data blocks that nothing names; fewer than a page are padding.
+fn unnamed(mut named: Vec<(u32, u32)>, from: u64, valid: u64, findings: &mut Vec<Finding>) {
+    named.sort_unstable();
+    let (mut end, mut first, mut all) = (from, None, 0);
+    let ranges = named.into_iter().map(|(offset, size)| (u64::from(offset), u64::from(offset) + u64::from(size)));
+    for (start, after) in ranges.chain([(valid, valid)]) {
+        let bytes = start.min(valid).saturating_sub(end);
+        if bytes >= PAGE {
+            (first, all) = (first.or(Some(end)), all + bytes);
+        }
+        end = end.max(after);
+    }
+    if let Some(first) = first {
+        find(findings, first, What::Unnamed(all));
     }
 }
 

@@ -27,6 +27,8 @@ pub enum SaveError {
     Large(u64),
     /// How fast the session's clock ticks is not known.
     Rate(ClockType),
+    /// At which system time the session's clock had which value is not known.
+    Reference,
     /// Which clock the session has is not known.
     Clock,
     /// The writer refused it.
@@ -44,13 +46,16 @@ impl Session<'_> {
     ///
     /// # Errors
     ///
-    /// The session has a clock without a rate or buffers of a size that no logger has, or writing fails.
+    /// The session has a clock without a rate or a reference time, or buffers of a size that no logger has, or writing fails.
     pub fn save<W: Write + Seek>(&self, out: W) -> Result<Saved, SaveError> {
         if !self.has_rate && ClockType::of(self.clock.0).is_none() {
             return Err(SaveError::Clock);
         }
         if !self.has_rate {
             return Err(SaveError::Rate(self.clock_type()));
+        }
+        if !self.has_reference() {
+            return Err(SaveError::Reference);
         }
         let (events, _) = self.events();
         let mut buffers: BTreeMap<u32, Vec<Timed<'_>>> = BTreeMap::new();
@@ -119,8 +124,12 @@ impl fmt::Display for SaveError {
         match self {
             Self::Large(size) => write!(f, "the file would have {size} bytes, and 1 GiB is more than any dump's session needs"),
             Self::Rate(clock) => {
-                write!(f, "the session's clock is {clock:?}, and how fast that ticks is not known without the kernel's symbols")
+                write!(
+                    f,
+                    "the session's clock is {clock:?}, and its rate is not known; for a full dump, give the kernel's symbols"
+                )
             }
+            Self::Reference => f.write_str("no system time of the session's clock is known, and so its events have no times"),
             Self::Clock => f.write_str("which clock the session has is not known, and so neither are times"),
             Self::Write(error) => error.fmt(f),
         }
@@ -131,7 +140,7 @@ impl std::error::Error for SaveError {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         match self {
             Self::Write(error) => Some(error),
-            Self::Large(_) | Self::Rate(_) | Self::Clock => None,
+            Self::Large(_) | Self::Rate(_) | Self::Reference | Self::Clock => None,
         }
     }
 }

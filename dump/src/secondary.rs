@@ -1,6 +1,7 @@
 //! The secondary data behind a dump: blobs, each with a tag that tells whose it is.
 
 use crate::finding::{self, Finding, What};
+use crate::header::Parts;
 use crate::wire::{DUMP_BLOB_FILE_HEADER, DUMP_BLOB_HEADER, letters, view};
 use etw_layouts_etl::Guid;
 
@@ -15,48 +16,169 @@ pub struct Blob<'a> {
     pub data: &'a [u8],
 }
 
-/// The blobs from an offset on, up to the end of the file.
-pub(crate) fn blobs<'a>(bytes: &'a [u8], at: usize, findings: &mut Vec<Finding>) -> Vec<Blob<'a>> {
+/// Bytes of the header of a blob, in every dump that was seen.
+const HEADER: usize = size_of::<DUMP_BLOB_HEADER>();
+
+/// No header of a blob is so large; a value beyond is damage.
+const MOST: usize = 0x100;
+
+/// Data and padding of a blob are a multiple of it.
+const UNIT: u64 = 8;
+
+/// The blobs behind a dump, up to the end of the file.
+pub(crate) fn blobs<'a>(bytes: &'a [u8], parts: &Parts, findings: &mut Vec<Finding>) -> Vec<Blob<'a>> {
+    let mut chain = Chain { bytes, at: start(bytes, parts, findings), findings };
     let mut blobs = Vec::new();
-    let mut find = |offset: usize, what| finding::find(findings, offset as u64, what);
-    if at >= bytes.len() {
-        return blobs;
+    if chain.at < bytes.len() {
+        chain.begin();
     }
-    let header: DUMP_BLOB_FILE_HEADER = match view(bytes, at) {
-        Some(header) => header,
-        None => {
-            find(at, What::NoBlobs);
-            return blobs;
+    while chain.at < bytes.len() {
+        match chain.blob() {
+            Some(blob) => blobs.push(blob),
+            None => break,
         }
-    };
-    if (header.Signature1, header.Signature2) != (letters(b"Dump"), letters(b"Blob")) {
-        find(at, What::NoBlobs);
-        return blobs;
-    }
-    if (header.HeaderSize as usize) < size_of_val(&header) {
-        find(at, What::HeaderSize { what: "the header of the secondary data", size: header.HeaderSize });
-        return blobs;
-    }
-    let mut next = at.checked_add(header.HeaderSize as usize);
-    while let Some(at) = next.filter(|at| *at < bytes.len()) {
-        let Some(header) = view::<DUMP_BLOB_HEADER>(bytes, at) else {
-            let (size, there) = (size_of::<DUMP_BLOB_HEADER>() as u64, (bytes.len() - at) as u64);
-            find(at, What::Truncated { what: "the header of a blob", size, there });
-            break;
-        };
-        if (header.HeaderSize as usize) < size_of_val(&header) {
-            find(at, What::HeaderSize { what: "the header of a blob", size: header.HeaderSize });
-            break;
-        }
-        let start = at.saturating_add(header.HeaderSize as usize).saturating_add(header.PrePad as usize);
-        let rest = bytes.get(start..).unwrap_or(&[]);
-        let size = header.DataSize as usize;
-        let data = &rest[..size.min(rest.len())];
-        if data.len() < size {
-            find(at, What::Truncated { what: "a blob", size: size as u64, there: data.len() as u64 });
-        }
-        blobs.push(Blob { tag: header.Tag.into(), offset: start as u64, data });
-        next = start.checked_add(size).and_then(|end| end.checked_add(header.PostPad as usize));
     }
     blobs
+}
+
+/// Where secondary data begin. The header has that place twice: as the size of the dump, and as that of the letters which end it.
+fn start(bytes: &[u8], parts: &Parts, findings: &mut Vec<Finding>) -> usize {
+    let stated = parts.size as usize;
+    let ends_at = |end: usize| end.checked_sub(4).and_then(|at| view(bytes, at)) == Some(letters(b"TRGD"));
+    let begins_at = |at: usize| bytes.get(at..).is_some_and(|rest| rest.starts_with(b"DumpBlob"));
+    let letters = (parts.valid as usize).saturating_add(4);
+    if stated == letters || begins_at(stated) {
+        return stated;
+    }
+    let end = if ends_at(letters) {
+        letters
+    } else {
+        let whole = bytes.windows(12).position(|window| window == b"TRGDDumpBlob");
+        whole.map_or(stated, |at| at + 4)
+    };
+    if end != stated {
+        finding::find(findings, end as u64, What::Size { stated: parts.size });
+    }
+    end
+}
+
+/// A walk from blob to blob.
+struct Chain<'f, 'a> {
+    bytes: &'a [u8],
+    at: usize,
+    findings: &'f mut Vec<Finding>,
+}
+
+impl<'a> Chain<'_, 'a> {
+    fn find(&mut self, what: What) {
+        finding::find(self.findings, self.at as u64, what);
+    }
+
+    /// Goes to the first blob.
+    fn begin(&mut self) {
+        let header = view::<DUMP_BLOB_FILE_HEADER>(self.bytes, self.at);
+        let is_header =
+            |header: &DUMP_BLOB_FILE_HEADER| (header.Signature1, header.Signature2) == (letters(b"Dump"), letters(b"Blob"));
+        let Some(header) = header.filter(is_header) else {
+            let is_dump = self.is_dump(self.at);
+            self.find(if is_dump { What::Another } else { What::NoBlobs });
+            self.at = self.next(self.at).filter(|_| !is_dump).unwrap_or(self.bytes.len());
+            return;
+        };
+        let end = self.at.saturating_add(header.HeaderSize as usize);
+        if header.HeaderSize as usize >= size_of_val(&header) && self.may_begin(end) {
+            self.at = end;
+            return;
+        }
+        self.find(What::HeaderSize { what: "the header of the secondary data", size: header.HeaderSize });
+        self.at = self.next(self.at + size_of_val(&header)).unwrap_or(self.bytes.len());
+    }
+
+    /// The blob here; `None` if there are no more.
+    fn blob(&mut self) -> Option<Blob<'a>> {
+        if self.is_dump(self.at) {
+            self.find(What::Another);
+            return None;
+        }
+        let Some(header) = view::<DUMP_BLOB_HEADER>(self.bytes, self.at) else {
+            self.find(What::Truncated {
+                what: "the header of a blob",
+                size: HEADER as u64,
+                there: (self.bytes.len() - self.at) as u64,
+            });
+            return None;
+        };
+        let (stated, size) = (header.HeaderSize as usize, header.DataSize as usize);
+        let at = self.at;
+        let start = |header_size: usize| at.saturating_add(header_size).saturating_add(header.PrePad as usize);
+        let end = |start: usize| start.saturating_add(size).saturating_add(header.PostPad as usize);
+        // One of two sizes of the header leads to the next blob, or another field is damaged. Where both do, all that were seen have this one.
+        let sound = [HEADER, stated].into_iter().find(|size| is_size(*size) && self.may_begin(end(start(*size))));
+        let (header_size, next) = match sound {
+            Some(header_size) => (header_size, end(start(header_size))),
+            None => {
+                let header_size = if is_size(stated) { stated } else { HEADER };
+                let next = self.next(at + HEADER);
+                (header_size, next.unwrap_or(self.bytes.len()))
+            }
+        };
+        let start = match start(header_size) {
+            start if start <= next => start,
+            _ => at + HEADER,
+        };
+        if header_size != stated {
+            self.find(What::HeaderSize { what: "the header of a blob", size: header.HeaderSize });
+        }
+        let there = next - start;
+        match sound {
+            None if next == self.bytes.len() && there < size => {
+                self.find(What::Truncated { what: "a blob", size: size as u64, there: there as u64 });
+            }
+            None => self.find(What::BlobSize { stated: header.DataSize, found: there as u64 }),
+            Some(_) => {}
+        }
+        let length = if sound.is_some() { size } else { there };
+        let data = self.bytes.get(start..).and_then(|rest| rest.get(..length)).unwrap_or_default();
+        self.at = next;
+        Some(Blob { tag: header.Tag.into(), offset: start as u64, data })
+    }
+
+    fn is_dump(&self, at: usize) -> bool {
+        self.bytes.get(at..).is_some_and(|rest| rest.starts_with(b"PAGEDU64") || rest.starts_with(b"PAGEDUMP"))
+    }
+
+    /// Whether a blob may begin here, or nothing more: so it is if its header has a size that headers have, or what else it says leads to
+    /// where there may be another.
+    fn may_begin(&self, at: usize) -> bool {
+        let Some(rest) = self.bytes.get(at..) else { return false };
+        let Some(header) = view::<DUMP_BLOB_HEADER>(rest, 0) else { return true };
+        is_size(header.HeaderSize as usize) || self.is_dump(at) || self.end(at).is_some_and(|end| end > at + HEADER)
+    }
+
+    /// Where the blob here ends, if it is like all that were seen but for the size of its header, and in the file.
+    fn end(&self, at: usize) -> Option<usize> {
+        let header = view::<DUMP_BLOB_HEADER>(self.bytes, at)?;
+        let size = u64::from(header.DataSize) + u64::from(header.PostPad);
+        let is_usual = header.PrePad == 0 && u64::from(header.PostPad) < UNIT && size.is_multiple_of(UNIT);
+        let end = (at + HEADER).checked_add(usize::try_from(size).ok()?)?;
+        (is_usual && end <= self.bytes.len()).then_some(end)
+    }
+
+    /// Where the next blob begins beyond doubt: it is like all that were seen, and so is what follows it, if anything does; or where another
+    /// dump begins.
+    fn next(&self, from: usize) -> Option<usize> {
+        let size = (HEADER as u32).to_le_bytes();
+        let begins = |at: usize| self.bytes.get(at..).is_some_and(|rest| rest.starts_with(&size));
+        let is_last = |at: usize| at == self.bytes.len() || self.is_dump(at);
+        let is_one = |at: &usize| {
+            self.is_dump(*at)
+                || begins(*at) && self.end(*at).is_some_and(|end| is_last(end) || begins(end) && self.end(end).is_some())
+        };
+        (from..self.bytes.len()).find(is_one)
+    }
+}
+
+/// Whether the header of a blob can have so many bytes.
+fn is_size(size: usize) -> bool {
+    (HEADER..=MOST).contains(&size)
 }

@@ -103,9 +103,15 @@ impl Session<'_> {
         }
     }
 
+    /// Whether it is known at which system time its clock had which value, which a clock that is the system time need not tell. Where it is
+    /// not, its events have no times.
+    pub fn has_reference(&self) -> bool {
+        self.reference.0 > 0 || self.clock_type() == ClockType::SystemTime
+    }
+
     /// What turns the stamps of its events into system time.
     pub fn to_clock(&self) -> Clock {
-        let (time, stamp) = self.reference;
+        let (time, stamp) = if self.reference.0 > 0 { self.reference } else { (0, 0) };
         Clock::new(self.clock_type(), time, stamp, self.clocks.perf_frequency, self.clocks.cpu_mhz)
     }
 

@@ -1,5 +1,6 @@
 //! Damaged dumps: what is wrong is told, and nothing takes long or much.
 
+use etw_layouts::win10_2004::x86::TRIAGE_DUMP32;
 use etw_layouts::{Arch, Build};
 use etw_layouts_dump::{Dump, Error, Finding};
 use etw_layouts_etl::write::Producer;
@@ -8,6 +9,7 @@ use etw_layouts_memory::{Address, Memory};
 use fastrand::Rng;
 use std::cmp::Ordering;
 use std::io::{self, Seek, SeekFrom, Write};
+use std::mem::offset_of;
 use std::time::{Duration, Instant};
 use test_support::dumps::{dump, whole};
 
@@ -125,6 +127,38 @@ fn missing_blocks_are_one_finding() {
     }
 }
 
+/// A count of data blocks that is too small costs none; where the list is not found, what it would name is told.
+#[test]
+fn a_damaged_list_is_told() {
+    let at = |index: u64| 0xFFFF_8C0B_E300_0000 + index * 0x1000;
+    let memory: Vec<_> = (0..300).map(|index| (at(index), vec![index as u8; 0x100])).collect();
+    for (arch, triage) in
+        [(Arch::X64, 0x2078), (Arch::Arm64, 0x2078), (Arch::X86, 0x1000 + offset_of!(TRIAGE_DUMP32, DataBlocksOffset))]
+    {
+        let whole = dump(BUILD, arch, &memory, &[]);
+        let list = u32::from_le_bytes(whole[triage..triage + 4].try_into().expect("four bytes"));
+        let with = |place: usize, value: u32| {
+            let mut bytes = whole.clone();
+            bytes[place..place + 4].copy_from_slice(&value.to_le_bytes());
+            let dump = Dump::new(&bytes).expect("a dump");
+            let kinds = dump.findings().iter().map(|finding| finding.what.kind()).collect::<Vec<_>>();
+            (dump.memory().blocks(), dump.memory().bytes(), kinds)
+        };
+        for count in [0, 1, 2, 150, 299] {
+            assert_eq!(with(triage + 4, count), (300, 300 * 0x100, vec!["block-count"]), "{arch} {count}");
+        }
+        for place in [list - 0x800, list + 0x800, list * 2, 0x40] {
+            let (_, bytes, kinds) = with(triage, place);
+            assert!(!kinds.is_empty(), "{arch} {place:#x}: {bytes}");
+        }
+        // All bytes of blocks are zeroes, and so is what they would name.
+        let mut bytes = whole.clone();
+        bytes[list as usize..list as usize + 300 * 0x10].fill(0);
+        let dump = Dump::new(&bytes).expect("a dump");
+        assert!(dump.findings().iter().any(|finding| finding.what.kind() == "unnamed-bytes"), "{arch}");
+    }
+}
+
 /// A destroyed header costs the events of its buffer and no other, in whatever way it is destroyed: zeroed, random, with a valid end too small or
 /// too large, or on into what follows.
 #[test]
@@ -164,6 +198,30 @@ fn a_header_costs_its_buffer() {
     assert!(damaged > 60, "{damaged}");
 }
 
+/// The length of a session's name costs no event, whatever it is: one that ends within the name or behind it, or where another buffer begins.
+#[test]
+fn a_name_costs_no_event() {
+    for arch in [Arch::X64, Arch::Arm64, Arch::X86] {
+        let whole = whole(BUILD, arch);
+        let sound = Dump::new(&whole).expect("a dump");
+        let counts = |dump: &Dump<'_>| dump.sessions().iter().map(|session| session.events().0.len()).collect::<Vec<_>>();
+        for (number, session) in sound.sessions().iter().enumerate() {
+            let at = session.offset as usize;
+            let starts = sound.sessions().iter().flat_map(|session| session.buffers.iter().map(|buffer| buffer.offset));
+            let onto = starts.filter_map(|start| start.checked_sub(session.offset + 0x30)).map(|bytes| bytes as u32 / 2);
+            for length in onto.chain([0, 1, 2, 14, 15, 18, 0x48, 2048, 2050, 1 << 16, u32::MAX]).filter(|length| *length != 16) {
+                let mut bytes = whole.clone();
+                bytes[at + 0x14..at + 0x18].copy_from_slice(&length.to_le_bytes());
+                let dump = Dump::new(&bytes).expect("a dump");
+                assert_eq!(counts(&dump), counts(&sound), "{arch} {number} {length}");
+                assert_eq!(dump.sessions()[number].name, session.name, "{arch} {number} {length}");
+                let kinds: Vec<_> = dump.findings().iter().map(|finding| finding.what.kind()).collect();
+                assert_eq!(kinds, ["name-length"], "{arch} {number} {length}");
+            }
+        }
+    }
+}
+
 /// Each way in which a dump can be torn is told by its name, and the rest is read.
 #[test]
 fn each_is_told() {
@@ -186,7 +244,18 @@ fn each_is_told() {
     assert_eq!(kinds(&whole), (vec![], 2));
     assert_eq!(put(at, 7), (vec!["no-session", "skipped"], 1));
     assert_eq!(put(at + 0x0C, 9), (vec!["clock"], 2));
-    assert_eq!(put(at + 0x14, u32::MAX), (vec!["truncated", "skipped"], 1));
+    assert_eq!(put(at + 0x14, u32::MAX), (vec!["name-length"], 2));
+    // PerfFreq and ReferenceTime of the first session, whose clock is the performance counter.
+    let blob = dump.blobs()[1].offset as usize;
+    for (place, length, kind) in [(blob + 0x18, 8, "clock-rate"), (at + 0x20, 8, "reference-time")] {
+        let mut bytes = whole.clone();
+        bytes[place..place + length].fill(0);
+        assert_eq!(kinds(&bytes), (vec![kind], 2));
+        let dump = Dump::new(&bytes).expect("a dump");
+        let [first, second] = dump.sessions() else { panic!("two sessions") };
+        assert!(first.events().0.iter().all(|event| event.time.is_none()) && first.save(Sink).is_err());
+        assert!(second.events().0.iter().any(|event| event.time.is_some()) && second.save(Sink).is_ok());
+    }
     assert_eq!(put(buffer, 8192), (vec!["buffer-size"], 2));
     assert_eq!(put(buffer + 0x28, 0), (vec!["logger"], 2));
     assert_eq!(put(buffer + 0x30, 0), (vec!["valid-end", "skipped"], 2));
@@ -198,7 +267,7 @@ fn each_is_told() {
     assert_eq!(kinds(&whole[..second.buffers[1].offset as usize + 0x60]).0[..2], ["truncated", "truncated"]);
     // The list of data blocks, and the end of what its count promises.
     assert_eq!(put(0x207C, 1 << 20).0[0], "truncated");
-    assert_eq!(put(0x2004, 0x1000).0, ["secondary-data"]);
+    assert_eq!(put(0x2004, 0x1000), (vec!["dump-size"], 2));
     assert_eq!(put(0x2008, 0x1000).0, ["unfinished"]);
 
     assert_eq!(Dump::new(&whole[..0x2040]).err(), Some(Error::Short(0x2040)));

@@ -7,4 +7,5 @@ mod image;
 mod memory;
 mod paging;
 mod real;
+mod secondary;
 mod written;

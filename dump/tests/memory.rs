@@ -1,6 +1,7 @@
 //! Dumps of memory, of every kind of page tables: what a kernel had in memory comes out of the dump.
 
 use etw_layouts::constants::DUMP_TYPE;
+use etw_layouts::win7::x64::SUMMARY_DUMP64;
 use etw_layouts::{Arch, Build};
 use etw_layouts_dump::{By, Error, MemoryDump, Source, by_time};
 use etw_layouts_etl::Trace;
@@ -11,6 +12,7 @@ use fastrand::Rng;
 use std::cell::Cell;
 use std::collections::BTreeSet;
 use std::io::Cursor;
+use std::mem::offset_of;
 use std::time::{Duration, Instant};
 use test_support::kernels::module;
 use test_support::kernels::plan::Plan;
@@ -245,6 +247,15 @@ fn bitmaps_end() {
         assert_eq!(dump.pages(), pages, "{kind}");
         let told: Vec<_> = dump.findings().iter().map(|finding| finding.what.kind()).collect();
         assert_eq!(told, [&["truncated"][..], &kinds].concat(), "{kind}");
+    }
+    // One whose first page is behind the end of the file has none, and is refused before it is read.
+    for (kind, at, length) in [(5, 0x2020, 8), (10, 0x2018, 8), (2, 0x2000 + offset_of!(SUMMARY_DUMP64, HeaderSize), 4)] {
+        let (_, system) = made(if kind == 2 { WIN7 } else { NEW }, Arch::X64, Paging::Four);
+        let mut head = system.dump(DUMP_TYPE(kind));
+        head[at..at + length].copy_from_slice(&(64_u64 << 30 | 0xFFFF_F000).to_le_bytes()[..length]);
+        let first = u64::from_le_bytes([&head[at..at + length], &[0; 8]].concat()[..8].try_into().expect("eight bytes"));
+        let source = Sparse { head, length: first, read: Cell::default() };
+        assert_eq!(MemoryDump::new(source).err(), Some(Error::NoPages { first, length: first }), "{kind}");
     }
 }
 

@@ -43,6 +43,10 @@ fn a_layout_is_chosen_by_build() {
     // A build that is another's kernel has its own first revision: what was seen below that is not seen of it.
     assert_eq!(context(Build::new(10, 0, 19045, 2130), Arch::X64).standing, Standing::Proven);
     assert!(matches!(context(Build::new(10, 0, 19045, 2006), Arch::X64).standing, Standing::Agree { .. }));
+    // Without a revision it has the layout of its first, as `etw show --build 10.0.19045` says, and not of the first of 10.0.19041.
+    let [first, without] = [2130, 0].map(|revision| context(Build::new(10, 0, 19045, revision), Arch::X64));
+    assert_eq!((first.layout.size, without.layout.size, without.kernel.build), (0x530, 0x530, first.kernel.build));
+    assert!(matches!(without.standing, Standing::Agree { .. }), "{:?}", without.standing);
     assert_eq!(context(Build::new(5, 0, 2195, 0), Arch::X86).standing, Standing::Stated);
     // A build that nobody has seen lies between the first releases of its neighbours.
     let preview = context(Build::new(10, 0, 18277, 1000), Arch::X64);

@@ -194,7 +194,7 @@ impl<M: Memory + ?Sized> Walk<'_, M> {
     }
 
     /// The bytes of a buffer that events can be in, header included: up to its valid end, and no further than memory is there. Of a
-    /// [compressed](Buffer::is_compressed) one, all of its bytes as they are.
+    /// [compressed](Buffer::is_compressed) one, all of its bytes as they are; of a placeholder that is not, the header alone.
     pub fn events_of(&mut self, session: &Session, buffer: &Buffer) -> Vec<u8> {
         let place = Place { structure: "WMI_BUFFER_HEADER", address: buffer.header.address(), member: "" };
         let Some(size) = session.buffer_size.filter(|size| (buffer.header.layout().size as u32..=LARGEST).contains(size)) else {
@@ -202,10 +202,16 @@ impl<M: Memory + ?Sized> Walk<'_, M> {
             return Vec::new();
         };
         let end = if buffer.is_compressed() { Ok(size) } else { buffer.valid_end(size) };
-        let end = end.unwrap_or_else(|offset| {
+        let mut end = end.unwrap_or_else(|offset| {
             self.find(place, What::Offset(offset));
             size
         });
+        let header = buffer.header.layout().size as u32;
+        if buffer.state == State::Placeholder && !buffer.is_compressed() && end > header {
+            // No document and no dump at hand says what a placeholder holds.
+            self.find(place, What::Placeholder(u64::from(end - header)));
+            end = header;
+        }
         let mut bytes = vec![0; end as usize];
         if let Some(hole) = self.read(buffer.header.address(), &mut bytes).first() {
             self.find(place, What::Unreadable { wanted: end.into(), read: hole.start as u64 });

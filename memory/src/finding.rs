@@ -167,6 +167,8 @@ pub enum What {
     Events(String),
     /// A compressed buffer, or one that holds such buffers, whose events could not be had, or not all of them.
     Compressed(String),
+    /// A placeholder among compressed buffers that is not compressed itself: what its bytes are is not known, and none are taken for events.
+    Placeholder(u64),
 }
 
 impl What {
@@ -201,13 +203,14 @@ impl What {
             Self::Witness { .. } => "witness",
             Self::Events(_) => "events",
             Self::Compressed(_) => "compressed",
+            Self::Placeholder(_) => "placeholder",
         }
     }
 
     /// How much it says.
     pub const fn weight(&self) -> Weight {
         match self {
-            Self::NoLayout | Self::NoGlobal(_) => Weight::Gap,
+            Self::NoLayout | Self::NoGlobal(_) | Self::Placeholder(_) => Weight::Gap,
             Self::Unreadable { .. } | Self::Limit(_) | Self::Count { .. } | Self::Events(_) => Weight::Damage,
             Self::Text { .. } | Self::Offset(_) | Self::Traits(_) | Self::Compressed(_) => Weight::Damage,
             Self::Disabled { .. } | Self::Unlinked { .. } => Weight::Hint,
@@ -310,6 +313,9 @@ impl fmt::Display for What {
             }
             Self::Events(why) => write!(f, "the buffer's events end early: {why}"),
             Self::Compressed(why) => write!(f, "the buffer is compressed, and not all of it can be decompressed: {why}"),
+            Self::Placeholder(bytes) => {
+                write!(f, "the buffer is a placeholder, and not compressed: {bytes:#x} bytes of unknown content are left out")
+            }
         }
     }
 }

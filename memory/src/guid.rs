@@ -2,7 +2,7 @@
 
 use core::fmt;
 
-/// A GUID, as its bytes lie in memory. It shows as people write it.
+/// A GUID, as its bytes lie in memory. It displays in lower case with hyphens, without braces.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Guid(pub [u8; 16]);
 
@@ -17,13 +17,12 @@ impl fmt::Display for Guid {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         // The first three fields are little-endian numbers.
         let order = [3, 2, 1, 0, 5, 4, 7, 6, 8, 9, 10, 11, 12, 13, 14, 15];
-        f.write_str("{")?;
         for (place, byte) in order.into_iter().enumerate() {
             if matches!(place, 4 | 6 | 8 | 10) {
                 f.write_str("-")?;
             }
             write!(f, "{:02x}", self.0[byte])?;
         }
-        f.write_str("}")
+        Ok(())
     }
 }

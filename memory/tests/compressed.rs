@@ -25,6 +25,31 @@ fn saved(plan: &Plan, which: Which) -> (Vec<(i64, Vec<u8>)>, Vec<&'static str>) 
     (events, walk.findings().iter().map(|finding| finding.what.word()).collect())
 }
 
+/// What a placeholder holds is not known: nothing in it is taken for events, unless it is compressed, and what is left out is told.
+#[test]
+fn placeholders_have_no_events() {
+    let mut kernels = 0;
+    for (build, arch) in Plan::targets().filter(|(build, _)| build.number >= [10, 0, 14393]) {
+        let mut plan = Plan::of(build, arch);
+        let (whole, _) = saved(&plan, Which::All);
+        let own = plan.sessions[1].buffers[0].events.len();
+        let at = plan.sessions[1].buffers[0].at;
+        assert!(plan.kit.set("WMI_BUFFER_HEADER", at, "State", 6));
+        let (events, findings) = saved(&plan, Which::All);
+        assert!(own > 0 && events.len() == whole.len() - own, "{build} {arch}: {} of {}", events.len(), whole.len());
+        assert_eq!(findings, ["placeholder"], "{build} {arch}");
+
+        let mut plan = Plan::of(build, arch);
+        plan.compress(1, false);
+        let (whole, _) = saved(&plan, Which::All);
+        assert!(plan.kit.set("WMI_BUFFER_HEADER", at, "State", 6));
+        let (events, findings) = saved(&plan, Which::All);
+        assert!(events == whole && findings.is_empty(), "{build} {arch}: {findings:?}");
+        kernels += 1;
+    }
+    assert!(kernels > 30, "{kernels}");
+}
+
 /// Events of buffers that were compressed into one are those that were put in, of every kernel that compresses; a damaged stream costs no more
 /// than its own buffer, and is told.
 #[test]

@@ -3,7 +3,7 @@
 use crate::etl::input::Input;
 use crate::etl::kind::no_dump;
 use crate::etl::stop::Stop;
-use etw_layouts_dump::Header;
+use etw_layouts_dump::{Error, Header};
 use std::ffi::OsStr;
 use std::fs::File;
 use std::io::{self, Read};
@@ -28,7 +28,10 @@ pub fn open(input: &Input) -> Result<Opened, Stop> {
     };
     let mut bytes = Vec::new();
     file.by_ref().take(Header::SIZE as u64).read_to_end(&mut bytes).map_err(unreadable)?;
-    let header = Header::of(&bytes).map_err(|error| Stop::Input(no_dump(&bytes).unwrap_or_else(|| error.to_string())))?;
+    let header = Header::of(&bytes).map_err(|error| match error {
+        Error::NoDump if !bytes.starts_with(b"PAGEDU") => Stop::Input(no_dump(&bytes).unwrap_or_else(|| error.to_string())),
+        _ => Stop::Input(error.to_string()),
+    })?;
     if header.is_triage() {
         file.read_to_end(&mut bytes).map_err(unreadable)?;
         return Ok(Opened::Triage(bytes));

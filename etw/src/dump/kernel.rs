@@ -2,12 +2,15 @@
 
 use crate::etl::output::{Escaped, Output};
 use crate::etl::stop::Stop;
-use etw_layouts::Build;
 use etw_layouts::axis::AXIS;
-use etw_layouts::runtime::meta::{Absent, Selection};
+use etw_layouts::runtime::meta::{Absent, Selection, Standing};
+use etw_layouts::{Arch, Build};
 use etw_layouts_cli::guid;
+use etw_layouts_codegen::axis::Axis;
 use etw_layouts_dump::{By, MemoryDump, Source};
 use etw_layouts_memory::{Address, GLOBALS, Kernel};
+use etw_layouts_project::Project;
+use etw_layouts_project::project::Files;
 use etw_layouts_symbols::store::SymbolPath;
 use etw_layouts_symbols::{self as symbols, Symbols, Wanted};
 use serde::Serialize;
@@ -69,7 +72,7 @@ struct Layout {
 /// Which kernel it is.
 #[derive(Serialize)]
 pub struct Revision {
-    /// Build and revision; 0 where the revision is not known.
+    /// Build and revision, as far as it is known.
     #[serde(serialize_with = "shown")]
     pub build: Build,
     /// By what: `pdb`, `image`, `option`, or `header`, which does not tell the revision.
@@ -80,11 +83,11 @@ pub struct Revision {
 }
 
 fn shown_if<S: serde::Serializer>(build: &Option<Build>, serializer: S) -> Result<S::Ok, S::Error> {
-    build.as_ref().map(ToString::to_string).serialize(serializer)
+    build.as_ref().map(|build| format!("{build:#}")).serialize(serializer)
 }
 
 fn shown<S: serde::Serializer>(build: &Build, serializer: S) -> Result<S::Ok, S::Error> {
-    serializer.collect_str(build)
+    serializer.collect_str(&format_args!("{build:#}"))
 }
 
 impl Revision {
@@ -92,11 +95,11 @@ impl Revision {
     pub fn find(of_header: Build, args: &Args) -> Result<Self, Stop> {
         match args.build {
             Some(build) if build.number == of_header.number => Ok(Self::by(build, "option")),
-            Some(said) if kernel_number(said) == kernel_number(of_header) => {
-                let build = Build { number: of_header.number, ..said };
+            Some(said) if AXIS.canonical(said).number == AXIS.canonical(of_header).number => {
+                let build = Build { number: of_header.number, ..AXIS.canonical(said) };
                 Ok(Self { build_said: Some(said), ..Self::by(build, "option") })
             }
-            Some(said) => Err(Stop::Input(format!("--build says {said}, and the dump is of {of_header}"))),
+            Some(said) => Err(Stop::Input(format!("--build says {said:#}, and the dump is of {of_header:#}"))),
             None => Ok(Self::by(of_header, "header")),
         }
     }
@@ -108,14 +111,8 @@ impl Revision {
     /// Which build is meant where --build says another.
     pub fn note(&self) -> Option<String> {
         let said = self.build_said?;
-        Some(format!("--build says {said}, which is the same kernel as {}, and the header has that number", self.build))
+        Some(format!("--build says {said:#}, which is the same kernel as {:#}, and the header has that number", self.build))
     }
-}
-
-/// The number by which a kernel goes that is the same under several.
-fn kernel_number(build: Build) -> [u32; 3] {
-    let is = |same: &Build| same.number == build.number;
-    AXIS.kernels.iter().find(|kernel| kernel.same.iter().any(is)).map_or(build.number, |kernel| kernel.build.number)
 }
 
 /// A line of text.
@@ -127,7 +124,7 @@ impl Display for Revision {
             "option" => "as --build says",
             _ => "as the dump's header says, which does not tell the revision",
         };
-        writeln!(f, "  kernel      {}, {by}", self.build)?;
+        writeln!(f, "  kernel      {:#}, {by}", self.build)?;
         self.note().iter().try_for_each(|note| writeln!(f, "              {note}"))
     }
 }
@@ -171,6 +168,7 @@ pub fn find<S: Source>(dump: &MemoryDump<S>, args: &Args) -> Result<(Kernel, Kno
     let image = dump.image();
     let pdb = image.and_then(|image| image.pdb.as_ref());
     let at = |name: &&'static str| Some((*name, kernel.global(name)?.to_string()));
+    let mut axis = None;
     let known = Known {
         revision,
         base: base.map(|base: Address| base.to_string()),
@@ -183,22 +181,35 @@ pub fn find<S: Source>(dump: &MemoryDump<S>, args: &Args) -> Result<(Kernel, Kno
         symbols: read.map(|(path, _)| path.display().to_string()),
         symbols_note,
         globals: GLOBALS.iter().filter_map(at).collect(),
-        layouts: kernel.chosen().map(layout).collect(),
+        layouts: kernel.chosen().map(|chosen| layout(chosen, kernel.arch(), &mut axis)).collect(),
     };
     Ok((kernel, known))
 }
 
-fn layout((structure, chosen): (&'static str, &Result<Selection, Absent>)) -> Layout {
+/// A layout, and how sure it is; the version axis of the specs, once it is read, has which architecture follows another.
+fn layout((structure, chosen): (&'static str, &Result<Selection, Absent>), arch: Arch, axis: &mut Option<Axis>) -> Layout {
     match chosen {
         Ok(chosen) => Layout {
             structure,
             standing: chosen.standing.word(),
-            known: chosen.standing.to_string(),
+            known: sentence(&chosen.standing, arch, axis),
             of: Some(chosen.kernel.build.to_string()),
             substituted: chosen.standing.is_stand_in(),
         },
         Err(absent) => Layout { structure, standing: "absent", known: absent.to_string(), of: None, substituted: false },
     }
+}
+
+/// As the other commands say it. The specs are read only for what may follow them.
+fn sentence(standing: &Standing, arch: Arch, axis: &mut Option<Axis>) -> String {
+    if standing.is_confirmed() {
+        return standing.to_string();
+    }
+    if axis.is_none() {
+        let specs = Files::Embedded(etw_layouts_specs::FILES);
+        *axis = Project::of(specs, Files::Embedded(&[])).layouts().ok().map(|layouts| layouts.spec.axis);
+    }
+    axis.as_ref().map_or_else(|| standing.to_string(), |axis| axis.sentence(standing, arch))
 }
 
 /// Why there are no symbols.
@@ -276,7 +287,7 @@ impl Known {
     pub fn tell(&self, file: &str, out: &Output) {
         let by_header = (self.revision.build_by == "header").then(|| {
             format!(
-                "the kernel's revision is not known, so that layouts of {} are taken; say it with --build",
+                "the kernel's revision is not known, so that the layouts of the first one of {:#} are taken; say it with --build",
                 self.revision.build
             )
         });

@@ -54,6 +54,8 @@ pub struct Line<'a> {
     symbols_by: Option<&'static str>,
     /// Whether it is known how fast its clock ticks; without that its events have no times.
     has_rate: bool,
+    /// Whether it is known at which system time its clock had which value, without which its events have no times either.
+    has_reference: bool,
     headers: BTreeMap<String, usize>,
     #[serde(skip_serializing_if = "Option::is_none")]
     first_time: Option<i64>,
@@ -167,6 +169,7 @@ impl<'a> Line<'a> {
             layouts: known.map(Known::standing),
             symbols_by: known.map(|known| known.symbols_by),
             has_rate: session.has_rate,
+            has_reference: session.has_reference(),
             headers,
             first_time: first,
             first_time_utc: first.map(utc),
@@ -194,6 +197,8 @@ impl Display for Line<'_> {
         }
         if !self.has_rate {
             f.write_str("; without times, since the rate of its clock is not known")?;
+        } else if !self.has_reference {
+            f.write_str("; without times, since no system time of its clock is known")?;
         }
         Ok(())
     }

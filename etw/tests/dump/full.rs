@@ -1,10 +1,11 @@
 //! Dumps of memory, with the kernel's image and its program database made of our own header: all of it comes out through the command.
 
 use crate::{Folder, etw, json};
+use etw_layouts_etl::wire::Arch;
 use etw_layouts_memory::GLOBALS;
 use etw_layouts_symbols as symbols;
 use serde_json::Value;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::Path;
 use test_support::clang;
@@ -200,6 +201,36 @@ fn known_system(guid: u128, change: impl FnOnce(&mut Plan)) -> (Plan, System) {
 /// A dump of the kernel's memory in which buffers of a session are compressed.
 pub fn compressed_dump() -> Vec<u8> {
     known_system(facts().pdb.guid, |plan| plan.compress(1, true)).1.dump(BITMAP)
+}
+
+/// Of a kernel known by its header alone: one that has its number from another is that from its first revision on, and layouts of ARM64 are
+/// said to be inferred from x64.
+#[test]
+fn a_header_is_enough() {
+    let folder = Folder::new("header");
+    for (arch, paging, size) in [(Arch::X64, Paging::Four, 0x530), (Arch::Arm64, Paging::Arm, 0x530)] {
+        let mut plan = Plan::of("10.0.19041.2130".parse().unwrap(), arch);
+        assert_eq!(plan.kit.layout("WMI_LOGGER_CONTEXT").unwrap().size, size);
+        let globals = std::mem::take(&mut plan.kit.globals);
+        let places: BTreeMap<_, _> = globals.iter().zip(1..).map(|((name, _), place)| (*name, place * 0x100)).collect();
+        let system = with_variables(&mut plan, &globals, vec![0; 0x2000], |name| places[name]);
+        let system = System { build: "10.0.19045.0".parse().unwrap(), paging, ..system };
+        let path = folder.file("header.dmp", system.dump(BITMAP));
+        let (_, infos) = json(&["dump", "info", &path]);
+        let kernel = &infos[0]["kernel"];
+        assert_eq!((kernel["build"].as_str(), kernel["build_by"].as_str()), (Some("10.0.19045"), Some("header")));
+        let layouts = kernel["layouts"].as_array().unwrap();
+        let known = |name| layouts.iter().find(|one| one["structure"] == name).unwrap()["known"].as_str().unwrap();
+        let is_inferred = known("WMI_LOGGER_CONTEXT").contains("inferred from x64");
+        assert_eq!(is_inferred, arch == Arch::Arm64, "{}", known("WMI_LOGGER_CONTEXT"));
+        if arch == Arch::X64 {
+            let names: Vec<_> =
+                infos[0]["sessions"].as_array().unwrap().iter().map(|one| one["name"].as_str().unwrap()).collect();
+            assert_eq!(names, plan.sessions.iter().map(|one| one.name).collect::<Vec<_>>());
+        }
+        let text = String::from_utf8(etw(&["dump", "info", &path]).stdout).unwrap();
+        assert!(text.contains("  kernel      10.0.19045, as the dump's header says"), "{text}");
+    }
 }
 
 /// Of a registration whose flags lie on a missing page it is not known whether a process made it, and nobody says so.

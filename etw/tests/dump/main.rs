@@ -119,5 +119,15 @@ fn what_is_wrong_is_told() {
             "{command}"
         );
     }
+    // A dump that ends within its headers is still one.
+    for length in [8, 5000, 0x2040] {
+        let short = folder.file("short.dmp", &bytes[..length]);
+        for command in COMMANDS {
+            let output = etw(&["dump", command, &short]);
+            let told = String::from_utf8(output.stderr).unwrap();
+            assert_eq!(output.status.code(), Some(2), "{command}");
+            assert!(told.contains(&format!("truncated: {length} bytes")) && !told.contains("not a crash dump"), "{told}");
+        }
+    }
     assert_eq!(etw(&["dump", "info", &text(&folder.0.join("absent"))]).status.code(), Some(2));
 }

@@ -39,7 +39,7 @@ pub enum Arch {
 pub struct Build {
     /// Major version, minor version, build.
     pub number: [u32; 3],
-    /// Revision; 0 for the first.
+    /// Revision; 0 for the first, or if it is not known.
     pub revision: u32,
 }
 
@@ -48,13 +48,19 @@ pub struct Build {
 pub struct ParseError(&'static str);
 
 impl Axis {
-    /// The build that another is the same kernel as; its revision stays. And whether the other has no such revision, being later.
-    pub(super) fn canonical(&self, build: Build) -> (Build, bool) {
-        let first = |kernel: &Kernel| kernel.same.iter().find(|same| same.number == build.number);
-        match self.kernels.iter().find_map(|kernel| Some((kernel, first(kernel)?))) {
-            Some((kernel, first)) => (Build { number: kernel.build.number, ..build }, build.revision < first.revision),
-            None => (build, false),
-        }
+    /// The build that another is the same kernel as. Its revision stays, but for 0, which stands for its first: no kernel under that number
+    /// has a lower one.
+    pub fn canonical(&self, build: Build) -> Build {
+        self.same(build).map_or(build, |(kernel, first)| {
+            let revision = if build.revision == 0 { first.revision } else { build.revision };
+            Build { number: kernel.build.number, revision }
+        })
+    }
+
+    /// The kernel that a build is under another number, and the build with its first revision.
+    pub(super) fn same(&self, build: Build) -> Option<(&'static Kernel, Build)> {
+        let first = |kernel: &Kernel| kernel.same.iter().copied().find(|same| same.number == build.number);
+        self.kernels.iter().find_map(|kernel| Some((kernel, first(kernel)?)))
     }
 }
 

@@ -80,15 +80,17 @@ impl<S> Structure<S> {
 
     /// The layout for a build, and how sure it is.
     ///
-    /// A revision has the layout of the last kernel of its build on the version axis that is not later. A build that is not on the axis is
+    /// A revision has the layout of the last kernel of its build on the version axis that is not later. Without one, a build that is another
+    /// kernel's under a later number, such as 10.0.19045, has that of its first revision, and is not taken for seen. A build that is not on the axis is
     /// taken for the first release of the one before it. Without allocation, in microseconds.
     ///
     /// # Errors
     ///
     /// There is no such kernel, or it does not have the structure.
     pub fn select(&self, build: Build, arch: Arch) -> Result<Selection<S>, Absent> {
-        let (build, unseen) = self.axis.canonical(build);
-        let chosen = choose(&Along { structure: &self.any(), arch, unseen: unseen.then_some(build) }, build)?;
+        let has_none = self.axis.same(build).is_some_and(|(_, first)| build.revision < first.revision);
+        let build = self.axis.canonical(build);
+        let chosen = choose(&Along { structure: &self.any(), arch, unseen: has_none.then_some(build) }, build)?;
         let other = chosen.other.map(|(_, layout)| LayoutOf::known(layout));
         Ok(Selection { layout: LayoutOf::known(chosen.layout), kernel: chosen.kernel, standing: chosen.standing, other })
     }
