@@ -92,6 +92,8 @@ fn a_folder_with_something_else_is_left_alone() {
     let file = full.file("letters.txt", "mine");
     let specs = Folder::named("specs");
     specs.file("QUEUE.toml", "[struct]\nname = \"QUEUE\"\n\n[[member]]\nname = \"Links\"\ntype = \"LIST_ENTRY\"\n");
+    // What Windows calls a device is in no file of that name.
+    specs.file("Nul.toml", "[struct]\nname = \"Nul\"\n\n[[member]]\nname = \"Queue\"\ntype = \"QUEUE\"\n");
     let etw = |folder: &Path| {
         let mut command = Command::new(env!("CARGO_BIN_EXE_etw"));
         command.arg("--specs").arg(&specs.0).args(["atlas", "-o"]).arg(folder).output().expect("etw runs")
@@ -102,6 +104,7 @@ fn a_folder_with_something_else_is_left_alone() {
     assert_eq!(fs::read_dir(&full.0).expect("the folder").count(), 1, "{file} alone is there");
     assert_eq!(etw(&new.0).status.code(), Some(0));
     let list = fs::read_to_string(new.0.join("atlas.txt")).expect("the list");
+    assert!(!list.contains("/Nul.") && new.0.join("type/Nul-type.html").exists(), "{list}");
     // The hash of a page that is empty. What somebody has changed is no longer the atlas', and nothing outside ever was.
     let hash = "cbf29ce484222325";
     let outside = new.0.with_extension("outside");
