@@ -326,6 +326,12 @@ fn kernel(file: &SymbolFile, axis: &Axis, stated: &Stated) -> Result<(Build, Opt
     };
     let in_name = stem.rsplit_once('-').and_then(|(build, arch)| Some((build.to_owned(), arch.parse().ok()?)));
     let (build, arch) = match (&stated.build, in_list, in_name) {
+        (Some(build), ..)
+            if !build.contains("-sp") && build.split('.').count() < 4 && number(build, axis, stated.arch).is_ok() =>
+        {
+            let help = "write build and revision, such as 10.0.26100.3915, or a service pack, such as 5.1.2600-sp3";
+            return Err(format!("--build {build}: it names several kernels, and a symbol file is of one; {help}"));
+        }
         (Some(build), ..) => (build.clone(), stated.arch),
         (None, Some((build, arch)), _) | (None, None, Some((build, arch))) => (build, stated.arch.or(Some(arch))),
         (None, None, None) => {

@@ -258,7 +258,7 @@ fn offsets_are_of_every_kernel_that_was_seen() {
     assert!(row.ends_with(&format!(",0x28,0x4,0x340:0-0,0x550,{at},proven,proven,proven")), "{row}");
     let unknown = lines.iter().find(|line| line.starts_with("10.0.19041.264,x86,")).expect("a kernel");
     assert!(unknown.contains(",,converted"), "{unknown}");
-    let document = serde_json::to_value(etw_layouts_cli::export::table(&table)).expect("JSON");
+    let document = serde_json::to_value(etw_layouts_cli::export::table(&layouts.spec.axis, &table)).expect("JSON");
     assert_eq!(document["kernels"].as_array().map(Vec::len), Some(table.rows.len()));
     let wrong = etw_layouts_project::offsets::of(&layouts, &registry, &["LUID.LowPrt".to_owned()]);
     assert!(wrong.is_err_and(|error| error.to_string().contains("did you mean `LowPart`?")));
