@@ -4,7 +4,7 @@ use super::fields::{self, Style};
 use super::line::{self, Line, Names, Payload};
 use super::output::Escaped;
 use super::{document, put, structure};
-use etw_layouts_cli::print::is_formula;
+use etw_layouts_cli::is_formula;
 use etw_layouts_etl::Guid;
 use etw_layouts_etl::tracelogging::Fault;
 
