@@ -113,8 +113,9 @@ impl Axis {
         };
         match (named.first(), number) {
             (Some(&target), _) => {
-                // A service pack is one kernel. Of any other build there may be revisions that the axis does not have.
-                let named = if build.contains("-sp") { Named::Kernel } else { Named::First(named.len()) };
+                // A service pack may be all that names a kernel. Of any other build there may be revisions that the axis does not have.
+                let is_name = number.is_none() && self.kernel_name(of(target)) == build;
+                let named = if is_name { Named::Kernel } else { Named::First(named.len()) };
                 Ok(Asked { name, named, ..self.newest(target) })
             }
             (None, Some((number, _))) => self.kernel(number, arch).map(|asked| Asked { name, ..asked }),
