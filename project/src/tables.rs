@@ -1,6 +1,7 @@
 //! Symbol tables: where they are, which kernel each is of.
 
 use crate::Error;
+use etw_layouts_codegen::Named;
 use etw_layouts_codegen::axis::{self, Axis, Build};
 use etw_layouts_symbols::image::{self, Image};
 use etw_layouts_symbols::store::SymbolPath;
@@ -131,6 +132,25 @@ pub struct Stated {
     pub build: Option<String>,
     /// `--arch`.
     pub arch: Option<axis::Arch>,
+}
+
+impl Stated {
+    /// That `--build` names one kernel, where a table is to be written as that kernel's.
+    ///
+    /// # Errors
+    ///
+    /// It is a label, or a build without a revision.
+    pub fn one_kernel(&self, axis: &Axis) -> Result<(), Error> {
+        let Some(build) = &self.build else { return Ok(()) };
+        let is_one = match build.parse::<Build>() {
+            Ok(_) => build.split('.').count() == 4,
+            Err(_) => {
+                axis.find_build(build, self.arch.unwrap_or(axis::Arch::X86)).is_ok_and(|asked| asked.named == Named::Kernel)
+            }
+        };
+        let help = "write its revision too, as in 10.0.26100.3915, or of Windows XP and Server 2003 its service pack, as in 5.1.2600-sp3";
+        if is_one { Ok(()) } else { Err(format!("--build {build}: names no single kernel; {help}").into()) }
+    }
 }
 
 /// The files that paths name: the files themselves, and the symbol files in folders, sorted.
@@ -326,12 +346,6 @@ fn kernel(file: &SymbolFile, axis: &Axis, stated: &Stated) -> Result<(Build, Opt
     };
     let in_name = stem.rsplit_once('-').and_then(|(build, arch)| Some((build.to_owned(), arch.parse().ok()?)));
     let (build, arch) = match (&stated.build, in_list, in_name) {
-        (Some(build), ..)
-            if !build.contains("-sp") && build.split('.').count() < 4 && number(build, axis, stated.arch).is_ok() =>
-        {
-            let help = "write build and revision, such as 10.0.26100.3915, or a service pack, such as 5.1.2600-sp3";
-            return Err(format!("--build {build}: it names several kernels, and a symbol file is of one; {help}"));
-        }
         (Some(build), ..) => (build.clone(), stated.arch),
         (None, Some((build, arch)), _) | (None, None, Some((build, arch))) => (build, stated.arch.or(Some(arch))),
         (None, None, None) => {

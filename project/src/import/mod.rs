@@ -89,6 +89,7 @@ pub fn prepare<'a>(
         false => verify::wanted(layouts, &names.iter().copied().chain(added.iter().map(String::as_str)).collect::<Vec<_>>()),
     };
     let axis = &layouts.spec.axis;
+    stated.one_kernel(axis)?;
     let files = tables::files(symbols)?;
     let read = |wanted: &Wanted| -> Result<Vec<Table>, Error> {
         let read = files.par_iter().map(|file| tables::read(file, axis, wanted, stated));
