@@ -4,7 +4,7 @@ use crate::axis::TargetSet;
 use crate::ctype::CType;
 use crate::registry::Confirmed;
 use crate::source::Span;
-use crate::spec::{Definition, Kind, Member, Provenance, Spec, Unknown};
+use crate::spec::{Body, Definition, Kind, Member, Provenance, Spec, Unknown};
 use std::collections::{BTreeMap, HashSet};
 
 /// The layouts of a spec set.
@@ -213,6 +213,17 @@ impl Layouts {
             }
         }
         names
+    }
+
+    /// The flags or constants of a set at a target, as its spec lists them. A layout of them has none: they are the same for all targets
+    /// that have them.
+    pub fn macros<'a>(&'a self, target: usize, name: &str) -> impl Iterator<Item = (&'a str, i64)> {
+        let values = self.spec.definitions.get(name).and_then(|definition| match &definition.body {
+            Body::Values(values) => Some(values),
+            Body::Aggregate(_) => None,
+        });
+        let constants = values.into_iter().flat_map(|values| &values.constants).filter(move |one| one.scope.contains(target));
+        constants.filter_map(move |one| Some((one.name.value.as_str(), one.value.get(target)?.value)))
     }
 
     /// Why no public symbols can confirm a type at a target, as its spec or its version states it.

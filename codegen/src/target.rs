@@ -22,9 +22,10 @@ pub struct Asked {
 /// How a name names a kernel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Named {
-    /// By its build and revision, or as the only one of a build or label.
+    /// By its build and revision, or by a service pack.
     Kernel,
-    /// By a label, or a build without a revision, which may be so many kernels of the version axis. This is the first of them.
+    /// By a label, or a build without a revision: so many kernels of the version axis, and whatever updates it does not have. This is the
+    /// first of them.
     First(usize),
     /// Not at all. This is the newest kernel that has what is to be shown.
     Newest,
@@ -112,7 +113,9 @@ impl Axis {
         };
         match (named.first(), number) {
             (Some(&target), _) => {
-                let named = if named.len() == 1 { Named::Kernel } else { Named::First(named.len()) };
+                // A service pack may be all that names a kernel. Of any other build there may be revisions that the axis does not have.
+                let is_name = number.is_none() && self.kernel_name(of(target)) == build;
+                let named = if is_name { Named::Kernel } else { Named::First(named.len()) };
                 Ok(Asked { name, named, ..self.newest(target) })
             }
             (None, Some((number, _))) => self.kernel(number, arch).map(|asked| Asked { name, ..asked }),

@@ -136,3 +136,10 @@ fn style(text: &str) -> Option<usize> {
     let legible = |parameter: &str| matches!(parameter.parse(), Ok(0u8 | 1 | 2 | 4 | 31..=36 | 91..=96));
     parameters.split(';').all(legible).then_some(parameters.len() + 3)
 }
+
+/// Whether a spreadsheet would take a text for a formula, or whether it begins with the apostrophe that says that it is none. So a text
+/// has one apostrophe more, or is as it was.
+pub fn is_formula(text: &[u8]) -> bool {
+    let text = std::str::from_utf8(text).unwrap_or_default();
+    text.starts_with(['=', '+', '-', '@', '\'', '\t', '\r', '\n', '\u{ff1d}', '\u{ff0b}', '\u{ff0d}', '\u{ff20}'])
+}

@@ -27,6 +27,7 @@ pub fn write(project: &Project, paths: &[PathBuf], stated: &Stated, folder: &Pat
     let lock = home(project, folder)?.lock("snapshot")?;
     let layouts = project.layouts()?;
     let (axis, names) = (&layouts.spec.axis, names(&layouts, None)?);
+    stated.one_kernel(axis)?;
     let wanted = wanted(&layouts, &names);
     let read = |file: &SymbolFile| tables::read(file, axis, &wanted, stated);
     let new: Vec<_> = tables::files(paths)?.par_iter().map(read).collect::<Result<Vec<_>, _>>()?;

@@ -1,6 +1,7 @@
 //! Symbol tables: where they are, which kernel each is of.
 
 use crate::Error;
+use etw_layouts_codegen::Named;
 use etw_layouts_codegen::axis::{self, Axis, Build};
 use etw_layouts_symbols::image::{self, Image};
 use etw_layouts_symbols::store::SymbolPath;
@@ -131,6 +132,25 @@ pub struct Stated {
     pub build: Option<String>,
     /// `--arch`.
     pub arch: Option<axis::Arch>,
+}
+
+impl Stated {
+    /// That `--build` names one kernel, where a table is to be written as that kernel's.
+    ///
+    /// # Errors
+    ///
+    /// It is a label, or a build without a revision.
+    pub fn one_kernel(&self, axis: &Axis) -> Result<(), Error> {
+        let Some(build) = &self.build else { return Ok(()) };
+        let is_one = match build.parse::<Build>() {
+            Ok(_) => build.split('.').count() == 4,
+            Err(_) => {
+                axis.find_build(build, self.arch.unwrap_or(axis::Arch::X86)).is_ok_and(|asked| asked.named == Named::Kernel)
+            }
+        };
+        let help = "write its revision too, as in 10.0.26100.3915, or of Windows XP and Server 2003 its service pack, as in 5.1.2600-sp3";
+        if is_one { Ok(()) } else { Err(format!("--build {build}: names no single kernel; {help}").into()) }
+    }
 }
 
 /// The files that paths name: the files themselves, and the symbol files in folders, sorted.

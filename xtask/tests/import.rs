@@ -33,7 +33,7 @@ fn the_command_fills_an_empty_project() {
     let copy = temporary.0.join("pdb");
     project_without_structures(&layouts, &copy);
     let pdb = file(x64, "pdb").display().to_string();
-    let arguments = ["import", &pdb, "--build", "6.1.7600", "--arch", "x64"];
+    let arguments = ["import", &pdb, "--build", "6.1.7600.16385", "--arch", "x64"];
     let dry = succeeds(&copy, &[&arguments[..], &["--dry-run"]].concat());
     assert!(dry.contains("+name   = \"WMI_LOGGER_CONTEXT\"") && !copy.join("specs/etw").exists(), "{dry}");
     // What cannot be written in whole is not begun: here a file is where a folder must be.
@@ -51,7 +51,7 @@ fn the_command_fills_an_empty_project() {
     // Other symbols under the same build are a slip of whoever typed it.
     linked(&layouts, newer, &linker, &temporary.0.join(axis.target_name(newer)), &[]);
     let pdb = file(newer, "pdb").display().to_string();
-    let other = run(&copy, &["import", &pdb, "--build", "6.1.7600", "--arch", "x64"]);
+    let other = run(&copy, &["import", &pdb, "--build", "6.1.7600.16385", "--arch", "x64"]);
     let message = String::from_utf8_lossy(&other.stderr);
     assert!(
         other.status.code() == Some(2) && message.contains("the specs have 6.1.7600.16385-x64 from other symbols"),

@@ -157,8 +157,8 @@ impl<'a> Writer<'a> {
         for layout in types.iter().filter(|layout| is_macros(self.layouts, layout)) {
             let Form::Enumeration(set) = &layout.form else { continue };
             let _ = writeln!(self.out, "\n/* {} */", layout.name);
-            for (name, value) in set.constants.iter().filter(|(name, _)| known.insert(name.as_str())) {
-                let _ = writeln!(self.out, "#define {}{name} {}", self.style.prefix, literal(*value, set));
+            for (name, value) in self.layouts.macros(self.target, &layout.name).filter(|(name, _)| known.insert(*name)) {
+                let _ = writeln!(self.out, "#define {}{name} {}", self.style.prefix, literal(value, set));
             }
         }
     }

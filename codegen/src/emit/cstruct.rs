@@ -34,8 +34,8 @@ pub fn definitions(layouts: &Layouts, target: usize, only: Option<&str>, notes: 
             Form::Aggregate(aggregate) => writer.structure(&layout.name, aggregate, notes),
             Form::Enumeration(set) if is_macros(layouts, layout) => {
                 let _ = writeln!(writer.out, "\n/* {} */", layout.name);
-                for (name, value) in set.constants.iter().filter(|(name, _)| known.insert(name.as_str())) {
-                    let _ = writeln!(writer.out, "#define {name} {}", literal(*value, set));
+                for (name, value) in layouts.macros(target, &layout.name).filter(|(name, _)| known.insert(*name)) {
+                    let _ = writeln!(writer.out, "#define {name} {}", literal(value, set));
                 }
             }
             Form::Enumeration(enumeration) => writer.enumeration(&layout.name, enumeration, notes),

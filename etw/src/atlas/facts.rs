@@ -93,7 +93,7 @@ impl<'a> Atlas<'a> {
         match layout.form {
             Form::Aggregate(_) => {
                 let first = layout.targets.iter().next().map_or_else(String::new, |target| self.axis.target_name(target));
-                format!("layout/{}.{first}.html", layout.name)
+                paths::of_layout(&layout.name, &first)
             }
             Form::Enumeration(_) => paths::of_type(&layout.name),
         }

@@ -38,8 +38,9 @@ use std::path::PathBuf;
 ///     etw atlas -o atlas
 ///     open atlas/index.html
 ///
-/// The folder is made if it is not there. One that holds anything but an atlas is left alone. Pages that an older atlas there had and this
-/// one has not are removed, unless somebody has changed them.
+/// The folder is made if it is not there. One that holds anything but an atlas is left alone, and so is one with a file that this atlas
+/// would overwrite and no atlas wrote as it is. Pages that an older atlas there had and this one has not are removed, unless somebody has
+/// changed them.
 ///
 /// `cargo xtask atlas` is the same on the specs of the workspace.
 #[derive(clap::Args)]

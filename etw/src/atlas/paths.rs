@@ -1,23 +1,29 @@
 //! Where each page is, from the root of the atlas.
 
 use etw_layouts_codegen::axis::Arch;
+use etw_layouts_codegen::emit::rust::is_device;
 
 /// Of a structure, or of values.
 pub fn of_type(name: &str) -> String {
-    format!("type/{name}.html")
+    format!("type/{}.html", file(name))
 }
 
 /// Of the lives of a structure's members, by the number of the page.
 pub fn of_members(structure: &str, page: usize) -> String {
     match page {
-        0 => format!("type/{structure}.members.html"),
-        page => format!("type/{structure}.members-{}.html", page + 1),
+        0 => format!("type/{}.members.html", file(structure)),
+        page => format!("type/{}.members-{}.html", file(structure), page + 1),
     }
 }
 
 /// Of what lies at the offsets of a structure.
 pub fn of_offsets(structure: &str, arch: Arch) -> String {
-    format!("type/{structure}.{arch}.html")
+    format!("type/{}.{arch}.html", file(structure))
+}
+
+/// Of a layout, by the first target that has it.
+pub fn of_layout(structure: &str, first: &str) -> String {
+    format!("layout/{}.{first}.html", file(structure))
 }
 
 /// Of a target, by its name.
@@ -38,4 +44,9 @@ pub fn of_step(before: &str, after: &str) -> String {
 /// From a page of a type to another of that folder.
 pub fn near(page: &str) -> &str {
     page.trim_start_matches("type/")
+}
+
+/// What the files of a type begin with: on Windows, `CON.html` is no file but a device. No type's name has a hyphen.
+fn file(name: &str) -> String {
+    format!("{name}{}", if is_device(&name.to_ascii_uppercase()) { "-type" } else { "" })
 }

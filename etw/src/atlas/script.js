@@ -265,8 +265,6 @@
       build = (kernels.find(({ name }) => name.match(/^\d+\.\d+\.(\d+)/)[1] === number)?.name.match(/^\d+\.\d+\./)[0] ?? "10.0.") + build;
     }
     const name = `${build}-${own}`, of = (index, label, standing) => ({ index, label, standing: standing ?? kernels[index].standing });
-    const index = kernels.findIndex((kernel) => kernel.name === name);
-    if (index >= 0) return of(index, name);
     if (name in named) return of(...named[name]);
     const [, number, revision] = build.match(/^(\d+\.\d+\.\d+)\.(\d+)$/) ?? [];
     const [line, first] = same[number] ?? [number, 0], numbers = [number, line];

@@ -7,7 +7,7 @@ use std::fs;
 use std::path::{Component, Path};
 
 /// Lists the files of an atlas, each with the hash of its content. What is listed there may go when the atlas is written anew, unless
-/// somebody has changed it since, and nothing else.
+/// somebody has changed it since, and nothing else. While an atlas is written, it lists the files of the one before, too.
 const LIST: &str = "atlas.txt";
 /// The list's first line.
 const HEAD: &str = "etw-layouts atlas 1";
@@ -27,13 +27,9 @@ pub fn write(folder: &Path, files: &BTreeMap<String, String>) -> Result<(), Erro
     if lines.next() != Some(HEAD) && !is_empty {
         return Err(format!("{} is not empty and holds no atlas: name a new folder, or an empty one", folder.display()).into());
     }
+    let listed: BTreeSet<&str> = lines.collect();
+    let is_listed = |path: &str, content: &[u8]| listed.contains(line(path, content).as_str());
     let real = folder.canonicalize().map_err(|error| at(folder, error))?;
-    for (sum, path) in lines.filter_map(|line| line.split_once(' ')).filter(|(_, path)| !files.contains_key(*path)) {
-        let own = folder.join(path);
-        if is_within(&real, folder, path) && fs::read(&own).is_ok_and(|content| hash(&content) == sum) {
-            fs::remove_file(&own).map_err(|error| at(&own, error))?;
-        }
-    }
     let folders: BTreeSet<_> = files.keys().filter_map(|path| Path::new(path).parent()).collect();
     for inner in folders {
         let path = folder.join(inner);
@@ -42,14 +38,40 @@ pub fn write(folder: &Path, files: &BTreeMap<String, String>) -> Result<(), Erro
     if let Some(path) = files.keys().map(String::as_str).chain([LIST]).find(|path| !is_within(&real, folder, path)) {
         return Err(format!("{}: a link that leads out of the atlas; remove it", folder.join(path).display()).into());
     }
+    // The start of a page is one that was not written to its end.
+    let is_foreign = |(path, text): &(&String, &String)| match fs::read(folder.join(path)) {
+        Ok(content) => !text.as_bytes().starts_with(&content) && !is_listed(path, &content),
+        Err(_) => false,
+    };
+    if let Some((path, _)) = files.par_iter().find_first(is_foreign) {
+        let path = folder.join(path);
+        return Err(format!("{}: is not as an atlas wrote it; move it away, or name another folder", path.display()).into());
+    }
+    let new: BTreeSet<String> = files.iter().map(|(path, text)| line(path, text.as_bytes())).collect();
+    let write_list = |lines: &BTreeSet<&str>| {
+        let lines: String = lines.iter().map(|line| format!("{line}\n")).collect();
+        fs::write(&list, format!("{HEAD}\n{lines}")).map_err(|error| at(&list, error))
+    };
+    let new: BTreeSet<&str> = new.iter().map(String::as_str).collect();
     // First the list, so that an atlas that is torn is known as one.
-    let names: String = files.iter().map(|(path, text)| format!("{} {path}\n", hash(text.as_bytes()))).collect();
-    fs::write(&list, format!("{HEAD}\n{names}")).map_err(|error| at(&list, error))?;
+    write_list(&listed.union(&new).copied().collect())?;
+    for path in listed.iter().filter_map(|line| Some(line.split_once(' ')?.1)).filter(|path| !files.contains_key(*path)) {
+        let own = folder.join(path);
+        if is_within(&real, folder, path) && fs::read(&own).is_ok_and(|content| is_listed(path, &content)) {
+            fs::remove_file(&own).map_err(|error| at(&own, error))?;
+        }
+    }
     files.par_iter().try_for_each(|(path, text)| {
         let path = folder.join(path);
         fs::write(&path, text).map_err(|error| at(&path, error))
     })?;
+    write_list(&new)?;
     Ok(())
+}
+
+/// The line of the list for a file.
+fn line(path: &str, content: &[u8]) -> String {
+    format!("{} {path}", hash(content))
 }
 
 /// Whether a path stays within a folder, whose real path is known: through no link, and by no name that leads out of it.

@@ -4,6 +4,7 @@ use super::fields::{self, Style};
 use super::line::{self, Line, Names, Payload};
 use super::output::Escaped;
 use super::{document, put, structure};
+use etw_layouts_cli::is_formula;
 use etw_layouts_etl::Guid;
 use etw_layouts_etl::tracelogging::Fault;
 
@@ -297,11 +298,4 @@ fn row(columns: &[Column], is_text: bool, out: &mut Vec<u8>, mut fill: impl FnMu
         }
     }
     out.push(b'\n');
-}
-
-/// Whether a spreadsheet would take a text for a formula, or whether it begins with the apostrophe that says that it is none. So a text
-/// has one apostrophe more, or is as it was.
-fn is_formula(text: &[u8]) -> bool {
-    let text = std::str::from_utf8(text).unwrap_or_default();
-    text.starts_with(['=', '+', '-', '@', '\'', '\t', '\r', '\n', '\u{ff1d}', '\u{ff0b}', '\u{ff0d}', '\u{ff20}'])
 }

@@ -1,9 +1,9 @@
 //! `export offsets`: the table that programs look up which meet any kernel.
 
 use super::write::{Text, write};
-use crate::print::{self, pretty};
+use crate::print::{self, is_formula, pretty};
 use crate::{Error, Outcome};
-use etw_layouts_codegen::axis::Build;
+use etw_layouts_codegen::axis::{Axis, Build};
 use etw_layouts_project::Project;
 use etw_layouts_project::offsets::{self, Cell, Column, Row, Table};
 use serde::Serialize;
@@ -52,7 +52,7 @@ pub(super) fn run(args: &Args, project: &Project) -> Result<Outcome, Error> {
     let found = offsets::of(&layouts, &registry, &args.members)?;
     let (name, text) = match args.format {
         Format::Csv => ("offsets.csv", csv(&found)),
-        Format::Json => ("offsets.json", pretty(&table(&found))?),
+        Format::Json => ("offsets.json", pretty(&table(&layouts.spec.axis, &found))?),
     };
     write(&[Text { name: name.to_owned(), text }], args.output.as_deref())
 }
@@ -100,6 +100,7 @@ fn place(cell: &Cell) -> String {
 
 /// Names of files come from facts, which anybody can have made.
 fn quoted(value: &str) -> String {
+    let value = &if is_formula(value.as_bytes()) { format!("'{value}") } else { value.to_owned() };
     match value.contains([',', '"', '\n', '\r']) {
         true => format!("\"{}\"", value.replace('"', "\"\"")),
         false => value.to_owned(),
@@ -113,19 +114,19 @@ pub(super) fn build(build: Build) -> String {
 }
 
 /// The table as JSON.
-pub fn table<'a>(table: &'a Table) -> impl Serialize + 'a {
+pub fn table<'a>(axis: &Axis, table: &'a Table) -> impl Serialize + 'a {
     let kernels = table.rows.iter().map(|row| Kernel {
         build: build(row.seen.build),
         arch: row.seen.arch.to_string(),
         pdb: row.seen.pdb.as_ref().map(|pdb| Pdb { name: &pdb.name, guid: print::guid(pdb.guid), age: pdb.age }),
         image: row.seen.image.as_ref().map(|image| Image { name: &image.name, time_stamp: image.time_stamp, size: image.size }),
-        members: (0..table.columns.len()).map(|index| member(table, row, index)).collect(),
+        members: (0..table.columns.len()).map(|index| member(axis, table, row, index)).collect(),
         variables: table.variables.iter().zip(&row.variables).map(|(name, &address)| Variable { name, address }).collect(),
     });
     Document { kernels: kernels.collect() }
 }
 
-fn member<'a>(table: &'a Table, row: &'a Row, index: usize) -> Member<'a> {
+fn member<'a>(axis: &Axis, table: &'a Table, row: &'a Row, index: usize) -> Member<'a> {
     let Column { structure, member } = &table.columns[index];
     let (cell, choice) = (row.cells[index], &row.choices[index]);
     Member {
@@ -136,7 +137,7 @@ fn member<'a>(table: &'a Table, row: &'a Row, index: usize) -> Member<'a> {
         bit: cell.and_then(|cell| cell.bits).map(|bits| bits.position),
         bits: cell.and_then(|cell| cell.bits).map(|bits| bits.width),
         standing: choice.standing.word(),
-        known: choice.standing.to_string(),
+        known: choice.sentence(axis),
         in_image: cell.is_some_and(|cell| cell.in_image),
     }
 }

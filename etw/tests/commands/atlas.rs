@@ -92,6 +92,8 @@ fn a_folder_with_something_else_is_left_alone() {
     let file = full.file("letters.txt", "mine");
     let specs = Folder::named("specs");
     specs.file("QUEUE.toml", "[struct]\nname = \"QUEUE\"\n\n[[member]]\nname = \"Links\"\ntype = \"LIST_ENTRY\"\n");
+    // What Windows calls a device is in no file of that name.
+    specs.file("Nul.toml", "[struct]\nname = \"Nul\"\n\n[[member]]\nname = \"Queue\"\ntype = \"QUEUE\"\n");
     let etw = |folder: &Path| {
         let mut command = Command::new(env!("CARGO_BIN_EXE_etw"));
         command.arg("--specs").arg(&specs.0).args(["atlas", "-o"]).arg(folder).output().expect("etw runs")
@@ -102,6 +104,7 @@ fn a_folder_with_something_else_is_left_alone() {
     assert_eq!(fs::read_dir(&full.0).expect("the folder").count(), 1, "{file} alone is there");
     assert_eq!(etw(&new.0).status.code(), Some(0));
     let list = fs::read_to_string(new.0.join("atlas.txt")).expect("the list");
+    assert!(!list.contains("/Nul.") && new.0.join("type/Nul-type.html").exists(), "{list}");
     // The hash of a page that is empty. What somebody has changed is no longer the atlas', and nothing outside ever was.
     let hash = "cbf29ce484222325";
     let outside = new.0.with_extension("outside");
@@ -127,6 +130,18 @@ fn a_folder_with_something_else_is_left_alone() {
     assert!(!new.0.join("old.html").exists() && new.0.join("type/QUEUE.html").exists());
     assert_eq!(fs::read_to_string(new.0.join("kept.html")).ok().as_deref(), Some("mine"));
     assert!(outside.join("letters.txt").exists() && outside.join("inner/letters.txt").exists());
+    // A page that somebody has changed stays, and so does the atlas around it. The start of one is an atlas that was torn.
+    let index = fs::read(new.0.join("index.html")).expect("a page");
+    let before = fs::read(new.0.join("atlas.txt")).expect("the list");
+    new.file("index.html", "mine");
+    let output = etw(&new.0);
+    let message = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.code() == Some(2) && message.contains("index.html: is not as an atlas wrote it"), "{message}");
+    assert_eq!(fs::read_to_string(new.0.join("index.html")).ok().as_deref(), Some("mine"));
+    assert_eq!(fs::read(new.0.join("atlas.txt")).ok(), Some(before));
+    fs::write(new.0.join("index.html"), &index[..index.len() / 2]).expect("the start of a page");
+    assert_eq!(etw(&new.0).status.code(), Some(0));
+    assert_eq!(fs::read(new.0.join("index.html")).ok(), Some(index));
     // A list that no atlas wrote makes no atlas, and pages are written through no link.
     full.file("atlas.txt", "letters.txt\n");
     let output = etw(&full.0);

@@ -113,7 +113,7 @@ fn shipped_images_are_nothing_to_import() {
 }
 
 /// The root of the workspace.
-fn root() -> PathBuf {
+pub fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
 }
 

@@ -1,6 +1,6 @@
 //! Tables of one kernel under the name of another.
 
-use crate::contract::{Folder, etw, table_of};
+use crate::contract::{Folder, etw, root, table_of};
 use serde_json::Value;
 
 /// A shipped table under the name of another kernel.
@@ -111,6 +111,15 @@ fn a_pdb_that_the_facts_know_is_no_other_kernels() {
             (&"10.0.22000.348-x64".into(), &0.into())
         );
     }
+    // What is written into a PDB later counts its age up. It is the same link of the same kernel.
+    let older = labelled("10.0.30000.1 x64");
+    let text = std::fs::read_to_string(older).expect("a table").replacen("06EC06 1\n", "06EC06 2\n", 1);
+    let imported = etw(&["import", "--dry-run", &folder.file("age.facts", &text)]);
+    let message = String::from_utf8_lossy(&imported.stderr);
+    assert!(
+        imported.status.code() == Some(2) && message.contains("the facts have its PDB as that of 10.0.22000.348-x64"),
+        "{message}"
+    );
     // Two tables of one PDB at once contradict each other.
     let two = format!(
         "{head}\n{}\n{}{types}",
@@ -123,4 +132,44 @@ fn a_pdb_that_the_facts_know_is_no_other_kernels() {
     assert!(imported.status.code() == Some(2) && message.contains("is labelled 10.0.30000.1-x64, but"), "{message}");
     let known = etw(&["import", "--dry-run", &labelled("10.0.22000.348 x64")]);
     assert!(String::from_utf8_lossy(&known.stdout).contains("known already"), "{known:?}");
+}
+
+/// A symbol file is of one kernel. A label, and a build without a revision, name several: none is entered under the first of them.
+#[test]
+fn a_build_that_names_several_kernels_is_refused() {
+    let folder = Folder::new();
+    let table = folder.file("table.json", "{}");
+    for (build, is_one) in [
+        ("10.0.26100", false),
+        ("10.0.22000", false),
+        ("10.0.99999", false),
+        ("23H2", false),
+        ("1607", false),
+        ("5.1.2600", false),
+        ("5.1.2600-sp3", true),
+        ("10.0.22000.1", true),
+    ] {
+        let imported = etw(&["import", "--dry-run", &table, "--build", build, "--arch", "x86"]);
+        let message = String::from_utf8_lossy(&imported.stderr);
+        let refusal = format!("--build {build}: names no single kernel; write its revision too, as in 10.0.26100.3915");
+        assert_eq!((imported.status.code(), message.contains(&refusal)), (Some(2), !is_one), "{message}");
+    }
+}
+
+/// Nothing is entered of a table whose types all have names that no spec can have; there would be a kernel without a layout.
+#[test]
+fn a_table_of_which_nothing_can_be_entered() {
+    let (folder, specs, facts) = (Folder::new(), Folder::named("bare-specs"), Folder::named("bare-facts"));
+    for name in ["windows.toml", "scalars.toml"] {
+        specs.file(name, &std::fs::read_to_string(root().join("specs").join(name)).expect("a spec"));
+    }
+    let names = ["X<int>", "a$b"].map(|name| format!("struct {name} 0x4\n 0x0 A u4\n"));
+    let table = format!("etw-layouts-symbols 1\nproducer a test\nkernel 10.0.22000.1 x64 -\n{}", names.concat());
+    let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_etw"));
+    command.arg("import").arg(folder.file("odd.facts", &table)).arg("--specs").arg(&specs.0).arg("--facts").arg(&facts.0);
+    let output = command.output().expect("etw runs");
+    let message = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.code() == Some(2) && message.contains("odd.facts: holds no type that a spec can define"), "{message}");
+    let written = std::fs::read_dir(&facts.0).expect("a folder").filter_map(Result::ok);
+    assert!(!written.into_iter().any(|file| file.path().extension().is_some_and(|end| end == "facts")));
 }

@@ -5,7 +5,9 @@ use etw_layouts_codegen::axis::Arch;
 use etw_layouts_codegen::compile;
 use etw_layouts_codegen::emit::c::{self, Style};
 use etw_layouts_codegen::layouts::Layouts;
+use etw_layouts_codegen::spec::{Body, ValuesKind};
 use rayon::prelude::*;
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 use std::process::Command;
@@ -25,6 +27,9 @@ fn headers_compile_as_c_and_cpp() {
         for (header, language) in [(of(None, Style::default()), "c++"), (of(None, PLAIN), "c++"), (of(None, PLAIN), "c")] {
             assert_eq!(clang(&layouts, target, language, &header), "");
         }
+        let (asserted, count) = constants(&layouts, target);
+        assert!(count > 300, "{count} constants");
+        assert_eq!(clang(&layouts, target, "c", &(of(None, Style::default()) + &asserted)), "");
         // Headers of other names, of another kernel as well, and the same once more, are no clash.
         let axis = &layouts.spec.axis;
         let other = axis.along(axis.targets[target].arch).map(|(_, other)| other).find(|other| *other != target);
@@ -156,6 +161,23 @@ fn clang(layouts: &Layouts, target: usize, language: &str, text: &str) -> String
     };
     let strict = if language == "c" { "-std=c11" } else { "-std=c++14" };
     checked(&["-target", triple, ASSERTED, strict, "-x", language].map(str::to_owned), text)
+}
+
+/// Assertions of what each flag and constant of a target is, and how many they are.
+fn constants(layouts: &Layouts, target: usize) -> (String, usize) {
+    let mut text = String::new();
+    let mut known = BTreeSet::new();
+    for definition in layouts.spec.definitions.values() {
+        let Body::Values(values) = &definition.body else { continue };
+        for constant in values.constants.iter().filter(|_| values.kind != ValuesKind::Enum && definition.scope.contains(target)) {
+            let name = constant.name.value.as_str();
+            let value = constant.value.get(target).filter(|_| constant.scope.contains(target));
+            if let Some(value) = value.filter(|_| known.insert(name)) {
+                text += &format!("_Static_assert({name} == {:#x}, \"{name}\");\n", value.value & i64::from(u32::MAX));
+            }
+        }
+    }
+    (text, known.len())
 }
 
 /// What clang says of a text with these arguments; a warning is an error.

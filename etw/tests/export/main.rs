@@ -258,10 +258,35 @@ fn offsets_are_of_every_kernel_that_was_seen() {
     assert!(row.ends_with(&format!(",0x28,0x4,0x340:0-0,0x550,{at},proven,proven,proven")), "{row}");
     let unknown = lines.iter().find(|line| line.starts_with("10.0.19041.264,x86,")).expect("a kernel");
     assert!(unknown.contains(",,converted"), "{unknown}");
-    let document = serde_json::to_value(etw_layouts_cli::export::table(&table)).expect("JSON");
+    let document = serde_json::to_value(etw_layouts_cli::export::table(&layouts.spec.axis, &table)).expect("JSON");
     assert_eq!(document["kernels"].as_array().map(Vec::len), Some(table.rows.len()));
+    // Symbols of ARM64 kernels were not read: its offsets are those of x64, and the document says so.
+    let kernels = document["kernels"].as_array().expect("a list").iter().filter(|kernel| kernel["arch"] == "arm64");
+    let known = kernels.flat_map(|kernel| kernel["members"].as_array().expect("a list")).map(|member| &member["known"]);
+    let known: Vec<_> =
+        known.filter_map(serde_json::Value::as_str).filter(|known| known.contains("as the specs state")).collect();
+    assert!(known.len() > 100 && known.iter().all(|known| known.ends_with("it is inferred from x64")), "{known:?}");
     let wrong = etw_layouts_project::offsets::of(&layouts, &registry, &["LUID.LowPrt".to_owned()]);
     assert!(wrong.is_err_and(|error| error.to_string().contains("did you mean `LowPart`?")));
+}
+
+/// Anybody can make a PDB, and call it as he likes: a spreadsheet gets no formula.
+#[test]
+fn offsets_hold_no_formulas() {
+    let layouts = layouts();
+    let mut registry = project().registry(&layouts.spec.axis).expect("the facts can be read");
+    let names = ["=cmd|'/c calc'!A1.pdb", "+1.pdb", "-1,2.pdb", "@a.pdb"];
+    for (pdb, name) in registry.kernels.iter_mut().filter_map(|seen| seen.pdb.as_mut()).zip(names) {
+        name.clone_into(&mut pdb.name);
+    }
+    let table = etw_layouts_project::offsets::of(&layouts, &registry, &["LUID.LowPart".to_owned()]).expect("a member");
+    let csv = etw_layouts_cli::export::csv(&table);
+    for name in names {
+        assert!(
+            csv.contains(&format!("'{name}")) && !csv.contains(&format!(",{name}")) && !csv.contains(&format!("\"{name}")),
+            "{name}"
+        );
+    }
 }
 
 /// Writes a file for each target, and lets a Python package read them.

@@ -89,6 +89,7 @@ pub fn prepare<'a>(
         false => verify::wanted(layouts, &names.iter().copied().chain(added.iter().map(String::as_str)).collect::<Vec<_>>()),
     };
     let axis = &layouts.spec.axis;
+    stated.one_kernel(axis)?;
     let files = tables::files(symbols)?;
     let read = |wanted: &Wanted| -> Result<Vec<Table>, Error> {
         let read = files.par_iter().map(|file| tables::read(file, axis, wanted, stated));
@@ -124,6 +125,10 @@ pub fn prepare<'a>(
     let images = of_images.then_some(seen.new.len());
     let types = new.iter().flat_map(|table| table.types.keys()).filter(|_| wanted == Wanted::All);
     let left_out = types.filter_map(|name| types::definable(name).err()).collect();
+    let is_empty = |table: &&Table| wanted == Wanted::All && table.types.keys().all(|name| types::definable(name).is_err());
+    if let Some(table) = new.iter().find(is_empty) {
+        return Err(format!("{}: holds no type that a spec can define", table.source).into());
+    }
     let texts = layouts.spec.sources.files().iter().map(|file| (file.path.clone(), file.text.clone())).collect();
     Ok(Import {
         texts,

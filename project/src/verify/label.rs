@@ -28,9 +28,10 @@ pub fn facts_of(layouts: &Layouts, seen: &Registry, own: Option<&str>, table: &T
 
 /// The kernel that the facts know a program database as, if it is another one than a table of it is labelled as.
 pub fn pdb_of(axis: &Axis, seen: &Registry, table: &Checked) -> Option<String> {
-    let Pdb { guid, age, .. } = table.pdb.as_ref()?;
+    let Pdb { guid, .. } = table.pdb.as_ref()?;
     let label = (table.asked.build, axis.targets[table.asked.target].arch);
-    let is_it = |seen: &&Seen| seen.pdb.as_ref().is_some_and(|pdb| (pdb.guid, pdb.age) == (*guid, *age));
+    // A linker makes a GUID once. The age counts what was written into the file since.
+    let is_it = |seen: &&Seen| seen.pdb.as_ref().is_some_and(|pdb| pdb.guid == *guid);
     let is_other = |seen: &&Seen| (axis.canonical(seen.build), seen.arch) != label;
     let other = seen.kernels.iter().filter(is_it).find(is_other)?;
     Some(format!("{}-{}", other.build, other.arch))
