@@ -4,7 +4,7 @@ use etw_layouts::runtime::View;
 use etw_layouts::structures;
 use etw_layouts_etl::check::check;
 use etw_layouts_etl::wire::Arch;
-use etw_layouts_etl::{Buffer, ClockType, Event, Parts, Reader, Scratch, Trace};
+use etw_layouts_etl::{Buffer, ClockType, Event, Parts, Reader, Scratch, Trace, What};
 use test_support::logging::logging;
 use test_support::traces;
 
@@ -136,4 +136,19 @@ fn views(input: &[u8]) {
 pub fn seeds() -> Vec<Vec<u8>> {
     let wanted = traces::all(1).into_iter().filter(|trace| !trace.name.contains(&format!("{:?}", ClockType::SystemTime)));
     wanted.map(|trace| trace.bytes).chain([logging().trace()]).collect()
+}
+
+/// How many events a trace has that was saved of damaged memory, all of them whole. Its times, and the numbers of its buffers, are what that
+/// memory says.
+pub(crate) fn saved_events(file: &[u8]) -> u64 {
+    let trace = Trace::new(file).expect("what was saved");
+    let (mut order, mut events) = (trace.by_time(), 0);
+    while let Some(event) = order.next_event() {
+        match event.map_err(|finding| finding.what) {
+            Ok(_) => events += 1,
+            Err(What::Copy(_) | What::BufferTime(_) | What::StartTime(_)) => {}
+            Err(what) => panic!("not a whole event: {what:?}"),
+        }
+    }
+    events
 }
