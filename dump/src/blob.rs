@@ -164,7 +164,7 @@ impl<'a> Walk<'_, 'a> {
         let end = length.saturating_mul(2);
         let units = |length: usize| bytes[..length].chunks_exact(2).map(|unit| u16::from_le_bytes([unit[0], unit[1]]));
         // A name has no zero in it, and one behind it.
-        let may_be = end <= bytes.len() && length <= NAME && length.is_multiple_of(2) && {
+        let may_be = end <= bytes.len() && length.is_multiple_of(2) && {
             let mut behind = bytes[length..end].chunks_exact(2);
             !units(length).any(|unit| unit == 0) && behind.next().is_none_or(|unit| unit == [0, 0])
         };

@@ -3,6 +3,7 @@
 use etw_layouts::win10_2004::x86::TRIAGE_DUMP32;
 use etw_layouts::{Arch, Build};
 use etw_layouts_dump::{Dump, Error, Finding};
+use etw_layouts_etl::ClockType;
 use etw_layouts_etl::write::Producer;
 use etw_layouts_memory::{Address, Memory};
 
@@ -11,7 +12,7 @@ use std::cmp::Ordering;
 use std::io::{self, Seek, SeekFrom, Write};
 use std::mem::offset_of;
 use std::time::{Duration, Instant};
-use test_support::dumps::{dump, whole};
+use test_support::dumps::{Session, dump, whole};
 
 const BUILD: Build = Build::new(10, 0, 19041, 264);
 
@@ -202,14 +203,20 @@ fn a_header_costs_its_buffer() {
 #[test]
 fn a_name_costs_no_event() {
     for arch in [Arch::X64, Arch::Arm64, Arch::X86] {
-        let whole = whole(BUILD, arch);
+        let producer = Producer { build: Build { revision: 0, ..BUILD }, arch };
+        let short = Session::new(producer, ClockType::PerfCounter, 11, 4).expect("a session");
+        let mut long = Session::new(producer, ClockType::SystemTime, 35, 2).expect("a session");
+        long.log.logger_name = "Microsoft-Windows-Rdp-Graphics-RdpIdd-Trace".into();
+        let whole = dump(BUILD, arch, &[], &[short, long]);
         let sound = Dump::new(&whole).expect("a dump");
+        assert_eq!(sound.findings(), []);
         let counts = |dump: &Dump<'_>| dump.sessions().iter().map(|session| session.events().0.len()).collect::<Vec<_>>();
         for (number, session) in sound.sessions().iter().enumerate() {
             let at = session.offset as usize;
+            let own = 2 * session.name.len() as u32;
             let starts = sound.sessions().iter().flat_map(|session| session.buffers.iter().map(|buffer| buffer.offset));
             let onto = starts.filter_map(|start| start.checked_sub(session.offset + 0x30)).map(|bytes| bytes as u32 / 2);
-            for length in onto.chain([0, 1, 2, 14, 15, 18, 0x48, 2048, 2050, 1 << 16, u32::MAX]).filter(|length| *length != 16) {
+            for length in onto.chain([0, 1, 2, 14, 15, 18, 0x48, 2048, 2050, 1 << 16, u32::MAX]).filter(|length| *length != own) {
                 let mut bytes = whole.clone();
                 bytes[at + 0x14..at + 0x18].copy_from_slice(&length.to_le_bytes());
                 let dump = Dump::new(&bytes).expect("a dump");

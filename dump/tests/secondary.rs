@@ -59,6 +59,19 @@ fn each_word_may_be_damaged() {
     }
 }
 
+/// The size of a dump that has no secondary data.
+#[test]
+fn a_wrong_size_is_told() {
+    let mut bytes = whole(BUILD, Arch::X64);
+    let size = bytes.windows(12).position(|window| window == b"TRGDDumpBlob").expect("the end") + 4;
+    bytes.truncate(size);
+    assert_eq!(read(&bytes), (vec![], vec![]));
+    for stated in [0x1000, u32::MAX] {
+        bytes[0x2004..0x2008].copy_from_slice(&stated.to_le_bytes());
+        assert_eq!(read(&bytes), (vec!["dump-size"], vec![]));
+    }
+}
+
 /// Of two dumps in one file the first is read, and where the second begins is told.
 #[test]
 fn two_dumps_in_a_file() {
