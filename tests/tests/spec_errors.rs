@@ -45,6 +45,24 @@ fn errors_stay_in_their_file() {
     }
 }
 
+/// Flags and constants are macros: no member is of such a type, nor points to one.
+#[test]
+fn macros_are_no_type() {
+    for (ty, count) in [("SET", 1), ("SET *", 1), ("SET [2]", 1), ("VOID (*) (SET)", 1), ("ULONG", 0)] {
+        for kind in ["flags", "constants"] {
+            let set = format!("[{kind}]\nname = \"SET\"\ntype = \"ULONG\"\nconstants = [{{ name = \"A\", value = 1 }}]\n");
+            let holder = format!("[struct]\nname = \"HOLDER\"\n\n[[member]]\nname = \"Held\"\ntype = \"{ty}\"\n");
+            let mut sources = Sources::default();
+            let files = [("windows.toml", AXIS), ("scalars.toml", SCALARS), ("SET.toml", &set), ("HOLDER.toml", &holder)];
+            files.into_iter().for_each(|(name, text)| sources.add(name, text));
+            let errors = compile(sources).err().map(|errors| errors.messages()).unwrap_or_default();
+            assert_eq!(errors.len(), count, "{ty}: {errors:?}");
+            let remedy = "write the integer that holds them, and whose they are: `type = \"ULONG\"`, `values = \"SET\"`";
+            assert!(errors.iter().all(|error| error.contains("HOLDER.toml:6") && error.contains(remedy)), "{errors:?}");
+        }
+    }
+}
+
 /// A folder of specs that is missing is told with what its path starts from.
 #[test]
 fn a_missing_folder_is_named() {
