@@ -34,14 +34,58 @@ fn errors_show_place_and_remedy() {
 #[test]
 fn errors_stay_in_their_file() {
     let member = "name = \"A\"\ntype = \"ULONG\"\n";
-    for text in ["\n[[member]\n", "since = \"6.1..\"\n\n[[member]]\n"] {
-        let text = &format!("[struct]\nname = \"INNER\"\n{text}{member}");
+    for (struct_, text) in [
+        ("[struct]", "\n[[member]\n"),
+        ("[struct]", "since = \"6.1..\"\n\n[[member]]\n"),
+        ("[struct", "\n[[member]]\nname = \"B\"\ntype = \"ULONG\"\n\n[[member]]\n"),
+    ] {
+        let text = &format!("{struct_}\nname = \"INNER\"\n{text}{member}");
         let holder = "[struct]\nname = \"OUTER\"\n\n[[member]]\nname = \"Inner\"\ntype = \"INNER\"\n";
         let mut sources = Sources::default();
         let files = [("windows.toml", AXIS), ("scalars.toml", SCALARS), ("INNER.toml", text), ("OUTER.toml", holder)];
         files.into_iter().for_each(|(name, text)| sources.add(name, text));
         let errors = compile(sources).expect_err("the inner one is wrong");
         assert_eq!(errors.list().len(), 1, "{errors}");
+    }
+}
+
+/// What is wrong with the axis is told alone: with it, each range of each other file seems wrong.
+#[test]
+fn errors_of_the_axis_are_told_alone() {
+    let standard = tests::project().sources().expect("the specs");
+    let standard: Vec<_> = standard.files().iter().map(|file| (file.path.clone(), file.text.clone())).collect();
+    for (from, to, count) in [
+        ("[[version]]", "[[version", 1),
+        ("label   = \"6.1\"", "lable   = \"6.1\"", 2),
+        ("\"5.0.2195\"", "\"5.0.219x\"", 1),
+        ("[[group]]", "[[group", 1),
+    ] {
+        let mut sources = Sources::default();
+        for (path, text) in &standard {
+            let is_axis = path.ends_with("windows.toml");
+            assert!(!is_axis || text.contains(from), "{from}");
+            sources.add(path.clone(), if is_axis { text.replacen(from, to, 1) } else { text.clone() });
+        }
+        let errors = compile(sources).expect_err(to);
+        assert_eq!(errors.list().len(), count, "{errors}");
+    }
+}
+
+/// Flags and constants are macros: no member is of such a type, nor points to one.
+#[test]
+fn macros_are_no_type() {
+    for (ty, count) in [("SET", 1), ("SET *", 1), ("SET [2]", 1), ("VOID (*) (SET)", 1), ("ULONG", 0)] {
+        for kind in ["flags", "constants"] {
+            let set = format!("[{kind}]\nname = \"SET\"\ntype = \"ULONG\"\nconstants = [{{ name = \"A\", value = 1 }}]\n");
+            let holder = format!("[struct]\nname = \"HOLDER\"\n\n[[member]]\nname = \"Held\"\ntype = \"{ty}\"\n");
+            let mut sources = Sources::default();
+            let files = [("windows.toml", AXIS), ("scalars.toml", SCALARS), ("SET.toml", &set), ("HOLDER.toml", &holder)];
+            files.into_iter().for_each(|(name, text)| sources.add(name, text));
+            let errors = compile(sources).err().map(|errors| errors.messages()).unwrap_or_default();
+            assert_eq!(errors.len(), count, "{ty}: {errors:?}");
+            let remedy = "write the integer that holds them, and whose they are: `type = \"ULONG\"`, `values = \"SET\"`";
+            assert!(errors.iter().all(|error| error.contains("HOLDER.toml:6") && error.contains(remedy)), "{errors:?}");
+        }
     }
 }
 

@@ -2,11 +2,13 @@
 //!
 //! No padding is declared, and no packing or alignment beyond what the spec states, so a compiler that agrees has computed
 //! the same offsets on its own. The plain form is for parsers without the Microsoft compiler's extensions: all padding is declared,
-//! so that nothing has to be aligned by them.
+//! so that nothing has to be aligned by them. What is called as a word of C is written with an underscore behind it, and a constant whose
+//! name another enumeration has with that of its own before it; a comment has the name.
 
 use super::Notes;
 use super::order::{is_macros, keyword, ordered};
 use super::padded::{FreeNames, Item, padded};
+use super::words::no_word;
 use crate::ctype::CType;
 use crate::layouts::{Aggregate, Enumeration, Field, Form, Layout, Layouts, Type};
 use crate::spec::Scalar;
@@ -26,7 +28,7 @@ pub struct Style<'a> {
 
 /// Writes the header of a target, by its index: all types, or one and what it needs.
 pub fn header(layouts: &Layouts, target: usize, only: Option<&str>, style: Style) -> String {
-    let mut writer = Writer { layouts, target, style, declared: BTreeSet::new(), out: String::new() };
+    let mut writer = Writer { layouts, target, style, declared: BTreeSet::new(), constants: BTreeSet::new(), out: String::new() };
     let name = layouts.spec.axis.target_name(target);
     let guard = guard(&name, only, style.prefix);
     let _ = write!(
@@ -35,7 +37,7 @@ pub fn header(layouts: &Layouts, target: usize, only: Option<&str>, style: Style
     );
     writer.out += &ASSERTIONS.replace("{default}", if style.plain { "0" } else { "1" });
     for (name, scalar) in &layouts.spec.scalars {
-        let _ = writeln!(writer.out, "typedef {} {}{name};", basic(scalar), style.prefix);
+        let _ = writeln!(writer.out, "typedef {} {};", basic(scalar), writer.called(name));
     }
     let types = ordered(layouts, target, only);
     for layout in &types {
@@ -100,6 +102,8 @@ struct Writer<'a> {
     style: Style<'a>,
     /// Names that have a typedef.
     declared: BTreeSet<&'a str>,
+    /// Constants of enumerations, as they are called.
+    constants: BTreeSet<String>,
     out: String,
 }
 
@@ -115,34 +119,66 @@ impl<'a> Writer<'a> {
             let _ = writeln!(self.out, "#pragma pack(push, {pack})");
         }
         let _ = writeln!(self.out, "{}{} {prefix}_{name} {{", keyword(aggregate.kind), self.aligned(aggregate.align));
-        self.fields(aggregate, 1, &mut FreeNames::of(aggregate));
+        let mut free = FreeNames::of(aggregate);
+        self.fields(aggregate, 1, &mut free);
         self.out.push_str("};\n");
         if aggregate.pack.is_some() {
             self.out.push_str("#pragma pack(pop)\n");
         }
         let (size, align) = (aggregate.extent.size, aggregate.extent.align);
-        self.assert(&format!("sizeof({prefix}{name}) == {size:#x}"), &format!("size of {name}"));
+        let called = self.called(name);
+        self.assert(&format!("sizeof({called}) == {size:#x}"), &format!("size of {name}"));
         if !plain {
-            self.assert(&format!("ETW_LAYOUTS_ALIGNOF({prefix}{name}) == {align}"), &format!("alignment of {name}"));
+            self.assert(&format!("ETW_LAYOUTS_ALIGNOF({called}) == {align}"), &format!("alignment of {name}"));
         }
-        self.offsets(name, "", 0, aggregate);
+        self.offsets(&called, "", 0, aggregate, &free.taken);
     }
 
     fn enumeration(&mut self, name: &'a str, enumeration: &Enumeration) {
         let prefix = self.style.prefix;
         let pointer = self.pointer(name).map(|pointer| format!(", *{pointer}")).unwrap_or_default();
+        let called = self.called(name);
         // The C language has no enumeration of another size.
         let (open, close) = match enumeration.size {
-            4 => (format!("typedef enum {prefix}_{name}"), format!(" {prefix}{name}{pointer}")),
-            _ => (format!("typedef {} {prefix}{name}{pointer};\nenum", enumeration.c), String::new()),
+            4 => (format!("typedef enum {prefix}_{name}"), format!(" {called}{pointer}")),
+            _ => (format!("typedef {} {called}{pointer};\nenum", enumeration.c), String::new()),
         };
         self.declared.insert(name);
         self.out.push('\n');
         self.note(name);
         let _ = writeln!(self.out, "{open} {{");
-        let constants = enumeration.constants.iter().map(|(constant, value)| format!("    {prefix}{constant} = {value}"));
-        let _ = writeln!(self.out, "{}\n}}{close};", constants.collect::<Vec<_>>().join(",\n"));
-        self.assert(&format!("sizeof({prefix}{name}) == {:#x}", enumeration.size), &format!("size of {name}"));
+        let last = enumeration.constants.len().saturating_sub(1);
+        for (index, (constant, value)) in enumeration.constants.iter().enumerate() {
+            let own = self.constant(name, constant);
+            let comma = if index < last { "," } else { "" };
+            let _ = writeln!(self.out, "    {own} = {value}{comma}{}", original(&own, &format!("{prefix}{constant}")));
+        }
+        let _ = writeln!(self.out, "}}{close};");
+        self.assert(&format!("sizeof({called}) == {:#x}", enumeration.size), &format!("size of {name}"));
+    }
+
+    /// What a constant of an enumeration is called: all of them are in one scope.
+    fn constant(&mut self, enumeration: &str, constant: &str) -> String {
+        let prefix = self.style.prefix;
+        let is_taken = |own: &str| self.constants.contains(own);
+        let mut own = no_word(format!("{prefix}{constant}"), is_taken);
+        if is_taken(&own) {
+            own = format!("{prefix}{enumeration}_{constant}");
+            while self.constants.contains(&own) {
+                own.push('_');
+            }
+        }
+        self.constants.insert(own.clone());
+        own
+    }
+
+    /// What a type is called.
+    fn called(&self, name: &str) -> String {
+        let (spec, prefix) = (&self.layouts.spec, self.style.prefix);
+        let is_specified = |name: &str| {
+            spec.definitions.contains_key(name) || spec.scalars.contains_key(name) || spec.typedefs.contains_key(name)
+        };
+        no_word(format!("{prefix}{name}"), |name| name.strip_prefix(prefix).is_some_and(is_specified))
     }
 
     fn note(&mut self, name: &str) {
@@ -158,7 +194,8 @@ impl<'a> Writer<'a> {
             let Form::Enumeration(set) = &layout.form else { continue };
             let _ = writeln!(self.out, "\n/* {} */", layout.name);
             for (name, value) in self.layouts.macros(self.target, &layout.name).filter(|(name, _)| known.insert(*name)) {
-                let _ = writeln!(self.out, "#define {}{name} {}", self.style.prefix, literal(value, set));
+                let own = no_word(format!("{}{name}", self.style.prefix), |own| self.constants.contains(own));
+                let _ = writeln!(self.out, "#define {own} {}", literal(value, set));
             }
         }
     }
@@ -172,7 +209,7 @@ impl<'a> Writer<'a> {
         if let Some(piece) = spec.typedefs.get(name).and_then(|typedef| typedef.get(self.target)) {
             self.declared.insert(name);
             piece.value.names().into_iter().for_each(|name| self.name(name));
-            let declared = self.spelled(&piece.value, &BTreeSet::new()).declare(&format!("{}{name}", self.style.prefix));
+            let declared = self.spelled(&piece.value, &BTreeSet::new()).declare(&self.called(name));
             let _ = writeln!(self.out, "typedef {declared};");
             return;
         }
@@ -188,7 +225,12 @@ impl<'a> Writer<'a> {
         if self.declared.insert(name) {
             let prefix = self.style.prefix;
             let pointer = self.pointer(name).map(|pointer| format!(", *{pointer}")).unwrap_or_default();
-            let _ = writeln!(self.out, "typedef {keyword} {prefix}_{name} {prefix}{name}{pointer};");
+            let called = self.called(name);
+            let _ = writeln!(
+                self.out,
+                "typedef {keyword} {prefix}_{name} {called}{pointer};{}",
+                original(&called, &format!("{prefix}{name}"))
+            );
         }
     }
 
@@ -206,7 +248,7 @@ impl<'a> Writer<'a> {
         let inner = |of: &CType| Box::new(self.spelled(of, members));
         match ctype {
             CType::Name { name: own, volatile } => {
-                let (name, volatile) = (format!("{}{own}", self.style.prefix), *volatile);
+                let (name, volatile) = (self.called(own), *volatile);
                 let is_member = members.contains(name.as_str());
                 if is_member { self.nameless(own, volatile, members) } else { CType::Name { name, volatile } }
             }
@@ -259,19 +301,21 @@ impl<'a> Writer<'a> {
 
     fn field(&mut self, field: &Field, depth: usize, free: &mut FreeNames) {
         let indent = "    ".repeat(depth);
-        let name = field.name.as_deref().unwrap_or_default();
+        let plain = field.name.as_deref().unwrap_or_default();
+        let name = &member(plain, &free.taken);
+        let note = original(name, plain);
         match (&field.ty, &field.ctype) {
             (Type::Inline(inner), _) => {
                 let _ = writeln!(self.out, "{indent}{}{} {{", keyword(inner.kind), self.aligned(inner.align));
                 self.fields(inner, depth + 1, free);
                 let gap = if name.is_empty() { "" } else { " " };
-                let _ = writeln!(self.out, "{indent}}}{gap}{name};");
+                let _ = writeln!(self.out, "{indent}}}{gap}{name};{note}");
             }
             (_, Some(ctype)) => {
                 let align = self.aligned(field.align);
                 let gap = if align.is_empty() { "" } else { " " };
                 let declared = self.spelled(ctype, &free.taken).declare(name);
-                let _ = writeln!(self.out, "{indent}{}{gap}{declared}{};", align.trim_start(), width(field));
+                let _ = writeln!(self.out, "{indent}{}{gap}{declared}{};{note}", align.trim_start(), width(field));
             }
             (_, None) => {}
         }
@@ -283,12 +327,12 @@ impl<'a> Writer<'a> {
     }
 
     /// Assertions for the offsets of all members that have a name; bit fields have no address.
-    fn offsets(&mut self, name: &str, path: &str, base: u64, aggregate: &Aggregate) {
+    fn offsets(&mut self, name: &str, path: &str, base: u64, aggregate: &Aggregate, members: &BTreeSet<&str>) {
         for flat in aggregate.flat().iter().filter(|flat| flat.field.bits.is_none()) {
-            let (member, offset) = (format!("{path}{}", flat.name), base + flat.offset);
-            self.assert(&format!("offsetof({}{name}, {member}) == {offset:#x}", self.style.prefix), &format!("{name}.{member}"));
+            let (member, offset) = (format!("{path}{}", member(flat.name, members)), base + flat.offset);
+            self.assert(&format!("offsetof({name}, {member}) == {offset:#x}"), &format!("{name}.{member}"));
             if let Type::Inline(inner) = &flat.field.ty {
-                self.offsets(name, &format!("{member}."), offset, inner);
+                self.offsets(name, &format!("{member}."), offset, inner, members);
             }
         }
     }
@@ -296,6 +340,16 @@ impl<'a> Writer<'a> {
     fn assert(&mut self, condition: &str, text: &str) {
         let _ = writeln!(self.out, "ETW_LAYOUTS_ASSERT({condition}, \"{text}\")");
     }
+}
+
+/// What a member is called, in a structure with members of those names.
+fn member(name: &str, members: &BTreeSet<&str>) -> String {
+    no_word(name.to_owned(), |name| members.contains(name))
+}
+
+/// A comment with the name of what is called otherwise.
+fn original(called: &str, name: &str) -> String {
+    if called == name { String::new() } else { format!(" /* {name} */") }
 }
 
 /// A scalar as C has it. Four bytes, which `long` has for Windows alone, need a macro.

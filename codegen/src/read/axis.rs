@@ -89,6 +89,8 @@ pub(super) fn read<'a>(reader: &mut Reader, roots: impl Iterator<Item = (usize, 
             reader.error_also((first.span, "the first"), second.span, title, "the second", "name the modules apart");
         }
     }
+    // Of an axis that lacks what is wrong in it, ranges would seem wrong.
+    documents.retain(|(file, _)| !reader.has_error(*file));
     // `documents` says what it says: what follows another is not among it.
     axis.documented = documented(reader, documents, &added, axis);
     for (file, node) in follow {

@@ -12,9 +12,10 @@ use crate::syntax::{self, Node, Sort};
 use std::collections::HashMap;
 
 /// Names that generated code uses for itself, Rust's own types among them: an item of such a name would hide what is meant.
-const RESERVED: [&str; 38] = [
+const RESERVED: [&str; 43] = [
     "ALL",
     "AXIS",
+    "Arm64",
     "Described",
     "Layout",
     "Member",
@@ -22,11 +23,15 @@ const RESERVED: [&str; 38] = [
     "Named",
     "None",
     "Option",
+    "PhantomData",
+    "REGISTRY",
     "Self",
     "Some",
     "Token",
     "Type",
     "Values",
+    "X64",
+    "X86",
     "bool",
     "char",
     "crate",

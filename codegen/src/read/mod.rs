@@ -15,7 +15,7 @@ pub use scalars::is_identifier;
 use crate::diagnostic::{Diagnostic, Errors, MOST_KEPT};
 use crate::source::Sources;
 use crate::spec::Spec;
-use crate::syntax::{Sort, Tree};
+use crate::syntax::{self, Sort, Tree};
 use definition::Names;
 use reader::Reader;
 use std::collections::BTreeSet;
@@ -62,13 +62,16 @@ pub(crate) fn read_all(sources: Sources) -> Reading {
         reader.enter(file);
         scalars::read(&mut reader, root, &mut spec);
     }
-    // What is left of a torn text would bring errors of its own.
+    // What is left of a torn text would bring errors of its own, and so would each range of an axis that lacks what is wrong in it.
+    let is_axis = |(file, root): &(usize, syntax::Table)| root.sort == Sort::Axis && reader.has_error(*file);
+    let is_axis_wrong = roots().any(|root| is_axis(&root));
+    let whole = || roots().filter(|(file, _)| !is_axis_wrong && !torn.contains(&(*file as u32)));
     let mut names = Names::default();
-    for (file, root) in roots().filter(|(file, root)| root.sort == Sort::File && !torn.contains(&(*file as u32))) {
+    for (file, root) in whole().filter(|(_, root)| root.sort == Sort::File) {
         reader.enter(file);
         definition::read(&mut reader, root, &mut names, &mut spec);
     }
-    for (file, root) in roots().filter(|(file, root)| root.sort == Sort::Globals && !torn.contains(&(*file as u32))) {
+    for (file, root) in whole().filter(|(_, root)| root.sort == Sort::Globals) {
         reader.enter(file);
         globals::read(&mut reader, root, &mut spec);
     }
@@ -124,13 +127,11 @@ fn parse<'a>(file: usize, text: &'a str, errors: &mut Vec<Diagnostic>) -> Tree<'
         return Tree::parse("").0;
     }
     let (tree, syntax) = Tree::parse(text);
-    let mut duplicates = 0;
-    for error in syntax {
+    for (before, error) in syntax.iter().enumerate() {
         let range = error.span().unwrap_or(0..0);
         let is_duplicate = error.message() == "duplicate key";
-        duplicates += usize::from(is_duplicate);
-        // What stands below a header that is there already is there already, too.
-        if is_duplicate && duplicates > 1 {
+        // What stands below a header that is there already is there already, too; what follows other errors may only seem to be.
+        if is_duplicate && before > 0 {
             continue;
         }
         let key = text.get(range.clone()).unwrap_or_default();

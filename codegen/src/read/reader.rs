@@ -58,6 +58,11 @@ impl<'e> Reader<'e> {
         (self.file, self.listed) = (file, 0);
     }
 
+    /// Whether anything is wrong with a file so far.
+    pub fn has_error(&self, file: usize) -> bool {
+        self.errors.iter().any(|error| error.at.0.file as usize == file)
+    }
+
     /// Counts what a file lists; whether it is not too much.
     pub fn count_listed(&mut self, span: Span, new: usize) -> bool {
         let before = self.listed;

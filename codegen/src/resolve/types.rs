@@ -6,7 +6,7 @@ use crate::diagnostic::{MOST_NEAR, nearest};
 use crate::layouts::*;
 use crate::place::LARGEST;
 use crate::source::Span;
-use crate::spec::{self, ValuesKind};
+use crate::spec::{self, Body, ValuesKind};
 use crate::standard::home;
 
 impl Resolver<'_, '_> {
@@ -68,6 +68,9 @@ impl Resolver<'_, '_> {
             self.problem(span, &format!("the type `{name}` is not specified"), "used here", &help);
             return None;
         };
+        if self.is_macros(name, span) {
+            return None;
+        }
         if !definition.scope.contains(self.target) {
             self.problem_also(
                 definition.name.span,
@@ -89,6 +92,20 @@ impl Resolver<'_, '_> {
         }
     }
 
+    /// Whether what is named as a type is a set of macros, which is none.
+    fn is_macros(&mut self, name: &str, span: Span) -> bool {
+        let spec = self.spec;
+        let Some(definition) = spec.definitions.get(name) else { return false };
+        let held = match &definition.body {
+            Body::Values(values) if values.kind != ValuesKind::Enum => &values.ty.value,
+            _ => return false,
+        };
+        let help = format!("write the integer that holds them, and whose they are: `type = \"{held}\"`, `values = \"{name}\"`");
+        let title = format!("`{name}` is a set of named values, and no type");
+        self.problem_also(definition.name.span, "specified here", span, &title, "used here", &help);
+        true
+    }
+
     /// How to have a type that is not specified.
     fn remedy(&self, name: &str) -> String {
         if let Some(path) = home(name) {
@@ -108,6 +125,8 @@ impl Resolver<'_, '_> {
     fn pointer(&mut self, to: &CType, span: Span, depth: usize) -> Option<Type> {
         let size = self.spec.axis.targets[self.target].arch.pointer_size();
         let to = match to {
+            // Headers declare what it names, too.
+            CType::Function { .. } if to.names().into_iter().any(|name| self.is_macros(name, span)) => return None,
             CType::Function { .. } => Type::Function,
             CType::Pointer { to, .. } => self.pointer(to, span, depth)?,
             CType::Array { .. } => self.ty(to, span, depth)?,
@@ -115,6 +134,7 @@ impl Resolver<'_, '_> {
                 Some(scalar) if scalar.size == 0 => Type::Void,
                 Some(_) => self.named(name, span, depth)?,
                 None if self.spec.typedefs.contains_key(name) => self.named(name, span, depth)?,
+                None if self.is_macros(name, span) => return None,
                 None => Type::Named(name.clone()),
             },
         };

@@ -115,6 +115,41 @@ fn headers_compile_with_gcc() {
     }
 }
 
+/// What is called as a word of C or C++, or as compilers and `<stddef.h>` call something, is called otherwise, and a comment has the name.
+/// So is a constant that two enumerations have.
+#[test]
+fn headers_compile_whatever_things_are_called() {
+    if !witness::program("clang") || !witness::program("g++") {
+        return;
+    }
+    let types = ["int", "int_", "long", "class", "auto", "template", "size_t", "wchar_t", "NULL", "ANYSIZE_ARRAY", "std", "unix"];
+    let members = ["class", "class_", "new", "and", "int", "static_assert", "NULL", "ANYSIZE_ARRAY", "linux", "Own"];
+    let members: String = members.map(|name| format!("\n[[member]]\nname = \"{name}\"\ntype = \"ULONG\"\n")).concat();
+    let mut holder = "[struct]\nname = \"HOLDER\"\n".to_owned();
+    let mut sources = project().sources().expect("the specs");
+    for name in types {
+        sources.add(format!("{name}.toml"), format!("[struct]\nname = \"{name}\"\n{members}"));
+        holder += &format!(
+            "\n[[member]]\nname = \"Of_{name}\"\ntype = \"{name}\"\n\n[[member]]\nname = \"To_{name}\"\ntype = \"{name} *\"\n"
+        );
+    }
+    for (name, value) in [("ONE", 1), ("OTHER", 2), ("default", 3)] {
+        let constants = format!("{{ name = \"Same\", value = {value} }}, {{ name = \"delete\", value = 4 }}");
+        sources.add(format!("{name}_.toml"), format!("[enum]\nname = \"{name}\"\ntype = \"LONG\"\nconstants = [{constants}]\n"));
+        holder += &format!("\n[[member]]\nname = \"Is_{name}\"\ntype = \"{name}\"\n");
+    }
+    sources.add("HOLDER.toml", holder);
+    let layouts = compile(sources).unwrap_or_else(|errors| panic!("{}", errors.render(false)));
+    let target = layouts.spec.axis.find("10.0.22000.434-x64").expect("a target").target;
+    for style in [Style::default(), PLAIN, Style { prefix: "L", ..Style::default() }, Style { prefix: "d", ..Style::default() }] {
+        let header = c::header(&layouts, target, Some("HOLDER"), style);
+        assert_eq!(clang(&layouts, target, "c++", &header) + &clang(&layouts, target, "c", &header) + &gcc(&header), "");
+        assert!(header.contains(" class__; /* class */\n"), "{header}");
+        let (prefix, other) = (style.prefix, format!("{0}OTHER_Same = 2, /* {0}Same */\n", style.prefix));
+        assert!(header.contains(&format!("{prefix}Same = 1,\n")) && header.contains(&other), "{header}");
+    }
+}
+
 /// A member named as a type, of each kind that a type can be of; with the prefix `L` one more.
 const SAME_NAMES: &str = r#"
 [struct]

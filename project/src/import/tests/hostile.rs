@@ -134,7 +134,7 @@ fn names_that_are_none() {
 /// What a device of Windows is called is in a file that is none; what means something else in generated code is left out.
 #[test]
 fn names_that_are_taken() {
-    let names = ["CON", "nul", "Com1", "COM10", "self", "runtime", "bool", "X<int>", "a$b"];
+    let names = ["CON", "nul", "Com1", "COM10", "self", "runtime", "bool", "X64", "PhantomData", "REGISTRY", "X<int>", "a$b"];
     let byte = || structure(std::iter::once((0, byte())));
     let texts = entered(names.iter().map(|name| ((*name).to_owned(), byte())).collect()).expect("some of them");
     let files: Vec<_> = texts.keys().filter_map(|path| path.strip_prefix("specs/nt/")).collect();
