@@ -173,3 +173,25 @@ fn a_table_of_which_nothing_can_be_entered() {
     let written = std::fs::read_dir(&facts.0).expect("a folder").filter_map(Result::ok);
     assert!(!written.into_iter().any(|file| file.path().extension().is_some_and(|end| end == "facts")));
 }
+
+/// Of which kernel a table is that differs is asked of each of hundreds, where a member is misspelt: it costs no more than to read them.
+#[test]
+fn a_misspelt_member_is_found_in_no_time() {
+    let (specs, facts) = (Folder::named("misspelt"), root().join("facts"));
+    let sources = etw_layouts_codegen::Sources::load(&root().join("specs")).expect("the specs");
+    for file in sources.files() {
+        let name = file.path.rsplit('/').next().unwrap_or_default();
+        specs.file(name, &file.text.replace("\"LoggerName\"\ntype   = \"UNICODE", "\"LogerName\"\ntype   = \"UNICODE"));
+    }
+    let verify = |specs: &std::path::Path| {
+        let start = std::time::Instant::now();
+        let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_etw"));
+        let output = command.arg("verify").arg("--facts").arg(&facts).arg("--specs").arg(specs).output().expect("etw runs");
+        (start.elapsed(), output)
+    };
+    let (wrong, output) = verify(&specs.0);
+    let text = String::from_utf8_lossy(&output.stdout);
+    assert!(output.status.code() == Some(1) && text.contains("LogerName renamed? The symbols have LoggerName"), "{text}");
+    let (plain, _) = verify(&root().join("specs"));
+    assert!(wrong < plain * 8, "{wrong:?}, and without the mistake {plain:?}");
+}

@@ -9,21 +9,21 @@
 //! A program database belongs to one kernel. A table of a PDB that the facts have under another build is that build's, whatever its layouts.
 
 use super::found::{Checked, Comparison};
+use super::ours;
 use super::wholly::{against, compared, names};
 use crate::tables::Table;
 use etw_layouts_codegen::axis::Axis;
-use etw_layouts_codegen::layouts::Layouts;
+use etw_layouts_codegen::layouts::{LayoutId, Layouts};
 use etw_layouts_codegen::registry::{Registry, Seen, Witness, WitnessKind};
 use etw_layouts_codegen::{Asked, Choice, Standing};
-use etw_layouts_symbols::Pdb;
+use etw_layouts_symbols::{Pdb, Rules, TypeFacts, compare};
+use std::collections::BTreeMap;
 
 /// The targets whose layouts a table has in place of those of the kernel that it is labelled as; none if its label may be right. `seen` are the
 /// kernels whose symbols were read, and `own` is the file among them that holds the table itself, which is no witness for its label.
-pub fn facts_of(layouts: &Layouts, seen: &Registry, own: Option<&str>, table: &Table, asked: &Asked) -> Vec<usize> {
-    match is_known(layouts, seen, own, asked) {
-        true => others(layouts, table, asked.target),
-        false => Vec::new(),
-    }
+pub fn facts_of(layouts: &Layouts, seen: &Registry, own: Option<&str>, table: &Table, checked: &Checked) -> Vec<usize> {
+    let others = others(layouts, table, checked);
+    if others.is_empty() || is_known(layouts, seen, own, &checked.asked) { others } else { Vec::new() }
 }
 
 /// The kernel that the facts know a program database as, if it is another one than a table of it is labelled as.
@@ -59,7 +59,7 @@ pub fn refusal(layouts: &Layouts, names: &[&str], seen: &Registry, pdbs: &Regist
     let checked = compared(layouts, names, table).ok()?;
     let pdb_of = pdb_of(&layouts.spec.axis, pdbs, &checked);
     let facts_of = match checked.differs() && pdb_of.is_none() {
-        true => facts_of(layouts, seen, None, table, &checked.asked),
+        true => facts_of(layouts, seen, None, table, &checked),
         false => Vec::new(),
     };
     let checked = Checked { facts_of, pdb_of, ..checked };
@@ -88,18 +88,38 @@ fn is_known(layouts: &Layouts, seen: &Registry, own: Option<&str>, asked: &Asked
     matches!(standing, Standing::Proven | Standing::Converted | Standing::Agree { .. } | Standing::Alike { .. })
 }
 
-/// The targets other than one whose layouts a table has: those of its architecture, or else any.
-fn others(layouts: &Layouts, table: &Table, own: usize) -> Vec<usize> {
+/// The targets other than its own whose layouts a table has: those of its architecture, or else any.
+fn others(layouts: &Layouts, table: &Table, checked: &Checked) -> Vec<usize> {
     let targets = &layouts.spec.axis.targets;
     let (same, different): (Vec<_>, Vec<_>) = (0..targets.len()).partition(|&target| targets[target].arch == table.arch);
-    let Ok(names) = names(layouts, None) else { return Vec::new() };
-    // What differs from its own kernel tells most others apart, at a fraction of the cost of a whole comparison.
-    let differ: Vec<_> = against(layouts, &names, table, own).into_iter().filter(|(_, found)| is_wrong(found)).collect();
-    let differ: Vec<&str> = differ.iter().map(|(name, _)| name.as_str()).collect();
-    let may_have = |target| !against(layouts, &differ, table, target).values().any(is_wrong);
-    let has = |list: Vec<usize>| -> Vec<_> {
-        list.into_iter().filter(|&target| target != own && may_have(target) && agrees(layouts, target, table)).collect()
+    // What differs from its own kernel tells most others apart, at a fraction of the cost of a whole comparison: of each of its layouts one.
+    let differ = checked.structures.iter().filter(|(_, found)| is_wrong(found)).map(|(name, _)| name.as_str());
+    let differ: Vec<&str> = differ.collect();
+    let mut known: BTreeMap<LayoutId, bool> = BTreeMap::new();
+    let mut may_have = |target: usize| {
+        differ.iter().all(|&name| match layouts.by_target[target].get(name) {
+            Some(&id) => *known.entry(id).or_insert_with(|| has_layout(layouts, target, name, table)),
+            None => !table.types.contains_key(name),
+        })
+    };
+    let mut has = |list: Vec<usize>| -> Vec<_> {
+        list.into_iter()
+            .filter(|&target| target != checked.asked.target && may_have(target) && agrees(layouts, target, table))
+            .collect()
     };
     let found = has(same);
     if found.is_empty() { has(different) } else { found }
+}
+
+/// Whether a table states the layout that a target has of a structure, or nothing of it. Most of its layouts have another size, which is told
+/// without all else that a comparison finds.
+fn has_layout(layouts: &Layouts, target: usize, name: &str, table: &Table) -> bool {
+    let size = layouts.get(target, name).map(|layout| layout.extent().size);
+    if let Some(TypeFacts::Aggregate(aggregate)) = table.types.get(name)
+        && size != Some(aggregate.size)
+    {
+        return false;
+    }
+    let reports = compare(&ours::types(layouts, target, &[name]), &table.types, Rules::for_producer(&table.producer));
+    reports.iter().all(|report| report.differences.is_empty())
 }

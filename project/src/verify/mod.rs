@@ -61,7 +61,7 @@ pub fn report(
     let label = |table: &Table, checked: &Checked| -> Result<Vec<usize>, Error> {
         let seen = registry()?;
         let own = Path::new(&table.source).file_name().and_then(|name| name.to_str()).filter(|_| is_shipped);
-        Ok(label::facts_of(layouts, seen, own, table, &checked.asked))
+        Ok(label::facts_of(layouts, seen, own, table, checked))
     };
     let variables = |table: &Table, target: usize| -> Result<Variables, Error> {
         // The facts are no witness of themselves.
