@@ -3,7 +3,7 @@
 use crate::common::Common;
 use crate::compression;
 use crate::finding::{Finding, Place, What};
-use crate::head::{Head, LARGEST};
+use crate::head::Head;
 use crate::walk::Events;
 use crate::wire::{BUFFER_HEADER, Generation, align8};
 
@@ -137,7 +137,7 @@ impl<'a> Buffer<'a> {
     }
 
     fn is_possible(&self) -> bool {
-        self.head.offset <= LARGEST.min(self.common.size)
+        self.head.offset <= self.common.largest()
     }
 
     /// Decompresses, as far as the stream can be.

@@ -60,6 +60,8 @@ pub(crate) struct Frames {
     done: bool,
     /// Marks of the headers of the last buffers, by sequence number.
     seen: Vec<u64>,
+    /// Whether a buffer was larger than the log file header states.
+    is_small: bool,
 }
 
 /// So many of the last buffers are known.
@@ -74,7 +76,7 @@ const STEP: usize = 1 << 16;
 impl Frames {
     pub(crate) fn new(common: Common, findings: &[Finding]) -> Self {
         let found = findings.iter().cloned().map(Err).collect();
-        Self { common, place: Place::default(), found, done: false, seen: Vec::new() }
+        Self { common, place: Place::default(), found, done: false, seen: Vec::new(), is_small: false }
     }
 
     /// What all buffers share.
@@ -122,7 +124,7 @@ impl Frames {
         // Of the sizes of uncompressed buffers alone no file has two in their places by chance.
         let is_size = |behind| !compressed && head.size == size && stated_size(behind) == size;
         let is_followed = behind.is_some_and(|behind| behind.is_empty() || begins(&self.common, behind) || is_size(behind));
-        let is_plausible = head.is_plausible(generation, size, compressed, is_first);
+        let is_plausible = self.common.has_as(&head, is_first);
         if !is_plausible && !is_followed && !is_first {
             return self.resume(source);
         }
@@ -152,7 +154,11 @@ impl Frames {
 
     /// Reports a buffer that is another's copy, or of another time than the file. Its events are read all the same.
     fn compare(&mut self, head: &Head, own: &[u8; BUFFER_HEADER]) {
-        let Common { span, .. } = self.common;
+        let Common { span, size, .. } = self.common;
+        if head.is_compressed() && head.offset > size && !self.is_small {
+            self.is_small = true;
+            self.report(What::LogFileBufferSize { stated: size, taken: self.common.largest() });
+        }
         if !span.has(head.time_stamp) {
             self.report(What::BufferTime(span.clock.system_time(head.time_stamp)));
         }

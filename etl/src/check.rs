@@ -126,9 +126,9 @@ impl Rules<'_> {
                     continue;
                 }
             };
-            self.rule("layout", event.header_type().is_known(), at, event.offset(), || {
-                format!("the layout of {} is not known", event.header_type().name())
-            });
+            if let Some(what) = event.fault() {
+                (self.found)(at.finding(event.offset(), what));
+            }
             if let Some(stamp) = event.time_stamp() {
                 self.rule("event-order", stamp >= last, at, event.offset(), || {
                     "the event is of an earlier time than the one before it".into()

@@ -2,7 +2,6 @@
 
 use crate::clock::Clock;
 use crate::compression::Format;
-use crate::event::Event;
 use crate::finding::{Finding, Place, What};
 use crate::head::{Head, LARGEST, fits};
 use crate::logfile::LogFile;
@@ -60,7 +59,17 @@ impl Span {
 impl Common {
     /// Whether a buffer that is not the first can have this header.
     pub fn has(&self, head: &Head) -> bool {
-        head.is_plausible(self.generation, self.size, self.compressed, false)
+        self.has_as(head, false)
+    }
+
+    /// Whether a buffer can have this header, the first or not.
+    pub fn has_as(&self, head: &Head, is_first: bool) -> bool {
+        head.is_plausible(self.generation, self.largest(), self.compressed, is_first)
+    }
+
+    /// Bytes that a buffer has at most, decompressed. No header of a compressed buffer shows that the size in the log file header is right.
+    pub fn largest(&self) -> u32 {
+        if self.compressed { LARGEST } else { self.size.min(LARGEST) }
     }
 
     /// The compression format; `None` if it is not known.
@@ -84,18 +93,29 @@ pub(crate) fn begin<S: Source>(source: &mut S) -> Result<Result<Start, Error>, S
     if bytes.len() < BUFFER_HEADER {
         return Ok(Err(Error::Short(bytes.len())));
     }
-    let mut events = Events::new(bytes, BUFFER_HEADER, Generation::V6_1, Place::default(), None);
-    let event = events.next().and_then(Result::ok);
-    let end = |event: &Event<'_>| (BUFFER_HEADER + event.bytes().len()) as u32;
-    let read = event.and_then(|event| Some((LogFile::read(&event)?, LogFile::stated_pointer_size(&event)?, end(&event))));
-    let Some((mut log_file, pointer_size, header_end)) = read else { return Ok(Err(Error::NoHeader)) };
-    let generation = log_file.generation();
-    let Some(head) = Head::read(generation, bytes) else { return Ok(Err(Error::Short(bytes.len()))) };
+    let mut wrong = Vec::new();
+    let mended = || {
+        let read = log_file(&LogFile::mended(bytes)?);
+        read.inspect(|_| wrong.push(What::LogFileEvent))
+    };
+    let Some((mut log_file, pointer_size, header_end)) = log_file(bytes).or_else(mended) else { return Ok(Err(Error::NoHeader)) };
+    let Some(head) = Head::read(log_file.generation(), bytes) else { return Ok(Err(Error::Short(bytes.len()))) };
     let compressed = log_file.mode & LOG_FILE_MODE::EVENT_TRACE_COMPRESSED_MODE.0 != 0;
-    let compression = match head.state & 0xFFFF {
+    let stated = match head.state & 0xFFFF {
         format @ (2 | 4) if compressed => format,
         _ => XPRESS,
     };
+    let sample = if compressed { first_compressed(source, head.size)? } else { None };
+    let compression = sample.as_ref().map_or(stated, |(head, bytes)| format_of(head, bytes, stated));
+    if compression != stated {
+        wrong.push(What::LogFileCompression { stated, taken: compression });
+    }
+    let [major, minor, ..] = log_file.version;
+    if sample.is_some() && log_file.generation() < Generation::V6_1 {
+        wrong.push(What::Version { major: major.into(), minor: minor.into() });
+        [log_file.version[0], log_file.version[1]] = COMPRESSES;
+    }
+    let generation = log_file.generation();
     let written = log_file.buffers_written;
     let common = Common {
         generation,
@@ -110,7 +130,6 @@ pub(crate) fn begin<S: Source>(source: &mut S) -> Result<Result<Start, Error>, S
     let size = buffer_size(source, common, head.size)?;
     let common = Common { size, least: least(&log_file, size), ..common };
 
-    let mut wrong = Vec::new();
     if size != log_file.buffer_size {
         wrong.push(What::LogFileBufferSize { stated: log_file.buffer_size, taken: size });
         log_file.buffer_size = size;
@@ -131,6 +150,44 @@ pub(crate) fn begin<S: Source>(source: &mut S) -> Result<Result<Start, Error>, S
     Ok(Ok(Start { log_file, common, findings }))
 }
 
+/// The log file header in the first event, its pointer size as stated, and where the event ends.
+fn log_file(bytes: &[u8]) -> Option<(LogFile, u32, u32)> {
+    let event = Events::new(bytes, BUFFER_HEADER, Generation::V6_1, Place::default(), None).next()?.ok()?;
+    Some((LogFile::read(&event)?, LogFile::stated_pointer_size(&event)?, (BUFFER_HEADER + event.bytes().len()) as u32))
+}
+
+/// The first version that compresses: Windows 8.
+const COMPRESSES: [u8; 2] = [6, 2];
+
+/// One of the first buffers behind the header buffer that is compressed: its header, and its bytes.
+fn first_compressed<S: Source>(source: &mut S, from: u32) -> Result<Option<(Head, Vec<u8>)>, S::Error> {
+    let mut at = from;
+    for _ in 0..8 {
+        if !fits(at) {
+            break;
+        }
+        let start = at as usize;
+        let head = Head::read(Generation::V6_1, source.bytes(0, start + BUFFER_HEADER)?.get(start..).unwrap_or(&[]));
+        let Some(head) = head.filter(|head| head.is_plausible(Generation::V6_1, LARGEST, true, false)) else { break };
+        if head.is_compressed() {
+            let end = start + head.size as usize;
+            return Ok(source.bytes(0, end)?.get(start..end).map(|bytes| (head, bytes.to_vec())));
+        }
+        at += head.size;
+    }
+    Ok(None)
+}
+
+/// The format in which a buffer is compressed: as stated, unless it is another's stream.
+fn format_of(head: &Head, bytes: &[u8], stated: u32) -> u32 {
+    let mut image = vec![0; head.offset as usize - BUFFER_HEADER];
+    let mut is = |format: &u32| {
+        let format = Format::new(*format as u16);
+        format.is_some_and(|format| format.decompress(&bytes[BUFFER_HEADER..], &mut image) == Ok(image.len()))
+    };
+    [stated, XPRESS, 2, 4].into_iter().find(|format| is(format)).unwrap_or(stated)
+}
+
 /// The size of the logger's buffers: as the log file header states it, unless the buffers show that it is another. `own` is the size
 /// that the header buffer has by its own header.
 fn buffer_size<S: Source>(source: &mut S, common: Common, own: u32) -> Result<u32, S::Error> {
@@ -142,7 +199,7 @@ fn buffer_size<S: Source>(source: &mut S, common: Common, own: u32) -> Result<u3
         let at = if fits(at) { at as usize } else { return Ok(false) };
         let bytes = source.bytes(0, at + BUFFER_HEADER)?.get(at..).unwrap_or(&[]);
         let head = Head::read(common.generation, bytes);
-        Ok(head.is_some_and(|head| Common { size, ..common }.has(&head)))
+        Ok(head.is_some_and(|head| head.is_plausible(common.generation, size, common.compressed, false)))
     };
     // Files with compressed buffers have a header buffer of another size.
     Ok(if fits(stated) && (heads(own, stated)? || heads(stated, stated)?) {

@@ -1,5 +1,6 @@
 //! An event, which borrows from its buffer and decodes its header on demand.
 
+use crate::finding::What;
 use crate::guid::Guid;
 use crate::header::{Header, Message};
 use crate::header_type::HeaderType;
@@ -28,6 +29,12 @@ impl<'a> Event<'a> {
     #[inline]
     pub fn header_type(&self) -> HeaderType {
         self.header_type
+    }
+
+    /// What is wrong with it: no file of a logger has an event of a header type whose layout is not known.
+    #[inline]
+    pub fn fault(&self) -> Option<What> {
+        if self.header_type.is_known() { None } else { Some(What::Layout(self.header_type.name())) }
     }
 
     /// Where it begins, in bytes from the start of the buffer; of the decompressed buffer, if that was compressed.

@@ -68,7 +68,7 @@ pub enum What {
     },
     /// The buffer's size is in order, and something else in its header is not: the valid end, flags, type or state.
     Header,
-    /// The buffer has the header of an earlier one, with this sequence number: it is a copy.
+    /// The buffer has the header of an earlier one, with this sequence number: one of them is a copy.
     Copy(i64),
     /// The buffer is of this time, by the file's clock, more than a day before the start or behind the end of the file.
     BufferTime(i64),
@@ -85,6 +85,22 @@ pub enum What {
     },
     /// The log file header states a size that its buffers do not have.
     LogFileBufferSize {
+        /// What it states.
+        stated: u32,
+        /// What is assumed.
+        taken: u32,
+    },
+    /// The first event is a log file header by its data, and its own header is damaged.
+    LogFileEvent,
+    /// The log file header names a version that does not compress, and there are compressed buffers. Windows 8 is assumed.
+    Version {
+        /// The major version.
+        major: u32,
+        /// The minor version.
+        minor: u32,
+    },
+    /// The header buffer names a compression format that is not that of the buffers.
+    LogFileCompression {
         /// What it states.
         stated: u32,
         /// What is assumed.
@@ -146,6 +162,8 @@ pub enum What {
     },
     /// A malformed chain of extended items: this event is left out.
     Items,
+    /// An event whose header has this type, of no known layout: only its bytes are known. No file of a logger has one.
+    Layout(&'static str),
     /// Too many buffers at once decompress to too much.
     Memory,
     /// The schema that an event carries, or the payload by it.
@@ -186,6 +204,9 @@ impl What {
             Self::AnotherTrace => "another-trace",
             Self::BuffersWritten { .. } => "buffers-written",
             Self::LogFileBufferSize { .. } => "log-file-buffer-size",
+            Self::LogFileEvent => "log-file-event",
+            Self::Version { .. } => "version",
+            Self::LogFileCompression { .. } => "log-file-compression",
             Self::PointerSize { .. } => "pointer-size",
             Self::Clock(_) => "clock",
             Self::ClockRate => "clock-rate",
@@ -199,6 +220,7 @@ impl What {
             Self::Long { .. } => "event-too-long",
             Self::Marker { .. } => "end-marker",
             Self::Items => "extended-items",
+            Self::Layout(_) => "layout",
             Self::Memory => "memory",
             Self::Fields(_) => "fields",
             Self::Rule(rule) => rule.name,
@@ -232,8 +254,8 @@ impl fmt::Display for What {
             Self::Header => f.write_str("damaged buffer header: the buffer is read, and its events can be wrong"),
             Self::Copy(sequence) => write!(
                 f,
-                "copy of an earlier buffer, with the same header and sequence number {sequence}: its events are read again, and those \
-                 of the buffer that it replaced are lost"
+                "same header as an earlier buffer, with sequence number {sequence}: one is a copy of the other, so that events are read \
+                 twice, and those of another buffer can be lost"
             ),
             Self::BufferTime(time) => write!(
                 f,
@@ -253,6 +275,13 @@ impl fmt::Display for What {
             }
             Self::LogFileBufferSize { stated, taken } => {
                 write!(f, "wrong buffer size in the log file header: {stated:#x}; {taken:#x} is assumed")
+            }
+            Self::LogFileEvent => f.write_str("damaged event header of the log file header: marker, type or hook identifier"),
+            Self::Version { major, minor } => {
+                write!(f, "wrong version {major}.{minor} in the log file header: its buffers are compressed; 6.2 is assumed")
+            }
+            Self::LogFileCompression { stated, taken } => {
+                write!(f, "wrong compression format in the header buffer: {stated}; {taken} is assumed")
             }
             Self::PointerSize { stated, taken } => {
                 write!(f, "wrong pointer size in the log file header: {stated}; {taken} is assumed")
@@ -290,6 +319,7 @@ impl fmt::Display for What {
                 write!(f, "end marker before the valid end of the buffer: {skipped:#x} bytes are left out, up to {end}")
             }
             Self::Items => f.write_str("the event's extended items do not fit together; the event is left out"),
+            Self::Layout(name) => write!(f, "an event of unknown layout ({name}): only its bytes are known"),
             Self::Memory => f.write_str("the decompressed buffers of all processors take more than 1 GiB; this one is left out"),
             Self::Fields(fault) => write!(f, "the event's fields cannot be decoded: {fault}"),
             Self::Rule(rule) => f.write_str(&rule.text),

@@ -4,6 +4,7 @@ use crate::clock::{Clock, ClockType};
 use crate::event::Event;
 use crate::head::Head;
 use crate::header::Header;
+use crate::header_type::HeaderType;
 use crate::producer::Producer;
 use crate::wire::{
     BUFFER_HEADER, Generation, HOOK_ID, LogFileHeader32, LogFileHeader64, RTL_TIME_ZONE_INFORMATION, SYSTEM, SYSTEM_TRACE_HEADER,
@@ -17,7 +18,7 @@ pub struct LogFile {
     /// Bytes of each buffer of the logger; a compressed buffer takes less in the file. Of a file whose buffers show another size than its
     /// header states, theirs.
     pub buffer_size: u32,
-    /// Major and minor version of Windows, and two more numbers.
+    /// Major and minor version of Windows, and two more numbers. 6.2 in place of a version that does not compress, if buffers are compressed.
     pub version: [u8; 4],
     /// The build of Windows.
     pub build: u32,
@@ -139,6 +140,27 @@ impl LogFile {
         let word = bytes.get(BUFFER_HEADER..).and_then(<[u8]>::first_chunk).map_or(0, |word| u64::from_le_bytes(*word));
         let is_system = word as u32 >> 24 == 0xC0 && matches!((word >> 16) as u8, 0x01 | 0x02);
         is_system && (word >> 48) as u16 == HOOK_ID::WMI_LOG_TYPE_HEADER.0 && Self::follows(bytes)
+    }
+
+    /// The bytes of a file whose first event holds a log file header though its own header does not say so: one of the marker, the type and
+    /// the hook identifier is damaged.
+    #[cold]
+    pub(crate) fn mended(bytes: &[u8]) -> Option<Vec<u8>> {
+        let [_, _, ty, flags, _, _, hook @ ..] = *bytes.get(BUFFER_HEADER..)?.first_chunk::<8>()?;
+        let right = [matches!(ty, 1 | 2), flags == 0xC0, u16::from_le_bytes(hook) == HOOK_ID::WMI_LOG_TYPE_HEADER.0];
+        if right.into_iter().filter(|right| *right).count() < 2 || !Self::follows(bytes) {
+            return None;
+        }
+        let log: LogFileHeader32 = view(bytes.get(BUFFER_HEADER + SYSTEM..)?);
+        let own = if log.PointerSize() == 8 { HeaderType::System64 } else { HeaderType::System32 };
+        let mut bytes = bytes.to_vec();
+        let event = bytes.get_mut(BUFFER_HEADER..)?;
+        if !right[0] {
+            event[2] = own as u8;
+        }
+        event[3] = 0xC0;
+        event[6..8].copy_from_slice(&HOOK_ID::WMI_LOG_TYPE_HEADER.0.to_le_bytes());
+        Some(bytes)
     }
 
     /// Whether a log file header is the data of the event, and the buffer's header is in order.

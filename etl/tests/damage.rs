@@ -1,8 +1,10 @@
 //! Damaged files: read without panic, to the end, in bounded memory.
 
 use etw_layouts_etl::check::check;
-use etw_layouts_etl::write::Relog;
-use etw_layouts_etl::{ByTime, ClockType, Event, Finding, Parts, Reader, Scratch, Trace};
+use etw_layouts_etl::header::Header;
+use etw_layouts_etl::wire::{Generation, LOG_FILE_MODE, zero};
+use etw_layouts_etl::write::{FileWriter, Record, Relog};
+use etw_layouts_etl::{ByTime, ClockType, Event, Finding, Head, LogFile, Parts, Reader, Scratch, Trace};
 use fastrand::Rng;
 use std::io::Cursor;
 use std::ops::Range;
@@ -110,6 +112,50 @@ fn spans() {
             }
         }
     }
+}
+
+/// A compressed stream with bytes that look like the header of a buffer is not cut there, whether or not its size is too large.
+#[test]
+fn streams_like_headers() {
+    let producer = PRODUCERS[7];
+    let mut log = LogFile { buffer_size: 4096, ..LogFile::new(&producer) };
+    log.mode |= LOG_FILE_MODE::EVENT_TRACE_COMPRESSED_MODE.0;
+    let mut writer = FileWriter::new(Cursor::new(Vec::new()), producer, log).unwrap();
+    // In groups of 32 literals, each after four bytes of flags, so that State is flags: sizes and valid ends, State, flags and type.
+    let mut payload = [1; 500];
+    for (at, word) in [(168, 0x100_u32), (172, 0x100), (208, 0x100), (212, 0)] {
+        payload[at..at + 4].copy_from_slice(&word.to_le_bytes());
+    }
+    for _ in 0..3 {
+        writer.push(0, &Record::new(Header::Event(zero()), true, &payload)).unwrap();
+        writer.flush(0).unwrap();
+    }
+    let file = writer.finish(0).unwrap().into_inner();
+    let trace = Trace::new(&file).unwrap();
+    let (mut bytes, mut starts) = (Vec::new(), Vec::new());
+    for buffer in trace.buffers() {
+        let (buffer, mut scratch) = (buffer.unwrap(), Scratch::default());
+        starts.push(bytes.len());
+        if buffer.index() == 0 {
+            bytes.extend_from_slice(buffer.bytes());
+            continue;
+        }
+        let mut stream = buffer.bytes()[..0x48].to_vec();
+        for literals in buffer.image(&mut scratch).bytes()[0x48..buffer.head().offset as usize].chunks(32) {
+            // Behind the last literal, a match that is not there.
+            stream.extend(u32::MAX.checked_shr(literals.len() as u32).unwrap_or(0).to_le_bytes());
+            stream.extend_from_slice(literals);
+        }
+        let size = (stream.len() as u32).to_le_bytes();
+        stream[..4].copy_from_slice(&size);
+        bytes.extend(stream);
+    }
+    let (whole, findings) = events(&bytes);
+    assert_eq!((whole.len(), findings), (4, Vec::new()));
+    assert_eq!(Head::read(Generation::V6_1, &bytes[starts[1] + 0x48 + 280..]).unwrap().offset, 0x100);
+    bytes[starts[1]..][..4].copy_from_slice(&((starts[3] - starts[1]) as u32).to_le_bytes());
+    let (seen, findings) = events(&bytes);
+    assert!(seen == whole && findings.len() == 1, "{} events, {findings:?}", seen.len());
 }
 
 /// BuffersWritten in the log file header.

@@ -110,6 +110,11 @@ fn cases(file: &[u8], other: &[u8]) -> Vec<Case> {
     case("first size", put(file, 0, &[0xFF; 4]), &["buffer-size"], 0);
     case("first flags", put(file, 0x34, &[0xFF; 2]), &["buffer-header"], 0);
 
+    // Marker, type and hook identifier of the first event.
+    case("hook", put(file, 0x4E, &[4, 0]), &["log-file-event"], 0);
+    case("type", put(file, 0x4A, &[6]), &["log-file-event", "event-too-short"], of(0));
+    case("marker", put(file, 0x4B, &[0xC4]), &["log-file-event", "event-too-short"], of(0));
+
     // End markers: at the first event of a buffer, and up to the valid end.
     let head = Head::read(Generation::V6_1, &file[third..]).unwrap();
     case("end marker", put(file, third + 0x48, &[0xFF; 4]), &["end-marker"], 1);
@@ -204,6 +209,39 @@ fn hidden_events() {
     }
 }
 
+/// What the log file header says wrongly of compressed buffers costs none of their events.
+#[test]
+fn headers_of_compressed_files() {
+    let file = fixture(PRODUCERS[7], ClockType::PerfCounter, true, 30).unwrap().bytes;
+    let whole = read(&file).1;
+    let largest = Trace::new(&file).unwrap().buffers().map(|buffer| buffer.unwrap().head().offset).max().unwrap();
+    for (name, at, value, expected) in [
+        ("nothing", 0, &file[..1], &[][..]),
+        ("as large as the largest", LOG_FILE, &largest.to_le_bytes()[..], &[]),
+        ("too small", LOG_FILE, &(largest - 8).to_le_bytes(), &["log-file-buffer-size"]),
+        ("far too small", LOG_FILE, &0x48_u32.to_le_bytes(), &["log-file-buffer-size"]),
+        ("LZNT1", 0x2C, &[2], &["log-file-compression"]),
+        ("XPRESS-HUFFMAN", 0x2C, &[4], &["log-file-compression"]),
+        ("2.0", LOG_FILE + 4, &[2, 0], &["version"]),
+        ("5.2", LOG_FILE + 4, &[5, 2], &["version"]),
+        ("6.0", LOG_FILE + 4, &[6, 0], &["version"]),
+    ] {
+        let (kinds, events) = read(&put(&file, at, value));
+        assert_eq!((&kinds[..], events), (expected, whole), "{name}");
+    }
+}
+
+/// Two members of the first event's header that are wrong are none of a trace file.
+#[test]
+fn no_log_file_header() {
+    let file = fixture(PRODUCERS[7], ClockType::PerfCounter, false, 20).unwrap().bytes;
+    let [hook, ty, marker] = [(0x4E, 4), (0x4A, 6), (0x4B, 0xC4)];
+    for (one, other) in [(hook, ty), (ty, marker), (hook, marker)] {
+        assert!(Trace::new(&put(&put(&file, one.0, &[one.1]), other.0, &[other.1])).is_err(), "{one:x?} {other:x?}");
+    }
+    assert!(Trace::new(&put(&put(&file, hook.0, &[4]), PROCESSORS, &[0; 4])).is_err());
+}
+
 /// What is assumed in place of what the log file header states wrongly.
 #[test]
 fn assumptions() {
@@ -267,7 +305,8 @@ fn each_rule_is_checked() {
         fixture_of(PRODUCERS[7], ClockType::PerfCounter, compressed, 20, &|header| header.is_known() || !known).unwrap().bytes
     };
     let (file, compressed) = (of(false, true), of(true, true));
-    assert!(rules_of(&of(false, false)).iter().all(|kind| *kind == "layout"));
+    let unknown = rules_of(&of(false, false));
+    assert!(!unknown.is_empty() && unknown.iter().all(|kind| *kind == "layout"));
     let (second, third) = (2 * SIZE, 3 * SIZE);
     let stamp = |at: usize| i64::from_le_bytes(file[at + 0x10..][..8].try_into().unwrap());
     let trace = Trace::new(&file).unwrap();
@@ -304,7 +343,7 @@ fn each_rule_is_checked() {
 fn rules_of(bytes: &[u8]) -> Vec<&'static str> {
     let mut kinds = Vec::new();
     check(&Trace::new(bytes).unwrap(), &mut |finding| {
-        if matches!(finding.what, What::Rule(_)) {
+        if matches!(finding.what, What::Rule(_) | What::Layout(_)) {
             kinds.push(finding.what.kind());
         }
     });

@@ -6,9 +6,10 @@ mod dump;
 mod etl;
 
 use clap::{Arg, Parser, Subcommand, value_parser};
-use etw_layouts_cli::exit;
+use etw_layouts_cli::{exit, is_hidden};
 use etw_layouts_project::Project;
 use etw_layouts_project::project::Files;
+use std::io::{self, Write};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -68,7 +69,7 @@ fn no_effect(name: &'static str) -> Arg {
 }
 
 fn main() -> ExitCode {
-    let cli = Cli::parse();
+    let cli = Cli::try_parse().unwrap_or_else(|error| refuse(&error));
     exit(match &cli.command {
         Command::OnSpecs(command) => command.run(&cli.project()),
         Command::Etl(_) if cli.specs.is_some() => {
@@ -80,6 +81,17 @@ fn main() -> ExitCode {
         Command::Etl(command) => etl::run(command),
         Command::Dump(command) => dump::run(command),
     })
+}
+
+/// Prints an error of the command line, which can quote any text: where that does more than stand there, escaped.
+fn refuse(error: &clap::Error) -> ! {
+    let text = error.render().to_string();
+    if error.use_stderr() && text.lines().any(|line| line.contains(is_hidden)) {
+        let lines: String = text.lines().map(|line| format!("{}\n", etl::output::Escaped(line))).collect();
+        let _ = io::stderr().write_all(lines.as_bytes());
+        std::process::exit(error.exit_code());
+    }
+    error.exit()
 }
 
 impl Cli {

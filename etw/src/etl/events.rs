@@ -141,6 +141,9 @@ impl<'n> Part<'n> {
         events: &mut Events<'_>,
         out: &mut Output,
     ) -> Result<Option<i64>, Stop> {
+        if let Some(what) = event.fault() {
+            self.finding(&origin.finding(event, what), events, out)?;
+        }
         let printer = &mut events.printer;
         printer.seen += 1;
         if !self.filter.takes(event, origin.processor, &self.clock) {
@@ -149,9 +152,7 @@ impl<'n> Part<'n> {
         let time = event.time_stamp().map(|stamp| self.clock.system_time(stamp));
         let line = Line::new(&self.file, event, origin, time, printer.payload);
         if let Some(fault) = printer.event(&line, out)? {
-            let what = What::Fields(fault);
-            let finding = Finding { buffer: origin.buffer, buffer_offset: origin.offset, offset: event.offset(), what };
-            self.finding(&finding, events, out)?;
+            self.finding(&origin.finding(event, What::Fields(fault)), events, out)?;
         }
         Ok(time)
     }

@@ -1,6 +1,8 @@
 //! `info`.
 
 use super::input::{Files, Opened};
+use super::line::Origin;
+use super::lost::Lost;
 use super::output::{Escaped, Output, no_table};
 use super::stop::Stop;
 use super::tally::{Tally, Told};
@@ -46,8 +48,8 @@ struct Info<'a> {
     end_time_utc: Option<String>,
     /// In minutes; added to local time it gives UTC.
     time_zone_bias: i32,
-    events_lost: u32,
-    buffers_lost: u32,
+    #[serde(flatten)]
+    lost: Lost,
     buffer_size: u32,
     buffers: u32,
     compressed_buffers: u32,
@@ -72,11 +74,18 @@ pub fn run(source: Opened<'_>, out: &mut Output) -> Result<Outcome, Stop> {
                 continue;
             }
         };
+        let origin = Origin::of(image.buffer());
         info.buffers += 1;
+        info.lost.buffer(image.buffer().head());
         info.compressed_buffers += u32::from(image.buffer().head().is_compressed());
         for event in image.events() {
             match event {
-                Ok(event) => *types.entry(event.header_type()).or_default() += 1,
+                Ok(event) => {
+                    *types.entry(event.header_type()).or_default() += 1;
+                    if let Some(what) = event.fault() {
+                        info.findings.extend(tally.add(None, &origin.finding(&event, what)));
+                    }
+                }
                 Err(finding) => info.findings.extend(tally.add(None, &finding)),
             }
         }
@@ -93,6 +102,8 @@ pub fn run(source: Opened<'_>, out: &mut Output) -> Result<Outcome, Stop> {
 impl<'a> Info<'a> {
     fn new(file: &'a str, log: &LogFile) -> Self {
         let [major, minor, ..] = log.version;
+        let mut lost = Lost::default();
+        lost.log_file(log);
         let utc = |time: i64| told(time).map(|time| Stamp(time).rfc3339().to_string());
         Self {
             file,
@@ -119,8 +130,7 @@ impl<'a> Info<'a> {
             end_time: told(log.end_time),
             end_time_utc: utc(log.end_time),
             time_zone_bias: log.time_zone.Bias,
-            events_lost: log.events_lost,
-            buffers_lost: log.buffers_lost,
+            lost,
             buffer_size: log.buffer_size,
             buffers: 0,
             compressed_buffers: 0,
@@ -157,7 +167,7 @@ impl Display for Info<'_> {
             }
         }
         writeln!(f, "  time zone   UTC{:+} minutes", -i64::from(self.time_zone_bias))?;
-        writeln!(f, "  lost        {} events, {} buffers", self.events_lost, self.buffers_lost)?;
+        writeln!(f, "  lost        {}", self.lost)?;
         let Self { buffers, buffer_size, compressed_buffers, .. } = self;
         writeln!(f, "  buffers     {buffers} of {buffer_size:#x} bytes, {compressed_buffers} compressed")?;
         write!(f, "  events      {}", self.events)?;

@@ -3,7 +3,7 @@
 use super::output::Escaped;
 use super::put;
 use etw_layouts_etl::wire::{EVENT_HEADER_EXT_TYPE, EVENT_HEADER_FLAG};
-use etw_layouts_etl::{Buffer, Event, Guid, HeaderType, LogFile, names};
+use etw_layouts_etl::{Buffer, Event, Finding, Guid, HeaderType, LogFile, What, names};
 use std::collections::BTreeMap;
 
 /// What an event's buffer tells of it.
@@ -17,6 +17,11 @@ pub struct Origin {
 impl Origin {
     pub fn of(buffer: &Buffer<'_>) -> Self {
         Self { buffer: buffer.index(), offset: buffer.offset(), processor: buffer.head().processor() }
+    }
+
+    /// What is wrong with an event of the buffer.
+    pub fn finding(self, event: &Event<'_>, what: What) -> Finding {
+        Finding { buffer: self.buffer, buffer_offset: self.offset, offset: event.offset(), what }
     }
 }
 

@@ -12,6 +12,7 @@ mod info;
 pub(crate) mod input;
 pub(crate) mod kind;
 pub(crate) mod line;
+mod lost;
 mod merged;
 pub(crate) mod output;
 pub(crate) mod printer;

@@ -1,6 +1,7 @@
 //! `save`.
 
 use super::input::{Files, Opened};
+use super::line::Origin;
 use super::merged::Loaded;
 use super::output::{Escaped, Grouped, Output, Several, no_table};
 use super::progress::Progress;
@@ -130,7 +131,7 @@ impl<'a> Writing<'a> {
                 return Ok(());
             }
         };
-        let processor = image.buffer().head().processor();
+        let origin = Origin::of(image.buffer());
         for event in image.events() {
             let event = match event {
                 Ok(event) => event,
@@ -139,10 +140,13 @@ impl<'a> Writing<'a> {
                     continue;
                 }
             };
+            if let Some(what) = event.fault() {
+                part.finding(&origin.finding(&event, what), out);
+            }
             // The log file header is counted already: damage can hide it.
             let is_log_file = image.buffer().index() == 0 && event.offset() as usize == BUFFER_HEADER;
             part.saved.read += u64::from(!is_log_file);
-            if !self.filter.takes(&event, processor, &self.clock) {
+            if !self.filter.takes(&event, origin.processor, &self.clock) {
                 continue;
             }
             match self.relog.push(&event, image.buffer()) {

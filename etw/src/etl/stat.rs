@@ -1,6 +1,8 @@
 //! `stat`.
 
 use super::input::{Files, Opened};
+use super::line::Origin;
+use super::lost::Lost;
 use super::output::{Escaped, Output, Several, no_table};
 use super::stop::Stop;
 use super::tally::Tally;
@@ -53,8 +55,7 @@ pub struct Stats<'a> {
     /// Names of providers that their events carry: of so many at the most as are counted apart.
     names: BTreeMap<Guid, String>,
     files: u64,
-    events_lost: u64,
-    buffers_lost: u64,
+    lost: Lost,
 }
 
 impl<'a> Stats<'a> {
@@ -65,7 +66,7 @@ impl<'a> Stats<'a> {
             Sort::Process => By::Process,
             Sort::Processor => By::Processor,
         };
-        Self { args, stat: Stat::new(by), names: BTreeMap::new(), files: 0, events_lost: 0, buffers_lost: 0 }
+        Self { args, stat: Stat::new(by), names: BTreeMap::new(), files: 0, lost: Lost::default() }
     }
 
     pub fn file(&mut self, source: Opened<'_>, out: &Output) -> Result<Outcome, Stop> {
@@ -74,8 +75,7 @@ impl<'a> Stats<'a> {
         let log = buffers.log_file();
         let (clock, filter) = (log.to_clock(), self.args.wanted.filter(log.start_time));
         self.files += 1;
-        self.events_lost += u64::from(log.events_lost);
-        self.buffers_lost += u64::from(log.buffers_lost);
+        self.lost.log_file(log);
         let mut tally = Tally::default();
         let mut found = |finding| {
             if let Some(told) = tally.add(Some(name), &finding) {
@@ -90,15 +90,22 @@ impl<'a> Stats<'a> {
                     continue;
                 }
             };
-            let processor = image.buffer().head().processor();
+            let origin = Origin::of(image.buffer());
+            self.lost.buffer(image.buffer().head());
             for event in image.events() {
-                match event {
-                    Ok(event) if filter.takes(&event, processor, &clock) => {
-                        learn(&mut self.names, &event);
-                        self.stat.add(&event, processor, event.time_stamp().map(|stamp| clock.system_time(stamp)));
+                let event = match event {
+                    Ok(event) => event,
+                    Err(finding) => {
+                        found(finding);
+                        continue;
                     }
-                    Ok(_) => {}
-                    Err(finding) => found(finding),
+                };
+                if let Some(what) = event.fault() {
+                    found(origin.finding(&event, what));
+                }
+                if filter.takes(&event, origin.processor, &clock) {
+                    learn(&mut self.names, &event);
+                    self.stat.add(&event, origin.processor, event.time_stamp().map(|stamp| clock.system_time(stamp)));
                 }
             }
         }
@@ -125,8 +132,7 @@ impl<'a> Stats<'a> {
             files: self.files,
             all: Counted::new(self.stat.all(), seconds),
             seconds,
-            events_lost: self.events_lost,
-            buffers_lost: self.buffers_lost,
+            lost: &self.lost,
             activity: activity.start().map(|start| Activity {
                 start,
                 start_utc: Stamp(start).rfc3339().to_string(),
@@ -152,14 +158,14 @@ fn learn(names: &mut BTreeMap<Guid, String>, event: &Event<'_>) {
 }
 
 #[derive(Serialize)]
-struct Document {
+struct Document<'a> {
     files: u64,
     #[serde(flatten)]
     all: Counted,
     /// From the first event to the last.
     seconds: f64,
-    events_lost: u64,
-    buffers_lost: u64,
+    #[serde(flatten)]
+    lost: &'a Lost,
     activity: Option<Activity>,
     by: Vec<Row>,
     /// What was not counted apart.
@@ -288,7 +294,7 @@ impl Display for What {
     }
 }
 
-impl Display for Document {
+impl Display for Document<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (files, events) = (Several(self.files, "file"), Several(self.all.events, "event"));
         writeln!(f, "{files}, {events}, {}", Several(self.all.size, "byte"))?;
@@ -296,7 +302,7 @@ impl Display for Document {
             writeln!(f, "  first  {}", Stamp(first))?;
             writeln!(f, "  last   {}  after {:.3} s", Stamp(last), self.seconds)?;
         }
-        writeln!(f, "  lost   {}, {}", Several(self.events_lost, "event"), Several(self.buffers_lost, "buffer"))?;
+        writeln!(f, "  lost   {}", self.lost)?;
         if let Some(activity) = self.activity.as_ref().filter(|_| self.has_bar) {
             writeln!(f, "  when   {}  {:.3} s each", bar(&activity.counts), activity.span as f64 * 2.0 / 1e7)?;
         }

@@ -1,19 +1,18 @@
 //! What is missing or wrong in a file is reported by every command, with exit status 1.
 
-use super::{START, fixture, json, mixed, program, run};
-use etw_layouts_etl::{ClockType, LogFile};
+use super::{START, json, known, mixed, program, run};
+use etw_layouts_etl::{HeaderType, LogFile, Scratch, Trace};
 use std::fs;
 use std::io::Write;
 use std::process::Stdio;
 use test_support::folder::Folder;
-use test_support::traces::PRODUCERS;
 
 const COMMANDS: [&[&str]; 6] =
     [&["info"], &["events"], &["events", "--order", "time"], &["events", "--strict"], &["check"], &["stat"]];
 
 /// A file, how it was changed, and a word of what every command reports.
 fn cases() -> Vec<(&'static str, Vec<u8>, &'static str)> {
-    let file = fixture(PRODUCERS[7], ClockType::PerfCounter, false, 20).unwrap().bytes;
+    let file = known(false, 20);
     let compressed = mixed();
     let mut cases = Vec::new();
     let mut put = |name, bytes: &[u8], at: usize, value: &[u8], report| {
@@ -34,6 +33,21 @@ fn cases() -> Vec<(&'static str, Vec<u8>, &'static str)> {
         0x30,
         &0x48_u32.to_le_bytes(),
         "behind the valid end begin with whole events (1), which are not read",
+    );
+    let third = Trace::new(&file).unwrap().buffers().nth(3).unwrap().unwrap();
+    let mut scratch = Scratch::default();
+    let event = third.image(&mut scratch).events().flatten().find(|event| event.header_type() == HeaderType::Event64).unwrap();
+    let at = third.offset() as usize + event.offset() as usize;
+    put("unknown type", &file, at + 2, &[0x7F], "an event of unknown layout (UNKNOWN): only its bytes are known");
+    put("unknown marker", &file, at + 3, &[0xA0], "an event of unknown layout (UNKNOWN): only its bytes are known");
+    put("marker of a time", &file, at + 3, &[0xB0], "an event of unknown layout (ULONG32_TIME): only its bytes are known");
+    put("copy", &file, 3 * 4096, &file[2 * 4096..3 * 4096], "same header as an earlier buffer");
+    put(
+        "time",
+        &file,
+        3 * 4096 + 0x10,
+        &(1_i64 << 50).to_le_bytes(),
+        "more than a day before the start of the file or after its end",
     );
     cases.push(("missing buffer", file[..file.len() - 4096].to_vec(), "missing buffers: the log file header counts "));
     cases.push(("two traces", [&file[..], &compressed].concat(), "another trace begins here"));
@@ -64,7 +78,9 @@ fn each_command_reports() {
         let (status, _, err) = run(&["save", "-o", saved.to_str().unwrap(), &file]);
         if !matches!(name, "clock" | "rate") {
             assert!(status == 1 && err.contains(report), "{name}: {status} {err}");
-            assert_eq!(run(&["info", saved.to_str().unwrap()]).0, 0, "{name}");
+            // Events and the headers of buffers are saved as they are.
+            let is_kept = matches!(name, "time" | "unknown type" | "unknown marker" | "marker of a time");
+            assert_eq!(run(&["info", saved.to_str().unwrap()]).0, i32::from(is_kept), "{name}");
             fs::remove_file(&saved).unwrap();
         }
     }
@@ -83,11 +99,31 @@ fn unwritten_space() {
     }
 }
 
+/// Flags of buffers that tell of losses are counted, though the log file header states none.
+#[test]
+fn flags_of_losses() {
+    let folder = Folder::new("losses");
+    let mut bytes = known(false, 20);
+    // EVENTS_LOST of two buffers, and BUFFER_LOST of one of them.
+    for (buffer, flags) in [(2, 2), (3, 6)] {
+        bytes[buffer * 4096 + 0x34] |= flags;
+    }
+    let file = folder.file("a.etl", &bytes);
+    for command in ["info", "stat"] {
+        let (status, out, _) = run(&[command, "--format", "json", &file]);
+        let [lost, flags] = [["events_lost", "buffers_lost"], ["events_lost_flags", "buffer_lost_flags"]]
+            .map(|keys| keys.map(|key| json(&out)[0][key].as_u64().unwrap()));
+        assert_eq!((status, lost, flags), (0, [0, 0], [2, 1]), "{command}");
+        let expected = "0 events, 0 buffers; 2 buffers with the flag EVENTS_LOST; 1 buffer with the flag BUFFER_LOST";
+        assert!(run(&[command, &file]).1.contains(expected), "{command}");
+    }
+}
+
 /// Files that are read together are each named once, whatever their names: events are not doubled.
 #[test]
 fn named_twice() {
     let folder = Folder::new("named-twice");
-    let file = folder.file("a.etl", &fixture(PRODUCERS[7], ClockType::PerfCounter, false, 20).unwrap().bytes);
+    let file = folder.file("a.etl", known(false, 20));
     let (inside, new) = (fs::canonicalize(&file).unwrap(), format!("{file}.new"));
     let inside = inside.parent().unwrap().display().to_string();
     for again in [&file, &inside] {

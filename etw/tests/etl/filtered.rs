@@ -295,3 +295,11 @@ fn formulas_are_text() {
         assert_eq!(json(&found).len(), 1, "{name}");
     }
 }
+
+/// A value on the command line that is none is printed with its control characters escaped.
+#[test]
+fn values_are_escaped() {
+    let (status, out, err) = run(&["events", "--columns", "\u{9b}X\u{202e}", "none.etl"]);
+    assert!(status == 2 && out.is_empty() && err.contains(r"invalid value '\u{9b}X\u{202e}'"), "{status} {err}");
+    assert!(!err.contains(['\u{9b}', '\u{202e}']), "{err}");
+}

@@ -10,14 +10,14 @@ mod saved;
 use etw_layouts_etl::header::Header;
 use etw_layouts_etl::wire::{Arch, EVENT_HEADER, large, zero};
 use etw_layouts_etl::write::{FileWriter, Producer, Record};
-use etw_layouts_etl::{ClockType, LogFile};
+use etw_layouts_etl::{ClockType, HeaderType, LogFile};
 use serde_json::Value;
 use std::fs::{self, File};
 use std::io::Cursor;
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
 use test_support::folder::Folder;
-use test_support::traces::{PRODUCERS, fixture};
+use test_support::traces::{PRODUCERS, fixture_of};
 use test_support::witness;
 
 const PRODUCER: Producer = Producer::new(10, 0, 19041, Arch::X64);
@@ -46,7 +46,13 @@ fn trace_of(log: LogFile) -> Vec<u8> {
 
 /// A trace of kernel events, classic ones and registered ones, on three processors.
 fn mixed() -> Vec<u8> {
-    fixture(PRODUCERS[7], ClockType::PerfCounter, true, 30).expect("what this version writes").bytes
+    known(true, 30)
+}
+
+/// A file of every kind of event whose layout is known.
+fn known(compressed: bool, rounds: usize) -> Vec<u8> {
+    let file = fixture_of(PRODUCERS[7], ClockType::PerfCounter, compressed, rounds, &HeaderType::is_known);
+    file.expect("what this version writes").bytes
 }
 
 /// The trace of two events, whose second has malformed extended items.

@@ -11,9 +11,9 @@ use etw_layouts::win10_2004::x86::{DUMP_HEADER32, TRIAGE_DUMP32};
 use etw_layouts::{Arch, Build, structures};
 use etw_layouts_etl::wire::{large, zero};
 use etw_layouts_etl::write::Producer;
-use etw_layouts_etl::{ClockType, Guid, LogFile, Trace};
+use etw_layouts_etl::{ClockType, Guid, HeaderType, LogFile, Trace};
 
-use crate::traces::{START, fixture};
+use crate::traces::{START, fixture_of};
 
 /// When the system stopped.
 pub const STOPPED: i64 = START.1 + 600_000_000;
@@ -34,7 +34,7 @@ pub struct Session {
 impl Session {
     /// One that was made as a file; `None` if the producer has no such clock.
     pub fn new(producer: Producer, clock: ClockType, logger_id: u16, rounds: usize) -> Option<Self> {
-        let made = fixture(producer, clock, false, rounds)?;
+        let made = fixture_of(producer, clock, false, rounds, &HeaderType::is_known)?;
         let trace = Trace::new(&made.bytes).expect("a trace");
         let buffers = trace.buffers().skip(1).map(|buffer| {
             let buffer = buffer.expect("a buffer");

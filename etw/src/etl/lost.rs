@@ -1,0 +1,42 @@
+//! What a session lost, as log file headers and buffers state it.
+
+use super::output::Several;
+use etw_layouts_etl::wire::ETW_BUFFER_FLAG;
+use etw_layouts_etl::{Head, LogFile};
+use serde::Serialize;
+use std::fmt::{self, Display};
+
+/// What is stated as lost. The log file header of a file that was never closed states nothing, but flags of its buffers can.
+#[derive(Default, Serialize)]
+pub struct Lost {
+    events_lost: u64,
+    buffers_lost: u64,
+    /// How many buffers have the flag EVENTS_LOST.
+    events_lost_flags: u64,
+    /// How many buffers have the flag BUFFER_LOST.
+    buffer_lost_flags: u64,
+}
+
+impl Lost {
+    pub fn log_file(&mut self, log: &LogFile) {
+        self.events_lost += u64::from(log.events_lost);
+        self.buffers_lost += u64::from(log.buffers_lost);
+    }
+
+    pub fn buffer(&mut self, head: &Head) {
+        self.events_lost_flags += u64::from(head.flags.contains(ETW_BUFFER_FLAG::ETW_BUFFER_FLAG_EVENTS_LOST));
+        self.buffer_lost_flags += u64::from(head.flags.contains(ETW_BUFFER_FLAG::ETW_BUFFER_FLAG_BUFFER_LOST));
+    }
+}
+
+impl Display for Lost {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}, {}", Several(self.events_lost, "event"), Several(self.buffers_lost, "buffer"))?;
+        for (count, flag) in [(self.events_lost_flags, "EVENTS_LOST"), (self.buffer_lost_flags, "BUFFER_LOST")] {
+            if count > 0 {
+                write!(f, "; {} with the flag {flag}", Several(count, "buffer"))?;
+            }
+        }
+        Ok(())
+    }
+}
