@@ -67,7 +67,8 @@ impl Axis {
         // A kernel some of whose targets are not in the set is in no part for all architectures.
         let exist: Vec<usize> = kernels(among).iter().collect();
         let other = kernels(&among.difference(set));
-        let line = Line { axis: self, exist: &exist, fits: exist.iter().map(|&kernel| !other.contains(kernel)).collect() };
+        let is_part = *among != arch.map_or_else(|| self.leading(&self.all()), |arch| self.filter(|t| t.arch == arch));
+        let line = Line { axis: self, exist: &exist, is_part, fits: exist.iter().map(|&kernel| !other.contains(kernel)).collect() };
         let mut candidates = Vec::new();
         for bounds in line.bounds() {
             let held = line.held(&bounds);
@@ -123,6 +124,8 @@ fn greedy(candidates: &[Candidate], set: &TargetSet) -> Vec<Candidate> {
 struct Line<'a> {
     axis: &'a Axis,
     exist: &'a [usize],
+    /// Whether more kernels exist than there is something to say of: a range that begins with the first of these may be open there.
+    is_part: bool,
     /// Which of them are to be denoted.
     fits: Vec<bool>,
 }
@@ -198,7 +201,8 @@ impl<'a> Line<'a> {
         let update = |update: Option<&Update>| (update.map(|update| update.name.clone()).unwrap_or_default(), UPDATE);
         let open = (String::new(), 0);
         let named = |at: Option<usize>, whole: &dyn Fn(usize) -> bool| at.map(|at| self.name(at, whole(at)));
-        let (start, end) = (named(bounds.first, &|at| self.opens(at)), named(last, &|at| self.closes(at)));
+        let first = bounds.first.filter(|&first| !(self.is_part && first == 0 && last.is_some()));
+        let (start, end) = (named(first, &|at| self.opens(at)), named(last, &|at| self.closes(at)));
         let (since, before) = (bounds.since.map(|_| update(bounds.since)), bounds.before.map(|_| update(bounds.before)));
         let range = |first: Option<(String, usize)>, last: Option<(String, usize)>| {
             let ((first, cost), (last, more)) = (first.unwrap_or(open.clone()), last.unwrap_or(open.clone()));

@@ -155,7 +155,7 @@ impl Taker<'_> {
         let named = self.old.kernels.iter().any(|kernel| gone(kernel) && text.contains(&kernel.build.to_string()));
         if named || self.new.scope(text).ok() != Some(wanted.clone()) {
             let before = Some(text).filter(|_| !named);
-            self.splices.replace(span, format!("\"{}\"", spell(self.new, &wanted, &self.new.all(), before)));
+            self.splices.replace(span, format!("\"{}\"", self.new.spell(&self.new.all(), &wanted)));
         }
     }
 
