@@ -68,7 +68,8 @@ impl Axis {
         let exist: Vec<usize> = kernels(among).iter().collect();
         let other = kernels(&among.difference(set));
         let is_part = *among != arch.map_or_else(|| self.leading(&self.all()), |arch| self.filter(|t| t.arch == arch));
-        let line = Line { axis: self, exist: &exist, is_part, fits: exist.iter().map(|&kernel| !other.contains(kernel)).collect() };
+        let line =
+            Line { axis: self, exist: &exist, is_part, fits: exist.iter().map(|&kernel| !other.contains(kernel)).collect() };
         let mut candidates = Vec::new();
         for bounds in line.bounds() {
             let held = line.held(&bounds);

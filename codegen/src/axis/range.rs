@@ -82,7 +82,9 @@ impl Axis {
         let all = 0..self.kernels.len();
         let (first, last) = match range {
             Range::Point(name) if self.update(name).is_some() => {
-                return Err(format!("`{name}` is an update: write `{name}..` for the kernels that have it, `..{name}` for the others"));
+                return Err(format!(
+                    "`{name}` is an update: write `{name}..` for the kernels that have it, `..{name}` for the others"
+                ));
             }
             Range::Point(name) => {
                 return match self.point(name)? {
