@@ -1,10 +1,14 @@
 //! The version axis: kernels in order, their labels and targets.
 
 mod describe;
+mod range;
 mod scope;
 mod target_set;
+mod update;
 
+pub use self::scope::{Part, Range, Scope};
 pub use self::target_set::TargetSet;
+pub use self::update::Update;
 
 use crate::source::Span;
 pub use etw_layouts_runtime::meta::{Arch, Build};
@@ -19,6 +23,8 @@ pub struct Axis {
     pub groups: Vec<(String, Vec<usize>)>,
     /// The build of each group's label that stands for one: that of `10-22H2` is 10.0.19045.
     pub builds: BTreeMap<String, Build>,
+    /// The releases' names of groups that have their own: that of `10-22H2` is Windows 10 version 22H2.
+    pub names: BTreeMap<String, String>,
     /// All kernels, oldest first.
     pub kernels: Vec<Kernel>,
     /// All targets, by kernel, then by architecture.
@@ -27,6 +33,8 @@ pub struct Axis {
     pub follows: BTreeMap<Arch, Arch>,
     /// The targets that the documents speak of. All, if the axis does not say.
     pub documented: TargetSet,
+    /// Named updates, oldest first.
+    pub updates: Vec<Update>,
     /// Releases none of whose kernels is on the axis yet.
     pub releases: Vec<Release>,
     /// Whether it is that of the standard specs, which complete those that have none.
@@ -96,10 +104,15 @@ pub(crate) fn build(text: &str) -> Option<(Build, bool)> {
 }
 
 impl Axis {
-    /// The labels that a range can name.
+    /// The labels that a kernel can be asked for by.
     pub fn labels(&self) -> impl Iterator<Item = &str> {
         let versions = self.versions.iter().map(|v| v.label.as_str());
         versions.chain(self.groups.iter().map(|(label, _)| label.as_str()))
+    }
+
+    /// The words that a range can begin or end with: labels and updates.
+    pub fn ends(&self) -> impl Iterator<Item = &str> {
+        self.labels().chain(self.updates.iter().map(|update| update.name.as_str()))
     }
 
     /// The build that a text names. One without a revision has its first, if the axis has the build.

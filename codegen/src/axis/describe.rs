@@ -1,11 +1,19 @@
 //! From targets to the shortest scope that denotes them.
 
-use super::{Arch, Axis, TargetSet};
+use super::scope::{Part, Range, Scope};
+use super::{Arch, Axis, TargetSet, Update};
+
+/// What a part of a scope, an end at a label, at an update, at one kernel, and a word more cost a reader.
+const PART: usize = 2;
+const LABEL: usize = 2;
+const UPDATE: usize = 3;
+const KERNEL: usize = 5;
+const WORD: usize = 1;
 
 impl Axis {
     /// The shortest scope that denotes a set: `6.1..`, or `5.2 x64, 6.0..6.1`.
     pub fn describe(&self, set: &TargetSet) -> String {
-        self.describe_among(&self.all(), set)
+        self.spell(&self.all(), set).to_string()
     }
 
     /// As [`describe`](Self::describe), but shorter for a set that leaves out what no document speaks of:
@@ -15,94 +23,248 @@ impl Axis {
         if !set.difference(&self.documented).is_empty() {
             return whole;
         }
-        match self.describe_among(&self.documented, set) {
+        match self.spell(&self.documented, set).to_string() {
             documented if documented == whole => whole,
             documented => format!("{documented}, where documented"),
         }
     }
 
-    fn describe_among(&self, universe: &TargetSet, set: &TargetSet) -> String {
-        let runs = |arch: Arch| {
-            let exists = self.filter(|t| t.arch == arch).intersection(universe);
-            self.runs(&exists, &set.intersection(&exists))
-        };
-        let named = |arch: Arch| runs(arch).into_iter().map(move |run| format!("{run} {arch}")).collect::<Vec<_>>();
+    /// The shortest scope that denotes a set among the targets of another: of those outside it says nothing.
+    pub fn spell(&self, among: &TargetSet, set: &TargetSet) -> Scope {
+        let of = |set: &TargetSet, arch: Arch| set.intersection(&self.filter(|t| t.arch == arch));
         let (leaders, followers): (Vec<_>, Vec<_>) = Arch::ALL.into_iter().partition(|arch| !self.follows.contains_key(arch));
-        let (among, led) = (self.leading(universe), self.leading(set));
-        let mut parts = self.runs(&among, &led);
-        if parts.len() > leaders.iter().map(|&arch| runs(arch).len()).max().unwrap_or(0) || !self.whole_kernels(&among, &led) {
-            parts = leaders.into_iter().flat_map(named).collect();
+        let (led, wanted) = (self.leading(among), self.leading(set));
+        let mut candidates = self.candidates(&led, &wanted, None);
+        for arch in leaders {
+            candidates.extend(self.candidates(&of(&led, arch), &of(&wanted, arch), Some(arch)));
         }
+        let mut scope = Scope(cover(&candidates, &wanted));
         // Those that follow are named where following gives them something else.
-        let given = self.scope(&parts.join(", ")).unwrap_or_default().intersection(universe);
+        let given = self.targets(&scope).unwrap_or_default().intersection(among);
         for arch in followers {
-            let of = |set: &TargetSet| set.intersection(&self.filter(|t| t.arch == arch));
-            match named(arch) {
-                _ if of(set) == of(&given) => {}
-                none if none.is_empty() => parts.push(format!("no {arch}")),
-                named => parts.extend(named),
+            let (among, wanted) = (of(among, arch), of(set, arch));
+            if wanted == of(&given, arch) {
+                continue;
+            }
+            match cover(&self.candidates(&among, &wanted, Some(arch)), &wanted) {
+                none if none.is_empty() => scope.0.push(Part::No(arch)),
+                named => scope.0.extend(named),
             }
         }
-        parts.join(", ")
+        scope
     }
 
-    fn whole_kernels(&self, universe: &TargetSet, set: &TargetSet) -> bool {
-        let kernels = self.kernels_of(set);
-        *set == self.filter(|t| kernels.binary_search(&t.kernel).is_ok()).intersection(universe)
-    }
-
-    fn kernels_of(&self, set: &TargetSet) -> Vec<usize> {
-        let mut kernels: Vec<_> = set.iter().map(|t| self.targets[t].kernel).collect();
-        kernels.dedup();
-        kernels
-    }
-
-    fn runs(&self, exists: &TargetSet, set: &TargetSet) -> Vec<String> {
-        let (exists, kernels) = (self.kernels_of(exists), self.kernels_of(set));
-        let mut runs = Vec::new();
-        let mut at = 0;
-        while at < exists.len() {
-            let length = exists[at..].iter().take_while(|k| kernels.binary_search(k).is_ok()).count();
-            if length > 0 {
-                runs.push(self.run(at, at + length - 1, &exists));
-            }
-            at += length.max(1);
+    /// The parts that denote some of a set's targets and no other of `among`, on one architecture or on all.
+    fn candidates(&self, among: &TargetSet, set: &TargetSet, arch: Option<Arch>) -> Vec<Candidate> {
+        if set.is_empty() {
+            return Vec::new();
         }
-        runs
+        let word = if arch.is_some() { WORD } else { 0 };
+        if among == set && arch.is_some() {
+            return vec![Candidate { part: Part::Of(Vec::new(), arch), targets: set.clone(), cost: PART + word }];
+        }
+        let kernels = |set: &TargetSet| set.iter().map(|t| self.targets[t].kernel).collect::<TargetSet>();
+        // A kernel some of whose targets are not in the set is in no part for all architectures.
+        let exist: Vec<usize> = kernels(among).iter().collect();
+        let other = kernels(&among.difference(set));
+        let is_part = *among != arch.map_or_else(|| self.leading(&self.all()), |arch| self.filter(|t| t.arch == arch));
+        let line =
+            Line { axis: self, exist: &exist, is_part, fits: exist.iter().map(|&kernel| !other.contains(kernel)).collect() };
+        let mut candidates = Vec::new();
+        for bounds in line.bounds() {
+            let held = line.held(&bounds);
+            if held.is_empty() || !held.intersection(&other).is_empty() {
+                continue;
+            }
+            let (ranges, cost) = line.ranges(&bounds);
+            let targets = among.intersection(&self.filter(|t| held.contains(t.kernel)));
+            candidates.push(Candidate { part: Part::Of(ranges, arch), targets, cost: PART + cost + word });
+        }
+        candidates
     }
+}
 
-    /// The range from one to another of the kernels that exist; those of a version follow each other.
-    fn run(&self, first: usize, last: usize, exists: &[usize]) -> String {
-        let version = |k: usize| self.kernels[k].version;
-        let same = |one: usize, other: Option<usize>| {
-            other.and_then(|at| exists.get(at)).is_some_and(|&k| version(k) == version(exists[one]))
+/// A part that denotes targets of the set that is wanted, and no others.
+#[derive(Clone)]
+struct Candidate {
+    part: Part,
+    targets: TargetSet,
+    cost: usize,
+}
+
+/// Parts that together denote a set, cheap ones; none for no targets.
+fn cover(candidates: &[Candidate], set: &TargetSet) -> Vec<Part> {
+    let mut chosen = greedy(candidates, set);
+    chosen.sort_by_key(|candidate| candidate.targets.iter().next());
+    chosen.into_iter().map(|candidate| candidate.part).collect()
+}
+
+/// Of the candidates, again and again the one that costs least for each target that is left.
+fn greedy(candidates: &[Candidate], set: &TargetSet) -> Vec<Candidate> {
+    let mut chosen: Vec<Candidate> = Vec::new();
+    let mut left = set.clone();
+    while !left.is_empty() {
+        let new = |candidate: &Candidate| candidate.targets.intersection(&left).iter().count();
+        let dearer = |one: &&Candidate, other: &&Candidate| (one.cost * new(other)).cmp(&(other.cost * new(one)));
+        let Some(best) = candidates.iter().filter(|candidate| new(candidate) > 0).min_by(dearer) else { break };
+        left = left.difference(&best.targets);
+        chosen.push(best.clone());
+    }
+    // What later parts denote as well is not said twice.
+    for at in (0..chosen.len()).rev() {
+        let others = chosen.iter().enumerate().filter(|(other, _)| *other != at);
+        let rest = others.fold(TargetSet::default(), |all, (_, candidate)| all.union(&candidate.targets));
+        if set.difference(&rest).is_empty() {
+            chosen.remove(at);
+        }
+    }
+    chosen
+}
+
+/// The kernels that exist for what is to be said, oldest first, by their places.
+struct Line<'a> {
+    axis: &'a Axis,
+    exist: &'a [usize],
+    /// Whether more kernels exist than there is something to say of: a range that begins with the first of these may be open there.
+    is_part: bool,
+    /// Which of them are to be denoted.
+    fits: Vec<bool>,
+}
+
+/// What a part asks of kernels.
+#[derive(Clone, Copy, Default)]
+struct Bounds<'a> {
+    /// The place of the first.
+    first: Option<usize>,
+    /// The place of the last.
+    last: Option<usize>,
+    /// What they have.
+    since: Option<&'a Update>,
+    /// What they do not have.
+    before: Option<&'a Update>,
+}
+
+impl<'a> Line<'a> {
+    /// The bounds that parts can have: those of runs of kernels, updates, and updates within the versions that runs begin or end in.
+    fn bounds(&self) -> Vec<Bounds<'a>> {
+        let fits = |at: usize| self.fits.get(at).copied().unwrap_or(false);
+        let places = 0..self.exist.len();
+        let starts: Vec<usize> = places.clone().filter(|&at| fits(at) && !at.checked_sub(1).is_some_and(fits)).collect();
+        let ends: Vec<usize> = places.clone().filter(|&at| fits(at) && !fits(at + 1)).collect();
+        let pairs = |starts: &[usize], ends: &[usize]| {
+            let mut all = Vec::new();
+            for &first in starts {
+                all.extend(ends.iter().filter(|&&last| first <= last).map(|&last| (Some(first), Some(last))));
+            }
+            all
         };
-        let opens = !same(first, first.checked_sub(1));
-        let closes = !same(last, Some(last + 1));
-        let newest = last + 1 == exists.len();
-        let (first, last) = (exists[first], exists[last]);
-        let exact = |k: usize| self.kernels[k].build.to_string();
-        let label = |k: usize, whole: bool| match whole {
-            true => self.versions[version(k)].label.clone(),
-            false => exact(k),
-        };
-        if opens && closes && !newest {
-            let group =
-                |(_, of): &&(String, Vec<usize>)| of.first() == Some(&version(first)) && of.last() == Some(&version(last));
-            if version(first) == version(last) {
-                return label(first, true);
-            } else if let Some((group, _)) = self.groups.iter().find(group) {
-                return group.clone();
+        let runs: Vec<_> = pairs(&starts, &ends);
+        let mut all: Vec<_> = runs.into_iter().map(|(first, last)| Bounds { first, last, ..Bounds::default() }).collect();
+        if starts.len() < 2 && starts.iter().all(|&at| self.opens(at)) && ends.iter().all(|&at| self.closes(at)) {
+            return all;
+        }
+        // The versions that runs begin and end in, from their first kernel to their last.
+        let opening = |&at: &usize| (0..=at).rev().find(|&at| self.opens(at));
+        let closing = |&at: &usize| places.clone().skip(at).find(|&at| self.closes(at));
+        let (mut opened, mut closed): (Vec<_>, Vec<_>) =
+            (starts.iter().filter_map(opening).collect(), ends.iter().filter_map(closing).collect());
+        opened.dedup();
+        closed.dedup();
+        let mut within = pairs(&opened, &closed);
+        within.extend(opened.iter().map(|&first| (Some(first), None)));
+        within.extend(closed.iter().map(|&last| (None, Some(last))));
+        within.push((None, None));
+        let updates = &self.axis.updates;
+        for (first, last) in within {
+            all.extend(updates.iter().map(|update| Bounds { first, last, since: Some(update), before: None }));
+            all.extend(updates.iter().map(|update| Bounds { first, last, since: None, before: Some(update) }));
+            for since in updates {
+                all.extend(updates.iter().map(|before| Bounds { first, last, since: Some(since), before: Some(before) }));
             }
         }
-        let start = label(first, opens);
-        if newest {
-            return format!("{start}..");
+        all
+    }
+
+    /// The kernels between bounds.
+    fn held(&self, bounds: &Bounds) -> TargetSet {
+        let (first, last) = (bounds.first.unwrap_or(0), bounds.last.unwrap_or(self.exist.len().saturating_sub(1)));
+        let has = |update: &Update, kernel: usize| update.has(self.axis.kernels[kernel].build);
+        let inside = |kernel: &usize| {
+            bounds.since.is_none_or(|update| has(update, *kernel)) && bounds.before.is_none_or(|update| !has(update, *kernel))
+        };
+        self.exist[first..=last].iter().copied().filter(inside).collect()
+    }
+
+    /// How bounds are written, and what that costs.
+    fn ranges(&self, bounds: &Bounds) -> (Vec<Range>, usize) {
+        let newest = self.exist.len().checked_sub(1);
+        let last = bounds.last.filter(|_| bounds.last != newest);
+        let update = |update: Option<&Update>| (update.map(|update| update.name.clone()).unwrap_or_default(), UPDATE);
+        let open = (String::new(), 0);
+        let named = |at: Option<usize>, whole: &dyn Fn(usize) -> bool| at.map(|at| self.name(at, whole(at)));
+        let first = bounds.first.filter(|&first| !(self.is_part && first == 0 && last.is_some()));
+        let (start, end) = (named(first, &|at| self.opens(at)), named(last, &|at| self.closes(at)));
+        let (since, before) = (bounds.since.map(|_| update(bounds.since)), bounds.before.map(|_| update(bounds.before)));
+        let range = |first: Option<(String, usize)>, last: Option<(String, usize)>| {
+            let ((first, cost), (last, more)) = (first.unwrap_or(open.clone()), last.unwrap_or(open.clone()));
+            (Range::Between(first, last), cost + more)
+        };
+        let ranges = match (bounds.first, bounds.last) {
+            (Some(first), Some(last)) if since.is_none() && before.is_none() => {
+                vec![self.point(first, last).unwrap_or_else(|| range(start, end))]
+            }
+            // Only one bound at either side.
+            _ if (start.is_none() || since.is_none()) && (end.is_none() || before.is_none()) => {
+                vec![range(start.or(since), end.or(before))]
+            }
+            _ => vec![range(start, end), range(since, before)],
+        };
+        let cost = ranges.iter().map(|(_, cost)| cost).sum::<usize>() + WORD * (ranges.len() - 1);
+        (ranges.into_iter().map(|(range, _)| range).collect(), cost)
+    }
+
+    /// The one name for all kernels from a place to another, if there is one. What the newest kernel has, later ones have as far as is known:
+    /// that is no one name.
+    fn point(&self, first: usize, last: usize) -> Option<(Range, usize)> {
+        let (opens, closes, newest) = (self.opens(first), self.closes(last), last + 1 == self.exist.len());
+        let (one, other) = (self.version(first)?, self.version(last)?);
+        let (name, cost) = match () {
+            () if newest => return None,
+            () if opens && closes && one == other => self.name(first, true),
+            () if opens && closes => {
+                let is = |of: &[usize]| of.first() == Some(&one) && of.last() == Some(&other);
+                let (label, _) = self.axis.groups.iter().find(|(_, of)| is(of))?;
+                (label.clone(), LABEL)
+            }
+            // What the last known update of a version has, those after it have, as far as is known.
+            () if first == last && !closes => self.name(first, false),
+            () => return None,
+        };
+        Some((Range::Point(name), cost))
+    }
+
+    fn name(&self, at: usize, whole: bool) -> (String, usize) {
+        let kernel = self.exist[at];
+        let own = &self.axis.kernels[kernel];
+        match whole {
+            true => (self.axis.versions[own.version].label.clone(), LABEL),
+            // Three numbers are every kernel of a build.
+            false if own.build.revision == 0 && own.service_pack.is_none() => (format!("{:#}.0", own.build), KERNEL),
+            false => (self.axis.kernel_name(kernel), KERNEL),
         }
-        // What the last known update of a version has, those after it have, as far as is known.
-        if first == last && !closes {
-            return exact(first);
-        }
-        format!("{start}..{}", label(last, closes))
+    }
+
+    fn version(&self, at: usize) -> Option<usize> {
+        Some(self.axis.kernels[*self.exist.get(at)?].version)
+    }
+
+    /// Whether a place is the first of its version.
+    fn opens(&self, at: usize) -> bool {
+        at.checked_sub(1).and_then(|before| self.version(before)) != self.version(at)
+    }
+
+    /// Whether a place is the last of its version.
+    fn closes(&self, at: usize) -> bool {
+        self.version(at + 1) != self.version(at)
     }
 }

@@ -1,155 +1,118 @@
-//! From the text of a scope, such as `6.1.. x64`, to the targets that it denotes.
+//! The text of a scope, such as `6.1..6.3 x64, 2022-01.., no arm64`: its grammar, and nothing of what it means.
 
-use super::{Arch, Axis, Build, Kernel, Target, TargetSet};
+use super::Arch;
+use core::fmt;
+use core::str::FromStr;
 
-impl Axis {
-    /// The targets that a scope denotes, or what is wrong with its text.
-    pub fn scope(&self, text: &str) -> Result<TargetSet, String> {
-        let named = self.named(text);
-        let mut set = None;
-        for part in text.split(',') {
-            if let Some(targets) = self.scope_part(part.trim(), &named)? {
-                set = Some(targets.union(&set.unwrap_or_default()));
-            }
-        }
-        set.ok_or_else(|| format!("`{}` takes from nothing: it stands behind a scope, as in `6.1.. x64, no arm64`", text.trim()))
-    }
+/// A scope as it is written: parts between commas. What it means, [`Axis::targets`](super::Axis::targets) tells.
+#[derive(Clone, Debug, PartialEq, Eq, Default)]
+pub struct Scope(pub Vec<Part>);
 
-    /// The architectures that follow another, but are named in a scope's text: it speaks for them itself.
-    fn named(&self, text: &str) -> Vec<Arch> {
-        let words = text.split([',', ' ', '\t', '\n']).filter_map(|word| word.parse().ok());
-        words.filter(|arch| self.follows.contains_key(arch)).collect()
-    }
+/// A part of a scope.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Part {
+    /// The kernels that are in each of the ranges, on one architecture, or on all that follow no other: `server-2022.. 2022-07.. x64`.
+    Of(Vec<Range>, Option<Arch>),
+    /// `no arm64`: an architecture that does not follow here.
+    No(Arch),
+}
 
-    /// The targets of a part between commas; none is taken by `no arm64`, which only names the architecture.
-    fn scope_part(&self, part: &str, named: &[Arch]) -> Result<Option<TargetSet>, String> {
-        let mut kernels = 0..self.kernels.len();
-        let mut arch: Option<Arch> = None;
-        let mut words = part.split_whitespace().peekable();
-        let none = words.next_if_eq(&"no").is_some();
-        if words.peek().is_none() {
-            return Err("an empty scope".into());
-        }
-        if let Some(word) = words.next_if(|word| !none && word.parse::<Arch>().is_err()) {
-            kernels = self.range(word)?;
-        }
-        if let Some(word) = words.next() {
-            arch = word.parse().ok();
-            if arch.is_none() {
-                return Err(format!("`{word}` is no architecture"));
-            }
-        }
-        if let Some(word) = words.next() {
-            return Err(format!("`{word}` follows a complete scope"));
-        }
-        if none {
-            let follows = arch.filter(|arch| self.follows.contains_key(arch));
-            return follows
-                .map(|_| None)
-                .ok_or_else(|| format!("`{part}`: only an architecture that follows another is left out so"));
-        }
-        let leader = |t: Target| self.follows.get(&t.arch).filter(|_| !named.contains(&t.arch));
-        let has = |t: Target| match arch {
-            Some(arch) => t.arch == arch || leader(t) == Some(&arch),
-            None => !named.contains(&t.arch),
-        };
-        Ok(Some(self.filter(|t| kernels.contains(&t.kernel) && has(t))))
-    }
+/// Kernels from one end to another. An end is a label, a build, a service pack or an update.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Range {
+    /// What one name stands for.
+    Point(String),
+    /// From what the first name stands for, or from the first kernel, to what the last stands for, or to the newest kernel.
+    Between(String, String),
+}
 
-    /// Settles which of several scopes beside each other, such as the keys of a table, has a target that two give: an
-    /// architecture that follows another belongs to the scope that names it.
-    pub fn settle(&self, scopes: &mut [(&str, TargetSet)]) {
-        let claims = scopes.iter().map(|(text, set)| (self.named(text), set)).map(|(named, set)| match named[..] {
-            [] => TargetSet::default(),
-            _ => set.intersection(&self.filter(|t| named.contains(&t.arch))),
+impl Scope {
+    /// The names at the ends of its ranges.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        let ranges = self.0.iter().flat_map(|part| match part {
+            Part::Of(ranges, _) => &ranges[..],
+            Part::No(_) => &[],
         });
-        let claims: Vec<_> = claims.collect();
-        let all = claims.iter().fold(TargetSet::default(), |all, own| all.union(own));
-        for ((_, set), own) in scopes.iter_mut().zip(&claims) {
-            *set = set.difference(&all.difference(own));
-        }
+        let names = ranges.flat_map(|range| match range {
+            Range::Point(name) => [name.as_str(), ""],
+            Range::Between(first, last) => [first.as_str(), last.as_str()],
+        });
+        names.filter(|name| !name.is_empty())
     }
 
-    /// Whether a scope that names a target's architecture, beside one with this text, is the one that has the target.
-    pub fn gives_way(&self, text: &str, target: usize) -> bool {
-        let arch = self.targets[target].arch;
-        self.follows.contains_key(&arch) && !self.named(text).contains(&arch)
+    /// Whether a part names the architecture.
+    pub fn speaks_of(&self, arch: Arch) -> bool {
+        self.0.iter().any(|part| matches!(part, Part::Of(_, Some(named)) | Part::No(named) if *named == arch))
     }
+}
 
-    /// The targets of a set whose architecture follows no other.
-    pub fn leading(&self, set: &TargetSet) -> TargetSet {
-        match self.follows.is_empty() {
-            true => set.clone(),
-            false => set.difference(&self.filter(|t| self.follows.contains_key(&t.arch))),
-        }
+impl FromStr for Scope {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        text.split(',').map(|part| part.trim().parse()).collect::<Result<_, _>>().map(Self)
     }
+}
 
-    fn range(&self, text: &str) -> Result<core::ops::Range<usize>, String> {
-        let all = 0..self.kernels.len();
-        let Some((first, last)) = text.split_once("..") else {
-            return match self.point(text)? {
-                none if none.is_empty() => Err(format!("no kernel of the axis is `{text}`")),
-                kernels => Ok(kernels),
-            };
+impl FromStr for Part {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let words: Vec<&str> = text.split_whitespace().collect();
+        let arch = |word: &str| word.parse::<Arch>().ok();
+        let (ranges, last) = match words[..] {
+            [] | ["no"] => return Err("an empty scope".into()),
+            ["no", word] => return arch(word).map(Self::No).ok_or_else(|| format!("`{word}` is no architecture")),
+            ["no", _, word, ..] => return Err(format!("`{word}` follows a complete scope")),
+            [ref ranges @ .., last] if arch(last).is_some() => (ranges, arch(last)),
+            ref ranges => (ranges, None),
         };
-        let start = if first.is_empty() { all.clone() } else { self.point(first)? };
-        let end = if last.is_empty() { all.clone() } else { self.point(last)? };
-        let newest = self.kernels.len().checked_sub(1).map(|newest| self.kernel_name(newest)).unwrap_or_default();
-        match start.start..end.end {
-            range if !range.is_empty() => Ok(range),
-            range if range.start == all.end => {
-                Err(format!("`{first}` is newer than every kernel of the axis, whose newest is {newest}"))
+        if let Some(at) = ranges.iter().position(|word| arch(word).is_some()) {
+            return Err(format!("`{}` follows a complete scope", words[at + 1]));
+        }
+        // What stands beside a range is one, too, or an architecture that does not exist.
+        match ranges.iter().skip(1).find(|word| !word.contains("..")) {
+            Some(word) => Err(format!("`{word}` is no architecture")),
+            None => Ok(Self::Of(ranges.iter().map(|word| Range::of(word)).collect(), last)),
+        }
+    }
+}
+
+impl Range {
+    fn of(text: &str) -> Self {
+        match text.split_once("..") {
+            Some((first, last)) => Self::Between(first.into(), last.into()),
+            None => Self::Point(text.into()),
+        }
+    }
+}
+
+impl fmt::Display for Scope {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        for (index, part) in self.0.iter().enumerate() {
+            write!(f, "{}{part}", if index == 0 { "" } else { ", " })?;
+        }
+        Ok(())
+    }
+}
+
+impl fmt::Display for Part {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        match self {
+            Self::Of(ranges, arch) => {
+                let words: Vec<String> = ranges.iter().map(Range::to_string).chain(arch.map(|arch| arch.to_string())).collect();
+                f.write_str(&words.join(" "))
             }
-            _ if start.is_empty() || end.is_empty() => Err(format!("no kernel of the axis lies in `{text}`")),
-            _ => Err(format!("the range `{text}` is empty: it ends before it starts")),
+            Self::No(arch) => write!(f, "no {arch}"),
         }
     }
+}
 
-    /// The kernels that one end of a range stands for. Of a build that no kernel has there are none, at the place where they would be.
-    pub(crate) fn point(&self, text: &str) -> Result<core::ops::Range<usize>, String> {
-        let span_of = |test: &dyn Fn(&Kernel) -> bool| {
-            let first = self.kernels.iter().position(test)?;
-            let last = self.kernels.iter().rposition(test)?;
-            Some(first..last + 1)
-        };
-        let found = if let Some(version) = self.versions.iter().position(|v| v.label == text) {
-            span_of(&|k| k.version == version)
-        } else if let Some((_, of)) = self.groups.iter().find(|(label, _)| label == text) {
-            span_of(&|k| of.contains(&k.version))
-        } else if let Some((build, pack)) = text.split_once("-sp") {
-            let build = super::build(build).filter(|(_, revision)| !revision).map(|(build, _)| build.number);
-            let pack = pack.parse::<u32>().ok();
-            build.zip(pack).and_then(|(build, pack)| span_of(&|k| k.build.number == build && k.service_pack == Some(pack)))
-        } else if let Some(release) = self.releases.iter().find(|release| release.label == text) {
-            Some(self.of_build(release.build))
-        } else {
-            match super::build(text) {
-                Some((build, true)) => Some(self.of_revision(build)?),
-                Some((build, false)) => Some(self.of_build(build)),
-                None => None,
-            }
-        };
-        found.ok_or_else(|| format!("`{text}` is neither a label nor a build"))
-    }
-
-    /// The kernels of a build, whatever their revision.
-    fn of_build(&self, build: Build) -> core::ops::Range<usize> {
-        let number = self.canonical(build).number;
-        let start = self.kernels.partition_point(|kernel| kernel.build.number < number);
-        start..start + self.kernels[start..].partition_point(|kernel| kernel.build.number == number)
-    }
-
-    /// The kernel of a revision; revision 0 is the first of its build.
-    fn of_revision(&self, build: Build) -> Result<core::ops::Range<usize>, String> {
-        let (all, wanted) = (self.of_build(build), self.canonical(build));
-        let kernels = &self.kernels[all.clone()];
-        let before = kernels.partition_point(|kernel| kernel.build < wanted);
-        let is = kernels.get(before).is_some_and(|kernel| kernel.build == wanted);
-        match before {
-            0 => Ok(all.start..all.start + usize::from(is || build.revision == 0 && !kernels.is_empty())),
-            _ if is => Ok(all.start + before..all.start + before + 1),
-            // The kernels up to the next have the layouts of this one: what an update between them changed would be lost.
-            _ => Err(format!("no kernel of the axis is `{build:#}`; the one before it is {:#}", kernels[before - 1].build)),
+impl fmt::Display for Range {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        match self {
+            Self::Point(name) => f.write_str(name),
+            Self::Between(first, last) => write!(f, "{first}..{last}"),
         }
     }
 }

@@ -56,3 +56,11 @@ impl TargetSet {
         Self(words)
     }
 }
+
+impl FromIterator<usize> for TargetSet {
+    fn from_iter<I: IntoIterator<Item = usize>>(targets: I) -> Self {
+        let mut set = Self::default();
+        targets.into_iter().for_each(|target| set.insert(target));
+        set
+    }
+}

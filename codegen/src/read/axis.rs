@@ -1,10 +1,10 @@
 //! `windows.toml`.
 
 use super::merge::merge;
+use super::names::{arch_words, build, check_label, existing, identifier};
 use super::reader::{Reader, Table};
+use super::updates;
 use crate::axis::{Arch, Axis, Build, Kernel, Release, Target, TargetSet, Version};
-use crate::emit::rust::KEYWORDS;
-use crate::source::At;
 use crate::syntax::{self, Node, Sort};
 use toml::de::DeValue;
 
@@ -12,7 +12,7 @@ use toml::de::DeValue;
 const MOST_KERNELS: usize = 1 << 12;
 
 pub(super) fn read<'a>(reader: &mut Reader, roots: impl Iterator<Item = (usize, syntax::Table<'a>)>, axis: &mut Axis) {
-    let (mut groups, mut documents, mut follow) = (Vec::new(), Vec::new(), Vec::new());
+    let (mut groups, mut updates, mut documents, mut follow) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
     let (mut last, mut all) = (0, Vec::new());
     // What extends an axis is read after it.
     let (whole, extending): (Vec<_>, Vec<_>) = roots.partition(|(_, root)| root.get("extends").is_none());
@@ -30,6 +30,7 @@ pub(super) fn read<'a>(reader: &mut Reader, roots: impl Iterator<Item = (usize, 
         for table in reader.tables(&table, "release", Sort::Release) {
             axis.releases.extend(release(reader, &table));
         }
+        updates.extend(reader.tables(&table, "update", Sort::Update).into_iter().map(|table| (file, table)));
         groups.extend(reader.tables(&table, "group", Sort::Group).into_iter().map(|table| (file, table)));
         documents.extend(table.get("documents").map(|node| (file, node)));
         follow.extend(table.get("follows").map(|node| (file, node)));
@@ -68,6 +69,10 @@ pub(super) fn read<'a>(reader: &mut Reader, roots: impl Iterator<Item = (usize, 
     for (file, table) in groups {
         reader.file = file;
         group(reader, &table, axis);
+    }
+    for (file, table) in updates {
+        reader.file = file;
+        updates::update(reader, &table, axis);
     }
     for (index, kernel) in axis.kernels.iter().enumerate() {
         axis.targets.extend(kernel.architectures.iter().map(|&arch| Target { kernel: index, arch }));
@@ -204,76 +209,9 @@ fn release(reader: &mut Reader, table: &Table) -> Option<Release> {
     })
 }
 
-/// A label is unique, and part of names in generated code.
-fn check_label(reader: &mut Reader, label: &At<String>, axis: &Axis) {
-    let plain = label.value.chars().all(|c| c.is_ascii_alphanumeric() || c == '.' || c == '-');
-    let taken = axis.labels().any(|l| l == label.value) || label.value == "no" || label.value.parse::<Arch>().is_ok();
-    if !plain || taken || label.value.is_empty() || label.value.contains("..") || label.value.contains("-sp") {
-        let help = "choose another of letters, digits, `.` and `-`";
-        reader.error(label.span, format!("`{}` cannot be a label", label.value), "used already, or with other characters", help);
-    }
-}
-
 fn pack(reader: &mut Reader, table: &Table) -> Option<u32> {
     let node = table.get("service_pack")?;
     reader.count(node, 0).and_then(|n| u32::try_from(n).ok())
-}
-
-fn build(reader: &mut Reader, node: &Node) -> Option<Build> {
-    let At { value, span } = reader.string(node)?;
-    let parsed = value.parse().ok();
-    if parsed.is_none() {
-        reader.error(
-            span,
-            format!("`{value}` is no build"),
-            "not three or four numbers",
-            "write it as 10.0.19041 or 10.0.19041.1415",
-        );
-    }
-    parsed
-}
-
-/// What no module of a kernel can be called: Rust takes these for others, or generated code has modules of these names.
-const MODULES: [&str; 10] =
-    ["axis", "constants", "crate", "kernels", "layouts", "members", "self", "structures", "super", "targets"];
-
-fn identifier(reader: &mut Reader, node: &Node) -> Option<String> {
-    let At { value, span } = reader.string(node)?;
-    if !super::scalars::is_identifier(&value)
-        || KEYWORDS.contains(&value.as_str())
-        || MODULES.contains(&value.as_str())
-        || value.chars().any(|c| c.is_ascii_uppercase())
-    {
-        reader.error(
-            span,
-            format!("`{value}` cannot name a module"),
-            "here",
-            "write lower-case letters, digits and `_`, a letter first; no word of Rust and no module of generated code",
-        );
-        return None;
-    }
-    Some(value)
-}
-
-/// How architectures are written.
-fn arch_words() -> [(&'static str, Arch); Arch::ALL.len()] {
-    Arch::ALL.map(|arch| (arch.as_str(), arch))
-}
-
-fn arches(reader: &mut Reader, node: &Node) -> Vec<Arch> {
-    let mut list: Vec<_> = reader.array(node).filter_map(|n| reader.word(n, &arch_words())).collect();
-    list.sort();
-    list.dedup();
-    list
-}
-
-/// The architectures that something exists for: at least one.
-fn existing(reader: &mut Reader, node: &Node) -> Vec<Arch> {
-    let list = arches(reader, node);
-    if list.is_empty() {
-        reader.error(reader.span(node.span()), "no architecture", "an empty list", "name x86, x64 or arm64");
-    }
-    list
 }
 
 fn group(reader: &mut Reader, table: &Table, axis: &mut Axis) {
@@ -314,6 +252,9 @@ fn group(reader: &mut Reader, table: &Table, axis: &mut Axis) {
             reader.error(reader.span(node.span()), title, "here", "name one of their kernels, or of the builds in `same`");
         }
         axis.builds.insert(label.value.clone(), build);
+    }
+    if let Some(release) = table.get("release").and_then(|node| reader.string(node)) {
+        axis.names.insert(label.value.clone(), release.value);
     }
     axis.groups.push((label.value, of));
 }

@@ -6,8 +6,10 @@ mod definition;
 mod globals;
 mod member;
 mod merge;
+mod names;
 mod reader;
 mod scalars;
+mod updates;
 
 pub use definition::is_definable;
 pub use scalars::is_identifier;

@@ -1,6 +1,6 @@
 //! Walking a parsed TOML text, with an error for everything that is not as it should be.
 
-use crate::axis::{Axis, TargetSet};
+use crate::axis::{Axis, Scope, TargetSet};
 use crate::diagnostic::{Diagnostic, MOST_KEPT, MOST_NEAR, nearest};
 use crate::source::{At, Span};
 use crate::spec::{Piece, Piecewise};
@@ -241,14 +241,14 @@ impl<'e> Reader<'e> {
         match axis.scope(&text.value) {
             Ok(set) => Some(set),
             Err(message) => {
-                let words = || text.value.split([' ', ',']).flat_map(|w| w.split(".."));
+                let scope: Scope = text.value.parse().unwrap_or_default();
                 let is_build = |word: &str| crate::axis::build(word).is_some();
-                let unknown = |word: &&str| !word.is_empty() && !is_build(word) && !axis.labels().any(|l| l == *word);
-                let words_near = words().filter(|_| self.errors.len() < MOST_NEAR).filter(unknown);
-                let near = words_near.take(MOST_NEAR).find_map(|word| nearest(word, axis.labels()));
+                let unknown = |word: &&str| !is_build(word) && !axis.ends().any(|end| end == *word);
+                let unknown = scope.names().filter(|_| self.errors.len() < MOST_NEAR).filter(unknown);
+                let near = unknown.take(MOST_NEAR).find_map(|word| nearest(word, axis.ends()));
                 let help = match near {
                     Some(near) => format!("did you mean `{near}`? {NEW_KERNEL}"),
-                    None if words().any(is_build) => NEW_KERNEL.to_owned(),
+                    None if scope.names().any(is_build) => NEW_KERNEL.to_owned(),
                     None => format!("write a range such as \"6.1..\", an architecture, or both: \"6.2.. x64\". {NEW_KERNEL}"),
                 };
                 self.error(text.span, message, "not a scope", help);

@@ -23,6 +23,8 @@ pub enum Sort {
     Kernel,
     /// `[[group]]`.
     Group,
+    /// `[[update]]`.
+    Update,
     /// `[[release]]`.
     Release,
     /// A whole `scalars.toml`.
@@ -77,6 +79,7 @@ impl Sort {
             Self::Version => VERSION,
             Self::Kernel => KERNEL,
             Self::Group => GROUP,
+            Self::Update => UPDATE,
             Self::Release => RELEASE,
             Self::Scalars => SCALARS,
             Self::Scalar => SCALAR,
@@ -187,6 +190,7 @@ const AXIS: &[Key] = &[
     plain("documents"),
     tables("version", Sort::Version),
     tables("group", Sort::Group),
+    tables("update", Sort::Update),
     tables("release", Sort::Release),
 ];
 
@@ -195,7 +199,9 @@ const VERSION: &[Key] =
 
 const KERNEL: &[Key] = &[plain("build"), plain("module"), plain("service_pack"), plain("architectures"), plain("same")];
 
-const GROUP: &[Key] = &[plain("label"), plain("of"), plain("build")];
+const GROUP: &[Key] = &[plain("label"), plain("of"), plain("build"), plain("release")];
+
+const UPDATE: &[Key] = &[plain("name"), plain("kernels"), plain("without"), plain("architectures"), plain("doc")];
 
 const RELEASE: &[Key] = &[plain("build"), plain("label"), plain("release"), plain("module"), plain("same")];
 

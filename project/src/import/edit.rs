@@ -1,7 +1,6 @@
 //! Changes in the text of a definition. Whatever still says what is so stays as it is, byte for byte.
 
 use super::pieces::{Value, Wanted, with};
-use super::scope::spell;
 use super::splice::{Splices, behind_comma, line_end, line_start};
 use super::tree::{Definition, Node, Place};
 use super::write::{Context, MARK};
@@ -72,14 +71,14 @@ impl<'a> Editor<'a> {
     }
 
     fn scope(&self, node: &Node, place: &Place, wanted: &TargetSet, within: &TargetSet, splices: &mut Splices) {
-        let spelled = |old| format!("\"{}\"", spell(self.context.axis, wanted, within, old));
+        let spelled = || format!("\"{}\"", self.context.axis.spell(within, wanted));
         match &node.scope {
             Some(scope) if scope.denotes.intersection(within) == *wanted => {}
             // An entry of this target alone that it turns out not to have: what it says is checked with the whole.
             _ if wanted.is_empty() => {}
-            Some(scope) => splices.replace(scope.span.clone(), spelled(Some(&scope.text))),
+            Some(scope) => splices.replace(scope.span.clone(), spelled()),
             None if wanted == within => {}
-            None => self.insert(place, "in", &spelled(None), splices),
+            None => self.insert(place, "in", &spelled(), splices),
         }
     }
 
@@ -162,7 +161,7 @@ impl<'a> Editor<'a> {
             (Some(pieces), _) => pieces.edit(&wanted, self.text, splices),
             (None, Some(place)) if value.is_some() => {
                 let text = wanted.value.map(|value| value.toml(wanted.hexadecimal)).unwrap_or_default();
-                let scope = spell(wanted.axis, &with(&TargetSet::default(), wanted.target), within, None);
+                let scope = wanted.axis.spell(within, &with(&TargetSet::default(), wanted.target)).to_string();
                 let all = within.iter().eq([wanted.target]);
                 let text = if all { text } else { format!("{{ \"{scope}\" = {text} }}") };
                 self.insert(place, key, &text, splices);

@@ -19,7 +19,6 @@ mod overlap;
 mod pass;
 mod pieces;
 mod plan;
-mod scope;
 mod splice;
 mod step;
 #[cfg(test)]

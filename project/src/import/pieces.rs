@@ -1,6 +1,5 @@
 //! Piecewise values in a text: what they say, and how they come to say something else of one target.
 
-use super::scope::spell;
 use super::splice::{Splices, line_start};
 use core::ops::Range;
 use etw_layouts_codegen::axis::{Arch, Axis, TargetSet};
@@ -167,7 +166,7 @@ impl Pieces {
             [] => None,
             [(set, value)] if set == within => Some(value.clone()),
             _ => {
-                let one = |(set, value): &(TargetSet, String)| format!("{} = {value}", key(&spell(axis, set, within, None)));
+                let one = |(set, value): &(TargetSet, String)| format!("{} = {value}", key(&axis.spell(within, set).to_string()));
                 Some(format!("{{ {} }}", said.iter().map(one).collect::<Vec<_>>().join(", ")))
             }
         }
@@ -223,10 +222,10 @@ impl Pieces {
             Self::One { span, .. } => {
                 let rest = without(within, target);
                 // The new piece speaks for itself, beside one that does not name its architecture.
-                let whole = spell(axis, within, within, None);
+                let whole = axis.spell(within, within).to_string();
                 let old = match new {
                     Some(_) if axis.gives_way(&whole, target) => whole,
-                    _ => spell(axis, &rest, within, None),
+                    _ => axis.spell(within, &rest).to_string(),
                 };
                 let mut pieces = vec![(first(&rest), key(&old), text[span.clone()].to_owned())];
                 pieces.extend(new.map(|_| wanted.piece()));
@@ -288,7 +287,7 @@ impl Pieces {
 
     /// Gives a piece another scope.
     fn respell(&self, piece: &Piece, set: &TargetSet, wanted: &Wanted, text: &str, splices: &mut Splices) {
-        let new = key(&spell(wanted.axis, &set.union(&piece.ceded), wanted.within, Some(&piece.scope)));
+        let new = key(&wanted.axis.spell(wanted.within, &set.union(&piece.ceded)).to_string());
         match self.column(text) {
             Some(width) => {
                 let blank = text[piece.scope_span.end..].len() - text[piece.scope_span.end..].trim_start_matches(' ').len();
@@ -338,7 +337,7 @@ type New = (Option<usize>, String, String);
 
 impl Wanted<'_> {
     fn piece(&self) -> New {
-        let scope = spell(self.axis, &with(&TargetSet::default(), self.target), self.within, None);
+        let scope = self.axis.spell(self.within, &with(&TargetSet::default(), self.target)).to_string();
         (Some(self.target), key(&scope), self.value.map(|value| value.toml(self.hexadecimal)).unwrap_or_default())
     }
 }

@@ -1,7 +1,6 @@
 //! New entries, and where they go; the files of new definitions.
 
 use super::pieces::{Value, with, without};
-use super::scope::spell;
 use super::tree::{Definition, Node, Now};
 use etw_layouts_codegen::axis::{Axis, TargetSet};
 use etw_layouts_codegen::spec::Kind;
@@ -95,7 +94,7 @@ impl Context<'_> {
         let named = !node.name.is_empty() && sort != Sort::Constant;
         let value = |key: &'static str, holds: Holds| match (key, holds) {
             ("name", _) => (!node.name.is_empty()).then(|| format!("\"{}\"", node.name)),
-            ("in", _) => (targets != within).then(|| format!("\"{}\"", spell(axis, targets, within, None))),
+            ("in", _) => (targets != within).then(|| format!("\"{}\"", axis.spell(within, targets))),
             ("source", _) => (named && !from_symbols).then(|| "\"symbols\"".to_owned()),
             ("type", _) | (_, Holds::Piecewise) => node.keys.get(key)?.toml(axis, targets),
             _ => node.words.iter().find(|(word, _)| *word == key).map(|(_, text)| text.clone()),

@@ -148,8 +148,8 @@ fn check(
 }
 
 /// The specs say which structures no public symbols can confirm; the shipped tables have to bear that out, both ways: none of them holds
-/// such a structure, and of a target that there are tables of, one holds each that is not among them. Specs without an axis of their own
-/// claim nothing of the latter.
+/// such a structure, and of a target that there are tables of, one holds each that is not among them, or an older and a newer one does.
+/// Specs without an axis of their own claim nothing of the latter.
 pub fn claims(layouts: &Layouts, names: &[&str], checked: &[Checked]) -> Vec<Finding> {
     let axis = &layouts.spec.axis;
     let mut found = Vec::new();
@@ -159,18 +159,23 @@ pub fn claims(layouts: &Layouts, names: &[&str], checked: &[Checked]) -> Vec<Fin
     for definition in names.iter().filter_map(|name| layouts.spec.definitions.get(*name)) {
         let name = &definition.name.value;
         let place = Some(layouts.spec.sources.place(definition.name.span));
+        let holds = |table: &&&Checked| {
+            let status = table.structures.get(name).map(|compared| compared.status);
+            status == Some(Status::Equal.as_str()) || status == Some(Status::Differs.as_str())
+        };
+        let holder = |target: usize| of_target[target].iter().find(holds);
+        // Symbols keep a type as long as something in the program uses it. What older and newer kernels hold, those between have, too.
+        let between = |target: usize| {
+            let own = |other: &usize| axis.targets[*other].arch == axis.targets[target].arch && holder(*other).is_some();
+            (0..target).any(|other| own(&other)) && (target + 1..axis.targets.len()).any(|other| own(&other))
+        };
         for target in definition.scope.iter() {
-            let mut tables = of_target[target].iter().peekable();
-            let seen = tables.peek().is_some();
-            let holds = |table: &&Checked| {
-                let status = table.structures.get(name).map(|compared| compared.status);
-                status == Some(Status::Equal.as_str()) || status == Some(Status::Differs.as_str())
-            };
-            let holder = tables.find(|table| holds(table));
+            let seen = !of_target[target].is_empty();
+            let holder = holder(target);
             let reason = layouts.unverifiable(name, target);
             let wrong = match (reason, holder) {
                 _ if layouts.get(target, name).is_none() => "no layout came of it".to_owned(),
-                (None, None) if seen && !axis.is_standard => "no table of its kernels holds it".to_owned(),
+                (None, None) if seen && !axis.is_standard && !between(target) => "no table of its kernels holds it".to_owned(),
                 (Some(_), Some(table)) => format!("the table of {}-{} holds it", table.build, table.arch),
                 _ => continue,
             };

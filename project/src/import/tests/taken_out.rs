@@ -1,6 +1,5 @@
 //! Specs as they were before some kernels were known.
 
-use super::super::scope::spell;
 use super::super::splice::Texts;
 use super::super::splice::{Splices, behind_comma, line_end, line_start};
 use super::{basis, layouts};
@@ -154,8 +153,7 @@ impl Taker<'_> {
         let gone = |kernel: &Kernel| !self.new.kernels.iter().any(|other| other.build == kernel.build);
         let named = self.old.kernels.iter().any(|kernel| gone(kernel) && text.contains(&kernel.build.to_string()));
         if named || self.new.scope(text).ok() != Some(wanted.clone()) {
-            let before = Some(text).filter(|_| !named);
-            self.splices.replace(span, format!("\"{}\"", spell(self.new, &wanted, &self.new.all(), before)));
+            self.splices.replace(span, format!("\"{}\"", self.new.spell(&self.new.all(), &wanted)));
         }
     }
 

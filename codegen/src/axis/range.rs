@@ -1,0 +1,168 @@
+//! From a scope to the targets that it denotes.
+
+use super::scope::{Part, Range, Scope};
+use super::{Arch, Axis, Build, Kernel, Target, TargetSet};
+
+impl Axis {
+    /// The targets that the text of a scope denotes, or what is wrong with it.
+    pub fn scope(&self, text: &str) -> Result<TargetSet, String> {
+        self.targets(&text.parse()?)
+    }
+
+    /// The targets that a scope denotes, or what is wrong with it.
+    pub fn targets(&self, scope: &Scope) -> Result<TargetSet, String> {
+        let named: Vec<Arch> = self.named(scope);
+        let mut set = None;
+        for part in &scope.0 {
+            match part {
+                Part::No(arch) if self.follows.contains_key(arch) => {}
+                Part::No(_) => return Err(format!("`{part}`: only an architecture that follows another is left out so")),
+                Part::Of(ranges, arch) => {
+                    let kernels = self.ranges(ranges)?;
+                    let leader = |t: Target| self.follows.get(&t.arch).filter(|_| !named.contains(&t.arch));
+                    let has = |t: Target| match *arch {
+                        Some(arch) => t.arch == arch || leader(t) == Some(&arch),
+                        None => !named.contains(&t.arch),
+                    };
+                    let targets = self.filter(|t| kernels.contains(t.kernel) && has(t));
+                    set = Some(targets.union(&set.unwrap_or_default()));
+                }
+            }
+        }
+        set.ok_or_else(|| format!("`{scope}` takes from nothing: it stands behind a scope, as in `6.1.. x64, no arm64`"))
+    }
+
+    /// The architectures that follow another, but are named in a scope: it speaks for them itself.
+    fn named(&self, scope: &Scope) -> Vec<Arch> {
+        self.follows.keys().copied().filter(|arch| scope.speaks_of(*arch)).collect()
+    }
+
+    /// Settles which of several scopes beside each other, such as the keys of a table, has a target that two give: an
+    /// architecture that follows another belongs to the scope that names it.
+    pub fn settle(&self, scopes: &mut [(&str, TargetSet)]) {
+        let claims = scopes.iter().map(|(text, set)| match text.parse().map(|scope| self.named(&scope)).as_deref() {
+            Err(_) | Ok([]) => TargetSet::default(),
+            Ok(named) => set.intersection(&self.filter(|t| named.contains(&t.arch))),
+        });
+        let claims: Vec<_> = claims.collect();
+        let all = claims.iter().fold(TargetSet::default(), |all, own| all.union(own));
+        for ((_, set), own) in scopes.iter_mut().zip(&claims) {
+            *set = set.difference(&all.difference(own));
+        }
+    }
+
+    /// Whether a scope that names a target's architecture, beside one with this text, is the one that has the target.
+    pub fn gives_way(&self, text: &str, target: usize) -> bool {
+        let arch = self.targets[target].arch;
+        self.follows.contains_key(&arch) && text.parse().is_ok_and(|scope: Scope| !scope.speaks_of(arch))
+    }
+
+    /// The targets of a set whose architecture follows no other.
+    pub fn leading(&self, set: &TargetSet) -> TargetSet {
+        match self.follows.is_empty() {
+            true => set.clone(),
+            false => set.difference(&self.filter(|t| self.follows.contains_key(&t.arch))),
+        }
+    }
+
+    /// The kernels that are in all of some ranges.
+    fn ranges(&self, ranges: &[Range]) -> Result<TargetSet, String> {
+        let mut kernels: TargetSet = (0..self.kernels.len()).collect();
+        for range in ranges {
+            kernels = kernels.intersection(&self.range(range)?);
+        }
+        match kernels.is_empty() && ranges.len() > 1 {
+            true => Err(format!("no kernel of the axis lies in `{}`", Part::Of(ranges.to_vec(), None))),
+            false => Ok(kernels),
+        }
+    }
+
+    /// The kernels of a range, by their indices. What an update changed, the kernels before it do not have: `..2022-01` ends there.
+    fn range(&self, range: &Range) -> Result<TargetSet, String> {
+        let all = 0..self.kernels.len();
+        let (first, last) = match range {
+            Range::Point(name) if self.update(name).is_some() => {
+                return Err(format!(
+                    "`{name}` is an update: write `{name}..` for the kernels that have it, `..{name}` for the others"
+                ));
+            }
+            Range::Point(name) => {
+                return match self.point(name)? {
+                    none if none.is_empty() => Err(format!("no kernel of the axis is `{name}`")),
+                    kernels => Ok(kernels.collect()),
+                };
+            }
+            Range::Between(first, last) => (first, last),
+        };
+        let end = |name: &str| match self.update(name) {
+            _ if name.is_empty() => Ok((all.clone(), None)),
+            Some(update) => Ok((all.clone(), Some(update))),
+            None => self.point(name).map(|kernels| (kernels, None)),
+        };
+        let ((start, from), (end, before)) = (end(first)?, end(last)?);
+        let newest = || self.kernels.len().checked_sub(1).map(|newest| self.kernel_name(newest)).unwrap_or_default();
+        let has = |kernel: &usize| {
+            let build = self.kernels[*kernel].build;
+            from.is_none_or(|update| update.has(build)) && before.is_none_or(|update| !update.has(build))
+        };
+        let kernels: TargetSet = (start.start..end.end).filter(has).collect();
+        match () {
+            () if !kernels.is_empty() => Ok(kernels),
+            () if start.start == all.end => {
+                Err(format!("`{first}` is newer than every kernel of the axis, whose newest is {}", newest()))
+            }
+            () if start.is_empty() || end.is_empty() || start.start < end.end => {
+                Err(format!("no kernel of the axis lies in `{range}`"))
+            }
+            () => Err(format!("the range `{range}` is empty: it ends before it starts")),
+        }
+    }
+
+    /// The kernels that one end of a range stands for. Of a build that no kernel has there are none, at the place where they would be.
+    pub(crate) fn point(&self, text: &str) -> Result<core::ops::Range<usize>, String> {
+        let span_of = |test: &dyn Fn(&Kernel) -> bool| {
+            let first = self.kernels.iter().position(test)?;
+            let last = self.kernels.iter().rposition(test)?;
+            Some(first..last + 1)
+        };
+        let found = if let Some(version) = self.versions.iter().position(|v| v.label == text) {
+            span_of(&|k| k.version == version)
+        } else if let Some((_, of)) = self.groups.iter().find(|(label, _)| label == text) {
+            span_of(&|k| of.contains(&k.version))
+        } else if let Some((build, pack)) = text.split_once("-sp") {
+            let build = super::build(build).filter(|(_, revision)| !revision).map(|(build, _)| build.number);
+            let pack = pack.parse::<u32>().ok();
+            build.zip(pack).and_then(|(build, pack)| span_of(&|k| k.build.number == build && k.service_pack == Some(pack)))
+        } else if let Some(release) = self.releases.iter().find(|release| release.label == text) {
+            Some(self.of_build(release.build))
+        } else {
+            match super::build(text) {
+                Some((build, true)) => Some(self.of_revision(build)?),
+                Some((build, false)) => Some(self.of_build(build)),
+                None => None,
+            }
+        };
+        found.ok_or_else(|| format!("`{text}` is neither a label nor a build nor an update"))
+    }
+
+    /// The kernels of a build, whatever their revision.
+    fn of_build(&self, build: Build) -> core::ops::Range<usize> {
+        let number = self.canonical(build).number;
+        let start = self.kernels.partition_point(|kernel| kernel.build.number < number);
+        start..start + self.kernels[start..].partition_point(|kernel| kernel.build.number == number)
+    }
+
+    /// The kernel of a revision; revision 0 is the first of its build.
+    fn of_revision(&self, build: Build) -> Result<core::ops::Range<usize>, String> {
+        let (all, wanted) = (self.of_build(build), self.canonical(build));
+        let kernels = &self.kernels[all.clone()];
+        let before = kernels.partition_point(|kernel| kernel.build < wanted);
+        let is = kernels.get(before).is_some_and(|kernel| kernel.build == wanted);
+        match before {
+            0 => Ok(all.start..all.start + usize::from(is || build.revision == 0 && !kernels.is_empty())),
+            _ if is => Ok(all.start + before..all.start + before + 1),
+            // The kernels up to the next have the layouts of this one: what an update between them changed would be lost.
+            _ => Err(format!("no kernel of the axis is `{build:#}`; the one before it is {:#}", kernels[before - 1].build)),
+        }
+    }
+}

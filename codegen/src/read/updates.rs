@@ -1,0 +1,59 @@
+//! `[[update]]`: the rows of the axis that a named update makes.
+
+use super::names::{build, check_label, existing};
+use super::reader::{Reader, Table};
+use crate::axis::{Arch, Axis, Build, Kernel, Update};
+use crate::source::Span;
+use crate::syntax::Node;
+
+/// An update; the kernels that it names are added to the axis where it does not have them.
+pub(super) fn update(reader: &mut Reader, table: &Table, axis: &mut Axis) {
+    let Some(name) = table.require(reader, "name").and_then(|node| reader.string(node)) else { return };
+    check_label(reader, &name, axis);
+    let architectures = table.get("architectures").map(|node| existing(reader, node));
+    let mut kernels: Vec<Build> = Vec::new();
+    for (build, span) in table.require(reader, "kernels").map(|node| builds(reader, node)).into_iter().flatten() {
+        if let Some(before) = kernels.last().filter(|before| before.number >= build.number) {
+            let title = format!("kernel {build:#} follows {before:#}");
+            reader.error(span, title, "out of order", "name one kernel of each build, oldest build first");
+        } else if add(reader, axis, build, architectures.as_deref(), span) {
+            kernels.push(build);
+        }
+    }
+    let without = table.get("without").map(|node| builds(reader, node)).into_iter().flatten();
+    let without = without.map(|(build, _)| build.number).collect();
+    let doc = table.text(reader, "doc");
+    axis.updates.push(Update { name: name.value, kernels, without, architectures, doc, span: table.span });
+}
+
+fn builds(reader: &mut Reader, node: &Node) -> Vec<(Build, Span)> {
+    let nodes: Vec<_> = reader.array(node).collect();
+    nodes.into_iter().filter_map(|node| Some((build(reader, node)?, reader.span(node.span())))).collect()
+}
+
+/// Adds the first kernel of a build that has an update, on the architectures of the build's first kernel. Whether it is one of the axis.
+fn add(reader: &mut Reader, axis: &mut Axis, build: Build, architectures: Option<&[Arch]>, span: Span) -> bool {
+    let Some(first) = axis.kernels.iter().position(|kernel| kernel.build.number == build.number) else {
+        let title = format!("no version has kernels of the build {:#}", Build { revision: 0, ..build });
+        reader.error(span, title, "here", "name kernels of builds whose first kernel is in a [[version]]");
+        return false;
+    };
+    let end = first + axis.kernels[first..].partition_point(|kernel| kernel.build < build);
+    let has = |arch: &Arch| architectures.is_none_or(|of| of.contains(arch));
+    let architectures: Vec<Arch> = axis.kernels[first].architectures.iter().copied().filter(has).collect();
+    match axis.kernels.get_mut(end).filter(|kernel| kernel.build == build) {
+        Some(kernel) => {
+            kernel.architectures.extend(architectures);
+            kernel.architectures.sort();
+            kernel.architectures.dedup();
+        }
+        None => {
+            let of = &axis.kernels[first];
+            let module = format!("{}_{}", of.module, build.revision);
+            let (version, added) = (of.version, of.added);
+            let kernel = Kernel { build, service_pack: None, module, version, architectures, same: Vec::new(), added, span };
+            axis.kernels.insert(end, kernel);
+        }
+    }
+    true
+}
