@@ -60,6 +60,11 @@ impl Sources {
         &self.files[span.file as usize]
     }
 
+    /// The text that states something; nothing if no file does.
+    pub fn literal(&self, span: Span) -> Option<&str> {
+        self.files.get(span.file as usize)?.text.get(span.start as usize..span.end as usize).filter(|text| !text.is_empty())
+    }
+
     /// The index of that file.
     pub fn index(&self, span: Span) -> usize {
         span.file as usize

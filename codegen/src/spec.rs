@@ -69,6 +69,10 @@ pub struct Definition {
     pub errata: Vec<Erratum>,
     /// Its contents.
     pub body: Body,
+    /// The comments before it, a line each; empty for a blank line.
+    pub comments: Vec<String>,
+    /// The comments after its last member or constant.
+    pub end: Vec<String>,
 }
 
 /// The contents of a definition.
@@ -133,6 +137,8 @@ pub struct Member {
     pub doc: String,
     /// What documents say otherwise.
     pub errata: Vec<Erratum>,
+    /// The comments before it, a line each; empty for a blank line.
+    pub comments: Vec<String>,
     /// The whole member.
     pub span: Span,
 }
@@ -224,6 +230,8 @@ pub struct Constant {
     pub doc: String,
     /// What documents say otherwise.
     pub errata: Vec<Erratum>,
+    /// The comments before it, a line each; empty for a blank line.
+    pub comments: Vec<String>,
 }
 
 /// What a document says, and what is so.
@@ -328,6 +336,18 @@ impl What {
             Self::Bits => "bits",
             Self::In => "in",
             Self::Text => "text",
+        }
+    }
+}
+
+impl Unknown {
+    /// The word for it in specs.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Name => "name",
+            Self::Type => "type",
+            Self::NameAndType => "name and type",
+            Self::Use => "use",
         }
     }
 }

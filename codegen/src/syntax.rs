@@ -4,8 +4,10 @@
 //! file in these terms, each key and value with its place in the text. Reading takes facts from the tree, an import edits
 //! the text at its places, and whoever changes a fact on purpose finds it there.
 
+mod comments;
 mod keys;
 mod tree;
 
+pub use comments::comments;
 pub use keys::{Holds, Key, Sort, key};
 pub use tree::{Entry, Form, Node, Piece, Pieces, Table, Tree};

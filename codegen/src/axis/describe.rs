@@ -7,7 +7,7 @@ use super::{Arch, Axis, TargetSet, Update};
 const PART: usize = 2;
 const LABEL: usize = 2;
 const UPDATE: usize = 3;
-const KERNEL: usize = 5;
+const KERNEL: usize = 7;
 const WORD: usize = 1;
 
 impl Axis {
@@ -202,8 +202,9 @@ impl<'a> Line<'a> {
         let update = |update: Option<&Update>| (update.map(|update| update.name.clone()).unwrap_or_default(), UPDATE);
         let open = (String::new(), 0);
         let named = |at: Option<usize>, whole: &dyn Fn(usize) -> bool| at.map(|at| self.name(at, whole(at)));
-        let first = bounds.first.filter(|&first| !(self.is_part && first == 0 && last.is_some()));
-        let (start, end) = (named(first, &|at| self.opens(at)), named(last, &|at| self.closes(at)));
+        let first = bounds.first.filter(|&first| !(self.is_part && first == 0 && last.is_some() && !self.opens(first)));
+        let start = named(first, &|at| self.opens(at)).map(|name| self.group(name, &|of| of.first()));
+        let end = named(last, &|at| self.closes(at)).map(|name| self.group(name, &|of| of.last()));
         let (since, before) = (bounds.since.map(|_| update(bounds.since)), bounds.before.map(|_| update(bounds.before)));
         let range = |first: Option<(String, usize)>, last: Option<(String, usize)>| {
             let ((first, cost), (last, more)) = (first.unwrap_or(open.clone()), last.unwrap_or(open.clone()));
@@ -252,6 +253,13 @@ impl<'a> Line<'a> {
             false if own.build.revision == 0 && own.service_pack.is_none() => (format!("{:#}.0", own.build), KERNEL),
             false => (self.axis.kernel_name(kernel), KERNEL),
         }
+    }
+
+    /// The label of several versions, in place of that of the one at its end.
+    fn group(&self, (label, cost): (String, usize), end: &dyn Fn(&[usize]) -> Option<&usize>) -> (String, usize) {
+        let is = |of: &[usize]| of.len() > 1 && end(of).is_some_and(|&version| self.axis.versions[version].label == label);
+        let group = self.axis.groups.iter().find(|(_, of)| is(of));
+        (group.map_or(label, |(group, _)| group.clone()), cost)
     }
 
     fn version(&self, at: usize) -> Option<usize> {

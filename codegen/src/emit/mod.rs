@@ -6,6 +6,7 @@ pub mod isf;
 mod order;
 mod padded;
 pub mod rust;
+pub mod toml;
 mod words;
 
 pub use order::types;

@@ -87,6 +87,7 @@ pub(super) fn read(reader: &mut Reader, root: syntax::Table, names: &mut Names, 
     let axis = &spec.axis;
     let sort = if ["struct", "union"].contains(&kind) { Sort::Aggregate } else { Sort::Values };
     let Some(subject) = reader.table(&table, sort, node) else { return };
+    reader.read_comments(&table);
     // Without a source, the spec itself is where the definition is known from, and speaks of all.
     reader.documented = if subject.get("source").is_some() { axis.documented.clone() } else { axis.all() };
     let definition = match kind {
@@ -121,11 +122,15 @@ fn aggregate(reader: &mut Reader, axis: &Axis, root: &Table, table: &Table, kind
     let size = witness(reader, axis, table, &scope, "size", 0);
     let align = number(reader, axis, table, &scope, "align", &mut |r, n| r.power_of_two(n, 8192));
     let pack = number(reader, axis, table, &scope, "pack", &mut |r, n| r.power_of_two(n, 16));
-    root.require(reader, "member");
-    let members = reader.tables(root, "member", Sort::Member);
-    let members: Vec<_> = members.iter().filter_map(|table| member::read(reader, axis, &scope, table)).collect();
+    let comments = reader.comments(table.ends().0);
+    let (list, key) = if table.get("members").is_some() { (table, "members") } else { (root, "member") };
+    if let (Some(node), "members") = (root.get("member"), key) {
+        reader.error(reader.span(node.span()), "members in two lists", "here", "write them all in `members`");
+    }
+    root.get("member").or_else(|| table.require(reader, "members"));
+    let members = member::list(reader, axis, &scope, list, key);
     let body = Body::Aggregate(Aggregate { kind, size, align, pack, members });
-    common(reader, axis, table, scope, body)
+    common(reader, axis, table, scope, body, comments)
 }
 
 fn values(reader: &mut Reader, axis: &Axis, root: &Table, table: &Table, kind: ValuesKind) -> Option<Definition> {
@@ -135,6 +140,7 @@ fn values(reader: &mut Reader, axis: &Axis, root: &Table, table: &Table, kind: V
     let scope = scope(reader, axis, table, &axis.all());
     let ty = table.require(reader, "type").and_then(|n| reader.string(n));
     table.require(reader, "constants");
+    let comments = reader.comments(table.ends().0);
     let rows = reader.tables(table, "constants", Sort::Constant);
     let constants: Vec<_> = rows.iter().filter_map(|row| constant(reader, axis, &scope, row)).collect();
     let mut known: HashMap<&str, Vec<&Constant>> = HashMap::new();
@@ -155,7 +161,7 @@ fn values(reader: &mut Reader, axis: &Axis, root: &Table, table: &Table, kind: V
             );
         }
     }
-    common(reader, axis, table, scope, Body::Values(Values { kind, ty: ty?, constants }))
+    common(reader, axis, table, scope, Body::Values(Values { kind, ty: ty?, constants }), comments)
 }
 
 fn constant(reader: &mut Reader, axis: &Axis, within: &TargetSet, table: &Table) -> Option<Constant> {
@@ -171,6 +177,7 @@ fn constant(reader: &mut Reader, axis: &Axis, within: &TargetSet, table: &Table)
         reader.error(name.span, title, "here", "add the value, or narrow `in`");
     }
     Some(Constant {
+        comments: reader.comments(table.ends().1),
         value,
         guid: table.get("guid").and_then(|n| guid(reader, n)),
         source: source(reader, axis, table, &scope),
@@ -192,7 +199,14 @@ fn guid(reader: &mut Reader, node: &Node) -> Option<String> {
     Some(value.trim_matches(['{', '}']).to_ascii_uppercase())
 }
 
-fn common(reader: &mut Reader, axis: &Axis, table: &Table, scope: TargetSet, body: Body) -> Option<Definition> {
+fn common(
+    reader: &mut Reader,
+    axis: &Axis,
+    table: &Table,
+    scope: TargetSet,
+    body: Body,
+    comments: Vec<String>,
+) -> Option<Definition> {
     let name = table.require(reader, "name").and_then(|n| reader.string(n))?;
     check_name(reader, &name);
     Some(Definition {
@@ -200,8 +214,10 @@ fn common(reader: &mut Reader, axis: &Axis, table: &Table, scope: TargetSet, bod
         unverifiable: unverifiable(reader, axis, table, &scope),
         doc: table.text(reader, "doc"),
         errata: errata(reader, axis, table, &scope),
+        end: reader.comments(usize::MAX),
         name,
         scope,
         body,
+        comments,
     })
 }

@@ -13,13 +13,47 @@ use toml::de::DeValue;
 const UNKNOWN: [(&str, Unknown); 4] =
     [("name", Unknown::Name), ("type", Unknown::Type), ("name and type", Unknown::NameAndType), ("use", Unknown::Use)];
 
-pub(super) fn read(reader: &mut Reader, axis: &Axis, within: &TargetSet, table: &Table) -> Option<Member> {
+/// The members of a list, those of its groups among them.
+pub(super) fn list(reader: &mut Reader, axis: &Axis, within: &TargetSet, table: &Table, key: &str) -> Vec<Member> {
+    let mut members = Vec::new();
+    for table in reader.tables(table, key, Sort::Member) {
+        match table.get("members") {
+            Some(_) => members.extend(group(reader, axis, within, &table)),
+            None => members.extend(read(reader, axis, within, &table)),
+        }
+    }
+    members
+}
+
+/// The members of a group, which have its range.
+fn group(reader: &mut Reader, axis: &Axis, within: &TargetSet, table: &Table) -> Vec<Member> {
+    let mut comments = reader.comments(table.ends().0);
+    for key in table.keys().filter(|key| !["in", "members"].contains(key)) {
+        let help = "a group has `in` and `members`; write everything else with the members";
+        reader.error(table.span, format!("a group of members has no `{key}`"), "here", help);
+    }
+    let scope = scope(reader, axis, table, within);
+    let mut members = list(reader, axis, &scope, table, "members");
+    match members.first_mut() {
+        Some(first) => {
+            comments.append(&mut first.comments);
+            first.comments = comments;
+        }
+        None => reader.error(table.span, "a group without members", "here", "add members, or remove it"),
+    }
+    members
+}
+
+fn read(reader: &mut Reader, axis: &Axis, within: &TargetSet, table: &Table) -> Option<Member> {
     let scope = scope(reader, axis, table, within);
     let name = table.get("name").and_then(|n| reader.string(n));
     if let Some(name) = &name {
         check_name(reader, name);
     }
+    let (own, end) = table.ends();
+    let mut comments = reader.comments(own);
     let shape = shape(reader, axis, table, &scope)?;
+    comments.extend(reader.comments(end));
     let bits = number(reader, axis, table, &scope, "bits", &mut |r, n| r.count(n, 0));
     let mask = witness(reader, axis, table, &scope, "mask", 1);
     let offset = witness(reader, axis, table, &scope, "offset", 0);
@@ -39,6 +73,7 @@ pub(super) fn read(reader: &mut Reader, axis: &Axis, within: &TargetSet, table: 
         unknown: table.get("unknown").and_then(|n| reader.word(n, &UNKNOWN)),
         doc: table.text(reader, "doc"),
         errata: errata(reader, axis, table, &scope),
+        comments,
         span: name.as_ref().map_or(table.span, |n| n.span),
         name,
         scope,
@@ -77,7 +112,5 @@ fn shape(reader: &mut Reader, axis: &Axis, table: &Table, scope: &TargetSet) -> 
         return Some(Shape::Type(types));
     }
     let kind = if key == "struct" { Kind::Struct } else { Kind::Union };
-    let members = reader.tables(table, key, Sort::Member);
-    let members = members.iter().filter_map(|member| read(reader, axis, scope, member)).collect();
-    Some(Shape::Inline(kind, members))
+    Some(Shape::Inline(kind, list(reader, axis, scope, table, key)))
 }

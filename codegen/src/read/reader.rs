@@ -4,7 +4,7 @@ use crate::axis::{Axis, Scope, TargetSet};
 use crate::diagnostic::{Diagnostic, MOST_KEPT, MOST_NEAR, nearest};
 use crate::source::{At, Span};
 use crate::spec::{Piece, Piecewise};
-use crate::syntax::{self, Form, Node, Pieces, Sort};
+use crate::syntax::{self, Form, Holds, Node, Pieces, Sort};
 use core::ops::Range;
 use toml::de::DeValue;
 
@@ -15,6 +15,8 @@ pub(super) struct Reader<'e> {
     pub documented: TargetSet,
     /// What the file has listed so far.
     listed: usize,
+    /// The comments of the file that nothing has yet, the last first.
+    comments: Vec<(usize, String)>,
     errors: &'e mut Vec<Diagnostic>,
 }
 
@@ -50,12 +52,27 @@ const SYNONYMS: [(&str, &str); 11] = [
 
 impl<'e> Reader<'e> {
     pub fn new(errors: &'e mut Vec<Diagnostic>) -> Self {
-        Self { file: 0, documented: TargetSet::default(), listed: 0, errors }
+        Self { file: 0, documented: TargetSet::default(), listed: 0, comments: Vec::new(), errors }
     }
 
     /// Goes on with another file.
     pub fn enter(&mut self, file: usize) {
         (self.file, self.listed) = (file, 0);
+    }
+
+    /// Has the comments of a file ready.
+    pub fn read_comments(&mut self, table: &Table) {
+        let all = syntax::comments(table.inner.source()).into_iter().rev();
+        self.comments = all.map(|(at, text)| (at, text.to_owned())).collect();
+    }
+
+    /// The comments up to a place that nothing has yet.
+    pub fn comments(&mut self, until: usize) -> Vec<String> {
+        let mut taken = Vec::new();
+        while let Some((_, text)) = self.comments.pop_if(|(at, _)| *at < until) {
+            taken.push(text);
+        }
+        taken
     }
 
     /// Whether anything is wrong with a file so far.
@@ -365,9 +382,21 @@ impl<'a> Table<'a> {
         Some(self.inner.get(key)?.value)
     }
 
+    /// The names of its keys.
+    pub fn keys(&self) -> impl Iterator<Item = &'a str> {
+        self.inner.entries().map(|entry| entry.name)
+    }
+
     /// The piecewise value of a key.
     pub fn pieces(&self, key: &str) -> Option<Pieces<'a>> {
         Some(self.inner.get(key)?.pieces())
+    }
+
+    /// Where its own keys end, and where its lists end, with the line that each is in.
+    pub fn ends(&self) -> (usize, usize) {
+        let lists = self.inner.entries().filter(|entry| entry.key.is_some_and(|key| matches!(key.holds, Holds::Tables(_))));
+        let end = self.inner.line_end();
+        (lists.map(|entry| entry.value.span().start).min().unwrap_or(end), end)
     }
 
     /// The value of a key that has to be there.

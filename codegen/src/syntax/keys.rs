@@ -140,6 +140,7 @@ const AGGREGATE: &[Key] = &[
     piecewise("unverifiable"),
     plain("doc"),
     tables("errata", Sort::Erratum),
+    tables("members", Sort::Member),
 ];
 
 const VALUES: &[Key] = &[
@@ -169,6 +170,7 @@ const MEMBER: &[Key] = &[
     tables("errata", Sort::Erratum),
     tables("struct", Sort::Member),
     tables("union", Sort::Member),
+    tables("members", Sort::Member),
 ];
 
 const CONSTANT: &[Key] = &[

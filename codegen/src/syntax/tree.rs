@@ -137,6 +137,17 @@ impl<'a> Table<'a> {
         self.get(name).map(|entry| entry.tables()).unwrap_or_default()
     }
 
+    /// The whole text that it is in.
+    pub fn source(self) -> &'a str {
+        self.text
+    }
+
+    /// The end of the line that it ends in.
+    pub fn line_end(self) -> usize {
+        let end = self.extent();
+        end + self.text[end..].find('\n').unwrap_or(self.text.len() - end)
+    }
+
     /// Where its last value ends, those of the tables below its header included.
     pub fn extent(self) -> usize {
         self.entries.iter().map(|(_, value)| end(value)).fold(self.end, usize::max)

@@ -1,0 +1,163 @@
+//! Ranges and piecewise values, spelled by the axis.
+
+use super::form::Value;
+use crate::axis::{Arch, Axis, TargetSet};
+use crate::spec::{Piece, Piecewise};
+
+/// What ranges are spelled by.
+pub struct Scopes<'a> {
+    /// The axis.
+    pub axis: &'a Axis,
+    /// The targets that the assertions of the definition hold for.
+    pub documented: TargetSet,
+}
+
+/// The targets that have each text.
+type Texts = Vec<(TargetSet, String)>;
+
+impl Scopes<'_> {
+    /// A range within another; nothing if it is all of that.
+    pub fn range(&self, set: &TargetSet, within: &TargetSet) -> Option<Value> {
+        (set != within).then(|| Value::Plain(format!("\"{}\"", self.axis.spell(within, set))))
+    }
+
+    /// A value that may differ between the targets of a range; nothing if there is none.
+    pub fn pieces<T>(&self, value: &Piecewise<T>, within: &TargetSet, show: impl Fn(&Piece<T>) -> String) -> Option<Value> {
+        self.spelled(merged(value.0.iter().map(|piece| (piece.targets.intersection(within), show(piece)))), within, false)
+    }
+
+    /// A number that documents state: it holds for the targets that they speak of, whatever else its range has.
+    pub fn assertion(&self, value: &Piecewise<u64>, within: &TargetSet, show: impl Fn(&u64) -> String) -> Option<Value> {
+        let texts = merged(value.0.iter().map(|piece| (piece.targets.clone(), show(&piece.value))));
+        let stated = within.intersection(&self.documented);
+        let leading = self.axis.leading(within);
+        let sets = [stated, leading, within.clone()];
+        let among = sets.into_iter().find(|set| !set.is_empty()).unwrap_or_default();
+        let inside = merged(texts.iter().map(|(set, text)| (set.intersection(&among), text.clone())));
+        let outside = merged(texts.iter().map(|(set, text)| (set.difference(&among), text.clone())));
+        let (inside, outside) = (self.spelled(inside, &among, true), self.spelled(outside, within, true));
+        match (inside, outside) {
+            (inside, None) => inside,
+            (None, outside) => outside,
+            (Some(inside), Some(outside)) => {
+                let pieces = |value, set: &TargetSet| match value {
+                    Value::Pieces(pieces) => pieces,
+                    value => vec![(key(&self.axis.spell(within, set).to_string()), value)],
+                };
+                Some(Value::Pieces([pieces(inside, &among), pieces(outside, &within.difference(&among))].concat()))
+            }
+        }
+    }
+
+    /// One range after the other, or each architecture by itself: places by architecture wherever they differ, and all else if it is shorter.
+    fn spelled(&self, texts: Texts, within: &TargetSet, are_places: bool) -> Option<Value> {
+        match &texts[..] {
+            [] => return None,
+            [(set, text)] if set == within => return Some(Value::Plain(text.clone())),
+            _ => {}
+        }
+        let flat = self.flat(&texts, within);
+        let names_arch = |(set, _): &(TargetSet, String)| {
+            let scope = self.axis.spell(within, set);
+            Arch::ALL.iter().any(|arch| scope.speaks_of(*arch))
+        };
+        let by_arch = self.by_arch(&texts, within).filter(|_| texts.iter().any(names_arch));
+        let is_better = |by_arch: &Value| are_places || by_arch.one_line().len() <= flat.one_line().len();
+        Some(by_arch.filter(is_better).unwrap_or(flat))
+    }
+
+    fn flat(&self, texts: &Texts, within: &TargetSet) -> Value {
+        let scopes: Vec<_> = texts.iter().map(|(set, _)| self.axis.spell(within, set)).collect();
+        let mut spelled: Vec<String> = scopes.iter().map(ToString::to_string).collect();
+        // A range that names an architecture has it, whatever others beside it have.
+        for (index, scope) in scopes.iter().enumerate() {
+            let plain = spelled[index].split(", ").filter(|part| !part.starts_with("no ")).collect::<Vec<_>>().join(", ");
+            let tried: Vec<&str> = (0..spelled.len()).map(|other| if other == index { &plain } else { &spelled[other] } as &str).collect();
+            if scope.to_string() != plain && self.denotes(&tried, texts, within) {
+                spelled[index] = plain;
+            }
+        }
+        Value::Pieces(spelled.iter().zip(texts).map(|(scope, (_, text))| (key(scope), Value::Plain(text.clone()))).collect())
+    }
+
+    /// Whether ranges beside each other mean the targets that have the texts.
+    fn denotes(&self, scopes: &[&str], texts: &Texts, within: &TargetSet) -> bool {
+        let sets = scopes.iter().map(|scope| Some((*scope, self.axis.scope(scope).ok()?)));
+        let Some(mut sets) = sets.collect::<Option<Vec<_>>>() else { return false };
+        self.axis.settle(&mut sets);
+        sets.iter().zip(texts).all(|((_, set), (wanted, _))| set.intersection(within) == *wanted)
+    }
+
+    fn by_arch(&self, texts: &Texts, within: &TargetSet) -> Option<Value> {
+        let of = |arch: Arch| within.intersection(&self.axis.filter(|target| target.arch == arch));
+        let mut pieces = Vec::new();
+        let mut given = TargetSet::default();
+        for arch in Arch::ALL.into_iter().filter(|arch| !self.axis.follows.contains_key(arch)) {
+            let followers = self.axis.follows.iter().filter(|(_, leader)| **leader == arch);
+            let own = of(arch);
+            if own.is_empty() {
+                continue;
+            }
+            let all = followers.fold(own.clone(), |all, (follower, _)| all.union(&of(*follower)));
+            let among = |set: &TargetSet| merged(texts.iter().map(|(targets, text)| (targets.intersection(set), text.clone())));
+            let (texts, set) = match self.inner(&among(&all), &all) {
+                Some(Some(value)) => (value, all),
+                Some(None) => continue,
+                None => (self.inner(&among(&own), &own)??, own),
+            };
+            given = given.union(&set);
+            pieces.push((arch.to_string(), texts));
+        }
+        for arch in self.axis.follows.keys().copied() {
+            let own = of(arch).difference(&given);
+            let texts = merged(texts.iter().map(|(targets, text)| (targets.intersection(&own), text.clone())));
+            if let Some(value) = self.inner(&texts, &own)? {
+                pieces.push((arch.to_string(), value));
+            }
+        }
+        Some(Value::Pieces(pieces))
+    }
+
+    /// The value of some architectures, in ranges that name none. `None` if there are no such ranges.
+    fn inner(&self, texts: &Texts, within: &TargetSet) -> Option<Option<Value>> {
+        Some(match &texts[..] {
+            [] => None,
+            [(set, text)] if set == within => Some(Value::Plain(text.clone())),
+            _ => {
+                let mut pieces = Vec::new();
+                for (set, text) in texts {
+                    let scope = self.axis.spell(within, set);
+                    if Arch::ALL.iter().any(|arch| scope.speaks_of(*arch)) {
+                        let one = Arch::ALL.into_iter().find(|arch| within.iter().all(|t| self.axis.targets[t].arch == *arch))?;
+                        let suffix = format!(" {one}");
+                        let plain = scope.to_string().split(", ").map(|part| part.strip_suffix(&suffix).map(str::to_owned)).collect::<Option<Vec<_>>>()?;
+                        pieces.push((key(&plain.join(", ")), Value::Plain(text.clone())));
+                    } else {
+                        pieces.push((key(&scope.to_string()), Value::Plain(text.clone())));
+                    }
+                }
+                Some(Value::Pieces(pieces))
+            }
+        })
+    }
+}
+
+/// The targets of each text, in the order of their first ones.
+fn merged(texts: impl Iterator<Item = (TargetSet, String)>) -> Texts {
+    let mut all: Texts = Vec::new();
+    for (set, text) in texts.filter(|(set, _)| !set.is_empty()) {
+        match all.iter_mut().find(|(_, other)| *other == text) {
+            Some((known, _)) => *known = known.union(&set),
+            None => all.push((set, text)),
+        }
+    }
+    all.sort_by_key(|(set, _)| set.iter().next());
+    all
+}
+
+fn key(scope: &str) -> String {
+    match scope.parse::<Arch>() {
+        Ok(arch) => arch.to_string(),
+        Err(_) => format!("\"{scope}\""),
+    }
+}
