@@ -18,7 +18,9 @@ pub struct SourceFile {
 }
 
 /// A range of bytes in one file of a [`Sources`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+///
+/// The default is the place of what no file states.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Span {
     pub(crate) file: u32,
     pub(crate) start: u32,
@@ -83,6 +85,13 @@ impl Sources {
 impl Span {
     pub(crate) fn new(file: usize, range: core::ops::Range<usize>) -> Self {
         Self { file: file as u32, start: range.start as u32, end: range.end as u32 }
+    }
+}
+
+impl<T> From<T> for At<T> {
+    /// A value that no file states.
+    fn from(value: T) -> Self {
+        Self::new(value, Span::default())
     }
 }
 

@@ -305,7 +305,126 @@ impl Spec {
     }
 }
 
+impl Definition {
+    /// One that nothing is said of yet.
+    pub fn new(name: String, body: Body) -> Self {
+        Self {
+            name: name.into(),
+            scope: TargetSet::default(),
+            source: Piecewise::default(),
+            unverifiable: Piecewise::default(),
+            doc: String::new(),
+            errata: Vec::new(),
+            body,
+            comments: Vec::new(),
+            end: Vec::new(),
+        }
+    }
+
+    /// Visits the targets of everything that its layouts depend on, and why no symbols can confirm it: not of assertions, sources and
+    /// errata.
+    pub fn layout_sets(&mut self, visit: &mut dyn FnMut(&mut TargetSet)) {
+        visit(&mut self.scope);
+        self.unverifiable.sets(visit);
+        match &mut self.body {
+            Body::Aggregate(aggregate) => {
+                aggregate.align.sets(visit);
+                aggregate.pack.sets(visit);
+                aggregate.members.iter_mut().for_each(|member| member.layout_sets(visit));
+            }
+            Body::Values(values) => values.constants.iter_mut().for_each(|constant| {
+                visit(&mut constant.scope);
+                constant.value.sets(visit);
+            }),
+        }
+    }
+
+    /// Visits the targets of assertions, sources and errata.
+    pub fn other_sets(&mut self, visit: &mut dyn FnMut(&mut TargetSet)) {
+        self.source.sets(visit);
+        errata_sets(&mut self.errata, visit);
+        match &mut self.body {
+            Body::Aggregate(aggregate) => {
+                aggregate.size.sets(visit);
+                aggregate.members.iter_mut().for_each(|member| member.other_sets(visit));
+            }
+            Body::Values(values) => values.constants.iter_mut().for_each(|constant| {
+                constant.source.sets(visit);
+                errata_sets(&mut constant.errata, visit);
+            }),
+        }
+    }
+}
+
+fn errata_sets(errata: &mut [Erratum], visit: &mut dyn FnMut(&mut TargetSet)) {
+    for erratum in errata {
+        visit(&mut erratum.scope);
+        visit(&mut erratum.checked);
+    }
+}
+
+impl Member {
+    /// One that nothing is said of yet.
+    pub fn new(name: Option<String>, shape: Shape) -> Self {
+        Self {
+            name: name.map(At::from),
+            scope: TargetSet::default(),
+            shape,
+            bits: Piecewise::default(),
+            mask: Piecewise::default(),
+            offset: Piecewise::default(),
+            align: Piecewise::default(),
+            values: None,
+            leads_to: Vec::new(),
+            source: Piecewise::default(),
+            unknown: None,
+            doc: String::new(),
+            errata: Vec::new(),
+            comments: Vec::new(),
+            span: Span::default(),
+        }
+    }
+
+    fn layout_sets(&mut self, visit: &mut dyn FnMut(&mut TargetSet)) {
+        visit(&mut self.scope);
+        self.bits.sets(visit);
+        self.align.sets(visit);
+        match &mut self.shape {
+            Shape::Type(types) => types.sets(visit),
+            Shape::Inline(_, members) => members.iter_mut().for_each(|member| member.layout_sets(visit)),
+        }
+    }
+
+    fn other_sets(&mut self, visit: &mut dyn FnMut(&mut TargetSet)) {
+        self.mask.sets(visit);
+        self.offset.sets(visit);
+        self.source.sets(visit);
+        errata_sets(&mut self.errata, visit);
+        if let Shape::Inline(_, members) = &mut self.shape {
+            members.iter_mut().for_each(|member| member.other_sets(visit));
+        }
+    }
+}
+
 impl<T> Piecewise<T> {
+    /// Visits the targets of every piece.
+    fn sets(&mut self, visit: &mut dyn FnMut(&mut TargetSet)) {
+        self.0.iter_mut().for_each(|piece| visit(&mut piece.targets));
+    }
+
+    /// Has a value hold for a target, and no other, or none.
+    pub fn set(&mut self, target: usize, value: Option<T>)
+    where
+        T: PartialEq,
+    {
+        self.0.iter_mut().for_each(|piece| piece.targets.remove(target));
+        let Some(value) = value else { return };
+        match self.0.iter_mut().find(|piece| piece.value == value) {
+            Some(piece) => piece.targets.insert(target),
+            None => self.0.push(Piece { targets: core::iter::once(target).collect(), value, span: Span::default() }),
+        }
+    }
+
     /// The piece that holds for a target.
     pub fn get(&self, target: usize) -> Option<&Piece<T>> {
         self.0.iter().find(|piece| piece.targets.contains(target))

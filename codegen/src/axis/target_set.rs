@@ -14,6 +14,13 @@ impl TargetSet {
         self.0[word] |= 1 << (target % 64);
     }
 
+    /// Takes a target out.
+    pub fn remove(&mut self, target: usize) {
+        if self.contains(target) {
+            *self = self.difference(&core::iter::once(target).collect());
+        }
+    }
+
     /// Whether a target is in the set.
     pub fn contains(&self, target: usize) -> bool {
         let word = self.0.get(target / 64).copied().unwrap_or(0);

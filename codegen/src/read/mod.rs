@@ -36,6 +36,13 @@ pub fn read(sources: Sources) -> Result<Spec, Errors> {
     }
 }
 
+/// Reads what can be read of a spec set, and tells what cannot. A spec set that was without errors before its axis got a kernel is read
+/// whole: where it says nothing of that kernel, the spec has nothing of it.
+pub fn read_partly(sources: Sources) -> (Spec, Vec<Diagnostic>) {
+    let Reading { spec, errors, .. } = read_all(sources);
+    (spec, errors)
+}
+
 /// What can be read of a spec set.
 pub(crate) struct Reading {
     /// What a wrong file specifies is among its `broken`.

@@ -60,10 +60,21 @@ pub fn resolve(spec: Spec) -> Result<Layouts, Errors> {
     }
 }
 
+/// The structures and unions of one target, as far as they can be laid out: what is wrong with the spec is not told.
+pub fn laid_out(spec: &Spec, target: usize) -> BTreeMap<String, Aggregate> {
+    let mut problems = Problems::default();
+    let Resolved { layouts, mut by_target, .. } = resolver::of(spec, &Default::default(), &mut problems, target..target + 1);
+    let aggregate = |(name, id): (String, LayoutId)| match &layouts[id].form {
+        Form::Aggregate(aggregate) => Some((name, aggregate.clone())),
+        Form::Enumeration(_) => None,
+    };
+    by_target.pop().unwrap_or_default().into_iter().filter_map(aggregate).collect()
+}
+
 fn resolve_all(spec: Spec) -> (Layouts, Vec<Diagnostic>) {
     let mut problems = Problems::default();
     let alike = alike::first_alike(&spec);
-    let Resolved { layouts, by_target, globals } = sorted(resolver::all(&spec, &alike, &mut problems));
+    let Resolved { layouts, by_target, globals } = sorted(resolver::of(&spec, &alike, &mut problems, 0..spec.axis.targets.len()));
     witness::check(&spec, &alike, &layouts, &by_target, &mut problems);
     complete(&spec, &by_target, &mut problems);
     let list = problems.into_list(&spec.axis);

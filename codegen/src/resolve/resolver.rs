@@ -15,8 +15,8 @@ pub(super) struct Resolved {
     pub globals: Vec<BTreeMap<String, Type>>,
 }
 
-/// Every type at every target, each distinct layout once.
-pub(super) fn all(spec: &Spec, alike: &Alike, problems: &mut Problems) -> Resolved {
+/// Every type at some targets, each distinct layout once.
+pub(super) fn of(spec: &Spec, alike: &Alike, problems: &mut Problems, targets: core::ops::Range<usize>) -> Resolved {
     let mut resolver = Resolver {
         spec,
         alike,
@@ -32,7 +32,7 @@ pub(super) fn all(spec: &Spec, alike: &Alike, problems: &mut Problems) -> Resolv
         remedies: HashMap::new(),
     };
     let (mut by_target, mut globals) = (Vec::new(), Vec::new());
-    for target in 0..spec.axis.targets.len() {
+    for target in targets {
         resolver.target = target;
         for (name, definition) in &spec.definitions {
             if definition.scope.contains(target) && !spec.broken.contains(name) {

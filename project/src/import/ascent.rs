@@ -1,28 +1,29 @@
 //! Members in the order of their offsets, given to entries in the order of the declaration.
 
-use super::tree::Node;
+use etw_layouts_codegen::spec::{Member, Shape};
 use std::collections::BTreeMap;
 
 /// The entries of a name, each with the index of the child that it is, or that is an anonymous group around it.
-pub struct Named<'a>(BTreeMap<&'a str, Vec<(usize, &'a Node)>>);
+pub struct Named<'a>(BTreeMap<&'a str, Vec<(usize, &'a Member)>>);
 
 impl<'a> Named<'a> {
     /// Among the children of an entry.
-    pub fn of(children: &'a [Node]) -> Self {
+    pub fn of(children: &'a [Member]) -> Self {
         let mut named = Self(BTreeMap::new());
         children.iter().enumerate().for_each(|(index, child)| named.add(index, child));
         named
     }
 
-    fn add(&mut self, index: usize, node: &'a Node) {
-        match node.name.is_empty() {
-            true => node.children.iter().for_each(|child| self.add(index, child)),
-            false => self.0.entry(&node.name).or_default().push((index, node)),
+    fn add(&mut self, index: usize, node: &'a Member) {
+        match (&node.name, &node.shape) {
+            (None, Shape::Inline(_, members)) => members.iter().for_each(|member| self.add(index, member)),
+            (None, Shape::Type(_)) => {}
+            (Some(name), _) => self.0.entry(&name.value).or_default().push((index, node)),
         }
     }
 
     /// Those of a name, in the order of the declaration.
-    pub fn get(&self, name: &str) -> &[(usize, &'a Node)] {
+    pub fn get(&self, name: &str) -> &[(usize, &'a Member)] {
         self.0.get(name).map_or(&[], Vec::as_slice)
     }
 }

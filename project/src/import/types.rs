@@ -87,11 +87,6 @@ impl Fact {
         self.bits.is_some() && other.bits.is_some() && self.unit() == other.unit()
     }
 
-    /// Whether the other has the same bits of the same unit.
-    pub fn lies_as(&self, other: &Fact) -> bool {
-        (self.extent(), self.unit(), self.bits) == (other.extent(), other.unit(), other.bits)
-    }
-
     /// Whether the other begins where this one ends.
     pub fn precedes(&self, other: &Fact) -> bool {
         let end = if self.bits.is_some() && other.bits.is_none() { self.unit().1 } else { self.extent().1 };
@@ -130,18 +125,17 @@ pub struct Names<'a> {
 }
 
 impl Names<'_> {
-    /// Whether a spelling is what symbols state, at a target.
-    pub fn agree(&self, text: &str, target: usize, ty: &Type, rules: Rules) -> bool {
-        let ours = CType::parse(text).ok().and_then(|ctype| self.meaning(&ctype, target, 0));
-        ours.is_some_and(|ours| same(ours, ty.clone(), rules))
+    /// Whether a type is what symbols state, at a target.
+    pub fn agree(&self, ctype: &CType, target: usize, ty: &Type, rules: Rules) -> bool {
+        self.meaning(ctype, target, 0).is_some_and(|ours| same(ours, ty.clone(), rules))
     }
 
-    /// The spelling of a type, and what it leaves open.
+    /// A type as specs have it, and what it leaves open.
     ///
     /// # Errors
     ///
     /// A type that specs cannot spell.
-    pub fn spell(&self, ty: &Type, rules: Rules) -> Result<(String, Option<&'static str>), String> {
+    pub fn spell(&self, ty: &Type, rules: Rules) -> Result<(CType, Option<&'static str>), String> {
         let mut of = ty;
         while let Type::Array(inner, _) = of {
             of = inner;
@@ -160,7 +154,7 @@ impl Names<'_> {
             }
             _ => None,
         };
-        Ok((text, note))
+        Ok((CType::parse(&text)?, note))
     }
 
     fn declared(&self, ty: &Type) -> Result<String, String> {
@@ -221,9 +215,9 @@ impl Names<'_> {
         })
     }
 
-    /// The integer that a spelling means.
-    pub fn integer(&self, text: &str, target: usize) -> Option<Integer> {
-        match self.meaning(&CType::parse(text).ok()?, target, 0)? {
+    /// The integer that a type's name means.
+    pub fn integer(&self, name: &str, target: usize) -> Option<Integer> {
+        match self.meaning(&CType::parse(name).ok()?, target, 0)? {
             Type::Integer(integer) => Some(integer),
             _ => None,
         }
@@ -295,13 +289,12 @@ pub fn shown(name: &str) -> String {
     name.chars().take(64).flat_map(char::escape_debug).collect()
 }
 
-/// The name of a type that a spelling holds by value.
-pub fn held(text: &str) -> Option<String> {
-    let mut ctype = CType::parse(text).ok()?;
+/// The name of what a type holds by value.
+pub fn held(mut ctype: &CType) -> Option<String> {
     loop {
         match ctype {
-            CType::Name { name, .. } => return Some(name),
-            CType::Array { of, .. } => ctype = *of,
+            CType::Name { name, .. } => return Some(name.clone()),
+            CType::Array { of, .. } => ctype = of,
             CType::Pointer { .. } | CType::Function { .. } => return None,
         }
     }

@@ -1,7 +1,8 @@
 //! Which members of a structure share bytes.
 
-use super::tree::Node;
+
 use super::types::Fact;
+use etw_layouts_codegen::spec::Member;
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
@@ -88,41 +89,9 @@ fn bits(facts: &[Fact], mut run: Vec<usize>) -> Vec<Vec<usize>> {
     parts
 }
 
-/// How long an import looks for the arrangement of members that share bytes. There may be as many arrangements as one likes,
-/// and those of real structures are found soon.
-pub struct Work(u64);
-
-impl Work {
-    /// As much as some members may take.
-    pub fn of(members: usize) -> Self {
-        let mut work = Self(0);
-        work.more(members);
-        work
-    }
-
-    /// There are some more members.
-    pub fn more(&mut self, members: usize) {
-        self.0 = self.0.saturating_add(STEPS.saturating_mul(1 + members as u64));
-    }
-
-    /// Does some of it.
-    ///
-    /// # Errors
-    ///
-    /// Nothing is left.
-    pub fn step(&mut self, steps: usize) -> Result<(), String> {
-        let left = self.0.checked_sub(steps as u64);
-        self.0 = left.ok_or("its members share bytes in more ways than can be tried; enter it by hand")?;
-        Ok(())
-    }
-}
-
-/// How many pairs of members are looked at for each member.
-const STEPS: u64 = 1024;
-
 /// Members that share bytes, or an anonymous group, in the order of their offsets, each with the child that they belong to.
-pub fn together(children: &[Node], facts: Vec<Fact>, chosen: &[Option<usize>]) -> Vec<(Option<usize>, Vec<Fact>)> {
-    let group = |i: usize| chosen[i].filter(|&c| children[c].name.is_empty());
+pub fn together(children: &[Member], facts: Vec<Fact>, chosen: &[Option<usize>]) -> Vec<(Option<usize>, Vec<Fact>)> {
+    let group = |i: usize| chosen[i].filter(|&c| children[c].name.is_none());
     // Those of a group that have gone where another group is are no longer of it.
     let mut of: Vec<Option<usize>> = (0..facts.len()).map(group).collect();
     let mut sets = Sets::new(facts.len());
@@ -147,7 +116,7 @@ pub fn together(children: &[Node], facts: Vec<Fact>, chosen: &[Option<usize>]) -
     }
     let part = |part: Vec<usize>| {
         let child = match part[..] {
-            [one] if of[one].is_none() => chosen[one].filter(|&c| !children[c].name.is_empty()),
+            [one] if of[one].is_none() => chosen[one].filter(|&c| !children[c].name.is_none()),
             _ => most(part.iter().filter_map(|&i| of[i])),
         };
         (child, part.iter().map(|&i| facts[i].clone()).collect())

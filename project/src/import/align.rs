@@ -1,0 +1,376 @@
+//! A table's members, given to the members of a definition.
+//!
+//! The members of a definition are in the order of the declaration at every target, so those that a target has must have ascending offsets.
+//! Of all ways to give the table's members to members of their names in such an order, the one is taken that keeps most of what
+//! the nearest target has. A member that has no place gets a new one where its offset puts it.
+
+use super::ascent::{Ascent, Named};
+use super::place::Place;
+use super::shared::{self, together};
+use super::types::{Fact, Names};
+use super::unions::{self, TOGETHER};
+use etw_layouts_codegen::axis::Arch;
+use etw_layouts_codegen::ctype::CType;
+use etw_layouts_codegen::spec::{Kind, Member, Shape};
+use etw_layouts_symbols::{Aggregate, AggregateKind, Rules, Type, TypeFacts, Types};
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// What is aligned, and with what.
+pub struct Alignment<'a> {
+    /// Where the table's members hold.
+    pub place: &'a Place,
+    /// Its architecture.
+    pub arch: Arch,
+    /// All targets whose members are known, the nearest first.
+    pub near: &'a [usize],
+    /// The same kernel on the other architecture, if it is on the axis.
+    pub sibling: Option<usize>,
+    /// The names of types.
+    pub names: &'a Names<'a>,
+    /// How faithful the table is.
+    pub rules: Rules,
+    /// All types of the table.
+    pub types: &'a Types,
+    /// The members of the definition before any was changed.
+    pub before: &'a [Member],
+    /// Whether the definition's own source says that symbols show it.
+    pub from_symbols: bool,
+    /// Enumerations that the table has without their names, by the names that the spec has for them.
+    pub nameless: BTreeMap<String, TypeFacts>,
+}
+
+impl Alignment<'_> {
+    /// Gives members to those of a structure or union.
+    ///
+    /// # Errors
+    ///
+    /// What cannot be written as a spec.
+    pub fn members(&mut self, kind: Kind, children: &mut Vec<Member>, facts: Vec<Fact>) -> Result<(), String> {
+        match kind {
+            Kind::Struct => self.structure(children, facts),
+            Kind::Union => self.union(children, facts),
+        }
+    }
+
+    fn structure(&mut self, children: &mut Vec<Member>, mut facts: Vec<Fact>) -> Result<(), String> {
+        facts.sort_by(|a, b| (a.extent(), &a.name).cmp(&(b.extent(), &b.name)));
+        let chosen = self.ordered(children, &facts);
+        let mut of_child: BTreeMap<usize, Vec<Fact>> = BTreeMap::new();
+        let (mut last, mut unplaced) = (None, Vec::new());
+        for (child, facts) in together(children, facts, &chosen) {
+            match child {
+                Some(index) => {
+                    of_child.insert(index, facts);
+                    last = Some(index);
+                }
+                None => unplaced.push((last, facts)),
+            }
+        }
+        let mut new: BTreeMap<usize, Vec<Member>> = BTreeMap::new();
+        let kept: BTreeSet<usize> = of_child.keys().copied().collect();
+        for (last, facts) in unplaced {
+            let at = self.behind_replaced(children, &kept, last);
+            for item in unions::structure(facts)? {
+                let member = self.fresh(item)?;
+                new.entry(at).or_default().push(member);
+            }
+        }
+        self.settle(children, of_child, new)
+    }
+
+    fn union(&mut self, children: &mut Vec<Member>, mut facts: Vec<Fact>) -> Result<(), String> {
+        facts.sort_by(|a, b| (a.extent().0, b.extent().1, &a.name).cmp(&(b.extent().0, a.extent().1, &b.name)));
+        let start = facts.first().map_or(0, |fact| fact.extent().0);
+        let mut of_child: BTreeMap<usize, Vec<Fact>> = BTreeMap::new();
+        let mut rest = Vec::new();
+        let named = Named::of(children);
+        for fact in facts {
+            let fits = |(i, _): &&(usize, &Member)| children[*i].name.is_none() || fact.extent().0 == start;
+            let candidates = named.get(&fact.name).iter().filter(fits);
+            let best = candidates.filter_map(|&(i, member)| Some((self.weight(member, &fact)?, Reverse(i)))).max();
+            match best {
+                Some((_, Reverse(index))) => of_child.entry(index).or_default().push(fact),
+                None => rest.push(fact),
+            }
+        }
+        // A member that follows one of the others makes a structure of the two.
+        let is_structure = |i: usize| matches!(children[i].shape, Shape::Inline(Kind::Struct, _)) && children[i].name.is_none();
+        let is_plain = |i: usize| matches!(children[i].shape, Shape::Type(_)) && of_child[&i].len() == 1;
+        let known: Vec<usize> = of_child.keys().copied().filter(|&i| is_plain(i) || is_structure(i)).collect();
+        let mut alternatives: Vec<Vec<Fact>> = known.iter().map(|i| of_child[i].clone()).collect();
+        let is_open = unions::distribute(&mut alternatives, rest, start)?;
+        let mut new = Vec::new();
+        for (i, facts) in alternatives.into_iter().enumerate() {
+            match known.get(i) {
+                Some(&index) if is_plain(index) && facts.len() > 1 => {
+                    of_child.remove(&index);
+                    new.push(facts);
+                }
+                Some(&index) => _ = of_child.insert(index, facts),
+                None => new.push(facts),
+            }
+        }
+        let kept: BTreeSet<usize> = of_child.keys().copied().collect();
+        let at = self.behind_replaced(children, &kept, kept.last().copied());
+        let mut members = Vec::new();
+        for facts in new {
+            let mut member = self.fresh(unions::alternative(facts)?)?;
+            if is_open {
+                remark(&mut member, TOGETHER);
+            }
+            members.push(member);
+        }
+        self.settle(children, of_child, [(at, members)].into())
+    }
+
+    /// The target has those children that got members, and new ones.
+    fn settle(
+        &mut self,
+        children: &mut Vec<Member>,
+        mut of_child: BTreeMap<usize, Vec<Fact>>,
+        mut new: BTreeMap<usize, Vec<Member>>,
+    ) -> Result<(), String> {
+        for (index, mut child) in std::mem::take(children).into_iter().enumerate() {
+            children.extend(new.remove(&index).into_iter().flatten());
+            match of_child.remove(&index) {
+                Some(facts) => self.activate(&mut child, facts)?,
+                None => self.place.absent(&mut child),
+            }
+            children.push(child);
+        }
+        children.extend(new.into_values().flatten());
+        Ok(())
+    }
+
+    /// For each member the child that it belongs to, so that children ascend and the weights are greatest.
+    fn ordered(&self, children: &[Member], facts: &[Fact]) -> Vec<Option<usize>> {
+        let named = Named::of(children);
+        let mut ascent = Ascent::over(children.len());
+        for (i, fact) in facts.iter().enumerate() {
+            let suits = |&(c, member): &(usize, &Member)| Some((c, self.weight(member, fact)?, children[c].name.is_none()));
+            ascent.step(i, named.get(&fact.name).iter().filter_map(suits));
+        }
+        ascent.highest(facts.len())
+    }
+
+    /// How well a table's member suits one of the definition that is called as it is.
+    fn weight(&self, member: &Member, fact: &Fact) -> Option<i64> {
+        let nearest = self.near.iter().position(|&t| member.scope.contains(t))?;
+        let reference = self.near[nearest];
+        let is_group = matches!(member.shape, Shape::Inline(..));
+        if is_group != matches!(fact.ty, Type::Unnamed(_)) && !self.is_nameless(member, fact) {
+            return None;
+        }
+        if member.bits.get(reference).is_some() != fact.bits.is_some() {
+            return None;
+        }
+        let agrees = is_group || self.known_type(member, fact).is_some();
+        let distance = i64::try_from(nearest.min(99)).unwrap_or(99);
+        match (nearest, agrees) {
+            (0, _) => Some(1000 + i64::from(agrees)),
+            _ if self.sibling.is_some_and(|t| member.scope.contains(t)) => Some(500 + i64::from(agrees)),
+            (_, true) => Some(200 - distance),
+            (_, false) => None,
+        }
+    }
+
+    /// Whether the table has an enumeration without its name where the definition has one.
+    fn is_nameless(&self, member: &Member, fact: &Fact) -> bool {
+        let unnamed = matches!(&fact.ty, Type::Unnamed(inner) if matches!(**inner, TypeFacts::Enumeration(_)));
+        unnamed && self.known_type(member, fact).is_some()
+    }
+
+    /// A type that a member has at some target and that is the table's, of the nearest.
+    fn known_type(&self, member: &Member, fact: &Fact) -> Option<CType> {
+        let Shape::Type(types) = &member.shape else { return None };
+        let at_targets = self.near.iter().filter(|&&t| member.scope.contains(t)).filter_map(|&t| types.get(t));
+        let mut tried: Vec<&CType> = Vec::new();
+        for piece in at_targets {
+            if !tried.contains(&&piece.value) {
+                if self.names.agree(&piece.value, self.place.target, &fact.ty, self.rules) {
+                    return Some(piece.value.clone());
+                }
+                tried.push(&piece.value);
+            }
+        }
+        None
+    }
+
+    /// The target has a member, as the table says.
+    fn activate(&mut self, member: &mut Member, facts: Vec<Fact>) -> Result<(), String> {
+        let Some(offset) = facts.iter().map(|fact| fact.offset).min() else { return Ok(()) };
+        // What aligns a member on one architecture need not on another.
+        let arch = |t: usize| self.names.spec.axis.targets[t].arch;
+        let reference = self.near.iter().copied().find(|&t| member.scope.contains(t)).filter(|&t| arch(t) == self.arch);
+        let align = reference.and_then(|t| Some(member.align.get(t)?.value));
+        let known = match &facts[..] {
+            [fact] => Some(self.spelled(Some(member), fact)?),
+            _ => None,
+        };
+        match (&mut member.shape, &facts[..]) {
+            (Shape::Inline(kind, children), _) if member.name.is_none() => self.members(*kind, children, facts)?,
+            (shape, [fact]) => {
+                match (shape, content(&fact.ty)) {
+                    (Shape::Inline(kind, children), Some(inner)) => {
+                        let inner = Fact::list(inner, self.types, self.arch)?;
+                        self.members(*kind, children, inner)?;
+                    }
+                    (Shape::Type(types), _) => {
+                        let (ty, note) = known.unwrap_or(Err("a structure within another has no type")?);
+                        self.place.set(types, ty);
+                        note.into_iter().for_each(|note| remark(member, note));
+                    }
+                    (Shape::Inline(..), None) => return Err(format!("`{}` is no structure", fact.name)),
+                }
+                self.place.set(&mut member.bits, fact.bits.map(|(_, width)| width));
+                self.place.assert(&mut member.mask, fact.bits.map(mask));
+            }
+            _ => return Err(format!("`{}` is there several times", facts[0].name)),
+        }
+        self.place.assert(&mut member.offset, Some(offset));
+        self.place.set(&mut member.align, align);
+        self.place.put(&mut member.scope);
+        Ok(())
+    }
+
+    /// A new member, or a new group of them.
+    fn fresh(&mut self, item: unions::Item) -> Result<Member, String> {
+        let mut member = match item {
+            unions::Item::Group { kind, items, is_open } => {
+                let children = items.into_iter().map(|item| self.fresh(item)).collect::<Result<Vec<_>, _>>()?;
+                let mut member = Member::new(None, Shape::Inline(kind, children));
+                if is_open {
+                    remark(&mut member, TOGETHER);
+                }
+                member
+            }
+            unions::Item::Member(fact) => self.fresh_member(&fact)?,
+        };
+        self.place.put(&mut member.scope);
+        Ok(member)
+    }
+
+    fn fresh_member(&mut self, fact: &Fact) -> Result<Member, String> {
+        let name = Some(fact.name.clone());
+        let mut member = match content(&fact.ty) {
+            Some(inner) => {
+                let (kind, items, is_open) = self.unnamed(inner)?;
+                let children = items.into_iter().map(|item| self.fresh(item)).collect::<Result<Vec<_>, _>>()?;
+                let mut member = Member::new(name, Shape::Inline(kind, children));
+                if is_open {
+                    remark(&mut member, TOGETHER);
+                }
+                member
+            }
+            None => {
+                let (ty, note) = self.spelled(None, fact)?;
+                let mut types = Default::default();
+                self.place.set(&mut types, Some(ty.clone()));
+                let mut member = Member::new(name, Shape::Type(types));
+                // A member that only moved is what it was.
+                if let Some(old) = self.near.first().and_then(|&t| find(self.before, &fact.name, t)).filter(|old| {
+                    self.near.first().is_some_and(|&t| matches!(&old.shape, Shape::Type(types) if types.get(t).is_some_and(|p| p.value == ty)))
+                }) {
+                    (member.doc, member.values, member.leads_to) = (old.doc.clone(), old.values.clone(), old.leads_to.clone());
+                }
+                note.into_iter().for_each(|note| remark(&mut member, note));
+                member
+            }
+        };
+        self.place.set(&mut member.bits, fact.bits.map(|(_, width)| width));
+        if !self.from_symbols {
+            self.place.set(&mut member.source, Some(etw_layouts_codegen::spec::Provenance::Symbols));
+        }
+        Ok(member)
+    }
+
+    fn unnamed(&mut self, aggregate: &Aggregate) -> Result<(Kind, Vec<unions::Item>, bool), String> {
+        let facts = Fact::list(aggregate, self.types, self.arch)?;
+        // A converted table guesses the kind, and guesses wrong where it shows.
+        let union = match self.rules {
+            Rules::Faithful => aggregate.kind == AggregateKind::Union,
+            Rules::Converted => shared::any(&facts) && facts.iter().all(|fact| fact.offset == 0),
+        };
+        Ok(match union {
+            true => {
+                let (items, is_open) = unions::union(facts)?;
+                (Kind::Union, items, is_open)
+            }
+            false => (Kind::Struct, unions::structure(facts)?, false),
+        })
+    }
+
+    /// The type of a member: as the definition's own has it, or another of its name, or as symbols have it; and what that leaves open.
+    fn spelled(&mut self, member: Option<&Member>, fact: &Fact) -> Result<(CType, Option<&'static str>), String> {
+        let known = member.and_then(|member| self.known_type(member, fact));
+        let known = known.or_else(|| {
+            let agrees = |ty: &&CType| self.names.agree(ty, self.place.target, &fact.ty, self.rules);
+            spellings(self.before, &fact.name).into_iter().find(agrees).cloned()
+        });
+        let spelled = match known {
+            Some(ty) => (ty, None),
+            None if content(&fact.ty).is_some() => (CType::Name { name: String::new(), volatile: false }, None),
+            None => self.names.spell(&fact.ty, self.rules).map_err(|e| format!("`{}`: {e}", fact.name))?,
+        };
+        if let (Some(name), Type::Unnamed(inner)) = (super::types::held(&spelled.0), &fact.ty)
+            && content(&fact.ty).is_none()
+        {
+            self.nameless.insert(name, (**inner).clone());
+        }
+        Ok(spelled)
+    }
+
+    /// The index behind a child and those after it that the nearest target has and this one has not: what is new replaces them.
+    fn behind_replaced(&self, children: &[Member], kept: &BTreeSet<usize>, last: Option<usize>) -> usize {
+        let start = last.map_or(0, |index| index + 1);
+        let replaced = |index: &usize| self.near.first().is_some_and(|&t| children[*index].scope.contains(t));
+        let gone = (start..children.len()).take_while(|index| !kept.contains(index));
+        gone.filter(replaced).last().map_or(start, |index| index + 1)
+    }
+}
+
+/// Notes, once, what symbols leave open about a member.
+pub fn remark(member: &mut Member, note: &str) {
+    super::write::remark(&mut member.comments, note);
+}
+
+/// Every type that members of a name have.
+fn spellings<'m>(members: &'m [Member], name: &str) -> Vec<&'m CType> {
+    let mut found = Vec::new();
+    for member in members {
+        match &member.shape {
+            Shape::Type(types) if member.name.as_ref().is_some_and(|own| own.value == name) => {
+                found.extend(types.0.iter().map(|piece| &piece.value));
+            }
+            Shape::Type(_) => {}
+            Shape::Inline(_, inner) => found.extend(spellings(inner, name)),
+        }
+    }
+    found
+}
+
+/// The member of a name that a target has.
+fn find<'m>(members: &'m [Member], name: &str, target: usize) -> Option<&'m Member> {
+    members.iter().filter(|member| member.scope.contains(target)).find_map(|member| match &member.shape {
+        _ if member.name.as_ref().is_some_and(|own| own.value == name) => Some(member),
+        Shape::Inline(_, inner) => find(inner, name, target),
+        Shape::Type(_) => None,
+    })
+}
+
+/// The mask of a bit field's position and width.
+fn mask((position, width): (u64, u64)) -> u64 {
+    let ones = if width == 0 { 0 } else { u64::MAX >> (64 - width.min(64)) };
+    ones.checked_shl(u32::try_from(position).unwrap_or(64)).unwrap_or(0)
+}
+
+fn content(ty: &Type) -> Option<&Aggregate> {
+    match ty {
+        Type::Unnamed(definition) => match &**definition {
+            TypeFacts::Aggregate(aggregate) => Some(aggregate),
+            TypeFacts::Enumeration(_) => None,
+        },
+        _ => None,
+    }
+}
