@@ -12,4 +12,7 @@ fn main() {
         let text = emit::toml::definition(&spec, d);
         if text != file.text { std::fs::write(&file.path, text).unwrap(); }
     }
+    let w = spec.sources.files().iter().find(|f| f.path.ends_with("windows.toml")).unwrap();
+    let text = emit::toml::axis(&spec.axis);
+    if text != w.text { std::fs::write(&w.path, text).unwrap(); }
 }

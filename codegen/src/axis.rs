@@ -37,6 +37,12 @@ pub struct Axis {
     pub updates: Vec<Update>,
     /// Releases none of whose kernels is on the axis yet.
     pub releases: Vec<Release>,
+    /// The architectures that versions have, if they state none.
+    pub architectures: Vec<Arch>,
+    /// What it says of its documents, as a range.
+    pub documents: Option<String>,
+    /// The comments before keys and tables, by the key, or the label or name of the table; a line each, empty for a blank line.
+    pub comments: BTreeMap<String, Vec<String>>,
     /// Whether it is that of the standard specs, which complete those that have none.
     pub is_standard: bool,
 }
@@ -65,6 +71,8 @@ pub struct Version {
     pub release: String,
     /// Why no public symbols can confirm any of its layouts.
     pub unverifiable: Option<String>,
+    /// The architectures that its kernels have, if they state none.
+    pub architectures: Vec<Arch>,
 }
 
 /// A build, and the first revision of which its layouts are known.
@@ -82,6 +90,8 @@ pub struct Kernel {
     pub architectures: Vec<Arch>,
     /// Other builds that are this kernel, each with its first revision; 0 if that is not known.
     pub same: Vec<Build>,
+    /// Whether an update names it, and its version does not.
+    pub of_update: bool,
     /// Whether a file added it that extends an axis.
     pub added: bool,
     /// Where `windows.toml` names it.

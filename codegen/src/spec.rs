@@ -339,27 +339,45 @@ impl Definition {
         }
     }
 
+    /// Visits every erratum.
+    pub fn each_erratum(&mut self, visit: &mut dyn FnMut(&mut Erratum)) {
+        self.errata.iter_mut().for_each(&mut *visit);
+        match &mut self.body {
+            Body::Aggregate(aggregate) => aggregate.members.iter_mut().for_each(|member| member.each_erratum(visit)),
+            Body::Values(values) => values.constants.iter_mut().flat_map(|c| &mut c.errata).for_each(visit),
+        }
+    }
+
     /// Visits the targets of assertions, sources and errata.
     pub fn other_sets(&mut self, visit: &mut dyn FnMut(&mut TargetSet)) {
         self.source.sets(visit);
-        errata_sets(&mut self.errata, visit);
+        self.each_erratum(&mut |erratum| {
+            visit(&mut erratum.scope);
+            visit(&mut erratum.checked);
+        });
         match &mut self.body {
             Body::Aggregate(aggregate) => {
                 aggregate.size.sets(visit);
                 aggregate.members.iter_mut().for_each(|member| member.other_sets(visit));
             }
-            Body::Values(values) => values.constants.iter_mut().for_each(|constant| {
-                constant.source.sets(visit);
-                errata_sets(&mut constant.errata, visit);
-            }),
+            Body::Values(values) => values.constants.iter_mut().for_each(|constant| constant.source.sets(visit)),
         }
     }
 }
 
-fn errata_sets(errata: &mut [Erratum], visit: &mut dyn FnMut(&mut TargetSet)) {
-    for erratum in errata {
-        visit(&mut erratum.scope);
-        visit(&mut erratum.checked);
+impl Constant {
+    /// One that nothing is said of yet.
+    pub fn new(name: String) -> Self {
+        Self {
+            name: name.into(),
+            value: Piecewise::default(),
+            scope: TargetSet::default(),
+            guid: None,
+            source: Piecewise::default(),
+            doc: String::new(),
+            errata: Vec::new(),
+            comments: Vec::new(),
+        }
     }
 }
 
@@ -395,11 +413,17 @@ impl Member {
         }
     }
 
+    fn each_erratum(&mut self, visit: &mut dyn FnMut(&mut Erratum)) {
+        self.errata.iter_mut().for_each(&mut *visit);
+        if let Shape::Inline(_, members) = &mut self.shape {
+            members.iter_mut().for_each(|member| member.each_erratum(visit));
+        }
+    }
+
     fn other_sets(&mut self, visit: &mut dyn FnMut(&mut TargetSet)) {
         self.mask.sets(visit);
         self.offset.sets(visit);
         self.source.sets(visit);
-        errata_sets(&mut self.errata, visit);
         if let Shape::Inline(_, members) = &mut self.shape {
             members.iter_mut().for_each(|member| member.other_sets(visit));
         }

@@ -6,6 +6,7 @@ pub mod atlas;
 mod columns;
 pub mod diff;
 pub mod export;
+pub mod fmt;
 mod html;
 pub mod import;
 pub mod kernel;
@@ -38,6 +39,7 @@ pub enum Command {
     Atlas(atlas::Args),
     Verify(verify::Args),
     Import(import::Args),
+    Fmt(fmt::Args),
 }
 
 impl Command {
@@ -54,7 +56,7 @@ impl Command {
                 return Err(format!("{}: no such folder; {help}", facts.display()).into());
             }
             // Only an import may bring the first facts.
-            (Files::Folder(_), Self::Import(_)) | (Files::Embedded(_), _) => {}
+            (Files::Folder(_), Self::Import(_) | Self::Fmt(_)) | (Files::Embedded(_), _) => {}
             (Files::Folder(_), _) => _ = project.fact_files()?,
         }
         match self {
@@ -66,6 +68,7 @@ impl Command {
             Self::Atlas(args) => atlas::run(args, project),
             Self::Verify(args) => verify::run(args, project),
             Self::Import(args) => import::run(args, project),
+            Self::Fmt(args) => fmt::run(args, project),
         }
     }
 }

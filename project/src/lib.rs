@@ -7,6 +7,7 @@
 pub mod diff;
 pub mod errata;
 pub mod facts;
+pub mod format;
 pub mod history;
 pub mod import;
 pub mod lock;

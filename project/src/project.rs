@@ -161,6 +161,20 @@ impl Project {
         }
     }
 
+    /// The folder of specs, of a project that can be changed.
+    ///
+    /// # Errors
+    ///
+    /// The specs are part of the program.
+    pub fn folder(&self) -> Result<&Path, Error> {
+        match &self.specs {
+            Files::Folder(specs) => Ok(specs),
+            Files::Embedded(_) => {
+                Err("the specs that are part of this program cannot be changed: name the folder of your own with --specs".into())
+            }
+        }
+    }
+
     /// A path as messages show it.
     pub fn shown(&self, path: &Path) -> String {
         path.strip_prefix(&self.root).unwrap_or(path).display().to_string().replace('\\', "/")

@@ -1,8 +1,10 @@
 //! From [`Spec`] back to the text of its files, each in the one form that a file of its content has.
 
+mod axis;
 mod form;
 mod scopes;
 
+pub use self::axis::axis;
 use self::form::{Row, Value};
 use self::scopes::Scopes;
 use crate::axis::TargetSet;
@@ -33,7 +35,7 @@ pub fn definition(spec: &Spec, definition: &Definition) -> String {
             (word, printer.values(definition, values))
         }
     };
-    let mut out = row.table(&format!("[{word}]"));
+    let mut out = row.table(&format!("[{word}]"), 6);
     for (index, line) in definition.end.iter().filter(|line| !line.is_empty()).enumerate() {
         out += if index == 0 { "\n" } else { "" };
         out += &format!("{line}\n");

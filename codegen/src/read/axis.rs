@@ -23,6 +23,11 @@ pub(super) fn read<'a>(reader: &mut Reader, roots: impl Iterator<Item = (usize, 
         let extends = table.get("extends").inspect(|node| extended(reader, node, axis)).is_some();
         let architectures = if extends { table.get("architectures") } else { table.require(reader, "architectures") };
         all = architectures.map(|node| existing(reader, node)).unwrap_or(all);
+        if !extends {
+            axis.architectures.clone_from(&all);
+            axis.documents = table.get("documents").and_then(|node| node.get_ref().as_str()).map(str::to_owned);
+            comments(reader, &table, axis);
+        }
         let known = if extends { axis.versions.len() } else { 0 };
         for table in reader.tables(&table, "version", Sort::Version) {
             version(reader, &table, &all, known, axis);
@@ -104,6 +109,15 @@ pub(super) fn read<'a>(reader: &mut Reader, roots: impl Iterator<Item = (usize, 
     }
 }
 
+/// The comments of an axis, each before what it speaks of.
+fn comments(reader: &mut Reader, root: &Table, axis: &mut Axis) {
+    reader.read_comments(root);
+    for (name, end) in root.parts() {
+        let lines = reader.comments(end);
+        axis.comments.insert(name, lines);
+    }
+}
+
 /// There has to be an axis that is extended.
 fn extended(reader: &mut Reader, node: &Node, axis: &Axis) {
     if reader.word(node, &[("windows", ())]).is_some() && axis.versions.is_empty() {
@@ -173,6 +187,7 @@ fn version(reader: &mut Reader, table: &Table, all: &[Arch], known: usize, axis:
             label: label.value,
             release: table.text(reader, "release").replace(char::is_control, " "),
             unverifiable: Some(table.text(reader, "unverifiable")).filter(|t| !t.is_empty()),
+            architectures: of.clone(),
         });
     }
     table.require(reader, "kernels");
@@ -192,6 +207,7 @@ fn kernel(reader: &mut Reader, table: &Table, version: usize, all: &[Arch]) -> O
         version,
         architectures,
         same: table.get("same").map(|n| reader.array(n)).into_iter().flatten().filter_map(|n| self::build(reader, n)).collect(),
+        of_update: false,
         added: false,
         span: table.span,
     })

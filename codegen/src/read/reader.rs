@@ -392,6 +392,21 @@ impl<'a> Table<'a> {
         Some(self.inner.get(key)?.pieces())
     }
 
+    /// Its keys and the tables of its lists, by key, label, name or build, and where each ends, in the order of the text.
+    pub fn parts(&self) -> Vec<(String, usize)> {
+        let mut parts: Vec<(String, usize)> = Vec::new();
+        for entry in self.inner.entries() {
+            let tables = entry.tables();
+            let name = |table: &syntax::Table| ["label", "name"].into_iter().find_map(|key| table.text(key)).map(str::to_owned);
+            parts.extend(tables.iter().filter_map(|table| Some((name(table)?, table.line_end()))));
+            if tables.is_empty() {
+                parts.push((entry.name.to_owned(), entry.span().end));
+            }
+        }
+        parts.sort_by_key(|(_, end)| *end);
+        parts
+    }
+
     /// Where its own keys end, and where its lists end, with the line that each is in.
     pub fn ends(&self) -> (usize, usize) {
         let lists = self.inner.entries().filter(|entry| entry.key.is_some_and(|key| matches!(key.holds, Holds::Tables(_))));

@@ -96,7 +96,7 @@ impl Alignment<'_> {
         }
         // A member that follows one of the others makes a structure of the two.
         let is_structure = |i: usize| matches!(children[i].shape, Shape::Inline(Kind::Struct, _)) && children[i].name.is_none();
-        let is_plain = |i: usize| matches!(children[i].shape, Shape::Type(_)) && of_child[&i].len() == 1;
+        let is_plain = |i: usize| matches!(children[i].shape, Shape::Type(_));
         let known: Vec<usize> = of_child.keys().copied().filter(|&i| is_plain(i) || is_structure(i)).collect();
         let mut alternatives: Vec<Vec<Fact>> = known.iter().map(|i| of_child[i].clone()).collect();
         let is_open = unions::distribute(&mut alternatives, rest, start)?;
@@ -217,7 +217,7 @@ impl Alignment<'_> {
                         self.members(*kind, children, inner)?;
                     }
                     (Shape::Type(types), _) => {
-                        let (ty, note) = known.unwrap_or(Err("a structure within another has no type")?);
+                        let Some((ty, note)) = known else { return Err(format!("`{}` has no type", fact.name)) };
                         self.place.set(types, ty);
                         note.into_iter().for_each(|note| remark(member, note));
                     }

@@ -2,12 +2,11 @@
 
 use super::align::remark;
 use super::place::Place;
-use super::types::{Fact, declared};
 use super::write;
+use etw_layouts_codegen::laid_out;
 use etw_layouts_codegen::layouts::{Aggregate, Type};
-use etw_layouts_codegen::spec::{Body, Kind, Member, Shape, Spec};
-use etw_layouts_codegen::{laid_out, spec};
-use etw_layouts_symbols::{TypeFacts, Types};
+use etw_layouts_codegen::spec::{Body, Member, Shape, Spec};
+use etw_layouts_symbols::{self as symbols, TypeFacts, Types};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// How often the layouts are computed anew: as often as a structure has gaps that no rule explains, and structures are embedded in each other.
@@ -16,24 +15,23 @@ const ROUNDS: usize = 64;
 /// Aligns what was entered, or packs it, where its members are not where their types put them. What an explicit alignment cannot
 /// say is left as it is, and does not pass the check of the whole.
 pub fn explain(spec: &mut Spec, place: &Place, types: &Types, entered: &BTreeSet<String>) {
-    let mut open = entered.clone();
     for _ in 0..ROUNDS {
         let layouts = laid_out(spec, place.target);
-        let mut changed = BTreeSet::new();
-        for name in &open {
+        let mut is_changed = false;
+        for name in entered {
             let (Some(TypeFacts::Aggregate(facts)), Some(layout)) = (types.get(name), layouts.get(name)) else { continue };
             let Some(definition) = spec.definitions.get_mut(name) else { continue };
             let is_new = definition.name.span == Default::default();
             let Body::Aggregate(aggregate) = &mut definition.body else { continue };
-            let offsets = declared(facts);
-            let gap = first_gap(place, &mut aggregate.members, layout, &offsets, 0);
-            match gap {
-                Gap::Aligned => _ = changed.insert(name.clone()),
+            let mut known = Offsets::new();
+            offsets(facts, &mut Vec::new(), &mut known);
+            match first_gap(place, &mut aggregate.members, layout, &known, 0, &mut Vec::new()) {
+                Gap::Aligned => is_changed = true,
                 Gap::None if layout.extent.size < facts.size => {
                     if let Some(align) = raising(end(layout), facts.size).filter(|align| *align > layout.extent.align) {
                         place.set(&mut aggregate.align, align);
                         write::remark(&mut definition.comments, &format!("an alignment of {align} bytes is inferred from the size"));
-                        changed.insert(name.clone());
+                        is_changed = true;
                     }
                 }
                 Gap::None if layout.extent.size == facts.size => {}
@@ -45,16 +43,14 @@ pub fn explain(spec: &mut Spec, place: &Place, types: &Types, entered: &BTreeSet
                     if is_new && pack > 0 {
                         place.set(&mut aggregate.pack, pack);
                         write::remark(&mut definition.comments, "the packing is inferred from members below their natural alignment");
-                        changed.insert(name.clone());
+                        is_changed = true;
                     }
                 }
             }
         }
-        // What embeds what has changed is elsewhere now.
-        if changed.is_empty() {
+        if !is_changed {
             return;
         }
-        open = entered.clone();
     }
 }
 
@@ -68,53 +64,36 @@ enum Gap {
     Packed,
 }
 
-/// Looks at the members of a layout, which are those of the spec that the target has, in order.
-fn first_gap(place: &Place, members: &mut [Member], layout: &Aggregate, facts: &BTreeMap<Vec<&str>, u64>, base: u64) -> Gap {
-    let active = members.iter_mut().filter(|member| member.scope.contains(place.target));
-    let mut path = Vec::new();
-    gap_in(place, active, layout, facts, base, &mut path)
-}
-
-fn gap_in<'m, 'f>(
+/// Looks at members that the target has, which are those of a layout, in order; `base` is where they begin.
+fn first_gap<'m, 'l>(
     place: &Place,
-    members: impl Iterator<Item = &'m mut Member>,
-    layout: &'f Aggregate,
-    facts: &BTreeMap<Vec<&str>, u64>,
+    members: &'m mut [Member],
+    layout: &'l Aggregate,
+    facts: &Offsets,
     base: u64,
-    path: &mut Vec<&'f str>,
+    path: &mut Vec<&'l str>,
 ) -> Gap {
-    let _ = (Kind::Struct, &spec::Kind::Struct);
-    for (member, field) in members.zip(&layout.fields) {
-        let at = base + field.offset;
+    let active = members.iter_mut().filter(|member| member.scope.contains(place.target));
+    for (member, field) in active.zip(&layout.fields) {
         let start = match (&field.name, &field.ty) {
             (None, Type::Inline(inner)) => first_of(inner, facts, path),
-            (Some(name), _) => {
-                path.push(name);
-                let found = facts.get(path).copied();
-                path.pop();
-                found.map(|found| if path.is_empty() { found } else { found })
-            }
+            (Some(name), _) => offset(facts, path, name),
             (None, _) => None,
         };
-        if let Some(start) = start.filter(|start| *start != at && field.bits.is_none_or(|bits| bits.position == 0)) {
-            let Some(align) = raising(at - base, start.wrapping_sub(base)).filter(|_| start > at && field.bits.is_none()) else {
-                return Gap::Packed;
-            };
+        let begins = field.bits.is_none_or(|bits| bits.position == 0);
+        if let Some(start) = start.map(|start| start.wrapping_sub(base)).filter(|start| *start != field.offset && begins) {
+            let align = raising(field.offset, start).filter(|_| start > field.offset && field.bits.is_none());
+            let Some(align) = align else { return Gap::Packed };
             place.set(&mut member.align, align);
             remark(member, &format!("an alignment of {align} bytes is inferred from the gap before it"));
             return Gap::Aligned;
         }
         if let (Shape::Inline(_, members), Type::Inline(inner)) = (&mut member.shape, &field.ty) {
-            let active = members.iter_mut().filter(|member| member.scope.contains(place.target));
-            let gap = match &field.name {
-                None => gap_in(place, active, inner, facts, at, path),
-                Some(name) => {
-                    path.push(name);
-                    let gap = gap_in(place, active, inner, facts, 0, path);
-                    path.pop();
-                    gap
-                }
-            };
+            // Members of a named one count from its own start.
+            let base = if field.name.is_some() { 0 } else { base + field.offset };
+            path.extend(field.name.as_deref());
+            let gap = first_gap(place, members, inner, facts, base, path);
+            path.truncate(path.len() - usize::from(field.name.is_some()));
             if !matches!(gap, Gap::None) {
                 return gap;
             }
@@ -123,14 +102,31 @@ fn gap_in<'m, 'f>(
     Gap::None
 }
 
-/// Where an unnamed group begins: at the first of its members.
-fn first_of<'f>(group: &'f Aggregate, facts: &BTreeMap<Vec<&str>, u64>, path: &mut Vec<&'f str>) -> Option<u64> {
-    let starts = group.flat().into_iter().filter_map(|flat| {
-        let mut whole: Vec<&str> = path.clone();
-        whole.push(flat.name);
-        Some(facts.get(&whole)?.wrapping_sub(flat.offset))
-    });
-    starts.min()
+/// Where a member is by symbols.
+fn offset(facts: &Offsets, path: &[&str], name: &str) -> Option<u64> {
+    let path: Vec<String> = path.iter().chain([&name]).map(|part| (*part).to_owned()).collect();
+    facts.get(&path).copied()
+}
+
+/// Where an unnamed group begins: where the first of its members has it begin.
+fn first_of(group: &Aggregate, facts: &Offsets, path: &[&str]) -> Option<u64> {
+    group.flat().into_iter().filter_map(|flat| Some(offset(facts, path, flat.name)?.wrapping_sub(flat.offset))).min()
+}
+
+/// The offsets of members by their paths.
+type Offsets = BTreeMap<Vec<String>, u64>;
+
+fn offsets(facts: &symbols::Aggregate, path: &mut Vec<String>, found: &mut Offsets) {
+    for member in &facts.members {
+        path.push(member.name.clone());
+        found.insert(path.clone(), member.offset);
+        if let symbols::Type::Unnamed(inner) = &member.ty
+            && let TypeFacts::Aggregate(inner) = &**inner
+        {
+            offsets(inner, path, found);
+        }
+        path.pop();
+    }
 }
 
 /// Where the last member ends.

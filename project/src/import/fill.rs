@@ -4,20 +4,18 @@
 //! whole first: the others tell less, and find the spellings there. A kernel of which no table was read has what a neighbour has, so that
 //! no range is cut where nobody has looked. The files are written when all tables have passed, and so with the fewest ranges.
 
-use super::basis::{basis, context, definitions, home};
-use super::edit;
-use super::enter::{ABSENT, Entering, copy, near};
-use super::gaps;
+use super::enter::{ABSENT, Entering, near};
+use super::explain::explain;
 use super::pass::{embedded, entered};
-use super::pieces::beside;
-use super::splice::Texts;
-use super::tree::{Definition, Node};
+use super::place::Place;
+use super::sources;
 use super::types::{by_value, held};
-use super::write;
+use super::write::{self, Texts};
 use crate::Error;
 use crate::tables::Table;
-use etw_layouts_codegen::axis::Axis;
-use etw_layouts_codegen::spec::Spec;
+use etw_layouts_codegen::axis::{Axis, TargetSet};
+use etw_layouts_codegen::read_partly;
+use etw_layouts_codegen::spec::{Body, Definition, Member, Shape, Spec};
 use etw_layouts_symbols::{Rules, Types, compare};
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
@@ -25,30 +23,26 @@ use std::collections::{BTreeMap, BTreeSet};
 /// Why a structure cannot be confirmed of a kernel between others that have it.
 const UNTOLD: &str = "no table of these kernels holds the type";
 
-/// The texts with structures filled in, and the tables that became rows of the axis.
+/// Fills structures into the texts. The tables that became rows of the axis.
 ///
 /// # Errors
 ///
 /// Tables that specs cannot say.
-pub fn filled<'a>(
-    mut texts: Texts,
-    tables: &[&'a Table],
-    names: &[String],
-    folder: &str,
-) -> Result<(Texts, Vec<&'a Table>), Error> {
-    let known = definitions(&texts, &basis(&texts)?.axis)?;
-    let known: Vec<&str> = known.keys().map(String::as_str).collect();
+pub fn filled<'a>(texts: &mut Texts, tables: &[&'a Table], names: &[String], folder: &str) -> Result<Vec<&'a Table>, Error> {
+    let read = |texts: &Texts| read_partly(sources(texts.iter())).0;
+    let known = read(texts);
+    let known: Vec<&str> = known.definitions.keys().map(String::as_str).collect();
     let new = unspecified(&known, tables.iter().copied(), names);
     let mut rows = Vec::new();
-    while let Some(table) = row(&basis(&texts)?.axis, tables, &new) {
+    while let Some(table) = row(&read(texts).axis, tables, &new) {
         if rows.len() == tables.len() {
             return Err(format!("{}: its kernel is no row of the axis", table.source).into());
         }
-        texts = entered(texts, table, || tables.iter().copied(), folder)?;
+        entered(texts, table, || tables.iter().copied(), folder)?;
         rows.push(table);
     }
-    let spec = basis(&texts)?;
-    let mut fill = Fill { definitions: definitions(&texts, &spec.axis)?, spec: &spec, texts, tables };
+    let before = read(texts);
+    let mut fill = Fill { spec: before.clone(), tables };
     // Of one kernel, the table that tells most comes first.
     let told = |table: &Table| new.iter().filter(|name| table.types.contains_key(*name)).count();
     let rank = |table: &&Table| (is_converted(table), table.build, table.arch, Reverse(told(table)));
@@ -59,12 +53,8 @@ pub fn filled<'a>(
     }
     fill.untold(names);
     fill.unseen();
-    for definition in fill.definitions.values().filter(|definition| definition.path.is_empty()) {
-        let Some(target) = definition.root.stated.iter().next() else { continue };
-        let (path, word) = home(definition, folder);
-        fill.texts.insert(path, write::fresh(&context(&spec, target, definition), definition, word));
-    }
-    Ok((fill.texts, rows))
+    write::changed(texts, &before, &fill.spec, folder)?;
+    Ok(rows)
 }
 
 /// Those of some structures, and of what they embed in any table, that no spec has.
@@ -115,57 +105,42 @@ fn is_converted(table: &Table) -> bool {
 
 /// The definitions on their way through the tables.
 struct Fill<'a> {
-    spec: &'a Spec,
+    spec: Spec,
     tables: &'a [&'a Table],
-    texts: Texts,
-    definitions: BTreeMap<String, Definition>,
 }
 
 impl Fill<'_> {
     /// Enters what a table holds and its kernel does not have yet.
     fn table(&mut self, table: &Table, names: &BTreeSet<String>) -> Result<(), Error> {
-        let axis = &self.spec.axis;
-        let target = axis.at(table.build, table.arch).ok_or("the kernel is not on the axis")?;
+        let target = self.spec.axis.at(table.build, table.arch).ok_or("the kernel is not on the axis")?;
+        let name = self.spec.axis.target_name(target);
         let embedded = embedded(table, self.tables.iter().copied());
-        let definitions = std::mem::take(&mut self.definitions);
-        let mut entering = Entering { spec: self.spec, target, again: false, table, embedded: &embedded, definitions };
-        let named = |error: String| format!("{}, {}: {error}", table.source, axis.target_name(target));
-        let held = entering.fill(names).map_err(named)?.held;
-        self.definitions = entering.definitions;
+        let place = Place::alone(target);
+        let spec = &mut self.spec;
+        let mut entering = Entering { spec, place: place.clone(), again: false, table, embedded: &embedded };
+        let held = entering.fill(names).map_err(|error| format!("{}, {name}: {error}", table.source))?;
         self.embedded(&held, target);
-        gaps::explain(self.spec, target, &table.types, &held, &mut self.definitions);
-        for name in held {
-            let Some(definition) = self.definitions.get_mut(&name) else { continue };
-            if definition.path.is_empty() {
-                definition.root = definition.root.kept(target);
-                continue;
-            }
-            let text = edit::edited(&context(self.spec, target, definition), definition);
-            if let Some(read) = Definition::read(&definition.path, &text, axis)? {
-                self.texts.insert(definition.path.clone(), text);
-                *definition = read;
-            }
-        }
+        explain(&mut self.spec, &place, &table.types, &held);
         Ok(())
     }
 
     /// Gives a kernel what the nearest has of what some structures embed and no table of it holds: no symbols can confirm it there.
     fn embedded(&mut self, entered: &BTreeSet<String>, target: usize) {
-        let axis = &self.spec.axis;
-        let is_new = |definition: &&mut Definition| definition.path.is_empty() && !definition.root.active(target);
+        let axis = self.spec.axis.clone();
         let mut pending: Vec<String> = entered.iter().cloned().collect();
         while let Some(name) = pending.pop() {
-            let Some(root) = self.definitions.get(&name).map(|definition| &definition.root) else { continue };
+            let Some(definition) = self.spec.definitions.get(&name) else { continue };
             let mut lacking = Vec::new();
-            root.walk(&mut |node| {
-                let now = node.now.as_ref().and_then(|now| now.ty.as_deref());
-                lacking.extend(now.or_else(|| node.type_at(target)).and_then(held).filter(|name| !entered.contains(name)));
-            });
-            for name in lacking {
+            if let Body::Aggregate(aggregate) = &definition.body {
+                held_at(&aggregate.members, target, &mut lacking);
+            }
+            for name in lacking.into_iter().filter(|name| !entered.contains(name)) {
                 let holds = |table: &&Table| axis.at(table.build, table.arch) == Some(target) && table.types.contains_key(&name);
                 let told = self.tables.iter().any(holds);
-                let Some(definition) = self.definitions.get_mut(&name).filter(is_new).filter(|_| !told) else { continue };
-                definition.take(near(axis, target).into_iter().find(|&t| definition.root.active(t)), target, Some(ABSENT));
+                let definition = self.spec.definitions.get_mut(&name).filter(|definition| is_new(definition));
+                let Some(definition) = definition.filter(|d| !told && !d.scope.contains(target)) else { continue };
+                let from = near(&axis, target).into_iter().find(|&t| definition.scope.contains(t));
+                take(definition, from, target, Some(ABSENT));
                 pending.push(name);
             }
         }
@@ -174,15 +149,16 @@ impl Fill<'_> {
     /// Gives a kernel that has a structure by no table what those before and after it have, if it is the same: not of those asked for by
     /// `names`, but of those that these embed. A table may be reduced, and lack what nothing in it embeds.
     fn untold(&mut self, names: &[String]) {
-        let (axis, seen) = (&self.spec.axis, self.seen());
-        let is_embedded = |definition: &&mut Definition| definition.path.is_empty() && !names.contains(&definition.root.name);
-        for definition in self.definitions.values_mut().filter(is_embedded) {
-            let stated = definition.root.stated.clone();
+        let seen = self.seen();
+        let axis = &self.spec.axis;
+        let is_embedded = |definition: &&mut Definition| is_new(definition) && !names.contains(&definition.name.value);
+        for definition in self.spec.definitions.values_mut().filter(is_embedded) {
+            let stated = definition.scope.clone();
             for target in (0..axis.targets.len()).filter(|target| !stated.contains(*target)) {
                 if let [Some(before), Some(after)] = beside(axis, &stated, target)
-                    && definition.root.is_alike(before, after)
+                    && is_alike(definition, before, after)
                 {
-                    definition.take(Some(before), target, Some(UNTOLD).filter(|_| seen.contains(&target)));
+                    take(definition, Some(before), target, Some(UNTOLD).filter(|_| seen.contains(&target)));
                 }
             }
         }
@@ -190,14 +166,15 @@ impl Fill<'_> {
 
     /// Gives kernels of which no table was read what others have.
     fn unseen(&mut self) {
-        let (axis, seen) = (&self.spec.axis, self.seen());
+        let seen = self.seen();
+        let axis = &self.spec.axis;
         let mut unseen: Vec<usize> = (0..axis.targets.len()).filter(|target| !seen.contains(target)).collect();
         unseen.sort_by_key(|&target| (axis.follows.contains_key(&axis.targets[target].arch), target));
         for target in unseen {
-            let lacks = |definition: &&mut Definition| definition.path.is_empty() && !definition.root.active(target);
-            for definition in self.definitions.values_mut().filter(lacks) {
-                let from = source(axis, target, &seen, &definition.root);
-                definition.take(from, target, None);
+            let lacks = |definition: &&mut Definition| is_new(definition) && !definition.scope.contains(target);
+            for definition in self.spec.definitions.values_mut().filter(lacks) {
+                let from = source(axis, target, &seen, definition);
+                take(definition, from, target, None);
             }
         }
     }
@@ -208,22 +185,48 @@ impl Fill<'_> {
     }
 }
 
-impl Definition {
-    /// Gives a target what another has, and why no symbols can confirm it there.
-    fn take(&mut self, from: Option<usize>, target: usize, unverifiable: Option<&str>) {
-        let Some(from) = from.filter(|&from| self.root.active(from)) else { return };
-        copy(&mut self.root, from);
-        if let Some(now) = &mut self.root.now {
-            // That no table holds it is so of a kernel without any table too.
-            now.unverifiable = unverifiable.map(str::to_owned).or(now.unverifiable.take().filter(|reason| reason == UNTOLD));
+/// Whether no file has a definition yet.
+fn is_new(definition: &Definition) -> bool {
+    definition.name.span == Default::default()
+}
+
+/// The types that members hold by value at a target.
+fn held_at(members: &[Member], target: usize, found: &mut Vec<String>) {
+    for member in members.iter().filter(|member| member.scope.contains(target)) {
+        match &member.shape {
+            Shape::Type(types) => found.extend(types.get(target).and_then(|piece| held(&piece.value))),
+            Shape::Inline(_, members) => held_at(members, target, found),
         }
-        self.root = self.root.kept(target);
     }
+}
+
+/// Gives a target what another has, and why no symbols can confirm it there.
+fn take(definition: &mut Definition, from: Option<usize>, target: usize, unverifiable: Option<&str>) {
+    let Some(from) = from.filter(|&from| definition.scope.contains(from)) else { return };
+    let place = Place::alone(target);
+    place.copy(definition, from);
+    definition.source.set(target, definition.source.get(from).map(|piece| piece.value));
+    // That no table holds it is so of a kernel without any table too.
+    let known = definition.unverifiable.get(target).map(|piece| piece.value.clone()).filter(|reason| reason == UNTOLD);
+    place.set(&mut definition.unverifiable, unverifiable.map(str::to_owned).or(known));
+}
+
+/// Whether two targets have the same of a definition.
+fn is_alike(definition: &mut Definition, one: usize, two: usize) -> bool {
+    let mut alike = true;
+    definition.layout_sets(&mut |set| alike &= set.contains(one) == set.contains(two));
+    alike
+}
+
+/// The targets of the same architecture before and after a target, of those of a set.
+fn beside(axis: &Axis, within: &TargetSet, target: usize) -> [Option<usize>; 2] {
+    let same = |other: &usize| within.contains(*other) && axis.targets[*other].arch == axis.targets[target].arch;
+    [(0..target).rev().find(same), (target + 1..axis.targets.len()).find(same)]
 }
 
 /// The target whose layouts a structure has at one that nobody has seen: that of an architecture that goes with this one, else the one
 /// before, or the one after if the same kernel has it so on another architecture and the one before has not.
-fn source(axis: &Axis, target: usize, seen: &BTreeSet<usize>, root: &Node) -> Option<usize> {
+fn source(axis: &Axis, target: usize, seen: &BTreeSet<usize>, definition: &mut Definition) -> Option<usize> {
     let at = axis.targets[target];
     let of_kernel = |kernel: usize| (0..axis.targets.len()).filter(move |&t| axis.targets[t].kernel == kernel && t != target);
     let goes_with = |t: usize| {
@@ -234,11 +237,11 @@ fn source(axis: &Axis, target: usize, seen: &BTreeSet<usize>, root: &Node) -> Op
         return Some(same);
     }
     let [before, after] = beside(axis, &axis.all(), target);
-    let like = |other: Option<usize>| {
+    let mut like = |other: Option<usize>| {
         let other = axis.targets[other?].kernel;
         let sibling = of_kernel(at.kernel).find(|t| seen.contains(t))?;
         let its = of_kernel(other).find(|&t| axis.targets[t].arch == axis.targets[sibling].arch)?;
-        Some(root.is_alike(sibling, its))
+        Some(is_alike(definition, sibling, its))
     };
     let later = like(before) == Some(false) && like(after) == Some(true);
     if later { after } else { before }

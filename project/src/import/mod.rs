@@ -3,36 +3,30 @@
 //! [`plan()`] computes spec texts from spec texts and symbol tables, and the outcome is held against the tables before a byte is
 //! written. What does not verify is refused.
 
+mod align;
 mod ascent;
-mod basis;
-mod border;
-mod edit;
 mod enter;
+mod explain;
 mod fill;
 mod first_image;
-mod fit;
-mod gaps;
 mod images;
-mod kernel;
-mod nesting;
-mod overlap;
 mod pass;
-mod pieces;
+mod place;
 mod plan;
-mod splice;
+mod rows;
+mod shared;
 mod step;
 #[cfg(test)]
 mod tests;
-mod tree;
 mod types;
+mod unions;
 mod write;
 
 pub use first_image::first_image;
 pub use images::Border;
-pub use kernel::kernel_of;
 pub use plan::{Input, Plan, plan};
-pub use splice::Texts;
-pub use write::MARK;
+pub use rows::kernel_of;
+pub use write::{MARK, Texts};
 
 use self::images::Images;
 use crate::lock::Lock;
@@ -43,7 +37,7 @@ use crate::verify::{Checked, label};
 use crate::{Error, facts, registry, verify};
 use etw_layouts_codegen::axis::{Arch, Build};
 use etw_layouts_codegen::layouts::Layouts;
-use etw_layouts_codegen::nearest;
+use etw_layouts_codegen::{Errors, Sources, nearest};
 use etw_layouts_symbols::{Rules, Wanted};
 use rayon::prelude::*;
 use std::collections::btree_map::Entry;
@@ -229,7 +223,7 @@ fn news(
     let axis = &layouts.spec.axis;
     let names = verify::names(layouts, None)?;
     let seen = registry::of(shipped);
-    let reduced = |table: Table| facts::reduced(Table { build: kernel::kernel_of(table.build, axis), ..table });
+    let reduced = |table: Table| facts::reduced(Table { build: kernel_of(table.build, axis), ..table });
     let tables: Vec<_> = tables.into_iter().map(reduced).collect();
     let pdbs = registry::merged([seen.clone(), registry::of(&tables)]);
     let mut new: BTreeMap<(Build, Arch, String), Table> = BTreeMap::new();
@@ -348,4 +342,16 @@ fn changes(root: &Path, before: &Texts, plan: &Plan) -> Changes {
     let gone = before.keys().filter(|path| !plan.texts.contains_key(*path));
     let all = new.map(|(path, text)| (path, Some(text.clone()))).chain(gone.map(|path| (path, None)));
     all.map(|(path, text)| (root.join(path), text)).collect()
+}
+
+/// Texts as codegen reads them.
+fn sources<'a>(texts: impl Iterator<Item = (&'a String, &'a String)>) -> Sources {
+    let mut sources = Sources::default();
+    texts.for_each(|(path, text)| sources.add(path.clone(), text.clone()));
+    sources
+}
+
+/// What is wrong with a spec set, as text.
+fn rendered(errors: Errors) -> Error {
+    errors.render(false).into()
 }

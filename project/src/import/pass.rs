@@ -1,18 +1,16 @@
-//! One table on its way through the spec texts.
+//! One table on its way into the specs.
 
-use super::basis::{axis_texts, context, definitions, find, home, spec, windows};
-use super::edit;
-use super::enter::{Entered, Entering};
-use super::gaps;
-use super::kernel;
-use super::splice::Texts;
-use super::tree::Definition;
+use super::enter::Entering;
+use super::explain::explain;
+use super::place::Place;
+use super::rows::{self, find};
 use super::types::by_value;
-use super::write;
+use super::write::{self, Texts};
+use super::sources;
 use crate::Error;
 use crate::tables::Table;
 use etw_layouts_codegen::axis::Arch;
-use etw_layouts_codegen::spec::Spec;
+use etw_layouts_codegen::read_partly;
 use etw_layouts_symbols::Types;
 
 /// The types of a table, and those that they embed and it lacks, as the nearest kernel of the same pointers has them: an embedded
@@ -34,63 +32,32 @@ pub fn embedded<'a>(table: &Table, known: impl Iterator<Item = &'a Table>) -> Ty
     types
 }
 
-/// The texts with one kernel entered, beside `known` ones.
+/// The texts with one kernel entered, beside `known` ones. What is entered holds for the architectures that follow the table's, too, but for
+/// those that a known table tells of: their layouts are their own.
 ///
-/// The row is without the architectures that follow the table's while it is entered, so that what is entered holds for them too. One
-/// stays that a known table tells of: its layouts are its own.
+/// # Errors
+///
+/// A table that specs cannot say.
 pub fn entered<'a, I: Iterator<Item = &'a Table>>(
-    mut texts: Texts,
+    texts: &mut Texts,
     table: &Table,
     known: impl Fn() -> I,
     folder: &str,
-) -> Result<Texts, Error> {
-    let (path, text) = windows(&texts)?;
-    let mut basis = axis_texts(&texts);
-    let axis = spec(&basis)?.axis;
-    let again = find(&axis, table.build, table.arch).is_some();
-    let row = kernel::entered(&path, &text, &axis, table.build, table.arch)?;
-    texts.insert(path.clone(), row.clone());
-    basis.insert(path.clone(), row.clone());
-    let mut with_row = spec(&basis)?;
-    let axis = &with_row.axis;
+) -> Result<(), Error> {
+    let again = find(&read_partly(sources(texts.iter())).0.axis, table.build, table.arch).is_some();
+    rows::entered(texts, table.build, table.arch)?;
+    let before = read_partly(sources(texts.iter())).0;
+    let axis = &before.axis;
+    let target = find(axis, table.build, table.arch).ok_or("the kernel is not on the axis")?;
     let told =
         |arch: Arch| known().any(|other| other.arch == arch && find(axis, table.build, arch) == axis.at(other.build, arch));
     let followers = axis.follows.iter().filter(|&(arch, leader)| *leader == table.arch && !told(*arch));
-    let followers: Vec<Arch> = followers.map(|(arch, _)| *arch).collect();
-    let alone = kernel::without(&row, axis, table.build, &followers);
-    if alone != row {
-        basis.insert(path, alone);
-        with_row = spec(&basis)?;
-    }
-    stated(texts, &with_row, table, &embedded(table, known()), again, folder)
-}
-
-/// The texts that say what a table of a row says. `spec` has the axis, the row on it; `embedded` are the table's types, and those that they
-/// embed and it lacks; `again` tells whether the texts spoke of the row before.
-fn stated(mut texts: Texts, spec: &Spec, table: &Table, embedded: &Types, again: bool, folder: &str) -> Result<Texts, Error> {
-    let target = find(&spec.axis, table.build, table.arch).ok_or("the kernel is not on the axis")?;
-    let definitions = definitions(&texts, &spec.axis)?;
-    let named = |error: String| format!("{}, {}: {error}", table.source, spec.axis.target_name(target));
-    let mut entering = Entering { spec, target, again, table, embedded, definitions };
-    let Entered { held, gone, unconfirmed } = entering.run().map_err(named)?;
-    let mut definitions = entering.definitions;
-    gaps::explain(spec, target, &table.types, &held, &mut definitions);
-    for (name, definition) in &definitions {
-        let context = context(spec, target, definition);
-        let text = match unconfirmed.get(name) {
-            _ if definition.path.is_empty() => {
-                let (path, word) = home(definition, folder);
-                let definition = Definition { root: definition.root.kept(target), ..definition.clone() };
-                texts.insert(path, write::fresh(&context, &definition, word));
-                continue;
-            }
-            Some(reason) if definition.root.now.is_none() => edit::unconfirmed(&context, definition, reason),
-            _ if held.contains(name) || gone.contains(name) || unconfirmed.contains_key(name) => {
-                edit::edited(&context, definition)
-            }
-            _ => continue,
-        };
-        texts.insert(definition.path.clone(), text);
-    }
-    Ok(texts)
+    let followers = followers.filter_map(|(arch, _)| find(axis, table.build, *arch)).collect();
+    let place = Place { target, followers };
+    let embedded = embedded(table, known());
+    let mut spec = before.clone();
+    let mut entering = Entering { spec: &mut spec, place: place.clone(), again, table, embedded: &embedded };
+    let held = entering.run().map_err(|error| format!("{}, {}: {error}", table.source, axis.target_name(target)))?;
+    explain(&mut spec, &place, &table.types, &held);
+    write::changed(texts, &before, &spec, folder)
 }

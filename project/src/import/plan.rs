@@ -1,24 +1,23 @@
 //! From spec texts and symbol tables to the spec texts that say what the tables say. Nothing is written here.
 //!
-//! Each kernel is an ordinary edit of the specs as they stand, whoever wrote them. One whose layouts are known changes nothing, or says
-//! from which revision on they are so (`step.rs`, `border.rs`). Any other table passes straight through: it gets its row on the axis
-//! (`kernel.rs`), each file is read as a tree (`tree.rs`), the table's members are given to entries (`enter.rs`), gaps are
-//! explained (`gaps.rs`), and the texts that no longer say what is so are changed, and only those (`edit.rs`, `write.rs`). Then structures
+//! One whose layouts are known changes nothing, or says from which revision on they are so (`step.rs`). Any other table passes straight
+//! through (`pass.rs`): it gets its row on the axis (`rows.rs`), its members are given to those of the definitions (`enter.rs`, `align.rs`),
+//! gaps are explained (`explain.rs`), and the definitions that changed are written anew (`write.rs`). Then structures
 //! that no spec has are filled in from all tables at once (`fill.rs`). When all tables have passed, the whole is resolved once. A border
 //! that images prove (`images.rs`) is a table like any other.
 
-use super::basis::{has_axis, rendered, sources};
-use super::border;
 use super::fill;
 use super::images::Border;
 use super::pass;
-use super::splice::Texts;
+use super::rows;
 use super::step::{self, Step};
+use super::write::Texts;
+use super::{rendered, sources};
 use crate::Error;
 use crate::tables::Table;
 use etw_layouts_codegen::axis::Build;
 use etw_layouts_codegen::layouts::Layouts;
-use etw_layouts_codegen::{MOST_FILES, read, resolve};
+use etw_layouts_codegen::{MOST_FILES, read, read_partly, resolve};
 use etw_layouts_symbols::Rules;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -78,25 +77,25 @@ pub fn plan(input: &Input) -> Result<Plan, Error> {
                 layouts = now;
             }
             Step::Border(row) => {
-                let axis = now.map(|layouts| layouts.spec.axis).unwrap_or_default();
-                texts = border::moved(&texts, &axis, row, table.build)?;
+                if let Some(layouts) = now {
+                    rows::moved(&mut texts, &layouts.spec, row, table.build)?;
+                }
                 moved.push([row, table.build]);
                 same.push(table);
             }
             Step::Row(build) => {
                 let later = now.as_ref().and_then(|layouts| step::later(layouts, table, build, known()));
                 if let Some(later) = later {
-                    texts = pass::entered(texts, later, known, input.folder)?;
+                    pass::entered(&mut texts, later, known, input.folder)?;
                 }
-                texts = pass::entered(texts, &Table { build, ..table.clone() }, known, input.folder)?;
+                pass::entered(&mut texts, &Table { build, ..table.clone() }, known, input.folder)?;
                 entered.push(table);
             }
         }
     }
     if !input.added.is_empty() {
         let all: Vec<&Table> = input.known.iter().chain(tables.iter().copied()).collect();
-        let rows;
-        (texts, rows) = fill::filled(texts, &all, input.added, input.folder)?;
+        let rows = fill::filled(&mut texts, &all, input.added, input.folder)?;
         same.retain(|table| !rows.iter().any(|row| (row.build, row.arch) == (table.build, table.arch)));
         entered.extend(rows);
         layouts = None;
@@ -119,6 +118,12 @@ pub fn plan(input: &Input) -> Result<Plan, Error> {
     Ok(Plan { texts, new: new.into_iter().collect(), same: stated, moved, borders: Vec::new(), layouts })
 }
 
+/// Whether there is a kernel on the axis.
+fn has_axis(texts: &Texts) -> Result<bool, Error> {
+    let path = rows::windows(texts)?;
+    Ok(!read_partly(sources(texts.iter().filter(|(other, _)| **other == path))).0.axis.kernels.is_empty())
+}
+
 fn compiled(texts: &Texts) -> Result<Layouts, Error> {
-    read(sources(texts)).and_then(resolve).map_err(rendered)
+    read(sources(texts.iter())).and_then(resolve).map_err(rendered)
 }

@@ -5,6 +5,7 @@ mod hostile;
 mod images;
 mod taken_out;
 
+use super::rows::find;
 use super::*;
 use etw_layouts_codegen::axis::Axis;
 use etw_layouts_codegen::layouts::{Aggregate, Field, Form, Type};
@@ -56,7 +57,7 @@ fn held(layouts: &Layouts, tables: &[Table]) -> BTreeSet<String> {
 }
 
 fn layouts(texts: &Texts) -> Layouts {
-    read(basis::sources(texts)).and_then(resolve).unwrap_or_else(|errors| panic!("{}", errors.render(false)))
+    read(sources(texts.iter())).and_then(resolve).unwrap_or_else(|errors| panic!("{}", errors.render(false)))
 }
 
 fn imported(texts: &Texts, known: &[Table], new: &[Table]) -> Plan {
@@ -131,7 +132,7 @@ fn back(before: &Texts, known: &[Table], new: &[Table], truth: &Layouts) {
     let axis = &after.layouts.spec.axis;
     for (target, at) in axis.targets.iter().enumerate() {
         let build = axis.kernels[at.kernel].build;
-        let theirs = basis::find(&truth.spec.axis, build, at.arch).expect("on the axis");
+        let theirs = find(&truth.spec.axis, build, at.arch).expect("on the axis");
         let rules = new.iter().find(|t| (t.build, t.arch) == (build, at.arch)).map(|t| Rules::for_producer(&t.producer));
         let (ours, theirs) = (facts(&after.layouts, target), facts(truth, theirs));
         let reports = compare(&theirs, &ours, rules.unwrap_or(Rules::Faithful));
@@ -144,18 +145,7 @@ fn back(before: &Texts, known: &[Table], new: &[Table], truth: &Layouts) {
     }
     unneeded(before, &after);
     kept(before, &after);
-    lined_up(&after);
     nested(&after, truth, new);
-}
-
-/// The rows of a version have their modules below each other.
-fn lined_up(after: &Plan) {
-    let (_, axis) = after.texts.iter().find(|(path, _)| path.ends_with("windows.toml")).expect("an axis");
-    for version in axis.split("[[version]]") {
-        let columns: BTreeSet<_> =
-            version.lines().filter_map(|line| line.find("module = ").filter(|_| line.starts_with("  { build = "))).collect();
-        assert!(columns.len() < 2, "{version}");
-    }
 }
 
 /// Comments and entries stay, in their order.
@@ -207,7 +197,7 @@ fn nested(after: &Plan, truth: &Layouts, new: &[Table]) {
             let (ours, theirs) = (of(&after.layouts, ours, name), of(truth, theirs, name));
             let place = after.layouts.spec.definitions[name].name.span;
             let text = &after.layouts.spec.sources.file(place).text;
-            let says = ours == theirs || text.contains(fit::TOGETHER);
+            let says = ours == theirs || text.contains(unions::TOGETHER);
             assert!(says, "{}-{} {name} says nothing of it, but is\n{ours}\nnot\n{theirs}", table.build, table.arch);
         }
     }
@@ -218,7 +208,7 @@ fn unneeded(before: &Texts, after: &Plan) {
     let axis = after.texts.iter().filter(|(path, _)| path.ends_with("windows.toml"));
     let texts: Texts = before.iter().chain(axis).map(|(path, text)| (path.clone(), text.clone())).collect();
     // Where a range ends before the new kernel, the specs may be incomplete for it; then nothing can be said.
-    let Ok(inherited) = read(basis::sources(&texts)).and_then(resolve) else { return };
+    let Ok(inherited) = read(sources(texts.iter())).and_then(resolve) else { return };
     for definition in inherited.spec.definitions.values() {
         let name = definition.name.value.as_str();
         let path = &inherited.spec.sources.file(definition.name.span).path;
@@ -322,7 +312,7 @@ fn edited_by_hand() {
     let known = best(&tables, &kernels.iter().copied().filter(|build| *build < first).collect::<Vec<_>>());
     let mut texts = imported(&before, &known, &best(&tables, &[first])).texts;
     let path = "specs/etw/WMI_LOGGER_CONTEXT.toml";
-    let text = texts[path].replace("name   = \"BufferMdl\"\n", "name   = \"BufferMdl\"\ndoc    = \"By hand.\"\n");
+    let text = texts[path].replacen("{ name = \"BufferMdl\"", "# By hand.\n  { name = \"BufferMdl\"", 1);
     assert_ne!(texts[path], text);
     texts.insert(path.into(), text.clone());
     let known = [known, best(&tables, &[first])].concat();
@@ -348,11 +338,11 @@ fn edited_by_hand_between_architectures() {
         texts = after.texts;
         known.extend(new);
         if arch == Arch::X64 {
-            texts.insert(path.into(), texts[path].replace("[[member]]\n", "[[member]]\ndoc  = \"By hand.\"\n"));
+            texts.insert(path.into(), texts[path].replace(" },\n", ", doc = \"By hand.\" },\n"));
         }
     }
     let text = &texts[path];
-    let once = ["name = \"Partition\"", "By hand."].iter().all(|part| text.matches(part).count() == 1);
+    let once = ["name = \"Partition\""].iter().all(|part| text.matches(part).count() == 1);
     assert!(once, "{text}");
 }
 

@@ -271,6 +271,24 @@ pub fn spelled(name: &str) -> Result<(), String> {
     }
 }
 
+/// Whether specs can have every name of a type.
+///
+/// # Errors
+///
+/// The first that they cannot have.
+pub fn spellable(facts: &TypeFacts) -> Result<(), String> {
+    match facts {
+        TypeFacts::Enumeration(enumeration) => enumeration.constants.iter().try_for_each(|(name, _)| spelled(name)),
+        TypeFacts::Aggregate(aggregate) => aggregate.members.iter().try_for_each(|member| {
+            spelled(&member.name)?;
+            match &member.ty {
+                Type::Unnamed(facts) => spellable(facts),
+                _ => Ok(()),
+            }
+        }),
+    }
+}
+
 /// Whether a spec can define a type of a name.
 ///
 /// # Errors

@@ -86,10 +86,10 @@ pub fn distribute(alternatives: &mut Vec<Vec<Fact>>, facts: Vec<Fact>, start: u6
     let mut is_open = false;
     let mut work = MOST * (1 + facts.len() + alternatives.len());
     for fact in facts {
-        let pairs: usize = alternatives.iter().map(Vec::len).sum();
-        work = work.checked_sub(pairs).ok_or("its members share bytes in more ways than can be tried; enter it by hand")?;
         let mut joined: Vec<(usize, (bool, bool, usize, usize))> = Vec::new();
         if fact.extent().0 != start {
+            let pairs: usize = alternatives.iter().map(Vec::len).sum();
+            work = work.checked_sub(pairs).ok_or("its members share bytes in more ways than can be tried; enter it by hand")?;
             for (index, own) in alternatives.iter().enumerate() {
                 joined.extend(suits(own, &fact).map(|(free, touches)| (index, (touches, free, kin(own, &fact), index))));
             }
@@ -109,8 +109,9 @@ pub fn distribute(alternatives: &mut Vec<Vec<Fact>>, facts: Vec<Fact>, start: u6
 /// it ends, or where its alignment puts it behind that.
 fn suits(own: &[Fact], fact: &Fact) -> Option<(bool, bool)> {
     let first = own.iter().map(|other| other.extent().1).min()?;
-    let in_unit = own.iter().any(|other| other.shares_unit(fact));
-    if first > fact.extent().0 || fact.bits.is_some_and(|(position, _)| position > 0) && !in_unit {
+    // A bit field amid its unit follows another of the unit.
+    let amid = fact.bits.is_some_and(|(position, _)| position > 0);
+    if first > fact.extent().0 || amid && !own.iter().any(|other| other.shares_unit(fact) && other.precedes(fact)) {
         return None;
     }
     let is_free = !own.iter().any(|other| other.conflicts(fact));

@@ -4,7 +4,7 @@ use super::types::definable;
 use crate::Error;
 use etw_layouts_codegen::emit;
 use etw_layouts_codegen::emit::rust::is_device;
-use etw_layouts_codegen::spec::{Definition, Spec};
+use etw_layouts_codegen::spec::Spec;
 use std::collections::BTreeMap;
 
 /// Spec texts by their paths.

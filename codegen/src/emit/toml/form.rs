@@ -40,8 +40,8 @@ impl Row {
         }
     }
 
-    /// As a table with a header.
-    pub fn table(&self, header: &str) -> String {
+    /// As a table with a header, its values in a column behind keys of a width.
+    pub fn table(&self, header: &str, width: usize) -> String {
         let mut out = String::new();
         let comments: Vec<&String> = self.comments.iter().skip_while(|line| line.is_empty()).collect();
         for (index, line) in comments.iter().enumerate() {
@@ -51,7 +51,7 @@ impl Row {
         }
         out += &format!("{header}\n");
         for (key, value) in &self.pairs {
-            let start = format!("{key:6} = ");
+            let start = format!("{key:width$} = ");
             out += &start;
             out += &match value {
                 Value::Words(words) => paragraph(words, start.len()),
@@ -85,7 +85,7 @@ impl Row {
             // What has lines of its own is followed by nothing.
             column = if text.contains('\n') { WIDTH } else { column + text.chars().count() };
             out += &text;
-            if index == 0 && *key == "name" && self.pairs.len() > 1 && text.len() < width {
+            if index == 0 && ["name", "build"].contains(key) && self.pairs.len() > 1 && text.len() < width {
                 out += &" ".repeat(width - text.len());
                 column += width - text.len();
             }
@@ -160,7 +160,7 @@ fn list(rows: &[Row], indent: usize) -> String {
     let mut out = String::new();
     let pad = " ".repeat(indent);
     let first = |row: &Row| match row.pairs.first() {
-        Some((key @ "name", value)) if row.pairs.len() > 1 => key.len() + 4 + value.first_line().len(),
+        Some((key @ ("name" | "build"), value)) if row.pairs.len() > 1 => key.len() + 4 + value.first_line().len(),
         _ => 0,
     };
     for (index, block) in rows.chunk_by(|_, next| next.comments.is_empty()).enumerate() {

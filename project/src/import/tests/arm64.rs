@@ -12,7 +12,7 @@ fn an_import_carries_arm64_along() {
     let plan = imported(&texts, &tables, std::slice::from_ref(&table));
     verified(&plan.layouts, &tables, std::slice::from_ref(&table)).unwrap_or_else(|error| panic!("{error}"));
     let axis = &plan.layouts.spec.axis;
-    let at = |arch| basis::find(axis, table.build, arch).unwrap_or_else(|| panic!("no row for {arch}"));
+    let at = |arch| find(axis, table.build, arch).unwrap_or_else(|| panic!("no row for {arch}"));
     let before = axis.at(build("10.0.26100.64000"), Arch::Arm64).expect("the row before it");
     // What the specs say of ARM64 alone stays so.
     let own = |name: &String| {
@@ -28,7 +28,7 @@ fn an_import_carries_arm64_along() {
     for (target, at) in layouts(&texts).spec.axis.targets.iter().enumerate().filter(|(_, at)| at.arch == Arch::Arm64) {
         let old = layouts(&texts);
         let kernel = old.spec.axis.kernels[at.kernel].build;
-        let now = basis::find(axis, kernel, Arch::Arm64).expect("a row");
+        let now = find(axis, kernel, Arch::Arm64).expect("a row");
         assert!(facts(&old, target) == facts(&plan.layouts, now), "{kernel}");
     }
 }

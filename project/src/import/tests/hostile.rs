@@ -5,8 +5,9 @@ use etw_layouts_symbols::{Aggregate, AggregateKind, Enumeration, Integer, Member
 
 /// What is made of some types, before it is resolved.
 fn entered(types: Types) -> Result<Texts, Error> {
-    let (texts, table) = empty(types);
-    pass::entered(texts, &table, std::iter::empty, "specs")
+    let (mut texts, table) = empty(types);
+    pass::entered(&mut texts, &table, std::iter::empty, "specs")?;
+    Ok(texts)
 }
 
 /// Specs of no type, and a table of some.

@@ -1,0 +1,154 @@
+//! The version axis: the kernels that an import makes rows of.
+
+use super::write::Texts;
+use crate::Error;
+use etw_layouts_codegen::axis::{Arch, Axis, Build, Kernel, Version};
+use etw_layouts_codegen::spec::{Fact, Spec, What};
+use etw_layouts_codegen::syntax::Tree;
+use etw_layouts_codegen::{emit, read_partly};
+
+/// The kernel that a build is: several builds may be one kernel line.
+pub fn kernel_of(build: Build, axis: &Axis) -> Build {
+    let release = axis.releases.iter().find(|release| release.same.iter().any(|same| same.number == build.number));
+    let number = release.map_or(build.number, |release| release.build.number);
+    axis.canonical(Build { number, ..build })
+}
+
+/// The index of a kernel on an architecture.
+pub fn find(axis: &Axis, build: Build, arch: Arch) -> Option<usize> {
+    axis.targets.iter().position(|t| t.arch == arch && axis.kernels[t.kernel].build == build)
+}
+
+/// The path of the axis.
+///
+/// # Errors
+///
+/// There is none, or one that extends another.
+pub fn windows(texts: &Texts) -> Result<String, Error> {
+    let found = texts.iter().find(|(path, _)| path.rsplit('/').next() == Some("windows.toml"));
+    let (path, text) = found.ok_or("the specs have no windows.toml")?;
+    if Tree::parse(text).0.root().get("extends").is_some() {
+        let help =
+            "let it list all kernels, as specs/windows.toml of etw-layouts does, beside copies of the types that are embedded";
+        return Err(format!("{path} extends the axis of Windows, and import enters kernels into a whole one: {help}").into());
+    }
+    Ok(path.clone())
+}
+
+/// The texts with a kernel on the axis, for an architecture and those that follow it in other kernels of its build.
+///
+/// # Errors
+///
+/// As [`windows`].
+pub fn entered(texts: &mut Texts, build: Build, arch: Arch) -> Result<(), Error> {
+    let path = windows(texts)?;
+    let mut axis = axis(texts, &path);
+    add(&mut axis, build, arch);
+    texts.insert(path, emit::toml::axis(&axis));
+    Ok(())
+}
+
+/// The texts with a kernel that is another revision of its build from now on, wherever they name it.
+///
+/// # Errors
+///
+/// As [`windows`].
+pub fn moved(texts: &mut Texts, spec: &Spec, from: Build, to: Build) -> Result<(), Error> {
+    let path = windows(texts)?;
+    let mut moved = spec.clone();
+    for kernel in moved.axis.kernels.iter_mut().filter(|kernel| kernel.build == from) {
+        kernel.module = match stem(&kernel.module, from) {
+            stem if stem == kernel.module => kernel.module.clone(),
+            stem => format!("{stem}_{}", to.revision),
+        };
+        kernel.build = to;
+    }
+    for update in &mut moved.axis.updates {
+        update.kernels.iter_mut().filter(|kernel| **kernel == from).for_each(|kernel| *kernel = to);
+    }
+    for definition in moved.definitions.values_mut() {
+        definition.each_erratum(&mut |erratum| {
+            for fact in [&mut erratum.document, &mut erratum.actual] {
+                if let (What::In, Fact::Text(text)) = (erratum.what, fact) {
+                    *text = text.replace(&format!("{from:#}"), &format!("{to:#}"));
+                }
+            }
+        });
+    }
+    super::write::changed(texts, spec, &moved, "")?;
+    texts.insert(path, emit::toml::axis(&moved.axis));
+    Ok(())
+}
+
+/// The axis alone.
+fn axis(texts: &Texts, path: &str) -> Axis {
+    let only = texts.iter().filter(|(other, _)| *other == path);
+    // Before the first kernel it is none, and that is all that is wrong with it.
+    read_partly(super::sources(only)).0.axis
+}
+
+fn add(axis: &mut Axis, build: Build, arch: Arch) {
+    let with = |of: &[Arch]| Arch::ALL.into_iter().filter(|a| *a == arch || of.contains(a)).collect::<Vec<_>>();
+    if let Some(kernel) = axis.kernels.iter_mut().find(|kernel| kernel.build == build) {
+        kernel.architectures = with(&kernel.architectures);
+        return;
+    }
+    let module = module(axis, build);
+    let of_build = |kernel: &&Kernel| kernel.build.number == build.number;
+    // What follows the architecture in kernels of this build follows it in this one.
+    let follows = |other: &Arch| {
+        let is_known = axis.kernels.iter().filter(of_build).any(|kernel| kernel.architectures.contains(other));
+        is_known && axis.follows.get(other) == Some(&arch)
+    };
+    let architectures = Arch::ALL.into_iter().filter(|other| *other == arch || follows(other)).collect();
+    let at = axis.kernels.partition_point(|kernel| kernel.build < build);
+    let known = axis.kernels.iter().find(of_build).map(|kernel| kernel.version);
+    let mut same = Vec::new();
+    let version = known.unwrap_or_else(|| {
+        let release = axis.releases.iter().position(|release| release.build.number == build.number);
+        // What a release was to be called, its version is called now.
+        let (label, release) = match release.map(|index| axis.releases.remove(index)) {
+            Some(release) => {
+                same = release.same;
+                (release.label, release.release)
+            }
+            None => (build.number[2].to_string(), format!("Windows build {}", build.number[2])),
+        };
+        let index = axis.kernels[..at].last().map_or(0, |kernel| kernel.version + 1);
+        let architectures = axis.architectures.clone();
+        axis.versions.insert(index, Version { label, release, unverifiable: None, architectures });
+        axis.kernels.iter_mut().filter(|kernel| kernel.version >= index).for_each(|kernel| kernel.version += 1);
+        axis.groups.iter_mut().flat_map(|(_, of)| of).filter(|of| **of >= index).for_each(|of| *of += 1);
+        index
+    });
+    let kernel = Kernel {
+        build,
+        service_pack: None,
+        module,
+        version,
+        architectures,
+        same,
+        of_update: false,
+        added: false,
+        span: Default::default(),
+    };
+    axis.kernels.insert(at, kernel);
+}
+
+/// The module of a kernel: that of the build's first kernel or of the service pack, and the revision. The first has none.
+fn module(axis: &Axis, build: Build) -> String {
+    let of_build: Vec<_> = axis.kernels.iter().filter(|kernel| kernel.build.number == build.number).collect();
+    let pack = of_build.iter().rfind(|kernel| kernel.build < build && kernel.service_pack.is_some());
+    let first = pack.or(of_build.first());
+    let release = axis.releases.iter().find(|release| release.build.number == build.number);
+    match (first, release) {
+        (Some(kernel), _) => format!("{}_{}", stem(&kernel.module, kernel.build), build.revision),
+        (None, Some(release)) => release.module.clone(),
+        (None, None) => format!("build_{}", build.number.map(|n| n.to_string()).join("_")),
+    }
+}
+
+/// A module's name without the revision.
+fn stem(module: &str, build: Build) -> &str {
+    module.strip_suffix(&format!("_{}", build.revision)).unwrap_or(module)
+}
