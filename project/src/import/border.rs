@@ -1,6 +1,6 @@
 //! A row of the version axis that begins earlier than was known: its kernel is written by another revision wherever the specs name it.
 
-use super::kernel::{module_of, rows};
+use super::kernel::{module_of, rows, updated};
 use super::splice::Splices;
 use super::splice::Texts;
 use crate::Error;
@@ -88,9 +88,12 @@ impl Border<'_> {
         part.split(' ').map(word).collect::<Vec<_>>().join(" ")
     }
 
-    /// The row itself, and the one scope of an axis.
+    /// The row itself, or the updates that make it, and the one scope of an axis.
     fn axis(&mut self, axis: Table, from: Build, to: Build) {
         axis.get("documents").iter().for_each(|documents| self.value(documents.value));
+        for (_, span) in updated(axis).into_iter().filter(|(build, _)| *build == from) {
+            self.splices.replace(span, format!("\"{to:#}\""));
+        }
         let mut all = axis.tables("version").into_iter().flat_map(rows);
         let Some((_, row)) = all.find(|(build, _)| *build == from) else { return };
         let (Some(build), Some(module)) = (row.get("build"), row.get("module")) else { return };

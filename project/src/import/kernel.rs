@@ -4,7 +4,7 @@ use super::splice::{Splices, line_end, line_start};
 use crate::Error;
 use core::ops::Range;
 use etw_layouts_codegen::axis::{Arch, Axis, Build, Release};
-use etw_layouts_codegen::syntax::{Table, Tree};
+use etw_layouts_codegen::syntax::{Node, Table, Tree};
 
 /// The kernel that a build is: several builds may be one kernel line.
 pub fn kernel_of(build: Build, axis: &Axis) -> Build {
@@ -36,24 +36,21 @@ pub fn entered(path: &str, text: &str, axis: &Axis, build: Build, arch: Arch) ->
         }
         return Ok(splices.apply(text));
     }
+    // An update makes the row.
+    if known.is_some_and(|kernel| kernel.architectures.contains(&arch)) {
+        return Ok(text.to_owned());
+    }
     let home = versions.iter().find(|version| rows(**version).iter().any(|(other, _)| other.number == build.number));
     if let Some(version) = home {
-        let rows = rows(*version);
         // What follows the architecture in kernels of this build follows it in this one.
         let of_build = |other: &Arch| {
             axis.follows.get(other) == Some(&arch)
                 && axis.kernels.iter().any(|kernel| kernel.build.number == build.number && kernel.architectures.contains(other))
         };
-        let architectures = Arch::ALL.into_iter().filter(|other| *other == arch || of_build(other)).collect();
+        let has = |other: &Arch| *other == arch || of_build(other) || known.is_some_and(|kernel| kernel.architectures.contains(other));
+        let architectures = Arch::ALL.into_iter().filter(has).collect();
         let row = Row { build, architectures, same: &[], module: module(axis, build) };
-        match rows.iter().rev().find(|(other, _)| *other < build) {
-            Some((_, before)) => splices.insert(line_end(text, before.span().end), format!("  {}\n", row.line())),
-            None => {
-                let start = rows.first().map_or(text.len(), |(_, first)| line_start(text, first.span().start));
-                splices.insert(start, format!("  {}\n", row.line()));
-            }
-        }
-        return Ok(lined_up(&splices.apply(text), build));
+        return Ok(lined_up(&row.within(text, *version), build));
     }
     let release = axis.releases.iter().find(|release| release.build.number == build.number);
     let block = version(axis, release, build, arch);
@@ -81,8 +78,14 @@ pub fn without(text: &str, axis: &Axis, build: Build, fewer: &[Arch]) -> String 
     let versions = tree.root().tables("version");
     let row = versions.iter().flat_map(|version| rows(*version)).find(|(other, _)| *other == build);
     let kernel = axis.kernels.iter().find(|kernel| kernel.build == build);
-    let (Some((_, row)), Some(kernel)) = (row, kernel) else { return text.to_owned() };
+    let Some(kernel) = kernel else { return text.to_owned() };
     let left: Vec<_> = kernel.architectures.iter().copied().filter(|arch| !fewer.contains(arch)).collect();
+    let Some((_, row)) = row else {
+        // An update makes the row; one of its own says itself what it has.
+        let home = versions.iter().find(|version| rows(**version).iter().any(|(other, _)| other.number == build.number));
+        let row = Row { build, architectures: left, same: &[], module: kernel.module.clone() };
+        return home.map_or_else(|| text.to_owned(), |version| row.within(text, *version));
+    };
     let mut splices = Splices::default();
     match (row.get("architectures"), row.get("module")) {
         (Some(architectures), _) => splices.replace(architectures.value.span(), list(&left)),
@@ -112,6 +115,18 @@ struct Row<'a> {
 }
 
 impl Row<'_> {
+    /// The text with the row among those of its version.
+    fn within(&self, text: &str, version: Table) -> String {
+        let rows = rows(version);
+        let start = match rows.iter().rev().find(|(other, _)| *other < self.build) {
+            Some((_, before)) => line_end(text, before.span().end),
+            None => rows.first().map_or(text.len(), |(_, first)| line_start(text, first.span().start)),
+        };
+        let mut splices = Splices::default();
+        splices.insert(start, format!("  {}\n", self.line()));
+        splices.apply(text)
+    }
+
     fn line(&self) -> String {
         let Self { build, module, .. } = self;
         let same: Vec<_> = self.same.iter().map(|same| format!("\"{same:#}\"")).collect();
@@ -125,6 +140,13 @@ impl Row<'_> {
 pub fn rows<'a>(version: Table<'a>) -> Vec<(Build, Table<'a>)> {
     let rows = version.tables("kernels").into_iter();
     rows.filter_map(|row| Some((row.text("build")?.parse().ok()?, row))).collect()
+}
+
+/// The builds that the updates of an axis name as kernels, with their places.
+pub fn updated(axis: Table) -> Vec<(Build, Range<usize>)> {
+    let kernels = axis.tables("update").into_iter().filter_map(|update| update.get("kernels")?.value.get_ref().as_array());
+    let build = |node: &Node| Some((node.get_ref().as_str()?.parse().ok()?, node.span()));
+    kernels.flatten().filter_map(build).collect()
 }
 
 /// The text with a new row in the columns of those beside it, where they have columns: their second keys are below each other, and so

@@ -85,8 +85,6 @@ pub struct Now {
 /// The text of `in`.
 #[derive(Clone, Debug)]
 pub struct Scope {
-    /// The text.
-    pub text: String,
     /// Its place, quotes included.
     pub span: Range<usize>,
     /// The targets that it denotes, whatever it stands in.
@@ -265,7 +263,7 @@ impl Reader<'_> {
         let Some(entry) = table.get("in") else { return Ok(None) };
         let text = entry.value.get_ref().as_str().ok_or_else(|| self.wrong(&entry, "not a string"))?;
         let denotes = self.axis.scope(text).map_err(|error| self.wrong(&entry, &error))?;
-        Ok(Some(Scope { text: text.into(), span: entry.value.span(), denotes }))
+        Ok(Some(Scope { span: entry.value.span(), denotes }))
     }
 
     fn wrong(&self, entry: &Entry, what: &str) -> Error {
