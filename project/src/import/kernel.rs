@@ -47,7 +47,8 @@ pub fn entered(path: &str, text: &str, axis: &Axis, build: Build, arch: Arch) ->
             axis.follows.get(other) == Some(&arch)
                 && axis.kernels.iter().any(|kernel| kernel.build.number == build.number && kernel.architectures.contains(other))
         };
-        let has = |other: &Arch| *other == arch || of_build(other) || known.is_some_and(|kernel| kernel.architectures.contains(other));
+        let has =
+            |other: &Arch| *other == arch || of_build(other) || known.is_some_and(|kernel| kernel.architectures.contains(other));
         let architectures = Arch::ALL.into_iter().filter(has).collect();
         let row = Row { build, architectures, same: &[], module: module(axis, build) };
         return Ok(lined_up(&row.within(text, *version), build));
@@ -270,6 +271,29 @@ mod tests {
             let build = build.parse().expect("a build");
             let after = entered("windows.toml", &before, &axis, build, Arch::X64).expect("an axis");
             assert_eq!(after, text(expected));
+        }
+    }
+
+    /// The row that an update makes stays the update's, unless other architectures are asked for.
+    #[test]
+    fn a_kernel_of_an_update() {
+        let axis = |text: &str| {
+            let mut sources = Sources::default();
+            sources.add("windows.toml", text);
+            read(sources).unwrap_or_else(|errors| panic!("{}", errors.render(false))).axis
+        };
+        let build: Build = "1.0.7.5".parse().expect("a build");
+        let text = "architectures = [\"x86\", \"x64\"]\n\n[[version]]\nlabel = \"1.0\"\nrelease = \"One\"\nkernels = [\n  \
+            { build = \"1.0.7.1\", module = \"seven\" },\n]\n\n[[update]]\nname = \"fix\"\nkernels = [\"1.0.7.5\"]\n";
+        let entered = |text: &str, arch| super::entered("windows.toml", text, &axis(text), build, arch).expect("an axis");
+        assert_eq!(entered(text, Arch::X86), text);
+        let fewer = without(text, &axis(text), build, &[Arch::X86]);
+        let more = entered(&format!("{text}architectures = [\"x64\"]\n"), Arch::X86);
+        for (text, arches) in [(text, &[Arch::X86, Arch::X64][..]), (&fewer, &[Arch::X64]), (&more, &[Arch::X86, Arch::X64])] {
+            let axis = axis(text);
+            let kernel = axis.kernels.iter().find(|kernel| kernel.build == build).expect("a kernel");
+            assert_eq!((kernel.module.as_str(), &kernel.architectures[..]), ("seven_5", arches), "{text}");
+            assert_eq!(axis.scope("fix.."), axis.scope("1.0.7.5.."));
         }
     }
 }

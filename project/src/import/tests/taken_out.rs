@@ -192,14 +192,13 @@ fn ended(axis: &Axis, set: &TargetSet) -> String {
 }
 
 fn without_rows(text: &str, builds: &BTreeSet<Build>) -> String {
-    let row = |line: &str| -> Option<Build> {
+    let row = |line: &str| {
         let build = line.trim().strip_prefix("{ build = \"")?.split('"').next()?;
-        build.parse().ok()
+        build.parse::<Build>().ok()
     };
     let kept: Vec<&str> = text.lines().filter(|line| !row(line).is_some_and(|build| builds.contains(&build))).collect();
     let text = kept.join("\n") + "\n";
-    let builds_left: BTreeSet<Build> = text.lines().filter_map(row).collect();
-    let blocks: Vec<String> = text.split("\n[[").map(|block| without_updates(block, builds, &builds_left)).collect();
+    let blocks: Vec<String> = text.split("\n[[").map(|block| without_updates(block, builds)).collect();
     let left = |block: &&String| !["kernels = [\n]", "kernels = []"].iter().any(|none| block.contains(none));
     let labels: BTreeSet<&str> =
         blocks.iter().filter(left).flat_map(|block| block.lines()).filter_map(|line| line.strip_prefix("label   = ")).collect();
@@ -215,8 +214,8 @@ fn without_rows(text: &str, builds: &BTreeSet<Build>) -> String {
     blocks.iter().filter(left).filter_map(group).collect::<Vec<_>>().join("\n[[")
 }
 
-/// A block of the axis; if it is that of an update, without some kernels. A build that is left has not the update then.
-fn without_updates(block: &str, builds: &BTreeSet<Build>, rows: &BTreeSet<Build>) -> String {
+/// A block of the axis; if it is that of an update, without some kernels. Their builds have not the update then.
+fn without_updates(block: &str, builds: &BTreeSet<Build>) -> String {
     let list = |key: &str| -> Vec<Build> {
         let line = block.lines().find_map(|line| line.strip_prefix(key)?.trim().strip_prefix("= ["));
         line.into_iter().flat_map(|line| line.split('"').skip(1).step_by(2)).map(|text| text.parse().expect("a build")).collect()
@@ -225,8 +224,7 @@ fn without_updates(block: &str, builds: &BTreeSet<Build>, rows: &BTreeSet<Build>
         return block.to_owned();
     }
     let (gone, kernels): (Vec<Build>, Vec<Build>) = list("kernels").into_iter().partition(|build| builds.contains(build));
-    let is_left = |gone: &&Build| rows.iter().any(|build| build.number == gone.number);
-    let without = list("without").into_iter().chain(gone.iter().filter(is_left).map(|gone| Build { revision: 0, ..*gone }));
+    let without = list("without").into_iter().chain(gone.iter().map(|gone| Build { revision: 0, ..*gone }));
     let text = |builds: Vec<Build>| builds.iter().map(|build| format!("\"{build:#}\"")).collect::<Vec<_>>().join(", ");
     let lines = block.lines().filter(|line| !line.starts_with("without")).map(|line| match line.starts_with("kernels") {
         true => format!("kernels = [{}]\nwithout = [{}]\n", text(kernels.clone()), text(without.clone().collect())),
