@@ -36,7 +36,7 @@ fn a_kernel_whose_layouts_are_known() {
 fn a_kernel_that_changes_seven_structures() {
     let mut specs = specs();
     let old = layouts(&specs).unwrap();
-    let row = rows(&specs).into_iter().find(|row| row.build == "10.0.17134.1").expect("a kernel in the middle");
+    let row = rows(&specs).into_iter().find(|row| row.build == "10.0.10240.16384").expect("a kernel in the middle");
     specs = with_kernel(&specs, &row);
     // The structures that embed it change with it; one more does on its own.
     let text = specs.get_mut("specs/etw/SYSTEM_TRACE_HEADER.toml").expect("the spec");
@@ -62,7 +62,7 @@ fn a_kernel_that_changes_seven_structures() {
 
 /// A type that is another at the kernel after a row alone.
 fn other_type(row: &Row, ty: &str, other: &str) -> String {
-    format!("type = {{ \"..{}\" = \"{ty}\", \"{}\" = \"{other}\", \"1809..\" = \"{ty}\" }}", row.build, row.next())
+    format!("type = {{ \"..{}\" = \"{ty}\", \"{}\" = \"{other}\", \"1511..\" = \"{ty}\" }}", row.build, row.next())
 }
 
 /// The specs, by path.

@@ -13,7 +13,7 @@ const WORD: usize = 1;
 impl Axis {
     /// The shortest scope that denotes a set: `6.1..`, or `5.2 x64, 6.0..6.1`.
     pub fn describe(&self, set: &TargetSet) -> String {
-        self.spell(&self.all(), set).to_string()
+        self.since(self.spell(&self.all(), set))
     }
 
     /// As [`describe`](Self::describe), but shorter for a set that leaves out what no document speaks of:
@@ -23,10 +23,24 @@ impl Axis {
         if !set.difference(&self.documented).is_empty() {
             return whole;
         }
-        match self.spell(&self.documented, set).to_string() {
+        match self.since(self.spell(&self.documented, set)) {
             documented if documented == whole => whole,
             documented => format!("{documented}, where documented"),
         }
+    }
+
+    /// A scope as text. `x64` alone does not say since when: `5.2.. x64` does.
+    fn since(&self, mut scope: Scope) -> String {
+        for part in &mut scope.0 {
+            if let Part::Of(ranges, Some(arch)) = part
+                && ranges.is_empty()
+                && let Some(first) = self.targets.iter().find(|target| target.arch == *arch)
+            {
+                let label = &self.versions[self.kernels[first.kernel].version].label;
+                ranges.push(Range::Between(label.clone(), String::new()));
+            }
+        }
+        scope.to_string()
     }
 
     /// The shortest scope that denotes a set among the targets of another: of those outside it says nothing.

@@ -31,18 +31,22 @@ fn builds(reader: &mut Reader, node: &Node) -> Vec<(Build, Span)> {
     nodes.into_iter().filter_map(|node| Some((build(reader, node)?, reader.span(node.span())))).collect()
 }
 
-/// Adds the first kernel of a build that has an update, on the architectures of the build's first kernel. Whether it is one of the axis.
+/// Adds the first kernel of a build that has an update, on the architectures of the build's first kernel, unless a row of the axis names
+/// others. Whether it is one of the axis.
 fn add(reader: &mut Reader, axis: &mut Axis, build: Build, architectures: Option<&[Arch]>, span: Span) -> bool {
     let Some(first) = axis.kernels.iter().position(|kernel| kernel.build.number == build.number) else {
         let title = format!("no version has kernels of the build {:#}", Build { revision: 0, ..build });
         reader.error(span, title, "here", "name kernels of builds whose first kernel is in a [[version]]");
         return false;
     };
+    // Another update may name the kernel, too; a row of its own says itself what it has.
+    let shared = axis.updates.iter().any(|update| update.kernels.contains(&build));
     let end = first + axis.kernels[first..].partition_point(|kernel| kernel.build < build);
     let has = |arch: &Arch| architectures.is_none_or(|of| of.contains(arch));
     let architectures: Vec<Arch> = axis.kernels[first].architectures.iter().copied().filter(has).collect();
     match axis.kernels.get_mut(end).filter(|kernel| kernel.build == build) {
         Some(kernel) => {
+            let architectures = if shared { architectures } else { Vec::new() };
             kernel.architectures.extend(architectures);
             kernel.architectures.sort();
             kernel.architectures.dedup();

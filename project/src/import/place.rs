@@ -38,7 +38,8 @@ impl Place {
         let new = new.into();
         let of = |value: &Piecewise<T>, target| value.get(target).map(|piece| piece.value.clone());
         let old = of(value, self.target);
-        if old == new {
+        // A range that was open may reach a kernel that is new on an architecture, beside another.
+        if old == new && value.0.iter().filter(|piece| piece.targets.contains(self.target)).count() < 2 {
             return;
         }
         let with: Vec<usize> = self.followers.iter().copied().filter(|&t| of(value, t) == old).collect();

@@ -90,6 +90,8 @@ fn axis(texts: &Texts, path: &str) -> Axis {
 fn add(axis: &mut Axis, build: Build, arch: Arch) {
     let with = |of: &[Arch]| Arch::ALL.into_iter().filter(|a| *a == arch || of.contains(a)).collect::<Vec<_>>();
     if let Some(kernel) = axis.kernels.iter_mut().find(|kernel| kernel.build == build) {
+        // What an update does not give it, a row of its own does.
+        kernel.of_update &= kernel.architectures.contains(&arch);
         kernel.architectures = with(&kernel.architectures);
         return;
     }

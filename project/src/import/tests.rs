@@ -128,19 +128,27 @@ fn back(before: &Texts, known: &[Table], new: &[Table], truth: &Layouts) {
         truth.spec.definitions.keys().filter(|name| !old.contains_key(*name)).filter(held).cloned().collect();
     let input = Input { texts: before, known, new, added: &added, folder: "specs" };
     let after = plan(&input).unwrap_or_else(|error| panic!("{error}"));
-    verified(&after.layouts, known, new).unwrap_or_else(|error| panic!("{error}"));
+    if let Err(error) = verified(&after.layouts, known, new) {
+        // What a kernel's tables do not hold, but older and newer ones, is not said in the specs: the newer ones are taken out.
+        let old = verified(&layouts(before), known, &[]).err().map(|error| error.to_string()).unwrap_or_default();
+        let error = error.to_string();
+        assert!(error.lines().all(|line| old.lines().any(|other| other == line)), "{error}");
+    }
     let axis = &after.layouts.spec.axis;
     for (target, at) in axis.targets.iter().enumerate() {
         let build = axis.kernels[at.kernel].build;
-        let theirs = find(&truth.spec.axis, build, at.arch).expect("on the axis");
+        let place = find(&truth.spec.axis, build, at.arch).expect("on the axis");
         let rules = new.iter().find(|t| (t.build, t.arch) == (build, at.arch)).map(|t| Rules::for_producer(&t.producer));
-        let (ours, theirs) = (facts(&after.layouts, target), facts(truth, theirs));
+        let (ours, theirs) = (facts(&after.layouts, target), facts(truth, place));
         let reports = compare(&theirs, &ours, rules.unwrap_or(Rules::Faithful));
         let lost = |d: &&Difference| !(rules == Some(Rules::Converted) && SHARED.contains(&d.member.as_str()));
         let differences: Vec<_> = reports.iter().flat_map(|report| report.differences.iter().filter(lost)).collect();
         assert!(differences.is_empty(), "{}: {differences:?}", axis.target_name(target));
+        // A type that the kernel's symbols do not hold, but older and newer ones, the specs have; an import takes it out, or says so.
+        let unsure = |name: &&String| new.iter().any(|table| table.build == build && !table.types.contains_key(*name));
         let others: Vec<_> =
             ours.keys().collect::<BTreeSet<_>>().symmetric_difference(&theirs.keys().collect()).copied().collect();
+        let others: Vec<_> = others.into_iter().filter(|name| !unsure(name)).collect();
         assert!(others.is_empty(), "{}: the types are others: {others:?}", axis.target_name(target));
     }
     unneeded(before, &after);
@@ -223,7 +231,8 @@ fn unneeded(before: &Texts, after: &Plan) {
 }
 
 /// Constants that share their value with another; a converted table has only one of them.
-const SHARED: [&str; 3] = ["NonPagedPoolExecute", "EventProviderSetEnableAllKeywords", "EventProviderSetReserved1"];
+const SHARED: [&str; 4] =
+    ["NonPagedPoolExecute", "EventProviderSetEnableAllKeywords", "EventProviderSetReserved1", "ETW_STRING_TOKEN_CONTAINER"];
 
 /// Kernels imported in any order, at once or one by one, give the same layouts, and each again changes nothing.
 #[test]

@@ -1,7 +1,7 @@
 //! Every fact of a spec file, and how to change it.
 
 use core::ops::Range;
-use etw_layouts_codegen::syntax::{Entry, Holds, Pieces, Sort, Table, Tree};
+use etw_layouts_codegen::syntax::{Entry, Holds, Node, Pieces, Sort, Table, Tree};
 
 /// One change of one fact.
 #[derive(Clone, Debug)]
@@ -66,7 +66,7 @@ impl FactKind {
     }
 }
 
-/// The mutants of a spec file; `labels` are those of the version axis, in order.
+/// The mutants of a spec file; `labels` are those of the version axis, in order, then the names of its updates.
 pub fn mutants(text: &str, labels: &[String]) -> Vec<Mutant> {
     let (tree, errors) = Tree::parse(text);
     if !errors.is_empty() {
@@ -93,6 +93,7 @@ impl Finder<'_> {
             match entry.key.map(|key| key.holds) {
                 Some(Holds::Tables(Sort::Member)) => self.members(root, &entry.tables()),
                 Some(Holds::Tables(Sort::Version)) => entry.tables().into_iter().for_each(|version| self.version(version)),
+                Some(Holds::Tables(Sort::Update)) => entry.tables().into_iter().for_each(|update| self.update(update)),
                 Some(Holds::Table(_)) => entry.tables().into_iter().for_each(|table| self.table(table)),
                 Some(Holds::Named(Sort::Scalar)) => self.scalars(&entry),
                 Some(Holds::NamedPiecewise) => self.typedefs(&entry),
@@ -145,10 +146,20 @@ impl Finder<'_> {
     fn version(&mut self, version: Table) {
         for kernel in version.tables("kernels") {
             if let Some(build) = kernel.get("build") {
-                let end = build.value.span().end - 1;
-                self.add(FactKind::Build, end..end, "1");
+                self.build(build.value);
             }
         }
+    }
+
+    /// Of a named update, the kernels that are the first with it.
+    fn update(&mut self, update: Table) {
+        let kernels = update.get("kernels").and_then(|kernels| kernels.value.get_ref().as_array());
+        kernels.into_iter().flatten().for_each(|build| self.build(build));
+    }
+
+    fn build(&mut self, build: &Node) {
+        let end = build.span().end - 1;
+        self.add(FactKind::Build, end..end, "1");
     }
 
     fn table(&mut self, table: Table) {

@@ -81,7 +81,9 @@ impl Bench {
         let wanted = names.iter().copied().collect();
         let tables = project.tables(&layouts.spec.axis, &wanted)?;
         let registry = project.registry(&layouts.spec.axis)?;
-        let labels = layouts.spec.axis.versions.iter().map(|version| version.label.clone()).collect();
+        let (versions, updates) = (&layouts.spec.axis.versions, &layouts.spec.axis.updates);
+        let labels = versions.iter().map(|version| &version.label).chain(updates.iter().map(|update| &update.name));
+        let labels = labels.cloned().collect();
         let types = all_types(&layouts, &names);
         let reaches = scope::reaches(&layouts);
         Ok(Self { labels, tables, registry, original: layouts, types, reaches })
