@@ -40,7 +40,7 @@ pub fn read(sources: Sources) -> Result<Spec, Errors> {
 /// whole: where it says nothing of that kernel, the spec has nothing of it.
 pub fn read_partly(sources: Sources) -> (Spec, Vec<Diagnostic>) {
     let Reading { spec, errors, .. } = read_all(sources);
-    (spec, errors)
+    (Spec { broken: BTreeSet::new(), ..spec }, errors)
 }
 
 /// What can be read of a spec set.

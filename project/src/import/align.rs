@@ -99,22 +99,30 @@ impl Alignment<'_> {
         let is_plain = |i: usize| matches!(children[i].shape, Shape::Type(_));
         let known: Vec<usize> = of_child.keys().copied().filter(|&i| is_plain(i) || is_structure(i)).collect();
         let mut alternatives: Vec<Vec<Fact>> = known.iter().map(|i| of_child[i].clone()).collect();
-        let is_open = unions::distribute(&mut alternatives, rest, start)?;
+        rest.extend(alternatives.iter_mut().flat_map(unions::lost));
+        rest.sort_by_key(|fact| (fact.extent().0, Reverse(fact.extent().1)));
+        let open = unions::distribute(&mut alternatives, rest, start)?;
         let mut new = Vec::new();
-        for (i, facts) in alternatives.into_iter().enumerate() {
+        let mut remarked = Vec::new();
+        for (i, (facts, is_open)) in alternatives.into_iter().zip(open).enumerate() {
             match known.get(i) {
+                Some(index) if facts.is_empty() => _ = of_child.remove(index),
                 Some(&index) if is_plain(index) && facts.len() > 1 => {
                     of_child.remove(&index);
-                    new.push(facts);
+                    new.push((facts, is_open));
                 }
-                Some(&index) => _ = of_child.insert(index, facts),
-                None => new.push(facts),
+                Some(&index) => {
+                    of_child.insert(index, facts);
+                    remarked.extend(is_open.then_some(index));
+                }
+                None => new.push((facts, is_open)),
             }
         }
+        remarked.into_iter().for_each(|index| remark(&mut children[index], TOGETHER));
         let kept: BTreeSet<usize> = of_child.keys().copied().collect();
         let at = self.behind_replaced(children, &kept, kept.last().copied());
         let mut members = Vec::new();
-        for facts in new {
+        for (facts, is_open) in new {
             let mut member = self.fresh(unions::alternative(facts)?)?;
             if is_open {
                 remark(&mut member, TOGETHER);

@@ -55,7 +55,7 @@ pub fn union(mut facts: Vec<Fact>) -> Result<(Vec<Item>, bool), String> {
     facts.sort_by(|a, b| (a.extent().0, Reverse(a.extent().1), &a.name).cmp(&(b.extent().0, Reverse(b.extent().1), &b.name)));
     let start = facts.first().map_or(0, |fact| fact.extent().0);
     let mut alternatives = Vec::new();
-    let is_open = distribute(&mut alternatives, facts, start)?;
+    let is_open = distribute(&mut alternatives, facts, start)?.contains(&true);
     let items = alternatives.into_iter().map(alternative).collect::<Result<_, _>>()?;
     Ok((items, is_open))
 }
@@ -76,48 +76,65 @@ pub fn alternative(facts: Vec<Fact>) -> Result<Item, String> {
 /// How many alternatives a union has at the most, and how many pairs of members are compared for each member.
 const MOST: usize = 1024;
 
-/// Gives members, which are in order, to the alternatives of a union that begins at a bit, new ones among them. Whether they could have gone
-/// elsewhere.
+/// Gives members, which are in order, to the alternatives of a union that begins at a bit, new ones among them. Of each alternative, whether
+/// one of them could have gone elsewhere.
 ///
 /// # Errors
 ///
 /// Members that share bytes in too many ways.
-pub fn distribute(alternatives: &mut Vec<Vec<Fact>>, facts: Vec<Fact>, start: u64) -> Result<bool, String> {
-    let mut is_open = false;
+pub fn distribute(alternatives: &mut Vec<Vec<Fact>>, facts: Vec<Fact>, start: u64) -> Result<Vec<bool>, String> {
+    let mut open = vec![false; alternatives.len()];
     let mut work = MOST * (1 + facts.len() + alternatives.len());
+    // What begins the union follows nothing in it, and may precede what is known.
+    let known = alternatives.len();
     for fact in facts {
-        let mut joined: Vec<(usize, (bool, bool, usize, usize))> = Vec::new();
-        if fact.extent().0 != start {
-            let pairs: usize = alternatives.iter().map(Vec::len).sum();
-            work = work.checked_sub(pairs).ok_or("its members share bytes in more ways than can be tried; enter it by hand")?;
-            for (index, own) in alternatives.iter().enumerate() {
-                joined.extend(suits(own, &fact).map(|(free, touches)| (index, (touches, free, kin(own, &fact), index))));
-            }
-        }
-        match joined.iter().max_by_key(|(_, rank)| *rank) {
-            Some(&(index, _)) => {
-                is_open |= joined.len() > 1;
+        let tried = if fact.extent().0 == start { known } else { alternatives.len() };
+        let pairs: usize = alternatives[..tried].iter().map(Vec::len).sum();
+        work = work.checked_sub(pairs).ok_or("its members share bytes in more ways than can be tried; enter it by hand")?;
+        let suit = |(index, own): (usize, &Vec<Fact>)| Some((suits(own, &fact)?, kin(own, &fact), index));
+        let suiting: Vec<_> = alternatives[..tried].iter().enumerate().filter_map(suit).collect();
+        match suiting.iter().max() {
+            Some(&(_, _, index)) => {
+                open[index] |= suiting.len() > 1;
                 alternatives[index].push(fact);
             }
-            None => alternatives.push(vec![fact]),
+            None => {
+                alternatives.push(vec![fact]);
+                open.push(false);
+            }
         }
     }
-    Ok(is_open)
+    Ok(open)
 }
 
-/// Whether a member can follow what is in an alternative; then whether it shares no bytes with that, and whether it begins where something in
-/// it ends, or where its alignment puts it behind that.
+/// Takes out of an alternative the bit fields amid a unit that follow no other in it.
+pub fn lost(own: &mut Vec<Fact>) -> Vec<Fact> {
+    let mut all = Vec::new();
+    let is_lost = |own: &[Fact], fact: &Fact| {
+        fact.bits.is_some_and(|(position, _)| position > 0) && !own.iter().any(|other| other.shares_unit(fact) && other.precedes(fact))
+    };
+    while let Some(at) = own.iter().position(|fact| is_lost(own, fact)) {
+        all.push(own.remove(at));
+    }
+    all
+}
+
+/// How well a member suits an alternative: whether it is beside something in it, and shares no bytes with any. `None` if it can neither follow
+/// nor precede what is there.
 fn suits(own: &[Fact], fact: &Fact) -> Option<(bool, bool)> {
+    let is_free = !own.iter().any(|other| other.conflicts(fact));
     let first = own.iter().map(|other| other.extent().1).min()?;
+    if first > fact.extent().0 {
+        return own.iter().any(|other| fact.precedes(other)).then_some((true, true)).filter(|_| is_free);
+    }
     // A bit field amid its unit follows another of the unit.
     let amid = fact.bits.is_some_and(|(position, _)| position > 0);
-    if first > fact.extent().0 || amid && !own.iter().any(|other| other.shares_unit(fact) && other.precedes(fact)) {
+    if amid && !own.iter().any(|other| other.shares_unit(fact) && other.precedes(fact)) {
         return None;
     }
-    let is_free = !own.iter().any(|other| other.conflicts(fact));
     let end = own.iter().map(|other| other.extent().1).max().unwrap_or(0);
     let is_padded = fact.bits.is_none() && end.checked_next_multiple_of(8 * fact.least_alignment()) == Some(fact.extent().0);
-    Some((is_free, is_padded || own.iter().any(|other| other.precedes(fact))))
+    Some((is_padded || own.iter().any(|other| other.precedes(fact)), is_free))
 }
 
 /// How many letters a member's name begins with in common with one of some others: members of one alternative are often called alike.

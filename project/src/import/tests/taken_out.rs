@@ -4,7 +4,7 @@ use super::super::sources;
 use super::super::write::Texts;
 use super::{find, layouts};
 use etw_layouts_codegen::axis::{Arch, Axis, Build, TargetSet};
-use etw_layouts_codegen::spec::{Body, Erratum, Member, Shape, What};
+use etw_layouts_codegen::spec::{Body, Erratum, Member, Shape, ValuesKind, What};
 use etw_layouts_codegen::{emit, read_partly};
 use std::collections::BTreeSet;
 
@@ -32,7 +32,14 @@ pub fn taken_out(texts: &Texts, builds: &BTreeSet<Build>) -> Texts {
             Body::Aggregate(aggregate) => kept(&mut aggregate.members),
             Body::Values(values) => {
                 values.constants.retain(|constant| !constant.scope.is_empty());
-                values.constants.iter_mut().for_each(|constant| kept_errata(&mut constant.errata));
+                for constant in &mut values.constants {
+                    kept_errata(&mut constant.errata);
+                    // What macros are worth, no layout depends on.
+                    if values.kind != ValuesKind::Enum {
+                        constant.value.0.truncate(1);
+                        constant.value.0.iter_mut().for_each(|piece| piece.targets.clone_from(&constant.scope));
+                    }
+                }
             }
         }
     }
