@@ -129,17 +129,11 @@ pub fn summary(before: &Texts, plan: &Plan) -> Result<String, Error> {
     Ok(out)
 }
 
-/// How many types that are left out are named.
-const NAMED: usize = 10;
-
 /// The types that are left out, and why.
 fn left_out(reasons: &BTreeSet<String>) -> String {
     let count = reasons.len();
     let mut out = format!("{count} {} left out:\n", if count == 1 { "type is" } else { "types are" });
-    reasons.iter().take(NAMED).for_each(|reason| out += &format!("  {reason}\n"));
-    if count > NAMED {
-        out += &format!("  and {} more\n", count - NAMED);
-    }
+    reasons.iter().for_each(|reason| out += &format!("  {reason}\n"));
     out
 }
 

@@ -257,7 +257,7 @@ fn has_gap(root: &Node, target: usize) -> bool {
 }
 
 /// Whether specs can have every name of a type.
-fn spellable(facts: &symbols::TypeFacts) -> Result<(), String> {
+pub fn spellable(facts: &symbols::TypeFacts) -> Result<(), String> {
     match facts {
         symbols::TypeFacts::Enumeration(enumeration) => enumeration.constants.iter().try_for_each(|(name, _)| spelled(name)),
         symbols::TypeFacts::Aggregate(aggregate) => aggregate.members.iter().try_for_each(|member| {

@@ -14,6 +14,7 @@ mod fit;
 mod gaps;
 mod images;
 mod kernel;
+mod left_out;
 mod nesting;
 mod overlap;
 mod pass;
@@ -59,7 +60,7 @@ pub struct Import<'a> {
     pub known: Vec<String>,
     /// How many images are new to the facts; `None` if the import is of no images.
     pub images: Option<usize>,
-    /// Types that are left out, each with the reason: no spec can define what is called so.
+    /// The reason for each type that is left out, because no spec can define it.
     pub left_out: BTreeSet<String>,
     shipped: Vec<Table>,
     new: Vec<Table>,
@@ -116,17 +117,18 @@ pub fn prepare<'a>(
     if let Some(table) = new.iter().find(|table| table.types.is_empty() && table.image.is_some()) {
         return Err(format!("{}: tells of no structure that the specs have", table.source).into());
     }
-    let new = news(layouts, new, &shipped, &all, &mut known)?;
+    let mut new = news(layouts, new, &shipped, &all, &mut known)?;
     let of_images = !read.is_empty();
     let seen = match of_images {
         true => Images::of(axis, project.images(axis, &wanted)?, read),
         false => Images { all: Vec::new(), new: Vec::new() },
     };
     let images = of_images.then_some(seen.new.len());
-    let types = new.iter().flat_map(|table| table.types.keys()).filter(|_| wanted == Wanted::All);
-    let left_out = types.filter_map(|name| types::definable(name).err()).collect();
-    let is_empty = |table: &&Table| wanted == Wanted::All && table.types.keys().all(|name| types::definable(name).is_err());
-    if let Some(table) = new.iter().find(is_empty) {
+    let left_out = match wanted {
+        Wanted::All => left_out::leave_out(&mut new, &layouts.spec),
+        _ => BTreeSet::new(),
+    };
+    if let Some(table) = new.iter().find(|table| table.types.is_empty()).filter(|_| wanted == Wanted::All) {
         return Err(format!("{}: holds no type that a spec can define", table.source).into());
     }
     let texts = layouts.spec.sources.files().iter().map(|file| (file.path.clone(), file.text.clone())).collect();
