@@ -69,6 +69,9 @@ pub(crate) fn run(args: &Args, project: &Project) -> Result<Outcome, Error> {
     if !import.left_out.is_empty() {
         print(&left_out(&import.left_out))?;
     }
+    for note in &import.notes {
+        print(&format!("{note}\n"))?;
+    }
     let Some(plan) = import.plan()? else {
         print("nothing to import\n")?;
         return Ok(Outcome::Good);

@@ -16,9 +16,10 @@ use super::types::{by_value, held};
 use super::write;
 use crate::Error;
 use crate::tables::Table;
+use crate::verify::label::contradict;
 use etw_layouts_codegen::axis::Axis;
 use etw_layouts_codegen::spec::Spec;
-use etw_layouts_symbols::{Rules, Types, compare};
+use etw_layouts_symbols::Types;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -51,7 +52,7 @@ pub fn filled<'a>(
     let mut fill = Fill { definitions: definitions(&texts, &spec.axis)?, spec: &spec, texts, tables };
     // Of one kernel, the table that tells most comes first.
     let told = |table: &Table| new.iter().filter(|name| table.types.contains_key(*name)).count();
-    let rank = |table: &&Table| (is_converted(table), table.build, table.arch, Reverse(told(table)));
+    let rank = |table: &&Table| (table.is_converted(), table.build, table.arch, Reverse(told(table)));
     let mut order = tables.to_vec();
     order.sort_by_key(rank);
     for table in order {
@@ -88,29 +89,13 @@ fn row<'a>(axis: &Axis, tables: &[&'a Table], names: &BTreeSet<String>) -> Optio
         let Some(row) = axis.at(table.build, table.arch) else { continue };
         let row = of_row.entry(row).or_default();
         let own: Types = names.iter().filter_map(|n| Some((n.clone(), table.types.get(n)?.clone()))).collect();
-        let differs = |(other, types): &(&Table, Types)| other.build < table.build && differ((other, types), (table, &own));
+        let differs = |(other, types): &(&Table, Types)| other.build < table.build && contradict((other, types), (table, &own));
         if row.iter().any(differs) {
             return Some(table);
         }
         row.push((table, own));
     }
     None
-}
-
-/// Whether two tables contradict each other, as far as what they lose in common allows to tell.
-fn differ((one, types): (&Table, &Types), (other, others): (&Table, &Types)) -> bool {
-    let reports = match (is_converted(one), is_converted(other)) {
-        (false, false) => compare(types, others, Rules::Faithful),
-        (false, true) => compare(types, others, Rules::Converted),
-        (true, false) => compare(others, types, Rules::Converted),
-        (true, true) if one.producer == other.producer => compare(types, others, Rules::Faithful),
-        (true, true) => return false,
-    };
-    reports.iter().any(|report| !report.differences.is_empty())
-}
-
-fn is_converted(table: &Table) -> bool {
-    Rules::for_producer(&table.producer) == Rules::Converted
 }
 
 /// The definitions on their way through the tables.
@@ -129,7 +114,7 @@ impl Fill<'_> {
         let embedded = embedded(table, self.tables.iter().copied());
         let definitions = std::mem::take(&mut self.definitions);
         let mut entering = Entering { spec: self.spec, target, again: false, table, embedded: &embedded, definitions };
-        let named = |error: String| format!("{}, {}: {error}", table.source, axis.target_name(target));
+        let named = |error: String| format!("{}, {}-{}: {error}", table.source, table.label, table.arch);
         let held = entering.fill(names).map_err(named)?.held;
         self.definitions = entering.definitions;
         self.embedded(&held, target);

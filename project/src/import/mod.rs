@@ -62,6 +62,8 @@ pub struct Import<'a> {
     pub images: Option<usize>,
     /// The reason for each type that is left out, because no spec can define it.
     pub left_out: BTreeSet<String>,
+    /// Tables whose label may be a slip: each with an earlier or later kernel that has the same facts.
+    pub notes: Vec<String>,
     shipped: Vec<Table>,
     new: Vec<Table>,
     seen: Images,
@@ -118,6 +120,11 @@ pub fn prepare<'a>(
         return Err(format!("{}: tells of no structure that the specs have", table.source).into());
     }
     let mut new = news(layouts, new, &shipped, &all, &mut known)?;
+    let notes = new.iter().filter_map(|table| {
+        let other = label::facts_equal(table, shipped.iter().chain(&new))?;
+        Some(format!("{}-{}: note: facts equal {:#}'s; see whether the label is right", table.label, table.arch, other.build))
+    });
+    let notes = notes.collect();
     let of_images = !read.is_empty();
     let seen = match of_images {
         true => Images::of(axis, project.images(axis, &wanted)?, read),
@@ -137,6 +144,7 @@ pub fn prepare<'a>(
         known,
         images,
         left_out,
+        notes,
         shipped,
         new,
         seen,
@@ -238,7 +246,7 @@ fn news(
     let mut new: BTreeMap<(Build, Arch, String), Table> = BTreeMap::new();
     let mut wrong = Vec::new();
     for table in tables {
-        let name = format!("{}-{}", table.build, table.arch);
+        let name = format!("{}-{}", table.label, table.arch);
         if let Some(sentence) = label::refusal(layouts, &names, &seen, &pdbs, &table) {
             wrong.push(sentence);
             continue;
@@ -313,7 +321,8 @@ pub fn verified(layouts: &Layouts, known: &[Table], new: &[Table]) -> Result<(),
         new.iter().any(|other| (other.build, other.arch, &other.producer) == (table.build, table.arch, &table.producer))
     };
     let tables = known.iter().filter(|table| !replaced(table)).chain(new);
-    let checked = tables.map(|table| verify::compared(layouts, &names, table)).collect::<Result<Vec<_>, _>>()?;
+    let compared = |table: &Table| Ok(Checked { build: table.label.clone(), ..verify::compared(layouts, &names, table)? });
+    let checked = tables.map(compared).collect::<Result<Vec<_>, Error>>()?;
     let mut findings: Vec<_> = checked.iter().flat_map(differences).collect();
     findings.extend(verify::claims(layouts, &names, &checked).iter().map(|claim| format!("  {}", claim.line())));
     match findings.is_empty() {

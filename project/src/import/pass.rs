@@ -70,7 +70,7 @@ pub fn entered<'a, I: Iterator<Item = &'a Table>>(
 fn stated(mut texts: Texts, spec: &Spec, table: &Table, embedded: &Types, again: bool, folder: &str) -> Result<Texts, Error> {
     let target = find(&spec.axis, table.build, table.arch).ok_or("the kernel is not on the axis")?;
     let definitions = definitions(&texts, &spec.axis)?;
-    let named = |error: String| format!("{}, {}: {error}", table.source, spec.axis.target_name(target));
+    let named = |error: String| format!("{}, {}-{}: {error}", table.source, table.label, table.arch);
     let mut entering = Entering { spec, target, again, table, embedded, definitions };
     let Entered { held, gone, unconfirmed } = entering.run().map_err(named)?;
     let mut definitions = entering.definitions;
