@@ -113,9 +113,9 @@ def cstruct(paths):
             constants.setdefault(of, {})[name] = int(value)
         count["constants"] = count.get("constants", 0) + sum(map(len, constants.values()))
         for of, ours in constants.items():
-            members = loaded.consts if of == "#define" else {n: m.value for n, m in getattr(loaded, of).__members__.items()}
-            if ours != members:
-                differ = [f"{n}: {ours.get(n)} {members.get(n)}" for n in {*ours, *members} if ours.get(n) != members.get(n)]
+            theirs = loaded.consts if of == "#define" else {n: m.value for n, m in getattr(loaded, of).__members__.items()}
+            if ours != theirs:
+                differ = [f"{n}: {ours.get(n)} {theirs.get(n)}" for n in {*ours, *theirs} if ours.get(n) != theirs.get(n)]
                 wrong.append(f"{path.name} {of}: {sorted(differ)[:5]}")
         for name, ours in expected(path).items():
             structure = getattr(loaded, name)
