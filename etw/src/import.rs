@@ -22,7 +22,7 @@ use std::path::PathBuf;
 ///
 /// Several files in any order, at once or one after the other, give the same layouts. Nothing is written unless the outcome
 /// verifies. What symbols cannot tell is marked in the specs with `# import:` and listed. If the specs define no structure
-/// yet, every type of the file is entered, or with --add only some.
+/// yet, every type of the file that a spec can define is entered, and the others are listed; or with --add only some.
 ///
 /// A structure that is added, and what it embeds, is entered for all kernels whose symbols are given, known ones too. Its
 /// ranges are open, and closed where the symbols of a kernel lack it; a kernel that nobody has symbols of has what its
