@@ -20,6 +20,7 @@ fn cases() -> Vec<(&'static str, Vec<u8>, &'static str)> {
         bytes[at..at + value.len()].copy_from_slice(value);
         cases.push((name, bytes, report));
     };
+    put("another clock", &file, 0x68 + 0x110, &[2], "is not one of clock 2, which the log file header names");
     put("zeroed header", &file, 3 * 4096, &[0; 0x48], "no buffer header: 0x1000 bytes are left out");
     put("zeroed header, compressed", &compressed, 0x200, &[0; 0x48], "no buffer header: ");
     put("end marker", &file, 3 * 4096 + 0x48, &[0xFF; 4], "end marker before the valid end");
