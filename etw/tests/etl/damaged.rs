@@ -80,7 +80,7 @@ fn each_command_reports() {
         if !matches!(name, "clock" | "rate") {
             assert!(status == 1 && err.contains(report), "{name}: {status} {err}");
             // Events and the headers of buffers are saved as they are.
-            let is_kept = matches!(name, "time" | "unknown type" | "unknown marker" | "marker of a time");
+            let is_kept = matches!(name, "another clock" | "time" | "unknown type" | "unknown marker" | "marker of a time");
             assert_eq!(run(&["info", saved.to_str().unwrap()]).0, i32::from(is_kept), "{name}");
             fs::remove_file(&saved).unwrap();
         }
