@@ -40,7 +40,7 @@ pub(crate) struct Span {
 }
 
 /// By so much the times of a session can be wrong where the system's clock was set: the hours between any two time zones.
-const DAY: i64 = 24 * 3600 * 10_000_000;
+pub(crate) const DAY: i64 = 24 * 3600 * 10_000_000;
 
 impl Span {
     fn new(log: &LogFile) -> Self {
@@ -145,6 +145,9 @@ pub(crate) fn begin<S: Source>(source: &mut S) -> Result<Result<Start, Error>, S
     }
     if !log_file.has_clock_rate() {
         wrong.push(What::ClockRate);
+    }
+    if !log_file.has_stamp_of_clock() {
+        wrong.push(What::ClockStamp { clock: log_file.clock, stamp: log_file.start_stamp });
     }
     let findings = wrong.into_iter().map(|what| FILE.finding(BUFFER_HEADER as u32, what)).collect();
     Ok(Ok(Start { log_file, common, findings }))

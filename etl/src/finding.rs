@@ -117,6 +117,13 @@ pub enum What {
     Clock(u32),
     /// The log file header does not state the rate of its clock. 10 MHz are assumed.
     ClockRate,
+    /// The first stamp is not one of the clock that the log file header names.
+    ClockStamp {
+        /// The clock.
+        clock: u32,
+        /// The stamp.
+        stamp: i64,
+    },
     /// The buffer's valid end lies outside it.
     Offset(u32),
     /// Something else than fill (0xFF) is behind the valid end of the buffer: a valid end that is too low hides events.
@@ -210,6 +217,7 @@ impl What {
             Self::PointerSize { .. } => "pointer-size",
             Self::Clock(_) => "clock",
             Self::ClockRate => "clock-rate",
+            Self::ClockStamp { .. } => "clock-stamp",
             Self::Offset(_) => "valid-end",
             Self::Tail { .. } => "tail",
             Self::TooLarge(_) => "too-large",
@@ -293,6 +301,11 @@ impl fmt::Display for What {
                 )
             }
             Self::ClockRate => f.write_str("no clock rate in the log file header; 10 MHz is assumed, and times can be wrong"),
+            Self::ClockStamp { clock, stamp } => write!(
+                f,
+                "the first stamp, {stamp}, is not one of clock {clock}, which the log file header names: one of them is wrong, and times can be \
+                 wrong"
+            ),
             Self::Offset(offset) => write!(f, "the valid end {offset:#x} lies outside the buffer"),
             Self::Tail { bytes, events: 0 } => {
                 write!(f, "the {bytes:#x} bytes behind the valid end are not all 0xFF: the valid end can be wrong")

@@ -1,6 +1,7 @@
 //! The log file header: the first event of a file.
 
 use crate::clock::{Clock, ClockType};
+use crate::common::DAY;
 use crate::event::Event;
 use crate::head::Head;
 use crate::header::Header;
@@ -284,11 +285,38 @@ impl LogFile {
         }
     }
 
+    /// Whether the first stamp can be one of its clock. A stamp of the system time is the time of the start; the other clocks count from
+    /// the boot, and only where the stamp is 0 or fits the rate of the other one is it not theirs.
+    pub fn has_stamp_of_clock(&self) -> bool {
+        let (clock, uptime) = (self.clock_type(), self.start_time.saturating_sub(self.boot_time));
+        let is_system_time = self.start_stamp.abs_diff(self.start_time) <= DAY.unsigned_abs();
+        let fits = |clock, has_rate| {
+            let own = Clock::new(clock, 0, 0, self.perf_frequency, self.cpu_mhz).system_time(self.start_stamp);
+            has_rate && own.abs_diff(uptime) <= uptime.unsigned_abs() / 16
+        };
+        let counter = || fits(ClockType::PerfCounter, self.perf_frequency > 0);
+        let cycles = || fits(ClockType::CpuCycle, self.cpu_mhz > 0);
+        // Where the rate is that of the system time, its stamps give the same times.
+        let is_alike = self.to_clock() == Clock::new(ClockType::SystemTime, self.start_time, self.start_stamp, 0, 0);
+        match clock {
+            _ if self.start_time <= 0 => true,
+            ClockType::SystemTime => is_system_time,
+            _ if is_system_time => is_alike,
+            _ if self.boot_time <= 0 || uptime < MINUTE => true,
+            _ if self.start_stamp == 0 => false,
+            ClockType::PerfCounter => counter() || !cycles(),
+            ClockType::CpuCycle => cycles() || !counter(),
+        }
+    }
+
     /// What turns stamps into system time.
     pub fn to_clock(&self) -> Clock {
         Clock::new(self.clock_type(), self.start_time, self.start_stamp, self.perf_frequency, self.cpu_mhz)
     }
 }
+
+/// Units of 100 ns. Soon after the boot clocks differ too much to be told apart.
+const MINUTE: i64 = 60 * 10_000_000;
 
 /// Terminated UTF-16 strings; a last one without its terminator is there too.
 fn names(bytes: &[u8]) -> impl Iterator<Item = String> {

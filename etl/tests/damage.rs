@@ -335,7 +335,8 @@ fn relog(trace: &Trace<'_>) {
     let (mut scratch, mut events) = (Scratch::default(), 0);
     for buffer in Trace::new(&saved).unwrap().buffers() {
         // What the headers say is kept: times that cannot be, and copies.
-        let is_kept = |finding: &Finding| matches!(finding.what.kind(), "buffer-copy" | "buffer-time" | "start-time");
+        let is_kept =
+            |finding: &Finding| matches!(finding.what.kind(), "buffer-copy" | "buffer-time" | "start-time" | "clock-stamp");
         let Ok(buffer) = buffer.inspect_err(|finding| assert!(is_kept(finding), "{finding}")) else { continue };
         events += buffer.image(&mut scratch).events().inspect(|event| assert!(event.is_ok())).count();
     }

@@ -3,7 +3,9 @@
 use etw_layouts_etl::check::check;
 use etw_layouts_etl::header::Header;
 use etw_layouts_etl::wire::{ETW_BUFFER_FLAG, Generation};
-use etw_layouts_etl::{ClockType, Event, Head, HeaderType, Reader, Scratch, Trace, What};
+use etw_layouts_etl::write::FileWriter;
+use etw_layouts_etl::{ClockType, Event, Head, HeaderType, LogFile, Reader, Scratch, Trace, What};
+use std::io::Cursor;
 use test_support::traces::{PRODUCERS, fixture, fixture_of};
 
 /// Members of the log file header of a 64-bit producer, from the start of the file.
@@ -189,6 +191,52 @@ fn read(bytes: &[u8]) -> (Vec<&'static str>, usize) {
     }
     assert_eq!((&streamed, count), (&kinds, events));
     (kinds, events)
+}
+
+/// A first stamp that is not one of the stated clock: of system time, a performance counter of 10 or 3.58 MHz, or a processor of 2.4 GHz.
+#[test]
+fn stamps_of_another_clock() {
+    const START: i64 = 132_404_547_797_984_230;
+    let file = |clock: ClockType, frequency: i64, uptime: i64, start_stamp: i64| {
+        let mut log = LogFile::new(&PRODUCERS[7]);
+        (log.buffer_size, log.clock, log.perf_frequency, log.cpu_mhz) = (4096, clock.value(), frequency, 2_400);
+        (log.boot_time, log.start_time, log.start_stamp) = (START - uptime * 10_000_000, START, start_stamp);
+        FileWriter::new(Cursor::new(Vec::new()), PRODUCERS[7], log).unwrap().finish(START).unwrap().into_inner()
+    };
+    let wrong = &["clock-stamp"][..];
+    let [counter, cycles] = [ClockType::PerfCounter, ClockType::CpuCycle];
+    for (frequency, uptime) in [(10_000_000, 61), (3_579_545, 61), (3_579_545, 600_000)] {
+        // Clocks do not tick exactly as they state, and begin soon after the boot.
+        for drift in [0, 3, -1] {
+            let read = |rate: i64| (uptime + uptime * drift / 100) * rate;
+            for (clock, stamp, kinds) in [
+                (counter, read(frequency), &[][..]),
+                (cycles, read(2_400_000_000), &[]),
+                (ClockType::SystemTime, START + drift, &[]),
+                (cycles, read(frequency), wrong),
+                (counter, read(2_400_000_000), wrong),
+                (ClockType::SystemTime, read(frequency), wrong),
+                (ClockType::SystemTime, read(2_400_000_000), wrong),
+                (cycles, START + drift, wrong),
+                // At 10 MHz the times are the same.
+                (counter, START + drift, if frequency == 10_000_000 { &[] } else { wrong }),
+                (counter, 0, wrong),
+                (cycles, 0, wrong),
+                (ClockType::SystemTime, 0, wrong),
+                // Of neither clock: a system whose counter does not begin at the boot.
+                (counter, 1_000, &[]),
+                (cycles, 1_000, &[]),
+            ] {
+                assert_eq!(self::read(&file(clock, frequency, uptime, stamp)).0, kinds, "{clock:?} {frequency} {uptime} {stamp}");
+            }
+        }
+    }
+    // Soon after the boot, or if the boot is not known, nothing is known of the clocks that count from it.
+    for stamp in [0, 5 * 2_400_000_000, 5 * 3_579_545] {
+        for clock in [counter, cycles] {
+            assert!(self::read(&file(clock, 3_579_545, 5, stamp)).0.is_empty(), "{clock:?} {stamp}");
+        }
+    }
 }
 
 /// Events that a low valid end hides are counted.

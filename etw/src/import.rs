@@ -22,7 +22,7 @@ use std::path::PathBuf;
 ///
 /// Several files in any order, at once or one after the other, give the same layouts. Nothing is written unless the outcome
 /// verifies. What symbols cannot tell is marked in the specs with `# import:` and listed. If the specs define no structure
-/// yet, every type of the file is entered, or with --add only some.
+/// yet, every type of the file that a spec can define is entered, and the others are listed; or with --add only some.
 ///
 /// A structure that is added, and what it embeds, is entered for all kernels whose symbols are given, known ones too. Its
 /// ranges are open, and closed where the symbols of a kernel lack it; a kernel that nobody has symbols of has what its
@@ -68,6 +68,9 @@ pub(crate) fn run(args: &Args, project: &Project) -> Result<Outcome, Error> {
     }
     if !import.left_out.is_empty() {
         print(&left_out(&import.left_out))?;
+    }
+    for note in &import.notes {
+        print(&format!("{note}\n"))?;
     }
     let Some(plan) = import.plan()? else {
         print("nothing to import\n")?;
@@ -129,17 +132,11 @@ pub fn summary(before: &Texts, plan: &Plan) -> Result<String, Error> {
     Ok(out)
 }
 
-/// How many types that are left out are named.
-const NAMED: usize = 10;
-
 /// The types that are left out, and why.
 fn left_out(reasons: &BTreeSet<String>) -> String {
     let count = reasons.len();
     let mut out = format!("{count} {} left out:\n", if count == 1 { "type is" } else { "types are" });
-    reasons.iter().take(NAMED).for_each(|reason| out += &format!("  {reason}\n"));
-    if count > NAMED {
-        out += &format!("  and {} more\n", count - NAMED);
-    }
+    reasons.iter().for_each(|reason| out += &format!("  {reason}\n"));
     out
 }
 

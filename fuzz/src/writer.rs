@@ -33,8 +33,9 @@ pub fn run(input: &[u8]) {
     let mut log = LogFile::new(&producer);
     log.buffer_size = size_of_buffers(size, less);
     log.processors = [1, 2, 3, 3000][usize::from(processors) % if log.buffer_size > 1 << 16 { 3 } else { 4 }];
-    (log.start_stamp, log.start_time, log.boot_time) = (START.0, START.1, START.1 - 1);
-    log.clock = [ClockType::PerfCounter, ClockType::SystemTime, ClockType::CpuCycle][usize::from(clock)].value();
+    let clock = [ClockType::PerfCounter, ClockType::SystemTime, ClockType::CpuCycle][usize::from(clock)];
+    (log.start_stamp, log.start_time, log.boot_time) = (traces::start_stamp(clock), START.1, START.1 - 1);
+    log.clock = clock.value();
     (log.perf_frequency, log.cpu_mhz) = (3_579_545, 2_400);
     (log.logger_name, log.file_name) = ("\u{3A9}".repeat(usize::from(name) * usize::from(name % 4)), "C:\\Ω.etl".into());
     if compressed {
@@ -63,7 +64,7 @@ fn size_of_buffers(size: u8, less: u8) -> u32 {
 /// The first half of a session: what goes in.
 fn written(mut writer: FileWriter<Sink>, producer: Producer, log: &LogFile, steps: &[u8]) {
     let (mut events, mut header) = (Vec::new(), Vec::new());
-    let (mut left, mut stamp, mut failed) = (most_written(log), START.0, false);
+    let (mut left, mut stamp, mut failed) = (most_written(log), log.start_stamp, false);
     let raw = traces::raw();
     for (number, step) in steps.as_chunks().0.iter().enumerate() {
         let &[kind, processor, time, length, repeat]: &[u8; 5] = step;

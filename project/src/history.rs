@@ -160,9 +160,7 @@ pub(crate) fn declared(layouts: &Layouts, structure: &str) -> Vec<String> {
             if let Some(name) = &member.name {
                 let own = format!("{path}{}", name.value);
                 inner = format!("{own}.");
-                if !list.contains(&own) {
-                    list.push(own);
-                }
+                list.push(own);
             }
             if let Shape::Inline(_, members) = &member.shape {
                 walk(members, &inner, list);
@@ -175,6 +173,9 @@ pub(crate) fn declared(layouts: &Layouts, structure: &str) -> Vec<String> {
         Some(Body::Values(values)) => list.extend(values.constants.iter().map(|constant| constant.name.value.clone())),
         None => {}
     }
+    // A spec may list a member or constant once for each range of versions.
+    let mut listed = BTreeSet::new();
+    list.retain(|path| listed.insert(path.clone()));
     list
 }
 

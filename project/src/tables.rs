@@ -6,7 +6,8 @@ use etw_layouts_codegen::axis::{self, Axis, Build};
 use etw_layouts_symbols::image::{self, Image};
 use etw_layouts_symbols::store::SymbolPath;
 use etw_layouts_symbols::{
-    self as symbols, Arch, Globals, ImageFile, Machine, Offsets, Pdb, Snapshot, SymbolTable, Symbols, Types, Wanted, images,
+    self as symbols, Arch, Globals, ImageFile, Machine, Offsets, Pdb, Rules, Snapshot, SymbolTable, Symbols, Types, Wanted,
+    images,
 };
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
@@ -24,6 +25,8 @@ pub struct Table {
     pub producer: String,
     /// The kernel's build and revision.
     pub build: Build,
+    /// The build as the user or the file wrote it.
+    pub label: String,
     /// The architecture.
     pub arch: axis::Arch,
     /// The symbol file, if known.
@@ -42,6 +45,11 @@ impl Table {
     /// Whether it is a partial witness: an image, of which some offsets were seen and nothing else.
     pub fn is_partial(&self) -> bool {
         !self.offsets.is_empty()
+    }
+
+    /// Whether it was converted, and so has less than the symbols that it is from.
+    pub(crate) fn is_converted(&self) -> bool {
+        Rules::for_producer(&self.producer) == Rules::Converted
     }
 
     /// The structures and enumerations of which it states anything.
@@ -254,7 +262,7 @@ pub fn read(file: &SymbolFile, axis: &Axis, wanted: &Wanted, stated: &Stated) ->
     if let Some(machine) = table.foreign {
         return Err(Foreign { source, machine }.into());
     }
-    let (build, arch) = kernel(file, axis, stated).map_err(|e| named(&e))?;
+    let (label, build, arch) = kernel(file, axis, stated).map_err(|e| named(&e))?;
     let arch = arch.or(table.arch.map(ours));
     let arch = arch.ok_or_else(|| named(&"the architecture is not known; say it with --arch x86, x64 or arm64"))?;
     if table.arch.is_some_and(|own| ours(own) != arch) {
@@ -268,6 +276,7 @@ pub fn read(file: &SymbolFile, axis: &Axis, wanted: &Wanted, stated: &Stated) ->
         source: source.clone(),
         producer,
         build,
+        label,
         arch,
         pdb,
         image: None,
@@ -283,10 +292,12 @@ pub fn of(source: &str, snapshot: Snapshot) -> Vec<Table> {
     let (types, offsets) = (Arc::new(types), Arc::new(offsets));
     let table = |kernel: symbols::snapshot::Kernel| {
         let [major, minor, build, revision] = kernel.build;
+        let build = Build { number: [major, minor, build], revision };
         Table {
             source: source.to_owned(),
             producer: producer.clone(),
-            build: Build { number: [major, minor, build], revision },
+            build,
+            label: build.to_string(),
             arch: ours(kernel.arch),
             pdb: kernel.pdb,
             image: kernel.image,
@@ -336,8 +347,9 @@ fn ours(arch: Arch) -> axis::Arch {
     }
 }
 
-/// The kernel of a symbol file: from the command line, from `builds.tsv` beside it, or from its name.
-fn kernel(file: &SymbolFile, axis: &Axis, stated: &Stated) -> Result<(Build, Option<axis::Arch>), String> {
+/// The kernel of a symbol file, its build as written and as a number: from the command line, from `builds.tsv` beside it, or from its
+/// name.
+fn kernel(file: &SymbolFile, axis: &Axis, stated: &Stated) -> Result<(String, Build, Option<axis::Arch>), String> {
     let name = file_name(file.path());
     let stem = ENDINGS.iter().find_map(|end| name.strip_suffix(end)).unwrap_or(&name);
     let in_list = match file {
@@ -353,7 +365,8 @@ fn kernel(file: &SymbolFile, axis: &Axis, stated: &Stated) -> Result<(Build, Opt
             return Err(format!("which kernel is it? {help}"));
         }
     };
-    Ok((number(&build, axis, arch)?, arch))
+    let number = number(&build, axis, arch)?;
+    Ok((build, number, arch))
 }
 
 /// A build's number; service packs have one too. A label, and a build without a revision, is its first kernel's.
@@ -408,7 +421,7 @@ mod tests {
         }
         let found = files(std::slice::from_ref(&folder)).expect("they are there");
         let label =
-            |file: &SymbolFile| kernel(file, &Axis::default(), &Stated::default()).map(|(build, arch)| (build.revision, arch));
+            |file: &SymbolFile| kernel(file, &Axis::default(), &Stated::default()).map(|(_, build, arch)| (build.revision, arch));
         let first = label(&found[0]);
         fs::write(&list, "file\tbuild\tarch\nb.json\tnot a build\n").expect("another list");
         let later = [label(&found[1]), label(&found[2])];

@@ -89,6 +89,7 @@ fn symbols(xtask: &std::path::Path) {
                 source: String::new(),
                 producer: table.producer,
                 build: axis.kernels[axis.targets[axis.find("5.1.2600-sp3-x86").expect("a kernel").target].kernel].build,
+                label: "5.1.2600-sp3".into(),
                 arch: etw_layouts_codegen::axis::Arch::X86,
                 pdb: table.pdb,
                 image: None,

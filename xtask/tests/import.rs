@@ -74,6 +74,42 @@ fn the_command_fills_an_empty_project() {
     assert!(nowhere.status.code() == Some(2) && message.contains("404"), "{message}");
 }
 
+/// Types that no spec can define are named with the reason, and so are those that embed them; all others are imported.
+#[test]
+fn types_that_no_spec_can_define_are_left_out() {
+    let layouts = Project::at(Path::new(env!("CARGO_MANIFEST_DIR")).join("..")).layouts().expect("the specs resolve");
+    let temporary = Folder::new("import-left-out");
+    project_without_structures(&layouts, &temporary.0);
+    let cases = [
+        ("Bad", " 0x0 a+b u4", "`Bad`: `a+b` is no name that a spec can have"),
+        ("FOO", " 0x0 M u4", ""),
+        ("Foo", " 0x0 M u4", "`Foo` differs from `FOO` in case alone: both would have the same file"),
+        ("OTHER", " 0x0 M *.Foo", ""),
+        ("PARENT", " 0x0 M .USER", "`PARENT` embeds `USER`, which is left out"),
+        ("POINTER", " 0x0 M *.ULONG", "`POINTER` has a pointer to `ULONG`, which is left out"),
+        ("ULONG", " 0x0 M u4", "`ULONG` is the name of a scalar type"),
+        ("USER", " 0x0 M 2[.ULONG]", "`USER` embeds `ULONG`, which is left out"),
+        ("X<int>", " 0x0 M u4", "`X<int>` is no name that a spec can have"),
+        ("super", " 0x0 M u4", "`super` has a meaning in generated code"),
+    ];
+    let types: String = cases.iter().map(|(name, member, _)| format!("struct {name} 0x8\n{member}\n")).collect();
+    let table = temporary.0.join("odd.facts");
+    fs::write(&table, format!("etw-layouts-symbols 1\nproducer test\nkernel 10.0.22000.1 x64 -\n{types}")).expect("a table");
+    let table = table.display().to_string();
+    let said = succeeds(&temporary.0, &["import", &table]);
+    let (left_out, imported): (Vec<_>, Vec<_>) = cases.iter().partition(|(_, _, reason)| !reason.is_empty());
+    assert!(said.starts_with(&format!("{} types are left out:\n", left_out.len())), "{said}");
+    for (name, _, reason) in left_out {
+        assert!(said.lines().any(|line| line.starts_with(&format!("  {reason}"))), "{name}: {said}");
+    }
+    let list: Value = serde_json::from_str(&succeeds(&temporary.0, &["list", "--format", "json"])).expect("JSON");
+    let structures = list["structures"].as_array().expect("a list").iter().filter(|one| one["kind"] == "struct");
+    let structures: Vec<_> = structures.filter_map(|one| one["name"].as_str()).collect();
+    assert_eq!(structures, imported.iter().map(|(name, ..)| *name).collect::<Vec<_>>());
+    succeeds(&temporary.0, &["verify"]);
+    assert!(succeeds(&temporary.0, &["import", &table]).contains("nothing to import"), "once more changes nothing");
+}
+
 /// What a project needs, and no structure in it.
 fn project_without_structures(layouts: &Layouts, folder: &Path) {
     for path in ["facts", "generated/src"] {

@@ -11,7 +11,7 @@ mod tally;
 mod whole;
 
 use crate::etl::ended;
-use crate::etl::input::{Input, Kind, find};
+use crate::etl::input::{Input, Kind, find_all};
 use crate::etl::output::{Format, Output, Several};
 use crate::etl::stop::Stop;
 use etw_layouts_cli::{Error, Outcome};
@@ -89,8 +89,8 @@ pub fn run(command: &Command) -> Result<Outcome, Error> {
         Command::Save(args) => (&args.files, Work::Save(args)),
     };
     let mut out = Output::new(files.format);
-    let inputs: Vec<_> = files.files.iter().flat_map(|path| find(path, &DUMPS, &out)).collect();
-    let (mut outcome, mut unusable) = (Outcome::Good, 0);
+    let (inputs, mut outcome) = find_all(&files.files, &DUMPS, &out);
+    let mut unusable = 0;
     for input in &inputs {
         if matches!(&work, Work::Events(events) if events.is_done()) {
             break;

@@ -4,7 +4,9 @@ use super::kind;
 use super::output::{Format, Output};
 use super::progress::Progress;
 use super::stop::Stop;
+use etw_layouts_cli::Outcome;
 use etw_layouts_etl::{Finding, Image, LogFile, Reader};
+use std::collections::BTreeMap;
 use std::ffi::OsStr;
 use std::fs::{self, File};
 use std::io::{self, BufReader, Cursor, Read};
@@ -42,13 +44,38 @@ pub struct Kind {
     pub name: &'static str,
 }
 
+/// The path that stands for the standard input.
+const STDIN: &str = "-";
+
 pub const TRACES: Kind = Kind { ending: "etl", name: "trace file" };
 
+/// The files of all paths, each once: events of a file that is named twice would be doubled. The outcome reports whether one was.
+pub fn find_all(paths: &[PathBuf], kind: &Kind, out: &Output) -> (Vec<Input>, Outcome) {
+    let mut inputs: Vec<Input> = paths.iter().flat_map(|path| find(path, kind, out)).collect();
+    let (mut known, mut outcome) = (BTreeMap::new(), Outcome::Good);
+    inputs.retain(|input| {
+        let Some(file) = input.path().ok().and_then(identity) else { return true };
+        let Some(earlier) = known.get(&file) else {
+            known.insert(file, input.name.clone());
+            return true;
+        };
+        out.refused(&input.name, &format!("same file as {earlier}; it is read once"));
+        outcome = Outcome::Differs;
+        false
+    });
+    (inputs, outcome)
+}
+
+/// The file that a path names, by a path that all others to it lead to; nothing if it is not there.
+fn identity(path: &Path) -> Option<PathBuf> {
+    if path == Path::new(STDIN) { Some(path.to_owned()) } else { fs::canonicalize(path).ok() }
+}
+
 /// The file of that path, the standard input, or the files of a kind in a folder and in those below it.
-pub fn find(path: &Path, kind: &Kind, out: &Output) -> Vec<Input> {
+fn find(path: &Path, kind: &Kind, out: &Output) -> Vec<Input> {
     let input = |path: PathBuf| Input { name: path.display().to_string(), path: Ok(path) };
     // A file that is not there is found out when it is opened.
-    if path == Path::new("-") || !path.is_dir() {
+    if path == Path::new(STDIN) || !path.is_dir() {
         return vec![input(path.to_owned())];
     }
     let mut found = Vec::new();
@@ -92,7 +119,7 @@ impl Input {
     pub fn open(&self) -> Result<Opened<'_>, Stop> {
         let path = self.path()?;
         let progress = Rc::new(Progress::new(&self.name));
-        let mut inner: Box<dyn Read> = if path == Path::new("-") {
+        let mut inner: Box<dyn Read> = if path == Path::new(STDIN) {
             Box::new(io::stdin().lock())
         } else {
             let file = File::open(path).map_err(unreadable)?;

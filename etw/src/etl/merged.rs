@@ -3,13 +3,13 @@
 use super::events::{Events, Part};
 use super::input::{Input, Opened};
 use super::line::Origin;
-use super::output::{Escaped, Grouped, Output};
+use super::output::{Grouped, Output};
 use super::progress::Progress;
 use super::stop::Stop;
 use etw_layouts_cli::{Error, Outcome};
 use etw_layouts_etl::{ByTime, Trace};
 use std::cmp::Reverse;
-use std::collections::{BTreeMap, BinaryHeap};
+use std::collections::BinaryHeap;
 use std::fs;
 use std::rc::Rc;
 
@@ -26,7 +26,7 @@ pub struct Loaded<'n> {
 ///
 /// # Errors
 ///
-/// They are too large together, or one is named twice: its events would be doubled.
+/// They are too large together.
 pub fn load<'n>(inputs: &'n [Input], out: &Output) -> Result<(Vec<Loaded<'n>>, usize), Error> {
     let length = |input: &Input| input.path().ok().and_then(|path| fs::metadata(path).ok()).map_or(0, |metadata| metadata.len());
     let bytes: u64 = inputs.iter().map(length).fold(0, u64::saturating_add);
@@ -36,14 +36,6 @@ pub fn load<'n>(inputs: &'n [Input], out: &Output) -> Result<(Vec<Loaded<'n>>, u
             "{files} files have {bytes} bytes, and 4 GiB can be read into memory together; name fewer files, or one at a time"
         )
         .into());
-    }
-    let mut known = BTreeMap::new();
-    for input in inputs {
-        let Some(path) = input.path().ok().and_then(|path| fs::canonicalize(path).ok()) else { continue };
-        if let Some(earlier) = known.insert(path, &input.name) {
-            let [name, earlier] = [&input.name, earlier].map(|name| Escaped(name).to_string());
-            return Err(format!("{name} is the same file as {earlier}; name each file once").into());
-        }
     }
     let mut loaded = Vec::new();
     for input in inputs {

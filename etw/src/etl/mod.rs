@@ -56,7 +56,7 @@ pub fn run(command: &Command) -> Result<Outcome, Error> {
         wanted.check()?;
     }
     let mut out = Output::new(files.format);
-    let inputs: Vec<_> = files.files.iter().flat_map(|path| input::find(path, &input::TRACES, &out)).collect();
+    let (inputs, mut outcome) = input::find_all(&files.files, &input::TRACES, &out);
     let mut work = match command {
         Command::Info(_) => Work::Info,
         Command::Events(args) if args.order == Order::Time => Work::Merged(Events::new(args, inputs.len() > 1)),
@@ -66,7 +66,7 @@ pub fn run(command: &Command) -> Result<Outcome, Error> {
         Command::Save(args) => Work::Save(args),
     };
     let is_together = matches!(work, Work::Merged(_)) || matches!(work, Work::Save(_)) && inputs.len() > 1;
-    let (mut outcome, mut unusable) = (Outcome::Good, 0);
+    let mut unusable = 0;
     if is_together {
         let (loaded, unread) = merged::load(&inputs, &out)?;
         let (traces, others) = merged::traces(&loaded, &out);
@@ -76,12 +76,12 @@ pub fn run(command: &Command) -> Result<Outcome, Error> {
             Work::Save(args) if unusable == 0 => save::several(args, &traces, &mut out),
             _ => Ok(Outcome::Good),
         };
-        outcome = match result {
-            Ok(outcome) => outcome,
+        match result {
+            Ok(Outcome::Good) => {}
+            Ok(Outcome::Differs) | Err(Stop::Strict) => outcome = Outcome::Differs,
             Err(Stop::Input(why)) => return Err(why.into()),
             Err(Stop::Output(error)) => return ended(outcome, error),
-            Err(Stop::Strict) => Outcome::Differs,
-        };
+        }
     }
     for input in if is_together { &[][..] } else { &inputs[..] } {
         if matches!(&work, Work::Events(events) if events.is_done()) {

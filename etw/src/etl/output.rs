@@ -89,7 +89,7 @@ impl Output {
         }
     }
 
-    /// Tells that a file cannot be read.
+    /// Reports why a file is not read.
     pub fn refused(&self, file: &str, error: &str) {
         self.aside(&Refused { file, error });
     }

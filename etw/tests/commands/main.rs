@@ -85,6 +85,8 @@ type = "LONG"
 constants = [
   { name = "Idle", value = 0 },
   { name = "Gone", value = { "one" = 1, "two.." = 2 } },
+  { name = "Lost", in = "one", value = 3 },
+  { name = "Lost", in = "three", value = 4 },
 ]
 "#,
         ),

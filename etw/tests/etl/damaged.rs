@@ -2,7 +2,7 @@
 
 use super::{START, json, known, mixed, program, run};
 use etw_layouts_etl::{HeaderType, LogFile, Scratch, Trace};
-use std::fs;
+use std::fs::{self, File};
 use std::io::Write;
 use std::process::Stdio;
 use test_support::folder::Folder;
@@ -20,6 +20,7 @@ fn cases() -> Vec<(&'static str, Vec<u8>, &'static str)> {
         bytes[at..at + value.len()].copy_from_slice(value);
         cases.push((name, bytes, report));
     };
+    put("another clock", &file, 0x68 + 0x110, &[2], "is not one of clock 2, which the log file header names");
     put("zeroed header", &file, 3 * 4096, &[0; 0x48], "no buffer header: 0x1000 bytes are left out");
     put("zeroed header, compressed", &compressed, 0x200, &[0; 0x48], "no buffer header: ");
     put("end marker", &file, 3 * 4096 + 0x48, &[0xFF; 4], "end marker before the valid end");
@@ -79,7 +80,7 @@ fn each_command_reports() {
         if !matches!(name, "clock" | "rate") {
             assert!(status == 1 && err.contains(report), "{name}: {status} {err}");
             // Events and the headers of buffers are saved as they are.
-            let is_kept = matches!(name, "time" | "unknown type" | "unknown marker" | "marker of a time");
+            let is_kept = matches!(name, "another clock" | "time" | "unknown type" | "unknown marker" | "marker of a time");
             assert_eq!(run(&["info", saved.to_str().unwrap()]).0, i32::from(is_kept), "{name}");
             fs::remove_file(&saved).unwrap();
         }
@@ -119,18 +120,37 @@ fn flags_of_losses() {
     }
 }
 
-/// Files that are read together are each named once, whatever their names: events are not doubled.
+/// A file that is named twice, under whatever names, is reported and read once: no event is doubled.
 #[test]
 fn named_twice() {
     let folder = Folder::new("named-twice");
     let file = folder.file("a.etl", known(false, 20));
     let (inside, new) = (fs::canonicalize(&file).unwrap(), format!("{file}.new"));
     let inside = inside.parent().unwrap().display().to_string();
-    for again in [&file, &inside] {
-        for command in [&["events", "--order", "time"][..], &["save", "-o", &new]] {
-            let (status, out, err) = run(&[command, &[&file, again]].concat());
-            assert!(status == 2 && out.is_empty() && err.contains("name each file once"), "{command:?}: {status} {out} {err}");
-            assert!(!fs::exists(&new).unwrap());
+    let commands = [
+        &["info"][..],
+        &["check"],
+        &["stat"],
+        &["events"],
+        &["events", "--order", "time"],
+        &["events", "--format", "json"],
+        &["save", "-o", &new],
+    ];
+    for (again, command) in [&file, &inside].into_iter().flat_map(|again| commands.map(|command| (again, command))) {
+        let mut once = None;
+        for files in [&[&*file][..], &[&file, again]] {
+            let (status, out, err) = run(&[command, files].concat());
+            let saved = fs::read(&new).unwrap_or_default();
+            let _ = fs::remove_file(&new);
+            if let Some(once) = &once {
+                assert!(*once == (out, saved) && status == 1 && err.contains("same file as"), "{command:?}: {status} {err}");
+            } else {
+                assert!(status == 0 && !err.contains("same file"), "{command:?}: {status} {err}");
+                once = Some((out, saved));
+            }
         }
     }
+    let output = program(&["stat", "-", "-"]).stdin(File::open(&file).unwrap()).output().unwrap();
+    let [out, err] = [output.stdout, output.stderr].map(|text| String::from_utf8(text).unwrap());
+    assert!(output.status.code() == Some(1) && out.starts_with("1 file, ") && err.contains("-: same file as -"), "{out}{err}");
 }

@@ -7,6 +7,7 @@ use etw_layouts_codegen::axis::{Arch, Axis};
 use etw_layouts_codegen::emit::c::Style;
 use etw_layouts_codegen::emit::{Notes, c, cstruct, isf};
 use etw_layouts_codegen::layouts::{Form, Layout, Layouts};
+use etw_layouts_codegen::spec::{Body, ValuesKind};
 use etw_layouts_project::map::Map;
 use etw_layouts_project::{Project, verify};
 use etw_layouts_symbols::compare::Status;
@@ -188,7 +189,29 @@ fn types_state_their_confidence() {
 
 #[test]
 fn definitions_are_read_by_cstruct() {
-    python("cstruct", "h", |layouts, target| cstruct::definitions(layouts, target, None, &Notes::new()));
+    let folder = written("cstruct", "h", |layouts, target| cstruct::definitions(layouts, target, None, &Notes::new()));
+    let layouts = layouts();
+    for target in sample(&layouts) {
+        let path = folder.0.join(format!("{}.constants", layouts.spec.axis.target_name(target)));
+        fs::write(path, constants(&layouts, target)).expect("a temporary file");
+    }
+    read("cstruct", &folder);
+}
+
+/// A line a constant, as the specs list them: its enumeration or `#define`, name and value.
+fn constants(layouts: &Layouts, target: usize) -> String {
+    let mut out = String::new();
+    for (name, definition) in &layouts.spec.definitions {
+        let Body::Values(values) = &definition.body else { continue };
+        let Some(Form::Enumeration(held)) = layouts.get(target, name).map(|layout| &layout.form) else { continue };
+        let set = if values.kind == ValuesKind::Enum { name } else { "#define" };
+        for constant in values.constants.iter().filter(|constant| constant.scope.contains(target)) {
+            let value = i128::from(constant.value.get(target).expect("a value").value);
+            let value = if held.signed { value } else { value.rem_euclid(1 << (held.size * 8)) };
+            writeln!(out, "{set} {} {value}", constant.name.value).unwrap();
+        }
+    }
+    out
 }
 
 /// Our own reader of tables, which shares nothing with what writes them, reads back all types and bits.

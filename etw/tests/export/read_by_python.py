@@ -4,7 +4,8 @@
 
 For each file of the folder there is a NAME.expected: a line a structure, with its size, and below it a line a member, with its offset,
 and position and width of bits. For a table with symbols there is a NAME.symbols: name, GUID and age of the PDB, and a line a symbol, with
-its address. It prints how much was compared, or that the package is not installed.
+its address. For definitions of cstruct there is a NAME.constants: a line a constant, with its enumeration or `#define`, name and value.
+It prints how much was compared, or that the package is not installed.
 """
 
 import gzip
@@ -106,6 +107,16 @@ def cstruct(paths):
         pointer = "uint32" if path.stem.endswith("x86") else "uint64"
         loaded = dissect.cstruct.cstruct(pointer=pointer)
         loaded.loadfile(path)
+        constants = {"#define": {}}
+        for line in path.with_suffix(".constants").read_text().splitlines():
+            of, name, value = line.split()
+            constants.setdefault(of, {})[name] = int(value)
+        count["constants"] = count.get("constants", 0) + sum(map(len, constants.values()))
+        for of, ours in constants.items():
+            theirs = loaded.consts if of == "#define" else {n: m.value for n, m in getattr(loaded, of).__members__.items()}
+            if ours != theirs:
+                differ = [f"{n}: {ours.get(n)} {theirs.get(n)}" for n in {*ours, *theirs} if ours.get(n) != theirs.get(n)]
+                wrong.append(f"{path.name} {of}: {sorted(differ)[:5]}")
         for name, ours in expected(path).items():
             structure = getattr(loaded, name)
             structure(bytes(len(structure)))

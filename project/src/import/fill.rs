@@ -45,7 +45,7 @@ pub fn filled<'a>(texts: &mut Texts, tables: &[&'a Table], names: &[String], fol
     let mut fill = Fill { spec: before.clone(), tables };
     // Of one kernel, the table that tells most comes first.
     let told = |table: &Table| new.iter().filter(|name| table.types.contains_key(*name)).count();
-    let rank = |table: &&Table| (is_converted(table), table.build, table.arch, Reverse(told(table)));
+    let rank = |table: &&Table| (table.is_converted(), table.build, table.arch, Reverse(told(table)));
     let mut order = tables.to_vec();
     order.sort_by_key(rank);
     for table in order {
@@ -78,29 +78,13 @@ fn row<'a>(axis: &Axis, tables: &[&'a Table], names: &BTreeSet<String>) -> Optio
         let Some(row) = axis.at(table.build, table.arch) else { continue };
         let row = of_row.entry(row).or_default();
         let own: Types = names.iter().filter_map(|n| Some((n.clone(), table.types.get(n)?.clone()))).collect();
-        let differs = |(other, types): &(&Table, Types)| other.build < table.build && differ((other, types), (table, &own));
+        let differs = |(other, types): &(&Table, Types)| other.build < table.build && contradict((other, types), (table, &own));
         if row.iter().any(differs) {
             return Some(table);
         }
         row.push((table, own));
     }
     None
-}
-
-/// Whether two tables contradict each other, as far as what they lose in common allows to tell.
-fn differ((one, types): (&Table, &Types), (other, others): (&Table, &Types)) -> bool {
-    let reports = match (is_converted(one), is_converted(other)) {
-        (false, false) => compare(types, others, Rules::Faithful),
-        (false, true) => compare(types, others, Rules::Converted),
-        (true, false) => compare(others, types, Rules::Converted),
-        (true, true) if one.producer == other.producer => compare(types, others, Rules::Faithful),
-        (true, true) => return false,
-    };
-    reports.iter().any(|report| !report.differences.is_empty())
-}
-
-fn is_converted(table: &Table) -> bool {
-    Rules::for_producer(&table.producer) == Rules::Converted
 }
 
 /// The definitions on their way through the tables.

@@ -104,6 +104,7 @@ impl Images {
                 source: image.map_or_else(String::new, |image| image.source.clone()),
                 producer: etw_layouts_symbols::images::PRODUCER.to_owned(),
                 build: border,
+                label: border.to_string(),
                 arch,
                 pdb: None,
                 image: None,

@@ -10,6 +10,7 @@ mod explain;
 mod fill;
 mod first_image;
 mod images;
+mod left_out;
 mod pass;
 mod place;
 mod plan;
@@ -52,8 +53,10 @@ pub struct Import<'a> {
     pub known: Vec<String>,
     /// How many images are new to the facts; `None` if the import is of no images.
     pub images: Option<usize>,
-    /// Types that are left out, each with the reason: no spec can define what is called so.
+    /// The reason for each type that is left out, because no spec can define it.
     pub left_out: BTreeSet<String>,
+    /// Tables whose label may be a slip: each with an earlier or later kernel that has the same facts.
+    pub notes: Vec<String>,
     shipped: Vec<Table>,
     new: Vec<Table>,
     seen: Images,
@@ -109,17 +112,23 @@ pub fn prepare<'a>(
     if let Some(table) = new.iter().find(|table| table.types.is_empty() && table.image.is_some()) {
         return Err(format!("{}: tells of no structure that the specs have", table.source).into());
     }
-    let new = news(layouts, new, &shipped, &all, &mut known)?;
+    let mut new = news(layouts, new, &shipped, &all, &mut known)?;
+    let notes = new.iter().filter_map(|table| {
+        let other = label::facts_equal(table, shipped.iter().chain(&new))?;
+        Some(format!("{}-{}: note: facts equal {:#}'s; see whether the label is right", table.label, table.arch, other.build))
+    });
+    let notes = notes.collect();
     let of_images = !read.is_empty();
     let seen = match of_images {
         true => Images::of(axis, project.images(axis, &wanted)?, read),
         false => Images { all: Vec::new(), new: Vec::new() },
     };
     let images = of_images.then_some(seen.new.len());
-    let types = new.iter().flat_map(|table| table.types.keys()).filter(|_| wanted == Wanted::All);
-    let left_out = types.filter_map(|name| types::definable(name).err()).collect();
-    let is_empty = |table: &&Table| wanted == Wanted::All && table.types.keys().all(|name| types::definable(name).is_err());
-    if let Some(table) = new.iter().find(is_empty) {
+    let left_out = match wanted {
+        Wanted::All => left_out::leave_out(&mut new, &layouts.spec),
+        _ => BTreeSet::new(),
+    };
+    if let Some(table) = new.iter().find(|table| table.types.is_empty()).filter(|_| wanted == Wanted::All) {
         return Err(format!("{}: holds no type that a spec can define", table.source).into());
     }
     let texts = layouts.spec.sources.files().iter().map(|file| (file.path.clone(), file.text.clone())).collect();
@@ -128,6 +137,7 @@ pub fn prepare<'a>(
         known,
         images,
         left_out,
+        notes,
         shipped,
         new,
         seen,
@@ -229,7 +239,7 @@ fn news(
     let mut new: BTreeMap<(Build, Arch, String), Table> = BTreeMap::new();
     let mut wrong = Vec::new();
     for table in tables {
-        let name = format!("{}-{}", table.build, table.arch);
+        let name = format!("{}-{}", table.label, table.arch);
         if let Some(sentence) = label::refusal(layouts, &names, &seen, &pdbs, &table) {
             wrong.push(sentence);
             continue;
@@ -304,7 +314,8 @@ pub fn verified(layouts: &Layouts, known: &[Table], new: &[Table]) -> Result<(),
         new.iter().any(|other| (other.build, other.arch, &other.producer) == (table.build, table.arch, &table.producer))
     };
     let tables = known.iter().filter(|table| !replaced(table)).chain(new);
-    let checked = tables.map(|table| verify::compared(layouts, &names, table)).collect::<Result<Vec<_>, _>>()?;
+    let compared = |table: &Table| Ok(Checked { build: table.label.clone(), ..verify::compared(layouts, &names, table)? });
+    let checked = tables.map(compared).collect::<Result<Vec<_>, Error>>()?;
     let mut findings: Vec<_> = checked.iter().flat_map(differences).collect();
     findings.extend(verify::claims(layouts, &names, &checked).iter().map(|claim| format!("  {}", claim.line())));
     match findings.is_empty() {

@@ -57,7 +57,7 @@ pub fn entered<'a, I: Iterator<Item = &'a Table>>(
     let embedded = embedded(table, known());
     let mut spec = before.clone();
     let mut entering = Entering { spec: &mut spec, place: place.clone(), again, table, embedded: &embedded };
-    let held = entering.run().map_err(|error| format!("{}, {}: {error}", table.source, axis.target_name(target)))?;
+    let held = entering.run().map_err(|error| format!("{}, {}-{}: {error}", table.source, table.label, table.arch))?;
     explain(&mut spec, &place, &table.types, &held);
     write::changed(texts, &before, &spec, folder)
 }

@@ -16,7 +16,7 @@ use etw_layouts_codegen::axis::Axis;
 use etw_layouts_codegen::layouts::{LayoutId, Layouts};
 use etw_layouts_codegen::registry::{Registry, Seen, Witness, WitnessKind};
 use etw_layouts_codegen::{Asked, Choice, Standing};
-use etw_layouts_symbols::{Pdb, Rules, TypeFacts, compare};
+use etw_layouts_symbols::{Pdb, Rules, TypeFacts, Types, compare};
 use std::collections::BTreeMap;
 
 /// The targets whose layouts a table has in place of those of the kernel that it is labelled as; none if its label may be right. `seen` are the
@@ -62,7 +62,7 @@ pub fn refusal(layouts: &Layouts, names: &[&str], seen: &Registry, pdbs: &Regist
         true => facts_of(layouts, seen, None, table, &checked),
         false => Vec::new(),
     };
-    let checked = Checked { facts_of, pdb_of, ..checked };
+    let checked = Checked { build: table.label.clone(), facts_of, pdb_of, ..checked };
     let help =
         "nothing was written. Say of which kernel it is with --build, in builds.tsv or in the file's name, or leave it out";
     checked.is_labelled_wrongly().then(|| format!("{}; {help}", sentence(&layouts.spec.axis, &checked)))
@@ -73,6 +73,30 @@ pub fn agrees(layouts: &Layouts, target: usize, table: &Table) -> bool {
     let Ok(names) = names(layouts, None) else { return false };
     let compared = against(layouts, &names, table, target);
     compared.values().any(|compared| compared.equal > 0) && !compared.values().any(is_wrong)
+}
+
+/// The earliest other kernel with the facts of a table, where the kernel before its own has others: its label may be a slip. Symbols of a
+/// kernel that nobody has seen contradict no label.
+pub fn facts_equal<'a>(table: &Table, known: impl Iterator<Item = &'a Table> + Clone) -> Option<&'a Table> {
+    let others = known.filter(|other| other.arch == table.arch && other.build != table.build);
+    let before = others.clone().map(|other| other.build).filter(|build| *build < table.build).max();
+    let mut before = others.clone().filter(|other| Some(other.build) == before);
+    if before.any(|other| !contradict((other, &other.types), (table, &table.types))) {
+        return None;
+    }
+    others.filter(|other| other.types == table.types).min_by_key(|other| other.build)
+}
+
+/// Whether two tables contradict each other in some of their types, as far as what they lose in common allows to tell.
+pub fn contradict((one, types): (&Table, &Types), (other, others): (&Table, &Types)) -> bool {
+    let reports = match (one.is_converted(), other.is_converted()) {
+        (false, false) => compare(types, others, Rules::Faithful),
+        (false, true) => compare(types, others, Rules::Converted),
+        (true, false) => compare(others, types, Rules::Converted),
+        (true, true) if one.producer == other.producer => compare(types, others, Rules::Faithful),
+        (true, true) => return false,
+    };
+    reports.iter().any(|report| !report.differences.is_empty())
 }
 
 fn is_wrong(compared: &Comparison) -> bool {

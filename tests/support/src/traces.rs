@@ -34,6 +34,11 @@ pub const PRODUCERS: [Producer; 8] = [
 /// Ticks at which a fixture starts, and what time it was.
 pub const START: (i64, i64) = (5_000_000_000, 132_404_547_797_984_230);
 
+/// What a fixture's clock reads when it starts.
+pub fn start_stamp(clock: ClockType) -> i64 {
+    if clock == ClockType::SystemTime { START.1 } else { START.0 }
+}
+
 /// A file for every producer, clock and compression that goes together.
 pub fn all(rounds: usize) -> Vec<Fixture> {
     let clocks = [ClockType::PerfCounter, ClockType::SystemTime, ClockType::CpuCycle];
@@ -64,7 +69,7 @@ pub fn fixture_of(
     let mut log = LogFile::new(&producer);
     log.buffer_size = 4096;
     log.processors = 3;
-    (log.start_stamp, log.start_time, log.boot_time) = (START.0, START.1, START.1 - 1);
+    (log.start_stamp, log.start_time, log.boot_time) = (start_stamp(clock), START.1, START.1 - 1);
     (log.clock, log.perf_frequency, log.cpu_mhz) = (clock.value(), 3_579_545, 2_400);
     (log.logger_name, log.file_name) = ("A logger".into(), "C:\\Ω.etl".into());
     if compressed {
@@ -76,7 +81,7 @@ pub fn fixture_of(
         Err(error) => panic!("{error}"),
     };
     let mut events = Vec::new();
-    let mut stamp = START.0;
+    let mut stamp = log.start_stamp;
     for round in 0..rounds {
         let payload: Vec<u8> = (0..round * 7 % 61).map(|byte| (byte * 3) as u8).collect();
         for (index, (is_64_bit, header)) in headers(stamp).into_iter().enumerate() {

@@ -21,6 +21,7 @@ fn empty(types: Types) -> (Texts, Table) {
         source: "hostile".into(),
         producer: "test".into(),
         build,
+        label: build.to_string(),
         arch: Arch::X64,
         pdb: None,
         image: None,
