@@ -58,6 +58,8 @@ struct Image<'a> {
     #[serde(flatten)]
     standing: Standing,
     structures: Vec<Structure<'a>>,
+    /// Addresses of global variables in it, verified against the facts of the kernel's PDB.
+    variables: &'a Variables,
 }
 
 #[derive(Serialize)]
@@ -108,6 +110,7 @@ fn image<'a>(layouts: &Layouts, registry: &Registry, checked: &'a Checked) -> Op
         target: axis.target_name(choice.target()),
         standing: standing(axis, &choice),
         structures: structures(checked),
+        variables: &checked.variables,
     })
 }
 
