@@ -72,6 +72,30 @@ fn names_the_kernel() {
     }
 }
 
+/// Addresses without a PDB are those of the build, if the dump's image is the only one of it.
+#[test]
+fn addresses_by_build() {
+    let by_build =
+        |seen: &&Seen| seen.arch == Arch::X64 && seen.pdb.is_none() && seen.image.is_none() && !seen.globals.is_empty();
+    let images = |of: &Seen| REGISTRY.of_build(of.build.number, of.arch).filter(move |seen| seen.build == of.build);
+    let files = |of: &Seen| images(of).filter_map(|seen| seen.image).collect::<Vec<_>>();
+    let with = |count: usize| REGISTRY.kernels.iter().filter(by_build).find(|seen| files(seen).len() == count).expect("a kernel");
+    for (count, is_known) in [(1, true), (2, false)] {
+        let seen = with(count);
+        let (_, mut system) = made(Build::new(10, 0, 19041, 264), Arch::X64, Paging::Four);
+        system.pieces[1].1 = image(files(seen)[0], Pdb { guid: 7, age: 1 }, "ntkrnlmp.pdb");
+        let bytes = system.dump(DUMP_TYPE::DUMP_TYPE_FULL);
+        let dump = MemoryDump::new(&bytes[..]).expect("a dump");
+        assert_eq!((dump.identity().build, dump.identity().by), (seen.build, By::Image));
+        let expected = if is_known { seen.globals } else { &[] };
+        assert_eq!((dump.globals_by_build(seen.build), dump.known_globals()), (expected, &[][..]), "{count} images");
+        let (name, at) = seen.globals[0];
+        let address = is_known.then(|| Address(dump.image().expect("an image").base.0 + at));
+        assert_eq!(dump.kernel(seen.build).global(name), address, "{count} images");
+        assert!(dump.globals_by_build(Build { revision: 0, ..seen.build }).is_empty());
+    }
+}
+
 /// A file, which is read at need, is the same dump as its bytes.
 #[test]
 fn from_a_file() {
