@@ -154,7 +154,7 @@ fn addresses_by_build() {
     folder.file("table.tsv", "build\tarch\tEtwpDebuggerData\n10.0.17763.9999\tx64\t1000\n");
     expect(&import, 0, &["1 images are new"]);
     let facts = fs::read_to_string(folder.0.join("facts/10.0.10240.16384-x64-addresses.facts")).unwrap();
-    let all = "kernel 10.0.17763.9999 x64 -\n 0x1000 EtwpDebuggerData\n 0x3f0008 EtwThreatIntProvRegHandle\n";
+    let all = "kernel 10.0.17763.9999 x64 -\n 0x3f0008 EtwThreatIntProvRegHandle\n 0x1000 EtwpDebuggerData\n";
     assert!(facts.contains(all) && facts.ends_with("offsets ETW_REG_ENTRY\n 0x20 GuidEntry\n"), "{facts}");
 
     let rows = [
