@@ -76,10 +76,7 @@ fn partly(axis: &Axis, images: &[Checked], verbose: bool, out: &mut String) {
     let differ = images.iter().filter(|image| image.differs() || !image.variables.differences.is_empty()).count();
     let addresses = match images.iter().map(|image| image.variables.stated).sum::<usize>() {
         0 => String::new(),
-        count => {
-            let equal: usize = images.iter().map(|image| image.variables.equal).sum();
-            format!(", {count} addresses of variables, {equal} of them as in the facts of the kernel's PDB")
-        }
+        count => format!(", {count} addresses"),
     };
     let unseen = images.iter().filter(|image| image.asked.is_of_other_build(axis)).count();
     let (style, word) = if differ > 0 { (ALARM, "differs") } else { (Style::new(), "partly") };
@@ -91,6 +88,10 @@ fn partly(axis: &Axis, images: &[Checked], verbose: bool, out: &mut String) {
     if verbose {
         let structures: BTreeSet<_> = all().map(|(name, _)| name.as_str()).collect();
         let _ = writeln!(out, "        members of {}", structures.into_iter().collect::<Vec<_>>().join(", "));
+        let equal: usize = images.iter().map(|image| image.variables.equal).sum();
+        if equal > 0 {
+            let _ = writeln!(out, "        addresses of global variables, {equal} as in the facts of the kernel's PDB");
+        }
     }
 }
 

@@ -147,7 +147,9 @@ fn addresses_by_build() {
     expect(&import, 2, &["table.tsv: tells of no structure or variable that the specs have"]);
 
     folder.file("table.tsv", BY_BUILD);
-    expect(&verify, 0, &["4 images", "4 offsets equal, 3 addresses of variables, 1 of them as in the facts of the kernel's PDB"]);
+    expect(&verify, 0, &["4 images", "4 offsets equal, 3 addresses  table.tsv"]);
+    expect(&[&verify[..], &["-v"]].concat(), 0, &["addresses of global variables, 1 as in the facts of the kernel's PDB"]);
+    expect(&[&verify[..], &["--format", "json"]].concat(), 0, &["\"file\": null", "\"stated\": 1,\n        \"equal\": 1"]);
     expect(&import, 0, &["4 images are new to the facts\nno spec file changes"]);
     expect(&import, 0, &["0 images are new to the facts\nnothing to import"]);
     // A variable more of a kernel that is known already.
