@@ -27,7 +27,8 @@ pub struct Seen {
     pub pdb: Option<Pdb>,
     /// Its image, if known.
     pub image: Option<Image>,
-    /// Where its global variables are: bytes from where its image begins. Of a kernel without a known program database, none.
+    /// Addresses of its global variables, in bytes from where its image begins: of this PDB if it is known, else of this image; and of
+    /// one of the images of this build and architecture if neither is known.
     pub globals: BTreeMap<String, u64>,
     /// Index in [`Registry::witnesses`].
     pub witness: usize,
@@ -68,6 +69,38 @@ pub struct Witness {
     pub shows: BTreeMap<String, BTreeSet<String>>,
 }
 
+/// The address of a global variable in a kernel.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Address {
+    /// Bytes from where the kernel's image begins.
+    pub at: u64,
+    /// What states it.
+    pub by: AddressBy,
+}
+
+/// What states an address.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AddressBy {
+    /// The kernel's own PDB.
+    Pdb,
+    /// A table of images that names this image.
+    Image,
+    /// A table of images that names only build and architecture, which so many known images have. It is the address in one of them.
+    Build(usize),
+}
+
+impl AddressBy {
+    /// What is known of the address.
+    pub fn evidence(self) -> String {
+        match self {
+            Self::Pdb => "PDB".to_owned(),
+            Self::Image => "image".to_owned(),
+            Self::Build(..=1) => "build".to_owned(),
+            Self::Build(images) => format!("build, in one of its {images} images"),
+        }
+    }
+}
+
 /// The targets at which symbols state each structure and enumeration whole.
 #[derive(Clone, Debug, Default)]
 pub struct Confirmed(BTreeMap<String, TargetSet>);
@@ -102,6 +135,36 @@ impl Registry {
     pub fn by_pdb(&self, guid: u128, age: u32) -> Option<&Seen> {
         let is_it = |seen: &&Seen| seen.pdb.as_ref().is_some_and(|pdb| (pdb.guid, pdb.age) == (guid, age));
         self.kernels.iter().filter(is_it).max_by_key(|seen| seen.globals.len())
+    }
+
+    /// The address of a global variable in a kernel, from the best evidence: its PDB, its image, its build and architecture.
+    pub fn address(&self, axis: &Axis, seen: &Seen, name: &str) -> Option<Address> {
+        let of = |seen: &Seen, by| Some(Address { at: *seen.globals.get(name)?, by });
+        let by_pdb = || of(self.by_pdb(seen.pdb.as_ref()?.guid, seen.pdb.as_ref()?.age)?, AddressBy::Pdb);
+        let by_image = || {
+            let is_it = |other: &&Seen| other.pdb.is_none() && other.image.is_some() && other.image == seen.image;
+            self.kernels.iter().filter(is_it).find_map(|other| of(other, AddressBy::Image))
+        };
+        let by_build = || {
+            let (found, images) = self.by_build(axis, seen.build, seen.arch, name)?;
+            of(found, AddressBy::Build(images))
+        };
+        by_pdb().or_else(by_image).or_else(by_build)
+    }
+
+    /// The entry of a build and architecture, without PDB and image, that has the address of a global variable; and how many different
+    /// images of them are known.
+    pub fn by_build(&self, axis: &Axis, build: Build, arch: Arch, name: &str) -> Option<(&Seen, usize)> {
+        let build = axis.canonical(build);
+        let is_it =
+            |seen: &&Seen| seen.arch == arch && seen.build.revision == build.revision && axis.canonical(seen.build) == build;
+        let is_placed = |seen: &&Seen| seen.pdb.is_none() && seen.image.is_none() && seen.globals.contains_key(name);
+        let found = self.kernels.iter().filter(is_placed).find(is_it)?;
+        let same = || self.kernels.iter().filter(is_it);
+        let images: BTreeSet<_> =
+            same().filter_map(|seen| seen.image.as_ref()).map(|image| (image.time_stamp, image.size)).collect();
+        let pdbs: BTreeSet<_> = same().filter_map(|seen| seen.pdb.as_ref()).map(|pdb| (pdb.guid, pdb.age)).collect();
+        Some((found, images.len().max(pdbs.len())))
     }
 
     /// Whether an image of this very kernel shows where a member is.

@@ -9,6 +9,7 @@ use crate::paging::Paging;
 use crate::physical::Physical;
 use crate::source::Source;
 use crate::wire::{KDDEBUGGER_DATA64, letters, view};
+use etw_layouts::axis::AXIS;
 use etw_layouts::kernels::REGISTRY;
 use etw_layouts::members::LOADED_MODULE;
 use etw_layouts::runtime::meta::Seen;
@@ -195,10 +196,19 @@ impl<S: Source> MemoryDump<S> {
         }
     }
 
-    /// Where the kernel's global variables are, in bytes from where its image begins, if symbols of its very PDB were read: see
+    /// Addresses of the kernel's global variables, in bytes from where its image begins, if symbols of its PDB were read: see
     /// [`Seen::globals`](etw_layouts::runtime::meta::Seen). None for every other kernel.
     pub fn known_globals(&self) -> &'static [(&'static str, u64)] {
         self.image.as_ref().and_then(|image| self.by_pdb(image)).map_or(&[], |seen| seen.globals)
+    }
+
+    /// Addresses of global variables, if it is a kernel of this build, from a table that names builds and no PDBs: see
+    /// [`Registry::by_build`](etw_layouts::runtime::meta::Registry::by_build).
+    pub fn globals_by_build(&self, build: Build) -> &'static [(&'static str, u64)] {
+        let image = self.image.as_ref().map(|image| image.file);
+        // A revision of 0 is an unknown one, not the first.
+        let build = if build.revision == 0 { build } else { AXIS.canonical(build) };
+        REGISTRY.by_build(build, self.header.arch, image)
     }
 
     /// The kernel that has the PDB of an image.
@@ -206,8 +216,8 @@ impl<S: Source> MemoryDump<S> {
         REGISTRY.by_pdb(image.pdb.as_ref()?.id).filter(|seen| seen.arch == self.header.arch)
     }
 
-    /// What a walk is told of the kernel. Addresses of global variables are among it where they are [known](Self::known_globals); of
-    /// others symbols tell them, but for one: what ETW tells debuggers.
+    /// What a walk is told of the kernel. Addresses of global variables are among it where they are known [by PDB](Self::known_globals)
+    /// or [by build](Self::globals_by_build); of others symbols tell them, but for one: what ETW tells debuggers.
     pub fn kernel(&self, build: Build) -> Kernel {
         let processors = Some(self.header.processors);
         let mut kernel = Kernel::new(build, self.header.arch).with_time(Time { processors, ..Time::default() });
@@ -218,7 +228,10 @@ impl<S: Source> MemoryDump<S> {
             kernel = kernel.with_global("EtwpDebuggerData", at);
         }
         match &self.image {
-            Some(image) => kernel.with_globals(image.base, self.known_globals().iter().copied()),
+            Some(image) => {
+                let globals = self.globals_by_build(build).iter().chain(self.known_globals());
+                kernel.with_globals(image.base, globals.copied())
+            }
             None => kernel,
         }
     }

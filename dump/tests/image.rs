@@ -72,6 +72,35 @@ fn names_the_kernel() {
     }
 }
 
+/// Addresses without a PDB are those of the build, if the dump's image is the only one of it.
+#[test]
+fn addresses_by_build() {
+    let by_build =
+        |seen: &&Seen| seen.arch == Arch::X64 && seen.pdb.is_none() && seen.image.is_none() && !seen.globals.is_empty();
+    let files = |of: &Seen| -> Vec<Image> {
+        let own = REGISTRY.of_build(of.build.number, of.arch).filter(|seen| seen.build == of.build);
+        own.filter_map(|seen| seen.image).collect()
+    };
+    let with = |count: usize| REGISTRY.kernels.iter().filter(by_build).find(|seen| files(seen).len() == count).expect("a kernel");
+    let other = Image { time_stamp: 1, size: 0x3000 };
+    for (seen, file, is_known) in
+        [(with(1), files(with(1))[0], true), (with(1), other, false), (with(2), files(with(2))[0], false)]
+    {
+        let (_, mut system) = made(Build::new(10, 0, 19041, 264), Arch::X64, Paging::Four);
+        system.pieces[1].1 = image(file, Pdb { guid: 7, age: 1 }, "ntkrnlmp.pdb");
+        let bytes = system.dump(DUMP_TYPE::DUMP_TYPE_FULL);
+        let dump = MemoryDump::new(&bytes[..]).expect("a dump");
+        let by = if file == other { By::Header } else { By::Image };
+        assert_eq!(dump.identity().by, by, "{file:?}");
+        let expected = if is_known { seen.globals } else { &[] };
+        assert_eq!((dump.globals_by_build(seen.build), dump.known_globals()), (expected, &[][..]), "{file:?}");
+        let (name, at) = seen.globals[0];
+        let address = is_known.then(|| Address(dump.image().expect("an image").base.0 + at));
+        assert_eq!(dump.kernel(seen.build).global(name), address, "{file:?}");
+        assert!(dump.globals_by_build(Build { revision: 0, ..seen.build }).is_empty());
+    }
+}
+
 /// A file, which is read at need, is the same dump as its bytes.
 #[test]
 fn from_a_file() {

@@ -14,7 +14,7 @@ pub static AGGREGATED_PAYLOAD_FILTER: Structure<members::AGGREGATED_PAYLOAD_FILT
     name: "AGGREGATED_PAYLOAD_FILTER",
     axis: &AXIS,
     registry: &REGISTRY,
-    held: &[0xf7fffffe7ffbffff, 0x1fe0000000ff],
+    held: &[0xdffffff8fff7fffe, 0x7f80000003ff],
     changes: &[
         Change::layout(Build::new(6, 3, 9600, 16384), X86, <AGGREGATED_PAYLOAD_FILTER_6_3 as Described>::LAYOUT.layout()),
         Change::layout(Build::new(6, 3, 9600, 16384), X64, <AGGREGATED_PAYLOAD_FILTER_6_3 as Described>::LAYOUT.layout()),
@@ -44,7 +44,7 @@ pub static CPTABLEINFO: Structure<members::CPTABLEINFO::Type> = Structure {
     name: "CPTABLEINFO",
     axis: &AXIS,
     registry: &REGISTRY,
-    held: &[0xf000000000000000, 0xff],
+    held: &[0xc000000000000000, 0x3ff],
     changes: &[
         Change::layout(Build::new(10, 0, 20348, 350), X64, <CPTABLEINFO_server_2022_x64 as Described>::LAYOUT.layout()),
         Change::layout(Build::new(10, 0, 22000, 1), Arm64, <CPTABLEINFO_server_2022_x64 as Described>::LAYOUT.layout()),
@@ -59,7 +59,7 @@ pub static CRITICAL_PROCESS_EXCEPTION_DATA: Structure<members::CRITICAL_PROCESS_
     name: "CRITICAL_PROCESS_EXCEPTION_DATA",
     axis: &AXIS,
     registry: &REGISTRY,
-    held: &[0x109482e82aa95500, 0xc0],
+    held: &[0x42520ba05552aa00, 0x300],
     changes: &[
         Change::layout(Build::new(10, 0, 14393, 0), X86, <CRITICAL_PROCESS_EXCEPTION_DATA_1607_x86 as Described>::LAYOUT.layout()),
         Change::layout(Build::new(10, 0, 14393, 0), X64, <CRITICAL_PROCESS_EXCEPTION_DATA_1607_x64 as Described>::LAYOUT.layout()),
@@ -77,7 +77,7 @@ pub static CVDD: Structure<members::CVDD::Type> = Structure {
     name: "CVDD",
     axis: &AXIS,
     registry: &REGISTRY,
-    held: &[0xf7fffffe7ff95555, 0x8aa000000ff],
+    held: &[0xdffffff8fff2aaaa, 0x22a8000003ff],
     changes: &[
         Change::layout(Build::new(6, 2, 9200, 16384), X86, <CVDD_6_2 as Described>::LAYOUT.layout()),
         Change::layout(Build::new(6, 2, 9200, 16384), X64, <CVDD_6_2 as Described>::LAYOUT.layout()),
@@ -93,7 +93,7 @@ pub static DBGK_SILOSTATE: Structure<members::DBGK_SILOSTATE::Type> = Structure 
     name: "DBGK_SILOSTATE",
     axis: &AXIS,
     registry: &REGISTRY,
-    held: &[0xf7fffffe7ff80000, 0xff],
+    held: &[0xdffffff8fff00000, 0x3ff],
     changes: &[
         Change::layout(Build::new(10, 0, 16299, 15), X86, <DBGK_SILOSTATE_1709_x86 as Described>::LAYOUT.layout()),
         Change::layout(Build::new(10, 0, 16299, 15), X64, <DBGK_SILOSTATE_1709_x64 as Described>::LAYOUT.layout()),
@@ -107,7 +107,7 @@ pub static DISALLOWED_GUIDS: Structure<members::DISALLOWED_GUIDS::Type> = Struct
     name: "DISALLOWED_GUIDS",
     axis: &AXIS,
     registry: &REGISTRY,
-    held: &[0xfffffffe7ffbffff, 0x1801c00000ff],
+    held: &[0xfffffff8fff7fffe, 0x6007000003ff],
     changes: &[
         Change::layout(Build::new(6, 1, 7601, 24000), X86, <DISALLOWED_GUIDS_6_1_7601_24000_x86 as Described>::LAYOUT.layout()),
         Change::layout(Build::new(6, 1, 7601, 24000), X64, <DISALLOWED_GUIDS_6_1_7601_24000_x64 as Described>::LAYOUT.layout()),
@@ -125,7 +125,7 @@ pub static DISPATCHER_HEADER: Structure<members::DISPATCHER_HEADER::Type> = Stru
     name: "DISPATCHER_HEADER",
     axis: &AXIS,
     registry: &REGISTRY,
-    held: &[0xfffffffe7ffbffff, 0x1ffffffffeff],
+    held: &[0xfffffff8fff7fffe, 0x7ffffffffbff],
     changes: &[
         Change::layout(Build::new(5, 0, 2195, 0), X86, <DISPATCHER_HEADER_5_0_x86 as Described>::LAYOUT.layout()),
         Change::layout(Build::new(5, 2, 3790, 0), X86, <DISPATCHER_HEADER_5_2_x86 as Described>::LAYOUT.layout()),
@@ -228,7 +228,7 @@ pub static ESERVERSILO_GLOBALS: Structure<members::ESERVERSILO_GLOBALS::Type> = 
     name: "ESERVERSILO_GLOBALS",
     axis: &AXIS,
     registry: &REGISTRY,
-    held: &[0xfffffffe7ffbff00, 0xff],
+    held: &[0xfffffff8fff7fe00, 0x3ff],
     changes: &[
         Change::layout(Build::new(10, 0, 14393, 0), X86, <ESERVERSILO_GLOBALS_1607_x86 as Described>::LAYOUT.layout()),
         Change::layout(Build::new(10, 0, 14393, 0), X64, <ESERVERSILO_GLOBALS_1607_x64 as Described>::LAYOUT.layout()),
@@ -280,7 +280,7 @@ pub static ETWP_NOTIFICATION_HEADER: Structure<members::ETWP_NOTIFICATION_HEADER
     name: "ETWP_NOTIFICATION_HEADER",
     axis: &AXIS,
     registry: &REGISTRY,
-    held: &[0xfffffffe7ffbffff, 0x1ffe000000ff],
+    held: &[0xfffffff8fff7fffe, 0x7ff8000003ff],
     changes: &[
         Change::layout(Build::new(6, 2, 9200, 16384), X86, <ETWP_NOTIFICATION_HEADER_6_2_x86 as Described>::LAYOUT.layout()),
         Change::layout(Build::new(6, 2, 9200, 16384), X64, <ETWP_NOTIFICATION_HEADER_6_2_x64 as Described>::LAYOUT.layout()),
@@ -300,7 +300,7 @@ pub static ETW_APC_ENTRY: Structure<members::ETW_APC_ENTRY::Type> = Structure {
     name: "ETW_APC_ENTRY",
     axis: &AXIS,
     registry: &REGISTRY,
-    held: &[0xffffffe7ff80000, 0x0],
+    held: &[0x3ffffff8fff00000, 0x0],
     changes: &[
         Change::layout(Build::new(10, 0, 16299, 15), X86, <ETW_APC_ENTRY_1709_x86 as Described>::LAYOUT.layout()),
         Change::layout(Build::new(10, 0, 16299, 15), X64, <ETW_APC_ENTRY_1709_x64 as Described>::LAYOUT.layout()),
@@ -323,7 +323,7 @@ pub static ETW_APC_POOL: Structure<members::ETW_APC_POOL::Type> = Structure {
     name: "ETW_APC_POOL",
     axis: &AXIS,
     registry: &REGISTRY,
-    held: &[0x0, 0xc0],
+    held: &[0x0, 0x300],
     changes: &[
         Change::layout(Build::new(10, 0, 26100, 1742), X64, <ETW_APC_POOL_24H2_x64 as Described>::LAYOUT.layout()),
         Change::layout(Build::new(10, 0, 26100, 1742), Arm64, <ETW_APC_POOL_24H2_arm64 as Described>::LAYOUT.layout()),
@@ -336,7 +336,7 @@ pub static ETW_BOOT_CONFIG: Structure<members::ETW_BOOT_CONFIG::Type> = Structur
     name: "ETW_BOOT_CONFIG",
     axis: &AXIS,
     registry: &REGISTRY,
-    held: &[0xf800000000000000, 0xff],
+    held: &[0xe000000000000000, 0x3ff],
     changes: &[
         Change::layout(Build::new(10, 0, 19569, 0), X64, <ETW_BOOT_CONFIG_19569_x64 as Described>::LAYOUT.layout()),
         Change::layout(Build::new(10, 0, 19569, 0), Arm64, <ETW_BOOT_CONFIG_19569_x64 as Described>::LAYOUT.layout()),
@@ -349,7 +349,7 @@ pub static ETW_BUFFER_CONTEXT: Structure<members::ETW_BUFFER_CONTEXT::Type> = St
     name: "ETW_BUFFER_CONTEXT",
     axis: &AXIS,
     registry: &REGISTRY,
-    held: &[0xfffffffe7ffbffff, 0x1fffffff00ff],
+    held: &[0xfffffff8fff7fffe, 0x7ffffffc03ff],
     changes: &[
         Change::layout(Build::new(6, 0, 6000, 16386), X86, <ETW_BUFFER_CONTEXT_early_6_0 as Described>::LAYOUT.layout()),
         Change::layout(Build::new(6, 0, 6000, 16386), X64, <ETW_BUFFER_CONTEXT_early_6_0 as Described>::LAYOUT.layout()),
@@ -365,7 +365,7 @@ pub static ETW_BUFFER_HANDLE: Structure<members::ETW_BUFFER_HANDLE::Type> = Stru
     name: "ETW_BUFFER_HANDLE",
     axis: &AXIS,
     registry: &REGISTRY,
-    held: &[0x0, 0x1fc000000],
+    held: &[0x0, 0x7f0000000],
     changes: &[
         Change::layout(Build::new(6, 1, 7600, 16385), X86, <ETW_BUFFER_HANDLE_6_1_x86 as Described>::LAYOUT.layout()),
         Change::layout(Build::new(6, 1, 7600, 16385), X64, <ETW_BUFFER_HANDLE_6_1_x64 as Described>::LAYOUT.layout()),
@@ -382,7 +382,7 @@ pub static ETW_BUFFER_QUEUE: Structure<members::ETW_BUFFER_QUEUE::Type> = Struct
     name: "ETW_BUFFER_QUEUE",
     axis: &AXIS,
     registry: &REGISTRY,
-    held: &[0xfffffffe7ffbffff, 0x1ffe000000ff],
+    held: &[0xfffffff8fff7fffe, 0x7ff8000003ff],
     changes: &[
         Change::layout(Build::new(6, 1, 7600, 16385), X86, <ETW_BUFFER_QUEUE_6_1_x86 as Described>::LAYOUT.layout()),
         Change::layout(Build::new(6, 1, 7600, 16385), X64, <ETW_BUFFER_QUEUE_6_1_x64 as Described>::LAYOUT.layout()),
@@ -398,7 +398,7 @@ pub static ETW_COUNTERS: Structure<members::ETW_COUNTERS::Type> = Structure {
     name: "ETW_COUNTERS",
     axis: &AXIS,
     registry: &REGISTRY,
-    held: &[0xfffffffe7ffbc000, 0xff],
+    held: &[0xfffffff8fff78000, 0x3ff],
     changes: &[
         Change::layout(Build::new(10, 0, 15063, 0), X86, <ETW_COUNTERS_1703 as Described>::LAYOUT.layout()),
         Change::layout(Build::new(10, 0, 15063, 0), X64, <ETW_COUNTERS_1703 as Described>::LAYOUT.layout()),
@@ -437,7 +437,7 @@ pub static ETW_DEBUGID_TRACKING_ENTRY: Structure<members::ETW_DEBUGID_TRACKING_E
     name: "ETW_DEBUGID_TRACKING_ENTRY",
     axis: &AXIS,
     registry: &REGISTRY,
-    held: &[0xfffffffe7ff80000, 0xff],
+    held: &[0xfffffff8fff00000, 0x3ff],
     changes: &[
         Change::layout(Build::new(10, 0, 16299, 15), X86, <ETW_DEBUGID_TRACKING_ENTRY_1709_x86 as Described>::LAYOUT.layout()),
         Change::layout(Build::new(10, 0, 16299, 15), X64, <ETW_DEBUGID_TRACKING_ENTRY_1709_x64 as Described>::LAYOUT.layout()),
@@ -451,7 +451,7 @@ pub static ETW_DECODE_CONTROL_ENTRY: Structure<members::ETW_DECODE_CONTROL_ENTRY
     name: "ETW_DECODE_CONTROL_ENTRY",
     axis: &AXIS,
     registry: &REGISTRY,
-    held: &[0xfffffffe7ff80000, 0xff],
+    held: &[0xfffffff8fff00000, 0x3ff],
     changes: &[
         Change::layout(Build::new(10, 0, 16299, 15), X86, <ETW_DECODE_CONTROL_ENTRY_1709_x86 as Described>::LAYOUT.layout()),
         Change::layout(Build::new(10, 0, 16299, 15), X64, <ETW_DECODE_CONTROL_ENTRY_1709_x64 as Described>::LAYOUT.layout()),
@@ -524,7 +524,7 @@ pub static ETW_FILTER_EVENT_NAME_DATA: Structure<members::ETW_FILTER_EVENT_NAME_
     name: "ETW_FILTER_EVENT_NAME_DATA",
     axis: &AXIS,
     registry: &REGISTRY,
-    held: &[0xfffffffe7ffbff00, 0xff],
+    held: &[0xfffffff8fff7fe00, 0x3ff],
     changes: &[
         Change::layout(Build::new(10, 0, 14393, 0), X86, <ETW_FILTER_EVENT_NAME_DATA_1607_x86 as Described>::LAYOUT.layout()),
         Change::layout(Build::new(10, 0, 14393, 0), X64, <ETW_FILTER_EVENT_NAME_DATA_1607_x64 as Described>::LAYOUT.layout()),
@@ -540,7 +540,7 @@ pub static ETW_FILTER_HEADER: Structure<members::ETW_FILTER_HEADER::Type> = Stru
     name: "ETW_FILTER_HEADER",
     axis: &AXIS,
     registry: &REGISTRY,
-    held: &[0xfffffffe7ffbffff, 0x1fe0000000ff],
+    held: &[0xfffffff8fff7fffe, 0x7f80000003ff],
     changes: &[
         Change::layout(Build::new(6, 3, 9600, 16384), X86, <ETW_FILTER_HEADER_6_3_x86 as Described>::LAYOUT.layout()),
         Change::layout(Build::new(6, 3, 9600, 16384), X64, <ETW_FILTER_HEADER_6_3_x64 as Described>::LAYOUT.layout()),
@@ -567,7 +567,7 @@ pub static ETW_FILTER_PID: Structure<members::ETW_FILTER_PID::Type> = Structure 
     name: "ETW_FILTER_PID",
     axis: &AXIS,
     registry: &REGISTRY,
-    held: &[0xfffffffe7ffbffff, 0x1fe0000000ff],
+    held: &[0xfffffff8fff7fffe, 0x7f80000003ff],
     changes: &[
         Change::layout(Build::new(6, 3, 9600, 16384), X86, <ETW_FILTER_PID_6_3 as Described>::LAYOUT.layout()),
         Change::layout(Build::new(6, 3, 9600, 16384), X64, <ETW_FILTER_PID_6_3 as Described>::LAYOUT.layout()),
@@ -581,7 +581,7 @@ pub static ETW_FILTER_STRING_TOKEN: Structure<members::ETW_FILTER_STRING_TOKEN::
     name: "ETW_FILTER_STRING_TOKEN",
     axis: &AXIS,
     registry: &REGISTRY,
-    held: &[0xfffffffe7ffbffff, 0x1fe0000000ff],
+    held: &[0xfffffff8fff7fffe, 0x7f80000003ff],
     changes: &[
         Change::layout(Build::new(6, 3, 9600, 16384), X86, <ETW_FILTER_STRING_TOKEN_6_3_x86 as Described>::LAYOUT.layout()),
         Change::layout(Build::new(6, 3, 9600, 16384), X64, <ETW_FILTER_STRING_TOKEN_6_3_x64 as Described>::LAYOUT.layout()),
@@ -595,7 +595,7 @@ pub static ETW_FILTER_STRING_TOKEN_ELEMENT: Structure<members::ETW_FILTER_STRING
     name: "ETW_FILTER_STRING_TOKEN_ELEMENT",
     axis: &AXIS,
     registry: &REGISTRY,
-    held: &[0xfffffffe7ffbffff, 0x1fe0000000ff],
+    held: &[0xfffffff8fff7fffe, 0x7f80000003ff],
     changes: &[
         Change::layout(Build::new(6, 3, 9600, 16384), X86, <ETW_FILTER_STRING_TOKEN_ELEMENT_6_3_x86 as Described>::LAYOUT.layout()),
         Change::layout(Build::new(6, 3, 9600, 16384), X64, <ETW_FILTER_STRING_TOKEN_ELEMENT_6_3_x64 as Described>::LAYOUT.layout()),
@@ -609,7 +609,7 @@ pub static ETW_GUID_ENTRY: Structure<members::ETW_GUID_ENTRY::Type> = Structure 
     name: "ETW_GUID_ENTRY",
     axis: &AXIS,
     registry: &REGISTRY,
-    held: &[0xffffffffffffffff, 0x1fffffff01ff],
+    held: &[0xffffffffffffffff, 0x7ffffffc07ff],
     changes: &[
         Change::layout(Build::new(6, 0, 6000, 16386), X86, <ETW_GUID_ENTRY_early_6_0_x86 as Described>::LAYOUT.layout()),
         Change::layout(Build::new(6, 0, 6000, 16386), X64, <ETW_GUID_ENTRY_early_6_0_x64 as Described>::LAYOUT.layout()),
@@ -650,7 +650,7 @@ pub static ETW_HASH_BUCKET: Structure<members::ETW_HASH_BUCKET::Type> = Structur
     name: "ETW_HASH_BUCKET",
     axis: &AXIS,
     registry: &REGISTRY,
-    held: &[0xfffffffe7ffbfff0, 0xff],
+    held: &[0xfffffff8fff7ffe0, 0x3ff],
     changes: &[
         Change::layout(Build::new(6, 1, 7601, 24000), X86, <ETW_HASH_BUCKET_6_1_7601_24000_x86 as Described>::LAYOUT.layout()),
         Change::layout(Build::new(6, 1, 7601, 24000), X64, <ETW_HASH_BUCKET_6_1_7601_24000_x64 as Described>::LAYOUT.layout()),
@@ -668,7 +668,7 @@ pub static ETW_HW_TRACE_EXT_INTERFACE: Structure<members::ETW_HW_TRACE_EXT_INTER
     name: "ETW_HW_TRACE_EXT_INTERFACE",
     axis: &AXIS,
     registry: &REGISTRY,
-    held: &[0xfffffffe7f800000, 0xff],
+    held: &[0xfffffff8ff000000, 0x3ff],
     changes: &[
         Change::layout(Build::new(10, 0, 17134, 1), X86, <ETW_HW_TRACE_EXT_INTERFACE_1803_x86 as Described>::LAYOUT.layout()),
         Change::layout(Build::new(10, 0, 17134, 1), X64, <ETW_HW_TRACE_EXT_INTERFACE_1803_x64 as Described>::LAYOUT.layout()),
@@ -682,7 +682,7 @@ pub static ETW_IPT_SUPPORT: Structure<members::ETW_IPT_SUPPORT::Type> = Structur
     name: "ETW_IPT_SUPPORT",
     axis: &AXIS,
     registry: &REGISTRY,
-    held: &[0xfffffffe7f800000, 0xff],
+    held: &[0xfffffff8ff000000, 0x3ff],
     changes: &[
         Change::layout(Build::new(10, 0, 17134, 1), X86, <ETW_IPT_SUPPORT_1803_x86 as Described>::LAYOUT.layout()),
         Change::layout(Build::new(10, 0, 17134, 1), X64, <ETW_IPT_SUPPORT_1803_x64 as Described>::LAYOUT.layout()),
@@ -714,7 +714,7 @@ pub static ETW_KERNEL_TRACE_TIMESTAMP: Structure<members::ETW_KERNEL_TRACE_TIMES
     name: "ETW_KERNEL_TRACE_TIMESTAMP",
     axis: &AXIS,
     registry: &REGISTRY,
-    held: &[0x0, 0x3ff0000],
+    held: &[0x0, 0xffc0000],
     changes: &[
         Change::layout(Build::new(6, 0, 6000, 16386), X86, <ETW_KERNEL_TRACE_TIMESTAMP_early_6_0 as Described>::LAYOUT.layout()),
         Change::layout(Build::new(6, 0, 6000, 16386), X64, <ETW_KERNEL_TRACE_TIMESTAMP_early_6_0 as Described>::LAYOUT.layout()),
@@ -729,7 +729,7 @@ pub static ETW_LAST_ENABLE_INFO: Structure<members::ETW_LAST_ENABLE_INFO::Type> 
     name: "ETW_LAST_ENABLE_INFO",
     axis: &AXIS,
     registry: &REGISTRY,
-    held: &[0xfffffffe7ffbffff, 0x1ffffff000ff],
+    held: &[0xfffffff8fff7fffe, 0x7fffffc003ff],
     changes: &[
         Change::layout(Build::new(6, 0, 6001, 18000), X86, <ETW_LAST_ENABLE_INFO_late_6_0 as Described>::LAYOUT.layout()),
         Change::layout(Build::new(6, 0, 6001, 18000), X64, <ETW_LAST_ENABLE_INFO_late_6_0 as Described>::LAYOUT.layout()),
@@ -743,7 +743,7 @@ pub static ETW_LBR_SUPPORT: Structure<members::ETW_LBR_SUPPORT::Type> = Structur
     name: "ETW_LBR_SUPPORT",
     axis: &AXIS,
     registry: &REGISTRY,
-    held: &[0xfffffffe7ff80000, 0xff],
+    held: &[0xfffffff8fff00000, 0x3ff],
     changes: &[
         Change::layout(Build::new(10, 0, 16299, 15), X86, <ETW_LBR_SUPPORT_1709 as Described>::LAYOUT.layout()),
         Change::layout(Build::new(10, 0, 16299, 15), X64, <ETW_LBR_SUPPORT_1709 as Described>::LAYOUT.layout()),
@@ -757,7 +757,7 @@ pub static ETW_LOGGER_HANDLE: Structure<members::ETW_LOGGER_HANDLE::Type> = Stru
     name: "ETW_LOGGER_HANDLE",
     axis: &AXIS,
     registry: &REGISTRY,
-    held: &[0xfffffffe7ffbffff, 0x1ffffc0000ff],
+    held: &[0xfffffff8fff7fffe, 0x7ffff00003ff],
     changes: &[
         Change::layout(Build::new(6, 1, 7600, 16385), X86, <ETW_LOGGER_HANDLE_6_1 as Described>::LAYOUT.layout()),
         Change::layout(Build::new(6, 1, 7600, 16385), X64, <ETW_LOGGER_HANDLE_6_1 as Described>::LAYOUT.layout()),
@@ -793,7 +793,7 @@ pub static ETW_PARTITION_CONTEXT: Structure<members::ETW_PARTITION_CONTEXT::Type
     name: "ETW_PARTITION_CONTEXT",
     axis: &AXIS,
     registry: &REGISTRY,
-    held: &[0xffffe00000000000, 0xff],
+    held: &[0xffff800000000000, 0x3ff],
     changes: &[
         Change::layout(Build::new(10, 0, 19041, 264), X86, <ETW_PARTITION_CONTEXT_2004_x86 as Described>::LAYOUT.layout()),
         Change::layout(Build::new(10, 0, 19041, 264), X64, <ETW_PARTITION_CONTEXT_2004_x64 as Described>::LAYOUT.layout()),
@@ -807,7 +807,7 @@ pub static ETW_PAYLOAD_FILTER: Structure<members::ETW_PAYLOAD_FILTER::Type> = St
     name: "ETW_PAYLOAD_FILTER",
     axis: &AXIS,
     registry: &REGISTRY,
-    held: &[0xfffffffe7ffbffff, 0x1fe0000000ff],
+    held: &[0xfffffff8fff7fffe, 0x7f80000003ff],
     changes: &[
         Change::layout(Build::new(6, 3, 9600, 16384), X86, <ETW_PAYLOAD_FILTER_6_3 as Described>::LAYOUT.layout()),
         Change::layout(Build::new(6, 3, 9600, 16384), X64, <ETW_PAYLOAD_FILTER_6_3 as Described>::LAYOUT.layout()),
@@ -821,7 +821,7 @@ pub static ETW_PERF_COUNTERS: Structure<members::ETW_PERF_COUNTERS::Type> = Stru
     name: "ETW_PERF_COUNTERS",
     axis: &AXIS,
     registry: &REGISTRY,
-    held: &[0xfffffffe7ffbffff, 0x1ffffc0000ff],
+    held: &[0xfffffff8fff7fffe, 0x7ffff00003ff],
     changes: &[
         Change::layout(Build::new(6, 1, 7600, 16385), X86, <ETW_PERF_COUNTERS_6_1 as Described>::LAYOUT.layout()),
         Change::layout(Build::new(6, 1, 7600, 16385), X64, <ETW_PERF_COUNTERS_6_1 as Described>::LAYOUT.layout()),
@@ -835,7 +835,7 @@ pub static ETW_PMC_SUPPORT: Structure<members::ETW_PMC_SUPPORT::Type> = Structur
     name: "ETW_PMC_SUPPORT",
     axis: &AXIS,
     registry: &REGISTRY,
-    held: &[0xfffffffe7ffbffff, 0x1ffe000000ff],
+    held: &[0xfffffff8fff7fffe, 0x7ff8000003ff],
     changes: &[
         Change::layout(Build::new(6, 2, 9200, 16384), X86, <ETW_PMC_SUPPORT_6_2_x86 as Described>::LAYOUT.layout()),
         Change::layout(Build::new(6, 2, 9200, 16384), X64, <ETW_PMC_SUPPORT_6_2_x64 as Described>::LAYOUT.layout()),
@@ -854,7 +854,7 @@ pub static ETW_PRIV_HANDLE_DEMUX_TABLE: Structure<members::ETW_PRIV_HANDLE_DEMUX
     name: "ETW_PRIV_HANDLE_DEMUX_TABLE",
     axis: &AXIS,
     registry: &REGISTRY,
-    held: &[0xfffffffe7ffbc000, 0xff],
+    held: &[0xfffffff8fff78000, 0x3ff],
     changes: &[
         Change::layout(Build::new(10, 0, 15063, 0), X86, <ETW_PRIV_HANDLE_DEMUX_TABLE_1703_x86 as Described>::LAYOUT.layout()),
         Change::layout(Build::new(10, 0, 15063, 0), X64, <ETW_PRIV_HANDLE_DEMUX_TABLE_1703_x64 as Described>::LAYOUT.layout()),
@@ -868,7 +868,7 @@ pub static ETW_PROVIDER_TABLE_ENTRY: Structure<members::ETW_PROVIDER_TABLE_ENTRY
     name: "ETW_PROVIDER_TABLE_ENTRY",
     axis: &AXIS,
     registry: &REGISTRY,
-    held: &[0x0, 0x1ffff0000],
+    held: &[0x0, 0x7fffc0000],
     changes: &[
         Change::layout(Build::new(6, 0, 6000, 16386), X86, <ETW_PROVIDER_TABLE_ENTRY_early_6_0_x86 as Described>::LAYOUT.layout()),
         Change::layout(Build::new(6, 0, 6000, 16386), X64, <ETW_PROVIDER_TABLE_ENTRY_early_6_0_x64 as Described>::LAYOUT.layout()),
@@ -883,7 +883,7 @@ pub static ETW_PROVIDER_TRAITS: Structure<members::ETW_PROVIDER_TRAITS::Type> = 
     name: "ETW_PROVIDER_TRAITS",
     axis: &AXIS,
     registry: &REGISTRY,
-    held: &[0xfffffffe7ffbffff, 0x1801c00000ff],
+    held: &[0xfffffff8fff7fffe, 0x6007000003ff],
     changes: &[
         Change::layout(Build::new(6, 1, 7601, 24000), X86, <ETW_PROVIDER_TRAITS_6_1_7601_24000_x86 as Described>::LAYOUT.layout()),
         Change::layout(Build::new(6, 1, 7601, 24000), X64, <ETW_PROVIDER_TRAITS_6_1_7601_24000_x64 as Described>::LAYOUT.layout()),
@@ -903,7 +903,7 @@ pub static ETW_QUEUE_ENTRY: Structure<members::ETW_QUEUE_ENTRY::Type> = Structur
     name: "ETW_QUEUE_ENTRY",
     axis: &AXIS,
     registry: &REGISTRY,
-    held: &[0xfffffffe7ffbffff, 0x1ffe000000ff],
+    held: &[0xfffffff8fff7fffe, 0x7ff8000003ff],
     changes: &[
         Change::layout(Build::new(6, 0, 6000, 16386), X86, <ETW_QUEUE_ENTRY_early_6_0_x86 as Described>::LAYOUT.layout()),
         Change::layout(Build::new(6, 0, 6000, 16386), X64, <ETW_QUEUE_ENTRY_early_6_0_x64 as Described>::LAYOUT.layout()),
@@ -943,7 +943,7 @@ pub static ETW_REALTIME_CONSUMER: Structure<members::ETW_REALTIME_CONSUMER::Type
     name: "ETW_REALTIME_CONSUMER",
     axis: &AXIS,
     registry: &REGISTRY,
-    held: &[0xfffffffe7ffbffff, 0x1ffffc0000ff],
+    held: &[0xfffffff8fff7fffe, 0x7ffff00003ff],
     changes: &[
         Change::layout(Build::new(6, 0, 6000, 16386), X86, <ETW_REALTIME_CONSUMER_early_6_0_x86 as Described>::LAYOUT.layout()),
         Change::layout(Build::new(6, 0, 6000, 16386), X64, <ETW_REALTIME_CONSUMER_early_6_0_x64 as Described>::LAYOUT.layout()),
@@ -983,7 +983,7 @@ pub static ETW_REF_CLOCK: Structure<members::ETW_REF_CLOCK::Type> = Structure {
     name: "ETW_REF_CLOCK",
     axis: &AXIS,
     registry: &REGISTRY,
-    held: &[0xfffffffe7ffbffff, 0x1fffffff00ff],
+    held: &[0xfffffff8fff7fffe, 0x7ffffffc03ff],
     changes: &[
         Change::layout(Build::new(6, 0, 6000, 16386), X86, <ETW_REF_CLOCK_early_6_0 as Described>::LAYOUT.layout()),
         Change::layout(Build::new(6, 0, 6000, 16386), X64, <ETW_REF_CLOCK_early_6_0 as Described>::LAYOUT.layout()),
@@ -1060,7 +1060,7 @@ pub static ETW_REG_ENTRY: Structure<members::ETW_REG_ENTRY::Type> = Structure {
     name: "ETW_REG_ENTRY",
     axis: &AXIS,
     registry: &REGISTRY,
-    held: &[0xffffffffffffffff, 0x1fffffff01ff],
+    held: &[0xffffffffffffffff, 0x7ffffffc07ff],
     changes: &[
         Change::layout(Build::new(6, 0, 6000, 16386), X86, <ETW_REG_ENTRY_early_6_0_x86 as Described>::LAYOUT.layout()),
         Change::layout(Build::new(6, 0, 6000, 16386), X64, <ETW_REG_ENTRY_early_6_0_x64 as Described>::LAYOUT.layout()),
@@ -1097,7 +1097,7 @@ pub static ETW_REPLY_QUEUE: Structure<members::ETW_REPLY_QUEUE::Type> = Structur
     name: "ETW_REPLY_QUEUE",
     axis: &AXIS,
     registry: &REGISTRY,
-    held: &[0xfffffffe7ffbffff, 0x1fffffff00ff],
+    held: &[0xfffffff8fff7fffe, 0x7ffffffc03ff],
     changes: &[
         Change::layout(Build::new(6, 0, 6000, 16386), X86, <ETW_REPLY_QUEUE_early_6_0_x86 as Described>::LAYOUT.layout()),
         Change::layout(Build::new(6, 0, 6000, 16386), X64, <ETW_REPLY_QUEUE_early_6_0_x64 as Described>::LAYOUT.layout()),
@@ -1135,7 +1135,7 @@ pub static ETW_SESSION_PERF_COUNTERS: Structure<members::ETW_SESSION_PERF_COUNTE
     name: "ETW_SESSION_PERF_COUNTERS",
     axis: &AXIS,
     registry: &REGISTRY,
-    held: &[0xfffffffe7ffbffff, 0x1ffffc0000ff],
+    held: &[0xfffffff8fff7fffe, 0x7ffff00003ff],
     changes: &[
         Change::layout(Build::new(6, 1, 7600, 16385), X86, <ETW_SESSION_PERF_COUNTERS_6_1 as Described>::LAYOUT.layout()),
         Change::layout(Build::new(6, 1, 7600, 16385), X64, <ETW_SESSION_PERF_COUNTERS_6_1 as Described>::LAYOUT.layout()),
@@ -1165,7 +1165,7 @@ pub static ETW_SILODRIVERSTATE: Structure<members::ETW_SILODRIVERSTATE::Type> = 
     name: "ETW_SILODRIVERSTATE",
     axis: &AXIS,
     registry: &REGISTRY,
-    held: &[0xfffffffe7ffbffff, 0xff],
+    held: &[0xfffffff8fff7fffe, 0x3ff],
     changes: &[
         Change::layout(Build::new(10, 0, 10240, 16384), X86, <ETW_SILODRIVERSTATE_10_0_x86 as Described>::LAYOUT.layout()),
         Change::layout(Build::new(10, 0, 10240, 16384), X64, <ETW_SILODRIVERSTATE_10_0_x64 as Described>::LAYOUT.layout()),
@@ -1206,7 +1206,7 @@ pub static ETW_SILO_TRACING_BLOCK: Structure<members::ETW_SILO_TRACING_BLOCK::Ty
     name: "ETW_SILO_TRACING_BLOCK",
     axis: &AXIS,
     registry: &REGISTRY,
-    held: &[0xfffffffe7ffbc000, 0xff],
+    held: &[0xfffffff8fff78000, 0x3ff],
     changes: &[
         Change::layout(Build::new(10, 0, 15063, 0), X86, <ETW_SILO_TRACING_BLOCK_1703_x86 as Described>::LAYOUT.layout()),
         Change::layout(Build::new(10, 0, 15063, 0), X64, <ETW_SILO_TRACING_BLOCK_1703_x64 as Described>::LAYOUT.layout()),
@@ -1225,7 +1225,7 @@ pub static ETW_STACK_TRACE_BLOCK: Structure<members::ETW_STACK_TRACE_BLOCK::Type
     name: "ETW_STACK_TRACE_BLOCK",
     axis: &AXIS,
     registry: &REGISTRY,
-    held: &[0xfffffffe7ff80000, 0xff],
+    held: &[0xfffffff8fff00000, 0x3ff],
     changes: &[
         Change::layout(Build::new(10, 0, 16299, 15), X86, <ETW_STACK_TRACE_BLOCK_1709_x86 as Described>::LAYOUT.layout()),
         Change::layout(Build::new(10, 0, 16299, 15), X64, <ETW_STACK_TRACE_BLOCK_1709_x64 as Described>::LAYOUT.layout()),
@@ -1248,7 +1248,7 @@ pub static ETW_SYSTEMTIME: Structure<members::ETW_SYSTEMTIME::Type> = Structure 
     name: "ETW_SYSTEMTIME",
     axis: &AXIS,
     registry: &REGISTRY,
-    held: &[0xfffffffe7ffbffff, 0x1fffffff00ff],
+    held: &[0xfffffff8fff7fffe, 0x7ffffffc03ff],
     changes: &[
         Change::layout(Build::new(6, 0, 6000, 16386), X86, <ETW_SYSTEMTIME_early_6_0 as Described>::LAYOUT.layout()),
         Change::layout(Build::new(6, 0, 6000, 16386), X64, <ETW_SYSTEMTIME_early_6_0 as Described>::LAYOUT.layout()),
@@ -1262,7 +1262,7 @@ pub static ETW_SYSTEM_LOGGER: Structure<members::ETW_SYSTEM_LOGGER::Type> = Stru
     name: "ETW_SYSTEM_LOGGER",
     axis: &AXIS,
     registry: &REGISTRY,
-    held: &[0xfffffffe7ff80000, 0xff],
+    held: &[0xfffffff8fff00000, 0x3ff],
     changes: &[
         Change::layout(Build::new(10, 0, 16299, 15), X86, <ETW_SYSTEM_LOGGER_1709 as Described>::LAYOUT.layout()),
         Change::layout(Build::new(10, 0, 16299, 15), X64, <ETW_SYSTEM_LOGGER_1709 as Described>::LAYOUT.layout()),
@@ -1276,7 +1276,7 @@ pub static ETW_SYSTEM_LOGGER_SETTINGS: Structure<members::ETW_SYSTEM_LOGGER_SETT
     name: "ETW_SYSTEM_LOGGER_SETTINGS",
     axis: &AXIS,
     registry: &REGISTRY,
-    held: &[0xfffffffe7ff80000, 0xff],
+    held: &[0xfffffff8fff00000, 0x3ff],
     changes: &[
         Change::layout(Build::new(10, 0, 16299, 15), X86, <ETW_SYSTEM_LOGGER_SETTINGS_1709 as Described>::LAYOUT.layout()),
         Change::layout(Build::new(10, 0, 16299, 15), X64, <ETW_SYSTEM_LOGGER_SETTINGS_1709 as Described>::LAYOUT.layout()),
@@ -1335,7 +1335,7 @@ pub static ETW_WMITRACE_WORK: Structure<members::ETW_WMITRACE_WORK::Type> = Stru
     name: "ETW_WMITRACE_WORK",
     axis: &AXIS,
     registry: &REGISTRY,
-    held: &[0xfffffffe7ffbffff, 0x1ffffc0000ff],
+    held: &[0xfffffff8fff7fffe, 0x7ffff00003ff],
     changes: &[
         Change::layout(Build::new(6, 1, 7600, 16385), X86, <ETW_WMITRACE_WORK_6_1 as Described>::LAYOUT.layout()),
         Change::layout(Build::new(6, 1, 7600, 16385), X64, <ETW_WMITRACE_WORK_6_1 as Described>::LAYOUT.layout()),
@@ -1355,7 +1355,7 @@ pub static EVENT_DATA_DESCRIPTOR: Structure<members::EVENT_DATA_DESCRIPTOR::Type
     name: "EVENT_DATA_DESCRIPTOR",
     axis: &AXIS,
     registry: &REGISTRY,
-    held: &[0xfffffffe7ffbffff, 0x1fffffff007f],
+    held: &[0xfffffff8fff7fffe, 0x7ffffffc01ff],
     changes: &[
         Change::layout(Build::new(6, 0, 6000, 16386), X86, <EVENT_DATA_DESCRIPTOR_early_6_0 as Described>::LAYOUT.layout()),
         Change::layout(Build::new(6, 0, 6000, 16386), X64, <EVENT_DATA_DESCRIPTOR_early_6_0 as Described>::LAYOUT.layout()),
@@ -1375,7 +1375,7 @@ pub static EVENT_DESCRIPTOR: Structure<members::EVENT_DESCRIPTOR::Type> = Struct
     name: "EVENT_DESCRIPTOR",
     axis: &AXIS,
     registry: &REGISTRY,
-    held: &[0xfffffffe7ffbffff, 0x1fffffff00ff],
+    held: &[0xfffffff8fff7fffe, 0x7ffffffc03ff],
     changes: &[
         Change::layout(Build::new(6, 0, 6000, 16386), X86, <EVENT_DESCRIPTOR_early_6_0 as Described>::LAYOUT.layout()),
         Change::layout(Build::new(6, 0, 6000, 16386), X64, <EVENT_DESCRIPTOR_early_6_0 as Described>::LAYOUT.layout()),
@@ -1423,7 +1423,7 @@ pub static EVENT_FILTER_DESCRIPTOR: Structure<members::EVENT_FILTER_DESCRIPTOR::
     name: "EVENT_FILTER_DESCRIPTOR",
     axis: &AXIS,
     registry: &REGISTRY,
-    held: &[0xfffffffe7ffbffff, 0x1fffc00000ff],
+    held: &[0xfffffff8fff7fffe, 0x7fff000003ff],
     changes: &[
         Change::layout(Build::new(6, 0, 6000, 16386), X86, <EVENT_FILTER_DESCRIPTOR_early_6_0 as Described>::LAYOUT.layout()),
         Change::layout(Build::new(6, 0, 6000, 16386), X64, <EVENT_FILTER_DESCRIPTOR_early_6_0 as Described>::LAYOUT.layout()),
@@ -1437,7 +1437,7 @@ pub static EVENT_FILTER_HEADER: Structure<members::EVENT_FILTER_HEADER::Type> = 
     name: "EVENT_FILTER_HEADER",
     axis: &AXIS,
     registry: &REGISTRY,
-    held: &[0xfffffffe7ffbffff, 0x1ffffc0000ff],
+    held: &[0xfffffff8fff7fffe, 0x7ffff00003ff],
     changes: &[
         Change::layout(Build::new(6, 1, 7600, 16385), X86, <EVENT_FILTER_HEADER_6_1 as Described>::LAYOUT.layout()),
         Change::layout(Build::new(6, 1, 7600, 16385), X64, <EVENT_FILTER_HEADER_6_1 as Described>::LAYOUT.layout()),
@@ -1451,7 +1451,7 @@ pub static EVENT_FILTER_LEVEL_KW: Structure<members::EVENT_FILTER_LEVEL_KW::Type
     name: "EVENT_FILTER_LEVEL_KW",
     axis: &AXIS,
     registry: &REGISTRY,
-    held: &[0xfffffffe7ff80000, 0xff],
+    held: &[0xfffffff8fff00000, 0x3ff],
     changes: &[
         Change::layout(Build::new(10, 0, 16299, 15), X86, <EVENT_FILTER_LEVEL_KW_1709 as Described>::LAYOUT.layout()),
         Change::layout(Build::new(10, 0, 16299, 15), X64, <EVENT_FILTER_LEVEL_KW_1709 as Described>::LAYOUT.layout()),
@@ -1467,7 +1467,7 @@ pub static EVENT_HEADER: Structure<members::EVENT_HEADER::Type> = Structure {
     name: "EVENT_HEADER",
     axis: &AXIS,
     registry: &REGISTRY,
-    held: &[0xfffffffe7ffbffff, 0x1ffe000000ff],
+    held: &[0xfffffff8fff7fffe, 0x7ff8000003ff],
     changes: &[
         Change::layout(Build::new(6, 0, 6000, 16386), X86, <EVENT_HEADER_early_6_0 as Described>::LAYOUT.layout()),
         Change::layout(Build::new(6, 0, 6000, 16386), X64, <EVENT_HEADER_early_6_0 as Described>::LAYOUT.layout()),
@@ -1483,7 +1483,7 @@ pub static EVENT_HEADER_EXTENDED_DATA_ITEM: Structure<members::EVENT_HEADER_EXTE
     name: "EVENT_HEADER_EXTENDED_DATA_ITEM",
     axis: &AXIS,
     registry: &REGISTRY,
-    held: &[0xfffffffe7ffbffff, 0x1ffe000000ff],
+    held: &[0xfffffff8fff7fffe, 0x7ff8000003ff],
     changes: &[
         Change::layout(Build::new(6, 0, 6000, 16386), X86, <EVENT_HEADER_EXTENDED_DATA_ITEM_early_6_0 as Described>::LAYOUT.layout()),
         Change::layout(Build::new(6, 0, 6000, 16386), X64, <EVENT_HEADER_EXTENDED_DATA_ITEM_early_6_0 as Described>::LAYOUT.layout()),
@@ -1532,7 +1532,7 @@ pub static EVENT_PAYLOAD_PREDICATE: Structure<members::EVENT_PAYLOAD_PREDICATE::
     name: "EVENT_PAYLOAD_PREDICATE",
     axis: &AXIS,
     registry: &REGISTRY,
-    held: &[0xfffffffe7ffbffff, 0x1fe0000000ff],
+    held: &[0xfffffff8fff7fffe, 0x7f80000003ff],
     changes: &[
         Change::layout(Build::new(6, 3, 9600, 16384), X86, <EVENT_PAYLOAD_PREDICATE_6_3 as Described>::LAYOUT.layout()),
         Change::layout(Build::new(6, 3, 9600, 16384), X64, <EVENT_PAYLOAD_PREDICATE_6_3 as Described>::LAYOUT.layout()),
@@ -1548,7 +1548,7 @@ pub static EVENT_RECORD: Structure<members::EVENT_RECORD::Type> = Structure {
     name: "EVENT_RECORD",
     axis: &AXIS,
     registry: &REGISTRY,
-    held: &[0xfffffffe7ffbffff, 0x1ffe000000ff],
+    held: &[0xfffffff8fff7fffe, 0x7ff8000003ff],
     changes: &[
         Change::layout(Build::new(6, 0, 6000, 16386), X86, <EVENT_RECORD_early_6_0_x86 as Described>::LAYOUT.layout()),
         Change::layout(Build::new(6, 0, 6000, 16386), X64, <EVENT_RECORD_early_6_0_x64 as Described>::LAYOUT.layout()),
@@ -1784,7 +1784,7 @@ pub static EX_FAST_REF: Structure<members::EX_FAST_REF::Type> = Structure {
     name: "EX_FAST_REF",
     axis: &AXIS,
     registry: &REGISTRY,
-    held: &[0xfffffffe7ffbffff, 0x1ffffffffeff],
+    held: &[0xfffffff8fff7fffe, 0x7ffffffffbff],
     changes: &[
         Change::layout(Build::new(5, 1, 2600, 0), X86, <EX_FAST_REF_5_1_x86 as Described>::LAYOUT.layout()),
         Change::layout(Build::new(5, 2, 3790, 1830), X64, <EX_FAST_REF_5_2_3790_sp1_x64 as Described>::LAYOUT.layout()),
@@ -1798,7 +1798,7 @@ pub static EX_PUSH_LOCK: Structure<members::EX_PUSH_LOCK::Type> = Structure {
     name: "EX_PUSH_LOCK",
     axis: &AXIS,
     registry: &REGISTRY,
-    held: &[0xfffffffe7ffbffff, 0x1ffffffffeff],
+    held: &[0xfffffff8fff7fffe, 0x7ffffffffbff],
     changes: &[
         Change::layout(Build::new(5, 1, 2600, 0), X86, <EX_PUSH_LOCK_5_1_x86 as Described>::LAYOUT.layout()),
         Change::layout(Build::new(5, 2, 3790, 1830), X86, <EX_PUSH_LOCK_5_2_3790_sp1_x86 as Described>::LAYOUT.layout()),
@@ -1813,7 +1813,7 @@ pub static GUID: Structure<members::GUID::Type> = Structure {
     name: "GUID",
     axis: &AXIS,
     registry: &REGISTRY,
-    held: &[0xfffffffe7ffbffff, 0x1ffffffffeff],
+    held: &[0xfffffff8fff7fffe, 0x7ffffffffbff],
     changes: &[
         Change::layout(Build::new(5, 0, 2195, 0), X86, <GUID_5_0 as Described>::LAYOUT.layout()),
         Change::layout(Build::new(5, 2, 3790, 1830), X64, <GUID_5_0 as Described>::LAYOUT.layout()),
@@ -1827,7 +1827,7 @@ pub static KAPC: Structure<members::KAPC::Type> = Structure {
     name: "KAPC",
     axis: &AXIS,
     registry: &REGISTRY,
-    held: &[0xfffffffe7ffbffff, 0x1ffffffffeff],
+    held: &[0xfffffff8fff7fffe, 0x7ffffffffbff],
     changes: &[
         Change::layout(Build::new(5, 0, 2195, 0), X86, <KAPC_5_0_x86 as Described>::LAYOUT.layout()),
         Change::layout(Build::new(5, 2, 3790, 1830), X86, <KAPC_5_2_3790_sp1_x86 as Described>::LAYOUT.layout()),
@@ -1868,7 +1868,7 @@ pub static KDPC: Structure<members::KDPC::Type> = Structure {
     name: "KDPC",
     axis: &AXIS,
     registry: &REGISTRY,
-    held: &[0xfffffffe7ffbffff, 0x1ffffffffeff],
+    held: &[0xfffffff8fff7fffe, 0x7ffffffffbff],
     changes: &[
         Change::layout(Build::new(5, 0, 2195, 0), X86, <KDPC_5_0_x86 as Described>::LAYOUT.layout()),
         Change::layout(Build::new(5, 2, 3790, 0), X86, <KDPC_5_2_x86 as Described>::LAYOUT.layout()),
@@ -1890,7 +1890,7 @@ pub static KEVENT: Structure<members::KEVENT::Type> = Structure {
     name: "KEVENT",
     axis: &AXIS,
     registry: &REGISTRY,
-    held: &[0xfffffffe7ffbffff, 0x1ffffffffeff],
+    held: &[0xfffffff8fff7fffe, 0x7ffffffffbff],
     changes: &[
         Change::layout(Build::new(5, 0, 2195, 0), X86, <KEVENT_5_0_x86 as Described>::LAYOUT.layout()),
         Change::layout(Build::new(5, 2, 3790, 0), X86, <KEVENT_5_2_x86 as Described>::LAYOUT.layout()),
@@ -1932,7 +1932,7 @@ pub static KMUTANT: Structure<members::KMUTANT::Type> = Structure {
     name: "KMUTANT",
     axis: &AXIS,
     registry: &REGISTRY,
-    held: &[0xfffffffe7ffbffff, 0x1ffffffffeff],
+    held: &[0xfffffff8fff7fffe, 0x7ffffffffbff],
     changes: &[
         Change::layout(Build::new(5, 0, 2195, 0), X86, <KMUTANT_5_0_x86 as Described>::LAYOUT.layout()),
         Change::layout(Build::new(5, 2, 3790, 0), X86, <KMUTANT_5_2_x86 as Described>::LAYOUT.layout()),
@@ -1979,7 +1979,7 @@ pub static KQUEUE: Structure<members::KQUEUE::Type> = Structure {
     name: "KQUEUE",
     axis: &AXIS,
     registry: &REGISTRY,
-    held: &[0xf7fffffe7ffbffff, 0x1ffffffffeff],
+    held: &[0xdffffff8fff7fffe, 0x7ffffffffbff],
     changes: &[
         Change::layout(Build::new(5, 1, 2600, 2180), X86, <KQUEUE_5_1_2600_sp2_x86 as Described>::LAYOUT.layout()),
         Change::layout(Build::new(5, 2, 3790, 0), X86, <KQUEUE_5_2_x86 as Described>::LAYOUT.layout()),
@@ -2021,7 +2021,7 @@ pub static KSEMAPHORE: Structure<members::KSEMAPHORE::Type> = Structure {
     name: "KSEMAPHORE",
     axis: &AXIS,
     registry: &REGISTRY,
-    held: &[0xfffffffe7ffbffff, 0x1ffffffffeff],
+    held: &[0xfffffff8fff7fffe, 0x7ffffffffbff],
     changes: &[
         Change::layout(Build::new(5, 0, 2195, 0), X86, <KSEMAPHORE_5_0_x86 as Described>::LAYOUT.layout()),
         Change::layout(Build::new(5, 2, 3790, 0), X86, <KSEMAPHORE_5_2_x86 as Described>::LAYOUT.layout()),
@@ -2065,7 +2065,7 @@ pub static KSYSTEM_TIME: Structure<members::KSYSTEM_TIME::Type> = Structure {
     name: "KSYSTEM_TIME",
     axis: &AXIS,
     registry: &REGISTRY,
-    held: &[0x9482c82aa95555, 0x8aad555fe00],
+    held: &[0x2520b205552aaaa, 0x22ab5557f800],
     changes: &[
         Change::layout(Build::new(5, 1, 2600, 2180), X86, <KSYSTEM_TIME_5_1_2600_sp2 as Described>::LAYOUT.layout()),
         Change::layout(Build::new(5, 2, 3790, 1830), X64, <KSYSTEM_TIME_5_1_2600_sp2 as Described>::LAYOUT.layout()),
@@ -2082,7 +2082,7 @@ pub static KTIMER: Structure<members::KTIMER::Type> = Structure {
     name: "KTIMER",
     axis: &AXIS,
     registry: &REGISTRY,
-    held: &[0xfffffffe7ffbffff, 0x1ffffffffeff],
+    held: &[0xfffffff8fff7fffe, 0x7ffffffffbff],
     changes: &[
         Change::layout(Build::new(5, 0, 2195, 0), X86, <KTIMER_5_0_x86 as Described>::LAYOUT.layout()),
         Change::layout(Build::new(5, 2, 3790, 0), X86, <KTIMER_5_2_x86 as Described>::LAYOUT.layout()),
@@ -2126,7 +2126,7 @@ pub static LARGE_INTEGER: Structure<members::LARGE_INTEGER::Type> = Structure {
     name: "LARGE_INTEGER",
     axis: &AXIS,
     registry: &REGISTRY,
-    held: &[0xfffffffe7ffbffff, 0x1ffffffffeff],
+    held: &[0xfffffff8fff7fffe, 0x7ffffffffbff],
     changes: &[
         Change::layout(Build::new(5, 0, 2195, 0), X86, <LARGE_INTEGER_5_0 as Described>::LAYOUT.layout()),
         Change::layout(Build::new(5, 2, 3790, 1830), X64, <LARGE_INTEGER_5_0 as Described>::LAYOUT.layout()),
@@ -2140,7 +2140,7 @@ pub static LIST_ENTRY: Structure<members::LIST_ENTRY::Type> = Structure {
     name: "LIST_ENTRY",
     axis: &AXIS,
     registry: &REGISTRY,
-    held: &[0xfffffffe7ffbffff, 0x1ffffffffeff],
+    held: &[0xfffffff8fff7fffe, 0x7ffffffffbff],
     changes: &[
         Change::layout(Build::new(5, 0, 2195, 0), X86, <LIST_ENTRY_5_0_x86 as Described>::LAYOUT.layout()),
         Change::layout(Build::new(5, 2, 3790, 1830), X64, <LIST_ENTRY_5_2_3790_sp1_x64 as Described>::LAYOUT.layout()),
@@ -2171,7 +2171,7 @@ pub static LUID: Structure<members::LUID::Type> = Structure {
     name: "LUID",
     axis: &AXIS,
     registry: &REGISTRY,
-    held: &[0xfffffffe7ffbffff, 0x1ffffffffeff],
+    held: &[0xfffffff8fff7fffe, 0x7ffffffffbff],
     changes: &[
         Change::layout(Build::new(5, 0, 2195, 0), X86, <LUID_5_0 as Described>::LAYOUT.layout()),
         Change::layout(Build::new(5, 2, 3790, 1830), X64, <LUID_5_0 as Described>::LAYOUT.layout()),
@@ -2187,7 +2187,7 @@ pub static MCGEN_TRACE_CONTEXT: Structure<members::MCGEN_TRACE_CONTEXT::Type> = 
     name: "MCGEN_TRACE_CONTEXT",
     axis: &AXIS,
     registry: &REGISTRY,
-    held: &[0x9482c82aa95555, 0x8aa00000000],
+    held: &[0x2520b205552aaaa, 0x22a800000000],
     changes: &[
         Change::layout(Build::new(6, 2, 9200, 16384), X86, <MCGEN_TRACE_CONTEXT_6_2_x86 as Described>::LAYOUT.layout()),
         Change::layout(Build::new(6, 2, 9200, 16384), X64, <MCGEN_TRACE_CONTEXT_6_2_x64 as Described>::LAYOUT.layout()),
@@ -2239,7 +2239,7 @@ pub static NB10: Structure<members::NB10::Type> = Structure {
     name: "NB10",
     axis: &AXIS,
     registry: &REGISTRY,
-    held: &[0xf7fffffe7ff95555, 0x8aa000000ff],
+    held: &[0xdffffff8fff2aaaa, 0x22a8000003ff],
     changes: &[
         Change::layout(Build::new(6, 2, 9200, 16384), X86, <NB10_6_2 as Described>::LAYOUT.layout()),
         Change::layout(Build::new(6, 2, 9200, 16384), X64, <NB10_6_2 as Described>::LAYOUT.layout()),
@@ -2255,7 +2255,7 @@ pub static OBJECT_NAMESPACE_LOOKUPTABLE: Structure<members::OBJECT_NAMESPACE_LOO
     name: "OBJECT_NAMESPACE_LOOKUPTABLE",
     axis: &AXIS,
     registry: &REGISTRY,
-    held: &[0xf7fffffe7ffbff50, 0xff],
+    held: &[0xdffffff8fff7fea0, 0x3ff],
     changes: &[
         Change::layout(Build::new(10, 0, 10586, 0), X86, <OBJECT_NAMESPACE_LOOKUPTABLE_1511_x86 as Described>::LAYOUT.layout()),
         Change::layout(Build::new(10, 0, 10586, 0), X64, <OBJECT_NAMESPACE_LOOKUPTABLE_1511_x64 as Described>::LAYOUT.layout()),
@@ -2271,7 +2271,7 @@ pub static OBP_SILODRIVERSTATE: Structure<members::OBP_SILODRIVERSTATE::Type> = 
     name: "OBP_SILODRIVERSTATE",
     axis: &AXIS,
     registry: &REGISTRY,
-    held: &[0xf7fffffe7ffbff55, 0xff],
+    held: &[0xdffffff8fff7feaa, 0x3ff],
     changes: &[
         Change::layout(Build::new(10, 0, 10240, 16384), X86, <OBP_SILODRIVERSTATE_10_0_x86 as Described>::LAYOUT.layout()),
         Change::layout(Build::new(10, 0, 10240, 16384), X64, <OBP_SILODRIVERSTATE_10_0_x64 as Described>::LAYOUT.layout()),
@@ -2291,7 +2291,7 @@ pub static OBP_SYSTEM_DOS_DEVICE_STATE: Structure<members::OBP_SYSTEM_DOS_DEVICE
     name: "OBP_SYSTEM_DOS_DEVICE_STATE",
     axis: &AXIS,
     registry: &REGISTRY,
-    held: &[0xf7fffffe7ffbff55, 0xff],
+    held: &[0xdffffff8fff7feaa, 0x3ff],
     changes: &[
         Change::layout(Build::new(10, 0, 10240, 16384), X86, <OBP_SYSTEM_DOS_DEVICE_STATE_10_0 as Described>::LAYOUT.layout()),
         Change::layout(Build::new(10, 0, 10240, 16384), X64, <OBP_SYSTEM_DOS_DEVICE_STATE_10_0 as Described>::LAYOUT.layout()),
@@ -2387,7 +2387,7 @@ pub static PERFINFO_GROUPMASK: Structure<members::PERFINFO_GROUPMASK::Type> = St
     name: "PERFINFO_GROUPMASK",
     axis: &AXIS,
     registry: &REGISTRY,
-    held: &[0xfffffffe7ffbffff, 0x1ffffffff8ff],
+    held: &[0xfffffff8fff7fffe, 0x7fffffffe3ff],
     changes: &[
         Change::layout(Build::new(5, 1, 2600, 0), X86, <PERFINFO_GROUPMASK_5_1_x86 as Described>::LAYOUT.layout()),
         Change::layout(Build::new(5, 2, 3790, 0), X86, <PERFINFO_GROUPMASK_5_2 as Described>::LAYOUT.layout()),
@@ -2402,7 +2402,7 @@ pub static PERFINFO_HARDPAGEFAULT_INFORMATION: Structure<members::PERFINFO_HARDP
     name: "PERFINFO_HARDPAGEFAULT_INFORMATION",
     axis: &AXIS,
     registry: &REGISTRY,
-    held: &[0x0, 0x3ff0000],
+    held: &[0x0, 0xffc0000],
     changes: &[
         Change::layout(Build::new(6, 0, 6000, 16386), X86, <PERFINFO_HARDPAGEFAULT_INFORMATION_early_6_0_x86 as Described>::LAYOUT.layout()),
         Change::layout(Build::new(6, 0, 6000, 16386), X64, <PERFINFO_HARDPAGEFAULT_INFORMATION_early_6_0_x64 as Described>::LAYOUT.layout()),
@@ -2417,7 +2417,7 @@ pub static PERFINFO_PPM_STATE_SELECTION: Structure<members::PERFINFO_PPM_STATE_S
     name: "PERFINFO_PPM_STATE_SELECTION",
     axis: &AXIS,
     registry: &REGISTRY,
-    held: &[0xfffffffe7ffbffff, 0x1fe0000000ff],
+    held: &[0xfffffff8fff7fffe, 0x7f80000003ff],
     changes: &[
         Change::layout(Build::new(6, 3, 9600, 16384), X86, <PERFINFO_PPM_STATE_SELECTION_6_3 as Described>::LAYOUT.layout()),
         Change::layout(Build::new(6, 3, 9600, 16384), X64, <PERFINFO_PPM_STATE_SELECTION_6_3 as Described>::LAYOUT.layout()),
@@ -2435,7 +2435,7 @@ pub static PERFINFO_TRACE_HEADER: Structure<members::PERFINFO_TRACE_HEADER::Type
     name: "PERFINFO_TRACE_HEADER",
     axis: &AXIS,
     registry: &REGISTRY,
-    held: &[0x0, 0x1ffff0000],
+    held: &[0x0, 0x7fffc0000],
     changes: &[
         Change::layout(Build::new(5, 1, 2600, 0), X86, <PERFINFO_TRACE_HEADER_5_1 as Described>::LAYOUT.layout()),
         Change::layout(Build::new(5, 2, 3790, 1830), X64, <PERFINFO_TRACE_HEADER_5_1 as Described>::LAYOUT.layout()),
@@ -2449,7 +2449,7 @@ pub static PERIODIC_CAPTURE_STATE_GUIDS: Structure<members::PERIODIC_CAPTURE_STA
     name: "PERIODIC_CAPTURE_STATE_GUIDS",
     axis: &AXIS,
     registry: &REGISTRY,
-    held: &[0xfffffffe7ffbc000, 0xff],
+    held: &[0xfffffff8fff78000, 0x3ff],
     changes: &[
         Change::layout(Build::new(10, 0, 15063, 0), X86, <PERIODIC_CAPTURE_STATE_GUIDS_1703_x86 as Described>::LAYOUT.layout()),
         Change::layout(Build::new(10, 0, 15063, 0), X64, <PERIODIC_CAPTURE_STATE_GUIDS_1703_x64 as Described>::LAYOUT.layout()),
@@ -2556,7 +2556,7 @@ pub static RSDS: Structure<members::RSDS::Type> = Structure {
     name: "RSDS",
     axis: &AXIS,
     registry: &REGISTRY,
-    held: &[0xf7fffffe7ff95555, 0x8aa000000ff],
+    held: &[0xdffffff8fff2aaaa, 0x22a8000003ff],
     changes: &[
         Change::layout(Build::new(6, 2, 9200, 16384), X86, <RSDS_6_2 as Described>::LAYOUT.layout()),
         Change::layout(Build::new(6, 2, 9200, 16384), X64, <RSDS_6_2 as Described>::LAYOUT.layout()),
@@ -2570,7 +2570,7 @@ pub static RTL_BALANCED_NODE: Structure<members::RTL_BALANCED_NODE::Type> = Stru
     name: "RTL_BALANCED_NODE",
     axis: &AXIS,
     registry: &REGISTRY,
-    held: &[0xfffffffe7ffbffff, 0x18abc00000ff],
+    held: &[0xfffffff8fff7fffe, 0x62af000003ff],
     changes: &[
         Change::layout(Build::new(6, 1, 7601, 24000), X86, <RTL_BALANCED_NODE_6_1_7601_24000_x86 as Described>::LAYOUT.layout()),
         Change::layout(Build::new(6, 1, 7601, 24000), X64, <RTL_BALANCED_NODE_6_1_7601_24000_x64 as Described>::LAYOUT.layout()),
@@ -2584,7 +2584,7 @@ pub static RTL_BITMAP: Structure<members::RTL_BITMAP::Type> = Structure {
     name: "RTL_BITMAP",
     axis: &AXIS,
     registry: &REGISTRY,
-    held: &[0xfffffffe7ffbffff, 0x1ffffffffeff],
+    held: &[0xfffffff8fff7fffe, 0x7ffffffffbff],
     changes: &[
         Change::layout(Build::new(5, 0, 2195, 0), X86, <RTL_BITMAP_5_0_x86 as Described>::LAYOUT.layout()),
         Change::layout(Build::new(5, 2, 3790, 1830), X64, <RTL_BITMAP_5_2_3790_sp1_x64 as Described>::LAYOUT.layout()),
@@ -2614,7 +2614,7 @@ pub static RTL_CRITICAL_SECTION: Structure<members::RTL_CRITICAL_SECTION::Type> 
     name: "RTL_CRITICAL_SECTION",
     axis: &AXIS,
     registry: &REGISTRY,
-    held: &[0xfffffffe7ffbffff, 0x1ffffffffeff],
+    held: &[0xfffffff8fff7fffe, 0x7ffffffffbff],
     changes: &[
         Change::layout(Build::new(5, 0, 2195, 0), X86, <RTL_CRITICAL_SECTION_5_0_x86 as Described>::LAYOUT.layout()),
         Change::layout(Build::new(5, 2, 3790, 1830), X64, <RTL_CRITICAL_SECTION_5_2_3790_sp1_x64 as Described>::LAYOUT.layout()),
@@ -2628,7 +2628,7 @@ pub static RTL_HASH_TABLE: Structure<members::RTL_HASH_TABLE::Type> = Structure 
     name: "RTL_HASH_TABLE",
     axis: &AXIS,
     registry: &REGISTRY,
-    held: &[0xfffffffe7ffbff00, 0xff],
+    held: &[0xfffffff8fff7fe00, 0x3ff],
     changes: &[
         Change::layout(Build::new(10, 0, 14393, 0), X86, <RTL_HASH_TABLE_1607_x86 as Described>::LAYOUT.layout()),
         Change::layout(Build::new(10, 0, 14393, 0), X64, <RTL_HASH_TABLE_1607_x64 as Described>::LAYOUT.layout()),
@@ -2644,7 +2644,7 @@ pub static RTL_NLS_STATE: Structure<members::RTL_NLS_STATE::Type> = Structure {
     name: "RTL_NLS_STATE",
     axis: &AXIS,
     registry: &REGISTRY,
-    held: &[0xf000000000000000, 0xff],
+    held: &[0xc000000000000000, 0x3ff],
     changes: &[
         Change::layout(Build::new(10, 0, 20348, 350), X64, <RTL_NLS_STATE_server_2022_x64 as Described>::LAYOUT.layout()),
         Change::layout(Build::new(10, 0, 22000, 1), Arm64, <RTL_NLS_STATE_server_2022_x64 as Described>::LAYOUT.layout()),
@@ -2657,7 +2657,7 @@ pub static RTL_RB_TREE: Structure<members::RTL_RB_TREE::Type> = Structure {
     name: "RTL_RB_TREE",
     axis: &AXIS,
     registry: &REGISTRY,
-    held: &[0xfffffffe7ffbd555, 0x8aac00000ff],
+    held: &[0xfffffff8fff7aaaa, 0x22ab000003ff],
     changes: &[
         Change::layout(Build::new(6, 1, 7601, 24000), X86, <RTL_RB_TREE_6_1_7601_24000_x86 as Described>::LAYOUT.layout()),
         Change::layout(Build::new(6, 1, 7601, 24000), X64, <RTL_RB_TREE_6_1_7601_24000_x64 as Described>::LAYOUT.layout()),
@@ -2675,7 +2675,7 @@ pub static RTL_TIME_ZONE_INFORMATION: Structure<members::RTL_TIME_ZONE_INFORMATI
     name: "RTL_TIME_ZONE_INFORMATION",
     axis: &AXIS,
     registry: &REGISTRY,
-    held: &[0xfffffffe7ffbffff, 0x1ffe000000ff],
+    held: &[0xfffffff8fff7fffe, 0x7ff8000003ff],
     changes: &[
         Change::layout(Build::new(5, 0, 2195, 0), X86, <RTL_TIME_ZONE_INFORMATION_5_0 as Described>::LAYOUT.layout()),
         Change::layout(Build::new(5, 2, 3790, 1830), X64, <RTL_TIME_ZONE_INFORMATION_5_0 as Described>::LAYOUT.layout()),
@@ -2689,7 +2689,7 @@ pub static SECURITY_CLIENT_CONTEXT: Structure<members::SECURITY_CLIENT_CONTEXT::
     name: "SECURITY_CLIENT_CONTEXT",
     axis: &AXIS,
     registry: &REGISTRY,
-    held: &[0xfffffffe7ffbffff, 0x1ffffffffeff],
+    held: &[0xfffffff8fff7fffe, 0x7ffffffffbff],
     changes: &[
         Change::layout(Build::new(5, 0, 2195, 0), X86, <SECURITY_CLIENT_CONTEXT_5_0_x86 as Described>::LAYOUT.layout()),
         Change::layout(Build::new(5, 2, 3790, 1830), X64, <SECURITY_CLIENT_CONTEXT_5_2_3790_sp1_x64 as Described>::LAYOUT.layout()),
@@ -2703,7 +2703,7 @@ pub static SECURITY_QUALITY_OF_SERVICE: Structure<members::SECURITY_QUALITY_OF_S
     name: "SECURITY_QUALITY_OF_SERVICE",
     axis: &AXIS,
     registry: &REGISTRY,
-    held: &[0xfffffffe7ffbffff, 0x1ffffffffeff],
+    held: &[0xfffffff8fff7fffe, 0x7ffffffffbff],
     changes: &[
         Change::layout(Build::new(5, 0, 2195, 0), X86, <SECURITY_QUALITY_OF_SERVICE_5_0 as Described>::LAYOUT.layout()),
         Change::layout(Build::new(5, 2, 3790, 1830), X64, <SECURITY_QUALITY_OF_SERVICE_5_0 as Described>::LAYOUT.layout()),
@@ -2717,7 +2717,7 @@ pub static SEP_RM_LSA_CONNECTION_STATE: Structure<members::SEP_RM_LSA_CONNECTION
     name: "SEP_RM_LSA_CONNECTION_STATE",
     axis: &AXIS,
     registry: &REGISTRY,
-    held: &[0xfffffffe7ffbff00, 0xff],
+    held: &[0xfffffff8fff7fe00, 0x3ff],
     changes: &[
         Change::layout(Build::new(10, 0, 14393, 0), X86, <SEP_RM_LSA_CONNECTION_STATE_1607_x86 as Described>::LAYOUT.layout()),
         Change::layout(Build::new(10, 0, 14393, 0), X64, <SEP_RM_LSA_CONNECTION_STATE_1607_x64 as Described>::LAYOUT.layout()),
@@ -2733,7 +2733,7 @@ pub static SEP_SILOSTATE: Structure<members::SEP_SILOSTATE::Type> = Structure {
     name: "SEP_SILOSTATE",
     axis: &AXIS,
     registry: &REGISTRY,
-    held: &[0xfffffffe7ffbff00, 0xff],
+    held: &[0xfffffff8fff7fe00, 0x3ff],
     changes: &[
         Change::layout(Build::new(10, 0, 14393, 0), X86, <SEP_SILOSTATE_1607_x86 as Described>::LAYOUT.layout()),
         Change::layout(Build::new(10, 0, 14393, 0), X64, <SEP_SILOSTATE_1607_x64 as Described>::LAYOUT.layout()),
@@ -2751,7 +2751,7 @@ pub static SILO_USER_SHARED_DATA: Structure<members::SILO_USER_SHARED_DATA::Type
     name: "SILO_USER_SHARED_DATA",
     axis: &AXIS,
     registry: &REGISTRY,
-    held: &[0x9482c82aa97f00, 0x0],
+    held: &[0x2520b205552fe00, 0x0],
     changes: &[
         Change::layout(Build::new(10, 0, 14393, 0), X86, <SILO_USER_SHARED_DATA_1607 as Described>::LAYOUT.layout()),
         Change::layout(Build::new(10, 0, 14393, 0), X64, <SILO_USER_SHARED_DATA_1607 as Described>::LAYOUT.layout()),
@@ -2773,7 +2773,7 @@ pub static SINGLE_LIST_ENTRY: Structure<members::SINGLE_LIST_ENTRY::Type> = Stru
     name: "SINGLE_LIST_ENTRY",
     axis: &AXIS,
     registry: &REGISTRY,
-    held: &[0xfffffffe7ffbffff, 0x1ffffffffeff],
+    held: &[0xfffffff8fff7fffe, 0x7ffffffffbff],
     changes: &[
         Change::layout(Build::new(5, 0, 2195, 0), X86, <SINGLE_LIST_ENTRY_5_0_x86 as Described>::LAYOUT.layout()),
         Change::layout(Build::new(5, 2, 3790, 1830), X64, <SINGLE_LIST_ENTRY_5_2_3790_sp1_x64 as Described>::LAYOUT.layout()),
@@ -2787,7 +2787,7 @@ pub static SLIST_ENTRY: Structure<members::SLIST_ENTRY::Type> = Structure {
     name: "SLIST_ENTRY",
     axis: &AXIS,
     registry: &REGISTRY,
-    held: &[0xffcfbe7e1998f333, 0x1a674f3350ff],
+    held: &[0xff3ef9f83331e666, 0x699d3ccd43ff],
     changes: &[
         Change::layout(Build::new(5, 2, 3790, 1830), X64, <SLIST_ENTRY_5_2_3790_sp1_x64 as Described>::LAYOUT.layout()),
         Change::layout(Build::new(10, 0, 16299, 15), Arm64, <SLIST_ENTRY_5_2_3790_sp1_x64 as Described>::LAYOUT.layout()),
@@ -2800,7 +2800,7 @@ pub static SLIST_HEADER: Structure<members::SLIST_HEADER::Type> = Structure {
     name: "SLIST_HEADER",
     axis: &AXIS,
     registry: &REGISTRY,
-    held: &[0xfffffffe7ffbffff, 0x1ffffffffeff],
+    held: &[0xfffffff8fff7fffe, 0x7ffffffffbff],
     changes: &[
         Change::layout(Build::new(5, 0, 2195, 0), X86, <SLIST_HEADER_5_0_x86 as Described>::LAYOUT.layout()),
         Change::layout(Build::new(5, 2, 3790, 1830), X64, <SLIST_HEADER_5_2_3790_sp1_x64 as Described>::LAYOUT.layout()),
@@ -2859,7 +2859,7 @@ pub static SYSTEM_TRACE_HEADER: Structure<members::SYSTEM_TRACE_HEADER::Type> = 
     name: "SYSTEM_TRACE_HEADER",
     axis: &AXIS,
     registry: &REGISTRY,
-    held: &[0x0, 0x1ffff0000],
+    held: &[0x0, 0x7fffc0000],
     changes: &[
         Change::layout(Build::new(5, 0, 2195, 0), X86, <SYSTEM_TRACE_HEADER_5_0 as Described>::LAYOUT.layout()),
         Change::layout(Build::new(5, 2, 3790, 1830), X64, <SYSTEM_TRACE_HEADER_5_0 as Described>::LAYOUT.layout()),
@@ -2877,7 +2877,7 @@ pub static TIME_FIELDS: Structure<members::TIME_FIELDS::Type> = Structure {
     name: "TIME_FIELDS",
     axis: &AXIS,
     registry: &REGISTRY,
-    held: &[0xf7fffffe7ffbffff, 0x1fffffff00ff],
+    held: &[0xdffffff8fff7fffe, 0x7ffffffc03ff],
     changes: &[
         Change::layout(Build::new(5, 0, 2195, 0), X86, <TIME_FIELDS_5_0 as Described>::LAYOUT.layout()),
         Change::layout(Build::new(5, 2, 3790, 1830), X64, <TIME_FIELDS_5_0 as Described>::LAYOUT.layout()),
@@ -2891,7 +2891,7 @@ pub static TOKEN_CONTROL: Structure<members::TOKEN_CONTROL::Type> = Structure {
     name: "TOKEN_CONTROL",
     axis: &AXIS,
     registry: &REGISTRY,
-    held: &[0xfffffffe7ffbffff, 0x1ffffffffeff],
+    held: &[0xfffffff8fff7fffe, 0x7ffffffffbff],
     changes: &[
         Change::layout(Build::new(5, 0, 2195, 0), X86, <TOKEN_CONTROL_5_0 as Described>::LAYOUT.layout()),
         Change::layout(Build::new(5, 2, 3790, 1830), X64, <TOKEN_CONTROL_5_0 as Described>::LAYOUT.layout()),
@@ -2905,7 +2905,7 @@ pub static TOKEN_SOURCE: Structure<members::TOKEN_SOURCE::Type> = Structure {
     name: "TOKEN_SOURCE",
     axis: &AXIS,
     registry: &REGISTRY,
-    held: &[0xfffffffe7ffbffff, 0x1ffffffffeff],
+    held: &[0xfffffff8fff7fffe, 0x7ffffffffbff],
     changes: &[
         Change::layout(Build::new(5, 0, 2195, 0), X86, <TOKEN_SOURCE_5_0 as Described>::LAYOUT.layout()),
         Change::layout(Build::new(5, 2, 3790, 1830), X64, <TOKEN_SOURCE_5_0 as Described>::LAYOUT.layout()),
@@ -2921,7 +2921,7 @@ pub static TRACE_ENABLE_CONTEXT: Structure<members::TRACE_ENABLE_CONTEXT::Type> 
     name: "TRACE_ENABLE_CONTEXT",
     axis: &AXIS,
     registry: &REGISTRY,
-    held: &[0x0, 0x1ffff0000],
+    held: &[0x0, 0x7fffc0000],
     changes: &[
         Change::layout(Build::new(6, 0, 6000, 16386), X86, <TRACE_ENABLE_CONTEXT_early_6_0 as Described>::LAYOUT.layout()),
         Change::layout(Build::new(6, 0, 6000, 16386), X64, <TRACE_ENABLE_CONTEXT_early_6_0 as Described>::LAYOUT.layout()),
@@ -2935,7 +2935,7 @@ pub static TRACE_ENABLE_CONTEXT_EX: Structure<members::TRACE_ENABLE_CONTEXT_EX::
     name: "TRACE_ENABLE_CONTEXT_EX",
     axis: &AXIS,
     registry: &REGISTRY,
-    held: &[0x0, 0x1fff00000],
+    held: &[0x0, 0x7ffc00000],
     changes: &[
         Change::layout(Build::new(6, 0, 6001, 18000), X86, <TRACE_ENABLE_CONTEXT_EX_late_6_0 as Described>::LAYOUT.layout()),
         Change::layout(Build::new(6, 0, 6001, 18000), X64, <TRACE_ENABLE_CONTEXT_EX_late_6_0 as Described>::LAYOUT.layout()),
@@ -2956,7 +2956,7 @@ pub static TRACE_ENABLE_FLAG_EXTENSION: Structure<members::TRACE_ENABLE_FLAG_EXT
     name: "TRACE_ENABLE_FLAG_EXTENSION",
     axis: &AXIS,
     registry: &REGISTRY,
-    held: &[0x0, 0xc400],
+    held: &[0x0, 0x31000],
     changes: &[
         Change::layout(Build::new(5, 1, 2600, 0), X86, <TRACE_ENABLE_FLAG_EXTENSION_5_1 as Described>::LAYOUT.layout()),
         Change::layout(Build::new(5, 2, 3790, 1830), X64, <TRACE_ENABLE_FLAG_EXTENSION_5_1 as Described>::LAYOUT.layout()),
@@ -3002,7 +3002,7 @@ pub static TRACE_ENABLE_INFO: Structure<members::TRACE_ENABLE_INFO::Type> = Stru
     name: "TRACE_ENABLE_INFO",
     axis: &AXIS,
     registry: &REGISTRY,
-    held: &[0xfffffffe7ffbffff, 0x1fffffff00ff],
+    held: &[0xfffffff8fff7fffe, 0x7ffffffc03ff],
     changes: &[
         Change::layout(Build::new(6, 0, 6000, 16386), X86, <TRACE_ENABLE_INFO_early_6_0 as Described>::LAYOUT.layout()),
         Change::layout(Build::new(6, 0, 6000, 16386), X64, <TRACE_ENABLE_INFO_early_6_0 as Described>::LAYOUT.layout()),
@@ -3018,7 +3018,7 @@ pub static TRACE_LOGFILE_HEADER: Structure<members::TRACE_LOGFILE_HEADER::Type> 
     name: "TRACE_LOGFILE_HEADER",
     axis: &AXIS,
     registry: &REGISTRY,
-    held: &[0xfffffffe7ffbffff, 0x1ffe000000ff],
+    held: &[0xfffffff8fff7fffe, 0x7ff8000003ff],
     changes: &[
         Change::layout(Build::new(5, 0, 2195, 0), X86, <TRACE_LOGFILE_HEADER_5_0_x86 as Described>::LAYOUT.layout()),
         Change::layout(Build::new(5, 1, 2600, 0), X86, <TRACE_LOGFILE_HEADER_5_1_x86 as Described>::LAYOUT.layout()),
@@ -3110,7 +3110,7 @@ pub static ULARGE_INTEGER: Structure<members::ULARGE_INTEGER::Type> = Structure 
     name: "ULARGE_INTEGER",
     axis: &AXIS,
     registry: &REGISTRY,
-    held: &[0xfffffffe7ffbffff, 0x1ffffffffeff],
+    held: &[0xfffffff8fff7fffe, 0x7ffffffffbff],
     changes: &[
         Change::layout(Build::new(5, 0, 2195, 0), X86, <ULARGE_INTEGER_5_0 as Described>::LAYOUT.layout()),
         Change::layout(Build::new(5, 2, 3790, 1830), X64, <ULARGE_INTEGER_5_0 as Described>::LAYOUT.layout()),
@@ -3124,7 +3124,7 @@ pub static UNICODE_STRING: Structure<members::UNICODE_STRING::Type> = Structure 
     name: "UNICODE_STRING",
     axis: &AXIS,
     registry: &REGISTRY,
-    held: &[0xfffffffe7ffbffff, 0x1ffffffffeff],
+    held: &[0xfffffff8fff7fffe, 0x7ffffffffbff],
     changes: &[
         Change::layout(Build::new(5, 0, 2195, 0), X86, <UNICODE_STRING_5_0_x86 as Described>::LAYOUT.layout()),
         Change::layout(Build::new(5, 2, 3790, 1830), X64, <UNICODE_STRING_5_2_3790_sp1_x64 as Described>::LAYOUT.layout()),
@@ -3158,7 +3158,7 @@ pub static WMI_BUFFER_HEADER: Structure<members::WMI_BUFFER_HEADER::Type> = Stru
     name: "WMI_BUFFER_HEADER",
     axis: &AXIS,
     registry: &REGISTRY,
-    held: &[0xfffffffe7ffbffff, 0x1fffffffc4ff],
+    held: &[0xfffffff8fff7fffe, 0x7fffffff13ff],
     changes: &[
         Change::layout(Build::new(5, 0, 2195, 0), X86, <WMI_BUFFER_HEADER_5_0_x86 as Described>::LAYOUT.layout()),
         Change::layout(Build::new(5, 1, 2600, 0), X86, <WMI_BUFFER_HEADER_5_1_x86 as Described>::LAYOUT.layout()),
@@ -3190,7 +3190,7 @@ pub static WMI_BUFFER_STATE: Structure<members::WMI_BUFFER_STATE::Type> = Struct
     name: "WMI_BUFFER_STATE",
     axis: &AXIS,
     registry: &REGISTRY,
-    held: &[0x0, 0xc400],
+    held: &[0x0, 0x31000],
     changes: &[
         Change::layout(Build::new(5, 1, 2600, 0), X86, <WMI_BUFFER_STATE_5_1 as Described>::LAYOUT.layout()),
         Change::layout(Build::new(5, 2, 3790, 1830), X64, <WMI_BUFFER_STATE_5_1 as Described>::LAYOUT.layout()),
@@ -3209,7 +3209,7 @@ pub static WMI_CLIENT_CONTEXT: Structure<members::WMI_CLIENT_CONTEXT::Type> = St
     name: "WMI_CLIENT_CONTEXT",
     axis: &AXIS,
     registry: &REGISTRY,
-    held: &[0x0, 0xc400],
+    held: &[0x0, 0x31000],
     changes: &[
         Change::layout(Build::new(5, 0, 2195, 0), X86, <WMI_CLIENT_CONTEXT_5_0 as Described>::LAYOUT.layout()),
         Change::layout(Build::new(5, 2, 3790, 1830), X64, <WMI_CLIENT_CONTEXT_5_0 as Described>::LAYOUT.layout()),
@@ -3250,7 +3250,7 @@ pub static WMI_LOGGER_CONTEXT: Structure<members::WMI_LOGGER_CONTEXT::Type> = St
     name: "WMI_LOGGER_CONTEXT",
     axis: &AXIS,
     registry: &REGISTRY,
-    held: &[0xfffffffe7ffbffff, 0x1fffffffc4ff],
+    held: &[0xfffffff8fff7fffe, 0x7fffffff13ff],
     changes: &[
         Change::layout(Build::new(5, 0, 2195, 0), X86, <WMI_LOGGER_CONTEXT_5_0_x86 as Described>::LAYOUT.layout()),
         Change::layout(Build::new(5, 1, 2600, 0), X86, <WMI_LOGGER_CONTEXT_5_1_x86 as Described>::LAYOUT.layout()),
@@ -3353,7 +3353,7 @@ pub static WMI_LOGGER_MODE: Structure<members::WMI_LOGGER_MODE::Type> = Structur
     name: "WMI_LOGGER_MODE",
     axis: &AXIS,
     registry: &REGISTRY,
-    held: &[0x0, 0xc400],
+    held: &[0x0, 0x31000],
     changes: &[
         Change::layout(Build::new(5, 0, 2195, 0), X86, <WMI_LOGGER_MODE_5_0_x86 as Described>::LAYOUT.layout()),
         Change::layout(Build::new(5, 1, 2600, 0), X86, <WMI_LOGGER_MODE_5_1 as Described>::LAYOUT.layout()),
@@ -3423,7 +3423,7 @@ pub static WMI_TRACE_PACKET: Structure<members::WMI_TRACE_PACKET::Type> = Struct
     name: "WMI_TRACE_PACKET",
     axis: &AXIS,
     registry: &REGISTRY,
-    held: &[0x0, 0x1ffff0000],
+    held: &[0x0, 0x7fffc0000],
     changes: &[
         Change::layout(Build::new(5, 0, 2195, 0), X86, <WMI_TRACE_PACKET_5_0 as Described>::LAYOUT.layout()),
         Change::layout(Build::new(5, 2, 3790, 1830), X64, <WMI_TRACE_PACKET_5_0 as Described>::LAYOUT.layout()),
@@ -3439,7 +3439,7 @@ pub static WNF_LOCK: Structure<members::WNF_LOCK::Type> = Structure {
     name: "WNF_LOCK",
     axis: &AXIS,
     registry: &REGISTRY,
-    held: &[0xf7fffffe7ffbff00, 0xff],
+    held: &[0xdffffff8fff7fe00, 0x3ff],
     changes: &[
         Change::layout(Build::new(10, 0, 14393, 0), X86, <WNF_LOCK_1607_x86 as Described>::LAYOUT.layout()),
         Change::layout(Build::new(10, 0, 14393, 0), X64, <WNF_LOCK_1607_x64 as Described>::LAYOUT.layout()),
@@ -3455,7 +3455,7 @@ pub static WNF_SILODRIVERSTATE: Structure<members::WNF_SILODRIVERSTATE::Type> = 
     name: "WNF_SILODRIVERSTATE",
     axis: &AXIS,
     registry: &REGISTRY,
-    held: &[0xf7fffffe7ffbff00, 0xff],
+    held: &[0xdffffff8fff7fe00, 0x3ff],
     changes: &[
         Change::layout(Build::new(10, 0, 14393, 0), X86, <WNF_SILODRIVERSTATE_1607_x86 as Described>::LAYOUT.layout()),
         Change::layout(Build::new(10, 0, 14393, 0), X64, <WNF_SILODRIVERSTATE_1607_x64 as Described>::LAYOUT.layout()),
@@ -3475,7 +3475,7 @@ pub static WNODE_HEADER: Structure<members::WNODE_HEADER::Type> = Structure {
     name: "WNODE_HEADER",
     axis: &AXIS,
     registry: &REGISTRY,
-    held: &[0x0, 0x3ffc400],
+    held: &[0x0, 0xfff1000],
     changes: &[
         Change::layout(Build::new(5, 0, 2195, 0), X86, <WNODE_HEADER_5_0_x86 as Described>::LAYOUT.layout()),
         Change::layout(Build::new(5, 2, 3790, 1830), X64, <WNODE_HEADER_5_2_3790_sp1_x64 as Described>::LAYOUT.layout()),
@@ -3489,7 +3489,7 @@ pub static WORK_QUEUE_ITEM: Structure<members::WORK_QUEUE_ITEM::Type> = Structur
     name: "WORK_QUEUE_ITEM",
     axis: &AXIS,
     registry: &REGISTRY,
-    held: &[0xfffffffe7ffbffff, 0x1ffffffffeff],
+    held: &[0xfffffff8fff7fffe, 0x7ffffffffbff],
     changes: &[
         Change::layout(Build::new(5, 0, 2195, 0), X86, <WORK_QUEUE_ITEM_5_0_x86 as Described>::LAYOUT.layout()),
         Change::layout(Build::new(5, 2, 3790, 1830), X64, <WORK_QUEUE_ITEM_5_2_3790_sp1_x64 as Described>::LAYOUT.layout()),

@@ -10,7 +10,7 @@ use etw_layouts_codegen::axis::{self, Axis};
 use etw_layouts_codegen::registry::Registry;
 use etw_layouts_symbols::Wanted;
 use etw_layouts_symbols::snapshot::Kernel;
-use etw_layouts_symbols::{self as symbols, Rules, Snapshot};
+use etw_layouts_symbols::{self as symbols, Rules, Snapshot, images};
 use rayon::prelude::*;
 use std::collections::BTreeMap;
 use std::fs;
@@ -119,7 +119,8 @@ fn grouped(tables: Vec<Table>) -> BTreeMap<String, Snapshot> {
     for snapshot in snapshots {
         let [major, minor, build, revision] = snapshot.kernels[0].build;
         let kind = match Rules::for_producer(&snapshot.producer) {
-            _ if !snapshot.offsets.is_empty() => "-images",
+            _ if snapshot.producer == images::BY_BUILD => "-addresses",
+            _ if snapshot.types.is_empty() => "-images",
             Rules::Converted => "-converted",
             Rules::Faithful => "",
         };

@@ -5,7 +5,7 @@ use crate::history::{has, no_member};
 use crate::members::expanded;
 use crate::names::{Among, name};
 use etw_layouts_codegen::layouts::{Bits, Layouts};
-use etw_layouts_codegen::registry::{Registry, Seen};
+use etw_layouts_codegen::registry::{Address, Registry, Seen};
 use etw_layouts_codegen::{Choice, nearest};
 use std::collections::BTreeMap;
 
@@ -36,8 +36,8 @@ pub struct Row<'a> {
     pub choices: Vec<Choice>,
     /// For each column, what it has.
     pub cells: Vec<Option<Cell>>,
-    /// For each variable, its bytes from where the kernel's image begins, if they are known of this very PDB.
-    pub variables: Vec<Option<u64>>,
+    /// For each variable, its address.
+    pub variables: Vec<Option<Address>>,
 }
 
 /// What a kernel has of a column.
@@ -77,8 +77,7 @@ pub fn of<'a>(layouts: &Layouts, registry: &'a Registry, asked: &[String]) -> Re
             place.map(|cell| Cell { in_image: column.member.as_deref().is_some_and(shows), ..cell })
         };
         let cells = columns.iter().enumerate().map(cell).collect();
-        let own = seen.pdb.as_ref().and_then(|pdb| registry.by_pdb(pdb.guid, pdb.age));
-        let places = variables.iter().map(|name| own?.globals.get(name).copied()).collect();
+        let places = variables.iter().map(|name| registry.address(axis, seen, name)).collect();
         rows.push(Row { seen, choices: columns.iter().map(choice).collect(), cells, variables: places });
     }
     Ok(Table { columns, variables, rows })

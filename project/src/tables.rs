@@ -35,16 +35,16 @@ pub struct Table {
     pub image: Option<ImageFile>,
     /// The types; the kernels of a snapshot share them.
     pub types: Arc<Types>,
-    /// What an image tells of structures that were not seen whole; of a table that has any, these are all of its facts.
+    /// What an image tells of structures that were not seen whole; a table that has any has no types.
     pub offsets: Arc<Offsets>,
-    /// Where global variables are. They are this very symbol file's, whatever else kernels share.
+    /// Addresses of global variables: of this PDB, or of this image if no PDB is known.
     pub globals: Globals,
 }
 
 impl Table {
-    /// Whether it is a partial witness: an image, of which some offsets were seen and nothing else.
+    /// Whether it is a partial witness: an image, of which some offsets and addresses were seen and nothing else.
     pub fn is_partial(&self) -> bool {
-        !self.offsets.is_empty()
+        !self.offsets.is_empty() || self.pdb.is_none() && !self.globals.is_empty()
     }
 
     /// Whether it was converted, and so has less than the symbols that it is from.
@@ -256,7 +256,12 @@ pub fn read(file: &SymbolFile, axis: &Axis, wanted: &Wanted, stated: &Stated) ->
         Symbols::Table(table) => table,
         Symbols::Snapshot(snapshot) => return Ok(of(&source, snapshot)),
         Symbols::Images(snapshots) => {
-            return Ok(snapshots.into_iter().flat_map(|snapshot| of(&source, snapshot)).collect());
+            let mut images: Vec<_> = snapshots.into_iter().flat_map(|snapshot| of(&source, snapshot)).collect();
+            images.retain(Table::is_partial);
+            if images.is_empty() {
+                return Err(named(&"tells of no structure or variable that the specs have"));
+            }
+            return Ok(images);
         }
     };
     if let Some(machine) = table.foreign {

@@ -230,6 +230,55 @@ fn another_builds_kernel() {
     }
 }
 
+/// Addresses without a PDB are those of the only image of the build, or else nobody's.
+#[test]
+fn addresses_by_build() {
+    const PLACED: Seen = Seen { globals: &[("Variable", 0x10)], ..seen(100, 0, IMAGES) };
+    const fn image(size: u32) -> Image {
+        Image { time_stamp: 9, size }
+    }
+    const fn at(revision: u32, of: Seen) -> Seen {
+        Seen { build: Build::new(10, 0, 100, revision), ..of }
+    }
+    const OF_IMAGE: Seen = Seen { image: Some(image(1)), ..PLACED };
+    const OF_PDB: Seen = Seen { pdb: Some(&Pdb { guid: 7, age: 2 }), ..PLACED };
+    static KERNELS: Registry = Registry {
+        kernels: &[
+            at(0, PLACED),
+            at(1, PLACED),
+            at(1, Seen { globals: &[], ..OF_IMAGE }),
+            at(1, Seen { globals: &[], ..OF_IMAGE }),
+            at(2, PLACED),
+            at(2, Seen { globals: &[], ..OF_IMAGE }),
+            at(2, Seen { globals: &[], image: Some(image(2)), ..PLACED }),
+            at(3, PLACED),
+            at(3, OF_PDB),
+            at(4, PLACED),
+            at(5, OF_PDB),
+            at(6, Seen { arch: Arch::X86, ..PLACED }),
+        ],
+        pdbs: &[],
+        images: &[],
+        witnesses: &[],
+    };
+    for (revision, file, known) in [
+        (0, Some(image(1)), false),
+        (1, Some(image(1)), true),
+        (1, Some(image(2)), false),
+        (1, None, false),
+        (2, Some(image(1)), false),
+        (3, Some(image(1)), false),
+        (4, Some(image(1)), true),
+        (4, None, true),
+        (5, Some(image(1)), false),
+        (6, Some(image(1)), false),
+    ] {
+        let found = KERNELS.by_build(Build::new(10, 0, 100, revision), Arch::X64, file);
+        let expected: &[_] = if known { &[("Variable", 0x10)] } else { &[] };
+        assert_eq!(found, expected, "{revision} {file:?}");
+    }
+}
+
 #[test]
 fn a_kernel_is_found_by_its_files() {
     let build = |seen: Option<&Seen>| seen.map(|seen| seen.build.revision);

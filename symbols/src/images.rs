@@ -1,136 +1,197 @@
-//! Tables of kernel images: which there are, and where each has a few members.
+//! Tables of kernel images: the offsets of a few members in each, and the addresses of global variables.
 //!
 //! ```text
 //! file          version        arch   timestamp   size_of_image  ETW_GUID_ENTRY.Guid  ETW_REG_ENTRY.GuidEntry
 //! ntoskrnl.exe  10.0.17763.55  arm64  0x5ba1ecc5  0x008f1000     0x0018               0x0020
 //! ```
 //!
-//! Columns are separated by one tab each. The first line names them: the five of every table, then members, each as structure and
-//! member. A line below is an image: its file, its version, `x86`, `x64` or `arm64`, time stamp and size as its header has them, and
-//! the offset of each member. All numbers but the version's are hexadecimal with `0x`.
+//! ```text
+//! build           arch  EtwThreatIntProvRegHandle  ETW_REG_ENTRY.GuidEntry
+//! 10.0.17763.107  x64   3fe1a8                     20
+//! ```
 //!
-//! An image is a partial witness: it was looked at, by somebody, for these members and for nothing else.
+//! One tab separates two columns. The first line names them: first those that identify an image, then members as `STRUCTURE.MEMBER`, and
+//! global variables as a bare name. Each line below is an image. In the first form its file, version, architecture (`x86`, `x64` or
+//! `arm64`) and the time stamp and size of its header identify it; both numbers are hexadecimal with `0x`. In the second form only build and
+//! architecture do, which several images can share. An offset of a member and an address of a variable, in bytes from where the image
+//! begins, are hexadecimal, with or without `0x`. An address of 0 is not known.
+//!
+//! An image is a partial witness: it was examined for these members and variables, and for nothing else.
 
 use crate::identity::{ImageFile, is_file_name};
 use crate::model::{Arch, Globals, Offsets, Types};
 use crate::snapshot::text::{build, hexadecimal};
 use crate::snapshot::{Kernel, Snapshot};
 use crate::wanted::Wanted;
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::fmt::{self, Display, Formatter};
 
 /// The most images of a table.
 pub const MAX_IMAGES: usize = 65_536;
 
-/// The most members of which a table tells the offset.
+/// The most members and variables of a table.
 pub const MAX_MEMBERS: usize = 64;
 
-/// What the facts of images say of their origin.
+/// The producer in the facts of images that their file, time stamp and size identify.
 pub const PRODUCER: &str = "a table of kernel images";
 
-/// The columns of every table.
-const COLUMNS: [&str; 5] = ["file", "version", "arch", "timestamp", "size_of_image"];
+/// The producer in the facts of images that only build and architecture identify.
+pub const BY_BUILD: &str = "a table of kernel images by build and architecture";
+
+/// The columns that identify an image, in each of the two forms.
+const IMAGE: &[&str] = &["file", "version", "arch", "timestamp", "size_of_image"];
+const BUILD: &[&str] = &["build", "arch"];
 
 /// Whether a file begins like a table of images. The first 41 bytes tell.
 pub fn recognizes(input: &[u8]) -> bool {
-    input.starts_with(COLUMNS.join("\t").as_bytes())
+    input.starts_with(IMAGE.join("\t").as_bytes()) || input.starts_with((BUILD.join("\t") + "\t").as_bytes())
 }
 
 /// Reads a table of images: a snapshot for each set of offsets, of one architecture, with the images that have it in the order of the
-/// table. Of structures that are not wanted nothing is kept.
+/// table, and the addresses of variables with each image. Of structures and variables that are not wanted nothing is kept.
 ///
 /// # Errors
 ///
 /// The first place that is not as documented in [`self`](crate::images), and why; an image that is there twice.
 pub fn read(text: &str, wanted: &Wanted) -> Result<Vec<Snapshot>, Error> {
     let mut lines = (1..).zip(text.lines());
-    let members = members(lines.next().map_or("", |(_, line)| line))?;
+    let head = Head::read(lines.next().map_or("", |(_, line)| line))?;
+    let variables = wanted.variables();
     let mut places = BTreeMap::new();
     let mut found: BTreeMap<(Arch, Vec<u64>), Vec<Kernel>> = BTreeMap::new();
     for (line, text) in lines {
         if line > MAX_IMAGES + 1 {
             return Err(Error { line, column: None, reason: format!("more than {MAX_IMAGES} images") });
         }
-        let (kernel, image, offsets) = row(line, text, members.len())?;
+        let (mut kernel, image, values) = head.row(line, text)?;
         if let Some(first) = places.insert(image, line) {
             return Err(Error { line, column: None, reason: format!("the image of line {first} again") });
         }
-        let kept = members.iter().zip(offsets).filter(|((structure, _), _)| wanted.names(structure));
-        found.entry((kernel.arch, kept.map(|(_, offset)| offset).collect())).or_default().push(kernel);
+        let mut offsets = Vec::new();
+        for (column, value) in head.columns.iter().zip(values) {
+            match *column {
+                Column::Member(structure, _) if wanted.names(structure) => offsets.push(value),
+                Column::Variable(name) if value != 0 && variables.contains(name) => {
+                    kernel.globals.insert(name.to_owned(), value);
+                }
+                _ => {}
+            }
+        }
+        found.entry((kernel.arch, offsets)).or_default().push(kernel);
     }
     if found.is_empty() {
         return Err(Error { line: 2, column: None, reason: "no image".to_owned() });
     }
-    let kept: Vec<_> = members.iter().filter(|(structure, _)| wanted.names(structure)).collect();
+    let members = head.columns.iter().filter_map(|column| match *column {
+        Column::Member(structure, member) => Some((structure, member)).filter(|_| wanted.names(structure)),
+        Column::Variable(_) => None,
+    });
+    let producer = if head.identity == BUILD { BY_BUILD } else { PRODUCER };
     let snapshots = found.into_iter().map(|((_, values), kernels)| {
         let mut offsets = Offsets::new();
-        for ((structure, member), offset) in kept.iter().zip(values) {
-            offsets.entry((*structure).to_owned()).or_default().insert((*member).to_owned(), offset);
+        for ((structure, member), offset) in members.clone().zip(values) {
+            offsets.entry(structure.to_owned()).or_default().insert(member.to_owned(), offset);
         }
-        Snapshot { producer: PRODUCER.to_owned(), kernels, types: Types::new(), offsets }
+        Snapshot { producer: producer.to_owned(), kernels, types: Types::new(), offsets }
     });
     Ok(snapshots.collect())
 }
 
-/// The structures and members of the first line.
-fn members(line: &str) -> Result<Vec<(&str, &str)>, Error> {
-    let wrong = |column, reason| Error { line: 1, column, reason };
-    let names: Vec<_> = line.split('\t').take(COLUMNS.len() + MAX_MEMBERS + 1).collect();
-    for (at, expected) in COLUMNS.iter().enumerate() {
-        if names.get(at) != Some(expected) {
-            return Err(wrong(Some(at + 1), format!("expected `{expected}`")));
-        }
-    }
-    let names = &names[COLUMNS.len()..];
-    if names.is_empty() || names.len() > MAX_MEMBERS {
-        return Err(wrong(None, format!("expected 1 to {MAX_MEMBERS} members behind `{}`", COLUMNS.join(" "))));
-    }
-    let mut members = Vec::new();
-    for (column, name) in (COLUMNS.len() + 1..).zip(names) {
-        let is_name = |part: &str| {
-            part.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
-                && !part.starts_with(|c: char| c.is_ascii_digit())
-        };
-        let found = name.split_once('.').filter(|(a, b)| [a, b].iter().all(|part| !part.is_empty() && is_name(part)));
-        let member = found.ok_or_else(|| wrong(Some(column), format!("expected STRUCTURE.MEMBER, not {}", shown(name))))?;
-        if members.contains(&member) {
-            return Err(wrong(Some(column), format!("{} is here twice", shown(name))));
-        }
-        members.push(member);
-    }
-    Ok(members)
+/// The first line.
+struct Head<'a> {
+    /// The columns that identify an image.
+    identity: &'static [&'static str],
+    /// The others.
+    columns: Vec<Column<'a>>,
+}
+
+/// A column of numbers.
+#[derive(Clone, Copy, PartialEq)]
+enum Column<'a> {
+    /// Offsets of a member of a structure.
+    Member(&'a str, &'a str),
+    /// Addresses of a global variable.
+    Variable(&'a str),
 }
 
 /// What makes two images the same.
-type Identity<'a> = (&'a str, u32, u32);
+type Identity<'a> = (Option<(&'a str, u32, u32)>, Option<([u32; 4], Arch)>);
 
-/// An image, and the offsets of so many members.
-fn row(line: usize, text: &str, members: usize) -> Result<(Kernel, Identity<'_>, Vec<u64>), Error> {
-    let fields: Vec<_> = text.split('\t').take(COLUMNS.len() + MAX_MEMBERS + 1).collect();
-    let columns = COLUMNS.len() + members;
-    let [name, version, arch, time_stamp, size, ref offsets @ ..] = fields[..] else { return Err(uneven(line, columns)) };
-    if fields.len() != columns {
-        return Err(uneven(line, columns));
+impl<'a> Head<'a> {
+    fn read(line: &'a str) -> Result<Self, Error> {
+        let wrong = |column, reason| Error { line: 1, column, reason };
+        let identity = if line.split('\t').next() == BUILD.first().copied() { BUILD } else { IMAGE };
+        let names: Vec<_> = line.split('\t').take(identity.len() + MAX_MEMBERS + 1).collect();
+        for (at, expected) in identity.iter().enumerate() {
+            if names.get(at) != Some(expected) {
+                return Err(wrong(Some(at + 1), format!("expected `{expected}`")));
+            }
+        }
+        let names = &names[identity.len()..];
+        if names.is_empty() || names.len() > MAX_MEMBERS {
+            let columns = identity.join(" ");
+            return Err(wrong(None, format!("expected 1 to {MAX_MEMBERS} members or variables behind `{columns}`")));
+        }
+        let mut columns = Vec::new();
+        for (at, name) in (identity.len() + 1..).zip(names) {
+            let parts: Vec<_> = name.splitn(3, '.').collect();
+            let column = match parts[..] {
+                [name] if is_identifier(name) => Column::Variable(name),
+                [structure, member] if is_identifier(structure) && is_identifier(member) => Column::Member(structure, member),
+                _ => return Err(wrong(Some(at), format!("expected STRUCTURE.MEMBER or VARIABLE, not {}", shown(name)))),
+            };
+            if columns.contains(&column) {
+                return Err(wrong(Some(at), format!("{} is here twice", shown(name))));
+            }
+            columns.push(column);
+        }
+        Ok(Self { identity, columns })
     }
-    let not = |column: usize, field: &str, what: &str| Error {
-        line,
-        column: Some(column),
-        reason: format!("{} is no {what}", shown(field)),
-    };
-    let number = |column, field| {
-        let value = hexadecimal(field).and_then(|value| u32::try_from(value).ok());
-        value.ok_or_else(|| not(column, field, "number of up to 32 bits, as in 0x5ba1ecc5"))
-    };
-    if !is_file_name(name) {
-        return Err(not(1, name, "name of a file"));
+
+    /// An image, and its numbers.
+    fn row<'t>(&self, line: usize, text: &'t str) -> Result<(Kernel, Identity<'t>, Vec<u64>), Error> {
+        let columns = self.identity.len() + self.columns.len();
+        let fields: Vec<_> = text.split('\t').take(columns + 1).collect();
+        if fields.len() != columns {
+            return Err(uneven(line, columns));
+        }
+        let not = |column: usize, field: &str, what: &str| Error {
+            line,
+            column: Some(column),
+            reason: format!("{} is no {what}", shown(field)),
+        };
+        let number = |column, field| {
+            let value = hexadecimal(field).and_then(|value| u32::try_from(value).ok());
+            value.ok_or_else(|| not(column, field, "number of up to 32 bits, as in 0x5ba1ecc5"))
+        };
+        let (at, version, arch, image) = match fields[..] {
+            [name, version, arch, time_stamp, size, ..] if self.identity == IMAGE => {
+                if !is_file_name(name) {
+                    return Err(not(1, name, "name of a file"));
+                }
+                (2, version, arch, Some((name, number(4, time_stamp)?, number(5, size)?)))
+            }
+            [build, arch, ..] => (1, build, arch, None),
+            _ => return Err(uneven(line, columns)),
+        };
+        let build = build(version).ok_or_else(|| not(at, version, "version, as in 10.0.17763.1075"))?;
+        let arch = arch.parse().map_err(|()| not(at + 1, arch, "architecture: x86, x64 or arm64"))?;
+        let values = (self.identity.len() + 1..).zip(&fields[self.identity.len()..]).map(|(column, field)| {
+            let digits = if field.starts_with("0x") { Cow::Borrowed(*field) } else { Cow::Owned(format!("0x{field}")) };
+            let value = hexadecimal(&digits).and_then(|value| u32::try_from(value).ok());
+            value.map(u64::from).ok_or_else(|| not(column, field, "hexadecimal number of up to 32 bits, as in 0x20"))
+        });
+        let values = values.collect::<Result<_, _>>()?;
+        let identity = (image, image.is_none().then_some((build, arch)));
+        let image = image.map(|(name, time_stamp, size)| ImageFile { name: name.to_owned(), time_stamp, size });
+        Ok((Kernel { build, arch, pdb: None, image, globals: Globals::new() }, identity, values))
     }
-    let build = build(version).ok_or_else(|| not(2, version, "version, as in 10.0.17763.1075"))?;
-    let arch = arch.parse().map_err(|()| not(3, arch, "architecture: x86, x64 or arm64"))?;
-    let (time_stamp, size) = (number(4, time_stamp)?, number(5, size)?);
-    let offsets = (COLUMNS.len() + 1..).zip(offsets).map(|(column, field)| number(column, field).map(u64::from));
-    let offsets = offsets.collect::<Result<_, _>>()?;
-    let image = ImageFile { name: name.to_owned(), time_stamp, size };
-    Ok((Kernel { build, arch, pdb: None, image: Some(image), globals: Globals::new() }, (name, time_stamp, size), offsets))
+}
+
+fn is_identifier(name: &str) -> bool {
+    name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
+        && name.starts_with(|first: char| !first.is_ascii_digit())
 }
 
 fn uneven(line: usize, columns: usize) -> Error {

@@ -1,7 +1,7 @@
 //! An independent witness for memory layouts: what symbol tables state about structures, and whether it agrees.
 //!
 //! - [`pdb`] reads Microsoft's program databases, [`isf`] Volatility's ISF tables, [`snapshot`] this project's own reduced form
-//!   of the same facts; [`images`] reads tables of kernel images, which tell where a few members are; [`read()`] tells which of them
+//!   of the same facts; [`images`] reads tables of kernel images, which have offsets of a few members and addresses of variables; [`read()`] tells which of them
 //!   a file is.
 //! - `image` reads which PDB belongs to a kernel's image, and `store` finds it along a symbol path (feature `store`).
 //! - [`mod@compare`] holds any definitions against them, fact by fact.

@@ -2,7 +2,7 @@
 //! it is told which.
 //!
 //! Without a kernel it names no program database, by which Volatility would take it for the kernel's own table: it is one to be loaded
-//! besides. The addresses of variables are those of one program database, which is named then.
+//! besides. The addresses of variables are those of one program database, which is named then if it is known.
 
 use super::order::{is_macros, keyword, ordered};
 use crate::axis::Arch;
@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 
 /// Writes the table of a target, by its index: all types, or one and what it needs. The note says what it is of, and stands in it as
-/// that of its producer. Of a kernel whose program database is known, it has the global variables.
+/// that of its producer. Of a kernel it has the global variables whose addresses are known.
 pub fn table(layouts: &Layouts, target: usize, only: Option<&str>, kernel: Option<&Seen>, note: &str) -> String {
     let mut table = Table { layouts, base: BTreeMap::new(), structures: Vec::new(), unnamed: 0 };
     let mut enumerations = Vec::new();
@@ -31,7 +31,7 @@ pub fn table(layouts: &Layouts, target: usize, only: Option<&str>, kernel: Optio
         }
     }
     let pdb = kernel.and_then(|kernel| Some((kernel, kernel.pdb.as_ref()?)));
-    let symbols = pdb.iter().flat_map(|(kernel, _)| &kernel.globals).filter_map(|(name, address)| {
+    let symbols = kernel.iter().flat_map(|kernel| &kernel.globals).filter_map(|(name, address)| {
         let ty = layouts.globals[target].get(name);
         let is_held = |id: usize| held.iter().any(|held| held.name == layouts.layouts[id].name);
         // Where one structure is asked for: a variable that is of none that the table has.

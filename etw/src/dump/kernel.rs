@@ -46,7 +46,8 @@ pub struct Known {
     pdb: Option<String>,
     guid: Option<String>,
     age: Option<u32>,
-    /// Where the addresses of global variables are from: `file`; `facts`, which are those of the kernel's very PDB; or `none`.
+    /// What the addresses of global variables are from: `file`; `facts` of the kernel's PDB; `build`, if a table has some that names only
+    /// build and architecture; or `none`.
     pub symbols_by: &'static str,
     /// The file of symbols that was read.
     symbols: Option<String>,
@@ -54,6 +55,9 @@ pub struct Known {
     symbols_note: Option<String>,
     /// Global variables from which walks start, and their addresses.
     globals: BTreeMap<&'static str, String>,
+    /// How many of them are known by build and architecture alone.
+    #[serde(skip)]
+    by_build: usize,
     layouts: Vec<Layout>,
 }
 
@@ -149,10 +153,12 @@ pub fn find<S: Source>(dump: &MemoryDump<S>, args: &Args) -> Result<(Kernel, Kno
         Err(Missing::None(_)) if is_known => (None, None),
         Err(Missing::None(why)) => (None, Some(why)),
     };
-    let symbols_by = match (&read, is_known) {
-        (Some(_), _) => "file",
-        (None, true) => "facts",
-        (None, false) => "none",
+    let by_build = dump.image().map_or(0, |_| dump.globals_by_build(revision.build).len());
+    let symbols_by = match (&read, is_known, by_build) {
+        (Some(_), ..) => "file",
+        (None, true, _) => "facts",
+        (None, false, 1..) => "build",
+        (None, false, 0) => "none",
     };
     let mut kernel = dump.kernel(revision.build);
     let base = dump.image().map(|image| image.base).or(dump.modules().first().map(|module| module.range.start));
@@ -181,6 +187,7 @@ pub fn find<S: Source>(dump: &MemoryDump<S>, args: &Args) -> Result<(Kernel, Kno
         symbols: read.map(|(path, _)| path.display().to_string()),
         symbols_note,
         globals: GLOBALS.iter().filter_map(at).collect(),
+        by_build,
         layouts: kernel.chosen().map(|chosen| layout(chosen, kernel.arch(), &mut axis)).collect(),
     };
     Ok((kernel, known))
@@ -276,11 +283,20 @@ impl Known {
         words.join(", ")
     }
 
-    /// That the addresses of variables are known without symbols, and whose they are.
+    /// That addresses of variables are known without symbols, and what states them.
     fn of_facts(&self) -> Option<String> {
-        let (guid, age) = (self.guid.as_ref()?, self.age?);
-        (self.symbols_by == "facts")
-            .then(|| format!("known to etw: {} global variables of PDB {guid}, age {age}", self.globals.len()))
+        match self.symbols_by {
+            "facts" => {
+                let (guid, age) = (self.guid.as_ref()?, self.age?);
+                Some(format!("known to etw: {} global variables of PDB {guid}, age {age}", self.globals.len()))
+            }
+            "build" => {
+                let (count, build) = (self.by_build, self.revision.build);
+                let plural = if count == 1 { "" } else { "s" };
+                Some(format!("known to etw: {count} global variable{plural} of build {build:#}, from a table that names no PDB"))
+            }
+            _ => None,
+        }
     }
 
     /// Says on the standard error what of an answer is not proven.
@@ -341,6 +357,7 @@ impl Display for Known {
             }
             (None, note) => {
                 writeln!(f, "    symbols   {}", Escaped(note.as_deref().unwrap_or("none")))?;
+                self.of_facts().iter().try_for_each(|known| writeln!(f, "              {known}"))?;
                 if self.globals.contains_key("EtwpDebuggerData") {
                     writeln!(f, "              sessions are found by what the kernel tells debuggers, providers are not")?;
                 }

@@ -94,15 +94,15 @@ impl Kernel<'_> {
         Confidence::of(self.layouts, self.registry, &self.choice, self.only)
     }
 
-    /// The one kernel that was named, if the addresses of its global variables are known; or else why there are none. They are those of one
-    /// PDB, and no other kernel's, whatever layouts these share.
-    pub fn placed(&self) -> Result<&Seen, String> {
+    /// The one kernel that was named, if addresses of its global variables are known, and what states them; or else why there are none. They
+    /// are those of one PDB, or of the only known image of a build and architecture.
+    pub fn placed(&self) -> Result<(&Seen, String), String> {
         let axis = &self.layouts.spec.axis;
         let (asked, arch) = (&self.choice.asked, axis.targets[self.choice.target()].arch);
         let is_placed = |seen: &&Seen| seen.pdb.is_some() && !seen.globals.is_empty();
         let unknown = "the addresses of global variables of this kernel are not known: its PDB can be entered with `etw import`";
         if let Some(seen) = self.pdb {
-            return Some(seen).filter(is_placed).ok_or_else(|| unknown.to_owned());
+            return Some(seen).filter(is_placed).map(of_pdb).ok_or_else(|| unknown.to_owned());
         }
         let (build, _) = asked.name.rsplit_once('-').unwrap_or_default();
         if build.split('.').filter(|number| number.parse::<u32>().is_ok()).count() != 4 {
@@ -111,19 +111,35 @@ impl Kernel<'_> {
             );
         }
         if asked.is_before_its_build(axis) {
-            return Err(unknown.into());
+            return self.by_build().unwrap_or_else(|| Err(unknown.into()));
         }
         let is_it = |seen: &&Seen| seen.arch == arch && axis.canonical(seen.build) == axis.canonical(asked.build);
         let mut own: Vec<&Seen> = self.registry.kernels.iter().filter(is_it).filter(is_placed).collect();
         own.dedup_by(|one, other| one.pdb == other.pdb);
         match own[..] {
-            [] => Err(unknown.into()),
-            [seen] => Ok(seen),
+            [] => self.by_build().unwrap_or_else(|| Err(unknown.into())),
+            [seen] => Ok(of_pdb(seen)),
             _ => {
                 let pdbs: Vec<_> = own.iter().filter_map(|seen| seen.pdb.as_ref()).map(named).collect();
                 Err(format!("addresses of global variables are those of one PDB: choose with --pdb one of {}", pdbs.join(", ")))
             }
         }
+    }
+
+    /// The kernel that was named, in a table of images that names only its build and architecture. `None` if no table has it.
+    fn by_build(&self) -> Option<Result<(&Seen, String), String>> {
+        let (axis, asked) = (&self.layouts.spec.axis, &self.choice.asked);
+        let arch = axis.targets[self.choice.target()].arch;
+        let mut names = self.layouts.spec.globals.keys();
+        let (seen, images) = names.find_map(|name| self.registry.by_build(axis, asked.build, arch, name))?;
+        let (build, count) = (format!("{:#}-{arch}", seen.build), seen.globals.len());
+        Some(match images {
+            ..=1 => Ok((
+                seen,
+                format!("{count} symbols of {build}, from a table that names only build and architecture, not the PDB"),
+            )),
+            _ => Err(format!("{images} images of {build} are known, and a table has addresses of one without naming it")),
+        })
     }
 }
 
@@ -142,7 +158,13 @@ fn with_pdb<'a>(registry: &'a Registry, wanted: &str) -> Result<&'a Seen, Error>
     Ok(registry.by_pdb(guid, age).ok_or_else(|| format!("--pdb {wanted}: no kernel with this PDB was seen; {help}"))?)
 }
 
+/// A kernel, and that symbols of its PDB state the addresses.
+fn of_pdb(seen: &Seen) -> (&Seen, String) {
+    let pdb = seen.pdb.as_ref().map(named).unwrap_or_default();
+    (seen, format!("symbols of PDB {pdb}"))
+}
+
 /// A PDB as `--pdb` takes it.
-pub(super) fn named(pdb: &Pdb) -> String {
+fn named(pdb: &Pdb) -> String {
     format!("{}-{}", print::guid(pdb.guid), pdb.age)
 }

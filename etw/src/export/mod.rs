@@ -59,7 +59,7 @@ enum Format {
     /// producer's name says why.
     ///
     /// Addresses of variables are those of one PDB: of the kernel that is named by its build with its revision, or by --pdb. Such a table
-    /// names the PDB. Keep it out of Volatility's folders of symbols, where it would be taken for the kernel's own, which has far more;
+    /// names the PDB. Without a known PDB they are those that a table of images has of the build; then the producer's name says so. Keep it out of Volatility's folders of symbols, where it would be taken for the kernel's own, which has far more;
     /// a plugin loads it by its URL: IntermediateSymbolTable(context, path, "etw", isf_url="file:///…").
     #[command(verbatim_doc_comment)]
     Isf(Kernels),
@@ -116,11 +116,11 @@ pub(crate) fn run(args: &Args, project: &Project) -> Result<Outcome, Error> {
         Format::Isf(kernels) => kernels.write(project, Among::Symbols, "json", |kernel| {
             let Kernel { layouts, choice, only, .. } = kernel;
             let (placed, of) = match kernel.placed() {
-                Ok(seen) => (Some(seen), seen.pdb.as_ref().map(|pdb| format!("symbols of PDB {}", kernels::named(pdb)))),
-                Err(why) => (None, Some(format!("no symbols: {why}"))),
+                Ok((seen, of)) => (Some(seen), of),
+                Err(why) => (None, format!("no symbols: {why}")),
             };
             let confidence = kernel.confidence();
-            let note = format!("etw-layouts: {}{}; {}", kernel.note(), confidence.list(), of.unwrap_or_default());
+            let note = format!("etw-layouts: {}{}; {}", kernel.note(), confidence.list(), of);
             isf::table(layouts, choice.target(), *only, placed, &note)
         }),
         Format::Cstruct(kernels) => kernels.write(project, Among::All, "h", |kernel| {

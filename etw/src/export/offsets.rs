@@ -4,6 +4,7 @@ use super::write::{Text, write};
 use crate::print::{self, is_formula, pretty};
 use crate::{Error, Outcome};
 use etw_layouts_codegen::axis::{Axis, Build};
+use etw_layouts_codegen::registry::{Address, AddressBy};
 use etw_layouts_project::Project;
 use etw_layouts_project::offsets::{self, Cell, Column, Row, Table};
 use serde::Serialize;
@@ -13,11 +14,12 @@ use std::path::PathBuf;
 ///
 ///     etw export offsets ETW_GUID_ENTRY.Guid WMI_LOGGER_CONTEXT.LoggerName > offsets.csv
 ///     etw export offsets ETW_GUID_ENTRY ETW_GUID_ENTRY.Guid --format json
-///     etw export offsets EtwpDebuggerData PspHostSiloGlobals              where variables are, by PDB
+///     etw export offsets EtwThreatIntProvRegHandle PspHostSiloGlobals     addresses of variables
 ///
 /// A structure without a member asks for its size. Bits are OFFSET:FIRST-LAST. What a kernel does not have is empty. A global variable
-/// is told in bytes from where the image begins, of the PDBs whose symbols were read, and is empty for all others; these columns stand
-/// behind those of members. The last
+/// is told in bytes from where the image begins, in columns behind those of members, and is empty where it is not known. Behind each, a column
+/// `evidence` has `PDB` if symbols of this PDB state the address, `image` if a table of kernel images does, and `build` if such a table
+/// names only build and architecture; `build, in one of its 2 images` means that the address may be that of another image. The last
 /// columns say how sure the layout of each structure is there: `proven` and `converted` by symbols of this very kernel, `partly
 /// seen` in its image, the others taken from the specs or from neighbours, as `etw show STRUCTURE --build B` tells. Offsets, sizes
 /// and time stamps are hexadecimal; JSON has numbers.
@@ -71,7 +73,7 @@ pub fn csv(table: &Table) -> String {
         Some(member) => format!("{}.{member}", column.structure),
         None => format!("sizeof({})", column.structure),
     }));
-    names.extend(table.variables.iter().cloned());
+    names.extend(table.variables.iter().flat_map(|name| [name.clone(), format!("{name} evidence")]));
     names.extend(structures.iter().map(|(_, structure)| format!("{structure} standing")));
     let mut out = names.join(",") + "\n";
     for Row { seen, choices, cells, variables } in &table.rows {
@@ -85,7 +87,10 @@ pub fn csv(table: &Table) -> String {
             None => Default::default(),
         });
         values.extend(cells.iter().map(|cell| cell.as_ref().map(place).unwrap_or_default()));
-        values.extend(variables.iter().map(|place| place.map(|at| format!("{at:#x}")).unwrap_or_default()));
+        values.extend(variables.iter().flat_map(|place| match place {
+            Some(Address { at, by }) => [format!("{at:#x}"), by.evidence()],
+            None => Default::default(),
+        }));
         values.extend(structures.iter().map(|(index, _)| choices[*index].standing.word().to_owned()));
         out += &values.iter().map(|value| quoted(value)).collect::<Vec<_>>().join(",");
         out.push('\n');
@@ -121,7 +126,7 @@ pub fn table<'a>(axis: &Axis, table: &'a Table) -> impl Serialize + 'a {
         pdb: row.seen.pdb.as_ref().map(|pdb| Pdb { name: &pdb.name, guid: print::guid(pdb.guid), age: pdb.age }),
         image: row.seen.image.as_ref().map(|image| Image { name: &image.name, time_stamp: image.time_stamp, size: image.size }),
         members: (0..table.columns.len()).map(|index| member(axis, table, row, index)).collect(),
-        variables: table.variables.iter().zip(&row.variables).map(|(name, &address)| Variable { name, address }).collect(),
+        variables: table.variables.iter().zip(&row.variables).map(|(name, &address)| variable(name, address)).collect(),
     });
     Document { kernels: kernels.collect() }
 }
@@ -140,6 +145,16 @@ fn member<'a>(axis: &Axis, table: &'a Table, row: &'a Row, index: usize) -> Memb
         known: choice.sentence(axis),
         in_image: cell.is_some_and(|cell| cell.in_image),
     }
+}
+
+fn variable(name: &str, address: Option<Address>) -> Variable<'_> {
+    let (evidence, images) = match address.map(|address| address.by) {
+        None => (None, None),
+        Some(AddressBy::Pdb) => (Some("pdb"), None),
+        Some(AddressBy::Image) => (Some("image"), None),
+        Some(AddressBy::Build(images)) => (Some("build"), Some(images)),
+    };
+    Variable { name, address: address.map(|address| address.at), evidence, images }
 }
 
 #[derive(Serialize)]
@@ -161,8 +176,12 @@ struct Kernel<'a> {
 #[derive(Serialize)]
 struct Variable<'a> {
     name: &'a str,
-    /// Bytes from where the image begins; null if no symbols of this PDB were read.
+    /// Bytes from where the image begins; null if not known.
     address: Option<u64>,
+    /// `pdb`, `image` or `build`: what states it.
+    evidence: Option<&'static str>,
+    /// If only build and architecture do: how many different images of these are known. The address is that in one of them.
+    images: Option<usize>,
 }
 
 /// By what a symbol file is known.

@@ -16,6 +16,8 @@ pub struct Global<'a> {
     kernels: String,
     /// Of how many symbol files its address is known.
     symbol_files: usize,
+    /// Of how many kernels a table of images has its address, by build and architecture alone.
+    builds: usize,
     doc: String,
 }
 
@@ -23,12 +25,14 @@ pub struct Global<'a> {
 pub fn list<'a>(layouts: &'a Layouts, registry: &Registry, pattern: Pattern) -> Vec<Global<'a>> {
     let global = |name: &'a str| {
         let global = &layouts.spec.globals[name];
-        let files = registry.kernels.iter().filter(|seen| seen.globals.contains_key(name));
-        let files: BTreeSet<_> = files.filter_map(|seen| seen.pdb.as_ref()).map(|pdb| (pdb.guid, pdb.age)).collect();
+        let placed = || registry.kernels.iter().filter(|seen| seen.globals.contains_key(name));
+        let files: BTreeSet<_> = placed().filter_map(|seen| seen.pdb.as_ref()).map(|pdb| (pdb.guid, pdb.age)).collect();
+        let by_build = placed().filter(|seen| seen.pdb.is_none() && seen.image.is_none());
         Global {
             name,
             kernels: layouts.spec.axis.describe(&global.scope),
             symbol_files: files.len(),
+            builds: by_build.map(|seen| (seen.build, seen.arch)).collect::<BTreeSet<_>>().len(),
             doc: global.doc.split_whitespace().collect::<Vec<_>>().join(" "),
         }
     };
@@ -39,11 +43,17 @@ pub fn list<'a>(layouts: &'a Layouts, registry: &Registry, pattern: Pattern) -> 
 pub fn text(list: &[Global], width: Option<usize>) -> String {
     let row = |global: &Global| Row {
         style: Style::new(),
-        cells: vec![global.name.to_owned(), global.kernels.clone(), global.symbol_files.to_string(), global.doc.clone()],
+        cells: vec![
+            global.name.to_owned(),
+            global.kernels.clone(),
+            global.symbol_files.to_string(),
+            global.builds.to_string(),
+            global.doc.clone(),
+        ],
     };
     let rows: Vec<_> = list.iter().map(row).collect();
     let heading = format!("{} {}", list.len(), if list.len() == 1 { "variable" } else { "variables" });
-    aligned(&[&heading, "kernels", "symbol files", "what it is"], &rows, width)
+    aligned(&[&heading, "kernels", "symbol files", "by build", "what it is"], &rows, width)
 }
 
 /// The list as a document.

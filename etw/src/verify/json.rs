@@ -47,9 +47,10 @@ struct Table<'a> {
 #[derive(Serialize)]
 struct Image<'a> {
     source: &'a str,
-    file: &'a str,
-    time_stamp: u32,
-    size: u32,
+    /// File, time stamp and size; null if the table names only build and architecture.
+    file: Option<&'a str>,
+    time_stamp: Option<u32>,
+    size: Option<u32>,
     build: &'a str,
     arch: &'a str,
     /// The target with whose layouts it agrees, or else that which was taken for it.
@@ -58,6 +59,8 @@ struct Image<'a> {
     #[serde(flatten)]
     standing: Standing,
     structures: Vec<Structure<'a>>,
+    /// Addresses of global variables in it, verified against the facts of the kernel's PDB.
+    variables: &'a Variables,
 }
 
 #[derive(Serialize)]
@@ -86,7 +89,7 @@ pub fn json<'a>(layouts: &Layouts, report: &'a Report) -> Document<'a> {
     let rules = rules.map(|(rule, uses)| Rule { rule: rule.as_str(), description: rule.description(), uses });
     Document {
         tables: report.tables.iter().map(|checked| table(layouts, registry, checked)).collect(),
-        images: report.images.iter().filter_map(|checked| image(layouts, registry, checked)).collect(),
+        images: report.images.iter().map(|checked| image(layouts, registry, checked)).collect(),
         skipped: &report.skipped,
         claims: &report.claims,
         rules: rules.collect(),
@@ -95,20 +98,21 @@ pub fn json<'a>(layouts: &Layouts, report: &'a Report) -> Document<'a> {
     }
 }
 
-fn image<'a>(layouts: &Layouts, registry: &Registry, checked: &'a Checked) -> Option<Image<'a>> {
-    let image = checked.image.as_ref()?;
+fn image<'a>(layouts: &Layouts, registry: &Registry, checked: &'a Checked) -> Image<'a> {
+    let file = checked.image.as_ref();
     let (axis, choice) = (&layouts.spec.axis, Choice::of(layouts, registry, checked.asked.clone(), None));
-    Some(Image {
+    Image {
         source: &checked.source,
-        file: &image.name,
-        time_stamp: image.time_stamp,
-        size: image.size,
+        file: file.map(|file| file.name.as_str()),
+        time_stamp: file.map(|file| file.time_stamp),
+        size: file.map(|file| file.size),
         build: &checked.build,
         arch: &checked.arch,
         target: axis.target_name(choice.target()),
         standing: standing(axis, &choice),
         structures: structures(checked),
-    })
+        variables: &checked.variables,
+    }
 }
 
 fn structures(checked: &Checked) -> Vec<Structure<'_>> {

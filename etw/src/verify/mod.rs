@@ -33,7 +33,7 @@ use std::path::PathBuf;
 #[command(verbatim_doc_comment)]
 pub struct Args {
     /// A symbol file, or a folder of them: program databases (.pdb, .pdz), Volatility 3 ISF (.json, .json.xz), snapshots (.facts), or
-    /// tables of kernel images (.tsv), which tell the offsets of some members. Several may follow, and the flag may be repeated.
+    /// tables of kernel images (.tsv), which have offsets of some members and addresses of variables. Several may follow, and the flag may be repeated.
     #[arg(long, value_name = "PATH", num_args = 1..)]
     symbols: Vec<PathBuf>,
     #[command(flatten)]

@@ -73,17 +73,25 @@ fn line(axis: &Axis, table: &Checked, choice: &Choice, out: &mut String) {
 /// The line of the images of a source, of which there are thousands; if `verbose` is set, of which structures they tell.
 fn partly(axis: &Axis, images: &[Checked], verbose: bool, out: &mut String) {
     let all = || images.iter().flat_map(|image| &image.structures);
-    let differ = images.iter().filter(|image| image.structures.values().any(|found| !found.differences.is_empty())).count();
+    let differ = images.iter().filter(|image| image.differs() || !image.variables.differences.is_empty()).count();
+    let addresses = match images.iter().map(|image| image.variables.stated).sum::<usize>() {
+        0 => String::new(),
+        count => format!(", {count} addresses"),
+    };
     let unseen = images.iter().filter(|image| image.asked.is_of_other_build(axis)).count();
     let (style, word) = if differ > 0 { (ALARM, "differs") } else { (Style::new(), "partly") };
     let other = if differ > 0 { format!(", {differ} differ") } else { String::new() };
     let unseen = if unseen > 0 { format!(", {unseen} of builds off the axis") } else { String::new() };
     let (count, equal) = (format!("{} images", images.len()), all().map(|(_, found)| found.equal).sum::<u64>());
     let source = images.first().map_or("", |image| &image.source);
-    let _ = writeln!(out, "{style}{word:8}{style:#}{count:22}  {equal} offsets equal{other}{unseen}  {source}");
+    let _ = writeln!(out, "{style}{word:8}{style:#}{count:22}  {equal} offsets equal{addresses}{other}{unseen}  {source}");
     if verbose {
         let structures: BTreeSet<_> = all().map(|(name, _)| name.as_str()).collect();
         let _ = writeln!(out, "        members of {}", structures.into_iter().collect::<Vec<_>>().join(", "));
+        let equal: usize = images.iter().map(|image| image.variables.equal).sum();
+        if equal > 0 {
+            let _ = writeln!(out, "        addresses of global variables, {equal} as in the facts of the kernel's PDB");
+        }
     }
 }
 

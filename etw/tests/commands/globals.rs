@@ -106,3 +106,74 @@ fn types_stay_when_addresses_come() {
     assert_eq!(status, Some(0), "{said}");
     assert_eq!(fs::read_to_string(folder.0.join(facts)).unwrap(), shipped);
 }
+
+/// A kernel whose PDB the facts have, one with two known images, one without any, and one without the variable.
+const BY_BUILD: &str = "build\tarch\tEtwThreatIntProvRegHandle\tETW_REG_ENTRY.GuidEntry
+10.0.19041.1415\tx64\tc197c0\t20
+10.0.22000.469\tx64\tc15d38\t20
+10.0.17763.9999\tx64\t0x3f0008\t0x20
+10.0.10240.16384\tx64\t0\t20
+";
+
+/// Addresses from a table that names builds and no PDBs are entered, verified against the PDBs that the facts have, and exported with
+/// their evidence.
+#[test]
+fn addresses_by_build() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+    let folder = Folder::new("globals-by-build");
+    project(&root, &folder);
+    for entry in fs::read_dir(folder.0.join("facts")).unwrap().map(Result::unwrap) {
+        if entry.file_name().to_str().unwrap().ends_with("-addresses.facts") {
+            fs::remove_file(entry.path()).unwrap();
+        }
+    }
+    let expect = |words: &[&str], status: i32, parts: &[&str]| {
+        let (found, said) = etw(&folder.0, words);
+        assert_eq!(found, Some(status), "{words:?}: {said}");
+        parts.iter().for_each(|part| assert!(said.contains(part), "{words:?}, {part}: {said}"));
+    };
+    let (import, verify) = (["import", "table.tsv"], ["verify", "--symbols", "table.tsv"]);
+
+    for (from, to, finding) in [
+        ("c197c0", "c197c8", "address in the image: the facts of the kernel's PDB say 0xc197c0, the table says 0xc197c8"),
+        ("x64\t0\t", "x64\t8\t", "that 10.0.10240.16384-x64 has none"),
+    ] {
+        folder.file("table.tsv", BY_BUILD.replace(from, to));
+        expect(&verify, 1, &[finding, "1 differ", "1 difference"]);
+        expect(&import, 2, &[finding, "nothing was written. Correct the address"]);
+    }
+    folder.file("table.tsv", "build\tarch\tEtwThreatIntProvRegHandle\n10.0.10240.16384\tx64\t0\n");
+    expect(&verify, 2, &["table.tsv: tells of no structure or variable that the specs have"]);
+    expect(&import, 2, &["table.tsv: tells of no structure or variable that the specs have"]);
+
+    folder.file("table.tsv", BY_BUILD);
+    expect(&verify, 0, &["4 images", "4 offsets equal, 3 addresses  table.tsv"]);
+    expect(&[&verify[..], &["-v"]].concat(), 0, &["addresses of global variables, 1 as in the facts of the kernel's PDB"]);
+    expect(&[&verify[..], &["--format", "json"]].concat(), 0, &["\"file\": null", "\"stated\": 1,\n        \"equal\": 1"]);
+    expect(&import, 0, &["4 images are new to the facts\nno spec file changes"]);
+    expect(&import, 0, &["0 images are new to the facts\nnothing to import"]);
+    // A variable more of a kernel that is known already.
+    folder.file("table.tsv", "build\tarch\tEtwpDebuggerData\n10.0.17763.9999\tx64\t1000\n");
+    expect(&import, 0, &["1 images are new"]);
+    let facts = fs::read_to_string(folder.0.join("facts/10.0.10240.16384-x64-addresses.facts")).unwrap();
+    let all = "kernel 10.0.17763.9999 x64 -\n 0x3f0008 EtwThreatIntProvRegHandle\n 0x1000 EtwpDebuggerData\n";
+    assert!(facts.contains(all) && facts.ends_with("offsets ETW_REG_ENTRY\n 0x20 GuidEntry\n"), "{facts}");
+
+    let rows = [
+        "10.0.19041.1415,x64,ntkrnlmp.pdb,",
+        ",0xc197c0,PDB\n",
+        "ntoskrnl.exe,0xddc66c3f,0x1047000,0xc15d38,\"build, in one of its 2 images\"\n",
+        "10.0.17763.9999,x64,,,,,,,0x3f0008,build\n",
+        "10.0.10240.16384,x64,,,,,,,,\n",
+    ];
+    expect(&["export", "offsets", "EtwThreatIntProvRegHandle"], 0, &rows);
+    let row = ["\"address\": 12672312,", "\"evidence\": \"build\",", "\"images\": 2"];
+    expect(&["export", "offsets", "EtwThreatIntProvRegHandle", "--format", "json"], 0, &row);
+    let listed = &["symbol files  by build", "\"builds\": 3,"];
+    expect(&["list", "--globals", "EtwThreatInt*"], 0, &listed[..1]);
+    expect(&["list", "--globals", "EtwThreatInt*", "--format", "json"], 0, &listed[1..]);
+    let isf = ["2 symbols of 10.0.17763.9999-x64, from a table that names only build and architecture", "\"address\": 4128776,"];
+    expect(&["export", "isf", "10.0.17763.9999-x64"], 0, &isf);
+    let none = "no symbols: 2 images of 10.0.22000.469-x64 are known, and a table has addresses of one without naming it";
+    expect(&["export", "isf", "10.0.22000.469-x64"], 0, &[none]);
+}

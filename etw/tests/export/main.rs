@@ -267,7 +267,7 @@ fn offsets_are_of_every_kernel_that_was_seen() {
     let lines: Vec<_> = csv.lines().collect();
     assert_eq!(lines.len(), table.rows.len() + 1);
     let header = "ETW_GUID_ENTRY.Guid,LARGE_INTEGER.u.HighPart,WMI_LOGGER_CONTEXT.Persistent,sizeof(WMI_LOGGER_CONTEXT),EtwpDebuggerData,\
-                  ETW_GUID_ENTRY standing,LARGE_INTEGER standing,WMI_LOGGER_CONTEXT standing";
+                  EtwpDebuggerData evidence,ETW_GUID_ENTRY standing,LARGE_INTEGER standing,WMI_LOGGER_CONTEXT standing";
     assert!(lines[0].ends_with(header), "{}", lines[0]);
     let row = lines.iter().find(|line| line.starts_with("10.0.19041.1415,x64,")).expect("a kernel");
     let facts = fs::read_to_string(root().join("facts/10.0.19041.1415-x64.facts")).expect("facts");
@@ -278,9 +278,9 @@ fn offsets_are_of_every_kernel_that_was_seen() {
     assert!(listed.iter().copied().eq(layouts.spec.globals.keys()), "{listed:?}");
     let typo = String::from_utf8(etw(&["export", "offsets", "EtwpDebugerData"]).stderr).expect("text");
     assert!(typo.contains("did you mean `EtwpDebuggerData`? `etw list --globals`"), "{typo}");
-    assert!(row.ends_with(&format!(",0x28,0x4,0x340:0-0,0x550,{at},proven,proven,proven")), "{row}");
+    assert!(row.ends_with(&format!(",0x28,0x4,0x340:0-0,0x550,{at},PDB,proven,proven,proven")), "{row}");
     let unknown = lines.iter().find(|line| line.starts_with("10.0.19041.264,x86,")).expect("a kernel");
-    assert!(unknown.contains(",,converted"), "{unknown}");
+    assert!(unknown.contains(",,,converted"), "{unknown}");
     let document = serde_json::to_value(etw_layouts_cli::export::table(&layouts.spec.axis, &table)).expect("JSON");
     assert_eq!(document["kernels"].as_array().map(Vec::len), Some(table.rows.len()));
     // Symbols of ARM64 kernels were not read: its offsets are those of x64, and the document says so.

@@ -13,10 +13,11 @@ use super::types::{by_value, held};
 use super::write::{self, Texts};
 use crate::Error;
 use crate::tables::Table;
+use crate::verify::label::contradict;
 use etw_layouts_codegen::axis::{Axis, TargetSet};
 use etw_layouts_codegen::read_partly;
 use etw_layouts_codegen::spec::{Body, Definition, Member, Shape, Spec};
-use etw_layouts_symbols::{Rules, Types, compare};
+use etw_layouts_symbols::Types;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -97,12 +98,11 @@ impl Fill<'_> {
     /// Enters what a table holds and its kernel does not have yet.
     fn table(&mut self, table: &Table, names: &BTreeSet<String>) -> Result<(), Error> {
         let target = self.spec.axis.at(table.build, table.arch).ok_or("the kernel is not on the axis")?;
-        let name = self.spec.axis.target_name(target);
         let embedded = embedded(table, self.tables.iter().copied());
         let place = Place::alone(target);
         let spec = &mut self.spec;
         let mut entering = Entering { spec, place: place.clone(), again: false, table, embedded: &embedded };
-        let held = entering.fill(names).map_err(|error| format!("{}, {name}: {error}", table.source))?;
+        let held = entering.fill(names).map_err(|error| format!("{}, {}-{}: {error}", table.source, table.label, table.arch))?;
         self.embedded(&held, target);
         explain(&mut self.spec, &place, &table.types, &held);
         Ok(())

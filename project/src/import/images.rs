@@ -11,6 +11,7 @@ use crate::tables::Table;
 use crate::verify::{ours, partly};
 use etw_layouts_codegen::axis::{Arch, Axis, Build};
 use etw_layouts_codegen::layouts::Layouts;
+use etw_layouts_codegen::registry::Registry;
 use etw_layouts_symbols::{Aggregate, Member, Type, TypeFacts, Types, compare_offsets};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -46,12 +47,15 @@ impl Images {
         let mut new = BTreeMap::new();
         for table in read {
             let key = key(&table);
-            let mut offsets = all.get(&key).map(|known| (*known.offsets).clone()).unwrap_or_default();
+            let known = all.get(&key);
+            let mut offsets = known.map(|known| (*known.offsets).clone()).unwrap_or_default();
+            let mut globals = known.map(|known| known.globals.clone()).unwrap_or_default();
+            globals.extend(table.globals.clone());
             for (structure, members) in table.offsets.iter() {
                 offsets.entry(structure.clone()).or_default().extend(members.clone());
             }
-            if all.get(&key).is_none_or(|known| *known.offsets != offsets) {
-                let table = Table { offsets: Arc::new(offsets), ..table };
+            if known.is_none_or(|known| *known.offsets != offsets || known.globals != globals) {
+                let table = Table { offsets: Arc::new(offsets), globals, ..table };
                 all.insert(key.clone(), table.clone());
                 new.insert(key, table);
             }
@@ -117,13 +121,19 @@ impl Images {
         borders.into_iter().map(table).collect()
     }
 
-    /// Holds the new images against the layouts.
+    /// Verifies the new images against the layouts and against the PDBs of the facts.
     ///
     /// # Errors
     ///
     /// The first that has others.
-    pub fn verified(&self, layouts: &Layouts, names: &[&str]) -> Result<(), Error> {
-        let checked = partly::compared(layouts, names, &self.new);
+    pub fn verified(&self, layouts: &Layouts, names: &[&str], facts: &Registry) -> Result<(), Error> {
+        let checked = partly::compared(layouts, names, &self.new, facts);
+        let mut wrong = checked.iter().filter_map(|image| Some((image, image.variables.differences.first()?)));
+        if let Some((image, finding)) = wrong.next() {
+            let (source, build, arch) = (&image.source, &image.build, &image.arch);
+            let help = "nothing was written. Correct the address, or leave it out";
+            return Err(format!("{source}: {build}-{arch}: {}; {help}", finding.line()).into());
+        }
         let wrong: Vec<_> = checked.iter().filter(|image| image.differs()).collect();
         let Some(first) = wrong.first() else { return Ok(()) };
         let (name, structure) =

@@ -109,9 +109,6 @@ pub fn prepare<'a>(
     let shipped = project.tables(axis, &wanted)?;
     let mut known = Vec::new();
     let (read, new): (Vec<_>, Vec<_>) = new.into_iter().partition(Table::is_partial);
-    if let Some(table) = new.iter().find(|table| table.types.is_empty() && table.image.is_some()) {
-        return Err(format!("{}: tells of no structure that the specs have", table.source).into());
-    }
     let mut new = news(layouts, new, &shipped, &all, &mut known)?;
     let notes = new.iter().filter_map(|table| {
         let other = label::facts_equal(table, shipped.iter().chain(&new))?;
@@ -169,7 +166,7 @@ impl Import<'_> {
             return Ok(None);
         }
         let plan = checked(&Input { texts, known: shipped, new: &new, added, folder })?;
-        seen.verified(&plan.layouts, &verify::names(&plan.layouts, None)?)?;
+        seen.verified(&plan.layouts, &verify::names(&plan.layouts, None)?, &registry::of(shipped))?;
         // A border is the table of no kernel.
         let told = |build: &Build| new.iter().take(self.new.len()).any(|table| table.build == *build);
         let mut same = plan.same;

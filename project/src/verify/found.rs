@@ -33,7 +33,9 @@ pub struct Report {
 pub struct All {
     /// Tables.
     pub tables: Vec<Checked>,
-    /// Images.
+    /// What images tell, read.
+    pub of_images: Vec<Table>,
+    /// Images, compared.
     pub images: Vec<Checked>,
     /// How many images are of an architecture that the axis does not have.
     pub left_out: usize,
@@ -81,6 +83,9 @@ pub struct Comparison {
 
 /// What differs if a variable is elsewhere than the facts of the same symbol file have it.
 pub(super) const ADDRESS: &str = "address";
+
+/// What differs if a table of images has a variable elsewhere than the facts of the PDB of such a kernel.
+pub(super) const IN_IMAGE: &str = "address in the image";
 
 /// A difference, and where the spec states its side of it, or that of the facts for an address.
 #[derive(Serialize)]
@@ -183,9 +188,13 @@ impl Finding {
         let place = self.place.as_deref().map(|place| format!("  {place}")).unwrap_or_default();
         let Self { member, what, spec, symbols, .. } = self;
         let space = if member.is_empty() { "" } else { " " };
-        // Where a variable is, no spec says.
-        let ours = if what == ADDRESS { "the facts of this PDB say" } else { "the spec says" };
-        format!("{member}{space}{what}: {ours} {spec}, the symbols say {symbols}{place}")
+        // Specs state no addresses.
+        let (ours, theirs) = match what.as_str() {
+            ADDRESS => ("the facts of this PDB say", "the symbols say"),
+            IN_IMAGE => ("the facts of the kernel's PDB say", "the table says"),
+            _ => ("the spec says", "the symbols say"),
+        };
+        format!("{member}{space}{what}: {ours} {spec}, {theirs} {symbols}{place}")
     }
 }
 

@@ -71,6 +71,8 @@ pub fn report(
     let mut all = check(layouts, &names, &files, stated, (&label, &variables), progress)?;
     let seen = if is_shipped { &all.registry } else { registry()? };
     all.tables.iter_mut().for_each(|table| table.pdb_of = label::pdb_of(&layouts.spec.axis, seen, table));
+    all.images = partly::compared(layouts, &names, &all.of_images, seen);
+    all.left_out = all.of_images.len() - all.images.len();
     let mut claimed = Vec::new();
     if is_shipped {
         all.tables.iter_mut().chain(&mut all.images).for_each(|table| table.source = project.shown(Path::new(&table.source)));
@@ -111,11 +113,16 @@ fn check(
     let one = |file: &SymbolFile| -> Result<All, Error> {
         let read = tables::read(file, &layouts.spec.axis, &wanted, stated)?;
         progress(files.len());
-        if !read.iter().all(|table| table.holds().any(|name| layouts.spec.definitions.contains_key(name))) {
+        let is_specified = |table: &Table| {
+            let spec = &layouts.spec;
+            table.holds().any(|name| spec.definitions.contains_key(name))
+                || table.is_partial() && table.globals.keys().any(|name| spec.globals.contains_key(name))
+        };
+        if !read.iter().all(is_specified) {
             return Err(format!("{}: holds none of the specified types; is it a kernel's?", file.path().display()).into());
         }
         let registry = registry::of(&read);
-        let (images, tables): (Vec<_>, Vec<_>) = read.into_iter().partition(Table::is_partial);
+        let (of_images, tables): (Vec<_>, Vec<_>) = read.into_iter().partition(Table::is_partial);
         let labelled = |table: &Table| -> Result<Checked, Error> {
             let checked = compared(table)?;
             let facts_of = if checked.differs() { label(table, &checked)? } else { Vec::new() };
@@ -123,19 +130,17 @@ fn check(
             Ok(Checked { facts_of, variables, ..checked })
         };
         let tables = tables.iter().map(labelled).collect::<Result<_, _>>()?;
-        let checked = partly::compared(layouts, names, &images);
-        Ok(All { tables, left_out: images.len() - checked.len(), images: checked, skipped: Vec::new(), registry })
+        Ok(All { tables, of_images, registry, ..All::default() })
     };
     let results: Vec<_> = files.par_iter().map(one).collect();
     let mut all = All::default();
     let (mut errors, mut registries) = (Vec::new(), Vec::new());
     for result in results {
         match result {
-            Ok(All { tables, images, left_out, registry, .. }) => {
+            Ok(All { tables, of_images, registry, .. }) => {
                 registries.push(registry);
                 all.tables.extend(tables);
-                all.images.extend(images);
-                all.left_out += left_out;
+                all.of_images.extend(of_images);
             }
             Err(error) if error.is::<Foreign>() && files.len() > 1 => all.skipped.push(error.to_string()),
             Err(error) => errors.push(error.to_string()),

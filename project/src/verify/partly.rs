@@ -1,17 +1,20 @@
-//! What images tell, held against the layouts: the offsets of some members, and nothing else.
+//! What images tell, verified against the layouts: the offsets of some members; and against addresses that PDBs of the same kernels
+//! state: those of some global variables.
 
 use super::found::{Checked, Comparison, Finding};
-use super::ours;
+use super::{Variables, ours};
 use crate::tables::Table;
 use etw_layouts_codegen::Asked;
 use etw_layouts_codegen::axis::{Arch, Axis, Build};
 use etw_layouts_codegen::layouts::Layouts;
+use etw_layouts_codegen::registry::Registry;
 use etw_layouts_symbols::{Types, compare_offsets};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Compares images with the layouts of their builds. An image of a build that the axis does not have agrees if it has what the first
-/// kernel of the older or of the newer neighbour has. Images of an architecture that the axis does not have are left out.
-pub fn compared(layouts: &Layouts, names: &[&str], images: &[Table]) -> Vec<Checked> {
+/// kernel of the older or of the newer neighbour has. Images of an architecture that the axis does not have are left out. `facts` has
+/// the PDBs.
+pub fn compared(layouts: &Layouts, names: &[&str], images: &[Table], facts: &Registry) -> Vec<Checked> {
     let stated: BTreeSet<_> = images.iter().flat_map(Table::holds).map(String::as_str).collect();
     let names: Vec<_> = names.iter().copied().filter(|name| stated.contains(name)).collect();
     let mut ours: BTreeMap<usize, Types> = BTreeMap::new();
@@ -22,7 +25,9 @@ pub fn compared(layouts: &Layouts, names: &[&str], images: &[Table]) -> Vec<Chec
             against(layouts, ours, image, asked)
         });
         let first = checked.next()?;
-        if first.differs() { checked.find(|other| !other.differs()).or(Some(first)) } else { Some(first) }
+        let found = if first.differs() { checked.find(|other| !other.differs()).unwrap_or(first) } else { first };
+        let variables = Variables::of(layouts, Some(facts), image, found.asked.target);
+        Some(Checked { variables, ..found })
     };
     images.iter().filter_map(one).collect()
 }

@@ -1,12 +1,13 @@
-//! Where a table says that global variables are, held against the facts of the same program database and against what the specs say of
-//! the variables.
+//! Addresses of global variables in a table, verified against the facts of the same PDB and against what the specs say of the variables.
 //!
-//! An address is a fact of one program database alone: no two can be held against each other.
+//! An address is a fact of one PDB: those of two are never compared. Addresses in a table of images, which names no PDB, are compared with
+//! the PDBs of the same image, or of the same build and architecture if the table names no image either. Several images can share these,
+//! so one PDB with the same address is enough.
 
-use super::found::{ADDRESS, Finding};
+use super::found::{ADDRESS, Finding, IN_IMAGE};
 use crate::tables::Table;
 use etw_layouts_codegen::layouts::Layouts;
-use etw_layouts_codegen::registry::Registry;
+use etw_layouts_codegen::registry::{Registry, Seen};
 use serde::Serialize;
 
 /// How the global variables of a table compare.
@@ -14,7 +15,7 @@ use serde::Serialize;
 pub struct Variables {
     /// Of how many variables of the specs the table tells the address.
     pub stated: usize,
-    /// Of how many the facts tell the same, of the same program database. Where the facts are what is held, they are no witness: of none.
+    /// How many of these addresses the facts of the same PDB confirm. If the table is itself such facts: none.
     pub equal: usize,
     /// What differs.
     pub differences: Vec<Finding>,
@@ -24,7 +25,12 @@ impl Variables {
     /// Those of a table, which is held against the layouts of a target.
     pub fn of(layouts: &Layouts, facts: Option<&Registry>, table: &Table, target: usize) -> Self {
         let spec = &layouts.spec;
-        let own = table.pdb.as_ref().and_then(|pdb| facts?.by_pdb(pdb.guid, pdb.age));
+        let own: Vec<&Seen> = match (facts, &table.pdb) {
+            (Some(facts), Some(pdb)) => facts.by_pdb(pdb.guid, pdb.age).into_iter().collect(),
+            (Some(facts), None) => of_image(layouts, facts, table),
+            (None, _) => Vec::new(),
+        };
+        let what = if table.pdb.is_some() { ADDRESS } else { IN_IMAGE };
         let mut compared = Self::default();
         for (name, &at) in &table.globals {
             let Some(global) = spec.globals.get(name) else { continue };
@@ -40,12 +46,26 @@ impl Variables {
                 let (label, place) = (spec.axis.target_name(target), spec.sources.place(global.name.span));
                 compared.differences.push(differs("variable", format!("that {label} has none"), Some(place)));
             }
-            match own.and_then(|seen| seen.globals.get(name)) {
-                Some(known) if *known == at => compared.equal += 1,
-                Some(known) => compared.differences.push(differs(ADDRESS, format!("{known:#x}"), None)),
+            let known: Vec<_> = own.iter().filter_map(|seen| seen.globals.get(name)).collect();
+            match known.first() {
                 None => {}
+                Some(_) if known.contains(&&at) => compared.equal += 1,
+                Some(first) => compared.differences.push(differs(what, format!("{first:#x}"), None)),
             }
         }
         compared
     }
+}
+
+/// The kernels with a known PDB that an image may be.
+fn of_image<'a>(layouts: &Layouts, facts: &'a Registry, table: &Table) -> Vec<&'a Seen> {
+    let axis = &layouts.spec.axis;
+    let build = axis.canonical(table.build);
+    let is_other = |seen: &Seen| match (&table.image, &seen.image) {
+        (Some(own), Some(image)) => (own.time_stamp, own.size) != (image.time_stamp, image.size),
+        _ => false,
+    };
+    let may_be =
+        |seen: &&Seen| seen.pdb.is_some() && seen.arch == table.arch && axis.canonical(seen.build) == build && !is_other(seen);
+    if table.globals.is_empty() { Vec::new() } else { facts.kernels.iter().filter(may_be).collect() }
 }

@@ -27,8 +27,8 @@ pub struct Seen {
     pub pdb: Option<&'static Pdb>,
     /// Its image, if known.
     pub image: Option<Image>,
-    /// Where its global variables are, by name: bytes from where its image begins. They are of its very symbol file; without one there
-    /// are none.
+    /// Addresses of its global variables, by name: bytes from where its image begins. They are of this PDB if it is known, else of this
+    /// image; and of one of the images of this build and architecture if neither is known: see [`Registry::by_build`].
     pub globals: &'static [(&'static str, u64)],
     /// The place in [`Registry::witnesses`] of the facts that it has.
     pub witness: u32,
@@ -84,6 +84,20 @@ impl Registry {
     /// The kernel with that image. A time stamp that many images share, such as 0, tells little: the size decides.
     pub fn by_image(&self, image: Image) -> Option<&'static Seen> {
         self.find(self.images, |seen| seen.image, image)
+    }
+
+    /// Addresses of global variables in the kernel of a build, an architecture and an image, from a table that names only build and
+    /// architecture. None if the table may be of another image: if this is not the only known one; and if no image is known, but a PDB, or
+    /// the revision is 0, which may stand for an unknown one.
+    pub fn by_build(&self, build: Build, arch: Arch, image: Option<Image>) -> &'static [(&'static str, u64)] {
+        let same = || self.of_build(build.number, arch).filter(move |seen| seen.build == build);
+        let mut images = same().filter_map(|seen| seen.image);
+        let is_only = match images.next() {
+            Some(first) => Some(first) == image && images.all(|other| other == first),
+            None => build.revision != 0 && same().all(|seen| seen.pdb.is_none()),
+        };
+        let found = same().find(|seen| seen.pdb.is_none() && seen.image.is_none() && !seen.globals.is_empty());
+        found.filter(|_| is_only).map_or(&[], |seen| seen.globals)
     }
 
     fn find<K: Ord>(&self, sorted: &[u32], key: impl Fn(&Seen) -> Option<K>, wanted: K) -> Option<&'static Seen> {

@@ -49,6 +49,42 @@ fn equal_facts_together() {
     assert!(wanted.iter().all(|snapshot| snapshot.offsets.keys().eq(["ETW_REG_ENTRY"])));
 }
 
+/// A table that identifies images by build and architecture, and has variables. The architecture of the first of three rows differs.
+const BY_BUILD: &str = "build\tarch\tEtwThreatIntProvRegHandle\tETW_REG_ENTRY.GuidEntry\tEtwpBootTime
+10.0.14393.0\tarm64\t0\t20\t0x0
+10.0.17763.1075\tx64\t35dac0\t0x20\t0
+10.0.17763.107\tx64\t0x35DAC8\t020\t7
+";
+
+const BY_BUILD_REDUCED: &str = "etw-layouts-symbols 1
+producer a table of kernel images by build and architecture
+kernel 10.0.17763.1075 x64 -
+ 0x35dac0 EtwThreatIntProvRegHandle
+kernel 10.0.17763.107 x64 -
+ 0x35dac8 EtwThreatIntProvRegHandle
+offsets ETW_REG_ENTRY
+ 0x20 GuidEntry
+
+etw-layouts-symbols 1
+producer a table of kernel images by build and architecture
+kernel 10.0.14393.0 arm64 -
+offsets ETW_REG_ENTRY
+ 0x20 GuidEntry
+";
+
+#[test]
+fn images_by_build_with_addresses() {
+    let wanted = ["ETW_REG_ENTRY", "EtwThreatIntProvRegHandle"].into_iter().collect();
+    let snapshots = images::read(BY_BUILD, &wanted).unwrap();
+    assert_eq!(snapshots.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n"), BY_BUILD_REDUCED);
+    assert_eq!(read(BY_BUILD.as_bytes(), &wanted), Ok(Symbols::Images(snapshots)));
+    // Variables are kept only by name, also where the file identifies the images.
+    assert!(images::read(BY_BUILD, &Wanted::All).unwrap().iter().all(|s| s.kernels.iter().all(|k| k.globals.is_empty())));
+    let named = images::read(&TABLE.replace("ETW_GUID_ENTRY.Guid", "Variable"), &["Variable"].into_iter().collect()).unwrap();
+    let (image, at) = (&named[0].kernels[0].image, named[0].kernels[0].globals.get("Variable"));
+    assert!(image.is_some() && at == Some(&0x18) && named[0].producer == images::PRODUCER, "{named:?}");
+}
+
 #[test]
 fn errors_name_the_place() {
     let row = |row: &str| format!("{HEAD}\tA.B\n{row}\n");
@@ -58,8 +94,17 @@ fn errors_name_the_place() {
         (HEAD.replace("arch", "machine") + "\tA.B", 1, Some(3), "expected `arch`"),
         (HEAD.to_owned(), 1, None, "expected 1 to 64 members"),
         (HEAD.to_owned() + &"\tA.B".repeat(65), 1, None, "expected 1 to 64 members"),
-        (HEAD.to_owned() + "\tA", 1, Some(6), "expected STRUCTURE.MEMBER, not `A`"),
-        (HEAD.to_owned() + "\tA.B\tA.u.C", 1, Some(7), "expected STRUCTURE.MEMBER, not `A.u.C`"),
+        (HEAD.to_owned() + "\t7A", 1, Some(6), "expected STRUCTURE.MEMBER or VARIABLE, not `7A`"),
+        (HEAD.to_owned() + "\tA.B\tA.u.C", 1, Some(7), "expected STRUCTURE.MEMBER or VARIABLE, not `A.u.C`"),
+        (HEAD.to_owned() + "\tA\tA", 1, Some(7), "`A` is here twice"),
+        ("build\tmachine\tA".to_owned(), 1, Some(2), "expected `arch`"),
+        ("build\tarch".to_owned(), 1, None, "expected 1 to 64 members or variables behind `build arch`"),
+        ("build\tarch\tA\n10.0.1.1\tx64\n".to_owned(), 2, None, "expected 3 columns"),
+        ("build\tarch\tA\n10.0.1\tx64\t1\n".to_owned(), 2, Some(1), "`10.0.1` is no version"),
+        ("build\tarch\tA\n10.0.1.1\tarm\t1\n".to_owned(), 2, Some(2), "`arm` is no architecture"),
+        ("build\tarch\tA\n10.0.1.1\tx64\t\n".to_owned(), 2, Some(3), "`` is no hexadecimal number"),
+        ("build\tarch\tA\n10.0.1.1\tx64\t0x1g\n".to_owned(), 2, Some(3), "`0x1g` is no hexadecimal number"),
+        ("build\tarch\tA\n10.0.1.1\tx64\t1\n10.0.01.1\tx64\t2\n".to_owned(), 3, None, "the image of line 2 again"),
         (HEAD.to_owned() + "\tA.B\tA.B", 1, Some(7), "`A.B` is here twice"),
         (HEAD.to_owned() + "\tA.B", 2, None, "no image"),
         (row(""), 2, None, "expected 6 columns"),
@@ -69,7 +114,7 @@ fn errors_name_the_place() {
         (row(&good.replace("arm64", "arm")), 2, Some(3), "`arm` is no architecture"),
         (row(&good.replace("0x59cda103", "1506648323")), 2, Some(4), "`1506648323` is no number"),
         (row(&good.replace("0x008cc000", "0x1008cc0000")), 2, Some(5), "`0x1008cc0000` is no number"),
-        (row(&good.replace("0x0018", "-0x18")), 2, Some(6), "`-0x18` is no number"),
+        (row(&good.replace("0x0018", "-0x18")), 2, Some(6), "`-0x18` is no hexadecimal number"),
         (row(&good.replace("0x0018", &"\u{1b}".repeat(100))), 2, Some(6), "`\\u{1b}"),
         (row(&format!("{good}\n{}", good.replace("0x0018", "0x0028"))), 3, None, "the image of line 2 again"),
     ];

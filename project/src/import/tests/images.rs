@@ -15,7 +15,7 @@ impl Scratch {
         fs::create_dir_all(root.join("facts")).expect("a temporary folder");
         for entry in fs::read_dir(ours).expect("the facts").flatten() {
             let name = entry.file_name().into_string().expect("a name");
-            if name.ends_with(tables::SNAPSHOT) && !name.contains("-images") {
+            if name.ends_with(tables::SNAPSHOT) && !name.contains("-images") && !name.contains("-addresses") {
                 fs::copy(entry.path(), root.join("facts").join(name)).expect("a temporary file");
             }
         }
@@ -70,7 +70,8 @@ fn borders_come_back_from_images() {
     let (texts, _) = shipped();
     let truth = layouts(&texts);
     let project = Project::at(Path::new(env!("CARGO_MANIFEST_DIR")).join(".."));
-    let images = project.images(&truth.spec.axis, &Wanted::All).expect("good facts");
+    let mut images = project.images(&truth.spec.axis, &Wanted::All).expect("good facts");
+    images.retain(|image| image.image.is_some());
     let build = |text: &str| text.parse::<Build>().expect("a build");
 
     // As they were before there were images: one border later.
