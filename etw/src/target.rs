@@ -1,7 +1,7 @@
 //! A kernel that was asked for, as JSON.
 
 use etw_layouts_codegen::Choice;
-use etw_layouts_codegen::axis::Axis;
+use etw_layouts_codegen::axis::{Axis, Build};
 use serde::Serialize;
 
 /// What was asked for, the target whose layouts are taken, and how sure they are.
@@ -19,7 +19,19 @@ pub struct Target<'a> {
     target: String,
     build: String,
     arch: String,
-    release: &'a str,
+    #[serde(flatten)]
+    windows: Windows<'a>,
+}
+
+/// What Windows calls a kernel.
+#[derive(Serialize)]
+pub struct Windows<'a> {
+    /// The release; nothing if the version axis does not have the build.
+    release: Option<&'a str>,
+    /// Build and revision, by the number that was asked for.
+    update: String,
+    /// The KB numbers of that update; none if they are not known.
+    kb: Vec<String>,
 }
 
 /// How sure layouts are.
@@ -48,8 +60,15 @@ pub fn target<'a>(axis: &'a Axis, choice: &'a Choice) -> Target<'a> {
         target: axis.target_name(choice.target()),
         build: format!("{:#}", kernel.build),
         arch: taken.arch.to_string(),
-        release: &axis.versions[kernel.version].release,
+        windows: windows(axis, choice.asked.own),
     }
+}
+
+/// The names of a kernel.
+pub fn windows(axis: &Axis, build: Build) -> Windows<'_> {
+    let name = axis.windows(build);
+    let kb = name.kb.iter().map(|kb| format!("KB{kb}")).collect();
+    Windows { release: name.release, update: format!("{:#}", name.update), kb }
 }
 
 /// How sure the layouts of a choice are.

@@ -83,10 +83,12 @@ impl Kernel<'_> {
     /// What a file is of, and how sure that is where it is one structure.
     pub fn note(&self) -> String {
         let (axis, choice) = (&self.layouts.spec.axis, &self.choice);
-        choice.note(axis).unwrap_or_else(|| match self.only {
+        let windows = axis.windows(choice.asked.own);
+        let what = choice.note(axis).unwrap_or_else(|| match self.only {
             Some(_) => format!("{}: {}", choice.label(axis), choice.sentence(axis)),
             None => choice.label(axis),
-        })
+        });
+        format!("{windows}: {what}")
     }
 
     /// How sure each type in a file is.

@@ -21,12 +21,12 @@ pub fn text(layouts: &Layouts, registry: &Registry, subject: &Subject, width: Op
     let Subject { structure, choice, .. } = subject;
     let axis = &layouts.spec.axis;
     let Some(definition) = layouts.spec.definitions.get(structure) else { return String::new() };
-    let release = &axis.versions[axis.kernels[axis.targets[choice.target()].kernel].version].release;
+    let windows = axis.windows(choice.asked.own);
     let mut out = String::new();
     if let Some(note) = choice.note(axis) {
         out += &paragraph(&note, width, "");
     }
-    out += &heading(layouts, subject, &format!("in {} ({release})", choice.label(axis)), width);
+    out += &heading(layouts, subject, &format!("in {windows}: {}", choice.label(axis)), width);
     let members = subject.members(layouts);
     let exists = match (&subject.member, members.first(), subject.constants(layouts).first()) {
         (None, ..) => {
