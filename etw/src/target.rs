@@ -27,11 +27,18 @@ pub struct Target<'a> {
 #[derive(Serialize)]
 pub struct Windows<'a> {
     /// The release; nothing if the version axis does not have the build.
-    release: Option<&'a str>,
+    pub release: Option<&'a str>,
     /// Build and revision, by the number that was asked for.
-    update: String,
+    pub update: String,
     /// The KB numbers of that update; none if they are not known.
-    kb: Vec<String>,
+    pub kb: Vec<String>,
+}
+
+impl Windows<'_> {
+    /// All of them, as a pattern finds them.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        self.release.into_iter().chain([self.update.as_str()]).chain(self.kb.iter().map(String::as_str))
+    }
 }
 
 /// How sure layouts are.

@@ -108,7 +108,8 @@ impl Calendar {
     /// The month of an update; previews are of the month before the one that they preview. None of an update outside the list's months.
     pub fn month(&self, axis: &Axis, update: Build) -> Option<Month> {
         let time = self.branch(axis, update)?.time(update.revision)?;
-        Some(Month(self.first.0 + time as u32))
+        // An update whose KB number tells no month is placed between its neighbours, and may seem to come a little before its month.
+        Some(Month(self.first.0 + (time + 0.2) as u32))
     }
 
     /// The updates of other branches that may have brought the same change as an update, of each branch the nearest in time first; branches
