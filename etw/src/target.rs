@@ -78,6 +78,12 @@ pub fn windows(axis: &Axis, build: Build) -> Windows<'_> {
     Windows { release: name.release, update: format!("{:#}", name.update), kb }
 }
 
+/// What is said of a kernel, behind its names where it has any.
+pub fn named(axis: &Axis, choice: &Choice, what: &str) -> String {
+    let name = axis.windows(choice.asked.own);
+    if name.release.is_none() && name.kb.is_empty() { what.to_owned() } else { format!("{name}: {what}") }
+}
+
 /// How sure the layouts of a choice are.
 pub fn standing(axis: &Axis, choice: &Choice) -> Standing {
     let [older, newer] = choice.standing.neighbours().map(|build| build.map(|build| build.to_string()));

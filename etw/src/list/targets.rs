@@ -49,7 +49,11 @@ pub fn list<'a>(layouts: &'a Layouts, registry: &Registry, arch: Option<Arch>, p
     };
     let matches = |target: &Target| {
         let names = [&target.target, &target.build, target.label];
-        names.into_iter().chain(target.windows.names()).chain(target.same.iter().map(String::as_str)).any(|name| pattern.matches(name))
+        names
+            .into_iter()
+            .chain(target.windows.names())
+            .chain(target.same.iter().map(String::as_str))
+            .any(|name| pattern.matches(name))
     };
     wanted.iter().map(target).filter(matches).collect()
 }

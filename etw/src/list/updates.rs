@@ -41,7 +41,8 @@ pub fn list<'a>(axis: &'a Axis, pattern: Pattern) -> Vec<Update<'a>> {
 pub fn text(list: &[Update], width: Option<usize>) -> String {
     let mut out = String::new();
     for (index, update) in list.iter().enumerate() {
-        let architectures = update.architectures.as_ref().map_or_else(String::new, |list| format!(", {} only", list.join(" and ")));
+        let architectures =
+            update.architectures.as_ref().map_or_else(String::new, |list| format!(", {} only", list.join(" and ")));
         out += &format!("{}{HEADING}{}{HEADING:#}{architectures}\n", if index == 0 { "" } else { "\n" }, update.name);
         out += &paragraph(update.doc, width, "");
         let row = |cells: [&str; 3]| Row { style: Style::new(), cells: cells.map(str::to_owned).into() };

@@ -15,7 +15,8 @@ pub struct Month(u32);
 #[derive(Clone, Debug)]
 pub struct Calendar {
     first: Month,
-    branches: BTreeMap<[u32; 3], Branch>,
+    /// By build and first revision.
+    branches: BTreeMap<Build, Branch>,
 }
 
 /// The updates of a branch.
@@ -29,6 +30,8 @@ struct Branch {
 
 /// Builds that get one update a month and no previews. Each is serviced for longer than the one before.
 const MONTHLY: [[u32; 3]; 2] = [[10, 0, 10240], [10, 0, 14393]];
+/// Revisions of a build that lie further apart are two branches: since 2026, those of Windows Server 2025 begin at 26100.32230.
+const FORK: u32 = 10_000;
 /// A revision that follows another so closely only repairs it. Monthly ones lie further apart.
 const REPAIR: u32 = 10;
 /// The KB numbers of a month's updates lie no further apart, in most months.
@@ -46,9 +49,14 @@ impl Updates {
             let revisions = rows.entry(axis.canonical(build).number).or_default();
             revisions.extend(kbs.first().map(|&kb| (build.revision, kb)));
         }
-        let rows: BTreeMap<[u32; 3], Vec<(u32, u32)>> = rows.into_iter().map(|(number, rows)| (number, regular(rows))).collect();
-        let months = months(&rows, kb);
-        let branches = rows.into_iter().map(|(number, rows)| (number, Branch::new(&rows, &months))).collect();
+        let mut branches: BTreeMap<Build, Vec<(u32, u32)>> = BTreeMap::new();
+        for (number, rows) in rows {
+            for rows in regular(rows).chunk_by(|(one, _), (next, _)| next - one < FORK) {
+                branches.insert(Build { number, revision: rows[0].0 }, rows.to_vec());
+            }
+        }
+        let months = months(&branches, kb);
+        let branches = branches.into_iter().map(|(begin, rows)| (begin, Branch::new(&rows, &months))).collect();
         Some(Calendar { first, branches })
     }
 }
@@ -64,10 +72,11 @@ fn regular(rows: BTreeMap<u32, u32>) -> Vec<(u32, u32)> {
 }
 
 /// The KB number of an update of each month, from that of the first on.
-fn months(branches: &BTreeMap<[u32; 3], Vec<(u32, u32)>>, first: u32) -> Vec<u32> {
+fn months(branches: &BTreeMap<Build, Vec<(u32, u32)>>, first: u32) -> Vec<u32> {
     let mut months = Vec::new();
     for number in MONTHLY {
-        let mut rows = branches.get(&number).into_iter().flatten().map(|(_, kb)| *kb);
+        let branch = branches.iter().find(|(begin, _)| begin.number == number);
+        let mut rows = branch.into_iter().flat_map(|(_, rows)| rows).map(|(_, kb)| *kb);
         match months.last().copied() {
             None => months.extend(rows.skip_while(|kb| *kb != first)),
             Some(last) if rows.any(|kb| kb.abs_diff(last) <= CLOSE) => months.extend(rows),
@@ -107,7 +116,7 @@ impl Branch {
 impl Calendar {
     /// The month of an update; previews are of the month before the one that they preview. None of an update outside the list's months.
     pub fn month(&self, axis: &Axis, update: Build) -> Option<Month> {
-        let time = self.branch(axis, update)?.time(update.revision)?;
+        let time = self.branch(axis, update)?.1.time(update.revision)?;
         // An update whose KB number tells no month is placed between its neighbours, and may seem to come a little before its month.
         Some(Month(self.first.0 + (time + 0.2) as u32))
     }
@@ -115,9 +124,10 @@ impl Calendar {
     /// The updates of other branches that may have brought the same change as an update, of each branch the nearest in time first; branches
     /// oldest first. Those that repair an earlier one are left out.
     pub fn same(&self, axis: &Axis, update: Build) -> Vec<Vec<Build>> {
-        let Some(time) = self.branch(axis, update).and_then(|branch| branch.time(update.revision)) else { return Vec::new() };
-        let others = self.branches.iter().filter(|(number, _)| **number != axis.canonical(update).number);
-        let near = others.map(|(&number, branch)| {
+        let Some((own, branch)) = self.branch(axis, update) else { return Vec::new() };
+        let Some(time) = branch.time(update.revision) else { return Vec::new() };
+        let others = self.branches.iter().filter(|(begin, _)| *begin != own);
+        let near = others.map(|(&Build { number, .. }, branch)| {
             let distance = |revision: u32| Some((branch.time(revision)? - time).abs());
             let near = branch.revisions.iter().filter_map(|&revision| Some((distance(revision)?, revision)));
             let mut near: Vec<_> = near.filter(|(distance, _)| *distance <= SAME).collect();
@@ -127,8 +137,9 @@ impl Calendar {
         near.filter(|near| !near.is_empty()).collect()
     }
 
-    fn branch(&self, axis: &Axis, update: Build) -> Option<&Branch> {
-        self.branches.get(&axis.canonical(update).number)
+    fn branch(&self, axis: &Axis, update: Build) -> Option<(&Build, &Branch)> {
+        let update = axis.canonical(update);
+        self.branches.range(..=update).next_back().filter(|(begin, _)| begin.number == update.number)
     }
 }
 

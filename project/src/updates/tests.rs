@@ -40,6 +40,9 @@ fn updates_of_a_month_lead_to_each_other() {
     let [by_number, own] =
         ["10.0.19045.3570", "10.0.19041.3570"].map(|build| calendar.same(&axis, build.parse().expect("a build")));
     assert!(by_number == own && !own.is_empty() && own.iter().flatten().all(|near| near.number != [10, 0, 19041]), "{own:?}");
+    // Since 2026 build 26100 is serviced in two branches.
+    let [client, server] = ["10.0.26100.8655", "10.0.26100.32995"].map(|build| build.parse::<Build>().expect("a build"));
+    assert!(calendar.same(&axis, client).iter().any(|near| near[0] == server), "{:?}", calendar.same(&axis, client));
     // Nothing is said of what the list does not have, of what is earlier than its first month, and of what is later than its last.
     for unknown in
         ["6.1.7601.24540", "10.0.10240.16405", "10.0.22000.194", "10.0.22000.90000"].map(|build| build.parse().expect("a build"))
@@ -106,28 +109,4 @@ fn wrong_lists_are_refused_with_line_and_remedy() {
     }
     let list = Updates::parse("KB2 10.0.1.2 10.0.3.2\r\nKB1 10.0.1.2\r\n", "updates.txt").expect("a list");
     assert_eq!(list.kbs.into_values().collect::<Vec<_>>(), [vec![1, 2], vec![2]]);
-}
-
-#[test]
-fn scratch() {
-    let (axis, updates, calendar) = shipped();
-    let mut by: std::collections::BTreeMap<[u32; 3], Vec<(u32, Build)>> = Default::default();
-    for (b, k) in &updates.kbs { by.entry(axis.canonical(*b).number).or_default().push((k[0], axis.canonical(*b))); }
-    let (mut all, mut agree, mut within, mut none) = (0, 0, 0, 0);
-    let mut per: std::collections::BTreeMap<String, (u32, u32)> = Default::default();
-    for (n, list) in &by { for (kb, b) in list {
-        let Some(m) = calendar.month(&axis, *b) else { continue };
-        let same = calendar.same(&axis, *b);
-        for (o, others) in &by { if o == n { continue }
-            let Some((d, near)) = others.iter().map(|(k, x)| (k.abs_diff(*kb), *x)).min_by_key(|(d, _)| *d) else { continue };
-            if d > 60 { continue }
-            all += 1;
-            let cand = same.iter().find(|c| c[0].number == *o);
-            let e = per.entry(m.to_string()[..4].to_string()).or_default(); e.0 += 1;
-            match cand { None => { none += 1; }, Some(c) if c[0] == near => { agree += 1; e.1 += 1; } Some(c) if c.contains(&near) => within += 1,
-                Some(c) => { if m.to_string() > "2020-11".to_string() { println!("{b} KB{kb} {m}: KB-nearest {near} d {d}, candidates {c:?}"); } } }
-        } } }
-    println!("all {all} agree {agree} within {within} none {none} {per:?}");
-    for b in ["10.0.17763.6189", "10.0.19041.4780", "10.0.22000.3147", "10.0.20348.2655","10.0.20348.2700","10.0.17763.7434","10.0.26100.4349","10.0.22631.6345","10.0.17763.8511"] {
-        println!("{b} {:?}", calendar.month(&axis, b.parse().unwrap()).map(|m| m.to_string())); }
 }
