@@ -71,7 +71,7 @@ fn builds_have_the_names_of_release_and_update() {
         ("list --updates KB5009543 --format json", 0, &["\"name\": \"2022-01\"", "\"KB5009555\"", "\"architectures\": null"]),
         ("list --updates KB1", 2, &["no update matches `KB1`"]),
         ("list --updates --build 6.1", 2, &["cannot be used with"]),
-        ("show DEVICE --build 10.0.19045.3570 --specs own", 0, &[name]),
+        ("show DEVICE --build 10.0.19045.3570 --specs own", 0, &["in Windows 10 22H2 (19045.3570, KB5031356): "]),
         ("show DEVICE --build 10.0.19045.3570 --specs own --facts own-facts", 0, &["(19045.3570, KB7)"]),
         (
             "show DEVICE --specs own --facts wrong-facts",
