@@ -1,8 +1,11 @@
-//! The facts that the specs of `etw-layouts` are held against, as text: symbol tables of Windows kernels, reduced to the structures
-//! that the specs speak of. The program `etw` carries them.
+//! The facts that the specs of `etw-layouts` are verified against, as text: symbol tables of Windows kernels, reduced to the structures
+//! that the specs describe; and the list of Windows' updates. The program `etw` carries them.
 
 #![no_std]
 #![forbid(unsafe_code)]
 
-/// Each file by its path in the repository, such as `facts/10.0.19041.329-x64.facts`, with its text; sorted.
+/// Each symbol table by its path in the repository, such as `facts/10.0.19041.329-x64.facts`, with its text; sorted.
 pub const FILES: &[(&str, &str)] = include!(concat!(env!("OUT_DIR"), "/files.rs"));
+
+/// The servicing updates of Windows by KB number, with the kernels that each brings; the text of `facts/updates.txt`.
+pub const UPDATES: &str = include_str!("updates.txt");

@@ -1,11 +1,13 @@
 //! The version axis: kernels in order, their labels and targets.
 
 mod describe;
+mod names;
 mod range;
 mod scope;
 mod target_set;
 mod update;
 
+pub use self::names::WindowsName;
 pub use self::scope::{Part, Range, Scope};
 pub use self::target_set::TargetSet;
 pub use self::update::Update;
@@ -33,6 +35,8 @@ pub struct Axis {
     pub follows: BTreeMap<Arch, Arch>,
     /// The targets that the documents speak of. All, if the axis does not say.
     pub documented: TargetSet,
+    /// The KB numbers of the updates that brought kernels, by build and revision; empty if nobody listed them.
+    pub kbs: BTreeMap<Build, Vec<u32>>,
     /// Named updates, oldest first.
     pub updates: Vec<Update>,
     /// Releases none of whose kernels is on the axis yet.

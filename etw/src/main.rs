@@ -100,6 +100,6 @@ impl Cli {
             Some(specs) => (Files::Folder(specs.clone()), self.facts.clone().map_or(Files::Embedded(&[]), Files::Folder)),
             None => (Files::Embedded(etw_layouts_specs::FILES), Files::Embedded(etw_layouts_facts::FILES)),
         };
-        Project { standard: etw_layouts_specs::FILES, ..Project::of(specs, facts) }
+        Project { standard: etw_layouts_specs::FILES, listed: etw_layouts_facts::UPDATES, ..Project::of(specs, facts) }
     }
 }

@@ -1,7 +1,7 @@
 //! A kernel that was asked for, as JSON.
 
 use etw_layouts_codegen::Choice;
-use etw_layouts_codegen::axis::Axis;
+use etw_layouts_codegen::axis::{Axis, Build};
 use serde::Serialize;
 
 /// What was asked for, the target whose layouts are taken, and how sure they are.
@@ -19,7 +19,26 @@ pub struct Target<'a> {
     target: String,
     build: String,
     arch: String,
-    release: &'a str,
+    #[serde(flatten)]
+    windows: Windows<'a>,
+}
+
+/// What Windows calls a kernel.
+#[derive(Serialize)]
+pub struct Windows<'a> {
+    /// The release; nothing if the version axis does not have the build.
+    pub release: Option<&'a str>,
+    /// Build and revision, by the number that was asked for.
+    pub update: String,
+    /// The KB numbers of that update; none if they are not known.
+    pub kb: Vec<String>,
+}
+
+impl Windows<'_> {
+    /// All of them, as a pattern finds them.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        self.release.into_iter().chain([self.update.as_str()]).chain(self.kb.iter().map(String::as_str))
+    }
 }
 
 /// How sure layouts are.
@@ -48,8 +67,21 @@ pub fn target<'a>(axis: &'a Axis, choice: &'a Choice) -> Target<'a> {
         target: axis.target_name(choice.target()),
         build: format!("{:#}", kernel.build),
         arch: taken.arch.to_string(),
-        release: &axis.versions[kernel.version].release,
+        windows: windows(axis, choice.asked.own),
     }
+}
+
+/// The names of a kernel.
+pub fn windows(axis: &Axis, build: Build) -> Windows<'_> {
+    let name = axis.windows(build);
+    let kb = name.kb.iter().map(|kb| format!("KB{kb}")).collect();
+    Windows { release: name.release, update: format!("{:#}", name.update), kb }
+}
+
+/// What is said of a kernel, behind its names where it has any.
+pub fn named(axis: &Axis, choice: &Choice, what: &str) -> String {
+    let name = axis.windows(choice.asked.own);
+    if name.release.is_none() && name.kb.is_empty() { what.to_owned() } else { format!("{name}: {what}") }
 }
 
 /// How sure the layouts of a choice are.

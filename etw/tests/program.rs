@@ -41,6 +41,49 @@ impl Drop for Folder {
     }
 }
 
+/// Release, update and KB number of a build, by each command that names one; also with specs of one's own.
+#[test]
+fn builds_have_the_names_of_release_and_update() {
+    let folder = Folder::new("updates");
+    folder.write("own/DEVICE.toml", "[struct]\nname = \"DEVICE\"\n[[member]]\nname = \"Id\"\ntype = \"ULONG\"\n");
+    folder.write("own-facts/updates.txt", "KB7 10.0.19045.3570\n");
+    folder.write("wrong-facts/updates.txt", "KB7 10.0.19045.3570\nKB8\n");
+    for name in ["own-facts", "wrong-facts"] {
+        let table = "etw-layouts-symbols 1\nproducer a test\nkernel 10.0.19041.264 x64 -\nstruct DEVICE 0x4\n 0x0 Id u4\n";
+        folder.write(&format!("{name}/device.facts"), table);
+    }
+    let name = "Windows 10 22H2 (19045.3570, KB5031356): 10.0.19045.3570-x64";
+    let json = ["\"release\": \"Windows 10 22H2\"", "\"update\": \"10.0.19045.3570\"", "\"KB5031356\""];
+    let commands: [(&str, i32, &[&str]); 19] = [
+        ("show LUID --build 10.0.19045.3570", 0, &[&format!("aligned to 4, in {name}")]),
+        ("show LUID --build 10.0.19041.3570", 0, &[" in Windows 10 version 2004 to 22H2 (19041.3570, KB5031356): "]),
+        ("show LUID --build 10.0.19045.3571", 0, &[" in Windows 10 22H2 (19045.3571): "]),
+        ("show LUID --build 10.0.65000.1", 0, &[" in 10.0."]),
+        ("list LUID --build 10.0.19045.3570", 0, &[&format!("In {name}")]),
+        ("export c 10.0.19045.3570-x64 --only LUID", 0, &[&format!("/* {name}")]),
+        ("export isf 10.0.19045.3570-x64 --only LUID", 0, &[&format!("etw-layouts: {name}")]),
+        ("show LUID --build 10.0.19045.3570 --format json", 0, &json),
+        ("list LUID --build 10.0.19045.3570 --format json", 0, &json),
+        ("map LUID --build 10.0.19045.3570 --format json", 0, &json),
+        ("list --targets KB5009557", 0, &["\n10.0.17763.2452-x64 "]),
+        ("list --updates KB5009543", 0, &["2022-01\n", "  10.0.20348.469   KB5009555  Windows Server 2022\n"]),
+        ("list --updates silos", 0, &["\n  not 10.0.22000\n"]),
+        ("list --updates KB5009543 --format json", 0, &["\"name\": \"2022-01\"", "\"KB5009555\"", "\"architectures\": null"]),
+        ("list --updates KB1", 2, &["no update matches `KB1`"]),
+        ("list --updates --build 6.1", 2, &["cannot be used with"]),
+        ("show DEVICE --build 10.0.19045.3570 --specs own", 0, &["in Windows 10 22H2 (19045.3570, KB5031356): "]),
+        ("show DEVICE --build 10.0.19045.3570 --specs own --facts own-facts", 0, &["(19045.3570, KB7)"]),
+        (
+            "show DEVICE --specs own --facts wrong-facts",
+            2,
+            &["wrong-facts/updates.txt:2: `KB8` has no kernels; write `KB5031356"],
+        ),
+    ];
+    for (arguments, status, parts) in commands {
+        folder.says(arguments, status, parts);
+    }
+}
+
 #[test]
 fn specs_and_facts_are_part_of_the_program() {
     let folder = Folder::new("empty");

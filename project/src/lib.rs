@@ -21,6 +21,7 @@ mod registry;
 pub mod replace;
 pub mod subject;
 pub mod tables;
+pub mod updates;
 pub mod verify;
 
 pub use project::Project;

@@ -4,13 +4,15 @@ use crate::Error;
 use crate::registry;
 use crate::replace::Changes;
 use crate::tables::{self, Stated, SymbolFile, Table};
+use crate::updates::{self, Updates};
 use etw_layouts_codegen::axis::Axis;
 use etw_layouts_codegen::layouts::Layouts;
 use etw_layouts_codegen::registry::Registry;
 use etw_layouts_codegen::{Sources, compile_with};
 use etw_layouts_symbols::Wanted;
 use rayon::prelude::*;
-use std::io::IsTerminal;
+use std::fs;
+use std::io::{self, IsTerminal};
 use std::path::{Path, PathBuf};
 
 /// A spec set, the facts that it is held against, and what is generated from it.
@@ -24,6 +26,8 @@ pub struct Project {
     pub facts: Files,
     /// Specs that complete those of the project, each with its path and text: see [`compile_with`].
     pub standard: &'static [(&'static str, &'static str)],
+    /// The list of Windows' updates, if the facts have none of their own: see [`updates`](crate::updates).
+    pub listed: &'static str,
     /// What else is written when the specs change.
     pub generated: Option<Generate>,
 }
@@ -53,7 +57,7 @@ impl Project {
 
     /// Specs and facts. The paths of folders start from the current one.
     pub fn of(specs: Files, facts: Files) -> Self {
-        Self { root: PathBuf::new(), specs, facts, standard: &[], generated: None }
+        Self { root: PathBuf::new(), specs, facts, standard: &[], listed: "", generated: None }
     }
 
     /// The spec texts; their paths start from the root.
@@ -74,14 +78,31 @@ impl Project {
         Ok(sources)
     }
 
-    /// The layouts of the specs.
+    /// The layouts of the specs, on an axis that knows the KB numbers of updates.
     ///
     /// # Errors
     ///
-    /// Everything that is wrong with the specs.
+    /// Everything that is wrong with the specs, and a list of updates that cannot be read.
     pub fn layouts(&self) -> Result<Layouts, Error> {
         let colour = std::io::stderr().is_terminal();
-        Ok(compile_with(self.sources()?, self.standard).map_err(|errors| errors.render(colour))?)
+        let mut layouts = compile_with(self.sources()?, self.standard).map_err(|errors| errors.render(colour))?;
+        layouts.spec.axis.kbs = self.updates()?.kbs;
+        Ok(layouts)
+    }
+
+    /// The updates of Windows that the facts list, or that the program has.
+    ///
+    /// # Errors
+    ///
+    /// A list that cannot be read.
+    pub fn updates(&self) -> Result<Updates, Error> {
+        let Files::Folder(facts) = &self.facts else { return Updates::parse(self.listed, updates::FILE) };
+        let path = self.root.join(facts).join(updates::FILE);
+        match fs::read_to_string(&path) {
+            Ok(text) => Updates::parse(&text, &self.shown(&path)),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Updates::parse(self.listed, updates::FILE),
+            Err(error) => Err(format!("{}: {error}", self.shown(&path)).into()),
+        }
     }
 
     /// The files of the facts.

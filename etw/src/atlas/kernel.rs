@@ -14,7 +14,7 @@ pub fn page(atlas: &Atlas, target: usize) -> (String, String) {
     let kernel = &atlas.kernels[target];
     framed(paths::of_kernel(&kernel.name), "kernels", &kernel.name, |html| {
         html.leaf("h1", &[], &kernel.name);
-        html.leaf("p", &[("class", &"lead")], atlas.release(target));
+        html.leaf("p", &[("class", &"lead")], atlas.axis.windows(atlas.axis.newest(target).build));
         html.el("dl", &[("class", &"facts")], |html| facts(atlas, target, html));
         html.leaf("h2", &[("id", &"structures")], "What it has");
         html.leaf("p", &[], "Structures, enumerations and sets of values, each with how sure its layout is for this kernel.");

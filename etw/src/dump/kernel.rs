@@ -11,6 +11,7 @@ use etw_layouts_dump::{By, MemoryDump, Source};
 use etw_layouts_memory::{Address, GLOBALS, Kernel};
 use etw_layouts_project::Project;
 use etw_layouts_project::project::Files;
+use etw_layouts_project::updates::{self, Updates};
 use etw_layouts_symbols::store::SymbolPath;
 use etw_layouts_symbols::{self as symbols, Symbols, Wanted};
 use serde::Serialize;
@@ -81,6 +82,8 @@ pub struct Revision {
     pub build: Build,
     /// By what: `pdb`, `image`, `option`, or `header`, which does not tell the revision.
     build_by: &'static str,
+    /// The KB numbers of the update that brought it; none if they or the revision are not known.
+    kb: Vec<String>,
     /// What --build says, where that is the same kernel under another number.
     #[serde(skip_serializing_if = "Option::is_none", serialize_with = "shown_if")]
     build_said: Option<Build>,
@@ -109,7 +112,7 @@ impl Revision {
     }
 
     fn by(build: Build, build_by: &'static str) -> Self {
-        Self { build, build_by, build_said: None }
+        Self { build, build_by, kb: kb(build), build_said: None }
     }
 
     /// Which build is meant where --build says another.
@@ -128,9 +131,19 @@ impl Display for Revision {
             "option" => "as --build says",
             _ => "as the dump's header says, which does not tell the revision",
         };
-        writeln!(f, "  kernel      {:#}, {by}", self.build)?;
+        let kb = if self.kb.is_empty() { String::new() } else { format!(" ({})", self.kb.join(", ")) };
+        writeln!(f, "  kernel      {:#}{kb}, {by}", self.build)?;
         self.note().iter().try_for_each(|note| writeln!(f, "              {note}"))
     }
+}
+
+/// The KB numbers of the update that brought a kernel, under its number or another.
+fn kb(build: Build) -> Vec<String> {
+    let Ok(updates) = Updates::parse(etw_layouts_facts::UPDATES, updates::FILE) else { return Vec::new() };
+    let number = AXIS.canonical(build).number;
+    let is_it = |other: &Build| other.revision == build.revision && AXIS.canonical(*other).number == number;
+    let of = updates.kbs.iter().find(|(other, _)| is_it(other));
+    of.into_iter().flat_map(|(_, kbs)| kbs).map(|kb| format!("KB{kb}")).collect()
 }
 
 /// The kernel of a dump, for a walk, and what is known of it.

@@ -2,6 +2,7 @@
 
 use super::confidence::Confidence;
 use super::write::{Text, write};
+use crate::target;
 use crate::{Error, Outcome, print};
 use etw_layouts_codegen::Choice;
 use etw_layouts_codegen::layouts::Layouts;
@@ -83,10 +84,11 @@ impl Kernel<'_> {
     /// What a file is of, and how sure that is where it is one structure.
     pub fn note(&self) -> String {
         let (axis, choice) = (&self.layouts.spec.axis, &self.choice);
-        choice.note(axis).unwrap_or_else(|| match self.only {
+        let what = choice.note(axis).unwrap_or_else(|| match self.only {
             Some(_) => format!("{}: {}", choice.label(axis), choice.sentence(axis)),
             None => choice.label(axis),
-        })
+        });
+        target::named(axis, choice, &what)
     }
 
     /// How sure each type in a file is.

@@ -4,6 +4,7 @@ mod globals;
 mod pattern;
 mod structures;
 mod targets;
+mod updates;
 
 use crate::{Error, Format, Outcome, columns, print};
 use etw_layouts_codegen::Choice;
@@ -12,7 +13,8 @@ use etw_layouts_project::Project;
 use etw_layouts_project::subject::choose;
 use pattern::Pattern;
 
-/// List the structures, enumerations and sets of flags that the specs define, the targets that they are known for, or global variables.
+/// List the structures, enumerations and sets of flags that the specs define, the targets that they are known for, global variables, or
+/// updates of Windows that changed layouts.
 ///
 /// Sizes are in bytes, from the least to the greatest of all versions; with --build, those of that kernel.
 ///
@@ -21,6 +23,8 @@ use pattern::Pattern;
 ///     etw list "*_HEADER"             whose names end so
 ///     etw list --build 6.1 --arch x86
 ///     etw list --targets 1607         the kernels that are known, by build, label or release
+///     etw list --updates              updates that changed layouts, with their KB numbers
+///     etw list --updates KB5009543    the change that this update brought
 ///     etw list --globals              the global variables, whose addresses etw export offsets gives
 ///
 /// `cargo xtask list` is the same on the specs of the workspace.
@@ -30,10 +34,10 @@ pub struct Args {
     /// Letters of the name, or a pattern in which each `*` stands for any letters.
     pattern: Option<String>,
     /// What this build has: 10.0.19041.1415, 10.0.19041, 1709, 6.1, 5.1.2600-sp3.
-    #[arg(long, conflicts_with_all = ["targets", "globals"])]
+    #[arg(long, conflicts_with_all = ["targets", "globals", "updates"])]
     build: Option<String>,
     /// What this architecture has.
-    #[arg(long, conflicts_with = "globals", value_parser = crate::kernel::arch())]
+    #[arg(long, conflicts_with_all = ["globals", "updates"], value_parser = crate::kernel::arch())]
     arch: Option<Arch>,
     /// List targets: the kernels whose layouts are known.
     #[arg(long)]
@@ -41,6 +45,9 @@ pub struct Args {
     /// List the kernel's global variables that lead to what ETW keeps, and of how many symbol files their addresses are known.
     #[arg(long, conflicts_with = "targets")]
     globals: bool,
+    /// List the updates that changed layouts: the first known revision of each build that has the change, and its KB number.
+    #[arg(long, conflicts_with_all = ["targets", "globals"])]
+    updates: bool,
     /// Text to read, or one JSON document.
     #[arg(long, value_enum, default_value_t = Format::Text)]
     format: Format,
@@ -59,6 +66,15 @@ pub(crate) fn run(args: &Args, project: &Project) -> Result<Outcome, Error> {
         match args.format {
             Format::Text => print::print(&globals::text(&list, width))?,
             Format::Json => print::json(&globals::json(&list))?,
+        }
+        return Ok(Outcome::Good);
+    }
+    if args.updates {
+        let list = updates::list(axis, pattern);
+        pattern.found(list.is_empty(), "update", axis.updates.iter().map(|update| update.name.clone()))?;
+        match args.format {
+            Format::Text => print::print(&updates::text(&list, width))?,
+            Format::Json => print::json(&updates::json(&list))?,
         }
         return Ok(Outcome::Good);
     }

@@ -4,7 +4,7 @@ use super::pattern::Pattern;
 use crate::columns::{Row, aligned, paragraph};
 use crate::print::HEADING;
 use crate::show::{confirmed_in, kind};
-use crate::target::{Target, target};
+use crate::target::{Target, named, target};
 use anstyle::Style;
 use etw_layouts_codegen::Choice;
 use etw_layouts_codegen::axis::{Arch, Axis, TargetSet};
@@ -76,7 +76,7 @@ pub fn text(axis: &Axis, choice: Option<&Choice>, list: &[Structure], width: Opt
     let mut out = String::new();
     if let Some(choice) = choice {
         out = choice.note(axis).map_or(out, |note| paragraph(&note, width, ""));
-        out += &format!("{HEADING}In {}{HEADING:#}\n", choice.label(axis));
+        out += &format!("{HEADING}In {}{HEADING:#}\n", named(axis, choice, &choice.label(axis)));
         if !choice.is_stand_in(axis) {
             out += &paragraph(&format!("Of the whole kernel: {}.", choice.sentence(axis)), width, "");
         }

@@ -2,7 +2,7 @@
 
 use super::pattern::Pattern;
 use crate::columns::{Row, aligned};
-use crate::target::{Standing, standing};
+use crate::target::{Standing, Windows, standing, windows};
 use anstyle::Style;
 use etw_layouts_codegen::Choice;
 use etw_layouts_codegen::axis::Arch;
@@ -18,7 +18,8 @@ pub struct Target<'a> {
     build: String,
     arch: String,
     label: &'a str,
-    release: &'a str,
+    #[serde(flatten)]
+    windows: Windows<'a>,
     /// Other builds that are this kernel.
     same: Vec<String>,
     /// How sure its layouts are, and how many kernels that have them were seen.
@@ -40,15 +41,19 @@ pub fn list<'a>(layouts: &'a Layouts, registry: &Registry, arch: Option<Arch>, p
             build: format!("{:#}", kernel.build),
             arch: arch.to_string(),
             label: &version.label,
-            release: &version.release,
+            windows: windows(axis, kernel.build),
             same: kernel.same.iter().map(ToString::to_string).collect(),
             standing: standing(axis, &Choice::of(layouts, registry, axis.newest(index), None)),
             seen: registry.kernels_of(axis, index),
         }
     };
     let matches = |target: &Target| {
-        let names = [&target.target, &target.build, target.label, target.release];
-        names.into_iter().chain(target.same.iter().map(String::as_str)).any(|name| pattern.matches(name))
+        let names = [&target.target, &target.build, target.label];
+        names
+            .into_iter()
+            .chain(target.windows.names())
+            .chain(target.same.iter().map(String::as_str))
+            .any(|name| pattern.matches(name))
     };
     wanted.iter().map(target).filter(matches).collect()
 }
@@ -58,7 +63,7 @@ pub fn text(list: &[Target], width: Option<usize>) -> String {
     let row = |target: &Target| {
         let seen = if target.seen == 0 { "-".to_owned() } else { target.seen.to_string() };
         let same = if target.same.is_empty() { String::new() } else { format!(", also {}", target.same.join(", ")) };
-        let release = format!("{}{same}", target.release);
+        let release = format!("{}{same}", target.windows.release.unwrap_or_default());
         Row {
             style: Style::new(),
             cells: vec![target.target.clone(), target.label.to_owned(), target.standing.standing.to_owned(), seen, release],

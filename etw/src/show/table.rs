@@ -3,6 +3,7 @@
 use super::otherwise::Otherwise;
 use crate::columns::{Row, aligned, paragraph};
 use crate::print::{DIM, HEADING, plain_guid};
+use crate::target::named;
 use anstyle::Style;
 use etw_layouts_codegen::axis::TargetSet;
 use etw_layouts_codegen::layouts::{Bits, Form, Layouts, Type};
@@ -21,12 +22,11 @@ pub fn text(layouts: &Layouts, registry: &Registry, subject: &Subject, width: Op
     let Subject { structure, choice, .. } = subject;
     let axis = &layouts.spec.axis;
     let Some(definition) = layouts.spec.definitions.get(structure) else { return String::new() };
-    let release = &axis.versions[axis.kernels[axis.targets[choice.target()].kernel].version].release;
     let mut out = String::new();
     if let Some(note) = choice.note(axis) {
         out += &paragraph(&note, width, "");
     }
-    out += &heading(layouts, subject, &format!("in {} ({release})", choice.label(axis)), width);
+    out += &heading(layouts, subject, &format!("in {}", named(axis, choice, &choice.label(axis))), width);
     let members = subject.members(layouts);
     let exists = match (&subject.member, members.first(), subject.constants(layouts).first()) {
         (None, ..) => {

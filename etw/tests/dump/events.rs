@@ -105,15 +105,17 @@ fn options_of_minidumps() {
     let folder = Folder::new("options");
     let path = folder.file("mini.dmp", dump());
     let of = |options: &[&str]| json(&[&["dump", "info", &path], options].concat());
-    for (options, build, by) in [
-        (&[][..], "10.0.19041", "header"),
-        (&["--build", "10.0.19041.264"][..], "10.0.19041.264", "option"),
-        (&["--build", "10.0.19044.264"][..], "10.0.19041.264", "option"),
-        (&["--build", "10.0.19045"][..], "10.0.19041.2130", "option"),
+    for (options, build, by, kb) in [
+        (&[][..], "10.0.19041", "header", None),
+        (&["--build", "10.0.19041.264"][..], "10.0.19041.264", "option", None),
+        (&["--build", "10.0.19044.264"][..], "10.0.19041.264", "option", None),
+        (&["--build", "10.0.19041.3570"][..], "10.0.19041.3570", "option", Some("KB5031356")),
+        (&["--build", "10.0.19045"][..], "10.0.19041.2130", "option", Some("KB5018410")),
     ] {
         let (status, infos) = of(options);
         let kernel = &infos[0]["kernel"];
         assert_eq!((status, kernel["build"].as_str(), kernel["build_by"].as_str()), (Some(0), Some(build), Some(by)));
+        assert_eq!(kernel["kb"], kb.into_iter().collect::<Value>(), "{build}");
         assert_eq!(infos[0]["notes"], Value::Array(vec![]));
         assert_eq!(kernel["build_said"].as_str(), options.get(1).copied().filter(|said| *said != build));
     }
