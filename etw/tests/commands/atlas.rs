@@ -16,7 +16,7 @@ use std::{env, fs};
 use test_support::witness;
 
 /// No page may be larger.
-const LARGEST: usize = 320_000;
+const LARGEST: usize = 330_000;
 
 static FILES: LazyLock<BTreeMap<String, String>> = LazyLock::new(|| atlas::files(&project()).expect("an atlas"));
 
