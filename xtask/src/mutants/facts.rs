@@ -94,7 +94,9 @@ impl Finder<'_> {
                 Some(Holds::Tables(Sort::Member)) => self.members(root, &entry.tables()),
                 Some(Holds::Tables(Sort::Version)) => entry.tables().into_iter().for_each(|version| self.version(version)),
                 Some(Holds::Tables(Sort::Update)) => entry.tables().into_iter().for_each(|update| self.update(update)),
-                Some(Holds::Table(_)) => entry.tables().into_iter().for_each(|table| self.table(table)),
+                Some(Holds::Table(_)) => {
+                    entry.tables().into_iter().for_each(|table| self.table(table, entry.name == "struct"));
+                }
                 Some(Holds::Named(Sort::Scalar)) => self.scalars(&entry),
                 Some(Holds::NamedPiecewise) => self.typedefs(&entry),
                 _ => {}
@@ -115,7 +117,7 @@ impl Finder<'_> {
             let swapped = format!("{}\n{}", &self.text[pair[1].clone()], &self.text[pair[0].clone()]);
             self.add(FactKind::Swapped, pair[0].start..pair[1].end, swapped);
         }
-        members.iter().for_each(|member| self.table(*member));
+        members.iter().for_each(|member| self.table(*member, ordered));
     }
 
     fn scalars(&mut self, entry: &Entry) {
@@ -162,7 +164,8 @@ impl Finder<'_> {
         self.add(FactKind::Build, end..end, "1");
     }
 
-    fn table(&mut self, table: Table) {
+    /// A table; whether the members of groups in it follow each other.
+    fn table(&mut self, table: Table, ordered: bool) {
         for entry in table.entries() {
             let holds = entry.key.map(|key| key.holds);
             // Provenance is held against nothing.
@@ -184,8 +187,9 @@ impl Finder<'_> {
             if let Some(Holds::Tables(Sort::Member | Sort::Constant)) = holds {
                 let tables = entry.tables();
                 // The order of branches and of constants says nothing.
-                self.rows(tables.iter().map(|table| table.span()).collect(), entry.name == "struct");
-                tables.into_iter().for_each(|table| self.table(table));
+                let ordered = entry.name == "struct" || entry.name == "members" && ordered;
+                self.rows(tables.iter().map(|table| table.span()).collect(), ordered);
+                tables.into_iter().for_each(|table| self.table(table, ordered));
             }
         }
     }
