@@ -99,11 +99,11 @@ runtime::tokens! {
         WaitListHead WAIT_LIST_HEAD: LIST_ENTRY, "5.0..";
         DebugActive DEBUG_ACTIVE, "5.2..";
         Lock LOCK, "5.2..";
-        NpxIrql NPX_IRQL, "5.2.3790-sp1..late-6.0";
+        NpxIrql NPX_IRQL, "5.2.3790-sp1..6.0";
         Hand HAND, "5.2.3790-sp1..";
-        Abandoned ABANDONED, "early-6.0..";
-        Signalling SIGNALLING, "early-6.0..";
-        DpcActive DPC_ACTIVE, "early-6.0..";
+        Abandoned ABANDONED, "6.0..";
+        Signalling SIGNALLING, "6.0..";
+        DpcActive DPC_ACTIVE, "6.0..";
         TimerControlFlags TIMER_CONTROL_FLAGS, "6.1..";
         Coalescable COALESCABLE, "6.1";
         KeepShifting KEEP_SHIFTING, "6.1";
@@ -119,7 +119,7 @@ runtime::tokens! {
         Expired EXPIRED, "6.1..";
         ActiveDR7 ACTIVE_DR7, "6.1, 6.1.. x64";
         Instrumented INSTRUMENTED, "6.1, 6.1.. x64, 10.0..";
-        Reserved2 RESERVED2, "6.1, 6.1..8.1-update x64, 6.3.9600.16384";
+        Reserved2 RESERVED2, "6.1, 6.1..8.1-update x64, 6.3..8.1-update";
         UmsScheduled UMS_SCHEDULED, "6.1, 6.1..19569 x64";
         UmsPrimary UMS_PRIMARY, "6.1, 6.1..19569 x64";
         ThreadSpecControl THREAD_SPEC_CONTROL, "6.1.7601.24000, 1803, no arm64";
@@ -140,8 +140,8 @@ runtime::tokens! {
         Timer2Running TIMER2_RUNNING, "6.3..";
         Timer2Disabled TIMER2_DISABLED, "6.3..";
         Reserved1 RESERVED1, "6.3..";
-        Reserved3 RESERVED3, "6.3.9600.16384";
-        Reserved5 RESERVED5, "6.3.9600.16384, server-2022..";
+        Reserved3 RESERVED3, "6.3..8.1-update";
+        Reserved5 RESERVED5, "6.3..8.1-update, server-2022..";
         Minimal MINIMAL, "6.3.. x64";
         Reserved4 RESERVED4, "6.3.. x64";
         TimerType TIMER_TYPE, "8.1-update..";
@@ -392,9 +392,9 @@ runtime::tokens! {
 
 runtime::tokens! {
     ETW_BUFFER_CONTEXT {
-        ProcessorNumber PROCESSOR_NUMBER, "early-6.0..";
-        Alignment ALIGNMENT, "early-6.0..";
-        LoggerId LOGGER_ID, "early-6.0..";
+        ProcessorNumber PROCESSOR_NUMBER, "6.0..";
+        Alignment ALIGNMENT, "6.0..";
+        LoggerId LOGGER_ID, "6.0..";
         ProcessorIndex PROCESSOR_INDEX, "6.1.7601.24000..";
     }
 }
@@ -424,13 +424,13 @@ runtime::tokens! {
 
 runtime::tokens! {
     ETW_DATA_SOURCE {
-        Process PROCESS, "early-6.0..6.2";
-        NotificationSemaphore NOTIFICATION_SEMAPHORE: KSEMAPHORE, "early-6.0..6.2";
-        Lock LOCK: EX_PUSH_LOCK, "early-6.0..";
-        NotificationQueue NOTIFICATION_QUEUE: LIST_ENTRY, "early-6.0..";
-        NotificationCount NOTIFICATION_COUNT, "early-6.0..6.2";
-        UnknownUlong UNKNOWN_ULONG, "early-6.0..6.2";
-        UnknownBoolean UNKNOWN_BOOLEAN, "early-6.0..6.2";
+        Process PROCESS, "6.0..6.2";
+        NotificationSemaphore NOTIFICATION_SEMAPHORE: KSEMAPHORE, "6.0..6.2";
+        Lock LOCK: EX_PUSH_LOCK, "6.0..";
+        NotificationQueue NOTIFICATION_QUEUE: LIST_ENTRY, "6.0..";
+        NotificationCount NOTIFICATION_COUNT, "6.0..6.2";
+        UnknownUlong UNKNOWN_ULONG, "6.0..6.2";
+        UnknownBoolean UNKNOWN_BOOLEAN, "6.0..6.2";
         NotificationEvent NOTIFICATION_EVENT, "6.3..";
     }
 }
@@ -480,10 +480,10 @@ runtime::tokens! {
 
 runtime::tokens! {
     ETW_ENABLE_NOTIFICATION_PACKET {
-        Header HEADER: ETW_NOTIFICATION_HEADER, "early-6.0..";
-        EnableInfo ENABLE_INFO: TRACE_ENABLE_INFO, "early-6.0..";
-        LegacyEnableContext LEGACY_ENABLE_CONTEXT: TRACE_ENABLE_CONTEXT, "early-6.0..";
-        ProviderEnabled PROVIDER_ENABLED, "early-6.0..";
+        Header HEADER: ETW_NOTIFICATION_HEADER, "6.0..";
+        EnableInfo ENABLE_INFO: TRACE_ENABLE_INFO, "6.0..";
+        LegacyEnableContext LEGACY_ENABLE_CONTEXT: TRACE_ENABLE_CONTEXT, "6.0..";
+        ProviderEnabled PROVIDER_ENABLED, "6.0..";
         Reserved RESERVED, "6.0";
         FilterType FILTER_TYPE, "6.1..";
     }
@@ -541,15 +541,15 @@ runtime::tokens! {
 
 runtime::tokens! {
     ETW_GUID_ENTRY {
-        GuidList GUID_LIST: LIST_ENTRY, "early-6.0..";
-        RefCount REF_COUNT, "early-6.0..";
-        Guid GUID: GUID, "early-6.0..";
-        RegListHead REG_LIST_HEAD: LIST_ENTRY, "early-6.0..";
-        SecurityDescriptor SECURITY_DESCRIPTOR, "early-6.0..";
+        GuidList GUID_LIST: LIST_ENTRY, "6.0..";
+        RefCount REF_COUNT, "6.0..";
+        Guid GUID: GUID, "6.0..";
+        RegListHead REG_LIST_HEAD: LIST_ENTRY, "6.0..";
+        SecurityDescriptor SECURITY_DESCRIPTOR, "6.0..";
         LegacyEnableContext LEGACY_ENABLE_CONTEXT: TRACE_ENABLE_CONTEXT, "early-6.0";
         LegacyProviderEnabled LEGACY_PROVIDER_ENABLED, "early-6.0";
-        ProviderEnableInfo PROVIDER_ENABLE_INFO: TRACE_ENABLE_INFO, "early-6.0..";
-        EnableInfo ENABLE_INFO, "early-6.0..";
+        ProviderEnableInfo PROVIDER_ENABLE_INFO: TRACE_ENABLE_INFO, "6.0..";
+        EnableInfo ENABLE_INFO, "6.0..";
         LastEnable LAST_ENABLE: ETW_LAST_ENABLE_INFO, "late-6.0..";
         MatchId MATCH_ID, "6.1..";
         FilterData FILTER_DATA, "6.1..";
@@ -591,7 +591,7 @@ runtime::tokens! {
 runtime::tokens! {
     ETW_KERNEL_HEADER_EXTENSION {
         GroupMasks GROUP_MASKS: PERFINFO_GROUPMASK, "5.2..";
-        Version VERSION, "early-6.0..";
+        Version VERSION, "6.0..";
     }
 }
 
@@ -628,18 +628,18 @@ runtime::tokens! {
 
 runtime::tokens! {
     ETW_NOTIFICATION_HEADER {
-        NotificationType NOTIFICATION_TYPE, "early-6.0..";
-        NotificationSize NOTIFICATION_SIZE, "early-6.0..";
-        Offset OFFSET, "early-6.0..";
-        ReplyRequested REPLY_REQUESTED, "early-6.0..";
+        NotificationType NOTIFICATION_TYPE, "6.0..";
+        NotificationSize NOTIFICATION_SIZE, "6.0..";
+        Offset OFFSET, "6.0..";
+        ReplyRequested REPLY_REQUESTED, "6.0..";
         Reserved1 RESERVED1, "6.0";
-        ReplyCount REPLY_COUNT, "early-6.0..";
-        NotifyeeCount NOTIFYEE_COUNT, "early-6.0..";
-        Reserved2 RESERVED2, "early-6.0..";
-        TargetPID TARGET_PID, "early-6.0..";
-        SourcePID SOURCE_PID, "early-6.0..";
-        DestinationGuid DESTINATION_GUID: GUID, "early-6.0..";
-        SourceGuid SOURCE_GUID: GUID, "early-6.0..";
+        ReplyCount REPLY_COUNT, "6.0..";
+        NotifyeeCount NOTIFYEE_COUNT, "6.0..";
+        Reserved2 RESERVED2, "6.0..";
+        TargetPID TARGET_PID, "6.0..";
+        SourcePID SOURCE_PID, "6.0..";
+        DestinationGuid DESTINATION_GUID: GUID, "6.0..";
+        SourceGuid SOURCE_GUID: GUID, "6.0..";
         Timeout TIMEOUT, "6.1..";
     }
 }
@@ -688,10 +688,10 @@ runtime::tokens! {
 
 runtime::tokens! {
     ETW_PROVIDER_TABLE_ENTRY {
-        RefCount REF_COUNT, "early-6.0..6.1";
-        State STATE, "early-6.0..6.1";
-        RegEntry REG_ENTRY, "early-6.0..6.1";
-        Caller CALLER, "early-6.0..6.1";
+        RefCount REF_COUNT, "6.0..6.1";
+        State STATE, "6.0..6.1";
+        RegEntry REG_ENTRY, "6.0..6.1";
+        Caller CALLER, "6.0..6.1";
     }
 }
 
@@ -705,11 +705,11 @@ runtime::tokens! {
 
 runtime::tokens! {
     ETW_QUEUE_ENTRY {
-        ListEntry LIST_ENTRY: LIST_ENTRY, "early-6.0..";
-        DataBlock DATA_BLOCK, "early-6.0..";
-        RegEntry REG_ENTRY, "early-6.0..";
-        RegIndex REG_INDEX, "early-6.0..";
-        ReplyIndex REPLY_INDEX, "early-6.0..";
+        ListEntry LIST_ENTRY: LIST_ENTRY, "6.0..";
+        DataBlock DATA_BLOCK, "6.0..";
+        RegEntry REG_ENTRY, "6.0..";
+        RegIndex REG_INDEX, "6.0..";
+        ReplyIndex REPLY_INDEX, "6.0..";
         ReplyObject REPLY_OBJECT, "6.2..";
         WakeReference WAKE_REFERENCE, "6.2..";
         Flags FLAGS, "6.2..";
@@ -718,10 +718,10 @@ runtime::tokens! {
 
 runtime::tokens! {
     ETW_REALTIME_CONNECT {
-        LoggerId LOGGER_ID, "early-6.0..";
+        LoggerId LOGGER_ID, "6.0..";
         ConsumerId CONSUMER_ID, "6.0";
-        ConsumerHandle64 CONSUMER_HANDLE64, "early-6.0..";
-        ReferenceTime REFERENCE_TIME: ETW_REF_CLOCK, "early-6.0..";
+        ConsumerHandle64 CONSUMER_HANDLE64, "6.0..";
+        ReferenceTime REFERENCE_TIME: ETW_REF_CLOCK, "6.0..";
         ReservedBufferSpaceSize RESERVED_BUFFER_SPACE_SIZE, "6.1..";
         ReservedBufferSpace RESERVED_BUFFER_SPACE, "6.1..";
         ReservedBufferSpace64 RESERVED_BUFFER_SPACE64, "6.1..";
@@ -743,18 +743,18 @@ runtime::tokens! {
 
 runtime::tokens! {
     ETW_REALTIME_CONSUMER {
-        Links LINKS: LIST_ENTRY, "early-6.0..";
+        Links LINKS: LIST_ENTRY, "6.0..";
         PipeHandle PIPE_HANDLE, "6.0";
-        ProcessHandle PROCESS_HANDLE, "early-6.0..";
+        ProcessHandle PROCESS_HANDLE, "6.0..";
         ConsumerId CONSUMER_ID, "6.0";
         ProcessId PROCESS_ID, "6.0";
-        BuffersLost BUFFERS_LOST, "early-6.0..";
-        NewBuffersLost NEW_BUFFERS_LOST, "early-6.0..";
-        NextNotDelivered NEXT_NOT_DELIVERED, "early-6.0..";
-        RealtimeConnectContext REALTIME_CONNECT_CONTEXT, "early-6.0..";
+        BuffersLost BUFFERS_LOST, "6.0..";
+        NewBuffersLost NEW_BUFFERS_LOST, "6.0..";
+        NextNotDelivered NEXT_NOT_DELIVERED, "6.0..";
+        RealtimeConnectContext REALTIME_CONNECT_CONTEXT, "6.0..";
         Event EVENT: KEVENT, "6.0";
-        EmptyBuffersCount EMPTY_BUFFERS_COUNT, "early-6.0..";
-        ShutDownRequested SHUT_DOWN_REQUESTED, "early-6.0..";
+        EmptyBuffersCount EMPTY_BUFFERS_COUNT, "6.0..";
+        ShutDownRequested SHUT_DOWN_REQUESTED, "6.0..";
         ProcessObject PROCESS_OBJECT, "6.1..";
         DisconnectEvent DISCONNECT_EVENT, "6.1..";
         DataAvailableEvent DATA_AVAILABLE_EVENT, "6.1..";
@@ -786,34 +786,34 @@ runtime::tokens! {
 
 runtime::tokens! {
     ETW_REF_CLOCK {
-        StartTime START_TIME: LARGE_INTEGER, "early-6.0..";
-        StartPerfClock START_PERF_CLOCK: LARGE_INTEGER, "early-6.0..";
+        StartTime START_TIME: LARGE_INTEGER, "6.0..";
+        StartPerfClock START_PERF_CLOCK: LARGE_INTEGER, "6.0..";
     }
 }
 
 runtime::tokens! {
     ETW_REGISTER_GUIDS {
-        ProviderGuid PROVIDER_GUID: GUID, "early-6.0..";
-        NotificationType NOTIFICATION_TYPE, "early-6.0..";
-        RegIndex REG_INDEX, "early-6.0..";
-        RegHandle64 REG_HANDLE64, "early-6.0..";
-        Reserved RESERVED, "early-6.0..6.2";
-        Notification NOTIFICATION: ETW_ENABLE_NOTIFICATION_PACKET, "early-6.0..";
+        ProviderGuid PROVIDER_GUID: GUID, "6.0..";
+        NotificationType NOTIFICATION_TYPE, "6.0..";
+        RegIndex REG_INDEX, "6.0..";
+        RegHandle64 REG_HANDLE64, "6.0..";
+        Reserved RESERVED, "6.0..6.2";
+        Notification NOTIFICATION: ETW_ENABLE_NOTIFICATION_PACKET, "6.0..";
         Callback64 CALLBACK64, "6.3..";
     }
 }
 
 runtime::tokens! {
     ETW_REGISTRATION_ENTRY {
-        ProviderGuid PROVIDER_GUID: GUID, "early-6.0..";
-        KernelRegHandle KERNEL_REG_HANDLE, "early-6.0..";
-        RegistrationHandle REGISTRATION_HANDLE: ETW_REGISTRATION_HANDLE, "early-6.0..6.1";
-        Callback CALLBACK, "early-6.0..";
-        Context CONTEXT, "early-6.0..";
-        Type TYPE, "early-6.0..";
-        KernelEnable KERNEL_ENABLE, "early-6.0..";
-        PrivateEnable PRIVATE_ENABLE, "early-6.0..";
-        PrivateAggregate PRIVATE_AGGREGATE, "early-6.0..";
+        ProviderGuid PROVIDER_GUID: GUID, "6.0..";
+        KernelRegHandle KERNEL_REG_HANDLE, "6.0..";
+        RegistrationHandle REGISTRATION_HANDLE: ETW_REGISTRATION_HANDLE, "6.0..6.1";
+        Callback CALLBACK, "6.0..";
+        Context CONTEXT, "6.0..";
+        Type TYPE, "6.0..";
+        KernelEnable KERNEL_ENABLE, "6.0..";
+        PrivateEnable PRIVATE_ENABLE, "6.0..";
+        PrivateAggregate PRIVATE_AGGREGATE, "6.0..";
         Lock LOCK: RTL_CRITICAL_SECTION, "6.1";
         Node NODE: RTL_BALANCED_NODE, "6.2..";
         Lock0 LOCK0, "6.2..";
@@ -829,8 +829,8 @@ runtime::tokens! {
 
 runtime::tokens! {
     ETW_REGISTRATION_HANDLE {
-        RegSignature REG_SIGNATURE, "early-6.0..6.1";
-        RegIndex REG_INDEX, "early-6.0..6.1";
+        RegSignature REG_SIGNATURE, "6.0..6.1";
+        RegIndex REG_INDEX, "6.0..6.1";
         RegistrationEntry REGISTRATION_ENTRY, "6.2..";
         SequenceNumber SEQUENCE_NUMBER, "6.2..";
     }
@@ -838,23 +838,23 @@ runtime::tokens! {
 
 runtime::tokens! {
     ETW_REGISTRATION_HANDLE_RegSignature {
-        InUse IN_USE, "early-6.0..6.1";
-        SequenceNumber SEQUENCE_NUMBER, "early-6.0..6.1";
+        InUse IN_USE, "6.0..6.1";
+        SequenceNumber SEQUENCE_NUMBER, "6.0..6.1";
     }
 }
 
 runtime::tokens! {
     ETW_REG_ENTRY {
-        RegList REG_LIST: LIST_ENTRY, "early-6.0..";
-        GuidEntry GUID_ENTRY, "early-6.0..";
-        Index INDEX, "early-6.0..";
-        Flags FLAGS, "early-6.0..";
-        EnableMask ENABLE_MASK, "early-6.0..";
-        ReplyQueue REPLY_QUEUE, "early-6.0..";
-        ReplySlot REPLY_SLOT, "early-6.0..";
-        Process PROCESS, "early-6.0..";
-        Callback CALLBACK, "early-6.0..";
-        CallbackContext CALLBACK_CONTEXT, "early-6.0..";
+        RegList REG_LIST: LIST_ENTRY, "6.0..";
+        GuidEntry GUID_ENTRY, "6.0..";
+        Index INDEX, "6.0..";
+        Flags FLAGS, "6.0..";
+        EnableMask ENABLE_MASK, "6.0..";
+        ReplyQueue REPLY_QUEUE, "6.0..";
+        ReplySlot REPLY_SLOT, "6.0..";
+        Process PROCESS, "6.0..";
+        Callback CALLBACK, "6.0..";
+        CallbackContext CALLBACK_CONTEXT, "6.0..";
         SessionId SESSION_ID, "6.1..";
         GroupRegList GROUP_REG_LIST: LIST_ENTRY, "traits..";
         GroupEntry GROUP_ENTRY, "traits..";
@@ -880,8 +880,8 @@ runtime::tokens! {
 
 runtime::tokens! {
     ETW_REPLY_QUEUE {
-        Queue QUEUE: KQUEUE, "early-6.0..";
-        EventsLost EVENTS_LOST, "early-6.0..";
+        Queue QUEUE: KQUEUE, "6.0..";
+        EventsLost EVENTS_LOST, "6.0..";
     }
 }
 
@@ -974,14 +974,14 @@ runtime::tokens! {
 
 runtime::tokens! {
     ETW_SYSTEMTIME {
-        Year YEAR, "early-6.0..";
-        Month MONTH, "early-6.0..";
-        DayOfWeek DAY_OF_WEEK, "early-6.0..";
-        Day DAY, "early-6.0..";
-        Hour HOUR, "early-6.0..";
-        Minute MINUTE, "early-6.0..";
-        Second SECOND, "early-6.0..";
-        Milliseconds MILLISECONDS, "early-6.0..";
+        Year YEAR, "6.0..";
+        Month MONTH, "6.0..";
+        DayOfWeek DAY_OF_WEEK, "6.0..";
+        Day DAY, "6.0..";
+        Hour HOUR, "6.0..";
+        Minute MINUTE, "6.0..";
+        Second SECOND, "6.0..";
+        Milliseconds MILLISECONDS, "6.0..";
     }
 }
 
@@ -1003,11 +1003,11 @@ runtime::tokens! {
 
 runtime::tokens! {
     ETW_UM_LOGGER_CONTEXT {
-        StartTime START_TIME: LARGE_INTEGER, "5.0..late-6.0";
+        StartTime START_TIME: LARGE_INTEGER, "5.0..6.0";
         LogFileHandle LOG_FILE_HANDLE, "5.0..10.0";
-        Unaccounted0 UNACCOUNTED0, "5.0..late-6.0";
+        Unaccounted0 UNACCOUNTED0, "5.0..6.0";
         LoggerId LOGGER_ID, "5.0..10.0";
-        LoggerSemaphore LOGGER_SEMAPHORE, "5.0..late-6.0";
+        LoggerSemaphore LOGGER_SEMAPHORE, "5.0..6.0";
         LoggerThreadId LOGGER_THREAD_ID, "5.0..10.0";
         LoggerThread LOGGER_THREAD, "5.0..5.2, 6.1..10.0";
         LoggerEvent LOGGER_EVENT, "5.0..10.0";
@@ -1015,9 +1015,9 @@ runtime::tokens! {
         BuffersAvailable BUFFERS_AVAILABLE, "5.0..10.0";
         NumberOfProcessors NUMBER_OF_PROCESSORS, "5.0..10.0";
         AlignedBufferSize ALIGNED_BUFFER_SIZE, "5.0..10.0";
-        FreeList FREE_LIST: LIST_ENTRY, "5.0..late-6.0";
+        FreeList FREE_LIST: LIST_ENTRY, "5.0..6.0";
         GlobalList GLOBAL_LIST: LIST_ENTRY, "5.0..10.0";
-        UnknownPointer UNKNOWN_POINTER, "5.0..late-6.0";
+        UnknownPointer UNKNOWN_POINTER, "5.0..6.0";
         ProcessorBuffers PROCESSOR_BUFFERS, "5.0..10.0";
         LoggerName LOGGER_NAME: UNICODE_STRING, "5.0..10.0";
         LogFileName LOG_FILE_NAME: UNICODE_STRING, "5.0..10.0";
@@ -1029,7 +1029,7 @@ runtime::tokens! {
         FlushTimer FLUSH_TIMER: LARGE_INTEGER, "5.0..10.0";
         FirstBufferOffset FIRST_BUFFER_OFFSET: LARGE_INTEGER, "5.0..10.0";
         ByteOffset BYTE_OFFSET: LARGE_INTEGER, "5.0..10.0";
-        BufferAgeLimit BUFFER_AGE_LIMIT: LARGE_INTEGER, "5.0..late-6.0";
+        BufferAgeLimit BUFFER_AGE_LIMIT: LARGE_INTEGER, "5.0..6.0";
         BufferSize BUFFER_SIZE, "5.0..10.0";
         NumberOfBuffers NUMBER_OF_BUFFERS, "5.0..10.0";
         MaximumBuffers MAXIMUM_BUFFERS, "5.0..10.0";
@@ -1037,17 +1037,17 @@ runtime::tokens! {
         EventsLost EVENTS_LOST, "5.0..10.0";
         BuffersWritten BUFFERS_WRITTEN, "5.0..10.0";
         LogBuffersLost LOG_BUFFERS_LOST, "5.0..10.0";
-        RealTimeBuffersLost REAL_TIME_BUFFERS_LOST, "5.0..late-6.0";
+        RealTimeBuffersLost REAL_TIME_BUFFERS_LOST, "5.0..6.0";
         InstanceId INSTANCE_ID: GUID, "5.0..10.0";
         TraceBuffers TRACE_BUFFERS, "5.0..10.0";
         LocalSequence LOCAL_SEQUENCE, "5.1..10.0";
-        Unaccounted2 UNACCOUNTED2, "5.1..late-6.0";
+        Unaccounted2 UNACCOUNTED2, "5.1..6.0";
         ClockType CLOCK_TYPE, "5.1..10.0";
         SequencePtr SEQUENCE_PTR, "5.1..10.0";
-        RequestFlag REQUEST_FLAG, "early-6.0..10.0";
+        RequestFlag REQUEST_FLAG, "6.0..10.0";
         ReferenceTimeStamp REFERENCE_TIME_STAMP: LARGE_INTEGER, "6.0";
         UnknownUlong0 UNKNOWN_ULONG0, "6.0";
-        LoggerLock LOGGER_LOCK: RTL_CRITICAL_SECTION, "early-6.0..10.0";
+        LoggerLock LOGGER_LOCK: RTL_CRITICAL_SECTION, "6.0..10.0";
         ReferenceTime REFERENCE_TIME: ETW_REF_CLOCK, "6.1..10.0";
         InstanceCount INSTANCE_COUNT, "6.1..10.0";
         BufferCondition BUFFER_CONDITION: RTL_CONDITION_VARIABLE, "6.1..10.0";
@@ -1082,10 +1082,10 @@ runtime::tokens! {
 
 runtime::tokens! {
     ETW_WDI_SCENARIO {
-        RegHandle REG_HANDLE, "early-6.0..";
-        EventDescriptor EVENT_DESCRIPTOR: EVENT_DESCRIPTOR, "early-6.0..";
-        ScenarioId SCENARIO_ID: GUID, "early-6.0..";
-        ControlCode CONTROL_CODE, "early-6.0..";
+        RegHandle REG_HANDLE, "6.0..";
+        EventDescriptor EVENT_DESCRIPTOR: EVENT_DESCRIPTOR, "6.0..";
+        ScenarioId SCENARIO_ID: GUID, "6.0..";
+        ControlCode CONTROL_CODE, "6.0..";
     }
 }
 
@@ -1113,9 +1113,9 @@ runtime::tokens! {
 
 runtime::tokens! {
     EVENT_DATA_DESCRIPTOR {
-        Ptr PTR, "early-6.0..";
-        Size SIZE, "early-6.0..";
-        Reserved RESERVED, "early-6.0..";
+        Ptr PTR, "6.0..";
+        Size SIZE, "6.0..";
+        Reserved RESERVED, "6.0..";
         Type TYPE, "traits..";
         Reserved1 RESERVED1, "traits..";
         Reserved2 RESERVED2, "traits..";
@@ -1124,13 +1124,13 @@ runtime::tokens! {
 
 runtime::tokens! {
     EVENT_DESCRIPTOR {
-        Id ID, "early-6.0..";
-        Version VERSION, "early-6.0..";
-        Channel CHANNEL, "early-6.0..";
-        Level LEVEL, "early-6.0..";
-        Opcode OPCODE, "early-6.0..";
-        Task TASK, "early-6.0..";
-        Keyword KEYWORD, "early-6.0..";
+        Id ID, "6.0..";
+        Version VERSION, "6.0..";
+        Channel CHANNEL, "6.0..";
+        Level LEVEL, "6.0..";
+        Opcode OPCODE, "6.0..";
+        Task TASK, "6.0..";
+        Keyword KEYWORD, "6.0..";
     }
 }
 
@@ -1148,9 +1148,9 @@ runtime::tokens! {
 
 runtime::tokens! {
     EVENT_FILTER_DESCRIPTOR {
-        Ptr PTR, "early-6.0..";
-        Size SIZE, "early-6.0..";
-        Type TYPE, "early-6.0..";
+        Ptr PTR, "6.0..";
+        Size SIZE, "6.0..";
+        Type TYPE, "6.0..";
     }
 }
 
@@ -1176,30 +1176,30 @@ runtime::tokens! {
 
 runtime::tokens! {
     EVENT_HEADER {
-        Size SIZE, "early-6.0..";
-        HeaderType HEADER_TYPE, "early-6.0..";
-        Flags FLAGS, "early-6.0..";
-        EventProperty EVENT_PROPERTY, "early-6.0..";
-        ThreadId THREAD_ID, "early-6.0..";
-        ProcessId PROCESS_ID, "early-6.0..";
-        TimeStamp TIME_STAMP: LARGE_INTEGER, "early-6.0..";
-        ProviderId PROVIDER_ID: GUID, "early-6.0..";
-        EventDescriptor EVENT_DESCRIPTOR: EVENT_DESCRIPTOR, "early-6.0..";
-        KernelTime KERNEL_TIME, "early-6.0..";
-        UserTime USER_TIME, "early-6.0..";
-        ProcessorTime PROCESSOR_TIME, "early-6.0..";
-        ActivityId ACTIVITY_ID: GUID, "early-6.0..";
+        Size SIZE, "6.0..";
+        HeaderType HEADER_TYPE, "6.0..";
+        Flags FLAGS, "6.0..";
+        EventProperty EVENT_PROPERTY, "6.0..";
+        ThreadId THREAD_ID, "6.0..";
+        ProcessId PROCESS_ID, "6.0..";
+        TimeStamp TIME_STAMP: LARGE_INTEGER, "6.0..";
+        ProviderId PROVIDER_ID: GUID, "6.0..";
+        EventDescriptor EVENT_DESCRIPTOR: EVENT_DESCRIPTOR, "6.0..";
+        KernelTime KERNEL_TIME, "6.0..";
+        UserTime USER_TIME, "6.0..";
+        ProcessorTime PROCESSOR_TIME, "6.0..";
+        ActivityId ACTIVITY_ID: GUID, "6.0..";
     }
 }
 
 runtime::tokens! {
     EVENT_HEADER_EXTENDED_DATA_ITEM {
-        Reserved1 RESERVED1, "early-6.0..";
-        ExtType EXT_TYPE, "early-6.0..";
-        Linkage LINKAGE, "early-6.0..";
-        Reserved2 RESERVED2, "early-6.0..";
-        DataSize DATA_SIZE, "early-6.0..";
-        DataPtr DATA_PTR, "early-6.0..";
+        Reserved1 RESERVED1, "6.0..";
+        ExtType EXT_TYPE, "6.0..";
+        Linkage LINKAGE, "6.0..";
+        Reserved2 RESERVED2, "6.0..";
+        DataSize DATA_SIZE, "6.0..";
+        DataPtr DATA_PTR, "6.0..";
     }
 }
 
@@ -1255,7 +1255,7 @@ runtime::tokens! {
         ParentRegHandle PARENT_REG_HANDLE, "5.0..";
         FieldTypeFlags FIELD_TYPE_FLAGS, "5.1..";
         ProcessId PROCESS_ID, "5.1..";
-        EventId EVENT_ID, "early-6.0..";
+        EventId EVENT_ID, "6.0..";
     }
 }
 
@@ -1277,21 +1277,21 @@ runtime::tokens! {
 
 runtime::tokens! {
     EVENT_RECORD {
-        EventHeader EVENT_HEADER: EVENT_HEADER, "early-6.0..";
-        BufferContext BUFFER_CONTEXT: ETW_BUFFER_CONTEXT, "early-6.0..";
-        ExtendedDataCount EXTENDED_DATA_COUNT, "early-6.0..";
-        UserDataLength USER_DATA_LENGTH, "early-6.0..";
-        ExtendedData EXTENDED_DATA, "early-6.0..";
-        UserData USER_DATA, "early-6.0..";
-        UserContext USER_CONTEXT, "early-6.0..";
+        EventHeader EVENT_HEADER: EVENT_HEADER, "6.0..";
+        BufferContext BUFFER_CONTEXT: ETW_BUFFER_CONTEXT, "6.0..";
+        ExtendedDataCount EXTENDED_DATA_COUNT, "6.0..";
+        UserDataLength USER_DATA_LENGTH, "6.0..";
+        ExtendedData EXTENDED_DATA, "6.0..";
+        UserData USER_DATA, "6.0..";
+        UserContext USER_CONTEXT, "6.0..";
     }
 }
 
 runtime::tokens! {
     EVENT_TRACE_GROUPMASK_INFORMATION {
-        EventTraceInformationClass EVENT_TRACE_INFORMATION_CLASS, "early-6.0..";
-        TraceHandle TRACE_HANDLE, "early-6.0..";
-        EventTraceGroupMasks EVENT_TRACE_GROUP_MASKS: PERFINFO_GROUPMASK, "early-6.0..";
+        EventTraceInformationClass EVENT_TRACE_INFORMATION_CLASS, "6.0..";
+        TraceHandle TRACE_HANDLE, "6.0..";
+        EventTraceGroupMasks EVENT_TRACE_GROUP_MASKS: PERFINFO_GROUPMASK, "6.0..";
     }
 }
 
@@ -1326,8 +1326,8 @@ runtime::tokens! {
 
 runtime::tokens! {
     EVENT_TRACE_PERFORMANCE_INFORMATION {
-        EventTraceInformationClass EVENT_TRACE_INFORMATION_CLASS, "early-6.0..";
-        LogfileBytesWritten LOGFILE_BYTES_WRITTEN: LARGE_INTEGER, "early-6.0..";
+        EventTraceInformationClass EVENT_TRACE_INFORMATION_CLASS, "6.0..";
+        LogfileBytesWritten LOGFILE_BYTES_WRITTEN: LARGE_INTEGER, "6.0..";
     }
 }
 
@@ -1383,15 +1383,15 @@ runtime::tokens! {
 
 runtime::tokens! {
     EVENT_TRACE_TIME_PROFILE_INFORMATION {
-        EventTraceInformationClass EVENT_TRACE_INFORMATION_CLASS, "early-6.0..";
-        ProfileInterval PROFILE_INTERVAL, "early-6.0..";
+        EventTraceInformationClass EVENT_TRACE_INFORMATION_CLASS, "6.0..";
+        ProfileInterval PROFILE_INTERVAL, "6.0..";
     }
 }
 
 runtime::tokens! {
     EVENT_TRACE_VERSION_INFORMATION {
-        EventTraceInformationClass EVENT_TRACE_INFORMATION_CLASS, "early-6.0..";
-        EventTraceKernelVersion EVENT_TRACE_KERNEL_VERSION, "early-6.0..";
+        EventTraceInformationClass EVENT_TRACE_INFORMATION_CLASS, "6.0..";
+        EventTraceKernelVersion EVENT_TRACE_KERNEL_VERSION, "6.0..";
     }
 }
 
@@ -1793,44 +1793,44 @@ runtime::tokens! {
 
 runtime::tokens! {
     PERFINFO_CCSWAP {
-        DataType DATA_TYPE, "early-6.0..";
-        TimeDelta TIME_DELTA, "early-6.0..";
-        OldThreadIdIndex OLD_THREAD_ID_INDEX, "early-6.0..";
-        OldThreadStateWr OLD_THREAD_STATE_WR, "early-6.0..";
-        OldThreadPriority OLD_THREAD_PRIORITY, "early-6.0..";
-        NewThreadWaitTime NEW_THREAD_WAIT_TIME, "early-6.0..";
+        DataType DATA_TYPE, "6.0..";
+        TimeDelta TIME_DELTA, "6.0..";
+        OldThreadIdIndex OLD_THREAD_ID_INDEX, "6.0..";
+        OldThreadStateWr OLD_THREAD_STATE_WR, "6.0..";
+        OldThreadPriority OLD_THREAD_PRIORITY, "6.0..";
+        NewThreadWaitTime NEW_THREAD_WAIT_TIME, "6.0..";
     }
 }
 
 runtime::tokens! {
     PERFINFO_CCSWAP_BUFFER {
-        FirstTimeStamp FIRST_TIME_STAMP, "early-6.0..";
-        TidTable TID_TABLE, "early-6.0..";
-        ThreadBasePriority THREAD_BASE_PRIORITY, "early-6.0..";
+        FirstTimeStamp FIRST_TIME_STAMP, "6.0..";
+        TidTable TID_TABLE, "6.0..";
+        ThreadBasePriority THREAD_BASE_PRIORITY, "6.0..";
     }
 }
 
 runtime::tokens! {
     PERFINFO_CCSWAP_IDLE {
-        DataType DATA_TYPE, "early-6.0..";
-        TimeDelta TIME_DELTA, "early-6.0..";
+        DataType DATA_TYPE, "6.0..";
+        TimeDelta TIME_DELTA, "6.0..";
     }
 }
 
 runtime::tokens! {
     PERFINFO_CCSWAP_IDLE_SHORT {
-        DataType DATA_TYPE, "early-6.0..";
-        TimeDelta TIME_DELTA, "early-6.0..";
+        DataType DATA_TYPE, "6.0..";
+        TimeDelta TIME_DELTA, "6.0..";
     }
 }
 
 runtime::tokens! {
     PERFINFO_CCSWAP_LITE {
-        DataType DATA_TYPE, "early-6.0..";
-        OldThreadIndex OLD_THREAD_INDEX, "early-6.0..";
-        OldThreadPriInc OLD_THREAD_PRI_INC, "early-6.0..";
-        OldThreadStateWr OLD_THREAD_STATE_WR, "early-6.0..";
-        TimeDelta TIME_DELTA, "early-6.0..";
+        DataType DATA_TYPE, "6.0..";
+        OldThreadIndex OLD_THREAD_INDEX, "6.0..";
+        OldThreadPriInc OLD_THREAD_PRI_INC, "6.0..";
+        OldThreadStateWr OLD_THREAD_STATE_WR, "6.0..";
+        TimeDelta TIME_DELTA, "6.0..";
     }
 }
 
@@ -1964,7 +1964,7 @@ runtime::tokens! {
 
 runtime::tokens! {
     RTL_CONDITION_VARIABLE {
-        Ptr PTR, "early-6.0..";
+        Ptr PTR, "6.0..";
     }
 }
 
@@ -2108,8 +2108,8 @@ runtime::tokens! {
         Depth DEPTH, "5.0.. x86";
         Sequence SEQUENCE, "5.0..6.2 x86";
         Region REGION, "5.2.. x64";
-        Header8 HEADER8, "early-6.0..6.2 x64";
-        Header16 HEADER16, "early-6.0..6.1 x64";
+        Header8 HEADER8, "6.0..6.2 x64";
+        Header16 HEADER16, "6.0..6.1 x64";
         HeaderX64 HEADER_X64, "6.0.6002.18005.. x64, no arm64";
         CpuId CPU_ID, "6.3.. x86";
         HeaderArm64 HEADER_ARM64, "1709.. arm64";
@@ -2118,24 +2118,24 @@ runtime::tokens! {
 
 runtime::tokens! {
     SLIST_HEADER_Header16 {
-        Depth DEPTH, "early-6.0..6.1 x64";
-        Sequence SEQUENCE, "early-6.0..6.1 x64";
-        HeaderType HEADER_TYPE, "early-6.0..6.1 x64";
-        Init INIT, "early-6.0..6.1 x64";
-        Reserved RESERVED, "early-6.0..6.1 x64";
-        NextEntry NEXT_ENTRY, "early-6.0..6.1 x64";
+        Depth DEPTH, "6.0..6.1 x64";
+        Sequence SEQUENCE, "6.0..6.1 x64";
+        HeaderType HEADER_TYPE, "6.0..6.1 x64";
+        Init INIT, "6.0..6.1 x64";
+        Reserved RESERVED, "6.0..6.1 x64";
+        NextEntry NEXT_ENTRY, "6.0..6.1 x64";
     }
 }
 
 runtime::tokens! {
     SLIST_HEADER_Header8 {
-        Depth DEPTH, "early-6.0..6.2 x64";
-        Sequence SEQUENCE, "early-6.0..6.2 x64";
-        NextEntry NEXT_ENTRY, "early-6.0..6.2 x64";
-        HeaderType HEADER_TYPE, "early-6.0..6.2 x64";
-        Init INIT, "early-6.0..6.2 x64";
-        Reserved RESERVED, "early-6.0..6.2 x64";
-        Region REGION, "early-6.0..6.2 x64";
+        Depth DEPTH, "6.0..6.2 x64";
+        Sequence SEQUENCE, "6.0..6.2 x64";
+        NextEntry NEXT_ENTRY, "6.0..6.2 x64";
+        HeaderType HEADER_TYPE, "6.0..6.2 x64";
+        Init INIT, "6.0..6.2 x64";
+        Reserved RESERVED, "6.0..6.2 x64";
+        Region REGION, "6.0..6.2 x64";
     }
 }
 
@@ -2247,10 +2247,10 @@ runtime::tokens! {
 
 runtime::tokens! {
     TRACE_ENABLE_CONTEXT {
-        LoggerId LOGGER_ID, "early-6.0..";
-        Level LEVEL, "early-6.0..";
-        InternalFlag INTERNAL_FLAG, "early-6.0..";
-        EnableFlags ENABLE_FLAGS, "early-6.0..";
+        LoggerId LOGGER_ID, "6.0..";
+        Level LEVEL, "6.0..";
+        InternalFlag INTERNAL_FLAG, "6.0..";
+        EnableFlags ENABLE_FLAGS, "6.0..";
     }
 }
 
@@ -2275,28 +2275,28 @@ runtime::tokens! {
 
 runtime::tokens! {
     TRACE_ENABLE_FLAG_EXT_HEADER {
-        Length LENGTH, "early-6.0..";
-        Items ITEMS, "early-6.0..";
+        Length LENGTH, "6.0..";
+        Items ITEMS, "6.0..";
     }
 }
 
 runtime::tokens! {
     TRACE_ENABLE_FLAG_EXT_ITEM {
-        Offset OFFSET, "early-6.0..";
-        Type TYPE, "early-6.0..";
+        Offset OFFSET, "6.0..";
+        Type TYPE, "6.0..";
     }
 }
 
 runtime::tokens! {
     TRACE_ENABLE_INFO {
-        IsEnabled IS_ENABLED, "early-6.0..";
-        Level LEVEL, "early-6.0..";
-        Reserved1 RESERVED1, "early-6.0..";
-        LoggerId LOGGER_ID, "early-6.0..";
-        EnableProperty ENABLE_PROPERTY, "early-6.0..";
-        Reserved2 RESERVED2, "early-6.0..";
-        MatchAnyKeyword MATCH_ANY_KEYWORD, "early-6.0..";
-        MatchAllKeyword MATCH_ALL_KEYWORD, "early-6.0..";
+        IsEnabled IS_ENABLED, "6.0..";
+        Level LEVEL, "6.0..";
+        Reserved1 RESERVED1, "6.0..";
+        LoggerId LOGGER_ID, "6.0..";
+        EnableProperty ENABLE_PROPERTY, "6.0..";
+        Reserved2 RESERVED2, "6.0..";
+        MatchAnyKeyword MATCH_ANY_KEYWORD, "6.0..";
+        MatchAllKeyword MATCH_ALL_KEYWORD, "6.0..";
     }
 }
 
@@ -2465,11 +2465,11 @@ runtime::tokens! {
 
 runtime::tokens! {
     WMI_BUFFER_HEADER {
-        Wnode WNODE: WNODE_HEADER, "5.0..late-6.0";
+        Wnode WNODE: WNODE_HEADER, "5.0..6.0";
         Reserved1 RESERVED1, "5.0..5.2";
         Reserved2 RESERVED2, "5.0..5.2";
         Reserved3 RESERVED3: LARGE_INTEGER, "5.0..5.2";
-        Entry ENTRY: LIST_ENTRY, "5.0..late-6.0";
+        Entry ENTRY: LIST_ENTRY, "5.0..6.0";
         ReferenceCount REFERENCE_COUNT, "5.0..";
         SavedOffset SAVED_OFFSET, "5.0..";
         CurrentOffset CURRENT_OFFSET, "5.0..";
@@ -2477,25 +2477,25 @@ runtime::tokens! {
         TimeStamp TIME_STAMP: LARGE_INTEGER, "5.0..";
         Guid GUID: GUID, "5.0..5.2";
         ClientContext CLIENT_CONTEXT: WMI_CLIENT_CONTEXT, "5.0..5.2" or CLIENT_CONTEXT_VALUE, "5.0..";
-        Flags FLAGS, "5.0..late-6.0";
+        Flags FLAGS, "5.0..6.0";
         Offset OFFSET, "5.0..";
         EventsLost EVENTS_LOST, "5.0..5.1";
         InstanceGuid INSTANCE_GUID: GUID, "5.0..5.2";
         LoggerContext LOGGER_CONTEXT, "5.0..5.2";
-        GlobalEntry GLOBAL_ENTRY: SINGLE_LIST_ENTRY, "5.0..late-6.0" or GLOBAL_ENTRY_VALUE, "5.0..";
+        GlobalEntry GLOBAL_ENTRY: SINGLE_LIST_ENTRY, "5.0..6.0" or GLOBAL_ENTRY_VALUE, "5.0..";
         Alignment ALIGNMENT, "5.1..5.2";
         SlistEntry SLIST_ENTRY: SINGLE_LIST_ENTRY, "5.1..";
         State STATE: WMI_BUFFER_STATE, "5.1..5.2" or STATE_VALUE, "5.1..";
         BufferFlag BUFFER_FLAG, "5.2..";
         BufferType BUFFER_TYPE, "5.2..";
-        BufferSize BUFFER_SIZE, "early-6.0..";
+        BufferSize BUFFER_SIZE, "6.0..";
         StartPerfClock START_PERF_CLOCK: LARGE_INTEGER, "6.0";
-        SequenceNumber SEQUENCE_NUMBER, "early-6.0..";
+        SequenceNumber SEQUENCE_NUMBER, "6.0..";
         Spare0 SPARE0, "early-6.0";
         Spare1 SPARE1, "early-6.0";
-        Padding1 PADDING1, "early-6.0..";
+        Padding1 PADDING1, "6.0..";
         StartTime START_TIME: LARGE_INTEGER, "6.0";
-        NextBuffer NEXT_BUFFER, "early-6.0..";
+        NextBuffer NEXT_BUFFER, "6.0..";
         Padding0 PADDING0, "late-6.0..6.1";
         Padding2 PADDING2, "late-6.0";
         Pointer0 POINTER0, "late-6.0..";
@@ -2535,12 +2535,12 @@ runtime::tokens! {
         OldThreadWaitMode OLD_THREAD_WAIT_MODE, "5.1..";
         OldThreadState OLD_THREAD_STATE, "5.1..";
         OldThreadIdealProcessor OLD_THREAD_IDEAL_PROCESSOR, "5.1..";
-        PreviousCState PREVIOUS_C_STATE, "early-6.0..";
-        OldThreadRank OLD_THREAD_RANK, "early-6.0..";
-        NewThreadPriorityDecrement NEW_THREAD_PRIORITY_DECREMENT, "early-6.0..";
-        SpareByte SPARE_BYTE, "early-6.0..";
-        NewThreadWaitTime NEW_THREAD_WAIT_TIME, "early-6.0..";
-        OldThreadRemainingQuantum OLD_THREAD_REMAINING_QUANTUM, "early-6.0..";
+        PreviousCState PREVIOUS_C_STATE, "6.0..";
+        OldThreadRank OLD_THREAD_RANK, "6.0..";
+        NewThreadPriorityDecrement NEW_THREAD_PRIORITY_DECREMENT, "6.0..";
+        SpareByte SPARE_BYTE, "6.0..";
+        NewThreadWaitTime NEW_THREAD_WAIT_TIME, "6.0..";
+        OldThreadRemainingQuantum OLD_THREAD_REMAINING_QUANTUM, "6.0..";
         OldThreadBamEppImportant OLD_THREAD_BAM_EPP_IMPORTANT, "1703";
         NewThreadBamEppImportant NEW_THREAD_BAM_EPP_IMPORTANT, "1703";
         Reserved RESERVED, "1703..";
@@ -2626,47 +2626,47 @@ runtime::tokens! {
         ReferenceTimeStamp REFERENCE_TIME_STAMP: LARGE_INTEGER, "5.1..5.2";
         WaitList WAIT_LIST: SLIST_HEADER, "5.2";
         Wow WOW, "5.2..";
-        NBQHead NBQ_HEAD, "early-6.0..6.1";
-        OverflowNBQHead OVERFLOW_NBQ_HEAD, "early-6.0..6.1";
-        QueueBlockFreeList QUEUE_BLOCK_FREE_LIST: SLIST_HEADER, "early-6.0..6.1";
-        ClockType CLOCK_TYPE, "early-6.0..";
+        NBQHead NBQ_HEAD, "6.0..6.1";
+        OverflowNBQHead OVERFLOW_NBQ_HEAD, "6.0..6.1";
+        QueueBlockFreeList QUEUE_BLOCK_FREE_LIST: SLIST_HEADER, "6.0..6.1";
+        ClockType CLOCK_TYPE, "6.0..";
         FlushTimeStamp FLUSH_TIME_STAMP: LARGE_INTEGER, "6.0";
-        RealTimeBuffersDelivered REAL_TIME_BUFFERS_DELIVERED, "early-6.0..";
-        MaximumEventSize MAXIMUM_EVENT_SIZE, "early-6.0..";
-        ReferenceTime REFERENCE_TIME: ETW_REF_CLOCK, "early-6.0..";
-        RealtimeLoggerContextFreed REALTIME_LOGGER_CONTEXT_FREED, "early-6.0..";
-        Consumers CONSUMERS: LIST_ENTRY, "early-6.0..";
-        NumConsumers NUM_CONSUMERS, "early-6.0..";
+        RealTimeBuffersDelivered REAL_TIME_BUFFERS_DELIVERED, "6.0..";
+        MaximumEventSize MAXIMUM_EVENT_SIZE, "6.0..";
+        ReferenceTime REFERENCE_TIME: ETW_REF_CLOCK, "6.0..";
+        RealtimeLoggerContextFreed REALTIME_LOGGER_CONTEXT_FREED, "6.0..";
+        Consumers CONSUMERS: LIST_ENTRY, "6.0..";
+        NumConsumers NUM_CONSUMERS, "6.0..";
         Connecting CONNECTING: LIST_ENTRY, "6.0";
         NewConsumer NEW_CONSUMER, "6.0";
-        RealtimeLogfileHandle REALTIME_LOGFILE_HANDLE, "early-6.0..";
-        RealtimeLogfileName REALTIME_LOGFILE_NAME: UNICODE_STRING, "early-6.0..";
-        RealtimeWriteOffset REALTIME_WRITE_OFFSET: LARGE_INTEGER, "early-6.0..";
-        RealtimeReadOffset REALTIME_READ_OFFSET: LARGE_INTEGER, "early-6.0..";
-        RealtimeLogfileSize REALTIME_LOGFILE_SIZE: LARGE_INTEGER, "early-6.0..";
-        RealtimeLogfileUsage REALTIME_LOGFILE_USAGE, "early-6.0..";
-        RealtimeBuffersSaved REALTIME_BUFFERS_SAVED, "early-6.0..";
-        RealtimeReferenceTime REALTIME_REFERENCE_TIME: ETW_REF_CLOCK, "early-6.0..";
+        RealtimeLogfileHandle REALTIME_LOGFILE_HANDLE, "6.0..";
+        RealtimeLogfileName REALTIME_LOGFILE_NAME: UNICODE_STRING, "6.0..";
+        RealtimeWriteOffset REALTIME_WRITE_OFFSET: LARGE_INTEGER, "6.0..";
+        RealtimeReadOffset REALTIME_READ_OFFSET: LARGE_INTEGER, "6.0..";
+        RealtimeLogfileSize REALTIME_LOGFILE_SIZE: LARGE_INTEGER, "6.0..";
+        RealtimeLogfileUsage REALTIME_LOGFILE_USAGE, "6.0..";
+        RealtimeBuffersSaved REALTIME_BUFFERS_SAVED, "6.0..";
+        RealtimeReferenceTime REALTIME_REFERENCE_TIME: ETW_REF_CLOCK, "6.0..";
         RealtimeDisconnectProcessId REALTIME_DISCONNECT_PROCESS_ID, "6.0";
         RealtimeDisconnectConsumerId REALTIME_DISCONNECT_CONSUMER_ID, "6.0";
-        NewRTEventsLost NEW_RT_EVENTS_LOST, "early-6.0..";
-        FlushDpc FLUSH_DPC: KDPC, "early-6.0..6.1";
-        SecurityDescriptor SECURITY_DESCRIPTOR: EX_FAST_REF, "early-6.0..";
+        NewRTEventsLost NEW_RT_EVENTS_LOST, "6.0..";
+        FlushDpc FLUSH_DPC: KDPC, "6.0..6.1";
+        SecurityDescriptor SECURITY_DESCRIPTOR: EX_FAST_REF, "6.0..";
         DummyBufferForMarker DUMMY_BUFFER_FOR_MARKER: WMI_BUFFER_HEADER, "6.0";
-        BufferSequenceNumber BUFFER_SEQUENCE_NUMBER, "early-6.0..";
-        AcceptNewEvents ACCEPT_NEW_EVENTS, "early-6.0..";
-        Flags FLAGS, "early-6.0..";
-        Persistent PERSISTENT, "early-6.0..";
-        AutoLogger AUTO_LOGGER, "early-6.0..";
-        FsReady FS_READY, "early-6.0..";
-        RealTime REAL_TIME, "early-6.0..";
-        KernelTrace KERNEL_TRACE, "early-6.0..";
-        NoMoreEnable NO_MORE_ENABLE, "early-6.0..";
-        RequestNewFie REQUEST_NEW_FIE, "early-6.0..6.1";
-        RequestUpdateFile REQUEST_UPDATE_FILE, "early-6.0..6.1";
-        RequestFlush REQUEST_FLUSH, "early-6.0..6.1";
-        RequestDisableRealtime REQUEST_DISABLE_REALTIME, "early-6.0..6.1";
-        RequestDisconnectConsumer REQUEST_DISCONNECT_CONSUMER, "early-6.0..6.1";
+        BufferSequenceNumber BUFFER_SEQUENCE_NUMBER, "6.0..";
+        AcceptNewEvents ACCEPT_NEW_EVENTS, "6.0..";
+        Flags FLAGS, "6.0..";
+        Persistent PERSISTENT, "6.0..";
+        AutoLogger AUTO_LOGGER, "6.0..";
+        FsReady FS_READY, "6.0..";
+        RealTime REAL_TIME, "6.0..";
+        KernelTrace KERNEL_TRACE, "6.0..";
+        NoMoreEnable NO_MORE_ENABLE, "6.0..";
+        RequestNewFie REQUEST_NEW_FIE, "6.0..6.1";
+        RequestUpdateFile REQUEST_UPDATE_FILE, "6.0..6.1";
+        RequestFlush REQUEST_FLUSH, "6.0..6.1";
+        RequestDisableRealtime REQUEST_DISABLE_REALTIME, "6.0..6.1";
+        RequestDisconnectConsumer REQUEST_DISCONNECT_CONSUMER, "6.0..6.1";
         StackTraceFilterHookCount STACK_TRACE_FILTER_HOOK_COUNT, "6.0";
         StackTraceFilter STACK_TRACE_FILTER, "6.0";
         BatchedBufferList BATCHED_BUFFER_LIST, "late-6.0..";
@@ -2809,9 +2809,9 @@ runtime::tokens! {
         LoggerHeader64 LOGGER_HEADER64, "5.1..5.2";
         DUMMYUNIONNAME10 DUMMYUNIONNAME10, "5.1..";
         Wow WOW, "5.2..";
-        Flags FLAGS, "early-6.0..";
-        RealTimeConsumerCount REAL_TIME_CONSUMER_COUNT, "early-6.0..";
-        SpareUlong SPARE_ULONG, "early-6.0..";
+        Flags FLAGS, "6.0..";
+        RealTimeConsumerCount REAL_TIME_CONSUMER_COUNT, "6.0..";
+        SpareUlong SPARE_ULONG, "6.0..";
         FlushThreshold FLUSH_THRESHOLD, "6.1..";
     }
 }

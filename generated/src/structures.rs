@@ -54,7 +54,7 @@ pub static CPTABLEINFO: Structure<members::CPTABLEINFO::Type> = Structure {
 
 /// Of what exception a critical process died.
 ///
-/// No symbol data confirms it in `10.0.19041.985 x86, 19569`: the kernel's symbols do not hold the type.
+/// No symbol data confirms it in `2021-05..2022-01 x86, 19569`: the kernel's symbols do not hold the type.
 pub static CRITICAL_PROCESS_EXCEPTION_DATA: Structure<members::CRITICAL_PROCESS_EXCEPTION_DATA::Type> = Structure {
     name: "CRITICAL_PROCESS_EXCEPTION_DATA",
     axis: &AXIS,
@@ -409,7 +409,7 @@ pub static ETW_COUNTERS: Structure<members::ETW_COUNTERS::Type> = Structure {
 
 /// The notifications that a process has yet to receive. EtwDataSource of EPROCESS points to it.
 ///
-/// No symbol data confirms it in `early-6.0..`: no public kernel symbols hold the type.
+/// No symbol data confirms it in `6.0..`: no public kernel symbols hold the type.
 pub static ETW_DATA_SOURCE: Structure<members::ETW_DATA_SOURCE::Type> = Structure {
     name: "ETW_DATA_SOURCE",
     axis: &AXIS,
@@ -499,7 +499,7 @@ pub static ETW_DUMP_SESSION: Structure<members::ETW_DUMP_SESSION::Type> = Struct
 /// The document has the name as a guess. Filters may follow: EVENT\_FILTER\_HEADER in 6.1 and 6.2, later an EVENT\_FILTER\_DESCRIPTOR
 /// whose Ptr counts from the start of the notification.
 ///
-/// No symbol data confirms it in `early-6.0..`: no public kernel symbols hold the type.
+/// No symbol data confirms it in `6.0..`: no public kernel symbols hold the type.
 pub static ETW_ENABLE_NOTIFICATION_PACKET: Structure<members::ETW_ENABLE_NOTIFICATION_PACKET::Type> = Structure {
     name: "ETW_ENABLE_NOTIFICATION_PACKET",
     axis: &AXIS,
@@ -768,7 +768,7 @@ pub static ETW_LOGGER_HANDLE: Structure<members::ETW_LOGGER_HANDLE::Type> = Stru
 
 /// Begins a notification as user mode sends and gets it through NtTraceControl; to the kernel it is an ETWP\_NOTIFICATION\_HEADER. It is the same on all architectures.
 ///
-/// No symbol data confirms it in `early-6.0..`: no public kernel symbols hold the type.
+/// No symbol data confirms it in `6.0..`: no public kernel symbols hold the type.
 pub static ETW_NOTIFICATION_HEADER: Structure<members::ETW_NOTIFICATION_HEADER::Type> = Structure {
     name: "ETW_NOTIFICATION_HEADER",
     axis: &AXIS,
@@ -898,7 +898,7 @@ pub static ETW_PROVIDER_TRAITS: Structure<members::ETW_PROVIDER_TRAITS::Type> = 
 
 /// A notification that waits to be received by a process, or a reply that waits to be received by its sender.
 ///
-/// No symbol data confirms it in `early-6.0..6.1`: public kernel symbols hold the type from Windows 8 on.
+/// No symbol data confirms it in `6.0..6.1`: public kernel symbols hold the type from Windows 8 on.
 pub static ETW_QUEUE_ENTRY: Structure<members::ETW_QUEUE_ENTRY::Type> = Structure {
     name: "ETW_QUEUE_ENTRY",
     axis: &AXIS,
@@ -918,7 +918,7 @@ pub static ETW_QUEUE_ENTRY: Structure<members::ETW_QUEUE_ENTRY::Type> = Structur
 /// The names of members that ETW\_REALTIME\_CONSUMER has too are taken from there, as the document takes them. Pointers and
 /// handles have the room of 64 bits on all architectures.
 ///
-/// No symbol data confirms it in `early-6.0..`: no public symbols hold the type.
+/// No symbol data confirms it in `6.0..`: no public symbols hold the type.
 pub static ETW_REALTIME_CONNECT: Structure<members::ETW_REALTIME_CONNECT::Type> = Structure {
     name: "ETW_REALTIME_CONNECT",
     axis: &AXIS,
@@ -962,7 +962,7 @@ pub static ETW_REALTIME_CONSUMER: Structure<members::ETW_REALTIME_CONSUMER::Type
 
 /// What NtTraceControl takes when it waits for a reply to a notification (EtwReceiveReplyDataBlock). The name is ours.
 ///
-/// No symbol data confirms it in `early-6.0..`: no public symbols hold the type.
+/// No symbol data confirms it in `6.0..`: no public symbols hold the type.
 pub static ETW_RECEIVE_REPLY: Structure<members::ETW_RECEIVE_REPLY::Type> = Structure {
     name: "ETW_RECEIVE_REPLY",
     axis: &AXIS,
@@ -994,7 +994,7 @@ pub static ETW_REF_CLOCK: Structure<members::ETW_REF_CLOCK::Type> = Structure {
 
 /// What NtTraceControl takes and gives when a provider of user mode is registered (EtwRegisterGuidsCode). The name is ours. It is the same on all architectures.
 ///
-/// No symbol data confirms it in `early-6.0..`: no public symbols hold the type.
+/// No symbol data confirms it in `6.0..`: no public symbols hold the type.
 pub static ETW_REGISTER_GUIDS: Structure<members::ETW_REGISTER_GUIDS::Type> = Structure {
     name: "ETW_REGISTER_GUIDS",
     axis: &AXIS,
@@ -1016,7 +1016,7 @@ pub static ETW_REGISTER_GUIDS: Structure<members::ETW_REGISTER_GUIDS::Type> = St
 
 /// What NTDLL keeps for a registration of a provider; the kernel has an ETW\_REG\_ENTRY for it.
 ///
-/// No symbol data confirms it in `early-6.0..`: no public symbols hold the type.
+/// No symbol data confirms it in `6.0..`: no public symbols hold the type.
 pub static ETW_REGISTRATION_ENTRY: Structure<members::ETW_REGISTRATION_ENTRY::Type> = Structure {
     name: "ETW_REGISTRATION_ENTRY",
     axis: &AXIS,
@@ -1039,7 +1039,7 @@ pub static ETW_REGISTRATION_ENTRY: Structure<members::ETW_REGISTRATION_ENTRY::Ty
 /// What NTDLL puts into the REGHANDLE that a provider of user mode gets. The name is ours. NTDLL does not free an
 /// ETW\_REGISTRATION\_ENTRY but uses it again, and tells by the sequence number that a handle is of an earlier use.
 ///
-/// No symbol data confirms it in `early-6.0..`: no public symbols hold the type.
+/// No symbol data confirms it in `6.0..`: no public symbols hold the type.
 pub static ETW_REGISTRATION_HANDLE: Structure<members::ETW_REGISTRATION_HANDLE::Type> = Structure {
     name: "ETW_REGISTRATION_HANDLE",
     axis: &AXIS,
@@ -1316,7 +1316,7 @@ pub static ETW_UM_LOGGER_CONTEXT: Structure<members::ETW_UM_LOGGER_CONTEXT::Type
 
 /// What NtTraceControl takes when a scenario of the diagnostic infrastructure starts or ends (EtwWdiScenarioCode). The name is ours.
 ///
-/// No symbol data confirms it in `early-6.0..`: no public symbols hold the type.
+/// No symbol data confirms it in `6.0..`: no public symbols hold the type.
 pub static ETW_WDI_SCENARIO: Structure<members::ETW_WDI_SCENARIO::Type> = Structure {
     name: "ETW_WDI_SCENARIO",
     axis: &AXIS,
@@ -1418,7 +1418,7 @@ pub static EVENT_EXTENDED_ITEM_PMC_COUNTERS: Structure<members::EVENT_EXTENDED_I
 
 /// A filter that a session hands over when it enables a provider.
 ///
-/// No symbol data confirms it in `early-6.0..6.1.7601.17514`: public kernel symbols hold the type from updates of Windows 7 on.
+/// No symbol data confirms it in `6.0..6.1 ..traits`: public kernel symbols hold the type from updates of Windows 7 on.
 pub static EVENT_FILTER_DESCRIPTOR: Structure<members::EVENT_FILTER_DESCRIPTOR::Type> = Structure {
     name: "EVENT_FILTER_DESCRIPTOR",
     axis: &AXIS,
@@ -1462,7 +1462,7 @@ pub static EVENT_FILTER_LEVEL_KW: Structure<members::EVENT_FILTER_LEVEL_KW::Type
 
 /// Header of an event of a registered provider. Extended items follow if Flags says so, then the event's data.
 ///
-/// No symbol data confirms it in `early-6.0..6.1`: public kernel symbols hold the type from Windows 8 on.
+/// No symbol data confirms it in `6.0..6.1`: public kernel symbols hold the type from Windows 8 on.
 pub static EVENT_HEADER: Structure<members::EVENT_HEADER::Type> = Structure {
     name: "EVENT_HEADER",
     axis: &AXIS,
@@ -1478,7 +1478,7 @@ pub static EVENT_HEADER: Structure<members::EVENT_HEADER::Type> = Structure {
 
 /// An extended item of an event, as a consumer gets it. In a trace buffer it has the first eight bytes, and its data lie where DataPtr would.
 ///
-/// No symbol data confirms it in `early-6.0..6.1`: public kernel symbols hold the type from Windows 8 on.
+/// No symbol data confirms it in `6.0..6.1`: public kernel symbols hold the type from Windows 8 on.
 pub static EVENT_HEADER_EXTENDED_DATA_ITEM: Structure<members::EVENT_HEADER_EXTENDED_DATA_ITEM::Type> = Structure {
     name: "EVENT_HEADER_EXTENDED_DATA_ITEM",
     axis: &AXIS,
@@ -1543,7 +1543,7 @@ pub static EVENT_PAYLOAD_PREDICATE: Structure<members::EVENT_PAYLOAD_PREDICATE::
 
 /// An event as a consumer gets it.
 ///
-/// No symbol data confirms it in `early-6.0..6.1`: public kernel symbols hold the type from Windows 8 on.
+/// No symbol data confirms it in `6.0..6.1`: public kernel symbols hold the type from Windows 8 on.
 pub static EVENT_RECORD: Structure<members::EVENT_RECORD::Type> = Structure {
     name: "EVENT_RECORD",
     axis: &AXIS,
@@ -1561,7 +1561,7 @@ pub static EVENT_RECORD: Structure<members::EVENT_RECORD::Type> = Structure {
 
 /// Asks or tells which groups of kernel events a system logger takes.
 ///
-/// No symbol data confirms it in `early-6.0..`: no public kernel symbols hold the type.
+/// No symbol data confirms it in `6.0..`: no public kernel symbols hold the type.
 pub static EVENT_TRACE_GROUPMASK_INFORMATION: Structure<members::EVENT_TRACE_GROUPMASK_INFORMATION::Type> = Structure {
     name: "EVENT_TRACE_GROUPMASK_INFORMATION",
     axis: &AXIS,
@@ -1607,7 +1607,7 @@ pub static EVENT_TRACE_HEADER: Structure<members::EVENT_TRACE_HEADER::Type> = St
 
 /// Asks how much all loggers have written.
 ///
-/// No symbol data confirms it in `early-6.0..`: no public kernel symbols hold the type.
+/// No symbol data confirms it in `6.0..`: no public kernel symbols hold the type.
 pub static EVENT_TRACE_PERFORMANCE_INFORMATION: Structure<members::EVENT_TRACE_PERFORMANCE_INFORMATION::Type> = Structure {
     name: "EVENT_TRACE_PERFORMANCE_INFORMATION",
     axis: &AXIS,
@@ -1727,7 +1727,7 @@ pub static EVENT_TRACE_SYSTEM_EVENT_INFORMATION: Structure<members::EVENT_TRACE_
 
 /// Asks or tells how often the profiler samples.
 ///
-/// No symbol data confirms it in `early-6.0..`: no public kernel symbols hold the type.
+/// No symbol data confirms it in `6.0..`: no public kernel symbols hold the type.
 pub static EVENT_TRACE_TIME_PROFILE_INFORMATION: Structure<members::EVENT_TRACE_TIME_PROFILE_INFORMATION::Type> = Structure {
     name: "EVENT_TRACE_TIME_PROFILE_INFORMATION",
     axis: &AXIS,
@@ -1754,7 +1754,7 @@ pub static EVENT_TRACE_TIME_PROFILE_INFORMATION: Structure<members::EVENT_TRACE_
 
 /// Asks which version the kernel's event tracing has.
 ///
-/// No symbol data confirms it in `early-6.0..`: no public kernel symbols hold the type.
+/// No symbol data confirms it in `6.0..`: no public kernel symbols hold the type.
 pub static EVENT_TRACE_VERSION_INFORMATION: Structure<members::EVENT_TRACE_VERSION_INFORMATION::Type> = Structure {
     name: "EVENT_TRACE_VERSION_INFORMATION",
     axis: &AXIS,
@@ -2060,7 +2060,7 @@ pub static KSEMAPHORE: Structure<members::KSEMAPHORE::Type> = Structure {
 
 /// A time that is read without a lock: again, until both high parts are the same.
 ///
-/// No symbol data confirms it in `10.0.19041.985 x86`: the kernel's symbols do not hold the type.
+/// No symbol data confirms it in `2021-05..2022-01 x86`: the kernel's symbols do not hold the type.
 pub static KSYSTEM_TIME: Structure<members::KSYSTEM_TIME::Type> = Structure {
     name: "KSYSTEM_TIME",
     axis: &AXIS,
@@ -2302,7 +2302,7 @@ pub static OBP_SYSTEM_DOS_DEVICE_STATE: Structure<members::OBP_SYSTEM_DOS_DEVICE
 
 /// A thread switch after PERFINFO\_CCSWAP\_BUFFER, in full.
 ///
-/// No symbol data confirms it in `early-6.0..`: no public kernel symbols hold the type.
+/// No symbol data confirms it in `6.0..`: no public kernel symbols hold the type.
 pub static PERFINFO_CCSWAP: Structure<members::PERFINFO_CCSWAP::Type> = Structure {
     name: "PERFINFO_CCSWAP",
     axis: &AXIS,
@@ -2318,7 +2318,7 @@ pub static PERFINFO_CCSWAP: Structure<members::PERFINFO_CCSWAP::Type> = Structur
 
 /// Begins the data of the event PERFINFO\_LOG\_TYPE\_CONTEXTSWAP\_BATCH: thread switches of one processor. A record for each follows, of the type that its DataType tells.
 ///
-/// No symbol data confirms it in `early-6.0..`: no public kernel symbols hold the type.
+/// No symbol data confirms it in `6.0..`: no public kernel symbols hold the type.
 pub static PERFINFO_CCSWAP_BUFFER: Structure<members::PERFINFO_CCSWAP_BUFFER::Type> = Structure {
     name: "PERFINFO_CCSWAP_BUFFER",
     axis: &AXIS,
@@ -2334,7 +2334,7 @@ pub static PERFINFO_CCSWAP_BUFFER: Structure<members::PERFINFO_CCSWAP_BUFFER::Ty
 
 /// A switch away from the idle thread, after PERFINFO\_CCSWAP\_BUFFER.
 ///
-/// No symbol data confirms it in `early-6.0..`: no public kernel symbols hold the type.
+/// No symbol data confirms it in `6.0..`: no public kernel symbols hold the type.
 pub static PERFINFO_CCSWAP_IDLE: Structure<members::PERFINFO_CCSWAP_IDLE::Type> = Structure {
     name: "PERFINFO_CCSWAP_IDLE",
     axis: &AXIS,
@@ -2350,7 +2350,7 @@ pub static PERFINFO_CCSWAP_IDLE: Structure<members::PERFINFO_CCSWAP_IDLE::Type> 
 
 /// A switch away from the idle thread, after PERFINFO\_CCSWAP\_BUFFER, in half the room.
 ///
-/// No symbol data confirms it in `early-6.0..`: no public kernel symbols hold the type.
+/// No symbol data confirms it in `6.0..`: no public kernel symbols hold the type.
 pub static PERFINFO_CCSWAP_IDLE_SHORT: Structure<members::PERFINFO_CCSWAP_IDLE_SHORT::Type> = Structure {
     name: "PERFINFO_CCSWAP_IDLE_SHORT",
     axis: &AXIS,
@@ -2366,7 +2366,7 @@ pub static PERFINFO_CCSWAP_IDLE_SHORT: Structure<members::PERFINFO_CCSWAP_IDLE_S
 
 /// A thread switch after PERFINFO\_CCSWAP\_BUFFER, in half the room, if all values are small.
 ///
-/// No symbol data confirms it in `early-6.0..`: no public kernel symbols hold the type.
+/// No symbol data confirms it in `6.0..`: no public kernel symbols hold the type.
 pub static PERFINFO_CCSWAP_LITE: Structure<members::PERFINFO_CCSWAP_LITE::Type> = Structure {
     name: "PERFINFO_CCSWAP_LITE",
     axis: &AXIS,
@@ -2428,9 +2428,7 @@ pub static PERFINFO_PPM_STATE_SELECTION: Structure<members::PERFINFO_PPM_STATE_S
 
 /// Header of a short kernel event: 0x10 bytes, then the event's data.
 ///
-/// No symbol data confirms it in `5.1..5.2`: public kernel symbols hold the type in Vista and Windows 7 only.
-///
-/// No symbol data confirms it in `6.2..`: public kernel symbols hold the type in Vista and Windows 7 only.
+/// No symbol data confirms it in `5.1..5.2, 6.2..`: public kernel symbols hold the type in Vista and Windows 7 only.
 pub static PERFINFO_TRACE_HEADER: Structure<members::PERFINFO_TRACE_HEADER::Type> = Structure {
     name: "PERFINFO_TRACE_HEADER",
     axis: &AXIS,
@@ -2595,7 +2593,7 @@ pub static RTL_BITMAP: Structure<members::RTL_BITMAP::Type> = Structure {
 
 /// What user-mode threads wait on until another wakes them.
 ///
-/// No symbol data confirms it in `early-6.0..`: no public kernel symbols hold the type.
+/// No symbol data confirms it in `6.0..`: no public kernel symbols hold the type.
 pub static RTL_CONDITION_VARIABLE: Structure<members::RTL_CONDITION_VARIABLE::Type> = Structure {
     name: "RTL_CONDITION_VARIABLE",
     axis: &AXIS,
@@ -2746,7 +2744,7 @@ pub static SEP_SILOSTATE: Structure<members::SEP_SILOSTATE::Type> = Structure {
 
 /// What processes of a silo see in place of KUSER\_SHARED\_DATA.
 ///
-/// No symbol data confirms it in `10.0.19041.985 x86`: the kernel's symbols do not hold the type.
+/// No symbol data confirms it in `2021-05..2022-01 x86`: the kernel's symbols do not hold the type.
 pub static SILO_USER_SHARED_DATA: Structure<members::SILO_USER_SHARED_DATA::Type> = Structure {
     name: "SILO_USER_SHARED_DATA",
     axis: &AXIS,
@@ -2852,9 +2850,7 @@ pub static SUMMARY_DUMP64: Structure<members::SUMMARY_DUMP64::Type> = Structure 
 
 /// Header of a kernel event with its thread; the compact form of 6.2 on is the first 0x18 bytes.
 ///
-/// No symbol data confirms it in `5.1..5.2`: public kernel symbols hold the type in Vista and Windows 7 only.
-///
-/// No symbol data confirms it in `6.2..`: public kernel symbols hold the type in Vista and Windows 7 only.
+/// No symbol data confirms it in `5.1..5.2, 6.2..`: public kernel symbols hold the type in Vista and Windows 7 only.
 pub static SYSTEM_TRACE_HEADER: Structure<members::SYSTEM_TRACE_HEADER::Type> = Structure {
     name: "SYSTEM_TRACE_HEADER",
     axis: &AXIS,
@@ -2951,7 +2947,7 @@ pub static TRACE_ENABLE_CONTEXT_EX: Structure<members::TRACE_ENABLE_CONTEXT_EX::
 ///
 /// No symbol data confirms it in `5.2..5.2.3790-sp1`: public symbols of Windows Server 2003 hold this structure from service pack 2 on.
 ///
-/// No symbol data confirms it in `early-6.0..`: no structure in public kernel symbols has a member of this type.
+/// No symbol data confirms it in `6.0..`: no structure in public kernel symbols has a member of this type.
 pub static TRACE_ENABLE_FLAG_EXTENSION: Structure<members::TRACE_ENABLE_FLAG_EXTENSION::Type> = Structure {
     name: "TRACE_ENABLE_FLAG_EXTENSION",
     axis: &AXIS,
@@ -2967,7 +2963,7 @@ pub static TRACE_ENABLE_FLAG_EXTENSION: Structure<members::TRACE_ENABLE_FLAG_EXT
 
 /// Begins the extended information that a TRACE\_ENABLE\_FLAG\_EXTENSION points to when its Length is 0xFF.
 ///
-/// No symbol data confirms it in `early-6.0..`: no public symbol file of the kernel or of ntdll holds the type.
+/// No symbol data confirms it in `6.0..`: no public symbol file of the kernel or of ntdll holds the type.
 pub static TRACE_ENABLE_FLAG_EXT_HEADER: Structure<members::TRACE_ENABLE_FLAG_EXT_HEADER::Type> = Structure {
     name: "TRACE_ENABLE_FLAG_EXT_HEADER",
     axis: &AXIS,
@@ -2983,7 +2979,7 @@ pub static TRACE_ENABLE_FLAG_EXT_HEADER: Structure<members::TRACE_ENABLE_FLAG_EX
 
 /// Begins one item of the information after a TRACE\_ENABLE\_FLAG\_EXT\_HEADER.
 ///
-/// No symbol data confirms it in `early-6.0..`: no public symbol file of the kernel or of ntdll holds the type.
+/// No symbol data confirms it in `6.0..`: no public symbol file of the kernel or of ntdll holds the type.
 pub static TRACE_ENABLE_FLAG_EXT_ITEM: Structure<members::TRACE_ENABLE_FLAG_EXT_ITEM::Type> = Structure {
     name: "TRACE_ENABLE_FLAG_EXT_ITEM",
     axis: &AXIS,
@@ -3416,9 +3412,7 @@ pub static WMI_TRACE_MESSAGE_PACKET: Structure<members::WMI_TRACE_MESSAGE_PACKET
 
 /// Size and kind of a kernel event, in its header.
 ///
-/// No symbol data confirms it in `5.1..5.2`: public kernel symbols hold the type in Vista and Windows 7 only.
-///
-/// No symbol data confirms it in `6.2..`: public kernel symbols hold the type in Vista and Windows 7 only.
+/// No symbol data confirms it in `5.1..5.2, 6.2..`: public kernel symbols hold the type in Vista and Windows 7 only.
 pub static WMI_TRACE_PACKET: Structure<members::WMI_TRACE_PACKET::Type> = Structure {
     name: "WMI_TRACE_PACKET",
     axis: &AXIS,

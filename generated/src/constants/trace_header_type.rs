@@ -20,9 +20,9 @@ runtime::values! {
         TRACE_HEADER_TYPE_MESSAGE = 0xf, "5.1... MESSAGE\\_TRACE\\_HEADER, then the arguments of the message.";
         TRACE_HEADER_TYPE_PERFINFO32 = 0x10, "5.1... PERFINFO\\_TRACE\\_HEADER, 32-bit data from Data on.";
         TRACE_HEADER_TYPE_PERFINFO64 = 0x11, "5.1... PERFINFO\\_TRACE\\_HEADER, 64-bit data from Data on.";
-        TRACE_HEADER_TYPE_EVENT_HEADER32 = 0x12, "early-6.0... EVENT\\_HEADER, 32-bit data.";
-        TRACE_HEADER_TYPE_EVENT_HEADER64 = 0x13, "early-6.0... EVENT\\_HEADER, 64-bit data.";
-        TRACE_HEADER_TYPE_FULL_HEADER64 = 0x14, "early-6.0... EVENT\\_TRACE\\_HEADER, 64-bit data.";
-        TRACE_HEADER_TYPE_INSTANCE64 = 0x15, "early-6.0... EVENT\\_INSTANCE\\_GUID\\_HEADER, 64-bit data.";
+        TRACE_HEADER_TYPE_EVENT_HEADER32 = 0x12, "6.0... EVENT\\_HEADER, 32-bit data.";
+        TRACE_HEADER_TYPE_EVENT_HEADER64 = 0x13, "6.0... EVENT\\_HEADER, 64-bit data.";
+        TRACE_HEADER_TYPE_FULL_HEADER64 = 0x14, "6.0... EVENT\\_TRACE\\_HEADER, 64-bit data.";
+        TRACE_HEADER_TYPE_INSTANCE64 = 0x15, "6.0... EVENT\\_INSTANCE\\_GUID\\_HEADER, 64-bit data.";
     }
 }

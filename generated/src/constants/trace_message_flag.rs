@@ -14,7 +14,7 @@ runtime::values! {
         TRACE_MESSAGE_TIMESTAMP = 0x8, "5.1... A LONGLONG, by the clock of the session.";
         TRACE_MESSAGE_PERFORMANCE_TIMESTAMP = 0x10, "5.1... The time stamp is of the performance counter.";
         TRACE_MESSAGE_SYSTEMINFO = 0x20, "5.1... A ULONG each for the thread and the process.";
-        TRACE_MESSAGE_POINTER32 = 0x40, "early-6.0... Of a 32-bit provider.";
-        TRACE_MESSAGE_POINTER64 = 0x80, "early-6.0... Of a 64-bit provider.";
+        TRACE_MESSAGE_POINTER32 = 0x40, "6.0... Of a 32-bit provider.";
+        TRACE_MESSAGE_POINTER64 = 0x80, "6.0... Of a 64-bit provider.";
     }
 }

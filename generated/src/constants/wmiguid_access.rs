@@ -18,7 +18,7 @@ runtime::values! {
         TRACELOG_GUID_ENABLE = 0x80, "To enable a provider.";
         TRACELOG_ACCESS_KERNEL_LOGGER = 0x100, "`TRACELOG_ACCESS_KERNEL_LOGGER`.";
         TRACELOG_CREATE_INPROC = 0x200, "`TRACELOG_CREATE_INPROC`.";
-        TRACELOG_LOG_EVENT = 0x200, "early-6.0... To write events to a session.";
+        TRACELOG_LOG_EVENT = 0x200, "6.0... To write events to a session.";
         TRACELOG_ACCESS_REALTIME = 0x400, "To get the events of a session.";
         TRACELOG_REGISTER_GUIDS = 0x800, "5.1... To register a provider.";
         TRACELOG_JOIN_GROUP = 0x1000, "1607... To put a provider into a group.";

@@ -10,11 +10,11 @@ runtime::values! {
     ///
     /// What a trace buffer is in use for.
     pub value ETW_BUFFER_STATE_early_6_0: i32 = "ETW_BUFFER_STATE" {
-        EtwBufferStateFree = 0x0, "early-6.0...";
-        EtwBufferStateGeneralLogging = 0x1, "early-6.0...";
-        EtwBufferStateCSwitch = 0x2, "early-6.0...";
-        EtwBufferStateFlush = 0x3, "early-6.0...";
-        EtwBufferStateMaximum = 0x4, "early-6.0..1511.\n\nErratum, 1607..: the document's value is 0x4, symbols show 0x7 (in WMI\\_BUFFER\\_HEADER, whose list lacks the three states of 1607; the page of the enumeration itself is right).";
+        EtwBufferStateFree = 0x0, "6.0...";
+        EtwBufferStateGeneralLogging = 0x1, "6.0...";
+        EtwBufferStateCSwitch = 0x2, "6.0...";
+        EtwBufferStateFlush = 0x3, "6.0...";
+        EtwBufferStateMaximum = 0x4, "6.0..1511.\n\nErratum, 1607..: the document's value is 0x4, symbols show 0x7 (in WMI\\_BUFFER\\_HEADER, whose list lacks the three states of 1607; the page of the enumeration itself is right).";
     }
 }
 
@@ -23,10 +23,10 @@ runtime::values! {
     ///
     /// What a trace buffer is in use for.
     pub value ETW_BUFFER_STATE_1607: i32 = "ETW_BUFFER_STATE" {
-        EtwBufferStateFree = 0x0, "early-6.0...";
-        EtwBufferStateGeneralLogging = 0x1, "early-6.0...";
-        EtwBufferStateCSwitch = 0x2, "early-6.0...";
-        EtwBufferStateFlush = 0x3, "early-6.0...";
+        EtwBufferStateFree = 0x0, "6.0...";
+        EtwBufferStateGeneralLogging = 0x1, "6.0...";
+        EtwBufferStateCSwitch = 0x2, "6.0...";
+        EtwBufferStateFlush = 0x3, "6.0...";
         EtwBufferStatePendingCompression = 0x4, "1607...";
         EtwBufferStateCompressed = 0x5, "1607...";
         EtwBufferStatePlaceholder = 0x6, "1607...";

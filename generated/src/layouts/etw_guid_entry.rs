@@ -29,8 +29,8 @@ runtime::layout! {
     /// What the kernel knows of a GUID that someone registered or enabled: of an event provider, of a group of providers, or of a receiver of notifications. The first updates that have SiloGuidList are known from their images, which tell the offset of Guid.
     pub struct ETW_GUID_ENTRY_early_6_0_x64: members::ETW_GUID_ENTRY, 0x170, 8 {
         0x00 GuidList: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "documented. Links the entries whose GUIDs have the same hash.";
-        0x10 RefCount: i32 = "LONG volatile", "documented. References to it, which keep it from being freed.\n\nErratum, early-6.0..6.2 x64: the document's type is LONG\\_PTR volatile, symbols show LONG volatile.";
-        0x14 Guid: GUID_5_0 = "GUID", "documented, its place inferred. The GUID.\n\nErratum, early-6.0..6.2 x64: the document's offset is 0x18, symbols show 0x14.";
+        0x10 RefCount: i32 = "LONG volatile", "documented. References to it, which keep it from being freed.\n\nErratum, 6.0..6.2 x64: the document's type is LONG\\_PTR volatile, symbols show LONG volatile.";
+        0x14 Guid: GUID_5_0 = "GUID", "documented, its place inferred. The GUID.\n\nErratum, 6.0..6.2 x64: the document's offset is 0x18, symbols show 0x14.";
         0x24 _padding24: [u8; 4], "padding.";
         0x28 RegListHead: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "documented. The registrations: each is an ETW\\_REG\\_ENTRY, linked by its RegList, or by its GroupRegList if the GUID is a group's.";
         0x38 SecurityDescriptor: runtime::Ptr64 = "PSECURITY_DESCRIPTOR", "documented. Who may register and enable the provider.";
@@ -64,8 +64,8 @@ runtime::layout! {
     /// What the kernel knows of a GUID that someone registered or enabled: of an event provider, of a group of providers, or of a receiver of notifications. The first updates that have SiloGuidList are known from their images, which tell the offset of Guid.
     pub struct ETW_GUID_ENTRY_late_6_0_x64: members::ETW_GUID_ENTRY, 0x170, 8 {
         0x00 GuidList: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "documented. Links the entries whose GUIDs have the same hash.";
-        0x10 RefCount: i32 = "LONG volatile", "documented. References to it, which keep it from being freed.\n\nErratum, early-6.0..6.2 x64: the document's type is LONG\\_PTR volatile, symbols show LONG volatile.";
-        0x14 Guid: GUID_5_0 = "GUID", "documented, its place inferred. The GUID.\n\nErratum, early-6.0..6.2 x64: the document's offset is 0x18, symbols show 0x14.";
+        0x10 RefCount: i32 = "LONG volatile", "documented. References to it, which keep it from being freed.\n\nErratum, 6.0..6.2 x64: the document's type is LONG\\_PTR volatile, symbols show LONG volatile.";
+        0x14 Guid: GUID_5_0 = "GUID", "documented, its place inferred. The GUID.\n\nErratum, 6.0..6.2 x64: the document's offset is 0x18, symbols show 0x14.";
         0x24 _padding24: [u8; 4], "padding.";
         0x28 RegListHead: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "documented. The registrations: each is an ETW\\_REG\\_ENTRY, linked by its RegList, or by its GroupRegList if the GUID is a group's.";
         0x38 SecurityDescriptor: runtime::Ptr64 = "PSECURITY_DESCRIPTOR", "documented. Who may register and enable the provider.";
@@ -109,8 +109,8 @@ runtime::layout! {
     /// What the kernel knows of a GUID that someone registered or enabled: of an event provider, of a group of providers, or of a receiver of notifications. The first updates that have SiloGuidList are known from their images, which tell the offset of Guid.
     pub struct ETW_GUID_ENTRY_6_1_x64: members::ETW_GUID_ENTRY, 0x1b0, 8 {
         0x00 GuidList: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "documented. Links the entries whose GUIDs have the same hash.";
-        0x10 RefCount: i32 = "LONG volatile", "documented. References to it, which keep it from being freed.\n\nErratum, early-6.0..6.2 x64: the document's type is LONG\\_PTR volatile, symbols show LONG volatile.";
-        0x14 Guid: GUID_5_0 = "GUID", "documented, its place inferred. The GUID.\n\nErratum, early-6.0..6.2 x64: the document's offset is 0x18, symbols show 0x14.";
+        0x10 RefCount: i32 = "LONG volatile", "documented. References to it, which keep it from being freed.\n\nErratum, 6.0..6.2 x64: the document's type is LONG\\_PTR volatile, symbols show LONG volatile.";
+        0x14 Guid: GUID_5_0 = "GUID", "documented, its place inferred. The GUID.\n\nErratum, 6.0..6.2 x64: the document's offset is 0x18, symbols show 0x14.";
         0x24 _padding24: [u8; 4], "padding.";
         0x28 RegListHead: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "documented. The registrations: each is an ETW\\_REG\\_ENTRY, linked by its RegList, or by its GroupRegList if the GUID is a group's.";
         0x38 SecurityDescriptor: runtime::Ptr64 = "PSECURITY_DESCRIPTOR", "documented. Who may register and enable the provider.";
@@ -159,8 +159,8 @@ runtime::layout! {
     /// What the kernel knows of a GUID that someone registered or enabled: of an event provider, of a group of providers, or of a receiver of notifications. The first updates that have SiloGuidList are known from their images, which tell the offset of Guid.
     pub struct ETW_GUID_ENTRY_6_2_x64: members::ETW_GUID_ENTRY, 0x178, 8 {
         0x00 GuidList: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "documented. Links the entries whose GUIDs have the same hash.";
-        0x10 RefCount: i32 = "LONG volatile", "documented. References to it, which keep it from being freed.\n\nErratum, early-6.0..6.2 x64: the document's type is LONG\\_PTR volatile, symbols show LONG volatile.";
-        0x14 Guid: GUID_5_0 = "GUID", "documented, its place inferred. The GUID.\n\nErratum, early-6.0..6.2 x64: the document's offset is 0x18, symbols show 0x14.";
+        0x10 RefCount: i32 = "LONG volatile", "documented. References to it, which keep it from being freed.\n\nErratum, 6.0..6.2 x64: the document's type is LONG\\_PTR volatile, symbols show LONG volatile.";
+        0x14 Guid: GUID_5_0 = "GUID", "documented, its place inferred. The GUID.\n\nErratum, 6.0..6.2 x64: the document's offset is 0x18, symbols show 0x14.";
         0x24 _padding24: [u8; 4], "padding.";
         0x28 RegListHead: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "documented. The registrations: each is an ETW\\_REG\\_ENTRY, linked by its RegList, or by its GroupRegList if the GUID is a group's.";
         0x38 SecurityDescriptor: runtime::Ptr64 = "PSECURITY_DESCRIPTOR", "documented. Who may register and enable the provider.";

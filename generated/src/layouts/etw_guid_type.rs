@@ -10,9 +10,9 @@ runtime::values! {
     ///
     /// What a GUID is registered for.
     pub value ETW_GUID_TYPE_early_6_0: i32 = "ETW_GUID_TYPE" {
-        EtwTraceGuidType = 0x0, "early-6.0... Of a provider of events.";
-        EtwNotificationGuidType = 0x1, "early-6.0... Of those who receive notifications.";
-        EtwGuidTypeMax = 0x2, "early-6.0..6.3.";
+        EtwTraceGuidType = 0x0, "6.0... Of a provider of events.";
+        EtwNotificationGuidType = 0x1, "6.0... Of those who receive notifications.";
+        EtwGuidTypeMax = 0x2, "6.0..6.3.";
     }
 }
 
@@ -21,8 +21,8 @@ runtime::values! {
     ///
     /// What a GUID is registered for.
     pub value ETW_GUID_TYPE_10_0: i32 = "ETW_GUID_TYPE" {
-        EtwTraceGuidType = 0x0, "early-6.0... Of a provider of events.";
-        EtwNotificationGuidType = 0x1, "early-6.0... Of those who receive notifications.";
+        EtwTraceGuidType = 0x0, "6.0... Of a provider of events.";
+        EtwNotificationGuidType = 0x1, "6.0... Of those who receive notifications.";
         EtwGroupGuidType = 0x2, "10.0... Of a group of providers.";
         EtwGuidTypeMax = 0x3, "10.0...";
     }

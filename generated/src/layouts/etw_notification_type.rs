@@ -10,16 +10,16 @@ runtime::values! {
     ///
     /// What a notification is, and what a registration in user mode is for.
     pub value ETW_NOTIFICATION_TYPE_early_6_0: i32 = "ETW_NOTIFICATION_TYPE" {
-        EtwNotificationTypeNoReply = 0x1, "early-6.0...";
-        EtwNotificationTypeLegacyEnable = 0x2, "early-6.0... Enables or disables a classic provider.";
-        EtwNotificationTypeEnable = 0x3, "early-6.0... Enables or disables a provider.";
-        EtwNotificationTypePrivateLogger = 0x4, "early-6.0... For a logger whose buffers are in user mode.";
-        EtwNotificationTypePerflib = 0x5, "early-6.0...\n\nErratum, 6.2..: the document's name is EtwNotificationTypePerfLib, symbols show EtwNotificationTypePerflib.";
-        EtwNotificationTypeAudio = 0x6, "early-6.0...";
-        EtwNotificationTypeSession = 0x7, "early-6.0...";
-        EtwNotificationTypeReserved = 0x8, "early-6.0...";
-        EtwNotificationTypeCredentialUI = 0x9, "early-6.0...";
-        EtwNotificationTypeMax = 0xa, "early-6.0..6.2.";
+        EtwNotificationTypeNoReply = 0x1, "6.0...";
+        EtwNotificationTypeLegacyEnable = 0x2, "6.0... Enables or disables a classic provider.";
+        EtwNotificationTypeEnable = 0x3, "6.0... Enables or disables a provider.";
+        EtwNotificationTypePrivateLogger = 0x4, "6.0... For a logger whose buffers are in user mode.";
+        EtwNotificationTypePerflib = 0x5, "6.0...\n\nErratum, 6.2..: the document's name is EtwNotificationTypePerfLib, symbols show EtwNotificationTypePerflib.";
+        EtwNotificationTypeAudio = 0x6, "6.0...";
+        EtwNotificationTypeSession = 0x7, "6.0...";
+        EtwNotificationTypeReserved = 0x8, "6.0...";
+        EtwNotificationTypeCredentialUI = 0x9, "6.0...";
+        EtwNotificationTypeMax = 0xa, "6.0..6.2.";
     }
 }
 
@@ -28,15 +28,15 @@ runtime::values! {
     ///
     /// What a notification is, and what a registration in user mode is for.
     pub value ETW_NOTIFICATION_TYPE_6_3: i32 = "ETW_NOTIFICATION_TYPE" {
-        EtwNotificationTypeNoReply = 0x1, "early-6.0...";
-        EtwNotificationTypeLegacyEnable = 0x2, "early-6.0... Enables or disables a classic provider.";
-        EtwNotificationTypeEnable = 0x3, "early-6.0... Enables or disables a provider.";
-        EtwNotificationTypePrivateLogger = 0x4, "early-6.0... For a logger whose buffers are in user mode.";
-        EtwNotificationTypePerflib = 0x5, "early-6.0...\n\nErratum, 6.2..: the document's name is EtwNotificationTypePerfLib, symbols show EtwNotificationTypePerflib.";
-        EtwNotificationTypeAudio = 0x6, "early-6.0...";
-        EtwNotificationTypeSession = 0x7, "early-6.0...";
-        EtwNotificationTypeReserved = 0x8, "early-6.0...";
-        EtwNotificationTypeCredentialUI = 0x9, "early-6.0...";
+        EtwNotificationTypeNoReply = 0x1, "6.0...";
+        EtwNotificationTypeLegacyEnable = 0x2, "6.0... Enables or disables a classic provider.";
+        EtwNotificationTypeEnable = 0x3, "6.0... Enables or disables a provider.";
+        EtwNotificationTypePrivateLogger = 0x4, "6.0... For a logger whose buffers are in user mode.";
+        EtwNotificationTypePerflib = 0x5, "6.0...\n\nErratum, 6.2..: the document's name is EtwNotificationTypePerfLib, symbols show EtwNotificationTypePerflib.";
+        EtwNotificationTypeAudio = 0x6, "6.0...";
+        EtwNotificationTypeSession = 0x7, "6.0...";
+        EtwNotificationTypeReserved = 0x8, "6.0...";
+        EtwNotificationTypeCredentialUI = 0x9, "6.0...";
         EtwNotificationTypeInProcSession = 0xa, "6.3...";
         EtwNotificationTypeMax = 0xb, "6.3..1607.";
     }
@@ -47,15 +47,15 @@ runtime::values! {
     ///
     /// What a notification is, and what a registration in user mode is for.
     pub value ETW_NOTIFICATION_TYPE_1703: i32 = "ETW_NOTIFICATION_TYPE" {
-        EtwNotificationTypeNoReply = 0x1, "early-6.0...";
-        EtwNotificationTypeLegacyEnable = 0x2, "early-6.0... Enables or disables a classic provider.";
-        EtwNotificationTypeEnable = 0x3, "early-6.0... Enables or disables a provider.";
-        EtwNotificationTypePrivateLogger = 0x4, "early-6.0... For a logger whose buffers are in user mode.";
-        EtwNotificationTypePerflib = 0x5, "early-6.0...\n\nErratum, 6.2..: the document's name is EtwNotificationTypePerfLib, symbols show EtwNotificationTypePerflib.";
-        EtwNotificationTypeAudio = 0x6, "early-6.0...";
-        EtwNotificationTypeSession = 0x7, "early-6.0...";
-        EtwNotificationTypeReserved = 0x8, "early-6.0...";
-        EtwNotificationTypeCredentialUI = 0x9, "early-6.0...";
+        EtwNotificationTypeNoReply = 0x1, "6.0...";
+        EtwNotificationTypeLegacyEnable = 0x2, "6.0... Enables or disables a classic provider.";
+        EtwNotificationTypeEnable = 0x3, "6.0... Enables or disables a provider.";
+        EtwNotificationTypePrivateLogger = 0x4, "6.0... For a logger whose buffers are in user mode.";
+        EtwNotificationTypePerflib = 0x5, "6.0...\n\nErratum, 6.2..: the document's name is EtwNotificationTypePerfLib, symbols show EtwNotificationTypePerflib.";
+        EtwNotificationTypeAudio = 0x6, "6.0...";
+        EtwNotificationTypeSession = 0x7, "6.0...";
+        EtwNotificationTypeReserved = 0x8, "6.0...";
+        EtwNotificationTypeCredentialUI = 0x9, "6.0...";
         EtwNotificationTypeInProcSession = 0xa, "6.3...";
         EtwNotificationTypeFilteredPrivateLogger = 0xb, "1703...";
         EtwNotificationTypeMax = 0xc, "1703...";

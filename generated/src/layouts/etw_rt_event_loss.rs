@@ -10,10 +10,10 @@ runtime::values! {
     ///
     /// What a real-time consumer has missed.
     pub value ETW_RT_EVENT_LOSS_early_6_0: i32 = "ETW_RT_EVENT_LOSS" {
-        EtwRtEventNoLoss = 0x0, "early-6.0...";
-        EtwRtEventLost = 0x1, "early-6.0...";
-        EtwRtBufferLost = 0x2, "early-6.0...";
-        EtwRtBackupLost = 0x3, "early-6.0...";
-        EtwRtEventLossMax = 0x4, "early-6.0...";
+        EtwRtEventNoLoss = 0x0, "6.0...";
+        EtwRtEventLost = 0x1, "6.0...";
+        EtwRtBufferLost = 0x2, "6.0...";
+        EtwRtBackupLost = 0x3, "6.0...";
+        EtwRtEventLossMax = 0x4, "6.0...";
     }
 }

@@ -10,11 +10,11 @@ runtime::values! {
     ///
     /// What a caller asks or tells through SystemPerformanceTraceInformation; it stands first in each structure of that.
     pub value EVENT_TRACE_INFORMATION_CLASS_early_6_0: i32 = "EVENT_TRACE_INFORMATION_CLASS" {
-        EventTraceKernelVersionInformation = 0x0, "early-6.0... Query: EVENT\\_TRACE\\_VERSION\\_INFORMATION.";
-        EventTraceGroupMaskInformation = 0x1, "early-6.0... Query, and from 6.2 on set: EVENT\\_TRACE\\_GROUPMASK\\_INFORMATION.";
-        EventTracePerformanceInformation = 0x2, "early-6.0... Query: EVENT\\_TRACE\\_PERFORMANCE\\_INFORMATION.";
-        EventTraceTimeProfileInformation = 0x3, "early-6.0... Query, set: EVENT\\_TRACE\\_TIME\\_PROFILE\\_INFORMATION.";
-        EventTraceSessionSecurityInformation = 0x4, "early-6.0... Query.";
+        EventTraceKernelVersionInformation = 0x0, "6.0... Query: EVENT\\_TRACE\\_VERSION\\_INFORMATION.";
+        EventTraceGroupMaskInformation = 0x1, "6.0... Query, and from 6.2 on set: EVENT\\_TRACE\\_GROUPMASK\\_INFORMATION.";
+        EventTracePerformanceInformation = 0x2, "6.0... Query: EVENT\\_TRACE\\_PERFORMANCE\\_INFORMATION.";
+        EventTraceTimeProfileInformation = 0x3, "6.0... Query, set: EVENT\\_TRACE\\_TIME\\_PROFILE\\_INFORMATION.";
+        EventTraceSessionSecurityInformation = 0x4, "6.0... Query.";
         MaxEventTraceInfoClass = 0x5, "6.0.";
     }
 }
@@ -24,11 +24,11 @@ runtime::values! {
     ///
     /// What a caller asks or tells through SystemPerformanceTraceInformation; it stands first in each structure of that.
     pub value EVENT_TRACE_INFORMATION_CLASS_6_1: i32 = "EVENT_TRACE_INFORMATION_CLASS" {
-        EventTraceKernelVersionInformation = 0x0, "early-6.0... Query: EVENT\\_TRACE\\_VERSION\\_INFORMATION.";
-        EventTraceGroupMaskInformation = 0x1, "early-6.0... Query, and from 6.2 on set: EVENT\\_TRACE\\_GROUPMASK\\_INFORMATION.";
-        EventTracePerformanceInformation = 0x2, "early-6.0... Query: EVENT\\_TRACE\\_PERFORMANCE\\_INFORMATION.";
-        EventTraceTimeProfileInformation = 0x3, "early-6.0... Query, set: EVENT\\_TRACE\\_TIME\\_PROFILE\\_INFORMATION.";
-        EventTraceSessionSecurityInformation = 0x4, "early-6.0... Query.";
+        EventTraceKernelVersionInformation = 0x0, "6.0... Query: EVENT\\_TRACE\\_VERSION\\_INFORMATION.";
+        EventTraceGroupMaskInformation = 0x1, "6.0... Query, and from 6.2 on set: EVENT\\_TRACE\\_GROUPMASK\\_INFORMATION.";
+        EventTracePerformanceInformation = 0x2, "6.0... Query: EVENT\\_TRACE\\_PERFORMANCE\\_INFORMATION.";
+        EventTraceTimeProfileInformation = 0x3, "6.0... Query, set: EVENT\\_TRACE\\_TIME\\_PROFILE\\_INFORMATION.";
+        EventTraceSessionSecurityInformation = 0x4, "6.0... Query.";
         EventTraceSpinlockInformation = 0x5, "6.1... Query, set: EVENT\\_TRACE\\_SPINLOCK\\_INFORMATION.";
         EventTraceStackTracingInformation = 0x6, "6.1... Query, set: EVENT\\_TRACE\\_SYSTEM\\_EVENT\\_INFORMATION.";
         EventTraceExecutiveResourceInformation = 0x7, "6.1... Query, set.";
@@ -44,11 +44,11 @@ runtime::values! {
     ///
     /// What a caller asks or tells through SystemPerformanceTraceInformation; it stands first in each structure of that.
     pub value EVENT_TRACE_INFORMATION_CLASS_6_2: i32 = "EVENT_TRACE_INFORMATION_CLASS" {
-        EventTraceKernelVersionInformation = 0x0, "early-6.0... Query: EVENT\\_TRACE\\_VERSION\\_INFORMATION.";
-        EventTraceGroupMaskInformation = 0x1, "early-6.0... Query, and from 6.2 on set: EVENT\\_TRACE\\_GROUPMASK\\_INFORMATION.";
-        EventTracePerformanceInformation = 0x2, "early-6.0... Query: EVENT\\_TRACE\\_PERFORMANCE\\_INFORMATION.";
-        EventTraceTimeProfileInformation = 0x3, "early-6.0... Query, set: EVENT\\_TRACE\\_TIME\\_PROFILE\\_INFORMATION.";
-        EventTraceSessionSecurityInformation = 0x4, "early-6.0... Query.";
+        EventTraceKernelVersionInformation = 0x0, "6.0... Query: EVENT\\_TRACE\\_VERSION\\_INFORMATION.";
+        EventTraceGroupMaskInformation = 0x1, "6.0... Query, and from 6.2 on set: EVENT\\_TRACE\\_GROUPMASK\\_INFORMATION.";
+        EventTracePerformanceInformation = 0x2, "6.0... Query: EVENT\\_TRACE\\_PERFORMANCE\\_INFORMATION.";
+        EventTraceTimeProfileInformation = 0x3, "6.0... Query, set: EVENT\\_TRACE\\_TIME\\_PROFILE\\_INFORMATION.";
+        EventTraceSessionSecurityInformation = 0x4, "6.0... Query.";
         EventTraceSpinlockInformation = 0x5, "6.1... Query, set: EVENT\\_TRACE\\_SPINLOCK\\_INFORMATION.";
         EventTraceStackTracingInformation = 0x6, "6.1... Query, set: EVENT\\_TRACE\\_SYSTEM\\_EVENT\\_INFORMATION.";
         EventTraceExecutiveResourceInformation = 0x7, "6.1... Query, set.";
@@ -71,11 +71,11 @@ runtime::values! {
     ///
     /// What a caller asks or tells through SystemPerformanceTraceInformation; it stands first in each structure of that.
     pub value EVENT_TRACE_INFORMATION_CLASS_1607: i32 = "EVENT_TRACE_INFORMATION_CLASS" {
-        EventTraceKernelVersionInformation = 0x0, "early-6.0... Query: EVENT\\_TRACE\\_VERSION\\_INFORMATION.";
-        EventTraceGroupMaskInformation = 0x1, "early-6.0... Query, and from 6.2 on set: EVENT\\_TRACE\\_GROUPMASK\\_INFORMATION.";
-        EventTracePerformanceInformation = 0x2, "early-6.0... Query: EVENT\\_TRACE\\_PERFORMANCE\\_INFORMATION.";
-        EventTraceTimeProfileInformation = 0x3, "early-6.0... Query, set: EVENT\\_TRACE\\_TIME\\_PROFILE\\_INFORMATION.";
-        EventTraceSessionSecurityInformation = 0x4, "early-6.0... Query.";
+        EventTraceKernelVersionInformation = 0x0, "6.0... Query: EVENT\\_TRACE\\_VERSION\\_INFORMATION.";
+        EventTraceGroupMaskInformation = 0x1, "6.0... Query, and from 6.2 on set: EVENT\\_TRACE\\_GROUPMASK\\_INFORMATION.";
+        EventTracePerformanceInformation = 0x2, "6.0... Query: EVENT\\_TRACE\\_PERFORMANCE\\_INFORMATION.";
+        EventTraceTimeProfileInformation = 0x3, "6.0... Query, set: EVENT\\_TRACE\\_TIME\\_PROFILE\\_INFORMATION.";
+        EventTraceSessionSecurityInformation = 0x4, "6.0... Query.";
         EventTraceSpinlockInformation = 0x5, "6.1... Query, set: EVENT\\_TRACE\\_SPINLOCK\\_INFORMATION.";
         EventTraceStackTracingInformation = 0x6, "6.1... Query, set: EVENT\\_TRACE\\_SYSTEM\\_EVENT\\_INFORMATION.";
         EventTraceExecutiveResourceInformation = 0x7, "6.1... Query, set.";
@@ -99,11 +99,11 @@ runtime::values! {
     ///
     /// What a caller asks or tells through SystemPerformanceTraceInformation; it stands first in each structure of that.
     pub value EVENT_TRACE_INFORMATION_CLASS_1709: i32 = "EVENT_TRACE_INFORMATION_CLASS" {
-        EventTraceKernelVersionInformation = 0x0, "early-6.0... Query: EVENT\\_TRACE\\_VERSION\\_INFORMATION.";
-        EventTraceGroupMaskInformation = 0x1, "early-6.0... Query, and from 6.2 on set: EVENT\\_TRACE\\_GROUPMASK\\_INFORMATION.";
-        EventTracePerformanceInformation = 0x2, "early-6.0... Query: EVENT\\_TRACE\\_PERFORMANCE\\_INFORMATION.";
-        EventTraceTimeProfileInformation = 0x3, "early-6.0... Query, set: EVENT\\_TRACE\\_TIME\\_PROFILE\\_INFORMATION.";
-        EventTraceSessionSecurityInformation = 0x4, "early-6.0... Query.";
+        EventTraceKernelVersionInformation = 0x0, "6.0... Query: EVENT\\_TRACE\\_VERSION\\_INFORMATION.";
+        EventTraceGroupMaskInformation = 0x1, "6.0... Query, and from 6.2 on set: EVENT\\_TRACE\\_GROUPMASK\\_INFORMATION.";
+        EventTracePerformanceInformation = 0x2, "6.0... Query: EVENT\\_TRACE\\_PERFORMANCE\\_INFORMATION.";
+        EventTraceTimeProfileInformation = 0x3, "6.0... Query, set: EVENT\\_TRACE\\_TIME\\_PROFILE\\_INFORMATION.";
+        EventTraceSessionSecurityInformation = 0x4, "6.0... Query.";
         EventTraceSpinlockInformation = 0x5, "6.1... Query, set: EVENT\\_TRACE\\_SPINLOCK\\_INFORMATION.";
         EventTraceStackTracingInformation = 0x6, "6.1... Query, set: EVENT\\_TRACE\\_SYSTEM\\_EVENT\\_INFORMATION.";
         EventTraceExecutiveResourceInformation = 0x7, "6.1... Query, set.";
@@ -129,11 +129,11 @@ runtime::values! {
     ///
     /// What a caller asks or tells through SystemPerformanceTraceInformation; it stands first in each structure of that.
     pub value EVENT_TRACE_INFORMATION_CLASS_1803: i32 = "EVENT_TRACE_INFORMATION_CLASS" {
-        EventTraceKernelVersionInformation = 0x0, "early-6.0... Query: EVENT\\_TRACE\\_VERSION\\_INFORMATION.";
-        EventTraceGroupMaskInformation = 0x1, "early-6.0... Query, and from 6.2 on set: EVENT\\_TRACE\\_GROUPMASK\\_INFORMATION.";
-        EventTracePerformanceInformation = 0x2, "early-6.0... Query: EVENT\\_TRACE\\_PERFORMANCE\\_INFORMATION.";
-        EventTraceTimeProfileInformation = 0x3, "early-6.0... Query, set: EVENT\\_TRACE\\_TIME\\_PROFILE\\_INFORMATION.";
-        EventTraceSessionSecurityInformation = 0x4, "early-6.0... Query.";
+        EventTraceKernelVersionInformation = 0x0, "6.0... Query: EVENT\\_TRACE\\_VERSION\\_INFORMATION.";
+        EventTraceGroupMaskInformation = 0x1, "6.0... Query, and from 6.2 on set: EVENT\\_TRACE\\_GROUPMASK\\_INFORMATION.";
+        EventTracePerformanceInformation = 0x2, "6.0... Query: EVENT\\_TRACE\\_PERFORMANCE\\_INFORMATION.";
+        EventTraceTimeProfileInformation = 0x3, "6.0... Query, set: EVENT\\_TRACE\\_TIME\\_PROFILE\\_INFORMATION.";
+        EventTraceSessionSecurityInformation = 0x4, "6.0... Query.";
         EventTraceSpinlockInformation = 0x5, "6.1... Query, set: EVENT\\_TRACE\\_SPINLOCK\\_INFORMATION.";
         EventTraceStackTracingInformation = 0x6, "6.1... Query, set: EVENT\\_TRACE\\_SYSTEM\\_EVENT\\_INFORMATION.";
         EventTraceExecutiveResourceInformation = 0x7, "6.1... Query, set.";

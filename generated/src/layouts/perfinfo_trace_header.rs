@@ -10,7 +10,7 @@ runtime::layout! {
     ///
     /// Header of a short kernel event: 0x10 bytes, then the event's data.
     ///
-    /// Erratum, early-6.0..6.1: the document says no public kernel symbols have the type, and none at all before Windows 8, symbols show the public kernel symbols of Vista and Windows 7 have it.
+    /// Erratum, 6.0..6.1: the document says no public kernel symbols have the type, and none at all before Windows 8, symbols show the public kernel symbols of Vista and Windows 7 have it.
     pub struct PERFINFO_TRACE_HEADER_5_1: members::PERFINFO_TRACE_HEADER, 0x18, 8 {
         0x00 u00: PERFINFO_TRACE_HEADER_5_1_u00, "unnamed; its members have accessors." {
             0x00 Marker set_Marker: u32 = "ULONG", "documented. Bits 8 to 10 count the performance counters that precede the data, at most 4 so far; bit 15 tells of a PEBS index there.";
