@@ -113,6 +113,12 @@ pub fn summary(before: &Texts, plan: &Plan) -> Result<String, Error> {
             false => writeln!(out, "{HEADING}{now}{HEADING:#}: the layouts of {before} are known from it on"),
         };
     }
+    for name in &plan.updates {
+        let update = plan.layouts.spec.axis.update(name);
+        let kernels: Vec<_> = update.iter().flat_map(|update| &update.kernels).map(|build| format!("{build:#}")).collect();
+        let kernels = kernels.join(", ");
+        let _ = writeln!(out, "{HEADING}update {name}{HEADING:#}: begins with {kernels}, as the ranges of the specs suggest");
+    }
     for (&target, builds) in &plan.same {
         let builds: Vec<_> = builds.iter().map(ToString::to_string).collect();
         let _ = writeln!(out, "{}, as is: {}", plan.layouts.spec.axis.target_name(target), builds.join(", "));

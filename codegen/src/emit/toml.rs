@@ -17,7 +17,7 @@ pub fn definition(spec: &Spec, definition: &Definition) -> String {
         true => spec.axis.all(),
         false => spec.axis.documented.clone(),
     };
-    let printer = Printer { spec, scopes: Scopes { axis: &spec.axis, documented } };
+    let printer = Printer { spec, scopes: Scopes { axis: &spec.axis, documented, spelled: Default::default() } };
     let (word, row) = match &definition.body {
         Body::Aggregate(aggregate) => {
             let word = match aggregate.kind {

@@ -210,7 +210,8 @@ impl Alignment<'_> {
         let Some(offset) = facts.iter().map(|fact| fact.offset).min() else { return Ok(()) };
         // What aligns a member on one architecture need not on another.
         let arch = |t: usize| self.names.spec.axis.targets[t].arch;
-        let reference = self.near.iter().copied().find(|&t| member.scope.contains(t)).filter(|&t| arch(t) == self.arch);
+        let nearest = self.near.iter().copied().find(|&t| member.scope.contains(t));
+        let reference = nearest.filter(|&t| arch(t) == self.arch);
         let align = reference.and_then(|t| Some(member.align.get(t)?.value));
         let known = match &facts[..] {
             [fact] => Some(self.spelled(Some(member), fact)?),
@@ -238,6 +239,7 @@ impl Alignment<'_> {
         }
         self.place.assert(&mut member.offset, Some(offset));
         self.place.set(&mut member.align, align);
+        self.place.inherit(&mut member.source, nearest);
         self.place.put(&mut member.scope);
         Ok(())
     }

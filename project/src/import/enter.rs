@@ -25,6 +25,9 @@ pub struct Entering<'a> {
     pub table: &'a Table,
     /// Their types, and those that they embed and the symbols lack.
     pub embedded: &'a symbols::Types,
+    /// The types that symbols of an older and of a newer kernel of the architecture hold: those between have them, too, and specs need not
+    /// say so.
+    pub around: &'a BTreeSet<String>,
 }
 
 impl Entering<'_> {
@@ -169,6 +172,7 @@ impl Entering<'_> {
             (_, TypeFacts::Aggregate(theirs)) => return Err(other_kind(name, theirs.kind.as_str())),
             (_, TypeFacts::Enumeration(_)) => return Err(other_kind(name, "enum")),
         }
+        self.place.inherit(&mut definition.source, near.iter().copied().find(|&t| definition.scope.contains(t)));
         self.place.put(&mut definition.scope);
         self.place.set(&mut definition.unverifiable, None);
         if is_new {
@@ -200,7 +204,9 @@ impl Entering<'_> {
                 if !definition.scope.contains(target) || has_gap(definition, target) {
                     self.place.copy(definition, nearest);
                 }
-                self.place.set(&mut definition.unverifiable, reason);
+                if !self.around.contains(&name) {
+                    self.place.set(&mut definition.unverifiable, reason);
+                }
             }
             let others = self.spec.definitions.values().filter(|definition| !left.contains(&definition.name.value));
             let held = held_by_value(others, target);

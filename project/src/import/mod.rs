@@ -14,6 +14,7 @@ mod left_out;
 mod pass;
 mod place;
 mod plan;
+mod regroup;
 mod rows;
 mod shared;
 mod step;

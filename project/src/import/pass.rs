@@ -12,6 +12,7 @@ use crate::tables::Table;
 use etw_layouts_codegen::axis::Arch;
 use etw_layouts_codegen::read_partly;
 use etw_layouts_symbols::Types;
+use std::collections::BTreeSet;
 
 /// The types of a table, and those that they embed and it lacks, as the nearest kernel of the same pointers has them: an embedded
 /// type takes its bytes whether a table tells of it or not.
@@ -30,6 +31,16 @@ pub fn embedded<'a>(table: &Table, known: impl Iterator<Item = &'a Table>) -> Ty
         }
     }
     types
+}
+
+/// The types that tables of an older and of a newer kernel of the architecture hold.
+fn around<'a>(table: &Table, known: impl Iterator<Item = &'a Table>) -> BTreeSet<String> {
+    let (mut older, mut newer) = (BTreeSet::new(), BTreeSet::new());
+    for other in known.filter(|other| other.arch == table.arch && other.build != table.build) {
+        let held = if other.build < table.build { &mut older } else { &mut newer };
+        held.extend(other.types.keys());
+    }
+    older.intersection(&newer).map(|name| (*name).clone()).collect()
 }
 
 /// The texts with one kernel entered, beside `known` ones. What is entered holds for the architectures that follow the table's, too, but for
@@ -56,7 +67,8 @@ pub fn entered<'a, I: Iterator<Item = &'a Table>>(
     let place = Place { target, followers };
     let embedded = embedded(table, known());
     let mut spec = before.clone();
-    let mut entering = Entering { spec: &mut spec, place: place.clone(), again, table, embedded: &embedded };
+    let around = around(table, known());
+    let mut entering = Entering { spec: &mut spec, place: place.clone(), again, table, embedded: &embedded, around: &around };
     let held = entering.run().map_err(|error| format!("{}, {}-{}: {error}", table.source, table.label, table.arch))?;
     explain(&mut spec, &place, &table.types, &held);
     write::changed(texts, &before, &spec, folder)

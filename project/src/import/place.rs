@@ -46,6 +46,13 @@ impl Place {
         with.into_iter().chain([self.target]).for_each(|target| value.set(target, new.clone()));
     }
 
+    /// What is known from somewhere at another target is known from there.
+    pub fn inherit<T: PartialEq + Clone>(&self, value: &mut Piecewise<T>, from: Option<usize>) {
+        if let (None, Some(known)) = (value.get(self.target), from.and_then(|from| value.get(from))) {
+            self.set(value, known.value.clone());
+        }
+    }
+
     /// What is asserted no longer is, if it is not so.
     pub fn assert(&self, value: &mut Piecewise<u64>, actual: Option<u64>) {
         if value.get(self.target).is_some_and(|piece| Some(piece.value) != actual) {

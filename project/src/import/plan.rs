@@ -9,6 +9,7 @@
 use super::fill;
 use super::images::Border;
 use super::pass;
+use super::regroup;
 use super::rows;
 use super::step::{self, Step};
 use super::write::Texts;
@@ -33,6 +34,8 @@ pub struct Plan {
     pub same: BTreeMap<usize, Vec<Build>>,
     /// The kernels that begin earlier than was known: what they were, and what they are.
     pub moved: Vec<[Build; 2]>,
+    /// The named updates that new kernels are part of.
+    pub updates: BTreeSet<String>,
     /// The borders that images prove.
     pub borders: Vec<Border>,
 }
@@ -105,17 +108,22 @@ pub fn plan(input: &Input) -> Result<Plan, Error> {
         let help = "name the types that are wanted with --add, in specs that have a type already";
         return Err(format!("{count} spec files would be written, and specs have {MOST_FILES} at the most; {help}").into());
     }
-    let layouts = match layouts {
+    let mut layouts = match layouts {
         Some(layouts) => layouts,
         None => compiled(&texts)?,
     };
+    let before = rows::windows(input.texts).map(|path| rows::axis(input.texts, &path))?;
+    let updates = regroup::regrouped(&mut texts, &layouts.spec, &before, input.folder)?;
+    if !updates.is_empty() {
+        layouts = compiled(&texts)?;
+    }
     let target = |table: &&Table| layouts.spec.axis.at(table.build, table.arch);
     let new: BTreeSet<_> = entered.iter().filter_map(target).collect();
     let mut stated: BTreeMap<usize, Vec<Build>> = BTreeMap::new();
     for table in &same {
         stated.entry(target(table).ok_or("the kernel is not on the axis")?).or_default().push(table.build);
     }
-    Ok(Plan { texts, new: new.into_iter().collect(), same: stated, moved, borders: Vec::new(), layouts })
+    Ok(Plan { texts, new: new.into_iter().collect(), same: stated, moved, updates, borders: Vec::new(), layouts })
 }
 
 /// Whether there is a kernel on the axis.

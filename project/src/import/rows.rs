@@ -81,7 +81,7 @@ pub fn moved(texts: &mut Texts, spec: &Spec, from: Build, to: Build) -> Result<(
 }
 
 /// The axis alone.
-fn axis(texts: &Texts, path: &str) -> Axis {
+pub fn axis(texts: &Texts, path: &str) -> Axis {
     let only = texts.iter().filter(|(other, _)| *other == path);
     // Before the first kernel it is none, and that is all that is wrong with it.
     read_partly(super::sources(only)).0.axis

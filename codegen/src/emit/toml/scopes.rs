@@ -1,8 +1,10 @@
 //! Ranges and piecewise values, spelled by the axis.
 
 use super::form::Value;
-use crate::axis::{Arch, Axis, TargetSet};
+use crate::axis::{Arch, Axis, Scope, TargetSet};
 use crate::spec::{Piece, Piecewise};
+use std::cell::RefCell;
+use std::collections::HashMap;
 
 /// What ranges are spelled by.
 pub struct Scopes<'a> {
@@ -10,15 +12,22 @@ pub struct Scopes<'a> {
     pub axis: &'a Axis,
     /// The targets that the assertions of the definition hold for.
     pub documented: TargetSet,
+    /// Ranges that were spelled already: most members share theirs.
+    pub spelled: RefCell<HashMap<(TargetSet, TargetSet), Scope>>,
 }
 
 /// The targets that have each text.
 type Texts = Vec<(TargetSet, String)>;
 
 impl Scopes<'_> {
+    fn spell(&self, among: &TargetSet, set: &TargetSet) -> Scope {
+        let key = (among.clone(), set.clone());
+        self.spelled.borrow_mut().entry(key).or_insert_with(|| self.axis.spell(among, set)).clone()
+    }
+
     /// A range within another; nothing if it is all of that.
     pub fn range(&self, set: &TargetSet, within: &TargetSet) -> Option<Value> {
-        (set != within).then(|| Value::Plain(format!("\"{}\"", self.axis.spell(within, set))))
+        (set != within).then(|| Value::Plain(format!("\"{}\"", self.spell(within, set))))
     }
 
     /// A value that may differ between the targets of a range; nothing if there is none.
@@ -42,7 +51,7 @@ impl Scopes<'_> {
             (Some(inside), Some(outside)) => {
                 let pieces = |value, set: &TargetSet| match value {
                     Value::Pieces(pieces) => pieces,
-                    value => vec![(key(&self.axis.spell(within, set).to_string()), value)],
+                    value => vec![(key(&self.spell(within, set).to_string()), value)],
                 };
                 Some(Value::Pieces([pieces(inside, &among), pieces(outside, &within.difference(&among))].concat()))
             }
@@ -58,7 +67,7 @@ impl Scopes<'_> {
         }
         let flat = self.flat(&texts, within);
         let names_arch = |(set, _): &(TargetSet, String)| {
-            let scope = self.axis.spell(within, set);
+            let scope = self.spell(within, set);
             Arch::ALL.iter().any(|arch| scope.speaks_of(*arch))
         };
         let by_arch = self.by_arch(&texts, within).filter(|_| texts.iter().any(names_arch));
@@ -67,7 +76,7 @@ impl Scopes<'_> {
     }
 
     fn flat(&self, texts: &Texts, within: &TargetSet) -> Value {
-        let scopes: Vec<_> = texts.iter().map(|(set, _)| self.axis.spell(within, set)).collect();
+        let scopes: Vec<_> = texts.iter().map(|(set, _)| self.spell(within, set)).collect();
         let mut spelled: Vec<String> = scopes.iter().map(ToString::to_string).collect();
         // A range that names an architecture has it, whatever others beside it have.
         for (index, scope) in scopes.iter().enumerate() {
@@ -126,7 +135,7 @@ impl Scopes<'_> {
             _ => {
                 let mut pieces = Vec::new();
                 for (set, text) in texts {
-                    let scope = self.axis.spell(within, set);
+                    let scope = self.spell(within, set);
                     if Arch::ALL.iter().any(|arch| scope.speaks_of(*arch)) {
                         let one = Arch::ALL.into_iter().find(|arch| within.iter().all(|t| self.axis.targets[t].arch == *arch))?;
                         let suffix = format!(" {one}");
