@@ -122,10 +122,10 @@ runtime::tokens! {
         Reserved2 RESERVED2, "6.1, 6.1..8.1-update x64, 6.3..8.1-update";
         UmsScheduled UMS_SCHEDULED, "6.1, 6.1..19569 x64";
         UmsPrimary UMS_PRIMARY, "6.1, 6.1..19569 x64";
-        ThreadSpecControl THREAD_SPEC_CONTROL, "6.1.7601.24000, 1803, no arm64";
-        SpecControlIbrs SPEC_CONTROL_IBRS, "6.1.7601.24000, 1803, no arm64";
-        SpecControlStibp SPEC_CONTROL_STIBP, "6.1.7601.24000, 1803, no arm64";
-        SpecControlReserved SPEC_CONTROL_RESERVED, "6.1.7601.24000, 1803, no arm64";
+        ThreadSpecControl THREAD_SPEC_CONTROL, "6.1.7601.24000, 10.0.10240.17770..10.0, 1803, no arm64";
+        SpecControlIbrs SPEC_CONTROL_IBRS, "6.1.7601.24000, 10.0.10240.17770..10.0, 1803, no arm64";
+        SpecControlStibp SPEC_CONTROL_STIBP, "6.1.7601.24000, 10.0.10240.17770..10.0, 1803, no arm64";
+        SpecControlReserved SPEC_CONTROL_RESERVED, "6.1.7601.24000, 10.0.10240.17770..10.0, 1803, no arm64";
         Wake WAKE, "6.2..";
         GroupScheduling GROUP_SCHEDULING, "6.2..";
         AffinitySet AFFINITY_SET, "6.2..";
@@ -154,7 +154,7 @@ runtime::tokens! {
         QueueSize QUEUE_SIZE, "8.1-update..";
         QueueReserved QUEUE_RESERVED, "8.1-update..";
         ThreadType THREAD_TYPE, "8.1-update..";
-        ThreadReserved THREAD_RESERVED, "8.1-update..1709, 1809.., 1709.. arm64";
+        ThreadReserved THREAD_RESERVED, "6.3.9600.17031..10.0.10240.16384, 1511..1709, 1809.., 1709.. arm64";
         ThreadReservedControlFlags THREAD_RESERVED_CONTROL_FLAGS, "8.1-update..1709, 8.1-update.. x64";
         MutantType MUTANT_TYPE, "8.1-update..";
         MutantSize MUTANT_SIZE, "8.1-update..";
@@ -395,7 +395,7 @@ runtime::tokens! {
         ProcessorNumber PROCESSOR_NUMBER, "6.0..";
         Alignment ALIGNMENT, "6.0..";
         LoggerId LOGGER_ID, "6.0..";
-        ProcessorIndex PROCESSOR_INDEX, "6.1.7601.24000..";
+        ProcessorIndex PROCESSOR_INDEX, "6.1.7601.23418..";
     }
 }
 
@@ -1946,12 +1946,12 @@ runtime::tokens! {
 
 runtime::tokens! {
     RTL_BALANCED_NODE {
-        Children CHILDREN, "6.1.7601.24000..";
-        Left LEFT, "6.1.7601.24000..";
-        Right RIGHT, "6.1.7601.24000..";
-        Red RED, "6.1.7601.24000..";
-        Balance BALANCE, "6.1.7601.24000..";
-        ParentValue PARENT_VALUE, "6.1.7601.24000..";
+        Children CHILDREN, "6.1.7601.23418..";
+        Left LEFT, "6.1.7601.23418..";
+        Right RIGHT, "6.1.7601.23418..";
+        Red RED, "6.1.7601.23418..";
+        Balance BALANCE, "6.1.7601.23418..";
+        ParentValue PARENT_VALUE, "6.1.7601.23418..";
     }
 }
 

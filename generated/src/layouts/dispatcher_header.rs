@@ -927,11 +927,11 @@ runtime::layout! {
 }
 
 runtime::layout! {
-    /// `DISPATCHER_HEADER` since 6.3.9600.17415 on x86: 0x10 bytes, aligned to 4.
+    /// `DISPATCHER_HEADER` since 6.3.9600.17031 on x86: 0x10 bytes, aligned to 4.
     ///
     /// What begins every kernel object that a thread can wait for.
-    pub struct DISPATCHER_HEADER_6_3_9600_17415_x86: members::DISPATCHER_HEADER, 0x10, 4 {
-        0x00 u00: DISPATCHER_HEADER_6_3_9600_17415_x86_u00, "unnamed; its members have accessors." {
+    pub struct DISPATCHER_HEADER_6_3_9600_17031_x86: members::DISPATCHER_HEADER, 0x10, 4 {
+        0x00 u00: DISPATCHER_HEADER_6_3_9600_17031_x86_u00, "unnamed; its members have accessors." {
             0x00 Lock set_Lock: i32 = "LONG volatile", "seen in symbols.";
             0x00 LockNV set_LockNV: i32 = "LONG", "seen in symbols.";
             0x00 Type set_Type: u8 = "UCHAR", "seen in symbols.";
@@ -988,21 +988,21 @@ runtime::layout! {
 
 runtime::layout! {
     /// The unnamed union at 0x00 of `DISPATCHER_HEADER`.
-    pub union DISPATCHER_HEADER_6_3_9600_17415_x86_u00: 0x4, 4 {
+    pub union DISPATCHER_HEADER_6_3_9600_17031_x86_u00: 0x4, 4 {
         0x00 Lock: i32 = "LONG volatile", "seen in symbols.";
         0x00 LockNV: i32 = "LONG", "seen in symbols.";
-        0x00 s00: DISPATCHER_HEADER_6_3_9600_17415_u00_s00, "unnamed; its members have accessors.";
-        0x00 s00_2: DISPATCHER_HEADER_6_3_9600_17415_x86_u00_s00_2, "unnamed; its members have accessors.";
-        0x00 s00_3: DISPATCHER_HEADER_6_3_9600_17415_u00_s00_3, "unnamed; its members have accessors.";
-        0x00 s00_4: DISPATCHER_HEADER_6_3_9600_17415_u00_s00_4, "unnamed; its members have accessors.";
-        0x00 s00_5: DISPATCHER_HEADER_6_3_9600_17415_x86_u00_s00_5, "unnamed; its members have accessors.";
-        0x00 s00_6: DISPATCHER_HEADER_6_3_9600_17415_u00_s00_6, "unnamed; its members have accessors.";
+        0x00 s00: DISPATCHER_HEADER_6_3_9600_17031_u00_s00, "unnamed; its members have accessors.";
+        0x00 s00_2: DISPATCHER_HEADER_6_3_9600_17031_x86_u00_s00_2, "unnamed; its members have accessors.";
+        0x00 s00_3: DISPATCHER_HEADER_6_3_9600_17031_u00_s00_3, "unnamed; its members have accessors.";
+        0x00 s00_4: DISPATCHER_HEADER_6_3_9600_17031_u00_s00_4, "unnamed; its members have accessors.";
+        0x00 s00_5: DISPATCHER_HEADER_6_3_9600_17031_x86_u00_s00_5, "unnamed; its members have accessors.";
+        0x00 s00_6: DISPATCHER_HEADER_6_3_9600_17031_u00_s00_6, "unnamed; its members have accessors.";
     }
 }
 
 runtime::layout! {
     /// The unnamed structure at 0x00 of `u00` in `DISPATCHER_HEADER`.
-    pub struct DISPATCHER_HEADER_6_3_9600_17415_u00_s00: 0x4, 1 {
+    pub struct DISPATCHER_HEADER_6_3_9600_17031_u00_s00: 0x4, 1 {
         0x00 Type: u8 = "UCHAR", "seen in symbols.";
         0x01 Signalling: u8 = "UCHAR", "seen in symbols.";
         0x02 Size: u8 = "UCHAR", "seen in symbols.";
@@ -1012,49 +1012,49 @@ runtime::layout! {
 
 runtime::layout! {
     /// The unnamed structure at 0x00 of `u00` in `DISPATCHER_HEADER`.
-    pub struct DISPATCHER_HEADER_6_3_9600_17415_x86_u00_s00_2: 0x4, 1 {
+    pub struct DISPATCHER_HEADER_6_3_9600_17031_x86_u00_s00_2: 0x4, 1 {
         0x00 TimerType: u8 = "UCHAR", "seen in symbols.";
-        0x01 u01: DISPATCHER_HEADER_6_3_9600_17415_u00_s00_2_u01, "unnamed; its members have accessors.";
+        0x01 u01: DISPATCHER_HEADER_6_3_9600_17031_u00_s00_2_u01, "unnamed; its members have accessors.";
         0x02 Hand: u8 = "UCHAR", "seen in symbols.";
-        0x03 u03: DISPATCHER_HEADER_6_3_9600_17415_x86_u00_s00_2_u03, "unnamed; its members have accessors.";
+        0x03 u03: DISPATCHER_HEADER_6_3_9600_17031_x86_u00_s00_2_u03, "unnamed; its members have accessors.";
     }
 }
 
 runtime::layout! {
     /// The unnamed union at 0x01 of `u00_s00_2` in `DISPATCHER_HEADER`.
-    pub union DISPATCHER_HEADER_6_3_9600_17415_u00_s00_2_u01: 0x1, 1 {
+    pub union DISPATCHER_HEADER_6_3_9600_17031_u00_s00_2_u01: 0x1, 1 {
         0x00 TimerControlFlags: u8 = "UCHAR", "seen in symbols.";
-        0x00 s00: DISPATCHER_HEADER_6_3_9600_17415_u00_s00_2_u01_s00, "unnamed; its members have accessors.";
+        0x00 s00: DISPATCHER_HEADER_6_3_9600_17031_u00_s00_2_u01_s00, "unnamed; its members have accessors.";
     }
 }
 
 runtime::layout! {
     /// The unnamed structure at 0x00 of `u00_s00_2_u01` in `DISPATCHER_HEADER`.
-    pub struct DISPATCHER_HEADER_6_3_9600_17415_u00_s00_2_u01_s00: 0x1, 1 {
+    pub struct DISPATCHER_HEADER_6_3_9600_17031_u00_s00_2_u01_s00: 0x1, 1 {
         0x00 bits00: u8, "bit fields, which have accessors.";
     }
 }
 
 runtime::layout! {
     /// The unnamed union at 0x03 of `u00_s00_2` in `DISPATCHER_HEADER`.
-    pub union DISPATCHER_HEADER_6_3_9600_17415_x86_u00_s00_2_u03: 0x1, 1 {
+    pub union DISPATCHER_HEADER_6_3_9600_17031_x86_u00_s00_2_u03: 0x1, 1 {
         0x00 TimerMiscFlags: u8 = "UCHAR", "seen in symbols.";
-        0x00 s00: DISPATCHER_HEADER_6_3_9600_17415_x86_u00_s00_2_u03_s00, "unnamed; its members have accessors.";
+        0x00 s00: DISPATCHER_HEADER_6_3_9600_17031_x86_u00_s00_2_u03_s00, "unnamed; its members have accessors.";
     }
 }
 
 runtime::layout! {
     /// The unnamed structure at 0x00 of `u00_s00_2_u03` in `DISPATCHER_HEADER`.
-    pub struct DISPATCHER_HEADER_6_3_9600_17415_x86_u00_s00_2_u03_s00: 0x1, 1 {
+    pub struct DISPATCHER_HEADER_6_3_9600_17031_x86_u00_s00_2_u03_s00: 0x1, 1 {
         0x00 bits00: u8, "bit fields, which have accessors.";
     }
 }
 
 runtime::layout! {
     /// The unnamed structure at 0x00 of `u00` in `DISPATCHER_HEADER`.
-    pub struct DISPATCHER_HEADER_6_3_9600_17415_u00_s00_3: 0x4, 1 {
+    pub struct DISPATCHER_HEADER_6_3_9600_17031_u00_s00_3: 0x4, 1 {
         0x00 Timer2Type: u8 = "UCHAR", "seen in symbols.";
-        0x01 u01: DISPATCHER_HEADER_6_3_9600_17415_u00_s00_3_u01, "unnamed; its members have accessors.";
+        0x01 u01: DISPATCHER_HEADER_6_3_9600_17031_u00_s00_3_u01, "unnamed; its members have accessors.";
         0x02 Timer2Reserved1: u8 = "UCHAR", "seen in symbols.";
         0x03 Timer2Reserved2: u8 = "UCHAR", "seen in symbols.";
     }
@@ -1062,24 +1062,24 @@ runtime::layout! {
 
 runtime::layout! {
     /// The unnamed union at 0x01 of `u00_s00_3` in `DISPATCHER_HEADER`.
-    pub union DISPATCHER_HEADER_6_3_9600_17415_u00_s00_3_u01: 0x1, 1 {
+    pub union DISPATCHER_HEADER_6_3_9600_17031_u00_s00_3_u01: 0x1, 1 {
         0x00 Timer2Flags: u8 = "UCHAR", "seen in symbols.";
-        0x00 s00: DISPATCHER_HEADER_6_3_9600_17415_u00_s00_3_u01_s00, "unnamed; its members have accessors.";
+        0x00 s00: DISPATCHER_HEADER_6_3_9600_17031_u00_s00_3_u01_s00, "unnamed; its members have accessors.";
     }
 }
 
 runtime::layout! {
     /// The unnamed structure at 0x00 of `u00_s00_3_u01` in `DISPATCHER_HEADER`.
-    pub struct DISPATCHER_HEADER_6_3_9600_17415_u00_s00_3_u01_s00: 0x1, 1 {
+    pub struct DISPATCHER_HEADER_6_3_9600_17031_u00_s00_3_u01_s00: 0x1, 1 {
         0x00 bits00: u8, "bit fields, which have accessors.";
     }
 }
 
 runtime::layout! {
     /// The unnamed structure at 0x00 of `u00` in `DISPATCHER_HEADER`.
-    pub struct DISPATCHER_HEADER_6_3_9600_17415_u00_s00_4: 0x4, 1 {
+    pub struct DISPATCHER_HEADER_6_3_9600_17031_u00_s00_4: 0x4, 1 {
         0x00 QueueType: u8 = "UCHAR", "seen in symbols.";
-        0x01 u01: DISPATCHER_HEADER_6_3_9600_17415_u00_s00_4_u01, "unnamed; its members have accessors.";
+        0x01 u01: DISPATCHER_HEADER_6_3_9600_17031_u00_s00_4_u01, "unnamed; its members have accessors.";
         0x02 QueueSize: u8 = "UCHAR", "seen in symbols.";
         0x03 QueueReserved: u8 = "UCHAR", "seen in symbols.";
     }
@@ -1087,54 +1087,54 @@ runtime::layout! {
 
 runtime::layout! {
     /// The unnamed union at 0x01 of `u00_s00_4` in `DISPATCHER_HEADER`.
-    pub union DISPATCHER_HEADER_6_3_9600_17415_u00_s00_4_u01: 0x1, 1 {
+    pub union DISPATCHER_HEADER_6_3_9600_17031_u00_s00_4_u01: 0x1, 1 {
         0x00 QueueControlFlags: u8 = "UCHAR", "seen in symbols.";
-        0x00 s00: DISPATCHER_HEADER_6_3_9600_17415_u00_s00_4_u01_s00, "unnamed; its members have accessors.";
+        0x00 s00: DISPATCHER_HEADER_6_3_9600_17031_u00_s00_4_u01_s00, "unnamed; its members have accessors.";
     }
 }
 
 runtime::layout! {
     /// The unnamed structure at 0x00 of `u00_s00_4_u01` in `DISPATCHER_HEADER`.
-    pub struct DISPATCHER_HEADER_6_3_9600_17415_u00_s00_4_u01_s00: 0x1, 1 {
+    pub struct DISPATCHER_HEADER_6_3_9600_17031_u00_s00_4_u01_s00: 0x1, 1 {
         0x00 bits00: u8, "bit fields, which have accessors.";
     }
 }
 
 runtime::layout! {
     /// The unnamed structure at 0x00 of `u00` in `DISPATCHER_HEADER`.
-    pub struct DISPATCHER_HEADER_6_3_9600_17415_x86_u00_s00_5: 0x4, 1 {
+    pub struct DISPATCHER_HEADER_6_3_9600_17031_x86_u00_s00_5: 0x4, 1 {
         0x00 ThreadType: u8 = "UCHAR", "seen in symbols.";
         0x01 ThreadReserved: u8 = "UCHAR", "seen in symbols.";
-        0x02 u02: DISPATCHER_HEADER_6_3_9600_17415_u00_s00_5_u02, "unnamed; its members have accessors.";
-        0x03 u03: DISPATCHER_HEADER_6_3_9600_17415_x86_u00_s00_5_u03, "unnamed; its members have accessors.";
+        0x02 u02: DISPATCHER_HEADER_6_3_9600_17031_u00_s00_5_u02, "unnamed; its members have accessors.";
+        0x03 u03: DISPATCHER_HEADER_6_3_9600_17031_x86_u00_s00_5_u03, "unnamed; its members have accessors.";
     }
 }
 
 runtime::layout! {
     /// The unnamed union at 0x02 of `u00_s00_5` in `DISPATCHER_HEADER`.
-    pub union DISPATCHER_HEADER_6_3_9600_17415_u00_s00_5_u02: 0x1, 1 {
+    pub union DISPATCHER_HEADER_6_3_9600_17031_u00_s00_5_u02: 0x1, 1 {
         0x00 ThreadControlFlags: u8 = "UCHAR", "seen in symbols.";
-        0x00 s00: DISPATCHER_HEADER_6_3_9600_17415_u00_s00_5_u02_s00, "unnamed; its members have accessors.";
+        0x00 s00: DISPATCHER_HEADER_6_3_9600_17031_u00_s00_5_u02_s00, "unnamed; its members have accessors.";
     }
 }
 
 runtime::layout! {
     /// The unnamed structure at 0x00 of `u00_s00_5_u02` in `DISPATCHER_HEADER`.
-    pub struct DISPATCHER_HEADER_6_3_9600_17415_u00_s00_5_u02_s00: 0x1, 1 {
+    pub struct DISPATCHER_HEADER_6_3_9600_17031_u00_s00_5_u02_s00: 0x1, 1 {
         0x00 bits00: u8, "bit fields, which have accessors.";
     }
 }
 
 runtime::layout! {
     /// The unnamed union at 0x03 of `u00_s00_5` in `DISPATCHER_HEADER`.
-    pub union DISPATCHER_HEADER_6_3_9600_17415_x86_u00_s00_5_u03: 0x1, 1 {
+    pub union DISPATCHER_HEADER_6_3_9600_17031_x86_u00_s00_5_u03: 0x1, 1 {
         0x00 DebugActive: u8 = "UCHAR", "seen in symbols.";
     }
 }
 
 runtime::layout! {
     /// The unnamed structure at 0x00 of `u00` in `DISPATCHER_HEADER`.
-    pub struct DISPATCHER_HEADER_6_3_9600_17415_u00_s00_6: 0x4, 1 {
+    pub struct DISPATCHER_HEADER_6_3_9600_17031_u00_s00_6: 0x4, 1 {
         0x00 MutantType: u8 = "UCHAR", "seen in symbols.";
         0x01 MutantSize: u8 = "BOOLEAN", "seen in symbols.";
         0x02 DpcActive: u8 = "BOOLEAN", "seen in symbols.";
@@ -1143,11 +1143,11 @@ runtime::layout! {
 }
 
 runtime::layout! {
-    /// `DISPATCHER_HEADER` since 6.3.9600.17415 on x64: 0x18 bytes, aligned to 8.
+    /// `DISPATCHER_HEADER` since 6.3.9600.17031 on x64: 0x18 bytes, aligned to 8.
     ///
     /// What begins every kernel object that a thread can wait for.
-    pub struct DISPATCHER_HEADER_6_3_9600_17415_x64: members::DISPATCHER_HEADER, 0x18, 8 {
-        0x00 u00: DISPATCHER_HEADER_6_3_9600_17415_x64_u00, "unnamed; its members have accessors." {
+    pub struct DISPATCHER_HEADER_6_3_9600_17031_x64: members::DISPATCHER_HEADER, 0x18, 8 {
+        0x00 u00: DISPATCHER_HEADER_6_3_9600_17031_x64_u00, "unnamed; its members have accessors." {
             0x00 Lock set_Lock: i32 = "LONG volatile", "seen in symbols.";
             0x00 LockNV set_LockNV: i32 = "LONG", "seen in symbols.";
             0x00 Type set_Type: u8 = "UCHAR", "seen in symbols.";
@@ -1209,64 +1209,64 @@ runtime::layout! {
 
 runtime::layout! {
     /// The unnamed union at 0x00 of `DISPATCHER_HEADER`.
-    pub union DISPATCHER_HEADER_6_3_9600_17415_x64_u00: 0x4, 4 {
+    pub union DISPATCHER_HEADER_6_3_9600_17031_x64_u00: 0x4, 4 {
         0x00 Lock: i32 = "LONG volatile", "seen in symbols.";
         0x00 LockNV: i32 = "LONG", "seen in symbols.";
-        0x00 s00: DISPATCHER_HEADER_6_3_9600_17415_u00_s00, "unnamed; its members have accessors.";
-        0x00 s00_2: DISPATCHER_HEADER_6_3_9600_17415_x64_u00_s00_2, "unnamed; its members have accessors.";
-        0x00 s00_3: DISPATCHER_HEADER_6_3_9600_17415_u00_s00_3, "unnamed; its members have accessors.";
-        0x00 s00_4: DISPATCHER_HEADER_6_3_9600_17415_u00_s00_4, "unnamed; its members have accessors.";
-        0x00 s00_5: DISPATCHER_HEADER_6_3_9600_17415_x64_u00_s00_5, "unnamed; its members have accessors.";
-        0x00 s00_6: DISPATCHER_HEADER_6_3_9600_17415_u00_s00_6, "unnamed; its members have accessors.";
+        0x00 s00: DISPATCHER_HEADER_6_3_9600_17031_u00_s00, "unnamed; its members have accessors.";
+        0x00 s00_2: DISPATCHER_HEADER_6_3_9600_17031_x64_u00_s00_2, "unnamed; its members have accessors.";
+        0x00 s00_3: DISPATCHER_HEADER_6_3_9600_17031_u00_s00_3, "unnamed; its members have accessors.";
+        0x00 s00_4: DISPATCHER_HEADER_6_3_9600_17031_u00_s00_4, "unnamed; its members have accessors.";
+        0x00 s00_5: DISPATCHER_HEADER_6_3_9600_17031_x64_u00_s00_5, "unnamed; its members have accessors.";
+        0x00 s00_6: DISPATCHER_HEADER_6_3_9600_17031_u00_s00_6, "unnamed; its members have accessors.";
     }
 }
 
 runtime::layout! {
     /// The unnamed structure at 0x00 of `u00` in `DISPATCHER_HEADER`.
-    pub struct DISPATCHER_HEADER_6_3_9600_17415_x64_u00_s00_2: 0x4, 1 {
+    pub struct DISPATCHER_HEADER_6_3_9600_17031_x64_u00_s00_2: 0x4, 1 {
         0x00 TimerType: u8 = "UCHAR", "seen in symbols.";
-        0x01 u01: DISPATCHER_HEADER_6_3_9600_17415_u00_s00_2_u01, "unnamed; its members have accessors.";
+        0x01 u01: DISPATCHER_HEADER_6_3_9600_17031_u00_s00_2_u01, "unnamed; its members have accessors.";
         0x02 Hand: u8 = "UCHAR", "seen in symbols.";
-        0x03 u03: DISPATCHER_HEADER_6_3_9600_17415_x64_u00_s00_2_u03, "unnamed; its members have accessors.";
+        0x03 u03: DISPATCHER_HEADER_6_3_9600_17031_x64_u00_s00_2_u03, "unnamed; its members have accessors.";
     }
 }
 
 runtime::layout! {
     /// The unnamed union at 0x03 of `u00_s00_2` in `DISPATCHER_HEADER`.
-    pub union DISPATCHER_HEADER_6_3_9600_17415_x64_u00_s00_2_u03: 0x1, 1 {
+    pub union DISPATCHER_HEADER_6_3_9600_17031_x64_u00_s00_2_u03: 0x1, 1 {
         0x00 TimerMiscFlags: u8 = "UCHAR", "seen in symbols.";
-        0x00 s00: DISPATCHER_HEADER_6_3_9600_17415_x64_u00_s00_2_u03_s00, "unnamed; its members have accessors.";
+        0x00 s00: DISPATCHER_HEADER_6_3_9600_17031_x64_u00_s00_2_u03_s00, "unnamed; its members have accessors.";
     }
 }
 
 runtime::layout! {
     /// The unnamed structure at 0x00 of `u00_s00_2_u03` in `DISPATCHER_HEADER`.
-    pub struct DISPATCHER_HEADER_6_3_9600_17415_x64_u00_s00_2_u03_s00: 0x1, 1 {
+    pub struct DISPATCHER_HEADER_6_3_9600_17031_x64_u00_s00_2_u03_s00: 0x1, 1 {
         0x00 bits00: u8, "bit fields, which have accessors.";
     }
 }
 
 runtime::layout! {
     /// The unnamed structure at 0x00 of `u00` in `DISPATCHER_HEADER`.
-    pub struct DISPATCHER_HEADER_6_3_9600_17415_x64_u00_s00_5: 0x4, 1 {
+    pub struct DISPATCHER_HEADER_6_3_9600_17031_x64_u00_s00_5: 0x4, 1 {
         0x00 ThreadType: u8 = "UCHAR", "seen in symbols.";
         0x01 ThreadReserved: u8 = "UCHAR", "seen in symbols.";
-        0x02 u02: DISPATCHER_HEADER_6_3_9600_17415_u00_s00_5_u02, "unnamed; its members have accessors.";
-        0x03 u03: DISPATCHER_HEADER_6_3_9600_17415_x64_u00_s00_5_u03, "unnamed; its members have accessors.";
+        0x02 u02: DISPATCHER_HEADER_6_3_9600_17031_u00_s00_5_u02, "unnamed; its members have accessors.";
+        0x03 u03: DISPATCHER_HEADER_6_3_9600_17031_x64_u00_s00_5_u03, "unnamed; its members have accessors.";
     }
 }
 
 runtime::layout! {
     /// The unnamed union at 0x03 of `u00_s00_5` in `DISPATCHER_HEADER`.
-    pub union DISPATCHER_HEADER_6_3_9600_17415_x64_u00_s00_5_u03: 0x1, 1 {
+    pub union DISPATCHER_HEADER_6_3_9600_17031_x64_u00_s00_5_u03: 0x1, 1 {
         0x00 DebugActive: u8 = "UCHAR", "seen in symbols.";
-        0x00 s00: DISPATCHER_HEADER_6_3_9600_17415_x64_u00_s00_5_u03_s00, "unnamed; its members have accessors.";
+        0x00 s00: DISPATCHER_HEADER_6_3_9600_17031_x64_u00_s00_5_u03_s00, "unnamed; its members have accessors.";
     }
 }
 
 runtime::layout! {
     /// The unnamed structure at 0x00 of `u00_s00_5_u03` in `DISPATCHER_HEADER`.
-    pub struct DISPATCHER_HEADER_6_3_9600_17415_x64_u00_s00_5_u03_s00: 0x1, 1 {
+    pub struct DISPATCHER_HEADER_6_3_9600_17031_x64_u00_s00_5_u03_s00: 0x1, 1 {
         0x00 bits00: u8, "bit fields, which have accessors.";
     }
 }
@@ -1339,12 +1339,12 @@ runtime::layout! {
     pub union DISPATCHER_HEADER_10_0_x86_u00: 0x4, 4 {
         0x00 Lock: i32 = "LONG volatile", "seen in symbols.";
         0x00 LockNV: i32 = "LONG", "seen in symbols.";
-        0x00 s00: DISPATCHER_HEADER_6_3_9600_17415_u00_s00, "unnamed; its members have accessors.";
-        0x00 s00_2: DISPATCHER_HEADER_6_3_9600_17415_x86_u00_s00_2, "unnamed; its members have accessors.";
-        0x00 s00_3: DISPATCHER_HEADER_6_3_9600_17415_u00_s00_3, "unnamed; its members have accessors.";
-        0x00 s00_4: DISPATCHER_HEADER_6_3_9600_17415_u00_s00_4, "unnamed; its members have accessors.";
+        0x00 s00: DISPATCHER_HEADER_6_3_9600_17031_u00_s00, "unnamed; its members have accessors.";
+        0x00 s00_2: DISPATCHER_HEADER_6_3_9600_17031_x86_u00_s00_2, "unnamed; its members have accessors.";
+        0x00 s00_3: DISPATCHER_HEADER_6_3_9600_17031_u00_s00_3, "unnamed; its members have accessors.";
+        0x00 s00_4: DISPATCHER_HEADER_6_3_9600_17031_u00_s00_4, "unnamed; its members have accessors.";
         0x00 s00_5: DISPATCHER_HEADER_10_0_x86_u00_s00_5, "unnamed; its members have accessors.";
-        0x00 s00_6: DISPATCHER_HEADER_6_3_9600_17415_u00_s00_6, "unnamed; its members have accessors.";
+        0x00 s00_6: DISPATCHER_HEADER_6_3_9600_17031_u00_s00_6, "unnamed; its members have accessors.";
     }
 }
 
@@ -1354,7 +1354,7 @@ runtime::layout! {
         0x00 ThreadType: u8 = "UCHAR", "seen in symbols.";
         0x01 ThreadReserved: u8 = "UCHAR", "seen in symbols.";
         0x02 u02: DISPATCHER_HEADER_10_0_x86_u00_s00_5_u02, "unnamed; its members have accessors.";
-        0x03 u03: DISPATCHER_HEADER_6_3_9600_17415_x86_u00_s00_5_u03, "unnamed; its members have accessors.";
+        0x03 u03: DISPATCHER_HEADER_6_3_9600_17031_x86_u00_s00_5_u03, "unnamed; its members have accessors.";
     }
 }
 
@@ -1445,12 +1445,12 @@ runtime::layout! {
     pub union DISPATCHER_HEADER_10_0_x64_u00: 0x4, 4 {
         0x00 Lock: i32 = "LONG volatile", "seen in symbols.";
         0x00 LockNV: i32 = "LONG", "seen in symbols.";
-        0x00 s00: DISPATCHER_HEADER_6_3_9600_17415_u00_s00, "unnamed; its members have accessors.";
-        0x00 s00_2: DISPATCHER_HEADER_6_3_9600_17415_x64_u00_s00_2, "unnamed; its members have accessors.";
-        0x00 s00_3: DISPATCHER_HEADER_6_3_9600_17415_u00_s00_3, "unnamed; its members have accessors.";
-        0x00 s00_4: DISPATCHER_HEADER_6_3_9600_17415_u00_s00_4, "unnamed; its members have accessors.";
+        0x00 s00: DISPATCHER_HEADER_6_3_9600_17031_u00_s00, "unnamed; its members have accessors.";
+        0x00 s00_2: DISPATCHER_HEADER_6_3_9600_17031_x64_u00_s00_2, "unnamed; its members have accessors.";
+        0x00 s00_3: DISPATCHER_HEADER_6_3_9600_17031_u00_s00_3, "unnamed; its members have accessors.";
+        0x00 s00_4: DISPATCHER_HEADER_6_3_9600_17031_u00_s00_4, "unnamed; its members have accessors.";
         0x00 s00_5: DISPATCHER_HEADER_10_0_x64_u00_s00_5, "unnamed; its members have accessors.";
-        0x00 s00_6: DISPATCHER_HEADER_6_3_9600_17415_u00_s00_6, "unnamed; its members have accessors.";
+        0x00 s00_6: DISPATCHER_HEADER_6_3_9600_17031_u00_s00_6, "unnamed; its members have accessors.";
     }
 }
 
@@ -1460,7 +1460,7 @@ runtime::layout! {
         0x00 ThreadType: u8 = "UCHAR", "seen in symbols.";
         0x01 ThreadReserved: u8 = "UCHAR", "seen in symbols.";
         0x02 u02: DISPATCHER_HEADER_10_0_x64_u00_s00_5_u02, "unnamed; its members have accessors.";
-        0x03 u03: DISPATCHER_HEADER_6_3_9600_17415_x64_u00_s00_5_u03, "unnamed; its members have accessors.";
+        0x03 u03: DISPATCHER_HEADER_6_3_9600_17031_x64_u00_s00_5_u03, "unnamed; its members have accessors.";
     }
 }
 
@@ -1475,6 +1475,115 @@ runtime::layout! {
 runtime::layout! {
     /// The unnamed structure at 0x00 of `u00_s00_5_u02` in `DISPATCHER_HEADER`.
     pub struct DISPATCHER_HEADER_10_0_x64_u00_s00_5_u02_s00: 0x1, 1 {
+        0x00 bits00: u8, "bit fields, which have accessors.";
+    }
+}
+
+runtime::layout! {
+    /// `DISPATCHER_HEADER` since 10.0.10240.17770 on x64: 0x18 bytes, aligned to 8.
+    ///
+    /// What begins every kernel object that a thread can wait for.
+    pub struct DISPATCHER_HEADER_10_0_10240_17770_x64: members::DISPATCHER_HEADER, 0x18, 8 {
+        0x00 u00: DISPATCHER_HEADER_10_0_10240_17770_x64_u00, "unnamed; its members have accessors." {
+            0x00 Lock set_Lock: i32 = "LONG volatile", "seen in symbols.";
+            0x00 LockNV set_LockNV: i32 = "LONG", "seen in symbols.";
+            0x00 Type set_Type: u8 = "UCHAR", "seen in symbols.";
+            0x01 Signalling set_Signalling: u8 = "UCHAR", "seen in symbols.";
+            0x02 Size set_Size: u8 = "UCHAR", "seen in symbols.";
+            0x03 Reserved1 set_Reserved1: u8 = "UCHAR", "seen in symbols.";
+            0x00 TimerType set_TimerType: u8 = "UCHAR", "seen in symbols.";
+            0x01 TimerControlFlags set_TimerControlFlags: u8 = "UCHAR", "seen in symbols.";
+            0x01 [0] Absolute set_Absolute: u8 = "UCHAR", "seen in symbols.";
+            0x01 [1] Wake set_Wake: u8 = "UCHAR", "seen in symbols.";
+            0x01 [2 to 7] EncodedTolerableDelay set_EncodedTolerableDelay: u8 = "UCHAR", "seen in symbols.";
+            0x02 Hand set_Hand: u8 = "UCHAR", "seen in symbols.";
+            0x03 TimerMiscFlags set_TimerMiscFlags: u8 = "UCHAR", "seen in symbols.";
+            0x03 [0 to 5] Index set_Index: u8 = "UCHAR", "seen in symbols.";
+            0x03 [6] Inserted set_Inserted: u8 = "UCHAR", "seen in symbols.";
+            0x03 [7] Expired set_Expired: u8 = "UCHAR volatile", "seen in symbols.";
+            0x00 Timer2Type set_Timer2Type: u8 = "UCHAR", "seen in symbols.";
+            0x01 Timer2Flags set_Timer2Flags: u8 = "UCHAR", "seen in symbols.";
+            0x01 [0] Timer2Inserted set_Timer2Inserted: u8 = "UCHAR", "seen in symbols.";
+            0x01 [1] Timer2Expiring set_Timer2Expiring: u8 = "UCHAR", "seen in symbols.";
+            0x01 [2] Timer2CancelPending set_Timer2CancelPending: u8 = "UCHAR", "seen in symbols.";
+            0x01 [3] Timer2SetPending set_Timer2SetPending: u8 = "UCHAR", "seen in symbols.";
+            0x01 [4] Timer2Running set_Timer2Running: u8 = "UCHAR", "seen in symbols.";
+            0x01 [5] Timer2Disabled set_Timer2Disabled: u8 = "UCHAR", "seen in symbols.";
+            0x01 [6 to 7] Timer2ReservedFlags set_Timer2ReservedFlags: u8 = "UCHAR", "seen in symbols.";
+            0x02 Timer2Reserved1 set_Timer2Reserved1: u8 = "UCHAR", "seen in symbols.";
+            0x03 Timer2Reserved2 set_Timer2Reserved2: u8 = "UCHAR", "seen in symbols.";
+            0x00 QueueType set_QueueType: u8 = "UCHAR", "seen in symbols.";
+            0x01 QueueControlFlags set_QueueControlFlags: u8 = "UCHAR", "seen in symbols.";
+            0x01 [0] Abandoned set_Abandoned: u8 = "UCHAR", "seen in symbols.";
+            0x01 [1] DisableIncrement set_DisableIncrement: u8 = "UCHAR", "seen in symbols.";
+            0x01 [2 to 7] QueueReservedControlFlags set_QueueReservedControlFlags: u8 = "UCHAR", "seen in symbols.";
+            0x02 QueueSize set_QueueSize: u8 = "UCHAR", "seen in symbols.";
+            0x03 QueueReserved set_QueueReserved: u8 = "UCHAR", "seen in symbols.";
+            0x00 ThreadType set_ThreadType: u8 = "UCHAR", "seen in symbols.";
+            0x01 ThreadSpecControl set_ThreadSpecControl: u8 = "UCHAR", "seen in symbols.";
+            0x01 [0] SpecControlIbrs set_SpecControlIbrs: u8 = "UCHAR", "seen in symbols.";
+            0x01 [1] SpecControlStibp set_SpecControlStibp: u8 = "UCHAR", "seen in symbols.";
+            0x01 [2 to 7] SpecControlReserved set_SpecControlReserved: u8 = "UCHAR", "seen in symbols.";
+            0x02 ThreadControlFlags set_ThreadControlFlags: u8 = "UCHAR", "seen in symbols.";
+            0x02 [0] CycleProfiling set_CycleProfiling: u8 = "UCHAR", "seen in symbols.";
+            0x02 [1] CounterProfiling set_CounterProfiling: u8 = "UCHAR", "seen in symbols.";
+            0x02 [2] GroupScheduling set_GroupScheduling: u8 = "UCHAR", "seen in symbols.";
+            0x02 [3] AffinitySet set_AffinitySet: u8 = "UCHAR", "seen in symbols.";
+            0x02 [4] Tagged set_Tagged: u8 = "UCHAR", "seen in symbols.";
+            0x02 [5] EnergyProfiling set_EnergyProfiling: u8 = "UCHAR", "seen in symbols.";
+            0x02 [6 to 7] ThreadReservedControlFlags set_ThreadReservedControlFlags: u8 = "UCHAR", "seen in symbols.";
+            0x03 DebugActive set_DebugActive: u8 = "UCHAR", "seen in symbols.";
+            0x03 [0] ActiveDR7 set_ActiveDR7: u8 = "BOOLEAN", "seen in symbols.";
+            0x03 [1] Instrumented set_Instrumented: u8 = "BOOLEAN", "seen in symbols.";
+            0x03 [2] Minimal set_Minimal: u8 = "BOOLEAN", "seen in symbols.";
+            0x03 [3 to 5] Reserved4 set_Reserved4: u8 = "BOOLEAN", "seen in symbols.";
+            0x03 [6] UmsScheduled set_UmsScheduled: u8 = "BOOLEAN", "seen in symbols.";
+            0x03 [7] UmsPrimary set_UmsPrimary: u8 = "BOOLEAN", "seen in symbols.";
+            0x00 MutantType set_MutantType: u8 = "UCHAR", "seen in symbols.";
+            0x01 MutantSize set_MutantSize: u8 = "BOOLEAN", "seen in symbols.";
+            0x02 DpcActive set_DpcActive: u8 = "BOOLEAN", "seen in symbols.";
+            0x03 MutantReserved set_MutantReserved: u8 = "UCHAR", "seen in symbols.";
+        }
+        0x04 SignalState: i32 = "LONG", "seen in symbols.";
+        0x08 WaitListHead: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "seen in symbols.";
+    }
+}
+
+runtime::layout! {
+    /// The unnamed union at 0x00 of `DISPATCHER_HEADER`.
+    pub union DISPATCHER_HEADER_10_0_10240_17770_x64_u00: 0x4, 4 {
+        0x00 Lock: i32 = "LONG volatile", "seen in symbols.";
+        0x00 LockNV: i32 = "LONG", "seen in symbols.";
+        0x00 s00: DISPATCHER_HEADER_6_3_9600_17031_u00_s00, "unnamed; its members have accessors.";
+        0x00 s00_2: DISPATCHER_HEADER_6_3_9600_17031_x64_u00_s00_2, "unnamed; its members have accessors.";
+        0x00 s00_3: DISPATCHER_HEADER_6_3_9600_17031_u00_s00_3, "unnamed; its members have accessors.";
+        0x00 s00_4: DISPATCHER_HEADER_6_3_9600_17031_u00_s00_4, "unnamed; its members have accessors.";
+        0x00 s00_5: DISPATCHER_HEADER_10_0_10240_17770_x64_u00_s00_5, "unnamed; its members have accessors.";
+        0x00 s00_6: DISPATCHER_HEADER_6_3_9600_17031_u00_s00_6, "unnamed; its members have accessors.";
+    }
+}
+
+runtime::layout! {
+    /// The unnamed structure at 0x00 of `u00` in `DISPATCHER_HEADER`.
+    pub struct DISPATCHER_HEADER_10_0_10240_17770_x64_u00_s00_5: 0x4, 1 {
+        0x00 ThreadType: u8 = "UCHAR", "seen in symbols.";
+        0x01 u01: DISPATCHER_HEADER_10_0_10240_17770_u00_s00_5_u01, "unnamed; its members have accessors.";
+        0x02 u02: DISPATCHER_HEADER_10_0_x64_u00_s00_5_u02, "unnamed; its members have accessors.";
+        0x03 u03: DISPATCHER_HEADER_6_3_9600_17031_x64_u00_s00_5_u03, "unnamed; its members have accessors.";
+    }
+}
+
+runtime::layout! {
+    /// The unnamed union at 0x01 of `u00_s00_5` in `DISPATCHER_HEADER`.
+    pub union DISPATCHER_HEADER_10_0_10240_17770_u00_s00_5_u01: 0x1, 1 {
+        0x00 ThreadSpecControl: u8 = "UCHAR", "seen in symbols.";
+        0x00 s00: DISPATCHER_HEADER_10_0_10240_17770_u00_s00_5_u01_s00, "unnamed; its members have accessors.";
+    }
+}
+
+runtime::layout! {
+    /// The unnamed structure at 0x00 of `u00_s00_5_u01` in `DISPATCHER_HEADER`.
+    pub struct DISPATCHER_HEADER_10_0_10240_17770_u00_s00_5_u01_s00: 0x1, 1 {
         0x00 bits00: u8, "bit fields, which have accessors.";
     }
 }
@@ -1547,12 +1656,12 @@ runtime::layout! {
     pub union DISPATCHER_HEADER_1703_x86_u00: 0x4, 4 {
         0x00 Lock: i32 = "LONG volatile", "seen in symbols.";
         0x00 LockNV: i32 = "LONG", "seen in symbols.";
-        0x00 s00: DISPATCHER_HEADER_6_3_9600_17415_u00_s00, "unnamed; its members have accessors.";
-        0x00 s00_2: DISPATCHER_HEADER_6_3_9600_17415_x86_u00_s00_2, "unnamed; its members have accessors.";
+        0x00 s00: DISPATCHER_HEADER_6_3_9600_17031_u00_s00, "unnamed; its members have accessors.";
+        0x00 s00_2: DISPATCHER_HEADER_6_3_9600_17031_x86_u00_s00_2, "unnamed; its members have accessors.";
         0x00 s00_3: DISPATCHER_HEADER_1703_u00_s00_3, "unnamed; its members have accessors.";
-        0x00 s00_4: DISPATCHER_HEADER_6_3_9600_17415_u00_s00_4, "unnamed; its members have accessors.";
+        0x00 s00_4: DISPATCHER_HEADER_6_3_9600_17031_u00_s00_4, "unnamed; its members have accessors.";
         0x00 s00_5: DISPATCHER_HEADER_10_0_x86_u00_s00_5, "unnamed; its members have accessors.";
-        0x00 s00_6: DISPATCHER_HEADER_6_3_9600_17415_u00_s00_6, "unnamed; its members have accessors.";
+        0x00 s00_6: DISPATCHER_HEADER_6_3_9600_17031_u00_s00_6, "unnamed; its members have accessors.";
     }
 }
 
@@ -1560,7 +1669,7 @@ runtime::layout! {
     /// The unnamed structure at 0x00 of `u00` in `DISPATCHER_HEADER`.
     pub struct DISPATCHER_HEADER_1703_u00_s00_3: 0x4, 1 {
         0x00 Timer2Type: u8 = "UCHAR", "seen in symbols.";
-        0x01 u01: DISPATCHER_HEADER_6_3_9600_17415_u00_s00_3_u01, "unnamed; its members have accessors.";
+        0x01 u01: DISPATCHER_HEADER_6_3_9600_17031_u00_s00_3_u01, "unnamed; its members have accessors.";
         0x02 Timer2ComponentId: u8 = "UCHAR", "seen in symbols.";
         0x03 Timer2RelativeId: u8 = "UCHAR", "seen in symbols.";
     }
@@ -1638,12 +1747,12 @@ runtime::layout! {
     pub union DISPATCHER_HEADER_1703_x64_u00: 0x4, 4 {
         0x00 Lock: i32 = "LONG volatile", "seen in symbols.";
         0x00 LockNV: i32 = "LONG", "seen in symbols.";
-        0x00 s00: DISPATCHER_HEADER_6_3_9600_17415_u00_s00, "unnamed; its members have accessors.";
-        0x00 s00_2: DISPATCHER_HEADER_6_3_9600_17415_x64_u00_s00_2, "unnamed; its members have accessors.";
+        0x00 s00: DISPATCHER_HEADER_6_3_9600_17031_u00_s00, "unnamed; its members have accessors.";
+        0x00 s00_2: DISPATCHER_HEADER_6_3_9600_17031_x64_u00_s00_2, "unnamed; its members have accessors.";
         0x00 s00_3: DISPATCHER_HEADER_1703_u00_s00_3, "unnamed; its members have accessors.";
-        0x00 s00_4: DISPATCHER_HEADER_6_3_9600_17415_u00_s00_4, "unnamed; its members have accessors.";
+        0x00 s00_4: DISPATCHER_HEADER_6_3_9600_17031_u00_s00_4, "unnamed; its members have accessors.";
         0x00 s00_5: DISPATCHER_HEADER_10_0_x64_u00_s00_5, "unnamed; its members have accessors.";
-        0x00 s00_6: DISPATCHER_HEADER_6_3_9600_17415_u00_s00_6, "unnamed; its members have accessors.";
+        0x00 s00_6: DISPATCHER_HEADER_6_3_9600_17031_u00_s00_6, "unnamed; its members have accessors.";
     }
 }
 
@@ -1718,12 +1827,12 @@ runtime::layout! {
     pub union DISPATCHER_HEADER_1803_x86_u00: 0x4, 4 {
         0x00 Lock: i32 = "LONG volatile", "seen in symbols.";
         0x00 LockNV: i32 = "LONG", "seen in symbols.";
-        0x00 s00: DISPATCHER_HEADER_6_3_9600_17415_u00_s00, "unnamed; its members have accessors.";
-        0x00 s00_2: DISPATCHER_HEADER_6_3_9600_17415_x86_u00_s00_2, "unnamed; its members have accessors.";
+        0x00 s00: DISPATCHER_HEADER_6_3_9600_17031_u00_s00, "unnamed; its members have accessors.";
+        0x00 s00_2: DISPATCHER_HEADER_6_3_9600_17031_x86_u00_s00_2, "unnamed; its members have accessors.";
         0x00 s00_3: DISPATCHER_HEADER_1703_u00_s00_3, "unnamed; its members have accessors.";
-        0x00 s00_4: DISPATCHER_HEADER_6_3_9600_17415_u00_s00_4, "unnamed; its members have accessors.";
+        0x00 s00_4: DISPATCHER_HEADER_6_3_9600_17031_u00_s00_4, "unnamed; its members have accessors.";
         0x00 s00_5: DISPATCHER_HEADER_1803_x86_u00_s00_5, "unnamed; its members have accessors.";
-        0x00 s00_6: DISPATCHER_HEADER_6_3_9600_17415_u00_s00_6, "unnamed; its members have accessors.";
+        0x00 s00_6: DISPATCHER_HEADER_6_3_9600_17031_u00_s00_6, "unnamed; its members have accessors.";
     }
 }
 
@@ -1731,24 +1840,9 @@ runtime::layout! {
     /// The unnamed structure at 0x00 of `u00` in `DISPATCHER_HEADER`.
     pub struct DISPATCHER_HEADER_1803_x86_u00_s00_5: 0x4, 1 {
         0x00 ThreadType: u8 = "UCHAR", "seen in symbols.";
-        0x01 u01: DISPATCHER_HEADER_1803_u00_s00_5_u01, "unnamed; its members have accessors.";
+        0x01 u01: DISPATCHER_HEADER_10_0_10240_17770_u00_s00_5_u01, "unnamed; its members have accessors.";
         0x02 u02: DISPATCHER_HEADER_1803_x86_u00_s00_5_u02, "unnamed; its members have accessors.";
-        0x03 u03: DISPATCHER_HEADER_6_3_9600_17415_x86_u00_s00_5_u03, "unnamed; its members have accessors.";
-    }
-}
-
-runtime::layout! {
-    /// The unnamed union at 0x01 of `u00_s00_5` in `DISPATCHER_HEADER`.
-    pub union DISPATCHER_HEADER_1803_u00_s00_5_u01: 0x1, 1 {
-        0x00 ThreadSpecControl: u8 = "UCHAR", "seen in symbols.";
-        0x00 s00: DISPATCHER_HEADER_1803_u00_s00_5_u01_s00, "unnamed; its members have accessors.";
-    }
-}
-
-runtime::layout! {
-    /// The unnamed structure at 0x00 of `u00_s00_5_u01` in `DISPATCHER_HEADER`.
-    pub struct DISPATCHER_HEADER_1803_u00_s00_5_u01_s00: 0x1, 1 {
-        0x00 bits00: u8, "bit fields, which have accessors.";
+        0x03 u03: DISPATCHER_HEADER_6_3_9600_17031_x86_u00_s00_5_u03, "unnamed; its members have accessors.";
     }
 }
 
@@ -1843,12 +1937,12 @@ runtime::layout! {
     pub union DISPATCHER_HEADER_1803_x64_u00: 0x4, 4 {
         0x00 Lock: i32 = "LONG volatile", "seen in symbols.";
         0x00 LockNV: i32 = "LONG", "seen in symbols.";
-        0x00 s00: DISPATCHER_HEADER_6_3_9600_17415_u00_s00, "unnamed; its members have accessors.";
-        0x00 s00_2: DISPATCHER_HEADER_6_3_9600_17415_x64_u00_s00_2, "unnamed; its members have accessors.";
+        0x00 s00: DISPATCHER_HEADER_6_3_9600_17031_u00_s00, "unnamed; its members have accessors.";
+        0x00 s00_2: DISPATCHER_HEADER_6_3_9600_17031_x64_u00_s00_2, "unnamed; its members have accessors.";
         0x00 s00_3: DISPATCHER_HEADER_1703_u00_s00_3, "unnamed; its members have accessors.";
-        0x00 s00_4: DISPATCHER_HEADER_6_3_9600_17415_u00_s00_4, "unnamed; its members have accessors.";
+        0x00 s00_4: DISPATCHER_HEADER_6_3_9600_17031_u00_s00_4, "unnamed; its members have accessors.";
         0x00 s00_5: DISPATCHER_HEADER_1803_x64_u00_s00_5, "unnamed; its members have accessors.";
-        0x00 s00_6: DISPATCHER_HEADER_6_3_9600_17415_u00_s00_6, "unnamed; its members have accessors.";
+        0x00 s00_6: DISPATCHER_HEADER_6_3_9600_17031_u00_s00_6, "unnamed; its members have accessors.";
     }
 }
 
@@ -1856,9 +1950,9 @@ runtime::layout! {
     /// The unnamed structure at 0x00 of `u00` in `DISPATCHER_HEADER`.
     pub struct DISPATCHER_HEADER_1803_x64_u00_s00_5: 0x4, 1 {
         0x00 ThreadType: u8 = "UCHAR", "seen in symbols.";
-        0x01 u01: DISPATCHER_HEADER_1803_u00_s00_5_u01, "unnamed; its members have accessors.";
+        0x01 u01: DISPATCHER_HEADER_10_0_10240_17770_u00_s00_5_u01, "unnamed; its members have accessors.";
         0x02 u02: DISPATCHER_HEADER_1803_x64_u00_s00_5_u02, "unnamed; its members have accessors.";
-        0x03 u03: DISPATCHER_HEADER_6_3_9600_17415_x64_u00_s00_5_u03, "unnamed; its members have accessors.";
+        0x03 u03: DISPATCHER_HEADER_6_3_9600_17031_x64_u00_s00_5_u03, "unnamed; its members have accessors.";
     }
 }
 
@@ -1950,12 +2044,12 @@ runtime::layout! {
     pub union DISPATCHER_HEADER_1803_arm64_u00: 0x4, 4 {
         0x00 Lock: i32 = "LONG volatile", "seen in symbols.";
         0x00 LockNV: i32 = "LONG", "seen in symbols.";
-        0x00 s00: DISPATCHER_HEADER_6_3_9600_17415_u00_s00, "unnamed; its members have accessors.";
-        0x00 s00_2: DISPATCHER_HEADER_6_3_9600_17415_x64_u00_s00_2, "unnamed; its members have accessors.";
+        0x00 s00: DISPATCHER_HEADER_6_3_9600_17031_u00_s00, "unnamed; its members have accessors.";
+        0x00 s00_2: DISPATCHER_HEADER_6_3_9600_17031_x64_u00_s00_2, "unnamed; its members have accessors.";
         0x00 s00_3: DISPATCHER_HEADER_1703_u00_s00_3, "unnamed; its members have accessors.";
-        0x00 s00_4: DISPATCHER_HEADER_6_3_9600_17415_u00_s00_4, "unnamed; its members have accessors.";
+        0x00 s00_4: DISPATCHER_HEADER_6_3_9600_17031_u00_s00_4, "unnamed; its members have accessors.";
         0x00 s00_5: DISPATCHER_HEADER_1803_arm64_u00_s00_5, "unnamed; its members have accessors.";
-        0x00 s00_6: DISPATCHER_HEADER_6_3_9600_17415_u00_s00_6, "unnamed; its members have accessors.";
+        0x00 s00_6: DISPATCHER_HEADER_6_3_9600_17031_u00_s00_6, "unnamed; its members have accessors.";
     }
 }
 
@@ -1965,7 +2059,7 @@ runtime::layout! {
         0x00 ThreadType: u8 = "UCHAR", "seen in symbols.";
         0x01 ThreadReserved: u8 = "UCHAR", "seen in symbols.";
         0x02 u02: DISPATCHER_HEADER_1803_x64_u00_s00_5_u02, "unnamed; its members have accessors.";
-        0x03 u03: DISPATCHER_HEADER_6_3_9600_17415_x64_u00_s00_5_u03, "unnamed; its members have accessors.";
+        0x03 u03: DISPATCHER_HEADER_6_3_9600_17031_x64_u00_s00_5_u03, "unnamed; its members have accessors.";
     }
 }
 
@@ -2037,12 +2131,12 @@ runtime::layout! {
     pub union DISPATCHER_HEADER_1809_x86_u00: 0x4, 4 {
         0x00 Lock: i32 = "LONG volatile", "seen in symbols.";
         0x00 LockNV: i32 = "LONG", "seen in symbols.";
-        0x00 s00: DISPATCHER_HEADER_6_3_9600_17415_u00_s00, "unnamed; its members have accessors.";
-        0x00 s00_2: DISPATCHER_HEADER_6_3_9600_17415_x86_u00_s00_2, "unnamed; its members have accessors.";
+        0x00 s00: DISPATCHER_HEADER_6_3_9600_17031_u00_s00, "unnamed; its members have accessors.";
+        0x00 s00_2: DISPATCHER_HEADER_6_3_9600_17031_x86_u00_s00_2, "unnamed; its members have accessors.";
         0x00 s00_3: DISPATCHER_HEADER_1703_u00_s00_3, "unnamed; its members have accessors.";
-        0x00 s00_4: DISPATCHER_HEADER_6_3_9600_17415_u00_s00_4, "unnamed; its members have accessors.";
+        0x00 s00_4: DISPATCHER_HEADER_6_3_9600_17031_u00_s00_4, "unnamed; its members have accessors.";
         0x00 s00_5: DISPATCHER_HEADER_1809_x86_u00_s00_5, "unnamed; its members have accessors.";
-        0x00 s00_6: DISPATCHER_HEADER_6_3_9600_17415_u00_s00_6, "unnamed; its members have accessors.";
+        0x00 s00_6: DISPATCHER_HEADER_6_3_9600_17031_u00_s00_6, "unnamed; its members have accessors.";
     }
 }
 
@@ -2052,7 +2146,7 @@ runtime::layout! {
         0x00 ThreadType: u8 = "UCHAR", "seen in symbols.";
         0x01 ThreadReserved: u8 = "UCHAR", "seen in symbols.";
         0x02 u02: DISPATCHER_HEADER_1803_x86_u00_s00_5_u02, "unnamed; its members have accessors.";
-        0x03 u03: DISPATCHER_HEADER_6_3_9600_17415_x86_u00_s00_5_u03, "unnamed; its members have accessors.";
+        0x03 u03: DISPATCHER_HEADER_6_3_9600_17031_x86_u00_s00_5_u03, "unnamed; its members have accessors.";
     }
 }
 
@@ -2130,12 +2224,12 @@ runtime::layout! {
     pub union DISPATCHER_HEADER_2004_x64_u00: 0x4, 4 {
         0x00 Lock: i32 = "LONG volatile", "seen in symbols.";
         0x00 LockNV: i32 = "LONG", "seen in symbols.";
-        0x00 s00: DISPATCHER_HEADER_6_3_9600_17415_u00_s00, "unnamed; its members have accessors.";
-        0x00 s00_2: DISPATCHER_HEADER_6_3_9600_17415_x64_u00_s00_2, "unnamed; its members have accessors.";
+        0x00 s00: DISPATCHER_HEADER_6_3_9600_17031_u00_s00, "unnamed; its members have accessors.";
+        0x00 s00_2: DISPATCHER_HEADER_6_3_9600_17031_x64_u00_s00_2, "unnamed; its members have accessors.";
         0x00 s00_3: DISPATCHER_HEADER_1703_u00_s00_3, "unnamed; its members have accessors.";
-        0x00 s00_4: DISPATCHER_HEADER_6_3_9600_17415_u00_s00_4, "unnamed; its members have accessors.";
+        0x00 s00_4: DISPATCHER_HEADER_6_3_9600_17031_u00_s00_4, "unnamed; its members have accessors.";
         0x00 s00_5: DISPATCHER_HEADER_2004_x64_u00_s00_5, "unnamed; its members have accessors.";
-        0x00 s00_6: DISPATCHER_HEADER_6_3_9600_17415_u00_s00_6, "unnamed; its members have accessors.";
+        0x00 s00_6: DISPATCHER_HEADER_6_3_9600_17031_u00_s00_6, "unnamed; its members have accessors.";
     }
 }
 
@@ -2238,12 +2332,12 @@ runtime::layout! {
     pub union DISPATCHER_HEADER_server_2022_x64_u00: 0x4, 4 {
         0x00 Lock: i32 = "LONG volatile", "seen in symbols.";
         0x00 LockNV: i32 = "LONG", "seen in symbols.";
-        0x00 s00: DISPATCHER_HEADER_6_3_9600_17415_u00_s00, "unnamed; its members have accessors.";
-        0x00 s00_2: DISPATCHER_HEADER_6_3_9600_17415_x64_u00_s00_2, "unnamed; its members have accessors.";
+        0x00 s00: DISPATCHER_HEADER_6_3_9600_17031_u00_s00, "unnamed; its members have accessors.";
+        0x00 s00_2: DISPATCHER_HEADER_6_3_9600_17031_x64_u00_s00_2, "unnamed; its members have accessors.";
         0x00 s00_3: DISPATCHER_HEADER_1703_u00_s00_3, "unnamed; its members have accessors.";
-        0x00 s00_4: DISPATCHER_HEADER_6_3_9600_17415_u00_s00_4, "unnamed; its members have accessors.";
+        0x00 s00_4: DISPATCHER_HEADER_6_3_9600_17031_u00_s00_4, "unnamed; its members have accessors.";
         0x00 s00_5: DISPATCHER_HEADER_server_2022_x64_u00_s00_5, "unnamed; its members have accessors.";
-        0x00 s00_6: DISPATCHER_HEADER_6_3_9600_17415_u00_s00_6, "unnamed; its members have accessors.";
+        0x00 s00_6: DISPATCHER_HEADER_6_3_9600_17031_u00_s00_6, "unnamed; its members have accessors.";
     }
 }
 

@@ -204,6 +204,42 @@ runtime::layout! {
 }
 
 runtime::layout! {
+    /// `ESERVERSILO_GLOBALS` since 10.0.17763.2114 on x64: 0x488 bytes, aligned to 8.
+    ///
+    /// What the kernel keeps for a server silo, and for the host, whose is PspHostSiloGlobals.
+    pub struct ESERVERSILO_GLOBALS_10_0_17763_2114_x64: members::ESERVERSILO_GLOBALS, 0x488, 8 {
+        0x00 ObSiloState: OBP_SILODRIVERSTATE_1511_x64 = "OBP_SILODRIVERSTATE", "seen in symbols. What the object manager keeps.";
+        0x2e0 SeSiloState: SEP_SILOSTATE_1703_x64 = "SEP_SILOSTATE", "seen in symbols. What the security monitor keeps.";
+        0x310 SeRmSiloState: SEP_RM_LSA_CONNECTION_STATE_1607_x64 = "SEP_RM_LSA_CONNECTION_STATE", "seen in symbols. What the security monitor keeps of its connection to LSASS.";
+        0x360 EtwSiloState: runtime::Ptr64 = "ETW_SILODRIVERSTATE *", "seen in symbols. What ETW keeps for it.";
+        0x368 MiSessionLeaderProcess: runtime::Ptr64 = "EPROCESS *", "seen in symbols. The process that leads the session of the silo.";
+        0x370 ExpDefaultErrorPortProcess: runtime::Ptr64 = "EPROCESS *", "seen in symbols. The process that hard errors are sent to.";
+        0x378 ExpDefaultErrorPort: runtime::Ptr64 = "PVOID", "seen in symbols. The port that hard errors are sent to.";
+        0x380 HardErrorState: u32 = "ULONG", "seen in symbols.";
+        0x384 _padding384: [u8; 4], "padding.";
+        0x388 WnfSiloState: WNF_SILODRIVERSTATE_1607_x64 = "WNF_SILODRIVERSTATE", "seen in symbols. What Windows Notification Facility keeps.";
+        0x3c0 DbgkSiloState: DBGK_SILOSTATE_1709_x64 = "DBGK_SILOSTATE", "seen in symbols. What the support of debuggers keeps.";
+        0x3e0 PsProtectedCurrentDirectory: UNICODE_STRING_5_2_3790_sp1_x64 = "UNICODE_STRING", "seen in symbols.";
+        0x3f0 PsProtectedEnvironment: UNICODE_STRING_5_2_3790_sp1_x64 = "UNICODE_STRING", "seen in symbols.";
+        0x400 ApiSetSection: runtime::Ptr64 = "PVOID", "seen in symbols.";
+        0x408 ApiSetSchema: runtime::Ptr64 = "PVOID", "seen in symbols.";
+        0x410 OneCoreForwardersEnabled: u8 = "BOOLEAN", "seen in symbols.";
+        0x411 TzVirtualizationSupported: u8 = "BOOLEAN", "seen in symbols.";
+        0x412 _padding412: [u8; 6], "padding.";
+        0x418 ExTimeZoneState: runtime::Ptr64 = "EX_TIMEZONE_STATE *", "seen in symbols. The time zone.";
+        0x420 NtSystemRoot: UNICODE_STRING_5_2_3790_sp1_x64 = "UNICODE_STRING", "seen in symbols. The folder of Windows.";
+        0x430 SiloRootDirectoryName: UNICODE_STRING_5_2_3790_sp1_x64 = "UNICODE_STRING", "seen in symbols. The root of the names of objects in the silo.";
+        0x440 Storage: runtime::Ptr64 = "PSP_STORAGE *", "seen in symbols.";
+        0x448 State: SERVERSILO_STATE_1607 = "SERVERSILO_STATE", "seen in symbols. How far the silo has come.";
+        0x44c ExitStatus: i32 = "LONG", "seen in symbols. How the silo ended.";
+        0x450 DeleteEvent: runtime::Ptr64 = "KEVENT *", "seen in symbols. Set once the silo is gone.";
+        0x458 UserSharedData: runtime::Ptr64 = "SILO_USER_SHARED_DATA *", "seen in symbols. What user mode reads of the silo, as SharedUserData of the host.";
+        0x460 UserSharedSection: runtime::Ptr64 = "PVOID", "seen in symbols.";
+        0x468 TerminateWorkItem: WORK_QUEUE_ITEM_5_2_3790_sp1_x64 = "WORK_QUEUE_ITEM", "seen in symbols. Ends the silo.";
+    }
+}
+
+runtime::layout! {
     /// `ESERVERSILO_GLOBALS` since 10.0.17763.2452 on x86: 0x2a0 bytes, aligned to 8.
     ///
     /// What the kernel keeps for a server silo, and for the host, whose is PspHostSiloGlobals.
@@ -237,42 +273,6 @@ runtime::layout! {
         0x288 UserSharedData: runtime::Ptr32 = "SILO_USER_SHARED_DATA *", "seen in symbols. What user mode reads of the silo, as SharedUserData of the host.";
         0x28c UserSharedSection: runtime::Ptr32 = "PVOID", "seen in symbols.";
         0x290 TerminateWorkItem: WORK_QUEUE_ITEM_5_0_x86 = "WORK_QUEUE_ITEM", "seen in symbols. Ends the silo.";
-    }
-}
-
-runtime::layout! {
-    /// `ESERVERSILO_GLOBALS` since 10.0.17763.2452 on x64: 0x488 bytes, aligned to 8.
-    ///
-    /// What the kernel keeps for a server silo, and for the host, whose is PspHostSiloGlobals.
-    pub struct ESERVERSILO_GLOBALS_10_0_17763_2452_x64: members::ESERVERSILO_GLOBALS, 0x488, 8 {
-        0x00 ObSiloState: OBP_SILODRIVERSTATE_1511_x64 = "OBP_SILODRIVERSTATE", "seen in symbols. What the object manager keeps.";
-        0x2e0 SeSiloState: SEP_SILOSTATE_1703_x64 = "SEP_SILOSTATE", "seen in symbols. What the security monitor keeps.";
-        0x310 SeRmSiloState: SEP_RM_LSA_CONNECTION_STATE_1607_x64 = "SEP_RM_LSA_CONNECTION_STATE", "seen in symbols. What the security monitor keeps of its connection to LSASS.";
-        0x360 EtwSiloState: runtime::Ptr64 = "ETW_SILODRIVERSTATE *", "seen in symbols. What ETW keeps for it.";
-        0x368 MiSessionLeaderProcess: runtime::Ptr64 = "EPROCESS *", "seen in symbols. The process that leads the session of the silo.";
-        0x370 ExpDefaultErrorPortProcess: runtime::Ptr64 = "EPROCESS *", "seen in symbols. The process that hard errors are sent to.";
-        0x378 ExpDefaultErrorPort: runtime::Ptr64 = "PVOID", "seen in symbols. The port that hard errors are sent to.";
-        0x380 HardErrorState: u32 = "ULONG", "seen in symbols.";
-        0x384 _padding384: [u8; 4], "padding.";
-        0x388 WnfSiloState: WNF_SILODRIVERSTATE_1607_x64 = "WNF_SILODRIVERSTATE", "seen in symbols. What Windows Notification Facility keeps.";
-        0x3c0 DbgkSiloState: DBGK_SILOSTATE_1709_x64 = "DBGK_SILOSTATE", "seen in symbols. What the support of debuggers keeps.";
-        0x3e0 PsProtectedCurrentDirectory: UNICODE_STRING_5_2_3790_sp1_x64 = "UNICODE_STRING", "seen in symbols.";
-        0x3f0 PsProtectedEnvironment: UNICODE_STRING_5_2_3790_sp1_x64 = "UNICODE_STRING", "seen in symbols.";
-        0x400 ApiSetSection: runtime::Ptr64 = "PVOID", "seen in symbols.";
-        0x408 ApiSetSchema: runtime::Ptr64 = "PVOID", "seen in symbols.";
-        0x410 OneCoreForwardersEnabled: u8 = "BOOLEAN", "seen in symbols.";
-        0x411 TzVirtualizationSupported: u8 = "BOOLEAN", "seen in symbols.";
-        0x412 _padding412: [u8; 6], "padding.";
-        0x418 ExTimeZoneState: runtime::Ptr64 = "EX_TIMEZONE_STATE *", "seen in symbols. The time zone.";
-        0x420 NtSystemRoot: UNICODE_STRING_5_2_3790_sp1_x64 = "UNICODE_STRING", "seen in symbols. The folder of Windows.";
-        0x430 SiloRootDirectoryName: UNICODE_STRING_5_2_3790_sp1_x64 = "UNICODE_STRING", "seen in symbols. The root of the names of objects in the silo.";
-        0x440 Storage: runtime::Ptr64 = "PSP_STORAGE *", "seen in symbols.";
-        0x448 State: SERVERSILO_STATE_1607 = "SERVERSILO_STATE", "seen in symbols. How far the silo has come.";
-        0x44c ExitStatus: i32 = "LONG", "seen in symbols. How the silo ended.";
-        0x450 DeleteEvent: runtime::Ptr64 = "KEVENT *", "seen in symbols. Set once the silo is gone.";
-        0x458 UserSharedData: runtime::Ptr64 = "SILO_USER_SHARED_DATA *", "seen in symbols. What user mode reads of the silo, as SharedUserData of the host.";
-        0x460 UserSharedSection: runtime::Ptr64 = "PVOID", "seen in symbols.";
-        0x468 TerminateWorkItem: WORK_QUEUE_ITEM_5_2_3790_sp1_x64 = "WORK_QUEUE_ITEM", "seen in symbols. Ends the silo.";
     }
 }
 

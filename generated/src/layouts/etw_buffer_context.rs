@@ -17,11 +17,11 @@ runtime::layout! {
 }
 
 runtime::layout! {
-    /// `ETW_BUFFER_CONTEXT` since 6.1.7601.24000: 0x4 bytes, aligned to 2.
+    /// `ETW_BUFFER_CONTEXT` since 6.1.7601.23418: 0x4 bytes, aligned to 2.
     ///
     /// Tells whose trace buffer it is: of which processor and which logger. Before 6.0 this was WMI\_CLIENT\_CONTEXT.
-    pub struct ETW_BUFFER_CONTEXT_6_1_7601_24000: members::ETW_BUFFER_CONTEXT, 0x4, 2 {
-        0x00 u00: ETW_BUFFER_CONTEXT_6_1_7601_24000_u00, "unnamed; its members have accessors." {
+    pub struct ETW_BUFFER_CONTEXT_6_1_7601_23418: members::ETW_BUFFER_CONTEXT, 0x4, 2 {
+        0x00 u00: ETW_BUFFER_CONTEXT_6_1_7601_23418_u00, "unnamed; its members have accessors." {
             0x00 ProcessorNumber set_ProcessorNumber: u8 = "UCHAR", "documented. The processor.";
             0x01 Alignment set_Alignment: u8 = "UCHAR", "documented. How events are aligned, in bytes.";
             0x00 ProcessorIndex set_ProcessorIndex: u16 = "USHORT", "documented. The processor, where there can be more than 256.\n\nErratum, 6.1.7601.24000: the document's range is 6.2.., symbols show 6.1.7601.24000.. (an update of Windows 7 SP1 has it already).";
@@ -32,15 +32,15 @@ runtime::layout! {
 
 runtime::layout! {
     /// The unnamed union at 0x00 of `ETW_BUFFER_CONTEXT`.
-    pub union ETW_BUFFER_CONTEXT_6_1_7601_24000_u00: 0x2, 2 {
-        0x00 s00: ETW_BUFFER_CONTEXT_6_1_7601_24000_u00_s00, "unnamed; its members have accessors.";
+    pub union ETW_BUFFER_CONTEXT_6_1_7601_23418_u00: 0x2, 2 {
+        0x00 s00: ETW_BUFFER_CONTEXT_6_1_7601_23418_u00_s00, "unnamed; its members have accessors.";
         0x00 ProcessorIndex: u16 = "USHORT", "documented. The processor, where there can be more than 256.\n\nErratum, 6.1.7601.24000: the document's range is 6.2.., symbols show 6.1.7601.24000.. (an update of Windows 7 SP1 has it already).";
     }
 }
 
 runtime::layout! {
     /// The unnamed structure at 0x00 of `u00` in `ETW_BUFFER_CONTEXT`.
-    pub struct ETW_BUFFER_CONTEXT_6_1_7601_24000_u00_s00: 0x2, 1 {
+    pub struct ETW_BUFFER_CONTEXT_6_1_7601_23418_u00_s00: 0x2, 1 {
         0x00 ProcessorNumber: u8 = "UCHAR", "documented. The processor.";
         0x01 Alignment: u8 = "UCHAR", "documented. How events are aligned, in bytes.";
     }

@@ -166,6 +166,60 @@ runtime::layout! {
 }
 
 runtime::layout! {
+    /// `ETW_REG_ENTRY` since 6.1.7601.23418 on x64: 0x70 bytes, aligned to 8.
+    ///
+    /// A registration: of an event provider, by a process or in the kernel, or of a receiver of notifications.
+    pub struct ETW_REG_ENTRY_6_1_7601_23418_x64: members::ETW_REG_ENTRY, 0x70, 8 {
+        0x00 RegList: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "documented for other kernels. Links the registrations of one GUID.";
+        0x10 GroupRegList: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "seen in symbols. Links the registrations of the providers of one group.";
+        0x20 GuidEntry: runtime::Ptr64 = "ETW_GUID_ENTRY *", "documented for other kernels. The GUID that was registered.";
+        0x28 GroupEntry: runtime::Ptr64 = "ETW_GUID_ENTRY *", "seen in symbols. The group that the provider belongs to, if any.";
+        0x30 Index: u16 = "USHORT", "documented for other kernels. The registration among those of its process.";
+        0x32 Flags: ETW_REG_ENTRY_FLAG = "USHORT", "documented for other kernels. What the registration is of.";
+        0x34 EnableMask: u8 = "UCHAR", "documented for other kernels. Which elements of EnableInfo of the GUID's entry the registration has been enabled by, a bit each.";
+        0x35 GroupEnableMask: u8 = "UCHAR", "seen in symbols. The same for the entry of the group.";
+        0x36 UseDescriptorType: u8 = "BOOLEAN", "seen in symbols. Whether events may state the types of their data's pieces.";
+        0x37 _padding37: [u8; 1], "padding.";
+        0x38 u38: ETW_REG_ENTRY_6_1_7601_23418_x64_u38, "unnamed; its members have accessors." {
+            0x38 SessionId set_SessionId: u32 = "ULONG", "documented for other kernels. The session of a driver in session space.";
+            0x38 ReplyQueue set_ReplyQueue: runtime::Ptr64 = "ETW_REPLY_QUEUE *", "documented for other kernels. Where replies to notifications go that this registration has sent.";
+            0x38 ReplySlot set_ReplySlot: [runtime::Ptr64; 4] = "ETW_REG_ENTRY * [4]", "documented for other kernels. Notifications that it still has to reply to.";
+        }
+        0x58 u58: ETW_REG_ENTRY_6_1_7601_23418_x64_u58, "unnamed; its members have accessors." {
+            0x58 Process set_Process: runtime::Ptr64 = "EPROCESS *", "documented for other kernels. The process that made the registration.";
+            0x58 Callback set_Callback: runtime::Ptr64 = "PVOID", "documented for other kernels. What is called in the kernel when the provider is enabled or disabled.";
+            0x60 CallbackContext set_CallbackContext: runtime::Ptr64 = "PVOID", "documented for other kernels. What Callback is given.";
+        }
+        0x68 Traits: runtime::Ptr64 = "ETW_PROVIDER_TRAITS *", "seen in symbols. What the provider states of itself when it registers, such as its name and its group.";
+    }
+}
+
+runtime::layout! {
+    /// The unnamed union at 0x38 of `ETW_REG_ENTRY`.
+    pub union ETW_REG_ENTRY_6_1_7601_23418_x64_u38: 0x20, 8 {
+        0x00 SessionId: runtime::Bytes<u32, 32> = "ULONG", "documented for other kernels. The session of a driver in session space.";
+        0x00 ReplyQueue: runtime::Bytes<runtime::Ptr64, 32> = "ETW_REPLY_QUEUE *", "documented for other kernels. Where replies to notifications go that this registration has sent.";
+        0x00 ReplySlot: [runtime::Ptr64; 4] = "ETW_REG_ENTRY * [4]", "documented for other kernels. Notifications that it still has to reply to.";
+    }
+}
+
+runtime::layout! {
+    /// The unnamed union at 0x58 of `ETW_REG_ENTRY`.
+    pub union ETW_REG_ENTRY_6_1_7601_23418_x64_u58: 0x10, 8 {
+        0x00 Process: runtime::Bytes<runtime::Ptr64, 16> = "EPROCESS *", "documented for other kernels. The process that made the registration.";
+        0x00 s00: ETW_REG_ENTRY_6_1_7601_23418_x64_u58_s00, "unnamed; its members have accessors.";
+    }
+}
+
+runtime::layout! {
+    /// The unnamed structure at 0x00 of `u58` in `ETW_REG_ENTRY`.
+    pub struct ETW_REG_ENTRY_6_1_7601_23418_x64_u58_s00: 0x10, 8 {
+        0x00 Callback: runtime::Ptr64 = "PVOID", "documented for other kernels. What is called in the kernel when the provider is enabled or disabled.";
+        0x08 CallbackContext: runtime::Ptr64 = "PVOID", "documented for other kernels. What Callback is given.";
+    }
+}
+
+runtime::layout! {
     /// `ETW_REG_ENTRY` since 6.1.7601.24000 on x86: 0x3c bytes, aligned to 4.
     ///
     /// A registration: of an event provider, by a process or in the kernel, or of a receiver of notifications.
@@ -216,60 +270,6 @@ runtime::layout! {
     pub struct ETW_REG_ENTRY_6_1_7601_24000_x86_u30_s00: 0x8, 4 {
         0x00 Callback: runtime::Ptr32 = "PVOID", "documented for other kernels. What is called in the kernel when the provider is enabled or disabled.";
         0x04 CallbackContext: runtime::Ptr32 = "PVOID", "documented for other kernels. What Callback is given.";
-    }
-}
-
-runtime::layout! {
-    /// `ETW_REG_ENTRY` since 6.1.7601.24000 on x64: 0x70 bytes, aligned to 8.
-    ///
-    /// A registration: of an event provider, by a process or in the kernel, or of a receiver of notifications.
-    pub struct ETW_REG_ENTRY_6_1_7601_24000_x64: members::ETW_REG_ENTRY, 0x70, 8 {
-        0x00 RegList: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "documented for other kernels. Links the registrations of one GUID.";
-        0x10 GroupRegList: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "seen in symbols. Links the registrations of the providers of one group.";
-        0x20 GuidEntry: runtime::Ptr64 = "ETW_GUID_ENTRY *", "documented for other kernels. The GUID that was registered.";
-        0x28 GroupEntry: runtime::Ptr64 = "ETW_GUID_ENTRY *", "seen in symbols. The group that the provider belongs to, if any.";
-        0x30 Index: u16 = "USHORT", "documented for other kernels. The registration among those of its process.";
-        0x32 Flags: ETW_REG_ENTRY_FLAG = "USHORT", "documented for other kernels. What the registration is of.";
-        0x34 EnableMask: u8 = "UCHAR", "documented for other kernels. Which elements of EnableInfo of the GUID's entry the registration has been enabled by, a bit each.";
-        0x35 GroupEnableMask: u8 = "UCHAR", "seen in symbols. The same for the entry of the group.";
-        0x36 UseDescriptorType: u8 = "BOOLEAN", "seen in symbols. Whether events may state the types of their data's pieces.";
-        0x37 _padding37: [u8; 1], "padding.";
-        0x38 u38: ETW_REG_ENTRY_6_1_7601_24000_x64_u38, "unnamed; its members have accessors." {
-            0x38 SessionId set_SessionId: u32 = "ULONG", "documented for other kernels. The session of a driver in session space.";
-            0x38 ReplyQueue set_ReplyQueue: runtime::Ptr64 = "ETW_REPLY_QUEUE *", "documented for other kernels. Where replies to notifications go that this registration has sent.";
-            0x38 ReplySlot set_ReplySlot: [runtime::Ptr64; 4] = "ETW_REG_ENTRY * [4]", "documented for other kernels. Notifications that it still has to reply to.";
-        }
-        0x58 u58: ETW_REG_ENTRY_6_1_7601_24000_x64_u58, "unnamed; its members have accessors." {
-            0x58 Process set_Process: runtime::Ptr64 = "EPROCESS *", "documented for other kernels. The process that made the registration.";
-            0x58 Callback set_Callback: runtime::Ptr64 = "PVOID", "documented for other kernels. What is called in the kernel when the provider is enabled or disabled.";
-            0x60 CallbackContext set_CallbackContext: runtime::Ptr64 = "PVOID", "documented for other kernels. What Callback is given.";
-        }
-        0x68 Traits: runtime::Ptr64 = "ETW_PROVIDER_TRAITS *", "seen in symbols. What the provider states of itself when it registers, such as its name and its group.";
-    }
-}
-
-runtime::layout! {
-    /// The unnamed union at 0x38 of `ETW_REG_ENTRY`.
-    pub union ETW_REG_ENTRY_6_1_7601_24000_x64_u38: 0x20, 8 {
-        0x00 SessionId: runtime::Bytes<u32, 32> = "ULONG", "documented for other kernels. The session of a driver in session space.";
-        0x00 ReplyQueue: runtime::Bytes<runtime::Ptr64, 32> = "ETW_REPLY_QUEUE *", "documented for other kernels. Where replies to notifications go that this registration has sent.";
-        0x00 ReplySlot: [runtime::Ptr64; 4] = "ETW_REG_ENTRY * [4]", "documented for other kernels. Notifications that it still has to reply to.";
-    }
-}
-
-runtime::layout! {
-    /// The unnamed union at 0x58 of `ETW_REG_ENTRY`.
-    pub union ETW_REG_ENTRY_6_1_7601_24000_x64_u58: 0x10, 8 {
-        0x00 Process: runtime::Bytes<runtime::Ptr64, 16> = "EPROCESS *", "documented for other kernels. The process that made the registration.";
-        0x00 s00: ETW_REG_ENTRY_6_1_7601_24000_x64_u58_s00, "unnamed; its members have accessors.";
-    }
-}
-
-runtime::layout! {
-    /// The unnamed structure at 0x00 of `u58` in `ETW_REG_ENTRY`.
-    pub struct ETW_REG_ENTRY_6_1_7601_24000_x64_u58_s00: 0x10, 8 {
-        0x00 Callback: runtime::Ptr64 = "PVOID", "documented for other kernels. What is called in the kernel when the provider is enabled or disabled.";
-        0x08 CallbackContext: runtime::Ptr64 = "PVOID", "documented for other kernels. What Callback is given.";
     }
 }
 

@@ -113,7 +113,7 @@ runtime::layout! {
     ///
     /// What NTDLL keeps for a registration of a provider; the kernel has an ETW\_REG\_ENTRY for it.
     pub struct ETW_REGISTRATION_ENTRY_6_2_x64: members::ETW_REGISTRATION_ENTRY, 0x100, 8 {
-        0x00 Node: RTL_BALANCED_NODE_6_1_7601_24000_x64 = "RTL_BALANCED_NODE", "documented without a name. Of the tree of registrations, in the order of their GUIDs.";
+        0x00 Node: RTL_BALANCED_NODE_6_1_7601_23418_x64 = "RTL_BALANCED_NODE", "documented without a name. Of the tree of registrations, in the order of their GUIDs.";
         0x18 Unaccounted0: [u8; 8] = "UCHAR [8]", "bytes of no known use.";
         0x20 ProviderGuid: GUID_5_0 = "GUID", "documented.";
         0x30 Callback: runtime::Ptr64 = "PVOID", "documented. What is called when the provider is enabled or disabled.";
@@ -180,7 +180,7 @@ runtime::layout! {
     ///
     /// What NTDLL keeps for a registration of a provider; the kernel has an ETW\_REG\_ENTRY for it.
     pub struct ETW_REGISTRATION_ENTRY_10_0_x64: members::ETW_REGISTRATION_ENTRY, 0x100, 8 {
-        0x00 Node: RTL_BALANCED_NODE_6_1_7601_24000_x64 = "RTL_BALANCED_NODE", "documented without a name. Of the tree of registrations, in the order of their GUIDs.";
+        0x00 Node: RTL_BALANCED_NODE_6_1_7601_23418_x64 = "RTL_BALANCED_NODE", "documented without a name. Of the tree of registrations, in the order of their GUIDs.";
         0x18 Unaccounted0: [u8; 8] = "UCHAR [8]", "bytes of no known use.";
         0x20 ProviderGuid: GUID_5_0 = "GUID", "documented.";
         0x30 Callback: runtime::Ptr64 = "PVOID", "documented. What is called when the provider is enabled or disabled.";

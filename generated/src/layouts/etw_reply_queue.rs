@@ -111,21 +111,21 @@ runtime::layout! {
 }
 
 runtime::layout! {
-    /// `ETW_REPLY_QUEUE` since 6.3.9600.17415 on x86: 0x2c bytes, aligned to 4.
+    /// `ETW_REPLY_QUEUE` since 6.3.9600.17031 on x86: 0x2c bytes, aligned to 4.
     ///
     /// The replies to one notification that its sender has yet to receive, each an ETW\_QUEUE\_ENTRY.
-    pub struct ETW_REPLY_QUEUE_6_3_9600_17415_x86: members::ETW_REPLY_QUEUE, 0x2c, 4 {
-        0x00 Queue: KQUEUE_6_3_9600_17415_x86 = "KQUEUE", "seen in symbols. The replies.";
+    pub struct ETW_REPLY_QUEUE_6_3_9600_17031_x86: members::ETW_REPLY_QUEUE, 0x2c, 4 {
+        0x00 Queue: KQUEUE_6_3_9600_17031_x86 = "KQUEUE", "seen in symbols. The replies.";
         0x28 EventsLost: i32 = "LONG", "seen in symbols.";
     }
 }
 
 runtime::layout! {
-    /// `ETW_REPLY_QUEUE` since 6.3.9600.17415 on x64: 0x48 bytes, aligned to 8.
+    /// `ETW_REPLY_QUEUE` since 6.3.9600.17031 on x64: 0x48 bytes, aligned to 8.
     ///
     /// The replies to one notification that its sender has yet to receive, each an ETW\_QUEUE\_ENTRY.
-    pub struct ETW_REPLY_QUEUE_6_3_9600_17415_x64: members::ETW_REPLY_QUEUE, 0x48, 8 {
-        0x00 Queue: KQUEUE_6_3_9600_17415_x64 = "KQUEUE", "seen in symbols. The replies.";
+    pub struct ETW_REPLY_QUEUE_6_3_9600_17031_x64: members::ETW_REPLY_QUEUE, 0x48, 8 {
+        0x00 Queue: KQUEUE_6_3_9600_17031_x64 = "KQUEUE", "seen in symbols. The replies.";
         0x40 EventsLost: i32 = "LONG", "seen in symbols.";
         0x44 _padding44: [u8; 4], "padding.";
     }
@@ -147,6 +147,17 @@ runtime::layout! {
     /// The replies to one notification that its sender has yet to receive, each an ETW\_QUEUE\_ENTRY.
     pub struct ETW_REPLY_QUEUE_10_0_x64: members::ETW_REPLY_QUEUE, 0x48, 8 {
         0x00 Queue: KQUEUE_10_0_x64 = "KQUEUE", "seen in symbols. The replies.";
+        0x40 EventsLost: i32 = "LONG", "seen in symbols.";
+        0x44 _padding44: [u8; 4], "padding.";
+    }
+}
+
+runtime::layout! {
+    /// `ETW_REPLY_QUEUE` since 10.0.10240.17770 on x64: 0x48 bytes, aligned to 8.
+    ///
+    /// The replies to one notification that its sender has yet to receive, each an ETW\_QUEUE\_ENTRY.
+    pub struct ETW_REPLY_QUEUE_10_0_10240_17770_x64: members::ETW_REPLY_QUEUE, 0x48, 8 {
+        0x00 Queue: KQUEUE_10_0_10240_17770_x64 = "KQUEUE", "seen in symbols. The replies.";
         0x40 EventsLost: i32 = "LONG", "seen in symbols.";
         0x44 _padding44: [u8; 4], "padding.";
     }

@@ -132,20 +132,20 @@ runtime::layout! {
 }
 
 runtime::layout! {
-    /// `KEVENT` since 6.3.9600.17415 on x86: 0x10 bytes, aligned to 4.
+    /// `KEVENT` since 6.3.9600.17031 on x86: 0x10 bytes, aligned to 4.
     ///
     /// An event.
-    pub struct KEVENT_6_3_9600_17415_x86: members::KEVENT, 0x10, 4 {
-        0x00 Header: DISPATCHER_HEADER_6_3_9600_17415_x86 = "DISPATCHER_HEADER", "seen in symbols.";
+    pub struct KEVENT_6_3_9600_17031_x86: members::KEVENT, 0x10, 4 {
+        0x00 Header: DISPATCHER_HEADER_6_3_9600_17031_x86 = "DISPATCHER_HEADER", "seen in symbols.";
     }
 }
 
 runtime::layout! {
-    /// `KEVENT` since 6.3.9600.17415 on x64: 0x18 bytes, aligned to 8.
+    /// `KEVENT` since 6.3.9600.17031 on x64: 0x18 bytes, aligned to 8.
     ///
     /// An event.
-    pub struct KEVENT_6_3_9600_17415_x64: members::KEVENT, 0x18, 8 {
-        0x00 Header: DISPATCHER_HEADER_6_3_9600_17415_x64 = "DISPATCHER_HEADER", "seen in symbols.";
+    pub struct KEVENT_6_3_9600_17031_x64: members::KEVENT, 0x18, 8 {
+        0x00 Header: DISPATCHER_HEADER_6_3_9600_17031_x64 = "DISPATCHER_HEADER", "seen in symbols.";
     }
 }
 
@@ -164,6 +164,15 @@ runtime::layout! {
     /// An event.
     pub struct KEVENT_10_0_x64: members::KEVENT, 0x18, 8 {
         0x00 Header: DISPATCHER_HEADER_10_0_x64 = "DISPATCHER_HEADER", "seen in symbols.";
+    }
+}
+
+runtime::layout! {
+    /// `KEVENT` since 10.0.10240.17770 on x64: 0x18 bytes, aligned to 8.
+    ///
+    /// An event.
+    pub struct KEVENT_10_0_10240_17770_x64: members::KEVENT, 0x18, 8 {
+        0x00 Header: DISPATCHER_HEADER_10_0_10240_17770_x64 = "DISPATCHER_HEADER", "seen in symbols.";
     }
 }
 

@@ -202,11 +202,11 @@ runtime::layout! {
 }
 
 runtime::layout! {
-    /// `KMUTANT` since 6.3.9600.17415 on x86: 0x20 bytes, aligned to 4.
+    /// `KMUTANT` since 6.3.9600.17031 on x86: 0x20 bytes, aligned to 4.
     ///
     /// A mutual exclusion object, owned by one thread at a time; drivers know it as KMUTEX.
-    pub struct KMUTANT_6_3_9600_17415_x86: members::KMUTANT, 0x20, 4 {
-        0x00 Header: DISPATCHER_HEADER_6_3_9600_17415_x86 = "DISPATCHER_HEADER", "seen in symbols.";
+    pub struct KMUTANT_6_3_9600_17031_x86: members::KMUTANT, 0x20, 4 {
+        0x00 Header: DISPATCHER_HEADER_6_3_9600_17031_x86 = "DISPATCHER_HEADER", "seen in symbols.";
         0x10 MutantListEntry: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "seen in symbols.";
         0x18 OwnerThread: runtime::Ptr32 = "KTHREAD *", "seen in symbols.";
         0x1c Abandoned: u8 = "BOOLEAN", "seen in symbols.";
@@ -216,11 +216,11 @@ runtime::layout! {
 }
 
 runtime::layout! {
-    /// `KMUTANT` since 6.3.9600.17415 on x64: 0x38 bytes, aligned to 8.
+    /// `KMUTANT` since 6.3.9600.17031 on x64: 0x38 bytes, aligned to 8.
     ///
     /// A mutual exclusion object, owned by one thread at a time; drivers know it as KMUTEX.
-    pub struct KMUTANT_6_3_9600_17415_x64: members::KMUTANT, 0x38, 8 {
-        0x00 Header: DISPATCHER_HEADER_6_3_9600_17415_x64 = "DISPATCHER_HEADER", "seen in symbols.";
+    pub struct KMUTANT_6_3_9600_17031_x64: members::KMUTANT, 0x38, 8 {
+        0x00 Header: DISPATCHER_HEADER_6_3_9600_17031_x64 = "DISPATCHER_HEADER", "seen in symbols.";
         0x18 MutantListEntry: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "seen in symbols.";
         0x28 OwnerThread: runtime::Ptr64 = "KTHREAD *", "seen in symbols.";
         0x30 Abandoned: u8 = "BOOLEAN", "seen in symbols.";
@@ -249,6 +249,20 @@ runtime::layout! {
     /// A mutual exclusion object, owned by one thread at a time; drivers know it as KMUTEX.
     pub struct KMUTANT_10_0_x64: members::KMUTANT, 0x38, 8 {
         0x00 Header: DISPATCHER_HEADER_10_0_x64 = "DISPATCHER_HEADER", "seen in symbols.";
+        0x18 MutantListEntry: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "seen in symbols.";
+        0x28 OwnerThread: runtime::Ptr64 = "KTHREAD *", "seen in symbols.";
+        0x30 Abandoned: u8 = "BOOLEAN", "seen in symbols.";
+        0x31 ApcDisable: u8 = "UCHAR", "seen in symbols.";
+        0x32 _padding32: [u8; 6], "padding.";
+    }
+}
+
+runtime::layout! {
+    /// `KMUTANT` since 10.0.10240.17770 on x64: 0x38 bytes, aligned to 8.
+    ///
+    /// A mutual exclusion object, owned by one thread at a time; drivers know it as KMUTEX.
+    pub struct KMUTANT_10_0_10240_17770_x64: members::KMUTANT, 0x38, 8 {
+        0x00 Header: DISPATCHER_HEADER_10_0_10240_17770_x64 = "DISPATCHER_HEADER", "seen in symbols.";
         0x18 MutantListEntry: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "seen in symbols.";
         0x28 OwnerThread: runtime::Ptr64 = "KTHREAD *", "seen in symbols.";
         0x30 Abandoned: u8 = "BOOLEAN", "seen in symbols.";

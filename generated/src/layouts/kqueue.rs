@@ -188,11 +188,11 @@ runtime::layout! {
 }
 
 runtime::layout! {
-    /// `KQUEUE` since 6.3.9600.17415 on x86: 0x28 bytes, aligned to 4.
+    /// `KQUEUE` since 6.3.9600.17031 on x86: 0x28 bytes, aligned to 4.
     ///
     /// A queue of work that threads wait for.
-    pub struct KQUEUE_6_3_9600_17415_x86: members::KQUEUE, 0x28, 4 {
-        0x00 Header: DISPATCHER_HEADER_6_3_9600_17415_x86 = "DISPATCHER_HEADER", "seen in symbols. The queue as an object that is waited for.";
+    pub struct KQUEUE_6_3_9600_17031_x86: members::KQUEUE, 0x28, 4 {
+        0x00 Header: DISPATCHER_HEADER_6_3_9600_17031_x86 = "DISPATCHER_HEADER", "seen in symbols. The queue as an object that is waited for.";
         0x10 EntryListHead: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "seen in symbols. What is in the queue.";
         0x18 CurrentCount: u32 = "ULONG", "seen in symbols. How many threads work on it.";
         0x1c MaximumCount: u32 = "ULONG", "seen in symbols. How many may.";
@@ -201,11 +201,11 @@ runtime::layout! {
 }
 
 runtime::layout! {
-    /// `KQUEUE` since 6.3.9600.17415 on x64: 0x40 bytes, aligned to 8.
+    /// `KQUEUE` since 6.3.9600.17031 on x64: 0x40 bytes, aligned to 8.
     ///
     /// A queue of work that threads wait for.
-    pub struct KQUEUE_6_3_9600_17415_x64: members::KQUEUE, 0x40, 8 {
-        0x00 Header: DISPATCHER_HEADER_6_3_9600_17415_x64 = "DISPATCHER_HEADER", "seen in symbols. The queue as an object that is waited for.";
+    pub struct KQUEUE_6_3_9600_17031_x64: members::KQUEUE, 0x40, 8 {
+        0x00 Header: DISPATCHER_HEADER_6_3_9600_17031_x64 = "DISPATCHER_HEADER", "seen in symbols. The queue as an object that is waited for.";
         0x18 EntryListHead: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "seen in symbols. What is in the queue.";
         0x28 CurrentCount: u32 = "ULONG", "seen in symbols. How many threads work on it.";
         0x2c MaximumCount: u32 = "ULONG", "seen in symbols. How many may.";
@@ -232,6 +232,19 @@ runtime::layout! {
     /// A queue of work that threads wait for.
     pub struct KQUEUE_10_0_x64: members::KQUEUE, 0x40, 8 {
         0x00 Header: DISPATCHER_HEADER_10_0_x64 = "DISPATCHER_HEADER", "seen in symbols. The queue as an object that is waited for.";
+        0x18 EntryListHead: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "seen in symbols. What is in the queue.";
+        0x28 CurrentCount: u32 = "ULONG", "seen in symbols. How many threads work on it.";
+        0x2c MaximumCount: u32 = "ULONG", "seen in symbols. How many may.";
+        0x30 ThreadListHead: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "seen in symbols. The threads.";
+    }
+}
+
+runtime::layout! {
+    /// `KQUEUE` since 10.0.10240.17770 on x64: 0x40 bytes, aligned to 8.
+    ///
+    /// A queue of work that threads wait for.
+    pub struct KQUEUE_10_0_10240_17770_x64: members::KQUEUE, 0x40, 8 {
+        0x00 Header: DISPATCHER_HEADER_10_0_10240_17770_x64 = "DISPATCHER_HEADER", "seen in symbols. The queue as an object that is waited for.";
         0x18 EntryListHead: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "seen in symbols. What is in the queue.";
         0x28 CurrentCount: u32 = "ULONG", "seen in symbols. How many threads work on it.";
         0x2c MaximumCount: u32 = "ULONG", "seen in symbols. How many may.";

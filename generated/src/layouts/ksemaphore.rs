@@ -152,21 +152,21 @@ runtime::layout! {
 }
 
 runtime::layout! {
-    /// `KSEMAPHORE` since 6.3.9600.17415 on x86: 0x14 bytes, aligned to 4.
+    /// `KSEMAPHORE` since 6.3.9600.17031 on x86: 0x14 bytes, aligned to 4.
     ///
     /// A semaphore.
-    pub struct KSEMAPHORE_6_3_9600_17415_x86: members::KSEMAPHORE, 0x14, 4 {
-        0x00 Header: DISPATCHER_HEADER_6_3_9600_17415_x86 = "DISPATCHER_HEADER", "seen in symbols.";
+    pub struct KSEMAPHORE_6_3_9600_17031_x86: members::KSEMAPHORE, 0x14, 4 {
+        0x00 Header: DISPATCHER_HEADER_6_3_9600_17031_x86 = "DISPATCHER_HEADER", "seen in symbols.";
         0x10 Limit: i32 = "LONG", "seen in symbols.";
     }
 }
 
 runtime::layout! {
-    /// `KSEMAPHORE` since 6.3.9600.17415 on x64: 0x20 bytes, aligned to 8.
+    /// `KSEMAPHORE` since 6.3.9600.17031 on x64: 0x20 bytes, aligned to 8.
     ///
     /// A semaphore.
-    pub struct KSEMAPHORE_6_3_9600_17415_x64: members::KSEMAPHORE, 0x20, 8 {
-        0x00 Header: DISPATCHER_HEADER_6_3_9600_17415_x64 = "DISPATCHER_HEADER", "seen in symbols.";
+    pub struct KSEMAPHORE_6_3_9600_17031_x64: members::KSEMAPHORE, 0x20, 8 {
+        0x00 Header: DISPATCHER_HEADER_6_3_9600_17031_x64 = "DISPATCHER_HEADER", "seen in symbols.";
         0x18 Limit: i32 = "LONG", "seen in symbols.";
         0x1c _padding1C: [u8; 4], "padding.";
     }
@@ -188,6 +188,17 @@ runtime::layout! {
     /// A semaphore.
     pub struct KSEMAPHORE_10_0_x64: members::KSEMAPHORE, 0x20, 8 {
         0x00 Header: DISPATCHER_HEADER_10_0_x64 = "DISPATCHER_HEADER", "seen in symbols.";
+        0x18 Limit: i32 = "LONG", "seen in symbols.";
+        0x1c _padding1C: [u8; 4], "padding.";
+    }
+}
+
+runtime::layout! {
+    /// `KSEMAPHORE` since 10.0.10240.17770 on x64: 0x20 bytes, aligned to 8.
+    ///
+    /// A semaphore.
+    pub struct KSEMAPHORE_10_0_10240_17770_x64: members::KSEMAPHORE, 0x20, 8 {
+        0x00 Header: DISPATCHER_HEADER_10_0_10240_17770_x64 = "DISPATCHER_HEADER", "seen in symbols.";
         0x18 Limit: i32 = "LONG", "seen in symbols.";
         0x1c _padding1C: [u8; 4], "padding.";
     }

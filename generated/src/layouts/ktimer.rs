@@ -194,11 +194,11 @@ runtime::layout! {
 }
 
 runtime::layout! {
-    /// `KTIMER` since 6.3.9600.17415 on x86: 0x28 bytes, aligned to 8.
+    /// `KTIMER` since 6.3.9600.17031 on x86: 0x28 bytes, aligned to 8.
     ///
     /// A timer, once or repeating, that may queue a DPC when it expires.
-    pub struct KTIMER_6_3_9600_17415_x86: members::KTIMER, 0x28, 8 {
-        0x00 Header: DISPATCHER_HEADER_6_3_9600_17415_x86 = "DISPATCHER_HEADER", "seen in symbols.";
+    pub struct KTIMER_6_3_9600_17031_x86: members::KTIMER, 0x28, 8 {
+        0x00 Header: DISPATCHER_HEADER_6_3_9600_17031_x86 = "DISPATCHER_HEADER", "seen in symbols.";
         0x10 DueTime: ULARGE_INTEGER_5_0 = "ULARGE_INTEGER", "seen in symbols.";
         0x18 TimerListEntry: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "seen in symbols.";
         0x20 Dpc: runtime::Ptr32 = "KDPC *", "seen in symbols.";
@@ -207,11 +207,11 @@ runtime::layout! {
 }
 
 runtime::layout! {
-    /// `KTIMER` since 6.3.9600.17415 on x64: 0x40 bytes, aligned to 8.
+    /// `KTIMER` since 6.3.9600.17031 on x64: 0x40 bytes, aligned to 8.
     ///
     /// A timer, once or repeating, that may queue a DPC when it expires.
-    pub struct KTIMER_6_3_9600_17415_x64: members::KTIMER, 0x40, 8 {
-        0x00 Header: DISPATCHER_HEADER_6_3_9600_17415_x64 = "DISPATCHER_HEADER", "seen in symbols.";
+    pub struct KTIMER_6_3_9600_17031_x64: members::KTIMER, 0x40, 8 {
+        0x00 Header: DISPATCHER_HEADER_6_3_9600_17031_x64 = "DISPATCHER_HEADER", "seen in symbols.";
         0x18 DueTime: ULARGE_INTEGER_5_0 = "ULARGE_INTEGER", "seen in symbols.";
         0x20 TimerListEntry: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "seen in symbols.";
         0x30 Dpc: runtime::Ptr64 = "KDPC *", "seen in symbols.";
@@ -239,6 +239,20 @@ runtime::layout! {
     /// A timer, once or repeating, that may queue a DPC when it expires.
     pub struct KTIMER_10_0_x64: members::KTIMER, 0x40, 8 {
         0x00 Header: DISPATCHER_HEADER_10_0_x64 = "DISPATCHER_HEADER", "seen in symbols.";
+        0x18 DueTime: ULARGE_INTEGER_5_0 = "ULARGE_INTEGER", "seen in symbols.";
+        0x20 TimerListEntry: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "seen in symbols.";
+        0x30 Dpc: runtime::Ptr64 = "KDPC *", "seen in symbols.";
+        0x38 Processor: u32 = "ULONG", "seen in symbols. On x86 encoded in the header.";
+        0x3c Period: u32 = "ULONG", "seen in symbols. In milliseconds; zero for a timer that expires once.";
+    }
+}
+
+runtime::layout! {
+    /// `KTIMER` since 10.0.10240.17770 on x64: 0x40 bytes, aligned to 8.
+    ///
+    /// A timer, once or repeating, that may queue a DPC when it expires.
+    pub struct KTIMER_10_0_10240_17770_x64: members::KTIMER, 0x40, 8 {
+        0x00 Header: DISPATCHER_HEADER_10_0_10240_17770_x64 = "DISPATCHER_HEADER", "seen in symbols.";
         0x18 DueTime: ULARGE_INTEGER_5_0 = "ULARGE_INTEGER", "seen in symbols.";
         0x20 TimerListEntry: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "seen in symbols.";
         0x30 Dpc: runtime::Ptr64 = "KDPC *", "seen in symbols.";

@@ -754,6 +754,37 @@ runtime::layout! {
 }
 
 runtime::layout! {
+    /// `WMI_BUFFER_HEADER` since 6.1.7601.23418 on x64: 0x48 bytes, aligned to 8.
+    ///
+    /// Starts every trace buffer, in memory and in an ETL file.
+    pub struct WMI_BUFFER_HEADER_6_1_7601_23418_x64: members::WMI_BUFFER_HEADER, 0x48, 8 {
+        0x00 BufferSize: u32 = "ULONG", "documented for other kernels. Bytes of the buffer; in a file, the distance to the next.";
+        0x04 SavedOffset: u32 = "ULONG", "documented for other kernels. Valid bytes of the buffer, header included.";
+        0x08 CurrentOffset: u32 = "ULONG volatile", "documented for other kernels. Where the next event goes, from the start of the buffer.";
+        0x0c ReferenceCount: i32 = "LONG volatile", "documented for other kernels. How many writers have room in it and are not done.";
+        0x10 TimeStamp: LARGE_INTEGER_5_0 = "LARGE_INTEGER", "documented for other kernels. When the buffer was taken into use or written out, by the session's clock.";
+        0x18 SequenceNumber: i64 = "LONGLONG", "documented for other kernels. The number of the buffer among those of the session.";
+        0x20 u20: WMI_BUFFER_HEADER_6_1_x64_u20, "unnamed; its members have accessors." {
+            0x20 Padding0 set_Padding0: [u32; 2] = "ULONG [2]", "documented for other kernels. Not in use.";
+            0x20 SlistEntry set_SlistEntry: SINGLE_LIST_ENTRY_5_2_3790_sp1_x64 = "SINGLE_LIST_ENTRY", "documented for other kernels. Links it into a list of buffers.";
+            0x20 NextBuffer set_NextBuffer: runtime::Ptr64 = "WMI_BUFFER_HEADER *", "documented for other kernels. The next buffer of its list.";
+        }
+        0x28 ClientContext: ETW_BUFFER_CONTEXT_6_1_7601_23418 = "ETW_BUFFER_CONTEXT", "documented for other kernels. Which processor and logger the buffer is of.";
+        0x2c State: ETW_BUFFER_STATE_early_6_0 = "ETW_BUFFER_STATE", "documented for other kernels. What the buffer is in use for.";
+        0x30 Offset: u32 = "ULONG", "documented for other kernels. Where events end, header included, once the buffer is full.";
+        0x34 BufferFlag: ETW_BUFFER_FLAG = "USHORT", "documented for other kernels. What has become of the buffer.";
+        0x36 BufferType: ETW_BUFFER_TYPE = "USHORT", "documented for other kernels. What the buffer is for.";
+        0x38 u38: WMI_BUFFER_HEADER_6_1_x64_u38, "unnamed; its members have accessors." {
+            0x38 Padding1 set_Padding1: [u32; 4] = "ULONG [4]", "documented for other kernels. Not in use.";
+            0x38 ReferenceTime set_ReferenceTime: ETW_REF_CLOCK_early_6_0 = "ETW_REF_CLOCK", "documented for other kernels. One moment by both clocks.";
+            0x38 GlobalEntry set_GlobalEntry: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "documented for other kernels. Links all buffers of the session.";
+            0x38 Pointer0 set_Pointer0: runtime::Ptr64 = "PVOID", "documented for other kernels.";
+            0x40 Pointer1 set_Pointer1: runtime::Ptr64 = "PVOID", "documented for other kernels.";
+        }
+    }
+}
+
+runtime::layout! {
     /// `WMI_BUFFER_HEADER` since 6.1.7601.24000 on x86: 0x48 bytes, aligned to 8.
     ///
     /// Starts every trace buffer, in memory and in an ETL file.
@@ -769,7 +800,7 @@ runtime::layout! {
             0x20 SlistEntry set_SlistEntry: SINGLE_LIST_ENTRY_5_0_x86 = "SINGLE_LIST_ENTRY", "documented for other kernels. Links it into a list of buffers.";
             0x20 NextBuffer set_NextBuffer: runtime::Ptr32 = "WMI_BUFFER_HEADER *", "documented for other kernels. The next buffer of its list.";
         }
-        0x28 ClientContext: ETW_BUFFER_CONTEXT_6_1_7601_24000 = "ETW_BUFFER_CONTEXT", "documented for other kernels. Which processor and logger the buffer is of.";
+        0x28 ClientContext: ETW_BUFFER_CONTEXT_6_1_7601_23418 = "ETW_BUFFER_CONTEXT", "documented for other kernels. Which processor and logger the buffer is of.";
         0x2c State: ETW_BUFFER_STATE_early_6_0 = "ETW_BUFFER_STATE", "documented for other kernels. What the buffer is in use for.";
         0x30 Offset: u32 = "ULONG", "documented for other kernels. Where events end, header included, once the buffer is full.";
         0x34 BufferFlag: ETW_BUFFER_FLAG = "USHORT", "documented for other kernels. What has become of the buffer.";
@@ -780,37 +811,6 @@ runtime::layout! {
             0x38 GlobalEntry set_GlobalEntry: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "documented for other kernels. Links all buffers of the session.";
             0x38 Pointer0 set_Pointer0: runtime::Ptr32 = "PVOID", "documented for other kernels.";
             0x3c Pointer1 set_Pointer1: runtime::Ptr32 = "PVOID", "documented for other kernels.";
-        }
-    }
-}
-
-runtime::layout! {
-    /// `WMI_BUFFER_HEADER` since 6.1.7601.24000 on x64: 0x48 bytes, aligned to 8.
-    ///
-    /// Starts every trace buffer, in memory and in an ETL file.
-    pub struct WMI_BUFFER_HEADER_6_1_7601_24000_x64: members::WMI_BUFFER_HEADER, 0x48, 8 {
-        0x00 BufferSize: u32 = "ULONG", "documented for other kernels. Bytes of the buffer; in a file, the distance to the next.";
-        0x04 SavedOffset: u32 = "ULONG", "documented for other kernels. Valid bytes of the buffer, header included.";
-        0x08 CurrentOffset: u32 = "ULONG volatile", "documented for other kernels. Where the next event goes, from the start of the buffer.";
-        0x0c ReferenceCount: i32 = "LONG volatile", "documented for other kernels. How many writers have room in it and are not done.";
-        0x10 TimeStamp: LARGE_INTEGER_5_0 = "LARGE_INTEGER", "documented for other kernels. When the buffer was taken into use or written out, by the session's clock.";
-        0x18 SequenceNumber: i64 = "LONGLONG", "documented for other kernels. The number of the buffer among those of the session.";
-        0x20 u20: WMI_BUFFER_HEADER_6_1_x64_u20, "unnamed; its members have accessors." {
-            0x20 Padding0 set_Padding0: [u32; 2] = "ULONG [2]", "documented for other kernels. Not in use.";
-            0x20 SlistEntry set_SlistEntry: SINGLE_LIST_ENTRY_5_2_3790_sp1_x64 = "SINGLE_LIST_ENTRY", "documented for other kernels. Links it into a list of buffers.";
-            0x20 NextBuffer set_NextBuffer: runtime::Ptr64 = "WMI_BUFFER_HEADER *", "documented for other kernels. The next buffer of its list.";
-        }
-        0x28 ClientContext: ETW_BUFFER_CONTEXT_6_1_7601_24000 = "ETW_BUFFER_CONTEXT", "documented for other kernels. Which processor and logger the buffer is of.";
-        0x2c State: ETW_BUFFER_STATE_early_6_0 = "ETW_BUFFER_STATE", "documented for other kernels. What the buffer is in use for.";
-        0x30 Offset: u32 = "ULONG", "documented for other kernels. Where events end, header included, once the buffer is full.";
-        0x34 BufferFlag: ETW_BUFFER_FLAG = "USHORT", "documented for other kernels. What has become of the buffer.";
-        0x36 BufferType: ETW_BUFFER_TYPE = "USHORT", "documented for other kernels. What the buffer is for.";
-        0x38 u38: WMI_BUFFER_HEADER_6_1_x64_u38, "unnamed; its members have accessors." {
-            0x38 Padding1 set_Padding1: [u32; 4] = "ULONG [4]", "documented for other kernels. Not in use.";
-            0x38 ReferenceTime set_ReferenceTime: ETW_REF_CLOCK_early_6_0 = "ETW_REF_CLOCK", "documented for other kernels. One moment by both clocks.";
-            0x38 GlobalEntry set_GlobalEntry: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "documented for other kernels. Links all buffers of the session.";
-            0x38 Pointer0 set_Pointer0: runtime::Ptr64 = "PVOID", "documented for other kernels.";
-            0x40 Pointer1 set_Pointer1: runtime::Ptr64 = "PVOID", "documented for other kernels.";
         }
     }
 }
@@ -832,7 +832,7 @@ runtime::layout! {
             0x20 SlistEntry set_SlistEntry: SINGLE_LIST_ENTRY_5_0_x86 = "SINGLE_LIST_ENTRY", "documented. Links it into a list of buffers.";
             0x20 NextBuffer set_NextBuffer: runtime::Ptr32 = "WMI_BUFFER_HEADER *", "documented. The next buffer of its list.";
         }
-        0x28 ClientContext: ETW_BUFFER_CONTEXT_6_1_7601_24000 = "ETW_BUFFER_CONTEXT", "documented. Which processor and logger the buffer is of.";
+        0x28 ClientContext: ETW_BUFFER_CONTEXT_6_1_7601_23418 = "ETW_BUFFER_CONTEXT", "documented. Which processor and logger the buffer is of.";
         0x2c State: ETW_BUFFER_STATE_early_6_0 = "ETW_BUFFER_STATE", "documented. What the buffer is in use for.";
         0x30 Offset: u32 = "ULONG", "documented. Where events end, header included, once the buffer is full.";
         0x34 BufferFlag: ETW_BUFFER_FLAG = "USHORT", "documented. What has become of the buffer.";
@@ -880,7 +880,7 @@ runtime::layout! {
             0x20 SlistEntry set_SlistEntry: SINGLE_LIST_ENTRY_5_2_3790_sp1_x64 = "SINGLE_LIST_ENTRY", "documented. Links it into a list of buffers.";
             0x20 NextBuffer set_NextBuffer: runtime::Ptr64 = "WMI_BUFFER_HEADER *", "documented. The next buffer of its list.";
         }
-        0x28 ClientContext: ETW_BUFFER_CONTEXT_6_1_7601_24000 = "ETW_BUFFER_CONTEXT", "documented. Which processor and logger the buffer is of.";
+        0x28 ClientContext: ETW_BUFFER_CONTEXT_6_1_7601_23418 = "ETW_BUFFER_CONTEXT", "documented. Which processor and logger the buffer is of.";
         0x2c State: ETW_BUFFER_STATE_early_6_0 = "ETW_BUFFER_STATE", "documented. What the buffer is in use for.";
         0x30 Offset: u32 = "ULONG", "documented. Where events end, header included, once the buffer is full.";
         0x34 BufferFlag: ETW_BUFFER_FLAG = "USHORT", "documented. What has become of the buffer.";
@@ -921,7 +921,7 @@ runtime::layout! {
             0x20 SlistEntry set_SlistEntry: SINGLE_LIST_ENTRY_5_0_x86 = "SINGLE_LIST_ENTRY", "documented. Links it into a list of buffers.";
             0x20 NextBuffer set_NextBuffer: runtime::Ptr32 = "WMI_BUFFER_HEADER *", "documented. The next buffer of its list.";
         }
-        0x28 ClientContext: ETW_BUFFER_CONTEXT_6_1_7601_24000 = "ETW_BUFFER_CONTEXT", "documented. Which processor and logger the buffer is of.";
+        0x28 ClientContext: ETW_BUFFER_CONTEXT_6_1_7601_23418 = "ETW_BUFFER_CONTEXT", "documented. Which processor and logger the buffer is of.";
         0x2c State: ETW_BUFFER_STATE_1607 = "ETW_BUFFER_STATE", "documented. What the buffer is in use for.";
         0x30 Offset: u32 = "ULONG", "documented. Where events end, header included, once the buffer is full.";
         0x34 BufferFlag: ETW_BUFFER_FLAG = "USHORT", "documented. What has become of the buffer.";
@@ -953,7 +953,7 @@ runtime::layout! {
             0x20 SlistEntry set_SlistEntry: SINGLE_LIST_ENTRY_5_2_3790_sp1_x64 = "SINGLE_LIST_ENTRY", "documented. Links it into a list of buffers.";
             0x20 NextBuffer set_NextBuffer: runtime::Ptr64 = "WMI_BUFFER_HEADER *", "documented. The next buffer of its list.";
         }
-        0x28 ClientContext: ETW_BUFFER_CONTEXT_6_1_7601_24000 = "ETW_BUFFER_CONTEXT", "documented. Which processor and logger the buffer is of.";
+        0x28 ClientContext: ETW_BUFFER_CONTEXT_6_1_7601_23418 = "ETW_BUFFER_CONTEXT", "documented. Which processor and logger the buffer is of.";
         0x2c State: ETW_BUFFER_STATE_1607 = "ETW_BUFFER_STATE", "documented. What the buffer is in use for.";
         0x30 Offset: u32 = "ULONG", "documented. Where events end, header included, once the buffer is full.";
         0x34 BufferFlag: ETW_BUFFER_FLAG = "USHORT", "documented. What has become of the buffer.";

@@ -1362,6 +1362,147 @@ runtime::layout! {
 }
 
 runtime::layout! {
+    /// `WMI_LOGGER_CONTEXT` since 6.1.7601.23418 on x64: 0x340 bytes, aligned to 16.
+    ///
+    /// The kernel's representation of an event tracing session.
+    pub struct WMI_LOGGER_CONTEXT_6_1_7601_23418_x64: members::WMI_LOGGER_CONTEXT, 0x340, 16 {
+        0x00 LoggerId: u32 = "ULONG", "documented for other kernels. Index of the session among the kernel's sessions.";
+        0x04 BufferSize: u32 = "ULONG", "documented for other kernels. Bytes of one trace buffer.";
+        0x08 MaximumEventSize: u32 = "ULONG", "documented for other kernels. Bytes of the largest event that is accepted.";
+        0x0c CollectionOn: i32 = "LONG", "documented for other kernels. Whether the session collects events.";
+        0x10 LoggerMode: LOG_FILE_MODE = "ULONG", "documented for other kernels. How the session logs.";
+        0x14 AcceptNewEvents: i32 = "LONG", "documented for other kernels. Whether new events are accepted.";
+        0x18 GetCpuClock: runtime::Ptr64 = "LONGLONG (*) (VOID)", "documented for other kernels. Routine that reads the clock of ClockType; no pointer from 2004 on.";
+        0x20 StartTime: LARGE_INTEGER_5_0 = "LARGE_INTEGER", "documented for other kernels. When the session started, in 100 ns since 1601.";
+        0x28 LogFileHandle: runtime::Ptr64 = "HANDLE", "documented for other kernels. The log file.";
+        0x30 LoggerThread: runtime::Ptr64 = "ETHREAD *", "documented for other kernels. Thread that writes the buffers.";
+        0x38 LoggerStatus: i32 = "NTSTATUS", "documented for other kernels. How what LoggerThread did last has ended.";
+        0x3c _padding3C: [u8; 4], "padding.";
+        0x40 NBQHead: runtime::Ptr64 = "PVOID", "documented for other kernels.";
+        0x48 OverflowNBQHead: runtime::Ptr64 = "PVOID", "documented for other kernels.";
+        0x50 QueueBlockFreeList: SLIST_HEADER_6_0_6002_18005_x64 = "SLIST_HEADER", "documented for other kernels.";
+        0x60 GlobalList: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "documented for other kernels. All buffers of the session.";
+        0x70 u70: WMI_LOGGER_CONTEXT_6_1_x64_u70, "unnamed; its members have accessors." {
+            0x70 BatchedBufferList set_BatchedBufferList: runtime::Ptr64 = "WMI_BUFFER_HEADER *", "documented for other kernels.";
+            0x70 CurrentBuffer set_CurrentBuffer: EX_FAST_REF_5_2_3790_sp1_x64 = "EX_FAST_REF", "documented for other kernels. The buffer that events are written to, of a session that has one for all processors.";
+        }
+        0x78 LoggerName: UNICODE_STRING_5_2_3790_sp1_x64 = "UNICODE_STRING", "documented for other kernels. Name of the session.";
+        0x88 LogFileName: UNICODE_STRING_5_2_3790_sp1_x64 = "UNICODE_STRING", "documented for other kernels. Path of the log file.";
+        0x98 LogFilePattern: UNICODE_STRING_5_2_3790_sp1_x64 = "UNICODE_STRING", "documented for other kernels. Path with a place for FileCounter, where the session goes from file to file.";
+        0xa8 NewLogFileName: UNICODE_STRING_5_2_3790_sp1_x64 = "UNICODE_STRING", "documented for other kernels. Path of the log file to go on with.";
+        0xb8 ClockType: EVENT_TRACE_CLOCK = "ULONG", "documented for other kernels. Which clock stamps events.";
+        0xbc MaximumFileSize: u32 = "ULONG", "documented for other kernels. Limit to the log file, in MB, or in KB if the mode says so.";
+        0xc0 LastFlushedBuffer: u32 = "ULONG", "documented for other kernels.";
+        0xc4 FlushTimer: u32 = "ULONG", "documented for other kernels. Time between flushes; as ULONG, in seconds.";
+        0xc8 FlushThreshold: u32 = "ULONG", "documented for other kernels.";
+        0xcc _paddingCC: [u8; 4], "padding.";
+        0xd0 ByteOffset: LARGE_INTEGER_5_0 = "LARGE_INTEGER", "documented for other kernels. Byte offset of the next buffer in the log file.";
+        0xd8 MinimumBuffers: u32 = "ULONG", "documented for other kernels. Buffers to exist at least.";
+        0xdc BuffersAvailable: i32 = "LONG volatile", "documented for other kernels. Buffers that are free.";
+        0xe0 NumberOfBuffers: i32 = "LONG volatile", "documented for other kernels. Buffers that exist.";
+        0xe4 MaximumBuffers: u32 = "ULONG", "documented for other kernels. Buffers to exist at most.";
+        0xe8 EventsLost: u32 = "ULONG volatile", "documented for other kernels. Events that found no room.";
+        0xec BuffersWritten: u32 = "ULONG", "documented for other kernels. Buffers that went out of the session.";
+        0xf0 LogBuffersLost: u32 = "ULONG", "documented for other kernels. Buffers that could not be written to the log file.";
+        0xf4 RealTimeBuffersDelivered: u32 = "ULONG", "documented for other kernels. Buffers that reached real-time consumers.";
+        0xf8 RealTimeBuffersLost: u32 = "ULONG", "documented for other kernels. Buffers that could not be delivered to real-time consumers.";
+        0xfc _paddingFC: [u8; 4], "padding.";
+        0x100 SequencePtr: runtime::Ptr64 = "LONG *", "documented for other kernels. Counter to number events with.";
+        0x108 LocalSequence: u32 = "ULONG", "documented for other kernels. Counter of this session alone.";
+        0x10c InstanceGuid: GUID_5_0 = "GUID", "documented for other kernels. GUID of the session.";
+        0x11c FileCounter: i32 = "LONG", "documented for other kernels. Number of the current log file, for LogFilePattern.";
+        0x120 BufferCallback: runtime::Ptr64 = "VOID (* volatile) (WMI_BUFFER_HEADER *, PVOID)", "documented for other kernels. Routine that is called with buffers that go out of the session.";
+        0x128 PoolType: POOL_TYPE_5_0 = "POOL_TYPE", "documented for other kernels. Pool that buffers are allocated from.";
+        0x12c _padding12C: [u8; 4], "padding.";
+        0x130 ReferenceTime: ETW_REF_CLOCK_early_6_0 = "ETW_REF_CLOCK", "documented for other kernels. A reading of the session's clock with the system time then.";
+        0x140 Consumers: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "documented for other kernels. Real-time consumers.";
+        0x150 NumConsumers: u32 = "ULONG", "documented for other kernels. Elements of Consumers.";
+        0x154 _padding154: [u8; 4], "padding.";
+        0x158 TransitionConsumer: runtime::Ptr64 = "ETW_REALTIME_CONSUMER *", "documented for other kernels. A consumer that is about to be connected or disconnected.";
+        0x160 RealtimeLogfileHandle: runtime::Ptr64 = "PVOID", "documented for other kernels. File that keeps buffers for real-time consumers.";
+        0x168 RealtimeLogfileName: UNICODE_STRING_5_2_3790_sp1_x64 = "UNICODE_STRING", "documented for other kernels. Path of the file that keeps buffers for real-time consumers.";
+        0x178 RealtimeWriteOffset: LARGE_INTEGER_5_0 = "LARGE_INTEGER", "documented for other kernels. Byte offset of the next buffer to write in the real-time file.";
+        0x180 RealtimeReadOffset: LARGE_INTEGER_5_0 = "LARGE_INTEGER", "documented for other kernels. Byte offset of the next buffer to read in the real-time file.";
+        0x188 RealtimeLogfileSize: LARGE_INTEGER_5_0 = "LARGE_INTEGER", "documented for other kernels. Bytes of the real-time file.";
+        0x190 RealtimeLogfileUsage: u64 = "ULONGLONG", "documented for other kernels. Bytes of the real-time file in use.";
+        0x198 RealtimeMaximumFileSize: u64 = "ULONGLONG", "documented for other kernels. Limit to the real-time file, in bytes.";
+        0x1a0 RealtimeBuffersSaved: u32 = "ULONG", "documented for other kernels. Buffers that the real-time file keeps.";
+        0x1a4 _padding1A4: [u8; 4], "padding.";
+        0x1a8 RealtimeReferenceTime: ETW_REF_CLOCK_early_6_0 = "ETW_REF_CLOCK", "documented for other kernels.";
+        0x1b8 NewRTEventsLost: ETW_RT_EVENT_LOSS_early_6_0 = "ETW_RT_EVENT_LOSS", "documented for other kernels. A loss that real-time consumers are still to be told of.";
+        0x1bc _padding1BC: [u8; 4], "padding.";
+        0x1c0 LoggerEvent: KEVENT_6_1_x64 = "KEVENT", "documented for other kernels.";
+        0x1d8 FlushEvent: KEVENT_6_1_x64 = "KEVENT", "documented for other kernels.";
+        0x1f0 FlushTimeOutTimer: KTIMER_6_1_x64 = "KTIMER", "documented for other kernels. Runs out when buffers are to be flushed.";
+        0x230 FlushDpc: KDPC_6_1_x64 = "KDPC", "documented for other kernels.";
+        0x270 LoggerMutex: KMUTANT_6_1_x64 = "KMUTANT", "documented for other kernels. Held while the session is changed.";
+        0x2a8 LoggerLock: EX_PUSH_LOCK_5_2_3790_sp1_x64 = "EX_PUSH_LOCK", "documented for other kernels. Guards the session.";
+        0x2b0 u2B0: WMI_LOGGER_CONTEXT_6_1_x64_u2B0, "unnamed; its members have accessors." {
+            0x2b0 BufferListSpinLock set_BufferListSpinLock: u64 = "KSPIN_LOCK", "documented for other kernels. Guards the lists of buffers.";
+            0x2b0 BufferListPushLock set_BufferListPushLock: EX_PUSH_LOCK_5_2_3790_sp1_x64 = "EX_PUSH_LOCK", "documented for other kernels. Guards the lists of buffers.";
+        }
+        0x2b8 ClientSecurityContext: SECURITY_CLIENT_CONTEXT_5_2_3790_sp1_x64 = "SECURITY_CLIENT_CONTEXT", "documented for other kernels. Whom LoggerThread impersonates to open files: who started the session.";
+        0x300 TokenAccessInformation: runtime::Ptr64 = "TOKEN_ACCESS_INFORMATION *", "seen in symbols. What access checks need of the token of who started the session.";
+        0x308 SecurityDescriptor: EX_FAST_REF_5_2_3790_sp1_x64 = "EX_FAST_REF", "documented for other kernels. Who may control the session and read its events.";
+        0x310 BufferSequenceNumber: i64 = "LONGLONG", "documented for other kernels. Counter to number buffers with.";
+        0x318 u318: WMI_LOGGER_CONTEXT_6_1_7601_23418_x64_u318, "unnamed; its members have accessors." {
+            0x318 Flags set_Flags: u32 = "ULONG", "documented for other kernels. What the session is and does, bit by bit.";
+            0x318 [0] Persistent set_Persistent: u32 = "ULONG", "documented for other kernels.";
+            0x318 [1] AutoLogger set_AutoLogger: u32 = "ULONG", "documented for other kernels. Started by the kernel, as the registry has it.";
+            0x318 [2] FsReady set_FsReady: u32 = "ULONG", "documented for other kernels. File systems are ready for a log file.";
+            0x318 [3] RealTime set_RealTime: u32 = "ULONG", "documented for other kernels. Delivers events to real-time consumers.";
+            0x318 [4] Wow set_Wow: u32 = "ULONG", "documented for other kernels. A 32-bit program of a 64-bit system started it.";
+            0x318 [5] KernelTrace set_KernelTrace: u32 = "ULONG", "documented for other kernels. Logs kernel events.";
+            0x318 [6] NoMoreEnable set_NoMoreEnable: u32 = "ULONG", "documented for other kernels. No further provider can be enabled.";
+            0x318 [7] StackTracing set_StackTracing: u32 = "ULONG", "documented for other kernels. Stacks are traced of some events.";
+            0x318 [8] ErrorLogged set_ErrorLogged: u32 = "ULONG", "documented for other kernels.";
+            0x318 [9] RealtimeLoggerContextFreed set_RealtimeLoggerContextFreed: u32 = "ULONG", "documented for other kernels.";
+        }
+        0x31c u31C: WMI_LOGGER_CONTEXT_6_1_7601_23418_x64_u31C, "unnamed; its members have accessors." {
+            0x31c RequestFlag set_RequestFlag: u32 = "ULONG", "documented for other kernels. What LoggerThread is asked to do, bit by bit.";
+            0x31c [0] RequestNewFie set_RequestNewFie: u32 = "ULONG", "documented for other kernels. To go on with NewLogFileName.";
+            0x31c [1] RequestUpdateFile set_RequestUpdateFile: u32 = "ULONG", "documented for other kernels.";
+            0x31c [2] RequestFlush set_RequestFlush: u32 = "ULONG", "documented for other kernels. To write all buffers now.";
+            0x31c [3] RequestDisableRealtime set_RequestDisableRealtime: u32 = "ULONG", "documented for other kernels. To end real-time delivery.";
+            0x31c [4] RequestDisconnectConsumer set_RequestDisconnectConsumer: u32 = "ULONG", "documented for other kernels. To disconnect a consumer.";
+            0x31c [5] RequestConnectConsumer set_RequestConnectConsumer: u32 = "ULONG", "documented for other kernels. To connect a consumer.";
+        }
+        0x320 HookIdMap: RTL_BITMAP_5_2_3790_sp1_x64 = "RTL_BITMAP", "documented for other kernels. A bit for each hook identifier, set if the stack is traced.";
+        0x330 DisallowedGuids: DISALLOWED_GUIDS_6_1_7601_23418_x64 = "DISALLOWED_GUIDS", "seen in symbols. Providers that may not log to this session.";
+    }
+}
+
+runtime::layout! {
+    /// The unnamed union at 0x318 of `WMI_LOGGER_CONTEXT`.
+    pub union WMI_LOGGER_CONTEXT_6_1_7601_23418_x64_u318: 0x4, 4 {
+        0x00 Flags: u32 = "ULONG", "documented for other kernels. What the session is and does, bit by bit.";
+        0x00 s00: WMI_LOGGER_CONTEXT_6_1_7601_23418_x64_u318_s00, "unnamed; its members have accessors.";
+    }
+}
+
+runtime::layout! {
+    /// The unnamed structure at 0x00 of `u318` in `WMI_LOGGER_CONTEXT`.
+    pub struct WMI_LOGGER_CONTEXT_6_1_7601_23418_x64_u318_s00: 0x4, 4 {
+        0x00 bits00: u32, "bit fields, which have accessors.";
+    }
+}
+
+runtime::layout! {
+    /// The unnamed union at 0x31c of `WMI_LOGGER_CONTEXT`.
+    pub union WMI_LOGGER_CONTEXT_6_1_7601_23418_x64_u31C: 0x4, 4 {
+        0x00 RequestFlag: u32 = "ULONG", "documented for other kernels. What LoggerThread is asked to do, bit by bit.";
+        0x00 s00: WMI_LOGGER_CONTEXT_6_1_7601_23418_x64_u31C_s00, "unnamed; its members have accessors.";
+    }
+}
+
+runtime::layout! {
+    /// The unnamed structure at 0x00 of `u31C` in `WMI_LOGGER_CONTEXT`.
+    pub struct WMI_LOGGER_CONTEXT_6_1_7601_23418_x64_u31C_s00: 0x4, 4 {
+        0x00 bits00: u32, "bit fields, which have accessors.";
+    }
+}
+
+runtime::layout! {
     /// `WMI_LOGGER_CONTEXT` since 6.1.7601.24000 on x86: 0x248 bytes, aligned to 8.
     ///
     /// The kernel's representation of an event tracing session.
@@ -1585,7 +1726,7 @@ runtime::layout! {
         0x300 TokenAccessInformation: runtime::Ptr64 = "TOKEN_ACCESS_INFORMATION *", "seen in symbols. What access checks need of the token of who started the session.";
         0x308 SecurityDescriptor: EX_FAST_REF_5_2_3790_sp1_x64 = "EX_FAST_REF", "documented for other kernels. Who may control the session and read its events.";
         0x310 BufferSequenceNumber: i64 = "LONGLONG", "documented for other kernels. Counter to number buffers with.";
-        0x318 u318: WMI_LOGGER_CONTEXT_6_1_7601_24000_x64_u318, "unnamed; its members have accessors." {
+        0x318 u318: WMI_LOGGER_CONTEXT_6_1_7601_23418_x64_u318, "unnamed; its members have accessors." {
             0x318 Flags set_Flags: u32 = "ULONG", "documented for other kernels. What the session is and does, bit by bit.";
             0x318 [0] Persistent set_Persistent: u32 = "ULONG", "documented for other kernels.";
             0x318 [1] AutoLogger set_AutoLogger: u32 = "ULONG", "documented for other kernels. Started by the kernel, as the registry has it.";
@@ -1598,7 +1739,7 @@ runtime::layout! {
             0x318 [8] ErrorLogged set_ErrorLogged: u32 = "ULONG", "documented for other kernels.";
             0x318 [9] RealtimeLoggerContextFreed set_RealtimeLoggerContextFreed: u32 = "ULONG", "documented for other kernels.";
         }
-        0x31c u31C: WMI_LOGGER_CONTEXT_6_1_7601_24000_x64_u31C, "unnamed; its members have accessors." {
+        0x31c u31C: WMI_LOGGER_CONTEXT_6_1_7601_23418_x64_u31C, "unnamed; its members have accessors." {
             0x31c RequestFlag set_RequestFlag: u32 = "ULONG", "documented for other kernels. What LoggerThread is asked to do, bit by bit.";
             0x31c [0] RequestNewFie set_RequestNewFie: u32 = "ULONG", "documented for other kernels. To go on with NewLogFileName.";
             0x31c [1] RequestUpdateFile set_RequestUpdateFile: u32 = "ULONG", "documented for other kernels.";
@@ -1608,148 +1749,7 @@ runtime::layout! {
             0x31c [5] RequestConnectConsumer set_RequestConnectConsumer: u32 = "ULONG", "documented for other kernels. To connect a consumer.";
         }
         0x320 HookIdMap: RTL_BITMAP_5_2_3790_sp1_x64 = "RTL_BITMAP", "documented for other kernels. A bit for each hook identifier, set if the stack is traced.";
-        0x330 DisallowedGuids: DISALLOWED_GUIDS_6_1_7601_24000_x64 = "DISALLOWED_GUIDS", "seen in symbols. Providers that may not log to this session.";
-    }
-}
-
-runtime::layout! {
-    /// The unnamed union at 0x318 of `WMI_LOGGER_CONTEXT`.
-    pub union WMI_LOGGER_CONTEXT_6_1_7601_24000_x64_u318: 0x4, 4 {
-        0x00 Flags: u32 = "ULONG", "documented for other kernels. What the session is and does, bit by bit.";
-        0x00 s00: WMI_LOGGER_CONTEXT_6_1_7601_24000_x64_u318_s00, "unnamed; its members have accessors.";
-    }
-}
-
-runtime::layout! {
-    /// The unnamed structure at 0x00 of `u318` in `WMI_LOGGER_CONTEXT`.
-    pub struct WMI_LOGGER_CONTEXT_6_1_7601_24000_x64_u318_s00: 0x4, 4 {
-        0x00 bits00: u32, "bit fields, which have accessors.";
-    }
-}
-
-runtime::layout! {
-    /// The unnamed union at 0x31c of `WMI_LOGGER_CONTEXT`.
-    pub union WMI_LOGGER_CONTEXT_6_1_7601_24000_x64_u31C: 0x4, 4 {
-        0x00 RequestFlag: u32 = "ULONG", "documented for other kernels. What LoggerThread is asked to do, bit by bit.";
-        0x00 s00: WMI_LOGGER_CONTEXT_6_1_7601_24000_x64_u31C_s00, "unnamed; its members have accessors.";
-    }
-}
-
-runtime::layout! {
-    /// The unnamed structure at 0x00 of `u31C` in `WMI_LOGGER_CONTEXT`.
-    pub struct WMI_LOGGER_CONTEXT_6_1_7601_24000_x64_u31C_s00: 0x4, 4 {
-        0x00 bits00: u32, "bit fields, which have accessors.";
-    }
-}
-
-runtime::layout! {
-    /// `WMI_LOGGER_CONTEXT` since 6.1.7601.24540 on x64: 0x340 bytes, aligned to 16.
-    ///
-    /// The kernel's representation of an event tracing session.
-    pub struct WMI_LOGGER_CONTEXT_6_1_7601_24540_x64: members::WMI_LOGGER_CONTEXT, 0x340, 16 {
-        0x00 LoggerId: u32 = "ULONG", "documented for other kernels. Index of the session among the kernel's sessions.";
-        0x04 BufferSize: u32 = "ULONG", "documented for other kernels. Bytes of one trace buffer.";
-        0x08 MaximumEventSize: u32 = "ULONG", "documented for other kernels. Bytes of the largest event that is accepted.";
-        0x0c CollectionOn: i32 = "LONG", "documented for other kernels. Whether the session collects events.";
-        0x10 LoggerMode: LOG_FILE_MODE = "ULONG", "documented for other kernels. How the session logs.";
-        0x14 AcceptNewEvents: i32 = "LONG", "documented for other kernels. Whether new events are accepted.";
-        0x18 GetCpuClock: runtime::Ptr64 = "LONGLONG (*) (VOID)", "documented for other kernels. Routine that reads the clock of ClockType; no pointer from 2004 on.";
-        0x20 StartTime: LARGE_INTEGER_5_0 = "LARGE_INTEGER", "documented for other kernels. When the session started, in 100 ns since 1601.";
-        0x28 LogFileHandle: runtime::Ptr64 = "HANDLE", "documented for other kernels. The log file.";
-        0x30 LoggerThread: runtime::Ptr64 = "ETHREAD *", "documented for other kernels. Thread that writes the buffers.";
-        0x38 LoggerStatus: i32 = "NTSTATUS", "documented for other kernels. How what LoggerThread did last has ended.";
-        0x3c _padding3C: [u8; 4], "padding.";
-        0x40 NBQHead: runtime::Ptr64 = "PVOID", "documented for other kernels.";
-        0x48 OverflowNBQHead: runtime::Ptr64 = "PVOID", "documented for other kernels.";
-        0x50 QueueBlockFreeList: SLIST_HEADER_6_0_6002_18005_x64 = "SLIST_HEADER", "documented for other kernels.";
-        0x60 GlobalList: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "documented for other kernels. All buffers of the session.";
-        0x70 u70: WMI_LOGGER_CONTEXT_6_1_x64_u70, "unnamed; its members have accessors." {
-            0x70 BatchedBufferList set_BatchedBufferList: runtime::Ptr64 = "WMI_BUFFER_HEADER *", "documented for other kernels.";
-            0x70 CurrentBuffer set_CurrentBuffer: EX_FAST_REF_5_2_3790_sp1_x64 = "EX_FAST_REF", "documented for other kernels. The buffer that events are written to, of a session that has one for all processors.";
-        }
-        0x78 LoggerName: UNICODE_STRING_5_2_3790_sp1_x64 = "UNICODE_STRING", "documented for other kernels. Name of the session.";
-        0x88 LogFileName: UNICODE_STRING_5_2_3790_sp1_x64 = "UNICODE_STRING", "documented for other kernels. Path of the log file.";
-        0x98 LogFilePattern: UNICODE_STRING_5_2_3790_sp1_x64 = "UNICODE_STRING", "documented for other kernels. Path with a place for FileCounter, where the session goes from file to file.";
-        0xa8 NewLogFileName: UNICODE_STRING_5_2_3790_sp1_x64 = "UNICODE_STRING", "documented for other kernels. Path of the log file to go on with.";
-        0xb8 ClockType: EVENT_TRACE_CLOCK = "ULONG", "documented for other kernels. Which clock stamps events.";
-        0xbc MaximumFileSize: u32 = "ULONG", "documented for other kernels. Limit to the log file, in MB, or in KB if the mode says so.";
-        0xc0 LastFlushedBuffer: u32 = "ULONG", "documented for other kernels.";
-        0xc4 FlushTimer: u32 = "ULONG", "documented for other kernels. Time between flushes; as ULONG, in seconds.";
-        0xc8 FlushThreshold: u32 = "ULONG", "documented for other kernels.";
-        0xcc _paddingCC: [u8; 4], "padding.";
-        0xd0 ByteOffset: LARGE_INTEGER_5_0 = "LARGE_INTEGER", "documented for other kernels. Byte offset of the next buffer in the log file.";
-        0xd8 MinimumBuffers: u32 = "ULONG", "documented for other kernels. Buffers to exist at least.";
-        0xdc BuffersAvailable: i32 = "LONG volatile", "documented for other kernels. Buffers that are free.";
-        0xe0 NumberOfBuffers: i32 = "LONG volatile", "documented for other kernels. Buffers that exist.";
-        0xe4 MaximumBuffers: u32 = "ULONG", "documented for other kernels. Buffers to exist at most.";
-        0xe8 EventsLost: u32 = "ULONG volatile", "documented for other kernels. Events that found no room.";
-        0xec BuffersWritten: u32 = "ULONG", "documented for other kernels. Buffers that went out of the session.";
-        0xf0 LogBuffersLost: u32 = "ULONG", "documented for other kernels. Buffers that could not be written to the log file.";
-        0xf4 RealTimeBuffersDelivered: u32 = "ULONG", "documented for other kernels. Buffers that reached real-time consumers.";
-        0xf8 RealTimeBuffersLost: u32 = "ULONG", "documented for other kernels. Buffers that could not be delivered to real-time consumers.";
-        0xfc _paddingFC: [u8; 4], "padding.";
-        0x100 SequencePtr: runtime::Ptr64 = "LONG *", "documented for other kernels. Counter to number events with.";
-        0x108 LocalSequence: u32 = "ULONG", "documented for other kernels. Counter of this session alone.";
-        0x10c InstanceGuid: GUID_5_0 = "GUID", "documented for other kernels. GUID of the session.";
-        0x11c FileCounter: i32 = "LONG", "documented for other kernels. Number of the current log file, for LogFilePattern.";
-        0x120 BufferCallback: runtime::Ptr64 = "VOID (* volatile) (WMI_BUFFER_HEADER *, PVOID)", "documented for other kernels. Routine that is called with buffers that go out of the session.";
-        0x128 PoolType: POOL_TYPE_5_0 = "POOL_TYPE", "documented for other kernels. Pool that buffers are allocated from.";
-        0x12c _padding12C: [u8; 4], "padding.";
-        0x130 ReferenceTime: ETW_REF_CLOCK_early_6_0 = "ETW_REF_CLOCK", "documented for other kernels. A reading of the session's clock with the system time then.";
-        0x140 Consumers: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "documented for other kernels. Real-time consumers.";
-        0x150 NumConsumers: u32 = "ULONG", "documented for other kernels. Elements of Consumers.";
-        0x154 _padding154: [u8; 4], "padding.";
-        0x158 TransitionConsumer: runtime::Ptr64 = "ETW_REALTIME_CONSUMER *", "documented for other kernels. A consumer that is about to be connected or disconnected.";
-        0x160 RealtimeLogfileHandle: runtime::Ptr64 = "PVOID", "documented for other kernels. File that keeps buffers for real-time consumers.";
-        0x168 RealtimeLogfileName: UNICODE_STRING_5_2_3790_sp1_x64 = "UNICODE_STRING", "documented for other kernels. Path of the file that keeps buffers for real-time consumers.";
-        0x178 RealtimeWriteOffset: LARGE_INTEGER_5_0 = "LARGE_INTEGER", "documented for other kernels. Byte offset of the next buffer to write in the real-time file.";
-        0x180 RealtimeReadOffset: LARGE_INTEGER_5_0 = "LARGE_INTEGER", "documented for other kernels. Byte offset of the next buffer to read in the real-time file.";
-        0x188 RealtimeLogfileSize: LARGE_INTEGER_5_0 = "LARGE_INTEGER", "documented for other kernels. Bytes of the real-time file.";
-        0x190 RealtimeLogfileUsage: u64 = "ULONGLONG", "documented for other kernels. Bytes of the real-time file in use.";
-        0x198 RealtimeMaximumFileSize: u64 = "ULONGLONG", "documented for other kernels. Limit to the real-time file, in bytes.";
-        0x1a0 RealtimeBuffersSaved: u32 = "ULONG", "documented for other kernels. Buffers that the real-time file keeps.";
-        0x1a4 _padding1A4: [u8; 4], "padding.";
-        0x1a8 RealtimeReferenceTime: ETW_REF_CLOCK_early_6_0 = "ETW_REF_CLOCK", "documented for other kernels.";
-        0x1b8 NewRTEventsLost: ETW_RT_EVENT_LOSS_early_6_0 = "ETW_RT_EVENT_LOSS", "documented for other kernels. A loss that real-time consumers are still to be told of.";
-        0x1bc _padding1BC: [u8; 4], "padding.";
-        0x1c0 LoggerEvent: KEVENT_6_1_x64 = "KEVENT", "documented for other kernels.";
-        0x1d8 FlushEvent: KEVENT_6_1_x64 = "KEVENT", "documented for other kernels.";
-        0x1f0 FlushTimeOutTimer: KTIMER_6_1_x64 = "KTIMER", "documented for other kernels. Runs out when buffers are to be flushed.";
-        0x230 FlushDpc: KDPC_6_1_x64 = "KDPC", "documented for other kernels.";
-        0x270 LoggerMutex: KMUTANT_6_1_x64 = "KMUTANT", "documented for other kernels. Held while the session is changed.";
-        0x2a8 LoggerLock: EX_PUSH_LOCK_5_2_3790_sp1_x64 = "EX_PUSH_LOCK", "documented for other kernels. Guards the session.";
-        0x2b0 u2B0: WMI_LOGGER_CONTEXT_6_1_x64_u2B0, "unnamed; its members have accessors." {
-            0x2b0 BufferListSpinLock set_BufferListSpinLock: u64 = "KSPIN_LOCK", "documented for other kernels. Guards the lists of buffers.";
-            0x2b0 BufferListPushLock set_BufferListPushLock: EX_PUSH_LOCK_5_2_3790_sp1_x64 = "EX_PUSH_LOCK", "documented for other kernels. Guards the lists of buffers.";
-        }
-        0x2b8 ClientSecurityContext: SECURITY_CLIENT_CONTEXT_5_2_3790_sp1_x64 = "SECURITY_CLIENT_CONTEXT", "documented for other kernels. Whom LoggerThread impersonates to open files: who started the session.";
-        0x300 TokenAccessInformation: runtime::Ptr64 = "TOKEN_ACCESS_INFORMATION *", "seen in symbols. What access checks need of the token of who started the session.";
-        0x308 SecurityDescriptor: EX_FAST_REF_5_2_3790_sp1_x64 = "EX_FAST_REF", "documented for other kernels. Who may control the session and read its events.";
-        0x310 BufferSequenceNumber: i64 = "LONGLONG", "documented for other kernels. Counter to number buffers with.";
-        0x318 u318: WMI_LOGGER_CONTEXT_6_1_7601_24000_x64_u318, "unnamed; its members have accessors." {
-            0x318 Flags set_Flags: u32 = "ULONG", "documented for other kernels. What the session is and does, bit by bit.";
-            0x318 [0] Persistent set_Persistent: u32 = "ULONG", "documented for other kernels.";
-            0x318 [1] AutoLogger set_AutoLogger: u32 = "ULONG", "documented for other kernels. Started by the kernel, as the registry has it.";
-            0x318 [2] FsReady set_FsReady: u32 = "ULONG", "documented for other kernels. File systems are ready for a log file.";
-            0x318 [3] RealTime set_RealTime: u32 = "ULONG", "documented for other kernels. Delivers events to real-time consumers.";
-            0x318 [4] Wow set_Wow: u32 = "ULONG", "documented for other kernels. A 32-bit program of a 64-bit system started it.";
-            0x318 [5] KernelTrace set_KernelTrace: u32 = "ULONG", "documented for other kernels. Logs kernel events.";
-            0x318 [6] NoMoreEnable set_NoMoreEnable: u32 = "ULONG", "documented for other kernels. No further provider can be enabled.";
-            0x318 [7] StackTracing set_StackTracing: u32 = "ULONG", "documented for other kernels. Stacks are traced of some events.";
-            0x318 [8] ErrorLogged set_ErrorLogged: u32 = "ULONG", "documented for other kernels.";
-            0x318 [9] RealtimeLoggerContextFreed set_RealtimeLoggerContextFreed: u32 = "ULONG", "documented for other kernels.";
-        }
-        0x31c u31C: WMI_LOGGER_CONTEXT_6_1_7601_24000_x64_u31C, "unnamed; its members have accessors." {
-            0x31c RequestFlag set_RequestFlag: u32 = "ULONG", "documented for other kernels. What LoggerThread is asked to do, bit by bit.";
-            0x31c [0] RequestNewFie set_RequestNewFie: u32 = "ULONG", "documented for other kernels. To go on with NewLogFileName.";
-            0x31c [1] RequestUpdateFile set_RequestUpdateFile: u32 = "ULONG", "documented for other kernels.";
-            0x31c [2] RequestFlush set_RequestFlush: u32 = "ULONG", "documented for other kernels. To write all buffers now.";
-            0x31c [3] RequestDisableRealtime set_RequestDisableRealtime: u32 = "ULONG", "documented for other kernels. To end real-time delivery.";
-            0x31c [4] RequestDisconnectConsumer set_RequestDisconnectConsumer: u32 = "ULONG", "documented for other kernels. To disconnect a consumer.";
-            0x31c [5] RequestConnectConsumer set_RequestConnectConsumer: u32 = "ULONG", "documented for other kernels. To connect a consumer.";
-        }
-        0x320 HookIdMap: RTL_BITMAP_5_2_3790_sp1_x64 = "RTL_BITMAP", "documented for other kernels. A bit for each hook identifier, set if the stack is traced.";
-        0x330 DisallowedGuids: DISALLOWED_GUIDS_6_1_7601_24000_x64 = "DISALLOWED_GUIDS", "seen in symbols. Providers that may not log to this session.";
+        0x330 DisallowedGuids: DISALLOWED_GUIDS_6_1_7601_23418_x64 = "DISALLOWED_GUIDS", "seen in symbols. Providers that may not log to this session.";
     }
 }
 
@@ -2404,10 +2404,10 @@ runtime::layout! {
 }
 
 runtime::layout! {
-    /// `WMI_LOGGER_CONTEXT` since 6.3.9600.17415 on x86: 0x278 bytes, aligned to 8.
+    /// `WMI_LOGGER_CONTEXT` since 6.3.9600.17031 on x86: 0x278 bytes, aligned to 8.
     ///
     /// The kernel's representation of an event tracing session.
-    pub struct WMI_LOGGER_CONTEXT_6_3_9600_17415_x86: members::WMI_LOGGER_CONTEXT, 0x278, 8 {
+    pub struct WMI_LOGGER_CONTEXT_6_3_9600_17031_x86: members::WMI_LOGGER_CONTEXT, 0x278, 8 {
         0x00 LoggerId: u32 = "ULONG", "documented for other kernels. Index of the session among the kernel's sessions.";
         0x04 BufferSize: u32 = "ULONG", "documented for other kernels. Bytes of one trace buffer.";
         0x08 MaximumEventSize: u32 = "ULONG", "documented for other kernels. Bytes of the largest event that is accepted.";
@@ -2473,12 +2473,12 @@ runtime::layout! {
         0x14c _padding14C: [u8; 4], "padding.";
         0x150 RealtimeReferenceTime: ETW_REF_CLOCK_early_6_0 = "ETW_REF_CLOCK", "documented for other kernels.";
         0x160 NewRTEventsLost: ETW_RT_EVENT_LOSS_early_6_0 = "ETW_RT_EVENT_LOSS", "documented for other kernels. A loss that real-time consumers are still to be told of.";
-        0x164 LoggerEvent: KEVENT_6_3_9600_17415_x86 = "KEVENT", "documented for other kernels.";
-        0x174 FlushEvent: KEVENT_6_3_9600_17415_x86 = "KEVENT", "documented for other kernels.";
+        0x164 LoggerEvent: KEVENT_6_3_9600_17031_x86 = "KEVENT", "documented for other kernels.";
+        0x174 FlushEvent: KEVENT_6_3_9600_17031_x86 = "KEVENT", "documented for other kernels.";
         0x184 _padding184: [u8; 4], "padding.";
-        0x188 FlushTimeOutTimer: KTIMER_6_3_9600_17415_x86 = "KTIMER", "documented for other kernels. Runs out when buffers are to be flushed.";
+        0x188 FlushTimeOutTimer: KTIMER_6_3_9600_17031_x86 = "KTIMER", "documented for other kernels. Runs out when buffers are to be flushed.";
         0x1b0 LoggerDpc: KDPC_6_3_x86 = "KDPC", "documented for other kernels.";
-        0x1d0 LoggerMutex: KMUTANT_6_3_9600_17415_x86 = "KMUTANT", "documented for other kernels. Held while the session is changed.";
+        0x1d0 LoggerMutex: KMUTANT_6_3_9600_17031_x86 = "KMUTANT", "documented for other kernels. Held while the session is changed.";
         0x1f0 LoggerLock: EX_PUSH_LOCK_5_2_3790_sp1_x86 = "EX_PUSH_LOCK", "documented for other kernels. Guards the session.";
         0x1f4 u1F4: WMI_LOGGER_CONTEXT_6_3_x86_u1F4, "unnamed; its members have accessors." {
             0x1f4 BufferListSpinLock set_BufferListSpinLock: u32 = "KSPIN_LOCK", "documented for other kernels. Guards the lists of buffers.";
@@ -2536,10 +2536,10 @@ runtime::layout! {
 }
 
 runtime::layout! {
-    /// `WMI_LOGGER_CONTEXT` since 6.3.9600.17415 on x64: 0x378 bytes, aligned to 8.
+    /// `WMI_LOGGER_CONTEXT` since 6.3.9600.17031 on x64: 0x378 bytes, aligned to 8.
     ///
     /// The kernel's representation of an event tracing session.
-    pub struct WMI_LOGGER_CONTEXT_6_3_9600_17415_x64: members::WMI_LOGGER_CONTEXT, 0x378, 8 {
+    pub struct WMI_LOGGER_CONTEXT_6_3_9600_17031_x64: members::WMI_LOGGER_CONTEXT, 0x378, 8 {
         0x00 LoggerId: u32 = "ULONG", "documented for other kernels. Index of the session among the kernel's sessions.";
         0x04 BufferSize: u32 = "ULONG", "documented for other kernels. Bytes of one trace buffer.";
         0x08 MaximumEventSize: u32 = "ULONG", "documented for other kernels. Bytes of the largest event that is accepted.";
@@ -2605,11 +2605,11 @@ runtime::layout! {
         0x1c0 RealtimeReferenceTime: ETW_REF_CLOCK_early_6_0 = "ETW_REF_CLOCK", "documented for other kernels.";
         0x1d0 NewRTEventsLost: ETW_RT_EVENT_LOSS_early_6_0 = "ETW_RT_EVENT_LOSS", "documented for other kernels. A loss that real-time consumers are still to be told of.";
         0x1d4 _padding1D4: [u8; 4], "padding.";
-        0x1d8 LoggerEvent: KEVENT_6_3_9600_17415_x64 = "KEVENT", "documented for other kernels.";
-        0x1f0 FlushEvent: KEVENT_6_3_9600_17415_x64 = "KEVENT", "documented for other kernels.";
-        0x208 FlushTimeOutTimer: KTIMER_6_3_9600_17415_x64 = "KTIMER", "documented for other kernels. Runs out when buffers are to be flushed.";
+        0x1d8 LoggerEvent: KEVENT_6_3_9600_17031_x64 = "KEVENT", "documented for other kernels.";
+        0x1f0 FlushEvent: KEVENT_6_3_9600_17031_x64 = "KEVENT", "documented for other kernels.";
+        0x208 FlushTimeOutTimer: KTIMER_6_3_9600_17031_x64 = "KTIMER", "documented for other kernels. Runs out when buffers are to be flushed.";
         0x248 LoggerDpc: KDPC_6_3_x64 = "KDPC", "documented for other kernels.";
-        0x288 LoggerMutex: KMUTANT_6_3_9600_17415_x64 = "KMUTANT", "documented for other kernels. Held while the session is changed.";
+        0x288 LoggerMutex: KMUTANT_6_3_9600_17031_x64 = "KMUTANT", "documented for other kernels. Held while the session is changed.";
         0x2c0 LoggerLock: EX_PUSH_LOCK_5_2_3790_sp1_x64 = "EX_PUSH_LOCK", "documented for other kernels. Guards the session.";
         0x2c8 u2C8: WMI_LOGGER_CONTEXT_6_2_x64_u2C8, "unnamed; its members have accessors." {
             0x2c8 BufferListSpinLock set_BufferListSpinLock: u64 = "KSPIN_LOCK", "documented for other kernels. Guards the lists of buffers.";
@@ -2734,12 +2734,12 @@ runtime::layout! {
         0x14c _padding14C: [u8; 4], "padding.";
         0x150 RealtimeReferenceTime: ETW_REF_CLOCK_early_6_0 = "ETW_REF_CLOCK", "documented for other kernels.";
         0x160 NewRTEventsLost: ETW_RT_EVENT_LOSS_early_6_0 = "ETW_RT_EVENT_LOSS", "documented for other kernels. A loss that real-time consumers are still to be told of.";
-        0x164 LoggerEvent: KEVENT_6_3_9600_17415_x86 = "KEVENT", "documented for other kernels.";
-        0x174 FlushEvent: KEVENT_6_3_9600_17415_x86 = "KEVENT", "documented for other kernels.";
+        0x164 LoggerEvent: KEVENT_6_3_9600_17031_x86 = "KEVENT", "documented for other kernels.";
+        0x174 FlushEvent: KEVENT_6_3_9600_17031_x86 = "KEVENT", "documented for other kernels.";
         0x184 _padding184: [u8; 4], "padding.";
-        0x188 FlushTimeOutTimer: KTIMER_6_3_9600_17415_x86 = "KTIMER", "documented for other kernels. Runs out when buffers are to be flushed.";
+        0x188 FlushTimeOutTimer: KTIMER_6_3_9600_17031_x86 = "KTIMER", "documented for other kernels. Runs out when buffers are to be flushed.";
         0x1b0 LoggerDpc: KDPC_6_3_x86 = "KDPC", "documented for other kernels.";
-        0x1d0 LoggerMutex: KMUTANT_6_3_9600_17415_x86 = "KMUTANT", "documented for other kernels. Held while the session is changed.";
+        0x1d0 LoggerMutex: KMUTANT_6_3_9600_17031_x86 = "KMUTANT", "documented for other kernels. Held while the session is changed.";
         0x1f0 LoggerLock: EX_PUSH_LOCK_5_2_3790_sp1_x86 = "EX_PUSH_LOCK", "documented for other kernels. Guards the session.";
         0x1f4 u1F4: WMI_LOGGER_CONTEXT_6_3_x86_u1F4, "unnamed; its members have accessors." {
             0x1f4 BufferListSpinLock set_BufferListSpinLock: u32 = "KSPIN_LOCK", "documented for other kernels. Guards the lists of buffers.";
@@ -2899,11 +2899,11 @@ runtime::layout! {
         0x1c0 RealtimeReferenceTime: ETW_REF_CLOCK_early_6_0 = "ETW_REF_CLOCK", "documented for other kernels.";
         0x1d0 NewRTEventsLost: ETW_RT_EVENT_LOSS_early_6_0 = "ETW_RT_EVENT_LOSS", "documented for other kernels. A loss that real-time consumers are still to be told of.";
         0x1d4 _padding1D4: [u8; 4], "padding.";
-        0x1d8 LoggerEvent: KEVENT_6_3_9600_17415_x64 = "KEVENT", "documented for other kernels.";
-        0x1f0 FlushEvent: KEVENT_6_3_9600_17415_x64 = "KEVENT", "documented for other kernels.";
-        0x208 FlushTimeOutTimer: KTIMER_6_3_9600_17415_x64 = "KTIMER", "documented for other kernels. Runs out when buffers are to be flushed.";
+        0x1d8 LoggerEvent: KEVENT_6_3_9600_17031_x64 = "KEVENT", "documented for other kernels.";
+        0x1f0 FlushEvent: KEVENT_6_3_9600_17031_x64 = "KEVENT", "documented for other kernels.";
+        0x208 FlushTimeOutTimer: KTIMER_6_3_9600_17031_x64 = "KTIMER", "documented for other kernels. Runs out when buffers are to be flushed.";
         0x248 LoggerDpc: KDPC_6_3_x64 = "KDPC", "documented for other kernels.";
-        0x288 LoggerMutex: KMUTANT_6_3_9600_17415_x64 = "KMUTANT", "documented for other kernels. Held while the session is changed.";
+        0x288 LoggerMutex: KMUTANT_6_3_9600_17031_x64 = "KMUTANT", "documented for other kernels. Held while the session is changed.";
         0x2c0 LoggerLock: EX_PUSH_LOCK_5_2_3790_sp1_x64 = "EX_PUSH_LOCK", "documented for other kernels. Guards the session.";
         0x2c8 u2C8: WMI_LOGGER_CONTEXT_6_2_x64_u2C8, "unnamed; its members have accessors." {
             0x2c8 BufferListSpinLock set_BufferListSpinLock: u64 = "KSPIN_LOCK", "documented for other kernels. Guards the lists of buffers.";
@@ -2956,7 +2956,7 @@ runtime::layout! {
         0x360 PmcData: runtime::Ptr64 = "ETW_PMC_SUPPORT *", "documented for other kernels. Which processor counters are logged, and with which events.";
         0x368 WinRtProviderBinaryList: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "documented for other kernels.";
         0x378 ScratchArray: runtime::Ptr64 = "WMI_BUFFER_HEADER **", "documented for other kernels.";
-        0x380 DisallowedGuids: DISALLOWED_GUIDS_6_1_7601_24000_x64 = "DISALLOWED_GUIDS", "seen in symbols. Providers that may not log to this session.";
+        0x380 DisallowedGuids: DISALLOWED_GUIDS_6_1_7601_23418_x64 = "DISALLOWED_GUIDS", "seen in symbols. Providers that may not log to this session.";
     }
 }
 
@@ -3286,7 +3286,7 @@ runtime::layout! {
         0x360 PmcData: runtime::Ptr64 = "ETW_PMC_SUPPORT *", "documented. Which processor counters are logged, and with which events.";
         0x368 WinRtProviderBinaryList: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "documented.";
         0x378 ScratchArray: runtime::Ptr64 = "WMI_BUFFER_HEADER **", "documented.";
-        0x380 DisallowedGuids: DISALLOWED_GUIDS_6_1_7601_24000_x64 = "DISALLOWED_GUIDS", "documented. Providers that may not log to this session.";
+        0x380 DisallowedGuids: DISALLOWED_GUIDS_6_1_7601_23418_x64 = "DISALLOWED_GUIDS", "documented. Providers that may not log to this session.";
         0x390 ServerSilo: runtime::Ptr64 = "ESILO *", "documented. The silo of the session.";
     }
 }
@@ -3318,6 +3318,140 @@ runtime::layout! {
     /// The unnamed structure at 0x00 of `u344` in `WMI_LOGGER_CONTEXT`.
     pub struct WMI_LOGGER_CONTEXT_10_0_x64_u344_s00: 0x4, 4 {
         0x00 bits00: u32, "bit fields, which have accessors.";
+    }
+}
+
+runtime::layout! {
+    /// `WMI_LOGGER_CONTEXT` since 10.0.10240.17770 on x64: 0x398 bytes, aligned to 8.
+    ///
+    /// The kernel's representation of an event tracing session.
+    pub struct WMI_LOGGER_CONTEXT_10_0_10240_17770_x64: members::WMI_LOGGER_CONTEXT, 0x398, 8 {
+        0x00 LoggerId: u32 = "ULONG", "documented for other kernels. Index of the session among the kernel's sessions.";
+        0x04 BufferSize: u32 = "ULONG", "documented for other kernels. Bytes of one trace buffer.";
+        0x08 MaximumEventSize: u32 = "ULONG", "documented for other kernels. Bytes of the largest event that is accepted.";
+        0x0c LoggerMode: LOG_FILE_MODE = "ULONG", "documented for other kernels. How the session logs.";
+        0x10 AcceptNewEvents: i32 = "LONG", "documented for other kernels. Whether new events are accepted.";
+        0x14 EventMarker: [u32; 2] = "ULONG [2]", "documented for other kernels.";
+        0x1c ErrorMarker: u32 = "ULONG", "documented for other kernels.";
+        0x20 SizeMask: u32 = "ULONG", "documented for other kernels.";
+        0x24 _padding24: [u8; 4], "padding.";
+        0x28 GetCpuClock: runtime::Ptr64 = "LONGLONG (*) (VOID)", "documented for other kernels. Routine that reads the clock of ClockType; no pointer from 2004 on.";
+        0x30 LoggerThread: runtime::Ptr64 = "ETHREAD *", "documented for other kernels. Thread that writes the buffers.";
+        0x38 LoggerStatus: i32 = "NTSTATUS", "documented for other kernels. How what LoggerThread did last has ended.";
+        0x3c FailureReason: u32 = "ULONG", "documented for other kernels.";
+        0x40 BufferQueue: ETW_BUFFER_QUEUE_6_1_x64 = "ETW_BUFFER_QUEUE", "documented for other kernels.";
+        0x58 OverflowQueue: ETW_BUFFER_QUEUE_6_1_x64 = "ETW_BUFFER_QUEUE", "documented for other kernels.";
+        0x70 GlobalList: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "documented for other kernels. All buffers of the session.";
+        0x80 ProviderBinaryList: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "documented for other kernels.";
+        0x90 u90: WMI_LOGGER_CONTEXT_6_2_x64_u90, "unnamed; its members have accessors." {
+            0x90 BatchedBufferList set_BatchedBufferList: runtime::Ptr64 = "WMI_BUFFER_HEADER *", "documented for other kernels.";
+            0x90 CurrentBuffer set_CurrentBuffer: EX_FAST_REF_5_2_3790_sp1_x64 = "EX_FAST_REF", "documented for other kernels. The buffer that events are written to, of a session that has one for all processors.";
+        }
+        0x98 LoggerName: UNICODE_STRING_5_2_3790_sp1_x64 = "UNICODE_STRING", "documented for other kernels. Name of the session.";
+        0xa8 LogFileName: UNICODE_STRING_5_2_3790_sp1_x64 = "UNICODE_STRING", "documented for other kernels. Path of the log file.";
+        0xb8 LogFilePattern: UNICODE_STRING_5_2_3790_sp1_x64 = "UNICODE_STRING", "documented for other kernels. Path with a place for FileCounter, where the session goes from file to file.";
+        0xc8 NewLogFileName: UNICODE_STRING_5_2_3790_sp1_x64 = "UNICODE_STRING", "documented for other kernels. Path of the log file to go on with.";
+        0xd8 ClockType: EVENT_TRACE_CLOCK = "ULONG", "documented for other kernels. Which clock stamps events.";
+        0xdc LastFlushedBuffer: u32 = "ULONG", "documented for other kernels.";
+        0xe0 FlushTimer: u32 = "ULONG", "documented for other kernels. Time between flushes; as ULONG, in seconds.";
+        0xe4 FlushThreshold: u32 = "ULONG", "documented for other kernels.";
+        0xe8 ByteOffset: LARGE_INTEGER_5_0 = "LARGE_INTEGER", "documented for other kernels. Byte offset of the next buffer in the log file.";
+        0xf0 MinimumBuffers: u32 = "ULONG", "documented for other kernels. Buffers to exist at least.";
+        0xf4 BuffersAvailable: i32 = "LONG volatile", "documented for other kernels. Buffers that are free.";
+        0xf8 NumberOfBuffers: i32 = "LONG volatile", "documented for other kernels. Buffers that exist.";
+        0xfc MaximumBuffers: u32 = "ULONG", "documented for other kernels. Buffers to exist at most.";
+        0x100 EventsLost: u32 = "ULONG volatile", "documented for other kernels. Events that found no room.";
+        0x104 PeakBuffersCount: i32 = "LONG volatile", "documented for other kernels. Most buffers that existed at a time.";
+        0x108 BuffersWritten: u32 = "ULONG", "documented for other kernels. Buffers that went out of the session.";
+        0x10c LogBuffersLost: u32 = "ULONG", "documented for other kernels. Buffers that could not be written to the log file.";
+        0x110 RealTimeBuffersDelivered: u32 = "ULONG", "documented for other kernels. Buffers that reached real-time consumers.";
+        0x114 RealTimeBuffersLost: u32 = "ULONG", "documented for other kernels. Buffers that could not be delivered to real-time consumers.";
+        0x118 SequencePtr: runtime::Ptr64 = "LONG *", "documented for other kernels. Counter to number events with.";
+        0x120 LocalSequence: u32 = "ULONG", "documented for other kernels. Counter of this session alone.";
+        0x124 InstanceGuid: GUID_5_0 = "GUID", "documented for other kernels. GUID of the session.";
+        0x134 MaximumFileSize: u32 = "ULONG", "documented for other kernels. Limit to the log file, in MB, or in KB if the mode says so.";
+        0x138 FileCounter: i32 = "LONG", "documented for other kernels. Number of the current log file, for LogFilePattern.";
+        0x13c PoolType: POOL_TYPE_6_2 = "POOL_TYPE", "documented for other kernels. Pool that buffers are allocated from.";
+        0x140 ReferenceTime: ETW_REF_CLOCK_early_6_0 = "ETW_REF_CLOCK", "documented for other kernels. A reading of the session's clock with the system time then.";
+        0x150 CollectionOn: i32 = "LONG", "documented for other kernels. Whether the session collects events.";
+        0x154 ProviderInfoSize: u32 = "ULONG", "documented for other kernels.";
+        0x158 Consumers: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "documented for other kernels. Real-time consumers.";
+        0x168 NumConsumers: u32 = "ULONG", "documented for other kernels. Elements of Consumers.";
+        0x16c _padding16C: [u8; 4], "padding.";
+        0x170 TransitionConsumer: runtime::Ptr64 = "ETW_REALTIME_CONSUMER *", "documented for other kernels. A consumer that is about to be connected or disconnected.";
+        0x178 RealtimeLogfileHandle: runtime::Ptr64 = "PVOID", "documented for other kernels. File that keeps buffers for real-time consumers.";
+        0x180 RealtimeLogfileName: UNICODE_STRING_5_2_3790_sp1_x64 = "UNICODE_STRING", "documented for other kernels. Path of the file that keeps buffers for real-time consumers.";
+        0x190 RealtimeWriteOffset: LARGE_INTEGER_5_0 = "LARGE_INTEGER", "documented for other kernels. Byte offset of the next buffer to write in the real-time file.";
+        0x198 RealtimeReadOffset: LARGE_INTEGER_5_0 = "LARGE_INTEGER", "documented for other kernels. Byte offset of the next buffer to read in the real-time file.";
+        0x1a0 RealtimeLogfileSize: LARGE_INTEGER_5_0 = "LARGE_INTEGER", "documented for other kernels. Bytes of the real-time file.";
+        0x1a8 RealtimeLogfileUsage: u64 = "ULONGLONG", "documented for other kernels. Bytes of the real-time file in use.";
+        0x1b0 RealtimeMaximumFileSize: u64 = "ULONGLONG", "documented for other kernels. Limit to the real-time file, in bytes.";
+        0x1b8 RealtimeBuffersSaved: u32 = "ULONG", "documented for other kernels. Buffers that the real-time file keeps.";
+        0x1bc _padding1BC: [u8; 4], "padding.";
+        0x1c0 RealtimeReferenceTime: ETW_REF_CLOCK_early_6_0 = "ETW_REF_CLOCK", "documented for other kernels.";
+        0x1d0 NewRTEventsLost: ETW_RT_EVENT_LOSS_early_6_0 = "ETW_RT_EVENT_LOSS", "documented for other kernels. A loss that real-time consumers are still to be told of.";
+        0x1d4 _padding1D4: [u8; 4], "padding.";
+        0x1d8 LoggerEvent: KEVENT_10_0_10240_17770_x64 = "KEVENT", "documented for other kernels.";
+        0x1f0 FlushEvent: KEVENT_10_0_10240_17770_x64 = "KEVENT", "documented for other kernels.";
+        0x208 FlushTimeOutTimer: KTIMER_10_0_10240_17770_x64 = "KTIMER", "documented for other kernels. Runs out when buffers are to be flushed.";
+        0x248 LoggerDpc: KDPC_6_3_x64 = "KDPC", "documented for other kernels.";
+        0x288 LoggerMutex: KMUTANT_10_0_10240_17770_x64 = "KMUTANT", "documented for other kernels. Held while the session is changed.";
+        0x2c0 LoggerLock: EX_PUSH_LOCK_5_2_3790_sp1_x64 = "EX_PUSH_LOCK", "documented for other kernels. Guards the session.";
+        0x2c8 u2C8: WMI_LOGGER_CONTEXT_6_2_x64_u2C8, "unnamed; its members have accessors." {
+            0x2c8 BufferListSpinLock set_BufferListSpinLock: u64 = "KSPIN_LOCK", "documented for other kernels. Guards the lists of buffers.";
+            0x2c8 BufferListPushLock set_BufferListPushLock: EX_PUSH_LOCK_5_2_3790_sp1_x64 = "EX_PUSH_LOCK", "documented for other kernels. Guards the lists of buffers.";
+        }
+        0x2d0 ClientSecurityContext: SECURITY_CLIENT_CONTEXT_5_2_3790_sp1_x64 = "SECURITY_CLIENT_CONTEXT", "documented for other kernels. Whom LoggerThread impersonates to open files: who started the session.";
+        0x318 TokenAccessInformation: runtime::Ptr64 = "TOKEN_ACCESS_INFORMATION *", "documented for other kernels. What access checks need of the token of who started the session.";
+        0x320 SecurityDescriptor: EX_FAST_REF_5_2_3790_sp1_x64 = "EX_FAST_REF", "documented for other kernels. Who may control the session and read its events.";
+        0x328 StartTime: LARGE_INTEGER_5_0 = "LARGE_INTEGER", "documented for other kernels. When the session started, in 100 ns since 1601.";
+        0x330 LogFileHandle: runtime::Ptr64 = "HANDLE", "documented for other kernels. The log file.";
+        0x338 BufferSequenceNumber: i64 = "LONGLONG", "documented for other kernels. Counter to number buffers with.";
+        0x340 u340: WMI_LOGGER_CONTEXT_10_0_x64_u340, "unnamed; its members have accessors." {
+            0x340 Flags set_Flags: u32 = "ULONG", "documented for other kernels. What the session is and does, bit by bit.";
+            0x340 [0] Persistent set_Persistent: u32 = "ULONG", "documented for other kernels.";
+            0x340 [1] AutoLogger set_AutoLogger: u32 = "ULONG", "documented for other kernels. Started by the kernel, as the registry has it.";
+            0x340 [2] FsReady set_FsReady: u32 = "ULONG", "documented for other kernels. File systems are ready for a log file.";
+            0x340 [3] RealTime set_RealTime: u32 = "ULONG", "documented for other kernels. Delivers events to real-time consumers.";
+            0x340 [4] Wow set_Wow: u32 = "ULONG", "documented for other kernels. A 32-bit program of a 64-bit system started it.";
+            0x340 [5] KernelTrace set_KernelTrace: u32 = "ULONG", "documented for other kernels. Logs kernel events.";
+            0x340 [6] NoMoreEnable set_NoMoreEnable: u32 = "ULONG", "documented for other kernels. No further provider can be enabled.";
+            0x340 [7] StackTracing set_StackTracing: u32 = "ULONG", "documented for other kernels. Stacks are traced of some events.";
+            0x340 [8] ErrorLogged set_ErrorLogged: u32 = "ULONG", "documented for other kernels.";
+            0x340 [9] RealtimeLoggerContextFreed set_RealtimeLoggerContextFreed: u32 = "ULONG", "documented for other kernels.";
+            0x340 [10] PebsTracing set_PebsTracing: u32 = "ULONG", "documented for other kernels. The processor's precise event-based samples are logged.";
+            0x340 [11] PmcCounters set_PmcCounters: u32 = "ULONG", "documented for other kernels. Values of processor counters are logged with some events.";
+            0x340 [12] PageAlignBuffers set_PageAlignBuffers: u32 = "ULONG", "documented for other kernels. Buffers begin at pages.";
+            0x340 [13] StackLookasideListAllocated set_StackLookasideListAllocated: u32 = "ULONG", "documented for other kernels.";
+            0x340 [14] SecurityTrace set_SecurityTrace: u32 = "ULONG", "documented for other kernels.";
+            0x340 [15] SpareFlags1 set_SpareFlags1: u32 = "ULONG", "documented for other kernels. Not in use.";
+            0x340 [16 to 23] SystemLoggerIndex set_SystemLoggerIndex: u32 = "ULONG", "documented for other kernels. Its index among the system loggers.";
+            0x340 [24] StackCaching set_StackCaching: u32 = "ULONG", "documented for other kernels. Stacks are kept in StackCache, and logged once.";
+            0x340 [25 to 31] SpareFlags2 set_SpareFlags2: u32 = "ULONG", "documented for other kernels. Not in use.";
+        }
+        0x344 u344: WMI_LOGGER_CONTEXT_10_0_x64_u344, "unnamed; its members have accessors." {
+            0x344 RequestFlag set_RequestFlag: u32 = "ULONG volatile", "documented for other kernels. What LoggerThread is asked to do, bit by bit.";
+            0x344 [0] DbgRequestNewFile set_DbgRequestNewFile: u32 = "ULONG", "documented for other kernels. To go on with NewLogFileName.";
+            0x344 [1] DbgRequestUpdateFile set_DbgRequestUpdateFile: u32 = "ULONG", "documented for other kernels.";
+            0x344 [2] DbgRequestFlush set_DbgRequestFlush: u32 = "ULONG", "documented for other kernels. To write all buffers now.";
+            0x344 [3] DbgRequestDisableRealtime set_DbgRequestDisableRealtime: u32 = "ULONG", "documented for other kernels. To end real-time delivery.";
+            0x344 [4] DbgRequestDisconnectConsumer set_DbgRequestDisconnectConsumer: u32 = "ULONG", "documented for other kernels. To disconnect a consumer.";
+            0x344 [5] DbgRequestConnectConsumer set_DbgRequestConnectConsumer: u32 = "ULONG", "documented for other kernels. To connect a consumer.";
+            0x344 [6] DbgRequestNotifyConsumer set_DbgRequestNotifyConsumer: u32 = "ULONG", "documented for other kernels. To tell consumers of new buffers.";
+            0x344 [7] DbgRequestUpdateHeader set_DbgRequestUpdateHeader: u32 = "ULONG", "documented for other kernels. To write the header of the log file anew.";
+            0x344 [8] DbgRequestDeferredFlush set_DbgRequestDeferredFlush: u32 = "ULONG", "documented for other kernels. To do a flush that was put off.";
+            0x344 [9] DbgRequestDeferredFlushTimer set_DbgRequestDeferredFlushTimer: u32 = "ULONG", "documented for other kernels.";
+            0x344 [10] DbgRequestFlushTimer set_DbgRequestFlushTimer: u32 = "ULONG", "documented for other kernels.";
+            0x344 [11] DbgRequestUpdateDebugger set_DbgRequestUpdateDebugger: u32 = "ULONG", "documented for other kernels.";
+            0x344 [12 to 31] DbgSpareRequestFlags set_DbgSpareRequestFlags: u32 = "ULONG", "documented for other kernels. Not in use.";
+        }
+        0x348 HookIdMap: RTL_BITMAP_5_2_3790_sp1_x64 = "RTL_BITMAP", "documented for other kernels. A bit for each hook identifier, set if the stack is traced.";
+        0x358 StackCache: runtime::Ptr64 = "ETW_STACK_CACHE *", "documented for other kernels. Stacks that were logged, if StackCaching.";
+        0x360 PmcData: runtime::Ptr64 = "ETW_PMC_SUPPORT *", "documented for other kernels. Which processor counters are logged, and with which events.";
+        0x368 WinRtProviderBinaryList: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "documented for other kernels.";
+        0x378 ScratchArray: runtime::Ptr64 = "WMI_BUFFER_HEADER **", "documented for other kernels.";
+        0x380 DisallowedGuids: DISALLOWED_GUIDS_6_1_7601_23418_x64 = "DISALLOWED_GUIDS", "documented for other kernels. Providers that may not log to this session.";
+        0x390 ServerSilo: runtime::Ptr64 = "ESILO *", "documented for other kernels. The silo of the session.";
     }
 }
 
@@ -3587,7 +3721,7 @@ runtime::layout! {
         0x360 PmcData: runtime::Ptr64 = "ETW_PMC_SUPPORT *", "documented. Which processor counters are logged, and with which events.";
         0x368 WinRtProviderBinaryList: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "documented.";
         0x378 ScratchArray: runtime::Ptr64 = "WMI_BUFFER_HEADER **", "documented.";
-        0x380 DisallowedGuids: DISALLOWED_GUIDS_6_1_7601_24000_x64 = "DISALLOWED_GUIDS", "documented. Providers that may not log to this session.";
+        0x380 DisallowedGuids: DISALLOWED_GUIDS_6_1_7601_23418_x64 = "DISALLOWED_GUIDS", "documented. Providers that may not log to this session.";
     }
 }
 
@@ -3902,7 +4036,7 @@ runtime::layout! {
         0x350 PmcData: runtime::Ptr64 = "ETW_PMC_SUPPORT *", "documented. Which processor counters are logged, and with which events.";
         0x358 WinRtProviderBinaryList: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "documented.";
         0x368 ScratchArray: runtime::Ptr64 = "WMI_BUFFER_HEADER **", "documented.";
-        0x370 DisallowedGuids: DISALLOWED_GUIDS_6_1_7601_24000_x64 = "DISALLOWED_GUIDS", "documented. Providers that may not log to this session.";
+        0x370 DisallowedGuids: DISALLOWED_GUIDS_6_1_7601_23418_x64 = "DISALLOWED_GUIDS", "documented. Providers that may not log to this session.";
         0x380 SoftRestartContext: runtime::Ptr64 = "ETW_SOFT_RESTART_CONTEXT *", "documented.";
         0x388 SiloState: runtime::Ptr64 = "ETW_SILODRIVERSTATE *", "documented. What ETW keeps for the session's silo.";
         0x390 CompressionWorkItem: WORK_QUEUE_ITEM_5_2_3790_sp1_x64 = "WORK_QUEUE_ITEM", "documented. Compresses buffers.";
@@ -4256,7 +4390,7 @@ runtime::layout! {
         0x350 PmcData: runtime::Ptr64 = "ETW_PMC_SUPPORT *", "documented. Which processor counters are logged, and with which events.";
         0x358 WinRtProviderBinaryList: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "documented.";
         0x368 ScratchArray: runtime::Ptr64 = "WMI_BUFFER_HEADER **", "documented.";
-        0x370 DisallowedGuids: DISALLOWED_GUIDS_6_1_7601_24000_x64 = "DISALLOWED_GUIDS", "documented. Providers that may not log to this session.";
+        0x370 DisallowedGuids: DISALLOWED_GUIDS_6_1_7601_23418_x64 = "DISALLOWED_GUIDS", "documented. Providers that may not log to this session.";
         0x380 RelativeTimerDueTime: i64 = "LONGLONG", "documented.\n\nErratum, 1703..2022-01: the document's name is RelativeTimeDueTime, symbols show RelativeTimerDueTime.";
         0x388 PeriodicCaptureStateGuids: PERIODIC_CAPTURE_STATE_GUIDS_1703_x64 = "PERIODIC_CAPTURE_STATE_GUIDS", "documented. Providers to ask for their state, time and again.";
         0x398 PeriodicCaptureStateTimer: runtime::Ptr64 = "EX_TIMER *", "documented. Runs out when providers are to be asked for their state.";
@@ -4593,7 +4727,7 @@ runtime::layout! {
         0x870 LbrData: runtime::Ptr64 = "ETW_LBR_SUPPORT *", "documented. With which events last branch records are logged.";
         0x878 BinaryTrackingList: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "documented.";
         0x888 ScratchArray: runtime::Ptr64 = "WMI_BUFFER_HEADER **", "documented.";
-        0x890 DisallowedGuids: DISALLOWED_GUIDS_6_1_7601_24000_x64 = "DISALLOWED_GUIDS", "documented. Providers that may not log to this session.";
+        0x890 DisallowedGuids: DISALLOWED_GUIDS_6_1_7601_23418_x64 = "DISALLOWED_GUIDS", "documented. Providers that may not log to this session.";
         0x8a0 RelativeTimerDueTime: i64 = "LONGLONG", "documented.\n\nErratum, 1703..2022-01: the document's name is RelativeTimeDueTime, symbols show RelativeTimerDueTime.";
         0x8a8 PeriodicCaptureStateGuids: PERIODIC_CAPTURE_STATE_GUIDS_1703_x64 = "PERIODIC_CAPTURE_STATE_GUIDS", "documented. Providers to ask for their state, time and again.";
         0x8b8 PeriodicCaptureStateTimer: runtime::Ptr64 = "EX_TIMER *", "documented. Runs out when providers are to be asked for their state.";
@@ -4770,7 +4904,7 @@ runtime::layout! {
         0x870 LbrData: runtime::Ptr64 = "ETW_LBR_SUPPORT *", "documented for other kernels. With which events last branch records are logged.";
         0x878 BinaryTrackingList: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "documented for other kernels.";
         0x888 ScratchArray: runtime::Ptr64 = "WMI_BUFFER_HEADER **", "documented for other kernels.";
-        0x890 DisallowedGuids: DISALLOWED_GUIDS_6_1_7601_24000_x64 = "DISALLOWED_GUIDS", "documented for other kernels. Providers that may not log to this session.";
+        0x890 DisallowedGuids: DISALLOWED_GUIDS_6_1_7601_23418_x64 = "DISALLOWED_GUIDS", "documented for other kernels. Providers that may not log to this session.";
         0x8a0 RelativeTimerDueTime: i64 = "LONGLONG", "documented for other kernels.\n\nErratum, 1703..2022-01: the document's name is RelativeTimeDueTime, symbols show RelativeTimerDueTime.";
         0x8a8 PeriodicCaptureStateGuids: PERIODIC_CAPTURE_STATE_GUIDS_1703_x64 = "PERIODIC_CAPTURE_STATE_GUIDS", "documented for other kernels. Providers to ask for their state, time and again.";
         0x8b8 PeriodicCaptureStateTimer: runtime::Ptr64 = "EX_TIMER *", "documented for other kernels. Runs out when providers are to be asked for their state.";
@@ -5115,7 +5249,7 @@ runtime::layout! {
         0x3f8 IptData: runtime::Ptr64 = "ETW_IPT_SUPPORT *", "documented. With which events Intel Processor Trace is logged.";
         0x400 BinaryTrackingList: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "documented.";
         0x410 ScratchArray: runtime::Ptr64 = "WMI_BUFFER_HEADER **", "documented.";
-        0x418 DisallowedGuids: DISALLOWED_GUIDS_6_1_7601_24000_x64 = "DISALLOWED_GUIDS", "documented. Providers that may not log to this session.";
+        0x418 DisallowedGuids: DISALLOWED_GUIDS_6_1_7601_23418_x64 = "DISALLOWED_GUIDS", "documented. Providers that may not log to this session.";
         0x428 RelativeTimerDueTime: i64 = "LONGLONG", "documented.\n\nErratum, 1703..2022-01: the document's name is RelativeTimeDueTime, symbols show RelativeTimerDueTime.";
         0x430 PeriodicCaptureStateGuids: PERIODIC_CAPTURE_STATE_GUIDS_1703_x64 = "PERIODIC_CAPTURE_STATE_GUIDS", "documented. Providers to ask for their state, time and again.";
         0x440 PeriodicCaptureStateTimer: runtime::Ptr64 = "EX_TIMER *", "documented. Runs out when providers are to be asked for their state.";
@@ -5294,7 +5428,7 @@ runtime::layout! {
         0x3f8 IptData: runtime::Ptr64 = "ETW_IPT_SUPPORT *", "documented for other kernels. With which events Intel Processor Trace is logged.";
         0x400 BinaryTrackingList: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "documented for other kernels.";
         0x410 ScratchArray: runtime::Ptr64 = "WMI_BUFFER_HEADER **", "documented for other kernels.";
-        0x418 DisallowedGuids: DISALLOWED_GUIDS_6_1_7601_24000_x64 = "DISALLOWED_GUIDS", "documented for other kernels. Providers that may not log to this session.";
+        0x418 DisallowedGuids: DISALLOWED_GUIDS_6_1_7601_23418_x64 = "DISALLOWED_GUIDS", "documented for other kernels. Providers that may not log to this session.";
         0x428 RelativeTimerDueTime: i64 = "LONGLONG", "documented for other kernels.\n\nErratum, 1703..2022-01: the document's name is RelativeTimeDueTime, symbols show RelativeTimerDueTime.";
         0x430 PeriodicCaptureStateGuids: PERIODIC_CAPTURE_STATE_GUIDS_1703_x64 = "PERIODIC_CAPTURE_STATE_GUIDS", "documented for other kernels. Providers to ask for their state, time and again.";
         0x440 PeriodicCaptureStateTimer: runtime::Ptr64 = "EX_TIMER *", "documented for other kernels. Runs out when providers are to be asked for their state.";
@@ -5643,7 +5777,7 @@ runtime::layout! {
         0x3f8 IptData: runtime::Ptr64 = "ETW_IPT_SUPPORT *", "documented. With which events Intel Processor Trace is logged.";
         0x400 BinaryTrackingList: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "documented.";
         0x410 ScratchArray: runtime::Ptr64 = "WMI_BUFFER_HEADER **", "documented.";
-        0x418 DisallowedGuids: DISALLOWED_GUIDS_6_1_7601_24000_x64 = "DISALLOWED_GUIDS", "documented. Providers that may not log to this session.";
+        0x418 DisallowedGuids: DISALLOWED_GUIDS_6_1_7601_23418_x64 = "DISALLOWED_GUIDS", "documented. Providers that may not log to this session.";
         0x428 RelativeTimerDueTime: i64 = "LONGLONG", "documented.\n\nErratum, 1703..2022-01: the document's name is RelativeTimeDueTime, symbols show RelativeTimerDueTime.";
         0x430 PeriodicCaptureStateGuids: PERIODIC_CAPTURE_STATE_GUIDS_1703_x64 = "PERIODIC_CAPTURE_STATE_GUIDS", "documented. Providers to ask for their state, time and again.";
         0x440 PeriodicCaptureStateTimer: runtime::Ptr64 = "EX_TIMER *", "documented. Runs out when providers are to be asked for their state.";
@@ -5825,7 +5959,7 @@ runtime::layout! {
         0x3f8 IptData: runtime::Ptr64 = "ETW_IPT_SUPPORT *", "documented for other kernels. With which events Intel Processor Trace is logged.";
         0x400 BinaryTrackingList: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "documented for other kernels.";
         0x410 ScratchArray: runtime::Ptr64 = "WMI_BUFFER_HEADER **", "documented for other kernels.";
-        0x418 DisallowedGuids: DISALLOWED_GUIDS_6_1_7601_24000_x64 = "DISALLOWED_GUIDS", "documented for other kernels. Providers that may not log to this session.";
+        0x418 DisallowedGuids: DISALLOWED_GUIDS_6_1_7601_23418_x64 = "DISALLOWED_GUIDS", "documented for other kernels. Providers that may not log to this session.";
         0x428 RelativeTimerDueTime: i64 = "LONGLONG", "documented for other kernels.\n\nErratum, 1703..2022-01: the document's name is RelativeTimeDueTime, symbols show RelativeTimerDueTime.";
         0x430 PeriodicCaptureStateGuids: PERIODIC_CAPTURE_STATE_GUIDS_1703_x64 = "PERIODIC_CAPTURE_STATE_GUIDS", "documented for other kernels. Providers to ask for their state, time and again.";
         0x440 PeriodicCaptureStateTimer: runtime::Ptr64 = "EX_TIMER *", "documented for other kernels. Runs out when providers are to be asked for their state.";
@@ -6157,7 +6291,7 @@ runtime::layout! {
         0x3f8 IptData: runtime::Ptr64 = "ETW_IPT_SUPPORT *", "documented for other kernels. With which events Intel Processor Trace is logged.";
         0x400 BinaryTrackingList: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "documented for other kernels.";
         0x410 ScratchArray: runtime::Ptr64 = "WMI_BUFFER_HEADER **", "documented for other kernels.";
-        0x418 DisallowedGuids: DISALLOWED_GUIDS_6_1_7601_24000_x64 = "DISALLOWED_GUIDS", "documented for other kernels. Providers that may not log to this session.";
+        0x418 DisallowedGuids: DISALLOWED_GUIDS_6_1_7601_23418_x64 = "DISALLOWED_GUIDS", "documented for other kernels. Providers that may not log to this session.";
         0x428 PeriodicCaptureStateContext: runtime::Ptr64 = "PERIODIC_CAPTURE_STATE_CONTEXT *", "seen in symbols. What the four members before it held, in memory of its own.";
         0x430 SoftRestartContext: runtime::Ptr64 = "ETW_SOFT_RESTART_CONTEXT *", "documented for other kernels.";
         0x438 SiloState: runtime::Ptr64 = "ETW_SILODRIVERSTATE *", "documented for other kernels. What ETW keeps for the session's silo.";
@@ -6320,7 +6454,7 @@ runtime::layout! {
         0x3f8 IptData: runtime::Ptr64 = "ETW_IPT_SUPPORT *", "documented for other kernels. With which events Intel Processor Trace is logged.";
         0x400 BinaryTrackingList: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "documented for other kernels.";
         0x410 ScratchArray: runtime::Ptr64 = "WMI_BUFFER_HEADER **", "documented for other kernels.";
-        0x418 DisallowedGuids: DISALLOWED_GUIDS_6_1_7601_24000_x64 = "DISALLOWED_GUIDS", "documented for other kernels. Providers that may not log to this session.";
+        0x418 DisallowedGuids: DISALLOWED_GUIDS_6_1_7601_23418_x64 = "DISALLOWED_GUIDS", "documented for other kernels. Providers that may not log to this session.";
         0x428 PeriodicCaptureStateContext: runtime::Ptr64 = "PERIODIC_CAPTURE_STATE_CONTEXT *", "seen in symbols. What the four members before it held, in memory of its own.";
         0x430 SoftRestartContext: runtime::Ptr64 = "ETW_SOFT_RESTART_CONTEXT *", "documented for other kernels.";
         0x438 SiloState: runtime::Ptr64 = "ETW_SILODRIVERSTATE *", "documented for other kernels. What ETW keeps for the session's silo.";
@@ -6672,7 +6806,7 @@ runtime::layout! {
         0x3f8 IptData: runtime::Ptr64 = "ETW_IPT_SUPPORT *", "documented. With which events Intel Processor Trace is logged.";
         0x400 BinaryTrackingList: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "documented.";
         0x410 ScratchArray: runtime::Ptr64 = "WMI_BUFFER_HEADER **", "documented.";
-        0x418 DisallowedGuids: DISALLOWED_GUIDS_6_1_7601_24000_x64 = "DISALLOWED_GUIDS", "documented. Providers that may not log to this session.";
+        0x418 DisallowedGuids: DISALLOWED_GUIDS_6_1_7601_23418_x64 = "DISALLOWED_GUIDS", "documented. Providers that may not log to this session.";
         0x428 RelativeTimerDueTime: i64 = "LONGLONG", "documented.\n\nErratum, 1703..2022-01: the document's name is RelativeTimeDueTime, symbols show RelativeTimerDueTime.";
         0x430 PeriodicCaptureStateGuids: PERIODIC_CAPTURE_STATE_GUIDS_1703_x64 = "PERIODIC_CAPTURE_STATE_GUIDS", "documented. Providers to ask for their state, time and again.";
         0x440 PeriodicCaptureStateTimer: runtime::Ptr64 = "EX_TIMER *", "documented. Runs out when providers are to be asked for their state.";
@@ -6859,7 +6993,7 @@ runtime::layout! {
         0x3f8 IptData: runtime::Ptr64 = "ETW_IPT_SUPPORT *", "documented for other kernels. With which events Intel Processor Trace is logged.";
         0x400 BinaryTrackingList: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "documented for other kernels.";
         0x410 ScratchArray: runtime::Ptr64 = "WMI_BUFFER_HEADER **", "documented for other kernels.";
-        0x418 DisallowedGuids: DISALLOWED_GUIDS_6_1_7601_24000_x64 = "DISALLOWED_GUIDS", "documented for other kernels. Providers that may not log to this session.";
+        0x418 DisallowedGuids: DISALLOWED_GUIDS_6_1_7601_23418_x64 = "DISALLOWED_GUIDS", "documented for other kernels. Providers that may not log to this session.";
         0x428 RelativeTimerDueTime: i64 = "LONGLONG", "documented for other kernels.\n\nErratum, 1703..2022-01: the document's name is RelativeTimeDueTime, symbols show RelativeTimerDueTime.";
         0x430 PeriodicCaptureStateGuids: PERIODIC_CAPTURE_STATE_GUIDS_1703_x64 = "PERIODIC_CAPTURE_STATE_GUIDS", "documented for other kernels. Providers to ask for their state, time and again.";
         0x440 PeriodicCaptureStateTimer: runtime::Ptr64 = "EX_TIMER *", "documented for other kernels. Runs out when providers are to be asked for their state.";
@@ -7225,7 +7359,7 @@ runtime::layout! {
         0x3f8 IptData: runtime::Ptr64 = "ETW_IPT_SUPPORT *", "documented. With which events Intel Processor Trace is logged.";
         0x400 BinaryTrackingList: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "documented.";
         0x410 ScratchArray: runtime::Ptr64 = "WMI_BUFFER_HEADER **", "documented.";
-        0x418 DisallowedGuids: DISALLOWED_GUIDS_6_1_7601_24000_x64 = "DISALLOWED_GUIDS", "documented. Providers that may not log to this session.";
+        0x418 DisallowedGuids: DISALLOWED_GUIDS_6_1_7601_23418_x64 = "DISALLOWED_GUIDS", "documented. Providers that may not log to this session.";
         0x428 RelativeTimerDueTime: i64 = "LONGLONG", "documented.\n\nErratum, 1703..2022-01: the document's name is RelativeTimeDueTime, symbols show RelativeTimerDueTime.";
         0x430 PeriodicCaptureStateGuids: PERIODIC_CAPTURE_STATE_GUIDS_1703_x64 = "PERIODIC_CAPTURE_STATE_GUIDS", "documented. Providers to ask for their state, time and again.";
         0x440 PeriodicCaptureStateTimer: runtime::Ptr64 = "EX_TIMER *", "documented. Runs out when providers are to be asked for their state.";
@@ -7416,7 +7550,7 @@ runtime::layout! {
         0x3f8 IptData: runtime::Ptr64 = "ETW_IPT_SUPPORT *", "documented for other kernels. With which events Intel Processor Trace is logged.";
         0x400 BinaryTrackingList: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "documented for other kernels.";
         0x410 ScratchArray: runtime::Ptr64 = "WMI_BUFFER_HEADER **", "documented for other kernels.";
-        0x418 DisallowedGuids: DISALLOWED_GUIDS_6_1_7601_24000_x64 = "DISALLOWED_GUIDS", "documented for other kernels. Providers that may not log to this session.";
+        0x418 DisallowedGuids: DISALLOWED_GUIDS_6_1_7601_23418_x64 = "DISALLOWED_GUIDS", "documented for other kernels. Providers that may not log to this session.";
         0x428 RelativeTimerDueTime: i64 = "LONGLONG", "documented for other kernels.\n\nErratum, 1703..2022-01: the document's name is RelativeTimeDueTime, symbols show RelativeTimerDueTime.";
         0x430 PeriodicCaptureStateGuids: PERIODIC_CAPTURE_STATE_GUIDS_1703_x64 = "PERIODIC_CAPTURE_STATE_GUIDS", "documented for other kernels. Providers to ask for their state, time and again.";
         0x440 PeriodicCaptureStateTimer: runtime::Ptr64 = "EX_TIMER *", "documented for other kernels. Runs out when providers are to be asked for their state.";
@@ -7765,7 +7899,7 @@ runtime::layout! {
         0x3f8 IptData: runtime::Ptr64 = "ETW_IPT_SUPPORT *", "documented for other kernels. With which events Intel Processor Trace is logged.";
         0x400 BinaryTrackingList: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "documented for other kernels.";
         0x410 ScratchArray: runtime::Ptr64 = "WMI_BUFFER_HEADER **", "documented for other kernels.";
-        0x418 DisallowedGuids: DISALLOWED_GUIDS_6_1_7601_24000_x64 = "DISALLOWED_GUIDS", "documented for other kernels. Providers that may not log to this session.";
+        0x418 DisallowedGuids: DISALLOWED_GUIDS_6_1_7601_23418_x64 = "DISALLOWED_GUIDS", "documented for other kernels. Providers that may not log to this session.";
         0x428 PeriodicCaptureStateContext: runtime::Ptr64 = "PERIODIC_CAPTURE_STATE_CONTEXT *", "seen in symbols. What the four members before it held, in memory of its own.";
         0x430 SoftRestartContext: runtime::Ptr64 = "ETW_SOFT_RESTART_CONTEXT *", "documented for other kernels.";
         0x438 SiloState: runtime::Ptr64 = "ETW_SILODRIVERSTATE *", "documented for other kernels. What ETW keeps for the session's silo.";
@@ -7937,7 +8071,7 @@ runtime::layout! {
         0x3f8 IptData: runtime::Ptr64 = "ETW_IPT_SUPPORT *", "documented for other kernels. With which events Intel Processor Trace is logged.";
         0x400 BinaryTrackingList: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "documented for other kernels.";
         0x410 ScratchArray: runtime::Ptr64 = "WMI_BUFFER_HEADER **", "documented for other kernels.";
-        0x418 DisallowedGuids: DISALLOWED_GUIDS_6_1_7601_24000_x64 = "DISALLOWED_GUIDS", "documented for other kernels. Providers that may not log to this session.";
+        0x418 DisallowedGuids: DISALLOWED_GUIDS_6_1_7601_23418_x64 = "DISALLOWED_GUIDS", "documented for other kernels. Providers that may not log to this session.";
         0x428 PeriodicCaptureStateContext: runtime::Ptr64 = "PERIODIC_CAPTURE_STATE_CONTEXT *", "seen in symbols. What the four members before it held, in memory of its own.";
         0x430 SoftRestartContext: runtime::Ptr64 = "ETW_SOFT_RESTART_CONTEXT *", "documented for other kernels.";
         0x438 SiloState: runtime::Ptr64 = "ETW_SILODRIVERSTATE *", "documented for other kernels. What ETW keeps for the session's silo.";
@@ -8109,7 +8243,7 @@ runtime::layout! {
         0x3f8 IptData: runtime::Ptr64 = "ETW_IPT_SUPPORT *", "documented for other kernels. With which events Intel Processor Trace is logged.";
         0x400 BinaryTrackingList: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "documented for other kernels.";
         0x410 ScratchArray: runtime::Ptr64 = "WMI_BUFFER_HEADER **", "documented for other kernels.";
-        0x418 DisallowedGuids: DISALLOWED_GUIDS_6_1_7601_24000_x64 = "DISALLOWED_GUIDS", "documented for other kernels. Providers that may not log to this session.";
+        0x418 DisallowedGuids: DISALLOWED_GUIDS_6_1_7601_23418_x64 = "DISALLOWED_GUIDS", "documented for other kernels. Providers that may not log to this session.";
         0x428 RelativeTimerDueTime: i64 = "LONGLONG", "documented for other kernels.\n\nErratum, 1703..2022-01: the document's name is RelativeTimeDueTime, symbols show RelativeTimerDueTime.";
         0x430 PeriodicCaptureStateGuids: PERIODIC_CAPTURE_STATE_GUIDS_1703_x64 = "PERIODIC_CAPTURE_STATE_GUIDS", "documented for other kernels. Providers to ask for their state, time and again.";
         0x440 PeriodicCaptureStateTimer: runtime::Ptr64 = "EX_TIMER *", "documented for other kernels. Runs out when providers are to be asked for their state.";
@@ -8300,7 +8434,7 @@ runtime::layout! {
         0x3f8 IptData: runtime::Ptr64 = "ETW_IPT_SUPPORT *", "documented for other kernels. With which events Intel Processor Trace is logged.";
         0x400 BinaryTrackingList: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "documented for other kernels.";
         0x410 ScratchArray: runtime::Ptr64 = "WMI_BUFFER_HEADER **", "documented for other kernels.";
-        0x418 DisallowedGuids: DISALLOWED_GUIDS_6_1_7601_24000_x64 = "DISALLOWED_GUIDS", "documented for other kernels. Providers that may not log to this session.";
+        0x418 DisallowedGuids: DISALLOWED_GUIDS_6_1_7601_23418_x64 = "DISALLOWED_GUIDS", "documented for other kernels. Providers that may not log to this session.";
         0x428 RelativeTimerDueTime: i64 = "LONGLONG", "documented for other kernels.\n\nErratum, 1703..2022-01: the document's name is RelativeTimeDueTime, symbols show RelativeTimerDueTime.";
         0x430 PeriodicCaptureStateGuids: PERIODIC_CAPTURE_STATE_GUIDS_1703_x64 = "PERIODIC_CAPTURE_STATE_GUIDS", "documented for other kernels. Providers to ask for their state, time and again.";
         0x440 PeriodicCaptureStateTimer: runtime::Ptr64 = "EX_TIMER *", "documented for other kernels. Runs out when providers are to be asked for their state.";
@@ -8480,7 +8614,7 @@ runtime::layout! {
         0x418 IptData: runtime::Ptr64 = "ETW_IPT_SUPPORT *", "documented for other kernels. With which events Intel Processor Trace is logged.";
         0x420 BinaryTrackingList: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "documented for other kernels.";
         0x430 ScratchArray: runtime::Ptr64 = "WMI_BUFFER_HEADER **", "documented for other kernels.";
-        0x438 DisallowedGuids: DISALLOWED_GUIDS_6_1_7601_24000_x64 = "DISALLOWED_GUIDS", "documented for other kernels. Providers that may not log to this session.";
+        0x438 DisallowedGuids: DISALLOWED_GUIDS_6_1_7601_23418_x64 = "DISALLOWED_GUIDS", "documented for other kernels. Providers that may not log to this session.";
         0x448 RelativeTimerDueTime: i64 = "LONGLONG", "documented for other kernels.\n\nErratum, 1703..2022-01: the document's name is RelativeTimeDueTime, symbols show RelativeTimerDueTime.";
         0x450 PeriodicCaptureStateGuids: PERIODIC_CAPTURE_STATE_GUIDS_1703_x64 = "PERIODIC_CAPTURE_STATE_GUIDS", "documented for other kernels. Providers to ask for their state, time and again.";
         0x460 PeriodicCaptureStateTimer: runtime::Ptr64 = "EX_TIMER *", "documented for other kernels. Runs out when providers are to be asked for their state.";
@@ -8690,7 +8824,7 @@ runtime::layout! {
         0x418 IptData: runtime::Ptr64 = "ETW_IPT_SUPPORT *", "documented for other kernels. With which events Intel Processor Trace is logged.";
         0x420 BinaryTrackingList: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "documented for other kernels.";
         0x430 ScratchArray: runtime::Ptr64 = "WMI_BUFFER_HEADER **", "documented for other kernels.";
-        0x438 DisallowedGuids: DISALLOWED_GUIDS_6_1_7601_24000_x64 = "DISALLOWED_GUIDS", "documented for other kernels. Providers that may not log to this session.";
+        0x438 DisallowedGuids: DISALLOWED_GUIDS_6_1_7601_23418_x64 = "DISALLOWED_GUIDS", "documented for other kernels. Providers that may not log to this session.";
         0x448 PeriodicCaptureStateContext: runtime::Ptr64 = "PERIODIC_CAPTURE_STATE_CONTEXT *", "seen in symbols. What the four members before it held, in memory of its own.";
         0x450 SoftRestartContext: runtime::Ptr64 = "ETW_SOFT_RESTART_CONTEXT *", "documented for other kernels.";
         0x458 SiloState: runtime::Ptr64 = "ETW_SILODRIVERSTATE *", "documented for other kernels. What ETW keeps for the session's silo.";
@@ -8863,7 +8997,7 @@ runtime::layout! {
         0x408 IptData: runtime::Ptr64 = "ETW_IPT_SUPPORT *", "documented for other kernels. With which events Intel Processor Trace is logged.";
         0x410 BinaryTrackingList: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "documented for other kernels.";
         0x420 ScratchArray: runtime::Ptr64 = "WMI_BUFFER_HEADER **", "documented for other kernels.";
-        0x428 DisallowedGuids: DISALLOWED_GUIDS_6_1_7601_24000_x64 = "DISALLOWED_GUIDS", "documented for other kernels. Providers that may not log to this session.";
+        0x428 DisallowedGuids: DISALLOWED_GUIDS_6_1_7601_23418_x64 = "DISALLOWED_GUIDS", "documented for other kernels. Providers that may not log to this session.";
         0x438 RelativeTimerDueTime: i64 = "LONGLONG", "documented for other kernels.\n\nErratum, 1703..2022-01: the document's name is RelativeTimeDueTime, symbols show RelativeTimerDueTime.";
         0x440 PeriodicCaptureStateGuids: PERIODIC_CAPTURE_STATE_GUIDS_1703_x64 = "PERIODIC_CAPTURE_STATE_GUIDS", "documented for other kernels. Providers to ask for their state, time and again.";
         0x450 PeriodicCaptureStateTimer: runtime::Ptr64 = "EX_TIMER *", "documented for other kernels. Runs out when providers are to be asked for their state.";
@@ -9085,7 +9219,7 @@ runtime::layout! {
         0x408 IptData: runtime::Ptr64 = "ETW_IPT_SUPPORT *", "documented for other kernels. With which events Intel Processor Trace is logged.";
         0x410 BinaryTrackingList: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "documented for other kernels.";
         0x420 ScratchArray: runtime::Ptr64 = "WMI_BUFFER_HEADER **", "documented for other kernels.";
-        0x428 DisallowedGuids: DISALLOWED_GUIDS_6_1_7601_24000_x64 = "DISALLOWED_GUIDS", "documented for other kernels. Providers that may not log to this session.";
+        0x428 DisallowedGuids: DISALLOWED_GUIDS_6_1_7601_23418_x64 = "DISALLOWED_GUIDS", "documented for other kernels. Providers that may not log to this session.";
         0x438 RelativeTimerDueTime: i64 = "LONGLONG", "documented for other kernels.\n\nErratum, 1703..2022-01: the document's name is RelativeTimeDueTime, symbols show RelativeTimerDueTime.";
         0x440 PeriodicCaptureStateGuids: PERIODIC_CAPTURE_STATE_GUIDS_1703_x64 = "PERIODIC_CAPTURE_STATE_GUIDS", "documented for other kernels. Providers to ask for their state, time and again.";
         0x450 PeriodicCaptureStateTimer: runtime::Ptr64 = "EX_TIMER *", "documented for other kernels. Runs out when providers are to be asked for their state.";
@@ -9262,7 +9396,7 @@ runtime::layout! {
         0x408 IptData: runtime::Ptr64 = "ETW_IPT_SUPPORT *", "documented for other kernels. With which events Intel Processor Trace is logged.";
         0x410 BinaryTrackingList: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "documented for other kernels.";
         0x420 ScratchArray: runtime::Ptr64 = "WMI_BUFFER_HEADER **", "documented for other kernels.";
-        0x428 DisallowedGuids: DISALLOWED_GUIDS_6_1_7601_24000_x64 = "DISALLOWED_GUIDS", "documented for other kernels. Providers that may not log to this session.";
+        0x428 DisallowedGuids: DISALLOWED_GUIDS_6_1_7601_23418_x64 = "DISALLOWED_GUIDS", "documented for other kernels. Providers that may not log to this session.";
         0x438 PeriodicCaptureStateContext: runtime::Ptr64 = "PERIODIC_CAPTURE_STATE_CONTEXT *", "seen in symbols. What the four members before it held, in memory of its own.";
         0x440 SoftRestartContext: runtime::Ptr64 = "ETW_SOFT_RESTART_CONTEXT *", "documented for other kernels.";
         0x448 SiloState: runtime::Ptr64 = "ETW_SILODRIVERSTATE *", "documented for other kernels. What ETW keeps for the session's silo.";
@@ -9435,7 +9569,7 @@ runtime::layout! {
         0x408 IptData: runtime::Ptr64 = "ETW_IPT_SUPPORT *", "documented for other kernels. With which events Intel Processor Trace is logged.";
         0x410 BinaryTrackingList: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "documented for other kernels.";
         0x420 ScratchArray: runtime::Ptr64 = "WMI_BUFFER_HEADER **", "documented for other kernels.";
-        0x428 DisallowedGuids: DISALLOWED_GUIDS_6_1_7601_24000_x64 = "DISALLOWED_GUIDS", "documented for other kernels. Providers that may not log to this session.";
+        0x428 DisallowedGuids: DISALLOWED_GUIDS_6_1_7601_23418_x64 = "DISALLOWED_GUIDS", "documented for other kernels. Providers that may not log to this session.";
         0x438 PeriodicCaptureStateContext: runtime::Ptr64 = "PERIODIC_CAPTURE_STATE_CONTEXT *", "seen in symbols. What the four members before it held, in memory of its own.";
         0x440 SoftRestartContext: runtime::Ptr64 = "ETW_SOFT_RESTART_CONTEXT *", "documented for other kernels.";
         0x448 SiloState: runtime::Ptr64 = "ETW_SILODRIVERSTATE *", "documented for other kernels. What ETW keeps for the session's silo.";
@@ -9608,7 +9742,7 @@ runtime::layout! {
         0x408 IptData: runtime::Ptr64 = "ETW_IPT_SUPPORT *", "documented for other kernels. With which events Intel Processor Trace is logged.";
         0x410 BinaryTrackingList: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "documented for other kernels.";
         0x420 ScratchArray: runtime::Ptr64 = "WMI_BUFFER_HEADER **", "documented for other kernels.";
-        0x428 DisallowedGuids: DISALLOWED_GUIDS_6_1_7601_24000_x64 = "DISALLOWED_GUIDS", "documented for other kernels. Providers that may not log to this session.";
+        0x428 DisallowedGuids: DISALLOWED_GUIDS_6_1_7601_23418_x64 = "DISALLOWED_GUIDS", "documented for other kernels. Providers that may not log to this session.";
         0x438 PeriodicCaptureStateContext: runtime::Ptr64 = "PERIODIC_CAPTURE_STATE_CONTEXT *", "seen in symbols. What the four members before it held, in memory of its own.";
         0x440 SoftRestartContext: runtime::Ptr64 = "ETW_SOFT_RESTART_CONTEXT *", "documented for other kernels.";
         0x448 SiloState: runtime::Ptr64 = "ETW_SILODRIVERSTATE *", "documented for other kernels. What ETW keeps for the session's silo.";
@@ -9781,7 +9915,7 @@ runtime::layout! {
         0x408 IptData: runtime::Ptr64 = "ETW_IPT_SUPPORT *", "documented for other kernels. With which events Intel Processor Trace is logged.";
         0x410 BinaryTrackingList: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "documented for other kernels.";
         0x420 ScratchArray: runtime::Ptr64 = "WMI_BUFFER_HEADER **", "documented for other kernels.";
-        0x428 DisallowedGuids: DISALLOWED_GUIDS_6_1_7601_24000_x64 = "DISALLOWED_GUIDS", "documented for other kernels. Providers that may not log to this session.";
+        0x428 DisallowedGuids: DISALLOWED_GUIDS_6_1_7601_23418_x64 = "DISALLOWED_GUIDS", "documented for other kernels. Providers that may not log to this session.";
         0x438 PeriodicCaptureStateContext: runtime::Ptr64 = "PERIODIC_CAPTURE_STATE_CONTEXT *", "seen in symbols. What the four members before it held, in memory of its own.";
         0x440 SoftRestartContext: runtime::Ptr64 = "ETW_SOFT_RESTART_CONTEXT *", "documented for other kernels.";
         0x448 SiloState: runtime::Ptr64 = "ETW_SILODRIVERSTATE *", "documented for other kernels. What ETW keeps for the session's silo.";
@@ -9958,7 +10092,7 @@ runtime::layout! {
         0x508 ContextRegisterHookIdMap: [u16; 8] = "USHORT [8]", "seen in symbols. The hook identifiers with whose events processor registers are logged, ContextRegisterHookCount in number.";
         0x518 BinaryTrackingList: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "documented for other kernels.";
         0x528 ScratchArray: runtime::Ptr64 = "WMI_BUFFER_HEADER **", "documented for other kernels.";
-        0x530 DisallowedGuids: DISALLOWED_GUIDS_6_1_7601_24000_x64 = "DISALLOWED_GUIDS", "documented for other kernels. Providers that may not log to this session.";
+        0x530 DisallowedGuids: DISALLOWED_GUIDS_6_1_7601_23418_x64 = "DISALLOWED_GUIDS", "documented for other kernels. Providers that may not log to this session.";
         0x540 PeriodicCaptureStateContext: runtime::Ptr64 = "PERIODIC_CAPTURE_STATE_CONTEXT *", "seen in symbols. What the four members before it held, in memory of its own.";
         0x548 SoftRestartContext: runtime::Ptr64 = "ETW_SOFT_RESTART_CONTEXT *", "documented for other kernels.";
         0x550 SiloState: runtime::Ptr64 = "ETW_SILODRIVERSTATE *", "documented for other kernels. What ETW keeps for the session's silo.";
@@ -10136,7 +10270,7 @@ runtime::layout! {
         0x508 ContextRegisterHookIdMap: [u16; 8] = "USHORT [8]", "seen in symbols. The hook identifiers with whose events processor registers are logged, ContextRegisterHookCount in number.";
         0x518 BinaryTrackingList: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "documented for other kernels.";
         0x528 ScratchArray: runtime::Ptr64 = "WMI_BUFFER_HEADER **", "documented for other kernels.";
-        0x530 DisallowedGuids: DISALLOWED_GUIDS_6_1_7601_24000_x64 = "DISALLOWED_GUIDS", "documented for other kernels. Providers that may not log to this session.";
+        0x530 DisallowedGuids: DISALLOWED_GUIDS_6_1_7601_23418_x64 = "DISALLOWED_GUIDS", "documented for other kernels. Providers that may not log to this session.";
         0x540 PeriodicCaptureStateContext: runtime::Ptr64 = "PERIODIC_CAPTURE_STATE_CONTEXT *", "seen in symbols. What the four members before it held, in memory of its own.";
         0x548 SoftRestartContext: runtime::Ptr64 = "ETW_SOFT_RESTART_CONTEXT *", "documented for other kernels.";
         0x550 SiloState: runtime::Ptr64 = "ETW_SILODRIVERSTATE *", "documented for other kernels. What ETW keeps for the session's silo.";
@@ -10314,7 +10448,7 @@ runtime::layout! {
         0x508 ContextRegisterHookIdMap: [u16; 8] = "USHORT [8]", "seen in symbols. The hook identifiers with whose events processor registers are logged, ContextRegisterHookCount in number.";
         0x518 BinaryTrackingList: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "documented for other kernels.";
         0x528 ScratchArray: runtime::Ptr64 = "WMI_BUFFER_HEADER **", "documented for other kernels.";
-        0x530 DisallowedGuids: DISALLOWED_GUIDS_6_1_7601_24000_x64 = "DISALLOWED_GUIDS", "documented for other kernels. Providers that may not log to this session.";
+        0x530 DisallowedGuids: DISALLOWED_GUIDS_6_1_7601_23418_x64 = "DISALLOWED_GUIDS", "documented for other kernels. Providers that may not log to this session.";
         0x540 PeriodicCaptureStateContext: runtime::Ptr64 = "PERIODIC_CAPTURE_STATE_CONTEXT *", "seen in symbols. What the four members before it held, in memory of its own.";
         0x548 SoftRestartContext: runtime::Ptr64 = "ETW_SOFT_RESTART_CONTEXT *", "documented for other kernels.";
         0x550 SiloState: runtime::Ptr64 = "ETW_SILODRIVERSTATE *", "documented for other kernels. What ETW keeps for the session's silo.";
@@ -10492,7 +10626,7 @@ runtime::layout! {
         0x508 ContextRegisterHookIdMap: [u16; 8] = "USHORT [8]", "seen in symbols. The hook identifiers with whose events processor registers are logged, ContextRegisterHookCount in number.";
         0x518 BinaryTrackingList: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "documented for other kernels.";
         0x528 ScratchArray: runtime::Ptr64 = "WMI_BUFFER_HEADER **", "documented for other kernels.";
-        0x530 DisallowedGuids: DISALLOWED_GUIDS_6_1_7601_24000_x64 = "DISALLOWED_GUIDS", "documented for other kernels. Providers that may not log to this session.";
+        0x530 DisallowedGuids: DISALLOWED_GUIDS_6_1_7601_23418_x64 = "DISALLOWED_GUIDS", "documented for other kernels. Providers that may not log to this session.";
         0x540 PeriodicCaptureStateContext: runtime::Ptr64 = "PERIODIC_CAPTURE_STATE_CONTEXT *", "seen in symbols. What the four members before it held, in memory of its own.";
         0x548 SoftRestartContext: runtime::Ptr64 = "ETW_SOFT_RESTART_CONTEXT *", "documented for other kernels.";
         0x550 SiloState: runtime::Ptr64 = "ETW_SILODRIVERSTATE *", "documented for other kernels. What ETW keeps for the session's silo.";

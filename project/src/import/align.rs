@@ -59,7 +59,7 @@ impl Alignment<'_> {
         let mut of_child: BTreeMap<usize, Vec<Fact>> = BTreeMap::new();
         let (mut last, mut unplaced) = (None, Vec::new());
         for (child, facts) in together(children, facts, &chosen) {
-            match child {
+            match child.or_else(|| group_of(children, &facts, last)) {
                 Some(index) => {
                     of_child.insert(index, facts);
                     last = Some(index);
@@ -338,6 +338,16 @@ impl Alignment<'_> {
         let gone = (start..children.len()).take_while(|index| !kept.contains(index));
         gone.filter(replaced).last().map_or(start, |index| index + 1)
     }
+}
+
+/// The first unnamed group behind a child that other targets have for all of several members.
+fn group_of(children: &[Member], facts: &[Fact], last: Option<usize>) -> Option<usize> {
+    let start = last.map_or(0, |last| last + 1);
+    let has = |child: &Member| {
+        let named = Named::of(std::slice::from_ref(child));
+        child.name.is_none() && facts.iter().all(|fact| !named.get(&fact.name).is_empty())
+    };
+    children[start..].iter().position(has).filter(|_| facts.len() > 1).map(|index| start + index)
 }
 
 /// Notes, once, what symbols leave open about a member.
