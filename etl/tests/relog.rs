@@ -189,15 +189,15 @@ fn joined() {
 /// What no logger writes into the header of a buffer is not copied; the rest is.
 #[test]
 fn identities() {
-    const STATES: u32 = 4;
+    const STATES: u8 = 7;
     let file = fixture(PRODUCERS[7], ClockType::PerfCounter, false, 20).unwrap().bytes;
     let two = 2 * 4096;
     for (at, value, state, flags, ty) in [
         (0x2C, &[3, 0, 0, 0][..], 3, 0x20, 0),
-        (0x2C, &[STATES as u8, 0, 0, 0], 3, 0x20, 0),
-        (0x2C, &[9, 0, 0, 0], 3, 0x20, 0),
+        (0x2C, &[STATES, 0, 0, 0], 3, 0x20, 0),
+        (0x2C, &[STATES - 1, 0, 0, 0], 6, 0x20, 0),
         (0x2C, &[1, 0, 0, 0], 1, 0x20, 0),
-        (0x34, &[2, 0x80], 3, 2, 0),
+        (0x34, &[2, 0x80], 3, 0x22, 0),
         (0x36, &[7, 0], 3, 0x20, 7),
         (0x36, &[8, 0], 3, 0x20, 0),
         (0x36, &[4, 0], 3, 0x20, 0),
