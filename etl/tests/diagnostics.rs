@@ -67,6 +67,15 @@ fn cases(file: &[u8], other: &[u8]) -> Vec<Case> {
         let file = put(&file, MAXIMUM_FILE_SIZE, &((room * SIZE / 1024) as u32).to_le_bytes());
         put(&file, BUFFERS_WRITTEN, &1000_u32.to_le_bytes())
     };
+    let mode = |mode: u32, size: u32| {
+        let file = put(&put(file, LOG_FILE_MODE, &mode.to_le_bytes()), MAXIMUM_FILE_SIZE, &size.to_le_bytes());
+        put(&file, BUFFERS_WRITTEN, &1000_u32.to_le_bytes())
+    };
+    case("circle of a MiB", mode(2, 1), &["buffers-written"], 0);
+    case("circle of no size", mode(0x2002, 0), &["buffers-written"], 0);
+    case("no circle", mode(0x2001, 4), &["buffers-written"], 0);
+    // The log file header is of a 64-bit producer, whatever the event's own header says.
+    case("width", put(file, 0x4A, &[1]), &[], 0);
     case("circle", circle(buffers), &[], 0);
     case("circle with room", circle(buffers + 2), &["buffers-written"], 0);
 
@@ -127,6 +136,7 @@ fn cases(file: &[u8], other: &[u8]) -> Vec<Case> {
     case("low valid end of the header", put(file, 0x30, &low), &["tail"], of(0));
     let end = third + (head.offset as usize).next_multiple_of(8);
     case("no fill", put(file, end, &[0]), &["tail"], 0);
+    case("no fill of two bytes", put(file, end, &[0, 0]), &["tail"], 0);
     case("no fill at the end", put(file, third + SIZE - 1, &[0]), &["tail"], 0);
     cases
 }
@@ -244,7 +254,11 @@ fn no_log_file_header() {
     for (one, other) in [(hook, ty), (ty, marker), (hook, marker)] {
         assert!(Trace::new(&put(&put(&file, one.0, &[one.1]), other.0, &[other.1])).is_err(), "{one:x?} {other:x?}");
     }
-    assert!(Trace::new(&put(&put(&file, hook.0, &[4]), PROCESSORS, &[0; 4])).is_err());
+    let error = Trace::new(&put(&put(&file, hook.0, &[4]), PROCESSORS, &[0; 4])).unwrap_err().to_string();
+    assert!(error.contains("log file header"), "{error}");
+    for (read, expected) in [(1, "missing"), (2, "more"), (3, "more")] {
+        assert!(What::BuffersWritten { stated: 2, read }.to_string().starts_with(expected), "{read}");
+    }
 }
 
 /// Before 6.0 SavedOffset can be zero, State holds flags, and 5.1 has neither flags nor a type of a buffer: such a buffer is found again behind a

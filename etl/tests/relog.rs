@@ -3,7 +3,7 @@
 use crate::events::Seen;
 use etw_layouts_etl::check::check;
 use etw_layouts_etl::header::Header;
-use etw_layouts_etl::wire::{EVENT_HEADER, LOG_FILE_MODE, large, zero};
+use etw_layouts_etl::wire::{ETW_BUFFER_FLAG, EVENT_HEADER, LOG_FILE_MODE, large, zero};
 use etw_layouts_etl::write::{Error, FileWriter, Record, Relog};
 use etw_layouts_etl::{ClockType, Event, Filter, LogFile, Scratch, Trace};
 use std::collections::BTreeSet;
@@ -220,6 +220,28 @@ fn identities() {
         let again = saved(&Trace::new(&bytes).unwrap(), &Filter::new(), false).unwrap();
         assert_eq!(Trace::new(&again).unwrap().log_file().end_time, expected);
     }
+}
+
+/// The events of a buffer become a buffer of their own, with the flags that were set.
+#[test]
+fn written_before() {
+    let file = fixture(PRODUCERS[7], ClockType::PerfCounter, false, 20).unwrap();
+    let (trace, mut scratch) = (Trace::new(&file.bytes).unwrap(), Scratch::default());
+    let buffer = trace.buffers().nth(2).unwrap().unwrap();
+    let image = buffer.image(&mut scratch);
+    let events = || image.events().map(Result::unwrap);
+    let mut writer =
+        FileWriter::new(Cursor::new(Vec::new()), PRODUCERS[7], LogFile { processors: 2, ..file.log.clone() }).unwrap();
+    assert!(matches!(writer.push_written(2, events()), Err(Error::Processor { processor: 2, processors: 2 })));
+    let twice = events().chain(events());
+    assert!(matches!(writer.push_written(1, twice), Err(Error::Full { .. })));
+    writer.set_flags(ETW_BUFFER_FLAG::ETW_BUFFER_FLAG_EVENTS_LOST);
+    writer.push_written(1, events()).unwrap();
+    let again = writer.finish(0).unwrap().into_inner();
+    let again = Trace::new(&again).unwrap();
+    let [_, only] = again.buffers().map(Result::unwrap).collect::<Vec<_>>()[..] else { panic!("two buffers") };
+    assert!(only.head().processor() == 1 && only.head().flags.contains(ETW_BUFFER_FLAG::ETW_BUFFER_FLAG_EVENTS_LOST));
+    assert_eq!(only.image(&mut Scratch::default()).bytes()[0x48..], image.bytes()[0x48..]);
 }
 
 /// The last stamp of a file.
