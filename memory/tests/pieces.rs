@@ -55,7 +55,7 @@ fn holes() {
     let mut read = vec![9; 0x5000];
     let mut walk = Walk::new(&pieces, &kernel);
     assert_eq!(walk.read(Address(0x1800), &mut read), [0xC00..0x3800, 0x4000..0x5000]);
-    let expected = [&[3][..], &[1; 0xBFF], &[0; 0x2C00], &[3], &[2; 0x7FF], &[0; 0x800]].concat();
+    let expected = [&[3][..], &[1; 0xBFF], &[0; 0x2C00], &[3], &[2; 0x7FF], &[0; 0x1000]].concat();
     assert!(read == expected && walk.findings().is_empty());
     let mut walk = Walk::new(&pieces, &kernel).with_limits(Limits { bytes: 0x800, ..Limits::default() });
     assert_eq!(walk.read(Address(0x1800), &mut read), [0x800..0x5000]);
