@@ -58,8 +58,9 @@ fn holes() {
     let expected = [&[3][..], &[1; 0xBFF], &[0; 0x2C00], &[3], &[2; 0x7FF], &[0; 0x1000]].concat();
     assert!(read == expected && walk.findings().is_empty());
     let mut walk = Walk::new(&pieces, &kernel).with_limits(Limits { bytes: 0x800, ..Limits::default() });
-    assert_eq!(walk.read(Address(0x1800), &mut read), [0x800..0x5000]);
-    assert_eq!(walk.read(Address(0x1800), &mut read), [0..0x5000]);
+    for start in [0x800, 0] {
+        assert_eq!(walk.read(Address(0x1800), &mut read), vec![start..0x5000; 1]);
+    }
     let [limit] = walk.findings() else { panic!("one finding") };
     assert!(matches!(limit.what, What::Limit(0x800)) && limit.place.address == Address(0x1800), "{limit}");
 }
