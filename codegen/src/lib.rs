@@ -11,11 +11,9 @@
 
 pub mod axis;
 mod builder;
-mod choice;
 pub mod ctype;
 mod diagnostic;
 pub mod emit;
-mod known;
 pub mod layouts;
 mod load;
 mod place;
@@ -31,10 +29,7 @@ mod target;
 mod witness;
 
 pub use builder::{BuildError, Builder, Generated, Note};
-pub use choice::Choice;
 pub use diagnostic::{Diagnostic, Errors, nearest};
-pub use etw_layouts_runtime::meta::Standing;
-pub use known::Source;
 pub use load::{MOST_FILES, files};
 pub use read::{is_definable, is_identifier, read};
 pub use resolve::{compile, recompile, resolve};

@@ -1,10 +1,7 @@
-//! The kernels whose symbols were read, and what their symbols hold.
-//!
-//! The version axis says which layouts there are; the registry says which of them a kernel was seen to have. A spec set without
-//! facts has an empty one, and then nothing is said to be proven.
+//! The examined builds, as emitters print them: a plain table. What it is evidence of, is decided elsewhere.
 
-use crate::axis::{Arch, Axis, Build, TargetSet};
-pub use etw_layouts_runtime::meta::{Evidence, WitnessKind};
+use crate::axis::{Arch, Build};
+pub use etw_layouts_runtime::meta::WitnessKind;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The kernels whose symbols were read, and which facts each has.
@@ -66,56 +63,4 @@ pub struct Witness {
     pub holds: BTreeSet<String>,
     /// The members whose offsets it shows, by their structures, if images were looked at for these and for nothing else.
     pub shows: BTreeMap<String, BTreeSet<String>>,
-}
-
-/// The targets at which symbols state each structure and enumeration whole.
-#[derive(Clone, Debug, Default)]
-pub struct Confirmed(BTreeMap<String, TargetSet>);
-
-impl Registry {
-    /// How many kernels that have the layouts of a target are there.
-    pub fn kernels_of(&self, axis: &Axis, target: usize) -> usize {
-        let of_target = self.kernels.iter().filter(|seen| axis.at(seen.build, seen.arch) == Some(target));
-        of_target.map(|seen| (seen.build, seen.arch)).collect::<BTreeSet<_>>().len()
-    }
-
-    /// What the symbols of its kernels confirm. A target stands for every kernel that has its layouts, from its own on to the next of
-    /// its build.
-    pub fn confirmed(&self, axis: &Axis) -> Confirmed {
-        let mut targets = vec![TargetSet::default(); self.witnesses.len()];
-        for seen in &self.kernels {
-            if let Some(target) = axis.at(seen.build, seen.arch) {
-                targets[seen.witness].insert(target);
-            }
-        }
-        let mut confirmed = Confirmed::default();
-        for (witness, targets) in self.witnesses.iter().zip(&targets).filter(|(witness, _)| witness.kind != WitnessKind::Images) {
-            for name in &witness.holds {
-                let known = confirmed.0.entry(name.clone()).or_default();
-                *known = known.union(targets);
-            }
-        }
-        confirmed
-    }
-
-    /// The kernel with that program database, and if there are several, the one of which most addresses are known.
-    pub fn by_pdb(&self, guid: u128, age: u32) -> Option<&Seen> {
-        let is_it = |seen: &&Seen| seen.pdb.as_ref().is_some_and(|pdb| (pdb.guid, pdb.age) == (guid, age));
-        self.kernels.iter().filter(is_it).max_by_key(|seen| seen.globals.len())
-    }
-
-    /// Whether an image of this very kernel shows where a member is.
-    pub fn shows(&self, axis: &Axis, build: Build, arch: Arch, structure: &str, member: &str) -> bool {
-        let build = axis.canonical(build);
-        let own = self.kernels.iter().filter(|seen| seen.arch == arch && axis.canonical(seen.build) == build);
-        let mut witnesses = own.filter_map(|seen| self.witnesses.get(seen.witness));
-        witnesses.any(|witness| witness.shows.get(structure).is_some_and(|members| members.contains(member)))
-    }
-}
-
-impl Confirmed {
-    /// Whether symbols state a type at a target.
-    pub fn has(&self, name: &str, target: usize) -> bool {
-        self.0.get(name).is_some_and(|targets| targets.contains(target))
-    }
 }

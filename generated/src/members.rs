@@ -84,8 +84,8 @@ runtime::tokens! {
 
 runtime::tokens! {
     DISALLOWED_GUIDS {
-        Count COUNT, "6.1.7601.24000..6.1, 6.3.9600.19913..";
-        Guids GUIDS, "6.1.7601.24000..6.1, 6.3.9600.19913..";
+        Count COUNT, "traits..";
+        Guids GUIDS, "traits..";
     }
 }
 
@@ -99,8 +99,8 @@ runtime::tokens! {
         WaitListHead WAIT_LIST_HEAD: LIST_ENTRY, "5.0..";
         DebugActive DEBUG_ACTIVE, "5.2..";
         Lock LOCK, "5.2..";
-        NpxIrql NPX_IRQL, "5.2.3790.1830..late-6.0";
-        Hand HAND, "5.2.3790.1830..";
+        NpxIrql NPX_IRQL, "5.2.3790-sp1..late-6.0";
+        Hand HAND, "5.2.3790-sp1..";
         Abandoned ABANDONED, "early-6.0..";
         Signalling SIGNALLING, "early-6.0..";
         DpcActive DPC_ACTIVE, "early-6.0..";
@@ -117,11 +117,11 @@ runtime::tokens! {
         Index INDEX, "6.1..";
         Processor PROCESSOR, "6.1.. x86";
         Expired EXPIRED, "6.1..";
-        ActiveDR7 ACTIVE_DR7, "6.1 x86, 6.1.. x64";
-        Instrumented INSTRUMENTED, "6.1 x86, 10.0.. x86, 6.1.. x64";
-        Reserved2 RESERVED2, "6.1 x86, 6.3.9600.16384 x86, 6.1..6.3.9600.16384 x64";
-        UmsScheduled UMS_SCHEDULED, "6.1 x86, 6.1..19569 x64";
-        UmsPrimary UMS_PRIMARY, "6.1 x86, 6.1..19569 x64";
+        ActiveDR7 ACTIVE_DR7, "6.1, 6.1.. x64";
+        Instrumented INSTRUMENTED, "6.1, 6.1.. x64, 10.0..";
+        Reserved2 RESERVED2, "6.1, 6.1..8.1-update x64, 6.3.9600.16384";
+        UmsScheduled UMS_SCHEDULED, "6.1, 6.1..19569 x64";
+        UmsPrimary UMS_PRIMARY, "6.1, 6.1..19569 x64";
         ThreadSpecControl THREAD_SPEC_CONTROL, "6.1.7601.24000, 1803, no arm64";
         SpecControlIbrs SPEC_CONTROL_IBRS, "6.1.7601.24000, 1803, no arm64";
         SpecControlStibp SPEC_CONTROL_STIBP, "6.1.7601.24000, 1803, no arm64";
@@ -144,21 +144,21 @@ runtime::tokens! {
         Reserved5 RESERVED5, "6.3.9600.16384, server-2022..";
         Minimal MINIMAL, "6.3.. x64";
         Reserved4 RESERVED4, "6.3.. x64";
-        TimerType TIMER_TYPE, "6.3.9600.17415..";
-        Timer2Type TIMER2_TYPE, "6.3.9600.17415..";
-        Timer2ReservedFlags TIMER2_RESERVED_FLAGS, "6.3.9600.17415..";
-        Timer2Reserved1 TIMER2_RESERVED1, "6.3.9600.17415..1607";
-        Timer2Reserved2 TIMER2_RESERVED2, "6.3.9600.17415..1607";
-        QueueType QUEUE_TYPE, "6.3.9600.17415..";
-        QueueReservedControlFlags QUEUE_RESERVED_CONTROL_FLAGS, "6.3.9600.17415..";
-        QueueSize QUEUE_SIZE, "6.3.9600.17415..";
-        QueueReserved QUEUE_RESERVED, "6.3.9600.17415..";
-        ThreadType THREAD_TYPE, "6.3.9600.17415..";
-        ThreadReserved THREAD_RESERVED, "6.3.9600.17415..1709, 1809.., 1709.. arm64";
-        ThreadReservedControlFlags THREAD_RESERVED_CONTROL_FLAGS, "6.3.9600.17415..1709 x86, 6.3.9600.17415.. x64";
-        MutantType MUTANT_TYPE, "6.3.9600.17415..";
-        MutantSize MUTANT_SIZE, "6.3.9600.17415..";
-        MutantReserved MUTANT_RESERVED, "6.3.9600.17415..";
+        TimerType TIMER_TYPE, "8.1-update..";
+        Timer2Type TIMER2_TYPE, "8.1-update..";
+        Timer2ReservedFlags TIMER2_RESERVED_FLAGS, "8.1-update..";
+        Timer2Reserved1 TIMER2_RESERVED1, "8.1-update..1607";
+        Timer2Reserved2 TIMER2_RESERVED2, "8.1-update..1607";
+        QueueType QUEUE_TYPE, "8.1-update..";
+        QueueReservedControlFlags QUEUE_RESERVED_CONTROL_FLAGS, "8.1-update..";
+        QueueSize QUEUE_SIZE, "8.1-update..";
+        QueueReserved QUEUE_RESERVED, "8.1-update..";
+        ThreadType THREAD_TYPE, "8.1-update..";
+        ThreadReserved THREAD_RESERVED, "8.1-update..1709, 1809.., arm64";
+        ThreadReservedControlFlags THREAD_RESERVED_CONTROL_FLAGS, "8.1-update..1709, 8.1-update.. x64";
+        MutantType MUTANT_TYPE, "8.1-update..";
+        MutantSize MUTANT_SIZE, "8.1-update..";
+        MutantReserved MUTANT_RESERVED, "8.1-update..";
         Tagged TAGGED, "10.0..";
         EnergyProfiling ENERGY_PROFILING, "10.0..";
         Timer2ComponentId TIMER2_COMPONENT_ID, "1703..";
@@ -242,52 +242,52 @@ runtime::tokens! {
 
 runtime::tokens! {
     DUMP_HEADER64 {
-        Signature SIGNATURE, "5.2.. x64";
-        ValidDump VALID_DUMP, "5.2.. x64";
-        MajorVersion MAJOR_VERSION, "5.2.. x64";
-        MinorVersion MINOR_VERSION, "5.2.. x64";
-        DirectoryTableBase DIRECTORY_TABLE_BASE, "5.2.. x64";
-        PfnDataBase PFN_DATA_BASE, "5.2.. x64";
-        PsLoadedModuleList PS_LOADED_MODULE_LIST, "5.2.. x64";
-        PsActiveProcessHead PS_ACTIVE_PROCESS_HEAD, "5.2.. x64";
-        MachineImageType MACHINE_IMAGE_TYPE, "5.2.. x64";
-        NumberProcessors NUMBER_PROCESSORS, "5.2.. x64";
-        BugCheckCode BUG_CHECK_CODE, "5.2.. x64";
-        BugCheckParameter1 BUG_CHECK_PARAMETER1, "5.2.. x64";
-        BugCheckParameter2 BUG_CHECK_PARAMETER2, "5.2.. x64";
-        BugCheckParameter3 BUG_CHECK_PARAMETER3, "5.2.. x64";
-        BugCheckParameter4 BUG_CHECK_PARAMETER4, "5.2.. x64";
-        VersionUser VERSION_USER, "5.2.. x64";
-        KdDebuggerDataBlock KD_DEBUGGER_DATA_BLOCK, "5.2.. x64";
-        PhysicalMemoryBlockBuffer PHYSICAL_MEMORY_BLOCK_BUFFER, "5.2.. x64";
-        ContextRecord CONTEXT_RECORD, "5.2.. x64";
-        Exception EXCEPTION, "5.2.. x64";
-        DumpType DUMP_TYPE, "5.2.. x64";
-        RequiredDumpSpace REQUIRED_DUMP_SPACE: LARGE_INTEGER, "5.2.. x64";
-        SystemTime SYSTEM_TIME: LARGE_INTEGER, "5.2.. x64";
-        Comment COMMENT, "5.2.. x64";
-        SystemUpTime SYSTEM_UP_TIME: LARGE_INTEGER, "5.2.. x64";
-        MiniDumpFields MINI_DUMP_FIELDS, "5.2.. x64";
-        SecondaryDataState SECONDARY_DATA_STATE, "5.2.. x64";
-        ProductType PRODUCT_TYPE, "5.2.. x64";
-        SuiteMask SUITE_MASK, "5.2.. x64";
-        WriterStatus WRITER_STATUS, "5.2.. x64";
-        Unused1 UNUSED1, "5.2.. x64";
-        KdSecondaryVersion KD_SECONDARY_VERSION, "5.2.. x64";
-        Unused UNUSED, "5.2.. x64";
-        Reserved0 RESERVED0, "5.2.. x64";
+        Signature SIGNATURE, "x64";
+        ValidDump VALID_DUMP, "x64";
+        MajorVersion MAJOR_VERSION, "x64";
+        MinorVersion MINOR_VERSION, "x64";
+        DirectoryTableBase DIRECTORY_TABLE_BASE, "x64";
+        PfnDataBase PFN_DATA_BASE, "x64";
+        PsLoadedModuleList PS_LOADED_MODULE_LIST, "x64";
+        PsActiveProcessHead PS_ACTIVE_PROCESS_HEAD, "x64";
+        MachineImageType MACHINE_IMAGE_TYPE, "x64";
+        NumberProcessors NUMBER_PROCESSORS, "x64";
+        BugCheckCode BUG_CHECK_CODE, "x64";
+        BugCheckParameter1 BUG_CHECK_PARAMETER1, "x64";
+        BugCheckParameter2 BUG_CHECK_PARAMETER2, "x64";
+        BugCheckParameter3 BUG_CHECK_PARAMETER3, "x64";
+        BugCheckParameter4 BUG_CHECK_PARAMETER4, "x64";
+        VersionUser VERSION_USER, "x64";
+        KdDebuggerDataBlock KD_DEBUGGER_DATA_BLOCK, "x64";
+        PhysicalMemoryBlockBuffer PHYSICAL_MEMORY_BLOCK_BUFFER, "x64";
+        ContextRecord CONTEXT_RECORD, "x64";
+        Exception EXCEPTION, "x64";
+        DumpType DUMP_TYPE, "x64";
+        RequiredDumpSpace REQUIRED_DUMP_SPACE: LARGE_INTEGER, "x64";
+        SystemTime SYSTEM_TIME: LARGE_INTEGER, "x64";
+        Comment COMMENT, "x64";
+        SystemUpTime SYSTEM_UP_TIME: LARGE_INTEGER, "x64";
+        MiniDumpFields MINI_DUMP_FIELDS, "x64";
+        SecondaryDataState SECONDARY_DATA_STATE, "x64";
+        ProductType PRODUCT_TYPE, "x64";
+        SuiteMask SUITE_MASK, "x64";
+        WriterStatus WRITER_STATUS, "x64";
+        Unused1 UNUSED1, "x64";
+        KdSecondaryVersion KD_SECONDARY_VERSION, "x64";
+        Unused UNUSED, "x64";
+        Reserved0 RESERVED0, "x64";
     }
 }
 
 runtime::tokens! {
     DUMP_HEADER64_Exception {
-        ExceptionCode EXCEPTION_CODE, "5.2.. x64";
-        ExceptionFlags EXCEPTION_FLAGS, "5.2.. x64";
-        ExceptionRecord EXCEPTION_RECORD, "5.2.. x64";
-        ExceptionAddress EXCEPTION_ADDRESS, "5.2.. x64";
-        NumberParameters NUMBER_PARAMETERS, "5.2.. x64";
-        unusedAlignment UNUSED_ALIGNMENT, "5.2.. x64";
-        ExceptionInformation EXCEPTION_INFORMATION, "5.2.. x64";
+        ExceptionCode EXCEPTION_CODE, "x64";
+        ExceptionFlags EXCEPTION_FLAGS, "x64";
+        ExceptionRecord EXCEPTION_RECORD, "x64";
+        ExceptionAddress EXCEPTION_ADDRESS, "x64";
+        NumberParameters NUMBER_PARAMETERS, "x64";
+        unusedAlignment UNUSED_ALIGNMENT, "x64";
+        ExceptionInformation EXCEPTION_INFORMATION, "x64";
     }
 }
 
@@ -317,13 +317,13 @@ runtime::tokens! {
         NtSystemRoot NT_SYSTEM_ROOT: UNICODE_STRING, "1703..";
         UserSharedSection USER_SHARED_SECTION, "1703..";
         DbgkSiloState DBGK_SILO_STATE: DBGK_SILOSTATE, "1709..";
-        TzVirtualizationSupported TZ_VIRTUALIZATION_SUPPORTED, "10.0.17763.2452..1809, 10.0.19041.985..2004";
-        ExTimeZoneState EX_TIME_ZONE_STATE, "10.0.17763.2452..1809, 10.0.19041.985..2004, server-2022..";
-        ImgFileExecOptions IMG_FILE_EXEC_OPTIONS, "10.0.17763.3165..1809, 10.0.19041.1826..2004, 10.0.20348.887..server-2022, 10.0.22000.795..";
-        CriticalProcessExited CRITICAL_PROCESS_EXITED, "10.0.17763.4499..1809, 10.0.20348.1787..server-2022, 24H2..";
-        CriticalProcessStatus CRITICAL_PROCESS_STATUS, "10.0.17763.4499..1809, 10.0.20348.1787..server-2022, 24H2..";
-        CriticalProcessName CRITICAL_PROCESS_NAME, "10.0.17763.4499..1809, 10.0.20348.1787..server-2022, 24H2..";
-        CriticalProcessExceptionData CRITICAL_PROCESS_EXCEPTION_DATA: CRITICAL_PROCESS_EXCEPTION_DATA, "10.0.17763.4499..1809, 10.0.20348.1787..server-2022, 24H2..";
+        TzVirtualizationSupported TZ_VIRTUALIZATION_SUPPORTED, "2021-05..2004";
+        ExTimeZoneState EX_TIME_ZONE_STATE, "2021-05..";
+        ImgFileExecOptions IMG_FILE_EXEC_OPTIONS, "2022-07..";
+        CriticalProcessExited CRITICAL_PROCESS_EXITED, "2023-06..";
+        CriticalProcessStatus CRITICAL_PROCESS_STATUS, "2023-06..";
+        CriticalProcessName CRITICAL_PROCESS_NAME, "2023-06..";
+        CriticalProcessExceptionData CRITICAL_PROCESS_EXCEPTION_DATA: CRITICAL_PROCESS_EXCEPTION_DATA, "2023-06..";
         ExpLicenseState EXP_LICENSE_STATE, "2004..";
         IsDownlevelContainer IS_DOWNLEVEL_CONTAINER, "2004..22H2";
         NlsState NLS_STATE, "19569..";
@@ -514,7 +514,7 @@ runtime::tokens! {
         StackWalkIdFilter STACK_WALK_ID_FILTER, "1709..";
         StackWalkNameFilter STACK_WALK_NAME_FILTER, "1709..";
         StackWalkLevelKwFilter STACK_WALK_LEVEL_KW_FILTER, "1709..";
-        ContainerFilter CONTAINER_FILTER, "10.0.17763.2452..1809, 10.0.18362.693..";
+        ContainerFilter CONTAINER_FILTER, "2020-02..";
     }
 }
 
@@ -558,8 +558,8 @@ runtime::tokens! {
         Lock LOCK: EX_PUSH_LOCK, "1511..";
         LockOwner LOCK_OWNER, "1511..";
         SiloState SILO_STATE, "1607..";
-        SiloGuidList SILO_GUID_LIST: LIST_ENTRY, "10.0.17763.1075..1809, 10.0.18362.693..";
-        HostEntry HOST_ENTRY, "10.0.17763.1075..1809, 10.0.18362.693..";
+        SiloGuidList SILO_GUID_LIST: LIST_ENTRY, "2020-02..";
+        HostEntry HOST_ENTRY, "2020-02..";
     }
 }
 
@@ -697,9 +697,9 @@ runtime::tokens! {
 
 runtime::tokens! {
     ETW_PROVIDER_TRAITS {
-        Node NODE: RTL_BALANCED_NODE, "6.1.7601.24000..6.1, 6.3.9600.19913..";
-        ReferenceCount REFERENCE_COUNT, "6.1.7601.24000..6.1, 6.3.9600.19913..";
-        Traits TRAITS, "6.1.7601.24000..6.1, 6.3.9600.19913..";
+        Node NODE: RTL_BALANCED_NODE, "traits..";
+        ReferenceCount REFERENCE_COUNT, "traits..";
+        Traits TRAITS, "traits..";
     }
 }
 
@@ -856,11 +856,11 @@ runtime::tokens! {
         Callback CALLBACK, "early-6.0..";
         CallbackContext CALLBACK_CONTEXT, "early-6.0..";
         SessionId SESSION_ID, "6.1..";
-        GroupRegList GROUP_REG_LIST: LIST_ENTRY, "6.1.7601.24000..6.1, 6.3.9600.19913..";
-        GroupEntry GROUP_ENTRY, "6.1.7601.24000..6.1, 6.3.9600.19913..";
-        GroupEnableMask GROUP_ENABLE_MASK, "6.1.7601.24000..6.1, 6.3.9600.19913..";
-        UseDescriptorType USE_DESCRIPTOR_TYPE, "6.1.7601.24000..6.1, 6.3.9600.19913..1703";
-        Traits TRAITS, "6.1.7601.24000..6.1, 6.3.9600.19913..";
+        GroupRegList GROUP_REG_LIST: LIST_ENTRY, "traits..";
+        GroupEntry GROUP_ENTRY, "traits..";
+        GroupEnableMask GROUP_ENABLE_MASK, "traits..";
+        UseDescriptorType USE_DESCRIPTOR_TYPE, "traits..1703";
+        Traits TRAITS, "traits..";
         Caller CALLER, "6.2..";
         DbgKernelRegistration DBG_KERNEL_REGISTRATION, "6.2..";
         DbgUserRegistration DBG_USER_REGISTRATION, "6.2..";
@@ -873,8 +873,8 @@ runtime::tokens! {
         DbgWow64 DBG_WOW64, "1607..";
         DbgUseDescriptorType DBG_USE_DESCRIPTOR_TYPE, "1709..";
         DbgDropProviderTraits DBG_DROP_PROVIDER_TRAITS, "1709..";
-        HostEnableMask HOST_ENABLE_MASK, "10.0.17763.1075..1809, 10.0.18362.693..";
-        HostGroupEnableMask HOST_GROUP_ENABLE_MASK, "10.0.17763.1075..1809, 10.0.18362.693..";
+        HostEnableMask HOST_ENABLE_MASK, "2020-02..";
+        HostGroupEnableMask HOST_GROUP_ENABLE_MASK, "2020-02..";
     }
 }
 
@@ -929,9 +929,9 @@ runtime::tokens! {
         SystemLoggerSettings SYSTEM_LOGGER_SETTINGS: ETW_SYSTEM_LOGGER_SETTINGS, "1709..";
         Silo SILO, "1803..";
         ContainerRestoreWnfSubscription CONTAINER_RESTORE_WNF_SUBSCRIPTION, "1803..server-2022";
-        PartitionName PARTITION_NAME, "10.0.17763.2452..1809, 10.0.18362.693..";
-        PartitionNameSize PARTITION_NAME_SIZE, "10.0.17763.2452..1809, 10.0.18362.693..";
-        UnusedPadding UNUSED_PADDING, "10.0.17763.2452..1809, 10.0.18362.693..";
+        PartitionName PARTITION_NAME, "2020-02..";
+        PartitionNameSize PARTITION_NAME_SIZE, "2020-02..";
+        UnusedPadding UNUSED_PADDING, "2020-02..";
         EtwpStartTraceMutex ETWP_START_TRACE_MUTEX: KMUTANT, "1903..";
         RTBacklogFileRoot RT_BACKLOG_FILE_ROOT, "server-2022..";
         ContainerStateWnfSubscription CONTAINER_STATE_WNF_SUBSCRIPTION, "21H2..";
@@ -1116,9 +1116,9 @@ runtime::tokens! {
         Ptr PTR, "early-6.0..";
         Size SIZE, "early-6.0..";
         Reserved RESERVED, "early-6.0..";
-        Type TYPE, "6.1.7601.24000..6.1, 6.3.9600.19913..";
-        Reserved1 RESERVED1, "6.1.7601.24000..6.1, 6.3.9600.19913..";
-        Reserved2 RESERVED2, "6.1.7601.24000..6.1, 6.3.9600.19913..";
+        Type TYPE, "traits..";
+        Reserved1 RESERVED1, "traits..";
+        Reserved2 RESERVED2, "traits..";
     }
 }
 
@@ -1406,13 +1406,13 @@ runtime::tokens! {
 runtime::tokens! {
     EX_PUSH_LOCK {
         Waiting WAITING, "5.1..";
-        Exclusive EXCLUSIVE, "5.1..5.2.3790.0";
+        Exclusive EXCLUSIVE, "5.1..5.2.3790-sp0";
         Shared SHARED, "5.1..";
         Value VALUE, "5.1..";
         Ptr PTR, "5.1..";
-        Locked LOCKED, "5.2.3790.1830..";
-        Waking WAKING, "5.2.3790.1830..";
-        MultipleShared MULTIPLE_SHARED, "5.2.3790.1830..";
+        Locked LOCKED, "5.2.3790-sp1..";
+        Waking WAKING, "5.2.3790-sp1..";
+        MultipleShared MULTIPLE_SHARED, "5.2.3790-sp1..";
     }
 }
 
@@ -1429,7 +1429,7 @@ runtime::tokens! {
     KAPC {
         Type TYPE, "5.0..";
         Size SIZE, "5.0..";
-        Spare0 SPARE0, "5.0..5.2.3790.0";
+        Spare0 SPARE0, "5.0..5.2.3790-sp0";
         Thread THREAD, "5.0..";
         ApcListEntry APC_LIST_ENTRY: LIST_ENTRY, "5.0..";
         KernelRoutine KERNEL_ROUTINE, "5.0..";
@@ -1441,13 +1441,13 @@ runtime::tokens! {
         ApcStateIndex APC_STATE_INDEX, "5.0..";
         ApcMode APC_MODE, "5.0..";
         Inserted INSERTED, "5.0..";
-        SpareByte0 SPARE_BYTE0, "5.2.3790.1830..10.0.19041.1826, 19569..10.0.20348.887, 21H2..10.0.22000.795";
-        SpareByte1 SPARE_BYTE1, "5.2.3790.1830..";
-        SpareLong0 SPARE_LONG0, "5.2.3790.1830..";
+        SpareByte0 SPARE_BYTE0, "5.2.3790-sp1..10.0.19041.1826, ..2023-06-apc x64";
+        SpareByte1 SPARE_BYTE1, "5.2.3790-sp1..";
+        SpareLong0 SPARE_LONG0, "5.2.3790-sp1..";
         Reserved RESERVED, "6.2..";
-        AllFlags ALL_FLAGS, "10.0.19041.3324..2004, 10.0.20348.1787..server-2022, 10.0.22000.2482..";
-        CallbackDataContext CALLBACK_DATA_CONTEXT, "10.0.19041.3324..2004, 10.0.20348.1787..server-2022, 10.0.22000.2482..";
-        Unused UNUSED, "10.0.19041.3324..2004, 10.0.20348.1787..server-2022, 10.0.22000.2482..";
+        AllFlags ALL_FLAGS, "2023-06-apc..";
+        CallbackDataContext CALLBACK_DATA_CONTEXT, "2023-06-apc..";
+        Unused UNUSED, "2023-06-apc..";
     }
 }
 
@@ -1611,7 +1611,7 @@ runtime::tokens! {
         SystemArgument2 SYSTEM_ARGUMENT2, "5.0..";
         Lock LOCK, "5.0..5.1";
         DpcData DPC_DATA, "5.2..";
-        Expedite EXPEDITE, "5.2.3790.1830..5.2";
+        Expedite EXPEDITE, "5.2.3790-sp1..5.2";
         TargetInfoAsUlong TARGET_INFO_AS_ULONG, "6.3..";
         ProcessorHistory PROCESSOR_HISTORY, "6.3..";
     }
@@ -1640,11 +1640,11 @@ runtime::tokens! {
 
 runtime::tokens! {
     KQUEUE {
-        Header HEADER: DISPATCHER_HEADER, "5.1.2600.2180..";
-        EntryListHead ENTRY_LIST_HEAD: LIST_ENTRY, "5.1.2600.2180..";
-        CurrentCount CURRENT_COUNT, "5.1.2600.2180..";
-        MaximumCount MAXIMUM_COUNT, "5.1.2600.2180..";
-        ThreadListHead THREAD_LIST_HEAD: LIST_ENTRY, "5.1.2600.2180..";
+        Header HEADER: DISPATCHER_HEADER, "5.1.2600-sp2..";
+        EntryListHead ENTRY_LIST_HEAD: LIST_ENTRY, "5.1.2600-sp2..";
+        CurrentCount CURRENT_COUNT, "5.1.2600-sp2..";
+        MaximumCount MAXIMUM_COUNT, "5.1.2600-sp2..";
+        ThreadListHead THREAD_LIST_HEAD: LIST_ENTRY, "5.1.2600-sp2..";
     }
 }
 
@@ -1657,9 +1657,9 @@ runtime::tokens! {
 
 runtime::tokens! {
     KSYSTEM_TIME {
-        LowPart LOW_PART, "5.1.2600.2180..10.0.19041.985";
-        High1Time HIGH1_TIME, "5.1.2600.2180..10.0.19041.985";
-        High2Time HIGH2_TIME, "5.1.2600.2180..10.0.19041.985";
+        LowPart LOW_PART, "5.1.2600-sp2..10.0.19041.985";
+        High1Time HIGH1_TIME, "5.1.2600-sp2..10.0.19041.985";
+        High2Time HIGH2_TIME, "5.1.2600-sp2..10.0.19041.985";
     }
 }
 
@@ -1890,9 +1890,9 @@ runtime::tokens! {
 
 runtime::tokens! {
     PHYSICAL_MEMORY_DESCRIPTOR64 {
-        NumberOfRuns NUMBER_OF_RUNS, "5.2.. x64";
-        NumberOfPages NUMBER_OF_PAGES, "5.2.. x64";
-        Run RUN, "5.2.. x64";
+        NumberOfRuns NUMBER_OF_RUNS, "x64";
+        NumberOfPages NUMBER_OF_PAGES, "x64";
+        Run RUN, "x64";
     }
 }
 
@@ -1905,8 +1905,8 @@ runtime::tokens! {
 
 runtime::tokens! {
     PHYSICAL_MEMORY_RUN64 {
-        BasePage BASE_PAGE, "5.2.. x64";
-        PageCount PAGE_COUNT, "5.2.. x64";
+        BasePage BASE_PAGE, "x64";
+        PageCount PAGE_COUNT, "x64";
     }
 }
 
@@ -2097,22 +2097,22 @@ runtime::tokens! {
 
 runtime::tokens! {
     SLIST_ENTRY {
-        Next NEXT, "5.2.. x64";
+        Next NEXT, "x64";
     }
 }
 
 runtime::tokens! {
     SLIST_HEADER {
         Alignment ALIGNMENT, "5.0..";
-        Next NEXT: SINGLE_LIST_ENTRY, "5.0.. x86";
-        Depth DEPTH, "5.0.. x86";
+        Next NEXT: SINGLE_LIST_ENTRY, "x86";
+        Depth DEPTH, "x86";
         Sequence SEQUENCE, "5.0..6.2 x86";
-        Region REGION, "5.2.. x64";
+        Region REGION, "x64";
         Header8 HEADER8, "early-6.0..6.2 x64";
         Header16 HEADER16, "early-6.0..6.1 x64";
         HeaderX64 HEADER_X64, "6.0.6002.18005.. x64, no arm64";
         CpuId CPU_ID, "6.3.. x86";
-        HeaderArm64 HEADER_ARM64, "1709.. arm64";
+        HeaderArm64 HEADER_ARM64, "arm64";
     }
 }
 
@@ -2141,10 +2141,10 @@ runtime::tokens! {
 
 runtime::tokens! {
     SLIST_HEADER_HeaderArm64 {
-        Depth DEPTH, "1709.. arm64";
-        Sequence SEQUENCE, "1709.. arm64";
-        Reserved RESERVED, "1709.. arm64";
-        NextEntry NEXT_ENTRY, "1709.. arm64";
+        Depth DEPTH, "arm64";
+        Sequence SEQUENCE, "arm64";
+        Reserved RESERVED, "arm64";
+        NextEntry NEXT_ENTRY, "arm64";
     }
 }
 
@@ -2180,12 +2180,12 @@ runtime::tokens! {
 
 runtime::tokens! {
     SUMMARY_DUMP64 {
-        Signature SIGNATURE, "5.2.. x64";
-        ValidDump VALID_DUMP, "5.2.. x64";
-        DumpOptions DUMP_OPTIONS, "5.2.. x64";
-        HeaderSize HEADER_SIZE, "5.2.. x64";
-        BitmapSize BITMAP_SIZE, "5.2.. x64";
-        Pages PAGES, "5.2.. x64";
+        Signature SIGNATURE, "x64";
+        ValidDump VALID_DUMP, "x64";
+        DumpOptions DUMP_OPTIONS, "x64";
+        HeaderSize HEADER_SIZE, "x64";
+        BitmapSize BITMAP_SIZE, "x64";
+        Pages PAGES, "x64";
         Bitmap BITMAP, "5.2..6.1 x64";
         Reserved RESERVED, "6.2.. x64";
         Reserved1 RESERVED1, "6.2.. x64";
@@ -2393,41 +2393,41 @@ runtime::tokens! {
 
 runtime::tokens! {
     TRIAGE_DUMP64 {
-        ServicePackBuild SERVICE_PACK_BUILD, "5.2.. x64";
-        SizeOfDump SIZE_OF_DUMP, "5.2.. x64";
-        ValidOffset VALID_OFFSET, "5.2.. x64";
-        ContextOffset CONTEXT_OFFSET, "5.2.. x64";
-        ExceptionOffset EXCEPTION_OFFSET, "5.2.. x64";
-        MmOffset MM_OFFSET, "5.2.. x64";
-        UnloadedDriversOffset UNLOADED_DRIVERS_OFFSET, "5.2.. x64";
-        PrcbOffset PRCB_OFFSET, "5.2.. x64";
-        ProcessOffset PROCESS_OFFSET, "5.2.. x64";
-        ThreadOffset THREAD_OFFSET, "5.2.. x64";
-        CallStackOffset CALL_STACK_OFFSET, "5.2.. x64";
-        SizeOfCallStack SIZE_OF_CALL_STACK, "5.2.. x64";
-        DriverListOffset DRIVER_LIST_OFFSET, "5.2.. x64";
-        DriverCount DRIVER_COUNT, "5.2.. x64";
-        StringPoolOffset STRING_POOL_OFFSET, "5.2.. x64";
-        StringPoolSize STRING_POOL_SIZE, "5.2.. x64";
-        BrokenDriverOffset BROKEN_DRIVER_OFFSET, "5.2.. x64";
-        TriageOptions TRIAGE_OPTIONS, "5.2.. x64";
-        TopOfStack TOP_OF_STACK, "5.2.. x64";
-        ArchitectureSpecific ARCHITECTURE_SPECIFIC, "5.2.. x64";
-        DataPageAddress DATA_PAGE_ADDRESS, "5.2.. x64";
-        DataPageOffset DATA_PAGE_OFFSET, "5.2.. x64";
-        DataPageSize DATA_PAGE_SIZE, "5.2.. x64";
-        DebuggerDataOffset DEBUGGER_DATA_OFFSET, "5.2.. x64";
-        DebuggerDataSize DEBUGGER_DATA_SIZE, "5.2.. x64";
-        DataBlocksOffset DATA_BLOCKS_OFFSET, "5.2.. x64";
-        DataBlocksCount DATA_BLOCKS_COUNT, "5.2.. x64";
+        ServicePackBuild SERVICE_PACK_BUILD, "x64";
+        SizeOfDump SIZE_OF_DUMP, "x64";
+        ValidOffset VALID_OFFSET, "x64";
+        ContextOffset CONTEXT_OFFSET, "x64";
+        ExceptionOffset EXCEPTION_OFFSET, "x64";
+        MmOffset MM_OFFSET, "x64";
+        UnloadedDriversOffset UNLOADED_DRIVERS_OFFSET, "x64";
+        PrcbOffset PRCB_OFFSET, "x64";
+        ProcessOffset PROCESS_OFFSET, "x64";
+        ThreadOffset THREAD_OFFSET, "x64";
+        CallStackOffset CALL_STACK_OFFSET, "x64";
+        SizeOfCallStack SIZE_OF_CALL_STACK, "x64";
+        DriverListOffset DRIVER_LIST_OFFSET, "x64";
+        DriverCount DRIVER_COUNT, "x64";
+        StringPoolOffset STRING_POOL_OFFSET, "x64";
+        StringPoolSize STRING_POOL_SIZE, "x64";
+        BrokenDriverOffset BROKEN_DRIVER_OFFSET, "x64";
+        TriageOptions TRIAGE_OPTIONS, "x64";
+        TopOfStack TOP_OF_STACK, "x64";
+        ArchitectureSpecific ARCHITECTURE_SPECIFIC, "x64";
+        DataPageAddress DATA_PAGE_ADDRESS, "x64";
+        DataPageOffset DATA_PAGE_OFFSET, "x64";
+        DataPageSize DATA_PAGE_SIZE, "x64";
+        DebuggerDataOffset DEBUGGER_DATA_OFFSET, "x64";
+        DebuggerDataSize DEBUGGER_DATA_SIZE, "x64";
+        DataBlocksOffset DATA_BLOCKS_OFFSET, "x64";
+        DataBlocksCount DATA_BLOCKS_COUNT, "x64";
     }
 }
 
 runtime::tokens! {
     TRIAGE_DUMP64_ArchitectureSpecific {
-        BStoreOffset B_STORE_OFFSET, "5.2.. x64";
-        SizeOfBStore SIZE_OF_B_STORE, "5.2.. x64";
-        LimitOfBStore LIMIT_OF_B_STORE, "5.2.. x64";
+        BStoreOffset B_STORE_OFFSET, "x64";
+        SizeOfBStore SIZE_OF_B_STORE, "x64";
+        LimitOfBStore LIMIT_OF_B_STORE, "x64";
     }
 }
 
@@ -2682,8 +2682,8 @@ runtime::tokens! {
         ErrorLogged ERROR_LOGGED, "6.1..";
         RequestConnectConsumer REQUEST_CONNECT_CONSUMER, "6.1";
         HookIdMap HOOK_ID_MAP: RTL_BITMAP, "6.1..22H2";
-        TokenAccessInformation TOKEN_ACCESS_INFORMATION, "6.1.7601.24000..6.1, 6.3.9600.19913..";
-        DisallowedGuids DISALLOWED_GUIDS: DISALLOWED_GUIDS, "6.1.7601.24000..6.1, 6.3.9600.19913..";
+        TokenAccessInformation TOKEN_ACCESS_INFORMATION, "traits..";
+        DisallowedGuids DISALLOWED_GUIDS: DISALLOWED_GUIDS, "traits..";
         EventMarker EVENT_MARKER, "6.2..server-2022";
         ErrorMarker ERROR_MARKER, "6.2..server-2022";
         SizeMask SIZE_MASK, "6.2..server-2022";
@@ -2740,10 +2740,10 @@ runtime::tokens! {
         LastBufferSwitchTime LAST_BUFFER_SWITCH_TIME: LARGE_INTEGER, "1607..";
         BufferWriteDuration BUFFER_WRITE_DURATION: LARGE_INTEGER, "1607..";
         BufferCompressDuration BUFFER_COMPRESS_DURATION: LARGE_INTEGER, "1607..";
-        RelativeTimerDueTime RELATIVE_TIMER_DUE_TIME, "1703..10.0.17763.1075, 1903..10.0.19041.1288, 19569..10.0.20348.350, 10.0.22000.1";
-        PeriodicCaptureStateGuids PERIODIC_CAPTURE_STATE_GUIDS: PERIODIC_CAPTURE_STATE_GUIDS, "1703..10.0.17763.1075, 1903..10.0.19041.1288, 19569..10.0.20348.350, 10.0.22000.1";
-        PeriodicCaptureStateTimer PERIODIC_CAPTURE_STATE_TIMER, "1703..10.0.17763.1075, 1903..10.0.19041.1288, 19569..10.0.20348.350, 10.0.22000.1";
-        PeriodicCaptureStateTimerState PERIODIC_CAPTURE_STATE_TIMER_STATE, "1703..10.0.17763.1075, 1903..10.0.19041.1288, 19569..10.0.20348.350, 10.0.22000.1";
+        RelativeTimerDueTime RELATIVE_TIMER_DUE_TIME, "1703..2022-01";
+        PeriodicCaptureStateGuids PERIODIC_CAPTURE_STATE_GUIDS: PERIODIC_CAPTURE_STATE_GUIDS, "1703..2022-01";
+        PeriodicCaptureStateTimer PERIODIC_CAPTURE_STATE_TIMER, "1703..2022-01";
+        PeriodicCaptureStateTimerState PERIODIC_CAPTURE_STATE_TIMER_STATE, "1703..2022-01";
         DebugIdTrackingList DEBUG_ID_TRACKING_LIST: LIST_ENTRY, "1709..";
         DecodeControlList DECODE_CONTROL_LIST, "1709..";
         DecodeControlCount DECODE_CONTROL_COUNT, "1709..";
@@ -2756,7 +2756,7 @@ runtime::tokens! {
         IptData IPT_DATA, "1803..";
         QpcDeltaTracking QPC_DELTA_TRACKING, "1809..";
         ReferenceQpcDelta REFERENCE_QPC_DELTA, "1809..";
-        PeriodicCaptureStateContext PERIODIC_CAPTURE_STATE_CONTEXT, "10.0.17763.2452..1809, 10.0.19041.1526..2004, 10.0.20348.469..server-2022, 10.0.22000.434..";
+        PeriodicCaptureStateContext PERIODIC_CAPTURE_STATE_CONTEXT, "2022-01..";
         MarkerBufferSaved MARKER_BUFFER_SAVED, "1903..";
         LastDroppedTime LAST_DROPPED_TIME, "1903..";
         FlushingLastDroppedTime FLUSHING_LAST_DROPPED_TIME, "1903..";
@@ -2856,20 +2856,20 @@ runtime::tokens! {
 
 runtime::tokens! {
     WMI_SPINLOCK {
-        SpinLockAddress SPIN_LOCK_ADDRESS, "6.2.. x86, 6.1.. x64";
-        CallerAddress CALLER_ADDRESS, "6.2.. x86, 6.1.. x64";
-        AcquireTime ACQUIRE_TIME, "6.2.. x86, 6.1.. x64";
-        ReleaseTime RELEASE_TIME, "6.2.. x86, 6.1.. x64";
-        WaitTimeInCycles WAIT_TIME_IN_CYCLES, "6.2.. x86, 6.1.. x64";
-        SpinCount SPIN_COUNT, "6.2.. x86, 6.1.. x64";
-        ThreadId THREAD_ID, "6.2.. x86, 6.1.. x64";
-        InterruptCount INTERRUPT_COUNT, "6.2.. x86, 6.1.. x64";
-        Irql IRQL, "6.2.. x86, 6.1.. x64";
-        AcquireDepth ACQUIRE_DEPTH, "6.2.. x86, 6.1.. x64";
-        AcquireMode ACQUIRE_MODE, "6.2.. x86, 6.1.. x64";
-        ExecuteDpc EXECUTE_DPC, "6.2.. x86, 6.1.. x64";
-        ExecuteIsr EXECUTE_ISR, "6.2.. x86, 6.1.. x64";
-        Flags FLAGS, "6.2.. x86, 6.1.. x64";
+        SpinLockAddress SPIN_LOCK_ADDRESS, "6.1.. x64, 6.2.. x86";
+        CallerAddress CALLER_ADDRESS, "6.1.. x64, 6.2.. x86";
+        AcquireTime ACQUIRE_TIME, "6.1.. x64, 6.2.. x86";
+        ReleaseTime RELEASE_TIME, "6.1.. x64, 6.2.. x86";
+        WaitTimeInCycles WAIT_TIME_IN_CYCLES, "6.1.. x64, 6.2.. x86";
+        SpinCount SPIN_COUNT, "6.1.. x64, 6.2.. x86";
+        ThreadId THREAD_ID, "6.1.. x64, 6.2.. x86";
+        InterruptCount INTERRUPT_COUNT, "6.1.. x64, 6.2.. x86";
+        Irql IRQL, "6.1.. x64, 6.2.. x86";
+        AcquireDepth ACQUIRE_DEPTH, "6.1.. x64, 6.2.. x86";
+        AcquireMode ACQUIRE_MODE, "6.1.. x64, 6.2.. x86";
+        ExecuteDpc EXECUTE_DPC, "6.1.. x64, 6.2.. x86";
+        ExecuteIsr EXECUTE_ISR, "6.1.. x64, 6.2.. x86";
+        Flags FLAGS, "6.1.. x64, 6.2.. x86";
         Reserved RESERVED, "6.3..";
     }
 }

@@ -54,7 +54,7 @@ pub static CPTABLEINFO: Structure<members::CPTABLEINFO::Type> = Structure {
 
 /// Of what exception a critical process died.
 ///
-/// No symbol data confirms it in `10.0.17763.2452..10.0.17763.3165, 10.0.18362.693..1903, 10.0.19041.1288..10.0.20348.887, 21H2..22H2`: no table of these kernels holds the type.
+/// No symbol data confirms it in `10.0.19041.985 x86, 19569`: the kernel's symbols do not hold the type.
 pub static CRITICAL_PROCESS_EXCEPTION_DATA: Structure<members::CRITICAL_PROCESS_EXCEPTION_DATA::Type> = Structure {
     name: "CRITICAL_PROCESS_EXCEPTION_DATA",
     axis: &AXIS,
@@ -71,8 +71,6 @@ pub static CRITICAL_PROCESS_EXCEPTION_DATA: Structure<members::CRITICAL_PROCESS_
 };
 
 /// The identity of a symbol file, as the debug directory of an image has it.
-///
-/// No symbol data confirms it in `6.3.9600.17415`: no table of these kernels holds the type.
 ///
 /// No symbol data confirms it in `19569 arm64`: the kernel's symbols do not hold the type.
 pub static CVDD: Structure<members::CVDD::Type> = Structure {
@@ -212,7 +210,7 @@ pub static DUMP_HEADER32: Structure<members::DUMP_HEADER32::Type> = Structure {
 
 /// Starts a crash dump of a 64-bit system. What its writer leaves out is filled with the letters PAGE.
 ///
-/// No symbol data confirms it in `5.2.. x64`: a type of ntiodump.h, which no public kernel symbols hold.
+/// No symbol data confirms it in `x64`: a type of ntiodump.h, which no public kernel symbols hold.
 pub static DUMP_HEADER64: Structure<members::DUMP_HEADER64::Type> = Structure {
     name: "DUMP_HEADER64",
     axis: &AXIS,
@@ -239,31 +237,36 @@ pub static ESERVERSILO_GLOBALS: Structure<members::ESERVERSILO_GLOBALS::Type> = 
         Change::layout(Build::new(10, 0, 16299, 15), X86, <ESERVERSILO_GLOBALS_1709_x86 as Described>::LAYOUT.layout()),
         Change::layout(Build::new(10, 0, 16299, 15), X64, <ESERVERSILO_GLOBALS_1709_x64 as Described>::LAYOUT.layout()),
         Change::layout(Build::new(10, 0, 16299, 15), Arm64, <ESERVERSILO_GLOBALS_1709_x64 as Described>::LAYOUT.layout()),
+        Change::layout(Build::new(10, 0, 17763, 2452), X86, <ESERVERSILO_GLOBALS_10_0_17763_2452_x86 as Described>::LAYOUT.layout()),
         Change::layout(Build::new(10, 0, 17763, 2452), X64, <ESERVERSILO_GLOBALS_10_0_17763_2452_x64 as Described>::LAYOUT.layout()),
         Change::layout(Build::new(10, 0, 17763, 2452), Arm64, <ESERVERSILO_GLOBALS_10_0_17763_2452_x64 as Described>::LAYOUT.layout()),
+        Change::layout(Build::new(10, 0, 17763, 3165), X86, <ESERVERSILO_GLOBALS_10_0_17763_3165_x86 as Described>::LAYOUT.layout()),
         Change::layout(Build::new(10, 0, 17763, 3165), X64, <ESERVERSILO_GLOBALS_10_0_17763_3165_x64 as Described>::LAYOUT.layout()),
         Change::layout(Build::new(10, 0, 17763, 3165), Arm64, <ESERVERSILO_GLOBALS_10_0_17763_3165_x64 as Described>::LAYOUT.layout()),
+        Change::layout(Build::new(10, 0, 17763, 4499), X86, <ESERVERSILO_GLOBALS_10_0_17763_4499_x86 as Described>::LAYOUT.layout()),
         Change::layout(Build::new(10, 0, 17763, 4499), X64, <ESERVERSILO_GLOBALS_10_0_17763_4499_x64 as Described>::LAYOUT.layout()),
         Change::layout(Build::new(10, 0, 17763, 4499), Arm64, <ESERVERSILO_GLOBALS_10_0_17763_4499_x64 as Described>::LAYOUT.layout()),
+        Change::layout(Build::new(10, 0, 18362, 1), X86, <ESERVERSILO_GLOBALS_1709_x86 as Described>::LAYOUT.layout()),
         Change::layout(Build::new(10, 0, 18362, 1), X64, <ESERVERSILO_GLOBALS_1709_x64 as Described>::LAYOUT.layout()),
         Change::layout(Build::new(10, 0, 18362, 1), Arm64, <ESERVERSILO_GLOBALS_1709_x64 as Described>::LAYOUT.layout()),
         Change::layout(Build::new(10, 0, 19041, 264), X86, <ESERVERSILO_GLOBALS_2004_x86 as Described>::LAYOUT.layout()),
         Change::layout(Build::new(10, 0, 19041, 264), X64, <ESERVERSILO_GLOBALS_2004_x64 as Described>::LAYOUT.layout()),
         Change::layout(Build::new(10, 0, 19041, 264), Arm64, <ESERVERSILO_GLOBALS_2004_x64 as Described>::LAYOUT.layout()),
+        Change::layout(Build::new(10, 0, 19041, 985), X86, <ESERVERSILO_GLOBALS_10_0_19041_985_x86 as Described>::LAYOUT.layout()),
         Change::layout(Build::new(10, 0, 19041, 985), X64, <ESERVERSILO_GLOBALS_10_0_19041_985_x64 as Described>::LAYOUT.layout()),
         Change::layout(Build::new(10, 0, 19041, 985), Arm64, <ESERVERSILO_GLOBALS_10_0_19041_985_x64 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 19041, 1288), X86, <ESERVERSILO_GLOBALS_10_0_19041_1288_x86 as Described>::LAYOUT.layout()),
+        Change::layout(Build::new(10, 0, 19041, 1826), X86, <ESERVERSILO_GLOBALS_10_0_19041_1826_x86 as Described>::LAYOUT.layout()),
         Change::layout(Build::new(10, 0, 19041, 1826), X64, <ESERVERSILO_GLOBALS_10_0_19041_1826_x64 as Described>::LAYOUT.layout()),
         Change::layout(Build::new(10, 0, 19041, 1826), Arm64, <ESERVERSILO_GLOBALS_10_0_19041_1826_x64 as Described>::LAYOUT.layout()),
         Change::layout(Build::new(10, 0, 19569, 0), X64, <ESERVERSILO_GLOBALS_19569_x64 as Described>::LAYOUT.layout()),
         Change::layout(Build::new(10, 0, 19569, 0), Arm64, <ESERVERSILO_GLOBALS_19569_x64 as Described>::LAYOUT.layout()),
         Change::layout(Build::new(10, 0, 20348, 350), X64, <ESERVERSILO_GLOBALS_server_2022_x64 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 20348, 887), X64, <ESERVERSILO_GLOBALS_10_0_20348_887_x64 as Described>::LAYOUT.layout()),
+        Change::layout(Build::new(10, 0, 20348, 825), X64, <ESERVERSILO_GLOBALS_10_0_20348_825_x64 as Described>::LAYOUT.layout()),
         Change::layout(Build::new(10, 0, 20348, 1787), X64, <ESERVERSILO_GLOBALS_10_0_20348_1787_x64 as Described>::LAYOUT.layout()),
         Change::layout(Build::new(10, 0, 22000, 1), X64, <ESERVERSILO_GLOBALS_server_2022_x64 as Described>::LAYOUT.layout()),
         Change::layout(Build::new(10, 0, 22000, 1), Arm64, <ESERVERSILO_GLOBALS_server_2022_x64 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 22000, 795), X64, <ESERVERSILO_GLOBALS_10_0_20348_887_x64 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 22000, 795), Arm64, <ESERVERSILO_GLOBALS_10_0_20348_887_x64 as Described>::LAYOUT.layout()),
+        Change::layout(Build::new(10, 0, 22000, 795), X64, <ESERVERSILO_GLOBALS_10_0_20348_825_x64 as Described>::LAYOUT.layout()),
+        Change::layout(Build::new(10, 0, 22000, 795), Arm64, <ESERVERSILO_GLOBALS_10_0_20348_825_x64 as Described>::LAYOUT.layout()),
         Change::layout(Build::new(10, 0, 26100, 1742), X64, <ESERVERSILO_GLOBALS_24H2_x64 as Described>::LAYOUT.layout()),
         Change::layout(Build::new(10, 0, 26100, 1742), Arm64, <ESERVERSILO_GLOBALS_24H2_x64 as Described>::LAYOUT.layout()),
         Change::layout(Build::new(10, 0, 28000, 1), X64, <ESERVERSILO_GLOBALS_26H1_x64 as Described>::LAYOUT.layout()),
@@ -302,6 +305,7 @@ pub static ETW_APC_ENTRY: Structure<members::ETW_APC_ENTRY::Type> = Structure {
         Change::layout(Build::new(10, 0, 16299, 15), X86, <ETW_APC_ENTRY_1709_x86 as Described>::LAYOUT.layout()),
         Change::layout(Build::new(10, 0, 16299, 15), X64, <ETW_APC_ENTRY_1709_x64 as Described>::LAYOUT.layout()),
         Change::layout(Build::new(10, 0, 16299, 15), Arm64, <ETW_APC_ENTRY_1709_x64 as Described>::LAYOUT.layout()),
+        Change::layout(Build::new(10, 0, 19041, 3324), X86, <ETW_APC_ENTRY_10_0_19041_3324_x86 as Described>::LAYOUT.layout()),
         Change::layout(Build::new(10, 0, 19041, 3324), X64, <ETW_APC_ENTRY_10_0_19041_3324_x64 as Described>::LAYOUT.layout()),
         Change::layout(Build::new(10, 0, 19041, 3324), Arm64, <ETW_APC_ENTRY_10_0_19041_3324_x64 as Described>::LAYOUT.layout()),
         Change::layout(Build::new(10, 0, 19569, 0), X64, <ETW_APC_ENTRY_1709_x64 as Described>::LAYOUT.layout()),
@@ -545,13 +549,15 @@ pub static ETW_FILTER_HEADER: Structure<members::ETW_FILTER_HEADER::Type> = Stru
         Change::layout(Build::new(10, 0, 16299, 15), X86, <ETW_FILTER_HEADER_1709_x86 as Described>::LAYOUT.layout()),
         Change::layout(Build::new(10, 0, 16299, 15), X64, <ETW_FILTER_HEADER_1709_x64 as Described>::LAYOUT.layout()),
         Change::layout(Build::new(10, 0, 16299, 15), Arm64, <ETW_FILTER_HEADER_1709_x64 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 17763, 2452), X64, <ETW_FILTER_HEADER_10_0_17763_2452_x64 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 17763, 2452), Arm64, <ETW_FILTER_HEADER_10_0_17763_2452_x64 as Described>::LAYOUT.layout()),
+        Change::layout(Build::new(10, 0, 17763, 1075), X86, <ETW_FILTER_HEADER_10_0_17763_1075_x86 as Described>::LAYOUT.layout()),
+        Change::layout(Build::new(10, 0, 17763, 1075), X64, <ETW_FILTER_HEADER_10_0_17763_1075_x64 as Described>::LAYOUT.layout()),
+        Change::layout(Build::new(10, 0, 17763, 1075), Arm64, <ETW_FILTER_HEADER_10_0_17763_1075_x64 as Described>::LAYOUT.layout()),
+        Change::layout(Build::new(10, 0, 18362, 1), X86, <ETW_FILTER_HEADER_1709_x86 as Described>::LAYOUT.layout()),
         Change::layout(Build::new(10, 0, 18362, 1), X64, <ETW_FILTER_HEADER_1709_x64 as Described>::LAYOUT.layout()),
         Change::layout(Build::new(10, 0, 18362, 1), Arm64, <ETW_FILTER_HEADER_1709_x64 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 18362, 693), X64, <ETW_FILTER_HEADER_10_0_17763_2452_x64 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 18362, 693), Arm64, <ETW_FILTER_HEADER_10_0_17763_2452_x64 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 19041, 264), X86, <ETW_FILTER_HEADER_2004_x86 as Described>::LAYOUT.layout()),
+        Change::layout(Build::new(10, 0, 18362, 693), X86, <ETW_FILTER_HEADER_10_0_17763_1075_x86 as Described>::LAYOUT.layout()),
+        Change::layout(Build::new(10, 0, 18362, 693), X64, <ETW_FILTER_HEADER_10_0_17763_1075_x64 as Described>::LAYOUT.layout()),
+        Change::layout(Build::new(10, 0, 18362, 693), Arm64, <ETW_FILTER_HEADER_10_0_17763_1075_x64 as Described>::LAYOUT.layout()),
     ],
     of: PhantomData,
 };
@@ -622,13 +628,15 @@ pub static ETW_GUID_ENTRY: Structure<members::ETW_GUID_ENTRY::Type> = Structure 
         Change::layout(Build::new(10, 0, 14393, 0), X86, <ETW_GUID_ENTRY_1607_x86 as Described>::LAYOUT.layout()),
         Change::layout(Build::new(10, 0, 14393, 0), X64, <ETW_GUID_ENTRY_1607_x64 as Described>::LAYOUT.layout()),
         Change::layout(Build::new(10, 0, 16299, 15), Arm64, <ETW_GUID_ENTRY_1607_x64 as Described>::LAYOUT.layout()),
+        Change::layout(Build::new(10, 0, 17763, 1075), X86, <ETW_GUID_ENTRY_10_0_17763_1075_x86 as Described>::LAYOUT.layout()),
         Change::layout(Build::new(10, 0, 17763, 1075), X64, <ETW_GUID_ENTRY_10_0_17763_1075_x64 as Described>::LAYOUT.layout()),
         Change::layout(Build::new(10, 0, 17763, 1075), Arm64, <ETW_GUID_ENTRY_10_0_17763_1075_x64 as Described>::LAYOUT.layout()),
+        Change::layout(Build::new(10, 0, 18362, 1), X86, <ETW_GUID_ENTRY_1607_x86 as Described>::LAYOUT.layout()),
         Change::layout(Build::new(10, 0, 18362, 1), X64, <ETW_GUID_ENTRY_1607_x64 as Described>::LAYOUT.layout()),
         Change::layout(Build::new(10, 0, 18362, 1), Arm64, <ETW_GUID_ENTRY_1607_x64 as Described>::LAYOUT.layout()),
+        Change::layout(Build::new(10, 0, 18362, 693), X86, <ETW_GUID_ENTRY_10_0_17763_1075_x86 as Described>::LAYOUT.layout()),
         Change::layout(Build::new(10, 0, 18362, 693), X64, <ETW_GUID_ENTRY_10_0_17763_1075_x64 as Described>::LAYOUT.layout()),
         Change::layout(Build::new(10, 0, 18362, 693), Arm64, <ETW_GUID_ENTRY_10_0_17763_1075_x64 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 19041, 264), X86, <ETW_GUID_ENTRY_2004_x86 as Described>::LAYOUT.layout()),
         Change::layout(Build::new(10, 0, 28000, 1), X64, <ETW_GUID_ENTRY_26H1_x64 as Described>::LAYOUT.layout()),
         Change::layout(Build::new(10, 0, 28000, 1), Arm64, <ETW_GUID_ENTRY_26H1_x64 as Described>::LAYOUT.layout()),
     ],
@@ -1069,13 +1077,15 @@ pub static ETW_REG_ENTRY: Structure<members::ETW_REG_ENTRY::Type> = Structure {
         Change::layout(Build::new(10, 0, 16299, 15), X86, <ETW_REG_ENTRY_1709_x86 as Described>::LAYOUT.layout()),
         Change::layout(Build::new(10, 0, 16299, 15), X64, <ETW_REG_ENTRY_1709_x64 as Described>::LAYOUT.layout()),
         Change::layout(Build::new(10, 0, 16299, 15), Arm64, <ETW_REG_ENTRY_1709_x64 as Described>::LAYOUT.layout()),
+        Change::layout(Build::new(10, 0, 17763, 1075), X86, <ETW_REG_ENTRY_10_0_17763_1075_x86 as Described>::LAYOUT.layout()),
         Change::layout(Build::new(10, 0, 17763, 1075), X64, <ETW_REG_ENTRY_10_0_17763_1075_x64 as Described>::LAYOUT.layout()),
         Change::layout(Build::new(10, 0, 17763, 1075), Arm64, <ETW_REG_ENTRY_10_0_17763_1075_x64 as Described>::LAYOUT.layout()),
+        Change::layout(Build::new(10, 0, 18362, 1), X86, <ETW_REG_ENTRY_1709_x86 as Described>::LAYOUT.layout()),
         Change::layout(Build::new(10, 0, 18362, 1), X64, <ETW_REG_ENTRY_1709_x64 as Described>::LAYOUT.layout()),
         Change::layout(Build::new(10, 0, 18362, 1), Arm64, <ETW_REG_ENTRY_1709_x64 as Described>::LAYOUT.layout()),
+        Change::layout(Build::new(10, 0, 18362, 693), X86, <ETW_REG_ENTRY_10_0_17763_1075_x86 as Described>::LAYOUT.layout()),
         Change::layout(Build::new(10, 0, 18362, 693), X64, <ETW_REG_ENTRY_10_0_17763_1075_x64 as Described>::LAYOUT.layout()),
         Change::layout(Build::new(10, 0, 18362, 693), Arm64, <ETW_REG_ENTRY_10_0_17763_1075_x64 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 19041, 264), X86, <ETW_REG_ENTRY_2004_x86 as Described>::LAYOUT.layout()),
         Change::layout(Build::new(10, 0, 28000, 1), X64, <ETW_REG_ENTRY_26H1_x64 as Described>::LAYOUT.layout()),
         Change::layout(Build::new(10, 0, 28000, 1), Arm64, <ETW_REG_ENTRY_26H1_x64 as Described>::LAYOUT.layout()),
     ],
@@ -1171,16 +1181,15 @@ pub static ETW_SILODRIVERSTATE: Structure<members::ETW_SILODRIVERSTATE::Type> = 
         Change::layout(Build::new(10, 0, 17134, 1), X86, <ETW_SILODRIVERSTATE_1803_x86 as Described>::LAYOUT.layout()),
         Change::layout(Build::new(10, 0, 17134, 1), X64, <ETW_SILODRIVERSTATE_1803_x64 as Described>::LAYOUT.layout()),
         Change::layout(Build::new(10, 0, 17134, 1), Arm64, <ETW_SILODRIVERSTATE_1803_x64 as Described>::LAYOUT.layout()),
+        Change::layout(Build::new(10, 0, 17763, 1075), X86, <ETW_SILODRIVERSTATE_10_0_17763_1075_x86 as Described>::LAYOUT.layout()),
         Change::layout(Build::new(10, 0, 17763, 1075), X64, <ETW_SILODRIVERSTATE_10_0_17763_1075_x64 as Described>::LAYOUT.layout()),
         Change::layout(Build::new(10, 0, 17763, 1075), Arm64, <ETW_SILODRIVERSTATE_10_0_17763_1075_x64 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 17763, 2452), X64, <ETW_SILODRIVERSTATE_10_0_17763_2452_x64 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 17763, 2452), Arm64, <ETW_SILODRIVERSTATE_10_0_17763_2452_x64 as Described>::LAYOUT.layout()),
         Change::layout(Build::new(10, 0, 18362, 1), X86, <ETW_SILODRIVERSTATE_1903_x86 as Described>::LAYOUT.layout()),
         Change::layout(Build::new(10, 0, 18362, 1), X64, <ETW_SILODRIVERSTATE_1903_x64 as Described>::LAYOUT.layout()),
         Change::layout(Build::new(10, 0, 18362, 1), Arm64, <ETW_SILODRIVERSTATE_1903_x64 as Described>::LAYOUT.layout()),
+        Change::layout(Build::new(10, 0, 18362, 693), X86, <ETW_SILODRIVERSTATE_10_0_18362_693_x86 as Described>::LAYOUT.layout()),
         Change::layout(Build::new(10, 0, 18362, 693), X64, <ETW_SILODRIVERSTATE_10_0_18362_693_x64 as Described>::LAYOUT.layout()),
         Change::layout(Build::new(10, 0, 18362, 693), Arm64, <ETW_SILODRIVERSTATE_10_0_18362_693_x64 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 19041, 264), X86, <ETW_SILODRIVERSTATE_2004_x86 as Described>::LAYOUT.layout()),
         Change::layout(Build::new(10, 0, 19041, 264), X64, <ETW_SILODRIVERSTATE_2004_x64 as Described>::LAYOUT.layout()),
         Change::layout(Build::new(10, 0, 19041, 264), Arm64, <ETW_SILODRIVERSTATE_2004_x64 as Described>::LAYOUT.layout()),
         Change::layout(Build::new(10, 0, 20348, 350), X64, <ETW_SILODRIVERSTATE_server_2022_x64 as Described>::LAYOUT.layout()),
@@ -1826,6 +1835,7 @@ pub static KAPC: Structure<members::KAPC::Type> = Structure {
         Change::layout(Build::new(6, 2, 9200, 16384), X86, <KAPC_6_2_x86 as Described>::LAYOUT.layout()),
         Change::layout(Build::new(6, 2, 9200, 16384), X64, <KAPC_6_2_x64 as Described>::LAYOUT.layout()),
         Change::layout(Build::new(10, 0, 16299, 15), Arm64, <KAPC_6_2_x64 as Described>::LAYOUT.layout()),
+        Change::layout(Build::new(10, 0, 19041, 3324), X86, <KAPC_10_0_19041_3324_x86 as Described>::LAYOUT.layout()),
         Change::layout(Build::new(10, 0, 19041, 3324), X64, <KAPC_10_0_19041_3324_x64 as Described>::LAYOUT.layout()),
         Change::layout(Build::new(10, 0, 19041, 3324), Arm64, <KAPC_10_0_19041_3324_x64 as Described>::LAYOUT.layout()),
         Change::layout(Build::new(10, 0, 19569, 0), X64, <KAPC_6_2_x64 as Described>::LAYOUT.layout()),
@@ -2050,7 +2060,7 @@ pub static KSEMAPHORE: Structure<members::KSEMAPHORE::Type> = Structure {
 
 /// A time that is read without a lock: again, until both high parts are the same.
 ///
-/// No symbol data confirms it in `6.1.7601.24540..6.1, 6.3.9600.17415, 10.0.17763.2452..1809, 10.0.18362.693..1903`: no table of these kernels holds the type.
+/// No symbol data confirms it in `10.0.19041.985 x86`: the kernel's symbols do not hold the type.
 pub static KSYSTEM_TIME: Structure<members::KSYSTEM_TIME::Type> = Structure {
     name: "KSYSTEM_TIME",
     axis: &AXIS,
@@ -2060,9 +2070,9 @@ pub static KSYSTEM_TIME: Structure<members::KSYSTEM_TIME::Type> = Structure {
         Change::layout(Build::new(5, 1, 2600, 2180), X86, <KSYSTEM_TIME_5_1_2600_sp2 as Described>::LAYOUT.layout()),
         Change::layout(Build::new(5, 2, 3790, 1830), X64, <KSYSTEM_TIME_5_1_2600_sp2 as Described>::LAYOUT.layout()),
         Change::layout(Build::new(10, 0, 16299, 15), Arm64, <KSYSTEM_TIME_5_1_2600_sp2 as Described>::LAYOUT.layout()),
-        Change::none(Build::new(10, 0, 19041, 1288), X86),
-        Change::none(Build::new(10, 0, 19041, 1526), X64),
-        Change::none(Build::new(10, 0, 19041, 1526), Arm64),
+        Change::none(Build::new(10, 0, 19041, 1466), X86),
+        Change::none(Build::new(10, 0, 19041, 1466), X64),
+        Change::none(Build::new(10, 0, 19041, 1466), Arm64),
     ],
     of: PhantomData,
 };
@@ -2172,7 +2182,7 @@ pub static LUID: Structure<members::LUID::Type> = Structure {
 
 /// What the code that the message compiler writes for a provider keeps of its enabling.
 ///
-/// No symbol data confirms it in `6.3.9600.17415, 10.0.17763.2452..1809, 10.0.18362.693..1903, 10.0.19041.1288..`: no table of these kernels holds the type, which a compiler writes for each program.
+/// No symbol data confirms it in `2022-01.., 2021-05.. x86, 10.0.19041.1466..`: a compiler writes the type for each program that uses it.
 pub static MCGEN_TRACE_CONTEXT: Structure<members::MCGEN_TRACE_CONTEXT::Type> = Structure {
     name: "MCGEN_TRACE_CONTEXT",
     axis: &AXIS,
@@ -2223,8 +2233,6 @@ pub static MESSAGE_TRACE_USER: Structure<members::MESSAGE_TRACE_USER::Type> = St
 };
 
 /// The identity of a symbol file in format 2.
-///
-/// No symbol data confirms it in `6.3.9600.17415`: no table of these kernels holds the type.
 ///
 /// No symbol data confirms it in `19569 arm64`: the kernel's symbols do not hold the type.
 pub static NB10: Structure<members::NB10::Type> = Structure {
@@ -2466,7 +2474,7 @@ pub static PHYSICAL_MEMORY_DESCRIPTOR32: Structure<members::PHYSICAL_MEMORY_DESC
 
 /// Which physical memory a full dump has: PhysicalMemoryBlockBuffer of DUMP\_HEADER64.
 ///
-/// No symbol data confirms it in `5.2.. x64`: a type of ntiodump.h, which no public kernel symbols hold.
+/// No symbol data confirms it in `x64`: a type of ntiodump.h, which no public kernel symbols hold.
 pub static PHYSICAL_MEMORY_DESCRIPTOR64: Structure<members::PHYSICAL_MEMORY_DESCRIPTOR64::Type> = Structure {
     name: "PHYSICAL_MEMORY_DESCRIPTOR64",
     axis: &AXIS,
@@ -2495,7 +2503,7 @@ pub static PHYSICAL_MEMORY_RUN32: Structure<members::PHYSICAL_MEMORY_RUN32::Type
 
 /// Pages of physical memory that lie one behind the other, in memory and in the file.
 ///
-/// No symbol data confirms it in `5.2.. x64`: a type of ntiodump.h, which no public kernel symbols hold.
+/// No symbol data confirms it in `x64`: a type of ntiodump.h, which no public kernel symbols hold.
 pub static PHYSICAL_MEMORY_RUN64: Structure<members::PHYSICAL_MEMORY_RUN64::Type> = Structure {
     name: "PHYSICAL_MEMORY_RUN64",
     axis: &AXIS,
@@ -2543,8 +2551,6 @@ pub static RDMP_HEADER64: Structure<members::RDMP_HEADER64::Type> = Structure {
 
 /// The identity of a symbol file in format 7.
 ///
-/// No symbol data confirms it in `6.3.9600.17415`: no table of these kernels holds the type.
-///
 /// No symbol data confirms it in `19569 arm64`: the kernel's symbols do not hold the type.
 pub static RSDS: Structure<members::RSDS::Type> = Structure {
     name: "RSDS",
@@ -2560,8 +2566,6 @@ pub static RSDS: Structure<members::RSDS::Type> = Structure {
 };
 
 /// A node of a balanced tree.
-///
-/// No symbol data confirms it in `6.3.9600.17415`: no table of these kernels holds the type.
 pub static RTL_BALANCED_NODE: Structure<members::RTL_BALANCED_NODE::Type> = Structure {
     name: "RTL_BALANCED_NODE",
     axis: &AXIS,
@@ -2649,8 +2653,6 @@ pub static RTL_NLS_STATE: Structure<members::RTL_NLS_STATE::Type> = Structure {
 };
 
 /// A red-black tree.
-///
-/// No symbol data confirms it in `6.1.7601.24540..6.1, 6.3.9600.17415`: no table of these kernels holds the type.
 pub static RTL_RB_TREE: Structure<members::RTL_RB_TREE::Type> = Structure {
     name: "RTL_RB_TREE",
     axis: &AXIS,
@@ -2744,7 +2746,7 @@ pub static SEP_SILOSTATE: Structure<members::SEP_SILOSTATE::Type> = Structure {
 
 /// What processes of a silo see in place of KUSER\_SHARED\_DATA.
 ///
-/// No symbol data confirms it in `10.0.17763.2452..1809, 10.0.18362.693..1903`: no table of these kernels holds the type.
+/// No symbol data confirms it in `10.0.19041.985 x86`: the kernel's symbols do not hold the type.
 pub static SILO_USER_SHARED_DATA: Structure<members::SILO_USER_SHARED_DATA::Type> = Structure {
     name: "SILO_USER_SHARED_DATA",
     axis: &AXIS,
@@ -2756,11 +2758,12 @@ pub static SILO_USER_SHARED_DATA: Structure<members::SILO_USER_SHARED_DATA::Type
         Change::layout(Build::new(10, 0, 15063, 0), X86, <SILO_USER_SHARED_DATA_1703 as Described>::LAYOUT.layout()),
         Change::layout(Build::new(10, 0, 15063, 0), X64, <SILO_USER_SHARED_DATA_1703 as Described>::LAYOUT.layout()),
         Change::layout(Build::new(10, 0, 16299, 15), Arm64, <SILO_USER_SHARED_DATA_1703 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 19041, 985), X64, <SILO_USER_SHARED_DATA_10_0_19041_985_x64 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 19041, 985), Arm64, <SILO_USER_SHARED_DATA_10_0_19041_985_x64 as Described>::LAYOUT.layout()),
-        Change::none(Build::new(10, 0, 19041, 1288), X86),
-        Change::none(Build::new(10, 0, 19041, 1526), X64),
-        Change::none(Build::new(10, 0, 19041, 1526), Arm64),
+        Change::layout(Build::new(10, 0, 19041, 985), X86, <SILO_USER_SHARED_DATA_10_0_19041_985 as Described>::LAYOUT.layout()),
+        Change::layout(Build::new(10, 0, 19041, 985), X64, <SILO_USER_SHARED_DATA_10_0_19041_985 as Described>::LAYOUT.layout()),
+        Change::layout(Build::new(10, 0, 19041, 985), Arm64, <SILO_USER_SHARED_DATA_10_0_19041_985 as Described>::LAYOUT.layout()),
+        Change::none(Build::new(10, 0, 19041, 1466), X86),
+        Change::none(Build::new(10, 0, 19041, 1466), X64),
+        Change::none(Build::new(10, 0, 19041, 1466), Arm64),
     ],
     of: PhantomData,
 };
@@ -2944,9 +2947,9 @@ pub static TRACE_ENABLE_CONTEXT_EX: Structure<members::TRACE_ENABLE_CONTEXT_EX::
 
 /// What EnableFlags hold instead of flags if EVENT\_TRACE\_FLAG\_EXTENSION is set: where more flags are.
 ///
-/// No symbol data confirms it in `5.1..5.1.2600.2180`: public symbols of Windows XP hold this structure from service pack 3 on.
+/// No symbol data confirms it in `5.1..5.1.2600-sp2`: public symbols of Windows XP hold this structure from service pack 3 on.
 ///
-/// No symbol data confirms it in `5.2..5.2.3790.1830`: public symbols of Windows Server 2003 hold this structure from service pack 2 on.
+/// No symbol data confirms it in `5.2..5.2.3790-sp1`: public symbols of Windows Server 2003 hold this structure from service pack 2 on.
 ///
 /// No symbol data confirms it in `early-6.0..`: no structure in public kernel symbols has a member of this type.
 pub static TRACE_ENABLE_FLAG_EXTENSION: Structure<members::TRACE_ENABLE_FLAG_EXTENSION::Type> = Structure {
@@ -3089,7 +3092,7 @@ pub static TRIAGE_DUMP32: Structure<members::TRIAGE_DUMP32::Type> = Structure {
 
 /// Follows the header of a triage dump: where in the file its parts are.
 ///
-/// No symbol data confirms it in `5.2.. x64`: a type of ntiodump.h, which no public kernel symbols hold.
+/// No symbol data confirms it in `x64`: a type of ntiodump.h, which no public kernel symbols hold.
 pub static TRIAGE_DUMP64: Structure<members::TRIAGE_DUMP64::Type> = Structure {
     name: "TRIAGE_DUMP64",
     axis: &AXIS,
@@ -3148,9 +3151,9 @@ pub static UNICODE_STRING64: Structure<members::UNICODE_STRING64::Type> = Struct
 
 /// Starts every trace buffer, in memory and in an ETL file.
 ///
-/// No symbol data confirms it in `5.1..5.1.2600.2180`: public symbols hold the type from Windows XP SP3 on.
+/// No symbol data confirms it in `5.1..5.1.2600-sp2`: public symbols hold the type from Windows XP SP3 on.
 ///
-/// No symbol data confirms it in `5.2..5.2.3790.1830`: public symbols hold the type from Windows Server 2003 SP2 on.
+/// No symbol data confirms it in `5.2..5.2.3790-sp1`: public symbols hold the type from Windows Server 2003 SP2 on.
 pub static WMI_BUFFER_HEADER: Structure<members::WMI_BUFFER_HEADER::Type> = Structure {
     name: "WMI_BUFFER_HEADER",
     axis: &AXIS,
@@ -3180,9 +3183,9 @@ pub static WMI_BUFFER_HEADER: Structure<members::WMI_BUFFER_HEADER::Type> = Stru
 
 /// The state of a trace buffer, as bits; the enumeration ETW\_BUFFER\_STATE from 6.0 on.
 ///
-/// No symbol data confirms it in `5.1..5.1.2600.2180`: public symbols hold the type from Windows XP SP3 on.
+/// No symbol data confirms it in `5.1..5.1.2600-sp2`: public symbols hold the type from Windows XP SP3 on.
 ///
-/// No symbol data confirms it in `5.2..5.2.3790.1830`: public symbols hold the type from Windows Server 2003 SP2 on.
+/// No symbol data confirms it in `5.2..5.2.3790-sp1`: public symbols hold the type from Windows Server 2003 SP2 on.
 pub static WMI_BUFFER_STATE: Structure<members::WMI_BUFFER_STATE::Type> = Structure {
     name: "WMI_BUFFER_STATE",
     axis: &AXIS,
@@ -3199,9 +3202,9 @@ pub static WMI_BUFFER_STATE: Structure<members::WMI_BUFFER_STATE::Type> = Struct
 
 /// Which processor and logger a trace buffer is of; ETW\_BUFFER\_CONTEXT from 6.0 on.
 ///
-/// No symbol data confirms it in `5.1..5.1.2600.2180`: public symbols hold the type from Windows XP SP3 on.
+/// No symbol data confirms it in `5.1..5.1.2600-sp2`: public symbols hold the type from Windows XP SP3 on.
 ///
-/// No symbol data confirms it in `5.2..5.2.3790.1830`: public symbols hold the type from Windows Server 2003 SP2 on.
+/// No symbol data confirms it in `5.2..5.2.3790-sp1`: public symbols hold the type from Windows Server 2003 SP2 on.
 pub static WMI_CLIENT_CONTEXT: Structure<members::WMI_CLIENT_CONTEXT::Type> = Structure {
     name: "WMI_CLIENT_CONTEXT",
     axis: &AXIS,
@@ -3240,9 +3243,9 @@ pub static WMI_CONTEXTSWAP: Structure<members::WMI_CONTEXTSWAP::Type> = Structur
 
 /// The kernel's representation of an event tracing session.
 ///
-/// No symbol data confirms it in `5.1..5.1.2600.2180`: public symbols of Windows XP hold this structure from service pack 3 on.
+/// No symbol data confirms it in `5.1..5.1.2600-sp2`: public symbols of Windows XP hold this structure from service pack 3 on.
 ///
-/// No symbol data confirms it in `5.2..5.2.3790.1830`: public symbols of Windows Server 2003 hold this structure from service pack 2 on.
+/// No symbol data confirms it in `5.2..5.2.3790-sp1`: public symbols of Windows Server 2003 hold this structure from service pack 2 on.
 pub static WMI_LOGGER_CONTEXT: Structure<members::WMI_LOGGER_CONTEXT::Type> = Structure {
     name: "WMI_LOGGER_CONTEXT",
     axis: &AXIS,
@@ -3289,6 +3292,7 @@ pub static WMI_LOGGER_CONTEXT: Structure<members::WMI_LOGGER_CONTEXT::Type> = St
         Change::layout(Build::new(10, 0, 17763, 107), X86, <WMI_LOGGER_CONTEXT_1809_x86 as Described>::LAYOUT.layout()),
         Change::layout(Build::new(10, 0, 17763, 107), X64, <WMI_LOGGER_CONTEXT_1809_x64 as Described>::LAYOUT.layout()),
         Change::layout(Build::new(10, 0, 17763, 107), Arm64, <WMI_LOGGER_CONTEXT_1809_arm64 as Described>::LAYOUT.layout()),
+        Change::layout(Build::new(10, 0, 17763, 2452), X86, <WMI_LOGGER_CONTEXT_10_0_17763_2452_x86 as Described>::LAYOUT.layout()),
         Change::layout(Build::new(10, 0, 17763, 2452), X64, <WMI_LOGGER_CONTEXT_10_0_17763_2452_x64 as Described>::LAYOUT.layout()),
         Change::layout(Build::new(10, 0, 17763, 2452), Arm64, <WMI_LOGGER_CONTEXT_10_0_17763_2452_arm64 as Described>::LAYOUT.layout()),
         Change::layout(Build::new(10, 0, 18362, 1), X86, <WMI_LOGGER_CONTEXT_1903_x86 as Described>::LAYOUT.layout()),
@@ -3297,8 +3301,9 @@ pub static WMI_LOGGER_CONTEXT: Structure<members::WMI_LOGGER_CONTEXT::Type> = St
         Change::layout(Build::new(10, 0, 19041, 264), X86, <WMI_LOGGER_CONTEXT_2004_x86 as Described>::LAYOUT.layout()),
         Change::layout(Build::new(10, 0, 19041, 264), X64, <WMI_LOGGER_CONTEXT_2004_x64 as Described>::LAYOUT.layout()),
         Change::layout(Build::new(10, 0, 19041, 264), Arm64, <WMI_LOGGER_CONTEXT_2004_arm64 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 19041, 1526), X64, <WMI_LOGGER_CONTEXT_10_0_19041_1526_x64 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 19041, 1526), Arm64, <WMI_LOGGER_CONTEXT_10_0_19041_1526_arm64 as Described>::LAYOUT.layout()),
+        Change::layout(Build::new(10, 0, 19041, 1466), X86, <WMI_LOGGER_CONTEXT_10_0_19041_1466_x86 as Described>::LAYOUT.layout()),
+        Change::layout(Build::new(10, 0, 19041, 1466), X64, <WMI_LOGGER_CONTEXT_10_0_19041_1466_x64 as Described>::LAYOUT.layout()),
+        Change::layout(Build::new(10, 0, 19041, 1466), Arm64, <WMI_LOGGER_CONTEXT_10_0_19041_1466_arm64 as Described>::LAYOUT.layout()),
         Change::layout(Build::new(10, 0, 19569, 0), X64, <WMI_LOGGER_CONTEXT_19569_x64 as Described>::LAYOUT.layout()),
         Change::layout(Build::new(10, 0, 19569, 0), Arm64, <WMI_LOGGER_CONTEXT_19569_arm64 as Described>::LAYOUT.layout()),
         Change::layout(Build::new(10, 0, 20348, 350), X64, <WMI_LOGGER_CONTEXT_server_2022_x64 as Described>::LAYOUT.layout()),
@@ -3341,9 +3346,9 @@ pub static WMI_LOGGER_INFORMATION: Structure<members::WMI_LOGGER_INFORMATION::Ty
 
 /// The mode bits of an event tracing session, as WMI\_LOGGER\_CONTEXT once named them.
 ///
-/// No symbol data confirms it in `5.1..5.1.2600.2180`: public symbols of Windows XP hold this structure from service pack 3 on.
+/// No symbol data confirms it in `5.1..5.1.2600-sp2`: public symbols of Windows XP hold this structure from service pack 3 on.
 ///
-/// No symbol data confirms it in `5.2..5.2.3790.1830`: public symbols of Windows Server 2003 hold this structure from service pack 2 on.
+/// No symbol data confirms it in `5.2..5.2.3790-sp1`: public symbols of Windows Server 2003 hold this structure from service pack 2 on.
 pub static WMI_LOGGER_MODE: Structure<members::WMI_LOGGER_MODE::Type> = Structure {
     name: "WMI_LOGGER_MODE",
     axis: &AXIS,
@@ -3377,7 +3382,7 @@ pub static WMI_RESOURCE: Structure<members::WMI_RESOURCE::Type> = Structure {
 
 /// Data of the event PERFINFO\_LOG\_TYPE\_SPINLOCK: a spin lock was released. Times are those of the processor's cycle counter.
 ///
-/// No symbol data confirms it in `6.2.. x86, 6.1.. x64`: no public kernel symbols hold the type.
+/// No symbol data confirms it in `6.1.. x64, 6.2.. x86`: no public kernel symbols hold the type.
 pub static WMI_SPINLOCK: Structure<members::WMI_SPINLOCK::Type> = Structure {
     name: "WMI_SPINLOCK",
     axis: &AXIS,
@@ -3461,9 +3466,9 @@ pub static WNF_SILODRIVERSTATE: Structure<members::WNF_SILODRIVERSTATE::Type> = 
 
 /// Begins a data block of Windows Management Instrumentation, and so the control block of a logger.
 ///
-/// No symbol data confirms it in `5.1..5.1.2600.2180`: public symbols hold the type from Windows XP SP3 on.
+/// No symbol data confirms it in `5.1..5.1.2600-sp2`: public symbols hold the type from Windows XP SP3 on.
 ///
-/// No symbol data confirms it in `5.2..5.2.3790.1830`: public symbols hold the type from Windows Server 2003 SP2 on.
+/// No symbol data confirms it in `5.2..5.2.3790-sp1`: public symbols hold the type from Windows Server 2003 SP2 on.
 ///
 /// No symbol data confirms it in `6.1..`: public kernel symbols hold the type up to version 6.0.
 pub static WNODE_HEADER: Structure<members::WNODE_HEADER::Type> = Structure {

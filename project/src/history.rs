@@ -8,7 +8,7 @@ use etw_layouts_codegen::axis::{Arch, Axis, TargetSet};
 use etw_layouts_codegen::layouts::Layouts;
 use etw_layouts_codegen::registry::Registry;
 use etw_layouts_codegen::spec::{self, Body, Shape};
-use etw_layouts_codegen::{Choice, Source};
+use crate::{Choice, Source};
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -5,7 +5,7 @@ use super::frame::{page as framed, scrolled};
 use super::marks;
 use super::paths;
 use crate::html::Html;
-use etw_layouts_codegen::Source;
+use etw_layouts_project::Source;
 use etw_layouts_codegen::spec::{Body, ValuesKind};
 
 /// Structures: where readers begin.
@@ -66,7 +66,7 @@ fn row(atlas: &Atlas, structure: &Structure, html: &mut Html) {
         html.el("td", &[("class", &"proof")], |html| {
             for source in [Source::Symbols, Source::Converted, Source::Images, Source::Document, Source::Inferred] {
                 let name = Some(structure.name());
-                let of = |&&(target, standing): &&_| atlas.source(name, target, standing) == source;
+                let of = |&&(target, confidence): &&_| atlas.source(name, target, confidence) == source;
                 let count = columns().flat_map(|column| &column.targets).filter(of).count();
                 if count > 0 {
                     html.el("span", &[], |html| {
@@ -151,9 +151,9 @@ fn kernel(atlas: &Atlas, number: usize, html: &mut Html) {
             html.el("td", &[], |html| {
                 let Some(target) = target(arch) else { return };
                 let one = &atlas.kernels[target];
-                marks::source(html, atlas.source(None, target, one.choice.standing), one.choice.standing);
+                marks::source(html, atlas.source(None, target, one.choice.confidence), one.choice.confidence);
                 html.text(" ");
-                html.link(paths::of_kernel(&one.name), one.choice.standing.word());
+                html.link(paths::of_kernel(&one.name), one.choice.confidence.word());
                 html.leaf("small", &[], format_args!(" {} seen", one.seen.len()));
             });
         }

@@ -6,7 +6,7 @@ use super::marks;
 use super::paths;
 use crate::html::Html;
 use crate::print::guid;
-use etw_layouts_codegen::Choice;
+use etw_layouts_project::Choice;
 use etw_layouts_codegen::registry::{Seen, WitnessKind};
 
 /// The page.
@@ -41,7 +41,7 @@ fn facts(atlas: &Atlas, target: usize, html: &mut Html) {
     };
     fact("label", &|html| html.text(atlas.label(target)));
     fact("known", &|html| {
-        marks::source(html, atlas.source(None, target, kernel.choice.standing), kernel.choice.standing);
+        marks::source(html, atlas.source(None, target, kernel.choice.confidence), kernel.choice.confidence);
         html.text(format_args!(" {}", kernel.choice.sentence(atlas.axis)));
     });
     if atlas.is_update(target) {
@@ -111,9 +111,9 @@ fn structures(atlas: &Atlas, target: usize, html: &mut Html) {
                         _ => html.text(size),
                     });
                     html.el("td", &[], |html| {
-                        let source = atlas.source(Some(name), target, choice.standing);
-                        marks::source(html, source, choice.standing);
-                        html.text(format_args!(" {}", choice.standing.word()));
+                        let source = atlas.source(Some(name), target, choice.confidence);
+                        marks::source(html, source, choice.confidence);
+                        html.text(format_args!(" {}", choice.confidence.word()));
                     });
                     html.el("td", &[], |html| {
                         if !change.is_empty() {

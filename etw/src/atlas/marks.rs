@@ -1,7 +1,7 @@
 //! The signs for what a fact is known from: a shape each, so that nobody depends on colour.
 
 use crate::html::Html;
-use etw_layouts_codegen::{Source, Standing};
+use etw_layouts_project::{Confidence, Source, SymbolSource};
 use std::fmt::Display;
 
 /// The sources with the class of each in the style sheet, its sign, and what it means.
@@ -36,13 +36,13 @@ pub fn source(html: &mut Html, source: Source, title: impl Display) {
     }
 }
 
-/// What a layout is known from, by its standing, and by whether documents speak of the kernel.
-pub fn of(standing: Standing, documented: bool) -> Source {
-    match standing {
-        Standing::Proven => Source::Symbols,
-        Standing::Converted => Source::Converted,
-        Standing::Partly => Source::Images,
-        Standing::NotCheckable | Standing::Stated if documented => Source::Document,
+/// What a layout is known from, by the confidence in it, and by whether documents speak of the kernel.
+pub fn of(confidence: Confidence, documented: bool) -> Source {
+    match confidence {
+        Confidence::Verified(SymbolSource::Pdb) => Source::Symbols,
+        Confidence::Verified(SymbolSource::Converted) => Source::Converted,
+        Confidence::PartlyVerified => Source::Images,
+        Confidence::Documented { .. } if documented => Source::Document,
         _ => Source::Inferred,
     }
 }

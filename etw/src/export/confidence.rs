@@ -1,6 +1,6 @@
 //! How sure each type of an exported file is: a file of all types of a kernel is as sure as none of them in particular.
 
-use etw_layouts_codegen::Choice;
+use etw_layouts_project::Choice;
 use etw_layouts_codegen::emit::{Notes, types};
 use etw_layouts_codegen::layouts::Layouts;
 use etw_layouts_codegen::registry::Registry;
@@ -20,7 +20,7 @@ impl Confidence {
         let mut confidence = Self { types: Notes::new(), unconfirmed: BTreeMap::new() };
         for layout in types(layouts, choice.target(), only) {
             let own = Choice::of(layouts, registry, choice.asked.clone(), Some(&layout.name));
-            let (is_confirmed, sentence) = (own.standing.is_confirmed(), own.sentence(&layouts.spec.axis));
+            let (is_confirmed, sentence) = (own.confidence.is_verified(), own.sentence(&layouts.spec.axis));
             let reason = layouts.unverifiable(&layout.name, choice.target()).filter(|_| !is_confirmed);
             let words = reason.map_or_else(|| sentence.clone(), |reason| format!("{sentence}: {reason}"));
             if !is_confirmed {

@@ -3,11 +3,11 @@
 use super::confidence::Confidence;
 use super::write::{Text, write};
 use crate::{Error, Outcome, print};
-use etw_layouts_codegen::Choice;
 use etw_layouts_codegen::layouts::Layouts;
 use etw_layouts_codegen::registry::{Pdb, Registry, Seen};
-use etw_layouts_project::Project;
+use etw_layouts_project::evidence::by_pdb;
 use etw_layouts_project::names::{Among, name};
+use etw_layouts_project::{Choice, Project};
 use std::path::PathBuf;
 
 /// Kernels, and what of them.
@@ -139,7 +139,7 @@ fn with_pdb<'a>(registry: &'a Registry, wanted: &str) -> Result<&'a Seen, Error>
         return Err(format!("--pdb {wanted}: {help}").into());
     };
     let help = "`etw export offsets` lists them all; a PDB can be entered with `etw import`";
-    Ok(registry.by_pdb(guid, age).ok_or_else(|| format!("--pdb {wanted}: no kernel with this PDB was seen; {help}"))?)
+    Ok(by_pdb(registry, guid, age).ok_or_else(|| format!("--pdb {wanted}: no kernel with this PDB was seen; {help}"))?)
 }
 
 /// A PDB as `--pdb` takes it.

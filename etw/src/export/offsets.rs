@@ -72,7 +72,7 @@ pub fn csv(table: &Table) -> String {
         None => format!("sizeof({})", column.structure),
     }));
     names.extend(table.variables.iter().cloned());
-    names.extend(structures.iter().map(|(_, structure)| format!("{structure} standing")));
+    names.extend(structures.iter().map(|(_, structure)| format!("{structure} confidence")));
     let mut out = names.join(",") + "\n";
     for Row { seen, choices, cells, variables } in &table.rows {
         let mut values = vec![build(seen.build), seen.arch.to_string()];
@@ -86,7 +86,7 @@ pub fn csv(table: &Table) -> String {
         });
         values.extend(cells.iter().map(|cell| cell.as_ref().map(place).unwrap_or_default()));
         values.extend(variables.iter().map(|place| place.map(|at| format!("{at:#x}")).unwrap_or_default()));
-        values.extend(structures.iter().map(|(index, _)| choices[*index].standing.word().to_owned()));
+        values.extend(structures.iter().map(|(index, _)| choices[*index].confidence.word().to_owned()));
         out += &values.iter().map(|value| quoted(value)).collect::<Vec<_>>().join(",");
         out.push('\n');
     }
@@ -136,7 +136,7 @@ fn member<'a>(axis: &Axis, table: &'a Table, row: &'a Row, index: usize) -> Memb
         offset: cell.filter(|_| member.is_some()).map(|cell| cell.value),
         bit: cell.and_then(|cell| cell.bits).map(|bits| bits.position),
         bits: cell.and_then(|cell| cell.bits).map(|bits| bits.width),
-        standing: choice.standing.word(),
+        confidence: choice.confidence.word(),
         known: choice.sentence(axis),
         in_image: cell.is_some_and(|cell| cell.in_image),
     }
@@ -190,7 +190,7 @@ struct Member<'a> {
     offset: Option<u64>,
     bit: Option<u64>,
     bits: Option<u64>,
-    standing: &'static str,
+    confidence: &'static str,
     known: String,
     /// Whether an image of this very kernel shows it.
     in_image: bool,

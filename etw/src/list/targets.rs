@@ -2,12 +2,13 @@
 
 use super::pattern::Pattern;
 use crate::columns::{Row, aligned};
-use crate::target::{Standing, standing};
+use crate::target::{Confidence, confidence};
 use anstyle::Style;
-use etw_layouts_codegen::Choice;
 use etw_layouts_codegen::axis::Arch;
 use etw_layouts_codegen::layouts::Layouts;
 use etw_layouts_codegen::registry::Registry;
+use etw_layouts_project::Choice;
+use etw_layouts_project::evidence::builds_of;
 use serde::Serialize;
 
 /// A kernel on an architecture.
@@ -23,7 +24,7 @@ pub struct Target<'a> {
     same: Vec<String>,
     /// How sure its layouts are, and how many kernels that have them were seen.
     #[serde(flatten)]
-    standing: Standing,
+    confidence: Confidence,
     seen: usize,
 }
 
@@ -42,8 +43,8 @@ pub fn list<'a>(layouts: &'a Layouts, registry: &Registry, arch: Option<Arch>, p
             label: &version.label,
             release: &version.release,
             same: kernel.same.iter().map(ToString::to_string).collect(),
-            standing: standing(axis, &Choice::of(layouts, registry, axis.newest(index), None)),
-            seen: registry.kernels_of(axis, index),
+            confidence: confidence(axis, &Choice::of(layouts, registry, axis.newest(index), None)),
+            seen: builds_of(registry, axis, index),
         }
     };
     let matches = |target: &Target| {
@@ -61,12 +62,12 @@ pub fn text(list: &[Target], width: Option<usize>) -> String {
         let release = format!("{}{same}", target.release);
         Row {
             style: Style::new(),
-            cells: vec![target.target.clone(), target.label.to_owned(), target.standing.standing.to_owned(), seen, release],
+            cells: vec![target.target.clone(), target.label.to_owned(), target.confidence.confidence.to_owned(), seen, release],
         }
     };
     let rows: Vec<_> = list.iter().map(row).collect();
     let heading = format!("{} {}", list.len(), if list.len() == 1 { "target" } else { "targets" });
-    aligned(&[&heading, "label", "standing", "seen", "release"], &rows, width)
+    aligned(&[&heading, "label", "confidence", "examined", "release"], &rows, width)
 }
 
 /// The list as a document.

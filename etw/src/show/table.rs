@@ -6,7 +6,8 @@ use crate::print::{DIM, HEADING, plain_guid};
 use anstyle::Style;
 use etw_layouts_codegen::axis::TargetSet;
 use etw_layouts_codegen::layouts::{Bits, Form, Layouts, Type};
-use etw_layouts_codegen::registry::{Confirmed, Registry};
+use etw_layouts_codegen::registry::Registry;
+use etw_layouts_project::evidence::Confirmed;
 use etw_layouts_codegen::spec::{Body, Constant, Definition, Values, ValuesKind};
 use etw_layouts_project::errata;
 use etw_layouts_project::history::has;
@@ -83,7 +84,7 @@ pub fn known(layouts: &Layouts, subject: &Subject) -> String {
 /// The targets at which symbol data confirms a structure.
 pub fn confirmed_in(layouts: &Layouts, confirmed: &Confirmed, name: &str) -> TargetSet {
     let mut set = TargetSet::default();
-    let by_symbols = |&target: &usize| layouts.why_not(confirmed, name, target).is_none();
+    let by_symbols = |&target: &usize| confirmed.why_not(layouts, name, target).is_none();
     has(layouts, name).iter().filter(by_symbols).for_each(|target| set.insert(target));
     set
 }

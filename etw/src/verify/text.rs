@@ -2,7 +2,7 @@
 
 use crate::print::{ALARM, GREEN, HEADING};
 use anstyle::Style;
-use etw_layouts_codegen::Choice;
+use etw_layouts_project::Choice;
 use etw_layouts_codegen::axis::Axis;
 use etw_layouts_codegen::layouts::Layouts;
 use etw_layouts_project::verify::{Checked, Finding, Report, Summary, Variables, label};

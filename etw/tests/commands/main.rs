@@ -9,7 +9,7 @@ mod provenance;
 mod standing;
 
 use etw_layouts_cli::{diff, map, pretty, show};
-use etw_layouts_codegen::Choice;
+use etw_layouts_project::Choice;
 use etw_layouts_codegen::axis::Build;
 use etw_layouts_codegen::layouts::Layouts;
 use etw_layouts_codegen::registry::Registry;

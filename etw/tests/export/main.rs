@@ -2,7 +2,7 @@
 //! `ETW_LAYOUTS_PYTHON` names the interpreter, if not `python3`.
 
 use etw_layouts_cli::map;
-use etw_layouts_codegen::Choice;
+use etw_layouts_project::Choice;
 use etw_layouts_codegen::axis::{Arch, Axis};
 use etw_layouts_codegen::emit::c::Style;
 use etw_layouts_codegen::emit::{Notes, c, cstruct, isf};
@@ -161,8 +161,8 @@ fn types_state_their_confidence() {
     for name in ["10.0.19041.1526-x64", "10.0.17763.1-arm64", "6.1.7601.17514-x86"] {
         let asked = layouts.spec.axis.find(name).expect("a target");
         let all = etw_layouts_codegen::emit::types(&layouts, asked.target, None);
-        let of = |structure: &str| Choice::of(&layouts, &registry, asked.clone(), Some(structure)).standing;
-        let (sure, not): (Vec<&Layout>, Vec<&Layout>) = all.iter().copied().partition(|layout| of(&layout.name).is_confirmed());
+        let of = |structure: &str| Choice::of(&layouts, &registry, asked.clone(), Some(structure)).confidence;
+        let (sure, not): (Vec<&Layout>, Vec<&Layout>) = all.iter().copied().partition(|layout| of(&layout.name).is_verified());
         assert!(!not.is_empty(), "{name}");
         let count = format!(
             "symbols of this very kernel confirm {} of {} types, and do not confirm {}",

@@ -12,7 +12,7 @@ runtime::values! {
         EVENT_TRACE_CLOCK_RAW = 0x0, "Not a choice of its own: replaced by the default.";
         EVENT_TRACE_CLOCK_PERFCOUNTER = 0x1, "5.1... Ticks of the performance counter. The default before 5.2.3790.1830.";
         EVENT_TRACE_CLOCK_SYSTEMTIME = 0x2, "5.1... Units of 100 ns since 1601. The default since 5.2.3790.1830.\n\nErratum, the document's range is 5.2.., another document says 5.1.. (the table in WMI\\_LOGGER\\_INFORMATION; the text below it says that 5.1 obeys the value 2).";
-        EVENT_TRACE_CLOCK_CPUCYCLE = 0x3, "5.2.3790.1830... Cycles of the processor, read by rdtsc.";
+        EVENT_TRACE_CLOCK_CPUCYCLE = 0x3, "5.2.3790-sp1... Cycles of the processor, read by rdtsc.";
         EVENT_TRACE_CLOCK_MAX = 0x4, "The count of the others.";
     }
 }

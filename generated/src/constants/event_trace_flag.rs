@@ -29,7 +29,7 @@ runtime::values! {
         EVENT_TRACE_FLAG_DBGPRINT = 0x40000, "5.1...";
         EVENT_TRACE_FLAG_JOB = 0x80000, "10.0...";
         EVENT_TRACE_FLAG_ALPC = 0x100000, "early-6.0...";
-        EVENT_TRACE_FLAG_VOLMGR = 0x200000, "5.2.3790.1830..5.2.";
+        EVENT_TRACE_FLAG_VOLMGR = 0x200000, "5.2.3790-sp1..5.2.";
         EVENT_TRACE_FLAG_SPLIT_IO = 0x200000, "early-6.0...";
         EVENT_TRACE_FLAG_DEBUG_EVENTS = 0x400000, "10.0...";
         EVENT_TRACE_FLAG_DRIVER = 0x800000, "early-6.0... Becomes PERF\\_DRIVERS in Masks \\[1\\].";

@@ -26,7 +26,7 @@ runtime::values! {
         PERF_DBGPRINT = 0x40000, "5.1...";
         PERF_JOB = 0x80000, "10.0...";
         PERF_ALPC = 0x100000, "early-6.0...";
-        PERF_SPLIT_IO = 0x200000, "5.2.3790.1830...";
+        PERF_SPLIT_IO = 0x200000, "5.2.3790-sp1...";
         PERF_DEBUG_EVENTS = 0x400000, "10.0...";
         PERF_FILE_IO = 0x2000000, "early-6.0...";
         PERF_FILE_IO_INIT = 0x4000000, "early-6.0...";
@@ -49,7 +49,7 @@ runtime::values! {
         PERF_PRIORITY = 0x20002000, "early-6.0...";
         PERF_INTERRUPT = 0x20004000, "5.1...";
         PERF_VIRTUAL_ALLOC = 0x20008000, "early-6.0...";
-        PERF_SPINLOCK = 0x20010000, "6.2.. x86, 6.1.. x64.";
+        PERF_SPINLOCK = 0x20010000, "6.1.. x64, 6.2.. x86.";
         PERF_SYNC_OBJECTS = 0x20020000, "6.1...";
         PERF_DPC_QUEUE = 0x20040000, "6.2...";
         PERF_MEMINFO = 0x20080000, "early-6.0...";

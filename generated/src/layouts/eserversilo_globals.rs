@@ -204,6 +204,43 @@ runtime::layout! {
 }
 
 runtime::layout! {
+    /// `ESERVERSILO_GLOBALS` since 10.0.17763.2452 on x86: 0x2a0 bytes, aligned to 8.
+    ///
+    /// What the kernel keeps for a server silo, and for the host, whose is PspHostSiloGlobals.
+    pub struct ESERVERSILO_GLOBALS_10_0_17763_2452_x86: members::ESERVERSILO_GLOBALS, 0x2a0, 8 {
+        0x00 ObSiloState: OBP_SILODRIVERSTATE_1511_x86 = "OBP_SILODRIVERSTATE", "seen in symbols. What the object manager keeps.";
+        0x1a4 SeSiloState: SEP_SILOSTATE_1703_x86 = "SEP_SILOSTATE", "seen in symbols. What the security monitor keeps.";
+        0x1bc _padding1BC: [u8; 4], "padding.";
+        0x1c0 SeRmSiloState: SEP_RM_LSA_CONNECTION_STATE_1607_x86 = "SEP_RM_LSA_CONNECTION_STATE", "seen in symbols. What the security monitor keeps of its connection to LSASS.";
+        0x1f0 EtwSiloState: runtime::Ptr32 = "ETW_SILODRIVERSTATE *", "seen in symbols. What ETW keeps for it.";
+        0x1f4 MiSessionLeaderProcess: runtime::Ptr32 = "EPROCESS *", "seen in symbols. The process that leads the session of the silo.";
+        0x1f8 ExpDefaultErrorPortProcess: runtime::Ptr32 = "EPROCESS *", "seen in symbols. The process that hard errors are sent to.";
+        0x1fc ExpDefaultErrorPort: runtime::Ptr32 = "PVOID", "seen in symbols. The port that hard errors are sent to.";
+        0x200 HardErrorState: u32 = "ULONG", "seen in symbols.";
+        0x204 _padding204: [u8; 4], "padding.";
+        0x208 WnfSiloState: WNF_SILODRIVERSTATE_1607_x86 = "WNF_SILODRIVERSTATE", "seen in symbols. What Windows Notification Facility keeps.";
+        0x238 DbgkSiloState: DBGK_SILOSTATE_1709_x86 = "DBGK_SILOSTATE", "seen in symbols. What the support of debuggers keeps.";
+        0x248 PsProtectedCurrentDirectory: UNICODE_STRING_5_0_x86 = "UNICODE_STRING", "seen in symbols.";
+        0x250 PsProtectedEnvironment: UNICODE_STRING_5_0_x86 = "UNICODE_STRING", "seen in symbols.";
+        0x258 ApiSetSection: runtime::Ptr32 = "PVOID", "seen in symbols.";
+        0x25c ApiSetSchema: runtime::Ptr32 = "PVOID", "seen in symbols.";
+        0x260 OneCoreForwardersEnabled: u8 = "BOOLEAN", "seen in symbols.";
+        0x261 TzVirtualizationSupported: u8 = "BOOLEAN", "seen in symbols.";
+        0x262 _padding262: [u8; 2], "padding.";
+        0x264 ExTimeZoneState: runtime::Ptr32 = "EX_TIMEZONE_STATE *", "seen in symbols. The time zone.";
+        0x268 NtSystemRoot: UNICODE_STRING_5_0_x86 = "UNICODE_STRING", "seen in symbols. The folder of Windows.";
+        0x270 SiloRootDirectoryName: UNICODE_STRING_5_0_x86 = "UNICODE_STRING", "seen in symbols. The root of the names of objects in the silo.";
+        0x278 Storage: runtime::Ptr32 = "PSP_STORAGE *", "seen in symbols.";
+        0x27c State: SERVERSILO_STATE_1607 = "SERVERSILO_STATE", "seen in symbols. How far the silo has come.";
+        0x280 ExitStatus: i32 = "LONG", "seen in symbols. How the silo ended.";
+        0x284 DeleteEvent: runtime::Ptr32 = "KEVENT *", "seen in symbols. Set once the silo is gone.";
+        0x288 UserSharedData: runtime::Ptr32 = "SILO_USER_SHARED_DATA *", "seen in symbols. What user mode reads of the silo, as SharedUserData of the host.";
+        0x28c UserSharedSection: runtime::Ptr32 = "PVOID", "seen in symbols.";
+        0x290 TerminateWorkItem: WORK_QUEUE_ITEM_5_0_x86 = "WORK_QUEUE_ITEM", "seen in symbols. Ends the silo.";
+    }
+}
+
+runtime::layout! {
     /// `ESERVERSILO_GLOBALS` since 10.0.17763.2452 on x64: 0x488 bytes, aligned to 8.
     ///
     /// What the kernel keeps for a server silo, and for the host, whose is PspHostSiloGlobals.
@@ -236,6 +273,45 @@ runtime::layout! {
         0x458 UserSharedData: runtime::Ptr64 = "SILO_USER_SHARED_DATA *", "seen in symbols. What user mode reads of the silo, as SharedUserData of the host.";
         0x460 UserSharedSection: runtime::Ptr64 = "PVOID", "seen in symbols.";
         0x468 TerminateWorkItem: WORK_QUEUE_ITEM_5_2_3790_sp1_x64 = "WORK_QUEUE_ITEM", "seen in symbols. Ends the silo.";
+    }
+}
+
+runtime::layout! {
+    /// `ESERVERSILO_GLOBALS` since 10.0.17763.3165 on x86: 0x2a8 bytes, aligned to 8.
+    ///
+    /// What the kernel keeps for a server silo, and for the host, whose is PspHostSiloGlobals.
+    pub struct ESERVERSILO_GLOBALS_10_0_17763_3165_x86: members::ESERVERSILO_GLOBALS, 0x2a8, 8 {
+        0x00 ObSiloState: OBP_SILODRIVERSTATE_1511_x86 = "OBP_SILODRIVERSTATE", "seen in symbols. What the object manager keeps.";
+        0x1a4 SeSiloState: SEP_SILOSTATE_1703_x86 = "SEP_SILOSTATE", "seen in symbols. What the security monitor keeps.";
+        0x1bc _padding1BC: [u8; 4], "padding.";
+        0x1c0 SeRmSiloState: SEP_RM_LSA_CONNECTION_STATE_1607_x86 = "SEP_RM_LSA_CONNECTION_STATE", "seen in symbols. What the security monitor keeps of its connection to LSASS.";
+        0x1f0 EtwSiloState: runtime::Ptr32 = "ETW_SILODRIVERSTATE *", "seen in symbols. What ETW keeps for it.";
+        0x1f4 MiSessionLeaderProcess: runtime::Ptr32 = "EPROCESS *", "seen in symbols. The process that leads the session of the silo.";
+        0x1f8 ExpDefaultErrorPortProcess: runtime::Ptr32 = "EPROCESS *", "seen in symbols. The process that hard errors are sent to.";
+        0x1fc ExpDefaultErrorPort: runtime::Ptr32 = "PVOID", "seen in symbols. The port that hard errors are sent to.";
+        0x200 HardErrorState: u32 = "ULONG", "seen in symbols.";
+        0x204 _padding204: [u8; 4], "padding.";
+        0x208 WnfSiloState: WNF_SILODRIVERSTATE_1607_x86 = "WNF_SILODRIVERSTATE", "seen in symbols. What Windows Notification Facility keeps.";
+        0x238 DbgkSiloState: DBGK_SILOSTATE_1709_x86 = "DBGK_SILOSTATE", "seen in symbols. What the support of debuggers keeps.";
+        0x248 PsProtectedCurrentDirectory: UNICODE_STRING_5_0_x86 = "UNICODE_STRING", "seen in symbols.";
+        0x250 PsProtectedEnvironment: UNICODE_STRING_5_0_x86 = "UNICODE_STRING", "seen in symbols.";
+        0x258 ApiSetSection: runtime::Ptr32 = "PVOID", "seen in symbols.";
+        0x25c ApiSetSchema: runtime::Ptr32 = "PVOID", "seen in symbols.";
+        0x260 OneCoreForwardersEnabled: u8 = "BOOLEAN", "seen in symbols.";
+        0x261 TzVirtualizationSupported: u8 = "BOOLEAN", "seen in symbols.";
+        0x262 _padding262: [u8; 2], "padding.";
+        0x264 ImgFileExecOptions: runtime::Ptr32 = "PVOID", "seen in symbols.";
+        0x268 ExTimeZoneState: runtime::Ptr32 = "EX_TIMEZONE_STATE *", "seen in symbols. The time zone.";
+        0x26c NtSystemRoot: UNICODE_STRING_5_0_x86 = "UNICODE_STRING", "seen in symbols. The folder of Windows.";
+        0x274 SiloRootDirectoryName: UNICODE_STRING_5_0_x86 = "UNICODE_STRING", "seen in symbols. The root of the names of objects in the silo.";
+        0x27c Storage: runtime::Ptr32 = "PSP_STORAGE *", "seen in symbols.";
+        0x280 State: SERVERSILO_STATE_1607 = "SERVERSILO_STATE", "seen in symbols. How far the silo has come.";
+        0x284 ExitStatus: i32 = "LONG", "seen in symbols. How the silo ended.";
+        0x288 DeleteEvent: runtime::Ptr32 = "KEVENT *", "seen in symbols. Set once the silo is gone.";
+        0x28c UserSharedData: runtime::Ptr32 = "SILO_USER_SHARED_DATA *", "seen in symbols. What user mode reads of the silo, as SharedUserData of the host.";
+        0x290 UserSharedSection: runtime::Ptr32 = "PVOID", "seen in symbols.";
+        0x294 TerminateWorkItem: WORK_QUEUE_ITEM_5_0_x86 = "WORK_QUEUE_ITEM", "seen in symbols. Ends the silo.";
+        0x2a4 _padding2A4: [u8; 4], "padding.";
     }
 }
 
@@ -273,6 +349,49 @@ runtime::layout! {
         0x460 UserSharedData: runtime::Ptr64 = "SILO_USER_SHARED_DATA *", "seen in symbols. What user mode reads of the silo, as SharedUserData of the host.";
         0x468 UserSharedSection: runtime::Ptr64 = "PVOID", "seen in symbols.";
         0x470 TerminateWorkItem: WORK_QUEUE_ITEM_5_2_3790_sp1_x64 = "WORK_QUEUE_ITEM", "seen in symbols. Ends the silo.";
+    }
+}
+
+runtime::layout! {
+    /// `ESERVERSILO_GLOBALS` since 10.0.17763.4499 on x86: 0x2e8 bytes, aligned to 8.
+    ///
+    /// What the kernel keeps for a server silo, and for the host, whose is PspHostSiloGlobals.
+    pub struct ESERVERSILO_GLOBALS_10_0_17763_4499_x86: members::ESERVERSILO_GLOBALS, 0x2e8, 8 {
+        0x00 ObSiloState: OBP_SILODRIVERSTATE_1511_x86 = "OBP_SILODRIVERSTATE", "seen in symbols. What the object manager keeps.";
+        0x1a4 SeSiloState: SEP_SILOSTATE_1703_x86 = "SEP_SILOSTATE", "seen in symbols. What the security monitor keeps.";
+        0x1bc _padding1BC: [u8; 4], "padding.";
+        0x1c0 SeRmSiloState: SEP_RM_LSA_CONNECTION_STATE_1607_x86 = "SEP_RM_LSA_CONNECTION_STATE", "seen in symbols. What the security monitor keeps of its connection to LSASS.";
+        0x1f0 EtwSiloState: runtime::Ptr32 = "ETW_SILODRIVERSTATE *", "seen in symbols. What ETW keeps for it.";
+        0x1f4 MiSessionLeaderProcess: runtime::Ptr32 = "EPROCESS *", "seen in symbols. The process that leads the session of the silo.";
+        0x1f8 ExpDefaultErrorPortProcess: runtime::Ptr32 = "EPROCESS *", "seen in symbols. The process that hard errors are sent to.";
+        0x1fc ExpDefaultErrorPort: runtime::Ptr32 = "PVOID", "seen in symbols. The port that hard errors are sent to.";
+        0x200 HardErrorState: u32 = "ULONG", "seen in symbols.";
+        0x204 _padding204: [u8; 4], "padding.";
+        0x208 WnfSiloState: WNF_SILODRIVERSTATE_1607_x86 = "WNF_SILODRIVERSTATE", "seen in symbols. What Windows Notification Facility keeps.";
+        0x238 DbgkSiloState: DBGK_SILOSTATE_1709_x86 = "DBGK_SILOSTATE", "seen in symbols. What the support of debuggers keeps.";
+        0x248 PsProtectedCurrentDirectory: UNICODE_STRING_5_0_x86 = "UNICODE_STRING", "seen in symbols.";
+        0x250 PsProtectedEnvironment: UNICODE_STRING_5_0_x86 = "UNICODE_STRING", "seen in symbols.";
+        0x258 ApiSetSection: runtime::Ptr32 = "PVOID", "seen in symbols.";
+        0x25c ApiSetSchema: runtime::Ptr32 = "PVOID", "seen in symbols.";
+        0x260 OneCoreForwardersEnabled: u8 = "BOOLEAN", "seen in symbols.";
+        0x261 TzVirtualizationSupported: u8 = "BOOLEAN", "seen in symbols.";
+        0x262 _padding262: [u8; 2], "padding.";
+        0x264 ImgFileExecOptions: runtime::Ptr32 = "PVOID", "seen in symbols.";
+        0x268 ExTimeZoneState: runtime::Ptr32 = "EX_TIMEZONE_STATE *", "seen in symbols. The time zone.";
+        0x26c NtSystemRoot: UNICODE_STRING_5_0_x86 = "UNICODE_STRING", "seen in symbols. The folder of Windows.";
+        0x274 SiloRootDirectoryName: UNICODE_STRING_5_0_x86 = "UNICODE_STRING", "seen in symbols. The root of the names of objects in the silo.";
+        0x27c Storage: runtime::Ptr32 = "PSP_STORAGE *", "seen in symbols.";
+        0x280 State: SERVERSILO_STATE_1607 = "SERVERSILO_STATE", "seen in symbols. How far the silo has come.";
+        0x284 ExitStatus: i32 = "LONG", "seen in symbols. How the silo ended.";
+        0x288 DeleteEvent: runtime::Ptr32 = "KEVENT *", "seen in symbols. Set once the silo is gone.";
+        0x28c UserSharedData: runtime::Ptr32 = "SILO_USER_SHARED_DATA *", "seen in symbols. What user mode reads of the silo, as SharedUserData of the host.";
+        0x290 UserSharedSection: runtime::Ptr32 = "PVOID", "seen in symbols.";
+        0x294 TerminateWorkItem: WORK_QUEUE_ITEM_5_0_x86 = "WORK_QUEUE_ITEM", "seen in symbols. Ends the silo.";
+        0x2a4 CriticalProcessExited: i32 = "LONG", "seen in symbols. Whether a critical process has died.";
+        0x2a8 CriticalProcessStatus: i32 = "LONG", "seen in symbols. How that process ended.";
+        0x2ac CriticalProcessName: [u8; 15] = "UCHAR [15]", "seen in symbols. The name of that process.";
+        0x2bb _padding2BB: [u8; 5], "padding.";
+        0x2c0 CriticalProcessExceptionData: CRITICAL_PROCESS_EXCEPTION_DATA_1607_x86 = "CRITICAL_PROCESS_EXCEPTION_DATA", "seen in symbols. Of what exception that process died.";
     }
 }
 
@@ -393,6 +512,45 @@ runtime::layout! {
 }
 
 runtime::layout! {
+    /// `ESERVERSILO_GLOBALS` since 10.0.19041.985 on x86: 0x2a8 bytes, aligned to 8.
+    ///
+    /// What the kernel keeps for a server silo, and for the host, whose is PspHostSiloGlobals.
+    pub struct ESERVERSILO_GLOBALS_10_0_19041_985_x86: members::ESERVERSILO_GLOBALS, 0x2a8, 8 {
+        0x00 ObSiloState: OBP_SILODRIVERSTATE_1511_x86 = "OBP_SILODRIVERSTATE", "seen in symbols. What the object manager keeps.";
+        0x1a4 SeSiloState: SEP_SILOSTATE_1703_x86 = "SEP_SILOSTATE", "seen in symbols. What the security monitor keeps.";
+        0x1bc _padding1BC: [u8; 4], "padding.";
+        0x1c0 SeRmSiloState: SEP_RM_LSA_CONNECTION_STATE_1607_x86 = "SEP_RM_LSA_CONNECTION_STATE", "seen in symbols. What the security monitor keeps of its connection to LSASS.";
+        0x1f0 EtwSiloState: runtime::Ptr32 = "ETW_SILODRIVERSTATE *", "seen in symbols. What ETW keeps for it.";
+        0x1f4 MiSessionLeaderProcess: runtime::Ptr32 = "EPROCESS *", "seen in symbols. The process that leads the session of the silo.";
+        0x1f8 ExpDefaultErrorPortProcess: runtime::Ptr32 = "EPROCESS *", "seen in symbols. The process that hard errors are sent to.";
+        0x1fc ExpDefaultErrorPort: runtime::Ptr32 = "PVOID", "seen in symbols. The port that hard errors are sent to.";
+        0x200 HardErrorState: u32 = "ULONG", "seen in symbols.";
+        0x204 ExpLicenseState: runtime::Ptr32 = "EXP_LICENSE_STATE *", "seen in symbols.";
+        0x208 WnfSiloState: WNF_SILODRIVERSTATE_1607_x86 = "WNF_SILODRIVERSTATE", "seen in symbols. What Windows Notification Facility keeps.";
+        0x238 DbgkSiloState: DBGK_SILOSTATE_1709_x86 = "DBGK_SILOSTATE", "seen in symbols. What the support of debuggers keeps.";
+        0x248 PsProtectedCurrentDirectory: UNICODE_STRING_5_0_x86 = "UNICODE_STRING", "seen in symbols.";
+        0x250 PsProtectedEnvironment: UNICODE_STRING_5_0_x86 = "UNICODE_STRING", "seen in symbols.";
+        0x258 ApiSetSection: runtime::Ptr32 = "PVOID", "seen in symbols.";
+        0x25c ApiSetSchema: runtime::Ptr32 = "PVOID", "seen in symbols.";
+        0x260 OneCoreForwardersEnabled: u8 = "BOOLEAN", "seen in symbols.";
+        0x261 TzVirtualizationSupported: u8 = "BOOLEAN", "seen in symbols.";
+        0x262 _padding262: [u8; 2], "padding.";
+        0x264 ExTimeZoneState: runtime::Ptr32 = "EX_TIMEZONE_STATE *", "seen in symbols. The time zone.";
+        0x268 NtSystemRoot: UNICODE_STRING_5_0_x86 = "UNICODE_STRING", "seen in symbols. The folder of Windows.";
+        0x270 SiloRootDirectoryName: UNICODE_STRING_5_0_x86 = "UNICODE_STRING", "seen in symbols. The root of the names of objects in the silo.";
+        0x278 Storage: runtime::Ptr32 = "PSP_STORAGE *", "seen in symbols.";
+        0x27c State: SERVERSILO_STATE_1607 = "SERVERSILO_STATE", "seen in symbols. How far the silo has come.";
+        0x280 ExitStatus: i32 = "LONG", "seen in symbols. How the silo ended.";
+        0x284 DeleteEvent: runtime::Ptr32 = "KEVENT *", "seen in symbols. Set once the silo is gone.";
+        0x288 UserSharedData: runtime::Ptr32 = "SILO_USER_SHARED_DATA *", "seen in symbols. What user mode reads of the silo, as SharedUserData of the host.";
+        0x28c UserSharedSection: runtime::Ptr32 = "PVOID", "seen in symbols.";
+        0x290 TerminateWorkItem: WORK_QUEUE_ITEM_5_0_x86 = "WORK_QUEUE_ITEM", "seen in symbols. Ends the silo.";
+        0x2a0 IsDownlevelContainer: u8 = "UCHAR", "seen in symbols. Whether the silo is of an older Windows than the host.";
+        0x2a1 _padding2A1: [u8; 7], "padding.";
+    }
+}
+
+runtime::layout! {
     /// `ESERVERSILO_GLOBALS` since 10.0.19041.985 on x64: 0x498 bytes, aligned to 8.
     ///
     /// What the kernel keeps for a server silo, and for the host, whose is PspHostSiloGlobals.
@@ -432,10 +590,10 @@ runtime::layout! {
 }
 
 runtime::layout! {
-    /// `ESERVERSILO_GLOBALS` since 10.0.19041.1288 on x86: 0x2a8 bytes, aligned to 8.
+    /// `ESERVERSILO_GLOBALS` since 10.0.19041.1826 on x86: 0x2a8 bytes, aligned to 8.
     ///
     /// What the kernel keeps for a server silo, and for the host, whose is PspHostSiloGlobals.
-    pub struct ESERVERSILO_GLOBALS_10_0_19041_1288_x86: members::ESERVERSILO_GLOBALS, 0x2a8, 8 {
+    pub struct ESERVERSILO_GLOBALS_10_0_19041_1826_x86: members::ESERVERSILO_GLOBALS, 0x2a8, 8 {
         0x00 ObSiloState: OBP_SILODRIVERSTATE_1511_x86 = "OBP_SILODRIVERSTATE", "seen in symbols. What the object manager keeps.";
         0x1a4 SeSiloState: SEP_SILOSTATE_1703_x86 = "SEP_SILOSTATE", "seen in symbols. What the security monitor keeps.";
         0x1bc _padding1BC: [u8; 4], "padding.";
@@ -455,18 +613,19 @@ runtime::layout! {
         0x260 OneCoreForwardersEnabled: u8 = "BOOLEAN", "seen in symbols.";
         0x261 TzVirtualizationSupported: u8 = "BOOLEAN", "seen in symbols.";
         0x262 _padding262: [u8; 2], "padding.";
-        0x264 ExTimeZoneState: runtime::Ptr32 = "EX_TIMEZONE_STATE *", "seen in symbols. The time zone.";
-        0x268 NtSystemRoot: UNICODE_STRING_5_0_x86 = "UNICODE_STRING", "seen in symbols. The folder of Windows.";
-        0x270 SiloRootDirectoryName: UNICODE_STRING_5_0_x86 = "UNICODE_STRING", "seen in symbols. The root of the names of objects in the silo.";
-        0x278 Storage: runtime::Ptr32 = "PSP_STORAGE *", "seen in symbols.";
-        0x27c State: SERVERSILO_STATE_1607 = "SERVERSILO_STATE", "seen in symbols. How far the silo has come.";
-        0x280 ExitStatus: i32 = "LONG", "seen in symbols. How the silo ended.";
-        0x284 DeleteEvent: runtime::Ptr32 = "KEVENT *", "seen in symbols. Set once the silo is gone.";
-        0x288 UserSharedData: runtime::Ptr32 = "SILO_USER_SHARED_DATA *", "seen in symbols. What user mode reads of the silo, as SharedUserData of the host.";
-        0x28c UserSharedSection: runtime::Ptr32 = "PVOID", "seen in symbols.";
-        0x290 TerminateWorkItem: WORK_QUEUE_ITEM_5_0_x86 = "WORK_QUEUE_ITEM", "seen in symbols. Ends the silo.";
-        0x2a0 IsDownlevelContainer: u8 = "UCHAR", "seen in symbols. Whether the silo is of an older Windows than the host.";
-        0x2a1 _padding2A1: [u8; 7], "padding.";
+        0x264 ImgFileExecOptions: runtime::Ptr32 = "PVOID", "seen in symbols.";
+        0x268 ExTimeZoneState: runtime::Ptr32 = "EX_TIMEZONE_STATE *", "seen in symbols. The time zone.";
+        0x26c NtSystemRoot: UNICODE_STRING_5_0_x86 = "UNICODE_STRING", "seen in symbols. The folder of Windows.";
+        0x274 SiloRootDirectoryName: UNICODE_STRING_5_0_x86 = "UNICODE_STRING", "seen in symbols. The root of the names of objects in the silo.";
+        0x27c Storage: runtime::Ptr32 = "PSP_STORAGE *", "seen in symbols.";
+        0x280 State: SERVERSILO_STATE_1607 = "SERVERSILO_STATE", "seen in symbols. How far the silo has come.";
+        0x284 ExitStatus: i32 = "LONG", "seen in symbols. How the silo ended.";
+        0x288 DeleteEvent: runtime::Ptr32 = "KEVENT *", "seen in symbols. Set once the silo is gone.";
+        0x28c UserSharedData: runtime::Ptr32 = "SILO_USER_SHARED_DATA *", "seen in symbols. What user mode reads of the silo, as SharedUserData of the host.";
+        0x290 UserSharedSection: runtime::Ptr32 = "PVOID", "seen in symbols.";
+        0x294 TerminateWorkItem: WORK_QUEUE_ITEM_5_0_x86 = "WORK_QUEUE_ITEM", "seen in symbols. Ends the silo.";
+        0x2a4 IsDownlevelContainer: u8 = "UCHAR", "seen in symbols. Whether the silo is of an older Windows than the host.";
+        0x2a5 _padding2A5: [u8; 3], "padding.";
     }
 }
 
@@ -589,10 +748,10 @@ runtime::layout! {
 }
 
 runtime::layout! {
-    /// `ESERVERSILO_GLOBALS` since 10.0.20348.887 on x64: 0x560 bytes, aligned to 8.
+    /// `ESERVERSILO_GLOBALS` since 10.0.20348.825 on x64: 0x560 bytes, aligned to 8.
     ///
     /// What the kernel keeps for a server silo, and for the host, whose is PspHostSiloGlobals.
-    pub struct ESERVERSILO_GLOBALS_10_0_20348_887_x64: members::ESERVERSILO_GLOBALS, 0x560, 8 {
+    pub struct ESERVERSILO_GLOBALS_10_0_20348_825_x64: members::ESERVERSILO_GLOBALS, 0x560, 8 {
         0x00 ObSiloState: OBP_SILODRIVERSTATE_server_2022_x64 = "OBP_SILODRIVERSTATE", "seen in symbols. What the object manager keeps.";
         0x2e0 SeSiloState: SEP_SILOSTATE_1703_x64 = "SEP_SILOSTATE", "seen in symbols. What the security monitor keeps.";
         0x310 SeRmSiloState: SEP_RM_LSA_CONNECTION_STATE_1607_x64 = "SEP_RM_LSA_CONNECTION_STATE", "seen in symbols. What the security monitor keeps of its connection to LSASS.";

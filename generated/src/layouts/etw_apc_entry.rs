@@ -46,6 +46,26 @@ runtime::layout! {
 }
 
 runtime::layout! {
+    /// `ETW_APC_ENTRY` since 10.0.19041.3324 on x86: 0x30 bytes, aligned to 4.
+    ///
+    /// An APC for walking a thread's user-mode stack, linked into a list while it is free.
+    pub struct ETW_APC_ENTRY_10_0_19041_3324_x86: members::ETW_APC_ENTRY, 0x30, 4 {
+        0x00 u00: ETW_APC_ENTRY_10_0_19041_3324_x86_u00, "unnamed; its members have accessors." {
+            0x00 SListEntry set_SListEntry: SINGLE_LIST_ENTRY_5_0_x86 = "SINGLE_LIST_ENTRY", "seen in symbols. Links the APCs that are free.";
+            0x00 Apc set_Apc: KAPC_10_0_19041_3324_x86 = "KAPC", "seen in symbols. The APC.";
+        }
+    }
+}
+
+runtime::layout! {
+    /// The unnamed union at 0x00 of `ETW_APC_ENTRY`.
+    pub union ETW_APC_ENTRY_10_0_19041_3324_x86_u00: 0x30, 4 {
+        0x00 SListEntry: runtime::Bytes<SINGLE_LIST_ENTRY_5_0_x86, 48> = "SINGLE_LIST_ENTRY", "seen in symbols. Links the APCs that are free.";
+        0x00 Apc: KAPC_10_0_19041_3324_x86 = "KAPC", "seen in symbols. The APC.";
+    }
+}
+
+runtime::layout! {
     /// `ETW_APC_ENTRY` since 10.0.19041.3324 on x64: 0x60 bytes, aligned to 16.
     ///
     /// An APC for walking a thread's user-mode stack, linked into a list while it is free.

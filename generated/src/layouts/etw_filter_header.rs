@@ -119,10 +119,31 @@ runtime::layout! {
 }
 
 runtime::layout! {
-    /// `ETW_FILTER_HEADER` since 10.0.17763.2452 on x64: 0x68 bytes, aligned to 8.
+    /// `ETW_FILTER_HEADER` since 10.0.17763.1075 on x86: 0x34 bytes, aligned to 4.
     ///
     /// The filters that a session has for the events of a provider.
-    pub struct ETW_FILTER_HEADER_10_0_17763_2452_x64: members::ETW_FILTER_HEADER, 0x68, 8 {
+    pub struct ETW_FILTER_HEADER_10_0_17763_1075_x86: members::ETW_FILTER_HEADER, 0x34, 4 {
+        0x00 FilterFlags: i32 = "LONG", "seen in symbols.";
+        0x04 PidFilter: runtime::Ptr32 = "ETW_FILTER_PID *", "seen in symbols. By process.";
+        0x08 ExeFilter: runtime::Ptr32 = "ETW_FILTER_STRING_TOKEN *", "seen in symbols. By the name of the executable.";
+        0x0c PkgIdFilter: runtime::Ptr32 = "ETW_FILTER_STRING_TOKEN *", "seen in symbols. By the identity of the package.";
+        0x10 PkgAppIdFilter: runtime::Ptr32 = "ETW_FILTER_STRING_TOKEN *", "seen in symbols. By the application within its package.";
+        0x14 ContainerFilter: runtime::Ptr32 = "ETW_FILTER_STRING_TOKEN *", "seen in symbols. By the container.";
+        0x18 StackWalkIdFilter: runtime::Ptr32 = "ETW_PERFECT_HASH_FUNCTION *", "seen in symbols. By identifier: the events that are recorded with their stacks.";
+        0x1c StackWalkNameFilter: runtime::Ptr32 = "ETW_FILTER_EVENT_NAME_DATA *", "seen in symbols. The same by name.";
+        0x20 StackWalkLevelKwFilter: runtime::Ptr32 = "EVENT_FILTER_LEVEL_KW *", "seen in symbols. The same by level and keyword.";
+        0x24 EventIdFilter: runtime::Ptr32 = "ETW_PERFECT_HASH_FUNCTION *", "seen in symbols. By the identifier of the event.";
+        0x28 PayloadFilter: runtime::Ptr32 = "ETW_PAYLOAD_FILTER *", "seen in symbols. By what the event's data holds.";
+        0x2c ProviderSideFilter: runtime::Ptr32 = "EVENT_FILTER_HEADER *", "seen in symbols. What the provider filters by itself.";
+        0x30 EventNameFilter: runtime::Ptr32 = "ETW_FILTER_EVENT_NAME_DATA *", "seen in symbols. By the name of the event.";
+    }
+}
+
+runtime::layout! {
+    /// `ETW_FILTER_HEADER` since 10.0.17763.1075 on x64: 0x68 bytes, aligned to 8.
+    ///
+    /// The filters that a session has for the events of a provider.
+    pub struct ETW_FILTER_HEADER_10_0_17763_1075_x64: members::ETW_FILTER_HEADER, 0x68, 8 {
         0x00 FilterFlags: i32 = "LONG", "seen in symbols.";
         0x04 _padding04: [u8; 4], "padding.";
         0x08 PidFilter: runtime::Ptr64 = "ETW_FILTER_PID *", "seen in symbols. By process.";
@@ -137,26 +158,5 @@ runtime::layout! {
         0x50 PayloadFilter: runtime::Ptr64 = "ETW_PAYLOAD_FILTER *", "seen in symbols. By what the event's data holds.";
         0x58 ProviderSideFilter: runtime::Ptr64 = "EVENT_FILTER_HEADER *", "seen in symbols. What the provider filters by itself.";
         0x60 EventNameFilter: runtime::Ptr64 = "ETW_FILTER_EVENT_NAME_DATA *", "seen in symbols. By the name of the event.";
-    }
-}
-
-runtime::layout! {
-    /// `ETW_FILTER_HEADER` since 2004 on x86: 0x34 bytes, aligned to 4.
-    ///
-    /// The filters that a session has for the events of a provider.
-    pub struct ETW_FILTER_HEADER_2004_x86: members::ETW_FILTER_HEADER, 0x34, 4 {
-        0x00 FilterFlags: i32 = "LONG", "seen in symbols.";
-        0x04 PidFilter: runtime::Ptr32 = "ETW_FILTER_PID *", "seen in symbols. By process.";
-        0x08 ExeFilter: runtime::Ptr32 = "ETW_FILTER_STRING_TOKEN *", "seen in symbols. By the name of the executable.";
-        0x0c PkgIdFilter: runtime::Ptr32 = "ETW_FILTER_STRING_TOKEN *", "seen in symbols. By the identity of the package.";
-        0x10 PkgAppIdFilter: runtime::Ptr32 = "ETW_FILTER_STRING_TOKEN *", "seen in symbols. By the application within its package.";
-        0x14 ContainerFilter: runtime::Ptr32 = "ETW_FILTER_STRING_TOKEN *", "seen in symbols. By the container.";
-        0x18 StackWalkIdFilter: runtime::Ptr32 = "ETW_PERFECT_HASH_FUNCTION *", "seen in symbols. By identifier: the events that are recorded with their stacks.";
-        0x1c StackWalkNameFilter: runtime::Ptr32 = "ETW_FILTER_EVENT_NAME_DATA *", "seen in symbols. The same by name.";
-        0x20 StackWalkLevelKwFilter: runtime::Ptr32 = "EVENT_FILTER_LEVEL_KW *", "seen in symbols. The same by level and keyword.";
-        0x24 EventIdFilter: runtime::Ptr32 = "ETW_PERFECT_HASH_FUNCTION *", "seen in symbols. By the identifier of the event.";
-        0x28 PayloadFilter: runtime::Ptr32 = "ETW_PAYLOAD_FILTER *", "seen in symbols. By what the event's data holds.";
-        0x2c ProviderSideFilter: runtime::Ptr32 = "EVENT_FILTER_HEADER *", "seen in symbols. What the provider filters by itself.";
-        0x30 EventNameFilter: runtime::Ptr32 = "ETW_FILTER_EVENT_NAME_DATA *", "seen in symbols. By the name of the event.";
     }
 }

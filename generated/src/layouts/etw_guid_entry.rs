@@ -352,6 +352,40 @@ runtime::layout! {
 }
 
 runtime::layout! {
+    /// `ETW_GUID_ENTRY` since 10.0.17763.1075 on x86: 0x178 bytes, aligned to 8.
+    ///
+    /// What the kernel knows of a GUID that someone registered or enabled: of an event provider, of a group of providers, or of a receiver of notifications. The first updates that have SiloGuidList are known from their images, which tell the offset of Guid.
+    pub struct ETW_GUID_ENTRY_10_0_17763_1075_x86: members::ETW_GUID_ENTRY, 0x178, 8 {
+        0x00 GuidList: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "documented. Links the entries whose GUIDs have the same hash.";
+        0x08 SiloGuidList: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "documented. Links the entries that silos have for the GUID of this entry of the host's.";
+        0x10 RefCount: i32 = "LONG_PTR volatile", "documented. References to it, which keep it from being freed.";
+        0x14 Guid: GUID_5_0 = "GUID", "documented. The GUID.";
+        0x24 RegListHead: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "documented. The registrations: each is an ETW\\_REG\\_ENTRY, linked by its RegList, or by its GroupRegList if the GUID is a group's.";
+        0x2c SecurityDescriptor: runtime::Ptr32 = "PSECURITY_DESCRIPTOR", "documented. Who may register and enable the provider.";
+        0x30 u30: ETW_GUID_ENTRY_10_0_17763_1075_x86_u30, "unnamed; its members have accessors." {
+            0x30 LastEnable set_LastEnable: ETW_LAST_ENABLE_INFO_late_6_0 = "ETW_LAST_ENABLE_INFO", "documented, its place inferred. How the provider was last enabled.";
+            0x30 MatchId set_MatchId: u64 = "ULONGLONG", "documented, its place inferred.";
+        }
+        0x40 ProviderEnableInfo: TRACE_ENABLE_INFO_early_6_0 = "TRACE_ENABLE_INFO", "documented. What all sessions together ask of the provider.";
+        0x60 EnableInfo: [TRACE_ENABLE_INFO_early_6_0; 8] = "TRACE_ENABLE_INFO [8]", "documented. What each session asks of it. A bit of the EnableMask of a registration stands for each.";
+        0x160 FilterData: runtime::Ptr32 = "ETW_FILTER_HEADER *", "documented. What sessions filter the provider's events by.";
+        0x164 SiloState: runtime::Ptr32 = "ETW_SILODRIVERSTATE *", "documented. What ETW keeps for the silo that the entry is of, the host being one.";
+        0x168 HostEntry: runtime::Ptr32 = "ETW_GUID_ENTRY *", "documented. The host's entry of the same GUID, of an entry of a silo's.";
+        0x16c Lock: EX_PUSH_LOCK_5_2_3790_sp1_x86 = "EX_PUSH_LOCK", "documented. Guards the entry.";
+        0x170 LockOwner: runtime::Ptr32 = "ETHREAD *", "documented. The thread that holds Lock.";
+        0x174 _padding174: [u8; 4], "padding.";
+    }
+}
+
+runtime::layout! {
+    /// The unnamed union at 0x30 of `ETW_GUID_ENTRY`.
+    pub union ETW_GUID_ENTRY_10_0_17763_1075_x86_u30: 0x10, 8 {
+        0x00 LastEnable: ETW_LAST_ENABLE_INFO_late_6_0 = "ETW_LAST_ENABLE_INFO", "documented, its place inferred. How the provider was last enabled.";
+        0x00 MatchId: runtime::Bytes<u64, 16> = "ULONGLONG", "documented, its place inferred.";
+    }
+}
+
+runtime::layout! {
     /// `ETW_GUID_ENTRY` since 10.0.17763.1075 on x64: 0x1a8 bytes, aligned to 8.
     ///
     /// What the kernel knows of a GUID that someone registered or enabled: of an event provider, of a group of providers, or of a receiver of notifications. The first updates that have SiloGuidList are known from their images, which tell the offset of Guid.
@@ -379,40 +413,6 @@ runtime::layout! {
 runtime::layout! {
     /// The unnamed union at 0x50 of `ETW_GUID_ENTRY`.
     pub union ETW_GUID_ENTRY_10_0_17763_1075_x64_u50: 0x10, 8 {
-        0x00 LastEnable: ETW_LAST_ENABLE_INFO_late_6_0 = "ETW_LAST_ENABLE_INFO", "documented, its place inferred. How the provider was last enabled.";
-        0x00 MatchId: runtime::Bytes<u64, 16> = "ULONGLONG", "documented, its place inferred.";
-    }
-}
-
-runtime::layout! {
-    /// `ETW_GUID_ENTRY` since 2004 on x86: 0x178 bytes, aligned to 8.
-    ///
-    /// What the kernel knows of a GUID that someone registered or enabled: of an event provider, of a group of providers, or of a receiver of notifications. The first updates that have SiloGuidList are known from their images, which tell the offset of Guid.
-    pub struct ETW_GUID_ENTRY_2004_x86: members::ETW_GUID_ENTRY, 0x178, 8 {
-        0x00 GuidList: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "documented. Links the entries whose GUIDs have the same hash.";
-        0x08 SiloGuidList: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "documented. Links the entries that silos have for the GUID of this entry of the host's.";
-        0x10 RefCount: i32 = "LONG_PTR volatile", "documented. References to it, which keep it from being freed.";
-        0x14 Guid: GUID_5_0 = "GUID", "documented. The GUID.";
-        0x24 RegListHead: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "documented. The registrations: each is an ETW\\_REG\\_ENTRY, linked by its RegList, or by its GroupRegList if the GUID is a group's.";
-        0x2c SecurityDescriptor: runtime::Ptr32 = "PSECURITY_DESCRIPTOR", "documented. Who may register and enable the provider.";
-        0x30 u30: ETW_GUID_ENTRY_2004_x86_u30, "unnamed; its members have accessors." {
-            0x30 LastEnable set_LastEnable: ETW_LAST_ENABLE_INFO_late_6_0 = "ETW_LAST_ENABLE_INFO", "documented, its place inferred. How the provider was last enabled.";
-            0x30 MatchId set_MatchId: u64 = "ULONGLONG", "documented, its place inferred.";
-        }
-        0x40 ProviderEnableInfo: TRACE_ENABLE_INFO_early_6_0 = "TRACE_ENABLE_INFO", "documented. What all sessions together ask of the provider.";
-        0x60 EnableInfo: [TRACE_ENABLE_INFO_early_6_0; 8] = "TRACE_ENABLE_INFO [8]", "documented. What each session asks of it. A bit of the EnableMask of a registration stands for each.";
-        0x160 FilterData: runtime::Ptr32 = "ETW_FILTER_HEADER *", "documented. What sessions filter the provider's events by.";
-        0x164 SiloState: runtime::Ptr32 = "ETW_SILODRIVERSTATE *", "documented. What ETW keeps for the silo that the entry is of, the host being one.";
-        0x168 HostEntry: runtime::Ptr32 = "ETW_GUID_ENTRY *", "documented. The host's entry of the same GUID, of an entry of a silo's.";
-        0x16c Lock: EX_PUSH_LOCK_5_2_3790_sp1_x86 = "EX_PUSH_LOCK", "documented. Guards the entry.";
-        0x170 LockOwner: runtime::Ptr32 = "ETHREAD *", "documented. The thread that holds Lock.";
-        0x174 _padding174: [u8; 4], "padding.";
-    }
-}
-
-runtime::layout! {
-    /// The unnamed union at 0x30 of `ETW_GUID_ENTRY`.
-    pub union ETW_GUID_ENTRY_2004_x86_u30: 0x10, 8 {
         0x00 LastEnable: ETW_LAST_ENABLE_INFO_late_6_0 = "ETW_LAST_ENABLE_INFO", "documented, its place inferred. How the provider was last enabled.";
         0x00 MatchId: runtime::Bytes<u64, 16> = "ULONGLONG", "documented, its place inferred.";
     }

@@ -843,6 +843,49 @@ runtime::layout! {
 }
 
 runtime::layout! {
+    /// `ETW_REG_ENTRY` since 10.0.17763.1075 on x86: 0x3c bytes, aligned to 4.
+    ///
+    /// A registration: of an event provider, by a process or in the kernel, or of a receiver of notifications.
+    pub struct ETW_REG_ENTRY_10_0_17763_1075_x86: members::ETW_REG_ENTRY, 0x3c, 4 {
+        0x00 RegList: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "documented. Links the registrations of one GUID.";
+        0x08 GroupRegList: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "documented. Links the registrations of the providers of one group.";
+        0x10 GuidEntry: runtime::Ptr32 = "ETW_GUID_ENTRY *", "documented. The GUID that was registered.";
+        0x14 GroupEntry: runtime::Ptr32 = "ETW_GUID_ENTRY *", "documented. The group that the provider belongs to, if any.";
+        0x18 u18: ETW_REG_ENTRY_6_3_9600_19913_x86_u18, "unnamed; its members have accessors." {
+            0x18 ReplyQueue set_ReplyQueue: runtime::Ptr32 = "ETW_REPLY_QUEUE *", "documented, its place inferred. Where replies to notifications go that this registration has sent.";
+            0x18 ReplySlot set_ReplySlot: [runtime::Ptr32; 4] = "ETW_QUEUE_ENTRY * [4]", "documented, its place inferred. Notifications that it still has to reply to.";
+            0x18 Caller set_Caller: runtime::Ptr32 = "PVOID", "documented, its place inferred. The code in the kernel that made the registration.";
+            0x1c SessionId set_SessionId: u32 = "ULONG", "documented, its place inferred. The session of a driver in session space.";
+        }
+        0x28 u28: ETW_REG_ENTRY_6_3_9600_19913_x86_u28, "unnamed; its members have accessors." {
+            0x28 Process set_Process: runtime::Ptr32 = "EPROCESS *", "documented, its place inferred. The process that made the registration.";
+            0x28 CallbackContext set_CallbackContext: runtime::Ptr32 = "PVOID", "documented, its place inferred. What Callback is given.";
+            0x2c Callback set_Callback: runtime::Ptr32 = "PVOID", "documented, its place inferred. What is called in the kernel when the provider is enabled or disabled.";
+        }
+        0x30 Index: u16 = "USHORT", "documented. The registration among those of its process.";
+        0x32 u32: ETW_REG_ENTRY_1709_x86_u32, "unnamed; its members have accessors." {
+            0x32 Flags set_Flags: u16 = "USHORT", "documented, its place inferred. What the registration is of.";
+            0x32 [0] DbgKernelRegistration set_DbgKernelRegistration: u16 = "USHORT", "documented. Made in the kernel; Callback holds, not Process.";
+            0x32 [1] DbgUserRegistration set_DbgUserRegistration: u16 = "USHORT", "documented. Made by a process.";
+            0x32 [2] DbgReplyRegistration set_DbgReplyRegistration: u16 = "USHORT", "documented. Made for replies to a notification; ReplyQueue holds.";
+            0x32 [3] DbgClassicRegistration set_DbgClassicRegistration: u16 = "USHORT", "documented. Of a classic provider.";
+            0x32 [4] DbgSessionSpaceRegistration set_DbgSessionSpaceRegistration: u16 = "USHORT", "documented. Made by a driver in session space; SessionId holds.";
+            0x32 [5] DbgModernRegistration set_DbgModernRegistration: u16 = "USHORT", "documented. Of a provider of manifest-based or later events.";
+            0x32 [6] DbgClosed set_DbgClosed: u16 = "USHORT", "documented. Its owner has given it up.";
+            0x32 [7] DbgInserted set_DbgInserted: u16 = "USHORT", "documented. Linked to GuidEntry.";
+            0x32 [8] DbgWow64 set_DbgWow64: u16 = "USHORT", "documented. Made by a 32-bit process of a 64-bit system.";
+            0x32 [9] DbgUseDescriptorType set_DbgUseDescriptorType: u16 = "USHORT", "documented. Events may state the types of their data's pieces.";
+            0x32 [10] DbgDropProviderTraits set_DbgDropProviderTraits: u16 = "USHORT", "documented. Traits are not logged with events.";
+        }
+        0x34 EnableMask: u8 = "UCHAR", "documented. Which elements of EnableInfo of the GUID's entry the registration has been enabled by, a bit each.";
+        0x35 GroupEnableMask: u8 = "UCHAR", "documented. The same for the entry of the group.";
+        0x36 HostEnableMask: u8 = "UCHAR", "documented. Of a registration in a silo, the same for the host's entry of the GUID. The first updates that have it are taken to be those that have ETW\\_GUID\\_ENTRY.SiloGuidList.";
+        0x37 HostGroupEnableMask: u8 = "UCHAR", "documented. The same for the host's entry of the group.";
+        0x38 Traits: runtime::Ptr32 = "ETW_PROVIDER_TRAITS *", "documented. What the provider states of itself when it registers, such as its name and its group.";
+    }
+}
+
+runtime::layout! {
     /// `ETW_REG_ENTRY` since 10.0.17763.1075 on x64: 0x70 bytes, aligned to 8.
     ///
     /// A registration: of an event provider, by a process or in the kernel, or of a receiver of notifications.
@@ -882,49 +925,6 @@ runtime::layout! {
         0x66 HostEnableMask: u8 = "UCHAR", "documented. Of a registration in a silo, the same for the host's entry of the GUID. The first updates that have it are taken to be those that have ETW\\_GUID\\_ENTRY.SiloGuidList.";
         0x67 HostGroupEnableMask: u8 = "UCHAR", "documented. The same for the host's entry of the group.";
         0x68 Traits: runtime::Ptr64 = "ETW_PROVIDER_TRAITS *", "documented. What the provider states of itself when it registers, such as its name and its group.";
-    }
-}
-
-runtime::layout! {
-    /// `ETW_REG_ENTRY` since 2004 on x86: 0x3c bytes, aligned to 4.
-    ///
-    /// A registration: of an event provider, by a process or in the kernel, or of a receiver of notifications.
-    pub struct ETW_REG_ENTRY_2004_x86: members::ETW_REG_ENTRY, 0x3c, 4 {
-        0x00 RegList: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "documented. Links the registrations of one GUID.";
-        0x08 GroupRegList: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "documented. Links the registrations of the providers of one group.";
-        0x10 GuidEntry: runtime::Ptr32 = "ETW_GUID_ENTRY *", "documented. The GUID that was registered.";
-        0x14 GroupEntry: runtime::Ptr32 = "ETW_GUID_ENTRY *", "documented. The group that the provider belongs to, if any.";
-        0x18 u18: ETW_REG_ENTRY_6_3_9600_19913_x86_u18, "unnamed; its members have accessors." {
-            0x18 ReplyQueue set_ReplyQueue: runtime::Ptr32 = "ETW_REPLY_QUEUE *", "documented, its place inferred. Where replies to notifications go that this registration has sent.";
-            0x18 ReplySlot set_ReplySlot: [runtime::Ptr32; 4] = "ETW_QUEUE_ENTRY * [4]", "documented, its place inferred. Notifications that it still has to reply to.";
-            0x18 Caller set_Caller: runtime::Ptr32 = "PVOID", "documented, its place inferred. The code in the kernel that made the registration.";
-            0x1c SessionId set_SessionId: u32 = "ULONG", "documented, its place inferred. The session of a driver in session space.";
-        }
-        0x28 u28: ETW_REG_ENTRY_6_3_9600_19913_x86_u28, "unnamed; its members have accessors." {
-            0x28 Process set_Process: runtime::Ptr32 = "EPROCESS *", "documented, its place inferred. The process that made the registration.";
-            0x28 CallbackContext set_CallbackContext: runtime::Ptr32 = "PVOID", "documented, its place inferred. What Callback is given.";
-            0x2c Callback set_Callback: runtime::Ptr32 = "PVOID", "documented, its place inferred. What is called in the kernel when the provider is enabled or disabled.";
-        }
-        0x30 Index: u16 = "USHORT", "documented. The registration among those of its process.";
-        0x32 u32: ETW_REG_ENTRY_1709_x86_u32, "unnamed; its members have accessors." {
-            0x32 Flags set_Flags: u16 = "USHORT", "documented, its place inferred. What the registration is of.";
-            0x32 [0] DbgKernelRegistration set_DbgKernelRegistration: u16 = "USHORT", "documented. Made in the kernel; Callback holds, not Process.";
-            0x32 [1] DbgUserRegistration set_DbgUserRegistration: u16 = "USHORT", "documented. Made by a process.";
-            0x32 [2] DbgReplyRegistration set_DbgReplyRegistration: u16 = "USHORT", "documented. Made for replies to a notification; ReplyQueue holds.";
-            0x32 [3] DbgClassicRegistration set_DbgClassicRegistration: u16 = "USHORT", "documented. Of a classic provider.";
-            0x32 [4] DbgSessionSpaceRegistration set_DbgSessionSpaceRegistration: u16 = "USHORT", "documented. Made by a driver in session space; SessionId holds.";
-            0x32 [5] DbgModernRegistration set_DbgModernRegistration: u16 = "USHORT", "documented. Of a provider of manifest-based or later events.";
-            0x32 [6] DbgClosed set_DbgClosed: u16 = "USHORT", "documented. Its owner has given it up.";
-            0x32 [7] DbgInserted set_DbgInserted: u16 = "USHORT", "documented. Linked to GuidEntry.";
-            0x32 [8] DbgWow64 set_DbgWow64: u16 = "USHORT", "documented. Made by a 32-bit process of a 64-bit system.";
-            0x32 [9] DbgUseDescriptorType set_DbgUseDescriptorType: u16 = "USHORT", "documented. Events may state the types of their data's pieces.";
-            0x32 [10] DbgDropProviderTraits set_DbgDropProviderTraits: u16 = "USHORT", "documented. Traits are not logged with events.";
-        }
-        0x34 EnableMask: u8 = "UCHAR", "documented. Which elements of EnableInfo of the GUID's entry the registration has been enabled by, a bit each.";
-        0x35 GroupEnableMask: u8 = "UCHAR", "documented. The same for the entry of the group.";
-        0x36 HostEnableMask: u8 = "UCHAR", "documented. Of a registration in a silo, the same for the host's entry of the GUID. The first updates that have it are taken to be those that have ETW\\_GUID\\_ENTRY.SiloGuidList.";
-        0x37 HostGroupEnableMask: u8 = "UCHAR", "documented. The same for the host's entry of the group.";
-        0x38 Traits: runtime::Ptr32 = "ETW_PROVIDER_TRAITS *", "documented. What the provider states of itself when it registers, such as its name and its group.";
     }
 }
 

@@ -282,42 +282,45 @@ runtime::layout! {
 }
 
 runtime::layout! {
-    /// `ETW_SILODRIVERSTATE` since 10.0.17763.1075 on x64: 0x11d8 bytes, aligned to 8.
+    /// `ETW_SILODRIVERSTATE` since 10.0.17763.1075 on x86: 0xa88 bytes, aligned to 8.
     ///
     /// What ETW keeps for a silo; the host has one too. Sessions and providers are found through it.
-    pub struct ETW_SILODRIVERSTATE_10_0_17763_1075_x64: members::ETW_SILODRIVERSTATE, 0x11d8, 8 {
-        0x00 Silo: runtime::Ptr64 = "EJOB *", "seen in symbols. The silo that it is of.";
-        0x08 SiloGlobals: runtime::Ptr64 = "ESERVERSILO_GLOBALS *", "seen in symbols. The silo's state, which points here.";
-        0x10 MaxLoggers: u32 = "ULONG", "seen in symbols. How many elements EtwpLoggerRundown and EtwpLoggerContext lead to.";
-        0x14 _padding14: [u8; 4], "padding.";
-        0x18 EtwpSecurityProviderGuidEntry: ETW_GUID_ENTRY_10_0_17763_1075_x64 = "ETW_GUID_ENTRY", "seen in symbols. The provider Microsoft-Windows-Security-Auditing.";
-        0x1c0 EtwpLoggerRundown: runtime::Ptr64 = "EX_RUNDOWN_REF_CACHE_AWARE **", "seen in symbols. For each session what keeps it from being freed while it is in use.\n\nErratum, 1709..: the document's type is EX\\_RUNDOWN\\_REF\\_CACHE\\_AWARE \\[0x10\\], symbols show EX\\_RUNDOWN\\_REF\\_CACHE\\_AWARE \\*\\*.";
-        0x1c8 EtwpLoggerContext: runtime::Ptr64 = "WMI_LOGGER_CONTEXT **", "seen in symbols. The sessions, MaxLoggers of them, by number.";
-        0x1d0 EtwpGuidHashTable: [ETW_HASH_BUCKET_6_1_7601_24000_x64; 64] = "ETW_HASH_BUCKET [64]", "seen in symbols. The GUIDs of providers, by a hash of them.";
-        0xfd0 EtwpSecurityLoggers: [u16; 8] = "USHORT [8]", "seen in symbols. Sessions that record security events, by their identifiers.";
-        0xfe0 EtwpSecurityProviderEnableMask: u8 = "UCHAR", "seen in symbols. Which of EtwpSecurityLoggers record them, a bit each.";
-        0xfe1 _paddingFE1: [u8; 3], "padding.";
-        0xfe4 EtwpShutdownInProgress: i32 = "LONG", "seen in symbols. Nonzero once the silo shuts down.";
-        0xfe8 EtwpSecurityProviderPID: u32 = "ULONG", "seen in symbols. The process that logs security events.";
-        0xfec _paddingFEC: [u8; 4], "padding.";
-        0xff0 PrivHandleDemuxTable: ETW_PRIV_HANDLE_DEMUX_TABLE_1703_x64 = "ETW_PRIV_HANDLE_DEMUX_TABLE", "seen in symbols. Handles of private sessions.";
-        0x1010 EtwpCounters: ETW_COUNTERS_1703 = "ETW_COUNTERS", "seen in symbols. What the silo uses.";
-        0x1020 LogfileBytesWritten: LARGE_INTEGER_5_0 = "LARGE_INTEGER", "seen in symbols. Bytes that its sessions wrote to files.";
-        0x1028 ProcessorBlocks: runtime::Ptr64 = "ETW_SILO_TRACING_BLOCK *", "seen in symbols. One for each processor.";
-        0x1030 ContainerRestoreWnfSubscription: runtime::Ptr64 = "EX_WNF_SUBSCRIPTION *", "seen in symbols.";
-        0x1038 PartitionId: GUID_5_0 = "GUID", "seen in symbols. Identifies the partition.";
-        0x1048 ParentId: GUID_5_0 = "GUID", "seen in symbols. Identifies the partition that this one is in.";
-        0x1058 QpcOffsetFromRoot: LARGE_INTEGER_5_0 = "LARGE_INTEGER", "seen in symbols. What the performance counter differs by from the root partition's.";
-        0x1060 PartitionType: u32 = "ULONG", "seen in symbols.";
-        0x1064 SystemLoggerSettings: ETW_SYSTEM_LOGGER_SETTINGS_1803 = "ETW_SYSTEM_LOGGER_SETTINGS", "seen in symbols. Which sessions record which kernel events.";
+    pub struct ETW_SILODRIVERSTATE_10_0_17763_1075_x86: members::ETW_SILODRIVERSTATE, 0xa88, 8 {
+        0x00 Silo: runtime::Ptr32 = "EJOB *", "seen in symbols. The silo that it is of.";
+        0x04 SiloGlobals: runtime::Ptr32 = "ESERVERSILO_GLOBALS *", "seen in symbols. The silo's state, which points here.";
+        0x08 MaxLoggers: u32 = "ULONG", "seen in symbols. How many elements EtwpLoggerRundown and EtwpLoggerContext lead to.";
+        0x0c _padding0C: [u8; 4], "padding.";
+        0x10 EtwpSecurityProviderGuidEntry: ETW_GUID_ENTRY_10_0_17763_1075_x86 = "ETW_GUID_ENTRY", "seen in symbols. The provider Microsoft-Windows-Security-Auditing.";
+        0x188 EtwpLoggerRundown: runtime::Ptr32 = "EX_RUNDOWN_REF_CACHE_AWARE **", "seen in symbols. For each session what keeps it from being freed while it is in use.\n\nErratum, 1709..: the document's type is EX\\_RUNDOWN\\_REF\\_CACHE\\_AWARE \\[0x10\\], symbols show EX\\_RUNDOWN\\_REF\\_CACHE\\_AWARE \\*\\*.";
+        0x18c EtwpLoggerContext: runtime::Ptr32 = "WMI_LOGGER_CONTEXT **", "seen in symbols. The sessions, MaxLoggers of them, by number.";
+        0x190 EtwpGuidHashTable: [ETW_HASH_BUCKET_6_1_7601_24000_x86; 64] = "ETW_HASH_BUCKET [64]", "seen in symbols. The GUIDs of providers, by a hash of them.";
+        0x890 EtwpSecurityLoggers: [u16; 8] = "USHORT [8]", "seen in symbols. Sessions that record security events, by their identifiers.";
+        0x8a0 EtwpSecurityProviderEnableMask: u8 = "UCHAR", "seen in symbols. Which of EtwpSecurityLoggers record them, a bit each.";
+        0x8a1 _padding8A1: [u8; 3], "padding.";
+        0x8a4 EtwpShutdownInProgress: i32 = "LONG", "seen in symbols. Nonzero once the silo shuts down.";
+        0x8a8 EtwpSecurityProviderPID: u32 = "ULONG", "seen in symbols. The process that logs security events.";
+        0x8ac PrivHandleDemuxTable: ETW_PRIV_HANDLE_DEMUX_TABLE_1703_x86 = "ETW_PRIV_HANDLE_DEMUX_TABLE", "seen in symbols. Handles of private sessions.";
+        0x8bc EtwpCounters: ETW_COUNTERS_1703 = "ETW_COUNTERS", "seen in symbols. What the silo uses.";
+        0x8cc _padding8CC: [u8; 4], "padding.";
+        0x8d0 LogfileBytesWritten: LARGE_INTEGER_5_0 = "LARGE_INTEGER", "seen in symbols. Bytes that its sessions wrote to files.";
+        0x8d8 ProcessorBlocks: runtime::Ptr32 = "ETW_SILO_TRACING_BLOCK *", "seen in symbols. One for each processor.";
+        0x8dc ContainerRestoreWnfSubscription: runtime::Ptr32 = "EX_WNF_SUBSCRIPTION *", "seen in symbols.";
+        0x8e0 PartitionId: GUID_5_0 = "GUID", "seen in symbols. Identifies the partition.";
+        0x8f0 ParentId: GUID_5_0 = "GUID", "seen in symbols. Identifies the partition that this one is in.";
+        0x900 QpcOffsetFromRoot: LARGE_INTEGER_5_0 = "LARGE_INTEGER", "seen in symbols. What the performance counter differs by from the root partition's.";
+        0x908 PartitionName: runtime::Ptr32 = "PSTR", "seen in symbols. The name of the partition.";
+        0x90c PartitionNameSize: u16 = "USHORT", "seen in symbols. Bytes of it.";
+        0x90e UnusedPadding: u16 = "USHORT", "seen in symbols. Not in use.";
+        0x910 PartitionType: u32 = "ULONG", "seen in symbols.";
+        0x914 SystemLoggerSettings: ETW_SYSTEM_LOGGER_SETTINGS_1803 = "ETW_SYSTEM_LOGGER_SETTINGS", "seen in symbols. Which sessions record which kernel events.";
     }
 }
 
 runtime::layout! {
-    /// `ETW_SILODRIVERSTATE` since 10.0.17763.2452 on x64: 0x11e8 bytes, aligned to 8.
+    /// `ETW_SILODRIVERSTATE` since 10.0.17763.1075 on x64: 0x11e8 bytes, aligned to 8.
     ///
     /// What ETW keeps for a silo; the host has one too. Sessions and providers are found through it.
-    pub struct ETW_SILODRIVERSTATE_10_0_17763_2452_x64: members::ETW_SILODRIVERSTATE, 0x11e8, 8 {
+    pub struct ETW_SILODRIVERSTATE_10_0_17763_1075_x64: members::ETW_SILODRIVERSTATE, 0x11e8, 8 {
         0x00 Silo: runtime::Ptr64 = "EJOB *", "seen in symbols. The silo that it is of.";
         0x08 SiloGlobals: runtime::Ptr64 = "ESERVERSILO_GLOBALS *", "seen in symbols. The silo's state, which points here.";
         0x10 MaxLoggers: u32 = "ULONG", "seen in symbols. How many elements EtwpLoggerRundown and EtwpLoggerContext lead to.";
@@ -416,6 +419,42 @@ runtime::layout! {
 }
 
 runtime::layout! {
+    /// `ETW_SILODRIVERSTATE` since 10.0.18362.693 on x86: 0xaa8 bytes, aligned to 8.
+    ///
+    /// What ETW keeps for a silo; the host has one too. Sessions and providers are found through it.
+    pub struct ETW_SILODRIVERSTATE_10_0_18362_693_x86: members::ETW_SILODRIVERSTATE, 0xaa8, 8 {
+        0x00 Silo: runtime::Ptr32 = "EJOB *", "seen in symbols. The silo that it is of.";
+        0x04 SiloGlobals: runtime::Ptr32 = "ESERVERSILO_GLOBALS *", "seen in symbols. The silo's state, which points here.";
+        0x08 MaxLoggers: u32 = "ULONG", "seen in symbols. How many elements EtwpLoggerRundown and EtwpLoggerContext lead to.";
+        0x0c _padding0C: [u8; 4], "padding.";
+        0x10 EtwpSecurityProviderGuidEntry: ETW_GUID_ENTRY_10_0_17763_1075_x86 = "ETW_GUID_ENTRY", "seen in symbols. The provider Microsoft-Windows-Security-Auditing.";
+        0x188 EtwpLoggerRundown: runtime::Ptr32 = "EX_RUNDOWN_REF_CACHE_AWARE **", "seen in symbols. For each session what keeps it from being freed while it is in use.\n\nErratum, 1709..: the document's type is EX\\_RUNDOWN\\_REF\\_CACHE\\_AWARE \\[0x10\\], symbols show EX\\_RUNDOWN\\_REF\\_CACHE\\_AWARE \\*\\*.";
+        0x18c EtwpLoggerContext: runtime::Ptr32 = "WMI_LOGGER_CONTEXT **", "seen in symbols. The sessions, MaxLoggers of them, by number.";
+        0x190 EtwpGuidHashTable: [ETW_HASH_BUCKET_6_1_7601_24000_x86; 64] = "ETW_HASH_BUCKET [64]", "seen in symbols. The GUIDs of providers, by a hash of them.";
+        0x890 EtwpSecurityLoggers: [u16; 8] = "USHORT [8]", "seen in symbols. Sessions that record security events, by their identifiers.";
+        0x8a0 EtwpSecurityProviderEnableMask: u8 = "UCHAR", "seen in symbols. Which of EtwpSecurityLoggers record them, a bit each.";
+        0x8a1 _padding8A1: [u8; 3], "padding.";
+        0x8a4 EtwpShutdownInProgress: i32 = "LONG", "seen in symbols. Nonzero once the silo shuts down.";
+        0x8a8 EtwpSecurityProviderPID: u32 = "ULONG", "seen in symbols. The process that logs security events.";
+        0x8ac PrivHandleDemuxTable: ETW_PRIV_HANDLE_DEMUX_TABLE_1703_x86 = "ETW_PRIV_HANDLE_DEMUX_TABLE", "seen in symbols. Handles of private sessions.";
+        0x8bc EtwpCounters: ETW_COUNTERS_1703 = "ETW_COUNTERS", "seen in symbols. What the silo uses.";
+        0x8cc _padding8CC: [u8; 4], "padding.";
+        0x8d0 LogfileBytesWritten: LARGE_INTEGER_5_0 = "LARGE_INTEGER", "seen in symbols. Bytes that its sessions wrote to files.";
+        0x8d8 ProcessorBlocks: runtime::Ptr32 = "ETW_SILO_TRACING_BLOCK *", "seen in symbols. One for each processor.";
+        0x8dc ContainerRestoreWnfSubscription: runtime::Ptr32 = "EX_WNF_SUBSCRIPTION *", "seen in symbols.";
+        0x8e0 PartitionId: GUID_5_0 = "GUID", "seen in symbols. Identifies the partition.";
+        0x8f0 ParentId: GUID_5_0 = "GUID", "seen in symbols. Identifies the partition that this one is in.";
+        0x900 QpcOffsetFromRoot: LARGE_INTEGER_5_0 = "LARGE_INTEGER", "seen in symbols. What the performance counter differs by from the root partition's.";
+        0x908 PartitionName: runtime::Ptr32 = "PSTR", "seen in symbols. The name of the partition.";
+        0x90c PartitionNameSize: u16 = "USHORT", "seen in symbols. Bytes of it.";
+        0x90e UnusedPadding: u16 = "USHORT", "seen in symbols. Not in use.";
+        0x910 PartitionType: u32 = "ULONG", "seen in symbols.";
+        0x914 SystemLoggerSettings: ETW_SYSTEM_LOGGER_SETTINGS_1803 = "ETW_SYSTEM_LOGGER_SETTINGS", "seen in symbols. Which sessions record which kernel events.";
+        0xa88 EtwpStartTraceMutex: KMUTANT_1903_x86 = "KMUTANT", "seen in symbols. Held while a session is started.";
+    }
+}
+
+runtime::layout! {
     /// `ETW_SILODRIVERSTATE` since 10.0.18362.693 on x64: 0x1220 bytes, aligned to 8.
     ///
     /// What ETW keeps for a silo; the host has one too. Sessions and providers are found through it.
@@ -449,42 +488,6 @@ runtime::layout! {
         0x1070 SystemLoggerSettings: ETW_SYSTEM_LOGGER_SETTINGS_1803 = "ETW_SYSTEM_LOGGER_SETTINGS", "seen in symbols. Which sessions record which kernel events.";
         0x11e4 _padding11E4: [u8; 4], "padding.";
         0x11e8 EtwpStartTraceMutex: KMUTANT_1903_x64 = "KMUTANT", "seen in symbols. Held while a session is started.";
-    }
-}
-
-runtime::layout! {
-    /// `ETW_SILODRIVERSTATE` since 2004 on x86: 0xaa8 bytes, aligned to 8.
-    ///
-    /// What ETW keeps for a silo; the host has one too. Sessions and providers are found through it.
-    pub struct ETW_SILODRIVERSTATE_2004_x86: members::ETW_SILODRIVERSTATE, 0xaa8, 8 {
-        0x00 Silo: runtime::Ptr32 = "EJOB *", "seen in symbols. The silo that it is of.";
-        0x04 SiloGlobals: runtime::Ptr32 = "ESERVERSILO_GLOBALS *", "seen in symbols. The silo's state, which points here.";
-        0x08 MaxLoggers: u32 = "ULONG", "seen in symbols. How many elements EtwpLoggerRundown and EtwpLoggerContext lead to.";
-        0x0c _padding0C: [u8; 4], "padding.";
-        0x10 EtwpSecurityProviderGuidEntry: ETW_GUID_ENTRY_2004_x86 = "ETW_GUID_ENTRY", "seen in symbols. The provider Microsoft-Windows-Security-Auditing.";
-        0x188 EtwpLoggerRundown: runtime::Ptr32 = "EX_RUNDOWN_REF_CACHE_AWARE **", "seen in symbols. For each session what keeps it from being freed while it is in use.\n\nErratum, 1709..: the document's type is EX\\_RUNDOWN\\_REF\\_CACHE\\_AWARE \\[0x10\\], symbols show EX\\_RUNDOWN\\_REF\\_CACHE\\_AWARE \\*\\*.";
-        0x18c EtwpLoggerContext: runtime::Ptr32 = "WMI_LOGGER_CONTEXT **", "seen in symbols. The sessions, MaxLoggers of them, by number.";
-        0x190 EtwpGuidHashTable: [ETW_HASH_BUCKET_6_1_7601_24000_x86; 64] = "ETW_HASH_BUCKET [64]", "seen in symbols. The GUIDs of providers, by a hash of them.";
-        0x890 EtwpSecurityLoggers: [u16; 8] = "USHORT [8]", "seen in symbols. Sessions that record security events, by their identifiers.";
-        0x8a0 EtwpSecurityProviderEnableMask: u8 = "UCHAR", "seen in symbols. Which of EtwpSecurityLoggers record them, a bit each.";
-        0x8a1 _padding8A1: [u8; 3], "padding.";
-        0x8a4 EtwpShutdownInProgress: i32 = "LONG", "seen in symbols. Nonzero once the silo shuts down.";
-        0x8a8 EtwpSecurityProviderPID: u32 = "ULONG", "seen in symbols. The process that logs security events.";
-        0x8ac PrivHandleDemuxTable: ETW_PRIV_HANDLE_DEMUX_TABLE_1703_x86 = "ETW_PRIV_HANDLE_DEMUX_TABLE", "seen in symbols. Handles of private sessions.";
-        0x8bc EtwpCounters: ETW_COUNTERS_1703 = "ETW_COUNTERS", "seen in symbols. What the silo uses.";
-        0x8cc _padding8CC: [u8; 4], "padding.";
-        0x8d0 LogfileBytesWritten: LARGE_INTEGER_5_0 = "LARGE_INTEGER", "seen in symbols. Bytes that its sessions wrote to files.";
-        0x8d8 ProcessorBlocks: runtime::Ptr32 = "ETW_SILO_TRACING_BLOCK *", "seen in symbols. One for each processor.";
-        0x8dc ContainerRestoreWnfSubscription: runtime::Ptr32 = "EX_WNF_SUBSCRIPTION *", "seen in symbols.";
-        0x8e0 PartitionId: GUID_5_0 = "GUID", "seen in symbols. Identifies the partition.";
-        0x8f0 ParentId: GUID_5_0 = "GUID", "seen in symbols. Identifies the partition that this one is in.";
-        0x900 QpcOffsetFromRoot: LARGE_INTEGER_5_0 = "LARGE_INTEGER", "seen in symbols. What the performance counter differs by from the root partition's.";
-        0x908 PartitionName: runtime::Ptr32 = "PSTR", "seen in symbols. The name of the partition.";
-        0x90c PartitionNameSize: u16 = "USHORT", "seen in symbols. Bytes of it.";
-        0x90e UnusedPadding: u16 = "USHORT", "seen in symbols. Not in use.";
-        0x910 PartitionType: u32 = "ULONG", "seen in symbols.";
-        0x914 SystemLoggerSettings: ETW_SYSTEM_LOGGER_SETTINGS_1803 = "ETW_SYSTEM_LOGGER_SETTINGS", "seen in symbols. Which sessions record which kernel events.";
-        0xa88 EtwpStartTraceMutex: KMUTANT_1903_x86 = "KMUTANT", "seen in symbols. Held while a session is started.";
     }
 }
 

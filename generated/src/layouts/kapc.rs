@@ -169,12 +169,59 @@ runtime::layout! {
 }
 
 runtime::layout! {
+    /// `KAPC` since 10.0.19041.3324 on x86: 0x30 bytes, aligned to 4.
+    ///
+    /// An asynchronous procedure call: routines that a particular thread is to run.
+    pub struct KAPC_10_0_19041_3324_x86: members::KAPC, 0x30, 4 {
+        0x00 Type: u8 = "UCHAR", "seen in symbols.";
+        0x01 u01: KAPC_10_0_19041_3324_u01, "unnamed; its members have accessors." {
+            0x01 AllFlags set_AllFlags: u8 = "UCHAR", "seen in symbols.";
+            0x01 [0] CallbackDataContext set_CallbackDataContext: u8 = "UCHAR", "seen in symbols.";
+            0x01 [1 to 7] Unused set_Unused: u8 = "UCHAR", "seen in symbols.";
+        }
+        0x02 Size: u8 = "UCHAR", "seen in symbols.";
+        0x03 SpareByte1: u8 = "UCHAR", "seen in symbols.";
+        0x04 SpareLong0: u32 = "ULONG", "seen in symbols.";
+        0x08 Thread: runtime::Ptr32 = "KTHREAD *", "seen in symbols.";
+        0x0c ApcListEntry: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "seen in symbols.";
+        0x14 u14: KAPC_6_2_x86_u14, "unnamed; its members have accessors." {
+            0x14 KernelRoutine set_KernelRoutine: runtime::Ptr32 = "VOID (*) (KAPC *, PKNORMAL_ROUTINE *, PVOID *, PVOID *, PVOID *)", "seen in symbols.";
+            0x18 RundownRoutine set_RundownRoutine: runtime::Ptr32 = "VOID (*) (KAPC *)", "seen in symbols.";
+            0x1c NormalRoutine set_NormalRoutine: runtime::Ptr32 = "PKNORMAL_ROUTINE", "seen in symbols.";
+            0x14 Reserved set_Reserved: [runtime::Ptr32; 3] = "PVOID [3]", "seen in symbols.";
+        }
+        0x20 NormalContext: runtime::Ptr32 = "PVOID", "seen in symbols.";
+        0x24 SystemArgument1: runtime::Ptr32 = "PVOID", "seen in symbols.";
+        0x28 SystemArgument2: runtime::Ptr32 = "PVOID", "seen in symbols.";
+        0x2c ApcStateIndex: i8 = "CHAR", "seen in symbols.";
+        0x2d ApcMode: i8 = "CHAR", "seen in symbols. Kernel mode (0) or user mode (1).";
+        0x2e Inserted: u8 = "BOOLEAN", "seen in symbols.";
+        0x2f _padding2F: [u8; 1], "padding.";
+    }
+}
+
+runtime::layout! {
+    /// The unnamed union at 0x01 of `KAPC`.
+    pub union KAPC_10_0_19041_3324_u01: 0x1, 1 {
+        0x00 AllFlags: u8 = "UCHAR", "seen in symbols.";
+        0x00 s00: KAPC_10_0_19041_3324_u01_s00, "unnamed; its members have accessors.";
+    }
+}
+
+runtime::layout! {
+    /// The unnamed structure at 0x00 of `u01` in `KAPC`.
+    pub struct KAPC_10_0_19041_3324_u01_s00: 0x1, 1 {
+        0x00 bits00: u8, "bit fields, which have accessors.";
+    }
+}
+
+runtime::layout! {
     /// `KAPC` since 10.0.19041.3324 on x64: 0x58 bytes, aligned to 8.
     ///
     /// An asynchronous procedure call: routines that a particular thread is to run.
     pub struct KAPC_10_0_19041_3324_x64: members::KAPC, 0x58, 8 {
         0x00 Type: u8 = "UCHAR", "seen in symbols.";
-        0x01 u01: KAPC_10_0_19041_3324_x64_u01, "unnamed; its members have accessors." {
+        0x01 u01: KAPC_10_0_19041_3324_u01, "unnamed; its members have accessors." {
             0x01 AllFlags set_AllFlags: u8 = "UCHAR", "seen in symbols.";
             0x01 [0] CallbackDataContext set_CallbackDataContext: u8 = "UCHAR", "seen in symbols.";
             0x01 [1 to 7] Unused set_Unused: u8 = "UCHAR", "seen in symbols.";
@@ -197,20 +244,5 @@ runtime::layout! {
         0x51 ApcMode: i8 = "CHAR", "seen in symbols. Kernel mode (0) or user mode (1).";
         0x52 Inserted: u8 = "BOOLEAN", "seen in symbols.";
         0x53 _padding53: [u8; 5], "padding.";
-    }
-}
-
-runtime::layout! {
-    /// The unnamed union at 0x01 of `KAPC`.
-    pub union KAPC_10_0_19041_3324_x64_u01: 0x1, 1 {
-        0x00 AllFlags: u8 = "UCHAR", "seen in symbols.";
-        0x00 s00: KAPC_10_0_19041_3324_x64_u01_s00, "unnamed; its members have accessors.";
-    }
-}
-
-runtime::layout! {
-    /// The unnamed structure at 0x00 of `u01` in `KAPC`.
-    pub struct KAPC_10_0_19041_3324_x64_u01_s00: 0x1, 1 {
-        0x00 bits00: u8, "bit fields, which have accessors.";
     }
 }

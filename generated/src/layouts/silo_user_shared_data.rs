@@ -40,10 +40,10 @@ runtime::layout! {
 }
 
 runtime::layout! {
-    /// `SILO_USER_SHARED_DATA` since 10.0.19041.985 on x64: 0x270 bytes, aligned to 8.
+    /// `SILO_USER_SHARED_DATA` since 10.0.19041.985: 0x270 bytes, aligned to 8.
     ///
     /// What processes of a silo see in place of KUSER\_SHARED\_DATA.
-    pub struct SILO_USER_SHARED_DATA_10_0_19041_985_x64: members::SILO_USER_SHARED_DATA, 0x270, 8 {
+    pub struct SILO_USER_SHARED_DATA_10_0_19041_985: members::SILO_USER_SHARED_DATA, 0x270, 8 {
         0x00 ServiceSessionId: u32 = "ULONG", "seen in symbols.";
         0x04 ActiveConsoleId: u32 = "ULONG", "seen in symbols.";
         0x08 ConsoleSessionForegroundProcessId: i64 = "LONGLONG", "seen in symbols.";

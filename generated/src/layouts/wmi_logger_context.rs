@@ -4103,7 +4103,7 @@ runtime::layout! {
         0x270 ScratchArray: runtime::Ptr32 = "WMI_BUFFER_HEADER **", "documented.";
         0x274 DisallowedGuids: DISALLOWED_GUIDS_6_1_7601_24000_x86 = "DISALLOWED_GUIDS", "documented. Providers that may not log to this session.";
         0x27c _padding27C: [u8; 4], "padding.";
-        0x280 RelativeTimerDueTime: i64 = "LONGLONG", "documented.\n\nErratum, 1703..10.0.17763.1075, 1903..10.0.19041.1288, 19569..10.0.20348.350, 10.0.22000.1: the document's name is RelativeTimeDueTime, symbols show RelativeTimerDueTime.";
+        0x280 RelativeTimerDueTime: i64 = "LONGLONG", "documented.\n\nErratum, 1703..2022-01: the document's name is RelativeTimeDueTime, symbols show RelativeTimerDueTime.";
         0x288 PeriodicCaptureStateGuids: PERIODIC_CAPTURE_STATE_GUIDS_1703_x86 = "PERIODIC_CAPTURE_STATE_GUIDS", "documented. Providers to ask for their state, time and again.";
         0x290 PeriodicCaptureStateTimer: runtime::Ptr32 = "EX_TIMER *", "documented. Runs out when providers are to be asked for their state.";
         0x294 PeriodicCaptureStateTimerState: ETW_PERIODIC_TIMER_STATE_1703 = "ETW_PERIODIC_TIMER_STATE", "documented. Whether that timer is set.";
@@ -4257,7 +4257,7 @@ runtime::layout! {
         0x358 WinRtProviderBinaryList: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "documented.";
         0x368 ScratchArray: runtime::Ptr64 = "WMI_BUFFER_HEADER **", "documented.";
         0x370 DisallowedGuids: DISALLOWED_GUIDS_6_1_7601_24000_x64 = "DISALLOWED_GUIDS", "documented. Providers that may not log to this session.";
-        0x380 RelativeTimerDueTime: i64 = "LONGLONG", "documented.\n\nErratum, 1703..10.0.17763.1075, 1903..10.0.19041.1288, 19569..10.0.20348.350, 10.0.22000.1: the document's name is RelativeTimeDueTime, symbols show RelativeTimerDueTime.";
+        0x380 RelativeTimerDueTime: i64 = "LONGLONG", "documented.\n\nErratum, 1703..2022-01: the document's name is RelativeTimeDueTime, symbols show RelativeTimerDueTime.";
         0x388 PeriodicCaptureStateGuids: PERIODIC_CAPTURE_STATE_GUIDS_1703_x64 = "PERIODIC_CAPTURE_STATE_GUIDS", "documented. Providers to ask for their state, time and again.";
         0x398 PeriodicCaptureStateTimer: runtime::Ptr64 = "EX_TIMER *", "documented. Runs out when providers are to be asked for their state.";
         0x3a0 PeriodicCaptureStateTimerState: ETW_PERIODIC_TIMER_STATE_1703 = "ETW_PERIODIC_TIMER_STATE", "documented. Whether that timer is set.";
@@ -4419,7 +4419,7 @@ runtime::layout! {
         0x4fc BinaryTrackingList: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "documented.";
         0x504 ScratchArray: runtime::Ptr32 = "WMI_BUFFER_HEADER **", "documented.";
         0x508 DisallowedGuids: DISALLOWED_GUIDS_6_1_7601_24000_x86 = "DISALLOWED_GUIDS", "documented. Providers that may not log to this session.";
-        0x510 RelativeTimerDueTime: i64 = "LONGLONG", "documented.\n\nErratum, 1703..10.0.17763.1075, 1903..10.0.19041.1288, 19569..10.0.20348.350, 10.0.22000.1: the document's name is RelativeTimeDueTime, symbols show RelativeTimerDueTime.";
+        0x510 RelativeTimerDueTime: i64 = "LONGLONG", "documented.\n\nErratum, 1703..2022-01: the document's name is RelativeTimeDueTime, symbols show RelativeTimerDueTime.";
         0x518 PeriodicCaptureStateGuids: PERIODIC_CAPTURE_STATE_GUIDS_1703_x86 = "PERIODIC_CAPTURE_STATE_GUIDS", "documented. Providers to ask for their state, time and again.";
         0x520 PeriodicCaptureStateTimer: runtime::Ptr32 = "EX_TIMER *", "documented. Runs out when providers are to be asked for their state.";
         0x524 PeriodicCaptureStateTimerState: ETW_PERIODIC_TIMER_STATE_1703 = "ETW_PERIODIC_TIMER_STATE", "documented. Whether that timer is set.";
@@ -4594,7 +4594,7 @@ runtime::layout! {
         0x878 BinaryTrackingList: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "documented.";
         0x888 ScratchArray: runtime::Ptr64 = "WMI_BUFFER_HEADER **", "documented.";
         0x890 DisallowedGuids: DISALLOWED_GUIDS_6_1_7601_24000_x64 = "DISALLOWED_GUIDS", "documented. Providers that may not log to this session.";
-        0x8a0 RelativeTimerDueTime: i64 = "LONGLONG", "documented.\n\nErratum, 1703..10.0.17763.1075, 1903..10.0.19041.1288, 19569..10.0.20348.350, 10.0.22000.1: the document's name is RelativeTimeDueTime, symbols show RelativeTimerDueTime.";
+        0x8a0 RelativeTimerDueTime: i64 = "LONGLONG", "documented.\n\nErratum, 1703..2022-01: the document's name is RelativeTimeDueTime, symbols show RelativeTimerDueTime.";
         0x8a8 PeriodicCaptureStateGuids: PERIODIC_CAPTURE_STATE_GUIDS_1703_x64 = "PERIODIC_CAPTURE_STATE_GUIDS", "documented. Providers to ask for their state, time and again.";
         0x8b8 PeriodicCaptureStateTimer: runtime::Ptr64 = "EX_TIMER *", "documented. Runs out when providers are to be asked for their state.";
         0x8c0 PeriodicCaptureStateTimerState: ETW_PERIODIC_TIMER_STATE_1703 = "ETW_PERIODIC_TIMER_STATE", "documented. Whether that timer is set.";
@@ -4771,7 +4771,7 @@ runtime::layout! {
         0x878 BinaryTrackingList: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "documented for other kernels.";
         0x888 ScratchArray: runtime::Ptr64 = "WMI_BUFFER_HEADER **", "documented for other kernels.";
         0x890 DisallowedGuids: DISALLOWED_GUIDS_6_1_7601_24000_x64 = "DISALLOWED_GUIDS", "documented for other kernels. Providers that may not log to this session.";
-        0x8a0 RelativeTimerDueTime: i64 = "LONGLONG", "documented for other kernels.\n\nErratum, 1703..10.0.17763.1075, 1903..10.0.19041.1288, 19569..10.0.20348.350, 10.0.22000.1: the document's name is RelativeTimeDueTime, symbols show RelativeTimerDueTime.";
+        0x8a0 RelativeTimerDueTime: i64 = "LONGLONG", "documented for other kernels.\n\nErratum, 1703..2022-01: the document's name is RelativeTimeDueTime, symbols show RelativeTimerDueTime.";
         0x8a8 PeriodicCaptureStateGuids: PERIODIC_CAPTURE_STATE_GUIDS_1703_x64 = "PERIODIC_CAPTURE_STATE_GUIDS", "documented for other kernels. Providers to ask for their state, time and again.";
         0x8b8 PeriodicCaptureStateTimer: runtime::Ptr64 = "EX_TIMER *", "documented for other kernels. Runs out when providers are to be asked for their state.";
         0x8c0 PeriodicCaptureStateTimerState: ETW_PERIODIC_TIMER_STATE_1703 = "ETW_PERIODIC_TIMER_STATE", "documented for other kernels. Whether that timer is set.";
@@ -4938,7 +4938,7 @@ runtime::layout! {
         0x2d0 ScratchArray: runtime::Ptr32 = "WMI_BUFFER_HEADER **", "documented.";
         0x2d4 DisallowedGuids: DISALLOWED_GUIDS_6_1_7601_24000_x86 = "DISALLOWED_GUIDS", "documented. Providers that may not log to this session.";
         0x2dc _padding2DC: [u8; 4], "padding.";
-        0x2e0 RelativeTimerDueTime: i64 = "LONGLONG", "documented.\n\nErratum, 1703..10.0.17763.1075, 1903..10.0.19041.1288, 19569..10.0.20348.350, 10.0.22000.1: the document's name is RelativeTimeDueTime, symbols show RelativeTimerDueTime.";
+        0x2e0 RelativeTimerDueTime: i64 = "LONGLONG", "documented.\n\nErratum, 1703..2022-01: the document's name is RelativeTimeDueTime, symbols show RelativeTimerDueTime.";
         0x2e8 PeriodicCaptureStateGuids: PERIODIC_CAPTURE_STATE_GUIDS_1703_x86 = "PERIODIC_CAPTURE_STATE_GUIDS", "documented. Providers to ask for their state, time and again.";
         0x2f0 PeriodicCaptureStateTimer: runtime::Ptr32 = "EX_TIMER *", "documented. Runs out when providers are to be asked for their state.";
         0x2f4 PeriodicCaptureStateTimerState: ETW_PERIODIC_TIMER_STATE_1703 = "ETW_PERIODIC_TIMER_STATE", "documented. Whether that timer is set.";
@@ -5116,7 +5116,7 @@ runtime::layout! {
         0x400 BinaryTrackingList: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "documented.";
         0x410 ScratchArray: runtime::Ptr64 = "WMI_BUFFER_HEADER **", "documented.";
         0x418 DisallowedGuids: DISALLOWED_GUIDS_6_1_7601_24000_x64 = "DISALLOWED_GUIDS", "documented. Providers that may not log to this session.";
-        0x428 RelativeTimerDueTime: i64 = "LONGLONG", "documented.\n\nErratum, 1703..10.0.17763.1075, 1903..10.0.19041.1288, 19569..10.0.20348.350, 10.0.22000.1: the document's name is RelativeTimeDueTime, symbols show RelativeTimerDueTime.";
+        0x428 RelativeTimerDueTime: i64 = "LONGLONG", "documented.\n\nErratum, 1703..2022-01: the document's name is RelativeTimeDueTime, symbols show RelativeTimerDueTime.";
         0x430 PeriodicCaptureStateGuids: PERIODIC_CAPTURE_STATE_GUIDS_1703_x64 = "PERIODIC_CAPTURE_STATE_GUIDS", "documented. Providers to ask for their state, time and again.";
         0x440 PeriodicCaptureStateTimer: runtime::Ptr64 = "EX_TIMER *", "documented. Runs out when providers are to be asked for their state.";
         0x448 PeriodicCaptureStateTimerState: ETW_PERIODIC_TIMER_STATE_1703 = "ETW_PERIODIC_TIMER_STATE", "documented. Whether that timer is set.";
@@ -5295,7 +5295,7 @@ runtime::layout! {
         0x400 BinaryTrackingList: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "documented for other kernels.";
         0x410 ScratchArray: runtime::Ptr64 = "WMI_BUFFER_HEADER **", "documented for other kernels.";
         0x418 DisallowedGuids: DISALLOWED_GUIDS_6_1_7601_24000_x64 = "DISALLOWED_GUIDS", "documented for other kernels. Providers that may not log to this session.";
-        0x428 RelativeTimerDueTime: i64 = "LONGLONG", "documented for other kernels.\n\nErratum, 1703..10.0.17763.1075, 1903..10.0.19041.1288, 19569..10.0.20348.350, 10.0.22000.1: the document's name is RelativeTimeDueTime, symbols show RelativeTimerDueTime.";
+        0x428 RelativeTimerDueTime: i64 = "LONGLONG", "documented for other kernels.\n\nErratum, 1703..2022-01: the document's name is RelativeTimeDueTime, symbols show RelativeTimerDueTime.";
         0x430 PeriodicCaptureStateGuids: PERIODIC_CAPTURE_STATE_GUIDS_1703_x64 = "PERIODIC_CAPTURE_STATE_GUIDS", "documented for other kernels. Providers to ask for their state, time and again.";
         0x440 PeriodicCaptureStateTimer: runtime::Ptr64 = "EX_TIMER *", "documented for other kernels. Runs out when providers are to be asked for their state.";
         0x448 PeriodicCaptureStateTimerState: ETW_PERIODIC_TIMER_STATE_1703 = "ETW_PERIODIC_TIMER_STATE", "documented for other kernels. Whether that timer is set.";
@@ -5462,7 +5462,7 @@ runtime::layout! {
         0x2d0 ScratchArray: runtime::Ptr32 = "WMI_BUFFER_HEADER **", "documented.";
         0x2d4 DisallowedGuids: DISALLOWED_GUIDS_6_1_7601_24000_x86 = "DISALLOWED_GUIDS", "documented. Providers that may not log to this session.";
         0x2dc _padding2DC: [u8; 4], "padding.";
-        0x2e0 RelativeTimerDueTime: i64 = "LONGLONG", "documented.\n\nErratum, 1703..10.0.17763.1075, 1903..10.0.19041.1288, 19569..10.0.20348.350, 10.0.22000.1: the document's name is RelativeTimeDueTime, symbols show RelativeTimerDueTime.";
+        0x2e0 RelativeTimerDueTime: i64 = "LONGLONG", "documented.\n\nErratum, 1703..2022-01: the document's name is RelativeTimeDueTime, symbols show RelativeTimerDueTime.";
         0x2e8 PeriodicCaptureStateGuids: PERIODIC_CAPTURE_STATE_GUIDS_1703_x86 = "PERIODIC_CAPTURE_STATE_GUIDS", "documented. Providers to ask for their state, time and again.";
         0x2f0 PeriodicCaptureStateTimer: runtime::Ptr32 = "EX_TIMER *", "documented. Runs out when providers are to be asked for their state.";
         0x2f4 PeriodicCaptureStateTimerState: ETW_PERIODIC_TIMER_STATE_1703 = "ETW_PERIODIC_TIMER_STATE", "documented. Whether that timer is set.";
@@ -5644,7 +5644,7 @@ runtime::layout! {
         0x400 BinaryTrackingList: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "documented.";
         0x410 ScratchArray: runtime::Ptr64 = "WMI_BUFFER_HEADER **", "documented.";
         0x418 DisallowedGuids: DISALLOWED_GUIDS_6_1_7601_24000_x64 = "DISALLOWED_GUIDS", "documented. Providers that may not log to this session.";
-        0x428 RelativeTimerDueTime: i64 = "LONGLONG", "documented.\n\nErratum, 1703..10.0.17763.1075, 1903..10.0.19041.1288, 19569..10.0.20348.350, 10.0.22000.1: the document's name is RelativeTimeDueTime, symbols show RelativeTimerDueTime.";
+        0x428 RelativeTimerDueTime: i64 = "LONGLONG", "documented.\n\nErratum, 1703..2022-01: the document's name is RelativeTimeDueTime, symbols show RelativeTimerDueTime.";
         0x430 PeriodicCaptureStateGuids: PERIODIC_CAPTURE_STATE_GUIDS_1703_x64 = "PERIODIC_CAPTURE_STATE_GUIDS", "documented. Providers to ask for their state, time and again.";
         0x440 PeriodicCaptureStateTimer: runtime::Ptr64 = "EX_TIMER *", "documented. Runs out when providers are to be asked for their state.";
         0x448 PeriodicCaptureStateTimerState: ETW_PERIODIC_TIMER_STATE_1703 = "ETW_PERIODIC_TIMER_STATE", "documented. Whether that timer is set.";
@@ -5826,7 +5826,7 @@ runtime::layout! {
         0x400 BinaryTrackingList: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "documented for other kernels.";
         0x410 ScratchArray: runtime::Ptr64 = "WMI_BUFFER_HEADER **", "documented for other kernels.";
         0x418 DisallowedGuids: DISALLOWED_GUIDS_6_1_7601_24000_x64 = "DISALLOWED_GUIDS", "documented for other kernels. Providers that may not log to this session.";
-        0x428 RelativeTimerDueTime: i64 = "LONGLONG", "documented for other kernels.\n\nErratum, 1703..10.0.17763.1075, 1903..10.0.19041.1288, 19569..10.0.20348.350, 10.0.22000.1: the document's name is RelativeTimeDueTime, symbols show RelativeTimerDueTime.";
+        0x428 RelativeTimerDueTime: i64 = "LONGLONG", "documented for other kernels.\n\nErratum, 1703..2022-01: the document's name is RelativeTimeDueTime, symbols show RelativeTimerDueTime.";
         0x430 PeriodicCaptureStateGuids: PERIODIC_CAPTURE_STATE_GUIDS_1703_x64 = "PERIODIC_CAPTURE_STATE_GUIDS", "documented for other kernels. Providers to ask for their state, time and again.";
         0x440 PeriodicCaptureStateTimer: runtime::Ptr64 = "EX_TIMER *", "documented for other kernels. Runs out when providers are to be asked for their state.";
         0x448 PeriodicCaptureStateTimerState: ETW_PERIODIC_TIMER_STATE_1703 = "ETW_PERIODIC_TIMER_STATE", "documented for other kernels. Whether that timer is set.";
@@ -5850,6 +5850,171 @@ runtime::layout! {
         0x508 BufferCompressDuration: LARGE_INTEGER_5_0 = "LARGE_INTEGER", "documented for other kernels. How long it takes to compress a buffer.";
         0x510 ReferenceQpcDelta: i64 = "LONGLONG", "documented for other kernels.";
         0x518 CallbackContext: runtime::Ptr64 = "ETW_EVENT_CALLBACK_CONTEXT *", "documented for other kernels.";
+    }
+}
+
+runtime::layout! {
+    /// `WMI_LOGGER_CONTEXT` since 10.0.17763.2452 on x86: 0x368 bytes, aligned to 8.
+    ///
+    /// The kernel's representation of an event tracing session.
+    pub struct WMI_LOGGER_CONTEXT_10_0_17763_2452_x86: members::WMI_LOGGER_CONTEXT, 0x368, 8 {
+        0x00 LoggerId: u32 = "ULONG", "documented for other kernels. Index of the session among the kernel's sessions.";
+        0x04 BufferSize: u32 = "ULONG", "documented for other kernels. Bytes of one trace buffer.";
+        0x08 MaximumEventSize: u32 = "ULONG", "documented for other kernels. Bytes of the largest event that is accepted.";
+        0x0c LoggerMode: LOG_FILE_MODE = "ULONG", "documented for other kernels. How the session logs.";
+        0x10 AcceptNewEvents: i32 = "LONG", "documented for other kernels. Whether new events are accepted.";
+        0x14 EventMarker: [u32; 1] = "ULONG [1]", "documented for other kernels.";
+        0x18 ErrorMarker: u32 = "ULONG", "documented for other kernels.";
+        0x1c SizeMask: u32 = "ULONG", "documented for other kernels.";
+        0x20 GetCpuClock: runtime::Ptr32 = "LONGLONG (*) (VOID)", "documented for other kernels. Routine that reads the clock of ClockType; no pointer from 2004 on.";
+        0x24 LoggerThread: runtime::Ptr32 = "ETHREAD *", "documented for other kernels. Thread that writes the buffers.";
+        0x28 LoggerStatus: i32 = "NTSTATUS", "documented for other kernels. How what LoggerThread did last has ended.";
+        0x2c FailureReason: u32 = "ULONG", "documented for other kernels.";
+        0x30 BufferQueue: ETW_BUFFER_QUEUE_1607_x86 = "ETW_BUFFER_QUEUE", "documented for other kernels.";
+        0x38 OverflowQueue: ETW_BUFFER_QUEUE_1607_x86 = "ETW_BUFFER_QUEUE", "documented for other kernels.";
+        0x40 GlobalList: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "documented for other kernels. All buffers of the session.";
+        0x48 DebugIdTrackingList: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "documented for other kernels. Symbol files that the session's events are decoded with.";
+        0x50 DecodeControlList: runtime::Ptr32 = "ETW_DECODE_CONTROL_ENTRY *", "documented for other kernels. Providers whose events are decoded by another GUID than the one that they are controlled by.";
+        0x54 DecodeControlCount: u32 = "ULONG", "documented for other kernels. Elements at DecodeControlList.";
+        0x58 u58: WMI_LOGGER_CONTEXT_6_2_x86_u58, "unnamed; its members have accessors." {
+            0x58 BatchedBufferList set_BatchedBufferList: runtime::Ptr32 = "WMI_BUFFER_HEADER *", "documented for other kernels.";
+            0x58 CurrentBuffer set_CurrentBuffer: EX_FAST_REF_5_1_x86 = "EX_FAST_REF", "documented for other kernels. The buffer that events are written to, of a session that has one for all processors.";
+        }
+        0x5c LoggerName: UNICODE_STRING_5_0_x86 = "UNICODE_STRING", "documented for other kernels. Name of the session.";
+        0x64 LogFileName: UNICODE_STRING_5_0_x86 = "UNICODE_STRING", "documented for other kernels. Path of the log file.";
+        0x6c LogFilePattern: UNICODE_STRING_5_0_x86 = "UNICODE_STRING", "documented for other kernels. Path with a place for FileCounter, where the session goes from file to file.";
+        0x74 NewLogFileName: UNICODE_STRING_5_0_x86 = "UNICODE_STRING", "documented for other kernels. Path of the log file to go on with.";
+        0x7c ClockType: EVENT_TRACE_CLOCK = "ULONG", "documented for other kernels. Which clock stamps events.";
+        0x80 LastFlushedBuffer: u32 = "ULONG", "documented for other kernels.";
+        0x84 FlushTimer: u32 = "ULONG", "documented for other kernels. Time between flushes; as ULONG, in seconds.";
+        0x88 FlushThreshold: u32 = "ULONG", "documented for other kernels.";
+        0x8c _padding8C: [u8; 4], "padding.";
+        0x90 ByteOffset: LARGE_INTEGER_5_0 = "LARGE_INTEGER", "documented for other kernels. Byte offset of the next buffer in the log file.";
+        0x98 MinimumBuffers: u32 = "ULONG", "documented for other kernels. Buffers to exist at least.";
+        0x9c BuffersAvailable: i32 = "LONG volatile", "documented for other kernels. Buffers that are free.";
+        0xa0 NumberOfBuffers: i32 = "LONG volatile", "documented for other kernels. Buffers that exist.";
+        0xa4 MaximumBuffers: u32 = "ULONG", "documented for other kernels. Buffers to exist at most.";
+        0xa8 EventsLost: u32 = "ULONG volatile", "documented for other kernels. Events that found no room.";
+        0xac PeakBuffersCount: i32 = "LONG volatile", "documented for other kernels. Most buffers that existed at a time.";
+        0xb0 BuffersWritten: u32 = "ULONG", "documented for other kernels. Buffers that went out of the session.";
+        0xb4 LogBuffersLost: u32 = "ULONG", "documented for other kernels. Buffers that could not be written to the log file.";
+        0xb8 RealTimeBuffersDelivered: u32 = "ULONG", "documented for other kernels. Buffers that reached real-time consumers.";
+        0xbc RealTimeBuffersLost: u32 = "ULONG", "documented for other kernels. Buffers that could not be delivered to real-time consumers.";
+        0xc0 SequencePtr: runtime::Ptr32 = "LONG *", "documented for other kernels. Counter to number events with.";
+        0xc4 LocalSequence: u32 = "ULONG", "documented for other kernels. Counter of this session alone.";
+        0xc8 InstanceGuid: GUID_5_0 = "GUID", "documented for other kernels. GUID of the session.";
+        0xd8 MaximumFileSize: u32 = "ULONG", "documented for other kernels. Limit to the log file, in MB, or in KB if the mode says so.";
+        0xdc FileCounter: i32 = "LONG", "documented for other kernels. Number of the current log file, for LogFilePattern.";
+        0xe0 PoolType: POOL_TYPE_6_2 = "POOL_TYPE", "documented for other kernels. Pool that buffers are allocated from.";
+        0xe4 _paddingE4: [u8; 4], "padding.";
+        0xe8 ReferenceTime: ETW_REF_CLOCK_early_6_0 = "ETW_REF_CLOCK", "documented for other kernels. A reading of the session's clock with the system time then.";
+        0xf8 CollectionOn: i32 = "LONG", "documented for other kernels. Whether the session collects events.";
+        0xfc ProviderInfoSize: u32 = "ULONG", "documented for other kernels.";
+        0x100 Consumers: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "documented for other kernels. Real-time consumers.";
+        0x108 NumConsumers: u32 = "ULONG", "documented for other kernels. Elements of Consumers.";
+        0x10c TransitionConsumer: runtime::Ptr32 = "ETW_REALTIME_CONSUMER *", "documented for other kernels. A consumer that is about to be connected or disconnected.";
+        0x110 RealtimeLogfileHandle: runtime::Ptr32 = "PVOID", "documented for other kernels. File that keeps buffers for real-time consumers.";
+        0x114 RealtimeLogfileName: UNICODE_STRING_5_0_x86 = "UNICODE_STRING", "documented for other kernels. Path of the file that keeps buffers for real-time consumers.";
+        0x11c _padding11C: [u8; 4], "padding.";
+        0x120 RealtimeWriteOffset: LARGE_INTEGER_5_0 = "LARGE_INTEGER", "documented for other kernels. Byte offset of the next buffer to write in the real-time file.";
+        0x128 RealtimeReadOffset: LARGE_INTEGER_5_0 = "LARGE_INTEGER", "documented for other kernels. Byte offset of the next buffer to read in the real-time file.";
+        0x130 RealtimeLogfileSize: LARGE_INTEGER_5_0 = "LARGE_INTEGER", "documented for other kernels. Bytes of the real-time file.";
+        0x138 RealtimeLogfileUsage: u64 = "ULONGLONG", "documented for other kernels. Bytes of the real-time file in use.";
+        0x140 RealtimeMaximumFileSize: u64 = "ULONGLONG", "documented for other kernels. Limit to the real-time file, in bytes.";
+        0x148 RealtimeBuffersSaved: u32 = "ULONG", "documented for other kernels. Buffers that the real-time file keeps.";
+        0x14c _padding14C: [u8; 4], "padding.";
+        0x150 RealtimeReferenceTime: ETW_REF_CLOCK_early_6_0 = "ETW_REF_CLOCK", "documented for other kernels.";
+        0x160 NewRTEventsLost: ETW_RT_EVENT_LOSS_early_6_0 = "ETW_RT_EVENT_LOSS", "documented for other kernels. A loss that real-time consumers are still to be told of.";
+        0x164 LoggerEvent: KEVENT_1809_x86 = "KEVENT", "documented for other kernels.";
+        0x174 FlushEvent: KEVENT_1809_x86 = "KEVENT", "documented for other kernels.";
+        0x184 _padding184: [u8; 4], "padding.";
+        0x188 FlushTimeOutTimer: KTIMER_1809_x86 = "KTIMER", "documented for other kernels. Runs out when buffers are to be flushed.";
+        0x1b0 LoggerDpc: KDPC_6_3_x86 = "KDPC", "documented for other kernels.";
+        0x1d0 LoggerMutex: KMUTANT_1809_x86 = "KMUTANT", "documented for other kernels. Held while the session is changed.";
+        0x1f0 LoggerLock: EX_PUSH_LOCK_5_2_3790_sp1_x86 = "EX_PUSH_LOCK", "documented for other kernels. Guards the session.";
+        0x1f4 u1F4: WMI_LOGGER_CONTEXT_6_3_x86_u1F4, "unnamed; its members have accessors." {
+            0x1f4 BufferListSpinLock set_BufferListSpinLock: u32 = "KSPIN_LOCK", "documented for other kernels. Guards the lists of buffers.";
+            0x1f4 BufferListPushLock set_BufferListPushLock: EX_PUSH_LOCK_5_2_3790_sp1_x86 = "EX_PUSH_LOCK", "documented for other kernels. Guards the lists of buffers.";
+        }
+        0x1f8 ClientSecurityContext: SECURITY_CLIENT_CONTEXT_5_0_x86 = "SECURITY_CLIENT_CONTEXT", "documented for other kernels. Whom LoggerThread impersonates to open files: who started the session.";
+        0x234 TokenAccessInformation: runtime::Ptr32 = "TOKEN_ACCESS_INFORMATION *", "documented for other kernels. What access checks need of the token of who started the session.";
+        0x238 SecurityDescriptor: EX_FAST_REF_5_1_x86 = "EX_FAST_REF", "documented for other kernels. Who may control the session and read its events.";
+        0x23c _padding23C: [u8; 4], "padding.";
+        0x240 StartTime: LARGE_INTEGER_5_0 = "LARGE_INTEGER", "documented for other kernels. When the session started, in 100 ns since 1601.";
+        0x248 LogFileHandle: runtime::Ptr32 = "HANDLE", "documented for other kernels. The log file.";
+        0x24c _padding24C: [u8; 4], "padding.";
+        0x250 BufferSequenceNumber: i64 = "LONGLONG", "documented for other kernels. Counter to number buffers with.";
+        0x258 u258: WMI_LOGGER_CONTEXT_1809_x86_u258, "unnamed; its members have accessors." {
+            0x258 Flags set_Flags: u32 = "ULONG", "documented for other kernels. What the session is and does, bit by bit.";
+            0x258 [0] Persistent set_Persistent: u32 = "ULONG", "documented for other kernels.";
+            0x258 [1] AutoLogger set_AutoLogger: u32 = "ULONG", "documented for other kernels. Started by the kernel, as the registry has it.";
+            0x258 [2] FsReady set_FsReady: u32 = "ULONG", "documented for other kernels. File systems are ready for a log file.";
+            0x258 [3] RealTime set_RealTime: u32 = "ULONG", "documented for other kernels. Delivers events to real-time consumers.";
+            0x258 [4] Wow set_Wow: u32 = "ULONG", "documented for other kernels. A 32-bit program of a 64-bit system started it.";
+            0x258 [5] KernelTrace set_KernelTrace: u32 = "ULONG", "documented for other kernels. Logs kernel events.";
+            0x258 [6] NoMoreEnable set_NoMoreEnable: u32 = "ULONG", "documented for other kernels. No further provider can be enabled.";
+            0x258 [7] StackTracing set_StackTracing: u32 = "ULONG", "documented for other kernels. Stacks are traced of some events.";
+            0x258 [8] ErrorLogged set_ErrorLogged: u32 = "ULONG", "documented for other kernels.";
+            0x258 [9] RealtimeLoggerContextFreed set_RealtimeLoggerContextFreed: u32 = "ULONG", "documented for other kernels.";
+            0x258 [10] PebsTracing set_PebsTracing: u32 = "ULONG", "documented for other kernels. The processor's precise event-based samples are logged.";
+            0x258 [11] PmcCounters set_PmcCounters: u32 = "ULONG", "documented for other kernels. Values of processor counters are logged with some events.";
+            0x258 [12] PageAlignBuffers set_PageAlignBuffers: u32 = "ULONG", "documented for other kernels. Buffers begin at pages.";
+            0x258 [13] StackLookasideListAllocated set_StackLookasideListAllocated: u32 = "ULONG", "documented for other kernels.";
+            0x258 [14] SecurityTrace set_SecurityTrace: u32 = "ULONG", "documented for other kernels.";
+            0x258 [15] LastBranchTracing set_LastBranchTracing: u32 = "ULONG", "documented for other kernels. The processor's last branch records are logged with some events.";
+            0x258 [16 to 23] SystemLoggerIndex set_SystemLoggerIndex: u32 = "ULONG", "documented for other kernels. Its index among the system loggers.";
+            0x258 [24] StackCaching set_StackCaching: u32 = "ULONG", "documented for other kernels. Stacks are kept in StackCache, and logged once.";
+            0x258 [25] ProviderTracking set_ProviderTracking: u32 = "ULONG", "documented for other kernels. Keeps track of the binaries of its providers.";
+            0x258 [26] ProcessorTrace set_ProcessorTrace: u32 = "ULONG", "documented for other kernels. Intel Processor Trace is logged with some events.";
+            0x258 [27] QpcDeltaTracking set_QpcDeltaTracking: u32 = "ULONG", "documented for other kernels.";
+            0x258 [28 to 31] SpareFlags2 set_SpareFlags2: u32 = "ULONG", "documented for other kernels. Not in use.";
+        }
+        0x25c u25C: WMI_LOGGER_CONTEXT_10_0_x86_u25C, "unnamed; its members have accessors." {
+            0x25c RequestFlag set_RequestFlag: u32 = "ULONG volatile", "documented for other kernels. What LoggerThread is asked to do, bit by bit.";
+            0x25c [0] DbgRequestNewFile set_DbgRequestNewFile: u32 = "ULONG", "documented for other kernels. To go on with NewLogFileName.";
+            0x25c [1] DbgRequestUpdateFile set_DbgRequestUpdateFile: u32 = "ULONG", "documented for other kernels.";
+            0x25c [2] DbgRequestFlush set_DbgRequestFlush: u32 = "ULONG", "documented for other kernels. To write all buffers now.";
+            0x25c [3] DbgRequestDisableRealtime set_DbgRequestDisableRealtime: u32 = "ULONG", "documented for other kernels. To end real-time delivery.";
+            0x25c [4] DbgRequestDisconnectConsumer set_DbgRequestDisconnectConsumer: u32 = "ULONG", "documented for other kernels. To disconnect a consumer.";
+            0x25c [5] DbgRequestConnectConsumer set_DbgRequestConnectConsumer: u32 = "ULONG", "documented for other kernels. To connect a consumer.";
+            0x25c [6] DbgRequestNotifyConsumer set_DbgRequestNotifyConsumer: u32 = "ULONG", "documented for other kernels. To tell consumers of new buffers.";
+            0x25c [7] DbgRequestUpdateHeader set_DbgRequestUpdateHeader: u32 = "ULONG", "documented for other kernels. To write the header of the log file anew.";
+            0x25c [8] DbgRequestDeferredFlush set_DbgRequestDeferredFlush: u32 = "ULONG", "documented for other kernels. To do a flush that was put off.";
+            0x25c [9] DbgRequestDeferredFlushTimer set_DbgRequestDeferredFlushTimer: u32 = "ULONG", "documented for other kernels.";
+            0x25c [10] DbgRequestFlushTimer set_DbgRequestFlushTimer: u32 = "ULONG", "documented for other kernels.";
+            0x25c [11] DbgRequestUpdateDebugger set_DbgRequestUpdateDebugger: u32 = "ULONG", "documented for other kernels.";
+            0x25c [12 to 31] DbgSpareRequestFlags set_DbgSpareRequestFlags: u32 = "ULONG", "documented for other kernels. Not in use.";
+        }
+        0x260 StackTraceBlock: ETW_STACK_TRACE_BLOCK_1803_x86 = "ETW_STACK_TRACE_BLOCK", "documented for other kernels. What tracing of stacks needs.";
+        0x2b0 HookIdMap: RTL_BITMAP_5_0_x86 = "RTL_BITMAP", "documented for other kernels. A bit for each hook identifier, set if the stack is traced.";
+        0x2b8 StackCache: runtime::Ptr32 = "ETW_STACK_CACHE *", "documented for other kernels. Stacks that were logged, if StackCaching.";
+        0x2bc PmcData: runtime::Ptr32 = "ETW_PMC_SUPPORT *", "documented for other kernels. Which processor counters are logged, and with which events.";
+        0x2c0 LbrData: runtime::Ptr32 = "ETW_LBR_SUPPORT *", "documented for other kernels. With which events last branch records are logged.";
+        0x2c4 IptData: runtime::Ptr32 = "ETW_IPT_SUPPORT *", "documented for other kernels. With which events Intel Processor Trace is logged.";
+        0x2c8 BinaryTrackingList: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "documented for other kernels.";
+        0x2d0 ScratchArray: runtime::Ptr32 = "WMI_BUFFER_HEADER **", "documented for other kernels.";
+        0x2d4 DisallowedGuids: DISALLOWED_GUIDS_6_1_7601_24000_x86 = "DISALLOWED_GUIDS", "documented for other kernels. Providers that may not log to this session.";
+        0x2dc PeriodicCaptureStateContext: runtime::Ptr32 = "PERIODIC_CAPTURE_STATE_CONTEXT *", "seen in symbols. What the four members before it held, in memory of its own.";
+        0x2e0 SoftRestartContext: runtime::Ptr32 = "ETW_SOFT_RESTART_CONTEXT *", "documented for other kernels.";
+        0x2e4 SiloState: runtime::Ptr32 = "ETW_SILODRIVERSTATE *", "documented for other kernels. What ETW keeps for the session's silo.";
+        0x2e8 CompressionWorkItem: WORK_QUEUE_ITEM_5_0_x86 = "WORK_QUEUE_ITEM", "documented for other kernels. Compresses buffers.";
+        0x2f8 CompressionWorkItemState: i32 = "LONG", "documented for other kernels.";
+        0x2fc CompressionLock: EX_PUSH_LOCK_5_2_3790_sp1_x86 = "EX_PUSH_LOCK", "documented for other kernels. Guards the compression of buffers.";
+        0x300 CompressionTarget: runtime::Ptr32 = "WMI_BUFFER_HEADER *", "documented for other kernels. The buffer that compressed buffers go to.";
+        0x304 CompressionWorkspace: runtime::Ptr32 = "PVOID", "documented for other kernels. Memory that compression needs.";
+        0x308 CompressionOn: i32 = "LONG", "documented for other kernels. Whether buffers are compressed.";
+        0x30c CompressionRatioGuess: u32 = "ULONG", "documented for other kernels. How much smaller compression is expected to make a buffer.";
+        0x310 PartialBufferCompressionLevel: u32 = "ULONG", "documented for other kernels.";
+        0x314 CompressionResumptionMode: ETW_COMPRESSION_RESUMPTION_MODE_1607 = "ETW_COMPRESSION_RESUMPTION_MODE", "documented for other kernels. Whether compression is taken up again after it fell behind.";
+        0x318 PlaceholderList: SINGLE_LIST_ENTRY_5_0_x86 = "SINGLE_LIST_ENTRY", "documented for other kernels.";
+        0x31c CompressionDpc: KDPC_6_3_x86 = "KDPC", "documented for other kernels. Queues CompressionWorkItem.";
+        0x33c _padding33C: [u8; 4], "padding.";
+        0x340 LastBufferSwitchTime: LARGE_INTEGER_5_0 = "LARGE_INTEGER", "documented for other kernels. When a buffer was last replaced by the next.";
+        0x348 BufferWriteDuration: LARGE_INTEGER_5_0 = "LARGE_INTEGER", "documented for other kernels. How long it takes to write a buffer.";
+        0x350 BufferCompressDuration: LARGE_INTEGER_5_0 = "LARGE_INTEGER", "documented for other kernels. How long it takes to compress a buffer.";
+        0x358 ReferenceQpcDelta: i64 = "LONGLONG", "documented for other kernels.";
+        0x360 CallbackContext: runtime::Ptr32 = "ETW_EVENT_CALLBACK_CONTEXT *", "documented for other kernels.";
+        0x364 _padding364: [u8; 4], "padding.";
     }
 }
 
@@ -6322,7 +6487,7 @@ runtime::layout! {
         0x2d0 ScratchArray: runtime::Ptr32 = "WMI_BUFFER_HEADER **", "documented.";
         0x2d4 DisallowedGuids: DISALLOWED_GUIDS_6_1_7601_24000_x86 = "DISALLOWED_GUIDS", "documented. Providers that may not log to this session.";
         0x2dc _padding2DC: [u8; 4], "padding.";
-        0x2e0 RelativeTimerDueTime: i64 = "LONGLONG", "documented.\n\nErratum, 1703..10.0.17763.1075, 1903..10.0.19041.1288, 19569..10.0.20348.350, 10.0.22000.1: the document's name is RelativeTimeDueTime, symbols show RelativeTimerDueTime.";
+        0x2e0 RelativeTimerDueTime: i64 = "LONGLONG", "documented.\n\nErratum, 1703..2022-01: the document's name is RelativeTimeDueTime, symbols show RelativeTimerDueTime.";
         0x2e8 PeriodicCaptureStateGuids: PERIODIC_CAPTURE_STATE_GUIDS_1703_x86 = "PERIODIC_CAPTURE_STATE_GUIDS", "documented. Providers to ask for their state, time and again.";
         0x2f0 PeriodicCaptureStateTimer: runtime::Ptr32 = "EX_TIMER *", "documented. Runs out when providers are to be asked for their state.";
         0x2f4 PeriodicCaptureStateTimerState: ETW_PERIODIC_TIMER_STATE_1703 = "ETW_PERIODIC_TIMER_STATE", "documented. Whether that timer is set.";
@@ -6508,7 +6673,7 @@ runtime::layout! {
         0x400 BinaryTrackingList: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "documented.";
         0x410 ScratchArray: runtime::Ptr64 = "WMI_BUFFER_HEADER **", "documented.";
         0x418 DisallowedGuids: DISALLOWED_GUIDS_6_1_7601_24000_x64 = "DISALLOWED_GUIDS", "documented. Providers that may not log to this session.";
-        0x428 RelativeTimerDueTime: i64 = "LONGLONG", "documented.\n\nErratum, 1703..10.0.17763.1075, 1903..10.0.19041.1288, 19569..10.0.20348.350, 10.0.22000.1: the document's name is RelativeTimeDueTime, symbols show RelativeTimerDueTime.";
+        0x428 RelativeTimerDueTime: i64 = "LONGLONG", "documented.\n\nErratum, 1703..2022-01: the document's name is RelativeTimeDueTime, symbols show RelativeTimerDueTime.";
         0x430 PeriodicCaptureStateGuids: PERIODIC_CAPTURE_STATE_GUIDS_1703_x64 = "PERIODIC_CAPTURE_STATE_GUIDS", "documented. Providers to ask for their state, time and again.";
         0x440 PeriodicCaptureStateTimer: runtime::Ptr64 = "EX_TIMER *", "documented. Runs out when providers are to be asked for their state.";
         0x448 PeriodicCaptureStateTimerState: ETW_PERIODIC_TIMER_STATE_1703 = "ETW_PERIODIC_TIMER_STATE", "documented. Whether that timer is set.";
@@ -6695,7 +6860,7 @@ runtime::layout! {
         0x400 BinaryTrackingList: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "documented for other kernels.";
         0x410 ScratchArray: runtime::Ptr64 = "WMI_BUFFER_HEADER **", "documented for other kernels.";
         0x418 DisallowedGuids: DISALLOWED_GUIDS_6_1_7601_24000_x64 = "DISALLOWED_GUIDS", "documented for other kernels. Providers that may not log to this session.";
-        0x428 RelativeTimerDueTime: i64 = "LONGLONG", "documented for other kernels.\n\nErratum, 1703..10.0.17763.1075, 1903..10.0.19041.1288, 19569..10.0.20348.350, 10.0.22000.1: the document's name is RelativeTimeDueTime, symbols show RelativeTimerDueTime.";
+        0x428 RelativeTimerDueTime: i64 = "LONGLONG", "documented for other kernels.\n\nErratum, 1703..2022-01: the document's name is RelativeTimeDueTime, symbols show RelativeTimerDueTime.";
         0x430 PeriodicCaptureStateGuids: PERIODIC_CAPTURE_STATE_GUIDS_1703_x64 = "PERIODIC_CAPTURE_STATE_GUIDS", "documented for other kernels. Providers to ask for their state, time and again.";
         0x440 PeriodicCaptureStateTimer: runtime::Ptr64 = "EX_TIMER *", "documented for other kernels. Runs out when providers are to be asked for their state.";
         0x448 PeriodicCaptureStateTimerState: ETW_PERIODIC_TIMER_STATE_1703 = "ETW_PERIODIC_TIMER_STATE", "documented for other kernels. Whether that timer is set.";
@@ -6871,7 +7036,7 @@ runtime::layout! {
         0x2d0 ScratchArray: runtime::Ptr32 = "WMI_BUFFER_HEADER **", "documented.";
         0x2d4 DisallowedGuids: DISALLOWED_GUIDS_6_1_7601_24000_x86 = "DISALLOWED_GUIDS", "documented. Providers that may not log to this session.";
         0x2dc _padding2DC: [u8; 4], "padding.";
-        0x2e0 RelativeTimerDueTime: i64 = "LONGLONG", "documented.\n\nErratum, 1703..10.0.17763.1075, 1903..10.0.19041.1288, 19569..10.0.20348.350, 10.0.22000.1: the document's name is RelativeTimeDueTime, symbols show RelativeTimerDueTime.";
+        0x2e0 RelativeTimerDueTime: i64 = "LONGLONG", "documented.\n\nErratum, 1703..2022-01: the document's name is RelativeTimeDueTime, symbols show RelativeTimerDueTime.";
         0x2e8 PeriodicCaptureStateGuids: PERIODIC_CAPTURE_STATE_GUIDS_1703_x86 = "PERIODIC_CAPTURE_STATE_GUIDS", "documented. Providers to ask for their state, time and again.";
         0x2f0 PeriodicCaptureStateTimer: runtime::Ptr32 = "EX_TIMER *", "documented. Runs out when providers are to be asked for their state.";
         0x2f4 PeriodicCaptureStateTimerState: ETW_PERIODIC_TIMER_STATE_1703 = "ETW_PERIODIC_TIMER_STATE", "documented. Whether that timer is set.";
@@ -7061,7 +7226,7 @@ runtime::layout! {
         0x400 BinaryTrackingList: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "documented.";
         0x410 ScratchArray: runtime::Ptr64 = "WMI_BUFFER_HEADER **", "documented.";
         0x418 DisallowedGuids: DISALLOWED_GUIDS_6_1_7601_24000_x64 = "DISALLOWED_GUIDS", "documented. Providers that may not log to this session.";
-        0x428 RelativeTimerDueTime: i64 = "LONGLONG", "documented.\n\nErratum, 1703..10.0.17763.1075, 1903..10.0.19041.1288, 19569..10.0.20348.350, 10.0.22000.1: the document's name is RelativeTimeDueTime, symbols show RelativeTimerDueTime.";
+        0x428 RelativeTimerDueTime: i64 = "LONGLONG", "documented.\n\nErratum, 1703..2022-01: the document's name is RelativeTimeDueTime, symbols show RelativeTimerDueTime.";
         0x430 PeriodicCaptureStateGuids: PERIODIC_CAPTURE_STATE_GUIDS_1703_x64 = "PERIODIC_CAPTURE_STATE_GUIDS", "documented. Providers to ask for their state, time and again.";
         0x440 PeriodicCaptureStateTimer: runtime::Ptr64 = "EX_TIMER *", "documented. Runs out when providers are to be asked for their state.";
         0x448 PeriodicCaptureStateTimerState: ETW_PERIODIC_TIMER_STATE_1703 = "ETW_PERIODIC_TIMER_STATE", "documented. Whether that timer is set.";
@@ -7252,7 +7417,7 @@ runtime::layout! {
         0x400 BinaryTrackingList: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "documented for other kernels.";
         0x410 ScratchArray: runtime::Ptr64 = "WMI_BUFFER_HEADER **", "documented for other kernels.";
         0x418 DisallowedGuids: DISALLOWED_GUIDS_6_1_7601_24000_x64 = "DISALLOWED_GUIDS", "documented for other kernels. Providers that may not log to this session.";
-        0x428 RelativeTimerDueTime: i64 = "LONGLONG", "documented for other kernels.\n\nErratum, 1703..10.0.17763.1075, 1903..10.0.19041.1288, 19569..10.0.20348.350, 10.0.22000.1: the document's name is RelativeTimeDueTime, symbols show RelativeTimerDueTime.";
+        0x428 RelativeTimerDueTime: i64 = "LONGLONG", "documented for other kernels.\n\nErratum, 1703..2022-01: the document's name is RelativeTimeDueTime, symbols show RelativeTimerDueTime.";
         0x430 PeriodicCaptureStateGuids: PERIODIC_CAPTURE_STATE_GUIDS_1703_x64 = "PERIODIC_CAPTURE_STATE_GUIDS", "documented for other kernels. Providers to ask for their state, time and again.";
         0x440 PeriodicCaptureStateTimer: runtime::Ptr64 = "EX_TIMER *", "documented for other kernels. Runs out when providers are to be asked for their state.";
         0x448 PeriodicCaptureStateTimerState: ETW_PERIODIC_TIMER_STATE_1703 = "ETW_PERIODIC_TIMER_STATE", "documented for other kernels. Whether that timer is set.";
@@ -7286,10 +7451,183 @@ runtime::layout! {
 }
 
 runtime::layout! {
-    /// `WMI_LOGGER_CONTEXT` since 10.0.19041.1526 on x64: 0x530 bytes, aligned to 16.
+    /// `WMI_LOGGER_CONTEXT` since 10.0.19041.1466 on x86: 0x380 bytes, aligned to 8.
     ///
     /// The kernel's representation of an event tracing session.
-    pub struct WMI_LOGGER_CONTEXT_10_0_19041_1526_x64: members::WMI_LOGGER_CONTEXT, 0x530, 16 {
+    pub struct WMI_LOGGER_CONTEXT_10_0_19041_1466_x86: members::WMI_LOGGER_CONTEXT, 0x380, 8 {
+        0x00 LoggerId: u32 = "ULONG", "documented for other kernels. Index of the session among the kernel's sessions.";
+        0x04 BufferSize: u32 = "ULONG", "documented for other kernels. Bytes of one trace buffer.";
+        0x08 MaximumEventSize: u32 = "ULONG", "documented for other kernels. Bytes of the largest event that is accepted.";
+        0x0c LoggerMode: LOG_FILE_MODE = "ULONG", "documented for other kernels. How the session logs.";
+        0x10 AcceptNewEvents: i32 = "LONG", "documented for other kernels. Whether new events are accepted.";
+        0x14 EventMarker: [u32; 1] = "ULONG [1]", "documented for other kernels.";
+        0x18 ErrorMarker: u32 = "ULONG", "documented for other kernels.";
+        0x1c SizeMask: u32 = "ULONG", "documented for other kernels.";
+        0x20 GetCpuClock: u32 = "ULONG_PTR", "documented for other kernels. Routine that reads the clock of ClockType; no pointer from 2004 on.\n\nErratum, 2004..: the document's type is LONGLONG (\\*) (VOID), symbols show ULONG\\_PTR.";
+        0x24 LoggerThread: runtime::Ptr32 = "ETHREAD *", "documented for other kernels. Thread that writes the buffers.";
+        0x28 LoggerStatus: i32 = "NTSTATUS", "documented for other kernels. How what LoggerThread did last has ended.";
+        0x2c FailureReason: u32 = "ULONG", "documented for other kernels.";
+        0x30 BufferQueue: ETW_BUFFER_QUEUE_1607_x86 = "ETW_BUFFER_QUEUE", "documented for other kernels.";
+        0x38 OverflowQueue: ETW_BUFFER_QUEUE_1607_x86 = "ETW_BUFFER_QUEUE", "documented for other kernels.";
+        0x40 GlobalList: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "documented for other kernels. All buffers of the session.";
+        0x48 DebugIdTrackingList: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "documented for other kernels. Symbol files that the session's events are decoded with.";
+        0x50 DecodeControlList: runtime::Ptr32 = "ETW_DECODE_CONTROL_ENTRY *", "documented for other kernels. Providers whose events are decoded by another GUID than the one that they are controlled by.";
+        0x54 DecodeControlCount: u32 = "ULONG", "documented for other kernels. Elements at DecodeControlList.";
+        0x58 u58: WMI_LOGGER_CONTEXT_6_2_x86_u58, "unnamed; its members have accessors." {
+            0x58 BatchedBufferList set_BatchedBufferList: runtime::Ptr32 = "WMI_BUFFER_HEADER *", "documented for other kernels.";
+            0x58 CurrentBuffer set_CurrentBuffer: EX_FAST_REF_5_1_x86 = "EX_FAST_REF", "documented for other kernels. The buffer that events are written to, of a session that has one for all processors.";
+        }
+        0x5c LoggerName: UNICODE_STRING_5_0_x86 = "UNICODE_STRING", "documented for other kernels. Name of the session.";
+        0x64 LogFileName: UNICODE_STRING_5_0_x86 = "UNICODE_STRING", "documented for other kernels. Path of the log file.";
+        0x6c LogFilePattern: UNICODE_STRING_5_0_x86 = "UNICODE_STRING", "documented for other kernels. Path with a place for FileCounter, where the session goes from file to file.";
+        0x74 NewLogFileName: UNICODE_STRING_5_0_x86 = "UNICODE_STRING", "documented for other kernels. Path of the log file to go on with.";
+        0x7c ClockType: EVENT_TRACE_CLOCK = "ULONG", "documented for other kernels. Which clock stamps events.";
+        0x80 LastFlushedBuffer: u32 = "ULONG", "documented for other kernels.";
+        0x84 FlushTimer: u32 = "ULONG", "documented for other kernels. Time between flushes; as ULONG, in seconds.";
+        0x88 FlushThreshold: u32 = "ULONG", "documented for other kernels.";
+        0x8c _padding8C: [u8; 4], "padding.";
+        0x90 ByteOffset: LARGE_INTEGER_5_0 = "LARGE_INTEGER", "documented for other kernels. Byte offset of the next buffer in the log file.";
+        0x98 MinimumBuffers: u32 = "ULONG", "documented for other kernels. Buffers to exist at least.";
+        0x9c BuffersAvailable: i32 = "LONG volatile", "documented for other kernels. Buffers that are free.";
+        0xa0 NumberOfBuffers: i32 = "LONG volatile", "documented for other kernels. Buffers that exist.";
+        0xa4 MaximumBuffers: u32 = "ULONG", "documented for other kernels. Buffers to exist at most.";
+        0xa8 EventsLost: u32 = "ULONG volatile", "documented for other kernels. Events that found no room.";
+        0xac PeakBuffersCount: i32 = "LONG volatile", "documented for other kernels. Most buffers that existed at a time.";
+        0xb0 BuffersWritten: u32 = "ULONG", "documented for other kernels. Buffers that went out of the session.";
+        0xb4 LogBuffersLost: u32 = "ULONG", "documented for other kernels. Buffers that could not be written to the log file.";
+        0xb8 RealTimeBuffersDelivered: u32 = "ULONG", "documented for other kernels. Buffers that reached real-time consumers.";
+        0xbc RealTimeBuffersLost: u32 = "ULONG", "documented for other kernels. Buffers that could not be delivered to real-time consumers.";
+        0xc0 SequencePtr: runtime::Ptr32 = "LONG *", "documented for other kernels. Counter to number events with.";
+        0xc4 LocalSequence: u32 = "ULONG", "documented for other kernels. Counter of this session alone.";
+        0xc8 InstanceGuid: GUID_5_0 = "GUID", "documented for other kernels. GUID of the session.";
+        0xd8 MaximumFileSize: u32 = "ULONG", "documented for other kernels. Limit to the log file, in MB, or in KB if the mode says so.";
+        0xdc FileCounter: i32 = "LONG", "documented for other kernels. Number of the current log file, for LogFilePattern.";
+        0xe0 PoolType: POOL_TYPE_6_2 = "POOL_TYPE", "documented for other kernels. Pool that buffers are allocated from.";
+        0xe4 _paddingE4: [u8; 4], "padding.";
+        0xe8 ReferenceTime: ETW_REF_CLOCK_early_6_0 = "ETW_REF_CLOCK", "documented for other kernels. A reading of the session's clock with the system time then.";
+        0xf8 CollectionOn: i32 = "LONG", "documented for other kernels. Whether the session collects events.";
+        0xfc ProviderInfoSize: u32 = "ULONG", "documented for other kernels.";
+        0x100 Consumers: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "documented for other kernels. Real-time consumers.";
+        0x108 NumConsumers: u32 = "ULONG", "documented for other kernels. Elements of Consumers.";
+        0x10c TransitionConsumer: runtime::Ptr32 = "ETW_REALTIME_CONSUMER *", "documented for other kernels. A consumer that is about to be connected or disconnected.";
+        0x110 RealtimeLogfileHandle: runtime::Ptr32 = "PVOID", "documented for other kernels. File that keeps buffers for real-time consumers.";
+        0x114 RealtimeLogfileName: UNICODE_STRING_5_0_x86 = "UNICODE_STRING", "documented for other kernels. Path of the file that keeps buffers for real-time consumers.";
+        0x11c _padding11C: [u8; 4], "padding.";
+        0x120 RealtimeWriteOffset: LARGE_INTEGER_5_0 = "LARGE_INTEGER", "documented for other kernels. Byte offset of the next buffer to write in the real-time file.";
+        0x128 RealtimeReadOffset: LARGE_INTEGER_5_0 = "LARGE_INTEGER", "documented for other kernels. Byte offset of the next buffer to read in the real-time file.";
+        0x130 RealtimeLogfileSize: LARGE_INTEGER_5_0 = "LARGE_INTEGER", "documented for other kernels. Bytes of the real-time file.";
+        0x138 RealtimeLogfileUsage: u64 = "ULONGLONG", "documented for other kernels. Bytes of the real-time file in use.";
+        0x140 RealtimeMaximumFileSize: u64 = "ULONGLONG", "documented for other kernels. Limit to the real-time file, in bytes.";
+        0x148 RealtimeBuffersSaved: u32 = "ULONG", "documented for other kernels. Buffers that the real-time file keeps.";
+        0x14c _padding14C: [u8; 4], "padding.";
+        0x150 RealtimeReferenceTime: ETW_REF_CLOCK_early_6_0 = "ETW_REF_CLOCK", "documented for other kernels.";
+        0x160 NewRTEventsLost: ETW_RT_EVENT_LOSS_early_6_0 = "ETW_RT_EVENT_LOSS", "documented for other kernels. A loss that real-time consumers are still to be told of.";
+        0x164 LoggerEvent: KEVENT_1809_x86 = "KEVENT", "documented for other kernels.";
+        0x174 FlushEvent: KEVENT_1809_x86 = "KEVENT", "documented for other kernels.";
+        0x184 _padding184: [u8; 4], "padding.";
+        0x188 FlushTimeOutTimer: KTIMER_1809_x86 = "KTIMER", "documented for other kernels. Runs out when buffers are to be flushed.";
+        0x1b0 LoggerDpc: KDPC_6_3_x86 = "KDPC", "documented for other kernels.";
+        0x1d0 LoggerMutex: KMUTANT_1903_x86 = "KMUTANT", "documented for other kernels. Held while the session is changed.";
+        0x1f0 LoggerLock: EX_PUSH_LOCK_5_2_3790_sp1_x86 = "EX_PUSH_LOCK", "documented for other kernels. Guards the session.";
+        0x1f4 u1F4: WMI_LOGGER_CONTEXT_6_3_x86_u1F4, "unnamed; its members have accessors." {
+            0x1f4 BufferListSpinLock set_BufferListSpinLock: u32 = "KSPIN_LOCK", "documented for other kernels. Guards the lists of buffers.";
+            0x1f4 BufferListPushLock set_BufferListPushLock: EX_PUSH_LOCK_5_2_3790_sp1_x86 = "EX_PUSH_LOCK", "documented for other kernels. Guards the lists of buffers.";
+        }
+        0x1f8 ClientSecurityContext: SECURITY_CLIENT_CONTEXT_5_0_x86 = "SECURITY_CLIENT_CONTEXT", "documented for other kernels. Whom LoggerThread impersonates to open files: who started the session.";
+        0x234 TokenAccessInformation: runtime::Ptr32 = "TOKEN_ACCESS_INFORMATION *", "documented for other kernels. What access checks need of the token of who started the session.";
+        0x238 SecurityDescriptor: EX_FAST_REF_5_1_x86 = "EX_FAST_REF", "documented for other kernels. Who may control the session and read its events.";
+        0x23c _padding23C: [u8; 4], "padding.";
+        0x240 StartTime: LARGE_INTEGER_5_0 = "LARGE_INTEGER", "documented for other kernels. When the session started, in 100 ns since 1601.";
+        0x248 LogFileHandle: runtime::Ptr32 = "HANDLE", "documented for other kernels. The log file.";
+        0x24c _padding24C: [u8; 4], "padding.";
+        0x250 BufferSequenceNumber: i64 = "LONGLONG", "documented for other kernels. Counter to number buffers with.";
+        0x258 u258: WMI_LOGGER_CONTEXT_2004_x86_u258, "unnamed; its members have accessors." {
+            0x258 Flags set_Flags: u32 = "ULONG", "documented for other kernels. What the session is and does, bit by bit.";
+            0x258 [0] Persistent set_Persistent: u32 = "ULONG", "documented for other kernels.";
+            0x258 [1] AutoLogger set_AutoLogger: u32 = "ULONG", "documented for other kernels. Started by the kernel, as the registry has it.";
+            0x258 [2] FsReady set_FsReady: u32 = "ULONG", "documented for other kernels. File systems are ready for a log file.";
+            0x258 [3] RealTime set_RealTime: u32 = "ULONG", "documented for other kernels. Delivers events to real-time consumers.";
+            0x258 [4] Wow set_Wow: u32 = "ULONG", "documented for other kernels. A 32-bit program of a 64-bit system started it.";
+            0x258 [5] KernelTrace set_KernelTrace: u32 = "ULONG", "documented for other kernels. Logs kernel events.";
+            0x258 [6] NoMoreEnable set_NoMoreEnable: u32 = "ULONG", "documented for other kernels. No further provider can be enabled.";
+            0x258 [7] StackTracing set_StackTracing: u32 = "ULONG", "documented for other kernels. Stacks are traced of some events.";
+            0x258 [8] ErrorLogged set_ErrorLogged: u32 = "ULONG", "documented for other kernels.";
+            0x258 [9] RealtimeLoggerContextFreed set_RealtimeLoggerContextFreed: u32 = "ULONG", "documented for other kernels.";
+            0x258 [10] PebsTracing set_PebsTracing: u32 = "ULONG", "documented for other kernels. The processor's precise event-based samples are logged.";
+            0x258 [11] PmcCounters set_PmcCounters: u32 = "ULONG", "documented for other kernels. Values of processor counters are logged with some events.";
+            0x258 [12] PageAlignBuffers set_PageAlignBuffers: u32 = "ULONG", "documented for other kernels. Buffers begin at pages.";
+            0x258 [13] StackLookasideListAllocated set_StackLookasideListAllocated: u32 = "ULONG", "documented for other kernels.";
+            0x258 [14] SecurityTrace set_SecurityTrace: u32 = "ULONG", "documented for other kernels.";
+            0x258 [15] LastBranchTracing set_LastBranchTracing: u32 = "ULONG", "documented for other kernels. The processor's last branch records are logged with some events.";
+            0x258 [16 to 23] SystemLoggerIndex set_SystemLoggerIndex: u32 = "ULONG", "documented for other kernels. Its index among the system loggers.";
+            0x258 [24] StackCaching set_StackCaching: u32 = "ULONG", "documented for other kernels. Stacks are kept in StackCache, and logged once.";
+            0x258 [25] ProviderTracking set_ProviderTracking: u32 = "ULONG", "documented for other kernels. Keeps track of the binaries of its providers.";
+            0x258 [26] ProcessorTrace set_ProcessorTrace: u32 = "ULONG", "documented for other kernels. Intel Processor Trace is logged with some events.";
+            0x258 [27] QpcDeltaTracking set_QpcDeltaTracking: u32 = "ULONG", "documented for other kernels.";
+            0x258 [28] MarkerBufferSaved set_MarkerBufferSaved: u32 = "ULONG", "documented for other kernels.";
+            0x258 [29] LargeMdlPages set_LargeMdlPages: u32 = "ULONG", "documented for other kernels.";
+            0x258 [30] ExcludeKernelStack set_ExcludeKernelStack: u32 = "ULONG", "documented for other kernels. Stacks are logged without their part in the kernel.";
+            0x258 [31] SpareFlags2 set_SpareFlags2: u32 = "ULONG", "documented for other kernels. Not in use.";
+        }
+        0x25c u25C: WMI_LOGGER_CONTEXT_10_0_x86_u25C, "unnamed; its members have accessors." {
+            0x25c RequestFlag set_RequestFlag: u32 = "ULONG volatile", "documented for other kernels. What LoggerThread is asked to do, bit by bit.";
+            0x25c [0] DbgRequestNewFile set_DbgRequestNewFile: u32 = "ULONG", "documented for other kernels. To go on with NewLogFileName.";
+            0x25c [1] DbgRequestUpdateFile set_DbgRequestUpdateFile: u32 = "ULONG", "documented for other kernels.";
+            0x25c [2] DbgRequestFlush set_DbgRequestFlush: u32 = "ULONG", "documented for other kernels. To write all buffers now.";
+            0x25c [3] DbgRequestDisableRealtime set_DbgRequestDisableRealtime: u32 = "ULONG", "documented for other kernels. To end real-time delivery.";
+            0x25c [4] DbgRequestDisconnectConsumer set_DbgRequestDisconnectConsumer: u32 = "ULONG", "documented for other kernels. To disconnect a consumer.";
+            0x25c [5] DbgRequestConnectConsumer set_DbgRequestConnectConsumer: u32 = "ULONG", "documented for other kernels. To connect a consumer.";
+            0x25c [6] DbgRequestNotifyConsumer set_DbgRequestNotifyConsumer: u32 = "ULONG", "documented for other kernels. To tell consumers of new buffers.";
+            0x25c [7] DbgRequestUpdateHeader set_DbgRequestUpdateHeader: u32 = "ULONG", "documented for other kernels. To write the header of the log file anew.";
+            0x25c [8] DbgRequestDeferredFlush set_DbgRequestDeferredFlush: u32 = "ULONG", "documented for other kernels. To do a flush that was put off.";
+            0x25c [9] DbgRequestDeferredFlushTimer set_DbgRequestDeferredFlushTimer: u32 = "ULONG", "documented for other kernels.";
+            0x25c [10] DbgRequestFlushTimer set_DbgRequestFlushTimer: u32 = "ULONG", "documented for other kernels.";
+            0x25c [11] DbgRequestUpdateDebugger set_DbgRequestUpdateDebugger: u32 = "ULONG", "documented for other kernels.";
+            0x25c [12 to 31] DbgSpareRequestFlags set_DbgSpareRequestFlags: u32 = "ULONG", "documented for other kernels. Not in use.";
+        }
+        0x260 StackTraceBlock: ETW_STACK_TRACE_BLOCK_1803_x86 = "ETW_STACK_TRACE_BLOCK", "documented for other kernels. What tracing of stacks needs.";
+        0x2b0 HookIdMap: RTL_BITMAP_5_0_x86 = "RTL_BITMAP", "documented for other kernels. A bit for each hook identifier, set if the stack is traced.";
+        0x2b8 StackCache: runtime::Ptr32 = "ETW_STACK_CACHE *", "documented for other kernels. Stacks that were logged, if StackCaching.";
+        0x2bc PmcData: runtime::Ptr32 = "ETW_PMC_SUPPORT *", "documented for other kernels. Which processor counters are logged, and with which events.";
+        0x2c0 LbrData: runtime::Ptr32 = "ETW_LBR_SUPPORT *", "documented for other kernels. With which events last branch records are logged.";
+        0x2c4 IptData: runtime::Ptr32 = "ETW_IPT_SUPPORT *", "documented for other kernels. With which events Intel Processor Trace is logged.";
+        0x2c8 BinaryTrackingList: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "documented for other kernels.";
+        0x2d0 ScratchArray: runtime::Ptr32 = "WMI_BUFFER_HEADER **", "documented for other kernels.";
+        0x2d4 DisallowedGuids: DISALLOWED_GUIDS_6_1_7601_24000_x86 = "DISALLOWED_GUIDS", "documented for other kernels. Providers that may not log to this session.";
+        0x2dc PeriodicCaptureStateContext: runtime::Ptr32 = "PERIODIC_CAPTURE_STATE_CONTEXT *", "seen in symbols. What the four members before it held, in memory of its own.";
+        0x2e0 SoftRestartContext: runtime::Ptr32 = "ETW_SOFT_RESTART_CONTEXT *", "documented for other kernels.";
+        0x2e4 SiloState: runtime::Ptr32 = "ETW_SILODRIVERSTATE *", "documented for other kernels. What ETW keeps for the session's silo.";
+        0x2e8 CompressionWorkItem: WORK_QUEUE_ITEM_5_0_x86 = "WORK_QUEUE_ITEM", "documented for other kernels. Compresses buffers.";
+        0x2f8 CompressionWorkItemState: i32 = "LONG", "documented for other kernels.";
+        0x2fc CompressionLock: EX_PUSH_LOCK_5_2_3790_sp1_x86 = "EX_PUSH_LOCK", "documented for other kernels. Guards the compression of buffers.";
+        0x300 CompressionTarget: runtime::Ptr32 = "WMI_BUFFER_HEADER *", "documented for other kernels. The buffer that compressed buffers go to.";
+        0x304 CompressionWorkspace: runtime::Ptr32 = "PVOID", "documented for other kernels. Memory that compression needs.";
+        0x308 CompressionOn: i32 = "LONG", "documented for other kernels. Whether buffers are compressed.";
+        0x30c CompressionRatioGuess: u32 = "ULONG", "documented for other kernels. How much smaller compression is expected to make a buffer.";
+        0x310 PartialBufferCompressionLevel: u32 = "ULONG", "documented for other kernels.";
+        0x314 CompressionResumptionMode: ETW_COMPRESSION_RESUMPTION_MODE_1607 = "ETW_COMPRESSION_RESUMPTION_MODE", "documented for other kernels. Whether compression is taken up again after it fell behind.";
+        0x318 PlaceholderList: SINGLE_LIST_ENTRY_5_0_x86 = "SINGLE_LIST_ENTRY", "documented for other kernels.";
+        0x31c CompressionDpc: KDPC_6_3_x86 = "KDPC", "documented for other kernels. Queues CompressionWorkItem.";
+        0x33c _padding33C: [u8; 4], "padding.";
+        0x340 LastBufferSwitchTime: LARGE_INTEGER_5_0 = "LARGE_INTEGER", "documented for other kernels. When a buffer was last replaced by the next.";
+        0x348 BufferWriteDuration: LARGE_INTEGER_5_0 = "LARGE_INTEGER", "documented for other kernels. How long it takes to write a buffer.";
+        0x350 BufferCompressDuration: LARGE_INTEGER_5_0 = "LARGE_INTEGER", "documented for other kernels. How long it takes to compress a buffer.";
+        0x358 ReferenceQpcDelta: i64 = "LONGLONG", "documented for other kernels.";
+        0x360 CallbackContext: runtime::Ptr32 = "ETW_EVENT_CALLBACK_CONTEXT *", "documented for other kernels.";
+        0x364 LastDroppedTime: runtime::Ptr32 = "LARGE_INTEGER *", "documented for other kernels.";
+        0x368 FlushingLastDroppedTime: runtime::Ptr32 = "LARGE_INTEGER *", "documented for other kernels.";
+        0x36c _padding36C: [u8; 4], "padding.";
+        0x370 FlushingSequenceNumber: i64 = "LONGLONG", "documented for other kernels.";
+        0x378 PartitionContext: ETW_PARTITION_CONTEXT_2004_x86 = "ETW_PARTITION_CONTEXT", "documented for other kernels.";
+        0x37c BufferMdl: runtime::Ptr32 = "MDL *", "documented for other kernels.";
+    }
+}
+
+runtime::layout! {
+    /// `WMI_LOGGER_CONTEXT` since 10.0.19041.1466 on x64: 0x530 bytes, aligned to 16.
+    ///
+    /// The kernel's representation of an event tracing session.
+    pub struct WMI_LOGGER_CONTEXT_10_0_19041_1466_x64: members::WMI_LOGGER_CONTEXT, 0x530, 16 {
         0x00 LoggerId: u32 = "ULONG", "documented for other kernels. Index of the session among the kernel's sessions.";
         0x04 BufferSize: u32 = "ULONG", "documented for other kernels. Bytes of one trace buffer.";
         0x08 MaximumEventSize: u32 = "ULONG", "documented for other kernels. Bytes of the largest event that is accepted.";
@@ -7458,10 +7796,10 @@ runtime::layout! {
 }
 
 runtime::layout! {
-    /// `WMI_LOGGER_CONTEXT` since 10.0.19041.1526 on arm64: 0x530 bytes, aligned to 16.
+    /// `WMI_LOGGER_CONTEXT` since 10.0.19041.1466 on arm64: 0x530 bytes, aligned to 16.
     ///
     /// The kernel's representation of an event tracing session.
-    pub struct WMI_LOGGER_CONTEXT_10_0_19041_1526_arm64: members::WMI_LOGGER_CONTEXT, 0x530, 16 {
+    pub struct WMI_LOGGER_CONTEXT_10_0_19041_1466_arm64: members::WMI_LOGGER_CONTEXT, 0x530, 16 {
         0x00 LoggerId: u32 = "ULONG", "documented for other kernels. Index of the session among the kernel's sessions.";
         0x04 BufferSize: u32 = "ULONG", "documented for other kernels. Bytes of one trace buffer.";
         0x08 MaximumEventSize: u32 = "ULONG", "documented for other kernels. Bytes of the largest event that is accepted.";
@@ -7772,7 +8110,7 @@ runtime::layout! {
         0x400 BinaryTrackingList: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "documented for other kernels.";
         0x410 ScratchArray: runtime::Ptr64 = "WMI_BUFFER_HEADER **", "documented for other kernels.";
         0x418 DisallowedGuids: DISALLOWED_GUIDS_6_1_7601_24000_x64 = "DISALLOWED_GUIDS", "documented for other kernels. Providers that may not log to this session.";
-        0x428 RelativeTimerDueTime: i64 = "LONGLONG", "documented for other kernels.\n\nErratum, 1703..10.0.17763.1075, 1903..10.0.19041.1288, 19569..10.0.20348.350, 10.0.22000.1: the document's name is RelativeTimeDueTime, symbols show RelativeTimerDueTime.";
+        0x428 RelativeTimerDueTime: i64 = "LONGLONG", "documented for other kernels.\n\nErratum, 1703..2022-01: the document's name is RelativeTimeDueTime, symbols show RelativeTimerDueTime.";
         0x430 PeriodicCaptureStateGuids: PERIODIC_CAPTURE_STATE_GUIDS_1703_x64 = "PERIODIC_CAPTURE_STATE_GUIDS", "documented for other kernels. Providers to ask for their state, time and again.";
         0x440 PeriodicCaptureStateTimer: runtime::Ptr64 = "EX_TIMER *", "documented for other kernels. Runs out when providers are to be asked for their state.";
         0x448 PeriodicCaptureStateTimerState: ETW_PERIODIC_TIMER_STATE_1703 = "ETW_PERIODIC_TIMER_STATE", "documented for other kernels. Whether that timer is set.";
@@ -7963,7 +8301,7 @@ runtime::layout! {
         0x400 BinaryTrackingList: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "documented for other kernels.";
         0x410 ScratchArray: runtime::Ptr64 = "WMI_BUFFER_HEADER **", "documented for other kernels.";
         0x418 DisallowedGuids: DISALLOWED_GUIDS_6_1_7601_24000_x64 = "DISALLOWED_GUIDS", "documented for other kernels. Providers that may not log to this session.";
-        0x428 RelativeTimerDueTime: i64 = "LONGLONG", "documented for other kernels.\n\nErratum, 1703..10.0.17763.1075, 1903..10.0.19041.1288, 19569..10.0.20348.350, 10.0.22000.1: the document's name is RelativeTimeDueTime, symbols show RelativeTimerDueTime.";
+        0x428 RelativeTimerDueTime: i64 = "LONGLONG", "documented for other kernels.\n\nErratum, 1703..2022-01: the document's name is RelativeTimeDueTime, symbols show RelativeTimerDueTime.";
         0x430 PeriodicCaptureStateGuids: PERIODIC_CAPTURE_STATE_GUIDS_1703_x64 = "PERIODIC_CAPTURE_STATE_GUIDS", "documented for other kernels. Providers to ask for their state, time and again.";
         0x440 PeriodicCaptureStateTimer: runtime::Ptr64 = "EX_TIMER *", "documented for other kernels. Runs out when providers are to be asked for their state.";
         0x448 PeriodicCaptureStateTimerState: ETW_PERIODIC_TIMER_STATE_1703 = "ETW_PERIODIC_TIMER_STATE", "documented for other kernels. Whether that timer is set.";
@@ -8143,7 +8481,7 @@ runtime::layout! {
         0x420 BinaryTrackingList: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "documented for other kernels.";
         0x430 ScratchArray: runtime::Ptr64 = "WMI_BUFFER_HEADER **", "documented for other kernels.";
         0x438 DisallowedGuids: DISALLOWED_GUIDS_6_1_7601_24000_x64 = "DISALLOWED_GUIDS", "documented for other kernels. Providers that may not log to this session.";
-        0x448 RelativeTimerDueTime: i64 = "LONGLONG", "documented for other kernels.\n\nErratum, 1703..10.0.17763.1075, 1903..10.0.19041.1288, 19569..10.0.20348.350, 10.0.22000.1: the document's name is RelativeTimeDueTime, symbols show RelativeTimerDueTime.";
+        0x448 RelativeTimerDueTime: i64 = "LONGLONG", "documented for other kernels.\n\nErratum, 1703..2022-01: the document's name is RelativeTimeDueTime, symbols show RelativeTimerDueTime.";
         0x450 PeriodicCaptureStateGuids: PERIODIC_CAPTURE_STATE_GUIDS_1703_x64 = "PERIODIC_CAPTURE_STATE_GUIDS", "documented for other kernels. Providers to ask for their state, time and again.";
         0x460 PeriodicCaptureStateTimer: runtime::Ptr64 = "EX_TIMER *", "documented for other kernels. Runs out when providers are to be asked for their state.";
         0x468 PeriodicCaptureStateTimerState: ETW_PERIODIC_TIMER_STATE_1703 = "ETW_PERIODIC_TIMER_STATE", "documented for other kernels. Whether that timer is set.";
@@ -8526,7 +8864,7 @@ runtime::layout! {
         0x410 BinaryTrackingList: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "documented for other kernels.";
         0x420 ScratchArray: runtime::Ptr64 = "WMI_BUFFER_HEADER **", "documented for other kernels.";
         0x428 DisallowedGuids: DISALLOWED_GUIDS_6_1_7601_24000_x64 = "DISALLOWED_GUIDS", "documented for other kernels. Providers that may not log to this session.";
-        0x438 RelativeTimerDueTime: i64 = "LONGLONG", "documented for other kernels.\n\nErratum, 1703..10.0.17763.1075, 1903..10.0.19041.1288, 19569..10.0.20348.350, 10.0.22000.1: the document's name is RelativeTimeDueTime, symbols show RelativeTimerDueTime.";
+        0x438 RelativeTimerDueTime: i64 = "LONGLONG", "documented for other kernels.\n\nErratum, 1703..2022-01: the document's name is RelativeTimeDueTime, symbols show RelativeTimerDueTime.";
         0x440 PeriodicCaptureStateGuids: PERIODIC_CAPTURE_STATE_GUIDS_1703_x64 = "PERIODIC_CAPTURE_STATE_GUIDS", "documented for other kernels. Providers to ask for their state, time and again.";
         0x450 PeriodicCaptureStateTimer: runtime::Ptr64 = "EX_TIMER *", "documented for other kernels. Runs out when providers are to be asked for their state.";
         0x458 PeriodicCaptureStateTimerState: ETW_PERIODIC_TIMER_STATE_1703 = "ETW_PERIODIC_TIMER_STATE", "documented for other kernels. Whether that timer is set.";
@@ -8748,7 +9086,7 @@ runtime::layout! {
         0x410 BinaryTrackingList: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "documented for other kernels.";
         0x420 ScratchArray: runtime::Ptr64 = "WMI_BUFFER_HEADER **", "documented for other kernels.";
         0x428 DisallowedGuids: DISALLOWED_GUIDS_6_1_7601_24000_x64 = "DISALLOWED_GUIDS", "documented for other kernels. Providers that may not log to this session.";
-        0x438 RelativeTimerDueTime: i64 = "LONGLONG", "documented for other kernels.\n\nErratum, 1703..10.0.17763.1075, 1903..10.0.19041.1288, 19569..10.0.20348.350, 10.0.22000.1: the document's name is RelativeTimeDueTime, symbols show RelativeTimerDueTime.";
+        0x438 RelativeTimerDueTime: i64 = "LONGLONG", "documented for other kernels.\n\nErratum, 1703..2022-01: the document's name is RelativeTimeDueTime, symbols show RelativeTimerDueTime.";
         0x440 PeriodicCaptureStateGuids: PERIODIC_CAPTURE_STATE_GUIDS_1703_x64 = "PERIODIC_CAPTURE_STATE_GUIDS", "documented for other kernels. Providers to ask for their state, time and again.";
         0x450 PeriodicCaptureStateTimer: runtime::Ptr64 = "EX_TIMER *", "documented for other kernels. Runs out when providers are to be asked for their state.";
         0x458 PeriodicCaptureStateTimerState: ETW_PERIODIC_TIMER_STATE_1703 = "ETW_PERIODIC_TIMER_STATE", "documented for other kernels. Whether that timer is set.";

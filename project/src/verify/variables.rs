@@ -4,6 +4,7 @@
 //! An address is a fact of one program database alone: no two can be held against each other.
 
 use super::found::{ADDRESS, Finding};
+use crate::evidence::by_pdb;
 use crate::tables::Table;
 use etw_layouts_codegen::layouts::Layouts;
 use etw_layouts_codegen::registry::Registry;
@@ -24,7 +25,7 @@ impl Variables {
     /// Those of a table, which is held against the layouts of a target.
     pub fn of(layouts: &Layouts, facts: Option<&Registry>, table: &Table, target: usize) -> Self {
         let spec = &layouts.spec;
-        let own = table.pdb.as_ref().and_then(|pdb| facts?.by_pdb(pdb.guid, pdb.age));
+        let own = table.pdb.as_ref().and_then(|pdb| by_pdb(facts?, pdb.guid, pdb.age));
         let mut compared = Self::default();
         for (name, &at) in &table.globals {
             let Some(global) = spec.globals.get(name) else { continue };

@@ -92,12 +92,11 @@ impl Registry {
         seen(sorted.get(at.ok()?)?)
     }
 
-    /// The kernels of a build and an architecture, oldest first.
-    pub fn of_build(&self, number: [u32; 3], arch: Arch) -> impl Iterator<Item = &'static Seen> + use<> {
-        let kernels = self.kernels;
-        let start = kernels.partition_point(|seen| seen.build.number < number);
-        let own = kernels.get(start..).unwrap_or_default().iter().take_while(move |seen| seen.build.number == number);
-        own.filter(move |seen| seen.arch == arch)
+    /// The kernels of a build, oldest first.
+    pub fn of_build(&self, number: [u32; 3]) -> &'static [Seen] {
+        let start = self.kernels.partition_point(|seen| seen.build.number < number);
+        let end = self.kernels.partition_point(|seen| seen.build.number <= number);
+        self.kernels.get(start..end).unwrap_or_default()
     }
 }
 

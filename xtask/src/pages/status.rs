@@ -2,7 +2,8 @@
 
 use etw_layouts_codegen::axis::{Arch, Build, TargetSet};
 use etw_layouts_codegen::layouts::{Form, Layouts};
-use etw_layouts_codegen::registry::{Evidence, Registry};
+use etw_layouts_codegen::registry::Registry;
+use etw_layouts_project::evidence::{Evidence, confirmed};
 use etw_layouts_project::verify;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
@@ -180,7 +181,7 @@ fn changed(layouts: &Layouts, names: &[&str], before: usize, after: usize) -> St
 /// The structures, and at how many targets symbol data confirms each.
 fn structures(layouts: &Layouts, registry: &Registry) -> String {
     let axis = &layouts.spec.axis;
-    let by_symbols = registry.confirmed(axis);
+    let by_symbols = confirmed(registry, axis);
     let mut out = String::from(
         "\n## Structures\n\nTargets are the rows of the tables above; confirmed are those of which a table of symbols holds the structure, its kernel's own or\n\
          a converted one. `etw verify` counts the facts.\n\n\
@@ -196,7 +197,7 @@ fn structures(layouts: &Layouts, registry: &Registry) -> String {
         }
         let (Some(least), Some(most)) = (sizes.first(), sizes.last()) else { continue };
         let sizes = if least == most { format!("{least:#x}") } else { format!("{least:#x} to {most:#x}") };
-        let why: Vec<_> = all.iter().filter_map(|target| layouts.why_not(&by_symbols, name, target)).collect();
+        let why: Vec<_> = all.iter().filter_map(|target| by_symbols.why_not(layouts, name, target)).collect();
         let count = all.iter().count();
         let none = why.first().filter(|_| why.len() == count).map_or_else(String::new, |why| format!(": {}", why.text()));
         let confirmed = format!("{} of {count}{none}", count - why.len());

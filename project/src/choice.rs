@@ -1,10 +1,10 @@
-//! How sure the layouts of a kernel are: the standing that runtime has, over specs and registry.
+//! How sure the layouts of a build are: the confidence that `runtime` derives, over specs and facts.
 
-use crate::axis::{Arch, Axis, Build};
-use crate::layouts::{LayoutId, Layouts};
-use crate::registry::Registry;
-use crate::target::{Asked, Named};
-use etw_layouts_runtime::meta::{Absent, Evidence, Line, Standing, choose};
+use etw_layouts_codegen::axis::{Arch, Axis, Build};
+use etw_layouts_codegen::layouts::{LayoutId, Layouts};
+use etw_layouts_codegen::registry::Registry;
+use etw_layouts_codegen::{Asked, Named};
+use etw_layouts_runtime::meta::{Absent, Confidence, Examined, Line, Reason, Update, choose};
 use std::collections::BTreeMap;
 
 /// A kernel that was asked for, and how sure the layouts are that are taken for it.
@@ -13,7 +13,7 @@ pub struct Choice {
     /// The kernel, and the target whose layouts are taken.
     pub asked: Asked,
     /// How sure they are: of one structure, or of all.
-    pub standing: Standing,
+    pub confidence: Confidence,
     /// A neighbour by which that is judged, if its layouts are others.
     pub other: Option<usize>,
 }
@@ -21,17 +21,17 @@ pub struct Choice {
 impl Choice {
     /// How sure the layout of a structure is for a kernel, or without one all of its layouts.
     pub fn of(layouts: &Layouts, registry: &Registry, asked: Asked, structure: Option<&str>) -> Self {
-        let arch = layouts.spec.axis.targets[asked.target].arch;
-        let numbers = layouts.spec.axis.numbers(asked.build);
-        // What was seen of the kernel under another number is not seen of a revision that this number never had.
-        let unseen = asked.is_before_its_build(&layouts.spec.axis).then_some(asked.build.revision);
-        let (standing, other) = match choose(&Along { layouts, registry, arch, numbers, unseen, structure }, asked.build) {
-            Ok(chosen) => (chosen.standing, chosen.other.map(|(target, _)| target)),
-            Err(Absent::Structure { standing }) => (standing, None),
+        let axis = &layouts.spec.axis;
+        let arch = axis.targets[asked.target].arch;
+        // What was examined under another number is not evidence for a revision that this number never had.
+        let unseen = asked.is_before_its_build(axis).then_some(asked.build);
+        let (confidence, other) = match choose(&Along { layouts, registry, unseen, structure }, asked.build, arch) {
+            Ok(chosen) => (chosen.confidence, chosen.other.map(|(target, _)| target)),
+            Err(Absent::Structure { confidence }) => (confidence, None),
             // It has a target, so that there is such a kernel.
-            Err(_) => (Standing::Stated, None),
+            Err(_) => (Confidence::Documented { unverifiable: false }, None),
         };
-        Self { asked, standing, other }
+        Self { asked, confidence, other }
     }
 
     /// Index of the target whose layouts are taken.
@@ -41,7 +41,8 @@ impl Choice {
 
     /// Whether another kernel stands in for the one that was asked for, which nobody has seen and the version axis does not have.
     pub fn is_stand_in(&self, axis: &Axis) -> bool {
-        (self.standing.is_stand_in() || self.standing == Standing::Stated) && !self.is_of_axis(axis)
+        let is_open = self.confidence.is_inferred() || self.confidence == Confidence::Documented { unverifiable: false };
+        is_open && !self.is_of_axis(axis)
     }
 
     /// Whether it is the very kernel of the version axis.
@@ -73,14 +74,14 @@ impl Choice {
         format!("{:#}-{}, the first of {}", self.asked.own, axis.targets[self.target()].arch, self.asked.name)
     }
 
-    /// How sure the layout is, in words, and whose it is where an architecture follows another.
+    /// How sure the layout is, in words.
     pub fn sentence(&self, axis: &Axis) -> String {
-        axis.sentence(&self.standing, axis.targets[self.target()].arch)
+        sentence(axis, &self.confidence, axis.targets[self.target()].arch)
     }
 
-    /// The architecture that this kernel's follows, if no symbols of the kernel confirm its layouts.
+    /// The architecture that this kernel's follows, if no symbols of the kernel verify its layouts.
     pub(crate) fn leader(&self, axis: &Axis) -> Option<Arch> {
-        axis.leader(&self.standing, axis.targets[self.target()].arch)
+        leader(axis, &self.confidence, axis.targets[self.target()].arch)
     }
 
     /// What is to be known of a kernel for which another one stands in.
@@ -92,34 +93,32 @@ impl Choice {
     }
 }
 
-impl Axis {
-    /// How sure a layout of an architecture is, in words, and whose it is where the architecture follows another.
-    pub fn sentence(&self, standing: &Standing, arch: Arch) -> String {
-        match self.leader(standing, arch) {
-            Some(leader) => format!("{standing}; where the specs do not name {arch}, it is inferred from {leader}"),
-            None => standing.to_string(),
+/// How sure a layout of an architecture is, in words, and which architecture it is taken from where the specs do not name its own.
+pub fn sentence(axis: &Axis, confidence: &Confidence, arch: Arch) -> String {
+    match leader(axis, confidence, arch) {
+        Some(leader) if !matches!(confidence, Confidence::Inferred(Reason::Architecture { .. })) => {
+            format!("{confidence}; where the specs do not name {arch}, it is inferred from {leader}")
         }
-    }
-
-    fn leader(&self, standing: &Standing, arch: Arch) -> Option<Arch> {
-        self.follows.get(&arch).copied().filter(|_| !standing.is_confirmed())
-    }
-
-    /// The numbers of a build, and of those that are the same kernel.
-    fn numbers(&self, build: Build) -> Vec<[u32; 3]> {
-        let own = self.kernels.iter().filter(|kernel| kernel.build.number == build.number);
-        own.flat_map(|kernel| &kernel.same).map(|same| same.number).chain([build.number]).collect()
+        _ => confidence.to_string(),
     }
 }
 
-/// A structure, or all of them, along the kernels of an architecture.
+fn leader(axis: &Axis, confidence: &Confidence, arch: Arch) -> Option<Arch> {
+    axis.follows.get(&arch).copied().filter(|_| !confidence.is_verified())
+}
+
+/// The numbers of a build, and of those that are the same kernel.
+fn numbers(axis: &Axis, number: [u32; 3]) -> Vec<[u32; 3]> {
+    let own = axis.kernels.iter().filter(|kernel| kernel.build.number == number);
+    own.flat_map(|kernel| &kernel.same).map(|same| same.number).chain([number]).collect()
+}
+
+/// A structure, or all of them, along the kernels.
 struct Along<'a> {
     layouts: &'a Layouts,
     registry: &'a Registry,
-    arch: Arch,
-    numbers: Vec<[u32; 3]>,
-    /// A revision that is taken as not seen.
-    unseen: Option<u32>,
+    /// A build that is taken as not examined.
+    unseen: Option<Build>,
     structure: Option<&'a str>,
 }
 
@@ -134,8 +133,8 @@ impl<'a> Line for Along<'a> {
     type Kernel = usize;
     type Layout = Has<'a>;
 
-    fn kernels(&self) -> impl Iterator<Item = (Build, usize)> + Clone {
-        self.layouts.spec.axis.along(self.arch)
+    fn kernels(&self, arch: Arch) -> impl Iterator<Item = (Build, usize)> + Clone {
+        self.layouts.spec.axis.along(arch)
     }
 
     fn newest(&self) -> Option<Build> {
@@ -150,13 +149,22 @@ impl<'a> Line for Along<'a> {
         }
     }
 
-    fn seen(&self, number: [u32; 3]) -> impl Iterator<Item = (Build, Evidence)> {
-        let own = self.registry.kernels.iter().filter(|seen| seen.arch == self.arch && self.numbers.contains(&seen.build.number));
-        let own = own.filter(|seen| self.unseen != Some(seen.build.revision));
-        own.filter_map(move |seen| {
-            let witness = self.registry.witnesses.get(seen.witness)?;
+    fn examined(&self, branch: Option<[u32; 3]>) -> impl Iterator<Item = Examined> {
+        let axis = &self.layouts.spec.axis;
+        let numbers = branch.map(|number| numbers(axis, number));
+        self.registry.kernels.iter().filter_map(move |seen| {
+            let build = match (branch, &numbers) {
+                (Some(number), Some(numbers)) if numbers.contains(&seen.build.number) => Build { number, ..seen.build },
+                (Some(_), _) => return None,
+                (None, _) => axis.canonical(seen.build),
+            };
+            let witness = self.registry.witnesses.get(seen.witness).filter(|_| self.unseen != Some(build))?;
             let holds = self.structure.is_none_or(|name| witness.holds.contains(name));
-            Some((Build { number, ..seen.build }, witness.kind.evidence(holds)?))
+            Some(Examined { build, arch: seen.arch, evidence: witness.kind.evidence(holds)? })
         })
+    }
+
+    fn updates(&self) -> impl Iterator<Item = Update<'_>> {
+        self.layouts.spec.axis.updates.iter().map(|update| update.data())
     }
 }
