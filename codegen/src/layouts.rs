@@ -329,14 +329,14 @@ impl Info {
     /// Where its spec has it from, in words.
     pub fn known(&self) -> &'static str {
         match (self.unknown, self.source) {
-            (Some(Unknown::Use), _) => "bytes of no known use",
-            (Some(Unknown::Name), _) => "documented without a name",
-            (Some(Unknown::Type), _) => "documented without a type",
-            (Some(Unknown::NameAndType), _) => "documented without name and type",
+            (Some(Unknown::Use), _) => "unidentified",
+            (Some(Unknown::Name), _) => "documented, name unknown",
+            (Some(Unknown::Type), _) => "documented, type unknown",
+            (Some(Unknown::NameAndType), _) => "documented, name and type unknown",
             (None, Provenance::Document) if self.covered && self.documented => "documented",
-            (None, Provenance::Document) if self.covered => "documented, its place inferred",
-            (None, Provenance::Document) => "documented for other kernels",
-            (None, Provenance::Symbols) => "seen in symbols",
+            (None, Provenance::Document) if self.covered => "documented, offset inferred",
+            (None, Provenance::Document) => "documented for other builds",
+            (None, Provenance::Symbols) => "from symbols",
             (None, Provenance::Inferred) => "inferred",
         }
     }

@@ -1,7 +1,7 @@
 //! A kernel that was asked for, as JSON.
 
-use etw_layouts_project::Choice;
 use etw_layouts_codegen::axis::Axis;
+use etw_layouts_project::Choice;
 use serde::Serialize;
 
 /// What was asked for, the target whose layouts are taken, and how sure they are.
@@ -36,6 +36,8 @@ pub struct Confidence {
     newer: Option<String>,
     /// The target of one of them that has another layout.
     other: Option<String>,
+    /// The named update with which this build got the layout, if that is what it is inferred by.
+    changed_by: Option<String>,
 }
 
 /// The target of a choice.
@@ -64,5 +66,6 @@ pub fn confidence(axis: &Axis, choice: &Choice) -> Confidence {
         older,
         newer,
         other: choice.other.map(|other| axis.target_name(other)),
+        changed_by: choice.changed_by.clone(),
     }
 }

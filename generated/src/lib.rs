@@ -22,9 +22,9 @@
 //!
 //! # A build that is known when you run
 //!
-//! [`structures`] has every structure in all its layouts. One of them is chosen by build, together with how sure it is and what to do
-//! about that ([`Confidence`](runtime::meta::Confidence)); a [`View`](runtime::View) reads bytes by it, and the tokens in [`members`] say
-//! which member, whichever layout it is. [`kernels`] has the examined builds, and finds one by its PDB or its image:
+//! [`structures`] has every structure in all its layouts. One of them is chosen by build, together with how sure it is
+//! ([`Confidence`](runtime::meta::Confidence)); a [`View`](runtime::View) reads bytes by it, and the tokens in [`members`] say which
+//! member, whichever layout it is. [`kernels`] has the examined builds, and finds one by its PDB or its image:
 //!
 //! ```
 //! use etw_layouts::constants::LOG_FILE_MODE;

@@ -16,6 +16,8 @@ pub struct Choice {
     pub confidence: Confidence,
     /// A neighbour by which that is judged, if its layouts are others.
     pub other: Option<usize>,
+    /// The named updates with which the layout came to this build, if that is what it is inferred by.
+    pub changed_by: Option<String>,
 }
 
 impl Choice {
@@ -31,7 +33,9 @@ impl Choice {
             // It has a target, so that there is such a kernel.
             Err(_) => (Confidence::Documented { unverifiable: false }, None),
         };
-        Self { asked, confidence, other }
+        let by_update = matches!(confidence, Confidence::Inferred(Reason::Architecture { .. } | Reason::Branch { .. }));
+        let changed_by = structure.filter(|_| by_update).and_then(|name| changed_by(layouts, &asked, name));
+        Self { asked, confidence, other, changed_by }
     }
 
     /// Index of the target whose layouts are taken.
@@ -76,7 +80,8 @@ impl Choice {
 
     /// How sure the layout is, in words.
     pub fn sentence(&self, axis: &Axis) -> String {
-        sentence(axis, &self.confidence, axis.targets[self.target()].arch)
+        let by = self.changed_by.as_ref().map(|update| format!("; changed by update {update}")).unwrap_or_default();
+        sentence(axis, &self.confidence, axis.targets[self.target()].arch) + &by
     }
 
     /// The architecture that this kernel's follows, if no symbols of the kernel verify its layouts.
@@ -101,6 +106,18 @@ pub fn sentence(axis: &Axis, confidence: &Confidence, arch: Arch) -> String {
         }
         _ => confidence.to_string(),
     }
+}
+
+/// The updates of the build at which its branch got the layout of a structure.
+fn changed_by(layouts: &Layouts, asked: &Asked, structure: &str) -> Option<String> {
+    let axis = &layouts.spec.axis;
+    let of = |target: usize| layouts.by_target[target].get(structure);
+    let branch = axis.line(asked.build, axis.targets[asked.target].arch).into_iter().filter(|&target| target <= asked.target);
+    let since = branch.rev().take_while(|&target| of(target) == of(asked.target)).last()?;
+    let build = axis.kernels[axis.targets[since].kernel].build;
+    let own = axis.updates.iter().filter(|update| update.first_of(build) == Some(build));
+    let names: Vec<&str> = own.map(|update| update.name.as_str()).collect();
+    (!names.is_empty()).then(|| names.join(" and "))
 }
 
 fn leader(axis: &Axis, confidence: &Confidence, arch: Arch) -> Option<Arch> {

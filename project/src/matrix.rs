@@ -3,10 +3,10 @@
 use crate::history::{Fact, declared, facts_at, has};
 use crate::members::members;
 use crate::subject::Subject;
+use crate::{Choice, Confidence, Source};
 use etw_layouts_codegen::axis::Arch;
 use etw_layouts_codegen::layouts::{Extent, LayoutId, Layouts};
 use etw_layouts_codegen::registry::Registry;
-use crate::{Choice, Source, Confidence};
 use std::collections::BTreeMap;
 use std::ops::Range;
 

@@ -1,14 +1,14 @@
 //! Where members and global variables are at every kernel that was seen.
 
+use crate::Choice;
 use crate::Error;
 use crate::evidence::{by_pdb, shows};
 use crate::history::{has, no_member};
 use crate::members::expanded;
 use crate::names::{Among, name};
 use etw_layouts_codegen::layouts::{Bits, Layouts};
-use etw_layouts_codegen::registry::{Registry, Seen};
 use etw_layouts_codegen::nearest;
-use crate::Choice;
+use etw_layouts_codegen::registry::{Registry, Seen};
 use std::collections::BTreeMap;
 
 /// A table of offsets: a row a kernel.

@@ -5,12 +5,12 @@ use crate::evidence::shows;
 use crate::history::{has, no_member};
 use crate::members::{Member, expanded};
 use crate::names::{Among, name};
+use crate::{Choice, Confidence, Source};
+use etw_layouts_codegen::Asked;
 use etw_layouts_codegen::axis::{Arch, Axis, TargetSet};
 use etw_layouts_codegen::layouts::{Info, Layouts};
 use etw_layouts_codegen::registry::Registry;
 use etw_layouts_codegen::spec::{Body, Constant};
-use etw_layouts_codegen::Asked;
-use crate::{Choice, Source, Confidence};
 use std::collections::BTreeMap;
 
 /// A structure or one of its members, at a target that has it.

@@ -5,6 +5,7 @@ use etw_layouts_codegen::axis::{self, Arch, Build};
 use etw_layouts_codegen::layouts::{Form, LayoutId, Layouts};
 use etw_layouts_codegen::registry::Registry;
 use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Bound;
 use tests::project;
 
 /// A build on an architecture.
@@ -58,9 +59,10 @@ impl Line for One<'_> {
     }
 
     fn examined(&self, branch: Option<[u32; 3]>) -> impl Iterator<Item = Examined> {
-        let left = self.0.known.examined.iter().filter(|(target, _)| !self.0.out.contains(target));
-        let of_branch = left.filter(move |((build, _), _)| branch.is_none_or(|number| build.number == number));
-        of_branch.flat_map(|(&(build, arch), facts)| {
+        let [first, last] = [0, u32::MAX].map(|end| branch.map(|number| (Build { number, revision: end }, Arch::X86)));
+        let range = (first.map_or(Bound::Unbounded, Bound::Included), last.map_or(Bound::Unbounded, Bound::Included));
+        let left = self.0.known.examined.range(range).filter(|(target, _)| !self.0.out.contains(target));
+        left.flat_map(|(&(build, arch), facts)| {
             let evidence = facts.iter().filter_map(|&facts| self.0.known.evidence(facts, self.1));
             evidence.map(move |evidence| Examined { build, arch, evidence })
         })
@@ -208,14 +210,13 @@ fn no_update_that_is_left_out_is_surer_than_it_is_right() {
         let is_own = |build: Build| build.number == first.number && build >= first && end.is_none_or(|end| build < end);
         let out: BTreeSet<Target> = known.examined.keys().copied().filter(|target| is_own(target.0)).collect();
         // That the branch has the update, and since when, follows from the month of the same update elsewhere.
-        let own = || updates.iter().filter(|update| update.first_of(first) == Some(first));
-        let has = |&&(build, _): &&Target| build.number != first.number && own().all(|update| update.has(build));
-        match known.examined.keys().find(has) {
-            Some(_) => {
+        let mut own = updates.iter().filter(|update| update.first_of(first) == Some(first));
+        match own.all(|update| update.kernels.len() > 1) {
+            true => {
                 known.without(&out, true).ask(&mut with);
                 known.without(&out, false).ask(&mut moved);
             }
-            None => known.without(&out, false).ask(&mut alone),
+            false => known.without(&out, false).ask(&mut alone),
         }
     }
     with.print("updates of a branch, each left out, that another branch has");

@@ -9,10 +9,10 @@ use etw_layouts_codegen::axis::{Arch, Axis, TargetSet};
 use etw_layouts_codegen::layouts::{Form, LayoutId, Layouts};
 use etw_layouts_codegen::registry::{Registry, Seen};
 use etw_layouts_codegen::spec::{Body, Definition, Provenance};
-use etw_layouts_project::{Choice, Source, Confidence};
 use etw_layouts_project::diff::Side;
 use etw_layouts_project::history;
 use etw_layouts_project::matrix::Matrix;
+use etw_layouts_project::{Choice, Confidence, Source};
 use rayon::prelude::*;
 use std::collections::HashMap;
 

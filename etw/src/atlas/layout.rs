@@ -6,10 +6,10 @@ use super::{marks, memory, moved, paths};
 use crate::html::Html;
 use etw_layouts_codegen::emit::{c, isf};
 use etw_layouts_codegen::layouts::{Form, LayoutId};
-use etw_layouts_project::{Choice, Source};
 use etw_layouts_project::matrix::Matrix;
 use etw_layouts_project::members::{Member, keyword};
 use etw_layouts_project::subject::Subject;
+use etw_layouts_project::{Choice, Source};
 use std::fmt;
 
 /// Beyond that a header is left to the command that prints it.

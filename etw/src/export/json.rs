@@ -4,11 +4,11 @@
 use super::offsets::{Image, Pdb, build};
 use super::write::{Text, write};
 use crate::{Error, Outcome, print};
-use etw_layouts_project::Choice;
 use etw_layouts_codegen::axis::TargetSet;
 use etw_layouts_codegen::layouts::{Form, Layout, Layouts, Type};
 use etw_layouts_codegen::registry::{Registry, WitnessKind};
 use etw_layouts_codegen::spec::{Body, Definition, ValuesKind};
+use etw_layouts_project::Choice;
 use etw_layouts_project::Project;
 use etw_layouts_project::errata;
 use etw_layouts_project::history::has;
@@ -177,10 +177,10 @@ fn of_layout<'a>(layouts: &'a Layouts, layout: &'a Layout) -> Vec<MemberOf<'a>> 
                     values: field.values.as_deref(),
                     leads_to: info.leads_to.clone(),
                     doc: info.doc.clone(),
-                    known: BTreeMap::new(),
+                    evidence: BTreeMap::new(),
                 });
             }
-            list[index].known.entry(info.known()).or_default().push(target);
+            list[index].evidence.entry(info.known()).or_default().push(target);
         }
     }
     list
@@ -264,7 +264,7 @@ struct MemberOf<'a> {
     leads_to: Vec<String>,
     doc: String,
     /// Where its spec has it from, in the words of `etw show`.
-    known: BTreeMap<&'static str, Vec<usize>>,
+    evidence: BTreeMap<&'static str, Vec<usize>>,
 }
 
 #[derive(Serialize)]

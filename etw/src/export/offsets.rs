@@ -9,17 +9,15 @@ use etw_layouts_project::offsets::{self, Cell, Column, Row, Table};
 use serde::Serialize;
 use std::path::PathBuf;
 
-/// A table of offsets of the members that are asked for, a row for each kernel that was seen, with what its files are known by.
+/// A table of offsets of the members that are asked for, a row for each examined build, with the identity of its files.
 ///
 ///     etw export offsets ETW_GUID_ENTRY.Guid WMI_LOGGER_CONTEXT.LoggerName > offsets.csv
 ///     etw export offsets ETW_GUID_ENTRY ETW_GUID_ENTRY.Guid --format json
 ///     etw export offsets EtwpDebuggerData PspHostSiloGlobals              where variables are, by PDB
 ///
-/// A structure without a member asks for its size. Bits are OFFSET:FIRST-LAST. What a kernel does not have is empty. A global variable
-/// is told in bytes from where the image begins, of the PDBs whose symbols were read, and is empty for all others; these columns stand
-/// behind those of members. The last
-/// columns say how sure the layout of each structure is there: `proven` and `converted` by symbols of this very kernel, `partly
-/// seen` in its image, the others taken from the specs or from neighbours, as `etw show STRUCTURE --build B` tells. Offsets, sizes
+/// A structure without a member asks for its size. Bits are OFFSET:FIRST-LAST. What a kernel does not have is empty. The address of a
+/// global variable counts from the start of the image and is known for examined PDBs only; these columns follow those of members. The
+/// last columns show the confidence in the layout of each structure, as `etw show STRUCTURE --build B` explains it. Offsets, sizes
 /// and time stamps are hexadecimal; JSON has numbers.
 #[derive(clap::Args)]
 #[command(verbatim_doc_comment)]
@@ -47,7 +45,7 @@ pub(super) fn run(args: &Args, project: &Project) -> Result<Outcome, Error> {
     let layouts = project.layouts()?;
     let registry = project.registry(&layouts.spec.axis)?;
     if registry.kernels.is_empty() {
-        return Err("there are no facts, and so no kernel that was seen: name a folder of them with --facts".into());
+        return Err("no facts, and so no examined builds; name a folder of facts with --facts".into());
     }
     let found = offsets::of(&layouts, &registry, &args.members)?;
     let (name, text) = match args.format {
@@ -137,7 +135,7 @@ fn member<'a>(axis: &Axis, table: &'a Table, row: &'a Row, index: usize) -> Memb
         bit: cell.and_then(|cell| cell.bits).map(|bits| bits.position),
         bits: cell.and_then(|cell| cell.bits).map(|bits| bits.width),
         confidence: choice.confidence.word(),
-        known: choice.sentence(axis),
+        evidence: choice.sentence(axis),
         in_image: cell.is_some_and(|cell| cell.in_image),
     }
 }
@@ -191,7 +189,7 @@ struct Member<'a> {
     bit: Option<u64>,
     bits: Option<u64>,
     confidence: &'static str,
-    known: String,
+    evidence: String,
     /// Whether an image of this very kernel shows it.
     in_image: bool,
 }

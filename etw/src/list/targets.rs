@@ -22,10 +22,10 @@ pub struct Target<'a> {
     release: &'a str,
     /// Other builds that are this kernel.
     same: Vec<String>,
-    /// How sure its layouts are, and how many kernels that have them were seen.
+    /// How sure its layouts are, and how many examined builds have them.
     #[serde(flatten)]
     confidence: Confidence,
-    seen: usize,
+    examined: usize,
 }
 
 /// Those of the architecture whose name, label or release matches.
@@ -44,7 +44,7 @@ pub fn list<'a>(layouts: &'a Layouts, registry: &Registry, arch: Option<Arch>, p
             release: &version.release,
             same: kernel.same.iter().map(ToString::to_string).collect(),
             confidence: confidence(axis, &Choice::of(layouts, registry, axis.newest(index), None)),
-            seen: builds_of(registry, axis, index),
+            examined: builds_of(registry, axis, index),
         }
     };
     let matches = |target: &Target| {
@@ -57,12 +57,18 @@ pub fn list<'a>(layouts: &'a Layouts, registry: &Registry, arch: Option<Arch>, p
 /// The list to read.
 pub fn text(list: &[Target], width: Option<usize>) -> String {
     let row = |target: &Target| {
-        let seen = if target.seen == 0 { "-".to_owned() } else { target.seen.to_string() };
+        let examined = if target.examined == 0 { "-".to_owned() } else { target.examined.to_string() };
         let same = if target.same.is_empty() { String::new() } else { format!(", also {}", target.same.join(", ")) };
         let release = format!("{}{same}", target.release);
         Row {
             style: Style::new(),
-            cells: vec![target.target.clone(), target.label.to_owned(), target.confidence.confidence.to_owned(), seen, release],
+            cells: vec![
+                target.target.clone(),
+                target.label.to_owned(),
+                target.confidence.confidence.to_owned(),
+                examined,
+                release,
+            ],
         }
     };
     let rows: Vec<_> = list.iter().map(row).collect();

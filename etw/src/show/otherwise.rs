@@ -1,4 +1,4 @@
-//! The layout of a neighbour, where it is not sure which of two a kernel has.
+//! What surrounds a build that has not been examined: the nearest known builds, and where their layouts differ.
 
 use crate::diff;
 use crate::print::HEADING;
@@ -6,6 +6,7 @@ use etw_layouts_codegen::layouts::Layouts;
 use etw_layouts_codegen::registry::Registry;
 use etw_layouts_project::diff::{Changes, Side, changes, sides};
 use etw_layouts_project::subject::Subject;
+use etw_layouts_project::{Choice, Confidence, Reason};
 
 /// What is otherwise in the other layout that the kernel may have.
 pub struct Otherwise {
@@ -32,8 +33,36 @@ impl Otherwise {
     pub fn text(&self, subject: &Subject) -> String {
         let (there, text) = (&self.there, diff::of(&subject.structure, &self.here, &self.changes));
         match text.is_empty() {
-            true => format!("\nIn {there} that is the same.\n"),
-            false => format!("\n{HEADING}Otherwise in {there}{HEADING:#}\n{text}"),
+            true => format!("{there} has the same.\n"),
+            false => format!("{HEADING}Differences in {there}{HEADING:#}\n{text}"),
         }
     }
+}
+
+/// The nearest known builds of one that has not been examined, and how sure the layout of each is.
+pub fn nearest(layouts: &Layouts, registry: &Registry, subject: &Subject) -> Option<String> {
+    let Subject { structure, choice, .. } = subject;
+    let axis = &layouts.spec.axis;
+    let own = axis.targets[choice.target()].arch;
+    let arch = match choice.confidence {
+        Confidence::Inferred(Reason::Architecture { arch, .. }) => arch,
+        Confidence::Inferred(_) | Confidence::Uncertain { .. } => own,
+        _ => return None,
+    };
+    let [older, newer] = choice.confidence.neighbours();
+    let before = || axis.along(own).map(|(build, _)| build).filter(|build| *build < choice.asked.build).last();
+    let after = || axis.along(own).map(|(build, _)| build).find(|build| *build > choice.asked.build);
+    let mut builds: Vec<_> = [older.or_else(before), newer.or_else(after)].into_iter().flatten().collect();
+    builds.dedup();
+    let known = builds.iter().filter_map(|&build| {
+        let asked = axis.kernel(build, arch).ok()?;
+        let confidence = match layouts.by_target[asked.target].contains_key(structure) {
+            true => Choice::of(layouts, registry, asked, Some(structure)).confidence.word(),
+            false => "without this structure",
+        };
+        Some(format!("{build:#}-{arch}, {confidence}"))
+    });
+    let known: Vec<String> = known.collect();
+    let noun = if known.len() == 1 { "build" } else { "builds" };
+    Some(format!("Nearest known {noun}: {}.", known.join("; ")))
 }

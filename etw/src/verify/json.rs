@@ -2,9 +2,9 @@
 
 use super::text::uses;
 use crate::target::{Confidence, confidence};
-use etw_layouts_project::Choice;
 use etw_layouts_codegen::layouts::Layouts;
 use etw_layouts_codegen::registry::Registry;
+use etw_layouts_project::Choice;
 use etw_layouts_project::verify::{Checked, Finding, Report, Summary, Variables};
 use serde::Serialize;
 use std::collections::BTreeMap;

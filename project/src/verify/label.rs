@@ -11,12 +11,12 @@
 use super::found::{Checked, Comparison};
 use super::ours;
 use super::wholly::{against, compared, names};
+use crate::Choice;
 use crate::tables::Table;
+use etw_layouts_codegen::Asked;
 use etw_layouts_codegen::axis::Axis;
 use etw_layouts_codegen::layouts::{LayoutId, Layouts};
 use etw_layouts_codegen::registry::{Registry, Seen, Witness, WitnessKind};
-use etw_layouts_codegen::Asked;
-use crate::Choice;
 use etw_layouts_symbols::{Pdb, Rules, TypeFacts, compare};
 use std::collections::BTreeMap;
 

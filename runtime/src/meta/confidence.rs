@@ -154,10 +154,7 @@ impl Confidence {
     /// Whether the layout can be used without a check of what is read: symbols verify it, of this build or of the same update elsewhere,
     /// or of updates on both sides.
     pub const fn is_sure(&self) -> bool {
-        let by = matches!(
-            self,
-            Self::Inferred(Reason::Architecture { .. } | Reason::Branch { .. } | Reason::Between { .. })
-        );
+        let by = matches!(self, Self::Inferred(Reason::Architecture { .. } | Reason::Branch { .. } | Reason::Between { .. }));
         self.is_verified() || by
     }
 

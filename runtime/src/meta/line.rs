@@ -59,7 +59,7 @@ pub struct Chosen<K, L> {
     pub kernel: K,
     /// The layout.
     pub layout: L,
-    /// The kernel and layout of a neighbour that has another one.
+    /// The kernel and layout of a neighbour that has another one, if the layout is not sure.
     pub other: Option<(K, L)>,
     /// How sure the layout is.
     pub confidence: Confidence,
@@ -105,7 +105,7 @@ pub fn choose<S: Line>(line: &S, build: Build, arch: Arch) -> Result<Chosen<S::K
         let (_, kernel) = asked.at(build, arch)?;
         Some((kernel, line.layout(kernel).filter(|other| *other != layout)?))
     };
-    let [before, after] = neighbours.map(|build| build.filter(|_| !confidence.is_verified()).and_then(other));
+    let [before, after] = neighbours.map(|build| build.filter(|_| !confidence.is_sure()).and_then(other));
     Ok(Chosen { kernel, layout, other: after.or(before), confidence })
 }
 
@@ -137,6 +137,13 @@ impl<S: Line> Asked<'_, S> {
             return inferred(Reason::Architecture { arch: same.arch, older: self.build, newer: self.build });
         }
         let fits = |side: Option<Examined>| side.is_some_and(|side| self.has(side.build) == self.layout);
+        // The change that its layout has came later than the last examined update without, so that it is known from elsewhere.
+        if near.older.is_some()
+            && !fits(near.older)
+            && let Some(reason) = self.of_branch()
+        {
+            return inferred(reason);
+        }
         match (near.older, near.newer) {
             (Some(one), Some(other)) if fits(near.older) && fits(near.newer) => {
                 let (older, newer) = (one.build, other.build);
@@ -144,10 +151,6 @@ impl<S: Line> Asked<'_, S> {
                     Some(arch) => inferred(Reason::Architecture { arch, older, newer }),
                     None => inferred(Reason::Between { older, newer }),
                 }
-            }
-            // The change that its layout has came later than the last examined update without, so that it is known from elsewhere.
-            (Some(_), _) if !fits(near.older) && self.of_branch().is_some() => {
-                self.of_branch().map_or_else(|| self.unknown(), inferred)
             }
             (Some(older), Some(newer)) => {
                 let (older, newer) = (older.build, newer.build);
@@ -187,9 +190,8 @@ impl<S: Line> Asked<'_, S> {
     /// The next kernel of this branch that has another layout, or else the first of the next branch.
     fn next(&self) -> Option<Build> {
         let mut later = self.line.kernels(self.arch).filter(|(kernel, _)| *kernel > self.build);
-        let is_next = |(kernel, row): &(Build, S::Kernel)| {
-            kernel.number > self.build.number || self.line.layout(*row) != self.layout
-        };
+        let is_next =
+            |(kernel, row): &(Build, S::Kernel)| kernel.number > self.build.number || self.line.layout(*row) != self.layout;
         later.find(is_next).map(|(kernel, _)| kernel)
     }
 
@@ -206,29 +208,25 @@ impl<S: Line> Asked<'_, S> {
     /// The nearest examined builds of this branch.
     fn near(&self) -> Near {
         let mut near = Near::default();
+        // Of several sets of facts of a build those count that show the most.
+        let rank = |seen: Examined| {
+            let distance = seen.build.revision.abs_diff(self.build.revision);
+            (Reverse(distance), seen.arch == self.arch, seen.evidence)
+        };
         for seen in self.line.examined(Some(self.build.number)) {
             let is_own = seen.arch == self.arch;
-            near.lacks |= is_own && seen.evidence == Evidence::Lacks && seen.build != self.build;
-            // Of several sets of facts of a build those count that show the most.
-            let rank = |seen: Examined| (seen.arch == self.arch, seen.evidence);
-            match seen.build.cmp(&self.build) {
-                Ordering::Equal if is_own => near.own = near.own.max(Some(seen.evidence)),
-                Ordering::Equal if near.same.is_none_or(|same| rank(seen) > rank(same)) && self.is_shown_by(seen) => {
-                    near.same = Some(seen);
+            let side = match seen.build.cmp(&self.build) {
+                Ordering::Equal if is_own => {
+                    near.own = near.own.max(Some(seen.evidence));
+                    continue;
                 }
-                Ordering::Less
-                    if near.older.is_none_or(|older| (seen.build, rank(seen)) > (older.build, rank(older)))
-                        && self.is_shown_by(seen) =>
-                {
-                    near.older = Some(seen);
-                }
-                Ordering::Greater
-                    if near.newer.is_none_or(|newer| (Reverse(seen.build), rank(seen)) > (Reverse(newer.build), rank(newer)))
-                        && self.is_shown_by(seen) =>
-                {
-                    near.newer = Some(seen);
-                }
-                _ => {}
+                Ordering::Less => &mut near.older,
+                Ordering::Equal => &mut near.same,
+                Ordering::Greater => &mut near.newer,
+            };
+            near.lacks |= is_own && seen.evidence == Evidence::Lacks;
+            if side.is_none_or(|best| rank(seen) > rank(best)) && self.is_shown_by(seen) {
+                *side = Some(seen);
             }
         }
         near
@@ -237,11 +235,10 @@ impl<S: Line> Asked<'_, S> {
     /// Whether an examined build shows which layout it has on the architecture that was asked for. Another architecture does so only if
     /// its layout changed between the two builds where that of this one did.
     fn is_shown_by(&self, seen: Examined) -> bool {
-        let holds = match seen.evidence {
-            Evidence::Partly => return false,
-            Evidence::Lacks => false,
-            Evidence::Symbols | Evidence::Converted => true,
-        };
+        let holds = matches!(seen.evidence, Evidence::Symbols | Evidence::Converted);
+        if seen.evidence == Evidence::Partly {
+            return false;
+        }
         if seen.arch == self.arch {
             return holds || self.has(seen.build).is_none();
         }

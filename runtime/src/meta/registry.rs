@@ -1,12 +1,12 @@
-//! The kernels that were seen, and what of each.
+//! The examined builds, and what was examined of each.
 
 use super::axis::{Arch, Build};
 use super::line::Evidence;
 
-/// The kernels that were seen: whose symbols, or whose image, somebody has read and held against the layouts.
+/// The examined builds: those whose symbols or image were read and verified against the layouts.
 #[derive(Debug)]
 pub struct Registry {
-    /// The kernels, by build, then by architecture.
+    /// The builds, by build, then by architecture.
     pub kernels: &'static [Seen],
     /// The places in `kernels` of those whose PDB is known, by GUID, then by age.
     pub pdbs: &'static [u32],
@@ -16,7 +16,7 @@ pub struct Registry {
     pub witnesses: &'static [Witness],
 }
 
-/// A kernel that was seen.
+/// An examined build.
 #[derive(Debug)]
 pub struct Seen {
     /// Build and revision, as the version axis counts them: an update of 10.0.19045 is one of 10.0.19041.
@@ -57,7 +57,7 @@ pub struct Image {
 pub struct Witness {
     /// Its name: that of the facts file.
     pub name: &'static str,
-    /// What it was read from.
+    /// What the facts were read from.
     pub kind: WitnessKind,
 }
 
@@ -73,7 +73,7 @@ pub enum WitnessKind {
 }
 
 impl Registry {
-    /// That of axes none of whose kernels was seen.
+    /// That of axes none of whose builds was examined.
     pub const EMPTY: &'static Self = &Self { kernels: &[], pdbs: &[], images: &[], witnesses: &[] };
 
     /// The kernel with that symbol file.
@@ -112,7 +112,7 @@ impl Pdb {
 }
 
 impl WitnessKind {
-    /// What a witness of this kind says of a structure that it holds, or does not hold. Images are silent of most.
+    /// What facts of this kind show of a structure that they contain, or do not contain. Images show nothing of most.
     pub fn evidence(self, holds: bool) -> Option<Evidence> {
         match (self, holds) {
             (Self::Symbols, true) => Some(Evidence::Symbols),

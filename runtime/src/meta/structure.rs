@@ -15,7 +15,7 @@ pub struct Structure<S: 'static = ()> {
     pub name: &'static str,
     /// The version axis.
     pub axis: &'static Axis,
-    /// The kernels that were seen.
+    /// The examined builds.
     pub registry: &'static Registry,
     /// Which of the registry's witnesses hold the structure: a bit each, the lowest of the first word for the first.
     pub held: &'static [u64],
@@ -53,9 +53,9 @@ pub struct Selection<S = ()> {
     pub layout: LayoutOf<S>,
     /// The kernel of the version axis whose layout it is.
     pub kernel: &'static Kernel,
-    /// How sure it is for the build that was asked for, and what to do about it.
+    /// How sure it is for the build that was asked for.
     pub confidence: Confidence,
-    /// The layout of a neighbour by which that is judged, if it is another one. None also where that neighbour lacks the structure.
+    /// The other layout that it may have, where it is not sure: that of a neighbour. None also where that neighbour lacks the structure.
     pub other: Option<LayoutOf<S>>,
 }
 
@@ -81,7 +81,7 @@ impl<S> Structure<S> {
     /// The layout for a build, and how sure it is.
     ///
     /// A revision has the layout of the last kernel of its build on the version axis that is not later. Without one, a build that is another
-    /// kernel's under a later number, such as 10.0.19045, has that of its first revision, and is not taken for seen. A build that is not on the axis is
+    /// kernel's under a later number, such as 10.0.19045, has that of its first revision, and is not taken for examined. A build that is not on the axis is
     /// taken for the first release of the one before it. Without allocation, in microseconds.
     ///
     /// # Errors

@@ -86,7 +86,11 @@ impl Emitter<'_> {
     pub(super) fn axis(&self) -> String {
         let axis = &self.layouts.spec.axis;
         let mut text = self.header("The version axis: the kernels at which layouts change, or a release begins.");
-        let _ = write!(text, "#[allow(unused_imports)]\nuse {}::{{Arch::*, Build, meta::{{Axis, Kernel, Update}}}};\n\n", self.options.runtime);
+        let _ = write!(
+            text,
+            "#[allow(unused_imports)]\nuse {}::{{Arch::*, Build, meta::{{Axis, Kernel, Update}}}};\n\n",
+            self.options.runtime
+        );
         text.push_str("/// The kernels, oldest first.\npub static AXIS: Axis = Axis {\n    kernels: &[\n");
         for kernel in &axis.kernels {
             let version = &axis.versions[kernel.version];
