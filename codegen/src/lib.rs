@@ -9,6 +9,7 @@
 
 #![forbid(unsafe_code)]
 
+mod assertions;
 pub mod axis;
 mod builder;
 pub mod ctype;
@@ -26,7 +27,6 @@ pub mod spec;
 mod standard;
 pub mod syntax;
 mod target;
-mod witness;
 
 pub use builder::{BuildError, Builder, Generated, Note};
 pub use diagnostic::{Diagnostic, Errors, nearest};

@@ -2,6 +2,7 @@
 
 use crate::diff;
 use crate::print::HEADING;
+use etw_layouts_codegen::emit::types;
 use etw_layouts_codegen::layouts::Layouts;
 use etw_layouts_codegen::registry::Registry;
 use etw_layouts_project::diff::{Changes, Side, changes, sides};
@@ -12,6 +13,8 @@ use etw_layouts_project::{Choice, Confidence, Reason};
 pub struct Otherwise {
     here: Side,
     there: String,
+    /// The types that it embeds, whose layouts differ.
+    embedded: Vec<String>,
     /// The differences of the structure, or of the member.
     pub changes: Changes,
 }
@@ -20,20 +23,30 @@ impl Otherwise {
     /// Nothing if there is no other layout.
     pub fn of(layouts: &Layouts, subject: &Subject) -> Option<Self> {
         let axis = &layouts.spec.axis;
-        let [here, there] = [subject.choice.target(), subject.choice.other?].map(|target| axis.target_name(target));
+        let targets = [subject.choice.target(), subject.choice.other?];
+        let [here, there] = targets.map(|target| axis.target_name(target));
         let [one, other] = sides(layouts, &Registry::default(), [&here, &there], Some(&subject.structure)).ok()?;
         let mut changes = changes(&one, &other);
         if let Some(member) = &subject.member {
             changes.of_member(member);
         }
-        Some(Self { here: one, there, changes })
+        let is_other = |name: &String| {
+            let [one, other] = targets.map(|target| layouts.by_target[target].get(name));
+            *name != subject.structure && one != other
+        };
+        let all = types(layouts, targets[0], Some(&subject.structure)).into_iter().map(|layout| layout.name.clone());
+        Some(Self { here: one, there, embedded: all.filter(is_other).collect(), changes })
     }
 
     /// The differences to read.
     pub fn text(&self, subject: &Subject) -> String {
         let (there, text) = (&self.there, diff::of(&subject.structure, &self.here, &self.changes));
+        let embedded = self.embedded.join(", ");
         match text.is_empty() {
-            true => format!("{there} has the same.\n"),
+            true if subject.member.is_some() || embedded.is_empty() => format!("{there} has the same.\n"),
+            true => {
+                format!("{HEADING}Differences in {there}{HEADING:#}\nNo member differs, but embedded types do: {embedded}.\n")
+            }
             false => format!("{HEADING}Differences in {there}{HEADING:#}\n{text}"),
         }
     }

@@ -125,7 +125,7 @@ fn offsets_of_another_architecture_are_inferred_from_it() {
         (
             "10.0.22631.65000",
             Some("where the specs do not name arm64, it is inferred from x64"),
-            "inferred, and 10.0.22621.382 and 10.0.26100.1742 differ",
+            "inferred; 10.0.22621.382 and 10.0.26100.1742 differ",
         ),
         ("10.0.19569", None, "verified (converted symbols)"),
     ] {

@@ -153,7 +153,9 @@ impl<S: Line> Asked<'_, S> {
                 }
             }
             (Some(older), Some(newer)) => {
-                let (older, newer) = (older.build, newer.build);
+                // Since when the other layout is there may be known without anybody's having examined that very build.
+                let first = self.next().filter(|_| fits(near.older)).unwrap_or(newer.build);
+                let (older, newer) = (older.build, newer.build.min(first));
                 (Confidence::Uncertain { older, newer }, [Some(older), Some(newer)])
             }
             (Some(last), None) => {

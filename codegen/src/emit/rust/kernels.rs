@@ -11,8 +11,7 @@ impl Emitter<'_> {
         let axis = &self.layouts.spec.axis;
         let mut kernels: Vec<_> = self.options.registry.kernels.iter().map(|seen| (axis.canonical(seen.build), seen)).collect();
         kernels.sort_by_key(|(build, seen)| (*build, seen.arch, seen.witness));
-        let mut text =
-            self.header("The examined builds, whose symbols or image were read and verified against the layouts.");
+        let mut text = self.header("The examined builds, whose symbols or image were read and verified against the layouts.");
         let _ = write!(
             text,
             "#[allow(unused_imports)]\nuse {}::{{Arch::*, Build, meta::{{Image, Pdb, Registry, Seen, Witness, WitnessKind::*}}}};\n\n",
