@@ -3,8 +3,7 @@
 //! `cargo run -p etw-layouts-codegen --example print_layout specs WMI_BUFFER_HEADER 1709-x64`
 
 use etw_layouts_codegen::layouts::{Form, Layouts};
-use etw_layouts_codegen::registry::Registry;
-use etw_layouts_codegen::{Choice, Sources, compile};
+use etw_layouts_codegen::{Sources, compile};
 use std::error::Error;
 use std::path::Path;
 
@@ -20,11 +19,10 @@ fn main() -> Result<(), Box<dyn Error>> {
 
 fn print(layouts: &Layouts, structure: &str, target: &str) -> Result<(), Box<dyn Error>> {
     let asked = layouts.spec.axis.find(target)?;
-    let choice = Choice::of(layouts, &Registry::default(), asked, Some(structure));
-    if let Some(note) = choice.note(&layouts.spec.axis) {
+    if let Some(note) = asked.note(&layouts.spec.axis) {
         eprintln!("{note}");
     }
-    let layout = layouts.get(choice.target(), structure).ok_or(format!("{target} has no `{structure}`"))?;
+    let layout = layouts.get(asked.target, structure).ok_or(format!("{target} has no `{structure}`"))?;
     let Form::Aggregate(aggregate) = &layout.form else {
         return Err(format!("`{structure}` is an enumeration").into());
     };

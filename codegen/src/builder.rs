@@ -1,9 +1,7 @@
 //! Generation from a build script, or from any program: specs in, one Rust source out.
 
-use crate::choice::Choice;
 use crate::emit::rust::{Options, emit_inline};
 use crate::layouts::Layouts;
-use crate::registry::Registry;
 use crate::spec::Spec;
 use crate::standard::{STANDARD, completed};
 use crate::{Errors, Sources, compile_with, files, nearest};
@@ -122,9 +120,8 @@ impl Builder {
             let note = |message| Note { name: name.clone(), message };
             match layouts.spec.axis.find(name) {
                 Ok(asked) => {
-                    let choice = Choice::of(&layouts, &Registry::default(), asked, None);
-                    options.targets.insert(choice.target());
-                    notes.extend(choice.note(&layouts.spec.axis).map(note));
+                    options.targets.insert(asked.target);
+                    notes.extend(asked.note(&layouts.spec.axis).map(note));
                 }
                 Err(message) => unknown.push(note(message)),
             }

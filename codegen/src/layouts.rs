@@ -2,7 +2,6 @@
 
 use crate::axis::TargetSet;
 use crate::ctype::CType;
-use crate::registry::Confirmed;
 use crate::source::Span;
 use crate::spec::{Body, Definition, Kind, Member, Provenance, Spec, Unknown};
 use std::collections::{BTreeMap, HashSet};
@@ -175,15 +174,6 @@ pub struct Enumeration {
     pub constants: Vec<(String, i64)>,
 }
 
-/// Why no symbol data confirms a type at a target.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum WhyNot<'a> {
-    /// No public symbols can, for the reason that the spec states.
-    Cannot(&'a str),
-    /// None that holds it was read yet.
-    Unseen,
-}
-
 /// A member as symbol files list it: those of anonymous structures and unions among their parents'.
 #[derive(Clone, Copy, Debug)]
 pub struct Flat<'a> {
@@ -232,25 +222,6 @@ impl Layouts {
         let version = axis.kernels[axis.targets[target].kernel].version;
         let stated = self.spec.definitions.get(name)?.unverifiable.get(target).map(|piece| &piece.value);
         stated.or(axis.versions[version].unverifiable.as_ref()).map(String::as_str)
-    }
-
-    /// Why no symbol data confirms a type at a target.
-    pub fn why_not(&self, confirmed: &Confirmed, name: &str, target: usize) -> Option<WhyNot<'_>> {
-        match self.unverifiable(name, target) {
-            Some(reason) => Some(WhyNot::Cannot(reason)),
-            None if confirmed.has(name, target) => None,
-            None => Some(WhyNot::Unseen),
-        }
-    }
-}
-
-impl<'a> WhyNot<'a> {
-    /// In words.
-    pub fn text(self) -> &'a str {
-        match self {
-            Self::Cannot(reason) => reason,
-            Self::Unseen => "no symbol data of this kernel was read yet",
-        }
     }
 }
 
@@ -358,14 +329,14 @@ impl Info {
     /// Where its spec has it from, in words.
     pub fn known(&self) -> &'static str {
         match (self.unknown, self.source) {
-            (Some(Unknown::Use), _) => "bytes of no known use",
-            (Some(Unknown::Name), _) => "documented without a name",
-            (Some(Unknown::Type), _) => "documented without a type",
-            (Some(Unknown::NameAndType), _) => "documented without name and type",
+            (Some(Unknown::Use), _) => "unidentified",
+            (Some(Unknown::Name), _) => "documented, name unknown",
+            (Some(Unknown::Type), _) => "documented, type unknown",
+            (Some(Unknown::NameAndType), _) => "documented, name and type unknown",
             (None, Provenance::Document) if self.covered && self.documented => "documented",
-            (None, Provenance::Document) if self.covered => "documented, its place inferred",
-            (None, Provenance::Document) => "documented for other kernels",
-            (None, Provenance::Symbols) => "seen in symbols",
+            (None, Provenance::Document) if self.covered => "documented, offset inferred",
+            (None, Provenance::Document) => "documented for other builds",
+            (None, Provenance::Symbols) => "from symbols",
             (None, Provenance::Inferred) => "inferred",
         }
     }

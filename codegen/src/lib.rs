@@ -9,13 +9,12 @@
 
 #![forbid(unsafe_code)]
 
+mod assertions;
 pub mod axis;
 mod builder;
-mod choice;
 pub mod ctype;
 mod diagnostic;
 pub mod emit;
-mod known;
 pub mod layouts;
 mod load;
 mod place;
@@ -28,13 +27,9 @@ pub mod spec;
 mod standard;
 pub mod syntax;
 mod target;
-mod witness;
 
 pub use builder::{BuildError, Builder, Generated, Note};
-pub use choice::Choice;
 pub use diagnostic::{Diagnostic, Errors, nearest};
-pub use etw_layouts_runtime::meta::Standing;
-pub use known::Source;
 pub use load::{MOST_FILES, files};
 pub use read::{is_definable, is_identifier, read, read_partly};
 pub use resolve::{compile, laid_out, recompile, resolve};

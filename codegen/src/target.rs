@@ -47,6 +47,12 @@ impl Asked {
         axis.same(self.own).is_some_and(|(_, first)| self.own.revision < first.revision)
     }
 
+    /// Which kernel is taken for one that the version axis does not have.
+    pub fn note(&self, axis: &Axis) -> Option<String> {
+        let (name, target) = (&self.name, axis.target_name(self.target));
+        (self.taken(axis) != self.build).then(|| format!("{name}: not on the version axis; taken as {target}"))
+    }
+
     fn taken(&self, axis: &Axis) -> Build {
         axis.kernels[axis.targets[self.target].kernel].build
     }

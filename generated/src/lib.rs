@@ -22,26 +22,27 @@
 //!
 //! # A build that is known when you run
 //!
-//! [`structures`] has every structure in all its layouts. One of them is chosen by build, together with how sure it is and what to do
-//! about that ([`Standing`](runtime::meta::Standing)); a [`View`](runtime::View) reads bytes by it, and the tokens in [`members`] say
-//! which member, whichever layout it is. [`kernels`] has the kernels that were seen, and finds one by its PDB or its image:
+//! [`structures`] has every structure in all its layouts. One of them is chosen by build, together with how sure it is
+//! ([`Confidence`](runtime::meta::Confidence)); a [`View`](runtime::View) reads bytes by it, and the tokens in [`members`] say which
+//! member, whichever layout it is. [`kernels`] has the examined builds, and finds one by its PDB or its image:
 //!
 //! ```
 //! use etw_layouts::constants::LOG_FILE_MODE;
 //! use etw_layouts::kernels::REGISTRY;
 //! use etw_layouts::members::{UNICODE_STRING as TEXT, WMI_LOGGER_CONTEXT as CONTEXT};
-//! use etw_layouts::runtime::{View, ViewMut, meta::{Pdb, Standing}};
+//! use etw_layouts::runtime::{View, ViewMut, meta::{Confidence, Pdb}};
 //! use etw_layouts::{Arch, Build, structures};
 //!
 //! let build: Build = "6.1.7601.29999".parse()?;
 //! let chosen = structures::WMI_LOGGER_CONTEXT.select(build, Arch::X64)?;
-//! match chosen.standing {
-//!     Standing::Proven | Standing::Converted | Standing::Agree { .. } => {}
-//!     Standing::Differ { .. } => println!("this layout, or else {:?}", chosen.other),
-//!     // This update was never seen: its layout is that of the last one that was.
-//!     standing => println!("{build}: {standing}"),
+//! match chosen.confidence {
+//!     sure if sure.is_sure() => {}
+//!     Confidence::Uncertain { .. } => println!("this layout, or else {:?}", chosen.other),
+//!     // Nothing contradicts the layout, and no symbols verify it.
+//!     confidence => println!("{build}: {confidence}"),
 //! }
-//! assert!(matches!(chosen.standing, Standing::Later { .. }));
+//! // This update was not examined, and the next release has another layout than the last update that was.
+//! assert!(matches!(chosen.confidence, Confidence::Uncertain { .. }));
 //! // A crash dump or an image names its kernel's PDB.
 //! let seen = REGISTRY.by_pdb(Pdb { guid: 0x3177D310_00BA_7590_DED3_35936C93E374, age: 1 });
 //! assert_eq!(seen.map(|kernel| kernel.build), Some(Build::new(10, 0, 19041, 1415)));
@@ -70,7 +71,7 @@
 //! | [`layouts`] | every distinct layout once, by the first kernel that has it |
 //! | [`constants`] | flags and other named values |
 //! | [`structures`] | which kernel has which layout, and how sure that is |
-//! | [`kernels`] | the kernels that were seen, by build, PDB and image |
+//! | [`kernels`] | the examined builds, by build, PDB and image |
 //! | [`members`] | the tokens |
 //! | [`axis`] | the kernels at which layouts change |
 

@@ -2,7 +2,7 @@
 
 use etw_layouts::bytemuck::{self, Zeroable};
 use etw_layouts::kernels::REGISTRY;
-use etw_layouts::runtime::meta::{Absent, Build, Seen, Standing};
+use etw_layouts::runtime::meta::{Absent, Build, Confidence, Reason, Seen, SymbolSource};
 use etw_layouts::{Arch, constants, structures, win7, win10_2004, winxp_sp3};
 
 #[test]
@@ -35,30 +35,32 @@ fn debug_prints_every_member_and_unknown_values() {
 fn a_layout_is_chosen_by_build() {
     let context = |build: Build, arch| structures::WMI_LOGGER_CONTEXT.select(build, arch).expect("a known build");
     let known = context(Build::new(10, 0, 19041, 1415), Arch::X64);
-    assert_eq!((known.layout.size, known.standing), (0x550, Standing::Proven));
+    assert_eq!((known.layout.size, known.confidence), (0x550, Confidence::Verified(SymbolSource::Pdb)));
     let between = context(Build::new(6, 1, 7601, 20000), Arch::X64);
     assert_eq!((between.layout.size, between.other.map(|other| other.size)), (0x330, Some(0x340)));
-    assert!(matches!(between.standing, Standing::Differ { .. }), "{:?}", between.standing);
-    assert!(matches!(context(Build::new(10, 0, 65535, 1), Arch::X64).standing, Standing::Unseen { newer: None, .. }));
+    assert!(matches!(between.confidence, Confidence::Uncertain { .. }), "{:?}", between.confidence);
+    let newest = context(Build::new(10, 0, 65535, 1), Arch::X64).confidence;
+    assert!(matches!(newest, Confidence::Inferred(Reason::Newest { .. })), "{newest:?}");
     // A build that is another's kernel has its own first revision: what was seen below that is not seen of it.
-    assert_eq!(context(Build::new(10, 0, 19045, 2130), Arch::X64).standing, Standing::Proven);
-    assert!(matches!(context(Build::new(10, 0, 19045, 2006), Arch::X64).standing, Standing::Agree { .. }));
+    assert_eq!(context(Build::new(10, 0, 19045, 2130), Arch::X64).confidence, Confidence::Verified(SymbolSource::Pdb));
+    let between = |confidence| matches!(confidence, Confidence::Inferred(Reason::Between { .. }));
+    assert!(between(context(Build::new(10, 0, 19045, 2006), Arch::X64).confidence));
     // Without a revision it has the layout of its first, as `etw show --build 10.0.19045` says, and not of the first of 10.0.19041.
     let [first, without] = [2130, 0].map(|revision| context(Build::new(10, 0, 19045, revision), Arch::X64));
     assert_eq!((first.layout.size, without.layout.size, without.kernel.build), (0x530, 0x530, first.kernel.build));
-    assert!(matches!(without.standing, Standing::Agree { .. }), "{:?}", without.standing);
-    assert_eq!(context(Build::new(5, 0, 2195, 0), Arch::X86).standing, Standing::Stated);
+    assert!(between(without.confidence), "{:?}", without.confidence);
+    assert_eq!(context(Build::new(5, 0, 2195, 0), Arch::X86).confidence, Confidence::Documented { unverifiable: false });
     // A build that nobody has seen lies between the first releases of its neighbours.
     let preview = context(Build::new(10, 0, 18277, 1000), Arch::X64);
-    assert!(matches!(preview.standing, Standing::Unseen { older, newer: Some(newer), .. }
-        if (older.number, newer.number) == ([10, 0, 17763], [10, 0, 18362])));
+    let [older, newer] = preview.confidence.neighbours().map(|build| build.map(|build| build.number));
+    assert_eq!((older, newer), (Some([10, 0, 17763]), Some([10, 0, 18362])), "{:?}", preview.confidence);
     let absent = |build, arch| structures::WMI_LOGGER_CONTEXT.select(build, arch).expect_err("no such kernel");
     assert!(matches!(absent(Build::new(4, 0, 1381, 0), Arch::X86), Absent::Older { .. }));
     // Kernels that are known not to have a structure take none from others.
     assert!(structures::WMI_CLIENT_CONTEXT.select(Build::new(10, 0, 19041, 264), Arch::X64).is_err());
     assert!(structures::DISALLOWED_GUIDS.select(Build::new(6, 2, 9200, 16384), Arch::X64).is_err());
     let last = structures::DISALLOWED_GUIDS.select(Build::new(6, 1, 7601, 30000), Arch::X64).expect("a known build");
-    assert!(matches!(last.standing, Standing::Later { .. }), "{:?}", last.standing);
+    assert_eq!(last.confidence.neighbours()[0], Some(Build::new(6, 1, 7601, 24540)), "{:?}", last.confidence);
 }
 
 /// The look-ups are binary searches: what they search is in order.
@@ -67,7 +69,7 @@ fn a_layout_is_chosen_by_build() {
 fn every_kernel_is_found_by_what_tells_it() {
     assert!(REGISTRY.kernels.is_sorted_by_key(|seen| (seen.build, seen.arch)));
     for seen in REGISTRY.kernels {
-        assert!(REGISTRY.of_build(seen.build.number, seen.arch).any(|found| std::ptr::eq(found, seen)));
+        assert!(REGISTRY.of_build(seen.build.number).iter().any(|found| std::ptr::eq(found, seen)));
         let same = |found: Option<&Seen>| found.is_some_and(|found| (found.build, found.arch) == (seen.build, seen.arch));
         assert!(seen.pdb.is_none_or(|&pdb| same(REGISTRY.by_pdb(pdb))), "{seen:?}");
         assert!(seen.image.is_none_or(|image| same(REGISTRY.by_image(image))), "{seen:?}");

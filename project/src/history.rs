@@ -4,11 +4,11 @@ use crate::Error;
 use crate::members::{c_type, members};
 use crate::names::{Among, meant, name};
 use crate::subject::Subject;
+use crate::{Choice, Source};
 use etw_layouts_codegen::axis::{Arch, Axis, TargetSet};
 use etw_layouts_codegen::layouts::Layouts;
 use etw_layouts_codegen::registry::Registry;
 use etw_layouts_codegen::spec::{self, Body, Shape};
-use etw_layouts_codegen::{Choice, Source};
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 

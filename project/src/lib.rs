@@ -4,8 +4,10 @@
 
 #![forbid(unsafe_code)]
 
+mod choice;
 pub mod diff;
 pub mod errata;
+pub mod evidence;
 pub mod facts;
 pub mod format;
 pub mod history;
@@ -24,6 +26,9 @@ pub mod tables;
 pub mod updates;
 pub mod verify;
 
+pub use choice::{Choice, sentence};
+pub use etw_layouts_runtime::meta::{Confidence, Reason, SymbolSource};
+pub use evidence::Source;
 pub use project::Project;
 
 /// Why something cannot be done, in words for the user. Nothing that is compared and differs is an error.

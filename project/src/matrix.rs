@@ -3,10 +3,10 @@
 use crate::history::{Fact, declared, facts_at, has};
 use crate::members::members;
 use crate::subject::Subject;
+use crate::{Choice, Confidence, Source};
 use etw_layouts_codegen::axis::Arch;
 use etw_layouts_codegen::layouts::{Extent, LayoutId, Layouts};
 use etw_layouts_codegen::registry::Registry;
-use etw_layouts_codegen::{Choice, Source, Standing};
 use std::collections::BTreeMap;
 use std::ops::Range;
 
@@ -24,8 +24,8 @@ pub struct Matrix {
 /// Kernels that follow each other and have the same layout.
 #[derive(Clone, Debug)]
 pub struct Column {
-    /// The targets, oldest first, each with how sure the structure's layout is there.
-    pub targets: Vec<(usize, Standing)>,
+    /// The targets, oldest first, each with the confidence in the structure's layout.
+    pub targets: Vec<(usize, Confidence)>,
     /// The layout.
     pub layout: LayoutId,
     /// Its size and alignment.
@@ -72,7 +72,6 @@ impl Matrix {
             }
             let Some(&layout) = layouts.by_target[target].get(structure) else { continue };
             let choice = Choice::of(layouts, registry, axis.newest(target), Some(structure));
-            let standing = (target, choice.standing);
             let is_new = after_gap || columns.last().is_none_or(|last| last.layout != layout);
             if is_new {
                 let extent = layouts.layouts[layout].extent();
@@ -80,7 +79,7 @@ impl Matrix {
             }
             after_gap = false;
             let at = columns.len() - 1;
-            columns[at].targets.push(standing);
+            columns[at].targets.push((target, choice.confidence));
             let subject = Subject { structure: structure.to_owned(), member: None, choice, levels: 0 };
             let list = members(layouts, structure, target);
             let sources = subject.sources(layouts, registry, &list);

@@ -1,12 +1,15 @@
 //! Where members and global variables are at every kernel that was seen.
 
+use crate::Choice;
 use crate::Error;
+use crate::evidence::shows;
 use crate::history::{has, no_member};
 use crate::members::expanded;
 use crate::names::{Among, name};
 use etw_layouts_codegen::layouts::{Bits, Layouts};
-use etw_layouts_codegen::registry::{Address, Registry, Seen};
-use etw_layouts_codegen::{Choice, nearest};
+use crate::evidence::{Address, address};
+use etw_layouts_codegen::nearest;
+use etw_layouts_codegen::registry::{Registry, Seen};
 use std::collections::BTreeMap;
 
 /// A table of offsets: a row a kernel.
@@ -73,11 +76,11 @@ pub fn of<'a>(layouts: &Layouts, registry: &'a Registry, asked: &[String]) -> Re
         let target = kernel.target;
         let cell = |(index, column): (usize, &Column)| {
             let place = *places.entry((target, index)).or_insert_with(|| place(layouts, target, column));
-            let shows = |member| registry.shows(axis, seen.build, seen.arch, &column.structure, member);
-            place.map(|cell| Cell { in_image: column.member.as_deref().is_some_and(shows), ..cell })
+            let in_image = |member| shows(registry, axis, seen.build, seen.arch, &column.structure, member);
+            place.map(|cell| Cell { in_image: column.member.as_deref().is_some_and(in_image), ..cell })
         };
         let cells = columns.iter().enumerate().map(cell).collect();
-        let places = variables.iter().map(|name| registry.address(axis, seen, name)).collect();
+        let places = variables.iter().map(|name| address(registry, axis, seen, name)).collect();
         rows.push(Row { seen, choices: columns.iter().map(choice).collect(), cells, variables: places });
     }
     Ok(Table { columns, variables, rows })

@@ -1,14 +1,16 @@
 //! What a user asks to see: a structure or one of its members, at a target.
 
 use crate::Error;
+use crate::evidence::shows;
 use crate::history::{has, no_member};
 use crate::members::{Member, expanded};
 use crate::names::{Among, name};
+use crate::{Choice, Confidence, Source};
+use etw_layouts_codegen::Asked;
 use etw_layouts_codegen::axis::{Arch, Axis, TargetSet};
 use etw_layouts_codegen::layouts::{Info, Layouts};
 use etw_layouts_codegen::registry::Registry;
 use etw_layouts_codegen::spec::{Body, Constant};
-use etw_layouts_codegen::{Asked, Choice, Source, Standing};
 use std::collections::BTreeMap;
 
 /// A structure or one of its members, at a target that has it.
@@ -92,9 +94,9 @@ impl Subject {
             let choice = choices.entry(of).or_insert_with(own);
             let Asked { build, target, .. } = choice.asked;
             let arch = axis.targets[target].arch;
-            let in_image = |path: &String| registry.shows(axis, build, arch, of, path);
-            let shows = choice.standing == Standing::Partly && path.as_ref().is_some_and(in_image);
-            list.push(field.as_ref().map_or_else(T::default, |(_, info)| ask(choice, info, shows)));
+            let in_image = |path: &String| shows(registry, axis, build, arch, of, path);
+            let is_shown = choice.confidence == Confidence::PartlyVerified && path.as_ref().is_some_and(in_image);
+            list.push(field.as_ref().map_or_else(T::default, |(_, info)| ask(choice, info, is_shown)));
         }
         list
     }

@@ -127,9 +127,9 @@ fn documents_are_named_only_where_they_speak() {
         for member in aggregate.flat().into_iter().filter(documented) {
             let known = member.field.info.known();
             let fits = if covered {
-                ["documented", "documented, its place inferred"].contains(&known)
+                ["documented", "documented, offset inferred"].contains(&known)
             } else {
-                known == "documented for other kernels"
+                known == "documented for other builds"
             };
             assert!(fits, "{} {} at {}: {known}", layout.name, member.name, layouts.spec.axis.describe(&layout.targets));
             seen[usize::from(covered)] += 1;

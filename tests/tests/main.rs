@@ -1,6 +1,7 @@
 //! Tests of the whole pipeline: specs, layouts, generated code, symbols.
 
 mod clang;
+mod confidence;
 mod contributing;
 mod documents;
 mod family;
@@ -12,7 +13,6 @@ mod own_specs;
 mod pdb_from_header;
 mod spec_errors;
 mod spec_language;
-mod standing;
 mod verify;
 mod views;
 mod workspace;

@@ -176,7 +176,7 @@ fn an_axis_can_extend_that_of_windows() {
     };
     assert_eq!(known("10.0.19041.60000-x64"), "inferred");
     assert_eq!(known("next-x64"), "inferred");
-    assert_eq!(known("2004-x64"), "seen in symbols");
+    assert_eq!(known("2004-x64"), "from symbols");
     assert_eq!(axis.describe(&axis.scope("10.0.59999..").expect("a range")), "next..");
     assert!(axis.find("next-x86").is_err(), "x86 is not among the file's architectures");
     assert!(axis.documented.intersection(&axis.scope("next..").expect("a range")).is_empty());

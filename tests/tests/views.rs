@@ -4,7 +4,8 @@ use etw_layouts::axis::AXIS;
 use etw_layouts::runtime::View;
 use etw_layouts::structures;
 use etw_layouts_codegen::layouts::Form;
-use etw_layouts_codegen::{Choice, Sources, read, resolve};
+use etw_layouts_codegen::{Sources, read, resolve};
+use etw_layouts_project::Choice;
 use std::path::Path;
 
 /// Each structure at each target: every token against the layout that the specs give there.
@@ -32,7 +33,7 @@ fn every_member_at_every_target() {
             // What is generated, and what the commands look up, stand the same.
             let asked = layouts.spec.axis.newest(target);
             let choice = Choice::of(&layouts, &registry, asked, Some(structure.name));
-            assert_eq!(selected.standing, choice.standing, "{} at {target}", structure.name);
+            assert_eq!(selected.confidence, choice.confidence, "{} at {target}", structure.name);
             // At an odd address.
             let view = View::at(selected.layout, &memory, 1).unwrap();
             for (index, name) in selected.layout.of.names.iter().enumerate() {

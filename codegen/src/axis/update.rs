@@ -2,6 +2,7 @@
 
 use super::{Arch, Axis, Build};
 use crate::source::Span;
+use etw_layouts_runtime::meta;
 
 /// A change of layouts that Windows was serviced with. Each branch, that is each build, has it from one of its revisions on.
 #[derive(Clone, Debug)]
@@ -23,16 +24,17 @@ pub struct Update {
 impl Update {
     /// Whether a kernel has it.
     pub fn has(&self, build: Build) -> bool {
-        match self.first_of(build) {
-            Some(first) => first.revision <= build.revision,
-            None if self.without.contains(&build.number) => false,
-            None => self.kernels.last().is_none_or(|last| last.number < build.number),
-        }
+        self.data().has(build)
     }
 
     /// The first kernel of a build's branch that has it, if the branch got it by an update.
     pub fn first_of(&self, build: Build) -> Option<Build> {
-        self.kernels.iter().copied().find(|kernel| kernel.number == build.number)
+        self.data().first_of(build)
+    }
+
+    /// As the metadata of generated code has it.
+    pub fn data(&self) -> meta::Update<'_> {
+        meta::Update { name: &self.name, kernels: &self.kernels, without: &self.without }
     }
 }
 

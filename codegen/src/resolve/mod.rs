@@ -6,13 +6,13 @@ mod resolver;
 mod tests;
 mod types;
 
+use crate::assertions;
 use crate::diagnostic::{Diagnostic, Errors};
 use crate::layouts::*;
 use crate::problems::Problems;
 use crate::read::{Reading, read_again, read_all};
 use crate::source::Sources;
 use crate::spec::Spec;
-use crate::witness;
 use resolver::Resolved;
 use std::collections::BTreeMap;
 
@@ -75,7 +75,7 @@ fn resolve_all(spec: Spec) -> (Layouts, Vec<Diagnostic>) {
     let mut problems = Problems::default();
     let alike = alike::first_alike(&spec);
     let Resolved { layouts, by_target, globals } = sorted(resolver::of(&spec, &alike, &mut problems, 0..spec.axis.targets.len()));
-    witness::check(&spec, &alike, &layouts, &by_target, &mut problems);
+    assertions::check(&spec, &alike, &layouts, &by_target, &mut problems);
     complete(&spec, &by_target, &mut problems);
     let list = problems.into_list(&spec.axis);
     (Layouts { spec, layouts, by_target, globals }, list)

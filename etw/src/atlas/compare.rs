@@ -5,8 +5,8 @@ use super::frame::page as framed;
 use super::paths;
 use crate::html::Html;
 use crate::{Error, diff};
-use etw_layouts_codegen::Choice;
 use etw_layouts_codegen::registry::WitnessKind;
+use etw_layouts_project::Choice;
 use etw_layouts_project::diff::compact::Compact;
 use etw_layouts_project::diff::{Side, changes};
 use rayon::prelude::*;
@@ -137,10 +137,10 @@ struct Data<'a> {
     named: BTreeMap<String, (usize, String)>,
     /// Builds that are the kernel of another.
     same: BTreeMap<String, (String, u32)>,
-    /// What the numbers of the standings mean.
-    words_of_standing: Vec<&'static str>,
-    /// The standings by target of a structure that is not everywhere as sure as its kernel.
-    standings: BTreeMap<&'a str, Vec<usize>>,
+    /// What the numbers of `confidences` mean.
+    words_of_confidence: Vec<&'static str>,
+    /// The confidence by target in a structure that is not everywhere as sure as its kernel.
+    confidences: BTreeMap<&'a str, Vec<usize>>,
     #[serde(flatten)]
     compact: Compact,
 }
@@ -149,7 +149,7 @@ struct Data<'a> {
 struct KernelData<'a> {
     name: &'a str,
     arch: &'static str,
-    standing: &'static str,
+    confidence: &'static str,
     /// The kernels that were seen to have its layouts, by their builds, with the strongest of what was seen.
     seen: BTreeMap<String, &'static str>,
 }
@@ -160,13 +160,13 @@ pub fn data(atlas: &Atlas) -> Result<String, Error> {
     let kernels = atlas.kernels.iter().enumerate().map(|(target, kernel)| KernelData {
         name: &kernel.name,
         arch: atlas.axis.targets[target].arch.as_str(),
-        standing: kernel.choice.standing.word(),
+        confidence: kernel.choice.confidence.word(),
         seen: seen(atlas, kernel),
     });
     let kernels = kernels.collect();
-    let (words_of_standing, standings) = standings(atlas);
+    let (words_of_confidence, confidences) = confidences(atlas);
     let (named, same) = (named(atlas), same(atlas));
-    let data = Data { kernels, named, same, words_of_standing, standings, compact: Compact::of(atlas.layouts, &sides) };
+    let data = Data { kernels, named, same, words_of_confidence, confidences, compact: Compact::of(atlas.layouts, &sides) };
     Ok(format!("window.atlasCompare = {};\n", serde_json::to_string(&data)?))
 }
 
@@ -192,17 +192,17 @@ fn dotted([major, minor, build]: [u32; 3]) -> String {
     format!("{major}.{minor}.{build}")
 }
 
-/// The words for standings, and the numbers of those of structures by target, where one is not that of the kernel.
-fn standings<'a>(atlas: &Atlas<'a>) -> (Vec<&'static str>, BTreeMap<&'a str, Vec<usize>>) {
+/// The words for the confidence, and their numbers for structures by target, where one is not that of the kernel.
+fn confidences<'a>(atlas: &Atlas<'a>) -> (Vec<&'static str>, BTreeMap<&'a str, Vec<usize>>) {
     let of = |name: &'a String| {
         let words = atlas
             .kernels
             .iter()
-            .map(|kernel| Choice::of(atlas.layouts, atlas.registry, kernel.choice.asked.clone(), Some(name)).standing.word());
+            .map(|kernel| Choice::of(atlas.layouts, atlas.registry, kernel.choice.asked.clone(), Some(name)).confidence.word());
         (name.as_str(), words.collect::<Vec<_>>())
     };
     let all: Vec<_> = atlas.layouts.spec.definitions.par_iter().map(|(name, _)| of(name)).collect();
-    let own: Vec<_> = atlas.kernels.iter().map(|kernel| kernel.choice.standing.word()).collect();
+    let own: Vec<_> = atlas.kernels.iter().map(|kernel| kernel.choice.confidence.word()).collect();
     let mut words = Vec::new();
     let mut numbers = BTreeMap::new();
     for (name, list) in all.into_iter().filter(|(_, list)| *list != own) {

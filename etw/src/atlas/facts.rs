@@ -9,10 +9,10 @@ use etw_layouts_codegen::axis::{Arch, Axis, TargetSet};
 use etw_layouts_codegen::layouts::{Form, LayoutId, Layouts};
 use etw_layouts_codegen::registry::{Registry, Seen};
 use etw_layouts_codegen::spec::{Body, Definition, Provenance};
-use etw_layouts_codegen::{Choice, Source, Standing};
 use etw_layouts_project::diff::Side;
 use etw_layouts_project::history;
 use etw_layouts_project::matrix::Matrix;
+use etw_layouts_project::{Choice, Confidence, Source};
 use rayon::prelude::*;
 use std::collections::HashMap;
 
@@ -99,12 +99,12 @@ impl<'a> Atlas<'a> {
         }
     }
 
-    /// What the layout of a structure is known from at a target, by its standing there; without a structure, all layouts.
-    pub fn source(&self, structure: Option<&str>, target: usize, standing: Standing) -> Source {
+    /// What the layout of a structure is known from at a target, by the confidence in it; without a structure, all layouts.
+    pub fn source(&self, structure: Option<&str>, target: usize, confidence: Confidence) -> Source {
         let definition = structure.and_then(|name| self.layouts.spec.definitions.get(name));
         let stated = definition.and_then(|definition| definition.source.get(target)).map(|piece| piece.value);
         let documented = self.axis.documented.contains(target) && stated.is_none_or(|stated| stated == Provenance::Document);
-        marks::of(standing, documented)
+        marks::of(confidence, documented)
     }
 
     /// The release of a target.

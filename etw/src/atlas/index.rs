@@ -1,12 +1,12 @@
-//! The pages that lead to all others: structures, values, kernels, and what the signs mean.
+//! The pages that lead to all others: structures, values, kernels, and the evidence levels.
 
 use super::facts::{ARCHITECTURES, Atlas, Structure};
 use super::frame::{page as framed, scrolled};
 use super::marks;
 use super::paths;
 use crate::html::Html;
-use etw_layouts_codegen::Source;
 use etw_layouts_codegen::spec::{Body, ValuesKind};
+use etw_layouts_project::Source;
 
 /// Structures: where readers begin.
 pub fn page(atlas: &Atlas) -> (String, String) {
@@ -20,7 +20,7 @@ pub fn page(atlas: &Atlas) -> (String, String) {
             format_args!("{structures} structures in {layouts} layouts, from Windows 2000 to the newest kernel: {kernels} kernels and architectures, each with what proves it."),
         );
         filter(html, "Names that have ");
-        html.leaf("p", &[], "Behind a sign stands of how many kernels and architectures it is the proof.");
+        html.leaf("p", &[], "The number after a symbol counts the builds and architectures with that evidence level.");
         marks::legend(html, "");
         scrolled(html, "Structures", |html| {
             html.el("table", &[("class", &"list"), ("id", &"list")], |html| {
@@ -66,7 +66,7 @@ fn row(atlas: &Atlas, structure: &Structure, html: &mut Html) {
         html.el("td", &[("class", &"proof")], |html| {
             for source in [Source::Symbols, Source::Converted, Source::Images, Source::Document, Source::Inferred] {
                 let name = Some(structure.name());
-                let of = |&&(target, standing): &&_| atlas.source(name, target, standing) == source;
+                let of = |&&(target, confidence): &&_| atlas.source(name, target, confidence) == source;
                 let count = columns().flat_map(|column| &column.targets).filter(of).count();
                 if count > 0 {
                     html.el("span", &[], |html| {
@@ -151,9 +151,9 @@ fn kernel(atlas: &Atlas, number: usize, html: &mut Html) {
             html.el("td", &[], |html| {
                 let Some(target) = target(arch) else { return };
                 let one = &atlas.kernels[target];
-                marks::source(html, atlas.source(None, target, one.choice.standing), one.choice.standing);
+                marks::source(html, atlas.source(None, target, one.choice.confidence), one.choice.confidence);
                 html.text(" ");
-                html.link(paths::of_kernel(&one.name), one.choice.standing.word());
+                html.link(paths::of_kernel(&one.name), one.choice.confidence.word());
                 html.leaf("small", &[], format_args!(" {} seen", one.seen.len()));
             });
         }
@@ -165,8 +165,8 @@ fn kernel(atlas: &Atlas, number: usize, html: &mut Html) {
 pub fn legend() -> (String, String) {
     framed("legend.html".into(), "legend", "How to read this atlas", |html| {
         html.leaf("h1", &[], "How to read this atlas");
-        html.leaf("h2", &[("id", &"signs")], "Signs");
-        html.leaf("p", &[], "Every offset is computed from a declaration. A sign tells what confirms it for a kernel; of a cell that reaches over several kernels it is the best of theirs, and the signs of the single kernels stand at the head of the column.");
+        html.leaf("h2", &[("id", &"evidence")], "Evidence levels");
+        html.leaf("p", &[], "Every offset is computed from a declaration. The evidence level shows what verifies it for a build. A cell that covers several builds has the best level of them; the head of the column has the level of each.");
         html.el("dl", &[("class", &"signs")], |html| {
             for (source, _, _, means) in marks::SOURCES {
                 html.el("div", &[], |html| {

@@ -6,8 +6,8 @@ use super::marks;
 use super::paths;
 use crate::html::Html;
 use crate::print::guid;
-use etw_layouts_codegen::Choice;
 use etw_layouts_codegen::registry::{Seen, WitnessKind};
+use etw_layouts_project::Choice;
 
 /// The page.
 pub fn page(atlas: &Atlas, target: usize) -> (String, String) {
@@ -40,8 +40,8 @@ fn facts(atlas: &Atlas, target: usize, html: &mut Html) {
         });
     };
     fact("label", &|html| html.text(atlas.label(target)));
-    fact("known", &|html| {
-        marks::source(html, atlas.source(None, target, kernel.choice.standing), kernel.choice.standing);
+    fact("evidence", &|html| {
+        marks::source(html, atlas.source(None, target, kernel.choice.confidence), kernel.choice.confidence);
         html.text(format_args!(" {}", kernel.choice.sentence(atlas.axis)));
     });
     if atlas.is_update(target) {
@@ -88,7 +88,7 @@ fn structures(atlas: &Atlas, target: usize, html: &mut Html) {
     html.el("table", &[("class", &"list")], |html| {
         html.el("thead", &[], |html| {
             html.el("tr", &[], |html| {
-                for heading in ["name", "kind", "size", "known from", "since the kernel before"] {
+                for heading in ["name", "kind", "size", "confidence", "since the kernel before"] {
                     html.leaf("th", &[("scope", &"col")], heading);
                 }
             });
@@ -111,9 +111,9 @@ fn structures(atlas: &Atlas, target: usize, html: &mut Html) {
                         _ => html.text(size),
                     });
                     html.el("td", &[], |html| {
-                        let source = atlas.source(Some(name), target, choice.standing);
-                        marks::source(html, source, choice.standing);
-                        html.text(format_args!(" {}", choice.standing.word()));
+                        let source = atlas.source(Some(name), target, choice.confidence);
+                        marks::source(html, source, choice.confidence);
+                        html.text(format_args!(" {}", choice.confidence.word()));
                     });
                     html.el("td", &[], |html| {
                         if !change.is_empty() {

@@ -6,10 +6,10 @@ use super::{marks, memory, moved, paths};
 use crate::html::Html;
 use etw_layouts_codegen::emit::{c, isf};
 use etw_layouts_codegen::layouts::{Form, LayoutId};
-use etw_layouts_codegen::{Choice, Source};
 use etw_layouts_project::matrix::Matrix;
 use etw_layouts_project::members::{Member, keyword};
 use etw_layouts_project::subject::Subject;
+use etw_layouts_project::{Choice, Source};
 use std::fmt;
 
 /// Beyond that a header is left to the command that prints it.
@@ -23,7 +23,7 @@ pub fn page(atlas: &Atlas, id: LayoutId) -> Option<(String, String)> {
     let choice = |target: usize| Choice::of(atlas.layouts, atlas.registry, atlas.axis.newest(target), Some(name));
     // Of the kernels that have it, one whose symbols state it speaks for all.
     let targets: Vec<_> = layout.targets.iter().collect();
-    let speaker = targets.iter().copied().min_by_key(|&target| atlas.source(Some(name), target, choice(target).standing))?;
+    let speaker = targets.iter().copied().min_by_key(|&target| atlas.source(Some(name), target, choice(target).confidence))?;
     let subject = Subject { structure: name.clone(), member: None, choice: choice(speaker), levels: 0 };
     let members = subject.members(atlas.layouts);
     let known = subject.known(atlas.layouts, atlas.registry, &members);
@@ -41,8 +41,8 @@ pub fn page(atlas: &Atlas, id: LayoutId) -> Option<(String, String)> {
             html.text("This very layout: ");
             for &target in &targets {
                 html.el("span", &[], |html| {
-                    let standing = choice(target).standing;
-                    marks::source(html, atlas.source(Some(name), target, standing), standing);
+                    let confidence = choice(target).confidence;
+                    marks::source(html, atlas.source(Some(name), target, confidence), confidence);
                     html.text(" ");
                     html.link(format_args!("../kernel/{}.html", atlas.kernels[target].name), &atlas.kernels[target].name);
                 });

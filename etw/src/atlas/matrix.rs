@@ -64,9 +64,9 @@ fn head(atlas: &Atlas, name: &str, column: &Column, html: &mut Html) {
         let from = if update { "update " } else { "" };
         html.leaf("small", &[], format_args!("{from}{}", atlas.build(first).trim_start_matches("10.0.")));
         html.el("span", &[("class", &"seen")], |html| {
-            for &(target, standing) in &column.targets {
-                let source = atlas.source(Some(name), target, standing);
-                marks::source(html, source, format_args!("{}: {standing}", atlas.kernels[target].name));
+            for &(target, confidence) in &column.targets {
+                let source = atlas.source(Some(name), target, confidence);
+                marks::source(html, source, format_args!("{}: {confidence}", atlas.kernels[target].name));
             }
         });
     });

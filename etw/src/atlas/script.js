@@ -253,9 +253,9 @@
   function link(text, href) { return Object.assign(document.createElement("a"), { textContent: text, href }); }
   function arch(name) { return name.match(/-(x86|x64|arm64)$/)?.[1]; }
   function bare(name) { return name.replace(/-[^-]*$/, ""); }
-  function said({ label, standing }) { return `${label.split(",")[0]}: ${standing}.`; }
+  function said({ label, confidence }) { return `${label.split(",")[0]}: ${confidence}.`; }
 
-  // A kernel of the axis by any of its names, or one that was seen to have the layouts of such a kernel. A name without an
+  // A kernel of the axis by any of its names, or an examined build that has the layouts of such a kernel. A name without an
   // architecture has that of the other kernel.
   function kernel(atlas, asked, other) {
     const { kernels, named, same } = atlas, own = arch(asked) ?? other ?? "x64";
@@ -264,26 +264,28 @@
       const [number] = build.split(".");
       build = (kernels.find(({ name }) => name.match(/^\d+\.\d+\.(\d+)/)[1] === number)?.name.match(/^\d+\.\d+\./)[0] ?? "10.0.") + build;
     }
-    const name = `${build}-${own}`, of = (index, label, standing) => ({ index, label, standing: standing ?? kernels[index].standing });
+    const name = `${build}-${own}`, of = (index, label, confidence) => ({ index, label, confidence: confidence ?? kernels[index].confidence });
     if (name in named) return of(...named[name]);
     const [, number, revision] = build.match(/^(\d+\.\d+\.\d+)\.(\d+)$/) ?? [];
     const [line, first] = same[number] ?? [number, 0], numbers = [number, line];
     const all = kernels.flatMap(({ arch, seen }, index) => arch !== own ? [] : Object.keys(seen).map((build) => [build, index]));
-    // What was seen under another number is not seen of a revision that this number never had.
+    // What was examined under another number is not evidence for a revision that this number never had.
     const counts = ([build]) => numbers.includes(bareBuild(build)) && (revision >= first || last(build) !== Number(revision));
     const known = all.filter(counts).sort(([a], [b]) => last(a) - last(b));
     const older = known.filter(([build]) => last(build) <= revision).at(-1), newer = known.find(([build]) => last(build) >= revision);
-    if (!older) return { error: `${name}: no kernel of that name was seen. etw diff tells which layouts it is likely to have.` };
+    if (!older) return { error: `${name}: no build of that name was examined. etw diff shows which layouts it is likely to have.` };
     const taken = kernels[older[1]].name;
     if (older[0] === newer?.[0]) return of(older[1], `${name}, which has the layouts of ${taken}`, sureness(kernels[older[1]].seen[older[0]]));
-    const agree = newer?.[1] === older[1] ? "agree" : "differ";
-    const where = newer ? `between ${older[0]} and ${newer[0]}, which ${agree}` : `later than ${older[0]}, the last update of its build whose symbols or image were read`;
-    return of(older[1], `${taken} in place of ${name}`, `not seen itself, ${where}`);
+    const both = newer && `${older[0]} and ${newer[0]}`;
+    const evidence = !newer ? `inferred from ${older[0]}, the last examined update of this build`
+      : newer[1] === older[1] ? `inferred: the examined builds ${both} have the same layouts`
+      : `uncertain: ${both}, the nearest examined builds, have different layouts`;
+    return of(older[1], `${taken} in place of ${name}`, evidence);
   }
 
   function bareBuild(build) { return build.replace(/\.\d+$/, ""); }
   function last(build) { return Number(build.split(".").at(-1)); }
-  function sureness(letter) { return { s: "proven", c: "converted", i: "partly seen" }[letter]; }
+  function sureness(letter) { return { s: "verified (PDB)", c: "verified (converted symbols)", i: "partly verified (image)" }[letter]; }
 
   // The name that somebody most likely meant, as `etw` finds it.
   function nearest(asked, names) {
@@ -324,11 +326,11 @@
     const [old, now] = [before, at].map((index) => atlas.kernels[index]);
     const latest = Object.keys(old.seen).sort((a, b) => last(a) - last(b)).at(-1) ?? bare(old.name);
     const sure = [before, at].map((index) => {
-      const code = atlas.standings[name]?.[index];
-      return code === undefined ? atlas.kernels[index].standing : atlas.words_of_standing[code];
+      const code = atlas.confidences[name]?.[index];
+      return code === undefined ? atlas.kernels[index].confidence : atlas.words_of_confidence[code];
     });
-    // A kernel that was seen is as sure as that, where symbols have the structure at all.
-    if (latest in old.seen && ["proven", "converted", "partly seen"].includes(sure[0])) sure[0] = sureness(old.seen[latest]);
+    // An examined build is as sure as that, where symbols have the structure at all.
+    if (latest in old.seen && /verified/.test(sure[0])) sure[0] = sureness(old.seen[latest]);
     // Updates of another build may be younger than the step.
     const yet = bareBuild(latest) !== bareBuild(bare(now.name)) ? ["", "not "] : ["still ", "not yet "];
     // Of two builds none is the other's past: an update of the older one may be younger.
@@ -395,11 +397,11 @@
   function beside() {
     const form = at("beside-form");
     if (!form) return;
-    const { name } = form.dataset, selects = [at("beside-a"), at("beside-b")], standings = {}, heads = [];
+    const { name } = form.dataset, selects = [at("beside-a"), at("beside-b")], confidences = {}, heads = [];
     for (const head of document.querySelectorAll(".matrix thead th:has(.seen)")) {
-      const kernels = [...head.querySelectorAll(".k")].map((sign) => sign.title.split(": "));
+      const kernels = [...head.querySelectorAll(".k")].map((sign) => sign.title.split(/: (.*)/));
       const size = head.closest("table").tBodies[0].rows[0].cells[head.cellIndex].textContent;
-      for (const [kernel, standing] of kernels) standings[kernel] = standing;
+      for (const [kernel, confidence] of kernels) confidences[kernel] = confidence;
       heads.push(kernels.map(([kernel]) => kernel));
       for (const select of selects) {
         const label = `${kernels[0][0].split("-").at(-1)}, ${head.querySelector("a").textContent}: ${size} bytes`;
@@ -424,10 +426,10 @@
       const { lines, steps } = wrong ? { lines: [] } : explained(atlas, ...found, name, to);
       at("beside-words").replaceChildren(...lines);
       if (wrong) { way.textContent = wrong; return; }
-      const sure = found.map(({ label, standing }, side) => {
-        // A kernel that is not in the list was seen itself, and is as sure as that if symbols have the structure at all.
-        const own = standings[selects[side].value], listed = label === selects[side].value;
-        return `${label}: ${!listed && / confirms? /.test(own) ? standing : own}.${side ? "" : " "}`;
+      const sure = found.map(({ label, confidence }, side) => {
+        // A build that is not in the list was examined itself, and is as sure as that if symbols contain the structure at all.
+        const own = confidences[selects[side].value], listed = label === selects[side].value;
+        return `${label}: ${!listed && /verified/.test(own) ? confidence : own}.${side ? "" : " "}`;
       });
       way.replaceChildren(...sure, ...steps, " ", link("Of any two kernels", root + "compare.html" + to(...names) + "&only=" + name));
     };

@@ -16,7 +16,7 @@ use etw_layouts_project::diff::{changes, sides, told_apart};
 /// A and B are each a target, BUILD-ARCH, or the path of a symbol file, as `verify` reads. Types of two targets are shown as
 /// the specs spell them, those of a symbol file as it has them. What public symbol files never hold is not compared with one.
 ///
-/// For a kernel that nobody has seen another stands in, and the first line says so. If that does not differ
+/// For a build that has not been examined another one is taken, and the first line names it. If that does not differ
 /// from the other target, whether the two differ is not known, and the exit status is 2.
 ///
 ///     etw diff 6.1.7601.0-x64 6.1.7601.24000-x64

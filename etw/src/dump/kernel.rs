@@ -3,7 +3,7 @@
 use crate::etl::output::{Escaped, Output};
 use crate::etl::stop::Stop;
 use etw_layouts::axis::AXIS;
-use etw_layouts::runtime::meta::{Absent, Selection, Standing};
+use etw_layouts::runtime::meta::{Absent, Confidence, Selection};
 use etw_layouts::{Arch, Build};
 use etw_layouts_cli::guid;
 use etw_layouts_codegen::axis::Axis;
@@ -66,8 +66,8 @@ pub struct Known {
 #[derive(Serialize)]
 struct Layout {
     structure: &'static str,
-    standing: &'static str,
-    known: String,
+    confidence: &'static str,
+    evidence: String,
     /// The kernel whose layout it is.
     of: Option<String>,
     /// Whether that is not this kernel, but one that stands in for it.
@@ -211,25 +211,25 @@ fn layout((structure, chosen): (&'static str, &Result<Selection, Absent>), arch:
     match chosen {
         Ok(chosen) => Layout {
             structure,
-            standing: chosen.standing.word(),
-            known: sentence(&chosen.standing, arch, axis),
+            confidence: chosen.confidence.word(),
+            evidence: sentence(&chosen.confidence, arch, axis),
             of: Some(chosen.kernel.build.to_string()),
-            substituted: chosen.standing.is_stand_in(),
+            substituted: chosen.confidence.is_inferred(),
         },
-        Err(absent) => Layout { structure, standing: "absent", known: absent.to_string(), of: None, substituted: false },
+        Err(absent) => Layout { structure, confidence: "absent", evidence: absent.to_string(), of: None, substituted: false },
     }
 }
 
 /// As the other commands say it. The specs are read only for what may follow them.
-fn sentence(standing: &Standing, arch: Arch, axis: &mut Option<Axis>) -> String {
-    if standing.is_confirmed() {
-        return standing.to_string();
+fn sentence(confidence: &Confidence, arch: Arch, axis: &mut Option<Axis>) -> String {
+    if confidence.is_verified() {
+        return confidence.to_string();
     }
     if axis.is_none() {
         let specs = Files::Embedded(etw_layouts_specs::FILES);
         *axis = Project::of(specs, Files::Embedded(&[])).layouts().ok().map(|layouts| layouts.spec.axis);
     }
-    axis.as_ref().map_or_else(|| standing.to_string(), |axis| axis.sentence(standing, arch))
+    axis.as_ref().map_or_else(|| confidence.to_string(), |axis| etw_layouts_project::sentence(axis, confidence, arch))
 }
 
 /// Why there are no symbols.
@@ -289,8 +289,8 @@ fn symbols<S: Source>(dump: &MemoryDump<S>, args: &Args) -> Result<Read, Missing
 
 impl Known {
     /// How sure the layouts are, in words: as sure as the least of them.
-    pub fn standing(&self) -> String {
-        let mut words: Vec<&str> = self.layouts.iter().map(|layout| layout.standing).filter(|word| *word != "absent").collect();
+    pub fn confidence(&self) -> String {
+        let mut words: Vec<&str> = self.layouts.iter().map(|layout| layout.confidence).filter(|word| *word != "absent").collect();
         words.sort_unstable();
         words.dedup();
         words.join(", ")
@@ -322,7 +322,7 @@ impl Known {
         });
         let of_context = self.layouts.iter().filter(|layout| layout.structure == "WMI_LOGGER_CONTEXT" && layout.substituted);
         let substituted =
-            of_context.map(|layout| format!("the layout of {} is another kernel's: {}", layout.structure, layout.known));
+            of_context.map(|layout| format!("the layout of {} is another kernel's: {}", layout.structure, layout.evidence));
         let known = self.of_facts().map(|known| format!("symbols: {known}"));
         let symbols = self.symbols_note.iter().map(|note| format!("symbols: {note}"));
         for note in by_header.into_iter().chain(self.revision.note()).chain(substituted).chain(symbols).chain(known) {
@@ -335,7 +335,7 @@ impl Known {
         self.layouts.iter().map(|layout| {
             let of =
                 layout.of.as_deref().filter(|_| layout.substituted).map(|of| format!(", taken from {of}")).unwrap_or_default();
-            format!("{:22} {}{of}: {}", layout.structure, layout.standing, layout.known)
+            format!("{:22} {}{of}: {}", layout.structure, layout.confidence, layout.evidence)
         })
     }
 }
@@ -376,7 +376,7 @@ impl Display for Known {
                 }
             }
         }
-        writeln!(f, "    layouts   {}", self.standing())?;
+        writeln!(f, "    layouts   {}", self.confidence())?;
         // Those that another kernel stands in for are told in full, here or on demand.
         let substituted = self.layouts.iter().filter(|layout| layout.substituted).count();
         if substituted > 0 {

@@ -166,7 +166,7 @@ impl<'a> Line<'a> {
             compressed_buffers: session.compressed_buffers(),
             buffer_list: buffers(session, &events),
             events: events.len(),
-            layouts: known.map(Known::standing),
+            layouts: known.map(Known::confidence),
             symbols_by: known.map(|known| known.symbols_by),
             has_rate: session.has_rate,
             has_reference: session.has_reference(),

@@ -4,11 +4,11 @@
 use super::offsets::{Image, Pdb, build};
 use super::write::{Text, write};
 use crate::{Error, Outcome, print};
-use etw_layouts_codegen::Choice;
 use etw_layouts_codegen::axis::TargetSet;
 use etw_layouts_codegen::layouts::{Form, Layout, Layouts, Type};
 use etw_layouts_codegen::registry::{Registry, WitnessKind};
 use etw_layouts_codegen::spec::{Body, Definition, ValuesKind};
+use etw_layouts_project::Choice;
 use etw_layouts_project::Project;
 use etw_layouts_project::errata;
 use etw_layouts_project::history::has;
@@ -101,10 +101,10 @@ pub fn document<'a>(layouts: &'a Layouts, registry: &'a Registry) -> impl Serial
 fn structure<'a>(layouts: &'a Layouts, registry: &Registry, definition: &'a Definition) -> Structure<'a> {
     let name = &definition.name.value;
     let axis = &layouts.spec.axis;
-    let mut standing: BTreeMap<&'static str, Vec<usize>> = BTreeMap::new();
+    let mut confidence: BTreeMap<&'static str, Vec<usize>> = BTreeMap::new();
     for target in has(layouts, name).iter() {
         let choice = Choice::of(layouts, registry, axis.newest(target), Some(name));
-        standing.entry(choice.standing.word()).or_default().push(target);
+        confidence.entry(choice.confidence.word()).or_default().push(target);
     }
     let (kind, constants) = match &definition.body {
         Body::Aggregate(aggregate) => (keyword(aggregate.kind), Vec::new()),
@@ -137,7 +137,7 @@ fn structure<'a>(layouts: &'a Layouts, registry: &Registry, definition: &'a Defi
         name,
         kind,
         doc: &definition.doc,
-        standing,
+        confidence,
         unverifiable: unverifiable.collect(),
         constants,
         layouts: layouts.layouts.iter().filter(|layout| layout.name == *name).map(|layout| form(layouts, layout)).collect(),
@@ -177,10 +177,10 @@ fn of_layout<'a>(layouts: &'a Layouts, layout: &'a Layout) -> Vec<MemberOf<'a>> 
                     values: field.values.as_deref(),
                     leads_to: info.leads_to.clone(),
                     doc: info.doc.clone(),
-                    known: BTreeMap::new(),
+                    evidence: BTreeMap::new(),
                 });
             }
-            list[index].known.entry(info.known()).or_default().push(target);
+            list[index].evidence.entry(info.known()).or_default().push(target);
         }
     }
     list
@@ -219,7 +219,7 @@ struct Structure<'a> {
     kind: &'static str,
     doc: &'a str,
     /// How sure it is at the kernel of each target, by the words of `etw list --targets`.
-    standing: BTreeMap<&'static str, Vec<usize>>,
+    confidence: BTreeMap<&'static str, Vec<usize>>,
     unverifiable: Vec<Reason<'a>>,
     constants: Vec<Constant<'a>>,
     layouts: Vec<LayoutOf<'a>>,
@@ -264,7 +264,7 @@ struct MemberOf<'a> {
     leads_to: Vec<String>,
     doc: String,
     /// Where its spec has it from, in the words of `etw show`.
-    known: BTreeMap<&'static str, Vec<usize>>,
+    evidence: BTreeMap<&'static str, Vec<usize>>,
 }
 
 #[derive(Serialize)]

@@ -4,11 +4,11 @@ use super::confidence::Confidence;
 use super::write::{Text, write};
 use crate::target;
 use crate::{Error, Outcome, print};
-use etw_layouts_codegen::Choice;
 use etw_layouts_codegen::layouts::Layouts;
 use etw_layouts_codegen::registry::{Pdb, Registry, Seen};
-use etw_layouts_project::Project;
+use etw_layouts_project::evidence::{by_build, by_pdb};
 use etw_layouts_project::names::{Among, name};
+use etw_layouts_project::{Choice, Project};
 use std::path::PathBuf;
 
 /// Kernels, and what of them.
@@ -133,7 +133,7 @@ impl Kernel<'_> {
         let (axis, asked) = (&self.layouts.spec.axis, &self.choice.asked);
         let arch = axis.targets[self.choice.target()].arch;
         let mut names = self.layouts.spec.globals.keys();
-        let (seen, images) = names.find_map(|name| self.registry.by_build(axis, asked.build, arch, name))?;
+        let (seen, images) = names.find_map(|name| by_build(self.registry, axis, asked.build, arch, name))?;
         let (build, count) = (format!("{:#}-{arch}", seen.build), seen.globals.len());
         Some(match images {
             ..=1 => Ok((
@@ -157,7 +157,7 @@ fn with_pdb<'a>(registry: &'a Registry, wanted: &str) -> Result<&'a Seen, Error>
         return Err(format!("--pdb {wanted}: {help}").into());
     };
     let help = "`etw export offsets` lists them all; a PDB can be entered with `etw import`";
-    Ok(registry.by_pdb(guid, age).ok_or_else(|| format!("--pdb {wanted}: no kernel with this PDB was seen; {help}"))?)
+    Ok(by_pdb(registry, guid, age).ok_or_else(|| format!("--pdb {wanted}: no kernel with this PDB was seen; {help}"))?)
 }
 
 /// A kernel, and that symbols of its PDB state the addresses.

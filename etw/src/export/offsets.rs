@@ -4,13 +4,13 @@ use super::write::{Text, write};
 use crate::print::{self, is_formula, pretty};
 use crate::{Error, Outcome};
 use etw_layouts_codegen::axis::{Axis, Build};
-use etw_layouts_codegen::registry::{Address, AddressBy};
+use etw_layouts_project::evidence::{Address, AddressBy};
 use etw_layouts_project::Project;
 use etw_layouts_project::offsets::{self, Cell, Column, Row, Table};
 use serde::Serialize;
 use std::path::PathBuf;
 
-/// A table of offsets of the members that are asked for, a row for each kernel that was seen, with what its files are known by.
+/// A table of offsets of the members that are asked for, a row for each examined build, with the identity of its files.
 ///
 ///     etw export offsets ETW_GUID_ENTRY.Guid WMI_LOGGER_CONTEXT.LoggerName > offsets.csv
 ///     etw export offsets ETW_GUID_ENTRY ETW_GUID_ENTRY.Guid --format json
@@ -20,8 +20,7 @@ use std::path::PathBuf;
 /// is told in bytes from where the image begins, in columns behind those of members, and is empty where it is not known. Behind each, a column
 /// `evidence` has `PDB` if symbols of this PDB state the address, `image` if a table of kernel images does, and `build` if such a table
 /// names only build and architecture; `build, in one of its 2 images` means that the address may be that of another image. The last
-/// columns say how sure the layout of each structure is there: `proven` and `converted` by symbols of this very kernel, `partly
-/// seen` in its image, the others taken from the specs or from neighbours, as `etw show STRUCTURE --build B` tells. Offsets, sizes
+/// columns show the confidence in the layout of each structure, as `etw show STRUCTURE --build B` explains it. Offsets, sizes
 /// and time stamps are hexadecimal; JSON has numbers.
 #[derive(clap::Args)]
 #[command(verbatim_doc_comment)]
@@ -49,7 +48,7 @@ pub(super) fn run(args: &Args, project: &Project) -> Result<Outcome, Error> {
     let layouts = project.layouts()?;
     let registry = project.registry(&layouts.spec.axis)?;
     if registry.kernels.is_empty() {
-        return Err("there are no facts, and so no kernel that was seen: name a folder of them with --facts".into());
+        return Err("no facts, and so no examined builds; name a folder of facts with --facts".into());
     }
     let found = offsets::of(&layouts, &registry, &args.members)?;
     let (name, text) = match args.format {
@@ -74,7 +73,7 @@ pub fn csv(table: &Table) -> String {
         None => format!("sizeof({})", column.structure),
     }));
     names.extend(table.variables.iter().flat_map(|name| [name.clone(), format!("{name} evidence")]));
-    names.extend(structures.iter().map(|(_, structure)| format!("{structure} standing")));
+    names.extend(structures.iter().map(|(_, structure)| format!("{structure} confidence")));
     let mut out = names.join(",") + "\n";
     for Row { seen, choices, cells, variables } in &table.rows {
         let mut values = vec![build(seen.build), seen.arch.to_string()];
@@ -91,7 +90,7 @@ pub fn csv(table: &Table) -> String {
             Some(Address { at, by }) => [format!("{at:#x}"), by.evidence()],
             None => Default::default(),
         }));
-        values.extend(structures.iter().map(|(index, _)| choices[*index].standing.word().to_owned()));
+        values.extend(structures.iter().map(|(index, _)| choices[*index].confidence.word().to_owned()));
         out += &values.iter().map(|value| quoted(value)).collect::<Vec<_>>().join(",");
         out.push('\n');
     }
@@ -141,8 +140,8 @@ fn member<'a>(axis: &Axis, table: &'a Table, row: &'a Row, index: usize) -> Memb
         offset: cell.filter(|_| member.is_some()).map(|cell| cell.value),
         bit: cell.and_then(|cell| cell.bits).map(|bits| bits.position),
         bits: cell.and_then(|cell| cell.bits).map(|bits| bits.width),
-        standing: choice.standing.word(),
-        known: choice.sentence(axis),
+        confidence: choice.confidence.word(),
+        evidence: choice.sentence(axis),
         in_image: cell.is_some_and(|cell| cell.in_image),
     }
 }
@@ -209,8 +208,8 @@ struct Member<'a> {
     offset: Option<u64>,
     bit: Option<u64>,
     bits: Option<u64>,
-    standing: &'static str,
-    known: String,
+    confidence: &'static str,
+    evidence: String,
     /// Whether an image of this very kernel shows it.
     in_image: bool,
 }

@@ -7,10 +7,10 @@ mod targets;
 mod updates;
 
 use crate::{Error, Format, Outcome, columns, print};
-use etw_layouts_codegen::Choice;
 use etw_layouts_codegen::axis::Arch;
-use etw_layouts_project::Project;
+use etw_layouts_project::evidence::confirmed;
 use etw_layouts_project::subject::choose;
+use etw_layouts_project::{Choice, Project};
 use pattern::Pattern;
 
 /// List the structures, enumerations and sets of flags that the specs define, the targets that they are known for, global variables, or
@@ -89,7 +89,7 @@ pub(crate) fn run(args: &Args, project: &Project) -> Result<Outcome, Error> {
     }
     let asked = args.build.as_deref().map(|build| choose(axis, build, arch)).transpose()?;
     let choice = asked.map(|asked| Choice::of(&layouts, &registry, asked, None));
-    let list = structures::list(&layouts, &registry.confirmed(axis), choice.as_ref(), arch, pattern);
+    let list = structures::list(&layouts, &confirmed(&registry, axis), choice.as_ref(), arch, pattern);
     pattern.found(list.is_empty(), "structure", layouts.spec.definitions.keys().cloned())?;
     match args.format {
         Format::Text => print::print(&structures::text(axis, choice.as_ref(), &list, width))?,

@@ -6,10 +6,10 @@ use crate::print::HEADING;
 use crate::show::{confirmed_in, kind};
 use crate::target::{Target, named, target};
 use anstyle::Style;
-use etw_layouts_codegen::Choice;
 use etw_layouts_codegen::axis::{Arch, Axis, TargetSet};
 use etw_layouts_codegen::layouts::Layouts;
-use etw_layouts_codegen::registry::Confirmed;
+use etw_layouts_project::Choice;
+use etw_layouts_project::evidence::Confirmed;
 use etw_layouts_project::history::has;
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -78,7 +78,7 @@ pub fn text(axis: &Axis, choice: Option<&Choice>, list: &[Structure], width: Opt
         out = choice.note(axis).map_or(out, |note| paragraph(&note, width, ""));
         out += &format!("{HEADING}In {}{HEADING:#}\n", named(axis, choice, &choice.label(axis)));
         if !choice.is_stand_in(axis) {
-            out += &paragraph(&format!("Of the whole kernel: {}.", choice.sentence(axis)), width, "");
+            out += &paragraph(&format!("All layouts of this build: {}.", choice.sentence(axis)), width, "");
         }
     }
     let heading = format!("{} {}", list.len(), if list.len() == 1 { "name" } else { "names" });

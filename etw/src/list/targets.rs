@@ -2,12 +2,13 @@
 
 use super::pattern::Pattern;
 use crate::columns::{Row, aligned};
-use crate::target::{Standing, Windows, standing, windows};
+use crate::target::{Confidence, Windows, confidence, windows};
 use anstyle::Style;
-use etw_layouts_codegen::Choice;
 use etw_layouts_codegen::axis::Arch;
 use etw_layouts_codegen::layouts::Layouts;
 use etw_layouts_codegen::registry::Registry;
+use etw_layouts_project::Choice;
+use etw_layouts_project::evidence::builds_of;
 use serde::Serialize;
 
 /// A kernel on an architecture.
@@ -22,10 +23,10 @@ pub struct Target<'a> {
     windows: Windows<'a>,
     /// Other builds that are this kernel.
     same: Vec<String>,
-    /// How sure its layouts are, and how many kernels that have them were seen.
+    /// How sure its layouts are, and how many examined builds have them.
     #[serde(flatten)]
-    standing: Standing,
-    seen: usize,
+    confidence: Confidence,
+    examined: usize,
 }
 
 /// Those of the architecture whose name, label or release matches.
@@ -43,8 +44,8 @@ pub fn list<'a>(layouts: &'a Layouts, registry: &Registry, arch: Option<Arch>, p
             label: &version.label,
             windows: windows(axis, kernel.build),
             same: kernel.same.iter().map(ToString::to_string).collect(),
-            standing: standing(axis, &Choice::of(layouts, registry, axis.newest(index), None)),
-            seen: registry.kernels_of(axis, index),
+            confidence: confidence(axis, &Choice::of(layouts, registry, axis.newest(index), None)),
+            examined: builds_of(registry, axis, index),
         }
     };
     let matches = |target: &Target| {
@@ -61,17 +62,23 @@ pub fn list<'a>(layouts: &'a Layouts, registry: &Registry, arch: Option<Arch>, p
 /// The list to read.
 pub fn text(list: &[Target], width: Option<usize>) -> String {
     let row = |target: &Target| {
-        let seen = if target.seen == 0 { "-".to_owned() } else { target.seen.to_string() };
+        let examined = if target.examined == 0 { "-".to_owned() } else { target.examined.to_string() };
         let same = if target.same.is_empty() { String::new() } else { format!(", also {}", target.same.join(", ")) };
         let release = format!("{}{same}", target.windows.release.unwrap_or_default());
         Row {
             style: Style::new(),
-            cells: vec![target.target.clone(), target.label.to_owned(), target.standing.standing.to_owned(), seen, release],
+            cells: vec![
+                target.target.clone(),
+                target.label.to_owned(),
+                target.confidence.confidence.to_owned(),
+                examined,
+                release,
+            ],
         }
     };
     let rows: Vec<_> = list.iter().map(row).collect();
     let heading = format!("{} {}", list.len(), if list.len() == 1 { "target" } else { "targets" });
-    aligned(&[&heading, "label", "standing", "seen", "release"], &rows, width)
+    aligned(&[&heading, "label", "confidence", "examined", "release"], &rows, width)
 }
 
 /// The list as a document.

@@ -1,7 +1,7 @@
 //! A map as a graph for Graphviz.
 
-use etw_layouts_codegen::Choice;
 use etw_layouts_codegen::axis::Axis;
+use etw_layouts_project::Choice;
 use etw_layouts_project::map::{Map, Way};
 use std::collections::BTreeSet;
 use std::fmt::Write;

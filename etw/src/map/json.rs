@@ -1,8 +1,8 @@
 //! A map as JSON.
 
 use crate::target::{Target, target};
-use etw_layouts_codegen::Choice;
 use etw_layouts_codegen::axis::Axis;
+use etw_layouts_project::Choice;
 use etw_layouts_project::map;
 use serde::Serialize;
 

@@ -12,8 +12,8 @@ pub use text::text;
 
 use crate::print::{pretty, print};
 use crate::{Error, Outcome, columns};
-use etw_layouts_codegen::Choice;
 use etw_layouts_codegen::axis::Arch;
+use etw_layouts_project::Choice;
 use etw_layouts_project::Project;
 use etw_layouts_project::map::Map;
 use etw_layouts_project::names::{Among, name};

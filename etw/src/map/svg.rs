@@ -1,8 +1,8 @@
 //! A map as a picture: by itself, or on a page.
 
 use crate::html::Html;
-use etw_layouts_codegen::Choice;
 use etw_layouts_codegen::axis::Axis;
+use etw_layouts_project::Choice;
 use etw_layouts_project::map::{Map, Way};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Display;

@@ -3,8 +3,8 @@
 use crate::columns::{Row, aligned, paragraph};
 use crate::print::{DIM, HEADING};
 use anstyle::Style;
-use etw_layouts_codegen::Choice;
 use etw_layouts_codegen::axis::Axis;
+use etw_layouts_project::Choice;
 use etw_layouts_project::map::{Link, Map, Way};
 use std::fmt::Write;
 

@@ -1,7 +1,7 @@
 //! A structure at a target, as JSON.
 
 use super::otherwise::Otherwise;
-use super::table::{kind, known, subject_errata};
+use super::table::{kind, subject_errata};
 use crate::print::plain_guid;
 use crate::target::{Target, target};
 use etw_layouts_codegen::layouts::{Layouts, Type};
@@ -26,8 +26,8 @@ pub struct Document<'a> {
     size: u64,
     align: u64,
     doc: &'a str,
-    /// How sure the layout is, in words, and why no public symbols can confirm it.
-    confirmed: String,
+    /// Why no public symbols can verify it.
+    unverifiable: Option<&'a str>,
     /// What is otherwise in the layout of `other`.
     #[serde(skip_serializing_if = "Option::is_none")]
     otherwise: Option<Changes>,
@@ -51,8 +51,8 @@ struct Member<'a> {
     r#type: String,
     bit: Option<u64>,
     bits: Option<u64>,
-    /// What it is known from at the kernel, in words.
-    provenance: String,
+    /// Its evidence level at the build, in words.
+    evidence: String,
     r#in: String,
     doc: String,
     /// The set of values that it holds.
@@ -98,7 +98,6 @@ pub fn json<'a>(layouts: &'a Layouts, registry: &Registry, subject: &'a Subject)
     let at = subject.choice.target();
     let definition = spec.definitions.get(&subject.structure);
     let extent = layouts.get(at, &subject.structure).map(|layout| layout.extent()).unwrap_or_default();
-    let confirmed = known(layouts, subject);
     let rows = subject.members(layouts);
     let mut document = Document {
         structure: &subject.structure,
@@ -109,7 +108,7 @@ pub fn json<'a>(layouts: &'a Layouts, registry: &Registry, subject: &'a Subject)
         size: extent.size,
         align: extent.align,
         doc: definition.map_or("", |definition| &definition.doc),
-        confirmed,
+        unverifiable: layouts.unverifiable(&subject.structure, at),
         otherwise: Otherwise::of(layouts, subject).map(|otherwise| otherwise.changes),
         members: Vec::new(),
         unnamed: Vec::new(),
@@ -157,7 +156,7 @@ impl<'a> Document<'a> {
                     r#type: c_type(field),
                     bit,
                     bits,
-                    provenance: known.clone(),
+                    evidence: known.clone(),
                     r#in: layouts.spec.axis.describe(&info.scope),
                     doc: info.doc.clone(),
                     values: field.values.as_deref(),

@@ -19,9 +19,9 @@ use etw_layouts_project::subject::Subject;
 /// Show the layout of a structure or member, or the constants of an enumeration or of a set of flags.
 ///
 /// Offsets and sizes are in bytes, bits count from the lowest of their unit. Without --build and --arch it is the newest
-/// kernel that has the structure, on x64. A label, and a build without a revision, is the first of its known kernels. How
-/// sure a layout is for the kernel that is named, is said in words, and by `standing` in JSON. A kernel that nobody has seen is shown as
-/// another, and the first line says so; if it lies between two that differ, what is otherwise in the other one comes last.
+/// kernel that has the structure, on x64. A label, and a build without a revision, is the first of its known kernels. The output
+/// states how sure the layout is for that build, in JSON as `confidence` and `evidence`. For a build that has not been examined, the
+/// first lines name the nearest known builds, and the differences between them.
 ///
 ///     etw show WMI_BUFFER_HEADER
 ///     etw show _WMI_LOGGER_CONTEXT --build 10.0.19041.1415 --arch x86 --format json

@@ -1,16 +1,20 @@
-//! The layout of a neighbour, where it is not sure which of two a kernel has.
+//! What surrounds a build that has not been examined: the nearest known builds, and where their layouts differ.
 
 use crate::diff;
 use crate::print::HEADING;
+use etw_layouts_codegen::emit::types;
 use etw_layouts_codegen::layouts::Layouts;
 use etw_layouts_codegen::registry::Registry;
 use etw_layouts_project::diff::{Changes, Side, changes, sides};
 use etw_layouts_project::subject::Subject;
+use etw_layouts_project::{Choice, Confidence, Reason};
 
 /// What is otherwise in the other layout that the kernel may have.
 pub struct Otherwise {
     here: Side,
     there: String,
+    /// The types that it embeds, whose layouts differ.
+    embedded: Vec<String>,
     /// The differences of the structure, or of the member.
     pub changes: Changes,
 }
@@ -19,21 +23,59 @@ impl Otherwise {
     /// Nothing if there is no other layout.
     pub fn of(layouts: &Layouts, subject: &Subject) -> Option<Self> {
         let axis = &layouts.spec.axis;
-        let [here, there] = [subject.choice.target(), subject.choice.other?].map(|target| axis.target_name(target));
+        let targets = [subject.choice.target(), subject.choice.other?];
+        let [here, there] = targets.map(|target| axis.target_name(target));
         let [one, other] = sides(layouts, &Registry::default(), [&here, &there], Some(&subject.structure)).ok()?;
         let mut changes = changes(&one, &other);
         if let Some(member) = &subject.member {
             changes.of_member(member);
         }
-        Some(Self { here: one, there, changes })
+        let is_other = |name: &String| {
+            let [one, other] = targets.map(|target| layouts.by_target[target].get(name));
+            *name != subject.structure && one != other
+        };
+        let all = types(layouts, targets[0], Some(&subject.structure)).into_iter().map(|layout| layout.name.clone());
+        Some(Self { here: one, there, embedded: all.filter(is_other).collect(), changes })
     }
 
     /// The differences to read.
     pub fn text(&self, subject: &Subject) -> String {
         let (there, text) = (&self.there, diff::of(&subject.structure, &self.here, &self.changes));
+        let embedded = self.embedded.join(", ");
         match text.is_empty() {
-            true => format!("\nIn {there} that is the same.\n"),
-            false => format!("\n{HEADING}Otherwise in {there}{HEADING:#}\n{text}"),
+            true if subject.member.is_some() || embedded.is_empty() => format!("{there} has the same.\n"),
+            true => {
+                format!("{HEADING}Differences in {there}{HEADING:#}\nNo member differs, but embedded types do: {embedded}.\n")
+            }
+            false => format!("{HEADING}Differences in {there}{HEADING:#}\n{text}"),
         }
     }
+}
+
+/// The nearest known builds of one that has not been examined, and how sure the layout of each is.
+pub fn nearest(layouts: &Layouts, registry: &Registry, subject: &Subject) -> Option<String> {
+    let Subject { structure, choice, .. } = subject;
+    let axis = &layouts.spec.axis;
+    let own = axis.targets[choice.target()].arch;
+    let arch = match choice.confidence {
+        Confidence::Inferred(Reason::Architecture { arch, .. }) => arch,
+        Confidence::Inferred(_) | Confidence::Uncertain { .. } => own,
+        _ => return None,
+    };
+    let [older, newer] = choice.confidence.neighbours();
+    let before = || axis.along(own).map(|(build, _)| build).filter(|build| *build < choice.asked.build).last();
+    let after = || axis.along(own).map(|(build, _)| build).find(|build| *build > choice.asked.build);
+    let mut builds: Vec<_> = [older.or_else(before), newer.or_else(after)].into_iter().flatten().collect();
+    builds.dedup();
+    let known = builds.iter().filter_map(|&build| {
+        let asked = axis.kernel(build, arch).ok()?;
+        let confidence = match layouts.by_target[asked.target].contains_key(structure) {
+            true => Choice::of(layouts, registry, asked, Some(structure)).confidence.word(),
+            false => "without this structure",
+        };
+        Some(format!("{build:#}-{arch}, {confidence}"))
+    });
+    let known: Vec<String> = known.collect();
+    let noun = if known.len() == 1 { "build" } else { "builds" };
+    Some(format!("Nearest known {noun}: {}.", known.join("; ")))
 }

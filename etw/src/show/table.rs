@@ -1,15 +1,16 @@
 //! A structure at a target, as text.
 
-use super::otherwise::Otherwise;
+use super::otherwise::{Otherwise, nearest};
 use crate::columns::{Row, aligned, paragraph};
 use crate::print::{DIM, HEADING, plain_guid};
 use crate::target::named;
 use anstyle::Style;
 use etw_layouts_codegen::axis::TargetSet;
 use etw_layouts_codegen::layouts::{Bits, Form, Layouts, Type};
-use etw_layouts_codegen::registry::{Confirmed, Registry};
+use etw_layouts_codegen::registry::Registry;
 use etw_layouts_codegen::spec::{Body, Constant, Definition, Values, ValuesKind};
 use etw_layouts_project::errata;
+use etw_layouts_project::evidence::Confirmed;
 use etw_layouts_project::history::has;
 use etw_layouts_project::members::{Member, c_type, keyword};
 use etw_layouts_project::subject::Subject;
@@ -26,6 +27,15 @@ pub fn text(layouts: &Layouts, registry: &Registry, subject: &Subject, width: Op
     if let Some(note) = choice.note(axis) {
         out += &paragraph(&note, width, "");
     }
+    if let Some(nearest) = nearest(layouts, registry, subject) {
+        out += &paragraph(&nearest, width, "");
+    }
+    if let Some(otherwise) = Otherwise::of(layouts, subject) {
+        out += &otherwise.text(subject);
+    }
+    if !out.is_empty() {
+        out += "\n";
+    }
     out += &heading(layouts, subject, &format!("in {}", named(axis, choice, &choice.label(axis))), width);
     let members = subject.members(layouts);
     let exists = match (&subject.member, members.first(), subject.constants(layouts).first()) {
@@ -37,15 +47,11 @@ pub fn text(layouts: &Layouts, registry: &Registry, subject: &Subject, width: Op
         (Some(_), _, Some(constant)) => &constant.scope,
         (Some(_), _, None) => &definition.scope,
     };
-    // Of a kernel that nobody has seen, the first line says it.
     let known = if choice.is_stand_in(axis) { String::new() } else { format!("; at this target: {}", known(layouts, subject)) };
     out += &paragraph(&format!("Exists in {}{known}.", axis.describe(exists)), width, "");
     match &definition.body {
         Body::Aggregate(_) => aggregate(&members, &subject.known(layouts, registry, &members), width, &mut out),
         Body::Values(values) => constants(layouts, definition, values, subject, width, &mut out),
-    }
-    if let Some(otherwise) = Otherwise::of(layouts, subject) {
-        out += &otherwise.text(subject);
     }
     let list = subject_errata(layouts, subject);
     if !list.is_empty() {
@@ -70,7 +76,7 @@ pub fn subject_errata(layouts: &Layouts, subject: &Subject) -> Vec<String> {
     list
 }
 
-/// How sure a layout is, in words, and why no public symbols can confirm it.
+/// How sure a layout is, in words, and why no public symbols can verify it.
 pub fn known(layouts: &Layouts, subject: &Subject) -> String {
     let Subject { structure, choice, .. } = subject;
     let sentence = choice.sentence(&layouts.spec.axis);
@@ -80,10 +86,10 @@ pub fn known(layouts: &Layouts, subject: &Subject) -> String {
     }
 }
 
-/// The targets at which symbol data confirms a structure.
+/// The targets at which symbols verify a structure.
 pub fn confirmed_in(layouts: &Layouts, confirmed: &Confirmed, name: &str) -> TargetSet {
     let mut set = TargetSet::default();
-    let by_symbols = |&target: &usize| layouts.why_not(confirmed, name, target).is_none();
+    let by_symbols = |&target: &usize| confirmed.why_not(layouts, name, target).is_none();
     has(layouts, name).iter().filter(by_symbols).for_each(|target| set.insert(target));
     set
 }

@@ -1,10 +1,10 @@
 //! A verification as JSON.
 
 use super::text::uses;
-use crate::target::{Standing, standing};
-use etw_layouts_codegen::Choice;
+use crate::target::{Confidence, confidence};
 use etw_layouts_codegen::layouts::Layouts;
 use etw_layouts_codegen::registry::Registry;
+use etw_layouts_project::Choice;
 use etw_layouts_project::verify::{Checked, Finding, Report, Summary, Variables};
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -33,7 +33,7 @@ struct Table<'a> {
     target: String,
     /// How sure they were for the kernel of the table before it was read.
     #[serde(flatten)]
-    standing: Standing,
+    confidence: Confidence,
     note: Option<String>,
     /// The targets whose layouts it has, if it is labelled as another kernel's; else none.
     facts_of: Vec<String>,
@@ -57,7 +57,7 @@ struct Image<'a> {
     target: String,
     /// How sure its layouts are for the kernel of the image.
     #[serde(flatten)]
-    standing: Standing,
+    confidence: Confidence,
     structures: Vec<Structure<'a>>,
     /// Addresses of global variables in it, verified against the facts of the kernel's PDB.
     variables: &'a Variables,
@@ -109,7 +109,7 @@ fn image<'a>(layouts: &Layouts, registry: &Registry, checked: &'a Checked) -> Im
         build: &checked.build,
         arch: &checked.arch,
         target: axis.target_name(choice.target()),
-        standing: standing(axis, &choice),
+        confidence: confidence(axis, &choice),
         structures: structures(checked),
         variables: &checked.variables,
     }
@@ -133,7 +133,7 @@ fn table<'a>(layouts: &Layouts, registry: &Registry, table: &'a Checked) -> Tabl
         build: &table.build,
         arch: &table.arch,
         target: axis.target_name(choice.target()),
-        standing: standing(axis, &choice),
+        confidence: confidence(axis, &choice),
         note: choice.note(axis),
         facts_of: table.facts_of.iter().map(|&target| axis.target_name(target)).collect(),
         pdb_of: table.pdb_of.as_deref(),

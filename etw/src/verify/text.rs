@@ -2,9 +2,9 @@
 
 use crate::print::{ALARM, GREEN, HEADING};
 use anstyle::Style;
-use etw_layouts_codegen::Choice;
 use etw_layouts_codegen::axis::Axis;
 use etw_layouts_codegen::layouts::Layouts;
+use etw_layouts_project::Choice;
 use etw_layouts_project::verify::{Checked, Finding, Report, Summary, Variables, label};
 use etw_layouts_symbols::compare::{Rule, What};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -152,7 +152,7 @@ fn totals(summary: &Summary, verbose: bool, out: &mut String) {
     }
     let _ = writeln!(out, "{not_verified:8} facts not verified yet: no table of theirs was read, or a rule had to accept them");
     if *images > 0 {
-        let _ = writeln!(out, "{images:8} images partly seen: the offsets of some members, which verify no structure");
+        let _ = writeln!(out, "{images:8} images, which partly verify: the offsets of some members, but no whole structure");
     }
     if *images_left_out > 0 {
         let _ = writeln!(out, "{images_left_out:8} images of an architecture that the specs do not have");

@@ -38,14 +38,29 @@ fn exit_status_and_json_of_verify() {
     assert_eq!(keys(&document["summary"]), [&counts[..], &["not_verified", "reasons", "tables", "verified"]].concat());
     assert_eq!(document["summary"]["differences"], 0);
     let table = &document["tables"][0];
-    let told = ["arch", "build", "facts_of", "known", "newer", "note", "older", "other", "pdb_of", "source", "standing"];
+    let told = [
+        "arch",
+        "build",
+        "changed_by",
+        "confidence",
+        "evidence",
+        "facts_of",
+        "newer",
+        "note",
+        "older",
+        "other",
+        "pdb_of",
+        "reason",
+        "source",
+    ];
     assert_eq!(keys(table), [&told[..], &["structures", "target", "variables"]].concat());
     assert_eq!(keys(&table["structures"][0]), ["differences", "equal", "name", "status"]);
-    let of_image = ["arch", "build", "file", "known", "newer", "older", "other", "size", "source", "standing"];
+    let of_image =
+        ["arch", "build", "changed_by", "confidence", "evidence", "file", "newer", "older", "other", "reason", "size", "source"];
     let mut images = document["images"].as_array().expect("a list").iter();
     let image = images.find(|image| !image["file"].is_null()).expect("an image with a known file");
     assert_eq!(keys(image), [&of_image[..], &["structures", "target", "time_stamp", "variables"]].concat());
-    assert_eq!(image["standing"], "partly seen");
+    assert_eq!(image["confidence"], "partly verified (image)");
 
     let edited = shipped().replacen("struct WMI_BUFFER_HEADER 0x", "struct WMI_BUFFER_HEADER 0x1", 1);
     let (status, document) = verify(&["--symbols", &folder.file("edited.facts", &edited), "--only", "WMI_BUFFER_HEADER"]);

@@ -1,18 +1,18 @@
 //! What `show` and `diff` print: as the golden files have it, and as symbol tables do.
 
 mod atlas;
+mod confidence;
 mod contract;
 mod globals;
 mod label;
 mod printing;
 mod provenance;
-mod standing;
 
 use etw_layouts_cli::{diff, map, pretty, show};
-use etw_layouts_codegen::Choice;
 use etw_layouts_codegen::axis::Build;
 use etw_layouts_codegen::layouts::Layouts;
 use etw_layouts_codegen::registry::Registry;
+use etw_layouts_project::Choice;
 use etw_layouts_project::diff::{Changes, changes, sides};
 use etw_layouts_project::map::Map;
 use etw_layouts_project::members::members;

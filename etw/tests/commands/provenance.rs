@@ -48,13 +48,13 @@ fn nothing_is_said_to_be_seen_that_no_table_of_the_kernel_holds() {
                 let word = known.split(['.', ',']).next().unwrap_or_default();
                 let path = member.path.clone().unwrap_or_default();
                 let in_image = shown.contains(&(build, arch, member.of.to_owned(), path));
-                in_images += usize::from(known == "seen in images");
+                in_images += usize::from(known == "verified (image)");
                 let fits = match held {
-                    Some(true) => known == "seen in symbols",
-                    Some(false) => known == "seen in converted tables",
-                    None if in_image => known == "seen in images",
+                    Some(true) => known == "verified (PDB)",
+                    Some(false) => known == "verified (converted symbols)",
+                    None if in_image => known == "verified (image)",
                     None if word.starts_with("documented") => stated,
-                    None => word.starts_with("inferred") || word == "bytes of no known use",
+                    None => word.starts_with("inferred") || word == "unidentified",
                 };
                 assert!(fits, "{name} {asked}-{arch} {:?} of {}: {known}", member.path, member.of);
                 *counts.entry((held.copied(), word.starts_with("documented"))).or_default() += 1;
@@ -70,18 +70,18 @@ fn nothing_is_said_to_be_seen_that_no_table_of_the_kernel_holds() {
 #[test]
 fn what_is_inferred_is_said_with_what_from() {
     for (asked, build, arch, words) in [
-        ("WMI_LOGGER_CONTEXT", "10.0.26100.1742", "x64", "Members: seen in converted tables."),
-        ("WMI_LOGGER_CONTEXT", "10.0.19041.1415", "x64", "Members: seen in symbols."),
+        ("WMI_LOGGER_CONTEXT", "10.0.26100.1742", "x64", "Members: verified (converted symbols)."),
+        ("WMI_LOGGER_CONTEXT", "10.0.19041.1415", "x64", "Members: verified (PDB)."),
         ("WMI_LOGGER_CONTEXT", "5.0", "x86", "Members: documented,"),
         ("WMI_LOGGER_CONTEXT", "10.0.19041.5000", "x64", "Members: inferred from 10.0.19041."),
-        ("WMI_LOGGER_CONTEXT", "6.1.7601.20000", "x64", "Members: inferred, as 6.1.7601."),
+        ("WMI_LOGGER_CONTEXT", "6.1.7601.20000", "x64", "Members: inferred; 6.1.7601."),
         ("LUID", "6.1.7601.20000", "x64", "Members: inferred from 6.1.7601."),
         ("LUID", "10.0.65000", "x64", "Members: inferred from 10.0."),
-        ("WMI_TRACE_PACKET", "10.0.26100.1742", "x64", "Members: inferred from documents of other kernels."),
-        ("ETW_GUID_ENTRY.Guid", "10.0.17763.1131", "arm64", "Member: seen in images."),
+        ("WMI_TRACE_PACKET", "10.0.26100.1742", "x64", "Members: inferred from documents of other builds."),
+        ("ETW_GUID_ENTRY.Guid", "10.0.17763.1131", "arm64", "Member: verified (image)."),
         ("ETW_GUID_ENTRY.RefCount", "10.0.17763.1131", "arm64", "Member: inferred from x64."),
         ("EVENT_TRACE_HEADER", "6.1.7601.17514", "x64", "Members: documented"),
-        ("WMI_LOGGER_INFORMATION.LoggerHeader", "5.0", "x86", "Member: documented without a name."),
+        ("WMI_LOGGER_INFORMATION.LoggerHeader", "5.0", "x86", "Member: documented, name unknown."),
     ] {
         let output = etw(&["show", asked, "--build", build, "--arch", arch]);
         let shown = String::from_utf8_lossy(&output.stdout);

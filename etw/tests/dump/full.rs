@@ -220,7 +220,7 @@ fn a_header_is_enough() {
         let kernel = &infos[0]["kernel"];
         assert_eq!((kernel["build"].as_str(), kernel["build_by"].as_str()), (Some("10.0.19045"), Some("header")));
         let layouts = kernel["layouts"].as_array().unwrap();
-        let known = |name| layouts.iter().find(|one| one["structure"] == name).unwrap()["known"].as_str().unwrap();
+        let known = |name| layouts.iter().find(|one| one["structure"] == name).unwrap()["evidence"].as_str().unwrap();
         let is_inferred = known("WMI_LOGGER_CONTEXT").contains("inferred from x64");
         assert_eq!(is_inferred, arch == Arch::Arm64, "{}", known("WMI_LOGGER_CONTEXT"));
         if arch == Arch::X64 {

@@ -2,12 +2,12 @@
 //! `ETW_LAYOUTS_PYTHON` names the interpreter, if not `python3`.
 
 use etw_layouts_cli::map;
-use etw_layouts_codegen::Choice;
 use etw_layouts_codegen::axis::{Arch, Axis};
 use etw_layouts_codegen::emit::c::Style;
 use etw_layouts_codegen::emit::{Notes, c, cstruct, isf};
 use etw_layouts_codegen::layouts::{Form, Layout, Layouts};
 use etw_layouts_codegen::spec::{Body, ValuesKind};
+use etw_layouts_project::Choice;
 use etw_layouts_project::map::Map;
 use etw_layouts_project::{Project, verify};
 use etw_layouts_symbols::compare::Status;
@@ -162,15 +162,11 @@ fn types_state_their_confidence() {
     for name in ["10.0.19041.1526-x64", "10.0.17763.1-arm64", "6.1.7601.17514-x86"] {
         let asked = layouts.spec.axis.find(name).expect("a target");
         let all = etw_layouts_codegen::emit::types(&layouts, asked.target, None);
-        let of = |structure: &str| Choice::of(&layouts, &registry, asked.clone(), Some(structure)).standing;
-        let (sure, not): (Vec<&Layout>, Vec<&Layout>) = all.iter().copied().partition(|layout| of(&layout.name).is_confirmed());
+        let of = |structure: &str| Choice::of(&layouts, &registry, asked.clone(), Some(structure)).confidence;
+        let (sure, not): (Vec<&Layout>, Vec<&Layout>) = all.iter().copied().partition(|layout| of(&layout.name).is_verified());
         assert!(!not.is_empty(), "{name}");
-        let count = format!(
-            "symbols of this very kernel confirm {} of {} types, and do not confirm {}",
-            sure.len(),
-            all.len(),
-            not.len()
-        );
+        let count =
+            format!("symbols of this build verify {} of {} types, and do not verify {}", sure.len(), all.len(), not.len());
         for format in ["c", "cstruct"] {
             let text = String::from_utf8(etw(&["export", format, name]).stdout).expect("text");
             assert!(text.lines().next().is_some_and(|head| head.contains(&count)), "{format} {name}");
@@ -267,7 +263,7 @@ fn offsets_are_of_every_kernel_that_was_seen() {
     let lines: Vec<_> = csv.lines().collect();
     assert_eq!(lines.len(), table.rows.len() + 1);
     let header = "ETW_GUID_ENTRY.Guid,LARGE_INTEGER.u.HighPart,WMI_LOGGER_CONTEXT.Persistent,sizeof(WMI_LOGGER_CONTEXT),EtwpDebuggerData,\
-                  EtwpDebuggerData evidence,ETW_GUID_ENTRY standing,LARGE_INTEGER standing,WMI_LOGGER_CONTEXT standing";
+                  EtwpDebuggerData evidence,ETW_GUID_ENTRY confidence,LARGE_INTEGER confidence,WMI_LOGGER_CONTEXT confidence";
     assert!(lines[0].ends_with(header), "{}", lines[0]);
     let row = lines.iter().find(|line| line.starts_with("10.0.19041.1415,x64,")).expect("a kernel");
     let facts = fs::read_to_string(root().join("facts/10.0.19041.1415-x64.facts")).expect("facts");
@@ -278,14 +274,14 @@ fn offsets_are_of_every_kernel_that_was_seen() {
     assert!(listed.iter().copied().eq(layouts.spec.globals.keys()), "{listed:?}");
     let typo = String::from_utf8(etw(&["export", "offsets", "EtwpDebugerData"]).stderr).expect("text");
     assert!(typo.contains("did you mean `EtwpDebuggerData`? `etw list --globals`"), "{typo}");
-    assert!(row.ends_with(&format!(",0x28,0x4,0x340:0-0,0x550,{at},PDB,proven,proven,proven")), "{row}");
+    assert!(row.ends_with(&format!(",0x28,0x4,0x340:0-0,0x550,{at},PDB,verified (PDB),verified (PDB),verified (PDB)")), "{row}");
     let unknown = lines.iter().find(|line| line.starts_with("10.0.19041.264,x86,")).expect("a kernel");
-    assert!(unknown.contains(",,,converted"), "{unknown}");
+    assert!(unknown.contains(",,,verified (converted symbols)"), "{unknown}");
     let document = serde_json::to_value(etw_layouts_cli::export::table(&layouts.spec.axis, &table)).expect("JSON");
     assert_eq!(document["kernels"].as_array().map(Vec::len), Some(table.rows.len()));
     // Symbols of ARM64 kernels were not read: its offsets are those of x64, and the document says so.
     let kernels = document["kernels"].as_array().expect("a list").iter().filter(|kernel| kernel["arch"] == "arm64");
-    let known = kernels.flat_map(|kernel| kernel["members"].as_array().expect("a list")).map(|member| &member["known"]);
+    let known = kernels.flat_map(|kernel| kernel["members"].as_array().expect("a list")).map(|member| &member["evidence"]);
     let known: Vec<_> =
         known.filter_map(serde_json::Value::as_str).filter(|known| known.contains("as the specs state")).collect();
     assert!(known.len() > 100 && known.iter().all(|known| known.ends_with("it is inferred from x64")), "{known:?}");

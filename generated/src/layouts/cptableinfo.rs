@@ -10,18 +10,18 @@ runtime::layout! {
     ///
     /// A code page.
     pub struct CPTABLEINFO_server_2022_x64: members::CPTABLEINFO, 0x40, 8 {
-        0x00 CodePage: u16 = "USHORT", "seen in symbols.";
-        0x02 MaximumCharacterSize: u16 = "USHORT", "seen in symbols.";
-        0x04 DefaultChar: u16 = "USHORT", "seen in symbols.";
-        0x06 UniDefaultChar: u16 = "USHORT", "seen in symbols.";
-        0x08 TransDefaultChar: u16 = "USHORT", "seen in symbols.";
-        0x0a TransUniDefaultChar: u16 = "USHORT", "seen in symbols.";
-        0x0c DBCSCodePage: u16 = "USHORT", "seen in symbols.";
-        0x0e LeadByte: [u8; 12] = "UCHAR [12]", "seen in symbols.";
+        0x00 CodePage: u16 = "USHORT", "from symbols.";
+        0x02 MaximumCharacterSize: u16 = "USHORT", "from symbols.";
+        0x04 DefaultChar: u16 = "USHORT", "from symbols.";
+        0x06 UniDefaultChar: u16 = "USHORT", "from symbols.";
+        0x08 TransDefaultChar: u16 = "USHORT", "from symbols.";
+        0x0a TransUniDefaultChar: u16 = "USHORT", "from symbols.";
+        0x0c DBCSCodePage: u16 = "USHORT", "from symbols.";
+        0x0e LeadByte: [u8; 12] = "UCHAR [12]", "from symbols.";
         0x1a _padding1A: [u8; 6], "padding.";
-        0x20 MultiByteTable: runtime::Ptr64 = "USHORT *", "seen in symbols.";
-        0x28 WideCharTable: runtime::Ptr64 = "PVOID", "seen in symbols.";
-        0x30 DBCSRanges: runtime::Ptr64 = "USHORT *", "seen in symbols.";
-        0x38 DBCSOffsets: runtime::Ptr64 = "USHORT *", "seen in symbols.";
+        0x20 MultiByteTable: runtime::Ptr64 = "USHORT *", "from symbols.";
+        0x28 WideCharTable: runtime::Ptr64 = "PVOID", "from symbols.";
+        0x30 DBCSRanges: runtime::Ptr64 = "USHORT *", "from symbols.";
+        0x38 DBCSOffsets: runtime::Ptr64 = "USHORT *", "from symbols.";
     }
 }

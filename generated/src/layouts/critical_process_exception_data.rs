@@ -10,11 +10,11 @@ runtime::layout! {
     ///
     /// Of what exception a critical process died.
     pub struct CRITICAL_PROCESS_EXCEPTION_DATA_1607_x86: members::CRITICAL_PROCESS_EXCEPTION_DATA, 0x28, 8 {
-        0x00 ReportId: GUID_5_0 = "GUID", "seen in symbols.";
-        0x10 ModuleName: UNICODE_STRING_5_0_x86 = "UNICODE_STRING", "seen in symbols.";
-        0x18 ModuleTimestamp: u32 = "ULONG", "seen in symbols.";
-        0x1c ModuleSize: u32 = "ULONG", "seen in symbols.";
-        0x20 Offset: u64 = "ULONGLONG", "seen in symbols.";
+        0x00 ReportId: GUID_5_0 = "GUID", "from symbols.";
+        0x10 ModuleName: UNICODE_STRING_5_0_x86 = "UNICODE_STRING", "from symbols.";
+        0x18 ModuleTimestamp: u32 = "ULONG", "from symbols.";
+        0x1c ModuleSize: u32 = "ULONG", "from symbols.";
+        0x20 Offset: u64 = "ULONGLONG", "from symbols.";
     }
 }
 
@@ -23,11 +23,11 @@ runtime::layout! {
     ///
     /// Of what exception a critical process died.
     pub struct CRITICAL_PROCESS_EXCEPTION_DATA_1607_x64: members::CRITICAL_PROCESS_EXCEPTION_DATA, 0x30, 8 {
-        0x00 ReportId: GUID_5_0 = "GUID", "seen in symbols.";
-        0x10 ModuleName: UNICODE_STRING_5_2_3790_sp1_x64 = "UNICODE_STRING", "seen in symbols.";
-        0x20 ModuleTimestamp: u32 = "ULONG", "seen in symbols.";
-        0x24 ModuleSize: u32 = "ULONG", "seen in symbols.";
-        0x28 Offset: u64 = "ULONGLONG", "seen in symbols.";
+        0x00 ReportId: GUID_5_0 = "GUID", "from symbols.";
+        0x10 ModuleName: UNICODE_STRING_5_2_3790_sp1_x64 = "UNICODE_STRING", "from symbols.";
+        0x20 ModuleTimestamp: u32 = "ULONG", "from symbols.";
+        0x24 ModuleSize: u32 = "ULONG", "from symbols.";
+        0x28 Offset: u64 = "ULONGLONG", "from symbols.";
     }
 }
 
@@ -36,13 +36,13 @@ runtime::layout! {
     ///
     /// Of what exception a critical process died.
     pub struct CRITICAL_PROCESS_EXCEPTION_DATA_26H1_x64: members::CRITICAL_PROCESS_EXCEPTION_DATA, 0x48, 8 {
-        0x00 ReportId: GUID_5_0 = "GUID", "seen in symbols.";
-        0x10 ModuleName: UNICODE_STRING_5_2_3790_sp1_x64 = "UNICODE_STRING", "seen in symbols.";
-        0x20 ModuleTimestamp: u32 = "ULONG", "seen in symbols.";
-        0x24 ModuleSize: u32 = "ULONG", "seen in symbols.";
-        0x28 Offset: u64 = "ULONGLONG", "seen in symbols.";
-        0x30 TerminatingProcessId: u64 = "ULONGLONG", "seen in symbols.";
-        0x38 TerminatingProcessSequenceNumber: u64 = "ULONGLONG", "seen in symbols.";
-        0x40 TerminatingThreadId: u64 = "ULONGLONG", "seen in symbols.";
+        0x00 ReportId: GUID_5_0 = "GUID", "from symbols.";
+        0x10 ModuleName: UNICODE_STRING_5_2_3790_sp1_x64 = "UNICODE_STRING", "from symbols.";
+        0x20 ModuleTimestamp: u32 = "ULONG", "from symbols.";
+        0x24 ModuleSize: u32 = "ULONG", "from symbols.";
+        0x28 Offset: u64 = "ULONGLONG", "from symbols.";
+        0x30 TerminatingProcessId: u64 = "ULONGLONG", "from symbols.";
+        0x38 TerminatingProcessSequenceNumber: u64 = "ULONGLONG", "from symbols.";
+        0x40 TerminatingThreadId: u64 = "ULONGLONG", "from symbols.";
     }
 }

@@ -10,14 +10,14 @@ runtime::layout! {
     ///
     /// The identity of a symbol file, as the debug directory of an image has it.
     pub union CVDD_6_2: members::CVDD, 0x1c, 4 {
-        0x00 RsDs: RSDS_6_2, "seen in symbols. If Signature is RSDS." {
-            0x00 RsDs set_RsDs: RSDS_6_2 = "RSDS", "seen in symbols. If Signature is RSDS.";
+        0x00 RsDs: RSDS_6_2, "from symbols. If Signature is RSDS." {
+            0x00 RsDs set_RsDs: RSDS_6_2 = "RSDS", "from symbols. If Signature is RSDS.";
         }
-        0x00 NB10: runtime::Bytes<NB10_6_2, 28>, "seen in symbols. If Signature is NB10." {
-            0x00 NB10 set_NB10: NB10_6_2 = "NB10", "seen in symbols. If Signature is NB10.";
+        0x00 NB10: runtime::Bytes<NB10_6_2, 28>, "from symbols. If Signature is NB10." {
+            0x00 NB10 set_NB10: NB10_6_2 = "NB10", "from symbols. If Signature is NB10.";
         }
-        0x00 Signature: runtime::Bytes<u32, 28>, "seen in symbols. Which of the two it is." {
-            0x00 Signature set_Signature: u32 = "ULONG", "seen in symbols. Which of the two it is.";
+        0x00 Signature: runtime::Bytes<u32, 28>, "from symbols. Which of the two it is." {
+            0x00 Signature set_Signature: u32 = "ULONG", "from symbols. Which of the two it is.";
         }
     }
 }

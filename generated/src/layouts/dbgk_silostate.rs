@@ -10,10 +10,10 @@ runtime::layout! {
     ///
     /// What the support of debuggers keeps for a silo.
     pub struct DBGK_SILOSTATE_1709_x86: members::DBGK_SILOSTATE, 0x10, 4 {
-        0x00 ErrorPortLock: EX_PUSH_LOCK_5_2_3790_sp1_x86 = "EX_PUSH_LOCK", "seen in symbols.";
-        0x04 ErrorPort: runtime::Ptr32 = "DBGKP_ERROR_PORT *", "seen in symbols.";
-        0x08 ErrorProcess: runtime::Ptr32 = "EPROCESS *", "seen in symbols.";
-        0x0c ErrorPortRegisteredEvent: runtime::Ptr32 = "KEVENT *", "seen in symbols.";
+        0x00 ErrorPortLock: EX_PUSH_LOCK_5_2_3790_sp1_x86 = "EX_PUSH_LOCK", "from symbols.";
+        0x04 ErrorPort: runtime::Ptr32 = "DBGKP_ERROR_PORT *", "from symbols.";
+        0x08 ErrorProcess: runtime::Ptr32 = "EPROCESS *", "from symbols.";
+        0x0c ErrorPortRegisteredEvent: runtime::Ptr32 = "KEVENT *", "from symbols.";
     }
 }
 
@@ -22,9 +22,9 @@ runtime::layout! {
     ///
     /// What the support of debuggers keeps for a silo.
     pub struct DBGK_SILOSTATE_1709_x64: members::DBGK_SILOSTATE, 0x20, 8 {
-        0x00 ErrorPortLock: EX_PUSH_LOCK_5_2_3790_sp1_x64 = "EX_PUSH_LOCK", "seen in symbols.";
-        0x08 ErrorPort: runtime::Ptr64 = "DBGKP_ERROR_PORT *", "seen in symbols.";
-        0x10 ErrorProcess: runtime::Ptr64 = "EPROCESS *", "seen in symbols.";
-        0x18 ErrorPortRegisteredEvent: runtime::Ptr64 = "KEVENT *", "seen in symbols.";
+        0x00 ErrorPortLock: EX_PUSH_LOCK_5_2_3790_sp1_x64 = "EX_PUSH_LOCK", "from symbols.";
+        0x08 ErrorPort: runtime::Ptr64 = "DBGKP_ERROR_PORT *", "from symbols.";
+        0x10 ErrorProcess: runtime::Ptr64 = "EPROCESS *", "from symbols.";
+        0x18 ErrorPortRegisteredEvent: runtime::Ptr64 = "KEVENT *", "from symbols.";
     }
 }

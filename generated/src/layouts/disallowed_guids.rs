@@ -10,9 +10,9 @@ runtime::layout! {
     ///
     /// The providers that a logger refuses. Updates brought it to Windows 7 and 8.1; no known kernel of Windows 8 has it.
     pub struct DISALLOWED_GUIDS_6_1_7601_23418_x64: members::DISALLOWED_GUIDS, 0x10, 8 {
-        0x00 Count: u16 = "USHORT", "seen in symbols.";
+        0x00 Count: u16 = "USHORT", "from symbols.";
         0x02 _padding02: [u8; 6], "padding.";
-        0x08 Guids: runtime::Ptr64 = "GUID *", "seen in symbols.";
+        0x08 Guids: runtime::Ptr64 = "GUID *", "from symbols.";
     }
 }
 
@@ -21,8 +21,8 @@ runtime::layout! {
     ///
     /// The providers that a logger refuses. Updates brought it to Windows 7 and 8.1; no known kernel of Windows 8 has it.
     pub struct DISALLOWED_GUIDS_6_1_7601_24000_x86: members::DISALLOWED_GUIDS, 0x8, 4 {
-        0x00 Count: u16 = "USHORT", "seen in symbols.";
+        0x00 Count: u16 = "USHORT", "from symbols.";
         0x02 _padding02: [u8; 2], "padding.";
-        0x04 Guids: runtime::Ptr32 = "GUID *", "seen in symbols.";
+        0x04 Guids: runtime::Ptr32 = "GUID *", "from symbols.";
     }
 }

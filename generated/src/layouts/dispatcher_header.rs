@@ -10,12 +10,12 @@ runtime::layout! {
     ///
     /// What begins every kernel object that a thread can wait for.
     pub struct DISPATCHER_HEADER_5_0_x86: members::DISPATCHER_HEADER, 0x10, 4 {
-        0x00 Type: u8 = "UCHAR", "seen in symbols.";
-        0x01 Absolute: u8 = "UCHAR", "seen in symbols.";
-        0x02 Size: u8 = "UCHAR", "seen in symbols.";
-        0x03 Inserted: u8 = "UCHAR", "seen in symbols.";
-        0x04 SignalState: i32 = "LONG", "seen in symbols.";
-        0x08 WaitListHead: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "seen in symbols.";
+        0x00 Type: u8 = "UCHAR", "from symbols.";
+        0x01 Absolute: u8 = "UCHAR", "from symbols.";
+        0x02 Size: u8 = "UCHAR", "from symbols.";
+        0x03 Inserted: u8 = "UCHAR", "from symbols.";
+        0x04 SignalState: i32 = "LONG", "from symbols.";
+        0x08 WaitListHead: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "from symbols.";
     }
 }
 
@@ -25,15 +25,15 @@ runtime::layout! {
     /// What begins every kernel object that a thread can wait for.
     pub struct DISPATCHER_HEADER_5_2_x86: members::DISPATCHER_HEADER, 0x10, 4 {
         0x00 u00: DISPATCHER_HEADER_5_2_x86_u00, "unnamed; its members have accessors." {
-            0x00 Type set_Type: u8 = "UCHAR", "seen in symbols.";
-            0x01 Absolute set_Absolute: u8 = "UCHAR", "seen in symbols.";
-            0x02 Size set_Size: u8 = "UCHAR", "seen in symbols.";
-            0x03 Inserted set_Inserted: u8 = "UCHAR", "seen in symbols.";
-            0x03 DebugActive set_DebugActive: u8 = "BOOLEAN", "seen in symbols.";
-            0x00 Lock set_Lock: i32 = "LONG volatile", "seen in symbols.";
+            0x00 Type set_Type: u8 = "UCHAR", "from symbols.";
+            0x01 Absolute set_Absolute: u8 = "UCHAR", "from symbols.";
+            0x02 Size set_Size: u8 = "UCHAR", "from symbols.";
+            0x03 Inserted set_Inserted: u8 = "UCHAR", "from symbols.";
+            0x03 DebugActive set_DebugActive: u8 = "BOOLEAN", "from symbols.";
+            0x00 Lock set_Lock: i32 = "LONG volatile", "from symbols.";
         }
-        0x04 SignalState: i32 = "LONG", "seen in symbols.";
-        0x08 WaitListHead: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "seen in symbols.";
+        0x04 SignalState: i32 = "LONG", "from symbols.";
+        0x08 WaitListHead: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "from symbols.";
     }
 }
 
@@ -41,16 +41,16 @@ runtime::layout! {
     /// The unnamed union at 0x00 of `DISPATCHER_HEADER`.
     pub union DISPATCHER_HEADER_5_2_x86_u00: 0x4, 4 {
         0x00 s00: DISPATCHER_HEADER_5_2_x86_u00_s00, "unnamed; its members have accessors.";
-        0x00 Lock: i32 = "LONG volatile", "seen in symbols.";
+        0x00 Lock: i32 = "LONG volatile", "from symbols.";
     }
 }
 
 runtime::layout! {
     /// The unnamed structure at 0x00 of `u00` in `DISPATCHER_HEADER`.
     pub struct DISPATCHER_HEADER_5_2_x86_u00_s00: 0x4, 1 {
-        0x00 Type: u8 = "UCHAR", "seen in symbols.";
-        0x01 Absolute: u8 = "UCHAR", "seen in symbols.";
-        0x02 Size: u8 = "UCHAR", "seen in symbols.";
+        0x00 Type: u8 = "UCHAR", "from symbols.";
+        0x01 Absolute: u8 = "UCHAR", "from symbols.";
+        0x02 Size: u8 = "UCHAR", "from symbols.";
         0x03 u03: DISPATCHER_HEADER_5_2_u00_s00_u03, "unnamed; its members have accessors.";
     }
 }
@@ -58,8 +58,8 @@ runtime::layout! {
 runtime::layout! {
     /// The unnamed union at 0x03 of `u00_s00` in `DISPATCHER_HEADER`.
     pub union DISPATCHER_HEADER_5_2_u00_s00_u03: 0x1, 1 {
-        0x00 Inserted: u8 = "UCHAR", "seen in symbols.";
-        0x00 DebugActive: u8 = "BOOLEAN", "seen in symbols.";
+        0x00 Inserted: u8 = "UCHAR", "from symbols.";
+        0x00 DebugActive: u8 = "BOOLEAN", "from symbols.";
     }
 }
 
@@ -69,17 +69,17 @@ runtime::layout! {
     /// What begins every kernel object that a thread can wait for.
     pub struct DISPATCHER_HEADER_5_2_3790_sp1_x86: members::DISPATCHER_HEADER, 0x10, 4 {
         0x00 u00: DISPATCHER_HEADER_5_2_3790_sp1_u00, "unnamed; its members have accessors." {
-            0x00 Type set_Type: u8 = "UCHAR", "seen in symbols.";
-            0x01 Absolute set_Absolute: u8 = "UCHAR", "seen in symbols.";
-            0x01 NpxIrql set_NpxIrql: u8 = "UCHAR", "seen in symbols.";
-            0x02 Size set_Size: u8 = "UCHAR", "seen in symbols.";
-            0x02 Hand set_Hand: u8 = "UCHAR", "seen in symbols.";
-            0x03 Inserted set_Inserted: u8 = "UCHAR", "seen in symbols.";
-            0x03 DebugActive set_DebugActive: u8 = "BOOLEAN", "seen in symbols.";
-            0x00 Lock set_Lock: i32 = "LONG volatile", "seen in symbols.";
+            0x00 Type set_Type: u8 = "UCHAR", "from symbols.";
+            0x01 Absolute set_Absolute: u8 = "UCHAR", "from symbols.";
+            0x01 NpxIrql set_NpxIrql: u8 = "UCHAR", "from symbols.";
+            0x02 Size set_Size: u8 = "UCHAR", "from symbols.";
+            0x02 Hand set_Hand: u8 = "UCHAR", "from symbols.";
+            0x03 Inserted set_Inserted: u8 = "UCHAR", "from symbols.";
+            0x03 DebugActive set_DebugActive: u8 = "BOOLEAN", "from symbols.";
+            0x00 Lock set_Lock: i32 = "LONG volatile", "from symbols.";
         }
-        0x04 SignalState: i32 = "LONG", "seen in symbols.";
-        0x08 WaitListHead: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "seen in symbols.";
+        0x04 SignalState: i32 = "LONG", "from symbols.";
+        0x08 WaitListHead: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "from symbols.";
     }
 }
 
@@ -87,14 +87,14 @@ runtime::layout! {
     /// The unnamed union at 0x00 of `DISPATCHER_HEADER`.
     pub union DISPATCHER_HEADER_5_2_3790_sp1_u00: 0x4, 4 {
         0x00 s00: DISPATCHER_HEADER_5_2_3790_sp1_u00_s00, "unnamed; its members have accessors.";
-        0x00 Lock: i32 = "LONG volatile", "seen in symbols.";
+        0x00 Lock: i32 = "LONG volatile", "from symbols.";
     }
 }
 
 runtime::layout! {
     /// The unnamed structure at 0x00 of `u00` in `DISPATCHER_HEADER`.
     pub struct DISPATCHER_HEADER_5_2_3790_sp1_u00_s00: 0x4, 1 {
-        0x00 Type: u8 = "UCHAR", "seen in symbols.";
+        0x00 Type: u8 = "UCHAR", "from symbols.";
         0x01 u01: DISPATCHER_HEADER_5_2_3790_sp1_u00_s00_u01, "unnamed; its members have accessors.";
         0x02 u02: DISPATCHER_HEADER_5_2_3790_sp1_u00_s00_u02, "unnamed; its members have accessors.";
         0x03 u03: DISPATCHER_HEADER_5_2_u00_s00_u03, "unnamed; its members have accessors.";
@@ -104,16 +104,16 @@ runtime::layout! {
 runtime::layout! {
     /// The unnamed union at 0x01 of `u00_s00` in `DISPATCHER_HEADER`.
     pub union DISPATCHER_HEADER_5_2_3790_sp1_u00_s00_u01: 0x1, 1 {
-        0x00 Absolute: u8 = "UCHAR", "seen in symbols.";
-        0x00 NpxIrql: u8 = "UCHAR", "seen in symbols.";
+        0x00 Absolute: u8 = "UCHAR", "from symbols.";
+        0x00 NpxIrql: u8 = "UCHAR", "from symbols.";
     }
 }
 
 runtime::layout! {
     /// The unnamed union at 0x02 of `u00_s00` in `DISPATCHER_HEADER`.
     pub union DISPATCHER_HEADER_5_2_3790_sp1_u00_s00_u02: 0x1, 1 {
-        0x00 Size: u8 = "UCHAR", "seen in symbols.";
-        0x00 Hand: u8 = "UCHAR", "seen in symbols.";
+        0x00 Size: u8 = "UCHAR", "from symbols.";
+        0x00 Hand: u8 = "UCHAR", "from symbols.";
     }
 }
 
@@ -123,17 +123,17 @@ runtime::layout! {
     /// What begins every kernel object that a thread can wait for.
     pub struct DISPATCHER_HEADER_5_2_3790_sp1_x64: members::DISPATCHER_HEADER, 0x18, 8 {
         0x00 u00: DISPATCHER_HEADER_5_2_3790_sp1_u00, "unnamed; its members have accessors." {
-            0x00 Type set_Type: u8 = "UCHAR", "seen in symbols.";
-            0x01 Absolute set_Absolute: u8 = "UCHAR", "seen in symbols.";
-            0x01 NpxIrql set_NpxIrql: u8 = "UCHAR", "seen in symbols.";
-            0x02 Size set_Size: u8 = "UCHAR", "seen in symbols.";
-            0x02 Hand set_Hand: u8 = "UCHAR", "seen in symbols.";
-            0x03 Inserted set_Inserted: u8 = "UCHAR", "seen in symbols.";
-            0x03 DebugActive set_DebugActive: u8 = "BOOLEAN", "seen in symbols.";
-            0x00 Lock set_Lock: i32 = "LONG volatile", "seen in symbols.";
+            0x00 Type set_Type: u8 = "UCHAR", "from symbols.";
+            0x01 Absolute set_Absolute: u8 = "UCHAR", "from symbols.";
+            0x01 NpxIrql set_NpxIrql: u8 = "UCHAR", "from symbols.";
+            0x02 Size set_Size: u8 = "UCHAR", "from symbols.";
+            0x02 Hand set_Hand: u8 = "UCHAR", "from symbols.";
+            0x03 Inserted set_Inserted: u8 = "UCHAR", "from symbols.";
+            0x03 DebugActive set_DebugActive: u8 = "BOOLEAN", "from symbols.";
+            0x00 Lock set_Lock: i32 = "LONG volatile", "from symbols.";
         }
-        0x04 SignalState: i32 = "LONG", "seen in symbols.";
-        0x08 WaitListHead: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "seen in symbols.";
+        0x04 SignalState: i32 = "LONG", "from symbols.";
+        0x08 WaitListHead: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "from symbols.";
     }
 }
 
@@ -143,20 +143,20 @@ runtime::layout! {
     /// What begins every kernel object that a thread can wait for.
     pub struct DISPATCHER_HEADER_early_6_0_x86: members::DISPATCHER_HEADER, 0x10, 4 {
         0x00 u00: DISPATCHER_HEADER_early_6_0_u00, "unnamed; its members have accessors." {
-            0x00 Type set_Type: u8 = "UCHAR", "seen in symbols.";
-            0x01 Abandoned set_Abandoned: u8 = "UCHAR", "seen in symbols.";
-            0x01 Absolute set_Absolute: u8 = "UCHAR", "seen in symbols.";
-            0x01 NpxIrql set_NpxIrql: u8 = "UCHAR", "seen in symbols.";
-            0x01 Signalling set_Signalling: u8 = "BOOLEAN", "seen in symbols.";
-            0x02 Size set_Size: u8 = "UCHAR", "seen in symbols.";
-            0x02 Hand set_Hand: u8 = "UCHAR", "seen in symbols.";
-            0x03 Inserted set_Inserted: u8 = "UCHAR", "seen in symbols.";
-            0x03 DebugActive set_DebugActive: u8 = "BOOLEAN", "seen in symbols.";
-            0x03 DpcActive set_DpcActive: u8 = "BOOLEAN", "seen in symbols.";
-            0x00 Lock set_Lock: i32 = "LONG volatile", "seen in symbols.";
+            0x00 Type set_Type: u8 = "UCHAR", "from symbols.";
+            0x01 Abandoned set_Abandoned: u8 = "UCHAR", "from symbols.";
+            0x01 Absolute set_Absolute: u8 = "UCHAR", "from symbols.";
+            0x01 NpxIrql set_NpxIrql: u8 = "UCHAR", "from symbols.";
+            0x01 Signalling set_Signalling: u8 = "BOOLEAN", "from symbols.";
+            0x02 Size set_Size: u8 = "UCHAR", "from symbols.";
+            0x02 Hand set_Hand: u8 = "UCHAR", "from symbols.";
+            0x03 Inserted set_Inserted: u8 = "UCHAR", "from symbols.";
+            0x03 DebugActive set_DebugActive: u8 = "BOOLEAN", "from symbols.";
+            0x03 DpcActive set_DpcActive: u8 = "BOOLEAN", "from symbols.";
+            0x00 Lock set_Lock: i32 = "LONG volatile", "from symbols.";
         }
-        0x04 SignalState: i32 = "LONG", "seen in symbols.";
-        0x08 WaitListHead: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "seen in symbols.";
+        0x04 SignalState: i32 = "LONG", "from symbols.";
+        0x08 WaitListHead: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "from symbols.";
     }
 }
 
@@ -164,14 +164,14 @@ runtime::layout! {
     /// The unnamed union at 0x00 of `DISPATCHER_HEADER`.
     pub union DISPATCHER_HEADER_early_6_0_u00: 0x4, 4 {
         0x00 s00: DISPATCHER_HEADER_early_6_0_u00_s00, "unnamed; its members have accessors.";
-        0x00 Lock: i32 = "LONG volatile", "seen in symbols.";
+        0x00 Lock: i32 = "LONG volatile", "from symbols.";
     }
 }
 
 runtime::layout! {
     /// The unnamed structure at 0x00 of `u00` in `DISPATCHER_HEADER`.
     pub struct DISPATCHER_HEADER_early_6_0_u00_s00: 0x4, 1 {
-        0x00 Type: u8 = "UCHAR", "seen in symbols.";
+        0x00 Type: u8 = "UCHAR", "from symbols.";
         0x01 u01: DISPATCHER_HEADER_early_6_0_u00_s00_u01, "unnamed; its members have accessors.";
         0x02 u02: DISPATCHER_HEADER_5_2_3790_sp1_u00_s00_u02, "unnamed; its members have accessors.";
         0x03 u03: DISPATCHER_HEADER_early_6_0_u00_s00_u03, "unnamed; its members have accessors.";
@@ -181,19 +181,19 @@ runtime::layout! {
 runtime::layout! {
     /// The unnamed union at 0x01 of `u00_s00` in `DISPATCHER_HEADER`.
     pub union DISPATCHER_HEADER_early_6_0_u00_s00_u01: 0x1, 1 {
-        0x00 Abandoned: u8 = "UCHAR", "seen in symbols.";
-        0x00 Absolute: u8 = "UCHAR", "seen in symbols.";
-        0x00 NpxIrql: u8 = "UCHAR", "seen in symbols.";
-        0x00 Signalling: u8 = "BOOLEAN", "seen in symbols.";
+        0x00 Abandoned: u8 = "UCHAR", "from symbols.";
+        0x00 Absolute: u8 = "UCHAR", "from symbols.";
+        0x00 NpxIrql: u8 = "UCHAR", "from symbols.";
+        0x00 Signalling: u8 = "BOOLEAN", "from symbols.";
     }
 }
 
 runtime::layout! {
     /// The unnamed union at 0x03 of `u00_s00` in `DISPATCHER_HEADER`.
     pub union DISPATCHER_HEADER_early_6_0_u00_s00_u03: 0x1, 1 {
-        0x00 Inserted: u8 = "UCHAR", "seen in symbols.";
-        0x00 DebugActive: u8 = "BOOLEAN", "seen in symbols.";
-        0x00 DpcActive: u8 = "BOOLEAN", "seen in symbols.";
+        0x00 Inserted: u8 = "UCHAR", "from symbols.";
+        0x00 DebugActive: u8 = "BOOLEAN", "from symbols.";
+        0x00 DpcActive: u8 = "BOOLEAN", "from symbols.";
     }
 }
 
@@ -203,20 +203,20 @@ runtime::layout! {
     /// What begins every kernel object that a thread can wait for.
     pub struct DISPATCHER_HEADER_early_6_0_x64: members::DISPATCHER_HEADER, 0x18, 8 {
         0x00 u00: DISPATCHER_HEADER_early_6_0_u00, "unnamed; its members have accessors." {
-            0x00 Type set_Type: u8 = "UCHAR", "seen in symbols.";
-            0x01 Abandoned set_Abandoned: u8 = "UCHAR", "seen in symbols.";
-            0x01 Absolute set_Absolute: u8 = "UCHAR", "seen in symbols.";
-            0x01 NpxIrql set_NpxIrql: u8 = "UCHAR", "seen in symbols.";
-            0x01 Signalling set_Signalling: u8 = "BOOLEAN", "seen in symbols.";
-            0x02 Size set_Size: u8 = "UCHAR", "seen in symbols.";
-            0x02 Hand set_Hand: u8 = "UCHAR", "seen in symbols.";
-            0x03 Inserted set_Inserted: u8 = "UCHAR", "seen in symbols.";
-            0x03 DebugActive set_DebugActive: u8 = "BOOLEAN", "seen in symbols.";
-            0x03 DpcActive set_DpcActive: u8 = "BOOLEAN", "seen in symbols.";
-            0x00 Lock set_Lock: i32 = "LONG volatile", "seen in symbols.";
+            0x00 Type set_Type: u8 = "UCHAR", "from symbols.";
+            0x01 Abandoned set_Abandoned: u8 = "UCHAR", "from symbols.";
+            0x01 Absolute set_Absolute: u8 = "UCHAR", "from symbols.";
+            0x01 NpxIrql set_NpxIrql: u8 = "UCHAR", "from symbols.";
+            0x01 Signalling set_Signalling: u8 = "BOOLEAN", "from symbols.";
+            0x02 Size set_Size: u8 = "UCHAR", "from symbols.";
+            0x02 Hand set_Hand: u8 = "UCHAR", "from symbols.";
+            0x03 Inserted set_Inserted: u8 = "UCHAR", "from symbols.";
+            0x03 DebugActive set_DebugActive: u8 = "BOOLEAN", "from symbols.";
+            0x03 DpcActive set_DpcActive: u8 = "BOOLEAN", "from symbols.";
+            0x00 Lock set_Lock: i32 = "LONG volatile", "from symbols.";
         }
-        0x04 SignalState: i32 = "LONG", "seen in symbols.";
-        0x08 WaitListHead: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "seen in symbols.";
+        0x04 SignalState: i32 = "LONG", "from symbols.";
+        0x08 WaitListHead: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "from symbols.";
     }
 }
 
@@ -226,37 +226,37 @@ runtime::layout! {
     /// What begins every kernel object that a thread can wait for.
     pub struct DISPATCHER_HEADER_6_1_x86: members::DISPATCHER_HEADER, 0x10, 4 {
         0x00 u00: DISPATCHER_HEADER_6_1_x86_u00, "unnamed; its members have accessors." {
-            0x00 Type set_Type: u8 = "UCHAR", "seen in symbols.";
-            0x01 TimerControlFlags set_TimerControlFlags: u8 = "UCHAR", "seen in symbols.";
-            0x01 [0] Absolute set_Absolute: u8 = "UCHAR", "seen in symbols.";
-            0x01 [1] Coalescable set_Coalescable: u8 = "UCHAR", "seen in symbols.";
-            0x01 [2] KeepShifting set_KeepShifting: u8 = "UCHAR", "seen in symbols.";
-            0x01 [3 to 7] EncodedTolerableDelay set_EncodedTolerableDelay: u8 = "UCHAR", "seen in symbols.";
-            0x01 Abandoned set_Abandoned: u8 = "UCHAR", "seen in symbols.";
-            0x01 Signalling set_Signalling: u8 = "BOOLEAN", "seen in symbols.";
-            0x02 ThreadControlFlags set_ThreadControlFlags: u8 = "UCHAR", "seen in symbols.";
-            0x02 [0] CpuThrottled set_CpuThrottled: u8 = "UCHAR", "seen in symbols.";
-            0x02 [1] CycleProfiling set_CycleProfiling: u8 = "UCHAR", "seen in symbols.";
-            0x02 [2] CounterProfiling set_CounterProfiling: u8 = "UCHAR", "seen in symbols.";
-            0x02 [3 to 7] Reserved set_Reserved: u8 = "UCHAR", "seen in symbols.";
-            0x02 Hand set_Hand: u8 = "UCHAR", "seen in symbols.";
-            0x02 Size set_Size: u8 = "UCHAR", "seen in symbols.";
-            0x03 TimerMiscFlags set_TimerMiscFlags: u8 = "UCHAR", "seen in symbols.";
-            0x03 [0] Index set_Index: u8 = "UCHAR", "seen in symbols.";
-            0x03 [1 to 5] Processor set_Processor: u8 = "UCHAR", "seen in symbols.";
-            0x03 [6] Inserted set_Inserted: u8 = "UCHAR", "seen in symbols.";
-            0x03 [7] Expired set_Expired: u8 = "UCHAR volatile", "seen in symbols.";
-            0x03 DebugActive set_DebugActive: u8 = "BOOLEAN", "seen in symbols.";
-            0x03 [0] ActiveDR7 set_ActiveDR7: u8 = "BOOLEAN", "seen in symbols.";
-            0x03 [1] Instrumented set_Instrumented: u8 = "BOOLEAN", "seen in symbols.";
-            0x03 [2 to 5] Reserved2 set_Reserved2: u8 = "BOOLEAN", "seen in symbols.";
-            0x03 [6] UmsScheduled set_UmsScheduled: u8 = "BOOLEAN", "seen in symbols.";
-            0x03 [7] UmsPrimary set_UmsPrimary: u8 = "BOOLEAN", "seen in symbols.";
-            0x03 DpcActive set_DpcActive: u8 = "BOOLEAN", "seen in symbols.";
-            0x00 Lock set_Lock: i32 = "LONG volatile", "seen in symbols.";
+            0x00 Type set_Type: u8 = "UCHAR", "from symbols.";
+            0x01 TimerControlFlags set_TimerControlFlags: u8 = "UCHAR", "from symbols.";
+            0x01 [0] Absolute set_Absolute: u8 = "UCHAR", "from symbols.";
+            0x01 [1] Coalescable set_Coalescable: u8 = "UCHAR", "from symbols.";
+            0x01 [2] KeepShifting set_KeepShifting: u8 = "UCHAR", "from symbols.";
+            0x01 [3 to 7] EncodedTolerableDelay set_EncodedTolerableDelay: u8 = "UCHAR", "from symbols.";
+            0x01 Abandoned set_Abandoned: u8 = "UCHAR", "from symbols.";
+            0x01 Signalling set_Signalling: u8 = "BOOLEAN", "from symbols.";
+            0x02 ThreadControlFlags set_ThreadControlFlags: u8 = "UCHAR", "from symbols.";
+            0x02 [0] CpuThrottled set_CpuThrottled: u8 = "UCHAR", "from symbols.";
+            0x02 [1] CycleProfiling set_CycleProfiling: u8 = "UCHAR", "from symbols.";
+            0x02 [2] CounterProfiling set_CounterProfiling: u8 = "UCHAR", "from symbols.";
+            0x02 [3 to 7] Reserved set_Reserved: u8 = "UCHAR", "from symbols.";
+            0x02 Hand set_Hand: u8 = "UCHAR", "from symbols.";
+            0x02 Size set_Size: u8 = "UCHAR", "from symbols.";
+            0x03 TimerMiscFlags set_TimerMiscFlags: u8 = "UCHAR", "from symbols.";
+            0x03 [0] Index set_Index: u8 = "UCHAR", "from symbols.";
+            0x03 [1 to 5] Processor set_Processor: u8 = "UCHAR", "from symbols.";
+            0x03 [6] Inserted set_Inserted: u8 = "UCHAR", "from symbols.";
+            0x03 [7] Expired set_Expired: u8 = "UCHAR volatile", "from symbols.";
+            0x03 DebugActive set_DebugActive: u8 = "BOOLEAN", "from symbols.";
+            0x03 [0] ActiveDR7 set_ActiveDR7: u8 = "BOOLEAN", "from symbols.";
+            0x03 [1] Instrumented set_Instrumented: u8 = "BOOLEAN", "from symbols.";
+            0x03 [2 to 5] Reserved2 set_Reserved2: u8 = "BOOLEAN", "from symbols.";
+            0x03 [6] UmsScheduled set_UmsScheduled: u8 = "BOOLEAN", "from symbols.";
+            0x03 [7] UmsPrimary set_UmsPrimary: u8 = "BOOLEAN", "from symbols.";
+            0x03 DpcActive set_DpcActive: u8 = "BOOLEAN", "from symbols.";
+            0x00 Lock set_Lock: i32 = "LONG volatile", "from symbols.";
         }
-        0x04 SignalState: i32 = "LONG", "seen in symbols.";
-        0x08 WaitListHead: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "seen in symbols.";
+        0x04 SignalState: i32 = "LONG", "from symbols.";
+        0x08 WaitListHead: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "from symbols.";
     }
 }
 
@@ -264,14 +264,14 @@ runtime::layout! {
     /// The unnamed union at 0x00 of `DISPATCHER_HEADER`.
     pub union DISPATCHER_HEADER_6_1_x86_u00: 0x4, 4 {
         0x00 s00: DISPATCHER_HEADER_6_1_x86_u00_s00, "unnamed; its members have accessors.";
-        0x00 Lock: i32 = "LONG volatile", "seen in symbols.";
+        0x00 Lock: i32 = "LONG volatile", "from symbols.";
     }
 }
 
 runtime::layout! {
     /// The unnamed structure at 0x00 of `u00` in `DISPATCHER_HEADER`.
     pub struct DISPATCHER_HEADER_6_1_x86_u00_s00: 0x4, 1 {
-        0x00 Type: u8 = "UCHAR", "seen in symbols.";
+        0x00 Type: u8 = "UCHAR", "from symbols.";
         0x01 u01: DISPATCHER_HEADER_6_1_u00_s00_u01, "unnamed; its members have accessors.";
         0x02 u02: DISPATCHER_HEADER_6_1_u00_s00_u02, "unnamed; its members have accessors.";
         0x03 u03: DISPATCHER_HEADER_6_1_x86_u00_s00_u03, "unnamed; its members have accessors.";
@@ -281,10 +281,10 @@ runtime::layout! {
 runtime::layout! {
     /// The unnamed union at 0x01 of `u00_s00` in `DISPATCHER_HEADER`.
     pub union DISPATCHER_HEADER_6_1_u00_s00_u01: 0x1, 1 {
-        0x00 TimerControlFlags: u8 = "UCHAR", "seen in symbols.";
+        0x00 TimerControlFlags: u8 = "UCHAR", "from symbols.";
         0x00 s00: DISPATCHER_HEADER_6_1_u00_s00_u01_s00, "unnamed; its members have accessors.";
-        0x00 Abandoned: u8 = "UCHAR", "seen in symbols.";
-        0x00 Signalling: u8 = "BOOLEAN", "seen in symbols.";
+        0x00 Abandoned: u8 = "UCHAR", "from symbols.";
+        0x00 Signalling: u8 = "BOOLEAN", "from symbols.";
     }
 }
 
@@ -298,10 +298,10 @@ runtime::layout! {
 runtime::layout! {
     /// The unnamed union at 0x02 of `u00_s00` in `DISPATCHER_HEADER`.
     pub union DISPATCHER_HEADER_6_1_u00_s00_u02: 0x1, 1 {
-        0x00 ThreadControlFlags: u8 = "UCHAR", "seen in symbols.";
+        0x00 ThreadControlFlags: u8 = "UCHAR", "from symbols.";
         0x00 s00: DISPATCHER_HEADER_6_1_u00_s00_u02_s00, "unnamed; its members have accessors.";
-        0x00 Hand: u8 = "UCHAR", "seen in symbols.";
-        0x00 Size: u8 = "UCHAR", "seen in symbols.";
+        0x00 Hand: u8 = "UCHAR", "from symbols.";
+        0x00 Size: u8 = "UCHAR", "from symbols.";
     }
 }
 
@@ -315,11 +315,11 @@ runtime::layout! {
 runtime::layout! {
     /// The unnamed union at 0x03 of `u00_s00` in `DISPATCHER_HEADER`.
     pub union DISPATCHER_HEADER_6_1_x86_u00_s00_u03: 0x1, 1 {
-        0x00 TimerMiscFlags: u8 = "UCHAR", "seen in symbols.";
+        0x00 TimerMiscFlags: u8 = "UCHAR", "from symbols.";
         0x00 s00: DISPATCHER_HEADER_6_1_x86_u00_s00_u03_s00, "unnamed; its members have accessors.";
-        0x00 DebugActive: u8 = "BOOLEAN", "seen in symbols.";
+        0x00 DebugActive: u8 = "BOOLEAN", "from symbols.";
         0x00 s00_2: DISPATCHER_HEADER_6_1_u00_s00_u03_s00_2, "unnamed; its members have accessors.";
-        0x00 DpcActive: u8 = "BOOLEAN", "seen in symbols.";
+        0x00 DpcActive: u8 = "BOOLEAN", "from symbols.";
     }
 }
 
@@ -343,36 +343,36 @@ runtime::layout! {
     /// What begins every kernel object that a thread can wait for.
     pub struct DISPATCHER_HEADER_6_1_x64: members::DISPATCHER_HEADER, 0x18, 8 {
         0x00 u00: DISPATCHER_HEADER_6_1_x64_u00, "unnamed; its members have accessors." {
-            0x00 Type set_Type: u8 = "UCHAR", "seen in symbols.";
-            0x01 TimerControlFlags set_TimerControlFlags: u8 = "UCHAR", "seen in symbols.";
-            0x01 [0] Absolute set_Absolute: u8 = "UCHAR", "seen in symbols.";
-            0x01 [1] Coalescable set_Coalescable: u8 = "UCHAR", "seen in symbols.";
-            0x01 [2] KeepShifting set_KeepShifting: u8 = "UCHAR", "seen in symbols.";
-            0x01 [3 to 7] EncodedTolerableDelay set_EncodedTolerableDelay: u8 = "UCHAR", "seen in symbols.";
-            0x01 Abandoned set_Abandoned: u8 = "UCHAR", "seen in symbols.";
-            0x01 Signalling set_Signalling: u8 = "BOOLEAN", "seen in symbols.";
-            0x02 ThreadControlFlags set_ThreadControlFlags: u8 = "UCHAR", "seen in symbols.";
-            0x02 [0] CpuThrottled set_CpuThrottled: u8 = "UCHAR", "seen in symbols.";
-            0x02 [1] CycleProfiling set_CycleProfiling: u8 = "UCHAR", "seen in symbols.";
-            0x02 [2] CounterProfiling set_CounterProfiling: u8 = "UCHAR", "seen in symbols.";
-            0x02 [3 to 7] Reserved set_Reserved: u8 = "UCHAR", "seen in symbols.";
-            0x02 Hand set_Hand: u8 = "UCHAR", "seen in symbols.";
-            0x02 Size set_Size: u8 = "UCHAR", "seen in symbols.";
-            0x03 TimerMiscFlags set_TimerMiscFlags: u8 = "UCHAR", "seen in symbols.";
-            0x03 [0 to 5] Index set_Index: u8 = "UCHAR", "seen in symbols.";
-            0x03 [6] Inserted set_Inserted: u8 = "UCHAR", "seen in symbols.";
-            0x03 [7] Expired set_Expired: u8 = "UCHAR volatile", "seen in symbols.";
-            0x03 DebugActive set_DebugActive: u8 = "BOOLEAN", "seen in symbols.";
-            0x03 [0] ActiveDR7 set_ActiveDR7: u8 = "BOOLEAN", "seen in symbols.";
-            0x03 [1] Instrumented set_Instrumented: u8 = "BOOLEAN", "seen in symbols.";
-            0x03 [2 to 5] Reserved2 set_Reserved2: u8 = "BOOLEAN", "seen in symbols.";
-            0x03 [6] UmsScheduled set_UmsScheduled: u8 = "BOOLEAN", "seen in symbols.";
-            0x03 [7] UmsPrimary set_UmsPrimary: u8 = "BOOLEAN", "seen in symbols.";
-            0x03 DpcActive set_DpcActive: u8 = "BOOLEAN", "seen in symbols.";
-            0x00 Lock set_Lock: i32 = "LONG volatile", "seen in symbols.";
+            0x00 Type set_Type: u8 = "UCHAR", "from symbols.";
+            0x01 TimerControlFlags set_TimerControlFlags: u8 = "UCHAR", "from symbols.";
+            0x01 [0] Absolute set_Absolute: u8 = "UCHAR", "from symbols.";
+            0x01 [1] Coalescable set_Coalescable: u8 = "UCHAR", "from symbols.";
+            0x01 [2] KeepShifting set_KeepShifting: u8 = "UCHAR", "from symbols.";
+            0x01 [3 to 7] EncodedTolerableDelay set_EncodedTolerableDelay: u8 = "UCHAR", "from symbols.";
+            0x01 Abandoned set_Abandoned: u8 = "UCHAR", "from symbols.";
+            0x01 Signalling set_Signalling: u8 = "BOOLEAN", "from symbols.";
+            0x02 ThreadControlFlags set_ThreadControlFlags: u8 = "UCHAR", "from symbols.";
+            0x02 [0] CpuThrottled set_CpuThrottled: u8 = "UCHAR", "from symbols.";
+            0x02 [1] CycleProfiling set_CycleProfiling: u8 = "UCHAR", "from symbols.";
+            0x02 [2] CounterProfiling set_CounterProfiling: u8 = "UCHAR", "from symbols.";
+            0x02 [3 to 7] Reserved set_Reserved: u8 = "UCHAR", "from symbols.";
+            0x02 Hand set_Hand: u8 = "UCHAR", "from symbols.";
+            0x02 Size set_Size: u8 = "UCHAR", "from symbols.";
+            0x03 TimerMiscFlags set_TimerMiscFlags: u8 = "UCHAR", "from symbols.";
+            0x03 [0 to 5] Index set_Index: u8 = "UCHAR", "from symbols.";
+            0x03 [6] Inserted set_Inserted: u8 = "UCHAR", "from symbols.";
+            0x03 [7] Expired set_Expired: u8 = "UCHAR volatile", "from symbols.";
+            0x03 DebugActive set_DebugActive: u8 = "BOOLEAN", "from symbols.";
+            0x03 [0] ActiveDR7 set_ActiveDR7: u8 = "BOOLEAN", "from symbols.";
+            0x03 [1] Instrumented set_Instrumented: u8 = "BOOLEAN", "from symbols.";
+            0x03 [2 to 5] Reserved2 set_Reserved2: u8 = "BOOLEAN", "from symbols.";
+            0x03 [6] UmsScheduled set_UmsScheduled: u8 = "BOOLEAN", "from symbols.";
+            0x03 [7] UmsPrimary set_UmsPrimary: u8 = "BOOLEAN", "from symbols.";
+            0x03 DpcActive set_DpcActive: u8 = "BOOLEAN", "from symbols.";
+            0x00 Lock set_Lock: i32 = "LONG volatile", "from symbols.";
         }
-        0x04 SignalState: i32 = "LONG", "seen in symbols.";
-        0x08 WaitListHead: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "seen in symbols.";
+        0x04 SignalState: i32 = "LONG", "from symbols.";
+        0x08 WaitListHead: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "from symbols.";
     }
 }
 
@@ -380,14 +380,14 @@ runtime::layout! {
     /// The unnamed union at 0x00 of `DISPATCHER_HEADER`.
     pub union DISPATCHER_HEADER_6_1_x64_u00: 0x4, 4 {
         0x00 s00: DISPATCHER_HEADER_6_1_x64_u00_s00, "unnamed; its members have accessors.";
-        0x00 Lock: i32 = "LONG volatile", "seen in symbols.";
+        0x00 Lock: i32 = "LONG volatile", "from symbols.";
     }
 }
 
 runtime::layout! {
     /// The unnamed structure at 0x00 of `u00` in `DISPATCHER_HEADER`.
     pub struct DISPATCHER_HEADER_6_1_x64_u00_s00: 0x4, 1 {
-        0x00 Type: u8 = "UCHAR", "seen in symbols.";
+        0x00 Type: u8 = "UCHAR", "from symbols.";
         0x01 u01: DISPATCHER_HEADER_6_1_u00_s00_u01, "unnamed; its members have accessors.";
         0x02 u02: DISPATCHER_HEADER_6_1_u00_s00_u02, "unnamed; its members have accessors.";
         0x03 u03: DISPATCHER_HEADER_6_1_x64_u00_s00_u03, "unnamed; its members have accessors.";
@@ -397,11 +397,11 @@ runtime::layout! {
 runtime::layout! {
     /// The unnamed union at 0x03 of `u00_s00` in `DISPATCHER_HEADER`.
     pub union DISPATCHER_HEADER_6_1_x64_u00_s00_u03: 0x1, 1 {
-        0x00 TimerMiscFlags: u8 = "UCHAR", "seen in symbols.";
+        0x00 TimerMiscFlags: u8 = "UCHAR", "from symbols.";
         0x00 s00: DISPATCHER_HEADER_6_1_x64_u00_s00_u03_s00, "unnamed; its members have accessors.";
-        0x00 DebugActive: u8 = "BOOLEAN", "seen in symbols.";
+        0x00 DebugActive: u8 = "BOOLEAN", "from symbols.";
         0x00 s00_2: DISPATCHER_HEADER_6_1_u00_s00_u03_s00_2, "unnamed; its members have accessors.";
-        0x00 DpcActive: u8 = "BOOLEAN", "seen in symbols.";
+        0x00 DpcActive: u8 = "BOOLEAN", "from symbols.";
     }
 }
 
@@ -418,41 +418,41 @@ runtime::layout! {
     /// What begins every kernel object that a thread can wait for.
     pub struct DISPATCHER_HEADER_6_1_7601_24000_x86: members::DISPATCHER_HEADER, 0x10, 4 {
         0x00 u00: DISPATCHER_HEADER_6_1_7601_24000_x86_u00, "unnamed; its members have accessors." {
-            0x00 Type set_Type: u8 = "UCHAR", "seen in symbols.";
-            0x01 TimerControlFlags set_TimerControlFlags: u8 = "UCHAR", "seen in symbols.";
-            0x01 [0] Absolute set_Absolute: u8 = "UCHAR", "seen in symbols.";
-            0x01 [1] Coalescable set_Coalescable: u8 = "UCHAR", "seen in symbols.";
-            0x01 [2] KeepShifting set_KeepShifting: u8 = "UCHAR", "seen in symbols.";
-            0x01 [3 to 7] EncodedTolerableDelay set_EncodedTolerableDelay: u8 = "UCHAR", "seen in symbols.";
-            0x01 Abandoned set_Abandoned: u8 = "UCHAR", "seen in symbols.";
-            0x01 Signalling set_Signalling: u8 = "BOOLEAN", "seen in symbols.";
-            0x01 ThreadSpecControl set_ThreadSpecControl: u8 = "UCHAR", "seen in symbols.";
-            0x01 [0] SpecControlIbrs set_SpecControlIbrs: u8 = "UCHAR", "seen in symbols.";
-            0x01 [1] SpecControlStibp set_SpecControlStibp: u8 = "UCHAR", "seen in symbols.";
-            0x01 [2 to 7] SpecControlReserved set_SpecControlReserved: u8 = "UCHAR", "seen in symbols.";
-            0x02 ThreadControlFlags set_ThreadControlFlags: u8 = "UCHAR", "seen in symbols.";
-            0x02 [0] CpuThrottled set_CpuThrottled: u8 = "UCHAR", "seen in symbols.";
-            0x02 [1] CycleProfiling set_CycleProfiling: u8 = "UCHAR", "seen in symbols.";
-            0x02 [2] CounterProfiling set_CounterProfiling: u8 = "UCHAR", "seen in symbols.";
-            0x02 [3 to 7] Reserved set_Reserved: u8 = "UCHAR", "seen in symbols.";
-            0x02 Hand set_Hand: u8 = "UCHAR", "seen in symbols.";
-            0x02 Size set_Size: u8 = "UCHAR", "seen in symbols.";
-            0x03 TimerMiscFlags set_TimerMiscFlags: u8 = "UCHAR", "seen in symbols.";
-            0x03 [0] Index set_Index: u8 = "UCHAR", "seen in symbols.";
-            0x03 [1 to 5] Processor set_Processor: u8 = "UCHAR", "seen in symbols.";
-            0x03 [6] Inserted set_Inserted: u8 = "UCHAR", "seen in symbols.";
-            0x03 [7] Expired set_Expired: u8 = "UCHAR volatile", "seen in symbols.";
-            0x03 DebugActive set_DebugActive: u8 = "BOOLEAN", "seen in symbols.";
-            0x03 [0] ActiveDR7 set_ActiveDR7: u8 = "BOOLEAN", "seen in symbols.";
-            0x03 [1] Instrumented set_Instrumented: u8 = "BOOLEAN", "seen in symbols.";
-            0x03 [2 to 5] Reserved2 set_Reserved2: u8 = "BOOLEAN", "seen in symbols.";
-            0x03 [6] UmsScheduled set_UmsScheduled: u8 = "BOOLEAN", "seen in symbols.";
-            0x03 [7] UmsPrimary set_UmsPrimary: u8 = "BOOLEAN", "seen in symbols.";
-            0x03 DpcActive set_DpcActive: u8 = "BOOLEAN", "seen in symbols.";
-            0x00 Lock set_Lock: i32 = "LONG volatile", "seen in symbols.";
+            0x00 Type set_Type: u8 = "UCHAR", "from symbols.";
+            0x01 TimerControlFlags set_TimerControlFlags: u8 = "UCHAR", "from symbols.";
+            0x01 [0] Absolute set_Absolute: u8 = "UCHAR", "from symbols.";
+            0x01 [1] Coalescable set_Coalescable: u8 = "UCHAR", "from symbols.";
+            0x01 [2] KeepShifting set_KeepShifting: u8 = "UCHAR", "from symbols.";
+            0x01 [3 to 7] EncodedTolerableDelay set_EncodedTolerableDelay: u8 = "UCHAR", "from symbols.";
+            0x01 Abandoned set_Abandoned: u8 = "UCHAR", "from symbols.";
+            0x01 Signalling set_Signalling: u8 = "BOOLEAN", "from symbols.";
+            0x01 ThreadSpecControl set_ThreadSpecControl: u8 = "UCHAR", "from symbols.";
+            0x01 [0] SpecControlIbrs set_SpecControlIbrs: u8 = "UCHAR", "from symbols.";
+            0x01 [1] SpecControlStibp set_SpecControlStibp: u8 = "UCHAR", "from symbols.";
+            0x01 [2 to 7] SpecControlReserved set_SpecControlReserved: u8 = "UCHAR", "from symbols.";
+            0x02 ThreadControlFlags set_ThreadControlFlags: u8 = "UCHAR", "from symbols.";
+            0x02 [0] CpuThrottled set_CpuThrottled: u8 = "UCHAR", "from symbols.";
+            0x02 [1] CycleProfiling set_CycleProfiling: u8 = "UCHAR", "from symbols.";
+            0x02 [2] CounterProfiling set_CounterProfiling: u8 = "UCHAR", "from symbols.";
+            0x02 [3 to 7] Reserved set_Reserved: u8 = "UCHAR", "from symbols.";
+            0x02 Hand set_Hand: u8 = "UCHAR", "from symbols.";
+            0x02 Size set_Size: u8 = "UCHAR", "from symbols.";
+            0x03 TimerMiscFlags set_TimerMiscFlags: u8 = "UCHAR", "from symbols.";
+            0x03 [0] Index set_Index: u8 = "UCHAR", "from symbols.";
+            0x03 [1 to 5] Processor set_Processor: u8 = "UCHAR", "from symbols.";
+            0x03 [6] Inserted set_Inserted: u8 = "UCHAR", "from symbols.";
+            0x03 [7] Expired set_Expired: u8 = "UCHAR volatile", "from symbols.";
+            0x03 DebugActive set_DebugActive: u8 = "BOOLEAN", "from symbols.";
+            0x03 [0] ActiveDR7 set_ActiveDR7: u8 = "BOOLEAN", "from symbols.";
+            0x03 [1] Instrumented set_Instrumented: u8 = "BOOLEAN", "from symbols.";
+            0x03 [2 to 5] Reserved2 set_Reserved2: u8 = "BOOLEAN", "from symbols.";
+            0x03 [6] UmsScheduled set_UmsScheduled: u8 = "BOOLEAN", "from symbols.";
+            0x03 [7] UmsPrimary set_UmsPrimary: u8 = "BOOLEAN", "from symbols.";
+            0x03 DpcActive set_DpcActive: u8 = "BOOLEAN", "from symbols.";
+            0x00 Lock set_Lock: i32 = "LONG volatile", "from symbols.";
         }
-        0x04 SignalState: i32 = "LONG", "seen in symbols.";
-        0x08 WaitListHead: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "seen in symbols.";
+        0x04 SignalState: i32 = "LONG", "from symbols.";
+        0x08 WaitListHead: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "from symbols.";
     }
 }
 
@@ -460,14 +460,14 @@ runtime::layout! {
     /// The unnamed union at 0x00 of `DISPATCHER_HEADER`.
     pub union DISPATCHER_HEADER_6_1_7601_24000_x86_u00: 0x4, 4 {
         0x00 s00: DISPATCHER_HEADER_6_1_7601_24000_x86_u00_s00, "unnamed; its members have accessors.";
-        0x00 Lock: i32 = "LONG volatile", "seen in symbols.";
+        0x00 Lock: i32 = "LONG volatile", "from symbols.";
     }
 }
 
 runtime::layout! {
     /// The unnamed structure at 0x00 of `u00` in `DISPATCHER_HEADER`.
     pub struct DISPATCHER_HEADER_6_1_7601_24000_x86_u00_s00: 0x4, 1 {
-        0x00 Type: u8 = "UCHAR", "seen in symbols.";
+        0x00 Type: u8 = "UCHAR", "from symbols.";
         0x01 u01: DISPATCHER_HEADER_6_1_7601_24000_u00_s00_u01, "unnamed; its members have accessors.";
         0x02 u02: DISPATCHER_HEADER_6_1_u00_s00_u02, "unnamed; its members have accessors.";
         0x03 u03: DISPATCHER_HEADER_6_1_x86_u00_s00_u03, "unnamed; its members have accessors.";
@@ -477,11 +477,11 @@ runtime::layout! {
 runtime::layout! {
     /// The unnamed union at 0x01 of `u00_s00` in `DISPATCHER_HEADER`.
     pub union DISPATCHER_HEADER_6_1_7601_24000_u00_s00_u01: 0x1, 1 {
-        0x00 TimerControlFlags: u8 = "UCHAR", "seen in symbols.";
+        0x00 TimerControlFlags: u8 = "UCHAR", "from symbols.";
         0x00 s00: DISPATCHER_HEADER_6_1_u00_s00_u01_s00, "unnamed; its members have accessors.";
-        0x00 Abandoned: u8 = "UCHAR", "seen in symbols.";
-        0x00 Signalling: u8 = "BOOLEAN", "seen in symbols.";
-        0x00 ThreadSpecControl: u8 = "UCHAR", "seen in symbols.";
+        0x00 Abandoned: u8 = "UCHAR", "from symbols.";
+        0x00 Signalling: u8 = "BOOLEAN", "from symbols.";
+        0x00 ThreadSpecControl: u8 = "UCHAR", "from symbols.";
         0x00 s00_2: DISPATCHER_HEADER_6_1_7601_24000_u00_s00_u01_s00_2, "unnamed; its members have accessors.";
     }
 }
@@ -499,40 +499,40 @@ runtime::layout! {
     /// What begins every kernel object that a thread can wait for.
     pub struct DISPATCHER_HEADER_6_1_7601_24000_x64: members::DISPATCHER_HEADER, 0x18, 8 {
         0x00 u00: DISPATCHER_HEADER_6_1_7601_24000_x64_u00, "unnamed; its members have accessors." {
-            0x00 Type set_Type: u8 = "UCHAR", "seen in symbols.";
-            0x01 TimerControlFlags set_TimerControlFlags: u8 = "UCHAR", "seen in symbols.";
-            0x01 [0] Absolute set_Absolute: u8 = "UCHAR", "seen in symbols.";
-            0x01 [1] Coalescable set_Coalescable: u8 = "UCHAR", "seen in symbols.";
-            0x01 [2] KeepShifting set_KeepShifting: u8 = "UCHAR", "seen in symbols.";
-            0x01 [3 to 7] EncodedTolerableDelay set_EncodedTolerableDelay: u8 = "UCHAR", "seen in symbols.";
-            0x01 Abandoned set_Abandoned: u8 = "UCHAR", "seen in symbols.";
-            0x01 Signalling set_Signalling: u8 = "BOOLEAN", "seen in symbols.";
-            0x01 ThreadSpecControl set_ThreadSpecControl: u8 = "UCHAR", "seen in symbols.";
-            0x01 [0] SpecControlIbrs set_SpecControlIbrs: u8 = "UCHAR", "seen in symbols.";
-            0x01 [1] SpecControlStibp set_SpecControlStibp: u8 = "UCHAR", "seen in symbols.";
-            0x01 [2 to 7] SpecControlReserved set_SpecControlReserved: u8 = "UCHAR", "seen in symbols.";
-            0x02 ThreadControlFlags set_ThreadControlFlags: u8 = "UCHAR", "seen in symbols.";
-            0x02 [0] CpuThrottled set_CpuThrottled: u8 = "UCHAR", "seen in symbols.";
-            0x02 [1] CycleProfiling set_CycleProfiling: u8 = "UCHAR", "seen in symbols.";
-            0x02 [2] CounterProfiling set_CounterProfiling: u8 = "UCHAR", "seen in symbols.";
-            0x02 [3 to 7] Reserved set_Reserved: u8 = "UCHAR", "seen in symbols.";
-            0x02 Hand set_Hand: u8 = "UCHAR", "seen in symbols.";
-            0x02 Size set_Size: u8 = "UCHAR", "seen in symbols.";
-            0x03 TimerMiscFlags set_TimerMiscFlags: u8 = "UCHAR", "seen in symbols.";
-            0x03 [0 to 5] Index set_Index: u8 = "UCHAR", "seen in symbols.";
-            0x03 [6] Inserted set_Inserted: u8 = "UCHAR", "seen in symbols.";
-            0x03 [7] Expired set_Expired: u8 = "UCHAR volatile", "seen in symbols.";
-            0x03 DebugActive set_DebugActive: u8 = "BOOLEAN", "seen in symbols.";
-            0x03 [0] ActiveDR7 set_ActiveDR7: u8 = "BOOLEAN", "seen in symbols.";
-            0x03 [1] Instrumented set_Instrumented: u8 = "BOOLEAN", "seen in symbols.";
-            0x03 [2 to 5] Reserved2 set_Reserved2: u8 = "BOOLEAN", "seen in symbols.";
-            0x03 [6] UmsScheduled set_UmsScheduled: u8 = "BOOLEAN", "seen in symbols.";
-            0x03 [7] UmsPrimary set_UmsPrimary: u8 = "BOOLEAN", "seen in symbols.";
-            0x03 DpcActive set_DpcActive: u8 = "BOOLEAN", "seen in symbols.";
-            0x00 Lock set_Lock: i32 = "LONG volatile", "seen in symbols.";
+            0x00 Type set_Type: u8 = "UCHAR", "from symbols.";
+            0x01 TimerControlFlags set_TimerControlFlags: u8 = "UCHAR", "from symbols.";
+            0x01 [0] Absolute set_Absolute: u8 = "UCHAR", "from symbols.";
+            0x01 [1] Coalescable set_Coalescable: u8 = "UCHAR", "from symbols.";
+            0x01 [2] KeepShifting set_KeepShifting: u8 = "UCHAR", "from symbols.";
+            0x01 [3 to 7] EncodedTolerableDelay set_EncodedTolerableDelay: u8 = "UCHAR", "from symbols.";
+            0x01 Abandoned set_Abandoned: u8 = "UCHAR", "from symbols.";
+            0x01 Signalling set_Signalling: u8 = "BOOLEAN", "from symbols.";
+            0x01 ThreadSpecControl set_ThreadSpecControl: u8 = "UCHAR", "from symbols.";
+            0x01 [0] SpecControlIbrs set_SpecControlIbrs: u8 = "UCHAR", "from symbols.";
+            0x01 [1] SpecControlStibp set_SpecControlStibp: u8 = "UCHAR", "from symbols.";
+            0x01 [2 to 7] SpecControlReserved set_SpecControlReserved: u8 = "UCHAR", "from symbols.";
+            0x02 ThreadControlFlags set_ThreadControlFlags: u8 = "UCHAR", "from symbols.";
+            0x02 [0] CpuThrottled set_CpuThrottled: u8 = "UCHAR", "from symbols.";
+            0x02 [1] CycleProfiling set_CycleProfiling: u8 = "UCHAR", "from symbols.";
+            0x02 [2] CounterProfiling set_CounterProfiling: u8 = "UCHAR", "from symbols.";
+            0x02 [3 to 7] Reserved set_Reserved: u8 = "UCHAR", "from symbols.";
+            0x02 Hand set_Hand: u8 = "UCHAR", "from symbols.";
+            0x02 Size set_Size: u8 = "UCHAR", "from symbols.";
+            0x03 TimerMiscFlags set_TimerMiscFlags: u8 = "UCHAR", "from symbols.";
+            0x03 [0 to 5] Index set_Index: u8 = "UCHAR", "from symbols.";
+            0x03 [6] Inserted set_Inserted: u8 = "UCHAR", "from symbols.";
+            0x03 [7] Expired set_Expired: u8 = "UCHAR volatile", "from symbols.";
+            0x03 DebugActive set_DebugActive: u8 = "BOOLEAN", "from symbols.";
+            0x03 [0] ActiveDR7 set_ActiveDR7: u8 = "BOOLEAN", "from symbols.";
+            0x03 [1] Instrumented set_Instrumented: u8 = "BOOLEAN", "from symbols.";
+            0x03 [2 to 5] Reserved2 set_Reserved2: u8 = "BOOLEAN", "from symbols.";
+            0x03 [6] UmsScheduled set_UmsScheduled: u8 = "BOOLEAN", "from symbols.";
+            0x03 [7] UmsPrimary set_UmsPrimary: u8 = "BOOLEAN", "from symbols.";
+            0x03 DpcActive set_DpcActive: u8 = "BOOLEAN", "from symbols.";
+            0x00 Lock set_Lock: i32 = "LONG volatile", "from symbols.";
         }
-        0x04 SignalState: i32 = "LONG", "seen in symbols.";
-        0x08 WaitListHead: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "seen in symbols.";
+        0x04 SignalState: i32 = "LONG", "from symbols.";
+        0x08 WaitListHead: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "from symbols.";
     }
 }
 
@@ -540,14 +540,14 @@ runtime::layout! {
     /// The unnamed union at 0x00 of `DISPATCHER_HEADER`.
     pub union DISPATCHER_HEADER_6_1_7601_24000_x64_u00: 0x4, 4 {
         0x00 s00: DISPATCHER_HEADER_6_1_7601_24000_x64_u00_s00, "unnamed; its members have accessors.";
-        0x00 Lock: i32 = "LONG volatile", "seen in symbols.";
+        0x00 Lock: i32 = "LONG volatile", "from symbols.";
     }
 }
 
 runtime::layout! {
     /// The unnamed structure at 0x00 of `u00` in `DISPATCHER_HEADER`.
     pub struct DISPATCHER_HEADER_6_1_7601_24000_x64_u00_s00: 0x4, 1 {
-        0x00 Type: u8 = "UCHAR", "seen in symbols.";
+        0x00 Type: u8 = "UCHAR", "from symbols.";
         0x01 u01: DISPATCHER_HEADER_6_1_7601_24000_u00_s00_u01, "unnamed; its members have accessors.";
         0x02 u02: DISPATCHER_HEADER_6_1_u00_s00_u02, "unnamed; its members have accessors.";
         0x03 u03: DISPATCHER_HEADER_6_1_x64_u00_s00_u03, "unnamed; its members have accessors.";
@@ -560,33 +560,33 @@ runtime::layout! {
     /// What begins every kernel object that a thread can wait for.
     pub struct DISPATCHER_HEADER_6_2_x86: members::DISPATCHER_HEADER, 0x10, 4 {
         0x00 u00: DISPATCHER_HEADER_6_2_x86_u00, "unnamed; its members have accessors." {
-            0x00 Type set_Type: u8 = "UCHAR", "seen in symbols.";
-            0x01 TimerControlFlags set_TimerControlFlags: u8 = "UCHAR", "seen in symbols.";
-            0x01 [0] Absolute set_Absolute: u8 = "UCHAR", "seen in symbols.";
-            0x01 [1] Wake set_Wake: u8 = "UCHAR", "seen in symbols.";
-            0x01 [2 to 7] EncodedTolerableDelay set_EncodedTolerableDelay: u8 = "UCHAR", "seen in symbols.";
-            0x01 Abandoned set_Abandoned: u8 = "UCHAR", "seen in symbols.";
-            0x01 Signalling set_Signalling: u8 = "BOOLEAN", "seen in symbols.";
-            0x02 ThreadControlFlags set_ThreadControlFlags: u8 = "UCHAR", "seen in symbols.";
-            0x02 [0] CycleProfiling set_CycleProfiling: u8 = "UCHAR", "seen in symbols.";
-            0x02 [1] CounterProfiling set_CounterProfiling: u8 = "UCHAR", "seen in symbols.";
-            0x02 [2] GroupScheduling set_GroupScheduling: u8 = "UCHAR", "seen in symbols.";
-            0x02 [3] AffinitySet set_AffinitySet: u8 = "UCHAR", "seen in symbols.";
-            0x02 [4 to 7] Reserved set_Reserved: u8 = "UCHAR", "seen in symbols.";
-            0x02 Hand set_Hand: u8 = "UCHAR", "seen in symbols.";
-            0x02 Size set_Size: u8 = "UCHAR", "seen in symbols.";
-            0x03 TimerMiscFlags set_TimerMiscFlags: u8 = "UCHAR", "seen in symbols.";
-            0x03 [0] Index set_Index: u8 = "UCHAR", "seen in symbols.";
-            0x03 [1 to 5] Processor set_Processor: u8 = "UCHAR", "seen in symbols.";
-            0x03 [6] Inserted set_Inserted: u8 = "UCHAR", "seen in symbols.";
-            0x03 [7] Expired set_Expired: u8 = "UCHAR volatile", "seen in symbols.";
-            0x03 DebugActive set_DebugActive: u8 = "BOOLEAN", "seen in symbols.";
-            0x03 DpcActive set_DpcActive: u8 = "BOOLEAN", "seen in symbols.";
-            0x00 Lock set_Lock: i32 = "LONG volatile", "seen in symbols.";
-            0x00 LockNV set_LockNV: i32 = "LONG", "seen in symbols. The same without volatile.";
+            0x00 Type set_Type: u8 = "UCHAR", "from symbols.";
+            0x01 TimerControlFlags set_TimerControlFlags: u8 = "UCHAR", "from symbols.";
+            0x01 [0] Absolute set_Absolute: u8 = "UCHAR", "from symbols.";
+            0x01 [1] Wake set_Wake: u8 = "UCHAR", "from symbols.";
+            0x01 [2 to 7] EncodedTolerableDelay set_EncodedTolerableDelay: u8 = "UCHAR", "from symbols.";
+            0x01 Abandoned set_Abandoned: u8 = "UCHAR", "from symbols.";
+            0x01 Signalling set_Signalling: u8 = "BOOLEAN", "from symbols.";
+            0x02 ThreadControlFlags set_ThreadControlFlags: u8 = "UCHAR", "from symbols.";
+            0x02 [0] CycleProfiling set_CycleProfiling: u8 = "UCHAR", "from symbols.";
+            0x02 [1] CounterProfiling set_CounterProfiling: u8 = "UCHAR", "from symbols.";
+            0x02 [2] GroupScheduling set_GroupScheduling: u8 = "UCHAR", "from symbols.";
+            0x02 [3] AffinitySet set_AffinitySet: u8 = "UCHAR", "from symbols.";
+            0x02 [4 to 7] Reserved set_Reserved: u8 = "UCHAR", "from symbols.";
+            0x02 Hand set_Hand: u8 = "UCHAR", "from symbols.";
+            0x02 Size set_Size: u8 = "UCHAR", "from symbols.";
+            0x03 TimerMiscFlags set_TimerMiscFlags: u8 = "UCHAR", "from symbols.";
+            0x03 [0] Index set_Index: u8 = "UCHAR", "from symbols.";
+            0x03 [1 to 5] Processor set_Processor: u8 = "UCHAR", "from symbols.";
+            0x03 [6] Inserted set_Inserted: u8 = "UCHAR", "from symbols.";
+            0x03 [7] Expired set_Expired: u8 = "UCHAR volatile", "from symbols.";
+            0x03 DebugActive set_DebugActive: u8 = "BOOLEAN", "from symbols.";
+            0x03 DpcActive set_DpcActive: u8 = "BOOLEAN", "from symbols.";
+            0x00 Lock set_Lock: i32 = "LONG volatile", "from symbols.";
+            0x00 LockNV set_LockNV: i32 = "LONG", "from symbols. The same without volatile.";
         }
-        0x04 SignalState: i32 = "LONG", "seen in symbols.";
-        0x08 WaitListHead: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "seen in symbols.";
+        0x04 SignalState: i32 = "LONG", "from symbols.";
+        0x08 WaitListHead: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "from symbols.";
     }
 }
 
@@ -594,15 +594,15 @@ runtime::layout! {
     /// The unnamed union at 0x00 of `DISPATCHER_HEADER`.
     pub union DISPATCHER_HEADER_6_2_x86_u00: 0x4, 4 {
         0x00 s00: DISPATCHER_HEADER_6_2_x86_u00_s00, "unnamed; its members have accessors.";
-        0x00 Lock: i32 = "LONG volatile", "seen in symbols.";
-        0x00 LockNV: i32 = "LONG", "seen in symbols. The same without volatile.";
+        0x00 Lock: i32 = "LONG volatile", "from symbols.";
+        0x00 LockNV: i32 = "LONG", "from symbols. The same without volatile.";
     }
 }
 
 runtime::layout! {
     /// The unnamed structure at 0x00 of `u00` in `DISPATCHER_HEADER`.
     pub struct DISPATCHER_HEADER_6_2_x86_u00_s00: 0x4, 1 {
-        0x00 Type: u8 = "UCHAR", "seen in symbols.";
+        0x00 Type: u8 = "UCHAR", "from symbols.";
         0x01 u01: DISPATCHER_HEADER_6_2_u00_s00_u01, "unnamed; its members have accessors.";
         0x02 u02: DISPATCHER_HEADER_6_2_u00_s00_u02, "unnamed; its members have accessors.";
         0x03 u03: DISPATCHER_HEADER_6_2_x86_u00_s00_u03, "unnamed; its members have accessors.";
@@ -612,10 +612,10 @@ runtime::layout! {
 runtime::layout! {
     /// The unnamed union at 0x01 of `u00_s00` in `DISPATCHER_HEADER`.
     pub union DISPATCHER_HEADER_6_2_u00_s00_u01: 0x1, 1 {
-        0x00 TimerControlFlags: u8 = "UCHAR", "seen in symbols.";
+        0x00 TimerControlFlags: u8 = "UCHAR", "from symbols.";
         0x00 s00: DISPATCHER_HEADER_6_2_u00_s00_u01_s00, "unnamed; its members have accessors.";
-        0x00 Abandoned: u8 = "UCHAR", "seen in symbols.";
-        0x00 Signalling: u8 = "BOOLEAN", "seen in symbols.";
+        0x00 Abandoned: u8 = "UCHAR", "from symbols.";
+        0x00 Signalling: u8 = "BOOLEAN", "from symbols.";
     }
 }
 
@@ -629,10 +629,10 @@ runtime::layout! {
 runtime::layout! {
     /// The unnamed union at 0x02 of `u00_s00` in `DISPATCHER_HEADER`.
     pub union DISPATCHER_HEADER_6_2_u00_s00_u02: 0x1, 1 {
-        0x00 ThreadControlFlags: u8 = "UCHAR", "seen in symbols.";
+        0x00 ThreadControlFlags: u8 = "UCHAR", "from symbols.";
         0x00 s00: DISPATCHER_HEADER_6_2_u00_s00_u02_s00, "unnamed; its members have accessors.";
-        0x00 Hand: u8 = "UCHAR", "seen in symbols.";
-        0x00 Size: u8 = "UCHAR", "seen in symbols.";
+        0x00 Hand: u8 = "UCHAR", "from symbols.";
+        0x00 Size: u8 = "UCHAR", "from symbols.";
     }
 }
 
@@ -646,10 +646,10 @@ runtime::layout! {
 runtime::layout! {
     /// The unnamed union at 0x03 of `u00_s00` in `DISPATCHER_HEADER`.
     pub union DISPATCHER_HEADER_6_2_x86_u00_s00_u03: 0x1, 1 {
-        0x00 TimerMiscFlags: u8 = "UCHAR", "seen in symbols.";
+        0x00 TimerMiscFlags: u8 = "UCHAR", "from symbols.";
         0x00 s00: DISPATCHER_HEADER_6_1_x86_u00_s00_u03_s00, "unnamed; its members have accessors.";
-        0x00 DebugActive: u8 = "BOOLEAN", "seen in symbols.";
-        0x00 DpcActive: u8 = "BOOLEAN", "seen in symbols.";
+        0x00 DebugActive: u8 = "BOOLEAN", "from symbols.";
+        0x00 DpcActive: u8 = "BOOLEAN", "from symbols.";
     }
 }
 
@@ -659,37 +659,37 @@ runtime::layout! {
     /// What begins every kernel object that a thread can wait for.
     pub struct DISPATCHER_HEADER_6_2_x64: members::DISPATCHER_HEADER, 0x18, 8 {
         0x00 u00: DISPATCHER_HEADER_6_2_x64_u00, "unnamed; its members have accessors." {
-            0x00 Type set_Type: u8 = "UCHAR", "seen in symbols.";
-            0x01 TimerControlFlags set_TimerControlFlags: u8 = "UCHAR", "seen in symbols.";
-            0x01 [0] Absolute set_Absolute: u8 = "UCHAR", "seen in symbols.";
-            0x01 [1] Wake set_Wake: u8 = "UCHAR", "seen in symbols.";
-            0x01 [2 to 7] EncodedTolerableDelay set_EncodedTolerableDelay: u8 = "UCHAR", "seen in symbols.";
-            0x01 Abandoned set_Abandoned: u8 = "UCHAR", "seen in symbols.";
-            0x01 Signalling set_Signalling: u8 = "BOOLEAN", "seen in symbols.";
-            0x02 ThreadControlFlags set_ThreadControlFlags: u8 = "UCHAR", "seen in symbols.";
-            0x02 [0] CycleProfiling set_CycleProfiling: u8 = "UCHAR", "seen in symbols.";
-            0x02 [1] CounterProfiling set_CounterProfiling: u8 = "UCHAR", "seen in symbols.";
-            0x02 [2] GroupScheduling set_GroupScheduling: u8 = "UCHAR", "seen in symbols.";
-            0x02 [3] AffinitySet set_AffinitySet: u8 = "UCHAR", "seen in symbols.";
-            0x02 [4 to 7] Reserved set_Reserved: u8 = "UCHAR", "seen in symbols.";
-            0x02 Hand set_Hand: u8 = "UCHAR", "seen in symbols.";
-            0x02 Size set_Size: u8 = "UCHAR", "seen in symbols.";
-            0x03 TimerMiscFlags set_TimerMiscFlags: u8 = "UCHAR", "seen in symbols.";
-            0x03 [0 to 5] Index set_Index: u8 = "UCHAR", "seen in symbols.";
-            0x03 [6] Inserted set_Inserted: u8 = "UCHAR", "seen in symbols.";
-            0x03 [7] Expired set_Expired: u8 = "UCHAR volatile", "seen in symbols.";
-            0x03 DebugActive set_DebugActive: u8 = "BOOLEAN", "seen in symbols.";
-            0x03 [0] ActiveDR7 set_ActiveDR7: u8 = "BOOLEAN", "seen in symbols.";
-            0x03 [1] Instrumented set_Instrumented: u8 = "BOOLEAN", "seen in symbols.";
-            0x03 [2 to 5] Reserved2 set_Reserved2: u8 = "BOOLEAN", "seen in symbols.";
-            0x03 [6] UmsScheduled set_UmsScheduled: u8 = "BOOLEAN", "seen in symbols.";
-            0x03 [7] UmsPrimary set_UmsPrimary: u8 = "BOOLEAN", "seen in symbols.";
-            0x03 DpcActive set_DpcActive: u8 = "BOOLEAN", "seen in symbols.";
-            0x00 Lock set_Lock: i32 = "LONG volatile", "seen in symbols.";
-            0x00 LockNV set_LockNV: i32 = "LONG", "seen in symbols. The same without volatile.";
+            0x00 Type set_Type: u8 = "UCHAR", "from symbols.";
+            0x01 TimerControlFlags set_TimerControlFlags: u8 = "UCHAR", "from symbols.";
+            0x01 [0] Absolute set_Absolute: u8 = "UCHAR", "from symbols.";
+            0x01 [1] Wake set_Wake: u8 = "UCHAR", "from symbols.";
+            0x01 [2 to 7] EncodedTolerableDelay set_EncodedTolerableDelay: u8 = "UCHAR", "from symbols.";
+            0x01 Abandoned set_Abandoned: u8 = "UCHAR", "from symbols.";
+            0x01 Signalling set_Signalling: u8 = "BOOLEAN", "from symbols.";
+            0x02 ThreadControlFlags set_ThreadControlFlags: u8 = "UCHAR", "from symbols.";
+            0x02 [0] CycleProfiling set_CycleProfiling: u8 = "UCHAR", "from symbols.";
+            0x02 [1] CounterProfiling set_CounterProfiling: u8 = "UCHAR", "from symbols.";
+            0x02 [2] GroupScheduling set_GroupScheduling: u8 = "UCHAR", "from symbols.";
+            0x02 [3] AffinitySet set_AffinitySet: u8 = "UCHAR", "from symbols.";
+            0x02 [4 to 7] Reserved set_Reserved: u8 = "UCHAR", "from symbols.";
+            0x02 Hand set_Hand: u8 = "UCHAR", "from symbols.";
+            0x02 Size set_Size: u8 = "UCHAR", "from symbols.";
+            0x03 TimerMiscFlags set_TimerMiscFlags: u8 = "UCHAR", "from symbols.";
+            0x03 [0 to 5] Index set_Index: u8 = "UCHAR", "from symbols.";
+            0x03 [6] Inserted set_Inserted: u8 = "UCHAR", "from symbols.";
+            0x03 [7] Expired set_Expired: u8 = "UCHAR volatile", "from symbols.";
+            0x03 DebugActive set_DebugActive: u8 = "BOOLEAN", "from symbols.";
+            0x03 [0] ActiveDR7 set_ActiveDR7: u8 = "BOOLEAN", "from symbols.";
+            0x03 [1] Instrumented set_Instrumented: u8 = "BOOLEAN", "from symbols.";
+            0x03 [2 to 5] Reserved2 set_Reserved2: u8 = "BOOLEAN", "from symbols.";
+            0x03 [6] UmsScheduled set_UmsScheduled: u8 = "BOOLEAN", "from symbols.";
+            0x03 [7] UmsPrimary set_UmsPrimary: u8 = "BOOLEAN", "from symbols.";
+            0x03 DpcActive set_DpcActive: u8 = "BOOLEAN", "from symbols.";
+            0x00 Lock set_Lock: i32 = "LONG volatile", "from symbols.";
+            0x00 LockNV set_LockNV: i32 = "LONG", "from symbols. The same without volatile.";
         }
-        0x04 SignalState: i32 = "LONG", "seen in symbols.";
-        0x08 WaitListHead: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "seen in symbols.";
+        0x04 SignalState: i32 = "LONG", "from symbols.";
+        0x08 WaitListHead: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "from symbols.";
     }
 }
 
@@ -697,15 +697,15 @@ runtime::layout! {
     /// The unnamed union at 0x00 of `DISPATCHER_HEADER`.
     pub union DISPATCHER_HEADER_6_2_x64_u00: 0x4, 4 {
         0x00 s00: DISPATCHER_HEADER_6_2_x64_u00_s00, "unnamed; its members have accessors.";
-        0x00 Lock: i32 = "LONG volatile", "seen in symbols.";
-        0x00 LockNV: i32 = "LONG", "seen in symbols. The same without volatile.";
+        0x00 Lock: i32 = "LONG volatile", "from symbols.";
+        0x00 LockNV: i32 = "LONG", "from symbols. The same without volatile.";
     }
 }
 
 runtime::layout! {
     /// The unnamed structure at 0x00 of `u00` in `DISPATCHER_HEADER`.
     pub struct DISPATCHER_HEADER_6_2_x64_u00_s00: 0x4, 1 {
-        0x00 Type: u8 = "UCHAR", "seen in symbols.";
+        0x00 Type: u8 = "UCHAR", "from symbols.";
         0x01 u01: DISPATCHER_HEADER_6_2_u00_s00_u01, "unnamed; its members have accessors.";
         0x02 u02: DISPATCHER_HEADER_6_2_u00_s00_u02, "unnamed; its members have accessors.";
         0x03 u03: DISPATCHER_HEADER_6_1_x64_u00_s00_u03, "unnamed; its members have accessors.";
@@ -718,45 +718,45 @@ runtime::layout! {
     /// What begins every kernel object that a thread can wait for.
     pub struct DISPATCHER_HEADER_6_3_x86: members::DISPATCHER_HEADER, 0x10, 4 {
         0x00 u00: DISPATCHER_HEADER_6_3_x86_u00, "unnamed; its members have accessors." {
-            0x00 Type set_Type: u8 = "UCHAR", "seen in symbols.";
-            0x01 TimerControlFlags set_TimerControlFlags: u8 = "UCHAR", "seen in symbols.";
-            0x01 [0] Absolute set_Absolute: u8 = "UCHAR", "seen in symbols.";
-            0x01 [1] Wake set_Wake: u8 = "UCHAR", "seen in symbols.";
-            0x01 [2 to 7] EncodedTolerableDelay set_EncodedTolerableDelay: u8 = "UCHAR", "seen in symbols.";
-            0x01 QueueControlFlags set_QueueControlFlags: u8 = "UCHAR", "seen in symbols.";
-            0x01 [0] Abandoned set_Abandoned: u8 = "UCHAR", "seen in symbols.";
-            0x01 [1] DisableIncrement set_DisableIncrement: u8 = "UCHAR", "seen in symbols.";
-            0x01 Signalling set_Signalling: u8 = "BOOLEAN", "seen in symbols.";
-            0x01 Timer2Flags set_Timer2Flags: u8 = "UCHAR", "seen in symbols.";
-            0x01 [0] Timer2Inserted set_Timer2Inserted: u8 = "UCHAR", "seen in symbols.";
-            0x01 [1] Timer2Expiring set_Timer2Expiring: u8 = "UCHAR", "seen in symbols.";
-            0x01 [2] Timer2CancelPending set_Timer2CancelPending: u8 = "UCHAR", "seen in symbols.";
-            0x01 [3] Timer2SetPending set_Timer2SetPending: u8 = "UCHAR", "seen in symbols.";
-            0x01 [4] Timer2Running set_Timer2Running: u8 = "UCHAR", "seen in symbols.";
-            0x01 [5] Timer2Disabled set_Timer2Disabled: u8 = "UCHAR", "seen in symbols.";
-            0x01 [6 to 7] Reserved1 set_Reserved1: u8 = "UCHAR", "seen in symbols.";
-            0x02 ThreadControlFlags set_ThreadControlFlags: u8 = "UCHAR", "seen in symbols.";
-            0x02 [0] CycleProfiling set_CycleProfiling: u8 = "UCHAR", "seen in symbols.";
-            0x02 [1] CounterProfiling set_CounterProfiling: u8 = "UCHAR", "seen in symbols.";
-            0x02 [2] GroupScheduling set_GroupScheduling: u8 = "UCHAR", "seen in symbols.";
-            0x02 [3] AffinitySet set_AffinitySet: u8 = "UCHAR", "seen in symbols.";
-            0x02 [4 to 7] Reserved2 set_Reserved2: u8 = "UCHAR", "seen in symbols.";
-            0x02 Hand set_Hand: u8 = "UCHAR", "seen in symbols.";
-            0x02 Reserved3 set_Reserved3: u8 = "UCHAR", "seen in symbols.";
-            0x02 Size set_Size: u8 = "UCHAR", "seen in symbols.";
-            0x03 TimerMiscFlags set_TimerMiscFlags: u8 = "UCHAR", "seen in symbols.";
-            0x03 [0] Index set_Index: u8 = "UCHAR", "seen in symbols.";
-            0x03 [1 to 5] Processor set_Processor: u8 = "UCHAR", "seen in symbols.";
-            0x03 [6] Inserted set_Inserted: u8 = "UCHAR", "seen in symbols.";
-            0x03 [7] Expired set_Expired: u8 = "UCHAR volatile", "seen in symbols.";
-            0x03 DebugActive set_DebugActive: u8 = "BOOLEAN", "seen in symbols.";
-            0x03 DpcActive set_DpcActive: u8 = "BOOLEAN", "seen in symbols.";
-            0x03 Reserved5 set_Reserved5: u8 = "UCHAR", "seen in symbols.";
-            0x00 Lock set_Lock: i32 = "LONG volatile", "seen in symbols.";
-            0x00 LockNV set_LockNV: i32 = "LONG", "seen in symbols. The same without volatile.";
+            0x00 Type set_Type: u8 = "UCHAR", "from symbols.";
+            0x01 TimerControlFlags set_TimerControlFlags: u8 = "UCHAR", "from symbols.";
+            0x01 [0] Absolute set_Absolute: u8 = "UCHAR", "from symbols.";
+            0x01 [1] Wake set_Wake: u8 = "UCHAR", "from symbols.";
+            0x01 [2 to 7] EncodedTolerableDelay set_EncodedTolerableDelay: u8 = "UCHAR", "from symbols.";
+            0x01 QueueControlFlags set_QueueControlFlags: u8 = "UCHAR", "from symbols.";
+            0x01 [0] Abandoned set_Abandoned: u8 = "UCHAR", "from symbols.";
+            0x01 [1] DisableIncrement set_DisableIncrement: u8 = "UCHAR", "from symbols.";
+            0x01 Signalling set_Signalling: u8 = "BOOLEAN", "from symbols.";
+            0x01 Timer2Flags set_Timer2Flags: u8 = "UCHAR", "from symbols.";
+            0x01 [0] Timer2Inserted set_Timer2Inserted: u8 = "UCHAR", "from symbols.";
+            0x01 [1] Timer2Expiring set_Timer2Expiring: u8 = "UCHAR", "from symbols.";
+            0x01 [2] Timer2CancelPending set_Timer2CancelPending: u8 = "UCHAR", "from symbols.";
+            0x01 [3] Timer2SetPending set_Timer2SetPending: u8 = "UCHAR", "from symbols.";
+            0x01 [4] Timer2Running set_Timer2Running: u8 = "UCHAR", "from symbols.";
+            0x01 [5] Timer2Disabled set_Timer2Disabled: u8 = "UCHAR", "from symbols.";
+            0x01 [6 to 7] Reserved1 set_Reserved1: u8 = "UCHAR", "from symbols.";
+            0x02 ThreadControlFlags set_ThreadControlFlags: u8 = "UCHAR", "from symbols.";
+            0x02 [0] CycleProfiling set_CycleProfiling: u8 = "UCHAR", "from symbols.";
+            0x02 [1] CounterProfiling set_CounterProfiling: u8 = "UCHAR", "from symbols.";
+            0x02 [2] GroupScheduling set_GroupScheduling: u8 = "UCHAR", "from symbols.";
+            0x02 [3] AffinitySet set_AffinitySet: u8 = "UCHAR", "from symbols.";
+            0x02 [4 to 7] Reserved2 set_Reserved2: u8 = "UCHAR", "from symbols.";
+            0x02 Hand set_Hand: u8 = "UCHAR", "from symbols.";
+            0x02 Reserved3 set_Reserved3: u8 = "UCHAR", "from symbols.";
+            0x02 Size set_Size: u8 = "UCHAR", "from symbols.";
+            0x03 TimerMiscFlags set_TimerMiscFlags: u8 = "UCHAR", "from symbols.";
+            0x03 [0] Index set_Index: u8 = "UCHAR", "from symbols.";
+            0x03 [1 to 5] Processor set_Processor: u8 = "UCHAR", "from symbols.";
+            0x03 [6] Inserted set_Inserted: u8 = "UCHAR", "from symbols.";
+            0x03 [7] Expired set_Expired: u8 = "UCHAR volatile", "from symbols.";
+            0x03 DebugActive set_DebugActive: u8 = "BOOLEAN", "from symbols.";
+            0x03 DpcActive set_DpcActive: u8 = "BOOLEAN", "from symbols.";
+            0x03 Reserved5 set_Reserved5: u8 = "UCHAR", "from symbols.";
+            0x00 Lock set_Lock: i32 = "LONG volatile", "from symbols.";
+            0x00 LockNV set_LockNV: i32 = "LONG", "from symbols. The same without volatile.";
         }
-        0x04 SignalState: i32 = "LONG", "seen in symbols.";
-        0x08 WaitListHead: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "seen in symbols.";
+        0x04 SignalState: i32 = "LONG", "from symbols.";
+        0x08 WaitListHead: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "from symbols.";
     }
 }
 
@@ -764,15 +764,15 @@ runtime::layout! {
     /// The unnamed union at 0x00 of `DISPATCHER_HEADER`.
     pub union DISPATCHER_HEADER_6_3_x86_u00: 0x4, 4 {
         0x00 s00: DISPATCHER_HEADER_6_3_x86_u00_s00, "unnamed; its members have accessors.";
-        0x00 Lock: i32 = "LONG volatile", "seen in symbols.";
-        0x00 LockNV: i32 = "LONG", "seen in symbols. The same without volatile.";
+        0x00 Lock: i32 = "LONG volatile", "from symbols.";
+        0x00 LockNV: i32 = "LONG", "from symbols. The same without volatile.";
     }
 }
 
 runtime::layout! {
     /// The unnamed structure at 0x00 of `u00` in `DISPATCHER_HEADER`.
     pub struct DISPATCHER_HEADER_6_3_x86_u00_s00: 0x4, 1 {
-        0x00 Type: u8 = "UCHAR", "seen in symbols.";
+        0x00 Type: u8 = "UCHAR", "from symbols.";
         0x01 u01: DISPATCHER_HEADER_6_3_u00_s00_u01, "unnamed; its members have accessors.";
         0x02 u02: DISPATCHER_HEADER_6_3_u00_s00_u02, "unnamed; its members have accessors.";
         0x03 u03: DISPATCHER_HEADER_6_3_x86_u00_s00_u03, "unnamed; its members have accessors.";
@@ -782,12 +782,12 @@ runtime::layout! {
 runtime::layout! {
     /// The unnamed union at 0x01 of `u00_s00` in `DISPATCHER_HEADER`.
     pub union DISPATCHER_HEADER_6_3_u00_s00_u01: 0x1, 1 {
-        0x00 TimerControlFlags: u8 = "UCHAR", "seen in symbols.";
+        0x00 TimerControlFlags: u8 = "UCHAR", "from symbols.";
         0x00 s00: DISPATCHER_HEADER_6_2_u00_s00_u01_s00, "unnamed; its members have accessors.";
-        0x00 QueueControlFlags: u8 = "UCHAR", "seen in symbols.";
+        0x00 QueueControlFlags: u8 = "UCHAR", "from symbols.";
         0x00 s00_2: DISPATCHER_HEADER_6_3_u00_s00_u01_s00_2, "unnamed; its members have accessors.";
-        0x00 Signalling: u8 = "BOOLEAN", "seen in symbols.";
-        0x00 Timer2Flags: u8 = "UCHAR", "seen in symbols.";
+        0x00 Signalling: u8 = "BOOLEAN", "from symbols.";
+        0x00 Timer2Flags: u8 = "UCHAR", "from symbols.";
         0x00 s00_3: DISPATCHER_HEADER_6_3_u00_s00_u01_s00_3, "unnamed; its members have accessors.";
     }
 }
@@ -809,11 +809,11 @@ runtime::layout! {
 runtime::layout! {
     /// The unnamed union at 0x02 of `u00_s00` in `DISPATCHER_HEADER`.
     pub union DISPATCHER_HEADER_6_3_u00_s00_u02: 0x1, 1 {
-        0x00 ThreadControlFlags: u8 = "UCHAR", "seen in symbols.";
+        0x00 ThreadControlFlags: u8 = "UCHAR", "from symbols.";
         0x00 s00: DISPATCHER_HEADER_6_3_u00_s00_u02_s00, "unnamed; its members have accessors.";
-        0x00 Hand: u8 = "UCHAR", "seen in symbols.";
-        0x00 Reserved3: u8 = "UCHAR", "seen in symbols.";
-        0x00 Size: u8 = "UCHAR", "seen in symbols.";
+        0x00 Hand: u8 = "UCHAR", "from symbols.";
+        0x00 Reserved3: u8 = "UCHAR", "from symbols.";
+        0x00 Size: u8 = "UCHAR", "from symbols.";
     }
 }
 
@@ -827,11 +827,11 @@ runtime::layout! {
 runtime::layout! {
     /// The unnamed union at 0x03 of `u00_s00` in `DISPATCHER_HEADER`.
     pub union DISPATCHER_HEADER_6_3_x86_u00_s00_u03: 0x1, 1 {
-        0x00 TimerMiscFlags: u8 = "UCHAR", "seen in symbols.";
+        0x00 TimerMiscFlags: u8 = "UCHAR", "from symbols.";
         0x00 s00: DISPATCHER_HEADER_6_1_x86_u00_s00_u03_s00, "unnamed; its members have accessors.";
-        0x00 DebugActive: u8 = "BOOLEAN", "seen in symbols.";
-        0x00 DpcActive: u8 = "BOOLEAN", "seen in symbols.";
-        0x00 Reserved5: u8 = "UCHAR", "seen in symbols.";
+        0x00 DebugActive: u8 = "BOOLEAN", "from symbols.";
+        0x00 DpcActive: u8 = "BOOLEAN", "from symbols.";
+        0x00 Reserved5: u8 = "UCHAR", "from symbols.";
     }
 }
 
@@ -841,50 +841,50 @@ runtime::layout! {
     /// What begins every kernel object that a thread can wait for.
     pub struct DISPATCHER_HEADER_6_3_x64: members::DISPATCHER_HEADER, 0x18, 8 {
         0x00 u00: DISPATCHER_HEADER_6_3_x64_u00, "unnamed; its members have accessors." {
-            0x00 Type set_Type: u8 = "UCHAR", "seen in symbols.";
-            0x01 TimerControlFlags set_TimerControlFlags: u8 = "UCHAR", "seen in symbols.";
-            0x01 [0] Absolute set_Absolute: u8 = "UCHAR", "seen in symbols.";
-            0x01 [1] Wake set_Wake: u8 = "UCHAR", "seen in symbols.";
-            0x01 [2 to 7] EncodedTolerableDelay set_EncodedTolerableDelay: u8 = "UCHAR", "seen in symbols.";
-            0x01 QueueControlFlags set_QueueControlFlags: u8 = "UCHAR", "seen in symbols.";
-            0x01 [0] Abandoned set_Abandoned: u8 = "UCHAR", "seen in symbols.";
-            0x01 [1] DisableIncrement set_DisableIncrement: u8 = "UCHAR", "seen in symbols.";
-            0x01 Signalling set_Signalling: u8 = "BOOLEAN", "seen in symbols.";
-            0x01 Timer2Flags set_Timer2Flags: u8 = "UCHAR", "seen in symbols.";
-            0x01 [0] Timer2Inserted set_Timer2Inserted: u8 = "UCHAR", "seen in symbols.";
-            0x01 [1] Timer2Expiring set_Timer2Expiring: u8 = "UCHAR", "seen in symbols.";
-            0x01 [2] Timer2CancelPending set_Timer2CancelPending: u8 = "UCHAR", "seen in symbols.";
-            0x01 [3] Timer2SetPending set_Timer2SetPending: u8 = "UCHAR", "seen in symbols.";
-            0x01 [4] Timer2Running set_Timer2Running: u8 = "UCHAR", "seen in symbols.";
-            0x01 [5] Timer2Disabled set_Timer2Disabled: u8 = "UCHAR", "seen in symbols.";
-            0x01 [6 to 7] Reserved1 set_Reserved1: u8 = "UCHAR", "seen in symbols.";
-            0x02 ThreadControlFlags set_ThreadControlFlags: u8 = "UCHAR", "seen in symbols.";
-            0x02 [0] CycleProfiling set_CycleProfiling: u8 = "UCHAR", "seen in symbols.";
-            0x02 [1] CounterProfiling set_CounterProfiling: u8 = "UCHAR", "seen in symbols.";
-            0x02 [2] GroupScheduling set_GroupScheduling: u8 = "UCHAR", "seen in symbols.";
-            0x02 [3] AffinitySet set_AffinitySet: u8 = "UCHAR", "seen in symbols.";
-            0x02 [4 to 7] Reserved2 set_Reserved2: u8 = "UCHAR", "seen in symbols.";
-            0x02 Hand set_Hand: u8 = "UCHAR", "seen in symbols.";
-            0x02 Reserved3 set_Reserved3: u8 = "UCHAR", "seen in symbols.";
-            0x02 Size set_Size: u8 = "UCHAR", "seen in symbols.";
-            0x03 TimerMiscFlags set_TimerMiscFlags: u8 = "UCHAR", "seen in symbols.";
-            0x03 [0 to 5] Index set_Index: u8 = "UCHAR", "seen in symbols.";
-            0x03 [6] Inserted set_Inserted: u8 = "UCHAR", "seen in symbols.";
-            0x03 [7] Expired set_Expired: u8 = "UCHAR volatile", "seen in symbols.";
-            0x03 DebugActive set_DebugActive: u8 = "BOOLEAN", "seen in symbols.";
-            0x03 [0] ActiveDR7 set_ActiveDR7: u8 = "BOOLEAN", "seen in symbols.";
-            0x03 [1] Instrumented set_Instrumented: u8 = "BOOLEAN", "seen in symbols.";
-            0x03 [2] Minimal set_Minimal: u8 = "BOOLEAN", "seen in symbols.";
-            0x03 [3 to 5] Reserved4 set_Reserved4: u8 = "BOOLEAN", "seen in symbols.";
-            0x03 [6] UmsScheduled set_UmsScheduled: u8 = "BOOLEAN", "seen in symbols.";
-            0x03 [7] UmsPrimary set_UmsPrimary: u8 = "BOOLEAN", "seen in symbols.";
-            0x03 DpcActive set_DpcActive: u8 = "BOOLEAN", "seen in symbols.";
-            0x03 Reserved5 set_Reserved5: u8 = "UCHAR", "seen in symbols.";
-            0x00 Lock set_Lock: i32 = "LONG volatile", "seen in symbols.";
-            0x00 LockNV set_LockNV: i32 = "LONG", "seen in symbols. The same without volatile.";
+            0x00 Type set_Type: u8 = "UCHAR", "from symbols.";
+            0x01 TimerControlFlags set_TimerControlFlags: u8 = "UCHAR", "from symbols.";
+            0x01 [0] Absolute set_Absolute: u8 = "UCHAR", "from symbols.";
+            0x01 [1] Wake set_Wake: u8 = "UCHAR", "from symbols.";
+            0x01 [2 to 7] EncodedTolerableDelay set_EncodedTolerableDelay: u8 = "UCHAR", "from symbols.";
+            0x01 QueueControlFlags set_QueueControlFlags: u8 = "UCHAR", "from symbols.";
+            0x01 [0] Abandoned set_Abandoned: u8 = "UCHAR", "from symbols.";
+            0x01 [1] DisableIncrement set_DisableIncrement: u8 = "UCHAR", "from symbols.";
+            0x01 Signalling set_Signalling: u8 = "BOOLEAN", "from symbols.";
+            0x01 Timer2Flags set_Timer2Flags: u8 = "UCHAR", "from symbols.";
+            0x01 [0] Timer2Inserted set_Timer2Inserted: u8 = "UCHAR", "from symbols.";
+            0x01 [1] Timer2Expiring set_Timer2Expiring: u8 = "UCHAR", "from symbols.";
+            0x01 [2] Timer2CancelPending set_Timer2CancelPending: u8 = "UCHAR", "from symbols.";
+            0x01 [3] Timer2SetPending set_Timer2SetPending: u8 = "UCHAR", "from symbols.";
+            0x01 [4] Timer2Running set_Timer2Running: u8 = "UCHAR", "from symbols.";
+            0x01 [5] Timer2Disabled set_Timer2Disabled: u8 = "UCHAR", "from symbols.";
+            0x01 [6 to 7] Reserved1 set_Reserved1: u8 = "UCHAR", "from symbols.";
+            0x02 ThreadControlFlags set_ThreadControlFlags: u8 = "UCHAR", "from symbols.";
+            0x02 [0] CycleProfiling set_CycleProfiling: u8 = "UCHAR", "from symbols.";
+            0x02 [1] CounterProfiling set_CounterProfiling: u8 = "UCHAR", "from symbols.";
+            0x02 [2] GroupScheduling set_GroupScheduling: u8 = "UCHAR", "from symbols.";
+            0x02 [3] AffinitySet set_AffinitySet: u8 = "UCHAR", "from symbols.";
+            0x02 [4 to 7] Reserved2 set_Reserved2: u8 = "UCHAR", "from symbols.";
+            0x02 Hand set_Hand: u8 = "UCHAR", "from symbols.";
+            0x02 Reserved3 set_Reserved3: u8 = "UCHAR", "from symbols.";
+            0x02 Size set_Size: u8 = "UCHAR", "from symbols.";
+            0x03 TimerMiscFlags set_TimerMiscFlags: u8 = "UCHAR", "from symbols.";
+            0x03 [0 to 5] Index set_Index: u8 = "UCHAR", "from symbols.";
+            0x03 [6] Inserted set_Inserted: u8 = "UCHAR", "from symbols.";
+            0x03 [7] Expired set_Expired: u8 = "UCHAR volatile", "from symbols.";
+            0x03 DebugActive set_DebugActive: u8 = "BOOLEAN", "from symbols.";
+            0x03 [0] ActiveDR7 set_ActiveDR7: u8 = "BOOLEAN", "from symbols.";
+            0x03 [1] Instrumented set_Instrumented: u8 = "BOOLEAN", "from symbols.";
+            0x03 [2] Minimal set_Minimal: u8 = "BOOLEAN", "from symbols.";
+            0x03 [3 to 5] Reserved4 set_Reserved4: u8 = "BOOLEAN", "from symbols.";
+            0x03 [6] UmsScheduled set_UmsScheduled: u8 = "BOOLEAN", "from symbols.";
+            0x03 [7] UmsPrimary set_UmsPrimary: u8 = "BOOLEAN", "from symbols.";
+            0x03 DpcActive set_DpcActive: u8 = "BOOLEAN", "from symbols.";
+            0x03 Reserved5 set_Reserved5: u8 = "UCHAR", "from symbols.";
+            0x00 Lock set_Lock: i32 = "LONG volatile", "from symbols.";
+            0x00 LockNV set_LockNV: i32 = "LONG", "from symbols. The same without volatile.";
         }
-        0x04 SignalState: i32 = "LONG", "seen in symbols.";
-        0x08 WaitListHead: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "seen in symbols.";
+        0x04 SignalState: i32 = "LONG", "from symbols.";
+        0x08 WaitListHead: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "from symbols.";
     }
 }
 
@@ -892,15 +892,15 @@ runtime::layout! {
     /// The unnamed union at 0x00 of `DISPATCHER_HEADER`.
     pub union DISPATCHER_HEADER_6_3_x64_u00: 0x4, 4 {
         0x00 s00: DISPATCHER_HEADER_6_3_x64_u00_s00, "unnamed; its members have accessors.";
-        0x00 Lock: i32 = "LONG volatile", "seen in symbols.";
-        0x00 LockNV: i32 = "LONG", "seen in symbols. The same without volatile.";
+        0x00 Lock: i32 = "LONG volatile", "from symbols.";
+        0x00 LockNV: i32 = "LONG", "from symbols. The same without volatile.";
     }
 }
 
 runtime::layout! {
     /// The unnamed structure at 0x00 of `u00` in `DISPATCHER_HEADER`.
     pub struct DISPATCHER_HEADER_6_3_x64_u00_s00: 0x4, 1 {
-        0x00 Type: u8 = "UCHAR", "seen in symbols.";
+        0x00 Type: u8 = "UCHAR", "from symbols.";
         0x01 u01: DISPATCHER_HEADER_6_3_u00_s00_u01, "unnamed; its members have accessors.";
         0x02 u02: DISPATCHER_HEADER_6_3_u00_s00_u02, "unnamed; its members have accessors.";
         0x03 u03: DISPATCHER_HEADER_6_3_x64_u00_s00_u03, "unnamed; its members have accessors.";
@@ -910,12 +910,12 @@ runtime::layout! {
 runtime::layout! {
     /// The unnamed union at 0x03 of `u00_s00` in `DISPATCHER_HEADER`.
     pub union DISPATCHER_HEADER_6_3_x64_u00_s00_u03: 0x1, 1 {
-        0x00 TimerMiscFlags: u8 = "UCHAR", "seen in symbols.";
+        0x00 TimerMiscFlags: u8 = "UCHAR", "from symbols.";
         0x00 s00: DISPATCHER_HEADER_6_1_x64_u00_s00_u03_s00, "unnamed; its members have accessors.";
-        0x00 DebugActive: u8 = "BOOLEAN", "seen in symbols.";
+        0x00 DebugActive: u8 = "BOOLEAN", "from symbols.";
         0x00 s00_2: DISPATCHER_HEADER_6_3_x64_u00_s00_u03_s00_2, "unnamed; its members have accessors.";
-        0x00 DpcActive: u8 = "BOOLEAN", "seen in symbols.";
-        0x00 Reserved5: u8 = "UCHAR", "seen in symbols.";
+        0x00 DpcActive: u8 = "BOOLEAN", "from symbols.";
+        0x00 Reserved5: u8 = "UCHAR", "from symbols.";
     }
 }
 
@@ -932,65 +932,65 @@ runtime::layout! {
     /// What begins every kernel object that a thread can wait for.
     pub struct DISPATCHER_HEADER_6_3_9600_17031_x86: members::DISPATCHER_HEADER, 0x10, 4 {
         0x00 u00: DISPATCHER_HEADER_6_3_9600_17031_x86_u00, "unnamed; its members have accessors." {
-            0x00 Lock set_Lock: i32 = "LONG volatile", "seen in symbols.";
-            0x00 LockNV set_LockNV: i32 = "LONG", "seen in symbols.";
-            0x00 Type set_Type: u8 = "UCHAR", "seen in symbols.";
-            0x01 Signalling set_Signalling: u8 = "UCHAR", "seen in symbols.";
-            0x02 Size set_Size: u8 = "UCHAR", "seen in symbols.";
-            0x03 Reserved1 set_Reserved1: u8 = "UCHAR", "seen in symbols.";
-            0x00 TimerType set_TimerType: u8 = "UCHAR", "seen in symbols.";
-            0x01 TimerControlFlags set_TimerControlFlags: u8 = "UCHAR", "seen in symbols.";
-            0x01 [0] Absolute set_Absolute: u8 = "UCHAR", "seen in symbols.";
-            0x01 [1] Wake set_Wake: u8 = "UCHAR", "seen in symbols.";
-            0x01 [2 to 7] EncodedTolerableDelay set_EncodedTolerableDelay: u8 = "UCHAR", "seen in symbols.";
-            0x02 Hand set_Hand: u8 = "UCHAR", "seen in symbols.";
-            0x03 TimerMiscFlags set_TimerMiscFlags: u8 = "UCHAR", "seen in symbols.";
-            0x03 [0] Index set_Index: u8 = "UCHAR", "seen in symbols.";
-            0x03 [1 to 5] Processor set_Processor: u8 = "UCHAR", "seen in symbols.";
-            0x03 [6] Inserted set_Inserted: u8 = "UCHAR", "seen in symbols.";
-            0x03 [7] Expired set_Expired: u8 = "UCHAR volatile", "seen in symbols.";
-            0x00 Timer2Type set_Timer2Type: u8 = "UCHAR", "seen in symbols.";
-            0x01 Timer2Flags set_Timer2Flags: u8 = "UCHAR", "seen in symbols.";
-            0x01 [0] Timer2Inserted set_Timer2Inserted: u8 = "UCHAR", "seen in symbols.";
-            0x01 [1] Timer2Expiring set_Timer2Expiring: u8 = "UCHAR", "seen in symbols.";
-            0x01 [2] Timer2CancelPending set_Timer2CancelPending: u8 = "UCHAR", "seen in symbols.";
-            0x01 [3] Timer2SetPending set_Timer2SetPending: u8 = "UCHAR", "seen in symbols.";
-            0x01 [4] Timer2Running set_Timer2Running: u8 = "UCHAR", "seen in symbols.";
-            0x01 [5] Timer2Disabled set_Timer2Disabled: u8 = "UCHAR", "seen in symbols.";
-            0x01 [6 to 7] Timer2ReservedFlags set_Timer2ReservedFlags: u8 = "UCHAR", "seen in symbols.";
-            0x02 Timer2Reserved1 set_Timer2Reserved1: u8 = "UCHAR", "seen in symbols.";
-            0x03 Timer2Reserved2 set_Timer2Reserved2: u8 = "UCHAR", "seen in symbols.";
-            0x00 QueueType set_QueueType: u8 = "UCHAR", "seen in symbols.";
-            0x01 QueueControlFlags set_QueueControlFlags: u8 = "UCHAR", "seen in symbols.";
-            0x01 [0] Abandoned set_Abandoned: u8 = "UCHAR", "seen in symbols.";
-            0x01 [1] DisableIncrement set_DisableIncrement: u8 = "UCHAR", "seen in symbols.";
-            0x01 [2 to 7] QueueReservedControlFlags set_QueueReservedControlFlags: u8 = "UCHAR", "seen in symbols.";
-            0x02 QueueSize set_QueueSize: u8 = "UCHAR", "seen in symbols.";
-            0x03 QueueReserved set_QueueReserved: u8 = "UCHAR", "seen in symbols.";
-            0x00 ThreadType set_ThreadType: u8 = "UCHAR", "seen in symbols.";
-            0x01 ThreadReserved set_ThreadReserved: u8 = "UCHAR", "seen in symbols.";
-            0x02 ThreadControlFlags set_ThreadControlFlags: u8 = "UCHAR", "seen in symbols.";
-            0x02 [0] CycleProfiling set_CycleProfiling: u8 = "UCHAR", "seen in symbols.";
-            0x02 [1] CounterProfiling set_CounterProfiling: u8 = "UCHAR", "seen in symbols.";
-            0x02 [2] GroupScheduling set_GroupScheduling: u8 = "UCHAR", "seen in symbols.";
-            0x02 [3] AffinitySet set_AffinitySet: u8 = "UCHAR", "seen in symbols.";
-            0x02 [4 to 7] ThreadReservedControlFlags set_ThreadReservedControlFlags: u8 = "UCHAR", "seen in symbols.";
-            0x03 DebugActive set_DebugActive: u8 = "UCHAR", "seen in symbols.";
-            0x00 MutantType set_MutantType: u8 = "UCHAR", "seen in symbols.";
-            0x01 MutantSize set_MutantSize: u8 = "BOOLEAN", "seen in symbols.";
-            0x02 DpcActive set_DpcActive: u8 = "BOOLEAN", "seen in symbols.";
-            0x03 MutantReserved set_MutantReserved: u8 = "UCHAR", "seen in symbols.";
+            0x00 Lock set_Lock: i32 = "LONG volatile", "from symbols.";
+            0x00 LockNV set_LockNV: i32 = "LONG", "from symbols.";
+            0x00 Type set_Type: u8 = "UCHAR", "from symbols.";
+            0x01 Signalling set_Signalling: u8 = "UCHAR", "from symbols.";
+            0x02 Size set_Size: u8 = "UCHAR", "from symbols.";
+            0x03 Reserved1 set_Reserved1: u8 = "UCHAR", "from symbols.";
+            0x00 TimerType set_TimerType: u8 = "UCHAR", "from symbols.";
+            0x01 TimerControlFlags set_TimerControlFlags: u8 = "UCHAR", "from symbols.";
+            0x01 [0] Absolute set_Absolute: u8 = "UCHAR", "from symbols.";
+            0x01 [1] Wake set_Wake: u8 = "UCHAR", "from symbols.";
+            0x01 [2 to 7] EncodedTolerableDelay set_EncodedTolerableDelay: u8 = "UCHAR", "from symbols.";
+            0x02 Hand set_Hand: u8 = "UCHAR", "from symbols.";
+            0x03 TimerMiscFlags set_TimerMiscFlags: u8 = "UCHAR", "from symbols.";
+            0x03 [0] Index set_Index: u8 = "UCHAR", "from symbols.";
+            0x03 [1 to 5] Processor set_Processor: u8 = "UCHAR", "from symbols.";
+            0x03 [6] Inserted set_Inserted: u8 = "UCHAR", "from symbols.";
+            0x03 [7] Expired set_Expired: u8 = "UCHAR volatile", "from symbols.";
+            0x00 Timer2Type set_Timer2Type: u8 = "UCHAR", "from symbols.";
+            0x01 Timer2Flags set_Timer2Flags: u8 = "UCHAR", "from symbols.";
+            0x01 [0] Timer2Inserted set_Timer2Inserted: u8 = "UCHAR", "from symbols.";
+            0x01 [1] Timer2Expiring set_Timer2Expiring: u8 = "UCHAR", "from symbols.";
+            0x01 [2] Timer2CancelPending set_Timer2CancelPending: u8 = "UCHAR", "from symbols.";
+            0x01 [3] Timer2SetPending set_Timer2SetPending: u8 = "UCHAR", "from symbols.";
+            0x01 [4] Timer2Running set_Timer2Running: u8 = "UCHAR", "from symbols.";
+            0x01 [5] Timer2Disabled set_Timer2Disabled: u8 = "UCHAR", "from symbols.";
+            0x01 [6 to 7] Timer2ReservedFlags set_Timer2ReservedFlags: u8 = "UCHAR", "from symbols.";
+            0x02 Timer2Reserved1 set_Timer2Reserved1: u8 = "UCHAR", "from symbols.";
+            0x03 Timer2Reserved2 set_Timer2Reserved2: u8 = "UCHAR", "from symbols.";
+            0x00 QueueType set_QueueType: u8 = "UCHAR", "from symbols.";
+            0x01 QueueControlFlags set_QueueControlFlags: u8 = "UCHAR", "from symbols.";
+            0x01 [0] Abandoned set_Abandoned: u8 = "UCHAR", "from symbols.";
+            0x01 [1] DisableIncrement set_DisableIncrement: u8 = "UCHAR", "from symbols.";
+            0x01 [2 to 7] QueueReservedControlFlags set_QueueReservedControlFlags: u8 = "UCHAR", "from symbols.";
+            0x02 QueueSize set_QueueSize: u8 = "UCHAR", "from symbols.";
+            0x03 QueueReserved set_QueueReserved: u8 = "UCHAR", "from symbols.";
+            0x00 ThreadType set_ThreadType: u8 = "UCHAR", "from symbols.";
+            0x01 ThreadReserved set_ThreadReserved: u8 = "UCHAR", "from symbols.";
+            0x02 ThreadControlFlags set_ThreadControlFlags: u8 = "UCHAR", "from symbols.";
+            0x02 [0] CycleProfiling set_CycleProfiling: u8 = "UCHAR", "from symbols.";
+            0x02 [1] CounterProfiling set_CounterProfiling: u8 = "UCHAR", "from symbols.";
+            0x02 [2] GroupScheduling set_GroupScheduling: u8 = "UCHAR", "from symbols.";
+            0x02 [3] AffinitySet set_AffinitySet: u8 = "UCHAR", "from symbols.";
+            0x02 [4 to 7] ThreadReservedControlFlags set_ThreadReservedControlFlags: u8 = "UCHAR", "from symbols.";
+            0x03 DebugActive set_DebugActive: u8 = "UCHAR", "from symbols.";
+            0x00 MutantType set_MutantType: u8 = "UCHAR", "from symbols.";
+            0x01 MutantSize set_MutantSize: u8 = "BOOLEAN", "from symbols.";
+            0x02 DpcActive set_DpcActive: u8 = "BOOLEAN", "from symbols.";
+            0x03 MutantReserved set_MutantReserved: u8 = "UCHAR", "from symbols.";
         }
-        0x04 SignalState: i32 = "LONG", "seen in symbols.";
-        0x08 WaitListHead: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "seen in symbols.";
+        0x04 SignalState: i32 = "LONG", "from symbols.";
+        0x08 WaitListHead: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "from symbols.";
     }
 }
 
 runtime::layout! {
     /// The unnamed union at 0x00 of `DISPATCHER_HEADER`.
     pub union DISPATCHER_HEADER_6_3_9600_17031_x86_u00: 0x4, 4 {
-        0x00 Lock: i32 = "LONG volatile", "seen in symbols.";
-        0x00 LockNV: i32 = "LONG", "seen in symbols.";
+        0x00 Lock: i32 = "LONG volatile", "from symbols.";
+        0x00 LockNV: i32 = "LONG", "from symbols.";
         0x00 s00: DISPATCHER_HEADER_6_3_9600_17031_u00_s00, "unnamed; its members have accessors.";
         0x00 s00_2: DISPATCHER_HEADER_6_3_9600_17031_x86_u00_s00_2, "unnamed; its members have accessors.";
         0x00 s00_3: DISPATCHER_HEADER_6_3_9600_17031_u00_s00_3, "unnamed; its members have accessors.";
@@ -1003,19 +1003,19 @@ runtime::layout! {
 runtime::layout! {
     /// The unnamed structure at 0x00 of `u00` in `DISPATCHER_HEADER`.
     pub struct DISPATCHER_HEADER_6_3_9600_17031_u00_s00: 0x4, 1 {
-        0x00 Type: u8 = "UCHAR", "seen in symbols.";
-        0x01 Signalling: u8 = "UCHAR", "seen in symbols.";
-        0x02 Size: u8 = "UCHAR", "seen in symbols.";
-        0x03 Reserved1: u8 = "UCHAR", "seen in symbols.";
+        0x00 Type: u8 = "UCHAR", "from symbols.";
+        0x01 Signalling: u8 = "UCHAR", "from symbols.";
+        0x02 Size: u8 = "UCHAR", "from symbols.";
+        0x03 Reserved1: u8 = "UCHAR", "from symbols.";
     }
 }
 
 runtime::layout! {
     /// The unnamed structure at 0x00 of `u00` in `DISPATCHER_HEADER`.
     pub struct DISPATCHER_HEADER_6_3_9600_17031_x86_u00_s00_2: 0x4, 1 {
-        0x00 TimerType: u8 = "UCHAR", "seen in symbols.";
+        0x00 TimerType: u8 = "UCHAR", "from symbols.";
         0x01 u01: DISPATCHER_HEADER_6_3_9600_17031_u00_s00_2_u01, "unnamed; its members have accessors.";
-        0x02 Hand: u8 = "UCHAR", "seen in symbols.";
+        0x02 Hand: u8 = "UCHAR", "from symbols.";
         0x03 u03: DISPATCHER_HEADER_6_3_9600_17031_x86_u00_s00_2_u03, "unnamed; its members have accessors.";
     }
 }
@@ -1023,7 +1023,7 @@ runtime::layout! {
 runtime::layout! {
     /// The unnamed union at 0x01 of `u00_s00_2` in `DISPATCHER_HEADER`.
     pub union DISPATCHER_HEADER_6_3_9600_17031_u00_s00_2_u01: 0x1, 1 {
-        0x00 TimerControlFlags: u8 = "UCHAR", "seen in symbols.";
+        0x00 TimerControlFlags: u8 = "UCHAR", "from symbols.";
         0x00 s00: DISPATCHER_HEADER_6_3_9600_17031_u00_s00_2_u01_s00, "unnamed; its members have accessors.";
     }
 }
@@ -1038,7 +1038,7 @@ runtime::layout! {
 runtime::layout! {
     /// The unnamed union at 0x03 of `u00_s00_2` in `DISPATCHER_HEADER`.
     pub union DISPATCHER_HEADER_6_3_9600_17031_x86_u00_s00_2_u03: 0x1, 1 {
-        0x00 TimerMiscFlags: u8 = "UCHAR", "seen in symbols.";
+        0x00 TimerMiscFlags: u8 = "UCHAR", "from symbols.";
         0x00 s00: DISPATCHER_HEADER_6_3_9600_17031_x86_u00_s00_2_u03_s00, "unnamed; its members have accessors.";
     }
 }
@@ -1053,17 +1053,17 @@ runtime::layout! {
 runtime::layout! {
     /// The unnamed structure at 0x00 of `u00` in `DISPATCHER_HEADER`.
     pub struct DISPATCHER_HEADER_6_3_9600_17031_u00_s00_3: 0x4, 1 {
-        0x00 Timer2Type: u8 = "UCHAR", "seen in symbols.";
+        0x00 Timer2Type: u8 = "UCHAR", "from symbols.";
         0x01 u01: DISPATCHER_HEADER_6_3_9600_17031_u00_s00_3_u01, "unnamed; its members have accessors.";
-        0x02 Timer2Reserved1: u8 = "UCHAR", "seen in symbols.";
-        0x03 Timer2Reserved2: u8 = "UCHAR", "seen in symbols.";
+        0x02 Timer2Reserved1: u8 = "UCHAR", "from symbols.";
+        0x03 Timer2Reserved2: u8 = "UCHAR", "from symbols.";
     }
 }
 
 runtime::layout! {
     /// The unnamed union at 0x01 of `u00_s00_3` in `DISPATCHER_HEADER`.
     pub union DISPATCHER_HEADER_6_3_9600_17031_u00_s00_3_u01: 0x1, 1 {
-        0x00 Timer2Flags: u8 = "UCHAR", "seen in symbols.";
+        0x00 Timer2Flags: u8 = "UCHAR", "from symbols.";
         0x00 s00: DISPATCHER_HEADER_6_3_9600_17031_u00_s00_3_u01_s00, "unnamed; its members have accessors.";
     }
 }
@@ -1078,17 +1078,17 @@ runtime::layout! {
 runtime::layout! {
     /// The unnamed structure at 0x00 of `u00` in `DISPATCHER_HEADER`.
     pub struct DISPATCHER_HEADER_6_3_9600_17031_u00_s00_4: 0x4, 1 {
-        0x00 QueueType: u8 = "UCHAR", "seen in symbols.";
+        0x00 QueueType: u8 = "UCHAR", "from symbols.";
         0x01 u01: DISPATCHER_HEADER_6_3_9600_17031_u00_s00_4_u01, "unnamed; its members have accessors.";
-        0x02 QueueSize: u8 = "UCHAR", "seen in symbols.";
-        0x03 QueueReserved: u8 = "UCHAR", "seen in symbols.";
+        0x02 QueueSize: u8 = "UCHAR", "from symbols.";
+        0x03 QueueReserved: u8 = "UCHAR", "from symbols.";
     }
 }
 
 runtime::layout! {
     /// The unnamed union at 0x01 of `u00_s00_4` in `DISPATCHER_HEADER`.
     pub union DISPATCHER_HEADER_6_3_9600_17031_u00_s00_4_u01: 0x1, 1 {
-        0x00 QueueControlFlags: u8 = "UCHAR", "seen in symbols.";
+        0x00 QueueControlFlags: u8 = "UCHAR", "from symbols.";
         0x00 s00: DISPATCHER_HEADER_6_3_9600_17031_u00_s00_4_u01_s00, "unnamed; its members have accessors.";
     }
 }
@@ -1103,8 +1103,8 @@ runtime::layout! {
 runtime::layout! {
     /// The unnamed structure at 0x00 of `u00` in `DISPATCHER_HEADER`.
     pub struct DISPATCHER_HEADER_6_3_9600_17031_x86_u00_s00_5: 0x4, 1 {
-        0x00 ThreadType: u8 = "UCHAR", "seen in symbols.";
-        0x01 ThreadReserved: u8 = "UCHAR", "seen in symbols.";
+        0x00 ThreadType: u8 = "UCHAR", "from symbols.";
+        0x01 ThreadReserved: u8 = "UCHAR", "from symbols.";
         0x02 u02: DISPATCHER_HEADER_6_3_9600_17031_u00_s00_5_u02, "unnamed; its members have accessors.";
         0x03 u03: DISPATCHER_HEADER_6_3_9600_17031_x86_u00_s00_5_u03, "unnamed; its members have accessors.";
     }
@@ -1113,7 +1113,7 @@ runtime::layout! {
 runtime::layout! {
     /// The unnamed union at 0x02 of `u00_s00_5` in `DISPATCHER_HEADER`.
     pub union DISPATCHER_HEADER_6_3_9600_17031_u00_s00_5_u02: 0x1, 1 {
-        0x00 ThreadControlFlags: u8 = "UCHAR", "seen in symbols.";
+        0x00 ThreadControlFlags: u8 = "UCHAR", "from symbols.";
         0x00 s00: DISPATCHER_HEADER_6_3_9600_17031_u00_s00_5_u02_s00, "unnamed; its members have accessors.";
     }
 }
@@ -1128,17 +1128,17 @@ runtime::layout! {
 runtime::layout! {
     /// The unnamed union at 0x03 of `u00_s00_5` in `DISPATCHER_HEADER`.
     pub union DISPATCHER_HEADER_6_3_9600_17031_x86_u00_s00_5_u03: 0x1, 1 {
-        0x00 DebugActive: u8 = "UCHAR", "seen in symbols.";
+        0x00 DebugActive: u8 = "UCHAR", "from symbols.";
     }
 }
 
 runtime::layout! {
     /// The unnamed structure at 0x00 of `u00` in `DISPATCHER_HEADER`.
     pub struct DISPATCHER_HEADER_6_3_9600_17031_u00_s00_6: 0x4, 1 {
-        0x00 MutantType: u8 = "UCHAR", "seen in symbols.";
-        0x01 MutantSize: u8 = "BOOLEAN", "seen in symbols.";
-        0x02 DpcActive: u8 = "BOOLEAN", "seen in symbols.";
-        0x03 MutantReserved: u8 = "UCHAR", "seen in symbols.";
+        0x00 MutantType: u8 = "UCHAR", "from symbols.";
+        0x01 MutantSize: u8 = "BOOLEAN", "from symbols.";
+        0x02 DpcActive: u8 = "BOOLEAN", "from symbols.";
+        0x03 MutantReserved: u8 = "UCHAR", "from symbols.";
     }
 }
 
@@ -1148,70 +1148,70 @@ runtime::layout! {
     /// What begins every kernel object that a thread can wait for.
     pub struct DISPATCHER_HEADER_6_3_9600_17031_x64: members::DISPATCHER_HEADER, 0x18, 8 {
         0x00 u00: DISPATCHER_HEADER_6_3_9600_17031_x64_u00, "unnamed; its members have accessors." {
-            0x00 Lock set_Lock: i32 = "LONG volatile", "seen in symbols.";
-            0x00 LockNV set_LockNV: i32 = "LONG", "seen in symbols.";
-            0x00 Type set_Type: u8 = "UCHAR", "seen in symbols.";
-            0x01 Signalling set_Signalling: u8 = "UCHAR", "seen in symbols.";
-            0x02 Size set_Size: u8 = "UCHAR", "seen in symbols.";
-            0x03 Reserved1 set_Reserved1: u8 = "UCHAR", "seen in symbols.";
-            0x00 TimerType set_TimerType: u8 = "UCHAR", "seen in symbols.";
-            0x01 TimerControlFlags set_TimerControlFlags: u8 = "UCHAR", "seen in symbols.";
-            0x01 [0] Absolute set_Absolute: u8 = "UCHAR", "seen in symbols.";
-            0x01 [1] Wake set_Wake: u8 = "UCHAR", "seen in symbols.";
-            0x01 [2 to 7] EncodedTolerableDelay set_EncodedTolerableDelay: u8 = "UCHAR", "seen in symbols.";
-            0x02 Hand set_Hand: u8 = "UCHAR", "seen in symbols.";
-            0x03 TimerMiscFlags set_TimerMiscFlags: u8 = "UCHAR", "seen in symbols.";
-            0x03 [0 to 5] Index set_Index: u8 = "UCHAR", "seen in symbols.";
-            0x03 [6] Inserted set_Inserted: u8 = "UCHAR", "seen in symbols.";
-            0x03 [7] Expired set_Expired: u8 = "UCHAR volatile", "seen in symbols.";
-            0x00 Timer2Type set_Timer2Type: u8 = "UCHAR", "seen in symbols.";
-            0x01 Timer2Flags set_Timer2Flags: u8 = "UCHAR", "seen in symbols.";
-            0x01 [0] Timer2Inserted set_Timer2Inserted: u8 = "UCHAR", "seen in symbols.";
-            0x01 [1] Timer2Expiring set_Timer2Expiring: u8 = "UCHAR", "seen in symbols.";
-            0x01 [2] Timer2CancelPending set_Timer2CancelPending: u8 = "UCHAR", "seen in symbols.";
-            0x01 [3] Timer2SetPending set_Timer2SetPending: u8 = "UCHAR", "seen in symbols.";
-            0x01 [4] Timer2Running set_Timer2Running: u8 = "UCHAR", "seen in symbols.";
-            0x01 [5] Timer2Disabled set_Timer2Disabled: u8 = "UCHAR", "seen in symbols.";
-            0x01 [6 to 7] Timer2ReservedFlags set_Timer2ReservedFlags: u8 = "UCHAR", "seen in symbols.";
-            0x02 Timer2Reserved1 set_Timer2Reserved1: u8 = "UCHAR", "seen in symbols.";
-            0x03 Timer2Reserved2 set_Timer2Reserved2: u8 = "UCHAR", "seen in symbols.";
-            0x00 QueueType set_QueueType: u8 = "UCHAR", "seen in symbols.";
-            0x01 QueueControlFlags set_QueueControlFlags: u8 = "UCHAR", "seen in symbols.";
-            0x01 [0] Abandoned set_Abandoned: u8 = "UCHAR", "seen in symbols.";
-            0x01 [1] DisableIncrement set_DisableIncrement: u8 = "UCHAR", "seen in symbols.";
-            0x01 [2 to 7] QueueReservedControlFlags set_QueueReservedControlFlags: u8 = "UCHAR", "seen in symbols.";
-            0x02 QueueSize set_QueueSize: u8 = "UCHAR", "seen in symbols.";
-            0x03 QueueReserved set_QueueReserved: u8 = "UCHAR", "seen in symbols.";
-            0x00 ThreadType set_ThreadType: u8 = "UCHAR", "seen in symbols.";
-            0x01 ThreadReserved set_ThreadReserved: u8 = "UCHAR", "seen in symbols.";
-            0x02 ThreadControlFlags set_ThreadControlFlags: u8 = "UCHAR", "seen in symbols.";
-            0x02 [0] CycleProfiling set_CycleProfiling: u8 = "UCHAR", "seen in symbols.";
-            0x02 [1] CounterProfiling set_CounterProfiling: u8 = "UCHAR", "seen in symbols.";
-            0x02 [2] GroupScheduling set_GroupScheduling: u8 = "UCHAR", "seen in symbols.";
-            0x02 [3] AffinitySet set_AffinitySet: u8 = "UCHAR", "seen in symbols.";
-            0x02 [4 to 7] ThreadReservedControlFlags set_ThreadReservedControlFlags: u8 = "UCHAR", "seen in symbols.";
-            0x03 DebugActive set_DebugActive: u8 = "UCHAR", "seen in symbols.";
-            0x03 [0] ActiveDR7 set_ActiveDR7: u8 = "BOOLEAN", "seen in symbols.";
-            0x03 [1] Instrumented set_Instrumented: u8 = "BOOLEAN", "seen in symbols.";
-            0x03 [2] Minimal set_Minimal: u8 = "BOOLEAN", "seen in symbols.";
-            0x03 [3 to 5] Reserved4 set_Reserved4: u8 = "BOOLEAN", "seen in symbols.";
-            0x03 [6] UmsScheduled set_UmsScheduled: u8 = "BOOLEAN", "seen in symbols.";
-            0x03 [7] UmsPrimary set_UmsPrimary: u8 = "BOOLEAN", "seen in symbols.";
-            0x00 MutantType set_MutantType: u8 = "UCHAR", "seen in symbols.";
-            0x01 MutantSize set_MutantSize: u8 = "BOOLEAN", "seen in symbols.";
-            0x02 DpcActive set_DpcActive: u8 = "BOOLEAN", "seen in symbols.";
-            0x03 MutantReserved set_MutantReserved: u8 = "UCHAR", "seen in symbols.";
+            0x00 Lock set_Lock: i32 = "LONG volatile", "from symbols.";
+            0x00 LockNV set_LockNV: i32 = "LONG", "from symbols.";
+            0x00 Type set_Type: u8 = "UCHAR", "from symbols.";
+            0x01 Signalling set_Signalling: u8 = "UCHAR", "from symbols.";
+            0x02 Size set_Size: u8 = "UCHAR", "from symbols.";
+            0x03 Reserved1 set_Reserved1: u8 = "UCHAR", "from symbols.";
+            0x00 TimerType set_TimerType: u8 = "UCHAR", "from symbols.";
+            0x01 TimerControlFlags set_TimerControlFlags: u8 = "UCHAR", "from symbols.";
+            0x01 [0] Absolute set_Absolute: u8 = "UCHAR", "from symbols.";
+            0x01 [1] Wake set_Wake: u8 = "UCHAR", "from symbols.";
+            0x01 [2 to 7] EncodedTolerableDelay set_EncodedTolerableDelay: u8 = "UCHAR", "from symbols.";
+            0x02 Hand set_Hand: u8 = "UCHAR", "from symbols.";
+            0x03 TimerMiscFlags set_TimerMiscFlags: u8 = "UCHAR", "from symbols.";
+            0x03 [0 to 5] Index set_Index: u8 = "UCHAR", "from symbols.";
+            0x03 [6] Inserted set_Inserted: u8 = "UCHAR", "from symbols.";
+            0x03 [7] Expired set_Expired: u8 = "UCHAR volatile", "from symbols.";
+            0x00 Timer2Type set_Timer2Type: u8 = "UCHAR", "from symbols.";
+            0x01 Timer2Flags set_Timer2Flags: u8 = "UCHAR", "from symbols.";
+            0x01 [0] Timer2Inserted set_Timer2Inserted: u8 = "UCHAR", "from symbols.";
+            0x01 [1] Timer2Expiring set_Timer2Expiring: u8 = "UCHAR", "from symbols.";
+            0x01 [2] Timer2CancelPending set_Timer2CancelPending: u8 = "UCHAR", "from symbols.";
+            0x01 [3] Timer2SetPending set_Timer2SetPending: u8 = "UCHAR", "from symbols.";
+            0x01 [4] Timer2Running set_Timer2Running: u8 = "UCHAR", "from symbols.";
+            0x01 [5] Timer2Disabled set_Timer2Disabled: u8 = "UCHAR", "from symbols.";
+            0x01 [6 to 7] Timer2ReservedFlags set_Timer2ReservedFlags: u8 = "UCHAR", "from symbols.";
+            0x02 Timer2Reserved1 set_Timer2Reserved1: u8 = "UCHAR", "from symbols.";
+            0x03 Timer2Reserved2 set_Timer2Reserved2: u8 = "UCHAR", "from symbols.";
+            0x00 QueueType set_QueueType: u8 = "UCHAR", "from symbols.";
+            0x01 QueueControlFlags set_QueueControlFlags: u8 = "UCHAR", "from symbols.";
+            0x01 [0] Abandoned set_Abandoned: u8 = "UCHAR", "from symbols.";
+            0x01 [1] DisableIncrement set_DisableIncrement: u8 = "UCHAR", "from symbols.";
+            0x01 [2 to 7] QueueReservedControlFlags set_QueueReservedControlFlags: u8 = "UCHAR", "from symbols.";
+            0x02 QueueSize set_QueueSize: u8 = "UCHAR", "from symbols.";
+            0x03 QueueReserved set_QueueReserved: u8 = "UCHAR", "from symbols.";
+            0x00 ThreadType set_ThreadType: u8 = "UCHAR", "from symbols.";
+            0x01 ThreadReserved set_ThreadReserved: u8 = "UCHAR", "from symbols.";
+            0x02 ThreadControlFlags set_ThreadControlFlags: u8 = "UCHAR", "from symbols.";
+            0x02 [0] CycleProfiling set_CycleProfiling: u8 = "UCHAR", "from symbols.";
+            0x02 [1] CounterProfiling set_CounterProfiling: u8 = "UCHAR", "from symbols.";
+            0x02 [2] GroupScheduling set_GroupScheduling: u8 = "UCHAR", "from symbols.";
+            0x02 [3] AffinitySet set_AffinitySet: u8 = "UCHAR", "from symbols.";
+            0x02 [4 to 7] ThreadReservedControlFlags set_ThreadReservedControlFlags: u8 = "UCHAR", "from symbols.";
+            0x03 DebugActive set_DebugActive: u8 = "UCHAR", "from symbols.";
+            0x03 [0] ActiveDR7 set_ActiveDR7: u8 = "BOOLEAN", "from symbols.";
+            0x03 [1] Instrumented set_Instrumented: u8 = "BOOLEAN", "from symbols.";
+            0x03 [2] Minimal set_Minimal: u8 = "BOOLEAN", "from symbols.";
+            0x03 [3 to 5] Reserved4 set_Reserved4: u8 = "BOOLEAN", "from symbols.";
+            0x03 [6] UmsScheduled set_UmsScheduled: u8 = "BOOLEAN", "from symbols.";
+            0x03 [7] UmsPrimary set_UmsPrimary: u8 = "BOOLEAN", "from symbols.";
+            0x00 MutantType set_MutantType: u8 = "UCHAR", "from symbols.";
+            0x01 MutantSize set_MutantSize: u8 = "BOOLEAN", "from symbols.";
+            0x02 DpcActive set_DpcActive: u8 = "BOOLEAN", "from symbols.";
+            0x03 MutantReserved set_MutantReserved: u8 = "UCHAR", "from symbols.";
         }
-        0x04 SignalState: i32 = "LONG", "seen in symbols.";
-        0x08 WaitListHead: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "seen in symbols.";
+        0x04 SignalState: i32 = "LONG", "from symbols.";
+        0x08 WaitListHead: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "from symbols.";
     }
 }
 
 runtime::layout! {
     /// The unnamed union at 0x00 of `DISPATCHER_HEADER`.
     pub union DISPATCHER_HEADER_6_3_9600_17031_x64_u00: 0x4, 4 {
-        0x00 Lock: i32 = "LONG volatile", "seen in symbols.";
-        0x00 LockNV: i32 = "LONG", "seen in symbols.";
+        0x00 Lock: i32 = "LONG volatile", "from symbols.";
+        0x00 LockNV: i32 = "LONG", "from symbols.";
         0x00 s00: DISPATCHER_HEADER_6_3_9600_17031_u00_s00, "unnamed; its members have accessors.";
         0x00 s00_2: DISPATCHER_HEADER_6_3_9600_17031_x64_u00_s00_2, "unnamed; its members have accessors.";
         0x00 s00_3: DISPATCHER_HEADER_6_3_9600_17031_u00_s00_3, "unnamed; its members have accessors.";
@@ -1224,9 +1224,9 @@ runtime::layout! {
 runtime::layout! {
     /// The unnamed structure at 0x00 of `u00` in `DISPATCHER_HEADER`.
     pub struct DISPATCHER_HEADER_6_3_9600_17031_x64_u00_s00_2: 0x4, 1 {
-        0x00 TimerType: u8 = "UCHAR", "seen in symbols.";
+        0x00 TimerType: u8 = "UCHAR", "from symbols.";
         0x01 u01: DISPATCHER_HEADER_6_3_9600_17031_u00_s00_2_u01, "unnamed; its members have accessors.";
-        0x02 Hand: u8 = "UCHAR", "seen in symbols.";
+        0x02 Hand: u8 = "UCHAR", "from symbols.";
         0x03 u03: DISPATCHER_HEADER_6_3_9600_17031_x64_u00_s00_2_u03, "unnamed; its members have accessors.";
     }
 }
@@ -1234,7 +1234,7 @@ runtime::layout! {
 runtime::layout! {
     /// The unnamed union at 0x03 of `u00_s00_2` in `DISPATCHER_HEADER`.
     pub union DISPATCHER_HEADER_6_3_9600_17031_x64_u00_s00_2_u03: 0x1, 1 {
-        0x00 TimerMiscFlags: u8 = "UCHAR", "seen in symbols.";
+        0x00 TimerMiscFlags: u8 = "UCHAR", "from symbols.";
         0x00 s00: DISPATCHER_HEADER_6_3_9600_17031_x64_u00_s00_2_u03_s00, "unnamed; its members have accessors.";
     }
 }
@@ -1249,8 +1249,8 @@ runtime::layout! {
 runtime::layout! {
     /// The unnamed structure at 0x00 of `u00` in `DISPATCHER_HEADER`.
     pub struct DISPATCHER_HEADER_6_3_9600_17031_x64_u00_s00_5: 0x4, 1 {
-        0x00 ThreadType: u8 = "UCHAR", "seen in symbols.";
-        0x01 ThreadReserved: u8 = "UCHAR", "seen in symbols.";
+        0x00 ThreadType: u8 = "UCHAR", "from symbols.";
+        0x01 ThreadReserved: u8 = "UCHAR", "from symbols.";
         0x02 u02: DISPATCHER_HEADER_6_3_9600_17031_u00_s00_5_u02, "unnamed; its members have accessors.";
         0x03 u03: DISPATCHER_HEADER_6_3_9600_17031_x64_u00_s00_5_u03, "unnamed; its members have accessors.";
     }
@@ -1259,7 +1259,7 @@ runtime::layout! {
 runtime::layout! {
     /// The unnamed union at 0x03 of `u00_s00_5` in `DISPATCHER_HEADER`.
     pub union DISPATCHER_HEADER_6_3_9600_17031_x64_u00_s00_5_u03: 0x1, 1 {
-        0x00 DebugActive: u8 = "UCHAR", "seen in symbols.";
+        0x00 DebugActive: u8 = "UCHAR", "from symbols.";
         0x00 s00: DISPATCHER_HEADER_6_3_9600_17031_x64_u00_s00_5_u03_s00, "unnamed; its members have accessors.";
     }
 }
@@ -1277,68 +1277,68 @@ runtime::layout! {
     /// What begins every kernel object that a thread can wait for.
     pub struct DISPATCHER_HEADER_10_0_x86: members::DISPATCHER_HEADER, 0x10, 4 {
         0x00 u00: DISPATCHER_HEADER_10_0_x86_u00, "unnamed; its members have accessors." {
-            0x00 Lock set_Lock: i32 = "LONG volatile", "seen in symbols.";
-            0x00 LockNV set_LockNV: i32 = "LONG", "seen in symbols.";
-            0x00 Type set_Type: u8 = "UCHAR", "seen in symbols.";
-            0x01 Signalling set_Signalling: u8 = "UCHAR", "seen in symbols.";
-            0x02 Size set_Size: u8 = "UCHAR", "seen in symbols.";
-            0x03 Reserved1 set_Reserved1: u8 = "UCHAR", "seen in symbols.";
-            0x00 TimerType set_TimerType: u8 = "UCHAR", "seen in symbols.";
-            0x01 TimerControlFlags set_TimerControlFlags: u8 = "UCHAR", "seen in symbols.";
-            0x01 [0] Absolute set_Absolute: u8 = "UCHAR", "seen in symbols.";
-            0x01 [1] Wake set_Wake: u8 = "UCHAR", "seen in symbols.";
-            0x01 [2 to 7] EncodedTolerableDelay set_EncodedTolerableDelay: u8 = "UCHAR", "seen in symbols.";
-            0x02 Hand set_Hand: u8 = "UCHAR", "seen in symbols.";
-            0x03 TimerMiscFlags set_TimerMiscFlags: u8 = "UCHAR", "seen in symbols.";
-            0x03 [0] Index set_Index: u8 = "UCHAR", "seen in symbols.";
-            0x03 [1 to 5] Processor set_Processor: u8 = "UCHAR", "seen in symbols.";
-            0x03 [6] Inserted set_Inserted: u8 = "UCHAR", "seen in symbols.";
-            0x03 [7] Expired set_Expired: u8 = "UCHAR volatile", "seen in symbols.";
-            0x00 Timer2Type set_Timer2Type: u8 = "UCHAR", "seen in symbols.";
-            0x01 Timer2Flags set_Timer2Flags: u8 = "UCHAR", "seen in symbols.";
-            0x01 [0] Timer2Inserted set_Timer2Inserted: u8 = "UCHAR", "seen in symbols.";
-            0x01 [1] Timer2Expiring set_Timer2Expiring: u8 = "UCHAR", "seen in symbols.";
-            0x01 [2] Timer2CancelPending set_Timer2CancelPending: u8 = "UCHAR", "seen in symbols.";
-            0x01 [3] Timer2SetPending set_Timer2SetPending: u8 = "UCHAR", "seen in symbols.";
-            0x01 [4] Timer2Running set_Timer2Running: u8 = "UCHAR", "seen in symbols.";
-            0x01 [5] Timer2Disabled set_Timer2Disabled: u8 = "UCHAR", "seen in symbols.";
-            0x01 [6 to 7] Timer2ReservedFlags set_Timer2ReservedFlags: u8 = "UCHAR", "seen in symbols.";
-            0x02 Timer2Reserved1 set_Timer2Reserved1: u8 = "UCHAR", "seen in symbols.";
-            0x03 Timer2Reserved2 set_Timer2Reserved2: u8 = "UCHAR", "seen in symbols.";
-            0x00 QueueType set_QueueType: u8 = "UCHAR", "seen in symbols.";
-            0x01 QueueControlFlags set_QueueControlFlags: u8 = "UCHAR", "seen in symbols.";
-            0x01 [0] Abandoned set_Abandoned: u8 = "UCHAR", "seen in symbols.";
-            0x01 [1] DisableIncrement set_DisableIncrement: u8 = "UCHAR", "seen in symbols.";
-            0x01 [2 to 7] QueueReservedControlFlags set_QueueReservedControlFlags: u8 = "UCHAR", "seen in symbols.";
-            0x02 QueueSize set_QueueSize: u8 = "UCHAR", "seen in symbols.";
-            0x03 QueueReserved set_QueueReserved: u8 = "UCHAR", "seen in symbols.";
-            0x00 ThreadType set_ThreadType: u8 = "UCHAR", "seen in symbols.";
-            0x01 ThreadReserved set_ThreadReserved: u8 = "UCHAR", "seen in symbols.";
-            0x02 ThreadControlFlags set_ThreadControlFlags: u8 = "UCHAR", "seen in symbols.";
-            0x02 [0] CycleProfiling set_CycleProfiling: u8 = "UCHAR", "seen in symbols.";
-            0x02 [1] CounterProfiling set_CounterProfiling: u8 = "UCHAR", "seen in symbols.";
-            0x02 [2] GroupScheduling set_GroupScheduling: u8 = "UCHAR", "seen in symbols.";
-            0x02 [3] AffinitySet set_AffinitySet: u8 = "UCHAR", "seen in symbols.";
-            0x02 [4] Tagged set_Tagged: u8 = "UCHAR", "seen in symbols.";
-            0x02 [5] EnergyProfiling set_EnergyProfiling: u8 = "UCHAR", "seen in symbols.";
-            0x02 [6] Instrumented set_Instrumented: u8 = "UCHAR", "seen in symbols.";
-            0x02 [7] ThreadReservedControlFlags set_ThreadReservedControlFlags: u8 = "UCHAR", "seen in symbols.";
-            0x03 DebugActive set_DebugActive: u8 = "UCHAR", "seen in symbols.";
-            0x00 MutantType set_MutantType: u8 = "UCHAR", "seen in symbols.";
-            0x01 MutantSize set_MutantSize: u8 = "BOOLEAN", "seen in symbols.";
-            0x02 DpcActive set_DpcActive: u8 = "BOOLEAN", "seen in symbols.";
-            0x03 MutantReserved set_MutantReserved: u8 = "UCHAR", "seen in symbols.";
+            0x00 Lock set_Lock: i32 = "LONG volatile", "from symbols.";
+            0x00 LockNV set_LockNV: i32 = "LONG", "from symbols.";
+            0x00 Type set_Type: u8 = "UCHAR", "from symbols.";
+            0x01 Signalling set_Signalling: u8 = "UCHAR", "from symbols.";
+            0x02 Size set_Size: u8 = "UCHAR", "from symbols.";
+            0x03 Reserved1 set_Reserved1: u8 = "UCHAR", "from symbols.";
+            0x00 TimerType set_TimerType: u8 = "UCHAR", "from symbols.";
+            0x01 TimerControlFlags set_TimerControlFlags: u8 = "UCHAR", "from symbols.";
+            0x01 [0] Absolute set_Absolute: u8 = "UCHAR", "from symbols.";
+            0x01 [1] Wake set_Wake: u8 = "UCHAR", "from symbols.";
+            0x01 [2 to 7] EncodedTolerableDelay set_EncodedTolerableDelay: u8 = "UCHAR", "from symbols.";
+            0x02 Hand set_Hand: u8 = "UCHAR", "from symbols.";
+            0x03 TimerMiscFlags set_TimerMiscFlags: u8 = "UCHAR", "from symbols.";
+            0x03 [0] Index set_Index: u8 = "UCHAR", "from symbols.";
+            0x03 [1 to 5] Processor set_Processor: u8 = "UCHAR", "from symbols.";
+            0x03 [6] Inserted set_Inserted: u8 = "UCHAR", "from symbols.";
+            0x03 [7] Expired set_Expired: u8 = "UCHAR volatile", "from symbols.";
+            0x00 Timer2Type set_Timer2Type: u8 = "UCHAR", "from symbols.";
+            0x01 Timer2Flags set_Timer2Flags: u8 = "UCHAR", "from symbols.";
+            0x01 [0] Timer2Inserted set_Timer2Inserted: u8 = "UCHAR", "from symbols.";
+            0x01 [1] Timer2Expiring set_Timer2Expiring: u8 = "UCHAR", "from symbols.";
+            0x01 [2] Timer2CancelPending set_Timer2CancelPending: u8 = "UCHAR", "from symbols.";
+            0x01 [3] Timer2SetPending set_Timer2SetPending: u8 = "UCHAR", "from symbols.";
+            0x01 [4] Timer2Running set_Timer2Running: u8 = "UCHAR", "from symbols.";
+            0x01 [5] Timer2Disabled set_Timer2Disabled: u8 = "UCHAR", "from symbols.";
+            0x01 [6 to 7] Timer2ReservedFlags set_Timer2ReservedFlags: u8 = "UCHAR", "from symbols.";
+            0x02 Timer2Reserved1 set_Timer2Reserved1: u8 = "UCHAR", "from symbols.";
+            0x03 Timer2Reserved2 set_Timer2Reserved2: u8 = "UCHAR", "from symbols.";
+            0x00 QueueType set_QueueType: u8 = "UCHAR", "from symbols.";
+            0x01 QueueControlFlags set_QueueControlFlags: u8 = "UCHAR", "from symbols.";
+            0x01 [0] Abandoned set_Abandoned: u8 = "UCHAR", "from symbols.";
+            0x01 [1] DisableIncrement set_DisableIncrement: u8 = "UCHAR", "from symbols.";
+            0x01 [2 to 7] QueueReservedControlFlags set_QueueReservedControlFlags: u8 = "UCHAR", "from symbols.";
+            0x02 QueueSize set_QueueSize: u8 = "UCHAR", "from symbols.";
+            0x03 QueueReserved set_QueueReserved: u8 = "UCHAR", "from symbols.";
+            0x00 ThreadType set_ThreadType: u8 = "UCHAR", "from symbols.";
+            0x01 ThreadReserved set_ThreadReserved: u8 = "UCHAR", "from symbols.";
+            0x02 ThreadControlFlags set_ThreadControlFlags: u8 = "UCHAR", "from symbols.";
+            0x02 [0] CycleProfiling set_CycleProfiling: u8 = "UCHAR", "from symbols.";
+            0x02 [1] CounterProfiling set_CounterProfiling: u8 = "UCHAR", "from symbols.";
+            0x02 [2] GroupScheduling set_GroupScheduling: u8 = "UCHAR", "from symbols.";
+            0x02 [3] AffinitySet set_AffinitySet: u8 = "UCHAR", "from symbols.";
+            0x02 [4] Tagged set_Tagged: u8 = "UCHAR", "from symbols.";
+            0x02 [5] EnergyProfiling set_EnergyProfiling: u8 = "UCHAR", "from symbols.";
+            0x02 [6] Instrumented set_Instrumented: u8 = "UCHAR", "from symbols.";
+            0x02 [7] ThreadReservedControlFlags set_ThreadReservedControlFlags: u8 = "UCHAR", "from symbols.";
+            0x03 DebugActive set_DebugActive: u8 = "UCHAR", "from symbols.";
+            0x00 MutantType set_MutantType: u8 = "UCHAR", "from symbols.";
+            0x01 MutantSize set_MutantSize: u8 = "BOOLEAN", "from symbols.";
+            0x02 DpcActive set_DpcActive: u8 = "BOOLEAN", "from symbols.";
+            0x03 MutantReserved set_MutantReserved: u8 = "UCHAR", "from symbols.";
         }
-        0x04 SignalState: i32 = "LONG", "seen in symbols.";
-        0x08 WaitListHead: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "seen in symbols.";
+        0x04 SignalState: i32 = "LONG", "from symbols.";
+        0x08 WaitListHead: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "from symbols.";
     }
 }
 
 runtime::layout! {
     /// The unnamed union at 0x00 of `DISPATCHER_HEADER`.
     pub union DISPATCHER_HEADER_10_0_x86_u00: 0x4, 4 {
-        0x00 Lock: i32 = "LONG volatile", "seen in symbols.";
-        0x00 LockNV: i32 = "LONG", "seen in symbols.";
+        0x00 Lock: i32 = "LONG volatile", "from symbols.";
+        0x00 LockNV: i32 = "LONG", "from symbols.";
         0x00 s00: DISPATCHER_HEADER_6_3_9600_17031_u00_s00, "unnamed; its members have accessors.";
         0x00 s00_2: DISPATCHER_HEADER_6_3_9600_17031_x86_u00_s00_2, "unnamed; its members have accessors.";
         0x00 s00_3: DISPATCHER_HEADER_6_3_9600_17031_u00_s00_3, "unnamed; its members have accessors.";
@@ -1351,8 +1351,8 @@ runtime::layout! {
 runtime::layout! {
     /// The unnamed structure at 0x00 of `u00` in `DISPATCHER_HEADER`.
     pub struct DISPATCHER_HEADER_10_0_x86_u00_s00_5: 0x4, 1 {
-        0x00 ThreadType: u8 = "UCHAR", "seen in symbols.";
-        0x01 ThreadReserved: u8 = "UCHAR", "seen in symbols.";
+        0x00 ThreadType: u8 = "UCHAR", "from symbols.";
+        0x01 ThreadReserved: u8 = "UCHAR", "from symbols.";
         0x02 u02: DISPATCHER_HEADER_10_0_x86_u00_s00_5_u02, "unnamed; its members have accessors.";
         0x03 u03: DISPATCHER_HEADER_6_3_9600_17031_x86_u00_s00_5_u03, "unnamed; its members have accessors.";
     }
@@ -1361,7 +1361,7 @@ runtime::layout! {
 runtime::layout! {
     /// The unnamed union at 0x02 of `u00_s00_5` in `DISPATCHER_HEADER`.
     pub union DISPATCHER_HEADER_10_0_x86_u00_s00_5_u02: 0x1, 1 {
-        0x00 ThreadControlFlags: u8 = "UCHAR", "seen in symbols.";
+        0x00 ThreadControlFlags: u8 = "UCHAR", "from symbols.";
         0x00 s00: DISPATCHER_HEADER_10_0_x86_u00_s00_5_u02_s00, "unnamed; its members have accessors.";
     }
 }
@@ -1379,72 +1379,72 @@ runtime::layout! {
     /// What begins every kernel object that a thread can wait for.
     pub struct DISPATCHER_HEADER_10_0_x64: members::DISPATCHER_HEADER, 0x18, 8 {
         0x00 u00: DISPATCHER_HEADER_10_0_x64_u00, "unnamed; its members have accessors." {
-            0x00 Lock set_Lock: i32 = "LONG volatile", "seen in symbols.";
-            0x00 LockNV set_LockNV: i32 = "LONG", "seen in symbols.";
-            0x00 Type set_Type: u8 = "UCHAR", "seen in symbols.";
-            0x01 Signalling set_Signalling: u8 = "UCHAR", "seen in symbols.";
-            0x02 Size set_Size: u8 = "UCHAR", "seen in symbols.";
-            0x03 Reserved1 set_Reserved1: u8 = "UCHAR", "seen in symbols.";
-            0x00 TimerType set_TimerType: u8 = "UCHAR", "seen in symbols.";
-            0x01 TimerControlFlags set_TimerControlFlags: u8 = "UCHAR", "seen in symbols.";
-            0x01 [0] Absolute set_Absolute: u8 = "UCHAR", "seen in symbols.";
-            0x01 [1] Wake set_Wake: u8 = "UCHAR", "seen in symbols.";
-            0x01 [2 to 7] EncodedTolerableDelay set_EncodedTolerableDelay: u8 = "UCHAR", "seen in symbols.";
-            0x02 Hand set_Hand: u8 = "UCHAR", "seen in symbols.";
-            0x03 TimerMiscFlags set_TimerMiscFlags: u8 = "UCHAR", "seen in symbols.";
-            0x03 [0 to 5] Index set_Index: u8 = "UCHAR", "seen in symbols.";
-            0x03 [6] Inserted set_Inserted: u8 = "UCHAR", "seen in symbols.";
-            0x03 [7] Expired set_Expired: u8 = "UCHAR volatile", "seen in symbols.";
-            0x00 Timer2Type set_Timer2Type: u8 = "UCHAR", "seen in symbols.";
-            0x01 Timer2Flags set_Timer2Flags: u8 = "UCHAR", "seen in symbols.";
-            0x01 [0] Timer2Inserted set_Timer2Inserted: u8 = "UCHAR", "seen in symbols.";
-            0x01 [1] Timer2Expiring set_Timer2Expiring: u8 = "UCHAR", "seen in symbols.";
-            0x01 [2] Timer2CancelPending set_Timer2CancelPending: u8 = "UCHAR", "seen in symbols.";
-            0x01 [3] Timer2SetPending set_Timer2SetPending: u8 = "UCHAR", "seen in symbols.";
-            0x01 [4] Timer2Running set_Timer2Running: u8 = "UCHAR", "seen in symbols.";
-            0x01 [5] Timer2Disabled set_Timer2Disabled: u8 = "UCHAR", "seen in symbols.";
-            0x01 [6 to 7] Timer2ReservedFlags set_Timer2ReservedFlags: u8 = "UCHAR", "seen in symbols.";
-            0x02 Timer2Reserved1 set_Timer2Reserved1: u8 = "UCHAR", "seen in symbols.";
-            0x03 Timer2Reserved2 set_Timer2Reserved2: u8 = "UCHAR", "seen in symbols.";
-            0x00 QueueType set_QueueType: u8 = "UCHAR", "seen in symbols.";
-            0x01 QueueControlFlags set_QueueControlFlags: u8 = "UCHAR", "seen in symbols.";
-            0x01 [0] Abandoned set_Abandoned: u8 = "UCHAR", "seen in symbols.";
-            0x01 [1] DisableIncrement set_DisableIncrement: u8 = "UCHAR", "seen in symbols.";
-            0x01 [2 to 7] QueueReservedControlFlags set_QueueReservedControlFlags: u8 = "UCHAR", "seen in symbols.";
-            0x02 QueueSize set_QueueSize: u8 = "UCHAR", "seen in symbols.";
-            0x03 QueueReserved set_QueueReserved: u8 = "UCHAR", "seen in symbols.";
-            0x00 ThreadType set_ThreadType: u8 = "UCHAR", "seen in symbols.";
-            0x01 ThreadReserved set_ThreadReserved: u8 = "UCHAR", "seen in symbols.";
-            0x02 ThreadControlFlags set_ThreadControlFlags: u8 = "UCHAR", "seen in symbols.";
-            0x02 [0] CycleProfiling set_CycleProfiling: u8 = "UCHAR", "seen in symbols.";
-            0x02 [1] CounterProfiling set_CounterProfiling: u8 = "UCHAR", "seen in symbols.";
-            0x02 [2] GroupScheduling set_GroupScheduling: u8 = "UCHAR", "seen in symbols.";
-            0x02 [3] AffinitySet set_AffinitySet: u8 = "UCHAR", "seen in symbols.";
-            0x02 [4] Tagged set_Tagged: u8 = "UCHAR", "seen in symbols.";
-            0x02 [5] EnergyProfiling set_EnergyProfiling: u8 = "UCHAR", "seen in symbols.";
-            0x02 [6 to 7] ThreadReservedControlFlags set_ThreadReservedControlFlags: u8 = "UCHAR", "seen in symbols.";
-            0x03 DebugActive set_DebugActive: u8 = "UCHAR", "seen in symbols.";
-            0x03 [0] ActiveDR7 set_ActiveDR7: u8 = "BOOLEAN", "seen in symbols.";
-            0x03 [1] Instrumented set_Instrumented: u8 = "BOOLEAN", "seen in symbols.";
-            0x03 [2] Minimal set_Minimal: u8 = "BOOLEAN", "seen in symbols.";
-            0x03 [3 to 5] Reserved4 set_Reserved4: u8 = "BOOLEAN", "seen in symbols.";
-            0x03 [6] UmsScheduled set_UmsScheduled: u8 = "BOOLEAN", "seen in symbols.";
-            0x03 [7] UmsPrimary set_UmsPrimary: u8 = "BOOLEAN", "seen in symbols.";
-            0x00 MutantType set_MutantType: u8 = "UCHAR", "seen in symbols.";
-            0x01 MutantSize set_MutantSize: u8 = "BOOLEAN", "seen in symbols.";
-            0x02 DpcActive set_DpcActive: u8 = "BOOLEAN", "seen in symbols.";
-            0x03 MutantReserved set_MutantReserved: u8 = "UCHAR", "seen in symbols.";
+            0x00 Lock set_Lock: i32 = "LONG volatile", "from symbols.";
+            0x00 LockNV set_LockNV: i32 = "LONG", "from symbols.";
+            0x00 Type set_Type: u8 = "UCHAR", "from symbols.";
+            0x01 Signalling set_Signalling: u8 = "UCHAR", "from symbols.";
+            0x02 Size set_Size: u8 = "UCHAR", "from symbols.";
+            0x03 Reserved1 set_Reserved1: u8 = "UCHAR", "from symbols.";
+            0x00 TimerType set_TimerType: u8 = "UCHAR", "from symbols.";
+            0x01 TimerControlFlags set_TimerControlFlags: u8 = "UCHAR", "from symbols.";
+            0x01 [0] Absolute set_Absolute: u8 = "UCHAR", "from symbols.";
+            0x01 [1] Wake set_Wake: u8 = "UCHAR", "from symbols.";
+            0x01 [2 to 7] EncodedTolerableDelay set_EncodedTolerableDelay: u8 = "UCHAR", "from symbols.";
+            0x02 Hand set_Hand: u8 = "UCHAR", "from symbols.";
+            0x03 TimerMiscFlags set_TimerMiscFlags: u8 = "UCHAR", "from symbols.";
+            0x03 [0 to 5] Index set_Index: u8 = "UCHAR", "from symbols.";
+            0x03 [6] Inserted set_Inserted: u8 = "UCHAR", "from symbols.";
+            0x03 [7] Expired set_Expired: u8 = "UCHAR volatile", "from symbols.";
+            0x00 Timer2Type set_Timer2Type: u8 = "UCHAR", "from symbols.";
+            0x01 Timer2Flags set_Timer2Flags: u8 = "UCHAR", "from symbols.";
+            0x01 [0] Timer2Inserted set_Timer2Inserted: u8 = "UCHAR", "from symbols.";
+            0x01 [1] Timer2Expiring set_Timer2Expiring: u8 = "UCHAR", "from symbols.";
+            0x01 [2] Timer2CancelPending set_Timer2CancelPending: u8 = "UCHAR", "from symbols.";
+            0x01 [3] Timer2SetPending set_Timer2SetPending: u8 = "UCHAR", "from symbols.";
+            0x01 [4] Timer2Running set_Timer2Running: u8 = "UCHAR", "from symbols.";
+            0x01 [5] Timer2Disabled set_Timer2Disabled: u8 = "UCHAR", "from symbols.";
+            0x01 [6 to 7] Timer2ReservedFlags set_Timer2ReservedFlags: u8 = "UCHAR", "from symbols.";
+            0x02 Timer2Reserved1 set_Timer2Reserved1: u8 = "UCHAR", "from symbols.";
+            0x03 Timer2Reserved2 set_Timer2Reserved2: u8 = "UCHAR", "from symbols.";
+            0x00 QueueType set_QueueType: u8 = "UCHAR", "from symbols.";
+            0x01 QueueControlFlags set_QueueControlFlags: u8 = "UCHAR", "from symbols.";
+            0x01 [0] Abandoned set_Abandoned: u8 = "UCHAR", "from symbols.";
+            0x01 [1] DisableIncrement set_DisableIncrement: u8 = "UCHAR", "from symbols.";
+            0x01 [2 to 7] QueueReservedControlFlags set_QueueReservedControlFlags: u8 = "UCHAR", "from symbols.";
+            0x02 QueueSize set_QueueSize: u8 = "UCHAR", "from symbols.";
+            0x03 QueueReserved set_QueueReserved: u8 = "UCHAR", "from symbols.";
+            0x00 ThreadType set_ThreadType: u8 = "UCHAR", "from symbols.";
+            0x01 ThreadReserved set_ThreadReserved: u8 = "UCHAR", "from symbols.";
+            0x02 ThreadControlFlags set_ThreadControlFlags: u8 = "UCHAR", "from symbols.";
+            0x02 [0] CycleProfiling set_CycleProfiling: u8 = "UCHAR", "from symbols.";
+            0x02 [1] CounterProfiling set_CounterProfiling: u8 = "UCHAR", "from symbols.";
+            0x02 [2] GroupScheduling set_GroupScheduling: u8 = "UCHAR", "from symbols.";
+            0x02 [3] AffinitySet set_AffinitySet: u8 = "UCHAR", "from symbols.";
+            0x02 [4] Tagged set_Tagged: u8 = "UCHAR", "from symbols.";
+            0x02 [5] EnergyProfiling set_EnergyProfiling: u8 = "UCHAR", "from symbols.";
+            0x02 [6 to 7] ThreadReservedControlFlags set_ThreadReservedControlFlags: u8 = "UCHAR", "from symbols.";
+            0x03 DebugActive set_DebugActive: u8 = "UCHAR", "from symbols.";
+            0x03 [0] ActiveDR7 set_ActiveDR7: u8 = "BOOLEAN", "from symbols.";
+            0x03 [1] Instrumented set_Instrumented: u8 = "BOOLEAN", "from symbols.";
+            0x03 [2] Minimal set_Minimal: u8 = "BOOLEAN", "from symbols.";
+            0x03 [3 to 5] Reserved4 set_Reserved4: u8 = "BOOLEAN", "from symbols.";
+            0x03 [6] UmsScheduled set_UmsScheduled: u8 = "BOOLEAN", "from symbols.";
+            0x03 [7] UmsPrimary set_UmsPrimary: u8 = "BOOLEAN", "from symbols.";
+            0x00 MutantType set_MutantType: u8 = "UCHAR", "from symbols.";
+            0x01 MutantSize set_MutantSize: u8 = "BOOLEAN", "from symbols.";
+            0x02 DpcActive set_DpcActive: u8 = "BOOLEAN", "from symbols.";
+            0x03 MutantReserved set_MutantReserved: u8 = "UCHAR", "from symbols.";
         }
-        0x04 SignalState: i32 = "LONG", "seen in symbols.";
-        0x08 WaitListHead: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "seen in symbols.";
+        0x04 SignalState: i32 = "LONG", "from symbols.";
+        0x08 WaitListHead: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "from symbols.";
     }
 }
 
 runtime::layout! {
     /// The unnamed union at 0x00 of `DISPATCHER_HEADER`.
     pub union DISPATCHER_HEADER_10_0_x64_u00: 0x4, 4 {
-        0x00 Lock: i32 = "LONG volatile", "seen in symbols.";
-        0x00 LockNV: i32 = "LONG", "seen in symbols.";
+        0x00 Lock: i32 = "LONG volatile", "from symbols.";
+        0x00 LockNV: i32 = "LONG", "from symbols.";
         0x00 s00: DISPATCHER_HEADER_6_3_9600_17031_u00_s00, "unnamed; its members have accessors.";
         0x00 s00_2: DISPATCHER_HEADER_6_3_9600_17031_x64_u00_s00_2, "unnamed; its members have accessors.";
         0x00 s00_3: DISPATCHER_HEADER_6_3_9600_17031_u00_s00_3, "unnamed; its members have accessors.";
@@ -1457,8 +1457,8 @@ runtime::layout! {
 runtime::layout! {
     /// The unnamed structure at 0x00 of `u00` in `DISPATCHER_HEADER`.
     pub struct DISPATCHER_HEADER_10_0_x64_u00_s00_5: 0x4, 1 {
-        0x00 ThreadType: u8 = "UCHAR", "seen in symbols.";
-        0x01 ThreadReserved: u8 = "UCHAR", "seen in symbols.";
+        0x00 ThreadType: u8 = "UCHAR", "from symbols.";
+        0x01 ThreadReserved: u8 = "UCHAR", "from symbols.";
         0x02 u02: DISPATCHER_HEADER_10_0_x64_u00_s00_5_u02, "unnamed; its members have accessors.";
         0x03 u03: DISPATCHER_HEADER_6_3_9600_17031_x64_u00_s00_5_u03, "unnamed; its members have accessors.";
     }
@@ -1467,7 +1467,7 @@ runtime::layout! {
 runtime::layout! {
     /// The unnamed union at 0x02 of `u00_s00_5` in `DISPATCHER_HEADER`.
     pub union DISPATCHER_HEADER_10_0_x64_u00_s00_5_u02: 0x1, 1 {
-        0x00 ThreadControlFlags: u8 = "UCHAR", "seen in symbols.";
+        0x00 ThreadControlFlags: u8 = "UCHAR", "from symbols.";
         0x00 s00: DISPATCHER_HEADER_10_0_x64_u00_s00_5_u02_s00, "unnamed; its members have accessors.";
     }
 }
@@ -1485,75 +1485,75 @@ runtime::layout! {
     /// What begins every kernel object that a thread can wait for.
     pub struct DISPATCHER_HEADER_10_0_10240_17770_x64: members::DISPATCHER_HEADER, 0x18, 8 {
         0x00 u00: DISPATCHER_HEADER_10_0_10240_17770_x64_u00, "unnamed; its members have accessors." {
-            0x00 Lock set_Lock: i32 = "LONG volatile", "seen in symbols.";
-            0x00 LockNV set_LockNV: i32 = "LONG", "seen in symbols.";
-            0x00 Type set_Type: u8 = "UCHAR", "seen in symbols.";
-            0x01 Signalling set_Signalling: u8 = "UCHAR", "seen in symbols.";
-            0x02 Size set_Size: u8 = "UCHAR", "seen in symbols.";
-            0x03 Reserved1 set_Reserved1: u8 = "UCHAR", "seen in symbols.";
-            0x00 TimerType set_TimerType: u8 = "UCHAR", "seen in symbols.";
-            0x01 TimerControlFlags set_TimerControlFlags: u8 = "UCHAR", "seen in symbols.";
-            0x01 [0] Absolute set_Absolute: u8 = "UCHAR", "seen in symbols.";
-            0x01 [1] Wake set_Wake: u8 = "UCHAR", "seen in symbols.";
-            0x01 [2 to 7] EncodedTolerableDelay set_EncodedTolerableDelay: u8 = "UCHAR", "seen in symbols.";
-            0x02 Hand set_Hand: u8 = "UCHAR", "seen in symbols.";
-            0x03 TimerMiscFlags set_TimerMiscFlags: u8 = "UCHAR", "seen in symbols.";
-            0x03 [0 to 5] Index set_Index: u8 = "UCHAR", "seen in symbols.";
-            0x03 [6] Inserted set_Inserted: u8 = "UCHAR", "seen in symbols.";
-            0x03 [7] Expired set_Expired: u8 = "UCHAR volatile", "seen in symbols.";
-            0x00 Timer2Type set_Timer2Type: u8 = "UCHAR", "seen in symbols.";
-            0x01 Timer2Flags set_Timer2Flags: u8 = "UCHAR", "seen in symbols.";
-            0x01 [0] Timer2Inserted set_Timer2Inserted: u8 = "UCHAR", "seen in symbols.";
-            0x01 [1] Timer2Expiring set_Timer2Expiring: u8 = "UCHAR", "seen in symbols.";
-            0x01 [2] Timer2CancelPending set_Timer2CancelPending: u8 = "UCHAR", "seen in symbols.";
-            0x01 [3] Timer2SetPending set_Timer2SetPending: u8 = "UCHAR", "seen in symbols.";
-            0x01 [4] Timer2Running set_Timer2Running: u8 = "UCHAR", "seen in symbols.";
-            0x01 [5] Timer2Disabled set_Timer2Disabled: u8 = "UCHAR", "seen in symbols.";
-            0x01 [6 to 7] Timer2ReservedFlags set_Timer2ReservedFlags: u8 = "UCHAR", "seen in symbols.";
-            0x02 Timer2Reserved1 set_Timer2Reserved1: u8 = "UCHAR", "seen in symbols.";
-            0x03 Timer2Reserved2 set_Timer2Reserved2: u8 = "UCHAR", "seen in symbols.";
-            0x00 QueueType set_QueueType: u8 = "UCHAR", "seen in symbols.";
-            0x01 QueueControlFlags set_QueueControlFlags: u8 = "UCHAR", "seen in symbols.";
-            0x01 [0] Abandoned set_Abandoned: u8 = "UCHAR", "seen in symbols.";
-            0x01 [1] DisableIncrement set_DisableIncrement: u8 = "UCHAR", "seen in symbols.";
-            0x01 [2 to 7] QueueReservedControlFlags set_QueueReservedControlFlags: u8 = "UCHAR", "seen in symbols.";
-            0x02 QueueSize set_QueueSize: u8 = "UCHAR", "seen in symbols.";
-            0x03 QueueReserved set_QueueReserved: u8 = "UCHAR", "seen in symbols.";
-            0x00 ThreadType set_ThreadType: u8 = "UCHAR", "seen in symbols.";
-            0x01 ThreadSpecControl set_ThreadSpecControl: u8 = "UCHAR", "seen in symbols.";
-            0x01 [0] SpecControlIbrs set_SpecControlIbrs: u8 = "UCHAR", "seen in symbols.";
-            0x01 [1] SpecControlStibp set_SpecControlStibp: u8 = "UCHAR", "seen in symbols.";
-            0x01 [2 to 7] SpecControlReserved set_SpecControlReserved: u8 = "UCHAR", "seen in symbols.";
-            0x02 ThreadControlFlags set_ThreadControlFlags: u8 = "UCHAR", "seen in symbols.";
-            0x02 [0] CycleProfiling set_CycleProfiling: u8 = "UCHAR", "seen in symbols.";
-            0x02 [1] CounterProfiling set_CounterProfiling: u8 = "UCHAR", "seen in symbols.";
-            0x02 [2] GroupScheduling set_GroupScheduling: u8 = "UCHAR", "seen in symbols.";
-            0x02 [3] AffinitySet set_AffinitySet: u8 = "UCHAR", "seen in symbols.";
-            0x02 [4] Tagged set_Tagged: u8 = "UCHAR", "seen in symbols.";
-            0x02 [5] EnergyProfiling set_EnergyProfiling: u8 = "UCHAR", "seen in symbols.";
-            0x02 [6 to 7] ThreadReservedControlFlags set_ThreadReservedControlFlags: u8 = "UCHAR", "seen in symbols.";
-            0x03 DebugActive set_DebugActive: u8 = "UCHAR", "seen in symbols.";
-            0x03 [0] ActiveDR7 set_ActiveDR7: u8 = "BOOLEAN", "seen in symbols.";
-            0x03 [1] Instrumented set_Instrumented: u8 = "BOOLEAN", "seen in symbols.";
-            0x03 [2] Minimal set_Minimal: u8 = "BOOLEAN", "seen in symbols.";
-            0x03 [3 to 5] Reserved4 set_Reserved4: u8 = "BOOLEAN", "seen in symbols.";
-            0x03 [6] UmsScheduled set_UmsScheduled: u8 = "BOOLEAN", "seen in symbols.";
-            0x03 [7] UmsPrimary set_UmsPrimary: u8 = "BOOLEAN", "seen in symbols.";
-            0x00 MutantType set_MutantType: u8 = "UCHAR", "seen in symbols.";
-            0x01 MutantSize set_MutantSize: u8 = "BOOLEAN", "seen in symbols.";
-            0x02 DpcActive set_DpcActive: u8 = "BOOLEAN", "seen in symbols.";
-            0x03 MutantReserved set_MutantReserved: u8 = "UCHAR", "seen in symbols.";
+            0x00 Lock set_Lock: i32 = "LONG volatile", "from symbols.";
+            0x00 LockNV set_LockNV: i32 = "LONG", "from symbols.";
+            0x00 Type set_Type: u8 = "UCHAR", "from symbols.";
+            0x01 Signalling set_Signalling: u8 = "UCHAR", "from symbols.";
+            0x02 Size set_Size: u8 = "UCHAR", "from symbols.";
+            0x03 Reserved1 set_Reserved1: u8 = "UCHAR", "from symbols.";
+            0x00 TimerType set_TimerType: u8 = "UCHAR", "from symbols.";
+            0x01 TimerControlFlags set_TimerControlFlags: u8 = "UCHAR", "from symbols.";
+            0x01 [0] Absolute set_Absolute: u8 = "UCHAR", "from symbols.";
+            0x01 [1] Wake set_Wake: u8 = "UCHAR", "from symbols.";
+            0x01 [2 to 7] EncodedTolerableDelay set_EncodedTolerableDelay: u8 = "UCHAR", "from symbols.";
+            0x02 Hand set_Hand: u8 = "UCHAR", "from symbols.";
+            0x03 TimerMiscFlags set_TimerMiscFlags: u8 = "UCHAR", "from symbols.";
+            0x03 [0 to 5] Index set_Index: u8 = "UCHAR", "from symbols.";
+            0x03 [6] Inserted set_Inserted: u8 = "UCHAR", "from symbols.";
+            0x03 [7] Expired set_Expired: u8 = "UCHAR volatile", "from symbols.";
+            0x00 Timer2Type set_Timer2Type: u8 = "UCHAR", "from symbols.";
+            0x01 Timer2Flags set_Timer2Flags: u8 = "UCHAR", "from symbols.";
+            0x01 [0] Timer2Inserted set_Timer2Inserted: u8 = "UCHAR", "from symbols.";
+            0x01 [1] Timer2Expiring set_Timer2Expiring: u8 = "UCHAR", "from symbols.";
+            0x01 [2] Timer2CancelPending set_Timer2CancelPending: u8 = "UCHAR", "from symbols.";
+            0x01 [3] Timer2SetPending set_Timer2SetPending: u8 = "UCHAR", "from symbols.";
+            0x01 [4] Timer2Running set_Timer2Running: u8 = "UCHAR", "from symbols.";
+            0x01 [5] Timer2Disabled set_Timer2Disabled: u8 = "UCHAR", "from symbols.";
+            0x01 [6 to 7] Timer2ReservedFlags set_Timer2ReservedFlags: u8 = "UCHAR", "from symbols.";
+            0x02 Timer2Reserved1 set_Timer2Reserved1: u8 = "UCHAR", "from symbols.";
+            0x03 Timer2Reserved2 set_Timer2Reserved2: u8 = "UCHAR", "from symbols.";
+            0x00 QueueType set_QueueType: u8 = "UCHAR", "from symbols.";
+            0x01 QueueControlFlags set_QueueControlFlags: u8 = "UCHAR", "from symbols.";
+            0x01 [0] Abandoned set_Abandoned: u8 = "UCHAR", "from symbols.";
+            0x01 [1] DisableIncrement set_DisableIncrement: u8 = "UCHAR", "from symbols.";
+            0x01 [2 to 7] QueueReservedControlFlags set_QueueReservedControlFlags: u8 = "UCHAR", "from symbols.";
+            0x02 QueueSize set_QueueSize: u8 = "UCHAR", "from symbols.";
+            0x03 QueueReserved set_QueueReserved: u8 = "UCHAR", "from symbols.";
+            0x00 ThreadType set_ThreadType: u8 = "UCHAR", "from symbols.";
+            0x01 ThreadSpecControl set_ThreadSpecControl: u8 = "UCHAR", "from symbols.";
+            0x01 [0] SpecControlIbrs set_SpecControlIbrs: u8 = "UCHAR", "from symbols.";
+            0x01 [1] SpecControlStibp set_SpecControlStibp: u8 = "UCHAR", "from symbols.";
+            0x01 [2 to 7] SpecControlReserved set_SpecControlReserved: u8 = "UCHAR", "from symbols.";
+            0x02 ThreadControlFlags set_ThreadControlFlags: u8 = "UCHAR", "from symbols.";
+            0x02 [0] CycleProfiling set_CycleProfiling: u8 = "UCHAR", "from symbols.";
+            0x02 [1] CounterProfiling set_CounterProfiling: u8 = "UCHAR", "from symbols.";
+            0x02 [2] GroupScheduling set_GroupScheduling: u8 = "UCHAR", "from symbols.";
+            0x02 [3] AffinitySet set_AffinitySet: u8 = "UCHAR", "from symbols.";
+            0x02 [4] Tagged set_Tagged: u8 = "UCHAR", "from symbols.";
+            0x02 [5] EnergyProfiling set_EnergyProfiling: u8 = "UCHAR", "from symbols.";
+            0x02 [6 to 7] ThreadReservedControlFlags set_ThreadReservedControlFlags: u8 = "UCHAR", "from symbols.";
+            0x03 DebugActive set_DebugActive: u8 = "UCHAR", "from symbols.";
+            0x03 [0] ActiveDR7 set_ActiveDR7: u8 = "BOOLEAN", "from symbols.";
+            0x03 [1] Instrumented set_Instrumented: u8 = "BOOLEAN", "from symbols.";
+            0x03 [2] Minimal set_Minimal: u8 = "BOOLEAN", "from symbols.";
+            0x03 [3 to 5] Reserved4 set_Reserved4: u8 = "BOOLEAN", "from symbols.";
+            0x03 [6] UmsScheduled set_UmsScheduled: u8 = "BOOLEAN", "from symbols.";
+            0x03 [7] UmsPrimary set_UmsPrimary: u8 = "BOOLEAN", "from symbols.";
+            0x00 MutantType set_MutantType: u8 = "UCHAR", "from symbols.";
+            0x01 MutantSize set_MutantSize: u8 = "BOOLEAN", "from symbols.";
+            0x02 DpcActive set_DpcActive: u8 = "BOOLEAN", "from symbols.";
+            0x03 MutantReserved set_MutantReserved: u8 = "UCHAR", "from symbols.";
         }
-        0x04 SignalState: i32 = "LONG", "seen in symbols.";
-        0x08 WaitListHead: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "seen in symbols.";
+        0x04 SignalState: i32 = "LONG", "from symbols.";
+        0x08 WaitListHead: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "from symbols.";
     }
 }
 
 runtime::layout! {
     /// The unnamed union at 0x00 of `DISPATCHER_HEADER`.
     pub union DISPATCHER_HEADER_10_0_10240_17770_x64_u00: 0x4, 4 {
-        0x00 Lock: i32 = "LONG volatile", "seen in symbols.";
-        0x00 LockNV: i32 = "LONG", "seen in symbols.";
+        0x00 Lock: i32 = "LONG volatile", "from symbols.";
+        0x00 LockNV: i32 = "LONG", "from symbols.";
         0x00 s00: DISPATCHER_HEADER_6_3_9600_17031_u00_s00, "unnamed; its members have accessors.";
         0x00 s00_2: DISPATCHER_HEADER_6_3_9600_17031_x64_u00_s00_2, "unnamed; its members have accessors.";
         0x00 s00_3: DISPATCHER_HEADER_6_3_9600_17031_u00_s00_3, "unnamed; its members have accessors.";
@@ -1566,7 +1566,7 @@ runtime::layout! {
 runtime::layout! {
     /// The unnamed structure at 0x00 of `u00` in `DISPATCHER_HEADER`.
     pub struct DISPATCHER_HEADER_10_0_10240_17770_x64_u00_s00_5: 0x4, 1 {
-        0x00 ThreadType: u8 = "UCHAR", "seen in symbols.";
+        0x00 ThreadType: u8 = "UCHAR", "from symbols.";
         0x01 u01: DISPATCHER_HEADER_10_0_10240_17770_u00_s00_5_u01, "unnamed; its members have accessors.";
         0x02 u02: DISPATCHER_HEADER_10_0_x64_u00_s00_5_u02, "unnamed; its members have accessors.";
         0x03 u03: DISPATCHER_HEADER_6_3_9600_17031_x64_u00_s00_5_u03, "unnamed; its members have accessors.";
@@ -1576,7 +1576,7 @@ runtime::layout! {
 runtime::layout! {
     /// The unnamed union at 0x01 of `u00_s00_5` in `DISPATCHER_HEADER`.
     pub union DISPATCHER_HEADER_10_0_10240_17770_u00_s00_5_u01: 0x1, 1 {
-        0x00 ThreadSpecControl: u8 = "UCHAR", "seen in symbols.";
+        0x00 ThreadSpecControl: u8 = "UCHAR", "from symbols.";
         0x00 s00: DISPATCHER_HEADER_10_0_10240_17770_u00_s00_5_u01_s00, "unnamed; its members have accessors.";
     }
 }
@@ -1594,68 +1594,68 @@ runtime::layout! {
     /// What begins every kernel object that a thread can wait for.
     pub struct DISPATCHER_HEADER_1703_x86: members::DISPATCHER_HEADER, 0x10, 4 {
         0x00 u00: DISPATCHER_HEADER_1703_x86_u00, "unnamed; its members have accessors." {
-            0x00 Lock set_Lock: i32 = "LONG volatile", "seen in symbols.";
-            0x00 LockNV set_LockNV: i32 = "LONG", "seen in symbols.";
-            0x00 Type set_Type: u8 = "UCHAR", "seen in symbols.";
-            0x01 Signalling set_Signalling: u8 = "UCHAR", "seen in symbols.";
-            0x02 Size set_Size: u8 = "UCHAR", "seen in symbols.";
-            0x03 Reserved1 set_Reserved1: u8 = "UCHAR", "seen in symbols.";
-            0x00 TimerType set_TimerType: u8 = "UCHAR", "seen in symbols.";
-            0x01 TimerControlFlags set_TimerControlFlags: u8 = "UCHAR", "seen in symbols.";
-            0x01 [0] Absolute set_Absolute: u8 = "UCHAR", "seen in symbols.";
-            0x01 [1] Wake set_Wake: u8 = "UCHAR", "seen in symbols.";
-            0x01 [2 to 7] EncodedTolerableDelay set_EncodedTolerableDelay: u8 = "UCHAR", "seen in symbols.";
-            0x02 Hand set_Hand: u8 = "UCHAR", "seen in symbols.";
-            0x03 TimerMiscFlags set_TimerMiscFlags: u8 = "UCHAR", "seen in symbols.";
-            0x03 [0] Index set_Index: u8 = "UCHAR", "seen in symbols.";
-            0x03 [1 to 5] Processor set_Processor: u8 = "UCHAR", "seen in symbols.";
-            0x03 [6] Inserted set_Inserted: u8 = "UCHAR", "seen in symbols.";
-            0x03 [7] Expired set_Expired: u8 = "UCHAR volatile", "seen in symbols.";
-            0x00 Timer2Type set_Timer2Type: u8 = "UCHAR", "seen in symbols.";
-            0x01 Timer2Flags set_Timer2Flags: u8 = "UCHAR", "seen in symbols.";
-            0x01 [0] Timer2Inserted set_Timer2Inserted: u8 = "UCHAR", "seen in symbols.";
-            0x01 [1] Timer2Expiring set_Timer2Expiring: u8 = "UCHAR", "seen in symbols.";
-            0x01 [2] Timer2CancelPending set_Timer2CancelPending: u8 = "UCHAR", "seen in symbols.";
-            0x01 [3] Timer2SetPending set_Timer2SetPending: u8 = "UCHAR", "seen in symbols.";
-            0x01 [4] Timer2Running set_Timer2Running: u8 = "UCHAR", "seen in symbols.";
-            0x01 [5] Timer2Disabled set_Timer2Disabled: u8 = "UCHAR", "seen in symbols.";
-            0x01 [6 to 7] Timer2ReservedFlags set_Timer2ReservedFlags: u8 = "UCHAR", "seen in symbols.";
-            0x02 Timer2ComponentId set_Timer2ComponentId: u8 = "UCHAR", "seen in symbols.";
-            0x03 Timer2RelativeId set_Timer2RelativeId: u8 = "UCHAR", "seen in symbols.";
-            0x00 QueueType set_QueueType: u8 = "UCHAR", "seen in symbols.";
-            0x01 QueueControlFlags set_QueueControlFlags: u8 = "UCHAR", "seen in symbols.";
-            0x01 [0] Abandoned set_Abandoned: u8 = "UCHAR", "seen in symbols.";
-            0x01 [1] DisableIncrement set_DisableIncrement: u8 = "UCHAR", "seen in symbols.";
-            0x01 [2 to 7] QueueReservedControlFlags set_QueueReservedControlFlags: u8 = "UCHAR", "seen in symbols.";
-            0x02 QueueSize set_QueueSize: u8 = "UCHAR", "seen in symbols.";
-            0x03 QueueReserved set_QueueReserved: u8 = "UCHAR", "seen in symbols.";
-            0x00 ThreadType set_ThreadType: u8 = "UCHAR", "seen in symbols.";
-            0x01 ThreadReserved set_ThreadReserved: u8 = "UCHAR", "seen in symbols.";
-            0x02 ThreadControlFlags set_ThreadControlFlags: u8 = "UCHAR", "seen in symbols.";
-            0x02 [0] CycleProfiling set_CycleProfiling: u8 = "UCHAR", "seen in symbols.";
-            0x02 [1] CounterProfiling set_CounterProfiling: u8 = "UCHAR", "seen in symbols.";
-            0x02 [2] GroupScheduling set_GroupScheduling: u8 = "UCHAR", "seen in symbols.";
-            0x02 [3] AffinitySet set_AffinitySet: u8 = "UCHAR", "seen in symbols.";
-            0x02 [4] Tagged set_Tagged: u8 = "UCHAR", "seen in symbols.";
-            0x02 [5] EnergyProfiling set_EnergyProfiling: u8 = "UCHAR", "seen in symbols.";
-            0x02 [6] Instrumented set_Instrumented: u8 = "UCHAR", "seen in symbols.";
-            0x02 [7] ThreadReservedControlFlags set_ThreadReservedControlFlags: u8 = "UCHAR", "seen in symbols.";
-            0x03 DebugActive set_DebugActive: u8 = "UCHAR", "seen in symbols.";
-            0x00 MutantType set_MutantType: u8 = "UCHAR", "seen in symbols.";
-            0x01 MutantSize set_MutantSize: u8 = "BOOLEAN", "seen in symbols.";
-            0x02 DpcActive set_DpcActive: u8 = "BOOLEAN", "seen in symbols.";
-            0x03 MutantReserved set_MutantReserved: u8 = "UCHAR", "seen in symbols.";
+            0x00 Lock set_Lock: i32 = "LONG volatile", "from symbols.";
+            0x00 LockNV set_LockNV: i32 = "LONG", "from symbols.";
+            0x00 Type set_Type: u8 = "UCHAR", "from symbols.";
+            0x01 Signalling set_Signalling: u8 = "UCHAR", "from symbols.";
+            0x02 Size set_Size: u8 = "UCHAR", "from symbols.";
+            0x03 Reserved1 set_Reserved1: u8 = "UCHAR", "from symbols.";
+            0x00 TimerType set_TimerType: u8 = "UCHAR", "from symbols.";
+            0x01 TimerControlFlags set_TimerControlFlags: u8 = "UCHAR", "from symbols.";
+            0x01 [0] Absolute set_Absolute: u8 = "UCHAR", "from symbols.";
+            0x01 [1] Wake set_Wake: u8 = "UCHAR", "from symbols.";
+            0x01 [2 to 7] EncodedTolerableDelay set_EncodedTolerableDelay: u8 = "UCHAR", "from symbols.";
+            0x02 Hand set_Hand: u8 = "UCHAR", "from symbols.";
+            0x03 TimerMiscFlags set_TimerMiscFlags: u8 = "UCHAR", "from symbols.";
+            0x03 [0] Index set_Index: u8 = "UCHAR", "from symbols.";
+            0x03 [1 to 5] Processor set_Processor: u8 = "UCHAR", "from symbols.";
+            0x03 [6] Inserted set_Inserted: u8 = "UCHAR", "from symbols.";
+            0x03 [7] Expired set_Expired: u8 = "UCHAR volatile", "from symbols.";
+            0x00 Timer2Type set_Timer2Type: u8 = "UCHAR", "from symbols.";
+            0x01 Timer2Flags set_Timer2Flags: u8 = "UCHAR", "from symbols.";
+            0x01 [0] Timer2Inserted set_Timer2Inserted: u8 = "UCHAR", "from symbols.";
+            0x01 [1] Timer2Expiring set_Timer2Expiring: u8 = "UCHAR", "from symbols.";
+            0x01 [2] Timer2CancelPending set_Timer2CancelPending: u8 = "UCHAR", "from symbols.";
+            0x01 [3] Timer2SetPending set_Timer2SetPending: u8 = "UCHAR", "from symbols.";
+            0x01 [4] Timer2Running set_Timer2Running: u8 = "UCHAR", "from symbols.";
+            0x01 [5] Timer2Disabled set_Timer2Disabled: u8 = "UCHAR", "from symbols.";
+            0x01 [6 to 7] Timer2ReservedFlags set_Timer2ReservedFlags: u8 = "UCHAR", "from symbols.";
+            0x02 Timer2ComponentId set_Timer2ComponentId: u8 = "UCHAR", "from symbols.";
+            0x03 Timer2RelativeId set_Timer2RelativeId: u8 = "UCHAR", "from symbols.";
+            0x00 QueueType set_QueueType: u8 = "UCHAR", "from symbols.";
+            0x01 QueueControlFlags set_QueueControlFlags: u8 = "UCHAR", "from symbols.";
+            0x01 [0] Abandoned set_Abandoned: u8 = "UCHAR", "from symbols.";
+            0x01 [1] DisableIncrement set_DisableIncrement: u8 = "UCHAR", "from symbols.";
+            0x01 [2 to 7] QueueReservedControlFlags set_QueueReservedControlFlags: u8 = "UCHAR", "from symbols.";
+            0x02 QueueSize set_QueueSize: u8 = "UCHAR", "from symbols.";
+            0x03 QueueReserved set_QueueReserved: u8 = "UCHAR", "from symbols.";
+            0x00 ThreadType set_ThreadType: u8 = "UCHAR", "from symbols.";
+            0x01 ThreadReserved set_ThreadReserved: u8 = "UCHAR", "from symbols.";
+            0x02 ThreadControlFlags set_ThreadControlFlags: u8 = "UCHAR", "from symbols.";
+            0x02 [0] CycleProfiling set_CycleProfiling: u8 = "UCHAR", "from symbols.";
+            0x02 [1] CounterProfiling set_CounterProfiling: u8 = "UCHAR", "from symbols.";
+            0x02 [2] GroupScheduling set_GroupScheduling: u8 = "UCHAR", "from symbols.";
+            0x02 [3] AffinitySet set_AffinitySet: u8 = "UCHAR", "from symbols.";
+            0x02 [4] Tagged set_Tagged: u8 = "UCHAR", "from symbols.";
+            0x02 [5] EnergyProfiling set_EnergyProfiling: u8 = "UCHAR", "from symbols.";
+            0x02 [6] Instrumented set_Instrumented: u8 = "UCHAR", "from symbols.";
+            0x02 [7] ThreadReservedControlFlags set_ThreadReservedControlFlags: u8 = "UCHAR", "from symbols.";
+            0x03 DebugActive set_DebugActive: u8 = "UCHAR", "from symbols.";
+            0x00 MutantType set_MutantType: u8 = "UCHAR", "from symbols.";
+            0x01 MutantSize set_MutantSize: u8 = "BOOLEAN", "from symbols.";
+            0x02 DpcActive set_DpcActive: u8 = "BOOLEAN", "from symbols.";
+            0x03 MutantReserved set_MutantReserved: u8 = "UCHAR", "from symbols.";
         }
-        0x04 SignalState: i32 = "LONG", "seen in symbols.";
-        0x08 WaitListHead: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "seen in symbols.";
+        0x04 SignalState: i32 = "LONG", "from symbols.";
+        0x08 WaitListHead: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "from symbols.";
     }
 }
 
 runtime::layout! {
     /// The unnamed union at 0x00 of `DISPATCHER_HEADER`.
     pub union DISPATCHER_HEADER_1703_x86_u00: 0x4, 4 {
-        0x00 Lock: i32 = "LONG volatile", "seen in symbols.";
-        0x00 LockNV: i32 = "LONG", "seen in symbols.";
+        0x00 Lock: i32 = "LONG volatile", "from symbols.";
+        0x00 LockNV: i32 = "LONG", "from symbols.";
         0x00 s00: DISPATCHER_HEADER_6_3_9600_17031_u00_s00, "unnamed; its members have accessors.";
         0x00 s00_2: DISPATCHER_HEADER_6_3_9600_17031_x86_u00_s00_2, "unnamed; its members have accessors.";
         0x00 s00_3: DISPATCHER_HEADER_1703_u00_s00_3, "unnamed; its members have accessors.";
@@ -1668,10 +1668,10 @@ runtime::layout! {
 runtime::layout! {
     /// The unnamed structure at 0x00 of `u00` in `DISPATCHER_HEADER`.
     pub struct DISPATCHER_HEADER_1703_u00_s00_3: 0x4, 1 {
-        0x00 Timer2Type: u8 = "UCHAR", "seen in symbols.";
+        0x00 Timer2Type: u8 = "UCHAR", "from symbols.";
         0x01 u01: DISPATCHER_HEADER_6_3_9600_17031_u00_s00_3_u01, "unnamed; its members have accessors.";
-        0x02 Timer2ComponentId: u8 = "UCHAR", "seen in symbols.";
-        0x03 Timer2RelativeId: u8 = "UCHAR", "seen in symbols.";
+        0x02 Timer2ComponentId: u8 = "UCHAR", "from symbols.";
+        0x03 Timer2RelativeId: u8 = "UCHAR", "from symbols.";
     }
 }
 
@@ -1681,72 +1681,72 @@ runtime::layout! {
     /// What begins every kernel object that a thread can wait for.
     pub struct DISPATCHER_HEADER_1703_x64: members::DISPATCHER_HEADER, 0x18, 8 {
         0x00 u00: DISPATCHER_HEADER_1703_x64_u00, "unnamed; its members have accessors." {
-            0x00 Lock set_Lock: i32 = "LONG volatile", "seen in symbols.";
-            0x00 LockNV set_LockNV: i32 = "LONG", "seen in symbols.";
-            0x00 Type set_Type: u8 = "UCHAR", "seen in symbols.";
-            0x01 Signalling set_Signalling: u8 = "UCHAR", "seen in symbols.";
-            0x02 Size set_Size: u8 = "UCHAR", "seen in symbols.";
-            0x03 Reserved1 set_Reserved1: u8 = "UCHAR", "seen in symbols.";
-            0x00 TimerType set_TimerType: u8 = "UCHAR", "seen in symbols.";
-            0x01 TimerControlFlags set_TimerControlFlags: u8 = "UCHAR", "seen in symbols.";
-            0x01 [0] Absolute set_Absolute: u8 = "UCHAR", "seen in symbols.";
-            0x01 [1] Wake set_Wake: u8 = "UCHAR", "seen in symbols.";
-            0x01 [2 to 7] EncodedTolerableDelay set_EncodedTolerableDelay: u8 = "UCHAR", "seen in symbols.";
-            0x02 Hand set_Hand: u8 = "UCHAR", "seen in symbols.";
-            0x03 TimerMiscFlags set_TimerMiscFlags: u8 = "UCHAR", "seen in symbols.";
-            0x03 [0 to 5] Index set_Index: u8 = "UCHAR", "seen in symbols.";
-            0x03 [6] Inserted set_Inserted: u8 = "UCHAR", "seen in symbols.";
-            0x03 [7] Expired set_Expired: u8 = "UCHAR volatile", "seen in symbols.";
-            0x00 Timer2Type set_Timer2Type: u8 = "UCHAR", "seen in symbols.";
-            0x01 Timer2Flags set_Timer2Flags: u8 = "UCHAR", "seen in symbols.";
-            0x01 [0] Timer2Inserted set_Timer2Inserted: u8 = "UCHAR", "seen in symbols.";
-            0x01 [1] Timer2Expiring set_Timer2Expiring: u8 = "UCHAR", "seen in symbols.";
-            0x01 [2] Timer2CancelPending set_Timer2CancelPending: u8 = "UCHAR", "seen in symbols.";
-            0x01 [3] Timer2SetPending set_Timer2SetPending: u8 = "UCHAR", "seen in symbols.";
-            0x01 [4] Timer2Running set_Timer2Running: u8 = "UCHAR", "seen in symbols.";
-            0x01 [5] Timer2Disabled set_Timer2Disabled: u8 = "UCHAR", "seen in symbols.";
-            0x01 [6 to 7] Timer2ReservedFlags set_Timer2ReservedFlags: u8 = "UCHAR", "seen in symbols.";
-            0x02 Timer2ComponentId set_Timer2ComponentId: u8 = "UCHAR", "seen in symbols.";
-            0x03 Timer2RelativeId set_Timer2RelativeId: u8 = "UCHAR", "seen in symbols.";
-            0x00 QueueType set_QueueType: u8 = "UCHAR", "seen in symbols.";
-            0x01 QueueControlFlags set_QueueControlFlags: u8 = "UCHAR", "seen in symbols.";
-            0x01 [0] Abandoned set_Abandoned: u8 = "UCHAR", "seen in symbols.";
-            0x01 [1] DisableIncrement set_DisableIncrement: u8 = "UCHAR", "seen in symbols.";
-            0x01 [2 to 7] QueueReservedControlFlags set_QueueReservedControlFlags: u8 = "UCHAR", "seen in symbols.";
-            0x02 QueueSize set_QueueSize: u8 = "UCHAR", "seen in symbols.";
-            0x03 QueueReserved set_QueueReserved: u8 = "UCHAR", "seen in symbols.";
-            0x00 ThreadType set_ThreadType: u8 = "UCHAR", "seen in symbols.";
-            0x01 ThreadReserved set_ThreadReserved: u8 = "UCHAR", "seen in symbols.";
-            0x02 ThreadControlFlags set_ThreadControlFlags: u8 = "UCHAR", "seen in symbols.";
-            0x02 [0] CycleProfiling set_CycleProfiling: u8 = "UCHAR", "seen in symbols.";
-            0x02 [1] CounterProfiling set_CounterProfiling: u8 = "UCHAR", "seen in symbols.";
-            0x02 [2] GroupScheduling set_GroupScheduling: u8 = "UCHAR", "seen in symbols.";
-            0x02 [3] AffinitySet set_AffinitySet: u8 = "UCHAR", "seen in symbols.";
-            0x02 [4] Tagged set_Tagged: u8 = "UCHAR", "seen in symbols.";
-            0x02 [5] EnergyProfiling set_EnergyProfiling: u8 = "UCHAR", "seen in symbols.";
-            0x02 [6 to 7] ThreadReservedControlFlags set_ThreadReservedControlFlags: u8 = "UCHAR", "seen in symbols.";
-            0x03 DebugActive set_DebugActive: u8 = "UCHAR", "seen in symbols.";
-            0x03 [0] ActiveDR7 set_ActiveDR7: u8 = "BOOLEAN", "seen in symbols.";
-            0x03 [1] Instrumented set_Instrumented: u8 = "BOOLEAN", "seen in symbols.";
-            0x03 [2] Minimal set_Minimal: u8 = "BOOLEAN", "seen in symbols.";
-            0x03 [3 to 5] Reserved4 set_Reserved4: u8 = "BOOLEAN", "seen in symbols.";
-            0x03 [6] UmsScheduled set_UmsScheduled: u8 = "BOOLEAN", "seen in symbols.";
-            0x03 [7] UmsPrimary set_UmsPrimary: u8 = "BOOLEAN", "seen in symbols.";
-            0x00 MutantType set_MutantType: u8 = "UCHAR", "seen in symbols.";
-            0x01 MutantSize set_MutantSize: u8 = "BOOLEAN", "seen in symbols.";
-            0x02 DpcActive set_DpcActive: u8 = "BOOLEAN", "seen in symbols.";
-            0x03 MutantReserved set_MutantReserved: u8 = "UCHAR", "seen in symbols.";
+            0x00 Lock set_Lock: i32 = "LONG volatile", "from symbols.";
+            0x00 LockNV set_LockNV: i32 = "LONG", "from symbols.";
+            0x00 Type set_Type: u8 = "UCHAR", "from symbols.";
+            0x01 Signalling set_Signalling: u8 = "UCHAR", "from symbols.";
+            0x02 Size set_Size: u8 = "UCHAR", "from symbols.";
+            0x03 Reserved1 set_Reserved1: u8 = "UCHAR", "from symbols.";
+            0x00 TimerType set_TimerType: u8 = "UCHAR", "from symbols.";
+            0x01 TimerControlFlags set_TimerControlFlags: u8 = "UCHAR", "from symbols.";
+            0x01 [0] Absolute set_Absolute: u8 = "UCHAR", "from symbols.";
+            0x01 [1] Wake set_Wake: u8 = "UCHAR", "from symbols.";
+            0x01 [2 to 7] EncodedTolerableDelay set_EncodedTolerableDelay: u8 = "UCHAR", "from symbols.";
+            0x02 Hand set_Hand: u8 = "UCHAR", "from symbols.";
+            0x03 TimerMiscFlags set_TimerMiscFlags: u8 = "UCHAR", "from symbols.";
+            0x03 [0 to 5] Index set_Index: u8 = "UCHAR", "from symbols.";
+            0x03 [6] Inserted set_Inserted: u8 = "UCHAR", "from symbols.";
+            0x03 [7] Expired set_Expired: u8 = "UCHAR volatile", "from symbols.";
+            0x00 Timer2Type set_Timer2Type: u8 = "UCHAR", "from symbols.";
+            0x01 Timer2Flags set_Timer2Flags: u8 = "UCHAR", "from symbols.";
+            0x01 [0] Timer2Inserted set_Timer2Inserted: u8 = "UCHAR", "from symbols.";
+            0x01 [1] Timer2Expiring set_Timer2Expiring: u8 = "UCHAR", "from symbols.";
+            0x01 [2] Timer2CancelPending set_Timer2CancelPending: u8 = "UCHAR", "from symbols.";
+            0x01 [3] Timer2SetPending set_Timer2SetPending: u8 = "UCHAR", "from symbols.";
+            0x01 [4] Timer2Running set_Timer2Running: u8 = "UCHAR", "from symbols.";
+            0x01 [5] Timer2Disabled set_Timer2Disabled: u8 = "UCHAR", "from symbols.";
+            0x01 [6 to 7] Timer2ReservedFlags set_Timer2ReservedFlags: u8 = "UCHAR", "from symbols.";
+            0x02 Timer2ComponentId set_Timer2ComponentId: u8 = "UCHAR", "from symbols.";
+            0x03 Timer2RelativeId set_Timer2RelativeId: u8 = "UCHAR", "from symbols.";
+            0x00 QueueType set_QueueType: u8 = "UCHAR", "from symbols.";
+            0x01 QueueControlFlags set_QueueControlFlags: u8 = "UCHAR", "from symbols.";
+            0x01 [0] Abandoned set_Abandoned: u8 = "UCHAR", "from symbols.";
+            0x01 [1] DisableIncrement set_DisableIncrement: u8 = "UCHAR", "from symbols.";
+            0x01 [2 to 7] QueueReservedControlFlags set_QueueReservedControlFlags: u8 = "UCHAR", "from symbols.";
+            0x02 QueueSize set_QueueSize: u8 = "UCHAR", "from symbols.";
+            0x03 QueueReserved set_QueueReserved: u8 = "UCHAR", "from symbols.";
+            0x00 ThreadType set_ThreadType: u8 = "UCHAR", "from symbols.";
+            0x01 ThreadReserved set_ThreadReserved: u8 = "UCHAR", "from symbols.";
+            0x02 ThreadControlFlags set_ThreadControlFlags: u8 = "UCHAR", "from symbols.";
+            0x02 [0] CycleProfiling set_CycleProfiling: u8 = "UCHAR", "from symbols.";
+            0x02 [1] CounterProfiling set_CounterProfiling: u8 = "UCHAR", "from symbols.";
+            0x02 [2] GroupScheduling set_GroupScheduling: u8 = "UCHAR", "from symbols.";
+            0x02 [3] AffinitySet set_AffinitySet: u8 = "UCHAR", "from symbols.";
+            0x02 [4] Tagged set_Tagged: u8 = "UCHAR", "from symbols.";
+            0x02 [5] EnergyProfiling set_EnergyProfiling: u8 = "UCHAR", "from symbols.";
+            0x02 [6 to 7] ThreadReservedControlFlags set_ThreadReservedControlFlags: u8 = "UCHAR", "from symbols.";
+            0x03 DebugActive set_DebugActive: u8 = "UCHAR", "from symbols.";
+            0x03 [0] ActiveDR7 set_ActiveDR7: u8 = "BOOLEAN", "from symbols.";
+            0x03 [1] Instrumented set_Instrumented: u8 = "BOOLEAN", "from symbols.";
+            0x03 [2] Minimal set_Minimal: u8 = "BOOLEAN", "from symbols.";
+            0x03 [3 to 5] Reserved4 set_Reserved4: u8 = "BOOLEAN", "from symbols.";
+            0x03 [6] UmsScheduled set_UmsScheduled: u8 = "BOOLEAN", "from symbols.";
+            0x03 [7] UmsPrimary set_UmsPrimary: u8 = "BOOLEAN", "from symbols.";
+            0x00 MutantType set_MutantType: u8 = "UCHAR", "from symbols.";
+            0x01 MutantSize set_MutantSize: u8 = "BOOLEAN", "from symbols.";
+            0x02 DpcActive set_DpcActive: u8 = "BOOLEAN", "from symbols.";
+            0x03 MutantReserved set_MutantReserved: u8 = "UCHAR", "from symbols.";
         }
-        0x04 SignalState: i32 = "LONG", "seen in symbols.";
-        0x08 WaitListHead: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "seen in symbols.";
+        0x04 SignalState: i32 = "LONG", "from symbols.";
+        0x08 WaitListHead: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "from symbols.";
     }
 }
 
 runtime::layout! {
     /// The unnamed union at 0x00 of `DISPATCHER_HEADER`.
     pub union DISPATCHER_HEADER_1703_x64_u00: 0x4, 4 {
-        0x00 Lock: i32 = "LONG volatile", "seen in symbols.";
-        0x00 LockNV: i32 = "LONG", "seen in symbols.";
+        0x00 Lock: i32 = "LONG volatile", "from symbols.";
+        0x00 LockNV: i32 = "LONG", "from symbols.";
         0x00 s00: DISPATCHER_HEADER_6_3_9600_17031_u00_s00, "unnamed; its members have accessors.";
         0x00 s00_2: DISPATCHER_HEADER_6_3_9600_17031_x64_u00_s00_2, "unnamed; its members have accessors.";
         0x00 s00_3: DISPATCHER_HEADER_1703_u00_s00_3, "unnamed; its members have accessors.";
@@ -1762,71 +1762,71 @@ runtime::layout! {
     /// What begins every kernel object that a thread can wait for.
     pub struct DISPATCHER_HEADER_1803_x86: members::DISPATCHER_HEADER, 0x10, 4 {
         0x00 u00: DISPATCHER_HEADER_1803_x86_u00, "unnamed; its members have accessors." {
-            0x00 Lock set_Lock: i32 = "LONG volatile", "seen in symbols.";
-            0x00 LockNV set_LockNV: i32 = "LONG", "seen in symbols.";
-            0x00 Type set_Type: u8 = "UCHAR", "seen in symbols.";
-            0x01 Signalling set_Signalling: u8 = "UCHAR", "seen in symbols.";
-            0x02 Size set_Size: u8 = "UCHAR", "seen in symbols.";
-            0x03 Reserved1 set_Reserved1: u8 = "UCHAR", "seen in symbols.";
-            0x00 TimerType set_TimerType: u8 = "UCHAR", "seen in symbols.";
-            0x01 TimerControlFlags set_TimerControlFlags: u8 = "UCHAR", "seen in symbols.";
-            0x01 [0] Absolute set_Absolute: u8 = "UCHAR", "seen in symbols.";
-            0x01 [1] Wake set_Wake: u8 = "UCHAR", "seen in symbols.";
-            0x01 [2 to 7] EncodedTolerableDelay set_EncodedTolerableDelay: u8 = "UCHAR", "seen in symbols.";
-            0x02 Hand set_Hand: u8 = "UCHAR", "seen in symbols.";
-            0x03 TimerMiscFlags set_TimerMiscFlags: u8 = "UCHAR", "seen in symbols.";
-            0x03 [0] Index set_Index: u8 = "UCHAR", "seen in symbols.";
-            0x03 [1 to 5] Processor set_Processor: u8 = "UCHAR", "seen in symbols.";
-            0x03 [6] Inserted set_Inserted: u8 = "UCHAR", "seen in symbols.";
-            0x03 [7] Expired set_Expired: u8 = "UCHAR volatile", "seen in symbols.";
-            0x00 Timer2Type set_Timer2Type: u8 = "UCHAR", "seen in symbols.";
-            0x01 Timer2Flags set_Timer2Flags: u8 = "UCHAR", "seen in symbols.";
-            0x01 [0] Timer2Inserted set_Timer2Inserted: u8 = "UCHAR", "seen in symbols.";
-            0x01 [1] Timer2Expiring set_Timer2Expiring: u8 = "UCHAR", "seen in symbols.";
-            0x01 [2] Timer2CancelPending set_Timer2CancelPending: u8 = "UCHAR", "seen in symbols.";
-            0x01 [3] Timer2SetPending set_Timer2SetPending: u8 = "UCHAR", "seen in symbols.";
-            0x01 [4] Timer2Running set_Timer2Running: u8 = "UCHAR", "seen in symbols.";
-            0x01 [5] Timer2Disabled set_Timer2Disabled: u8 = "UCHAR", "seen in symbols.";
-            0x01 [6 to 7] Timer2ReservedFlags set_Timer2ReservedFlags: u8 = "UCHAR", "seen in symbols.";
-            0x02 Timer2ComponentId set_Timer2ComponentId: u8 = "UCHAR", "seen in symbols.";
-            0x03 Timer2RelativeId set_Timer2RelativeId: u8 = "UCHAR", "seen in symbols.";
-            0x00 QueueType set_QueueType: u8 = "UCHAR", "seen in symbols.";
-            0x01 QueueControlFlags set_QueueControlFlags: u8 = "UCHAR", "seen in symbols.";
-            0x01 [0] Abandoned set_Abandoned: u8 = "UCHAR", "seen in symbols.";
-            0x01 [1] DisableIncrement set_DisableIncrement: u8 = "UCHAR", "seen in symbols.";
-            0x01 [2 to 7] QueueReservedControlFlags set_QueueReservedControlFlags: u8 = "UCHAR", "seen in symbols.";
-            0x02 QueueSize set_QueueSize: u8 = "UCHAR", "seen in symbols.";
-            0x03 QueueReserved set_QueueReserved: u8 = "UCHAR", "seen in symbols.";
-            0x00 ThreadType set_ThreadType: u8 = "UCHAR", "seen in symbols.";
-            0x01 ThreadSpecControl set_ThreadSpecControl: u8 = "UCHAR", "seen in symbols.";
-            0x01 [0] SpecControlIbrs set_SpecControlIbrs: u8 = "UCHAR", "seen in symbols.";
-            0x01 [1] SpecControlStibp set_SpecControlStibp: u8 = "UCHAR", "seen in symbols.";
-            0x01 [2 to 7] SpecControlReserved set_SpecControlReserved: u8 = "UCHAR", "seen in symbols.";
-            0x02 ThreadControlFlags set_ThreadControlFlags: u8 = "UCHAR", "seen in symbols.";
-            0x02 [0] CycleProfiling set_CycleProfiling: u8 = "UCHAR", "seen in symbols.";
-            0x02 [1] CounterProfiling set_CounterProfiling: u8 = "UCHAR", "seen in symbols.";
-            0x02 [2] GroupScheduling set_GroupScheduling: u8 = "UCHAR", "seen in symbols.";
-            0x02 [3] AffinitySet set_AffinitySet: u8 = "UCHAR", "seen in symbols.";
-            0x02 [4] Tagged set_Tagged: u8 = "UCHAR", "seen in symbols.";
-            0x02 [5] EnergyProfiling set_EnergyProfiling: u8 = "UCHAR", "seen in symbols.";
-            0x02 [6] SchedulerAssist set_SchedulerAssist: u8 = "UCHAR", "seen in symbols.";
-            0x02 [7] Instrumented set_Instrumented: u8 = "UCHAR", "seen in symbols.";
-            0x03 DebugActive set_DebugActive: u8 = "UCHAR", "seen in symbols.";
-            0x00 MutantType set_MutantType: u8 = "UCHAR", "seen in symbols.";
-            0x01 MutantSize set_MutantSize: u8 = "BOOLEAN", "seen in symbols.";
-            0x02 DpcActive set_DpcActive: u8 = "BOOLEAN", "seen in symbols.";
-            0x03 MutantReserved set_MutantReserved: u8 = "UCHAR", "seen in symbols.";
+            0x00 Lock set_Lock: i32 = "LONG volatile", "from symbols.";
+            0x00 LockNV set_LockNV: i32 = "LONG", "from symbols.";
+            0x00 Type set_Type: u8 = "UCHAR", "from symbols.";
+            0x01 Signalling set_Signalling: u8 = "UCHAR", "from symbols.";
+            0x02 Size set_Size: u8 = "UCHAR", "from symbols.";
+            0x03 Reserved1 set_Reserved1: u8 = "UCHAR", "from symbols.";
+            0x00 TimerType set_TimerType: u8 = "UCHAR", "from symbols.";
+            0x01 TimerControlFlags set_TimerControlFlags: u8 = "UCHAR", "from symbols.";
+            0x01 [0] Absolute set_Absolute: u8 = "UCHAR", "from symbols.";
+            0x01 [1] Wake set_Wake: u8 = "UCHAR", "from symbols.";
+            0x01 [2 to 7] EncodedTolerableDelay set_EncodedTolerableDelay: u8 = "UCHAR", "from symbols.";
+            0x02 Hand set_Hand: u8 = "UCHAR", "from symbols.";
+            0x03 TimerMiscFlags set_TimerMiscFlags: u8 = "UCHAR", "from symbols.";
+            0x03 [0] Index set_Index: u8 = "UCHAR", "from symbols.";
+            0x03 [1 to 5] Processor set_Processor: u8 = "UCHAR", "from symbols.";
+            0x03 [6] Inserted set_Inserted: u8 = "UCHAR", "from symbols.";
+            0x03 [7] Expired set_Expired: u8 = "UCHAR volatile", "from symbols.";
+            0x00 Timer2Type set_Timer2Type: u8 = "UCHAR", "from symbols.";
+            0x01 Timer2Flags set_Timer2Flags: u8 = "UCHAR", "from symbols.";
+            0x01 [0] Timer2Inserted set_Timer2Inserted: u8 = "UCHAR", "from symbols.";
+            0x01 [1] Timer2Expiring set_Timer2Expiring: u8 = "UCHAR", "from symbols.";
+            0x01 [2] Timer2CancelPending set_Timer2CancelPending: u8 = "UCHAR", "from symbols.";
+            0x01 [3] Timer2SetPending set_Timer2SetPending: u8 = "UCHAR", "from symbols.";
+            0x01 [4] Timer2Running set_Timer2Running: u8 = "UCHAR", "from symbols.";
+            0x01 [5] Timer2Disabled set_Timer2Disabled: u8 = "UCHAR", "from symbols.";
+            0x01 [6 to 7] Timer2ReservedFlags set_Timer2ReservedFlags: u8 = "UCHAR", "from symbols.";
+            0x02 Timer2ComponentId set_Timer2ComponentId: u8 = "UCHAR", "from symbols.";
+            0x03 Timer2RelativeId set_Timer2RelativeId: u8 = "UCHAR", "from symbols.";
+            0x00 QueueType set_QueueType: u8 = "UCHAR", "from symbols.";
+            0x01 QueueControlFlags set_QueueControlFlags: u8 = "UCHAR", "from symbols.";
+            0x01 [0] Abandoned set_Abandoned: u8 = "UCHAR", "from symbols.";
+            0x01 [1] DisableIncrement set_DisableIncrement: u8 = "UCHAR", "from symbols.";
+            0x01 [2 to 7] QueueReservedControlFlags set_QueueReservedControlFlags: u8 = "UCHAR", "from symbols.";
+            0x02 QueueSize set_QueueSize: u8 = "UCHAR", "from symbols.";
+            0x03 QueueReserved set_QueueReserved: u8 = "UCHAR", "from symbols.";
+            0x00 ThreadType set_ThreadType: u8 = "UCHAR", "from symbols.";
+            0x01 ThreadSpecControl set_ThreadSpecControl: u8 = "UCHAR", "from symbols.";
+            0x01 [0] SpecControlIbrs set_SpecControlIbrs: u8 = "UCHAR", "from symbols.";
+            0x01 [1] SpecControlStibp set_SpecControlStibp: u8 = "UCHAR", "from symbols.";
+            0x01 [2 to 7] SpecControlReserved set_SpecControlReserved: u8 = "UCHAR", "from symbols.";
+            0x02 ThreadControlFlags set_ThreadControlFlags: u8 = "UCHAR", "from symbols.";
+            0x02 [0] CycleProfiling set_CycleProfiling: u8 = "UCHAR", "from symbols.";
+            0x02 [1] CounterProfiling set_CounterProfiling: u8 = "UCHAR", "from symbols.";
+            0x02 [2] GroupScheduling set_GroupScheduling: u8 = "UCHAR", "from symbols.";
+            0x02 [3] AffinitySet set_AffinitySet: u8 = "UCHAR", "from symbols.";
+            0x02 [4] Tagged set_Tagged: u8 = "UCHAR", "from symbols.";
+            0x02 [5] EnergyProfiling set_EnergyProfiling: u8 = "UCHAR", "from symbols.";
+            0x02 [6] SchedulerAssist set_SchedulerAssist: u8 = "UCHAR", "from symbols.";
+            0x02 [7] Instrumented set_Instrumented: u8 = "UCHAR", "from symbols.";
+            0x03 DebugActive set_DebugActive: u8 = "UCHAR", "from symbols.";
+            0x00 MutantType set_MutantType: u8 = "UCHAR", "from symbols.";
+            0x01 MutantSize set_MutantSize: u8 = "BOOLEAN", "from symbols.";
+            0x02 DpcActive set_DpcActive: u8 = "BOOLEAN", "from symbols.";
+            0x03 MutantReserved set_MutantReserved: u8 = "UCHAR", "from symbols.";
         }
-        0x04 SignalState: i32 = "LONG", "seen in symbols.";
-        0x08 WaitListHead: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "seen in symbols.";
+        0x04 SignalState: i32 = "LONG", "from symbols.";
+        0x08 WaitListHead: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "from symbols.";
     }
 }
 
 runtime::layout! {
     /// The unnamed union at 0x00 of `DISPATCHER_HEADER`.
     pub union DISPATCHER_HEADER_1803_x86_u00: 0x4, 4 {
-        0x00 Lock: i32 = "LONG volatile", "seen in symbols.";
-        0x00 LockNV: i32 = "LONG", "seen in symbols.";
+        0x00 Lock: i32 = "LONG volatile", "from symbols.";
+        0x00 LockNV: i32 = "LONG", "from symbols.";
         0x00 s00: DISPATCHER_HEADER_6_3_9600_17031_u00_s00, "unnamed; its members have accessors.";
         0x00 s00_2: DISPATCHER_HEADER_6_3_9600_17031_x86_u00_s00_2, "unnamed; its members have accessors.";
         0x00 s00_3: DISPATCHER_HEADER_1703_u00_s00_3, "unnamed; its members have accessors.";
@@ -1839,7 +1839,7 @@ runtime::layout! {
 runtime::layout! {
     /// The unnamed structure at 0x00 of `u00` in `DISPATCHER_HEADER`.
     pub struct DISPATCHER_HEADER_1803_x86_u00_s00_5: 0x4, 1 {
-        0x00 ThreadType: u8 = "UCHAR", "seen in symbols.";
+        0x00 ThreadType: u8 = "UCHAR", "from symbols.";
         0x01 u01: DISPATCHER_HEADER_10_0_10240_17770_u00_s00_5_u01, "unnamed; its members have accessors.";
         0x02 u02: DISPATCHER_HEADER_1803_x86_u00_s00_5_u02, "unnamed; its members have accessors.";
         0x03 u03: DISPATCHER_HEADER_6_3_9600_17031_x86_u00_s00_5_u03, "unnamed; its members have accessors.";
@@ -1849,7 +1849,7 @@ runtime::layout! {
 runtime::layout! {
     /// The unnamed union at 0x02 of `u00_s00_5` in `DISPATCHER_HEADER`.
     pub union DISPATCHER_HEADER_1803_x86_u00_s00_5_u02: 0x1, 1 {
-        0x00 ThreadControlFlags: u8 = "UCHAR", "seen in symbols.";
+        0x00 ThreadControlFlags: u8 = "UCHAR", "from symbols.";
         0x00 s00: DISPATCHER_HEADER_1803_x86_u00_s00_5_u02_s00, "unnamed; its members have accessors.";
     }
 }
@@ -1867,76 +1867,76 @@ runtime::layout! {
     /// What begins every kernel object that a thread can wait for.
     pub struct DISPATCHER_HEADER_1803_x64: members::DISPATCHER_HEADER, 0x18, 8 {
         0x00 u00: DISPATCHER_HEADER_1803_x64_u00, "unnamed; its members have accessors." {
-            0x00 Lock set_Lock: i32 = "LONG volatile", "seen in symbols.";
-            0x00 LockNV set_LockNV: i32 = "LONG", "seen in symbols.";
-            0x00 Type set_Type: u8 = "UCHAR", "seen in symbols.";
-            0x01 Signalling set_Signalling: u8 = "UCHAR", "seen in symbols.";
-            0x02 Size set_Size: u8 = "UCHAR", "seen in symbols.";
-            0x03 Reserved1 set_Reserved1: u8 = "UCHAR", "seen in symbols.";
-            0x00 TimerType set_TimerType: u8 = "UCHAR", "seen in symbols.";
-            0x01 TimerControlFlags set_TimerControlFlags: u8 = "UCHAR", "seen in symbols.";
-            0x01 [0] Absolute set_Absolute: u8 = "UCHAR", "seen in symbols.";
-            0x01 [1] Wake set_Wake: u8 = "UCHAR", "seen in symbols.";
-            0x01 [2 to 7] EncodedTolerableDelay set_EncodedTolerableDelay: u8 = "UCHAR", "seen in symbols.";
-            0x02 Hand set_Hand: u8 = "UCHAR", "seen in symbols.";
-            0x03 TimerMiscFlags set_TimerMiscFlags: u8 = "UCHAR", "seen in symbols.";
-            0x03 [0 to 5] Index set_Index: u8 = "UCHAR", "seen in symbols.";
-            0x03 [6] Inserted set_Inserted: u8 = "UCHAR", "seen in symbols.";
-            0x03 [7] Expired set_Expired: u8 = "UCHAR volatile", "seen in symbols.";
-            0x00 Timer2Type set_Timer2Type: u8 = "UCHAR", "seen in symbols.";
-            0x01 Timer2Flags set_Timer2Flags: u8 = "UCHAR", "seen in symbols.";
-            0x01 [0] Timer2Inserted set_Timer2Inserted: u8 = "UCHAR", "seen in symbols.";
-            0x01 [1] Timer2Expiring set_Timer2Expiring: u8 = "UCHAR", "seen in symbols.";
-            0x01 [2] Timer2CancelPending set_Timer2CancelPending: u8 = "UCHAR", "seen in symbols.";
-            0x01 [3] Timer2SetPending set_Timer2SetPending: u8 = "UCHAR", "seen in symbols.";
-            0x01 [4] Timer2Running set_Timer2Running: u8 = "UCHAR", "seen in symbols.";
-            0x01 [5] Timer2Disabled set_Timer2Disabled: u8 = "UCHAR", "seen in symbols.";
-            0x01 [6 to 7] Timer2ReservedFlags set_Timer2ReservedFlags: u8 = "UCHAR", "seen in symbols.";
-            0x02 Timer2ComponentId set_Timer2ComponentId: u8 = "UCHAR", "seen in symbols.";
-            0x03 Timer2RelativeId set_Timer2RelativeId: u8 = "UCHAR", "seen in symbols.";
-            0x00 QueueType set_QueueType: u8 = "UCHAR", "seen in symbols.";
-            0x01 QueueControlFlags set_QueueControlFlags: u8 = "UCHAR", "seen in symbols.";
-            0x01 [0] Abandoned set_Abandoned: u8 = "UCHAR", "seen in symbols.";
-            0x01 [1] DisableIncrement set_DisableIncrement: u8 = "UCHAR", "seen in symbols.";
-            0x01 [2 to 7] QueueReservedControlFlags set_QueueReservedControlFlags: u8 = "UCHAR", "seen in symbols.";
-            0x02 QueueSize set_QueueSize: u8 = "UCHAR", "seen in symbols.";
-            0x03 QueueReserved set_QueueReserved: u8 = "UCHAR", "seen in symbols.";
-            0x00 ThreadType set_ThreadType: u8 = "UCHAR", "seen in symbols.";
-            0x01 ThreadSpecControl set_ThreadSpecControl: u8 = "UCHAR", "seen in symbols.";
-            0x01 [0] SpecControlIbrs set_SpecControlIbrs: u8 = "UCHAR", "seen in symbols.";
-            0x01 [1] SpecControlStibp set_SpecControlStibp: u8 = "UCHAR", "seen in symbols.";
-            0x01 [2 to 7] SpecControlReserved set_SpecControlReserved: u8 = "UCHAR", "seen in symbols.";
-            0x02 ThreadControlFlags set_ThreadControlFlags: u8 = "UCHAR", "seen in symbols.";
-            0x02 [0] CycleProfiling set_CycleProfiling: u8 = "UCHAR", "seen in symbols.";
-            0x02 [1] CounterProfiling set_CounterProfiling: u8 = "UCHAR", "seen in symbols.";
-            0x02 [2] GroupScheduling set_GroupScheduling: u8 = "UCHAR", "seen in symbols.";
-            0x02 [3] AffinitySet set_AffinitySet: u8 = "UCHAR", "seen in symbols.";
-            0x02 [4] Tagged set_Tagged: u8 = "UCHAR", "seen in symbols.";
-            0x02 [5] EnergyProfiling set_EnergyProfiling: u8 = "UCHAR", "seen in symbols.";
-            0x02 [6] SchedulerAssist set_SchedulerAssist: u8 = "UCHAR", "seen in symbols.";
-            0x02 [7] ThreadReservedControlFlags set_ThreadReservedControlFlags: u8 = "UCHAR", "seen in symbols.";
-            0x03 DebugActive set_DebugActive: u8 = "UCHAR", "seen in symbols.";
-            0x03 [0] ActiveDR7 set_ActiveDR7: u8 = "BOOLEAN", "seen in symbols.";
-            0x03 [1] Instrumented set_Instrumented: u8 = "BOOLEAN", "seen in symbols.";
-            0x03 [2] Minimal set_Minimal: u8 = "BOOLEAN", "seen in symbols.";
-            0x03 [3 to 5] Reserved4 set_Reserved4: u8 = "BOOLEAN", "seen in symbols.";
-            0x03 [6] UmsScheduled set_UmsScheduled: u8 = "BOOLEAN", "seen in symbols.";
-            0x03 [7] UmsPrimary set_UmsPrimary: u8 = "BOOLEAN", "seen in symbols.";
-            0x00 MutantType set_MutantType: u8 = "UCHAR", "seen in symbols.";
-            0x01 MutantSize set_MutantSize: u8 = "BOOLEAN", "seen in symbols.";
-            0x02 DpcActive set_DpcActive: u8 = "BOOLEAN", "seen in symbols.";
-            0x03 MutantReserved set_MutantReserved: u8 = "UCHAR", "seen in symbols.";
+            0x00 Lock set_Lock: i32 = "LONG volatile", "from symbols.";
+            0x00 LockNV set_LockNV: i32 = "LONG", "from symbols.";
+            0x00 Type set_Type: u8 = "UCHAR", "from symbols.";
+            0x01 Signalling set_Signalling: u8 = "UCHAR", "from symbols.";
+            0x02 Size set_Size: u8 = "UCHAR", "from symbols.";
+            0x03 Reserved1 set_Reserved1: u8 = "UCHAR", "from symbols.";
+            0x00 TimerType set_TimerType: u8 = "UCHAR", "from symbols.";
+            0x01 TimerControlFlags set_TimerControlFlags: u8 = "UCHAR", "from symbols.";
+            0x01 [0] Absolute set_Absolute: u8 = "UCHAR", "from symbols.";
+            0x01 [1] Wake set_Wake: u8 = "UCHAR", "from symbols.";
+            0x01 [2 to 7] EncodedTolerableDelay set_EncodedTolerableDelay: u8 = "UCHAR", "from symbols.";
+            0x02 Hand set_Hand: u8 = "UCHAR", "from symbols.";
+            0x03 TimerMiscFlags set_TimerMiscFlags: u8 = "UCHAR", "from symbols.";
+            0x03 [0 to 5] Index set_Index: u8 = "UCHAR", "from symbols.";
+            0x03 [6] Inserted set_Inserted: u8 = "UCHAR", "from symbols.";
+            0x03 [7] Expired set_Expired: u8 = "UCHAR volatile", "from symbols.";
+            0x00 Timer2Type set_Timer2Type: u8 = "UCHAR", "from symbols.";
+            0x01 Timer2Flags set_Timer2Flags: u8 = "UCHAR", "from symbols.";
+            0x01 [0] Timer2Inserted set_Timer2Inserted: u8 = "UCHAR", "from symbols.";
+            0x01 [1] Timer2Expiring set_Timer2Expiring: u8 = "UCHAR", "from symbols.";
+            0x01 [2] Timer2CancelPending set_Timer2CancelPending: u8 = "UCHAR", "from symbols.";
+            0x01 [3] Timer2SetPending set_Timer2SetPending: u8 = "UCHAR", "from symbols.";
+            0x01 [4] Timer2Running set_Timer2Running: u8 = "UCHAR", "from symbols.";
+            0x01 [5] Timer2Disabled set_Timer2Disabled: u8 = "UCHAR", "from symbols.";
+            0x01 [6 to 7] Timer2ReservedFlags set_Timer2ReservedFlags: u8 = "UCHAR", "from symbols.";
+            0x02 Timer2ComponentId set_Timer2ComponentId: u8 = "UCHAR", "from symbols.";
+            0x03 Timer2RelativeId set_Timer2RelativeId: u8 = "UCHAR", "from symbols.";
+            0x00 QueueType set_QueueType: u8 = "UCHAR", "from symbols.";
+            0x01 QueueControlFlags set_QueueControlFlags: u8 = "UCHAR", "from symbols.";
+            0x01 [0] Abandoned set_Abandoned: u8 = "UCHAR", "from symbols.";
+            0x01 [1] DisableIncrement set_DisableIncrement: u8 = "UCHAR", "from symbols.";
+            0x01 [2 to 7] QueueReservedControlFlags set_QueueReservedControlFlags: u8 = "UCHAR", "from symbols.";
+            0x02 QueueSize set_QueueSize: u8 = "UCHAR", "from symbols.";
+            0x03 QueueReserved set_QueueReserved: u8 = "UCHAR", "from symbols.";
+            0x00 ThreadType set_ThreadType: u8 = "UCHAR", "from symbols.";
+            0x01 ThreadSpecControl set_ThreadSpecControl: u8 = "UCHAR", "from symbols.";
+            0x01 [0] SpecControlIbrs set_SpecControlIbrs: u8 = "UCHAR", "from symbols.";
+            0x01 [1] SpecControlStibp set_SpecControlStibp: u8 = "UCHAR", "from symbols.";
+            0x01 [2 to 7] SpecControlReserved set_SpecControlReserved: u8 = "UCHAR", "from symbols.";
+            0x02 ThreadControlFlags set_ThreadControlFlags: u8 = "UCHAR", "from symbols.";
+            0x02 [0] CycleProfiling set_CycleProfiling: u8 = "UCHAR", "from symbols.";
+            0x02 [1] CounterProfiling set_CounterProfiling: u8 = "UCHAR", "from symbols.";
+            0x02 [2] GroupScheduling set_GroupScheduling: u8 = "UCHAR", "from symbols.";
+            0x02 [3] AffinitySet set_AffinitySet: u8 = "UCHAR", "from symbols.";
+            0x02 [4] Tagged set_Tagged: u8 = "UCHAR", "from symbols.";
+            0x02 [5] EnergyProfiling set_EnergyProfiling: u8 = "UCHAR", "from symbols.";
+            0x02 [6] SchedulerAssist set_SchedulerAssist: u8 = "UCHAR", "from symbols.";
+            0x02 [7] ThreadReservedControlFlags set_ThreadReservedControlFlags: u8 = "UCHAR", "from symbols.";
+            0x03 DebugActive set_DebugActive: u8 = "UCHAR", "from symbols.";
+            0x03 [0] ActiveDR7 set_ActiveDR7: u8 = "BOOLEAN", "from symbols.";
+            0x03 [1] Instrumented set_Instrumented: u8 = "BOOLEAN", "from symbols.";
+            0x03 [2] Minimal set_Minimal: u8 = "BOOLEAN", "from symbols.";
+            0x03 [3 to 5] Reserved4 set_Reserved4: u8 = "BOOLEAN", "from symbols.";
+            0x03 [6] UmsScheduled set_UmsScheduled: u8 = "BOOLEAN", "from symbols.";
+            0x03 [7] UmsPrimary set_UmsPrimary: u8 = "BOOLEAN", "from symbols.";
+            0x00 MutantType set_MutantType: u8 = "UCHAR", "from symbols.";
+            0x01 MutantSize set_MutantSize: u8 = "BOOLEAN", "from symbols.";
+            0x02 DpcActive set_DpcActive: u8 = "BOOLEAN", "from symbols.";
+            0x03 MutantReserved set_MutantReserved: u8 = "UCHAR", "from symbols.";
         }
-        0x04 SignalState: i32 = "LONG", "seen in symbols.";
-        0x08 WaitListHead: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "seen in symbols.";
+        0x04 SignalState: i32 = "LONG", "from symbols.";
+        0x08 WaitListHead: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "from symbols.";
     }
 }
 
 runtime::layout! {
     /// The unnamed union at 0x00 of `DISPATCHER_HEADER`.
     pub union DISPATCHER_HEADER_1803_x64_u00: 0x4, 4 {
-        0x00 Lock: i32 = "LONG volatile", "seen in symbols.";
-        0x00 LockNV: i32 = "LONG", "seen in symbols.";
+        0x00 Lock: i32 = "LONG volatile", "from symbols.";
+        0x00 LockNV: i32 = "LONG", "from symbols.";
         0x00 s00: DISPATCHER_HEADER_6_3_9600_17031_u00_s00, "unnamed; its members have accessors.";
         0x00 s00_2: DISPATCHER_HEADER_6_3_9600_17031_x64_u00_s00_2, "unnamed; its members have accessors.";
         0x00 s00_3: DISPATCHER_HEADER_1703_u00_s00_3, "unnamed; its members have accessors.";
@@ -1949,7 +1949,7 @@ runtime::layout! {
 runtime::layout! {
     /// The unnamed structure at 0x00 of `u00` in `DISPATCHER_HEADER`.
     pub struct DISPATCHER_HEADER_1803_x64_u00_s00_5: 0x4, 1 {
-        0x00 ThreadType: u8 = "UCHAR", "seen in symbols.";
+        0x00 ThreadType: u8 = "UCHAR", "from symbols.";
         0x01 u01: DISPATCHER_HEADER_10_0_10240_17770_u00_s00_5_u01, "unnamed; its members have accessors.";
         0x02 u02: DISPATCHER_HEADER_1803_x64_u00_s00_5_u02, "unnamed; its members have accessors.";
         0x03 u03: DISPATCHER_HEADER_6_3_9600_17031_x64_u00_s00_5_u03, "unnamed; its members have accessors.";
@@ -1959,7 +1959,7 @@ runtime::layout! {
 runtime::layout! {
     /// The unnamed union at 0x02 of `u00_s00_5` in `DISPATCHER_HEADER`.
     pub union DISPATCHER_HEADER_1803_x64_u00_s00_5_u02: 0x1, 1 {
-        0x00 ThreadControlFlags: u8 = "UCHAR", "seen in symbols.";
+        0x00 ThreadControlFlags: u8 = "UCHAR", "from symbols.";
         0x00 s00: DISPATCHER_HEADER_1803_x64_u00_s00_5_u02_s00, "unnamed; its members have accessors.";
     }
 }
@@ -1977,73 +1977,73 @@ runtime::layout! {
     /// What begins every kernel object that a thread can wait for.
     pub struct DISPATCHER_HEADER_1803_arm64: members::DISPATCHER_HEADER, 0x18, 8 {
         0x00 u00: DISPATCHER_HEADER_1803_arm64_u00, "unnamed; its members have accessors." {
-            0x00 Lock set_Lock: i32 = "LONG volatile", "seen in symbols.";
-            0x00 LockNV set_LockNV: i32 = "LONG", "seen in symbols.";
-            0x00 Type set_Type: u8 = "UCHAR", "seen in symbols.";
-            0x01 Signalling set_Signalling: u8 = "UCHAR", "seen in symbols.";
-            0x02 Size set_Size: u8 = "UCHAR", "seen in symbols.";
-            0x03 Reserved1 set_Reserved1: u8 = "UCHAR", "seen in symbols.";
-            0x00 TimerType set_TimerType: u8 = "UCHAR", "seen in symbols.";
-            0x01 TimerControlFlags set_TimerControlFlags: u8 = "UCHAR", "seen in symbols.";
-            0x01 [0] Absolute set_Absolute: u8 = "UCHAR", "seen in symbols.";
-            0x01 [1] Wake set_Wake: u8 = "UCHAR", "seen in symbols.";
-            0x01 [2 to 7] EncodedTolerableDelay set_EncodedTolerableDelay: u8 = "UCHAR", "seen in symbols.";
-            0x02 Hand set_Hand: u8 = "UCHAR", "seen in symbols.";
-            0x03 TimerMiscFlags set_TimerMiscFlags: u8 = "UCHAR", "seen in symbols.";
-            0x03 [0 to 5] Index set_Index: u8 = "UCHAR", "seen in symbols.";
-            0x03 [6] Inserted set_Inserted: u8 = "UCHAR", "seen in symbols.";
-            0x03 [7] Expired set_Expired: u8 = "UCHAR volatile", "seen in symbols.";
-            0x00 Timer2Type set_Timer2Type: u8 = "UCHAR", "seen in symbols.";
-            0x01 Timer2Flags set_Timer2Flags: u8 = "UCHAR", "seen in symbols.";
-            0x01 [0] Timer2Inserted set_Timer2Inserted: u8 = "UCHAR", "seen in symbols.";
-            0x01 [1] Timer2Expiring set_Timer2Expiring: u8 = "UCHAR", "seen in symbols.";
-            0x01 [2] Timer2CancelPending set_Timer2CancelPending: u8 = "UCHAR", "seen in symbols.";
-            0x01 [3] Timer2SetPending set_Timer2SetPending: u8 = "UCHAR", "seen in symbols.";
-            0x01 [4] Timer2Running set_Timer2Running: u8 = "UCHAR", "seen in symbols.";
-            0x01 [5] Timer2Disabled set_Timer2Disabled: u8 = "UCHAR", "seen in symbols.";
-            0x01 [6 to 7] Timer2ReservedFlags set_Timer2ReservedFlags: u8 = "UCHAR", "seen in symbols.";
-            0x02 Timer2ComponentId set_Timer2ComponentId: u8 = "UCHAR", "seen in symbols.";
-            0x03 Timer2RelativeId set_Timer2RelativeId: u8 = "UCHAR", "seen in symbols.";
-            0x00 QueueType set_QueueType: u8 = "UCHAR", "seen in symbols.";
-            0x01 QueueControlFlags set_QueueControlFlags: u8 = "UCHAR", "seen in symbols.";
-            0x01 [0] Abandoned set_Abandoned: u8 = "UCHAR", "seen in symbols.";
-            0x01 [1] DisableIncrement set_DisableIncrement: u8 = "UCHAR", "seen in symbols.";
-            0x01 [2 to 7] QueueReservedControlFlags set_QueueReservedControlFlags: u8 = "UCHAR", "seen in symbols.";
-            0x02 QueueSize set_QueueSize: u8 = "UCHAR", "seen in symbols.";
-            0x03 QueueReserved set_QueueReserved: u8 = "UCHAR", "seen in symbols.";
-            0x00 ThreadType set_ThreadType: u8 = "UCHAR", "seen in symbols.";
-            0x01 ThreadReserved set_ThreadReserved: u8 = "UCHAR", "seen in symbols.";
-            0x02 ThreadControlFlags set_ThreadControlFlags: u8 = "UCHAR", "seen in symbols.";
-            0x02 [0] CycleProfiling set_CycleProfiling: u8 = "UCHAR", "seen in symbols.";
-            0x02 [1] CounterProfiling set_CounterProfiling: u8 = "UCHAR", "seen in symbols.";
-            0x02 [2] GroupScheduling set_GroupScheduling: u8 = "UCHAR", "seen in symbols.";
-            0x02 [3] AffinitySet set_AffinitySet: u8 = "UCHAR", "seen in symbols.";
-            0x02 [4] Tagged set_Tagged: u8 = "UCHAR", "seen in symbols.";
-            0x02 [5] EnergyProfiling set_EnergyProfiling: u8 = "UCHAR", "seen in symbols.";
-            0x02 [6] SchedulerAssist set_SchedulerAssist: u8 = "UCHAR", "seen in symbols.";
-            0x02 [7] ThreadReservedControlFlags set_ThreadReservedControlFlags: u8 = "UCHAR", "seen in symbols.";
-            0x03 DebugActive set_DebugActive: u8 = "UCHAR", "seen in symbols.";
-            0x03 [0] ActiveDR7 set_ActiveDR7: u8 = "BOOLEAN", "seen in symbols.";
-            0x03 [1] Instrumented set_Instrumented: u8 = "BOOLEAN", "seen in symbols.";
-            0x03 [2] Minimal set_Minimal: u8 = "BOOLEAN", "seen in symbols.";
-            0x03 [3 to 5] Reserved4 set_Reserved4: u8 = "BOOLEAN", "seen in symbols.";
-            0x03 [6] UmsScheduled set_UmsScheduled: u8 = "BOOLEAN", "seen in symbols.";
-            0x03 [7] UmsPrimary set_UmsPrimary: u8 = "BOOLEAN", "seen in symbols.";
-            0x00 MutantType set_MutantType: u8 = "UCHAR", "seen in symbols.";
-            0x01 MutantSize set_MutantSize: u8 = "BOOLEAN", "seen in symbols.";
-            0x02 DpcActive set_DpcActive: u8 = "BOOLEAN", "seen in symbols.";
-            0x03 MutantReserved set_MutantReserved: u8 = "UCHAR", "seen in symbols.";
+            0x00 Lock set_Lock: i32 = "LONG volatile", "from symbols.";
+            0x00 LockNV set_LockNV: i32 = "LONG", "from symbols.";
+            0x00 Type set_Type: u8 = "UCHAR", "from symbols.";
+            0x01 Signalling set_Signalling: u8 = "UCHAR", "from symbols.";
+            0x02 Size set_Size: u8 = "UCHAR", "from symbols.";
+            0x03 Reserved1 set_Reserved1: u8 = "UCHAR", "from symbols.";
+            0x00 TimerType set_TimerType: u8 = "UCHAR", "from symbols.";
+            0x01 TimerControlFlags set_TimerControlFlags: u8 = "UCHAR", "from symbols.";
+            0x01 [0] Absolute set_Absolute: u8 = "UCHAR", "from symbols.";
+            0x01 [1] Wake set_Wake: u8 = "UCHAR", "from symbols.";
+            0x01 [2 to 7] EncodedTolerableDelay set_EncodedTolerableDelay: u8 = "UCHAR", "from symbols.";
+            0x02 Hand set_Hand: u8 = "UCHAR", "from symbols.";
+            0x03 TimerMiscFlags set_TimerMiscFlags: u8 = "UCHAR", "from symbols.";
+            0x03 [0 to 5] Index set_Index: u8 = "UCHAR", "from symbols.";
+            0x03 [6] Inserted set_Inserted: u8 = "UCHAR", "from symbols.";
+            0x03 [7] Expired set_Expired: u8 = "UCHAR volatile", "from symbols.";
+            0x00 Timer2Type set_Timer2Type: u8 = "UCHAR", "from symbols.";
+            0x01 Timer2Flags set_Timer2Flags: u8 = "UCHAR", "from symbols.";
+            0x01 [0] Timer2Inserted set_Timer2Inserted: u8 = "UCHAR", "from symbols.";
+            0x01 [1] Timer2Expiring set_Timer2Expiring: u8 = "UCHAR", "from symbols.";
+            0x01 [2] Timer2CancelPending set_Timer2CancelPending: u8 = "UCHAR", "from symbols.";
+            0x01 [3] Timer2SetPending set_Timer2SetPending: u8 = "UCHAR", "from symbols.";
+            0x01 [4] Timer2Running set_Timer2Running: u8 = "UCHAR", "from symbols.";
+            0x01 [5] Timer2Disabled set_Timer2Disabled: u8 = "UCHAR", "from symbols.";
+            0x01 [6 to 7] Timer2ReservedFlags set_Timer2ReservedFlags: u8 = "UCHAR", "from symbols.";
+            0x02 Timer2ComponentId set_Timer2ComponentId: u8 = "UCHAR", "from symbols.";
+            0x03 Timer2RelativeId set_Timer2RelativeId: u8 = "UCHAR", "from symbols.";
+            0x00 QueueType set_QueueType: u8 = "UCHAR", "from symbols.";
+            0x01 QueueControlFlags set_QueueControlFlags: u8 = "UCHAR", "from symbols.";
+            0x01 [0] Abandoned set_Abandoned: u8 = "UCHAR", "from symbols.";
+            0x01 [1] DisableIncrement set_DisableIncrement: u8 = "UCHAR", "from symbols.";
+            0x01 [2 to 7] QueueReservedControlFlags set_QueueReservedControlFlags: u8 = "UCHAR", "from symbols.";
+            0x02 QueueSize set_QueueSize: u8 = "UCHAR", "from symbols.";
+            0x03 QueueReserved set_QueueReserved: u8 = "UCHAR", "from symbols.";
+            0x00 ThreadType set_ThreadType: u8 = "UCHAR", "from symbols.";
+            0x01 ThreadReserved set_ThreadReserved: u8 = "UCHAR", "from symbols.";
+            0x02 ThreadControlFlags set_ThreadControlFlags: u8 = "UCHAR", "from symbols.";
+            0x02 [0] CycleProfiling set_CycleProfiling: u8 = "UCHAR", "from symbols.";
+            0x02 [1] CounterProfiling set_CounterProfiling: u8 = "UCHAR", "from symbols.";
+            0x02 [2] GroupScheduling set_GroupScheduling: u8 = "UCHAR", "from symbols.";
+            0x02 [3] AffinitySet set_AffinitySet: u8 = "UCHAR", "from symbols.";
+            0x02 [4] Tagged set_Tagged: u8 = "UCHAR", "from symbols.";
+            0x02 [5] EnergyProfiling set_EnergyProfiling: u8 = "UCHAR", "from symbols.";
+            0x02 [6] SchedulerAssist set_SchedulerAssist: u8 = "UCHAR", "from symbols.";
+            0x02 [7] ThreadReservedControlFlags set_ThreadReservedControlFlags: u8 = "UCHAR", "from symbols.";
+            0x03 DebugActive set_DebugActive: u8 = "UCHAR", "from symbols.";
+            0x03 [0] ActiveDR7 set_ActiveDR7: u8 = "BOOLEAN", "from symbols.";
+            0x03 [1] Instrumented set_Instrumented: u8 = "BOOLEAN", "from symbols.";
+            0x03 [2] Minimal set_Minimal: u8 = "BOOLEAN", "from symbols.";
+            0x03 [3 to 5] Reserved4 set_Reserved4: u8 = "BOOLEAN", "from symbols.";
+            0x03 [6] UmsScheduled set_UmsScheduled: u8 = "BOOLEAN", "from symbols.";
+            0x03 [7] UmsPrimary set_UmsPrimary: u8 = "BOOLEAN", "from symbols.";
+            0x00 MutantType set_MutantType: u8 = "UCHAR", "from symbols.";
+            0x01 MutantSize set_MutantSize: u8 = "BOOLEAN", "from symbols.";
+            0x02 DpcActive set_DpcActive: u8 = "BOOLEAN", "from symbols.";
+            0x03 MutantReserved set_MutantReserved: u8 = "UCHAR", "from symbols.";
         }
-        0x04 SignalState: i32 = "LONG", "seen in symbols.";
-        0x08 WaitListHead: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "seen in symbols.";
+        0x04 SignalState: i32 = "LONG", "from symbols.";
+        0x08 WaitListHead: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "from symbols.";
     }
 }
 
 runtime::layout! {
     /// The unnamed union at 0x00 of `DISPATCHER_HEADER`.
     pub union DISPATCHER_HEADER_1803_arm64_u00: 0x4, 4 {
-        0x00 Lock: i32 = "LONG volatile", "seen in symbols.";
-        0x00 LockNV: i32 = "LONG", "seen in symbols.";
+        0x00 Lock: i32 = "LONG volatile", "from symbols.";
+        0x00 LockNV: i32 = "LONG", "from symbols.";
         0x00 s00: DISPATCHER_HEADER_6_3_9600_17031_u00_s00, "unnamed; its members have accessors.";
         0x00 s00_2: DISPATCHER_HEADER_6_3_9600_17031_x64_u00_s00_2, "unnamed; its members have accessors.";
         0x00 s00_3: DISPATCHER_HEADER_1703_u00_s00_3, "unnamed; its members have accessors.";
@@ -2056,8 +2056,8 @@ runtime::layout! {
 runtime::layout! {
     /// The unnamed structure at 0x00 of `u00` in `DISPATCHER_HEADER`.
     pub struct DISPATCHER_HEADER_1803_arm64_u00_s00_5: 0x4, 1 {
-        0x00 ThreadType: u8 = "UCHAR", "seen in symbols.";
-        0x01 ThreadReserved: u8 = "UCHAR", "seen in symbols.";
+        0x00 ThreadType: u8 = "UCHAR", "from symbols.";
+        0x01 ThreadReserved: u8 = "UCHAR", "from symbols.";
         0x02 u02: DISPATCHER_HEADER_1803_x64_u00_s00_5_u02, "unnamed; its members have accessors.";
         0x03 u03: DISPATCHER_HEADER_6_3_9600_17031_x64_u00_s00_5_u03, "unnamed; its members have accessors.";
     }
@@ -2069,68 +2069,68 @@ runtime::layout! {
     /// What begins every kernel object that a thread can wait for.
     pub struct DISPATCHER_HEADER_1809_x86: members::DISPATCHER_HEADER, 0x10, 4 {
         0x00 u00: DISPATCHER_HEADER_1809_x86_u00, "unnamed; its members have accessors." {
-            0x00 Lock set_Lock: i32 = "LONG volatile", "seen in symbols.";
-            0x00 LockNV set_LockNV: i32 = "LONG", "seen in symbols.";
-            0x00 Type set_Type: u8 = "UCHAR", "seen in symbols.";
-            0x01 Signalling set_Signalling: u8 = "UCHAR", "seen in symbols.";
-            0x02 Size set_Size: u8 = "UCHAR", "seen in symbols.";
-            0x03 Reserved1 set_Reserved1: u8 = "UCHAR", "seen in symbols.";
-            0x00 TimerType set_TimerType: u8 = "UCHAR", "seen in symbols.";
-            0x01 TimerControlFlags set_TimerControlFlags: u8 = "UCHAR", "seen in symbols.";
-            0x01 [0] Absolute set_Absolute: u8 = "UCHAR", "seen in symbols.";
-            0x01 [1] Wake set_Wake: u8 = "UCHAR", "seen in symbols.";
-            0x01 [2 to 7] EncodedTolerableDelay set_EncodedTolerableDelay: u8 = "UCHAR", "seen in symbols.";
-            0x02 Hand set_Hand: u8 = "UCHAR", "seen in symbols.";
-            0x03 TimerMiscFlags set_TimerMiscFlags: u8 = "UCHAR", "seen in symbols.";
-            0x03 [0] Index set_Index: u8 = "UCHAR", "seen in symbols.";
-            0x03 [1 to 5] Processor set_Processor: u8 = "UCHAR", "seen in symbols.";
-            0x03 [6] Inserted set_Inserted: u8 = "UCHAR", "seen in symbols.";
-            0x03 [7] Expired set_Expired: u8 = "UCHAR volatile", "seen in symbols.";
-            0x00 Timer2Type set_Timer2Type: u8 = "UCHAR", "seen in symbols.";
-            0x01 Timer2Flags set_Timer2Flags: u8 = "UCHAR", "seen in symbols.";
-            0x01 [0] Timer2Inserted set_Timer2Inserted: u8 = "UCHAR", "seen in symbols.";
-            0x01 [1] Timer2Expiring set_Timer2Expiring: u8 = "UCHAR", "seen in symbols.";
-            0x01 [2] Timer2CancelPending set_Timer2CancelPending: u8 = "UCHAR", "seen in symbols.";
-            0x01 [3] Timer2SetPending set_Timer2SetPending: u8 = "UCHAR", "seen in symbols.";
-            0x01 [4] Timer2Running set_Timer2Running: u8 = "UCHAR", "seen in symbols.";
-            0x01 [5] Timer2Disabled set_Timer2Disabled: u8 = "UCHAR", "seen in symbols.";
-            0x01 [6 to 7] Timer2ReservedFlags set_Timer2ReservedFlags: u8 = "UCHAR", "seen in symbols.";
-            0x02 Timer2ComponentId set_Timer2ComponentId: u8 = "UCHAR", "seen in symbols.";
-            0x03 Timer2RelativeId set_Timer2RelativeId: u8 = "UCHAR", "seen in symbols.";
-            0x00 QueueType set_QueueType: u8 = "UCHAR", "seen in symbols.";
-            0x01 QueueControlFlags set_QueueControlFlags: u8 = "UCHAR", "seen in symbols.";
-            0x01 [0] Abandoned set_Abandoned: u8 = "UCHAR", "seen in symbols.";
-            0x01 [1] DisableIncrement set_DisableIncrement: u8 = "UCHAR", "seen in symbols.";
-            0x01 [2 to 7] QueueReservedControlFlags set_QueueReservedControlFlags: u8 = "UCHAR", "seen in symbols.";
-            0x02 QueueSize set_QueueSize: u8 = "UCHAR", "seen in symbols.";
-            0x03 QueueReserved set_QueueReserved: u8 = "UCHAR", "seen in symbols.";
-            0x00 ThreadType set_ThreadType: u8 = "UCHAR", "seen in symbols.";
-            0x01 ThreadReserved set_ThreadReserved: u8 = "UCHAR", "seen in symbols.";
-            0x02 ThreadControlFlags set_ThreadControlFlags: u8 = "UCHAR", "seen in symbols.";
-            0x02 [0] CycleProfiling set_CycleProfiling: u8 = "UCHAR", "seen in symbols.";
-            0x02 [1] CounterProfiling set_CounterProfiling: u8 = "UCHAR", "seen in symbols.";
-            0x02 [2] GroupScheduling set_GroupScheduling: u8 = "UCHAR", "seen in symbols.";
-            0x02 [3] AffinitySet set_AffinitySet: u8 = "UCHAR", "seen in symbols.";
-            0x02 [4] Tagged set_Tagged: u8 = "UCHAR", "seen in symbols.";
-            0x02 [5] EnergyProfiling set_EnergyProfiling: u8 = "UCHAR", "seen in symbols.";
-            0x02 [6] SchedulerAssist set_SchedulerAssist: u8 = "UCHAR", "seen in symbols.";
-            0x02 [7] Instrumented set_Instrumented: u8 = "UCHAR", "seen in symbols.";
-            0x03 DebugActive set_DebugActive: u8 = "UCHAR", "seen in symbols.";
-            0x00 MutantType set_MutantType: u8 = "UCHAR", "seen in symbols.";
-            0x01 MutantSize set_MutantSize: u8 = "BOOLEAN", "seen in symbols.";
-            0x02 DpcActive set_DpcActive: u8 = "BOOLEAN", "seen in symbols.";
-            0x03 MutantReserved set_MutantReserved: u8 = "UCHAR", "seen in symbols.";
+            0x00 Lock set_Lock: i32 = "LONG volatile", "from symbols.";
+            0x00 LockNV set_LockNV: i32 = "LONG", "from symbols.";
+            0x00 Type set_Type: u8 = "UCHAR", "from symbols.";
+            0x01 Signalling set_Signalling: u8 = "UCHAR", "from symbols.";
+            0x02 Size set_Size: u8 = "UCHAR", "from symbols.";
+            0x03 Reserved1 set_Reserved1: u8 = "UCHAR", "from symbols.";
+            0x00 TimerType set_TimerType: u8 = "UCHAR", "from symbols.";
+            0x01 TimerControlFlags set_TimerControlFlags: u8 = "UCHAR", "from symbols.";
+            0x01 [0] Absolute set_Absolute: u8 = "UCHAR", "from symbols.";
+            0x01 [1] Wake set_Wake: u8 = "UCHAR", "from symbols.";
+            0x01 [2 to 7] EncodedTolerableDelay set_EncodedTolerableDelay: u8 = "UCHAR", "from symbols.";
+            0x02 Hand set_Hand: u8 = "UCHAR", "from symbols.";
+            0x03 TimerMiscFlags set_TimerMiscFlags: u8 = "UCHAR", "from symbols.";
+            0x03 [0] Index set_Index: u8 = "UCHAR", "from symbols.";
+            0x03 [1 to 5] Processor set_Processor: u8 = "UCHAR", "from symbols.";
+            0x03 [6] Inserted set_Inserted: u8 = "UCHAR", "from symbols.";
+            0x03 [7] Expired set_Expired: u8 = "UCHAR volatile", "from symbols.";
+            0x00 Timer2Type set_Timer2Type: u8 = "UCHAR", "from symbols.";
+            0x01 Timer2Flags set_Timer2Flags: u8 = "UCHAR", "from symbols.";
+            0x01 [0] Timer2Inserted set_Timer2Inserted: u8 = "UCHAR", "from symbols.";
+            0x01 [1] Timer2Expiring set_Timer2Expiring: u8 = "UCHAR", "from symbols.";
+            0x01 [2] Timer2CancelPending set_Timer2CancelPending: u8 = "UCHAR", "from symbols.";
+            0x01 [3] Timer2SetPending set_Timer2SetPending: u8 = "UCHAR", "from symbols.";
+            0x01 [4] Timer2Running set_Timer2Running: u8 = "UCHAR", "from symbols.";
+            0x01 [5] Timer2Disabled set_Timer2Disabled: u8 = "UCHAR", "from symbols.";
+            0x01 [6 to 7] Timer2ReservedFlags set_Timer2ReservedFlags: u8 = "UCHAR", "from symbols.";
+            0x02 Timer2ComponentId set_Timer2ComponentId: u8 = "UCHAR", "from symbols.";
+            0x03 Timer2RelativeId set_Timer2RelativeId: u8 = "UCHAR", "from symbols.";
+            0x00 QueueType set_QueueType: u8 = "UCHAR", "from symbols.";
+            0x01 QueueControlFlags set_QueueControlFlags: u8 = "UCHAR", "from symbols.";
+            0x01 [0] Abandoned set_Abandoned: u8 = "UCHAR", "from symbols.";
+            0x01 [1] DisableIncrement set_DisableIncrement: u8 = "UCHAR", "from symbols.";
+            0x01 [2 to 7] QueueReservedControlFlags set_QueueReservedControlFlags: u8 = "UCHAR", "from symbols.";
+            0x02 QueueSize set_QueueSize: u8 = "UCHAR", "from symbols.";
+            0x03 QueueReserved set_QueueReserved: u8 = "UCHAR", "from symbols.";
+            0x00 ThreadType set_ThreadType: u8 = "UCHAR", "from symbols.";
+            0x01 ThreadReserved set_ThreadReserved: u8 = "UCHAR", "from symbols.";
+            0x02 ThreadControlFlags set_ThreadControlFlags: u8 = "UCHAR", "from symbols.";
+            0x02 [0] CycleProfiling set_CycleProfiling: u8 = "UCHAR", "from symbols.";
+            0x02 [1] CounterProfiling set_CounterProfiling: u8 = "UCHAR", "from symbols.";
+            0x02 [2] GroupScheduling set_GroupScheduling: u8 = "UCHAR", "from symbols.";
+            0x02 [3] AffinitySet set_AffinitySet: u8 = "UCHAR", "from symbols.";
+            0x02 [4] Tagged set_Tagged: u8 = "UCHAR", "from symbols.";
+            0x02 [5] EnergyProfiling set_EnergyProfiling: u8 = "UCHAR", "from symbols.";
+            0x02 [6] SchedulerAssist set_SchedulerAssist: u8 = "UCHAR", "from symbols.";
+            0x02 [7] Instrumented set_Instrumented: u8 = "UCHAR", "from symbols.";
+            0x03 DebugActive set_DebugActive: u8 = "UCHAR", "from symbols.";
+            0x00 MutantType set_MutantType: u8 = "UCHAR", "from symbols.";
+            0x01 MutantSize set_MutantSize: u8 = "BOOLEAN", "from symbols.";
+            0x02 DpcActive set_DpcActive: u8 = "BOOLEAN", "from symbols.";
+            0x03 MutantReserved set_MutantReserved: u8 = "UCHAR", "from symbols.";
         }
-        0x04 SignalState: i32 = "LONG", "seen in symbols.";
-        0x08 WaitListHead: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "seen in symbols.";
+        0x04 SignalState: i32 = "LONG", "from symbols.";
+        0x08 WaitListHead: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "from symbols.";
     }
 }
 
 runtime::layout! {
     /// The unnamed union at 0x00 of `DISPATCHER_HEADER`.
     pub union DISPATCHER_HEADER_1809_x86_u00: 0x4, 4 {
-        0x00 Lock: i32 = "LONG volatile", "seen in symbols.";
-        0x00 LockNV: i32 = "LONG", "seen in symbols.";
+        0x00 Lock: i32 = "LONG volatile", "from symbols.";
+        0x00 LockNV: i32 = "LONG", "from symbols.";
         0x00 s00: DISPATCHER_HEADER_6_3_9600_17031_u00_s00, "unnamed; its members have accessors.";
         0x00 s00_2: DISPATCHER_HEADER_6_3_9600_17031_x86_u00_s00_2, "unnamed; its members have accessors.";
         0x00 s00_3: DISPATCHER_HEADER_1703_u00_s00_3, "unnamed; its members have accessors.";
@@ -2143,8 +2143,8 @@ runtime::layout! {
 runtime::layout! {
     /// The unnamed structure at 0x00 of `u00` in `DISPATCHER_HEADER`.
     pub struct DISPATCHER_HEADER_1809_x86_u00_s00_5: 0x4, 1 {
-        0x00 ThreadType: u8 = "UCHAR", "seen in symbols.";
-        0x01 ThreadReserved: u8 = "UCHAR", "seen in symbols.";
+        0x00 ThreadType: u8 = "UCHAR", "from symbols.";
+        0x01 ThreadReserved: u8 = "UCHAR", "from symbols.";
         0x02 u02: DISPATCHER_HEADER_1803_x86_u00_s00_5_u02, "unnamed; its members have accessors.";
         0x03 u03: DISPATCHER_HEADER_6_3_9600_17031_x86_u00_s00_5_u03, "unnamed; its members have accessors.";
     }
@@ -2156,74 +2156,74 @@ runtime::layout! {
     /// What begins every kernel object that a thread can wait for.
     pub struct DISPATCHER_HEADER_2004_x64: members::DISPATCHER_HEADER, 0x18, 8 {
         0x00 u00: DISPATCHER_HEADER_2004_x64_u00, "unnamed; its members have accessors." {
-            0x00 Lock set_Lock: i32 = "LONG volatile", "seen in symbols.";
-            0x00 LockNV set_LockNV: i32 = "LONG", "seen in symbols.";
-            0x00 Type set_Type: u8 = "UCHAR", "seen in symbols.";
-            0x01 Signalling set_Signalling: u8 = "UCHAR", "seen in symbols.";
-            0x02 Size set_Size: u8 = "UCHAR", "seen in symbols.";
-            0x03 Reserved1 set_Reserved1: u8 = "UCHAR", "seen in symbols.";
-            0x00 TimerType set_TimerType: u8 = "UCHAR", "seen in symbols.";
-            0x01 TimerControlFlags set_TimerControlFlags: u8 = "UCHAR", "seen in symbols.";
-            0x01 [0] Absolute set_Absolute: u8 = "UCHAR", "seen in symbols.";
-            0x01 [1] Wake set_Wake: u8 = "UCHAR", "seen in symbols.";
-            0x01 [2 to 7] EncodedTolerableDelay set_EncodedTolerableDelay: u8 = "UCHAR", "seen in symbols.";
-            0x02 Hand set_Hand: u8 = "UCHAR", "seen in symbols.";
-            0x03 TimerMiscFlags set_TimerMiscFlags: u8 = "UCHAR", "seen in symbols.";
-            0x03 [0 to 5] Index set_Index: u8 = "UCHAR", "seen in symbols.";
-            0x03 [6] Inserted set_Inserted: u8 = "UCHAR", "seen in symbols.";
-            0x03 [7] Expired set_Expired: u8 = "UCHAR volatile", "seen in symbols.";
-            0x00 Timer2Type set_Timer2Type: u8 = "UCHAR", "seen in symbols.";
-            0x01 Timer2Flags set_Timer2Flags: u8 = "UCHAR", "seen in symbols.";
-            0x01 [0] Timer2Inserted set_Timer2Inserted: u8 = "UCHAR", "seen in symbols.";
-            0x01 [1] Timer2Expiring set_Timer2Expiring: u8 = "UCHAR", "seen in symbols.";
-            0x01 [2] Timer2CancelPending set_Timer2CancelPending: u8 = "UCHAR", "seen in symbols.";
-            0x01 [3] Timer2SetPending set_Timer2SetPending: u8 = "UCHAR", "seen in symbols.";
-            0x01 [4] Timer2Running set_Timer2Running: u8 = "UCHAR", "seen in symbols.";
-            0x01 [5] Timer2Disabled set_Timer2Disabled: u8 = "UCHAR", "seen in symbols.";
-            0x01 [6 to 7] Timer2ReservedFlags set_Timer2ReservedFlags: u8 = "UCHAR", "seen in symbols.";
-            0x02 Timer2ComponentId set_Timer2ComponentId: u8 = "UCHAR", "seen in symbols.";
-            0x03 Timer2RelativeId set_Timer2RelativeId: u8 = "UCHAR", "seen in symbols.";
-            0x00 QueueType set_QueueType: u8 = "UCHAR", "seen in symbols.";
-            0x01 QueueControlFlags set_QueueControlFlags: u8 = "UCHAR", "seen in symbols.";
-            0x01 [0] Abandoned set_Abandoned: u8 = "UCHAR", "seen in symbols.";
-            0x01 [1] DisableIncrement set_DisableIncrement: u8 = "UCHAR", "seen in symbols.";
-            0x01 [2 to 7] QueueReservedControlFlags set_QueueReservedControlFlags: u8 = "UCHAR", "seen in symbols.";
-            0x02 QueueSize set_QueueSize: u8 = "UCHAR", "seen in symbols.";
-            0x03 QueueReserved set_QueueReserved: u8 = "UCHAR", "seen in symbols.";
-            0x00 ThreadType set_ThreadType: u8 = "UCHAR", "seen in symbols.";
-            0x01 ThreadReserved set_ThreadReserved: u8 = "UCHAR", "seen in symbols.";
-            0x02 ThreadControlFlags set_ThreadControlFlags: u8 = "UCHAR", "seen in symbols.";
-            0x02 [0] CycleProfiling set_CycleProfiling: u8 = "UCHAR", "seen in symbols.";
-            0x02 [1] CounterProfiling set_CounterProfiling: u8 = "UCHAR", "seen in symbols.";
-            0x02 [2] GroupScheduling set_GroupScheduling: u8 = "UCHAR", "seen in symbols.";
-            0x02 [3] AffinitySet set_AffinitySet: u8 = "UCHAR", "seen in symbols.";
-            0x02 [4] Tagged set_Tagged: u8 = "UCHAR", "seen in symbols.";
-            0x02 [5] EnergyProfiling set_EnergyProfiling: u8 = "UCHAR", "seen in symbols.";
-            0x02 [6] SchedulerAssist set_SchedulerAssist: u8 = "UCHAR", "seen in symbols.";
-            0x02 [7] ThreadReservedControlFlags set_ThreadReservedControlFlags: u8 = "UCHAR", "seen in symbols.";
-            0x03 DebugActive set_DebugActive: u8 = "UCHAR", "seen in symbols.";
-            0x03 [0] ActiveDR7 set_ActiveDR7: u8 = "BOOLEAN", "seen in symbols.";
-            0x03 [1] Instrumented set_Instrumented: u8 = "BOOLEAN", "seen in symbols.";
-            0x03 [2] Minimal set_Minimal: u8 = "BOOLEAN", "seen in symbols.";
-            0x03 [3 to 4] Reserved4 set_Reserved4: u8 = "BOOLEAN", "seen in symbols.";
-            0x03 [5] AltSyscall set_AltSyscall: u8 = "BOOLEAN", "seen in symbols.";
-            0x03 [6] UmsScheduled set_UmsScheduled: u8 = "BOOLEAN", "seen in symbols.";
-            0x03 [7] UmsPrimary set_UmsPrimary: u8 = "BOOLEAN", "seen in symbols.";
-            0x00 MutantType set_MutantType: u8 = "UCHAR", "seen in symbols.";
-            0x01 MutantSize set_MutantSize: u8 = "BOOLEAN", "seen in symbols.";
-            0x02 DpcActive set_DpcActive: u8 = "BOOLEAN", "seen in symbols.";
-            0x03 MutantReserved set_MutantReserved: u8 = "UCHAR", "seen in symbols.";
+            0x00 Lock set_Lock: i32 = "LONG volatile", "from symbols.";
+            0x00 LockNV set_LockNV: i32 = "LONG", "from symbols.";
+            0x00 Type set_Type: u8 = "UCHAR", "from symbols.";
+            0x01 Signalling set_Signalling: u8 = "UCHAR", "from symbols.";
+            0x02 Size set_Size: u8 = "UCHAR", "from symbols.";
+            0x03 Reserved1 set_Reserved1: u8 = "UCHAR", "from symbols.";
+            0x00 TimerType set_TimerType: u8 = "UCHAR", "from symbols.";
+            0x01 TimerControlFlags set_TimerControlFlags: u8 = "UCHAR", "from symbols.";
+            0x01 [0] Absolute set_Absolute: u8 = "UCHAR", "from symbols.";
+            0x01 [1] Wake set_Wake: u8 = "UCHAR", "from symbols.";
+            0x01 [2 to 7] EncodedTolerableDelay set_EncodedTolerableDelay: u8 = "UCHAR", "from symbols.";
+            0x02 Hand set_Hand: u8 = "UCHAR", "from symbols.";
+            0x03 TimerMiscFlags set_TimerMiscFlags: u8 = "UCHAR", "from symbols.";
+            0x03 [0 to 5] Index set_Index: u8 = "UCHAR", "from symbols.";
+            0x03 [6] Inserted set_Inserted: u8 = "UCHAR", "from symbols.";
+            0x03 [7] Expired set_Expired: u8 = "UCHAR volatile", "from symbols.";
+            0x00 Timer2Type set_Timer2Type: u8 = "UCHAR", "from symbols.";
+            0x01 Timer2Flags set_Timer2Flags: u8 = "UCHAR", "from symbols.";
+            0x01 [0] Timer2Inserted set_Timer2Inserted: u8 = "UCHAR", "from symbols.";
+            0x01 [1] Timer2Expiring set_Timer2Expiring: u8 = "UCHAR", "from symbols.";
+            0x01 [2] Timer2CancelPending set_Timer2CancelPending: u8 = "UCHAR", "from symbols.";
+            0x01 [3] Timer2SetPending set_Timer2SetPending: u8 = "UCHAR", "from symbols.";
+            0x01 [4] Timer2Running set_Timer2Running: u8 = "UCHAR", "from symbols.";
+            0x01 [5] Timer2Disabled set_Timer2Disabled: u8 = "UCHAR", "from symbols.";
+            0x01 [6 to 7] Timer2ReservedFlags set_Timer2ReservedFlags: u8 = "UCHAR", "from symbols.";
+            0x02 Timer2ComponentId set_Timer2ComponentId: u8 = "UCHAR", "from symbols.";
+            0x03 Timer2RelativeId set_Timer2RelativeId: u8 = "UCHAR", "from symbols.";
+            0x00 QueueType set_QueueType: u8 = "UCHAR", "from symbols.";
+            0x01 QueueControlFlags set_QueueControlFlags: u8 = "UCHAR", "from symbols.";
+            0x01 [0] Abandoned set_Abandoned: u8 = "UCHAR", "from symbols.";
+            0x01 [1] DisableIncrement set_DisableIncrement: u8 = "UCHAR", "from symbols.";
+            0x01 [2 to 7] QueueReservedControlFlags set_QueueReservedControlFlags: u8 = "UCHAR", "from symbols.";
+            0x02 QueueSize set_QueueSize: u8 = "UCHAR", "from symbols.";
+            0x03 QueueReserved set_QueueReserved: u8 = "UCHAR", "from symbols.";
+            0x00 ThreadType set_ThreadType: u8 = "UCHAR", "from symbols.";
+            0x01 ThreadReserved set_ThreadReserved: u8 = "UCHAR", "from symbols.";
+            0x02 ThreadControlFlags set_ThreadControlFlags: u8 = "UCHAR", "from symbols.";
+            0x02 [0] CycleProfiling set_CycleProfiling: u8 = "UCHAR", "from symbols.";
+            0x02 [1] CounterProfiling set_CounterProfiling: u8 = "UCHAR", "from symbols.";
+            0x02 [2] GroupScheduling set_GroupScheduling: u8 = "UCHAR", "from symbols.";
+            0x02 [3] AffinitySet set_AffinitySet: u8 = "UCHAR", "from symbols.";
+            0x02 [4] Tagged set_Tagged: u8 = "UCHAR", "from symbols.";
+            0x02 [5] EnergyProfiling set_EnergyProfiling: u8 = "UCHAR", "from symbols.";
+            0x02 [6] SchedulerAssist set_SchedulerAssist: u8 = "UCHAR", "from symbols.";
+            0x02 [7] ThreadReservedControlFlags set_ThreadReservedControlFlags: u8 = "UCHAR", "from symbols.";
+            0x03 DebugActive set_DebugActive: u8 = "UCHAR", "from symbols.";
+            0x03 [0] ActiveDR7 set_ActiveDR7: u8 = "BOOLEAN", "from symbols.";
+            0x03 [1] Instrumented set_Instrumented: u8 = "BOOLEAN", "from symbols.";
+            0x03 [2] Minimal set_Minimal: u8 = "BOOLEAN", "from symbols.";
+            0x03 [3 to 4] Reserved4 set_Reserved4: u8 = "BOOLEAN", "from symbols.";
+            0x03 [5] AltSyscall set_AltSyscall: u8 = "BOOLEAN", "from symbols.";
+            0x03 [6] UmsScheduled set_UmsScheduled: u8 = "BOOLEAN", "from symbols.";
+            0x03 [7] UmsPrimary set_UmsPrimary: u8 = "BOOLEAN", "from symbols.";
+            0x00 MutantType set_MutantType: u8 = "UCHAR", "from symbols.";
+            0x01 MutantSize set_MutantSize: u8 = "BOOLEAN", "from symbols.";
+            0x02 DpcActive set_DpcActive: u8 = "BOOLEAN", "from symbols.";
+            0x03 MutantReserved set_MutantReserved: u8 = "UCHAR", "from symbols.";
         }
-        0x04 SignalState: i32 = "LONG", "seen in symbols.";
-        0x08 WaitListHead: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "seen in symbols.";
+        0x04 SignalState: i32 = "LONG", "from symbols.";
+        0x08 WaitListHead: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "from symbols.";
     }
 }
 
 runtime::layout! {
     /// The unnamed union at 0x00 of `DISPATCHER_HEADER`.
     pub union DISPATCHER_HEADER_2004_x64_u00: 0x4, 4 {
-        0x00 Lock: i32 = "LONG volatile", "seen in symbols.";
-        0x00 LockNV: i32 = "LONG", "seen in symbols.";
+        0x00 Lock: i32 = "LONG volatile", "from symbols.";
+        0x00 LockNV: i32 = "LONG", "from symbols.";
         0x00 s00: DISPATCHER_HEADER_6_3_9600_17031_u00_s00, "unnamed; its members have accessors.";
         0x00 s00_2: DISPATCHER_HEADER_6_3_9600_17031_x64_u00_s00_2, "unnamed; its members have accessors.";
         0x00 s00_3: DISPATCHER_HEADER_1703_u00_s00_3, "unnamed; its members have accessors.";
@@ -2236,8 +2236,8 @@ runtime::layout! {
 runtime::layout! {
     /// The unnamed structure at 0x00 of `u00` in `DISPATCHER_HEADER`.
     pub struct DISPATCHER_HEADER_2004_x64_u00_s00_5: 0x4, 1 {
-        0x00 ThreadType: u8 = "UCHAR", "seen in symbols.";
-        0x01 ThreadReserved: u8 = "UCHAR", "seen in symbols.";
+        0x00 ThreadType: u8 = "UCHAR", "from symbols.";
+        0x01 ThreadReserved: u8 = "UCHAR", "from symbols.";
         0x02 u02: DISPATCHER_HEADER_1803_x64_u00_s00_5_u02, "unnamed; its members have accessors.";
         0x03 u03: DISPATCHER_HEADER_2004_x64_u00_s00_5_u03, "unnamed; its members have accessors.";
     }
@@ -2246,7 +2246,7 @@ runtime::layout! {
 runtime::layout! {
     /// The unnamed union at 0x03 of `u00_s00_5` in `DISPATCHER_HEADER`.
     pub union DISPATCHER_HEADER_2004_x64_u00_s00_5_u03: 0x1, 1 {
-        0x00 DebugActive: u8 = "UCHAR", "seen in symbols.";
+        0x00 DebugActive: u8 = "UCHAR", "from symbols.";
         0x00 s00: DISPATCHER_HEADER_2004_x64_u00_s00_5_u03_s00, "unnamed; its members have accessors.";
     }
 }
@@ -2264,74 +2264,74 @@ runtime::layout! {
     /// What begins every kernel object that a thread can wait for.
     pub struct DISPATCHER_HEADER_server_2022_x64: members::DISPATCHER_HEADER, 0x18, 8 {
         0x00 u00: DISPATCHER_HEADER_server_2022_x64_u00, "unnamed; its members have accessors." {
-            0x00 Lock set_Lock: i32 = "LONG volatile", "seen in symbols.";
-            0x00 LockNV set_LockNV: i32 = "LONG", "seen in symbols.";
-            0x00 Type set_Type: u8 = "UCHAR", "seen in symbols.";
-            0x01 Signalling set_Signalling: u8 = "UCHAR", "seen in symbols.";
-            0x02 Size set_Size: u8 = "UCHAR", "seen in symbols.";
-            0x03 Reserved1 set_Reserved1: u8 = "UCHAR", "seen in symbols.";
-            0x00 TimerType set_TimerType: u8 = "UCHAR", "seen in symbols.";
-            0x01 TimerControlFlags set_TimerControlFlags: u8 = "UCHAR", "seen in symbols.";
-            0x01 [0] Absolute set_Absolute: u8 = "UCHAR", "seen in symbols.";
-            0x01 [1] Wake set_Wake: u8 = "UCHAR", "seen in symbols.";
-            0x01 [2 to 7] EncodedTolerableDelay set_EncodedTolerableDelay: u8 = "UCHAR", "seen in symbols.";
-            0x02 Hand set_Hand: u8 = "UCHAR", "seen in symbols.";
-            0x03 TimerMiscFlags set_TimerMiscFlags: u8 = "UCHAR", "seen in symbols.";
-            0x03 [0 to 5] Index set_Index: u8 = "UCHAR", "seen in symbols.";
-            0x03 [6] Inserted set_Inserted: u8 = "UCHAR", "seen in symbols.";
-            0x03 [7] Expired set_Expired: u8 = "UCHAR volatile", "seen in symbols.";
-            0x00 Timer2Type set_Timer2Type: u8 = "UCHAR", "seen in symbols.";
-            0x01 Timer2Flags set_Timer2Flags: u8 = "UCHAR", "seen in symbols.";
-            0x01 [0] Timer2Inserted set_Timer2Inserted: u8 = "UCHAR", "seen in symbols.";
-            0x01 [1] Timer2Expiring set_Timer2Expiring: u8 = "UCHAR", "seen in symbols.";
-            0x01 [2] Timer2CancelPending set_Timer2CancelPending: u8 = "UCHAR", "seen in symbols.";
-            0x01 [3] Timer2SetPending set_Timer2SetPending: u8 = "UCHAR", "seen in symbols.";
-            0x01 [4] Timer2Running set_Timer2Running: u8 = "UCHAR", "seen in symbols.";
-            0x01 [5] Timer2Disabled set_Timer2Disabled: u8 = "UCHAR", "seen in symbols.";
-            0x01 [6 to 7] Timer2ReservedFlags set_Timer2ReservedFlags: u8 = "UCHAR", "seen in symbols.";
-            0x02 Timer2ComponentId set_Timer2ComponentId: u8 = "UCHAR", "seen in symbols.";
-            0x03 Timer2RelativeId set_Timer2RelativeId: u8 = "UCHAR", "seen in symbols.";
-            0x00 QueueType set_QueueType: u8 = "UCHAR", "seen in symbols.";
-            0x01 QueueControlFlags set_QueueControlFlags: u8 = "UCHAR", "seen in symbols.";
-            0x01 [0] Abandoned set_Abandoned: u8 = "UCHAR", "seen in symbols.";
-            0x01 [1] DisableIncrement set_DisableIncrement: u8 = "UCHAR", "seen in symbols.";
-            0x01 [2 to 7] QueueReservedControlFlags set_QueueReservedControlFlags: u8 = "UCHAR", "seen in symbols.";
-            0x02 QueueSize set_QueueSize: u8 = "UCHAR", "seen in symbols.";
-            0x03 QueueReserved set_QueueReserved: u8 = "UCHAR", "seen in symbols.";
-            0x00 ThreadType set_ThreadType: u8 = "UCHAR", "seen in symbols.";
-            0x01 ThreadReserved set_ThreadReserved: u8 = "UCHAR", "seen in symbols.";
-            0x02 ThreadControlFlags set_ThreadControlFlags: u8 = "UCHAR", "seen in symbols.";
-            0x02 [0] CycleProfiling set_CycleProfiling: u8 = "UCHAR", "seen in symbols.";
-            0x02 [1] CounterProfiling set_CounterProfiling: u8 = "UCHAR", "seen in symbols.";
-            0x02 [2] GroupScheduling set_GroupScheduling: u8 = "UCHAR", "seen in symbols.";
-            0x02 [3] AffinitySet set_AffinitySet: u8 = "UCHAR", "seen in symbols.";
-            0x02 [4] Tagged set_Tagged: u8 = "UCHAR", "seen in symbols.";
-            0x02 [5] EnergyProfiling set_EnergyProfiling: u8 = "UCHAR", "seen in symbols.";
-            0x02 [6] SchedulerAssist set_SchedulerAssist: u8 = "UCHAR", "seen in symbols.";
-            0x02 [7] ThreadReservedControlFlags set_ThreadReservedControlFlags: u8 = "UCHAR", "seen in symbols.";
-            0x03 DebugActive set_DebugActive: u8 = "UCHAR", "seen in symbols.";
-            0x03 [0] ActiveDR7 set_ActiveDR7: u8 = "BOOLEAN", "seen in symbols.";
-            0x03 [1] Instrumented set_Instrumented: u8 = "BOOLEAN", "seen in symbols.";
-            0x03 [2] Minimal set_Minimal: u8 = "BOOLEAN", "seen in symbols.";
-            0x03 [3 to 4] Reserved4 set_Reserved4: u8 = "BOOLEAN", "seen in symbols.";
-            0x03 [5] AltSyscall set_AltSyscall: u8 = "BOOLEAN", "seen in symbols.";
-            0x03 [6] Emulation set_Emulation: u8 = "UCHAR", "seen in symbols.";
-            0x03 [7] Reserved5 set_Reserved5: u8 = "UCHAR", "seen in symbols.";
-            0x00 MutantType set_MutantType: u8 = "UCHAR", "seen in symbols.";
-            0x01 MutantSize set_MutantSize: u8 = "BOOLEAN", "seen in symbols.";
-            0x02 DpcActive set_DpcActive: u8 = "BOOLEAN", "seen in symbols.";
-            0x03 MutantReserved set_MutantReserved: u8 = "UCHAR", "seen in symbols.";
+            0x00 Lock set_Lock: i32 = "LONG volatile", "from symbols.";
+            0x00 LockNV set_LockNV: i32 = "LONG", "from symbols.";
+            0x00 Type set_Type: u8 = "UCHAR", "from symbols.";
+            0x01 Signalling set_Signalling: u8 = "UCHAR", "from symbols.";
+            0x02 Size set_Size: u8 = "UCHAR", "from symbols.";
+            0x03 Reserved1 set_Reserved1: u8 = "UCHAR", "from symbols.";
+            0x00 TimerType set_TimerType: u8 = "UCHAR", "from symbols.";
+            0x01 TimerControlFlags set_TimerControlFlags: u8 = "UCHAR", "from symbols.";
+            0x01 [0] Absolute set_Absolute: u8 = "UCHAR", "from symbols.";
+            0x01 [1] Wake set_Wake: u8 = "UCHAR", "from symbols.";
+            0x01 [2 to 7] EncodedTolerableDelay set_EncodedTolerableDelay: u8 = "UCHAR", "from symbols.";
+            0x02 Hand set_Hand: u8 = "UCHAR", "from symbols.";
+            0x03 TimerMiscFlags set_TimerMiscFlags: u8 = "UCHAR", "from symbols.";
+            0x03 [0 to 5] Index set_Index: u8 = "UCHAR", "from symbols.";
+            0x03 [6] Inserted set_Inserted: u8 = "UCHAR", "from symbols.";
+            0x03 [7] Expired set_Expired: u8 = "UCHAR volatile", "from symbols.";
+            0x00 Timer2Type set_Timer2Type: u8 = "UCHAR", "from symbols.";
+            0x01 Timer2Flags set_Timer2Flags: u8 = "UCHAR", "from symbols.";
+            0x01 [0] Timer2Inserted set_Timer2Inserted: u8 = "UCHAR", "from symbols.";
+            0x01 [1] Timer2Expiring set_Timer2Expiring: u8 = "UCHAR", "from symbols.";
+            0x01 [2] Timer2CancelPending set_Timer2CancelPending: u8 = "UCHAR", "from symbols.";
+            0x01 [3] Timer2SetPending set_Timer2SetPending: u8 = "UCHAR", "from symbols.";
+            0x01 [4] Timer2Running set_Timer2Running: u8 = "UCHAR", "from symbols.";
+            0x01 [5] Timer2Disabled set_Timer2Disabled: u8 = "UCHAR", "from symbols.";
+            0x01 [6 to 7] Timer2ReservedFlags set_Timer2ReservedFlags: u8 = "UCHAR", "from symbols.";
+            0x02 Timer2ComponentId set_Timer2ComponentId: u8 = "UCHAR", "from symbols.";
+            0x03 Timer2RelativeId set_Timer2RelativeId: u8 = "UCHAR", "from symbols.";
+            0x00 QueueType set_QueueType: u8 = "UCHAR", "from symbols.";
+            0x01 QueueControlFlags set_QueueControlFlags: u8 = "UCHAR", "from symbols.";
+            0x01 [0] Abandoned set_Abandoned: u8 = "UCHAR", "from symbols.";
+            0x01 [1] DisableIncrement set_DisableIncrement: u8 = "UCHAR", "from symbols.";
+            0x01 [2 to 7] QueueReservedControlFlags set_QueueReservedControlFlags: u8 = "UCHAR", "from symbols.";
+            0x02 QueueSize set_QueueSize: u8 = "UCHAR", "from symbols.";
+            0x03 QueueReserved set_QueueReserved: u8 = "UCHAR", "from symbols.";
+            0x00 ThreadType set_ThreadType: u8 = "UCHAR", "from symbols.";
+            0x01 ThreadReserved set_ThreadReserved: u8 = "UCHAR", "from symbols.";
+            0x02 ThreadControlFlags set_ThreadControlFlags: u8 = "UCHAR", "from symbols.";
+            0x02 [0] CycleProfiling set_CycleProfiling: u8 = "UCHAR", "from symbols.";
+            0x02 [1] CounterProfiling set_CounterProfiling: u8 = "UCHAR", "from symbols.";
+            0x02 [2] GroupScheduling set_GroupScheduling: u8 = "UCHAR", "from symbols.";
+            0x02 [3] AffinitySet set_AffinitySet: u8 = "UCHAR", "from symbols.";
+            0x02 [4] Tagged set_Tagged: u8 = "UCHAR", "from symbols.";
+            0x02 [5] EnergyProfiling set_EnergyProfiling: u8 = "UCHAR", "from symbols.";
+            0x02 [6] SchedulerAssist set_SchedulerAssist: u8 = "UCHAR", "from symbols.";
+            0x02 [7] ThreadReservedControlFlags set_ThreadReservedControlFlags: u8 = "UCHAR", "from symbols.";
+            0x03 DebugActive set_DebugActive: u8 = "UCHAR", "from symbols.";
+            0x03 [0] ActiveDR7 set_ActiveDR7: u8 = "BOOLEAN", "from symbols.";
+            0x03 [1] Instrumented set_Instrumented: u8 = "BOOLEAN", "from symbols.";
+            0x03 [2] Minimal set_Minimal: u8 = "BOOLEAN", "from symbols.";
+            0x03 [3 to 4] Reserved4 set_Reserved4: u8 = "BOOLEAN", "from symbols.";
+            0x03 [5] AltSyscall set_AltSyscall: u8 = "BOOLEAN", "from symbols.";
+            0x03 [6] Emulation set_Emulation: u8 = "UCHAR", "from symbols.";
+            0x03 [7] Reserved5 set_Reserved5: u8 = "UCHAR", "from symbols.";
+            0x00 MutantType set_MutantType: u8 = "UCHAR", "from symbols.";
+            0x01 MutantSize set_MutantSize: u8 = "BOOLEAN", "from symbols.";
+            0x02 DpcActive set_DpcActive: u8 = "BOOLEAN", "from symbols.";
+            0x03 MutantReserved set_MutantReserved: u8 = "UCHAR", "from symbols.";
         }
-        0x04 SignalState: i32 = "LONG", "seen in symbols.";
-        0x08 WaitListHead: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "seen in symbols.";
+        0x04 SignalState: i32 = "LONG", "from symbols.";
+        0x08 WaitListHead: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "from symbols.";
     }
 }
 
 runtime::layout! {
     /// The unnamed union at 0x00 of `DISPATCHER_HEADER`.
     pub union DISPATCHER_HEADER_server_2022_x64_u00: 0x4, 4 {
-        0x00 Lock: i32 = "LONG volatile", "seen in symbols.";
-        0x00 LockNV: i32 = "LONG", "seen in symbols.";
+        0x00 Lock: i32 = "LONG volatile", "from symbols.";
+        0x00 LockNV: i32 = "LONG", "from symbols.";
         0x00 s00: DISPATCHER_HEADER_6_3_9600_17031_u00_s00, "unnamed; its members have accessors.";
         0x00 s00_2: DISPATCHER_HEADER_6_3_9600_17031_x64_u00_s00_2, "unnamed; its members have accessors.";
         0x00 s00_3: DISPATCHER_HEADER_1703_u00_s00_3, "unnamed; its members have accessors.";
@@ -2344,8 +2344,8 @@ runtime::layout! {
 runtime::layout! {
     /// The unnamed structure at 0x00 of `u00` in `DISPATCHER_HEADER`.
     pub struct DISPATCHER_HEADER_server_2022_x64_u00_s00_5: 0x4, 1 {
-        0x00 ThreadType: u8 = "UCHAR", "seen in symbols.";
-        0x01 ThreadReserved: u8 = "UCHAR", "seen in symbols.";
+        0x00 ThreadType: u8 = "UCHAR", "from symbols.";
+        0x01 ThreadReserved: u8 = "UCHAR", "from symbols.";
         0x02 u02: DISPATCHER_HEADER_1803_x64_u00_s00_5_u02, "unnamed; its members have accessors.";
         0x03 u03: DISPATCHER_HEADER_server_2022_x64_u00_s00_5_u03, "unnamed; its members have accessors.";
     }
@@ -2354,7 +2354,7 @@ runtime::layout! {
 runtime::layout! {
     /// The unnamed union at 0x03 of `u00_s00_5` in `DISPATCHER_HEADER`.
     pub union DISPATCHER_HEADER_server_2022_x64_u00_s00_5_u03: 0x1, 1 {
-        0x00 DebugActive: u8 = "UCHAR", "seen in symbols.";
+        0x00 DebugActive: u8 = "UCHAR", "from symbols.";
         0x00 s00: DISPATCHER_HEADER_server_2022_x64_u00_s00_5_u03_s00, "unnamed; its members have accessors.";
     }
 }

@@ -34,7 +34,7 @@ runtime::layout! {
         0x320 ContextRecord: [u8; 1200] = "UCHAR [1200]", "documented.";
         0x7d0 Exception: DUMP_HEADER32_5_2_x86_Exception = "struct", "documented. As an EXCEPTION\\_RECORD32.";
         0x820 Comment: [i8; 128] = "CHAR [128]", "documented.";
-        0x8a0 Reserved0: [u8; 1768] = "UCHAR [1768]", "documented without a name.";
+        0x8a0 Reserved0: [u8; 1768] = "UCHAR [1768]", "documented, name unknown.";
         0xf88 DumpType: DUMP_TYPE = "ULONG", "documented. What of memory follows.";
         0xf8c MiniDumpFields: u32 = "ULONG", "documented.";
         0xf90 SecondaryDataState: u32 = "ULONG", "documented.";
@@ -42,21 +42,21 @@ runtime::layout! {
         0xf98 SuiteMask: u32 = "ULONG", "documented.";
         0xf9c WriterStatus: u32 = "ULONG", "documented.";
         0xfa0 RequiredDumpSpace: LARGE_INTEGER_5_0 = "LARGE_INTEGER", "documented. Bytes that the dump may need; seen to be more than the file has.";
-        0xfa8 Reserved2: [u8; 16] = "UCHAR [16]", "documented without a name.";
+        0xfa8 Reserved2: [u8; 16] = "UCHAR [16]", "documented, name unknown.";
         0xfb8 SystemUpTime: LARGE_INTEGER_5_0 = "LARGE_INTEGER", "documented. For how long the system ran, in units of 100 ns.";
         0xfc0 SystemTime: LARGE_INTEGER_5_0 = "LARGE_INTEGER", "documented. When the system stopped, in units of 100 ns since 1601.";
-        0xfc8 Reserved3: [u8; 56] = "UCHAR [56]", "documented without a name.";
+        0xfc8 Reserved3: [u8; 56] = "UCHAR [56]", "documented, name unknown.";
     }
 }
 
 runtime::layout! {
     /// The structure that is `Exception` of `DUMP_HEADER32`.
     pub struct DUMP_HEADER32_5_2_x86_Exception: members::DUMP_HEADER32_Exception, 0x50, 4 {
-        0x00 ExceptionCode: i32 = "LONG", "documented, its place inferred.";
-        0x04 ExceptionFlags: u32 = "ULONG", "documented, its place inferred.";
-        0x08 ExceptionRecord: u32 = "ULONG", "documented, its place inferred.";
-        0x0c ExceptionAddress: u32 = "ULONG", "documented, its place inferred.";
-        0x10 NumberParameters: u32 = "ULONG", "documented, its place inferred.";
-        0x14 ExceptionInformation: [u32; 15] = "ULONG [15]", "documented, its place inferred.";
+        0x00 ExceptionCode: i32 = "LONG", "documented, offset inferred.";
+        0x04 ExceptionFlags: u32 = "ULONG", "documented, offset inferred.";
+        0x08 ExceptionRecord: u32 = "ULONG", "documented, offset inferred.";
+        0x0c ExceptionAddress: u32 = "ULONG", "documented, offset inferred.";
+        0x10 NumberParameters: u32 = "ULONG", "documented, offset inferred.";
+        0x14 ExceptionInformation: [u32; 15] = "ULONG [15]", "documented, offset inferred.";
     }
 }

@@ -29,7 +29,7 @@ runtime::layout! {
         0x60 VersionUser: [i8; 32] = "CHAR [32]", "documented.";
         0x80 KdDebuggerDataBlock: u64 = "ULONGLONG", "documented.";
         0x88 u88: DUMP_HEADER64_5_2_3790_sp1_x64_u88, "unnamed; its members have accessors." {
-            0x88 PhysicalMemoryBlockBuffer set_PhysicalMemoryBlockBuffer: [u8; 700] = "UCHAR [700]", "documented, its place inferred. Which physical memory there was; not in a triage dump.";
+            0x88 PhysicalMemoryBlockBuffer set_PhysicalMemoryBlockBuffer: [u8; 700] = "UCHAR [700]", "documented, offset inferred. Which physical memory there was; not in a triage dump.";
         }
         0x348 ContextRecord: [u8; 3000] = "UCHAR [3000]", "documented.";
         0xf00 Exception: DUMP_HEADER64_5_2_3790_sp1_x64_Exception = "struct", "documented. As an EXCEPTION\\_RECORD64.";
@@ -47,26 +47,26 @@ runtime::layout! {
         0x104c Unused1: u8 = "UCHAR", "documented.";
         0x104d KdSecondaryVersion: u8 = "UCHAR", "documented.";
         0x104e Unused: [u8; 2] = "UCHAR [2]", "documented.";
-        0x1050 Reserved0: [u8; 4016] = "UCHAR [4016]", "documented without a name.";
+        0x1050 Reserved0: [u8; 4016] = "UCHAR [4016]", "documented, name unknown.";
     }
 }
 
 runtime::layout! {
     /// The unnamed union at 0x88 of `DUMP_HEADER64`.
     pub union DUMP_HEADER64_5_2_3790_sp1_x64_u88: 0x2c0, 8 {
-        0x00 PhysicalMemoryBlockBuffer: runtime::Bytes<[u8; 700], 704> = "UCHAR [700]", "documented, its place inferred. Which physical memory there was; not in a triage dump.";
+        0x00 PhysicalMemoryBlockBuffer: runtime::Bytes<[u8; 700], 704> = "UCHAR [700]", "documented, offset inferred. Which physical memory there was; not in a triage dump.";
     }
 }
 
 runtime::layout! {
     /// The structure that is `Exception` of `DUMP_HEADER64`.
     pub struct DUMP_HEADER64_5_2_3790_sp1_x64_Exception: members::DUMP_HEADER64_Exception, 0x98, 8 {
-        0x00 ExceptionCode: i32 = "LONG", "documented, its place inferred.";
-        0x04 ExceptionFlags: u32 = "ULONG", "documented, its place inferred.";
-        0x08 ExceptionRecord: u64 = "ULONGLONG", "documented, its place inferred.";
-        0x10 ExceptionAddress: u64 = "ULONGLONG", "documented, its place inferred.";
-        0x18 NumberParameters: u32 = "ULONG", "documented, its place inferred.";
-        0x1c unusedAlignment: u32 = "ULONG", "documented, its place inferred.";
-        0x20 ExceptionInformation: [u64; 15] = "ULONGLONG [15]", "documented, its place inferred.";
+        0x00 ExceptionCode: i32 = "LONG", "documented, offset inferred.";
+        0x04 ExceptionFlags: u32 = "ULONG", "documented, offset inferred.";
+        0x08 ExceptionRecord: u64 = "ULONGLONG", "documented, offset inferred.";
+        0x10 ExceptionAddress: u64 = "ULONGLONG", "documented, offset inferred.";
+        0x18 NumberParameters: u32 = "ULONG", "documented, offset inferred.";
+        0x1c unusedAlignment: u32 = "ULONG", "documented, offset inferred.";
+        0x20 ExceptionInformation: [u64; 15] = "ULONGLONG [15]", "documented, offset inferred.";
     }
 }

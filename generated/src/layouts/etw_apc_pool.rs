@@ -10,23 +10,23 @@ runtime::layout! {
     ///
     /// The APCs of a session that walk user-mode stacks or log registers. Before 24H2 its lists and counts were members of ETW\_STACK\_TRACE\_BLOCK.
     pub struct ETW_APC_POOL_24H2_x64: members::ETW_APC_POOL, 0xc0, 16 {
-        0x00 LoggerContext: runtime::Ptr64 = "WMI_LOGGER_CONTEXT *", "seen in symbols. The session.";
-        0x08 ApcSpinLock: u64 = "ULONGLONG", "seen in symbols. Guards the lists of APCs.";
-        0x10 ApcGlobalListHead: SLIST_HEADER_6_3_x64 = "SLIST_HEADER", "seen in symbols. All APCs.";
-        0x20 ApcFreeListHead: SLIST_HEADER_6_3_x64 = "SLIST_HEADER", "seen in symbols. APCs that are free.";
-        0x30 DpcContext1: runtime::Ptr64 = "PVOID", "seen in symbols.";
-        0x38 DpcContext2: runtime::Ptr64 = "PVOID", "seen in symbols.";
-        0x40 DpcContext3: runtime::Ptr64 = "PVOID", "seen in symbols.";
-        0x48 DpcNormalRoutine: runtime::Ptr64 = "VOID (*) (VOID)", "seen in symbols.";
-        0x50 DpcCancelRoutine: runtime::Ptr64 = "VOID (*) (VOID)", "seen in symbols.";
-        0x58 DpcThread: runtime::Ptr64 = "ETHREAD *", "seen in symbols.";
-        0x60 Dpc: KDPC_6_3_x64 = "KDPC", "seen in symbols.";
-        0xa0 Flags: i32 = "LONG", "seen in symbols.";
-        0xa4 ApcCount: i32 = "LONG", "seen in symbols. APCs that exist.";
-        0xa8 MinimumApcCount: u32 = "ULONG", "seen in symbols. APCs to exist at least.";
-        0xac MaximumApcCount: u32 = "ULONG", "seen in symbols. APCs to exist at most.";
-        0xb0 OutstandingApcCount: i32 = "LONG", "seen in symbols. APCs that have yet to run.";
-        0xb4 MaxOutstandingApcCount: i32 = "LONG", "seen in symbols. Most of these at a time.";
+        0x00 LoggerContext: runtime::Ptr64 = "WMI_LOGGER_CONTEXT *", "from symbols. The session.";
+        0x08 ApcSpinLock: u64 = "ULONGLONG", "from symbols. Guards the lists of APCs.";
+        0x10 ApcGlobalListHead: SLIST_HEADER_6_3_x64 = "SLIST_HEADER", "from symbols. All APCs.";
+        0x20 ApcFreeListHead: SLIST_HEADER_6_3_x64 = "SLIST_HEADER", "from symbols. APCs that are free.";
+        0x30 DpcContext1: runtime::Ptr64 = "PVOID", "from symbols.";
+        0x38 DpcContext2: runtime::Ptr64 = "PVOID", "from symbols.";
+        0x40 DpcContext3: runtime::Ptr64 = "PVOID", "from symbols.";
+        0x48 DpcNormalRoutine: runtime::Ptr64 = "VOID (*) (VOID)", "from symbols.";
+        0x50 DpcCancelRoutine: runtime::Ptr64 = "VOID (*) (VOID)", "from symbols.";
+        0x58 DpcThread: runtime::Ptr64 = "ETHREAD *", "from symbols.";
+        0x60 Dpc: KDPC_6_3_x64 = "KDPC", "from symbols.";
+        0xa0 Flags: i32 = "LONG", "from symbols.";
+        0xa4 ApcCount: i32 = "LONG", "from symbols. APCs that exist.";
+        0xa8 MinimumApcCount: u32 = "ULONG", "from symbols. APCs to exist at least.";
+        0xac MaximumApcCount: u32 = "ULONG", "from symbols. APCs to exist at most.";
+        0xb0 OutstandingApcCount: i32 = "LONG", "from symbols. APCs that have yet to run.";
+        0xb4 MaxOutstandingApcCount: i32 = "LONG", "from symbols. Most of these at a time.";
         0xb8 _paddingB8: [u8; 8], "padding.";
     }
 }
@@ -36,23 +36,23 @@ runtime::layout! {
     ///
     /// The APCs of a session that walk user-mode stacks or log registers. Before 24H2 its lists and counts were members of ETW\_STACK\_TRACE\_BLOCK.
     pub struct ETW_APC_POOL_24H2_arm64: members::ETW_APC_POOL, 0xc0, 16 {
-        0x00 LoggerContext: runtime::Ptr64 = "WMI_LOGGER_CONTEXT *", "seen in symbols. The session.";
-        0x08 ApcSpinLock: u64 = "ULONGLONG", "seen in symbols. Guards the lists of APCs.";
-        0x10 ApcGlobalListHead: SLIST_HEADER_1709_arm64 = "SLIST_HEADER", "seen in symbols. All APCs.";
-        0x20 ApcFreeListHead: SLIST_HEADER_1709_arm64 = "SLIST_HEADER", "seen in symbols. APCs that are free.";
-        0x30 DpcContext1: runtime::Ptr64 = "PVOID", "seen in symbols.";
-        0x38 DpcContext2: runtime::Ptr64 = "PVOID", "seen in symbols.";
-        0x40 DpcContext3: runtime::Ptr64 = "PVOID", "seen in symbols.";
-        0x48 DpcNormalRoutine: runtime::Ptr64 = "VOID (*) (VOID)", "seen in symbols.";
-        0x50 DpcCancelRoutine: runtime::Ptr64 = "VOID (*) (VOID)", "seen in symbols.";
-        0x58 DpcThread: runtime::Ptr64 = "ETHREAD *", "seen in symbols.";
-        0x60 Dpc: KDPC_6_3_x64 = "KDPC", "seen in symbols.";
-        0xa0 Flags: i32 = "LONG", "seen in symbols.";
-        0xa4 ApcCount: i32 = "LONG", "seen in symbols. APCs that exist.";
-        0xa8 MinimumApcCount: u32 = "ULONG", "seen in symbols. APCs to exist at least.";
-        0xac MaximumApcCount: u32 = "ULONG", "seen in symbols. APCs to exist at most.";
-        0xb0 OutstandingApcCount: i32 = "LONG", "seen in symbols. APCs that have yet to run.";
-        0xb4 MaxOutstandingApcCount: i32 = "LONG", "seen in symbols. Most of these at a time.";
+        0x00 LoggerContext: runtime::Ptr64 = "WMI_LOGGER_CONTEXT *", "from symbols. The session.";
+        0x08 ApcSpinLock: u64 = "ULONGLONG", "from symbols. Guards the lists of APCs.";
+        0x10 ApcGlobalListHead: SLIST_HEADER_1709_arm64 = "SLIST_HEADER", "from symbols. All APCs.";
+        0x20 ApcFreeListHead: SLIST_HEADER_1709_arm64 = "SLIST_HEADER", "from symbols. APCs that are free.";
+        0x30 DpcContext1: runtime::Ptr64 = "PVOID", "from symbols.";
+        0x38 DpcContext2: runtime::Ptr64 = "PVOID", "from symbols.";
+        0x40 DpcContext3: runtime::Ptr64 = "PVOID", "from symbols.";
+        0x48 DpcNormalRoutine: runtime::Ptr64 = "VOID (*) (VOID)", "from symbols.";
+        0x50 DpcCancelRoutine: runtime::Ptr64 = "VOID (*) (VOID)", "from symbols.";
+        0x58 DpcThread: runtime::Ptr64 = "ETHREAD *", "from symbols.";
+        0x60 Dpc: KDPC_6_3_x64 = "KDPC", "from symbols.";
+        0xa0 Flags: i32 = "LONG", "from symbols.";
+        0xa4 ApcCount: i32 = "LONG", "from symbols. APCs that exist.";
+        0xa8 MinimumApcCount: u32 = "ULONG", "from symbols. APCs to exist at least.";
+        0xac MaximumApcCount: u32 = "ULONG", "from symbols. APCs to exist at most.";
+        0xb0 OutstandingApcCount: i32 = "LONG", "from symbols. APCs that have yet to run.";
+        0xb4 MaxOutstandingApcCount: i32 = "LONG", "from symbols. Most of these at a time.";
         0xb8 _paddingB8: [u8; 8], "padding.";
     }
 }

@@ -10,8 +10,8 @@ runtime::layout! {
     ///
     /// Sessions that start with the system.
     pub struct ETW_BOOT_CONFIG_19569_x64: members::ETW_BOOT_CONFIG, 0x18, 8 {
-        0x00 MaxLoggers: u32 = "ULONG", "seen in symbols. How many sessions there may be at once.";
+        0x00 MaxLoggers: u32 = "ULONG", "from symbols. How many sessions there may be at once.";
         0x04 _padding04: [u8; 4], "padding.";
-        0x08 BootLoggersList: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "seen in symbols.";
+        0x08 BootLoggersList: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "from symbols.";
     }
 }

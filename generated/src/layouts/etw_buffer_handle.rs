@@ -10,8 +10,8 @@ runtime::layout! {
     ///
     /// A buffer in which room for an event was reserved.
     pub struct ETW_BUFFER_HANDLE_6_1_x86: members::ETW_BUFFER_HANDLE, 0x8, 4 {
-        0x00 TraceBuffer: runtime::Ptr32 = "WMI_BUFFER_HEADER *", "seen in symbols. The buffer.";
-        0x04 BufferFastRef: runtime::Ptr32 = "EX_FAST_REF *", "seen in symbols. The counted reference by which it is held.";
+        0x00 TraceBuffer: runtime::Ptr32 = "WMI_BUFFER_HEADER *", "from symbols. The buffer.";
+        0x04 BufferFastRef: runtime::Ptr32 = "EX_FAST_REF *", "from symbols. The counted reference by which it is held.";
     }
 }
 
@@ -20,7 +20,7 @@ runtime::layout! {
     ///
     /// A buffer in which room for an event was reserved.
     pub struct ETW_BUFFER_HANDLE_6_1_x64: members::ETW_BUFFER_HANDLE, 0x10, 8 {
-        0x00 TraceBuffer: runtime::Ptr64 = "WMI_BUFFER_HEADER *", "seen in symbols. The buffer.";
-        0x08 BufferFastRef: runtime::Ptr64 = "EX_FAST_REF *", "seen in symbols. The counted reference by which it is held.";
+        0x00 TraceBuffer: runtime::Ptr64 = "WMI_BUFFER_HEADER *", "from symbols. The buffer.";
+        0x08 BufferFastRef: runtime::Ptr64 = "EX_FAST_REF *", "from symbols. The counted reference by which it is held.";
     }
 }

@@ -10,9 +10,9 @@ runtime::layout! {
     ///
     /// A queue of trace buffers. In version 6.1 only user mode has it, in ETW\_UM\_LOGGER\_CONTEXT.
     pub struct ETW_BUFFER_QUEUE_6_1_x86: members::ETW_BUFFER_QUEUE, 0xc, 4 {
-        0x00 QueueHead: runtime::Ptr32 = "SINGLE_LIST_ENTRY *", "seen in symbols. Where buffers are taken out.";
-        0x04 QueueTail: runtime::Ptr32 = "SINGLE_LIST_ENTRY *", "seen in symbols. Where buffers are put in.";
-        0x08 QueueEntry: SINGLE_LIST_ENTRY_5_0_x86 = "SINGLE_LIST_ENTRY", "seen in symbols.";
+        0x00 QueueHead: runtime::Ptr32 = "SINGLE_LIST_ENTRY *", "from symbols. Where buffers are taken out.";
+        0x04 QueueTail: runtime::Ptr32 = "SINGLE_LIST_ENTRY *", "from symbols. Where buffers are put in.";
+        0x08 QueueEntry: SINGLE_LIST_ENTRY_5_0_x86 = "SINGLE_LIST_ENTRY", "from symbols.";
     }
 }
 
@@ -21,9 +21,9 @@ runtime::layout! {
     ///
     /// A queue of trace buffers. In version 6.1 only user mode has it, in ETW\_UM\_LOGGER\_CONTEXT.
     pub struct ETW_BUFFER_QUEUE_6_1_x64: members::ETW_BUFFER_QUEUE, 0x18, 8 {
-        0x00 QueueHead: runtime::Ptr64 = "SINGLE_LIST_ENTRY *", "seen in symbols. Where buffers are taken out.";
-        0x08 QueueTail: runtime::Ptr64 = "SINGLE_LIST_ENTRY *", "seen in symbols. Where buffers are put in.";
-        0x10 QueueEntry: SINGLE_LIST_ENTRY_5_2_3790_sp1_x64 = "SINGLE_LIST_ENTRY", "seen in symbols.";
+        0x00 QueueHead: runtime::Ptr64 = "SINGLE_LIST_ENTRY *", "from symbols. Where buffers are taken out.";
+        0x08 QueueTail: runtime::Ptr64 = "SINGLE_LIST_ENTRY *", "from symbols. Where buffers are put in.";
+        0x10 QueueEntry: SINGLE_LIST_ENTRY_5_2_3790_sp1_x64 = "SINGLE_LIST_ENTRY", "from symbols.";
     }
 }
 
@@ -32,8 +32,8 @@ runtime::layout! {
     ///
     /// A queue of trace buffers. In version 6.1 only user mode has it, in ETW\_UM\_LOGGER\_CONTEXT.
     pub struct ETW_BUFFER_QUEUE_1607_x86: members::ETW_BUFFER_QUEUE, 0x8, 4 {
-        0x00 QueueTail: runtime::Ptr32 = "SINGLE_LIST_ENTRY *", "seen in symbols. Where buffers are put in.";
-        0x04 QueueEntry: SINGLE_LIST_ENTRY_5_0_x86 = "SINGLE_LIST_ENTRY", "seen in symbols.";
+        0x00 QueueTail: runtime::Ptr32 = "SINGLE_LIST_ENTRY *", "from symbols. Where buffers are put in.";
+        0x04 QueueEntry: SINGLE_LIST_ENTRY_5_0_x86 = "SINGLE_LIST_ENTRY", "from symbols.";
     }
 }
 
@@ -42,7 +42,7 @@ runtime::layout! {
     ///
     /// A queue of trace buffers. In version 6.1 only user mode has it, in ETW\_UM\_LOGGER\_CONTEXT.
     pub struct ETW_BUFFER_QUEUE_1607_x64: members::ETW_BUFFER_QUEUE, 0x10, 8 {
-        0x00 QueueTail: runtime::Ptr64 = "SINGLE_LIST_ENTRY *", "seen in symbols. Where buffers are put in.";
-        0x08 QueueEntry: SINGLE_LIST_ENTRY_5_2_3790_sp1_x64 = "SINGLE_LIST_ENTRY", "seen in symbols.";
+        0x00 QueueTail: runtime::Ptr64 = "SINGLE_LIST_ENTRY *", "from symbols. Where buffers are put in.";
+        0x08 QueueEntry: SINGLE_LIST_ENTRY_5_2_3790_sp1_x64 = "SINGLE_LIST_ENTRY", "from symbols.";
     }
 }

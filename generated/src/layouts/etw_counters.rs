@@ -10,8 +10,8 @@ runtime::layout! {
     ///
     /// What a silo uses of ETW.
     pub struct ETW_COUNTERS_1703: members::ETW_COUNTERS, 0x10, 4 {
-        0x00 GuidCount: i32 = "LONG", "seen in symbols. How many GUIDs have entries.";
-        0x04 PoolUsage: [i32; 2] = "LONG [2]", "seen in symbols. Memory that is used, by kind of pool.";
-        0x0c SessionCount: i32 = "LONG", "seen in symbols. How many sessions there are.";
+        0x00 GuidCount: i32 = "LONG", "from symbols. How many GUIDs have entries.";
+        0x04 PoolUsage: [i32; 2] = "LONG [2]", "from symbols. Memory that is used, by kind of pool.";
+        0x0c SessionCount: i32 = "LONG", "from symbols. How many sessions there are.";
     }
 }

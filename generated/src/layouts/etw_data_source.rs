@@ -10,13 +10,13 @@ runtime::layout! {
     ///
     /// The notifications that a process has yet to receive. EtwDataSource of EPROCESS points to it.
     pub struct ETW_DATA_SOURCE_early_6_0_x86: members::ETW_DATA_SOURCE, 0x30, 4 {
-        0x00 Process: runtime::Ptr32 = "EPROCESS *", "documented without a name. The process.";
-        0x04 NotificationSemaphore: KSEMAPHORE_early_6_0_x86 = "KSEMAPHORE", "documented without a name. Counts the notifications that wait.";
-        0x18 Lock: EX_PUSH_LOCK_5_2_3790_sp1_x86 = "EX_PUSH_LOCK", "documented without a name. Guards the queue.";
+        0x00 Process: runtime::Ptr32 = "EPROCESS *", "documented, name unknown. The process.";
+        0x04 NotificationSemaphore: KSEMAPHORE_early_6_0_x86 = "KSEMAPHORE", "documented, name unknown. Counts the notifications that wait.";
+        0x18 Lock: EX_PUSH_LOCK_5_2_3790_sp1_x86 = "EX_PUSH_LOCK", "documented, name unknown. Guards the queue.";
         0x1c NotificationQueue: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "documented. Links ETW\\_QUEUE\\_ENTRY.ListEntry.";
         0x24 NotificationCount: u32 = "ULONG", "documented. Notifications that wait.";
-        0x28 UnknownUlong: u32 = "ULONG", "documented without a name. A count.";
-        0x2c UnknownBoolean: u8 = "BOOLEAN", "documented without a name.";
+        0x28 UnknownUlong: u32 = "ULONG", "documented, name unknown. A count.";
+        0x2c UnknownBoolean: u8 = "BOOLEAN", "documented, name unknown.";
         0x2d _padding2D: [u8; 3], "padding.";
     }
 }
@@ -26,13 +26,13 @@ runtime::layout! {
     ///
     /// The notifications that a process has yet to receive. EtwDataSource of EPROCESS points to it.
     pub struct ETW_DATA_SOURCE_early_6_0_x64: members::ETW_DATA_SOURCE, 0x50, 8 {
-        0x00 Process: runtime::Ptr64 = "EPROCESS *", "documented without a name. The process.";
-        0x08 NotificationSemaphore: KSEMAPHORE_early_6_0_x64 = "KSEMAPHORE", "documented without a name. Counts the notifications that wait.";
-        0x28 Lock: EX_PUSH_LOCK_5_2_3790_sp1_x64 = "EX_PUSH_LOCK", "documented without a name. Guards the queue.";
+        0x00 Process: runtime::Ptr64 = "EPROCESS *", "documented, name unknown. The process.";
+        0x08 NotificationSemaphore: KSEMAPHORE_early_6_0_x64 = "KSEMAPHORE", "documented, name unknown. Counts the notifications that wait.";
+        0x28 Lock: EX_PUSH_LOCK_5_2_3790_sp1_x64 = "EX_PUSH_LOCK", "documented, name unknown. Guards the queue.";
         0x30 NotificationQueue: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "documented. Links ETW\\_QUEUE\\_ENTRY.ListEntry.";
         0x40 NotificationCount: u32 = "ULONG", "documented. Notifications that wait.";
-        0x44 UnknownUlong: u32 = "ULONG", "documented without a name. A count.";
-        0x48 UnknownBoolean: u8 = "BOOLEAN", "documented without a name.";
+        0x44 UnknownUlong: u32 = "ULONG", "documented, name unknown. A count.";
+        0x48 UnknownBoolean: u8 = "BOOLEAN", "documented, name unknown.";
         0x49 _padding49: [u8; 7], "padding.";
     }
 }
@@ -42,13 +42,13 @@ runtime::layout! {
     ///
     /// The notifications that a process has yet to receive. EtwDataSource of EPROCESS points to it.
     pub struct ETW_DATA_SOURCE_6_1_x86: members::ETW_DATA_SOURCE, 0x30, 4 {
-        0x00 Process: runtime::Ptr32 = "EPROCESS *", "documented without a name. The process.";
-        0x04 NotificationSemaphore: KSEMAPHORE_6_1_x86 = "KSEMAPHORE", "documented without a name. Counts the notifications that wait.";
-        0x18 Lock: EX_PUSH_LOCK_5_2_3790_sp1_x86 = "EX_PUSH_LOCK", "documented without a name. Guards the queue.";
+        0x00 Process: runtime::Ptr32 = "EPROCESS *", "documented, name unknown. The process.";
+        0x04 NotificationSemaphore: KSEMAPHORE_6_1_x86 = "KSEMAPHORE", "documented, name unknown. Counts the notifications that wait.";
+        0x18 Lock: EX_PUSH_LOCK_5_2_3790_sp1_x86 = "EX_PUSH_LOCK", "documented, name unknown. Guards the queue.";
         0x1c NotificationQueue: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "documented. Links ETW\\_QUEUE\\_ENTRY.ListEntry.";
         0x24 NotificationCount: u32 = "ULONG", "documented. Notifications that wait.";
-        0x28 UnknownUlong: u32 = "ULONG", "documented without a name. A count.";
-        0x2c UnknownBoolean: u8 = "BOOLEAN", "documented without a name.";
+        0x28 UnknownUlong: u32 = "ULONG", "documented, name unknown. A count.";
+        0x2c UnknownBoolean: u8 = "BOOLEAN", "documented, name unknown.";
         0x2d _padding2D: [u8; 3], "padding.";
     }
 }
@@ -58,13 +58,13 @@ runtime::layout! {
     ///
     /// The notifications that a process has yet to receive. EtwDataSource of EPROCESS points to it.
     pub struct ETW_DATA_SOURCE_6_1_x64: members::ETW_DATA_SOURCE, 0x50, 8 {
-        0x00 Process: runtime::Ptr64 = "EPROCESS *", "documented without a name. The process.";
-        0x08 NotificationSemaphore: KSEMAPHORE_6_1_x64 = "KSEMAPHORE", "documented without a name. Counts the notifications that wait.";
-        0x28 Lock: EX_PUSH_LOCK_5_2_3790_sp1_x64 = "EX_PUSH_LOCK", "documented without a name. Guards the queue.";
+        0x00 Process: runtime::Ptr64 = "EPROCESS *", "documented, name unknown. The process.";
+        0x08 NotificationSemaphore: KSEMAPHORE_6_1_x64 = "KSEMAPHORE", "documented, name unknown. Counts the notifications that wait.";
+        0x28 Lock: EX_PUSH_LOCK_5_2_3790_sp1_x64 = "EX_PUSH_LOCK", "documented, name unknown. Guards the queue.";
         0x30 NotificationQueue: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "documented. Links ETW\\_QUEUE\\_ENTRY.ListEntry.";
         0x40 NotificationCount: u32 = "ULONG", "documented. Notifications that wait.";
-        0x44 UnknownUlong: u32 = "ULONG", "documented without a name. A count.";
-        0x48 UnknownBoolean: u8 = "BOOLEAN", "documented without a name.";
+        0x44 UnknownUlong: u32 = "ULONG", "documented, name unknown. A count.";
+        0x48 UnknownBoolean: u8 = "BOOLEAN", "documented, name unknown.";
         0x49 _padding49: [u8; 7], "padding.";
     }
 }
@@ -74,13 +74,13 @@ runtime::layout! {
     ///
     /// The notifications that a process has yet to receive. EtwDataSource of EPROCESS points to it.
     pub struct ETW_DATA_SOURCE_6_1_7601_24000_x86: members::ETW_DATA_SOURCE, 0x30, 4 {
-        0x00 Process: runtime::Ptr32 = "EPROCESS *", "documented without a name. The process.";
-        0x04 NotificationSemaphore: KSEMAPHORE_6_1_7601_24000_x86 = "KSEMAPHORE", "documented without a name. Counts the notifications that wait.";
-        0x18 Lock: EX_PUSH_LOCK_5_2_3790_sp1_x86 = "EX_PUSH_LOCK", "documented without a name. Guards the queue.";
-        0x1c NotificationQueue: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "documented for other kernels. Links ETW\\_QUEUE\\_ENTRY.ListEntry.";
-        0x24 NotificationCount: u32 = "ULONG", "documented for other kernels. Notifications that wait.";
-        0x28 UnknownUlong: u32 = "ULONG", "documented without a name. A count.";
-        0x2c UnknownBoolean: u8 = "BOOLEAN", "documented without a name.";
+        0x00 Process: runtime::Ptr32 = "EPROCESS *", "documented, name unknown. The process.";
+        0x04 NotificationSemaphore: KSEMAPHORE_6_1_7601_24000_x86 = "KSEMAPHORE", "documented, name unknown. Counts the notifications that wait.";
+        0x18 Lock: EX_PUSH_LOCK_5_2_3790_sp1_x86 = "EX_PUSH_LOCK", "documented, name unknown. Guards the queue.";
+        0x1c NotificationQueue: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "documented for other builds. Links ETW\\_QUEUE\\_ENTRY.ListEntry.";
+        0x24 NotificationCount: u32 = "ULONG", "documented for other builds. Notifications that wait.";
+        0x28 UnknownUlong: u32 = "ULONG", "documented, name unknown. A count.";
+        0x2c UnknownBoolean: u8 = "BOOLEAN", "documented, name unknown.";
         0x2d _padding2D: [u8; 3], "padding.";
     }
 }
@@ -90,13 +90,13 @@ runtime::layout! {
     ///
     /// The notifications that a process has yet to receive. EtwDataSource of EPROCESS points to it.
     pub struct ETW_DATA_SOURCE_6_1_7601_24000_x64: members::ETW_DATA_SOURCE, 0x50, 8 {
-        0x00 Process: runtime::Ptr64 = "EPROCESS *", "documented without a name. The process.";
-        0x08 NotificationSemaphore: KSEMAPHORE_6_1_7601_24000_x64 = "KSEMAPHORE", "documented without a name. Counts the notifications that wait.";
-        0x28 Lock: EX_PUSH_LOCK_5_2_3790_sp1_x64 = "EX_PUSH_LOCK", "documented without a name. Guards the queue.";
-        0x30 NotificationQueue: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "documented for other kernels. Links ETW\\_QUEUE\\_ENTRY.ListEntry.";
-        0x40 NotificationCount: u32 = "ULONG", "documented for other kernels. Notifications that wait.";
-        0x44 UnknownUlong: u32 = "ULONG", "documented without a name. A count.";
-        0x48 UnknownBoolean: u8 = "BOOLEAN", "documented without a name.";
+        0x00 Process: runtime::Ptr64 = "EPROCESS *", "documented, name unknown. The process.";
+        0x08 NotificationSemaphore: KSEMAPHORE_6_1_7601_24000_x64 = "KSEMAPHORE", "documented, name unknown. Counts the notifications that wait.";
+        0x28 Lock: EX_PUSH_LOCK_5_2_3790_sp1_x64 = "EX_PUSH_LOCK", "documented, name unknown. Guards the queue.";
+        0x30 NotificationQueue: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "documented for other builds. Links ETW\\_QUEUE\\_ENTRY.ListEntry.";
+        0x40 NotificationCount: u32 = "ULONG", "documented for other builds. Notifications that wait.";
+        0x44 UnknownUlong: u32 = "ULONG", "documented, name unknown. A count.";
+        0x48 UnknownBoolean: u8 = "BOOLEAN", "documented, name unknown.";
         0x49 _padding49: [u8; 7], "padding.";
     }
 }
@@ -106,13 +106,13 @@ runtime::layout! {
     ///
     /// The notifications that a process has yet to receive. EtwDataSource of EPROCESS points to it.
     pub struct ETW_DATA_SOURCE_6_2_x86: members::ETW_DATA_SOURCE, 0x30, 4 {
-        0x00 Process: runtime::Ptr32 = "EPROCESS *", "documented without a name. The process.";
-        0x04 NotificationSemaphore: KSEMAPHORE_6_2_x86 = "KSEMAPHORE", "documented without a name. Counts the notifications that wait.";
-        0x18 Lock: EX_PUSH_LOCK_5_2_3790_sp1_x86 = "EX_PUSH_LOCK", "documented without a name. Guards the queue.";
+        0x00 Process: runtime::Ptr32 = "EPROCESS *", "documented, name unknown. The process.";
+        0x04 NotificationSemaphore: KSEMAPHORE_6_2_x86 = "KSEMAPHORE", "documented, name unknown. Counts the notifications that wait.";
+        0x18 Lock: EX_PUSH_LOCK_5_2_3790_sp1_x86 = "EX_PUSH_LOCK", "documented, name unknown. Guards the queue.";
         0x1c NotificationQueue: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "documented. Links ETW\\_QUEUE\\_ENTRY.ListEntry.";
         0x24 NotificationCount: u32 = "ULONG", "documented. Notifications that wait.";
-        0x28 UnknownUlong: u32 = "ULONG", "documented without a name. A count.";
-        0x2c UnknownBoolean: u8 = "BOOLEAN", "documented without a name.";
+        0x28 UnknownUlong: u32 = "ULONG", "documented, name unknown. A count.";
+        0x2c UnknownBoolean: u8 = "BOOLEAN", "documented, name unknown.";
         0x2d _padding2D: [u8; 3], "padding.";
     }
 }
@@ -122,13 +122,13 @@ runtime::layout! {
     ///
     /// The notifications that a process has yet to receive. EtwDataSource of EPROCESS points to it.
     pub struct ETW_DATA_SOURCE_6_2_x64: members::ETW_DATA_SOURCE, 0x50, 8 {
-        0x00 Process: runtime::Ptr64 = "EPROCESS *", "documented without a name. The process.";
-        0x08 NotificationSemaphore: KSEMAPHORE_6_2_x64 = "KSEMAPHORE", "documented without a name. Counts the notifications that wait.";
-        0x28 Lock: EX_PUSH_LOCK_5_2_3790_sp1_x64 = "EX_PUSH_LOCK", "documented without a name. Guards the queue.";
+        0x00 Process: runtime::Ptr64 = "EPROCESS *", "documented, name unknown. The process.";
+        0x08 NotificationSemaphore: KSEMAPHORE_6_2_x64 = "KSEMAPHORE", "documented, name unknown. Counts the notifications that wait.";
+        0x28 Lock: EX_PUSH_LOCK_5_2_3790_sp1_x64 = "EX_PUSH_LOCK", "documented, name unknown. Guards the queue.";
         0x30 NotificationQueue: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "documented. Links ETW\\_QUEUE\\_ENTRY.ListEntry.";
         0x40 NotificationCount: u32 = "ULONG", "documented. Notifications that wait.";
-        0x44 UnknownUlong: u32 = "ULONG", "documented without a name. A count.";
-        0x48 UnknownBoolean: u8 = "BOOLEAN", "documented without a name.";
+        0x44 UnknownUlong: u32 = "ULONG", "documented, name unknown. A count.";
+        0x48 UnknownBoolean: u8 = "BOOLEAN", "documented, name unknown.";
         0x49 _padding49: [u8; 7], "padding.";
     }
 }
@@ -138,8 +138,8 @@ runtime::layout! {
     ///
     /// The notifications that a process has yet to receive. EtwDataSource of EPROCESS points to it.
     pub struct ETW_DATA_SOURCE_6_3_x86: members::ETW_DATA_SOURCE, 0x10, 4 {
-        0x00 NotificationEvent: runtime::Ptr32 = "KEVENT *", "documented without a name. Tells the process that there are notifications.";
-        0x04 Lock: EX_PUSH_LOCK_5_2_3790_sp1_x86 = "EX_PUSH_LOCK", "documented without a name. Guards the queue.";
+        0x00 NotificationEvent: runtime::Ptr32 = "KEVENT *", "documented, name unknown. Tells the process that there are notifications.";
+        0x04 Lock: EX_PUSH_LOCK_5_2_3790_sp1_x86 = "EX_PUSH_LOCK", "documented, name unknown. Guards the queue.";
         0x08 NotificationQueue: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "documented. Links ETW\\_QUEUE\\_ENTRY.ListEntry.";
     }
 }
@@ -149,8 +149,8 @@ runtime::layout! {
     ///
     /// The notifications that a process has yet to receive. EtwDataSource of EPROCESS points to it.
     pub struct ETW_DATA_SOURCE_6_3_x64: members::ETW_DATA_SOURCE, 0x20, 8 {
-        0x00 NotificationEvent: runtime::Ptr64 = "KEVENT *", "documented without a name. Tells the process that there are notifications.";
-        0x08 Lock: EX_PUSH_LOCK_5_2_3790_sp1_x64 = "EX_PUSH_LOCK", "documented without a name. Guards the queue.";
+        0x00 NotificationEvent: runtime::Ptr64 = "KEVENT *", "documented, name unknown. Tells the process that there are notifications.";
+        0x08 Lock: EX_PUSH_LOCK_5_2_3790_sp1_x64 = "EX_PUSH_LOCK", "documented, name unknown. Guards the queue.";
         0x10 NotificationQueue: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "documented. Links ETW\\_QUEUE\\_ENTRY.ListEntry.";
     }
 }

@@ -10,10 +10,10 @@ runtime::layout! {
     ///
     /// A provider whose events are decoded by another GUID than the one that it is controlled by.
     pub struct ETW_DECODE_CONTROL_ENTRY_1709_x86: members::ETW_DECODE_CONTROL_ENTRY, 0x28, 4 {
-        0x00 Next: runtime::Ptr32 = "ETW_DECODE_CONTROL_ENTRY *", "seen in symbols. The next of the session.";
-        0x04 Decode: GUID_5_0 = "GUID", "seen in symbols. The GUID that events are decoded by.";
-        0x14 Control: GUID_5_0 = "GUID", "seen in symbols. The GUID that the provider is enabled by.";
-        0x24 ConsumersNotified: u8 = "BOOLEAN", "seen in symbols. Whether the consumers have been told of it.";
+        0x00 Next: runtime::Ptr32 = "ETW_DECODE_CONTROL_ENTRY *", "from symbols. The next of the session.";
+        0x04 Decode: GUID_5_0 = "GUID", "from symbols. The GUID that events are decoded by.";
+        0x14 Control: GUID_5_0 = "GUID", "from symbols. The GUID that the provider is enabled by.";
+        0x24 ConsumersNotified: u8 = "BOOLEAN", "from symbols. Whether the consumers have been told of it.";
         0x25 _padding25: [u8; 3], "padding.";
     }
 }
@@ -23,10 +23,10 @@ runtime::layout! {
     ///
     /// A provider whose events are decoded by another GUID than the one that it is controlled by.
     pub struct ETW_DECODE_CONTROL_ENTRY_1709_x64: members::ETW_DECODE_CONTROL_ENTRY, 0x30, 8 {
-        0x00 Next: runtime::Ptr64 = "ETW_DECODE_CONTROL_ENTRY *", "seen in symbols. The next of the session.";
-        0x08 Decode: GUID_5_0 = "GUID", "seen in symbols. The GUID that events are decoded by.";
-        0x18 Control: GUID_5_0 = "GUID", "seen in symbols. The GUID that the provider is enabled by.";
-        0x28 ConsumersNotified: u8 = "BOOLEAN", "seen in symbols. Whether the consumers have been told of it.";
+        0x00 Next: runtime::Ptr64 = "ETW_DECODE_CONTROL_ENTRY *", "from symbols. The next of the session.";
+        0x08 Decode: GUID_5_0 = "GUID", "from symbols. The GUID that events are decoded by.";
+        0x18 Control: GUID_5_0 = "GUID", "from symbols. The GUID that the provider is enabled by.";
+        0x28 ConsumersNotified: u8 = "BOOLEAN", "from symbols. Whether the consumers have been told of it.";
         0x29 _padding29: [u8; 7], "padding.";
     }
 }

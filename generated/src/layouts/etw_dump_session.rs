@@ -12,13 +12,13 @@ runtime::layout! {
     /// be anything. Then come its buffers, each a WMI\_BUFFER\_HEADER and its events, without what lies behind the valid end, up to the
     /// next session or the end of the blob. A buffer without events has a flag of its own, 0x100. The name is ours.
     pub struct ETW_DUMP_SESSION_2004: members::ETW_DUMP_SESSION, 0x30, 8 {
-        0x00 Signature: u32 = "ULONG", "documented without a name. Seen to be 0x01EBAFE1.";
-        0x04 LoggerId: u32 = "ULONG", "documented without a name. The number of the session, as in its buffers.";
-        0x08 LoggerMode: LOG_FILE_MODE = "ULONG", "documented without a name.";
-        0x0c ClockType: EVENT_TRACE_CLOCK = "ULONG", "documented without a name.";
-        0x10 BufferSize: u32 = "ULONG", "documented without a name. Bytes of a buffer in memory, as in its buffers.";
-        0x14 NameLength: u32 = "ULONG", "documented without a name. Bytes of the name, which has no terminator.";
-        0x18 StartTime: LARGE_INTEGER_5_0 = "LARGE_INTEGER", "documented without a name. When the session began, in units of 100 ns since 1601.";
-        0x20 ReferenceTime: ETW_REF_CLOCK_early_6_0 = "ETW_REF_CLOCK", "documented without name and type. One moment as the system time and as the session's clock.";
+        0x00 Signature: u32 = "ULONG", "documented, name unknown. Seen to be 0x01EBAFE1.";
+        0x04 LoggerId: u32 = "ULONG", "documented, name unknown. The number of the session, as in its buffers.";
+        0x08 LoggerMode: LOG_FILE_MODE = "ULONG", "documented, name unknown.";
+        0x0c ClockType: EVENT_TRACE_CLOCK = "ULONG", "documented, name unknown.";
+        0x10 BufferSize: u32 = "ULONG", "documented, name unknown. Bytes of a buffer in memory, as in its buffers.";
+        0x14 NameLength: u32 = "ULONG", "documented, name unknown. Bytes of the name, which has no terminator.";
+        0x18 StartTime: LARGE_INTEGER_5_0 = "LARGE_INTEGER", "documented, name unknown. When the session began, in units of 100 ns since 1601.";
+        0x20 ReferenceTime: ETW_REF_CLOCK_early_6_0 = "ETW_REF_CLOCK", "documented, name and type unknown. One moment as the system time and as the session's clock.";
     }
 }

@@ -12,11 +12,11 @@ runtime::layout! {
     /// The document has the name as a guess. Filters may follow: EVENT\_FILTER\_HEADER in 6.1 and 6.2, later an EVENT\_FILTER\_DESCRIPTOR
     /// whose Ptr counts from the start of the notification.
     pub struct ETW_ENABLE_NOTIFICATION_PACKET_early_6_0: members::ETW_ENABLE_NOTIFICATION_PACKET, 0x78, 8 {
-        0x00 Header: ETW_NOTIFICATION_HEADER_early_6_0 = "ETW_NOTIFICATION_HEADER", "documented without a name.";
-        0x48 EnableInfo: TRACE_ENABLE_INFO_early_6_0 = "TRACE_ENABLE_INFO", "documented without a name.";
-        0x68 LegacyEnableContext: TRACE_ENABLE_CONTEXT_early_6_0 = "TRACE_ENABLE_CONTEXT", "documented without a name.";
-        0x70 ProviderEnabled: u32 = "ULONG", "documented without name and type. 1 enables, 0 disables.";
-        0x74 Reserved: u32 = "ULONG", "bytes of no known use. Not in use.";
+        0x00 Header: ETW_NOTIFICATION_HEADER_early_6_0 = "ETW_NOTIFICATION_HEADER", "documented, name unknown.";
+        0x48 EnableInfo: TRACE_ENABLE_INFO_early_6_0 = "TRACE_ENABLE_INFO", "documented, name unknown.";
+        0x68 LegacyEnableContext: TRACE_ENABLE_CONTEXT_early_6_0 = "TRACE_ENABLE_CONTEXT", "documented, name unknown.";
+        0x70 ProviderEnabled: u32 = "ULONG", "documented, name and type unknown. 1 enables, 0 disables.";
+        0x74 Reserved: u32 = "ULONG", "unidentified. Not in use.";
     }
 }
 
@@ -27,11 +27,11 @@ runtime::layout! {
     /// The document has the name as a guess. Filters may follow: EVENT\_FILTER\_HEADER in 6.1 and 6.2, later an EVENT\_FILTER\_DESCRIPTOR
     /// whose Ptr counts from the start of the notification.
     pub struct ETW_ENABLE_NOTIFICATION_PACKET_6_1: members::ETW_ENABLE_NOTIFICATION_PACKET, 0x78, 8 {
-        0x00 Header: ETW_NOTIFICATION_HEADER_6_1 = "ETW_NOTIFICATION_HEADER", "documented without a name.";
-        0x48 EnableInfo: TRACE_ENABLE_INFO_early_6_0 = "TRACE_ENABLE_INFO", "documented without a name.";
-        0x68 LegacyEnableContext: TRACE_ENABLE_CONTEXT_early_6_0 = "TRACE_ENABLE_CONTEXT", "documented without a name.";
-        0x70 ProviderEnabled: u32 = "ULONG", "documented without name and type. 1 enables, 0 disables.";
-        0x74 FilterType: u32 = "ULONG", "documented without name and type. Whether filters follow: in 6.1 and 6.2 0x80000000, later 1.";
+        0x00 Header: ETW_NOTIFICATION_HEADER_6_1 = "ETW_NOTIFICATION_HEADER", "documented, name unknown.";
+        0x48 EnableInfo: TRACE_ENABLE_INFO_early_6_0 = "TRACE_ENABLE_INFO", "documented, name unknown.";
+        0x68 LegacyEnableContext: TRACE_ENABLE_CONTEXT_early_6_0 = "TRACE_ENABLE_CONTEXT", "documented, name unknown.";
+        0x70 ProviderEnabled: u32 = "ULONG", "documented, name and type unknown. 1 enables, 0 disables.";
+        0x74 FilterType: u32 = "ULONG", "documented, name and type unknown. Whether filters follow: in 6.1 and 6.2 0x80000000, later 1.";
     }
 }
 
@@ -42,11 +42,11 @@ runtime::layout! {
     /// The document has the name as a guess. Filters may follow: EVENT\_FILTER\_HEADER in 6.1 and 6.2, later an EVENT\_FILTER\_DESCRIPTOR
     /// whose Ptr counts from the start of the notification.
     pub struct ETW_ENABLE_NOTIFICATION_PACKET_6_3: members::ETW_ENABLE_NOTIFICATION_PACKET, 0x78, 8 {
-        0x00 Header: ETW_NOTIFICATION_HEADER_6_3 = "ETW_NOTIFICATION_HEADER", "documented without a name.";
-        0x48 EnableInfo: TRACE_ENABLE_INFO_early_6_0 = "TRACE_ENABLE_INFO", "documented without a name.";
-        0x68 LegacyEnableContext: TRACE_ENABLE_CONTEXT_early_6_0 = "TRACE_ENABLE_CONTEXT", "documented without a name.";
-        0x70 ProviderEnabled: u32 = "ULONG", "documented without name and type. 1 enables, 0 disables.";
-        0x74 FilterType: u32 = "ULONG", "documented without name and type. Whether filters follow: in 6.1 and 6.2 0x80000000, later 1.";
+        0x00 Header: ETW_NOTIFICATION_HEADER_6_3 = "ETW_NOTIFICATION_HEADER", "documented, name unknown.";
+        0x48 EnableInfo: TRACE_ENABLE_INFO_early_6_0 = "TRACE_ENABLE_INFO", "documented, name unknown.";
+        0x68 LegacyEnableContext: TRACE_ENABLE_CONTEXT_early_6_0 = "TRACE_ENABLE_CONTEXT", "documented, name unknown.";
+        0x70 ProviderEnabled: u32 = "ULONG", "documented, name and type unknown. 1 enables, 0 disables.";
+        0x74 FilterType: u32 = "ULONG", "documented, name and type unknown. Whether filters follow: in 6.1 and 6.2 0x80000000, later 1.";
     }
 }
 
@@ -57,10 +57,10 @@ runtime::layout! {
     /// The document has the name as a guess. Filters may follow: EVENT\_FILTER\_HEADER in 6.1 and 6.2, later an EVENT\_FILTER\_DESCRIPTOR
     /// whose Ptr counts from the start of the notification.
     pub struct ETW_ENABLE_NOTIFICATION_PACKET_1703: members::ETW_ENABLE_NOTIFICATION_PACKET, 0x78, 8 {
-        0x00 Header: ETW_NOTIFICATION_HEADER_1703 = "ETW_NOTIFICATION_HEADER", "documented without a name.";
-        0x48 EnableInfo: TRACE_ENABLE_INFO_early_6_0 = "TRACE_ENABLE_INFO", "documented without a name.";
-        0x68 LegacyEnableContext: TRACE_ENABLE_CONTEXT_early_6_0 = "TRACE_ENABLE_CONTEXT", "documented without a name.";
-        0x70 ProviderEnabled: u32 = "ULONG", "documented without name and type. 1 enables, 0 disables.";
-        0x74 FilterType: u32 = "ULONG", "documented without name and type. Whether filters follow: in 6.1 and 6.2 0x80000000, later 1.";
+        0x00 Header: ETW_NOTIFICATION_HEADER_1703 = "ETW_NOTIFICATION_HEADER", "documented, name unknown.";
+        0x48 EnableInfo: TRACE_ENABLE_INFO_early_6_0 = "TRACE_ENABLE_INFO", "documented, name unknown.";
+        0x68 LegacyEnableContext: TRACE_ENABLE_CONTEXT_early_6_0 = "TRACE_ENABLE_CONTEXT", "documented, name unknown.";
+        0x70 ProviderEnabled: u32 = "ULONG", "documented, name and type unknown. 1 enables, 0 disables.";
+        0x74 FilterType: u32 = "ULONG", "documented, name and type unknown. Whether filters follow: in 6.1 and 6.2 0x80000000, later 1.";
     }
 }

@@ -10,15 +10,15 @@ runtime::layout! {
     ///
     /// The filters that a session has for the events of a provider.
     pub struct ETW_FILTER_HEADER_6_3_x86: members::ETW_FILTER_HEADER, 0x24, 4 {
-        0x00 FilterFlags: i32 = "LONG", "seen in symbols.";
-        0x04 PidFilter: runtime::Ptr32 = "ETW_FILTER_PID *", "seen in symbols. By process.";
-        0x08 ExeFilter: runtime::Ptr32 = "ETW_FILTER_STRING_TOKEN *", "seen in symbols. By the name of the executable.";
-        0x0c PkgIdFilter: runtime::Ptr32 = "ETW_FILTER_STRING_TOKEN *", "seen in symbols. By the identity of the package.";
-        0x10 PkgAppIdFilter: runtime::Ptr32 = "ETW_FILTER_STRING_TOKEN *", "seen in symbols. By the application within its package.";
-        0x14 StackWalkFilter: runtime::Ptr32 = "ETW_PERFECT_HASH_FUNCTION *", "seen in symbols. By identifier: the events that are recorded with their stacks.";
-        0x18 EventIdFilter: runtime::Ptr32 = "ETW_PERFECT_HASH_FUNCTION *", "seen in symbols. By the identifier of the event.";
-        0x1c PayloadFilter: runtime::Ptr32 = "ETW_PAYLOAD_FILTER *", "seen in symbols. By what the event's data holds.";
-        0x20 ProviderSideFilter: runtime::Ptr32 = "EVENT_FILTER_HEADER *", "seen in symbols. What the provider filters by itself.";
+        0x00 FilterFlags: i32 = "LONG", "from symbols.";
+        0x04 PidFilter: runtime::Ptr32 = "ETW_FILTER_PID *", "from symbols. By process.";
+        0x08 ExeFilter: runtime::Ptr32 = "ETW_FILTER_STRING_TOKEN *", "from symbols. By the name of the executable.";
+        0x0c PkgIdFilter: runtime::Ptr32 = "ETW_FILTER_STRING_TOKEN *", "from symbols. By the identity of the package.";
+        0x10 PkgAppIdFilter: runtime::Ptr32 = "ETW_FILTER_STRING_TOKEN *", "from symbols. By the application within its package.";
+        0x14 StackWalkFilter: runtime::Ptr32 = "ETW_PERFECT_HASH_FUNCTION *", "from symbols. By identifier: the events that are recorded with their stacks.";
+        0x18 EventIdFilter: runtime::Ptr32 = "ETW_PERFECT_HASH_FUNCTION *", "from symbols. By the identifier of the event.";
+        0x1c PayloadFilter: runtime::Ptr32 = "ETW_PAYLOAD_FILTER *", "from symbols. By what the event's data holds.";
+        0x20 ProviderSideFilter: runtime::Ptr32 = "EVENT_FILTER_HEADER *", "from symbols. What the provider filters by itself.";
     }
 }
 
@@ -27,16 +27,16 @@ runtime::layout! {
     ///
     /// The filters that a session has for the events of a provider.
     pub struct ETW_FILTER_HEADER_6_3_x64: members::ETW_FILTER_HEADER, 0x48, 8 {
-        0x00 FilterFlags: i32 = "LONG", "seen in symbols.";
+        0x00 FilterFlags: i32 = "LONG", "from symbols.";
         0x04 _padding04: [u8; 4], "padding.";
-        0x08 PidFilter: runtime::Ptr64 = "ETW_FILTER_PID *", "seen in symbols. By process.";
-        0x10 ExeFilter: runtime::Ptr64 = "ETW_FILTER_STRING_TOKEN *", "seen in symbols. By the name of the executable.";
-        0x18 PkgIdFilter: runtime::Ptr64 = "ETW_FILTER_STRING_TOKEN *", "seen in symbols. By the identity of the package.";
-        0x20 PkgAppIdFilter: runtime::Ptr64 = "ETW_FILTER_STRING_TOKEN *", "seen in symbols. By the application within its package.";
-        0x28 StackWalkFilter: runtime::Ptr64 = "ETW_PERFECT_HASH_FUNCTION *", "seen in symbols. By identifier: the events that are recorded with their stacks.";
-        0x30 EventIdFilter: runtime::Ptr64 = "ETW_PERFECT_HASH_FUNCTION *", "seen in symbols. By the identifier of the event.";
-        0x38 PayloadFilter: runtime::Ptr64 = "ETW_PAYLOAD_FILTER *", "seen in symbols. By what the event's data holds.";
-        0x40 ProviderSideFilter: runtime::Ptr64 = "EVENT_FILTER_HEADER *", "seen in symbols. What the provider filters by itself.";
+        0x08 PidFilter: runtime::Ptr64 = "ETW_FILTER_PID *", "from symbols. By process.";
+        0x10 ExeFilter: runtime::Ptr64 = "ETW_FILTER_STRING_TOKEN *", "from symbols. By the name of the executable.";
+        0x18 PkgIdFilter: runtime::Ptr64 = "ETW_FILTER_STRING_TOKEN *", "from symbols. By the identity of the package.";
+        0x20 PkgAppIdFilter: runtime::Ptr64 = "ETW_FILTER_STRING_TOKEN *", "from symbols. By the application within its package.";
+        0x28 StackWalkFilter: runtime::Ptr64 = "ETW_PERFECT_HASH_FUNCTION *", "from symbols. By identifier: the events that are recorded with their stacks.";
+        0x30 EventIdFilter: runtime::Ptr64 = "ETW_PERFECT_HASH_FUNCTION *", "from symbols. By the identifier of the event.";
+        0x38 PayloadFilter: runtime::Ptr64 = "ETW_PAYLOAD_FILTER *", "from symbols. By what the event's data holds.";
+        0x40 ProviderSideFilter: runtime::Ptr64 = "EVENT_FILTER_HEADER *", "from symbols. What the provider filters by itself.";
     }
 }
 
@@ -45,16 +45,16 @@ runtime::layout! {
     ///
     /// The filters that a session has for the events of a provider.
     pub struct ETW_FILTER_HEADER_1607_x86: members::ETW_FILTER_HEADER, 0x28, 4 {
-        0x00 FilterFlags: i32 = "LONG", "seen in symbols.";
-        0x04 PidFilter: runtime::Ptr32 = "ETW_FILTER_PID *", "seen in symbols. By process.";
-        0x08 ExeFilter: runtime::Ptr32 = "ETW_FILTER_STRING_TOKEN *", "seen in symbols. By the name of the executable.";
-        0x0c PkgIdFilter: runtime::Ptr32 = "ETW_FILTER_STRING_TOKEN *", "seen in symbols. By the identity of the package.";
-        0x10 PkgAppIdFilter: runtime::Ptr32 = "ETW_FILTER_STRING_TOKEN *", "seen in symbols. By the application within its package.";
-        0x14 StackWalkFilter: runtime::Ptr32 = "ETW_PERFECT_HASH_FUNCTION *", "seen in symbols. By identifier: the events that are recorded with their stacks.";
-        0x18 EventIdFilter: runtime::Ptr32 = "ETW_PERFECT_HASH_FUNCTION *", "seen in symbols. By the identifier of the event.";
-        0x1c PayloadFilter: runtime::Ptr32 = "ETW_PAYLOAD_FILTER *", "seen in symbols. By what the event's data holds.";
-        0x20 ProviderSideFilter: runtime::Ptr32 = "EVENT_FILTER_HEADER *", "seen in symbols. What the provider filters by itself.";
-        0x24 EventNameFilter: runtime::Ptr32 = "ETW_FILTER_EVENT_NAME_DATA *", "seen in symbols. By the name of the event.";
+        0x00 FilterFlags: i32 = "LONG", "from symbols.";
+        0x04 PidFilter: runtime::Ptr32 = "ETW_FILTER_PID *", "from symbols. By process.";
+        0x08 ExeFilter: runtime::Ptr32 = "ETW_FILTER_STRING_TOKEN *", "from symbols. By the name of the executable.";
+        0x0c PkgIdFilter: runtime::Ptr32 = "ETW_FILTER_STRING_TOKEN *", "from symbols. By the identity of the package.";
+        0x10 PkgAppIdFilter: runtime::Ptr32 = "ETW_FILTER_STRING_TOKEN *", "from symbols. By the application within its package.";
+        0x14 StackWalkFilter: runtime::Ptr32 = "ETW_PERFECT_HASH_FUNCTION *", "from symbols. By identifier: the events that are recorded with their stacks.";
+        0x18 EventIdFilter: runtime::Ptr32 = "ETW_PERFECT_HASH_FUNCTION *", "from symbols. By the identifier of the event.";
+        0x1c PayloadFilter: runtime::Ptr32 = "ETW_PAYLOAD_FILTER *", "from symbols. By what the event's data holds.";
+        0x20 ProviderSideFilter: runtime::Ptr32 = "EVENT_FILTER_HEADER *", "from symbols. What the provider filters by itself.";
+        0x24 EventNameFilter: runtime::Ptr32 = "ETW_FILTER_EVENT_NAME_DATA *", "from symbols. By the name of the event.";
     }
 }
 
@@ -63,17 +63,17 @@ runtime::layout! {
     ///
     /// The filters that a session has for the events of a provider.
     pub struct ETW_FILTER_HEADER_1607_x64: members::ETW_FILTER_HEADER, 0x50, 8 {
-        0x00 FilterFlags: i32 = "LONG", "seen in symbols.";
+        0x00 FilterFlags: i32 = "LONG", "from symbols.";
         0x04 _padding04: [u8; 4], "padding.";
-        0x08 PidFilter: runtime::Ptr64 = "ETW_FILTER_PID *", "seen in symbols. By process.";
-        0x10 ExeFilter: runtime::Ptr64 = "ETW_FILTER_STRING_TOKEN *", "seen in symbols. By the name of the executable.";
-        0x18 PkgIdFilter: runtime::Ptr64 = "ETW_FILTER_STRING_TOKEN *", "seen in symbols. By the identity of the package.";
-        0x20 PkgAppIdFilter: runtime::Ptr64 = "ETW_FILTER_STRING_TOKEN *", "seen in symbols. By the application within its package.";
-        0x28 StackWalkFilter: runtime::Ptr64 = "ETW_PERFECT_HASH_FUNCTION *", "seen in symbols. By identifier: the events that are recorded with their stacks.";
-        0x30 EventIdFilter: runtime::Ptr64 = "ETW_PERFECT_HASH_FUNCTION *", "seen in symbols. By the identifier of the event.";
-        0x38 PayloadFilter: runtime::Ptr64 = "ETW_PAYLOAD_FILTER *", "seen in symbols. By what the event's data holds.";
-        0x40 ProviderSideFilter: runtime::Ptr64 = "EVENT_FILTER_HEADER *", "seen in symbols. What the provider filters by itself.";
-        0x48 EventNameFilter: runtime::Ptr64 = "ETW_FILTER_EVENT_NAME_DATA *", "seen in symbols. By the name of the event.";
+        0x08 PidFilter: runtime::Ptr64 = "ETW_FILTER_PID *", "from symbols. By process.";
+        0x10 ExeFilter: runtime::Ptr64 = "ETW_FILTER_STRING_TOKEN *", "from symbols. By the name of the executable.";
+        0x18 PkgIdFilter: runtime::Ptr64 = "ETW_FILTER_STRING_TOKEN *", "from symbols. By the identity of the package.";
+        0x20 PkgAppIdFilter: runtime::Ptr64 = "ETW_FILTER_STRING_TOKEN *", "from symbols. By the application within its package.";
+        0x28 StackWalkFilter: runtime::Ptr64 = "ETW_PERFECT_HASH_FUNCTION *", "from symbols. By identifier: the events that are recorded with their stacks.";
+        0x30 EventIdFilter: runtime::Ptr64 = "ETW_PERFECT_HASH_FUNCTION *", "from symbols. By the identifier of the event.";
+        0x38 PayloadFilter: runtime::Ptr64 = "ETW_PAYLOAD_FILTER *", "from symbols. By what the event's data holds.";
+        0x40 ProviderSideFilter: runtime::Ptr64 = "EVENT_FILTER_HEADER *", "from symbols. What the provider filters by itself.";
+        0x48 EventNameFilter: runtime::Ptr64 = "ETW_FILTER_EVENT_NAME_DATA *", "from symbols. By the name of the event.";
     }
 }
 
@@ -82,18 +82,18 @@ runtime::layout! {
     ///
     /// The filters that a session has for the events of a provider.
     pub struct ETW_FILTER_HEADER_1709_x86: members::ETW_FILTER_HEADER, 0x30, 4 {
-        0x00 FilterFlags: i32 = "LONG", "seen in symbols.";
-        0x04 PidFilter: runtime::Ptr32 = "ETW_FILTER_PID *", "seen in symbols. By process.";
-        0x08 ExeFilter: runtime::Ptr32 = "ETW_FILTER_STRING_TOKEN *", "seen in symbols. By the name of the executable.";
-        0x0c PkgIdFilter: runtime::Ptr32 = "ETW_FILTER_STRING_TOKEN *", "seen in symbols. By the identity of the package.";
-        0x10 PkgAppIdFilter: runtime::Ptr32 = "ETW_FILTER_STRING_TOKEN *", "seen in symbols. By the application within its package.";
-        0x14 StackWalkIdFilter: runtime::Ptr32 = "ETW_PERFECT_HASH_FUNCTION *", "seen in symbols. By identifier: the events that are recorded with their stacks.";
-        0x18 StackWalkNameFilter: runtime::Ptr32 = "ETW_FILTER_EVENT_NAME_DATA *", "seen in symbols. The same by name.";
-        0x1c StackWalkLevelKwFilter: runtime::Ptr32 = "EVENT_FILTER_LEVEL_KW *", "seen in symbols. The same by level and keyword.";
-        0x20 EventIdFilter: runtime::Ptr32 = "ETW_PERFECT_HASH_FUNCTION *", "seen in symbols. By the identifier of the event.";
-        0x24 PayloadFilter: runtime::Ptr32 = "ETW_PAYLOAD_FILTER *", "seen in symbols. By what the event's data holds.";
-        0x28 ProviderSideFilter: runtime::Ptr32 = "EVENT_FILTER_HEADER *", "seen in symbols. What the provider filters by itself.";
-        0x2c EventNameFilter: runtime::Ptr32 = "ETW_FILTER_EVENT_NAME_DATA *", "seen in symbols. By the name of the event.";
+        0x00 FilterFlags: i32 = "LONG", "from symbols.";
+        0x04 PidFilter: runtime::Ptr32 = "ETW_FILTER_PID *", "from symbols. By process.";
+        0x08 ExeFilter: runtime::Ptr32 = "ETW_FILTER_STRING_TOKEN *", "from symbols. By the name of the executable.";
+        0x0c PkgIdFilter: runtime::Ptr32 = "ETW_FILTER_STRING_TOKEN *", "from symbols. By the identity of the package.";
+        0x10 PkgAppIdFilter: runtime::Ptr32 = "ETW_FILTER_STRING_TOKEN *", "from symbols. By the application within its package.";
+        0x14 StackWalkIdFilter: runtime::Ptr32 = "ETW_PERFECT_HASH_FUNCTION *", "from symbols. By identifier: the events that are recorded with their stacks.";
+        0x18 StackWalkNameFilter: runtime::Ptr32 = "ETW_FILTER_EVENT_NAME_DATA *", "from symbols. The same by name.";
+        0x1c StackWalkLevelKwFilter: runtime::Ptr32 = "EVENT_FILTER_LEVEL_KW *", "from symbols. The same by level and keyword.";
+        0x20 EventIdFilter: runtime::Ptr32 = "ETW_PERFECT_HASH_FUNCTION *", "from symbols. By the identifier of the event.";
+        0x24 PayloadFilter: runtime::Ptr32 = "ETW_PAYLOAD_FILTER *", "from symbols. By what the event's data holds.";
+        0x28 ProviderSideFilter: runtime::Ptr32 = "EVENT_FILTER_HEADER *", "from symbols. What the provider filters by itself.";
+        0x2c EventNameFilter: runtime::Ptr32 = "ETW_FILTER_EVENT_NAME_DATA *", "from symbols. By the name of the event.";
     }
 }
 
@@ -102,19 +102,19 @@ runtime::layout! {
     ///
     /// The filters that a session has for the events of a provider.
     pub struct ETW_FILTER_HEADER_1709_x64: members::ETW_FILTER_HEADER, 0x60, 8 {
-        0x00 FilterFlags: i32 = "LONG", "seen in symbols.";
+        0x00 FilterFlags: i32 = "LONG", "from symbols.";
         0x04 _padding04: [u8; 4], "padding.";
-        0x08 PidFilter: runtime::Ptr64 = "ETW_FILTER_PID *", "seen in symbols. By process.";
-        0x10 ExeFilter: runtime::Ptr64 = "ETW_FILTER_STRING_TOKEN *", "seen in symbols. By the name of the executable.";
-        0x18 PkgIdFilter: runtime::Ptr64 = "ETW_FILTER_STRING_TOKEN *", "seen in symbols. By the identity of the package.";
-        0x20 PkgAppIdFilter: runtime::Ptr64 = "ETW_FILTER_STRING_TOKEN *", "seen in symbols. By the application within its package.";
-        0x28 StackWalkIdFilter: runtime::Ptr64 = "ETW_PERFECT_HASH_FUNCTION *", "seen in symbols. By identifier: the events that are recorded with their stacks.";
-        0x30 StackWalkNameFilter: runtime::Ptr64 = "ETW_FILTER_EVENT_NAME_DATA *", "seen in symbols. The same by name.";
-        0x38 StackWalkLevelKwFilter: runtime::Ptr64 = "EVENT_FILTER_LEVEL_KW *", "seen in symbols. The same by level and keyword.";
-        0x40 EventIdFilter: runtime::Ptr64 = "ETW_PERFECT_HASH_FUNCTION *", "seen in symbols. By the identifier of the event.";
-        0x48 PayloadFilter: runtime::Ptr64 = "ETW_PAYLOAD_FILTER *", "seen in symbols. By what the event's data holds.";
-        0x50 ProviderSideFilter: runtime::Ptr64 = "EVENT_FILTER_HEADER *", "seen in symbols. What the provider filters by itself.";
-        0x58 EventNameFilter: runtime::Ptr64 = "ETW_FILTER_EVENT_NAME_DATA *", "seen in symbols. By the name of the event.";
+        0x08 PidFilter: runtime::Ptr64 = "ETW_FILTER_PID *", "from symbols. By process.";
+        0x10 ExeFilter: runtime::Ptr64 = "ETW_FILTER_STRING_TOKEN *", "from symbols. By the name of the executable.";
+        0x18 PkgIdFilter: runtime::Ptr64 = "ETW_FILTER_STRING_TOKEN *", "from symbols. By the identity of the package.";
+        0x20 PkgAppIdFilter: runtime::Ptr64 = "ETW_FILTER_STRING_TOKEN *", "from symbols. By the application within its package.";
+        0x28 StackWalkIdFilter: runtime::Ptr64 = "ETW_PERFECT_HASH_FUNCTION *", "from symbols. By identifier: the events that are recorded with their stacks.";
+        0x30 StackWalkNameFilter: runtime::Ptr64 = "ETW_FILTER_EVENT_NAME_DATA *", "from symbols. The same by name.";
+        0x38 StackWalkLevelKwFilter: runtime::Ptr64 = "EVENT_FILTER_LEVEL_KW *", "from symbols. The same by level and keyword.";
+        0x40 EventIdFilter: runtime::Ptr64 = "ETW_PERFECT_HASH_FUNCTION *", "from symbols. By the identifier of the event.";
+        0x48 PayloadFilter: runtime::Ptr64 = "ETW_PAYLOAD_FILTER *", "from symbols. By what the event's data holds.";
+        0x50 ProviderSideFilter: runtime::Ptr64 = "EVENT_FILTER_HEADER *", "from symbols. What the provider filters by itself.";
+        0x58 EventNameFilter: runtime::Ptr64 = "ETW_FILTER_EVENT_NAME_DATA *", "from symbols. By the name of the event.";
     }
 }
 
@@ -123,19 +123,19 @@ runtime::layout! {
     ///
     /// The filters that a session has for the events of a provider.
     pub struct ETW_FILTER_HEADER_10_0_17763_1075_x86: members::ETW_FILTER_HEADER, 0x34, 4 {
-        0x00 FilterFlags: i32 = "LONG", "seen in symbols.";
-        0x04 PidFilter: runtime::Ptr32 = "ETW_FILTER_PID *", "seen in symbols. By process.";
-        0x08 ExeFilter: runtime::Ptr32 = "ETW_FILTER_STRING_TOKEN *", "seen in symbols. By the name of the executable.";
-        0x0c PkgIdFilter: runtime::Ptr32 = "ETW_FILTER_STRING_TOKEN *", "seen in symbols. By the identity of the package.";
-        0x10 PkgAppIdFilter: runtime::Ptr32 = "ETW_FILTER_STRING_TOKEN *", "seen in symbols. By the application within its package.";
-        0x14 ContainerFilter: runtime::Ptr32 = "ETW_FILTER_STRING_TOKEN *", "seen in symbols. By the container.";
-        0x18 StackWalkIdFilter: runtime::Ptr32 = "ETW_PERFECT_HASH_FUNCTION *", "seen in symbols. By identifier: the events that are recorded with their stacks.";
-        0x1c StackWalkNameFilter: runtime::Ptr32 = "ETW_FILTER_EVENT_NAME_DATA *", "seen in symbols. The same by name.";
-        0x20 StackWalkLevelKwFilter: runtime::Ptr32 = "EVENT_FILTER_LEVEL_KW *", "seen in symbols. The same by level and keyword.";
-        0x24 EventIdFilter: runtime::Ptr32 = "ETW_PERFECT_HASH_FUNCTION *", "seen in symbols. By the identifier of the event.";
-        0x28 PayloadFilter: runtime::Ptr32 = "ETW_PAYLOAD_FILTER *", "seen in symbols. By what the event's data holds.";
-        0x2c ProviderSideFilter: runtime::Ptr32 = "EVENT_FILTER_HEADER *", "seen in symbols. What the provider filters by itself.";
-        0x30 EventNameFilter: runtime::Ptr32 = "ETW_FILTER_EVENT_NAME_DATA *", "seen in symbols. By the name of the event.";
+        0x00 FilterFlags: i32 = "LONG", "from symbols.";
+        0x04 PidFilter: runtime::Ptr32 = "ETW_FILTER_PID *", "from symbols. By process.";
+        0x08 ExeFilter: runtime::Ptr32 = "ETW_FILTER_STRING_TOKEN *", "from symbols. By the name of the executable.";
+        0x0c PkgIdFilter: runtime::Ptr32 = "ETW_FILTER_STRING_TOKEN *", "from symbols. By the identity of the package.";
+        0x10 PkgAppIdFilter: runtime::Ptr32 = "ETW_FILTER_STRING_TOKEN *", "from symbols. By the application within its package.";
+        0x14 ContainerFilter: runtime::Ptr32 = "ETW_FILTER_STRING_TOKEN *", "from symbols. By the container.";
+        0x18 StackWalkIdFilter: runtime::Ptr32 = "ETW_PERFECT_HASH_FUNCTION *", "from symbols. By identifier: the events that are recorded with their stacks.";
+        0x1c StackWalkNameFilter: runtime::Ptr32 = "ETW_FILTER_EVENT_NAME_DATA *", "from symbols. The same by name.";
+        0x20 StackWalkLevelKwFilter: runtime::Ptr32 = "EVENT_FILTER_LEVEL_KW *", "from symbols. The same by level and keyword.";
+        0x24 EventIdFilter: runtime::Ptr32 = "ETW_PERFECT_HASH_FUNCTION *", "from symbols. By the identifier of the event.";
+        0x28 PayloadFilter: runtime::Ptr32 = "ETW_PAYLOAD_FILTER *", "from symbols. By what the event's data holds.";
+        0x2c ProviderSideFilter: runtime::Ptr32 = "EVENT_FILTER_HEADER *", "from symbols. What the provider filters by itself.";
+        0x30 EventNameFilter: runtime::Ptr32 = "ETW_FILTER_EVENT_NAME_DATA *", "from symbols. By the name of the event.";
     }
 }
 
@@ -144,19 +144,19 @@ runtime::layout! {
     ///
     /// The filters that a session has for the events of a provider.
     pub struct ETW_FILTER_HEADER_10_0_17763_1075_x64: members::ETW_FILTER_HEADER, 0x68, 8 {
-        0x00 FilterFlags: i32 = "LONG", "seen in symbols.";
+        0x00 FilterFlags: i32 = "LONG", "from symbols.";
         0x04 _padding04: [u8; 4], "padding.";
-        0x08 PidFilter: runtime::Ptr64 = "ETW_FILTER_PID *", "seen in symbols. By process.";
-        0x10 ExeFilter: runtime::Ptr64 = "ETW_FILTER_STRING_TOKEN *", "seen in symbols. By the name of the executable.";
-        0x18 PkgIdFilter: runtime::Ptr64 = "ETW_FILTER_STRING_TOKEN *", "seen in symbols. By the identity of the package.";
-        0x20 PkgAppIdFilter: runtime::Ptr64 = "ETW_FILTER_STRING_TOKEN *", "seen in symbols. By the application within its package.";
-        0x28 ContainerFilter: runtime::Ptr64 = "ETW_FILTER_STRING_TOKEN *", "seen in symbols. By the container.";
-        0x30 StackWalkIdFilter: runtime::Ptr64 = "ETW_PERFECT_HASH_FUNCTION *", "seen in symbols. By identifier: the events that are recorded with their stacks.";
-        0x38 StackWalkNameFilter: runtime::Ptr64 = "ETW_FILTER_EVENT_NAME_DATA *", "seen in symbols. The same by name.";
-        0x40 StackWalkLevelKwFilter: runtime::Ptr64 = "EVENT_FILTER_LEVEL_KW *", "seen in symbols. The same by level and keyword.";
-        0x48 EventIdFilter: runtime::Ptr64 = "ETW_PERFECT_HASH_FUNCTION *", "seen in symbols. By the identifier of the event.";
-        0x50 PayloadFilter: runtime::Ptr64 = "ETW_PAYLOAD_FILTER *", "seen in symbols. By what the event's data holds.";
-        0x58 ProviderSideFilter: runtime::Ptr64 = "EVENT_FILTER_HEADER *", "seen in symbols. What the provider filters by itself.";
-        0x60 EventNameFilter: runtime::Ptr64 = "ETW_FILTER_EVENT_NAME_DATA *", "seen in symbols. By the name of the event.";
+        0x08 PidFilter: runtime::Ptr64 = "ETW_FILTER_PID *", "from symbols. By process.";
+        0x10 ExeFilter: runtime::Ptr64 = "ETW_FILTER_STRING_TOKEN *", "from symbols. By the name of the executable.";
+        0x18 PkgIdFilter: runtime::Ptr64 = "ETW_FILTER_STRING_TOKEN *", "from symbols. By the identity of the package.";
+        0x20 PkgAppIdFilter: runtime::Ptr64 = "ETW_FILTER_STRING_TOKEN *", "from symbols. By the application within its package.";
+        0x28 ContainerFilter: runtime::Ptr64 = "ETW_FILTER_STRING_TOKEN *", "from symbols. By the container.";
+        0x30 StackWalkIdFilter: runtime::Ptr64 = "ETW_PERFECT_HASH_FUNCTION *", "from symbols. By identifier: the events that are recorded with their stacks.";
+        0x38 StackWalkNameFilter: runtime::Ptr64 = "ETW_FILTER_EVENT_NAME_DATA *", "from symbols. The same by name.";
+        0x40 StackWalkLevelKwFilter: runtime::Ptr64 = "EVENT_FILTER_LEVEL_KW *", "from symbols. The same by level and keyword.";
+        0x48 EventIdFilter: runtime::Ptr64 = "ETW_PERFECT_HASH_FUNCTION *", "from symbols. By the identifier of the event.";
+        0x50 PayloadFilter: runtime::Ptr64 = "ETW_PAYLOAD_FILTER *", "from symbols. By what the event's data holds.";
+        0x58 ProviderSideFilter: runtime::Ptr64 = "EVENT_FILTER_HEADER *", "from symbols. What the provider filters by itself.";
+        0x60 EventNameFilter: runtime::Ptr64 = "ETW_FILTER_EVENT_NAME_DATA *", "from symbols. By the name of the event.";
     }
 }

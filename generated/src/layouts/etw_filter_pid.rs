@@ -10,7 +10,7 @@ runtime::layout! {
     ///
     /// A filter of events by process.
     pub struct ETW_FILTER_PID_6_3: members::ETW_FILTER_PID, 0x24, 4 {
-        0x00 Count: u32 = "ULONG", "seen in symbols. How many processes there are.";
-        0x04 Pids: [u32; 8] = "ULONG [8]", "seen in symbols. The identifiers of the processes.";
+        0x00 Count: u32 = "ULONG", "from symbols. How many processes there are.";
+        0x04 Pids: [u32; 8] = "ULONG [8]", "from symbols. The identifiers of the processes.";
     }
 }

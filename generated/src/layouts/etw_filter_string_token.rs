@@ -10,9 +10,9 @@ runtime::layout! {
     ///
     /// A filter of events by names, of what ETW\_STRING\_TOKEN\_TYPE lists.
     pub struct ETW_FILTER_STRING_TOKEN_6_3_x86: members::ETW_FILTER_STRING_TOKEN, 0xc, 4 {
-        0x00 Count: u16 = "USHORT", "seen in symbols. How many names there are.";
+        0x00 Count: u16 = "USHORT", "from symbols. How many names there are.";
         0x02 _padding02: [u8; 2], "padding.";
-        0x04 Tokens: [ETW_FILTER_STRING_TOKEN_ELEMENT_6_3_x86; 1] = "ETW_FILTER_STRING_TOKEN_ELEMENT [ANYSIZE_ARRAY]", "seen in symbols. The names, as many as Count says.";
+        0x04 Tokens: [ETW_FILTER_STRING_TOKEN_ELEMENT_6_3_x86; 1] = "ETW_FILTER_STRING_TOKEN_ELEMENT [ANYSIZE_ARRAY]", "from symbols. The names, as many as Count says.";
     }
 }
 
@@ -21,8 +21,8 @@ runtime::layout! {
     ///
     /// A filter of events by names, of what ETW\_STRING\_TOKEN\_TYPE lists.
     pub struct ETW_FILTER_STRING_TOKEN_6_3_x64: members::ETW_FILTER_STRING_TOKEN, 0x18, 8 {
-        0x00 Count: u16 = "USHORT", "seen in symbols. How many names there are.";
+        0x00 Count: u16 = "USHORT", "from symbols. How many names there are.";
         0x02 _padding02: [u8; 6], "padding.";
-        0x08 Tokens: [ETW_FILTER_STRING_TOKEN_ELEMENT_6_3_x64; 1] = "ETW_FILTER_STRING_TOKEN_ELEMENT [ANYSIZE_ARRAY]", "seen in symbols. The names, as many as Count says.";
+        0x08 Tokens: [ETW_FILTER_STRING_TOKEN_ELEMENT_6_3_x64; 1] = "ETW_FILTER_STRING_TOKEN_ELEMENT [ANYSIZE_ARRAY]", "from symbols. The names, as many as Count says.";
     }
 }

@@ -10,9 +10,9 @@ runtime::layout! {
     ///
     /// A name that a filter has.
     pub struct ETW_FILTER_STRING_TOKEN_ELEMENT_6_3_x86: members::ETW_FILTER_STRING_TOKEN_ELEMENT, 0x8, 4 {
-        0x00 Length: u16 = "USHORT", "seen in symbols. How long it is.";
+        0x00 Length: u16 = "USHORT", "from symbols. How long it is.";
         0x02 _padding02: [u8; 2], "padding.";
-        0x04 String: runtime::Ptr32 = "WCHAR *", "seen in symbols. The name.";
+        0x04 String: runtime::Ptr32 = "WCHAR *", "from symbols. The name.";
     }
 }
 
@@ -21,8 +21,8 @@ runtime::layout! {
     ///
     /// A name that a filter has.
     pub struct ETW_FILTER_STRING_TOKEN_ELEMENT_6_3_x64: members::ETW_FILTER_STRING_TOKEN_ELEMENT, 0x10, 8 {
-        0x00 Length: u16 = "USHORT", "seen in symbols. How long it is.";
+        0x00 Length: u16 = "USHORT", "from symbols. How long it is.";
         0x02 _padding02: [u8; 6], "padding.";
-        0x08 String: runtime::Ptr64 = "WCHAR *", "seen in symbols. The name.";
+        0x08 String: runtime::Ptr64 = "WCHAR *", "from symbols. The name.";
     }
 }

@@ -30,7 +30,7 @@ runtime::layout! {
     pub struct ETW_GUID_ENTRY_early_6_0_x64: members::ETW_GUID_ENTRY, 0x170, 8 {
         0x00 GuidList: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "documented. Links the entries whose GUIDs have the same hash.";
         0x10 RefCount: i32 = "LONG volatile", "documented. References to it, which keep it from being freed.\n\nErratum, 6.0..6.2 x64: the document's type is LONG\\_PTR volatile, symbols show LONG volatile.";
-        0x14 Guid: GUID_5_0 = "GUID", "documented, its place inferred. The GUID.\n\nErratum, 6.0..6.2 x64: the document's offset is 0x18, symbols show 0x14.";
+        0x14 Guid: GUID_5_0 = "GUID", "documented, offset inferred. The GUID.\n\nErratum, 6.0..6.2 x64: the document's offset is 0x18, symbols show 0x14.";
         0x24 _padding24: [u8; 4], "padding.";
         0x28 RegListHead: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "documented. The registrations: each is an ETW\\_REG\\_ENTRY, linked by its RegList, or by its GroupRegList if the GUID is a group's.";
         0x38 SecurityDescriptor: runtime::Ptr64 = "PSECURITY_DESCRIPTOR", "documented. Who may register and enable the provider.";
@@ -65,7 +65,7 @@ runtime::layout! {
     pub struct ETW_GUID_ENTRY_late_6_0_x64: members::ETW_GUID_ENTRY, 0x170, 8 {
         0x00 GuidList: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "documented. Links the entries whose GUIDs have the same hash.";
         0x10 RefCount: i32 = "LONG volatile", "documented. References to it, which keep it from being freed.\n\nErratum, 6.0..6.2 x64: the document's type is LONG\\_PTR volatile, symbols show LONG volatile.";
-        0x14 Guid: GUID_5_0 = "GUID", "documented, its place inferred. The GUID.\n\nErratum, 6.0..6.2 x64: the document's offset is 0x18, symbols show 0x14.";
+        0x14 Guid: GUID_5_0 = "GUID", "documented, offset inferred. The GUID.\n\nErratum, 6.0..6.2 x64: the document's offset is 0x18, symbols show 0x14.";
         0x24 _padding24: [u8; 4], "padding.";
         0x28 RegListHead: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "documented. The registrations: each is an ETW\\_REG\\_ENTRY, linked by its RegList, or by its GroupRegList if the GUID is a group's.";
         0x38 SecurityDescriptor: runtime::Ptr64 = "PSECURITY_DESCRIPTOR", "documented. Who may register and enable the provider.";
@@ -86,8 +86,8 @@ runtime::layout! {
         0x1c RegListHead: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "documented. The registrations: each is an ETW\\_REG\\_ENTRY, linked by its RegList, or by its GroupRegList if the GUID is a group's.";
         0x24 SecurityDescriptor: runtime::Ptr32 = "PSECURITY_DESCRIPTOR", "documented. Who may register and enable the provider.";
         0x28 u28: ETW_GUID_ENTRY_6_1_x86_u28, "unnamed; its members have accessors." {
-            0x28 LastEnable set_LastEnable: ETW_LAST_ENABLE_INFO_late_6_0 = "ETW_LAST_ENABLE_INFO", "documented, its place inferred. How the provider was last enabled.";
-            0x28 MatchId set_MatchId: u64 = "ULONGLONG", "documented, its place inferred.";
+            0x28 LastEnable set_LastEnable: ETW_LAST_ENABLE_INFO_late_6_0 = "ETW_LAST_ENABLE_INFO", "documented, offset inferred. How the provider was last enabled.";
+            0x28 MatchId set_MatchId: u64 = "ULONGLONG", "documented, offset inferred.";
         }
         0x38 ProviderEnableInfo: TRACE_ENABLE_INFO_early_6_0 = "TRACE_ENABLE_INFO", "documented. What all sessions together ask of the provider.";
         0x58 EnableInfo: [TRACE_ENABLE_INFO_early_6_0; 8] = "TRACE_ENABLE_INFO [8]", "documented. What each session asks of it. A bit of the EnableMask of a registration stands for each.";
@@ -98,8 +98,8 @@ runtime::layout! {
 runtime::layout! {
     /// The unnamed union at 0x28 of `ETW_GUID_ENTRY`.
     pub union ETW_GUID_ENTRY_6_1_x86_u28: 0x10, 8 {
-        0x00 LastEnable: ETW_LAST_ENABLE_INFO_late_6_0 = "ETW_LAST_ENABLE_INFO", "documented, its place inferred. How the provider was last enabled.";
-        0x00 MatchId: runtime::Bytes<u64, 16> = "ULONGLONG", "documented, its place inferred.";
+        0x00 LastEnable: ETW_LAST_ENABLE_INFO_late_6_0 = "ETW_LAST_ENABLE_INFO", "documented, offset inferred. How the provider was last enabled.";
+        0x00 MatchId: runtime::Bytes<u64, 16> = "ULONGLONG", "documented, offset inferred.";
     }
 }
 
@@ -110,13 +110,13 @@ runtime::layout! {
     pub struct ETW_GUID_ENTRY_6_1_x64: members::ETW_GUID_ENTRY, 0x1b0, 8 {
         0x00 GuidList: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "documented. Links the entries whose GUIDs have the same hash.";
         0x10 RefCount: i32 = "LONG volatile", "documented. References to it, which keep it from being freed.\n\nErratum, 6.0..6.2 x64: the document's type is LONG\\_PTR volatile, symbols show LONG volatile.";
-        0x14 Guid: GUID_5_0 = "GUID", "documented, its place inferred. The GUID.\n\nErratum, 6.0..6.2 x64: the document's offset is 0x18, symbols show 0x14.";
+        0x14 Guid: GUID_5_0 = "GUID", "documented, offset inferred. The GUID.\n\nErratum, 6.0..6.2 x64: the document's offset is 0x18, symbols show 0x14.";
         0x24 _padding24: [u8; 4], "padding.";
         0x28 RegListHead: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "documented. The registrations: each is an ETW\\_REG\\_ENTRY, linked by its RegList, or by its GroupRegList if the GUID is a group's.";
         0x38 SecurityDescriptor: runtime::Ptr64 = "PSECURITY_DESCRIPTOR", "documented. Who may register and enable the provider.";
         0x40 u40: ETW_GUID_ENTRY_6_1_x64_u40, "unnamed; its members have accessors." {
-            0x40 LastEnable set_LastEnable: ETW_LAST_ENABLE_INFO_late_6_0 = "ETW_LAST_ENABLE_INFO", "documented, its place inferred. How the provider was last enabled.";
-            0x40 MatchId set_MatchId: u64 = "ULONGLONG", "documented, its place inferred.";
+            0x40 LastEnable set_LastEnable: ETW_LAST_ENABLE_INFO_late_6_0 = "ETW_LAST_ENABLE_INFO", "documented, offset inferred. How the provider was last enabled.";
+            0x40 MatchId set_MatchId: u64 = "ULONGLONG", "documented, offset inferred.";
         }
         0x50 ProviderEnableInfo: TRACE_ENABLE_INFO_early_6_0 = "TRACE_ENABLE_INFO", "documented. What all sessions together ask of the provider.";
         0x70 EnableInfo: [TRACE_ENABLE_INFO_early_6_0; 8] = "TRACE_ENABLE_INFO [8]", "documented. What each session asks of it. A bit of the EnableMask of a registration stands for each.";
@@ -127,8 +127,8 @@ runtime::layout! {
 runtime::layout! {
     /// The unnamed union at 0x40 of `ETW_GUID_ENTRY`.
     pub union ETW_GUID_ENTRY_6_1_x64_u40: 0x10, 8 {
-        0x00 LastEnable: ETW_LAST_ENABLE_INFO_late_6_0 = "ETW_LAST_ENABLE_INFO", "documented, its place inferred. How the provider was last enabled.";
-        0x00 MatchId: runtime::Bytes<u64, 16> = "ULONGLONG", "documented, its place inferred.";
+        0x00 LastEnable: ETW_LAST_ENABLE_INFO_late_6_0 = "ETW_LAST_ENABLE_INFO", "documented, offset inferred. How the provider was last enabled.";
+        0x00 MatchId: runtime::Bytes<u64, 16> = "ULONGLONG", "documented, offset inferred.";
     }
 }
 
@@ -143,8 +143,8 @@ runtime::layout! {
         0x1c RegListHead: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "documented. The registrations: each is an ETW\\_REG\\_ENTRY, linked by its RegList, or by its GroupRegList if the GUID is a group's.";
         0x24 SecurityDescriptor: runtime::Ptr32 = "PSECURITY_DESCRIPTOR", "documented. Who may register and enable the provider.";
         0x28 u28: ETW_GUID_ENTRY_6_1_x86_u28, "unnamed; its members have accessors." {
-            0x28 LastEnable set_LastEnable: ETW_LAST_ENABLE_INFO_late_6_0 = "ETW_LAST_ENABLE_INFO", "documented, its place inferred. How the provider was last enabled.";
-            0x28 MatchId set_MatchId: u64 = "ULONGLONG", "documented, its place inferred.";
+            0x28 LastEnable set_LastEnable: ETW_LAST_ENABLE_INFO_late_6_0 = "ETW_LAST_ENABLE_INFO", "documented, offset inferred. How the provider was last enabled.";
+            0x28 MatchId set_MatchId: u64 = "ULONGLONG", "documented, offset inferred.";
         }
         0x38 ProviderEnableInfo: TRACE_ENABLE_INFO_early_6_0 = "TRACE_ENABLE_INFO", "documented. What all sessions together ask of the provider.";
         0x58 EnableInfo: [TRACE_ENABLE_INFO_early_6_0; 8] = "TRACE_ENABLE_INFO [8]", "documented. What each session asks of it. A bit of the EnableMask of a registration stands for each.";
@@ -160,13 +160,13 @@ runtime::layout! {
     pub struct ETW_GUID_ENTRY_6_2_x64: members::ETW_GUID_ENTRY, 0x178, 8 {
         0x00 GuidList: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "documented. Links the entries whose GUIDs have the same hash.";
         0x10 RefCount: i32 = "LONG volatile", "documented. References to it, which keep it from being freed.\n\nErratum, 6.0..6.2 x64: the document's type is LONG\\_PTR volatile, symbols show LONG volatile.";
-        0x14 Guid: GUID_5_0 = "GUID", "documented, its place inferred. The GUID.\n\nErratum, 6.0..6.2 x64: the document's offset is 0x18, symbols show 0x14.";
+        0x14 Guid: GUID_5_0 = "GUID", "documented, offset inferred. The GUID.\n\nErratum, 6.0..6.2 x64: the document's offset is 0x18, symbols show 0x14.";
         0x24 _padding24: [u8; 4], "padding.";
         0x28 RegListHead: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "documented. The registrations: each is an ETW\\_REG\\_ENTRY, linked by its RegList, or by its GroupRegList if the GUID is a group's.";
         0x38 SecurityDescriptor: runtime::Ptr64 = "PSECURITY_DESCRIPTOR", "documented. Who may register and enable the provider.";
         0x40 u40: ETW_GUID_ENTRY_6_1_x64_u40, "unnamed; its members have accessors." {
-            0x40 LastEnable set_LastEnable: ETW_LAST_ENABLE_INFO_late_6_0 = "ETW_LAST_ENABLE_INFO", "documented, its place inferred. How the provider was last enabled.";
-            0x40 MatchId set_MatchId: u64 = "ULONGLONG", "documented, its place inferred.";
+            0x40 LastEnable set_LastEnable: ETW_LAST_ENABLE_INFO_late_6_0 = "ETW_LAST_ENABLE_INFO", "documented, offset inferred. How the provider was last enabled.";
+            0x40 MatchId set_MatchId: u64 = "ULONGLONG", "documented, offset inferred.";
         }
         0x50 ProviderEnableInfo: TRACE_ENABLE_INFO_early_6_0 = "TRACE_ENABLE_INFO", "documented. What all sessions together ask of the provider.";
         0x70 EnableInfo: [TRACE_ENABLE_INFO_early_6_0; 8] = "TRACE_ENABLE_INFO [8]", "documented. What each session asks of it. A bit of the EnableMask of a registration stands for each.";
@@ -185,8 +185,8 @@ runtime::layout! {
         0x1c RegListHead: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "documented. The registrations: each is an ETW\\_REG\\_ENTRY, linked by its RegList, or by its GroupRegList if the GUID is a group's.";
         0x24 SecurityDescriptor: runtime::Ptr32 = "PSECURITY_DESCRIPTOR", "documented. Who may register and enable the provider.";
         0x28 u28: ETW_GUID_ENTRY_6_1_x86_u28, "unnamed; its members have accessors." {
-            0x28 LastEnable set_LastEnable: ETW_LAST_ENABLE_INFO_late_6_0 = "ETW_LAST_ENABLE_INFO", "documented, its place inferred. How the provider was last enabled.";
-            0x28 MatchId set_MatchId: u64 = "ULONGLONG", "documented, its place inferred.";
+            0x28 LastEnable set_LastEnable: ETW_LAST_ENABLE_INFO_late_6_0 = "ETW_LAST_ENABLE_INFO", "documented, offset inferred. How the provider was last enabled.";
+            0x28 MatchId set_MatchId: u64 = "ULONGLONG", "documented, offset inferred.";
         }
         0x38 ProviderEnableInfo: TRACE_ENABLE_INFO_early_6_0 = "TRACE_ENABLE_INFO", "documented. What all sessions together ask of the provider.";
         0x58 EnableInfo: [TRACE_ENABLE_INFO_early_6_0; 8] = "TRACE_ENABLE_INFO [8]", "documented. What each session asks of it. A bit of the EnableMask of a registration stands for each.";
@@ -206,8 +206,8 @@ runtime::layout! {
         0x28 RegListHead: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "documented. The registrations: each is an ETW\\_REG\\_ENTRY, linked by its RegList, or by its GroupRegList if the GUID is a group's.";
         0x38 SecurityDescriptor: runtime::Ptr64 = "PSECURITY_DESCRIPTOR", "documented. Who may register and enable the provider.";
         0x40 u40: ETW_GUID_ENTRY_6_1_x64_u40, "unnamed; its members have accessors." {
-            0x40 LastEnable set_LastEnable: ETW_LAST_ENABLE_INFO_late_6_0 = "ETW_LAST_ENABLE_INFO", "documented, its place inferred. How the provider was last enabled.";
-            0x40 MatchId set_MatchId: u64 = "ULONGLONG", "documented, its place inferred.";
+            0x40 LastEnable set_LastEnable: ETW_LAST_ENABLE_INFO_late_6_0 = "ETW_LAST_ENABLE_INFO", "documented, offset inferred. How the provider was last enabled.";
+            0x40 MatchId set_MatchId: u64 = "ULONGLONG", "documented, offset inferred.";
         }
         0x50 ProviderEnableInfo: TRACE_ENABLE_INFO_early_6_0 = "TRACE_ENABLE_INFO", "documented. What all sessions together ask of the provider.";
         0x70 EnableInfo: [TRACE_ENABLE_INFO_early_6_0; 8] = "TRACE_ENABLE_INFO [8]", "documented. What each session asks of it. A bit of the EnableMask of a registration stands for each.";
@@ -226,8 +226,8 @@ runtime::layout! {
         0x1c RegListHead: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "documented. The registrations: each is an ETW\\_REG\\_ENTRY, linked by its RegList, or by its GroupRegList if the GUID is a group's.";
         0x24 SecurityDescriptor: runtime::Ptr32 = "PSECURITY_DESCRIPTOR", "documented. Who may register and enable the provider.";
         0x28 u28: ETW_GUID_ENTRY_6_1_x86_u28, "unnamed; its members have accessors." {
-            0x28 LastEnable set_LastEnable: ETW_LAST_ENABLE_INFO_late_6_0 = "ETW_LAST_ENABLE_INFO", "documented, its place inferred. How the provider was last enabled.";
-            0x28 MatchId set_MatchId: u64 = "ULONGLONG", "documented, its place inferred.";
+            0x28 LastEnable set_LastEnable: ETW_LAST_ENABLE_INFO_late_6_0 = "ETW_LAST_ENABLE_INFO", "documented, offset inferred. How the provider was last enabled.";
+            0x28 MatchId set_MatchId: u64 = "ULONGLONG", "documented, offset inferred.";
         }
         0x38 ProviderEnableInfo: TRACE_ENABLE_INFO_early_6_0 = "TRACE_ENABLE_INFO", "documented. What all sessions together ask of the provider.";
         0x58 EnableInfo: [TRACE_ENABLE_INFO_early_6_0; 8] = "TRACE_ENABLE_INFO [8]", "documented. What each session asks of it. A bit of the EnableMask of a registration stands for each.";
@@ -247,8 +247,8 @@ runtime::layout! {
         0x28 RegListHead: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "documented. The registrations: each is an ETW\\_REG\\_ENTRY, linked by its RegList, or by its GroupRegList if the GUID is a group's.";
         0x38 SecurityDescriptor: runtime::Ptr64 = "PSECURITY_DESCRIPTOR", "documented. Who may register and enable the provider.";
         0x40 u40: ETW_GUID_ENTRY_6_1_x64_u40, "unnamed; its members have accessors." {
-            0x40 LastEnable set_LastEnable: ETW_LAST_ENABLE_INFO_late_6_0 = "ETW_LAST_ENABLE_INFO", "documented, its place inferred. How the provider was last enabled.";
-            0x40 MatchId set_MatchId: u64 = "ULONGLONG", "documented, its place inferred.";
+            0x40 LastEnable set_LastEnable: ETW_LAST_ENABLE_INFO_late_6_0 = "ETW_LAST_ENABLE_INFO", "documented, offset inferred. How the provider was last enabled.";
+            0x40 MatchId set_MatchId: u64 = "ULONGLONG", "documented, offset inferred.";
         }
         0x50 ProviderEnableInfo: TRACE_ENABLE_INFO_early_6_0 = "TRACE_ENABLE_INFO", "documented. What all sessions together ask of the provider.";
         0x70 EnableInfo: [TRACE_ENABLE_INFO_early_6_0; 8] = "TRACE_ENABLE_INFO [8]", "documented. What each session asks of it. A bit of the EnableMask of a registration stands for each.";
@@ -268,8 +268,8 @@ runtime::layout! {
         0x1c RegListHead: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "documented. The registrations: each is an ETW\\_REG\\_ENTRY, linked by its RegList, or by its GroupRegList if the GUID is a group's.";
         0x24 SecurityDescriptor: runtime::Ptr32 = "PSECURITY_DESCRIPTOR", "documented. Who may register and enable the provider.";
         0x28 u28: ETW_GUID_ENTRY_6_1_x86_u28, "unnamed; its members have accessors." {
-            0x28 LastEnable set_LastEnable: ETW_LAST_ENABLE_INFO_late_6_0 = "ETW_LAST_ENABLE_INFO", "documented, its place inferred. How the provider was last enabled.";
-            0x28 MatchId set_MatchId: u64 = "ULONGLONG", "documented, its place inferred.";
+            0x28 LastEnable set_LastEnable: ETW_LAST_ENABLE_INFO_late_6_0 = "ETW_LAST_ENABLE_INFO", "documented, offset inferred. How the provider was last enabled.";
+            0x28 MatchId set_MatchId: u64 = "ULONGLONG", "documented, offset inferred.";
         }
         0x38 ProviderEnableInfo: TRACE_ENABLE_INFO_early_6_0 = "TRACE_ENABLE_INFO", "documented. What all sessions together ask of the provider.";
         0x58 EnableInfo: [TRACE_ENABLE_INFO_early_6_0; 8] = "TRACE_ENABLE_INFO [8]", "documented. What each session asks of it. A bit of the EnableMask of a registration stands for each.";
@@ -292,8 +292,8 @@ runtime::layout! {
         0x28 RegListHead: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "documented. The registrations: each is an ETW\\_REG\\_ENTRY, linked by its RegList, or by its GroupRegList if the GUID is a group's.";
         0x38 SecurityDescriptor: runtime::Ptr64 = "PSECURITY_DESCRIPTOR", "documented. Who may register and enable the provider.";
         0x40 u40: ETW_GUID_ENTRY_6_1_x64_u40, "unnamed; its members have accessors." {
-            0x40 LastEnable set_LastEnable: ETW_LAST_ENABLE_INFO_late_6_0 = "ETW_LAST_ENABLE_INFO", "documented, its place inferred. How the provider was last enabled.";
-            0x40 MatchId set_MatchId: u64 = "ULONGLONG", "documented, its place inferred.";
+            0x40 LastEnable set_LastEnable: ETW_LAST_ENABLE_INFO_late_6_0 = "ETW_LAST_ENABLE_INFO", "documented, offset inferred. How the provider was last enabled.";
+            0x40 MatchId set_MatchId: u64 = "ULONGLONG", "documented, offset inferred.";
         }
         0x50 ProviderEnableInfo: TRACE_ENABLE_INFO_early_6_0 = "TRACE_ENABLE_INFO", "documented. What all sessions together ask of the provider.";
         0x70 EnableInfo: [TRACE_ENABLE_INFO_early_6_0; 8] = "TRACE_ENABLE_INFO [8]", "documented. What each session asks of it. A bit of the EnableMask of a registration stands for each.";
@@ -316,8 +316,8 @@ runtime::layout! {
         0x1c RegListHead: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "documented. The registrations: each is an ETW\\_REG\\_ENTRY, linked by its RegList, or by its GroupRegList if the GUID is a group's.";
         0x24 SecurityDescriptor: runtime::Ptr32 = "PSECURITY_DESCRIPTOR", "documented. Who may register and enable the provider.";
         0x28 u28: ETW_GUID_ENTRY_6_1_x86_u28, "unnamed; its members have accessors." {
-            0x28 LastEnable set_LastEnable: ETW_LAST_ENABLE_INFO_late_6_0 = "ETW_LAST_ENABLE_INFO", "documented, its place inferred. How the provider was last enabled.";
-            0x28 MatchId set_MatchId: u64 = "ULONGLONG", "documented, its place inferred.";
+            0x28 LastEnable set_LastEnable: ETW_LAST_ENABLE_INFO_late_6_0 = "ETW_LAST_ENABLE_INFO", "documented, offset inferred. How the provider was last enabled.";
+            0x28 MatchId set_MatchId: u64 = "ULONGLONG", "documented, offset inferred.";
         }
         0x38 ProviderEnableInfo: TRACE_ENABLE_INFO_early_6_0 = "TRACE_ENABLE_INFO", "documented. What all sessions together ask of the provider.";
         0x58 EnableInfo: [TRACE_ENABLE_INFO_early_6_0; 8] = "TRACE_ENABLE_INFO [8]", "documented. What each session asks of it. A bit of the EnableMask of a registration stands for each.";
@@ -339,8 +339,8 @@ runtime::layout! {
         0x28 RegListHead: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "documented. The registrations: each is an ETW\\_REG\\_ENTRY, linked by its RegList, or by its GroupRegList if the GUID is a group's.";
         0x38 SecurityDescriptor: runtime::Ptr64 = "PSECURITY_DESCRIPTOR", "documented. Who may register and enable the provider.";
         0x40 u40: ETW_GUID_ENTRY_6_1_x64_u40, "unnamed; its members have accessors." {
-            0x40 LastEnable set_LastEnable: ETW_LAST_ENABLE_INFO_late_6_0 = "ETW_LAST_ENABLE_INFO", "documented, its place inferred. How the provider was last enabled.";
-            0x40 MatchId set_MatchId: u64 = "ULONGLONG", "documented, its place inferred.";
+            0x40 LastEnable set_LastEnable: ETW_LAST_ENABLE_INFO_late_6_0 = "ETW_LAST_ENABLE_INFO", "documented, offset inferred. How the provider was last enabled.";
+            0x40 MatchId set_MatchId: u64 = "ULONGLONG", "documented, offset inferred.";
         }
         0x50 ProviderEnableInfo: TRACE_ENABLE_INFO_early_6_0 = "TRACE_ENABLE_INFO", "documented. What all sessions together ask of the provider.";
         0x70 EnableInfo: [TRACE_ENABLE_INFO_early_6_0; 8] = "TRACE_ENABLE_INFO [8]", "documented. What each session asks of it. A bit of the EnableMask of a registration stands for each.";
@@ -363,8 +363,8 @@ runtime::layout! {
         0x24 RegListHead: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "documented. The registrations: each is an ETW\\_REG\\_ENTRY, linked by its RegList, or by its GroupRegList if the GUID is a group's.";
         0x2c SecurityDescriptor: runtime::Ptr32 = "PSECURITY_DESCRIPTOR", "documented. Who may register and enable the provider.";
         0x30 u30: ETW_GUID_ENTRY_10_0_17763_1075_x86_u30, "unnamed; its members have accessors." {
-            0x30 LastEnable set_LastEnable: ETW_LAST_ENABLE_INFO_late_6_0 = "ETW_LAST_ENABLE_INFO", "documented, its place inferred. How the provider was last enabled.";
-            0x30 MatchId set_MatchId: u64 = "ULONGLONG", "documented, its place inferred.";
+            0x30 LastEnable set_LastEnable: ETW_LAST_ENABLE_INFO_late_6_0 = "ETW_LAST_ENABLE_INFO", "documented, offset inferred. How the provider was last enabled.";
+            0x30 MatchId set_MatchId: u64 = "ULONGLONG", "documented, offset inferred.";
         }
         0x40 ProviderEnableInfo: TRACE_ENABLE_INFO_early_6_0 = "TRACE_ENABLE_INFO", "documented. What all sessions together ask of the provider.";
         0x60 EnableInfo: [TRACE_ENABLE_INFO_early_6_0; 8] = "TRACE_ENABLE_INFO [8]", "documented. What each session asks of it. A bit of the EnableMask of a registration stands for each.";
@@ -380,8 +380,8 @@ runtime::layout! {
 runtime::layout! {
     /// The unnamed union at 0x30 of `ETW_GUID_ENTRY`.
     pub union ETW_GUID_ENTRY_10_0_17763_1075_x86_u30: 0x10, 8 {
-        0x00 LastEnable: ETW_LAST_ENABLE_INFO_late_6_0 = "ETW_LAST_ENABLE_INFO", "documented, its place inferred. How the provider was last enabled.";
-        0x00 MatchId: runtime::Bytes<u64, 16> = "ULONGLONG", "documented, its place inferred.";
+        0x00 LastEnable: ETW_LAST_ENABLE_INFO_late_6_0 = "ETW_LAST_ENABLE_INFO", "documented, offset inferred. How the provider was last enabled.";
+        0x00 MatchId: runtime::Bytes<u64, 16> = "ULONGLONG", "documented, offset inferred.";
     }
 }
 
@@ -397,8 +397,8 @@ runtime::layout! {
         0x38 RegListHead: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "documented. The registrations: each is an ETW\\_REG\\_ENTRY, linked by its RegList, or by its GroupRegList if the GUID is a group's.";
         0x48 SecurityDescriptor: runtime::Ptr64 = "PSECURITY_DESCRIPTOR", "documented. Who may register and enable the provider.";
         0x50 u50: ETW_GUID_ENTRY_10_0_17763_1075_x64_u50, "unnamed; its members have accessors." {
-            0x50 LastEnable set_LastEnable: ETW_LAST_ENABLE_INFO_late_6_0 = "ETW_LAST_ENABLE_INFO", "documented, its place inferred. How the provider was last enabled.";
-            0x50 MatchId set_MatchId: u64 = "ULONGLONG", "documented, its place inferred.";
+            0x50 LastEnable set_LastEnable: ETW_LAST_ENABLE_INFO_late_6_0 = "ETW_LAST_ENABLE_INFO", "documented, offset inferred. How the provider was last enabled.";
+            0x50 MatchId set_MatchId: u64 = "ULONGLONG", "documented, offset inferred.";
         }
         0x60 ProviderEnableInfo: TRACE_ENABLE_INFO_early_6_0 = "TRACE_ENABLE_INFO", "documented. What all sessions together ask of the provider.";
         0x80 EnableInfo: [TRACE_ENABLE_INFO_early_6_0; 8] = "TRACE_ENABLE_INFO [8]", "documented. What each session asks of it. A bit of the EnableMask of a registration stands for each.";
@@ -413,8 +413,8 @@ runtime::layout! {
 runtime::layout! {
     /// The unnamed union at 0x50 of `ETW_GUID_ENTRY`.
     pub union ETW_GUID_ENTRY_10_0_17763_1075_x64_u50: 0x10, 8 {
-        0x00 LastEnable: ETW_LAST_ENABLE_INFO_late_6_0 = "ETW_LAST_ENABLE_INFO", "documented, its place inferred. How the provider was last enabled.";
-        0x00 MatchId: runtime::Bytes<u64, 16> = "ULONGLONG", "documented, its place inferred.";
+        0x00 LastEnable: ETW_LAST_ENABLE_INFO_late_6_0 = "ETW_LAST_ENABLE_INFO", "documented, offset inferred. How the provider was last enabled.";
+        0x00 MatchId: runtime::Bytes<u64, 16> = "ULONGLONG", "documented, offset inferred.";
     }
 }
 
@@ -423,22 +423,22 @@ runtime::layout! {
     ///
     /// What the kernel knows of a GUID that someone registered or enabled: of an event provider, of a group of providers, or of a receiver of notifications. The first updates that have SiloGuidList are known from their images, which tell the offset of Guid.
     pub struct ETW_GUID_ENTRY_26H1_x64: members::ETW_GUID_ENTRY, 0x2a8, 8 {
-        0x00 GuidList: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "documented for other kernels. Links the entries whose GUIDs have the same hash.";
-        0x10 SiloGuidList: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "documented for other kernels. Links the entries that silos have for the GUID of this entry of the host's.";
-        0x20 RefCount: i64 = "LONG_PTR volatile", "documented for other kernels. References to it, which keep it from being freed.";
-        0x28 Guid: GUID_5_0 = "GUID", "documented for other kernels. The GUID.";
-        0x38 RegListHead: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "documented for other kernels. The registrations: each is an ETW\\_REG\\_ENTRY, linked by its RegList, or by its GroupRegList if the GUID is a group's.";
-        0x48 SecurityDescriptor: runtime::Ptr64 = "PSECURITY_DESCRIPTOR", "documented for other kernels. Who may register and enable the provider.";
+        0x00 GuidList: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "documented for other builds. Links the entries whose GUIDs have the same hash.";
+        0x10 SiloGuidList: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "documented for other builds. Links the entries that silos have for the GUID of this entry of the host's.";
+        0x20 RefCount: i64 = "LONG_PTR volatile", "documented for other builds. References to it, which keep it from being freed.";
+        0x28 Guid: GUID_5_0 = "GUID", "documented for other builds. The GUID.";
+        0x38 RegListHead: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "documented for other builds. The registrations: each is an ETW\\_REG\\_ENTRY, linked by its RegList, or by its GroupRegList if the GUID is a group's.";
+        0x48 SecurityDescriptor: runtime::Ptr64 = "PSECURITY_DESCRIPTOR", "documented for other builds. Who may register and enable the provider.";
         0x50 u50: ETW_GUID_ENTRY_10_0_17763_1075_x64_u50, "unnamed; its members have accessors." {
-            0x50 LastEnable set_LastEnable: ETW_LAST_ENABLE_INFO_late_6_0 = "ETW_LAST_ENABLE_INFO", "documented for other kernels. How the provider was last enabled.";
-            0x50 MatchId set_MatchId: u64 = "ULONGLONG", "documented for other kernels.";
+            0x50 LastEnable set_LastEnable: ETW_LAST_ENABLE_INFO_late_6_0 = "ETW_LAST_ENABLE_INFO", "documented for other builds. How the provider was last enabled.";
+            0x50 MatchId set_MatchId: u64 = "ULONGLONG", "documented for other builds.";
         }
-        0x60 ProviderEnableInfo: TRACE_ENABLE_INFO_early_6_0 = "TRACE_ENABLE_INFO", "documented for other kernels. What all sessions together ask of the provider.";
-        0x80 EnableInfo: [TRACE_ENABLE_INFO_early_6_0; 16] = "TRACE_ENABLE_INFO [16]", "documented for other kernels. What each session asks of it. A bit of the EnableMask of a registration stands for each.";
-        0x280 FilterData: runtime::Ptr64 = "ETW_FILTER_HEADER *", "documented for other kernels. What sessions filter the provider's events by.";
-        0x288 SiloState: runtime::Ptr64 = "ETW_SILODRIVERSTATE *", "documented for other kernels. What ETW keeps for the silo that the entry is of, the host being one.";
-        0x290 HostEntry: runtime::Ptr64 = "ETW_GUID_ENTRY *", "documented for other kernels. The host's entry of the same GUID, of an entry of a silo's.";
-        0x298 Lock: EX_PUSH_LOCK_5_2_3790_sp1_x64 = "EX_PUSH_LOCK", "documented for other kernels. Guards the entry.";
-        0x2a0 LockOwner: runtime::Ptr64 = "ETHREAD *", "documented for other kernels. The thread that holds Lock.";
+        0x60 ProviderEnableInfo: TRACE_ENABLE_INFO_early_6_0 = "TRACE_ENABLE_INFO", "documented for other builds. What all sessions together ask of the provider.";
+        0x80 EnableInfo: [TRACE_ENABLE_INFO_early_6_0; 16] = "TRACE_ENABLE_INFO [16]", "documented for other builds. What each session asks of it. A bit of the EnableMask of a registration stands for each.";
+        0x280 FilterData: runtime::Ptr64 = "ETW_FILTER_HEADER *", "documented for other builds. What sessions filter the provider's events by.";
+        0x288 SiloState: runtime::Ptr64 = "ETW_SILODRIVERSTATE *", "documented for other builds. What ETW keeps for the silo that the entry is of, the host being one.";
+        0x290 HostEntry: runtime::Ptr64 = "ETW_GUID_ENTRY *", "documented for other builds. The host's entry of the same GUID, of an entry of a silo's.";
+        0x298 Lock: EX_PUSH_LOCK_5_2_3790_sp1_x64 = "EX_PUSH_LOCK", "documented for other builds. Guards the entry.";
+        0x2a0 LockOwner: runtime::Ptr64 = "ETHREAD *", "documented for other builds. The thread that holds Lock.";
     }
 }

@@ -10,9 +10,9 @@ runtime::layout! {
     ///
     /// Routines of the driver that controls the processor's own tracing.
     pub struct ETW_HW_TRACE_EXT_INTERFACE_1803_x86: members::ETW_HW_TRACE_EXT_INTERFACE, 0xc, 4 {
-        0x00 StartProcessorTraceOnEachCore: runtime::Ptr32 = "VOID (*) (VOID)", "seen in symbols.";
-        0x04 StopProcessorTraceOnEachCore: runtime::Ptr32 = "VOID (*) (VOID)", "seen in symbols.";
-        0x08 LogProcessorTraceOnCurrentCore: runtime::Ptr32 = "VOID (*) (VOID)", "seen in symbols.";
+        0x00 StartProcessorTraceOnEachCore: runtime::Ptr32 = "VOID (*) (VOID)", "from symbols.";
+        0x04 StopProcessorTraceOnEachCore: runtime::Ptr32 = "VOID (*) (VOID)", "from symbols.";
+        0x08 LogProcessorTraceOnCurrentCore: runtime::Ptr32 = "VOID (*) (VOID)", "from symbols.";
     }
 }
 
@@ -21,8 +21,8 @@ runtime::layout! {
     ///
     /// Routines of the driver that controls the processor's own tracing.
     pub struct ETW_HW_TRACE_EXT_INTERFACE_1803_x64: members::ETW_HW_TRACE_EXT_INTERFACE, 0x18, 8 {
-        0x00 StartProcessorTraceOnEachCore: runtime::Ptr64 = "VOID (*) (VOID)", "seen in symbols.";
-        0x08 StopProcessorTraceOnEachCore: runtime::Ptr64 = "VOID (*) (VOID)", "seen in symbols.";
-        0x10 LogProcessorTraceOnCurrentCore: runtime::Ptr64 = "VOID (*) (VOID)", "seen in symbols.";
+        0x00 StartProcessorTraceOnEachCore: runtime::Ptr64 = "VOID (*) (VOID)", "from symbols.";
+        0x08 StopProcessorTraceOnEachCore: runtime::Ptr64 = "VOID (*) (VOID)", "from symbols.";
+        0x10 LogProcessorTraceOnCurrentCore: runtime::Ptr64 = "VOID (*) (VOID)", "from symbols.";
     }
 }

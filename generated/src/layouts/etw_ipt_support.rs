@@ -10,12 +10,12 @@ runtime::layout! {
     ///
     /// How a session records Intel Processor Trace along with events.
     pub struct ETW_IPT_SUPPORT_1803_x86: members::ETW_IPT_SUPPORT, 0x20, 8 {
-        0x00 IptHandle: runtime::Ptr32 = "PVOID", "seen in symbols.";
+        0x00 IptHandle: runtime::Ptr32 = "PVOID", "from symbols.";
         0x04 _padding04: [u8; 4], "padding.";
-        0x08 IptOption: u64 = "ULONGLONG", "seen in symbols.";
-        0x10 EtwHwTraceExtInterface: runtime::Ptr32 = "ETW_HW_TRACE_EXT_INTERFACE *", "seen in symbols. The driver's routines.";
-        0x14 HookIdCount: u32 = "ULONG", "seen in symbols. How many of HookId are used.";
-        0x18 HookId: [u16; 4] = "USHORT [4]", "seen in symbols. The kernel events that it is recorded with.";
+        0x08 IptOption: u64 = "ULONGLONG", "from symbols.";
+        0x10 EtwHwTraceExtInterface: runtime::Ptr32 = "ETW_HW_TRACE_EXT_INTERFACE *", "from symbols. The driver's routines.";
+        0x14 HookIdCount: u32 = "ULONG", "from symbols. How many of HookId are used.";
+        0x18 HookId: [u16; 4] = "USHORT [4]", "from symbols. The kernel events that it is recorded with.";
     }
 }
 
@@ -24,11 +24,11 @@ runtime::layout! {
     ///
     /// How a session records Intel Processor Trace along with events.
     pub struct ETW_IPT_SUPPORT_1803_x64: members::ETW_IPT_SUPPORT, 0x28, 8 {
-        0x00 IptHandle: runtime::Ptr64 = "PVOID", "seen in symbols.";
-        0x08 IptOption: u64 = "ULONGLONG", "seen in symbols.";
-        0x10 EtwHwTraceExtInterface: runtime::Ptr64 = "ETW_HW_TRACE_EXT_INTERFACE *", "seen in symbols. The driver's routines.";
-        0x18 HookIdCount: u32 = "ULONG", "seen in symbols. How many of HookId are used.";
-        0x1c HookId: [u16; 4] = "USHORT [4]", "seen in symbols. The kernel events that it is recorded with.";
+        0x00 IptHandle: runtime::Ptr64 = "PVOID", "from symbols.";
+        0x08 IptOption: u64 = "ULONGLONG", "from symbols.";
+        0x10 EtwHwTraceExtInterface: runtime::Ptr64 = "ETW_HW_TRACE_EXT_INTERFACE *", "from symbols. The driver's routines.";
+        0x18 HookIdCount: u32 = "ULONG", "from symbols. How many of HookId are used.";
+        0x1c HookId: [u16; 4] = "USHORT [4]", "from symbols. The kernel events that it is recorded with.";
         0x24 _padding24: [u8; 4], "padding.";
     }
 }

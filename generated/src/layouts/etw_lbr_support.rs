@@ -10,9 +10,9 @@ runtime::layout! {
     ///
     /// How a session records the last branches along with events.
     pub struct ETW_LBR_SUPPORT_1709: members::ETW_LBR_SUPPORT, 0x14, 4 {
-        0x00 LbrHandle: u32 = "ULONG", "seen in symbols.";
-        0x04 LbrOptions: u32 = "ULONG", "seen in symbols.";
-        0x08 HookIdCount: u32 = "ULONG", "seen in symbols. How many of HookId are used.";
-        0x0c HookId: [u16; 4] = "USHORT [4]", "seen in symbols. The kernel events that they are recorded with.";
+        0x00 LbrHandle: u32 = "ULONG", "from symbols.";
+        0x04 LbrOptions: u32 = "ULONG", "from symbols.";
+        0x08 HookIdCount: u32 = "ULONG", "from symbols. How many of HookId are used.";
+        0x0c HookId: [u16; 4] = "USHORT [4]", "from symbols. The kernel events that they are recorded with.";
     }
 }

@@ -8,6 +8,6 @@ use super::{runtime, members};
 runtime::layout! {
     /// `ETW_LOGGER_HANDLE` since 6.1: 0x1 bytes, aligned to 1.
     pub struct ETW_LOGGER_HANDLE_6_1: members::ETW_LOGGER_HANDLE, 0x1, 1 {
-        0x00 DereferenceAndLeave: u8 = "BOOLEAN", "seen in symbols.";
+        0x00 DereferenceAndLeave: u8 = "BOOLEAN", "from symbols.";
     }
 }

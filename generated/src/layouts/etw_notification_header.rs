@@ -17,8 +17,8 @@ runtime::layout! {
         0x0d _padding0D: [u8; 3], "padding.";
         0x10 Reserved1: u32 = "ULONG", "documented. Not in use.";
         0x14 u14: ETW_NOTIFICATION_HEADER_early_6_0_u14, "unnamed; its members have accessors." {
-            0x14 ReplyCount set_ReplyCount: u32 = "ULONG", "documented, its place inferred. How many replies there are.";
-            0x14 NotifyeeCount set_NotifyeeCount: u32 = "ULONG", "documented, its place inferred. Returned to the sender: how many registrations get it.";
+            0x14 ReplyCount set_ReplyCount: u32 = "ULONG", "documented, offset inferred. How many replies there are.";
+            0x14 NotifyeeCount set_NotifyeeCount: u32 = "ULONG", "documented, offset inferred. Returned to the sender: how many registrations get it.";
         }
         0x18 Reserved2: u64 = "ULONGLONG", "documented. Returned to the sender: a handle to where it gets the replies.";
         0x20 TargetPID: u32 = "ULONG", "documented. If not 0, only registrations of this process get it.";
@@ -31,8 +31,8 @@ runtime::layout! {
 runtime::layout! {
     /// The unnamed union at 0x14 of `ETW_NOTIFICATION_HEADER`.
     pub union ETW_NOTIFICATION_HEADER_early_6_0_u14: 0x4, 4 {
-        0x00 ReplyCount: u32 = "ULONG", "documented, its place inferred. How many replies there are.";
-        0x00 NotifyeeCount: u32 = "ULONG", "documented, its place inferred. Returned to the sender: how many registrations get it.";
+        0x00 ReplyCount: u32 = "ULONG", "documented, offset inferred. How many replies there are.";
+        0x00 NotifyeeCount: u32 = "ULONG", "documented, offset inferred. Returned to the sender: how many registrations get it.";
     }
 }
 
@@ -48,8 +48,8 @@ runtime::layout! {
         0x0d _padding0D: [u8; 3], "padding.";
         0x10 Timeout: u32 = "ULONG", "documented. How long the sender waits.";
         0x14 u14: ETW_NOTIFICATION_HEADER_early_6_0_u14, "unnamed; its members have accessors." {
-            0x14 ReplyCount set_ReplyCount: u32 = "ULONG", "documented, its place inferred. How many replies there are.";
-            0x14 NotifyeeCount set_NotifyeeCount: u32 = "ULONG", "documented, its place inferred. Returned to the sender: how many registrations get it.";
+            0x14 ReplyCount set_ReplyCount: u32 = "ULONG", "documented, offset inferred. How many replies there are.";
+            0x14 NotifyeeCount set_NotifyeeCount: u32 = "ULONG", "documented, offset inferred. Returned to the sender: how many registrations get it.";
         }
         0x18 Reserved2: u64 = "ULONGLONG", "documented. Returned to the sender: a handle to where it gets the replies.";
         0x20 TargetPID: u32 = "ULONG", "documented. If not 0, only registrations of this process get it.";
@@ -71,8 +71,8 @@ runtime::layout! {
         0x0d _padding0D: [u8; 3], "padding.";
         0x10 Timeout: u32 = "ULONG", "documented. How long the sender waits.";
         0x14 u14: ETW_NOTIFICATION_HEADER_early_6_0_u14, "unnamed; its members have accessors." {
-            0x14 ReplyCount set_ReplyCount: u32 = "ULONG", "documented, its place inferred. How many replies there are.";
-            0x14 NotifyeeCount set_NotifyeeCount: u32 = "ULONG", "documented, its place inferred. Returned to the sender: how many registrations get it.";
+            0x14 ReplyCount set_ReplyCount: u32 = "ULONG", "documented, offset inferred. How many replies there are.";
+            0x14 NotifyeeCount set_NotifyeeCount: u32 = "ULONG", "documented, offset inferred. Returned to the sender: how many registrations get it.";
         }
         0x18 Reserved2: u64 = "ULONGLONG", "documented. Returned to the sender: a handle to where it gets the replies.";
         0x20 TargetPID: u32 = "ULONG", "documented. If not 0, only registrations of this process get it.";
@@ -94,8 +94,8 @@ runtime::layout! {
         0x0d _padding0D: [u8; 3], "padding.";
         0x10 Timeout: u32 = "ULONG", "documented. How long the sender waits.";
         0x14 u14: ETW_NOTIFICATION_HEADER_early_6_0_u14, "unnamed; its members have accessors." {
-            0x14 ReplyCount set_ReplyCount: u32 = "ULONG", "documented, its place inferred. How many replies there are.";
-            0x14 NotifyeeCount set_NotifyeeCount: u32 = "ULONG", "documented, its place inferred. Returned to the sender: how many registrations get it.";
+            0x14 ReplyCount set_ReplyCount: u32 = "ULONG", "documented, offset inferred. How many replies there are.";
+            0x14 NotifyeeCount set_NotifyeeCount: u32 = "ULONG", "documented, offset inferred. Returned to the sender: how many registrations get it.";
         }
         0x18 Reserved2: u64 = "ULONGLONG", "documented. Returned to the sender: a handle to where it gets the replies.";
         0x20 TargetPID: u32 = "ULONG", "documented. If not 0, only registrations of this process get it.";

@@ -10,7 +10,7 @@ runtime::layout! {
     ///
     /// The memory partition that a logger's buffers come from.
     pub struct ETW_PARTITION_CONTEXT_2004_x86: members::ETW_PARTITION_CONTEXT, 0x4, 4 {
-        0x00 Partition: runtime::Ptr32 = "EPARTITION *", "seen in symbols.";
+        0x00 Partition: runtime::Ptr32 = "EPARTITION *", "from symbols.";
     }
 }
 
@@ -19,6 +19,6 @@ runtime::layout! {
     ///
     /// The memory partition that a logger's buffers come from.
     pub struct ETW_PARTITION_CONTEXT_2004_x64: members::ETW_PARTITION_CONTEXT, 0x8, 8 {
-        0x00 Partition: runtime::Ptr64 = "EPARTITION *", "seen in symbols.";
+        0x00 Partition: runtime::Ptr64 = "EPARTITION *", "from symbols.";
     }
 }

@@ -10,8 +10,8 @@ runtime::layout! {
     ///
     /// A filter of events by what their data holds.
     pub struct ETW_PAYLOAD_FILTER_6_3: members::ETW_PAYLOAD_FILTER, 0x58, 8 {
-        0x00 RefCount: i32 = "LONG", "seen in symbols. How many hold it.";
+        0x00 RefCount: i32 = "LONG", "from symbols. How many hold it.";
         0x04 _padding04: [u8; 4], "padding.";
-        0x08 PayloadFilter: AGGREGATED_PAYLOAD_FILTER_6_3 = "AGGREGATED_PAYLOAD_FILTER", "seen in symbols. The filter.";
+        0x08 PayloadFilter: AGGREGATED_PAYLOAD_FILTER_6_3 = "AGGREGATED_PAYLOAD_FILTER", "from symbols. The filter.";
     }
 }

@@ -10,11 +10,11 @@ runtime::layout! {
     ///
     /// What performance counters tell of ETW as a whole.
     pub struct ETW_PERF_COUNTERS_6_1: members::ETW_PERF_COUNTERS, 0x18, 4 {
-        0x00 TotalActiveSessions: i32 = "LONG", "seen in symbols. How many sessions there are.";
-        0x04 TotalBufferMemoryNonPagedPool: i32 = "LONG", "seen in symbols. Memory of buffers in non-paged pool.";
-        0x08 TotalBufferMemoryPagedPool: i32 = "LONG", "seen in symbols. Memory of buffers in paged pool.";
-        0x0c TotalGuidsEnabled: i32 = "LONG", "seen in symbols. GUIDs that are enabled.";
-        0x10 TotalGuidsNotEnabled: i32 = "LONG", "seen in symbols. GUIDs that are registered and not enabled.";
-        0x14 TotalGuidsPreEnabled: i32 = "LONG", "seen in symbols. GUIDs that are enabled before they are registered.";
+        0x00 TotalActiveSessions: i32 = "LONG", "from symbols. How many sessions there are.";
+        0x04 TotalBufferMemoryNonPagedPool: i32 = "LONG", "from symbols. Memory of buffers in non-paged pool.";
+        0x08 TotalBufferMemoryPagedPool: i32 = "LONG", "from symbols. Memory of buffers in paged pool.";
+        0x0c TotalGuidsEnabled: i32 = "LONG", "from symbols. GUIDs that are enabled.";
+        0x10 TotalGuidsNotEnabled: i32 = "LONG", "from symbols. GUIDs that are registered and not enabled.";
+        0x14 TotalGuidsPreEnabled: i32 = "LONG", "from symbols. GUIDs that are enabled before they are registered.";
     }
 }

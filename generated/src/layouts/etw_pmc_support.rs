@@ -10,11 +10,11 @@ runtime::layout! {
     ///
     /// Which counters of the processor a session takes, and with which events.
     pub struct ETW_PMC_SUPPORT_6_2_x86: members::ETW_PMC_SUPPORT, 0x24, 4 {
-        0x00 Source: [KPROFILE_SOURCE_6_2; 4] = "KPROFILE_SOURCE [4]", "seen in symbols. The counters.";
-        0x10 HookIdCount: u32 = "ULONG volatile", "seen in symbols. How many of HookId are used.";
-        0x14 HookId: [u16; 4] = "USHORT [4]", "seen in symbols. The events that carry the counters.";
-        0x1c CountersCount: u32 = "ULONG volatile", "seen in symbols. How many of Source are used.";
-        0x20 ProcessorCtrs: [runtime::Ptr32; 1] = "HAL_PMC_COUNTERS * [ANYSIZE_ARRAY]", "seen in symbols. One for each processor.";
+        0x00 Source: [KPROFILE_SOURCE_6_2; 4] = "KPROFILE_SOURCE [4]", "from symbols. The counters.";
+        0x10 HookIdCount: u32 = "ULONG volatile", "from symbols. How many of HookId are used.";
+        0x14 HookId: [u16; 4] = "USHORT [4]", "from symbols. The events that carry the counters.";
+        0x1c CountersCount: u32 = "ULONG volatile", "from symbols. How many of Source are used.";
+        0x20 ProcessorCtrs: [runtime::Ptr32; 1] = "HAL_PMC_COUNTERS * [ANYSIZE_ARRAY]", "from symbols. One for each processor.";
     }
 }
 
@@ -23,11 +23,11 @@ runtime::layout! {
     ///
     /// Which counters of the processor a session takes, and with which events.
     pub struct ETW_PMC_SUPPORT_6_2_x64: members::ETW_PMC_SUPPORT, 0x28, 8 {
-        0x00 Source: [KPROFILE_SOURCE_6_2; 4] = "KPROFILE_SOURCE [4]", "seen in symbols. The counters.";
-        0x10 HookIdCount: u32 = "ULONG volatile", "seen in symbols. How many of HookId are used.";
-        0x14 HookId: [u16; 4] = "USHORT [4]", "seen in symbols. The events that carry the counters.";
-        0x1c CountersCount: u32 = "ULONG volatile", "seen in symbols. How many of Source are used.";
-        0x20 ProcessorCtrs: [runtime::Ptr64; 1] = "HAL_PMC_COUNTERS * [ANYSIZE_ARRAY]", "seen in symbols. One for each processor.";
+        0x00 Source: [KPROFILE_SOURCE_6_2; 4] = "KPROFILE_SOURCE [4]", "from symbols. The counters.";
+        0x10 HookIdCount: u32 = "ULONG volatile", "from symbols. How many of HookId are used.";
+        0x14 HookId: [u16; 4] = "USHORT [4]", "from symbols. The events that carry the counters.";
+        0x1c CountersCount: u32 = "ULONG volatile", "from symbols. How many of Source are used.";
+        0x20 ProcessorCtrs: [runtime::Ptr64; 1] = "HAL_PMC_COUNTERS * [ANYSIZE_ARRAY]", "from symbols. One for each processor.";
     }
 }
 
@@ -36,11 +36,11 @@ runtime::layout! {
     ///
     /// Which counters of the processor a session takes, and with which events.
     pub struct ETW_PMC_SUPPORT_1703_x86: members::ETW_PMC_SUPPORT, 0x34, 4 {
-        0x00 Source: [KPROFILE_SOURCE_6_2; 8] = "KPROFILE_SOURCE [8]", "seen in symbols. The counters.";
-        0x20 HookIdCount: u32 = "ULONG volatile", "seen in symbols. How many of HookId are used.";
-        0x24 HookId: [u16; 4] = "USHORT [4]", "seen in symbols. The events that carry the counters.";
-        0x2c CountersCount: u32 = "ULONG volatile", "seen in symbols. How many of Source are used.";
-        0x30 ProcessorCtrs: [runtime::Ptr32; 1] = "HAL_PMC_COUNTERS * [ANYSIZE_ARRAY]", "seen in symbols. One for each processor.";
+        0x00 Source: [KPROFILE_SOURCE_6_2; 8] = "KPROFILE_SOURCE [8]", "from symbols. The counters.";
+        0x20 HookIdCount: u32 = "ULONG volatile", "from symbols. How many of HookId are used.";
+        0x24 HookId: [u16; 4] = "USHORT [4]", "from symbols. The events that carry the counters.";
+        0x2c CountersCount: u32 = "ULONG volatile", "from symbols. How many of Source are used.";
+        0x30 ProcessorCtrs: [runtime::Ptr32; 1] = "HAL_PMC_COUNTERS * [ANYSIZE_ARRAY]", "from symbols. One for each processor.";
     }
 }
 
@@ -49,11 +49,11 @@ runtime::layout! {
     ///
     /// Which counters of the processor a session takes, and with which events.
     pub struct ETW_PMC_SUPPORT_1703_x64: members::ETW_PMC_SUPPORT, 0x38, 8 {
-        0x00 Source: [KPROFILE_SOURCE_6_2; 8] = "KPROFILE_SOURCE [8]", "seen in symbols. The counters.";
-        0x20 HookIdCount: u32 = "ULONG volatile", "seen in symbols. How many of HookId are used.";
-        0x24 HookId: [u16; 4] = "USHORT [4]", "seen in symbols. The events that carry the counters.";
-        0x2c CountersCount: u32 = "ULONG volatile", "seen in symbols. How many of Source are used.";
-        0x30 ProcessorCtrs: [runtime::Ptr64; 1] = "HAL_PMC_COUNTERS * [ANYSIZE_ARRAY]", "seen in symbols. One for each processor.";
+        0x00 Source: [KPROFILE_SOURCE_6_2; 8] = "KPROFILE_SOURCE [8]", "from symbols. The counters.";
+        0x20 HookIdCount: u32 = "ULONG volatile", "from symbols. How many of HookId are used.";
+        0x24 HookId: [u16; 4] = "USHORT [4]", "from symbols. The events that carry the counters.";
+        0x2c CountersCount: u32 = "ULONG volatile", "from symbols. How many of Source are used.";
+        0x30 ProcessorCtrs: [runtime::Ptr64; 1] = "HAL_PMC_COUNTERS * [ANYSIZE_ARRAY]", "from symbols. One for each processor.";
     }
 }
 
@@ -62,11 +62,11 @@ runtime::layout! {
     ///
     /// Which counters of the processor a session takes, and with which events.
     pub struct ETW_PMC_SUPPORT_1903_x86: members::ETW_PMC_SUPPORT, 0x18, 4 {
-        0x00 Source: runtime::Ptr32 = "KPROFILE_SOURCE *", "seen in symbols. The counters.";
-        0x04 HookIdCount: u32 = "ULONG volatile", "seen in symbols. How many of HookId are used.";
-        0x08 HookId: [u16; 4] = "USHORT [4]", "seen in symbols. The events that carry the counters.";
-        0x10 CountersCount: u32 = "ULONG volatile", "seen in symbols. How many of Source are used.";
-        0x14 ProcessorCtrs: [runtime::Ptr32; 1] = "HAL_PMC_COUNTERS * [ANYSIZE_ARRAY]", "seen in symbols. One for each processor.";
+        0x00 Source: runtime::Ptr32 = "KPROFILE_SOURCE *", "from symbols. The counters.";
+        0x04 HookIdCount: u32 = "ULONG volatile", "from symbols. How many of HookId are used.";
+        0x08 HookId: [u16; 4] = "USHORT [4]", "from symbols. The events that carry the counters.";
+        0x10 CountersCount: u32 = "ULONG volatile", "from symbols. How many of Source are used.";
+        0x14 ProcessorCtrs: [runtime::Ptr32; 1] = "HAL_PMC_COUNTERS * [ANYSIZE_ARRAY]", "from symbols. One for each processor.";
     }
 }
 
@@ -75,10 +75,10 @@ runtime::layout! {
     ///
     /// Which counters of the processor a session takes, and with which events.
     pub struct ETW_PMC_SUPPORT_1903_x64: members::ETW_PMC_SUPPORT, 0x20, 8 {
-        0x00 Source: runtime::Ptr64 = "KPROFILE_SOURCE *", "seen in symbols. The counters.";
-        0x08 HookIdCount: u32 = "ULONG volatile", "seen in symbols. How many of HookId are used.";
-        0x0c HookId: [u16; 4] = "USHORT [4]", "seen in symbols. The events that carry the counters.";
-        0x14 CountersCount: u32 = "ULONG volatile", "seen in symbols. How many of Source are used.";
-        0x18 ProcessorCtrs: [runtime::Ptr64; 1] = "HAL_PMC_COUNTERS * [ANYSIZE_ARRAY]", "seen in symbols. One for each processor.";
+        0x00 Source: runtime::Ptr64 = "KPROFILE_SOURCE *", "from symbols. The counters.";
+        0x08 HookIdCount: u32 = "ULONG volatile", "from symbols. How many of HookId are used.";
+        0x0c HookId: [u16; 4] = "USHORT [4]", "from symbols. The events that carry the counters.";
+        0x14 CountersCount: u32 = "ULONG volatile", "from symbols. How many of Source are used.";
+        0x18 ProcessorCtrs: [runtime::Ptr64; 1] = "HAL_PMC_COUNTERS * [ANYSIZE_ARRAY]", "from symbols. One for each processor.";
     }
 }

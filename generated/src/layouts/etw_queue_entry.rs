@@ -36,14 +36,14 @@ runtime::layout! {
     ///
     /// A notification that waits to be received by a process, or a reply that waits to be received by its sender.
     pub struct ETW_QUEUE_ENTRY_6_2_x86: members::ETW_QUEUE_ENTRY, 0x20, 4 {
-        0x00 ListEntry: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "seen in symbols. Links the notifications of one ETW\\_DATA\\_SOURCE.";
-        0x08 DataBlock: runtime::Ptr32 = "ETWP_NOTIFICATION_HEADER *", "seen in symbols. The notification.";
-        0x0c RegEntry: runtime::Ptr32 = "ETW_REG_ENTRY *", "seen in symbols. The registration that gets it.";
-        0x10 ReplyObject: runtime::Ptr32 = "ETW_REG_ENTRY *", "seen in symbols. The registration through which the sender gets the reply.";
-        0x14 WakeReference: runtime::Ptr32 = "PVOID", "seen in symbols.";
-        0x18 RegIndex: u16 = "USHORT", "seen in symbols. The index of the registration that receives it.";
-        0x1a ReplyIndex: u16 = "USHORT", "seen in symbols. The index of the reply among those that are awaited.";
-        0x1c Flags: u32 = "ULONG", "seen in symbols. What the entry is, bit by bit.";
+        0x00 ListEntry: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "from symbols. Links the notifications of one ETW\\_DATA\\_SOURCE.";
+        0x08 DataBlock: runtime::Ptr32 = "ETWP_NOTIFICATION_HEADER *", "from symbols. The notification.";
+        0x0c RegEntry: runtime::Ptr32 = "ETW_REG_ENTRY *", "from symbols. The registration that gets it.";
+        0x10 ReplyObject: runtime::Ptr32 = "ETW_REG_ENTRY *", "from symbols. The registration through which the sender gets the reply.";
+        0x14 WakeReference: runtime::Ptr32 = "PVOID", "from symbols.";
+        0x18 RegIndex: u16 = "USHORT", "from symbols. The index of the registration that receives it.";
+        0x1a ReplyIndex: u16 = "USHORT", "from symbols. The index of the reply among those that are awaited.";
+        0x1c Flags: u32 = "ULONG", "from symbols. What the entry is, bit by bit.";
     }
 }
 
@@ -52,13 +52,13 @@ runtime::layout! {
     ///
     /// A notification that waits to be received by a process, or a reply that waits to be received by its sender.
     pub struct ETW_QUEUE_ENTRY_6_2_x64: members::ETW_QUEUE_ENTRY, 0x38, 8 {
-        0x00 ListEntry: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "seen in symbols. Links the notifications of one ETW\\_DATA\\_SOURCE.";
-        0x10 DataBlock: runtime::Ptr64 = "ETWP_NOTIFICATION_HEADER *", "seen in symbols. The notification.";
-        0x18 RegEntry: runtime::Ptr64 = "ETW_REG_ENTRY *", "seen in symbols. The registration that gets it.";
-        0x20 ReplyObject: runtime::Ptr64 = "ETW_REG_ENTRY *", "seen in symbols. The registration through which the sender gets the reply.";
-        0x28 WakeReference: runtime::Ptr64 = "PVOID", "seen in symbols.";
-        0x30 RegIndex: u16 = "USHORT", "seen in symbols. The index of the registration that receives it.";
-        0x32 ReplyIndex: u16 = "USHORT", "seen in symbols. The index of the reply among those that are awaited.";
-        0x34 Flags: u32 = "ULONG", "seen in symbols. What the entry is, bit by bit.";
+        0x00 ListEntry: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "from symbols. Links the notifications of one ETW\\_DATA\\_SOURCE.";
+        0x10 DataBlock: runtime::Ptr64 = "ETWP_NOTIFICATION_HEADER *", "from symbols. The notification.";
+        0x18 RegEntry: runtime::Ptr64 = "ETW_REG_ENTRY *", "from symbols. The registration that gets it.";
+        0x20 ReplyObject: runtime::Ptr64 = "ETW_REG_ENTRY *", "from symbols. The registration through which the sender gets the reply.";
+        0x28 WakeReference: runtime::Ptr64 = "PVOID", "from symbols.";
+        0x30 RegIndex: u16 = "USHORT", "from symbols. The index of the registration that receives it.";
+        0x32 ReplyIndex: u16 = "USHORT", "from symbols. The index of the reply among those that are awaited.";
+        0x34 Flags: u32 = "ULONG", "from symbols. What the entry is, bit by bit.";
     }
 }

@@ -13,9 +13,9 @@ runtime::layout! {
     /// handles have the room of 64 bits on all architectures.
     pub struct ETW_REALTIME_CONNECT_early_6_0: members::ETW_REALTIME_CONNECT, 0x20, 8 {
         0x00 LoggerId: u32 = "ULONG", "documented. Given: the session, by the number of its logger.";
-        0x04 ConsumerId: u32 = "ULONG", "documented without a name. Returned: the consumer, by the number of its connection.";
-        0x08 ConsumerHandle64: u64 = "ULONG64", "documented without a name. Returned: in 6.0 a handle to a pipe, later one to the EtwConsumer object.";
-        0x10 ReferenceTime: ETW_REF_CLOCK_early_6_0 = "ETW_REF_CLOCK", "documented without a name. Returned: when the session began.";
+        0x04 ConsumerId: u32 = "ULONG", "documented, name unknown. Returned: the consumer, by the number of its connection.";
+        0x08 ConsumerHandle64: u64 = "ULONG64", "documented, name unknown. Returned: in 6.0 a handle to a pipe, later one to the EtwConsumer object.";
+        0x10 ReferenceTime: ETW_REF_CLOCK_early_6_0 = "ETW_REF_CLOCK", "documented, name unknown. Returned: when the session began.";
     }
 }
 
@@ -29,68 +29,68 @@ runtime::layout! {
         0x00 LoggerId: u32 = "ULONG", "documented. Given: the session, by the number of its logger.";
         0x04 ReservedBufferSpaceSize: u32 = "ULONG", "documented. Given.";
         0x08 u08: ETW_REALTIME_CONNECT_6_1_x86_u08, "unnamed; its members have accessors." {
-            0x08 ReservedBufferSpace set_ReservedBufferSpace: runtime::Ptr32 = "UCHAR *", "documented, its place inferred. Given: where in the consumer's process buffers are copied to.";
-            0x08 ReservedBufferSpace64 set_ReservedBufferSpace64: u64 = "ULONG64", "documented, its place inferred.";
+            0x08 ReservedBufferSpace set_ReservedBufferSpace: runtime::Ptr32 = "UCHAR *", "documented, offset inferred. Given: where in the consumer's process buffers are copied to.";
+            0x08 ReservedBufferSpace64 set_ReservedBufferSpace64: u64 = "ULONG64", "documented, offset inferred.";
         }
-        0x10 ReservedBufferSpaceBitMap64: u64 = "ULONG64", "documented without name and type. Given: the address of the bits for ETW\\_REALTIME\\_CONSUMER.ReservedBufferSpaceBitMap.";
+        0x10 ReservedBufferSpaceBitMap64: u64 = "ULONG64", "documented, name and type unknown. Given: the address of the bits for ETW\\_REALTIME\\_CONSUMER.ReservedBufferSpaceBitMap.";
         0x18 u18: ETW_REALTIME_CONNECT_6_1_x86_u18, "unnamed; its members have accessors." {
-            0x18 DisconnectEvent set_DisconnectEvent: runtime::Ptr32 = "HANDLE", "documented, its place inferred. Given.";
-            0x18 DisconnectEvent64 set_DisconnectEvent64: u64 = "ULONG64", "documented, its place inferred.";
+            0x18 DisconnectEvent set_DisconnectEvent: runtime::Ptr32 = "HANDLE", "documented, offset inferred. Given.";
+            0x18 DisconnectEvent64 set_DisconnectEvent64: u64 = "ULONG64", "documented, offset inferred.";
         }
         0x20 u20: ETW_REALTIME_CONNECT_6_1_x86_u20, "unnamed; its members have accessors." {
-            0x20 DataAvailableEvent set_DataAvailableEvent: runtime::Ptr32 = "HANDLE", "documented, its place inferred. Given.";
-            0x20 DataAvailableEvent64 set_DataAvailableEvent64: u64 = "ULONG64", "documented, its place inferred.";
+            0x20 DataAvailableEvent set_DataAvailableEvent: runtime::Ptr32 = "HANDLE", "documented, offset inferred. Given.";
+            0x20 DataAvailableEvent64 set_DataAvailableEvent64: u64 = "ULONG64", "documented, offset inferred.";
         }
         0x28 u28: ETW_REALTIME_CONNECT_6_1_x86_u28, "unnamed; its members have accessors." {
-            0x28 UserBufferListHead set_UserBufferListHead: runtime::Ptr32 = "SINGLE_LIST_ENTRY *", "documented, its place inferred. Given: the head, in the consumer's process, of the list of buffers for it.";
-            0x28 UserBufferListHead64 set_UserBufferListHead64: u64 = "ULONG64", "documented, its place inferred.";
+            0x28 UserBufferListHead set_UserBufferListHead: runtime::Ptr32 = "SINGLE_LIST_ENTRY *", "documented, offset inferred. Given: the head, in the consumer's process, of the list of buffers for it.";
+            0x28 UserBufferListHead64 set_UserBufferListHead64: u64 = "ULONG64", "documented, offset inferred.";
         }
         0x30 u30: ETW_REALTIME_CONNECT_6_1_x86_u30, "unnamed; its members have accessors." {
-            0x30 UserBufferCount set_UserBufferCount: runtime::Ptr32 = "ULONG *", "documented, its place inferred. Given: where those buffers are counted.";
-            0x30 UserBufferCount64 set_UserBufferCount64: u64 = "ULONG64", "documented, its place inferred.";
+            0x30 UserBufferCount set_UserBufferCount: runtime::Ptr32 = "ULONG *", "documented, offset inferred. Given: where those buffers are counted.";
+            0x30 UserBufferCount64 set_UserBufferCount64: u64 = "ULONG64", "documented, offset inferred.";
         }
-        0x38 ConsumerHandle64: u64 = "ULONG64", "documented without a name. Returned: in 6.0 a handle to a pipe, later one to the EtwConsumer object.\n\nErratum, 6.2: the document's offset is 0x48, the declaration's order and size give 0x38 (the document names 6.1 alone for this offset; the same page has 0x50 bytes for 6.1 and 6.2).";
-        0x40 ReferenceTime: ETW_REF_CLOCK_early_6_0 = "ETW_REF_CLOCK", "documented without a name. Returned: when the session began.\n\nErratum, 6.2: the document's offset is 0x50, the declaration's order and size give 0x40 (as for the handle before it).";
+        0x38 ConsumerHandle64: u64 = "ULONG64", "documented, name unknown. Returned: in 6.0 a handle to a pipe, later one to the EtwConsumer object.\n\nErratum, 6.2: the document's offset is 0x48, the declaration's order and size give 0x38 (the document names 6.1 alone for this offset; the same page has 0x50 bytes for 6.1 and 6.2).";
+        0x40 ReferenceTime: ETW_REF_CLOCK_early_6_0 = "ETW_REF_CLOCK", "documented, name unknown. Returned: when the session began.\n\nErratum, 6.2: the document's offset is 0x50, the declaration's order and size give 0x40 (as for the handle before it).";
     }
 }
 
 runtime::layout! {
     /// The unnamed union at 0x08 of `ETW_REALTIME_CONNECT`.
     pub union ETW_REALTIME_CONNECT_6_1_x86_u08: 0x8, 8 {
-        0x00 ReservedBufferSpace: runtime::Bytes<runtime::Ptr32, 8> = "UCHAR *", "documented, its place inferred. Given: where in the consumer's process buffers are copied to.";
-        0x00 ReservedBufferSpace64: u64 = "ULONG64", "documented, its place inferred.";
+        0x00 ReservedBufferSpace: runtime::Bytes<runtime::Ptr32, 8> = "UCHAR *", "documented, offset inferred. Given: where in the consumer's process buffers are copied to.";
+        0x00 ReservedBufferSpace64: u64 = "ULONG64", "documented, offset inferred.";
     }
 }
 
 runtime::layout! {
     /// The unnamed union at 0x18 of `ETW_REALTIME_CONNECT`.
     pub union ETW_REALTIME_CONNECT_6_1_x86_u18: 0x8, 8 {
-        0x00 DisconnectEvent: runtime::Bytes<runtime::Ptr32, 8> = "HANDLE", "documented, its place inferred. Given.";
-        0x00 DisconnectEvent64: u64 = "ULONG64", "documented, its place inferred.";
+        0x00 DisconnectEvent: runtime::Bytes<runtime::Ptr32, 8> = "HANDLE", "documented, offset inferred. Given.";
+        0x00 DisconnectEvent64: u64 = "ULONG64", "documented, offset inferred.";
     }
 }
 
 runtime::layout! {
     /// The unnamed union at 0x20 of `ETW_REALTIME_CONNECT`.
     pub union ETW_REALTIME_CONNECT_6_1_x86_u20: 0x8, 8 {
-        0x00 DataAvailableEvent: runtime::Bytes<runtime::Ptr32, 8> = "HANDLE", "documented, its place inferred. Given.";
-        0x00 DataAvailableEvent64: u64 = "ULONG64", "documented, its place inferred.";
+        0x00 DataAvailableEvent: runtime::Bytes<runtime::Ptr32, 8> = "HANDLE", "documented, offset inferred. Given.";
+        0x00 DataAvailableEvent64: u64 = "ULONG64", "documented, offset inferred.";
     }
 }
 
 runtime::layout! {
     /// The unnamed union at 0x28 of `ETW_REALTIME_CONNECT`.
     pub union ETW_REALTIME_CONNECT_6_1_x86_u28: 0x8, 8 {
-        0x00 UserBufferListHead: runtime::Bytes<runtime::Ptr32, 8> = "SINGLE_LIST_ENTRY *", "documented, its place inferred. Given: the head, in the consumer's process, of the list of buffers for it.";
-        0x00 UserBufferListHead64: u64 = "ULONG64", "documented, its place inferred.";
+        0x00 UserBufferListHead: runtime::Bytes<runtime::Ptr32, 8> = "SINGLE_LIST_ENTRY *", "documented, offset inferred. Given: the head, in the consumer's process, of the list of buffers for it.";
+        0x00 UserBufferListHead64: u64 = "ULONG64", "documented, offset inferred.";
     }
 }
 
 runtime::layout! {
     /// The unnamed union at 0x30 of `ETW_REALTIME_CONNECT`.
     pub union ETW_REALTIME_CONNECT_6_1_x86_u30: 0x8, 8 {
-        0x00 UserBufferCount: runtime::Bytes<runtime::Ptr32, 8> = "ULONG *", "documented, its place inferred. Given: where those buffers are counted.";
-        0x00 UserBufferCount64: u64 = "ULONG64", "documented, its place inferred.";
+        0x00 UserBufferCount: runtime::Bytes<runtime::Ptr32, 8> = "ULONG *", "documented, offset inferred. Given: where those buffers are counted.";
+        0x00 UserBufferCount64: u64 = "ULONG64", "documented, offset inferred.";
     }
 }
 
@@ -104,68 +104,68 @@ runtime::layout! {
         0x00 LoggerId: u32 = "ULONG", "documented. Given: the session, by the number of its logger.";
         0x04 ReservedBufferSpaceSize: u32 = "ULONG", "documented. Given.";
         0x08 u08: ETW_REALTIME_CONNECT_6_1_x64_u08, "unnamed; its members have accessors." {
-            0x08 ReservedBufferSpace set_ReservedBufferSpace: runtime::Ptr64 = "UCHAR *", "documented, its place inferred. Given: where in the consumer's process buffers are copied to.";
-            0x08 ReservedBufferSpace64 set_ReservedBufferSpace64: u64 = "ULONG64", "documented, its place inferred.";
+            0x08 ReservedBufferSpace set_ReservedBufferSpace: runtime::Ptr64 = "UCHAR *", "documented, offset inferred. Given: where in the consumer's process buffers are copied to.";
+            0x08 ReservedBufferSpace64 set_ReservedBufferSpace64: u64 = "ULONG64", "documented, offset inferred.";
         }
-        0x10 ReservedBufferSpaceBitMap64: u64 = "ULONG64", "documented without name and type. Given: the address of the bits for ETW\\_REALTIME\\_CONSUMER.ReservedBufferSpaceBitMap.";
+        0x10 ReservedBufferSpaceBitMap64: u64 = "ULONG64", "documented, name and type unknown. Given: the address of the bits for ETW\\_REALTIME\\_CONSUMER.ReservedBufferSpaceBitMap.";
         0x18 u18: ETW_REALTIME_CONNECT_6_1_x64_u18, "unnamed; its members have accessors." {
-            0x18 DisconnectEvent set_DisconnectEvent: runtime::Ptr64 = "HANDLE", "documented, its place inferred. Given.";
-            0x18 DisconnectEvent64 set_DisconnectEvent64: u64 = "ULONG64", "documented, its place inferred.";
+            0x18 DisconnectEvent set_DisconnectEvent: runtime::Ptr64 = "HANDLE", "documented, offset inferred. Given.";
+            0x18 DisconnectEvent64 set_DisconnectEvent64: u64 = "ULONG64", "documented, offset inferred.";
         }
         0x20 u20: ETW_REALTIME_CONNECT_6_1_x64_u20, "unnamed; its members have accessors." {
-            0x20 DataAvailableEvent set_DataAvailableEvent: runtime::Ptr64 = "HANDLE", "documented, its place inferred. Given.";
-            0x20 DataAvailableEvent64 set_DataAvailableEvent64: u64 = "ULONG64", "documented, its place inferred.";
+            0x20 DataAvailableEvent set_DataAvailableEvent: runtime::Ptr64 = "HANDLE", "documented, offset inferred. Given.";
+            0x20 DataAvailableEvent64 set_DataAvailableEvent64: u64 = "ULONG64", "documented, offset inferred.";
         }
         0x28 u28: ETW_REALTIME_CONNECT_6_1_x64_u28, "unnamed; its members have accessors." {
-            0x28 UserBufferListHead set_UserBufferListHead: runtime::Ptr64 = "SINGLE_LIST_ENTRY *", "documented, its place inferred. Given: the head, in the consumer's process, of the list of buffers for it.";
-            0x28 UserBufferListHead64 set_UserBufferListHead64: u64 = "ULONG64", "documented, its place inferred.";
+            0x28 UserBufferListHead set_UserBufferListHead: runtime::Ptr64 = "SINGLE_LIST_ENTRY *", "documented, offset inferred. Given: the head, in the consumer's process, of the list of buffers for it.";
+            0x28 UserBufferListHead64 set_UserBufferListHead64: u64 = "ULONG64", "documented, offset inferred.";
         }
         0x30 u30: ETW_REALTIME_CONNECT_6_1_x64_u30, "unnamed; its members have accessors." {
-            0x30 UserBufferCount set_UserBufferCount: runtime::Ptr64 = "ULONG *", "documented, its place inferred. Given: where those buffers are counted.";
-            0x30 UserBufferCount64 set_UserBufferCount64: u64 = "ULONG64", "documented, its place inferred.";
+            0x30 UserBufferCount set_UserBufferCount: runtime::Ptr64 = "ULONG *", "documented, offset inferred. Given: where those buffers are counted.";
+            0x30 UserBufferCount64 set_UserBufferCount64: u64 = "ULONG64", "documented, offset inferred.";
         }
-        0x38 ConsumerHandle64: u64 = "ULONG64", "documented without a name. Returned: in 6.0 a handle to a pipe, later one to the EtwConsumer object.\n\nErratum, 6.2: the document's offset is 0x48, the declaration's order and size give 0x38 (the document names 6.1 alone for this offset; the same page has 0x50 bytes for 6.1 and 6.2).";
-        0x40 ReferenceTime: ETW_REF_CLOCK_early_6_0 = "ETW_REF_CLOCK", "documented without a name. Returned: when the session began.\n\nErratum, 6.2: the document's offset is 0x50, the declaration's order and size give 0x40 (as for the handle before it).";
+        0x38 ConsumerHandle64: u64 = "ULONG64", "documented, name unknown. Returned: in 6.0 a handle to a pipe, later one to the EtwConsumer object.\n\nErratum, 6.2: the document's offset is 0x48, the declaration's order and size give 0x38 (the document names 6.1 alone for this offset; the same page has 0x50 bytes for 6.1 and 6.2).";
+        0x40 ReferenceTime: ETW_REF_CLOCK_early_6_0 = "ETW_REF_CLOCK", "documented, name unknown. Returned: when the session began.\n\nErratum, 6.2: the document's offset is 0x50, the declaration's order and size give 0x40 (as for the handle before it).";
     }
 }
 
 runtime::layout! {
     /// The unnamed union at 0x08 of `ETW_REALTIME_CONNECT`.
     pub union ETW_REALTIME_CONNECT_6_1_x64_u08: 0x8, 8 {
-        0x00 ReservedBufferSpace: runtime::Ptr64 = "UCHAR *", "documented, its place inferred. Given: where in the consumer's process buffers are copied to.";
-        0x00 ReservedBufferSpace64: u64 = "ULONG64", "documented, its place inferred.";
+        0x00 ReservedBufferSpace: runtime::Ptr64 = "UCHAR *", "documented, offset inferred. Given: where in the consumer's process buffers are copied to.";
+        0x00 ReservedBufferSpace64: u64 = "ULONG64", "documented, offset inferred.";
     }
 }
 
 runtime::layout! {
     /// The unnamed union at 0x18 of `ETW_REALTIME_CONNECT`.
     pub union ETW_REALTIME_CONNECT_6_1_x64_u18: 0x8, 8 {
-        0x00 DisconnectEvent: runtime::Ptr64 = "HANDLE", "documented, its place inferred. Given.";
-        0x00 DisconnectEvent64: u64 = "ULONG64", "documented, its place inferred.";
+        0x00 DisconnectEvent: runtime::Ptr64 = "HANDLE", "documented, offset inferred. Given.";
+        0x00 DisconnectEvent64: u64 = "ULONG64", "documented, offset inferred.";
     }
 }
 
 runtime::layout! {
     /// The unnamed union at 0x20 of `ETW_REALTIME_CONNECT`.
     pub union ETW_REALTIME_CONNECT_6_1_x64_u20: 0x8, 8 {
-        0x00 DataAvailableEvent: runtime::Ptr64 = "HANDLE", "documented, its place inferred. Given.";
-        0x00 DataAvailableEvent64: u64 = "ULONG64", "documented, its place inferred.";
+        0x00 DataAvailableEvent: runtime::Ptr64 = "HANDLE", "documented, offset inferred. Given.";
+        0x00 DataAvailableEvent64: u64 = "ULONG64", "documented, offset inferred.";
     }
 }
 
 runtime::layout! {
     /// The unnamed union at 0x28 of `ETW_REALTIME_CONNECT`.
     pub union ETW_REALTIME_CONNECT_6_1_x64_u28: 0x8, 8 {
-        0x00 UserBufferListHead: runtime::Ptr64 = "SINGLE_LIST_ENTRY *", "documented, its place inferred. Given: the head, in the consumer's process, of the list of buffers for it.";
-        0x00 UserBufferListHead64: u64 = "ULONG64", "documented, its place inferred.";
+        0x00 UserBufferListHead: runtime::Ptr64 = "SINGLE_LIST_ENTRY *", "documented, offset inferred. Given: the head, in the consumer's process, of the list of buffers for it.";
+        0x00 UserBufferListHead64: u64 = "ULONG64", "documented, offset inferred.";
     }
 }
 
 runtime::layout! {
     /// The unnamed union at 0x30 of `ETW_REALTIME_CONNECT`.
     pub union ETW_REALTIME_CONNECT_6_1_x64_u30: 0x8, 8 {
-        0x00 UserBufferCount: runtime::Ptr64 = "ULONG *", "documented, its place inferred. Given: where those buffers are counted.";
-        0x00 UserBufferCount64: u64 = "ULONG64", "documented, its place inferred.";
+        0x00 UserBufferCount: runtime::Ptr64 = "ULONG *", "documented, offset inferred. Given: where those buffers are counted.";
+        0x00 UserBufferCount64: u64 = "ULONG64", "documented, offset inferred.";
     }
 }
 
@@ -179,52 +179,52 @@ runtime::layout! {
         0x00 LoggerId: u32 = "ULONG", "documented. Given: the session, by the number of its logger.";
         0x04 ReservedBufferSpaceSize: u32 = "ULONG", "documented. Given.";
         0x08 u08: ETW_REALTIME_CONNECT_6_1_x86_u08, "unnamed; its members have accessors." {
-            0x08 ReservedBufferSpace set_ReservedBufferSpace: runtime::Ptr32 = "UCHAR *", "documented, its place inferred. Given: where in the consumer's process buffers are copied to.";
-            0x08 ReservedBufferSpace64 set_ReservedBufferSpace64: u64 = "ULONG64", "documented, its place inferred.";
+            0x08 ReservedBufferSpace set_ReservedBufferSpace: runtime::Ptr32 = "UCHAR *", "documented, offset inferred. Given: where in the consumer's process buffers are copied to.";
+            0x08 ReservedBufferSpace64 set_ReservedBufferSpace64: u64 = "ULONG64", "documented, offset inferred.";
         }
-        0x10 ReservedBufferSpaceBitMap64: u64 = "ULONG64", "documented without name and type. Given: the address of the bits for ETW\\_REALTIME\\_CONSUMER.ReservedBufferSpaceBitMap.";
+        0x10 ReservedBufferSpaceBitMap64: u64 = "ULONG64", "documented, name and type unknown. Given: the address of the bits for ETW\\_REALTIME\\_CONSUMER.ReservedBufferSpaceBitMap.";
         0x18 u18: ETW_REALTIME_CONNECT_6_1_x86_u18, "unnamed; its members have accessors." {
-            0x18 DisconnectEvent set_DisconnectEvent: runtime::Ptr32 = "HANDLE", "documented, its place inferred. Given.";
-            0x18 DisconnectEvent64 set_DisconnectEvent64: u64 = "ULONG64", "documented, its place inferred.";
+            0x18 DisconnectEvent set_DisconnectEvent: runtime::Ptr32 = "HANDLE", "documented, offset inferred. Given.";
+            0x18 DisconnectEvent64 set_DisconnectEvent64: u64 = "ULONG64", "documented, offset inferred.";
         }
         0x20 u20: ETW_REALTIME_CONNECT_6_1_x86_u20, "unnamed; its members have accessors." {
-            0x20 DataAvailableEvent set_DataAvailableEvent: runtime::Ptr32 = "HANDLE", "documented, its place inferred. Given.";
-            0x20 DataAvailableEvent64 set_DataAvailableEvent64: u64 = "ULONG64", "documented, its place inferred.";
+            0x20 DataAvailableEvent set_DataAvailableEvent: runtime::Ptr32 = "HANDLE", "documented, offset inferred. Given.";
+            0x20 DataAvailableEvent64 set_DataAvailableEvent64: u64 = "ULONG64", "documented, offset inferred.";
         }
         0x28 u28: ETW_REALTIME_CONNECT_6_1_x86_u28, "unnamed; its members have accessors." {
-            0x28 UserBufferListHead set_UserBufferListHead: runtime::Ptr32 = "SINGLE_LIST_ENTRY *", "documented, its place inferred. Given: the head, in the consumer's process, of the list of buffers for it.";
-            0x28 UserBufferListHead64 set_UserBufferListHead64: u64 = "ULONG64", "documented, its place inferred.";
+            0x28 UserBufferListHead set_UserBufferListHead: runtime::Ptr32 = "SINGLE_LIST_ENTRY *", "documented, offset inferred. Given: the head, in the consumer's process, of the list of buffers for it.";
+            0x28 UserBufferListHead64 set_UserBufferListHead64: u64 = "ULONG64", "documented, offset inferred.";
         }
         0x30 u30: ETW_REALTIME_CONNECT_6_1_x86_u30, "unnamed; its members have accessors." {
-            0x30 UserBufferCount set_UserBufferCount: runtime::Ptr32 = "ULONG *", "documented, its place inferred. Given: where those buffers are counted.";
-            0x30 UserBufferCount64 set_UserBufferCount64: u64 = "ULONG64", "documented, its place inferred.";
+            0x30 UserBufferCount set_UserBufferCount: runtime::Ptr32 = "ULONG *", "documented, offset inferred. Given: where those buffers are counted.";
+            0x30 UserBufferCount64 set_UserBufferCount64: u64 = "ULONG64", "documented, offset inferred.";
         }
         0x38 u38: ETW_REALTIME_CONNECT_6_3_x86_u38, "unnamed; its members have accessors." {
-            0x38 EventsLostCount set_EventsLostCount: runtime::Ptr32 = "ULONG *", "documented, its place inferred. Given: where lost events are counted.";
-            0x38 EventsLostCount64 set_EventsLostCount64: u64 = "ULONG64", "documented, its place inferred.";
+            0x38 EventsLostCount set_EventsLostCount: runtime::Ptr32 = "ULONG *", "documented, offset inferred. Given: where lost events are counted.";
+            0x38 EventsLostCount64 set_EventsLostCount64: u64 = "ULONG64", "documented, offset inferred.";
         }
         0x40 u40: ETW_REALTIME_CONNECT_6_3_x86_u40, "unnamed; its members have accessors." {
-            0x40 BuffersLostCount set_BuffersLostCount: runtime::Ptr32 = "ULONG *", "documented, its place inferred. Given: where lost buffers are counted.";
-            0x40 BuffersLostCount64 set_BuffersLostCount64: u64 = "ULONG64", "documented, its place inferred.\n\nErratum, 6.3..: the document's name is BuffersLostCount, another document says BuffersLostCount64 (no two members of a union have one name, and those of the other unions end in 64).";
+            0x40 BuffersLostCount set_BuffersLostCount: runtime::Ptr32 = "ULONG *", "documented, offset inferred. Given: where lost buffers are counted.";
+            0x40 BuffersLostCount64 set_BuffersLostCount64: u64 = "ULONG64", "documented, offset inferred.\n\nErratum, 6.3..: the document's name is BuffersLostCount, another document says BuffersLostCount64 (no two members of a union have one name, and those of the other unions end in 64).";
         }
-        0x48 ConsumerHandle64: u64 = "ULONG64", "documented without a name. Returned: in 6.0 a handle to a pipe, later one to the EtwConsumer object.";
-        0x50 ReferenceTime: ETW_REF_CLOCK_early_6_0 = "ETW_REF_CLOCK", "documented without a name. Returned: when the session began.";
+        0x48 ConsumerHandle64: u64 = "ULONG64", "documented, name unknown. Returned: in 6.0 a handle to a pipe, later one to the EtwConsumer object.";
+        0x50 ReferenceTime: ETW_REF_CLOCK_early_6_0 = "ETW_REF_CLOCK", "documented, name unknown. Returned: when the session began.";
     }
 }
 
 runtime::layout! {
     /// The unnamed union at 0x38 of `ETW_REALTIME_CONNECT`.
     pub union ETW_REALTIME_CONNECT_6_3_x86_u38: 0x8, 8 {
-        0x00 EventsLostCount: runtime::Bytes<runtime::Ptr32, 8> = "ULONG *", "documented, its place inferred. Given: where lost events are counted.";
-        0x00 EventsLostCount64: u64 = "ULONG64", "documented, its place inferred.";
+        0x00 EventsLostCount: runtime::Bytes<runtime::Ptr32, 8> = "ULONG *", "documented, offset inferred. Given: where lost events are counted.";
+        0x00 EventsLostCount64: u64 = "ULONG64", "documented, offset inferred.";
     }
 }
 
 runtime::layout! {
     /// The unnamed union at 0x40 of `ETW_REALTIME_CONNECT`.
     pub union ETW_REALTIME_CONNECT_6_3_x86_u40: 0x8, 8 {
-        0x00 BuffersLostCount: runtime::Bytes<runtime::Ptr32, 8> = "ULONG *", "documented, its place inferred. Given: where lost buffers are counted.";
-        0x00 BuffersLostCount64: u64 = "ULONG64", "documented, its place inferred.\n\nErratum, 6.3..: the document's name is BuffersLostCount, another document says BuffersLostCount64 (no two members of a union have one name, and those of the other unions end in 64).";
+        0x00 BuffersLostCount: runtime::Bytes<runtime::Ptr32, 8> = "ULONG *", "documented, offset inferred. Given: where lost buffers are counted.";
+        0x00 BuffersLostCount64: u64 = "ULONG64", "documented, offset inferred.\n\nErratum, 6.3..: the document's name is BuffersLostCount, another document says BuffersLostCount64 (no two members of a union have one name, and those of the other unions end in 64).";
     }
 }
 
@@ -238,51 +238,51 @@ runtime::layout! {
         0x00 LoggerId: u32 = "ULONG", "documented. Given: the session, by the number of its logger.";
         0x04 ReservedBufferSpaceSize: u32 = "ULONG", "documented. Given.";
         0x08 u08: ETW_REALTIME_CONNECT_6_1_x64_u08, "unnamed; its members have accessors." {
-            0x08 ReservedBufferSpace set_ReservedBufferSpace: runtime::Ptr64 = "UCHAR *", "documented, its place inferred. Given: where in the consumer's process buffers are copied to.";
-            0x08 ReservedBufferSpace64 set_ReservedBufferSpace64: u64 = "ULONG64", "documented, its place inferred.";
+            0x08 ReservedBufferSpace set_ReservedBufferSpace: runtime::Ptr64 = "UCHAR *", "documented, offset inferred. Given: where in the consumer's process buffers are copied to.";
+            0x08 ReservedBufferSpace64 set_ReservedBufferSpace64: u64 = "ULONG64", "documented, offset inferred.";
         }
-        0x10 ReservedBufferSpaceBitMap64: u64 = "ULONG64", "documented without name and type. Given: the address of the bits for ETW\\_REALTIME\\_CONSUMER.ReservedBufferSpaceBitMap.";
+        0x10 ReservedBufferSpaceBitMap64: u64 = "ULONG64", "documented, name and type unknown. Given: the address of the bits for ETW\\_REALTIME\\_CONSUMER.ReservedBufferSpaceBitMap.";
         0x18 u18: ETW_REALTIME_CONNECT_6_1_x64_u18, "unnamed; its members have accessors." {
-            0x18 DisconnectEvent set_DisconnectEvent: runtime::Ptr64 = "HANDLE", "documented, its place inferred. Given.";
-            0x18 DisconnectEvent64 set_DisconnectEvent64: u64 = "ULONG64", "documented, its place inferred.";
+            0x18 DisconnectEvent set_DisconnectEvent: runtime::Ptr64 = "HANDLE", "documented, offset inferred. Given.";
+            0x18 DisconnectEvent64 set_DisconnectEvent64: u64 = "ULONG64", "documented, offset inferred.";
         }
         0x20 u20: ETW_REALTIME_CONNECT_6_1_x64_u20, "unnamed; its members have accessors." {
-            0x20 DataAvailableEvent set_DataAvailableEvent: runtime::Ptr64 = "HANDLE", "documented, its place inferred. Given.";
-            0x20 DataAvailableEvent64 set_DataAvailableEvent64: u64 = "ULONG64", "documented, its place inferred.";
+            0x20 DataAvailableEvent set_DataAvailableEvent: runtime::Ptr64 = "HANDLE", "documented, offset inferred. Given.";
+            0x20 DataAvailableEvent64 set_DataAvailableEvent64: u64 = "ULONG64", "documented, offset inferred.";
         }
         0x28 u28: ETW_REALTIME_CONNECT_6_1_x64_u28, "unnamed; its members have accessors." {
-            0x28 UserBufferListHead set_UserBufferListHead: runtime::Ptr64 = "SINGLE_LIST_ENTRY *", "documented, its place inferred. Given: the head, in the consumer's process, of the list of buffers for it.";
-            0x28 UserBufferListHead64 set_UserBufferListHead64: u64 = "ULONG64", "documented, its place inferred.";
+            0x28 UserBufferListHead set_UserBufferListHead: runtime::Ptr64 = "SINGLE_LIST_ENTRY *", "documented, offset inferred. Given: the head, in the consumer's process, of the list of buffers for it.";
+            0x28 UserBufferListHead64 set_UserBufferListHead64: u64 = "ULONG64", "documented, offset inferred.";
         }
         0x30 u30: ETW_REALTIME_CONNECT_6_1_x64_u30, "unnamed; its members have accessors." {
-            0x30 UserBufferCount set_UserBufferCount: runtime::Ptr64 = "ULONG *", "documented, its place inferred. Given: where those buffers are counted.";
-            0x30 UserBufferCount64 set_UserBufferCount64: u64 = "ULONG64", "documented, its place inferred.";
+            0x30 UserBufferCount set_UserBufferCount: runtime::Ptr64 = "ULONG *", "documented, offset inferred. Given: where those buffers are counted.";
+            0x30 UserBufferCount64 set_UserBufferCount64: u64 = "ULONG64", "documented, offset inferred.";
         }
         0x38 u38: ETW_REALTIME_CONNECT_6_3_x64_u38, "unnamed; its members have accessors." {
-            0x38 EventsLostCount set_EventsLostCount: runtime::Ptr64 = "ULONG *", "documented, its place inferred. Given: where lost events are counted.";
-            0x38 EventsLostCount64 set_EventsLostCount64: u64 = "ULONG64", "documented, its place inferred.";
+            0x38 EventsLostCount set_EventsLostCount: runtime::Ptr64 = "ULONG *", "documented, offset inferred. Given: where lost events are counted.";
+            0x38 EventsLostCount64 set_EventsLostCount64: u64 = "ULONG64", "documented, offset inferred.";
         }
         0x40 u40: ETW_REALTIME_CONNECT_6_3_x64_u40, "unnamed; its members have accessors." {
-            0x40 BuffersLostCount set_BuffersLostCount: runtime::Ptr64 = "ULONG *", "documented, its place inferred. Given: where lost buffers are counted.";
-            0x40 BuffersLostCount64 set_BuffersLostCount64: u64 = "ULONG64", "documented, its place inferred.\n\nErratum, 6.3..: the document's name is BuffersLostCount, another document says BuffersLostCount64 (no two members of a union have one name, and those of the other unions end in 64).";
+            0x40 BuffersLostCount set_BuffersLostCount: runtime::Ptr64 = "ULONG *", "documented, offset inferred. Given: where lost buffers are counted.";
+            0x40 BuffersLostCount64 set_BuffersLostCount64: u64 = "ULONG64", "documented, offset inferred.\n\nErratum, 6.3..: the document's name is BuffersLostCount, another document says BuffersLostCount64 (no two members of a union have one name, and those of the other unions end in 64).";
         }
-        0x48 ConsumerHandle64: u64 = "ULONG64", "documented without a name. Returned: in 6.0 a handle to a pipe, later one to the EtwConsumer object.";
-        0x50 ReferenceTime: ETW_REF_CLOCK_early_6_0 = "ETW_REF_CLOCK", "documented without a name. Returned: when the session began.";
+        0x48 ConsumerHandle64: u64 = "ULONG64", "documented, name unknown. Returned: in 6.0 a handle to a pipe, later one to the EtwConsumer object.";
+        0x50 ReferenceTime: ETW_REF_CLOCK_early_6_0 = "ETW_REF_CLOCK", "documented, name unknown. Returned: when the session began.";
     }
 }
 
 runtime::layout! {
     /// The unnamed union at 0x38 of `ETW_REALTIME_CONNECT`.
     pub union ETW_REALTIME_CONNECT_6_3_x64_u38: 0x8, 8 {
-        0x00 EventsLostCount: runtime::Ptr64 = "ULONG *", "documented, its place inferred. Given: where lost events are counted.";
-        0x00 EventsLostCount64: u64 = "ULONG64", "documented, its place inferred.";
+        0x00 EventsLostCount: runtime::Ptr64 = "ULONG *", "documented, offset inferred. Given: where lost events are counted.";
+        0x00 EventsLostCount64: u64 = "ULONG64", "documented, offset inferred.";
     }
 }
 
 runtime::layout! {
     /// The unnamed union at 0x40 of `ETW_REALTIME_CONNECT`.
     pub union ETW_REALTIME_CONNECT_6_3_x64_u40: 0x8, 8 {
-        0x00 BuffersLostCount: runtime::Ptr64 = "ULONG *", "documented, its place inferred. Given: where lost buffers are counted.";
-        0x00 BuffersLostCount64: u64 = "ULONG64", "documented, its place inferred.\n\nErratum, 6.3..: the document's name is BuffersLostCount, another document says BuffersLostCount64 (no two members of a union have one name, and those of the other unions end in 64).";
+        0x00 BuffersLostCount: runtime::Ptr64 = "ULONG *", "documented, offset inferred. Given: where lost buffers are counted.";
+        0x00 BuffersLostCount64: u64 = "ULONG64", "documented, offset inferred.\n\nErratum, 6.3..: the document's name is BuffersLostCount, another document says BuffersLostCount64 (no two members of a union have one name, and those of the other unions end in 64).";
     }
 }

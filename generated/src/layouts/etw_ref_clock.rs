@@ -10,7 +10,7 @@ runtime::layout! {
     ///
     /// One moment as the system time and as the logger's clock, to convert time stamps.
     pub struct ETW_REF_CLOCK_early_6_0: members::ETW_REF_CLOCK, 0x10, 8 {
-        0x00 StartTime: LARGE_INTEGER_5_0 = "LARGE_INTEGER", "seen in symbols. The system time, in units of 100 ns since 1601.";
-        0x08 StartPerfClock: LARGE_INTEGER_5_0 = "LARGE_INTEGER", "seen in symbols. The same moment on the clock that the logger uses.";
+        0x00 StartTime: LARGE_INTEGER_5_0 = "LARGE_INTEGER", "from symbols. The system time, in units of 100 ns since 1601.";
+        0x08 StartPerfClock: LARGE_INTEGER_5_0 = "LARGE_INTEGER", "from symbols. The same moment on the clock that the logger uses.";
     }
 }

@@ -17,13 +17,13 @@ runtime::layout! {
         0x10 EnableMask: u8 = "UCHAR", "documented. Which elements of EnableInfo of the GUID's entry the registration has been enabled by, a bit each.";
         0x11 _padding11: [u8; 3], "padding.";
         0x14 u14: ETW_REG_ENTRY_early_6_0_x86_u14, "unnamed; its members have accessors." {
-            0x14 ReplyQueue set_ReplyQueue: runtime::Ptr32 = "ETW_REPLY_QUEUE *", "documented, its place inferred. Where replies to notifications go that this registration has sent.";
-            0x14 ReplySlot set_ReplySlot: [runtime::Ptr32; 4] = "ETW_REG_ENTRY * [4]", "documented, its place inferred. Notifications that it still has to reply to.";
+            0x14 ReplyQueue set_ReplyQueue: runtime::Ptr32 = "ETW_REPLY_QUEUE *", "documented, offset inferred. Where replies to notifications go that this registration has sent.";
+            0x14 ReplySlot set_ReplySlot: [runtime::Ptr32; 4] = "ETW_REG_ENTRY * [4]", "documented, offset inferred. Notifications that it still has to reply to.";
         }
         0x24 u24: ETW_REG_ENTRY_early_6_0_x86_u24, "unnamed; its members have accessors." {
-            0x24 Process set_Process: runtime::Ptr32 = "EPROCESS *", "documented, its place inferred. The process that made the registration.";
-            0x24 Callback set_Callback: runtime::Ptr32 = "PVOID", "documented, its place inferred. What is called in the kernel when the provider is enabled or disabled.";
-            0x28 CallbackContext set_CallbackContext: runtime::Ptr32 = "PVOID", "documented, its place inferred. What Callback is given.";
+            0x24 Process set_Process: runtime::Ptr32 = "EPROCESS *", "documented, offset inferred. The process that made the registration.";
+            0x24 Callback set_Callback: runtime::Ptr32 = "PVOID", "documented, offset inferred. What is called in the kernel when the provider is enabled or disabled.";
+            0x28 CallbackContext set_CallbackContext: runtime::Ptr32 = "PVOID", "documented, offset inferred. What Callback is given.";
         }
     }
 }
@@ -31,15 +31,15 @@ runtime::layout! {
 runtime::layout! {
     /// The unnamed union at 0x14 of `ETW_REG_ENTRY`.
     pub union ETW_REG_ENTRY_early_6_0_x86_u14: 0x10, 4 {
-        0x00 ReplyQueue: runtime::Bytes<runtime::Ptr32, 16> = "ETW_REPLY_QUEUE *", "documented, its place inferred. Where replies to notifications go that this registration has sent.";
-        0x00 ReplySlot: [runtime::Ptr32; 4] = "ETW_REG_ENTRY * [4]", "documented, its place inferred. Notifications that it still has to reply to.";
+        0x00 ReplyQueue: runtime::Bytes<runtime::Ptr32, 16> = "ETW_REPLY_QUEUE *", "documented, offset inferred. Where replies to notifications go that this registration has sent.";
+        0x00 ReplySlot: [runtime::Ptr32; 4] = "ETW_REG_ENTRY * [4]", "documented, offset inferred. Notifications that it still has to reply to.";
     }
 }
 
 runtime::layout! {
     /// The unnamed union at 0x24 of `ETW_REG_ENTRY`.
     pub union ETW_REG_ENTRY_early_6_0_x86_u24: 0x8, 4 {
-        0x00 Process: runtime::Bytes<runtime::Ptr32, 8> = "EPROCESS *", "documented, its place inferred. The process that made the registration.";
+        0x00 Process: runtime::Bytes<runtime::Ptr32, 8> = "EPROCESS *", "documented, offset inferred. The process that made the registration.";
         0x00 s00: ETW_REG_ENTRY_early_6_0_x86_u24_s00, "unnamed; its members have accessors.";
     }
 }
@@ -47,8 +47,8 @@ runtime::layout! {
 runtime::layout! {
     /// The unnamed structure at 0x00 of `u24` in `ETW_REG_ENTRY`.
     pub struct ETW_REG_ENTRY_early_6_0_x86_u24_s00: 0x8, 4 {
-        0x00 Callback: runtime::Ptr32 = "PVOID", "documented, its place inferred. What is called in the kernel when the provider is enabled or disabled.";
-        0x04 CallbackContext: runtime::Ptr32 = "PVOID", "documented, its place inferred. What Callback is given.";
+        0x00 Callback: runtime::Ptr32 = "PVOID", "documented, offset inferred. What is called in the kernel when the provider is enabled or disabled.";
+        0x04 CallbackContext: runtime::Ptr32 = "PVOID", "documented, offset inferred. What Callback is given.";
     }
 }
 
@@ -64,13 +64,13 @@ runtime::layout! {
         0x1c EnableMask: u8 = "UCHAR", "documented. Which elements of EnableInfo of the GUID's entry the registration has been enabled by, a bit each.";
         0x1d _padding1D: [u8; 3], "padding.";
         0x20 u20: ETW_REG_ENTRY_early_6_0_x64_u20, "unnamed; its members have accessors." {
-            0x20 ReplyQueue set_ReplyQueue: runtime::Ptr64 = "ETW_REPLY_QUEUE *", "documented, its place inferred. Where replies to notifications go that this registration has sent.";
-            0x20 ReplySlot set_ReplySlot: [runtime::Ptr64; 4] = "ETW_REG_ENTRY * [4]", "documented, its place inferred. Notifications that it still has to reply to.";
+            0x20 ReplyQueue set_ReplyQueue: runtime::Ptr64 = "ETW_REPLY_QUEUE *", "documented, offset inferred. Where replies to notifications go that this registration has sent.";
+            0x20 ReplySlot set_ReplySlot: [runtime::Ptr64; 4] = "ETW_REG_ENTRY * [4]", "documented, offset inferred. Notifications that it still has to reply to.";
         }
         0x40 u40: ETW_REG_ENTRY_early_6_0_x64_u40, "unnamed; its members have accessors." {
-            0x40 Process set_Process: runtime::Ptr64 = "EPROCESS *", "documented, its place inferred. The process that made the registration.";
-            0x40 Callback set_Callback: runtime::Ptr64 = "PVOID", "documented, its place inferred. What is called in the kernel when the provider is enabled or disabled.";
-            0x48 CallbackContext set_CallbackContext: runtime::Ptr64 = "PVOID", "documented, its place inferred. What Callback is given.";
+            0x40 Process set_Process: runtime::Ptr64 = "EPROCESS *", "documented, offset inferred. The process that made the registration.";
+            0x40 Callback set_Callback: runtime::Ptr64 = "PVOID", "documented, offset inferred. What is called in the kernel when the provider is enabled or disabled.";
+            0x48 CallbackContext set_CallbackContext: runtime::Ptr64 = "PVOID", "documented, offset inferred. What Callback is given.";
         }
     }
 }
@@ -78,15 +78,15 @@ runtime::layout! {
 runtime::layout! {
     /// The unnamed union at 0x20 of `ETW_REG_ENTRY`.
     pub union ETW_REG_ENTRY_early_6_0_x64_u20: 0x20, 8 {
-        0x00 ReplyQueue: runtime::Bytes<runtime::Ptr64, 32> = "ETW_REPLY_QUEUE *", "documented, its place inferred. Where replies to notifications go that this registration has sent.";
-        0x00 ReplySlot: [runtime::Ptr64; 4] = "ETW_REG_ENTRY * [4]", "documented, its place inferred. Notifications that it still has to reply to.";
+        0x00 ReplyQueue: runtime::Bytes<runtime::Ptr64, 32> = "ETW_REPLY_QUEUE *", "documented, offset inferred. Where replies to notifications go that this registration has sent.";
+        0x00 ReplySlot: [runtime::Ptr64; 4] = "ETW_REG_ENTRY * [4]", "documented, offset inferred. Notifications that it still has to reply to.";
     }
 }
 
 runtime::layout! {
     /// The unnamed union at 0x40 of `ETW_REG_ENTRY`.
     pub union ETW_REG_ENTRY_early_6_0_x64_u40: 0x10, 8 {
-        0x00 Process: runtime::Bytes<runtime::Ptr64, 16> = "EPROCESS *", "documented, its place inferred. The process that made the registration.";
+        0x00 Process: runtime::Bytes<runtime::Ptr64, 16> = "EPROCESS *", "documented, offset inferred. The process that made the registration.";
         0x00 s00: ETW_REG_ENTRY_early_6_0_x64_u40_s00, "unnamed; its members have accessors.";
     }
 }
@@ -94,8 +94,8 @@ runtime::layout! {
 runtime::layout! {
     /// The unnamed structure at 0x00 of `u40` in `ETW_REG_ENTRY`.
     pub struct ETW_REG_ENTRY_early_6_0_x64_u40_s00: 0x10, 8 {
-        0x00 Callback: runtime::Ptr64 = "PVOID", "documented, its place inferred. What is called in the kernel when the provider is enabled or disabled.";
-        0x08 CallbackContext: runtime::Ptr64 = "PVOID", "documented, its place inferred. What Callback is given.";
+        0x00 Callback: runtime::Ptr64 = "PVOID", "documented, offset inferred. What is called in the kernel when the provider is enabled or disabled.";
+        0x08 CallbackContext: runtime::Ptr64 = "PVOID", "documented, offset inferred. What Callback is given.";
     }
 }
 
@@ -111,14 +111,14 @@ runtime::layout! {
         0x10 EnableMask: u8 = "UCHAR", "documented. Which elements of EnableInfo of the GUID's entry the registration has been enabled by, a bit each.";
         0x11 _padding11: [u8; 3], "padding.";
         0x14 u14: ETW_REG_ENTRY_6_1_x86_u14, "unnamed; its members have accessors." {
-            0x14 SessionId set_SessionId: u32 = "ULONG", "documented, its place inferred. The session of a driver in session space.";
-            0x14 ReplyQueue set_ReplyQueue: runtime::Ptr32 = "ETW_REPLY_QUEUE *", "documented, its place inferred. Where replies to notifications go that this registration has sent.";
-            0x14 ReplySlot set_ReplySlot: [runtime::Ptr32; 4] = "ETW_REG_ENTRY * [4]", "documented, its place inferred. Notifications that it still has to reply to.";
+            0x14 SessionId set_SessionId: u32 = "ULONG", "documented, offset inferred. The session of a driver in session space.";
+            0x14 ReplyQueue set_ReplyQueue: runtime::Ptr32 = "ETW_REPLY_QUEUE *", "documented, offset inferred. Where replies to notifications go that this registration has sent.";
+            0x14 ReplySlot set_ReplySlot: [runtime::Ptr32; 4] = "ETW_REG_ENTRY * [4]", "documented, offset inferred. Notifications that it still has to reply to.";
         }
         0x24 u24: ETW_REG_ENTRY_early_6_0_x86_u24, "unnamed; its members have accessors." {
-            0x24 Process set_Process: runtime::Ptr32 = "EPROCESS *", "documented, its place inferred. The process that made the registration.";
-            0x24 Callback set_Callback: runtime::Ptr32 = "PVOID", "documented, its place inferred. What is called in the kernel when the provider is enabled or disabled.";
-            0x28 CallbackContext set_CallbackContext: runtime::Ptr32 = "PVOID", "documented, its place inferred. What Callback is given.";
+            0x24 Process set_Process: runtime::Ptr32 = "EPROCESS *", "documented, offset inferred. The process that made the registration.";
+            0x24 Callback set_Callback: runtime::Ptr32 = "PVOID", "documented, offset inferred. What is called in the kernel when the provider is enabled or disabled.";
+            0x28 CallbackContext set_CallbackContext: runtime::Ptr32 = "PVOID", "documented, offset inferred. What Callback is given.";
         }
     }
 }
@@ -126,9 +126,9 @@ runtime::layout! {
 runtime::layout! {
     /// The unnamed union at 0x14 of `ETW_REG_ENTRY`.
     pub union ETW_REG_ENTRY_6_1_x86_u14: 0x10, 4 {
-        0x00 SessionId: runtime::Bytes<u32, 16> = "ULONG", "documented, its place inferred. The session of a driver in session space.";
-        0x00 ReplyQueue: runtime::Bytes<runtime::Ptr32, 16> = "ETW_REPLY_QUEUE *", "documented, its place inferred. Where replies to notifications go that this registration has sent.";
-        0x00 ReplySlot: [runtime::Ptr32; 4] = "ETW_REG_ENTRY * [4]", "documented, its place inferred. Notifications that it still has to reply to.";
+        0x00 SessionId: runtime::Bytes<u32, 16> = "ULONG", "documented, offset inferred. The session of a driver in session space.";
+        0x00 ReplyQueue: runtime::Bytes<runtime::Ptr32, 16> = "ETW_REPLY_QUEUE *", "documented, offset inferred. Where replies to notifications go that this registration has sent.";
+        0x00 ReplySlot: [runtime::Ptr32; 4] = "ETW_REG_ENTRY * [4]", "documented, offset inferred. Notifications that it still has to reply to.";
     }
 }
 
@@ -144,14 +144,14 @@ runtime::layout! {
         0x1c EnableMask: u8 = "UCHAR", "documented. Which elements of EnableInfo of the GUID's entry the registration has been enabled by, a bit each.";
         0x1d _padding1D: [u8; 3], "padding.";
         0x20 u20: ETW_REG_ENTRY_6_1_x64_u20, "unnamed; its members have accessors." {
-            0x20 SessionId set_SessionId: u32 = "ULONG", "documented, its place inferred. The session of a driver in session space.";
-            0x20 ReplyQueue set_ReplyQueue: runtime::Ptr64 = "ETW_REPLY_QUEUE *", "documented, its place inferred. Where replies to notifications go that this registration has sent.";
-            0x20 ReplySlot set_ReplySlot: [runtime::Ptr64; 4] = "ETW_REG_ENTRY * [4]", "documented, its place inferred. Notifications that it still has to reply to.";
+            0x20 SessionId set_SessionId: u32 = "ULONG", "documented, offset inferred. The session of a driver in session space.";
+            0x20 ReplyQueue set_ReplyQueue: runtime::Ptr64 = "ETW_REPLY_QUEUE *", "documented, offset inferred. Where replies to notifications go that this registration has sent.";
+            0x20 ReplySlot set_ReplySlot: [runtime::Ptr64; 4] = "ETW_REG_ENTRY * [4]", "documented, offset inferred. Notifications that it still has to reply to.";
         }
         0x40 u40: ETW_REG_ENTRY_early_6_0_x64_u40, "unnamed; its members have accessors." {
-            0x40 Process set_Process: runtime::Ptr64 = "EPROCESS *", "documented, its place inferred. The process that made the registration.";
-            0x40 Callback set_Callback: runtime::Ptr64 = "PVOID", "documented, its place inferred. What is called in the kernel when the provider is enabled or disabled.";
-            0x48 CallbackContext set_CallbackContext: runtime::Ptr64 = "PVOID", "documented, its place inferred. What Callback is given.";
+            0x40 Process set_Process: runtime::Ptr64 = "EPROCESS *", "documented, offset inferred. The process that made the registration.";
+            0x40 Callback set_Callback: runtime::Ptr64 = "PVOID", "documented, offset inferred. What is called in the kernel when the provider is enabled or disabled.";
+            0x48 CallbackContext set_CallbackContext: runtime::Ptr64 = "PVOID", "documented, offset inferred. What Callback is given.";
         }
     }
 }
@@ -159,9 +159,9 @@ runtime::layout! {
 runtime::layout! {
     /// The unnamed union at 0x20 of `ETW_REG_ENTRY`.
     pub union ETW_REG_ENTRY_6_1_x64_u20: 0x20, 8 {
-        0x00 SessionId: runtime::Bytes<u32, 32> = "ULONG", "documented, its place inferred. The session of a driver in session space.";
-        0x00 ReplyQueue: runtime::Bytes<runtime::Ptr64, 32> = "ETW_REPLY_QUEUE *", "documented, its place inferred. Where replies to notifications go that this registration has sent.";
-        0x00 ReplySlot: [runtime::Ptr64; 4] = "ETW_REG_ENTRY * [4]", "documented, its place inferred. Notifications that it still has to reply to.";
+        0x00 SessionId: runtime::Bytes<u32, 32> = "ULONG", "documented, offset inferred. The session of a driver in session space.";
+        0x00 ReplyQueue: runtime::Bytes<runtime::Ptr64, 32> = "ETW_REPLY_QUEUE *", "documented, offset inferred. Where replies to notifications go that this registration has sent.";
+        0x00 ReplySlot: [runtime::Ptr64; 4] = "ETW_REG_ENTRY * [4]", "documented, offset inferred. Notifications that it still has to reply to.";
     }
 }
 
@@ -170,43 +170,43 @@ runtime::layout! {
     ///
     /// A registration: of an event provider, by a process or in the kernel, or of a receiver of notifications.
     pub struct ETW_REG_ENTRY_6_1_7601_23418_x64: members::ETW_REG_ENTRY, 0x70, 8 {
-        0x00 RegList: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "documented for other kernels. Links the registrations of one GUID.";
-        0x10 GroupRegList: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "seen in symbols. Links the registrations of the providers of one group.";
-        0x20 GuidEntry: runtime::Ptr64 = "ETW_GUID_ENTRY *", "documented for other kernels. The GUID that was registered.";
-        0x28 GroupEntry: runtime::Ptr64 = "ETW_GUID_ENTRY *", "seen in symbols. The group that the provider belongs to, if any.";
-        0x30 Index: u16 = "USHORT", "documented for other kernels. The registration among those of its process.";
-        0x32 Flags: ETW_REG_ENTRY_FLAG = "USHORT", "documented for other kernels. What the registration is of.";
-        0x34 EnableMask: u8 = "UCHAR", "documented for other kernels. Which elements of EnableInfo of the GUID's entry the registration has been enabled by, a bit each.";
-        0x35 GroupEnableMask: u8 = "UCHAR", "seen in symbols. The same for the entry of the group.";
-        0x36 UseDescriptorType: u8 = "BOOLEAN", "seen in symbols. Whether events may state the types of their data's pieces.";
+        0x00 RegList: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "documented for other builds. Links the registrations of one GUID.";
+        0x10 GroupRegList: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "from symbols. Links the registrations of the providers of one group.";
+        0x20 GuidEntry: runtime::Ptr64 = "ETW_GUID_ENTRY *", "documented for other builds. The GUID that was registered.";
+        0x28 GroupEntry: runtime::Ptr64 = "ETW_GUID_ENTRY *", "from symbols. The group that the provider belongs to, if any.";
+        0x30 Index: u16 = "USHORT", "documented for other builds. The registration among those of its process.";
+        0x32 Flags: ETW_REG_ENTRY_FLAG = "USHORT", "documented for other builds. What the registration is of.";
+        0x34 EnableMask: u8 = "UCHAR", "documented for other builds. Which elements of EnableInfo of the GUID's entry the registration has been enabled by, a bit each.";
+        0x35 GroupEnableMask: u8 = "UCHAR", "from symbols. The same for the entry of the group.";
+        0x36 UseDescriptorType: u8 = "BOOLEAN", "from symbols. Whether events may state the types of their data's pieces.";
         0x37 _padding37: [u8; 1], "padding.";
         0x38 u38: ETW_REG_ENTRY_6_1_7601_23418_x64_u38, "unnamed; its members have accessors." {
-            0x38 SessionId set_SessionId: u32 = "ULONG", "documented for other kernels. The session of a driver in session space.";
-            0x38 ReplyQueue set_ReplyQueue: runtime::Ptr64 = "ETW_REPLY_QUEUE *", "documented for other kernels. Where replies to notifications go that this registration has sent.";
-            0x38 ReplySlot set_ReplySlot: [runtime::Ptr64; 4] = "ETW_REG_ENTRY * [4]", "documented for other kernels. Notifications that it still has to reply to.";
+            0x38 SessionId set_SessionId: u32 = "ULONG", "documented for other builds. The session of a driver in session space.";
+            0x38 ReplyQueue set_ReplyQueue: runtime::Ptr64 = "ETW_REPLY_QUEUE *", "documented for other builds. Where replies to notifications go that this registration has sent.";
+            0x38 ReplySlot set_ReplySlot: [runtime::Ptr64; 4] = "ETW_REG_ENTRY * [4]", "documented for other builds. Notifications that it still has to reply to.";
         }
         0x58 u58: ETW_REG_ENTRY_6_1_7601_23418_x64_u58, "unnamed; its members have accessors." {
-            0x58 Process set_Process: runtime::Ptr64 = "EPROCESS *", "documented for other kernels. The process that made the registration.";
-            0x58 Callback set_Callback: runtime::Ptr64 = "PVOID", "documented for other kernels. What is called in the kernel when the provider is enabled or disabled.";
-            0x60 CallbackContext set_CallbackContext: runtime::Ptr64 = "PVOID", "documented for other kernels. What Callback is given.";
+            0x58 Process set_Process: runtime::Ptr64 = "EPROCESS *", "documented for other builds. The process that made the registration.";
+            0x58 Callback set_Callback: runtime::Ptr64 = "PVOID", "documented for other builds. What is called in the kernel when the provider is enabled or disabled.";
+            0x60 CallbackContext set_CallbackContext: runtime::Ptr64 = "PVOID", "documented for other builds. What Callback is given.";
         }
-        0x68 Traits: runtime::Ptr64 = "ETW_PROVIDER_TRAITS *", "seen in symbols. What the provider states of itself when it registers, such as its name and its group.";
+        0x68 Traits: runtime::Ptr64 = "ETW_PROVIDER_TRAITS *", "from symbols. What the provider states of itself when it registers, such as its name and its group.";
     }
 }
 
 runtime::layout! {
     /// The unnamed union at 0x38 of `ETW_REG_ENTRY`.
     pub union ETW_REG_ENTRY_6_1_7601_23418_x64_u38: 0x20, 8 {
-        0x00 SessionId: runtime::Bytes<u32, 32> = "ULONG", "documented for other kernels. The session of a driver in session space.";
-        0x00 ReplyQueue: runtime::Bytes<runtime::Ptr64, 32> = "ETW_REPLY_QUEUE *", "documented for other kernels. Where replies to notifications go that this registration has sent.";
-        0x00 ReplySlot: [runtime::Ptr64; 4] = "ETW_REG_ENTRY * [4]", "documented for other kernels. Notifications that it still has to reply to.";
+        0x00 SessionId: runtime::Bytes<u32, 32> = "ULONG", "documented for other builds. The session of a driver in session space.";
+        0x00 ReplyQueue: runtime::Bytes<runtime::Ptr64, 32> = "ETW_REPLY_QUEUE *", "documented for other builds. Where replies to notifications go that this registration has sent.";
+        0x00 ReplySlot: [runtime::Ptr64; 4] = "ETW_REG_ENTRY * [4]", "documented for other builds. Notifications that it still has to reply to.";
     }
 }
 
 runtime::layout! {
     /// The unnamed union at 0x58 of `ETW_REG_ENTRY`.
     pub union ETW_REG_ENTRY_6_1_7601_23418_x64_u58: 0x10, 8 {
-        0x00 Process: runtime::Bytes<runtime::Ptr64, 16> = "EPROCESS *", "documented for other kernels. The process that made the registration.";
+        0x00 Process: runtime::Bytes<runtime::Ptr64, 16> = "EPROCESS *", "documented for other builds. The process that made the registration.";
         0x00 s00: ETW_REG_ENTRY_6_1_7601_23418_x64_u58_s00, "unnamed; its members have accessors.";
     }
 }
@@ -214,8 +214,8 @@ runtime::layout! {
 runtime::layout! {
     /// The unnamed structure at 0x00 of `u58` in `ETW_REG_ENTRY`.
     pub struct ETW_REG_ENTRY_6_1_7601_23418_x64_u58_s00: 0x10, 8 {
-        0x00 Callback: runtime::Ptr64 = "PVOID", "documented for other kernels. What is called in the kernel when the provider is enabled or disabled.";
-        0x08 CallbackContext: runtime::Ptr64 = "PVOID", "documented for other kernels. What Callback is given.";
+        0x00 Callback: runtime::Ptr64 = "PVOID", "documented for other builds. What is called in the kernel when the provider is enabled or disabled.";
+        0x08 CallbackContext: runtime::Ptr64 = "PVOID", "documented for other builds. What Callback is given.";
     }
 }
 
@@ -224,43 +224,43 @@ runtime::layout! {
     ///
     /// A registration: of an event provider, by a process or in the kernel, or of a receiver of notifications.
     pub struct ETW_REG_ENTRY_6_1_7601_24000_x86: members::ETW_REG_ENTRY, 0x3c, 4 {
-        0x00 RegList: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "documented for other kernels. Links the registrations of one GUID.";
-        0x08 GroupRegList: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "seen in symbols. Links the registrations of the providers of one group.";
-        0x10 GuidEntry: runtime::Ptr32 = "ETW_GUID_ENTRY *", "documented for other kernels. The GUID that was registered.";
-        0x14 GroupEntry: runtime::Ptr32 = "ETW_GUID_ENTRY *", "seen in symbols. The group that the provider belongs to, if any.";
-        0x18 Index: u16 = "USHORT", "documented for other kernels. The registration among those of its process.";
-        0x1a Flags: ETW_REG_ENTRY_FLAG = "USHORT", "documented for other kernels. What the registration is of.";
-        0x1c EnableMask: u8 = "UCHAR", "documented for other kernels. Which elements of EnableInfo of the GUID's entry the registration has been enabled by, a bit each.";
-        0x1d GroupEnableMask: u8 = "UCHAR", "seen in symbols. The same for the entry of the group.";
-        0x1e UseDescriptorType: u8 = "BOOLEAN", "seen in symbols. Whether events may state the types of their data's pieces.";
+        0x00 RegList: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "documented for other builds. Links the registrations of one GUID.";
+        0x08 GroupRegList: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "from symbols. Links the registrations of the providers of one group.";
+        0x10 GuidEntry: runtime::Ptr32 = "ETW_GUID_ENTRY *", "documented for other builds. The GUID that was registered.";
+        0x14 GroupEntry: runtime::Ptr32 = "ETW_GUID_ENTRY *", "from symbols. The group that the provider belongs to, if any.";
+        0x18 Index: u16 = "USHORT", "documented for other builds. The registration among those of its process.";
+        0x1a Flags: ETW_REG_ENTRY_FLAG = "USHORT", "documented for other builds. What the registration is of.";
+        0x1c EnableMask: u8 = "UCHAR", "documented for other builds. Which elements of EnableInfo of the GUID's entry the registration has been enabled by, a bit each.";
+        0x1d GroupEnableMask: u8 = "UCHAR", "from symbols. The same for the entry of the group.";
+        0x1e UseDescriptorType: u8 = "BOOLEAN", "from symbols. Whether events may state the types of their data's pieces.";
         0x1f _padding1F: [u8; 1], "padding.";
         0x20 u20: ETW_REG_ENTRY_6_1_7601_24000_x86_u20, "unnamed; its members have accessors." {
-            0x20 SessionId set_SessionId: u32 = "ULONG", "documented for other kernels. The session of a driver in session space.";
-            0x20 ReplyQueue set_ReplyQueue: runtime::Ptr32 = "ETW_REPLY_QUEUE *", "documented for other kernels. Where replies to notifications go that this registration has sent.";
-            0x20 ReplySlot set_ReplySlot: [runtime::Ptr32; 4] = "ETW_REG_ENTRY * [4]", "documented for other kernels. Notifications that it still has to reply to.";
+            0x20 SessionId set_SessionId: u32 = "ULONG", "documented for other builds. The session of a driver in session space.";
+            0x20 ReplyQueue set_ReplyQueue: runtime::Ptr32 = "ETW_REPLY_QUEUE *", "documented for other builds. Where replies to notifications go that this registration has sent.";
+            0x20 ReplySlot set_ReplySlot: [runtime::Ptr32; 4] = "ETW_REG_ENTRY * [4]", "documented for other builds. Notifications that it still has to reply to.";
         }
         0x30 u30: ETW_REG_ENTRY_6_1_7601_24000_x86_u30, "unnamed; its members have accessors." {
-            0x30 Process set_Process: runtime::Ptr32 = "EPROCESS *", "documented for other kernels. The process that made the registration.";
-            0x30 Callback set_Callback: runtime::Ptr32 = "PVOID", "documented for other kernels. What is called in the kernel when the provider is enabled or disabled.";
-            0x34 CallbackContext set_CallbackContext: runtime::Ptr32 = "PVOID", "documented for other kernels. What Callback is given.";
+            0x30 Process set_Process: runtime::Ptr32 = "EPROCESS *", "documented for other builds. The process that made the registration.";
+            0x30 Callback set_Callback: runtime::Ptr32 = "PVOID", "documented for other builds. What is called in the kernel when the provider is enabled or disabled.";
+            0x34 CallbackContext set_CallbackContext: runtime::Ptr32 = "PVOID", "documented for other builds. What Callback is given.";
         }
-        0x38 Traits: runtime::Ptr32 = "ETW_PROVIDER_TRAITS *", "seen in symbols. What the provider states of itself when it registers, such as its name and its group.";
+        0x38 Traits: runtime::Ptr32 = "ETW_PROVIDER_TRAITS *", "from symbols. What the provider states of itself when it registers, such as its name and its group.";
     }
 }
 
 runtime::layout! {
     /// The unnamed union at 0x20 of `ETW_REG_ENTRY`.
     pub union ETW_REG_ENTRY_6_1_7601_24000_x86_u20: 0x10, 4 {
-        0x00 SessionId: runtime::Bytes<u32, 16> = "ULONG", "documented for other kernels. The session of a driver in session space.";
-        0x00 ReplyQueue: runtime::Bytes<runtime::Ptr32, 16> = "ETW_REPLY_QUEUE *", "documented for other kernels. Where replies to notifications go that this registration has sent.";
-        0x00 ReplySlot: [runtime::Ptr32; 4] = "ETW_REG_ENTRY * [4]", "documented for other kernels. Notifications that it still has to reply to.";
+        0x00 SessionId: runtime::Bytes<u32, 16> = "ULONG", "documented for other builds. The session of a driver in session space.";
+        0x00 ReplyQueue: runtime::Bytes<runtime::Ptr32, 16> = "ETW_REPLY_QUEUE *", "documented for other builds. Where replies to notifications go that this registration has sent.";
+        0x00 ReplySlot: [runtime::Ptr32; 4] = "ETW_REG_ENTRY * [4]", "documented for other builds. Notifications that it still has to reply to.";
     }
 }
 
 runtime::layout! {
     /// The unnamed union at 0x30 of `ETW_REG_ENTRY`.
     pub union ETW_REG_ENTRY_6_1_7601_24000_x86_u30: 0x8, 4 {
-        0x00 Process: runtime::Bytes<runtime::Ptr32, 8> = "EPROCESS *", "documented for other kernels. The process that made the registration.";
+        0x00 Process: runtime::Bytes<runtime::Ptr32, 8> = "EPROCESS *", "documented for other builds. The process that made the registration.";
         0x00 s00: ETW_REG_ENTRY_6_1_7601_24000_x86_u30_s00, "unnamed; its members have accessors.";
     }
 }
@@ -268,8 +268,8 @@ runtime::layout! {
 runtime::layout! {
     /// The unnamed structure at 0x00 of `u30` in `ETW_REG_ENTRY`.
     pub struct ETW_REG_ENTRY_6_1_7601_24000_x86_u30_s00: 0x8, 4 {
-        0x00 Callback: runtime::Ptr32 = "PVOID", "documented for other kernels. What is called in the kernel when the provider is enabled or disabled.";
-        0x04 CallbackContext: runtime::Ptr32 = "PVOID", "documented for other kernels. What Callback is given.";
+        0x00 Callback: runtime::Ptr32 = "PVOID", "documented for other builds. What is called in the kernel when the provider is enabled or disabled.";
+        0x04 CallbackContext: runtime::Ptr32 = "PVOID", "documented for other builds. What Callback is given.";
     }
 }
 
@@ -281,19 +281,19 @@ runtime::layout! {
         0x00 RegList: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "documented. Links the registrations of one GUID.";
         0x08 GuidEntry: runtime::Ptr32 = "ETW_GUID_ENTRY *", "documented. The GUID that was registered.";
         0x0c u0C: ETW_REG_ENTRY_6_2_x86_u0C, "unnamed; its members have accessors." {
-            0x0c ReplyQueue set_ReplyQueue: runtime::Ptr32 = "ETW_REPLY_QUEUE *", "documented, its place inferred. Where replies to notifications go that this registration has sent.";
-            0x0c ReplySlot set_ReplySlot: [runtime::Ptr32; 4] = "ETW_QUEUE_ENTRY * [4]", "documented, its place inferred. Notifications that it still has to reply to.";
-            0x0c Caller set_Caller: runtime::Ptr32 = "PVOID", "documented, its place inferred. The code in the kernel that made the registration.";
-            0x10 SessionId set_SessionId: u32 = "ULONG", "documented, its place inferred. The session of a driver in session space.";
+            0x0c ReplyQueue set_ReplyQueue: runtime::Ptr32 = "ETW_REPLY_QUEUE *", "documented, offset inferred. Where replies to notifications go that this registration has sent.";
+            0x0c ReplySlot set_ReplySlot: [runtime::Ptr32; 4] = "ETW_QUEUE_ENTRY * [4]", "documented, offset inferred. Notifications that it still has to reply to.";
+            0x0c Caller set_Caller: runtime::Ptr32 = "PVOID", "documented, offset inferred. The code in the kernel that made the registration.";
+            0x10 SessionId set_SessionId: u32 = "ULONG", "documented, offset inferred. The session of a driver in session space.";
         }
         0x1c u1C: ETW_REG_ENTRY_6_2_x86_u1C, "unnamed; its members have accessors." {
-            0x1c Process set_Process: runtime::Ptr32 = "EPROCESS *", "documented, its place inferred. The process that made the registration.";
-            0x1c CallbackContext set_CallbackContext: runtime::Ptr32 = "PVOID", "documented, its place inferred. What Callback is given.";
-            0x20 Callback set_Callback: runtime::Ptr32 = "PVOID", "documented, its place inferred. What is called in the kernel when the provider is enabled or disabled.";
+            0x1c Process set_Process: runtime::Ptr32 = "EPROCESS *", "documented, offset inferred. The process that made the registration.";
+            0x1c CallbackContext set_CallbackContext: runtime::Ptr32 = "PVOID", "documented, offset inferred. What Callback is given.";
+            0x20 Callback set_Callback: runtime::Ptr32 = "PVOID", "documented, offset inferred. What is called in the kernel when the provider is enabled or disabled.";
         }
         0x24 Index: u16 = "USHORT", "documented. The registration among those of its process.";
         0x26 u26: ETW_REG_ENTRY_6_2_x86_u26, "unnamed; its members have accessors." {
-            0x26 Flags set_Flags: u8 = "UCHAR", "documented, its place inferred. What the registration is of.";
+            0x26 Flags set_Flags: u8 = "UCHAR", "documented, offset inferred. What the registration is of.";
             0x26 [0] DbgKernelRegistration set_DbgKernelRegistration: u8 = "UCHAR", "documented. Made in the kernel; Callback holds, not Process.";
             0x26 [1] DbgUserRegistration set_DbgUserRegistration: u8 = "UCHAR", "documented. Made by a process.";
             0x26 [2] DbgReplyRegistration set_DbgReplyRegistration: u8 = "UCHAR", "documented. Made for replies to a notification; ReplyQueue holds.";
@@ -310,8 +310,8 @@ runtime::layout! {
 runtime::layout! {
     /// The unnamed union at 0x0c of `ETW_REG_ENTRY`.
     pub union ETW_REG_ENTRY_6_2_x86_u0C: 0x10, 4 {
-        0x00 ReplyQueue: runtime::Bytes<runtime::Ptr32, 16> = "ETW_REPLY_QUEUE *", "documented, its place inferred. Where replies to notifications go that this registration has sent.";
-        0x00 ReplySlot: [runtime::Ptr32; 4] = "ETW_QUEUE_ENTRY * [4]", "documented, its place inferred. Notifications that it still has to reply to.";
+        0x00 ReplyQueue: runtime::Bytes<runtime::Ptr32, 16> = "ETW_REPLY_QUEUE *", "documented, offset inferred. Where replies to notifications go that this registration has sent.";
+        0x00 ReplySlot: [runtime::Ptr32; 4] = "ETW_QUEUE_ENTRY * [4]", "documented, offset inferred. Notifications that it still has to reply to.";
         0x00 s00: runtime::Bytes<ETW_REG_ENTRY_6_2_x86_u0C_s00, 16>, "unnamed; its members have accessors.";
     }
 }
@@ -319,15 +319,15 @@ runtime::layout! {
 runtime::layout! {
     /// The unnamed structure at 0x00 of `u0C` in `ETW_REG_ENTRY`.
     pub struct ETW_REG_ENTRY_6_2_x86_u0C_s00: 0x8, 4 {
-        0x00 Caller: runtime::Ptr32 = "PVOID", "documented, its place inferred. The code in the kernel that made the registration.";
-        0x04 SessionId: u32 = "ULONG", "documented, its place inferred. The session of a driver in session space.";
+        0x00 Caller: runtime::Ptr32 = "PVOID", "documented, offset inferred. The code in the kernel that made the registration.";
+        0x04 SessionId: u32 = "ULONG", "documented, offset inferred. The session of a driver in session space.";
     }
 }
 
 runtime::layout! {
     /// The unnamed union at 0x1c of `ETW_REG_ENTRY`.
     pub union ETW_REG_ENTRY_6_2_x86_u1C: 0x8, 4 {
-        0x00 Process: runtime::Bytes<runtime::Ptr32, 8> = "EPROCESS *", "documented, its place inferred. The process that made the registration.";
+        0x00 Process: runtime::Bytes<runtime::Ptr32, 8> = "EPROCESS *", "documented, offset inferred. The process that made the registration.";
         0x00 s00: ETW_REG_ENTRY_6_2_x86_u1C_s00, "unnamed; its members have accessors.";
     }
 }
@@ -335,15 +335,15 @@ runtime::layout! {
 runtime::layout! {
     /// The unnamed structure at 0x00 of `u1C` in `ETW_REG_ENTRY`.
     pub struct ETW_REG_ENTRY_6_2_x86_u1C_s00: 0x8, 4 {
-        0x00 CallbackContext: runtime::Ptr32 = "PVOID", "documented, its place inferred. What Callback is given.";
-        0x04 Callback: runtime::Ptr32 = "PVOID", "documented, its place inferred. What is called in the kernel when the provider is enabled or disabled.";
+        0x00 CallbackContext: runtime::Ptr32 = "PVOID", "documented, offset inferred. What Callback is given.";
+        0x04 Callback: runtime::Ptr32 = "PVOID", "documented, offset inferred. What is called in the kernel when the provider is enabled or disabled.";
     }
 }
 
 runtime::layout! {
     /// The unnamed union at 0x26 of `ETW_REG_ENTRY`.
     pub union ETW_REG_ENTRY_6_2_x86_u26: 0x1, 1 {
-        0x00 Flags: u8 = "UCHAR", "documented, its place inferred. What the registration is of.";
+        0x00 Flags: u8 = "UCHAR", "documented, offset inferred. What the registration is of.";
         0x00 s00: ETW_REG_ENTRY_6_2_x86_u26_s00, "unnamed; its members have accessors.";
     }
 }
@@ -363,19 +363,19 @@ runtime::layout! {
         0x00 RegList: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "documented. Links the registrations of one GUID.";
         0x10 GuidEntry: runtime::Ptr64 = "ETW_GUID_ENTRY *", "documented. The GUID that was registered.";
         0x18 u18: ETW_REG_ENTRY_6_2_x64_u18, "unnamed; its members have accessors." {
-            0x18 ReplyQueue set_ReplyQueue: runtime::Ptr64 = "ETW_REPLY_QUEUE *", "documented, its place inferred. Where replies to notifications go that this registration has sent.";
-            0x18 ReplySlot set_ReplySlot: [runtime::Ptr64; 4] = "ETW_QUEUE_ENTRY * [4]", "documented, its place inferred. Notifications that it still has to reply to.";
-            0x18 Caller set_Caller: runtime::Ptr64 = "PVOID", "documented, its place inferred. The code in the kernel that made the registration.";
-            0x20 SessionId set_SessionId: u32 = "ULONG", "documented, its place inferred. The session of a driver in session space.";
+            0x18 ReplyQueue set_ReplyQueue: runtime::Ptr64 = "ETW_REPLY_QUEUE *", "documented, offset inferred. Where replies to notifications go that this registration has sent.";
+            0x18 ReplySlot set_ReplySlot: [runtime::Ptr64; 4] = "ETW_QUEUE_ENTRY * [4]", "documented, offset inferred. Notifications that it still has to reply to.";
+            0x18 Caller set_Caller: runtime::Ptr64 = "PVOID", "documented, offset inferred. The code in the kernel that made the registration.";
+            0x20 SessionId set_SessionId: u32 = "ULONG", "documented, offset inferred. The session of a driver in session space.";
         }
         0x38 u38: ETW_REG_ENTRY_6_2_x64_u38, "unnamed; its members have accessors." {
-            0x38 Process set_Process: runtime::Ptr64 = "EPROCESS *", "documented, its place inferred. The process that made the registration.";
-            0x38 CallbackContext set_CallbackContext: runtime::Ptr64 = "PVOID", "documented, its place inferred. What Callback is given.";
-            0x40 Callback set_Callback: runtime::Ptr64 = "PVOID", "documented, its place inferred. What is called in the kernel when the provider is enabled or disabled.";
+            0x38 Process set_Process: runtime::Ptr64 = "EPROCESS *", "documented, offset inferred. The process that made the registration.";
+            0x38 CallbackContext set_CallbackContext: runtime::Ptr64 = "PVOID", "documented, offset inferred. What Callback is given.";
+            0x40 Callback set_Callback: runtime::Ptr64 = "PVOID", "documented, offset inferred. What is called in the kernel when the provider is enabled or disabled.";
         }
         0x48 Index: u16 = "USHORT", "documented. The registration among those of its process.";
         0x4a u4A: ETW_REG_ENTRY_6_2_x64_u4A, "unnamed; its members have accessors." {
-            0x4a Flags set_Flags: u8 = "UCHAR", "documented, its place inferred. What the registration is of.";
+            0x4a Flags set_Flags: u8 = "UCHAR", "documented, offset inferred. What the registration is of.";
             0x4a [0] DbgKernelRegistration set_DbgKernelRegistration: u8 = "UCHAR", "documented. Made in the kernel; Callback holds, not Process.";
             0x4a [1] DbgUserRegistration set_DbgUserRegistration: u8 = "UCHAR", "documented. Made by a process.";
             0x4a [2] DbgReplyRegistration set_DbgReplyRegistration: u8 = "UCHAR", "documented. Made for replies to a notification; ReplyQueue holds.";
@@ -393,8 +393,8 @@ runtime::layout! {
 runtime::layout! {
     /// The unnamed union at 0x18 of `ETW_REG_ENTRY`.
     pub union ETW_REG_ENTRY_6_2_x64_u18: 0x20, 8 {
-        0x00 ReplyQueue: runtime::Bytes<runtime::Ptr64, 32> = "ETW_REPLY_QUEUE *", "documented, its place inferred. Where replies to notifications go that this registration has sent.";
-        0x00 ReplySlot: [runtime::Ptr64; 4] = "ETW_QUEUE_ENTRY * [4]", "documented, its place inferred. Notifications that it still has to reply to.";
+        0x00 ReplyQueue: runtime::Bytes<runtime::Ptr64, 32> = "ETW_REPLY_QUEUE *", "documented, offset inferred. Where replies to notifications go that this registration has sent.";
+        0x00 ReplySlot: [runtime::Ptr64; 4] = "ETW_QUEUE_ENTRY * [4]", "documented, offset inferred. Notifications that it still has to reply to.";
         0x00 s00: runtime::Bytes<ETW_REG_ENTRY_6_2_x64_u18_s00, 32>, "unnamed; its members have accessors.";
     }
 }
@@ -402,8 +402,8 @@ runtime::layout! {
 runtime::layout! {
     /// The unnamed structure at 0x00 of `u18` in `ETW_REG_ENTRY`.
     pub struct ETW_REG_ENTRY_6_2_x64_u18_s00: 0x10, 8 {
-        0x00 Caller: runtime::Ptr64 = "PVOID", "documented, its place inferred. The code in the kernel that made the registration.";
-        0x08 SessionId: u32 = "ULONG", "documented, its place inferred. The session of a driver in session space.";
+        0x00 Caller: runtime::Ptr64 = "PVOID", "documented, offset inferred. The code in the kernel that made the registration.";
+        0x08 SessionId: u32 = "ULONG", "documented, offset inferred. The session of a driver in session space.";
         0x0c _padding0C: [u8; 4], "padding.";
     }
 }
@@ -411,7 +411,7 @@ runtime::layout! {
 runtime::layout! {
     /// The unnamed union at 0x38 of `ETW_REG_ENTRY`.
     pub union ETW_REG_ENTRY_6_2_x64_u38: 0x10, 8 {
-        0x00 Process: runtime::Bytes<runtime::Ptr64, 16> = "EPROCESS *", "documented, its place inferred. The process that made the registration.";
+        0x00 Process: runtime::Bytes<runtime::Ptr64, 16> = "EPROCESS *", "documented, offset inferred. The process that made the registration.";
         0x00 s00: ETW_REG_ENTRY_6_2_x64_u38_s00, "unnamed; its members have accessors.";
     }
 }
@@ -419,15 +419,15 @@ runtime::layout! {
 runtime::layout! {
     /// The unnamed structure at 0x00 of `u38` in `ETW_REG_ENTRY`.
     pub struct ETW_REG_ENTRY_6_2_x64_u38_s00: 0x10, 8 {
-        0x00 CallbackContext: runtime::Ptr64 = "PVOID", "documented, its place inferred. What Callback is given.";
-        0x08 Callback: runtime::Ptr64 = "PVOID", "documented, its place inferred. What is called in the kernel when the provider is enabled or disabled.";
+        0x00 CallbackContext: runtime::Ptr64 = "PVOID", "documented, offset inferred. What Callback is given.";
+        0x08 Callback: runtime::Ptr64 = "PVOID", "documented, offset inferred. What is called in the kernel when the provider is enabled or disabled.";
     }
 }
 
 runtime::layout! {
     /// The unnamed union at 0x4a of `ETW_REG_ENTRY`.
     pub union ETW_REG_ENTRY_6_2_x64_u4A: 0x1, 1 {
-        0x00 Flags: u8 = "UCHAR", "documented, its place inferred. What the registration is of.";
+        0x00 Flags: u8 = "UCHAR", "documented, offset inferred. What the registration is of.";
         0x00 s00: ETW_REG_ENTRY_6_2_x64_u4A_s00, "unnamed; its members have accessors.";
     }
 }
@@ -449,19 +449,19 @@ runtime::layout! {
         0x10 GuidEntry: runtime::Ptr32 = "ETW_GUID_ENTRY *", "documented. The GUID that was registered.";
         0x14 GroupEntry: runtime::Ptr32 = "ETW_GUID_ENTRY *", "documented. The group that the provider belongs to, if any.";
         0x18 u18: ETW_REG_ENTRY_6_3_9600_19913_x86_u18, "unnamed; its members have accessors." {
-            0x18 ReplyQueue set_ReplyQueue: runtime::Ptr32 = "ETW_REPLY_QUEUE *", "documented, its place inferred. Where replies to notifications go that this registration has sent.";
-            0x18 ReplySlot set_ReplySlot: [runtime::Ptr32; 4] = "ETW_QUEUE_ENTRY * [4]", "documented, its place inferred. Notifications that it still has to reply to.";
-            0x18 Caller set_Caller: runtime::Ptr32 = "PVOID", "documented, its place inferred. The code in the kernel that made the registration.";
-            0x1c SessionId set_SessionId: u32 = "ULONG", "documented, its place inferred. The session of a driver in session space.";
+            0x18 ReplyQueue set_ReplyQueue: runtime::Ptr32 = "ETW_REPLY_QUEUE *", "documented, offset inferred. Where replies to notifications go that this registration has sent.";
+            0x18 ReplySlot set_ReplySlot: [runtime::Ptr32; 4] = "ETW_QUEUE_ENTRY * [4]", "documented, offset inferred. Notifications that it still has to reply to.";
+            0x18 Caller set_Caller: runtime::Ptr32 = "PVOID", "documented, offset inferred. The code in the kernel that made the registration.";
+            0x1c SessionId set_SessionId: u32 = "ULONG", "documented, offset inferred. The session of a driver in session space.";
         }
         0x28 u28: ETW_REG_ENTRY_6_3_9600_19913_x86_u28, "unnamed; its members have accessors." {
-            0x28 Process set_Process: runtime::Ptr32 = "EPROCESS *", "documented, its place inferred. The process that made the registration.";
-            0x28 CallbackContext set_CallbackContext: runtime::Ptr32 = "PVOID", "documented, its place inferred. What Callback is given.";
-            0x2c Callback set_Callback: runtime::Ptr32 = "PVOID", "documented, its place inferred. What is called in the kernel when the provider is enabled or disabled.";
+            0x28 Process set_Process: runtime::Ptr32 = "EPROCESS *", "documented, offset inferred. The process that made the registration.";
+            0x28 CallbackContext set_CallbackContext: runtime::Ptr32 = "PVOID", "documented, offset inferred. What Callback is given.";
+            0x2c Callback set_Callback: runtime::Ptr32 = "PVOID", "documented, offset inferred. What is called in the kernel when the provider is enabled or disabled.";
         }
         0x30 Index: u16 = "USHORT", "documented. The registration among those of its process.";
         0x32 u32: ETW_REG_ENTRY_6_3_9600_19913_x86_u32, "unnamed; its members have accessors." {
-            0x32 Flags set_Flags: u8 = "UCHAR", "documented, its place inferred. What the registration is of.";
+            0x32 Flags set_Flags: u8 = "UCHAR", "documented, offset inferred. What the registration is of.";
             0x32 [0] DbgKernelRegistration set_DbgKernelRegistration: u8 = "UCHAR", "documented. Made in the kernel; Callback holds, not Process.";
             0x32 [1] DbgUserRegistration set_DbgUserRegistration: u8 = "UCHAR", "documented. Made by a process.";
             0x32 [2] DbgReplyRegistration set_DbgReplyRegistration: u8 = "UCHAR", "documented. Made for replies to a notification; ReplyQueue holds.";
@@ -482,8 +482,8 @@ runtime::layout! {
 runtime::layout! {
     /// The unnamed union at 0x18 of `ETW_REG_ENTRY`.
     pub union ETW_REG_ENTRY_6_3_9600_19913_x86_u18: 0x10, 4 {
-        0x00 ReplyQueue: runtime::Bytes<runtime::Ptr32, 16> = "ETW_REPLY_QUEUE *", "documented, its place inferred. Where replies to notifications go that this registration has sent.";
-        0x00 ReplySlot: [runtime::Ptr32; 4] = "ETW_QUEUE_ENTRY * [4]", "documented, its place inferred. Notifications that it still has to reply to.";
+        0x00 ReplyQueue: runtime::Bytes<runtime::Ptr32, 16> = "ETW_REPLY_QUEUE *", "documented, offset inferred. Where replies to notifications go that this registration has sent.";
+        0x00 ReplySlot: [runtime::Ptr32; 4] = "ETW_QUEUE_ENTRY * [4]", "documented, offset inferred. Notifications that it still has to reply to.";
         0x00 s00: runtime::Bytes<ETW_REG_ENTRY_6_3_9600_19913_x86_u18_s00, 16>, "unnamed; its members have accessors.";
     }
 }
@@ -491,15 +491,15 @@ runtime::layout! {
 runtime::layout! {
     /// The unnamed structure at 0x00 of `u18` in `ETW_REG_ENTRY`.
     pub struct ETW_REG_ENTRY_6_3_9600_19913_x86_u18_s00: 0x8, 4 {
-        0x00 Caller: runtime::Ptr32 = "PVOID", "documented, its place inferred. The code in the kernel that made the registration.";
-        0x04 SessionId: u32 = "ULONG", "documented, its place inferred. The session of a driver in session space.";
+        0x00 Caller: runtime::Ptr32 = "PVOID", "documented, offset inferred. The code in the kernel that made the registration.";
+        0x04 SessionId: u32 = "ULONG", "documented, offset inferred. The session of a driver in session space.";
     }
 }
 
 runtime::layout! {
     /// The unnamed union at 0x28 of `ETW_REG_ENTRY`.
     pub union ETW_REG_ENTRY_6_3_9600_19913_x86_u28: 0x8, 4 {
-        0x00 Process: runtime::Bytes<runtime::Ptr32, 8> = "EPROCESS *", "documented, its place inferred. The process that made the registration.";
+        0x00 Process: runtime::Bytes<runtime::Ptr32, 8> = "EPROCESS *", "documented, offset inferred. The process that made the registration.";
         0x00 s00: ETW_REG_ENTRY_6_3_9600_19913_x86_u28_s00, "unnamed; its members have accessors.";
     }
 }
@@ -507,15 +507,15 @@ runtime::layout! {
 runtime::layout! {
     /// The unnamed structure at 0x00 of `u28` in `ETW_REG_ENTRY`.
     pub struct ETW_REG_ENTRY_6_3_9600_19913_x86_u28_s00: 0x8, 4 {
-        0x00 CallbackContext: runtime::Ptr32 = "PVOID", "documented, its place inferred. What Callback is given.";
-        0x04 Callback: runtime::Ptr32 = "PVOID", "documented, its place inferred. What is called in the kernel when the provider is enabled or disabled.";
+        0x00 CallbackContext: runtime::Ptr32 = "PVOID", "documented, offset inferred. What Callback is given.";
+        0x04 Callback: runtime::Ptr32 = "PVOID", "documented, offset inferred. What is called in the kernel when the provider is enabled or disabled.";
     }
 }
 
 runtime::layout! {
     /// The unnamed union at 0x32 of `ETW_REG_ENTRY`.
     pub union ETW_REG_ENTRY_6_3_9600_19913_x86_u32: 0x1, 1 {
-        0x00 Flags: u8 = "UCHAR", "documented, its place inferred. What the registration is of.";
+        0x00 Flags: u8 = "UCHAR", "documented, offset inferred. What the registration is of.";
         0x00 s00: ETW_REG_ENTRY_6_3_9600_19913_x86_u32_s00, "unnamed; its members have accessors.";
     }
 }
@@ -537,19 +537,19 @@ runtime::layout! {
         0x20 GuidEntry: runtime::Ptr64 = "ETW_GUID_ENTRY *", "documented. The GUID that was registered.";
         0x28 GroupEntry: runtime::Ptr64 = "ETW_GUID_ENTRY *", "documented. The group that the provider belongs to, if any.";
         0x30 u30: ETW_REG_ENTRY_6_3_9600_19913_x64_u30, "unnamed; its members have accessors." {
-            0x30 ReplyQueue set_ReplyQueue: runtime::Ptr64 = "ETW_REPLY_QUEUE *", "documented, its place inferred. Where replies to notifications go that this registration has sent.";
-            0x30 ReplySlot set_ReplySlot: [runtime::Ptr64; 4] = "ETW_QUEUE_ENTRY * [4]", "documented, its place inferred. Notifications that it still has to reply to.";
-            0x30 Caller set_Caller: runtime::Ptr64 = "PVOID", "documented, its place inferred. The code in the kernel that made the registration.";
-            0x38 SessionId set_SessionId: u32 = "ULONG", "documented, its place inferred. The session of a driver in session space.";
+            0x30 ReplyQueue set_ReplyQueue: runtime::Ptr64 = "ETW_REPLY_QUEUE *", "documented, offset inferred. Where replies to notifications go that this registration has sent.";
+            0x30 ReplySlot set_ReplySlot: [runtime::Ptr64; 4] = "ETW_QUEUE_ENTRY * [4]", "documented, offset inferred. Notifications that it still has to reply to.";
+            0x30 Caller set_Caller: runtime::Ptr64 = "PVOID", "documented, offset inferred. The code in the kernel that made the registration.";
+            0x38 SessionId set_SessionId: u32 = "ULONG", "documented, offset inferred. The session of a driver in session space.";
         }
         0x50 u50: ETW_REG_ENTRY_6_3_9600_19913_x64_u50, "unnamed; its members have accessors." {
-            0x50 Process set_Process: runtime::Ptr64 = "EPROCESS *", "documented, its place inferred. The process that made the registration.";
-            0x50 CallbackContext set_CallbackContext: runtime::Ptr64 = "PVOID", "documented, its place inferred. What Callback is given.";
-            0x58 Callback set_Callback: runtime::Ptr64 = "PVOID", "documented, its place inferred. What is called in the kernel when the provider is enabled or disabled.";
+            0x50 Process set_Process: runtime::Ptr64 = "EPROCESS *", "documented, offset inferred. The process that made the registration.";
+            0x50 CallbackContext set_CallbackContext: runtime::Ptr64 = "PVOID", "documented, offset inferred. What Callback is given.";
+            0x58 Callback set_Callback: runtime::Ptr64 = "PVOID", "documented, offset inferred. What is called in the kernel when the provider is enabled or disabled.";
         }
         0x60 Index: u16 = "USHORT", "documented. The registration among those of its process.";
         0x62 u62: ETW_REG_ENTRY_6_3_9600_19913_x64_u62, "unnamed; its members have accessors." {
-            0x62 Flags set_Flags: u8 = "UCHAR", "documented, its place inferred. What the registration is of.";
+            0x62 Flags set_Flags: u8 = "UCHAR", "documented, offset inferred. What the registration is of.";
             0x62 [0] DbgKernelRegistration set_DbgKernelRegistration: u8 = "UCHAR", "documented. Made in the kernel; Callback holds, not Process.";
             0x62 [1] DbgUserRegistration set_DbgUserRegistration: u8 = "UCHAR", "documented. Made by a process.";
             0x62 [2] DbgReplyRegistration set_DbgReplyRegistration: u8 = "UCHAR", "documented. Made for replies to a notification; ReplyQueue holds.";
@@ -570,8 +570,8 @@ runtime::layout! {
 runtime::layout! {
     /// The unnamed union at 0x30 of `ETW_REG_ENTRY`.
     pub union ETW_REG_ENTRY_6_3_9600_19913_x64_u30: 0x20, 8 {
-        0x00 ReplyQueue: runtime::Bytes<runtime::Ptr64, 32> = "ETW_REPLY_QUEUE *", "documented, its place inferred. Where replies to notifications go that this registration has sent.";
-        0x00 ReplySlot: [runtime::Ptr64; 4] = "ETW_QUEUE_ENTRY * [4]", "documented, its place inferred. Notifications that it still has to reply to.";
+        0x00 ReplyQueue: runtime::Bytes<runtime::Ptr64, 32> = "ETW_REPLY_QUEUE *", "documented, offset inferred. Where replies to notifications go that this registration has sent.";
+        0x00 ReplySlot: [runtime::Ptr64; 4] = "ETW_QUEUE_ENTRY * [4]", "documented, offset inferred. Notifications that it still has to reply to.";
         0x00 s00: runtime::Bytes<ETW_REG_ENTRY_6_3_9600_19913_x64_u30_s00, 32>, "unnamed; its members have accessors.";
     }
 }
@@ -579,8 +579,8 @@ runtime::layout! {
 runtime::layout! {
     /// The unnamed structure at 0x00 of `u30` in `ETW_REG_ENTRY`.
     pub struct ETW_REG_ENTRY_6_3_9600_19913_x64_u30_s00: 0x10, 8 {
-        0x00 Caller: runtime::Ptr64 = "PVOID", "documented, its place inferred. The code in the kernel that made the registration.";
-        0x08 SessionId: u32 = "ULONG", "documented, its place inferred. The session of a driver in session space.";
+        0x00 Caller: runtime::Ptr64 = "PVOID", "documented, offset inferred. The code in the kernel that made the registration.";
+        0x08 SessionId: u32 = "ULONG", "documented, offset inferred. The session of a driver in session space.";
         0x0c _padding0C: [u8; 4], "padding.";
     }
 }
@@ -588,7 +588,7 @@ runtime::layout! {
 runtime::layout! {
     /// The unnamed union at 0x50 of `ETW_REG_ENTRY`.
     pub union ETW_REG_ENTRY_6_3_9600_19913_x64_u50: 0x10, 8 {
-        0x00 Process: runtime::Bytes<runtime::Ptr64, 16> = "EPROCESS *", "documented, its place inferred. The process that made the registration.";
+        0x00 Process: runtime::Bytes<runtime::Ptr64, 16> = "EPROCESS *", "documented, offset inferred. The process that made the registration.";
         0x00 s00: ETW_REG_ENTRY_6_3_9600_19913_x64_u50_s00, "unnamed; its members have accessors.";
     }
 }
@@ -596,15 +596,15 @@ runtime::layout! {
 runtime::layout! {
     /// The unnamed structure at 0x00 of `u50` in `ETW_REG_ENTRY`.
     pub struct ETW_REG_ENTRY_6_3_9600_19913_x64_u50_s00: 0x10, 8 {
-        0x00 CallbackContext: runtime::Ptr64 = "PVOID", "documented, its place inferred. What Callback is given.";
-        0x08 Callback: runtime::Ptr64 = "PVOID", "documented, its place inferred. What is called in the kernel when the provider is enabled or disabled.";
+        0x00 CallbackContext: runtime::Ptr64 = "PVOID", "documented, offset inferred. What Callback is given.";
+        0x08 Callback: runtime::Ptr64 = "PVOID", "documented, offset inferred. What is called in the kernel when the provider is enabled or disabled.";
     }
 }
 
 runtime::layout! {
     /// The unnamed union at 0x62 of `ETW_REG_ENTRY`.
     pub union ETW_REG_ENTRY_6_3_9600_19913_x64_u62: 0x1, 1 {
-        0x00 Flags: u8 = "UCHAR", "documented, its place inferred. What the registration is of.";
+        0x00 Flags: u8 = "UCHAR", "documented, offset inferred. What the registration is of.";
         0x00 s00: ETW_REG_ENTRY_6_3_9600_19913_x64_u62_s00, "unnamed; its members have accessors.";
     }
 }
@@ -626,19 +626,19 @@ runtime::layout! {
         0x10 GuidEntry: runtime::Ptr32 = "ETW_GUID_ENTRY *", "documented. The GUID that was registered.";
         0x14 GroupEntry: runtime::Ptr32 = "ETW_GUID_ENTRY *", "documented. The group that the provider belongs to, if any.";
         0x18 u18: ETW_REG_ENTRY_6_3_9600_19913_x86_u18, "unnamed; its members have accessors." {
-            0x18 ReplyQueue set_ReplyQueue: runtime::Ptr32 = "ETW_REPLY_QUEUE *", "documented, its place inferred. Where replies to notifications go that this registration has sent.";
-            0x18 ReplySlot set_ReplySlot: [runtime::Ptr32; 4] = "ETW_QUEUE_ENTRY * [4]", "documented, its place inferred. Notifications that it still has to reply to.";
-            0x18 Caller set_Caller: runtime::Ptr32 = "PVOID", "documented, its place inferred. The code in the kernel that made the registration.";
-            0x1c SessionId set_SessionId: u32 = "ULONG", "documented, its place inferred. The session of a driver in session space.";
+            0x18 ReplyQueue set_ReplyQueue: runtime::Ptr32 = "ETW_REPLY_QUEUE *", "documented, offset inferred. Where replies to notifications go that this registration has sent.";
+            0x18 ReplySlot set_ReplySlot: [runtime::Ptr32; 4] = "ETW_QUEUE_ENTRY * [4]", "documented, offset inferred. Notifications that it still has to reply to.";
+            0x18 Caller set_Caller: runtime::Ptr32 = "PVOID", "documented, offset inferred. The code in the kernel that made the registration.";
+            0x1c SessionId set_SessionId: u32 = "ULONG", "documented, offset inferred. The session of a driver in session space.";
         }
         0x28 u28: ETW_REG_ENTRY_6_3_9600_19913_x86_u28, "unnamed; its members have accessors." {
-            0x28 Process set_Process: runtime::Ptr32 = "EPROCESS *", "documented, its place inferred. The process that made the registration.";
-            0x28 CallbackContext set_CallbackContext: runtime::Ptr32 = "PVOID", "documented, its place inferred. What Callback is given.";
-            0x2c Callback set_Callback: runtime::Ptr32 = "PVOID", "documented, its place inferred. What is called in the kernel when the provider is enabled or disabled.";
+            0x28 Process set_Process: runtime::Ptr32 = "EPROCESS *", "documented, offset inferred. The process that made the registration.";
+            0x28 CallbackContext set_CallbackContext: runtime::Ptr32 = "PVOID", "documented, offset inferred. What Callback is given.";
+            0x2c Callback set_Callback: runtime::Ptr32 = "PVOID", "documented, offset inferred. What is called in the kernel when the provider is enabled or disabled.";
         }
         0x30 Index: u16 = "USHORT", "documented. The registration among those of its process.";
         0x32 u32: ETW_REG_ENTRY_1607_x86_u32, "unnamed; its members have accessors." {
-            0x32 Flags set_Flags: u16 = "USHORT", "documented, its place inferred. What the registration is of.";
+            0x32 Flags set_Flags: u16 = "USHORT", "documented, offset inferred. What the registration is of.";
             0x32 [0] DbgKernelRegistration set_DbgKernelRegistration: u16 = "USHORT", "documented. Made in the kernel; Callback holds, not Process.";
             0x32 [1] DbgUserRegistration set_DbgUserRegistration: u16 = "USHORT", "documented. Made by a process.";
             0x32 [2] DbgReplyRegistration set_DbgReplyRegistration: u16 = "USHORT", "documented. Made for replies to a notification; ReplyQueue holds.";
@@ -660,7 +660,7 @@ runtime::layout! {
 runtime::layout! {
     /// The unnamed union at 0x32 of `ETW_REG_ENTRY`.
     pub union ETW_REG_ENTRY_1607_x86_u32: 0x2, 2 {
-        0x00 Flags: u16 = "USHORT", "documented, its place inferred. What the registration is of.";
+        0x00 Flags: u16 = "USHORT", "documented, offset inferred. What the registration is of.";
         0x00 s00: ETW_REG_ENTRY_1607_x86_u32_s00, "unnamed; its members have accessors.";
     }
 }
@@ -682,19 +682,19 @@ runtime::layout! {
         0x20 GuidEntry: runtime::Ptr64 = "ETW_GUID_ENTRY *", "documented. The GUID that was registered.";
         0x28 GroupEntry: runtime::Ptr64 = "ETW_GUID_ENTRY *", "documented. The group that the provider belongs to, if any.";
         0x30 u30: ETW_REG_ENTRY_6_3_9600_19913_x64_u30, "unnamed; its members have accessors." {
-            0x30 ReplyQueue set_ReplyQueue: runtime::Ptr64 = "ETW_REPLY_QUEUE *", "documented, its place inferred. Where replies to notifications go that this registration has sent.";
-            0x30 ReplySlot set_ReplySlot: [runtime::Ptr64; 4] = "ETW_QUEUE_ENTRY * [4]", "documented, its place inferred. Notifications that it still has to reply to.";
-            0x30 Caller set_Caller: runtime::Ptr64 = "PVOID", "documented, its place inferred. The code in the kernel that made the registration.";
-            0x38 SessionId set_SessionId: u32 = "ULONG", "documented, its place inferred. The session of a driver in session space.";
+            0x30 ReplyQueue set_ReplyQueue: runtime::Ptr64 = "ETW_REPLY_QUEUE *", "documented, offset inferred. Where replies to notifications go that this registration has sent.";
+            0x30 ReplySlot set_ReplySlot: [runtime::Ptr64; 4] = "ETW_QUEUE_ENTRY * [4]", "documented, offset inferred. Notifications that it still has to reply to.";
+            0x30 Caller set_Caller: runtime::Ptr64 = "PVOID", "documented, offset inferred. The code in the kernel that made the registration.";
+            0x38 SessionId set_SessionId: u32 = "ULONG", "documented, offset inferred. The session of a driver in session space.";
         }
         0x50 u50: ETW_REG_ENTRY_6_3_9600_19913_x64_u50, "unnamed; its members have accessors." {
-            0x50 Process set_Process: runtime::Ptr64 = "EPROCESS *", "documented, its place inferred. The process that made the registration.";
-            0x50 CallbackContext set_CallbackContext: runtime::Ptr64 = "PVOID", "documented, its place inferred. What Callback is given.";
-            0x58 Callback set_Callback: runtime::Ptr64 = "PVOID", "documented, its place inferred. What is called in the kernel when the provider is enabled or disabled.";
+            0x50 Process set_Process: runtime::Ptr64 = "EPROCESS *", "documented, offset inferred. The process that made the registration.";
+            0x50 CallbackContext set_CallbackContext: runtime::Ptr64 = "PVOID", "documented, offset inferred. What Callback is given.";
+            0x58 Callback set_Callback: runtime::Ptr64 = "PVOID", "documented, offset inferred. What is called in the kernel when the provider is enabled or disabled.";
         }
         0x60 Index: u16 = "USHORT", "documented. The registration among those of its process.";
         0x62 u62: ETW_REG_ENTRY_1607_x64_u62, "unnamed; its members have accessors." {
-            0x62 Flags set_Flags: u16 = "USHORT", "documented, its place inferred. What the registration is of.";
+            0x62 Flags set_Flags: u16 = "USHORT", "documented, offset inferred. What the registration is of.";
             0x62 [0] DbgKernelRegistration set_DbgKernelRegistration: u16 = "USHORT", "documented. Made in the kernel; Callback holds, not Process.";
             0x62 [1] DbgUserRegistration set_DbgUserRegistration: u16 = "USHORT", "documented. Made by a process.";
             0x62 [2] DbgReplyRegistration set_DbgReplyRegistration: u16 = "USHORT", "documented. Made for replies to a notification; ReplyQueue holds.";
@@ -716,7 +716,7 @@ runtime::layout! {
 runtime::layout! {
     /// The unnamed union at 0x62 of `ETW_REG_ENTRY`.
     pub union ETW_REG_ENTRY_1607_x64_u62: 0x2, 2 {
-        0x00 Flags: u16 = "USHORT", "documented, its place inferred. What the registration is of.";
+        0x00 Flags: u16 = "USHORT", "documented, offset inferred. What the registration is of.";
         0x00 s00: ETW_REG_ENTRY_1607_x64_u62_s00, "unnamed; its members have accessors.";
     }
 }
@@ -738,19 +738,19 @@ runtime::layout! {
         0x10 GuidEntry: runtime::Ptr32 = "ETW_GUID_ENTRY *", "documented. The GUID that was registered.";
         0x14 GroupEntry: runtime::Ptr32 = "ETW_GUID_ENTRY *", "documented. The group that the provider belongs to, if any.";
         0x18 u18: ETW_REG_ENTRY_6_3_9600_19913_x86_u18, "unnamed; its members have accessors." {
-            0x18 ReplyQueue set_ReplyQueue: runtime::Ptr32 = "ETW_REPLY_QUEUE *", "documented, its place inferred. Where replies to notifications go that this registration has sent.";
-            0x18 ReplySlot set_ReplySlot: [runtime::Ptr32; 4] = "ETW_QUEUE_ENTRY * [4]", "documented, its place inferred. Notifications that it still has to reply to.";
-            0x18 Caller set_Caller: runtime::Ptr32 = "PVOID", "documented, its place inferred. The code in the kernel that made the registration.";
-            0x1c SessionId set_SessionId: u32 = "ULONG", "documented, its place inferred. The session of a driver in session space.";
+            0x18 ReplyQueue set_ReplyQueue: runtime::Ptr32 = "ETW_REPLY_QUEUE *", "documented, offset inferred. Where replies to notifications go that this registration has sent.";
+            0x18 ReplySlot set_ReplySlot: [runtime::Ptr32; 4] = "ETW_QUEUE_ENTRY * [4]", "documented, offset inferred. Notifications that it still has to reply to.";
+            0x18 Caller set_Caller: runtime::Ptr32 = "PVOID", "documented, offset inferred. The code in the kernel that made the registration.";
+            0x1c SessionId set_SessionId: u32 = "ULONG", "documented, offset inferred. The session of a driver in session space.";
         }
         0x28 u28: ETW_REG_ENTRY_6_3_9600_19913_x86_u28, "unnamed; its members have accessors." {
-            0x28 Process set_Process: runtime::Ptr32 = "EPROCESS *", "documented, its place inferred. The process that made the registration.";
-            0x28 CallbackContext set_CallbackContext: runtime::Ptr32 = "PVOID", "documented, its place inferred. What Callback is given.";
-            0x2c Callback set_Callback: runtime::Ptr32 = "PVOID", "documented, its place inferred. What is called in the kernel when the provider is enabled or disabled.";
+            0x28 Process set_Process: runtime::Ptr32 = "EPROCESS *", "documented, offset inferred. The process that made the registration.";
+            0x28 CallbackContext set_CallbackContext: runtime::Ptr32 = "PVOID", "documented, offset inferred. What Callback is given.";
+            0x2c Callback set_Callback: runtime::Ptr32 = "PVOID", "documented, offset inferred. What is called in the kernel when the provider is enabled or disabled.";
         }
         0x30 Index: u16 = "USHORT", "documented. The registration among those of its process.";
         0x32 u32: ETW_REG_ENTRY_1709_x86_u32, "unnamed; its members have accessors." {
-            0x32 Flags set_Flags: u16 = "USHORT", "documented, its place inferred. What the registration is of.";
+            0x32 Flags set_Flags: u16 = "USHORT", "documented, offset inferred. What the registration is of.";
             0x32 [0] DbgKernelRegistration set_DbgKernelRegistration: u16 = "USHORT", "documented. Made in the kernel; Callback holds, not Process.";
             0x32 [1] DbgUserRegistration set_DbgUserRegistration: u16 = "USHORT", "documented. Made by a process.";
             0x32 [2] DbgReplyRegistration set_DbgReplyRegistration: u16 = "USHORT", "documented. Made for replies to a notification; ReplyQueue holds.";
@@ -773,7 +773,7 @@ runtime::layout! {
 runtime::layout! {
     /// The unnamed union at 0x32 of `ETW_REG_ENTRY`.
     pub union ETW_REG_ENTRY_1709_x86_u32: 0x2, 2 {
-        0x00 Flags: u16 = "USHORT", "documented, its place inferred. What the registration is of.";
+        0x00 Flags: u16 = "USHORT", "documented, offset inferred. What the registration is of.";
         0x00 s00: ETW_REG_ENTRY_1709_x86_u32_s00, "unnamed; its members have accessors.";
     }
 }
@@ -795,19 +795,19 @@ runtime::layout! {
         0x20 GuidEntry: runtime::Ptr64 = "ETW_GUID_ENTRY *", "documented. The GUID that was registered.";
         0x28 GroupEntry: runtime::Ptr64 = "ETW_GUID_ENTRY *", "documented. The group that the provider belongs to, if any.";
         0x30 u30: ETW_REG_ENTRY_6_3_9600_19913_x64_u30, "unnamed; its members have accessors." {
-            0x30 ReplyQueue set_ReplyQueue: runtime::Ptr64 = "ETW_REPLY_QUEUE *", "documented, its place inferred. Where replies to notifications go that this registration has sent.";
-            0x30 ReplySlot set_ReplySlot: [runtime::Ptr64; 4] = "ETW_QUEUE_ENTRY * [4]", "documented, its place inferred. Notifications that it still has to reply to.";
-            0x30 Caller set_Caller: runtime::Ptr64 = "PVOID", "documented, its place inferred. The code in the kernel that made the registration.";
-            0x38 SessionId set_SessionId: u32 = "ULONG", "documented, its place inferred. The session of a driver in session space.";
+            0x30 ReplyQueue set_ReplyQueue: runtime::Ptr64 = "ETW_REPLY_QUEUE *", "documented, offset inferred. Where replies to notifications go that this registration has sent.";
+            0x30 ReplySlot set_ReplySlot: [runtime::Ptr64; 4] = "ETW_QUEUE_ENTRY * [4]", "documented, offset inferred. Notifications that it still has to reply to.";
+            0x30 Caller set_Caller: runtime::Ptr64 = "PVOID", "documented, offset inferred. The code in the kernel that made the registration.";
+            0x38 SessionId set_SessionId: u32 = "ULONG", "documented, offset inferred. The session of a driver in session space.";
         }
         0x50 u50: ETW_REG_ENTRY_6_3_9600_19913_x64_u50, "unnamed; its members have accessors." {
-            0x50 Process set_Process: runtime::Ptr64 = "EPROCESS *", "documented, its place inferred. The process that made the registration.";
-            0x50 CallbackContext set_CallbackContext: runtime::Ptr64 = "PVOID", "documented, its place inferred. What Callback is given.";
-            0x58 Callback set_Callback: runtime::Ptr64 = "PVOID", "documented, its place inferred. What is called in the kernel when the provider is enabled or disabled.";
+            0x50 Process set_Process: runtime::Ptr64 = "EPROCESS *", "documented, offset inferred. The process that made the registration.";
+            0x50 CallbackContext set_CallbackContext: runtime::Ptr64 = "PVOID", "documented, offset inferred. What Callback is given.";
+            0x58 Callback set_Callback: runtime::Ptr64 = "PVOID", "documented, offset inferred. What is called in the kernel when the provider is enabled or disabled.";
         }
         0x60 Index: u16 = "USHORT", "documented. The registration among those of its process.";
         0x62 u62: ETW_REG_ENTRY_1709_x64_u62, "unnamed; its members have accessors." {
-            0x62 Flags set_Flags: u16 = "USHORT", "documented, its place inferred. What the registration is of.";
+            0x62 Flags set_Flags: u16 = "USHORT", "documented, offset inferred. What the registration is of.";
             0x62 [0] DbgKernelRegistration set_DbgKernelRegistration: u16 = "USHORT", "documented. Made in the kernel; Callback holds, not Process.";
             0x62 [1] DbgUserRegistration set_DbgUserRegistration: u16 = "USHORT", "documented. Made by a process.";
             0x62 [2] DbgReplyRegistration set_DbgReplyRegistration: u16 = "USHORT", "documented. Made for replies to a notification; ReplyQueue holds.";
@@ -830,7 +830,7 @@ runtime::layout! {
 runtime::layout! {
     /// The unnamed union at 0x62 of `ETW_REG_ENTRY`.
     pub union ETW_REG_ENTRY_1709_x64_u62: 0x2, 2 {
-        0x00 Flags: u16 = "USHORT", "documented, its place inferred. What the registration is of.";
+        0x00 Flags: u16 = "USHORT", "documented, offset inferred. What the registration is of.";
         0x00 s00: ETW_REG_ENTRY_1709_x64_u62_s00, "unnamed; its members have accessors.";
     }
 }
@@ -852,19 +852,19 @@ runtime::layout! {
         0x10 GuidEntry: runtime::Ptr32 = "ETW_GUID_ENTRY *", "documented. The GUID that was registered.";
         0x14 GroupEntry: runtime::Ptr32 = "ETW_GUID_ENTRY *", "documented. The group that the provider belongs to, if any.";
         0x18 u18: ETW_REG_ENTRY_6_3_9600_19913_x86_u18, "unnamed; its members have accessors." {
-            0x18 ReplyQueue set_ReplyQueue: runtime::Ptr32 = "ETW_REPLY_QUEUE *", "documented, its place inferred. Where replies to notifications go that this registration has sent.";
-            0x18 ReplySlot set_ReplySlot: [runtime::Ptr32; 4] = "ETW_QUEUE_ENTRY * [4]", "documented, its place inferred. Notifications that it still has to reply to.";
-            0x18 Caller set_Caller: runtime::Ptr32 = "PVOID", "documented, its place inferred. The code in the kernel that made the registration.";
-            0x1c SessionId set_SessionId: u32 = "ULONG", "documented, its place inferred. The session of a driver in session space.";
+            0x18 ReplyQueue set_ReplyQueue: runtime::Ptr32 = "ETW_REPLY_QUEUE *", "documented, offset inferred. Where replies to notifications go that this registration has sent.";
+            0x18 ReplySlot set_ReplySlot: [runtime::Ptr32; 4] = "ETW_QUEUE_ENTRY * [4]", "documented, offset inferred. Notifications that it still has to reply to.";
+            0x18 Caller set_Caller: runtime::Ptr32 = "PVOID", "documented, offset inferred. The code in the kernel that made the registration.";
+            0x1c SessionId set_SessionId: u32 = "ULONG", "documented, offset inferred. The session of a driver in session space.";
         }
         0x28 u28: ETW_REG_ENTRY_6_3_9600_19913_x86_u28, "unnamed; its members have accessors." {
-            0x28 Process set_Process: runtime::Ptr32 = "EPROCESS *", "documented, its place inferred. The process that made the registration.";
-            0x28 CallbackContext set_CallbackContext: runtime::Ptr32 = "PVOID", "documented, its place inferred. What Callback is given.";
-            0x2c Callback set_Callback: runtime::Ptr32 = "PVOID", "documented, its place inferred. What is called in the kernel when the provider is enabled or disabled.";
+            0x28 Process set_Process: runtime::Ptr32 = "EPROCESS *", "documented, offset inferred. The process that made the registration.";
+            0x28 CallbackContext set_CallbackContext: runtime::Ptr32 = "PVOID", "documented, offset inferred. What Callback is given.";
+            0x2c Callback set_Callback: runtime::Ptr32 = "PVOID", "documented, offset inferred. What is called in the kernel when the provider is enabled or disabled.";
         }
         0x30 Index: u16 = "USHORT", "documented. The registration among those of its process.";
         0x32 u32: ETW_REG_ENTRY_1709_x86_u32, "unnamed; its members have accessors." {
-            0x32 Flags set_Flags: u16 = "USHORT", "documented, its place inferred. What the registration is of.";
+            0x32 Flags set_Flags: u16 = "USHORT", "documented, offset inferred. What the registration is of.";
             0x32 [0] DbgKernelRegistration set_DbgKernelRegistration: u16 = "USHORT", "documented. Made in the kernel; Callback holds, not Process.";
             0x32 [1] DbgUserRegistration set_DbgUserRegistration: u16 = "USHORT", "documented. Made by a process.";
             0x32 [2] DbgReplyRegistration set_DbgReplyRegistration: u16 = "USHORT", "documented. Made for replies to a notification; ReplyQueue holds.";
@@ -895,19 +895,19 @@ runtime::layout! {
         0x20 GuidEntry: runtime::Ptr64 = "ETW_GUID_ENTRY *", "documented. The GUID that was registered.";
         0x28 GroupEntry: runtime::Ptr64 = "ETW_GUID_ENTRY *", "documented. The group that the provider belongs to, if any.";
         0x30 u30: ETW_REG_ENTRY_6_3_9600_19913_x64_u30, "unnamed; its members have accessors." {
-            0x30 ReplyQueue set_ReplyQueue: runtime::Ptr64 = "ETW_REPLY_QUEUE *", "documented, its place inferred. Where replies to notifications go that this registration has sent.";
-            0x30 ReplySlot set_ReplySlot: [runtime::Ptr64; 4] = "ETW_QUEUE_ENTRY * [4]", "documented, its place inferred. Notifications that it still has to reply to.";
-            0x30 Caller set_Caller: runtime::Ptr64 = "PVOID", "documented, its place inferred. The code in the kernel that made the registration.";
-            0x38 SessionId set_SessionId: u32 = "ULONG", "documented, its place inferred. The session of a driver in session space.";
+            0x30 ReplyQueue set_ReplyQueue: runtime::Ptr64 = "ETW_REPLY_QUEUE *", "documented, offset inferred. Where replies to notifications go that this registration has sent.";
+            0x30 ReplySlot set_ReplySlot: [runtime::Ptr64; 4] = "ETW_QUEUE_ENTRY * [4]", "documented, offset inferred. Notifications that it still has to reply to.";
+            0x30 Caller set_Caller: runtime::Ptr64 = "PVOID", "documented, offset inferred. The code in the kernel that made the registration.";
+            0x38 SessionId set_SessionId: u32 = "ULONG", "documented, offset inferred. The session of a driver in session space.";
         }
         0x50 u50: ETW_REG_ENTRY_6_3_9600_19913_x64_u50, "unnamed; its members have accessors." {
-            0x50 Process set_Process: runtime::Ptr64 = "EPROCESS *", "documented, its place inferred. The process that made the registration.";
-            0x50 CallbackContext set_CallbackContext: runtime::Ptr64 = "PVOID", "documented, its place inferred. What Callback is given.";
-            0x58 Callback set_Callback: runtime::Ptr64 = "PVOID", "documented, its place inferred. What is called in the kernel when the provider is enabled or disabled.";
+            0x50 Process set_Process: runtime::Ptr64 = "EPROCESS *", "documented, offset inferred. The process that made the registration.";
+            0x50 CallbackContext set_CallbackContext: runtime::Ptr64 = "PVOID", "documented, offset inferred. What Callback is given.";
+            0x58 Callback set_Callback: runtime::Ptr64 = "PVOID", "documented, offset inferred. What is called in the kernel when the provider is enabled or disabled.";
         }
         0x60 Index: u16 = "USHORT", "documented. The registration among those of its process.";
         0x62 u62: ETW_REG_ENTRY_1709_x64_u62, "unnamed; its members have accessors." {
-            0x62 Flags set_Flags: u16 = "USHORT", "documented, its place inferred. What the registration is of.";
+            0x62 Flags set_Flags: u16 = "USHORT", "documented, offset inferred. What the registration is of.";
             0x62 [0] DbgKernelRegistration set_DbgKernelRegistration: u16 = "USHORT", "documented. Made in the kernel; Callback holds, not Process.";
             0x62 [1] DbgUserRegistration set_DbgUserRegistration: u16 = "USHORT", "documented. Made by a process.";
             0x62 [2] DbgReplyRegistration set_DbgReplyRegistration: u16 = "USHORT", "documented. Made for replies to a notification; ReplyQueue holds.";
@@ -933,41 +933,41 @@ runtime::layout! {
     ///
     /// A registration: of an event provider, by a process or in the kernel, or of a receiver of notifications.
     pub struct ETW_REG_ENTRY_26H1_x64: members::ETW_REG_ENTRY, 0x78, 8 {
-        0x00 RegList: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "documented for other kernels. Links the registrations of one GUID.";
-        0x10 GroupRegList: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "documented for other kernels. Links the registrations of the providers of one group.";
-        0x20 GuidEntry: runtime::Ptr64 = "ETW_GUID_ENTRY *", "documented for other kernels. The GUID that was registered.";
-        0x28 GroupEntry: runtime::Ptr64 = "ETW_GUID_ENTRY *", "documented for other kernels. The group that the provider belongs to, if any.";
+        0x00 RegList: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "documented for other builds. Links the registrations of one GUID.";
+        0x10 GroupRegList: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "documented for other builds. Links the registrations of the providers of one group.";
+        0x20 GuidEntry: runtime::Ptr64 = "ETW_GUID_ENTRY *", "documented for other builds. The GUID that was registered.";
+        0x28 GroupEntry: runtime::Ptr64 = "ETW_GUID_ENTRY *", "documented for other builds. The group that the provider belongs to, if any.";
         0x30 u30: ETW_REG_ENTRY_6_3_9600_19913_x64_u30, "unnamed; its members have accessors." {
-            0x30 ReplyQueue set_ReplyQueue: runtime::Ptr64 = "ETW_REPLY_QUEUE *", "documented for other kernels. Where replies to notifications go that this registration has sent.";
-            0x30 ReplySlot set_ReplySlot: [runtime::Ptr64; 4] = "ETW_QUEUE_ENTRY * [4]", "documented for other kernels. Notifications that it still has to reply to.";
-            0x30 Caller set_Caller: runtime::Ptr64 = "PVOID", "documented for other kernels. The code in the kernel that made the registration.";
-            0x38 SessionId set_SessionId: u32 = "ULONG", "documented for other kernels. The session of a driver in session space.";
+            0x30 ReplyQueue set_ReplyQueue: runtime::Ptr64 = "ETW_REPLY_QUEUE *", "documented for other builds. Where replies to notifications go that this registration has sent.";
+            0x30 ReplySlot set_ReplySlot: [runtime::Ptr64; 4] = "ETW_QUEUE_ENTRY * [4]", "documented for other builds. Notifications that it still has to reply to.";
+            0x30 Caller set_Caller: runtime::Ptr64 = "PVOID", "documented for other builds. The code in the kernel that made the registration.";
+            0x38 SessionId set_SessionId: u32 = "ULONG", "documented for other builds. The session of a driver in session space.";
         }
         0x50 u50: ETW_REG_ENTRY_6_3_9600_19913_x64_u50, "unnamed; its members have accessors." {
-            0x50 Process set_Process: runtime::Ptr64 = "EPROCESS *", "documented for other kernels. The process that made the registration.";
-            0x50 CallbackContext set_CallbackContext: runtime::Ptr64 = "PVOID", "documented for other kernels. What Callback is given.";
-            0x58 Callback set_Callback: runtime::Ptr64 = "PVOID", "documented for other kernels. What is called in the kernel when the provider is enabled or disabled.";
+            0x50 Process set_Process: runtime::Ptr64 = "EPROCESS *", "documented for other builds. The process that made the registration.";
+            0x50 CallbackContext set_CallbackContext: runtime::Ptr64 = "PVOID", "documented for other builds. What Callback is given.";
+            0x58 Callback set_Callback: runtime::Ptr64 = "PVOID", "documented for other builds. What is called in the kernel when the provider is enabled or disabled.";
         }
-        0x60 Index: u16 = "USHORT", "documented for other kernels. The registration among those of its process.";
+        0x60 Index: u16 = "USHORT", "documented for other builds. The registration among those of its process.";
         0x62 u62: ETW_REG_ENTRY_1709_x64_u62, "unnamed; its members have accessors." {
-            0x62 Flags set_Flags: u16 = "USHORT", "documented for other kernels. What the registration is of.";
-            0x62 [0] DbgKernelRegistration set_DbgKernelRegistration: u16 = "USHORT", "documented for other kernels. Made in the kernel; Callback holds, not Process.";
-            0x62 [1] DbgUserRegistration set_DbgUserRegistration: u16 = "USHORT", "documented for other kernels. Made by a process.";
-            0x62 [2] DbgReplyRegistration set_DbgReplyRegistration: u16 = "USHORT", "documented for other kernels. Made for replies to a notification; ReplyQueue holds.";
-            0x62 [3] DbgClassicRegistration set_DbgClassicRegistration: u16 = "USHORT", "documented for other kernels. Of a classic provider.";
-            0x62 [4] DbgSessionSpaceRegistration set_DbgSessionSpaceRegistration: u16 = "USHORT", "documented for other kernels. Made by a driver in session space; SessionId holds.";
-            0x62 [5] DbgModernRegistration set_DbgModernRegistration: u16 = "USHORT", "documented for other kernels. Of a provider of manifest-based or later events.";
-            0x62 [6] DbgClosed set_DbgClosed: u16 = "USHORT", "documented for other kernels. Its owner has given it up.";
-            0x62 [7] DbgInserted set_DbgInserted: u16 = "USHORT", "documented for other kernels. Linked to GuidEntry.";
-            0x62 [8] DbgWow64 set_DbgWow64: u16 = "USHORT", "documented for other kernels. Made by a 32-bit process of a 64-bit system.";
-            0x62 [9] DbgUseDescriptorType set_DbgUseDescriptorType: u16 = "USHORT", "documented for other kernels. Events may state the types of their data's pieces.";
-            0x62 [10] DbgDropProviderTraits set_DbgDropProviderTraits: u16 = "USHORT", "documented for other kernels. Traits are not logged with events.";
+            0x62 Flags set_Flags: u16 = "USHORT", "documented for other builds. What the registration is of.";
+            0x62 [0] DbgKernelRegistration set_DbgKernelRegistration: u16 = "USHORT", "documented for other builds. Made in the kernel; Callback holds, not Process.";
+            0x62 [1] DbgUserRegistration set_DbgUserRegistration: u16 = "USHORT", "documented for other builds. Made by a process.";
+            0x62 [2] DbgReplyRegistration set_DbgReplyRegistration: u16 = "USHORT", "documented for other builds. Made for replies to a notification; ReplyQueue holds.";
+            0x62 [3] DbgClassicRegistration set_DbgClassicRegistration: u16 = "USHORT", "documented for other builds. Of a classic provider.";
+            0x62 [4] DbgSessionSpaceRegistration set_DbgSessionSpaceRegistration: u16 = "USHORT", "documented for other builds. Made by a driver in session space; SessionId holds.";
+            0x62 [5] DbgModernRegistration set_DbgModernRegistration: u16 = "USHORT", "documented for other builds. Of a provider of manifest-based or later events.";
+            0x62 [6] DbgClosed set_DbgClosed: u16 = "USHORT", "documented for other builds. Its owner has given it up.";
+            0x62 [7] DbgInserted set_DbgInserted: u16 = "USHORT", "documented for other builds. Linked to GuidEntry.";
+            0x62 [8] DbgWow64 set_DbgWow64: u16 = "USHORT", "documented for other builds. Made by a 32-bit process of a 64-bit system.";
+            0x62 [9] DbgUseDescriptorType set_DbgUseDescriptorType: u16 = "USHORT", "documented for other builds. Events may state the types of their data's pieces.";
+            0x62 [10] DbgDropProviderTraits set_DbgDropProviderTraits: u16 = "USHORT", "documented for other builds. Traits are not logged with events.";
         }
-        0x64 EnableMask: u16 = "USHORT", "documented for other kernels. Which elements of EnableInfo of the GUID's entry the registration has been enabled by, a bit each.";
-        0x66 GroupEnableMask: u16 = "USHORT", "documented for other kernels. The same for the entry of the group.";
-        0x68 HostEnableMask: u16 = "USHORT", "documented for other kernels. Of a registration in a silo, the same for the host's entry of the GUID. The first updates that have it are taken to be those that have ETW\\_GUID\\_ENTRY.SiloGuidList.";
-        0x6a HostGroupEnableMask: u16 = "USHORT", "documented for other kernels. The same for the host's entry of the group.";
+        0x64 EnableMask: u16 = "USHORT", "documented for other builds. Which elements of EnableInfo of the GUID's entry the registration has been enabled by, a bit each.";
+        0x66 GroupEnableMask: u16 = "USHORT", "documented for other builds. The same for the entry of the group.";
+        0x68 HostEnableMask: u16 = "USHORT", "documented for other builds. Of a registration in a silo, the same for the host's entry of the GUID. The first updates that have it are taken to be those that have ETW\\_GUID\\_ENTRY.SiloGuidList.";
+        0x6a HostGroupEnableMask: u16 = "USHORT", "documented for other builds. The same for the host's entry of the group.";
         0x6c _padding6C: [u8; 4], "padding.";
-        0x70 Traits: runtime::Ptr64 = "ETW_PROVIDER_TRAITS *", "documented for other kernels. What the provider states of itself when it registers, such as its name and its group.";
+        0x70 Traits: runtime::Ptr64 = "ETW_PROVIDER_TRAITS *", "documented for other builds. What the provider states of itself when it registers, such as its name and its group.";
     }
 }

@@ -10,8 +10,8 @@ runtime::layout! {
     ///
     /// The replies to one notification that its sender has yet to receive, each an ETW\_QUEUE\_ENTRY.
     pub struct ETW_REPLY_QUEUE_early_6_0_x86: members::ETW_REPLY_QUEUE, 0x2c, 4 {
-        0x00 Queue: KQUEUE_early_6_0_x86 = "KQUEUE", "seen in symbols. The replies.";
-        0x28 EventsLost: i32 = "LONG", "seen in symbols.";
+        0x00 Queue: KQUEUE_early_6_0_x86 = "KQUEUE", "from symbols. The replies.";
+        0x28 EventsLost: i32 = "LONG", "from symbols.";
     }
 }
 
@@ -20,8 +20,8 @@ runtime::layout! {
     ///
     /// The replies to one notification that its sender has yet to receive, each an ETW\_QUEUE\_ENTRY.
     pub struct ETW_REPLY_QUEUE_early_6_0_x64: members::ETW_REPLY_QUEUE, 0x48, 8 {
-        0x00 Queue: KQUEUE_early_6_0_x64 = "KQUEUE", "seen in symbols. The replies.";
-        0x40 EventsLost: i32 = "LONG", "seen in symbols.";
+        0x00 Queue: KQUEUE_early_6_0_x64 = "KQUEUE", "from symbols. The replies.";
+        0x40 EventsLost: i32 = "LONG", "from symbols.";
         0x44 _padding44: [u8; 4], "padding.";
     }
 }
@@ -31,8 +31,8 @@ runtime::layout! {
     ///
     /// The replies to one notification that its sender has yet to receive, each an ETW\_QUEUE\_ENTRY.
     pub struct ETW_REPLY_QUEUE_6_1_x86: members::ETW_REPLY_QUEUE, 0x2c, 4 {
-        0x00 Queue: KQUEUE_6_1_x86 = "KQUEUE", "seen in symbols. The replies.";
-        0x28 EventsLost: i32 = "LONG", "seen in symbols.";
+        0x00 Queue: KQUEUE_6_1_x86 = "KQUEUE", "from symbols. The replies.";
+        0x28 EventsLost: i32 = "LONG", "from symbols.";
     }
 }
 
@@ -41,8 +41,8 @@ runtime::layout! {
     ///
     /// The replies to one notification that its sender has yet to receive, each an ETW\_QUEUE\_ENTRY.
     pub struct ETW_REPLY_QUEUE_6_1_x64: members::ETW_REPLY_QUEUE, 0x48, 8 {
-        0x00 Queue: KQUEUE_6_1_x64 = "KQUEUE", "seen in symbols. The replies.";
-        0x40 EventsLost: i32 = "LONG", "seen in symbols.";
+        0x00 Queue: KQUEUE_6_1_x64 = "KQUEUE", "from symbols. The replies.";
+        0x40 EventsLost: i32 = "LONG", "from symbols.";
         0x44 _padding44: [u8; 4], "padding.";
     }
 }
@@ -52,8 +52,8 @@ runtime::layout! {
     ///
     /// The replies to one notification that its sender has yet to receive, each an ETW\_QUEUE\_ENTRY.
     pub struct ETW_REPLY_QUEUE_6_1_7601_24000_x86: members::ETW_REPLY_QUEUE, 0x2c, 4 {
-        0x00 Queue: KQUEUE_6_1_7601_24000_x86 = "KQUEUE", "seen in symbols. The replies.";
-        0x28 EventsLost: i32 = "LONG", "seen in symbols.";
+        0x00 Queue: KQUEUE_6_1_7601_24000_x86 = "KQUEUE", "from symbols. The replies.";
+        0x28 EventsLost: i32 = "LONG", "from symbols.";
     }
 }
 
@@ -62,8 +62,8 @@ runtime::layout! {
     ///
     /// The replies to one notification that its sender has yet to receive, each an ETW\_QUEUE\_ENTRY.
     pub struct ETW_REPLY_QUEUE_6_1_7601_24000_x64: members::ETW_REPLY_QUEUE, 0x48, 8 {
-        0x00 Queue: KQUEUE_6_1_7601_24000_x64 = "KQUEUE", "seen in symbols. The replies.";
-        0x40 EventsLost: i32 = "LONG", "seen in symbols.";
+        0x00 Queue: KQUEUE_6_1_7601_24000_x64 = "KQUEUE", "from symbols. The replies.";
+        0x40 EventsLost: i32 = "LONG", "from symbols.";
         0x44 _padding44: [u8; 4], "padding.";
     }
 }
@@ -73,8 +73,8 @@ runtime::layout! {
     ///
     /// The replies to one notification that its sender has yet to receive, each an ETW\_QUEUE\_ENTRY.
     pub struct ETW_REPLY_QUEUE_6_2_x86: members::ETW_REPLY_QUEUE, 0x2c, 4 {
-        0x00 Queue: KQUEUE_6_2_x86 = "KQUEUE", "seen in symbols. The replies.";
-        0x28 EventsLost: i32 = "LONG", "seen in symbols.";
+        0x00 Queue: KQUEUE_6_2_x86 = "KQUEUE", "from symbols. The replies.";
+        0x28 EventsLost: i32 = "LONG", "from symbols.";
     }
 }
 
@@ -83,8 +83,8 @@ runtime::layout! {
     ///
     /// The replies to one notification that its sender has yet to receive, each an ETW\_QUEUE\_ENTRY.
     pub struct ETW_REPLY_QUEUE_6_2_x64: members::ETW_REPLY_QUEUE, 0x48, 8 {
-        0x00 Queue: KQUEUE_6_2_x64 = "KQUEUE", "seen in symbols. The replies.";
-        0x40 EventsLost: i32 = "LONG", "seen in symbols.";
+        0x00 Queue: KQUEUE_6_2_x64 = "KQUEUE", "from symbols. The replies.";
+        0x40 EventsLost: i32 = "LONG", "from symbols.";
         0x44 _padding44: [u8; 4], "padding.";
     }
 }
@@ -94,8 +94,8 @@ runtime::layout! {
     ///
     /// The replies to one notification that its sender has yet to receive, each an ETW\_QUEUE\_ENTRY.
     pub struct ETW_REPLY_QUEUE_6_3_x86: members::ETW_REPLY_QUEUE, 0x2c, 4 {
-        0x00 Queue: KQUEUE_6_3_x86 = "KQUEUE", "seen in symbols. The replies.";
-        0x28 EventsLost: i32 = "LONG", "seen in symbols.";
+        0x00 Queue: KQUEUE_6_3_x86 = "KQUEUE", "from symbols. The replies.";
+        0x28 EventsLost: i32 = "LONG", "from symbols.";
     }
 }
 
@@ -104,8 +104,8 @@ runtime::layout! {
     ///
     /// The replies to one notification that its sender has yet to receive, each an ETW\_QUEUE\_ENTRY.
     pub struct ETW_REPLY_QUEUE_6_3_x64: members::ETW_REPLY_QUEUE, 0x48, 8 {
-        0x00 Queue: KQUEUE_6_3_x64 = "KQUEUE", "seen in symbols. The replies.";
-        0x40 EventsLost: i32 = "LONG", "seen in symbols.";
+        0x00 Queue: KQUEUE_6_3_x64 = "KQUEUE", "from symbols. The replies.";
+        0x40 EventsLost: i32 = "LONG", "from symbols.";
         0x44 _padding44: [u8; 4], "padding.";
     }
 }
@@ -115,8 +115,8 @@ runtime::layout! {
     ///
     /// The replies to one notification that its sender has yet to receive, each an ETW\_QUEUE\_ENTRY.
     pub struct ETW_REPLY_QUEUE_6_3_9600_17031_x86: members::ETW_REPLY_QUEUE, 0x2c, 4 {
-        0x00 Queue: KQUEUE_6_3_9600_17031_x86 = "KQUEUE", "seen in symbols. The replies.";
-        0x28 EventsLost: i32 = "LONG", "seen in symbols.";
+        0x00 Queue: KQUEUE_6_3_9600_17031_x86 = "KQUEUE", "from symbols. The replies.";
+        0x28 EventsLost: i32 = "LONG", "from symbols.";
     }
 }
 
@@ -125,8 +125,8 @@ runtime::layout! {
     ///
     /// The replies to one notification that its sender has yet to receive, each an ETW\_QUEUE\_ENTRY.
     pub struct ETW_REPLY_QUEUE_6_3_9600_17031_x64: members::ETW_REPLY_QUEUE, 0x48, 8 {
-        0x00 Queue: KQUEUE_6_3_9600_17031_x64 = "KQUEUE", "seen in symbols. The replies.";
-        0x40 EventsLost: i32 = "LONG", "seen in symbols.";
+        0x00 Queue: KQUEUE_6_3_9600_17031_x64 = "KQUEUE", "from symbols. The replies.";
+        0x40 EventsLost: i32 = "LONG", "from symbols.";
         0x44 _padding44: [u8; 4], "padding.";
     }
 }
@@ -136,8 +136,8 @@ runtime::layout! {
     ///
     /// The replies to one notification that its sender has yet to receive, each an ETW\_QUEUE\_ENTRY.
     pub struct ETW_REPLY_QUEUE_10_0_x86: members::ETW_REPLY_QUEUE, 0x2c, 4 {
-        0x00 Queue: KQUEUE_10_0_x86 = "KQUEUE", "seen in symbols. The replies.";
-        0x28 EventsLost: i32 = "LONG", "seen in symbols.";
+        0x00 Queue: KQUEUE_10_0_x86 = "KQUEUE", "from symbols. The replies.";
+        0x28 EventsLost: i32 = "LONG", "from symbols.";
     }
 }
 
@@ -146,8 +146,8 @@ runtime::layout! {
     ///
     /// The replies to one notification that its sender has yet to receive, each an ETW\_QUEUE\_ENTRY.
     pub struct ETW_REPLY_QUEUE_10_0_x64: members::ETW_REPLY_QUEUE, 0x48, 8 {
-        0x00 Queue: KQUEUE_10_0_x64 = "KQUEUE", "seen in symbols. The replies.";
-        0x40 EventsLost: i32 = "LONG", "seen in symbols.";
+        0x00 Queue: KQUEUE_10_0_x64 = "KQUEUE", "from symbols. The replies.";
+        0x40 EventsLost: i32 = "LONG", "from symbols.";
         0x44 _padding44: [u8; 4], "padding.";
     }
 }
@@ -157,8 +157,8 @@ runtime::layout! {
     ///
     /// The replies to one notification that its sender has yet to receive, each an ETW\_QUEUE\_ENTRY.
     pub struct ETW_REPLY_QUEUE_10_0_10240_17770_x64: members::ETW_REPLY_QUEUE, 0x48, 8 {
-        0x00 Queue: KQUEUE_10_0_10240_17770_x64 = "KQUEUE", "seen in symbols. The replies.";
-        0x40 EventsLost: i32 = "LONG", "seen in symbols.";
+        0x00 Queue: KQUEUE_10_0_10240_17770_x64 = "KQUEUE", "from symbols. The replies.";
+        0x40 EventsLost: i32 = "LONG", "from symbols.";
         0x44 _padding44: [u8; 4], "padding.";
     }
 }
@@ -168,8 +168,8 @@ runtime::layout! {
     ///
     /// The replies to one notification that its sender has yet to receive, each an ETW\_QUEUE\_ENTRY.
     pub struct ETW_REPLY_QUEUE_1703_x86: members::ETW_REPLY_QUEUE, 0x2c, 4 {
-        0x00 Queue: KQUEUE_1703_x86 = "KQUEUE", "seen in symbols. The replies.";
-        0x28 EventsLost: i32 = "LONG", "seen in symbols.";
+        0x00 Queue: KQUEUE_1703_x86 = "KQUEUE", "from symbols. The replies.";
+        0x28 EventsLost: i32 = "LONG", "from symbols.";
     }
 }
 
@@ -178,8 +178,8 @@ runtime::layout! {
     ///
     /// The replies to one notification that its sender has yet to receive, each an ETW\_QUEUE\_ENTRY.
     pub struct ETW_REPLY_QUEUE_1703_x64: members::ETW_REPLY_QUEUE, 0x48, 8 {
-        0x00 Queue: KQUEUE_1703_x64 = "KQUEUE", "seen in symbols. The replies.";
-        0x40 EventsLost: i32 = "LONG", "seen in symbols.";
+        0x00 Queue: KQUEUE_1703_x64 = "KQUEUE", "from symbols. The replies.";
+        0x40 EventsLost: i32 = "LONG", "from symbols.";
         0x44 _padding44: [u8; 4], "padding.";
     }
 }
@@ -189,8 +189,8 @@ runtime::layout! {
     ///
     /// The replies to one notification that its sender has yet to receive, each an ETW\_QUEUE\_ENTRY.
     pub struct ETW_REPLY_QUEUE_1803_x86: members::ETW_REPLY_QUEUE, 0x2c, 4 {
-        0x00 Queue: KQUEUE_1803_x86 = "KQUEUE", "seen in symbols. The replies.";
-        0x28 EventsLost: i32 = "LONG", "seen in symbols.";
+        0x00 Queue: KQUEUE_1803_x86 = "KQUEUE", "from symbols. The replies.";
+        0x28 EventsLost: i32 = "LONG", "from symbols.";
     }
 }
 
@@ -199,8 +199,8 @@ runtime::layout! {
     ///
     /// The replies to one notification that its sender has yet to receive, each an ETW\_QUEUE\_ENTRY.
     pub struct ETW_REPLY_QUEUE_1803_x64: members::ETW_REPLY_QUEUE, 0x48, 8 {
-        0x00 Queue: KQUEUE_1803_x64 = "KQUEUE", "seen in symbols. The replies.";
-        0x40 EventsLost: i32 = "LONG", "seen in symbols.";
+        0x00 Queue: KQUEUE_1803_x64 = "KQUEUE", "from symbols. The replies.";
+        0x40 EventsLost: i32 = "LONG", "from symbols.";
         0x44 _padding44: [u8; 4], "padding.";
     }
 }
@@ -210,8 +210,8 @@ runtime::layout! {
     ///
     /// The replies to one notification that its sender has yet to receive, each an ETW\_QUEUE\_ENTRY.
     pub struct ETW_REPLY_QUEUE_1803_arm64: members::ETW_REPLY_QUEUE, 0x48, 8 {
-        0x00 Queue: KQUEUE_1803_arm64 = "KQUEUE", "seen in symbols. The replies.";
-        0x40 EventsLost: i32 = "LONG", "seen in symbols.";
+        0x00 Queue: KQUEUE_1803_arm64 = "KQUEUE", "from symbols. The replies.";
+        0x40 EventsLost: i32 = "LONG", "from symbols.";
         0x44 _padding44: [u8; 4], "padding.";
     }
 }
@@ -221,8 +221,8 @@ runtime::layout! {
     ///
     /// The replies to one notification that its sender has yet to receive, each an ETW\_QUEUE\_ENTRY.
     pub struct ETW_REPLY_QUEUE_1809_x86: members::ETW_REPLY_QUEUE, 0x2c, 4 {
-        0x00 Queue: KQUEUE_1809_x86 = "KQUEUE", "seen in symbols. The replies.";
-        0x28 EventsLost: i32 = "LONG", "seen in symbols.";
+        0x00 Queue: KQUEUE_1809_x86 = "KQUEUE", "from symbols. The replies.";
+        0x28 EventsLost: i32 = "LONG", "from symbols.";
     }
 }
 
@@ -231,8 +231,8 @@ runtime::layout! {
     ///
     /// The replies to one notification that its sender has yet to receive, each an ETW\_QUEUE\_ENTRY.
     pub struct ETW_REPLY_QUEUE_2004_x64: members::ETW_REPLY_QUEUE, 0x48, 8 {
-        0x00 Queue: KQUEUE_2004_x64 = "KQUEUE", "seen in symbols. The replies.";
-        0x40 EventsLost: i32 = "LONG", "seen in symbols.";
+        0x00 Queue: KQUEUE_2004_x64 = "KQUEUE", "from symbols. The replies.";
+        0x40 EventsLost: i32 = "LONG", "from symbols.";
         0x44 _padding44: [u8; 4], "padding.";
     }
 }
@@ -242,8 +242,8 @@ runtime::layout! {
     ///
     /// The replies to one notification that its sender has yet to receive, each an ETW\_QUEUE\_ENTRY.
     pub struct ETW_REPLY_QUEUE_server_2022_x64: members::ETW_REPLY_QUEUE, 0x48, 8 {
-        0x00 Queue: KQUEUE_server_2022_x64 = "KQUEUE", "seen in symbols. The replies.";
-        0x40 EventsLost: i32 = "LONG", "seen in symbols.";
+        0x00 Queue: KQUEUE_server_2022_x64 = "KQUEUE", "from symbols. The replies.";
+        0x40 EventsLost: i32 = "LONG", "from symbols.";
         0x44 _padding44: [u8; 4], "padding.";
     }
 }

@@ -10,10 +10,10 @@ runtime::layout! {
     ///
     /// What performance counters tell of a session.
     pub struct ETW_SESSION_PERF_COUNTERS_6_1: members::ETW_SESSION_PERF_COUNTERS, 0x18, 8 {
-        0x00 BufferMemoryPagedPool: i32 = "LONG", "seen in symbols. Memory of its buffers in paged pool.";
-        0x04 BufferMemoryNonPagedPool: i32 = "LONG", "seen in symbols. Memory of its buffers in non-paged pool.";
-        0x08 EventsLoggedCount: u64 = "ULONGLONG", "seen in symbols. Events that it recorded.";
-        0x10 EventsLost: i32 = "LONG", "seen in symbols. Events that it lost.";
-        0x14 NumConsumers: i32 = "LONG", "seen in symbols. How many consumers it has.";
+        0x00 BufferMemoryPagedPool: i32 = "LONG", "from symbols. Memory of its buffers in paged pool.";
+        0x04 BufferMemoryNonPagedPool: i32 = "LONG", "from symbols. Memory of its buffers in non-paged pool.";
+        0x08 EventsLoggedCount: u64 = "ULONGLONG", "from symbols. Events that it recorded.";
+        0x10 EventsLost: i32 = "LONG", "from symbols. Events that it lost.";
+        0x14 NumConsumers: i32 = "LONG", "from symbols. How many consumers it has.";
     }
 }

@@ -10,9 +10,9 @@ runtime::layout! {
     ///
     /// What NtTraceControl takes when a registration gets its traits (EtwSetProviderTraitsCode). The name is ours. It is the same on all architectures.
     pub struct ETW_SET_PROVIDER_TRAITS_10_0: members::ETW_SET_PROVIDER_TRAITS, 0x18, 8 {
-        0x00 RegHandle64: u64 = "ULONG64", "documented without name and type. The registration, an object in the kernel, by a handle with the room of 64 bits.";
-        0x08 Traits64: u64 = "ULONG64", "documented without name and type. The address of the traits, in the room of 64 bits. They begin with their size and the provider's name.";
-        0x10 TraitsSize: u16 = "USHORT", "documented without a name. Bytes of the traits.";
+        0x00 RegHandle64: u64 = "ULONG64", "documented, name and type unknown. The registration, an object in the kernel, by a handle with the room of 64 bits.";
+        0x08 Traits64: u64 = "ULONG64", "documented, name and type unknown. The address of the traits, in the room of 64 bits. They begin with their size and the provider's name.";
+        0x10 TraitsSize: u16 = "USHORT", "documented, name unknown. Bytes of the traits.";
         0x12 _padding12: [u8; 6], "padding.";
     }
 }

@@ -10,16 +10,16 @@ runtime::layout! {
     ///
     /// What a logger needs to record call stacks. From SLIST\_HEADER it has 16-byte alignment on x64.
     pub struct ETW_STACK_TRACE_BLOCK_1709_x86: members::ETW_STACK_TRACE_BLOCK, 0x288, 8 {
-        0x00 Flags: i32 = "LONG", "seen in symbols.";
+        0x00 Flags: i32 = "LONG", "from symbols.";
         0x04 _padding04: [u8; 4], "padding.";
-        0x08 RelatedTimestamp: LARGE_INTEGER_5_0 = "LARGE_INTEGER", "seen in symbols. The time stamp of the event whose stack it is.";
-        0x10 Thread: runtime::Ptr32 = "ETHREAD *", "seen in symbols. The thread whose stack is traced.";
-        0x14 StackWalkDpc: KDPC_6_3_x86 = "KDPC", "seen in symbols. Walks the stack where the event could not.";
+        0x08 RelatedTimestamp: LARGE_INTEGER_5_0 = "LARGE_INTEGER", "from symbols. The time stamp of the event whose stack it is.";
+        0x10 Thread: runtime::Ptr32 = "ETHREAD *", "from symbols. The thread whose stack is traced.";
+        0x14 StackWalkDpc: KDPC_6_3_x86 = "KDPC", "from symbols. Walks the stack where the event could not.";
         0x34 _padding34: [u8; 4], "padding.";
-        0x38 ApcListHead: SLIST_HEADER_6_3_x86 = "SLIST_HEADER", "seen in symbols.";
-        0x40 ApcEntry: [ETW_APC_ENTRY_1709_x86; 12] = "ETW_APC_ENTRY [12]", "seen in symbols. APCs that walk stacks in user mode.";
-        0x280 ApcCount: i32 = "LONG", "seen in symbols. APCs that exist.";
-        0x284 MaxApcCount: i32 = "LONG", "seen in symbols. APCs to exist at most.";
+        0x38 ApcListHead: SLIST_HEADER_6_3_x86 = "SLIST_HEADER", "from symbols.";
+        0x40 ApcEntry: [ETW_APC_ENTRY_1709_x86; 12] = "ETW_APC_ENTRY [12]", "from symbols. APCs that walk stacks in user mode.";
+        0x280 ApcCount: i32 = "LONG", "from symbols. APCs that exist.";
+        0x284 MaxApcCount: i32 = "LONG", "from symbols. APCs to exist at most.";
     }
 }
 
@@ -28,16 +28,16 @@ runtime::layout! {
     ///
     /// What a logger needs to record call stacks. From SLIST\_HEADER it has 16-byte alignment on x64.
     pub struct ETW_STACK_TRACE_BLOCK_1709_x64: members::ETW_STACK_TRACE_BLOCK, 0x500, 16 {
-        0x00 Flags: i32 = "LONG", "seen in symbols.";
+        0x00 Flags: i32 = "LONG", "from symbols.";
         0x04 _padding04: [u8; 4], "padding.";
-        0x08 RelatedTimestamp: LARGE_INTEGER_5_0 = "LARGE_INTEGER", "seen in symbols. The time stamp of the event whose stack it is.";
-        0x10 Thread: runtime::Ptr64 = "ETHREAD *", "seen in symbols. The thread whose stack is traced.";
-        0x18 StackWalkDpc: KDPC_6_3_x64 = "KDPC", "seen in symbols. Walks the stack where the event could not.";
+        0x08 RelatedTimestamp: LARGE_INTEGER_5_0 = "LARGE_INTEGER", "from symbols. The time stamp of the event whose stack it is.";
+        0x10 Thread: runtime::Ptr64 = "ETHREAD *", "from symbols. The thread whose stack is traced.";
+        0x18 StackWalkDpc: KDPC_6_3_x64 = "KDPC", "from symbols. Walks the stack where the event could not.";
         0x58 _padding58: [u8; 8], "padding.";
-        0x60 ApcListHead: SLIST_HEADER_6_3_x64 = "SLIST_HEADER", "seen in symbols.";
-        0x70 ApcEntry: [ETW_APC_ENTRY_1709_x64; 12] = "ETW_APC_ENTRY [12]", "seen in symbols. APCs that walk stacks in user mode.";
-        0x4f0 ApcCount: i32 = "LONG", "seen in symbols. APCs that exist.";
-        0x4f4 MaxApcCount: i32 = "LONG", "seen in symbols. APCs to exist at most.";
+        0x60 ApcListHead: SLIST_HEADER_6_3_x64 = "SLIST_HEADER", "from symbols.";
+        0x70 ApcEntry: [ETW_APC_ENTRY_1709_x64; 12] = "ETW_APC_ENTRY [12]", "from symbols. APCs that walk stacks in user mode.";
+        0x4f0 ApcCount: i32 = "LONG", "from symbols. APCs that exist.";
+        0x4f4 MaxApcCount: i32 = "LONG", "from symbols. APCs to exist at most.";
         0x4f8 _padding4F8: [u8; 8], "padding.";
     }
 }
@@ -47,16 +47,16 @@ runtime::layout! {
     ///
     /// What a logger needs to record call stacks. From SLIST\_HEADER it has 16-byte alignment on x64.
     pub struct ETW_STACK_TRACE_BLOCK_1709_arm64: members::ETW_STACK_TRACE_BLOCK, 0x500, 16 {
-        0x00 Flags: i32 = "LONG", "seen in symbols.";
+        0x00 Flags: i32 = "LONG", "from symbols.";
         0x04 _padding04: [u8; 4], "padding.";
-        0x08 RelatedTimestamp: LARGE_INTEGER_5_0 = "LARGE_INTEGER", "seen in symbols. The time stamp of the event whose stack it is.";
-        0x10 Thread: runtime::Ptr64 = "ETHREAD *", "seen in symbols. The thread whose stack is traced.";
-        0x18 StackWalkDpc: KDPC_6_3_x64 = "KDPC", "seen in symbols. Walks the stack where the event could not.";
+        0x08 RelatedTimestamp: LARGE_INTEGER_5_0 = "LARGE_INTEGER", "from symbols. The time stamp of the event whose stack it is.";
+        0x10 Thread: runtime::Ptr64 = "ETHREAD *", "from symbols. The thread whose stack is traced.";
+        0x18 StackWalkDpc: KDPC_6_3_x64 = "KDPC", "from symbols. Walks the stack where the event could not.";
         0x58 _padding58: [u8; 8], "padding.";
-        0x60 ApcListHead: SLIST_HEADER_1709_arm64 = "SLIST_HEADER", "seen in symbols.";
-        0x70 ApcEntry: [ETW_APC_ENTRY_1709_x64; 12] = "ETW_APC_ENTRY [12]", "seen in symbols. APCs that walk stacks in user mode.";
-        0x4f0 ApcCount: i32 = "LONG", "seen in symbols. APCs that exist.";
-        0x4f4 MaxApcCount: i32 = "LONG", "seen in symbols. APCs to exist at most.";
+        0x60 ApcListHead: SLIST_HEADER_1709_arm64 = "SLIST_HEADER", "from symbols.";
+        0x70 ApcEntry: [ETW_APC_ENTRY_1709_x64; 12] = "ETW_APC_ENTRY [12]", "from symbols. APCs that walk stacks in user mode.";
+        0x4f0 ApcCount: i32 = "LONG", "from symbols. APCs that exist.";
+        0x4f4 MaxApcCount: i32 = "LONG", "from symbols. APCs to exist at most.";
         0x4f8 _padding4F8: [u8; 8], "padding.";
     }
 }
@@ -66,16 +66,16 @@ runtime::layout! {
     ///
     /// What a logger needs to record call stacks. From SLIST\_HEADER it has 16-byte alignment on x64.
     pub struct ETW_STACK_TRACE_BLOCK_1803_x86: members::ETW_STACK_TRACE_BLOCK, 0x50, 8 {
-        0x00 RelatedTimestamp: LARGE_INTEGER_5_0 = "LARGE_INTEGER", "seen in symbols. The time stamp of the event whose stack it is.";
-        0x08 Thread: runtime::Ptr32 = "ETHREAD *", "seen in symbols. The thread whose stack is traced.";
-        0x0c StackWalkDpc: KDPC_6_3_x86 = "KDPC", "seen in symbols. Walks the stack where the event could not.";
+        0x00 RelatedTimestamp: LARGE_INTEGER_5_0 = "LARGE_INTEGER", "from symbols. The time stamp of the event whose stack it is.";
+        0x08 Thread: runtime::Ptr32 = "ETHREAD *", "from symbols. The thread whose stack is traced.";
+        0x0c StackWalkDpc: KDPC_6_3_x86 = "KDPC", "from symbols. Walks the stack where the event could not.";
         0x2c _padding2C: [u8; 4], "padding.";
-        0x30 ApcListHead: SLIST_HEADER_6_3_x86 = "SLIST_HEADER", "seen in symbols.";
-        0x38 ApcEntry: runtime::Ptr32 = "ETW_APC_ENTRY *", "seen in symbols. APCs that walk stacks in user mode.";
-        0x3c ApcEntryCount: u32 = "ULONG", "seen in symbols. Elements at ApcEntry.";
-        0x40 Flags: i32 = "LONG", "seen in symbols.";
-        0x44 ApcCount: i32 = "LONG", "seen in symbols. APCs that exist.";
-        0x48 MaxApcCount: i32 = "LONG", "seen in symbols. APCs to exist at most.";
+        0x30 ApcListHead: SLIST_HEADER_6_3_x86 = "SLIST_HEADER", "from symbols.";
+        0x38 ApcEntry: runtime::Ptr32 = "ETW_APC_ENTRY *", "from symbols. APCs that walk stacks in user mode.";
+        0x3c ApcEntryCount: u32 = "ULONG", "from symbols. Elements at ApcEntry.";
+        0x40 Flags: i32 = "LONG", "from symbols.";
+        0x44 ApcCount: i32 = "LONG", "from symbols. APCs that exist.";
+        0x48 MaxApcCount: i32 = "LONG", "from symbols. APCs to exist at most.";
         0x4c _padding4C: [u8; 4], "padding.";
     }
 }
@@ -85,15 +85,15 @@ runtime::layout! {
     ///
     /// What a logger needs to record call stacks. From SLIST\_HEADER it has 16-byte alignment on x64.
     pub struct ETW_STACK_TRACE_BLOCK_1803_x64: members::ETW_STACK_TRACE_BLOCK, 0x80, 16 {
-        0x00 RelatedTimestamp: LARGE_INTEGER_5_0 = "LARGE_INTEGER", "seen in symbols. The time stamp of the event whose stack it is.";
-        0x08 Thread: runtime::Ptr64 = "ETHREAD *", "seen in symbols. The thread whose stack is traced.";
-        0x10 StackWalkDpc: KDPC_6_3_x64 = "KDPC", "seen in symbols. Walks the stack where the event could not.";
-        0x50 ApcListHead: SLIST_HEADER_6_3_x64 = "SLIST_HEADER", "seen in symbols.";
-        0x60 ApcEntry: runtime::Ptr64 = "ETW_APC_ENTRY *", "seen in symbols. APCs that walk stacks in user mode.";
-        0x68 ApcEntryCount: u32 = "ULONG", "seen in symbols. Elements at ApcEntry.";
-        0x6c Flags: i32 = "LONG", "seen in symbols.";
-        0x70 ApcCount: i32 = "LONG", "seen in symbols. APCs that exist.";
-        0x74 MaxApcCount: i32 = "LONG", "seen in symbols. APCs to exist at most.";
+        0x00 RelatedTimestamp: LARGE_INTEGER_5_0 = "LARGE_INTEGER", "from symbols. The time stamp of the event whose stack it is.";
+        0x08 Thread: runtime::Ptr64 = "ETHREAD *", "from symbols. The thread whose stack is traced.";
+        0x10 StackWalkDpc: KDPC_6_3_x64 = "KDPC", "from symbols. Walks the stack where the event could not.";
+        0x50 ApcListHead: SLIST_HEADER_6_3_x64 = "SLIST_HEADER", "from symbols.";
+        0x60 ApcEntry: runtime::Ptr64 = "ETW_APC_ENTRY *", "from symbols. APCs that walk stacks in user mode.";
+        0x68 ApcEntryCount: u32 = "ULONG", "from symbols. Elements at ApcEntry.";
+        0x6c Flags: i32 = "LONG", "from symbols.";
+        0x70 ApcCount: i32 = "LONG", "from symbols. APCs that exist.";
+        0x74 MaxApcCount: i32 = "LONG", "from symbols. APCs to exist at most.";
         0x78 _padding78: [u8; 8], "padding.";
     }
 }
@@ -103,15 +103,15 @@ runtime::layout! {
     ///
     /// What a logger needs to record call stacks. From SLIST\_HEADER it has 16-byte alignment on x64.
     pub struct ETW_STACK_TRACE_BLOCK_1803_arm64: members::ETW_STACK_TRACE_BLOCK, 0x80, 16 {
-        0x00 RelatedTimestamp: LARGE_INTEGER_5_0 = "LARGE_INTEGER", "seen in symbols. The time stamp of the event whose stack it is.";
-        0x08 Thread: runtime::Ptr64 = "ETHREAD *", "seen in symbols. The thread whose stack is traced.";
-        0x10 StackWalkDpc: KDPC_6_3_x64 = "KDPC", "seen in symbols. Walks the stack where the event could not.";
-        0x50 ApcListHead: SLIST_HEADER_1709_arm64 = "SLIST_HEADER", "seen in symbols.";
-        0x60 ApcEntry: runtime::Ptr64 = "ETW_APC_ENTRY *", "seen in symbols. APCs that walk stacks in user mode.";
-        0x68 ApcEntryCount: u32 = "ULONG", "seen in symbols. Elements at ApcEntry.";
-        0x6c Flags: i32 = "LONG", "seen in symbols.";
-        0x70 ApcCount: i32 = "LONG", "seen in symbols. APCs that exist.";
-        0x74 MaxApcCount: i32 = "LONG", "seen in symbols. APCs to exist at most.";
+        0x00 RelatedTimestamp: LARGE_INTEGER_5_0 = "LARGE_INTEGER", "from symbols. The time stamp of the event whose stack it is.";
+        0x08 Thread: runtime::Ptr64 = "ETHREAD *", "from symbols. The thread whose stack is traced.";
+        0x10 StackWalkDpc: KDPC_6_3_x64 = "KDPC", "from symbols. Walks the stack where the event could not.";
+        0x50 ApcListHead: SLIST_HEADER_1709_arm64 = "SLIST_HEADER", "from symbols.";
+        0x60 ApcEntry: runtime::Ptr64 = "ETW_APC_ENTRY *", "from symbols. APCs that walk stacks in user mode.";
+        0x68 ApcEntryCount: u32 = "ULONG", "from symbols. Elements at ApcEntry.";
+        0x6c Flags: i32 = "LONG", "from symbols.";
+        0x70 ApcCount: i32 = "LONG", "from symbols. APCs that exist.";
+        0x74 MaxApcCount: i32 = "LONG", "from symbols. APCs to exist at most.";
         0x78 _padding78: [u8; 8], "padding.";
     }
 }
@@ -121,18 +121,18 @@ runtime::layout! {
     ///
     /// What a logger needs to record call stacks. From SLIST\_HEADER it has 16-byte alignment on x64.
     pub struct ETW_STACK_TRACE_BLOCK_server_2022_x64: members::ETW_STACK_TRACE_BLOCK, 0xa0, 16 {
-        0x00 RelatedTimestamp: LARGE_INTEGER_5_0 = "LARGE_INTEGER", "seen in symbols. The time stamp of the event whose stack it is.";
-        0x08 Thread: runtime::Ptr64 = "ETHREAD *", "seen in symbols. The thread whose stack is traced.";
-        0x10 StackWalkDpc: KDPC_6_3_x64 = "KDPC", "seen in symbols. Walks the stack where the event could not.";
-        0x50 ApcSpinLock: u64 = "ULONGLONG", "seen in symbols. Guards the lists of APCs.";
+        0x00 RelatedTimestamp: LARGE_INTEGER_5_0 = "LARGE_INTEGER", "from symbols. The time stamp of the event whose stack it is.";
+        0x08 Thread: runtime::Ptr64 = "ETHREAD *", "from symbols. The thread whose stack is traced.";
+        0x10 StackWalkDpc: KDPC_6_3_x64 = "KDPC", "from symbols. Walks the stack where the event could not.";
+        0x50 ApcSpinLock: u64 = "ULONGLONG", "from symbols. Guards the lists of APCs.";
         0x58 _padding58: [u8; 8], "padding.";
-        0x60 ApcFreeListHead: SLIST_HEADER_6_3_x64 = "SLIST_HEADER", "seen in symbols. APCs that are free.";
-        0x70 ApcGlobalListHead: SLIST_HEADER_6_3_x64 = "SLIST_HEADER", "seen in symbols. All APCs.";
-        0x80 ApcCount: i32 = "LONG", "seen in symbols. APCs that exist.";
-        0x84 MaxApcCount: u32 = "ULONG", "seen in symbols. APCs to exist at most.";
-        0x88 Flags: i32 = "LONG", "seen in symbols.";
-        0x8c OutstandingApcCount: i32 = "LONG", "seen in symbols. APCs that have yet to run.";
-        0x90 MaxOutstandingApcCount: i32 = "LONG", "seen in symbols. Most of these at a time.";
+        0x60 ApcFreeListHead: SLIST_HEADER_6_3_x64 = "SLIST_HEADER", "from symbols. APCs that are free.";
+        0x70 ApcGlobalListHead: SLIST_HEADER_6_3_x64 = "SLIST_HEADER", "from symbols. All APCs.";
+        0x80 ApcCount: i32 = "LONG", "from symbols. APCs that exist.";
+        0x84 MaxApcCount: u32 = "ULONG", "from symbols. APCs to exist at most.";
+        0x88 Flags: i32 = "LONG", "from symbols.";
+        0x8c OutstandingApcCount: i32 = "LONG", "from symbols. APCs that have yet to run.";
+        0x90 MaxOutstandingApcCount: i32 = "LONG", "from symbols. Most of these at a time.";
         0x94 _padding94: [u8; 12], "padding.";
     }
 }
@@ -142,18 +142,18 @@ runtime::layout! {
     ///
     /// What a logger needs to record call stacks. From SLIST\_HEADER it has 16-byte alignment on x64.
     pub struct ETW_STACK_TRACE_BLOCK_21H2_arm64: members::ETW_STACK_TRACE_BLOCK, 0xa0, 16 {
-        0x00 RelatedTimestamp: LARGE_INTEGER_5_0 = "LARGE_INTEGER", "seen in symbols. The time stamp of the event whose stack it is.";
-        0x08 Thread: runtime::Ptr64 = "ETHREAD *", "seen in symbols. The thread whose stack is traced.";
-        0x10 StackWalkDpc: KDPC_6_3_x64 = "KDPC", "seen in symbols. Walks the stack where the event could not.";
-        0x50 ApcSpinLock: u64 = "ULONGLONG", "seen in symbols. Guards the lists of APCs.";
+        0x00 RelatedTimestamp: LARGE_INTEGER_5_0 = "LARGE_INTEGER", "from symbols. The time stamp of the event whose stack it is.";
+        0x08 Thread: runtime::Ptr64 = "ETHREAD *", "from symbols. The thread whose stack is traced.";
+        0x10 StackWalkDpc: KDPC_6_3_x64 = "KDPC", "from symbols. Walks the stack where the event could not.";
+        0x50 ApcSpinLock: u64 = "ULONGLONG", "from symbols. Guards the lists of APCs.";
         0x58 _padding58: [u8; 8], "padding.";
-        0x60 ApcFreeListHead: SLIST_HEADER_1709_arm64 = "SLIST_HEADER", "seen in symbols. APCs that are free.";
-        0x70 ApcGlobalListHead: SLIST_HEADER_1709_arm64 = "SLIST_HEADER", "seen in symbols. All APCs.";
-        0x80 ApcCount: i32 = "LONG", "seen in symbols. APCs that exist.";
-        0x84 MaxApcCount: u32 = "ULONG", "seen in symbols. APCs to exist at most.";
-        0x88 Flags: i32 = "LONG", "seen in symbols.";
-        0x8c OutstandingApcCount: i32 = "LONG", "seen in symbols. APCs that have yet to run.";
-        0x90 MaxOutstandingApcCount: i32 = "LONG", "seen in symbols. Most of these at a time.";
+        0x60 ApcFreeListHead: SLIST_HEADER_1709_arm64 = "SLIST_HEADER", "from symbols. APCs that are free.";
+        0x70 ApcGlobalListHead: SLIST_HEADER_1709_arm64 = "SLIST_HEADER", "from symbols. All APCs.";
+        0x80 ApcCount: i32 = "LONG", "from symbols. APCs that exist.";
+        0x84 MaxApcCount: u32 = "ULONG", "from symbols. APCs to exist at most.";
+        0x88 Flags: i32 = "LONG", "from symbols.";
+        0x8c OutstandingApcCount: i32 = "LONG", "from symbols. APCs that have yet to run.";
+        0x90 MaxOutstandingApcCount: i32 = "LONG", "from symbols. Most of these at a time.";
         0x94 _padding94: [u8; 12], "padding.";
     }
 }
@@ -163,19 +163,19 @@ runtime::layout! {
     ///
     /// What a logger needs to record call stacks. From SLIST\_HEADER it has 16-byte alignment on x64.
     pub struct ETW_STACK_TRACE_BLOCK_22H2_x64: members::ETW_STACK_TRACE_BLOCK, 0xa0, 16 {
-        0x00 RelatedTimestamp: LARGE_INTEGER_5_0 = "LARGE_INTEGER", "seen in symbols. The time stamp of the event whose stack it is.";
-        0x08 Thread: runtime::Ptr64 = "ETHREAD *", "seen in symbols. The thread whose stack is traced.";
-        0x10 StackWalkDpc: KDPC_6_3_x64 = "KDPC", "seen in symbols. Walks the stack where the event could not.";
-        0x50 ApcSpinLock: u64 = "ULONGLONG", "seen in symbols. Guards the lists of APCs.";
+        0x00 RelatedTimestamp: LARGE_INTEGER_5_0 = "LARGE_INTEGER", "from symbols. The time stamp of the event whose stack it is.";
+        0x08 Thread: runtime::Ptr64 = "ETHREAD *", "from symbols. The thread whose stack is traced.";
+        0x10 StackWalkDpc: KDPC_6_3_x64 = "KDPC", "from symbols. Walks the stack where the event could not.";
+        0x50 ApcSpinLock: u64 = "ULONGLONG", "from symbols. Guards the lists of APCs.";
         0x58 _padding58: [u8; 8], "padding.";
-        0x60 ApcFreeListHead: SLIST_HEADER_6_3_x64 = "SLIST_HEADER", "seen in symbols. APCs that are free.";
-        0x70 ApcGlobalListHead: SLIST_HEADER_6_3_x64 = "SLIST_HEADER", "seen in symbols. All APCs.";
-        0x80 ApcCount: i32 = "LONG", "seen in symbols. APCs that exist.";
-        0x84 MinimumApcCount: u32 = "ULONG", "seen in symbols. APCs to exist at least.";
-        0x88 MaximumApcCount: u32 = "ULONG", "seen in symbols. APCs to exist at most.";
-        0x8c Flags: i32 = "LONG", "seen in symbols.";
-        0x90 OutstandingApcCount: i32 = "LONG", "seen in symbols. APCs that have yet to run.";
-        0x94 MaxOutstandingApcCount: i32 = "LONG", "seen in symbols. Most of these at a time.";
+        0x60 ApcFreeListHead: SLIST_HEADER_6_3_x64 = "SLIST_HEADER", "from symbols. APCs that are free.";
+        0x70 ApcGlobalListHead: SLIST_HEADER_6_3_x64 = "SLIST_HEADER", "from symbols. All APCs.";
+        0x80 ApcCount: i32 = "LONG", "from symbols. APCs that exist.";
+        0x84 MinimumApcCount: u32 = "ULONG", "from symbols. APCs to exist at least.";
+        0x88 MaximumApcCount: u32 = "ULONG", "from symbols. APCs to exist at most.";
+        0x8c Flags: i32 = "LONG", "from symbols.";
+        0x90 OutstandingApcCount: i32 = "LONG", "from symbols. APCs that have yet to run.";
+        0x94 MaxOutstandingApcCount: i32 = "LONG", "from symbols. Most of these at a time.";
         0x98 _padding98: [u8; 8], "padding.";
     }
 }
@@ -185,19 +185,19 @@ runtime::layout! {
     ///
     /// What a logger needs to record call stacks. From SLIST\_HEADER it has 16-byte alignment on x64.
     pub struct ETW_STACK_TRACE_BLOCK_22H2_arm64: members::ETW_STACK_TRACE_BLOCK, 0xa0, 16 {
-        0x00 RelatedTimestamp: LARGE_INTEGER_5_0 = "LARGE_INTEGER", "seen in symbols. The time stamp of the event whose stack it is.";
-        0x08 Thread: runtime::Ptr64 = "ETHREAD *", "seen in symbols. The thread whose stack is traced.";
-        0x10 StackWalkDpc: KDPC_6_3_x64 = "KDPC", "seen in symbols. Walks the stack where the event could not.";
-        0x50 ApcSpinLock: u64 = "ULONGLONG", "seen in symbols. Guards the lists of APCs.";
+        0x00 RelatedTimestamp: LARGE_INTEGER_5_0 = "LARGE_INTEGER", "from symbols. The time stamp of the event whose stack it is.";
+        0x08 Thread: runtime::Ptr64 = "ETHREAD *", "from symbols. The thread whose stack is traced.";
+        0x10 StackWalkDpc: KDPC_6_3_x64 = "KDPC", "from symbols. Walks the stack where the event could not.";
+        0x50 ApcSpinLock: u64 = "ULONGLONG", "from symbols. Guards the lists of APCs.";
         0x58 _padding58: [u8; 8], "padding.";
-        0x60 ApcFreeListHead: SLIST_HEADER_1709_arm64 = "SLIST_HEADER", "seen in symbols. APCs that are free.";
-        0x70 ApcGlobalListHead: SLIST_HEADER_1709_arm64 = "SLIST_HEADER", "seen in symbols. All APCs.";
-        0x80 ApcCount: i32 = "LONG", "seen in symbols. APCs that exist.";
-        0x84 MinimumApcCount: u32 = "ULONG", "seen in symbols. APCs to exist at least.";
-        0x88 MaximumApcCount: u32 = "ULONG", "seen in symbols. APCs to exist at most.";
-        0x8c Flags: i32 = "LONG", "seen in symbols.";
-        0x90 OutstandingApcCount: i32 = "LONG", "seen in symbols. APCs that have yet to run.";
-        0x94 MaxOutstandingApcCount: i32 = "LONG", "seen in symbols. Most of these at a time.";
+        0x60 ApcFreeListHead: SLIST_HEADER_1709_arm64 = "SLIST_HEADER", "from symbols. APCs that are free.";
+        0x70 ApcGlobalListHead: SLIST_HEADER_1709_arm64 = "SLIST_HEADER", "from symbols. All APCs.";
+        0x80 ApcCount: i32 = "LONG", "from symbols. APCs that exist.";
+        0x84 MinimumApcCount: u32 = "ULONG", "from symbols. APCs to exist at least.";
+        0x88 MaximumApcCount: u32 = "ULONG", "from symbols. APCs to exist at most.";
+        0x8c Flags: i32 = "LONG", "from symbols.";
+        0x90 OutstandingApcCount: i32 = "LONG", "from symbols. APCs that have yet to run.";
+        0x94 MaxOutstandingApcCount: i32 = "LONG", "from symbols. Most of these at a time.";
         0x98 _padding98: [u8; 8], "padding.";
     }
 }
@@ -207,9 +207,9 @@ runtime::layout! {
     ///
     /// What a logger needs to record call stacks. From SLIST\_HEADER it has 16-byte alignment on x64.
     pub struct ETW_STACK_TRACE_BLOCK_24H2_x64: members::ETW_STACK_TRACE_BLOCK, 0xd0, 16 {
-        0x00 ApcPool: ETW_APC_POOL_24H2_x64 = "ETW_APC_POOL", "seen in symbols. APCs that walk stacks in user mode.";
-        0xc0 StackCaptureAttemptCount: i32 = "LONG", "seen in symbols. Stacks that were to be traced.";
-        0xc4 StackExpansionFailureCount: i32 = "LONG", "seen in symbols.";
+        0x00 ApcPool: ETW_APC_POOL_24H2_x64 = "ETW_APC_POOL", "from symbols. APCs that walk stacks in user mode.";
+        0xc0 StackCaptureAttemptCount: i32 = "LONG", "from symbols. Stacks that were to be traced.";
+        0xc4 StackExpansionFailureCount: i32 = "LONG", "from symbols.";
         0xc8 _paddingC8: [u8; 8], "padding.";
     }
 }
@@ -219,9 +219,9 @@ runtime::layout! {
     ///
     /// What a logger needs to record call stacks. From SLIST\_HEADER it has 16-byte alignment on x64.
     pub struct ETW_STACK_TRACE_BLOCK_24H2_arm64: members::ETW_STACK_TRACE_BLOCK, 0xd0, 16 {
-        0x00 ApcPool: ETW_APC_POOL_24H2_arm64 = "ETW_APC_POOL", "seen in symbols. APCs that walk stacks in user mode.";
-        0xc0 StackCaptureAttemptCount: i32 = "LONG", "seen in symbols. Stacks that were to be traced.";
-        0xc4 StackExpansionFailureCount: i32 = "LONG", "seen in symbols.";
+        0x00 ApcPool: ETW_APC_POOL_24H2_arm64 = "ETW_APC_POOL", "from symbols. APCs that walk stacks in user mode.";
+        0xc0 StackCaptureAttemptCount: i32 = "LONG", "from symbols. Stacks that were to be traced.";
+        0xc4 StackExpansionFailureCount: i32 = "LONG", "from symbols.";
         0xc8 _paddingC8: [u8; 8], "padding.";
     }
 }

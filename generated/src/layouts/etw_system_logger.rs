@@ -10,7 +10,7 @@ runtime::layout! {
     ///
     /// A session that records kernel events.
     pub struct ETW_SYSTEM_LOGGER_1709: members::ETW_SYSTEM_LOGGER, 0x2, 1 {
-        0x00 LoggerId: u8 = "UCHAR", "seen in symbols. Identifies the session.";
-        0x01 ClockType: u8 = "UCHAR", "seen in symbols. The clock of the session.";
+        0x00 LoggerId: u8 = "UCHAR", "from symbols. Identifies the session.";
+        0x01 ClockType: u8 = "UCHAR", "from symbols. The clock of the session.";
     }
 }

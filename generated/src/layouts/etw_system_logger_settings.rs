@@ -10,10 +10,10 @@ runtime::layout! {
     ///
     /// Which sessions record which kernel events.
     pub struct ETW_SYSTEM_LOGGER_SETTINGS_1709: members::ETW_SYSTEM_LOGGER_SETTINGS, 0x154, 4 {
-        0x00 EtwpSystemLogger: [ETW_SYSTEM_LOGGER_1709; 8] = "ETW_SYSTEM_LOGGER [8]", "seen in symbols. The sessions.";
-        0x10 EtwpActiveSystemLoggers: u32 = "ULONG", "seen in symbols. Which elements of EtwpSystemLogger are in use, a bit each.";
-        0x14 SiloGlobalGroupMask: PERFINFO_GROUPMASK_5_2 = "PERFINFO_GROUPMASK", "seen in symbols. What any of them records.";
-        0x34 EtwpGroupMasks: [PERFINFO_GROUPMASK_5_2; 9] = "PERFINFO_GROUPMASK [9]", "seen in symbols. What each of them records.";
+        0x00 EtwpSystemLogger: [ETW_SYSTEM_LOGGER_1709; 8] = "ETW_SYSTEM_LOGGER [8]", "from symbols. The sessions.";
+        0x10 EtwpActiveSystemLoggers: u32 = "ULONG", "from symbols. Which elements of EtwpSystemLogger are in use, a bit each.";
+        0x14 SiloGlobalGroupMask: PERFINFO_GROUPMASK_5_2 = "PERFINFO_GROUPMASK", "from symbols. What any of them records.";
+        0x34 EtwpGroupMasks: [PERFINFO_GROUPMASK_5_2; 9] = "PERFINFO_GROUPMASK [9]", "from symbols. What each of them records.";
     }
 }
 
@@ -22,9 +22,9 @@ runtime::layout! {
     ///
     /// Which sessions record which kernel events.
     pub struct ETW_SYSTEM_LOGGER_SETTINGS_1803: members::ETW_SYSTEM_LOGGER_SETTINGS, 0x174, 4 {
-        0x00 EtwpSystemLogger: [ETW_SYSTEM_LOGGER_1709; 8] = "ETW_SYSTEM_LOGGER [8]", "seen in symbols. The sessions.";
-        0x10 EtwpActiveSystemLoggers: u32 = "ULONG", "seen in symbols. Which elements of EtwpSystemLogger are in use, a bit each.";
-        0x14 SiloGlobalGroupMask: PERFINFO_GROUPMASK_5_2 = "PERFINFO_GROUPMASK", "seen in symbols. What any of them records.";
-        0x34 EtwpGroupMasks: [PERFINFO_GROUPMASK_5_2; 10] = "PERFINFO_GROUPMASK [10]", "seen in symbols. What each of them records.";
+        0x00 EtwpSystemLogger: [ETW_SYSTEM_LOGGER_1709; 8] = "ETW_SYSTEM_LOGGER [8]", "from symbols. The sessions.";
+        0x10 EtwpActiveSystemLoggers: u32 = "ULONG", "from symbols. Which elements of EtwpSystemLogger are in use, a bit each.";
+        0x14 SiloGlobalGroupMask: PERFINFO_GROUPMASK_5_2 = "PERFINFO_GROUPMASK", "from symbols. What any of them records.";
+        0x34 EtwpGroupMasks: [PERFINFO_GROUPMASK_5_2; 10] = "PERFINFO_GROUPMASK [10]", "from symbols. What each of them records.";
     }
 }

@@ -10,13 +10,13 @@ runtime::layout! {
     ///
     /// A date and a time of day.
     pub struct ETW_SYSTEMTIME_early_6_0: members::ETW_SYSTEMTIME, 0x10, 2 {
-        0x00 Year: u16 = "USHORT", "seen in symbols. From 1601 on.";
-        0x02 Month: u16 = "USHORT", "seen in symbols. From 1 on.";
-        0x04 DayOfWeek: u16 = "USHORT", "seen in symbols. 0 is Sunday.";
-        0x06 Day: u16 = "USHORT", "seen in symbols. From 1 on.";
-        0x08 Hour: u16 = "USHORT", "seen in symbols. From 0 to 23.";
-        0x0a Minute: u16 = "USHORT", "seen in symbols.";
-        0x0c Second: u16 = "USHORT", "seen in symbols.";
-        0x0e Milliseconds: u16 = "USHORT", "seen in symbols.";
+        0x00 Year: u16 = "USHORT", "from symbols. From 1601 on.";
+        0x02 Month: u16 = "USHORT", "from symbols. From 1 on.";
+        0x04 DayOfWeek: u16 = "USHORT", "from symbols. 0 is Sunday.";
+        0x06 Day: u16 = "USHORT", "from symbols. From 1 on.";
+        0x08 Hour: u16 = "USHORT", "from symbols. From 0 to 23.";
+        0x0a Minute: u16 = "USHORT", "from symbols.";
+        0x0c Second: u16 = "USHORT", "from symbols.";
+        0x0e Milliseconds: u16 = "USHORT", "from symbols.";
     }
 }

@@ -12,7 +12,7 @@ runtime::layout! {
     pub struct ETW_UM_LOGGER_CONTEXT_5_0_x86: members::ETW_UM_LOGGER_CONTEXT, 0xd0, 8 {
         0x00 StartTime: LARGE_INTEGER_5_0 = "LARGE_INTEGER", "documented.";
         0x08 LogFileHandle: runtime::Ptr32 = "HANDLE", "documented.";
-        0x0c Unaccounted0: [u8; 4] = "UCHAR [4]", "bytes of no known use.";
+        0x0c Unaccounted0: [u8; 4] = "UCHAR [4]", "unidentified.";
         0x10 LoggerId: u32 = "ULONG", "documented.";
         0x14 LoggerSemaphore: runtime::Ptr32 = "HANDLE", "documented.";
         0x18 LoggerThreadId: runtime::Ptr32 = "HANDLE", "documented. The identifier of the thread that flushes the buffers.";
@@ -21,15 +21,15 @@ runtime::layout! {
         0x24 LoggerStatus: u32 = "DWORD", "documented.";
         0x28 BuffersAvailable: i32 = "LONG", "documented.";
         0x2c NumberOfProcessors: u32 = "ULONG", "documented.";
-        0x30 AlignedBufferSize: u32 = "ULONG", "documented without name and type. BufferSize, rounded up to whole pages: what each buffer takes of the reserved memory.";
+        0x30 AlignedBufferSize: u32 = "ULONG", "documented, name and type unknown. BufferSize, rounded up to whole pages: what each buffer takes of the reserved memory.";
         0x34 FreeList: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "documented.";
         0x3c GlobalList: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "documented.";
-        0x44 UnknownPointer: runtime::Ptr32 = "PVOID", "documented without name and type.";
+        0x44 UnknownPointer: runtime::Ptr32 = "PVOID", "documented, name and type unknown.";
         0x48 ProcessorBuffers: runtime::Ptr32 = "WMI_BUFFER_HEADER **", "documented. The current buffer of each processor.";
         0x4c LoggerName: UNICODE_STRING_5_0_x86 = "UNICODE_STRING", "documented.";
         0x54 LogFileName: UNICODE_STRING_5_0_x86 = "UNICODE_STRING", "documented.";
         0x5c CollectionOn: i32 = "LONG", "documented.";
-        0x60 Unaccounted1: [u8; 8] = "UCHAR [8]", "bytes of no known use.";
+        0x60 Unaccounted1: [u8; 8] = "UCHAR [8]", "unidentified.";
         0x68 MaximumFileSize: u32 = "ULONG", "documented.";
         0x6c LoggerMode: LOG_FILE_MODE = "ULONG", "documented.";
         0x70 LastFlushedBuffer: u32 = "ULONG", "documented.";
@@ -47,7 +47,7 @@ runtime::layout! {
         0xb0 LogBuffersLost: u32 = "ULONG", "documented.";
         0xb4 RealTimeBuffersLost: u32 = "ULONG", "documented.";
         0xb8 InstanceId: GUID_5_0 = "GUID", "documented.";
-        0xc8 TraceBuffers: runtime::Ptr32 = "PVOID", "documented without name and type. The memory reserved for buffers.";
+        0xc8 TraceBuffers: runtime::Ptr32 = "PVOID", "documented, name and type unknown. The memory reserved for buffers.";
         0xcc _paddingCC: [u8; 4], "padding.";
     }
 }
@@ -59,7 +59,7 @@ runtime::layout! {
     pub struct ETW_UM_LOGGER_CONTEXT_5_1_x86: members::ETW_UM_LOGGER_CONTEXT, 0xd8, 8 {
         0x00 StartTime: LARGE_INTEGER_5_0 = "LARGE_INTEGER", "documented.";
         0x08 LogFileHandle: runtime::Ptr32 = "HANDLE", "documented.";
-        0x0c Unaccounted0: [u8; 4] = "UCHAR [4]", "bytes of no known use.";
+        0x0c Unaccounted0: [u8; 4] = "UCHAR [4]", "unidentified.";
         0x10 LoggerId: u32 = "ULONG", "documented.";
         0x14 LocalSequence: u32 = "ULONG", "documented.";
         0x18 LoggerSemaphore: runtime::Ptr32 = "HANDLE", "documented.";
@@ -69,15 +69,15 @@ runtime::layout! {
         0x28 LoggerStatus: u32 = "DWORD", "documented.";
         0x2c BuffersAvailable: i32 = "LONG", "documented.";
         0x30 NumberOfProcessors: u32 = "ULONG", "documented.";
-        0x34 AlignedBufferSize: u32 = "ULONG", "documented without name and type. BufferSize, rounded up to whole pages: what each buffer takes of the reserved memory.";
+        0x34 AlignedBufferSize: u32 = "ULONG", "documented, name and type unknown. BufferSize, rounded up to whole pages: what each buffer takes of the reserved memory.";
         0x38 FreeList: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "documented.";
         0x40 GlobalList: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "documented.";
-        0x48 UnknownPointer: runtime::Ptr32 = "PVOID", "documented without name and type.";
+        0x48 UnknownPointer: runtime::Ptr32 = "PVOID", "documented, name and type unknown.";
         0x4c ProcessorBuffers: runtime::Ptr32 = "WMI_BUFFER_HEADER **", "documented. The current buffer of each processor.";
         0x50 LoggerName: UNICODE_STRING_5_0_x86 = "UNICODE_STRING", "documented.\n\nErratum, 5.2 x86: the document's offset is 0x6c, the declaration's order and size give 0x50 (The document names 5.1 alone for this offset, and so leaves 5.2 the one without a version.).";
         0x58 LogFileName: UNICODE_STRING_5_0_x86 = "UNICODE_STRING", "documented.\n\nErratum, 5.2 x86: the document's offset is 0x74, the declaration's order and size give 0x58 (The document names 5.1 alone for this offset, and so leaves 5.2 the one without a version.).";
         0x60 CollectionOn: i32 = "LONG", "documented.";
-        0x64 Unaccounted1: [u8; 8] = "UCHAR [8]", "bytes of no known use.";
+        0x64 Unaccounted1: [u8; 8] = "UCHAR [8]", "unidentified.";
         0x6c MaximumFileSize: u32 = "ULONG", "documented.";
         0x70 LoggerMode: LOG_FILE_MODE = "ULONG", "documented.";
         0x74 LastFlushedBuffer: u32 = "ULONG", "documented.";
@@ -85,7 +85,7 @@ runtime::layout! {
         0x80 FirstBufferOffset: LARGE_INTEGER_5_0 = "LARGE_INTEGER", "documented.";
         0x88 ByteOffset: LARGE_INTEGER_5_0 = "LARGE_INTEGER", "documented.";
         0x90 BufferAgeLimit: LARGE_INTEGER_5_0 = "LARGE_INTEGER", "documented.";
-        0x98 Unaccounted2: [u8; 4] = "UCHAR [4]", "bytes of no known use.";
+        0x98 Unaccounted2: [u8; 4] = "UCHAR [4]", "unidentified.";
         0x9c ClockType: EVENT_TRACE_CLOCK = "ULONG", "documented.";
         0xa0 BufferSize: u32 = "ULONG", "documented. Bytes.";
         0xa4 NumberOfBuffers: u32 = "ULONG", "documented.";
@@ -97,7 +97,7 @@ runtime::layout! {
         0xbc RealTimeBuffersLost: u32 = "ULONG", "documented.";
         0xc0 SequencePtr: runtime::Ptr32 = "LONG *", "documented.";
         0xc4 InstanceId: GUID_5_0 = "GUID", "documented.";
-        0xd4 TraceBuffers: runtime::Ptr32 = "PVOID", "documented without name and type. The memory reserved for buffers.";
+        0xd4 TraceBuffers: runtime::Ptr32 = "PVOID", "documented, name and type unknown. The memory reserved for buffers.";
     }
 }
 
@@ -108,7 +108,7 @@ runtime::layout! {
     pub struct ETW_UM_LOGGER_CONTEXT_5_2_3790_sp1_x64: members::ETW_UM_LOGGER_CONTEXT, 0x120, 8 {
         0x00 StartTime: LARGE_INTEGER_5_0 = "LARGE_INTEGER", "documented.";
         0x08 LogFileHandle: runtime::Ptr64 = "HANDLE", "documented.";
-        0x10 Unaccounted0: [u8; 8] = "UCHAR [8]", "bytes of no known use.";
+        0x10 Unaccounted0: [u8; 8] = "UCHAR [8]", "unidentified.";
         0x18 LoggerId: u32 = "ULONG", "documented.";
         0x1c LocalSequence: u32 = "ULONG", "documented.";
         0x20 LoggerSemaphore: runtime::Ptr64 = "HANDLE", "documented.";
@@ -118,15 +118,15 @@ runtime::layout! {
         0x40 LoggerStatus: u32 = "DWORD", "documented.";
         0x44 BuffersAvailable: i32 = "LONG", "documented.";
         0x48 NumberOfProcessors: u32 = "ULONG", "documented.";
-        0x4c AlignedBufferSize: u32 = "ULONG", "documented without name and type. BufferSize, rounded up to whole pages: what each buffer takes of the reserved memory.";
+        0x4c AlignedBufferSize: u32 = "ULONG", "documented, name and type unknown. BufferSize, rounded up to whole pages: what each buffer takes of the reserved memory.";
         0x50 FreeList: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "documented.";
         0x60 GlobalList: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "documented.";
-        0x70 UnknownPointer: runtime::Ptr64 = "PVOID", "documented without name and type.";
+        0x70 UnknownPointer: runtime::Ptr64 = "PVOID", "documented, name and type unknown.";
         0x78 ProcessorBuffers: runtime::Ptr64 = "WMI_BUFFER_HEADER **", "documented. The current buffer of each processor.";
         0x80 LoggerName: UNICODE_STRING_5_2_3790_sp1_x64 = "UNICODE_STRING", "documented.";
         0x90 LogFileName: UNICODE_STRING_5_2_3790_sp1_x64 = "UNICODE_STRING", "documented.";
         0xa0 CollectionOn: i32 = "LONG", "documented.";
-        0xa4 Unaccounted1: [u8; 8] = "UCHAR [8]", "bytes of no known use.";
+        0xa4 Unaccounted1: [u8; 8] = "UCHAR [8]", "unidentified.";
         0xac MaximumFileSize: u32 = "ULONG", "documented.";
         0xb0 LoggerMode: LOG_FILE_MODE = "ULONG", "documented.";
         0xb4 LastFlushedBuffer: u32 = "ULONG", "documented.";
@@ -134,7 +134,7 @@ runtime::layout! {
         0xc0 FirstBufferOffset: LARGE_INTEGER_5_0 = "LARGE_INTEGER", "documented.";
         0xc8 ByteOffset: LARGE_INTEGER_5_0 = "LARGE_INTEGER", "documented.";
         0xd0 BufferAgeLimit: LARGE_INTEGER_5_0 = "LARGE_INTEGER", "documented.";
-        0xd8 Unaccounted2: [u8; 4] = "UCHAR [4]", "bytes of no known use.";
+        0xd8 Unaccounted2: [u8; 4] = "UCHAR [4]", "unidentified.";
         0xdc ClockType: EVENT_TRACE_CLOCK = "ULONG", "documented.";
         0xe0 BufferSize: u32 = "ULONG", "documented. Bytes.";
         0xe4 NumberOfBuffers: u32 = "ULONG", "documented.";
@@ -146,7 +146,7 @@ runtime::layout! {
         0xfc RealTimeBuffersLost: u32 = "ULONG", "documented.";
         0x100 SequencePtr: runtime::Ptr64 = "LONG *", "documented.";
         0x108 InstanceId: GUID_5_0 = "GUID", "documented.";
-        0x118 TraceBuffers: runtime::Ptr64 = "PVOID", "documented without name and type. The memory reserved for buffers.";
+        0x118 TraceBuffers: runtime::Ptr64 = "PVOID", "documented, name and type unknown. The memory reserved for buffers.";
     }
 }
 
@@ -157,7 +157,7 @@ runtime::layout! {
     pub struct ETW_UM_LOGGER_CONTEXT_early_6_0_x86: members::ETW_UM_LOGGER_CONTEXT, 0xf8, 8 {
         0x00 StartTime: LARGE_INTEGER_5_0 = "LARGE_INTEGER", "documented.";
         0x08 LogFileHandle: runtime::Ptr32 = "HANDLE", "documented.";
-        0x0c Unaccounted0: [u8; 4] = "UCHAR [4]", "bytes of no known use.";
+        0x0c Unaccounted0: [u8; 4] = "UCHAR [4]", "unidentified.";
         0x10 LoggerId: u32 = "ULONG", "documented.";
         0x14 LocalSequence: u32 = "ULONG", "documented.";
         0x18 LoggerSemaphore: runtime::Ptr32 = "HANDLE", "documented.";
@@ -166,10 +166,10 @@ runtime::layout! {
         0x24 LoggerStatus: u32 = "DWORD", "documented.";
         0x28 BuffersAvailable: i32 = "LONG", "documented.";
         0x2c NumberOfProcessors: u32 = "ULONG", "documented.";
-        0x30 AlignedBufferSize: u32 = "ULONG", "documented without name and type. BufferSize, rounded up to whole pages: what each buffer takes of the reserved memory.";
+        0x30 AlignedBufferSize: u32 = "ULONG", "documented, name and type unknown. BufferSize, rounded up to whole pages: what each buffer takes of the reserved memory.";
         0x34 FreeList: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "documented.";
         0x3c GlobalList: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "documented.";
-        0x44 UnknownPointer: runtime::Ptr32 = "PVOID", "documented without name and type.";
+        0x44 UnknownPointer: runtime::Ptr32 = "PVOID", "documented, name and type unknown.";
         0x48 ProcessorBuffers: runtime::Ptr32 = "WMI_BUFFER_HEADER **", "documented. The current buffer of each processor.";
         0x4c LoggerName: UNICODE_STRING_5_0_x86 = "UNICODE_STRING", "documented.";
         0x54 LogFileName: UNICODE_STRING_5_0_x86 = "UNICODE_STRING", "documented.";
@@ -182,7 +182,7 @@ runtime::layout! {
         0x78 FirstBufferOffset: LARGE_INTEGER_5_0 = "LARGE_INTEGER", "documented.";
         0x80 ByteOffset: LARGE_INTEGER_5_0 = "LARGE_INTEGER", "documented.";
         0x88 BufferAgeLimit: LARGE_INTEGER_5_0 = "LARGE_INTEGER", "documented.";
-        0x90 Unaccounted2: [u8; 4] = "UCHAR [4]", "bytes of no known use.";
+        0x90 Unaccounted2: [u8; 4] = "UCHAR [4]", "unidentified.";
         0x94 ClockType: EVENT_TRACE_CLOCK = "ULONG", "documented.";
         0x98 ReferenceTimeStamp: LARGE_INTEGER_5_0 = "LARGE_INTEGER", "documented.";
         0xa0 BufferSize: u32 = "ULONG", "documented. Bytes.";
@@ -195,9 +195,9 @@ runtime::layout! {
         0xbc RealTimeBuffersLost: u32 = "ULONG", "documented.";
         0xc0 SequencePtr: runtime::Ptr32 = "LONG *", "documented.";
         0xc4 InstanceId: GUID_5_0 = "GUID", "documented.";
-        0xd4 UnknownUlong0: u32 = "ULONG", "documented without name and type.";
-        0xd8 LoggerLock: RTL_CRITICAL_SECTION_5_0_x86 = "RTL_CRITICAL_SECTION", "documented without a name.";
-        0xf0 TraceBuffers: runtime::Ptr32 = "PVOID", "documented without name and type. The memory reserved for buffers.";
+        0xd4 UnknownUlong0: u32 = "ULONG", "documented, name and type unknown.";
+        0xd8 LoggerLock: RTL_CRITICAL_SECTION_5_0_x86 = "RTL_CRITICAL_SECTION", "documented, name unknown.";
+        0xf0 TraceBuffers: runtime::Ptr32 = "PVOID", "documented, name and type unknown. The memory reserved for buffers.";
         0xf4 _paddingF4: [u8; 4], "padding.";
     }
 }
@@ -209,7 +209,7 @@ runtime::layout! {
     pub struct ETW_UM_LOGGER_CONTEXT_early_6_0_x64: members::ETW_UM_LOGGER_CONTEXT, 0x150, 8 {
         0x00 StartTime: LARGE_INTEGER_5_0 = "LARGE_INTEGER", "documented.";
         0x08 LogFileHandle: runtime::Ptr64 = "HANDLE", "documented.";
-        0x10 Unaccounted0: [u8; 8] = "UCHAR [8]", "bytes of no known use.";
+        0x10 Unaccounted0: [u8; 8] = "UCHAR [8]", "unidentified.";
         0x18 LoggerId: u32 = "ULONG", "documented.";
         0x1c LocalSequence: u32 = "ULONG", "documented.";
         0x20 LoggerSemaphore: runtime::Ptr64 = "HANDLE", "documented.";
@@ -218,10 +218,10 @@ runtime::layout! {
         0x38 LoggerStatus: u32 = "DWORD", "documented.";
         0x3c BuffersAvailable: i32 = "LONG", "documented.";
         0x40 NumberOfProcessors: u32 = "ULONG", "documented.";
-        0x44 AlignedBufferSize: u32 = "ULONG", "documented without name and type. BufferSize, rounded up to whole pages: what each buffer takes of the reserved memory.";
+        0x44 AlignedBufferSize: u32 = "ULONG", "documented, name and type unknown. BufferSize, rounded up to whole pages: what each buffer takes of the reserved memory.";
         0x48 FreeList: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "documented.";
         0x58 GlobalList: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "documented.";
-        0x68 UnknownPointer: runtime::Ptr64 = "PVOID", "documented without name and type.";
+        0x68 UnknownPointer: runtime::Ptr64 = "PVOID", "documented, name and type unknown.";
         0x70 ProcessorBuffers: runtime::Ptr64 = "WMI_BUFFER_HEADER **", "documented. The current buffer of each processor.";
         0x78 LoggerName: UNICODE_STRING_5_2_3790_sp1_x64 = "UNICODE_STRING", "documented.";
         0x88 LogFileName: UNICODE_STRING_5_2_3790_sp1_x64 = "UNICODE_STRING", "documented.";
@@ -235,7 +235,7 @@ runtime::layout! {
         0xb8 FirstBufferOffset: LARGE_INTEGER_5_0 = "LARGE_INTEGER", "documented.";
         0xc0 ByteOffset: LARGE_INTEGER_5_0 = "LARGE_INTEGER", "documented.";
         0xc8 BufferAgeLimit: LARGE_INTEGER_5_0 = "LARGE_INTEGER", "documented.";
-        0xd0 Unaccounted2: [u8; 4] = "UCHAR [4]", "bytes of no known use.";
+        0xd0 Unaccounted2: [u8; 4] = "UCHAR [4]", "unidentified.";
         0xd4 ClockType: EVENT_TRACE_CLOCK = "ULONG", "documented.";
         0xd8 ReferenceTimeStamp: LARGE_INTEGER_5_0 = "LARGE_INTEGER", "documented.";
         0xe0 BufferSize: u32 = "ULONG", "documented. Bytes.";
@@ -248,10 +248,10 @@ runtime::layout! {
         0xfc RealTimeBuffersLost: u32 = "ULONG", "documented.";
         0x100 SequencePtr: runtime::Ptr64 = "LONG *", "documented.";
         0x108 InstanceId: GUID_5_0 = "GUID", "documented.";
-        0x118 UnknownUlong0: u32 = "ULONG", "documented without name and type.";
+        0x118 UnknownUlong0: u32 = "ULONG", "documented, name and type unknown.";
         0x11c _padding11C: [u8; 4], "padding.";
-        0x120 LoggerLock: RTL_CRITICAL_SECTION_5_2_3790_sp1_x64 = "RTL_CRITICAL_SECTION", "documented without a name.";
-        0x148 TraceBuffers: runtime::Ptr64 = "PVOID", "documented without name and type. The memory reserved for buffers.";
+        0x120 LoggerLock: RTL_CRITICAL_SECTION_5_2_3790_sp1_x64 = "RTL_CRITICAL_SECTION", "documented, name unknown.";
+        0x148 TraceBuffers: runtime::Ptr64 = "PVOID", "documented, name and type unknown. The memory reserved for buffers.";
     }
 }
 
@@ -268,8 +268,8 @@ runtime::layout! {
         0x20 LoggerStatus: u32 = "DWORD", "documented.";
         0x24 InstanceId: GUID_5_0 = "GUID", "documented.";
         0x34 InstanceCount: u32 = "ULONG", "documented.";
-        0x38 BufferCondition: RTL_CONDITION_VARIABLE_early_6_0_x86 = "RTL_CONDITION_VARIABLE", "documented without a name. With EVENT\\_TRACE\\_BLOCKING\\_MODE, writers wait on it for a buffer.";
-        0x3c LoggerLock: RTL_CRITICAL_SECTION_5_0_x86 = "RTL_CRITICAL_SECTION", "documented without a name.";
+        0x38 BufferCondition: RTL_CONDITION_VARIABLE_early_6_0_x86 = "RTL_CONDITION_VARIABLE", "documented, name unknown. With EVENT\\_TRACE\\_BLOCKING\\_MODE, writers wait on it for a buffer.";
+        0x3c LoggerLock: RTL_CRITICAL_SECTION_5_0_x86 = "RTL_CRITICAL_SECTION", "documented, name unknown.";
         0x54 FlushEvent: runtime::Ptr32 = "HANDLE", "documented.";
         0x58 LoggerEvent: runtime::Ptr32 = "HANDLE", "documented.";
         0x5c LogFileHandle: runtime::Ptr32 = "HANDLE", "documented.";
@@ -280,20 +280,20 @@ runtime::layout! {
         0x7c NumberOfProcessors: u32 = "ULONG", "documented.";
         0x80 BufferSize: u32 = "ULONG", "documented. Bytes.";
         0x84 MaximumEventSize: u32 = "ULONG", "documented.";
-        0x88 AlignedBufferSize: u32 = "ULONG", "documented without name and type. BufferSize, rounded up to whole pages: what each buffer takes of the reserved memory.";
+        0x88 AlignedBufferSize: u32 = "ULONG", "documented, name and type unknown. BufferSize, rounded up to whole pages: what each buffer takes of the reserved memory.";
         0x8c MaximumBuffers: u32 = "ULONG", "documented. For so many buffers, address space is reserved.";
         0x90 MinimumBuffers: u32 = "ULONG", "documented. For so many buffers, memory is committed at the start.";
         0x94 NumberOfBuffers: u32 = "ULONG", "documented.";
         0x98 BuffersAvailable: i32 = "LONG", "documented.";
         0x9c GlobalList: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "documented.";
         0xa4 BufferQueue: ETW_BUFFER_QUEUE_6_1_x86 = "ETW_BUFFER_QUEUE", "documented.";
-        0xb0 UnknownQueue: ETW_BUFFER_QUEUE_6_1_x86 = "ETW_BUFFER_QUEUE", "documented without a name.";
+        0xb0 UnknownQueue: ETW_BUFFER_QUEUE_6_1_x86 = "ETW_BUFFER_QUEUE", "documented, name unknown.";
         0xbc OverflowQueue: ETW_BUFFER_QUEUE_6_1_x86 = "ETW_BUFFER_QUEUE", "documented.";
         0xc8 MaximumFileSize: u32 = "ULONG", "documented.";
         0xcc LoggerMode: LOG_FILE_MODE = "ULONG", "documented.";
         0xd0 CollectionOn: i32 = "LONG", "documented.";
         0xd4 uD4: ETW_UM_LOGGER_CONTEXT_6_1_x86_uD4, "unnamed; its members have accessors." {
-            0xd4 RequestFlag set_RequestFlag: u32 = "ULONG", "documented, its place inferred. Bit fields share its place. They change with the version, and are not known in detail.";
+            0xd4 RequestFlag set_RequestFlag: u32 = "ULONG", "documented, offset inferred. Bit fields share its place. They change with the version, and are not known in detail.";
         }
         0xd8 LastFlushedBuffer: u32 = "ULONG", "documented.";
         0xdc _paddingDC: [u8; 4], "padding.";
@@ -307,7 +307,7 @@ runtime::layout! {
         0x108 LocalSequence: u32 = "ULONG", "documented.";
         0x10c _padding10C: [u8; 4], "padding.";
         0x110 BufferSequenceNumber: i64 = "LONGLONG", "documented.";
-        0x118 TraceBuffers: runtime::Ptr32 = "PVOID", "documented without name and type. The memory reserved for buffers.";
+        0x118 TraceBuffers: runtime::Ptr32 = "PVOID", "documented, name and type unknown. The memory reserved for buffers.";
         0x11c ProcessorBuffers: [runtime::Ptr32; 1] = "WMI_BUFFER_HEADER * [ANYSIZE_ARRAY]", "documented. The current buffer of each processor.";
     }
 }
@@ -315,7 +315,7 @@ runtime::layout! {
 runtime::layout! {
     /// The unnamed union at 0xd4 of `ETW_UM_LOGGER_CONTEXT`.
     pub union ETW_UM_LOGGER_CONTEXT_6_1_x86_uD4: 0x4, 4 {
-        0x00 RequestFlag: u32 = "ULONG", "documented, its place inferred. Bit fields share its place. They change with the version, and are not known in detail.";
+        0x00 RequestFlag: u32 = "ULONG", "documented, offset inferred. Bit fields share its place. They change with the version, and are not known in detail.";
     }
 }
 
@@ -332,8 +332,8 @@ runtime::layout! {
         0x28 LoggerStatus: u32 = "DWORD", "documented.";
         0x2c InstanceId: GUID_5_0 = "GUID", "documented.";
         0x3c InstanceCount: u32 = "ULONG", "documented.";
-        0x40 BufferCondition: RTL_CONDITION_VARIABLE_early_6_0_x64 = "RTL_CONDITION_VARIABLE", "documented without a name. With EVENT\\_TRACE\\_BLOCKING\\_MODE, writers wait on it for a buffer.";
-        0x48 LoggerLock: RTL_CRITICAL_SECTION_5_2_3790_sp1_x64 = "RTL_CRITICAL_SECTION", "documented without a name.";
+        0x40 BufferCondition: RTL_CONDITION_VARIABLE_early_6_0_x64 = "RTL_CONDITION_VARIABLE", "documented, name unknown. With EVENT\\_TRACE\\_BLOCKING\\_MODE, writers wait on it for a buffer.";
+        0x48 LoggerLock: RTL_CRITICAL_SECTION_5_2_3790_sp1_x64 = "RTL_CRITICAL_SECTION", "documented, name unknown.";
         0x70 FlushEvent: runtime::Ptr64 = "HANDLE", "documented.";
         0x78 LoggerEvent: runtime::Ptr64 = "HANDLE", "documented.";
         0x80 LogFileHandle: runtime::Ptr64 = "HANDLE", "documented.";
@@ -343,8 +343,8 @@ runtime::layout! {
         0xb8 FileCounter: i32 = "LONG", "documented.";
         0xbc NumberOfProcessors: u32 = "ULONG", "documented.";
         0xc0 BufferSize: u32 = "ULONG", "documented. Bytes.";
-        0xc4 MaximumEventSize: u32 = "ULONG", "documented, its place inferred.";
-        0xc8 AlignedBufferSize: u32 = "ULONG", "documented without name and type. BufferSize, rounded up to whole pages: what each buffer takes of the reserved memory.";
+        0xc4 MaximumEventSize: u32 = "ULONG", "documented, offset inferred.";
+        0xc8 AlignedBufferSize: u32 = "ULONG", "documented, name and type unknown. BufferSize, rounded up to whole pages: what each buffer takes of the reserved memory.";
         0xcc MaximumBuffers: u32 = "ULONG", "documented. For so many buffers, address space is reserved.";
         0xd0 MinimumBuffers: u32 = "ULONG", "documented. For so many buffers, memory is committed at the start.";
         0xd4 NumberOfBuffers: u32 = "ULONG", "documented.";
@@ -352,13 +352,13 @@ runtime::layout! {
         0xdc _paddingDC: [u8; 4], "padding.";
         0xe0 GlobalList: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "documented.";
         0xf0 BufferQueue: ETW_BUFFER_QUEUE_6_1_x64 = "ETW_BUFFER_QUEUE", "documented.";
-        0x108 UnknownQueue: ETW_BUFFER_QUEUE_6_1_x64 = "ETW_BUFFER_QUEUE", "documented without a name.";
+        0x108 UnknownQueue: ETW_BUFFER_QUEUE_6_1_x64 = "ETW_BUFFER_QUEUE", "documented, name unknown.";
         0x120 OverflowQueue: ETW_BUFFER_QUEUE_6_1_x64 = "ETW_BUFFER_QUEUE", "documented.";
         0x138 MaximumFileSize: u32 = "ULONG", "documented.";
         0x13c LoggerMode: LOG_FILE_MODE = "ULONG", "documented.";
         0x140 CollectionOn: i32 = "LONG", "documented.";
         0x144 u144: ETW_UM_LOGGER_CONTEXT_6_1_x64_u144, "unnamed; its members have accessors." {
-            0x144 RequestFlag set_RequestFlag: u32 = "ULONG", "documented, its place inferred. Bit fields share its place. They change with the version, and are not known in detail.";
+            0x144 RequestFlag set_RequestFlag: u32 = "ULONG", "documented, offset inferred. Bit fields share its place. They change with the version, and are not known in detail.";
         }
         0x148 LastFlushedBuffer: u32 = "ULONG", "documented.";
         0x14c _padding14C: [u8; 4], "padding.";
@@ -373,7 +373,7 @@ runtime::layout! {
         0x180 LocalSequence: u32 = "ULONG", "documented.";
         0x184 _padding184: [u8; 4], "padding.";
         0x188 BufferSequenceNumber: i64 = "LONGLONG", "documented.";
-        0x190 TraceBuffers: runtime::Ptr64 = "PVOID", "documented without name and type. The memory reserved for buffers.";
+        0x190 TraceBuffers: runtime::Ptr64 = "PVOID", "documented, name and type unknown. The memory reserved for buffers.";
         0x198 ProcessorBuffers: [runtime::Ptr64; 1] = "WMI_BUFFER_HEADER * [ANYSIZE_ARRAY]", "documented. The current buffer of each processor.";
     }
 }
@@ -381,7 +381,7 @@ runtime::layout! {
 runtime::layout! {
     /// The unnamed union at 0x144 of `ETW_UM_LOGGER_CONTEXT`.
     pub union ETW_UM_LOGGER_CONTEXT_6_1_x64_u144: 0x4, 4 {
-        0x00 RequestFlag: u32 = "ULONG", "documented, its place inferred. Bit fields share its place. They change with the version, and are not known in detail.";
+        0x00 RequestFlag: u32 = "ULONG", "documented, offset inferred. Bit fields share its place. They change with the version, and are not known in detail.";
     }
 }
 
@@ -401,8 +401,8 @@ runtime::layout! {
         0x2c SizeMask: u32 = "ULONG", "documented.";
         0x30 InstanceId: GUID_5_0 = "GUID", "documented.";
         0x40 InstanceCount: u32 = "ULONG", "documented.";
-        0x44 BufferCondition: RTL_CONDITION_VARIABLE_early_6_0_x86 = "RTL_CONDITION_VARIABLE", "documented without a name. With EVENT\\_TRACE\\_BLOCKING\\_MODE, writers wait on it for a buffer.";
-        0x48 LoggerLock: RTL_CRITICAL_SECTION_5_0_x86 = "RTL_CRITICAL_SECTION", "documented without a name.";
+        0x44 BufferCondition: RTL_CONDITION_VARIABLE_early_6_0_x86 = "RTL_CONDITION_VARIABLE", "documented, name unknown. With EVENT\\_TRACE\\_BLOCKING\\_MODE, writers wait on it for a buffer.";
+        0x48 LoggerLock: RTL_CRITICAL_SECTION_5_0_x86 = "RTL_CRITICAL_SECTION", "documented, name unknown.";
         0x60 FlushEvent: runtime::Ptr32 = "HANDLE", "documented.";
         0x64 LoggerEvent: runtime::Ptr32 = "HANDLE", "documented.";
         0x68 LogFileHandle: runtime::Ptr32 = "HANDLE", "documented.";
@@ -413,26 +413,26 @@ runtime::layout! {
         0x88 NumberOfProcessors: u32 = "ULONG", "documented.";
         0x8c BufferSize: u32 = "ULONG", "documented. Bytes.";
         0x90 MaximumEventSize: u32 = "ULONG", "documented.";
-        0x94 AlignedBufferSize: u32 = "ULONG", "documented without name and type. BufferSize, rounded up to whole pages: what each buffer takes of the reserved memory.";
+        0x94 AlignedBufferSize: u32 = "ULONG", "documented, name and type unknown. BufferSize, rounded up to whole pages: what each buffer takes of the reserved memory.";
         0x98 MaximumBuffers: u32 = "ULONG", "documented. For so many buffers, address space is reserved.";
         0x9c MinimumBuffers: u32 = "ULONG", "documented. For so many buffers, memory is committed at the start.";
         0xa0 NumberOfBuffers: u32 = "ULONG", "documented.";
         0xa4 BuffersAvailable: i32 = "LONG", "documented.";
         0xa8 GlobalList: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "documented.";
         0xb0 BufferQueue: ETW_BUFFER_QUEUE_6_1_x86 = "ETW_BUFFER_QUEUE", "documented.";
-        0xbc UnknownQueue: ETW_BUFFER_QUEUE_6_1_x86 = "ETW_BUFFER_QUEUE", "documented without a name.";
+        0xbc UnknownQueue: ETW_BUFFER_QUEUE_6_1_x86 = "ETW_BUFFER_QUEUE", "documented, name unknown.";
         0xc8 OverflowQueue: ETW_BUFFER_QUEUE_6_1_x86 = "ETW_BUFFER_QUEUE", "documented.";
         0xd4 MaximumFileSize: u32 = "ULONG", "documented.";
         0xd8 LoggerMode: LOG_FILE_MODE = "ULONG", "documented.";
         0xdc CollectionOn: i32 = "LONG", "documented.";
         0xe0 uE0: ETW_UM_LOGGER_CONTEXT_6_2_x86_uE0, "unnamed; its members have accessors." {
-            0xe0 RequestFlag set_RequestFlag: u32 = "ULONG", "documented, its place inferred. Bit fields share its place. They change with the version, and are not known in detail.";
+            0xe0 RequestFlag set_RequestFlag: u32 = "ULONG", "documented, offset inferred. Bit fields share its place. They change with the version, and are not known in detail.";
         }
         0xe4 LastFlushedBuffer: u32 = "ULONG", "documented.";
         0xe8 FlushTimer: LARGE_INTEGER_5_0 = "LARGE_INTEGER", "documented.";
-        0xf0 FirstBufferOffset: LARGE_INTEGER_5_0 = "LARGE_INTEGER", "documented, its place inferred.\n\nErratum, 6.2..10.0 x86: the document's offset is 0xe8, the declaration's order and size give 0xf0 (The document gives one value for all versions, that of 6.1. FlushTimer is there.).";
+        0xf0 FirstBufferOffset: LARGE_INTEGER_5_0 = "LARGE_INTEGER", "documented, offset inferred.\n\nErratum, 6.2..10.0 x86: the document's offset is 0xe8, the declaration's order and size give 0xf0 (The document gives one value for all versions, that of 6.1. FlushTimer is there.).";
         0xf8 ByteOffset: LARGE_INTEGER_5_0 = "LARGE_INTEGER", "documented.";
-        0x100 Unaccounted3: [u8; 8] = "UCHAR [8]", "bytes of no known use.";
+        0x100 Unaccounted3: [u8; 8] = "UCHAR [8]", "unidentified.";
         0x108 EventsLost: u32 = "ULONG", "documented.";
         0x10c LogBuffersLost: u32 = "ULONG", "documented.";
         0x110 BuffersWritten: u32 = "ULONG", "documented.";
@@ -440,17 +440,17 @@ runtime::layout! {
         0x118 LocalSequence: u32 = "ULONG", "documented.";
         0x11c _padding11C: [u8; 4], "padding.";
         0x120 BufferSequenceNumber: i64 = "LONGLONG", "documented.";
-        0x128 TraceBuffers: runtime::Ptr32 = "PVOID", "documented without name and type. The memory reserved for buffers.";
+        0x128 TraceBuffers: runtime::Ptr32 = "PVOID", "documented, name and type unknown. The memory reserved for buffers.";
         0x12c CompressionWorkspace: runtime::Ptr32 = "PVOID", "documented.";
-        0x130 CompressionBuffer: runtime::Ptr32 = "PVOID", "documented without name and type. Holds compressed buffers until they are flushed.";
-        0x134 CompressionBufferSize: u32 = "ULONG", "documented without name and type. Bytes: twice a trace buffer.";
-        0x138 CompressedBuffersSize: u32 = "ULONG", "documented without name and type. Bytes of trace buffers in the CompressionBuffer.";
+        0x130 CompressionBuffer: runtime::Ptr32 = "PVOID", "documented, name and type unknown. Holds compressed buffers until they are flushed.";
+        0x134 CompressionBufferSize: u32 = "ULONG", "documented, name and type unknown. Bytes: twice a trace buffer.";
+        0x138 CompressedBuffersSize: u32 = "ULONG", "documented, name and type unknown. Bytes of trace buffers in the CompressionBuffer.";
         0x13c ProviderBinaryList: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "documented.";
         0x144 WinRtProviderBinaryList: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "documented.";
-        0x14c UnknownUlong1: u32 = "ULONG", "documented without name and type.";
-        0x150 UnknownPointers: runtime::Ptr32 = "PVOID *", "documented without name and type. An array of pointers.";
-        0x154 UnknownStructures: runtime::Ptr32 = "PVOID", "documented without name and type. An array of structures.";
-        0x158 ProcessorStreamIndexMap: runtime::Ptr32 = "PVOID", "documented without name and type.";
+        0x14c UnknownUlong1: u32 = "ULONG", "documented, name and type unknown.";
+        0x150 UnknownPointers: runtime::Ptr32 = "PVOID *", "documented, name and type unknown. An array of pointers.";
+        0x154 UnknownStructures: runtime::Ptr32 = "PVOID", "documented, name and type unknown. An array of structures.";
+        0x158 ProcessorStreamIndexMap: runtime::Ptr32 = "PVOID", "documented, name and type unknown.";
         0x15c ProcessorBuffers: [runtime::Ptr32; 1] = "WMI_BUFFER_HEADER * [ANYSIZE_ARRAY]", "documented. The current buffer of each processor.";
     }
 }
@@ -458,7 +458,7 @@ runtime::layout! {
 runtime::layout! {
     /// The unnamed union at 0xe0 of `ETW_UM_LOGGER_CONTEXT`.
     pub union ETW_UM_LOGGER_CONTEXT_6_2_x86_uE0: 0x4, 4 {
-        0x00 RequestFlag: u32 = "ULONG", "documented, its place inferred. Bit fields share its place. They change with the version, and are not known in detail.";
+        0x00 RequestFlag: u32 = "ULONG", "documented, offset inferred. Bit fields share its place. They change with the version, and are not known in detail.";
     }
 }
 
@@ -476,22 +476,22 @@ runtime::layout! {
         0x2c EventMarker: [u32; 1] = "ULONG [1]", "documented.";
         0x30 ErrorMarker: u32 = "ULONG", "documented.";
         0x34 SizeMask: u32 = "ULONG", "documented.";
-        0x38 InstanceId: GUID_5_0 = "GUID", "documented, its place inferred.\n\nErratum, 6.2..10.0 x64: the document's offset is 0x2c, the declaration's order and size give 0x38 (The document gives one value for all versions, that of 6.1. EventMarker is there.).";
-        0x48 InstanceCount: u32 = "ULONG", "documented, its place inferred.\n\nErratum, 6.2..10.0 x64: the document's offset is 0x3c, the declaration's order and size give 0x48 (The document gives one value for all versions, that of 6.1.).";
+        0x38 InstanceId: GUID_5_0 = "GUID", "documented, offset inferred.\n\nErratum, 6.2..10.0 x64: the document's offset is 0x2c, the declaration's order and size give 0x38 (The document gives one value for all versions, that of 6.1. EventMarker is there.).";
+        0x48 InstanceCount: u32 = "ULONG", "documented, offset inferred.\n\nErratum, 6.2..10.0 x64: the document's offset is 0x3c, the declaration's order and size give 0x48 (The document gives one value for all versions, that of 6.1.).";
         0x4c _padding4C: [u8; 4], "padding.";
-        0x50 BufferCondition: RTL_CONDITION_VARIABLE_early_6_0_x64 = "RTL_CONDITION_VARIABLE", "documented without a name. With EVENT\\_TRACE\\_BLOCKING\\_MODE, writers wait on it for a buffer.";
-        0x58 LoggerLock: RTL_CRITICAL_SECTION_5_2_3790_sp1_x64 = "RTL_CRITICAL_SECTION", "documented without a name.";
+        0x50 BufferCondition: RTL_CONDITION_VARIABLE_early_6_0_x64 = "RTL_CONDITION_VARIABLE", "documented, name unknown. With EVENT\\_TRACE\\_BLOCKING\\_MODE, writers wait on it for a buffer.";
+        0x58 LoggerLock: RTL_CRITICAL_SECTION_5_2_3790_sp1_x64 = "RTL_CRITICAL_SECTION", "documented, name unknown.";
         0x80 FlushEvent: runtime::Ptr64 = "HANDLE", "documented.";
         0x88 LoggerEvent: runtime::Ptr64 = "HANDLE", "documented.";
-        0x90 LogFileHandle: runtime::Ptr64 = "HANDLE", "documented, its place inferred.\n\nErratum, 6.2..10.0 x64: the document's offset is 0x80, the declaration's order and size give 0x90 (The document gives one value for all versions, that of 6.1. FlushEvent is there.).";
+        0x90 LogFileHandle: runtime::Ptr64 = "HANDLE", "documented, offset inferred.\n\nErratum, 6.2..10.0 x64: the document's offset is 0x80, the declaration's order and size give 0x90 (The document gives one value for all versions, that of 6.1. FlushEvent is there.).";
         0x98 LoggerName: UNICODE_STRING_5_2_3790_sp1_x64 = "UNICODE_STRING", "documented.";
-        0xa8 LogFileName: UNICODE_STRING_5_2_3790_sp1_x64 = "UNICODE_STRING", "documented, its place inferred.\n\nErratum, 6.2..10.0 x64: the document's offset is 0x98, the declaration's order and size give 0xa8 (The document gives one value for all versions, that of 6.1. LoggerName is there.).";
-        0xb8 LogFilePattern: UNICODE_STRING_5_2_3790_sp1_x64 = "UNICODE_STRING", "documented, its place inferred.\n\nErratum, 6.2..10.0 x64: the document's offset is 0xa8, the declaration's order and size give 0xb8 (The document gives one value for all versions, that of 6.1.).";
-        0xc8 FileCounter: i32 = "LONG", "documented, its place inferred.\n\nErratum, 6.2..10.0 x64: the document's offset is 0xb8, the declaration's order and size give 0xc8 (The document gives one value for all versions, that of 6.1.).";
-        0xcc NumberOfProcessors: u32 = "ULONG", "documented, its place inferred.\n\nErratum, 6.2..10.0 x64: the document's offset is 0xbc, the declaration's order and size give 0xcc (The document gives one value for all versions, that of 6.1.).";
+        0xa8 LogFileName: UNICODE_STRING_5_2_3790_sp1_x64 = "UNICODE_STRING", "documented, offset inferred.\n\nErratum, 6.2..10.0 x64: the document's offset is 0x98, the declaration's order and size give 0xa8 (The document gives one value for all versions, that of 6.1. LoggerName is there.).";
+        0xb8 LogFilePattern: UNICODE_STRING_5_2_3790_sp1_x64 = "UNICODE_STRING", "documented, offset inferred.\n\nErratum, 6.2..10.0 x64: the document's offset is 0xa8, the declaration's order and size give 0xb8 (The document gives one value for all versions, that of 6.1.).";
+        0xc8 FileCounter: i32 = "LONG", "documented, offset inferred.\n\nErratum, 6.2..10.0 x64: the document's offset is 0xb8, the declaration's order and size give 0xc8 (The document gives one value for all versions, that of 6.1.).";
+        0xcc NumberOfProcessors: u32 = "ULONG", "documented, offset inferred.\n\nErratum, 6.2..10.0 x64: the document's offset is 0xbc, the declaration's order and size give 0xcc (The document gives one value for all versions, that of 6.1.).";
         0xd0 BufferSize: u32 = "ULONG", "documented. Bytes.";
-        0xd4 MaximumEventSize: u32 = "ULONG", "documented, its place inferred.";
-        0xd8 AlignedBufferSize: u32 = "ULONG", "documented without name and type. BufferSize, rounded up to whole pages: what each buffer takes of the reserved memory.";
+        0xd4 MaximumEventSize: u32 = "ULONG", "documented, offset inferred.";
+        0xd8 AlignedBufferSize: u32 = "ULONG", "documented, name and type unknown. BufferSize, rounded up to whole pages: what each buffer takes of the reserved memory.";
         0xdc MaximumBuffers: u32 = "ULONG", "documented. For so many buffers, address space is reserved.";
         0xe0 MinimumBuffers: u32 = "ULONG", "documented. For so many buffers, memory is committed at the start.";
         0xe4 NumberOfBuffers: u32 = "ULONG", "documented.";
@@ -499,40 +499,40 @@ runtime::layout! {
         0xec _paddingEC: [u8; 4], "padding.";
         0xf0 GlobalList: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "documented.";
         0x100 BufferQueue: ETW_BUFFER_QUEUE_6_1_x64 = "ETW_BUFFER_QUEUE", "documented.";
-        0x118 UnknownQueue: ETW_BUFFER_QUEUE_6_1_x64 = "ETW_BUFFER_QUEUE", "documented without a name.";
+        0x118 UnknownQueue: ETW_BUFFER_QUEUE_6_1_x64 = "ETW_BUFFER_QUEUE", "documented, name unknown.";
         0x130 OverflowQueue: ETW_BUFFER_QUEUE_6_1_x64 = "ETW_BUFFER_QUEUE", "documented.";
         0x148 MaximumFileSize: u32 = "ULONG", "documented.";
         0x14c LoggerMode: LOG_FILE_MODE = "ULONG", "documented.";
-        0x150 CollectionOn: i32 = "LONG", "documented, its place inferred.\n\nErratum, 6.2..10.0 x64: the document's offset is 0x140, the declaration's order and size give 0x150 (The document gives one value for all versions, that of 6.1.).";
+        0x150 CollectionOn: i32 = "LONG", "documented, offset inferred.\n\nErratum, 6.2..10.0 x64: the document's offset is 0x140, the declaration's order and size give 0x150 (The document gives one value for all versions, that of 6.1.).";
         0x154 u154: ETW_UM_LOGGER_CONTEXT_6_2_x64_u154, "unnamed; its members have accessors.\n\nErratum, 6.2..10.0 x64: the document's offset is 0x144, the declaration's order and size give 0x154 (The document gives one value for all versions, that of 6.1.)." {
-            0x154 RequestFlag set_RequestFlag: u32 = "ULONG", "documented, its place inferred. Bit fields share its place. They change with the version, and are not known in detail.";
+            0x154 RequestFlag set_RequestFlag: u32 = "ULONG", "documented, offset inferred. Bit fields share its place. They change with the version, and are not known in detail.";
         }
-        0x158 LastFlushedBuffer: u32 = "ULONG", "documented, its place inferred.\n\nErratum, 6.2..10.0 x64: the document's offset is 0x148, the declaration's order and size give 0x158 (The document gives one value for all versions, that of 6.1.).";
+        0x158 LastFlushedBuffer: u32 = "ULONG", "documented, offset inferred.\n\nErratum, 6.2..10.0 x64: the document's offset is 0x148, the declaration's order and size give 0x158 (The document gives one value for all versions, that of 6.1.).";
         0x15c _padding15C: [u8; 4], "padding.";
         0x160 FlushTimer: LARGE_INTEGER_5_0 = "LARGE_INTEGER", "documented.";
-        0x168 FirstBufferOffset: LARGE_INTEGER_5_0 = "LARGE_INTEGER", "documented, its place inferred.\n\nErratum, 6.2..10.0 x64: the document's offset is 0x158, the declaration's order and size give 0x168 (The document gives one value for all versions, that of 6.1.).";
-        0x170 ByteOffset: LARGE_INTEGER_5_0 = "LARGE_INTEGER", "documented, its place inferred.\n\nErratum, 6.2..10.0 x64: the document's offset is 0x160, the declaration's order and size give 0x170 (The document gives one value for all versions, that of 6.1. FlushTimer is there.).";
-        0x178 Unaccounted3: [u8; 8] = "UCHAR [8]", "bytes of no known use.";
+        0x168 FirstBufferOffset: LARGE_INTEGER_5_0 = "LARGE_INTEGER", "documented, offset inferred.\n\nErratum, 6.2..10.0 x64: the document's offset is 0x158, the declaration's order and size give 0x168 (The document gives one value for all versions, that of 6.1.).";
+        0x170 ByteOffset: LARGE_INTEGER_5_0 = "LARGE_INTEGER", "documented, offset inferred.\n\nErratum, 6.2..10.0 x64: the document's offset is 0x160, the declaration's order and size give 0x170 (The document gives one value for all versions, that of 6.1. FlushTimer is there.).";
+        0x178 Unaccounted3: [u8; 8] = "UCHAR [8]", "unidentified.";
         0x180 EventsLost: u32 = "ULONG", "documented.";
         0x184 LogBuffersLost: u32 = "ULONG", "documented.";
         0x188 BuffersWritten: u32 = "ULONG", "documented.";
         0x18c _padding18C: [u8; 4], "padding.";
-        0x190 SequencePtr: runtime::Ptr64 = "LONG *", "documented, its place inferred.\n\nErratum, 6.2 x64: the document's offset is 0x178, the declaration's order and size give 0x190 (The document gives one value for all versions, that of 6.1.).";
-        0x198 LocalSequence: u32 = "ULONG", "documented, its place inferred.\n\nErratum, 6.2 x64: the document's offset is 0x180, the declaration's order and size give 0x198 (The document gives one value for all versions, that of 6.1.).";
+        0x190 SequencePtr: runtime::Ptr64 = "LONG *", "documented, offset inferred.\n\nErratum, 6.2 x64: the document's offset is 0x178, the declaration's order and size give 0x190 (The document gives one value for all versions, that of 6.1.).";
+        0x198 LocalSequence: u32 = "ULONG", "documented, offset inferred.\n\nErratum, 6.2 x64: the document's offset is 0x180, the declaration's order and size give 0x198 (The document gives one value for all versions, that of 6.1.).";
         0x19c _padding19C: [u8; 4], "padding.";
-        0x1a0 BufferSequenceNumber: i64 = "LONGLONG", "documented, its place inferred.\n\nErratum, 6.2 x64: the document's offset is 0x188, the declaration's order and size give 0x1a0 (The document gives one value for all versions, that of 6.1.).";
-        0x1a8 TraceBuffers: runtime::Ptr64 = "PVOID", "documented without name and type. The memory reserved for buffers.\n\nErratum, 6.2 x64: the document's offset is 0x190, the declaration's order and size give 0x1a8 (The document gives one value for all versions, that of 6.1.).";
+        0x1a0 BufferSequenceNumber: i64 = "LONGLONG", "documented, offset inferred.\n\nErratum, 6.2 x64: the document's offset is 0x188, the declaration's order and size give 0x1a0 (The document gives one value for all versions, that of 6.1.).";
+        0x1a8 TraceBuffers: runtime::Ptr64 = "PVOID", "documented, name and type unknown. The memory reserved for buffers.\n\nErratum, 6.2 x64: the document's offset is 0x190, the declaration's order and size give 0x1a8 (The document gives one value for all versions, that of 6.1.).";
         0x1b0 CompressionWorkspace: runtime::Ptr64 = "PVOID", "documented.";
-        0x1b8 CompressionBuffer: runtime::Ptr64 = "PVOID", "documented without name and type. Holds compressed buffers until they are flushed.";
-        0x1c0 CompressionBufferSize: u32 = "ULONG", "documented without name and type. Bytes: twice a trace buffer.";
-        0x1c4 CompressedBuffersSize: u32 = "ULONG", "documented without name and type. Bytes of trace buffers in the CompressionBuffer.";
+        0x1b8 CompressionBuffer: runtime::Ptr64 = "PVOID", "documented, name and type unknown. Holds compressed buffers until they are flushed.";
+        0x1c0 CompressionBufferSize: u32 = "ULONG", "documented, name and type unknown. Bytes: twice a trace buffer.";
+        0x1c4 CompressedBuffersSize: u32 = "ULONG", "documented, name and type unknown. Bytes of trace buffers in the CompressionBuffer.";
         0x1c8 ProviderBinaryList: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "documented.";
         0x1d8 WinRtProviderBinaryList: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "documented.";
-        0x1e8 UnknownUlong1: u32 = "ULONG", "documented without name and type.\n\nErratum, 6.2 x64: the document's offset is 0x1f8, the declaration's order and size give 0x1e8 (The document gives one value for all versions, that of 6.3.).";
+        0x1e8 UnknownUlong1: u32 = "ULONG", "documented, name and type unknown.\n\nErratum, 6.2 x64: the document's offset is 0x1f8, the declaration's order and size give 0x1e8 (The document gives one value for all versions, that of 6.3.).";
         0x1ec _padding1EC: [u8; 4], "padding.";
-        0x1f0 UnknownPointers: runtime::Ptr64 = "PVOID *", "documented without name and type. An array of pointers.\n\nErratum, 6.2 x64: the document's offset is 0x200, the declaration's order and size give 0x1f0 (The document gives one value for all versions, that of 6.3. The stream map is there.).";
-        0x1f8 UnknownStructures: runtime::Ptr64 = "PVOID", "documented without name and type. An array of structures.\n\nErratum, 6.2 x64: the document's offset is 0x208, the declaration's order and size give 0x1f8 (The document gives one value for all versions, that of 6.3. ProcessorBuffers is there.).";
-        0x200 ProcessorStreamIndexMap: runtime::Ptr64 = "PVOID", "documented without name and type.";
+        0x1f0 UnknownPointers: runtime::Ptr64 = "PVOID *", "documented, name and type unknown. An array of pointers.\n\nErratum, 6.2 x64: the document's offset is 0x200, the declaration's order and size give 0x1f0 (The document gives one value for all versions, that of 6.3. The stream map is there.).";
+        0x1f8 UnknownStructures: runtime::Ptr64 = "PVOID", "documented, name and type unknown. An array of structures.\n\nErratum, 6.2 x64: the document's offset is 0x208, the declaration's order and size give 0x1f8 (The document gives one value for all versions, that of 6.3. ProcessorBuffers is there.).";
+        0x200 ProcessorStreamIndexMap: runtime::Ptr64 = "PVOID", "documented, name and type unknown.";
         0x208 ProcessorBuffers: [runtime::Ptr64; 1] = "WMI_BUFFER_HEADER * [ANYSIZE_ARRAY]", "documented. The current buffer of each processor.";
     }
 }
@@ -540,7 +540,7 @@ runtime::layout! {
 runtime::layout! {
     /// The unnamed union at 0x154 of `ETW_UM_LOGGER_CONTEXT`.
     pub union ETW_UM_LOGGER_CONTEXT_6_2_x64_u154: 0x4, 4 {
-        0x00 RequestFlag: u32 = "ULONG", "documented, its place inferred. Bit fields share its place. They change with the version, and are not known in detail.";
+        0x00 RequestFlag: u32 = "ULONG", "documented, offset inferred. Bit fields share its place. They change with the version, and are not known in detail.";
     }
 }
 
@@ -560,8 +560,8 @@ runtime::layout! {
         0x2c SizeMask: u32 = "ULONG", "documented.";
         0x30 InstanceId: GUID_5_0 = "GUID", "documented.";
         0x40 InstanceCount: u32 = "ULONG", "documented.";
-        0x44 BufferCondition: RTL_CONDITION_VARIABLE_early_6_0_x86 = "RTL_CONDITION_VARIABLE", "documented without a name. With EVENT\\_TRACE\\_BLOCKING\\_MODE, writers wait on it for a buffer.";
-        0x48 LoggerLock: RTL_CRITICAL_SECTION_5_0_x86 = "RTL_CRITICAL_SECTION", "documented without a name.";
+        0x44 BufferCondition: RTL_CONDITION_VARIABLE_early_6_0_x86 = "RTL_CONDITION_VARIABLE", "documented, name unknown. With EVENT\\_TRACE\\_BLOCKING\\_MODE, writers wait on it for a buffer.";
+        0x48 LoggerLock: RTL_CRITICAL_SECTION_5_0_x86 = "RTL_CRITICAL_SECTION", "documented, name unknown.";
         0x60 FlushEvent: runtime::Ptr32 = "HANDLE", "documented.";
         0x64 LoggerEvent: runtime::Ptr32 = "HANDLE", "documented.";
         0x68 LogFileHandle: runtime::Ptr32 = "HANDLE", "documented.";
@@ -572,27 +572,27 @@ runtime::layout! {
         0x88 NumberOfProcessors: u32 = "ULONG", "documented.";
         0x8c BufferSize: u32 = "ULONG", "documented. Bytes.";
         0x90 MaximumEventSize: u32 = "ULONG", "documented.";
-        0x94 AlignedBufferSize: u32 = "ULONG", "documented without name and type. BufferSize, rounded up to whole pages: what each buffer takes of the reserved memory.";
+        0x94 AlignedBufferSize: u32 = "ULONG", "documented, name and type unknown. BufferSize, rounded up to whole pages: what each buffer takes of the reserved memory.";
         0x98 MaximumBuffers: u32 = "ULONG", "documented. For so many buffers, address space is reserved.";
         0x9c MinimumBuffers: u32 = "ULONG", "documented. For so many buffers, memory is committed at the start.";
         0xa0 NumberOfBuffers: u32 = "ULONG", "documented.";
         0xa4 BuffersAvailable: i32 = "LONG", "documented.";
         0xa8 GlobalList: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "documented.";
         0xb0 BufferQueue: ETW_BUFFER_QUEUE_6_1_x86 = "ETW_BUFFER_QUEUE", "documented.";
-        0xbc UnknownQueue: ETW_BUFFER_QUEUE_6_1_x86 = "ETW_BUFFER_QUEUE", "documented without a name.";
+        0xbc UnknownQueue: ETW_BUFFER_QUEUE_6_1_x86 = "ETW_BUFFER_QUEUE", "documented, name unknown.";
         0xc8 OverflowQueue: ETW_BUFFER_QUEUE_6_1_x86 = "ETW_BUFFER_QUEUE", "documented.";
         0xd4 MaximumFileSize: u32 = "ULONG", "documented.";
         0xd8 LoggerMode: LOG_FILE_MODE = "ULONG", "documented.";
         0xdc CollectionOn: i32 = "LONG", "documented.";
         0xe0 uE0: ETW_UM_LOGGER_CONTEXT_6_2_x86_uE0, "unnamed; its members have accessors." {
-            0xe0 RequestFlag set_RequestFlag: u32 = "ULONG", "documented, its place inferred. Bit fields share its place. They change with the version, and are not known in detail.";
+            0xe0 RequestFlag set_RequestFlag: u32 = "ULONG", "documented, offset inferred. Bit fields share its place. They change with the version, and are not known in detail.";
         }
         0xe4 LastFlushedBuffer: u32 = "ULONG", "documented.";
         0xe8 FlushTimer: LARGE_INTEGER_5_0 = "LARGE_INTEGER", "documented.";
-        0xf0 FirstBufferOffset: LARGE_INTEGER_5_0 = "LARGE_INTEGER", "documented, its place inferred.\n\nErratum, 6.2..10.0 x86: the document's offset is 0xe8, the declaration's order and size give 0xf0 (The document gives one value for all versions, that of 6.1. FlushTimer is there.).";
+        0xf0 FirstBufferOffset: LARGE_INTEGER_5_0 = "LARGE_INTEGER", "documented, offset inferred.\n\nErratum, 6.2..10.0 x86: the document's offset is 0xe8, the declaration's order and size give 0xf0 (The document gives one value for all versions, that of 6.1. FlushTimer is there.).";
         0xf8 ByteOffset: LARGE_INTEGER_5_0 = "LARGE_INTEGER", "documented.";
         0x100 FlushThreshold: u32 = "ULONG", "documented.";
-        0x104 Unaccounted4: [u8; 12] = "UCHAR [12]", "bytes of no known use. What lies between FlushThreshold and EventsLost.";
+        0x104 Unaccounted4: [u8; 12] = "UCHAR [12]", "unidentified. What lies between FlushThreshold and EventsLost.";
         0x110 EventsLost: u32 = "ULONG", "documented.";
         0x114 LogBuffersLost: u32 = "ULONG", "documented.";
         0x118 BuffersWritten: u32 = "ULONG", "documented.";
@@ -600,19 +600,19 @@ runtime::layout! {
         0x120 LocalSequence: u32 = "ULONG", "documented.";
         0x124 _padding124: [u8; 4], "padding.";
         0x128 BufferSequenceNumber: i64 = "LONGLONG", "documented.";
-        0x130 TraceBuffers: runtime::Ptr32 = "PVOID", "documented without name and type. The memory reserved for buffers.";
+        0x130 TraceBuffers: runtime::Ptr32 = "PVOID", "documented, name and type unknown. The memory reserved for buffers.";
         0x134 CompressionWorkspace: runtime::Ptr32 = "PVOID", "documented.";
-        0x138 CompressionBuffer: runtime::Ptr32 = "PVOID", "documented without name and type. Holds compressed buffers until they are flushed.";
-        0x13c CompressionBufferSize: u32 = "ULONG", "documented without name and type. Bytes: twice a trace buffer.";
-        0x140 CompressedBuffersSize: u32 = "ULONG", "documented without name and type. Bytes of trace buffers in the CompressionBuffer.";
-        0x144 CompressedBuffersCount: u32 = "ULONG", "documented without name and type. Trace buffers in the CompressionBuffer.";
-        0x148 PartialBufferSize: u32 = "ULONG", "documented without name and type. Bytes of a partly flushed trace buffer in the CompressionBuffer.";
+        0x138 CompressionBuffer: runtime::Ptr32 = "PVOID", "documented, name and type unknown. Holds compressed buffers until they are flushed.";
+        0x13c CompressionBufferSize: u32 = "ULONG", "documented, name and type unknown. Bytes: twice a trace buffer.";
+        0x140 CompressedBuffersSize: u32 = "ULONG", "documented, name and type unknown. Bytes of trace buffers in the CompressionBuffer.";
+        0x144 CompressedBuffersCount: u32 = "ULONG", "documented, name and type unknown. Trace buffers in the CompressionBuffer.";
+        0x148 PartialBufferSize: u32 = "ULONG", "documented, name and type unknown. Bytes of a partly flushed trace buffer in the CompressionBuffer.";
         0x14c ProviderBinaryList: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "documented.";
         0x154 WinRtProviderBinaryList: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "documented.";
-        0x15c UnknownUlong1: u32 = "ULONG", "documented without name and type.";
-        0x160 UnknownPointers: runtime::Ptr32 = "PVOID *", "documented without name and type. An array of pointers.";
-        0x164 UnknownStructures: runtime::Ptr32 = "PVOID", "documented without name and type. An array of structures.";
-        0x168 ProcessorStreamIndexMap: runtime::Ptr32 = "PVOID", "documented without name and type.";
+        0x15c UnknownUlong1: u32 = "ULONG", "documented, name and type unknown.";
+        0x160 UnknownPointers: runtime::Ptr32 = "PVOID *", "documented, name and type unknown. An array of pointers.";
+        0x164 UnknownStructures: runtime::Ptr32 = "PVOID", "documented, name and type unknown. An array of structures.";
+        0x168 ProcessorStreamIndexMap: runtime::Ptr32 = "PVOID", "documented, name and type unknown.";
         0x16c ProcessorBuffers: [runtime::Ptr32; 1] = "WMI_BUFFER_HEADER * [ANYSIZE_ARRAY]", "documented. The current buffer of each processor.";
     }
 }
@@ -631,22 +631,22 @@ runtime::layout! {
         0x2c EventMarker: [u32; 1] = "ULONG [1]", "documented.";
         0x30 ErrorMarker: u32 = "ULONG", "documented.";
         0x34 SizeMask: u32 = "ULONG", "documented.";
-        0x38 InstanceId: GUID_5_0 = "GUID", "documented, its place inferred.\n\nErratum, 6.2..10.0 x64: the document's offset is 0x2c, the declaration's order and size give 0x38 (The document gives one value for all versions, that of 6.1. EventMarker is there.).";
-        0x48 InstanceCount: u32 = "ULONG", "documented, its place inferred.\n\nErratum, 6.2..10.0 x64: the document's offset is 0x3c, the declaration's order and size give 0x48 (The document gives one value for all versions, that of 6.1.).";
+        0x38 InstanceId: GUID_5_0 = "GUID", "documented, offset inferred.\n\nErratum, 6.2..10.0 x64: the document's offset is 0x2c, the declaration's order and size give 0x38 (The document gives one value for all versions, that of 6.1. EventMarker is there.).";
+        0x48 InstanceCount: u32 = "ULONG", "documented, offset inferred.\n\nErratum, 6.2..10.0 x64: the document's offset is 0x3c, the declaration's order and size give 0x48 (The document gives one value for all versions, that of 6.1.).";
         0x4c _padding4C: [u8; 4], "padding.";
-        0x50 BufferCondition: RTL_CONDITION_VARIABLE_early_6_0_x64 = "RTL_CONDITION_VARIABLE", "documented without a name. With EVENT\\_TRACE\\_BLOCKING\\_MODE, writers wait on it for a buffer.";
-        0x58 LoggerLock: RTL_CRITICAL_SECTION_5_2_3790_sp1_x64 = "RTL_CRITICAL_SECTION", "documented without a name.";
+        0x50 BufferCondition: RTL_CONDITION_VARIABLE_early_6_0_x64 = "RTL_CONDITION_VARIABLE", "documented, name unknown. With EVENT\\_TRACE\\_BLOCKING\\_MODE, writers wait on it for a buffer.";
+        0x58 LoggerLock: RTL_CRITICAL_SECTION_5_2_3790_sp1_x64 = "RTL_CRITICAL_SECTION", "documented, name unknown.";
         0x80 FlushEvent: runtime::Ptr64 = "HANDLE", "documented.";
         0x88 LoggerEvent: runtime::Ptr64 = "HANDLE", "documented.";
-        0x90 LogFileHandle: runtime::Ptr64 = "HANDLE", "documented, its place inferred.\n\nErratum, 6.2..10.0 x64: the document's offset is 0x80, the declaration's order and size give 0x90 (The document gives one value for all versions, that of 6.1. FlushEvent is there.).";
+        0x90 LogFileHandle: runtime::Ptr64 = "HANDLE", "documented, offset inferred.\n\nErratum, 6.2..10.0 x64: the document's offset is 0x80, the declaration's order and size give 0x90 (The document gives one value for all versions, that of 6.1. FlushEvent is there.).";
         0x98 LoggerName: UNICODE_STRING_5_2_3790_sp1_x64 = "UNICODE_STRING", "documented.";
-        0xa8 LogFileName: UNICODE_STRING_5_2_3790_sp1_x64 = "UNICODE_STRING", "documented, its place inferred.\n\nErratum, 6.2..10.0 x64: the document's offset is 0x98, the declaration's order and size give 0xa8 (The document gives one value for all versions, that of 6.1. LoggerName is there.).";
-        0xb8 LogFilePattern: UNICODE_STRING_5_2_3790_sp1_x64 = "UNICODE_STRING", "documented, its place inferred.\n\nErratum, 6.2..10.0 x64: the document's offset is 0xa8, the declaration's order and size give 0xb8 (The document gives one value for all versions, that of 6.1.).";
-        0xc8 FileCounter: i32 = "LONG", "documented, its place inferred.\n\nErratum, 6.2..10.0 x64: the document's offset is 0xb8, the declaration's order and size give 0xc8 (The document gives one value for all versions, that of 6.1.).";
-        0xcc NumberOfProcessors: u32 = "ULONG", "documented, its place inferred.\n\nErratum, 6.2..10.0 x64: the document's offset is 0xbc, the declaration's order and size give 0xcc (The document gives one value for all versions, that of 6.1.).";
+        0xa8 LogFileName: UNICODE_STRING_5_2_3790_sp1_x64 = "UNICODE_STRING", "documented, offset inferred.\n\nErratum, 6.2..10.0 x64: the document's offset is 0x98, the declaration's order and size give 0xa8 (The document gives one value for all versions, that of 6.1. LoggerName is there.).";
+        0xb8 LogFilePattern: UNICODE_STRING_5_2_3790_sp1_x64 = "UNICODE_STRING", "documented, offset inferred.\n\nErratum, 6.2..10.0 x64: the document's offset is 0xa8, the declaration's order and size give 0xb8 (The document gives one value for all versions, that of 6.1.).";
+        0xc8 FileCounter: i32 = "LONG", "documented, offset inferred.\n\nErratum, 6.2..10.0 x64: the document's offset is 0xb8, the declaration's order and size give 0xc8 (The document gives one value for all versions, that of 6.1.).";
+        0xcc NumberOfProcessors: u32 = "ULONG", "documented, offset inferred.\n\nErratum, 6.2..10.0 x64: the document's offset is 0xbc, the declaration's order and size give 0xcc (The document gives one value for all versions, that of 6.1.).";
         0xd0 BufferSize: u32 = "ULONG", "documented. Bytes.";
-        0xd4 MaximumEventSize: u32 = "ULONG", "documented, its place inferred.";
-        0xd8 AlignedBufferSize: u32 = "ULONG", "documented without name and type. BufferSize, rounded up to whole pages: what each buffer takes of the reserved memory.";
+        0xd4 MaximumEventSize: u32 = "ULONG", "documented, offset inferred.";
+        0xd8 AlignedBufferSize: u32 = "ULONG", "documented, name and type unknown. BufferSize, rounded up to whole pages: what each buffer takes of the reserved memory.";
         0xdc MaximumBuffers: u32 = "ULONG", "documented. For so many buffers, address space is reserved.";
         0xe0 MinimumBuffers: u32 = "ULONG", "documented. For so many buffers, memory is committed at the start.";
         0xe4 NumberOfBuffers: u32 = "ULONG", "documented.";
@@ -654,43 +654,43 @@ runtime::layout! {
         0xec _paddingEC: [u8; 4], "padding.";
         0xf0 GlobalList: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "documented.";
         0x100 BufferQueue: ETW_BUFFER_QUEUE_6_1_x64 = "ETW_BUFFER_QUEUE", "documented.";
-        0x118 UnknownQueue: ETW_BUFFER_QUEUE_6_1_x64 = "ETW_BUFFER_QUEUE", "documented without a name.";
+        0x118 UnknownQueue: ETW_BUFFER_QUEUE_6_1_x64 = "ETW_BUFFER_QUEUE", "documented, name unknown.";
         0x130 OverflowQueue: ETW_BUFFER_QUEUE_6_1_x64 = "ETW_BUFFER_QUEUE", "documented.";
         0x148 MaximumFileSize: u32 = "ULONG", "documented.";
         0x14c LoggerMode: LOG_FILE_MODE = "ULONG", "documented.";
-        0x150 CollectionOn: i32 = "LONG", "documented, its place inferred.\n\nErratum, 6.2..10.0 x64: the document's offset is 0x140, the declaration's order and size give 0x150 (The document gives one value for all versions, that of 6.1.).";
+        0x150 CollectionOn: i32 = "LONG", "documented, offset inferred.\n\nErratum, 6.2..10.0 x64: the document's offset is 0x140, the declaration's order and size give 0x150 (The document gives one value for all versions, that of 6.1.).";
         0x154 u154: ETW_UM_LOGGER_CONTEXT_6_2_x64_u154, "unnamed; its members have accessors.\n\nErratum, 6.2..10.0 x64: the document's offset is 0x144, the declaration's order and size give 0x154 (The document gives one value for all versions, that of 6.1.)." {
-            0x154 RequestFlag set_RequestFlag: u32 = "ULONG", "documented, its place inferred. Bit fields share its place. They change with the version, and are not known in detail.";
+            0x154 RequestFlag set_RequestFlag: u32 = "ULONG", "documented, offset inferred. Bit fields share its place. They change with the version, and are not known in detail.";
         }
-        0x158 LastFlushedBuffer: u32 = "ULONG", "documented, its place inferred.\n\nErratum, 6.2..10.0 x64: the document's offset is 0x148, the declaration's order and size give 0x158 (The document gives one value for all versions, that of 6.1.).";
+        0x158 LastFlushedBuffer: u32 = "ULONG", "documented, offset inferred.\n\nErratum, 6.2..10.0 x64: the document's offset is 0x148, the declaration's order and size give 0x158 (The document gives one value for all versions, that of 6.1.).";
         0x15c _padding15C: [u8; 4], "padding.";
         0x160 FlushTimer: LARGE_INTEGER_5_0 = "LARGE_INTEGER", "documented.";
-        0x168 FirstBufferOffset: LARGE_INTEGER_5_0 = "LARGE_INTEGER", "documented, its place inferred.\n\nErratum, 6.2..10.0 x64: the document's offset is 0x158, the declaration's order and size give 0x168 (The document gives one value for all versions, that of 6.1.).";
-        0x170 ByteOffset: LARGE_INTEGER_5_0 = "LARGE_INTEGER", "documented, its place inferred.\n\nErratum, 6.2..10.0 x64: the document's offset is 0x160, the declaration's order and size give 0x170 (The document gives one value for all versions, that of 6.1. FlushTimer is there.).";
+        0x168 FirstBufferOffset: LARGE_INTEGER_5_0 = "LARGE_INTEGER", "documented, offset inferred.\n\nErratum, 6.2..10.0 x64: the document's offset is 0x158, the declaration's order and size give 0x168 (The document gives one value for all versions, that of 6.1.).";
+        0x170 ByteOffset: LARGE_INTEGER_5_0 = "LARGE_INTEGER", "documented, offset inferred.\n\nErratum, 6.2..10.0 x64: the document's offset is 0x160, the declaration's order and size give 0x170 (The document gives one value for all versions, that of 6.1. FlushTimer is there.).";
         0x178 FlushThreshold: u32 = "ULONG", "documented.";
-        0x17c Unaccounted4: [u8; 12] = "UCHAR [12]", "bytes of no known use. What lies between FlushThreshold and EventsLost.";
+        0x17c Unaccounted4: [u8; 12] = "UCHAR [12]", "unidentified. What lies between FlushThreshold and EventsLost.";
         0x188 EventsLost: u32 = "ULONG", "documented.";
         0x18c LogBuffersLost: u32 = "ULONG", "documented.";
         0x190 BuffersWritten: u32 = "ULONG", "documented.";
         0x194 _padding194: [u8; 4], "padding.";
-        0x198 SequencePtr: runtime::Ptr64 = "LONG *", "documented, its place inferred.\n\nErratum, 6.3..10.0 x64: the document's offset is 0x178, the declaration's order and size give 0x198 (The document gives one value for all versions, that of 6.1.).";
-        0x1a0 LocalSequence: u32 = "ULONG", "documented, its place inferred.\n\nErratum, 6.3..10.0 x64: the document's offset is 0x180, the declaration's order and size give 0x1a0 (The document gives one value for all versions, that of 6.1.).";
+        0x198 SequencePtr: runtime::Ptr64 = "LONG *", "documented, offset inferred.\n\nErratum, 6.3..10.0 x64: the document's offset is 0x178, the declaration's order and size give 0x198 (The document gives one value for all versions, that of 6.1.).";
+        0x1a0 LocalSequence: u32 = "ULONG", "documented, offset inferred.\n\nErratum, 6.3..10.0 x64: the document's offset is 0x180, the declaration's order and size give 0x1a0 (The document gives one value for all versions, that of 6.1.).";
         0x1a4 _padding1A4: [u8; 4], "padding.";
-        0x1a8 BufferSequenceNumber: i64 = "LONGLONG", "documented, its place inferred.\n\nErratum, 6.3..10.0 x64: the document's offset is 0x188, the declaration's order and size give 0x1a8 (The document gives one value for all versions, that of 6.1.).";
-        0x1b0 TraceBuffers: runtime::Ptr64 = "PVOID", "documented without name and type. The memory reserved for buffers.\n\nErratum, 6.3..10.0 x64: the document's offset is 0x190, the declaration's order and size give 0x1b0 (The document gives one value for all versions, that of 6.1.).";
+        0x1a8 BufferSequenceNumber: i64 = "LONGLONG", "documented, offset inferred.\n\nErratum, 6.3..10.0 x64: the document's offset is 0x188, the declaration's order and size give 0x1a8 (The document gives one value for all versions, that of 6.1.).";
+        0x1b0 TraceBuffers: runtime::Ptr64 = "PVOID", "documented, name and type unknown. The memory reserved for buffers.\n\nErratum, 6.3..10.0 x64: the document's offset is 0x190, the declaration's order and size give 0x1b0 (The document gives one value for all versions, that of 6.1.).";
         0x1b8 CompressionWorkspace: runtime::Ptr64 = "PVOID", "documented.";
-        0x1c0 CompressionBuffer: runtime::Ptr64 = "PVOID", "documented without name and type. Holds compressed buffers until they are flushed.";
-        0x1c8 CompressionBufferSize: u32 = "ULONG", "documented without name and type. Bytes: twice a trace buffer.";
-        0x1cc CompressedBuffersSize: u32 = "ULONG", "documented without name and type. Bytes of trace buffers in the CompressionBuffer.";
-        0x1d0 CompressedBuffersCount: u32 = "ULONG", "documented without name and type. Trace buffers in the CompressionBuffer.";
-        0x1d4 PartialBufferSize: u32 = "ULONG", "documented without name and type. Bytes of a partly flushed trace buffer in the CompressionBuffer.";
+        0x1c0 CompressionBuffer: runtime::Ptr64 = "PVOID", "documented, name and type unknown. Holds compressed buffers until they are flushed.";
+        0x1c8 CompressionBufferSize: u32 = "ULONG", "documented, name and type unknown. Bytes: twice a trace buffer.";
+        0x1cc CompressedBuffersSize: u32 = "ULONG", "documented, name and type unknown. Bytes of trace buffers in the CompressionBuffer.";
+        0x1d0 CompressedBuffersCount: u32 = "ULONG", "documented, name and type unknown. Trace buffers in the CompressionBuffer.";
+        0x1d4 PartialBufferSize: u32 = "ULONG", "documented, name and type unknown. Bytes of a partly flushed trace buffer in the CompressionBuffer.";
         0x1d8 ProviderBinaryList: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "documented.";
         0x1e8 WinRtProviderBinaryList: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "documented.";
-        0x1f8 UnknownUlong1: u32 = "ULONG", "documented without name and type.";
+        0x1f8 UnknownUlong1: u32 = "ULONG", "documented, name and type unknown.";
         0x1fc _padding1FC: [u8; 4], "padding.";
-        0x200 UnknownPointers: runtime::Ptr64 = "PVOID *", "documented without name and type. An array of pointers.";
-        0x208 UnknownStructures: runtime::Ptr64 = "PVOID", "documented without name and type. An array of structures.";
-        0x210 ProcessorStreamIndexMap: runtime::Ptr64 = "PVOID", "documented without name and type.";
+        0x200 UnknownPointers: runtime::Ptr64 = "PVOID *", "documented, name and type unknown. An array of pointers.";
+        0x208 UnknownStructures: runtime::Ptr64 = "PVOID", "documented, name and type unknown. An array of structures.";
+        0x210 ProcessorStreamIndexMap: runtime::Ptr64 = "PVOID", "documented, name and type unknown.";
         0x218 ProcessorBuffers: [runtime::Ptr64; 1] = "WMI_BUFFER_HEADER * [ANYSIZE_ARRAY]", "documented. The current buffer of each processor.";
     }
 }

@@ -10,10 +10,10 @@ runtime::layout! {
     ///
     /// A piece of an event's data, as a provider hands it over.
     pub struct EVENT_DATA_DESCRIPTOR_early_6_0: members::EVENT_DATA_DESCRIPTOR, 0x10, 8 {
-        0x00 Ptr: u64 = "ULONGLONG", "seen in symbols. Its address.";
-        0x08 Size: u32 = "ULONG", "seen in symbols. Bytes of it.";
+        0x00 Ptr: u64 = "ULONGLONG", "from symbols. Its address.";
+        0x08 Size: u32 = "ULONG", "from symbols. Bytes of it.";
         0x0c u0C: EVENT_DATA_DESCRIPTOR_early_6_0_u0C, "unnamed; its members have accessors." {
-            0x0c Reserved set_Reserved: u32 = "ULONG", "seen in symbols. Not in use.";
+            0x0c Reserved set_Reserved: u32 = "ULONG", "from symbols. Not in use.";
         }
     }
 }
@@ -21,7 +21,7 @@ runtime::layout! {
 runtime::layout! {
     /// The unnamed union at 0x0c of `EVENT_DATA_DESCRIPTOR`.
     pub union EVENT_DATA_DESCRIPTOR_early_6_0_u0C: 0x4, 4 {
-        0x00 Reserved: u32 = "ULONG", "seen in symbols. Not in use.";
+        0x00 Reserved: u32 = "ULONG", "from symbols. Not in use.";
     }
 }
 
@@ -30,13 +30,13 @@ runtime::layout! {
     ///
     /// A piece of an event's data, as a provider hands it over.
     pub struct EVENT_DATA_DESCRIPTOR_6_1_7601_23418: members::EVENT_DATA_DESCRIPTOR, 0x10, 8 {
-        0x00 Ptr: u64 = "ULONGLONG", "seen in symbols. Its address.";
-        0x08 Size: u32 = "ULONG", "seen in symbols. Bytes of it.";
+        0x00 Ptr: u64 = "ULONGLONG", "from symbols. Its address.";
+        0x08 Size: u32 = "ULONG", "from symbols. Bytes of it.";
         0x0c u0C: EVENT_DATA_DESCRIPTOR_6_1_7601_23418_u0C, "unnamed; its members have accessors." {
-            0x0c Reserved set_Reserved: u32 = "ULONG", "seen in symbols. Not in use.";
-            0x0c Type set_Type: u8 = "UCHAR", "seen in symbols. What it is: data, or what describes the event or its provider.";
-            0x0d Reserved1 set_Reserved1: u8 = "UCHAR", "seen in symbols. Not in use.";
-            0x0e Reserved2 set_Reserved2: u16 = "USHORT", "seen in symbols. Not in use.";
+            0x0c Reserved set_Reserved: u32 = "ULONG", "from symbols. Not in use.";
+            0x0c Type set_Type: u8 = "UCHAR", "from symbols. What it is: data, or what describes the event or its provider.";
+            0x0d Reserved1 set_Reserved1: u8 = "UCHAR", "from symbols. Not in use.";
+            0x0e Reserved2 set_Reserved2: u16 = "USHORT", "from symbols. Not in use.";
         }
     }
 }
@@ -44,7 +44,7 @@ runtime::layout! {
 runtime::layout! {
     /// The unnamed union at 0x0c of `EVENT_DATA_DESCRIPTOR`.
     pub union EVENT_DATA_DESCRIPTOR_6_1_7601_23418_u0C: 0x4, 4 {
-        0x00 Reserved: u32 = "ULONG", "seen in symbols. Not in use.";
+        0x00 Reserved: u32 = "ULONG", "from symbols. Not in use.";
         0x00 s00: EVENT_DATA_DESCRIPTOR_6_1_7601_23418_u0C_s00, "unnamed; its members have accessors.";
     }
 }
@@ -52,8 +52,8 @@ runtime::layout! {
 runtime::layout! {
     /// The unnamed structure at 0x00 of `u0C` in `EVENT_DATA_DESCRIPTOR`.
     pub struct EVENT_DATA_DESCRIPTOR_6_1_7601_23418_u0C_s00: 0x4, 2 {
-        0x00 Type: u8 = "UCHAR", "seen in symbols. What it is: data, or what describes the event or its provider.";
-        0x01 Reserved1: u8 = "UCHAR", "seen in symbols. Not in use.";
-        0x02 Reserved2: u16 = "USHORT", "seen in symbols. Not in use.";
+        0x00 Type: u8 = "UCHAR", "from symbols. What it is: data, or what describes the event or its provider.";
+        0x01 Reserved1: u8 = "UCHAR", "from symbols. Not in use.";
+        0x02 Reserved2: u16 = "USHORT", "from symbols. Not in use.";
     }
 }

@@ -10,12 +10,12 @@ runtime::layout! {
     ///
     /// Which event of its provider an event is, and how it is to be filtered.
     pub struct EVENT_DESCRIPTOR_early_6_0: members::EVENT_DESCRIPTOR, 0x10, 8 {
-        0x00 Id: u16 = "USHORT", "seen in symbols. Identifies the event among those of its provider.";
-        0x02 Version: u8 = "UCHAR", "seen in symbols. The revision of its definition.";
-        0x03 Channel: u8 = "UCHAR", "seen in symbols. Who it is meant for.";
-        0x04 Level: u8 = "UCHAR", "seen in symbols. How severe it is, from 1 for critical to 5 for verbose.";
-        0x05 Opcode: u8 = "UCHAR", "seen in symbols. Which step of an operation it tells of.";
-        0x06 Task: u16 = "USHORT", "seen in symbols. Which part of the provider it comes from.";
-        0x08 Keyword: u64 = "ULONGLONG", "seen in symbols. Categories that it is in, a bit each.";
+        0x00 Id: u16 = "USHORT", "from symbols. Identifies the event among those of its provider.";
+        0x02 Version: u8 = "UCHAR", "from symbols. The revision of its definition.";
+        0x03 Channel: u8 = "UCHAR", "from symbols. Who it is meant for.";
+        0x04 Level: u8 = "UCHAR", "from symbols. How severe it is, from 1 for critical to 5 for verbose.";
+        0x05 Opcode: u8 = "UCHAR", "from symbols. Which step of an operation it tells of.";
+        0x06 Task: u16 = "USHORT", "from symbols. Which part of the provider it comes from.";
+        0x08 Keyword: u64 = "ULONGLONG", "from symbols. Categories that it is in, a bit each.";
     }
 }

@@ -10,8 +10,8 @@ runtime::layout! {
     ///
     /// A filter that a session hands over when it enables a provider.
     pub struct EVENT_FILTER_DESCRIPTOR_early_6_0: members::EVENT_FILTER_DESCRIPTOR, 0x10, 8 {
-        0x00 Ptr: u64 = "ULONGLONG", "seen in symbols. The address of its data.";
-        0x08 Size: u32 = "ULONG", "seen in symbols. Bytes of them.";
-        0x0c Type: u32 = "ULONG", "seen in symbols. What it filters by.";
+        0x00 Ptr: u64 = "ULONGLONG", "from symbols. The address of its data.";
+        0x08 Size: u32 = "ULONG", "from symbols. Bytes of them.";
+        0x0c Type: u32 = "ULONG", "from symbols. What it filters by.";
     }
 }

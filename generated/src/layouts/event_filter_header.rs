@@ -10,11 +10,11 @@ runtime::layout! {
     ///
     /// The head of a filter that the provider itself applies.
     pub struct EVENT_FILTER_HEADER_6_1: members::EVENT_FILTER_HEADER, 0x18, 8 {
-        0x00 Id: u16 = "USHORT", "seen in symbols. Identifies the filter among those of the provider.";
-        0x02 Version: u8 = "UCHAR", "seen in symbols. The version of the filter.";
-        0x03 Reserved: [u8; 5] = "UCHAR [5]", "seen in symbols. Not in use.";
-        0x08 InstanceId: u64 = "ULONGLONG", "seen in symbols. Identifies the session that it is of.";
-        0x10 Size: u32 = "ULONG", "seen in symbols. Bytes of the filter, header included.";
-        0x14 NextOffset: u32 = "ULONG", "seen in symbols. Bytes from here to the next filter; 0 in the last.";
+        0x00 Id: u16 = "USHORT", "from symbols. Identifies the filter among those of the provider.";
+        0x02 Version: u8 = "UCHAR", "from symbols. The version of the filter.";
+        0x03 Reserved: [u8; 5] = "UCHAR [5]", "from symbols. Not in use.";
+        0x08 InstanceId: u64 = "ULONGLONG", "from symbols. Identifies the session that it is of.";
+        0x10 Size: u32 = "ULONG", "from symbols. Bytes of the filter, header included.";
+        0x14 NextOffset: u32 = "ULONG", "from symbols. Bytes from here to the next filter; 0 in the last.";
     }
 }

@@ -10,10 +10,10 @@ runtime::layout! {
     ///
     /// A filter of events by level and keyword.
     pub struct EVENT_FILTER_LEVEL_KW_1709: members::EVENT_FILTER_LEVEL_KW, 0x18, 8 {
-        0x00 MatchAnyKeyword: u64 = "ULONGLONG", "seen in symbols. Keywords of which such an event has one.";
-        0x08 MatchAllKeyword: u64 = "ULONGLONG", "seen in symbols. Keywords of which it has all.";
-        0x10 Level: u8 = "UCHAR", "seen in symbols. The level of the events that it is for.";
-        0x11 FilterIn: u8 = "BOOLEAN", "seen in symbols. Whether such events are those that pass, not those that are dropped.";
+        0x00 MatchAnyKeyword: u64 = "ULONGLONG", "from symbols. Keywords of which such an event has one.";
+        0x08 MatchAllKeyword: u64 = "ULONGLONG", "from symbols. Keywords of which it has all.";
+        0x10 Level: u8 = "UCHAR", "from symbols. The level of the events that it is for.";
+        0x11 FilterIn: u8 = "BOOLEAN", "from symbols. Whether such events are those that pass, not those that are dropped.";
         0x12 _padding12: [u8; 6], "padding.";
     }
 }

@@ -10,21 +10,21 @@ runtime::layout! {
     ///
     /// Header of an event of a registered provider. Extended items follow if Flags says so, then the event's data.
     pub struct EVENT_HEADER_early_6_0: members::EVENT_HEADER, 0x50, 8 {
-        0x00 Size: u16 = "USHORT", "seen in symbols. Bytes of the event, header and extended items included.";
-        0x02 HeaderType: u16 = "USHORT", "seen in symbols. In a trace buffer: the TRACE\\_HEADER\\_TYPE, and in the high byte the flags of the Marker.";
-        0x04 Flags: EVENT_HEADER_FLAG = "USHORT", "seen in symbols. What stands where, and how the event was written.";
-        0x06 EventProperty: EVENT_HEADER_PROPERTY = "USHORT", "seen in symbols. How the event is decoded.";
-        0x08 ThreadId: u32 = "ULONG", "seen in symbols. The thread that wrote it.";
-        0x0c ProcessId: u32 = "ULONG", "seen in symbols. The process that wrote it.";
-        0x10 TimeStamp: LARGE_INTEGER_5_0 = "LARGE_INTEGER", "seen in symbols. When, by the clock of the session.";
-        0x18 ProviderId: GUID_5_0 = "GUID", "seen in symbols. The provider.";
-        0x28 EventDescriptor: EVENT_DESCRIPTOR_early_6_0 = "EVENT_DESCRIPTOR", "seen in symbols. Which event of the provider it is.";
+        0x00 Size: u16 = "USHORT", "from symbols. Bytes of the event, header and extended items included.";
+        0x02 HeaderType: u16 = "USHORT", "from symbols. In a trace buffer: the TRACE\\_HEADER\\_TYPE, and in the high byte the flags of the Marker.";
+        0x04 Flags: EVENT_HEADER_FLAG = "USHORT", "from symbols. What stands where, and how the event was written.";
+        0x06 EventProperty: EVENT_HEADER_PROPERTY = "USHORT", "from symbols. How the event is decoded.";
+        0x08 ThreadId: u32 = "ULONG", "from symbols. The thread that wrote it.";
+        0x0c ProcessId: u32 = "ULONG", "from symbols. The process that wrote it.";
+        0x10 TimeStamp: LARGE_INTEGER_5_0 = "LARGE_INTEGER", "from symbols. When, by the clock of the session.";
+        0x18 ProviderId: GUID_5_0 = "GUID", "from symbols. The provider.";
+        0x28 EventDescriptor: EVENT_DESCRIPTOR_early_6_0 = "EVENT_DESCRIPTOR", "from symbols. Which event of the provider it is.";
         0x38 u38: EVENT_HEADER_early_6_0_u38, "unnamed; its members have accessors." {
-            0x38 KernelTime set_KernelTime: u32 = "ULONG", "seen in symbols. Time that the thread has run in the kernel, in ticks of the clock interrupt.";
-            0x3c UserTime set_UserTime: u32 = "ULONG", "seen in symbols. Time that the thread has run in user mode, in ticks of the clock interrupt.";
-            0x38 ProcessorTime set_ProcessorTime: u64 = "ULONG64", "seen in symbols. Of a private session: time that the thread has run in user mode, in ticks of the processor.";
+            0x38 KernelTime set_KernelTime: u32 = "ULONG", "from symbols. Time that the thread has run in the kernel, in ticks of the clock interrupt.";
+            0x3c UserTime set_UserTime: u32 = "ULONG", "from symbols. Time that the thread has run in user mode, in ticks of the clock interrupt.";
+            0x38 ProcessorTime set_ProcessorTime: u64 = "ULONG64", "from symbols. Of a private session: time that the thread has run in user mode, in ticks of the processor.";
         }
-        0x40 ActivityId: GUID_5_0 = "GUID", "seen in symbols. What the event is a part of.";
+        0x40 ActivityId: GUID_5_0 = "GUID", "from symbols. What the event is a part of.";
     }
 }
 
@@ -32,14 +32,14 @@ runtime::layout! {
     /// The unnamed union at 0x38 of `EVENT_HEADER`.
     pub union EVENT_HEADER_early_6_0_u38: 0x8, 8 {
         0x00 s00: EVENT_HEADER_early_6_0_u38_s00, "unnamed; its members have accessors.";
-        0x00 ProcessorTime: u64 = "ULONG64", "seen in symbols. Of a private session: time that the thread has run in user mode, in ticks of the processor.";
+        0x00 ProcessorTime: u64 = "ULONG64", "from symbols. Of a private session: time that the thread has run in user mode, in ticks of the processor.";
     }
 }
 
 runtime::layout! {
     /// The unnamed structure at 0x00 of `u38` in `EVENT_HEADER`.
     pub struct EVENT_HEADER_early_6_0_u38_s00: 0x8, 4 {
-        0x00 KernelTime: u32 = "ULONG", "seen in symbols. Time that the thread has run in the kernel, in ticks of the clock interrupt.";
-        0x04 UserTime: u32 = "ULONG", "seen in symbols. Time that the thread has run in user mode, in ticks of the clock interrupt.";
+        0x00 KernelTime: u32 = "ULONG", "from symbols. Time that the thread has run in the kernel, in ticks of the clock interrupt.";
+        0x04 UserTime: u32 = "ULONG", "from symbols. Time that the thread has run in user mode, in ticks of the clock interrupt.";
     }
 }

@@ -10,13 +10,13 @@ runtime::layout! {
     ///
     /// An extended item of an event, as a consumer gets it. In a trace buffer it has the first eight bytes, and its data lie where DataPtr would.
     pub struct EVENT_HEADER_EXTENDED_DATA_ITEM_early_6_0: members::EVENT_HEADER_EXTENDED_DATA_ITEM, 0x10, 8 {
-        0x00 Reserved1: u16 = "USHORT", "seen in symbols. In a trace buffer: bytes of the item, these eight and its data, in multiples of eight.";
-        0x02 ExtType: EVENT_HEADER_EXT_TYPE = "USHORT", "seen in symbols. What the item is.";
+        0x00 Reserved1: u16 = "USHORT", "from symbols. In a trace buffer: bytes of the item, these eight and its data, in multiples of eight.";
+        0x02 ExtType: EVENT_HEADER_EXT_TYPE = "USHORT", "from symbols. What the item is.";
         0x04 bits04: u16, "bit fields, which have accessors." {
-            0x04 [0] Linkage set_Linkage: u16 = "USHORT", "seen in symbols. Whether another item follows.";
-            0x04 [1 to 15] Reserved2 set_Reserved2: u16 = "USHORT", "seen in symbols. Not in use.";
+            0x04 [0] Linkage set_Linkage: u16 = "USHORT", "from symbols. Whether another item follows.";
+            0x04 [1 to 15] Reserved2 set_Reserved2: u16 = "USHORT", "from symbols. Not in use.";
         }
-        0x06 DataSize: u16 = "USHORT", "seen in symbols. Bytes of the data.";
-        0x08 DataPtr: u64 = "ULONGLONG", "seen in symbols. The address of the data.";
+        0x06 DataSize: u16 = "USHORT", "from symbols. Bytes of the data.";
+        0x08 DataPtr: u64 = "ULONGLONG", "from symbols. The address of the data.";
     }
 }

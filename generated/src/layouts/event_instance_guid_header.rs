@@ -13,8 +13,8 @@ runtime::layout! {
         0x00 Size: u16 = "USHORT", "documented. Bytes of the event, header included.";
         0x02 u02: EVENT_INSTANCE_GUID_HEADER_5_2_u02, "unnamed; its members have accessors." {
             0x02 FieldTypeFlags set_FieldTypeFlags: u16 = "USHORT", "documented.";
-            0x02 HeaderType set_HeaderType: TRACE_HEADER_TYPE = "UCHAR", "documented, its place inferred.";
-            0x03 MarkerFlags set_MarkerFlags: u8 = "UCHAR", "documented, its place inferred.";
+            0x02 HeaderType set_HeaderType: TRACE_HEADER_TYPE = "UCHAR", "documented, offset inferred.";
+            0x03 MarkerFlags set_MarkerFlags: u8 = "UCHAR", "documented, offset inferred.";
         }
         0x04 u04: EVENT_INSTANCE_GUID_HEADER_5_2_u04, "unnamed; its members have accessors." {
             0x04 Version set_Version: u32 = "ULONG", "documented.";
@@ -29,9 +29,9 @@ runtime::layout! {
         }
         0x28 u28: EVENT_INSTANCE_GUID_HEADER_5_2_u28, "unnamed; its members have accessors." {
             0x28 ClientContext set_ClientContext: u32 = "ULONG", "documented.";
-            0x2c Flags set_Flags: WNODE_FLAG = "ULONG", "documented, its place inferred.";
+            0x2c Flags set_Flags: WNODE_FLAG = "ULONG", "documented, offset inferred.";
             0x28 KernelTime set_KernelTime: u32 = "ULONG", "documented. Time that the thread has run in the kernel, in ticks of the clock interrupt.";
-            0x2c UserTime set_UserTime: u32 = "ULONG", "documented, its place inferred. Time that the thread has run in user mode, in ticks of the clock interrupt.";
+            0x2c UserTime set_UserTime: u32 = "ULONG", "documented, offset inferred. Time that the thread has run in user mode, in ticks of the clock interrupt.";
             0x28 ProcessorTime set_ProcessorTime: u64 = "ULONG64", "documented. Of a private session: time that the thread has run in user mode, in ticks of the processor.";
         }
         0x30 InstanceId: u32 = "ULONG", "documented. The instance.";
@@ -51,8 +51,8 @@ runtime::layout! {
 runtime::layout! {
     /// The unnamed structure at 0x00 of `u02` in `EVENT_INSTANCE_GUID_HEADER`.
     pub struct EVENT_INSTANCE_GUID_HEADER_5_2_u02_s00: 0x2, 1 {
-        0x00 HeaderType: TRACE_HEADER_TYPE = "UCHAR", "documented, its place inferred.";
-        0x01 MarkerFlags: u8 = "UCHAR", "documented, its place inferred.";
+        0x00 HeaderType: TRACE_HEADER_TYPE = "UCHAR", "documented, offset inferred.";
+        0x01 MarkerFlags: u8 = "UCHAR", "documented, offset inferred.";
     }
 }
 
@@ -67,9 +67,9 @@ runtime::layout! {
 runtime::layout! {
     /// The structure that is `Class` of `EVENT_INSTANCE_GUID_HEADER`.
     pub struct EVENT_INSTANCE_GUID_HEADER_5_2_u04_Class: members::EVENT_INSTANCE_GUID_HEADER_u04_Class, 0x4, 2 {
-        0x00 Type: u8 = "UCHAR", "documented, its place inferred. Consumers get it as the opcode.";
-        0x01 Level: u8 = "UCHAR", "documented, its place inferred. How severe it is, from 1 for critical to 5 for verbose.";
-        0x02 Version: u16 = "USHORT", "documented, its place inferred.";
+        0x00 Type: u8 = "UCHAR", "documented, offset inferred. Consumers get it as the opcode.";
+        0x01 Level: u8 = "UCHAR", "documented, offset inferred. How severe it is, from 1 for critical to 5 for verbose.";
+        0x02 Version: u16 = "USHORT", "documented, offset inferred.";
     }
 }
 
@@ -94,7 +94,7 @@ runtime::layout! {
     /// The unnamed structure at 0x00 of `u28` in `EVENT_INSTANCE_GUID_HEADER`.
     pub struct EVENT_INSTANCE_GUID_HEADER_5_2_u28_s00: 0x8, 4 {
         0x00 ClientContext: u32 = "ULONG", "documented.";
-        0x04 Flags: WNODE_FLAG = "ULONG", "documented, its place inferred.";
+        0x04 Flags: WNODE_FLAG = "ULONG", "documented, offset inferred.";
     }
 }
 
@@ -102,6 +102,6 @@ runtime::layout! {
     /// The unnamed structure at 0x00 of `u28` in `EVENT_INSTANCE_GUID_HEADER`.
     pub struct EVENT_INSTANCE_GUID_HEADER_5_2_u28_s00_2: 0x8, 4 {
         0x00 KernelTime: u32 = "ULONG", "documented. Time that the thread has run in the kernel, in ticks of the clock interrupt.";
-        0x04 UserTime: u32 = "ULONG", "documented, its place inferred. Time that the thread has run in user mode, in ticks of the clock interrupt.";
+        0x04 UserTime: u32 = "ULONG", "documented, offset inferred. Time that the thread has run in user mode, in ticks of the clock interrupt.";
     }
 }

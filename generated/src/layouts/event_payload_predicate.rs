@@ -10,9 +10,9 @@ runtime::layout! {
     ///
     /// A condition on a field of an event's data.
     pub struct EVENT_PAYLOAD_PREDICATE_6_3: members::EVENT_PAYLOAD_PREDICATE, 0x18, 8 {
-        0x00 FieldIndex: u16 = "USHORT", "seen in symbols. The field, by its index.";
-        0x02 CompareOp: u16 = "USHORT", "seen in symbols. How it is compared.";
+        0x00 FieldIndex: u16 = "USHORT", "from symbols. The field, by its index.";
+        0x02 CompareOp: u16 = "USHORT", "from symbols. How it is compared.";
         0x04 _padding04: [u8; 4], "padding.";
-        0x08 Value: [u64; 2] = "ULONGLONG [2]", "seen in symbols. What it is compared with; both ends, if with a range.";
+        0x08 Value: [u64; 2] = "ULONGLONG [2]", "from symbols. What it is compared with; both ends, if with a range.";
     }
 }

@@ -10,13 +10,13 @@ runtime::layout! {
     ///
     /// An event as a consumer gets it.
     pub struct EVENT_RECORD_early_6_0_x86: members::EVENT_RECORD, 0x68, 8 {
-        0x00 EventHeader: EVENT_HEADER_early_6_0 = "EVENT_HEADER", "seen in symbols. The header.";
-        0x50 BufferContext: ETW_BUFFER_CONTEXT_early_6_0 = "ETW_BUFFER_CONTEXT", "seen in symbols. Which processor and session it is from.";
-        0x54 ExtendedDataCount: u16 = "USHORT", "seen in symbols. How many elements ExtendedData leads to.";
-        0x56 UserDataLength: u16 = "USHORT", "seen in symbols. Bytes of UserData.";
-        0x58 ExtendedData: runtime::Ptr32 = "EVENT_HEADER_EXTENDED_DATA_ITEM *", "seen in symbols. What else is recorded with the event.";
-        0x5c UserData: runtime::Ptr32 = "PVOID", "seen in symbols. The event's own data.";
-        0x60 UserContext: runtime::Ptr32 = "PVOID", "seen in symbols. What the consumer gave for itself when it opened the trace.";
+        0x00 EventHeader: EVENT_HEADER_early_6_0 = "EVENT_HEADER", "from symbols. The header.";
+        0x50 BufferContext: ETW_BUFFER_CONTEXT_early_6_0 = "ETW_BUFFER_CONTEXT", "from symbols. Which processor and session it is from.";
+        0x54 ExtendedDataCount: u16 = "USHORT", "from symbols. How many elements ExtendedData leads to.";
+        0x56 UserDataLength: u16 = "USHORT", "from symbols. Bytes of UserData.";
+        0x58 ExtendedData: runtime::Ptr32 = "EVENT_HEADER_EXTENDED_DATA_ITEM *", "from symbols. What else is recorded with the event.";
+        0x5c UserData: runtime::Ptr32 = "PVOID", "from symbols. The event's own data.";
+        0x60 UserContext: runtime::Ptr32 = "PVOID", "from symbols. What the consumer gave for itself when it opened the trace.";
         0x64 _padding64: [u8; 4], "padding.";
     }
 }
@@ -26,13 +26,13 @@ runtime::layout! {
     ///
     /// An event as a consumer gets it.
     pub struct EVENT_RECORD_early_6_0_x64: members::EVENT_RECORD, 0x70, 8 {
-        0x00 EventHeader: EVENT_HEADER_early_6_0 = "EVENT_HEADER", "seen in symbols. The header.";
-        0x50 BufferContext: ETW_BUFFER_CONTEXT_early_6_0 = "ETW_BUFFER_CONTEXT", "seen in symbols. Which processor and session it is from.";
-        0x54 ExtendedDataCount: u16 = "USHORT", "seen in symbols. How many elements ExtendedData leads to.";
-        0x56 UserDataLength: u16 = "USHORT", "seen in symbols. Bytes of UserData.";
-        0x58 ExtendedData: runtime::Ptr64 = "EVENT_HEADER_EXTENDED_DATA_ITEM *", "seen in symbols. What else is recorded with the event.";
-        0x60 UserData: runtime::Ptr64 = "PVOID", "seen in symbols. The event's own data.";
-        0x68 UserContext: runtime::Ptr64 = "PVOID", "seen in symbols. What the consumer gave for itself when it opened the trace.";
+        0x00 EventHeader: EVENT_HEADER_early_6_0 = "EVENT_HEADER", "from symbols. The header.";
+        0x50 BufferContext: ETW_BUFFER_CONTEXT_early_6_0 = "ETW_BUFFER_CONTEXT", "from symbols. Which processor and session it is from.";
+        0x54 ExtendedDataCount: u16 = "USHORT", "from symbols. How many elements ExtendedData leads to.";
+        0x56 UserDataLength: u16 = "USHORT", "from symbols. Bytes of UserData.";
+        0x58 ExtendedData: runtime::Ptr64 = "EVENT_HEADER_EXTENDED_DATA_ITEM *", "from symbols. What else is recorded with the event.";
+        0x60 UserData: runtime::Ptr64 = "PVOID", "from symbols. The event's own data.";
+        0x68 UserContext: runtime::Ptr64 = "PVOID", "from symbols. What the consumer gave for itself when it opened the trace.";
     }
 }
 
@@ -41,13 +41,13 @@ runtime::layout! {
     ///
     /// An event as a consumer gets it.
     pub struct EVENT_RECORD_6_1_7601_23418_x64: members::EVENT_RECORD, 0x70, 8 {
-        0x00 EventHeader: EVENT_HEADER_early_6_0 = "EVENT_HEADER", "seen in symbols. The header.";
-        0x50 BufferContext: ETW_BUFFER_CONTEXT_6_1_7601_23418 = "ETW_BUFFER_CONTEXT", "seen in symbols. Which processor and session it is from.";
-        0x54 ExtendedDataCount: u16 = "USHORT", "seen in symbols. How many elements ExtendedData leads to.";
-        0x56 UserDataLength: u16 = "USHORT", "seen in symbols. Bytes of UserData.";
-        0x58 ExtendedData: runtime::Ptr64 = "EVENT_HEADER_EXTENDED_DATA_ITEM *", "seen in symbols. What else is recorded with the event.";
-        0x60 UserData: runtime::Ptr64 = "PVOID", "seen in symbols. The event's own data.";
-        0x68 UserContext: runtime::Ptr64 = "PVOID", "seen in symbols. What the consumer gave for itself when it opened the trace.";
+        0x00 EventHeader: EVENT_HEADER_early_6_0 = "EVENT_HEADER", "from symbols. The header.";
+        0x50 BufferContext: ETW_BUFFER_CONTEXT_6_1_7601_23418 = "ETW_BUFFER_CONTEXT", "from symbols. Which processor and session it is from.";
+        0x54 ExtendedDataCount: u16 = "USHORT", "from symbols. How many elements ExtendedData leads to.";
+        0x56 UserDataLength: u16 = "USHORT", "from symbols. Bytes of UserData.";
+        0x58 ExtendedData: runtime::Ptr64 = "EVENT_HEADER_EXTENDED_DATA_ITEM *", "from symbols. What else is recorded with the event.";
+        0x60 UserData: runtime::Ptr64 = "PVOID", "from symbols. The event's own data.";
+        0x68 UserContext: runtime::Ptr64 = "PVOID", "from symbols. What the consumer gave for itself when it opened the trace.";
     }
 }
 
@@ -56,13 +56,13 @@ runtime::layout! {
     ///
     /// An event as a consumer gets it.
     pub struct EVENT_RECORD_6_1_7601_24000_x86: members::EVENT_RECORD, 0x68, 8 {
-        0x00 EventHeader: EVENT_HEADER_early_6_0 = "EVENT_HEADER", "seen in symbols. The header.";
-        0x50 BufferContext: ETW_BUFFER_CONTEXT_6_1_7601_23418 = "ETW_BUFFER_CONTEXT", "seen in symbols. Which processor and session it is from.";
-        0x54 ExtendedDataCount: u16 = "USHORT", "seen in symbols. How many elements ExtendedData leads to.";
-        0x56 UserDataLength: u16 = "USHORT", "seen in symbols. Bytes of UserData.";
-        0x58 ExtendedData: runtime::Ptr32 = "EVENT_HEADER_EXTENDED_DATA_ITEM *", "seen in symbols. What else is recorded with the event.";
-        0x5c UserData: runtime::Ptr32 = "PVOID", "seen in symbols. The event's own data.";
-        0x60 UserContext: runtime::Ptr32 = "PVOID", "seen in symbols. What the consumer gave for itself when it opened the trace.";
+        0x00 EventHeader: EVENT_HEADER_early_6_0 = "EVENT_HEADER", "from symbols. The header.";
+        0x50 BufferContext: ETW_BUFFER_CONTEXT_6_1_7601_23418 = "ETW_BUFFER_CONTEXT", "from symbols. Which processor and session it is from.";
+        0x54 ExtendedDataCount: u16 = "USHORT", "from symbols. How many elements ExtendedData leads to.";
+        0x56 UserDataLength: u16 = "USHORT", "from symbols. Bytes of UserData.";
+        0x58 ExtendedData: runtime::Ptr32 = "EVENT_HEADER_EXTENDED_DATA_ITEM *", "from symbols. What else is recorded with the event.";
+        0x5c UserData: runtime::Ptr32 = "PVOID", "from symbols. The event's own data.";
+        0x60 UserContext: runtime::Ptr32 = "PVOID", "from symbols. What the consumer gave for itself when it opened the trace.";
         0x64 _padding64: [u8; 4], "padding.";
     }
 }

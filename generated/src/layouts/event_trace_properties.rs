@@ -72,8 +72,8 @@ runtime::layout! {
         0x44 FlushTimer: u32 = "ULONG", "documented. Seconds.";
         0x48 EnableFlags: EVENT_TRACE_FLAG = "ULONG", "documented. For the kernel logger; with EVENT\\_TRACE\\_FLAG\\_EXTENSION it is a TRACE\\_ENABLE\\_FLAG\\_EXTENSION.";
         0x4c u4C: EVENT_TRACE_PROPERTIES_6_3_u4C, "unnamed; its members have accessors." {
-            0x4c AgeLimit set_AgeLimit: i32 = "LONG", "documented, its place inferred. Minutes after which unused buffers are freed.";
-            0x4c FlushThreshold set_FlushThreshold: i32 = "LONG", "documented, its place inferred.";
+            0x4c AgeLimit set_AgeLimit: i32 = "LONG", "documented, offset inferred. Minutes after which unused buffers are freed.";
+            0x4c FlushThreshold set_FlushThreshold: i32 = "LONG", "documented, offset inferred.";
         }
         0x50 NumberOfBuffers: u32 = "ULONG", "documented. Returned, as are the counts that follow.";
         0x54 FreeBuffers: u32 = "ULONG", "documented. Buffers that are free.";
@@ -91,8 +91,8 @@ runtime::layout! {
 runtime::layout! {
     /// The unnamed union at 0x4c of `EVENT_TRACE_PROPERTIES`.
     pub union EVENT_TRACE_PROPERTIES_6_3_u4C: 0x4, 4 {
-        0x00 AgeLimit: i32 = "LONG", "documented, its place inferred. Minutes after which unused buffers are freed.";
-        0x00 FlushThreshold: i32 = "LONG", "documented, its place inferred.";
+        0x00 AgeLimit: i32 = "LONG", "documented, offset inferred. Minutes after which unused buffers are freed.";
+        0x00 FlushThreshold: i32 = "LONG", "documented, offset inferred.";
     }
 }
 
@@ -110,8 +110,8 @@ runtime::layout! {
         0x44 FlushTimer: u32 = "ULONG", "documented. Seconds.";
         0x48 EnableFlags: EVENT_TRACE_FLAG = "ULONG", "documented. For the kernel logger; with EVENT\\_TRACE\\_FLAG\\_EXTENSION it is a TRACE\\_ENABLE\\_FLAG\\_EXTENSION.";
         0x4c u4C: EVENT_TRACE_PROPERTIES_6_3_u4C, "unnamed; its members have accessors." {
-            0x4c AgeLimit set_AgeLimit: i32 = "LONG", "documented, its place inferred. Minutes after which unused buffers are freed.";
-            0x4c FlushThreshold set_FlushThreshold: i32 = "LONG", "documented, its place inferred.";
+            0x4c AgeLimit set_AgeLimit: i32 = "LONG", "documented, offset inferred. Minutes after which unused buffers are freed.";
+            0x4c FlushThreshold set_FlushThreshold: i32 = "LONG", "documented, offset inferred.";
         }
         0x50 NumberOfBuffers: u32 = "ULONG", "documented. Returned, as are the counts that follow.";
         0x54 FreeBuffers: u32 = "ULONG", "documented. Buffers that are free.";

@@ -11,11 +11,11 @@ runtime::layout! {
     /// A pointer-sized lock for shared or exclusive access.
     pub struct EX_PUSH_LOCK_5_1_x86: members::EX_PUSH_LOCK, 0x4, 4 {
         0x00 u00: EX_PUSH_LOCK_5_1_x86_u00, "unnamed; its members have accessors." {
-            0x00 [0] Waiting set_Waiting: u32 = "ULONG_PTR", "seen in symbols. Somebody waits for the lock.";
-            0x00 [1] Exclusive set_Exclusive: u32 = "ULONG_PTR", "seen in symbols.";
-            0x00 [2 to 31] Shared set_Shared: u32 = "ULONG_PTR", "seen in symbols. How many hold the lock together.";
-            0x00 Value set_Value: u32 = "ULONG_PTR", "seen in symbols.";
-            0x00 Ptr set_Ptr: runtime::Ptr32 = "PVOID", "seen in symbols.";
+            0x00 [0] Waiting set_Waiting: u32 = "ULONG_PTR", "from symbols. Somebody waits for the lock.";
+            0x00 [1] Exclusive set_Exclusive: u32 = "ULONG_PTR", "from symbols.";
+            0x00 [2 to 31] Shared set_Shared: u32 = "ULONG_PTR", "from symbols. How many hold the lock together.";
+            0x00 Value set_Value: u32 = "ULONG_PTR", "from symbols.";
+            0x00 Ptr set_Ptr: runtime::Ptr32 = "PVOID", "from symbols.";
         }
     }
 }
@@ -24,8 +24,8 @@ runtime::layout! {
     /// The unnamed union at 0x00 of `EX_PUSH_LOCK`.
     pub union EX_PUSH_LOCK_5_1_x86_u00: 0x4, 4 {
         0x00 s00: EX_PUSH_LOCK_5_1_x86_u00_s00, "unnamed; its members have accessors.";
-        0x00 Value: u32 = "ULONG_PTR", "seen in symbols.";
-        0x00 Ptr: runtime::Ptr32 = "PVOID", "seen in symbols.";
+        0x00 Value: u32 = "ULONG_PTR", "from symbols.";
+        0x00 Ptr: runtime::Ptr32 = "PVOID", "from symbols.";
     }
 }
 
@@ -42,13 +42,13 @@ runtime::layout! {
     /// A pointer-sized lock for shared or exclusive access.
     pub struct EX_PUSH_LOCK_5_2_3790_sp1_x86: members::EX_PUSH_LOCK, 0x4, 4 {
         0x00 u00: EX_PUSH_LOCK_5_2_3790_sp1_x86_u00, "unnamed; its members have accessors." {
-            0x00 [0] Locked set_Locked: u32 = "ULONG_PTR", "seen in symbols. Somebody holds the lock.";
-            0x00 [1] Waiting set_Waiting: u32 = "ULONG_PTR", "seen in symbols. Somebody waits for the lock.";
-            0x00 [2] Waking set_Waking: u32 = "ULONG_PTR", "seen in symbols. A waiter is being woken.";
-            0x00 [3] MultipleShared set_MultipleShared: u32 = "ULONG_PTR", "seen in symbols. Several hold the lock, and others wait.";
-            0x00 [4 to 31] Shared set_Shared: u32 = "ULONG_PTR", "seen in symbols. How many hold the lock together.";
-            0x00 Value set_Value: u32 = "ULONG_PTR", "seen in symbols.";
-            0x00 Ptr set_Ptr: runtime::Ptr32 = "PVOID", "seen in symbols.";
+            0x00 [0] Locked set_Locked: u32 = "ULONG_PTR", "from symbols. Somebody holds the lock.";
+            0x00 [1] Waiting set_Waiting: u32 = "ULONG_PTR", "from symbols. Somebody waits for the lock.";
+            0x00 [2] Waking set_Waking: u32 = "ULONG_PTR", "from symbols. A waiter is being woken.";
+            0x00 [3] MultipleShared set_MultipleShared: u32 = "ULONG_PTR", "from symbols. Several hold the lock, and others wait.";
+            0x00 [4 to 31] Shared set_Shared: u32 = "ULONG_PTR", "from symbols. How many hold the lock together.";
+            0x00 Value set_Value: u32 = "ULONG_PTR", "from symbols.";
+            0x00 Ptr set_Ptr: runtime::Ptr32 = "PVOID", "from symbols.";
         }
     }
 }
@@ -57,8 +57,8 @@ runtime::layout! {
     /// The unnamed union at 0x00 of `EX_PUSH_LOCK`.
     pub union EX_PUSH_LOCK_5_2_3790_sp1_x86_u00: 0x4, 4 {
         0x00 s00: EX_PUSH_LOCK_5_2_3790_sp1_x86_u00_s00, "unnamed; its members have accessors.";
-        0x00 Value: u32 = "ULONG_PTR", "seen in symbols.";
-        0x00 Ptr: runtime::Ptr32 = "PVOID", "seen in symbols.";
+        0x00 Value: u32 = "ULONG_PTR", "from symbols.";
+        0x00 Ptr: runtime::Ptr32 = "PVOID", "from symbols.";
     }
 }
 
@@ -75,13 +75,13 @@ runtime::layout! {
     /// A pointer-sized lock for shared or exclusive access.
     pub struct EX_PUSH_LOCK_5_2_3790_sp1_x64: members::EX_PUSH_LOCK, 0x8, 8 {
         0x00 u00: EX_PUSH_LOCK_5_2_3790_sp1_x64_u00, "unnamed; its members have accessors." {
-            0x00 [0] Locked set_Locked: u64 = "ULONG_PTR", "seen in symbols. Somebody holds the lock.";
-            0x00 [1] Waiting set_Waiting: u64 = "ULONG_PTR", "seen in symbols. Somebody waits for the lock.";
-            0x00 [2] Waking set_Waking: u64 = "ULONG_PTR", "seen in symbols. A waiter is being woken.";
-            0x00 [3] MultipleShared set_MultipleShared: u64 = "ULONG_PTR", "seen in symbols. Several hold the lock, and others wait.";
-            0x00 [4 to 63] Shared set_Shared: u64 = "ULONG_PTR", "seen in symbols. How many hold the lock together.";
-            0x00 Value set_Value: u64 = "ULONG_PTR", "seen in symbols.";
-            0x00 Ptr set_Ptr: runtime::Ptr64 = "PVOID", "seen in symbols.";
+            0x00 [0] Locked set_Locked: u64 = "ULONG_PTR", "from symbols. Somebody holds the lock.";
+            0x00 [1] Waiting set_Waiting: u64 = "ULONG_PTR", "from symbols. Somebody waits for the lock.";
+            0x00 [2] Waking set_Waking: u64 = "ULONG_PTR", "from symbols. A waiter is being woken.";
+            0x00 [3] MultipleShared set_MultipleShared: u64 = "ULONG_PTR", "from symbols. Several hold the lock, and others wait.";
+            0x00 [4 to 63] Shared set_Shared: u64 = "ULONG_PTR", "from symbols. How many hold the lock together.";
+            0x00 Value set_Value: u64 = "ULONG_PTR", "from symbols.";
+            0x00 Ptr set_Ptr: runtime::Ptr64 = "PVOID", "from symbols.";
         }
     }
 }
@@ -90,8 +90,8 @@ runtime::layout! {
     /// The unnamed union at 0x00 of `EX_PUSH_LOCK`.
     pub union EX_PUSH_LOCK_5_2_3790_sp1_x64_u00: 0x8, 8 {
         0x00 s00: EX_PUSH_LOCK_5_2_3790_sp1_x64_u00_s00, "unnamed; its members have accessors.";
-        0x00 Value: u64 = "ULONG_PTR", "seen in symbols.";
-        0x00 Ptr: runtime::Ptr64 = "PVOID", "seen in symbols.";
+        0x00 Value: u64 = "ULONG_PTR", "from symbols.";
+        0x00 Ptr: runtime::Ptr64 = "PVOID", "from symbols.";
     }
 }
 

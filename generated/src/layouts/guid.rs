@@ -10,9 +10,9 @@ runtime::layout! {
     ///
     /// A globally unique identifier.
     pub struct GUID_5_0: members::GUID, 0x10, 4 {
-        0x00 Data1: u32 = "ULONG", "seen in symbols.";
-        0x04 Data2: u16 = "USHORT", "seen in symbols.";
-        0x06 Data3: u16 = "USHORT", "seen in symbols.";
-        0x08 Data4: [u8; 8] = "UCHAR [8]", "seen in symbols.";
+        0x00 Data1: u32 = "ULONG", "from symbols.";
+        0x04 Data2: u16 = "USHORT", "from symbols.";
+        0x06 Data3: u16 = "USHORT", "from symbols.";
+        0x08 Data4: [u8; 8] = "UCHAR [8]", "from symbols.";
     }
 }

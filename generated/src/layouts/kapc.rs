@@ -10,20 +10,20 @@ runtime::layout! {
     ///
     /// An asynchronous procedure call: routines that a particular thread is to run.
     pub struct KAPC_5_0_x86: members::KAPC, 0x30, 4 {
-        0x00 Type: i16 = "SHORT", "seen in symbols.";
-        0x02 Size: i16 = "SHORT", "seen in symbols.";
-        0x04 Spare0: u32 = "ULONG", "seen in symbols.";
-        0x08 Thread: runtime::Ptr32 = "KTHREAD *", "seen in symbols.";
-        0x0c ApcListEntry: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "seen in symbols.";
-        0x14 KernelRoutine: runtime::Ptr32 = "VOID (*) (KAPC *, PKNORMAL_ROUTINE *, PVOID *, PVOID *, PVOID *)", "seen in symbols.";
-        0x18 RundownRoutine: runtime::Ptr32 = "VOID (*) (KAPC *)", "seen in symbols.";
-        0x1c NormalRoutine: runtime::Ptr32 = "PKNORMAL_ROUTINE", "seen in symbols.";
-        0x20 NormalContext: runtime::Ptr32 = "PVOID", "seen in symbols.";
-        0x24 SystemArgument1: runtime::Ptr32 = "PVOID", "seen in symbols.";
-        0x28 SystemArgument2: runtime::Ptr32 = "PVOID", "seen in symbols.";
-        0x2c ApcStateIndex: i8 = "CHAR", "seen in symbols.";
-        0x2d ApcMode: i8 = "CHAR", "seen in symbols. Kernel mode (0) or user mode (1).";
-        0x2e Inserted: u8 = "BOOLEAN", "seen in symbols.";
+        0x00 Type: i16 = "SHORT", "from symbols.";
+        0x02 Size: i16 = "SHORT", "from symbols.";
+        0x04 Spare0: u32 = "ULONG", "from symbols.";
+        0x08 Thread: runtime::Ptr32 = "KTHREAD *", "from symbols.";
+        0x0c ApcListEntry: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "from symbols.";
+        0x14 KernelRoutine: runtime::Ptr32 = "VOID (*) (KAPC *, PKNORMAL_ROUTINE *, PVOID *, PVOID *, PVOID *)", "from symbols.";
+        0x18 RundownRoutine: runtime::Ptr32 = "VOID (*) (KAPC *)", "from symbols.";
+        0x1c NormalRoutine: runtime::Ptr32 = "PKNORMAL_ROUTINE", "from symbols.";
+        0x20 NormalContext: runtime::Ptr32 = "PVOID", "from symbols.";
+        0x24 SystemArgument1: runtime::Ptr32 = "PVOID", "from symbols.";
+        0x28 SystemArgument2: runtime::Ptr32 = "PVOID", "from symbols.";
+        0x2c ApcStateIndex: i8 = "CHAR", "from symbols.";
+        0x2d ApcMode: i8 = "CHAR", "from symbols. Kernel mode (0) or user mode (1).";
+        0x2e Inserted: u8 = "BOOLEAN", "from symbols.";
         0x2f _padding2F: [u8; 1], "padding.";
     }
 }
@@ -33,22 +33,22 @@ runtime::layout! {
     ///
     /// An asynchronous procedure call: routines that a particular thread is to run.
     pub struct KAPC_5_2_3790_sp1_x86: members::KAPC, 0x30, 4 {
-        0x00 Type: u8 = "UCHAR", "seen in symbols.";
-        0x01 SpareByte0: u8 = "UCHAR", "seen in symbols.";
-        0x02 Size: u8 = "UCHAR", "seen in symbols.";
-        0x03 SpareByte1: u8 = "UCHAR", "seen in symbols.";
-        0x04 SpareLong0: u32 = "ULONG", "seen in symbols.";
-        0x08 Thread: runtime::Ptr32 = "KTHREAD *", "seen in symbols.";
-        0x0c ApcListEntry: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "seen in symbols.";
-        0x14 KernelRoutine: runtime::Ptr32 = "VOID (*) (KAPC *, PKNORMAL_ROUTINE *, PVOID *, PVOID *, PVOID *)", "seen in symbols.";
-        0x18 RundownRoutine: runtime::Ptr32 = "VOID (*) (KAPC *)", "seen in symbols.";
-        0x1c NormalRoutine: runtime::Ptr32 = "PKNORMAL_ROUTINE", "seen in symbols.";
-        0x20 NormalContext: runtime::Ptr32 = "PVOID", "seen in symbols.";
-        0x24 SystemArgument1: runtime::Ptr32 = "PVOID", "seen in symbols.";
-        0x28 SystemArgument2: runtime::Ptr32 = "PVOID", "seen in symbols.";
-        0x2c ApcStateIndex: i8 = "CHAR", "seen in symbols.";
-        0x2d ApcMode: i8 = "CHAR", "seen in symbols. Kernel mode (0) or user mode (1).";
-        0x2e Inserted: u8 = "BOOLEAN", "seen in symbols.";
+        0x00 Type: u8 = "UCHAR", "from symbols.";
+        0x01 SpareByte0: u8 = "UCHAR", "from symbols.";
+        0x02 Size: u8 = "UCHAR", "from symbols.";
+        0x03 SpareByte1: u8 = "UCHAR", "from symbols.";
+        0x04 SpareLong0: u32 = "ULONG", "from symbols.";
+        0x08 Thread: runtime::Ptr32 = "KTHREAD *", "from symbols.";
+        0x0c ApcListEntry: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "from symbols.";
+        0x14 KernelRoutine: runtime::Ptr32 = "VOID (*) (KAPC *, PKNORMAL_ROUTINE *, PVOID *, PVOID *, PVOID *)", "from symbols.";
+        0x18 RundownRoutine: runtime::Ptr32 = "VOID (*) (KAPC *)", "from symbols.";
+        0x1c NormalRoutine: runtime::Ptr32 = "PKNORMAL_ROUTINE", "from symbols.";
+        0x20 NormalContext: runtime::Ptr32 = "PVOID", "from symbols.";
+        0x24 SystemArgument1: runtime::Ptr32 = "PVOID", "from symbols.";
+        0x28 SystemArgument2: runtime::Ptr32 = "PVOID", "from symbols.";
+        0x2c ApcStateIndex: i8 = "CHAR", "from symbols.";
+        0x2d ApcMode: i8 = "CHAR", "from symbols. Kernel mode (0) or user mode (1).";
+        0x2e Inserted: u8 = "BOOLEAN", "from symbols.";
         0x2f _padding2F: [u8; 1], "padding.";
     }
 }
@@ -58,22 +58,22 @@ runtime::layout! {
     ///
     /// An asynchronous procedure call: routines that a particular thread is to run.
     pub struct KAPC_5_2_3790_sp1_x64: members::KAPC, 0x58, 8 {
-        0x00 Type: u8 = "UCHAR", "seen in symbols.";
-        0x01 SpareByte0: u8 = "UCHAR", "seen in symbols.";
-        0x02 Size: u8 = "UCHAR", "seen in symbols.";
-        0x03 SpareByte1: u8 = "UCHAR", "seen in symbols.";
-        0x04 SpareLong0: u32 = "ULONG", "seen in symbols.";
-        0x08 Thread: runtime::Ptr64 = "KTHREAD *", "seen in symbols.";
-        0x10 ApcListEntry: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "seen in symbols.";
-        0x20 KernelRoutine: runtime::Ptr64 = "VOID (*) (KAPC *, PKNORMAL_ROUTINE *, PVOID *, PVOID *, PVOID *)", "seen in symbols.";
-        0x28 RundownRoutine: runtime::Ptr64 = "VOID (*) (KAPC *)", "seen in symbols.";
-        0x30 NormalRoutine: runtime::Ptr64 = "PKNORMAL_ROUTINE", "seen in symbols.";
-        0x38 NormalContext: runtime::Ptr64 = "PVOID", "seen in symbols.";
-        0x40 SystemArgument1: runtime::Ptr64 = "PVOID", "seen in symbols.";
-        0x48 SystemArgument2: runtime::Ptr64 = "PVOID", "seen in symbols.";
-        0x50 ApcStateIndex: i8 = "CHAR", "seen in symbols.";
-        0x51 ApcMode: i8 = "CHAR", "seen in symbols. Kernel mode (0) or user mode (1).";
-        0x52 Inserted: u8 = "BOOLEAN", "seen in symbols.";
+        0x00 Type: u8 = "UCHAR", "from symbols.";
+        0x01 SpareByte0: u8 = "UCHAR", "from symbols.";
+        0x02 Size: u8 = "UCHAR", "from symbols.";
+        0x03 SpareByte1: u8 = "UCHAR", "from symbols.";
+        0x04 SpareLong0: u32 = "ULONG", "from symbols.";
+        0x08 Thread: runtime::Ptr64 = "KTHREAD *", "from symbols.";
+        0x10 ApcListEntry: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "from symbols.";
+        0x20 KernelRoutine: runtime::Ptr64 = "VOID (*) (KAPC *, PKNORMAL_ROUTINE *, PVOID *, PVOID *, PVOID *)", "from symbols.";
+        0x28 RundownRoutine: runtime::Ptr64 = "VOID (*) (KAPC *)", "from symbols.";
+        0x30 NormalRoutine: runtime::Ptr64 = "PKNORMAL_ROUTINE", "from symbols.";
+        0x38 NormalContext: runtime::Ptr64 = "PVOID", "from symbols.";
+        0x40 SystemArgument1: runtime::Ptr64 = "PVOID", "from symbols.";
+        0x48 SystemArgument2: runtime::Ptr64 = "PVOID", "from symbols.";
+        0x50 ApcStateIndex: i8 = "CHAR", "from symbols.";
+        0x51 ApcMode: i8 = "CHAR", "from symbols. Kernel mode (0) or user mode (1).";
+        0x52 Inserted: u8 = "BOOLEAN", "from symbols.";
         0x53 _padding53: [u8; 5], "padding.";
     }
 }
@@ -83,25 +83,25 @@ runtime::layout! {
     ///
     /// An asynchronous procedure call: routines that a particular thread is to run.
     pub struct KAPC_6_2_x86: members::KAPC, 0x30, 4 {
-        0x00 Type: u8 = "UCHAR", "seen in symbols.";
-        0x01 SpareByte0: u8 = "UCHAR", "seen in symbols.";
-        0x02 Size: u8 = "UCHAR", "seen in symbols.";
-        0x03 SpareByte1: u8 = "UCHAR", "seen in symbols.";
-        0x04 SpareLong0: u32 = "ULONG", "seen in symbols.";
-        0x08 Thread: runtime::Ptr32 = "KTHREAD *", "seen in symbols.";
-        0x0c ApcListEntry: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "seen in symbols.";
+        0x00 Type: u8 = "UCHAR", "from symbols.";
+        0x01 SpareByte0: u8 = "UCHAR", "from symbols.";
+        0x02 Size: u8 = "UCHAR", "from symbols.";
+        0x03 SpareByte1: u8 = "UCHAR", "from symbols.";
+        0x04 SpareLong0: u32 = "ULONG", "from symbols.";
+        0x08 Thread: runtime::Ptr32 = "KTHREAD *", "from symbols.";
+        0x0c ApcListEntry: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "from symbols.";
         0x14 u14: KAPC_6_2_x86_u14, "unnamed; its members have accessors." {
-            0x14 KernelRoutine set_KernelRoutine: runtime::Ptr32 = "VOID (*) (KAPC *, PKNORMAL_ROUTINE *, PVOID *, PVOID *, PVOID *)", "seen in symbols.";
-            0x18 RundownRoutine set_RundownRoutine: runtime::Ptr32 = "VOID (*) (KAPC *)", "seen in symbols.";
-            0x1c NormalRoutine set_NormalRoutine: runtime::Ptr32 = "PKNORMAL_ROUTINE", "seen in symbols.";
-            0x14 Reserved set_Reserved: [runtime::Ptr32; 3] = "PVOID [3]", "seen in symbols.";
+            0x14 KernelRoutine set_KernelRoutine: runtime::Ptr32 = "VOID (*) (KAPC *, PKNORMAL_ROUTINE *, PVOID *, PVOID *, PVOID *)", "from symbols.";
+            0x18 RundownRoutine set_RundownRoutine: runtime::Ptr32 = "VOID (*) (KAPC *)", "from symbols.";
+            0x1c NormalRoutine set_NormalRoutine: runtime::Ptr32 = "PKNORMAL_ROUTINE", "from symbols.";
+            0x14 Reserved set_Reserved: [runtime::Ptr32; 3] = "PVOID [3]", "from symbols.";
         }
-        0x20 NormalContext: runtime::Ptr32 = "PVOID", "seen in symbols.";
-        0x24 SystemArgument1: runtime::Ptr32 = "PVOID", "seen in symbols.";
-        0x28 SystemArgument2: runtime::Ptr32 = "PVOID", "seen in symbols.";
-        0x2c ApcStateIndex: i8 = "CHAR", "seen in symbols.";
-        0x2d ApcMode: i8 = "CHAR", "seen in symbols. Kernel mode (0) or user mode (1).";
-        0x2e Inserted: u8 = "BOOLEAN", "seen in symbols.";
+        0x20 NormalContext: runtime::Ptr32 = "PVOID", "from symbols.";
+        0x24 SystemArgument1: runtime::Ptr32 = "PVOID", "from symbols.";
+        0x28 SystemArgument2: runtime::Ptr32 = "PVOID", "from symbols.";
+        0x2c ApcStateIndex: i8 = "CHAR", "from symbols.";
+        0x2d ApcMode: i8 = "CHAR", "from symbols. Kernel mode (0) or user mode (1).";
+        0x2e Inserted: u8 = "BOOLEAN", "from symbols.";
         0x2f _padding2F: [u8; 1], "padding.";
     }
 }
@@ -110,16 +110,16 @@ runtime::layout! {
     /// The unnamed union at 0x14 of `KAPC`.
     pub union KAPC_6_2_x86_u14: 0xc, 4 {
         0x00 s00: KAPC_6_2_x86_u14_s00, "unnamed; its members have accessors.";
-        0x00 Reserved: [runtime::Ptr32; 3] = "PVOID [3]", "seen in symbols.";
+        0x00 Reserved: [runtime::Ptr32; 3] = "PVOID [3]", "from symbols.";
     }
 }
 
 runtime::layout! {
     /// The unnamed structure at 0x00 of `u14` in `KAPC`.
     pub struct KAPC_6_2_x86_u14_s00: 0xc, 4 {
-        0x00 KernelRoutine: runtime::Ptr32 = "VOID (*) (KAPC *, PKNORMAL_ROUTINE *, PVOID *, PVOID *, PVOID *)", "seen in symbols.";
-        0x04 RundownRoutine: runtime::Ptr32 = "VOID (*) (KAPC *)", "seen in symbols.";
-        0x08 NormalRoutine: runtime::Ptr32 = "PKNORMAL_ROUTINE", "seen in symbols.";
+        0x00 KernelRoutine: runtime::Ptr32 = "VOID (*) (KAPC *, PKNORMAL_ROUTINE *, PVOID *, PVOID *, PVOID *)", "from symbols.";
+        0x04 RundownRoutine: runtime::Ptr32 = "VOID (*) (KAPC *)", "from symbols.";
+        0x08 NormalRoutine: runtime::Ptr32 = "PKNORMAL_ROUTINE", "from symbols.";
     }
 }
 
@@ -128,25 +128,25 @@ runtime::layout! {
     ///
     /// An asynchronous procedure call: routines that a particular thread is to run.
     pub struct KAPC_6_2_x64: members::KAPC, 0x58, 8 {
-        0x00 Type: u8 = "UCHAR", "seen in symbols.";
-        0x01 SpareByte0: u8 = "UCHAR", "seen in symbols.";
-        0x02 Size: u8 = "UCHAR", "seen in symbols.";
-        0x03 SpareByte1: u8 = "UCHAR", "seen in symbols.";
-        0x04 SpareLong0: u32 = "ULONG", "seen in symbols.";
-        0x08 Thread: runtime::Ptr64 = "KTHREAD *", "seen in symbols.";
-        0x10 ApcListEntry: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "seen in symbols.";
+        0x00 Type: u8 = "UCHAR", "from symbols.";
+        0x01 SpareByte0: u8 = "UCHAR", "from symbols.";
+        0x02 Size: u8 = "UCHAR", "from symbols.";
+        0x03 SpareByte1: u8 = "UCHAR", "from symbols.";
+        0x04 SpareLong0: u32 = "ULONG", "from symbols.";
+        0x08 Thread: runtime::Ptr64 = "KTHREAD *", "from symbols.";
+        0x10 ApcListEntry: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "from symbols.";
         0x20 u20: KAPC_6_2_x64_u20, "unnamed; its members have accessors." {
-            0x20 KernelRoutine set_KernelRoutine: runtime::Ptr64 = "VOID (*) (KAPC *, PKNORMAL_ROUTINE *, PVOID *, PVOID *, PVOID *)", "seen in symbols.";
-            0x28 RundownRoutine set_RundownRoutine: runtime::Ptr64 = "VOID (*) (KAPC *)", "seen in symbols.";
-            0x30 NormalRoutine set_NormalRoutine: runtime::Ptr64 = "PKNORMAL_ROUTINE", "seen in symbols.";
-            0x20 Reserved set_Reserved: [runtime::Ptr64; 3] = "PVOID [3]", "seen in symbols.";
+            0x20 KernelRoutine set_KernelRoutine: runtime::Ptr64 = "VOID (*) (KAPC *, PKNORMAL_ROUTINE *, PVOID *, PVOID *, PVOID *)", "from symbols.";
+            0x28 RundownRoutine set_RundownRoutine: runtime::Ptr64 = "VOID (*) (KAPC *)", "from symbols.";
+            0x30 NormalRoutine set_NormalRoutine: runtime::Ptr64 = "PKNORMAL_ROUTINE", "from symbols.";
+            0x20 Reserved set_Reserved: [runtime::Ptr64; 3] = "PVOID [3]", "from symbols.";
         }
-        0x38 NormalContext: runtime::Ptr64 = "PVOID", "seen in symbols.";
-        0x40 SystemArgument1: runtime::Ptr64 = "PVOID", "seen in symbols.";
-        0x48 SystemArgument2: runtime::Ptr64 = "PVOID", "seen in symbols.";
-        0x50 ApcStateIndex: i8 = "CHAR", "seen in symbols.";
-        0x51 ApcMode: i8 = "CHAR", "seen in symbols. Kernel mode (0) or user mode (1).";
-        0x52 Inserted: u8 = "BOOLEAN", "seen in symbols.";
+        0x38 NormalContext: runtime::Ptr64 = "PVOID", "from symbols.";
+        0x40 SystemArgument1: runtime::Ptr64 = "PVOID", "from symbols.";
+        0x48 SystemArgument2: runtime::Ptr64 = "PVOID", "from symbols.";
+        0x50 ApcStateIndex: i8 = "CHAR", "from symbols.";
+        0x51 ApcMode: i8 = "CHAR", "from symbols. Kernel mode (0) or user mode (1).";
+        0x52 Inserted: u8 = "BOOLEAN", "from symbols.";
         0x53 _padding53: [u8; 5], "padding.";
     }
 }
@@ -155,16 +155,16 @@ runtime::layout! {
     /// The unnamed union at 0x20 of `KAPC`.
     pub union KAPC_6_2_x64_u20: 0x18, 8 {
         0x00 s00: KAPC_6_2_x64_u20_s00, "unnamed; its members have accessors.";
-        0x00 Reserved: [runtime::Ptr64; 3] = "PVOID [3]", "seen in symbols.";
+        0x00 Reserved: [runtime::Ptr64; 3] = "PVOID [3]", "from symbols.";
     }
 }
 
 runtime::layout! {
     /// The unnamed structure at 0x00 of `u20` in `KAPC`.
     pub struct KAPC_6_2_x64_u20_s00: 0x18, 8 {
-        0x00 KernelRoutine: runtime::Ptr64 = "VOID (*) (KAPC *, PKNORMAL_ROUTINE *, PVOID *, PVOID *, PVOID *)", "seen in symbols.";
-        0x08 RundownRoutine: runtime::Ptr64 = "VOID (*) (KAPC *)", "seen in symbols.";
-        0x10 NormalRoutine: runtime::Ptr64 = "PKNORMAL_ROUTINE", "seen in symbols.";
+        0x00 KernelRoutine: runtime::Ptr64 = "VOID (*) (KAPC *, PKNORMAL_ROUTINE *, PVOID *, PVOID *, PVOID *)", "from symbols.";
+        0x08 RundownRoutine: runtime::Ptr64 = "VOID (*) (KAPC *)", "from symbols.";
+        0x10 NormalRoutine: runtime::Ptr64 = "PKNORMAL_ROUTINE", "from symbols.";
     }
 }
 
@@ -173,29 +173,29 @@ runtime::layout! {
     ///
     /// An asynchronous procedure call: routines that a particular thread is to run.
     pub struct KAPC_10_0_19041_3324_x86: members::KAPC, 0x30, 4 {
-        0x00 Type: u8 = "UCHAR", "seen in symbols.";
+        0x00 Type: u8 = "UCHAR", "from symbols.";
         0x01 u01: KAPC_10_0_19041_3324_u01, "unnamed; its members have accessors." {
-            0x01 AllFlags set_AllFlags: u8 = "UCHAR", "seen in symbols.";
-            0x01 [0] CallbackDataContext set_CallbackDataContext: u8 = "UCHAR", "seen in symbols.";
-            0x01 [1 to 7] Unused set_Unused: u8 = "UCHAR", "seen in symbols.";
+            0x01 AllFlags set_AllFlags: u8 = "UCHAR", "from symbols.";
+            0x01 [0] CallbackDataContext set_CallbackDataContext: u8 = "UCHAR", "from symbols.";
+            0x01 [1 to 7] Unused set_Unused: u8 = "UCHAR", "from symbols.";
         }
-        0x02 Size: u8 = "UCHAR", "seen in symbols.";
-        0x03 SpareByte1: u8 = "UCHAR", "seen in symbols.";
-        0x04 SpareLong0: u32 = "ULONG", "seen in symbols.";
-        0x08 Thread: runtime::Ptr32 = "KTHREAD *", "seen in symbols.";
-        0x0c ApcListEntry: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "seen in symbols.";
+        0x02 Size: u8 = "UCHAR", "from symbols.";
+        0x03 SpareByte1: u8 = "UCHAR", "from symbols.";
+        0x04 SpareLong0: u32 = "ULONG", "from symbols.";
+        0x08 Thread: runtime::Ptr32 = "KTHREAD *", "from symbols.";
+        0x0c ApcListEntry: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "from symbols.";
         0x14 u14: KAPC_6_2_x86_u14, "unnamed; its members have accessors." {
-            0x14 KernelRoutine set_KernelRoutine: runtime::Ptr32 = "VOID (*) (KAPC *, PKNORMAL_ROUTINE *, PVOID *, PVOID *, PVOID *)", "seen in symbols.";
-            0x18 RundownRoutine set_RundownRoutine: runtime::Ptr32 = "VOID (*) (KAPC *)", "seen in symbols.";
-            0x1c NormalRoutine set_NormalRoutine: runtime::Ptr32 = "PKNORMAL_ROUTINE", "seen in symbols.";
-            0x14 Reserved set_Reserved: [runtime::Ptr32; 3] = "PVOID [3]", "seen in symbols.";
+            0x14 KernelRoutine set_KernelRoutine: runtime::Ptr32 = "VOID (*) (KAPC *, PKNORMAL_ROUTINE *, PVOID *, PVOID *, PVOID *)", "from symbols.";
+            0x18 RundownRoutine set_RundownRoutine: runtime::Ptr32 = "VOID (*) (KAPC *)", "from symbols.";
+            0x1c NormalRoutine set_NormalRoutine: runtime::Ptr32 = "PKNORMAL_ROUTINE", "from symbols.";
+            0x14 Reserved set_Reserved: [runtime::Ptr32; 3] = "PVOID [3]", "from symbols.";
         }
-        0x20 NormalContext: runtime::Ptr32 = "PVOID", "seen in symbols.";
-        0x24 SystemArgument1: runtime::Ptr32 = "PVOID", "seen in symbols.";
-        0x28 SystemArgument2: runtime::Ptr32 = "PVOID", "seen in symbols.";
-        0x2c ApcStateIndex: i8 = "CHAR", "seen in symbols.";
-        0x2d ApcMode: i8 = "CHAR", "seen in symbols. Kernel mode (0) or user mode (1).";
-        0x2e Inserted: u8 = "BOOLEAN", "seen in symbols.";
+        0x20 NormalContext: runtime::Ptr32 = "PVOID", "from symbols.";
+        0x24 SystemArgument1: runtime::Ptr32 = "PVOID", "from symbols.";
+        0x28 SystemArgument2: runtime::Ptr32 = "PVOID", "from symbols.";
+        0x2c ApcStateIndex: i8 = "CHAR", "from symbols.";
+        0x2d ApcMode: i8 = "CHAR", "from symbols. Kernel mode (0) or user mode (1).";
+        0x2e Inserted: u8 = "BOOLEAN", "from symbols.";
         0x2f _padding2F: [u8; 1], "padding.";
     }
 }
@@ -203,7 +203,7 @@ runtime::layout! {
 runtime::layout! {
     /// The unnamed union at 0x01 of `KAPC`.
     pub union KAPC_10_0_19041_3324_u01: 0x1, 1 {
-        0x00 AllFlags: u8 = "UCHAR", "seen in symbols.";
+        0x00 AllFlags: u8 = "UCHAR", "from symbols.";
         0x00 s00: KAPC_10_0_19041_3324_u01_s00, "unnamed; its members have accessors.";
     }
 }
@@ -220,29 +220,29 @@ runtime::layout! {
     ///
     /// An asynchronous procedure call: routines that a particular thread is to run.
     pub struct KAPC_10_0_19041_3324_x64: members::KAPC, 0x58, 8 {
-        0x00 Type: u8 = "UCHAR", "seen in symbols.";
+        0x00 Type: u8 = "UCHAR", "from symbols.";
         0x01 u01: KAPC_10_0_19041_3324_u01, "unnamed; its members have accessors." {
-            0x01 AllFlags set_AllFlags: u8 = "UCHAR", "seen in symbols.";
-            0x01 [0] CallbackDataContext set_CallbackDataContext: u8 = "UCHAR", "seen in symbols.";
-            0x01 [1 to 7] Unused set_Unused: u8 = "UCHAR", "seen in symbols.";
+            0x01 AllFlags set_AllFlags: u8 = "UCHAR", "from symbols.";
+            0x01 [0] CallbackDataContext set_CallbackDataContext: u8 = "UCHAR", "from symbols.";
+            0x01 [1 to 7] Unused set_Unused: u8 = "UCHAR", "from symbols.";
         }
-        0x02 Size: u8 = "UCHAR", "seen in symbols.";
-        0x03 SpareByte1: u8 = "UCHAR", "seen in symbols.";
-        0x04 SpareLong0: u32 = "ULONG", "seen in symbols.";
-        0x08 Thread: runtime::Ptr64 = "KTHREAD *", "seen in symbols.";
-        0x10 ApcListEntry: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "seen in symbols.";
+        0x02 Size: u8 = "UCHAR", "from symbols.";
+        0x03 SpareByte1: u8 = "UCHAR", "from symbols.";
+        0x04 SpareLong0: u32 = "ULONG", "from symbols.";
+        0x08 Thread: runtime::Ptr64 = "KTHREAD *", "from symbols.";
+        0x10 ApcListEntry: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "from symbols.";
         0x20 u20: KAPC_6_2_x64_u20, "unnamed; its members have accessors." {
-            0x20 KernelRoutine set_KernelRoutine: runtime::Ptr64 = "VOID (*) (KAPC *, PKNORMAL_ROUTINE *, PVOID *, PVOID *, PVOID *)", "seen in symbols.";
-            0x28 RundownRoutine set_RundownRoutine: runtime::Ptr64 = "VOID (*) (KAPC *)", "seen in symbols.";
-            0x30 NormalRoutine set_NormalRoutine: runtime::Ptr64 = "PKNORMAL_ROUTINE", "seen in symbols.";
-            0x20 Reserved set_Reserved: [runtime::Ptr64; 3] = "PVOID [3]", "seen in symbols.";
+            0x20 KernelRoutine set_KernelRoutine: runtime::Ptr64 = "VOID (*) (KAPC *, PKNORMAL_ROUTINE *, PVOID *, PVOID *, PVOID *)", "from symbols.";
+            0x28 RundownRoutine set_RundownRoutine: runtime::Ptr64 = "VOID (*) (KAPC *)", "from symbols.";
+            0x30 NormalRoutine set_NormalRoutine: runtime::Ptr64 = "PKNORMAL_ROUTINE", "from symbols.";
+            0x20 Reserved set_Reserved: [runtime::Ptr64; 3] = "PVOID [3]", "from symbols.";
         }
-        0x38 NormalContext: runtime::Ptr64 = "PVOID", "seen in symbols.";
-        0x40 SystemArgument1: runtime::Ptr64 = "PVOID", "seen in symbols.";
-        0x48 SystemArgument2: runtime::Ptr64 = "PVOID", "seen in symbols.";
-        0x50 ApcStateIndex: i8 = "CHAR", "seen in symbols.";
-        0x51 ApcMode: i8 = "CHAR", "seen in symbols. Kernel mode (0) or user mode (1).";
-        0x52 Inserted: u8 = "BOOLEAN", "seen in symbols.";
+        0x38 NormalContext: runtime::Ptr64 = "PVOID", "from symbols.";
+        0x40 SystemArgument1: runtime::Ptr64 = "PVOID", "from symbols.";
+        0x48 SystemArgument2: runtime::Ptr64 = "PVOID", "from symbols.";
+        0x50 ApcStateIndex: i8 = "CHAR", "from symbols.";
+        0x51 ApcMode: i8 = "CHAR", "from symbols. Kernel mode (0) or user mode (1).";
+        0x52 Inserted: u8 = "BOOLEAN", "from symbols.";
         0x53 _padding53: [u8; 5], "padding.";
     }
 }

@@ -10,15 +10,15 @@ runtime::layout! {
     ///
     /// A deferred procedure call: a routine that the kernel is to run on some processor at DISPATCH\_LEVEL.
     pub struct KDPC_5_0_x86: members::KDPC, 0x20, 4 {
-        0x00 Type: i16 = "SHORT", "seen in symbols.";
-        0x02 Number: u8 = "UCHAR", "seen in symbols.";
-        0x03 Importance: u8 = "UCHAR", "seen in symbols.";
-        0x04 DpcListEntry: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "seen in symbols.";
-        0x0c DeferredRoutine: runtime::Ptr32 = "VOID (*) (KDPC *, PVOID, PVOID, PVOID)", "seen in symbols. Gets the object, the context and the two arguments.";
-        0x10 DeferredContext: runtime::Ptr32 = "PVOID", "seen in symbols.";
-        0x14 SystemArgument1: runtime::Ptr32 = "PVOID", "seen in symbols.";
-        0x18 SystemArgument2: runtime::Ptr32 = "PVOID", "seen in symbols.";
-        0x1c Lock: runtime::Ptr32 = "ULONG_PTR *", "seen in symbols. Of the queue that holds the object; null while none does.";
+        0x00 Type: i16 = "SHORT", "from symbols.";
+        0x02 Number: u8 = "UCHAR", "from symbols.";
+        0x03 Importance: u8 = "UCHAR", "from symbols.";
+        0x04 DpcListEntry: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "from symbols.";
+        0x0c DeferredRoutine: runtime::Ptr32 = "VOID (*) (KDPC *, PVOID, PVOID, PVOID)", "from symbols. Gets the object, the context and the two arguments.";
+        0x10 DeferredContext: runtime::Ptr32 = "PVOID", "from symbols.";
+        0x14 SystemArgument1: runtime::Ptr32 = "PVOID", "from symbols.";
+        0x18 SystemArgument2: runtime::Ptr32 = "PVOID", "from symbols.";
+        0x1c Lock: runtime::Ptr32 = "ULONG_PTR *", "from symbols. Of the queue that holds the object; null while none does.";
     }
 }
 
@@ -27,15 +27,15 @@ runtime::layout! {
     ///
     /// A deferred procedure call: a routine that the kernel is to run on some processor at DISPATCH\_LEVEL.
     pub struct KDPC_5_2_x86: members::KDPC, 0x20, 4 {
-        0x00 Type: i16 = "SHORT", "seen in symbols.";
-        0x02 Number: u8 = "UCHAR", "seen in symbols.";
-        0x03 Importance: u8 = "UCHAR", "seen in symbols.";
-        0x04 DpcListEntry: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "seen in symbols.";
-        0x0c DeferredRoutine: runtime::Ptr32 = "VOID (*) (KDPC *, PVOID, PVOID, PVOID)", "seen in symbols. Gets the object, the context and the two arguments.";
-        0x10 DeferredContext: runtime::Ptr32 = "PVOID", "seen in symbols.";
-        0x14 SystemArgument1: runtime::Ptr32 = "PVOID", "seen in symbols.";
-        0x18 SystemArgument2: runtime::Ptr32 = "PVOID", "seen in symbols.";
-        0x1c DpcData: runtime::Ptr32 = "PVOID", "seen in symbols. The queue that holds the object; null while none does. In headers an annotation, not a qualifier, says volatile.";
+        0x00 Type: i16 = "SHORT", "from symbols.";
+        0x02 Number: u8 = "UCHAR", "from symbols.";
+        0x03 Importance: u8 = "UCHAR", "from symbols.";
+        0x04 DpcListEntry: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "from symbols.";
+        0x0c DeferredRoutine: runtime::Ptr32 = "VOID (*) (KDPC *, PVOID, PVOID, PVOID)", "from symbols. Gets the object, the context and the two arguments.";
+        0x10 DeferredContext: runtime::Ptr32 = "PVOID", "from symbols.";
+        0x14 SystemArgument1: runtime::Ptr32 = "PVOID", "from symbols.";
+        0x18 SystemArgument2: runtime::Ptr32 = "PVOID", "from symbols.";
+        0x1c DpcData: runtime::Ptr32 = "PVOID", "from symbols. The queue that holds the object; null while none does. In headers an annotation, not a qualifier, says volatile.";
     }
 }
 
@@ -44,16 +44,16 @@ runtime::layout! {
     ///
     /// A deferred procedure call: a routine that the kernel is to run on some processor at DISPATCH\_LEVEL.
     pub struct KDPC_5_2_3790_sp1_x86: members::KDPC, 0x20, 4 {
-        0x00 Type: u8 = "UCHAR", "seen in symbols.";
-        0x01 Importance: u8 = "UCHAR", "seen in symbols.";
-        0x02 Number: u8 = "UCHAR", "seen in symbols. Of the target processor.";
-        0x03 Expedite: u8 = "UCHAR", "seen in symbols.";
-        0x04 DpcListEntry: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "seen in symbols.";
-        0x0c DeferredRoutine: runtime::Ptr32 = "VOID (*) (KDPC *, PVOID, PVOID, PVOID)", "seen in symbols. Gets the object, the context and the two arguments.";
-        0x10 DeferredContext: runtime::Ptr32 = "PVOID", "seen in symbols.";
-        0x14 SystemArgument1: runtime::Ptr32 = "PVOID", "seen in symbols.";
-        0x18 SystemArgument2: runtime::Ptr32 = "PVOID", "seen in symbols.";
-        0x1c DpcData: runtime::Ptr32 = "PVOID", "seen in symbols. The queue that holds the object; null while none does. In headers an annotation, not a qualifier, says volatile.";
+        0x00 Type: u8 = "UCHAR", "from symbols.";
+        0x01 Importance: u8 = "UCHAR", "from symbols.";
+        0x02 Number: u8 = "UCHAR", "from symbols. Of the target processor.";
+        0x03 Expedite: u8 = "UCHAR", "from symbols.";
+        0x04 DpcListEntry: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "from symbols.";
+        0x0c DeferredRoutine: runtime::Ptr32 = "VOID (*) (KDPC *, PVOID, PVOID, PVOID)", "from symbols. Gets the object, the context and the two arguments.";
+        0x10 DeferredContext: runtime::Ptr32 = "PVOID", "from symbols.";
+        0x14 SystemArgument1: runtime::Ptr32 = "PVOID", "from symbols.";
+        0x18 SystemArgument2: runtime::Ptr32 = "PVOID", "from symbols.";
+        0x1c DpcData: runtime::Ptr32 = "PVOID", "from symbols. The queue that holds the object; null while none does. In headers an annotation, not a qualifier, says volatile.";
     }
 }
 
@@ -62,17 +62,17 @@ runtime::layout! {
     ///
     /// A deferred procedure call: a routine that the kernel is to run on some processor at DISPATCH\_LEVEL.
     pub struct KDPC_5_2_3790_sp1_x64: members::KDPC, 0x40, 8 {
-        0x00 Type: u8 = "UCHAR", "seen in symbols.";
-        0x01 Importance: u8 = "UCHAR", "seen in symbols.";
-        0x02 Number: u8 = "UCHAR", "seen in symbols. Of the target processor.";
-        0x03 Expedite: u8 = "UCHAR", "seen in symbols.";
+        0x00 Type: u8 = "UCHAR", "from symbols.";
+        0x01 Importance: u8 = "UCHAR", "from symbols.";
+        0x02 Number: u8 = "UCHAR", "from symbols. Of the target processor.";
+        0x03 Expedite: u8 = "UCHAR", "from symbols.";
         0x04 _padding04: [u8; 4], "padding.";
-        0x08 DpcListEntry: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "seen in symbols.";
-        0x18 DeferredRoutine: runtime::Ptr64 = "VOID (*) (KDPC *, PVOID, PVOID, PVOID)", "seen in symbols. Gets the object, the context and the two arguments.";
-        0x20 DeferredContext: runtime::Ptr64 = "PVOID", "seen in symbols.";
-        0x28 SystemArgument1: runtime::Ptr64 = "PVOID", "seen in symbols.";
-        0x30 SystemArgument2: runtime::Ptr64 = "PVOID", "seen in symbols.";
-        0x38 DpcData: runtime::Ptr64 = "PVOID", "seen in symbols. The queue that holds the object; null while none does. In headers an annotation, not a qualifier, says volatile.";
+        0x08 DpcListEntry: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "from symbols.";
+        0x18 DeferredRoutine: runtime::Ptr64 = "VOID (*) (KDPC *, PVOID, PVOID, PVOID)", "from symbols. Gets the object, the context and the two arguments.";
+        0x20 DeferredContext: runtime::Ptr64 = "PVOID", "from symbols.";
+        0x28 SystemArgument1: runtime::Ptr64 = "PVOID", "from symbols.";
+        0x30 SystemArgument2: runtime::Ptr64 = "PVOID", "from symbols.";
+        0x38 DpcData: runtime::Ptr64 = "PVOID", "from symbols. The queue that holds the object; null while none does. In headers an annotation, not a qualifier, says volatile.";
     }
 }
 
@@ -81,15 +81,15 @@ runtime::layout! {
     ///
     /// A deferred procedure call: a routine that the kernel is to run on some processor at DISPATCH\_LEVEL.
     pub struct KDPC_early_6_0_x86: members::KDPC, 0x20, 4 {
-        0x00 Type: u8 = "UCHAR", "seen in symbols.";
-        0x01 Importance: u8 = "UCHAR", "seen in symbols.";
-        0x02 Number: u16 = "USHORT", "seen in symbols. Of the target processor.";
-        0x04 DpcListEntry: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "seen in symbols.";
-        0x0c DeferredRoutine: runtime::Ptr32 = "VOID (*) (KDPC *, PVOID, PVOID, PVOID)", "seen in symbols. Gets the object, the context and the two arguments.";
-        0x10 DeferredContext: runtime::Ptr32 = "PVOID", "seen in symbols.";
-        0x14 SystemArgument1: runtime::Ptr32 = "PVOID", "seen in symbols.";
-        0x18 SystemArgument2: runtime::Ptr32 = "PVOID", "seen in symbols.";
-        0x1c DpcData: runtime::Ptr32 = "PVOID", "seen in symbols. The queue that holds the object; null while none does. In headers an annotation, not a qualifier, says volatile.";
+        0x00 Type: u8 = "UCHAR", "from symbols.";
+        0x01 Importance: u8 = "UCHAR", "from symbols.";
+        0x02 Number: u16 = "USHORT", "from symbols. Of the target processor.";
+        0x04 DpcListEntry: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "from symbols.";
+        0x0c DeferredRoutine: runtime::Ptr32 = "VOID (*) (KDPC *, PVOID, PVOID, PVOID)", "from symbols. Gets the object, the context and the two arguments.";
+        0x10 DeferredContext: runtime::Ptr32 = "PVOID", "from symbols.";
+        0x14 SystemArgument1: runtime::Ptr32 = "PVOID", "from symbols.";
+        0x18 SystemArgument2: runtime::Ptr32 = "PVOID", "from symbols.";
+        0x1c DpcData: runtime::Ptr32 = "PVOID", "from symbols. The queue that holds the object; null while none does. In headers an annotation, not a qualifier, says volatile.";
     }
 }
 
@@ -98,16 +98,16 @@ runtime::layout! {
     ///
     /// A deferred procedure call: a routine that the kernel is to run on some processor at DISPATCH\_LEVEL.
     pub struct KDPC_early_6_0_x64: members::KDPC, 0x40, 8 {
-        0x00 Type: u8 = "UCHAR", "seen in symbols.";
-        0x01 Importance: u8 = "UCHAR", "seen in symbols.";
-        0x02 Number: u16 = "USHORT", "seen in symbols. Of the target processor.";
+        0x00 Type: u8 = "UCHAR", "from symbols.";
+        0x01 Importance: u8 = "UCHAR", "from symbols.";
+        0x02 Number: u16 = "USHORT", "from symbols. Of the target processor.";
         0x04 _padding04: [u8; 4], "padding.";
-        0x08 DpcListEntry: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "seen in symbols.";
-        0x18 DeferredRoutine: runtime::Ptr64 = "VOID (*) (KDPC *, PVOID, PVOID, PVOID)", "seen in symbols. Gets the object, the context and the two arguments.";
-        0x20 DeferredContext: runtime::Ptr64 = "PVOID", "seen in symbols.";
-        0x28 SystemArgument1: runtime::Ptr64 = "PVOID", "seen in symbols.";
-        0x30 SystemArgument2: runtime::Ptr64 = "PVOID", "seen in symbols.";
-        0x38 DpcData: runtime::Ptr64 = "PVOID", "seen in symbols. The queue that holds the object; null while none does. In headers an annotation, not a qualifier, says volatile.";
+        0x08 DpcListEntry: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "from symbols.";
+        0x18 DeferredRoutine: runtime::Ptr64 = "VOID (*) (KDPC *, PVOID, PVOID, PVOID)", "from symbols. Gets the object, the context and the two arguments.";
+        0x20 DeferredContext: runtime::Ptr64 = "PVOID", "from symbols.";
+        0x28 SystemArgument1: runtime::Ptr64 = "PVOID", "from symbols.";
+        0x30 SystemArgument2: runtime::Ptr64 = "PVOID", "from symbols.";
+        0x38 DpcData: runtime::Ptr64 = "PVOID", "from symbols. The queue that holds the object; null while none does. In headers an annotation, not a qualifier, says volatile.";
     }
 }
 
@@ -116,15 +116,15 @@ runtime::layout! {
     ///
     /// A deferred procedure call: a routine that the kernel is to run on some processor at DISPATCH\_LEVEL.
     pub struct KDPC_6_1_x86: members::KDPC, 0x20, 4 {
-        0x00 Type: u8 = "UCHAR", "seen in symbols.";
-        0x01 Importance: u8 = "UCHAR", "seen in symbols.";
-        0x02 Number: u16 = "USHORT volatile", "seen in symbols. Of the target processor.";
-        0x04 DpcListEntry: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "seen in symbols.";
-        0x0c DeferredRoutine: runtime::Ptr32 = "VOID (*) (KDPC *, PVOID, PVOID, PVOID)", "seen in symbols. Gets the object, the context and the two arguments.";
-        0x10 DeferredContext: runtime::Ptr32 = "PVOID", "seen in symbols.";
-        0x14 SystemArgument1: runtime::Ptr32 = "PVOID", "seen in symbols.";
-        0x18 SystemArgument2: runtime::Ptr32 = "PVOID", "seen in symbols.";
-        0x1c DpcData: runtime::Ptr32 = "PVOID", "seen in symbols. The queue that holds the object; null while none does. In headers an annotation, not a qualifier, says volatile.";
+        0x00 Type: u8 = "UCHAR", "from symbols.";
+        0x01 Importance: u8 = "UCHAR", "from symbols.";
+        0x02 Number: u16 = "USHORT volatile", "from symbols. Of the target processor.";
+        0x04 DpcListEntry: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "from symbols.";
+        0x0c DeferredRoutine: runtime::Ptr32 = "VOID (*) (KDPC *, PVOID, PVOID, PVOID)", "from symbols. Gets the object, the context and the two arguments.";
+        0x10 DeferredContext: runtime::Ptr32 = "PVOID", "from symbols.";
+        0x14 SystemArgument1: runtime::Ptr32 = "PVOID", "from symbols.";
+        0x18 SystemArgument2: runtime::Ptr32 = "PVOID", "from symbols.";
+        0x1c DpcData: runtime::Ptr32 = "PVOID", "from symbols. The queue that holds the object; null while none does. In headers an annotation, not a qualifier, says volatile.";
     }
 }
 
@@ -133,16 +133,16 @@ runtime::layout! {
     ///
     /// A deferred procedure call: a routine that the kernel is to run on some processor at DISPATCH\_LEVEL.
     pub struct KDPC_6_1_x64: members::KDPC, 0x40, 8 {
-        0x00 Type: u8 = "UCHAR", "seen in symbols.";
-        0x01 Importance: u8 = "UCHAR", "seen in symbols.";
-        0x02 Number: u16 = "USHORT volatile", "seen in symbols. Of the target processor.";
+        0x00 Type: u8 = "UCHAR", "from symbols.";
+        0x01 Importance: u8 = "UCHAR", "from symbols.";
+        0x02 Number: u16 = "USHORT volatile", "from symbols. Of the target processor.";
         0x04 _padding04: [u8; 4], "padding.";
-        0x08 DpcListEntry: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "seen in symbols.";
-        0x18 DeferredRoutine: runtime::Ptr64 = "VOID (*) (KDPC *, PVOID, PVOID, PVOID)", "seen in symbols. Gets the object, the context and the two arguments.";
-        0x20 DeferredContext: runtime::Ptr64 = "PVOID", "seen in symbols.";
-        0x28 SystemArgument1: runtime::Ptr64 = "PVOID", "seen in symbols.";
-        0x30 SystemArgument2: runtime::Ptr64 = "PVOID", "seen in symbols.";
-        0x38 DpcData: runtime::Ptr64 = "PVOID", "seen in symbols. The queue that holds the object; null while none does. In headers an annotation, not a qualifier, says volatile.";
+        0x08 DpcListEntry: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "from symbols.";
+        0x18 DeferredRoutine: runtime::Ptr64 = "VOID (*) (KDPC *, PVOID, PVOID, PVOID)", "from symbols. Gets the object, the context and the two arguments.";
+        0x20 DeferredContext: runtime::Ptr64 = "PVOID", "from symbols.";
+        0x28 SystemArgument1: runtime::Ptr64 = "PVOID", "from symbols.";
+        0x30 SystemArgument2: runtime::Ptr64 = "PVOID", "from symbols.";
+        0x38 DpcData: runtime::Ptr64 = "PVOID", "from symbols. The queue that holds the object; null while none does. In headers an annotation, not a qualifier, says volatile.";
     }
 }
 
@@ -152,25 +152,25 @@ runtime::layout! {
     /// A deferred procedure call: a routine that the kernel is to run on some processor at DISPATCH\_LEVEL.
     pub struct KDPC_6_3_x86: members::KDPC, 0x20, 4 {
         0x00 u00: KDPC_6_3_u00, "unnamed; its members have accessors." {
-            0x00 TargetInfoAsUlong set_TargetInfoAsUlong: u32 = "ULONG", "seen in symbols.";
-            0x00 Type set_Type: u8 = "UCHAR", "seen in symbols.";
-            0x01 Importance set_Importance: u8 = "UCHAR", "seen in symbols.";
-            0x02 Number set_Number: u16 = "USHORT volatile", "seen in symbols.";
+            0x00 TargetInfoAsUlong set_TargetInfoAsUlong: u32 = "ULONG", "from symbols.";
+            0x00 Type set_Type: u8 = "UCHAR", "from symbols.";
+            0x01 Importance set_Importance: u8 = "UCHAR", "from symbols.";
+            0x02 Number set_Number: u16 = "USHORT volatile", "from symbols.";
         }
-        0x04 DpcListEntry: SINGLE_LIST_ENTRY_5_0_x86 = "SINGLE_LIST_ENTRY", "seen in symbols.";
-        0x08 ProcessorHistory: u32 = "KAFFINITY", "seen in symbols.";
-        0x0c DeferredRoutine: runtime::Ptr32 = "VOID (*) (KDPC *, PVOID, PVOID, PVOID)", "seen in symbols. Gets the object, the context and the two arguments.";
-        0x10 DeferredContext: runtime::Ptr32 = "PVOID", "seen in symbols.";
-        0x14 SystemArgument1: runtime::Ptr32 = "PVOID", "seen in symbols.";
-        0x18 SystemArgument2: runtime::Ptr32 = "PVOID", "seen in symbols.";
-        0x1c DpcData: runtime::Ptr32 = "PVOID", "seen in symbols. The queue that holds the object; null while none does. In headers an annotation, not a qualifier, says volatile.";
+        0x04 DpcListEntry: SINGLE_LIST_ENTRY_5_0_x86 = "SINGLE_LIST_ENTRY", "from symbols.";
+        0x08 ProcessorHistory: u32 = "KAFFINITY", "from symbols.";
+        0x0c DeferredRoutine: runtime::Ptr32 = "VOID (*) (KDPC *, PVOID, PVOID, PVOID)", "from symbols. Gets the object, the context and the two arguments.";
+        0x10 DeferredContext: runtime::Ptr32 = "PVOID", "from symbols.";
+        0x14 SystemArgument1: runtime::Ptr32 = "PVOID", "from symbols.";
+        0x18 SystemArgument2: runtime::Ptr32 = "PVOID", "from symbols.";
+        0x1c DpcData: runtime::Ptr32 = "PVOID", "from symbols. The queue that holds the object; null while none does. In headers an annotation, not a qualifier, says volatile.";
     }
 }
 
 runtime::layout! {
     /// The unnamed union at 0x00 of `KDPC`.
     pub union KDPC_6_3_u00: 0x4, 4 {
-        0x00 TargetInfoAsUlong: u32 = "ULONG", "seen in symbols.";
+        0x00 TargetInfoAsUlong: u32 = "ULONG", "from symbols.";
         0x00 s00: KDPC_6_3_u00_s00, "unnamed; its members have accessors.";
     }
 }
@@ -178,9 +178,9 @@ runtime::layout! {
 runtime::layout! {
     /// The unnamed structure at 0x00 of `u00` in `KDPC`.
     pub struct KDPC_6_3_u00_s00: 0x4, 2 {
-        0x00 Type: u8 = "UCHAR", "seen in symbols.";
-        0x01 Importance: u8 = "UCHAR", "seen in symbols.";
-        0x02 Number: u16 = "USHORT volatile", "seen in symbols.";
+        0x00 Type: u8 = "UCHAR", "from symbols.";
+        0x01 Importance: u8 = "UCHAR", "from symbols.";
+        0x02 Number: u16 = "USHORT volatile", "from symbols.";
     }
 }
 
@@ -190,18 +190,18 @@ runtime::layout! {
     /// A deferred procedure call: a routine that the kernel is to run on some processor at DISPATCH\_LEVEL.
     pub struct KDPC_6_3_x64: members::KDPC, 0x40, 8 {
         0x00 u00: KDPC_6_3_u00, "unnamed; its members have accessors." {
-            0x00 TargetInfoAsUlong set_TargetInfoAsUlong: u32 = "ULONG", "seen in symbols.";
-            0x00 Type set_Type: u8 = "UCHAR", "seen in symbols.";
-            0x01 Importance set_Importance: u8 = "UCHAR", "seen in symbols.";
-            0x02 Number set_Number: u16 = "USHORT volatile", "seen in symbols.";
+            0x00 TargetInfoAsUlong set_TargetInfoAsUlong: u32 = "ULONG", "from symbols.";
+            0x00 Type set_Type: u8 = "UCHAR", "from symbols.";
+            0x01 Importance set_Importance: u8 = "UCHAR", "from symbols.";
+            0x02 Number set_Number: u16 = "USHORT volatile", "from symbols.";
         }
         0x04 _padding04: [u8; 4], "padding.";
-        0x08 DpcListEntry: SINGLE_LIST_ENTRY_5_2_3790_sp1_x64 = "SINGLE_LIST_ENTRY", "seen in symbols.";
-        0x10 ProcessorHistory: u64 = "KAFFINITY", "seen in symbols.";
-        0x18 DeferredRoutine: runtime::Ptr64 = "VOID (*) (KDPC *, PVOID, PVOID, PVOID)", "seen in symbols. Gets the object, the context and the two arguments.";
-        0x20 DeferredContext: runtime::Ptr64 = "PVOID", "seen in symbols.";
-        0x28 SystemArgument1: runtime::Ptr64 = "PVOID", "seen in symbols.";
-        0x30 SystemArgument2: runtime::Ptr64 = "PVOID", "seen in symbols.";
-        0x38 DpcData: runtime::Ptr64 = "PVOID", "seen in symbols. The queue that holds the object; null while none does. In headers an annotation, not a qualifier, says volatile.";
+        0x08 DpcListEntry: SINGLE_LIST_ENTRY_5_2_3790_sp1_x64 = "SINGLE_LIST_ENTRY", "from symbols.";
+        0x10 ProcessorHistory: u64 = "KAFFINITY", "from symbols.";
+        0x18 DeferredRoutine: runtime::Ptr64 = "VOID (*) (KDPC *, PVOID, PVOID, PVOID)", "from symbols. Gets the object, the context and the two arguments.";
+        0x20 DeferredContext: runtime::Ptr64 = "PVOID", "from symbols.";
+        0x28 SystemArgument1: runtime::Ptr64 = "PVOID", "from symbols.";
+        0x30 SystemArgument2: runtime::Ptr64 = "PVOID", "from symbols.";
+        0x38 DpcData: runtime::Ptr64 = "PVOID", "from symbols. The queue that holds the object; null while none does. In headers an annotation, not a qualifier, says volatile.";
     }
 }

@@ -10,7 +10,7 @@ runtime::layout! {
     ///
     /// An event.
     pub struct KEVENT_5_0_x86: members::KEVENT, 0x10, 4 {
-        0x00 Header: DISPATCHER_HEADER_5_0_x86 = "DISPATCHER_HEADER", "seen in symbols.";
+        0x00 Header: DISPATCHER_HEADER_5_0_x86 = "DISPATCHER_HEADER", "from symbols.";
     }
 }
 
@@ -19,7 +19,7 @@ runtime::layout! {
     ///
     /// An event.
     pub struct KEVENT_5_2_x86: members::KEVENT, 0x10, 4 {
-        0x00 Header: DISPATCHER_HEADER_5_2_x86 = "DISPATCHER_HEADER", "seen in symbols.";
+        0x00 Header: DISPATCHER_HEADER_5_2_x86 = "DISPATCHER_HEADER", "from symbols.";
     }
 }
 
@@ -28,7 +28,7 @@ runtime::layout! {
     ///
     /// An event.
     pub struct KEVENT_5_2_3790_sp1_x86: members::KEVENT, 0x10, 4 {
-        0x00 Header: DISPATCHER_HEADER_5_2_3790_sp1_x86 = "DISPATCHER_HEADER", "seen in symbols.";
+        0x00 Header: DISPATCHER_HEADER_5_2_3790_sp1_x86 = "DISPATCHER_HEADER", "from symbols.";
     }
 }
 
@@ -37,7 +37,7 @@ runtime::layout! {
     ///
     /// An event.
     pub struct KEVENT_5_2_3790_sp1_x64: members::KEVENT, 0x18, 8 {
-        0x00 Header: DISPATCHER_HEADER_5_2_3790_sp1_x64 = "DISPATCHER_HEADER", "seen in symbols.";
+        0x00 Header: DISPATCHER_HEADER_5_2_3790_sp1_x64 = "DISPATCHER_HEADER", "from symbols.";
     }
 }
 
@@ -46,7 +46,7 @@ runtime::layout! {
     ///
     /// An event.
     pub struct KEVENT_early_6_0_x86: members::KEVENT, 0x10, 4 {
-        0x00 Header: DISPATCHER_HEADER_early_6_0_x86 = "DISPATCHER_HEADER", "seen in symbols.";
+        0x00 Header: DISPATCHER_HEADER_early_6_0_x86 = "DISPATCHER_HEADER", "from symbols.";
     }
 }
 
@@ -55,7 +55,7 @@ runtime::layout! {
     ///
     /// An event.
     pub struct KEVENT_early_6_0_x64: members::KEVENT, 0x18, 8 {
-        0x00 Header: DISPATCHER_HEADER_early_6_0_x64 = "DISPATCHER_HEADER", "seen in symbols.";
+        0x00 Header: DISPATCHER_HEADER_early_6_0_x64 = "DISPATCHER_HEADER", "from symbols.";
     }
 }
 
@@ -64,7 +64,7 @@ runtime::layout! {
     ///
     /// An event.
     pub struct KEVENT_6_1_x86: members::KEVENT, 0x10, 4 {
-        0x00 Header: DISPATCHER_HEADER_6_1_x86 = "DISPATCHER_HEADER", "seen in symbols.";
+        0x00 Header: DISPATCHER_HEADER_6_1_x86 = "DISPATCHER_HEADER", "from symbols.";
     }
 }
 
@@ -73,7 +73,7 @@ runtime::layout! {
     ///
     /// An event.
     pub struct KEVENT_6_1_x64: members::KEVENT, 0x18, 8 {
-        0x00 Header: DISPATCHER_HEADER_6_1_x64 = "DISPATCHER_HEADER", "seen in symbols.";
+        0x00 Header: DISPATCHER_HEADER_6_1_x64 = "DISPATCHER_HEADER", "from symbols.";
     }
 }
 
@@ -82,7 +82,7 @@ runtime::layout! {
     ///
     /// An event.
     pub struct KEVENT_6_1_7601_24000_x86: members::KEVENT, 0x10, 4 {
-        0x00 Header: DISPATCHER_HEADER_6_1_7601_24000_x86 = "DISPATCHER_HEADER", "seen in symbols.";
+        0x00 Header: DISPATCHER_HEADER_6_1_7601_24000_x86 = "DISPATCHER_HEADER", "from symbols.";
     }
 }
 
@@ -91,7 +91,7 @@ runtime::layout! {
     ///
     /// An event.
     pub struct KEVENT_6_1_7601_24000_x64: members::KEVENT, 0x18, 8 {
-        0x00 Header: DISPATCHER_HEADER_6_1_7601_24000_x64 = "DISPATCHER_HEADER", "seen in symbols.";
+        0x00 Header: DISPATCHER_HEADER_6_1_7601_24000_x64 = "DISPATCHER_HEADER", "from symbols.";
     }
 }
 
@@ -100,7 +100,7 @@ runtime::layout! {
     ///
     /// An event.
     pub struct KEVENT_6_2_x86: members::KEVENT, 0x10, 4 {
-        0x00 Header: DISPATCHER_HEADER_6_2_x86 = "DISPATCHER_HEADER", "seen in symbols.";
+        0x00 Header: DISPATCHER_HEADER_6_2_x86 = "DISPATCHER_HEADER", "from symbols.";
     }
 }
 
@@ -109,7 +109,7 @@ runtime::layout! {
     ///
     /// An event.
     pub struct KEVENT_6_2_x64: members::KEVENT, 0x18, 8 {
-        0x00 Header: DISPATCHER_HEADER_6_2_x64 = "DISPATCHER_HEADER", "seen in symbols.";
+        0x00 Header: DISPATCHER_HEADER_6_2_x64 = "DISPATCHER_HEADER", "from symbols.";
     }
 }
 
@@ -118,7 +118,7 @@ runtime::layout! {
     ///
     /// An event.
     pub struct KEVENT_6_3_x86: members::KEVENT, 0x10, 4 {
-        0x00 Header: DISPATCHER_HEADER_6_3_x86 = "DISPATCHER_HEADER", "seen in symbols.";
+        0x00 Header: DISPATCHER_HEADER_6_3_x86 = "DISPATCHER_HEADER", "from symbols.";
     }
 }
 
@@ -127,7 +127,7 @@ runtime::layout! {
     ///
     /// An event.
     pub struct KEVENT_6_3_x64: members::KEVENT, 0x18, 8 {
-        0x00 Header: DISPATCHER_HEADER_6_3_x64 = "DISPATCHER_HEADER", "seen in symbols.";
+        0x00 Header: DISPATCHER_HEADER_6_3_x64 = "DISPATCHER_HEADER", "from symbols.";
     }
 }
 
@@ -136,7 +136,7 @@ runtime::layout! {
     ///
     /// An event.
     pub struct KEVENT_6_3_9600_17031_x86: members::KEVENT, 0x10, 4 {
-        0x00 Header: DISPATCHER_HEADER_6_3_9600_17031_x86 = "DISPATCHER_HEADER", "seen in symbols.";
+        0x00 Header: DISPATCHER_HEADER_6_3_9600_17031_x86 = "DISPATCHER_HEADER", "from symbols.";
     }
 }
 
@@ -145,7 +145,7 @@ runtime::layout! {
     ///
     /// An event.
     pub struct KEVENT_6_3_9600_17031_x64: members::KEVENT, 0x18, 8 {
-        0x00 Header: DISPATCHER_HEADER_6_3_9600_17031_x64 = "DISPATCHER_HEADER", "seen in symbols.";
+        0x00 Header: DISPATCHER_HEADER_6_3_9600_17031_x64 = "DISPATCHER_HEADER", "from symbols.";
     }
 }
 
@@ -154,7 +154,7 @@ runtime::layout! {
     ///
     /// An event.
     pub struct KEVENT_10_0_x86: members::KEVENT, 0x10, 4 {
-        0x00 Header: DISPATCHER_HEADER_10_0_x86 = "DISPATCHER_HEADER", "seen in symbols.";
+        0x00 Header: DISPATCHER_HEADER_10_0_x86 = "DISPATCHER_HEADER", "from symbols.";
     }
 }
 
@@ -163,7 +163,7 @@ runtime::layout! {
     ///
     /// An event.
     pub struct KEVENT_10_0_x64: members::KEVENT, 0x18, 8 {
-        0x00 Header: DISPATCHER_HEADER_10_0_x64 = "DISPATCHER_HEADER", "seen in symbols.";
+        0x00 Header: DISPATCHER_HEADER_10_0_x64 = "DISPATCHER_HEADER", "from symbols.";
     }
 }
 
@@ -172,7 +172,7 @@ runtime::layout! {
     ///
     /// An event.
     pub struct KEVENT_10_0_10240_17770_x64: members::KEVENT, 0x18, 8 {
-        0x00 Header: DISPATCHER_HEADER_10_0_10240_17770_x64 = "DISPATCHER_HEADER", "seen in symbols.";
+        0x00 Header: DISPATCHER_HEADER_10_0_10240_17770_x64 = "DISPATCHER_HEADER", "from symbols.";
     }
 }
 
@@ -181,7 +181,7 @@ runtime::layout! {
     ///
     /// An event.
     pub struct KEVENT_1703_x86: members::KEVENT, 0x10, 4 {
-        0x00 Header: DISPATCHER_HEADER_1703_x86 = "DISPATCHER_HEADER", "seen in symbols.";
+        0x00 Header: DISPATCHER_HEADER_1703_x86 = "DISPATCHER_HEADER", "from symbols.";
     }
 }
 
@@ -190,7 +190,7 @@ runtime::layout! {
     ///
     /// An event.
     pub struct KEVENT_1703_x64: members::KEVENT, 0x18, 8 {
-        0x00 Header: DISPATCHER_HEADER_1703_x64 = "DISPATCHER_HEADER", "seen in symbols.";
+        0x00 Header: DISPATCHER_HEADER_1703_x64 = "DISPATCHER_HEADER", "from symbols.";
     }
 }
 
@@ -199,7 +199,7 @@ runtime::layout! {
     ///
     /// An event.
     pub struct KEVENT_1803_x86: members::KEVENT, 0x10, 4 {
-        0x00 Header: DISPATCHER_HEADER_1803_x86 = "DISPATCHER_HEADER", "seen in symbols.";
+        0x00 Header: DISPATCHER_HEADER_1803_x86 = "DISPATCHER_HEADER", "from symbols.";
     }
 }
 
@@ -208,7 +208,7 @@ runtime::layout! {
     ///
     /// An event.
     pub struct KEVENT_1803_x64: members::KEVENT, 0x18, 8 {
-        0x00 Header: DISPATCHER_HEADER_1803_x64 = "DISPATCHER_HEADER", "seen in symbols.";
+        0x00 Header: DISPATCHER_HEADER_1803_x64 = "DISPATCHER_HEADER", "from symbols.";
     }
 }
 
@@ -217,7 +217,7 @@ runtime::layout! {
     ///
     /// An event.
     pub struct KEVENT_1803_arm64: members::KEVENT, 0x18, 8 {
-        0x00 Header: DISPATCHER_HEADER_1803_arm64 = "DISPATCHER_HEADER", "seen in symbols.";
+        0x00 Header: DISPATCHER_HEADER_1803_arm64 = "DISPATCHER_HEADER", "from symbols.";
     }
 }
 
@@ -226,7 +226,7 @@ runtime::layout! {
     ///
     /// An event.
     pub struct KEVENT_1809_x86: members::KEVENT, 0x10, 4 {
-        0x00 Header: DISPATCHER_HEADER_1809_x86 = "DISPATCHER_HEADER", "seen in symbols.";
+        0x00 Header: DISPATCHER_HEADER_1809_x86 = "DISPATCHER_HEADER", "from symbols.";
     }
 }
 
@@ -235,7 +235,7 @@ runtime::layout! {
     ///
     /// An event.
     pub struct KEVENT_2004_x64: members::KEVENT, 0x18, 8 {
-        0x00 Header: DISPATCHER_HEADER_2004_x64 = "DISPATCHER_HEADER", "seen in symbols.";
+        0x00 Header: DISPATCHER_HEADER_2004_x64 = "DISPATCHER_HEADER", "from symbols.";
     }
 }
 
@@ -244,6 +244,6 @@ runtime::layout! {
     ///
     /// An event.
     pub struct KEVENT_server_2022_x64: members::KEVENT, 0x18, 8 {
-        0x00 Header: DISPATCHER_HEADER_server_2022_x64 = "DISPATCHER_HEADER", "seen in symbols.";
+        0x00 Header: DISPATCHER_HEADER_server_2022_x64 = "DISPATCHER_HEADER", "from symbols.";
     }
 }

@@ -10,11 +10,11 @@ runtime::layout! {
     ///
     /// A mutual exclusion object, owned by one thread at a time; drivers know it as KMUTEX.
     pub struct KMUTANT_5_0_x86: members::KMUTANT, 0x20, 4 {
-        0x00 Header: DISPATCHER_HEADER_5_0_x86 = "DISPATCHER_HEADER", "seen in symbols.";
-        0x10 MutantListEntry: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "seen in symbols.";
-        0x18 OwnerThread: runtime::Ptr32 = "KTHREAD *", "seen in symbols.";
-        0x1c Abandoned: u8 = "BOOLEAN", "seen in symbols.";
-        0x1d ApcDisable: u8 = "UCHAR", "seen in symbols.";
+        0x00 Header: DISPATCHER_HEADER_5_0_x86 = "DISPATCHER_HEADER", "from symbols.";
+        0x10 MutantListEntry: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "from symbols.";
+        0x18 OwnerThread: runtime::Ptr32 = "KTHREAD *", "from symbols.";
+        0x1c Abandoned: u8 = "BOOLEAN", "from symbols.";
+        0x1d ApcDisable: u8 = "UCHAR", "from symbols.";
         0x1e _padding1E: [u8; 2], "padding.";
     }
 }
@@ -24,11 +24,11 @@ runtime::layout! {
     ///
     /// A mutual exclusion object, owned by one thread at a time; drivers know it as KMUTEX.
     pub struct KMUTANT_5_2_x86: members::KMUTANT, 0x20, 4 {
-        0x00 Header: DISPATCHER_HEADER_5_2_x86 = "DISPATCHER_HEADER", "seen in symbols.";
-        0x10 MutantListEntry: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "seen in symbols.";
-        0x18 OwnerThread: runtime::Ptr32 = "KTHREAD *", "seen in symbols.";
-        0x1c Abandoned: u8 = "BOOLEAN", "seen in symbols.";
-        0x1d ApcDisable: u8 = "UCHAR", "seen in symbols.";
+        0x00 Header: DISPATCHER_HEADER_5_2_x86 = "DISPATCHER_HEADER", "from symbols.";
+        0x10 MutantListEntry: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "from symbols.";
+        0x18 OwnerThread: runtime::Ptr32 = "KTHREAD *", "from symbols.";
+        0x1c Abandoned: u8 = "BOOLEAN", "from symbols.";
+        0x1d ApcDisable: u8 = "UCHAR", "from symbols.";
         0x1e _padding1E: [u8; 2], "padding.";
     }
 }
@@ -38,11 +38,11 @@ runtime::layout! {
     ///
     /// A mutual exclusion object, owned by one thread at a time; drivers know it as KMUTEX.
     pub struct KMUTANT_5_2_3790_sp1_x86: members::KMUTANT, 0x20, 4 {
-        0x00 Header: DISPATCHER_HEADER_5_2_3790_sp1_x86 = "DISPATCHER_HEADER", "seen in symbols.";
-        0x10 MutantListEntry: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "seen in symbols.";
-        0x18 OwnerThread: runtime::Ptr32 = "KTHREAD *", "seen in symbols.";
-        0x1c Abandoned: u8 = "BOOLEAN", "seen in symbols.";
-        0x1d ApcDisable: u8 = "UCHAR", "seen in symbols.";
+        0x00 Header: DISPATCHER_HEADER_5_2_3790_sp1_x86 = "DISPATCHER_HEADER", "from symbols.";
+        0x10 MutantListEntry: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "from symbols.";
+        0x18 OwnerThread: runtime::Ptr32 = "KTHREAD *", "from symbols.";
+        0x1c Abandoned: u8 = "BOOLEAN", "from symbols.";
+        0x1d ApcDisable: u8 = "UCHAR", "from symbols.";
         0x1e _padding1E: [u8; 2], "padding.";
     }
 }
@@ -52,11 +52,11 @@ runtime::layout! {
     ///
     /// A mutual exclusion object, owned by one thread at a time; drivers know it as KMUTEX.
     pub struct KMUTANT_5_2_3790_sp1_x64: members::KMUTANT, 0x38, 8 {
-        0x00 Header: DISPATCHER_HEADER_5_2_3790_sp1_x64 = "DISPATCHER_HEADER", "seen in symbols.";
-        0x18 MutantListEntry: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "seen in symbols.";
-        0x28 OwnerThread: runtime::Ptr64 = "KTHREAD *", "seen in symbols.";
-        0x30 Abandoned: u8 = "BOOLEAN", "seen in symbols.";
-        0x31 ApcDisable: u8 = "UCHAR", "seen in symbols.";
+        0x00 Header: DISPATCHER_HEADER_5_2_3790_sp1_x64 = "DISPATCHER_HEADER", "from symbols.";
+        0x18 MutantListEntry: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "from symbols.";
+        0x28 OwnerThread: runtime::Ptr64 = "KTHREAD *", "from symbols.";
+        0x30 Abandoned: u8 = "BOOLEAN", "from symbols.";
+        0x31 ApcDisable: u8 = "UCHAR", "from symbols.";
         0x32 _padding32: [u8; 6], "padding.";
     }
 }
@@ -66,11 +66,11 @@ runtime::layout! {
     ///
     /// A mutual exclusion object, owned by one thread at a time; drivers know it as KMUTEX.
     pub struct KMUTANT_early_6_0_x86: members::KMUTANT, 0x20, 4 {
-        0x00 Header: DISPATCHER_HEADER_early_6_0_x86 = "DISPATCHER_HEADER", "seen in symbols.";
-        0x10 MutantListEntry: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "seen in symbols.";
-        0x18 OwnerThread: runtime::Ptr32 = "KTHREAD *", "seen in symbols.";
-        0x1c Abandoned: u8 = "BOOLEAN", "seen in symbols.";
-        0x1d ApcDisable: u8 = "UCHAR", "seen in symbols.";
+        0x00 Header: DISPATCHER_HEADER_early_6_0_x86 = "DISPATCHER_HEADER", "from symbols.";
+        0x10 MutantListEntry: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "from symbols.";
+        0x18 OwnerThread: runtime::Ptr32 = "KTHREAD *", "from symbols.";
+        0x1c Abandoned: u8 = "BOOLEAN", "from symbols.";
+        0x1d ApcDisable: u8 = "UCHAR", "from symbols.";
         0x1e _padding1E: [u8; 2], "padding.";
     }
 }
@@ -80,11 +80,11 @@ runtime::layout! {
     ///
     /// A mutual exclusion object, owned by one thread at a time; drivers know it as KMUTEX.
     pub struct KMUTANT_early_6_0_x64: members::KMUTANT, 0x38, 8 {
-        0x00 Header: DISPATCHER_HEADER_early_6_0_x64 = "DISPATCHER_HEADER", "seen in symbols.";
-        0x18 MutantListEntry: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "seen in symbols.";
-        0x28 OwnerThread: runtime::Ptr64 = "KTHREAD *", "seen in symbols.";
-        0x30 Abandoned: u8 = "BOOLEAN", "seen in symbols.";
-        0x31 ApcDisable: u8 = "UCHAR", "seen in symbols.";
+        0x00 Header: DISPATCHER_HEADER_early_6_0_x64 = "DISPATCHER_HEADER", "from symbols.";
+        0x18 MutantListEntry: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "from symbols.";
+        0x28 OwnerThread: runtime::Ptr64 = "KTHREAD *", "from symbols.";
+        0x30 Abandoned: u8 = "BOOLEAN", "from symbols.";
+        0x31 ApcDisable: u8 = "UCHAR", "from symbols.";
         0x32 _padding32: [u8; 6], "padding.";
     }
 }
@@ -94,11 +94,11 @@ runtime::layout! {
     ///
     /// A mutual exclusion object, owned by one thread at a time; drivers know it as KMUTEX.
     pub struct KMUTANT_6_1_x86: members::KMUTANT, 0x20, 4 {
-        0x00 Header: DISPATCHER_HEADER_6_1_x86 = "DISPATCHER_HEADER", "seen in symbols.";
-        0x10 MutantListEntry: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "seen in symbols.";
-        0x18 OwnerThread: runtime::Ptr32 = "KTHREAD *", "seen in symbols.";
-        0x1c Abandoned: u8 = "BOOLEAN", "seen in symbols.";
-        0x1d ApcDisable: u8 = "UCHAR", "seen in symbols.";
+        0x00 Header: DISPATCHER_HEADER_6_1_x86 = "DISPATCHER_HEADER", "from symbols.";
+        0x10 MutantListEntry: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "from symbols.";
+        0x18 OwnerThread: runtime::Ptr32 = "KTHREAD *", "from symbols.";
+        0x1c Abandoned: u8 = "BOOLEAN", "from symbols.";
+        0x1d ApcDisable: u8 = "UCHAR", "from symbols.";
         0x1e _padding1E: [u8; 2], "padding.";
     }
 }
@@ -108,11 +108,11 @@ runtime::layout! {
     ///
     /// A mutual exclusion object, owned by one thread at a time; drivers know it as KMUTEX.
     pub struct KMUTANT_6_1_x64: members::KMUTANT, 0x38, 8 {
-        0x00 Header: DISPATCHER_HEADER_6_1_x64 = "DISPATCHER_HEADER", "seen in symbols.";
-        0x18 MutantListEntry: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "seen in symbols.";
-        0x28 OwnerThread: runtime::Ptr64 = "KTHREAD *", "seen in symbols.";
-        0x30 Abandoned: u8 = "BOOLEAN", "seen in symbols.";
-        0x31 ApcDisable: u8 = "UCHAR", "seen in symbols.";
+        0x00 Header: DISPATCHER_HEADER_6_1_x64 = "DISPATCHER_HEADER", "from symbols.";
+        0x18 MutantListEntry: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "from symbols.";
+        0x28 OwnerThread: runtime::Ptr64 = "KTHREAD *", "from symbols.";
+        0x30 Abandoned: u8 = "BOOLEAN", "from symbols.";
+        0x31 ApcDisable: u8 = "UCHAR", "from symbols.";
         0x32 _padding32: [u8; 6], "padding.";
     }
 }
@@ -122,11 +122,11 @@ runtime::layout! {
     ///
     /// A mutual exclusion object, owned by one thread at a time; drivers know it as KMUTEX.
     pub struct KMUTANT_6_1_7601_24000_x86: members::KMUTANT, 0x20, 4 {
-        0x00 Header: DISPATCHER_HEADER_6_1_7601_24000_x86 = "DISPATCHER_HEADER", "seen in symbols.";
-        0x10 MutantListEntry: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "seen in symbols.";
-        0x18 OwnerThread: runtime::Ptr32 = "KTHREAD *", "seen in symbols.";
-        0x1c Abandoned: u8 = "BOOLEAN", "seen in symbols.";
-        0x1d ApcDisable: u8 = "UCHAR", "seen in symbols.";
+        0x00 Header: DISPATCHER_HEADER_6_1_7601_24000_x86 = "DISPATCHER_HEADER", "from symbols.";
+        0x10 MutantListEntry: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "from symbols.";
+        0x18 OwnerThread: runtime::Ptr32 = "KTHREAD *", "from symbols.";
+        0x1c Abandoned: u8 = "BOOLEAN", "from symbols.";
+        0x1d ApcDisable: u8 = "UCHAR", "from symbols.";
         0x1e _padding1E: [u8; 2], "padding.";
     }
 }
@@ -136,11 +136,11 @@ runtime::layout! {
     ///
     /// A mutual exclusion object, owned by one thread at a time; drivers know it as KMUTEX.
     pub struct KMUTANT_6_1_7601_24000_x64: members::KMUTANT, 0x38, 8 {
-        0x00 Header: DISPATCHER_HEADER_6_1_7601_24000_x64 = "DISPATCHER_HEADER", "seen in symbols.";
-        0x18 MutantListEntry: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "seen in symbols.";
-        0x28 OwnerThread: runtime::Ptr64 = "KTHREAD *", "seen in symbols.";
-        0x30 Abandoned: u8 = "BOOLEAN", "seen in symbols.";
-        0x31 ApcDisable: u8 = "UCHAR", "seen in symbols.";
+        0x00 Header: DISPATCHER_HEADER_6_1_7601_24000_x64 = "DISPATCHER_HEADER", "from symbols.";
+        0x18 MutantListEntry: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "from symbols.";
+        0x28 OwnerThread: runtime::Ptr64 = "KTHREAD *", "from symbols.";
+        0x30 Abandoned: u8 = "BOOLEAN", "from symbols.";
+        0x31 ApcDisable: u8 = "UCHAR", "from symbols.";
         0x32 _padding32: [u8; 6], "padding.";
     }
 }
@@ -150,11 +150,11 @@ runtime::layout! {
     ///
     /// A mutual exclusion object, owned by one thread at a time; drivers know it as KMUTEX.
     pub struct KMUTANT_6_2_x86: members::KMUTANT, 0x20, 4 {
-        0x00 Header: DISPATCHER_HEADER_6_2_x86 = "DISPATCHER_HEADER", "seen in symbols.";
-        0x10 MutantListEntry: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "seen in symbols.";
-        0x18 OwnerThread: runtime::Ptr32 = "KTHREAD *", "seen in symbols.";
-        0x1c Abandoned: u8 = "BOOLEAN", "seen in symbols.";
-        0x1d ApcDisable: u8 = "UCHAR", "seen in symbols.";
+        0x00 Header: DISPATCHER_HEADER_6_2_x86 = "DISPATCHER_HEADER", "from symbols.";
+        0x10 MutantListEntry: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "from symbols.";
+        0x18 OwnerThread: runtime::Ptr32 = "KTHREAD *", "from symbols.";
+        0x1c Abandoned: u8 = "BOOLEAN", "from symbols.";
+        0x1d ApcDisable: u8 = "UCHAR", "from symbols.";
         0x1e _padding1E: [u8; 2], "padding.";
     }
 }
@@ -164,11 +164,11 @@ runtime::layout! {
     ///
     /// A mutual exclusion object, owned by one thread at a time; drivers know it as KMUTEX.
     pub struct KMUTANT_6_2_x64: members::KMUTANT, 0x38, 8 {
-        0x00 Header: DISPATCHER_HEADER_6_2_x64 = "DISPATCHER_HEADER", "seen in symbols.";
-        0x18 MutantListEntry: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "seen in symbols.";
-        0x28 OwnerThread: runtime::Ptr64 = "KTHREAD *", "seen in symbols.";
-        0x30 Abandoned: u8 = "BOOLEAN", "seen in symbols.";
-        0x31 ApcDisable: u8 = "UCHAR", "seen in symbols.";
+        0x00 Header: DISPATCHER_HEADER_6_2_x64 = "DISPATCHER_HEADER", "from symbols.";
+        0x18 MutantListEntry: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "from symbols.";
+        0x28 OwnerThread: runtime::Ptr64 = "KTHREAD *", "from symbols.";
+        0x30 Abandoned: u8 = "BOOLEAN", "from symbols.";
+        0x31 ApcDisable: u8 = "UCHAR", "from symbols.";
         0x32 _padding32: [u8; 6], "padding.";
     }
 }
@@ -178,11 +178,11 @@ runtime::layout! {
     ///
     /// A mutual exclusion object, owned by one thread at a time; drivers know it as KMUTEX.
     pub struct KMUTANT_6_3_x86: members::KMUTANT, 0x20, 4 {
-        0x00 Header: DISPATCHER_HEADER_6_3_x86 = "DISPATCHER_HEADER", "seen in symbols.";
-        0x10 MutantListEntry: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "seen in symbols.";
-        0x18 OwnerThread: runtime::Ptr32 = "KTHREAD *", "seen in symbols.";
-        0x1c Abandoned: u8 = "BOOLEAN", "seen in symbols.";
-        0x1d ApcDisable: u8 = "UCHAR", "seen in symbols.";
+        0x00 Header: DISPATCHER_HEADER_6_3_x86 = "DISPATCHER_HEADER", "from symbols.";
+        0x10 MutantListEntry: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "from symbols.";
+        0x18 OwnerThread: runtime::Ptr32 = "KTHREAD *", "from symbols.";
+        0x1c Abandoned: u8 = "BOOLEAN", "from symbols.";
+        0x1d ApcDisable: u8 = "UCHAR", "from symbols.";
         0x1e _padding1E: [u8; 2], "padding.";
     }
 }
@@ -192,11 +192,11 @@ runtime::layout! {
     ///
     /// A mutual exclusion object, owned by one thread at a time; drivers know it as KMUTEX.
     pub struct KMUTANT_6_3_x64: members::KMUTANT, 0x38, 8 {
-        0x00 Header: DISPATCHER_HEADER_6_3_x64 = "DISPATCHER_HEADER", "seen in symbols.";
-        0x18 MutantListEntry: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "seen in symbols.";
-        0x28 OwnerThread: runtime::Ptr64 = "KTHREAD *", "seen in symbols.";
-        0x30 Abandoned: u8 = "BOOLEAN", "seen in symbols.";
-        0x31 ApcDisable: u8 = "UCHAR", "seen in symbols.";
+        0x00 Header: DISPATCHER_HEADER_6_3_x64 = "DISPATCHER_HEADER", "from symbols.";
+        0x18 MutantListEntry: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "from symbols.";
+        0x28 OwnerThread: runtime::Ptr64 = "KTHREAD *", "from symbols.";
+        0x30 Abandoned: u8 = "BOOLEAN", "from symbols.";
+        0x31 ApcDisable: u8 = "UCHAR", "from symbols.";
         0x32 _padding32: [u8; 6], "padding.";
     }
 }
@@ -206,11 +206,11 @@ runtime::layout! {
     ///
     /// A mutual exclusion object, owned by one thread at a time; drivers know it as KMUTEX.
     pub struct KMUTANT_6_3_9600_17031_x86: members::KMUTANT, 0x20, 4 {
-        0x00 Header: DISPATCHER_HEADER_6_3_9600_17031_x86 = "DISPATCHER_HEADER", "seen in symbols.";
-        0x10 MutantListEntry: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "seen in symbols.";
-        0x18 OwnerThread: runtime::Ptr32 = "KTHREAD *", "seen in symbols.";
-        0x1c Abandoned: u8 = "BOOLEAN", "seen in symbols.";
-        0x1d ApcDisable: u8 = "UCHAR", "seen in symbols.";
+        0x00 Header: DISPATCHER_HEADER_6_3_9600_17031_x86 = "DISPATCHER_HEADER", "from symbols.";
+        0x10 MutantListEntry: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "from symbols.";
+        0x18 OwnerThread: runtime::Ptr32 = "KTHREAD *", "from symbols.";
+        0x1c Abandoned: u8 = "BOOLEAN", "from symbols.";
+        0x1d ApcDisable: u8 = "UCHAR", "from symbols.";
         0x1e _padding1E: [u8; 2], "padding.";
     }
 }
@@ -220,11 +220,11 @@ runtime::layout! {
     ///
     /// A mutual exclusion object, owned by one thread at a time; drivers know it as KMUTEX.
     pub struct KMUTANT_6_3_9600_17031_x64: members::KMUTANT, 0x38, 8 {
-        0x00 Header: DISPATCHER_HEADER_6_3_9600_17031_x64 = "DISPATCHER_HEADER", "seen in symbols.";
-        0x18 MutantListEntry: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "seen in symbols.";
-        0x28 OwnerThread: runtime::Ptr64 = "KTHREAD *", "seen in symbols.";
-        0x30 Abandoned: u8 = "BOOLEAN", "seen in symbols.";
-        0x31 ApcDisable: u8 = "UCHAR", "seen in symbols.";
+        0x00 Header: DISPATCHER_HEADER_6_3_9600_17031_x64 = "DISPATCHER_HEADER", "from symbols.";
+        0x18 MutantListEntry: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "from symbols.";
+        0x28 OwnerThread: runtime::Ptr64 = "KTHREAD *", "from symbols.";
+        0x30 Abandoned: u8 = "BOOLEAN", "from symbols.";
+        0x31 ApcDisable: u8 = "UCHAR", "from symbols.";
         0x32 _padding32: [u8; 6], "padding.";
     }
 }
@@ -234,11 +234,11 @@ runtime::layout! {
     ///
     /// A mutual exclusion object, owned by one thread at a time; drivers know it as KMUTEX.
     pub struct KMUTANT_10_0_x86: members::KMUTANT, 0x20, 4 {
-        0x00 Header: DISPATCHER_HEADER_10_0_x86 = "DISPATCHER_HEADER", "seen in symbols.";
-        0x10 MutantListEntry: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "seen in symbols.";
-        0x18 OwnerThread: runtime::Ptr32 = "KTHREAD *", "seen in symbols.";
-        0x1c Abandoned: u8 = "BOOLEAN", "seen in symbols.";
-        0x1d ApcDisable: u8 = "UCHAR", "seen in symbols.";
+        0x00 Header: DISPATCHER_HEADER_10_0_x86 = "DISPATCHER_HEADER", "from symbols.";
+        0x10 MutantListEntry: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "from symbols.";
+        0x18 OwnerThread: runtime::Ptr32 = "KTHREAD *", "from symbols.";
+        0x1c Abandoned: u8 = "BOOLEAN", "from symbols.";
+        0x1d ApcDisable: u8 = "UCHAR", "from symbols.";
         0x1e _padding1E: [u8; 2], "padding.";
     }
 }
@@ -248,11 +248,11 @@ runtime::layout! {
     ///
     /// A mutual exclusion object, owned by one thread at a time; drivers know it as KMUTEX.
     pub struct KMUTANT_10_0_x64: members::KMUTANT, 0x38, 8 {
-        0x00 Header: DISPATCHER_HEADER_10_0_x64 = "DISPATCHER_HEADER", "seen in symbols.";
-        0x18 MutantListEntry: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "seen in symbols.";
-        0x28 OwnerThread: runtime::Ptr64 = "KTHREAD *", "seen in symbols.";
-        0x30 Abandoned: u8 = "BOOLEAN", "seen in symbols.";
-        0x31 ApcDisable: u8 = "UCHAR", "seen in symbols.";
+        0x00 Header: DISPATCHER_HEADER_10_0_x64 = "DISPATCHER_HEADER", "from symbols.";
+        0x18 MutantListEntry: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "from symbols.";
+        0x28 OwnerThread: runtime::Ptr64 = "KTHREAD *", "from symbols.";
+        0x30 Abandoned: u8 = "BOOLEAN", "from symbols.";
+        0x31 ApcDisable: u8 = "UCHAR", "from symbols.";
         0x32 _padding32: [u8; 6], "padding.";
     }
 }
@@ -262,11 +262,11 @@ runtime::layout! {
     ///
     /// A mutual exclusion object, owned by one thread at a time; drivers know it as KMUTEX.
     pub struct KMUTANT_10_0_10240_17770_x64: members::KMUTANT, 0x38, 8 {
-        0x00 Header: DISPATCHER_HEADER_10_0_10240_17770_x64 = "DISPATCHER_HEADER", "seen in symbols.";
-        0x18 MutantListEntry: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "seen in symbols.";
-        0x28 OwnerThread: runtime::Ptr64 = "KTHREAD *", "seen in symbols.";
-        0x30 Abandoned: u8 = "BOOLEAN", "seen in symbols.";
-        0x31 ApcDisable: u8 = "UCHAR", "seen in symbols.";
+        0x00 Header: DISPATCHER_HEADER_10_0_10240_17770_x64 = "DISPATCHER_HEADER", "from symbols.";
+        0x18 MutantListEntry: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "from symbols.";
+        0x28 OwnerThread: runtime::Ptr64 = "KTHREAD *", "from symbols.";
+        0x30 Abandoned: u8 = "BOOLEAN", "from symbols.";
+        0x31 ApcDisable: u8 = "UCHAR", "from symbols.";
         0x32 _padding32: [u8; 6], "padding.";
     }
 }
@@ -276,11 +276,11 @@ runtime::layout! {
     ///
     /// A mutual exclusion object, owned by one thread at a time; drivers know it as KMUTEX.
     pub struct KMUTANT_1703_x86: members::KMUTANT, 0x20, 4 {
-        0x00 Header: DISPATCHER_HEADER_1703_x86 = "DISPATCHER_HEADER", "seen in symbols.";
-        0x10 MutantListEntry: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "seen in symbols.";
-        0x18 OwnerThread: runtime::Ptr32 = "KTHREAD *", "seen in symbols.";
-        0x1c Abandoned: u8 = "BOOLEAN", "seen in symbols.";
-        0x1d ApcDisable: u8 = "UCHAR", "seen in symbols.";
+        0x00 Header: DISPATCHER_HEADER_1703_x86 = "DISPATCHER_HEADER", "from symbols.";
+        0x10 MutantListEntry: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "from symbols.";
+        0x18 OwnerThread: runtime::Ptr32 = "KTHREAD *", "from symbols.";
+        0x1c Abandoned: u8 = "BOOLEAN", "from symbols.";
+        0x1d ApcDisable: u8 = "UCHAR", "from symbols.";
         0x1e _padding1E: [u8; 2], "padding.";
     }
 }
@@ -290,11 +290,11 @@ runtime::layout! {
     ///
     /// A mutual exclusion object, owned by one thread at a time; drivers know it as KMUTEX.
     pub struct KMUTANT_1703_x64: members::KMUTANT, 0x38, 8 {
-        0x00 Header: DISPATCHER_HEADER_1703_x64 = "DISPATCHER_HEADER", "seen in symbols.";
-        0x18 MutantListEntry: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "seen in symbols.";
-        0x28 OwnerThread: runtime::Ptr64 = "KTHREAD *", "seen in symbols.";
-        0x30 Abandoned: u8 = "BOOLEAN", "seen in symbols.";
-        0x31 ApcDisable: u8 = "UCHAR", "seen in symbols.";
+        0x00 Header: DISPATCHER_HEADER_1703_x64 = "DISPATCHER_HEADER", "from symbols.";
+        0x18 MutantListEntry: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "from symbols.";
+        0x28 OwnerThread: runtime::Ptr64 = "KTHREAD *", "from symbols.";
+        0x30 Abandoned: u8 = "BOOLEAN", "from symbols.";
+        0x31 ApcDisable: u8 = "UCHAR", "from symbols.";
         0x32 _padding32: [u8; 6], "padding.";
     }
 }
@@ -304,11 +304,11 @@ runtime::layout! {
     ///
     /// A mutual exclusion object, owned by one thread at a time; drivers know it as KMUTEX.
     pub struct KMUTANT_1803_x86: members::KMUTANT, 0x20, 4 {
-        0x00 Header: DISPATCHER_HEADER_1803_x86 = "DISPATCHER_HEADER", "seen in symbols.";
-        0x10 MutantListEntry: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "seen in symbols.";
-        0x18 OwnerThread: runtime::Ptr32 = "KTHREAD *", "seen in symbols.";
-        0x1c Abandoned: u8 = "BOOLEAN", "seen in symbols.";
-        0x1d ApcDisable: u8 = "UCHAR", "seen in symbols.";
+        0x00 Header: DISPATCHER_HEADER_1803_x86 = "DISPATCHER_HEADER", "from symbols.";
+        0x10 MutantListEntry: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "from symbols.";
+        0x18 OwnerThread: runtime::Ptr32 = "KTHREAD *", "from symbols.";
+        0x1c Abandoned: u8 = "BOOLEAN", "from symbols.";
+        0x1d ApcDisable: u8 = "UCHAR", "from symbols.";
         0x1e _padding1E: [u8; 2], "padding.";
     }
 }
@@ -318,11 +318,11 @@ runtime::layout! {
     ///
     /// A mutual exclusion object, owned by one thread at a time; drivers know it as KMUTEX.
     pub struct KMUTANT_1803_x64: members::KMUTANT, 0x38, 8 {
-        0x00 Header: DISPATCHER_HEADER_1803_x64 = "DISPATCHER_HEADER", "seen in symbols.";
-        0x18 MutantListEntry: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "seen in symbols.";
-        0x28 OwnerThread: runtime::Ptr64 = "KTHREAD *", "seen in symbols.";
-        0x30 Abandoned: u8 = "BOOLEAN", "seen in symbols.";
-        0x31 ApcDisable: u8 = "UCHAR", "seen in symbols.";
+        0x00 Header: DISPATCHER_HEADER_1803_x64 = "DISPATCHER_HEADER", "from symbols.";
+        0x18 MutantListEntry: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "from symbols.";
+        0x28 OwnerThread: runtime::Ptr64 = "KTHREAD *", "from symbols.";
+        0x30 Abandoned: u8 = "BOOLEAN", "from symbols.";
+        0x31 ApcDisable: u8 = "UCHAR", "from symbols.";
         0x32 _padding32: [u8; 6], "padding.";
     }
 }
@@ -332,11 +332,11 @@ runtime::layout! {
     ///
     /// A mutual exclusion object, owned by one thread at a time; drivers know it as KMUTEX.
     pub struct KMUTANT_1803_arm64: members::KMUTANT, 0x38, 8 {
-        0x00 Header: DISPATCHER_HEADER_1803_arm64 = "DISPATCHER_HEADER", "seen in symbols.";
-        0x18 MutantListEntry: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "seen in symbols.";
-        0x28 OwnerThread: runtime::Ptr64 = "KTHREAD *", "seen in symbols.";
-        0x30 Abandoned: u8 = "BOOLEAN", "seen in symbols.";
-        0x31 ApcDisable: u8 = "UCHAR", "seen in symbols.";
+        0x00 Header: DISPATCHER_HEADER_1803_arm64 = "DISPATCHER_HEADER", "from symbols.";
+        0x18 MutantListEntry: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "from symbols.";
+        0x28 OwnerThread: runtime::Ptr64 = "KTHREAD *", "from symbols.";
+        0x30 Abandoned: u8 = "BOOLEAN", "from symbols.";
+        0x31 ApcDisable: u8 = "UCHAR", "from symbols.";
         0x32 _padding32: [u8; 6], "padding.";
     }
 }
@@ -346,11 +346,11 @@ runtime::layout! {
     ///
     /// A mutual exclusion object, owned by one thread at a time; drivers know it as KMUTEX.
     pub struct KMUTANT_1809_x86: members::KMUTANT, 0x20, 4 {
-        0x00 Header: DISPATCHER_HEADER_1809_x86 = "DISPATCHER_HEADER", "seen in symbols.";
-        0x10 MutantListEntry: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "seen in symbols.";
-        0x18 OwnerThread: runtime::Ptr32 = "KTHREAD *", "seen in symbols.";
-        0x1c Abandoned: u8 = "BOOLEAN", "seen in symbols.";
-        0x1d ApcDisable: u8 = "UCHAR", "seen in symbols.";
+        0x00 Header: DISPATCHER_HEADER_1809_x86 = "DISPATCHER_HEADER", "from symbols.";
+        0x10 MutantListEntry: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "from symbols.";
+        0x18 OwnerThread: runtime::Ptr32 = "KTHREAD *", "from symbols.";
+        0x1c Abandoned: u8 = "BOOLEAN", "from symbols.";
+        0x1d ApcDisable: u8 = "UCHAR", "from symbols.";
         0x1e _padding1E: [u8; 2], "padding.";
     }
 }
@@ -360,18 +360,18 @@ runtime::layout! {
     ///
     /// A mutual exclusion object, owned by one thread at a time; drivers know it as KMUTEX.
     pub struct KMUTANT_1903_x86: members::KMUTANT, 0x20, 4 {
-        0x00 Header: DISPATCHER_HEADER_1809_x86 = "DISPATCHER_HEADER", "seen in symbols.";
-        0x10 MutantListEntry: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "seen in symbols.";
-        0x18 OwnerThread: runtime::Ptr32 = "KTHREAD *", "seen in symbols.";
+        0x00 Header: DISPATCHER_HEADER_1809_x86 = "DISPATCHER_HEADER", "from symbols.";
+        0x10 MutantListEntry: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "from symbols.";
+        0x18 OwnerThread: runtime::Ptr32 = "KTHREAD *", "from symbols.";
         0x1c u1C: KMUTANT_1903_x86_u1C, "unnamed; its members have accessors." {
-            0x1c MutantFlags set_MutantFlags: u8 = "UCHAR", "seen in symbols.";
-            0x1c [0] Abandoned set_Abandoned: u8 = "UCHAR", "seen in symbols.";
-            0x1c [1 to 7] Spare1 set_Spare1: u8 = "UCHAR", "seen in symbols.";
-            0x1c [0] Abandoned2 set_Abandoned2: u8 = "UCHAR", "seen in symbols.";
-            0x1c [1] AbEnabled set_AbEnabled: u8 = "UCHAR", "seen in symbols.";
-            0x1c [2 to 7] Spare2 set_Spare2: u8 = "UCHAR", "seen in symbols.";
+            0x1c MutantFlags set_MutantFlags: u8 = "UCHAR", "from symbols.";
+            0x1c [0] Abandoned set_Abandoned: u8 = "UCHAR", "from symbols.";
+            0x1c [1 to 7] Spare1 set_Spare1: u8 = "UCHAR", "from symbols.";
+            0x1c [0] Abandoned2 set_Abandoned2: u8 = "UCHAR", "from symbols.";
+            0x1c [1] AbEnabled set_AbEnabled: u8 = "UCHAR", "from symbols.";
+            0x1c [2 to 7] Spare2 set_Spare2: u8 = "UCHAR", "from symbols.";
         }
-        0x1d ApcDisable: u8 = "UCHAR", "seen in symbols.";
+        0x1d ApcDisable: u8 = "UCHAR", "from symbols.";
         0x1e _padding1E: [u8; 2], "padding.";
     }
 }
@@ -379,7 +379,7 @@ runtime::layout! {
 runtime::layout! {
     /// The unnamed union at 0x1c of `KMUTANT`.
     pub union KMUTANT_1903_x86_u1C: 0x1, 1 {
-        0x00 MutantFlags: u8 = "UCHAR", "seen in symbols.";
+        0x00 MutantFlags: u8 = "UCHAR", "from symbols.";
         0x00 s00: KMUTANT_1903_x86_u1C_s00, "unnamed; its members have accessors.";
         0x00 s00_2: KMUTANT_1903_x86_u1C_s00_2, "unnamed; its members have accessors.";
     }
@@ -404,18 +404,18 @@ runtime::layout! {
     ///
     /// A mutual exclusion object, owned by one thread at a time; drivers know it as KMUTEX.
     pub struct KMUTANT_1903_x64: members::KMUTANT, 0x38, 8 {
-        0x00 Header: DISPATCHER_HEADER_1803_arm64 = "DISPATCHER_HEADER", "seen in symbols.";
-        0x18 MutantListEntry: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "seen in symbols.";
-        0x28 OwnerThread: runtime::Ptr64 = "KTHREAD *", "seen in symbols.";
+        0x00 Header: DISPATCHER_HEADER_1803_arm64 = "DISPATCHER_HEADER", "from symbols.";
+        0x18 MutantListEntry: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "from symbols.";
+        0x28 OwnerThread: runtime::Ptr64 = "KTHREAD *", "from symbols.";
         0x30 u30: KMUTANT_1903_x64_u30, "unnamed; its members have accessors." {
-            0x30 MutantFlags set_MutantFlags: u8 = "UCHAR", "seen in symbols.";
-            0x30 [0] Abandoned set_Abandoned: u8 = "UCHAR", "seen in symbols.";
-            0x30 [1 to 7] Spare1 set_Spare1: u8 = "UCHAR", "seen in symbols.";
-            0x30 [0] Abandoned2 set_Abandoned2: u8 = "UCHAR", "seen in symbols.";
-            0x30 [1] AbEnabled set_AbEnabled: u8 = "UCHAR", "seen in symbols.";
-            0x30 [2 to 7] Spare2 set_Spare2: u8 = "UCHAR", "seen in symbols.";
+            0x30 MutantFlags set_MutantFlags: u8 = "UCHAR", "from symbols.";
+            0x30 [0] Abandoned set_Abandoned: u8 = "UCHAR", "from symbols.";
+            0x30 [1 to 7] Spare1 set_Spare1: u8 = "UCHAR", "from symbols.";
+            0x30 [0] Abandoned2 set_Abandoned2: u8 = "UCHAR", "from symbols.";
+            0x30 [1] AbEnabled set_AbEnabled: u8 = "UCHAR", "from symbols.";
+            0x30 [2 to 7] Spare2 set_Spare2: u8 = "UCHAR", "from symbols.";
         }
-        0x31 ApcDisable: u8 = "UCHAR", "seen in symbols.";
+        0x31 ApcDisable: u8 = "UCHAR", "from symbols.";
         0x32 _padding32: [u8; 6], "padding.";
     }
 }
@@ -423,7 +423,7 @@ runtime::layout! {
 runtime::layout! {
     /// The unnamed union at 0x30 of `KMUTANT`.
     pub union KMUTANT_1903_x64_u30: 0x1, 1 {
-        0x00 MutantFlags: u8 = "UCHAR", "seen in symbols.";
+        0x00 MutantFlags: u8 = "UCHAR", "from symbols.";
         0x00 s00: KMUTANT_1903_x64_u30_s00, "unnamed; its members have accessors.";
         0x00 s00_2: KMUTANT_1903_x64_u30_s00_2, "unnamed; its members have accessors.";
     }
@@ -448,18 +448,18 @@ runtime::layout! {
     ///
     /// A mutual exclusion object, owned by one thread at a time; drivers know it as KMUTEX.
     pub struct KMUTANT_2004_x64: members::KMUTANT, 0x38, 8 {
-        0x00 Header: DISPATCHER_HEADER_2004_x64 = "DISPATCHER_HEADER", "seen in symbols.";
-        0x18 MutantListEntry: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "seen in symbols.";
-        0x28 OwnerThread: runtime::Ptr64 = "KTHREAD *", "seen in symbols.";
+        0x00 Header: DISPATCHER_HEADER_2004_x64 = "DISPATCHER_HEADER", "from symbols.";
+        0x18 MutantListEntry: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "from symbols.";
+        0x28 OwnerThread: runtime::Ptr64 = "KTHREAD *", "from symbols.";
         0x30 u30: KMUTANT_1903_x64_u30, "unnamed; its members have accessors." {
-            0x30 MutantFlags set_MutantFlags: u8 = "UCHAR", "seen in symbols.";
-            0x30 [0] Abandoned set_Abandoned: u8 = "UCHAR", "seen in symbols.";
-            0x30 [1 to 7] Spare1 set_Spare1: u8 = "UCHAR", "seen in symbols.";
-            0x30 [0] Abandoned2 set_Abandoned2: u8 = "UCHAR", "seen in symbols.";
-            0x30 [1] AbEnabled set_AbEnabled: u8 = "UCHAR", "seen in symbols.";
-            0x30 [2 to 7] Spare2 set_Spare2: u8 = "UCHAR", "seen in symbols.";
+            0x30 MutantFlags set_MutantFlags: u8 = "UCHAR", "from symbols.";
+            0x30 [0] Abandoned set_Abandoned: u8 = "UCHAR", "from symbols.";
+            0x30 [1 to 7] Spare1 set_Spare1: u8 = "UCHAR", "from symbols.";
+            0x30 [0] Abandoned2 set_Abandoned2: u8 = "UCHAR", "from symbols.";
+            0x30 [1] AbEnabled set_AbEnabled: u8 = "UCHAR", "from symbols.";
+            0x30 [2 to 7] Spare2 set_Spare2: u8 = "UCHAR", "from symbols.";
         }
-        0x31 ApcDisable: u8 = "UCHAR", "seen in symbols.";
+        0x31 ApcDisable: u8 = "UCHAR", "from symbols.";
         0x32 _padding32: [u8; 6], "padding.";
     }
 }
@@ -469,18 +469,18 @@ runtime::layout! {
     ///
     /// A mutual exclusion object, owned by one thread at a time; drivers know it as KMUTEX.
     pub struct KMUTANT_server_2022_x64: members::KMUTANT, 0x38, 8 {
-        0x00 Header: DISPATCHER_HEADER_server_2022_x64 = "DISPATCHER_HEADER", "seen in symbols.";
-        0x18 MutantListEntry: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "seen in symbols.";
-        0x28 OwnerThread: runtime::Ptr64 = "KTHREAD *", "seen in symbols.";
+        0x00 Header: DISPATCHER_HEADER_server_2022_x64 = "DISPATCHER_HEADER", "from symbols.";
+        0x18 MutantListEntry: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "from symbols.";
+        0x28 OwnerThread: runtime::Ptr64 = "KTHREAD *", "from symbols.";
         0x30 u30: KMUTANT_1903_x64_u30, "unnamed; its members have accessors." {
-            0x30 MutantFlags set_MutantFlags: u8 = "UCHAR", "seen in symbols.";
-            0x30 [0] Abandoned set_Abandoned: u8 = "UCHAR", "seen in symbols.";
-            0x30 [1 to 7] Spare1 set_Spare1: u8 = "UCHAR", "seen in symbols.";
-            0x30 [0] Abandoned2 set_Abandoned2: u8 = "UCHAR", "seen in symbols.";
-            0x30 [1] AbEnabled set_AbEnabled: u8 = "UCHAR", "seen in symbols.";
-            0x30 [2 to 7] Spare2 set_Spare2: u8 = "UCHAR", "seen in symbols.";
+            0x30 MutantFlags set_MutantFlags: u8 = "UCHAR", "from symbols.";
+            0x30 [0] Abandoned set_Abandoned: u8 = "UCHAR", "from symbols.";
+            0x30 [1 to 7] Spare1 set_Spare1: u8 = "UCHAR", "from symbols.";
+            0x30 [0] Abandoned2 set_Abandoned2: u8 = "UCHAR", "from symbols.";
+            0x30 [1] AbEnabled set_AbEnabled: u8 = "UCHAR", "from symbols.";
+            0x30 [2 to 7] Spare2 set_Spare2: u8 = "UCHAR", "from symbols.";
         }
-        0x31 ApcDisable: u8 = "UCHAR", "seen in symbols.";
+        0x31 ApcDisable: u8 = "UCHAR", "from symbols.";
         0x32 _padding32: [u8; 6], "padding.";
     }
 }

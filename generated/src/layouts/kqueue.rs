@@ -10,11 +10,11 @@ runtime::layout! {
     ///
     /// A queue of work that threads wait for.
     pub struct KQUEUE_5_1_2600_sp2_x86: members::KQUEUE, 0x28, 4 {
-        0x00 Header: DISPATCHER_HEADER_5_0_x86 = "DISPATCHER_HEADER", "seen in symbols. The queue as an object that is waited for.";
-        0x10 EntryListHead: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "seen in symbols. What is in the queue.";
-        0x18 CurrentCount: u32 = "ULONG", "seen in symbols. How many threads work on it.";
-        0x1c MaximumCount: u32 = "ULONG", "seen in symbols. How many may.";
-        0x20 ThreadListHead: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "seen in symbols. The threads.";
+        0x00 Header: DISPATCHER_HEADER_5_0_x86 = "DISPATCHER_HEADER", "from symbols. The queue as an object that is waited for.";
+        0x10 EntryListHead: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "from symbols. What is in the queue.";
+        0x18 CurrentCount: u32 = "ULONG", "from symbols. How many threads work on it.";
+        0x1c MaximumCount: u32 = "ULONG", "from symbols. How many may.";
+        0x20 ThreadListHead: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "from symbols. The threads.";
     }
 }
 
@@ -23,11 +23,11 @@ runtime::layout! {
     ///
     /// A queue of work that threads wait for.
     pub struct KQUEUE_5_2_x86: members::KQUEUE, 0x28, 4 {
-        0x00 Header: DISPATCHER_HEADER_5_2_x86 = "DISPATCHER_HEADER", "seen in symbols. The queue as an object that is waited for.";
-        0x10 EntryListHead: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "seen in symbols. What is in the queue.";
-        0x18 CurrentCount: u32 = "ULONG", "seen in symbols. How many threads work on it.";
-        0x1c MaximumCount: u32 = "ULONG", "seen in symbols. How many may.";
-        0x20 ThreadListHead: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "seen in symbols. The threads.";
+        0x00 Header: DISPATCHER_HEADER_5_2_x86 = "DISPATCHER_HEADER", "from symbols. The queue as an object that is waited for.";
+        0x10 EntryListHead: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "from symbols. What is in the queue.";
+        0x18 CurrentCount: u32 = "ULONG", "from symbols. How many threads work on it.";
+        0x1c MaximumCount: u32 = "ULONG", "from symbols. How many may.";
+        0x20 ThreadListHead: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "from symbols. The threads.";
     }
 }
 
@@ -36,11 +36,11 @@ runtime::layout! {
     ///
     /// A queue of work that threads wait for.
     pub struct KQUEUE_5_2_3790_sp1_x86: members::KQUEUE, 0x28, 4 {
-        0x00 Header: DISPATCHER_HEADER_5_2_3790_sp1_x86 = "DISPATCHER_HEADER", "seen in symbols. The queue as an object that is waited for.";
-        0x10 EntryListHead: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "seen in symbols. What is in the queue.";
-        0x18 CurrentCount: u32 = "ULONG", "seen in symbols. How many threads work on it.";
-        0x1c MaximumCount: u32 = "ULONG", "seen in symbols. How many may.";
-        0x20 ThreadListHead: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "seen in symbols. The threads.";
+        0x00 Header: DISPATCHER_HEADER_5_2_3790_sp1_x86 = "DISPATCHER_HEADER", "from symbols. The queue as an object that is waited for.";
+        0x10 EntryListHead: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "from symbols. What is in the queue.";
+        0x18 CurrentCount: u32 = "ULONG", "from symbols. How many threads work on it.";
+        0x1c MaximumCount: u32 = "ULONG", "from symbols. How many may.";
+        0x20 ThreadListHead: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "from symbols. The threads.";
     }
 }
 
@@ -49,11 +49,11 @@ runtime::layout! {
     ///
     /// A queue of work that threads wait for.
     pub struct KQUEUE_5_2_3790_sp1_x64: members::KQUEUE, 0x40, 8 {
-        0x00 Header: DISPATCHER_HEADER_5_2_3790_sp1_x64 = "DISPATCHER_HEADER", "seen in symbols. The queue as an object that is waited for.";
-        0x18 EntryListHead: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "seen in symbols. What is in the queue.";
-        0x28 CurrentCount: u32 = "ULONG", "seen in symbols. How many threads work on it.";
-        0x2c MaximumCount: u32 = "ULONG", "seen in symbols. How many may.";
-        0x30 ThreadListHead: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "seen in symbols. The threads.";
+        0x00 Header: DISPATCHER_HEADER_5_2_3790_sp1_x64 = "DISPATCHER_HEADER", "from symbols. The queue as an object that is waited for.";
+        0x18 EntryListHead: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "from symbols. What is in the queue.";
+        0x28 CurrentCount: u32 = "ULONG", "from symbols. How many threads work on it.";
+        0x2c MaximumCount: u32 = "ULONG", "from symbols. How many may.";
+        0x30 ThreadListHead: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "from symbols. The threads.";
     }
 }
 
@@ -62,11 +62,11 @@ runtime::layout! {
     ///
     /// A queue of work that threads wait for.
     pub struct KQUEUE_early_6_0_x86: members::KQUEUE, 0x28, 4 {
-        0x00 Header: DISPATCHER_HEADER_early_6_0_x86 = "DISPATCHER_HEADER", "seen in symbols. The queue as an object that is waited for.";
-        0x10 EntryListHead: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "seen in symbols. What is in the queue.";
-        0x18 CurrentCount: u32 = "ULONG", "seen in symbols. How many threads work on it.";
-        0x1c MaximumCount: u32 = "ULONG", "seen in symbols. How many may.";
-        0x20 ThreadListHead: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "seen in symbols. The threads.";
+        0x00 Header: DISPATCHER_HEADER_early_6_0_x86 = "DISPATCHER_HEADER", "from symbols. The queue as an object that is waited for.";
+        0x10 EntryListHead: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "from symbols. What is in the queue.";
+        0x18 CurrentCount: u32 = "ULONG", "from symbols. How many threads work on it.";
+        0x1c MaximumCount: u32 = "ULONG", "from symbols. How many may.";
+        0x20 ThreadListHead: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "from symbols. The threads.";
     }
 }
 
@@ -75,11 +75,11 @@ runtime::layout! {
     ///
     /// A queue of work that threads wait for.
     pub struct KQUEUE_early_6_0_x64: members::KQUEUE, 0x40, 8 {
-        0x00 Header: DISPATCHER_HEADER_early_6_0_x64 = "DISPATCHER_HEADER", "seen in symbols. The queue as an object that is waited for.";
-        0x18 EntryListHead: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "seen in symbols. What is in the queue.";
-        0x28 CurrentCount: u32 = "ULONG", "seen in symbols. How many threads work on it.";
-        0x2c MaximumCount: u32 = "ULONG", "seen in symbols. How many may.";
-        0x30 ThreadListHead: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "seen in symbols. The threads.";
+        0x00 Header: DISPATCHER_HEADER_early_6_0_x64 = "DISPATCHER_HEADER", "from symbols. The queue as an object that is waited for.";
+        0x18 EntryListHead: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "from symbols. What is in the queue.";
+        0x28 CurrentCount: u32 = "ULONG", "from symbols. How many threads work on it.";
+        0x2c MaximumCount: u32 = "ULONG", "from symbols. How many may.";
+        0x30 ThreadListHead: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "from symbols. The threads.";
     }
 }
 
@@ -88,11 +88,11 @@ runtime::layout! {
     ///
     /// A queue of work that threads wait for.
     pub struct KQUEUE_6_1_x86: members::KQUEUE, 0x28, 4 {
-        0x00 Header: DISPATCHER_HEADER_6_1_x86 = "DISPATCHER_HEADER", "seen in symbols. The queue as an object that is waited for.";
-        0x10 EntryListHead: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "seen in symbols. What is in the queue.";
-        0x18 CurrentCount: u32 = "ULONG", "seen in symbols. How many threads work on it.";
-        0x1c MaximumCount: u32 = "ULONG", "seen in symbols. How many may.";
-        0x20 ThreadListHead: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "seen in symbols. The threads.";
+        0x00 Header: DISPATCHER_HEADER_6_1_x86 = "DISPATCHER_HEADER", "from symbols. The queue as an object that is waited for.";
+        0x10 EntryListHead: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "from symbols. What is in the queue.";
+        0x18 CurrentCount: u32 = "ULONG", "from symbols. How many threads work on it.";
+        0x1c MaximumCount: u32 = "ULONG", "from symbols. How many may.";
+        0x20 ThreadListHead: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "from symbols. The threads.";
     }
 }
 
@@ -101,11 +101,11 @@ runtime::layout! {
     ///
     /// A queue of work that threads wait for.
     pub struct KQUEUE_6_1_x64: members::KQUEUE, 0x40, 8 {
-        0x00 Header: DISPATCHER_HEADER_6_1_x64 = "DISPATCHER_HEADER", "seen in symbols. The queue as an object that is waited for.";
-        0x18 EntryListHead: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "seen in symbols. What is in the queue.";
-        0x28 CurrentCount: u32 = "ULONG", "seen in symbols. How many threads work on it.";
-        0x2c MaximumCount: u32 = "ULONG", "seen in symbols. How many may.";
-        0x30 ThreadListHead: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "seen in symbols. The threads.";
+        0x00 Header: DISPATCHER_HEADER_6_1_x64 = "DISPATCHER_HEADER", "from symbols. The queue as an object that is waited for.";
+        0x18 EntryListHead: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "from symbols. What is in the queue.";
+        0x28 CurrentCount: u32 = "ULONG", "from symbols. How many threads work on it.";
+        0x2c MaximumCount: u32 = "ULONG", "from symbols. How many may.";
+        0x30 ThreadListHead: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "from symbols. The threads.";
     }
 }
 
@@ -114,11 +114,11 @@ runtime::layout! {
     ///
     /// A queue of work that threads wait for.
     pub struct KQUEUE_6_1_7601_24000_x86: members::KQUEUE, 0x28, 4 {
-        0x00 Header: DISPATCHER_HEADER_6_1_7601_24000_x86 = "DISPATCHER_HEADER", "seen in symbols. The queue as an object that is waited for.";
-        0x10 EntryListHead: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "seen in symbols. What is in the queue.";
-        0x18 CurrentCount: u32 = "ULONG", "seen in symbols. How many threads work on it.";
-        0x1c MaximumCount: u32 = "ULONG", "seen in symbols. How many may.";
-        0x20 ThreadListHead: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "seen in symbols. The threads.";
+        0x00 Header: DISPATCHER_HEADER_6_1_7601_24000_x86 = "DISPATCHER_HEADER", "from symbols. The queue as an object that is waited for.";
+        0x10 EntryListHead: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "from symbols. What is in the queue.";
+        0x18 CurrentCount: u32 = "ULONG", "from symbols. How many threads work on it.";
+        0x1c MaximumCount: u32 = "ULONG", "from symbols. How many may.";
+        0x20 ThreadListHead: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "from symbols. The threads.";
     }
 }
 
@@ -127,11 +127,11 @@ runtime::layout! {
     ///
     /// A queue of work that threads wait for.
     pub struct KQUEUE_6_1_7601_24000_x64: members::KQUEUE, 0x40, 8 {
-        0x00 Header: DISPATCHER_HEADER_6_1_7601_24000_x64 = "DISPATCHER_HEADER", "seen in symbols. The queue as an object that is waited for.";
-        0x18 EntryListHead: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "seen in symbols. What is in the queue.";
-        0x28 CurrentCount: u32 = "ULONG", "seen in symbols. How many threads work on it.";
-        0x2c MaximumCount: u32 = "ULONG", "seen in symbols. How many may.";
-        0x30 ThreadListHead: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "seen in symbols. The threads.";
+        0x00 Header: DISPATCHER_HEADER_6_1_7601_24000_x64 = "DISPATCHER_HEADER", "from symbols. The queue as an object that is waited for.";
+        0x18 EntryListHead: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "from symbols. What is in the queue.";
+        0x28 CurrentCount: u32 = "ULONG", "from symbols. How many threads work on it.";
+        0x2c MaximumCount: u32 = "ULONG", "from symbols. How many may.";
+        0x30 ThreadListHead: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "from symbols. The threads.";
     }
 }
 
@@ -140,11 +140,11 @@ runtime::layout! {
     ///
     /// A queue of work that threads wait for.
     pub struct KQUEUE_6_2_x86: members::KQUEUE, 0x28, 4 {
-        0x00 Header: DISPATCHER_HEADER_6_2_x86 = "DISPATCHER_HEADER", "seen in symbols. The queue as an object that is waited for.";
-        0x10 EntryListHead: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "seen in symbols. What is in the queue.";
-        0x18 CurrentCount: u32 = "ULONG", "seen in symbols. How many threads work on it.";
-        0x1c MaximumCount: u32 = "ULONG", "seen in symbols. How many may.";
-        0x20 ThreadListHead: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "seen in symbols. The threads.";
+        0x00 Header: DISPATCHER_HEADER_6_2_x86 = "DISPATCHER_HEADER", "from symbols. The queue as an object that is waited for.";
+        0x10 EntryListHead: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "from symbols. What is in the queue.";
+        0x18 CurrentCount: u32 = "ULONG", "from symbols. How many threads work on it.";
+        0x1c MaximumCount: u32 = "ULONG", "from symbols. How many may.";
+        0x20 ThreadListHead: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "from symbols. The threads.";
     }
 }
 
@@ -153,11 +153,11 @@ runtime::layout! {
     ///
     /// A queue of work that threads wait for.
     pub struct KQUEUE_6_2_x64: members::KQUEUE, 0x40, 8 {
-        0x00 Header: DISPATCHER_HEADER_6_2_x64 = "DISPATCHER_HEADER", "seen in symbols. The queue as an object that is waited for.";
-        0x18 EntryListHead: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "seen in symbols. What is in the queue.";
-        0x28 CurrentCount: u32 = "ULONG", "seen in symbols. How many threads work on it.";
-        0x2c MaximumCount: u32 = "ULONG", "seen in symbols. How many may.";
-        0x30 ThreadListHead: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "seen in symbols. The threads.";
+        0x00 Header: DISPATCHER_HEADER_6_2_x64 = "DISPATCHER_HEADER", "from symbols. The queue as an object that is waited for.";
+        0x18 EntryListHead: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "from symbols. What is in the queue.";
+        0x28 CurrentCount: u32 = "ULONG", "from symbols. How many threads work on it.";
+        0x2c MaximumCount: u32 = "ULONG", "from symbols. How many may.";
+        0x30 ThreadListHead: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "from symbols. The threads.";
     }
 }
 
@@ -166,11 +166,11 @@ runtime::layout! {
     ///
     /// A queue of work that threads wait for.
     pub struct KQUEUE_6_3_x86: members::KQUEUE, 0x28, 4 {
-        0x00 Header: DISPATCHER_HEADER_6_3_x86 = "DISPATCHER_HEADER", "seen in symbols. The queue as an object that is waited for.";
-        0x10 EntryListHead: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "seen in symbols. What is in the queue.";
-        0x18 CurrentCount: u32 = "ULONG", "seen in symbols. How many threads work on it.";
-        0x1c MaximumCount: u32 = "ULONG", "seen in symbols. How many may.";
-        0x20 ThreadListHead: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "seen in symbols. The threads.";
+        0x00 Header: DISPATCHER_HEADER_6_3_x86 = "DISPATCHER_HEADER", "from symbols. The queue as an object that is waited for.";
+        0x10 EntryListHead: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "from symbols. What is in the queue.";
+        0x18 CurrentCount: u32 = "ULONG", "from symbols. How many threads work on it.";
+        0x1c MaximumCount: u32 = "ULONG", "from symbols. How many may.";
+        0x20 ThreadListHead: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "from symbols. The threads.";
     }
 }
 
@@ -179,11 +179,11 @@ runtime::layout! {
     ///
     /// A queue of work that threads wait for.
     pub struct KQUEUE_6_3_x64: members::KQUEUE, 0x40, 8 {
-        0x00 Header: DISPATCHER_HEADER_6_3_x64 = "DISPATCHER_HEADER", "seen in symbols. The queue as an object that is waited for.";
-        0x18 EntryListHead: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "seen in symbols. What is in the queue.";
-        0x28 CurrentCount: u32 = "ULONG", "seen in symbols. How many threads work on it.";
-        0x2c MaximumCount: u32 = "ULONG", "seen in symbols. How many may.";
-        0x30 ThreadListHead: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "seen in symbols. The threads.";
+        0x00 Header: DISPATCHER_HEADER_6_3_x64 = "DISPATCHER_HEADER", "from symbols. The queue as an object that is waited for.";
+        0x18 EntryListHead: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "from symbols. What is in the queue.";
+        0x28 CurrentCount: u32 = "ULONG", "from symbols. How many threads work on it.";
+        0x2c MaximumCount: u32 = "ULONG", "from symbols. How many may.";
+        0x30 ThreadListHead: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "from symbols. The threads.";
     }
 }
 
@@ -192,11 +192,11 @@ runtime::layout! {
     ///
     /// A queue of work that threads wait for.
     pub struct KQUEUE_6_3_9600_17031_x86: members::KQUEUE, 0x28, 4 {
-        0x00 Header: DISPATCHER_HEADER_6_3_9600_17031_x86 = "DISPATCHER_HEADER", "seen in symbols. The queue as an object that is waited for.";
-        0x10 EntryListHead: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "seen in symbols. What is in the queue.";
-        0x18 CurrentCount: u32 = "ULONG", "seen in symbols. How many threads work on it.";
-        0x1c MaximumCount: u32 = "ULONG", "seen in symbols. How many may.";
-        0x20 ThreadListHead: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "seen in symbols. The threads.";
+        0x00 Header: DISPATCHER_HEADER_6_3_9600_17031_x86 = "DISPATCHER_HEADER", "from symbols. The queue as an object that is waited for.";
+        0x10 EntryListHead: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "from symbols. What is in the queue.";
+        0x18 CurrentCount: u32 = "ULONG", "from symbols. How many threads work on it.";
+        0x1c MaximumCount: u32 = "ULONG", "from symbols. How many may.";
+        0x20 ThreadListHead: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "from symbols. The threads.";
     }
 }
 
@@ -205,11 +205,11 @@ runtime::layout! {
     ///
     /// A queue of work that threads wait for.
     pub struct KQUEUE_6_3_9600_17031_x64: members::KQUEUE, 0x40, 8 {
-        0x00 Header: DISPATCHER_HEADER_6_3_9600_17031_x64 = "DISPATCHER_HEADER", "seen in symbols. The queue as an object that is waited for.";
-        0x18 EntryListHead: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "seen in symbols. What is in the queue.";
-        0x28 CurrentCount: u32 = "ULONG", "seen in symbols. How many threads work on it.";
-        0x2c MaximumCount: u32 = "ULONG", "seen in symbols. How many may.";
-        0x30 ThreadListHead: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "seen in symbols. The threads.";
+        0x00 Header: DISPATCHER_HEADER_6_3_9600_17031_x64 = "DISPATCHER_HEADER", "from symbols. The queue as an object that is waited for.";
+        0x18 EntryListHead: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "from symbols. What is in the queue.";
+        0x28 CurrentCount: u32 = "ULONG", "from symbols. How many threads work on it.";
+        0x2c MaximumCount: u32 = "ULONG", "from symbols. How many may.";
+        0x30 ThreadListHead: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "from symbols. The threads.";
     }
 }
 
@@ -218,11 +218,11 @@ runtime::layout! {
     ///
     /// A queue of work that threads wait for.
     pub struct KQUEUE_10_0_x86: members::KQUEUE, 0x28, 4 {
-        0x00 Header: DISPATCHER_HEADER_10_0_x86 = "DISPATCHER_HEADER", "seen in symbols. The queue as an object that is waited for.";
-        0x10 EntryListHead: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "seen in symbols. What is in the queue.";
-        0x18 CurrentCount: u32 = "ULONG", "seen in symbols. How many threads work on it.";
-        0x1c MaximumCount: u32 = "ULONG", "seen in symbols. How many may.";
-        0x20 ThreadListHead: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "seen in symbols. The threads.";
+        0x00 Header: DISPATCHER_HEADER_10_0_x86 = "DISPATCHER_HEADER", "from symbols. The queue as an object that is waited for.";
+        0x10 EntryListHead: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "from symbols. What is in the queue.";
+        0x18 CurrentCount: u32 = "ULONG", "from symbols. How many threads work on it.";
+        0x1c MaximumCount: u32 = "ULONG", "from symbols. How many may.";
+        0x20 ThreadListHead: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "from symbols. The threads.";
     }
 }
 
@@ -231,11 +231,11 @@ runtime::layout! {
     ///
     /// A queue of work that threads wait for.
     pub struct KQUEUE_10_0_x64: members::KQUEUE, 0x40, 8 {
-        0x00 Header: DISPATCHER_HEADER_10_0_x64 = "DISPATCHER_HEADER", "seen in symbols. The queue as an object that is waited for.";
-        0x18 EntryListHead: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "seen in symbols. What is in the queue.";
-        0x28 CurrentCount: u32 = "ULONG", "seen in symbols. How many threads work on it.";
-        0x2c MaximumCount: u32 = "ULONG", "seen in symbols. How many may.";
-        0x30 ThreadListHead: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "seen in symbols. The threads.";
+        0x00 Header: DISPATCHER_HEADER_10_0_x64 = "DISPATCHER_HEADER", "from symbols. The queue as an object that is waited for.";
+        0x18 EntryListHead: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "from symbols. What is in the queue.";
+        0x28 CurrentCount: u32 = "ULONG", "from symbols. How many threads work on it.";
+        0x2c MaximumCount: u32 = "ULONG", "from symbols. How many may.";
+        0x30 ThreadListHead: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "from symbols. The threads.";
     }
 }
 
@@ -244,11 +244,11 @@ runtime::layout! {
     ///
     /// A queue of work that threads wait for.
     pub struct KQUEUE_10_0_10240_17770_x64: members::KQUEUE, 0x40, 8 {
-        0x00 Header: DISPATCHER_HEADER_10_0_10240_17770_x64 = "DISPATCHER_HEADER", "seen in symbols. The queue as an object that is waited for.";
-        0x18 EntryListHead: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "seen in symbols. What is in the queue.";
-        0x28 CurrentCount: u32 = "ULONG", "seen in symbols. How many threads work on it.";
-        0x2c MaximumCount: u32 = "ULONG", "seen in symbols. How many may.";
-        0x30 ThreadListHead: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "seen in symbols. The threads.";
+        0x00 Header: DISPATCHER_HEADER_10_0_10240_17770_x64 = "DISPATCHER_HEADER", "from symbols. The queue as an object that is waited for.";
+        0x18 EntryListHead: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "from symbols. What is in the queue.";
+        0x28 CurrentCount: u32 = "ULONG", "from symbols. How many threads work on it.";
+        0x2c MaximumCount: u32 = "ULONG", "from symbols. How many may.";
+        0x30 ThreadListHead: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "from symbols. The threads.";
     }
 }
 
@@ -257,11 +257,11 @@ runtime::layout! {
     ///
     /// A queue of work that threads wait for.
     pub struct KQUEUE_1703_x86: members::KQUEUE, 0x28, 4 {
-        0x00 Header: DISPATCHER_HEADER_1703_x86 = "DISPATCHER_HEADER", "seen in symbols. The queue as an object that is waited for.";
-        0x10 EntryListHead: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "seen in symbols. What is in the queue.";
-        0x18 CurrentCount: u32 = "ULONG", "seen in symbols. How many threads work on it.";
-        0x1c MaximumCount: u32 = "ULONG", "seen in symbols. How many may.";
-        0x20 ThreadListHead: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "seen in symbols. The threads.";
+        0x00 Header: DISPATCHER_HEADER_1703_x86 = "DISPATCHER_HEADER", "from symbols. The queue as an object that is waited for.";
+        0x10 EntryListHead: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "from symbols. What is in the queue.";
+        0x18 CurrentCount: u32 = "ULONG", "from symbols. How many threads work on it.";
+        0x1c MaximumCount: u32 = "ULONG", "from symbols. How many may.";
+        0x20 ThreadListHead: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "from symbols. The threads.";
     }
 }
 
@@ -270,11 +270,11 @@ runtime::layout! {
     ///
     /// A queue of work that threads wait for.
     pub struct KQUEUE_1703_x64: members::KQUEUE, 0x40, 8 {
-        0x00 Header: DISPATCHER_HEADER_1703_x64 = "DISPATCHER_HEADER", "seen in symbols. The queue as an object that is waited for.";
-        0x18 EntryListHead: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "seen in symbols. What is in the queue.";
-        0x28 CurrentCount: u32 = "ULONG", "seen in symbols. How many threads work on it.";
-        0x2c MaximumCount: u32 = "ULONG", "seen in symbols. How many may.";
-        0x30 ThreadListHead: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "seen in symbols. The threads.";
+        0x00 Header: DISPATCHER_HEADER_1703_x64 = "DISPATCHER_HEADER", "from symbols. The queue as an object that is waited for.";
+        0x18 EntryListHead: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "from symbols. What is in the queue.";
+        0x28 CurrentCount: u32 = "ULONG", "from symbols. How many threads work on it.";
+        0x2c MaximumCount: u32 = "ULONG", "from symbols. How many may.";
+        0x30 ThreadListHead: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "from symbols. The threads.";
     }
 }
 
@@ -283,11 +283,11 @@ runtime::layout! {
     ///
     /// A queue of work that threads wait for.
     pub struct KQUEUE_1803_x86: members::KQUEUE, 0x28, 4 {
-        0x00 Header: DISPATCHER_HEADER_1803_x86 = "DISPATCHER_HEADER", "seen in symbols. The queue as an object that is waited for.";
-        0x10 EntryListHead: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "seen in symbols. What is in the queue.";
-        0x18 CurrentCount: u32 = "ULONG", "seen in symbols. How many threads work on it.";
-        0x1c MaximumCount: u32 = "ULONG", "seen in symbols. How many may.";
-        0x20 ThreadListHead: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "seen in symbols. The threads.";
+        0x00 Header: DISPATCHER_HEADER_1803_x86 = "DISPATCHER_HEADER", "from symbols. The queue as an object that is waited for.";
+        0x10 EntryListHead: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "from symbols. What is in the queue.";
+        0x18 CurrentCount: u32 = "ULONG", "from symbols. How many threads work on it.";
+        0x1c MaximumCount: u32 = "ULONG", "from symbols. How many may.";
+        0x20 ThreadListHead: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "from symbols. The threads.";
     }
 }
 
@@ -296,11 +296,11 @@ runtime::layout! {
     ///
     /// A queue of work that threads wait for.
     pub struct KQUEUE_1803_x64: members::KQUEUE, 0x40, 8 {
-        0x00 Header: DISPATCHER_HEADER_1803_x64 = "DISPATCHER_HEADER", "seen in symbols. The queue as an object that is waited for.";
-        0x18 EntryListHead: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "seen in symbols. What is in the queue.";
-        0x28 CurrentCount: u32 = "ULONG", "seen in symbols. How many threads work on it.";
-        0x2c MaximumCount: u32 = "ULONG", "seen in symbols. How many may.";
-        0x30 ThreadListHead: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "seen in symbols. The threads.";
+        0x00 Header: DISPATCHER_HEADER_1803_x64 = "DISPATCHER_HEADER", "from symbols. The queue as an object that is waited for.";
+        0x18 EntryListHead: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "from symbols. What is in the queue.";
+        0x28 CurrentCount: u32 = "ULONG", "from symbols. How many threads work on it.";
+        0x2c MaximumCount: u32 = "ULONG", "from symbols. How many may.";
+        0x30 ThreadListHead: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "from symbols. The threads.";
     }
 }
 
@@ -309,11 +309,11 @@ runtime::layout! {
     ///
     /// A queue of work that threads wait for.
     pub struct KQUEUE_1803_arm64: members::KQUEUE, 0x40, 8 {
-        0x00 Header: DISPATCHER_HEADER_1803_arm64 = "DISPATCHER_HEADER", "seen in symbols. The queue as an object that is waited for.";
-        0x18 EntryListHead: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "seen in symbols. What is in the queue.";
-        0x28 CurrentCount: u32 = "ULONG", "seen in symbols. How many threads work on it.";
-        0x2c MaximumCount: u32 = "ULONG", "seen in symbols. How many may.";
-        0x30 ThreadListHead: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "seen in symbols. The threads.";
+        0x00 Header: DISPATCHER_HEADER_1803_arm64 = "DISPATCHER_HEADER", "from symbols. The queue as an object that is waited for.";
+        0x18 EntryListHead: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "from symbols. What is in the queue.";
+        0x28 CurrentCount: u32 = "ULONG", "from symbols. How many threads work on it.";
+        0x2c MaximumCount: u32 = "ULONG", "from symbols. How many may.";
+        0x30 ThreadListHead: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "from symbols. The threads.";
     }
 }
 
@@ -322,11 +322,11 @@ runtime::layout! {
     ///
     /// A queue of work that threads wait for.
     pub struct KQUEUE_1809_x86: members::KQUEUE, 0x28, 4 {
-        0x00 Header: DISPATCHER_HEADER_1809_x86 = "DISPATCHER_HEADER", "seen in symbols. The queue as an object that is waited for.";
-        0x10 EntryListHead: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "seen in symbols. What is in the queue.";
-        0x18 CurrentCount: u32 = "ULONG", "seen in symbols. How many threads work on it.";
-        0x1c MaximumCount: u32 = "ULONG", "seen in symbols. How many may.";
-        0x20 ThreadListHead: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "seen in symbols. The threads.";
+        0x00 Header: DISPATCHER_HEADER_1809_x86 = "DISPATCHER_HEADER", "from symbols. The queue as an object that is waited for.";
+        0x10 EntryListHead: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "from symbols. What is in the queue.";
+        0x18 CurrentCount: u32 = "ULONG", "from symbols. How many threads work on it.";
+        0x1c MaximumCount: u32 = "ULONG", "from symbols. How many may.";
+        0x20 ThreadListHead: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "from symbols. The threads.";
     }
 }
 
@@ -335,11 +335,11 @@ runtime::layout! {
     ///
     /// A queue of work that threads wait for.
     pub struct KQUEUE_2004_x64: members::KQUEUE, 0x40, 8 {
-        0x00 Header: DISPATCHER_HEADER_2004_x64 = "DISPATCHER_HEADER", "seen in symbols. The queue as an object that is waited for.";
-        0x18 EntryListHead: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "seen in symbols. What is in the queue.";
-        0x28 CurrentCount: u32 = "ULONG", "seen in symbols. How many threads work on it.";
-        0x2c MaximumCount: u32 = "ULONG", "seen in symbols. How many may.";
-        0x30 ThreadListHead: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "seen in symbols. The threads.";
+        0x00 Header: DISPATCHER_HEADER_2004_x64 = "DISPATCHER_HEADER", "from symbols. The queue as an object that is waited for.";
+        0x18 EntryListHead: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "from symbols. What is in the queue.";
+        0x28 CurrentCount: u32 = "ULONG", "from symbols. How many threads work on it.";
+        0x2c MaximumCount: u32 = "ULONG", "from symbols. How many may.";
+        0x30 ThreadListHead: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "from symbols. The threads.";
     }
 }
 
@@ -348,10 +348,10 @@ runtime::layout! {
     ///
     /// A queue of work that threads wait for.
     pub struct KQUEUE_server_2022_x64: members::KQUEUE, 0x40, 8 {
-        0x00 Header: DISPATCHER_HEADER_server_2022_x64 = "DISPATCHER_HEADER", "seen in symbols. The queue as an object that is waited for.";
-        0x18 EntryListHead: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "seen in symbols. What is in the queue.";
-        0x28 CurrentCount: u32 = "ULONG", "seen in symbols. How many threads work on it.";
-        0x2c MaximumCount: u32 = "ULONG", "seen in symbols. How many may.";
-        0x30 ThreadListHead: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "seen in symbols. The threads.";
+        0x00 Header: DISPATCHER_HEADER_server_2022_x64 = "DISPATCHER_HEADER", "from symbols. The queue as an object that is waited for.";
+        0x18 EntryListHead: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "from symbols. What is in the queue.";
+        0x28 CurrentCount: u32 = "ULONG", "from symbols. How many threads work on it.";
+        0x2c MaximumCount: u32 = "ULONG", "from symbols. How many may.";
+        0x30 ThreadListHead: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "from symbols. The threads.";
     }
 }

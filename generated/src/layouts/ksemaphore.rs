@@ -10,8 +10,8 @@ runtime::layout! {
     ///
     /// A semaphore.
     pub struct KSEMAPHORE_5_0_x86: members::KSEMAPHORE, 0x14, 4 {
-        0x00 Header: DISPATCHER_HEADER_5_0_x86 = "DISPATCHER_HEADER", "seen in symbols.";
-        0x10 Limit: i32 = "LONG", "seen in symbols.";
+        0x00 Header: DISPATCHER_HEADER_5_0_x86 = "DISPATCHER_HEADER", "from symbols.";
+        0x10 Limit: i32 = "LONG", "from symbols.";
     }
 }
 
@@ -20,8 +20,8 @@ runtime::layout! {
     ///
     /// A semaphore.
     pub struct KSEMAPHORE_5_2_x86: members::KSEMAPHORE, 0x14, 4 {
-        0x00 Header: DISPATCHER_HEADER_5_2_x86 = "DISPATCHER_HEADER", "seen in symbols.";
-        0x10 Limit: i32 = "LONG", "seen in symbols.";
+        0x00 Header: DISPATCHER_HEADER_5_2_x86 = "DISPATCHER_HEADER", "from symbols.";
+        0x10 Limit: i32 = "LONG", "from symbols.";
     }
 }
 
@@ -30,8 +30,8 @@ runtime::layout! {
     ///
     /// A semaphore.
     pub struct KSEMAPHORE_5_2_3790_sp1_x86: members::KSEMAPHORE, 0x14, 4 {
-        0x00 Header: DISPATCHER_HEADER_5_2_3790_sp1_x86 = "DISPATCHER_HEADER", "seen in symbols.";
-        0x10 Limit: i32 = "LONG", "seen in symbols.";
+        0x00 Header: DISPATCHER_HEADER_5_2_3790_sp1_x86 = "DISPATCHER_HEADER", "from symbols.";
+        0x10 Limit: i32 = "LONG", "from symbols.";
     }
 }
 
@@ -40,8 +40,8 @@ runtime::layout! {
     ///
     /// A semaphore.
     pub struct KSEMAPHORE_5_2_3790_sp1_x64: members::KSEMAPHORE, 0x20, 8 {
-        0x00 Header: DISPATCHER_HEADER_5_2_3790_sp1_x64 = "DISPATCHER_HEADER", "seen in symbols.";
-        0x18 Limit: i32 = "LONG", "seen in symbols.";
+        0x00 Header: DISPATCHER_HEADER_5_2_3790_sp1_x64 = "DISPATCHER_HEADER", "from symbols.";
+        0x18 Limit: i32 = "LONG", "from symbols.";
         0x1c _padding1C: [u8; 4], "padding.";
     }
 }
@@ -51,8 +51,8 @@ runtime::layout! {
     ///
     /// A semaphore.
     pub struct KSEMAPHORE_early_6_0_x86: members::KSEMAPHORE, 0x14, 4 {
-        0x00 Header: DISPATCHER_HEADER_early_6_0_x86 = "DISPATCHER_HEADER", "seen in symbols.";
-        0x10 Limit: i32 = "LONG", "seen in symbols.";
+        0x00 Header: DISPATCHER_HEADER_early_6_0_x86 = "DISPATCHER_HEADER", "from symbols.";
+        0x10 Limit: i32 = "LONG", "from symbols.";
     }
 }
 
@@ -61,8 +61,8 @@ runtime::layout! {
     ///
     /// A semaphore.
     pub struct KSEMAPHORE_early_6_0_x64: members::KSEMAPHORE, 0x20, 8 {
-        0x00 Header: DISPATCHER_HEADER_early_6_0_x64 = "DISPATCHER_HEADER", "seen in symbols.";
-        0x18 Limit: i32 = "LONG", "seen in symbols.";
+        0x00 Header: DISPATCHER_HEADER_early_6_0_x64 = "DISPATCHER_HEADER", "from symbols.";
+        0x18 Limit: i32 = "LONG", "from symbols.";
         0x1c _padding1C: [u8; 4], "padding.";
     }
 }
@@ -72,8 +72,8 @@ runtime::layout! {
     ///
     /// A semaphore.
     pub struct KSEMAPHORE_6_1_x86: members::KSEMAPHORE, 0x14, 4 {
-        0x00 Header: DISPATCHER_HEADER_6_1_x86 = "DISPATCHER_HEADER", "seen in symbols.";
-        0x10 Limit: i32 = "LONG", "seen in symbols.";
+        0x00 Header: DISPATCHER_HEADER_6_1_x86 = "DISPATCHER_HEADER", "from symbols.";
+        0x10 Limit: i32 = "LONG", "from symbols.";
     }
 }
 
@@ -82,8 +82,8 @@ runtime::layout! {
     ///
     /// A semaphore.
     pub struct KSEMAPHORE_6_1_x64: members::KSEMAPHORE, 0x20, 8 {
-        0x00 Header: DISPATCHER_HEADER_6_1_x64 = "DISPATCHER_HEADER", "seen in symbols.";
-        0x18 Limit: i32 = "LONG", "seen in symbols.";
+        0x00 Header: DISPATCHER_HEADER_6_1_x64 = "DISPATCHER_HEADER", "from symbols.";
+        0x18 Limit: i32 = "LONG", "from symbols.";
         0x1c _padding1C: [u8; 4], "padding.";
     }
 }
@@ -93,8 +93,8 @@ runtime::layout! {
     ///
     /// A semaphore.
     pub struct KSEMAPHORE_6_1_7601_24000_x86: members::KSEMAPHORE, 0x14, 4 {
-        0x00 Header: DISPATCHER_HEADER_6_1_7601_24000_x86 = "DISPATCHER_HEADER", "seen in symbols.";
-        0x10 Limit: i32 = "LONG", "seen in symbols.";
+        0x00 Header: DISPATCHER_HEADER_6_1_7601_24000_x86 = "DISPATCHER_HEADER", "from symbols.";
+        0x10 Limit: i32 = "LONG", "from symbols.";
     }
 }
 
@@ -103,8 +103,8 @@ runtime::layout! {
     ///
     /// A semaphore.
     pub struct KSEMAPHORE_6_1_7601_24000_x64: members::KSEMAPHORE, 0x20, 8 {
-        0x00 Header: DISPATCHER_HEADER_6_1_7601_24000_x64 = "DISPATCHER_HEADER", "seen in symbols.";
-        0x18 Limit: i32 = "LONG", "seen in symbols.";
+        0x00 Header: DISPATCHER_HEADER_6_1_7601_24000_x64 = "DISPATCHER_HEADER", "from symbols.";
+        0x18 Limit: i32 = "LONG", "from symbols.";
         0x1c _padding1C: [u8; 4], "padding.";
     }
 }
@@ -114,8 +114,8 @@ runtime::layout! {
     ///
     /// A semaphore.
     pub struct KSEMAPHORE_6_2_x86: members::KSEMAPHORE, 0x14, 4 {
-        0x00 Header: DISPATCHER_HEADER_6_2_x86 = "DISPATCHER_HEADER", "seen in symbols.";
-        0x10 Limit: i32 = "LONG", "seen in symbols.";
+        0x00 Header: DISPATCHER_HEADER_6_2_x86 = "DISPATCHER_HEADER", "from symbols.";
+        0x10 Limit: i32 = "LONG", "from symbols.";
     }
 }
 
@@ -124,8 +124,8 @@ runtime::layout! {
     ///
     /// A semaphore.
     pub struct KSEMAPHORE_6_2_x64: members::KSEMAPHORE, 0x20, 8 {
-        0x00 Header: DISPATCHER_HEADER_6_2_x64 = "DISPATCHER_HEADER", "seen in symbols.";
-        0x18 Limit: i32 = "LONG", "seen in symbols.";
+        0x00 Header: DISPATCHER_HEADER_6_2_x64 = "DISPATCHER_HEADER", "from symbols.";
+        0x18 Limit: i32 = "LONG", "from symbols.";
         0x1c _padding1C: [u8; 4], "padding.";
     }
 }
@@ -135,8 +135,8 @@ runtime::layout! {
     ///
     /// A semaphore.
     pub struct KSEMAPHORE_6_3_x86: members::KSEMAPHORE, 0x14, 4 {
-        0x00 Header: DISPATCHER_HEADER_6_3_x86 = "DISPATCHER_HEADER", "seen in symbols.";
-        0x10 Limit: i32 = "LONG", "seen in symbols.";
+        0x00 Header: DISPATCHER_HEADER_6_3_x86 = "DISPATCHER_HEADER", "from symbols.";
+        0x10 Limit: i32 = "LONG", "from symbols.";
     }
 }
 
@@ -145,8 +145,8 @@ runtime::layout! {
     ///
     /// A semaphore.
     pub struct KSEMAPHORE_6_3_x64: members::KSEMAPHORE, 0x20, 8 {
-        0x00 Header: DISPATCHER_HEADER_6_3_x64 = "DISPATCHER_HEADER", "seen in symbols.";
-        0x18 Limit: i32 = "LONG", "seen in symbols.";
+        0x00 Header: DISPATCHER_HEADER_6_3_x64 = "DISPATCHER_HEADER", "from symbols.";
+        0x18 Limit: i32 = "LONG", "from symbols.";
         0x1c _padding1C: [u8; 4], "padding.";
     }
 }
@@ -156,8 +156,8 @@ runtime::layout! {
     ///
     /// A semaphore.
     pub struct KSEMAPHORE_6_3_9600_17031_x86: members::KSEMAPHORE, 0x14, 4 {
-        0x00 Header: DISPATCHER_HEADER_6_3_9600_17031_x86 = "DISPATCHER_HEADER", "seen in symbols.";
-        0x10 Limit: i32 = "LONG", "seen in symbols.";
+        0x00 Header: DISPATCHER_HEADER_6_3_9600_17031_x86 = "DISPATCHER_HEADER", "from symbols.";
+        0x10 Limit: i32 = "LONG", "from symbols.";
     }
 }
 
@@ -166,8 +166,8 @@ runtime::layout! {
     ///
     /// A semaphore.
     pub struct KSEMAPHORE_6_3_9600_17031_x64: members::KSEMAPHORE, 0x20, 8 {
-        0x00 Header: DISPATCHER_HEADER_6_3_9600_17031_x64 = "DISPATCHER_HEADER", "seen in symbols.";
-        0x18 Limit: i32 = "LONG", "seen in symbols.";
+        0x00 Header: DISPATCHER_HEADER_6_3_9600_17031_x64 = "DISPATCHER_HEADER", "from symbols.";
+        0x18 Limit: i32 = "LONG", "from symbols.";
         0x1c _padding1C: [u8; 4], "padding.";
     }
 }
@@ -177,8 +177,8 @@ runtime::layout! {
     ///
     /// A semaphore.
     pub struct KSEMAPHORE_10_0_x86: members::KSEMAPHORE, 0x14, 4 {
-        0x00 Header: DISPATCHER_HEADER_10_0_x86 = "DISPATCHER_HEADER", "seen in symbols.";
-        0x10 Limit: i32 = "LONG", "seen in symbols.";
+        0x00 Header: DISPATCHER_HEADER_10_0_x86 = "DISPATCHER_HEADER", "from symbols.";
+        0x10 Limit: i32 = "LONG", "from symbols.";
     }
 }
 
@@ -187,8 +187,8 @@ runtime::layout! {
     ///
     /// A semaphore.
     pub struct KSEMAPHORE_10_0_x64: members::KSEMAPHORE, 0x20, 8 {
-        0x00 Header: DISPATCHER_HEADER_10_0_x64 = "DISPATCHER_HEADER", "seen in symbols.";
-        0x18 Limit: i32 = "LONG", "seen in symbols.";
+        0x00 Header: DISPATCHER_HEADER_10_0_x64 = "DISPATCHER_HEADER", "from symbols.";
+        0x18 Limit: i32 = "LONG", "from symbols.";
         0x1c _padding1C: [u8; 4], "padding.";
     }
 }
@@ -198,8 +198,8 @@ runtime::layout! {
     ///
     /// A semaphore.
     pub struct KSEMAPHORE_10_0_10240_17770_x64: members::KSEMAPHORE, 0x20, 8 {
-        0x00 Header: DISPATCHER_HEADER_10_0_10240_17770_x64 = "DISPATCHER_HEADER", "seen in symbols.";
-        0x18 Limit: i32 = "LONG", "seen in symbols.";
+        0x00 Header: DISPATCHER_HEADER_10_0_10240_17770_x64 = "DISPATCHER_HEADER", "from symbols.";
+        0x18 Limit: i32 = "LONG", "from symbols.";
         0x1c _padding1C: [u8; 4], "padding.";
     }
 }
@@ -209,8 +209,8 @@ runtime::layout! {
     ///
     /// A semaphore.
     pub struct KSEMAPHORE_1703_x86: members::KSEMAPHORE, 0x14, 4 {
-        0x00 Header: DISPATCHER_HEADER_1703_x86 = "DISPATCHER_HEADER", "seen in symbols.";
-        0x10 Limit: i32 = "LONG", "seen in symbols.";
+        0x00 Header: DISPATCHER_HEADER_1703_x86 = "DISPATCHER_HEADER", "from symbols.";
+        0x10 Limit: i32 = "LONG", "from symbols.";
     }
 }
 
@@ -219,8 +219,8 @@ runtime::layout! {
     ///
     /// A semaphore.
     pub struct KSEMAPHORE_1703_x64: members::KSEMAPHORE, 0x20, 8 {
-        0x00 Header: DISPATCHER_HEADER_1703_x64 = "DISPATCHER_HEADER", "seen in symbols.";
-        0x18 Limit: i32 = "LONG", "seen in symbols.";
+        0x00 Header: DISPATCHER_HEADER_1703_x64 = "DISPATCHER_HEADER", "from symbols.";
+        0x18 Limit: i32 = "LONG", "from symbols.";
         0x1c _padding1C: [u8; 4], "padding.";
     }
 }
@@ -230,8 +230,8 @@ runtime::layout! {
     ///
     /// A semaphore.
     pub struct KSEMAPHORE_1803_x86: members::KSEMAPHORE, 0x14, 4 {
-        0x00 Header: DISPATCHER_HEADER_1803_x86 = "DISPATCHER_HEADER", "seen in symbols.";
-        0x10 Limit: i32 = "LONG", "seen in symbols.";
+        0x00 Header: DISPATCHER_HEADER_1803_x86 = "DISPATCHER_HEADER", "from symbols.";
+        0x10 Limit: i32 = "LONG", "from symbols.";
     }
 }
 
@@ -240,8 +240,8 @@ runtime::layout! {
     ///
     /// A semaphore.
     pub struct KSEMAPHORE_1803_x64: members::KSEMAPHORE, 0x20, 8 {
-        0x00 Header: DISPATCHER_HEADER_1803_x64 = "DISPATCHER_HEADER", "seen in symbols.";
-        0x18 Limit: i32 = "LONG", "seen in symbols.";
+        0x00 Header: DISPATCHER_HEADER_1803_x64 = "DISPATCHER_HEADER", "from symbols.";
+        0x18 Limit: i32 = "LONG", "from symbols.";
         0x1c _padding1C: [u8; 4], "padding.";
     }
 }
@@ -251,8 +251,8 @@ runtime::layout! {
     ///
     /// A semaphore.
     pub struct KSEMAPHORE_1803_arm64: members::KSEMAPHORE, 0x20, 8 {
-        0x00 Header: DISPATCHER_HEADER_1803_arm64 = "DISPATCHER_HEADER", "seen in symbols.";
-        0x18 Limit: i32 = "LONG", "seen in symbols.";
+        0x00 Header: DISPATCHER_HEADER_1803_arm64 = "DISPATCHER_HEADER", "from symbols.";
+        0x18 Limit: i32 = "LONG", "from symbols.";
         0x1c _padding1C: [u8; 4], "padding.";
     }
 }
@@ -262,8 +262,8 @@ runtime::layout! {
     ///
     /// A semaphore.
     pub struct KSEMAPHORE_1809_x86: members::KSEMAPHORE, 0x14, 4 {
-        0x00 Header: DISPATCHER_HEADER_1809_x86 = "DISPATCHER_HEADER", "seen in symbols.";
-        0x10 Limit: i32 = "LONG", "seen in symbols.";
+        0x00 Header: DISPATCHER_HEADER_1809_x86 = "DISPATCHER_HEADER", "from symbols.";
+        0x10 Limit: i32 = "LONG", "from symbols.";
     }
 }
 
@@ -272,8 +272,8 @@ runtime::layout! {
     ///
     /// A semaphore.
     pub struct KSEMAPHORE_2004_x64: members::KSEMAPHORE, 0x20, 8 {
-        0x00 Header: DISPATCHER_HEADER_2004_x64 = "DISPATCHER_HEADER", "seen in symbols.";
-        0x18 Limit: i32 = "LONG", "seen in symbols.";
+        0x00 Header: DISPATCHER_HEADER_2004_x64 = "DISPATCHER_HEADER", "from symbols.";
+        0x18 Limit: i32 = "LONG", "from symbols.";
         0x1c _padding1C: [u8; 4], "padding.";
     }
 }
@@ -283,8 +283,8 @@ runtime::layout! {
     ///
     /// A semaphore.
     pub struct KSEMAPHORE_server_2022_x64: members::KSEMAPHORE, 0x20, 8 {
-        0x00 Header: DISPATCHER_HEADER_server_2022_x64 = "DISPATCHER_HEADER", "seen in symbols.";
-        0x18 Limit: i32 = "LONG", "seen in symbols.";
+        0x00 Header: DISPATCHER_HEADER_server_2022_x64 = "DISPATCHER_HEADER", "from symbols.";
+        0x18 Limit: i32 = "LONG", "from symbols.";
         0x1c _padding1C: [u8; 4], "padding.";
     }
 }

@@ -10,8 +10,8 @@ runtime::layout! {
     ///
     /// A time that is read without a lock: again, until both high parts are the same.
     pub struct KSYSTEM_TIME_5_1_2600_sp2: members::KSYSTEM_TIME, 0xc, 4 {
-        0x00 LowPart: u32 = "ULONG", "seen in symbols. The low dword.";
-        0x04 High1Time: i32 = "LONG", "seen in symbols. The high dword, which is written last.";
-        0x08 High2Time: i32 = "LONG", "seen in symbols. The high dword again, which is written first.";
+        0x00 LowPart: u32 = "ULONG", "from symbols. The low dword.";
+        0x04 High1Time: i32 = "LONG", "from symbols. The high dword, which is written last.";
+        0x08 High2Time: i32 = "LONG", "from symbols. The high dword again, which is written first.";
     }
 }

@@ -10,11 +10,11 @@ runtime::layout! {
     ///
     /// A timer, once or repeating, that may queue a DPC when it expires.
     pub struct KTIMER_5_0_x86: members::KTIMER, 0x28, 8 {
-        0x00 Header: DISPATCHER_HEADER_5_0_x86 = "DISPATCHER_HEADER", "seen in symbols.";
-        0x10 DueTime: ULARGE_INTEGER_5_0 = "ULARGE_INTEGER", "seen in symbols.";
-        0x18 TimerListEntry: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "seen in symbols.";
-        0x20 Dpc: runtime::Ptr32 = "KDPC *", "seen in symbols.";
-        0x24 Period: i32 = "LONG", "seen in symbols. In milliseconds; zero for a timer that expires once.";
+        0x00 Header: DISPATCHER_HEADER_5_0_x86 = "DISPATCHER_HEADER", "from symbols.";
+        0x10 DueTime: ULARGE_INTEGER_5_0 = "ULARGE_INTEGER", "from symbols.";
+        0x18 TimerListEntry: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "from symbols.";
+        0x20 Dpc: runtime::Ptr32 = "KDPC *", "from symbols.";
+        0x24 Period: i32 = "LONG", "from symbols. In milliseconds; zero for a timer that expires once.";
     }
 }
 
@@ -23,11 +23,11 @@ runtime::layout! {
     ///
     /// A timer, once or repeating, that may queue a DPC when it expires.
     pub struct KTIMER_5_2_x86: members::KTIMER, 0x28, 8 {
-        0x00 Header: DISPATCHER_HEADER_5_2_x86 = "DISPATCHER_HEADER", "seen in symbols.";
-        0x10 DueTime: ULARGE_INTEGER_5_0 = "ULARGE_INTEGER", "seen in symbols.";
-        0x18 TimerListEntry: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "seen in symbols.";
-        0x20 Dpc: runtime::Ptr32 = "KDPC *", "seen in symbols.";
-        0x24 Period: i32 = "LONG", "seen in symbols. In milliseconds; zero for a timer that expires once.";
+        0x00 Header: DISPATCHER_HEADER_5_2_x86 = "DISPATCHER_HEADER", "from symbols.";
+        0x10 DueTime: ULARGE_INTEGER_5_0 = "ULARGE_INTEGER", "from symbols.";
+        0x18 TimerListEntry: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "from symbols.";
+        0x20 Dpc: runtime::Ptr32 = "KDPC *", "from symbols.";
+        0x24 Period: i32 = "LONG", "from symbols. In milliseconds; zero for a timer that expires once.";
     }
 }
 
@@ -36,11 +36,11 @@ runtime::layout! {
     ///
     /// A timer, once or repeating, that may queue a DPC when it expires.
     pub struct KTIMER_5_2_3790_sp1_x86: members::KTIMER, 0x28, 8 {
-        0x00 Header: DISPATCHER_HEADER_5_2_3790_sp1_x86 = "DISPATCHER_HEADER", "seen in symbols.";
-        0x10 DueTime: ULARGE_INTEGER_5_0 = "ULARGE_INTEGER", "seen in symbols.";
-        0x18 TimerListEntry: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "seen in symbols.";
-        0x20 Dpc: runtime::Ptr32 = "KDPC *", "seen in symbols.";
-        0x24 Period: i32 = "LONG", "seen in symbols. In milliseconds; zero for a timer that expires once.";
+        0x00 Header: DISPATCHER_HEADER_5_2_3790_sp1_x86 = "DISPATCHER_HEADER", "from symbols.";
+        0x10 DueTime: ULARGE_INTEGER_5_0 = "ULARGE_INTEGER", "from symbols.";
+        0x18 TimerListEntry: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "from symbols.";
+        0x20 Dpc: runtime::Ptr32 = "KDPC *", "from symbols.";
+        0x24 Period: i32 = "LONG", "from symbols. In milliseconds; zero for a timer that expires once.";
     }
 }
 
@@ -49,11 +49,11 @@ runtime::layout! {
     ///
     /// A timer, once or repeating, that may queue a DPC when it expires.
     pub struct KTIMER_5_2_3790_sp1_x64: members::KTIMER, 0x40, 8 {
-        0x00 Header: DISPATCHER_HEADER_5_2_3790_sp1_x64 = "DISPATCHER_HEADER", "seen in symbols.";
-        0x18 DueTime: ULARGE_INTEGER_5_0 = "ULARGE_INTEGER", "seen in symbols.";
-        0x20 TimerListEntry: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "seen in symbols.";
-        0x30 Dpc: runtime::Ptr64 = "KDPC *", "seen in symbols.";
-        0x38 Period: i32 = "LONG", "seen in symbols. In milliseconds; zero for a timer that expires once.";
+        0x00 Header: DISPATCHER_HEADER_5_2_3790_sp1_x64 = "DISPATCHER_HEADER", "from symbols.";
+        0x18 DueTime: ULARGE_INTEGER_5_0 = "ULARGE_INTEGER", "from symbols.";
+        0x20 TimerListEntry: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "from symbols.";
+        0x30 Dpc: runtime::Ptr64 = "KDPC *", "from symbols.";
+        0x38 Period: i32 = "LONG", "from symbols. In milliseconds; zero for a timer that expires once.";
         0x3c _padding3C: [u8; 4], "padding.";
     }
 }
@@ -63,11 +63,11 @@ runtime::layout! {
     ///
     /// A timer, once or repeating, that may queue a DPC when it expires.
     pub struct KTIMER_early_6_0_x86: members::KTIMER, 0x28, 8 {
-        0x00 Header: DISPATCHER_HEADER_early_6_0_x86 = "DISPATCHER_HEADER", "seen in symbols.";
-        0x10 DueTime: ULARGE_INTEGER_5_0 = "ULARGE_INTEGER", "seen in symbols.";
-        0x18 TimerListEntry: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "seen in symbols.";
-        0x20 Dpc: runtime::Ptr32 = "KDPC *", "seen in symbols.";
-        0x24 Period: i32 = "LONG", "seen in symbols. In milliseconds; zero for a timer that expires once.";
+        0x00 Header: DISPATCHER_HEADER_early_6_0_x86 = "DISPATCHER_HEADER", "from symbols.";
+        0x10 DueTime: ULARGE_INTEGER_5_0 = "ULARGE_INTEGER", "from symbols.";
+        0x18 TimerListEntry: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "from symbols.";
+        0x20 Dpc: runtime::Ptr32 = "KDPC *", "from symbols.";
+        0x24 Period: i32 = "LONG", "from symbols. In milliseconds; zero for a timer that expires once.";
     }
 }
 
@@ -76,11 +76,11 @@ runtime::layout! {
     ///
     /// A timer, once or repeating, that may queue a DPC when it expires.
     pub struct KTIMER_early_6_0_x64: members::KTIMER, 0x40, 8 {
-        0x00 Header: DISPATCHER_HEADER_early_6_0_x64 = "DISPATCHER_HEADER", "seen in symbols.";
-        0x18 DueTime: ULARGE_INTEGER_5_0 = "ULARGE_INTEGER", "seen in symbols.";
-        0x20 TimerListEntry: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "seen in symbols.";
-        0x30 Dpc: runtime::Ptr64 = "KDPC *", "seen in symbols.";
-        0x38 Period: i32 = "LONG", "seen in symbols. In milliseconds; zero for a timer that expires once.";
+        0x00 Header: DISPATCHER_HEADER_early_6_0_x64 = "DISPATCHER_HEADER", "from symbols.";
+        0x18 DueTime: ULARGE_INTEGER_5_0 = "ULARGE_INTEGER", "from symbols.";
+        0x20 TimerListEntry: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "from symbols.";
+        0x30 Dpc: runtime::Ptr64 = "KDPC *", "from symbols.";
+        0x38 Period: i32 = "LONG", "from symbols. In milliseconds; zero for a timer that expires once.";
         0x3c _padding3C: [u8; 4], "padding.";
     }
 }
@@ -90,11 +90,11 @@ runtime::layout! {
     ///
     /// A timer, once or repeating, that may queue a DPC when it expires.
     pub struct KTIMER_6_1_x86: members::KTIMER, 0x28, 8 {
-        0x00 Header: DISPATCHER_HEADER_6_1_x86 = "DISPATCHER_HEADER", "seen in symbols.";
-        0x10 DueTime: ULARGE_INTEGER_5_0 = "ULARGE_INTEGER", "seen in symbols.";
-        0x18 TimerListEntry: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "seen in symbols.";
-        0x20 Dpc: runtime::Ptr32 = "KDPC *", "seen in symbols.";
-        0x24 Period: u32 = "ULONG", "seen in symbols. In milliseconds; zero for a timer that expires once.";
+        0x00 Header: DISPATCHER_HEADER_6_1_x86 = "DISPATCHER_HEADER", "from symbols.";
+        0x10 DueTime: ULARGE_INTEGER_5_0 = "ULARGE_INTEGER", "from symbols.";
+        0x18 TimerListEntry: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "from symbols.";
+        0x20 Dpc: runtime::Ptr32 = "KDPC *", "from symbols.";
+        0x24 Period: u32 = "ULONG", "from symbols. In milliseconds; zero for a timer that expires once.";
     }
 }
 
@@ -103,12 +103,12 @@ runtime::layout! {
     ///
     /// A timer, once or repeating, that may queue a DPC when it expires.
     pub struct KTIMER_6_1_x64: members::KTIMER, 0x40, 8 {
-        0x00 Header: DISPATCHER_HEADER_6_1_x64 = "DISPATCHER_HEADER", "seen in symbols.";
-        0x18 DueTime: ULARGE_INTEGER_5_0 = "ULARGE_INTEGER", "seen in symbols.";
-        0x20 TimerListEntry: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "seen in symbols.";
-        0x30 Dpc: runtime::Ptr64 = "KDPC *", "seen in symbols.";
-        0x38 Processor: u32 = "ULONG", "seen in symbols. On x86 encoded in the header.";
-        0x3c Period: u32 = "ULONG", "seen in symbols. In milliseconds; zero for a timer that expires once.";
+        0x00 Header: DISPATCHER_HEADER_6_1_x64 = "DISPATCHER_HEADER", "from symbols.";
+        0x18 DueTime: ULARGE_INTEGER_5_0 = "ULARGE_INTEGER", "from symbols.";
+        0x20 TimerListEntry: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "from symbols.";
+        0x30 Dpc: runtime::Ptr64 = "KDPC *", "from symbols.";
+        0x38 Processor: u32 = "ULONG", "from symbols. On x86 encoded in the header.";
+        0x3c Period: u32 = "ULONG", "from symbols. In milliseconds; zero for a timer that expires once.";
     }
 }
 
@@ -117,11 +117,11 @@ runtime::layout! {
     ///
     /// A timer, once or repeating, that may queue a DPC when it expires.
     pub struct KTIMER_6_1_7601_24000_x86: members::KTIMER, 0x28, 8 {
-        0x00 Header: DISPATCHER_HEADER_6_1_7601_24000_x86 = "DISPATCHER_HEADER", "seen in symbols.";
-        0x10 DueTime: ULARGE_INTEGER_5_0 = "ULARGE_INTEGER", "seen in symbols.";
-        0x18 TimerListEntry: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "seen in symbols.";
-        0x20 Dpc: runtime::Ptr32 = "KDPC *", "seen in symbols.";
-        0x24 Period: u32 = "ULONG", "seen in symbols. In milliseconds; zero for a timer that expires once.";
+        0x00 Header: DISPATCHER_HEADER_6_1_7601_24000_x86 = "DISPATCHER_HEADER", "from symbols.";
+        0x10 DueTime: ULARGE_INTEGER_5_0 = "ULARGE_INTEGER", "from symbols.";
+        0x18 TimerListEntry: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "from symbols.";
+        0x20 Dpc: runtime::Ptr32 = "KDPC *", "from symbols.";
+        0x24 Period: u32 = "ULONG", "from symbols. In milliseconds; zero for a timer that expires once.";
     }
 }
 
@@ -130,12 +130,12 @@ runtime::layout! {
     ///
     /// A timer, once or repeating, that may queue a DPC when it expires.
     pub struct KTIMER_6_1_7601_24000_x64: members::KTIMER, 0x40, 8 {
-        0x00 Header: DISPATCHER_HEADER_6_1_7601_24000_x64 = "DISPATCHER_HEADER", "seen in symbols.";
-        0x18 DueTime: ULARGE_INTEGER_5_0 = "ULARGE_INTEGER", "seen in symbols.";
-        0x20 TimerListEntry: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "seen in symbols.";
-        0x30 Dpc: runtime::Ptr64 = "KDPC *", "seen in symbols.";
-        0x38 Processor: u32 = "ULONG", "seen in symbols. On x86 encoded in the header.";
-        0x3c Period: u32 = "ULONG", "seen in symbols. In milliseconds; zero for a timer that expires once.";
+        0x00 Header: DISPATCHER_HEADER_6_1_7601_24000_x64 = "DISPATCHER_HEADER", "from symbols.";
+        0x18 DueTime: ULARGE_INTEGER_5_0 = "ULARGE_INTEGER", "from symbols.";
+        0x20 TimerListEntry: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "from symbols.";
+        0x30 Dpc: runtime::Ptr64 = "KDPC *", "from symbols.";
+        0x38 Processor: u32 = "ULONG", "from symbols. On x86 encoded in the header.";
+        0x3c Period: u32 = "ULONG", "from symbols. In milliseconds; zero for a timer that expires once.";
     }
 }
 
@@ -144,11 +144,11 @@ runtime::layout! {
     ///
     /// A timer, once or repeating, that may queue a DPC when it expires.
     pub struct KTIMER_6_2_x86: members::KTIMER, 0x28, 8 {
-        0x00 Header: DISPATCHER_HEADER_6_2_x86 = "DISPATCHER_HEADER", "seen in symbols.";
-        0x10 DueTime: ULARGE_INTEGER_5_0 = "ULARGE_INTEGER", "seen in symbols.";
-        0x18 TimerListEntry: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "seen in symbols.";
-        0x20 Dpc: runtime::Ptr32 = "KDPC *", "seen in symbols.";
-        0x24 Period: u32 = "ULONG", "seen in symbols. In milliseconds; zero for a timer that expires once.";
+        0x00 Header: DISPATCHER_HEADER_6_2_x86 = "DISPATCHER_HEADER", "from symbols.";
+        0x10 DueTime: ULARGE_INTEGER_5_0 = "ULARGE_INTEGER", "from symbols.";
+        0x18 TimerListEntry: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "from symbols.";
+        0x20 Dpc: runtime::Ptr32 = "KDPC *", "from symbols.";
+        0x24 Period: u32 = "ULONG", "from symbols. In milliseconds; zero for a timer that expires once.";
     }
 }
 
@@ -157,12 +157,12 @@ runtime::layout! {
     ///
     /// A timer, once or repeating, that may queue a DPC when it expires.
     pub struct KTIMER_6_2_x64: members::KTIMER, 0x40, 8 {
-        0x00 Header: DISPATCHER_HEADER_6_2_x64 = "DISPATCHER_HEADER", "seen in symbols.";
-        0x18 DueTime: ULARGE_INTEGER_5_0 = "ULARGE_INTEGER", "seen in symbols.";
-        0x20 TimerListEntry: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "seen in symbols.";
-        0x30 Dpc: runtime::Ptr64 = "KDPC *", "seen in symbols.";
-        0x38 Processor: u32 = "ULONG", "seen in symbols. On x86 encoded in the header.";
-        0x3c Period: u32 = "ULONG", "seen in symbols. In milliseconds; zero for a timer that expires once.";
+        0x00 Header: DISPATCHER_HEADER_6_2_x64 = "DISPATCHER_HEADER", "from symbols.";
+        0x18 DueTime: ULARGE_INTEGER_5_0 = "ULARGE_INTEGER", "from symbols.";
+        0x20 TimerListEntry: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "from symbols.";
+        0x30 Dpc: runtime::Ptr64 = "KDPC *", "from symbols.";
+        0x38 Processor: u32 = "ULONG", "from symbols. On x86 encoded in the header.";
+        0x3c Period: u32 = "ULONG", "from symbols. In milliseconds; zero for a timer that expires once.";
     }
 }
 
@@ -171,11 +171,11 @@ runtime::layout! {
     ///
     /// A timer, once or repeating, that may queue a DPC when it expires.
     pub struct KTIMER_6_3_x86: members::KTIMER, 0x28, 8 {
-        0x00 Header: DISPATCHER_HEADER_6_3_x86 = "DISPATCHER_HEADER", "seen in symbols.";
-        0x10 DueTime: ULARGE_INTEGER_5_0 = "ULARGE_INTEGER", "seen in symbols.";
-        0x18 TimerListEntry: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "seen in symbols.";
-        0x20 Dpc: runtime::Ptr32 = "KDPC *", "seen in symbols.";
-        0x24 Period: u32 = "ULONG", "seen in symbols. In milliseconds; zero for a timer that expires once.";
+        0x00 Header: DISPATCHER_HEADER_6_3_x86 = "DISPATCHER_HEADER", "from symbols.";
+        0x10 DueTime: ULARGE_INTEGER_5_0 = "ULARGE_INTEGER", "from symbols.";
+        0x18 TimerListEntry: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "from symbols.";
+        0x20 Dpc: runtime::Ptr32 = "KDPC *", "from symbols.";
+        0x24 Period: u32 = "ULONG", "from symbols. In milliseconds; zero for a timer that expires once.";
     }
 }
 
@@ -184,12 +184,12 @@ runtime::layout! {
     ///
     /// A timer, once or repeating, that may queue a DPC when it expires.
     pub struct KTIMER_6_3_x64: members::KTIMER, 0x40, 8 {
-        0x00 Header: DISPATCHER_HEADER_6_3_x64 = "DISPATCHER_HEADER", "seen in symbols.";
-        0x18 DueTime: ULARGE_INTEGER_5_0 = "ULARGE_INTEGER", "seen in symbols.";
-        0x20 TimerListEntry: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "seen in symbols.";
-        0x30 Dpc: runtime::Ptr64 = "KDPC *", "seen in symbols.";
-        0x38 Processor: u32 = "ULONG", "seen in symbols. On x86 encoded in the header.";
-        0x3c Period: u32 = "ULONG", "seen in symbols. In milliseconds; zero for a timer that expires once.";
+        0x00 Header: DISPATCHER_HEADER_6_3_x64 = "DISPATCHER_HEADER", "from symbols.";
+        0x18 DueTime: ULARGE_INTEGER_5_0 = "ULARGE_INTEGER", "from symbols.";
+        0x20 TimerListEntry: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "from symbols.";
+        0x30 Dpc: runtime::Ptr64 = "KDPC *", "from symbols.";
+        0x38 Processor: u32 = "ULONG", "from symbols. On x86 encoded in the header.";
+        0x3c Period: u32 = "ULONG", "from symbols. In milliseconds; zero for a timer that expires once.";
     }
 }
 
@@ -198,11 +198,11 @@ runtime::layout! {
     ///
     /// A timer, once or repeating, that may queue a DPC when it expires.
     pub struct KTIMER_6_3_9600_17031_x86: members::KTIMER, 0x28, 8 {
-        0x00 Header: DISPATCHER_HEADER_6_3_9600_17031_x86 = "DISPATCHER_HEADER", "seen in symbols.";
-        0x10 DueTime: ULARGE_INTEGER_5_0 = "ULARGE_INTEGER", "seen in symbols.";
-        0x18 TimerListEntry: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "seen in symbols.";
-        0x20 Dpc: runtime::Ptr32 = "KDPC *", "seen in symbols.";
-        0x24 Period: u32 = "ULONG", "seen in symbols. In milliseconds; zero for a timer that expires once.";
+        0x00 Header: DISPATCHER_HEADER_6_3_9600_17031_x86 = "DISPATCHER_HEADER", "from symbols.";
+        0x10 DueTime: ULARGE_INTEGER_5_0 = "ULARGE_INTEGER", "from symbols.";
+        0x18 TimerListEntry: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "from symbols.";
+        0x20 Dpc: runtime::Ptr32 = "KDPC *", "from symbols.";
+        0x24 Period: u32 = "ULONG", "from symbols. In milliseconds; zero for a timer that expires once.";
     }
 }
 
@@ -211,12 +211,12 @@ runtime::layout! {
     ///
     /// A timer, once or repeating, that may queue a DPC when it expires.
     pub struct KTIMER_6_3_9600_17031_x64: members::KTIMER, 0x40, 8 {
-        0x00 Header: DISPATCHER_HEADER_6_3_9600_17031_x64 = "DISPATCHER_HEADER", "seen in symbols.";
-        0x18 DueTime: ULARGE_INTEGER_5_0 = "ULARGE_INTEGER", "seen in symbols.";
-        0x20 TimerListEntry: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "seen in symbols.";
-        0x30 Dpc: runtime::Ptr64 = "KDPC *", "seen in symbols.";
-        0x38 Processor: u32 = "ULONG", "seen in symbols. On x86 encoded in the header.";
-        0x3c Period: u32 = "ULONG", "seen in symbols. In milliseconds; zero for a timer that expires once.";
+        0x00 Header: DISPATCHER_HEADER_6_3_9600_17031_x64 = "DISPATCHER_HEADER", "from symbols.";
+        0x18 DueTime: ULARGE_INTEGER_5_0 = "ULARGE_INTEGER", "from symbols.";
+        0x20 TimerListEntry: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "from symbols.";
+        0x30 Dpc: runtime::Ptr64 = "KDPC *", "from symbols.";
+        0x38 Processor: u32 = "ULONG", "from symbols. On x86 encoded in the header.";
+        0x3c Period: u32 = "ULONG", "from symbols. In milliseconds; zero for a timer that expires once.";
     }
 }
 
@@ -225,11 +225,11 @@ runtime::layout! {
     ///
     /// A timer, once or repeating, that may queue a DPC when it expires.
     pub struct KTIMER_10_0_x86: members::KTIMER, 0x28, 8 {
-        0x00 Header: DISPATCHER_HEADER_10_0_x86 = "DISPATCHER_HEADER", "seen in symbols.";
-        0x10 DueTime: ULARGE_INTEGER_5_0 = "ULARGE_INTEGER", "seen in symbols.";
-        0x18 TimerListEntry: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "seen in symbols.";
-        0x20 Dpc: runtime::Ptr32 = "KDPC *", "seen in symbols.";
-        0x24 Period: u32 = "ULONG", "seen in symbols. In milliseconds; zero for a timer that expires once.";
+        0x00 Header: DISPATCHER_HEADER_10_0_x86 = "DISPATCHER_HEADER", "from symbols.";
+        0x10 DueTime: ULARGE_INTEGER_5_0 = "ULARGE_INTEGER", "from symbols.";
+        0x18 TimerListEntry: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "from symbols.";
+        0x20 Dpc: runtime::Ptr32 = "KDPC *", "from symbols.";
+        0x24 Period: u32 = "ULONG", "from symbols. In milliseconds; zero for a timer that expires once.";
     }
 }
 
@@ -238,12 +238,12 @@ runtime::layout! {
     ///
     /// A timer, once or repeating, that may queue a DPC when it expires.
     pub struct KTIMER_10_0_x64: members::KTIMER, 0x40, 8 {
-        0x00 Header: DISPATCHER_HEADER_10_0_x64 = "DISPATCHER_HEADER", "seen in symbols.";
-        0x18 DueTime: ULARGE_INTEGER_5_0 = "ULARGE_INTEGER", "seen in symbols.";
-        0x20 TimerListEntry: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "seen in symbols.";
-        0x30 Dpc: runtime::Ptr64 = "KDPC *", "seen in symbols.";
-        0x38 Processor: u32 = "ULONG", "seen in symbols. On x86 encoded in the header.";
-        0x3c Period: u32 = "ULONG", "seen in symbols. In milliseconds; zero for a timer that expires once.";
+        0x00 Header: DISPATCHER_HEADER_10_0_x64 = "DISPATCHER_HEADER", "from symbols.";
+        0x18 DueTime: ULARGE_INTEGER_5_0 = "ULARGE_INTEGER", "from symbols.";
+        0x20 TimerListEntry: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "from symbols.";
+        0x30 Dpc: runtime::Ptr64 = "KDPC *", "from symbols.";
+        0x38 Processor: u32 = "ULONG", "from symbols. On x86 encoded in the header.";
+        0x3c Period: u32 = "ULONG", "from symbols. In milliseconds; zero for a timer that expires once.";
     }
 }
 
@@ -252,12 +252,12 @@ runtime::layout! {
     ///
     /// A timer, once or repeating, that may queue a DPC when it expires.
     pub struct KTIMER_10_0_10240_17770_x64: members::KTIMER, 0x40, 8 {
-        0x00 Header: DISPATCHER_HEADER_10_0_10240_17770_x64 = "DISPATCHER_HEADER", "seen in symbols.";
-        0x18 DueTime: ULARGE_INTEGER_5_0 = "ULARGE_INTEGER", "seen in symbols.";
-        0x20 TimerListEntry: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "seen in symbols.";
-        0x30 Dpc: runtime::Ptr64 = "KDPC *", "seen in symbols.";
-        0x38 Processor: u32 = "ULONG", "seen in symbols. On x86 encoded in the header.";
-        0x3c Period: u32 = "ULONG", "seen in symbols. In milliseconds; zero for a timer that expires once.";
+        0x00 Header: DISPATCHER_HEADER_10_0_10240_17770_x64 = "DISPATCHER_HEADER", "from symbols.";
+        0x18 DueTime: ULARGE_INTEGER_5_0 = "ULARGE_INTEGER", "from symbols.";
+        0x20 TimerListEntry: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "from symbols.";
+        0x30 Dpc: runtime::Ptr64 = "KDPC *", "from symbols.";
+        0x38 Processor: u32 = "ULONG", "from symbols. On x86 encoded in the header.";
+        0x3c Period: u32 = "ULONG", "from symbols. In milliseconds; zero for a timer that expires once.";
     }
 }
 
@@ -266,11 +266,11 @@ runtime::layout! {
     ///
     /// A timer, once or repeating, that may queue a DPC when it expires.
     pub struct KTIMER_1703_x86: members::KTIMER, 0x28, 8 {
-        0x00 Header: DISPATCHER_HEADER_1703_x86 = "DISPATCHER_HEADER", "seen in symbols.";
-        0x10 DueTime: ULARGE_INTEGER_5_0 = "ULARGE_INTEGER", "seen in symbols.";
-        0x18 TimerListEntry: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "seen in symbols.";
-        0x20 Dpc: runtime::Ptr32 = "KDPC *", "seen in symbols.";
-        0x24 Period: u32 = "ULONG", "seen in symbols. In milliseconds; zero for a timer that expires once.";
+        0x00 Header: DISPATCHER_HEADER_1703_x86 = "DISPATCHER_HEADER", "from symbols.";
+        0x10 DueTime: ULARGE_INTEGER_5_0 = "ULARGE_INTEGER", "from symbols.";
+        0x18 TimerListEntry: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "from symbols.";
+        0x20 Dpc: runtime::Ptr32 = "KDPC *", "from symbols.";
+        0x24 Period: u32 = "ULONG", "from symbols. In milliseconds; zero for a timer that expires once.";
     }
 }
 
@@ -279,12 +279,12 @@ runtime::layout! {
     ///
     /// A timer, once or repeating, that may queue a DPC when it expires.
     pub struct KTIMER_1703_x64: members::KTIMER, 0x40, 8 {
-        0x00 Header: DISPATCHER_HEADER_1703_x64 = "DISPATCHER_HEADER", "seen in symbols.";
-        0x18 DueTime: ULARGE_INTEGER_5_0 = "ULARGE_INTEGER", "seen in symbols.";
-        0x20 TimerListEntry: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "seen in symbols.";
-        0x30 Dpc: runtime::Ptr64 = "KDPC *", "seen in symbols.";
-        0x38 Processor: u32 = "ULONG", "seen in symbols. On x86 encoded in the header.";
-        0x3c Period: u32 = "ULONG", "seen in symbols. In milliseconds; zero for a timer that expires once.";
+        0x00 Header: DISPATCHER_HEADER_1703_x64 = "DISPATCHER_HEADER", "from symbols.";
+        0x18 DueTime: ULARGE_INTEGER_5_0 = "ULARGE_INTEGER", "from symbols.";
+        0x20 TimerListEntry: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "from symbols.";
+        0x30 Dpc: runtime::Ptr64 = "KDPC *", "from symbols.";
+        0x38 Processor: u32 = "ULONG", "from symbols. On x86 encoded in the header.";
+        0x3c Period: u32 = "ULONG", "from symbols. In milliseconds; zero for a timer that expires once.";
     }
 }
 
@@ -293,11 +293,11 @@ runtime::layout! {
     ///
     /// A timer, once or repeating, that may queue a DPC when it expires.
     pub struct KTIMER_1803_x86: members::KTIMER, 0x28, 8 {
-        0x00 Header: DISPATCHER_HEADER_1803_x86 = "DISPATCHER_HEADER", "seen in symbols.";
-        0x10 DueTime: ULARGE_INTEGER_5_0 = "ULARGE_INTEGER", "seen in symbols.";
-        0x18 TimerListEntry: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "seen in symbols.";
-        0x20 Dpc: runtime::Ptr32 = "KDPC *", "seen in symbols.";
-        0x24 Period: u32 = "ULONG", "seen in symbols. In milliseconds; zero for a timer that expires once.";
+        0x00 Header: DISPATCHER_HEADER_1803_x86 = "DISPATCHER_HEADER", "from symbols.";
+        0x10 DueTime: ULARGE_INTEGER_5_0 = "ULARGE_INTEGER", "from symbols.";
+        0x18 TimerListEntry: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "from symbols.";
+        0x20 Dpc: runtime::Ptr32 = "KDPC *", "from symbols.";
+        0x24 Period: u32 = "ULONG", "from symbols. In milliseconds; zero for a timer that expires once.";
     }
 }
 
@@ -306,12 +306,12 @@ runtime::layout! {
     ///
     /// A timer, once or repeating, that may queue a DPC when it expires.
     pub struct KTIMER_1803_x64: members::KTIMER, 0x40, 8 {
-        0x00 Header: DISPATCHER_HEADER_1803_x64 = "DISPATCHER_HEADER", "seen in symbols.";
-        0x18 DueTime: ULARGE_INTEGER_5_0 = "ULARGE_INTEGER", "seen in symbols.";
-        0x20 TimerListEntry: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "seen in symbols.";
-        0x30 Dpc: runtime::Ptr64 = "KDPC *", "seen in symbols.";
-        0x38 Processor: u32 = "ULONG", "seen in symbols. On x86 encoded in the header.";
-        0x3c Period: u32 = "ULONG", "seen in symbols. In milliseconds; zero for a timer that expires once.";
+        0x00 Header: DISPATCHER_HEADER_1803_x64 = "DISPATCHER_HEADER", "from symbols.";
+        0x18 DueTime: ULARGE_INTEGER_5_0 = "ULARGE_INTEGER", "from symbols.";
+        0x20 TimerListEntry: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "from symbols.";
+        0x30 Dpc: runtime::Ptr64 = "KDPC *", "from symbols.";
+        0x38 Processor: u32 = "ULONG", "from symbols. On x86 encoded in the header.";
+        0x3c Period: u32 = "ULONG", "from symbols. In milliseconds; zero for a timer that expires once.";
     }
 }
 
@@ -320,12 +320,12 @@ runtime::layout! {
     ///
     /// A timer, once or repeating, that may queue a DPC when it expires.
     pub struct KTIMER_1803_arm64: members::KTIMER, 0x40, 8 {
-        0x00 Header: DISPATCHER_HEADER_1803_arm64 = "DISPATCHER_HEADER", "seen in symbols.";
-        0x18 DueTime: ULARGE_INTEGER_5_0 = "ULARGE_INTEGER", "seen in symbols.";
-        0x20 TimerListEntry: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "seen in symbols.";
-        0x30 Dpc: runtime::Ptr64 = "KDPC *", "seen in symbols.";
-        0x38 Processor: u32 = "ULONG", "seen in symbols. On x86 encoded in the header.";
-        0x3c Period: u32 = "ULONG", "seen in symbols. In milliseconds; zero for a timer that expires once.";
+        0x00 Header: DISPATCHER_HEADER_1803_arm64 = "DISPATCHER_HEADER", "from symbols.";
+        0x18 DueTime: ULARGE_INTEGER_5_0 = "ULARGE_INTEGER", "from symbols.";
+        0x20 TimerListEntry: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "from symbols.";
+        0x30 Dpc: runtime::Ptr64 = "KDPC *", "from symbols.";
+        0x38 Processor: u32 = "ULONG", "from symbols. On x86 encoded in the header.";
+        0x3c Period: u32 = "ULONG", "from symbols. In milliseconds; zero for a timer that expires once.";
     }
 }
 
@@ -334,11 +334,11 @@ runtime::layout! {
     ///
     /// A timer, once or repeating, that may queue a DPC when it expires.
     pub struct KTIMER_1809_x86: members::KTIMER, 0x28, 8 {
-        0x00 Header: DISPATCHER_HEADER_1809_x86 = "DISPATCHER_HEADER", "seen in symbols.";
-        0x10 DueTime: ULARGE_INTEGER_5_0 = "ULARGE_INTEGER", "seen in symbols.";
-        0x18 TimerListEntry: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "seen in symbols.";
-        0x20 Dpc: runtime::Ptr32 = "KDPC *", "seen in symbols.";
-        0x24 Period: u32 = "ULONG", "seen in symbols. In milliseconds; zero for a timer that expires once.";
+        0x00 Header: DISPATCHER_HEADER_1809_x86 = "DISPATCHER_HEADER", "from symbols.";
+        0x10 DueTime: ULARGE_INTEGER_5_0 = "ULARGE_INTEGER", "from symbols.";
+        0x18 TimerListEntry: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "from symbols.";
+        0x20 Dpc: runtime::Ptr32 = "KDPC *", "from symbols.";
+        0x24 Period: u32 = "ULONG", "from symbols. In milliseconds; zero for a timer that expires once.";
     }
 }
 
@@ -347,13 +347,13 @@ runtime::layout! {
     ///
     /// A timer, once or repeating, that may queue a DPC when it expires.
     pub struct KTIMER_2004_x64: members::KTIMER, 0x40, 8 {
-        0x00 Header: DISPATCHER_HEADER_2004_x64 = "DISPATCHER_HEADER", "seen in symbols.";
-        0x18 DueTime: ULARGE_INTEGER_5_0 = "ULARGE_INTEGER", "seen in symbols.";
-        0x20 TimerListEntry: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "seen in symbols.";
-        0x30 Dpc: runtime::Ptr64 = "KDPC *", "seen in symbols.";
-        0x38 Processor: u16 = "USHORT", "seen in symbols. On x86 encoded in the header.";
-        0x3a TimerType: u16 = "USHORT", "seen in symbols.";
-        0x3c Period: u32 = "ULONG", "seen in symbols. In milliseconds; zero for a timer that expires once.";
+        0x00 Header: DISPATCHER_HEADER_2004_x64 = "DISPATCHER_HEADER", "from symbols.";
+        0x18 DueTime: ULARGE_INTEGER_5_0 = "ULARGE_INTEGER", "from symbols.";
+        0x20 TimerListEntry: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "from symbols.";
+        0x30 Dpc: runtime::Ptr64 = "KDPC *", "from symbols.";
+        0x38 Processor: u16 = "USHORT", "from symbols. On x86 encoded in the header.";
+        0x3a TimerType: u16 = "USHORT", "from symbols.";
+        0x3c Period: u32 = "ULONG", "from symbols. In milliseconds; zero for a timer that expires once.";
     }
 }
 
@@ -362,13 +362,13 @@ runtime::layout! {
     ///
     /// A timer, once or repeating, that may queue a DPC when it expires.
     pub struct KTIMER_server_2022_x64: members::KTIMER, 0x40, 8 {
-        0x00 Header: DISPATCHER_HEADER_server_2022_x64 = "DISPATCHER_HEADER", "seen in symbols.";
-        0x18 DueTime: ULARGE_INTEGER_5_0 = "ULARGE_INTEGER", "seen in symbols.";
-        0x20 TimerListEntry: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "seen in symbols.";
-        0x30 Dpc: runtime::Ptr64 = "KDPC *", "seen in symbols.";
-        0x38 Processor: u16 = "USHORT", "seen in symbols. On x86 encoded in the header.";
-        0x3a TimerType: u16 = "USHORT", "seen in symbols.";
-        0x3c Period: u32 = "ULONG", "seen in symbols. In milliseconds; zero for a timer that expires once.";
+        0x00 Header: DISPATCHER_HEADER_server_2022_x64 = "DISPATCHER_HEADER", "from symbols.";
+        0x18 DueTime: ULARGE_INTEGER_5_0 = "ULARGE_INTEGER", "from symbols.";
+        0x20 TimerListEntry: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "from symbols.";
+        0x30 Dpc: runtime::Ptr64 = "KDPC *", "from symbols.";
+        0x38 Processor: u16 = "USHORT", "from symbols. On x86 encoded in the header.";
+        0x3a TimerType: u16 = "USHORT", "from symbols.";
+        0x3c Period: u32 = "ULONG", "from symbols. In milliseconds; zero for a timer that expires once.";
     }
 }
 
@@ -377,13 +377,13 @@ runtime::layout! {
     ///
     /// A timer, once or repeating, that may queue a DPC when it expires.
     pub struct KTIMER_26H1_x64: members::KTIMER, 0x40, 8 {
-        0x00 Header: DISPATCHER_HEADER_server_2022_x64 = "DISPATCHER_HEADER", "seen in symbols.";
-        0x18 DueTime: ULARGE_INTEGER_5_0 = "ULARGE_INTEGER", "seen in symbols.";
-        0x20 TimerListEntry: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "seen in symbols.";
-        0x30 Dpc: runtime::Ptr64 = "KDPC *", "seen in symbols.";
-        0x38 Processor: u16 = "USHORT", "seen in symbols. On x86 encoded in the header.";
-        0x3a TimerType: u8 = "UCHAR", "seen in symbols.";
-        0x3b TimerDifObjTracking: i8 = "CHAR", "seen in symbols.";
-        0x3c Period: u32 = "ULONG", "seen in symbols. In milliseconds; zero for a timer that expires once.";
+        0x00 Header: DISPATCHER_HEADER_server_2022_x64 = "DISPATCHER_HEADER", "from symbols.";
+        0x18 DueTime: ULARGE_INTEGER_5_0 = "ULARGE_INTEGER", "from symbols.";
+        0x20 TimerListEntry: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "from symbols.";
+        0x30 Dpc: runtime::Ptr64 = "KDPC *", "from symbols.";
+        0x38 Processor: u16 = "USHORT", "from symbols. On x86 encoded in the header.";
+        0x3a TimerType: u8 = "UCHAR", "from symbols.";
+        0x3b TimerDifObjTracking: i8 = "CHAR", "from symbols.";
+        0x3c Period: u32 = "ULONG", "from symbols. In milliseconds; zero for a timer that expires once.";
     }
 }

@@ -12,7 +12,7 @@ runtime::layout! {
     /// LDR\_DATA\_TABLE\_ENTRY and KLDR\_DATA\_TABLE\_ENTRY have in common, whose later members differ between versions.
     pub struct LOADED_MODULE_5_0_x86: members::LOADED_MODULE, 0x34, 4 {
         0x00 InLoadOrderLinks: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "documented.";
-        0x08 Reserved: [runtime::Ptr32; 4] = "PVOID [4]", "bytes of no known use.";
+        0x08 Reserved: [runtime::Ptr32; 4] = "PVOID [4]", "unidentified.";
         0x18 DllBase: runtime::Ptr32 = "PVOID", "documented. Where the image begins.";
         0x1c EntryPoint: runtime::Ptr32 = "PVOID", "documented.";
         0x20 SizeOfImage: u32 = "ULONG", "documented.";
@@ -28,7 +28,7 @@ runtime::layout! {
     /// LDR\_DATA\_TABLE\_ENTRY and KLDR\_DATA\_TABLE\_ENTRY have in common, whose later members differ between versions.
     pub struct LOADED_MODULE_5_2_3790_sp1_x64: members::LOADED_MODULE, 0x68, 8 {
         0x00 InLoadOrderLinks: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "documented.";
-        0x10 Reserved: [runtime::Ptr64; 4] = "PVOID [4]", "bytes of no known use.";
+        0x10 Reserved: [runtime::Ptr64; 4] = "PVOID [4]", "unidentified.";
         0x30 DllBase: runtime::Ptr64 = "PVOID", "documented. Where the image begins.";
         0x38 EntryPoint: runtime::Ptr64 = "PVOID", "documented.";
         0x40 SizeOfImage: u32 = "ULONG", "documented.";

@@ -10,7 +10,7 @@ runtime::layout! {
     ///
     /// An identifier that is unique on one computer until it restarts.
     pub struct LUID_5_0: members::LUID, 0x8, 4 {
-        0x00 LowPart: u32 = "ULONG", "seen in symbols. The low dword.";
-        0x04 HighPart: i32 = "LONG", "seen in symbols. The high dword.";
+        0x00 LowPart: u32 = "ULONG", "from symbols. The low dword.";
+        0x04 HighPart: i32 = "LONG", "from symbols. The high dword.";
     }
 }

@@ -10,18 +10,18 @@ runtime::layout! {
     ///
     /// What the code that the message compiler writes for a provider keeps of its enabling.
     pub struct MCGEN_TRACE_CONTEXT_6_2_x86: members::MCGEN_TRACE_CONTEXT, 0x38, 8 {
-        0x00 RegistrationHandle: u64 = "REGHANDLE", "seen in symbols. The handle of the registration.";
-        0x08 Logger: u64 = "TRACEHANDLE", "seen in symbols. The session that enabled the provider last.";
-        0x10 MatchAnyKeyword: u64 = "ULONGLONG", "seen in symbols. Keywords of which a wanted event has one.";
-        0x18 MatchAllKeyword: u64 = "ULONGLONG", "seen in symbols. Keywords of which it has all.";
-        0x20 Flags: u32 = "ULONG", "seen in symbols.";
-        0x24 IsEnabled: u32 = "ULONG", "seen in symbols. Whether the provider is enabled.";
-        0x28 Level: u8 = "UCHAR", "seen in symbols. The highest level that is wanted.";
-        0x29 Reserve: u8 = "UCHAR", "seen in symbols. Not in use.";
-        0x2a EnableBitsCount: u16 = "USHORT", "seen in symbols. How many bits EnableBitMask has.";
-        0x2c EnableBitMask: runtime::Ptr32 = "ULONG *", "seen in symbols. Which kinds of events are wanted, a bit each.";
-        0x30 EnableKeyWords: runtime::Ptr32 = "ULONGLONG *", "seen in symbols. The keywords of each kind of event.";
-        0x34 EnableLevel: runtime::Ptr32 = "UCHAR *", "seen in symbols. The level of each kind of event.";
+        0x00 RegistrationHandle: u64 = "REGHANDLE", "from symbols. The handle of the registration.";
+        0x08 Logger: u64 = "TRACEHANDLE", "from symbols. The session that enabled the provider last.";
+        0x10 MatchAnyKeyword: u64 = "ULONGLONG", "from symbols. Keywords of which a wanted event has one.";
+        0x18 MatchAllKeyword: u64 = "ULONGLONG", "from symbols. Keywords of which it has all.";
+        0x20 Flags: u32 = "ULONG", "from symbols.";
+        0x24 IsEnabled: u32 = "ULONG", "from symbols. Whether the provider is enabled.";
+        0x28 Level: u8 = "UCHAR", "from symbols. The highest level that is wanted.";
+        0x29 Reserve: u8 = "UCHAR", "from symbols. Not in use.";
+        0x2a EnableBitsCount: u16 = "USHORT", "from symbols. How many bits EnableBitMask has.";
+        0x2c EnableBitMask: runtime::Ptr32 = "ULONG *", "from symbols. Which kinds of events are wanted, a bit each.";
+        0x30 EnableKeyWords: runtime::Ptr32 = "ULONGLONG *", "from symbols. The keywords of each kind of event.";
+        0x34 EnableLevel: runtime::Ptr32 = "UCHAR *", "from symbols. The level of each kind of event.";
     }
 }
 
@@ -30,18 +30,18 @@ runtime::layout! {
     ///
     /// What the code that the message compiler writes for a provider keeps of its enabling.
     pub struct MCGEN_TRACE_CONTEXT_6_2_x64: members::MCGEN_TRACE_CONTEXT, 0x48, 8 {
-        0x00 RegistrationHandle: u64 = "REGHANDLE", "seen in symbols. The handle of the registration.";
-        0x08 Logger: u64 = "TRACEHANDLE", "seen in symbols. The session that enabled the provider last.";
-        0x10 MatchAnyKeyword: u64 = "ULONGLONG", "seen in symbols. Keywords of which a wanted event has one.";
-        0x18 MatchAllKeyword: u64 = "ULONGLONG", "seen in symbols. Keywords of which it has all.";
-        0x20 Flags: u32 = "ULONG", "seen in symbols.";
-        0x24 IsEnabled: u32 = "ULONG", "seen in symbols. Whether the provider is enabled.";
-        0x28 Level: u8 = "UCHAR", "seen in symbols. The highest level that is wanted.";
-        0x29 Reserve: u8 = "UCHAR", "seen in symbols. Not in use.";
-        0x2a EnableBitsCount: u16 = "USHORT", "seen in symbols. How many bits EnableBitMask has.";
+        0x00 RegistrationHandle: u64 = "REGHANDLE", "from symbols. The handle of the registration.";
+        0x08 Logger: u64 = "TRACEHANDLE", "from symbols. The session that enabled the provider last.";
+        0x10 MatchAnyKeyword: u64 = "ULONGLONG", "from symbols. Keywords of which a wanted event has one.";
+        0x18 MatchAllKeyword: u64 = "ULONGLONG", "from symbols. Keywords of which it has all.";
+        0x20 Flags: u32 = "ULONG", "from symbols.";
+        0x24 IsEnabled: u32 = "ULONG", "from symbols. Whether the provider is enabled.";
+        0x28 Level: u8 = "UCHAR", "from symbols. The highest level that is wanted.";
+        0x29 Reserve: u8 = "UCHAR", "from symbols. Not in use.";
+        0x2a EnableBitsCount: u16 = "USHORT", "from symbols. How many bits EnableBitMask has.";
         0x2c _padding2C: [u8; 4], "padding.";
-        0x30 EnableBitMask: runtime::Ptr64 = "ULONG *", "seen in symbols. Which kinds of events are wanted, a bit each.";
-        0x38 EnableKeyWords: runtime::Ptr64 = "ULONGLONG *", "seen in symbols. The keywords of each kind of event.";
-        0x40 EnableLevel: runtime::Ptr64 = "UCHAR *", "seen in symbols. The level of each kind of event.";
+        0x30 EnableBitMask: runtime::Ptr64 = "ULONG *", "from symbols. Which kinds of events are wanted, a bit each.";
+        0x38 EnableKeyWords: runtime::Ptr64 = "ULONGLONG *", "from symbols. The keywords of each kind of event.";
+        0x40 EnableLevel: runtime::Ptr64 = "UCHAR *", "from symbols. The level of each kind of event.";
     }
 }

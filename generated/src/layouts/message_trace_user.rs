@@ -13,10 +13,10 @@ runtime::layout! {
         0x00 MessageHeader: MESSAGE_TRACE_HEADER_5_1 = "MESSAGE_TRACE_HEADER", "documented. The kernel takes MessageNumber from it, and makes a header of its own.";
         0x08 MessageFlags: u32 = "ULONG", "documented. TRACE\\_MESSAGE\\_FLAG.";
         0x0c _padding0C: [u8; 4], "padding.";
-        0x10 SessionHandle: u64 = "TRACEHANDLE", "documented without a name. The session; the kernel does not look at it.";
+        0x10 SessionHandle: u64 = "TRACEHANDLE", "documented, name unknown. The session; the kernel does not look at it.";
         0x18 MessageGuid: GUID_5_0 = "GUID", "documented. A GUID, or with TRACE\\_MESSAGE\\_COMPONENT\\_ID the four bytes of a component.";
         0x28 DataSize: u32 = "ULONG", "documented. Bytes of Data, or from 6.0 on of what it points to.";
-        0x2c Data: [u8; 1] = "UCHAR [1]", "documented without a name. The arguments of the message, one after the other.";
+        0x2c Data: [u8; 1] = "UCHAR [1]", "documented, name unknown. The arguments of the message, one after the other.";
         0x2d _padding2D: [u8; 3], "padding.";
     }
 }
@@ -26,7 +26,7 @@ runtime::layout! {
     ///
     /// A message as user mode hands it to NtTraceEvent. It is the same on all architectures.
     pub struct MESSAGE_TRACE_USER_early_6_0: members::MESSAGE_TRACE_USER, 0x30, 8 {
-        0x00 SessionHandle: u64 = "TRACEHANDLE", "documented without a name. The session; the kernel does not look at it.";
+        0x00 SessionHandle: u64 = "TRACEHANDLE", "documented, name unknown. The session; the kernel does not look at it.";
         0x08 MessageHeader: MESSAGE_TRACE_HEADER_5_1 = "MESSAGE_TRACE_HEADER", "documented. The kernel takes MessageNumber from it, and makes a header of its own.";
         0x10 MessageGuid: GUID_5_0 = "GUID", "documented. A GUID, or with TRACE\\_MESSAGE\\_COMPONENT\\_ID the four bytes of a component.";
         0x20 MessageFlags: u32 = "ULONG", "documented. TRACE\\_MESSAGE\\_FLAG.";

@@ -10,11 +10,11 @@ runtime::layout! {
     ///
     /// The identity of a symbol file in format 2.
     pub struct NB10_6_2: members::NB10, 0x14, 4 {
-        0x00 Signature: u32 = "ULONG", "seen in symbols. The letters NB10.";
-        0x04 Offset: u32 = "ULONG", "seen in symbols.";
-        0x08 TimeStamp: u32 = "ULONG", "seen in symbols. When the file was made.";
-        0x0c Age: u32 = "ULONG", "seen in symbols. How often the file was changed.";
-        0x10 PdbName: [i8; 1] = "CHAR [ANYSIZE_ARRAY]", "seen in symbols. The path of the file.";
+        0x00 Signature: u32 = "ULONG", "from symbols. The letters NB10.";
+        0x04 Offset: u32 = "ULONG", "from symbols.";
+        0x08 TimeStamp: u32 = "ULONG", "from symbols. When the file was made.";
+        0x0c Age: u32 = "ULONG", "from symbols. How often the file was changed.";
+        0x10 PdbName: [i8; 1] = "CHAR [ANYSIZE_ARRAY]", "from symbols. The path of the file.";
         0x11 _padding11: [u8; 3], "padding.";
     }
 }

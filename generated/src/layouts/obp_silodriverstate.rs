@@ -10,9 +10,9 @@ runtime::layout! {
     ///
     /// What the object manager keeps for a silo.
     pub struct OBP_SILODRIVERSTATE_10_0_x86: members::OBP_SILODRIVERSTATE, 0x74, 4 {
-        0x00 SystemDeviceMap: runtime::Ptr32 = "DEVICE_MAP *", "seen in symbols.";
-        0x04 SystemDosDeviceState: OBP_SYSTEM_DOS_DEVICE_STATE_10_0 = "OBP_SYSTEM_DOS_DEVICE_STATE", "seen in symbols.";
-        0x70 DeviceMapLock: EX_PUSH_LOCK_5_2_3790_sp1_x86 = "EX_PUSH_LOCK", "seen in symbols.";
+        0x00 SystemDeviceMap: runtime::Ptr32 = "DEVICE_MAP *", "from symbols.";
+        0x04 SystemDosDeviceState: OBP_SYSTEM_DOS_DEVICE_STATE_10_0 = "OBP_SYSTEM_DOS_DEVICE_STATE", "from symbols.";
+        0x70 DeviceMapLock: EX_PUSH_LOCK_5_2_3790_sp1_x86 = "EX_PUSH_LOCK", "from symbols.";
     }
 }
 
@@ -21,10 +21,10 @@ runtime::layout! {
     ///
     /// What the object manager keeps for a silo.
     pub struct OBP_SILODRIVERSTATE_10_0_x64: members::OBP_SILODRIVERSTATE, 0x80, 8 {
-        0x00 SystemDeviceMap: runtime::Ptr64 = "DEVICE_MAP *", "seen in symbols.";
-        0x08 SystemDosDeviceState: OBP_SYSTEM_DOS_DEVICE_STATE_10_0 = "OBP_SYSTEM_DOS_DEVICE_STATE", "seen in symbols.";
+        0x00 SystemDeviceMap: runtime::Ptr64 = "DEVICE_MAP *", "from symbols.";
+        0x08 SystemDosDeviceState: OBP_SYSTEM_DOS_DEVICE_STATE_10_0 = "OBP_SYSTEM_DOS_DEVICE_STATE", "from symbols.";
         0x74 _padding74: [u8; 4], "padding.";
-        0x78 DeviceMapLock: EX_PUSH_LOCK_5_2_3790_sp1_x64 = "EX_PUSH_LOCK", "seen in symbols.";
+        0x78 DeviceMapLock: EX_PUSH_LOCK_5_2_3790_sp1_x64 = "EX_PUSH_LOCK", "from symbols.";
     }
 }
 
@@ -33,10 +33,10 @@ runtime::layout! {
     ///
     /// What the object manager keeps for a silo.
     pub struct OBP_SILODRIVERSTATE_1511_x86: members::OBP_SILODRIVERSTATE, 0x1a4, 4 {
-        0x00 SystemDeviceMap: runtime::Ptr32 = "DEVICE_MAP *", "seen in symbols.";
-        0x04 SystemDosDeviceState: OBP_SYSTEM_DOS_DEVICE_STATE_10_0 = "OBP_SYSTEM_DOS_DEVICE_STATE", "seen in symbols.";
-        0x70 DeviceMapLock: EX_PUSH_LOCK_5_2_3790_sp1_x86 = "EX_PUSH_LOCK", "seen in symbols.";
-        0x74 PrivateNamespaceLookupTable: OBJECT_NAMESPACE_LOOKUPTABLE_1511_x86 = "OBJECT_NAMESPACE_LOOKUPTABLE", "seen in symbols.";
+        0x00 SystemDeviceMap: runtime::Ptr32 = "DEVICE_MAP *", "from symbols.";
+        0x04 SystemDosDeviceState: OBP_SYSTEM_DOS_DEVICE_STATE_10_0 = "OBP_SYSTEM_DOS_DEVICE_STATE", "from symbols.";
+        0x70 DeviceMapLock: EX_PUSH_LOCK_5_2_3790_sp1_x86 = "EX_PUSH_LOCK", "from symbols.";
+        0x74 PrivateNamespaceLookupTable: OBJECT_NAMESPACE_LOOKUPTABLE_1511_x86 = "OBJECT_NAMESPACE_LOOKUPTABLE", "from symbols.";
     }
 }
 
@@ -45,11 +45,11 @@ runtime::layout! {
     ///
     /// What the object manager keeps for a silo.
     pub struct OBP_SILODRIVERSTATE_1511_x64: members::OBP_SILODRIVERSTATE, 0x2e0, 8 {
-        0x00 SystemDeviceMap: runtime::Ptr64 = "DEVICE_MAP *", "seen in symbols.";
-        0x08 SystemDosDeviceState: OBP_SYSTEM_DOS_DEVICE_STATE_10_0 = "OBP_SYSTEM_DOS_DEVICE_STATE", "seen in symbols.";
+        0x00 SystemDeviceMap: runtime::Ptr64 = "DEVICE_MAP *", "from symbols.";
+        0x08 SystemDosDeviceState: OBP_SYSTEM_DOS_DEVICE_STATE_10_0 = "OBP_SYSTEM_DOS_DEVICE_STATE", "from symbols.";
         0x74 _padding74: [u8; 4], "padding.";
-        0x78 DeviceMapLock: EX_PUSH_LOCK_5_2_3790_sp1_x64 = "EX_PUSH_LOCK", "seen in symbols.";
-        0x80 PrivateNamespaceLookupTable: OBJECT_NAMESPACE_LOOKUPTABLE_1511_x64 = "OBJECT_NAMESPACE_LOOKUPTABLE", "seen in symbols.";
+        0x78 DeviceMapLock: EX_PUSH_LOCK_5_2_3790_sp1_x64 = "EX_PUSH_LOCK", "from symbols.";
+        0x80 PrivateNamespaceLookupTable: OBJECT_NAMESPACE_LOOKUPTABLE_1511_x64 = "OBJECT_NAMESPACE_LOOKUPTABLE", "from symbols.";
     }
 }
 
@@ -58,10 +58,10 @@ runtime::layout! {
     ///
     /// What the object manager keeps for a silo.
     pub struct OBP_SILODRIVERSTATE_server_2022_x64: members::OBP_SILODRIVERSTATE, 0x2e0, 8 {
-        0x00 SystemDeviceMap: EX_FAST_REF_5_2_3790_sp1_x64 = "EX_FAST_REF", "seen in symbols.";
-        0x08 SystemDosDeviceState: OBP_SYSTEM_DOS_DEVICE_STATE_10_0 = "OBP_SYSTEM_DOS_DEVICE_STATE", "seen in symbols.";
+        0x00 SystemDeviceMap: EX_FAST_REF_5_2_3790_sp1_x64 = "EX_FAST_REF", "from symbols.";
+        0x08 SystemDosDeviceState: OBP_SYSTEM_DOS_DEVICE_STATE_10_0 = "OBP_SYSTEM_DOS_DEVICE_STATE", "from symbols.";
         0x74 _padding74: [u8; 4], "padding.";
-        0x78 DeviceMapLock: EX_PUSH_LOCK_5_2_3790_sp1_x64 = "EX_PUSH_LOCK", "seen in symbols.";
-        0x80 PrivateNamespaceLookupTable: OBJECT_NAMESPACE_LOOKUPTABLE_1511_x64 = "OBJECT_NAMESPACE_LOOKUPTABLE", "seen in symbols.";
+        0x78 DeviceMapLock: EX_PUSH_LOCK_5_2_3790_sp1_x64 = "EX_PUSH_LOCK", "from symbols.";
+        0x80 PrivateNamespaceLookupTable: OBJECT_NAMESPACE_LOOKUPTABLE_1511_x64 = "OBJECT_NAMESPACE_LOOKUPTABLE", "from symbols.";
     }
 }

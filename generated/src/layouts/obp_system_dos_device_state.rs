@@ -10,7 +10,7 @@ runtime::layout! {
     ///
     /// What the object manager keeps of the drive letters of a silo.
     pub struct OBP_SYSTEM_DOS_DEVICE_STATE_10_0: members::OBP_SYSTEM_DOS_DEVICE_STATE, 0x6c, 4 {
-        0x00 GlobalDeviceMap: u32 = "ULONG", "seen in symbols.";
-        0x04 LocalDeviceCount: [u32; 26] = "ULONG [26]", "seen in symbols.";
+        0x00 GlobalDeviceMap: u32 = "ULONG", "from symbols.";
+        0x04 LocalDeviceCount: [u32; 26] = "ULONG [26]", "from symbols.";
     }
 }

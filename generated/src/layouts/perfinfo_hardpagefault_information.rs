@@ -10,11 +10,11 @@ runtime::layout! {
     ///
     /// The data of the event that a page was read from a disk.
     pub struct PERFINFO_HARDPAGEFAULT_INFORMATION_early_6_0_x86: members::PERFINFO_HARDPAGEFAULT_INFORMATION, 0x18, 8 {
-        0x00 ReadOffset: LARGE_INTEGER_5_0 = "LARGE_INTEGER", "seen in symbols. Where in the file the page is.";
-        0x08 VirtualAddress: runtime::Ptr32 = "PVOID", "seen in symbols. The address that was missing.";
-        0x0c FileObject: runtime::Ptr32 = "PVOID", "seen in symbols. The file.";
-        0x10 ThreadId: u32 = "ULONG", "seen in symbols. The thread that needed the page.";
-        0x14 ByteCount: u32 = "ULONG", "seen in symbols. Bytes that were read.";
+        0x00 ReadOffset: LARGE_INTEGER_5_0 = "LARGE_INTEGER", "from symbols. Where in the file the page is.";
+        0x08 VirtualAddress: runtime::Ptr32 = "PVOID", "from symbols. The address that was missing.";
+        0x0c FileObject: runtime::Ptr32 = "PVOID", "from symbols. The file.";
+        0x10 ThreadId: u32 = "ULONG", "from symbols. The thread that needed the page.";
+        0x14 ByteCount: u32 = "ULONG", "from symbols. Bytes that were read.";
     }
 }
 
@@ -23,10 +23,10 @@ runtime::layout! {
     ///
     /// The data of the event that a page was read from a disk.
     pub struct PERFINFO_HARDPAGEFAULT_INFORMATION_early_6_0_x64: members::PERFINFO_HARDPAGEFAULT_INFORMATION, 0x20, 8 {
-        0x00 ReadOffset: LARGE_INTEGER_5_0 = "LARGE_INTEGER", "seen in symbols. Where in the file the page is.";
-        0x08 VirtualAddress: runtime::Ptr64 = "PVOID", "seen in symbols. The address that was missing.";
-        0x10 FileObject: runtime::Ptr64 = "PVOID", "seen in symbols. The file.";
-        0x18 ThreadId: u32 = "ULONG", "seen in symbols. The thread that needed the page.";
-        0x1c ByteCount: u32 = "ULONG", "seen in symbols. Bytes that were read.";
+        0x00 ReadOffset: LARGE_INTEGER_5_0 = "LARGE_INTEGER", "from symbols. Where in the file the page is.";
+        0x08 VirtualAddress: runtime::Ptr64 = "PVOID", "from symbols. The address that was missing.";
+        0x10 FileObject: runtime::Ptr64 = "PVOID", "from symbols. The file.";
+        0x18 ThreadId: u32 = "ULONG", "from symbols. The thread that needed the page.";
+        0x1c ByteCount: u32 = "ULONG", "from symbols. Bytes that were read.";
     }
 }

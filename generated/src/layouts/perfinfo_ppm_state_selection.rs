@@ -10,8 +10,8 @@ runtime::layout! {
     ///
     /// The data of the event that an idle state was selected for a processor.
     pub struct PERFINFO_PPM_STATE_SELECTION_6_3: members::PERFINFO_PPM_STATE_SELECTION, 0xc, 4 {
-        0x00 SelectedState: u32 = "ULONG", "seen in symbols. The state.";
-        0x04 VetoedStates: u32 = "ULONG", "seen in symbols. How many states were ruled out.";
-        0x08 VetoReason: [u32; 1] = "ULONG [ANYSIZE_ARRAY]", "seen in symbols. Why, for each of them.";
+        0x00 SelectedState: u32 = "ULONG", "from symbols. The state.";
+        0x04 VetoedStates: u32 = "ULONG", "from symbols. How many states were ruled out.";
+        0x08 VetoReason: [u32; 1] = "ULONG [ANYSIZE_ARRAY]", "from symbols. Why, for each of them.";
     }
 }

@@ -14,7 +14,7 @@ runtime::layout! {
     pub struct PERFINFO_TRACE_HEADER_5_1: members::PERFINFO_TRACE_HEADER, 0x18, 8 {
         0x00 u00: PERFINFO_TRACE_HEADER_5_1_u00, "unnamed; its members have accessors." {
             0x00 Marker set_Marker: u32 = "ULONG", "documented. Bits 8 to 10 count the performance counters that precede the data, at most 4 so far; bit 15 tells of a PEBS index there.";
-            0x00 Version set_Version: TRACE_HEADER_VERSION_FLAG = "USHORT", "documented, its place inferred. The low byte is the version, 2 or 3 in Windows 10; the high byte holds flags of the Marker.";
+            0x00 Version set_Version: TRACE_HEADER_VERSION_FLAG = "USHORT", "documented, offset inferred. The low byte is the version, 2 or 3 in Windows 10; the high byte holds flags of the Marker.";
             0x02 HeaderType set_HeaderType: TRACE_HEADER_TYPE = "UCHAR", "documented.";
             0x03 Flags set_Flags: u8 = "UCHAR", "documented.";
         }
@@ -42,7 +42,7 @@ runtime::layout! {
 runtime::layout! {
     /// The unnamed structure at 0x00 of `u00` in `PERFINFO_TRACE_HEADER`.
     pub struct PERFINFO_TRACE_HEADER_5_1_u00_s00: 0x4, 2 {
-        0x00 Version: TRACE_HEADER_VERSION_FLAG = "USHORT", "documented, its place inferred. The low byte is the version, 2 or 3 in Windows 10; the high byte holds flags of the Marker.";
+        0x00 Version: TRACE_HEADER_VERSION_FLAG = "USHORT", "documented, offset inferred. The low byte is the version, 2 or 3 in Windows 10; the high byte holds flags of the Marker.";
         0x02 HeaderType: TRACE_HEADER_TYPE = "UCHAR", "documented.";
         0x03 Flags: u8 = "UCHAR", "documented.";
     }

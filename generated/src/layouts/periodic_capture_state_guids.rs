@@ -10,9 +10,9 @@ runtime::layout! {
     ///
     /// The providers that a logger asks for their state again and again.
     pub struct PERIODIC_CAPTURE_STATE_GUIDS_1703_x86: members::PERIODIC_CAPTURE_STATE_GUIDS, 0x8, 4 {
-        0x00 ProviderCount: u16 = "USHORT", "seen in symbols.";
+        0x00 ProviderCount: u16 = "USHORT", "from symbols.";
         0x02 _padding02: [u8; 2], "padding.";
-        0x04 Providers: runtime::Ptr32 = "GUID *", "seen in symbols.";
+        0x04 Providers: runtime::Ptr32 = "GUID *", "from symbols.";
     }
 }
 
@@ -21,8 +21,8 @@ runtime::layout! {
     ///
     /// The providers that a logger asks for their state again and again.
     pub struct PERIODIC_CAPTURE_STATE_GUIDS_1703_x64: members::PERIODIC_CAPTURE_STATE_GUIDS, 0x10, 8 {
-        0x00 ProviderCount: u16 = "USHORT", "seen in symbols.";
+        0x00 ProviderCount: u16 = "USHORT", "from symbols.";
         0x02 _padding02: [u8; 6], "padding.";
-        0x08 Providers: runtime::Ptr64 = "GUID *", "seen in symbols.";
+        0x08 Providers: runtime::Ptr64 = "GUID *", "from symbols.";
     }
 }

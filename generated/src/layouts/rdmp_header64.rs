@@ -15,11 +15,11 @@ runtime::layout! {
         0x00 Marker: u32 = "ULONG", "inferred. 0x40.";
         0x04 Signature: u32 = "ULONG", "inferred. The letters RDMP.";
         0x08 ValidDump: u32 = "ULONG", "inferred. The letters DUMP.";
-        0x0c Reserved: u32 = "ULONG", "bytes of no known use.";
+        0x0c Reserved: u32 = "ULONG", "unidentified.";
         0x10 MetadataSize: u64 = "ULONGLONG", "inferred. Bytes from NumberOfRanges up to the first page.";
         0x18 HeaderSize: u64 = "ULONGLONG", "inferred. Where in the file the first page is.";
         0x20 NumberOfRanges: u32 = "ULONG", "inferred. How many ranges there are, in a dump of the kind 10.";
-        0x24 Reserved1: u32 = "ULONG", "bytes of no known use.";
+        0x24 Reserved1: u32 = "ULONG", "unidentified.";
         0x28 Pages: u64 = "ULONGLONG", "inferred. How many pages there are, in a dump of the kind 10.";
     }
 }

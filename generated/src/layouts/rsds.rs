@@ -10,10 +10,10 @@ runtime::layout! {
     ///
     /// The identity of a symbol file in format 7.
     pub struct RSDS_6_2: members::RSDS, 0x1c, 4 {
-        0x00 Signature: u32 = "ULONG", "seen in symbols. The letters RSDS.";
-        0x04 Guid: GUID_5_0 = "GUID", "seen in symbols. Identifies the file.";
-        0x14 Age: u32 = "ULONG", "seen in symbols. How often the file was changed.";
-        0x18 PdbName: [i8; 1] = "CHAR [ANYSIZE_ARRAY]", "seen in symbols. The path of the file.";
+        0x00 Signature: u32 = "ULONG", "from symbols. The letters RSDS.";
+        0x04 Guid: GUID_5_0 = "GUID", "from symbols. Identifies the file.";
+        0x14 Age: u32 = "ULONG", "from symbols. How often the file was changed.";
+        0x18 PdbName: [i8; 1] = "CHAR [ANYSIZE_ARRAY]", "from symbols. The path of the file.";
         0x19 _padding19: [u8; 3], "padding.";
     }
 }

@@ -10,8 +10,8 @@ runtime::layout! {
     ///
     /// An array of bits.
     pub struct RTL_BITMAP_5_0_x86: members::RTL_BITMAP, 0x8, 4 {
-        0x00 SizeOfBitMap: u32 = "ULONG", "seen in symbols. In bits.";
-        0x04 Buffer: runtime::Ptr32 = "ULONG *", "seen in symbols. The bits, from the lowest of the first dword on.";
+        0x00 SizeOfBitMap: u32 = "ULONG", "from symbols. In bits.";
+        0x04 Buffer: runtime::Ptr32 = "ULONG *", "from symbols. The bits, from the lowest of the first dword on.";
     }
 }
 
@@ -20,8 +20,8 @@ runtime::layout! {
     ///
     /// An array of bits.
     pub struct RTL_BITMAP_5_2_3790_sp1_x64: members::RTL_BITMAP, 0x10, 8 {
-        0x00 SizeOfBitMap: u32 = "ULONG", "seen in symbols. In bits.";
+        0x00 SizeOfBitMap: u32 = "ULONG", "from symbols. In bits.";
         0x04 _padding04: [u8; 4], "padding.";
-        0x08 Buffer: runtime::Ptr64 = "ULONG *", "seen in symbols. The bits, from the lowest of the first dword on.";
+        0x08 Buffer: runtime::Ptr64 = "ULONG *", "from symbols. The bits, from the lowest of the first dword on.";
     }
 }

@@ -10,12 +10,12 @@ runtime::layout! {
     ///
     /// A lock between the threads of one process; programs know it as CRITICAL\_SECTION.
     pub struct RTL_CRITICAL_SECTION_5_0_x86: members::RTL_CRITICAL_SECTION, 0x18, 4 {
-        0x00 DebugInfo: runtime::Ptr32 = "RTL_CRITICAL_SECTION_DEBUG *", "seen in symbols.";
-        0x04 LockCount: i32 = "LONG", "seen in symbols.";
-        0x08 RecursionCount: i32 = "LONG", "seen in symbols.";
-        0x0c OwningThread: runtime::Ptr32 = "HANDLE", "seen in symbols. The identifier of the thread, despite the type.";
-        0x10 LockSemaphore: runtime::Ptr32 = "HANDLE", "seen in symbols.";
-        0x14 SpinCount: u32 = "ULONG_PTR", "seen in symbols.";
+        0x00 DebugInfo: runtime::Ptr32 = "RTL_CRITICAL_SECTION_DEBUG *", "from symbols.";
+        0x04 LockCount: i32 = "LONG", "from symbols.";
+        0x08 RecursionCount: i32 = "LONG", "from symbols.";
+        0x0c OwningThread: runtime::Ptr32 = "HANDLE", "from symbols. The identifier of the thread, despite the type.";
+        0x10 LockSemaphore: runtime::Ptr32 = "HANDLE", "from symbols.";
+        0x14 SpinCount: u32 = "ULONG_PTR", "from symbols.";
     }
 }
 
@@ -24,11 +24,11 @@ runtime::layout! {
     ///
     /// A lock between the threads of one process; programs know it as CRITICAL\_SECTION.
     pub struct RTL_CRITICAL_SECTION_5_2_3790_sp1_x64: members::RTL_CRITICAL_SECTION, 0x28, 8 {
-        0x00 DebugInfo: runtime::Ptr64 = "RTL_CRITICAL_SECTION_DEBUG *", "seen in symbols.";
-        0x08 LockCount: i32 = "LONG", "seen in symbols.";
-        0x0c RecursionCount: i32 = "LONG", "seen in symbols.";
-        0x10 OwningThread: runtime::Ptr64 = "HANDLE", "seen in symbols. The identifier of the thread, despite the type.";
-        0x18 LockSemaphore: runtime::Ptr64 = "HANDLE", "seen in symbols.";
-        0x20 SpinCount: u64 = "ULONG_PTR", "seen in symbols.";
+        0x00 DebugInfo: runtime::Ptr64 = "RTL_CRITICAL_SECTION_DEBUG *", "from symbols.";
+        0x08 LockCount: i32 = "LONG", "from symbols.";
+        0x0c RecursionCount: i32 = "LONG", "from symbols.";
+        0x10 OwningThread: runtime::Ptr64 = "HANDLE", "from symbols. The identifier of the thread, despite the type.";
+        0x18 LockSemaphore: runtime::Ptr64 = "HANDLE", "from symbols.";
+        0x20 SpinCount: u64 = "ULONG_PTR", "from symbols.";
     }
 }

@@ -10,12 +10,12 @@ runtime::layout! {
     ///
     /// A hash table.
     pub struct RTL_HASH_TABLE_1607_x86: members::RTL_HASH_TABLE, 0xc, 4 {
-        0x00 EntryCount: u32 = "ULONG", "seen in symbols. How many entries there are.";
+        0x00 EntryCount: u32 = "ULONG", "from symbols. How many entries there are.";
         0x04 bits04: u32, "bit fields, which have accessors." {
-            0x04 [0 to 4] MaskBitCount set_MaskBitCount: u32 = "ULONG", "seen in symbols.";
-            0x04 [5 to 31] BucketCount set_BucketCount: u32 = "ULONG", "seen in symbols.";
+            0x04 [0 to 4] MaskBitCount set_MaskBitCount: u32 = "ULONG", "from symbols.";
+            0x04 [5 to 31] BucketCount set_BucketCount: u32 = "ULONG", "from symbols.";
         }
-        0x08 Buckets: runtime::Ptr32 = "SINGLE_LIST_ENTRY *", "seen in symbols. The entries, by bucket.";
+        0x08 Buckets: runtime::Ptr32 = "SINGLE_LIST_ENTRY *", "from symbols. The entries, by bucket.";
     }
 }
 
@@ -24,12 +24,12 @@ runtime::layout! {
     ///
     /// A hash table.
     pub struct RTL_HASH_TABLE_1607_x64: members::RTL_HASH_TABLE, 0x10, 8 {
-        0x00 EntryCount: u32 = "ULONG", "seen in symbols. How many entries there are.";
+        0x00 EntryCount: u32 = "ULONG", "from symbols. How many entries there are.";
         0x04 bits04: u32, "bit fields, which have accessors." {
-            0x04 [0 to 4] MaskBitCount set_MaskBitCount: u32 = "ULONG", "seen in symbols.";
-            0x04 [5 to 31] BucketCount set_BucketCount: u32 = "ULONG", "seen in symbols.";
+            0x04 [0 to 4] MaskBitCount set_MaskBitCount: u32 = "ULONG", "from symbols.";
+            0x04 [5 to 31] BucketCount set_BucketCount: u32 = "ULONG", "from symbols.";
         }
-        0x08 Buckets: runtime::Ptr64 = "SINGLE_LIST_ENTRY *", "seen in symbols. The entries, by bucket.";
+        0x08 Buckets: runtime::Ptr64 = "SINGLE_LIST_ENTRY *", "from symbols. The entries, by bucket.";
     }
 }
 
@@ -38,20 +38,20 @@ runtime::layout! {
     ///
     /// A hash table.
     pub struct RTL_HASH_TABLE_26H1_x64: members::RTL_HASH_TABLE, 0x10, 8 {
-        0x00 EntryCount: u32 = "ULONG", "seen in symbols. How many entries there are.";
+        0x00 EntryCount: u32 = "ULONG", "from symbols. How many entries there are.";
         0x04 u04: RTL_HASH_TABLE_26H1_x64_u04, "unnamed; its members have accessors." {
-            0x04 BucketAndMaskBitCounts set_BucketAndMaskBitCounts: u32 = "ULONG", "seen in symbols.";
-            0x04 [0 to 4] MaskBitCount set_MaskBitCount: u32 = "ULONG", "seen in symbols.";
-            0x04 [5 to 31] BucketCount set_BucketCount: u32 = "ULONG", "seen in symbols.";
+            0x04 BucketAndMaskBitCounts set_BucketAndMaskBitCounts: u32 = "ULONG", "from symbols.";
+            0x04 [0 to 4] MaskBitCount set_MaskBitCount: u32 = "ULONG", "from symbols.";
+            0x04 [5 to 31] BucketCount set_BucketCount: u32 = "ULONG", "from symbols.";
         }
-        0x08 Buckets: runtime::Ptr64 = "SINGLE_LIST_ENTRY *", "seen in symbols. The entries, by bucket.";
+        0x08 Buckets: runtime::Ptr64 = "SINGLE_LIST_ENTRY *", "from symbols. The entries, by bucket.";
     }
 }
 
 runtime::layout! {
     /// The unnamed union at 0x04 of `RTL_HASH_TABLE`.
     pub union RTL_HASH_TABLE_26H1_x64_u04: 0x4, 4 {
-        0x00 BucketAndMaskBitCounts: u32 = "ULONG", "seen in symbols.";
+        0x00 BucketAndMaskBitCounts: u32 = "ULONG", "from symbols.";
         0x00 s00: RTL_HASH_TABLE_26H1_x64_u04_s00, "unnamed; its members have accessors.";
     }
 }

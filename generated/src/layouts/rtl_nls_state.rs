@@ -10,14 +10,14 @@ runtime::layout! {
     ///
     /// The code pages and case tables of a silo.
     pub struct RTL_NLS_STATE_server_2022_x64: members::RTL_NLS_STATE, 0xb8, 8 {
-        0x00 DefaultAcpTableInfo: CPTABLEINFO_server_2022_x64 = "CPTABLEINFO", "seen in symbols.";
-        0x40 DefaultOemTableInfo: CPTABLEINFO_server_2022_x64 = "CPTABLEINFO", "seen in symbols.";
-        0x80 ActiveCodePageData: runtime::Ptr64 = "USHORT *", "seen in symbols.";
-        0x88 OemCodePageData: runtime::Ptr64 = "USHORT *", "seen in symbols.";
-        0x90 LeadByteInfo: runtime::Ptr64 = "USHORT *", "seen in symbols.";
-        0x98 OemLeadByteInfo: runtime::Ptr64 = "USHORT *", "seen in symbols.";
-        0xa0 CaseMappingData: runtime::Ptr64 = "USHORT *", "seen in symbols.";
-        0xa8 UnicodeUpcaseTable844: runtime::Ptr64 = "USHORT *", "seen in symbols.";
-        0xb0 UnicodeLowercaseTable844: runtime::Ptr64 = "USHORT *", "seen in symbols.";
+        0x00 DefaultAcpTableInfo: CPTABLEINFO_server_2022_x64 = "CPTABLEINFO", "from symbols.";
+        0x40 DefaultOemTableInfo: CPTABLEINFO_server_2022_x64 = "CPTABLEINFO", "from symbols.";
+        0x80 ActiveCodePageData: runtime::Ptr64 = "USHORT *", "from symbols.";
+        0x88 OemCodePageData: runtime::Ptr64 = "USHORT *", "from symbols.";
+        0x90 LeadByteInfo: runtime::Ptr64 = "USHORT *", "from symbols.";
+        0x98 OemLeadByteInfo: runtime::Ptr64 = "USHORT *", "from symbols.";
+        0xa0 CaseMappingData: runtime::Ptr64 = "USHORT *", "from symbols.";
+        0xa8 UnicodeUpcaseTable844: runtime::Ptr64 = "USHORT *", "from symbols.";
+        0xb0 UnicodeLowercaseTable844: runtime::Ptr64 = "USHORT *", "from symbols.";
     }
 }

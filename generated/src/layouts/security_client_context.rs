@@ -10,13 +10,13 @@ runtime::layout! {
     ///
     /// What the kernel keeps of a client to impersonate it later.
     pub struct SECURITY_CLIENT_CONTEXT_5_0_x86: members::SECURITY_CLIENT_CONTEXT, 0x3c, 4 {
-        0x00 SecurityQos: SECURITY_QUALITY_OF_SERVICE_5_0 = "SECURITY_QUALITY_OF_SERVICE", "seen in symbols.";
-        0x0c ClientToken: runtime::Ptr32 = "PVOID", "seen in symbols.";
-        0x10 DirectlyAccessClientToken: u8 = "BOOLEAN", "seen in symbols.";
-        0x11 DirectAccessEffectiveOnly: u8 = "BOOLEAN", "seen in symbols.";
-        0x12 ServerIsRemote: u8 = "BOOLEAN", "seen in symbols.";
+        0x00 SecurityQos: SECURITY_QUALITY_OF_SERVICE_5_0 = "SECURITY_QUALITY_OF_SERVICE", "from symbols.";
+        0x0c ClientToken: runtime::Ptr32 = "PVOID", "from symbols.";
+        0x10 DirectlyAccessClientToken: u8 = "BOOLEAN", "from symbols.";
+        0x11 DirectAccessEffectiveOnly: u8 = "BOOLEAN", "from symbols.";
+        0x12 ServerIsRemote: u8 = "BOOLEAN", "from symbols.";
         0x13 _padding13: [u8; 1], "padding.";
-        0x14 ClientTokenControl: TOKEN_CONTROL_5_0 = "TOKEN_CONTROL", "seen in symbols.";
+        0x14 ClientTokenControl: TOKEN_CONTROL_5_0 = "TOKEN_CONTROL", "from symbols.";
     }
 }
 
@@ -25,14 +25,14 @@ runtime::layout! {
     ///
     /// What the kernel keeps of a client to impersonate it later.
     pub struct SECURITY_CLIENT_CONTEXT_5_2_3790_sp1_x64: members::SECURITY_CLIENT_CONTEXT, 0x48, 8 {
-        0x00 SecurityQos: SECURITY_QUALITY_OF_SERVICE_5_0 = "SECURITY_QUALITY_OF_SERVICE", "seen in symbols.";
+        0x00 SecurityQos: SECURITY_QUALITY_OF_SERVICE_5_0 = "SECURITY_QUALITY_OF_SERVICE", "from symbols.";
         0x0c _padding0C: [u8; 4], "padding.";
-        0x10 ClientToken: runtime::Ptr64 = "PVOID", "seen in symbols.";
-        0x18 DirectlyAccessClientToken: u8 = "BOOLEAN", "seen in symbols.";
-        0x19 DirectAccessEffectiveOnly: u8 = "BOOLEAN", "seen in symbols.";
-        0x1a ServerIsRemote: u8 = "BOOLEAN", "seen in symbols.";
+        0x10 ClientToken: runtime::Ptr64 = "PVOID", "from symbols.";
+        0x18 DirectlyAccessClientToken: u8 = "BOOLEAN", "from symbols.";
+        0x19 DirectAccessEffectiveOnly: u8 = "BOOLEAN", "from symbols.";
+        0x1a ServerIsRemote: u8 = "BOOLEAN", "from symbols.";
         0x1b _padding1B: [u8; 1], "padding.";
-        0x1c ClientTokenControl: TOKEN_CONTROL_5_0 = "TOKEN_CONTROL", "seen in symbols.";
+        0x1c ClientTokenControl: TOKEN_CONTROL_5_0 = "TOKEN_CONTROL", "from symbols.";
         0x44 _padding44: [u8; 4], "padding.";
     }
 }

@@ -10,10 +10,10 @@ runtime::layout! {
     ///
     /// How far a server may go in acting for a client.
     pub struct SECURITY_QUALITY_OF_SERVICE_5_0: members::SECURITY_QUALITY_OF_SERVICE, 0xc, 4 {
-        0x00 Length: u32 = "ULONG", "seen in symbols. Of the structure, in bytes.";
-        0x04 ImpersonationLevel: SECURITY_IMPERSONATION_LEVEL_5_0 = "SECURITY_IMPERSONATION_LEVEL", "seen in symbols.";
-        0x08 ContextTrackingMode: u8 = "BOOLEAN", "seen in symbols.";
-        0x09 EffectiveOnly: u8 = "BOOLEAN", "seen in symbols.";
+        0x00 Length: u32 = "ULONG", "from symbols. Of the structure, in bytes.";
+        0x04 ImpersonationLevel: SECURITY_IMPERSONATION_LEVEL_5_0 = "SECURITY_IMPERSONATION_LEVEL", "from symbols.";
+        0x08 ContextTrackingMode: u8 = "BOOLEAN", "from symbols.";
+        0x09 EffectiveOnly: u8 = "BOOLEAN", "from symbols.";
         0x0a _padding0A: [u8; 2], "padding.";
     }
 }

@@ -10,17 +10,17 @@ runtime::layout! {
     ///
     /// The connection of a silo's security reference monitor to its LSA.
     pub struct SEP_RM_LSA_CONNECTION_STATE_1607_x86: members::SEP_RM_LSA_CONNECTION_STATE, 0x30, 8 {
-        0x00 LsaProcessHandle: runtime::Ptr32 = "HANDLE", "seen in symbols.";
-        0x04 LsaCommandPortHandle: runtime::Ptr32 = "HANDLE", "seen in symbols.";
-        0x08 SepRmThreadHandle: runtime::Ptr32 = "HANDLE", "seen in symbols.";
-        0x0c RmCommandPortHandle: runtime::Ptr32 = "HANDLE", "seen in symbols.";
-        0x10 RmCommandServerPortHandle: runtime::Ptr32 = "HANDLE", "seen in symbols.";
-        0x14 LsaCommandPortSectionHandle: runtime::Ptr32 = "HANDLE", "seen in symbols.";
-        0x18 LsaCommandPortSectionSize: LARGE_INTEGER_5_0 = "LARGE_INTEGER", "seen in symbols.";
-        0x20 LsaViewPortMemory: runtime::Ptr32 = "PVOID", "seen in symbols.";
-        0x24 RmViewPortMemory: runtime::Ptr32 = "PVOID", "seen in symbols.";
-        0x28 LsaCommandPortMemoryDelta: i32 = "LONG", "seen in symbols.";
-        0x2c LsaCommandPortActive: u8 = "UCHAR", "seen in symbols.";
+        0x00 LsaProcessHandle: runtime::Ptr32 = "HANDLE", "from symbols.";
+        0x04 LsaCommandPortHandle: runtime::Ptr32 = "HANDLE", "from symbols.";
+        0x08 SepRmThreadHandle: runtime::Ptr32 = "HANDLE", "from symbols.";
+        0x0c RmCommandPortHandle: runtime::Ptr32 = "HANDLE", "from symbols.";
+        0x10 RmCommandServerPortHandle: runtime::Ptr32 = "HANDLE", "from symbols.";
+        0x14 LsaCommandPortSectionHandle: runtime::Ptr32 = "HANDLE", "from symbols.";
+        0x18 LsaCommandPortSectionSize: LARGE_INTEGER_5_0 = "LARGE_INTEGER", "from symbols.";
+        0x20 LsaViewPortMemory: runtime::Ptr32 = "PVOID", "from symbols.";
+        0x24 RmViewPortMemory: runtime::Ptr32 = "PVOID", "from symbols.";
+        0x28 LsaCommandPortMemoryDelta: i32 = "LONG", "from symbols.";
+        0x2c LsaCommandPortActive: u8 = "UCHAR", "from symbols.";
         0x2d _padding2D: [u8; 3], "padding.";
     }
 }
@@ -30,17 +30,17 @@ runtime::layout! {
     ///
     /// The connection of a silo's security reference monitor to its LSA.
     pub struct SEP_RM_LSA_CONNECTION_STATE_1607_x64: members::SEP_RM_LSA_CONNECTION_STATE, 0x50, 8 {
-        0x00 LsaProcessHandle: runtime::Ptr64 = "HANDLE", "seen in symbols.";
-        0x08 LsaCommandPortHandle: runtime::Ptr64 = "HANDLE", "seen in symbols.";
-        0x10 SepRmThreadHandle: runtime::Ptr64 = "HANDLE", "seen in symbols.";
-        0x18 RmCommandPortHandle: runtime::Ptr64 = "HANDLE", "seen in symbols.";
-        0x20 RmCommandServerPortHandle: runtime::Ptr64 = "HANDLE", "seen in symbols.";
-        0x28 LsaCommandPortSectionHandle: runtime::Ptr64 = "HANDLE", "seen in symbols.";
-        0x30 LsaCommandPortSectionSize: LARGE_INTEGER_5_0 = "LARGE_INTEGER", "seen in symbols.";
-        0x38 LsaViewPortMemory: runtime::Ptr64 = "PVOID", "seen in symbols.";
-        0x40 RmViewPortMemory: runtime::Ptr64 = "PVOID", "seen in symbols.";
-        0x48 LsaCommandPortMemoryDelta: i32 = "LONG", "seen in symbols.";
-        0x4c LsaCommandPortActive: u8 = "UCHAR", "seen in symbols.";
+        0x00 LsaProcessHandle: runtime::Ptr64 = "HANDLE", "from symbols.";
+        0x08 LsaCommandPortHandle: runtime::Ptr64 = "HANDLE", "from symbols.";
+        0x10 SepRmThreadHandle: runtime::Ptr64 = "HANDLE", "from symbols.";
+        0x18 RmCommandPortHandle: runtime::Ptr64 = "HANDLE", "from symbols.";
+        0x20 RmCommandServerPortHandle: runtime::Ptr64 = "HANDLE", "from symbols.";
+        0x28 LsaCommandPortSectionHandle: runtime::Ptr64 = "HANDLE", "from symbols.";
+        0x30 LsaCommandPortSectionSize: LARGE_INTEGER_5_0 = "LARGE_INTEGER", "from symbols.";
+        0x38 LsaViewPortMemory: runtime::Ptr64 = "PVOID", "from symbols.";
+        0x40 RmViewPortMemory: runtime::Ptr64 = "PVOID", "from symbols.";
+        0x48 LsaCommandPortMemoryDelta: i32 = "LONG", "from symbols.";
+        0x4c LsaCommandPortActive: u8 = "UCHAR", "from symbols.";
         0x4d _padding4D: [u8; 3], "padding.";
     }
 }
@@ -50,12 +50,12 @@ runtime::layout! {
     ///
     /// The connection of a silo's security reference monitor to its LSA.
     pub struct SEP_RM_LSA_CONNECTION_STATE_24H2_x64: members::SEP_RM_LSA_CONNECTION_STATE, 0x30, 8 {
-        0x00 LsaProcessHandle: runtime::Ptr64 = "HANDLE", "seen in symbols.";
-        0x08 LsaCommandPortHandle: runtime::Ptr64 = "HANDLE", "seen in symbols.";
-        0x10 SepRmThreadHandle: runtime::Ptr64 = "HANDLE", "seen in symbols.";
-        0x18 RmCommandPortHandle: runtime::Ptr64 = "HANDLE", "seen in symbols.";
-        0x20 RmCommandServerPortHandle: runtime::Ptr64 = "HANDLE", "seen in symbols.";
-        0x28 LsaCommandPortActive: u8 = "UCHAR", "seen in symbols.";
+        0x00 LsaProcessHandle: runtime::Ptr64 = "HANDLE", "from symbols.";
+        0x08 LsaCommandPortHandle: runtime::Ptr64 = "HANDLE", "from symbols.";
+        0x10 SepRmThreadHandle: runtime::Ptr64 = "HANDLE", "from symbols.";
+        0x18 RmCommandPortHandle: runtime::Ptr64 = "HANDLE", "from symbols.";
+        0x20 RmCommandServerPortHandle: runtime::Ptr64 = "HANDLE", "from symbols.";
+        0x28 LsaCommandPortActive: u8 = "UCHAR", "from symbols.";
         0x29 _padding29: [u8; 7], "padding.";
     }
 }

@@ -10,10 +10,10 @@ runtime::layout! {
     ///
     /// What the security reference monitor keeps for a silo.
     pub struct SEP_SILOSTATE_1607_x86: members::SEP_SILOSTATE, 0x10, 4 {
-        0x00 SystemLogonSession: runtime::Ptr32 = "SEP_LOGON_SESSION_REFERENCES *", "seen in symbols.";
-        0x04 AnonymousLogonSession: runtime::Ptr32 = "SEP_LOGON_SESSION_REFERENCES *", "seen in symbols.";
-        0x08 AnonymousLogonToken: runtime::Ptr32 = "PVOID", "seen in symbols.";
-        0x0c AnonymousLogonTokenNoEveryone: runtime::Ptr32 = "PVOID", "seen in symbols.";
+        0x00 SystemLogonSession: runtime::Ptr32 = "SEP_LOGON_SESSION_REFERENCES *", "from symbols.";
+        0x04 AnonymousLogonSession: runtime::Ptr32 = "SEP_LOGON_SESSION_REFERENCES *", "from symbols.";
+        0x08 AnonymousLogonToken: runtime::Ptr32 = "PVOID", "from symbols.";
+        0x0c AnonymousLogonTokenNoEveryone: runtime::Ptr32 = "PVOID", "from symbols.";
     }
 }
 
@@ -22,10 +22,10 @@ runtime::layout! {
     ///
     /// What the security reference monitor keeps for a silo.
     pub struct SEP_SILOSTATE_1607_x64: members::SEP_SILOSTATE, 0x20, 8 {
-        0x00 SystemLogonSession: runtime::Ptr64 = "SEP_LOGON_SESSION_REFERENCES *", "seen in symbols.";
-        0x08 AnonymousLogonSession: runtime::Ptr64 = "SEP_LOGON_SESSION_REFERENCES *", "seen in symbols.";
-        0x10 AnonymousLogonToken: runtime::Ptr64 = "PVOID", "seen in symbols.";
-        0x18 AnonymousLogonTokenNoEveryone: runtime::Ptr64 = "PVOID", "seen in symbols.";
+        0x00 SystemLogonSession: runtime::Ptr64 = "SEP_LOGON_SESSION_REFERENCES *", "from symbols.";
+        0x08 AnonymousLogonSession: runtime::Ptr64 = "SEP_LOGON_SESSION_REFERENCES *", "from symbols.";
+        0x10 AnonymousLogonToken: runtime::Ptr64 = "PVOID", "from symbols.";
+        0x18 AnonymousLogonTokenNoEveryone: runtime::Ptr64 = "PVOID", "from symbols.";
     }
 }
 
@@ -34,12 +34,12 @@ runtime::layout! {
     ///
     /// What the security reference monitor keeps for a silo.
     pub struct SEP_SILOSTATE_1703_x86: members::SEP_SILOSTATE, 0x18, 4 {
-        0x00 SystemLogonSession: runtime::Ptr32 = "SEP_LOGON_SESSION_REFERENCES *", "seen in symbols.";
-        0x04 AnonymousLogonSession: runtime::Ptr32 = "SEP_LOGON_SESSION_REFERENCES *", "seen in symbols.";
-        0x08 AnonymousLogonToken: runtime::Ptr32 = "PVOID", "seen in symbols.";
-        0x0c AnonymousLogonTokenNoEveryone: runtime::Ptr32 = "PVOID", "seen in symbols.";
-        0x10 UncSystemPaths: runtime::Ptr32 = "UNICODE_STRING *", "seen in symbols.";
-        0x14 NgenPaths: runtime::Ptr32 = "CI_NGEN_PATHS *", "seen in symbols.";
+        0x00 SystemLogonSession: runtime::Ptr32 = "SEP_LOGON_SESSION_REFERENCES *", "from symbols.";
+        0x04 AnonymousLogonSession: runtime::Ptr32 = "SEP_LOGON_SESSION_REFERENCES *", "from symbols.";
+        0x08 AnonymousLogonToken: runtime::Ptr32 = "PVOID", "from symbols.";
+        0x0c AnonymousLogonTokenNoEveryone: runtime::Ptr32 = "PVOID", "from symbols.";
+        0x10 UncSystemPaths: runtime::Ptr32 = "UNICODE_STRING *", "from symbols.";
+        0x14 NgenPaths: runtime::Ptr32 = "CI_NGEN_PATHS *", "from symbols.";
     }
 }
 
@@ -48,11 +48,11 @@ runtime::layout! {
     ///
     /// What the security reference monitor keeps for a silo.
     pub struct SEP_SILOSTATE_1703_x64: members::SEP_SILOSTATE, 0x30, 8 {
-        0x00 SystemLogonSession: runtime::Ptr64 = "SEP_LOGON_SESSION_REFERENCES *", "seen in symbols.";
-        0x08 AnonymousLogonSession: runtime::Ptr64 = "SEP_LOGON_SESSION_REFERENCES *", "seen in symbols.";
-        0x10 AnonymousLogonToken: runtime::Ptr64 = "PVOID", "seen in symbols.";
-        0x18 AnonymousLogonTokenNoEveryone: runtime::Ptr64 = "PVOID", "seen in symbols.";
-        0x20 UncSystemPaths: runtime::Ptr64 = "UNICODE_STRING *", "seen in symbols.";
-        0x28 NgenPaths: runtime::Ptr64 = "CI_NGEN_PATHS *", "seen in symbols.";
+        0x00 SystemLogonSession: runtime::Ptr64 = "SEP_LOGON_SESSION_REFERENCES *", "from symbols.";
+        0x08 AnonymousLogonSession: runtime::Ptr64 = "SEP_LOGON_SESSION_REFERENCES *", "from symbols.";
+        0x10 AnonymousLogonToken: runtime::Ptr64 = "PVOID", "from symbols.";
+        0x18 AnonymousLogonTokenNoEveryone: runtime::Ptr64 = "PVOID", "from symbols.";
+        0x20 UncSystemPaths: runtime::Ptr64 = "UNICODE_STRING *", "from symbols.";
+        0x28 NgenPaths: runtime::Ptr64 = "CI_NGEN_PATHS *", "from symbols.";
     }
 }

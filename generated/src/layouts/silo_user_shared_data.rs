@@ -10,12 +10,12 @@ runtime::layout! {
     ///
     /// What processes of a silo see in place of KUSER\_SHARED\_DATA.
     pub struct SILO_USER_SHARED_DATA_1607: members::SILO_USER_SHARED_DATA, 0x20, 8 {
-        0x00 ServiceSessionId: u32 = "ULONG", "seen in symbols.";
-        0x04 ActiveConsoleId: u32 = "ULONG", "seen in symbols.";
-        0x08 ConsoleSessionForegroundProcessId: i64 = "LONGLONG", "seen in symbols.";
-        0x10 NtProductType: NT_PRODUCT_TYPE_5_1_2600_sp2 = "NT_PRODUCT_TYPE", "seen in symbols.";
-        0x14 SuiteMask: u32 = "ULONG", "seen in symbols.";
-        0x18 IsMultiSessionSku: u8 = "UCHAR", "seen in symbols.";
+        0x00 ServiceSessionId: u32 = "ULONG", "from symbols.";
+        0x04 ActiveConsoleId: u32 = "ULONG", "from symbols.";
+        0x08 ConsoleSessionForegroundProcessId: i64 = "LONGLONG", "from symbols.";
+        0x10 NtProductType: NT_PRODUCT_TYPE_5_1_2600_sp2 = "NT_PRODUCT_TYPE", "from symbols.";
+        0x14 SuiteMask: u32 = "ULONG", "from symbols.";
+        0x18 IsMultiSessionSku: u8 = "UCHAR", "from symbols.";
         0x19 _padding19: [u8; 7], "padding.";
     }
 }
@@ -25,16 +25,16 @@ runtime::layout! {
     ///
     /// What processes of a silo see in place of KUSER\_SHARED\_DATA.
     pub struct SILO_USER_SHARED_DATA_1703: members::SILO_USER_SHARED_DATA, 0x248, 8 {
-        0x00 ServiceSessionId: u32 = "ULONG", "seen in symbols.";
-        0x04 ActiveConsoleId: u32 = "ULONG", "seen in symbols.";
-        0x08 ConsoleSessionForegroundProcessId: i64 = "LONGLONG", "seen in symbols.";
-        0x10 NtProductType: NT_PRODUCT_TYPE_5_1_2600_sp2 = "NT_PRODUCT_TYPE", "seen in symbols.";
-        0x14 SuiteMask: u32 = "ULONG", "seen in symbols.";
-        0x18 SharedUserSessionId: u32 = "ULONG", "seen in symbols.";
-        0x1c IsMultiSessionSku: u8 = "UCHAR", "seen in symbols.";
+        0x00 ServiceSessionId: u32 = "ULONG", "from symbols.";
+        0x04 ActiveConsoleId: u32 = "ULONG", "from symbols.";
+        0x08 ConsoleSessionForegroundProcessId: i64 = "LONGLONG", "from symbols.";
+        0x10 NtProductType: NT_PRODUCT_TYPE_5_1_2600_sp2 = "NT_PRODUCT_TYPE", "from symbols.";
+        0x14 SuiteMask: u32 = "ULONG", "from symbols.";
+        0x18 SharedUserSessionId: u32 = "ULONG", "from symbols.";
+        0x1c IsMultiSessionSku: u8 = "UCHAR", "from symbols.";
         0x1d _padding1D: [u8; 1], "padding.";
-        0x1e NtSystemRoot: [u16; 260] = "USHORT [260]", "seen in symbols.";
-        0x226 UserModeGlobalLogger: [u16; 16] = "USHORT [16]", "seen in symbols.";
+        0x1e NtSystemRoot: [u16; 260] = "USHORT [260]", "from symbols.";
+        0x226 UserModeGlobalLogger: [u16; 16] = "USHORT [16]", "from symbols.";
         0x246 _padding246: [u8; 2], "padding.";
     }
 }
@@ -44,22 +44,22 @@ runtime::layout! {
     ///
     /// What processes of a silo see in place of KUSER\_SHARED\_DATA.
     pub struct SILO_USER_SHARED_DATA_10_0_19041_985: members::SILO_USER_SHARED_DATA, 0x270, 8 {
-        0x00 ServiceSessionId: u32 = "ULONG", "seen in symbols.";
-        0x04 ActiveConsoleId: u32 = "ULONG", "seen in symbols.";
-        0x08 ConsoleSessionForegroundProcessId: i64 = "LONGLONG", "seen in symbols.";
-        0x10 NtProductType: NT_PRODUCT_TYPE_5_1_2600_sp2 = "NT_PRODUCT_TYPE", "seen in symbols.";
-        0x14 SuiteMask: u32 = "ULONG", "seen in symbols.";
-        0x18 SharedUserSessionId: u32 = "ULONG", "seen in symbols.";
-        0x1c IsMultiSessionSku: u8 = "UCHAR", "seen in symbols.";
+        0x00 ServiceSessionId: u32 = "ULONG", "from symbols.";
+        0x04 ActiveConsoleId: u32 = "ULONG", "from symbols.";
+        0x08 ConsoleSessionForegroundProcessId: i64 = "LONGLONG", "from symbols.";
+        0x10 NtProductType: NT_PRODUCT_TYPE_5_1_2600_sp2 = "NT_PRODUCT_TYPE", "from symbols.";
+        0x14 SuiteMask: u32 = "ULONG", "from symbols.";
+        0x18 SharedUserSessionId: u32 = "ULONG", "from symbols.";
+        0x1c IsMultiSessionSku: u8 = "UCHAR", "from symbols.";
         0x1d _padding1D: [u8; 1], "padding.";
-        0x1e NtSystemRoot: [u16; 260] = "USHORT [260]", "seen in symbols.";
-        0x226 UserModeGlobalLogger: [u16; 16] = "USHORT [16]", "seen in symbols.";
+        0x1e NtSystemRoot: [u16; 260] = "USHORT [260]", "from symbols.";
+        0x226 UserModeGlobalLogger: [u16; 16] = "USHORT [16]", "from symbols.";
         0x246 _padding246: [u8; 2], "padding.";
-        0x248 TimeZoneId: u32 = "ULONG", "seen in symbols.";
-        0x24c TimeZoneBiasStamp: i32 = "LONG", "seen in symbols.";
-        0x250 TimeZoneBias: KSYSTEM_TIME_5_1_2600_sp2 = "KSYSTEM_TIME", "seen in symbols.";
+        0x248 TimeZoneId: u32 = "ULONG", "from symbols.";
+        0x24c TimeZoneBiasStamp: i32 = "LONG", "from symbols.";
+        0x250 TimeZoneBias: KSYSTEM_TIME_5_1_2600_sp2 = "KSYSTEM_TIME", "from symbols.";
         0x25c _padding25C: [u8; 4], "padding.";
-        0x260 TimeZoneBiasEffectiveStart: LARGE_INTEGER_5_0 = "LARGE_INTEGER", "seen in symbols.";
-        0x268 TimeZoneBiasEffectiveEnd: LARGE_INTEGER_5_0 = "LARGE_INTEGER", "seen in symbols.";
+        0x260 TimeZoneBiasEffectiveStart: LARGE_INTEGER_5_0 = "LARGE_INTEGER", "from symbols.";
+        0x268 TimeZoneBiasEffectiveEnd: LARGE_INTEGER_5_0 = "LARGE_INTEGER", "from symbols.";
     }
 }

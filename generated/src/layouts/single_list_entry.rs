@@ -10,7 +10,7 @@ runtime::layout! {
     ///
     /// The link of a singly linked list; on x86 SLIST\_ENTRY is another name for it.
     pub struct SINGLE_LIST_ENTRY_5_0_x86: members::SINGLE_LIST_ENTRY, 0x4, 4 {
-        0x00 Next: runtime::Ptr32 = "SINGLE_LIST_ENTRY *", "seen in symbols. The next entry; null in the last.";
+        0x00 Next: runtime::Ptr32 = "SINGLE_LIST_ENTRY *", "from symbols. The next entry; null in the last.";
     }
 }
 
@@ -19,6 +19,6 @@ runtime::layout! {
     ///
     /// The link of a singly linked list; on x86 SLIST\_ENTRY is another name for it.
     pub struct SINGLE_LIST_ENTRY_5_2_3790_sp1_x64: members::SINGLE_LIST_ENTRY, 0x8, 8 {
-        0x00 Next: runtime::Ptr64 = "SINGLE_LIST_ENTRY *", "seen in symbols. The next entry; null in the last.";
+        0x00 Next: runtime::Ptr64 = "SINGLE_LIST_ENTRY *", "from symbols. The next entry; null in the last.";
     }
 }

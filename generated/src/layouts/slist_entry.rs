@@ -10,7 +10,7 @@ runtime::layout! {
     ///
     /// The link of an interlocked singly linked list. A type of its own on x64 only, for its alignment.
     pub struct SLIST_ENTRY_5_2_3790_sp1_x64: members::SLIST_ENTRY, 0x10, 16 {
-        0x00 Next: runtime::Ptr64 = "SLIST_ENTRY *", "seen in symbols. The next entry; null in the last.";
+        0x00 Next: runtime::Ptr64 = "SLIST_ENTRY *", "from symbols. The next entry; null in the last.";
         0x08 _padding08: [u8; 8], "padding.";
     }
 }

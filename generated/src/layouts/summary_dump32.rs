@@ -24,8 +24,8 @@ runtime::layout! {
 runtime::layout! {
     /// The structure that is `Bitmap` of `SUMMARY_DUMP32`.
     pub struct SUMMARY_DUMP32_5_2_x86_Bitmap: members::SUMMARY_DUMP32_Bitmap, 0x8, 4 {
-        0x00 SizeOfBitMap: u32 = "ULONG", "documented, its place inferred. The same as BitmapSize.";
-        0x04 Reserved0: u32 = "ULONG", "bytes of no known use.";
-        0x08 Buffer: [u32; 0] = "ULONG []", "documented, its place inferred.";
+        0x00 SizeOfBitMap: u32 = "ULONG", "documented, offset inferred. The same as BitmapSize.";
+        0x04 Reserved0: u32 = "ULONG", "unidentified.";
+        0x08 Buffer: [u32; 0] = "ULONG []", "documented, offset inferred.";
     }
 }

@@ -25,10 +25,10 @@ runtime::layout! {
 runtime::layout! {
     /// The structure that is `Bitmap` of `SUMMARY_DUMP64`.
     pub struct SUMMARY_DUMP64_5_2_3790_sp1_x64_Bitmap: members::SUMMARY_DUMP64_Bitmap, 0x10, 8 {
-        0x00 SizeOfBitMap: u32 = "ULONG", "documented, its place inferred. The same as BitmapSize.";
+        0x00 SizeOfBitMap: u32 = "ULONG", "documented, offset inferred. The same as BitmapSize.";
         0x04 _padding04: [u8; 4], "padding.";
-        0x08 Reserved0: u64 = "ULONGLONG", "bytes of no known use.";
-        0x10 Buffer: [u32; 0] = "ULONG []", "documented, its place inferred.";
+        0x08 Reserved0: u64 = "ULONGLONG", "unidentified.";
+        0x10 Buffer: [u32; 0] = "ULONG []", "documented, offset inferred.";
     }
 }
 
@@ -42,8 +42,8 @@ runtime::layout! {
         0x00 Signature: u32 = "ULONG", "inferred. The letters SDMP, or FDMP if all pages are there.";
         0x04 ValidDump: u32 = "ULONG", "inferred. The letters DUMP.";
         0x08 DumpOptions: u32 = "ULONG", "inferred.";
-        0x0c Reserved: u32 = "ULONG", "bytes of no known use.";
-        0x10 Reserved1: [u64; 2] = "ULONGLONG [2]", "bytes of no known use.";
+        0x0c Reserved: u32 = "ULONG", "unidentified.";
+        0x10 Reserved1: [u64; 2] = "ULONGLONG [2]", "unidentified.";
         0x20 HeaderSize: u64 = "ULONGLONG", "inferred. Where in the file the first page is.";
         0x28 Pages: u64 = "ULONGLONG", "inferred. How many pages there are.";
         0x30 BitmapSize: u64 = "ULONGLONG", "inferred. How many bits the bitmap has.";

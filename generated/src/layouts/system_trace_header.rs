@@ -12,9 +12,9 @@ runtime::layout! {
     pub struct SYSTEM_TRACE_HEADER_5_0: members::SYSTEM_TRACE_HEADER, 0x20, 8 {
         0x00 u00: SYSTEM_TRACE_HEADER_5_0_u00, "unnamed; its members have accessors." {
             0x00 Marker set_Marker: u32 = "ULONG", "documented.";
-            0x00 Version set_Version: u16 = "USHORT", "documented, its place inferred.";
-            0x02 HeaderType set_HeaderType: TRACE_HEADER_TYPE = "UCHAR", "documented, its place inferred.";
-            0x03 Flags set_Flags: u8 = "UCHAR", "documented, its place inferred.";
+            0x00 Version set_Version: u16 = "USHORT", "documented, offset inferred.";
+            0x02 HeaderType set_HeaderType: TRACE_HEADER_TYPE = "UCHAR", "documented, offset inferred.";
+            0x03 Flags set_Flags: u8 = "UCHAR", "documented, offset inferred.";
         }
         0x04 u04: SYSTEM_TRACE_HEADER_5_0_u04, "unnamed; its members have accessors." {
             0x04 Header set_Header: u32 = "ULONG", "documented.";
@@ -39,9 +39,9 @@ runtime::layout! {
 runtime::layout! {
     /// The unnamed structure at 0x00 of `u00` in `SYSTEM_TRACE_HEADER`.
     pub struct SYSTEM_TRACE_HEADER_5_0_u00_s00: 0x4, 2 {
-        0x00 Version: u16 = "USHORT", "documented, its place inferred.";
-        0x02 HeaderType: TRACE_HEADER_TYPE = "UCHAR", "documented, its place inferred.";
-        0x03 Flags: u8 = "UCHAR", "documented, its place inferred.";
+        0x00 Version: u16 = "USHORT", "documented, offset inferred.";
+        0x02 HeaderType: TRACE_HEADER_TYPE = "UCHAR", "documented, offset inferred.";
+        0x03 Flags: u8 = "UCHAR", "documented, offset inferred.";
     }
 }
 

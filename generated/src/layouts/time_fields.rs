@@ -10,13 +10,13 @@ runtime::layout! {
     ///
     /// A date and time of day by its parts; SYSTEMTIME has the same parts in another order.
     pub struct TIME_FIELDS_5_0: members::TIME_FIELDS, 0x10, 2 {
-        0x00 Year: i16 = "SHORT", "seen in symbols. 0 for a rule that holds every year.";
-        0x02 Month: i16 = "SHORT", "seen in symbols. From 1 on.";
-        0x04 Day: i16 = "SHORT", "seen in symbols. In a rule that holds every year: which week of the month, 5 for the last.";
-        0x06 Hour: i16 = "SHORT", "seen in symbols. From 0 to 23.";
-        0x08 Minute: i16 = "SHORT", "seen in symbols.";
-        0x0a Second: i16 = "SHORT", "seen in symbols.";
-        0x0c Milliseconds: i16 = "SHORT", "seen in symbols.";
-        0x0e Weekday: i16 = "SHORT", "seen in symbols. 0 is Sunday.";
+        0x00 Year: i16 = "SHORT", "from symbols. 0 for a rule that holds every year.";
+        0x02 Month: i16 = "SHORT", "from symbols. From 1 on.";
+        0x04 Day: i16 = "SHORT", "from symbols. In a rule that holds every year: which week of the month, 5 for the last.";
+        0x06 Hour: i16 = "SHORT", "from symbols. From 0 to 23.";
+        0x08 Minute: i16 = "SHORT", "from symbols.";
+        0x0a Second: i16 = "SHORT", "from symbols.";
+        0x0c Milliseconds: i16 = "SHORT", "from symbols.";
+        0x0e Weekday: i16 = "SHORT", "from symbols. 0 is Sunday.";
     }
 }

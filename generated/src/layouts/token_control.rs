@@ -10,9 +10,9 @@ runtime::layout! {
     ///
     /// Identifies an access token and its state, to tell when it has changed.
     pub struct TOKEN_CONTROL_5_0: members::TOKEN_CONTROL, 0x28, 4 {
-        0x00 TokenId: LUID_5_0 = "LUID", "seen in symbols.";
-        0x08 AuthenticationId: LUID_5_0 = "LUID", "seen in symbols.";
-        0x10 ModifiedId: LUID_5_0 = "LUID", "seen in symbols.";
-        0x18 TokenSource: TOKEN_SOURCE_5_0 = "TOKEN_SOURCE", "seen in symbols.";
+        0x00 TokenId: LUID_5_0 = "LUID", "from symbols.";
+        0x08 AuthenticationId: LUID_5_0 = "LUID", "from symbols.";
+        0x10 ModifiedId: LUID_5_0 = "LUID", "from symbols.";
+        0x18 TokenSource: TOKEN_SOURCE_5_0 = "TOKEN_SOURCE", "from symbols.";
     }
 }

@@ -10,7 +10,7 @@ runtime::layout! {
     ///
     /// Names the component that made an access token.
     pub struct TOKEN_SOURCE_5_0: members::TOKEN_SOURCE, 0x10, 4 {
-        0x00 SourceName: [i8; 8] = "CHAR [8]", "seen in symbols.";
-        0x08 SourceIdentifier: LUID_5_0 = "LUID", "seen in symbols.";
+        0x00 SourceName: [i8; 8] = "CHAR [8]", "from symbols.";
+        0x08 SourceIdentifier: LUID_5_0 = "LUID", "from symbols.";
     }
 }

@@ -10,9 +10,9 @@ runtime::layout! {
     ///
     /// How a session has enabled a classic provider. A handle to the session, as such a provider gets it, has the same 64 bits.
     pub struct TRACE_ENABLE_CONTEXT_early_6_0: members::TRACE_ENABLE_CONTEXT, 0x8, 4 {
-        0x00 LoggerId: u16 = "USHORT", "documented, its place inferred. The session, by the number of its logger.";
-        0x02 Level: u8 = "UCHAR", "documented, its place inferred. Events of this level and below are asked for.";
-        0x03 InternalFlag: u8 = "UCHAR", "documented, its place inferred. Not in use.";
-        0x04 EnableFlags: u32 = "ULONG", "documented, its place inferred. Which events are asked for, in bits that the provider defines.";
+        0x00 LoggerId: u16 = "USHORT", "documented, offset inferred. The session, by the number of its logger.";
+        0x02 Level: u8 = "UCHAR", "documented, offset inferred. Events of this level and below are asked for.";
+        0x03 InternalFlag: u8 = "UCHAR", "documented, offset inferred. Not in use.";
+        0x04 EnableFlags: u32 = "ULONG", "documented, offset inferred. Which events are asked for, in bits that the provider defines.";
     }
 }

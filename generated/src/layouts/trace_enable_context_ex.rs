@@ -10,11 +10,11 @@ runtime::layout! {
     ///
     /// TRACE\_ENABLE\_CONTEXT with 64 flags.
     pub struct TRACE_ENABLE_CONTEXT_EX_late_6_0: members::TRACE_ENABLE_CONTEXT_EX, 0x10, 4 {
-        0x00 LoggerId: u16 = "USHORT", "seen in symbols. The session.";
-        0x02 Level: u8 = "UCHAR", "seen in symbols. The highest level of events that are wanted.";
-        0x03 InternalFlag: u8 = "UCHAR", "seen in symbols. Not in use.";
-        0x04 EnableFlags: u32 = "ULONG", "seen in symbols. The lower flags.";
-        0x08 EnableFlagsHigh: u32 = "ULONG", "seen in symbols. The higher flags.";
-        0x0c Reserved: u32 = "ULONG", "seen in symbols. Not in use.";
+        0x00 LoggerId: u16 = "USHORT", "from symbols. The session.";
+        0x02 Level: u8 = "UCHAR", "from symbols. The highest level of events that are wanted.";
+        0x03 InternalFlag: u8 = "UCHAR", "from symbols. Not in use.";
+        0x04 EnableFlags: u32 = "ULONG", "from symbols. The lower flags.";
+        0x08 EnableFlagsHigh: u32 = "ULONG", "from symbols. The higher flags.";
+        0x0c Reserved: u32 = "ULONG", "from symbols. Not in use.";
     }
 }

@@ -10,13 +10,13 @@ runtime::layout! {
     ///
     /// How one session has enabled a provider: which of the provider's events it is to get.
     pub struct TRACE_ENABLE_INFO_early_6_0: members::TRACE_ENABLE_INFO, 0x20, 8 {
-        0x00 IsEnabled: u32 = "ULONG", "seen in symbols. Nonzero while the session has the provider enabled.";
-        0x04 Level: u8 = "UCHAR", "seen in symbols. Events of this level and below are asked for.";
-        0x05 Reserved1: u8 = "UCHAR", "seen in symbols. Not in use.";
-        0x06 LoggerId: u16 = "USHORT", "seen in symbols. The session, by the number of its logger.";
-        0x08 EnableProperty: u32 = "ULONG", "seen in symbols. What each event is to carry beside its data, and which events are to be left out: EVENT\\_ENABLE\\_PROPERTY\\_\\*.";
-        0x0c Reserved2: u32 = "ULONG", "seen in symbols. Not in use.";
-        0x10 MatchAnyKeyword: u64 = "ULONGLONG", "seen in symbols. Events with any of these keywords are asked for.";
-        0x18 MatchAllKeyword: u64 = "ULONGLONG", "seen in symbols. Of those, only events with all of these.";
+        0x00 IsEnabled: u32 = "ULONG", "from symbols. Nonzero while the session has the provider enabled.";
+        0x04 Level: u8 = "UCHAR", "from symbols. Events of this level and below are asked for.";
+        0x05 Reserved1: u8 = "UCHAR", "from symbols. Not in use.";
+        0x06 LoggerId: u16 = "USHORT", "from symbols. The session, by the number of its logger.";
+        0x08 EnableProperty: u32 = "ULONG", "from symbols. What each event is to carry beside its data, and which events are to be left out: EVENT\\_ENABLE\\_PROPERTY\\_\\*.";
+        0x0c Reserved2: u32 = "ULONG", "from symbols. Not in use.";
+        0x10 MatchAnyKeyword: u64 = "ULONGLONG", "from symbols. Events with any of these keywords are asked for.";
+        0x18 MatchAllKeyword: u64 = "ULONGLONG", "from symbols. Of those, only events with all of these.";
     }
 }

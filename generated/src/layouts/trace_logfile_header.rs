@@ -24,10 +24,10 @@ runtime::layout! {
         0x24 BuffersWritten: u32 = "ULONG", "documented. Can be 0 in a file that was never closed.";
         0x28 u28: TRACE_LOGFILE_HEADER_5_0_x86_u28, "unnamed; its members have accessors." {
             0x28 LogInstanceGuid set_LogInstanceGuid: GUID_5_0 = "GUID", "documented.";
-            0x28 StartBuffers set_StartBuffers: u32 = "ULONG", "documented, its place inferred. Buffers that were written at the start.";
-            0x2c PointerSize set_PointerSize: u32 = "ULONG", "documented, its place inferred. 4 or 8: which form of this structure it is.";
-            0x30 EventsLost set_EventsLost: u32 = "ULONG", "documented, its place inferred. Events that found no room.";
-            0x34 Reserved32 set_Reserved32: u32 = "ULONG", "documented, its place inferred. Not in use.";
+            0x28 StartBuffers set_StartBuffers: u32 = "ULONG", "documented, offset inferred. Buffers that were written at the start.";
+            0x2c PointerSize set_PointerSize: u32 = "ULONG", "documented, offset inferred. 4 or 8: which form of this structure it is.";
+            0x30 EventsLost set_EventsLost: u32 = "ULONG", "documented, offset inferred. Events that found no room.";
+            0x34 Reserved32 set_Reserved32: u32 = "ULONG", "documented, offset inferred. Not in use.";
         }
         0x38 LoggerName: runtime::Ptr32 = "WCHAR *", "documented. Without meaning in a file.";
         0x3c LogFileName: runtime::Ptr32 = "WCHAR *", "documented. Without meaning in a file.";
@@ -52,10 +52,10 @@ runtime::layout! {
 runtime::layout! {
     /// The structure that is `VersionDetail` of `TRACE_LOGFILE_HEADER`.
     pub struct TRACE_LOGFILE_HEADER_5_0_u04_VersionDetail: members::TRACE_LOGFILE_HEADER_u04_VersionDetail, 0x4, 1 {
-        0x00 MajorVersion: u8 = "UCHAR", "documented, its place inferred. Of Windows.";
-        0x01 MinorVersion: u8 = "UCHAR", "documented, its place inferred. Of Windows.";
-        0x02 SubVersion: u8 = "UCHAR", "documented, its place inferred.";
-        0x03 SubMinorVersion: u8 = "UCHAR", "documented, its place inferred.";
+        0x00 MajorVersion: u8 = "UCHAR", "documented, offset inferred. Of Windows.";
+        0x01 MinorVersion: u8 = "UCHAR", "documented, offset inferred. Of Windows.";
+        0x02 SubVersion: u8 = "UCHAR", "documented, offset inferred.";
+        0x03 SubMinorVersion: u8 = "UCHAR", "documented, offset inferred.";
     }
 }
 
@@ -70,10 +70,10 @@ runtime::layout! {
 runtime::layout! {
     /// The unnamed structure at 0x00 of `u28` in `TRACE_LOGFILE_HEADER`.
     pub struct TRACE_LOGFILE_HEADER_5_0_x86_u28_s00: 0x10, 4 {
-        0x00 StartBuffers: u32 = "ULONG", "documented, its place inferred. Buffers that were written at the start.";
-        0x04 PointerSize: u32 = "ULONG", "documented, its place inferred. 4 or 8: which form of this structure it is.";
-        0x08 EventsLost: u32 = "ULONG", "documented, its place inferred. Events that found no room.";
-        0x0c Reserved32: u32 = "ULONG", "documented, its place inferred. Not in use.";
+        0x00 StartBuffers: u32 = "ULONG", "documented, offset inferred. Buffers that were written at the start.";
+        0x04 PointerSize: u32 = "ULONG", "documented, offset inferred. 4 or 8: which form of this structure it is.";
+        0x08 EventsLost: u32 = "ULONG", "documented, offset inferred. Events that found no room.";
+        0x0c Reserved32: u32 = "ULONG", "documented, offset inferred. Not in use.";
     }
 }
 
@@ -96,10 +96,10 @@ runtime::layout! {
         0x24 BuffersWritten: u32 = "ULONG", "documented. Can be 0 in a file that was never closed.";
         0x28 u28: TRACE_LOGFILE_HEADER_5_1_u28, "unnamed; its members have accessors." {
             0x28 LogInstanceGuid set_LogInstanceGuid: GUID_5_0 = "GUID", "documented.";
-            0x28 StartBuffers set_StartBuffers: u32 = "ULONG", "documented, its place inferred. Buffers that were written at the start.";
-            0x2c PointerSize set_PointerSize: u32 = "ULONG", "documented, its place inferred. 4 or 8: which form of this structure it is.";
-            0x30 EventsLost set_EventsLost: u32 = "ULONG", "documented, its place inferred. Events that found no room.";
-            0x34 CpuSpeedInMHz set_CpuSpeedInMHz: u32 = "ULONG", "documented, its place inferred. The rate of EVENT\\_TRACE\\_CLOCK\\_CPUCYCLE.";
+            0x28 StartBuffers set_StartBuffers: u32 = "ULONG", "documented, offset inferred. Buffers that were written at the start.";
+            0x2c PointerSize set_PointerSize: u32 = "ULONG", "documented, offset inferred. 4 or 8: which form of this structure it is.";
+            0x30 EventsLost set_EventsLost: u32 = "ULONG", "documented, offset inferred. Events that found no room.";
+            0x34 CpuSpeedInMHz set_CpuSpeedInMHz: u32 = "ULONG", "documented, offset inferred. The rate of EVENT\\_TRACE\\_CLOCK\\_CPUCYCLE.";
         }
         0x38 LoggerName: runtime::Ptr32 = "WCHAR *", "documented. Without meaning in a file.";
         0x3c LogFileName: runtime::Ptr32 = "WCHAR *", "documented. Without meaning in a file.";
@@ -124,10 +124,10 @@ runtime::layout! {
 runtime::layout! {
     /// The unnamed structure at 0x00 of `u28` in `TRACE_LOGFILE_HEADER`.
     pub struct TRACE_LOGFILE_HEADER_5_1_u28_s00: 0x10, 4 {
-        0x00 StartBuffers: u32 = "ULONG", "documented, its place inferred. Buffers that were written at the start.";
-        0x04 PointerSize: u32 = "ULONG", "documented, its place inferred. 4 or 8: which form of this structure it is.";
-        0x08 EventsLost: u32 = "ULONG", "documented, its place inferred. Events that found no room.";
-        0x0c CpuSpeedInMHz: u32 = "ULONG", "documented, its place inferred. The rate of EVENT\\_TRACE\\_CLOCK\\_CPUCYCLE.";
+        0x00 StartBuffers: u32 = "ULONG", "documented, offset inferred. Buffers that were written at the start.";
+        0x04 PointerSize: u32 = "ULONG", "documented, offset inferred. 4 or 8: which form of this structure it is.";
+        0x08 EventsLost: u32 = "ULONG", "documented, offset inferred. Events that found no room.";
+        0x0c CpuSpeedInMHz: u32 = "ULONG", "documented, offset inferred. The rate of EVENT\\_TRACE\\_CLOCK\\_CPUCYCLE.";
     }
 }
 
@@ -150,10 +150,10 @@ runtime::layout! {
         0x24 BuffersWritten: u32 = "ULONG", "documented. Can be 0 in a file that was never closed.";
         0x28 u28: TRACE_LOGFILE_HEADER_5_1_u28, "unnamed; its members have accessors." {
             0x28 LogInstanceGuid set_LogInstanceGuid: GUID_5_0 = "GUID", "documented.";
-            0x28 StartBuffers set_StartBuffers: u32 = "ULONG", "documented, its place inferred. Buffers that were written at the start.";
-            0x2c PointerSize set_PointerSize: u32 = "ULONG", "documented, its place inferred. 4 or 8: which form of this structure it is.";
-            0x30 EventsLost set_EventsLost: u32 = "ULONG", "documented, its place inferred. Events that found no room.";
-            0x34 CpuSpeedInMHz set_CpuSpeedInMHz: u32 = "ULONG", "documented, its place inferred. The rate of EVENT\\_TRACE\\_CLOCK\\_CPUCYCLE.";
+            0x28 StartBuffers set_StartBuffers: u32 = "ULONG", "documented, offset inferred. Buffers that were written at the start.";
+            0x2c PointerSize set_PointerSize: u32 = "ULONG", "documented, offset inferred. 4 or 8: which form of this structure it is.";
+            0x30 EventsLost set_EventsLost: u32 = "ULONG", "documented, offset inferred. Events that found no room.";
+            0x34 CpuSpeedInMHz set_CpuSpeedInMHz: u32 = "ULONG", "documented, offset inferred. The rate of EVENT\\_TRACE\\_CLOCK\\_CPUCYCLE.";
         }
         0x38 LoggerName: runtime::Ptr64 = "WCHAR *", "documented. Without meaning in a file.";
         0x40 LogFileName: runtime::Ptr64 = "WCHAR *", "documented. Without meaning in a file.";

@@ -10,41 +10,41 @@ runtime::layout! {
     ///
     /// Follows the header of a triage dump: where in the file its parts are.
     pub struct TRIAGE_DUMP64_5_2_3790_sp1_x64: members::TRIAGE_DUMP64, 0x80, 8 {
-        0x00 ServicePackBuild: u32 = "ULONG", "documented, its place inferred.";
-        0x04 SizeOfDump: u32 = "ULONG", "documented, its place inferred. Bytes of the file, without secondary data.";
-        0x08 ValidOffset: u32 = "ULONG", "documented, its place inferred. Where the letters TRGD stand, which end a whole dump.";
-        0x0c ContextOffset: u32 = "ULONG", "documented, its place inferred.";
-        0x10 ExceptionOffset: u32 = "ULONG", "documented, its place inferred.";
-        0x14 MmOffset: u32 = "ULONG", "documented, its place inferred.";
-        0x18 UnloadedDriversOffset: u32 = "ULONG", "documented, its place inferred.";
-        0x1c PrcbOffset: u32 = "ULONG", "documented, its place inferred.";
-        0x20 ProcessOffset: u32 = "ULONG", "documented, its place inferred.";
-        0x24 ThreadOffset: u32 = "ULONG", "documented, its place inferred.";
-        0x28 CallStackOffset: u32 = "ULONG", "documented, its place inferred.";
-        0x2c SizeOfCallStack: u32 = "ULONG", "documented, its place inferred.";
-        0x30 DriverListOffset: u32 = "ULONG", "documented, its place inferred.";
-        0x34 DriverCount: u32 = "ULONG", "documented, its place inferred.";
-        0x38 StringPoolOffset: u32 = "ULONG", "documented, its place inferred.";
-        0x3c StringPoolSize: u32 = "ULONG", "documented, its place inferred.";
-        0x40 BrokenDriverOffset: u32 = "ULONG", "documented, its place inferred.";
-        0x44 TriageOptions: u32 = "ULONG", "documented, its place inferred.";
+        0x00 ServicePackBuild: u32 = "ULONG", "documented, offset inferred.";
+        0x04 SizeOfDump: u32 = "ULONG", "documented, offset inferred. Bytes of the file, without secondary data.";
+        0x08 ValidOffset: u32 = "ULONG", "documented, offset inferred. Where the letters TRGD stand, which end a whole dump.";
+        0x0c ContextOffset: u32 = "ULONG", "documented, offset inferred.";
+        0x10 ExceptionOffset: u32 = "ULONG", "documented, offset inferred.";
+        0x14 MmOffset: u32 = "ULONG", "documented, offset inferred.";
+        0x18 UnloadedDriversOffset: u32 = "ULONG", "documented, offset inferred.";
+        0x1c PrcbOffset: u32 = "ULONG", "documented, offset inferred.";
+        0x20 ProcessOffset: u32 = "ULONG", "documented, offset inferred.";
+        0x24 ThreadOffset: u32 = "ULONG", "documented, offset inferred.";
+        0x28 CallStackOffset: u32 = "ULONG", "documented, offset inferred.";
+        0x2c SizeOfCallStack: u32 = "ULONG", "documented, offset inferred.";
+        0x30 DriverListOffset: u32 = "ULONG", "documented, offset inferred.";
+        0x34 DriverCount: u32 = "ULONG", "documented, offset inferred.";
+        0x38 StringPoolOffset: u32 = "ULONG", "documented, offset inferred.";
+        0x3c StringPoolSize: u32 = "ULONG", "documented, offset inferred.";
+        0x40 BrokenDriverOffset: u32 = "ULONG", "documented, offset inferred.";
+        0x44 TriageOptions: u32 = "ULONG", "documented, offset inferred.";
         0x48 TopOfStack: u64 = "ULONGLONG", "documented. The address of what is at CallStackOffset.";
         0x50 ArchitectureSpecific: TRIAGE_DUMP64_5_2_3790_sp1_x64_ArchitectureSpecific = "struct", "documented. Of Itanium: its other stack.";
-        0x60 DataPageAddress: u64 = "ULONGLONG", "documented, its place inferred.";
-        0x68 DataPageOffset: u32 = "ULONG", "documented, its place inferred.";
-        0x6c DataPageSize: u32 = "ULONG", "documented, its place inferred.";
-        0x70 DebuggerDataOffset: u32 = "ULONG", "documented, its place inferred.";
-        0x74 DebuggerDataSize: u32 = "ULONG", "documented, its place inferred.";
-        0x78 DataBlocksOffset: u32 = "ULONG", "documented, its place inferred. Where the first TRIAGE\\_DATA\\_BLOCK is.";
-        0x7c DataBlocksCount: u32 = "ULONG", "documented, its place inferred.";
+        0x60 DataPageAddress: u64 = "ULONGLONG", "documented, offset inferred.";
+        0x68 DataPageOffset: u32 = "ULONG", "documented, offset inferred.";
+        0x6c DataPageSize: u32 = "ULONG", "documented, offset inferred.";
+        0x70 DebuggerDataOffset: u32 = "ULONG", "documented, offset inferred.";
+        0x74 DebuggerDataSize: u32 = "ULONG", "documented, offset inferred.";
+        0x78 DataBlocksOffset: u32 = "ULONG", "documented, offset inferred. Where the first TRIAGE\\_DATA\\_BLOCK is.";
+        0x7c DataBlocksCount: u32 = "ULONG", "documented, offset inferred.";
     }
 }
 
 runtime::layout! {
     /// The structure that is `ArchitectureSpecific` of `TRIAGE_DUMP64`.
     pub struct TRIAGE_DUMP64_5_2_3790_sp1_x64_ArchitectureSpecific: members::TRIAGE_DUMP64_ArchitectureSpecific, 0x10, 8 {
-        0x00 BStoreOffset: u32 = "ULONG", "documented, its place inferred.";
-        0x04 SizeOfBStore: u32 = "ULONG", "documented, its place inferred.";
-        0x08 LimitOfBStore: u64 = "ULONGLONG", "documented, its place inferred.";
+        0x00 BStoreOffset: u32 = "ULONG", "documented, offset inferred.";
+        0x04 SizeOfBStore: u32 = "ULONG", "documented, offset inferred.";
+        0x08 LimitOfBStore: u64 = "ULONGLONG", "documented, offset inferred.";
     }
 }

@@ -10,9 +10,9 @@ runtime::layout! {
     ///
     /// A counted string whose address has 64 bits on every architecture.
     pub struct UNICODE_STRING64_5_1: members::UNICODE_STRING64, 0x10, 8 {
-        0x00 Length: u16 = "USHORT", "seen in symbols. Bytes, without a terminator.";
-        0x02 MaximumLength: u16 = "USHORT", "seen in symbols. Bytes at the Buffer.";
+        0x00 Length: u16 = "USHORT", "from symbols. Bytes, without a terminator.";
+        0x02 MaximumLength: u16 = "USHORT", "from symbols. Bytes at the Buffer.";
         0x04 _padding04: [u8; 4], "padding.";
-        0x08 Buffer: u64 = "ULONGLONG", "seen in symbols. The address of the characters.";
+        0x08 Buffer: u64 = "ULONGLONG", "from symbols. The address of the characters.";
     }
 }

@@ -30,7 +30,7 @@ runtime::layout! {
         0x38 u38: WMI_BUFFER_HEADER_5_0_x86_u38, "unnamed; its members have accessors." {
             0x38 InstanceGuid set_InstanceGuid: GUID_5_0 = "GUID", "documented. GUID of the session.";
             0x38 LoggerContext set_LoggerContext: runtime::Ptr32 = "PVOID", "documented. Seen in use by 5.0.";
-            0x3c GlobalEntry set_GlobalEntry: SINGLE_LIST_ENTRY_5_0_x86 = "SINGLE_LIST_ENTRY", "documented, its place inferred. Links all buffers of the session.";
+            0x3c GlobalEntry set_GlobalEntry: SINGLE_LIST_ENTRY_5_0_x86 = "SINGLE_LIST_ENTRY", "documented, offset inferred. Links all buffers of the session.";
         }
     }
 }
@@ -80,7 +80,7 @@ runtime::layout! {
     /// The unnamed structure at 0x00 of `u38` in `WMI_BUFFER_HEADER`.
     pub struct WMI_BUFFER_HEADER_5_0_x86_u38_s00: 0x8, 4 {
         0x00 LoggerContext: runtime::Ptr32 = "PVOID", "documented. Seen in use by 5.0.";
-        0x04 GlobalEntry: SINGLE_LIST_ENTRY_5_0_x86 = "SINGLE_LIST_ENTRY", "documented, its place inferred. Links all buffers of the session.";
+        0x04 GlobalEntry: SINGLE_LIST_ENTRY_5_0_x86 = "SINGLE_LIST_ENTRY", "documented, offset inferred. Links all buffers of the session.";
     }
 }
 
@@ -94,7 +94,7 @@ runtime::layout! {
             0x00 Reserved1 set_Reserved1: u64 = "ULONGLONG", "documented. Not in use.";
             0x08 Reserved2 set_Reserved2: u64 = "ULONGLONG", "documented. Not in use.";
             0x10 Reserved3 set_Reserved3: LARGE_INTEGER_5_0 = "LARGE_INTEGER", "documented. Not in use.";
-            0x18 Alignment set_Alignment: runtime::Ptr32 = "PVOID", "documented, its place inferred.";
+            0x18 Alignment set_Alignment: runtime::Ptr32 = "PVOID", "documented, offset inferred.";
             0x1c SlistEntry set_SlistEntry: SINGLE_LIST_ENTRY_5_0_x86 = "SINGLE_LIST_ENTRY", "documented. Links the free buffers.";
             0x18 Entry set_Entry: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "documented.";
             0x00 ReferenceCount set_ReferenceCount: i32 = "LONG", "documented. Seen in use by 5.0.";
@@ -112,7 +112,7 @@ runtime::layout! {
         0x38 u38: WMI_BUFFER_HEADER_5_0_x86_u38, "unnamed; its members have accessors." {
             0x38 InstanceGuid set_InstanceGuid: GUID_5_0 = "GUID", "documented. GUID of the session.";
             0x38 LoggerContext set_LoggerContext: runtime::Ptr32 = "PVOID", "documented. Seen in use by 5.0.";
-            0x3c GlobalEntry set_GlobalEntry: SINGLE_LIST_ENTRY_5_0_x86 = "SINGLE_LIST_ENTRY", "documented, its place inferred. Links all buffers of the session.";
+            0x3c GlobalEntry set_GlobalEntry: SINGLE_LIST_ENTRY_5_0_x86 = "SINGLE_LIST_ENTRY", "documented, offset inferred. Links all buffers of the session.";
         }
     }
 }
@@ -147,7 +147,7 @@ runtime::layout! {
 runtime::layout! {
     /// The unnamed structure at 0x00 of `u00_s00_u18` in `WMI_BUFFER_HEADER`.
     pub struct WMI_BUFFER_HEADER_5_1_x86_u00_s00_u18_s00: 0x8, 4 {
-        0x00 Alignment: runtime::Ptr32 = "PVOID", "documented, its place inferred.";
+        0x00 Alignment: runtime::Ptr32 = "PVOID", "documented, offset inferred.";
         0x04 SlistEntry: SINGLE_LIST_ENTRY_5_0_x86 = "SINGLE_LIST_ENTRY", "documented. Links the free buffers.";
     }
 }
@@ -184,7 +184,7 @@ runtime::layout! {
             0x00 Reserved1 set_Reserved1: u64 = "ULONGLONG", "documented. Not in use.";
             0x08 Reserved2 set_Reserved2: u64 = "ULONGLONG", "documented. Not in use.";
             0x10 Reserved3 set_Reserved3: LARGE_INTEGER_5_0 = "LARGE_INTEGER", "documented. Not in use.";
-            0x18 Alignment set_Alignment: runtime::Ptr32 = "PVOID", "documented, its place inferred.";
+            0x18 Alignment set_Alignment: runtime::Ptr32 = "PVOID", "documented, offset inferred.";
             0x1c SlistEntry set_SlistEntry: SINGLE_LIST_ENTRY_5_0_x86 = "SINGLE_LIST_ENTRY", "documented. Links the free buffers.";
             0x18 Entry set_Entry: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "documented.";
             0x00 ReferenceCount set_ReferenceCount: i32 = "LONG", "documented. Seen in use by 5.0.";
@@ -203,7 +203,7 @@ runtime::layout! {
         0x38 u38: WMI_BUFFER_HEADER_5_0_x86_u38, "unnamed; its members have accessors." {
             0x38 InstanceGuid set_InstanceGuid: GUID_5_0 = "GUID", "documented. GUID of the session.";
             0x38 LoggerContext set_LoggerContext: runtime::Ptr32 = "PVOID", "documented. Seen in use by 5.0.";
-            0x3c GlobalEntry set_GlobalEntry: SINGLE_LIST_ENTRY_5_0_x86 = "SINGLE_LIST_ENTRY", "documented, its place inferred. Links all buffers of the session.";
+            0x3c GlobalEntry set_GlobalEntry: SINGLE_LIST_ENTRY_5_0_x86 = "SINGLE_LIST_ENTRY", "documented, offset inferred. Links all buffers of the session.";
         }
     }
 }
@@ -218,7 +218,7 @@ runtime::layout! {
             0x00 Reserved1 set_Reserved1: u64 = "ULONGLONG", "documented. Not in use.";
             0x08 Reserved2 set_Reserved2: u64 = "ULONGLONG", "documented. Not in use.";
             0x10 Reserved3 set_Reserved3: LARGE_INTEGER_5_0 = "LARGE_INTEGER", "documented. Not in use.";
-            0x18 Alignment set_Alignment: runtime::Ptr64 = "PVOID", "documented, its place inferred.";
+            0x18 Alignment set_Alignment: runtime::Ptr64 = "PVOID", "documented, offset inferred.";
             0x20 SlistEntry set_SlistEntry: SINGLE_LIST_ENTRY_5_2_3790_sp1_x64 = "SINGLE_LIST_ENTRY", "documented. Links the free buffers.\n\nErratum, 5.2 x64: the document's offset is 0x1c, symbols show 0x20 (The text names 0x1C alone; the table's remark on the next place has both offsets.).";
             0x18 Entry set_Entry: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "documented.";
             0x00 ReferenceCount set_ReferenceCount: i32 = "LONG", "documented. Seen in use by 5.0.";
@@ -237,7 +237,7 @@ runtime::layout! {
         0x38 u38: WMI_BUFFER_HEADER_5_2_3790_sp1_x64_u38, "unnamed; its members have accessors." {
             0x38 InstanceGuid set_InstanceGuid: GUID_5_0 = "GUID", "documented. GUID of the session.";
             0x38 LoggerContext set_LoggerContext: runtime::Ptr64 = "PVOID", "documented. Seen in use by 5.0.";
-            0x40 GlobalEntry set_GlobalEntry: SINGLE_LIST_ENTRY_5_2_3790_sp1_x64 = "SINGLE_LIST_ENTRY", "documented, its place inferred. Links all buffers of the session.";
+            0x40 GlobalEntry set_GlobalEntry: SINGLE_LIST_ENTRY_5_2_3790_sp1_x64 = "SINGLE_LIST_ENTRY", "documented, offset inferred. Links all buffers of the session.";
         }
     }
 }
@@ -272,7 +272,7 @@ runtime::layout! {
 runtime::layout! {
     /// The unnamed structure at 0x00 of `u00_s00_u18` in `WMI_BUFFER_HEADER`.
     pub struct WMI_BUFFER_HEADER_5_2_3790_sp1_x64_u00_s00_u18_s00: 0x10, 8 {
-        0x00 Alignment: runtime::Ptr64 = "PVOID", "documented, its place inferred.";
+        0x00 Alignment: runtime::Ptr64 = "PVOID", "documented, offset inferred.";
         0x08 SlistEntry: SINGLE_LIST_ENTRY_5_2_3790_sp1_x64 = "SINGLE_LIST_ENTRY", "documented. Links the free buffers.\n\nErratum, 5.2 x64: the document's offset is 0x1c, symbols show 0x20 (The text names 0x1C alone; the table's remark on the next place has both offsets.).";
     }
 }
@@ -289,7 +289,7 @@ runtime::layout! {
     /// The unnamed structure at 0x00 of `u38` in `WMI_BUFFER_HEADER`.
     pub struct WMI_BUFFER_HEADER_5_2_3790_sp1_x64_u38_s00: 0x10, 8 {
         0x00 LoggerContext: runtime::Ptr64 = "PVOID", "documented. Seen in use by 5.0.";
-        0x08 GlobalEntry: SINGLE_LIST_ENTRY_5_2_3790_sp1_x64 = "SINGLE_LIST_ENTRY", "documented, its place inferred. Links all buffers of the session.";
+        0x08 GlobalEntry: SINGLE_LIST_ENTRY_5_2_3790_sp1_x64 = "SINGLE_LIST_ENTRY", "documented, offset inferred. Links all buffers of the session.";
     }
 }
 
@@ -308,7 +308,7 @@ runtime::layout! {
             0x10 StartPerfClock set_StartPerfClock: LARGE_INTEGER_5_0 = "LARGE_INTEGER", "documented.";
             0x18 SequenceNumber set_SequenceNumber: i64 = "LONGLONG", "documented. The number of the buffer among those of the session.";
             0x20 Spare0 set_Spare0: u32 = "ULONG", "documented. Not in use.";
-            0x24 Spare1 set_Spare1: u32 = "ULONG", "documented, its place inferred. Not in use.";
+            0x24 Spare1 set_Spare1: u32 = "ULONG", "documented, offset inferred. Not in use.";
             0x28 ClientContext set_ClientContext: ETW_BUFFER_CONTEXT_early_6_0 = "ETW_BUFFER_CONTEXT", "documented. Which processor and logger the buffer is of.";
             0x2c State set_State: ETW_BUFFER_STATE_early_6_0 = "ETW_BUFFER_STATE", "documented. What the buffer is in use for.";
             0x2c Flags set_Flags: u32 = "ULONG", "documented. State, as a number.";
@@ -322,7 +322,7 @@ runtime::layout! {
             0x38 Entry set_Entry: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "documented.";
             0x38 SlistEntry set_SlistEntry: SINGLE_LIST_ENTRY_5_0_x86 = "SINGLE_LIST_ENTRY", "documented. Links it into a list of buffers.";
             0x38 NextBuffer set_NextBuffer: runtime::Ptr32 = "WMI_BUFFER_HEADER *", "documented. The next buffer of its list.";
-            0x3c GlobalEntry set_GlobalEntry: SINGLE_LIST_ENTRY_5_0_x86 = "SINGLE_LIST_ENTRY", "documented, its place inferred. Links all buffers of the session.";
+            0x3c GlobalEntry set_GlobalEntry: SINGLE_LIST_ENTRY_5_0_x86 = "SINGLE_LIST_ENTRY", "documented, offset inferred. Links all buffers of the session.";
         }
     }
 }
@@ -345,7 +345,7 @@ runtime::layout! {
         0x10 u10: WMI_BUFFER_HEADER_early_6_0_u00_s00_u10, "unnamed; its members have accessors.";
         0x18 SequenceNumber: i64 = "LONGLONG", "documented. The number of the buffer among those of the session.";
         0x20 Spare0: u32 = "ULONG", "documented. Not in use.";
-        0x24 Spare1: u32 = "ULONG", "documented, its place inferred. Not in use.";
+        0x24 Spare1: u32 = "ULONG", "documented, offset inferred. Not in use.";
         0x28 ClientContext: ETW_BUFFER_CONTEXT_early_6_0 = "ETW_BUFFER_CONTEXT", "documented. Which processor and logger the buffer is of.";
         0x2c u2C: WMI_BUFFER_HEADER_early_6_0_u00_s00_u2C, "unnamed; its members have accessors.";
     }
@@ -382,7 +382,7 @@ runtime::layout! {
     /// The unnamed structure at 0x00 of `u38` in `WMI_BUFFER_HEADER`.
     pub struct WMI_BUFFER_HEADER_early_6_0_x86_u38_s00: 0x8, 4 {
         0x00 NextBuffer: runtime::Ptr32 = "WMI_BUFFER_HEADER *", "documented. The next buffer of its list.";
-        0x04 GlobalEntry: SINGLE_LIST_ENTRY_5_0_x86 = "SINGLE_LIST_ENTRY", "documented, its place inferred. Links all buffers of the session.";
+        0x04 GlobalEntry: SINGLE_LIST_ENTRY_5_0_x86 = "SINGLE_LIST_ENTRY", "documented, offset inferred. Links all buffers of the session.";
     }
 }
 
@@ -401,7 +401,7 @@ runtime::layout! {
             0x10 StartPerfClock set_StartPerfClock: LARGE_INTEGER_5_0 = "LARGE_INTEGER", "documented.";
             0x18 SequenceNumber set_SequenceNumber: i64 = "LONGLONG", "documented. The number of the buffer among those of the session.";
             0x20 Spare0 set_Spare0: u32 = "ULONG", "documented. Not in use.";
-            0x24 Spare1 set_Spare1: u32 = "ULONG", "documented, its place inferred. Not in use.";
+            0x24 Spare1 set_Spare1: u32 = "ULONG", "documented, offset inferred. Not in use.";
             0x28 ClientContext set_ClientContext: ETW_BUFFER_CONTEXT_early_6_0 = "ETW_BUFFER_CONTEXT", "documented. Which processor and logger the buffer is of.";
             0x2c State set_State: ETW_BUFFER_STATE_early_6_0 = "ETW_BUFFER_STATE", "documented. What the buffer is in use for.";
             0x2c Flags set_Flags: u32 = "ULONG", "documented. State, as a number.";
@@ -415,7 +415,7 @@ runtime::layout! {
             0x38 Entry set_Entry: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "documented.";
             0x38 SlistEntry set_SlistEntry: SINGLE_LIST_ENTRY_5_2_3790_sp1_x64 = "SINGLE_LIST_ENTRY", "documented. Links it into a list of buffers.";
             0x38 NextBuffer set_NextBuffer: runtime::Ptr64 = "WMI_BUFFER_HEADER *", "documented. The next buffer of its list.";
-            0x40 GlobalEntry set_GlobalEntry: SINGLE_LIST_ENTRY_5_2_3790_sp1_x64 = "SINGLE_LIST_ENTRY", "documented, its place inferred. Links all buffers of the session.";
+            0x40 GlobalEntry set_GlobalEntry: SINGLE_LIST_ENTRY_5_2_3790_sp1_x64 = "SINGLE_LIST_ENTRY", "documented, offset inferred. Links all buffers of the session.";
         }
     }
 }
@@ -443,7 +443,7 @@ runtime::layout! {
     /// The unnamed structure at 0x00 of `u38` in `WMI_BUFFER_HEADER`.
     pub struct WMI_BUFFER_HEADER_early_6_0_x64_u38_s00: 0x10, 8 {
         0x00 NextBuffer: runtime::Ptr64 = "WMI_BUFFER_HEADER *", "documented. The next buffer of its list.";
-        0x08 GlobalEntry: SINGLE_LIST_ENTRY_5_2_3790_sp1_x64 = "SINGLE_LIST_ENTRY", "documented, its place inferred. Links all buffers of the session.";
+        0x08 GlobalEntry: SINGLE_LIST_ENTRY_5_2_3790_sp1_x64 = "SINGLE_LIST_ENTRY", "documented, offset inferred. Links all buffers of the session.";
     }
 }
 
@@ -475,10 +475,10 @@ runtime::layout! {
             0x38 Padding1 set_Padding1: [u32; 4] = "ULONG [4]", "documented. Not in use.";
             0x38 StartTime set_StartTime: LARGE_INTEGER_5_0 = "LARGE_INTEGER", "documented. When the session started, in 100 ns since 1601.";
             0x38 Entry set_Entry: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "documented.";
-            0x38 Padding2 set_Padding2: runtime::Ptr32 = "PVOID", "documented, its place inferred. Not in use.";
-            0x3c GlobalEntry set_GlobalEntry: SINGLE_LIST_ENTRY_5_0_x86 = "SINGLE_LIST_ENTRY", "documented, its place inferred. Links all buffers of the session.";
-            0x38 Pointer0 set_Pointer0: runtime::Ptr32 = "PVOID", "documented, its place inferred.";
-            0x3c Pointer1 set_Pointer1: runtime::Ptr32 = "PVOID", "documented, its place inferred.";
+            0x38 Padding2 set_Padding2: runtime::Ptr32 = "PVOID", "documented, offset inferred. Not in use.";
+            0x3c GlobalEntry set_GlobalEntry: SINGLE_LIST_ENTRY_5_0_x86 = "SINGLE_LIST_ENTRY", "documented, offset inferred. Links all buffers of the session.";
+            0x38 Pointer0 set_Pointer0: runtime::Ptr32 = "PVOID", "documented, offset inferred.";
+            0x3c Pointer1 set_Pointer1: runtime::Ptr32 = "PVOID", "documented, offset inferred.";
         }
     }
 }
@@ -529,16 +529,16 @@ runtime::layout! {
 runtime::layout! {
     /// The unnamed structure at 0x00 of `u38` in `WMI_BUFFER_HEADER`.
     pub struct WMI_BUFFER_HEADER_late_6_0_x86_u38_s00: 0x8, 4 {
-        0x00 Padding2: runtime::Ptr32 = "PVOID", "documented, its place inferred. Not in use.";
-        0x04 GlobalEntry: SINGLE_LIST_ENTRY_5_0_x86 = "SINGLE_LIST_ENTRY", "documented, its place inferred. Links all buffers of the session.";
+        0x00 Padding2: runtime::Ptr32 = "PVOID", "documented, offset inferred. Not in use.";
+        0x04 GlobalEntry: SINGLE_LIST_ENTRY_5_0_x86 = "SINGLE_LIST_ENTRY", "documented, offset inferred. Links all buffers of the session.";
     }
 }
 
 runtime::layout! {
     /// The unnamed structure at 0x00 of `u38` in `WMI_BUFFER_HEADER`.
     pub struct WMI_BUFFER_HEADER_late_6_0_x86_u38_s00_2: 0x8, 4 {
-        0x00 Pointer0: runtime::Ptr32 = "PVOID", "documented, its place inferred.";
-        0x04 Pointer1: runtime::Ptr32 = "PVOID", "documented, its place inferred.";
+        0x00 Pointer0: runtime::Ptr32 = "PVOID", "documented, offset inferred.";
+        0x04 Pointer1: runtime::Ptr32 = "PVOID", "documented, offset inferred.";
     }
 }
 
@@ -570,10 +570,10 @@ runtime::layout! {
             0x38 Padding1 set_Padding1: [u32; 4] = "ULONG [4]", "documented. Not in use.";
             0x38 StartTime set_StartTime: LARGE_INTEGER_5_0 = "LARGE_INTEGER", "documented. When the session started, in 100 ns since 1601.";
             0x38 Entry set_Entry: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "documented.";
-            0x38 Padding2 set_Padding2: runtime::Ptr64 = "PVOID", "documented, its place inferred. Not in use.";
-            0x40 GlobalEntry set_GlobalEntry: SINGLE_LIST_ENTRY_5_2_3790_sp1_x64 = "SINGLE_LIST_ENTRY", "documented, its place inferred. Links all buffers of the session.";
-            0x38 Pointer0 set_Pointer0: runtime::Ptr64 = "PVOID", "documented, its place inferred.";
-            0x40 Pointer1 set_Pointer1: runtime::Ptr64 = "PVOID", "documented, its place inferred.";
+            0x38 Padding2 set_Padding2: runtime::Ptr64 = "PVOID", "documented, offset inferred. Not in use.";
+            0x40 GlobalEntry set_GlobalEntry: SINGLE_LIST_ENTRY_5_2_3790_sp1_x64 = "SINGLE_LIST_ENTRY", "documented, offset inferred. Links all buffers of the session.";
+            0x38 Pointer0 set_Pointer0: runtime::Ptr64 = "PVOID", "documented, offset inferred.";
+            0x40 Pointer1 set_Pointer1: runtime::Ptr64 = "PVOID", "documented, offset inferred.";
         }
     }
 }
@@ -624,16 +624,16 @@ runtime::layout! {
 runtime::layout! {
     /// The unnamed structure at 0x00 of `u38` in `WMI_BUFFER_HEADER`.
     pub struct WMI_BUFFER_HEADER_late_6_0_x64_u38_s00: 0x10, 8 {
-        0x00 Padding2: runtime::Ptr64 = "PVOID", "documented, its place inferred. Not in use.";
-        0x08 GlobalEntry: SINGLE_LIST_ENTRY_5_2_3790_sp1_x64 = "SINGLE_LIST_ENTRY", "documented, its place inferred. Links all buffers of the session.";
+        0x00 Padding2: runtime::Ptr64 = "PVOID", "documented, offset inferred. Not in use.";
+        0x08 GlobalEntry: SINGLE_LIST_ENTRY_5_2_3790_sp1_x64 = "SINGLE_LIST_ENTRY", "documented, offset inferred. Links all buffers of the session.";
     }
 }
 
 runtime::layout! {
     /// The unnamed structure at 0x00 of `u38` in `WMI_BUFFER_HEADER`.
     pub struct WMI_BUFFER_HEADER_late_6_0_x64_u38_s00_2: 0x10, 8 {
-        0x00 Pointer0: runtime::Ptr64 = "PVOID", "documented, its place inferred.";
-        0x08 Pointer1: runtime::Ptr64 = "PVOID", "documented, its place inferred.";
+        0x00 Pointer0: runtime::Ptr64 = "PVOID", "documented, offset inferred.";
+        0x08 Pointer1: runtime::Ptr64 = "PVOID", "documented, offset inferred.";
     }
 }
 
@@ -662,8 +662,8 @@ runtime::layout! {
             0x38 Padding1 set_Padding1: [u32; 4] = "ULONG [4]", "documented. Not in use.";
             0x38 ReferenceTime set_ReferenceTime: ETW_REF_CLOCK_early_6_0 = "ETW_REF_CLOCK", "documented. One moment by both clocks.";
             0x38 GlobalEntry set_GlobalEntry: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "documented. Links all buffers of the session.";
-            0x38 Pointer0 set_Pointer0: runtime::Ptr32 = "PVOID", "documented, its place inferred.";
-            0x3c Pointer1 set_Pointer1: runtime::Ptr32 = "PVOID", "documented, its place inferred.";
+            0x38 Pointer0 set_Pointer0: runtime::Ptr32 = "PVOID", "documented, offset inferred.";
+            0x3c Pointer1 set_Pointer1: runtime::Ptr32 = "PVOID", "documented, offset inferred.";
         }
     }
 }
@@ -690,8 +690,8 @@ runtime::layout! {
 runtime::layout! {
     /// The unnamed structure at 0x00 of `u38` in `WMI_BUFFER_HEADER`.
     pub struct WMI_BUFFER_HEADER_6_1_x86_u38_s00: 0x8, 4 {
-        0x00 Pointer0: runtime::Ptr32 = "PVOID", "documented, its place inferred.";
-        0x04 Pointer1: runtime::Ptr32 = "PVOID", "documented, its place inferred.";
+        0x00 Pointer0: runtime::Ptr32 = "PVOID", "documented, offset inferred.";
+        0x04 Pointer1: runtime::Ptr32 = "PVOID", "documented, offset inferred.";
     }
 }
 
@@ -720,8 +720,8 @@ runtime::layout! {
             0x38 Padding1 set_Padding1: [u32; 4] = "ULONG [4]", "documented. Not in use.";
             0x38 ReferenceTime set_ReferenceTime: ETW_REF_CLOCK_early_6_0 = "ETW_REF_CLOCK", "documented. One moment by both clocks.";
             0x38 GlobalEntry set_GlobalEntry: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "documented. Links all buffers of the session.";
-            0x38 Pointer0 set_Pointer0: runtime::Ptr64 = "PVOID", "documented, its place inferred.";
-            0x40 Pointer1 set_Pointer1: runtime::Ptr64 = "PVOID", "documented, its place inferred.";
+            0x38 Pointer0 set_Pointer0: runtime::Ptr64 = "PVOID", "documented, offset inferred.";
+            0x40 Pointer1 set_Pointer1: runtime::Ptr64 = "PVOID", "documented, offset inferred.";
         }
     }
 }
@@ -748,8 +748,8 @@ runtime::layout! {
 runtime::layout! {
     /// The unnamed structure at 0x00 of `u38` in `WMI_BUFFER_HEADER`.
     pub struct WMI_BUFFER_HEADER_6_1_x64_u38_s00: 0x10, 8 {
-        0x00 Pointer0: runtime::Ptr64 = "PVOID", "documented, its place inferred.";
-        0x08 Pointer1: runtime::Ptr64 = "PVOID", "documented, its place inferred.";
+        0x00 Pointer0: runtime::Ptr64 = "PVOID", "documented, offset inferred.";
+        0x08 Pointer1: runtime::Ptr64 = "PVOID", "documented, offset inferred.";
     }
 }
 
@@ -758,28 +758,28 @@ runtime::layout! {
     ///
     /// Starts every trace buffer, in memory and in an ETL file.
     pub struct WMI_BUFFER_HEADER_6_1_7601_23418_x64: members::WMI_BUFFER_HEADER, 0x48, 8 {
-        0x00 BufferSize: u32 = "ULONG", "documented for other kernels. Bytes of the buffer; in a file, the distance to the next.";
-        0x04 SavedOffset: u32 = "ULONG", "documented for other kernels. Valid bytes of the buffer, header included.";
-        0x08 CurrentOffset: u32 = "ULONG volatile", "documented for other kernels. Where the next event goes, from the start of the buffer.";
-        0x0c ReferenceCount: i32 = "LONG volatile", "documented for other kernels. How many writers have room in it and are not done.";
-        0x10 TimeStamp: LARGE_INTEGER_5_0 = "LARGE_INTEGER", "documented for other kernels. When the buffer was taken into use or written out, by the session's clock.";
-        0x18 SequenceNumber: i64 = "LONGLONG", "documented for other kernels. The number of the buffer among those of the session.";
+        0x00 BufferSize: u32 = "ULONG", "documented for other builds. Bytes of the buffer; in a file, the distance to the next.";
+        0x04 SavedOffset: u32 = "ULONG", "documented for other builds. Valid bytes of the buffer, header included.";
+        0x08 CurrentOffset: u32 = "ULONG volatile", "documented for other builds. Where the next event goes, from the start of the buffer.";
+        0x0c ReferenceCount: i32 = "LONG volatile", "documented for other builds. How many writers have room in it and are not done.";
+        0x10 TimeStamp: LARGE_INTEGER_5_0 = "LARGE_INTEGER", "documented for other builds. When the buffer was taken into use or written out, by the session's clock.";
+        0x18 SequenceNumber: i64 = "LONGLONG", "documented for other builds. The number of the buffer among those of the session.";
         0x20 u20: WMI_BUFFER_HEADER_6_1_x64_u20, "unnamed; its members have accessors." {
-            0x20 Padding0 set_Padding0: [u32; 2] = "ULONG [2]", "documented for other kernels. Not in use.";
-            0x20 SlistEntry set_SlistEntry: SINGLE_LIST_ENTRY_5_2_3790_sp1_x64 = "SINGLE_LIST_ENTRY", "documented for other kernels. Links it into a list of buffers.";
-            0x20 NextBuffer set_NextBuffer: runtime::Ptr64 = "WMI_BUFFER_HEADER *", "documented for other kernels. The next buffer of its list.";
+            0x20 Padding0 set_Padding0: [u32; 2] = "ULONG [2]", "documented for other builds. Not in use.";
+            0x20 SlistEntry set_SlistEntry: SINGLE_LIST_ENTRY_5_2_3790_sp1_x64 = "SINGLE_LIST_ENTRY", "documented for other builds. Links it into a list of buffers.";
+            0x20 NextBuffer set_NextBuffer: runtime::Ptr64 = "WMI_BUFFER_HEADER *", "documented for other builds. The next buffer of its list.";
         }
-        0x28 ClientContext: ETW_BUFFER_CONTEXT_6_1_7601_23418 = "ETW_BUFFER_CONTEXT", "documented for other kernels. Which processor and logger the buffer is of.";
-        0x2c State: ETW_BUFFER_STATE_early_6_0 = "ETW_BUFFER_STATE", "documented for other kernels. What the buffer is in use for.";
-        0x30 Offset: u32 = "ULONG", "documented for other kernels. Where events end, header included, once the buffer is full.";
-        0x34 BufferFlag: ETW_BUFFER_FLAG = "USHORT", "documented for other kernels. What has become of the buffer.";
-        0x36 BufferType: ETW_BUFFER_TYPE = "USHORT", "documented for other kernels. What the buffer is for.";
+        0x28 ClientContext: ETW_BUFFER_CONTEXT_6_1_7601_23418 = "ETW_BUFFER_CONTEXT", "documented for other builds. Which processor and logger the buffer is of.";
+        0x2c State: ETW_BUFFER_STATE_early_6_0 = "ETW_BUFFER_STATE", "documented for other builds. What the buffer is in use for.";
+        0x30 Offset: u32 = "ULONG", "documented for other builds. Where events end, header included, once the buffer is full.";
+        0x34 BufferFlag: ETW_BUFFER_FLAG = "USHORT", "documented for other builds. What has become of the buffer.";
+        0x36 BufferType: ETW_BUFFER_TYPE = "USHORT", "documented for other builds. What the buffer is for.";
         0x38 u38: WMI_BUFFER_HEADER_6_1_x64_u38, "unnamed; its members have accessors." {
-            0x38 Padding1 set_Padding1: [u32; 4] = "ULONG [4]", "documented for other kernels. Not in use.";
-            0x38 ReferenceTime set_ReferenceTime: ETW_REF_CLOCK_early_6_0 = "ETW_REF_CLOCK", "documented for other kernels. One moment by both clocks.";
-            0x38 GlobalEntry set_GlobalEntry: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "documented for other kernels. Links all buffers of the session.";
-            0x38 Pointer0 set_Pointer0: runtime::Ptr64 = "PVOID", "documented for other kernels.";
-            0x40 Pointer1 set_Pointer1: runtime::Ptr64 = "PVOID", "documented for other kernels.";
+            0x38 Padding1 set_Padding1: [u32; 4] = "ULONG [4]", "documented for other builds. Not in use.";
+            0x38 ReferenceTime set_ReferenceTime: ETW_REF_CLOCK_early_6_0 = "ETW_REF_CLOCK", "documented for other builds. One moment by both clocks.";
+            0x38 GlobalEntry set_GlobalEntry: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "documented for other builds. Links all buffers of the session.";
+            0x38 Pointer0 set_Pointer0: runtime::Ptr64 = "PVOID", "documented for other builds.";
+            0x40 Pointer1 set_Pointer1: runtime::Ptr64 = "PVOID", "documented for other builds.";
         }
     }
 }
@@ -789,28 +789,28 @@ runtime::layout! {
     ///
     /// Starts every trace buffer, in memory and in an ETL file.
     pub struct WMI_BUFFER_HEADER_6_1_7601_24000_x86: members::WMI_BUFFER_HEADER, 0x48, 8 {
-        0x00 BufferSize: u32 = "ULONG", "documented for other kernels. Bytes of the buffer; in a file, the distance to the next.";
-        0x04 SavedOffset: u32 = "ULONG", "documented for other kernels. Valid bytes of the buffer, header included.";
-        0x08 CurrentOffset: u32 = "ULONG volatile", "documented for other kernels. Where the next event goes, from the start of the buffer.";
-        0x0c ReferenceCount: i32 = "LONG volatile", "documented for other kernels. How many writers have room in it and are not done.";
-        0x10 TimeStamp: LARGE_INTEGER_5_0 = "LARGE_INTEGER", "documented for other kernels. When the buffer was taken into use or written out, by the session's clock.";
-        0x18 SequenceNumber: i64 = "LONGLONG", "documented for other kernels. The number of the buffer among those of the session.";
+        0x00 BufferSize: u32 = "ULONG", "documented for other builds. Bytes of the buffer; in a file, the distance to the next.";
+        0x04 SavedOffset: u32 = "ULONG", "documented for other builds. Valid bytes of the buffer, header included.";
+        0x08 CurrentOffset: u32 = "ULONG volatile", "documented for other builds. Where the next event goes, from the start of the buffer.";
+        0x0c ReferenceCount: i32 = "LONG volatile", "documented for other builds. How many writers have room in it and are not done.";
+        0x10 TimeStamp: LARGE_INTEGER_5_0 = "LARGE_INTEGER", "documented for other builds. When the buffer was taken into use or written out, by the session's clock.";
+        0x18 SequenceNumber: i64 = "LONGLONG", "documented for other builds. The number of the buffer among those of the session.";
         0x20 u20: WMI_BUFFER_HEADER_6_1_x86_u20, "unnamed; its members have accessors." {
-            0x20 Padding0 set_Padding0: [u32; 2] = "ULONG [2]", "documented for other kernels. Not in use.";
-            0x20 SlistEntry set_SlistEntry: SINGLE_LIST_ENTRY_5_0_x86 = "SINGLE_LIST_ENTRY", "documented for other kernels. Links it into a list of buffers.";
-            0x20 NextBuffer set_NextBuffer: runtime::Ptr32 = "WMI_BUFFER_HEADER *", "documented for other kernels. The next buffer of its list.";
+            0x20 Padding0 set_Padding0: [u32; 2] = "ULONG [2]", "documented for other builds. Not in use.";
+            0x20 SlistEntry set_SlistEntry: SINGLE_LIST_ENTRY_5_0_x86 = "SINGLE_LIST_ENTRY", "documented for other builds. Links it into a list of buffers.";
+            0x20 NextBuffer set_NextBuffer: runtime::Ptr32 = "WMI_BUFFER_HEADER *", "documented for other builds. The next buffer of its list.";
         }
-        0x28 ClientContext: ETW_BUFFER_CONTEXT_6_1_7601_23418 = "ETW_BUFFER_CONTEXT", "documented for other kernels. Which processor and logger the buffer is of.";
-        0x2c State: ETW_BUFFER_STATE_early_6_0 = "ETW_BUFFER_STATE", "documented for other kernels. What the buffer is in use for.";
-        0x30 Offset: u32 = "ULONG", "documented for other kernels. Where events end, header included, once the buffer is full.";
-        0x34 BufferFlag: ETW_BUFFER_FLAG = "USHORT", "documented for other kernels. What has become of the buffer.";
-        0x36 BufferType: ETW_BUFFER_TYPE = "USHORT", "documented for other kernels. What the buffer is for.";
+        0x28 ClientContext: ETW_BUFFER_CONTEXT_6_1_7601_23418 = "ETW_BUFFER_CONTEXT", "documented for other builds. Which processor and logger the buffer is of.";
+        0x2c State: ETW_BUFFER_STATE_early_6_0 = "ETW_BUFFER_STATE", "documented for other builds. What the buffer is in use for.";
+        0x30 Offset: u32 = "ULONG", "documented for other builds. Where events end, header included, once the buffer is full.";
+        0x34 BufferFlag: ETW_BUFFER_FLAG = "USHORT", "documented for other builds. What has become of the buffer.";
+        0x36 BufferType: ETW_BUFFER_TYPE = "USHORT", "documented for other builds. What the buffer is for.";
         0x38 u38: WMI_BUFFER_HEADER_6_1_x86_u38, "unnamed; its members have accessors." {
-            0x38 Padding1 set_Padding1: [u32; 4] = "ULONG [4]", "documented for other kernels. Not in use.";
-            0x38 ReferenceTime set_ReferenceTime: ETW_REF_CLOCK_early_6_0 = "ETW_REF_CLOCK", "documented for other kernels. One moment by both clocks.";
-            0x38 GlobalEntry set_GlobalEntry: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "documented for other kernels. Links all buffers of the session.";
-            0x38 Pointer0 set_Pointer0: runtime::Ptr32 = "PVOID", "documented for other kernels.";
-            0x3c Pointer1 set_Pointer1: runtime::Ptr32 = "PVOID", "documented for other kernels.";
+            0x38 Padding1 set_Padding1: [u32; 4] = "ULONG [4]", "documented for other builds. Not in use.";
+            0x38 ReferenceTime set_ReferenceTime: ETW_REF_CLOCK_early_6_0 = "ETW_REF_CLOCK", "documented for other builds. One moment by both clocks.";
+            0x38 GlobalEntry set_GlobalEntry: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "documented for other builds. Links all buffers of the session.";
+            0x38 Pointer0 set_Pointer0: runtime::Ptr32 = "PVOID", "documented for other builds.";
+            0x3c Pointer1 set_Pointer1: runtime::Ptr32 = "PVOID", "documented for other builds.";
         }
     }
 }
@@ -827,8 +827,8 @@ runtime::layout! {
         0x10 TimeStamp: LARGE_INTEGER_5_0 = "LARGE_INTEGER", "documented. When the buffer was taken into use or written out, by the session's clock.";
         0x18 SequenceNumber: i64 = "LONGLONG", "documented. The number of the buffer among those of the session.";
         0x20 u20: WMI_BUFFER_HEADER_6_2_x86_u20, "unnamed; its members have accessors." {
-            0x20 [0 to 2] ClockType set_ClockType: u64 as EVENT_TRACE_CLOCK = "ULONGLONG", "documented, its place inferred. Which clock stamps events.";
-            0x20 [3 to 63] Frequency set_Frequency: u64 = "ULONGLONG", "documented, its place inferred. Ticks a second of that clock.";
+            0x20 [0 to 2] ClockType set_ClockType: u64 as EVENT_TRACE_CLOCK = "ULONGLONG", "documented, offset inferred. Which clock stamps events.";
+            0x20 [3 to 63] Frequency set_Frequency: u64 = "ULONGLONG", "documented, offset inferred. Ticks a second of that clock.";
             0x20 SlistEntry set_SlistEntry: SINGLE_LIST_ENTRY_5_0_x86 = "SINGLE_LIST_ENTRY", "documented. Links it into a list of buffers.";
             0x20 NextBuffer set_NextBuffer: runtime::Ptr32 = "WMI_BUFFER_HEADER *", "documented. The next buffer of its list.";
         }
@@ -841,8 +841,8 @@ runtime::layout! {
             0x38 Padding1 set_Padding1: [u32; 4] = "ULONG [4]", "documented. Not in use.";
             0x38 ReferenceTime set_ReferenceTime: ETW_REF_CLOCK_early_6_0 = "ETW_REF_CLOCK", "documented. One moment by both clocks.";
             0x38 GlobalEntry set_GlobalEntry: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "documented. Links all buffers of the session.";
-            0x38 Pointer0 set_Pointer0: runtime::Ptr32 = "PVOID", "documented, its place inferred.";
-            0x3c Pointer1 set_Pointer1: runtime::Ptr32 = "PVOID", "documented, its place inferred.";
+            0x38 Pointer0 set_Pointer0: runtime::Ptr32 = "PVOID", "documented, offset inferred.";
+            0x3c Pointer1 set_Pointer1: runtime::Ptr32 = "PVOID", "documented, offset inferred.";
         }
     }
 }
@@ -875,8 +875,8 @@ runtime::layout! {
         0x10 TimeStamp: LARGE_INTEGER_5_0 = "LARGE_INTEGER", "documented. When the buffer was taken into use or written out, by the session's clock.";
         0x18 SequenceNumber: i64 = "LONGLONG", "documented. The number of the buffer among those of the session.";
         0x20 u20: WMI_BUFFER_HEADER_6_2_x64_u20, "unnamed; its members have accessors." {
-            0x20 [0 to 2] ClockType set_ClockType: u64 as EVENT_TRACE_CLOCK = "ULONGLONG", "documented, its place inferred. Which clock stamps events.";
-            0x20 [3 to 63] Frequency set_Frequency: u64 = "ULONGLONG", "documented, its place inferred. Ticks a second of that clock.";
+            0x20 [0 to 2] ClockType set_ClockType: u64 as EVENT_TRACE_CLOCK = "ULONGLONG", "documented, offset inferred. Which clock stamps events.";
+            0x20 [3 to 63] Frequency set_Frequency: u64 = "ULONGLONG", "documented, offset inferred. Ticks a second of that clock.";
             0x20 SlistEntry set_SlistEntry: SINGLE_LIST_ENTRY_5_2_3790_sp1_x64 = "SINGLE_LIST_ENTRY", "documented. Links it into a list of buffers.";
             0x20 NextBuffer set_NextBuffer: runtime::Ptr64 = "WMI_BUFFER_HEADER *", "documented. The next buffer of its list.";
         }
@@ -889,8 +889,8 @@ runtime::layout! {
             0x38 Padding1 set_Padding1: [u32; 4] = "ULONG [4]", "documented. Not in use.";
             0x38 ReferenceTime set_ReferenceTime: ETW_REF_CLOCK_early_6_0 = "ETW_REF_CLOCK", "documented. One moment by both clocks.";
             0x38 GlobalEntry set_GlobalEntry: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "documented. Links all buffers of the session.";
-            0x38 Pointer0 set_Pointer0: runtime::Ptr64 = "PVOID", "documented, its place inferred.";
-            0x40 Pointer1 set_Pointer1: runtime::Ptr64 = "PVOID", "documented, its place inferred.";
+            0x38 Pointer0 set_Pointer0: runtime::Ptr64 = "PVOID", "documented, offset inferred.";
+            0x40 Pointer1 set_Pointer1: runtime::Ptr64 = "PVOID", "documented, offset inferred.";
         }
     }
 }
@@ -916,8 +916,8 @@ runtime::layout! {
         0x10 TimeStamp: LARGE_INTEGER_5_0 = "LARGE_INTEGER", "documented. When the buffer was taken into use or written out, by the session's clock.";
         0x18 SequenceNumber: i64 = "LONGLONG", "documented. The number of the buffer among those of the session.";
         0x20 u20: WMI_BUFFER_HEADER_6_2_x86_u20, "unnamed; its members have accessors." {
-            0x20 [0 to 2] ClockType set_ClockType: u64 as EVENT_TRACE_CLOCK = "ULONGLONG", "documented, its place inferred. Which clock stamps events.";
-            0x20 [3 to 63] Frequency set_Frequency: u64 = "ULONGLONG", "documented, its place inferred. Ticks a second of that clock.";
+            0x20 [0 to 2] ClockType set_ClockType: u64 as EVENT_TRACE_CLOCK = "ULONGLONG", "documented, offset inferred. Which clock stamps events.";
+            0x20 [3 to 63] Frequency set_Frequency: u64 = "ULONGLONG", "documented, offset inferred. Ticks a second of that clock.";
             0x20 SlistEntry set_SlistEntry: SINGLE_LIST_ENTRY_5_0_x86 = "SINGLE_LIST_ENTRY", "documented. Links it into a list of buffers.";
             0x20 NextBuffer set_NextBuffer: runtime::Ptr32 = "WMI_BUFFER_HEADER *", "documented. The next buffer of its list.";
         }
@@ -930,8 +930,8 @@ runtime::layout! {
             0x38 Padding1 set_Padding1: [u32; 4] = "ULONG [4]", "documented. Not in use.";
             0x38 ReferenceTime set_ReferenceTime: ETW_REF_CLOCK_early_6_0 = "ETW_REF_CLOCK", "documented. One moment by both clocks.";
             0x38 GlobalEntry set_GlobalEntry: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "documented. Links all buffers of the session.";
-            0x38 Pointer0 set_Pointer0: runtime::Ptr32 = "PVOID", "documented, its place inferred.";
-            0x3c Pointer1 set_Pointer1: runtime::Ptr32 = "PVOID", "documented, its place inferred.";
+            0x38 Pointer0 set_Pointer0: runtime::Ptr32 = "PVOID", "documented, offset inferred.";
+            0x3c Pointer1 set_Pointer1: runtime::Ptr32 = "PVOID", "documented, offset inferred.";
         }
     }
 }
@@ -948,8 +948,8 @@ runtime::layout! {
         0x10 TimeStamp: LARGE_INTEGER_5_0 = "LARGE_INTEGER", "documented. When the buffer was taken into use or written out, by the session's clock.";
         0x18 SequenceNumber: i64 = "LONGLONG", "documented. The number of the buffer among those of the session.";
         0x20 u20: WMI_BUFFER_HEADER_6_2_x64_u20, "unnamed; its members have accessors." {
-            0x20 [0 to 2] ClockType set_ClockType: u64 as EVENT_TRACE_CLOCK = "ULONGLONG", "documented, its place inferred. Which clock stamps events.";
-            0x20 [3 to 63] Frequency set_Frequency: u64 = "ULONGLONG", "documented, its place inferred. Ticks a second of that clock.";
+            0x20 [0 to 2] ClockType set_ClockType: u64 as EVENT_TRACE_CLOCK = "ULONGLONG", "documented, offset inferred. Which clock stamps events.";
+            0x20 [3 to 63] Frequency set_Frequency: u64 = "ULONGLONG", "documented, offset inferred. Ticks a second of that clock.";
             0x20 SlistEntry set_SlistEntry: SINGLE_LIST_ENTRY_5_2_3790_sp1_x64 = "SINGLE_LIST_ENTRY", "documented. Links it into a list of buffers.";
             0x20 NextBuffer set_NextBuffer: runtime::Ptr64 = "WMI_BUFFER_HEADER *", "documented. The next buffer of its list.";
         }
@@ -962,8 +962,8 @@ runtime::layout! {
             0x38 Padding1 set_Padding1: [u32; 4] = "ULONG [4]", "documented. Not in use.";
             0x38 ReferenceTime set_ReferenceTime: ETW_REF_CLOCK_early_6_0 = "ETW_REF_CLOCK", "documented. One moment by both clocks.";
             0x38 GlobalEntry set_GlobalEntry: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "documented. Links all buffers of the session.";
-            0x38 Pointer0 set_Pointer0: runtime::Ptr64 = "PVOID", "documented, its place inferred.";
-            0x40 Pointer1 set_Pointer1: runtime::Ptr64 = "PVOID", "documented, its place inferred.";
+            0x38 Pointer0 set_Pointer0: runtime::Ptr64 = "PVOID", "documented, offset inferred.";
+            0x40 Pointer1 set_Pointer1: runtime::Ptr64 = "PVOID", "documented, offset inferred.";
         }
     }
 }

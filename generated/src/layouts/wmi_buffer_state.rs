@@ -14,7 +14,7 @@ runtime::layout! {
             0x00 [0] Free set_Free: u32 = "ULONG", "documented. It waits for use.\n\nErratum, the document's range is 5.0..5.2, the declaration's order and size give 5.1..5.2 (One table begins at 5.0; its text and the other table at 5.1, as 5.0 is not seen to use the bits.).";
             0x00 [1] InUse set_InUse: u32 = "ULONG", "documented. Events are written to it.\n\nErratum, the document's range is 5.0..5.2, the declaration's order and size give 5.1..5.2 (As for Free.).";
             0x00 [2] Flush set_Flush: u32 = "ULONG", "documented. It waits to be written out.\n\nErratum, the document's range is 5.0..5.2, the declaration's order and size give 5.1..5.2 (As for Free.).";
-            0x00 [3 to 31] Unused set_Unused: u32 = "ULONG", "documented, its place inferred. Not in use.\n\nErratum, the document's range is 5.0..5.2, the declaration's order and size give 5.1..5.2 (As for Free.).";
+            0x00 [3 to 31] Unused set_Unused: u32 = "ULONG", "documented, offset inferred. Not in use.\n\nErratum, the document's range is 5.0..5.2, the declaration's order and size give 5.1..5.2 (As for Free.).";
         }
     }
 }

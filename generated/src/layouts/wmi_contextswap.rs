@@ -33,12 +33,12 @@ runtime::layout! {
         0x08 NewThreadPriority: i8 = "CHAR", "documented.";
         0x09 OldThreadPriority: i8 = "CHAR", "documented.";
         0x0a u0A: WMI_CONTEXTSWAP_early_6_0_u0A, "unnamed; its members have accessors." {
-            0x0a PreviousCState set_PreviousCState: u8 = "UCHAR", "documented, its place inferred.";
-            0x0a OldThreadRank set_OldThreadRank: u8 = "UCHAR", "documented, its place inferred.";
+            0x0a PreviousCState set_PreviousCState: u8 = "UCHAR", "documented, offset inferred.";
+            0x0a OldThreadRank set_OldThreadRank: u8 = "UCHAR", "documented, offset inferred.";
         }
         0x0b u0B: WMI_CONTEXTSWAP_early_6_0_u0B, "unnamed; its members have accessors." {
-            0x0b NewThreadPriorityDecrement set_NewThreadPriorityDecrement: i8 = "CHAR", "documented, its place inferred.";
-            0x0b SpareByte set_SpareByte: i8 = "CHAR", "documented, its place inferred.";
+            0x0b NewThreadPriorityDecrement set_NewThreadPriorityDecrement: i8 = "CHAR", "documented, offset inferred.";
+            0x0b SpareByte set_SpareByte: i8 = "CHAR", "documented, offset inferred.";
         }
         0x0c OldThreadWaitReason: u8 = "UCHAR", "documented.";
         0x0d OldThreadWaitMode: i8 = "CHAR", "documented.\n\nErratum, the document's range is 5.1.., another document says 5.1..1607 (the next rows of the table have bits in its place from 1703 on).";
@@ -52,16 +52,16 @@ runtime::layout! {
 runtime::layout! {
     /// The unnamed union at 0x0a of `WMI_CONTEXTSWAP`.
     pub union WMI_CONTEXTSWAP_early_6_0_u0A: 0x1, 1 {
-        0x00 PreviousCState: u8 = "UCHAR", "documented, its place inferred.";
-        0x00 OldThreadRank: u8 = "UCHAR", "documented, its place inferred.";
+        0x00 PreviousCState: u8 = "UCHAR", "documented, offset inferred.";
+        0x00 OldThreadRank: u8 = "UCHAR", "documented, offset inferred.";
     }
 }
 
 runtime::layout! {
     /// The unnamed union at 0x0b of `WMI_CONTEXTSWAP`.
     pub union WMI_CONTEXTSWAP_early_6_0_u0B: 0x1, 1 {
-        0x00 NewThreadPriorityDecrement: i8 = "CHAR", "documented, its place inferred.";
-        0x00 SpareByte: i8 = "CHAR", "documented, its place inferred.";
+        0x00 NewThreadPriorityDecrement: i8 = "CHAR", "documented, offset inferred.";
+        0x00 SpareByte: i8 = "CHAR", "documented, offset inferred.";
     }
 }
 
@@ -75,20 +75,20 @@ runtime::layout! {
         0x08 NewThreadPriority: i8 = "CHAR", "documented.";
         0x09 OldThreadPriority: i8 = "CHAR", "documented.";
         0x0a u0A: WMI_CONTEXTSWAP_early_6_0_u0A, "unnamed; its members have accessors." {
-            0x0a PreviousCState set_PreviousCState: u8 = "UCHAR", "documented, its place inferred.";
-            0x0a OldThreadRank set_OldThreadRank: u8 = "UCHAR", "documented, its place inferred.";
+            0x0a PreviousCState set_PreviousCState: u8 = "UCHAR", "documented, offset inferred.";
+            0x0a OldThreadRank set_OldThreadRank: u8 = "UCHAR", "documented, offset inferred.";
         }
         0x0b u0B: WMI_CONTEXTSWAP_early_6_0_u0B, "unnamed; its members have accessors." {
-            0x0b NewThreadPriorityDecrement set_NewThreadPriorityDecrement: i8 = "CHAR", "documented, its place inferred.";
-            0x0b SpareByte set_SpareByte: i8 = "CHAR", "documented, its place inferred.";
+            0x0b NewThreadPriorityDecrement set_NewThreadPriorityDecrement: i8 = "CHAR", "documented, offset inferred.";
+            0x0b SpareByte set_SpareByte: i8 = "CHAR", "documented, offset inferred.";
         }
         0x0c OldThreadWaitReason: u8 = "UCHAR", "documented.";
         0x0d u0D: WMI_CONTEXTSWAP_1703_u0D, "unnamed; its members have accessors." {
-            0x0d [0] OldThreadWaitMode set_OldThreadWaitMode: u8 = "UCHAR", "documented, its place inferred.";
-            0x0d [1] OldThreadBamEppImportant set_OldThreadBamEppImportant: u8 = "UCHAR", "documented, its place inferred.";
-            0x0d [2] NewThreadBamEppImportant set_NewThreadBamEppImportant: u8 = "UCHAR", "documented, its place inferred.";
-            0x0d [3 to 7] Reserved set_Reserved: u8 = "UCHAR", "documented, its place inferred.";
-            0x0d Flags set_Flags: u8 = "UCHAR", "documented, its place inferred.";
+            0x0d [0] OldThreadWaitMode set_OldThreadWaitMode: u8 = "UCHAR", "documented, offset inferred.";
+            0x0d [1] OldThreadBamEppImportant set_OldThreadBamEppImportant: u8 = "UCHAR", "documented, offset inferred.";
+            0x0d [2] NewThreadBamEppImportant set_NewThreadBamEppImportant: u8 = "UCHAR", "documented, offset inferred.";
+            0x0d [3 to 7] Reserved set_Reserved: u8 = "UCHAR", "documented, offset inferred.";
+            0x0d Flags set_Flags: u8 = "UCHAR", "documented, offset inferred.";
         }
         0x0e OldThreadState: u8 = "UCHAR", "documented.";
         0x0f OldThreadIdealProcessor: u8 = "UCHAR", "documented.";
@@ -101,7 +101,7 @@ runtime::layout! {
     /// The unnamed union at 0x0d of `WMI_CONTEXTSWAP`.
     pub union WMI_CONTEXTSWAP_1703_u0D: 0x1, 1 {
         0x00 s00: WMI_CONTEXTSWAP_1703_u0D_s00, "unnamed; its members have accessors.";
-        0x00 Flags: u8 = "UCHAR", "documented, its place inferred.";
+        0x00 Flags: u8 = "UCHAR", "documented, offset inferred.";
     }
 }
 
@@ -122,20 +122,20 @@ runtime::layout! {
         0x08 NewThreadPriority: i8 = "CHAR", "documented.";
         0x09 OldThreadPriority: i8 = "CHAR", "documented.";
         0x0a u0A: WMI_CONTEXTSWAP_early_6_0_u0A, "unnamed; its members have accessors." {
-            0x0a PreviousCState set_PreviousCState: u8 = "UCHAR", "documented, its place inferred.";
-            0x0a OldThreadRank set_OldThreadRank: u8 = "UCHAR", "documented, its place inferred.";
+            0x0a PreviousCState set_PreviousCState: u8 = "UCHAR", "documented, offset inferred.";
+            0x0a OldThreadRank set_OldThreadRank: u8 = "UCHAR", "documented, offset inferred.";
         }
         0x0b u0B: WMI_CONTEXTSWAP_early_6_0_u0B, "unnamed; its members have accessors." {
-            0x0b NewThreadPriorityDecrement set_NewThreadPriorityDecrement: i8 = "CHAR", "documented, its place inferred.";
-            0x0b SpareByte set_SpareByte: i8 = "CHAR", "documented, its place inferred.";
+            0x0b NewThreadPriorityDecrement set_NewThreadPriorityDecrement: i8 = "CHAR", "documented, offset inferred.";
+            0x0b SpareByte set_SpareByte: i8 = "CHAR", "documented, offset inferred.";
         }
         0x0c OldThreadWaitReason: u8 = "UCHAR", "documented.";
         0x0d u0D: WMI_CONTEXTSWAP_1709_u0D, "unnamed; its members have accessors." {
-            0x0d [0] OldThreadWaitMode set_OldThreadWaitMode: u8 = "UCHAR", "documented, its place inferred.";
-            0x0d [1 to 3] OldThreadBamQosLevel set_OldThreadBamQosLevel: u8 = "UCHAR", "documented, its place inferred.";
-            0x0d [4 to 6] NewThreadBamQosLevel set_NewThreadBamQosLevel: u8 = "UCHAR", "documented, its place inferred.";
-            0x0d [7] Reserved set_Reserved: u8 = "UCHAR", "documented, its place inferred.";
-            0x0d Flags set_Flags: u8 = "UCHAR", "documented, its place inferred.";
+            0x0d [0] OldThreadWaitMode set_OldThreadWaitMode: u8 = "UCHAR", "documented, offset inferred.";
+            0x0d [1 to 3] OldThreadBamQosLevel set_OldThreadBamQosLevel: u8 = "UCHAR", "documented, offset inferred.";
+            0x0d [4 to 6] NewThreadBamQosLevel set_NewThreadBamQosLevel: u8 = "UCHAR", "documented, offset inferred.";
+            0x0d [7] Reserved set_Reserved: u8 = "UCHAR", "documented, offset inferred.";
+            0x0d Flags set_Flags: u8 = "UCHAR", "documented, offset inferred.";
         }
         0x0e OldThreadState: u8 = "UCHAR", "documented.";
         0x0f OldThreadIdealProcessor: u8 = "UCHAR", "documented.";
@@ -148,7 +148,7 @@ runtime::layout! {
     /// The unnamed union at 0x0d of `WMI_CONTEXTSWAP`.
     pub union WMI_CONTEXTSWAP_1709_u0D: 0x1, 1 {
         0x00 s00: WMI_CONTEXTSWAP_1709_u0D_s00, "unnamed; its members have accessors.";
-        0x00 Flags: u8 = "UCHAR", "documented, its place inferred.";
+        0x00 Flags: u8 = "UCHAR", "documented, offset inferred.";
     }
 }
 

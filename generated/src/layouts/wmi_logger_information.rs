@@ -21,16 +21,16 @@ runtime::layout! {
         0x4c AgeLimit: i32 = "LONG", "documented. Minutes; negative means 0, and from 5.1 on 1 to 14 mean 15.";
         0x50 LogFileHandle: runtime::Ptr32 = "HANDLE", "documented. The log file.";
         0x54 u54: WMI_LOGGER_INFORMATION_5_0_x86_u54, "unnamed; its members have accessors." {
-            0x54 NumberOfBuffers set_NumberOfBuffers: u32 = "ULONG", "documented, its place inferred. Buffers that exist.";
-            0x54 InstanceCount set_InstanceCount: u32 = "ULONG", "documented, its place inferred.";
+            0x54 NumberOfBuffers set_NumberOfBuffers: u32 = "ULONG", "documented, offset inferred. Buffers that exist.";
+            0x54 InstanceCount set_InstanceCount: u32 = "ULONG", "documented, offset inferred.";
         }
         0x58 u58: WMI_LOGGER_INFORMATION_5_0_x86_u58, "unnamed; its members have accessors." {
-            0x58 FreeBuffers set_FreeBuffers: u32 = "ULONG", "documented, its place inferred. Buffers that are free.";
-            0x58 InstanceId set_InstanceId: u32 = "ULONG", "documented, its place inferred.";
+            0x58 FreeBuffers set_FreeBuffers: u32 = "ULONG", "documented, offset inferred. Buffers that are free.";
+            0x58 InstanceId set_InstanceId: u32 = "ULONG", "documented, offset inferred.";
         }
         0x5c u5C: WMI_LOGGER_INFORMATION_5_0_x86_u5C, "unnamed; its members have accessors." {
-            0x5c EventsLost set_EventsLost: u32 = "ULONG", "documented, its place inferred. Events that found no room.";
-            0x5c NumberOfProcessors set_NumberOfProcessors: u32 = "ULONG", "documented, its place inferred. Processors of the computer.";
+            0x5c EventsLost set_EventsLost: u32 = "ULONG", "documented, offset inferred. Events that found no room.";
+            0x5c NumberOfProcessors set_NumberOfProcessors: u32 = "ULONG", "documented, offset inferred. Processors of the computer.";
         }
         0x60 BuffersWritten: u32 = "ULONG", "documented. Buffers that were written.";
         0x64 LogBuffersLost: u32 = "ULONG", "documented. Buffers that could not be written to the log file.";
@@ -38,7 +38,7 @@ runtime::layout! {
         0x6c LoggerThreadId: runtime::Ptr32 = "HANDLE", "documented. An identifier, not a handle.";
         0x70 LogFileName: UNICODE_STRING_5_0_x86 = "UNICODE_STRING", "documented. A terminator is expected beyond its Length.";
         0x78 LoggerName: UNICODE_STRING_5_0_x86 = "UNICODE_STRING", "documented. A terminator is expected beyond its Length.";
-        0x80 LoggerHeader: runtime::Ptr32 = "PVOID", "documented without a name. A WNODE\\_HEADER and a TRACE\\_LOGFILE\\_HEADER that a file must match to be opened.";
+        0x80 LoggerHeader: runtime::Ptr32 = "PVOID", "documented, name unknown. A WNODE\\_HEADER and a TRACE\\_LOGFILE\\_HEADER that a file must match to be opened.";
         0x84 _padding84: [u8; 4], "padding.";
     }
 }
@@ -46,24 +46,24 @@ runtime::layout! {
 runtime::layout! {
     /// The unnamed union at 0x54 of `WMI_LOGGER_INFORMATION`.
     pub union WMI_LOGGER_INFORMATION_5_0_x86_u54: 0x4, 4 {
-        0x00 NumberOfBuffers: u32 = "ULONG", "documented, its place inferred. Buffers that exist.";
-        0x00 InstanceCount: u32 = "ULONG", "documented, its place inferred.";
+        0x00 NumberOfBuffers: u32 = "ULONG", "documented, offset inferred. Buffers that exist.";
+        0x00 InstanceCount: u32 = "ULONG", "documented, offset inferred.";
     }
 }
 
 runtime::layout! {
     /// The unnamed union at 0x58 of `WMI_LOGGER_INFORMATION`.
     pub union WMI_LOGGER_INFORMATION_5_0_x86_u58: 0x4, 4 {
-        0x00 FreeBuffers: u32 = "ULONG", "documented, its place inferred. Buffers that are free.";
-        0x00 InstanceId: u32 = "ULONG", "documented, its place inferred.";
+        0x00 FreeBuffers: u32 = "ULONG", "documented, offset inferred. Buffers that are free.";
+        0x00 InstanceId: u32 = "ULONG", "documented, offset inferred.";
     }
 }
 
 runtime::layout! {
     /// The unnamed union at 0x5c of `WMI_LOGGER_INFORMATION`.
     pub union WMI_LOGGER_INFORMATION_5_0_x86_u5C: 0x4, 4 {
-        0x00 EventsLost: u32 = "ULONG", "documented, its place inferred. Events that found no room.";
-        0x00 NumberOfProcessors: u32 = "ULONG", "documented, its place inferred. Processors of the computer.";
+        0x00 EventsLost: u32 = "ULONG", "documented, offset inferred. Events that found no room.";
+        0x00 NumberOfProcessors: u32 = "ULONG", "documented, offset inferred. Processors of the computer.";
     }
 }
 
@@ -82,39 +82,39 @@ runtime::layout! {
         0x48 EnableFlags: EVENT_TRACE_FLAG = "ULONG", "documented. For the kernel logger; with EVENT\\_TRACE\\_FLAG\\_EXTENSION it is a TRACE\\_ENABLE\\_FLAG\\_EXTENSION.";
         0x4c AgeLimit: i32 = "LONG", "documented. Minutes; negative means 0, and from 5.1 on 1 to 14 mean 15.";
         0x50 u50: WMI_LOGGER_INFORMATION_5_1_x86_u50, "unnamed; its members have accessors." {
-            0x50 LogFileHandle set_LogFileHandle: runtime::Ptr32 = "HANDLE", "documented, its place inferred. Must allow writing; asking for it takes TRACELOG\\_CREATE\\_ONDISK.";
-            0x50 LogFileHandle64 set_LogFileHandle64: u64 = "ULONG64", "documented, its place inferred. The same, in eight bytes on all architectures.";
+            0x50 LogFileHandle set_LogFileHandle: runtime::Ptr32 = "HANDLE", "documented, offset inferred. Must allow writing; asking for it takes TRACELOG\\_CREATE\\_ONDISK.";
+            0x50 LogFileHandle64 set_LogFileHandle64: u64 = "ULONG64", "documented, offset inferred. The same, in eight bytes on all architectures.";
         }
         0x58 u58: WMI_LOGGER_INFORMATION_5_1_x86_u58, "unnamed; its members have accessors." {
-            0x58 NumberOfBuffers set_NumberOfBuffers: u32 = "ULONG", "documented, its place inferred. Buffers that exist.";
-            0x58 InstanceCount set_InstanceCount: u32 = "ULONG", "documented, its place inferred.";
+            0x58 NumberOfBuffers set_NumberOfBuffers: u32 = "ULONG", "documented, offset inferred. Buffers that exist.";
+            0x58 InstanceCount set_InstanceCount: u32 = "ULONG", "documented, offset inferred.";
         }
         0x5c u5C: WMI_LOGGER_INFORMATION_5_1_x86_u5C, "unnamed; its members have accessors." {
-            0x5c FreeBuffers set_FreeBuffers: u32 = "ULONG", "documented, its place inferred. Buffers that are free.";
-            0x5c InstanceId set_InstanceId: u32 = "ULONG", "documented, its place inferred.";
+            0x5c FreeBuffers set_FreeBuffers: u32 = "ULONG", "documented, offset inferred. Buffers that are free.";
+            0x5c InstanceId set_InstanceId: u32 = "ULONG", "documented, offset inferred.";
         }
         0x60 u60: WMI_LOGGER_INFORMATION_5_1_x86_u60, "unnamed; its members have accessors." {
-            0x60 EventsLost set_EventsLost: u32 = "ULONG", "documented, its place inferred. Events that found no room.";
-            0x60 NumberOfProcessors set_NumberOfProcessors: u32 = "ULONG", "documented, its place inferred. Processors of the computer.";
+            0x60 EventsLost set_EventsLost: u32 = "ULONG", "documented, offset inferred. Events that found no room.";
+            0x60 NumberOfProcessors set_NumberOfProcessors: u32 = "ULONG", "documented, offset inferred. Processors of the computer.";
         }
         0x64 BuffersWritten: u32 = "ULONG", "documented. Buffers that were written.";
         0x68 LogBuffersLost: u32 = "ULONG", "documented. Buffers that could not be written to the log file.";
         0x6c RealTimeBuffersLost: u32 = "ULONG", "documented. Buffers that could not be delivered to real-time consumers.";
         0x70 u70: WMI_LOGGER_INFORMATION_5_1_x86_u70, "unnamed; its members have accessors." {
-            0x70 LoggerThreadId set_LoggerThreadId: runtime::Ptr32 = "HANDLE", "documented, its place inferred. An identifier, not a handle.";
-            0x70 LoggerThreadId64 set_LoggerThreadId64: u64 = "ULONG64", "documented, its place inferred. The same, in eight bytes on all architectures.";
+            0x70 LoggerThreadId set_LoggerThreadId: runtime::Ptr32 = "HANDLE", "documented, offset inferred. An identifier, not a handle.";
+            0x70 LoggerThreadId64 set_LoggerThreadId64: u64 = "ULONG64", "documented, offset inferred. The same, in eight bytes on all architectures.";
         }
         0x78 u78: WMI_LOGGER_INFORMATION_5_1_x86_u78, "unnamed; its members have accessors." {
-            0x78 LogFileName set_LogFileName: UNICODE_STRING_5_0_x86 = "UNICODE_STRING", "documented, its place inferred. The path of the log file.";
-            0x78 LogFileName64 set_LogFileName64: UNICODE_STRING64_5_1 = "UNICODE_STRING64", "documented, its place inferred. The same for 32-bit and 64-bit programs.";
+            0x78 LogFileName set_LogFileName: UNICODE_STRING_5_0_x86 = "UNICODE_STRING", "documented, offset inferred. The path of the log file.";
+            0x78 LogFileName64 set_LogFileName64: UNICODE_STRING64_5_1 = "UNICODE_STRING64", "documented, offset inferred. The same for 32-bit and 64-bit programs.";
         }
         0x88 u88: WMI_LOGGER_INFORMATION_5_1_x86_u88, "unnamed; its members have accessors." {
-            0x88 LoggerName set_LoggerName: UNICODE_STRING_5_0_x86 = "UNICODE_STRING", "documented, its place inferred. The name of the session.";
-            0x88 LoggerName64 set_LoggerName64: UNICODE_STRING64_5_1 = "UNICODE_STRING64", "documented, its place inferred. The same for 32-bit and 64-bit programs.";
+            0x88 LoggerName set_LoggerName: UNICODE_STRING_5_0_x86 = "UNICODE_STRING", "documented, offset inferred. The name of the session.";
+            0x88 LoggerName64 set_LoggerName64: UNICODE_STRING64_5_1 = "UNICODE_STRING64", "documented, offset inferred. The same for 32-bit and 64-bit programs.";
         }
         0x98 u98: WMI_LOGGER_INFORMATION_5_1_x86_u98, "unnamed; its members have accessors.\n\nErratum, 5.1..5.2: the document says a PVOID and a ULONG64, the declaration's order and size give a union of them (The text lacks what the table has: only 8 bytes lie before LoggerExtension.)." {
-            0x98 LoggerHeader set_LoggerHeader: runtime::Ptr32 = "PVOID", "documented without a name. A WNODE\\_HEADER and a TRACE\\_LOGFILE\\_HEADER that a file must match to be opened.";
-            0x98 LoggerHeader64 set_LoggerHeader64: u64 = "ULONG64", "documented without a name. The same, in eight bytes on all architectures.";
+            0x98 LoggerHeader set_LoggerHeader: runtime::Ptr32 = "PVOID", "documented, name unknown. A WNODE\\_HEADER and a TRACE\\_LOGFILE\\_HEADER that a file must match to be opened.";
+            0x98 LoggerHeader64 set_LoggerHeader64: u64 = "ULONG64", "documented, name unknown. The same, in eight bytes on all architectures.";
         }
         0xa0 DUMMYUNIONNAME10: WMI_LOGGER_INFORMATION_5_1_x86_DUMMYUNIONNAME10 = "union", "documented. The union got its macro for a name, as headers define DUMMYUNIONNAME to DUMMYUNIONNAME9 only.\n\nErratum, 5.1..: the document says the table has the union without a name, the declaration's order and size give the text names it DUMMYUNIONNAME10.";
     }
@@ -123,75 +123,75 @@ runtime::layout! {
 runtime::layout! {
     /// The unnamed union at 0x50 of `WMI_LOGGER_INFORMATION`.
     pub union WMI_LOGGER_INFORMATION_5_1_x86_u50: 0x8, 8 {
-        0x00 LogFileHandle: runtime::Bytes<runtime::Ptr32, 8> = "HANDLE", "documented, its place inferred. Must allow writing; asking for it takes TRACELOG\\_CREATE\\_ONDISK.";
-        0x00 LogFileHandle64: u64 = "ULONG64", "documented, its place inferred. The same, in eight bytes on all architectures.";
+        0x00 LogFileHandle: runtime::Bytes<runtime::Ptr32, 8> = "HANDLE", "documented, offset inferred. Must allow writing; asking for it takes TRACELOG\\_CREATE\\_ONDISK.";
+        0x00 LogFileHandle64: u64 = "ULONG64", "documented, offset inferred. The same, in eight bytes on all architectures.";
     }
 }
 
 runtime::layout! {
     /// The unnamed union at 0x58 of `WMI_LOGGER_INFORMATION`.
     pub union WMI_LOGGER_INFORMATION_5_1_x86_u58: 0x4, 4 {
-        0x00 NumberOfBuffers: u32 = "ULONG", "documented, its place inferred. Buffers that exist.";
-        0x00 InstanceCount: u32 = "ULONG", "documented, its place inferred.";
+        0x00 NumberOfBuffers: u32 = "ULONG", "documented, offset inferred. Buffers that exist.";
+        0x00 InstanceCount: u32 = "ULONG", "documented, offset inferred.";
     }
 }
 
 runtime::layout! {
     /// The unnamed union at 0x5c of `WMI_LOGGER_INFORMATION`.
     pub union WMI_LOGGER_INFORMATION_5_1_x86_u5C: 0x4, 4 {
-        0x00 FreeBuffers: u32 = "ULONG", "documented, its place inferred. Buffers that are free.";
-        0x00 InstanceId: u32 = "ULONG", "documented, its place inferred.";
+        0x00 FreeBuffers: u32 = "ULONG", "documented, offset inferred. Buffers that are free.";
+        0x00 InstanceId: u32 = "ULONG", "documented, offset inferred.";
     }
 }
 
 runtime::layout! {
     /// The unnamed union at 0x60 of `WMI_LOGGER_INFORMATION`.
     pub union WMI_LOGGER_INFORMATION_5_1_x86_u60: 0x4, 4 {
-        0x00 EventsLost: u32 = "ULONG", "documented, its place inferred. Events that found no room.";
-        0x00 NumberOfProcessors: u32 = "ULONG", "documented, its place inferred. Processors of the computer.";
+        0x00 EventsLost: u32 = "ULONG", "documented, offset inferred. Events that found no room.";
+        0x00 NumberOfProcessors: u32 = "ULONG", "documented, offset inferred. Processors of the computer.";
     }
 }
 
 runtime::layout! {
     /// The unnamed union at 0x70 of `WMI_LOGGER_INFORMATION`.
     pub union WMI_LOGGER_INFORMATION_5_1_x86_u70: 0x8, 8 {
-        0x00 LoggerThreadId: runtime::Bytes<runtime::Ptr32, 8> = "HANDLE", "documented, its place inferred. An identifier, not a handle.";
-        0x00 LoggerThreadId64: u64 = "ULONG64", "documented, its place inferred. The same, in eight bytes on all architectures.";
+        0x00 LoggerThreadId: runtime::Bytes<runtime::Ptr32, 8> = "HANDLE", "documented, offset inferred. An identifier, not a handle.";
+        0x00 LoggerThreadId64: u64 = "ULONG64", "documented, offset inferred. The same, in eight bytes on all architectures.";
     }
 }
 
 runtime::layout! {
     /// The unnamed union at 0x78 of `WMI_LOGGER_INFORMATION`.
     pub union WMI_LOGGER_INFORMATION_5_1_x86_u78: 0x10, 8 {
-        0x00 LogFileName: runtime::Bytes<UNICODE_STRING_5_0_x86, 16> = "UNICODE_STRING", "documented, its place inferred. The path of the log file.";
-        0x00 LogFileName64: UNICODE_STRING64_5_1 = "UNICODE_STRING64", "documented, its place inferred. The same for 32-bit and 64-bit programs.";
+        0x00 LogFileName: runtime::Bytes<UNICODE_STRING_5_0_x86, 16> = "UNICODE_STRING", "documented, offset inferred. The path of the log file.";
+        0x00 LogFileName64: UNICODE_STRING64_5_1 = "UNICODE_STRING64", "documented, offset inferred. The same for 32-bit and 64-bit programs.";
     }
 }
 
 runtime::layout! {
     /// The unnamed union at 0x88 of `WMI_LOGGER_INFORMATION`.
     pub union WMI_LOGGER_INFORMATION_5_1_x86_u88: 0x10, 8 {
-        0x00 LoggerName: runtime::Bytes<UNICODE_STRING_5_0_x86, 16> = "UNICODE_STRING", "documented, its place inferred. The name of the session.";
-        0x00 LoggerName64: UNICODE_STRING64_5_1 = "UNICODE_STRING64", "documented, its place inferred. The same for 32-bit and 64-bit programs.";
+        0x00 LoggerName: runtime::Bytes<UNICODE_STRING_5_0_x86, 16> = "UNICODE_STRING", "documented, offset inferred. The name of the session.";
+        0x00 LoggerName64: UNICODE_STRING64_5_1 = "UNICODE_STRING64", "documented, offset inferred. The same for 32-bit and 64-bit programs.";
     }
 }
 
 runtime::layout! {
     /// The unnamed union at 0x98 of `WMI_LOGGER_INFORMATION`.
     pub union WMI_LOGGER_INFORMATION_5_1_x86_u98: 0x8, 8 {
-        0x00 LoggerHeader: runtime::Bytes<runtime::Ptr32, 8> = "PVOID", "documented without a name. A WNODE\\_HEADER and a TRACE\\_LOGFILE\\_HEADER that a file must match to be opened.";
-        0x00 LoggerHeader64: u64 = "ULONG64", "documented without a name. The same, in eight bytes on all architectures.";
+        0x00 LoggerHeader: runtime::Bytes<runtime::Ptr32, 8> = "PVOID", "documented, name unknown. A WNODE\\_HEADER and a TRACE\\_LOGFILE\\_HEADER that a file must match to be opened.";
+        0x00 LoggerHeader64: u64 = "ULONG64", "documented, name unknown. The same, in eight bytes on all architectures.";
     }
 }
 
 runtime::layout! {
     /// The union that is `DUMMYUNIONNAME10` of `WMI_LOGGER_INFORMATION`.
     pub union WMI_LOGGER_INFORMATION_5_1_x86_DUMMYUNIONNAME10: members::WMI_LOGGER_INFORMATION_DUMMYUNIONNAME10, 0x8, 8 {
-        0x00 LoggerExtension: runtime::Bytes<runtime::Ptr32, 8>, "documented, its place inferred." {
-            0x00 LoggerExtension set_LoggerExtension: runtime::Ptr32 = "PVOID", "documented, its place inferred.";
+        0x00 LoggerExtension: runtime::Bytes<runtime::Ptr32, 8>, "documented, offset inferred." {
+            0x00 LoggerExtension set_LoggerExtension: runtime::Ptr32 = "PVOID", "documented, offset inferred.";
         }
-        0x00 LoggerExtension64: u64, "documented, its place inferred. The same, in eight bytes on all architectures." {
-            0x00 LoggerExtension64 set_LoggerExtension64: u64 = "ULONG64", "documented, its place inferred. The same, in eight bytes on all architectures.";
+        0x00 LoggerExtension64: u64, "documented, offset inferred. The same, in eight bytes on all architectures." {
+            0x00 LoggerExtension64 set_LoggerExtension64: u64 = "ULONG64", "documented, offset inferred. The same, in eight bytes on all architectures.";
         }
     }
 }
@@ -213,39 +213,39 @@ runtime::layout! {
         0x50 Wow: u32 = "ULONG", "documented. Whether a 32-bit program asks.";
         0x54 _padding54: [u8; 4], "padding.";
         0x58 u58: WMI_LOGGER_INFORMATION_5_2_x86_u58, "unnamed; its members have accessors." {
-            0x58 LogFileHandle set_LogFileHandle: runtime::Ptr32 = "HANDLE", "documented, its place inferred. Must allow writing; asking for it takes TRACELOG\\_CREATE\\_ONDISK.";
-            0x58 LogFileHandle64 set_LogFileHandle64: u64 = "ULONG64", "documented, its place inferred. The same, in eight bytes on all architectures.";
+            0x58 LogFileHandle set_LogFileHandle: runtime::Ptr32 = "HANDLE", "documented, offset inferred. Must allow writing; asking for it takes TRACELOG\\_CREATE\\_ONDISK.";
+            0x58 LogFileHandle64 set_LogFileHandle64: u64 = "ULONG64", "documented, offset inferred. The same, in eight bytes on all architectures.";
         }
         0x60 u60: WMI_LOGGER_INFORMATION_5_2_u60, "unnamed; its members have accessors." {
-            0x60 NumberOfBuffers set_NumberOfBuffers: u32 = "ULONG", "documented, its place inferred. Buffers that exist.";
-            0x60 InstanceCount set_InstanceCount: u32 = "ULONG", "documented, its place inferred.";
+            0x60 NumberOfBuffers set_NumberOfBuffers: u32 = "ULONG", "documented, offset inferred. Buffers that exist.";
+            0x60 InstanceCount set_InstanceCount: u32 = "ULONG", "documented, offset inferred.";
         }
         0x64 u64: WMI_LOGGER_INFORMATION_5_2_u64, "unnamed; its members have accessors." {
-            0x64 FreeBuffers set_FreeBuffers: u32 = "ULONG", "documented, its place inferred. Buffers that are free.";
-            0x64 InstanceId set_InstanceId: u32 = "ULONG", "documented, its place inferred.";
+            0x64 FreeBuffers set_FreeBuffers: u32 = "ULONG", "documented, offset inferred. Buffers that are free.";
+            0x64 InstanceId set_InstanceId: u32 = "ULONG", "documented, offset inferred.";
         }
         0x68 u68: WMI_LOGGER_INFORMATION_5_2_u68, "unnamed; its members have accessors." {
-            0x68 EventsLost set_EventsLost: u32 = "ULONG", "documented, its place inferred. Events that found no room.";
-            0x68 NumberOfProcessors set_NumberOfProcessors: u32 = "ULONG", "documented, its place inferred. Processors of the computer.";
+            0x68 EventsLost set_EventsLost: u32 = "ULONG", "documented, offset inferred. Events that found no room.";
+            0x68 NumberOfProcessors set_NumberOfProcessors: u32 = "ULONG", "documented, offset inferred. Processors of the computer.";
         }
         0x6c BuffersWritten: u32 = "ULONG", "documented. Buffers that were written.";
         0x70 LogBuffersLost: u32 = "ULONG", "documented. Buffers that could not be written to the log file.";
         0x74 RealTimeBuffersLost: u32 = "ULONG", "documented. Buffers that could not be delivered to real-time consumers.";
         0x78 u78: WMI_LOGGER_INFORMATION_5_2_x86_u78, "unnamed; its members have accessors." {
-            0x78 LoggerThreadId set_LoggerThreadId: runtime::Ptr32 = "HANDLE", "documented, its place inferred. An identifier, not a handle.";
-            0x78 LoggerThreadId64 set_LoggerThreadId64: u64 = "ULONG64", "documented, its place inferred. The same, in eight bytes on all architectures.";
+            0x78 LoggerThreadId set_LoggerThreadId: runtime::Ptr32 = "HANDLE", "documented, offset inferred. An identifier, not a handle.";
+            0x78 LoggerThreadId64 set_LoggerThreadId64: u64 = "ULONG64", "documented, offset inferred. The same, in eight bytes on all architectures.";
         }
         0x80 u80: WMI_LOGGER_INFORMATION_5_2_x86_u80, "unnamed; its members have accessors." {
-            0x80 LogFileName set_LogFileName: UNICODE_STRING_5_0_x86 = "UNICODE_STRING", "documented, its place inferred. The path of the log file.";
-            0x80 LogFileName64 set_LogFileName64: UNICODE_STRING64_5_1 = "UNICODE_STRING64", "documented, its place inferred. The same for 32-bit and 64-bit programs.";
+            0x80 LogFileName set_LogFileName: UNICODE_STRING_5_0_x86 = "UNICODE_STRING", "documented, offset inferred. The path of the log file.";
+            0x80 LogFileName64 set_LogFileName64: UNICODE_STRING64_5_1 = "UNICODE_STRING64", "documented, offset inferred. The same for 32-bit and 64-bit programs.";
         }
         0x90 u90: WMI_LOGGER_INFORMATION_5_2_x86_u90, "unnamed; its members have accessors." {
-            0x90 LoggerName set_LoggerName: UNICODE_STRING_5_0_x86 = "UNICODE_STRING", "documented, its place inferred. The name of the session.";
-            0x90 LoggerName64 set_LoggerName64: UNICODE_STRING64_5_1 = "UNICODE_STRING64", "documented, its place inferred. The same for 32-bit and 64-bit programs.";
+            0x90 LoggerName set_LoggerName: UNICODE_STRING_5_0_x86 = "UNICODE_STRING", "documented, offset inferred. The name of the session.";
+            0x90 LoggerName64 set_LoggerName64: UNICODE_STRING64_5_1 = "UNICODE_STRING64", "documented, offset inferred. The same for 32-bit and 64-bit programs.";
         }
         0xa0 uA0: WMI_LOGGER_INFORMATION_5_2_x86_uA0, "unnamed; its members have accessors.\n\nErratum, 5.1..5.2: the document says a PVOID and a ULONG64, the declaration's order and size give a union of them (The text lacks what the table has: only 8 bytes lie before LoggerExtension.)." {
-            0xa0 LoggerHeader set_LoggerHeader: runtime::Ptr32 = "PVOID", "documented without a name. A WNODE\\_HEADER and a TRACE\\_LOGFILE\\_HEADER that a file must match to be opened.";
-            0xa0 LoggerHeader64 set_LoggerHeader64: u64 = "ULONG64", "documented without a name. The same, in eight bytes on all architectures.";
+            0xa0 LoggerHeader set_LoggerHeader: runtime::Ptr32 = "PVOID", "documented, name unknown. A WNODE\\_HEADER and a TRACE\\_LOGFILE\\_HEADER that a file must match to be opened.";
+            0xa0 LoggerHeader64 set_LoggerHeader64: u64 = "ULONG64", "documented, name unknown. The same, in eight bytes on all architectures.";
         }
         0xa8 DUMMYUNIONNAME10: WMI_LOGGER_INFORMATION_5_1_x86_DUMMYUNIONNAME10 = "union", "documented. The union got its macro for a name, as headers define DUMMYUNIONNAME to DUMMYUNIONNAME9 only.\n\nErratum, 5.1..: the document says the table has the union without a name, the declaration's order and size give the text names it DUMMYUNIONNAME10.";
     }
@@ -254,64 +254,64 @@ runtime::layout! {
 runtime::layout! {
     /// The unnamed union at 0x58 of `WMI_LOGGER_INFORMATION`.
     pub union WMI_LOGGER_INFORMATION_5_2_x86_u58: 0x8, 8 {
-        0x00 LogFileHandle: runtime::Bytes<runtime::Ptr32, 8> = "HANDLE", "documented, its place inferred. Must allow writing; asking for it takes TRACELOG\\_CREATE\\_ONDISK.";
-        0x00 LogFileHandle64: u64 = "ULONG64", "documented, its place inferred. The same, in eight bytes on all architectures.";
+        0x00 LogFileHandle: runtime::Bytes<runtime::Ptr32, 8> = "HANDLE", "documented, offset inferred. Must allow writing; asking for it takes TRACELOG\\_CREATE\\_ONDISK.";
+        0x00 LogFileHandle64: u64 = "ULONG64", "documented, offset inferred. The same, in eight bytes on all architectures.";
     }
 }
 
 runtime::layout! {
     /// The unnamed union at 0x60 of `WMI_LOGGER_INFORMATION`.
     pub union WMI_LOGGER_INFORMATION_5_2_u60: 0x4, 4 {
-        0x00 NumberOfBuffers: u32 = "ULONG", "documented, its place inferred. Buffers that exist.";
-        0x00 InstanceCount: u32 = "ULONG", "documented, its place inferred.";
+        0x00 NumberOfBuffers: u32 = "ULONG", "documented, offset inferred. Buffers that exist.";
+        0x00 InstanceCount: u32 = "ULONG", "documented, offset inferred.";
     }
 }
 
 runtime::layout! {
     /// The unnamed union at 0x64 of `WMI_LOGGER_INFORMATION`.
     pub union WMI_LOGGER_INFORMATION_5_2_u64: 0x4, 4 {
-        0x00 FreeBuffers: u32 = "ULONG", "documented, its place inferred. Buffers that are free.";
-        0x00 InstanceId: u32 = "ULONG", "documented, its place inferred.";
+        0x00 FreeBuffers: u32 = "ULONG", "documented, offset inferred. Buffers that are free.";
+        0x00 InstanceId: u32 = "ULONG", "documented, offset inferred.";
     }
 }
 
 runtime::layout! {
     /// The unnamed union at 0x68 of `WMI_LOGGER_INFORMATION`.
     pub union WMI_LOGGER_INFORMATION_5_2_u68: 0x4, 4 {
-        0x00 EventsLost: u32 = "ULONG", "documented, its place inferred. Events that found no room.";
-        0x00 NumberOfProcessors: u32 = "ULONG", "documented, its place inferred. Processors of the computer.";
+        0x00 EventsLost: u32 = "ULONG", "documented, offset inferred. Events that found no room.";
+        0x00 NumberOfProcessors: u32 = "ULONG", "documented, offset inferred. Processors of the computer.";
     }
 }
 
 runtime::layout! {
     /// The unnamed union at 0x78 of `WMI_LOGGER_INFORMATION`.
     pub union WMI_LOGGER_INFORMATION_5_2_x86_u78: 0x8, 8 {
-        0x00 LoggerThreadId: runtime::Bytes<runtime::Ptr32, 8> = "HANDLE", "documented, its place inferred. An identifier, not a handle.";
-        0x00 LoggerThreadId64: u64 = "ULONG64", "documented, its place inferred. The same, in eight bytes on all architectures.";
+        0x00 LoggerThreadId: runtime::Bytes<runtime::Ptr32, 8> = "HANDLE", "documented, offset inferred. An identifier, not a handle.";
+        0x00 LoggerThreadId64: u64 = "ULONG64", "documented, offset inferred. The same, in eight bytes on all architectures.";
     }
 }
 
 runtime::layout! {
     /// The unnamed union at 0x80 of `WMI_LOGGER_INFORMATION`.
     pub union WMI_LOGGER_INFORMATION_5_2_x86_u80: 0x10, 8 {
-        0x00 LogFileName: runtime::Bytes<UNICODE_STRING_5_0_x86, 16> = "UNICODE_STRING", "documented, its place inferred. The path of the log file.";
-        0x00 LogFileName64: UNICODE_STRING64_5_1 = "UNICODE_STRING64", "documented, its place inferred. The same for 32-bit and 64-bit programs.";
+        0x00 LogFileName: runtime::Bytes<UNICODE_STRING_5_0_x86, 16> = "UNICODE_STRING", "documented, offset inferred. The path of the log file.";
+        0x00 LogFileName64: UNICODE_STRING64_5_1 = "UNICODE_STRING64", "documented, offset inferred. The same for 32-bit and 64-bit programs.";
     }
 }
 
 runtime::layout! {
     /// The unnamed union at 0x90 of `WMI_LOGGER_INFORMATION`.
     pub union WMI_LOGGER_INFORMATION_5_2_x86_u90: 0x10, 8 {
-        0x00 LoggerName: runtime::Bytes<UNICODE_STRING_5_0_x86, 16> = "UNICODE_STRING", "documented, its place inferred. The name of the session.";
-        0x00 LoggerName64: UNICODE_STRING64_5_1 = "UNICODE_STRING64", "documented, its place inferred. The same for 32-bit and 64-bit programs.";
+        0x00 LoggerName: runtime::Bytes<UNICODE_STRING_5_0_x86, 16> = "UNICODE_STRING", "documented, offset inferred. The name of the session.";
+        0x00 LoggerName64: UNICODE_STRING64_5_1 = "UNICODE_STRING64", "documented, offset inferred. The same for 32-bit and 64-bit programs.";
     }
 }
 
 runtime::layout! {
     /// The unnamed union at 0xa0 of `WMI_LOGGER_INFORMATION`.
     pub union WMI_LOGGER_INFORMATION_5_2_x86_uA0: 0x8, 8 {
-        0x00 LoggerHeader: runtime::Bytes<runtime::Ptr32, 8> = "PVOID", "documented without a name. A WNODE\\_HEADER and a TRACE\\_LOGFILE\\_HEADER that a file must match to be opened.";
-        0x00 LoggerHeader64: u64 = "ULONG64", "documented without a name. The same, in eight bytes on all architectures.";
+        0x00 LoggerHeader: runtime::Bytes<runtime::Ptr32, 8> = "PVOID", "documented, name unknown. A WNODE\\_HEADER and a TRACE\\_LOGFILE\\_HEADER that a file must match to be opened.";
+        0x00 LoggerHeader64: u64 = "ULONG64", "documented, name unknown. The same, in eight bytes on all architectures.";
     }
 }
 
@@ -332,39 +332,39 @@ runtime::layout! {
         0x50 Wow: u32 = "ULONG", "documented. Whether a 32-bit program asks.";
         0x54 _padding54: [u8; 4], "padding.";
         0x58 u58: WMI_LOGGER_INFORMATION_5_2_3790_sp1_x64_u58, "unnamed; its members have accessors." {
-            0x58 LogFileHandle set_LogFileHandle: runtime::Ptr64 = "HANDLE", "documented, its place inferred. Must allow writing; asking for it takes TRACELOG\\_CREATE\\_ONDISK.";
-            0x58 LogFileHandle64 set_LogFileHandle64: u64 = "ULONG64", "documented, its place inferred. The same, in eight bytes on all architectures.";
+            0x58 LogFileHandle set_LogFileHandle: runtime::Ptr64 = "HANDLE", "documented, offset inferred. Must allow writing; asking for it takes TRACELOG\\_CREATE\\_ONDISK.";
+            0x58 LogFileHandle64 set_LogFileHandle64: u64 = "ULONG64", "documented, offset inferred. The same, in eight bytes on all architectures.";
         }
         0x60 u60: WMI_LOGGER_INFORMATION_5_2_u60, "unnamed; its members have accessors." {
-            0x60 NumberOfBuffers set_NumberOfBuffers: u32 = "ULONG", "documented, its place inferred. Buffers that exist.";
-            0x60 InstanceCount set_InstanceCount: u32 = "ULONG", "documented, its place inferred.";
+            0x60 NumberOfBuffers set_NumberOfBuffers: u32 = "ULONG", "documented, offset inferred. Buffers that exist.";
+            0x60 InstanceCount set_InstanceCount: u32 = "ULONG", "documented, offset inferred.";
         }
         0x64 u64: WMI_LOGGER_INFORMATION_5_2_u64, "unnamed; its members have accessors." {
-            0x64 FreeBuffers set_FreeBuffers: u32 = "ULONG", "documented, its place inferred. Buffers that are free.";
-            0x64 InstanceId set_InstanceId: u32 = "ULONG", "documented, its place inferred.";
+            0x64 FreeBuffers set_FreeBuffers: u32 = "ULONG", "documented, offset inferred. Buffers that are free.";
+            0x64 InstanceId set_InstanceId: u32 = "ULONG", "documented, offset inferred.";
         }
         0x68 u68: WMI_LOGGER_INFORMATION_5_2_u68, "unnamed; its members have accessors." {
-            0x68 EventsLost set_EventsLost: u32 = "ULONG", "documented, its place inferred. Events that found no room.";
-            0x68 NumberOfProcessors set_NumberOfProcessors: u32 = "ULONG", "documented, its place inferred. Processors of the computer.";
+            0x68 EventsLost set_EventsLost: u32 = "ULONG", "documented, offset inferred. Events that found no room.";
+            0x68 NumberOfProcessors set_NumberOfProcessors: u32 = "ULONG", "documented, offset inferred. Processors of the computer.";
         }
         0x6c BuffersWritten: u32 = "ULONG", "documented. Buffers that were written.";
         0x70 LogBuffersLost: u32 = "ULONG", "documented. Buffers that could not be written to the log file.";
         0x74 RealTimeBuffersLost: u32 = "ULONG", "documented. Buffers that could not be delivered to real-time consumers.";
         0x78 u78: WMI_LOGGER_INFORMATION_5_2_3790_sp1_x64_u78, "unnamed; its members have accessors." {
-            0x78 LoggerThreadId set_LoggerThreadId: runtime::Ptr64 = "HANDLE", "documented, its place inferred. An identifier, not a handle.";
-            0x78 LoggerThreadId64 set_LoggerThreadId64: u64 = "ULONG64", "documented, its place inferred. The same, in eight bytes on all architectures.";
+            0x78 LoggerThreadId set_LoggerThreadId: runtime::Ptr64 = "HANDLE", "documented, offset inferred. An identifier, not a handle.";
+            0x78 LoggerThreadId64 set_LoggerThreadId64: u64 = "ULONG64", "documented, offset inferred. The same, in eight bytes on all architectures.";
         }
         0x80 u80: WMI_LOGGER_INFORMATION_5_2_3790_sp1_x64_u80, "unnamed; its members have accessors." {
-            0x80 LogFileName set_LogFileName: UNICODE_STRING_5_2_3790_sp1_x64 = "UNICODE_STRING", "documented, its place inferred. The path of the log file.";
-            0x80 LogFileName64 set_LogFileName64: UNICODE_STRING64_5_1 = "UNICODE_STRING64", "documented, its place inferred. The same for 32-bit and 64-bit programs.";
+            0x80 LogFileName set_LogFileName: UNICODE_STRING_5_2_3790_sp1_x64 = "UNICODE_STRING", "documented, offset inferred. The path of the log file.";
+            0x80 LogFileName64 set_LogFileName64: UNICODE_STRING64_5_1 = "UNICODE_STRING64", "documented, offset inferred. The same for 32-bit and 64-bit programs.";
         }
         0x90 u90: WMI_LOGGER_INFORMATION_5_2_3790_sp1_x64_u90, "unnamed; its members have accessors." {
-            0x90 LoggerName set_LoggerName: UNICODE_STRING_5_2_3790_sp1_x64 = "UNICODE_STRING", "documented, its place inferred. The name of the session.";
-            0x90 LoggerName64 set_LoggerName64: UNICODE_STRING64_5_1 = "UNICODE_STRING64", "documented, its place inferred. The same for 32-bit and 64-bit programs.";
+            0x90 LoggerName set_LoggerName: UNICODE_STRING_5_2_3790_sp1_x64 = "UNICODE_STRING", "documented, offset inferred. The name of the session.";
+            0x90 LoggerName64 set_LoggerName64: UNICODE_STRING64_5_1 = "UNICODE_STRING64", "documented, offset inferred. The same for 32-bit and 64-bit programs.";
         }
         0xa0 uA0: WMI_LOGGER_INFORMATION_5_2_3790_sp1_x64_uA0, "unnamed; its members have accessors.\n\nErratum, 5.1..5.2: the document says a PVOID and a ULONG64, the declaration's order and size give a union of them (The text lacks what the table has: only 8 bytes lie before LoggerExtension.)." {
-            0xa0 LoggerHeader set_LoggerHeader: runtime::Ptr64 = "PVOID", "documented without a name. A WNODE\\_HEADER and a TRACE\\_LOGFILE\\_HEADER that a file must match to be opened.";
-            0xa0 LoggerHeader64 set_LoggerHeader64: u64 = "ULONG64", "documented without a name. The same, in eight bytes on all architectures.";
+            0xa0 LoggerHeader set_LoggerHeader: runtime::Ptr64 = "PVOID", "documented, name unknown. A WNODE\\_HEADER and a TRACE\\_LOGFILE\\_HEADER that a file must match to be opened.";
+            0xa0 LoggerHeader64 set_LoggerHeader64: u64 = "ULONG64", "documented, name unknown. The same, in eight bytes on all architectures.";
         }
         0xa8 DUMMYUNIONNAME10: WMI_LOGGER_INFORMATION_5_2_3790_sp1_x64_DUMMYUNIONNAME10 = "union", "documented. The union got its macro for a name, as headers define DUMMYUNIONNAME to DUMMYUNIONNAME9 only.\n\nErratum, 5.1..: the document says the table has the union without a name, the declaration's order and size give the text names it DUMMYUNIONNAME10.";
     }
@@ -373,51 +373,51 @@ runtime::layout! {
 runtime::layout! {
     /// The unnamed union at 0x58 of `WMI_LOGGER_INFORMATION`.
     pub union WMI_LOGGER_INFORMATION_5_2_3790_sp1_x64_u58: 0x8, 8 {
-        0x00 LogFileHandle: runtime::Ptr64 = "HANDLE", "documented, its place inferred. Must allow writing; asking for it takes TRACELOG\\_CREATE\\_ONDISK.";
-        0x00 LogFileHandle64: u64 = "ULONG64", "documented, its place inferred. The same, in eight bytes on all architectures.";
+        0x00 LogFileHandle: runtime::Ptr64 = "HANDLE", "documented, offset inferred. Must allow writing; asking for it takes TRACELOG\\_CREATE\\_ONDISK.";
+        0x00 LogFileHandle64: u64 = "ULONG64", "documented, offset inferred. The same, in eight bytes on all architectures.";
     }
 }
 
 runtime::layout! {
     /// The unnamed union at 0x78 of `WMI_LOGGER_INFORMATION`.
     pub union WMI_LOGGER_INFORMATION_5_2_3790_sp1_x64_u78: 0x8, 8 {
-        0x00 LoggerThreadId: runtime::Ptr64 = "HANDLE", "documented, its place inferred. An identifier, not a handle.";
-        0x00 LoggerThreadId64: u64 = "ULONG64", "documented, its place inferred. The same, in eight bytes on all architectures.";
+        0x00 LoggerThreadId: runtime::Ptr64 = "HANDLE", "documented, offset inferred. An identifier, not a handle.";
+        0x00 LoggerThreadId64: u64 = "ULONG64", "documented, offset inferred. The same, in eight bytes on all architectures.";
     }
 }
 
 runtime::layout! {
     /// The unnamed union at 0x80 of `WMI_LOGGER_INFORMATION`.
     pub union WMI_LOGGER_INFORMATION_5_2_3790_sp1_x64_u80: 0x10, 8 {
-        0x00 LogFileName: UNICODE_STRING_5_2_3790_sp1_x64 = "UNICODE_STRING", "documented, its place inferred. The path of the log file.";
-        0x00 LogFileName64: UNICODE_STRING64_5_1 = "UNICODE_STRING64", "documented, its place inferred. The same for 32-bit and 64-bit programs.";
+        0x00 LogFileName: UNICODE_STRING_5_2_3790_sp1_x64 = "UNICODE_STRING", "documented, offset inferred. The path of the log file.";
+        0x00 LogFileName64: UNICODE_STRING64_5_1 = "UNICODE_STRING64", "documented, offset inferred. The same for 32-bit and 64-bit programs.";
     }
 }
 
 runtime::layout! {
     /// The unnamed union at 0x90 of `WMI_LOGGER_INFORMATION`.
     pub union WMI_LOGGER_INFORMATION_5_2_3790_sp1_x64_u90: 0x10, 8 {
-        0x00 LoggerName: UNICODE_STRING_5_2_3790_sp1_x64 = "UNICODE_STRING", "documented, its place inferred. The name of the session.";
-        0x00 LoggerName64: UNICODE_STRING64_5_1 = "UNICODE_STRING64", "documented, its place inferred. The same for 32-bit and 64-bit programs.";
+        0x00 LoggerName: UNICODE_STRING_5_2_3790_sp1_x64 = "UNICODE_STRING", "documented, offset inferred. The name of the session.";
+        0x00 LoggerName64: UNICODE_STRING64_5_1 = "UNICODE_STRING64", "documented, offset inferred. The same for 32-bit and 64-bit programs.";
     }
 }
 
 runtime::layout! {
     /// The unnamed union at 0xa0 of `WMI_LOGGER_INFORMATION`.
     pub union WMI_LOGGER_INFORMATION_5_2_3790_sp1_x64_uA0: 0x8, 8 {
-        0x00 LoggerHeader: runtime::Ptr64 = "PVOID", "documented without a name. A WNODE\\_HEADER and a TRACE\\_LOGFILE\\_HEADER that a file must match to be opened.";
-        0x00 LoggerHeader64: u64 = "ULONG64", "documented without a name. The same, in eight bytes on all architectures.";
+        0x00 LoggerHeader: runtime::Ptr64 = "PVOID", "documented, name unknown. A WNODE\\_HEADER and a TRACE\\_LOGFILE\\_HEADER that a file must match to be opened.";
+        0x00 LoggerHeader64: u64 = "ULONG64", "documented, name unknown. The same, in eight bytes on all architectures.";
     }
 }
 
 runtime::layout! {
     /// The union that is `DUMMYUNIONNAME10` of `WMI_LOGGER_INFORMATION`.
     pub union WMI_LOGGER_INFORMATION_5_2_3790_sp1_x64_DUMMYUNIONNAME10: members::WMI_LOGGER_INFORMATION_DUMMYUNIONNAME10, 0x8, 8 {
-        0x00 LoggerExtension: runtime::Ptr64, "documented, its place inferred." {
-            0x00 LoggerExtension set_LoggerExtension: runtime::Ptr64 = "PVOID", "documented, its place inferred.";
+        0x00 LoggerExtension: runtime::Ptr64, "documented, offset inferred." {
+            0x00 LoggerExtension set_LoggerExtension: runtime::Ptr64 = "PVOID", "documented, offset inferred.";
         }
-        0x00 LoggerExtension64: u64, "documented, its place inferred. The same, in eight bytes on all architectures." {
-            0x00 LoggerExtension64 set_LoggerExtension64: u64 = "ULONG64", "documented, its place inferred. The same, in eight bytes on all architectures.";
+        0x00 LoggerExtension64: u64, "documented, offset inferred. The same, in eight bytes on all architectures." {
+            0x00 LoggerExtension64 set_LoggerExtension64: u64 = "ULONG64", "documented, offset inferred. The same, in eight bytes on all architectures.";
         }
     }
 }
@@ -439,38 +439,38 @@ runtime::layout! {
         0x50 Wow: u32 = "ULONG", "documented. Whether a 32-bit program asks.";
         0x54 _padding54: [u8; 4], "padding.";
         0x58 u58: WMI_LOGGER_INFORMATION_5_2_x86_u58, "unnamed; its members have accessors." {
-            0x58 LogFileHandle set_LogFileHandle: runtime::Ptr32 = "HANDLE", "documented, its place inferred. Must allow writing; asking for it takes TRACELOG\\_CREATE\\_ONDISK.";
-            0x58 LogFileHandle64 set_LogFileHandle64: u64 = "ULONG64", "documented, its place inferred. The same, in eight bytes on all architectures.";
+            0x58 LogFileHandle set_LogFileHandle: runtime::Ptr32 = "HANDLE", "documented, offset inferred. Must allow writing; asking for it takes TRACELOG\\_CREATE\\_ONDISK.";
+            0x58 LogFileHandle64 set_LogFileHandle64: u64 = "ULONG64", "documented, offset inferred. The same, in eight bytes on all architectures.";
         }
         0x60 u60: WMI_LOGGER_INFORMATION_5_2_u60, "unnamed; its members have accessors." {
-            0x60 NumberOfBuffers set_NumberOfBuffers: u32 = "ULONG", "documented, its place inferred. Buffers that exist.";
-            0x60 InstanceCount set_InstanceCount: u32 = "ULONG", "documented, its place inferred.";
+            0x60 NumberOfBuffers set_NumberOfBuffers: u32 = "ULONG", "documented, offset inferred. Buffers that exist.";
+            0x60 InstanceCount set_InstanceCount: u32 = "ULONG", "documented, offset inferred.";
         }
         0x64 u64: WMI_LOGGER_INFORMATION_5_2_u64, "unnamed; its members have accessors." {
-            0x64 FreeBuffers set_FreeBuffers: u32 = "ULONG", "documented, its place inferred. Buffers that are free.";
-            0x64 InstanceId set_InstanceId: u32 = "ULONG", "documented, its place inferred.";
+            0x64 FreeBuffers set_FreeBuffers: u32 = "ULONG", "documented, offset inferred. Buffers that are free.";
+            0x64 InstanceId set_InstanceId: u32 = "ULONG", "documented, offset inferred.";
         }
         0x68 u68: WMI_LOGGER_INFORMATION_5_2_u68, "unnamed; its members have accessors." {
-            0x68 EventsLost set_EventsLost: u32 = "ULONG", "documented, its place inferred. Events that found no room.";
-            0x68 NumberOfProcessors set_NumberOfProcessors: u32 = "ULONG", "documented, its place inferred. Processors of the computer.";
+            0x68 EventsLost set_EventsLost: u32 = "ULONG", "documented, offset inferred. Events that found no room.";
+            0x68 NumberOfProcessors set_NumberOfProcessors: u32 = "ULONG", "documented, offset inferred. Processors of the computer.";
         }
         0x6c BuffersWritten: u32 = "ULONG", "documented. Buffers that were written.";
         0x70 u70: WMI_LOGGER_INFORMATION_early_6_0_u70, "unnamed; its members have accessors." {
-            0x70 LogBuffersLost set_LogBuffersLost: u32 = "ULONG", "documented, its place inferred. Buffers that could not be written to the log file.";
-            0x70 Flags set_Flags: u32 = "ULONG", "documented, its place inferred.";
+            0x70 LogBuffersLost set_LogBuffersLost: u32 = "ULONG", "documented, offset inferred. Buffers that could not be written to the log file.";
+            0x70 Flags set_Flags: u32 = "ULONG", "documented, offset inferred.";
         }
         0x74 RealTimeBuffersLost: u32 = "ULONG", "documented. Buffers that could not be delivered to real-time consumers.";
         0x78 u78: WMI_LOGGER_INFORMATION_5_2_x86_u78, "unnamed; its members have accessors." {
-            0x78 LoggerThreadId set_LoggerThreadId: runtime::Ptr32 = "HANDLE", "documented, its place inferred. An identifier, not a handle.";
-            0x78 LoggerThreadId64 set_LoggerThreadId64: u64 = "ULONG64", "documented, its place inferred. The same, in eight bytes on all architectures.";
+            0x78 LoggerThreadId set_LoggerThreadId: runtime::Ptr32 = "HANDLE", "documented, offset inferred. An identifier, not a handle.";
+            0x78 LoggerThreadId64 set_LoggerThreadId64: u64 = "ULONG64", "documented, offset inferred. The same, in eight bytes on all architectures.";
         }
         0x80 u80: WMI_LOGGER_INFORMATION_5_2_x86_u80, "unnamed; its members have accessors." {
-            0x80 LogFileName set_LogFileName: UNICODE_STRING_5_0_x86 = "UNICODE_STRING", "documented, its place inferred. The path of the log file.";
-            0x80 LogFileName64 set_LogFileName64: UNICODE_STRING64_5_1 = "UNICODE_STRING64", "documented, its place inferred. The same for 32-bit and 64-bit programs.";
+            0x80 LogFileName set_LogFileName: UNICODE_STRING_5_0_x86 = "UNICODE_STRING", "documented, offset inferred. The path of the log file.";
+            0x80 LogFileName64 set_LogFileName64: UNICODE_STRING64_5_1 = "UNICODE_STRING64", "documented, offset inferred. The same for 32-bit and 64-bit programs.";
         }
         0x90 u90: WMI_LOGGER_INFORMATION_5_2_x86_u90, "unnamed; its members have accessors." {
-            0x90 LoggerName set_LoggerName: UNICODE_STRING_5_0_x86 = "UNICODE_STRING", "documented, its place inferred. The name of the session.";
-            0x90 LoggerName64 set_LoggerName64: UNICODE_STRING64_5_1 = "UNICODE_STRING64", "documented, its place inferred. The same for 32-bit and 64-bit programs.";
+            0x90 LoggerName set_LoggerName: UNICODE_STRING_5_0_x86 = "UNICODE_STRING", "documented, offset inferred. The name of the session.";
+            0x90 LoggerName64 set_LoggerName64: UNICODE_STRING64_5_1 = "UNICODE_STRING64", "documented, offset inferred. The same for 32-bit and 64-bit programs.";
         }
         0xa0 RealTimeConsumerCount: u32 = "ULONG", "documented. Real-time consumers of the session.\n\nErratum, the document's range is 5.2.., the declaration's order and size give 6.0.. (The text begins at 5.2, the table at 6.0; both have another member at 0xA0 in 5.2.).";
         0xa4 SpareUlong: u32 = "ULONG", "documented. Not in use.\n\nErratum, the document's range is 5.2.., the declaration's order and size give 6.0.. (As for RealTimeConsumerCount.).";
@@ -481,8 +481,8 @@ runtime::layout! {
 runtime::layout! {
     /// The unnamed union at 0x70 of `WMI_LOGGER_INFORMATION`.
     pub union WMI_LOGGER_INFORMATION_early_6_0_u70: 0x4, 4 {
-        0x00 LogBuffersLost: u32 = "ULONG", "documented, its place inferred. Buffers that could not be written to the log file.";
-        0x00 Flags: u32 = "ULONG", "documented, its place inferred.";
+        0x00 LogBuffersLost: u32 = "ULONG", "documented, offset inferred. Buffers that could not be written to the log file.";
+        0x00 Flags: u32 = "ULONG", "documented, offset inferred.";
     }
 }
 
@@ -503,38 +503,38 @@ runtime::layout! {
         0x50 Wow: u32 = "ULONG", "documented. Whether a 32-bit program asks.";
         0x54 _padding54: [u8; 4], "padding.";
         0x58 u58: WMI_LOGGER_INFORMATION_5_2_3790_sp1_x64_u58, "unnamed; its members have accessors." {
-            0x58 LogFileHandle set_LogFileHandle: runtime::Ptr64 = "HANDLE", "documented, its place inferred. Must allow writing; asking for it takes TRACELOG\\_CREATE\\_ONDISK.";
-            0x58 LogFileHandle64 set_LogFileHandle64: u64 = "ULONG64", "documented, its place inferred. The same, in eight bytes on all architectures.";
+            0x58 LogFileHandle set_LogFileHandle: runtime::Ptr64 = "HANDLE", "documented, offset inferred. Must allow writing; asking for it takes TRACELOG\\_CREATE\\_ONDISK.";
+            0x58 LogFileHandle64 set_LogFileHandle64: u64 = "ULONG64", "documented, offset inferred. The same, in eight bytes on all architectures.";
         }
         0x60 u60: WMI_LOGGER_INFORMATION_5_2_u60, "unnamed; its members have accessors." {
-            0x60 NumberOfBuffers set_NumberOfBuffers: u32 = "ULONG", "documented, its place inferred. Buffers that exist.";
-            0x60 InstanceCount set_InstanceCount: u32 = "ULONG", "documented, its place inferred.";
+            0x60 NumberOfBuffers set_NumberOfBuffers: u32 = "ULONG", "documented, offset inferred. Buffers that exist.";
+            0x60 InstanceCount set_InstanceCount: u32 = "ULONG", "documented, offset inferred.";
         }
         0x64 u64: WMI_LOGGER_INFORMATION_5_2_u64, "unnamed; its members have accessors." {
-            0x64 FreeBuffers set_FreeBuffers: u32 = "ULONG", "documented, its place inferred. Buffers that are free.";
-            0x64 InstanceId set_InstanceId: u32 = "ULONG", "documented, its place inferred.";
+            0x64 FreeBuffers set_FreeBuffers: u32 = "ULONG", "documented, offset inferred. Buffers that are free.";
+            0x64 InstanceId set_InstanceId: u32 = "ULONG", "documented, offset inferred.";
         }
         0x68 u68: WMI_LOGGER_INFORMATION_5_2_u68, "unnamed; its members have accessors." {
-            0x68 EventsLost set_EventsLost: u32 = "ULONG", "documented, its place inferred. Events that found no room.";
-            0x68 NumberOfProcessors set_NumberOfProcessors: u32 = "ULONG", "documented, its place inferred. Processors of the computer.";
+            0x68 EventsLost set_EventsLost: u32 = "ULONG", "documented, offset inferred. Events that found no room.";
+            0x68 NumberOfProcessors set_NumberOfProcessors: u32 = "ULONG", "documented, offset inferred. Processors of the computer.";
         }
         0x6c BuffersWritten: u32 = "ULONG", "documented. Buffers that were written.";
         0x70 u70: WMI_LOGGER_INFORMATION_early_6_0_u70, "unnamed; its members have accessors." {
-            0x70 LogBuffersLost set_LogBuffersLost: u32 = "ULONG", "documented, its place inferred. Buffers that could not be written to the log file.";
-            0x70 Flags set_Flags: u32 = "ULONG", "documented, its place inferred.";
+            0x70 LogBuffersLost set_LogBuffersLost: u32 = "ULONG", "documented, offset inferred. Buffers that could not be written to the log file.";
+            0x70 Flags set_Flags: u32 = "ULONG", "documented, offset inferred.";
         }
         0x74 RealTimeBuffersLost: u32 = "ULONG", "documented. Buffers that could not be delivered to real-time consumers.";
         0x78 u78: WMI_LOGGER_INFORMATION_5_2_3790_sp1_x64_u78, "unnamed; its members have accessors." {
-            0x78 LoggerThreadId set_LoggerThreadId: runtime::Ptr64 = "HANDLE", "documented, its place inferred. An identifier, not a handle.";
-            0x78 LoggerThreadId64 set_LoggerThreadId64: u64 = "ULONG64", "documented, its place inferred. The same, in eight bytes on all architectures.";
+            0x78 LoggerThreadId set_LoggerThreadId: runtime::Ptr64 = "HANDLE", "documented, offset inferred. An identifier, not a handle.";
+            0x78 LoggerThreadId64 set_LoggerThreadId64: u64 = "ULONG64", "documented, offset inferred. The same, in eight bytes on all architectures.";
         }
         0x80 u80: WMI_LOGGER_INFORMATION_5_2_3790_sp1_x64_u80, "unnamed; its members have accessors." {
-            0x80 LogFileName set_LogFileName: UNICODE_STRING_5_2_3790_sp1_x64 = "UNICODE_STRING", "documented, its place inferred. The path of the log file.";
-            0x80 LogFileName64 set_LogFileName64: UNICODE_STRING64_5_1 = "UNICODE_STRING64", "documented, its place inferred. The same for 32-bit and 64-bit programs.";
+            0x80 LogFileName set_LogFileName: UNICODE_STRING_5_2_3790_sp1_x64 = "UNICODE_STRING", "documented, offset inferred. The path of the log file.";
+            0x80 LogFileName64 set_LogFileName64: UNICODE_STRING64_5_1 = "UNICODE_STRING64", "documented, offset inferred. The same for 32-bit and 64-bit programs.";
         }
         0x90 u90: WMI_LOGGER_INFORMATION_5_2_3790_sp1_x64_u90, "unnamed; its members have accessors." {
-            0x90 LoggerName set_LoggerName: UNICODE_STRING_5_2_3790_sp1_x64 = "UNICODE_STRING", "documented, its place inferred. The name of the session.";
-            0x90 LoggerName64 set_LoggerName64: UNICODE_STRING64_5_1 = "UNICODE_STRING64", "documented, its place inferred. The same for 32-bit and 64-bit programs.";
+            0x90 LoggerName set_LoggerName: UNICODE_STRING_5_2_3790_sp1_x64 = "UNICODE_STRING", "documented, offset inferred. The name of the session.";
+            0x90 LoggerName64 set_LoggerName64: UNICODE_STRING64_5_1 = "UNICODE_STRING64", "documented, offset inferred. The same for 32-bit and 64-bit programs.";
         }
         0xa0 RealTimeConsumerCount: u32 = "ULONG", "documented. Real-time consumers of the session.\n\nErratum, the document's range is 5.2.., the declaration's order and size give 6.0.. (The text begins at 5.2, the table at 6.0; both have another member at 0xA0 in 5.2.).";
         0xa4 SpareUlong: u32 = "ULONG", "documented. Not in use.\n\nErratum, the document's range is 5.2.., the declaration's order and size give 6.0.. (As for RealTimeConsumerCount.).";
@@ -556,44 +556,44 @@ runtime::layout! {
         0x44 FlushTimer: u32 = "ULONG", "documented. Seconds.";
         0x48 EnableFlags: EVENT_TRACE_FLAG = "ULONG", "documented. For the kernel logger; with EVENT\\_TRACE\\_FLAG\\_EXTENSION it is a TRACE\\_ENABLE\\_FLAG\\_EXTENSION.";
         0x4c u4C: WMI_LOGGER_INFORMATION_6_1_u4C, "unnamed; its members have accessors." {
-            0x4c AgeLimit set_AgeLimit: i32 = "LONG", "documented, its place inferred. Minutes; negative means 0, and 1 to 14 mean 15.";
-            0x4c FlushThreshold set_FlushThreshold: i32 = "LONG", "documented, its place inferred.";
+            0x4c AgeLimit set_AgeLimit: i32 = "LONG", "documented, offset inferred. Minutes; negative means 0, and 1 to 14 mean 15.";
+            0x4c FlushThreshold set_FlushThreshold: i32 = "LONG", "documented, offset inferred.";
         }
         0x50 Wow: u32 = "ULONG", "documented. Whether a 32-bit program asks.";
         0x54 _padding54: [u8; 4], "padding.";
         0x58 u58: WMI_LOGGER_INFORMATION_5_2_x86_u58, "unnamed; its members have accessors." {
-            0x58 LogFileHandle set_LogFileHandle: runtime::Ptr32 = "HANDLE", "documented, its place inferred. Must allow writing; asking for it takes TRACELOG\\_CREATE\\_ONDISK.";
-            0x58 LogFileHandle64 set_LogFileHandle64: u64 = "ULONG64", "documented, its place inferred. The same, in eight bytes on all architectures.";
+            0x58 LogFileHandle set_LogFileHandle: runtime::Ptr32 = "HANDLE", "documented, offset inferred. Must allow writing; asking for it takes TRACELOG\\_CREATE\\_ONDISK.";
+            0x58 LogFileHandle64 set_LogFileHandle64: u64 = "ULONG64", "documented, offset inferred. The same, in eight bytes on all architectures.";
         }
         0x60 u60: WMI_LOGGER_INFORMATION_5_2_u60, "unnamed; its members have accessors." {
-            0x60 NumberOfBuffers set_NumberOfBuffers: u32 = "ULONG", "documented, its place inferred. Buffers that exist.";
-            0x60 InstanceCount set_InstanceCount: u32 = "ULONG", "documented, its place inferred.";
+            0x60 NumberOfBuffers set_NumberOfBuffers: u32 = "ULONG", "documented, offset inferred. Buffers that exist.";
+            0x60 InstanceCount set_InstanceCount: u32 = "ULONG", "documented, offset inferred.";
         }
         0x64 u64: WMI_LOGGER_INFORMATION_5_2_u64, "unnamed; its members have accessors." {
-            0x64 FreeBuffers set_FreeBuffers: u32 = "ULONG", "documented, its place inferred. Buffers that are free.";
-            0x64 InstanceId set_InstanceId: u32 = "ULONG", "documented, its place inferred.";
+            0x64 FreeBuffers set_FreeBuffers: u32 = "ULONG", "documented, offset inferred. Buffers that are free.";
+            0x64 InstanceId set_InstanceId: u32 = "ULONG", "documented, offset inferred.";
         }
         0x68 u68: WMI_LOGGER_INFORMATION_5_2_u68, "unnamed; its members have accessors." {
-            0x68 EventsLost set_EventsLost: u32 = "ULONG", "documented, its place inferred. Events that found no room.";
-            0x68 NumberOfProcessors set_NumberOfProcessors: u32 = "ULONG", "documented, its place inferred. Processors of the computer.";
+            0x68 EventsLost set_EventsLost: u32 = "ULONG", "documented, offset inferred. Events that found no room.";
+            0x68 NumberOfProcessors set_NumberOfProcessors: u32 = "ULONG", "documented, offset inferred. Processors of the computer.";
         }
         0x6c BuffersWritten: u32 = "ULONG", "documented. Buffers that were written.";
         0x70 u70: WMI_LOGGER_INFORMATION_early_6_0_u70, "unnamed; its members have accessors." {
-            0x70 LogBuffersLost set_LogBuffersLost: u32 = "ULONG", "documented, its place inferred. Buffers that could not be written to the log file.";
-            0x70 Flags set_Flags: u32 = "ULONG", "documented, its place inferred.";
+            0x70 LogBuffersLost set_LogBuffersLost: u32 = "ULONG", "documented, offset inferred. Buffers that could not be written to the log file.";
+            0x70 Flags set_Flags: u32 = "ULONG", "documented, offset inferred.";
         }
         0x74 RealTimeBuffersLost: u32 = "ULONG", "documented. Buffers that could not be delivered to real-time consumers.";
         0x78 u78: WMI_LOGGER_INFORMATION_5_2_x86_u78, "unnamed; its members have accessors." {
-            0x78 LoggerThreadId set_LoggerThreadId: runtime::Ptr32 = "HANDLE", "documented, its place inferred. An identifier, not a handle.";
-            0x78 LoggerThreadId64 set_LoggerThreadId64: u64 = "ULONG64", "documented, its place inferred. The same, in eight bytes on all architectures.";
+            0x78 LoggerThreadId set_LoggerThreadId: runtime::Ptr32 = "HANDLE", "documented, offset inferred. An identifier, not a handle.";
+            0x78 LoggerThreadId64 set_LoggerThreadId64: u64 = "ULONG64", "documented, offset inferred. The same, in eight bytes on all architectures.";
         }
         0x80 u80: WMI_LOGGER_INFORMATION_5_2_x86_u80, "unnamed; its members have accessors." {
-            0x80 LogFileName set_LogFileName: UNICODE_STRING_5_0_x86 = "UNICODE_STRING", "documented, its place inferred. The path of the log file.";
-            0x80 LogFileName64 set_LogFileName64: UNICODE_STRING64_5_1 = "UNICODE_STRING64", "documented, its place inferred. The same for 32-bit and 64-bit programs.";
+            0x80 LogFileName set_LogFileName: UNICODE_STRING_5_0_x86 = "UNICODE_STRING", "documented, offset inferred. The path of the log file.";
+            0x80 LogFileName64 set_LogFileName64: UNICODE_STRING64_5_1 = "UNICODE_STRING64", "documented, offset inferred. The same for 32-bit and 64-bit programs.";
         }
         0x90 u90: WMI_LOGGER_INFORMATION_5_2_x86_u90, "unnamed; its members have accessors." {
-            0x90 LoggerName set_LoggerName: UNICODE_STRING_5_0_x86 = "UNICODE_STRING", "documented, its place inferred. The name of the session.";
-            0x90 LoggerName64 set_LoggerName64: UNICODE_STRING64_5_1 = "UNICODE_STRING64", "documented, its place inferred. The same for 32-bit and 64-bit programs.";
+            0x90 LoggerName set_LoggerName: UNICODE_STRING_5_0_x86 = "UNICODE_STRING", "documented, offset inferred. The name of the session.";
+            0x90 LoggerName64 set_LoggerName64: UNICODE_STRING64_5_1 = "UNICODE_STRING64", "documented, offset inferred. The same for 32-bit and 64-bit programs.";
         }
         0xa0 RealTimeConsumerCount: u32 = "ULONG", "documented. Real-time consumers of the session.\n\nErratum, the document's range is 5.2.., the declaration's order and size give 6.0.. (The text begins at 5.2, the table at 6.0; both have another member at 0xA0 in 5.2.).";
         0xa4 SpareUlong: u32 = "ULONG", "documented. Not in use.\n\nErratum, the document's range is 5.2.., the declaration's order and size give 6.0.. (As for RealTimeConsumerCount.).";
@@ -604,8 +604,8 @@ runtime::layout! {
 runtime::layout! {
     /// The unnamed union at 0x4c of `WMI_LOGGER_INFORMATION`.
     pub union WMI_LOGGER_INFORMATION_6_1_u4C: 0x4, 4 {
-        0x00 AgeLimit: i32 = "LONG", "documented, its place inferred. Minutes; negative means 0, and 1 to 14 mean 15.";
-        0x00 FlushThreshold: i32 = "LONG", "documented, its place inferred.";
+        0x00 AgeLimit: i32 = "LONG", "documented, offset inferred. Minutes; negative means 0, and 1 to 14 mean 15.";
+        0x00 FlushThreshold: i32 = "LONG", "documented, offset inferred.";
     }
 }
 
@@ -623,44 +623,44 @@ runtime::layout! {
         0x44 FlushTimer: u32 = "ULONG", "documented. Seconds.";
         0x48 EnableFlags: EVENT_TRACE_FLAG = "ULONG", "documented. For the kernel logger; with EVENT\\_TRACE\\_FLAG\\_EXTENSION it is a TRACE\\_ENABLE\\_FLAG\\_EXTENSION.";
         0x4c u4C: WMI_LOGGER_INFORMATION_6_1_u4C, "unnamed; its members have accessors." {
-            0x4c AgeLimit set_AgeLimit: i32 = "LONG", "documented, its place inferred. Minutes; negative means 0, and 1 to 14 mean 15.";
-            0x4c FlushThreshold set_FlushThreshold: i32 = "LONG", "documented, its place inferred.";
+            0x4c AgeLimit set_AgeLimit: i32 = "LONG", "documented, offset inferred. Minutes; negative means 0, and 1 to 14 mean 15.";
+            0x4c FlushThreshold set_FlushThreshold: i32 = "LONG", "documented, offset inferred.";
         }
         0x50 Wow: u32 = "ULONG", "documented. Whether a 32-bit program asks.";
         0x54 _padding54: [u8; 4], "padding.";
         0x58 u58: WMI_LOGGER_INFORMATION_5_2_3790_sp1_x64_u58, "unnamed; its members have accessors." {
-            0x58 LogFileHandle set_LogFileHandle: runtime::Ptr64 = "HANDLE", "documented, its place inferred. Must allow writing; asking for it takes TRACELOG\\_CREATE\\_ONDISK.";
-            0x58 LogFileHandle64 set_LogFileHandle64: u64 = "ULONG64", "documented, its place inferred. The same, in eight bytes on all architectures.";
+            0x58 LogFileHandle set_LogFileHandle: runtime::Ptr64 = "HANDLE", "documented, offset inferred. Must allow writing; asking for it takes TRACELOG\\_CREATE\\_ONDISK.";
+            0x58 LogFileHandle64 set_LogFileHandle64: u64 = "ULONG64", "documented, offset inferred. The same, in eight bytes on all architectures.";
         }
         0x60 u60: WMI_LOGGER_INFORMATION_5_2_u60, "unnamed; its members have accessors." {
-            0x60 NumberOfBuffers set_NumberOfBuffers: u32 = "ULONG", "documented, its place inferred. Buffers that exist.";
-            0x60 InstanceCount set_InstanceCount: u32 = "ULONG", "documented, its place inferred.";
+            0x60 NumberOfBuffers set_NumberOfBuffers: u32 = "ULONG", "documented, offset inferred. Buffers that exist.";
+            0x60 InstanceCount set_InstanceCount: u32 = "ULONG", "documented, offset inferred.";
         }
         0x64 u64: WMI_LOGGER_INFORMATION_5_2_u64, "unnamed; its members have accessors." {
-            0x64 FreeBuffers set_FreeBuffers: u32 = "ULONG", "documented, its place inferred. Buffers that are free.";
-            0x64 InstanceId set_InstanceId: u32 = "ULONG", "documented, its place inferred.";
+            0x64 FreeBuffers set_FreeBuffers: u32 = "ULONG", "documented, offset inferred. Buffers that are free.";
+            0x64 InstanceId set_InstanceId: u32 = "ULONG", "documented, offset inferred.";
         }
         0x68 u68: WMI_LOGGER_INFORMATION_5_2_u68, "unnamed; its members have accessors." {
-            0x68 EventsLost set_EventsLost: u32 = "ULONG", "documented, its place inferred. Events that found no room.";
-            0x68 NumberOfProcessors set_NumberOfProcessors: u32 = "ULONG", "documented, its place inferred. Processors of the computer.";
+            0x68 EventsLost set_EventsLost: u32 = "ULONG", "documented, offset inferred. Events that found no room.";
+            0x68 NumberOfProcessors set_NumberOfProcessors: u32 = "ULONG", "documented, offset inferred. Processors of the computer.";
         }
         0x6c BuffersWritten: u32 = "ULONG", "documented. Buffers that were written.";
         0x70 u70: WMI_LOGGER_INFORMATION_early_6_0_u70, "unnamed; its members have accessors." {
-            0x70 LogBuffersLost set_LogBuffersLost: u32 = "ULONG", "documented, its place inferred. Buffers that could not be written to the log file.";
-            0x70 Flags set_Flags: u32 = "ULONG", "documented, its place inferred.";
+            0x70 LogBuffersLost set_LogBuffersLost: u32 = "ULONG", "documented, offset inferred. Buffers that could not be written to the log file.";
+            0x70 Flags set_Flags: u32 = "ULONG", "documented, offset inferred.";
         }
         0x74 RealTimeBuffersLost: u32 = "ULONG", "documented. Buffers that could not be delivered to real-time consumers.";
         0x78 u78: WMI_LOGGER_INFORMATION_5_2_3790_sp1_x64_u78, "unnamed; its members have accessors." {
-            0x78 LoggerThreadId set_LoggerThreadId: runtime::Ptr64 = "HANDLE", "documented, its place inferred. An identifier, not a handle.";
-            0x78 LoggerThreadId64 set_LoggerThreadId64: u64 = "ULONG64", "documented, its place inferred. The same, in eight bytes on all architectures.";
+            0x78 LoggerThreadId set_LoggerThreadId: runtime::Ptr64 = "HANDLE", "documented, offset inferred. An identifier, not a handle.";
+            0x78 LoggerThreadId64 set_LoggerThreadId64: u64 = "ULONG64", "documented, offset inferred. The same, in eight bytes on all architectures.";
         }
         0x80 u80: WMI_LOGGER_INFORMATION_5_2_3790_sp1_x64_u80, "unnamed; its members have accessors." {
-            0x80 LogFileName set_LogFileName: UNICODE_STRING_5_2_3790_sp1_x64 = "UNICODE_STRING", "documented, its place inferred. The path of the log file.";
-            0x80 LogFileName64 set_LogFileName64: UNICODE_STRING64_5_1 = "UNICODE_STRING64", "documented, its place inferred. The same for 32-bit and 64-bit programs.";
+            0x80 LogFileName set_LogFileName: UNICODE_STRING_5_2_3790_sp1_x64 = "UNICODE_STRING", "documented, offset inferred. The path of the log file.";
+            0x80 LogFileName64 set_LogFileName64: UNICODE_STRING64_5_1 = "UNICODE_STRING64", "documented, offset inferred. The same for 32-bit and 64-bit programs.";
         }
         0x90 u90: WMI_LOGGER_INFORMATION_5_2_3790_sp1_x64_u90, "unnamed; its members have accessors." {
-            0x90 LoggerName set_LoggerName: UNICODE_STRING_5_2_3790_sp1_x64 = "UNICODE_STRING", "documented, its place inferred. The name of the session.";
-            0x90 LoggerName64 set_LoggerName64: UNICODE_STRING64_5_1 = "UNICODE_STRING64", "documented, its place inferred. The same for 32-bit and 64-bit programs.";
+            0x90 LoggerName set_LoggerName: UNICODE_STRING_5_2_3790_sp1_x64 = "UNICODE_STRING", "documented, offset inferred. The name of the session.";
+            0x90 LoggerName64 set_LoggerName64: UNICODE_STRING64_5_1 = "UNICODE_STRING64", "documented, offset inferred. The same for 32-bit and 64-bit programs.";
         }
         0xa0 RealTimeConsumerCount: u32 = "ULONG", "documented. Real-time consumers of the session.\n\nErratum, the document's range is 5.2.., the declaration's order and size give 6.0.. (The text begins at 5.2, the table at 6.0; both have another member at 0xA0 in 5.2.).";
         0xa4 SpareUlong: u32 = "ULONG", "documented. Not in use.\n\nErratum, the document's range is 5.2.., the declaration's order and size give 6.0.. (As for RealTimeConsumerCount.).";

@@ -13,7 +13,7 @@ runtime::layout! {
         0x00 bits00: u32, "bit fields, which have accessors." {
             0x00 [0] SequentialFile set_SequentialFile: u32 = "ULONG", "documented. EVENT\\_TRACE\\_FILE\\_MODE\\_SEQUENTIAL.";
             0x00 [1] CircularFile set_CircularFile: u32 = "ULONG", "documented. EVENT\\_TRACE\\_FILE\\_MODE\\_CIRCULAR.";
-            0x00 [2 to 7] Unused1 set_Unused1: u32 = "ULONG", "documented, its place inferred.";
+            0x00 [2 to 7] Unused1 set_Unused1: u32 = "ULONG", "documented, offset inferred.";
             0x00 [8] RealTime set_RealTime: u32 = "ULONG", "documented. EVENT\\_TRACE\\_REAL\\_TIME\\_MODE.";
             0x00 [9] DelayOpenFile set_DelayOpenFile: u32 = "ULONG", "documented. EVENT\\_TRACE\\_DELAY\\_OPEN\\_FILE\\_MODE.";
             0x00 [10] BufferOnly set_BufferOnly: u32 = "ULONG", "documented. EVENT\\_TRACE\\_BUFFERING\\_MODE.";
@@ -32,7 +32,7 @@ runtime::layout! {
             0x00 [0] SequentialFile set_SequentialFile: u32 = "ULONG", "documented. EVENT\\_TRACE\\_FILE\\_MODE\\_SEQUENTIAL.";
             0x00 [1] CircularFile set_CircularFile: u32 = "ULONG", "documented. EVENT\\_TRACE\\_FILE\\_MODE\\_CIRCULAR.";
             0x00 [2] AppendFile set_AppendFile: u32 = "ULONG", "documented. EVENT\\_TRACE\\_FILE\\_MODE\\_APPEND.";
-            0x00 [3 to 7] Unused1 set_Unused1: u32 = "ULONG", "documented, its place inferred.";
+            0x00 [3 to 7] Unused1 set_Unused1: u32 = "ULONG", "documented, offset inferred.";
             0x00 [8] RealTime set_RealTime: u32 = "ULONG", "documented. EVENT\\_TRACE\\_REAL\\_TIME\\_MODE.";
             0x00 [9] DelayOpenFile set_DelayOpenFile: u32 = "ULONG", "documented. EVENT\\_TRACE\\_DELAY\\_OPEN\\_FILE\\_MODE.";
             0x00 [10] BufferOnly set_BufferOnly: u32 = "ULONG", "documented. EVENT\\_TRACE\\_BUFFERING\\_MODE.";
@@ -41,7 +41,7 @@ runtime::layout! {
             0x00 [13] UseExisting set_UseExisting: u32 = "ULONG", "documented. The bit that is EVENT\\_TRACE\\_USE\\_KBYTES\\_FOR\\_SIZE from 5.2 on.";
             0x00 [14] UseGlobalSequence set_UseGlobalSequence: u32 = "ULONG", "documented. EVENT\\_TRACE\\_USE\\_GLOBAL\\_SEQUENCE.";
             0x00 [15] UseLocalSequence set_UseLocalSequence: u32 = "ULONG", "documented. EVENT\\_TRACE\\_USE\\_LOCAL\\_SEQUENCE.";
-            0x00 [16 to 31] Unused2 set_Unused2: u32 = "ULONG", "documented, its place inferred.";
+            0x00 [16 to 31] Unused2 set_Unused2: u32 = "ULONG", "documented, offset inferred.";
         }
     }
 }

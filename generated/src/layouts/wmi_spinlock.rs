@@ -21,10 +21,10 @@ runtime::layout! {
         0x30 Irql: u8 = "UCHAR", "documented.";
         0x31 AcquireDepth: u8 = "UCHAR", "documented. Spin locks that the processor held, this one among them.";
         0x32 u32: WMI_SPINLOCK_6_1_x64_u32, "unnamed; its members have accessors." {
-            0x32 [0 to 5] AcquireMode set_AcquireMode: u8 = "UCHAR", "documented, its place inferred. 0 a spin lock, 1 a queued one, 2 a shared executive one, 3 an exclusive one, 4 one that went from shared to exclusive.";
-            0x32 [6] ExecuteDpc set_ExecuteDpc: u8 = "UCHAR", "documented, its place inferred.";
-            0x32 [7] ExecuteIsr set_ExecuteIsr: u8 = "UCHAR", "documented, its place inferred.";
-            0x32 Flags set_Flags: u8 = "UCHAR", "documented, its place inferred.";
+            0x32 [0 to 5] AcquireMode set_AcquireMode: u8 = "UCHAR", "documented, offset inferred. 0 a spin lock, 1 a queued one, 2 a shared executive one, 3 an exclusive one, 4 one that went from shared to exclusive.";
+            0x32 [6] ExecuteDpc set_ExecuteDpc: u8 = "UCHAR", "documented, offset inferred.";
+            0x32 [7] ExecuteIsr set_ExecuteIsr: u8 = "UCHAR", "documented, offset inferred.";
+            0x32 Flags set_Flags: u8 = "UCHAR", "documented, offset inferred.";
         }
         0x33 _padding33: [u8; 5], "padding.";
     }
@@ -34,7 +34,7 @@ runtime::layout! {
     /// The unnamed union at 0x32 of `WMI_SPINLOCK`.
     pub union WMI_SPINLOCK_6_1_x64_u32: 0x1, 1 {
         0x00 s00: WMI_SPINLOCK_6_1_x64_u32_s00, "unnamed; its members have accessors.";
-        0x00 Flags: u8 = "UCHAR", "documented, its place inferred.";
+        0x00 Flags: u8 = "UCHAR", "documented, offset inferred.";
     }
 }
 
@@ -61,10 +61,10 @@ runtime::layout! {
         0x28 Irql: u8 = "UCHAR", "documented.";
         0x29 AcquireDepth: u8 = "UCHAR", "documented. Spin locks that the processor held, this one among them.";
         0x2a u2A: WMI_SPINLOCK_6_2_x86_u2A, "unnamed; its members have accessors." {
-            0x2a [0 to 5] AcquireMode set_AcquireMode: u8 = "UCHAR", "documented, its place inferred. 0 a spin lock, 1 a queued one, 2 a shared executive one, 3 an exclusive one, 4 one that went from shared to exclusive.";
-            0x2a [6] ExecuteDpc set_ExecuteDpc: u8 = "UCHAR", "documented, its place inferred.";
-            0x2a [7] ExecuteIsr set_ExecuteIsr: u8 = "UCHAR", "documented, its place inferred.";
-            0x2a Flags set_Flags: u8 = "UCHAR", "documented, its place inferred.";
+            0x2a [0 to 5] AcquireMode set_AcquireMode: u8 = "UCHAR", "documented, offset inferred. 0 a spin lock, 1 a queued one, 2 a shared executive one, 3 an exclusive one, 4 one that went from shared to exclusive.";
+            0x2a [6] ExecuteDpc set_ExecuteDpc: u8 = "UCHAR", "documented, offset inferred.";
+            0x2a [7] ExecuteIsr set_ExecuteIsr: u8 = "UCHAR", "documented, offset inferred.";
+            0x2a Flags set_Flags: u8 = "UCHAR", "documented, offset inferred.";
         }
         0x2b _padding2B: [u8; 5], "padding.";
     }
@@ -74,7 +74,7 @@ runtime::layout! {
     /// The unnamed union at 0x2a of `WMI_SPINLOCK`.
     pub union WMI_SPINLOCK_6_2_x86_u2A: 0x1, 1 {
         0x00 s00: WMI_SPINLOCK_6_2_x86_u2A_s00, "unnamed; its members have accessors.";
-        0x00 Flags: u8 = "UCHAR", "documented, its place inferred.";
+        0x00 Flags: u8 = "UCHAR", "documented, offset inferred.";
     }
 }
 
@@ -101,10 +101,10 @@ runtime::layout! {
         0x28 Irql: u8 = "UCHAR", "documented.";
         0x29 AcquireDepth: u8 = "UCHAR", "documented. Spin locks that the processor held, this one among them.";
         0x2a u2A: WMI_SPINLOCK_6_2_x86_u2A, "unnamed; its members have accessors." {
-            0x2a [0 to 5] AcquireMode set_AcquireMode: u8 = "UCHAR", "documented, its place inferred. 0 a spin lock, 1 a queued one, 2 a shared executive one, 3 an exclusive one, 4 one that went from shared to exclusive.";
-            0x2a [6] ExecuteDpc set_ExecuteDpc: u8 = "UCHAR", "documented, its place inferred.";
-            0x2a [7] ExecuteIsr set_ExecuteIsr: u8 = "UCHAR", "documented, its place inferred.";
-            0x2a Flags set_Flags: u8 = "UCHAR", "documented, its place inferred.";
+            0x2a [0 to 5] AcquireMode set_AcquireMode: u8 = "UCHAR", "documented, offset inferred. 0 a spin lock, 1 a queued one, 2 a shared executive one, 3 an exclusive one, 4 one that went from shared to exclusive.";
+            0x2a [6] ExecuteDpc set_ExecuteDpc: u8 = "UCHAR", "documented, offset inferred.";
+            0x2a [7] ExecuteIsr set_ExecuteIsr: u8 = "UCHAR", "documented, offset inferred.";
+            0x2a Flags set_Flags: u8 = "UCHAR", "documented, offset inferred.";
         }
         0x2b Reserved: [u8; 5] = "UCHAR [5]", "documented. Not in use.";
     }
@@ -126,10 +126,10 @@ runtime::layout! {
         0x30 Irql: u8 = "UCHAR", "documented.";
         0x31 AcquireDepth: u8 = "UCHAR", "documented. Spin locks that the processor held, this one among them.";
         0x32 u32: WMI_SPINLOCK_6_1_x64_u32, "unnamed; its members have accessors." {
-            0x32 [0 to 5] AcquireMode set_AcquireMode: u8 = "UCHAR", "documented, its place inferred. 0 a spin lock, 1 a queued one, 2 a shared executive one, 3 an exclusive one, 4 one that went from shared to exclusive.";
-            0x32 [6] ExecuteDpc set_ExecuteDpc: u8 = "UCHAR", "documented, its place inferred.";
-            0x32 [7] ExecuteIsr set_ExecuteIsr: u8 = "UCHAR", "documented, its place inferred.";
-            0x32 Flags set_Flags: u8 = "UCHAR", "documented, its place inferred.";
+            0x32 [0 to 5] AcquireMode set_AcquireMode: u8 = "UCHAR", "documented, offset inferred. 0 a spin lock, 1 a queued one, 2 a shared executive one, 3 an exclusive one, 4 one that went from shared to exclusive.";
+            0x32 [6] ExecuteDpc set_ExecuteDpc: u8 = "UCHAR", "documented, offset inferred.";
+            0x32 [7] ExecuteIsr set_ExecuteIsr: u8 = "UCHAR", "documented, offset inferred.";
+            0x32 Flags set_Flags: u8 = "UCHAR", "documented, offset inferred.";
         }
         0x33 Reserved: [u8; 5] = "UCHAR [5]", "documented. Not in use.";
     }

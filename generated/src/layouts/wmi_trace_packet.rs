@@ -13,8 +13,8 @@ runtime::layout! {
         0x00 Size: u16 = "USHORT", "documented. Bytes of the event, header included.";
         0x02 u02: WMI_TRACE_PACKET_5_0_u02, "unnamed; its members have accessors." {
             0x02 HookId set_HookId: HOOK_ID = "USHORT", "documented. What kind of event it is.";
-            0x02 Type set_Type: u8 = "UCHAR", "documented, its place inferred. Consumers get it as the opcode.";
-            0x03 Group set_Group: u8 = "UCHAR", "documented, its place inferred. Consumers get it as the provider.";
+            0x02 Type set_Type: u8 = "UCHAR", "documented, offset inferred. Consumers get it as the opcode.";
+            0x03 Group set_Group: u8 = "UCHAR", "documented, offset inferred. Consumers get it as the provider.";
         }
     }
 }
@@ -30,7 +30,7 @@ runtime::layout! {
 runtime::layout! {
     /// The unnamed structure at 0x00 of `u02` in `WMI_TRACE_PACKET`.
     pub struct WMI_TRACE_PACKET_5_0_u02_s00: 0x2, 1 {
-        0x00 Type: u8 = "UCHAR", "documented, its place inferred. Consumers get it as the opcode.";
-        0x01 Group: u8 = "UCHAR", "documented, its place inferred. Consumers get it as the provider.";
+        0x00 Type: u8 = "UCHAR", "documented, offset inferred. Consumers get it as the opcode.";
+        0x01 Group: u8 = "UCHAR", "documented, offset inferred. Consumers get it as the provider.";
     }
 }

@@ -10,7 +10,7 @@ runtime::layout! {
     ///
     /// A lock of the Windows Notification Facility.
     pub struct WNF_LOCK_1607_x86: members::WNF_LOCK, 0x4, 4 {
-        0x00 PushLock: EX_PUSH_LOCK_5_2_3790_sp1_x86 = "EX_PUSH_LOCK", "seen in symbols.";
+        0x00 PushLock: EX_PUSH_LOCK_5_2_3790_sp1_x86 = "EX_PUSH_LOCK", "from symbols.";
     }
 }
 
@@ -19,6 +19,6 @@ runtime::layout! {
     ///
     /// A lock of the Windows Notification Facility.
     pub struct WNF_LOCK_1607_x64: members::WNF_LOCK, 0x8, 8 {
-        0x00 PushLock: EX_PUSH_LOCK_5_2_3790_sp1_x64 = "EX_PUSH_LOCK", "seen in symbols.";
+        0x00 PushLock: EX_PUSH_LOCK_5_2_3790_sp1_x64 = "EX_PUSH_LOCK", "from symbols.";
     }
 }

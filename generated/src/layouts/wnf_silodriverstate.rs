@@ -10,15 +10,15 @@ runtime::layout! {
     ///
     /// What the Windows Notification Facility keeps for a silo.
     pub struct WNF_SILODRIVERSTATE_1607_x86: members::WNF_SILODRIVERSTATE, 0x30, 8 {
-        0x00 ScopeMap: runtime::Ptr32 = "WNF_SCOPE_MAP *", "seen in symbols.";
-        0x04 PermanentNameStoreRootKey: runtime::Ptr32 = "PVOID", "seen in symbols.";
-        0x08 PersistentNameStoreRootKey: runtime::Ptr32 = "PVOID", "seen in symbols.";
+        0x00 ScopeMap: runtime::Ptr32 = "WNF_SCOPE_MAP *", "from symbols.";
+        0x04 PermanentNameStoreRootKey: runtime::Ptr32 = "PVOID", "from symbols.";
+        0x08 PersistentNameStoreRootKey: runtime::Ptr32 = "PVOID", "from symbols.";
         0x0c _padding0C: [u8; 4], "padding.";
-        0x10 PermanentNameSequenceNumber: i64 = "LONGLONG", "seen in symbols.";
-        0x18 PermanentNameSequenceNumberLock: WNF_LOCK_1607_x86 = "WNF_LOCK", "seen in symbols.";
+        0x10 PermanentNameSequenceNumber: i64 = "LONGLONG", "from symbols.";
+        0x18 PermanentNameSequenceNumberLock: WNF_LOCK_1607_x86 = "WNF_LOCK", "from symbols.";
         0x1c _padding1C: [u8; 4], "padding.";
-        0x20 PermanentNameSequenceNumberPool: i64 = "LONGLONG", "seen in symbols.";
-        0x28 RuntimeNameSequenceNumber: i64 = "LONGLONG", "seen in symbols.";
+        0x20 PermanentNameSequenceNumberPool: i64 = "LONGLONG", "from symbols.";
+        0x28 RuntimeNameSequenceNumber: i64 = "LONGLONG", "from symbols.";
     }
 }
 
@@ -27,12 +27,12 @@ runtime::layout! {
     ///
     /// What the Windows Notification Facility keeps for a silo.
     pub struct WNF_SILODRIVERSTATE_1607_x64: members::WNF_SILODRIVERSTATE, 0x38, 8 {
-        0x00 ScopeMap: runtime::Ptr64 = "WNF_SCOPE_MAP *", "seen in symbols.";
-        0x08 PermanentNameStoreRootKey: runtime::Ptr64 = "PVOID", "seen in symbols.";
-        0x10 PersistentNameStoreRootKey: runtime::Ptr64 = "PVOID", "seen in symbols.";
-        0x18 PermanentNameSequenceNumber: i64 = "LONGLONG", "seen in symbols.";
-        0x20 PermanentNameSequenceNumberLock: WNF_LOCK_1607_x64 = "WNF_LOCK", "seen in symbols.";
-        0x28 PermanentNameSequenceNumberPool: i64 = "LONGLONG", "seen in symbols.";
-        0x30 RuntimeNameSequenceNumber: i64 = "LONGLONG", "seen in symbols.";
+        0x00 ScopeMap: runtime::Ptr64 = "WNF_SCOPE_MAP *", "from symbols.";
+        0x08 PermanentNameStoreRootKey: runtime::Ptr64 = "PVOID", "from symbols.";
+        0x10 PersistentNameStoreRootKey: runtime::Ptr64 = "PVOID", "from symbols.";
+        0x18 PermanentNameSequenceNumber: i64 = "LONGLONG", "from symbols.";
+        0x20 PermanentNameSequenceNumberLock: WNF_LOCK_1607_x64 = "WNF_LOCK", "from symbols.";
+        0x28 PermanentNameSequenceNumberPool: i64 = "LONGLONG", "from symbols.";
+        0x30 RuntimeNameSequenceNumber: i64 = "LONGLONG", "from symbols.";
     }
 }

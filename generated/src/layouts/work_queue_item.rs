@@ -10,9 +10,9 @@ runtime::layout! {
     ///
     /// A routine for a system worker thread to run.
     pub struct WORK_QUEUE_ITEM_5_0_x86: members::WORK_QUEUE_ITEM, 0x10, 4 {
-        0x00 List: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "seen in symbols. Links what waits for worker threads.";
-        0x08 WorkerRoutine: runtime::Ptr32 = "VOID (*) (PVOID)", "seen in symbols. What a worker thread calls.";
-        0x0c Parameter: runtime::Ptr32 = "PVOID", "seen in symbols. What WorkerRoutine is given.";
+        0x00 List: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "from symbols. Links what waits for worker threads.";
+        0x08 WorkerRoutine: runtime::Ptr32 = "VOID (*) (PVOID)", "from symbols. What a worker thread calls.";
+        0x0c Parameter: runtime::Ptr32 = "PVOID", "from symbols. What WorkerRoutine is given.";
     }
 }
 
@@ -21,8 +21,8 @@ runtime::layout! {
     ///
     /// A routine for a system worker thread to run.
     pub struct WORK_QUEUE_ITEM_5_2_3790_sp1_x64: members::WORK_QUEUE_ITEM, 0x20, 8 {
-        0x00 List: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "seen in symbols. Links what waits for worker threads.";
-        0x10 WorkerRoutine: runtime::Ptr64 = "VOID (*) (PVOID)", "seen in symbols. What a worker thread calls.";
-        0x18 Parameter: runtime::Ptr64 = "PVOID", "seen in symbols. What WorkerRoutine is given.";
+        0x00 List: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "from symbols. Links what waits for worker threads.";
+        0x10 WorkerRoutine: runtime::Ptr64 = "VOID (*) (PVOID)", "from symbols. What a worker thread calls.";
+        0x18 Parameter: runtime::Ptr64 = "PVOID", "from symbols. What WorkerRoutine is given.";
     }
 }

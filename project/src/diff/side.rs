@@ -1,14 +1,15 @@
 //! One side of a comparison: a target's layouts, or a symbol file.
 
+use crate::Choice;
 use crate::Error;
 use crate::members::{c_type, members};
 use crate::names::{Among, names};
 use crate::tables::{self, Stated, SymbolFile};
 use crate::verify::ours;
+use etw_layouts_codegen::Asked;
 use etw_layouts_codegen::layouts::Layouts;
 use etw_layouts_codegen::registry::Registry;
 use etw_layouts_codegen::spec::Body;
-use etw_layouts_codegen::{Asked, Choice};
 use etw_layouts_symbols::isf::Wanted;
 use etw_layouts_symbols::{Enumeration, Rules, TypeFacts, Types};
 use std::collections::BTreeMap;

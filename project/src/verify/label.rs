@@ -11,11 +11,12 @@
 use super::found::{Checked, Comparison};
 use super::ours;
 use super::wholly::{against, compared, names};
+use crate::Choice;
 use crate::tables::Table;
+use etw_layouts_codegen::Asked;
 use etw_layouts_codegen::axis::Axis;
 use etw_layouts_codegen::layouts::{LayoutId, Layouts};
 use etw_layouts_codegen::registry::{Registry, Seen, Witness, WitnessKind};
-use etw_layouts_codegen::{Asked, Choice, Standing};
 use etw_layouts_symbols::{Pdb, Rules, TypeFacts, Types, compare};
 use std::collections::BTreeMap;
 
@@ -108,8 +109,7 @@ fn is_known(layouts: &Layouts, seen: &Registry, own: Option<&str>, asked: &Asked
     let mut others = seen.clone();
     let tells = |witness: &Witness| witness.kind != WitnessKind::Images && own != Some(witness.name.as_str());
     others.kernels.retain(|kernel| seen.witnesses.get(kernel.witness).is_some_and(tells));
-    let standing = Choice::of(layouts, &others, asked.clone(), None).standing;
-    matches!(standing, Standing::Proven | Standing::Converted | Standing::Agree { .. } | Standing::Alike { .. })
+    Choice::of(layouts, &others, asked.clone(), None).confidence.is_sure()
 }
 
 /// The targets other than its own whose layouts a table has: those of its architecture, or else any.

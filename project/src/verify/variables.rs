@@ -5,6 +5,7 @@
 //! so one PDB with the same address is enough.
 
 use super::found::{ADDRESS, Finding, IN_IMAGE};
+use crate::evidence::by_pdb;
 use crate::tables::Table;
 use etw_layouts_codegen::layouts::Layouts;
 use etw_layouts_codegen::registry::{Registry, Seen};
@@ -26,7 +27,7 @@ impl Variables {
     pub fn of(layouts: &Layouts, facts: Option<&Registry>, table: &Table, target: usize) -> Self {
         let spec = &layouts.spec;
         let own: Vec<&Seen> = match (facts, &table.pdb) {
-            (Some(facts), Some(pdb)) => facts.by_pdb(pdb.guid, pdb.age).into_iter().collect(),
+            (Some(facts), Some(pdb)) => by_pdb(facts, pdb.guid, pdb.age).into_iter().collect(),
             (Some(facts), None) => of_image(layouts, facts, table),
             (None, _) => Vec::new(),
         };

@@ -8,6 +8,19 @@ use core::str::FromStr;
 pub struct Axis {
     /// The kernels, oldest first.
     pub kernels: &'static [Kernel],
+    /// The named updates, oldest first.
+    pub updates: &'static [Update<'static>],
+}
+
+/// A change that Windows was serviced with, on several branches at about the same time.
+#[derive(Clone, Copy, Debug)]
+pub struct Update<'a> {
+    /// Its name, such as `2022-01`.
+    pub name: &'a str,
+    /// The first kernel of each branch that has it, oldest branch first. Builds after the last of them have it from the start.
+    pub kernels: &'a [Build],
+    /// Builds after the last of the kernels, or between them, that never got it.
+    pub without: &'a [[u32; 3]],
 }
 
 /// A kernel at which layouts change, or a release begins.
@@ -61,6 +74,22 @@ impl Axis {
     pub(super) fn same(&self, build: Build) -> Option<(&'static Kernel, Build)> {
         let first = |kernel: &Kernel| kernel.same.iter().copied().find(|same| same.number == build.number);
         self.kernels.iter().find_map(|kernel| Some((kernel, first(kernel)?)))
+    }
+}
+
+impl Update<'_> {
+    /// Whether a kernel has it.
+    pub fn has(&self, build: Build) -> bool {
+        match self.first_of(build) {
+            Some(first) => first.revision <= build.revision,
+            None if self.without.contains(&build.number) => false,
+            None => self.kernels.last().is_none_or(|last| last.number < build.number),
+        }
+    }
+
+    /// The first kernel of a build's branch that has it, if the branch got it by an update.
+    pub fn first_of(&self, build: Build) -> Option<Build> {
+        self.kernels.iter().copied().find(|kernel| kernel.number == build.number)
     }
 }
 

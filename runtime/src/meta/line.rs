@@ -1,18 +1,19 @@
 //! How a layout is chosen for a build: the one state machine, for metadata at run time and for the commands alike.
 
-use super::axis::Build;
-use super::standing::{Absent, Standing};
+use super::axis::{Arch, Build, Update};
+use super::confidence::{Absent, Confidence, Reason, SymbolSource};
+use core::cmp::{Ordering, Reverse};
 
-/// The kernels of one architecture, and what is known of one structure along them. Builds are those of the version axis: of those
-/// that are the same kernel, the one that it names.
+/// What is known of one structure along the kernels of Windows. Builds are those of the version axis: of those that are the same
+/// kernel, the one that it names.
 pub trait Line {
-    /// A kernel of the version axis.
+    /// A kernel of the version axis on an architecture.
     type Kernel: Copy;
     /// A layout.
     type Layout: Copy + PartialEq;
 
-    /// The kernels of the version axis, oldest first.
-    fn kernels(&self) -> impl Iterator<Item = (Build, Self::Kernel)> + Clone;
+    /// The kernels of the version axis on an architecture, oldest first.
+    fn kernels(&self, arch: Arch) -> impl Iterator<Item = (Build, Self::Kernel)> + Clone;
 
     /// The newest build of the version axis, of any architecture.
     fn newest(&self) -> Option<Build>;
@@ -20,20 +21,34 @@ pub trait Line {
     /// The layout at a kernel; none if it does not have the structure.
     fn layout(&self, kernel: Self::Kernel) -> Option<Self::Layout>;
 
-    /// The kernels of a build that were seen, in any order, and what was seen of the structure.
-    fn seen(&self, number: [u32; 3]) -> impl Iterator<Item = (Build, Evidence)>;
+    /// The examined builds of a branch, or of all, in any order, and what their facts show of the structure.
+    fn examined(&self, branch: Option<[u32; 3]>) -> impl Iterator<Item = Examined>;
+
+    /// The named updates.
+    fn updates(&self) -> impl Iterator<Item = Update<'_>>;
 }
 
-/// What a witness says of a structure, the least first.
+/// What the facts of an examined build show of a structure.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Examined {
+    /// The build.
+    pub build: Build,
+    /// The architecture.
+    pub arch: Arch,
+    /// What they show.
+    pub evidence: Evidence,
+}
+
+/// What a set of facts shows of a structure, the least first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Evidence {
-    /// It is a whole symbol table, and does not hold the structure.
+    /// They are of a whole symbol table, which does not contain the structure.
     Lacks,
-    /// It shows some members.
+    /// They show some members.
     Partly,
-    /// It holds the structure, and was converted from another form.
+    /// They contain the structure, and were converted from another form.
     Converted,
-    /// It holds the structure.
+    /// They contain the structure.
     Symbols,
 }
 
@@ -44,10 +59,10 @@ pub struct Chosen<K, L> {
     pub kernel: K,
     /// The layout.
     pub layout: L,
-    /// The kernel and layout of a neighbour that has another one.
+    /// The kernel and layout of a neighbour that has another one, if the layout is not sure.
     pub other: Option<(K, L)>,
     /// How sure the layout is.
-    pub standing: Standing,
+    pub confidence: Confidence,
 }
 
 /// The kernel of an axis whose layouts a build has: of the same build the last at or before it, or the first; for a build that the axis
@@ -81,68 +96,187 @@ pub fn place<K>(
 /// # Errors
 ///
 /// There is no such kernel, or it does not have the structure.
-pub fn choose<S: Line>(line: &S, build: Build) -> Result<Chosen<S::Kernel, S::Layout>, Absent> {
-    let at = |build| place(build, line.kernels(), line.newest());
-    let has = |build| at(build).ok().and_then(|(_, kernel)| Some((kernel, line.layout(kernel)?)));
-    let (row, kernel) = at(build)?;
-    let layout = line.layout(kernel);
-    let is_other = |there: Option<(S::Kernel, S::Layout)>| there.map(|(_, layout)| layout) != layout;
+pub fn choose<S: Line>(line: &S, build: Build, arch: Arch) -> Result<Chosen<S::Kernel, S::Layout>, Absent> {
+    let (row, kernel) = place(build, line.kernels(arch), line.newest())?;
+    let asked = Asked { line, build, arch, row, layout: line.layout(kernel) };
+    let (confidence, neighbours) = asked.judged();
+    let Some(layout) = asked.layout else { return Err(Absent::Structure { confidence }) };
+    let other = |build: Build| {
+        let (_, kernel) = asked.at(build, arch)?;
+        Some((kernel, line.layout(kernel).filter(|other| *other != layout)?))
+    };
+    let [before, after] = neighbours.map(|build| build.filter(|_| !confidence.is_sure()).and_then(other));
+    Ok(Chosen { kernel, layout, other: after.or(before), confidence })
+}
 
-    // Of the kernels of this build whose symbols tell of the structure, the nearest before and after.
-    let (mut own, mut older, mut newer, mut lacks) = (None, None, None, false);
-    for (seen, evidence) in line.seen(build.number) {
-        if seen == build {
-            own = own.max(Some(evidence));
-            continue;
+/// A build that was asked for, and the layout that the version axis gives it.
+struct Asked<'a, S: Line> {
+    line: &'a S,
+    build: Build,
+    arch: Arch,
+    /// The build of the kernel whose layout that is.
+    row: Build,
+    layout: Option<S::Layout>,
+}
+
+impl<S: Line> Asked<'_, S> {
+    /// How sure the layout is, and the builds before and after that this is judged by.
+    fn judged(&self) -> (Confidence, [Option<Build>; 2]) {
+        let near = self.near();
+        let [older, newer] = [near.older, near.newer].map(|side| side.map(|side| side.build));
+        let inferred = |reason| (Confidence::Inferred(reason), [older, newer]);
+        let is_own_branch = self.row.number == self.build.number;
+        match near.own {
+            Some(Evidence::Symbols) => return (Confidence::Verified(SymbolSource::Pdb), [None; 2]),
+            Some(Evidence::Converted) => return (Confidence::Verified(SymbolSource::Converted), [None; 2]),
+            Some(Evidence::Partly) if is_own_branch => return (Confidence::PartlyVerified, [older, newer]),
+            Some(Evidence::Lacks) => return (Confidence::Documented { unverifiable: true }, [older, newer]),
+            _ => {}
         }
-        lacks |= evidence == Evidence::Lacks;
-        let tells = match evidence {
-            Evidence::Symbols | Evidence::Converted => true,
-            Evidence::Partly => false,
-            Evidence::Lacks => has(seen).is_none(),
-        };
-        match tells {
-            true if seen < build => older = older.max(Some((seen, evidence))),
-            // Of several witnesses of a kernel the one that says the most counts.
-            true if newer.is_none_or(|(nearest, known)| seen < nearest || (seen == nearest && evidence > known)) => {
-                newer = Some((seen, evidence));
+        if let Some(same) = near.same {
+            return inferred(Reason::Architecture { arch: same.arch, older: self.build, newer: self.build });
+        }
+        let fits = |side: Option<Examined>| side.is_some_and(|side| self.has(side.build) == self.layout);
+        // The change that its layout has came later than the last examined update without, so that it is known from elsewhere.
+        if near.older.is_some()
+            && !fits(near.older)
+            && let Some(reason) = self.of_branch()
+        {
+            return inferred(reason);
+        }
+        match (near.older, near.newer) {
+            (Some(one), Some(other)) if fits(near.older) && fits(near.newer) => {
+                let (older, newer) = (one.build, other.build);
+                match [one.arch, other.arch].into_iter().find(|arch| *arch != self.arch) {
+                    Some(arch) => inferred(Reason::Architecture { arch, older, newer }),
+                    None => inferred(Reason::Between { older, newer }),
+                }
             }
-            true => {}
-            false => {}
+            (Some(older), Some(newer)) => {
+                // Since when the other layout is there may be known without anybody's having examined that very build.
+                let first = self.next().filter(|_| fits(near.older)).unwrap_or(newer.build);
+                let (older, newer) = (older.build, newer.build.min(first));
+                (Confidence::Uncertain { older, newer }, [Some(older), Some(newer)])
+            }
+            (Some(last), None) => {
+                let last = last.build;
+                // What came to newer releases may have come to this one, too.
+                match self.next().filter(|next| fits(near.older) && self.has(*next) != self.layout) {
+                    Some(newer) => (Confidence::Uncertain { older: last, newer }, [Some(last), Some(newer)]),
+                    None => inferred(Reason::After { last }),
+                }
+            }
+            (None, Some(first)) => inferred(Reason::Before { first: first.build }),
+            (None, None) if near.lacks => (Confidence::Documented { unverifiable: true }, [None; 2]),
+            (None, None) if is_own_branch => (Confidence::Documented { unverifiable: false }, [None; 2]),
+            (None, None) => match self.unknown() {
+                // The offsets that its image shows are those of one of its neighbours: of which, only tells where both have one layout.
+                (Confidence::Inferred(_), sides) if near.own.is_some() => (Confidence::PartlyVerified, sides),
+                unknown => unknown,
+            },
         }
     }
-    let whole =
-        [older, newer].iter().all(|side: &Option<(Build, Evidence)>| side.is_some_and(|(_, said)| said == Evidence::Symbols));
-    let [older, newer] = [older, newer].map(|side| side.map(|(seen, _)| seen));
-    let [before, after] = [older, newer].map(|side| side.and_then(has));
-    let mut sides = [before, after];
-    let standing = match (own, older, newer) {
-        (Some(Evidence::Symbols), ..) => Standing::Proven,
-        (Some(Evidence::Converted), ..) => Standing::Converted,
-        (Some(Evidence::Partly), ..) if row.number == build.number => Standing::Partly,
-        (Some(Evidence::Lacks), ..) => Standing::NotCheckable,
-        (_, Some(older), Some(newer)) => match is_other(before) || is_other(after) {
-            false if whole => Standing::Agree { older, newer },
-            false => Standing::Alike { older, newer },
-            true => Standing::Differ { older, newer },
-        },
-        (_, Some(last), None) => Standing::Later { last },
-        (_, None, Some(first)) => Standing::Earlier { first },
-        (_, None, None) if lacks => Standing::NotCheckable,
-        (_, None, None) if row.number == build.number => Standing::Stated,
-        (_, None, None) => {
-            let newer = line.kernels().find(|(kernel, _)| *kernel > build);
-            let after = newer.and_then(|(_, kernel)| Some((kernel, line.layout(kernel)?)));
-            sides = [None, after];
-            let newer = newer.map(|(build, _)| build);
-            match own {
-                // The offsets that its image shows are those of one of its neighbours: of which, only tells where both have one layout.
-                Some(_) if newer.is_none() || !is_other(after) => Standing::Partly,
-                _ => Standing::Unseen { older: row, newer, same: newer.is_some() && !is_other(after) },
+
+    /// That of a build whose branch nobody examined and the version axis does not have.
+    fn unknown(&self) -> (Confidence, [Option<Build>; 2]) {
+        let older = self.row;
+        match self.next() {
+            None => (Confidence::Inferred(Reason::Newest { last: older }), [None; 2]),
+            Some(newer) if self.has(newer) == self.layout => {
+                (Confidence::Inferred(Reason::Releases { older, newer }), [None, Some(newer)])
+            }
+            Some(newer) => (Confidence::Uncertain { older, newer }, [None, Some(newer)]),
+        }
+    }
+
+    /// The next kernel of this branch that has another layout, or else the first of the next branch.
+    fn next(&self) -> Option<Build> {
+        let mut later = self.line.kernels(self.arch).filter(|(kernel, _)| *kernel > self.build);
+        let is_next =
+            |(kernel, row): &(Build, S::Kernel)| kernel.number > self.build.number || self.line.layout(*row) != self.layout;
+        later.find(is_next).map(|(kernel, _)| kernel)
+    }
+
+    /// The kernel whose layouts a build has.
+    fn at(&self, build: Build, arch: Arch) -> Option<(Build, S::Kernel)> {
+        place(build, self.line.kernels(arch), self.line.newest()).ok()
+    }
+
+    /// The layout of a build, on the architecture that was asked for.
+    fn has(&self, build: Build) -> Option<S::Layout> {
+        self.at(build, self.arch).and_then(|(_, kernel)| self.line.layout(kernel))
+    }
+
+    /// The nearest examined builds of this branch.
+    fn near(&self) -> Near {
+        let mut near = Near::default();
+        // Of several sets of facts of a build those count that show the most.
+        let rank = |seen: Examined| {
+            let distance = seen.build.revision.abs_diff(self.build.revision);
+            (Reverse(distance), seen.arch == self.arch, seen.evidence)
+        };
+        for seen in self.line.examined(Some(self.build.number)) {
+            let is_own = seen.arch == self.arch;
+            let side = match seen.build.cmp(&self.build) {
+                Ordering::Equal if is_own => {
+                    near.own = near.own.max(Some(seen.evidence));
+                    continue;
+                }
+                Ordering::Less => &mut near.older,
+                Ordering::Equal => &mut near.same,
+                Ordering::Greater => &mut near.newer,
+            };
+            near.lacks |= is_own && seen.evidence == Evidence::Lacks;
+            if side.is_none_or(|best| rank(seen) > rank(best)) && self.is_shown_by(seen) {
+                *side = Some(seen);
             }
         }
-    };
-    let Some(layout) = layout else { return Err(Absent::Structure { standing }) };
-    let [before, after] = sides.map(|side| side.filter(|_| !standing.is_confirmed() && is_other(side)));
-    Ok(Chosen { kernel, layout, other: after.or(before), standing })
+        near
+    }
+
+    /// Whether an examined build shows which layout it has on the architecture that was asked for. Another architecture does so only if
+    /// its layout changed between the two builds where that of this one did.
+    fn is_shown_by(&self, seen: Examined) -> bool {
+        let holds = matches!(seen.evidence, Evidence::Symbols | Evidence::Converted);
+        if seen.evidence == Evidence::Partly {
+            return false;
+        }
+        if seen.arch == self.arch {
+            return holds || self.has(seen.build).is_none();
+        }
+        let of = |build| self.at(build, seen.arch).map(|(_, kernel)| self.line.layout(kernel));
+        let (Some(there), Some(now), here) = (of(seen.build), of(self.build), self.has(seen.build)) else { return false };
+        there.is_some() == holds && here.is_some() == holds && (there == now) == (here == self.layout)
+    }
+
+    /// An examined build of another branch that has the updates by which this branch got its layout.
+    fn of_branch(&self) -> Option<Reason> {
+        let branch = self.line.kernels(self.arch).filter(|(kernel, _)| kernel.number == self.build.number && *kernel <= self.row);
+        let mut since = None;
+        for (kernel, layout) in branch.map(|(kernel, row)| (kernel, self.line.layout(row))) {
+            since = if layout == self.layout { since.or(Some(kernel)) } else { None };
+        }
+        let since = since?;
+        let is_own = |update: &Update| update.first_of(since) == Some(since);
+        self.line.updates().find(is_own)?;
+        let has = |build: Build| self.line.updates().filter(is_own).all(|update| update.has(build));
+        let shows = |seen: &Examined| matches!(seen.evidence, Evidence::Symbols | Evidence::Converted);
+        let others = self.line.examined(None).filter(|seen| seen.build.number != self.build.number);
+        let others = others.filter(|seen| shows(seen) && has(seen.build));
+        let build = others.max_by_key(|seen| (seen.arch == self.arch, seen.evidence, seen.build))?.build;
+        Some(Reason::Branch { build })
+    }
+}
+
+/// The nearest examined builds of a branch that show the layout.
+#[derive(Default)]
+struct Near {
+    /// What the facts of the very build show.
+    own: Option<Evidence>,
+    /// The very build on another architecture.
+    same: Option<Examined>,
+    older: Option<Examined>,
+    newer: Option<Examined>,
+    /// Whether symbols of other builds do not contain the structure.
+    lacks: bool,
 }

@@ -1,12 +1,12 @@
-//! The kernels that were seen, and what of each.
+//! The examined builds, and what was examined of each.
 
 use super::axis::{Arch, Build};
 use super::line::Evidence;
 
-/// The kernels that were seen: whose symbols, or whose image, somebody has read and held against the layouts.
+/// The examined builds: those whose symbols or image were read and verified against the layouts.
 #[derive(Debug)]
 pub struct Registry {
-    /// The kernels, by build, then by architecture.
+    /// The builds, by build, then by architecture.
     pub kernels: &'static [Seen],
     /// The places in `kernels` of those whose PDB is known, by GUID, then by age.
     pub pdbs: &'static [u32],
@@ -16,7 +16,7 @@ pub struct Registry {
     pub witnesses: &'static [Witness],
 }
 
-/// A kernel that was seen.
+/// An examined build.
 #[derive(Debug)]
 pub struct Seen {
     /// Build and revision, as the version axis counts them: an update of 10.0.19045 is one of 10.0.19041.
@@ -57,7 +57,7 @@ pub struct Image {
 pub struct Witness {
     /// Its name: that of the facts file.
     pub name: &'static str,
-    /// What it was read from.
+    /// What the facts were read from.
     pub kind: WitnessKind,
 }
 
@@ -73,7 +73,7 @@ pub enum WitnessKind {
 }
 
 impl Registry {
-    /// That of axes none of whose kernels was seen.
+    /// That of axes none of whose builds was examined.
     pub const EMPTY: &'static Self = &Self { kernels: &[], pdbs: &[], images: &[], witnesses: &[] };
 
     /// The kernel with that symbol file.
@@ -90,7 +90,7 @@ impl Registry {
     /// architecture. None if the table may be of another image: if this is not the only known one; and if no image is known, but a PDB, or
     /// the revision is 0, which may stand for an unknown one.
     pub fn by_build(&self, build: Build, arch: Arch, image: Option<Image>) -> &'static [(&'static str, u64)] {
-        let same = || self.of_build(build.number, arch).filter(move |seen| seen.build == build);
+        let same = || self.of_build(build.number).iter().filter(move |seen| seen.arch == arch && seen.build == build);
         let mut images = same().filter_map(|seen| seen.image);
         let is_only = match images.next() {
             Some(first) => Some(first) == image && images.all(|other| other == first),
@@ -106,12 +106,11 @@ impl Registry {
         seen(sorted.get(at.ok()?)?)
     }
 
-    /// The kernels of a build and an architecture, oldest first.
-    pub fn of_build(&self, number: [u32; 3], arch: Arch) -> impl Iterator<Item = &'static Seen> + use<> {
-        let kernels = self.kernels;
-        let start = kernels.partition_point(|seen| seen.build.number < number);
-        let own = kernels.get(start..).unwrap_or_default().iter().take_while(move |seen| seen.build.number == number);
-        own.filter(move |seen| seen.arch == arch)
+    /// The kernels of a build, oldest first.
+    pub fn of_build(&self, number: [u32; 3]) -> &'static [Seen] {
+        let start = self.kernels.partition_point(|seen| seen.build.number < number);
+        let end = self.kernels.partition_point(|seen| seen.build.number <= number);
+        self.kernels.get(start..end).unwrap_or_default()
     }
 }
 
@@ -127,7 +126,7 @@ impl Pdb {
 }
 
 impl WitnessKind {
-    /// What a witness of this kind says of a structure that it holds, or does not hold. Images are silent of most.
+    /// What facts of this kind show of a structure that they contain, or do not contain. Images show nothing of most.
     pub fn evidence(self, holds: bool) -> Option<Evidence> {
         match (self, holds) {
             (Self::Symbols, true) => Some(Evidence::Symbols),

@@ -1,10 +1,10 @@
 //! Structures in all their layouts, and the layout of a build.
 
-use super::axis::{Arch, Axis, Build, Kernel};
+use super::axis::{Arch, Axis, Build, Kernel, Update};
+use super::confidence::{Absent, Confidence};
 use super::layout::Layout;
-use super::line::{Evidence, Line, choose};
+use super::line::{Examined, Line, choose};
 use super::registry::Registry;
-use super::standing::{Absent, Standing};
 use crate::token::LayoutOf;
 use core::fmt;
 use core::marker::PhantomData;
@@ -15,7 +15,7 @@ pub struct Structure<S: 'static = ()> {
     pub name: &'static str,
     /// The version axis.
     pub axis: &'static Axis,
-    /// The kernels that were seen.
+    /// The examined builds.
     pub registry: &'static Registry,
     /// Which of the registry's witnesses hold the structure: a bit each, the lowest of the first word for the first.
     pub held: &'static [u64],
@@ -44,7 +44,7 @@ pub struct Target<S = ()> {
     /// The layout that they have.
     pub layout: LayoutOf<S>,
     /// How sure it is.
-    pub standing: Standing,
+    pub confidence: Confidence,
 }
 
 /// A layout chosen for a build.
@@ -53,9 +53,9 @@ pub struct Selection<S = ()> {
     pub layout: LayoutOf<S>,
     /// The kernel of the version axis whose layout it is.
     pub kernel: &'static Kernel,
-    /// How sure it is for the build that was asked for, and what to do about it.
-    pub standing: Standing,
-    /// The layout of a neighbour by which that is judged, if it is another one. None also where that neighbour lacks the structure.
+    /// How sure it is for the build that was asked for.
+    pub confidence: Confidence,
+    /// The other layout that it may have, where it is not sure: that of a neighbour. None also where that neighbour lacks the structure.
     pub other: Option<LayoutOf<S>>,
 }
 
@@ -81,7 +81,7 @@ impl<S> Structure<S> {
     /// The layout for a build, and how sure it is.
     ///
     /// A revision has the layout of the last kernel of its build on the version axis that is not later. Without one, a build that is another
-    /// kernel's under a later number, such as 10.0.19045, has that of its first revision, and is not taken for seen. A build that is not on the axis is
+    /// kernel's under a later number, such as 10.0.19045, has that of its first revision, and is not taken for examined. A build that is not on the axis is
     /// taken for the first release of the one before it. Without allocation, in microseconds.
     ///
     /// # Errors
@@ -90,9 +90,9 @@ impl<S> Structure<S> {
     pub fn select(&self, build: Build, arch: Arch) -> Result<Selection<S>, Absent> {
         let has_none = self.axis.same(build).is_some_and(|(_, first)| build.revision < first.revision);
         let build = self.axis.canonical(build);
-        let chosen = choose(&Along { structure: &self.any(), arch, unseen: has_none.then_some(build) }, build)?;
+        let chosen = choose(&Along { structure: &self.any(), unseen: has_none.then_some(build) }, build, arch)?;
         let other = chosen.other.map(|(_, layout)| LayoutOf::known(layout));
-        Ok(Selection { layout: LayoutOf::known(chosen.layout), kernel: chosen.kernel, standing: chosen.standing, other })
+        Ok(Selection { layout: LayoutOf::known(chosen.layout), kernel: chosen.kernel.0, confidence: chosen.confidence, other })
     }
 
     /// Every layout once, oldest first.
@@ -107,8 +107,8 @@ impl<S> Structure<S> {
     pub fn targets(&self) -> impl Iterator<Item = Target<S>> + '_ {
         let targets = self.axis.kernels.iter().flat_map(|kernel| kernel.architectures.iter().map(move |&arch| (kernel, arch)));
         targets.filter_map(|(kernel, arch)| {
-            let Selection { layout, standing, .. } = self.select(kernel.build, arch).ok()?;
-            Some(Target { kernel, arch, layout, standing })
+            let Selection { layout, confidence, .. } = self.select(kernel.build, arch).ok()?;
+            Some(Target { kernel, arch, layout, confidence })
         })
     }
 
@@ -118,11 +118,10 @@ impl<S> Structure<S> {
     }
 }
 
-/// A structure along the kernels of an architecture.
+/// A structure along the kernels.
 struct Along<'a> {
     structure: &'a Structure,
-    arch: Arch,
-    /// A kernel that was seen, but not under the number that is asked for, which never had this revision.
+    /// An examined build, but not under the number that is asked for, which never had this revision.
     unseen: Option<Build>,
 }
 
@@ -143,17 +142,17 @@ copy!(Structure Selection Target);
 
 impl<S> fmt::Debug for Target<S> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { kernel, arch, layout, standing } = self;
+        let Self { kernel, arch, layout, confidence } = self;
         let mut shown = f.debug_struct("Target");
-        shown.field("kernel", kernel).field("arch", arch).field("layout", layout).field("standing", standing).finish()
+        shown.field("kernel", kernel).field("arch", arch).field("layout", layout).field("confidence", confidence).finish()
     }
 }
 
 impl<S> fmt::Debug for Selection<S> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { layout, kernel, standing, other } = self;
+        let Self { layout, kernel, confidence, other } = self;
         let mut shown = f.debug_struct("Selection");
-        shown.field("layout", layout).field("kernel", kernel).field("standing", standing).field("other", other).finish()
+        shown.field("layout", layout).field("kernel", kernel).field("confidence", confidence).field("other", other).finish()
     }
 }
 
@@ -164,31 +163,35 @@ impl<S> fmt::Debug for Structure<S> {
 }
 
 impl Line for Along<'_> {
-    type Kernel = &'static Kernel;
+    type Kernel = (&'static Kernel, Arch);
     type Layout = &'static Layout;
 
-    fn kernels(&self) -> impl Iterator<Item = (Build, &'static Kernel)> + Clone {
-        let arch = self.arch;
+    fn kernels(&self, arch: Arch) -> impl Iterator<Item = (Build, Self::Kernel)> + Clone {
         let own = self.structure.axis.kernels.iter().filter(move |kernel| kernel.architectures.contains(&arch));
-        own.map(|kernel| (kernel.build, kernel))
+        own.map(move |kernel| (kernel.build, (kernel, arch)))
     }
 
     fn newest(&self) -> Option<Build> {
         self.structure.axis.kernels.last().map(|kernel| kernel.build)
     }
 
-    fn layout(&self, kernel: &'static Kernel) -> Option<&'static Layout> {
+    fn layout(&self, (kernel, arch): Self::Kernel) -> Option<&'static Layout> {
         let changes = self.structure.changes;
-        let change = changes.iter().rfind(|change| change.arch == self.arch && change.since <= kernel.build)?;
+        let change = changes.iter().rfind(|change| change.arch == arch && change.since <= kernel.build)?;
         change.layout
     }
 
-    fn seen(&self, number: [u32; 3]) -> impl Iterator<Item = (Build, Evidence)> {
-        let Structure { registry, .. } = self.structure;
-        let own = registry.of_build(number, self.arch).filter(|seen| self.unseen != Some(seen.build));
-        own.filter_map(|seen| {
+    fn examined(&self, branch: Option<[u32; 3]>) -> impl Iterator<Item = Examined> {
+        let registry = self.structure.registry;
+        let own = branch.map_or(registry.kernels, |number| registry.of_build(number));
+        own.iter().filter(|seen| self.unseen != Some(seen.build)).filter_map(|seen| {
             let kind = registry.witnesses.get(seen.witness as usize)?.kind;
-            Some((seen.build, kind.evidence(self.structure.is_held(seen.witness))?))
+            let evidence = kind.evidence(self.structure.is_held(seen.witness))?;
+            Some(Examined { build: seen.build, arch: seen.arch, evidence })
         })
+    }
+
+    fn updates(&self) -> impl Iterator<Item = Update<'_>> {
+        self.structure.axis.updates.iter().copied()
     }
 }

@@ -11,6 +11,7 @@ use crate::{Error, Format, Outcome, workspace};
 use etw_layouts_codegen::layouts::Layouts;
 use etw_layouts_codegen::registry::Registry;
 use etw_layouts_codegen::{Errors, SourceFile, Sources, compile, recompile};
+use etw_layouts_project::evidence;
 use etw_layouts_project::tables::Table;
 use etw_layouts_project::verify::{self, ours};
 use etw_layouts_symbols::{Rules, Types};
@@ -158,7 +159,7 @@ impl Bench {
     fn survivor(&self, layouts: &Layouts, names: &[&str], path: &str) -> Fate {
         let mutated = all_types(layouts, names);
         let mut reason = None;
-        let by_symbols = [layouts, &self.original].map(|layouts| self.registry.confirmed(&layouts.spec.axis));
+        let by_symbols = [layouts, &self.original].map(|layouts| evidence::confirmed(&self.registry, &layouts.spec.axis));
         let subject = path_stem(path);
         for (target, (new, old)) in mutated.iter().zip(&self.types).enumerate() {
             // What the mutated specs still have, and what they may have lost.
@@ -169,7 +170,7 @@ impl Bench {
                     true => (layouts, &by_symbols[0]),
                     false => (&self.original, &by_symbols[1]),
                 };
-                match known.why_not(by_symbols, name, target).map(|why| why.text().to_owned()) {
+                match by_symbols.why_not(known, name, target).map(|why| why.text().to_owned()) {
                     Some(why) => reason = reason.or(Some(why)),
                     None if self.converted(target, layouts) => {
                         reason = Some("only converted tables are of these kernels, and a rule accepts it".to_owned());

@@ -1,8 +1,9 @@
-//! What is proven: by release, by update, by structure.
+//! What is verified: by release, by update, by structure.
 
 use etw_layouts_codegen::axis::{Arch, Build, TargetSet};
 use etw_layouts_codegen::layouts::{Form, Layouts};
-use etw_layouts_codegen::registry::{Evidence, Registry};
+use etw_layouts_codegen::registry::Registry;
+use etw_layouts_project::evidence::{Evidence, confirmed};
 use etw_layouts_project::verify;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
@@ -17,15 +18,15 @@ pub fn page(layouts: &Layouts, registry: &Registry) -> Result<String, crate::Err
     let seen = Seen::of(layouts, registry);
     let mut out = String::from(
         "# Status\n\n\
-         Written by `cargo xtask generate` from specs and facts: what is proven of which Windows, newest first; then the updates at which\n\
-         layouts change, and the structures. For one kernel, `etw show STRUCTURE --build B` says it with what follows from it.\n\n\
-         Kernels are counted by what was read of them: *symbols*, all of its own; *converted* ones, which lost some names and types but no\n\
-         offsets; or only *images*, which show the offsets of some members. Structures, enumerations among them, count by the least\n\
-         sure layout that the release has of them: *proven* if symbols of a kernel with that layout hold it, *converted* if only a converted\n\
-         table does, *partly* if only an image shows some of it, *not checkable* if public symbols lack it. Of what is *not seen*\n\
-         nothing was read yet: it is as documents state it, or as in the kernels around it. Proven is a layout at the kernels that are\n\
-         counted; that updates between them have it too is likely, and not proven.\n\n\
-         | release | | symbols | converted | only images | proven | converted | partly | not checkable | not seen |\n\
+         Written by `cargo xtask generate` from specs and facts: what is verified of each Windows release, newest first; then the updates at\n\
+         which layouts change, and the structures. `etw show STRUCTURE --build B` shows the same for one build.\n\n\
+         Examined builds are counted by what was examined: *PDB*, all of their own symbols; *converted symbols*, which lost some names and types\n\
+         but no offsets; or only the *image*, which shows the offsets of some members. Structures, enumerations among them, are counted by the\n\
+         least sure layout that the release has of them: *verified (PDB)* if the symbols of a build with that layout contain it, *verified\n\
+         (converted)* if only converted symbols do, *partly verified* if only an image shows some of it, *not in public symbols*, or *not\n\
+         examined*: as documents state it, or inferred from other builds. A layout is verified at the builds that are counted; that the\n\
+         updates between them have it too is inferred.\n\n\
+         | release | | PDB | converted symbols | image only | verified (PDB) | verified (converted) | partly verified | not in public symbols | not examined |\n\
          |---|---|---|---|---|---|---|---|---|---|\n",
     );
     let axis = &layouts.spec.axis;
@@ -47,14 +48,13 @@ pub fn page(layouts: &Layouts, registry: &Registry) -> Result<String, crate::Err
         }
     }
     if seen.elsewhere > 0 {
-        let _ =
-            writeln!(out, "\n{} more kernels that were seen are of builds that the version axis does not have.", seen.elsewhere);
+        let _ = writeln!(out, "\n{} more examined builds are of releases that the version axis does not have.", seen.elsewhere);
     }
-    out += "\n## Updates\n\nEach kernel from which on layouts are others than before, how many kernels up to the next were seen, and which structures\n\
-            changed; of the first kernel of a release, since the first of the release before.\n";
+    out += "\n## Updates\n\nEach build from which on layouts differ from those before, how many builds up to the next were examined, and which structures\n\
+            changed; for the first build of a release, since the first of the release before.\n";
     for (version, stated) in axis.versions.iter().enumerate().rev() {
         let _ = write!(out, "\n### {}\n\n", stated.release);
-        out += "| from | symbols | converted | only images | other layouts |\n|---|---|---|---|---|\n";
+        out += "| from | PDB | converted symbols | image only | changed layouts |\n|---|---|---|---|---|\n";
         for arch in ARCHITECTURES {
             let older = (0..version).rev().find_map(|older| Some((older, *of_version(older, arch).first()?)));
             let mut before = None;
@@ -134,7 +134,8 @@ impl<'a> Seen<'a> {
         }
     }
 
-    /// How many of the structures are proven, converted, partly seen, not checkable and not seen at these targets.
+    /// How many of the structures are verified by PDBs, by converted symbols, partly by images, not in public symbols, and not examined at these
+    /// targets.
     fn counts(&self, names: &[&str], targets: &[usize]) -> [usize; 5] {
         let mut counts = [0; 5];
         for name in names {
@@ -180,11 +181,11 @@ fn changed(layouts: &Layouts, names: &[&str], before: usize, after: usize) -> St
 /// The structures, and at how many targets symbol data confirms each.
 fn structures(layouts: &Layouts, registry: &Registry) -> String {
     let axis = &layouts.spec.axis;
-    let by_symbols = registry.confirmed(axis);
+    let by_symbols = confirmed(registry, axis);
     let mut out = String::from(
-        "\n## Structures\n\nTargets are the rows of the tables above; confirmed are those of which a table of symbols holds the structure, its kernel's own or\n\
-         a converted one. `etw verify` counts the facts.\n\n\
-         | structure | versions | layouts | sizes | confirmed targets |\n|---|---|---|---|---|\n",
+        "\n## Structures\n\nTargets are the rows of the tables above. A target is verified if symbols of one of its builds, converted or not, contain the\n\
+         structure. `etw verify` counts the facts.\n\n\
+         | structure | versions | layouts | sizes | verified targets |\n|---|---|---|---|---|\n",
     );
     for name in layouts.spec.definitions.keys() {
         let own: Vec<_> = layouts.layouts.iter().filter(|layout| layout.name == *name).collect();
@@ -196,7 +197,7 @@ fn structures(layouts: &Layouts, registry: &Registry) -> String {
         }
         let (Some(least), Some(most)) = (sizes.first(), sizes.last()) else { continue };
         let sizes = if least == most { format!("{least:#x}") } else { format!("{least:#x} to {most:#x}") };
-        let why: Vec<_> = all.iter().filter_map(|target| layouts.why_not(&by_symbols, name, target)).collect();
+        let why: Vec<_> = all.iter().filter_map(|target| by_symbols.why_not(layouts, name, target)).collect();
         let count = all.iter().count();
         let none = why.first().filter(|_| why.len() == count).map_or_else(String::new, |why| format!(": {}", why.text()));
         let confirmed = format!("{} of {count}{none}", count - why.len());

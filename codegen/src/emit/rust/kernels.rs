@@ -1,4 +1,4 @@
-//! The kernels that were seen, for look-ups at run time.
+//! The examined builds, for look-ups at run time.
 
 use super::Emitter;
 use super::structures::{build, variant};
@@ -11,8 +11,7 @@ impl Emitter<'_> {
         let axis = &self.layouts.spec.axis;
         let mut kernels: Vec<_> = self.options.registry.kernels.iter().map(|seen| (axis.canonical(seen.build), seen)).collect();
         kernels.sort_by_key(|(build, seen)| (*build, seen.arch, seen.witness));
-        let mut text =
-            self.header("The kernels that were seen: whose symbols, or whose image, were read and held against the layouts.");
+        let mut text = self.header("The examined builds, whose symbols or image were read and verified against the layouts.");
         let _ = write!(
             text,
             "#[allow(unused_imports)]\nuse {}::{{Arch::*, Build, meta::{{Image, Pdb, Registry, Seen, Witness, WitnessKind::*}}}};\n\n",
@@ -25,7 +24,7 @@ impl Emitter<'_> {
             let _ = write!(text, "{doc}\n    {name:?},");
         }
         text.push_str(if self.layouts.spec.globals.is_empty() { "];\n\n" } else { "\n];\n\n" });
-        text.push_str("/// The kernels, by build.\npub static REGISTRY: Registry = Registry {\n    kernels: &[\n");
+        text.push_str("/// The examined builds, oldest first.\npub static REGISTRY: Registry = Registry {\n    kernels: &[\n");
         for (canonical, seen) in &kernels {
             let pdb = seen
                 .pdb

@@ -86,7 +86,11 @@ impl Emitter<'_> {
     pub(super) fn axis(&self) -> String {
         let axis = &self.layouts.spec.axis;
         let mut text = self.header("The version axis: the kernels at which layouts change, or a release begins.");
-        let _ = write!(text, "use {}::{{Arch::*, Build, meta::{{Axis, Kernel}}}};\n\n", self.options.runtime);
+        let _ = write!(
+            text,
+            "#[allow(unused_imports)]\nuse {}::{{Arch::*, Build, meta::{{Axis, Kernel, Update}}}};\n\n",
+            self.options.runtime
+        );
         text.push_str("/// The kernels, oldest first.\npub static AXIS: Axis = Axis {\n    kernels: &[\n");
         for kernel in &axis.kernels {
             let version = &axis.versions[kernel.version];
@@ -99,6 +103,12 @@ impl Emitter<'_> {
                 list(kernel.architectures.iter().map(|arch| variant(*arch)).collect()),
                 list(kernel.same.iter().map(build).collect())
             );
+        }
+        text.push_str("    ],\n    updates: &[\n");
+        for update in &axis.updates {
+            let kernels: Vec<_> = update.kernels.iter().map(build).collect();
+            let (name, kernels, without) = (&update.name, kernels.join(", "), &update.without);
+            let _ = writeln!(text, "        Update {{ name: {name:?}, kernels: &[{kernels}], without: &{without:?} }},");
         }
         text.push_str("    ],\n};\n");
         text

@@ -1,9 +1,10 @@
-//! Every standing that a layout can have, over an axis and a registry made by hand.
+//! Every confidence that a layout can have, over an axis and a registry made by hand.
 
 #![forbid(unsafe_code)]
 
 use etw_layouts_runtime::meta::{
-    Absent, Axis, Change, Image, Kernel, Layout, Members, Pdb, Registry, Seen, Standing, Structure, Witness, WitnessKind,
+    Absent, Axis, Change, Confidence, Image, Kernel, Layout, Members, Pdb, Registry, Seen, Structure, Update, Witness,
+    WitnessKind,
 };
 use etw_layouts_runtime::{Arch, Build};
 use std::marker::PhantomData;
@@ -35,6 +36,7 @@ static AXIS: Axis = Axis {
         row(600, 5, &[Arch::X64]),
         row(600, 50, &[Arch::X64]),
     ],
+    updates: &[],
 };
 
 const SYMBOLS: u32 = 0;
@@ -95,60 +97,68 @@ static T: Structure = Structure {
 /// The build, the word, the layout and the other one, and the neighbours that the sentence names.
 #[rustfmt::skip]
 const CASES: &[(&str, Arch, &str, &[usize], &str)] = &[
-    ("10.0.100.10", Arch::X64, "proven", &[0xA], "symbols of this very kernel confirm it"),
-    ("10.0.100.50", Arch::X64, "converted", &[0xB], "a converted symbol table of this very kernel"),
-    ("10.0.100.28", Arch::X64, "partly seen", &[0xA, 0xB], "the image of this very kernel confirms the offsets of some members"),
-    ("10.0.100.25", Arch::X64, "not checkable", &[0xA, 0xB], "were read, and do not hold it"),
-    ("10.0.300.5", Arch::X64, "not checkable", &[0xA], "were read, and do not hold it"),
-    ("10.0.301.9", Arch::X64, "not checkable", &[0xA], "were read, and do not hold it"),
-    ("10.0.200.5", Arch::X64, "stated", &[0xA], "no symbols of this build were read"),
-    ("10.0.200.1", Arch::X64, "stated", &[0xA], "no symbols of this build were read"),
-    ("10.0.100.15", Arch::X64, "agree", &[0xA], "between 10.0.100.10 and 10.0.100.20, whose symbols agree"),
-    ("10.0.100.30", Arch::X64, "differ", &[0xA, 0xB], "between 10.0.100.20 and 10.0.100.50, which differ"),
-    ("10.0.100.45", Arch::X64, "differ", &[0xB, 0xA], "between 10.0.100.20 and 10.0.100.50, which differ"),
-    ("10.0.100.51", Arch::X64, "later", &[0xB], "later than 10.0.100.50,"),
-    ("10.0.100.30", Arch::X86, "later", &[0xA], "later than 10.0.100.20,"),
-    ("10.0.100.6", Arch::X64, "earlier", &[0xA], "earlier than 10.0.100.10,"),
-    ("10.0.100.0", Arch::X64, "earlier", &[0xA], "earlier than 10.0.100.10,"),
-    ("10.0.400.75", Arch::X64, "agree", &[0xC], "between 10.0.400.70 and 10.0.400.80"),
-    ("10.0.400.65", Arch::X64, "differ", &[0xC], "between 10.0.400.5 and 10.0.400.70"),
+    ("10.0.100.10", Arch::X64, "verified (PDB)", &[0xA], "verified against the symbols of this build"),
+    ("10.0.100.50", Arch::X64, "verified (converted symbols)", &[0xB], "verified against converted symbols"),
+    ("10.0.100.28", Arch::X64, "partly verified (image)", &[0xA, 0xB], "the image of this build shows the offsets of some members"),
+    ("10.0.100.25", Arch::X64, "documented", &[0xA, 0xB], "the symbols of this build do not contain it"),
+    ("10.0.300.5", Arch::X64, "documented", &[0xA], "the symbols of this build do not contain it"),
+    ("10.0.301.9", Arch::X64, "documented", &[0xA], "the symbols of this build do not contain it"),
+    ("10.0.200.5", Arch::X64, "documented", &[0xA], "no symbols of this build were examined"),
+    ("10.0.200.1", Arch::X64, "documented", &[0xA], "no symbols of this build were examined"),
+    ("10.0.100.15", Arch::X64, "between", &[0xA], "the examined builds 10.0.100.10 and 10.0.100.20 have the same layout"),
+    ("10.0.100.30", Arch::X64, "uncertain", &[0xA, 0xB], "10.0.100.20 and 10.0.100.50, the nearest known builds, have different"),
+    ("10.0.100.45", Arch::X64, "uncertain", &[0xB, 0xA], "10.0.100.20 and 10.0.100.50, the nearest known builds, have different"),
+    // What came to the next release may have come to this one, too.
+    ("10.0.100.51", Arch::X64, "uncertain", &[0xB, 0xA], "10.0.100.50 and 10.0.200.5,"),
+    ("10.0.100.30", Arch::X86, "after", &[0xA], "from 10.0.100.20, the last examined update"),
+    ("10.0.100.10", Arch::X86, "architecture", &[0xA], "from x64: its symbols of build 10.0.100.10 were examined"),
+    ("10.0.100.15", Arch::X86, "architecture", &[0xA], "from x64: the examined builds 10.0.100.10 and 10.0.100.20"),
+    ("10.0.100.6", Arch::X64, "before", &[0xA], "from 10.0.100.10, the first examined update"),
+    ("10.0.100.0", Arch::X64, "before", &[0xA], "from 10.0.100.10, the first examined update"),
+    ("10.0.400.75", Arch::X64, "between", &[0xC], "10.0.400.70 and 10.0.400.80"),
+    ("10.0.400.65", Arch::X64, "uncertain", &[0xC], "10.0.400.5 and 10.0.400.70"),
     // A build of no update that is known follows the first release of the one before, not its last update.
-    ("10.0.150.7", Arch::X64, "unseen", &[0xA], "between 10.0.100.5 and 10.0.200.5; these agree"),
-    ("10.0.150.9", Arch::X64, "partly seen", &[0xA], "the image of this very kernel"),
+    ("10.0.150.7", Arch::X64, "releases", &[0xA], "the releases 10.0.100.5 and 10.0.200.5 have the same layout"),
+    ("10.0.150.9", Arch::X64, "partly verified (image)", &[0xA], "the image of this build"),
     // Of which neighbour its offsets are, an image does not tell.
-    ("10.0.350.9", Arch::X64, "unseen", &[0xA], "between 10.0.300.5 and 10.0.400.5; these differ"),
-    ("10.0.350", Arch::X64, "unseen", &[0xA], "between 10.0.300.5 and 10.0.400.5; these differ"),
-    ("10.0.700", Arch::X64, "unseen", &[0xC], "newer than 10.0.600.5 and all others"),
-    ("10.0.250.3", Arch::X64, "proven", &[0xA], "symbols of this very kernel"),
-    ("10.0.250.4", Arch::X64, "later", &[0xA], "later than 10.0.250.3,"),
-    ("10.0.600.5", Arch::X64, "partly seen", &[0xC], "the image of this very kernel"),
-    ("10.0.600.30", Arch::X64, "stated", &[0xC], "no symbols of this build were read"),
+    ("10.0.350.9", Arch::X64, "uncertain", &[0xA], "10.0.300.5 and 10.0.400.5, the nearest known builds, have different"),
+    ("10.0.350", Arch::X64, "uncertain", &[0xA], "10.0.300.5 and 10.0.400.5, the nearest known builds, have different"),
+    ("10.0.700", Arch::X64, "newest", &[0xC], "from 10.0.600.5, the newest known release"),
+    ("10.0.250.3", Arch::X64, "verified (PDB)", &[0xA], "verified against the symbols of this build"),
+    ("10.0.250.4", Arch::X64, "after", &[0xA], "from 10.0.250.3, the last examined update"),
+    ("10.0.600.5", Arch::X64, "partly verified (image)", &[0xC], "the image of this build"),
+    ("10.0.600.30", Arch::X64, "documented", &[0xC], "no symbols of this build were examined"),
     // The structure is not there, and how sure that is.
-    ("10.0.400.5", Arch::X64, "not checkable", &[], "does not have the structure: symbols of this build were read"),
-    ("10.0.400.50", Arch::X64, "differ", &[], "between 10.0.400.5 and 10.0.400.70, which differ"),
+    ("10.0.400.5", Arch::X64, "documented", &[], "does not have the structure: documented; the symbols of this build do not"),
+    ("10.0.400.50", Arch::X64, "uncertain", &[], "10.0.400.5 and 10.0.400.70"),
     // There is no such kernel.
     ("10.0.99.1", Arch::X64, "no such kernel", &[], "the first of this architecture is 10.0.100.5"),
     ("10.0.400.5", Arch::X86, "no such kernel", &[], "the last of this architecture is 10.0.300.5, and its updates"),
     ("10.0.302.1", Arch::X86, "no such kernel", &[], "the last of this architecture"),
-    ("10.0.301.1", Arch::X86, "stated", &[0xA], "no symbols of this build were read"),
+    ("10.0.301.1", Arch::X86, "documented", &[0xA], "no symbols of this build were examined"),
 ];
 
+/// What it is inferred from, or else how sure it is.
+fn word(confidence: Confidence) -> &'static str {
+    confidence.reason().unwrap_or(confidence.word())
+}
+
 #[test]
-fn a_layout_stands_as_its_kernel_was_seen() {
-    for &(build, arch, word, sizes, sentence) in CASES {
+fn confidence_is_what_the_examined_builds_give() {
+    for &(build, arch, expected, sizes, sentence) in CASES {
         let selected = T.select(build.parse().expect("a build"), arch);
         let (found, text, layouts) = match selected {
             Ok(selected) => {
                 let layouts = [Some(selected.layout), selected.other].into_iter().flatten().map(|layout| layout.size).collect();
-                (selected.standing.word(), selected.standing.to_string(), layouts)
+                (word(selected.confidence), selected.confidence.to_string(), layouts)
             }
-            Err(absent @ Absent::Structure { standing }) => {
+            Err(absent @ Absent::Structure { confidence }) => {
                 assert_eq!(absent.word(), "no such structure");
-                (standing.word(), absent.to_string(), Vec::new())
+                (word(confidence), absent.to_string(), Vec::new())
             }
             Err(absent) => (absent.word(), absent.to_string(), Vec::new()),
         };
-        assert_eq!((found, &layouts[..]), (word, sizes), "{build} {arch}: {text}");
+        assert_eq!((found, &layouts[..]), (expected, sizes), "{build} {arch}: {text}");
         assert!(text.contains(sentence), "{build} {arch}: {text}");
     }
 }
@@ -160,18 +170,18 @@ fn without_a_registry_nothing_is_confirmed() {
         let [with, without] = [&T, &alone].map(|of| of.select(build.parse().expect("a build"), arch).ok());
         assert_eq!(with.map(|it| it.layout.size), without.map(|it| it.layout.size), "{build} {arch} {word}");
         assert!(
-            without.is_none_or(|it| matches!(it.standing, Standing::Stated | Standing::Unseen { .. })),
+            without.is_none_or(|it| !it.confidence.is_sure() && it.confidence != Confidence::PartlyVerified),
             "{build} {arch} {word}"
         );
     }
-    let nowhere = Structure { axis: &Axis { kernels: &[] }, ..alone };
+    let nowhere = Structure { axis: &Axis { kernels: &[], updates: &[] }, ..alone };
     assert_eq!(nowhere.select(Build::new(10, 0, 100, 5), Arch::X64).unwrap_err(), Absent::Arch);
 }
 
 /// The kernels of a build that were seen, in any order and by several witnesses each: the nearest count, and of a kernel's witnesses the
 /// one that says the most.
 #[test]
-fn the_nearest_witness_counts() {
+fn the_nearest_examined_build_counts() {
     const KERNELS: [Seen; 6] = [
         seen(100, 10, CONVERTED),
         seen(100, 10, SYMBOLS),
@@ -190,24 +200,24 @@ fn the_nearest_witness_counts() {
             let registry: &Registry = Box::leak(Box::new(Registry { kernels: Box::leak(Box::new(kernels)), ..REGISTRY }));
             let all = Structure { registry, ..T };
             let cases: [(u32, &str, [Option<u32>; 2]); 8] = [
-                (5, "earlier", [None, Some(10)]),
-                (10, "proven", [None, None]),
-                (15, "agree", [Some(10), Some(20)]),
-                (20, "proven", [None, None]),
-                (25, "alike", [Some(20), Some(30)]),
-                (30, "converted", [None, None]),
-                (35, "differ", [Some(30), Some(50)]),
-                (60, "later", [Some(50), None]),
+                (5, "before", [None, Some(10)]),
+                (10, "verified (PDB)", [None, None]),
+                (15, "between", [Some(10), Some(20)]),
+                (20, "verified (PDB)", [None, None]),
+                (25, "between", [Some(20), Some(30)]),
+                (30, "verified (converted symbols)", [None, None]),
+                (35, "uncertain", [Some(30), Some(50)]),
+                (60, "uncertain", [Some(50), Some(5)]),
             ];
-            for (revision, word, neighbours) in cases {
-                let standing = all.select(Build::new(10, 0, 100, revision), Arch::X64).unwrap().standing;
-                let found = standing.neighbours().map(|build| build.map(|build| build.revision));
-                assert_eq!((standing.word(), found), (word, neighbours), "{revision} of {:?}", registry.kernels);
-                assert_eq!(standing.is_stand_in(), word != "proven" && word != "converted");
+            for (revision, expected, neighbours) in cases {
+                let confidence = all.select(Build::new(10, 0, 100, revision), Arch::X64).unwrap().confidence;
+                let found = confidence.neighbours().map(|build| build.map(|build| build.revision));
+                assert_eq!((word(confidence), found), (expected, neighbours), "{revision} of {:?}", registry.kernels);
+                assert_eq!(confidence.is_inferred(), !confidence.is_verified());
             }
         }
     }
-    let unseen = |build| T.select(Build::new(10, 0, build, 0), Arch::X64).unwrap().standing.neighbours();
+    let unseen = |build| T.select(Build::new(10, 0, build, 0), Arch::X64).unwrap().confidence.neighbours();
     assert_eq!(unseen(350), [Some(Build::new(10, 0, 300, 5)), Some(Build::new(10, 0, 400, 5))]);
     assert_eq!(unseen(700), [Some(Build::new(10, 0, 600, 5)), None]);
     assert!(T.layouts().map(|layout| layout.size).eq([0xA, 0xB, 0xC]), "each once");
@@ -217,17 +227,64 @@ fn the_nearest_witness_counts() {
 #[test]
 fn another_builds_kernel() {
     const SAME: &[Build] = &[Build::new(10, 0, 301, 7)];
-    static AXIS: Axis = Axis { kernels: &[Kernel { same: SAME, ..row(300, 5, BOTH) }] };
+    static AXIS: Axis = Axis { kernels: &[Kernel { same: SAME, ..row(300, 5, BOTH) }], updates: &[] };
     static SIXTH_ON: Registry =
         Registry { kernels: &[seen(300, 6, SYMBOLS), seen(300, 7, SYMBOLS), seen(300, 9, SYMBOLS)], ..REGISTRY };
     static CHANGES: [Change; 1] = [Change::layout(Build::new(10, 0, 300, 5), Arch::X64, &A)];
     let of = Structure { axis: &AXIS, registry: &SIXTH_ON, changes: &CHANGES, ..T };
-    for (build, revision, word) in
-        [(300, 6, "proven"), (301, 6, "earlier"), (301, 7, "proven"), (301, 8, "agree"), (301, 9, "proven"), (301, 5, "earlier")]
+    let pdb = "verified (PDB)";
+    for (build, revision, expected) in
+        [(300, 6, pdb), (301, 6, "before"), (301, 7, pdb), (301, 8, "between"), (301, 9, pdb), (301, 5, "before")]
     {
-        let standing = of.select(Build::new(10, 0, build, revision), Arch::X64).unwrap().standing;
-        assert_eq!(standing.word(), word, "{build}.{revision}");
+        let confidence = of.select(Build::new(10, 0, build, revision), Arch::X64).unwrap().confidence;
+        assert_eq!(word(confidence), expected, "{build}.{revision}");
     }
+}
+
+/// An update that changed 200 and 100: nobody examined 100 with it.
+#[test]
+fn an_update_holds_for_every_branch() {
+    const KERNELS: &[Build] = &[Build::new(10, 0, 100, 40), Build::new(10, 0, 200, 30)];
+    static AXIS: Axis = Axis {
+        kernels: &[row(100, 5, BOTH), row(100, 40, BOTH), row(200, 5, BOTH), row(200, 30, BOTH), row(300, 5, BOTH)],
+        updates: &[Update { name: "u", kernels: KERNELS, without: &[] }],
+    };
+    static EXAMINED: Registry =
+        Registry { kernels: &[seen(100, 10, SYMBOLS), seen(200, 5, SYMBOLS), seen(200, 40, SYMBOLS)], ..REGISTRY };
+    const fn change(build: u32, revision: u32, arch: Arch, layout: &'static Layout) -> Change {
+        Change::layout(Build::new(10, 0, build, revision), arch, layout)
+    }
+    static CHANGES: [Change; 8] = [
+        change(100, 5, Arch::X86, &A),
+        change(100, 5, Arch::X64, &A),
+        change(100, 40, Arch::X86, &B),
+        change(100, 40, Arch::X64, &B),
+        change(200, 5, Arch::X86, &A),
+        change(200, 5, Arch::X64, &A),
+        change(200, 30, Arch::X86, &B),
+        change(200, 30, Arch::X64, &B),
+    ];
+    let of = Structure { axis: &AXIS, registry: &EXAMINED, changes: &CHANGES, ..T };
+    static NO_UPDATES: Axis = Axis { updates: &[], ..AXIS };
+    let alone = Structure { axis: &NO_UPDATES, ..of };
+    let cases = [
+        // Since when an update was there is known by the kernel that is named, not by the last examined one without it.
+        (100, 30, Arch::X64, "uncertain", &[0xA, 0xB][..]),
+        (100, 45, Arch::X64, "branch", &[0xB]),
+        (100, 45, Arch::X86, "branch", &[0xB]),
+        (200, 35, Arch::X64, "uncertain", &[0xB, 0xA]),
+        (200, 40, Arch::X86, "architecture", &[0xB]),
+        (200, 50, Arch::X64, "after", &[0xB]),
+    ];
+    for (build, revision, arch, expected, sizes) in cases {
+        let [with, without] = [&of, &alone].map(|of| of.select(Build::new(10, 0, build, revision), arch).unwrap());
+        let layouts: Vec<_> = [Some(with.layout), with.other].into_iter().flatten().map(|layout| layout.size).collect();
+        assert_eq!((word(with.confidence), &layouts[..]), (expected, sizes), "{build}.{revision} {arch}: {with:?}");
+        assert!(word(without.confidence) != "branch" && without.layout.size == with.layout.size, "{without:?}");
+    }
+    let axis = &AXIS.updates[0];
+    assert!([(100, 40), (200, 99), (300, 5)].iter().all(|&(build, revision)| axis.has(Build::new(10, 0, build, revision))));
+    assert!([(100, 39), (200, 29), (99, 5)].iter().all(|&(build, revision)| !axis.has(Build::new(10, 0, build, revision))));
 }
 
 /// Addresses without a PDB are those of the only image of the build, or else nobody's.

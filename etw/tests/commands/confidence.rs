@@ -19,7 +19,7 @@ fn document(arguments: &[&str]) -> Value {
 #[test]
 fn a_stand_in_is_named_wherever_the_answer_is() {
     let target = format!("{UNKNOWN}-x64");
-    let note = format!("{target}: no symbols of its build were read, which is newer than ");
+    let note = format!("{target}: inferred from 10.0.28000.1, the newest known release");
     let shown = text(&etw(&["show", "LUID", "--build", UNKNOWN]));
     assert!(shown.starts_with(&note) && shown.contains(&format!(" in place of {target}\n")), "{shown}");
     let listed = text(&etw(&["list", "LUID", "--build", UNKNOWN]));
@@ -32,7 +32,7 @@ fn a_stand_in_is_named_wherever_the_answer_is() {
     assert_eq!(differs.status.code(), Some(1));
     let arguments = [&["show", "LUID", "--build", UNKNOWN][..], &["list", "--build", UNKNOWN]];
     for document in arguments.map(document).iter().chain([&document(&["diff", "6.1-x64", &target])["b"]]) {
-        assert_eq!((&document["asked"], &document["standing"]), (&target.as_str().into(), &"unseen".into()));
+        assert_eq!((&document["asked"], &document["confidence"]), (&target.as_str().into(), &"inferred".into()));
         assert!(document["note"].as_str().is_some_and(|text| text.starts_with(&note)), "{}", document["note"]);
         assert!(document["target"] != document["asked"] && document["build"] != UNKNOWN);
         assert!(document["older"].is_string() && document["newer"].is_null(), "{document}");
@@ -42,40 +42,51 @@ fn a_stand_in_is_named_wherever_the_answer_is() {
     let table = folder.file("unknown.facts", &table);
     let verified = text(&etw(&["verify", "--symbols", &table]));
     assert!(verified.lines().next().is_some_and(|line| line.contains(&format!(" in place of {UNKNOWN}."))), "{verified}");
-    assert_eq!(document(&["verify", "--symbols", &table])["tables"][0]["standing"], "unseen");
+    assert_eq!(document(&["verify", "--symbols", &table])["tables"][0]["reason"], "newest");
 }
 
-/// The standing is that of the structure, and in text, JSON and the header's comment the same.
+/// The confidence is that of the structure, and in text, JSON and the header's comment the same.
 #[test]
-fn a_structure_stands_as_its_kernel_was_seen() {
+fn a_structure_is_as_sure_as_its_build_was_examined() {
     let between = "6.1.7601.20000";
     for (structure, build, word, sentence) in [
-        ("WMI_LOGGER_CONTEXT", "10.0.19041.1415", "proven", "symbols of this very kernel confirm it"),
-        ("WMI_LOGGER_CONTEXT", "6.1.7601.24000", "converted", "a converted symbol table of this very kernel confirms it"),
-        ("ETW_UM_LOGGER_CONTEXT", "6.1.7601.24000", "not checkable", "symbols of this build were read, and do not hold it"),
-        ("LUID", between, "alike", "between 6.1.7601."),
-        ("WMI_LOGGER_CONTEXT", between, "differ", "which differ: the change lies between them"),
-        ("LUID", "6.1.7601.65000", "later", "the last update of its build whose symbols were"),
-        ("LUID", "10.0.18277.1000", "unseen", "which lies between 10.0.17763."),
+        ("WMI_LOGGER_CONTEXT", "10.0.19041.1415", "verified (PDB)", "verified against the symbols of this build"),
+        (
+            "WMI_LOGGER_CONTEXT",
+            "6.1.7601.24000",
+            "verified (converted symbols)",
+            "verified against converted symbols of this build",
+        ),
+        ("ETW_UM_LOGGER_CONTEXT", "6.1.7601.24000", "documented", "the symbols of this build do not contain it"),
+        ("LUID", between, "between", "have the same layout"),
+        ("WMI_LOGGER_CONTEXT", between, "uncertain", "have different layouts"),
+        ("LUID", "6.1.7601.65000", "after", "the last examined update of this build"),
+        ("LUID", "10.0.18277.1000", "releases", "the releases 10.0.17763."),
     ] {
         let asked = ["show", structure, "--build", build, "--arch", "x64"];
         let (shown, document) = (text(&etw(&asked)), document(&asked));
-        assert_eq!(document["standing"], word, "{structure} {build}");
-        let known = document["known"].as_str().expect("a sentence");
+        let found = document["reason"].as_str().or(document["confidence"].as_str());
+        assert_eq!(found, Some(word), "{structure} {build}");
+        let known = document["evidence"].as_str().expect("a sentence");
         assert!(known.contains(sentence), "{structure} {build}: {known}");
         assert!(shown.contains(known), "{structure} {build}: {known}\n{shown}");
-        assert_eq!(document["other"].is_string(), word == "differ", "{document}");
+        assert_eq!(document["other"].is_string(), word == "uncertain", "{document}");
         let header = etw(&["export", "c", &format!("{build}-x64"), "--only", structure]);
         assert!(text(&header).lines().next().is_some_and(|line| line.contains(known)), "{structure} {build}: {known}");
     }
     let shown = text(&etw(&["show", "WMI_LOGGER_CONTEXT", "--build", between]));
-    assert!(shown.contains("\nOtherwise in 6.1.7601.24000-x64\n") && shown.contains("0x330 -> 0x340 bytes"), "{shown}");
+    let at = |part: &str| shown.find(part).unwrap_or_else(|| panic!("{part}\n{shown}"));
+    let parts = ["Nearest known builds: ", "Differences in 6.1.7601.24000-x64\n", "0x330 -> 0x340 bytes", "\noffset  size"];
+    assert!(parts.map(at).is_sorted(), "{shown}");
     let shown = text(&etw(&["show", "WMI_LOGGER_CONTEXT.BufferSize", "--build", between]));
-    assert!(shown.contains("\nIn 6.1.7601.24000-x64 that is the same.\n"), "{shown}");
+    assert!(shown.contains("\n6.1.7601.24000-x64 has the same.\n"), "{shown}");
     let document = document(&["show", "WMI_LOGGER_CONTEXT", "--build", between]);
     assert!(document["otherwise"]["added"].as_array().is_some_and(|added| !added.is_empty()), "{}", document["otherwise"]);
     let targets = text(&etw(&["list", "--targets", "10.0.19041"]));
-    assert!(targets.lines().any(|line| line.contains("10.0.19041.264-x64") && line.contains("converted")), "{targets}");
+    assert!(
+        targets.lines().any(|line| line.contains("10.0.19041.264-x64") && line.contains("verified (converted symbols)")),
+        "{targets}"
+    );
     // An architecture that begins later than the axis.
     let output = etw(&["show", "LUID", "--build", "5.1.2600.5512", "--arch", "x64"]);
     let message = String::from_utf8_lossy(&output.stderr);
@@ -85,21 +96,46 @@ fn a_structure_stands_as_its_kernel_was_seen() {
     );
 }
 
+/// What changed on another architecture, changed here; and of what nobody knows, the output says so before the table.
+#[test]
+fn an_update_holds_for_every_architecture() {
+    let asked = ["show", "WMI_LOGGER_CONTEXT", "--build", "10.0.19041.2965", "--arch", "x86"];
+    let (shown, changed) = (text(&etw(&asked)), document(&asked));
+    assert_eq!((&changed["reason"], &changed["changed_by"]), (&"architecture".into(), &"2022-01".into()), "{changed}");
+    let evidence = "inferred from x64: its symbols of build 10.0.19041.2965 were examined; changed by update 2022-01";
+    assert_eq!(changed["evidence"], evidence);
+    assert!(shown.contains("PeriodicCaptureStateContext") && shown.contains(evidence), "{shown}");
+    assert!(shown.contains("Nearest known build: 10.0.19041.2965-x64, verified (converted symbols)."), "{shown}");
+    let asked = ["show", "WMI_LOGGER_CONTEXT", "--build", "10.0.26100.4652"];
+    let (shown, unknown) = (text(&etw(&asked)), document(&asked));
+    let neighbours = [&unknown["confidence"], &unknown["older"], &unknown["newer"], &unknown["other"]];
+    assert_eq!(neighbours, ["uncertain", "10.0.26100.1742", "10.0.28000.1", "10.0.28000.1-x64"], "{unknown}");
+    let lines: Vec<_> = shown.lines().take(3).collect();
+    assert!(lines[0].starts_with("10.0.26100.4652-x64: uncertain: 10.0.26100.1742 and 10.0.28000.1, "), "{shown}");
+    let converted = "verified (converted symbols)";
+    assert_eq!(lines[1], format!("Nearest known builds: 10.0.26100.1742-x64, {converted}; 10.0.28000.1-x64, {converted}."));
+    assert_eq!(lines[2], "Differences in 10.0.28000.1-x64");
+}
+
 /// An architecture that follows another says so, unless its own symbols were read.
 #[test]
 fn offsets_of_another_architecture_are_inferred_from_it() {
     for (build, whole, member) in [
-        ("24H2", Some("where the specs do not name arm64, it is inferred from x64"), "inferred from x64"),
-        ("10.0.22631.65000", Some("where the specs do not name arm64, it is inferred from x64"), "inferred from x64"),
-        ("10.0.19569", None, "seen in converted tables"),
+        ("24H2", Some("inferred from x64: its symbols of build 10.0.26100.1742 were examined"), "inferred from x64"),
+        (
+            "10.0.22631.65000",
+            Some("where the specs do not name arm64, it is inferred from x64"),
+            "inferred; 10.0.22621.382 and 10.0.26100.1742 differ",
+        ),
+        ("10.0.19569", None, "verified (converted symbols)"),
     ] {
         let asked = ["show", "WMI_LOGGER_CONTEXT", "--build", build, "--arch", "arm64"];
         let (shown, document) = (text(&etw(&asked)), document(&asked));
-        let known = document["known"].as_str().expect("a sentence");
+        let known = document["evidence"].as_str().expect("a sentence");
         assert!(shown.contains(known) && whole.is_none_or(|whole| known.ends_with(whole)), "{build}: {known}");
         assert_eq!(known.contains("x64"), whole.is_some(), "{build}: {known}");
         let members = document["members"].as_array().expect("members");
-        assert!(members.iter().any(|shown| shown["provenance"] == member), "{build}: {}", members[0]);
+        assert!(members.iter().any(|shown| shown["evidence"] == member), "{build}: {}", members[0]);
     }
 }
 
@@ -137,21 +173,21 @@ fn a_name_of_several_kernels_is_the_first_of_them() {
     );
     let shown = document(&["show", "LUID"]);
     assert_eq!((&shown["asked"], &shown["named"]), (&Value::Null, &"newest".into()));
-    // A build that is another's kernel begins with its own first revision; what was seen under the other number proves nothing before it.
-    for (build, standing, target) in [
-        ("10.0.19045", "proven", "10.0.19041.1826-x64"),
-        ("10.0.19045.2130", "proven", "10.0.19041.1826-x64"),
-        ("10.0.19045.2006", "agree", "10.0.19041.1826-x64"),
-        ("10.0.19045.329", "alike", "10.0.19041.264-x64"),
-        ("10.0.19041.329", "proven", "10.0.19041.264-x64"),
+    // A build that is another's kernel begins with its own first revision; what was examined under the other number is no evidence before it.
+    for (build, confidence, target) in [
+        ("10.0.19045", "verified (PDB)", "10.0.19041.1826-x64"),
+        ("10.0.19045.2130", "verified (PDB)", "10.0.19041.1826-x64"),
+        ("10.0.19045.2006", "inferred", "10.0.19041.1826-x64"),
+        ("10.0.19045.329", "inferred", "10.0.19041.264-x64"),
+        ("10.0.19041.329", "verified (PDB)", "10.0.19041.264-x64"),
     ] {
         let shown = document(&["show", "LUID", "--build", build]);
-        assert_eq!((&shown["standing"], &shown["target"]), (&standing.into(), &target.into()), "{build}");
+        assert_eq!((&shown["confidence"], &shown["target"]), (&confidence.into(), &target.into()), "{build}");
         let selected = etw_layouts::structures::LUID.select(
             format!("{build}{}", if build.ends_with("19045") { ".2130" } else { "" }).parse().unwrap(),
             etw_layouts::Arch::X64,
         );
-        assert_eq!(selected.map(|selected| selected.standing.word()), Ok(standing), "{build}");
+        assert_eq!(selected.map(|selected| selected.confidence.word()), Ok(confidence), "{build}");
     }
     let shown = text(&etw(&["show", "LUID", "--build", "10.0.19045"]));
     assert!(

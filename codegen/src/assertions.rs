@@ -1,4 +1,4 @@
-//! Every offset, size, mask and erratum that a spec writes down, held against the computed layouts.
+//! Every offset, size, mask and erratum that a spec states, compared with the computed layouts.
 
 use crate::axis::{Axis, TargetSet};
 use crate::layouts::{Aggregate, Field, Form, Layout, LayoutId, Type};

@@ -1,0 +1,247 @@
+//! What the facts prove: which layouts they verify, and what a member is known from at one kernel.
+
+use crate::choice::Choice;
+use etw_layouts_codegen::axis::{Arch, Axis, Build, TargetSet};
+use etw_layouts_codegen::layouts::{Info, Layouts};
+use etw_layouts_codegen::registry::{Registry, Seen, WitnessKind};
+use etw_layouts_codegen::spec::{Provenance, Unknown};
+pub use etw_layouts_runtime::meta::Evidence;
+use etw_layouts_runtime::meta::{Confidence, Reason, SymbolSource};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// The targets at which symbols contain each structure and enumeration whole.
+#[derive(Clone, Debug, Default)]
+pub struct Confirmed(BTreeMap<String, TargetSet>);
+
+/// Why no symbols verify a type at a target.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum WhyNot<'a> {
+    /// No public symbols can, for the reason that the spec states.
+    Cannot(&'a str),
+    /// None that contain it were examined yet.
+    Unseen,
+}
+
+/// What a member is known from at one kernel, the strongest first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Source {
+    /// Symbols of this very kernel.
+    Symbols,
+    /// A converted table of them.
+    Converted,
+    /// Its image.
+    Images,
+    /// A document that speaks of it.
+    Document,
+    /// Other kernels, or other documents.
+    Inferred,
+    /// Nothing: bytes of no known use.
+    Nothing,
+}
+
+/// The address of a global variable in a kernel.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Address {
+    /// Bytes from where the kernel's image begins.
+    pub at: u64,
+    /// What states it.
+    pub by: AddressBy,
+}
+
+/// What states an address.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AddressBy {
+    /// The kernel's own PDB.
+    Pdb,
+    /// A table of images that names this image.
+    Image,
+    /// A table of images that names only build and architecture, which so many known images have. It is the address in one of them.
+    Build(usize),
+}
+
+impl AddressBy {
+    /// What is known of the address.
+    pub fn evidence(self) -> String {
+        match self {
+            Self::Pdb => "PDB".to_owned(),
+            Self::Image => "image".to_owned(),
+            Self::Build(..=1) => "build".to_owned(),
+            Self::Build(images) => format!("build, in one of its {images} images"),
+        }
+    }
+}
+
+/// How many examined builds have the layouts of a target.
+pub fn builds_of(registry: &Registry, axis: &Axis, target: usize) -> usize {
+    let of_target = registry.kernels.iter().filter(|seen| axis.at(seen.build, seen.arch) == Some(target));
+    of_target.map(|seen| (seen.build, seen.arch)).collect::<BTreeSet<_>>().len()
+}
+
+/// What the symbols of the examined builds verify. A target stands for every kernel that has its layouts, from its own on to the next of
+/// its build.
+pub fn confirmed(registry: &Registry, axis: &Axis) -> Confirmed {
+    let mut targets = vec![TargetSet::default(); registry.witnesses.len()];
+    for seen in &registry.kernels {
+        if let Some(target) = axis.at(seen.build, seen.arch) {
+            targets[seen.witness].insert(target);
+        }
+    }
+    let mut confirmed = Confirmed::default();
+    for (witness, targets) in registry.witnesses.iter().zip(&targets).filter(|(witness, _)| witness.kind != WitnessKind::Images) {
+        for name in &witness.holds {
+            let known = confirmed.0.entry(name.clone()).or_default();
+            *known = known.union(targets);
+        }
+    }
+    confirmed
+}
+
+/// The build with that program database, and if there are several, the one of which most addresses are known.
+pub fn by_pdb(registry: &Registry, guid: u128, age: u32) -> Option<&Seen> {
+    let is_it = |seen: &&Seen| seen.pdb.as_ref().is_some_and(|pdb| (pdb.guid, pdb.age) == (guid, age));
+    registry.kernels.iter().filter(is_it).max_by_key(|seen| seen.globals.len())
+}
+
+/// The address of a global variable in a kernel, from the best evidence: its PDB, its image, its build and architecture.
+pub fn address(registry: &Registry, axis: &Axis, seen: &Seen, name: &str) -> Option<Address> {
+    let of = |seen: &Seen, by| Some(Address { at: *seen.globals.get(name)?, by });
+    let by_pdb = || of(by_pdb(registry, seen.pdb.as_ref()?.guid, seen.pdb.as_ref()?.age)?, AddressBy::Pdb);
+    let by_image = || {
+        let is_it = |other: &&Seen| other.pdb.is_none() && other.image.is_some() && other.image == seen.image;
+        registry.kernels.iter().filter(is_it).find_map(|other| of(other, AddressBy::Image))
+    };
+    let by_build = || {
+        let (found, images) = self::by_build(registry, axis, seen.build, seen.arch, name)?;
+        of(found, AddressBy::Build(images))
+    };
+    by_pdb().or_else(by_image).or_else(by_build)
+}
+
+/// The entry of a build and architecture, without PDB and image, that has the address of a global variable; and how many different
+/// images of them are known.
+pub fn by_build<'a>(registry: &'a Registry, axis: &Axis, build: Build, arch: Arch, name: &str) -> Option<(&'a Seen, usize)> {
+    let build = axis.canonical(build);
+    let is_it =
+        |seen: &&Seen| seen.arch == arch && seen.build.revision == build.revision && axis.canonical(seen.build) == build;
+    let is_placed = |seen: &&Seen| seen.pdb.is_none() && seen.image.is_none() && seen.globals.contains_key(name);
+    let found = registry.kernels.iter().filter(is_placed).find(is_it)?;
+    let same = || registry.kernels.iter().filter(is_it);
+    let images: BTreeSet<_> =
+        same().filter_map(|seen| seen.image.as_ref()).map(|image| (image.time_stamp, image.size)).collect();
+    let pdbs: BTreeSet<_> = same().filter_map(|seen| seen.pdb.as_ref()).map(|pdb| (pdb.guid, pdb.age)).collect();
+    Some((found, images.len().max(pdbs.len())))
+}
+
+/// Whether an image of this very kernel shows where a member is.
+pub fn shows(registry: &Registry, axis: &Axis, build: Build, arch: Arch, structure: &str, member: &str) -> bool {
+    let build = axis.canonical(build);
+    let own = registry.kernels.iter().filter(|seen| seen.arch == arch && axis.canonical(seen.build) == build);
+    let mut witnesses = own.filter_map(|seen| registry.witnesses.get(seen.witness));
+    witnesses.any(|witness| witness.shows.get(structure).is_some_and(|members| members.contains(member)))
+}
+
+impl Confirmed {
+    /// Whether symbols contain a type at a target.
+    pub fn has(&self, name: &str, target: usize) -> bool {
+        self.0.get(name).is_some_and(|targets| targets.contains(target))
+    }
+
+    /// Why no symbols verify a type at a target.
+    pub fn why_not<'a>(&self, layouts: &'a Layouts, name: &str, target: usize) -> Option<WhyNot<'a>> {
+        match layouts.unverifiable(name, target) {
+            Some(reason) => Some(WhyNot::Cannot(reason)),
+            None if self.has(name, target) => None,
+            None => Some(WhyNot::Unseen),
+        }
+    }
+}
+
+impl<'a> WhyNot<'a> {
+    /// In words.
+    pub fn text(self) -> &'a str {
+        match self {
+            Self::Cannot(reason) => reason,
+            Self::Unseen => "no symbols of this build have been examined",
+        }
+    }
+}
+
+impl Source {
+    /// In words.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Symbols => "verified (PDB)",
+            Self::Converted => "verified (converted symbols)",
+            Self::Images => "verified (image)",
+            Self::Document => "documented",
+            Self::Inferred => "inferred",
+            Self::Nothing => "unidentified",
+        }
+    }
+}
+
+impl Choice {
+    /// What a member is known from at this kernel. The choice is that of the structure whose member it is: what a table proves
+    /// of one, it does not prove of another. Symbols of this very kernel come first, then its image if that `shows` where the
+    /// member is, then a document that speaks of it; all else is inferred.
+    pub fn source(&self, axis: &Axis, info: &Info, shows: bool) -> Source {
+        match (self.confidence, info.unknown) {
+            (Confidence::Verified(SymbolSource::Pdb), None) => Source::Symbols,
+            (Confidence::Verified(SymbolSource::Converted), None) => Source::Converted,
+            (Confidence::PartlyVerified, None) if shows => Source::Images,
+            (_, Some(Unknown::Use)) => Source::Nothing,
+            _ if info.source == Provenance::Document && info.covered && self.is_of_axis(axis) => Source::Document,
+            _ => Source::Inferred,
+        }
+    }
+
+    /// What the size of the structure, or the value of a constant, is known from at this kernel. No image shows either.
+    pub fn source_of_whole(&self, axis: &Axis) -> Source {
+        match self.confidence {
+            Confidence::Verified(SymbolSource::Pdb) => Source::Symbols,
+            Confidence::Verified(SymbolSource::Converted) => Source::Converted,
+            _ if axis.documented.contains(self.target()) && self.is_of_axis(axis) => Source::Document,
+            _ => Source::Inferred,
+        }
+    }
+
+    /// [`source`](Self::source) in words, with what is lacking.
+    pub fn known(&self, axis: &Axis, info: &Info, shows: bool) -> String {
+        let source = self.source(axis, info, shows);
+        let more = match source {
+            Source::Document if !info.documented && info.unknown.is_none() => ", offset inferred".into(),
+            Source::Inferred => self.inferred(axis, info),
+            _ => String::new(),
+        };
+        let lacks = match info.unknown {
+            Some(Unknown::Name) => ", name unknown",
+            Some(Unknown::Type) => ", type unknown",
+            Some(Unknown::NameAndType) => ", name and type unknown",
+            Some(Unknown::Use) | None => "",
+        };
+        format!("{}{more}{lacks}", source.word())
+    }
+
+    /// The builds that a member is inferred from of which neither symbols nor documents speak, after the word for it.
+    fn inferred(&self, axis: &Axis, info: &Info) -> String {
+        match self.confidence {
+            Confidence::Inferred(Reason::Architecture { arch, .. }) => format!(" from {arch}"),
+            Confidence::Inferred(Reason::Branch { build }) => format!(" from {build}"),
+            Confidence::Uncertain { older, newer } if self.other.is_some() => format!("; {older} and {newer} differ"),
+            _ => match self.confidence.neighbours() {
+                [Some(older), Some(newer)] => format!(" from {older} and {newer}"),
+                [Some(one), None] | [None, Some(one)] => format!(" from {one}"),
+                [None, None] => match self.leader(axis) {
+                    Some(leader) => format!(" from {leader}"),
+                    None if !self.is_of_axis(axis) => format!(" from {}", axis.target_name(self.target())),
+                    None => match info.source {
+                        Provenance::Document => " from documents of other builds",
+                        Provenance::Symbols => " from symbols of other builds",
+                        Provenance::Inferred => " from other builds",
+                    }
+                    .into(),
+                },
+            },
+        }
+    }
+}

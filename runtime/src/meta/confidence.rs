@@ -1,0 +1,235 @@
+//! How sure a layout is.
+
+use super::axis::{Arch, Build};
+use core::fmt;
+
+/// How sure a layout is for the build that was asked for. It displays as a sentence.
+///
+/// An *examined build* is one whose symbols or image were read and verified against the layouts. The confidence is that of one
+/// structure: the symbols of a build may contain one structure and not another.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Confidence {
+    /// Symbols of this build contain the structure and agree with the layout, member by member. Use it. For a tool that writes to
+    /// memory, confirm a layout that only converted symbols verify with the PDB of the kernel (`etw verify`).
+    Verified(SymbolSource),
+    /// Only the image of this build was examined. It shows the offsets of some members, which agree. Check that what you read is
+    /// plausible, or verify the layout against the PDB of the kernel (`etw verify`, `etw import`).
+    PartlyVerified,
+    /// The layout is as documents or the author of the specs state it, and no symbols verify it. Check that what you read is plausible.
+    Documented {
+        /// Whether symbols of this build were examined and do not contain the structure, so that no public symbols can verify it.
+        unverifiable: bool,
+    },
+    /// This build has not been examined. The layout follows from builds that have been.
+    Inferred(Reason),
+    /// This build has not been examined, and the known builds before and after it have different layouts. The layout is that of one, and
+    /// the other is given beside it: decide by what is in memory, or by the PDB of the kernel.
+    Uncertain {
+        /// The nearest known build before it.
+        older: Build,
+        /// The nearest known build after it.
+        newer: Build,
+    },
+}
+
+/// The form in which symbols were read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum SymbolSource {
+    /// The symbols of a PDB.
+    Pdb,
+    /// A symbol table that was converted from another form, which loses some names and types, but no offsets.
+    Converted,
+}
+
+/// What a layout is inferred from, by falling weight.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Reason {
+    /// The same update on another architecture: what changed there at an update, changed here.
+    Architecture {
+        /// The other architecture.
+        arch: Arch,
+        /// The examined build at or before this one.
+        older: Build,
+        /// The examined build at or after this one, which has the same layout.
+        newer: Build,
+    },
+    /// The same update on another branch of Windows.
+    Branch {
+        /// An examined build of that branch.
+        build: Build,
+    },
+    /// Examined updates of the same branch before and after it have the same layout.
+    Between {
+        /// The last examined update before it.
+        older: Build,
+        /// The first examined update after it.
+        newer: Build,
+    },
+    /// It is later than every examined update of its branch. An update may have changed the layout since.
+    After {
+        /// The last examined update.
+        last: Build,
+    },
+    /// It is earlier than every examined update of its branch. An update may have changed the layout in between.
+    Before {
+        /// The first examined update.
+        first: Build,
+    },
+    /// Its branch is not known. The releases before and after it have the same layout.
+    Releases {
+        /// The release before it.
+        older: Build,
+        /// The release after it.
+        newer: Build,
+    },
+    /// Its branch is not known, and newer than every release that is.
+    Newest {
+        /// The newest known release.
+        last: Build,
+    },
+}
+
+/// Why there is no layout for a kernel. It displays as a sentence.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Absent {
+    /// The version axis has no kernel of the architecture.
+    Arch,
+    /// There is no such kernel, or none that is known: it is older than every kernel of its architecture.
+    Older {
+        /// The first.
+        first: Build,
+    },
+    /// There is no such kernel: newer builds do not exist for its architecture.
+    Newer {
+        /// The last.
+        last: Build,
+    },
+    /// The kernel does not have the structure.
+    Structure {
+        /// How sure that is.
+        confidence: Confidence,
+    },
+}
+
+impl Confidence {
+    /// A word for it that stays the same, for documents that programs read.
+    pub const fn word(&self) -> &'static str {
+        match self {
+            Self::Verified(SymbolSource::Pdb) => "verified (PDB)",
+            Self::Verified(SymbolSource::Converted) => "verified (converted symbols)",
+            Self::PartlyVerified => "partly verified (image)",
+            Self::Documented { .. } => "documented",
+            Self::Inferred(_) => "inferred",
+            Self::Uncertain { .. } => "uncertain",
+        }
+    }
+
+    /// A word for what it is inferred from, that stays the same.
+    pub const fn reason(&self) -> Option<&'static str> {
+        match self {
+            Self::Inferred(Reason::Architecture { .. }) => Some("architecture"),
+            Self::Inferred(Reason::Branch { .. }) => Some("branch"),
+            Self::Inferred(Reason::Between { .. }) => Some("between"),
+            Self::Inferred(Reason::After { .. }) => Some("after"),
+            Self::Inferred(Reason::Before { .. }) => Some("before"),
+            Self::Inferred(Reason::Releases { .. }) => Some("releases"),
+            Self::Inferred(Reason::Newest { .. }) => Some("newest"),
+            _ => None,
+        }
+    }
+
+    /// Whether the build was not examined, so that the layout is that of others.
+    pub const fn is_inferred(&self) -> bool {
+        matches!(self, Self::Inferred(_) | Self::Uncertain { .. })
+    }
+
+    /// Whether symbols of this build verify all of the layout.
+    pub const fn is_verified(&self) -> bool {
+        matches!(self, Self::Verified(_))
+    }
+
+    /// Whether the layout can be used without a check of what is read: symbols verify it, of this build or of the same update elsewhere,
+    /// or of updates on both sides.
+    pub const fn is_sure(&self) -> bool {
+        let by = matches!(self, Self::Inferred(Reason::Architecture { .. } | Reason::Branch { .. } | Reason::Between { .. }));
+        self.is_verified() || by
+    }
+
+    /// The builds that it is inferred from, the older and the newer one.
+    pub const fn neighbours(&self) -> [Option<Build>; 2] {
+        match *self {
+            Self::Uncertain { older, newer }
+            | Self::Inferred(
+                Reason::Architecture { older, newer, .. } | Reason::Between { older, newer } | Reason::Releases { older, newer },
+            ) => [Some(older), Some(newer)],
+            Self::Inferred(Reason::After { last } | Reason::Newest { last }) => [Some(last), None],
+            Self::Inferred(Reason::Before { first }) => [None, Some(first)],
+            _ => [None, None],
+        }
+    }
+}
+
+impl Absent {
+    /// A word for it that stays the same, for documents that programs read.
+    pub const fn word(&self) -> &'static str {
+        match self {
+            Self::Structure { .. } => "no such structure",
+            _ => "no such kernel",
+        }
+    }
+}
+
+impl fmt::Display for Confidence {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Verified(SymbolSource::Pdb) => f.write_str("verified against the symbols of this build"),
+            Self::Verified(SymbolSource::Converted) => f.write_str("verified against converted symbols of this build"),
+            Self::PartlyVerified => f.write_str("partly verified: the image of this build shows the offsets of some members"),
+            Self::Documented { unverifiable: true } => f.write_str("documented; the symbols of this build do not contain it"),
+            Self::Documented { unverifiable: false } => f.write_str("documented; no symbols of this build were examined"),
+            Self::Inferred(reason) => reason.fmt(f),
+            Self::Uncertain { older, newer } => {
+                write!(f, "uncertain: {older} and {newer}, the nearest known builds, have different layouts")
+            }
+        }
+    }
+}
+
+impl fmt::Display for Reason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Architecture { arch, older, newer } if older == newer => {
+                write!(f, "inferred from {arch}: its symbols of build {older} were examined")
+            }
+            Self::Architecture { arch, older, newer } => {
+                write!(f, "inferred from {arch}: the examined builds {older} and {newer} have the same layout")
+            }
+            Self::Branch { build } => write!(f, "inferred from {build}, an examined build with the same update"),
+            Self::Between { older, newer } => {
+                write!(f, "inferred: the examined builds {older} and {newer} have the same layout")
+            }
+            Self::After { last } => write!(f, "inferred from {last}, the last examined update of this build"),
+            Self::Before { first } => write!(f, "inferred from {first}, the first examined update of this build"),
+            Self::Releases { older, newer } => {
+                write!(f, "inferred: the releases {older} and {newer} have the same layout; this build was not examined")
+            }
+            Self::Newest { last } => write!(f, "inferred from {last}, the newest known release; this build was not examined"),
+        }
+    }
+}
+
+impl fmt::Display for Absent {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Arch => f.write_str("no kernel of this architecture is known"),
+            Self::Older { first } => write!(f, "no such kernel: the first of this architecture is {first}"),
+            Self::Newer { last } => write!(f, "no such kernel: the last of this architecture is {last}, and its updates"),
+            Self::Structure { confidence } => write!(f, "the kernel does not have the structure: {confidence}"),
+        }
+    }
+}
+
+impl core::error::Error for Absent {}
