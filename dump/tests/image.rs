@@ -78,7 +78,7 @@ fn addresses_by_build() {
     let by_build =
         |seen: &&Seen| seen.arch == Arch::X64 && seen.pdb.is_none() && seen.image.is_none() && !seen.globals.is_empty();
     let files = |of: &Seen| -> Vec<Image> {
-        let own = REGISTRY.of_build(of.build.number, of.arch).filter(|seen| seen.build == of.build);
+        let own = REGISTRY.of_build(of.build.number).iter().filter(|seen| seen.arch == of.arch && seen.build == of.build);
         own.filter_map(|seen| seen.image).collect()
     };
     let with = |count: usize| REGISTRY.kernels.iter().filter(by_build).find(|seen| files(seen).len() == count).expect("a kernel");
