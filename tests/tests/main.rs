@@ -11,6 +11,7 @@ mod links;
 mod own_specs;
 mod pdb_from_header;
 mod spec_errors;
+mod spec_form;
 mod spec_language;
 mod standing;
 mod verify;
