@@ -121,7 +121,8 @@ impl Hand {
     /// Between two words of a list.
     fn wrap(&mut self) -> String {
         match self.chance(20) {
-            true => format!("{}\n{}", self.remark(), self.space()) + &self.blanks(),
+            true if self.with_comments => format!("{}\n{}", self.remark(), self.space()) + &self.blanks(),
+            true => "\n".to_owned(),
             false => self.blanks(),
         }
     }

@@ -23,17 +23,21 @@ fn shipped_specs_are_in_their_form() {
     assert!(spaces.is_empty(), "spaces at ends of lines: {spaces:?}");
 }
 
-/// Keys in another order, values in other spellings, odd spacing: the form is that of the shipped file again, to the byte.
+/// Keys in another order, values in other spellings, odd spacing: the form is that of the shipped file again, to the byte. Comments, and
+/// the blank lines by which somebody divided constants, are not tried here.
 #[test]
 fn facts_have_one_form() {
     let spec = shipped();
+    let mut compared = 0;
     for seed in 0..4 {
         let written = rewritten(&spec, seed, false);
         let texts = formatted_texts(&written);
-        for file in spec.sources.files().iter().filter(|file| !file.text.contains('#')) {
+        for file in spec.sources.files().iter().filter(|file| !file.text.contains('#') && !file.text.contains("\n\n")) {
+            compared += 1;
             assert_eq!(texts[&file.path], file.text, "{} of seed {seed}", file.path);
         }
     }
+    assert!(compared > 400, "{compared} files");
 }
 
 /// With comments wherever TOML permits them: every comment is kept, once; facts and layouts are the same; the form of the form is itself.
