@@ -75,7 +75,7 @@ pub(super) fn read<'a>(reader: &mut Reader, roots: impl Iterator<Item = (usize, 
         reader.file = file;
         group(reader, &table, axis);
     }
-    // Of an axis that lacks what is wrong in it, updates and ranges would seem wrong.
+    // The builds of updates may be those of a version that is wrong.
     updates.retain(|(file, _)| !reader.has_error(*file));
     for (file, table) in updates {
         reader.file = file;
