@@ -1,8 +1,8 @@
 //! The syntax of spec files: every key once, and a file as a tree that loses nothing.
 //!
 //! [`Sort`] says which keys each sort of table has, in the order in which they are written, and what their values are. [`Tree`] is a
-//! file in these terms, each key and value with its place in the text. Reading takes facts from the tree, an import edits
-//! the text at its places, and whoever changes a fact on purpose finds it there.
+//! file in these terms, each key and value with its place in the text. Reading takes facts from it, and whoever changes a fact on
+//! purpose finds it there. Comments are beside it.
 
 mod comments;
 mod keys;

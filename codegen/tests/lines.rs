@@ -39,16 +39,17 @@ fn a_kernel_that_changes_seven_structures() {
     let row = rows(&specs).into_iter().find(|row| row.build == "10.0.10240.16384").expect("a kernel in the middle");
     specs = with_kernel(&specs, &row);
     // The structures that embed it change with it; one more does on its own.
-    let text = specs.get_mut("specs/etw/SYSTEM_TRACE_HEADER.toml").expect("the spec");
-    *text = text.replace(
-        "name   = \"KernelTime\"\ntype   = \"ULONG\"",
-        &format!("name   = \"KernelTime\"\n{}", other_type(&row, "ULONG", "LONG")),
-    );
-    let text = specs.get_mut("specs/nt/DISPATCHER_HEADER.toml").expect("the spec");
-    let (member, ty) = ("name = \"SignalState\"\n", "type = \"LONG\"");
-    let at = text.find(member).expect("the member") + member.len();
-    assert!(text[at..].starts_with(ty));
-    text.replace_range(at..at + ty.len(), &other_type(&row, "LONG", "ULONG"));
+    for (path, member, ty, other) in [
+        ("specs/etw/SYSTEM_TRACE_HEADER.toml", "KernelTime", "ULONG", "LONG"),
+        ("specs/nt/DISPATCHER_HEADER.toml", "SignalState", "LONG", "ULONG"),
+    ] {
+        let text = specs.get_mut(path).expect("the spec");
+        let at = text.find(&format!("name = \"{member}\",")).expect("the member");
+        let at = at + text[at..].find("type = ").expect("a type");
+        let old = format!("type = \"{ty}\"");
+        assert!(text[at..].starts_with(&old), "{path}");
+        text.replace_range(at..at + old.len(), &other_type(&row, ty, other));
+    }
     let new = layouts(&specs).unwrap();
 
     let names: BTreeSet<_> = new.layouts.iter().map(|layout| layout.name.as_str()).collect();
@@ -94,9 +95,9 @@ fn sources(layouts: &Layouts) -> Vec<&'static str> {
     members.flatten().map(|member| member.field.info.known()).collect()
 }
 
-/// A kernel of the axis, as its line.
+/// A kernel of the axis, as it is written.
 struct Row {
-    line: String,
+    text: String,
     build: String,
 }
 
@@ -111,19 +112,20 @@ impl Row {
 }
 
 fn rows(specs: &BTreeMap<String, String>) -> Vec<Row> {
-    let build = |line: &str| Some(line.trim().strip_prefix("{ build = \"")?.split_once('"')?.0.to_owned());
-    let lines = specs["specs/windows.toml"].lines();
-    lines.filter_map(|line| Some(Row { line: line.to_owned(), build: build(line)? })).collect()
+    let build = |row: &str| Some(row.trim().strip_prefix("{ build = \"")?.split_once('"')?.0.to_owned());
+    // A row ends with its brace, in the same line or in a later one.
+    let rows = specs["specs/windows.toml"].split_inclusive("},\n").filter_map(|text| text.rfind("  { build = ").map(|at| &text[at..]));
+    rows.filter_map(|row| Some(Row { text: row.trim_end().to_owned(), build: build(row)? })).collect()
 }
 
 /// The specs with a kernel after that of a row, for the same architectures.
 fn with_kernel(specs: &BTreeMap<String, String>, row: &Row) -> BTreeMap<String, String> {
-    let architectures = row.line.find("architectures").map(|at| &row.line[at..=at + row.line[at..].find(']').unwrap()]);
+    let architectures = row.text.find("architectures").map(|at| &row.text[at..=at + row.text[at..].find(']').unwrap()]);
     let architectures = architectures.map(|list| format!(", {list}")).unwrap_or_default();
-    let new = format!("{}\n  {{ build = \"{}\", module = \"entered\"{architectures} }},", row.line, row.next());
+    let new = format!("{}\n  {{ build = \"{}\", module = \"entered\"{architectures} }},", row.text, row.next());
     let mut specs = specs.clone();
     let axis = specs.get_mut("specs/windows.toml").unwrap();
-    *axis = axis.replace(&row.line, &new);
+    *axis = axis.replace(&row.text, &new);
     specs
 }
 

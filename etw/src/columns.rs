@@ -58,7 +58,7 @@ pub fn aligned(header: &[&str], rows: &[Row], width: Option<usize>) -> String {
             line += &" ".repeat(gap);
         }
         let mut words = wrapped(last.first().map_or("", |&column| cell(column)), room);
-        if !beside || line.trim_end().chars().count() > start {
+        if !beside || line.chars().count() > start {
             words.insert(0, String::new());
             words.dedup();
         }

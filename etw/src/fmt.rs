@@ -28,8 +28,8 @@ pub struct Args {
 }
 
 pub(crate) fn run(args: &Args, project: &Project) -> Result<Outcome, Error> {
-    let lock = if args.check { None } else { Some(project.lock("fmt")?) };
     project.folder()?;
+    let lock = if args.check { None } else { Some(project.lock("fmt")?) };
     let layouts = project.layouts()?;
     let sources: &Sources = &layouts.spec.sources;
     let changed = formatted(&layouts.spec)?;
@@ -41,12 +41,18 @@ pub(crate) fn run(args: &Args, project: &Project) -> Result<Outcome, Error> {
         let files = sources.files().iter().filter(|file| changed.contains_key(&file.path));
         let before: Texts = files.map(|file| (file.path.clone(), file.text.clone())).collect();
         print(&diff(&before, &changed))?;
-        print(&format!("{} spec files are not in their form; `etw fmt` writes them so\n", changed.len()))?;
+        print(&match changed.len() {
+            1 => "1 spec file is not in its form; `etw fmt` writes it\n".to_owned(),
+            count => format!("{count} spec files are not in their form; `etw fmt` writes them\n"),
+        })?;
         return Ok(Outcome::Differs);
     };
-    let count = changed.len();
+    let written = match changed.len() {
+        1 => "1 spec file written".to_owned(),
+        count => format!("{count} spec files written"),
+    };
     let paths: String = changed.keys().map(|path| format!("{path}\n")).collect();
     lock.replace(changed.into_iter().map(|(path, text)| (project.root.join(path), Some(text))).collect())?;
-    print(&format!("{paths}{count} spec files written\n"))?;
+    print(&format!("{paths}{written}\n"))?;
     Ok(Outcome::Good)
 }

@@ -52,6 +52,7 @@ pub struct Args {
 }
 
 pub(crate) fn run(args: &Args, project: &Project) -> Result<Outcome, Error> {
+    project.folders()?;
     // Two imports at once would each know nothing of the other's.
     let lock = if args.dry_run { None } else { Some(project.lock("import")?) };
     let layouts = project.layouts()?;

@@ -12,31 +12,20 @@ mod device {
         spec = r#"
             [struct]
             name = "DEVICE_RECORD"
-            doc  = "What the driver writes of a device."
             size = { "6.1..6.3" = 0x10, "10.0.." = 0x18 }
-
-            [[member]]
-            name = "Magic"
-            type = "ULONG"
-
-            [[member]]
-            union = [
-              { name = "Flags", type = "ULONG" },
-              { struct = [
-                { name = "Started", type = "ULONG", bits = 1 },
-                { name = "Removed", type = "ULONG", bits = 1 },
+            doc  = "What the driver writes of a device."
+            members = [
+              { name = "Magic", type = "ULONG" },
+              { union = [
+                { name = "Flags", type = "ULONG" },
+                { struct = [
+                  { name = "Started", type = "ULONG", bits = 1 },
+                  { name = "Removed", type = "ULONG", bits = 1 },
+                ] },
               ] },
+              { name = "Requests", type = "ULONGLONG", in = "10.0.." },
+              { name = "Time",     type = "ULONGLONG", offset = { "6.1..6.3" = 0x08, "10.0.." = 0x10 } },
             ]
-
-            [[member]]
-            name = "Requests"
-            type = "ULONGLONG"
-            in   = "10.0.."
-
-            [[member]]
-            name   = "Time"
-            type   = "ULONGLONG"
-            offset = { "6.1..6.3" = 0x08, "10.0.." = 0x10 }
         "#,
     }
 }

@@ -22,18 +22,11 @@ use syn::parse_macro_input;
 ///             [struct]
 ///             name = "DEVICE_HEADER"
 ///             size = { x86 = 0x10, x64 = 0x18 }
-///
-///             [[member]]
-///             name = "Magic"
-///             type = "ULONG"
-///
-///             [[member]]
-///             name = "Next"
-///             type = "DEVICE_HEADER *"
-///
-///             [[member]]
-///             name = "Time"
-///             type = "ULONGLONG"
+///             members = [
+///               { name = "Magic", type = "ULONG" },
+///               { name = "Next",  type = "DEVICE_HEADER *" },
+///               { name = "Time",  type = "ULONGLONG" },
+///             ]
 ///         "#,
 ///         targets = ["2004-x64", "2004-x86"],
 ///     }

@@ -54,7 +54,7 @@ impl Project {
     ///
     /// Another process has it, or the folder of the specs cannot be written to, or the project is part of the program.
     pub fn lock(&self, command: &str) -> Result<Lock, Error> {
-        self.folders()?;
+        self.folder()?;
         let place = Place::of(self).ok_or("the specs are no folder")?;
         self.recover()?;
         let options = File::options().read(true).write(true).create(true).truncate(false).open(&place.journal);

@@ -5,6 +5,7 @@ use etw_layouts_codegen::layouts::Layouts;
 use etw_layouts_codegen::registry::Registry;
 use etw_layouts_codegen::{Sources, compile};
 use etw_layouts_project::diff::{changes, sides};
+use etw_layouts_project::format::formatted;
 use etw_layouts_project::subject::Subject;
 use std::fs;
 use tests::{project, root};
@@ -20,6 +21,7 @@ fn worked_examples(page: &str, count: usize) {
     let path = root().join(page);
     let page = fs::read_to_string(&path).expect(page);
     let mut specs = specs();
+    let mut added = Vec::new();
     let mut printed = String::new();
     let (mut examples, mut rest) = (0, page.as_str());
     while let Some((before, after)) = rest.split_once("\n```") {
@@ -29,6 +31,7 @@ fn worked_examples(page: &str, count: usize) {
             Some(("toml", path)) => {
                 assert!(specs.iter().all(|(known, _)| known != path), "{path} exists");
                 specs.push((path.to_owned(), body.to_owned()));
+                added.push(path);
                 body.to_owned()
             }
             Some(("diff", path)) => {
@@ -48,6 +51,10 @@ fn worked_examples(page: &str, count: usize) {
     }
     printed += rest;
     assert_eq!(examples, count);
+    let changed = formatted(&layouts(&specs).spec).expect("no comment would be lost");
+    for path in added {
+        assert_eq!(changed.get(path), None, "an example is not in its form");
+    }
     if std::env::var_os("BLESS").is_some() {
         fs::write(&path, &printed).expect("the page can be written");
     }

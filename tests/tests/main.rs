@@ -12,6 +12,7 @@ mod links;
 mod own_specs;
 mod pdb_from_header;
 mod spec_errors;
+mod spec_form;
 mod spec_language;
 mod verify;
 mod views;

@@ -6,7 +6,7 @@ mod memory;
 mod packages;
 
 use crate::{Error, Outcome, fuzz, fuzz_targets, generate, workspace};
-use etw_layouts_project::verify;
+use etw_layouts_project::{format, verify};
 use std::process::{Command, Stdio};
 use std::time::Instant;
 
@@ -40,6 +40,7 @@ const FUZZING: u64 = 3;
 pub fn run(args: &Args) -> Result<Outcome, Error> {
     let mut steps: Vec<(String, Run)> = vec![
         ("format".into(), Box::new(|| cargo(&["fmt", "--all", "--check"], &[]))),
+        ("format of specs".into(), Box::new(formatted)),
         ("lint".into(), Box::new(|| cargo(&["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"], &[]))),
         ("generated code is fresh".into(), Box::new(fresh)),
         ("documentation".into(), Box::new(|| cargo(&["doc", "--workspace", "--no-deps"], &[("RUSTDOCFLAGS", "-D warnings")]))),
@@ -126,6 +127,15 @@ fn command(program: &str, args: &[&str], environment: &[(&str, &str)]) -> Result
 fn rustup(args: &[&str]) -> Vec<String> {
     let output = Command::new("rustup").args(args).output();
     output.map(|output| String::from_utf8_lossy(&output.stdout).lines().map(str::to_owned).collect()).unwrap_or_default()
+}
+
+fn formatted() -> Result<Step, Error> {
+    let changed = format::formatted(&workspace::project().layouts()?.spec)?;
+    let names: Vec<_> = changed.keys().map(String::as_str).collect();
+    Ok(match names.is_empty() {
+        true => Step::Passed,
+        false => Step::Failed(format!("run `cargo xtask fmt`: {}", names.join(", "))),
+    })
 }
 
 fn fresh() -> Result<Step, Error> {

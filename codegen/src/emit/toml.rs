@@ -175,7 +175,7 @@ impl Printer<'_> {
         let all = self.spec.axis.all();
         let around = if matches!(erratum.what, What::In | What::Text) { &all } else { within };
         row.pairs.push(("what", Value::Plain(quoted(erratum.what.word()))));
-        row.add("in", self.scopes.range(&erratum.scope, around));
+        row.add("in", self.scopes.range(&erratum.scope.intersection(around), around));
         row.pairs.push(("document", fact(&erratum.document)));
         row.pairs.push(("actual", fact(&erratum.actual)));
         row.pairs.push(("witness", Value::Plain(quoted(erratum.witness.word()))));

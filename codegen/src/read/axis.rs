@@ -75,6 +75,8 @@ pub(super) fn read<'a>(reader: &mut Reader, roots: impl Iterator<Item = (usize, 
         reader.file = file;
         group(reader, &table, axis);
     }
+    // The builds of updates may be those of a version that is wrong.
+    updates.retain(|(file, _)| !reader.has_error(*file));
     for (file, table) in updates {
         reader.file = file;
         updates::update(reader, &table, axis);
@@ -99,7 +101,6 @@ pub(super) fn read<'a>(reader: &mut Reader, roots: impl Iterator<Item = (usize, 
             reader.error_also((first.span, "the first"), second.span, title, "the second", "name the modules apart");
         }
     }
-    // Of an axis that lacks what is wrong in it, ranges would seem wrong.
     documents.retain(|(file, _)| !reader.has_error(*file));
     // `documents` says what it says: what follows another is not among it.
     axis.documented = documented(reader, documents, &added, axis);

@@ -176,8 +176,11 @@ fn constant(reader: &mut Reader, axis: &Axis, within: &TargetSet, table: &Table)
         let title = format!("`{}` has no value for {}", name.value, axis.describe(&missing));
         reader.error(name.span, title, "here", "add the value, or narrow `in`");
     }
+    let mut comments = reader.comments(table.start());
+    // A blank line within a table divides nothing.
+    comments.extend(reader.comments(table.ends().1).into_iter().filter(|line| !line.is_empty()));
     Some(Constant {
-        comments: reader.comments(table.ends().1),
+        comments,
         value,
         guid: table.get("guid").and_then(|n| guid(reader, n)),
         source: source(reader, axis, table, &scope),

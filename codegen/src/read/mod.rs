@@ -148,7 +148,7 @@ fn parse<'a>(file: usize, text: &'a str, errors: &mut Vec<Diagnostic>) -> Tree<'
         let is_header = matches!(around, (Some(before), Some(after)) if before.ends_with('[') && after.starts_with(']'));
         match is_duplicate && is_header && Sort::File.keys().iter().any(|own| own.name == key) {
             true => reader.twice(range, key),
-            false => reader.error(reader.span(range), "this is not TOML", error.message(), "fix the syntax; specs are TOML 1.0"),
+            false => reader.error(reader.span(range), "this is not TOML", error.message(), "fix the syntax; specs are TOML 1.1"),
         }
     }
     tree

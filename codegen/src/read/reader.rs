@@ -407,6 +407,11 @@ impl<'a> Table<'a> {
         parts
     }
 
+    /// Where it begins.
+    pub fn start(&self) -> usize {
+        self.inner.span().start
+    }
+
     /// Where its own keys end, and where its lists end, with the line that each is in.
     pub fn ends(&self) -> (usize, usize) {
         let lists = self.inner.entries().filter(|entry| entry.key.is_some_and(|key| matches!(key.holds, Holds::Tables(_))));

@@ -113,7 +113,7 @@ impl Kernel<'_> {
             );
         }
         if asked.is_before_its_build(axis) {
-            return self.by_build().unwrap_or_else(|| Err(unknown.into()));
+            return Err(unknown.into());
         }
         let is_it = |seen: &&Seen| seen.arch == arch && axis.canonical(seen.build) == axis.canonical(asked.build);
         let mut own: Vec<&Seen> = self.registry.kernels.iter().filter(is_it).filter(is_placed).collect();

@@ -47,6 +47,7 @@ mod tests {
         let image = |revision, structure: &str, member: &str, offset| Table {
             globals: [].into(),
             source: String::new(),
+            label: String::new(),
             producer: String::new(),
             build: Build { number: [10, 0, 17763], revision },
             label: String::new(),

@@ -74,6 +74,7 @@ impl Row {
             // What follows on the line: the closing brace and its comma.
             let close = if comma.is_empty() && !matches!(value, Value::Rows(_)) { 3 } else { 0 };
             if index > 0 && column + gap + one.chars().count() + close > WIDTH {
+                out.truncate(out.trim_end().len());
                 out += &format!("\n{}", " ".repeat(indent + 2));
                 column = indent + 2;
             } else if gap > 0 {

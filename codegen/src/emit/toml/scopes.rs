@@ -37,7 +37,7 @@ impl Scopes<'_> {
 
     /// A number that documents state: it holds for the targets that they speak of, whatever else its range has.
     pub fn assertion(&self, value: &Piecewise<u64>, within: &TargetSet, show: impl Fn(&u64) -> String) -> Option<Value> {
-        let texts = merged(value.0.iter().map(|piece| (piece.targets.clone(), show(&piece.value))));
+        let texts = merged(value.0.iter().map(|piece| (piece.targets.intersection(within), show(&piece.value))));
         let stated = within.intersection(&self.documented);
         let leading = self.axis.leading(within);
         let sets = [stated, leading, within.clone()];

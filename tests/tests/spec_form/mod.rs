@@ -1,0 +1,122 @@
+//! The one form of spec files: the shipped specs have it, and a file written in any other way gets it without a change of its facts.
+
+mod by_hand;
+mod facts;
+
+use by_hand::Hand;
+use etw_layouts_codegen::emit::rust::{Options, emit_inline};
+use etw_layouts_codegen::spec::Spec;
+use etw_layouts_codegen::{Sources, read, resolve};
+use etw_layouts_project::format::formatted;
+use std::collections::BTreeMap;
+use tests::project;
+
+/// As `cargo xtask fmt --check` finds it.
+#[test]
+fn shipped_specs_are_in_their_form() {
+    let spec = shipped();
+    let changed = formatted(&spec).expect("no comment would be lost");
+    let paths: Vec<_> = changed.keys().collect();
+    assert!(paths.is_empty(), "run `cargo xtask fmt`: {paths:?}");
+    let spaces = spec.sources.files().iter().filter(|file| file.text.lines().any(|line| line.ends_with(' ')));
+    let spaces: Vec<_> = spaces.map(|file| &file.path).collect();
+    assert!(spaces.is_empty(), "spaces at ends of lines: {spaces:?}");
+}
+
+/// Keys in another order, values in other spellings, odd spacing: the form is that of the shipped file again, to the byte. Comments, and
+/// the blank lines by which somebody divided constants, are not tried here.
+#[test]
+fn facts_have_one_form() {
+    let spec = shipped();
+    let mut compared = 0;
+    for seed in 0..4 {
+        let written = rewritten(&spec, seed, false);
+        let texts = formatted_texts(&written);
+        for file in spec.sources.files().iter().filter(|file| !file.text.contains('#') && !file.text.contains("\n\n")) {
+            compared += 1;
+            assert_eq!(texts[&file.path], file.text, "{} of seed {seed}", file.path);
+        }
+    }
+    assert!(compared > 400, "{compared} files");
+}
+
+/// With comments wherever TOML permits them: every comment is kept, once; facts and layouts are the same; the form of the form is itself.
+#[test]
+fn formatting_keeps_facts_and_comments() {
+    let spec = shipped();
+    let facts = facts::of(&spec);
+    let generated = generated(&spec);
+    for seed in 0..6 {
+        let written = rewritten(&spec, seed, true);
+        let texts = formatted_texts(&written);
+        for file in written.sources.files() {
+            let mut before: Vec<_> = comments(&file.text).collect();
+            let mut after: Vec<_> = comments(&texts[&file.path]).collect();
+            before.sort_unstable();
+            after.sort_unstable();
+            assert_eq!(before, after, "{} of seed {seed}", file.path);
+        }
+        let again = spec_of(&texts);
+        let differs = facts.iter().zip(facts::of(&again)).find(|(old, new)| *old != new);
+        assert!(differs.is_none(), "seed {seed}: {differs:#?}");
+        let changed = formatted(&again).expect("no comment would be lost");
+        assert!(changed.is_empty(), "formatted twice, with seed {seed}: {:?}", changed.first_key_value());
+        if seed == 0 {
+            assert!(self::generated(&again) == generated, "the layouts differ");
+        }
+    }
+}
+
+/// A comment for which the form has no place is an error that shows it.
+#[test]
+fn no_comment_is_dropped() {
+    let axis = "architectures = [\"x64\"]\n\n[[version]]\nlabel = \"7\"\nkernels = [\n  { build = \"1.0.7\", module = \"v7\" },\n]\n";
+    let scalars = include_str!("../../macro/specs/scalars.toml");
+    for at in 0..=axis.lines().count() {
+        let mut lines: Vec<_> = axis.lines().collect();
+        lines.insert(at, "# A comment.");
+        let text = lines.join("\n") + "\n";
+        let spec = spec_of(&[("windows.toml".into(), text.clone()), ("scalars.toml".into(), scalars.into())].into());
+        match formatted(&spec) {
+            Ok(changed) => {
+                let text = changed.get("windows.toml").unwrap_or(&text);
+                assert_eq!(comments(text).collect::<Vec<_>>(), ["# A comment."], "line {at}: {text}");
+            }
+            Err(error) => assert!(error.contains("windows.toml: the comment `# A comment.` would be lost"), "{error}"),
+        }
+    }
+}
+
+fn shipped() -> Spec {
+    read(project().sources().expect("the specs")).unwrap_or_else(|errors| panic!("{errors}"))
+}
+
+fn spec_of(texts: &BTreeMap<String, String>) -> Spec {
+    let mut sources = Sources::default();
+    texts.iter().for_each(|(path, text)| sources.add(path.clone(), text.clone()));
+    read(sources).unwrap_or_else(|errors| panic!("{errors}"))
+}
+
+/// The specs as somebody else would have written them.
+fn rewritten(spec: &Spec, seed: u64, with_comments: bool) -> Spec {
+    let mut hand = Hand::new(seed, with_comments);
+    let files = spec.sources.files().iter();
+    spec_of(&files.map(|file| (file.path.clone(), hand.written(&file.path, &file.text))).collect())
+}
+
+/// The text of every file, in its form if it has one.
+fn formatted_texts(spec: &Spec) -> BTreeMap<String, String> {
+    let changed = formatted(spec).unwrap_or_else(|error| panic!("{error}"));
+    let mut texts: BTreeMap<_, _> = spec.sources.files().iter().map(|file| (file.path.clone(), file.text.clone())).collect();
+    texts.extend(changed);
+    texts
+}
+
+fn generated(spec: &Spec) -> String {
+    let layouts = resolve(spec.clone()).unwrap_or_else(|errors| panic!("{errors}"));
+    emit_inline(&layouts, &Options::default())
+}
+
+fn comments(text: &str) -> impl Iterator<Item = &str> {
+    etw_layouts_codegen::syntax::comments(text).into_iter().map(|(_, line)| line).filter(|line| !line.is_empty())
+}
