@@ -105,7 +105,7 @@ fn an_update_holds_for_every_architecture() {
     let evidence = "inferred from x64: its symbols of build 10.0.19041.2965 were examined; changed by update 2022-01";
     assert_eq!(changed["evidence"], evidence);
     assert!(shown.contains("PeriodicCaptureStateContext") && shown.contains(evidence), "{shown}");
-    assert!(shown.contains("Nearest known build: 10.0.19041.2965-x64, verified (converted symbols)."), "{shown}");
+    assert!(shown.contains("Nearest known build: 10.0.19041.2965-x64, verified (PDB)."), "{shown}");
     let asked = ["show", "WMI_LOGGER_CONTEXT", "--build", "10.0.26100.4652"];
     let (shown, unknown) = (text(&etw(&asked)), document(&asked));
     let neighbours = [&unknown["confidence"], &unknown["older"], &unknown["newer"], &unknown["other"]];

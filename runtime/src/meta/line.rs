@@ -189,12 +189,16 @@ impl<S: Line> Asked<'_, S> {
         }
     }
 
-    /// The next kernel of this branch that has another layout, or else the first of the next branch.
+    /// The next kernel of this branch that has another layout, or else the first of a newer branch that lacks no update which this
+    /// build has: of others, nothing comes to this one any more.
     fn next(&self) -> Option<Build> {
+        let is_ahead = |kernel| self.line.updates().all(|update| !update.has(self.build) || update.has(kernel));
         let mut later = self.line.kernels(self.arch).filter(|(kernel, _)| *kernel > self.build);
-        let is_next =
-            |(kernel, row): &(Build, S::Kernel)| kernel.number > self.build.number || self.line.layout(*row) != self.layout;
-        later.find(is_next).map(|(kernel, _)| kernel)
+        let next = later.find(|(kernel, row)| match kernel.number > self.build.number {
+            true => is_ahead(*kernel),
+            false => self.line.layout(*row) != self.layout,
+        });
+        next.map(|(kernel, _)| kernel)
     }
 
     /// The kernel whose layouts a build has.
