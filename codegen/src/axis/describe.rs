@@ -119,7 +119,11 @@ fn greedy(candidates: &[Candidate], set: &TargetSet) -> Vec<Candidate> {
     let mut left = set.clone();
     while !left.is_empty() {
         let new = |candidate: &Candidate| candidate.targets.intersection(&left).iter().count();
-        let dearer = |one: &&Candidate, other: &&Candidate| (one.cost * new(other)).cmp(&(other.cost * new(one)));
+        // Of equal ones the one that denotes more may make another part needless.
+        let all = |candidate: &Candidate| candidate.targets.iter().count();
+        let dearer = |one: &&Candidate, other: &&Candidate| {
+            (one.cost * new(other)).cmp(&(other.cost * new(one))).then_with(|| all(other).cmp(&all(one)))
+        };
         let Some(best) = candidates.iter().filter(|candidate| new(candidate) > 0).min_by(dearer) else { break };
         left = left.difference(&best.targets);
         chosen.push(best.clone());
