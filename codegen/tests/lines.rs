@@ -114,7 +114,8 @@ impl Row {
 fn rows(specs: &BTreeMap<String, String>) -> Vec<Row> {
     let build = |row: &str| Some(row.trim().strip_prefix("{ build = \"")?.split_once('"')?.0.to_owned());
     // A row ends with its brace, in the same line or in a later one.
-    let rows = specs["specs/windows.toml"].split_inclusive("},\n").filter_map(|text| text.rfind("  { build = ").map(|at| &text[at..]));
+    let rows =
+        specs["specs/windows.toml"].split_inclusive("},\n").filter_map(|text| text.rfind("  { build = ").map(|at| &text[at..]));
     rows.filter_map(|row| Some(Row { text: row.trim_end().to_owned(), build: build(row)? })).collect()
 }
 

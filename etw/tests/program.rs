@@ -175,19 +175,28 @@ fn specs_of_ones_own_are_completed_and_held_against_facts_of_ones_own() {
 #[test]
 fn specs_get_their_form() {
     let folder = Folder::new("fmt");
-    let device = "# A device.\n[struct]\nname=\"DEVICE\"\n\n[[member]] # Its number.\ntype='ULONG'\nname = \"Id\"\noffset.x64=0\n";
+    let device =
+        "# A device.\n[struct]\nname=\"DEVICE\"\n\n[[member]] # Its number.\ntype='ULONG'\nname = \"Id\"\noffset.x64=0\n";
     let form = "# A device.\n[struct]\nname   = \"DEVICE\"\nmembers = [\n  # Its number.\n  { name = \"Id\", type = \"ULONG\", offset = { x64 = 0x00 } },\n]\n";
     folder.write("own/DEVICE.toml", device);
     // These have no form.
     let others = [
-        ("own/windows.toml", "extends=\"windows\"\n[[version]]\nlabel =  \"next\"\nkernels=[{build=\"10.0.60000\",module=\"next\"}]\n"),
+        (
+            "own/windows.toml",
+            "extends=\"windows\"\n[[version]]\nlabel =  \"next\"\nkernels=[{build=\"10.0.60000\",module=\"next\"}]\n",
+        ),
         ("own/scalars.toml", "[scalar]\nDISTANCE={size=8,c=\"unsigned long long\"}\n"),
         ("own/globals.toml", "[global.DeviceList]\ntype =  \"DEVICE *\"\n"),
     ];
     others.iter().for_each(|(path, text)| folder.write(path, text));
     let text = |path: &str| fs::read_to_string(folder.0.join(path)).expect("a spec");
 
-    let diff = ["--- a/own/DEVICE.toml", "-[[member]] # Its number.", "+members = [", "1 spec file is not in its form; `etw fmt` writes it"];
+    let diff = [
+        "--- a/own/DEVICE.toml",
+        "-[[member]] # Its number.",
+        "+members = [",
+        "1 spec file is not in its form; `etw fmt` writes it",
+    ];
     folder.says("fmt --specs own --check", 1, &diff);
     assert_eq!(text("own/DEVICE.toml"), device, "--check writes nothing");
     folder.says("fmt --specs own", 0, &["own/DEVICE.toml\n1 spec file written\n"]);

@@ -21,7 +21,8 @@ pub fn formatted(spec: &Spec) -> Result<Texts, String> {
     let own = spec.axis.kernels.iter().find(|kernel| !kernel.added).map(|kernel| spec.sources.file(kernel.span));
     let axis = own.map(|file| (file, emit::toml::axis(&spec.axis)));
     let mut changed = Texts::new();
-    for (file, text) in definitions.chain(axis).filter(|(file, text)| !file.standard && file.text.replace("\r\n", "\n") != *text) {
+    for (file, text) in definitions.chain(axis).filter(|(file, text)| !file.standard && file.text.replace("\r\n", "\n") != *text)
+    {
         if let Some(comment) = lost(&file.text, &text) {
             let help = "move it to a line of its own before a member, a constant or a table";
             return Err(format!("{}: the comment `{comment}` would be lost: {help}", file.path));

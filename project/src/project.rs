@@ -26,7 +26,7 @@ pub struct Project {
     pub facts: Files,
     /// Specs that complete those of the project, each with its path and text: see [`compile_with`].
     pub standard: &'static [(&'static str, &'static str)],
-    /// The list of Windows' updates, if the facts have none of their own: see [`updates`](crate::updates).
+    /// The list of Windows' updates, if the facts have none of their own: see [`crate::updates`].
     pub listed: &'static str,
     /// What else is written when the specs change.
     pub generated: Option<Generate>,

@@ -28,11 +28,14 @@ fn a_new_kernel_is_a_row_and_what_is_otherwise_in_it() {
     let last = |version: usize| axis.kernels.iter().rfind(|kernel| kernel.version == version).expect("a kernel");
     // Below which line each row goes, what it names, and the kernel that it follows.
     let mut rows = Vec::new();
+    let axis_text = &project.spec.sources.file(axis.kernels[0].span).text;
     let is_row = |build: &Build| !axis.updates.iter().any(|update| update.kernels.contains(build));
     for before in (0..axis.versions.len()).map(last) {
         let mut rows_of = axis.kernels.iter().filter(|kernel| kernel.version == before.version && is_row(&kernel.build));
         let place = project.spec.sources.place(rows_of.next_back().expect("a row").span);
         let line: usize = place.rsplit(':').nth(1).and_then(|line| line.parse().ok()).expect("path:line:column");
+        // A row may go on in further lines.
+        let line = line + axis_text.lines().skip(line - 1).take_while(|line| !line.ends_with("},")).count();
         rows.push((line, Build { revision: 60_000, ..before.build }, before));
     }
     let (line, _, newest) = *rows.last().expect("a version");
@@ -44,16 +47,14 @@ fn a_new_kernel_is_a_row_and_what_is_otherwise_in_it() {
     let architectures = architectures.join(", ");
     let version = format!("[[version]]\nlabel = \"later\"\narchitectures = [{architectures}]\nkernels = [\n{}\n]\n", row(&later));
     let all: Vec<_> = rows.iter().map(|(_, build, _)| build.to_string()).collect();
-    let member = format!("[[member]]\nname = \"Inserted\"\ntype = \"LIST_ENTRY\"\nin   = \"{}, later..\"\n\n", all.join(", "));
+    let member = format!("  {{ name = \"Inserted\", type = \"LIST_ENTRY\", in = \"{}, later..\" }},\n", all.join(", "));
 
     let mut sources = Sources::default();
     for file in project.spec.sources.files() {
         let mut text = String::new();
         for (number, line) in file.text.lines().enumerate() {
-            let consumers = file.path.ends_with("/WMI_LOGGER_CONTEXT.toml") && line == "name   = \"Consumers\"";
-            if consumers {
-                text.truncate(text.len() - "[[member]]\n".len());
-                text += &format!("{member}[[member]]\n");
+            if file.path.ends_with("/WMI_LOGGER_CONTEXT.toml") && line.starts_with("  { name = \"Consumers\",") {
+                text += &member;
             }
             text += &format!("{line}\n");
             let new = rows.iter().filter(|(at, ..)| file.path.ends_with("windows.toml") && *at == number + 1);
@@ -86,7 +87,7 @@ fn a_wrong_number_is_an_error_where_documents_reach() {
         // Service packs are documented; what names an update alone is meant for that.
         (r#"{ "6.1" = 0x10, "6.1.7601.17514" = 0x10, "6.2.." = 0x0C }"#, "two values for 6.1.7601.17514"),
         (r#"{ "6.1" = 0x10, "6.1.7601.24000" = 0x18, "6.2.." = 0x0C }"#, "`LoggerMode` is at 0x10, not at 0x18 (6.1.7601.24000)"),
-        (r#"{ "6.1" = 0x10, "6.2.." = 0x0C, "6.3.9600.19913" = 0x10 }"#, "is at 0xc, not at 0x10 (6.3.9600.19913..6.3)"),
+        (r#"{ "6.1" = 0x10, "6.2.." = 0x0C, "6.3.9600.19913" = 0x10 }"#, "is at 0xc, not at 0x10 (6.3 traits..)"),
     ];
     for (wrong, message) in cases {
         let errors = edited(&[("WMI_LOGGER_CONTEXT.toml", right, &format!("offset = {wrong}"))]).expect_err(wrong);
@@ -112,8 +113,8 @@ fn a_structure_of_ones_own_is_held_against_every_kernel() {
         Builder::new(&nt).text("MINE.toml", text).structure("MINE").target("2004-x64").generate().map(drop)
     };
     let message = of("").expect_err("an offset that an update makes wrong").to_string();
-    assert!(message.contains("`Last` is at 0x50, not at 0x10 (6.3.9600.19913..6.3 x64)"), "{message}");
-    assert!(message.contains("`MINE` has 0x4c bytes, not 0xc (6.3.9600.19913..6.3 x86)"), "{message}");
+    assert!(message.contains("`Last` is at 0x50, not at 0x10 (6.3 traits.. x64)"), "{message}");
+    assert!(message.contains("`MINE` has 0x4c bytes, not 0xc (6.3 traits.. x86)"), "{message}");
     of("source = \"document\"").expect("a document that knows nothing of the update");
 }
 

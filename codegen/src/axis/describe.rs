@@ -119,7 +119,11 @@ fn greedy(candidates: &[Candidate], set: &TargetSet) -> Vec<Candidate> {
     let mut left = set.clone();
     while !left.is_empty() {
         let new = |candidate: &Candidate| candidate.targets.intersection(&left).iter().count();
-        let dearer = |one: &&Candidate, other: &&Candidate| (one.cost * new(other)).cmp(&(other.cost * new(one)));
+        // Of equal ones the one that denotes more may make another part needless.
+        let all = |candidate: &Candidate| candidate.targets.iter().count();
+        let dearer = |one: &&Candidate, other: &&Candidate| {
+            (one.cost * new(other)).cmp(&(other.cost * new(one))).then_with(|| all(other).cmp(&all(one)))
+        };
         let Some(best) = candidates.iter().filter(|candidate| new(candidate) > 0).min_by(dearer) else { break };
         left = left.difference(&best.targets);
         chosen.push(best.clone());
@@ -224,15 +228,16 @@ impl<'a> Line<'a> {
             let ((first, cost), (last, more)) = (first.unwrap_or(open.clone()), last.unwrap_or(open.clone()));
             (Range::Between(first, last), cost + more)
         };
-        let ranges = match (bounds.first, bounds.last) {
-            (Some(first), Some(last)) if since.is_none() && before.is_none() => {
-                vec![self.point(first, last).unwrap_or_else(|| range(start, end))]
-            }
+        let point = bounds.first.zip(bounds.last).and_then(|(first, last)| self.point(first, last));
+        let has_update = since.is_some() || before.is_some();
+        let ranges = match point {
+            Some(point) if has_update => vec![point, range(since, before)],
+            Some(point) => vec![point],
             // Only one bound at either side.
-            _ if (start.is_none() || since.is_none()) && (end.is_none() || before.is_none()) => {
+            None if (start.is_none() || since.is_none()) && (end.is_none() || before.is_none()) => {
                 vec![range(start.or(since), end.or(before))]
             }
-            _ => vec![range(start, end), range(since, before)],
+            None => vec![range(start, end), range(since, before)],
         };
         let cost = ranges.iter().map(|(_, cost)| cost).sum::<usize>() + WORD * (ranges.len() - 1);
         (ranges.into_iter().map(|(range, _)| range).collect(), cost)

@@ -117,14 +117,17 @@ impl Printer<'_> {
         row.add("offset", self.scopes.assertion(&member.offset, within, |offset| hexadecimal(*offset, 2)));
         row.add("mask", self.scopes.assertion(&member.mask, within, |mask| hexadecimal(*mask, 2)));
         row.add("values", member.values.as_ref().map(|values| Value::Plain(quoted(&values.value))));
-        row.add("leads_to", match &member.leads_to[..] {
-            [] => None,
-            [one] => Some(Value::Plain(quoted(&one.value))),
-            several => {
-                let all: Vec<_> = several.iter().map(|one| quoted(&one.value)).collect();
-                Some(Value::Plain(format!("[{}]", all.join(", "))))
-            }
-        });
+        row.add(
+            "leads_to",
+            match &member.leads_to[..] {
+                [] => None,
+                [one] => Some(Value::Plain(quoted(&one.value))),
+                several => {
+                    let all: Vec<_> = several.iter().map(|one| quoted(&one.value)).collect();
+                    Some(Value::Plain(format!("[{}]", all.join(", "))))
+                }
+            },
+        );
         row.add("source", self.scopes.pieces(&member.source, within, |piece| quoted(piece.value.word())));
         row.add("unknown", member.unknown.map(|unknown| Value::Plain(quoted(unknown.word()))));
         row.doc(&member.doc);

@@ -55,7 +55,17 @@ fn add(reader: &mut Reader, axis: &mut Axis, build: Build, architectures: Option
             let of = &axis.kernels[first];
             let module = format!("{}_{}", of.module, build.revision);
             let (version, added) = (of.version, of.added);
-            let kernel = Kernel { build, service_pack: None, module, version, architectures, same: Vec::new(), of_update: true, added, span };
+            let kernel = Kernel {
+                build,
+                service_pack: None,
+                module,
+                version,
+                architectures,
+                same: Vec::new(),
+                of_update: true,
+                added,
+                span,
+            };
             axis.kernels.insert(end, kernel);
         }
     }

@@ -284,7 +284,9 @@ impl Alignment<'_> {
                 let mut member = Member::new(name, Shape::Type(types));
                 // A member that only moved is what it was.
                 if let Some(old) = self.near.first().and_then(|&t| find(self.before, &fact.name, t)).filter(|old| {
-                    self.near.first().is_some_and(|&t| matches!(&old.shape, Shape::Type(types) if types.get(t).is_some_and(|p| p.value == ty)))
+                    self.near
+                        .first()
+                        .is_some_and(|&t| matches!(&old.shape, Shape::Type(types) if types.get(t).is_some_and(|p| p.value == ty)))
                 }) {
                     (member.doc, member.values, member.leads_to) = (old.doc.clone(), old.values.clone(), old.leads_to.clone());
                 }

@@ -30,7 +30,10 @@ pub fn explain(spec: &mut Spec, place: &Place, types: &Types, entered: &BTreeSet
                 Gap::None if layout.extent.size < facts.size => {
                     if let Some(align) = raising(end(layout), facts.size).filter(|align| *align > layout.extent.align) {
                         place.set(&mut aggregate.align, align);
-                        write::remark(&mut definition.comments, &format!("an alignment of {align} bytes is inferred from the size"));
+                        write::remark(
+                            &mut definition.comments,
+                            &format!("an alignment of {align} bytes is inferred from the size"),
+                        );
                         is_changed = true;
                     }
                 }
@@ -42,7 +45,10 @@ pub fn explain(spec: &mut Spec, place: &Place, types: &Types, entered: &BTreeSet
                     };
                     if is_new && pack > 0 {
                         place.set(&mut aggregate.pack, pack);
-                        write::remark(&mut definition.comments, "the packing is inferred from members below their natural alignment");
+                        write::remark(
+                            &mut definition.comments,
+                            "the packing is inferred from members below their natural alignment",
+                        );
                         is_changed = true;
                     }
                 }
@@ -65,9 +71,9 @@ enum Gap {
 }
 
 /// Looks at members that the target has, which are those of a layout, in order; `base` is where they begin.
-fn first_gap<'m, 'l>(
+fn first_gap<'l>(
     place: &Place,
-    members: &'m mut [Member],
+    members: &mut [Member],
     layout: &'l Aggregate,
     facts: &Offsets,
     base: u64,

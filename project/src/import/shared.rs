@@ -1,6 +1,5 @@
 //! Which members of a structure share bytes.
 
-
 use super::types::Fact;
 use etw_layouts_codegen::spec::Member;
 use std::cmp::Reverse;
@@ -116,7 +115,7 @@ pub fn together(children: &[Member], facts: Vec<Fact>, chosen: &[Option<usize>])
     }
     let part = |part: Vec<usize>| {
         let child = match part[..] {
-            [one] if of[one].is_none() => chosen[one].filter(|&c| !children[c].name.is_none()),
+            [one] if of[one].is_none() => chosen[one].filter(|&c| children[c].name.is_some()),
             _ => most(part.iter().filter_map(|&i| of[i])),
         };
         (child, part.iter().map(|&i| facts[i].clone()).collect())

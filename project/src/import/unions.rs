@@ -111,7 +111,8 @@ pub fn distribute(alternatives: &mut Vec<Vec<Fact>>, facts: Vec<Fact>, start: u6
 pub fn lost(own: &mut Vec<Fact>) -> Vec<Fact> {
     let mut all = Vec::new();
     let is_lost = |own: &[Fact], fact: &Fact| {
-        fact.bits.is_some_and(|(position, _)| position > 0) && !own.iter().any(|other| other.shares_unit(fact) && other.precedes(fact))
+        fact.bits.is_some_and(|(position, _)| position > 0)
+            && !own.iter().any(|other| other.shares_unit(fact) && other.precedes(fact))
     };
     while let Some(at) = own.iter().position(|fact| is_lost(own, fact)) {
         all.push(own.remove(at));

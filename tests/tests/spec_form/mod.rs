@@ -70,7 +70,8 @@ fn formatting_keeps_facts_and_comments() {
 /// A comment for which the form has no place is an error that shows it.
 #[test]
 fn no_comment_is_dropped() {
-    let axis = "architectures = [\"x64\"]\n\n[[version]]\nlabel = \"7\"\nkernels = [\n  { build = \"1.0.7\", module = \"v7\" },\n]\n";
+    let axis =
+        "architectures = [\"x64\"]\n\n[[version]]\nlabel = \"7\"\nkernels = [\n  { build = \"1.0.7\", module = \"v7\" },\n]\n";
     let scalars = include_str!("../../macro/specs/scalars.toml");
     for at in 0..=axis.lines().count() {
         let mut lines: Vec<_> = axis.lines().collect();

@@ -140,7 +140,9 @@ impl Value {
                 let mut lines = vec![String::new()];
                 for (key, value) in pieces {
                     let text = format!("{key} = {},", value.broken(inner, inner + key.chars().count() + 3, 1));
-                    let last = lines.last_mut().filter(|last| !is_nested && inner + last.chars().count() + 1 + text.chars().count() <= WIDTH);
+                    let last = lines
+                        .last_mut()
+                        .filter(|last| !is_nested && inner + last.chars().count() + 1 + text.chars().count() <= WIDTH);
                     match last {
                         Some(line) if line.is_empty() => *line = text,
                         Some(line) => *line += &format!(" {text}"),

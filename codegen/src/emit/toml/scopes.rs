@@ -81,7 +81,8 @@ impl Scopes<'_> {
         // A range that names an architecture has it, whatever others beside it have.
         for (index, scope) in scopes.iter().enumerate() {
             let plain = spelled[index].split(", ").filter(|part| !part.starts_with("no ")).collect::<Vec<_>>().join(", ");
-            let tried: Vec<&str> = (0..spelled.len()).map(|other| if other == index { &plain } else { &spelled[other] } as &str).collect();
+            let tried: Vec<&str> =
+                (0..spelled.len()).map(|other| if other == index { &plain } else { &spelled[other] } as &str).collect();
             if scope.to_string() != plain && self.denotes(&tried, texts, within) {
                 spelled[index] = plain;
             }
@@ -139,7 +140,11 @@ impl Scopes<'_> {
                     if Arch::ALL.iter().any(|arch| scope.speaks_of(*arch)) {
                         let one = Arch::ALL.into_iter().find(|arch| within.iter().all(|t| self.axis.targets[t].arch == *arch))?;
                         let suffix = format!(" {one}");
-                        let plain = scope.to_string().split(", ").map(|part| part.strip_suffix(&suffix).map(str::to_owned)).collect::<Option<Vec<_>>>()?;
+                        let plain = scope
+                            .to_string()
+                            .split(", ")
+                            .map(|part| part.strip_suffix(&suffix).map(str::to_owned))
+                            .collect::<Option<Vec<_>>>()?;
                         pieces.push((key(&plain.join(", ")), Value::Plain(text.clone())));
                     } else {
                         pieces.push((key(&scope.to_string()), Value::Plain(text.clone())));

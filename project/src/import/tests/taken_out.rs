@@ -13,7 +13,8 @@ pub fn taken_out(texts: &Texts, builds: &BTreeSet<Build>) -> Texts {
     let mut spec = layouts(texts).spec;
     let old = spec.axis.clone();
     let path = texts.keys().find(|path| path.ends_with("windows.toml")).expect("an axis");
-    let mut out: Texts = texts.iter().filter(|(path, _)| path.ends_with("scalars.toml")).map(|(p, t)| (p.clone(), t.clone())).collect();
+    let mut out: Texts =
+        texts.iter().filter(|(path, _)| path.ends_with("scalars.toml")).map(|(p, t)| (p.clone(), t.clone())).collect();
     let mut axis = without(&old, builds);
     let reach = old.scope(old.documents.as_deref().expect("how far documents reach")).expect("a scope");
     axis.documents = None;
@@ -94,7 +95,8 @@ fn without(old: &Axis, builds: &BTreeSet<Build>) -> Axis {
         let own: BTreeSet<_> = between.filter(|number| last.is_some_and(|last| *number <= last.number)).collect();
         let listed: BTreeSet<_> = update.kernels.iter().map(|build| build.number).collect();
         let least = update.kernels.last().map_or([0; 3], |last| last.number);
-        let more = own.into_iter().filter(|number| *number > least && !listed.contains(number) && !update.without.contains(number));
+        let more =
+            own.into_iter().filter(|number| *number > least && !listed.contains(number) && !update.without.contains(number));
         update.without.extend(more.collect::<Vec<_>>());
         update.without.sort();
     }
