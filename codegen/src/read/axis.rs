@@ -70,6 +70,8 @@ pub(super) fn read<'a>(reader: &mut Reader, roots: impl Iterator<Item = (usize, 
         reader.file = file;
         group(reader, &table, axis);
     }
+    // The builds of updates may be those of a version that is wrong.
+    updates.retain(|(file, _)| !reader.has_error(*file));
     for (file, table) in updates {
         reader.file = file;
         updates::update(reader, &table, axis);
