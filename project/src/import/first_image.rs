@@ -50,7 +50,6 @@ mod tests {
             label: String::new(),
             producer: String::new(),
             build: Build { number: [10, 0, 17763], revision },
-            label: String::new(),
             arch: Arch::X64,
             pdb: None,
             image: None,
