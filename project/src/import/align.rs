@@ -358,7 +358,7 @@ fn group_of(children: &[Member], facts: &[Fact], last: Option<usize>) -> Option<
 
 /// Notes, once, what symbols leave open about a member.
 pub fn remark(member: &mut Member, note: &str) {
-    super::write::remark(&mut member.comments, note);
+    super::texts::remark(&mut member.comments, note);
 }
 
 /// Every type that members of a name have.

@@ -97,7 +97,6 @@ impl Entering<'_> {
         let mut nameless = BTreeMap::new();
         for name in names {
             let Some(facts) = self.table.types.get(&name) else { continue };
-            definable(&name).and_then(|()| spellable(facts)).map_err(|error| format!("{}: {error}", shown(&name)))?;
             self.definition(&name, facts, near, &mut nameless)?;
             held.insert(name);
         }
@@ -120,6 +119,7 @@ impl Entering<'_> {
         near: &[usize],
         nameless: &mut BTreeMap<String, TypeFacts>,
     ) -> Result<(), String> {
+        definable(name).and_then(|()| spellable(facts)).map_err(|error| format!("{}: {error}", shown(name)))?;
         let known = self.spec.definitions.get(name);
         let mut definition = known.cloned().unwrap_or_else(|| blank(name, facts));
         // Of a new one only those kernels tell anything that it has been entered for.

@@ -2,7 +2,7 @@
 
 use super::align::remark;
 use super::place::Place;
-use super::write;
+use super::texts;
 use etw_layouts_codegen::laid_out;
 use etw_layouts_codegen::layouts::{Aggregate, Type};
 use etw_layouts_codegen::spec::{Body, Member, Shape, Spec};
@@ -30,7 +30,7 @@ pub fn explain(spec: &mut Spec, place: &Place, types: &Types, entered: &BTreeSet
                 Gap::None if layout.extent.size < facts.size => {
                     if let Some(align) = raising(end(layout), facts.size).filter(|align| *align > layout.extent.align) {
                         place.set(&mut aggregate.align, align);
-                        write::remark(
+                        texts::remark(
                             &mut definition.comments,
                             &format!("an alignment of {align} bytes is inferred from the size"),
                         );
@@ -45,7 +45,7 @@ pub fn explain(spec: &mut Spec, place: &Place, types: &Types, entered: &BTreeSet
                     };
                     if is_new && pack > 0 {
                         place.set(&mut aggregate.pack, pack);
-                        write::remark(
+                        texts::remark(
                             &mut definition.comments,
                             "the packing is inferred from members below their natural alignment",
                         );

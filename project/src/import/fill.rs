@@ -8,14 +8,12 @@ use super::enter::{ABSENT, Entering, near};
 use super::explain::explain;
 use super::pass::{embedded, entered};
 use super::place::Place;
-use super::sources;
+use super::texts::{self, Texts};
 use super::types::{by_value, held};
-use super::write::{self, Texts};
 use crate::Error;
 use crate::tables::Table;
 use crate::verify::label::contradict;
 use etw_layouts_codegen::axis::{Axis, TargetSet};
-use etw_layouts_codegen::read_partly;
 use etw_layouts_codegen::spec::{Body, Definition, Member, Shape, Spec};
 use etw_layouts_symbols::Types;
 use std::cmp::Reverse;
@@ -30,19 +28,18 @@ const UNTOLD: &str = "no table of these kernels holds the type";
 ///
 /// Tables that specs cannot say.
 pub fn filled<'a>(texts: &mut Texts, tables: &[&'a Table], names: &[String], folder: &str) -> Result<Vec<&'a Table>, Error> {
-    let read = |texts: &Texts| read_partly(sources(texts.iter())).0;
-    let known = read(texts);
+    let known = texts::spec(texts);
     let known: Vec<&str> = known.definitions.keys().map(String::as_str).collect();
     let new = unspecified(&known, tables.iter().copied(), names);
     let mut rows = Vec::new();
-    while let Some(table) = row(&read(texts).axis, tables, &new) {
+    while let Some(table) = row(&texts::axis(texts)?, tables, &new) {
         if rows.len() == tables.len() {
             return Err(format!("{}: its kernel is no row of the axis", table.source).into());
         }
         entered(texts, table, || tables.iter().copied(), folder)?;
         rows.push(table);
     }
-    let before = read(texts);
+    let before = texts::spec(texts);
     let mut fill = Fill { spec: before.clone(), tables };
     // Of one kernel, the table that tells most comes first.
     let told = |table: &Table| new.iter().filter(|name| table.types.contains_key(*name)).count();
@@ -54,7 +51,7 @@ pub fn filled<'a>(texts: &mut Texts, tables: &[&'a Table], names: &[String], fol
     }
     fill.untold(names);
     fill.unseen();
-    write::changed(texts, &before, &fill.spec, folder)?;
+    texts::changed(texts, &before, &fill.spec, folder);
     Ok(rows)
 }
 

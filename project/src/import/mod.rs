@@ -20,15 +20,15 @@ mod shared;
 mod step;
 #[cfg(test)]
 mod tests;
+mod texts;
 mod types;
 mod unions;
-mod write;
 
 pub use first_image::first_image;
 pub use images::Border;
 pub use plan::{Input, Plan, plan};
 pub use rows::kernel_of;
-pub use write::{MARK, Texts};
+pub use texts::{MARK, Texts};
 
 use self::images::Images;
 use crate::lock::Lock;
@@ -39,7 +39,7 @@ use crate::verify::{Checked, label};
 use crate::{Error, facts, registry, verify};
 use etw_layouts_codegen::axis::{Arch, Build};
 use etw_layouts_codegen::layouts::Layouts;
-use etw_layouts_codegen::{Errors, Sources, nearest};
+use etw_layouts_codegen::nearest;
 use etw_layouts_symbols::{Rules, Wanted};
 use rayon::prelude::*;
 use std::collections::btree_map::Entry;
@@ -351,16 +351,4 @@ fn changes(root: &Path, before: &Texts, plan: &Plan) -> Changes {
     let gone = before.keys().filter(|path| !plan.texts.contains_key(*path));
     let all = new.map(|(path, text)| (path, Some(text.clone()))).chain(gone.map(|path| (path, None)));
     all.map(|(path, text)| (root.join(path), text)).collect()
-}
-
-/// Texts as codegen reads them.
-fn sources<'a>(texts: impl Iterator<Item = (&'a String, &'a String)>) -> Sources {
-    let mut sources = Sources::default();
-    texts.for_each(|(path, text)| sources.add(path.clone(), text.clone()));
-    sources
-}
-
-/// What is wrong with a spec set, as text.
-fn rendered(errors: Errors) -> Error {
-    errors.render(false).into()
 }

@@ -4,13 +4,11 @@ use super::enter::Entering;
 use super::explain::explain;
 use super::place::Place;
 use super::rows::{self, find};
-use super::sources;
+use super::texts::{self, Texts};
 use super::types::by_value;
-use super::write::{self, Texts};
 use crate::Error;
 use crate::tables::Table;
 use etw_layouts_codegen::axis::Arch;
-use etw_layouts_codegen::read_partly;
 use etw_layouts_symbols::Types;
 use std::collections::BTreeSet;
 
@@ -55,9 +53,11 @@ pub fn entered<'a, I: Iterator<Item = &'a Table>>(
     known: impl Fn() -> I,
     folder: &str,
 ) -> Result<(), Error> {
-    let again = find(&read_partly(sources(texts.iter())).0.axis, table.build, table.arch).is_some();
-    rows::entered(texts, table.build, table.arch)?;
-    let before = read_partly(sources(texts.iter())).0;
+    let mut axis = texts::axis(texts)?;
+    let again = find(&axis, table.build, table.arch).is_some();
+    rows::add(&mut axis, table.build, table.arch);
+    texts::enter(texts, &axis)?;
+    let before = texts::spec(texts);
     let axis = &before.axis;
     let target = find(axis, table.build, table.arch).ok_or("the kernel is not on the axis")?;
     let told =
@@ -71,5 +71,6 @@ pub fn entered<'a, I: Iterator<Item = &'a Table>>(
     let mut entering = Entering { spec: &mut spec, place: place.clone(), again, table, embedded: &embedded, around: &around };
     let held = entering.run().map_err(|error| format!("{}, {}-{}: {error}", table.source, table.label, table.arch))?;
     explain(&mut spec, &place, &table.types, &held);
-    write::changed(texts, &before, &spec, folder)
+    texts::changed(texts, &before, &spec, folder);
+    Ok(())
 }

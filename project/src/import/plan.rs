@@ -2,7 +2,7 @@
 //!
 //! One whose layouts are known changes nothing, or says from which revision on they are so (`step.rs`). Any other table passes straight
 //! through (`pass.rs`): it gets its row on the axis (`rows.rs`), its members are given to those of the definitions (`enter.rs`, `align.rs`),
-//! gaps are explained (`explain.rs`), and the definitions that changed are written anew (`write.rs`). Then structures
+//! gaps are explained (`explain.rs`), and the definitions that changed are written anew (`texts.rs`). Then structures
 //! that no spec has are filled in from all tables at once (`fill.rs`). When all tables have passed, the whole is resolved once. A border
 //! that images prove (`images.rs`) is a table like any other.
 
@@ -12,13 +12,12 @@ use super::pass;
 use super::regroup;
 use super::rows;
 use super::step::{self, Step};
-use super::write::Texts;
-use super::{rendered, sources};
+use super::texts::{self, Texts};
 use crate::Error;
 use crate::tables::Table;
 use etw_layouts_codegen::axis::Build;
 use etw_layouts_codegen::layouts::Layouts;
-use etw_layouts_codegen::{MOST_FILES, read, read_partly, resolve};
+use etw_layouts_codegen::MOST_FILES;
 use etw_layouts_symbols::Rules;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -70,8 +69,8 @@ pub fn plan(input: &Input) -> Result<Plan, Error> {
     for (index, &table) in tables.iter().enumerate() {
         let now = match layouts.take() {
             Some(layouts) => Some(layouts),
-            None if has_axis(&texts)? => Some(compiled(&texts)?),
-            None => None,
+            None if texts::axis(&texts)?.kernels.is_empty() => None,
+            None => Some(texts::layouts(&texts)?),
         };
         let known = || input.known.iter().chain(tables[..index].iter().copied());
         match now.as_ref().map_or(Step::Row(table.build), |layouts| step::of(layouts, table, known)) {
@@ -81,7 +80,9 @@ pub fn plan(input: &Input) -> Result<Plan, Error> {
             }
             Step::Border(row) => {
                 if let Some(layouts) = now {
-                    rows::moved(&mut texts, &layouts.spec, row, table.build)?;
+                    let moved = rows::moved(&layouts.spec, row, table.build);
+                    texts::changed(&mut texts, &layouts.spec, &moved, input.folder);
+                    texts::enter(&mut texts, &moved.axis)?;
                 }
                 moved.push([row, table.build]);
                 same.push(table);
@@ -110,12 +111,13 @@ pub fn plan(input: &Input) -> Result<Plan, Error> {
     }
     let mut layouts = match layouts {
         Some(layouts) => layouts,
-        None => compiled(&texts)?,
+        None => texts::layouts(&texts)?,
     };
-    let before = rows::windows(input.texts).map(|path| rows::axis(input.texts, &path))?;
-    let updates = regroup::regrouped(&mut texts, &layouts.spec, &before, input.folder)?;
+    let (regrouped, updates) = regroup::regrouped(&layouts.spec, &texts::axis(input.texts)?);
     if !updates.is_empty() {
-        layouts = compiled(&texts)?;
+        texts::changed(&mut texts, &layouts.spec, &regrouped, input.folder);
+        texts::enter(&mut texts, &regrouped.axis)?;
+        layouts = texts::layouts(&texts)?;
     }
     let target = |table: &&Table| layouts.spec.axis.at(table.build, table.arch);
     let new: BTreeSet<_> = entered.iter().filter_map(target).collect();
@@ -124,14 +126,4 @@ pub fn plan(input: &Input) -> Result<Plan, Error> {
         stated.entry(target(table).ok_or("the kernel is not on the axis")?).or_default().push(table.build);
     }
     Ok(Plan { texts, new: new.into_iter().collect(), same: stated, moved, updates, borders: Vec::new(), layouts })
-}
-
-/// Whether there is a kernel on the axis.
-fn has_axis(texts: &Texts) -> Result<bool, Error> {
-    let path = rows::windows(texts)?;
-    Ok(!read_partly(sources(texts.iter().filter(|(other, _)| **other == path))).0.axis.kernels.is_empty())
-}
-
-fn compiled(texts: &Texts) -> Result<Layouts, Error> {
-    read(sources(texts.iter())).and_then(resolve).map_err(rendered)
 }

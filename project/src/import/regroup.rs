@@ -3,8 +3,6 @@
 //! Windows is serviced as a tree: the same change reaches several builds. Whether a new row of the axis begins an update shows in the specs:
 //! where it does, their ranges are shorter when the update says so.
 
-use super::write::{self, Texts};
-use crate::Error;
 use etw_layouts_codegen::axis::{Axis, Build, Update};
 use etw_layouts_codegen::emit;
 use etw_layouts_codegen::spec::{Definition, Spec};
@@ -16,12 +14,8 @@ const MOST_TRIED: usize = 16;
 /// How many characters an update has to save: less is a coincidence.
 const LEAST: usize = 24;
 
-/// Has new kernels be those of updates where that makes the specs shorter. What changed of the updates, by name.
-///
-/// # Errors
-///
-/// Names that no file can have.
-pub fn regrouped(texts: &mut Texts, spec: &Spec, old: &Axis, folder: &str) -> Result<BTreeSet<String>, Error> {
+/// Has new kernels be those of updates where that makes the specs shorter: the spec, and what changed of the updates, by name.
+pub fn regrouped(spec: &Spec, old: &Axis) -> (Spec, BTreeSet<String>) {
     let is_new = |build: &Build| !old.kernels.iter().any(|kernel| kernel.build == *build);
     let builds = spec.axis.kernels.iter().map(|kernel| kernel.build);
     let is_update = |build: &Build| spec.axis.kernels.iter().any(|kernel| kernel.build.number == build.number && kernel.build < *build);
@@ -58,12 +52,7 @@ pub fn regrouped(texts: &mut Texts, spec: &Spec, old: &Axis, folder: &str) -> Re
             None => break,
         }
     }
-    if !names.is_empty() {
-        write::changed(texts, spec, &best, folder)?;
-        let path = super::rows::windows(texts)?;
-        texts.insert(path, emit::toml::axis(&best.axis));
-    }
-    Ok(names)
+    (best, names)
 }
 
 /// How long the definitions are, and the axis.

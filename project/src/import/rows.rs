@@ -1,11 +1,7 @@
 //! The version axis: the kernels that an import makes rows of.
 
-use super::write::Texts;
-use crate::Error;
 use etw_layouts_codegen::axis::{Arch, Axis, Build, Kernel, Version};
 use etw_layouts_codegen::spec::{Fact, Spec, What};
-use etw_layouts_codegen::syntax::Tree;
-use etw_layouts_codegen::{emit, read_partly};
 
 /// The kernel that a build is: several builds may be one kernel line.
 pub fn kernel_of(build: Build, axis: &Axis) -> Build {
@@ -19,42 +15,8 @@ pub fn find(axis: &Axis, build: Build, arch: Arch) -> Option<usize> {
     axis.targets.iter().position(|t| t.arch == arch && axis.kernels[t.kernel].build == build)
 }
 
-/// The path of the axis.
-///
-/// # Errors
-///
-/// There is none, or one that extends another.
-pub fn windows(texts: &Texts) -> Result<String, Error> {
-    let found = texts.iter().find(|(path, _)| path.rsplit('/').next() == Some("windows.toml"));
-    let (path, text) = found.ok_or("the specs have no windows.toml")?;
-    if Tree::parse(text).0.root().get("extends").is_some() {
-        let help =
-            "let it list all kernels, as specs/windows.toml of etw-layouts does, beside copies of the types that are embedded";
-        return Err(format!("{path} extends the axis of Windows, and import enters kernels into a whole one: {help}").into());
-    }
-    Ok(path.clone())
-}
-
-/// The texts with a kernel on the axis, for an architecture and those that follow it in other kernels of its build.
-///
-/// # Errors
-///
-/// As [`windows`].
-pub fn entered(texts: &mut Texts, build: Build, arch: Arch) -> Result<(), Error> {
-    let path = windows(texts)?;
-    let mut axis = axis(texts, &path);
-    add(&mut axis, build, arch);
-    texts.insert(path, emit::toml::axis(&axis));
-    Ok(())
-}
-
-/// The texts with a kernel that is another revision of its build from now on, wherever they name it.
-///
-/// # Errors
-///
-/// As [`windows`].
-pub fn moved(texts: &mut Texts, spec: &Spec, from: Build, to: Build) -> Result<(), Error> {
-    let path = windows(texts)?;
+/// A spec with a kernel that is another revision of its build from now on, wherever it is named.
+pub fn moved(spec: &Spec, from: Build, to: Build) -> Spec {
     let mut moved = spec.clone();
     for kernel in moved.axis.kernels.iter_mut().filter(|kernel| kernel.build == from) {
         kernel.module = match stem(&kernel.module, from) {
@@ -75,19 +37,11 @@ pub fn moved(texts: &mut Texts, spec: &Spec, from: Build, to: Build) -> Result<(
             }
         });
     }
-    super::write::changed(texts, spec, &moved, "")?;
-    texts.insert(path, emit::toml::axis(&moved.axis));
-    Ok(())
+    moved
 }
 
-/// The axis alone.
-pub fn axis(texts: &Texts, path: &str) -> Axis {
-    let only = texts.iter().filter(|(other, _)| *other == path);
-    // Before the first kernel it is none, and that is all that is wrong with it.
-    read_partly(super::sources(only)).0.axis
-}
-
-fn add(axis: &mut Axis, build: Build, arch: Arch) {
+/// Makes a kernel a row of the axis, for an architecture and those that follow it in other kernels of its build.
+pub fn add(axis: &mut Axis, build: Build, arch: Arch) {
     let with = |of: &[Arch]| Arch::ALL.into_iter().filter(|a| *a == arch || of.contains(a)).collect::<Vec<_>>();
     if let Some(kernel) = axis.kernels.iter_mut().find(|kernel| kernel.build == build) {
         // What an update does not give it, a row of its own does.

@@ -10,7 +10,6 @@ use super::*;
 use etw_layouts_codegen::axis::Axis;
 use etw_layouts_codegen::layouts::{Aggregate, Field, Form, Type};
 use etw_layouts_codegen::spec::{Body, Definition, Kind};
-use etw_layouts_codegen::{read, resolve};
 use etw_layouts_symbols::compare::Difference;
 use etw_layouts_symbols::{Rules, TypeFacts, Types, compare};
 use std::cmp::Reverse;
@@ -57,7 +56,7 @@ fn held(layouts: &Layouts, tables: &[Table]) -> BTreeSet<String> {
 }
 
 fn layouts(texts: &Texts) -> Layouts {
-    read(sources(texts.iter())).and_then(resolve).unwrap_or_else(|errors| panic!("{}", errors.render(false)))
+    texts::layouts(texts).unwrap_or_else(|error| panic!("{error}"))
 }
 
 fn imported(texts: &Texts, known: &[Table], new: &[Table]) -> Plan {
@@ -216,7 +215,7 @@ fn unneeded(before: &Texts, after: &Plan) {
     let axis = after.texts.iter().filter(|(path, _)| path.ends_with("windows.toml"));
     let texts: Texts = before.iter().chain(axis).map(|(path, text)| (path.clone(), text.clone())).collect();
     // Where a range ends before the new kernel, the specs may be incomplete for it; then nothing can be said.
-    let Ok(inherited) = read(sources(texts.iter())).and_then(resolve) else { return };
+    let Ok(inherited) = texts::layouts(&texts) else { return };
     for definition in inherited.spec.definitions.values() {
         let name = definition.name.value.as_str();
         let path = &inherited.spec.sources.file(definition.name.span).path;

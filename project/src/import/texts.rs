@@ -1,10 +1,13 @@
-//! Definitions as files.
+//! Spec texts: read, and written where an import changed what they say.
 
-use super::types::definable;
 use crate::Error;
+use etw_layouts_codegen::axis::Axis;
 use etw_layouts_codegen::emit;
 use etw_layouts_codegen::emit::rust::is_device;
+use etw_layouts_codegen::layouts::Layouts;
 use etw_layouts_codegen::spec::Spec;
+use etw_layouts_codegen::syntax::Tree;
+use etw_layouts_codegen::{Errors, Sources, read, read_partly, resolve};
 use std::collections::BTreeMap;
 
 /// Spec texts by their paths.
@@ -12,6 +15,52 @@ pub type Texts = BTreeMap<String, String>;
 
 /// How a line begins by which import says what symbols leave open.
 pub const MARK: &str = "# import: ";
+
+/// What the texts say, without what is wrong in them: before the first kernel is entered there is no axis.
+pub fn spec(texts: &Texts) -> Spec {
+    read_partly(sources(texts.iter())).0
+}
+
+/// The axis alone.
+///
+/// # Errors
+///
+/// As [`windows`].
+pub fn axis(texts: &Texts) -> Result<Axis, Error> {
+    let path = windows(texts)?;
+    Ok(read_partly(sources(texts.iter().filter(|(other, _)| **other == path))).0.axis)
+}
+
+/// The layouts of the texts.
+///
+/// # Errors
+///
+/// What is wrong in them.
+pub fn layouts(texts: &Texts) -> Result<Layouts, Error> {
+    read(sources(texts.iter())).and_then(resolve).map_err(rendered)
+}
+
+/// Writes the axis.
+///
+/// # Errors
+///
+/// As [`windows`].
+pub fn enter(texts: &mut Texts, axis: &Axis) -> Result<(), Error> {
+    texts.insert(windows(texts)?, emit::toml::axis(axis));
+    Ok(())
+}
+
+/// Writes those definitions that an import changed: the others stay as they are, byte for byte.
+pub fn changed(texts: &mut Texts, before: &Spec, after: &Spec, folder: &str) {
+    for (name, definition) in &after.definitions {
+        let text = emit::toml::definition(after, definition);
+        match before.definitions.get(name) {
+            None => drop(texts.insert(home(name, folder), text)),
+            Some(old) if text == emit::toml::definition(before, old) => {}
+            Some(old) => drop(texts.insert(before.sources.file(old.name.span).path.clone(), text)),
+        }
+    }
+}
 
 /// Says in a comment, once, what symbols leave open.
 pub fn remark(comments: &mut Vec<String>, note: &str) {
@@ -21,20 +70,20 @@ pub fn remark(comments: &mut Vec<String>, note: &str) {
     }
 }
 
-/// Writes those definitions that an import changed: the others stay as they are, byte for byte.
-pub fn changed(texts: &mut Texts, before: &Spec, after: &Spec, folder: &str) -> Result<(), Error> {
-    for (name, definition) in &after.definitions {
-        let Some(old) = before.definitions.get(name) else {
-            definable(name)?;
-            texts.insert(home(name, folder), emit::toml::definition(after, definition));
-            continue;
-        };
-        let text = emit::toml::definition(after, definition);
-        if text != emit::toml::definition(before, old) {
-            texts.insert(before.sources.file(old.name.span).path.clone(), text);
-        }
+/// The path of the axis.
+///
+/// # Errors
+///
+/// There is none, or one that extends another.
+fn windows(texts: &Texts) -> Result<String, Error> {
+    let found = texts.iter().find(|(path, _)| path.rsplit('/').next() == Some("windows.toml"));
+    let (path, text) = found.ok_or("the specs have no windows.toml")?;
+    if Tree::parse(text).0.root().get("extends").is_some() {
+        let help =
+            "let it list all kernels, as specs/windows.toml of etw-layouts does, beside copies of the types that are embedded";
+        return Err(format!("{path} extends the axis of Windows, and import enters kernels into a whole one: {help}").into());
     }
-    Ok(())
+    Ok(path.clone())
 }
 
 /// The path of a new definition.
@@ -44,4 +93,16 @@ fn home(name: &str, folder: &str) -> String {
     // No type is called so: no name has a hyphen.
     let suffix = if is_device(&name.to_ascii_uppercase()) { "-type" } else { "" };
     format!("{folder}/{}/{name}{suffix}.toml", if tracing { "etw" } else { "nt" })
+}
+
+/// Texts as codegen reads them.
+fn sources<'a>(texts: impl Iterator<Item = (&'a String, &'a String)>) -> Sources {
+    let mut sources = Sources::default();
+    texts.for_each(|(path, text)| sources.add(path.clone(), text.clone()));
+    sources
+}
+
+/// What is wrong with a spec set, as text.
+fn rendered(errors: Errors) -> Error {
+    errors.render(false).into()
 }

@@ -1,11 +1,10 @@
 //! Specs as they were before some kernels were known.
 
-use super::super::sources;
-use super::super::write::Texts;
+use super::super::texts::{self, Texts};
 use super::{find, layouts};
 use etw_layouts_codegen::axis::{Arch, Axis, Build, TargetSet};
 use etw_layouts_codegen::spec::{Body, Erratum, Member, Shape, ValuesKind, What};
-use etw_layouts_codegen::{emit, read_partly};
+use etw_layouts_codegen::emit;
 use std::collections::BTreeSet;
 
 /// The specs without some kernels: neither on the axis nor in any range, and without what no layout depends on and no symbols can give back.
@@ -19,7 +18,7 @@ pub fn taken_out(texts: &Texts, builds: &BTreeSet<Build>) -> Texts {
     let reach = old.scope(old.documents.as_deref().expect("how far documents reach")).expect("a scope");
     axis.documents = None;
     out.insert(path.clone(), emit::toml::axis(&axis));
-    let read = |out: &Texts| read_partly(sources(out.iter())).0.axis;
+    let read = |out: &Texts| texts::spec(out).axis;
     axis.documents = Some(ended(&old, &read(&out), &reach));
     out.insert(path.clone(), emit::toml::axis(&axis));
     spec.axis = read(&out);
