@@ -63,7 +63,7 @@ fn a_kernel_that_changes_seven_structures() {
 
 /// A type that is another at the kernel after a row alone.
 fn other_type(row: &Row, ty: &str, other: &str) -> String {
-    format!("type = {{ \"..{}\" = \"{ty}\", \"{}\" = \"{other}\", \"1511..\" = \"{ty}\" }}", row.build, row.next())
+    format!("type = {{ \"..{}\" = \"{ty}\", \"{}\" = \"{other}\", \"10.0.10240.17770..\" = \"{ty}\" }}", row.build, row.next())
 }
 
 /// The specs, by path.

@@ -565,8 +565,8 @@ runtime::tokens! {
 
 runtime::tokens! {
     ETW_HASH_BUCKET {
-        ListHead LIST_HEAD, "6.1.7601.24000..";
-        BucketLock BUCKET_LOCK: EX_PUSH_LOCK, "6.1.7601.24000..";
+        ListHead LIST_HEAD, "6.1.7601.23418..";
+        BucketLock BUCKET_LOCK: EX_PUSH_LOCK, "6.1.7601.23418..";
     }
 }
 

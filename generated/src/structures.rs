@@ -647,20 +647,20 @@ pub static ETW_GUID_ENTRY: Structure<members::ETW_GUID_ENTRY::Type> = Structure 
 
 /// The GUIDs that share a hash, of a silo, or before there were silos of the kernel. Groups of providers came by updates to Windows 7 and 8.1, and with them a third list: the table of all buckets has the size for it there.
 ///
-/// No symbol data confirms it in `6.1.7601.24000..10.0`: public kernel symbols hold the type from Windows 10 version 1511 on.
+/// No symbol data confirms it in `6.1.7601.23418..10.0`: public kernel symbols hold the type from Windows 10 version 1511 on.
 pub static ETW_HASH_BUCKET: Structure<members::ETW_HASH_BUCKET::Type> = Structure {
     name: "ETW_HASH_BUCKET",
     axis: &AXIS,
     registry: &REGISTRY,
     held: &[0xfffffff1ffefffc0, 0x1fff],
     changes: &[
+        Change::layout(Build::new(6, 1, 7601, 23418), X64, <ETW_HASH_BUCKET_6_1_7601_23418_x64 as Described>::LAYOUT.layout()),
         Change::layout(Build::new(6, 1, 7601, 24000), X86, <ETW_HASH_BUCKET_6_1_7601_24000_x86 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(6, 1, 7601, 24000), X64, <ETW_HASH_BUCKET_6_1_7601_24000_x64 as Described>::LAYOUT.layout()),
         Change::layout(Build::new(6, 2, 9200, 16384), X86, <ETW_HASH_BUCKET_6_2_x86 as Described>::LAYOUT.layout()),
         Change::layout(Build::new(6, 2, 9200, 16384), X64, <ETW_HASH_BUCKET_6_2_x64 as Described>::LAYOUT.layout()),
         Change::layout(Build::new(6, 3, 9600, 19913), X86, <ETW_HASH_BUCKET_6_1_7601_24000_x86 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(6, 3, 9600, 19913), X64, <ETW_HASH_BUCKET_6_1_7601_24000_x64 as Described>::LAYOUT.layout()),
-        Change::layout(Build::new(10, 0, 16299, 15), Arm64, <ETW_HASH_BUCKET_6_1_7601_24000_x64 as Described>::LAYOUT.layout()),
+        Change::layout(Build::new(6, 3, 9600, 19913), X64, <ETW_HASH_BUCKET_6_1_7601_23418_x64 as Described>::LAYOUT.layout()),
+        Change::layout(Build::new(10, 0, 16299, 15), Arm64, <ETW_HASH_BUCKET_6_1_7601_23418_x64 as Described>::LAYOUT.layout()),
     ],
     of: PhantomData,
 };

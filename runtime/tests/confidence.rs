@@ -106,7 +106,7 @@ const CASES: &[(&str, Arch, &str, &[usize], &str)] = &[
     ("10.0.200.5", Arch::X64, "documented", &[0xA], "no symbols of this build were examined"),
     ("10.0.200.1", Arch::X64, "documented", &[0xA], "no symbols of this build were examined"),
     ("10.0.100.15", Arch::X64, "between", &[0xA], "the examined builds 10.0.100.10 and 10.0.100.20 have the same layout"),
-    ("10.0.100.30", Arch::X64, "uncertain", &[0xA, 0xB], "10.0.100.20 and 10.0.100.50, the nearest known builds, have different"),
+    ("10.0.100.30", Arch::X64, "uncertain", &[0xA, 0xB], "10.0.100.20 and 10.0.100.40, the nearest known builds, have different"),
     ("10.0.100.45", Arch::X64, "uncertain", &[0xB, 0xA], "10.0.100.20 and 10.0.100.50, the nearest known builds, have different"),
     // What came to the next release may have come to this one, too.
     ("10.0.100.51", Arch::X64, "uncertain", &[0xB, 0xA], "10.0.100.50 and 10.0.200.5,"),
@@ -206,7 +206,7 @@ fn the_nearest_examined_build_counts() {
                 (20, "verified (PDB)", [None, None]),
                 (25, "between", [Some(20), Some(30)]),
                 (30, "verified (converted symbols)", [None, None]),
-                (35, "uncertain", [Some(30), Some(50)]),
+                (35, "uncertain", [Some(30), Some(40)]),
                 (60, "uncertain", [Some(50), Some(5)]),
             ];
             for (revision, expected, neighbours) in cases {

@@ -29,9 +29,8 @@ fn a_new_kernel_is_a_row_and_what_is_otherwise_in_it() {
     // Below which line each row goes, what it names, and the kernel that it follows.
     let mut rows = Vec::new();
     let axis_text = &project.spec.sources.file(axis.kernels[0].span).text;
-    let is_row = |build: &Build| !axis.updates.iter().any(|update| update.kernels.contains(build));
     for before in (0..axis.versions.len()).map(last) {
-        let mut rows_of = axis.kernels.iter().filter(|kernel| kernel.version == before.version && is_row(&kernel.build));
+        let mut rows_of = axis.kernels.iter().filter(|kernel| kernel.version == before.version && !kernel.of_update);
         let place = project.spec.sources.place(rows_of.next_back().expect("a row").span);
         let line: usize = place.rsplit(':').nth(1).and_then(|line| line.parse().ok()).expect("path:line:column");
         // A row may go on in further lines.

@@ -274,9 +274,9 @@ fn side_by_side(chromium: &str, folder: &Folder) {
         rows.flatten().map(Value::from).collect()
     };
     assert_eq!([&page["gone"], &page["new"]], [&Value::from(with("-")), &Value::from(with("+"))]);
-    let way = "10.0.19041.1415-x64, which has the layouts of 10.0.19041.985-x64: proven. 10.0.22000.434-x64: symbols of this very kernel \
-               confirm it. Changed with 10.0.19569, 10.0.20348.350, 10.0.22000.1, 10.0.22000.434. Undone, or in updates of another \
-               build: what changed with 10.0.19041.1466, 10.0.20348.469. Of any two kernels";
+    let way = "10.0.19041.1415-x64, which has the layouts of 10.0.19041.985-x64: verified (PDB). 10.0.22000.434-x64: verified against \
+               the symbols of this build. Changed with 10.0.19569, 10.0.20348.288, 10.0.22000.1, 10.0.22000.434. Undone, or in updates \
+               of another build: what changed with 10.0.19041.1466, 10.0.20348.469. Of any two kernels";
     assert_eq!(page["way"], way);
     assert_eq!(page["links"][3], "#a=10.0.22000.1-x64&b=10.0.22000.434-x64");
     causes(chromium, folder, &text);

@@ -135,12 +135,17 @@ pub fn root() -> PathBuf {
 
 /// A shipped table, of several kernels.
 pub fn shipped() -> String {
-    table_of("10.0.19041.985-x64.facts")
+    table_of("10.0.19041.985 x64")
 }
 
-/// The text of a shipped table.
-pub fn table_of(file: &str) -> String {
-    fs::read_to_string(root().join("facts").join(file)).expect("a shipped table")
+/// The text of the shipped table that a kernel is in, not a converted one if there is another.
+pub fn table_of(kernel: &str) -> String {
+    let files = fs::read_dir(root().join("facts")).expect("the facts").map(|file| file.expect("a file").path());
+    let mut files: Vec<_> = files.filter(|path| path.extension().is_some_and(|extension| extension == "facts")).collect();
+    files.sort_by_key(|path| (path.to_string_lossy().contains("-converted"), path.clone()));
+    let texts = files.iter().map(|path| fs::read_to_string(path).expect("a shipped table"));
+    let of_kernel = |text: &String| text.contains(&format!("\nkernel {kernel} ")) && text.contains("\nstruct ");
+    texts.into_iter().find(of_kernel).unwrap_or_else(|| panic!("a table of {kernel}"))
 }
 
 /// A temporary folder that goes away with what is in it, also when the test fails.

@@ -4,8 +4,8 @@ use crate::contract::{Folder, etw, root, table_of};
 use serde_json::Value;
 
 /// A shipped table under the name of another kernel.
-fn relabelled(file: &str, label: &str) -> String {
-    let table = table_of(file);
+fn relabelled(kernel: &str, label: &str) -> String {
+    let table = table_of(kernel);
     let types = table.find("\nstruct ").expect("a type");
     let head: Vec<_> = table[..types].lines().filter(|line| !line.starts_with("kernel ") && !line.starts_with(' ')).collect();
     format!("{}\nkernel {label} -{}", head.join("\n"), &table[types..])
@@ -14,28 +14,28 @@ fn relabelled(file: &str, label: &str) -> String {
 /// A table, its label, and whose layouts it has, if the label must be wrong.
 const CASES: [(&str, &str, Option<&str>); 12] = [
     // Symbols of the kernel that is claimed were read, or of updates before and after it.
-    ("10.0.17763.379-x64.facts", "10.0.19041.329 x64", Some("10.0.17763.107-x64")),
-    ("10.0.19041.3324-x64.facts", "10.0.17763.379 x64", Some("10.0.19041.3324-x64")),
-    ("10.0.19041.3324-x64.facts", "10.0.19045.2130 x64", Some("10.0.19041.3324-x64")),
-    ("6.3.9600.16384-x86-converted.facts", "6.2.9200.16384 x86", Some("6.3.9600.16384-x86")),
-    ("10.0.17134.1-x86-converted.facts", "10.0.17134.1 x64", Some("10.0.17134.1-x86")),
+    ("10.0.17763.379 x64", "10.0.19041.329 x64", Some("10.0.17763.107-x64")),
+    ("10.0.19041.3324 x64", "10.0.17763.379 x64", Some("10.0.19041.3324-x64")),
+    ("10.0.19041.3324 x64", "10.0.19045.2130 x64", Some("10.0.19041.3324-x64")),
+    ("6.3.9600.16384 x86", "6.2.9200.16384 x86", Some("6.3.9600.16384-x86")),
+    ("10.0.17134.1 x86", "10.0.17134.1 x64", Some("10.0.17134.1-x86")),
     // Only converted tables were read of the updates before and after it.
-    ("10.0.17134.1-x86-converted.facts", "10.0.19041.600 x86", Some("10.0.17134.1-x86")),
+    ("10.0.17134.1 x86", "10.0.19041.600 x86", Some("10.0.17134.1-x86")),
     // Nobody has seen these kernels, and a neighbour's layouts may well be theirs.
-    ("10.0.19041.3324-x64.facts", "10.0.26100.65000 x64", None),
-    ("10.0.22000.348-x64.facts", "10.0.21996.1 x64", None),
-    ("6.1.7601.24540-x64.facts", "6.1.7601.24300 x64", None),
-    ("10.0.19041.264-x64-converted.facts", "10.0.18300.1 x64", None),
+    ("10.0.19041.3324 x64", "10.0.26100.65000 x64", None),
+    ("10.0.22000.348 x64", "10.0.21996.1 x64", None),
+    ("6.1.7601.24540 x64", "6.1.7601.24300 x64", None),
+    ("10.0.19041.264 x64", "10.0.18300.1 x64", None),
     // The label is right.
-    ("10.0.19041.1415-x64.facts", "10.0.19045.1415 x64", None),
-    ("10.0.19041.3324-x64.facts", "10.0.19041.3400 x64", None),
+    ("10.0.19041.1415 x64", "10.0.19045.1415 x64", None),
+    ("10.0.19041.3324 x64", "10.0.19041.3400 x64", None),
 ];
 
 #[test]
 fn a_table_that_is_labelled_as_another_kernels_is_reported() {
     let folder = Folder::new();
-    for (file, label, of) in CASES {
-        let table = folder.file("table.facts", &relabelled(file, label));
+    for (kernel, label, of) in CASES {
+        let table = folder.file("table.facts", &relabelled(kernel, label));
         let verified = etw(&["verify", "--symbols", &table]);
         let text = String::from_utf8_lossy(&verified.stdout);
         let output = etw(&["verify", "--symbols", &table, "--format", "json"]);
@@ -71,14 +71,14 @@ fn a_table_that_is_labelled_as_another_kernels_is_reported() {
 #[test]
 fn facts_of_another_kernel_are_noted() {
     let folder = Folder::new();
-    for (file, label, of) in [
-        ("10.0.18362.720-x64.facts", "10.0.18326.1", Some("10.0.18362.720")),
-        ("10.0.17763.379-x64.facts", "10.0.26100.65000", Some("10.0.17763.379")),
+    for (kernel, label, of) in [
+        ("10.0.18362.720 x64", "10.0.18326.1", Some("10.0.18362.720")),
+        ("10.0.17763.379 x64", "10.0.26100.65000", Some("10.0.17763.379")),
         // The kernel before it has the same.
-        ("10.0.18362.720-x64.facts", "10.0.18362.840", None),
-        ("10.0.19041.1826-x64.facts", "10.0.19045.3000", None),
+        ("10.0.18362.720 x64", "10.0.18362.840", None),
+        ("10.0.19041.1826 x64", "10.0.19045.3000", None),
     ] {
-        let table = folder.file("table.facts", &relabelled(file, &format!("{label} x64")));
+        let table = folder.file("table.facts", &relabelled(kernel, &format!("{label} x64")));
         let imported = etw(&["import", "--dry-run", &table]);
         let said = String::from_utf8_lossy(&imported.stdout);
         let note = of.map(|of| format!("{label}-x64: note: facts equal {of}'s; see whether the label is right\n"));
@@ -92,7 +92,7 @@ fn facts_of_another_kernel_are_noted() {
 #[test]
 fn a_table_of_no_known_kernel_is_not_labelled_wrongly() {
     let folder = Folder::new();
-    let table = relabelled("10.0.17763.379-x64.facts", "10.0.19041.329 x64");
+    let table = relabelled("10.0.17763.379 x64", "10.0.19041.329 x64");
     let table = folder.file("table.facts", &table.replacen("struct WMI_BUFFER_HEADER 0x", "struct WMI_BUFFER_HEADER 0x1", 1));
     let output = etw(&["verify", "--symbols", &table]);
     let text = String::from_utf8_lossy(&output.stdout);
@@ -104,7 +104,7 @@ fn a_table_of_no_known_kernel_is_not_labelled_wrongly() {
 fn a_refusal_names_the_build_as_written() {
     let folder = Folder::new();
     let table = |name: &str, label: &str, [old, new]: [&str; 2]| {
-        let table = relabelled("10.0.19041.329-x64.facts", label);
+        let table = relabelled("10.0.19041.329 x64", label);
         assert!(table.contains(old), "{old}");
         folder.file(name, &table.replacen(old, new, 1))
     };
@@ -129,7 +129,7 @@ fn a_refusal_names_the_build_as_written() {
 #[test]
 fn a_pdb_that_the_facts_know_is_no_other_kernels() {
     let folder = Folder::new();
-    let shipped = table_of("10.0.22000.348-x64.facts");
+    let shipped = table_of("10.0.22000.348 x64");
     let line = shipped.lines().find(|line| line.starts_with("kernel 10.0.22000.348 ")).expect("a kernel");
     let types = &shipped[shipped.find("\nstruct ").expect("a type")..];
     let head = shipped.lines().take_while(|line| !line.starts_with("kernel ")).collect::<Vec<_>>().join("\n");

@@ -66,7 +66,7 @@ runtime::layout! {
         0x00 EtwpSecurityProviderGuidEntry: ETW_GUID_ENTRY_1511_x64 = "ETW_GUID_ENTRY", "from symbols. The provider Microsoft-Windows-Security-Auditing.";
         0x190 EtwpLoggerRundown: [runtime::Ptr64; 64] = "EX_RUNDOWN_REF_CACHE_AWARE * [64]", "from symbols. For each session what keeps it from being freed while it is in use.\n\nErratum, 1511..1703: the document's type is EX\\_RUNDOWN\\_REF\\_CACHE\\_AWARE \\[0x10\\], symbols show EX\\_RUNDOWN\\_REF\\_CACHE\\_AWARE \\* \\[64\\].";
         0x390 WmipLoggerContext: [runtime::Ptr64; 64] = "WMI_LOGGER_CONTEXT * [64]", "from symbols. The sessions, by number.";
-        0x590 EtwpGuidHashTable: [ETW_HASH_BUCKET_6_1_7601_24000_x64; 64] = "ETW_HASH_BUCKET [64]", "from symbols. The GUIDs of providers, by a hash of them.";
+        0x590 EtwpGuidHashTable: [ETW_HASH_BUCKET_6_1_7601_23418_x64; 64] = "ETW_HASH_BUCKET [64]", "from symbols. The GUIDs of providers, by a hash of them.";
         0x1390 EtwpSecurityLoggers: [u16; 8] = "USHORT [8]", "from symbols. Sessions that record security events, by their identifiers.";
         0x13a0 EtwpSecurityProviderEnableMask: u8 = "UCHAR", "from symbols. Which of EtwpSecurityLoggers record them, a bit each.";
         0x13a1 EtwpShutdownInProgress: u8 = "BOOLEAN", "from symbols. Nonzero once the silo shuts down.";
@@ -100,7 +100,7 @@ runtime::layout! {
         0x00 EtwpSecurityProviderGuidEntry: ETW_GUID_ENTRY_1607_x64 = "ETW_GUID_ENTRY", "from symbols. The provider Microsoft-Windows-Security-Auditing.";
         0x190 EtwpLoggerRundown: [runtime::Ptr64; 64] = "EX_RUNDOWN_REF_CACHE_AWARE * [64]", "from symbols. For each session what keeps it from being freed while it is in use.\n\nErratum, 1511..1703: the document's type is EX\\_RUNDOWN\\_REF\\_CACHE\\_AWARE \\[0x10\\], symbols show EX\\_RUNDOWN\\_REF\\_CACHE\\_AWARE \\* \\[64\\].";
         0x390 WmipLoggerContext: [runtime::Ptr64; 64] = "WMI_LOGGER_CONTEXT * [64]", "from symbols. The sessions, by number.";
-        0x590 EtwpGuidHashTable: [ETW_HASH_BUCKET_6_1_7601_24000_x64; 64] = "ETW_HASH_BUCKET [64]", "from symbols. The GUIDs of providers, by a hash of them.";
+        0x590 EtwpGuidHashTable: [ETW_HASH_BUCKET_6_1_7601_23418_x64; 64] = "ETW_HASH_BUCKET [64]", "from symbols. The GUIDs of providers, by a hash of them.";
         0x1390 EtwpSecurityLoggers: [u16; 8] = "USHORT [8]", "from symbols. Sessions that record security events, by their identifiers.";
         0x13a0 EtwpSecurityProviderEnableMask: u8 = "UCHAR", "from symbols. Which of EtwpSecurityLoggers record them, a bit each.";
         0x13a1 EtwpShutdownInProgress: u8 = "BOOLEAN", "from symbols. Nonzero once the silo shuts down.";
@@ -143,7 +143,7 @@ runtime::layout! {
         0x08 EtwpSecurityProviderGuidEntry: ETW_GUID_ENTRY_1607_x64 = "ETW_GUID_ENTRY", "from symbols. The provider Microsoft-Windows-Security-Auditing.";
         0x198 EtwpLoggerRundown: [runtime::Ptr64; 64] = "EX_RUNDOWN_REF_CACHE_AWARE * [64]", "from symbols. For each session what keeps it from being freed while it is in use.\n\nErratum, 1511..1703: the document's type is EX\\_RUNDOWN\\_REF\\_CACHE\\_AWARE \\[0x10\\], symbols show EX\\_RUNDOWN\\_REF\\_CACHE\\_AWARE \\* \\[64\\].";
         0x398 WmipLoggerContext: [runtime::Ptr64; 64] = "WMI_LOGGER_CONTEXT * [64]", "from symbols. The sessions, by number.";
-        0x598 EtwpGuidHashTable: [ETW_HASH_BUCKET_6_1_7601_24000_x64; 64] = "ETW_HASH_BUCKET [64]", "from symbols. The GUIDs of providers, by a hash of them.";
+        0x598 EtwpGuidHashTable: [ETW_HASH_BUCKET_6_1_7601_23418_x64; 64] = "ETW_HASH_BUCKET [64]", "from symbols. The GUIDs of providers, by a hash of them.";
         0x1398 EtwpSecurityLoggers: [u16; 8] = "USHORT [8]", "from symbols. Sessions that record security events, by their identifiers.";
         0x13a8 EtwpSecurityProviderEnableMask: u8 = "UCHAR", "from symbols. Which of EtwpSecurityLoggers record them, a bit each.";
         0x13a9 _padding13A9: [u8; 3], "padding.";
@@ -198,7 +198,7 @@ runtime::layout! {
         0x10 EtwpSecurityProviderGuidEntry: ETW_GUID_ENTRY_1607_x64 = "ETW_GUID_ENTRY", "from symbols. The provider Microsoft-Windows-Security-Auditing.";
         0x1a0 EtwpLoggerRundown: runtime::Ptr64 = "EX_RUNDOWN_REF_CACHE_AWARE **", "from symbols. For each session what keeps it from being freed while it is in use.\n\nErratum, 1709..: the document's type is EX\\_RUNDOWN\\_REF\\_CACHE\\_AWARE \\[0x10\\], symbols show EX\\_RUNDOWN\\_REF\\_CACHE\\_AWARE \\*\\*.";
         0x1a8 EtwpLoggerContext: runtime::Ptr64 = "WMI_LOGGER_CONTEXT **", "from symbols. The sessions, MaxLoggers of them, by number.";
-        0x1b0 EtwpGuidHashTable: [ETW_HASH_BUCKET_6_1_7601_24000_x64; 64] = "ETW_HASH_BUCKET [64]", "from symbols. The GUIDs of providers, by a hash of them.";
+        0x1b0 EtwpGuidHashTable: [ETW_HASH_BUCKET_6_1_7601_23418_x64; 64] = "ETW_HASH_BUCKET [64]", "from symbols. The GUIDs of providers, by a hash of them.";
         0xfb0 EtwpSecurityLoggers: [u16; 8] = "USHORT [8]", "from symbols. Sessions that record security events, by their identifiers.";
         0xfc0 EtwpSecurityProviderEnableMask: u8 = "UCHAR", "from symbols. Which of EtwpSecurityLoggers record them, a bit each.";
         0xfc1 _paddingFC1: [u8; 3], "padding.";
@@ -261,7 +261,7 @@ runtime::layout! {
         0x18 EtwpSecurityProviderGuidEntry: ETW_GUID_ENTRY_1607_x64 = "ETW_GUID_ENTRY", "from symbols. The provider Microsoft-Windows-Security-Auditing.";
         0x1a8 EtwpLoggerRundown: runtime::Ptr64 = "EX_RUNDOWN_REF_CACHE_AWARE **", "from symbols. For each session what keeps it from being freed while it is in use.\n\nErratum, 1709..: the document's type is EX\\_RUNDOWN\\_REF\\_CACHE\\_AWARE \\[0x10\\], symbols show EX\\_RUNDOWN\\_REF\\_CACHE\\_AWARE \\*\\*.";
         0x1b0 EtwpLoggerContext: runtime::Ptr64 = "WMI_LOGGER_CONTEXT **", "from symbols. The sessions, MaxLoggers of them, by number.";
-        0x1b8 EtwpGuidHashTable: [ETW_HASH_BUCKET_6_1_7601_24000_x64; 64] = "ETW_HASH_BUCKET [64]", "from symbols. The GUIDs of providers, by a hash of them.";
+        0x1b8 EtwpGuidHashTable: [ETW_HASH_BUCKET_6_1_7601_23418_x64; 64] = "ETW_HASH_BUCKET [64]", "from symbols. The GUIDs of providers, by a hash of them.";
         0xfb8 EtwpSecurityLoggers: [u16; 8] = "USHORT [8]", "from symbols. Sessions that record security events, by their identifiers.";
         0xfc8 EtwpSecurityProviderEnableMask: u8 = "UCHAR", "from symbols. Which of EtwpSecurityLoggers record them, a bit each.";
         0xfc9 _paddingFC9: [u8; 3], "padding.";
@@ -328,7 +328,7 @@ runtime::layout! {
         0x18 EtwpSecurityProviderGuidEntry: ETW_GUID_ENTRY_10_0_17763_1075_x64 = "ETW_GUID_ENTRY", "from symbols. The provider Microsoft-Windows-Security-Auditing.";
         0x1c0 EtwpLoggerRundown: runtime::Ptr64 = "EX_RUNDOWN_REF_CACHE_AWARE **", "from symbols. For each session what keeps it from being freed while it is in use.\n\nErratum, 1709..: the document's type is EX\\_RUNDOWN\\_REF\\_CACHE\\_AWARE \\[0x10\\], symbols show EX\\_RUNDOWN\\_REF\\_CACHE\\_AWARE \\*\\*.";
         0x1c8 EtwpLoggerContext: runtime::Ptr64 = "WMI_LOGGER_CONTEXT **", "from symbols. The sessions, MaxLoggers of them, by number.";
-        0x1d0 EtwpGuidHashTable: [ETW_HASH_BUCKET_6_1_7601_24000_x64; 64] = "ETW_HASH_BUCKET [64]", "from symbols. The GUIDs of providers, by a hash of them.";
+        0x1d0 EtwpGuidHashTable: [ETW_HASH_BUCKET_6_1_7601_23418_x64; 64] = "ETW_HASH_BUCKET [64]", "from symbols. The GUIDs of providers, by a hash of them.";
         0xfd0 EtwpSecurityLoggers: [u16; 8] = "USHORT [8]", "from symbols. Sessions that record security events, by their identifiers.";
         0xfe0 EtwpSecurityProviderEnableMask: u8 = "UCHAR", "from symbols. Which of EtwpSecurityLoggers record them, a bit each.";
         0xfe1 _paddingFE1: [u8; 3], "padding.";
@@ -397,7 +397,7 @@ runtime::layout! {
         0x18 EtwpSecurityProviderGuidEntry: ETW_GUID_ENTRY_1607_x64 = "ETW_GUID_ENTRY", "from symbols. The provider Microsoft-Windows-Security-Auditing.";
         0x1a8 EtwpLoggerRundown: runtime::Ptr64 = "EX_RUNDOWN_REF_CACHE_AWARE **", "from symbols. For each session what keeps it from being freed while it is in use.\n\nErratum, 1709..: the document's type is EX\\_RUNDOWN\\_REF\\_CACHE\\_AWARE \\[0x10\\], symbols show EX\\_RUNDOWN\\_REF\\_CACHE\\_AWARE \\*\\*.";
         0x1b0 EtwpLoggerContext: runtime::Ptr64 = "WMI_LOGGER_CONTEXT **", "from symbols. The sessions, MaxLoggers of them, by number.";
-        0x1b8 EtwpGuidHashTable: [ETW_HASH_BUCKET_6_1_7601_24000_x64; 64] = "ETW_HASH_BUCKET [64]", "from symbols. The GUIDs of providers, by a hash of them.";
+        0x1b8 EtwpGuidHashTable: [ETW_HASH_BUCKET_6_1_7601_23418_x64; 64] = "ETW_HASH_BUCKET [64]", "from symbols. The GUIDs of providers, by a hash of them.";
         0xfb8 EtwpSecurityLoggers: [u16; 8] = "USHORT [8]", "from symbols. Sessions that record security events, by their identifiers.";
         0xfc8 EtwpSecurityProviderEnableMask: u8 = "UCHAR", "from symbols. Which of EtwpSecurityLoggers record them, a bit each.";
         0xfc9 _paddingFC9: [u8; 3], "padding.";
@@ -466,7 +466,7 @@ runtime::layout! {
         0x18 EtwpSecurityProviderGuidEntry: ETW_GUID_ENTRY_10_0_17763_1075_x64 = "ETW_GUID_ENTRY", "from symbols. The provider Microsoft-Windows-Security-Auditing.";
         0x1c0 EtwpLoggerRundown: runtime::Ptr64 = "EX_RUNDOWN_REF_CACHE_AWARE **", "from symbols. For each session what keeps it from being freed while it is in use.\n\nErratum, 1709..: the document's type is EX\\_RUNDOWN\\_REF\\_CACHE\\_AWARE \\[0x10\\], symbols show EX\\_RUNDOWN\\_REF\\_CACHE\\_AWARE \\*\\*.";
         0x1c8 EtwpLoggerContext: runtime::Ptr64 = "WMI_LOGGER_CONTEXT **", "from symbols. The sessions, MaxLoggers of them, by number.";
-        0x1d0 EtwpGuidHashTable: [ETW_HASH_BUCKET_6_1_7601_24000_x64; 64] = "ETW_HASH_BUCKET [64]", "from symbols. The GUIDs of providers, by a hash of them.";
+        0x1d0 EtwpGuidHashTable: [ETW_HASH_BUCKET_6_1_7601_23418_x64; 64] = "ETW_HASH_BUCKET [64]", "from symbols. The GUIDs of providers, by a hash of them.";
         0xfd0 EtwpSecurityLoggers: [u16; 8] = "USHORT [8]", "from symbols. Sessions that record security events, by their identifiers.";
         0xfe0 EtwpSecurityProviderEnableMask: u8 = "UCHAR", "from symbols. Which of EtwpSecurityLoggers record them, a bit each.";
         0xfe1 _paddingFE1: [u8; 3], "padding.";
@@ -503,7 +503,7 @@ runtime::layout! {
         0x18 EtwpSecurityProviderGuidEntry: ETW_GUID_ENTRY_10_0_17763_1075_x64 = "ETW_GUID_ENTRY", "from symbols. The provider Microsoft-Windows-Security-Auditing.";
         0x1c0 EtwpLoggerRundown: runtime::Ptr64 = "EX_RUNDOWN_REF_CACHE_AWARE **", "from symbols. For each session what keeps it from being freed while it is in use.\n\nErratum, 1709..: the document's type is EX\\_RUNDOWN\\_REF\\_CACHE\\_AWARE \\[0x10\\], symbols show EX\\_RUNDOWN\\_REF\\_CACHE\\_AWARE \\*\\*.";
         0x1c8 EtwpLoggerContext: runtime::Ptr64 = "WMI_LOGGER_CONTEXT **", "from symbols. The sessions, MaxLoggers of them, by number.";
-        0x1d0 EtwpGuidHashTable: [ETW_HASH_BUCKET_6_1_7601_24000_x64; 64] = "ETW_HASH_BUCKET [64]", "from symbols. The GUIDs of providers, by a hash of them.";
+        0x1d0 EtwpGuidHashTable: [ETW_HASH_BUCKET_6_1_7601_23418_x64; 64] = "ETW_HASH_BUCKET [64]", "from symbols. The GUIDs of providers, by a hash of them.";
         0xfd0 EtwpSecurityLoggers: [u16; 8] = "USHORT [8]", "from symbols. Sessions that record security events, by their identifiers.";
         0xfe0 EtwpSecurityProviderEnableMask: u8 = "UCHAR", "from symbols. Which of EtwpSecurityLoggers record them, a bit each.";
         0xfe1 _paddingFE1: [u8; 3], "padding.";
@@ -540,7 +540,7 @@ runtime::layout! {
         0x18 EtwpSecurityProviderGuidEntry: ETW_GUID_ENTRY_10_0_17763_1075_x64 = "ETW_GUID_ENTRY", "from symbols. The provider Microsoft-Windows-Security-Auditing.";
         0x1c0 EtwpLoggerRundown: runtime::Ptr64 = "EX_RUNDOWN_REF_CACHE_AWARE **", "from symbols. For each session what keeps it from being freed while it is in use.\n\nErratum, 1709..: the document's type is EX\\_RUNDOWN\\_REF\\_CACHE\\_AWARE \\[0x10\\], symbols show EX\\_RUNDOWN\\_REF\\_CACHE\\_AWARE \\*\\*.";
         0x1c8 EtwpLoggerContext: runtime::Ptr64 = "WMI_LOGGER_CONTEXT **", "from symbols. The sessions, MaxLoggers of them, by number.";
-        0x1d0 EtwpGuidHashTable: [ETW_HASH_BUCKET_6_1_7601_24000_x64; 64] = "ETW_HASH_BUCKET [64]", "from symbols. The GUIDs of providers, by a hash of them.";
+        0x1d0 EtwpGuidHashTable: [ETW_HASH_BUCKET_6_1_7601_23418_x64; 64] = "ETW_HASH_BUCKET [64]", "from symbols. The GUIDs of providers, by a hash of them.";
         0xfd0 EtwpSecurityLoggers: [u16; 8] = "USHORT [8]", "from symbols. Sessions that record security events, by their identifiers.";
         0xfe0 EtwpSecurityProviderEnableMask: u8 = "UCHAR", "from symbols. Which of EtwpSecurityLoggers record them, a bit each.";
         0xfe1 _paddingFE1: [u8; 3], "padding.";
@@ -578,7 +578,7 @@ runtime::layout! {
         0x18 EtwpSecurityProviderGuidEntry: ETW_GUID_ENTRY_10_0_17763_1075_x64 = "ETW_GUID_ENTRY", "from symbols. The provider Microsoft-Windows-Security-Auditing.";
         0x1c0 EtwpLoggerRundown: runtime::Ptr64 = "EX_RUNDOWN_REF_CACHE_AWARE **", "from symbols. For each session what keeps it from being freed while it is in use.\n\nErratum, 1709..: the document's type is EX\\_RUNDOWN\\_REF\\_CACHE\\_AWARE \\[0x10\\], symbols show EX\\_RUNDOWN\\_REF\\_CACHE\\_AWARE \\*\\*.";
         0x1c8 EtwpLoggerContext: runtime::Ptr64 = "WMI_LOGGER_CONTEXT **", "from symbols. The sessions, MaxLoggers of them, by number.";
-        0x1d0 EtwpGuidHashTable: [ETW_HASH_BUCKET_6_1_7601_24000_x64; 64] = "ETW_HASH_BUCKET [64]", "from symbols. The GUIDs of providers, by a hash of them.";
+        0x1d0 EtwpGuidHashTable: [ETW_HASH_BUCKET_6_1_7601_23418_x64; 64] = "ETW_HASH_BUCKET [64]", "from symbols. The GUIDs of providers, by a hash of them.";
         0xfd0 EtwpSecurityLoggers: [u16; 8] = "USHORT [8]", "from symbols. Sessions that record security events, by their identifiers.";
         0xfe0 EtwpSecurityProviderEnableMask: u8 = "UCHAR", "from symbols. Which of EtwpSecurityLoggers record them, a bit each.";
         0xfe1 _paddingFE1: [u8; 3], "padding.";
@@ -619,7 +619,7 @@ runtime::layout! {
         0x18 EtwpSecurityProviderGuidEntry: ETW_GUID_ENTRY_26H1_x64 = "ETW_GUID_ENTRY", "from symbols. The provider Microsoft-Windows-Security-Auditing.";
         0x2c0 EtwpLoggerRundown: runtime::Ptr64 = "EX_RUNDOWN_REF_CACHE_AWARE **", "from symbols. For each session what keeps it from being freed while it is in use.\n\nErratum, 1709..: the document's type is EX\\_RUNDOWN\\_REF\\_CACHE\\_AWARE \\[0x10\\], symbols show EX\\_RUNDOWN\\_REF\\_CACHE\\_AWARE \\*\\*.";
         0x2c8 EtwpLoggerContext: runtime::Ptr64 = "WMI_LOGGER_CONTEXT **", "from symbols. The sessions, MaxLoggers of them, by number.";
-        0x2d0 EtwpGuidHashTable: [ETW_HASH_BUCKET_6_1_7601_24000_x64; 64] = "ETW_HASH_BUCKET [64]", "from symbols. The GUIDs of providers, by a hash of them.";
+        0x2d0 EtwpGuidHashTable: [ETW_HASH_BUCKET_6_1_7601_23418_x64; 64] = "ETW_HASH_BUCKET [64]", "from symbols. The GUIDs of providers, by a hash of them.";
         0x10d0 EtwpSecurityLoggers: [u16; 16] = "USHORT [16]", "from symbols. Sessions that record security events, by their identifiers.";
         0x10f0 EtwpSecurityProviderEnableMask: u16 = "USHORT", "from symbols. Which of EtwpSecurityLoggers record them, a bit each.";
         0x10f2 _padding10F2: [u8; 2], "padding.";

@@ -400,7 +400,7 @@ pub use etw_guid_type::{
     ETW_GUID_TYPE_10_0, ETW_GUID_TYPE_early_6_0,
 };
 pub use etw_hash_bucket::{
-    ETW_HASH_BUCKET_6_1_7601_24000_x64, ETW_HASH_BUCKET_6_1_7601_24000_x86, ETW_HASH_BUCKET_6_2_x64,
+    ETW_HASH_BUCKET_6_1_7601_23418_x64, ETW_HASH_BUCKET_6_1_7601_24000_x86, ETW_HASH_BUCKET_6_2_x64,
     ETW_HASH_BUCKET_6_2_x86,
 };
 pub use etw_header_type::{
