@@ -121,13 +121,11 @@ pub fn address(registry: &Registry, axis: &Axis, seen: &Seen, name: &str) -> Opt
 /// images of them are known.
 pub fn by_build<'a>(registry: &'a Registry, axis: &Axis, build: Build, arch: Arch, name: &str) -> Option<(&'a Seen, usize)> {
     let build = axis.canonical(build);
-    let is_it =
-        |seen: &&Seen| seen.arch == arch && seen.build.revision == build.revision && axis.canonical(seen.build) == build;
+    let is_it = |seen: &&Seen| seen.arch == arch && seen.build.revision == build.revision && axis.canonical(seen.build) == build;
     let is_placed = |seen: &&Seen| seen.pdb.is_none() && seen.image.is_none() && seen.globals.contains_key(name);
     let found = registry.kernels.iter().filter(is_placed).find(is_it)?;
     let same = || registry.kernels.iter().filter(is_it);
-    let images: BTreeSet<_> =
-        same().filter_map(|seen| seen.image.as_ref()).map(|image| (image.time_stamp, image.size)).collect();
+    let images: BTreeSet<_> = same().filter_map(|seen| seen.image.as_ref()).map(|image| (image.time_stamp, image.size)).collect();
     let pdbs: BTreeSet<_> = same().filter_map(|seen| seen.pdb.as_ref()).map(|pdb| (pdb.guid, pdb.age)).collect();
     Some((found, images.len().max(pdbs.len())))
 }
@@ -233,7 +231,10 @@ impl Choice {
                 [Some(one), None] | [None, Some(one)] => format!(" from {one}"),
                 [None, None] => match self.leader(axis) {
                     Some(leader) => format!(" from {leader}"),
-                    None if !self.is_of_axis(axis) => format!(" from {}", axis.target_name(self.target())),
+                    // A build whose symbols lack the structure is examined: the kernel that it has the layouts of tells no more of it.
+                    None if !self.is_of_axis(axis) && !matches!(self.confidence, Confidence::Documented { .. }) => {
+                        format!(" from {}", axis.target_name(self.target()))
+                    }
                     None => match info.source {
                         Provenance::Document => " from documents of other builds",
                         Provenance::Symbols => " from symbols of other builds",

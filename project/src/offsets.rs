@@ -3,11 +3,11 @@
 use crate::Choice;
 use crate::Error;
 use crate::evidence::shows;
+use crate::evidence::{Address, address};
 use crate::history::{has, no_member};
 use crate::members::expanded;
 use crate::names::{Among, name};
 use etw_layouts_codegen::layouts::{Bits, Layouts};
-use crate::evidence::{Address, address};
 use etw_layouts_codegen::nearest;
 use etw_layouts_codegen::registry::{Registry, Seen};
 use std::collections::BTreeMap;

@@ -16,7 +16,7 @@
 //! #     pub struct Old: REQUEST, 4, 4 { 0 Id: u32 = "ULONG", ""; } }
 //! # layout! { /// Now.
 //! #     pub struct New: REQUEST, 8, 4 { 0 Size: u32 = "ULONG", ""; 4 Id: u32 = "ULONG", ""; } }
-//! # static AXIS: Axis = Axis { kernels: &[
+//! # static AXIS: Axis = Axis { updates: &[], kernels: &[
 //! #     Kernel { build: Build::new(6, 0, 6000, 0), label: "", architectures: &[Arch::X64], same: &[] },
 //! #     Kernel { build: Build::new(6, 1, 7600, 0), label: "", architectures: &[Arch::X64], same: &[] },
 //! # ] };

@@ -116,7 +116,7 @@ const CASES: &[(&str, Arch, &str, &[usize], &str)] = &[
     ("10.0.100.6", Arch::X64, "before", &[0xA], "from 10.0.100.10, the first examined update"),
     ("10.0.100.0", Arch::X64, "before", &[0xA], "from 10.0.100.10, the first examined update"),
     ("10.0.400.75", Arch::X64, "between", &[0xC], "10.0.400.70 and 10.0.400.80"),
-    ("10.0.400.65", Arch::X64, "uncertain", &[0xC], "10.0.400.5 and 10.0.400.70"),
+    ("10.0.400.65", Arch::X64, "uncertain", &[0xC], "10.0.400.5 and 10.0.400.60"),
     // A build of no update that is known follows the first release of the one before, not its last update.
     ("10.0.150.7", Arch::X64, "releases", &[0xA], "the releases 10.0.100.5 and 10.0.200.5 have the same layout"),
     ("10.0.150.9", Arch::X64, "partly verified (image)", &[0xA], "the image of this build"),
@@ -130,7 +130,7 @@ const CASES: &[(&str, Arch, &str, &[usize], &str)] = &[
     ("10.0.600.30", Arch::X64, "documented", &[0xC], "no symbols of this build were examined"),
     // The structure is not there, and how sure that is.
     ("10.0.400.5", Arch::X64, "documented", &[], "does not have the structure: documented; the symbols of this build do not"),
-    ("10.0.400.50", Arch::X64, "uncertain", &[], "10.0.400.5 and 10.0.400.70"),
+    ("10.0.400.50", Arch::X64, "uncertain", &[], "10.0.400.5 and 10.0.400.60"),
     // There is no such kernel.
     ("10.0.99.1", Arch::X64, "no such kernel", &[], "the first of this architecture is 10.0.100.5"),
     ("10.0.400.5", Arch::X86, "no such kernel", &[], "the last of this architecture is 10.0.300.5, and its updates"),

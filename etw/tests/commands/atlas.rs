@@ -315,7 +315,8 @@ fn causes(chromium: &str, folder: &Folder, text: &str) {
     assert_eq!(notes.iter().map(|[line, _]| line.as_str()).collect::<Vec<_>>(), lines, "each line has a note");
     // What updates did: those that brought 10.0.19041 and 10.0.20348 the same came to nothing on the way to 10.0.22000.
     let note = |member: &str| notes.iter().find(|[line, _]| line.contains(member)).map_or("", |[_, note]| note.as_str());
-    let (new, gone) = ("with 10.0.22000.434, not yet in 10.0.22000.376; both proven", "still in 10.0.22000.376; both proven");
+    let (new, gone) =
+        ("with 10.0.22000.434, not yet in 10.0.22000.376; both verified (PDB)", "still in 10.0.22000.376; both verified (PDB)");
     assert_eq!(note("PeriodicCaptureStateContext "), new);
     assert_eq!(note("RelativeTimerDueTime"), format!("gone with 10.0.22000.434, {gone}"));
     assert!(note("EventMarker").starts_with("not in 10.0.22000.1 (converted), in 10.0.20348."), "{}", note("EventMarker"));

@@ -125,9 +125,11 @@ fn offsets_of_another_architecture_are_inferred_from_it() {
         (
             "10.0.22631.65000",
             Some("where the specs do not name arm64, it is inferred from x64"),
-            "inferred; 10.0.22621.382 and 10.0.26100.1742 differ",
+            "inferred; 10.0.22621.2428 and 10.0.26100.1 differ",
         ),
         ("10.0.19569", None, "verified (converted symbols)"),
+        // x86 was examined, too; but its pointers are others.
+        ("10.0.16299.15", Some("inferred from x64: its symbols of build 10.0.16299.15 were examined"), "inferred from x64"),
     ] {
         let asked = ["show", "WMI_LOGGER_CONTEXT", "--build", build, "--arch", "arm64"];
         let (shown, document) = (text(&etw(&asked)), document(&asked));

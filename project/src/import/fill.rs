@@ -98,7 +98,8 @@ impl Fill<'_> {
         let embedded = embedded(table, self.tables.iter().copied());
         let place = Place::alone(target);
         let spec = &mut self.spec;
-        let mut entering = Entering { spec, place: place.clone(), again: false, table, embedded: &embedded, around: &BTreeSet::new() };
+        let mut entering =
+            Entering { spec, place: place.clone(), again: false, table, embedded: &embedded, around: &BTreeSet::new() };
         let held = entering.fill(names).map_err(|error| format!("{}, {}-{}: {error}", table.source, table.label, table.arch))?;
         self.embedded(&held, target);
         explain(&mut self.spec, &place, &table.types, &held);

@@ -15,9 +15,9 @@ use super::step::{self, Step};
 use super::texts::{self, Texts};
 use crate::Error;
 use crate::tables::Table;
+use etw_layouts_codegen::MOST_FILES;
 use etw_layouts_codegen::axis::Build;
 use etw_layouts_codegen::layouts::Layouts;
-use etw_layouts_codegen::MOST_FILES;
 use etw_layouts_symbols::Rules;
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -18,7 +18,8 @@ const LEAST: usize = 24;
 pub fn regrouped(spec: &Spec, old: &Axis) -> (Spec, BTreeSet<String>) {
     let is_new = |build: &Build| !old.kernels.iter().any(|kernel| kernel.build == *build);
     let builds = spec.axis.kernels.iter().map(|kernel| kernel.build);
-    let is_update = |build: &Build| spec.axis.kernels.iter().any(|kernel| kernel.build.number == build.number && kernel.build < *build);
+    let is_update =
+        |build: &Build| spec.axis.kernels.iter().any(|kernel| kernel.build.number == build.number && kernel.build < *build);
     let new: Vec<Build> = builds.filter(is_new).filter(is_update).collect();
     // Only ranges that name a new kernel are shorter by an update.
     let named: Vec<String> = new.iter().map(|build| format!("{build:#}")).collect();
@@ -80,7 +81,8 @@ fn joined(axis: &Axis, update: usize, build: Build) -> Option<(Axis, String)> {
     let name = name.clone();
     // The later one stays a row of the axis.
     let is_named = |axis: &Axis, build: Build| axis.updates.iter().any(|update| update.kernels.contains(&build));
-    let alone: Vec<bool> = axis.kernels.iter().map(|kernel| Some(kernel.build) == later && !is_named(&axis, kernel.build)).collect();
+    let alone: Vec<bool> =
+        axis.kernels.iter().map(|kernel| Some(kernel.build) == later && !is_named(&axis, kernel.build)).collect();
     axis.kernels.iter_mut().zip(alone).filter(|(_, alone)| *alone).for_each(|(kernel, _)| kernel.of_update = false);
     Some((axis, name))
 }

@@ -217,7 +217,7 @@ impl<S: Line> Asked<'_, S> {
         // Of several sets of facts of a build those count that show the most.
         let rank = |seen: Examined| {
             let distance = seen.build.revision.abs_diff(self.build.revision);
-            (Reverse(distance), seen.arch == self.arch, seen.evidence)
+            (Reverse(distance), self.kinship(seen.arch), seen.evidence)
         };
         for seen in self.line.examined(Some(self.build.number)) {
             let is_own = seen.arch == self.arch;
@@ -253,6 +253,11 @@ impl<S: Line> Asked<'_, S> {
         there.is_some() == holds && here.is_some() == holds && (there == now) == (here == self.layout)
     }
 
+    /// How near an architecture is to the one that was asked for: the same, or one of the same pointers, comes before others.
+    fn kinship(&self, arch: Arch) -> (bool, bool) {
+        (arch == self.arch, arch.pointer_size() == self.arch.pointer_size())
+    }
+
     /// An examined build of another branch that has the updates by which this branch got its layout.
     fn of_branch(&self) -> Option<Reason> {
         let branch = self.line.kernels(self.arch).filter(|(kernel, _)| kernel.number == self.build.number && *kernel <= self.row);
@@ -267,7 +272,7 @@ impl<S: Line> Asked<'_, S> {
         let shows = |seen: &Examined| matches!(seen.evidence, Evidence::Symbols | Evidence::Converted);
         let others = self.line.examined(None).filter(|seen| seen.build.number != self.build.number);
         let others = others.filter(|seen| shows(seen) && has(seen.build));
-        let build = others.max_by_key(|seen| (seen.arch == self.arch, seen.evidence, seen.build))?.build;
+        let build = others.max_by_key(|seen| (self.kinship(seen.arch), seen.evidence, seen.build))?.build;
         Some(Reason::Branch { build })
     }
 }

@@ -3,8 +3,8 @@
 use super::super::texts::{self, Texts};
 use super::{find, layouts};
 use etw_layouts_codegen::axis::{Arch, Axis, Build, TargetSet};
-use etw_layouts_codegen::spec::{Body, Erratum, Member, Shape, ValuesKind, What};
 use etw_layouts_codegen::emit;
+use etw_layouts_codegen::spec::{Body, Erratum, Member, Shape, ValuesKind, What};
 use std::collections::BTreeSet;
 
 /// The specs without some kernels: neither on the axis nor in any range, and without what no layout depends on and no symbols can give back.
