@@ -336,8 +336,8 @@
     // Of two builds none is the other's past: an update of the older one may be younger.
     const gone = yet[0] ? "gone with " : "not in ";
     const first = kind === "gone" ? gone : sign === "-" ? "new with " : "with ", both = sure[0] === sure[1];
-    return [part ? "in part " : "", first, link(bare(now.name), to(old.name, now.name)), both ? "" : ` (${sure[1]})`,
-      `, ${yet[kind === "gone" ? 0 : 1]}in ${latest}`, both ? `; both ${sure[0]}` : ` (${sure[0]})`];
+    return [part ? "in part " : "", first, link(bare(now.name), to(old.name, now.name)), both ? "" : `: ${sure[1]}`,
+      `${both ? ", " : "; "}${yet[kind === "gone" ? 0 : 1]}in ${latest}`, `${both ? "; both" : ":"} ${sure[0]}`];
   }
 
   // The steps along the axis with which what differs came. What a later step undoes is left out.

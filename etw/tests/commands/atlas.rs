@@ -288,7 +288,7 @@ fn side_by_side(chromium: &str, folder: &Folder) {
     let wrong = "location.hash = 'a=1.2.3-x64&b=10.0.22000.434-x64'; await wait(400);
         return document.getElementById('beside-way').textContent;";
     let wrong = run(chromium, folder, "type/WMI_LOGGER_CONTEXT.html", wrong);
-    assert!(wrong.as_str().is_some_and(|wrong| wrong.starts_with("1.2.3-x64: no kernel of that name was seen.")), "{wrong}");
+    assert!(wrong.as_str().is_some_and(|wrong| wrong.starts_with("1.2.3-x64: no build of that name was examined.")), "{wrong}");
 }
 
 /// Each line of a comparison has the kernel with which it came; names are found as by `etw diff`.
@@ -319,7 +319,7 @@ fn causes(chromium: &str, folder: &Folder, text: &str) {
         ("with 10.0.22000.434, not yet in 10.0.22000.376; both verified (PDB)", "still in 10.0.22000.376; both verified (PDB)");
     assert_eq!(note("PeriodicCaptureStateContext "), new);
     assert_eq!(note("RelativeTimerDueTime"), format!("gone with 10.0.22000.434, {gone}"));
-    assert!(note("EventMarker").starts_with("not in 10.0.22000.1 (converted), in 10.0.20348."), "{}", note("EventMarker"));
+    assert!(note("EventMarker").starts_with("not in 10.0.22000.1: verified (converted symbols); in 10.0.20348."), "{}", note("EventMarker"));
     let step = "step/10.0.22000.1-x64--10.0.22000.434-x64.html";
     assert!(FILES.contains_key(step), "{step}");
     assert!(page["links"].as_array().is_some_and(|links| links.len() == 6 && links[3] == step), "{}", page["links"]);
