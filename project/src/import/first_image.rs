@@ -49,6 +49,7 @@ mod tests {
             source: String::new(),
             producer: String::new(),
             build: Build { number: [10, 0, 17763], revision },
+            label: String::new(),
             arch: Arch::X64,
             pdb: None,
             image: None,
