@@ -6,6 +6,7 @@ use etw_layouts::{Arch, Build};
 use etw_layouts_dump::{By, Error, MemoryDump, Source, by_time};
 use etw_layouts_etl::Trace;
 use etw_layouts_etl::check::check;
+use etw_layouts_etl::write::Producer;
 use etw_layouts_memory::salvage::Which;
 use etw_layouts_memory::{Address, Memory, Walk};
 use fastrand::Rng;
@@ -99,6 +100,12 @@ fn memory_comes_out() {
                 assert_eq!((session.name.as_str(), session.buffers.len()), (planned.name, planned.buffers.len()), "{name}");
                 let planned: usize = planned.buffers.iter().take(states).map(|buffer| buffer.events.len()).sum();
                 assert_eq!(session.events().0.len(), planned, "{name}");
+                for (event, buffer) in session.buffers.iter().filter(|one| !one.is_compressed).flat_map(|buffer| {
+                    buffer.events(Producer { build, arch }.generation()).flatten().map(move |event| (event, buffer))
+                }) {
+                    let place = buffer.place(event.offset()) as usize;
+                    assert_eq!(bytes[place..place + 8], event.bytes()[..8], "{name}");
+                }
                 let mut saved = Cursor::new(Vec::new());
                 assert_eq!(session.save(&mut saved).expect("a trace").events, planned, "{name}");
                 let trace = Trace::new(saved.get_ref()).expect("a trace");

@@ -3,6 +3,7 @@
 use etw_layouts::{Arch, Build, structures};
 use etw_layouts_dump::{Dump, ETW_TAG, Error, Header, Session};
 use etw_layouts_etl::check::check;
+use etw_layouts_etl::wire::LOG_FILE_MODE;
 use etw_layouts_etl::write::Producer;
 use etw_layouts_etl::{ClockType, Guid, Trace};
 use etw_layouts_memory::{Address, Memory};
@@ -64,7 +65,12 @@ fn sessions_read_back() {
             assert!(count == events.len() && events_of(saved.get_ref()) == events, "{build} {arch}: {:?}", log.clock);
             let trace = Trace::new(saved.get_ref()).expect("a trace");
             assert_eq!((trace.log_file().end_time, trace.log_file().build), (STOPPED, build.number[2]));
-            assert_eq!((trace.log_file().boot_time, trace.log_file().mode), (log.boot_time, log.mode));
+            let again = trace.log_file();
+            assert_eq!((again.boot_time, again.mode, again.buffer_size), (log.boot_time, log.mode, log.buffer_size));
+            assert_eq!(
+                (&again.logger_name, again.cpu_mhz, again.perf_frequency),
+                (&log.logger_name, log.cpu_mhz, log.perf_frequency)
+            );
             check(&trace, &mut |finding| {
                 // The kit's events have kinds without a known layout among them.
                 assert_eq!(finding.what.kind(), "layout", "{build} {arch}: {finding}");
@@ -73,6 +79,53 @@ fn sessions_read_back() {
         dumps += 1;
     }
     println!("{dumps} builds and architectures");
+}
+
+/// What a session states is the header of the file that is saved of it; what is not known makes the file impossible.
+#[test]
+fn headers_of_saved_files() {
+    let producer = Producer { build: Build::new(10, 0, 19041, 0), arch: Arch::X64 };
+    let written = dumps::Session::new(producer, ClockType::PerfCounter, 7, 9).expect("a session");
+    let bytes = dumps::dump(Build::new(10, 0, 19041, 264), producer.arch, &[], &[written]);
+    let dump = Dump::new(&bytes).expect("a dump");
+    let [session] = dump.sessions() else { panic!("a session") };
+    assert_eq!((session.empty_buffers(), session.compressed_buffers()), (0, 0));
+    let mut session = session.clone();
+    (session.name, session.file) = ("A\0B".into(), "C".into());
+    (session.events_lost, session.buffers_lost, session.clocks.timer_resolution) = (1, 2, 3);
+    session.mode.0 |= LOG_FILE_MODE::EVENT_TRACE_COMPRESSED_MODE.0;
+    let mut empty = session.buffers[0].clone();
+    empty.bytes.to_mut().truncate(0x48);
+    session.buffers.push(empty.clone());
+    assert_eq!(session.empty_buffers(), 1);
+    empty.is_compressed = true;
+    session.buffers.push(empty);
+    assert_eq!((session.empty_buffers(), session.compressed_buffers()), (1, 1));
+    session.buffers.pop();
+    let mut saved = Cursor::new(Vec::new());
+    let count = session.save(&mut saved).expect("a trace");
+    assert_eq!(count.buffers, session.buffers.len() - 1);
+    let trace = Trace::new(saved.get_ref()).expect("a trace");
+    let log = trace.log_file();
+    assert_eq!((&*log.logger_name, &*log.file_name), ("A", "C"));
+    assert_eq!((log.events_lost, log.buffers_lost, log.timer_resolution), (1, 2, 3));
+    assert_eq!(log.mode & LOG_FILE_MODE::EVENT_TRACE_COMPRESSED_MODE.0, 0);
+    type Change = fn(&mut Session<'_>);
+    let changes: [(Change, &str); 4] = [
+        (|session| session.has_rate = false, "its rate is not known"),
+        (|session| (session.has_rate, session.clock.0) = (false, 9), "which clock"),
+        (|session| session.reference = (0, 0), "no system time"),
+        (|session| session.buffer_size = u32::MAX, "1 GiB"),
+    ];
+    for (change, expected) in changes {
+        let mut session = session.clone();
+        change(&mut session);
+        let error = session.save(Cursor::new(Vec::new())).expect_err(expected);
+        assert!(error.to_string().contains(expected) && std::error::Error::source(&error).is_none(), "{error}");
+    }
+    session.buffer_size = 7;
+    let error = session.save(Cursor::new(Vec::new())).expect_err("no such size");
+    assert!(std::error::Error::source(&error).is_some_and(|source| source.to_string() == error.to_string()));
 }
 
 /// Compressed buffers of a blob: the same events as uncompressed.

@@ -4,7 +4,7 @@ use etw_layouts_etl::check::check;
 use etw_layouts_etl::header::Header;
 use etw_layouts_etl::wire::{ETW_BUFFER_FLAG, Generation};
 use etw_layouts_etl::write::FileWriter;
-use etw_layouts_etl::{ClockType, Event, Head, HeaderType, LogFile, Reader, Scratch, Trace, What};
+use etw_layouts_etl::{ClockType, Event, Finding, Head, HeaderType, LogFile, Reader, Scratch, Trace, What};
 use std::io::Cursor;
 use test_support::traces::{PRODUCERS, fixture, fixture_of};
 
@@ -69,6 +69,15 @@ fn cases(file: &[u8], other: &[u8]) -> Vec<Case> {
         let file = put(&file, MAXIMUM_FILE_SIZE, &((room * SIZE / 1024) as u32).to_le_bytes());
         put(&file, BUFFERS_WRITTEN, &1000_u32.to_le_bytes())
     };
+    let mode = |mode: u32, size: u32| {
+        let file = put(&put(file, LOG_FILE_MODE, &mode.to_le_bytes()), MAXIMUM_FILE_SIZE, &size.to_le_bytes());
+        put(&file, BUFFERS_WRITTEN, &1000_u32.to_le_bytes())
+    };
+    case("circle of a MiB", mode(2, 1), &["buffers-written"], 0);
+    case("circle of no size", mode(0x2002, 0), &["buffers-written"], 0);
+    case("no circle", mode(0x2001, 4), &["buffers-written"], 0);
+    // The log file header is of a 64-bit producer, whatever the event's own header says.
+    case("width", put(file, 0x4A, &[1]), &[], 0);
     case("circle", circle(buffers), &[], 0);
     case("circle with room", circle(buffers + 2), &["buffers-written"], 0);
 
@@ -129,6 +138,7 @@ fn cases(file: &[u8], other: &[u8]) -> Vec<Case> {
     case("low valid end of the header", put(file, 0x30, &low), &["tail"], of(0));
     let end = third + (head.offset as usize).next_multiple_of(8);
     case("no fill", put(file, end, &[0]), &["tail"], 0);
+    case("no fill of two bytes", put(file, end, &[0, 0]), &["tail"], 0);
     case("no fill at the end", put(file, third + SIZE - 1, &[0]), &["tail"], 0);
     cases
 }
@@ -170,11 +180,16 @@ fn each_thing_is_found() {
 fn read(bytes: &[u8]) -> (Vec<&'static str>, usize) {
     let (mut kinds, mut events, mut scratch) = (Vec::new(), 0, Scratch::default());
     for buffer in Trace::new(bytes).unwrap().buffers() {
-        let Ok(buffer) = buffer.map_err(|finding| kinds.push(finding.what.kind())) else { continue };
+        let mut report = |finding: Finding| {
+            let what = finding.what.to_string();
+            assert!(!what.is_empty() && finding.to_string().ends_with(&what));
+            kinds.push(finding.what.kind());
+        };
+        let Ok(buffer) = buffer.map_err(&mut report) else { continue };
         for event in buffer.image(&mut scratch).events() {
             match event {
                 Ok(_) => events += 1,
-                Err(finding) => kinds.push(finding.what.kind()),
+                Err(finding) => report(finding),
             }
         }
     }
@@ -287,7 +302,32 @@ fn no_log_file_header() {
     for (one, other) in [(hook, ty), (ty, marker), (hook, marker)] {
         assert!(Trace::new(&put(&put(&file, one.0, &[one.1]), other.0, &[other.1])).is_err(), "{one:x?} {other:x?}");
     }
-    assert!(Trace::new(&put(&put(&file, hook.0, &[4]), PROCESSORS, &[0; 4])).is_err());
+    let error = Trace::new(&put(&put(&file, hook.0, &[4]), PROCESSORS, &[0; 4])).unwrap_err().to_string();
+    assert!(error.contains("log file header"), "{error}");
+    for (read, expected) in [(1, "missing"), (2, "more"), (3, "more")] {
+        assert!(What::BuffersWritten { stated: 2, read }.to_string().starts_with(expected), "{read}");
+    }
+}
+
+/// Before 6.0 SavedOffset can be zero, State holds flags, and 5.1 has neither flags nor a type of a buffer: such a buffer is found again behind a
+/// damaged one.
+#[test]
+#[cfg_attr(miri, ignore = "it takes minutes")]
+fn buffers_of_old_versions() {
+    for (producer, changes) in
+        [(1, &[(4, 0), (0x2C, 0xFF_FF), (0x34, 0x8000), (0x36, 9)][..]), (2, &[(4, 0), (0x2C, 0xFF_FF)]), (3, &[])]
+    {
+        let file = fixture(PRODUCERS[producer], ClockType::PerfCounter, false, 20).unwrap().bytes;
+        let (third, fourth) = (3 * SIZE, 4 * SIZE);
+        for (at, value) in [(4, 0_u32), (0x2C, 0xFF_FF), (0x36, 9), (4, 0x50), (0x34, 0x8000), (0x30, 0x47), (0x30, 0x1001)] {
+            // The buffer before it is destroyed, and the one behind it is no buffer either.
+            let bytes = put(&file, third - SIZE, &[0xA5; 0x48]);
+            let bytes =
+                put(&put(&bytes, third + at, &value.to_le_bytes()[..if at > 0x30 { 2 } else { 4 }]), fourth, &[0x5A; 0x48]);
+            let found = Trace::new(&bytes).unwrap().buffers().flatten().any(|buffer| buffer.offset() == third as u64);
+            assert_eq!(found, changes.contains(&(at, value)), "{producer} {at:#x} {value:#x}");
+        }
+    }
 }
 
 /// What is assumed in place of what the log file header states wrongly.

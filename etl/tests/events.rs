@@ -1,6 +1,12 @@
-//! What a test compares of an event.
+//! What a test compares of an event, and what events say of themselves.
 
-use etw_layouts_etl::{ByTime, Event, HeaderType, Scratch, Trace};
+use etw_layouts_etl::header::Header;
+use etw_layouts_etl::wire::{EVENT_DESCRIPTOR, EVENT_HEADER, EVENT_HEADER_EXT_TYPE, EVENT_TRACE_HEADER, zero};
+use etw_layouts_etl::write::{FileWriter, Record};
+use etw_layouts_etl::{ByTime, ClockType, Event, Guid, HeaderType, Item, LogFile, Reader, Scratch, Trace, names};
+use std::collections::BTreeSet;
+use std::io::Cursor;
+use test_support::traces::{PRODUCERS, fixture};
 
 /// An event, with all that is its own.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -26,7 +32,7 @@ impl Seen {
     }
 }
 
-/// All events in file order; findings are failures.
+/// All events in file order, the same from a stream; findings are failures.
 pub fn in_file(trace: &Trace<'_>) -> Vec<Seen> {
     let mut scratch = Scratch::default();
     let mut events = Vec::new();
@@ -36,6 +42,15 @@ pub fn in_file(trace: &Trace<'_>) -> Vec<Seen> {
             events.push(Seen::of(&event.unwrap(), buffer.head().processor()));
         }
     }
+    let (mut reader, mut streamed) = (Reader::new(trace.bytes()).unwrap(), 0);
+    while let Some(image) = reader.next_image().unwrap() {
+        let image = image.unwrap();
+        for event in image.events() {
+            assert!(events.get(streamed) == Some(&Seen::of(&event.unwrap(), image.buffer().head().processor())));
+            streamed += 1;
+        }
+    }
+    assert_eq!(streamed, events.len());
     events
 }
 
@@ -54,4 +69,100 @@ pub fn in_time(trace: &Trace<'_>) -> Vec<Seen> {
     let times: Vec<_> = events.iter().filter_map(|event| event.time).collect();
     assert!(times.is_sorted());
     events
+}
+
+/// What every kind of event says of itself, in three versions of Windows. `BLESS=1` writes it anew.
+#[test]
+#[cfg_attr(miri, ignore = "it takes minutes")]
+fn golden() {
+    let mut text = String::new();
+    let mut print = |name: &str, bytes: &[u8]| {
+        text += &format!("{name}\n");
+        for buffer in Trace::new(bytes).unwrap().buffers() {
+            let mut scratch = Scratch::default();
+            for event in buffer.unwrap().image(&mut scratch).events() {
+                text += &line(&event.unwrap());
+            }
+        }
+    };
+    for (producer, rounds) in [(1, 1), (4, 1), (7, 2)] {
+        let fixture = fixture(PRODUCERS[producer], ClockType::PerfCounter, false, rounds).unwrap();
+        print(&fixture.name, &fixture.bytes);
+    }
+    // All that a header of this kind can hold, each another value.
+    let mut header: EVENT_HEADER = zero();
+    header.EventDescriptor = EVENT_DESCRIPTOR { Id: 1, Version: 2, Channel: 3, Level: 4, Opcode: 5, Task: 6, Keyword: 7 };
+    (header.ActivityId, header.ProviderId) = (Guid(8).into(), Guid(9).into());
+    let mut full: EVENT_TRACE_HEADER = zero();
+    full.set_Class({
+        let mut class = full.Class();
+        (class.Type, class.Level, class.Version) = (0x0A, 11, 12);
+        class
+    });
+    let items = [1, 2].map(|ty| Item::new(EVENT_HEADER_EXT_TYPE(ty), &[13; 16])).to_vec();
+    let log = LogFile::new(&PRODUCERS[7]);
+    let mut writer = FileWriter::new(Cursor::new(Vec::new()), PRODUCERS[7], log).unwrap();
+    writer.push(0, &Record::new(Header::Event(header), true, &[]).with_items(items)).unwrap();
+    let short = Item::new(EVENT_HEADER_EXT_TYPE::EVENT_HEADER_EXT_TYPE_RELATED_ACTIVITYID, &[14; 8]);
+    writer.push(0, &Record::new(Header::Event(header), false, &[]).with_items(vec![short])).unwrap();
+    // That there are items is the record's to say.
+    header.Flags.0 = 0x21;
+    writer.push(0, &Record::new(Header::Event(header), true, &[])).unwrap();
+    writer.push(0, &Record::new(Header::Full(full), true, &[])).unwrap();
+    print("written", &writer.finish(0).unwrap().into_inner());
+    for producer in PRODUCERS {
+        let fixture = fixture(producer, ClockType::SystemTime, false, 1).unwrap();
+        let kinds: BTreeSet<_> = fixture.events.iter().map(|event| event.1.name()).collect();
+        text += &format!("{} writes {}\n", fixture.name, kinds.into_iter().collect::<Vec<_>>().join(", "));
+    }
+    for kind in [HeaderType::Full64, HeaderType::Event64] {
+        let opcodes = (0..=255).filter_map(|value| Some(format!("{value} {}", names::opcode(kind, value)?)));
+        text += &format!("opcodes of {}: {}\n", kind.name(), opcodes.collect::<Vec<_>>().join(", "));
+    }
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/events.txt");
+    if std::env::var_os("BLESS").is_some() {
+        std::fs::write(path, &text).unwrap();
+    }
+    assert!(std::fs::read_to_string(path).unwrap() == text, "look at the difference that BLESS=1 makes\n{text}");
+}
+
+fn line(event: &Event<'_>) -> String {
+    let kind = event.header_type();
+    let width = match kind.is_64_bit() {
+        None => "",
+        Some(false) => " 32-bit",
+        Some(true) => " 64-bit",
+    };
+    let mut line = format!("{}{width}", kind.name());
+    let opcode = event.opcode();
+    let provider = event.provider();
+    for (name, value) in [
+        ("time", event.time_stamp().map(|value| value.to_string())),
+        ("thread", event.thread().map(|value| value.to_string())),
+        ("process", event.process().map(|value| value.to_string())),
+        ("provider", provider.map(|value| value.to_string())),
+        ("named", provider.and_then(names::provider).map(str::to_owned)),
+        ("hook", event.hook().map(|value| format!("{value:#06x}"))),
+        ("id", event.id().map(|value| value.to_string())),
+        ("version", event.version().map(|value| value.to_string())),
+        ("opcode", opcode.map(|value| value.to_string())),
+        ("named", opcode.and_then(|value| names::opcode(kind, value)).map(str::to_owned)),
+        ("level", event.level().map(|value| value.to_string())),
+        ("task", event.task().map(|value| value.to_string())),
+        ("channel", event.channel().map(|value| value.to_string())),
+        ("keyword", event.keyword().map(|value| format!("{value:#x}"))),
+        ("flags", event.flags().map(|value| format!("{:#x}", value.0))),
+        ("activity", event.activity_id().map(|value| value.to_string())),
+        ("related", event.related_activity_id().map(|value| value.to_string())),
+        ("fault", event.fault().map(|fault| fault.to_string())),
+    ] {
+        if let Some(value) = value {
+            line += &format!(", {name} {value}");
+        }
+    }
+    let items: Vec<_> = event.items().map(|item| item.ty.0).collect();
+    if !items.is_empty() {
+        line += &format!(", items {items:?}");
+    }
+    line + &format!(", {} + {} bytes\n", event.header_length(), event.payload().len())
 }

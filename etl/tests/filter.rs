@@ -1,10 +1,11 @@
 //! What a filter takes, against the same question asked of each event's own fields.
 
-use etw_layouts_etl::{Event, Filter, Guid, Scratch, Stamp, Trace, names};
+use etw_layouts_etl::{ClockType, Event, Filter, Guid, Scratch, Stamp, Trace, names};
 use std::collections::BTreeSet;
 use std::fmt::Debug;
 use std::fs;
-use test_support::traces::all;
+use test_support::logging::logging;
+use test_support::traces::{PRODUCERS, all, fixture};
 use test_support::witness;
 
 /// What a field is called, how it is read, and how a filter asks for it.
@@ -106,6 +107,29 @@ fn filters() {
     }
 }
 
+/// Groups of kernel events by their number, and providers by the name in their traits.
+#[test]
+#[cfg_attr(miri, ignore = "it takes minutes")]
+fn groups_and_names() {
+    let fixture = fixture(PRODUCERS[7], ClockType::PerfCounter, false, 12).unwrap();
+    let trace = Trace::new(&fixture.bytes).unwrap();
+    let mut found = 0;
+    for group in 0..=u8::MAX {
+        let filter = Filter::new().group(group);
+        let is = |event: &Event<'_>| event.hook().is_some_and(|hook| hook >> 8 == u16::from(group));
+        same("group", &group, &trace, &filter, |event, _| is(event));
+        found += places(&trace, |event, _| is(event)).len();
+    }
+    assert!(found > 12);
+    let bytes = logging().trace();
+    let trace = Trace::new(&bytes).unwrap();
+    for (name, takes) in [("Maker.Provider", true), ("maker.PROVIDER", true), ("Maker", false), ("Maker.Providers", false)] {
+        same("name", &name, &trace, &Filter::new().provider_name(name), |event, _| takes && event.traits().is_some());
+    }
+    let both = Filter::new().provider_name("Maker.Provider").group(0);
+    same("name or group", &"both", &trace, &both, |_, _| true);
+}
+
 #[test]
 fn times_and_identifiers_from_text() {
     for time in [0, 1, 132_404_547_797_984_230, 864_000_000_000 * 59 + 5, 94_354_848_000_000_000, 2_650_467_743_999_999_999] {
@@ -114,6 +138,15 @@ fn times_and_identifiers_from_text() {
             assert_eq!(text.parse(), Ok(stamp), "{text}");
         }
     }
+    for day in ["1601-01-01", "1700-02-28", "1700-03-01", "1999-12-31", "2000-02-29", "2000-03-01", "2023-12-31", "9999-12-31"] {
+        let time = format!("{day} 23:59:58.0000001");
+        assert_eq!(time.parse::<Stamp>().unwrap().to_string(), time);
+    }
+    assert_eq!(Stamp(i64::MAX).to_string(), "30828-09-14 02:48:05.4775807");
+    assert_eq!(Stamp(-1).to_string(), "1600-12-31 23:59:59.9999999");
+    assert_eq!(Stamp(1).digits(b'_'), Some(*b"1601-01-01_00:00:00.0000001"));
+    let last = "9999-12-31 23:59:59.9999999".parse::<Stamp>().unwrap();
+    assert_eq!((last.digits(b' ').is_some(), Stamp(last.0 + 1).digits(b' ')), (true, None));
     assert_eq!("2020-07-29".parse(), "2020-07-29 00:00:00.0000000".parse::<Stamp>());
     assert_eq!("2020-07-29 07:06:19.8".parse(), "2020-07-29T07:06:19.8000000Z".parse::<Stamp>());
     for wrong in [

@@ -131,8 +131,9 @@ fn assert_order(buffers: &[Place]) {
 /// All events but that of the header buffer.
 fn in_time(order: &mut ByTime<'_>) -> Vec<Place> {
     let mut seen = Vec::new();
-    while let Some(timed) = order.next_event() {
-        let timed = timed.unwrap();
+    while let Some(stamp) = order.next_stamp() {
+        let timed = order.next_event().unwrap().unwrap();
+        assert_eq!(timed.event.time_stamp(), stamp.ok());
         let time = Event::time_stamp(&timed.event).unwrap();
         seen.extend((timed.buffer > 0).then_some((timed.processor, time)));
     }

@@ -3,7 +3,7 @@
 use crate::events::Seen;
 use etw_layouts_etl::check::check;
 use etw_layouts_etl::header::Header;
-use etw_layouts_etl::wire::{EVENT_HEADER, LOG_FILE_MODE, large, zero};
+use etw_layouts_etl::wire::{ETW_BUFFER_FLAG, EVENT_HEADER, LOG_FILE_MODE, large, zero};
 use etw_layouts_etl::write::{Error, FileWriter, Record, Relog};
 use etw_layouts_etl::{ClockType, Event, Filter, LogFile, Scratch, Trace};
 use std::collections::BTreeSet;
@@ -140,6 +140,113 @@ fn modes() {
         let mode = LOG_FILE_MODE(Trace::new(&bytes).unwrap().log_file().mode);
         assert_eq!(format!("{mode:?}"), format!("EVENT_TRACE_FILE_MODE_CIRCULAR | EVENT_TRACE_SECURE_MODE{names}"));
     }
+}
+
+/// One header for several files: the earliest, the most and the sums; of files that go together.
+#[test]
+fn joined() {
+    let log = fixture(PRODUCERS[7], ClockType::PerfCounter, false, 1).unwrap().log;
+    let first =
+        LogFile { processors: 4, buffer_size: 8192, events_lost: 1, buffers_lost: 2, end_time: log.start_time + 9, ..log };
+    // The same clock, read a second before.
+    let (start_stamp, start_time) = (first.start_stamp - 3_579_545, first.start_time - 10_000_000);
+    let other =
+        LogFile { processors: 9, buffer_size: 4096, start_stamp, start_time, end_time: first.end_time + 1, ..first.clone() };
+    for logs in [[&first, &other], [&other, &first]] {
+        let joined = LogFile::join(&logs).unwrap();
+        assert_eq!((joined.processors, joined.buffer_size, joined.end_time), (9, 8192, other.end_time));
+        assert_eq!((joined.start_stamp, joined.start_time), (start_stamp, start_time));
+        assert_eq!((joined.events_lost, joined.buffers_lost), (2, 4));
+        let open = LogFile { end_time: 0, ..logs[1].clone() };
+        assert_eq!(LogFile::join(&[logs[0], &open]).unwrap().end_time, 0);
+    }
+    let clock = |clock: ClockType| LogFile { clock: clock.value(), ..first.clone() };
+    let system = clock(ClockType::SystemTime);
+    for (logs, what) in [
+        ([&first, &LogFile { build: 1, ..first.clone() }], "version of Windows"),
+        ([&first, &LogFile { pointer_size: 4, ..first.clone() }], "pointer size"),
+        ([&first, &system], "clock"),
+        ([&first, &LogFile { perf_frequency: 5, ..first.clone() }], "clock"),
+        ([&first, &LogFile { boot_time: 1, ..first.clone() }], "boot time"),
+        ([&first, &LogFile { start_stamp: start_stamp + 1, ..first.clone() }], "relation of stamps to time"),
+        ([&first, &LogFile { start_time: start_time + 1, ..first.clone() }], "relation of stamps to time"),
+        ([&system, &LogFile { start_time: start_time + 1, ..system.clone() }], "relation of stamps to time"),
+    ] {
+        let apart = LogFile::join(&logs).unwrap_err();
+        assert_eq!((apart.file, apart.what), (1, what));
+        assert!(apart.first != apart.other && apart.to_string().contains(&apart.other), "{apart}");
+    }
+    assert_eq!(LogFile::join(&[]).unwrap_err().what, "file");
+    assert!(
+        LogFile::join(&[
+            &system,
+            &LogFile { start_time: system.start_time + 7, start_stamp: system.start_stamp + 7, ..system.clone() }
+        ])
+        .is_ok()
+    );
+}
+
+/// What no logger writes into the header of a buffer is not copied; the rest is.
+#[test]
+fn identities() {
+    const STATES: u8 = 7;
+    let file = fixture(PRODUCERS[7], ClockType::PerfCounter, false, 20).unwrap().bytes;
+    let two = 2 * 4096;
+    for (at, value, state, flags, ty) in [
+        (0x2C, &[3, 0, 0, 0][..], 3, 0x20, 0),
+        (0x2C, &[STATES, 0, 0, 0], 3, 0x20, 0),
+        (0x2C, &[STATES - 1, 0, 0, 0], 6, 0x20, 0),
+        (0x2C, &[1, 0, 0, 0], 1, 0x20, 0),
+        (0x34, &[2, 0x80], 3, 0x22, 0),
+        (0x36, &[7, 0], 3, 0x20, 7),
+        (0x36, &[8, 0], 3, 0x20, 0),
+        (0x36, &[4, 0], 3, 0x20, 0),
+    ] {
+        let mut bytes = file.clone();
+        bytes[two + at..][..value.len()].copy_from_slice(value);
+        let trace = Trace::new(&bytes).unwrap();
+        let again = saved(&trace, &Filter::new(), false).unwrap();
+        let head = |bytes: &[u8]| *Trace::new(bytes).unwrap().buffers().flatten().nth(2).unwrap().head();
+        let (old, new) = (head(&bytes), head(&again));
+        assert_eq!((new.state, new.flags.0, new.ty.0), (state, flags, ty), "{at:#x} {value:x?}");
+        assert_eq!((new.sequence, new.logger, new.time_stamp), (old.sequence, old.logger, old.time_stamp));
+    }
+    // A file that was never closed, or that ends before it begins, ends with its last event; every other when it ended.
+    let log = Trace::new(&file).unwrap().log_file().clone();
+    let last = log.to_clock().system_time(fixture_end(&file));
+    for (end, expected) in [(0, last), (log.start_time - 1, last), (log.start_time, log.start_time), (7 + last, 7 + last)] {
+        let mut bytes = file.clone();
+        bytes[0x48 + 0x20 + 0x10..][..8].copy_from_slice(&i64::to_le_bytes(end));
+        let again = saved(&Trace::new(&bytes).unwrap(), &Filter::new(), false).unwrap();
+        assert_eq!(Trace::new(&again).unwrap().log_file().end_time, expected);
+    }
+}
+
+/// The events of a buffer become a buffer of their own, with the flags that were set.
+#[test]
+fn written_before() {
+    let file = fixture(PRODUCERS[7], ClockType::PerfCounter, false, 20).unwrap();
+    let (trace, mut scratch) = (Trace::new(&file.bytes).unwrap(), Scratch::default());
+    let buffer = trace.buffers().nth(2).unwrap().unwrap();
+    let image = buffer.image(&mut scratch);
+    let events = || image.events().map(Result::unwrap);
+    let mut writer =
+        FileWriter::new(Cursor::new(Vec::new()), PRODUCERS[7], LogFile { processors: 2, ..file.log.clone() }).unwrap();
+    assert!(matches!(writer.push_written(2, events()), Err(Error::Processor { processor: 2, processors: 2 })));
+    let twice = events().chain(events());
+    assert!(matches!(writer.push_written(1, twice), Err(Error::Full { .. })));
+    writer.set_flags(ETW_BUFFER_FLAG::ETW_BUFFER_FLAG_EVENTS_LOST);
+    writer.push_written(1, events()).unwrap();
+    let again = writer.finish(0).unwrap().into_inner();
+    let again = Trace::new(&again).unwrap();
+    let [_, only] = again.buffers().map(Result::unwrap).collect::<Vec<_>>()[..] else { panic!("two buffers") };
+    assert!(only.head().processor() == 1 && only.head().flags.contains(ETW_BUFFER_FLAG::ETW_BUFFER_FLAG_EVENTS_LOST));
+    assert_eq!(only.image(&mut Scratch::default()).bytes()[0x48..], image.bytes()[0x48..]);
+}
+
+/// The last stamp of a file.
+fn fixture_end(bytes: &[u8]) -> i64 {
+    crate::events::in_time(&Trace::new(bytes).unwrap()).into_iter().filter_map(|event| event.time).max().unwrap()
 }
 
 /// Nothing is refused for its time, and of each buffer that is read one is written at the most: events of 600 processors in buffers

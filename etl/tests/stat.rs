@@ -1,9 +1,13 @@
 //! Counts of events, against counting them by hand.
 
-use etw_layouts_etl::stat::{Activity, By, Count, Stat};
-use etw_layouts_etl::{Event, Scratch, Trace};
-use std::collections::BTreeMap;
-use test_support::traces::all;
+use etw_layouts_etl::header::Header;
+use etw_layouts_etl::stat::{Activity, By, Count, Key, Stat};
+use etw_layouts_etl::wire::{HOOK_ID, SYSTEM_TRACE_HEADER, large, zero};
+use etw_layouts_etl::write::{FileWriter, Record};
+use etw_layouts_etl::{Event, LogFile, Scratch, Trace, names};
+use std::collections::{BTreeMap, BTreeSet};
+use std::io::Cursor;
+use test_support::traces::{PRODUCERS, all};
 use test_support::witness;
 
 fn each(bytes: &[u8], mut take: impl FnMut(&Event<'_>, u16, Option<i64>)) {
@@ -78,6 +82,45 @@ fn counts() {
             assert!(spans.len() as u64 <= Activity::MOST && (width == 1 || spans.len() as u64 > Activity::MOST / 2 - 1));
         }
     }
+}
+
+/// A key says what events are counted by, and a group that has no GUID is its number.
+#[test]
+fn keys() {
+    let headers = [0x0301, 0xF7AB].map(|hook| {
+        let mut header: SYSTEM_TRACE_HEADER = zero();
+        let mut packet = header.Packet();
+        packet.set_HookId(HOOK_ID(hook));
+        header.set_Packet(packet);
+        header.SystemTime = large(i64::from(hook));
+        header
+    });
+    let mut writer = FileWriter::new(Cursor::new(Vec::new()), PRODUCERS[7], LogFile::new(&PRODUCERS[7])).unwrap();
+    for header in headers {
+        writer.push(0, &Record::new(Header::System(header), true, &[])).unwrap();
+    }
+    let bytes = writer.finish(0).unwrap().into_inner();
+    let process = names::provider_named("process");
+    for (by, first, second) in [
+        (By::Provider, Key { provider: process, ..Key::default() }, Key { hook: Some(0xF700), ..Key::default() }),
+        (
+            By::Id,
+            Key { provider: process, hook: Some(0x0301), id: Some(0x0301), ..Key::default() },
+            Key { hook: Some(0xF7AB), id: Some(0xF7AB), ..Key::default() },
+        ),
+    ] {
+        let mut stat = Stat::new(by);
+        let mut skipped = false;
+        each(&bytes, |event, processor, time| {
+            if std::mem::replace(&mut skipped, true) {
+                stat.add(event, processor, time);
+            }
+        });
+        let keys: BTreeSet<_> = stat.counts().into_iter().map(|(key, _)| key).collect();
+        assert_eq!(keys, BTreeSet::from([first, second]), "{by:?}");
+    }
+    let count = |times| Count { events: 1, bytes: 1, times };
+    assert_eq!((count(None).seconds(), count(Some((5, 25_000_005))).seconds()), (0.0, 2.5));
 }
 
 /// A file made to have a key for each event takes no memory for each, and loses no count; nor do times that lie anywhere.

@@ -1,7 +1,7 @@
 //! TraceLogging: what is made, what is broken, and what real files have.
 
-use etw_layouts_etl::tracelogging::{Data, Fault, Reason, Step};
-use etw_layouts_etl::{Event, Scratch, Trace};
+use etw_layouts_etl::tracelogging::{Count, Data, Fault, Reason, Step};
+use etw_layouts_etl::{Event, Guid, Scratch, Trace};
 use std::fs;
 use test_support::logging::{Logging, logging};
 use test_support::witness;
@@ -76,8 +76,161 @@ fn hostile() {
         (&[b'n', 0, 0x83, 0x80, 0x80, 0x80, 0x80, 0x80, 0], Reason::Tags),
     ] {
         let (_, fault) = steps(&made(fields, &[0; 1]));
-        assert_eq!(fault.map(|fault| fault.reason), Some(reason));
+        let found = fault.unwrap().reason;
+        assert!(found == reason && !found.to_string().is_empty(), "{found}");
     }
+}
+
+/// What the bytes of a value mean, by the two types of its field.
+#[test]
+fn values() {
+    let wide = |text: &str| text.encode_utf16().flat_map(u16::to_le_bytes).collect::<Vec<u8>>();
+    let time = |words: [u16; 8]| words.map(u16::to_le_bytes).concat();
+    let socket = |family: u8, rest: &[u8]| [&[28, 0, family, 0, 0x1F, 0x90][..], rest].concat();
+    let v6 = |flow: u8| socket(23, &[&[flow, 0, 0, 0][..], &[0; 15], &[1, 9, 0, 0, 0]].concat());
+    let (noon, not_noon) = ([2020, 2, 6, 29, 12, 59, 59, 999], [2020, 13, 6, 29, 12, 59, 59, 999]);
+    let mut cases: Vec<(u8, u8, Vec<u8>, &str)> = vec![
+        (1, 0, wide("aΩ😀\0"), "text aΩ😀"),
+        (1, 0, vec![0, 0xD8, 0, 0], "Binary([0, 216])"),
+        (2, 0, b"a\x80\xFF\x7F\xA0\0".to_vec(), "text a€ÿ\u{7f}\u{a0}"),
+        (2, 35, "Ω\0".into(), "text Ω"),
+        (2, 35, b"\xCE\0".to_vec(), "Binary([206])"),
+        (3, 0, vec![0x80], "Signed(-128)"),
+        (3, 2, b"a".to_vec(), "text a"),
+        (4, 0, vec![0xFE], "Unsigned(254)"),
+        (4, 4, vec![0xFE], "Hexadecimal(254)"),
+        (4, 2, b"b".to_vec(), "text b"),
+        (4, 3, vec![0], "Boolean(false)"),
+        (4, 3, vec![1], "Boolean(true)"),
+        (4, 3, vec![2], "Unsigned(2)"),
+        (5, 0, vec![0, 0x80], "Signed(-32768)"),
+        (6, 0, vec![1, 2], "Unsigned(513)"),
+        (6, 2, wide("ω"), "text ω"),
+        // Arrays of characters whose length is in the payload.
+        (0x43, 2, b"\x02\0hi".to_vec(), "text hi"),
+        (0x44, 2, b"\x02\0hi".to_vec(), "text hi"),
+        (0x46, 2, [&[2, 0][..], &wide("hi")].concat(), "text hi"),
+        (6, 7, vec![1, 2], "Unsigned(258)"),
+        (7, 0, vec![0, 0, 0, 0x80], "Signed(-2147483648)"),
+        (7, 15, vec![5, 0, 0, 0x80], "Hexadecimal(2147483653)"),
+        (8, 8, vec![1, 2, 3, 4], "Ipv4(1.2.3.4)"),
+        (8, 14, vec![1, 2, 3, 4], "Hexadecimal(67305985)"),
+        (9, 0, vec![0, 0, 0, 0, 0, 0, 0, 0x80], "Signed(-9223372036854775808)"),
+        (10, 37, vec![1, 2, 0, 0, 0, 0, 0, 0x80], "Hexadecimal(9223372036854776321)"),
+        (11, 0, 0.5_f32.to_le_bytes().to_vec(), "Float(0.5)"),
+        (12, 0, 0.25_f64.to_le_bytes().to_vec(), "Double(0.25)"),
+        (13, 0, vec![0; 4], "Boolean(false)"),
+        (13, 0, vec![1, 0, 0, 0], "Boolean(true)"),
+        (13, 0, vec![0, 1, 0, 0], "Unsigned(256)"),
+        (14, 0, vec![2, 0, 8, 9], "Binary([8, 9])"),
+        (14, 9, vec![1, 0, 8], "Binary([8])"),
+        (15, 0, (0..16).collect(), "Guid(03020100-0504-0706-0809-0a0b0c0d0e0f)"),
+        (17, 0, vec![1, 0, 0, 0, 0, 0, 0, 0x40], "FileTime(4611686018427387905)"),
+        (19, 0, vec![1, 2, 0, 0, 0, 0, 1, 5, 32, 0, 0, 0, 0x20, 2, 0, 0], "sid S-1-261-32-544"),
+        (20, 0, vec![255, 0, 0, 1], "Hexadecimal(16777471)"),
+        (21, 0, vec![0, 0, 0, 0, 0, 0, 0, 1], "Hexadecimal(72057594037927936)"),
+        (22, 0, [&[4, 0][..], &wide("zä")].concat(), "text zä"),
+        (22, 0, vec![3, 0, b'z', 0, 0], "Binary([122, 0, 0])"),
+        (23, 0, vec![1, 0, 0x80], "text €"),
+        (23, 11, vec![2, 0, 0xCE, 0xA9], "text Ω"),
+        (25, 9, [&[16, 0][..], &[0; 15], &[1]].concat(), "Ipv6(::1)"),
+        (25, 10, [&[16, 0, 2, 0, 0x1F, 0x90, 10, 0, 0, 1][..], &[0; 8]].concat(), "Socket(10.0.0.1:8080)"),
+        (25, 10, [&[9, 0, 2, 0, 0x1F, 0x90, 10, 0, 0, 1][..], &[1]].concat(), "Binary([2, 0, 31, 144, 10, 0, 0, 1, 1])"),
+        (25, 10, v6(0), "Socket([::1%9]:8080)"),
+        (25, 10, vec![3, 0, 2, 0, 9], "Binary([2, 0, 9])"),
+        (18, 0, time(noon), "time 2020-02-29T12:59:59.999"),
+    ];
+    let flowing = format!("{:?}", Data::Binary(&v6(1)[2..]));
+    cases.push((25, 10, v6(1), &flowing));
+    // One more than the most of each, and the least months and days.
+    let wrong: Vec<_> =
+        [(1, 0), (3, 0), (3, 32), (4, 24), (5, 60), (6, 60), (7, 1000)].map(|(at, value)| (at, value, time(noon))).to_vec();
+    let wrong: Vec<_> = wrong
+        .into_iter()
+        .map(|(at, value, mut bytes)| {
+            bytes[2 * at..][..2].copy_from_slice(&u16::to_le_bytes(value));
+            bytes
+        })
+        .chain([time(not_noon)])
+        .collect();
+    let texts: Vec<_> = wrong.iter().map(|bytes| format!("{:?}", Data::Binary(bytes))).collect();
+    cases.extend(wrong.into_iter().zip(&texts).map(|(bytes, text)| (18, 0, bytes, &text[..])));
+    for (in_type, out_type, payload, expected) in cases {
+        let schema = [0, 0, 0, 0, b'n', 0, in_type | 0x80, out_type].to_vec();
+        let bytes = Logging { schema, payload, ..logging() }.sized().trace();
+        let mut seen = Vec::new();
+        events(&bytes, &mut |event| {
+            for step in event.trace_logging().into_iter().flat_map(|logging| logging.steps()) {
+                if let Step::Value(value) = step.unwrap() {
+                    seen.push(match value.data {
+                        Data::Text(text) => format!("text {text}"),
+                        Data::SystemTime(time) => format!("time {time}"),
+                        Data::Sid(sid) => format!("sid {sid}"),
+                        other => format!("{other:?}"),
+                    });
+                }
+            }
+        });
+        assert_eq!(seen, [expected], "{in_type} {out_type}");
+    }
+}
+
+/// The name, tags and traits of an event, and the tags and counts of its fields.
+#[test]
+fn schema() {
+    let whole = logging();
+    let group = Some(Guid(0x0707_0707_0707_0707_0707_0707_0707_0707));
+    let with = |traits: &[u8]| Logging { traits: [&[0, 0, b'M', 0], traits].concat(), ..whole.clone() }.sized();
+    let long = [&[19, 0, 1][..], &[7; 16]].concat();
+    for (made, name, expected) in [
+        (whole.clone(), "Maker.Provider", Ok(group)),
+        // One of another kind comes before it, another group behind it; and a group of too few bytes is none.
+        (with(&[&[4, 0, 9, 1][..], &long, &[19, 0, 1], &[8; 16]].concat()), "M", Ok(group)),
+        (with(&[18, 0, 1, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7]), "M", Ok(None)),
+        (with(&[&[19, 0, 2][..], &[7; 16]].concat()), "M", Ok(None)),
+        (with(&[2, 0, 1]), "M", Err(Reason::Truncated)),
+        (with(&[9, 0, 1]), "M", Err(Reason::Truncated)),
+        (with(&[9]), "M", Err(Reason::Truncated)),
+    ] {
+        let mut seen = Vec::new();
+        events(&made.trace(), &mut |event| {
+            seen.extend(event.traits().map(|traits| traits.map(|traits| (traits.name.to_owned(), traits.group))));
+        });
+        let expected = expected.map(|group| (name.to_owned(), group)).map_err(|reason| Fault { reason, offset: 0 });
+        assert_eq!(seen, [expected]);
+    }
+    let mut longer = whole.clone();
+    longer.schema[0] += 1;
+    let (some, fault) = steps(&longer);
+    let fault = fault.unwrap();
+    assert_eq!((some, &fault.reason), (0, &Reason::Size { stated: whole.schema.len() as u16 + 1, there: whole.schema.len() }));
+    assert!(fault.to_string().contains("bytes"), "{fault}");
+    events(&whole.trace(), &mut |event| {
+        let Some(logging) = event.trace_logging() else { return };
+        assert_eq!(logging.schema.as_ref().map(|schema| (schema.name, schema.tags)), Ok(("Happened", 0x123_4567)));
+        let fields: Vec<_> = logging
+            .steps()
+            .filter_map(|step| match step.unwrap() {
+                Step::Field(field) if field.tags > 0 || field.count != Count::One || field.members > 0 => {
+                    Some((field.name, field.tags, field.count, field.members))
+                }
+                _ => None,
+            })
+            .collect();
+        let expected = [
+            ("i64", 0x80, Count::One, 0),
+            ("outer", 0, Count::One, 3),
+            ("inner", 0, Count::Variable, 1),
+            ("none", 0, Count::Variable, 2),
+            ("two", 0, Count::Constant(2), 0),
+            ("chars", 0, Count::Variable, 0),
+            ("own", 0, Count::Custom(&[0xAA, 0xBB]), 0),
+        ];
+        assert_eq!(fields, expected);
+        let mut steps = logging.steps();
+        assert_eq!(steps.rest(), whole.payload);
+        assert!(steps.by_ref().all(|step| step.is_ok()) && steps.rest().is_empty());
+    });
 }
 
 /// All such events of the real files are decoded.

@@ -311,7 +311,9 @@ fn failed_writes() {
     for fails in 1..=3 {
         let log = LogFile { buffer_size: 1024, ..LogFile::new(&PRODUCERS[7]) };
         let mut writer = FileWriter::new(Once(Cursor::new(Vec::new()), fails), PRODUCERS[7], log).unwrap();
-        let first = (0..100).find(|stamp| writer.push(0, &event(*stamp, &[0; 500])).is_err()).unwrap();
+        let mut failed = |stamp: &i64| writer.push(0, &event(*stamp, &[0; 500])).err();
+        let (first, error) = (0..100).find_map(|stamp| Some((stamp, failed(&stamp)?))).unwrap();
+        assert!(std::error::Error::source(&error).is_some() && std::error::Error::source(&Error::Failed).is_none());
         for stamp in first..100 {
             assert!(matches!(writer.push(0, &event(stamp, &[0; 500])), Err(Error::Failed)), "{fails} {stamp}");
         }

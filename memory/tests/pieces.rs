@@ -1,7 +1,9 @@
-//! Pieces of memory that overlap.
+//! Pieces of memory that overlap, and what lies between them.
 
-use etw_layouts_memory::{Address, Memory, Pieces};
+use etw_layouts::{Arch, Build};
+use etw_layouts_memory::{Address, Limits, Memory, Pieces, Walk, What};
 use fastrand::Rng;
+use test_support::kernels::plan::Plan;
 
 /// Nested, overlapping and adjacent pieces: at each address the piece holds that begins last of those that have it, and a read goes on as far as
 /// there is any.
@@ -40,4 +42,25 @@ fn overlaps() {
             assert_eq!(read[..there], expected, "{round}: {start}");
         }
     }
+}
+
+/// What could not be read is reported page by page, neighbours as one, and is zero; behind the limit nothing is read.
+#[test]
+fn holes() {
+    let kernel = Plan::of(Build::new(10, 0, 19041, 1415), Arch::X64).kit.kernel();
+    let mut pieces = Pieces::default();
+    pieces.insert(Address(0x1800), vec![1; 0xC00]);
+    pieces.insert(Address(0x5000), vec![2; 0x800]);
+    pieces.iter_mut().for_each(|(_, bytes)| bytes[0] = 3);
+    let mut read = vec![9; 0x5000];
+    let mut walk = Walk::new(&pieces, &kernel);
+    assert_eq!(walk.read(Address(0x1800), &mut read), [0xC00..0x3800, 0x4000..0x5000]);
+    let expected = [&[3][..], &[1; 0xBFF], &[0; 0x2C00], &[3], &[2; 0x7FF], &[0; 0x1000]].concat();
+    assert!(read == expected && walk.findings().is_empty());
+    let mut walk = Walk::new(&pieces, &kernel).with_limits(Limits { bytes: 0x800, ..Limits::default() });
+    for start in [0x800, 0] {
+        assert_eq!(walk.read(Address(0x1800), &mut read), vec![start..0x5000; 1]);
+    }
+    let [limit] = walk.findings() else { panic!("one finding") };
+    assert!(matches!(limit.what, What::Limit(0x800)) && limit.place.address == Address(0x1800), "{limit}");
 }

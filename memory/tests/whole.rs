@@ -1,8 +1,11 @@
 //! What was put into an image of a whole kernel comes out, and nothing is found wrong.
 
+use etw_layouts::{Arch, Build};
 use etw_layouts_etl::Trace;
+use etw_layouts_etl::wire::LOG_FILE_MODE;
 use etw_layouts_memory::salvage::Which;
-use etw_layouts_memory::{Census, Guid, Kind, Owner, State, Walk};
+use etw_layouts_memory::{Census, Guid, Kind, Limits, Owner, Session, State, Time, Walk};
+use std::error::Error;
 use std::io::Cursor;
 use test_support::kernels::plan::{self, Plan, REFERENCE};
 
@@ -93,6 +96,8 @@ fn providers(plan: &Plan, census: &Census, walk: &mut Walk<'_, test_support::ker
         let provider = census.providers.iter().find(|provider| provider.entry.address().0 == planned.at).unwrap();
         let kind = if planned.kind == 2 { Kind::Group } else { Kind::Trace };
         assert_eq!((provider.guid, provider.kind), (Some(Guid(planned.guid)), kind), "{name}");
+        assert!(provider.to_string().starts_with(&Guid(planned.guid).to_string()), "{provider}");
+        assert!(provider.entry.is_whole(), "{name}");
         assert!(provider.bucket.is_none_or(|bucket| bucket == planned.bucket), "{name}");
         let enabled: Vec<_> =
             provider.enabled.iter().map(|enable| (enable.slot, enable.session as u32, enable.level, enable.any)).collect();
@@ -125,6 +130,35 @@ fn providers(plan: &Plan, census: &Census, walk: &mut Walk<'_, test_support::ker
             assert_eq!(registration.group.map(|group| group.0), planned.group, "{name}");
         }
     }
+}
+
+/// What is not known of the kernel's clocks makes a file impossible, and the caller can state it.
+#[test]
+fn not_saved() {
+    let plan = Plan::of(Build::new(10, 0, 19041, 1415), Arch::X64);
+    let time = Time { perf_frequency: Some(5), boot_time: Some(6), cpu_mhz: Some(7), ..Time::default() };
+    let kernel = plan.kit.kernel().with_time(time);
+    assert_eq!(kernel.time(), time);
+    let limits = Limits { entries: 9, ..Limits::default() };
+    let mut walk = Walk::new(&plan.kit.image, &kernel).with_limits(limits);
+    assert_eq!(walk.limits().entries, limits.entries);
+    assert!(kernel.chosen().any(|(name, chosen)| name == "WMI_LOGGER_CONTEXT" && chosen.is_ok()));
+    let session = walk.sessions().remove(0);
+    let mut save = |session: &Session| {
+        let mut file = Cursor::new(Vec::new());
+        walk.save(session, Which::All, &mut file).map(|_| Trace::new(file.get_ref()).unwrap().log_file().clone())
+    };
+    let log = save(&session).unwrap();
+    assert_eq!((log.perf_frequency, log.boot_time, log.cpu_mhz), (5, 6, 7));
+    let long = Session { name: Some("x".repeat(plan::BUFFER as usize / 2)), ..session.clone() };
+    let log = save(&long).unwrap();
+    assert_eq!((&*log.logger_name, &*log.file_name), ("", ""));
+    let none = Session { buffer_size: None, ..session.clone() };
+    let error = save(&none).unwrap_err();
+    assert!(error.to_string().contains("the size of its buffers") && error.source().is_none(), "{error}");
+    let odd = Session { buffer_size: Some(7), ..session };
+    let error = save(&odd).unwrap_err();
+    assert!(error.source().is_some_and(|source| source.to_string() == error.to_string()), "{error}");
 }
 
 /// Every state of a buffer, where its header has it as a number; a buffer that only the session itself has; one processor and many.
@@ -188,6 +222,15 @@ fn is_saved() {
                 assert_eq!(log.start_stamp, if stated { REFERENCE.1 } else { first }, "{name}");
                 assert_eq!((log.processors, log.events_lost), (plan::PROCESSORS, 9), "{name}");
                 assert_eq!(log.pointer_size as usize, plan.kit.pointer_size(), "{name}");
+                let compressed = LOG_FILE_MODE::EVENT_TRACE_COMPRESSED_MODE.0;
+                assert_eq!((log.mode, log.timer_resolution), (planned.mode & !compressed, 0), "{name}");
+                assert_eq!((log.buffer_size, log.maximum_file_size, log.buffers_lost), (plan::BUFFER, 20, 7), "{name}");
+                assert!(build.number < [6, 0, 0] || log.cpu_mhz == 2400, "{name}: {}", log.cpu_mhz);
+                let shown = session.to_string();
+                assert!(
+                    shown.contains(planned.name) && shown.ends_with(session.mode_names.last().unwrap_or(&planned.file)),
+                    "{shown}"
+                );
                 files += 1;
             }
         }

@@ -52,7 +52,9 @@ fn code(figures: &Figures, out: &mut String) {
         "Mutants of the code are those of `cargo mutants --package NAME -- --tests` (cargo-mutants); caught are those that a test of the package\n\
          notices, or that keep it from ending. What changes nothing that can be observed is left out, each with a reason, by\n\
          [.cargo/mutants.toml](../.cargo/mutants.toml). Where fewer are tried than there are, the rest has not been run; what is missed is a gap\n\
-         in the tests. `cargo xtask figures --code FILE` records a run.\n\n\
+         in the tests. `cargo xtask figures --code FILE` records a run. Those of the runtime were built one at a time by cargo-mutants. Those of\n\
+         dump, etl and memory, with the same replacements, were compiled into one program per package and switched on at run time, each for the\n\
+         tests that reach it, without real files and without the slowest tests; mutants of constants, which cannot be switched, were not tried.\n\n\
          | package | mutants | tried | do not compile | caught | share | missed |\n|---|---|---|---|---|---|---|\n",
     );
     for (package, count) in &figures.code {
