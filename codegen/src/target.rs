@@ -94,7 +94,13 @@ impl Axis {
         if build.contains("..") || build.contains(',') {
             return Err(format!("`{build}` is a range, and a target is one kernel: write BUILD-ARCH, such as 1709-x64"));
         }
-        let build = self.label(build).unwrap_or(build);
+        let whole = self.whole(build).filter(|_| self.label(build).is_none());
+        let build = self.label(build).or(whole.as_deref()).unwrap_or(build);
+        if axis::build(build)
+            .is_some_and(|(build, _)| self.kernels.iter().any(|kernel| kernel.build.number[2] <= build.number[0]))
+        {
+            return Err(self.no_build(build, arch));
+        }
         let several: Vec<_> = self.labels().filter(|label| is_numbered(label, build)).map(|label| format!("`{label}`")).collect();
         if !several.is_empty() {
             return Err(format!("`{build}` is the name of several releases: write {}", several.join(" or ")));
@@ -161,6 +167,14 @@ impl Axis {
     fn label(&self, text: &str) -> Option<&str> {
         let is = self.labels().find(|label| *label == text);
         is.or_else(|| self.labels().find(|label| label.eq_ignore_ascii_case(text)))
+    }
+
+    /// A build by its third number, as people write it, in full: 10.0.19045.3570 for `19045.3570`.
+    fn whole(&self, text: &str) -> Option<String> {
+        let number = text.split('.').next().filter(|number| number.bytes().all(|byte| byte.is_ascii_digit()))?.parse().ok()?;
+        let [major, minor, _] = self.kernels.iter().rfind(|kernel| kernel.build.number[2] <= number)?.build.number;
+        let whole = format!("{major}.{minor}.{text}");
+        axis::build(&whole).map(|_| whole)
     }
 
     fn no_build(&self, build: &str, arch: Arch) -> String {

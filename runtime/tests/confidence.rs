@@ -116,7 +116,7 @@ const CASES: &[(&str, Arch, &str, &[usize], &str)] = &[
     ("10.0.100.6", Arch::X64, "before", &[0xA], "from 10.0.100.10, the first examined update"),
     ("10.0.100.0", Arch::X64, "before", &[0xA], "from 10.0.100.10, the first examined update"),
     ("10.0.400.75", Arch::X64, "between", &[0xC], "10.0.400.70 and 10.0.400.80"),
-    ("10.0.400.65", Arch::X64, "uncertain", &[0xC], "10.0.400.5 and 10.0.400.60"),
+    ("10.0.400.65", Arch::X64, "uncertain", &[0xC], "10.0.400.5 and 10.0.400.70"),
     // A build of no update that is known follows the first release of the one before, not its last update.
     ("10.0.150.7", Arch::X64, "releases", &[0xA], "the releases 10.0.100.5 and 10.0.200.5 have the same layout"),
     ("10.0.150.9", Arch::X64, "partly verified (image)", &[0xA], "the image of this build"),

@@ -204,3 +204,27 @@ fn a_name_of_several_kernels_is_the_first_of_them() {
         assert!(output.status.code() == Some(2) && message.contains("is a range"), "{arguments:?}: {message}");
     }
 }
+
+/// A build by itself, and by its third number: how sure each layout is, and what differs between the builds that it may have them of.
+#[test]
+fn a_build_is_shown_by_itself() {
+    let (whole, short) = (["show", "--build", "10.0.26100.4652"], ["show", "--build", "26100.4652"]);
+    let shown = text(&etw(&short));
+    assert_eq!(shown, text(&etw(&whole)));
+    assert!(shown.starts_with("Windows 11 ") && shown.contains("(26100.4652, KB5062553): 10.0.26100.4652-x64"), "{shown}");
+    assert!(shown.contains("\nNearest known builds: 10.0.26100.1742 and 10.0.28000.1. Uncertain: "), "{shown}");
+    assert!(shown.contains("\n10.0.26100.1-x64 -> 10.0.28000.1-x64\n") && shown.contains("\nKTIMER\n"), "{shown}");
+    let document = document(&short);
+    let count = |word: &str| document["structures"][word].as_u64().unwrap_or(0);
+    let uncertain = document["uncertain"].as_array().expect("a list");
+    assert!(count("uncertain") as usize == uncertain.len() && count("inferred") > count("uncertain"), "{document}");
+    assert!(uncertain.iter().all(|name| shown.contains(name.as_str().unwrap_or("?"))), "{document}");
+    assert_eq!(document["otherwise"]["target"], "10.0.28000.1-x64");
+    let known = text(&etw(&["show", "--build", "19045.3570"]));
+    assert!(known.contains("(19045.3570, KB5031356)") && known.contains(" verified (PDB)."), "{known}");
+    assert!(!known.contains("Uncertain") && !known.contains(" -> "), "{known}");
+    for wrong in ["19041.1415.1", "26100.x"] {
+        let output = etw(&["show", "--build", wrong]);
+        assert!(output.status.code() == Some(2) && output.stdout.is_empty(), "{wrong}");
+    }
+}
