@@ -6,6 +6,9 @@ use std::path::{Path, PathBuf};
 #[doc = include_str!("../README.md")]
 pub struct Readme;
 
+#[doc = include_str!("../docs/LIBRARY.md")]
+pub struct Library;
+
 #[doc = include_str!("../docs/OWN-SPECS.md")]
 pub struct OwnSpecs;
 

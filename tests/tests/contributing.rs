@@ -1,4 +1,4 @@
-//! The worked examples of CONTRIBUTING.md and docs/NEW-BUILDS.md do what these say. The Rust is tested as documentation is.
+//! The worked examples of README.md, CONTRIBUTING.md and docs/NEW-BUILDS.md print what these pages show. The Rust is tested as documentation is.
 
 use etw_layouts_cli::{diff, show};
 use etw_layouts_codegen::layouts::Layouts;
@@ -13,6 +13,7 @@ use tests::{project, root};
 /// `BLESS=1` writes what the commands print.
 #[test]
 fn worked_examples_work() {
+    worked_examples("README.md", 1);
     worked_examples("CONTRIBUTING.md", 2);
     worked_examples("docs/NEW-BUILDS.md", 1);
 }
@@ -85,6 +86,11 @@ fn output(layouts: &Layouts, command: &str) -> String {
         ["cargo", "xtask", "show", name, "--build", build, "--arch", arch] => {
             let registry = registry(layouts);
             let subject = Subject::find(layouts, &registry, name, Some(build), arch.parse().ok()).expect("a layout");
+            show::text(layouts, &registry, &subject, None)
+        }
+        ["etw", "show", name, "--build", build] => {
+            let registry = registry(layouts);
+            let subject = Subject::find(layouts, &registry, name, Some(build), None).expect("a layout");
             show::text(layouts, &registry, &subject, None)
         }
         ["cargo", "xtask", "diff", a, b, "--only", name] => {
