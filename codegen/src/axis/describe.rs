@@ -82,12 +82,22 @@ impl Axis {
         let exist: Vec<usize> = kernels(among).iter().collect();
         let other = kernels(&among.difference(set));
         let is_part = *among != arch.map_or_else(|| self.leading(&self.all()), |arch| self.filter(|t| t.arch == arch));
-        let line =
-            Line { axis: self, exist: &exist, is_part, fits: exist.iter().map(|&kernel| !other.contains(kernel)).collect() };
+        let having = |update: &Update| exist.iter().copied().filter(|&kernel| update.has(self.kernels[kernel].build)).collect();
+        let line = Line {
+            axis: self,
+            exist: &exist,
+            is_part,
+            fits: exist.iter().map(|&kernel| !other.contains(kernel)).collect(),
+            having: self.updates.iter().map(having).collect(),
+        };
         let mut candidates = Vec::new();
+        let (mut ends, mut between) = (None, TargetSet::default());
         for bounds in line.bounds() {
-            let held = line.held(&bounds);
-            if held.is_empty() || !held.intersection(&other).is_empty() {
+            if ends.replace((bounds.first, bounds.last)) != Some((bounds.first, bounds.last)) {
+                between = line.between(&bounds);
+            }
+            let held = line.held(&bounds, &between);
+            if held.is_empty() || held.shared(&other) > 0 {
                 continue;
             }
             let (ranges, cost) = line.ranges(&bounds);
@@ -118,13 +128,12 @@ fn greedy(candidates: &[Candidate], set: &TargetSet) -> Vec<Candidate> {
     let mut chosen: Vec<Candidate> = Vec::new();
     let mut left = set.clone();
     while !left.is_empty() {
-        let new = |candidate: &Candidate| candidate.targets.intersection(&left).iter().count();
         // Of equal ones the one that denotes more may make another part needless.
-        let all = |candidate: &Candidate| candidate.targets.iter().count();
-        let dearer = |one: &&Candidate, other: &&Candidate| {
-            (one.cost * new(other)).cmp(&(other.cost * new(one))).then_with(|| all(other).cmp(&all(one)))
+        let dearer = |(one, new): &(&Candidate, usize), (other, more): &(&Candidate, usize)| {
+            (one.cost * more).cmp(&(other.cost * new)).then_with(|| other.targets.len().cmp(&one.targets.len()))
         };
-        let Some(best) = candidates.iter().filter(|candidate| new(candidate) > 0).min_by(dearer) else { break };
+        let useful = candidates.iter().map(|candidate| (candidate, candidate.targets.shared(&left))).filter(|(_, new)| *new > 0);
+        let Some((best, _)) = useful.min_by(dearer) else { break };
         left = left.difference(&best.targets);
         chosen.push(best.clone());
     }
@@ -147,24 +156,26 @@ struct Line<'a> {
     is_part: bool,
     /// Which of them are to be denoted.
     fits: Vec<bool>,
+    /// Which of them have each update.
+    having: Vec<TargetSet>,
 }
 
 /// What a part asks of kernels.
 #[derive(Clone, Copy, Default)]
-struct Bounds<'a> {
+struct Bounds {
     /// The place of the first.
     first: Option<usize>,
     /// The place of the last.
     last: Option<usize>,
-    /// What they have.
-    since: Option<&'a Update>,
-    /// What they do not have.
-    before: Option<&'a Update>,
+    /// The update that they have.
+    since: Option<usize>,
+    /// The update that they do not have.
+    before: Option<usize>,
 }
 
-impl<'a> Line<'a> {
+impl Line<'_> {
     /// The bounds that parts can have: those of runs of kernels, updates, and updates within the versions that runs begin or end in.
-    fn bounds(&self) -> Vec<Bounds<'a>> {
+    fn bounds(&self) -> Vec<Bounds> {
         let fits = |at: usize| self.fits.get(at).copied().unwrap_or(false);
         let places = 0..self.exist.len();
         let starts: Vec<usize> = places.clone().filter(|&at| fits(at) && !at.checked_sub(1).is_some_and(fits)).collect();
@@ -192,38 +203,45 @@ impl<'a> Line<'a> {
         within.extend(opened.iter().map(|&first| (Some(first), None)));
         within.extend(closed.iter().map(|&last| (None, Some(last))));
         within.push((None, None));
-        let updates = &self.axis.updates;
+        let updates = || 0..self.having.len();
         for (first, last) in within {
-            all.extend(updates.iter().map(|update| Bounds { first, last, since: Some(update), before: None }));
-            all.extend(updates.iter().map(|update| Bounds { first, last, since: None, before: Some(update) }));
-            for since in updates {
-                all.extend(updates.iter().map(|before| Bounds { first, last, since: Some(since), before: Some(before) }));
+            all.extend(updates().map(|update| Bounds { first, last, since: Some(update), before: None }));
+            all.extend(updates().map(|update| Bounds { first, last, since: None, before: Some(update) }));
+            for since in updates() {
+                all.extend(updates().map(|before| Bounds { first, last, since: Some(since), before: Some(before) }));
             }
         }
         all
     }
 
-    /// The kernels between bounds.
-    fn held(&self, bounds: &Bounds) -> TargetSet {
+    /// The kernels from the first of bounds to the last.
+    fn between(&self, bounds: &Bounds) -> TargetSet {
         let (first, last) = (bounds.first.unwrap_or(0), bounds.last.unwrap_or(self.exist.len().saturating_sub(1)));
-        let has = |update: &Update, kernel: usize| update.has(self.axis.kernels[kernel].build);
-        let inside = |kernel: &usize| {
-            bounds.since.is_none_or(|update| has(update, *kernel)) && bounds.before.is_none_or(|update| !has(update, *kernel))
-        };
-        self.exist[first..=last].iter().copied().filter(inside).collect()
+        self.exist[first..=last].iter().copied().collect()
+    }
+
+    /// Those of them that have the one update and not the other.
+    fn held(&self, bounds: &Bounds, between: &TargetSet) -> TargetSet {
+        let since = bounds.since.map(|update| between.intersection(&self.having[update]));
+        match (since, bounds.before) {
+            (None, None) => between.clone(),
+            (Some(since), None) => since,
+            (None, Some(before)) => between.difference(&self.having[before]),
+            (Some(since), Some(before)) => since.difference(&self.having[before]),
+        }
     }
 
     /// How bounds are written, and what that costs.
     fn ranges(&self, bounds: &Bounds) -> (Vec<Range>, usize) {
         let newest = self.exist.len().checked_sub(1);
         let last = bounds.last.filter(|_| bounds.last != newest);
-        let update = |update: Option<&Update>| (update.map(|update| update.name.clone()).unwrap_or_default(), UPDATE);
+        let update = |update: usize| (self.axis.updates[update].name.clone(), UPDATE);
         let open = (String::new(), 0);
         let named = |at: Option<usize>, whole: &dyn Fn(usize) -> bool| at.map(|at| self.name(at, whole(at)));
         let first = bounds.first.filter(|&first| !(self.is_part && first == 0 && last.is_some() && !self.opens(first)));
         let start = named(first, &|at| self.opens(at)).map(|name| self.group(name, &|of| of.first()));
         let end = named(last, &|at| self.closes(at)).map(|name| self.group(name, &|of| of.last()));
-        let (since, before) = (bounds.since.map(|_| update(bounds.since)), bounds.before.map(|_| update(bounds.before)));
+        let (since, before) = (bounds.since.map(update), bounds.before.map(update));
         let range = |first: Option<(String, usize)>, last: Option<(String, usize)>| {
             let ((first, cost), (last, more)) = (first.unwrap_or(open.clone()), last.unwrap_or(open.clone()));
             (Range::Between(first, last), cost + more)

@@ -34,7 +34,20 @@ impl TargetSet {
 
     /// The targets, ascending.
     pub fn iter(&self) -> impl Iterator<Item = usize> + '_ {
-        (0..self.0.len() * 64).filter(|&target| self.contains(target))
+        let bits =
+            |word: u64| std::iter::successors(Some(word), |rest| Some(rest & rest.wrapping_sub(1))).take_while(|rest| *rest != 0);
+        let place = |rest: u64| rest.trailing_zeros() as usize;
+        self.0.iter().enumerate().flat_map(move |(index, &word)| bits(word).map(move |rest| index * 64 + place(rest)))
+    }
+
+    /// How many targets there are.
+    pub fn len(&self) -> usize {
+        self.0.iter().map(|word| word.count_ones() as usize).sum()
+    }
+
+    /// How many targets are in both sets.
+    pub fn shared(&self, other: &Self) -> usize {
+        self.0.iter().zip(&other.0).map(|(a, b)| (a & b).count_ones() as usize).sum()
     }
 
     /// Targets in both sets.
