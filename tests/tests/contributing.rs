@@ -89,9 +89,11 @@ fn output(layouts: &Layouts, command: &str) -> String {
             show::text(layouts, &registry, &subject, None)
         }
         ["etw", "show", name, "--build", build] => {
-            let registry = registry(layouts);
-            let subject = Subject::find(layouts, &registry, name, Some(build), None).expect("a layout");
-            show::text(layouts, &registry, &subject, None)
+            // The program has the KB numbers of updates, too.
+            let layouts = project().layouts().expect("the specs resolve");
+            let registry = registry(&layouts);
+            let subject = Subject::find(&layouts, &registry, name, Some(build), None).expect("a layout");
+            show::text(&layouts, &registry, &subject, None)
         }
         ["cargo", "xtask", "diff", a, b, "--only", name] => {
             let [old, new] = sides(layouts, &registry(layouts), [a, b], Some(name)).expect("targets");
