@@ -38,7 +38,8 @@ fn exit_status_and_json_of_verify() {
     assert_eq!(keys(&document["summary"]), [&counts[..], &["not_verified", "reasons", "tables", "verified"]].concat());
     assert_eq!(document["summary"]["differences"], 0);
     // README states them.
-    let [tables, kernels, facts] = ["tables", "kernels", "verified"].map(|count| document["summary"][count].as_u64().unwrap_or(0));
+    let [tables, kernels, facts] =
+        ["tables", "kernels", "verified"].map(|count| document["summary"][count].as_u64().unwrap_or(0));
     let sentence = format!("{tables} symbol tables of {kernels} kernels verify {},{:03} facts", facts / 1000, facts % 1000);
     let readme = fs::read_to_string(root().join("README.md")).expect("README");
     assert!(readme.contains(&sentence), "{sentence}");
