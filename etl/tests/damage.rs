@@ -12,7 +12,6 @@ use test_support::traces::{PRODUCERS, all, fixture};
 
 /// Seeded mutations, each read in every way.
 #[test]
-#[cfg_attr(miri, ignore = "it takes minutes")]
 fn mutations() {
     const MUTATIONS: usize = 12_000;
     let fixtures = all(6);
@@ -34,7 +33,6 @@ fn mutations() {
 
 /// Whatever happens to the header of one buffer, its events are lost at the most, and no others.
 #[test]
-#[cfg_attr(miri, ignore = "it takes minutes")]
 fn one_header() {
     let mut random = Rng::with_seed(0x0EAD);
     let mut files: Vec<_> = all(2).into_iter().map(|fixture| (fixture.name, fixture.bytes)).collect();
@@ -78,7 +76,6 @@ fn one_header() {
 /// The size of a compressed buffer that ends where a later one ends costs no events, whatever the sequence numbers say; and a header that
 /// is destroyed within it, its own buffer's.
 #[test]
-#[cfg_attr(miri, ignore = "it takes minutes")]
 fn spans() {
     let file = fixture(PRODUCERS[7], ClockType::PerfCounter, true, 30).unwrap().bytes;
     let (buffers, (whole, _)) = (bounds(&file), events(&file));
@@ -216,7 +213,6 @@ fn events(bytes: &[u8]) -> (Vec<Seen>, Vec<Finding>) {
 
 /// Bytes of no meaning at all.
 #[test]
-#[cfg_attr(miri, ignore = "it takes minutes")]
 fn noise() {
     let mut random = Rng::with_seed(1);
     for length in 0..600 {
@@ -355,7 +351,6 @@ fn touch(event: &Event<'_>, trace: &Trace<'_>) {
 
 /// What cannot be mapped is refused, and not taken for empty.
 #[test]
-#[cfg_attr(miri, ignore = "it opens devices")]
 #[cfg(unix)]
 fn only_files_are_mapped() {
     // SAFETY: Nobody changes the only file among them.

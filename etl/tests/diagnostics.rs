@@ -144,7 +144,6 @@ fn cases(file: &[u8], other: &[u8]) -> Vec<Case> {
 }
 
 #[test]
-#[cfg_attr(miri, ignore = "it takes minutes")]
 fn each_thing_is_found() {
     let of = |clock| fixture(PRODUCERS[7], clock, false, 20).unwrap().bytes;
     let (file, other) = (of(ClockType::PerfCounter), of(ClockType::SystemTime));
@@ -312,7 +311,6 @@ fn no_log_file_header() {
 /// Before 6.0 SavedOffset can be zero, State holds flags, and 5.1 has neither flags nor a type of a buffer: such a buffer is found again behind a
 /// damaged one.
 #[test]
-#[cfg_attr(miri, ignore = "it takes minutes")]
 fn buffers_of_old_versions() {
     for (producer, changes) in
         [(1, &[(4, 0), (0x2C, 0xFF_FF), (0x34, 0x8000), (0x36, 9)][..]), (2, &[(4, 0), (0x2C, 0xFF_FF)]), (3, &[])]
@@ -387,7 +385,6 @@ fn processors_of_files() {
 
 /// Each rule that only `check` has is broken alone.
 #[test]
-#[cfg_attr(miri, ignore = "it takes minutes")]
 fn each_rule_is_checked() {
     let of = |compressed, known: bool| {
         fixture_of(PRODUCERS[7], ClockType::PerfCounter, compressed, 20, &|header| header.is_known() || !known).unwrap().bytes

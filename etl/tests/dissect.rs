@@ -9,7 +9,6 @@ use test_support::traces::{PRODUCERS, fixture_of};
 use test_support::witness;
 
 #[test]
-#[cfg_attr(miri, ignore = "it starts a program")]
 fn dissect() {
     let Some(python) = witness::python("dissect.etl") else { return };
     let folder = std::env::temp_dir().join(format!("etw-layouts-dissect-{}", std::process::id()));

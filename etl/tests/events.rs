@@ -73,7 +73,6 @@ pub fn in_time(trace: &Trace<'_>) -> Vec<Seen> {
 
 /// What every kind of event says of itself, in three versions of Windows. `BLESS=1` writes it anew.
 #[test]
-#[cfg_attr(miri, ignore = "it takes minutes")]
 fn golden() {
     let mut text = String::new();
     let mut print = |name: &str, bytes: &[u8]| {

@@ -94,7 +94,6 @@ fn last_provider(trace: &Trace<'_>) -> u128 {
 }
 
 #[test]
-#[cfg_attr(miri, ignore = "it takes minutes")]
 fn filters() {
     let several: BTreeSet<_> = all(12).iter().flat_map(|fixture| fields_of(&fixture.name, &fixture.bytes)).collect();
     assert_eq!(several, FIELDS.map(|(field, ..)| field).into(), "fields that no trace has several values of");
@@ -109,7 +108,6 @@ fn filters() {
 
 /// Groups of kernel events by their number, and providers by the name in their traits.
 #[test]
-#[cfg_attr(miri, ignore = "it takes minutes")]
 fn groups_and_names() {
     let fixture = fixture(PRODUCERS[7], ClockType::PerfCounter, false, 12).unwrap();
     let trace = Trace::new(&fixture.bytes).unwrap();

@@ -13,7 +13,6 @@ const PRODUCER: Producer = Producer::new(10, 0, 19041, Arch::X64);
 type Place = (u16, i64);
 
 #[test]
-#[cfg_attr(miri, ignore = "it takes minutes")]
 fn every_way_buffers_lie() {
     let mut random = Rng::with_seed(0x0DE2);
     for round in 0..200 {
@@ -34,7 +33,6 @@ fn every_way_buffers_lie() {
 
 /// The first processor has many buffers before those of the others.
 #[test]
-#[cfg_attr(miri, ignore = "it takes minutes")]
 fn far_apart() {
     let mut buffers: Vec<Place> = (0..300_000).map(|time| (0, 100 + time)).collect();
     buffers.extend((0..50).map(|time| (1 + (time % 5) as u16, time * 7_000)));
@@ -43,7 +41,6 @@ fn far_apart() {
 
 /// As many processors as there can be, whose buffers are mixed or apart; were the file scanned for each, this would take minutes.
 #[test]
-#[cfg_attr(miri, ignore = "it takes minutes")]
 fn many_processors() {
     const COUNT: i64 = 200_000;
     let mixed = (0..COUNT).map(|at| ((at % 2048) as u16, at));
@@ -55,7 +52,6 @@ fn many_processors() {
 /// Stamps that are out of step with places, as sessions leave them and further: sorted within a buffer and over four of a processor's.
 /// What lies further is counted, and all others are in order.
 #[test]
-#[cfg_attr(miri, ignore = "it takes minutes")]
 fn disorder() {
     // So many events fill a buffer.
     const FULL: usize = 43;

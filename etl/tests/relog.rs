@@ -87,7 +87,6 @@ fn findings(trace: &Trace<'_>) -> BTreeSet<&'static str> {
 }
 
 #[test]
-#[cfg_attr(miri, ignore = "it takes minutes")]
 fn relogged() {
     let mut files: Vec<_> = all(12).into_iter().map(|fixture| (fixture.name, fixture.bytes)).collect();
     if let Some(folder) = witness::folder("ETW_LAYOUTS_ETL") {
@@ -252,7 +251,6 @@ fn fixture_end(bytes: &[u8]) -> i64 {
 /// Nothing is refused for its time, and of each buffer that is read one is written at the most: events of 600 processors in buffers
 /// of 1 MiB, one processor's behind the other's and mixed, in the order of time and against it.
 #[test]
-#[cfg_attr(miri, ignore = "it takes minutes")]
 fn bounds() {
     const PROCESSORS: u16 = 600;
     let log = LogFile { buffer_size: 1 << 20, processors: PROCESSORS.into(), ..LogFile::new(&PRODUCERS[7]) };

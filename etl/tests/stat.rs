@@ -35,7 +35,6 @@ fn key(by: By, event: &Event<'_>, processor: u16) -> String {
 }
 
 #[test]
-#[cfg_attr(miri, ignore = "it takes minutes")]
 fn counts() {
     let mut files: Vec<_> = all(12).into_iter().map(|fixture| fixture.bytes).collect();
     if let Some(folder) = witness::folder("ETW_LAYOUTS_ETL") {
@@ -125,7 +124,6 @@ fn keys() {
 
 /// A file made to have a key for each event takes no memory for each, and loses no count; nor do times that lie anywhere.
 #[test]
-#[cfg_attr(miri, ignore = "it takes minutes")]
 fn many_keys() {
     let bytes =
         test_support::traces::fixture(test_support::traces::PRODUCERS[7], etw_layouts_etl::ClockType::SystemTime, false, 1);

@@ -31,7 +31,6 @@ fn events(bytes: &[u8], work: &mut dyn FnMut(&Event<'_>)) {
 
 /// Wherever payload or schema end, that is told, and what comes before is what it was.
 #[test]
-#[cfg_attr(miri, ignore = "it takes minutes")]
 fn cut_off() {
     let whole = logging();
     let (all, None) = steps(&whole) else { panic!("the whole event is not decoded") };
@@ -56,7 +55,6 @@ fn cut_off() {
 
 /// What is made to take forever or to nest without end does neither.
 #[test]
-#[cfg_attr(miri, ignore = "it takes minutes")]
 fn hostile() {
     let made = |fields: &[u8], payload: &[u8]| {
         let schema = [&[0, 0, 0, 0][..], fields].concat();

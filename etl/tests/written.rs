@@ -12,7 +12,6 @@ use std::io::Cursor;
 use test_support::traces::{PRODUCERS, START, all, fixture, in_format};
 
 #[test]
-#[cfg_attr(miri, ignore = "it takes minutes")]
 fn fixtures() {
     let fixtures = all(40);
     // 5.0 and 5.1 lack the CPU-cycle clock, and no version before 6.2 compresses.
@@ -192,7 +191,6 @@ fn refused() {
 
 /// Files that were never closed, are cut off, or run in circles.
 #[test]
-#[cfg_attr(miri, ignore = "it takes minutes")]
 fn broken_off() {
     let whole = fixture(PRODUCERS[7], ClockType::PerfCounter, false, 20).unwrap();
     let trace = Trace::new(&whole.bytes).unwrap();
@@ -257,7 +255,6 @@ fn event(stamp: i64, payload: &[u8]) -> Record<'_> {
 
 /// Buffers of every size are read again, whether or not what they hold can be compressed.
 #[test]
-#[cfg_attr(miri, ignore = "it takes minutes")]
 fn every_size() {
     let mut random = fastrand::Rng::with_seed(0x51E);
     for size in [512, 520, 4096, 1 << 16, 1 << 20, 15 << 20, (16 << 20) - 8, 16 << 20] {
@@ -339,7 +336,6 @@ fn late_processors() {
 
 /// What cannot be written is refused at once, not in the end.
 #[test]
-#[cfg_attr(miri, ignore = "it takes minutes")]
 fn refused_at_once() {
     let open = |log| FileWriter::new(Cursor::new(Vec::new()), PRODUCERS[7], log);
     let log = LogFile { processors: 4096, ..LogFile::new(&PRODUCERS[7]) };
@@ -361,7 +357,6 @@ fn refused_at_once() {
 
 /// Buffers that were taken apart, changed and put together are read as what they were changed to, in their own format.
 #[test]
-#[cfg_attr(miri, ignore = "it takes minutes")]
 fn changed() {
     for fixture in all(40) {
         for format in [Format::Xpress, Format::Lznt1, Format::XpressHuffman] {
@@ -402,7 +397,6 @@ fn changed() {
 
 /// What does not fit into its buffer any more is refused; what can no longer be compressed is kept as it is.
 #[test]
-#[cfg_attr(miri, ignore = "it takes minutes")]
 fn changed_to_more() {
     let mut random = fastrand::Rng::with_seed(0x3A);
     let noise: Vec<u8> = (0..3_800).map(|_| random.u8(..)).collect();
