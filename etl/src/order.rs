@@ -124,8 +124,7 @@ impl<'a> ByTime<'a> {
             self.advance();
             self.fresh = true;
         }
-        let settled = self.moving.is_empty() && self.damaged.1 == 0;
-        if settled { None } else { self.settle() }
+        if self.moving.is_empty() { None } else { self.settle() }
     }
 
     /// Leaves the event at hand.
