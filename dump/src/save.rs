@@ -2,9 +2,8 @@
 
 use crate::events::Timed;
 use crate::session::Session;
-use etw_layouts::Build;
 use etw_layouts_etl::wire::LOG_FILE_MODE;
-use etw_layouts_etl::write::{self, FileWriter, Producer};
+use etw_layouts_etl::write::{self, FileWriter};
 use etw_layouts_etl::{ClockType, LogFile};
 use std::collections::BTreeMap;
 use std::fmt;

@@ -4,6 +4,8 @@ mod lane;
 mod pool;
 mod queue;
 mod stream;
+#[cfg(test)]
+mod tests;
 mod tournament;
 
 use crate::buffers::Buffers;
