@@ -226,7 +226,8 @@ fn memory_is_searched() {
         assert_eq!(session.buffers.iter().map(|buffer| buffer.processor).collect::<Vec<_>>(), processors);
         assert!(processors.contains(&2));
         let cut = dumps::dump(build, arch, &[(at(0), buffers[0][..0x200].to_vec())], &[]);
-        let cut = Dump::new(&cut).expect("a dump").trace_buffers().iter().map(|one| (one.whole, one.events > 0)).collect::<Vec<_>>();
+        let cut =
+            Dump::new(&cut).expect("a dump").trace_buffers().iter().map(|one| (one.whole, one.events > 0)).collect::<Vec<_>>();
         assert_eq!(cut, [(false, true)], "{arch}");
         let [registration] = &dump.registrations()[..] else { panic!("{arch}: one registration") };
         assert_eq!(registration.entry.address().0, base(arch) + if arch == Arch::X86 { 0x5008 } else { 0x5010 });

@@ -336,7 +336,9 @@ fn valid_ends_of_compressed_buffers() {
     let buffer = trace.buffers().nth(2).unwrap().unwrap();
     let (at, offset) = (buffer.offset() as usize, buffer.head().offset);
     let events = buffer.image(&mut Scratch::default()).events().count();
-    for (end, kinds) in [(0x40, "valid-end"), ((1 << 24) + 8, "too-large"), (u32::MAX, "too-large"), (offset + 64, "decompressed")] {
+    for (end, kinds) in
+        [(0x40, "valid-end"), ((1 << 24) + 8, "too-large"), (u32::MAX, "too-large"), (offset + 64, "decompressed")]
+    {
         let bytes = put(&put(&file, at + 4, &end.to_le_bytes()), at + 0x30, &end.to_le_bytes());
         let (found, survived) = read(&bytes);
         assert_eq!(found.last(), Some(&kinds), "{end:#x}");
@@ -378,12 +380,16 @@ fn no_log_file_header() {
 #[test]
 #[cfg_attr(miri, ignore = "it takes minutes")]
 fn buffers_of_old_versions() {
-    for (producer, changes) in
-        [(1, &[(4, 0), (0x2C, 0xFF_FF), (0x2C, 7), (0x34, 0x8000), (0x36, 8)][..]), (2, &[(4, 0), (0x2C, 0xFF_FF), (0x2C, 7)]), (3, &[])]
-    {
+    for (producer, changes) in [
+        (1, &[(4, 0), (0x2C, 0xFF_FF), (0x2C, 7), (0x34, 0x8000), (0x36, 8)][..]),
+        (2, &[(4, 0), (0x2C, 0xFF_FF), (0x2C, 7)]),
+        (3, &[]),
+    ] {
         let file = fixture(PRODUCERS[producer], ClockType::PerfCounter, false, 20).unwrap().bytes;
         let (third, fourth) = (3 * SIZE, 4 * SIZE);
-        for (at, value) in [(4, 0_u32), (0x2C, 0xFF_FF), (0x2C, 7), (0x36, 8), (4, 0x50), (0x34, 0x8000), (0x30, 0x47), (0x30, 0x1001)] {
+        for (at, value) in
+            [(4, 0_u32), (0x2C, 0xFF_FF), (0x2C, 7), (0x36, 8), (4, 0x50), (0x34, 0x8000), (0x30, 0x47), (0x30, 0x1001)]
+        {
             // The buffer before it is destroyed, and the one behind it is no buffer either.
             let bytes = put(&file, third - SIZE, &[0xA5; 0x48]);
             let bytes =

@@ -78,7 +78,9 @@ fn long_damage() {
         let findings = Trace::new(bytes).unwrap().buffers().filter_map(Result::err);
         findings.map(|finding| (finding.offset, finding.what.clone())).collect()
     };
-    for (byte, length) in [-1, 0, 1].into_iter().flat_map(|more| [1, 2].map(|steps| (1 + steps as u8, (steps * STEP as i64 + more) as usize))) {
+    for (byte, length) in
+        [-1, 0, 1].into_iter().flat_map(|more| [1, 2].map(|steps| (1 + steps as u8, (steps * STEP as i64 + more) as usize)))
+    {
         let damage = vec![byte; length];
         let bytes = [start, &damage, rest].concat();
         let skipped = |bytes| What::Skipped { bytes: length as u64, next: Some((2 * SIZE + length) as u64) }.eq(bytes);
@@ -89,7 +91,8 @@ fn long_damage() {
         assert!(kinds(&zeroes).iter().any(|(_, what)| *what == expected), "{length}: {:?}", kinds(&zeroes));
         for there in (0x40..0x300).step_by(if length == STEP { 1 } else { 0x48 }) {
             let cut = [start, &damage, &rest[..there]].concat();
-            let found = Trace::new(&cut).unwrap().buffers().flatten().any(|buffer| buffer.offset() as usize == start.len() + length);
+            let found =
+                Trace::new(&cut).unwrap().buffers().flatten().any(|buffer| buffer.offset() as usize == start.len() + length);
             assert_eq!(found, there >= 0x48, "{length} {there:#x}");
         }
         // Nothing more comes.

@@ -19,7 +19,11 @@ fn plans() -> impl Iterator<Item = Plan> {
 }
 
 /// What a walk makes of a session's buffers, and what it found wrong.
-fn walked<T>(plan: &Plan, session: usize, work: impl FnOnce(&mut Walk<'_, test_support::kernels::Image>, &Session) -> T) -> (T, Vec<Finding>) {
+fn walked<T>(
+    plan: &Plan,
+    session: usize,
+    work: impl FnOnce(&mut Walk<'_, test_support::kernels::Image>, &Session) -> T,
+) -> (T, Vec<Finding>) {
     let kernel = plan.kit.kernel();
     let mut walk = Walk::new(&plan.kit.image, &kernel);
     let session = walk.sessions().remove(session);
@@ -63,7 +67,8 @@ fn current_buffers() {
         let current = |plan: &Plan, session| {
             walked(plan, session, |walk, session| {
                 walk.buffers(session).iter().map(|buffer| (buffer.is_listed, buffer.is_current)).collect::<Vec<_>>()
-            }).0
+            })
+            .0
         };
         let name = format!("{} {}", plan.kit.build, plan.kit.arch);
         assert_eq!((current(&plan, 1), current(&plan, 2)), (vec![(true, true); 3], vec![(false, true)]), "{name}");
@@ -105,7 +110,8 @@ fn buffers_without_events() {
             let (state, _) = walked(&plan, 0, |walk, session| walk.buffers(session)[0].state);
             assert_eq!(state, State::Other, "{name}");
         }
-        let mut ends = |plan: &mut Plan, end| ["CurrentOffset", "SavedOffset", "Offset"].map(|member| plan.kit.set(HEADER, at, member, end));
+        let mut ends =
+            |plan: &mut Plan, end| ["CurrentOffset", "SavedOffset", "Offset"].map(|member| plan.kit.set(HEADER, at, member, end));
         if !bits && plan.kit.build.number >= [10, 0, 14393] {
             assert!(plan.kit.set(HEADER, at, "State", 6));
             for more in [0, 0x30] {
@@ -115,7 +121,11 @@ fn buffers_without_events() {
                     assert_eq!(walk.events_of(session, &buffer).len() as u64, header, "{name}");
                 });
                 let expected = (more > 0).then_some(What::Placeholder(more));
-                assert_eq!(findings.into_iter().map(|finding| finding.what).collect::<Vec<_>>(), Vec::from_iter(expected), "{name}");
+                assert_eq!(
+                    findings.into_iter().map(|finding| finding.what).collect::<Vec<_>>(),
+                    Vec::from_iter(expected),
+                    "{name}"
+                );
             }
             plan.kit.set(HEADER, at, "State", 3);
         }
@@ -208,7 +218,9 @@ fn consumers() {
     let mut kernels = 0;
     for mut plan in plans().filter(|plan| !plan.sessions[1].consumers.is_empty()) {
         let name = format!("{} {}", plan.kit.build, plan.kit.arch);
-        let found = |plan: &Plan| walked(plan, 1, |walk, session| walk.consumers(session).iter().map(|one| one.is_in_transition).collect::<Vec<_>>());
+        let found = |plan: &Plan| {
+            walked(plan, 1, |walk, session| walk.consumers(session).iter().map(|one| one.is_in_transition).collect::<Vec<_>>())
+        };
         assert!(plan.kit.set(LOGGER, plan.sessions[1].at, "NumConsumers", 7), "{name}");
         let (transitions, findings) = found(&plan);
         assert_eq!(transitions, [false, false], "{name}");
@@ -233,7 +245,8 @@ fn consumers() {
 fn heads_of_lists() {
     for plan in plans().filter(|plan| !plan.sessions[1].consumers.is_empty()) {
         let head = plan.kit.place(LOGGER, plan.sessions[1].at, "Consumers").unwrap();
-        let links = plan.sessions[1].consumers.iter().map(|(at, _)| plan.kit.place("ETW_REALTIME_CONSUMER", *at, "Links").unwrap());
+        let links =
+            plan.sessions[1].consumers.iter().map(|(at, _)| plan.kit.place("ETW_REALTIME_CONSUMER", *at, "Links").unwrap());
         let (links, size) = (links.collect::<Vec<_>>(), plan.kit.pointer_size() as u64);
         let nowhere = plan.kit.image.base - PAGE;
         let cases: [(&str, &[(u64, u64)], usize, &[&str]); 6] = [
@@ -298,7 +311,10 @@ fn tables_of_sessions() {
         assert_eq!(sessions(&plan), (plan.sessions.len(), vec![]), "{name}");
         plan.kit.image.missing.insert(start / PAGE + 1);
         let (found, findings) = sessions(&plan);
-        assert!(findings.iter().any(|finding| finding.what == What::Unreadable { wanted: count, read: 8 }), "{name}: {findings:?}");
+        assert!(
+            findings.iter().any(|finding| finding.what == What::Unreadable { wanted: count, read: 8 }),
+            "{name}: {findings:?}"
+        );
         assert_eq!(found, 2, "{name}");
     }
 }

@@ -238,7 +238,9 @@ fn is_saved() {
                 assert!(build.number < [6, 0, 0] || log.cpu_mhz == 2400, "{name}: {}", log.cpu_mhz);
                 let shown = session.to_string();
                 assert!(
-                    shown.contains(planned.name) && shown.contains(planned.file) && shown.ends_with(session.mode_names.last().unwrap_or(&planned.file)),
+                    shown.contains(planned.name)
+                        && shown.contains(planned.file)
+                        && shown.ends_with(session.mode_names.last().unwrap_or(&planned.file)),
                     "{shown}"
                 );
                 files += 1;
