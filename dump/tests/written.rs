@@ -3,7 +3,7 @@
 use etw_layouts::{Arch, Build, structures};
 use etw_layouts_dump::{Dump, ETW_TAG, Error, Header, Session};
 use etw_layouts_etl::check::check;
-use etw_layouts_etl::wire::{EVENT_TRACE_CLOCK, LOG_FILE_MODE};
+use etw_layouts_etl::wire::LOG_FILE_MODE;
 use etw_layouts_etl::write::Producer;
 use etw_layouts_etl::{ClockType, Guid, Trace};
 use etw_layouts_memory::{Address, Memory};
@@ -115,10 +115,13 @@ fn headers_of_saved_files() {
     // As many bytes as a file may have, and more; no logger has such buffers either.
     session.buffers.truncate(1);
     for (buffer_size, is_large) in [(1 << 29, false), ((1 << 29) + 8, true)] {
-        let error = Session { buffer_size, ..session.clone() }.save(Cursor::new(Vec::new())).expect_err("too large");
+        let mut session = session.clone();
+        session.buffer_size = buffer_size;
+        let error = session.save(Cursor::new(Vec::new())).expect_err("too large");
         assert_eq!(error.to_string().contains("1 GiB"), is_large, "{error}");
     }
-    let system = Session { clock: EVENT_TRACE_CLOCK(ClockType::SystemTime.value()), reference: (0, 5), ..session.clone() };
+    let mut system = session.clone();
+    (system.clock.0, system.reference) = (ClockType::SystemTime.value(), (0, 5));
     assert_eq!(system.to_clock().system_time(77), 77);
     type Change = fn(&mut Session<'_>);
     let changes: [(Change, &str); 4] = [

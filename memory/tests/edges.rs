@@ -110,7 +110,7 @@ fn buffers_without_events() {
             let (state, _) = walked(&plan, 0, |walk, session| walk.buffers(session)[0].state);
             assert_eq!(state, State::Other, "{name}");
         }
-        let mut ends =
+        let ends =
             |plan: &mut Plan, end| ["CurrentOffset", "SavedOffset", "Offset"].map(|member| plan.kit.set(HEADER, at, member, end));
         if !bits && plan.kit.build.number >= [10, 0, 14393] {
             assert!(plan.kit.set(HEADER, at, "State", 6));
@@ -206,7 +206,8 @@ fn decompressed_bytes_count() {
         let mut walk = Walk::new(&memory, &kernel).with_limits(limits);
         let session = walk.sessions().remove(1);
         for _ in 0..2 {
-            walk.save(&session, Which::All, Cursor::new(Vec::new())).unwrap();
+            // The second time less can be read.
+            let _ = walk.save(&session, Which::All, Cursor::new(Vec::new()));
         }
         (memory.1.get(), !walk.into_findings().is_empty())
     };
@@ -245,7 +246,8 @@ fn consumers() {
 /// Lists that are damaged at their head: what is found wrong, and how many entries are found all the same.
 #[test]
 fn heads_of_lists() {
-    for plan in plans().filter(|plan| !plan.sessions[1].consumers.is_empty()) {
+    for mut plan in plans().filter(|plan| !plan.sessions[1].consumers.is_empty()) {
+        let image = plan.kit.image.clone();
         let head = plan.kit.place(LOGGER, plan.sessions[1].at, "Consumers").unwrap();
         let links =
             plan.sessions[1].consumers.iter().map(|(at, _)| plan.kit.place("ETW_REALTIME_CONSUMER", *at, "Links").unwrap());
@@ -260,7 +262,7 @@ fn heads_of_lists() {
             ("nowhere in both directions", &[(head, nowhere), (head + size, nowhere)], 0, &["pointer", "pointer", "count"]),
         ];
         for (what, changes, count, words) in cases {
-            let mut plan = Plan::of(plan.kit.build, plan.kit.arch);
+            plan.kit.image = image.clone();
             changes.iter().for_each(|(at, value)| plan.kit.pointer(*at, *value));
             let (found, findings) = walked(&plan, 1, |walk, session| walk.consumers(session).len());
             let found_words: Vec<_> = findings.iter().map(|finding| finding.what.word()).collect();
@@ -343,7 +345,8 @@ fn tables_for_debuggers() {
         let mut pieces = Pieces::default();
         let from = (table - plan.kit.image.base) as usize;
         pieces.insert(Address(plan.kit.image.base), plan.kit.image.bytes.clone());
-        pieces.insert(Address(0x10_0000), plan.kit.image.bytes[from..from + 64 * plan.kit.pointer_size()].to_vec());
+        let end = plan.kit.image.bytes.len().min(from + 64 * plan.kit.pointer_size());
+        pieces.insert(Address(0x10_0000), plan.kit.image.bytes[from..end].to_vec());
         assert_eq!(Walk::new(&pieces, &kernel).sessions().len(), 0, "{name}");
     }
 }
