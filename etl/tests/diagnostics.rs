@@ -261,11 +261,17 @@ fn stamps_of_another_clock() {
             }
         }
     }
+    // After a minute something is known; of a clock without a rate, nothing.
+    assert_eq!(self::read(&file(cycles, 3_579_545, 60, 0)).0, wrong);
+    const RATE: usize = LOG_FILE + 0x34;
+    for (clock, at, rate) in [(cycles, PERF_FREQUENCY, &[0; 8][..]), (counter, RATE, &[0; 4])] {
+        assert!(self::read(&put(&file(clock, 3_579_545, 600, 6_000_000_000), at, rate)).0.is_empty(), "{clock:?}");
+    }
     // A processor of no rate.
     let mut log = LogFile::new(&PRODUCERS[7]);
     (log.buffer_size, log.clock, log.cpu_mhz) = (4096, cycles.value(), 1);
     let bytes = FileWriter::new(Cursor::new(Vec::new()), PRODUCERS[7], log).unwrap().finish(START).unwrap().into_inner();
-    assert_eq!((self::read(&bytes).0, self::read(&put(&bytes, LOG_FILE + 0x34, &[0; 4])).0), (vec![], vec!["clock-rate"]));
+    assert_eq!((self::read(&bytes).0, self::read(&put(&bytes, RATE, &[0; 4])).0), (vec![], vec!["clock-rate"]));
     // Soon after the boot, or if the boot is not known, nothing is known of the clocks that count from it.
     for stamp in [0, 5 * 2_400_000_000, 5 * 3_579_545] {
         for clock in [counter, cycles] {
