@@ -51,7 +51,7 @@ fn each_word_may_be_damaged() {
         // Both places of the end.
         let mut bytes = whole.clone();
         bytes[triage + 4..triage + 12].copy_from_slice(&[0x1000_u32, 0x1000].map(u32::to_le_bytes).concat());
-        assert_eq!((&read(&bytes).0[..], read(&bytes).1), (&["dump-size", "unfinished"][..], events.clone()), "{arch}");
+        assert_eq!((&read(&bytes).0[..], read(&bytes).1), (&["unfinished", "dump-size"][..], events.clone()), "{arch}");
         for (at, value, told) in cases {
             let mut bytes = whole.clone();
             bytes[at..at + 4].copy_from_slice(&value.to_le_bytes());
