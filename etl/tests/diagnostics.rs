@@ -98,9 +98,10 @@ fn cases(file: &[u8], other: &[u8]) -> Vec<Case> {
     case("bytes in", inside, &["skipped"], 0);
     // A buffer in another's place: of this file, and of another system, whose clock reads other stamps.
     case("a copy", put(file, third, &file[2 * SIZE..third]), &["buffer-copy"], of(3) - of(2));
-    let copied = (3..buffers).find(|index| of(*index) >= of(1)).unwrap();
-    let far = put(file, copied * SIZE, &file[SIZE..2 * SIZE]);
-    case("a copy of one further back", far, &["buffer-copy"], of(copied) - of(1));
+    let mut pairs = (1..buffers).flat_map(|from| (from + 2..buffers).map(move |to| (from, to)));
+    let (from, to) = pairs.find(|(from, to)| of(*to) >= of(*from)).unwrap();
+    let far = put(file, to * SIZE, &file[from * SIZE..][..SIZE]);
+    case("a copy of one further back", far, &["buffer-copy"], of(to) - of(from));
     case("a number beyond all", put(file, third + 0x18, &(1_u64 << 40).to_le_bytes()), &[], 0);
     let stamp = |bytes: &[u8], at: usize, value: i64| put(bytes, at + 0x10, &value.to_le_bytes());
     let day = 24 * 3600 * 3_579_545;
