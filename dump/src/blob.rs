@@ -79,9 +79,7 @@ impl<'a> Walk<'_, 'a> {
     fn resume(&mut self, session: Option<&Session<'_>>) {
         let rest = self.rest();
         let skipped = (4..rest.len()).find(|at| self.is_start(session, &rest[*at..])).unwrap_or(rest.len());
-        if skipped > 0 {
-            self.find(What::Skipped(skipped as u64));
-        }
+        self.find(What::Skipped(skipped as u64));
         self.at += skipped;
     }
 

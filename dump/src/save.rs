@@ -2,9 +2,8 @@
 
 use crate::events::Timed;
 use crate::session::Session;
-use etw_layouts::Build;
 use etw_layouts_etl::wire::LOG_FILE_MODE;
-use etw_layouts_etl::write::{self, FileWriter, Producer};
+use etw_layouts_etl::write::{self, FileWriter};
 use etw_layouts_etl::{ClockType, LogFile};
 use std::collections::BTreeMap;
 use std::fmt;
@@ -74,7 +73,7 @@ impl Session<'_> {
         let log = self.log_file();
         let clock = log.to_clock();
         let mut latest = clock.system_time(log.start_stamp);
-        let mut writer = FileWriter::new(out, self.release(), log)?;
+        let mut writer = FileWriter::new(out, self.producer, log)?;
         let mut saved = Saved::default();
         for events in order.iter().filter_map(|number| buffers.get(number)) {
             let Some(first) = events.first() else { continue };
@@ -86,13 +85,8 @@ impl Session<'_> {
         Ok(saved)
     }
 
-    /// The version of Windows, without the revision, which no trace file tells.
-    fn release(&self) -> Producer {
-        Producer { build: Build { revision: 0, ..self.producer.build }, ..self.producer }
-    }
-
     fn log_file(&self) -> LogFile {
-        let producer = self.release();
+        let producer = self.producer;
         let most = self.buffers.iter().map(|buffer| u32::from(buffer.processor) + 1).max().unwrap_or(1);
         LogFile {
             buffer_size: self.buffer_size,

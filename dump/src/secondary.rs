@@ -47,7 +47,7 @@ fn start(bytes: &[u8], parts: &Parts, findings: &mut Vec<Finding>) -> usize {
     let ends_at = |end: usize| end.checked_sub(4).and_then(|at| view(bytes, at)) == Some(letters(b"TRGD"));
     let begins_at = |at: usize| bytes.get(at..).is_some_and(|rest| rest.starts_with(b"DumpBlob"));
     let letters = (parts.valid as usize).saturating_add(4);
-    if stated == letters || begins_at(stated) {
+    if begins_at(stated) {
         return stated;
     }
     let end = if ends_at(letters) {
@@ -91,7 +91,7 @@ impl<'a> Chain<'_, 'a> {
             return;
         }
         self.find(What::HeaderSize { what: "the header of the secondary data", size: header.HeaderSize });
-        self.at = self.next(self.at + size_of_val(&header)).unwrap_or(self.bytes.len());
+        self.at = self.next(self.at).unwrap_or(self.bytes.len());
     }
 
     /// The blob here; `None` if there are no more.
@@ -118,7 +118,7 @@ impl<'a> Chain<'_, 'a> {
             Some(header_size) => (header_size, end(start(header_size))),
             None => {
                 let header_size = if is_size(stated) { stated } else { HEADER };
-                let next = self.next(at + HEADER);
+                let next = self.next(at);
                 (header_size, next.unwrap_or(self.bytes.len()))
             }
         };

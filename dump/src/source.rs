@@ -1,7 +1,7 @@
 //! Where the bytes of a dump come from.
 
 use std::fs::File;
-use std::io::{self, Read, Seek, SeekFrom};
+use std::io::{self, Cursor, Read, Seek, SeekFrom};
 
 /// The bytes of a dump, by their offset in the file: all of them in memory, or a file, of which only what is asked for is read. A full dump
 /// is as large as the memory of its computer.
@@ -43,16 +43,10 @@ impl Source for File {
         if file.seek(SeekFrom::Start(offset)).is_err() {
             return 0;
         }
-        let mut done = 0;
-        while done < out.len() {
-            match file.read(&mut out[done..]) {
-                Ok(0) => break,
-                Ok(count) => done += count,
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                Err(_) => break,
-            }
-        }
-        done
+        let (mut file, mut out) = (file.take(out.len() as u64), Cursor::new(out));
+        // What was read before a failure is there.
+        let _ = io::copy(&mut file, &mut out);
+        out.position() as usize
     }
 
     fn length(&self) -> u64 {

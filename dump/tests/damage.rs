@@ -2,7 +2,7 @@
 
 use etw_layouts::win10_2004::x86::TRIAGE_DUMP32;
 use etw_layouts::{Arch, Build};
-use etw_layouts_dump::{Dump, Error, Finding};
+use etw_layouts_dump::{Dump, Error, Finding, What};
 use etw_layouts_etl::ClockType;
 use etw_layouts_etl::write::Producer;
 use etw_layouts_memory::{Address, Memory};
@@ -156,7 +156,17 @@ fn a_damaged_list_is_told() {
         let mut bytes = whole.clone();
         bytes[list as usize..list as usize + 300 * 0x10].fill(0);
         let dump = Dump::new(&bytes).expect("a dump");
-        assert!(dump.findings().iter().any(|finding| finding.what.kind() == "unnamed-bytes"), "{arch}");
+        let behind = u64::from(list) + 300 * 0x10;
+        let unnamed = |finding: &Finding| finding.offset == behind && finding.what == What::Unnamed(300 * 0x100);
+        assert!(dump.findings().iter().any(unnamed), "{arch}: {:?}", dump.findings());
+        // Some in the midst.
+        let mut bytes = whole.clone();
+        for (block, size) in [(100, 0x20), (250, 0x10)] {
+            bytes[list as usize + block * 0x10..][..size * 0x10].fill(0);
+        }
+        let dump = Dump::new(&bytes).expect("a dump");
+        let unnamed = |finding: &Finding| finding.offset == behind + 100 * 0x100 && finding.what == What::Unnamed(0x30 * 0x100);
+        assert!(dump.findings().iter().any(unnamed), "{arch}: {:?}", dump.findings());
     }
 }
 

@@ -172,9 +172,9 @@ const CASES: &[Case] = &[
     two("x86, 4 MiB, PSE-36: bits 13 to 20 are 32 to 39 of the address", &[(0x10_0860, 0x0543_50E3)], LOW, Some(0x1A_0552_3788)),
     two("x86, 4 MiB, all bits of PSE-36", &[(0x10_0860, 0x055F_E0E3)], LOW, Some(0xFF_0552_3788)),
     two("x86, in transition", &[(0x10_0860, 0x10_1063), (0x10_148C, 0xF543_2880)], LOW, Some(0xF543_2788)),
-    two("x86, in a page file", &[(0x10_0860, 0x10_1063), (0x10_148C, 0xF543_2080)], LOW, None),
+    two("x86, in a page file", &[(0x10_0860, 0x10_1063), (0x10_148C, 0xF543_2080), (0xF543_2788, 7)], LOW, None),
     two("x86, a table in a page file", &[(0x10_0860, 0x10_1080), (0x10_148C, 0xF543_2063)], LOW, None),
-    two("x86, a prototype", &[(0x10_0860, 0x10_1063), (0x10_148C, 0xF543_2C80)], LOW, None),
+    two("x86, a prototype", &[(0x10_0860, 0x10_1063), (0x10_148C, 0xF543_2C80), (0xF543_2788, 7)], LOW, None),
 ];
 
 const MARK: u64 = 0x1D_EA5E_CAFE;

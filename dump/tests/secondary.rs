@@ -1,7 +1,7 @@
 //! Damage between a dump and the sessions of ETW's blob: it is told, and the sessions are found.
 
 use etw_layouts::{Arch, Build};
-use etw_layouts_dump::{Dump, ETW_TAG};
+use etw_layouts_dump::{Dump, ETW_TAG, What};
 use test_support::dumps::whole;
 
 const BUILD: Build = Build::new(10, 0, 19041, 264);
@@ -48,6 +48,10 @@ fn each_word_may_be_damaged() {
             (place(1) + 0x14, 0x100, &["blob-size"]),
             (place(1) + 0x18, u32::MAX, &["blob-size"]),
         ];
+        // Both places of the end.
+        let mut bytes = whole.clone();
+        bytes[triage + 4..triage + 12].copy_from_slice(&[0x1000_u32, 0x1000].map(u32::to_le_bytes).concat());
+        assert_eq!((&read(&bytes).0[..], read(&bytes).1), (&["unfinished", "dump-size"][..], events.clone()), "{arch}");
         for (at, value, told) in cases {
             let mut bytes = whole.clone();
             bytes[at..at + 4].copy_from_slice(&value.to_le_bytes());
@@ -81,4 +85,79 @@ fn two_dumps_in_a_file() {
     let told: Vec<_> = dump.findings().iter().map(|finding| (finding.offset, finding.what.kind())).collect();
     assert_eq!(told, [(first.len() as u64, "another-dump")]);
     assert_eq!(read(&both).1, read(&first).1);
+}
+
+/// A blob whose padding in front, or whose header, is larger than all that were seen.
+#[test]
+fn larger_headers() {
+    let whole = whole(BUILD, Arch::X64);
+    let (dump, events) = (Dump::new(&whole).expect("a dump"), read(&whole).1);
+    let at = dump.blobs()[1].offset as usize - 0x20;
+    for (member, value) in [(0x00, 0x28_u32), (0x18, 8)] {
+        let mut bytes = [&whole[..at + 0x20], &[0; 8], &whole[at + 0x20..]].concat();
+        bytes[at + member..][..4].copy_from_slice(&value.to_le_bytes());
+        assert_eq!(read(&bytes), (vec![], events.clone()), "{member:#x}");
+        assert_eq!(Dump::new(&bytes).expect("a dump").blobs()[1].offset as usize, at + 0x28);
+    }
+}
+
+/// Where blobs end: in the midst of a header, or with zeroes behind the last.
+#[test]
+fn ends_of_blobs() {
+    let whole = whole(BUILD, Arch::X64);
+    let cut = &whole[..whole.len() - 9];
+    let what: Vec<_> = Dump::new(cut).expect("a dump").findings().iter().map(|finding| finding.what.clone()).collect();
+    assert_eq!(what, [What::Truncated { what: "the header of a blob", size: 0x20, there: 0x17 }]);
+    // The last one states padding that is not there.
+    let mut more = whole.clone();
+    let at = whole.len() - 0x20;
+    more[at + 0x1C..].copy_from_slice(&u32::MAX.to_le_bytes());
+    assert_eq!(read(&more).0, ["blob-size"]);
+    // Zeroes are no blob, and so no place at which one can end.
+    let zeroes = [&whole[..], &[0; 0x40]].concat();
+    let dump = Dump::new(&zeroes).expect("a dump");
+    assert_eq!((dump.blobs().len(), read(&zeroes).0), (3, vec!["blob-size"]));
+}
+
+/// Bytes within a damaged blob that are nearly the header of the next one are not taken for it.
+#[test]
+fn decoys() {
+    let whole = whole(BUILD, Arch::X64);
+    let (dump, events) = (Dump::new(&whole).expect("a dump"), read(&whole).1);
+    let [first, second] = [0, 1].map(|index| dump.blobs()[index].offset as usize - 0x20);
+    let [size, data, front, behind] = [0x00, 0x14, 0x18, 0x1C];
+    // Where a decoy begins within 0x100 bytes; the size of its data, counted from its end to the next blob or from zero; padding.
+    for (name, start, to_next, before, after) in [
+        ("padding in front", 0x20, 0, 8, 0),
+        ("padding of a unit", 0x20, -8, 0, 8),
+        ("padding of two units", 0x20, -16, 0, 16),
+        ("data of no unit", 0x24, 0, 0, 0),
+        ("an end in the midst", 0x20, -0x40, 0, 0),
+    ] {
+        let mut space = vec![0x55; 0x100];
+        let mut put = |at: usize, value: u32| space[start + at..][..4].copy_from_slice(&value.to_le_bytes());
+        put(size, 0x20);
+        put(data, (0x100 - start as i32 - 0x20 + to_next) as u32);
+        put(front, before);
+        put(behind, after);
+        check(name, &whole, (first, second), &space, &events);
+    }
+    // One that leads to another, which has no end.
+    let mut space = vec![0x55; 0x100];
+    for (at, value) in [(0x20, 0x20_u32), (0x34, 0x40), (0x38, 0), (0x3C, 0), (0x80, 0x20), (0x94, 0x40), (0x98, 7), (0x9C, 0)] {
+        space[at..at + 4].copy_from_slice(&value.to_le_bytes());
+    }
+    check("one that leads to a decoy", &whole, (first, second), &space, &events);
+}
+
+/// Puts the bytes into the first of two blobs, whose size is damaged: the second is found behind them.
+fn check(name: &str, whole: &[u8], (first, second): (usize, usize), space: &[u8], events: &[usize]) {
+    let mut bytes = [&whole[..first + 0x20], space, &whole[first + 0x20..]].concat();
+    // From the bytes up to the second, nothing is in between.
+    bytes.drain(first + 0x20 + space.len()..second + space.len());
+    bytes[first + 0x14..][..4].copy_from_slice(&0x7FFF_FFF0_u32.to_le_bytes());
+    let dump = Dump::new(&bytes).expect("a dump");
+    let offsets: Vec<_> = dump.blobs().iter().map(|blob| blob.offset as usize).collect();
+    assert_eq!(offsets[..2], [first + 0x20, first + 0x20 + space.len() + 0x20], "{name}");
+    assert_eq!((&read(&bytes).0[..], &read(&bytes).1[..]), (&["blob-size"][..], events), "{name}");
 }

@@ -93,7 +93,9 @@ fn headers_of_saved_files() {
     let mut session = session.clone();
     (session.name, session.file) = ("A\0B".into(), "C".into());
     (session.events_lost, session.buffers_lost, session.clocks.timer_resolution) = (1, 2, 3);
-    session.mode.0 |= LOG_FILE_MODE::EVENT_TRACE_COMPRESSED_MODE.0;
+    session.mode = LOG_FILE_MODE::EVENT_TRACE_COMPRESSED_MODE | LOG_FILE_MODE::EVENT_TRACE_SECURE_MODE;
+    // More processors than the dump's header states.
+    session.buffers[0].processor = 9;
     let mut empty = session.buffers[0].clone();
     empty.bytes.to_mut().truncate(0x48);
     session.buffers.push(empty.clone());
@@ -109,7 +111,18 @@ fn headers_of_saved_files() {
     let log = trace.log_file();
     assert_eq!((&*log.logger_name, &*log.file_name), ("A", "C"));
     assert_eq!((log.events_lost, log.buffers_lost, log.timer_resolution), (1, 2, 3));
-    assert_eq!(log.mode & LOG_FILE_MODE::EVENT_TRACE_COMPRESSED_MODE.0, 0);
+    assert_eq!((log.mode, log.processors), (LOG_FILE_MODE::EVENT_TRACE_SECURE_MODE.0, 10));
+    // As many bytes as a file may have, and more; no logger has such buffers either.
+    session.buffers.truncate(1);
+    for (buffer_size, is_large) in [(1 << 29, false), ((1 << 29) + 8, true)] {
+        let mut session = session.clone();
+        session.buffer_size = buffer_size;
+        let error = session.save(Cursor::new(Vec::new())).expect_err("too large");
+        assert_eq!(error.to_string().contains("1 GiB"), is_large, "{error}");
+    }
+    let mut system = session.clone();
+    (system.clock.0, system.reference) = (ClockType::SystemTime.value(), (0, 5));
+    assert_eq!(system.to_clock().system_time(77), 77);
     type Change = fn(&mut Session<'_>);
     let changes: [(Change, &str); 4] = [
         (|session| session.has_rate = false, "its rate is not known"),
@@ -167,6 +180,7 @@ fn memory_is_searched() {
         let [session] = &dump.memory_sessions()[..] else { panic!("{arch}: one session") };
         let known = &dump.sessions()[0];
         assert_eq!((&session.name, session.buffers.len(), session.events().0.len()), (&known.name, 1, buffer.events));
+        assert_eq!((session.clock, session.reference), (known.clock, known.reference));
         let [found, known] = [session, known].map(|session| &session.buffers[0]);
         assert_eq!(
             (found.processor, found.address, found.bytes.len()),
@@ -174,13 +188,18 @@ fn memory_is_searched() {
         );
         // Other headers, of buffers and of none.
         let at = dump.memory().offset(buffer.address).expect("in the file") as usize;
-        let cases: [(usize, &[u8], bool); 15] = [
+        let cases: [(usize, &[u8], bool); 20] = [
             (0x00, &[0xFF, 3], false),
             (0x00, &[1, 0x40], false),
             (0x00, &[0, 0, 0, 1], true),
             (0x00, &[0, 4, 0, 1], false),
             (0x04, &[0x80], false),
             (0x04, &[0xFF, 0xFF, 0xFF], false),
+            // Without SavedOffset the others hold, but for those beyond the buffer; and nothing is where no event fits.
+            (0x04, &[0; 4], true),
+            (0x04, &[0, 0, 0, 0, 0xFF, 0xFF, 0xFF, 0], false),
+            (0x04, &[0x4C, 0, 0, 0], false),
+            (0x28, &[0, 8], false),
             (0x28, &[0xFF, 0xFF], false),
             (0x2A, &[0, 0], false),
             (0x2A, &[255, 0], true),
@@ -189,6 +208,7 @@ fn memory_is_searched() {
             (0x2C, &[7], false),
             (0x34, &[0x40], false),
             (0x36, &[3], true),
+            (0x36, &[8], false),
             (0x36, &[0xFF], false),
         ];
         for (place, value, found) in cases {
@@ -196,6 +216,22 @@ fn memory_is_searched() {
             bytes[at + place..at + place + value.len()].copy_from_slice(value);
             assert_eq!(Dump::new(&bytes).expect("a dump").trace_buffers().len(), usize::from(found), "{place:#x} {value:?}");
         }
+        // All buffers of a session, in pieces that begin before their page; and one of which the end is missing.
+        let producer = Producer { build: Build { revision: 0, ..build }, arch };
+        let buffers = dumps::Session::new(producer, ClockType::PerfCounter, 11, 4).expect("a session").buffers;
+        let at = |index: usize| base(arch) + 0x10000 * index as u64;
+        let before = |(index, buffer): (usize, &Vec<u8>)| (at(index) - 0x800, [&[0; 0x800], &buffer[..]].concat());
+        let pieces: Vec<_> = buffers.iter().enumerate().map(before).collect();
+        let all = dumps::dump(build, arch, &pieces, &[]);
+        let all = Dump::new(&all).expect("a dump");
+        let processors: Vec<_> = buffers.iter().map(|buffer| u16::from_le_bytes([buffer[0x28], buffer[0x29]])).collect();
+        let [session] = &all.memory_sessions()[..] else { panic!("{arch}: one session") };
+        assert_eq!(session.buffers.iter().map(|buffer| buffer.processor).collect::<Vec<_>>(), processors);
+        assert!(processors.contains(&2));
+        let cut = dumps::dump(build, arch, &[(at(0), buffers[0][..0x200].to_vec())], &[]);
+        let cut =
+            Dump::new(&cut).expect("a dump").trace_buffers().iter().map(|one| (one.whole, one.events > 0)).collect::<Vec<_>>();
+        assert_eq!(cut, [(false, true)], "{arch}");
         let [registration] = &dump.registrations()[..] else { panic!("{arch}: one registration") };
         assert_eq!(registration.entry.address().0, base(arch) + if arch == Arch::X86 { 0x5008 } else { 0x5010 });
         let revision = |dump: Dump<'_>| dump.header().build.revision;

@@ -183,9 +183,11 @@ impl Frames {
         let (mut at, mut zero) = (from, true);
         let found = loop {
             let bytes = source.bytes(at, STEP + START)?;
-            let found = search(&self.common, bytes, usize::from(at == from), STEP);
+            // At the end a buffer can begin of which there is less than that.
             let is_end = bytes.len() < STEP + START;
-            let passed = found.unwrap_or(if is_end { bytes.len() } else { STEP });
+            let to = if is_end { bytes.len() } else { STEP };
+            let found = search(&self.common, bytes, usize::from(at == from), to);
+            let passed = found.unwrap_or(to);
             zero &= bytes[..passed].iter().all(|byte| *byte == 0);
             at += passed as u64;
             if found.is_some() || is_end {

@@ -138,27 +138,30 @@ impl LogFile {
     /// Whether a trace begins at these bytes: with a header buffer whose first event is a log file header.
     #[inline]
     pub(crate) fn begins(bytes: &[u8]) -> bool {
-        let word = bytes.get(BUFFER_HEADER..).and_then(<[u8]>::first_chunk).map_or(0, |word| u64::from_le_bytes(*word));
-        let is_system = word as u32 >> 24 == 0xC0 && matches!((word >> 16) as u8, 0x01 | 0x02);
-        is_system && (word >> 48) as u16 == HOOK_ID::WMI_LOG_TYPE_HEADER.0 && Self::follows(bytes)
+        Self::is_marked(bytes) && Self::follows(bytes)
+    }
+
+    /// Whether the first event is marked as one with a log file header: by two at least of its marker, its type and its hook identifier.
+    #[inline]
+    fn is_marked(bytes: &[u8]) -> bool {
+        let Some([_, _, ty, marker, _, _, hook @ ..]) = bytes.get(BUFFER_HEADER..).and_then(<[u8]>::first_chunk::<8>) else {
+            return false;
+        };
+        let marks = [matches!(ty, 1 | 2), *marker == 0xC0, u16::from_le_bytes(*hook) == HOOK_ID::WMI_LOG_TYPE_HEADER.0];
+        marks.into_iter().filter(|is_right| *is_right).count() > 1
     }
 
     /// The bytes of a file whose first event holds a log file header though its own header does not say so: one of the marker, the type and
     /// the hook identifier is damaged.
     #[cold]
     pub(crate) fn mended(bytes: &[u8]) -> Option<Vec<u8>> {
-        let [_, _, ty, flags, _, _, hook @ ..] = *bytes.get(BUFFER_HEADER..)?.first_chunk::<8>()?;
-        let right = [matches!(ty, 1 | 2), flags == 0xC0, u16::from_le_bytes(hook) == HOOK_ID::WMI_LOG_TYPE_HEADER.0];
-        if right.into_iter().filter(|right| *right).count() < 2 || !Self::follows(bytes) {
+        if !Self::begins(bytes) {
             return None;
         }
-        let log: LogFileHeader32 = view(bytes.get(BUFFER_HEADER + SYSTEM..)?);
-        let own = if log.PointerSize() == 8 { HeaderType::System64 } else { HeaderType::System32 };
         let mut bytes = bytes.to_vec();
         let event = bytes.get_mut(BUFFER_HEADER..)?;
-        if !right[0] {
-            event[2] = own as u8;
-        }
+        // PointerSize shows the width too.
+        event[2] = HeaderType::System64 as u8;
         event[3] = 0xC0;
         event[6..8].copy_from_slice(&HOOK_ID::WMI_LOG_TYPE_HEADER.0.to_le_bytes());
         Some(bytes)

@@ -4,6 +4,8 @@ mod lane;
 mod pool;
 mod queue;
 mod stream;
+#[cfg(test)]
+mod tests;
 mod tournament;
 
 use crate::buffers::Buffers;
@@ -124,8 +126,7 @@ impl<'a> ByTime<'a> {
             self.advance();
             self.fresh = true;
         }
-        let settled = self.moving.is_empty() && self.damaged.1 == 0;
-        if settled { None } else { self.settle() }
+        if self.moving.is_empty() { None } else { self.settle() }
     }
 
     /// Leaves the event at hand.

@@ -2,6 +2,7 @@
 
 use crate::event::Event;
 use crate::guid::Guid;
+use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap};
 
 /// What events are counted by.
@@ -134,7 +135,7 @@ impl Stat {
     pub fn counts(&self) -> Vec<(Key, Count)> {
         let run = Some(self.run).filter(|(_, count)| count.events > 0);
         let mut counts: Vec<_> = self.counts.iter().map(|(key, count)| (*key, *count)).chain(run).collect();
-        counts.sort_unstable_by_key(|(key, count)| (u64::MAX - count.events, *key));
+        counts.sort_unstable_by_key(|(key, count)| (Reverse(count.events), *key));
         counts
     }
 

@@ -169,10 +169,10 @@ fn unusual(rest: &[u8], word: u64, generation: Generation) -> Result<Option<Exte
     let Some(event) = rest.get(..length as usize) else {
         return fault(What::Long { length, left: rest.len() as u32 }, usize::MAX);
     };
-    let items = matches!(header_type, HeaderType::Event32 | HeaderType::Event64) && word & shape.unusual != 0;
-    let payload = match items {
-        true => item::end(event, least),
-        false => Some(least),
+    let payload = match header_type {
+        // Those without items are usual.
+        HeaderType::Event32 | HeaderType::Event64 => item::end(event, least),
+        _ => Some(least),
     };
     match payload {
         Some(payload) => Ok(Some(Extent { length, payload: payload as u16, header_type })),

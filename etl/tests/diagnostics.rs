@@ -60,6 +60,7 @@ fn cases(file: &[u8], other: &[u8]) -> Vec<Case> {
     case("never closed", put(file, BUFFERS_WRITTEN, &[0; 4]), &[], 0);
     case("space", [file, &[0; 5000]].concat(), &["unwritten"], 0);
     case("cut in a header", [file, &[1; 0x20]].concat(), &["truncated"], 0);
+    case("a little space", [file, &[0; 0x20]].concat(), &["unwritten"], 0);
     case("noise behind", [file, &[1; 0x200]].concat(), &["skipped"], 0);
     case("cut to no buffer", file[..SIZE].to_vec(), &["buffers-written"], all - of(0));
 
@@ -83,6 +84,9 @@ fn cases(file: &[u8], other: &[u8]) -> Vec<Case> {
 
     // Another trace, behind this one and behind what is left of it.
     case("another trace", [file, other].concat(), &["another-trace"], 0);
+    for damaged in [put(other, 0x4E, &[4, 0]), put(other, 0x4A, &[6]), put(other, 0x4B, &[0xC4])] {
+        case("another trace whose first event is damaged", [file, &damaged].concat(), &["another-trace"], 0);
+    }
     case("another trace off the grid", [&file[..file.len() - 40], other].concat(), &["buffer-size", "another-trace"], 0);
     case("another trace behind damage", [file, &[1; 100], other].concat(), &["skipped", "another-trace"], 0);
 
@@ -94,6 +98,11 @@ fn cases(file: &[u8], other: &[u8]) -> Vec<Case> {
     case("bytes in", inside, &["skipped"], 0);
     // A buffer in another's place: of this file, and of another system, whose clock reads other stamps.
     case("a copy", put(file, third, &file[2 * SIZE..third]), &["buffer-copy"], of(3) - of(2));
+    let mut pairs = (1..buffers).flat_map(|from| (from + 2..buffers).map(move |to| (from, to)));
+    let (from, to) = pairs.find(|(from, to)| of(*to) >= of(*from)).unwrap();
+    let far = put(file, to * SIZE, &file[from * SIZE..][..SIZE]);
+    case("a copy of one further back", far, &["buffer-copy"], of(to) - of(from));
+    case("a number beyond all", put(file, third + 0x18, &(1_u64 << 40).to_le_bytes()), &[], 0);
     let stamp = |bytes: &[u8], at: usize, value: i64| put(bytes, at + 0x10, &value.to_le_bytes());
     let day = 24 * 3600 * 3_579_545;
     let span = (trace.log_file().start_stamp - day, trace.log_file().start_stamp + day + 3_579_545);
@@ -109,11 +118,18 @@ fn cases(file: &[u8], other: &[u8]) -> Vec<Case> {
     }
     case("never closed, long after", stamp(&put(file, END_TIME, &[0; 8]), third, span.1 + 1), &[], 0);
     case("no start", put(file, START_TIME, &[0; 8]), &["start-time"], 0);
+    let never = stamp(&put(file, START_TIME, &[0; 8]), third, 1 << 62);
+    case("no start, and far beyond the end", never, &["start-time", "buffer-time"], 0);
     let without = [&file[..third], &file[third + SIZE..]].concat();
     case("a buffer out", without, &["buffers-written"], of(3));
     case("zeroes", put(file, third, &[0; SIZE]), &["zeroes", "buffers-written"], of(3));
     // What a size of two buffers hides.
     case("two buffers", put(file, third, &(2 * SIZE as u32).to_le_bytes()), &["buffer-size"], 0);
+    // Flags that no logger writes, in neighbours of which both have the size of the file's buffers; and the same behind a size of two.
+    let flags = |bytes: &[u8], at: usize| put(bytes, at + 0x34, &[0x20, 0x80]);
+    case("two of flags", flags(&flags(file, third), third + SIZE), &["buffer-header", "buffer-header"], 0);
+    let two = put(&flags(file, third + 2 * SIZE), third, &(2 * SIZE as u32).to_le_bytes());
+    case("two buffers and flags", two, &["skipped", "buffer-header", "buffers-written"], of(3));
     case("valid end", put(file, third + 0x30, &u32::MAX.to_le_bytes()), &["buffer-header", "valid-end"], 0);
 
     // The header of the header buffer.
@@ -245,6 +261,17 @@ fn stamps_of_another_clock() {
             }
         }
     }
+    // After a minute something is known; of a clock without a rate, nothing.
+    assert_eq!(self::read(&file(cycles, 3_579_545, 60, 0)).0, wrong);
+    const RATE: usize = LOG_FILE + 0x34;
+    for (clock, at, rate) in [(cycles, PERF_FREQUENCY, &[0; 8][..]), (counter, RATE, &[0; 4])] {
+        assert!(self::read(&put(&file(clock, 3_579_545, 600, 6_000_000_000), at, rate)).0.is_empty(), "{clock:?}");
+    }
+    // A processor of no rate.
+    let mut log = LogFile::new(&PRODUCERS[7]);
+    (log.buffer_size, log.clock, log.cpu_mhz) = (4096, cycles.value(), 1);
+    let bytes = FileWriter::new(Cursor::new(Vec::new()), PRODUCERS[7], log).unwrap().finish(START).unwrap().into_inner();
+    assert_eq!((self::read(&bytes).0, self::read(&put(&bytes, RATE, &[0; 4])).0), (vec![], vec!["clock-rate"]));
     // Soon after the boot, or if the boot is not known, nothing is known of the clocks that count from it.
     for stamp in [0, 5 * 2_400_000_000, 5 * 3_579_545] {
         for clock in [counter, cycles] {
@@ -291,6 +318,54 @@ fn headers_of_compressed_files() {
         let (kinds, events) = read(&put(&file, at, value));
         assert_eq!((&kinds[..], events), (expected, whole), "{name}");
     }
+    // Without the mode of compressed buffers, its format is none either.
+    let mode = put(&put(&file, LOG_FILE_MODE + 3, &[0]), 0x2C, &[2]);
+    assert_eq!(read(&mode).1, whole);
+    // The first buffers need not be compressed.
+    let (uncompressed, first) = (fixture(PRODUCERS[7], ClockType::PerfCounter, false, 30).unwrap().bytes, size_of_first(&file));
+    let buffers = u32::from_le_bytes(file[BUFFERS_WRITTEN..][..4].try_into().unwrap());
+    let three = &uncompressed[SIZE..4 * SIZE];
+    let mixed = [&file[..first], three, &file[first..]].concat();
+    let mixed = put(&put(&mixed, BUFFERS_WRITTEN, &(buffers + 3).to_le_bytes()), 0x2C, &[2]);
+    assert_eq!(read(&mixed).0, ["log-file-compression"]);
+}
+
+/// Bytes of the header buffer.
+fn size_of_first(file: &[u8]) -> usize {
+    u32::from_le_bytes(*file.first_chunk().unwrap()) as usize
+}
+
+/// A valid end that no compressed buffer has, and one that is higher than its stream leads.
+#[test]
+fn valid_ends_of_compressed_buffers() {
+    let file = fixture(PRODUCERS[7], ClockType::PerfCounter, true, 30).unwrap().bytes;
+    let whole = read(&file).1;
+    let trace = Trace::new(&file).unwrap();
+    let buffer = trace.buffers().nth(2).unwrap().unwrap();
+    let (at, offset) = (buffer.offset() as usize, buffer.head().offset);
+    let events = buffer.image(&mut Scratch::default()).events().count();
+    for (end, kinds) in
+        [(0x40, "valid-end"), ((1 << 24) + 8, "too-large"), (u32::MAX, "too-large"), (offset + 64, "decompressed-size")]
+    {
+        let bytes = put(&put(&file, at + 4, &end.to_le_bytes()), at + 0x30, &end.to_le_bytes());
+        let (found, survived) = read(&bytes);
+        assert_eq!(found.last(), Some(&kinds), "{end:#x}");
+        assert_eq!(whole - survived, if kinds == "decompressed-size" { 0 } else { events }, "{end:#x}");
+        if kinds == "decompressed-size" {
+            let damaged = Trace::new(&bytes).unwrap().buffers().flatten().nth(2).unwrap();
+            let what = damaged.image(&mut Scratch::default()).fault().unwrap().what.clone();
+            assert_eq!(what, What::Decompressed { stated: end, there: offset });
+        }
+    }
+    // A buffer of no events is a header alone.
+    let mut empty = file[at..at + 0x48].to_vec();
+    for place in [0, 4, 0x30] {
+        empty[place..place + 4].copy_from_slice(&0x48_u32.to_le_bytes());
+    }
+    empty[0x18..0x20].fill(0);
+    let buffers = u32::from_le_bytes(file[BUFFERS_WRITTEN..][..4].try_into().unwrap()) + 1;
+    let bytes = put(&[&file[..at], &empty, &file[at..]].concat(), BUFFERS_WRITTEN, &buffers.to_le_bytes());
+    assert_eq!(read(&bytes), (vec![], whole));
 }
 
 /// Two members of the first event's header that are wrong are none of a trace file.
@@ -312,12 +387,16 @@ fn no_log_file_header() {
 /// damaged one.
 #[test]
 fn buffers_of_old_versions() {
-    for (producer, changes) in
-        [(1, &[(4, 0), (0x2C, 0xFF_FF), (0x34, 0x8000), (0x36, 9)][..]), (2, &[(4, 0), (0x2C, 0xFF_FF)]), (3, &[])]
-    {
+    for (producer, changes) in [
+        (1, &[(4, 0), (0x2C, 0xFF_FF), (0x2C, 7), (0x34, 0x8000), (0x36, 8)][..]),
+        (2, &[(4, 0), (0x2C, 0xFF_FF), (0x2C, 7)]),
+        (3, &[]),
+    ] {
         let file = fixture(PRODUCERS[producer], ClockType::PerfCounter, false, 20).unwrap().bytes;
         let (third, fourth) = (3 * SIZE, 4 * SIZE);
-        for (at, value) in [(4, 0_u32), (0x2C, 0xFF_FF), (0x36, 9), (4, 0x50), (0x34, 0x8000), (0x30, 0x47), (0x30, 0x1001)] {
+        for (at, value) in
+            [(4, 0_u32), (0x2C, 0xFF_FF), (0x2C, 7), (0x36, 8), (4, 0x50), (0x34, 0x8000), (0x30, 0x47), (0x30, 0x1001)]
+        {
             // The buffer before it is destroyed, and the one behind it is no buffer either.
             let bytes = put(&file, third - SIZE, &[0xA5; 0x48]);
             let bytes =
@@ -335,6 +414,16 @@ fn assumptions() {
     let time = |bytes: &[u8]| Trace::new(bytes).unwrap().clock().system_time(file.log.start_stamp + 1_000);
     assert_eq!(time(&put(&file.bytes, CLOCK, &[9])), time(&file.bytes));
     assert_eq!(time(&put(&file.bytes, PERF_FREQUENCY, &[0; 8])), file.log.start_time + 1_000);
+    // A pointer size that is wrong is not taken where neither width has a clock, nor one that no producer has, whatever is in its place.
+    let no_clock = put(&file.bytes, CLOCK, &[9]);
+    for bytes in [put(&no_clock, POINTER_SIZE, &[4]), put(&put(&no_clock, POINTER_SIZE, &[3]), START_TIME, &[1, 0, 0, 0])] {
+        assert_eq!(Trace::new(&bytes).unwrap().log_file().pointer_size, 8);
+    }
+    // Of one buffer alone: the size in the log file header, its own, the largest of all.
+    for (stated, own, expected) in [(0, SIZE as u32, SIZE as u32), (0, 0, 1 << 24), (SIZE as u32, 2 * SIZE as u32, SIZE as u32)] {
+        let bytes = put(&put(&file.bytes[..SIZE], LOG_FILE, &u32::to_le_bytes(stated)), 0, &u32::to_le_bytes(own));
+        assert_eq!(Trace::new(&bytes).unwrap().log_file().buffer_size, expected, "{stated} {own}");
+    }
     for size in [0, 1, 3, 4, 16] {
         let bytes = put(&file.bytes, POINTER_SIZE, &[size]);
         let trace = Trace::new(&bytes).unwrap();
@@ -399,7 +488,10 @@ fn each_rule_is_checked() {
     let is_manifest = |event: &Event<'_>| matches!(event.header(), Header::Event(_));
     let event = buffer.image(&mut Scratch::default()).events().flatten().find(is_manifest).unwrap().offset() as usize;
     let before = (stamp(second) - 1).to_le_bytes();
+    // Which 5.2 may leave empty.
+    let of_5_2 = fixture_of(PRODUCERS[2], ClockType::PerfCounter, false, 20, &HeaderType::is_known).unwrap().bytes;
     let cases: &[(&str, Vec<u8>, &[&str])] = &[
+        ("no SavedOffset", put(&of_5_2, second + 4, &[0; 4]), &[]),
         ("sound", file.clone(), &[]),
         ("sound and compressed", compressed.clone(), &[]),
         ("same time", put(&file, third + 0x10, &stamp(second).to_le_bytes()), &[]),
@@ -411,6 +503,7 @@ fn each_rule_is_checked() {
         ("ends as it starts", put(&file, END_TIME, &file[START_TIME..][..8]), &[]),
         ("second header", put(&file, second + 0x36, &[4]), &["header-buffer"]),
         ("no header", put(&file, 0x36, &[0]), &["header-buffer"]),
+        ("SavedOffset of the header buffer", put(&file, 4, &[1]), &[]),
         ("type", put(&file, second + 0x36, &[8]), &["buffer-type"]),
         ("flag", put(&file, second + 0x35, &[0x80]), &["buffer-flags"]),
         ("SavedOffset", put(&file, second + 4, &[1]), &["saved-offset"]),

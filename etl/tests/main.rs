@@ -3,6 +3,7 @@
 mod damage;
 mod diagnostics;
 mod dissect;
+mod edges;
 mod events;
 mod filter;
 mod order;

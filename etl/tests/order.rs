@@ -31,6 +31,48 @@ fn every_way_buffers_lie() {
     }
 }
 
+/// Times before the start of the clock, the last time of all, and equal ones of several processors.
+#[test]
+fn times_at_the_edge() {
+    assert_order(&[(0, -5), (1, -7), (0, 3), (1, 3), (2, 3), (2, i64::MAX), (0, i64::MAX)]);
+}
+
+/// Up to four buffers of a processor are merged, as long as each overlaps one before it: an event that is further from its place comes late.
+#[test]
+fn windows() {
+    let late = |buffers: &[Vec<i64>]| {
+        let log = LogFile { buffer_size: 4096, ..LogFile::new(&PRODUCER) };
+        let mut writer = FileWriter::new(Cursor::new(Vec::new()), PRODUCER, log).unwrap();
+        let mut header: EVENT_HEADER = zero();
+        for stamps in buffers {
+            for stamp in stamps {
+                header.TimeStamp = large(*stamp);
+                writer.push(0, &Record::new(Header::Event(header), true, &[])).unwrap();
+            }
+            writer.flush(0).unwrap();
+        }
+        let bytes = writer.finish(0).unwrap().into_inner();
+        let (trace, mut late) = (Trace::new(&bytes).unwrap(), 0);
+        let mut order = trace.by_time();
+        while let Some(timed) = order.next_event() {
+            late += usize::from(timed.unwrap().late > 0);
+        }
+        late
+    };
+    // Ten events in each of eight buffers; the first and the last time of neighbours are apart, equal or swapped.
+    for (overlap, reach) in [(-1, 1), (0, 1), (1, 3)] {
+        for distance in 1..6 {
+            let times = |buffer: i64| (0..10).map(move |event| 100 * buffer + 10 * event);
+            let mut buffers: Vec<Vec<i64>> = (0..8).map(|buffer| times(buffer).collect()).collect();
+            for buffer in 1..8 {
+                buffers[buffer][0] = 100 * buffer as i64 - 10 - overlap;
+            }
+            buffers[distance].insert(5, 35);
+            assert_eq!(late(&buffers), usize::from(distance > reach), "{overlap} {distance}");
+        }
+    }
+}
+
 /// The first processor has many buffers before those of the others.
 #[test]
 fn far_apart() {
@@ -62,7 +104,10 @@ fn disorder() {
         let span = if round / 3 % 3 == 1 { [2, FULL][round % 2] } else { [2, FULL, 3 * FULL][round % 3] };
         let (mut events, mut wild) = (Vec::new(), 0);
         for processor in 0..processors {
-            let mut stamps: Vec<i64> = (0..random.i64(400..2000)).map(|place| place * 7 + random.i64(0..7)).collect();
+            // Of a clock that is exact, or ticks so seldom that many events have the same time.
+            let tick = [1, 64][round / 9 % 2];
+            let mut stamps: Vec<i64> =
+                (0..random.i64(400..2000)).map(|place| (place * 7 + random.i64(0..7)) / tick * tick).collect();
             stamps.chunks_mut(span).for_each(|chunk| random.shuffle(chunk));
             match round / 3 % 3 {
                 0 => {}

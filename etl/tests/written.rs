@@ -54,6 +54,7 @@ fn fields() {
     for buffer in trace.buffers().skip(1) {
         for event in buffer.unwrap().image(&mut scratch).events() {
             let event = event.unwrap();
+            assert_eq!(Record::of(&event).header_type(), event.header_type());
             let facts = (event.thread(), event.process(), event.id(), event.version(), event.opcode());
             let (expected, provider) = match event.header_type() {
                 HeaderType::System32 | HeaderType::System64 => {
@@ -135,6 +136,7 @@ fn buffers() {
     // Nor does the log file header count them.
     let wrong: Vec<_> = trace.buffers().filter_map(Result::err).map(|finding| finding.what).collect();
     assert_eq!(wrong, [What::BuffersWritten { stated: 1, read: 8 }]);
+    assert!(heads.iter().zip(1..8).all(|(head, ty)| head.is_compressed() == (ty % 2 == 0)));
     for head in &heads {
         assert!(head.flags.contains(flags) && head.processor() == 2047 && head.sequence == 9 && head.logger == 3);
     }
@@ -412,7 +414,11 @@ fn changed_to_more() {
         // BuffersWritten.
         bytes[0x48 + 0x20 + 0x24] = 2;
         assert_eq!(in_file(&Trace::new(&bytes).unwrap()).last().unwrap().payload, noise);
-        parts.records.push((event(2, &noise), &[]));
+        // As large as a buffer can be.
+        let full = vec![1; 4096 - 0x48 - size_of::<EVENT_HEADER>()];
+        parts.records = vec![(event(1, &full), &[])];
+        assert!(parts.bytes().is_ok());
+        parts.records = vec![(event(1, &noise), &[]), (event(2, &noise), &[])];
         assert!(matches!(parts.bytes(), Err(Error::Larger { size: 4096, .. })));
     }
 }

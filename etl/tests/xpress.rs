@@ -65,6 +65,10 @@ fn forms_and_errors() {
         assert!(matches!(decoded(&dword[..cut], 1 << 20), Err(Error { reason: Reason::Truncated, .. })), "cut to {cut}");
     }
     assert_eq!(decoded(&[], 10), Ok(true));
+    assert_eq!(decompressed(Format::XpressHuffman, &[], 0), Ok(vec![]));
+    assert!(decompressed(Format::XpressHuffman, &[], 10).is_err());
+    let shown = Error { reason: Reason::Distance, input: 16, output: 3 }.to_string();
+    assert_eq!(shown, "XPRESS stream, offset 0x10, 0x3 bytes decompressed: a match reaches back beyond the first byte");
     // 32 literals fill the flags: the stream ends in a dword of nothing but flags.
     let full = compressed(&[7; 32].iter().enumerate().map(|(i, b)| b + i as u8).collect::<Vec<u8>>());
     assert_eq!(full[full.len() - 4..], [0xFF; 4]);

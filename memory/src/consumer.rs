@@ -33,9 +33,7 @@ impl<M: Memory + ?Sized> Walk<'_, M> {
         let place = Place { structure: context.layout().name, address: context.address(), member: "Consumers" };
         let Some(head) = context.place(LOGGER::CONSUMERS) else { return Vec::new() };
         let Some(layout) = self.kernel().named("ETW_REALTIME_CONSUMER") else {
-            if session.consumers.is_some_and(|count| count > 0) {
-                self.find(Place { structure: "ETW_REALTIME_CONSUMER", ..place }, What::NoLayout);
-            }
+            self.find(Place { structure: "ETW_REALTIME_CONSUMER", ..place }, What::NoLayout);
             return Vec::new();
         };
         let offset = layout.member("Links").map_or(0, |links| links.offset as u64);

@@ -71,7 +71,7 @@ impl<M: Memory + ?Sized> Walk<'_, M> {
     /// Memory does not tell what a header has to, or writing fails.
     pub fn save<W: Write + Seek>(&mut self, session: &Session, which: Which, out: W) -> Result<Saved, Error> {
         let build = self.kernel().build();
-        let producer = Producer { build: etw_layouts::Build { revision: 0, ..build }, arch: self.kernel().arch() };
+        let producer = Producer { build, arch: self.kernel().arch() };
         let generation = producer.generation();
         let buffers = self.buffers(session);
         let pending = buffers.iter().filter(|buffer| which == Which::All || buffer.state != State::Free);

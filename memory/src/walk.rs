@@ -117,11 +117,12 @@ impl<'a, M: Memory + ?Sized> Walk<'a, M> {
                 let place = Place { structure: "memory", address: address.plus(at as u64).unwrap_or_default(), member: "" };
                 self.find(place, What::Limit(self.limits.bytes));
             }
-            out[at + there..end].fill(0);
+            let hole = at + there..end;
+            out[hole.clone()].fill(0);
             match holes.last_mut() {
-                _ if at + there == end => {}
-                Some(last) if last.end == at + there => last.end = end,
-                _ => holes.push(at + there..end),
+                _ if hole.is_empty() => {}
+                Some(last) if last.end == hole.start => last.end = end,
+                _ => holes.push(hole),
             }
             at = end;
         }

@@ -1,8 +1,9 @@
 //! Images with seeded corruptions: a walk ends, within its limits, whatever memory says.
 
+use etw_layouts::members::{UNICODE_STRING, WMI_LOGGER_CONTEXT};
 use etw_layouts_etl::Trace;
 use etw_layouts_memory::salvage::Which;
-use etw_layouts_memory::{Address, Kernel, Limits, Memory, Walk};
+use etw_layouts_memory::{Address, Kernel, Limits, Memory, Walk, What};
 use fastrand::Rng;
 use std::cell::Cell;
 use std::io::Cursor;
@@ -139,15 +140,33 @@ fn half_a_session() {
         let mut walk = Walk::new(&plan.kit.image, &kernel);
         let session = walk.session(5, Address(at)).expect("its first half");
         assert!(!session.context.is_whole());
-        let (there, gone) = (session.context.members().count(), session.context.missing().count());
-        assert_eq!(there + gone, layout.members.len());
-        for (member, _) in session.context.members() {
-            assert!(at + (member.offset + member.size) as u64 <= start + PAGE, "{build} {arch} {}", member.name);
-        }
+        let (whole, gone) = (session.context.members().count(), session.context.missing().count());
+        assert_eq!(whole + gone, layout.members.len());
+        let there = (start + PAGE - at) as usize;
+        let before = layout.members.iter().filter(|member| member.offset + member.size <= there).map(|member| member.name);
+        assert!(session.context.members().map(|(member, _)| member.name).eq(before), "{build} {arch}");
+        let unreadable = What::Unreadable { wanted: layout.size as u64, read: there as u64 };
+        assert!(walk.findings().iter().any(|finding| finding.what == unreadable), "{build} {arch}");
+        assert!(walk.session(5, Address(start + PAGE)).is_none());
         let name = layout.member("LoggerName").expect("every kernel has its name");
         let is_there = at + (name.offset + name.size) as u64 <= start + PAGE;
         assert_eq!(session.name.as_deref(), is_there.then_some("Ωmega"), "{build} {arch}");
-        assert!(walk.findings().iter().any(|finding| finding.what.word() == "unreadable"));
+        // Of its second half, the members from there on; and the parts of a structure within it, across the end of the page.
+        plan.kit.image.missing = [start / PAGE].into();
+        let mut walk = Walk::new(&plan.kit.image, &kernel);
+        let session = walk.session(5, Address(at)).expect("its second half");
+        let behind = layout.members.iter().filter(|member| member.offset >= there).map(|member| member.name);
+        assert!(session.context.members().map(|(member, _)| member.name).eq(behind), "{build} {arch}");
+        let at = start + PAGE - (name.offset as u64) - 4;
+        plan.kit.write(at, &bytes);
+        for (missing, has) in [(start / PAGE + 1, [true, false]), (start / PAGE, [false, true])] {
+            plan.kit.image.missing = [missing].into();
+            let mut walk = Walk::new(&plan.kit.image, &kernel);
+            let context = walk.session(5, Address(at)).expect("a half").context;
+            let text = context.inner(WMI_LOGGER_CONTEXT::LOGGER_NAME).expect("its name");
+            let members = [UNICODE_STRING::LENGTH, UNICODE_STRING::BUFFER].map(|token| text.unsigned(token).is_some());
+            assert_eq!(members, has, "{build} {arch}");
+        }
         halves += 1;
     }
     assert_eq!(halves, Plan::targets().count());

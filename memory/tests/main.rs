@@ -3,6 +3,7 @@
 mod anomalies;
 mod compressed;
 mod damage;
+mod edges;
 mod large;
 mod pieces;
 mod whole;

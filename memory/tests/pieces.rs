@@ -61,6 +61,23 @@ fn holes() {
     for start in [0x800, 0] {
         assert_eq!(walk.read(Address(0x1800), &mut read), vec![start..0x5000; 1]);
     }
+    let mut whole = Walk::new(&pieces, &kernel).with_limits(Limits { bytes: 0x4001, ..Limits::default() });
+    assert_eq!((whole.read(Address(0x2000), &mut read[..0x4000]).len(), whole.findings()), (2, &[][..]));
     let [limit] = walk.findings() else { panic!("one finding") };
     assert!(matches!(limit.what, What::Limit(0x800)) && limit.place.address == Address(0x1800), "{limit}");
+}
+
+/// More than was asked for is never taken.
+#[test]
+fn a_memory_that_says_too_much() {
+    struct More;
+    impl Memory for More {
+        fn read(&self, _: Address, out: &mut [u8]) -> usize {
+            out.fill(7);
+            usize::MAX / 2
+        }
+    }
+    let kernel = Plan::of(Build::new(10, 0, 19041, 1415), Arch::X64).kit.kernel();
+    let mut read = [0; 0x3000];
+    assert!(Walk::new(&More, &kernel).read(Address(0x1800), &mut read).is_empty() && read == [7; 0x3000]);
 }

@@ -2,7 +2,7 @@
 
 use etw_layouts::{Arch, Build};
 use etw_layouts_etl::Trace;
-use etw_layouts_etl::wire::LOG_FILE_MODE;
+use etw_layouts_etl::wire::{EVENT_TRACE_CLOCK, LOG_FILE_MODE};
 use etw_layouts_memory::salvage::Which;
 use etw_layouts_memory::{Census, Guid, Kind, Limits, Owner, Session, State, Time, Walk};
 use std::error::Error;
@@ -97,7 +97,8 @@ fn providers(plan: &Plan, census: &Census, walk: &mut Walk<'_, test_support::ker
         let kind = if planned.kind == 2 { Kind::Group } else { Kind::Trace };
         assert_eq!((provider.guid, provider.kind), (Some(Guid(planned.guid)), kind), "{name}");
         assert!(provider.to_string().starts_with(&Guid(planned.guid).to_string()), "{provider}");
-        assert!(provider.entry.is_whole(), "{name}");
+        assert!(provider.entry.is_whole() && provider.security.is_none(), "{name}");
+        assert!(format!("{:?}", provider.entry).starts_with("Object {"));
         assert!(provider.bucket.is_none_or(|bucket| bucket == planned.bucket), "{name}");
         let enabled: Vec<_> =
             provider.enabled.iter().map(|enable| (enable.slot, enable.session as u32, enable.level, enable.any)).collect();
@@ -123,7 +124,12 @@ fn providers(plan: &Plan, census: &Census, walk: &mut Walk<'_, test_support::ker
             };
             assert_eq!((registration.entry.address().0, owner), (planned.at, planned.owner), "{name}");
             let flag = if planned.owner.is_ok() { "DbgUserRegistration" } else { "DbgKernelRegistration" };
-            assert!(registration.flags.contains(&flag), "{name}: {:?}", registration.flags);
+            let is_flag = |name: &&str| name.starts_with("Dbg");
+            assert!(
+                registration.flags.contains(&flag) && registration.flags.iter().all(is_flag),
+                "{name}: {:?}",
+                registration.flags
+            );
             assert_eq!((registration.mask, registration.group_mask), (Some(planned.mask), planned.group_mask), "{name}");
             let traits = walk.traits(registration).map(|traits| (traits.name, traits.group));
             assert_eq!(traits, planned.traits.clone().map(|(name, group)| (name, group.map(Guid))), "{name}");
@@ -150,15 +156,23 @@ fn not_saved() {
     };
     let log = save(&session).unwrap();
     assert_eq!((log.perf_frequency, log.boot_time, log.cpu_mhz), (5, 6, 7));
-    let long = Session { name: Some("x".repeat(plan::BUFFER as usize / 2)), ..session.clone() };
+    let long = Session {
+        name: Some("x".repeat(plan::BUFFER as usize / 2)),
+        file: Some("a.etl".into()),
+        clock: Some(EVENT_TRACE_CLOCK(2)),
+        ..session.clone()
+    };
     let log = save(&long).unwrap();
-    assert_eq!((&*log.logger_name, &*log.file_name), ("", ""));
+    assert_eq!((&*log.logger_name, &*log.file_name, log.clock), ("", "", 2));
     let none = Session { buffer_size: None, ..session.clone() };
     let error = save(&none).unwrap_err();
     assert!(error.to_string().contains("the size of its buffers") && error.source().is_none(), "{error}");
     let odd = Session { buffer_size: Some(7), ..session };
     let error = save(&odd).unwrap_err();
     assert!(error.source().is_some_and(|source| source.to_string() == error.to_string()), "{error}");
+    let kernel = plan.kit.kernel().with_time(Time { perf_frequency: Some(0), ..time });
+    let error = Walk::new(&plan.kit.image, &kernel).save(&walk.sessions()[0], Which::All, Cursor::new(Vec::new())).unwrap_err();
+    assert!(error.to_string().contains("give its rate"), "{error}");
 }
 
 /// Every state of a buffer, where its header has it as a number; a buffer that only the session itself has; one processor and many.
@@ -213,7 +227,8 @@ fn is_saved() {
                 // The header's own event is the first.
                 assert_eq!(found.remove(0).0, log.start_stamp, "{name}");
                 assert!(found == expected, "{name}: {} of {}", found.len(), expected.len());
-                assert_eq!(saved.events, expected.len(), "{name}");
+                let kept = planned.buffers.iter().filter(kept).count();
+                assert_eq!((saved.buffers, saved.events), (kept, expected.len()), "{name}");
                 assert_eq!((&*log.logger_name, &*log.file_name), (planned.name, planned.file), "{name}");
                 let times = (log.boot_time, log.perf_frequency, log.clock, log.start_time);
                 assert_eq!(times, (plan::BOOT, plan::FREQUENCY, 1, REFERENCE.0), "{name}");
@@ -228,7 +243,9 @@ fn is_saved() {
                 assert!(build.number < [6, 0, 0] || log.cpu_mhz == 2400, "{name}: {}", log.cpu_mhz);
                 let shown = session.to_string();
                 assert!(
-                    shown.contains(planned.name) && shown.ends_with(session.mode_names.last().unwrap_or(&planned.file)),
+                    shown.contains(planned.name)
+                        && shown.contains(planned.file)
+                        && shown.ends_with(session.mode_names.last().unwrap_or(&planned.file)),
                     "{shown}"
                 );
                 files += 1;

@@ -173,7 +173,7 @@ impl<'a> Lane<'a> {
             let bytes = self.slice.unwrap_or(&self.scratch.0);
             match step(bytes.get(at as usize..).unwrap_or(&[]), self.generation) {
                 Ok(Some(extent)) => (self.at, self.time, self.extent) = (at as usize, time, Some(extent)),
-                Ok(None) => self.next += 1,
+                Ok(None) => return Ok(false),
                 Err(fault) => {
                     self.next += 1;
                     return Err(self.place.finding(at, fault.what));

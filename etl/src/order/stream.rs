@@ -11,9 +11,6 @@ use std::sync::Arc;
 /// What the decompressed buffers of all processors may take at once, one of each: 1 GiB.
 const MOST: usize = 1 << 30;
 
-/// What those may take that are merged with these, and again those that another thread decompresses.
-const MORE: usize = MOST / 4;
-
 /// How many buffers of each processor are decompressed ahead by another thread, at most.
 const AHEAD: usize = 4;
 
@@ -32,6 +29,8 @@ pub(super) struct Shared<'a> {
     queues: Queues<'a>,
     /// Who decompresses ahead.
     pool: Option<Arc<Pool<'a>>>,
+    /// Bytes that a buffer of each stream may take together.
+    pub(super) most: usize,
     /// Bytes of a buffer of each stream. Findings hang on it, so that it must not hang on what is ahead.
     held: usize,
     /// Bytes of the buffers beside these. The order hangs on it, so that it must not hang on who decompresses.
@@ -42,7 +41,12 @@ pub(super) struct Shared<'a> {
 
 impl<'a> Shared<'a> {
     pub(super) fn new(queues: Queues<'a>, pool: Option<Arc<Pool<'a>>>) -> Self {
-        Self { queues, pool, held: 0, beside: 0, ahead: 0 }
+        Self { queues, pool, most: MOST, held: 0, beside: 0, ahead: 0 }
+    }
+
+    /// Bytes that those may take that are merged with these, and again those that another thread decompresses.
+    fn more(&self) -> usize {
+        self.most / 4
     }
 }
 
@@ -167,7 +171,7 @@ impl<'a> Stream<'a> {
         };
         let is_compressed = buffer.is_compressed();
         let room = if is_compressed { buffer.room() } else { 0 };
-        if !is_only && shared.beside + room > MORE {
+        if !is_only && shared.beside + room > shared.more() {
             self.ahead.push_front(Ahead { buffer, job });
             return Ok(false);
         }
@@ -184,7 +188,7 @@ impl<'a> Stream<'a> {
                     shared.ahead -= held;
                     pool.finish(&job)
                 });
-                if shared.held + more > MOST {
+                if shared.held + more > shared.most {
                     return Err(buffer.finding(What::Memory));
                 }
                 (self.held, shared.held) = (self.held + more, shared.held + more);
@@ -222,7 +226,7 @@ impl<'a> Stream<'a> {
             let Some(buffer) = shared.queues.next(self.queue) else { return };
             let held = buffer.room().max(self.held);
             let mut job = None;
-            if buffer.is_compressed() && shared.ahead + held <= MORE {
+            if buffer.is_compressed() && shared.ahead + held <= shared.more() {
                 job = pool.give(buffer, std::mem::take(&mut scratch)).map(|job| (job, held));
             }
             if job.is_some() {

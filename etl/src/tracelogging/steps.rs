@@ -137,7 +137,7 @@ impl<'a> Steps<'a> {
             return Ok(Step::Value(Value::characters(&field, bytes)));
         }
         self.push(Level::Array(field, count, self.fields))?;
-        if count == 0 && field.is_structure() {
+        if count == 0 {
             self.skip(field.members)?;
         }
         Ok(Step::Array(count))

@@ -23,8 +23,8 @@ pub struct FileWriter<W> {
     compressed: bool,
     /// The header buffer's events after the log file header.
     header: Vec<Vec<u8>>,
-    /// Bytes of the header buffer, once it is written.
-    header_size: Option<usize>,
+    /// Whether the header buffer is written.
+    has_header: bool,
     open: BTreeMap<u16, BufferWriter>,
     bytes: Vec<u8>,
     buffers: u32,
@@ -75,7 +75,7 @@ impl<W: Write + Seek> FileWriter<W> {
             log_file,
             compressed,
             header: Vec::new(),
-            header_size: None,
+            has_header: false,
             open: BTreeMap::new(),
             bytes: Vec::new(),
             buffers: 0,
@@ -83,7 +83,7 @@ impl<W: Write + Seek> FileWriter<W> {
             failed: false,
             flags: ETW_BUFFER_FLAG(0),
         };
-        new.header_buffer(0)?;
+        new.header_buffer()?;
         Ok(new)
     }
 
@@ -100,15 +100,15 @@ impl<W: Write + Seek> FileWriter<W> {
 
     /// [`push_header`](Self::push_header), of an event that was written before.
     pub(super) fn push_header_written(&mut self, bytes: Vec<u8>) -> Result<(), Error> {
-        if self.header_size.is_some() {
+        if self.has_header {
             return Err(Error::Late);
         }
         self.header.push(bytes);
-        let result = self.header_buffer(0);
+        let result = self.header_buffer();
         if result.is_err() {
             self.header.pop();
         }
-        result.map(drop)
+        result
     }
 
     /// Adds an event of a processor, behind those of the same processor that were added before, whatever its time.
@@ -213,10 +213,10 @@ impl<W: Write + Seek> FileWriter<W> {
 
     /// Writes the header buffer, if it is not written yet.
     fn write_header(&mut self) -> Result<(), Error> {
-        if self.header_size.is_none() {
-            let size = self.header_buffer(0)?;
+        if !self.has_header {
+            self.header_buffer()?;
             self.write_buffer()?;
-            self.header_size = Some(size);
+            self.has_header = true;
         }
         Ok(())
     }
@@ -242,15 +242,15 @@ impl<W: Write + Seek> FileWriter<W> {
         open.into_iter().try_for_each(|processor| self.flush(processor))?;
         self.log_file.end_time = end_time;
         self.log_file.buffers_written = self.buffers;
-        self.header_buffer(self.header_size.unwrap_or(0))?;
+        self.header_buffer()?;
         self.out.seek(SeekFrom::Start(self.start))?;
         self.out.write_all(&self.bytes)?;
         self.out.seek(SeekFrom::End(0))?;
         Ok(self.out)
     }
 
-    /// Makes the header buffer, and tells its size; of a compressed file it takes no more than it needs.
-    fn header_buffer(&mut self, size: usize) -> Result<usize, Error> {
+    /// Makes the header buffer; of a compressed file it takes no more than it needs.
+    fn header_buffer(&mut self) -> Result<(), Error> {
         let mut buffer = BufferWriter::new(self.producer, self.log_file.buffer_size)?;
         let payload = self.log_file.payload();
         let mut system = self.log_file.event;
@@ -260,7 +260,6 @@ impl<W: Write + Seek> FileWriter<W> {
             buffer.push_written(bytes)?;
         }
         let size = match self.compressed {
-            _ if size > 0 => size,
             true => buffer.length().next_multiple_of(512),
             false => self.log_file.buffer_size as usize,
         };
@@ -274,8 +273,7 @@ impl<W: Write + Seek> FileWriter<W> {
             ty: ETW_BUFFER_TYPE::ETW_BUFFER_TYPE_HEADER,
         };
         self.bytes.clear();
-        buffer.emit(&identity, false, size, &mut self.bytes)?;
-        Ok(size)
+        buffer.emit(&identity, false, size, &mut self.bytes)
     }
 }
 

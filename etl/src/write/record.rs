@@ -156,9 +156,6 @@ impl<'a> Record<'a> {
             return Err(Error::Items);
         }
         for item in &self.items {
-            if item.size() > usize::from(u16::MAX) {
-                return Err(Error::Length(item.size()));
-            }
             if item.padding.len() != align8(item.data.len()) - item.data.len() {
                 return Err(Error::Padding(item.data.len()));
             }

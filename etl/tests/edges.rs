@@ -1,0 +1,208 @@
+//! Values at the edge of what is allowed: the last one that is taken, and the first that is not.
+
+use etw_layouts_etl::header::{Counters, Header, Message};
+use etw_layouts_etl::wire::{Arch, ETW_BUFFER_FLAG, ETW_BUFFER_TYPE, EVENT_HEADER, PERFINFO_TRACE_HEADER, large, zero};
+use etw_layouts_etl::write::{BufferWriter, Error, FileWriter, Identity, Producer, Record};
+use etw_layouts_etl::{Clock, ClockType, LogFile, Reader, Scratch, Trace, What};
+use std::cell::Cell;
+use std::io::{Cursor, Read};
+use test_support::traces::{PRODUCERS, fixture};
+
+const SIZE: usize = 4096;
+
+fn event(stamp: i64, payload: &[u8]) -> Record<'_> {
+    let mut header: EVENT_HEADER = zero();
+    header.TimeStamp = large(stamp);
+    Record::new(Header::Event(header), true, payload)
+}
+
+/// Fewer bytes than a buffer header has are named as that.
+#[test]
+fn short_files() {
+    use etw_layouts_etl::Error::{NoHeader, Short};
+    for (length, expected) in [(0, Short(0)), (0x47, Short(0x47)), (0x48, NoHeader), (0x49, NoHeader)] {
+        assert_eq!(Trace::new(&vec![0; length]).err(), Some(expected));
+    }
+}
+
+/// Stamps so far from the start of the clock that their distance does not fit into 64 bits.
+#[test]
+fn far_stamps() {
+    for (start_stamp, stamp) in [(-10, i64::MAX), (10, i64::MIN), (i64::MIN, i64::MAX), (i64::MAX, i64::MIN)] {
+        let clock = Clock::new(ClockType::CpuCycle, 77, start_stamp, 0, 2_400);
+        let ticks = i128::from(stamp) - i128::from(start_stamp);
+        assert_eq!(i128::from(clock.system_time(stamp)), 77 + (ticks * 10).div_euclid(2_400));
+    }
+}
+
+/// A source that counts the bytes that are taken of it.
+struct Counted<'a>(&'a [u8], &'a Cell<usize>);
+
+impl Read for Counted<'_> {
+    fn read(&mut self, out: &mut [u8]) -> std::io::Result<usize> {
+        let count = self.0.read(out)?;
+        self.1.set(self.1.get() + count);
+        Ok(count)
+    }
+}
+
+/// A stream is read little further than the buffer that is given out: what is written meanwhile can be read at once.
+#[test]
+fn reading_ahead() {
+    for (compressed, size) in [(false, 4096_u32), (true, 4096), (false, 4104)] {
+        let mut bytes = fixture(PRODUCERS[7], ClockType::PerfCounter, compressed, 400).unwrap().bytes;
+        // Another size than that of the buffers has it looked up there.
+        bytes[0x48 + 0x20..][..4].copy_from_slice(&size.to_le_bytes());
+        let count = Cell::new(0);
+        let mut reader = Reader::new(Counted(&bytes, &count)).unwrap();
+        // An event takes no more than 64 KiB, and the first may be one.
+        assert!(count.get() <= 0x48 + (1 << 16), "{}", count.get());
+        let mut end = 0;
+        while let Some(image) = reader.next_image().unwrap() {
+            let Ok(image) = image else { continue };
+            end = image.buffer().offset() as usize + image.buffer().bytes().len();
+            assert!(count.get() <= (end + 1024).max(0x48 + (1 << 16)), "{} bytes for {end}", count.get());
+        }
+        assert!(end == bytes.len() && end > 1 << 16);
+    }
+}
+
+/// Damage of any length is passed over, up to a buffer of which there is no more than a header, too.
+#[test]
+#[cfg_attr(miri, ignore = "it takes minutes")]
+fn long_damage() {
+    const STEP: usize = 1 << 16;
+    let file = fixture(PRODUCERS[7], ClockType::PerfCounter, false, 20).unwrap().bytes;
+    let (start, rest) = file.split_at(2 * SIZE);
+    let kinds = |bytes: &[u8]| -> Vec<_> {
+        let findings = Trace::new(bytes).unwrap().buffers().filter_map(Result::err);
+        findings.map(|finding| (finding.offset, finding.what.clone())).collect()
+    };
+    for (byte, length) in
+        [-1, 0, 1].into_iter().flat_map(|more| [1, 2].map(|steps| (1 + steps as u8, (steps * STEP as i64 + more) as usize)))
+    {
+        let damage = vec![byte; length];
+        let bytes = [start, &damage, rest].concat();
+        let skipped = |bytes| What::Skipped { bytes: length as u64, next: Some((2 * SIZE + length) as u64) }.eq(bytes);
+        assert!(matches!(&kinds(&bytes)[..], [(_, what)] if skipped(what)), "{length}");
+        let mut zeroes = bytes;
+        zeroes[2 * SIZE..][..length].fill(0);
+        let expected = What::Zeroes { bytes: length as u64, next: Some((2 * SIZE + length) as u64) };
+        assert!(kinds(&zeroes).iter().any(|(_, what)| *what == expected), "{length}: {:?}", kinds(&zeroes));
+        for there in (0x40..0x300).step_by(if length == STEP { 1 } else { 0x48 }) {
+            let cut = [start, &damage, &rest[..there]].concat();
+            let found =
+                Trace::new(&cut).unwrap().buffers().flatten().any(|buffer| buffer.offset() as usize == start.len() + length);
+            assert_eq!(found, there >= 0x48, "{length} {there:#x}");
+        }
+        // Nothing more comes.
+        let end = [&file[..], &damage].concat();
+        assert_eq!(kinds(&end).len(), 1);
+    }
+}
+
+/// The fields of headers that stand beside those that the writer sets.
+#[test]
+fn kept_members() {
+    let mut out = Vec::new();
+    let mut header: PERFINFO_TRACE_HEADER = zero();
+    let mut version = header.Version();
+    version.0 = 0x7805;
+    header.set_Version(version);
+    let counters = Counters { count: 2, ..Counters::default() };
+    Record::new(Header::PerfInfo(header, counters), true, &[]).write(&PRODUCERS[7], &mut out).unwrap();
+    assert_eq!(out[..2], [0x05, 0x7A]);
+    // The bits of the sequence number and of a component, which only messages that have them may set.
+    for (component, flags, is_right) in [(None, 2, false), (Some(1), 2, true), (None, 1, false), (None, 0x40, true)] {
+        let message = Message { component, other_flags: flags, ..Message::default() };
+        let result = Record::new(Header::Message(message), true, &[]).write(&PRODUCERS[7], &mut Vec::new());
+        assert_eq!(result.is_ok(), is_right, "{component:?} {flags:#x}");
+    }
+}
+
+/// The longest event, and one that fills its buffer.
+#[test]
+fn largest_events() {
+    let payload = vec![0; 0xFFFF - size_of::<EVENT_HEADER>() + 1];
+    let write = |payload| event(0, payload).write(&PRODUCERS[7], &mut Vec::new());
+    assert!(write(&payload[1..]).is_ok() && matches!(write(&payload), Err(Error::Length(0x1_0000))));
+    let mut buffer = BufferWriter::new(PRODUCERS[7], 512).unwrap();
+    let left = 512 - buffer.length() - size_of::<EVENT_HEADER>();
+    assert!(matches!(buffer.push(&event(0, &payload[..left + 1])), Err(Error::Full { .. })));
+    buffer.push(&event(0, &payload[..left])).unwrap();
+    assert_eq!(buffer.length(), 512);
+    // What fits into no buffer writes nothing, not even the header buffer.
+    let log = LogFile { buffer_size: 1024, ..LogFile::new(&PRODUCERS[7]) };
+    let mut writer = FileWriter::new(Cursor::new(Vec::new()), PRODUCERS[7], log).unwrap();
+    assert!(matches!(writer.push(0, &event(0, &payload[..1024])), Err(Error::Full { .. })));
+    writer.push_header(&event(0, &[])).unwrap();
+}
+
+/// The flags of buffers that the writer decides, by version; and names that take a larger header buffer.
+#[test]
+fn written_buffers() {
+    let index = ETW_BUFFER_FLAG::ETW_BUFFER_FLAG_PROC_INDEX;
+    for producer in PRODUCERS.into_iter().filter(|producer| producer.build.number >= [5, 2, 0]) {
+        let file = fixture(producer, ClockType::SystemTime, false, 2).unwrap().bytes;
+        for buffer in Trace::new(&file).unwrap().buffers() {
+            assert_eq!(buffer.unwrap().head().flags.contains(index), producer.build.number >= [6, 2, 0], "{producer:?}");
+        }
+    }
+    let log = LogFile { logger_name: "x".repeat(400), mode: 0x0400_0000, buffer_size: 4096, ..LogFile::new(&PRODUCERS[7]) };
+    let mut writer = FileWriter::new(Cursor::new(Vec::new()), PRODUCERS[7], log.clone()).unwrap();
+    writer.push(0, &event(0, &[])).unwrap();
+    let file = writer.finish(0).unwrap().into_inner();
+    let trace = Trace::new(&file).unwrap();
+    assert_eq!(trace.log_file().logger_name, log.logger_name);
+    assert!(trace.buffers().all(|buffer| buffer.is_ok()));
+}
+
+/// A payload that looks like an item is one only where the event's flags announce items.
+#[test]
+fn items_by_their_flag() {
+    let item = [16_u8, 0, 1, 0, 0, 0, 8, 0, 9, 9, 9, 9, 9, 9, 9, 9];
+    let file = |size: u8, announced: bool| {
+        let mut file = fixture(PRODUCERS[7], ClockType::PerfCounter, false, 1).unwrap().bytes[..SIZE].to_vec();
+        let mut buffer = BufferWriter::new(Producer::new(10, 0, 26100, Arch::X64), SIZE as u32).unwrap();
+        let payload = [&[size], &item[1..]].concat();
+        buffer.push(&event(1, &payload)).unwrap();
+        let identity = Identity {
+            time_stamp: 1,
+            sequence: 1,
+            processor: 0,
+            logger: 0,
+            state: 3,
+            flags: ETW_BUFFER_FLAG(0),
+            ty: ETW_BUFFER_TYPE(0),
+        };
+        buffer.finish(&identity, false, &mut file).unwrap();
+        // EXTENDED_INFO.
+        file[SIZE + 0x48 + 4] |= u8::from(announced);
+        file
+    };
+    let read = |file: &[u8]| -> (Vec<usize>, usize) {
+        let (mut items, mut faults, mut scratch) = (Vec::new(), 0, Scratch::default());
+        let buffer = Trace::new(file).unwrap().buffers().flatten().nth(1).unwrap();
+        for event in buffer.image(&mut scratch).events() {
+            match event {
+                Ok(event) => items.push(event.items().count()),
+                Err(finding) => faults += usize::from(finding.what.kind() == "extended-items"),
+            }
+        }
+        (items, faults)
+    };
+    assert_eq!((read(&file(16, false)), read(&file(16, true))), ((vec![0], 0), (vec![1], 0)));
+    // A size that is too large for the data, or too small.
+    assert_eq!((read(&file(24, true)), read(&file(8, true))), ((vec![], 1), (vec![], 1)));
+}
+
+/// Raw records: of no known kind, and as long as they say, whatever kind their third byte would be behind the common marker.
+#[test]
+fn raw_records() {
+    let raw = |bytes: &[u8]| Record::raw(bytes).write(&PRODUCERS[7], &mut Vec::new());
+    assert!(raw(&[8, 0, 1, 0xA0, 7, 7, 7, 7]).is_ok());
+    assert!(matches!(raw(&[16, 0, 1, 0xA0, 7, 7, 7, 7]), Err(Error::Raw)));
+    let mut known = Vec::new();
+    event(0, &[]).write(&PRODUCERS[7], &mut known).unwrap();
+    assert!(matches!(raw(&known), Err(Error::Raw)));
+}

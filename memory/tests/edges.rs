@@ -1,0 +1,430 @@
+//! What only some kernels have, and values at the edge of what is allowed.
+
+use etw_layouts::{Arch, Build, structures};
+use etw_layouts_etl::Trace;
+use etw_layouts_memory::salvage::Which;
+use etw_layouts_memory::{Address, Finding, Guid, Kernel, Limits, Memory, Pieces, Session, State, Walk, What};
+use std::cell::Cell;
+use std::io::Cursor;
+use test_support::kernels::plan::{self, Plan};
+use test_support::kernels::{Kit, PAGE};
+
+const LOGGER: &str = "WMI_LOGGER_CONTEXT";
+const HEADER: &str = "WMI_BUFFER_HEADER";
+const STATE: &str = "ETW_SILODRIVERSTATE";
+const BLOCK: &str = "ETW_SILO_TRACING_BLOCK";
+
+fn plans() -> impl Iterator<Item = Plan> {
+    Plan::targets().map(|(build, arch)| Plan::of(build, arch))
+}
+
+/// What a walk makes of a session's buffers, and what it found wrong.
+fn walked<T>(
+    plan: &Plan,
+    session: usize,
+    work: impl FnOnce(&mut Walk<'_, test_support::kernels::Image>, &Session) -> T,
+) -> (T, Vec<Finding>) {
+    let kernel = plan.kit.kernel();
+    let mut walk = Walk::new(&plan.kit.image, &kernel);
+    let session = walk.sessions().remove(session);
+    let made = work(&mut walk, &session);
+    (made, walk.into_findings())
+}
+
+/// Has a processor write to a buffer of a session; `false` if the kernel keeps that where no walk comes by.
+fn write_to(kit: &mut Kit, session: &plan::Session, processor: u64, buffer: u64) -> bool {
+    let size = kit.pointer_size() as u64;
+    if let Some(place) = kit.place(LOGGER, session.at, "ProcessorBuffers") {
+        let array = kit.read_pointer(place);
+        if kit.build.number[..2] == [5, 1] {
+            let link = kit.place(HEADER, buffer, "SlistEntry").unwrap();
+            kit.interlocked(array + processor * kit.layout("SLIST_HEADER").unwrap().size as u64, &[link], true);
+        } else {
+            kit.pointer(array + processor * size, buffer);
+        }
+        return true;
+    }
+    let Some(place) = kit.place(STATE, 0, "ProcessorBlocks") else { return false };
+    let state = kit.read_pointer(kit.place(LOGGER, session.at, "SiloState").unwrap());
+    let blocks = kit.read_pointer(state + place);
+    let block = blocks + processor * kit.layout(BLOCK).unwrap().size as u64;
+    let places = kit.place(BLOCK, block, "ProcessorBuffers").unwrap();
+    let places = if kit.elements(BLOCK, "ProcessorBuffers").is_none() { kit.read_pointer(places) } else { places };
+    kit.pointer(places + u64::from(session.number) * size, buffer | 7);
+    true
+}
+
+/// The buffers that each processor writes to, listed or not, whether or not the number of processors is known.
+#[test]
+fn current_buffers() {
+    let mut kernels = 0;
+    for mut plan in plans() {
+        let [second, third] = [1, 2].map(|index| plan.sessions[1].buffers[index].at);
+        if !write_to(&mut plan.kit, &plan.sessions[1], 1, second) {
+            continue;
+        }
+        assert!(write_to(&mut plan.kit, &plan.sessions[1], 2, third) && write_to(&mut plan.kit, &plan.sessions[2], 0, third));
+        let current = |plan: &Plan, session| {
+            walked(plan, session, |walk, session| {
+                walk.buffers(session).iter().map(|buffer| (buffer.is_listed, buffer.is_current)).collect::<Vec<_>>()
+            })
+            .0
+        };
+        let name = format!("{} {}", plan.kit.build, plan.kit.arch);
+        assert_eq!((current(&plan, 1), current(&plan, 2)), (vec![(true, true); 3], vec![(false, true)]), "{name}");
+        plan.kit.globals.retain(|(name, _)| *name != "KeNumberProcessors");
+        assert_eq!(current(&plan, 1), [(true, true); 3], "{name}");
+        kernels += 1;
+    }
+    assert!(kernels > 20, "{kernels}");
+}
+
+/// A byte before 6.0, of whatever lies beside it, and a number since.
+#[test]
+fn numbers_of_processors() {
+    for mut plan in plans() {
+        let at = plan.kit.globals.iter().find(|(name, _)| *name == "KeNumberProcessors").unwrap().1;
+        plan.kit.word(at, 4, 0x0105);
+        let expected = if plan.kit.build.number < [6, 0, 0] { 5 } else { 0x105 };
+        let kernel = plan.kit.kernel();
+        assert_eq!(Walk::new(&plan.kit.image, &kernel).processors(), Some(expected), "{}", plan.kit.build);
+        // Of no number, as many as buffers have.
+        plan.kit.globals.retain(|(name, _)| *name != "KeNumberProcessors");
+        let (log, _) = walked(&plan, 1, |walk, session| {
+            let mut file = Cursor::new(Vec::new());
+            walk.save(session, Which::All, &mut file).unwrap();
+            Trace::new(file.get_ref()).unwrap().log_file().clone()
+        });
+        assert_eq!(log.processors, plan::PROCESSORS, "{}", plan.kit.build);
+    }
+}
+
+/// A buffer of no events, a placeholder of nothing or of something, and one without a state.
+#[test]
+fn buffers_without_events() {
+    for mut plan in plans() {
+        let (at, header) = (plan.sessions[0].buffers[0].at, plan.kit.layout(HEADER).unwrap().size as u64);
+        let name = format!("{} {}", plan.kit.build, plan.kit.arch);
+        let bits = plan.kit.kind(HEADER, "State") == Some("WMI_BUFFER_STATE");
+        if bits && plan.kit.set(HEADER, at, "State.InUse", 0) {
+            let (state, _) = walked(&plan, 0, |walk, session| walk.buffers(session)[0].state);
+            assert_eq!(state, State::Other, "{name}");
+        }
+        let ends =
+            |plan: &mut Plan, end| ["CurrentOffset", "SavedOffset", "Offset"].map(|member| plan.kit.set(HEADER, at, member, end));
+        if !bits && plan.kit.build.number >= [10, 0, 14393] {
+            assert!(plan.kit.set(HEADER, at, "State", 6));
+            for more in [0, 0x30] {
+                ends(&mut plan, header + more);
+                let (_, findings) = walked(&plan, 0, |walk, session| {
+                    let buffer = walk.buffers(session).remove(0);
+                    assert_eq!(walk.events_of(session, &buffer).len() as u64, header, "{name}");
+                });
+                let expected = (more > 0).then_some(What::Placeholder(more));
+                assert_eq!(
+                    findings.into_iter().map(|finding| finding.what).collect::<Vec<_>>(),
+                    Vec::from_iter(expected),
+                    "{name}"
+                );
+            }
+            plan.kit.set(HEADER, at, "State", 3);
+        }
+        if plan.kit.build.number >= [5, 1, 0] {
+            ends(&mut plan, header);
+            let (saved, _) = walked(&plan, 0, |walk, session| walk.save(session, Which::All, Cursor::new(Vec::new())).unwrap());
+            assert_eq!(saved.buffers, plan.sessions[0].buffers.len() - 1, "{name}");
+        }
+    }
+}
+
+/// Headers of compressed buffers that state more than there is: what is there is taken, and that is reported.
+#[test]
+fn compressed_buffers_that_state_more() {
+    for (build, arch) in Plan::targets().filter(|(build, _)| build.number >= [10, 0, 14393]) {
+        let name = format!("{build} {arch}");
+        let mut plan = Plan::of(build, arch);
+        plan.compress(1, true);
+        let at = plan.sessions[1].buffers[0].at;
+        let images = |plan: &Plan| {
+            let (images, findings) = walked(plan, 1, |walk, session| {
+                let buffer = walk.buffers(session).remove(0);
+                walk.images_of(session, &buffer, etw_layouts_etl::wire::Generation::V6_1)
+            });
+            (images, findings.iter().map(|finding| finding.what.to_string()).collect::<Vec<_>>())
+        };
+        let (whole, none) = images(&plan);
+        assert_eq!((whole.len(), none.len()), (3, 0), "{name}");
+        let header = plan.kit.layout(HEADER).unwrap().size as u64;
+        let end = plan.kit.place(HEADER, at, "SavedOffset").map(|place| plan.kit.read_pointer(place) & 0xFFFF_FFFF).unwrap();
+        let image = plan.kit.image.clone();
+        for member in ["CurrentOffset", "SavedOffset", "Offset"] {
+            plan.kit.set(HEADER, at, member, end + 0x20);
+        }
+        let (there, wrong) = images(&plan);
+        assert!(there == whole && wrong.len() == 1 && wrong[0].contains("the last 0x20 bytes"), "{name}: {wrong:?}");
+        plan.kit.image = image;
+        // Of the last of the three, the valid end.
+        let last = at + end - u64::from(size_of_last(&plan, at + header, end - header));
+        plan.kit.set(HEADER, last, "Offset", whole[2].len() as u64 + 0x40);
+        let (there, wrong) = images(&plan);
+        // But for the header that states it.
+        let events = |images: &[Vec<u8>]| images.iter().map(|image| image[0x48..].to_vec()).collect::<Vec<_>>();
+        assert_eq!(events(&there), events(&whole), "{name}");
+        assert!(wrong.len() == 1 && wrong[0].contains("shorter"), "{name}: {wrong:?}");
+    }
+}
+
+/// Bytes of the last of some compressed buffers.
+fn size_of_last(plan: &Plan, from: u64, length: u64) -> u32 {
+    let (mut at, end, mut size) = (from, from + length, 0);
+    while at < end {
+        let place = (at - plan.kit.image.base) as usize;
+        size = u32::from_le_bytes(plan.kit.image.bytes[place..][..4].try_into().unwrap());
+        at += u64::from(size);
+    }
+    size
+}
+
+/// Counts what is asked for.
+struct Counted<'a>(&'a test_support::kernels::Image, Cell<u64>);
+
+impl Memory for Counted<'_> {
+    fn read(&self, address: Address, out: &mut [u8]) -> usize {
+        self.1.set(self.1.get() + out.len() as u64);
+        self.0.read(address, out)
+    }
+}
+
+/// What compressed buffers become counts as read.
+#[test]
+fn decompressed_bytes_count() {
+    let mut plan = Plan::of(Build::new(10, 0, 19041, 1415), Arch::X64);
+    plan.compress(1, false);
+    let kernel = plan.kit.kernel();
+    let read = |limits: Limits| {
+        let memory = Counted(&plan.kit.image, Cell::new(0));
+        let mut walk = Walk::new(&memory, &kernel).with_limits(limits);
+        let session = walk.sessions().remove(1);
+        for _ in 0..2 {
+            // The second time less can be read.
+            let _ = walk.save(&session, Which::All, Cursor::new(Vec::new()));
+        }
+        (memory.1.get(), !walk.into_findings().is_empty())
+    };
+    let (bytes, is_limited) = read(Limits::default());
+    assert!(!is_limited && read(Limits { bytes: bytes + 1, ..Limits::default() }).1);
+}
+
+/// Consumers that connect or disconnect, in the list or not, and a count that is wrong.
+#[test]
+fn consumers() {
+    let mut kernels = 0;
+    for mut plan in plans().filter(|plan| !plan.sessions[1].consumers.is_empty()) {
+        let name = format!("{} {}", plan.kit.build, plan.kit.arch);
+        let found = |plan: &Plan| {
+            walked(plan, 1, |walk, session| walk.consumers(session).iter().map(|one| one.is_in_transition).collect::<Vec<_>>())
+        };
+        assert!(plan.kit.set(LOGGER, plan.sessions[1].at, "NumConsumers", 7), "{name}");
+        let (transitions, findings) = found(&plan);
+        assert_eq!(transitions, [false, false], "{name}");
+        let [count] = &findings[..] else { panic!("{name}: {findings:?}") };
+        assert_eq!((count.place.member, &count.what), ("NumConsumers", &What::Count { stated: 7, found: 2 }), "{name}");
+        let consumer = plan.sessions[1].consumers[1].0;
+        if !plan.kit.set(LOGGER, plan.sessions[1].at, "TransitionConsumer", consumer) {
+            continue;
+        }
+        assert_eq!(found(&plan).0, [false, true], "{name}");
+        let other = plan.kit.make("ETW_REALTIME_CONSUMER");
+        plan.kit.set("ETW_REALTIME_CONSUMER", other, "LoggerId", 5);
+        plan.kit.set(LOGGER, plan.sessions[1].at, "TransitionConsumer", other);
+        assert_eq!(found(&plan).0, [false, false, true], "{name}");
+        kernels += 1;
+    }
+    assert!(kernels > 20, "{kernels}");
+}
+
+/// Lists that are damaged at their head: what is found wrong, and how many entries are found all the same.
+#[test]
+fn heads_of_lists() {
+    for mut plan in plans().filter(|plan| !plan.sessions[1].consumers.is_empty()) {
+        let image = plan.kit.image.clone();
+        let head = plan.kit.place(LOGGER, plan.sessions[1].at, "Consumers").unwrap();
+        let links =
+            plan.sessions[1].consumers.iter().map(|(at, _)| plan.kit.place("ETW_REALTIME_CONSUMER", *at, "Links").unwrap());
+        let (links, size) = (links.collect::<Vec<_>>(), plan.kit.pointer_size() as u64);
+        let nowhere = plan.kit.image.base - PAGE;
+        let cases: [(&str, &[(u64, u64)], usize, &[&str]); 6] = [
+            ("nothing", &[], 2, &[]),
+            ("a back link past the last", &[(head + size, links[0])], 2, &["back-link"]),
+            ("a last that nothing leads to", &[(links[0], head)], 2, &["hidden"]),
+            ("a first that leads nowhere", &[(head, nowhere)], 2, &["pointer"]),
+            ("no first", &[(head, 0)], 2, &["pointer"]),
+            ("nowhere in both directions", &[(head, nowhere), (head + size, nowhere)], 0, &["pointer", "pointer", "count"]),
+        ];
+        for (what, changes, count, words) in cases {
+            plan.kit.image = image.clone();
+            changes.iter().for_each(|(at, value)| plan.kit.pointer(*at, *value));
+            let (found, findings) = walked(&plan, 1, |walk, session| walk.consumers(session).len());
+            let found_words: Vec<_> = findings.iter().map(|finding| finding.what.word()).collect();
+            assert_eq!((found, &found_words[..]), (count, words), "{what}: {} {}", plan.kit.build, plan.kit.arch);
+        }
+    }
+}
+
+/// An interlocked list has no room for the highest bits of an address, and all others are its own.
+#[test]
+fn far_entries_of_interlocked_lists() {
+    let (build, arch) =
+        Plan::targets().find(|(build, arch)| build.number[..2] == [5, 2] && *arch == Arch::X64).expect("Windows Server 2003");
+    let mut kit = Kit::new(build, arch);
+    let (head, entry) = (kit.room(16, 16), kit.make(HEADER));
+    let link = kit.place(HEADER, entry, "GlobalEntry").unwrap();
+    kit.interlocked(head, &[link], true);
+    // The head has bit 36, which its entry has not: an address that it states has 43 bits.
+    let mut word = kit.read_pointer(head).to_le_bytes().to_vec();
+    word.resize(16, 0);
+    let (far, mut memory) = (head ^ 1 << 36, Pieces::default());
+    memory.insert(Address(far), word);
+    memory.insert(Address(link), vec![0; 16]);
+    let kernel = Kernel::new(kit.build, kit.arch);
+    let mut walk = Walk::new(&memory, &kernel);
+    let object = walk.object(&structures::SLIST_HEADER, Address(far)).unwrap();
+    let found = walk.interlocked(&object, &structures::WMI_BUFFER_HEADER, etw_layouts::members::WMI_BUFFER_HEADER::GLOBAL_ENTRY);
+    assert_eq!(found, [Address(entry)]);
+}
+
+/// The table of sessions where part of it is missing, and values that are just not addresses.
+#[test]
+fn tables_of_sessions() {
+    for mut plan in plans().filter(|plan| plan.kit.globals.iter().any(|(name, _)| *name == "WmipLoggerContext")) {
+        let name = format!("{} {}", plan.kit.build, plan.kit.arch);
+        let size = plan.kit.pointer_size() as u64;
+        let count = if plan.kit.build.number < [5, 1, 0] { 32 } else { 64 };
+        let start = plan.kit.room(3 * PAGE as usize, PAGE as usize);
+        let at = start + PAGE - 8 * size;
+        let global = plan.kit.globals.iter_mut().find(|(name, _)| *name == "WmipLoggerContext").unwrap();
+        let old = std::mem::replace(&mut global.1, at);
+        for number in 0..count {
+            // The greatest number that stands for no session.
+            let value = plan.kit.read_pointer(old + number * size);
+            plan.kit.pointer(at + number * size, if value == 1 { 0xFFFF } else { value });
+        }
+        let sessions = |plan: &Plan| {
+            let kernel = plan.kit.kernel();
+            let mut walk = Walk::new(&plan.kit.image, &kernel);
+            (walk.sessions().len(), walk.into_findings())
+        };
+        assert_eq!(sessions(&plan), (plan.sessions.len(), vec![]), "{name}");
+        plan.kit.image.missing.insert(start / PAGE + 1);
+        let (found, findings) = sessions(&plan);
+        assert!(
+            findings.iter().any(|finding| finding.what == What::Unreadable { wanted: count, read: 8 }),
+            "{name}: {findings:?}"
+        );
+        assert_eq!(found, 2, "{name}");
+    }
+}
+
+/// Where no variable leads to the table, what the kernel tells debuggers does, from 6.1 on and but for x86.
+#[test]
+fn tables_for_debuggers() {
+    for mut plan in plans() {
+        let name = format!("{} {}", plan.kit.build, plan.kit.arch);
+        plan.kit.globals.retain(|(name, _)| !["WmipLoggerContext", "PspHostSiloGlobals", "EtwpHostSiloState"].contains(name));
+        let sessions = |plan: &Plan| {
+            let kernel = plan.kit.kernel();
+            Walk::new(&plan.kit.image, &kernel).sessions().len()
+        };
+        let known = plan.kit.arch != Arch::X86 && plan.kit.build.number >= [6, 1, 0];
+        assert_eq!(sessions(&plan), if known { plan.sessions.len() } else { 0 }, "{name}");
+        // The kernel's own memory is not below.
+        let at = plan.kit.globals.iter().find(|(name, _)| *name == "EtwpDebuggerData").unwrap().1 + 0x10;
+        let table = plan.kit.read_pointer(at);
+        plan.kit.pointer(at, 0x10_0000);
+        let kernel = plan.kit.kernel();
+        let mut pieces = Pieces::default();
+        let from = (table - plan.kit.image.base) as usize;
+        pieces.insert(Address(plan.kit.image.base), plan.kit.image.bytes.clone());
+        let end = plan.kit.image.bytes.len().min(from + 64 * plan.kit.pointer_size());
+        pieces.insert(Address(0x10_0000), plan.kit.image.bytes[from..end].to_vec());
+        assert_eq!(Walk::new(&pieces, &kernel).sessions().len(), 0, "{name}");
+    }
+}
+
+/// Names that fill their room, and that are missing in part or whole; and clocks of the greatest number.
+#[test]
+fn names() {
+    for mut plan in plans() {
+        let name = format!("{} {}", plan.kit.build, plan.kit.arch);
+        let at = plan.sessions[1].at;
+        let length = "Ωmega".encode_utf16().count() as u64 * 2;
+        plan.kit.set(LOGGER, at, "LoggerName.MaximumLength", length);
+        if plan.kit.build.number >= [10, 0, 19041] {
+            assert!(plan.kit.set(LOGGER, at, "GetCpuClock", 0xFFFF));
+            let kernel = plan.kit.kernel();
+            let mut walk = Walk::new(&plan.kit.image, &kernel);
+            walk.census();
+            assert_eq!(walk.findings(), [], "{name}");
+        }
+        let read = |plan: &Plan| walked(plan, 1, |_, session| session.name.clone());
+        assert_eq!(read(&plan), (Some("Ωmega".into()), vec![]), "{name}");
+        let start = plan.kit.room(2 * PAGE as usize, PAGE as usize);
+        plan.kit.image.missing.insert(start / PAGE + 1);
+        for (there, expected) in [(4, Some("Ωm")), (0, None)] {
+            let units: Vec<u8> = "Ωmega".encode_utf16().flat_map(u16::to_le_bytes).take(there).collect();
+            let text = start + PAGE - there as u64;
+            plan.kit.write(text, &units);
+            plan.kit.set(LOGGER, at, "LoggerName.Buffer", text);
+            let (found, findings) = read(&plan);
+            assert_eq!(found.as_deref(), expected, "{name}");
+            let unreadable = What::Unreadable { wanted: length, read: there as u64 };
+            assert!(findings.iter().any(|finding| finding.what == unreadable), "{name}: {findings:?}");
+        }
+    }
+}
+
+/// Entries of a provider's list that are of no other silo.
+#[test]
+fn silos() {
+    const ENTRY: &str = "ETW_GUID_ENTRY";
+    let mut kernels = 0;
+    for mut plan in plans().filter(|plan| plan.silo.is_some()) {
+        let provider = plan.providers[0].at;
+        let link = plan.kit.read_pointer(plan.kit.place(ENTRY, provider, "SiloGuidList").unwrap());
+        let entry = link - plan.kit.place(ENTRY, 0, "SiloGuidList").unwrap();
+        let host = plan.kit.read_pointer(plan.kit.place(ENTRY, provider, "SiloState").unwrap());
+        for (state, count) in [(plan.silo.unwrap(), 1), (host, 0), (0, 0)] {
+            plan.kit.set(ENTRY, entry, "SiloState", state);
+            let kernel = plan.kit.kernel();
+            let mut walk = Walk::new(&plan.kit.image, &kernel);
+            let providers = walk.census().providers;
+            assert_eq!(walk.silos(&providers).len(), count, "{} {state:#x}", plan.kit.build);
+        }
+        kernels += 1;
+    }
+    assert!(kernels > 20, "{kernels}");
+}
+
+/// The layouts that the caller gives hold in place of the kernel's own, each for its structure.
+#[test]
+fn own_layouts() {
+    let build = Build::new(10, 0, 19041, 1415);
+    let (of_7, of_10) = (Kernel::new(Build::new(6, 1, 7601, 17514), Arch::X64), Kernel::new(build, Arch::X64));
+    let own = of_7.layout(&structures::WMI_BUFFER_HEADER).unwrap();
+    let (layout, kernel) = (own.layout(), Kernel::new(build, Arch::X64).with_layout(own));
+    let of = |kernel: &Kernel| {
+        let [header, logger] = [
+            kernel.layout(&structures::WMI_BUFFER_HEADER).unwrap().layout(),
+            kernel.layout(&structures::WMI_LOGGER_CONTEXT).unwrap().layout(),
+        ];
+        (header, logger)
+    };
+    assert!(std::ptr::eq(of(&kernel).0, layout) && !std::ptr::eq(of(&of_10).0, layout));
+    assert!(std::ptr::eq(of(&kernel).1, of(&of_10).1));
+}
+
+#[test]
+fn hashes() {
+    let guid = Guid([1, 2, 3, 4, 0x10, 0x20, 0x30, 0x40, 0, 0, 0, 0x80, 7, 0, 0, 0]);
+    assert_eq!(guid.hash(), 0x0403_0201 ^ 0x4030_2010 ^ 0x8000_0000 ^ 7);
+}
