@@ -64,8 +64,8 @@ fn windows() {
         for distance in 1..6 {
             let times = |buffer: i64| (0..10).map(move |event| 100 * buffer + 10 * event);
             let mut buffers: Vec<Vec<i64>> = (0..8).map(|buffer| times(buffer).collect()).collect();
-            for buffer in 1..8 {
-                buffers[buffer][0] = 100 * buffer as i64 - 10 - overlap;
+            for (buffer, times) in buffers.iter_mut().enumerate().skip(1) {
+                times[0] = 100 * buffer as i64 - 10 - overlap;
             }
             buffers[distance].insert(5, 35);
             assert_eq!(late(&buffers), usize::from(distance > reach), "{overlap} {distance}");

@@ -253,7 +253,8 @@ fn heads_of_lists() {
             plan.sessions[1].consumers.iter().map(|(at, _)| plan.kit.place("ETW_REALTIME_CONSUMER", *at, "Links").unwrap());
         let (links, size) = (links.collect::<Vec<_>>(), plan.kit.pointer_size() as u64);
         let nowhere = plan.kit.image.base - PAGE;
-        let cases: [(&str, &[(u64, u64)], usize, &[&str]); 6] = [
+        type Case<'a> = (&'a str, &'a [(u64, u64)], usize, &'a [&'a str]);
+        let cases: [Case; 6] = [
             ("nothing", &[], 2, &[]),
             ("a back link past the last", &[(head + size, links[0])], 2, &["back-link"]),
             ("a last that nothing leads to", &[(links[0], head)], 2, &["hidden"]),
