@@ -91,7 +91,7 @@ impl<'a> Chain<'_, 'a> {
             return;
         }
         self.find(What::HeaderSize { what: "the header of the secondary data", size: header.HeaderSize });
-        self.at = self.next(self.at).unwrap_or(self.bytes.len());
+        self.at = self.next(self.at + size_of_val(&header)).unwrap_or(self.bytes.len());
     }
 
     /// The blob here; `None` if there are no more.
@@ -118,7 +118,7 @@ impl<'a> Chain<'_, 'a> {
             Some(header_size) => (header_size, end(start(header_size))),
             None => {
                 let header_size = if is_size(stated) { stated } else { HEADER };
-                let next = self.next(at);
+                let next = self.next(at + HEADER);
                 (header_size, next.unwrap_or(self.bytes.len()))
             }
         };
