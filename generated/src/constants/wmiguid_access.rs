@@ -22,8 +22,8 @@ runtime::values! {
         TRACELOG_ACCESS_REALTIME = 0x400, "To get the events of a session.";
         TRACELOG_REGISTER_GUIDS = 0x800, "5.1... To register a provider.";
         TRACELOG_JOIN_GROUP = 0x1000, "1607... To put a provider into a group.";
-        WMIGUID_ALL_ACCESS_5_0 = 0x207ff, "5.0. All of these, with standard rights.";
-        WMIGUID_ALL_ACCESS_5_1_1511 = 0x120fff, "5.1..1511. All of these, with standard rights.";
+        WMIGUID_ALL_ACCESS_5_0_x86 = 0x207ff, "5.0. All of these, with standard rights.";
+        WMIGUID_ALL_ACCESS_5_1 = 0x120fff, "5.1..1511. All of these, with standard rights.";
         WMIGUID_ALL_ACCESS_1607 = 0x121fff, "1607... All of these, with standard rights.";
     }
 }

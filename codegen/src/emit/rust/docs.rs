@@ -49,6 +49,28 @@ pub(super) fn indented(comment: &str) -> String {
     comment.lines().map(|line| format!("    {line}\n")).collect()
 }
 
+/// A list in braces, in one line behind `before` if it fits, else in lines a level deeper than `indent`.
+pub(super) fn braced(before: &str, items: &[String], indent: usize) -> String {
+    let one = format!("{:indent$}{before}{{{}}}", "", items.join(", "));
+    if one.len() < WIDTH {
+        return one;
+    }
+    let mut lines = format!("{:indent$}{before}{{", "");
+    let mut column = WIDTH;
+    for item in items {
+        let (start, width) = match column + item.len() + 2 > WIDTH {
+            true => (format!("\n{:1$}", "", indent + 4), indent + 4),
+            false => (" ".to_owned(), column + 1),
+        };
+        lines += &format!("{start}{item},");
+        column = width + item.len() + 1;
+    }
+    lines + &format!("\n{:indent$}}}", "")
+}
+
+/// A line of names is not longer.
+const WIDTH: usize = 130;
+
 /// Text as a literal that becomes a doc comment.
 pub(super) fn literal(text: &str) -> String {
     quoted(&text.lines().map(escape).collect::<Vec<_>>().join("\n"))

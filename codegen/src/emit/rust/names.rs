@@ -108,7 +108,8 @@ pub(super) fn join(path: &str, name: &str) -> String {
     if path.is_empty() { name.to_owned() } else { format!("{path}_{name}") }
 }
 
-fn name_since(axis: &Axis, structure: &str, path: &str, targets: &TargetSet, taken: &mut Taken) -> String {
+/// A name with the kernel from which on targets have it, and the architecture if only one does.
+pub(super) fn name_since(axis: &Axis, structure: &str, path: &str, targets: &TargetSet, taken: &mut Taken) -> String {
     let Some(first) = targets.iter().next() else { return structure.to_owned() };
     let (kernel, arch) = since(axis, first);
     let only = is_of(axis, targets, arch);
@@ -119,7 +120,7 @@ fn name_since(axis: &Axis, structure: &str, path: &str, targets: &TargetSet, tak
     let (short, long) = (name(""), name(&format!("_{arch}")));
     // Two that begin at one kernel, each of which has both architectures sooner or later, are told apart by that of the first.
     let short_is_free = !only && !taken.has(&short);
-    taken.free(if short_is_free { short } else { long })
+    taken.numbered(if short_is_free { short } else { long })
 }
 
 /// A target's kernel, by the label of its version if it opens that, and the architecture.
@@ -155,6 +156,13 @@ impl Taken {
         }
         self.0.insert(name.clone());
         name
+    }
+
+    /// The name, with a number if it is taken; it then is.
+    pub fn numbered(&mut self, name: String) -> String {
+        let free = |name: &String| !self.has(name);
+        let new = (1..).map(|n| if n == 1 { name.clone() } else { format!("{name}_{n}") }).find(free);
+        self.free(new.unwrap_or(name))
     }
 }
 
