@@ -17,7 +17,7 @@
 /// ```
 ///
 /// with the offset from the start of the whole, and with brackets if it is a bit field. The whole gets functions of these names
-/// that read and replace it. `TYPE as VALUES` says which named values are in a bit field.
+/// that read and replace it. `TYPE as VALUES` says which named values are in a bit field. A call of a macro may stand for `"WHAT IT IS"`.
 ///
 /// ```
 /// use etw_layouts_runtime::{Ptr64, bytemuck::Zeroable, layout, tokens};
@@ -53,17 +53,17 @@ macro_rules! layout {
         $(#[doc = $what:expr])*
         pub $kind:tt $name:ident: $($of:ident)::+, $size:literal, $align:literal {
             $(
-                $at:literal $field:ident: $ty:ty $(= $c:literal)?, $doc:literal $(;)?
+                $at:literal $field:ident: $ty:ty $(= $c:literal)?, $doc:tt $(! $text:tt)? $(;)?
                 $({ $(
                     $place:literal $([$first:literal $(to $last:literal)?])? $get:ident $put:ident:
-                        $part:ty $(as $values:ty)? = $part_c:literal, $part_doc:literal;
+                        $part:ty $(as $values:ty)? = $part_c:literal, $part_doc:tt $(! $part_text:tt)?;
                 )* })?
             )*
         }
     ) => {
         $crate::layout! {
             $(#[doc = $what])*
-            pub $kind $name: $size, $align { $($at $field: $ty $(= $c)?, $doc;)* }
+            pub $kind $name: $size, $align { $($at $field: $ty $(= $c)?, $doc $(! $text)?;)* }
         }
 
         impl $crate::Described for $name {
@@ -104,7 +104,7 @@ macro_rules! layout {
                     #[doc = concat!(
                         "`", stringify!($place), "`: `", $part_c, "`, ",
                         $("bits `", stringify!($first), $(" to ", stringify!($last),)? "`, ",)?
-                        $part_doc
+                        $part_doc $(! $part_text)?
                     )]
                     #[inline]
                     pub fn $get(&self) -> $part {
@@ -123,14 +123,14 @@ macro_rules! layout {
     (
         $(#[doc = $what:expr])*
         pub $kind:tt $name:ident: $size:literal, $align:literal {
-            $( $at:literal $field:ident: $ty:ty $(= $c:literal)?, $doc:literal; )*
+            $( $at:literal $field:ident: $ty:ty $(= $c:literal)?, $doc:tt $(! $text:tt)?; )*
         }
     ) => {
         $(#[doc = $what])*
         #[repr(C, align($align))]
         pub $kind $name {
             $(
-                #[doc = concat!("`", stringify!($at), "`: ", $("`", $c, "`, ",)? $doc)]
+                #[doc = concat!("`", stringify!($at), "`: ", $("`", $c, "`, ",)? $doc $(! $text)?)]
                 pub $field: $ty,
             )*
         }

@@ -5,6 +5,16 @@
 #[allow(unused_imports)]
 use super::{runtime, members, list_entry::*};
 
+macro_rules! text {
+    (LockNV, $known:literal) => { concat!($known, ". The same without volatile.") };
+    (unnamed, $known:literal) => { concat!($known, ". Events, semaphores and gates.") };
+    (unnamed_2, $known:literal) => { concat!($known, ". Timers.") };
+    (unnamed_3, $known:literal) => { concat!($known, ". High-resolution timers.") };
+    (unnamed_4, $known:literal) => { concat!($known, ". Queues.") };
+    (unnamed_5, $known:literal) => { concat!($known, ". Threads.") };
+    (unnamed_6, $known:literal) => { concat!($known, ". Mutants.") };
+}
+
 runtime::layout! {
     /// `DISPATCHER_HEADER` since 5.0 on x86: 0x10 bytes, aligned to 4.
     ///
@@ -583,7 +593,7 @@ runtime::layout! {
             0x03 DebugActive set_DebugActive: u8 = "BOOLEAN", "from symbols.";
             0x03 DpcActive set_DpcActive: u8 = "BOOLEAN", "from symbols.";
             0x00 Lock set_Lock: i32 = "LONG volatile", "from symbols.";
-            0x00 LockNV set_LockNV: i32 = "LONG", "from symbols. The same without volatile.";
+            0x00 LockNV set_LockNV: i32 = "LONG", text!(LockNV, "from symbols");
         }
         0x04 SignalState: i32 = "LONG", "from symbols.";
         0x08 WaitListHead: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "from symbols.";
@@ -595,7 +605,7 @@ runtime::layout! {
     pub union DISPATCHER_HEADER_6_2_x86_u00: 0x4, 4 {
         0x00 s00: DISPATCHER_HEADER_6_2_x86_u00_s00, "unnamed; its members have accessors.";
         0x00 Lock: i32 = "LONG volatile", "from symbols.";
-        0x00 LockNV: i32 = "LONG", "from symbols. The same without volatile.";
+        0x00 LockNV: i32 = "LONG", text!(LockNV, "from symbols");
     }
 }
 
@@ -686,7 +696,7 @@ runtime::layout! {
             0x03 [7] UmsPrimary set_UmsPrimary: u8 = "BOOLEAN", "from symbols.";
             0x03 DpcActive set_DpcActive: u8 = "BOOLEAN", "from symbols.";
             0x00 Lock set_Lock: i32 = "LONG volatile", "from symbols.";
-            0x00 LockNV set_LockNV: i32 = "LONG", "from symbols. The same without volatile.";
+            0x00 LockNV set_LockNV: i32 = "LONG", text!(LockNV, "from symbols");
         }
         0x04 SignalState: i32 = "LONG", "from symbols.";
         0x08 WaitListHead: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "from symbols.";
@@ -698,7 +708,7 @@ runtime::layout! {
     pub union DISPATCHER_HEADER_6_2_x64_u00: 0x4, 4 {
         0x00 s00: DISPATCHER_HEADER_6_2_x64_u00_s00, "unnamed; its members have accessors.";
         0x00 Lock: i32 = "LONG volatile", "from symbols.";
-        0x00 LockNV: i32 = "LONG", "from symbols. The same without volatile.";
+        0x00 LockNV: i32 = "LONG", text!(LockNV, "from symbols");
     }
 }
 
@@ -753,7 +763,7 @@ runtime::layout! {
             0x03 DpcActive set_DpcActive: u8 = "BOOLEAN", "from symbols.";
             0x03 Reserved5 set_Reserved5: u8 = "UCHAR", "from symbols.";
             0x00 Lock set_Lock: i32 = "LONG volatile", "from symbols.";
-            0x00 LockNV set_LockNV: i32 = "LONG", "from symbols. The same without volatile.";
+            0x00 LockNV set_LockNV: i32 = "LONG", text!(LockNV, "from symbols");
         }
         0x04 SignalState: i32 = "LONG", "from symbols.";
         0x08 WaitListHead: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "from symbols.";
@@ -765,7 +775,7 @@ runtime::layout! {
     pub union DISPATCHER_HEADER_6_3_x86_u00: 0x4, 4 {
         0x00 s00: DISPATCHER_HEADER_6_3_x86_u00_s00, "unnamed; its members have accessors.";
         0x00 Lock: i32 = "LONG volatile", "from symbols.";
-        0x00 LockNV: i32 = "LONG", "from symbols. The same without volatile.";
+        0x00 LockNV: i32 = "LONG", text!(LockNV, "from symbols");
     }
 }
 
@@ -881,7 +891,7 @@ runtime::layout! {
             0x03 DpcActive set_DpcActive: u8 = "BOOLEAN", "from symbols.";
             0x03 Reserved5 set_Reserved5: u8 = "UCHAR", "from symbols.";
             0x00 Lock set_Lock: i32 = "LONG volatile", "from symbols.";
-            0x00 LockNV set_LockNV: i32 = "LONG", "from symbols. The same without volatile.";
+            0x00 LockNV set_LockNV: i32 = "LONG", text!(LockNV, "from symbols");
         }
         0x04 SignalState: i32 = "LONG", "from symbols.";
         0x08 WaitListHead: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "from symbols.";
@@ -893,7 +903,7 @@ runtime::layout! {
     pub union DISPATCHER_HEADER_6_3_x64_u00: 0x4, 4 {
         0x00 s00: DISPATCHER_HEADER_6_3_x64_u00_s00, "unnamed; its members have accessors.";
         0x00 Lock: i32 = "LONG volatile", "from symbols.";
-        0x00 LockNV: i32 = "LONG", "from symbols. The same without volatile.";
+        0x00 LockNV: i32 = "LONG", text!(LockNV, "from symbols");
     }
 }
 

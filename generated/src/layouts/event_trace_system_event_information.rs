@@ -5,15 +5,21 @@
 #[allow(unused_imports)]
 use super::{runtime, members, event_trace_information_class::*};
 
+macro_rules! text {
+    (EventTraceInformationClass, $known:literal) => { concat!($known, ". Given: EventTraceStackTracingInformation, EventTracePebsTracingInformation or EventTraceProfileEventListInformation. Only the first can be asked.") };
+    (TraceHandle, $known:literal) => { concat!($known, ". The session.") };
+    (HookId, $known:literal) => { concat!($known, ". The events, values of HOOK\\_ID, to the end of the buffer. Returned by a query, given to a set.") };
+}
+
 runtime::layout! {
     /// `EVENT_TRACE_SYSTEM_EVENT_INFORMATION` since 6.1: 0x18 bytes, aligned to 8.
     ///
     /// Asks or tells which events of a system logger carry more: a call stack, counters of the processor, or samples of it.
     pub struct EVENT_TRACE_SYSTEM_EVENT_INFORMATION_6_1: members::EVENT_TRACE_SYSTEM_EVENT_INFORMATION, 0x18, 8 {
-        0x00 EventTraceInformationClass: EVENT_TRACE_INFORMATION_CLASS_6_1 = "EVENT_TRACE_INFORMATION_CLASS", "documented. Given: EventTraceStackTracingInformation, EventTracePebsTracingInformation or EventTraceProfileEventListInformation. Only the first can be asked.";
+        0x00 EventTraceInformationClass: EVENT_TRACE_INFORMATION_CLASS_6_1 = "EVENT_TRACE_INFORMATION_CLASS", text!(EventTraceInformationClass, "documented");
         0x04 _padding04: [u8; 4], "padding.";
-        0x08 TraceHandle: u64 = "TRACEHANDLE", "documented. The session.";
-        0x10 HookId: [u32; 1] = "ULONG [ANYSIZE_ARRAY]", "documented. The events, values of HOOK\\_ID, to the end of the buffer. Returned by a query, given to a set.";
+        0x08 TraceHandle: u64 = "TRACEHANDLE", text!(TraceHandle, "documented");
+        0x10 HookId: [u32; 1] = "ULONG [ANYSIZE_ARRAY]", text!(HookId, "documented");
         0x14 _padding14: [u8; 4], "padding.";
     }
 }
@@ -23,10 +29,10 @@ runtime::layout! {
     ///
     /// Asks or tells which events of a system logger carry more: a call stack, counters of the processor, or samples of it.
     pub struct EVENT_TRACE_SYSTEM_EVENT_INFORMATION_6_2: members::EVENT_TRACE_SYSTEM_EVENT_INFORMATION, 0x18, 8 {
-        0x00 EventTraceInformationClass: EVENT_TRACE_INFORMATION_CLASS_6_2 = "EVENT_TRACE_INFORMATION_CLASS", "documented. Given: EventTraceStackTracingInformation, EventTracePebsTracingInformation or EventTraceProfileEventListInformation. Only the first can be asked.";
+        0x00 EventTraceInformationClass: EVENT_TRACE_INFORMATION_CLASS_6_2 = "EVENT_TRACE_INFORMATION_CLASS", text!(EventTraceInformationClass, "documented");
         0x04 _padding04: [u8; 4], "padding.";
-        0x08 TraceHandle: u64 = "TRACEHANDLE", "documented. The session.";
-        0x10 HookId: [u32; 1] = "ULONG [ANYSIZE_ARRAY]", "documented. The events, values of HOOK\\_ID, to the end of the buffer. Returned by a query, given to a set.";
+        0x08 TraceHandle: u64 = "TRACEHANDLE", text!(TraceHandle, "documented");
+        0x10 HookId: [u32; 1] = "ULONG [ANYSIZE_ARRAY]", text!(HookId, "documented");
         0x14 _padding14: [u8; 4], "padding.";
     }
 }
@@ -36,10 +42,10 @@ runtime::layout! {
     ///
     /// Asks or tells which events of a system logger carry more: a call stack, counters of the processor, or samples of it.
     pub struct EVENT_TRACE_SYSTEM_EVENT_INFORMATION_1607: members::EVENT_TRACE_SYSTEM_EVENT_INFORMATION, 0x18, 8 {
-        0x00 EventTraceInformationClass: EVENT_TRACE_INFORMATION_CLASS_1607 = "EVENT_TRACE_INFORMATION_CLASS", "documented. Given: EventTraceStackTracingInformation, EventTracePebsTracingInformation or EventTraceProfileEventListInformation. Only the first can be asked.";
+        0x00 EventTraceInformationClass: EVENT_TRACE_INFORMATION_CLASS_1607 = "EVENT_TRACE_INFORMATION_CLASS", text!(EventTraceInformationClass, "documented");
         0x04 _padding04: [u8; 4], "padding.";
-        0x08 TraceHandle: u64 = "TRACEHANDLE", "documented. The session.";
-        0x10 HookId: [u32; 1] = "ULONG [ANYSIZE_ARRAY]", "documented. The events, values of HOOK\\_ID, to the end of the buffer. Returned by a query, given to a set.";
+        0x08 TraceHandle: u64 = "TRACEHANDLE", text!(TraceHandle, "documented");
+        0x10 HookId: [u32; 1] = "ULONG [ANYSIZE_ARRAY]", text!(HookId, "documented");
         0x14 _padding14: [u8; 4], "padding.";
     }
 }
@@ -49,10 +55,10 @@ runtime::layout! {
     ///
     /// Asks or tells which events of a system logger carry more: a call stack, counters of the processor, or samples of it.
     pub struct EVENT_TRACE_SYSTEM_EVENT_INFORMATION_1709: members::EVENT_TRACE_SYSTEM_EVENT_INFORMATION, 0x18, 8 {
-        0x00 EventTraceInformationClass: EVENT_TRACE_INFORMATION_CLASS_1709 = "EVENT_TRACE_INFORMATION_CLASS", "documented. Given: EventTraceStackTracingInformation, EventTracePebsTracingInformation or EventTraceProfileEventListInformation. Only the first can be asked.";
+        0x00 EventTraceInformationClass: EVENT_TRACE_INFORMATION_CLASS_1709 = "EVENT_TRACE_INFORMATION_CLASS", text!(EventTraceInformationClass, "documented");
         0x04 _padding04: [u8; 4], "padding.";
-        0x08 TraceHandle: u64 = "TRACEHANDLE", "documented. The session.";
-        0x10 HookId: [u32; 1] = "ULONG [ANYSIZE_ARRAY]", "documented. The events, values of HOOK\\_ID, to the end of the buffer. Returned by a query, given to a set.";
+        0x08 TraceHandle: u64 = "TRACEHANDLE", text!(TraceHandle, "documented");
+        0x10 HookId: [u32; 1] = "ULONG [ANYSIZE_ARRAY]", text!(HookId, "documented");
         0x14 _padding14: [u8; 4], "padding.";
     }
 }
@@ -62,10 +68,10 @@ runtime::layout! {
     ///
     /// Asks or tells which events of a system logger carry more: a call stack, counters of the processor, or samples of it.
     pub struct EVENT_TRACE_SYSTEM_EVENT_INFORMATION_1803: members::EVENT_TRACE_SYSTEM_EVENT_INFORMATION, 0x18, 8 {
-        0x00 EventTraceInformationClass: EVENT_TRACE_INFORMATION_CLASS_1803 = "EVENT_TRACE_INFORMATION_CLASS", "documented. Given: EventTraceStackTracingInformation, EventTracePebsTracingInformation or EventTraceProfileEventListInformation. Only the first can be asked.";
+        0x00 EventTraceInformationClass: EVENT_TRACE_INFORMATION_CLASS_1803 = "EVENT_TRACE_INFORMATION_CLASS", text!(EventTraceInformationClass, "documented");
         0x04 _padding04: [u8; 4], "padding.";
-        0x08 TraceHandle: u64 = "TRACEHANDLE", "documented. The session.";
-        0x10 HookId: [u32; 1] = "ULONG [ANYSIZE_ARRAY]", "documented. The events, values of HOOK\\_ID, to the end of the buffer. Returned by a query, given to a set.";
+        0x08 TraceHandle: u64 = "TRACEHANDLE", text!(TraceHandle, "documented");
+        0x10 HookId: [u32; 1] = "ULONG [ANYSIZE_ARRAY]", text!(HookId, "documented");
         0x14 _padding14: [u8; 4], "padding.";
     }
 }

@@ -5,13 +5,18 @@
 #[allow(unused_imports)]
 use super::{runtime, members, event_trace_information_class::*};
 
+macro_rules! text {
+    (EventTraceInformationClass, $known:literal) => { concat!($known, ". Given: EventTraceKernelVersionInformation.") };
+    (EventTraceKernelVersion, $known:literal) => { concat!($known, ". Returned.") };
+}
+
 runtime::layout! {
     /// `EVENT_TRACE_VERSION_INFORMATION` since early-6.0: 0x8 bytes, aligned to 4.
     ///
     /// Asks which version the kernel's event tracing has.
     pub struct EVENT_TRACE_VERSION_INFORMATION_early_6_0: members::EVENT_TRACE_VERSION_INFORMATION, 0x8, 4 {
-        0x00 EventTraceInformationClass: EVENT_TRACE_INFORMATION_CLASS_early_6_0 = "EVENT_TRACE_INFORMATION_CLASS", "documented. Given: EventTraceKernelVersionInformation.";
-        0x04 EventTraceKernelVersion: u32 = "ULONG", "documented. Returned.";
+        0x00 EventTraceInformationClass: EVENT_TRACE_INFORMATION_CLASS_early_6_0 = "EVENT_TRACE_INFORMATION_CLASS", text!(EventTraceInformationClass, "documented");
+        0x04 EventTraceKernelVersion: u32 = "ULONG", text!(EventTraceKernelVersion, "documented");
     }
 }
 
@@ -20,8 +25,8 @@ runtime::layout! {
     ///
     /// Asks which version the kernel's event tracing has.
     pub struct EVENT_TRACE_VERSION_INFORMATION_6_1: members::EVENT_TRACE_VERSION_INFORMATION, 0x8, 4 {
-        0x00 EventTraceInformationClass: EVENT_TRACE_INFORMATION_CLASS_6_1 = "EVENT_TRACE_INFORMATION_CLASS", "documented. Given: EventTraceKernelVersionInformation.";
-        0x04 EventTraceKernelVersion: u32 = "ULONG", "documented. Returned.";
+        0x00 EventTraceInformationClass: EVENT_TRACE_INFORMATION_CLASS_6_1 = "EVENT_TRACE_INFORMATION_CLASS", text!(EventTraceInformationClass, "documented");
+        0x04 EventTraceKernelVersion: u32 = "ULONG", text!(EventTraceKernelVersion, "documented");
     }
 }
 
@@ -30,8 +35,8 @@ runtime::layout! {
     ///
     /// Asks which version the kernel's event tracing has.
     pub struct EVENT_TRACE_VERSION_INFORMATION_6_2: members::EVENT_TRACE_VERSION_INFORMATION, 0x8, 4 {
-        0x00 EventTraceInformationClass: EVENT_TRACE_INFORMATION_CLASS_6_2 = "EVENT_TRACE_INFORMATION_CLASS", "documented. Given: EventTraceKernelVersionInformation.";
-        0x04 EventTraceKernelVersion: u32 = "ULONG", "documented. Returned.";
+        0x00 EventTraceInformationClass: EVENT_TRACE_INFORMATION_CLASS_6_2 = "EVENT_TRACE_INFORMATION_CLASS", text!(EventTraceInformationClass, "documented");
+        0x04 EventTraceKernelVersion: u32 = "ULONG", text!(EventTraceKernelVersion, "documented");
     }
 }
 
@@ -40,8 +45,8 @@ runtime::layout! {
     ///
     /// Asks which version the kernel's event tracing has.
     pub struct EVENT_TRACE_VERSION_INFORMATION_1607: members::EVENT_TRACE_VERSION_INFORMATION, 0x8, 4 {
-        0x00 EventTraceInformationClass: EVENT_TRACE_INFORMATION_CLASS_1607 = "EVENT_TRACE_INFORMATION_CLASS", "documented. Given: EventTraceKernelVersionInformation.";
-        0x04 EventTraceKernelVersion: u32 = "ULONG", "documented. Returned.";
+        0x00 EventTraceInformationClass: EVENT_TRACE_INFORMATION_CLASS_1607 = "EVENT_TRACE_INFORMATION_CLASS", text!(EventTraceInformationClass, "documented");
+        0x04 EventTraceKernelVersion: u32 = "ULONG", text!(EventTraceKernelVersion, "documented");
     }
 }
 
@@ -50,8 +55,8 @@ runtime::layout! {
     ///
     /// Asks which version the kernel's event tracing has.
     pub struct EVENT_TRACE_VERSION_INFORMATION_1709: members::EVENT_TRACE_VERSION_INFORMATION, 0x8, 4 {
-        0x00 EventTraceInformationClass: EVENT_TRACE_INFORMATION_CLASS_1709 = "EVENT_TRACE_INFORMATION_CLASS", "documented. Given: EventTraceKernelVersionInformation.";
-        0x04 EventTraceKernelVersion: u32 = "ULONG", "documented. Returned.";
+        0x00 EventTraceInformationClass: EVENT_TRACE_INFORMATION_CLASS_1709 = "EVENT_TRACE_INFORMATION_CLASS", text!(EventTraceInformationClass, "documented");
+        0x04 EventTraceKernelVersion: u32 = "ULONG", text!(EventTraceKernelVersion, "documented");
     }
 }
 
@@ -60,7 +65,7 @@ runtime::layout! {
     ///
     /// Asks which version the kernel's event tracing has.
     pub struct EVENT_TRACE_VERSION_INFORMATION_1803: members::EVENT_TRACE_VERSION_INFORMATION, 0x8, 4 {
-        0x00 EventTraceInformationClass: EVENT_TRACE_INFORMATION_CLASS_1803 = "EVENT_TRACE_INFORMATION_CLASS", "documented. Given: EventTraceKernelVersionInformation.";
-        0x04 EventTraceKernelVersion: u32 = "ULONG", "documented. Returned.";
+        0x00 EventTraceInformationClass: EVENT_TRACE_INFORMATION_CLASS_1803 = "EVENT_TRACE_INFORMATION_CLASS", text!(EventTraceInformationClass, "documented");
+        0x04 EventTraceKernelVersion: u32 = "ULONG", text!(EventTraceKernelVersion, "documented");
     }
 }

@@ -5,15 +5,23 @@
 #[allow(unused_imports)]
 use super::{runtime, members};
 
+macro_rules! text {
+    (Waiting, $known:literal) => { concat!($known, ". Somebody waits for the lock.") };
+    (Shared, $known:literal) => { concat!($known, ". How many hold the lock together.") };
+    (Locked, $known:literal) => { concat!($known, ". Somebody holds the lock.") };
+    (Waking, $known:literal) => { concat!($known, ". A waiter is being woken.") };
+    (MultipleShared, $known:literal) => { concat!($known, ". Several hold the lock, and others wait.") };
+}
+
 runtime::layout! {
     /// `EX_PUSH_LOCK` since 5.1 on x86: 0x4 bytes, aligned to 4.
     ///
     /// A pointer-sized lock for shared or exclusive access.
     pub struct EX_PUSH_LOCK_5_1_x86: members::EX_PUSH_LOCK, 0x4, 4 {
         0x00 u00: EX_PUSH_LOCK_5_1_x86_u00, "unnamed; its members have accessors." {
-            0x00 [0] Waiting set_Waiting: u32 = "ULONG_PTR", "from symbols. Somebody waits for the lock.";
+            0x00 [0] Waiting set_Waiting: u32 = "ULONG_PTR", text!(Waiting, "from symbols");
             0x00 [1] Exclusive set_Exclusive: u32 = "ULONG_PTR", "from symbols.";
-            0x00 [2 to 31] Shared set_Shared: u32 = "ULONG_PTR", "from symbols. How many hold the lock together.";
+            0x00 [2 to 31] Shared set_Shared: u32 = "ULONG_PTR", text!(Shared, "from symbols");
             0x00 Value set_Value: u32 = "ULONG_PTR", "from symbols.";
             0x00 Ptr set_Ptr: runtime::Ptr32 = "PVOID", "from symbols.";
         }
@@ -42,11 +50,11 @@ runtime::layout! {
     /// A pointer-sized lock for shared or exclusive access.
     pub struct EX_PUSH_LOCK_5_2_3790_sp1_x86: members::EX_PUSH_LOCK, 0x4, 4 {
         0x00 u00: EX_PUSH_LOCK_5_2_3790_sp1_x86_u00, "unnamed; its members have accessors." {
-            0x00 [0] Locked set_Locked: u32 = "ULONG_PTR", "from symbols. Somebody holds the lock.";
-            0x00 [1] Waiting set_Waiting: u32 = "ULONG_PTR", "from symbols. Somebody waits for the lock.";
-            0x00 [2] Waking set_Waking: u32 = "ULONG_PTR", "from symbols. A waiter is being woken.";
-            0x00 [3] MultipleShared set_MultipleShared: u32 = "ULONG_PTR", "from symbols. Several hold the lock, and others wait.";
-            0x00 [4 to 31] Shared set_Shared: u32 = "ULONG_PTR", "from symbols. How many hold the lock together.";
+            0x00 [0] Locked set_Locked: u32 = "ULONG_PTR", text!(Locked, "from symbols");
+            0x00 [1] Waiting set_Waiting: u32 = "ULONG_PTR", text!(Waiting, "from symbols");
+            0x00 [2] Waking set_Waking: u32 = "ULONG_PTR", text!(Waking, "from symbols");
+            0x00 [3] MultipleShared set_MultipleShared: u32 = "ULONG_PTR", text!(MultipleShared, "from symbols");
+            0x00 [4 to 31] Shared set_Shared: u32 = "ULONG_PTR", text!(Shared, "from symbols");
             0x00 Value set_Value: u32 = "ULONG_PTR", "from symbols.";
             0x00 Ptr set_Ptr: runtime::Ptr32 = "PVOID", "from symbols.";
         }
@@ -75,11 +83,11 @@ runtime::layout! {
     /// A pointer-sized lock for shared or exclusive access.
     pub struct EX_PUSH_LOCK_5_2_3790_sp1_x64: members::EX_PUSH_LOCK, 0x8, 8 {
         0x00 u00: EX_PUSH_LOCK_5_2_3790_sp1_x64_u00, "unnamed; its members have accessors." {
-            0x00 [0] Locked set_Locked: u64 = "ULONG_PTR", "from symbols. Somebody holds the lock.";
-            0x00 [1] Waiting set_Waiting: u64 = "ULONG_PTR", "from symbols. Somebody waits for the lock.";
-            0x00 [2] Waking set_Waking: u64 = "ULONG_PTR", "from symbols. A waiter is being woken.";
-            0x00 [3] MultipleShared set_MultipleShared: u64 = "ULONG_PTR", "from symbols. Several hold the lock, and others wait.";
-            0x00 [4 to 63] Shared set_Shared: u64 = "ULONG_PTR", "from symbols. How many hold the lock together.";
+            0x00 [0] Locked set_Locked: u64 = "ULONG_PTR", text!(Locked, "from symbols");
+            0x00 [1] Waiting set_Waiting: u64 = "ULONG_PTR", text!(Waiting, "from symbols");
+            0x00 [2] Waking set_Waking: u64 = "ULONG_PTR", text!(Waking, "from symbols");
+            0x00 [3] MultipleShared set_MultipleShared: u64 = "ULONG_PTR", text!(MultipleShared, "from symbols");
+            0x00 [4 to 63] Shared set_Shared: u64 = "ULONG_PTR", text!(Shared, "from symbols");
             0x00 Value set_Value: u64 = "ULONG_PTR", "from symbols.";
             0x00 Ptr set_Ptr: runtime::Ptr64 = "PVOID", "from symbols.";
         }

@@ -5,6 +5,10 @@
 #[allow(unused_imports)]
 use super::{runtime, members, list_entry::*};
 
+macro_rules! text {
+    (ApcMode, $known:literal) => { concat!($known, ". Kernel mode (0) or user mode (1).") };
+}
+
 runtime::layout! {
     /// `KAPC` since 5.0 on x86: 0x30 bytes, aligned to 4.
     ///
@@ -22,7 +26,7 @@ runtime::layout! {
         0x24 SystemArgument1: runtime::Ptr32 = "PVOID", "from symbols.";
         0x28 SystemArgument2: runtime::Ptr32 = "PVOID", "from symbols.";
         0x2c ApcStateIndex: i8 = "CHAR", "from symbols.";
-        0x2d ApcMode: i8 = "CHAR", "from symbols. Kernel mode (0) or user mode (1).";
+        0x2d ApcMode: i8 = "CHAR", text!(ApcMode, "from symbols");
         0x2e Inserted: u8 = "BOOLEAN", "from symbols.";
         0x2f _padding2F: [u8; 1], "padding.";
     }
@@ -47,7 +51,7 @@ runtime::layout! {
         0x24 SystemArgument1: runtime::Ptr32 = "PVOID", "from symbols.";
         0x28 SystemArgument2: runtime::Ptr32 = "PVOID", "from symbols.";
         0x2c ApcStateIndex: i8 = "CHAR", "from symbols.";
-        0x2d ApcMode: i8 = "CHAR", "from symbols. Kernel mode (0) or user mode (1).";
+        0x2d ApcMode: i8 = "CHAR", text!(ApcMode, "from symbols");
         0x2e Inserted: u8 = "BOOLEAN", "from symbols.";
         0x2f _padding2F: [u8; 1], "padding.";
     }
@@ -72,7 +76,7 @@ runtime::layout! {
         0x40 SystemArgument1: runtime::Ptr64 = "PVOID", "from symbols.";
         0x48 SystemArgument2: runtime::Ptr64 = "PVOID", "from symbols.";
         0x50 ApcStateIndex: i8 = "CHAR", "from symbols.";
-        0x51 ApcMode: i8 = "CHAR", "from symbols. Kernel mode (0) or user mode (1).";
+        0x51 ApcMode: i8 = "CHAR", text!(ApcMode, "from symbols");
         0x52 Inserted: u8 = "BOOLEAN", "from symbols.";
         0x53 _padding53: [u8; 5], "padding.";
     }
@@ -100,7 +104,7 @@ runtime::layout! {
         0x24 SystemArgument1: runtime::Ptr32 = "PVOID", "from symbols.";
         0x28 SystemArgument2: runtime::Ptr32 = "PVOID", "from symbols.";
         0x2c ApcStateIndex: i8 = "CHAR", "from symbols.";
-        0x2d ApcMode: i8 = "CHAR", "from symbols. Kernel mode (0) or user mode (1).";
+        0x2d ApcMode: i8 = "CHAR", text!(ApcMode, "from symbols");
         0x2e Inserted: u8 = "BOOLEAN", "from symbols.";
         0x2f _padding2F: [u8; 1], "padding.";
     }
@@ -145,7 +149,7 @@ runtime::layout! {
         0x40 SystemArgument1: runtime::Ptr64 = "PVOID", "from symbols.";
         0x48 SystemArgument2: runtime::Ptr64 = "PVOID", "from symbols.";
         0x50 ApcStateIndex: i8 = "CHAR", "from symbols.";
-        0x51 ApcMode: i8 = "CHAR", "from symbols. Kernel mode (0) or user mode (1).";
+        0x51 ApcMode: i8 = "CHAR", text!(ApcMode, "from symbols");
         0x52 Inserted: u8 = "BOOLEAN", "from symbols.";
         0x53 _padding53: [u8; 5], "padding.";
     }
@@ -194,7 +198,7 @@ runtime::layout! {
         0x24 SystemArgument1: runtime::Ptr32 = "PVOID", "from symbols.";
         0x28 SystemArgument2: runtime::Ptr32 = "PVOID", "from symbols.";
         0x2c ApcStateIndex: i8 = "CHAR", "from symbols.";
-        0x2d ApcMode: i8 = "CHAR", "from symbols. Kernel mode (0) or user mode (1).";
+        0x2d ApcMode: i8 = "CHAR", text!(ApcMode, "from symbols");
         0x2e Inserted: u8 = "BOOLEAN", "from symbols.";
         0x2f _padding2F: [u8; 1], "padding.";
     }
@@ -241,7 +245,7 @@ runtime::layout! {
         0x40 SystemArgument1: runtime::Ptr64 = "PVOID", "from symbols.";
         0x48 SystemArgument2: runtime::Ptr64 = "PVOID", "from symbols.";
         0x50 ApcStateIndex: i8 = "CHAR", "from symbols.";
-        0x51 ApcMode: i8 = "CHAR", "from symbols. Kernel mode (0) or user mode (1).";
+        0x51 ApcMode: i8 = "CHAR", text!(ApcMode, "from symbols");
         0x52 Inserted: u8 = "BOOLEAN", "from symbols.";
         0x53 _padding53: [u8; 5], "padding.";
     }

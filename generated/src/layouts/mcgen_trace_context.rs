@@ -5,23 +5,37 @@
 #[allow(unused_imports)]
 use super::{runtime, members};
 
+macro_rules! text {
+    (RegistrationHandle, $known:literal) => { concat!($known, ". The handle of the registration.") };
+    (Logger, $known:literal) => { concat!($known, ". The session that enabled the provider last.") };
+    (MatchAnyKeyword, $known:literal) => { concat!($known, ". Keywords of which a wanted event has one.") };
+    (MatchAllKeyword, $known:literal) => { concat!($known, ". Keywords of which it has all.") };
+    (IsEnabled, $known:literal) => { concat!($known, ". Whether the provider is enabled.") };
+    (Level, $known:literal) => { concat!($known, ". The highest level that is wanted.") };
+    (Reserve, $known:literal) => { concat!($known, ". Not in use.") };
+    (EnableBitsCount, $known:literal) => { concat!($known, ". How many bits EnableBitMask has.") };
+    (EnableBitMask, $known:literal) => { concat!($known, ". Which kinds of events are wanted, a bit each.") };
+    (EnableKeyWords, $known:literal) => { concat!($known, ". The keywords of each kind of event.") };
+    (EnableLevel, $known:literal) => { concat!($known, ". The level of each kind of event.") };
+}
+
 runtime::layout! {
     /// `MCGEN_TRACE_CONTEXT` since 6.2 on x86: 0x38 bytes, aligned to 8.
     ///
     /// What the code that the message compiler writes for a provider keeps of its enabling.
     pub struct MCGEN_TRACE_CONTEXT_6_2_x86: members::MCGEN_TRACE_CONTEXT, 0x38, 8 {
-        0x00 RegistrationHandle: u64 = "REGHANDLE", "from symbols. The handle of the registration.";
-        0x08 Logger: u64 = "TRACEHANDLE", "from symbols. The session that enabled the provider last.";
-        0x10 MatchAnyKeyword: u64 = "ULONGLONG", "from symbols. Keywords of which a wanted event has one.";
-        0x18 MatchAllKeyword: u64 = "ULONGLONG", "from symbols. Keywords of which it has all.";
+        0x00 RegistrationHandle: u64 = "REGHANDLE", text!(RegistrationHandle, "from symbols");
+        0x08 Logger: u64 = "TRACEHANDLE", text!(Logger, "from symbols");
+        0x10 MatchAnyKeyword: u64 = "ULONGLONG", text!(MatchAnyKeyword, "from symbols");
+        0x18 MatchAllKeyword: u64 = "ULONGLONG", text!(MatchAllKeyword, "from symbols");
         0x20 Flags: u32 = "ULONG", "from symbols.";
-        0x24 IsEnabled: u32 = "ULONG", "from symbols. Whether the provider is enabled.";
-        0x28 Level: u8 = "UCHAR", "from symbols. The highest level that is wanted.";
-        0x29 Reserve: u8 = "UCHAR", "from symbols. Not in use.";
-        0x2a EnableBitsCount: u16 = "USHORT", "from symbols. How many bits EnableBitMask has.";
-        0x2c EnableBitMask: runtime::Ptr32 = "ULONG *", "from symbols. Which kinds of events are wanted, a bit each.";
-        0x30 EnableKeyWords: runtime::Ptr32 = "ULONGLONG *", "from symbols. The keywords of each kind of event.";
-        0x34 EnableLevel: runtime::Ptr32 = "UCHAR *", "from symbols. The level of each kind of event.";
+        0x24 IsEnabled: u32 = "ULONG", text!(IsEnabled, "from symbols");
+        0x28 Level: u8 = "UCHAR", text!(Level, "from symbols");
+        0x29 Reserve: u8 = "UCHAR", text!(Reserve, "from symbols");
+        0x2a EnableBitsCount: u16 = "USHORT", text!(EnableBitsCount, "from symbols");
+        0x2c EnableBitMask: runtime::Ptr32 = "ULONG *", text!(EnableBitMask, "from symbols");
+        0x30 EnableKeyWords: runtime::Ptr32 = "ULONGLONG *", text!(EnableKeyWords, "from symbols");
+        0x34 EnableLevel: runtime::Ptr32 = "UCHAR *", text!(EnableLevel, "from symbols");
     }
 }
 
@@ -30,18 +44,18 @@ runtime::layout! {
     ///
     /// What the code that the message compiler writes for a provider keeps of its enabling.
     pub struct MCGEN_TRACE_CONTEXT_6_2_x64: members::MCGEN_TRACE_CONTEXT, 0x48, 8 {
-        0x00 RegistrationHandle: u64 = "REGHANDLE", "from symbols. The handle of the registration.";
-        0x08 Logger: u64 = "TRACEHANDLE", "from symbols. The session that enabled the provider last.";
-        0x10 MatchAnyKeyword: u64 = "ULONGLONG", "from symbols. Keywords of which a wanted event has one.";
-        0x18 MatchAllKeyword: u64 = "ULONGLONG", "from symbols. Keywords of which it has all.";
+        0x00 RegistrationHandle: u64 = "REGHANDLE", text!(RegistrationHandle, "from symbols");
+        0x08 Logger: u64 = "TRACEHANDLE", text!(Logger, "from symbols");
+        0x10 MatchAnyKeyword: u64 = "ULONGLONG", text!(MatchAnyKeyword, "from symbols");
+        0x18 MatchAllKeyword: u64 = "ULONGLONG", text!(MatchAllKeyword, "from symbols");
         0x20 Flags: u32 = "ULONG", "from symbols.";
-        0x24 IsEnabled: u32 = "ULONG", "from symbols. Whether the provider is enabled.";
-        0x28 Level: u8 = "UCHAR", "from symbols. The highest level that is wanted.";
-        0x29 Reserve: u8 = "UCHAR", "from symbols. Not in use.";
-        0x2a EnableBitsCount: u16 = "USHORT", "from symbols. How many bits EnableBitMask has.";
+        0x24 IsEnabled: u32 = "ULONG", text!(IsEnabled, "from symbols");
+        0x28 Level: u8 = "UCHAR", text!(Level, "from symbols");
+        0x29 Reserve: u8 = "UCHAR", text!(Reserve, "from symbols");
+        0x2a EnableBitsCount: u16 = "USHORT", text!(EnableBitsCount, "from symbols");
         0x2c _padding2C: [u8; 4], "padding.";
-        0x30 EnableBitMask: runtime::Ptr64 = "ULONG *", "from symbols. Which kinds of events are wanted, a bit each.";
-        0x38 EnableKeyWords: runtime::Ptr64 = "ULONGLONG *", "from symbols. The keywords of each kind of event.";
-        0x40 EnableLevel: runtime::Ptr64 = "UCHAR *", "from symbols. The level of each kind of event.";
+        0x30 EnableBitMask: runtime::Ptr64 = "ULONG *", text!(EnableBitMask, "from symbols");
+        0x38 EnableKeyWords: runtime::Ptr64 = "ULONGLONG *", text!(EnableKeyWords, "from symbols");
+        0x40 EnableLevel: runtime::Ptr64 = "UCHAR *", text!(EnableLevel, "from symbols");
     }
 }

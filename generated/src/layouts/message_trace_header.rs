@@ -5,6 +5,11 @@
 #[allow(unused_imports)]
 use super::{runtime, members, wmi_trace_message_packet::*};
 
+macro_rules! text {
+    (Size, $known:literal) => { concat!($known, ". Bytes of the message, header included.") };
+    (Version, $known:literal) => { concat!($known, ". The flags of the Marker.") };
+}
+
 runtime::layout! {
     /// `MESSAGE_TRACE_HEADER` since 5.1: 0x8 bytes, aligned to 4.
     ///
@@ -12,9 +17,9 @@ runtime::layout! {
     pub struct MESSAGE_TRACE_HEADER_5_1: members::MESSAGE_TRACE_HEADER, 0x8, 4 {
         0x00 u00: MESSAGE_TRACE_HEADER_5_1_u00, "unnamed; its members have accessors." {
             0x00 Marker set_Marker: u32 = "ULONG", "documented.";
-            0x00 Size set_Size: u16 = "USHORT", "documented, offset inferred. Bytes of the message, header included.";
+            0x00 Size set_Size: u16 = "USHORT", text!(Size, "documented, offset inferred");
             0x02 Reserved set_Reserved: u8 = "UCHAR", "documented, offset inferred.";
-            0x03 Version set_Version: u8 = "UCHAR", "documented, offset inferred. The flags of the Marker.";
+            0x03 Version set_Version: u8 = "UCHAR", text!(Version, "documented, offset inferred");
         }
         0x04 u04: MESSAGE_TRACE_HEADER_5_1_u04, "unnamed; its members have accessors." {
             0x04 Header set_Header: u32 = "ULONG", "documented.";
@@ -34,9 +39,9 @@ runtime::layout! {
 runtime::layout! {
     /// The unnamed structure at 0x00 of `u00` in `MESSAGE_TRACE_HEADER`.
     pub struct MESSAGE_TRACE_HEADER_5_1_u00_s00: 0x4, 2 {
-        0x00 Size: u16 = "USHORT", "documented, offset inferred. Bytes of the message, header included.";
+        0x00 Size: u16 = "USHORT", text!(Size, "documented, offset inferred");
         0x02 Reserved: u8 = "UCHAR", "documented, offset inferred.";
-        0x03 Version: u8 = "UCHAR", "documented, offset inferred. The flags of the Marker.";
+        0x03 Version: u8 = "UCHAR", text!(Version, "documented, offset inferred");
     }
 }
 

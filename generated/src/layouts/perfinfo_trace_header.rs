@@ -5,6 +5,13 @@
 #[allow(unused_imports)]
 use super::{runtime, members, large_integer::*, TRACE_HEADER_TYPE, TRACE_HEADER_VERSION_FLAG, wmi_trace_packet::*};
 
+macro_rules! text {
+    (Marker, $known:literal) => { concat!($known, ". Bits 8 to 10 count the performance counters that precede the data, at most 4 so far; bit 15 tells of a PEBS index there.") };
+    (Version, $known:literal) => { concat!($known, ". The low byte is the version, 2 or 3 in Windows 10; the high byte holds flags of the Marker.") };
+    (TS, $known:literal) => { concat!($known, ". When, by the clock of the session.") };
+    (Data, $known:literal) => { concat!($known, ". The event's data, after any extended items that the Marker announces.") };
+}
+
 runtime::layout! {
     /// `PERFINFO_TRACE_HEADER` since 5.1: 0x18 bytes, aligned to 8.
     ///
@@ -13,8 +20,8 @@ runtime::layout! {
     /// Erratum, 6.0..6.1: the document says no public kernel symbols have the type, and none at all before Windows 8, symbols show the public kernel symbols of Vista and Windows 7 have it.
     pub struct PERFINFO_TRACE_HEADER_5_1: members::PERFINFO_TRACE_HEADER, 0x18, 8 {
         0x00 u00: PERFINFO_TRACE_HEADER_5_1_u00, "unnamed; its members have accessors." {
-            0x00 Marker set_Marker: u32 = "ULONG", "documented. Bits 8 to 10 count the performance counters that precede the data, at most 4 so far; bit 15 tells of a PEBS index there.";
-            0x00 Version set_Version: TRACE_HEADER_VERSION_FLAG = "USHORT", "documented, offset inferred. The low byte is the version, 2 or 3 in Windows 10; the high byte holds flags of the Marker.";
+            0x00 Marker set_Marker: u32 = "ULONG", text!(Marker, "documented");
+            0x00 Version set_Version: TRACE_HEADER_VERSION_FLAG = "USHORT", text!(Version, "documented, offset inferred");
             0x02 HeaderType set_HeaderType: TRACE_HEADER_TYPE = "UCHAR", "documented.";
             0x03 Flags set_Flags: u8 = "UCHAR", "documented.";
         }
@@ -23,10 +30,10 @@ runtime::layout! {
             0x04 Packet set_Packet: WMI_TRACE_PACKET_5_0 = "WMI_TRACE_PACKET", "documented.";
         }
         0x08 u08: PERFINFO_TRACE_HEADER_5_1_u08, "unnamed; its members have accessors." {
-            0x08 TS set_TS: u64 = "PERFINFO_TIMESTAMP", "documented. When, by the clock of the session.";
+            0x08 TS set_TS: u64 = "PERFINFO_TIMESTAMP", text!(TS, "documented");
             0x08 SystemTime set_SystemTime: LARGE_INTEGER_5_0 = "LARGE_INTEGER", "documented.";
         }
-        0x10 Data: [u8; 1] = "UCHAR [ANYSIZE_ARRAY]", "documented. The event's data, after any extended items that the Marker announces.";
+        0x10 Data: [u8; 1] = "UCHAR [ANYSIZE_ARRAY]", text!(Data, "documented");
         0x11 _padding11: [u8; 7], "padding.";
     }
 }
@@ -34,7 +41,7 @@ runtime::layout! {
 runtime::layout! {
     /// The unnamed union at 0x00 of `PERFINFO_TRACE_HEADER`.
     pub union PERFINFO_TRACE_HEADER_5_1_u00: 0x4, 4 {
-        0x00 Marker: u32 = "ULONG", "documented. Bits 8 to 10 count the performance counters that precede the data, at most 4 so far; bit 15 tells of a PEBS index there.";
+        0x00 Marker: u32 = "ULONG", text!(Marker, "documented");
         0x00 s00: PERFINFO_TRACE_HEADER_5_1_u00_s00, "unnamed; its members have accessors.";
     }
 }
@@ -42,7 +49,7 @@ runtime::layout! {
 runtime::layout! {
     /// The unnamed structure at 0x00 of `u00` in `PERFINFO_TRACE_HEADER`.
     pub struct PERFINFO_TRACE_HEADER_5_1_u00_s00: 0x4, 2 {
-        0x00 Version: TRACE_HEADER_VERSION_FLAG = "USHORT", "documented, offset inferred. The low byte is the version, 2 or 3 in Windows 10; the high byte holds flags of the Marker.";
+        0x00 Version: TRACE_HEADER_VERSION_FLAG = "USHORT", text!(Version, "documented, offset inferred");
         0x02 HeaderType: TRACE_HEADER_TYPE = "UCHAR", "documented.";
         0x03 Flags: u8 = "UCHAR", "documented.";
     }
@@ -59,7 +66,7 @@ runtime::layout! {
 runtime::layout! {
     /// The unnamed union at 0x08 of `PERFINFO_TRACE_HEADER`.
     pub union PERFINFO_TRACE_HEADER_5_1_u08: 0x8, 8 {
-        0x00 TS: u64 = "PERFINFO_TIMESTAMP", "documented. When, by the clock of the session.";
+        0x00 TS: u64 = "PERFINFO_TIMESTAMP", text!(TS, "documented");
         0x00 SystemTime: LARGE_INTEGER_5_0 = "LARGE_INTEGER", "documented.";
     }
 }

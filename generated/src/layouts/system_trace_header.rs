@@ -5,6 +5,14 @@
 #[allow(unused_imports)]
 use super::{runtime, members, large_integer::*, TRACE_HEADER_TYPE, wmi_trace_packet::*};
 
+macro_rules! text {
+    (ThreadId, $known:literal) => { concat!($known, ". The thread that wrote it.") };
+    (ProcessId, $known:literal) => { concat!($known, ". The process that wrote it.") };
+    (SystemTime, $known:literal) => { concat!($known, ". When, by the clock of the session; the compact header ends here.") };
+    (KernelTime, $known:literal) => { concat!($known, ". Time that the thread has run in the kernel, in ticks of the clock interrupt.") };
+    (UserTime, $known:literal) => { concat!($known, ". Time that the thread has run in user mode, in ticks of the clock interrupt.") };
+}
+
 runtime::layout! {
     /// `SYSTEM_TRACE_HEADER` since 5.0: 0x20 bytes, aligned to 8.
     ///
@@ -20,11 +28,11 @@ runtime::layout! {
             0x04 Header set_Header: u32 = "ULONG", "documented.";
             0x04 Packet set_Packet: WMI_TRACE_PACKET_5_0 = "WMI_TRACE_PACKET", "documented.";
         }
-        0x08 ThreadId: u32 = "ULONG", "documented. The thread that wrote it.";
-        0x0c ProcessId: u32 = "ULONG", "documented. The process that wrote it.";
-        0x10 SystemTime: LARGE_INTEGER_5_0 = "LARGE_INTEGER", "documented. When, by the clock of the session; the compact header ends here.";
-        0x18 KernelTime: u32 = "ULONG", "documented. Time that the thread has run in the kernel, in ticks of the clock interrupt.";
-        0x1c UserTime: u32 = "ULONG", "documented. Time that the thread has run in user mode, in ticks of the clock interrupt.";
+        0x08 ThreadId: u32 = "ULONG", text!(ThreadId, "documented");
+        0x0c ProcessId: u32 = "ULONG", text!(ProcessId, "documented");
+        0x10 SystemTime: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(SystemTime, "documented");
+        0x18 KernelTime: u32 = "ULONG", text!(KernelTime, "documented");
+        0x1c UserTime: u32 = "ULONG", text!(UserTime, "documented");
     }
 }
 

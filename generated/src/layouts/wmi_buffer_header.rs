@@ -5,32 +5,64 @@
 #[allow(unused_imports)]
 use super::{runtime, members, etw_buffer_context::*, ETW_BUFFER_FLAG, etw_buffer_state::*, ETW_BUFFER_TYPE, etw_ref_clock::*, EVENT_TRACE_CLOCK, guid::*, large_integer::*, list_entry::*, single_list_entry::*, wmi_buffer_state::*, wmi_client_context::*, wnode_header::*};
 
+macro_rules! text {
+    (Wnode, $known:literal) => { concat!($known, ". The same bytes as a block of WMI.") };
+    (Reserved1, $known:literal) => { concat!($known, ". Not in use.") };
+    (Entry, $known:literal) => { concat!($known, ". Links the free buffers.") };
+    (ReferenceCount, $known:literal) => { concat!($known, ". Seen in use by 5.0.") };
+    (SavedOffset, $known:literal) => { concat!($known, ". Valid bytes of the buffer, header included. Seen in use by 5.0.") };
+    (CurrentOffset, $known:literal) => { concat!($known, ". Where the next event goes, from the start of the buffer. Seen in use by 5.0.") };
+    (ClientContext, $known:literal) => { concat!($known, ". Seen to be cleared by 5.0.") };
+    (Offset, $known:literal) => { concat!($known, ". Where events end, header included, once the buffer is full.") };
+    (EventsLost, $known:literal) => { concat!($known, ". Whether events found no room.") };
+    (InstanceGuid, $known:literal) => { concat!($known, ". GUID of the session.") };
+    (GlobalEntry, $known:literal) => { concat!($known, ". Links all buffers of the session.") };
+    (State, $known:literal) => { concat!($known, ". What the buffer is in use for.") };
+    (Flags, $known:literal) => { concat!($known, ". State, as a number.") };
+    (BufferFlag, $known:literal) => { concat!($known, ". What has become of the buffer.") };
+    (BufferType, $known:literal) => { concat!($known, ". What the buffer is for.") };
+    (SlistEntry, $known:literal) => { concat!($known, ". Links the free buffers.\n\nErratum, 5.2 x64: the document's offset is 0x1c, symbols show 0x20 (The text names 0x1C alone; the table's remark on the next place has both offsets.).") };
+    (BufferSize, $known:literal) => { concat!($known, ". Bytes of the buffer; in a file, the distance to the next.") };
+    (SavedOffset_2, $known:literal) => { concat!($known, ". Valid bytes of the buffer, header included.") };
+    (CurrentOffset_2, $known:literal) => { concat!($known, ". Where the next event goes, from the start of the buffer.") };
+    (ReferenceCount_2, $known:literal) => { concat!($known, ". How many writers have room in it and are not done.") };
+    (TimeStamp, $known:literal) => { concat!($known, ". When the buffer was taken into use or written out, by the session's clock.") };
+    (SequenceNumber, $known:literal) => { concat!($known, ". The number of the buffer among those of the session.") };
+    (ClientContext_2, $known:literal) => { concat!($known, ". Which processor and logger the buffer is of.") };
+    (StartTime, $known:literal) => { concat!($known, ". When the session started, in 100 ns since 1601.") };
+    (SlistEntry_2, $known:literal) => { concat!($known, ". Links it into a list of buffers.") };
+    (NextBuffer, $known:literal) => { concat!($known, ". The next buffer of its list.") };
+    (ReferenceTime, $known:literal) => { concat!($known, ". One moment by both clocks.") };
+    (ClockType, $known:literal) => { concat!($known, ". Which clock stamps events.") };
+    (Frequency, $known:literal) => { concat!($known, ". Ticks a second of that clock.") };
+}
+
 runtime::layout! {
     /// `WMI_BUFFER_HEADER` since 5.0 on x86: 0x48 bytes, aligned to 8.
     ///
     /// Starts every trace buffer, in memory and in an ETL file.
     pub struct WMI_BUFFER_HEADER_5_0_x86: members::WMI_BUFFER_HEADER, 0x48, 8 {
         0x00 u00: WMI_BUFFER_HEADER_5_0_x86_u00, "unnamed; its members have accessors." {
-            0x00 Wnode set_Wnode: WNODE_HEADER_5_0_x86 = "WNODE_HEADER", "documented. The same bytes as a block of WMI.";
-            0x00 Reserved1 set_Reserved1: u64 = "ULONGLONG", "documented. Not in use.";
-            0x08 Reserved2 set_Reserved2: u64 = "ULONGLONG", "documented. Not in use.";
-            0x10 Reserved3 set_Reserved3: LARGE_INTEGER_5_0 = "LARGE_INTEGER", "documented. Not in use.";
-            0x18 Entry set_Entry: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "documented. Links the free buffers.";
-            0x00 ReferenceCount set_ReferenceCount: i32 = "LONG", "documented. Seen in use by 5.0.";
-            0x04 SavedOffset set_SavedOffset: u32 = "ULONG", "documented. Valid bytes of the buffer, header included. Seen in use by 5.0.";
-            0x08 CurrentOffset set_CurrentOffset: u32 = "ULONG", "documented. Where the next event goes, from the start of the buffer. Seen in use by 5.0.";
-            0x0c UsePerfClock set_UsePerfClock: u32 = "ULONG", "documented. Seen in use by 5.0.";
-            0x10 TimeStamp set_TimeStamp: LARGE_INTEGER_5_0 = "LARGE_INTEGER", "documented. Seen in use by 5.0.";
+            0x00 Wnode set_Wnode: WNODE_HEADER_5_0_x86 = "WNODE_HEADER", text!(Wnode, "documented");
+            0x00 Reserved1 set_Reserved1: u64 = "ULONGLONG", text!(Reserved1, "documented");
+            0x08 Reserved2 set_Reserved2: u64 = "ULONGLONG", text!(Reserved1, "documented");
+            0x10 Reserved3 set_Reserved3: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(Reserved1, "documented");
+            0x18 Entry set_Entry: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", text!(Entry, "documented");
+            0x00 ReferenceCount set_ReferenceCount: i32 = "LONG", text!(ReferenceCount, "documented");
+            0x04 SavedOffset set_SavedOffset: u32 = "ULONG", text!(SavedOffset, "documented");
+            0x08 CurrentOffset set_CurrentOffset: u32 = "ULONG", text!(CurrentOffset, "documented");
+            0x0c UsePerfClock set_UsePerfClock: u32 = "ULONG", text!(ReferenceCount, "documented");
+            0x10 TimeStamp set_TimeStamp: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(ReferenceCount, "documented");
             0x18 Guid set_Guid: GUID_5_0 = "GUID", "documented.";
-            0x28 ClientContext set_ClientContext: WMI_CLIENT_CONTEXT_5_0 = "WMI_CLIENT_CONTEXT", "documented. Seen to be cleared by 5.0.";
-            0x2c Flags set_Flags: u32 = "ULONG", "documented. Seen in use by 5.0.";
+            0x28 ClientContext set_ClientContext: WMI_CLIENT_CONTEXT_5_0 = "WMI_CLIENT_CONTEXT", text!(ClientContext, "documented");
+            0x2c Flags set_Flags: u32 = "ULONG", text!(ReferenceCount, "documented");
         }
-        0x30 Offset: u32 = "ULONG", "documented. Where events end, header included, once the buffer is full.";
-        0x34 EventsLost: u32 = "ULONG", "documented. Whether events found no room.";
+        0x30 Offset: u32 = "ULONG", text!(Offset, "documented");
+        0x34 EventsLost: u32 = "ULONG", text!(EventsLost, "documented");
         0x38 u38: WMI_BUFFER_HEADER_5_0_x86_u38, "unnamed; its members have accessors." {
-            0x38 InstanceGuid set_InstanceGuid: GUID_5_0 = "GUID", "documented. GUID of the session.";
-            0x38 LoggerContext set_LoggerContext: runtime::Ptr32 = "PVOID", "documented. Seen in use by 5.0.";
-            0x3c GlobalEntry set_GlobalEntry: SINGLE_LIST_ENTRY_5_0_x86 = "SINGLE_LIST_ENTRY", "documented, offset inferred. Links all buffers of the session.";
+            0x38 InstanceGuid set_InstanceGuid: GUID_5_0 = "GUID", text!(InstanceGuid, "documented");
+            0x38 LoggerContext set_LoggerContext: runtime::Ptr32 = "PVOID", text!(ReferenceCount, "documented");
+            0x3c GlobalEntry set_GlobalEntry: SINGLE_LIST_ENTRY_5_0_x86 = "SINGLE_LIST_ENTRY", text!(GlobalEntry, "documented, offset inferred");
         }
     }
 }
@@ -38,7 +70,7 @@ runtime::layout! {
 runtime::layout! {
     /// The unnamed union at 0x00 of `WMI_BUFFER_HEADER`.
     pub union WMI_BUFFER_HEADER_5_0_x86_u00: 0x30, 8 {
-        0x00 Wnode: WNODE_HEADER_5_0_x86 = "WNODE_HEADER", "documented. The same bytes as a block of WMI.";
+        0x00 Wnode: WNODE_HEADER_5_0_x86 = "WNODE_HEADER", text!(Wnode, "documented");
         0x00 s00: runtime::Bytes<WMI_BUFFER_HEADER_5_0_x86_u00_s00, 48>, "unnamed; its members have accessors.";
         0x00 s00_2: WMI_BUFFER_HEADER_5_0_x86_u00_s00_2, "unnamed; its members have accessors.";
     }
@@ -47,31 +79,31 @@ runtime::layout! {
 runtime::layout! {
     /// The unnamed structure at 0x00 of `u00` in `WMI_BUFFER_HEADER`.
     pub struct WMI_BUFFER_HEADER_5_0_x86_u00_s00: 0x20, 8 {
-        0x00 Reserved1: u64 = "ULONGLONG", "documented. Not in use.";
-        0x08 Reserved2: u64 = "ULONGLONG", "documented. Not in use.";
-        0x10 Reserved3: LARGE_INTEGER_5_0 = "LARGE_INTEGER", "documented. Not in use.";
-        0x18 Entry: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "documented. Links the free buffers.";
+        0x00 Reserved1: u64 = "ULONGLONG", text!(Reserved1, "documented");
+        0x08 Reserved2: u64 = "ULONGLONG", text!(Reserved1, "documented");
+        0x10 Reserved3: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(Reserved1, "documented");
+        0x18 Entry: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", text!(Entry, "documented");
     }
 }
 
 runtime::layout! {
     /// The unnamed structure at 0x00 of `u00` in `WMI_BUFFER_HEADER`.
     pub struct WMI_BUFFER_HEADER_5_0_x86_u00_s00_2: 0x30, 8 {
-        0x00 ReferenceCount: i32 = "LONG", "documented. Seen in use by 5.0.";
-        0x04 SavedOffset: u32 = "ULONG", "documented. Valid bytes of the buffer, header included. Seen in use by 5.0.";
-        0x08 CurrentOffset: u32 = "ULONG", "documented. Where the next event goes, from the start of the buffer. Seen in use by 5.0.";
-        0x0c UsePerfClock: u32 = "ULONG", "documented. Seen in use by 5.0.";
-        0x10 TimeStamp: LARGE_INTEGER_5_0 = "LARGE_INTEGER", "documented. Seen in use by 5.0.";
+        0x00 ReferenceCount: i32 = "LONG", text!(ReferenceCount, "documented");
+        0x04 SavedOffset: u32 = "ULONG", text!(SavedOffset, "documented");
+        0x08 CurrentOffset: u32 = "ULONG", text!(CurrentOffset, "documented");
+        0x0c UsePerfClock: u32 = "ULONG", text!(ReferenceCount, "documented");
+        0x10 TimeStamp: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(ReferenceCount, "documented");
         0x18 Guid: GUID_5_0 = "GUID", "documented.";
-        0x28 ClientContext: WMI_CLIENT_CONTEXT_5_0 = "WMI_CLIENT_CONTEXT", "documented. Seen to be cleared by 5.0.";
-        0x2c Flags: u32 = "ULONG", "documented. Seen in use by 5.0.";
+        0x28 ClientContext: WMI_CLIENT_CONTEXT_5_0 = "WMI_CLIENT_CONTEXT", text!(ClientContext, "documented");
+        0x2c Flags: u32 = "ULONG", text!(ReferenceCount, "documented");
     }
 }
 
 runtime::layout! {
     /// The unnamed union at 0x38 of `WMI_BUFFER_HEADER`.
     pub union WMI_BUFFER_HEADER_5_0_x86_u38: 0x10, 4 {
-        0x00 InstanceGuid: GUID_5_0 = "GUID", "documented. GUID of the session.";
+        0x00 InstanceGuid: GUID_5_0 = "GUID", text!(InstanceGuid, "documented");
         0x00 s00: runtime::Bytes<WMI_BUFFER_HEADER_5_0_x86_u38_s00, 16>, "unnamed; its members have accessors.";
     }
 }
@@ -79,8 +111,8 @@ runtime::layout! {
 runtime::layout! {
     /// The unnamed structure at 0x00 of `u38` in `WMI_BUFFER_HEADER`.
     pub struct WMI_BUFFER_HEADER_5_0_x86_u38_s00: 0x8, 4 {
-        0x00 LoggerContext: runtime::Ptr32 = "PVOID", "documented. Seen in use by 5.0.";
-        0x04 GlobalEntry: SINGLE_LIST_ENTRY_5_0_x86 = "SINGLE_LIST_ENTRY", "documented, offset inferred. Links all buffers of the session.";
+        0x00 LoggerContext: runtime::Ptr32 = "PVOID", text!(ReferenceCount, "documented");
+        0x04 GlobalEntry: SINGLE_LIST_ENTRY_5_0_x86 = "SINGLE_LIST_ENTRY", text!(GlobalEntry, "documented, offset inferred");
     }
 }
 
@@ -90,29 +122,29 @@ runtime::layout! {
     /// Starts every trace buffer, in memory and in an ETL file.
     pub struct WMI_BUFFER_HEADER_5_1_x86: members::WMI_BUFFER_HEADER, 0x48, 8 {
         0x00 u00: WMI_BUFFER_HEADER_5_1_x86_u00, "unnamed; its members have accessors." {
-            0x00 Wnode set_Wnode: WNODE_HEADER_5_0_x86 = "WNODE_HEADER", "documented. The same bytes as a block of WMI.";
-            0x00 Reserved1 set_Reserved1: u64 = "ULONGLONG", "documented. Not in use.";
-            0x08 Reserved2 set_Reserved2: u64 = "ULONGLONG", "documented. Not in use.";
-            0x10 Reserved3 set_Reserved3: LARGE_INTEGER_5_0 = "LARGE_INTEGER", "documented. Not in use.";
+            0x00 Wnode set_Wnode: WNODE_HEADER_5_0_x86 = "WNODE_HEADER", text!(Wnode, "documented");
+            0x00 Reserved1 set_Reserved1: u64 = "ULONGLONG", text!(Reserved1, "documented");
+            0x08 Reserved2 set_Reserved2: u64 = "ULONGLONG", text!(Reserved1, "documented");
+            0x10 Reserved3 set_Reserved3: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(Reserved1, "documented");
             0x18 Alignment set_Alignment: runtime::Ptr32 = "PVOID", "documented, offset inferred.";
-            0x1c SlistEntry set_SlistEntry: SINGLE_LIST_ENTRY_5_0_x86 = "SINGLE_LIST_ENTRY", "documented. Links the free buffers.";
+            0x1c SlistEntry set_SlistEntry: SINGLE_LIST_ENTRY_5_0_x86 = "SINGLE_LIST_ENTRY", text!(Entry, "documented");
             0x18 Entry set_Entry: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "documented.";
-            0x00 ReferenceCount set_ReferenceCount: i32 = "LONG", "documented. Seen in use by 5.0.";
-            0x04 SavedOffset set_SavedOffset: u32 = "ULONG", "documented. Valid bytes of the buffer, header included. Seen in use by 5.0.";
-            0x08 CurrentOffset set_CurrentOffset: u32 = "ULONG", "documented. Where the next event goes, from the start of the buffer. Seen in use by 5.0.";
-            0x0c UsePerfClock set_UsePerfClock: u32 = "ULONG", "documented. Seen in use by 5.0.";
-            0x10 TimeStamp set_TimeStamp: LARGE_INTEGER_5_0 = "LARGE_INTEGER", "documented. Seen in use by 5.0.";
+            0x00 ReferenceCount set_ReferenceCount: i32 = "LONG", text!(ReferenceCount, "documented");
+            0x04 SavedOffset set_SavedOffset: u32 = "ULONG", text!(SavedOffset, "documented");
+            0x08 CurrentOffset set_CurrentOffset: u32 = "ULONG", text!(CurrentOffset, "documented");
+            0x0c UsePerfClock set_UsePerfClock: u32 = "ULONG", text!(ReferenceCount, "documented");
+            0x10 TimeStamp set_TimeStamp: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(ReferenceCount, "documented");
             0x18 Guid set_Guid: GUID_5_0 = "GUID", "documented.";
-            0x28 ClientContext set_ClientContext: WMI_CLIENT_CONTEXT_5_0 = "WMI_CLIENT_CONTEXT", "documented. Seen to be cleared by 5.0.";
-            0x2c State set_State: WMI_BUFFER_STATE_5_1 = "WMI_BUFFER_STATE", "documented. What the buffer is in use for.";
-            0x2c Flags set_Flags: u32 = "ULONG", "documented. State, as a number.";
+            0x28 ClientContext set_ClientContext: WMI_CLIENT_CONTEXT_5_0 = "WMI_CLIENT_CONTEXT", text!(ClientContext, "documented");
+            0x2c State set_State: WMI_BUFFER_STATE_5_1 = "WMI_BUFFER_STATE", text!(State, "documented");
+            0x2c Flags set_Flags: u32 = "ULONG", text!(Flags, "documented");
         }
-        0x30 Offset: u32 = "ULONG", "documented. Where events end, header included, once the buffer is full.";
-        0x34 EventsLost: u32 = "ULONG", "documented. Whether events found no room.";
+        0x30 Offset: u32 = "ULONG", text!(Offset, "documented");
+        0x34 EventsLost: u32 = "ULONG", text!(EventsLost, "documented");
         0x38 u38: WMI_BUFFER_HEADER_5_0_x86_u38, "unnamed; its members have accessors." {
-            0x38 InstanceGuid set_InstanceGuid: GUID_5_0 = "GUID", "documented. GUID of the session.";
-            0x38 LoggerContext set_LoggerContext: runtime::Ptr32 = "PVOID", "documented. Seen in use by 5.0.";
-            0x3c GlobalEntry set_GlobalEntry: SINGLE_LIST_ENTRY_5_0_x86 = "SINGLE_LIST_ENTRY", "documented, offset inferred. Links all buffers of the session.";
+            0x38 InstanceGuid set_InstanceGuid: GUID_5_0 = "GUID", text!(InstanceGuid, "documented");
+            0x38 LoggerContext set_LoggerContext: runtime::Ptr32 = "PVOID", text!(ReferenceCount, "documented");
+            0x3c GlobalEntry set_GlobalEntry: SINGLE_LIST_ENTRY_5_0_x86 = "SINGLE_LIST_ENTRY", text!(GlobalEntry, "documented, offset inferred");
         }
     }
 }
@@ -120,7 +152,7 @@ runtime::layout! {
 runtime::layout! {
     /// The unnamed union at 0x00 of `WMI_BUFFER_HEADER`.
     pub union WMI_BUFFER_HEADER_5_1_x86_u00: 0x30, 8 {
-        0x00 Wnode: WNODE_HEADER_5_0_x86 = "WNODE_HEADER", "documented. The same bytes as a block of WMI.";
+        0x00 Wnode: WNODE_HEADER_5_0_x86 = "WNODE_HEADER", text!(Wnode, "documented");
         0x00 s00: runtime::Bytes<WMI_BUFFER_HEADER_5_1_x86_u00_s00, 48>, "unnamed; its members have accessors.";
         0x00 s00_2: WMI_BUFFER_HEADER_5_1_u00_s00_2, "unnamed; its members have accessors.";
     }
@@ -129,9 +161,9 @@ runtime::layout! {
 runtime::layout! {
     /// The unnamed structure at 0x00 of `u00` in `WMI_BUFFER_HEADER`.
     pub struct WMI_BUFFER_HEADER_5_1_x86_u00_s00: 0x20, 8 {
-        0x00 Reserved1: u64 = "ULONGLONG", "documented. Not in use.";
-        0x08 Reserved2: u64 = "ULONGLONG", "documented. Not in use.";
-        0x10 Reserved3: LARGE_INTEGER_5_0 = "LARGE_INTEGER", "documented. Not in use.";
+        0x00 Reserved1: u64 = "ULONGLONG", text!(Reserved1, "documented");
+        0x08 Reserved2: u64 = "ULONGLONG", text!(Reserved1, "documented");
+        0x10 Reserved3: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(Reserved1, "documented");
         0x18 u18: WMI_BUFFER_HEADER_5_1_x86_u00_s00_u18, "unnamed; its members have accessors.";
     }
 }
@@ -148,20 +180,20 @@ runtime::layout! {
     /// The unnamed structure at 0x00 of `u00_s00_u18` in `WMI_BUFFER_HEADER`.
     pub struct WMI_BUFFER_HEADER_5_1_x86_u00_s00_u18_s00: 0x8, 4 {
         0x00 Alignment: runtime::Ptr32 = "PVOID", "documented, offset inferred.";
-        0x04 SlistEntry: SINGLE_LIST_ENTRY_5_0_x86 = "SINGLE_LIST_ENTRY", "documented. Links the free buffers.";
+        0x04 SlistEntry: SINGLE_LIST_ENTRY_5_0_x86 = "SINGLE_LIST_ENTRY", text!(Entry, "documented");
     }
 }
 
 runtime::layout! {
     /// The unnamed structure at 0x00 of `u00` in `WMI_BUFFER_HEADER`.
     pub struct WMI_BUFFER_HEADER_5_1_u00_s00_2: 0x30, 8 {
-        0x00 ReferenceCount: i32 = "LONG", "documented. Seen in use by 5.0.";
-        0x04 SavedOffset: u32 = "ULONG", "documented. Valid bytes of the buffer, header included. Seen in use by 5.0.";
-        0x08 CurrentOffset: u32 = "ULONG", "documented. Where the next event goes, from the start of the buffer. Seen in use by 5.0.";
-        0x0c UsePerfClock: u32 = "ULONG", "documented. Seen in use by 5.0.";
-        0x10 TimeStamp: LARGE_INTEGER_5_0 = "LARGE_INTEGER", "documented. Seen in use by 5.0.";
+        0x00 ReferenceCount: i32 = "LONG", text!(ReferenceCount, "documented");
+        0x04 SavedOffset: u32 = "ULONG", text!(SavedOffset, "documented");
+        0x08 CurrentOffset: u32 = "ULONG", text!(CurrentOffset, "documented");
+        0x0c UsePerfClock: u32 = "ULONG", text!(ReferenceCount, "documented");
+        0x10 TimeStamp: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(ReferenceCount, "documented");
         0x18 Guid: GUID_5_0 = "GUID", "documented.";
-        0x28 ClientContext: WMI_CLIENT_CONTEXT_5_0 = "WMI_CLIENT_CONTEXT", "documented. Seen to be cleared by 5.0.";
+        0x28 ClientContext: WMI_CLIENT_CONTEXT_5_0 = "WMI_CLIENT_CONTEXT", text!(ClientContext, "documented");
         0x2c u2C: WMI_BUFFER_HEADER_5_1_u00_s00_2_u2C, "unnamed; its members have accessors.";
     }
 }
@@ -169,8 +201,8 @@ runtime::layout! {
 runtime::layout! {
     /// The unnamed union at 0x2c of `u00_s00_2` in `WMI_BUFFER_HEADER`.
     pub union WMI_BUFFER_HEADER_5_1_u00_s00_2_u2C: 0x4, 4 {
-        0x00 State: WMI_BUFFER_STATE_5_1 = "WMI_BUFFER_STATE", "documented. What the buffer is in use for.";
-        0x00 Flags: u32 = "ULONG", "documented. State, as a number.";
+        0x00 State: WMI_BUFFER_STATE_5_1 = "WMI_BUFFER_STATE", text!(State, "documented");
+        0x00 Flags: u32 = "ULONG", text!(Flags, "documented");
     }
 }
 
@@ -180,30 +212,30 @@ runtime::layout! {
     /// Starts every trace buffer, in memory and in an ETL file.
     pub struct WMI_BUFFER_HEADER_5_2_x86: members::WMI_BUFFER_HEADER, 0x48, 8 {
         0x00 u00: WMI_BUFFER_HEADER_5_1_x86_u00, "unnamed; its members have accessors." {
-            0x00 Wnode set_Wnode: WNODE_HEADER_5_0_x86 = "WNODE_HEADER", "documented. The same bytes as a block of WMI.";
-            0x00 Reserved1 set_Reserved1: u64 = "ULONGLONG", "documented. Not in use.";
-            0x08 Reserved2 set_Reserved2: u64 = "ULONGLONG", "documented. Not in use.";
-            0x10 Reserved3 set_Reserved3: LARGE_INTEGER_5_0 = "LARGE_INTEGER", "documented. Not in use.";
+            0x00 Wnode set_Wnode: WNODE_HEADER_5_0_x86 = "WNODE_HEADER", text!(Wnode, "documented");
+            0x00 Reserved1 set_Reserved1: u64 = "ULONGLONG", text!(Reserved1, "documented");
+            0x08 Reserved2 set_Reserved2: u64 = "ULONGLONG", text!(Reserved1, "documented");
+            0x10 Reserved3 set_Reserved3: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(Reserved1, "documented");
             0x18 Alignment set_Alignment: runtime::Ptr32 = "PVOID", "documented, offset inferred.";
-            0x1c SlistEntry set_SlistEntry: SINGLE_LIST_ENTRY_5_0_x86 = "SINGLE_LIST_ENTRY", "documented. Links the free buffers.";
+            0x1c SlistEntry set_SlistEntry: SINGLE_LIST_ENTRY_5_0_x86 = "SINGLE_LIST_ENTRY", text!(Entry, "documented");
             0x18 Entry set_Entry: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "documented.";
-            0x00 ReferenceCount set_ReferenceCount: i32 = "LONG", "documented. Seen in use by 5.0.";
-            0x04 SavedOffset set_SavedOffset: u32 = "ULONG", "documented. Valid bytes of the buffer, header included. Seen in use by 5.0.";
-            0x08 CurrentOffset set_CurrentOffset: u32 = "ULONG", "documented. Where the next event goes, from the start of the buffer. Seen in use by 5.0.";
-            0x0c UsePerfClock set_UsePerfClock: u32 = "ULONG", "documented. Seen in use by 5.0.";
-            0x10 TimeStamp set_TimeStamp: LARGE_INTEGER_5_0 = "LARGE_INTEGER", "documented. Seen in use by 5.0.";
+            0x00 ReferenceCount set_ReferenceCount: i32 = "LONG", text!(ReferenceCount, "documented");
+            0x04 SavedOffset set_SavedOffset: u32 = "ULONG", text!(SavedOffset, "documented");
+            0x08 CurrentOffset set_CurrentOffset: u32 = "ULONG", text!(CurrentOffset, "documented");
+            0x0c UsePerfClock set_UsePerfClock: u32 = "ULONG", text!(ReferenceCount, "documented");
+            0x10 TimeStamp set_TimeStamp: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(ReferenceCount, "documented");
             0x18 Guid set_Guid: GUID_5_0 = "GUID", "documented.";
-            0x28 ClientContext set_ClientContext: WMI_CLIENT_CONTEXT_5_0 = "WMI_CLIENT_CONTEXT", "documented. Seen to be cleared by 5.0.";
-            0x2c State set_State: WMI_BUFFER_STATE_5_1 = "WMI_BUFFER_STATE", "documented. What the buffer is in use for.";
-            0x2c Flags set_Flags: u32 = "ULONG", "documented. State, as a number.";
+            0x28 ClientContext set_ClientContext: WMI_CLIENT_CONTEXT_5_0 = "WMI_CLIENT_CONTEXT", text!(ClientContext, "documented");
+            0x2c State set_State: WMI_BUFFER_STATE_5_1 = "WMI_BUFFER_STATE", text!(State, "documented");
+            0x2c Flags set_Flags: u32 = "ULONG", text!(Flags, "documented");
         }
-        0x30 Offset: u32 = "ULONG", "documented. Where events end, header included, once the buffer is full.";
-        0x34 BufferFlag: ETW_BUFFER_FLAG = "USHORT", "documented. What has become of the buffer.";
-        0x36 BufferType: ETW_BUFFER_TYPE = "USHORT", "documented. What the buffer is for.";
+        0x30 Offset: u32 = "ULONG", text!(Offset, "documented");
+        0x34 BufferFlag: ETW_BUFFER_FLAG = "USHORT", text!(BufferFlag, "documented");
+        0x36 BufferType: ETW_BUFFER_TYPE = "USHORT", text!(BufferType, "documented");
         0x38 u38: WMI_BUFFER_HEADER_5_0_x86_u38, "unnamed; its members have accessors." {
-            0x38 InstanceGuid set_InstanceGuid: GUID_5_0 = "GUID", "documented. GUID of the session.";
-            0x38 LoggerContext set_LoggerContext: runtime::Ptr32 = "PVOID", "documented. Seen in use by 5.0.";
-            0x3c GlobalEntry set_GlobalEntry: SINGLE_LIST_ENTRY_5_0_x86 = "SINGLE_LIST_ENTRY", "documented, offset inferred. Links all buffers of the session.";
+            0x38 InstanceGuid set_InstanceGuid: GUID_5_0 = "GUID", text!(InstanceGuid, "documented");
+            0x38 LoggerContext set_LoggerContext: runtime::Ptr32 = "PVOID", text!(ReferenceCount, "documented");
+            0x3c GlobalEntry set_GlobalEntry: SINGLE_LIST_ENTRY_5_0_x86 = "SINGLE_LIST_ENTRY", text!(GlobalEntry, "documented, offset inferred");
         }
     }
 }
@@ -214,30 +246,30 @@ runtime::layout! {
     /// Starts every trace buffer, in memory and in an ETL file.
     pub struct WMI_BUFFER_HEADER_5_2_3790_sp1_x64: members::WMI_BUFFER_HEADER, 0x48, 8 {
         0x00 u00: WMI_BUFFER_HEADER_5_2_3790_sp1_x64_u00, "unnamed; its members have accessors." {
-            0x00 Wnode set_Wnode: WNODE_HEADER_5_2_3790_sp1_x64 = "WNODE_HEADER", "documented. The same bytes as a block of WMI.";
-            0x00 Reserved1 set_Reserved1: u64 = "ULONGLONG", "documented. Not in use.";
-            0x08 Reserved2 set_Reserved2: u64 = "ULONGLONG", "documented. Not in use.";
-            0x10 Reserved3 set_Reserved3: LARGE_INTEGER_5_0 = "LARGE_INTEGER", "documented. Not in use.";
+            0x00 Wnode set_Wnode: WNODE_HEADER_5_2_3790_sp1_x64 = "WNODE_HEADER", text!(Wnode, "documented");
+            0x00 Reserved1 set_Reserved1: u64 = "ULONGLONG", text!(Reserved1, "documented");
+            0x08 Reserved2 set_Reserved2: u64 = "ULONGLONG", text!(Reserved1, "documented");
+            0x10 Reserved3 set_Reserved3: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(Reserved1, "documented");
             0x18 Alignment set_Alignment: runtime::Ptr64 = "PVOID", "documented, offset inferred.";
-            0x20 SlistEntry set_SlistEntry: SINGLE_LIST_ENTRY_5_2_3790_sp1_x64 = "SINGLE_LIST_ENTRY", "documented. Links the free buffers.\n\nErratum, 5.2 x64: the document's offset is 0x1c, symbols show 0x20 (The text names 0x1C alone; the table's remark on the next place has both offsets.).";
+            0x20 SlistEntry set_SlistEntry: SINGLE_LIST_ENTRY_5_2_3790_sp1_x64 = "SINGLE_LIST_ENTRY", text!(SlistEntry, "documented");
             0x18 Entry set_Entry: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "documented.";
-            0x00 ReferenceCount set_ReferenceCount: i32 = "LONG", "documented. Seen in use by 5.0.";
-            0x04 SavedOffset set_SavedOffset: u32 = "ULONG", "documented. Valid bytes of the buffer, header included. Seen in use by 5.0.";
-            0x08 CurrentOffset set_CurrentOffset: u32 = "ULONG", "documented. Where the next event goes, from the start of the buffer. Seen in use by 5.0.";
-            0x0c UsePerfClock set_UsePerfClock: u32 = "ULONG", "documented. Seen in use by 5.0.";
-            0x10 TimeStamp set_TimeStamp: LARGE_INTEGER_5_0 = "LARGE_INTEGER", "documented. Seen in use by 5.0.";
+            0x00 ReferenceCount set_ReferenceCount: i32 = "LONG", text!(ReferenceCount, "documented");
+            0x04 SavedOffset set_SavedOffset: u32 = "ULONG", text!(SavedOffset, "documented");
+            0x08 CurrentOffset set_CurrentOffset: u32 = "ULONG", text!(CurrentOffset, "documented");
+            0x0c UsePerfClock set_UsePerfClock: u32 = "ULONG", text!(ReferenceCount, "documented");
+            0x10 TimeStamp set_TimeStamp: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(ReferenceCount, "documented");
             0x18 Guid set_Guid: GUID_5_0 = "GUID", "documented.";
-            0x28 ClientContext set_ClientContext: WMI_CLIENT_CONTEXT_5_0 = "WMI_CLIENT_CONTEXT", "documented. Seen to be cleared by 5.0.";
-            0x2c State set_State: WMI_BUFFER_STATE_5_1 = "WMI_BUFFER_STATE", "documented. What the buffer is in use for.";
-            0x2c Flags set_Flags: u32 = "ULONG", "documented. State, as a number.";
+            0x28 ClientContext set_ClientContext: WMI_CLIENT_CONTEXT_5_0 = "WMI_CLIENT_CONTEXT", text!(ClientContext, "documented");
+            0x2c State set_State: WMI_BUFFER_STATE_5_1 = "WMI_BUFFER_STATE", text!(State, "documented");
+            0x2c Flags set_Flags: u32 = "ULONG", text!(Flags, "documented");
         }
-        0x30 Offset: u32 = "ULONG", "documented. Where events end, header included, once the buffer is full.";
-        0x34 BufferFlag: ETW_BUFFER_FLAG = "USHORT", "documented. What has become of the buffer.";
-        0x36 BufferType: ETW_BUFFER_TYPE = "USHORT", "documented. What the buffer is for.";
+        0x30 Offset: u32 = "ULONG", text!(Offset, "documented");
+        0x34 BufferFlag: ETW_BUFFER_FLAG = "USHORT", text!(BufferFlag, "documented");
+        0x36 BufferType: ETW_BUFFER_TYPE = "USHORT", text!(BufferType, "documented");
         0x38 u38: WMI_BUFFER_HEADER_5_2_3790_sp1_x64_u38, "unnamed; its members have accessors." {
-            0x38 InstanceGuid set_InstanceGuid: GUID_5_0 = "GUID", "documented. GUID of the session.";
-            0x38 LoggerContext set_LoggerContext: runtime::Ptr64 = "PVOID", "documented. Seen in use by 5.0.";
-            0x40 GlobalEntry set_GlobalEntry: SINGLE_LIST_ENTRY_5_2_3790_sp1_x64 = "SINGLE_LIST_ENTRY", "documented, offset inferred. Links all buffers of the session.";
+            0x38 InstanceGuid set_InstanceGuid: GUID_5_0 = "GUID", text!(InstanceGuid, "documented");
+            0x38 LoggerContext set_LoggerContext: runtime::Ptr64 = "PVOID", text!(ReferenceCount, "documented");
+            0x40 GlobalEntry set_GlobalEntry: SINGLE_LIST_ENTRY_5_2_3790_sp1_x64 = "SINGLE_LIST_ENTRY", text!(GlobalEntry, "documented, offset inferred");
         }
     }
 }
@@ -245,7 +277,7 @@ runtime::layout! {
 runtime::layout! {
     /// The unnamed union at 0x00 of `WMI_BUFFER_HEADER`.
     pub union WMI_BUFFER_HEADER_5_2_3790_sp1_x64_u00: 0x30, 8 {
-        0x00 Wnode: WNODE_HEADER_5_2_3790_sp1_x64 = "WNODE_HEADER", "documented. The same bytes as a block of WMI.";
+        0x00 Wnode: WNODE_HEADER_5_2_3790_sp1_x64 = "WNODE_HEADER", text!(Wnode, "documented");
         0x00 s00: runtime::Bytes<WMI_BUFFER_HEADER_5_2_3790_sp1_x64_u00_s00, 48>, "unnamed; its members have accessors.";
         0x00 s00_2: WMI_BUFFER_HEADER_5_1_u00_s00_2, "unnamed; its members have accessors.";
     }
@@ -254,9 +286,9 @@ runtime::layout! {
 runtime::layout! {
     /// The unnamed structure at 0x00 of `u00` in `WMI_BUFFER_HEADER`.
     pub struct WMI_BUFFER_HEADER_5_2_3790_sp1_x64_u00_s00: 0x28, 8 {
-        0x00 Reserved1: u64 = "ULONGLONG", "documented. Not in use.";
-        0x08 Reserved2: u64 = "ULONGLONG", "documented. Not in use.";
-        0x10 Reserved3: LARGE_INTEGER_5_0 = "LARGE_INTEGER", "documented. Not in use.";
+        0x00 Reserved1: u64 = "ULONGLONG", text!(Reserved1, "documented");
+        0x08 Reserved2: u64 = "ULONGLONG", text!(Reserved1, "documented");
+        0x10 Reserved3: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(Reserved1, "documented");
         0x18 u18: WMI_BUFFER_HEADER_5_2_3790_sp1_x64_u00_s00_u18, "unnamed; its members have accessors.";
     }
 }
@@ -273,14 +305,14 @@ runtime::layout! {
     /// The unnamed structure at 0x00 of `u00_s00_u18` in `WMI_BUFFER_HEADER`.
     pub struct WMI_BUFFER_HEADER_5_2_3790_sp1_x64_u00_s00_u18_s00: 0x10, 8 {
         0x00 Alignment: runtime::Ptr64 = "PVOID", "documented, offset inferred.";
-        0x08 SlistEntry: SINGLE_LIST_ENTRY_5_2_3790_sp1_x64 = "SINGLE_LIST_ENTRY", "documented. Links the free buffers.\n\nErratum, 5.2 x64: the document's offset is 0x1c, symbols show 0x20 (The text names 0x1C alone; the table's remark on the next place has both offsets.).";
+        0x08 SlistEntry: SINGLE_LIST_ENTRY_5_2_3790_sp1_x64 = "SINGLE_LIST_ENTRY", text!(SlistEntry, "documented");
     }
 }
 
 runtime::layout! {
     /// The unnamed union at 0x38 of `WMI_BUFFER_HEADER`.
     pub union WMI_BUFFER_HEADER_5_2_3790_sp1_x64_u38: 0x10, 8 {
-        0x00 InstanceGuid: GUID_5_0 = "GUID", "documented. GUID of the session.";
+        0x00 InstanceGuid: GUID_5_0 = "GUID", text!(InstanceGuid, "documented");
         0x00 s00: WMI_BUFFER_HEADER_5_2_3790_sp1_x64_u38_s00, "unnamed; its members have accessors.";
     }
 }
@@ -288,8 +320,8 @@ runtime::layout! {
 runtime::layout! {
     /// The unnamed structure at 0x00 of `u38` in `WMI_BUFFER_HEADER`.
     pub struct WMI_BUFFER_HEADER_5_2_3790_sp1_x64_u38_s00: 0x10, 8 {
-        0x00 LoggerContext: runtime::Ptr64 = "PVOID", "documented. Seen in use by 5.0.";
-        0x08 GlobalEntry: SINGLE_LIST_ENTRY_5_2_3790_sp1_x64 = "SINGLE_LIST_ENTRY", "documented, offset inferred. Links all buffers of the session.";
+        0x00 LoggerContext: runtime::Ptr64 = "PVOID", text!(ReferenceCount, "documented");
+        0x08 GlobalEntry: SINGLE_LIST_ENTRY_5_2_3790_sp1_x64 = "SINGLE_LIST_ENTRY", text!(GlobalEntry, "documented, offset inferred");
     }
 }
 
@@ -299,30 +331,30 @@ runtime::layout! {
     /// Starts every trace buffer, in memory and in an ETL file.
     pub struct WMI_BUFFER_HEADER_early_6_0_x86: members::WMI_BUFFER_HEADER, 0x48, 8 {
         0x00 u00: WMI_BUFFER_HEADER_early_6_0_x86_u00, "unnamed; its members have accessors." {
-            0x00 Wnode set_Wnode: WNODE_HEADER_5_0_x86 = "WNODE_HEADER", "documented. The same bytes as a block of WMI.";
-            0x00 BufferSize set_BufferSize: u32 = "ULONG", "documented. Bytes of the buffer; in a file, the distance to the next.";
-            0x04 SavedOffset set_SavedOffset: u32 = "ULONG", "documented. Valid bytes of the buffer, header included.";
-            0x08 CurrentOffset set_CurrentOffset: u32 = "ULONG volatile", "documented. Where the next event goes, from the start of the buffer.";
-            0x0c ReferenceCount set_ReferenceCount: i32 = "LONG volatile", "documented. How many writers have room in it and are not done.";
-            0x10 TimeStamp set_TimeStamp: LARGE_INTEGER_5_0 = "LARGE_INTEGER", "documented. When the buffer was taken into use or written out, by the session's clock.";
+            0x00 Wnode set_Wnode: WNODE_HEADER_5_0_x86 = "WNODE_HEADER", text!(Wnode, "documented");
+            0x00 BufferSize set_BufferSize: u32 = "ULONG", text!(BufferSize, "documented");
+            0x04 SavedOffset set_SavedOffset: u32 = "ULONG", text!(SavedOffset_2, "documented");
+            0x08 CurrentOffset set_CurrentOffset: u32 = "ULONG volatile", text!(CurrentOffset_2, "documented");
+            0x0c ReferenceCount set_ReferenceCount: i32 = "LONG volatile", text!(ReferenceCount_2, "documented");
+            0x10 TimeStamp set_TimeStamp: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(TimeStamp, "documented");
             0x10 StartPerfClock set_StartPerfClock: LARGE_INTEGER_5_0 = "LARGE_INTEGER", "documented.";
-            0x18 SequenceNumber set_SequenceNumber: i64 = "LONGLONG", "documented. The number of the buffer among those of the session.";
-            0x20 Spare0 set_Spare0: u32 = "ULONG", "documented. Not in use.";
-            0x24 Spare1 set_Spare1: u32 = "ULONG", "documented, offset inferred. Not in use.";
-            0x28 ClientContext set_ClientContext: ETW_BUFFER_CONTEXT_early_6_0 = "ETW_BUFFER_CONTEXT", "documented. Which processor and logger the buffer is of.";
-            0x2c State set_State: ETW_BUFFER_STATE_early_6_0 = "ETW_BUFFER_STATE", "documented. What the buffer is in use for.";
-            0x2c Flags set_Flags: u32 = "ULONG", "documented. State, as a number.";
+            0x18 SequenceNumber set_SequenceNumber: i64 = "LONGLONG", text!(SequenceNumber, "documented");
+            0x20 Spare0 set_Spare0: u32 = "ULONG", text!(Reserved1, "documented");
+            0x24 Spare1 set_Spare1: u32 = "ULONG", text!(Reserved1, "documented, offset inferred");
+            0x28 ClientContext set_ClientContext: ETW_BUFFER_CONTEXT_early_6_0 = "ETW_BUFFER_CONTEXT", text!(ClientContext_2, "documented");
+            0x2c State set_State: ETW_BUFFER_STATE_early_6_0 = "ETW_BUFFER_STATE", text!(State, "documented");
+            0x2c Flags set_Flags: u32 = "ULONG", text!(Flags, "documented");
         }
-        0x30 Offset: u32 = "ULONG", "documented. Where events end, header included, once the buffer is full.";
-        0x34 BufferFlag: ETW_BUFFER_FLAG = "USHORT", "documented. What has become of the buffer.";
-        0x36 BufferType: ETW_BUFFER_TYPE = "USHORT", "documented. What the buffer is for.";
+        0x30 Offset: u32 = "ULONG", text!(Offset, "documented");
+        0x34 BufferFlag: ETW_BUFFER_FLAG = "USHORT", text!(BufferFlag, "documented");
+        0x36 BufferType: ETW_BUFFER_TYPE = "USHORT", text!(BufferType, "documented");
         0x38 u38: WMI_BUFFER_HEADER_early_6_0_x86_u38, "unnamed; its members have accessors." {
-            0x38 Padding1 set_Padding1: [u32; 4] = "ULONG [4]", "documented. Not in use.";
-            0x38 StartTime set_StartTime: LARGE_INTEGER_5_0 = "LARGE_INTEGER", "documented. When the session started, in 100 ns since 1601.";
+            0x38 Padding1 set_Padding1: [u32; 4] = "ULONG [4]", text!(Reserved1, "documented");
+            0x38 StartTime set_StartTime: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(StartTime, "documented");
             0x38 Entry set_Entry: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "documented.";
-            0x38 SlistEntry set_SlistEntry: SINGLE_LIST_ENTRY_5_0_x86 = "SINGLE_LIST_ENTRY", "documented. Links it into a list of buffers.";
-            0x38 NextBuffer set_NextBuffer: runtime::Ptr32 = "WMI_BUFFER_HEADER *", "documented. The next buffer of its list.";
-            0x3c GlobalEntry set_GlobalEntry: SINGLE_LIST_ENTRY_5_0_x86 = "SINGLE_LIST_ENTRY", "documented, offset inferred. Links all buffers of the session.";
+            0x38 SlistEntry set_SlistEntry: SINGLE_LIST_ENTRY_5_0_x86 = "SINGLE_LIST_ENTRY", text!(SlistEntry_2, "documented");
+            0x38 NextBuffer set_NextBuffer: runtime::Ptr32 = "WMI_BUFFER_HEADER *", text!(NextBuffer, "documented");
+            0x3c GlobalEntry set_GlobalEntry: SINGLE_LIST_ENTRY_5_0_x86 = "SINGLE_LIST_ENTRY", text!(GlobalEntry, "documented, offset inferred");
         }
     }
 }
@@ -330,7 +362,7 @@ runtime::layout! {
 runtime::layout! {
     /// The unnamed union at 0x00 of `WMI_BUFFER_HEADER`.
     pub union WMI_BUFFER_HEADER_early_6_0_x86_u00: 0x30, 8 {
-        0x00 Wnode: WNODE_HEADER_5_0_x86 = "WNODE_HEADER", "documented. The same bytes as a block of WMI.";
+        0x00 Wnode: WNODE_HEADER_5_0_x86 = "WNODE_HEADER", text!(Wnode, "documented");
         0x00 s00: WMI_BUFFER_HEADER_early_6_0_u00_s00, "unnamed; its members have accessors.";
     }
 }
@@ -338,15 +370,15 @@ runtime::layout! {
 runtime::layout! {
     /// The unnamed structure at 0x00 of `u00` in `WMI_BUFFER_HEADER`.
     pub struct WMI_BUFFER_HEADER_early_6_0_u00_s00: 0x30, 8 {
-        0x00 BufferSize: u32 = "ULONG", "documented. Bytes of the buffer; in a file, the distance to the next.";
-        0x04 SavedOffset: u32 = "ULONG", "documented. Valid bytes of the buffer, header included.";
-        0x08 CurrentOffset: u32 = "ULONG volatile", "documented. Where the next event goes, from the start of the buffer.";
-        0x0c ReferenceCount: i32 = "LONG volatile", "documented. How many writers have room in it and are not done.";
+        0x00 BufferSize: u32 = "ULONG", text!(BufferSize, "documented");
+        0x04 SavedOffset: u32 = "ULONG", text!(SavedOffset_2, "documented");
+        0x08 CurrentOffset: u32 = "ULONG volatile", text!(CurrentOffset_2, "documented");
+        0x0c ReferenceCount: i32 = "LONG volatile", text!(ReferenceCount_2, "documented");
         0x10 u10: WMI_BUFFER_HEADER_early_6_0_u00_s00_u10, "unnamed; its members have accessors.";
-        0x18 SequenceNumber: i64 = "LONGLONG", "documented. The number of the buffer among those of the session.";
-        0x20 Spare0: u32 = "ULONG", "documented. Not in use.";
-        0x24 Spare1: u32 = "ULONG", "documented, offset inferred. Not in use.";
-        0x28 ClientContext: ETW_BUFFER_CONTEXT_early_6_0 = "ETW_BUFFER_CONTEXT", "documented. Which processor and logger the buffer is of.";
+        0x18 SequenceNumber: i64 = "LONGLONG", text!(SequenceNumber, "documented");
+        0x20 Spare0: u32 = "ULONG", text!(Reserved1, "documented");
+        0x24 Spare1: u32 = "ULONG", text!(Reserved1, "documented, offset inferred");
+        0x28 ClientContext: ETW_BUFFER_CONTEXT_early_6_0 = "ETW_BUFFER_CONTEXT", text!(ClientContext_2, "documented");
         0x2c u2C: WMI_BUFFER_HEADER_early_6_0_u00_s00_u2C, "unnamed; its members have accessors.";
     }
 }
@@ -354,7 +386,7 @@ runtime::layout! {
 runtime::layout! {
     /// The unnamed union at 0x10 of `u00_s00` in `WMI_BUFFER_HEADER`.
     pub union WMI_BUFFER_HEADER_early_6_0_u00_s00_u10: 0x8, 8 {
-        0x00 TimeStamp: LARGE_INTEGER_5_0 = "LARGE_INTEGER", "documented. When the buffer was taken into use or written out, by the session's clock.";
+        0x00 TimeStamp: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(TimeStamp, "documented");
         0x00 StartPerfClock: LARGE_INTEGER_5_0 = "LARGE_INTEGER", "documented.";
     }
 }
@@ -362,18 +394,18 @@ runtime::layout! {
 runtime::layout! {
     /// The unnamed union at 0x2c of `u00_s00` in `WMI_BUFFER_HEADER`.
     pub union WMI_BUFFER_HEADER_early_6_0_u00_s00_u2C: 0x4, 4 {
-        0x00 State: ETW_BUFFER_STATE_early_6_0 = "ETW_BUFFER_STATE", "documented. What the buffer is in use for.";
-        0x00 Flags: u32 = "ULONG", "documented. State, as a number.";
+        0x00 State: ETW_BUFFER_STATE_early_6_0 = "ETW_BUFFER_STATE", text!(State, "documented");
+        0x00 Flags: u32 = "ULONG", text!(Flags, "documented");
     }
 }
 
 runtime::layout! {
     /// The unnamed union at 0x38 of `WMI_BUFFER_HEADER`.
     pub union WMI_BUFFER_HEADER_early_6_0_x86_u38: 0x10, 8 {
-        0x00 Padding1: [u32; 4] = "ULONG [4]", "documented. Not in use.";
-        0x00 StartTime: runtime::Bytes<LARGE_INTEGER_5_0, 16> = "LARGE_INTEGER", "documented. When the session started, in 100 ns since 1601.";
+        0x00 Padding1: [u32; 4] = "ULONG [4]", text!(Reserved1, "documented");
+        0x00 StartTime: runtime::Bytes<LARGE_INTEGER_5_0, 16> = "LARGE_INTEGER", text!(StartTime, "documented");
         0x00 Entry: runtime::Bytes<LIST_ENTRY_5_0_x86, 16> = "LIST_ENTRY", "documented.";
-        0x00 SlistEntry: runtime::Bytes<SINGLE_LIST_ENTRY_5_0_x86, 16> = "SINGLE_LIST_ENTRY", "documented. Links it into a list of buffers.";
+        0x00 SlistEntry: runtime::Bytes<SINGLE_LIST_ENTRY_5_0_x86, 16> = "SINGLE_LIST_ENTRY", text!(SlistEntry_2, "documented");
         0x00 s00: runtime::Bytes<WMI_BUFFER_HEADER_early_6_0_x86_u38_s00, 16>, "unnamed; its members have accessors.";
     }
 }
@@ -381,8 +413,8 @@ runtime::layout! {
 runtime::layout! {
     /// The unnamed structure at 0x00 of `u38` in `WMI_BUFFER_HEADER`.
     pub struct WMI_BUFFER_HEADER_early_6_0_x86_u38_s00: 0x8, 4 {
-        0x00 NextBuffer: runtime::Ptr32 = "WMI_BUFFER_HEADER *", "documented. The next buffer of its list.";
-        0x04 GlobalEntry: SINGLE_LIST_ENTRY_5_0_x86 = "SINGLE_LIST_ENTRY", "documented, offset inferred. Links all buffers of the session.";
+        0x00 NextBuffer: runtime::Ptr32 = "WMI_BUFFER_HEADER *", text!(NextBuffer, "documented");
+        0x04 GlobalEntry: SINGLE_LIST_ENTRY_5_0_x86 = "SINGLE_LIST_ENTRY", text!(GlobalEntry, "documented, offset inferred");
     }
 }
 
@@ -392,30 +424,30 @@ runtime::layout! {
     /// Starts every trace buffer, in memory and in an ETL file.
     pub struct WMI_BUFFER_HEADER_early_6_0_x64: members::WMI_BUFFER_HEADER, 0x48, 8 {
         0x00 u00: WMI_BUFFER_HEADER_early_6_0_x64_u00, "unnamed; its members have accessors." {
-            0x00 Wnode set_Wnode: WNODE_HEADER_5_2_3790_sp1_x64 = "WNODE_HEADER", "documented. The same bytes as a block of WMI.";
-            0x00 BufferSize set_BufferSize: u32 = "ULONG", "documented. Bytes of the buffer; in a file, the distance to the next.";
-            0x04 SavedOffset set_SavedOffset: u32 = "ULONG", "documented. Valid bytes of the buffer, header included.";
-            0x08 CurrentOffset set_CurrentOffset: u32 = "ULONG volatile", "documented. Where the next event goes, from the start of the buffer.";
-            0x0c ReferenceCount set_ReferenceCount: i32 = "LONG volatile", "documented. How many writers have room in it and are not done.";
-            0x10 TimeStamp set_TimeStamp: LARGE_INTEGER_5_0 = "LARGE_INTEGER", "documented. When the buffer was taken into use or written out, by the session's clock.";
+            0x00 Wnode set_Wnode: WNODE_HEADER_5_2_3790_sp1_x64 = "WNODE_HEADER", text!(Wnode, "documented");
+            0x00 BufferSize set_BufferSize: u32 = "ULONG", text!(BufferSize, "documented");
+            0x04 SavedOffset set_SavedOffset: u32 = "ULONG", text!(SavedOffset_2, "documented");
+            0x08 CurrentOffset set_CurrentOffset: u32 = "ULONG volatile", text!(CurrentOffset_2, "documented");
+            0x0c ReferenceCount set_ReferenceCount: i32 = "LONG volatile", text!(ReferenceCount_2, "documented");
+            0x10 TimeStamp set_TimeStamp: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(TimeStamp, "documented");
             0x10 StartPerfClock set_StartPerfClock: LARGE_INTEGER_5_0 = "LARGE_INTEGER", "documented.";
-            0x18 SequenceNumber set_SequenceNumber: i64 = "LONGLONG", "documented. The number of the buffer among those of the session.";
-            0x20 Spare0 set_Spare0: u32 = "ULONG", "documented. Not in use.";
-            0x24 Spare1 set_Spare1: u32 = "ULONG", "documented, offset inferred. Not in use.";
-            0x28 ClientContext set_ClientContext: ETW_BUFFER_CONTEXT_early_6_0 = "ETW_BUFFER_CONTEXT", "documented. Which processor and logger the buffer is of.";
-            0x2c State set_State: ETW_BUFFER_STATE_early_6_0 = "ETW_BUFFER_STATE", "documented. What the buffer is in use for.";
-            0x2c Flags set_Flags: u32 = "ULONG", "documented. State, as a number.";
+            0x18 SequenceNumber set_SequenceNumber: i64 = "LONGLONG", text!(SequenceNumber, "documented");
+            0x20 Spare0 set_Spare0: u32 = "ULONG", text!(Reserved1, "documented");
+            0x24 Spare1 set_Spare1: u32 = "ULONG", text!(Reserved1, "documented, offset inferred");
+            0x28 ClientContext set_ClientContext: ETW_BUFFER_CONTEXT_early_6_0 = "ETW_BUFFER_CONTEXT", text!(ClientContext_2, "documented");
+            0x2c State set_State: ETW_BUFFER_STATE_early_6_0 = "ETW_BUFFER_STATE", text!(State, "documented");
+            0x2c Flags set_Flags: u32 = "ULONG", text!(Flags, "documented");
         }
-        0x30 Offset: u32 = "ULONG", "documented. Where events end, header included, once the buffer is full.";
-        0x34 BufferFlag: ETW_BUFFER_FLAG = "USHORT", "documented. What has become of the buffer.";
-        0x36 BufferType: ETW_BUFFER_TYPE = "USHORT", "documented. What the buffer is for.";
+        0x30 Offset: u32 = "ULONG", text!(Offset, "documented");
+        0x34 BufferFlag: ETW_BUFFER_FLAG = "USHORT", text!(BufferFlag, "documented");
+        0x36 BufferType: ETW_BUFFER_TYPE = "USHORT", text!(BufferType, "documented");
         0x38 u38: WMI_BUFFER_HEADER_early_6_0_x64_u38, "unnamed; its members have accessors." {
-            0x38 Padding1 set_Padding1: [u32; 4] = "ULONG [4]", "documented. Not in use.";
-            0x38 StartTime set_StartTime: LARGE_INTEGER_5_0 = "LARGE_INTEGER", "documented. When the session started, in 100 ns since 1601.";
+            0x38 Padding1 set_Padding1: [u32; 4] = "ULONG [4]", text!(Reserved1, "documented");
+            0x38 StartTime set_StartTime: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(StartTime, "documented");
             0x38 Entry set_Entry: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "documented.";
-            0x38 SlistEntry set_SlistEntry: SINGLE_LIST_ENTRY_5_2_3790_sp1_x64 = "SINGLE_LIST_ENTRY", "documented. Links it into a list of buffers.";
-            0x38 NextBuffer set_NextBuffer: runtime::Ptr64 = "WMI_BUFFER_HEADER *", "documented. The next buffer of its list.";
-            0x40 GlobalEntry set_GlobalEntry: SINGLE_LIST_ENTRY_5_2_3790_sp1_x64 = "SINGLE_LIST_ENTRY", "documented, offset inferred. Links all buffers of the session.";
+            0x38 SlistEntry set_SlistEntry: SINGLE_LIST_ENTRY_5_2_3790_sp1_x64 = "SINGLE_LIST_ENTRY", text!(SlistEntry_2, "documented");
+            0x38 NextBuffer set_NextBuffer: runtime::Ptr64 = "WMI_BUFFER_HEADER *", text!(NextBuffer, "documented");
+            0x40 GlobalEntry set_GlobalEntry: SINGLE_LIST_ENTRY_5_2_3790_sp1_x64 = "SINGLE_LIST_ENTRY", text!(GlobalEntry, "documented, offset inferred");
         }
     }
 }
@@ -423,7 +455,7 @@ runtime::layout! {
 runtime::layout! {
     /// The unnamed union at 0x00 of `WMI_BUFFER_HEADER`.
     pub union WMI_BUFFER_HEADER_early_6_0_x64_u00: 0x30, 8 {
-        0x00 Wnode: WNODE_HEADER_5_2_3790_sp1_x64 = "WNODE_HEADER", "documented. The same bytes as a block of WMI.";
+        0x00 Wnode: WNODE_HEADER_5_2_3790_sp1_x64 = "WNODE_HEADER", text!(Wnode, "documented");
         0x00 s00: WMI_BUFFER_HEADER_early_6_0_u00_s00, "unnamed; its members have accessors.";
     }
 }
@@ -431,10 +463,10 @@ runtime::layout! {
 runtime::layout! {
     /// The unnamed union at 0x38 of `WMI_BUFFER_HEADER`.
     pub union WMI_BUFFER_HEADER_early_6_0_x64_u38: 0x10, 8 {
-        0x00 Padding1: [u32; 4] = "ULONG [4]", "documented. Not in use.";
-        0x00 StartTime: runtime::Bytes<LARGE_INTEGER_5_0, 16> = "LARGE_INTEGER", "documented. When the session started, in 100 ns since 1601.";
+        0x00 Padding1: [u32; 4] = "ULONG [4]", text!(Reserved1, "documented");
+        0x00 StartTime: runtime::Bytes<LARGE_INTEGER_5_0, 16> = "LARGE_INTEGER", text!(StartTime, "documented");
         0x00 Entry: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "documented.";
-        0x00 SlistEntry: runtime::Bytes<SINGLE_LIST_ENTRY_5_2_3790_sp1_x64, 16> = "SINGLE_LIST_ENTRY", "documented. Links it into a list of buffers.";
+        0x00 SlistEntry: runtime::Bytes<SINGLE_LIST_ENTRY_5_2_3790_sp1_x64, 16> = "SINGLE_LIST_ENTRY", text!(SlistEntry_2, "documented");
         0x00 s00: WMI_BUFFER_HEADER_early_6_0_x64_u38_s00, "unnamed; its members have accessors.";
     }
 }
@@ -442,8 +474,8 @@ runtime::layout! {
 runtime::layout! {
     /// The unnamed structure at 0x00 of `u38` in `WMI_BUFFER_HEADER`.
     pub struct WMI_BUFFER_HEADER_early_6_0_x64_u38_s00: 0x10, 8 {
-        0x00 NextBuffer: runtime::Ptr64 = "WMI_BUFFER_HEADER *", "documented. The next buffer of its list.";
-        0x08 GlobalEntry: SINGLE_LIST_ENTRY_5_2_3790_sp1_x64 = "SINGLE_LIST_ENTRY", "documented, offset inferred. Links all buffers of the session.";
+        0x00 NextBuffer: runtime::Ptr64 = "WMI_BUFFER_HEADER *", text!(NextBuffer, "documented");
+        0x08 GlobalEntry: SINGLE_LIST_ENTRY_5_2_3790_sp1_x64 = "SINGLE_LIST_ENTRY", text!(GlobalEntry, "documented, offset inferred");
     }
 }
 
@@ -453,30 +485,30 @@ runtime::layout! {
     /// Starts every trace buffer, in memory and in an ETL file.
     pub struct WMI_BUFFER_HEADER_late_6_0_x86: members::WMI_BUFFER_HEADER, 0x48, 8 {
         0x00 u00: WMI_BUFFER_HEADER_late_6_0_x86_u00, "unnamed; its members have accessors." {
-            0x00 Wnode set_Wnode: WNODE_HEADER_5_0_x86 = "WNODE_HEADER", "documented. The same bytes as a block of WMI.";
-            0x00 BufferSize set_BufferSize: u32 = "ULONG", "documented. Bytes of the buffer; in a file, the distance to the next.";
-            0x04 SavedOffset set_SavedOffset: u32 = "ULONG", "documented. Valid bytes of the buffer, header included.";
-            0x08 CurrentOffset set_CurrentOffset: u32 = "ULONG volatile", "documented. Where the next event goes, from the start of the buffer.";
-            0x0c ReferenceCount set_ReferenceCount: i32 = "LONG volatile", "documented. How many writers have room in it and are not done.";
-            0x10 TimeStamp set_TimeStamp: LARGE_INTEGER_5_0 = "LARGE_INTEGER", "documented. When the buffer was taken into use or written out, by the session's clock.";
+            0x00 Wnode set_Wnode: WNODE_HEADER_5_0_x86 = "WNODE_HEADER", text!(Wnode, "documented");
+            0x00 BufferSize set_BufferSize: u32 = "ULONG", text!(BufferSize, "documented");
+            0x04 SavedOffset set_SavedOffset: u32 = "ULONG", text!(SavedOffset_2, "documented");
+            0x08 CurrentOffset set_CurrentOffset: u32 = "ULONG volatile", text!(CurrentOffset_2, "documented");
+            0x0c ReferenceCount set_ReferenceCount: i32 = "LONG volatile", text!(ReferenceCount_2, "documented");
+            0x10 TimeStamp set_TimeStamp: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(TimeStamp, "documented");
             0x10 StartPerfClock set_StartPerfClock: LARGE_INTEGER_5_0 = "LARGE_INTEGER", "documented.";
-            0x18 SequenceNumber set_SequenceNumber: i64 = "LONGLONG", "documented. The number of the buffer among those of the session.";
-            0x20 Padding0 set_Padding0: [u32; 2] = "ULONG [2]", "documented. Not in use.";
-            0x20 SlistEntry set_SlistEntry: SINGLE_LIST_ENTRY_5_0_x86 = "SINGLE_LIST_ENTRY", "documented. Links it into a list of buffers.";
-            0x20 NextBuffer set_NextBuffer: runtime::Ptr32 = "WMI_BUFFER_HEADER *", "documented. The next buffer of its list.";
-            0x28 ClientContext set_ClientContext: ETW_BUFFER_CONTEXT_early_6_0 = "ETW_BUFFER_CONTEXT", "documented. Which processor and logger the buffer is of.";
-            0x2c State set_State: ETW_BUFFER_STATE_early_6_0 = "ETW_BUFFER_STATE", "documented. What the buffer is in use for.";
-            0x2c Flags set_Flags: u32 = "ULONG", "documented. State, as a number.";
+            0x18 SequenceNumber set_SequenceNumber: i64 = "LONGLONG", text!(SequenceNumber, "documented");
+            0x20 Padding0 set_Padding0: [u32; 2] = "ULONG [2]", text!(Reserved1, "documented");
+            0x20 SlistEntry set_SlistEntry: SINGLE_LIST_ENTRY_5_0_x86 = "SINGLE_LIST_ENTRY", text!(SlistEntry_2, "documented");
+            0x20 NextBuffer set_NextBuffer: runtime::Ptr32 = "WMI_BUFFER_HEADER *", text!(NextBuffer, "documented");
+            0x28 ClientContext set_ClientContext: ETW_BUFFER_CONTEXT_early_6_0 = "ETW_BUFFER_CONTEXT", text!(ClientContext_2, "documented");
+            0x2c State set_State: ETW_BUFFER_STATE_early_6_0 = "ETW_BUFFER_STATE", text!(State, "documented");
+            0x2c Flags set_Flags: u32 = "ULONG", text!(Flags, "documented");
         }
-        0x30 Offset: u32 = "ULONG", "documented. Where events end, header included, once the buffer is full.";
-        0x34 BufferFlag: ETW_BUFFER_FLAG = "USHORT", "documented. What has become of the buffer.";
-        0x36 BufferType: ETW_BUFFER_TYPE = "USHORT", "documented. What the buffer is for.";
+        0x30 Offset: u32 = "ULONG", text!(Offset, "documented");
+        0x34 BufferFlag: ETW_BUFFER_FLAG = "USHORT", text!(BufferFlag, "documented");
+        0x36 BufferType: ETW_BUFFER_TYPE = "USHORT", text!(BufferType, "documented");
         0x38 u38: WMI_BUFFER_HEADER_late_6_0_x86_u38, "unnamed; its members have accessors." {
-            0x38 Padding1 set_Padding1: [u32; 4] = "ULONG [4]", "documented. Not in use.";
-            0x38 StartTime set_StartTime: LARGE_INTEGER_5_0 = "LARGE_INTEGER", "documented. When the session started, in 100 ns since 1601.";
+            0x38 Padding1 set_Padding1: [u32; 4] = "ULONG [4]", text!(Reserved1, "documented");
+            0x38 StartTime set_StartTime: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(StartTime, "documented");
             0x38 Entry set_Entry: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "documented.";
-            0x38 Padding2 set_Padding2: runtime::Ptr32 = "PVOID", "documented, offset inferred. Not in use.";
-            0x3c GlobalEntry set_GlobalEntry: SINGLE_LIST_ENTRY_5_0_x86 = "SINGLE_LIST_ENTRY", "documented, offset inferred. Links all buffers of the session.";
+            0x38 Padding2 set_Padding2: runtime::Ptr32 = "PVOID", text!(Reserved1, "documented, offset inferred");
+            0x3c GlobalEntry set_GlobalEntry: SINGLE_LIST_ENTRY_5_0_x86 = "SINGLE_LIST_ENTRY", text!(GlobalEntry, "documented, offset inferred");
             0x38 Pointer0 set_Pointer0: runtime::Ptr32 = "PVOID", "documented, offset inferred.";
             0x3c Pointer1 set_Pointer1: runtime::Ptr32 = "PVOID", "documented, offset inferred.";
         }
@@ -486,7 +518,7 @@ runtime::layout! {
 runtime::layout! {
     /// The unnamed union at 0x00 of `WMI_BUFFER_HEADER`.
     pub union WMI_BUFFER_HEADER_late_6_0_x86_u00: 0x30, 8 {
-        0x00 Wnode: WNODE_HEADER_5_0_x86 = "WNODE_HEADER", "documented. The same bytes as a block of WMI.";
+        0x00 Wnode: WNODE_HEADER_5_0_x86 = "WNODE_HEADER", text!(Wnode, "documented");
         0x00 s00: WMI_BUFFER_HEADER_late_6_0_x86_u00_s00, "unnamed; its members have accessors.";
     }
 }
@@ -494,14 +526,14 @@ runtime::layout! {
 runtime::layout! {
     /// The unnamed structure at 0x00 of `u00` in `WMI_BUFFER_HEADER`.
     pub struct WMI_BUFFER_HEADER_late_6_0_x86_u00_s00: 0x30, 8 {
-        0x00 BufferSize: u32 = "ULONG", "documented. Bytes of the buffer; in a file, the distance to the next.";
-        0x04 SavedOffset: u32 = "ULONG", "documented. Valid bytes of the buffer, header included.";
-        0x08 CurrentOffset: u32 = "ULONG volatile", "documented. Where the next event goes, from the start of the buffer.";
-        0x0c ReferenceCount: i32 = "LONG volatile", "documented. How many writers have room in it and are not done.";
+        0x00 BufferSize: u32 = "ULONG", text!(BufferSize, "documented");
+        0x04 SavedOffset: u32 = "ULONG", text!(SavedOffset_2, "documented");
+        0x08 CurrentOffset: u32 = "ULONG volatile", text!(CurrentOffset_2, "documented");
+        0x0c ReferenceCount: i32 = "LONG volatile", text!(ReferenceCount_2, "documented");
         0x10 u10: WMI_BUFFER_HEADER_early_6_0_u00_s00_u10, "unnamed; its members have accessors.";
-        0x18 SequenceNumber: i64 = "LONGLONG", "documented. The number of the buffer among those of the session.";
+        0x18 SequenceNumber: i64 = "LONGLONG", text!(SequenceNumber, "documented");
         0x20 u20: WMI_BUFFER_HEADER_late_6_0_x86_u00_s00_u20, "unnamed; its members have accessors.";
-        0x28 ClientContext: ETW_BUFFER_CONTEXT_early_6_0 = "ETW_BUFFER_CONTEXT", "documented. Which processor and logger the buffer is of.";
+        0x28 ClientContext: ETW_BUFFER_CONTEXT_early_6_0 = "ETW_BUFFER_CONTEXT", text!(ClientContext_2, "documented");
         0x2c u2C: WMI_BUFFER_HEADER_early_6_0_u00_s00_u2C, "unnamed; its members have accessors.";
     }
 }
@@ -509,17 +541,17 @@ runtime::layout! {
 runtime::layout! {
     /// The unnamed union at 0x20 of `u00_s00` in `WMI_BUFFER_HEADER`.
     pub union WMI_BUFFER_HEADER_late_6_0_x86_u00_s00_u20: 0x8, 4 {
-        0x00 Padding0: [u32; 2] = "ULONG [2]", "documented. Not in use.";
-        0x00 SlistEntry: runtime::Bytes<SINGLE_LIST_ENTRY_5_0_x86, 8> = "SINGLE_LIST_ENTRY", "documented. Links it into a list of buffers.";
-        0x00 NextBuffer: runtime::Bytes<runtime::Ptr32, 8> = "WMI_BUFFER_HEADER *", "documented. The next buffer of its list.";
+        0x00 Padding0: [u32; 2] = "ULONG [2]", text!(Reserved1, "documented");
+        0x00 SlistEntry: runtime::Bytes<SINGLE_LIST_ENTRY_5_0_x86, 8> = "SINGLE_LIST_ENTRY", text!(SlistEntry_2, "documented");
+        0x00 NextBuffer: runtime::Bytes<runtime::Ptr32, 8> = "WMI_BUFFER_HEADER *", text!(NextBuffer, "documented");
     }
 }
 
 runtime::layout! {
     /// The unnamed union at 0x38 of `WMI_BUFFER_HEADER`.
     pub union WMI_BUFFER_HEADER_late_6_0_x86_u38: 0x10, 8 {
-        0x00 Padding1: [u32; 4] = "ULONG [4]", "documented. Not in use.";
-        0x00 StartTime: runtime::Bytes<LARGE_INTEGER_5_0, 16> = "LARGE_INTEGER", "documented. When the session started, in 100 ns since 1601.";
+        0x00 Padding1: [u32; 4] = "ULONG [4]", text!(Reserved1, "documented");
+        0x00 StartTime: runtime::Bytes<LARGE_INTEGER_5_0, 16> = "LARGE_INTEGER", text!(StartTime, "documented");
         0x00 Entry: runtime::Bytes<LIST_ENTRY_5_0_x86, 16> = "LIST_ENTRY", "documented.";
         0x00 s00: runtime::Bytes<WMI_BUFFER_HEADER_late_6_0_x86_u38_s00, 16>, "unnamed; its members have accessors.";
         0x00 s00_2: runtime::Bytes<WMI_BUFFER_HEADER_late_6_0_x86_u38_s00_2, 16>, "unnamed; its members have accessors.";
@@ -529,8 +561,8 @@ runtime::layout! {
 runtime::layout! {
     /// The unnamed structure at 0x00 of `u38` in `WMI_BUFFER_HEADER`.
     pub struct WMI_BUFFER_HEADER_late_6_0_x86_u38_s00: 0x8, 4 {
-        0x00 Padding2: runtime::Ptr32 = "PVOID", "documented, offset inferred. Not in use.";
-        0x04 GlobalEntry: SINGLE_LIST_ENTRY_5_0_x86 = "SINGLE_LIST_ENTRY", "documented, offset inferred. Links all buffers of the session.";
+        0x00 Padding2: runtime::Ptr32 = "PVOID", text!(Reserved1, "documented, offset inferred");
+        0x04 GlobalEntry: SINGLE_LIST_ENTRY_5_0_x86 = "SINGLE_LIST_ENTRY", text!(GlobalEntry, "documented, offset inferred");
     }
 }
 
@@ -548,30 +580,30 @@ runtime::layout! {
     /// Starts every trace buffer, in memory and in an ETL file.
     pub struct WMI_BUFFER_HEADER_late_6_0_x64: members::WMI_BUFFER_HEADER, 0x48, 8 {
         0x00 u00: WMI_BUFFER_HEADER_late_6_0_x64_u00, "unnamed; its members have accessors." {
-            0x00 Wnode set_Wnode: WNODE_HEADER_5_2_3790_sp1_x64 = "WNODE_HEADER", "documented. The same bytes as a block of WMI.";
-            0x00 BufferSize set_BufferSize: u32 = "ULONG", "documented. Bytes of the buffer; in a file, the distance to the next.";
-            0x04 SavedOffset set_SavedOffset: u32 = "ULONG", "documented. Valid bytes of the buffer, header included.";
-            0x08 CurrentOffset set_CurrentOffset: u32 = "ULONG volatile", "documented. Where the next event goes, from the start of the buffer.";
-            0x0c ReferenceCount set_ReferenceCount: i32 = "LONG volatile", "documented. How many writers have room in it and are not done.";
-            0x10 TimeStamp set_TimeStamp: LARGE_INTEGER_5_0 = "LARGE_INTEGER", "documented. When the buffer was taken into use or written out, by the session's clock.";
+            0x00 Wnode set_Wnode: WNODE_HEADER_5_2_3790_sp1_x64 = "WNODE_HEADER", text!(Wnode, "documented");
+            0x00 BufferSize set_BufferSize: u32 = "ULONG", text!(BufferSize, "documented");
+            0x04 SavedOffset set_SavedOffset: u32 = "ULONG", text!(SavedOffset_2, "documented");
+            0x08 CurrentOffset set_CurrentOffset: u32 = "ULONG volatile", text!(CurrentOffset_2, "documented");
+            0x0c ReferenceCount set_ReferenceCount: i32 = "LONG volatile", text!(ReferenceCount_2, "documented");
+            0x10 TimeStamp set_TimeStamp: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(TimeStamp, "documented");
             0x10 StartPerfClock set_StartPerfClock: LARGE_INTEGER_5_0 = "LARGE_INTEGER", "documented.";
-            0x18 SequenceNumber set_SequenceNumber: i64 = "LONGLONG", "documented. The number of the buffer among those of the session.";
-            0x20 Padding0 set_Padding0: [u32; 2] = "ULONG [2]", "documented. Not in use.";
-            0x20 SlistEntry set_SlistEntry: SINGLE_LIST_ENTRY_5_2_3790_sp1_x64 = "SINGLE_LIST_ENTRY", "documented. Links it into a list of buffers.";
-            0x20 NextBuffer set_NextBuffer: runtime::Ptr64 = "WMI_BUFFER_HEADER *", "documented. The next buffer of its list.";
-            0x28 ClientContext set_ClientContext: ETW_BUFFER_CONTEXT_early_6_0 = "ETW_BUFFER_CONTEXT", "documented. Which processor and logger the buffer is of.";
-            0x2c State set_State: ETW_BUFFER_STATE_early_6_0 = "ETW_BUFFER_STATE", "documented. What the buffer is in use for.";
-            0x2c Flags set_Flags: u32 = "ULONG", "documented. State, as a number.";
+            0x18 SequenceNumber set_SequenceNumber: i64 = "LONGLONG", text!(SequenceNumber, "documented");
+            0x20 Padding0 set_Padding0: [u32; 2] = "ULONG [2]", text!(Reserved1, "documented");
+            0x20 SlistEntry set_SlistEntry: SINGLE_LIST_ENTRY_5_2_3790_sp1_x64 = "SINGLE_LIST_ENTRY", text!(SlistEntry_2, "documented");
+            0x20 NextBuffer set_NextBuffer: runtime::Ptr64 = "WMI_BUFFER_HEADER *", text!(NextBuffer, "documented");
+            0x28 ClientContext set_ClientContext: ETW_BUFFER_CONTEXT_early_6_0 = "ETW_BUFFER_CONTEXT", text!(ClientContext_2, "documented");
+            0x2c State set_State: ETW_BUFFER_STATE_early_6_0 = "ETW_BUFFER_STATE", text!(State, "documented");
+            0x2c Flags set_Flags: u32 = "ULONG", text!(Flags, "documented");
         }
-        0x30 Offset: u32 = "ULONG", "documented. Where events end, header included, once the buffer is full.";
-        0x34 BufferFlag: ETW_BUFFER_FLAG = "USHORT", "documented. What has become of the buffer.";
-        0x36 BufferType: ETW_BUFFER_TYPE = "USHORT", "documented. What the buffer is for.";
+        0x30 Offset: u32 = "ULONG", text!(Offset, "documented");
+        0x34 BufferFlag: ETW_BUFFER_FLAG = "USHORT", text!(BufferFlag, "documented");
+        0x36 BufferType: ETW_BUFFER_TYPE = "USHORT", text!(BufferType, "documented");
         0x38 u38: WMI_BUFFER_HEADER_late_6_0_x64_u38, "unnamed; its members have accessors." {
-            0x38 Padding1 set_Padding1: [u32; 4] = "ULONG [4]", "documented. Not in use.";
-            0x38 StartTime set_StartTime: LARGE_INTEGER_5_0 = "LARGE_INTEGER", "documented. When the session started, in 100 ns since 1601.";
+            0x38 Padding1 set_Padding1: [u32; 4] = "ULONG [4]", text!(Reserved1, "documented");
+            0x38 StartTime set_StartTime: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(StartTime, "documented");
             0x38 Entry set_Entry: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "documented.";
-            0x38 Padding2 set_Padding2: runtime::Ptr64 = "PVOID", "documented, offset inferred. Not in use.";
-            0x40 GlobalEntry set_GlobalEntry: SINGLE_LIST_ENTRY_5_2_3790_sp1_x64 = "SINGLE_LIST_ENTRY", "documented, offset inferred. Links all buffers of the session.";
+            0x38 Padding2 set_Padding2: runtime::Ptr64 = "PVOID", text!(Reserved1, "documented, offset inferred");
+            0x40 GlobalEntry set_GlobalEntry: SINGLE_LIST_ENTRY_5_2_3790_sp1_x64 = "SINGLE_LIST_ENTRY", text!(GlobalEntry, "documented, offset inferred");
             0x38 Pointer0 set_Pointer0: runtime::Ptr64 = "PVOID", "documented, offset inferred.";
             0x40 Pointer1 set_Pointer1: runtime::Ptr64 = "PVOID", "documented, offset inferred.";
         }
@@ -581,7 +613,7 @@ runtime::layout! {
 runtime::layout! {
     /// The unnamed union at 0x00 of `WMI_BUFFER_HEADER`.
     pub union WMI_BUFFER_HEADER_late_6_0_x64_u00: 0x30, 8 {
-        0x00 Wnode: WNODE_HEADER_5_2_3790_sp1_x64 = "WNODE_HEADER", "documented. The same bytes as a block of WMI.";
+        0x00 Wnode: WNODE_HEADER_5_2_3790_sp1_x64 = "WNODE_HEADER", text!(Wnode, "documented");
         0x00 s00: WMI_BUFFER_HEADER_late_6_0_x64_u00_s00, "unnamed; its members have accessors.";
     }
 }
@@ -589,14 +621,14 @@ runtime::layout! {
 runtime::layout! {
     /// The unnamed structure at 0x00 of `u00` in `WMI_BUFFER_HEADER`.
     pub struct WMI_BUFFER_HEADER_late_6_0_x64_u00_s00: 0x30, 8 {
-        0x00 BufferSize: u32 = "ULONG", "documented. Bytes of the buffer; in a file, the distance to the next.";
-        0x04 SavedOffset: u32 = "ULONG", "documented. Valid bytes of the buffer, header included.";
-        0x08 CurrentOffset: u32 = "ULONG volatile", "documented. Where the next event goes, from the start of the buffer.";
-        0x0c ReferenceCount: i32 = "LONG volatile", "documented. How many writers have room in it and are not done.";
+        0x00 BufferSize: u32 = "ULONG", text!(BufferSize, "documented");
+        0x04 SavedOffset: u32 = "ULONG", text!(SavedOffset_2, "documented");
+        0x08 CurrentOffset: u32 = "ULONG volatile", text!(CurrentOffset_2, "documented");
+        0x0c ReferenceCount: i32 = "LONG volatile", text!(ReferenceCount_2, "documented");
         0x10 u10: WMI_BUFFER_HEADER_early_6_0_u00_s00_u10, "unnamed; its members have accessors.";
-        0x18 SequenceNumber: i64 = "LONGLONG", "documented. The number of the buffer among those of the session.";
+        0x18 SequenceNumber: i64 = "LONGLONG", text!(SequenceNumber, "documented");
         0x20 u20: WMI_BUFFER_HEADER_late_6_0_x64_u00_s00_u20, "unnamed; its members have accessors.";
-        0x28 ClientContext: ETW_BUFFER_CONTEXT_early_6_0 = "ETW_BUFFER_CONTEXT", "documented. Which processor and logger the buffer is of.";
+        0x28 ClientContext: ETW_BUFFER_CONTEXT_early_6_0 = "ETW_BUFFER_CONTEXT", text!(ClientContext_2, "documented");
         0x2c u2C: WMI_BUFFER_HEADER_early_6_0_u00_s00_u2C, "unnamed; its members have accessors.";
     }
 }
@@ -604,17 +636,17 @@ runtime::layout! {
 runtime::layout! {
     /// The unnamed union at 0x20 of `u00_s00` in `WMI_BUFFER_HEADER`.
     pub union WMI_BUFFER_HEADER_late_6_0_x64_u00_s00_u20: 0x8, 8 {
-        0x00 Padding0: [u32; 2] = "ULONG [2]", "documented. Not in use.";
-        0x00 SlistEntry: SINGLE_LIST_ENTRY_5_2_3790_sp1_x64 = "SINGLE_LIST_ENTRY", "documented. Links it into a list of buffers.";
-        0x00 NextBuffer: runtime::Ptr64 = "WMI_BUFFER_HEADER *", "documented. The next buffer of its list.";
+        0x00 Padding0: [u32; 2] = "ULONG [2]", text!(Reserved1, "documented");
+        0x00 SlistEntry: SINGLE_LIST_ENTRY_5_2_3790_sp1_x64 = "SINGLE_LIST_ENTRY", text!(SlistEntry_2, "documented");
+        0x00 NextBuffer: runtime::Ptr64 = "WMI_BUFFER_HEADER *", text!(NextBuffer, "documented");
     }
 }
 
 runtime::layout! {
     /// The unnamed union at 0x38 of `WMI_BUFFER_HEADER`.
     pub union WMI_BUFFER_HEADER_late_6_0_x64_u38: 0x10, 8 {
-        0x00 Padding1: [u32; 4] = "ULONG [4]", "documented. Not in use.";
-        0x00 StartTime: runtime::Bytes<LARGE_INTEGER_5_0, 16> = "LARGE_INTEGER", "documented. When the session started, in 100 ns since 1601.";
+        0x00 Padding1: [u32; 4] = "ULONG [4]", text!(Reserved1, "documented");
+        0x00 StartTime: runtime::Bytes<LARGE_INTEGER_5_0, 16> = "LARGE_INTEGER", text!(StartTime, "documented");
         0x00 Entry: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "documented.";
         0x00 s00: WMI_BUFFER_HEADER_late_6_0_x64_u38_s00, "unnamed; its members have accessors.";
         0x00 s00_2: WMI_BUFFER_HEADER_late_6_0_x64_u38_s00_2, "unnamed; its members have accessors.";
@@ -624,8 +656,8 @@ runtime::layout! {
 runtime::layout! {
     /// The unnamed structure at 0x00 of `u38` in `WMI_BUFFER_HEADER`.
     pub struct WMI_BUFFER_HEADER_late_6_0_x64_u38_s00: 0x10, 8 {
-        0x00 Padding2: runtime::Ptr64 = "PVOID", "documented, offset inferred. Not in use.";
-        0x08 GlobalEntry: SINGLE_LIST_ENTRY_5_2_3790_sp1_x64 = "SINGLE_LIST_ENTRY", "documented, offset inferred. Links all buffers of the session.";
+        0x00 Padding2: runtime::Ptr64 = "PVOID", text!(Reserved1, "documented, offset inferred");
+        0x08 GlobalEntry: SINGLE_LIST_ENTRY_5_2_3790_sp1_x64 = "SINGLE_LIST_ENTRY", text!(GlobalEntry, "documented, offset inferred");
     }
 }
 
@@ -642,26 +674,26 @@ runtime::layout! {
     ///
     /// Starts every trace buffer, in memory and in an ETL file.
     pub struct WMI_BUFFER_HEADER_6_1_x86: members::WMI_BUFFER_HEADER, 0x48, 8 {
-        0x00 BufferSize: u32 = "ULONG", "documented. Bytes of the buffer; in a file, the distance to the next.";
-        0x04 SavedOffset: u32 = "ULONG", "documented. Valid bytes of the buffer, header included.";
-        0x08 CurrentOffset: u32 = "ULONG volatile", "documented. Where the next event goes, from the start of the buffer.";
-        0x0c ReferenceCount: i32 = "LONG volatile", "documented. How many writers have room in it and are not done.";
-        0x10 TimeStamp: LARGE_INTEGER_5_0 = "LARGE_INTEGER", "documented. When the buffer was taken into use or written out, by the session's clock.";
-        0x18 SequenceNumber: i64 = "LONGLONG", "documented. The number of the buffer among those of the session.";
+        0x00 BufferSize: u32 = "ULONG", text!(BufferSize, "documented");
+        0x04 SavedOffset: u32 = "ULONG", text!(SavedOffset_2, "documented");
+        0x08 CurrentOffset: u32 = "ULONG volatile", text!(CurrentOffset_2, "documented");
+        0x0c ReferenceCount: i32 = "LONG volatile", text!(ReferenceCount_2, "documented");
+        0x10 TimeStamp: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(TimeStamp, "documented");
+        0x18 SequenceNumber: i64 = "LONGLONG", text!(SequenceNumber, "documented");
         0x20 u20: WMI_BUFFER_HEADER_6_1_x86_u20, "unnamed; its members have accessors." {
-            0x20 Padding0 set_Padding0: [u32; 2] = "ULONG [2]", "documented. Not in use.";
-            0x20 SlistEntry set_SlistEntry: SINGLE_LIST_ENTRY_5_0_x86 = "SINGLE_LIST_ENTRY", "documented. Links it into a list of buffers.";
-            0x20 NextBuffer set_NextBuffer: runtime::Ptr32 = "WMI_BUFFER_HEADER *", "documented. The next buffer of its list.";
+            0x20 Padding0 set_Padding0: [u32; 2] = "ULONG [2]", text!(Reserved1, "documented");
+            0x20 SlistEntry set_SlistEntry: SINGLE_LIST_ENTRY_5_0_x86 = "SINGLE_LIST_ENTRY", text!(SlistEntry_2, "documented");
+            0x20 NextBuffer set_NextBuffer: runtime::Ptr32 = "WMI_BUFFER_HEADER *", text!(NextBuffer, "documented");
         }
-        0x28 ClientContext: ETW_BUFFER_CONTEXT_early_6_0 = "ETW_BUFFER_CONTEXT", "documented. Which processor and logger the buffer is of.";
-        0x2c State: ETW_BUFFER_STATE_early_6_0 = "ETW_BUFFER_STATE", "documented. What the buffer is in use for.";
-        0x30 Offset: u32 = "ULONG", "documented. Where events end, header included, once the buffer is full.";
-        0x34 BufferFlag: ETW_BUFFER_FLAG = "USHORT", "documented. What has become of the buffer.";
-        0x36 BufferType: ETW_BUFFER_TYPE = "USHORT", "documented. What the buffer is for.";
+        0x28 ClientContext: ETW_BUFFER_CONTEXT_early_6_0 = "ETW_BUFFER_CONTEXT", text!(ClientContext_2, "documented");
+        0x2c State: ETW_BUFFER_STATE_early_6_0 = "ETW_BUFFER_STATE", text!(State, "documented");
+        0x30 Offset: u32 = "ULONG", text!(Offset, "documented");
+        0x34 BufferFlag: ETW_BUFFER_FLAG = "USHORT", text!(BufferFlag, "documented");
+        0x36 BufferType: ETW_BUFFER_TYPE = "USHORT", text!(BufferType, "documented");
         0x38 u38: WMI_BUFFER_HEADER_6_1_x86_u38, "unnamed; its members have accessors." {
-            0x38 Padding1 set_Padding1: [u32; 4] = "ULONG [4]", "documented. Not in use.";
-            0x38 ReferenceTime set_ReferenceTime: ETW_REF_CLOCK_early_6_0 = "ETW_REF_CLOCK", "documented. One moment by both clocks.";
-            0x38 GlobalEntry set_GlobalEntry: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "documented. Links all buffers of the session.";
+            0x38 Padding1 set_Padding1: [u32; 4] = "ULONG [4]", text!(Reserved1, "documented");
+            0x38 ReferenceTime set_ReferenceTime: ETW_REF_CLOCK_early_6_0 = "ETW_REF_CLOCK", text!(ReferenceTime, "documented");
+            0x38 GlobalEntry set_GlobalEntry: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", text!(GlobalEntry, "documented");
             0x38 Pointer0 set_Pointer0: runtime::Ptr32 = "PVOID", "documented, offset inferred.";
             0x3c Pointer1 set_Pointer1: runtime::Ptr32 = "PVOID", "documented, offset inferred.";
         }
@@ -671,18 +703,18 @@ runtime::layout! {
 runtime::layout! {
     /// The unnamed union at 0x20 of `WMI_BUFFER_HEADER`.
     pub union WMI_BUFFER_HEADER_6_1_x86_u20: 0x8, 4 {
-        0x00 Padding0: [u32; 2] = "ULONG [2]", "documented. Not in use.";
-        0x00 SlistEntry: runtime::Bytes<SINGLE_LIST_ENTRY_5_0_x86, 8> = "SINGLE_LIST_ENTRY", "documented. Links it into a list of buffers.";
-        0x00 NextBuffer: runtime::Bytes<runtime::Ptr32, 8> = "WMI_BUFFER_HEADER *", "documented. The next buffer of its list.";
+        0x00 Padding0: [u32; 2] = "ULONG [2]", text!(Reserved1, "documented");
+        0x00 SlistEntry: runtime::Bytes<SINGLE_LIST_ENTRY_5_0_x86, 8> = "SINGLE_LIST_ENTRY", text!(SlistEntry_2, "documented");
+        0x00 NextBuffer: runtime::Bytes<runtime::Ptr32, 8> = "WMI_BUFFER_HEADER *", text!(NextBuffer, "documented");
     }
 }
 
 runtime::layout! {
     /// The unnamed union at 0x38 of `WMI_BUFFER_HEADER`.
     pub union WMI_BUFFER_HEADER_6_1_x86_u38: 0x10, 8 {
-        0x00 Padding1: [u32; 4] = "ULONG [4]", "documented. Not in use.";
-        0x00 ReferenceTime: ETW_REF_CLOCK_early_6_0 = "ETW_REF_CLOCK", "documented. One moment by both clocks.";
-        0x00 GlobalEntry: runtime::Bytes<LIST_ENTRY_5_0_x86, 16> = "LIST_ENTRY", "documented. Links all buffers of the session.";
+        0x00 Padding1: [u32; 4] = "ULONG [4]", text!(Reserved1, "documented");
+        0x00 ReferenceTime: ETW_REF_CLOCK_early_6_0 = "ETW_REF_CLOCK", text!(ReferenceTime, "documented");
+        0x00 GlobalEntry: runtime::Bytes<LIST_ENTRY_5_0_x86, 16> = "LIST_ENTRY", text!(GlobalEntry, "documented");
         0x00 s00: runtime::Bytes<WMI_BUFFER_HEADER_6_1_x86_u38_s00, 16>, "unnamed; its members have accessors.";
     }
 }
@@ -700,26 +732,26 @@ runtime::layout! {
     ///
     /// Starts every trace buffer, in memory and in an ETL file.
     pub struct WMI_BUFFER_HEADER_6_1_x64: members::WMI_BUFFER_HEADER, 0x48, 8 {
-        0x00 BufferSize: u32 = "ULONG", "documented. Bytes of the buffer; in a file, the distance to the next.";
-        0x04 SavedOffset: u32 = "ULONG", "documented. Valid bytes of the buffer, header included.";
-        0x08 CurrentOffset: u32 = "ULONG volatile", "documented. Where the next event goes, from the start of the buffer.";
-        0x0c ReferenceCount: i32 = "LONG volatile", "documented. How many writers have room in it and are not done.";
-        0x10 TimeStamp: LARGE_INTEGER_5_0 = "LARGE_INTEGER", "documented. When the buffer was taken into use or written out, by the session's clock.";
-        0x18 SequenceNumber: i64 = "LONGLONG", "documented. The number of the buffer among those of the session.";
+        0x00 BufferSize: u32 = "ULONG", text!(BufferSize, "documented");
+        0x04 SavedOffset: u32 = "ULONG", text!(SavedOffset_2, "documented");
+        0x08 CurrentOffset: u32 = "ULONG volatile", text!(CurrentOffset_2, "documented");
+        0x0c ReferenceCount: i32 = "LONG volatile", text!(ReferenceCount_2, "documented");
+        0x10 TimeStamp: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(TimeStamp, "documented");
+        0x18 SequenceNumber: i64 = "LONGLONG", text!(SequenceNumber, "documented");
         0x20 u20: WMI_BUFFER_HEADER_6_1_x64_u20, "unnamed; its members have accessors." {
-            0x20 Padding0 set_Padding0: [u32; 2] = "ULONG [2]", "documented. Not in use.";
-            0x20 SlistEntry set_SlistEntry: SINGLE_LIST_ENTRY_5_2_3790_sp1_x64 = "SINGLE_LIST_ENTRY", "documented. Links it into a list of buffers.";
-            0x20 NextBuffer set_NextBuffer: runtime::Ptr64 = "WMI_BUFFER_HEADER *", "documented. The next buffer of its list.";
+            0x20 Padding0 set_Padding0: [u32; 2] = "ULONG [2]", text!(Reserved1, "documented");
+            0x20 SlistEntry set_SlistEntry: SINGLE_LIST_ENTRY_5_2_3790_sp1_x64 = "SINGLE_LIST_ENTRY", text!(SlistEntry_2, "documented");
+            0x20 NextBuffer set_NextBuffer: runtime::Ptr64 = "WMI_BUFFER_HEADER *", text!(NextBuffer, "documented");
         }
-        0x28 ClientContext: ETW_BUFFER_CONTEXT_early_6_0 = "ETW_BUFFER_CONTEXT", "documented. Which processor and logger the buffer is of.";
-        0x2c State: ETW_BUFFER_STATE_early_6_0 = "ETW_BUFFER_STATE", "documented. What the buffer is in use for.";
-        0x30 Offset: u32 = "ULONG", "documented. Where events end, header included, once the buffer is full.";
-        0x34 BufferFlag: ETW_BUFFER_FLAG = "USHORT", "documented. What has become of the buffer.";
-        0x36 BufferType: ETW_BUFFER_TYPE = "USHORT", "documented. What the buffer is for.";
+        0x28 ClientContext: ETW_BUFFER_CONTEXT_early_6_0 = "ETW_BUFFER_CONTEXT", text!(ClientContext_2, "documented");
+        0x2c State: ETW_BUFFER_STATE_early_6_0 = "ETW_BUFFER_STATE", text!(State, "documented");
+        0x30 Offset: u32 = "ULONG", text!(Offset, "documented");
+        0x34 BufferFlag: ETW_BUFFER_FLAG = "USHORT", text!(BufferFlag, "documented");
+        0x36 BufferType: ETW_BUFFER_TYPE = "USHORT", text!(BufferType, "documented");
         0x38 u38: WMI_BUFFER_HEADER_6_1_x64_u38, "unnamed; its members have accessors." {
-            0x38 Padding1 set_Padding1: [u32; 4] = "ULONG [4]", "documented. Not in use.";
-            0x38 ReferenceTime set_ReferenceTime: ETW_REF_CLOCK_early_6_0 = "ETW_REF_CLOCK", "documented. One moment by both clocks.";
-            0x38 GlobalEntry set_GlobalEntry: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "documented. Links all buffers of the session.";
+            0x38 Padding1 set_Padding1: [u32; 4] = "ULONG [4]", text!(Reserved1, "documented");
+            0x38 ReferenceTime set_ReferenceTime: ETW_REF_CLOCK_early_6_0 = "ETW_REF_CLOCK", text!(ReferenceTime, "documented");
+            0x38 GlobalEntry set_GlobalEntry: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", text!(GlobalEntry, "documented");
             0x38 Pointer0 set_Pointer0: runtime::Ptr64 = "PVOID", "documented, offset inferred.";
             0x40 Pointer1 set_Pointer1: runtime::Ptr64 = "PVOID", "documented, offset inferred.";
         }
@@ -729,18 +761,18 @@ runtime::layout! {
 runtime::layout! {
     /// The unnamed union at 0x20 of `WMI_BUFFER_HEADER`.
     pub union WMI_BUFFER_HEADER_6_1_x64_u20: 0x8, 8 {
-        0x00 Padding0: [u32; 2] = "ULONG [2]", "documented. Not in use.";
-        0x00 SlistEntry: SINGLE_LIST_ENTRY_5_2_3790_sp1_x64 = "SINGLE_LIST_ENTRY", "documented. Links it into a list of buffers.";
-        0x00 NextBuffer: runtime::Ptr64 = "WMI_BUFFER_HEADER *", "documented. The next buffer of its list.";
+        0x00 Padding0: [u32; 2] = "ULONG [2]", text!(Reserved1, "documented");
+        0x00 SlistEntry: SINGLE_LIST_ENTRY_5_2_3790_sp1_x64 = "SINGLE_LIST_ENTRY", text!(SlistEntry_2, "documented");
+        0x00 NextBuffer: runtime::Ptr64 = "WMI_BUFFER_HEADER *", text!(NextBuffer, "documented");
     }
 }
 
 runtime::layout! {
     /// The unnamed union at 0x38 of `WMI_BUFFER_HEADER`.
     pub union WMI_BUFFER_HEADER_6_1_x64_u38: 0x10, 8 {
-        0x00 Padding1: [u32; 4] = "ULONG [4]", "documented. Not in use.";
-        0x00 ReferenceTime: ETW_REF_CLOCK_early_6_0 = "ETW_REF_CLOCK", "documented. One moment by both clocks.";
-        0x00 GlobalEntry: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "documented. Links all buffers of the session.";
+        0x00 Padding1: [u32; 4] = "ULONG [4]", text!(Reserved1, "documented");
+        0x00 ReferenceTime: ETW_REF_CLOCK_early_6_0 = "ETW_REF_CLOCK", text!(ReferenceTime, "documented");
+        0x00 GlobalEntry: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", text!(GlobalEntry, "documented");
         0x00 s00: WMI_BUFFER_HEADER_6_1_x64_u38_s00, "unnamed; its members have accessors.";
     }
 }
@@ -758,26 +790,26 @@ runtime::layout! {
     ///
     /// Starts every trace buffer, in memory and in an ETL file.
     pub struct WMI_BUFFER_HEADER_6_1_7601_23418_x64: members::WMI_BUFFER_HEADER, 0x48, 8 {
-        0x00 BufferSize: u32 = "ULONG", "documented for other builds. Bytes of the buffer; in a file, the distance to the next.";
-        0x04 SavedOffset: u32 = "ULONG", "documented for other builds. Valid bytes of the buffer, header included.";
-        0x08 CurrentOffset: u32 = "ULONG volatile", "documented for other builds. Where the next event goes, from the start of the buffer.";
-        0x0c ReferenceCount: i32 = "LONG volatile", "documented for other builds. How many writers have room in it and are not done.";
-        0x10 TimeStamp: LARGE_INTEGER_5_0 = "LARGE_INTEGER", "documented for other builds. When the buffer was taken into use or written out, by the session's clock.";
-        0x18 SequenceNumber: i64 = "LONGLONG", "documented for other builds. The number of the buffer among those of the session.";
+        0x00 BufferSize: u32 = "ULONG", text!(BufferSize, "documented for other builds");
+        0x04 SavedOffset: u32 = "ULONG", text!(SavedOffset_2, "documented for other builds");
+        0x08 CurrentOffset: u32 = "ULONG volatile", text!(CurrentOffset_2, "documented for other builds");
+        0x0c ReferenceCount: i32 = "LONG volatile", text!(ReferenceCount_2, "documented for other builds");
+        0x10 TimeStamp: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(TimeStamp, "documented for other builds");
+        0x18 SequenceNumber: i64 = "LONGLONG", text!(SequenceNumber, "documented for other builds");
         0x20 u20: WMI_BUFFER_HEADER_6_1_x64_u20, "unnamed; its members have accessors." {
-            0x20 Padding0 set_Padding0: [u32; 2] = "ULONG [2]", "documented for other builds. Not in use.";
-            0x20 SlistEntry set_SlistEntry: SINGLE_LIST_ENTRY_5_2_3790_sp1_x64 = "SINGLE_LIST_ENTRY", "documented for other builds. Links it into a list of buffers.";
-            0x20 NextBuffer set_NextBuffer: runtime::Ptr64 = "WMI_BUFFER_HEADER *", "documented for other builds. The next buffer of its list.";
+            0x20 Padding0 set_Padding0: [u32; 2] = "ULONG [2]", text!(Reserved1, "documented for other builds");
+            0x20 SlistEntry set_SlistEntry: SINGLE_LIST_ENTRY_5_2_3790_sp1_x64 = "SINGLE_LIST_ENTRY", text!(SlistEntry_2, "documented for other builds");
+            0x20 NextBuffer set_NextBuffer: runtime::Ptr64 = "WMI_BUFFER_HEADER *", text!(NextBuffer, "documented for other builds");
         }
-        0x28 ClientContext: ETW_BUFFER_CONTEXT_6_1_7601_23418 = "ETW_BUFFER_CONTEXT", "documented for other builds. Which processor and logger the buffer is of.";
-        0x2c State: ETW_BUFFER_STATE_early_6_0 = "ETW_BUFFER_STATE", "documented for other builds. What the buffer is in use for.";
-        0x30 Offset: u32 = "ULONG", "documented for other builds. Where events end, header included, once the buffer is full.";
-        0x34 BufferFlag: ETW_BUFFER_FLAG = "USHORT", "documented for other builds. What has become of the buffer.";
-        0x36 BufferType: ETW_BUFFER_TYPE = "USHORT", "documented for other builds. What the buffer is for.";
+        0x28 ClientContext: ETW_BUFFER_CONTEXT_6_1_7601_23418 = "ETW_BUFFER_CONTEXT", text!(ClientContext_2, "documented for other builds");
+        0x2c State: ETW_BUFFER_STATE_early_6_0 = "ETW_BUFFER_STATE", text!(State, "documented for other builds");
+        0x30 Offset: u32 = "ULONG", text!(Offset, "documented for other builds");
+        0x34 BufferFlag: ETW_BUFFER_FLAG = "USHORT", text!(BufferFlag, "documented for other builds");
+        0x36 BufferType: ETW_BUFFER_TYPE = "USHORT", text!(BufferType, "documented for other builds");
         0x38 u38: WMI_BUFFER_HEADER_6_1_x64_u38, "unnamed; its members have accessors." {
-            0x38 Padding1 set_Padding1: [u32; 4] = "ULONG [4]", "documented for other builds. Not in use.";
-            0x38 ReferenceTime set_ReferenceTime: ETW_REF_CLOCK_early_6_0 = "ETW_REF_CLOCK", "documented for other builds. One moment by both clocks.";
-            0x38 GlobalEntry set_GlobalEntry: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "documented for other builds. Links all buffers of the session.";
+            0x38 Padding1 set_Padding1: [u32; 4] = "ULONG [4]", text!(Reserved1, "documented for other builds");
+            0x38 ReferenceTime set_ReferenceTime: ETW_REF_CLOCK_early_6_0 = "ETW_REF_CLOCK", text!(ReferenceTime, "documented for other builds");
+            0x38 GlobalEntry set_GlobalEntry: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", text!(GlobalEntry, "documented for other builds");
             0x38 Pointer0 set_Pointer0: runtime::Ptr64 = "PVOID", "documented for other builds.";
             0x40 Pointer1 set_Pointer1: runtime::Ptr64 = "PVOID", "documented for other builds.";
         }
@@ -789,26 +821,26 @@ runtime::layout! {
     ///
     /// Starts every trace buffer, in memory and in an ETL file.
     pub struct WMI_BUFFER_HEADER_6_1_7601_24000_x86: members::WMI_BUFFER_HEADER, 0x48, 8 {
-        0x00 BufferSize: u32 = "ULONG", "documented for other builds. Bytes of the buffer; in a file, the distance to the next.";
-        0x04 SavedOffset: u32 = "ULONG", "documented for other builds. Valid bytes of the buffer, header included.";
-        0x08 CurrentOffset: u32 = "ULONG volatile", "documented for other builds. Where the next event goes, from the start of the buffer.";
-        0x0c ReferenceCount: i32 = "LONG volatile", "documented for other builds. How many writers have room in it and are not done.";
-        0x10 TimeStamp: LARGE_INTEGER_5_0 = "LARGE_INTEGER", "documented for other builds. When the buffer was taken into use or written out, by the session's clock.";
-        0x18 SequenceNumber: i64 = "LONGLONG", "documented for other builds. The number of the buffer among those of the session.";
+        0x00 BufferSize: u32 = "ULONG", text!(BufferSize, "documented for other builds");
+        0x04 SavedOffset: u32 = "ULONG", text!(SavedOffset_2, "documented for other builds");
+        0x08 CurrentOffset: u32 = "ULONG volatile", text!(CurrentOffset_2, "documented for other builds");
+        0x0c ReferenceCount: i32 = "LONG volatile", text!(ReferenceCount_2, "documented for other builds");
+        0x10 TimeStamp: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(TimeStamp, "documented for other builds");
+        0x18 SequenceNumber: i64 = "LONGLONG", text!(SequenceNumber, "documented for other builds");
         0x20 u20: WMI_BUFFER_HEADER_6_1_x86_u20, "unnamed; its members have accessors." {
-            0x20 Padding0 set_Padding0: [u32; 2] = "ULONG [2]", "documented for other builds. Not in use.";
-            0x20 SlistEntry set_SlistEntry: SINGLE_LIST_ENTRY_5_0_x86 = "SINGLE_LIST_ENTRY", "documented for other builds. Links it into a list of buffers.";
-            0x20 NextBuffer set_NextBuffer: runtime::Ptr32 = "WMI_BUFFER_HEADER *", "documented for other builds. The next buffer of its list.";
+            0x20 Padding0 set_Padding0: [u32; 2] = "ULONG [2]", text!(Reserved1, "documented for other builds");
+            0x20 SlistEntry set_SlistEntry: SINGLE_LIST_ENTRY_5_0_x86 = "SINGLE_LIST_ENTRY", text!(SlistEntry_2, "documented for other builds");
+            0x20 NextBuffer set_NextBuffer: runtime::Ptr32 = "WMI_BUFFER_HEADER *", text!(NextBuffer, "documented for other builds");
         }
-        0x28 ClientContext: ETW_BUFFER_CONTEXT_6_1_7601_23418 = "ETW_BUFFER_CONTEXT", "documented for other builds. Which processor and logger the buffer is of.";
-        0x2c State: ETW_BUFFER_STATE_early_6_0 = "ETW_BUFFER_STATE", "documented for other builds. What the buffer is in use for.";
-        0x30 Offset: u32 = "ULONG", "documented for other builds. Where events end, header included, once the buffer is full.";
-        0x34 BufferFlag: ETW_BUFFER_FLAG = "USHORT", "documented for other builds. What has become of the buffer.";
-        0x36 BufferType: ETW_BUFFER_TYPE = "USHORT", "documented for other builds. What the buffer is for.";
+        0x28 ClientContext: ETW_BUFFER_CONTEXT_6_1_7601_23418 = "ETW_BUFFER_CONTEXT", text!(ClientContext_2, "documented for other builds");
+        0x2c State: ETW_BUFFER_STATE_early_6_0 = "ETW_BUFFER_STATE", text!(State, "documented for other builds");
+        0x30 Offset: u32 = "ULONG", text!(Offset, "documented for other builds");
+        0x34 BufferFlag: ETW_BUFFER_FLAG = "USHORT", text!(BufferFlag, "documented for other builds");
+        0x36 BufferType: ETW_BUFFER_TYPE = "USHORT", text!(BufferType, "documented for other builds");
         0x38 u38: WMI_BUFFER_HEADER_6_1_x86_u38, "unnamed; its members have accessors." {
-            0x38 Padding1 set_Padding1: [u32; 4] = "ULONG [4]", "documented for other builds. Not in use.";
-            0x38 ReferenceTime set_ReferenceTime: ETW_REF_CLOCK_early_6_0 = "ETW_REF_CLOCK", "documented for other builds. One moment by both clocks.";
-            0x38 GlobalEntry set_GlobalEntry: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "documented for other builds. Links all buffers of the session.";
+            0x38 Padding1 set_Padding1: [u32; 4] = "ULONG [4]", text!(Reserved1, "documented for other builds");
+            0x38 ReferenceTime set_ReferenceTime: ETW_REF_CLOCK_early_6_0 = "ETW_REF_CLOCK", text!(ReferenceTime, "documented for other builds");
+            0x38 GlobalEntry set_GlobalEntry: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", text!(GlobalEntry, "documented for other builds");
             0x38 Pointer0 set_Pointer0: runtime::Ptr32 = "PVOID", "documented for other builds.";
             0x3c Pointer1 set_Pointer1: runtime::Ptr32 = "PVOID", "documented for other builds.";
         }
@@ -820,27 +852,27 @@ runtime::layout! {
     ///
     /// Starts every trace buffer, in memory and in an ETL file.
     pub struct WMI_BUFFER_HEADER_6_2_x86: members::WMI_BUFFER_HEADER, 0x48, 8 {
-        0x00 BufferSize: u32 = "ULONG", "documented. Bytes of the buffer; in a file, the distance to the next.";
-        0x04 SavedOffset: u32 = "ULONG", "documented. Valid bytes of the buffer, header included.";
-        0x08 CurrentOffset: u32 = "ULONG volatile", "documented. Where the next event goes, from the start of the buffer.";
-        0x0c ReferenceCount: i32 = "LONG volatile", "documented. How many writers have room in it and are not done.";
-        0x10 TimeStamp: LARGE_INTEGER_5_0 = "LARGE_INTEGER", "documented. When the buffer was taken into use or written out, by the session's clock.";
-        0x18 SequenceNumber: i64 = "LONGLONG", "documented. The number of the buffer among those of the session.";
+        0x00 BufferSize: u32 = "ULONG", text!(BufferSize, "documented");
+        0x04 SavedOffset: u32 = "ULONG", text!(SavedOffset_2, "documented");
+        0x08 CurrentOffset: u32 = "ULONG volatile", text!(CurrentOffset_2, "documented");
+        0x0c ReferenceCount: i32 = "LONG volatile", text!(ReferenceCount_2, "documented");
+        0x10 TimeStamp: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(TimeStamp, "documented");
+        0x18 SequenceNumber: i64 = "LONGLONG", text!(SequenceNumber, "documented");
         0x20 u20: WMI_BUFFER_HEADER_6_2_x86_u20, "unnamed; its members have accessors." {
-            0x20 [0 to 2] ClockType set_ClockType: u64 as EVENT_TRACE_CLOCK = "ULONGLONG", "documented, offset inferred. Which clock stamps events.";
-            0x20 [3 to 63] Frequency set_Frequency: u64 = "ULONGLONG", "documented, offset inferred. Ticks a second of that clock.";
-            0x20 SlistEntry set_SlistEntry: SINGLE_LIST_ENTRY_5_0_x86 = "SINGLE_LIST_ENTRY", "documented. Links it into a list of buffers.";
-            0x20 NextBuffer set_NextBuffer: runtime::Ptr32 = "WMI_BUFFER_HEADER *", "documented. The next buffer of its list.";
+            0x20 [0 to 2] ClockType set_ClockType: u64 as EVENT_TRACE_CLOCK = "ULONGLONG", text!(ClockType, "documented, offset inferred");
+            0x20 [3 to 63] Frequency set_Frequency: u64 = "ULONGLONG", text!(Frequency, "documented, offset inferred");
+            0x20 SlistEntry set_SlistEntry: SINGLE_LIST_ENTRY_5_0_x86 = "SINGLE_LIST_ENTRY", text!(SlistEntry_2, "documented");
+            0x20 NextBuffer set_NextBuffer: runtime::Ptr32 = "WMI_BUFFER_HEADER *", text!(NextBuffer, "documented");
         }
-        0x28 ClientContext: ETW_BUFFER_CONTEXT_6_1_7601_23418 = "ETW_BUFFER_CONTEXT", "documented. Which processor and logger the buffer is of.";
-        0x2c State: ETW_BUFFER_STATE_early_6_0 = "ETW_BUFFER_STATE", "documented. What the buffer is in use for.";
-        0x30 Offset: u32 = "ULONG", "documented. Where events end, header included, once the buffer is full.";
-        0x34 BufferFlag: ETW_BUFFER_FLAG = "USHORT", "documented. What has become of the buffer.";
-        0x36 BufferType: ETW_BUFFER_TYPE = "USHORT", "documented. What the buffer is for.";
+        0x28 ClientContext: ETW_BUFFER_CONTEXT_6_1_7601_23418 = "ETW_BUFFER_CONTEXT", text!(ClientContext_2, "documented");
+        0x2c State: ETW_BUFFER_STATE_early_6_0 = "ETW_BUFFER_STATE", text!(State, "documented");
+        0x30 Offset: u32 = "ULONG", text!(Offset, "documented");
+        0x34 BufferFlag: ETW_BUFFER_FLAG = "USHORT", text!(BufferFlag, "documented");
+        0x36 BufferType: ETW_BUFFER_TYPE = "USHORT", text!(BufferType, "documented");
         0x38 u38: WMI_BUFFER_HEADER_6_1_x86_u38, "unnamed; its members have accessors." {
-            0x38 Padding1 set_Padding1: [u32; 4] = "ULONG [4]", "documented. Not in use.";
-            0x38 ReferenceTime set_ReferenceTime: ETW_REF_CLOCK_early_6_0 = "ETW_REF_CLOCK", "documented. One moment by both clocks.";
-            0x38 GlobalEntry set_GlobalEntry: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "documented. Links all buffers of the session.";
+            0x38 Padding1 set_Padding1: [u32; 4] = "ULONG [4]", text!(Reserved1, "documented");
+            0x38 ReferenceTime set_ReferenceTime: ETW_REF_CLOCK_early_6_0 = "ETW_REF_CLOCK", text!(ReferenceTime, "documented");
+            0x38 GlobalEntry set_GlobalEntry: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", text!(GlobalEntry, "documented");
             0x38 Pointer0 set_Pointer0: runtime::Ptr32 = "PVOID", "documented, offset inferred.";
             0x3c Pointer1 set_Pointer1: runtime::Ptr32 = "PVOID", "documented, offset inferred.";
         }
@@ -851,8 +883,8 @@ runtime::layout! {
     /// The unnamed union at 0x20 of `WMI_BUFFER_HEADER`.
     pub union WMI_BUFFER_HEADER_6_2_x86_u20: 0x8, 8 {
         0x00 s00: WMI_BUFFER_HEADER_6_2_u20_s00, "unnamed; its members have accessors.";
-        0x00 SlistEntry: runtime::Bytes<SINGLE_LIST_ENTRY_5_0_x86, 8> = "SINGLE_LIST_ENTRY", "documented. Links it into a list of buffers.";
-        0x00 NextBuffer: runtime::Bytes<runtime::Ptr32, 8> = "WMI_BUFFER_HEADER *", "documented. The next buffer of its list.";
+        0x00 SlistEntry: runtime::Bytes<SINGLE_LIST_ENTRY_5_0_x86, 8> = "SINGLE_LIST_ENTRY", text!(SlistEntry_2, "documented");
+        0x00 NextBuffer: runtime::Bytes<runtime::Ptr32, 8> = "WMI_BUFFER_HEADER *", text!(NextBuffer, "documented");
     }
 }
 
@@ -868,27 +900,27 @@ runtime::layout! {
     ///
     /// Starts every trace buffer, in memory and in an ETL file.
     pub struct WMI_BUFFER_HEADER_6_2_x64: members::WMI_BUFFER_HEADER, 0x48, 8 {
-        0x00 BufferSize: u32 = "ULONG", "documented. Bytes of the buffer; in a file, the distance to the next.";
-        0x04 SavedOffset: u32 = "ULONG", "documented. Valid bytes of the buffer, header included.";
-        0x08 CurrentOffset: u32 = "ULONG volatile", "documented. Where the next event goes, from the start of the buffer.";
-        0x0c ReferenceCount: i32 = "LONG volatile", "documented. How many writers have room in it and are not done.";
-        0x10 TimeStamp: LARGE_INTEGER_5_0 = "LARGE_INTEGER", "documented. When the buffer was taken into use or written out, by the session's clock.";
-        0x18 SequenceNumber: i64 = "LONGLONG", "documented. The number of the buffer among those of the session.";
+        0x00 BufferSize: u32 = "ULONG", text!(BufferSize, "documented");
+        0x04 SavedOffset: u32 = "ULONG", text!(SavedOffset_2, "documented");
+        0x08 CurrentOffset: u32 = "ULONG volatile", text!(CurrentOffset_2, "documented");
+        0x0c ReferenceCount: i32 = "LONG volatile", text!(ReferenceCount_2, "documented");
+        0x10 TimeStamp: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(TimeStamp, "documented");
+        0x18 SequenceNumber: i64 = "LONGLONG", text!(SequenceNumber, "documented");
         0x20 u20: WMI_BUFFER_HEADER_6_2_x64_u20, "unnamed; its members have accessors." {
-            0x20 [0 to 2] ClockType set_ClockType: u64 as EVENT_TRACE_CLOCK = "ULONGLONG", "documented, offset inferred. Which clock stamps events.";
-            0x20 [3 to 63] Frequency set_Frequency: u64 = "ULONGLONG", "documented, offset inferred. Ticks a second of that clock.";
-            0x20 SlistEntry set_SlistEntry: SINGLE_LIST_ENTRY_5_2_3790_sp1_x64 = "SINGLE_LIST_ENTRY", "documented. Links it into a list of buffers.";
-            0x20 NextBuffer set_NextBuffer: runtime::Ptr64 = "WMI_BUFFER_HEADER *", "documented. The next buffer of its list.";
+            0x20 [0 to 2] ClockType set_ClockType: u64 as EVENT_TRACE_CLOCK = "ULONGLONG", text!(ClockType, "documented, offset inferred");
+            0x20 [3 to 63] Frequency set_Frequency: u64 = "ULONGLONG", text!(Frequency, "documented, offset inferred");
+            0x20 SlistEntry set_SlistEntry: SINGLE_LIST_ENTRY_5_2_3790_sp1_x64 = "SINGLE_LIST_ENTRY", text!(SlistEntry_2, "documented");
+            0x20 NextBuffer set_NextBuffer: runtime::Ptr64 = "WMI_BUFFER_HEADER *", text!(NextBuffer, "documented");
         }
-        0x28 ClientContext: ETW_BUFFER_CONTEXT_6_1_7601_23418 = "ETW_BUFFER_CONTEXT", "documented. Which processor and logger the buffer is of.";
-        0x2c State: ETW_BUFFER_STATE_early_6_0 = "ETW_BUFFER_STATE", "documented. What the buffer is in use for.";
-        0x30 Offset: u32 = "ULONG", "documented. Where events end, header included, once the buffer is full.";
-        0x34 BufferFlag: ETW_BUFFER_FLAG = "USHORT", "documented. What has become of the buffer.";
-        0x36 BufferType: ETW_BUFFER_TYPE = "USHORT", "documented. What the buffer is for.";
+        0x28 ClientContext: ETW_BUFFER_CONTEXT_6_1_7601_23418 = "ETW_BUFFER_CONTEXT", text!(ClientContext_2, "documented");
+        0x2c State: ETW_BUFFER_STATE_early_6_0 = "ETW_BUFFER_STATE", text!(State, "documented");
+        0x30 Offset: u32 = "ULONG", text!(Offset, "documented");
+        0x34 BufferFlag: ETW_BUFFER_FLAG = "USHORT", text!(BufferFlag, "documented");
+        0x36 BufferType: ETW_BUFFER_TYPE = "USHORT", text!(BufferType, "documented");
         0x38 u38: WMI_BUFFER_HEADER_6_1_x64_u38, "unnamed; its members have accessors." {
-            0x38 Padding1 set_Padding1: [u32; 4] = "ULONG [4]", "documented. Not in use.";
-            0x38 ReferenceTime set_ReferenceTime: ETW_REF_CLOCK_early_6_0 = "ETW_REF_CLOCK", "documented. One moment by both clocks.";
-            0x38 GlobalEntry set_GlobalEntry: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "documented. Links all buffers of the session.";
+            0x38 Padding1 set_Padding1: [u32; 4] = "ULONG [4]", text!(Reserved1, "documented");
+            0x38 ReferenceTime set_ReferenceTime: ETW_REF_CLOCK_early_6_0 = "ETW_REF_CLOCK", text!(ReferenceTime, "documented");
+            0x38 GlobalEntry set_GlobalEntry: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", text!(GlobalEntry, "documented");
             0x38 Pointer0 set_Pointer0: runtime::Ptr64 = "PVOID", "documented, offset inferred.";
             0x40 Pointer1 set_Pointer1: runtime::Ptr64 = "PVOID", "documented, offset inferred.";
         }
@@ -899,8 +931,8 @@ runtime::layout! {
     /// The unnamed union at 0x20 of `WMI_BUFFER_HEADER`.
     pub union WMI_BUFFER_HEADER_6_2_x64_u20: 0x8, 8 {
         0x00 s00: WMI_BUFFER_HEADER_6_2_u20_s00, "unnamed; its members have accessors.";
-        0x00 SlistEntry: SINGLE_LIST_ENTRY_5_2_3790_sp1_x64 = "SINGLE_LIST_ENTRY", "documented. Links it into a list of buffers.";
-        0x00 NextBuffer: runtime::Ptr64 = "WMI_BUFFER_HEADER *", "documented. The next buffer of its list.";
+        0x00 SlistEntry: SINGLE_LIST_ENTRY_5_2_3790_sp1_x64 = "SINGLE_LIST_ENTRY", text!(SlistEntry_2, "documented");
+        0x00 NextBuffer: runtime::Ptr64 = "WMI_BUFFER_HEADER *", text!(NextBuffer, "documented");
     }
 }
 
@@ -909,27 +941,27 @@ runtime::layout! {
     ///
     /// Starts every trace buffer, in memory and in an ETL file.
     pub struct WMI_BUFFER_HEADER_1607_x86: members::WMI_BUFFER_HEADER, 0x48, 8 {
-        0x00 BufferSize: u32 = "ULONG", "documented. Bytes of the buffer; in a file, the distance to the next.";
-        0x04 SavedOffset: u32 = "ULONG", "documented. Valid bytes of the buffer, header included.";
-        0x08 CurrentOffset: u32 = "ULONG volatile", "documented. Where the next event goes, from the start of the buffer.";
-        0x0c ReferenceCount: i32 = "LONG volatile", "documented. How many writers have room in it and are not done.";
-        0x10 TimeStamp: LARGE_INTEGER_5_0 = "LARGE_INTEGER", "documented. When the buffer was taken into use or written out, by the session's clock.";
-        0x18 SequenceNumber: i64 = "LONGLONG", "documented. The number of the buffer among those of the session.";
+        0x00 BufferSize: u32 = "ULONG", text!(BufferSize, "documented");
+        0x04 SavedOffset: u32 = "ULONG", text!(SavedOffset_2, "documented");
+        0x08 CurrentOffset: u32 = "ULONG volatile", text!(CurrentOffset_2, "documented");
+        0x0c ReferenceCount: i32 = "LONG volatile", text!(ReferenceCount_2, "documented");
+        0x10 TimeStamp: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(TimeStamp, "documented");
+        0x18 SequenceNumber: i64 = "LONGLONG", text!(SequenceNumber, "documented");
         0x20 u20: WMI_BUFFER_HEADER_6_2_x86_u20, "unnamed; its members have accessors." {
-            0x20 [0 to 2] ClockType set_ClockType: u64 as EVENT_TRACE_CLOCK = "ULONGLONG", "documented, offset inferred. Which clock stamps events.";
-            0x20 [3 to 63] Frequency set_Frequency: u64 = "ULONGLONG", "documented, offset inferred. Ticks a second of that clock.";
-            0x20 SlistEntry set_SlistEntry: SINGLE_LIST_ENTRY_5_0_x86 = "SINGLE_LIST_ENTRY", "documented. Links it into a list of buffers.";
-            0x20 NextBuffer set_NextBuffer: runtime::Ptr32 = "WMI_BUFFER_HEADER *", "documented. The next buffer of its list.";
+            0x20 [0 to 2] ClockType set_ClockType: u64 as EVENT_TRACE_CLOCK = "ULONGLONG", text!(ClockType, "documented, offset inferred");
+            0x20 [3 to 63] Frequency set_Frequency: u64 = "ULONGLONG", text!(Frequency, "documented, offset inferred");
+            0x20 SlistEntry set_SlistEntry: SINGLE_LIST_ENTRY_5_0_x86 = "SINGLE_LIST_ENTRY", text!(SlistEntry_2, "documented");
+            0x20 NextBuffer set_NextBuffer: runtime::Ptr32 = "WMI_BUFFER_HEADER *", text!(NextBuffer, "documented");
         }
-        0x28 ClientContext: ETW_BUFFER_CONTEXT_6_1_7601_23418 = "ETW_BUFFER_CONTEXT", "documented. Which processor and logger the buffer is of.";
-        0x2c State: ETW_BUFFER_STATE_1607 = "ETW_BUFFER_STATE", "documented. What the buffer is in use for.";
-        0x30 Offset: u32 = "ULONG", "documented. Where events end, header included, once the buffer is full.";
-        0x34 BufferFlag: ETW_BUFFER_FLAG = "USHORT", "documented. What has become of the buffer.";
-        0x36 BufferType: ETW_BUFFER_TYPE = "USHORT", "documented. What the buffer is for.";
+        0x28 ClientContext: ETW_BUFFER_CONTEXT_6_1_7601_23418 = "ETW_BUFFER_CONTEXT", text!(ClientContext_2, "documented");
+        0x2c State: ETW_BUFFER_STATE_1607 = "ETW_BUFFER_STATE", text!(State, "documented");
+        0x30 Offset: u32 = "ULONG", text!(Offset, "documented");
+        0x34 BufferFlag: ETW_BUFFER_FLAG = "USHORT", text!(BufferFlag, "documented");
+        0x36 BufferType: ETW_BUFFER_TYPE = "USHORT", text!(BufferType, "documented");
         0x38 u38: WMI_BUFFER_HEADER_6_1_x86_u38, "unnamed; its members have accessors." {
-            0x38 Padding1 set_Padding1: [u32; 4] = "ULONG [4]", "documented. Not in use.";
-            0x38 ReferenceTime set_ReferenceTime: ETW_REF_CLOCK_early_6_0 = "ETW_REF_CLOCK", "documented. One moment by both clocks.";
-            0x38 GlobalEntry set_GlobalEntry: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "documented. Links all buffers of the session.";
+            0x38 Padding1 set_Padding1: [u32; 4] = "ULONG [4]", text!(Reserved1, "documented");
+            0x38 ReferenceTime set_ReferenceTime: ETW_REF_CLOCK_early_6_0 = "ETW_REF_CLOCK", text!(ReferenceTime, "documented");
+            0x38 GlobalEntry set_GlobalEntry: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", text!(GlobalEntry, "documented");
             0x38 Pointer0 set_Pointer0: runtime::Ptr32 = "PVOID", "documented, offset inferred.";
             0x3c Pointer1 set_Pointer1: runtime::Ptr32 = "PVOID", "documented, offset inferred.";
         }
@@ -941,27 +973,27 @@ runtime::layout! {
     ///
     /// Starts every trace buffer, in memory and in an ETL file.
     pub struct WMI_BUFFER_HEADER_1607_x64: members::WMI_BUFFER_HEADER, 0x48, 8 {
-        0x00 BufferSize: u32 = "ULONG", "documented. Bytes of the buffer; in a file, the distance to the next.";
-        0x04 SavedOffset: u32 = "ULONG", "documented. Valid bytes of the buffer, header included.";
-        0x08 CurrentOffset: u32 = "ULONG volatile", "documented. Where the next event goes, from the start of the buffer.";
-        0x0c ReferenceCount: i32 = "LONG volatile", "documented. How many writers have room in it and are not done.";
-        0x10 TimeStamp: LARGE_INTEGER_5_0 = "LARGE_INTEGER", "documented. When the buffer was taken into use or written out, by the session's clock.";
-        0x18 SequenceNumber: i64 = "LONGLONG", "documented. The number of the buffer among those of the session.";
+        0x00 BufferSize: u32 = "ULONG", text!(BufferSize, "documented");
+        0x04 SavedOffset: u32 = "ULONG", text!(SavedOffset_2, "documented");
+        0x08 CurrentOffset: u32 = "ULONG volatile", text!(CurrentOffset_2, "documented");
+        0x0c ReferenceCount: i32 = "LONG volatile", text!(ReferenceCount_2, "documented");
+        0x10 TimeStamp: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(TimeStamp, "documented");
+        0x18 SequenceNumber: i64 = "LONGLONG", text!(SequenceNumber, "documented");
         0x20 u20: WMI_BUFFER_HEADER_6_2_x64_u20, "unnamed; its members have accessors." {
-            0x20 [0 to 2] ClockType set_ClockType: u64 as EVENT_TRACE_CLOCK = "ULONGLONG", "documented, offset inferred. Which clock stamps events.";
-            0x20 [3 to 63] Frequency set_Frequency: u64 = "ULONGLONG", "documented, offset inferred. Ticks a second of that clock.";
-            0x20 SlistEntry set_SlistEntry: SINGLE_LIST_ENTRY_5_2_3790_sp1_x64 = "SINGLE_LIST_ENTRY", "documented. Links it into a list of buffers.";
-            0x20 NextBuffer set_NextBuffer: runtime::Ptr64 = "WMI_BUFFER_HEADER *", "documented. The next buffer of its list.";
+            0x20 [0 to 2] ClockType set_ClockType: u64 as EVENT_TRACE_CLOCK = "ULONGLONG", text!(ClockType, "documented, offset inferred");
+            0x20 [3 to 63] Frequency set_Frequency: u64 = "ULONGLONG", text!(Frequency, "documented, offset inferred");
+            0x20 SlistEntry set_SlistEntry: SINGLE_LIST_ENTRY_5_2_3790_sp1_x64 = "SINGLE_LIST_ENTRY", text!(SlistEntry_2, "documented");
+            0x20 NextBuffer set_NextBuffer: runtime::Ptr64 = "WMI_BUFFER_HEADER *", text!(NextBuffer, "documented");
         }
-        0x28 ClientContext: ETW_BUFFER_CONTEXT_6_1_7601_23418 = "ETW_BUFFER_CONTEXT", "documented. Which processor and logger the buffer is of.";
-        0x2c State: ETW_BUFFER_STATE_1607 = "ETW_BUFFER_STATE", "documented. What the buffer is in use for.";
-        0x30 Offset: u32 = "ULONG", "documented. Where events end, header included, once the buffer is full.";
-        0x34 BufferFlag: ETW_BUFFER_FLAG = "USHORT", "documented. What has become of the buffer.";
-        0x36 BufferType: ETW_BUFFER_TYPE = "USHORT", "documented. What the buffer is for.";
+        0x28 ClientContext: ETW_BUFFER_CONTEXT_6_1_7601_23418 = "ETW_BUFFER_CONTEXT", text!(ClientContext_2, "documented");
+        0x2c State: ETW_BUFFER_STATE_1607 = "ETW_BUFFER_STATE", text!(State, "documented");
+        0x30 Offset: u32 = "ULONG", text!(Offset, "documented");
+        0x34 BufferFlag: ETW_BUFFER_FLAG = "USHORT", text!(BufferFlag, "documented");
+        0x36 BufferType: ETW_BUFFER_TYPE = "USHORT", text!(BufferType, "documented");
         0x38 u38: WMI_BUFFER_HEADER_6_1_x64_u38, "unnamed; its members have accessors." {
-            0x38 Padding1 set_Padding1: [u32; 4] = "ULONG [4]", "documented. Not in use.";
-            0x38 ReferenceTime set_ReferenceTime: ETW_REF_CLOCK_early_6_0 = "ETW_REF_CLOCK", "documented. One moment by both clocks.";
-            0x38 GlobalEntry set_GlobalEntry: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "documented. Links all buffers of the session.";
+            0x38 Padding1 set_Padding1: [u32; 4] = "ULONG [4]", text!(Reserved1, "documented");
+            0x38 ReferenceTime set_ReferenceTime: ETW_REF_CLOCK_early_6_0 = "ETW_REF_CLOCK", text!(ReferenceTime, "documented");
+            0x38 GlobalEntry set_GlobalEntry: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", text!(GlobalEntry, "documented");
             0x38 Pointer0 set_Pointer0: runtime::Ptr64 = "PVOID", "documented, offset inferred.";
             0x40 Pointer1 set_Pointer1: runtime::Ptr64 = "PVOID", "documented, offset inferred.";
         }

@@ -5,6 +5,10 @@
 #[allow(unused_imports)]
 use super::{runtime, members};
 
+macro_rules! text {
+    (OldThreadWaitMode, $known:literal) => { concat!($known, ".\n\nErratum, the document's range is 5.1.., another document says 5.1..1607 (the next rows of the table have bits in its place from 1703 on).") };
+}
+
 runtime::layout! {
     /// `WMI_CONTEXTSWAP` since 5.1: 0x10 bytes, aligned to 4.
     ///
@@ -17,7 +21,7 @@ runtime::layout! {
         0x0a NewThreadQuantum: i8 = "CHAR", "documented.";
         0x0b OldThreadQuantum: i8 = "CHAR", "documented.";
         0x0c OldThreadWaitReason: u8 = "UCHAR", "documented.";
-        0x0d OldThreadWaitMode: i8 = "CHAR", "documented.\n\nErratum, the document's range is 5.1.., another document says 5.1..1607 (the next rows of the table have bits in its place from 1703 on).";
+        0x0d OldThreadWaitMode: i8 = "CHAR", text!(OldThreadWaitMode, "documented");
         0x0e OldThreadState: u8 = "UCHAR", "documented.";
         0x0f OldThreadIdealProcessor: u8 = "UCHAR", "documented.";
     }
@@ -41,7 +45,7 @@ runtime::layout! {
             0x0b SpareByte set_SpareByte: i8 = "CHAR", "documented, offset inferred.";
         }
         0x0c OldThreadWaitReason: u8 = "UCHAR", "documented.";
-        0x0d OldThreadWaitMode: i8 = "CHAR", "documented.\n\nErratum, the document's range is 5.1.., another document says 5.1..1607 (the next rows of the table have bits in its place from 1703 on).";
+        0x0d OldThreadWaitMode: i8 = "CHAR", text!(OldThreadWaitMode, "documented");
         0x0e OldThreadState: u8 = "UCHAR", "documented.";
         0x0f OldThreadIdealProcessor: u8 = "UCHAR", "documented.";
         0x10 NewThreadWaitTime: u32 = "ULONG", "documented.";

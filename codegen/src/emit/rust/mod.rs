@@ -17,6 +17,7 @@ use crate::axis::TargetSet;
 use crate::layouts::{Form, Layout, LayoutId, Layouts};
 use crate::registry::Registry;
 use crate::spec::{Body, Definition, ValuesKind};
+use docs::Texts;
 use modules::Module;
 use names::Names;
 use std::collections::BTreeSet;
@@ -163,11 +164,18 @@ impl Emitter<'_> {
             self.macros(definition, values, &mut text);
             return Some((text, BTreeSet::from([name.to_owned()])));
         }
+        let mut texts = Texts::default();
+        for &id in &ids {
+            if let Form::Aggregate(aggregate) = &self.layouts.layouts[id].form {
+                texts.add(aggregate);
+            }
+        }
+        text.push_str(&texts.rules());
         let mut written = BTreeSet::new();
         for id in ids {
             written.insert(self.type_name(id).to_owned());
             match &self.layouts.layouts[id].form {
-                Form::Aggregate(aggregate) => self.aggregate(id, aggregate, &mut written, &mut text),
+                Form::Aggregate(aggregate) => self.aggregate(id, aggregate, &texts, &mut written, &mut text),
                 Form::Enumeration(enumeration) => self.enumeration(id, enumeration, &mut text),
             }
         }
