@@ -63,6 +63,8 @@ pub struct Definition {
     pub source: Piecewise<Provenance>,
     /// Why no public symbols can confirm it.
     pub unverifiable: Piecewise<String>,
+    /// The Cargo feature that has its types in the generated crate; empty for the one of kernel structures.
+    pub feature: String,
     /// What it is.
     pub doc: String,
     /// What documents say otherwise.
@@ -313,6 +315,7 @@ impl Definition {
             scope: TargetSet::default(),
             source: Piecewise::default(),
             unverifiable: Piecewise::default(),
+            feature: String::new(),
             doc: String::new(),
             errata: Vec::new(),
             body,

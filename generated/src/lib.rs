@@ -1,4 +1,5 @@
-//! The memory layouts of Event Tracing for Windows: every structure, every Windows version from 2000 on, x86 and x64, as Rust types.
+//! The memory layouts of Event Tracing for Windows: every structure, every Windows version from 2000 on, x86, x64 and
+//! ARM64, as Rust types.
 //!
 //! Types are plain old data ([`bytemuck::Pod`]), without `std`, on any little-endian host. That each has the size, alignment and offsets
 //! that it states, and no padding that is not a member, is proven when the crate compiles.
@@ -74,26 +75,47 @@
 //! | [`kernels`] | the examined builds, by build, PDB and image |
 //! | [`members`] | the tokens |
 //! | [`axis`] | the kernels at which layouts change |
+//!
+//! # Features
+//!
+//! All are on by default. A program that needs few structures compiles in a fraction of the time without the others:
+//!
+//! | feature | adds |
+//! |---|---|
+//! | `trace` | structures in trace files |
+//! | `kernel` | structures in the memory of kernels, and of their interfaces |
+//! | `dump` | structures of crash dumps |
+//! | `metadata` | [`structures`], [`kernels`] and [`axis`], which choose a layout by build |
+//! | `targets` | a module for each kernel |
+//!
+//! A structure comes with all that it embeds, and [`layouts`] and [`members`] have those of the features that are on.
 
 #![no_std]
 #![forbid(unsafe_code)]
 #![allow(non_snake_case, non_camel_case_types, non_upper_case_globals)]
 
+#[cfg(feature = "metadata")]
 #[rustfmt::skip]
 pub mod axis;
 #[rustfmt::skip]
 pub mod constants;
+#[cfg(feature = "metadata")]
 #[rustfmt::skip]
 pub mod kernels;
 #[rustfmt::skip]
 pub mod layouts;
 #[rustfmt::skip]
 pub mod members;
+#[cfg(feature = "metadata")]
 #[rustfmt::skip]
 pub mod structures;
+// Without some features, some sets of types are empty.
+#[allow(unused_imports)]
+#[cfg(feature = "targets")]
 #[rustfmt::skip]
 mod targets;
 
 pub use bytemuck;
 pub use etw_layouts_runtime::{self as runtime, Arch, Build, Described};
+#[cfg(feature = "targets")]
 pub use targets::*;

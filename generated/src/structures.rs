@@ -10,7 +10,7 @@ use ::etw_layouts_runtime::{Arch::*, Build, Described, core::marker::PhantomData
 /// Conditions on the data of a provider's events, of several filters in one.
 ///
 /// No symbol data confirms it in `19569 arm64`: the kernel's symbols do not hold the type.
-pub static AGGREGATED_PAYLOAD_FILTER: Structure<members::AGGREGATED_PAYLOAD_FILTER::Type> = Structure {
+#[cfg(feature = "kernel")] pub static AGGREGATED_PAYLOAD_FILTER: Structure<members::AGGREGATED_PAYLOAD_FILTER::Type> = Structure {
     name: "AGGREGATED_PAYLOAD_FILTER",
     axis: &AXIS,
     registry: &REGISTRY,
@@ -26,7 +26,7 @@ pub static AGGREGATED_PAYLOAD_FILTER: Structure<members::AGGREGATED_PAYLOAD_FILT
 /// A kernel event as programs name it to TraceSetInformation: the kernel's HookId has a byte for the GUID.
 ///
 /// No symbol data confirms it in `6.1..`: no public kernel symbols hold the type.
-pub static CLASSIC_EVENT_ID: Structure<members::CLASSIC_EVENT_ID::Type> = Structure {
+#[cfg(feature = "kernel")] pub static CLASSIC_EVENT_ID: Structure<members::CLASSIC_EVENT_ID::Type> = Structure {
     name: "CLASSIC_EVENT_ID",
     axis: &AXIS,
     registry: &REGISTRY,
@@ -40,7 +40,7 @@ pub static CLASSIC_EVENT_ID: Structure<members::CLASSIC_EVENT_ID::Type> = Struct
 };
 
 /// A code page.
-pub static CPTABLEINFO: Structure<members::CPTABLEINFO::Type> = Structure {
+#[cfg(feature = "kernel")] pub static CPTABLEINFO: Structure<members::CPTABLEINFO::Type> = Structure {
     name: "CPTABLEINFO",
     axis: &AXIS,
     registry: &REGISTRY,
@@ -55,7 +55,7 @@ pub static CPTABLEINFO: Structure<members::CPTABLEINFO::Type> = Structure {
 /// Of what exception a critical process died.
 ///
 /// No symbol data confirms it in `2021-05..2022-01 x86, 19569`: the kernel's symbols do not hold the type.
-pub static CRITICAL_PROCESS_EXCEPTION_DATA: Structure<members::CRITICAL_PROCESS_EXCEPTION_DATA::Type> = Structure {
+#[cfg(feature = "kernel")] pub static CRITICAL_PROCESS_EXCEPTION_DATA: Structure<members::CRITICAL_PROCESS_EXCEPTION_DATA::Type> = Structure {
     name: "CRITICAL_PROCESS_EXCEPTION_DATA",
     axis: &AXIS,
     registry: &REGISTRY,
@@ -73,7 +73,7 @@ pub static CRITICAL_PROCESS_EXCEPTION_DATA: Structure<members::CRITICAL_PROCESS_
 /// The identity of a symbol file, as the debug directory of an image has it.
 ///
 /// No symbol data confirms it in `19569 arm64`: the kernel's symbols do not hold the type.
-pub static CVDD: Structure<members::CVDD::Type> = Structure {
+#[cfg(feature = "kernel")] pub static CVDD: Structure<members::CVDD::Type> = Structure {
     name: "CVDD",
     axis: &AXIS,
     registry: &REGISTRY,
@@ -89,7 +89,7 @@ pub static CVDD: Structure<members::CVDD::Type> = Structure {
 /// What the support of debuggers keeps for a silo.
 ///
 /// No symbol data confirms it in `19569 arm64`: the kernel's symbols do not hold the type.
-pub static DBGK_SILOSTATE: Structure<members::DBGK_SILOSTATE::Type> = Structure {
+#[cfg(feature = "kernel")] pub static DBGK_SILOSTATE: Structure<members::DBGK_SILOSTATE::Type> = Structure {
     name: "DBGK_SILOSTATE",
     axis: &AXIS,
     registry: &REGISTRY,
@@ -103,7 +103,7 @@ pub static DBGK_SILOSTATE: Structure<members::DBGK_SILOSTATE::Type> = Structure 
 };
 
 /// The providers that a logger refuses. Updates brought it to Windows 7 and 8.1; no known kernel of Windows 8 has it.
-pub static DISALLOWED_GUIDS: Structure<members::DISALLOWED_GUIDS::Type> = Structure {
+#[cfg(feature = "kernel")] pub static DISALLOWED_GUIDS: Structure<members::DISALLOWED_GUIDS::Type> = Structure {
     name: "DISALLOWED_GUIDS",
     axis: &AXIS,
     registry: &REGISTRY,
@@ -121,7 +121,7 @@ pub static DISALLOWED_GUIDS: Structure<members::DISALLOWED_GUIDS::Type> = Struct
 };
 
 /// What begins every kernel object that a thread can wait for.
-pub static DISPATCHER_HEADER: Structure<members::DISPATCHER_HEADER::Type> = Structure {
+#[cfg(feature = "kernel")] pub static DISPATCHER_HEADER: Structure<members::DISPATCHER_HEADER::Type> = Structure {
     name: "DISPATCHER_HEADER",
     axis: &AXIS,
     registry: &REGISTRY,
@@ -167,7 +167,7 @@ pub static DISPATCHER_HEADER: Structure<members::DISPATCHER_HEADER::Type> = Stru
 /// Begins the secondary data, which drivers and parts of the kernel add behind a dump.
 ///
 /// No symbol data confirms it in `5.2..`: a type of ntiodump.h, which no public kernel symbols hold.
-pub static DUMP_BLOB_FILE_HEADER: Structure<members::DUMP_BLOB_FILE_HEADER::Type> = Structure {
+#[cfg(feature = "dump")] pub static DUMP_BLOB_FILE_HEADER: Structure<members::DUMP_BLOB_FILE_HEADER::Type> = Structure {
     name: "DUMP_BLOB_FILE_HEADER",
     axis: &AXIS,
     registry: &REGISTRY,
@@ -183,7 +183,7 @@ pub static DUMP_BLOB_FILE_HEADER: Structure<members::DUMP_BLOB_FILE_HEADER::Type
 /// Begins a blob of the secondary data. The next one follows its data and padding.
 ///
 /// No symbol data confirms it in `5.2..`: a type of ntiodump.h, which no public kernel symbols hold.
-pub static DUMP_BLOB_HEADER: Structure<members::DUMP_BLOB_HEADER::Type> = Structure {
+#[cfg(feature = "dump")] pub static DUMP_BLOB_HEADER: Structure<members::DUMP_BLOB_HEADER::Type> = Structure {
     name: "DUMP_BLOB_HEADER",
     axis: &AXIS,
     registry: &REGISTRY,
@@ -199,7 +199,7 @@ pub static DUMP_BLOB_HEADER: Structure<members::DUMP_BLOB_HEADER::Type> = Struct
 /// Starts a crash dump of a 32-bit system. What its writer leaves out is filled with the letters PAGE.
 ///
 /// No symbol data confirms it in `5.2.. x86`: a type of ntiodump.h, which no public kernel symbols hold.
-pub static DUMP_HEADER32: Structure<members::DUMP_HEADER32::Type> = Structure {
+#[cfg(feature = "dump")] pub static DUMP_HEADER32: Structure<members::DUMP_HEADER32::Type> = Structure {
     name: "DUMP_HEADER32",
     axis: &AXIS,
     registry: &REGISTRY,
@@ -213,7 +213,7 @@ pub static DUMP_HEADER32: Structure<members::DUMP_HEADER32::Type> = Structure {
 /// Starts a crash dump of a 64-bit system. What its writer leaves out is filled with the letters PAGE.
 ///
 /// No symbol data confirms it in `5.2.. x64`: a type of ntiodump.h, which no public kernel symbols hold.
-pub static DUMP_HEADER64: Structure<members::DUMP_HEADER64::Type> = Structure {
+#[cfg(feature = "dump")] pub static DUMP_HEADER64: Structure<members::DUMP_HEADER64::Type> = Structure {
     name: "DUMP_HEADER64",
     axis: &AXIS,
     registry: &REGISTRY,
@@ -226,7 +226,7 @@ pub static DUMP_HEADER64: Structure<members::DUMP_HEADER64::Type> = Structure {
 };
 
 /// What the kernel keeps for a server silo, and for the host, whose is PspHostSiloGlobals.
-pub static ESERVERSILO_GLOBALS: Structure<members::ESERVERSILO_GLOBALS::Type> = Structure {
+#[cfg(feature = "kernel")] pub static ESERVERSILO_GLOBALS: Structure<members::ESERVERSILO_GLOBALS::Type> = Structure {
     name: "ESERVERSILO_GLOBALS",
     axis: &AXIS,
     registry: &REGISTRY,
@@ -278,7 +278,7 @@ pub static ESERVERSILO_GLOBALS: Structure<members::ESERVERSILO_GLOBALS::Type> = 
 };
 
 /// Begins a notification as the kernel keeps it; to user mode it is an ETW\_NOTIFICATION\_HEADER.
-pub static ETWP_NOTIFICATION_HEADER: Structure<members::ETWP_NOTIFICATION_HEADER::Type> = Structure {
+#[cfg(feature = "kernel")] pub static ETWP_NOTIFICATION_HEADER: Structure<members::ETWP_NOTIFICATION_HEADER::Type> = Structure {
     name: "ETWP_NOTIFICATION_HEADER",
     axis: &AXIS,
     registry: &REGISTRY,
@@ -298,7 +298,7 @@ pub static ETWP_NOTIFICATION_HEADER: Structure<members::ETWP_NOTIFICATION_HEADER
 /// An APC for walking a thread's user-mode stack, linked into a list while it is free.
 ///
 /// No symbol data confirms it in `server-2022..`: the kernel's symbols do not hold the type.
-pub static ETW_APC_ENTRY: Structure<members::ETW_APC_ENTRY::Type> = Structure {
+#[cfg(feature = "kernel")] pub static ETW_APC_ENTRY: Structure<members::ETW_APC_ENTRY::Type> = Structure {
     name: "ETW_APC_ENTRY",
     axis: &AXIS,
     registry: &REGISTRY,
@@ -321,7 +321,7 @@ pub static ETW_APC_ENTRY: Structure<members::ETW_APC_ENTRY::Type> = Structure {
 };
 
 /// The APCs of a session that walk user-mode stacks or log registers. Before 24H2 its lists and counts were members of ETW\_STACK\_TRACE\_BLOCK.
-pub static ETW_APC_POOL: Structure<members::ETW_APC_POOL::Type> = Structure {
+#[cfg(feature = "kernel")] pub static ETW_APC_POOL: Structure<members::ETW_APC_POOL::Type> = Structure {
     name: "ETW_APC_POOL",
     axis: &AXIS,
     registry: &REGISTRY,
@@ -334,7 +334,7 @@ pub static ETW_APC_POOL: Structure<members::ETW_APC_POOL::Type> = Structure {
 };
 
 /// Sessions that start with the system.
-pub static ETW_BOOT_CONFIG: Structure<members::ETW_BOOT_CONFIG::Type> = Structure {
+#[cfg(feature = "kernel")] pub static ETW_BOOT_CONFIG: Structure<members::ETW_BOOT_CONFIG::Type> = Structure {
     name: "ETW_BOOT_CONFIG",
     axis: &AXIS,
     registry: &REGISTRY,
@@ -347,7 +347,7 @@ pub static ETW_BOOT_CONFIG: Structure<members::ETW_BOOT_CONFIG::Type> = Structur
 };
 
 /// Tells whose trace buffer it is: of which processor and which logger. Before 6.0 this was WMI\_CLIENT\_CONTEXT.
-pub static ETW_BUFFER_CONTEXT: Structure<members::ETW_BUFFER_CONTEXT::Type> = Structure {
+#[cfg(any(feature = "kernel", feature = "trace"))] pub static ETW_BUFFER_CONTEXT: Structure<members::ETW_BUFFER_CONTEXT::Type> = Structure {
     name: "ETW_BUFFER_CONTEXT",
     axis: &AXIS,
     registry: &REGISTRY,
@@ -363,7 +363,7 @@ pub static ETW_BUFFER_CONTEXT: Structure<members::ETW_BUFFER_CONTEXT::Type> = St
 };
 
 /// A buffer in which room for an event was reserved.
-pub static ETW_BUFFER_HANDLE: Structure<members::ETW_BUFFER_HANDLE::Type> = Structure {
+#[cfg(feature = "kernel")] pub static ETW_BUFFER_HANDLE: Structure<members::ETW_BUFFER_HANDLE::Type> = Structure {
     name: "ETW_BUFFER_HANDLE",
     axis: &AXIS,
     registry: &REGISTRY,
@@ -380,7 +380,7 @@ pub static ETW_BUFFER_HANDLE: Structure<members::ETW_BUFFER_HANDLE::Type> = Stru
 /// A queue of trace buffers. In version 6.1 only user mode has it, in ETW\_UM\_LOGGER\_CONTEXT.
 ///
 /// No symbol data confirms it in `6.1`: public kernel symbols hold the type from version 6.2 on.
-pub static ETW_BUFFER_QUEUE: Structure<members::ETW_BUFFER_QUEUE::Type> = Structure {
+#[cfg(feature = "kernel")] pub static ETW_BUFFER_QUEUE: Structure<members::ETW_BUFFER_QUEUE::Type> = Structure {
     name: "ETW_BUFFER_QUEUE",
     axis: &AXIS,
     registry: &REGISTRY,
@@ -396,7 +396,7 @@ pub static ETW_BUFFER_QUEUE: Structure<members::ETW_BUFFER_QUEUE::Type> = Struct
 };
 
 /// What a silo uses of ETW.
-pub static ETW_COUNTERS: Structure<members::ETW_COUNTERS::Type> = Structure {
+#[cfg(feature = "kernel")] pub static ETW_COUNTERS: Structure<members::ETW_COUNTERS::Type> = Structure {
     name: "ETW_COUNTERS",
     axis: &AXIS,
     registry: &REGISTRY,
@@ -412,7 +412,7 @@ pub static ETW_COUNTERS: Structure<members::ETW_COUNTERS::Type> = Structure {
 /// The notifications that a process has yet to receive. EtwDataSource of EPROCESS points to it.
 ///
 /// No symbol data confirms it in `6.0..`: no public kernel symbols hold the type.
-pub static ETW_DATA_SOURCE: Structure<members::ETW_DATA_SOURCE::Type> = Structure {
+#[cfg(feature = "kernel")] pub static ETW_DATA_SOURCE: Structure<members::ETW_DATA_SOURCE::Type> = Structure {
     name: "ETW_DATA_SOURCE",
     axis: &AXIS,
     registry: &REGISTRY,
@@ -435,7 +435,7 @@ pub static ETW_DATA_SOURCE: Structure<members::ETW_DATA_SOURCE::Type> = Structur
 };
 
 /// A symbol file that events of a session are decoded with.
-pub static ETW_DEBUGID_TRACKING_ENTRY: Structure<members::ETW_DEBUGID_TRACKING_ENTRY::Type> = Structure {
+#[cfg(feature = "kernel")] pub static ETW_DEBUGID_TRACKING_ENTRY: Structure<members::ETW_DEBUGID_TRACKING_ENTRY::Type> = Structure {
     name: "ETW_DEBUGID_TRACKING_ENTRY",
     axis: &AXIS,
     registry: &REGISTRY,
@@ -449,7 +449,7 @@ pub static ETW_DEBUGID_TRACKING_ENTRY: Structure<members::ETW_DEBUGID_TRACKING_E
 };
 
 /// A provider whose events are decoded by another GUID than the one that it is controlled by.
-pub static ETW_DECODE_CONTROL_ENTRY: Structure<members::ETW_DECODE_CONTROL_ENTRY::Type> = Structure {
+#[cfg(feature = "kernel")] pub static ETW_DECODE_CONTROL_ENTRY: Structure<members::ETW_DECODE_CONTROL_ENTRY::Type> = Structure {
     name: "ETW_DECODE_CONTROL_ENTRY",
     axis: &AXIS,
     registry: &REGISTRY,
@@ -466,7 +466,7 @@ pub static ETW_DECODE_CONTROL_ENTRY: Structure<members::ETW_DECODE_CONTROL_ENTRY
 /// of all sessions need. The name is ours. Seen in dumps of 19041 on x64 and of 22000 on ARM64.
 ///
 /// No symbol data confirms it in `2004..`: no document describes it, and no public symbols hold it.
-pub static ETW_DUMP_HEADER: Structure<members::ETW_DUMP_HEADER::Type> = Structure {
+#[cfg(feature = "dump")] pub static ETW_DUMP_HEADER: Structure<members::ETW_DUMP_HEADER::Type> = Structure {
     name: "ETW_DUMP_HEADER",
     axis: &AXIS,
     registry: &REGISTRY,
@@ -484,7 +484,7 @@ pub static ETW_DUMP_HEADER: Structure<members::ETW_DUMP_HEADER::Type> = Structur
 /// next session or the end of the blob. A buffer without events has a flag of its own, 0x100. The name is ours.
 ///
 /// No symbol data confirms it in `2004..`: no document describes it, and no public symbols hold it.
-pub static ETW_DUMP_SESSION: Structure<members::ETW_DUMP_SESSION::Type> = Structure {
+#[cfg(feature = "dump")] pub static ETW_DUMP_SESSION: Structure<members::ETW_DUMP_SESSION::Type> = Structure {
     name: "ETW_DUMP_SESSION",
     axis: &AXIS,
     registry: &REGISTRY,
@@ -502,7 +502,7 @@ pub static ETW_DUMP_SESSION: Structure<members::ETW_DUMP_SESSION::Type> = Struct
 /// whose Ptr counts from the start of the notification.
 ///
 /// No symbol data confirms it in `6.0..`: no public kernel symbols hold the type.
-pub static ETW_ENABLE_NOTIFICATION_PACKET: Structure<members::ETW_ENABLE_NOTIFICATION_PACKET::Type> = Structure {
+#[cfg(feature = "kernel")] pub static ETW_ENABLE_NOTIFICATION_PACKET: Structure<members::ETW_ENABLE_NOTIFICATION_PACKET::Type> = Structure {
     name: "ETW_ENABLE_NOTIFICATION_PACKET",
     axis: &AXIS,
     registry: &REGISTRY,
@@ -522,7 +522,7 @@ pub static ETW_ENABLE_NOTIFICATION_PACKET: Structure<members::ETW_ENABLE_NOTIFIC
 };
 
 /// A filter of events by name.
-pub static ETW_FILTER_EVENT_NAME_DATA: Structure<members::ETW_FILTER_EVENT_NAME_DATA::Type> = Structure {
+#[cfg(feature = "kernel")] pub static ETW_FILTER_EVENT_NAME_DATA: Structure<members::ETW_FILTER_EVENT_NAME_DATA::Type> = Structure {
     name: "ETW_FILTER_EVENT_NAME_DATA",
     axis: &AXIS,
     registry: &REGISTRY,
@@ -538,7 +538,7 @@ pub static ETW_FILTER_EVENT_NAME_DATA: Structure<members::ETW_FILTER_EVENT_NAME_
 };
 
 /// The filters that a session has for the events of a provider.
-pub static ETW_FILTER_HEADER: Structure<members::ETW_FILTER_HEADER::Type> = Structure {
+#[cfg(feature = "kernel")] pub static ETW_FILTER_HEADER: Structure<members::ETW_FILTER_HEADER::Type> = Structure {
     name: "ETW_FILTER_HEADER",
     axis: &AXIS,
     registry: &REGISTRY,
@@ -565,7 +565,7 @@ pub static ETW_FILTER_HEADER: Structure<members::ETW_FILTER_HEADER::Type> = Stru
 };
 
 /// A filter of events by process.
-pub static ETW_FILTER_PID: Structure<members::ETW_FILTER_PID::Type> = Structure {
+#[cfg(feature = "kernel")] pub static ETW_FILTER_PID: Structure<members::ETW_FILTER_PID::Type> = Structure {
     name: "ETW_FILTER_PID",
     axis: &AXIS,
     registry: &REGISTRY,
@@ -579,7 +579,7 @@ pub static ETW_FILTER_PID: Structure<members::ETW_FILTER_PID::Type> = Structure 
 };
 
 /// A filter of events by names, of what ETW\_STRING\_TOKEN\_TYPE lists.
-pub static ETW_FILTER_STRING_TOKEN: Structure<members::ETW_FILTER_STRING_TOKEN::Type> = Structure {
+#[cfg(feature = "kernel")] pub static ETW_FILTER_STRING_TOKEN: Structure<members::ETW_FILTER_STRING_TOKEN::Type> = Structure {
     name: "ETW_FILTER_STRING_TOKEN",
     axis: &AXIS,
     registry: &REGISTRY,
@@ -593,7 +593,7 @@ pub static ETW_FILTER_STRING_TOKEN: Structure<members::ETW_FILTER_STRING_TOKEN::
 };
 
 /// A name that a filter has.
-pub static ETW_FILTER_STRING_TOKEN_ELEMENT: Structure<members::ETW_FILTER_STRING_TOKEN_ELEMENT::Type> = Structure {
+#[cfg(feature = "kernel")] pub static ETW_FILTER_STRING_TOKEN_ELEMENT: Structure<members::ETW_FILTER_STRING_TOKEN_ELEMENT::Type> = Structure {
     name: "ETW_FILTER_STRING_TOKEN_ELEMENT",
     axis: &AXIS,
     registry: &REGISTRY,
@@ -607,7 +607,7 @@ pub static ETW_FILTER_STRING_TOKEN_ELEMENT: Structure<members::ETW_FILTER_STRING
 };
 
 /// What the kernel knows of a GUID that someone registered or enabled: of an event provider, of a group of providers, or of a receiver of notifications. The first updates that have SiloGuidList are known from their images, which tell the offset of Guid.
-pub static ETW_GUID_ENTRY: Structure<members::ETW_GUID_ENTRY::Type> = Structure {
+#[cfg(feature = "kernel")] pub static ETW_GUID_ENTRY: Structure<members::ETW_GUID_ENTRY::Type> = Structure {
     name: "ETW_GUID_ENTRY",
     axis: &AXIS,
     registry: &REGISTRY,
@@ -648,7 +648,7 @@ pub static ETW_GUID_ENTRY: Structure<members::ETW_GUID_ENTRY::Type> = Structure 
 /// The GUIDs that share a hash, of a silo, or before there were silos of the kernel. Groups of providers came by updates to Windows 7 and 8.1, and with them a third list: the table of all buckets has the size for it there.
 ///
 /// No symbol data confirms it in `6.1.7601.23418..10.0`: public kernel symbols hold the type from Windows 10 version 1511 on.
-pub static ETW_HASH_BUCKET: Structure<members::ETW_HASH_BUCKET::Type> = Structure {
+#[cfg(feature = "kernel")] pub static ETW_HASH_BUCKET: Structure<members::ETW_HASH_BUCKET::Type> = Structure {
     name: "ETW_HASH_BUCKET",
     axis: &AXIS,
     registry: &REGISTRY,
@@ -666,7 +666,7 @@ pub static ETW_HASH_BUCKET: Structure<members::ETW_HASH_BUCKET::Type> = Structur
 };
 
 /// Routines of the driver that controls the processor's own tracing.
-pub static ETW_HW_TRACE_EXT_INTERFACE: Structure<members::ETW_HW_TRACE_EXT_INTERFACE::Type> = Structure {
+#[cfg(feature = "kernel")] pub static ETW_HW_TRACE_EXT_INTERFACE: Structure<members::ETW_HW_TRACE_EXT_INTERFACE::Type> = Structure {
     name: "ETW_HW_TRACE_EXT_INTERFACE",
     axis: &AXIS,
     registry: &REGISTRY,
@@ -680,7 +680,7 @@ pub static ETW_HW_TRACE_EXT_INTERFACE: Structure<members::ETW_HW_TRACE_EXT_INTER
 };
 
 /// How a session records Intel Processor Trace along with events.
-pub static ETW_IPT_SUPPORT: Structure<members::ETW_IPT_SUPPORT::Type> = Structure {
+#[cfg(feature = "kernel")] pub static ETW_IPT_SUPPORT: Structure<members::ETW_IPT_SUPPORT::Type> = Structure {
     name: "ETW_IPT_SUPPORT",
     axis: &AXIS,
     registry: &REGISTRY,
@@ -696,7 +696,7 @@ pub static ETW_IPT_SUPPORT: Structure<members::ETW_IPT_SUPPORT::Type> = Structur
 /// Data of the events WMI\_LOG\_TYPE\_HEADER\_EXTENSION and WMI\_LOG\_TYPE\_GROUP\_MASKS\_END: what a kernel logger takes.
 ///
 /// No symbol data confirms it in `5.2..`: no public symbols hold the type.
-pub static ETW_KERNEL_HEADER_EXTENSION: Structure<members::ETW_KERNEL_HEADER_EXTENSION::Type> = Structure {
+#[cfg(feature = "kernel")] pub static ETW_KERNEL_HEADER_EXTENSION: Structure<members::ETW_KERNEL_HEADER_EXTENSION::Type> = Structure {
     name: "ETW_KERNEL_HEADER_EXTENSION",
     axis: &AXIS,
     registry: &REGISTRY,
@@ -712,7 +712,7 @@ pub static ETW_KERNEL_HEADER_EXTENSION: Structure<members::ETW_KERNEL_HEADER_EXT
 };
 
 /// `ETW_KERNEL_TRACE_TIMESTAMP`.
-pub static ETW_KERNEL_TRACE_TIMESTAMP: Structure<members::ETW_KERNEL_TRACE_TIMESTAMP::Type> = Structure {
+#[cfg(feature = "kernel")] pub static ETW_KERNEL_TRACE_TIMESTAMP: Structure<members::ETW_KERNEL_TRACE_TIMESTAMP::Type> = Structure {
     name: "ETW_KERNEL_TRACE_TIMESTAMP",
     axis: &AXIS,
     registry: &REGISTRY,
@@ -727,7 +727,7 @@ pub static ETW_KERNEL_TRACE_TIMESTAMP: Structure<members::ETW_KERNEL_TRACE_TIMES
 };
 
 /// How a provider was last enabled or disabled, in the terms of classic providers.
-pub static ETW_LAST_ENABLE_INFO: Structure<members::ETW_LAST_ENABLE_INFO::Type> = Structure {
+#[cfg(feature = "kernel")] pub static ETW_LAST_ENABLE_INFO: Structure<members::ETW_LAST_ENABLE_INFO::Type> = Structure {
     name: "ETW_LAST_ENABLE_INFO",
     axis: &AXIS,
     registry: &REGISTRY,
@@ -741,7 +741,7 @@ pub static ETW_LAST_ENABLE_INFO: Structure<members::ETW_LAST_ENABLE_INFO::Type> 
 };
 
 /// How a session records the last branches along with events.
-pub static ETW_LBR_SUPPORT: Structure<members::ETW_LBR_SUPPORT::Type> = Structure {
+#[cfg(feature = "kernel")] pub static ETW_LBR_SUPPORT: Structure<members::ETW_LBR_SUPPORT::Type> = Structure {
     name: "ETW_LBR_SUPPORT",
     axis: &AXIS,
     registry: &REGISTRY,
@@ -755,7 +755,7 @@ pub static ETW_LBR_SUPPORT: Structure<members::ETW_LBR_SUPPORT::Type> = Structur
 };
 
 /// `ETW_LOGGER_HANDLE`.
-pub static ETW_LOGGER_HANDLE: Structure<members::ETW_LOGGER_HANDLE::Type> = Structure {
+#[cfg(feature = "kernel")] pub static ETW_LOGGER_HANDLE: Structure<members::ETW_LOGGER_HANDLE::Type> = Structure {
     name: "ETW_LOGGER_HANDLE",
     axis: &AXIS,
     registry: &REGISTRY,
@@ -771,7 +771,7 @@ pub static ETW_LOGGER_HANDLE: Structure<members::ETW_LOGGER_HANDLE::Type> = Stru
 /// Begins a notification as user mode sends and gets it through NtTraceControl; to the kernel it is an ETWP\_NOTIFICATION\_HEADER. It is the same on all architectures.
 ///
 /// No symbol data confirms it in `6.0..`: no public kernel symbols hold the type.
-pub static ETW_NOTIFICATION_HEADER: Structure<members::ETW_NOTIFICATION_HEADER::Type> = Structure {
+#[cfg(feature = "kernel")] pub static ETW_NOTIFICATION_HEADER: Structure<members::ETW_NOTIFICATION_HEADER::Type> = Structure {
     name: "ETW_NOTIFICATION_HEADER",
     axis: &AXIS,
     registry: &REGISTRY,
@@ -791,7 +791,7 @@ pub static ETW_NOTIFICATION_HEADER: Structure<members::ETW_NOTIFICATION_HEADER::
 };
 
 /// The memory partition that a logger's buffers come from.
-pub static ETW_PARTITION_CONTEXT: Structure<members::ETW_PARTITION_CONTEXT::Type> = Structure {
+#[cfg(feature = "kernel")] pub static ETW_PARTITION_CONTEXT: Structure<members::ETW_PARTITION_CONTEXT::Type> = Structure {
     name: "ETW_PARTITION_CONTEXT",
     axis: &AXIS,
     registry: &REGISTRY,
@@ -805,7 +805,7 @@ pub static ETW_PARTITION_CONTEXT: Structure<members::ETW_PARTITION_CONTEXT::Type
 };
 
 /// A filter of events by what their data holds.
-pub static ETW_PAYLOAD_FILTER: Structure<members::ETW_PAYLOAD_FILTER::Type> = Structure {
+#[cfg(feature = "kernel")] pub static ETW_PAYLOAD_FILTER: Structure<members::ETW_PAYLOAD_FILTER::Type> = Structure {
     name: "ETW_PAYLOAD_FILTER",
     axis: &AXIS,
     registry: &REGISTRY,
@@ -819,7 +819,7 @@ pub static ETW_PAYLOAD_FILTER: Structure<members::ETW_PAYLOAD_FILTER::Type> = St
 };
 
 /// What performance counters tell of ETW as a whole.
-pub static ETW_PERF_COUNTERS: Structure<members::ETW_PERF_COUNTERS::Type> = Structure {
+#[cfg(feature = "kernel")] pub static ETW_PERF_COUNTERS: Structure<members::ETW_PERF_COUNTERS::Type> = Structure {
     name: "ETW_PERF_COUNTERS",
     axis: &AXIS,
     registry: &REGISTRY,
@@ -833,7 +833,7 @@ pub static ETW_PERF_COUNTERS: Structure<members::ETW_PERF_COUNTERS::Type> = Stru
 };
 
 /// Which counters of the processor a session takes, and with which events.
-pub static ETW_PMC_SUPPORT: Structure<members::ETW_PMC_SUPPORT::Type> = Structure {
+#[cfg(feature = "kernel")] pub static ETW_PMC_SUPPORT: Structure<members::ETW_PMC_SUPPORT::Type> = Structure {
     name: "ETW_PMC_SUPPORT",
     axis: &AXIS,
     registry: &REGISTRY,
@@ -852,7 +852,7 @@ pub static ETW_PMC_SUPPORT: Structure<members::ETW_PMC_SUPPORT::Type> = Structur
 };
 
 /// `ETW_PRIV_HANDLE_DEMUX_TABLE`.
-pub static ETW_PRIV_HANDLE_DEMUX_TABLE: Structure<members::ETW_PRIV_HANDLE_DEMUX_TABLE::Type> = Structure {
+#[cfg(feature = "kernel")] pub static ETW_PRIV_HANDLE_DEMUX_TABLE: Structure<members::ETW_PRIV_HANDLE_DEMUX_TABLE::Type> = Structure {
     name: "ETW_PRIV_HANDLE_DEMUX_TABLE",
     axis: &AXIS,
     registry: &REGISTRY,
@@ -866,7 +866,7 @@ pub static ETW_PRIV_HANDLE_DEMUX_TABLE: Structure<members::ETW_PRIV_HANDLE_DEMUX
 };
 
 /// A registration in the kernel, in a table whose index a REGHANDLE is; from 6.2 on a REGHANDLE is the address of the ETW\_REG\_ENTRY.
-pub static ETW_PROVIDER_TABLE_ENTRY: Structure<members::ETW_PROVIDER_TABLE_ENTRY::Type> = Structure {
+#[cfg(feature = "kernel")] pub static ETW_PROVIDER_TABLE_ENTRY: Structure<members::ETW_PROVIDER_TABLE_ENTRY::Type> = Structure {
     name: "ETW_PROVIDER_TABLE_ENTRY",
     axis: &AXIS,
     registry: &REGISTRY,
@@ -881,7 +881,7 @@ pub static ETW_PROVIDER_TABLE_ENTRY: Structure<members::ETW_PROVIDER_TABLE_ENTRY
 };
 
 /// What providers state of themselves when they register. Registrations that state the same share one.
-pub static ETW_PROVIDER_TRAITS: Structure<members::ETW_PROVIDER_TRAITS::Type> = Structure {
+#[cfg(feature = "kernel")] pub static ETW_PROVIDER_TRAITS: Structure<members::ETW_PROVIDER_TRAITS::Type> = Structure {
     name: "ETW_PROVIDER_TRAITS",
     axis: &AXIS,
     registry: &REGISTRY,
@@ -901,7 +901,7 @@ pub static ETW_PROVIDER_TRAITS: Structure<members::ETW_PROVIDER_TRAITS::Type> = 
 /// A notification that waits to be received by a process, or a reply that waits to be received by its sender.
 ///
 /// No symbol data confirms it in `6.0..6.1`: public kernel symbols hold the type from Windows 8 on.
-pub static ETW_QUEUE_ENTRY: Structure<members::ETW_QUEUE_ENTRY::Type> = Structure {
+#[cfg(feature = "kernel")] pub static ETW_QUEUE_ENTRY: Structure<members::ETW_QUEUE_ENTRY::Type> = Structure {
     name: "ETW_QUEUE_ENTRY",
     axis: &AXIS,
     registry: &REGISTRY,
@@ -921,7 +921,7 @@ pub static ETW_QUEUE_ENTRY: Structure<members::ETW_QUEUE_ENTRY::Type> = Structur
 /// handles have the room of 64 bits on all architectures.
 ///
 /// No symbol data confirms it in `6.0..`: no public symbols hold the type.
-pub static ETW_REALTIME_CONNECT: Structure<members::ETW_REALTIME_CONNECT::Type> = Structure {
+#[cfg(feature = "kernel")] pub static ETW_REALTIME_CONNECT: Structure<members::ETW_REALTIME_CONNECT::Type> = Structure {
     name: "ETW_REALTIME_CONNECT",
     axis: &AXIS,
     registry: &REGISTRY,
@@ -941,7 +941,7 @@ pub static ETW_REALTIME_CONNECT: Structure<members::ETW_REALTIME_CONNECT::Type> 
 /// A process that gets the events of a session while it runs. From 6.1 on it is an object of the type EtwConsumer.
 ///
 /// No symbol data confirms it in `6.0`: public kernel symbols hold the type from Windows 7 on.
-pub static ETW_REALTIME_CONSUMER: Structure<members::ETW_REALTIME_CONSUMER::Type> = Structure {
+#[cfg(feature = "kernel")] pub static ETW_REALTIME_CONSUMER: Structure<members::ETW_REALTIME_CONSUMER::Type> = Structure {
     name: "ETW_REALTIME_CONSUMER",
     axis: &AXIS,
     registry: &REGISTRY,
@@ -965,7 +965,7 @@ pub static ETW_REALTIME_CONSUMER: Structure<members::ETW_REALTIME_CONSUMER::Type
 /// What NtTraceControl takes when it waits for a reply to a notification (EtwReceiveReplyDataBlock). The name is ours.
 ///
 /// No symbol data confirms it in `6.0..`: no public symbols hold the type.
-pub static ETW_RECEIVE_REPLY: Structure<members::ETW_RECEIVE_REPLY::Type> = Structure {
+#[cfg(feature = "kernel")] pub static ETW_RECEIVE_REPLY: Structure<members::ETW_RECEIVE_REPLY::Type> = Structure {
     name: "ETW_RECEIVE_REPLY",
     axis: &AXIS,
     registry: &REGISTRY,
@@ -981,7 +981,7 @@ pub static ETW_RECEIVE_REPLY: Structure<members::ETW_RECEIVE_REPLY::Type> = Stru
 };
 
 /// One moment as the system time and as the logger's clock, to convert time stamps.
-pub static ETW_REF_CLOCK: Structure<members::ETW_REF_CLOCK::Type> = Structure {
+#[cfg(any(feature = "dump", feature = "kernel", feature = "trace"))] pub static ETW_REF_CLOCK: Structure<members::ETW_REF_CLOCK::Type> = Structure {
     name: "ETW_REF_CLOCK",
     axis: &AXIS,
     registry: &REGISTRY,
@@ -997,7 +997,7 @@ pub static ETW_REF_CLOCK: Structure<members::ETW_REF_CLOCK::Type> = Structure {
 /// What NtTraceControl takes and gives when a provider of user mode is registered (EtwRegisterGuidsCode). The name is ours. It is the same on all architectures.
 ///
 /// No symbol data confirms it in `6.0..`: no public symbols hold the type.
-pub static ETW_REGISTER_GUIDS: Structure<members::ETW_REGISTER_GUIDS::Type> = Structure {
+#[cfg(feature = "kernel")] pub static ETW_REGISTER_GUIDS: Structure<members::ETW_REGISTER_GUIDS::Type> = Structure {
     name: "ETW_REGISTER_GUIDS",
     axis: &AXIS,
     registry: &REGISTRY,
@@ -1019,7 +1019,7 @@ pub static ETW_REGISTER_GUIDS: Structure<members::ETW_REGISTER_GUIDS::Type> = St
 /// What NTDLL keeps for a registration of a provider; the kernel has an ETW\_REG\_ENTRY for it.
 ///
 /// No symbol data confirms it in `6.0..`: no public symbols hold the type.
-pub static ETW_REGISTRATION_ENTRY: Structure<members::ETW_REGISTRATION_ENTRY::Type> = Structure {
+#[cfg(feature = "kernel")] pub static ETW_REGISTRATION_ENTRY: Structure<members::ETW_REGISTRATION_ENTRY::Type> = Structure {
     name: "ETW_REGISTRATION_ENTRY",
     axis: &AXIS,
     registry: &REGISTRY,
@@ -1042,7 +1042,7 @@ pub static ETW_REGISTRATION_ENTRY: Structure<members::ETW_REGISTRATION_ENTRY::Ty
 /// ETW\_REGISTRATION\_ENTRY but uses it again, and tells by the sequence number that a handle is of an earlier use.
 ///
 /// No symbol data confirms it in `6.0..`: no public symbols hold the type.
-pub static ETW_REGISTRATION_HANDLE: Structure<members::ETW_REGISTRATION_HANDLE::Type> = Structure {
+#[cfg(feature = "kernel")] pub static ETW_REGISTRATION_HANDLE: Structure<members::ETW_REGISTRATION_HANDLE::Type> = Structure {
     name: "ETW_REGISTRATION_HANDLE",
     axis: &AXIS,
     registry: &REGISTRY,
@@ -1058,7 +1058,7 @@ pub static ETW_REGISTRATION_HANDLE: Structure<members::ETW_REGISTRATION_HANDLE::
 };
 
 /// A registration: of an event provider, by a process or in the kernel, or of a receiver of notifications.
-pub static ETW_REG_ENTRY: Structure<members::ETW_REG_ENTRY::Type> = Structure {
+#[cfg(feature = "kernel")] pub static ETW_REG_ENTRY: Structure<members::ETW_REG_ENTRY::Type> = Structure {
     name: "ETW_REG_ENTRY",
     axis: &AXIS,
     registry: &REGISTRY,
@@ -1095,7 +1095,7 @@ pub static ETW_REG_ENTRY: Structure<members::ETW_REG_ENTRY::Type> = Structure {
 };
 
 /// The replies to one notification that its sender has yet to receive, each an ETW\_QUEUE\_ENTRY.
-pub static ETW_REPLY_QUEUE: Structure<members::ETW_REPLY_QUEUE::Type> = Structure {
+#[cfg(feature = "kernel")] pub static ETW_REPLY_QUEUE: Structure<members::ETW_REPLY_QUEUE::Type> = Structure {
     name: "ETW_REPLY_QUEUE",
     axis: &AXIS,
     registry: &REGISTRY,
@@ -1135,7 +1135,7 @@ pub static ETW_REPLY_QUEUE: Structure<members::ETW_REPLY_QUEUE::Type> = Structur
 };
 
 /// What performance counters tell of a session.
-pub static ETW_SESSION_PERF_COUNTERS: Structure<members::ETW_SESSION_PERF_COUNTERS::Type> = Structure {
+#[cfg(feature = "kernel")] pub static ETW_SESSION_PERF_COUNTERS: Structure<members::ETW_SESSION_PERF_COUNTERS::Type> = Structure {
     name: "ETW_SESSION_PERF_COUNTERS",
     axis: &AXIS,
     registry: &REGISTRY,
@@ -1151,7 +1151,7 @@ pub static ETW_SESSION_PERF_COUNTERS: Structure<members::ETW_SESSION_PERF_COUNTE
 /// What NtTraceControl takes when a registration gets its traits (EtwSetProviderTraitsCode). The name is ours. It is the same on all architectures.
 ///
 /// No symbol data confirms it in `10.0..`: no public symbols hold the type.
-pub static ETW_SET_PROVIDER_TRAITS: Structure<members::ETW_SET_PROVIDER_TRAITS::Type> = Structure {
+#[cfg(feature = "kernel")] pub static ETW_SET_PROVIDER_TRAITS: Structure<members::ETW_SET_PROVIDER_TRAITS::Type> = Structure {
     name: "ETW_SET_PROVIDER_TRAITS",
     axis: &AXIS,
     registry: &REGISTRY,
@@ -1165,7 +1165,7 @@ pub static ETW_SET_PROVIDER_TRAITS: Structure<members::ETW_SET_PROVIDER_TRAITS::
 };
 
 /// What ETW keeps for a silo; the host has one too. Sessions and providers are found through it.
-pub static ETW_SILODRIVERSTATE: Structure<members::ETW_SILODRIVERSTATE::Type> = Structure {
+#[cfg(feature = "kernel")] pub static ETW_SILODRIVERSTATE: Structure<members::ETW_SILODRIVERSTATE::Type> = Structure {
     name: "ETW_SILODRIVERSTATE",
     axis: &AXIS,
     registry: &REGISTRY,
@@ -1206,7 +1206,7 @@ pub static ETW_SILODRIVERSTATE: Structure<members::ETW_SILODRIVERSTATE::Type> = 
 };
 
 /// What a silo has for a processor.
-pub static ETW_SILO_TRACING_BLOCK: Structure<members::ETW_SILO_TRACING_BLOCK::Type> = Structure {
+#[cfg(feature = "kernel")] pub static ETW_SILO_TRACING_BLOCK: Structure<members::ETW_SILO_TRACING_BLOCK::Type> = Structure {
     name: "ETW_SILO_TRACING_BLOCK",
     axis: &AXIS,
     registry: &REGISTRY,
@@ -1225,7 +1225,7 @@ pub static ETW_SILO_TRACING_BLOCK: Structure<members::ETW_SILO_TRACING_BLOCK::Ty
 };
 
 /// What a logger needs to record call stacks. From SLIST\_HEADER it has 16-byte alignment on x64.
-pub static ETW_STACK_TRACE_BLOCK: Structure<members::ETW_STACK_TRACE_BLOCK::Type> = Structure {
+#[cfg(feature = "kernel")] pub static ETW_STACK_TRACE_BLOCK: Structure<members::ETW_STACK_TRACE_BLOCK::Type> = Structure {
     name: "ETW_STACK_TRACE_BLOCK",
     axis: &AXIS,
     registry: &REGISTRY,
@@ -1248,7 +1248,7 @@ pub static ETW_STACK_TRACE_BLOCK: Structure<members::ETW_STACK_TRACE_BLOCK::Type
 };
 
 /// A date and a time of day.
-pub static ETW_SYSTEMTIME: Structure<members::ETW_SYSTEMTIME::Type> = Structure {
+#[cfg(feature = "kernel")] pub static ETW_SYSTEMTIME: Structure<members::ETW_SYSTEMTIME::Type> = Structure {
     name: "ETW_SYSTEMTIME",
     axis: &AXIS,
     registry: &REGISTRY,
@@ -1262,7 +1262,7 @@ pub static ETW_SYSTEMTIME: Structure<members::ETW_SYSTEMTIME::Type> = Structure 
 };
 
 /// A session that records kernel events.
-pub static ETW_SYSTEM_LOGGER: Structure<members::ETW_SYSTEM_LOGGER::Type> = Structure {
+#[cfg(feature = "kernel")] pub static ETW_SYSTEM_LOGGER: Structure<members::ETW_SYSTEM_LOGGER::Type> = Structure {
     name: "ETW_SYSTEM_LOGGER",
     axis: &AXIS,
     registry: &REGISTRY,
@@ -1276,7 +1276,7 @@ pub static ETW_SYSTEM_LOGGER: Structure<members::ETW_SYSTEM_LOGGER::Type> = Stru
 };
 
 /// Which sessions record which kernel events.
-pub static ETW_SYSTEM_LOGGER_SETTINGS: Structure<members::ETW_SYSTEM_LOGGER_SETTINGS::Type> = Structure {
+#[cfg(feature = "kernel")] pub static ETW_SYSTEM_LOGGER_SETTINGS: Structure<members::ETW_SYSTEM_LOGGER_SETTINGS::Type> = Structure {
     name: "ETW_SYSTEM_LOGGER_SETTINGS",
     axis: &AXIS,
     registry: &REGISTRY,
@@ -1295,7 +1295,7 @@ pub static ETW_SYSTEM_LOGGER_SETTINGS: Structure<members::ETW_SYSTEM_LOGGER_SETT
 /// What a process keeps for an event logger whose buffers are in user mode. ADVAPI32 has it up to 5.1, NTDLL from 5.2 on.
 ///
 /// No symbol data confirms it in `5.0..10.0`: no public symbols hold the type.
-pub static ETW_UM_LOGGER_CONTEXT: Structure<members::ETW_UM_LOGGER_CONTEXT::Type> = Structure {
+#[cfg(feature = "kernel")] pub static ETW_UM_LOGGER_CONTEXT: Structure<members::ETW_UM_LOGGER_CONTEXT::Type> = Structure {
     name: "ETW_UM_LOGGER_CONTEXT",
     axis: &AXIS,
     registry: &REGISTRY,
@@ -1321,7 +1321,7 @@ pub static ETW_UM_LOGGER_CONTEXT: Structure<members::ETW_UM_LOGGER_CONTEXT::Type
 /// What NtTraceControl takes when a scenario of the diagnostic infrastructure starts or ends (EtwWdiScenarioCode). The name is ours.
 ///
 /// No symbol data confirms it in `6.0..`: no public symbols hold the type.
-pub static ETW_WDI_SCENARIO: Structure<members::ETW_WDI_SCENARIO::Type> = Structure {
+#[cfg(feature = "kernel")] pub static ETW_WDI_SCENARIO: Structure<members::ETW_WDI_SCENARIO::Type> = Structure {
     name: "ETW_WDI_SCENARIO",
     axis: &AXIS,
     registry: &REGISTRY,
@@ -1335,7 +1335,7 @@ pub static ETW_WDI_SCENARIO: Structure<members::ETW_WDI_SCENARIO::Type> = Struct
 };
 
 /// What a debugger asks a tracing session to do, through the extension that controls ETW from there: start a session, or enable a provider.
-pub static ETW_WMITRACE_WORK: Structure<members::ETW_WMITRACE_WORK::Type> = Structure {
+#[cfg(feature = "kernel")] pub static ETW_WMITRACE_WORK: Structure<members::ETW_WMITRACE_WORK::Type> = Structure {
     name: "ETW_WMITRACE_WORK",
     axis: &AXIS,
     registry: &REGISTRY,
@@ -1355,7 +1355,7 @@ pub static ETW_WMITRACE_WORK: Structure<members::ETW_WMITRACE_WORK::Type> = Stru
 /// A piece of an event's data, as a provider hands it over.
 ///
 /// No symbol data confirms it in `26H1..`: the kernel's symbols do not hold the type.
-pub static EVENT_DATA_DESCRIPTOR: Structure<members::EVENT_DATA_DESCRIPTOR::Type> = Structure {
+#[cfg(feature = "kernel")] pub static EVENT_DATA_DESCRIPTOR: Structure<members::EVENT_DATA_DESCRIPTOR::Type> = Structure {
     name: "EVENT_DATA_DESCRIPTOR",
     axis: &AXIS,
     registry: &REGISTRY,
@@ -1375,7 +1375,7 @@ pub static EVENT_DATA_DESCRIPTOR: Structure<members::EVENT_DATA_DESCRIPTOR::Type
 };
 
 /// Which event of its provider an event is, and how it is to be filtered.
-pub static EVENT_DESCRIPTOR: Structure<members::EVENT_DESCRIPTOR::Type> = Structure {
+#[cfg(any(feature = "kernel", feature = "trace"))] pub static EVENT_DESCRIPTOR: Structure<members::EVENT_DESCRIPTOR::Type> = Structure {
     name: "EVENT_DESCRIPTOR",
     axis: &AXIS,
     registry: &REGISTRY,
@@ -1391,7 +1391,7 @@ pub static EVENT_DESCRIPTOR: Structure<members::EVENT_DESCRIPTOR::Type> = Struct
 /// Index for precise event-based sampling, as an extended item of a context-switch event.
 ///
 /// No symbol data confirms it in `6.2..`: no public symbols hold the type.
-pub static EVENT_EXTENDED_ITEM_PEBS_INDEX: Structure<members::EVENT_EXTENDED_ITEM_PEBS_INDEX::Type> = Structure {
+#[cfg(feature = "kernel")] pub static EVENT_EXTENDED_ITEM_PEBS_INDEX: Structure<members::EVENT_EXTENDED_ITEM_PEBS_INDEX::Type> = Structure {
     name: "EVENT_EXTENDED_ITEM_PEBS_INDEX",
     axis: &AXIS,
     registry: &REGISTRY,
@@ -1407,7 +1407,7 @@ pub static EVENT_EXTENDED_ITEM_PEBS_INDEX: Structure<members::EVENT_EXTENDED_ITE
 /// Performance counters of the processor, as an extended item of an event.
 ///
 /// No symbol data confirms it in `6.2..`: no public symbols hold the type.
-pub static EVENT_EXTENDED_ITEM_PMC_COUNTERS: Structure<members::EVENT_EXTENDED_ITEM_PMC_COUNTERS::Type> = Structure {
+#[cfg(feature = "kernel")] pub static EVENT_EXTENDED_ITEM_PMC_COUNTERS: Structure<members::EVENT_EXTENDED_ITEM_PMC_COUNTERS::Type> = Structure {
     name: "EVENT_EXTENDED_ITEM_PMC_COUNTERS",
     axis: &AXIS,
     registry: &REGISTRY,
@@ -1423,7 +1423,7 @@ pub static EVENT_EXTENDED_ITEM_PMC_COUNTERS: Structure<members::EVENT_EXTENDED_I
 /// A filter that a session hands over when it enables a provider.
 ///
 /// No symbol data confirms it in `6.0..6.1 ..traits`: public kernel symbols hold the type from updates of Windows 7 on.
-pub static EVENT_FILTER_DESCRIPTOR: Structure<members::EVENT_FILTER_DESCRIPTOR::Type> = Structure {
+#[cfg(feature = "kernel")] pub static EVENT_FILTER_DESCRIPTOR: Structure<members::EVENT_FILTER_DESCRIPTOR::Type> = Structure {
     name: "EVENT_FILTER_DESCRIPTOR",
     axis: &AXIS,
     registry: &REGISTRY,
@@ -1437,7 +1437,7 @@ pub static EVENT_FILTER_DESCRIPTOR: Structure<members::EVENT_FILTER_DESCRIPTOR::
 };
 
 /// The head of a filter that the provider itself applies.
-pub static EVENT_FILTER_HEADER: Structure<members::EVENT_FILTER_HEADER::Type> = Structure {
+#[cfg(feature = "kernel")] pub static EVENT_FILTER_HEADER: Structure<members::EVENT_FILTER_HEADER::Type> = Structure {
     name: "EVENT_FILTER_HEADER",
     axis: &AXIS,
     registry: &REGISTRY,
@@ -1451,7 +1451,7 @@ pub static EVENT_FILTER_HEADER: Structure<members::EVENT_FILTER_HEADER::Type> = 
 };
 
 /// A filter of events by level and keyword.
-pub static EVENT_FILTER_LEVEL_KW: Structure<members::EVENT_FILTER_LEVEL_KW::Type> = Structure {
+#[cfg(feature = "kernel")] pub static EVENT_FILTER_LEVEL_KW: Structure<members::EVENT_FILTER_LEVEL_KW::Type> = Structure {
     name: "EVENT_FILTER_LEVEL_KW",
     axis: &AXIS,
     registry: &REGISTRY,
@@ -1467,7 +1467,7 @@ pub static EVENT_FILTER_LEVEL_KW: Structure<members::EVENT_FILTER_LEVEL_KW::Type
 /// Header of an event of a registered provider. Extended items follow if Flags says so, then the event's data.
 ///
 /// No symbol data confirms it in `6.0..6.1`: public kernel symbols hold the type from Windows 8 on.
-pub static EVENT_HEADER: Structure<members::EVENT_HEADER::Type> = Structure {
+#[cfg(any(feature = "kernel", feature = "trace"))] pub static EVENT_HEADER: Structure<members::EVENT_HEADER::Type> = Structure {
     name: "EVENT_HEADER",
     axis: &AXIS,
     registry: &REGISTRY,
@@ -1483,7 +1483,7 @@ pub static EVENT_HEADER: Structure<members::EVENT_HEADER::Type> = Structure {
 /// An extended item of an event, as a consumer gets it. In a trace buffer it has the first eight bytes, and its data lie where DataPtr would.
 ///
 /// No symbol data confirms it in `6.0..6.1`: public kernel symbols hold the type from Windows 8 on.
-pub static EVENT_HEADER_EXTENDED_DATA_ITEM: Structure<members::EVENT_HEADER_EXTENDED_DATA_ITEM::Type> = Structure {
+#[cfg(feature = "trace")] pub static EVENT_HEADER_EXTENDED_DATA_ITEM: Structure<members::EVENT_HEADER_EXTENDED_DATA_ITEM::Type> = Structure {
     name: "EVENT_HEADER_EXTENDED_DATA_ITEM",
     axis: &AXIS,
     registry: &REGISTRY,
@@ -1499,7 +1499,7 @@ pub static EVENT_HEADER_EXTENDED_DATA_ITEM: Structure<members::EVENT_HEADER_EXTE
 /// Header of an event that belongs to an instance of something, as a trace buffer has it.
 ///
 /// No symbol data confirms it in `5.2..`: no public symbols hold the type.
-pub static EVENT_INSTANCE_GUID_HEADER: Structure<members::EVENT_INSTANCE_GUID_HEADER::Type> = Structure {
+#[cfg(feature = "trace")] pub static EVENT_INSTANCE_GUID_HEADER: Structure<members::EVENT_INSTANCE_GUID_HEADER::Type> = Structure {
     name: "EVENT_INSTANCE_GUID_HEADER",
     axis: &AXIS,
     registry: &REGISTRY,
@@ -1515,7 +1515,7 @@ pub static EVENT_INSTANCE_GUID_HEADER: Structure<members::EVENT_INSTANCE_GUID_HE
 /// Header of an event that belongs to an instance of something, as the writer gives it; up to 5.1 also in a trace buffer.
 ///
 /// No symbol data confirms it in `5.0..`: no public symbols hold the type.
-pub static EVENT_INSTANCE_HEADER: Structure<members::EVENT_INSTANCE_HEADER::Type> = Structure {
+#[cfg(feature = "trace")] pub static EVENT_INSTANCE_HEADER: Structure<members::EVENT_INSTANCE_HEADER::Type> = Structure {
     name: "EVENT_INSTANCE_HEADER",
     axis: &AXIS,
     registry: &REGISTRY,
@@ -1532,7 +1532,7 @@ pub static EVENT_INSTANCE_HEADER: Structure<members::EVENT_INSTANCE_HEADER::Type
 };
 
 /// A condition on a field of an event's data.
-pub static EVENT_PAYLOAD_PREDICATE: Structure<members::EVENT_PAYLOAD_PREDICATE::Type> = Structure {
+#[cfg(feature = "kernel")] pub static EVENT_PAYLOAD_PREDICATE: Structure<members::EVENT_PAYLOAD_PREDICATE::Type> = Structure {
     name: "EVENT_PAYLOAD_PREDICATE",
     axis: &AXIS,
     registry: &REGISTRY,
@@ -1548,7 +1548,7 @@ pub static EVENT_PAYLOAD_PREDICATE: Structure<members::EVENT_PAYLOAD_PREDICATE::
 /// An event as a consumer gets it.
 ///
 /// No symbol data confirms it in `6.0..6.1`: public kernel symbols hold the type from Windows 8 on.
-pub static EVENT_RECORD: Structure<members::EVENT_RECORD::Type> = Structure {
+#[cfg(feature = "kernel")] pub static EVENT_RECORD: Structure<members::EVENT_RECORD::Type> = Structure {
     name: "EVENT_RECORD",
     axis: &AXIS,
     registry: &REGISTRY,
@@ -1566,7 +1566,7 @@ pub static EVENT_RECORD: Structure<members::EVENT_RECORD::Type> = Structure {
 /// Asks or tells which groups of kernel events a system logger takes.
 ///
 /// No symbol data confirms it in `6.0..`: no public kernel symbols hold the type.
-pub static EVENT_TRACE_GROUPMASK_INFORMATION: Structure<members::EVENT_TRACE_GROUPMASK_INFORMATION::Type> = Structure {
+#[cfg(feature = "kernel")] pub static EVENT_TRACE_GROUPMASK_INFORMATION: Structure<members::EVENT_TRACE_GROUPMASK_INFORMATION::Type> = Structure {
     name: "EVENT_TRACE_GROUPMASK_INFORMATION",
     axis: &AXIS,
     registry: &REGISTRY,
@@ -1593,7 +1593,7 @@ pub static EVENT_TRACE_GROUPMASK_INFORMATION: Structure<members::EVENT_TRACE_GRO
 /// Header of an event of a classic provider, which is known by a GUID and a type.
 ///
 /// No symbol data confirms it in `5.0..`: no public symbols hold the type.
-pub static EVENT_TRACE_HEADER: Structure<members::EVENT_TRACE_HEADER::Type> = Structure {
+#[cfg(feature = "trace")] pub static EVENT_TRACE_HEADER: Structure<members::EVENT_TRACE_HEADER::Type> = Structure {
     name: "EVENT_TRACE_HEADER",
     axis: &AXIS,
     registry: &REGISTRY,
@@ -1612,7 +1612,7 @@ pub static EVENT_TRACE_HEADER: Structure<members::EVENT_TRACE_HEADER::Type> = St
 /// Asks how much all loggers have written.
 ///
 /// No symbol data confirms it in `6.0..`: no public kernel symbols hold the type.
-pub static EVENT_TRACE_PERFORMANCE_INFORMATION: Structure<members::EVENT_TRACE_PERFORMANCE_INFORMATION::Type> = Structure {
+#[cfg(feature = "kernel")] pub static EVENT_TRACE_PERFORMANCE_INFORMATION: Structure<members::EVENT_TRACE_PERFORMANCE_INFORMATION::Type> = Structure {
     name: "EVENT_TRACE_PERFORMANCE_INFORMATION",
     axis: &AXIS,
     registry: &REGISTRY,
@@ -1639,7 +1639,7 @@ pub static EVENT_TRACE_PERFORMANCE_INFORMATION: Structure<members::EVENT_TRACE_P
 /// Tells which counters of the processor a session takes.
 ///
 /// No symbol data confirms it in `6.2..`: no public kernel symbols hold the type.
-pub static EVENT_TRACE_PROFILE_COUNTER_INFORMATION: Structure<members::EVENT_TRACE_PROFILE_COUNTER_INFORMATION::Type> = Structure {
+#[cfg(feature = "kernel")] pub static EVENT_TRACE_PROFILE_COUNTER_INFORMATION: Structure<members::EVENT_TRACE_PROFILE_COUNTER_INFORMATION::Type> = Structure {
     name: "EVENT_TRACE_PROFILE_COUNTER_INFORMATION",
     axis: &AXIS,
     registry: &REGISTRY,
@@ -1662,7 +1662,7 @@ pub static EVENT_TRACE_PROFILE_COUNTER_INFORMATION: Structure<members::EVENT_TRA
 /// A session as programs describe it to StartTrace and ControlTrace, and as these describe it to them; WMI\_LOGGER\_INFORMATION is what the kernel gets.
 ///
 /// No symbol data confirms it in `5.0..`: no public kernel symbols hold the type.
-pub static EVENT_TRACE_PROPERTIES: Structure<members::EVENT_TRACE_PROPERTIES::Type> = Structure {
+#[cfg(feature = "kernel")] pub static EVENT_TRACE_PROPERTIES: Structure<members::EVENT_TRACE_PROPERTIES::Type> = Structure {
     name: "EVENT_TRACE_PROPERTIES",
     axis: &AXIS,
     registry: &REGISTRY,
@@ -1680,7 +1680,7 @@ pub static EVENT_TRACE_PROPERTIES: Structure<members::EVENT_TRACE_PROPERTIES::Ty
 /// Asks or tells which releases of spin locks are traced.
 ///
 /// No symbol data confirms it in `6.1..`: no public kernel symbols hold the type.
-pub static EVENT_TRACE_SPINLOCK_INFORMATION: Structure<members::EVENT_TRACE_SPINLOCK_INFORMATION::Type> = Structure {
+#[cfg(feature = "kernel")] pub static EVENT_TRACE_SPINLOCK_INFORMATION: Structure<members::EVENT_TRACE_SPINLOCK_INFORMATION::Type> = Structure {
     name: "EVENT_TRACE_SPINLOCK_INFORMATION",
     axis: &AXIS,
     registry: &REGISTRY,
@@ -1707,7 +1707,7 @@ pub static EVENT_TRACE_SPINLOCK_INFORMATION: Structure<members::EVENT_TRACE_SPIN
 /// Asks or tells which events of a system logger carry more: a call stack, counters of the processor, or samples of it.
 ///
 /// No symbol data confirms it in `6.1..`: no public kernel symbols hold the type.
-pub static EVENT_TRACE_SYSTEM_EVENT_INFORMATION: Structure<members::EVENT_TRACE_SYSTEM_EVENT_INFORMATION::Type> = Structure {
+#[cfg(feature = "kernel")] pub static EVENT_TRACE_SYSTEM_EVENT_INFORMATION: Structure<members::EVENT_TRACE_SYSTEM_EVENT_INFORMATION::Type> = Structure {
     name: "EVENT_TRACE_SYSTEM_EVENT_INFORMATION",
     axis: &AXIS,
     registry: &REGISTRY,
@@ -1732,7 +1732,7 @@ pub static EVENT_TRACE_SYSTEM_EVENT_INFORMATION: Structure<members::EVENT_TRACE_
 /// Asks or tells how often the profiler samples.
 ///
 /// No symbol data confirms it in `6.0..`: no public kernel symbols hold the type.
-pub static EVENT_TRACE_TIME_PROFILE_INFORMATION: Structure<members::EVENT_TRACE_TIME_PROFILE_INFORMATION::Type> = Structure {
+#[cfg(feature = "kernel")] pub static EVENT_TRACE_TIME_PROFILE_INFORMATION: Structure<members::EVENT_TRACE_TIME_PROFILE_INFORMATION::Type> = Structure {
     name: "EVENT_TRACE_TIME_PROFILE_INFORMATION",
     axis: &AXIS,
     registry: &REGISTRY,
@@ -1759,7 +1759,7 @@ pub static EVENT_TRACE_TIME_PROFILE_INFORMATION: Structure<members::EVENT_TRACE_
 /// Asks which version the kernel's event tracing has.
 ///
 /// No symbol data confirms it in `6.0..`: no public kernel symbols hold the type.
-pub static EVENT_TRACE_VERSION_INFORMATION: Structure<members::EVENT_TRACE_VERSION_INFORMATION::Type> = Structure {
+#[cfg(feature = "kernel")] pub static EVENT_TRACE_VERSION_INFORMATION: Structure<members::EVENT_TRACE_VERSION_INFORMATION::Type> = Structure {
     name: "EVENT_TRACE_VERSION_INFORMATION",
     axis: &AXIS,
     registry: &REGISTRY,
@@ -1784,7 +1784,7 @@ pub static EVENT_TRACE_VERSION_INFORMATION: Structure<members::EVENT_TRACE_VERSI
 };
 
 /// A pointer to an aligned object, whose clear low bits count references held in advance.
-pub static EX_FAST_REF: Structure<members::EX_FAST_REF::Type> = Structure {
+#[cfg(feature = "kernel")] pub static EX_FAST_REF: Structure<members::EX_FAST_REF::Type> = Structure {
     name: "EX_FAST_REF",
     axis: &AXIS,
     registry: &REGISTRY,
@@ -1798,7 +1798,7 @@ pub static EX_FAST_REF: Structure<members::EX_FAST_REF::Type> = Structure {
 };
 
 /// A pointer-sized lock for shared or exclusive access.
-pub static EX_PUSH_LOCK: Structure<members::EX_PUSH_LOCK::Type> = Structure {
+#[cfg(feature = "kernel")] pub static EX_PUSH_LOCK: Structure<members::EX_PUSH_LOCK::Type> = Structure {
     name: "EX_PUSH_LOCK",
     axis: &AXIS,
     registry: &REGISTRY,
@@ -1813,7 +1813,7 @@ pub static EX_PUSH_LOCK: Structure<members::EX_PUSH_LOCK::Type> = Structure {
 };
 
 /// A globally unique identifier.
-pub static GUID: Structure<members::GUID::Type> = Structure {
+#[cfg(any(feature = "dump", feature = "kernel", feature = "trace"))] pub static GUID: Structure<members::GUID::Type> = Structure {
     name: "GUID",
     axis: &AXIS,
     registry: &REGISTRY,
@@ -1827,7 +1827,7 @@ pub static GUID: Structure<members::GUID::Type> = Structure {
 };
 
 /// An asynchronous procedure call: routines that a particular thread is to run.
-pub static KAPC: Structure<members::KAPC::Type> = Structure {
+#[cfg(feature = "kernel")] pub static KAPC: Structure<members::KAPC::Type> = Structure {
     name: "KAPC",
     axis: &AXIS,
     registry: &REGISTRY,
@@ -1855,7 +1855,7 @@ pub static KAPC: Structure<members::KAPC::Type> = Structure {
 /// What the kernel tells debuggers, as Windows 7 has it: newer kernels add members behind.
 ///
 /// No symbol data confirms it in `6.1.. x64`: a type of wdbgexts.h, which no public kernel symbols hold.
-pub static KDDEBUGGER_DATA64: Structure<members::KDDEBUGGER_DATA64::Type> = Structure {
+#[cfg(feature = "dump")] pub static KDDEBUGGER_DATA64: Structure<members::KDDEBUGGER_DATA64::Type> = Structure {
     name: "KDDEBUGGER_DATA64",
     axis: &AXIS,
     registry: &REGISTRY,
@@ -1868,7 +1868,7 @@ pub static KDDEBUGGER_DATA64: Structure<members::KDDEBUGGER_DATA64::Type> = Stru
 };
 
 /// A deferred procedure call: a routine that the kernel is to run on some processor at DISPATCH\_LEVEL.
-pub static KDPC: Structure<members::KDPC::Type> = Structure {
+#[cfg(feature = "kernel")] pub static KDPC: Structure<members::KDPC::Type> = Structure {
     name: "KDPC",
     axis: &AXIS,
     registry: &REGISTRY,
@@ -1890,7 +1890,7 @@ pub static KDPC: Structure<members::KDPC::Type> = Structure {
 };
 
 /// An event.
-pub static KEVENT: Structure<members::KEVENT::Type> = Structure {
+#[cfg(feature = "kernel")] pub static KEVENT: Structure<members::KEVENT::Type> = Structure {
     name: "KEVENT",
     axis: &AXIS,
     registry: &REGISTRY,
@@ -1934,7 +1934,7 @@ pub static KEVENT: Structure<members::KEVENT::Type> = Structure {
 };
 
 /// A mutual exclusion object, owned by one thread at a time; drivers know it as KMUTEX.
-pub static KMUTANT: Structure<members::KMUTANT::Type> = Structure {
+#[cfg(feature = "kernel")] pub static KMUTANT: Structure<members::KMUTANT::Type> = Structure {
     name: "KMUTANT",
     axis: &AXIS,
     registry: &REGISTRY,
@@ -1983,7 +1983,7 @@ pub static KMUTANT: Structure<members::KMUTANT::Type> = Structure {
 /// A queue of work that threads wait for.
 ///
 /// No symbol data confirms it in `19569 arm64`: the kernel's symbols do not hold the type.
-pub static KQUEUE: Structure<members::KQUEUE::Type> = Structure {
+#[cfg(feature = "kernel")] pub static KQUEUE: Structure<members::KQUEUE::Type> = Structure {
     name: "KQUEUE",
     axis: &AXIS,
     registry: &REGISTRY,
@@ -2027,7 +2027,7 @@ pub static KQUEUE: Structure<members::KQUEUE::Type> = Structure {
 };
 
 /// A semaphore.
-pub static KSEMAPHORE: Structure<members::KSEMAPHORE::Type> = Structure {
+#[cfg(feature = "kernel")] pub static KSEMAPHORE: Structure<members::KSEMAPHORE::Type> = Structure {
     name: "KSEMAPHORE",
     axis: &AXIS,
     registry: &REGISTRY,
@@ -2073,7 +2073,7 @@ pub static KSEMAPHORE: Structure<members::KSEMAPHORE::Type> = Structure {
 /// A time that is read without a lock: again, until both high parts are the same.
 ///
 /// No symbol data confirms it in `2021-05..2022-01 x86`: the kernel's symbols do not hold the type.
-pub static KSYSTEM_TIME: Structure<members::KSYSTEM_TIME::Type> = Structure {
+#[cfg(feature = "kernel")] pub static KSYSTEM_TIME: Structure<members::KSYSTEM_TIME::Type> = Structure {
     name: "KSYSTEM_TIME",
     axis: &AXIS,
     registry: &REGISTRY,
@@ -2090,7 +2090,7 @@ pub static KSYSTEM_TIME: Structure<members::KSYSTEM_TIME::Type> = Structure {
 };
 
 /// A timer, once or repeating, that may queue a DPC when it expires.
-pub static KTIMER: Structure<members::KTIMER::Type> = Structure {
+#[cfg(feature = "kernel")] pub static KTIMER: Structure<members::KTIMER::Type> = Structure {
     name: "KTIMER",
     axis: &AXIS,
     registry: &REGISTRY,
@@ -2136,7 +2136,7 @@ pub static KTIMER: Structure<members::KTIMER::Type> = Structure {
 };
 
 /// A 64-bit signed integer, also reachable by its halves.
-pub static LARGE_INTEGER: Structure<members::LARGE_INTEGER::Type> = Structure {
+#[cfg(any(feature = "dump", feature = "kernel", feature = "trace"))] pub static LARGE_INTEGER: Structure<members::LARGE_INTEGER::Type> = Structure {
     name: "LARGE_INTEGER",
     axis: &AXIS,
     registry: &REGISTRY,
@@ -2150,7 +2150,7 @@ pub static LARGE_INTEGER: Structure<members::LARGE_INTEGER::Type> = Structure {
 };
 
 /// The two links of a doubly linked list: its head, or the place of one element in it.
-pub static LIST_ENTRY: Structure<members::LIST_ENTRY::Type> = Structure {
+#[cfg(any(feature = "dump", feature = "kernel", feature = "trace"))] pub static LIST_ENTRY: Structure<members::LIST_ENTRY::Type> = Structure {
     name: "LIST_ENTRY",
     axis: &AXIS,
     registry: &REGISTRY,
@@ -2167,7 +2167,7 @@ pub static LIST_ENTRY: Structure<members::LIST_ENTRY::Type> = Structure {
 /// LDR\_DATA\_TABLE\_ENTRY and KLDR\_DATA\_TABLE\_ENTRY have in common, whose later members differ between versions.
 ///
 /// No symbol data confirms it in `5.0..`: a part of a type, under a name of ours.
-pub static LOADED_MODULE: Structure<members::LOADED_MODULE::Type> = Structure {
+#[cfg(feature = "dump")] pub static LOADED_MODULE: Structure<members::LOADED_MODULE::Type> = Structure {
     name: "LOADED_MODULE",
     axis: &AXIS,
     registry: &REGISTRY,
@@ -2181,7 +2181,7 @@ pub static LOADED_MODULE: Structure<members::LOADED_MODULE::Type> = Structure {
 };
 
 /// An identifier that is unique on one computer until it restarts.
-pub static LUID: Structure<members::LUID::Type> = Structure {
+#[cfg(feature = "kernel")] pub static LUID: Structure<members::LUID::Type> = Structure {
     name: "LUID",
     axis: &AXIS,
     registry: &REGISTRY,
@@ -2197,7 +2197,7 @@ pub static LUID: Structure<members::LUID::Type> = Structure {
 /// What the code that the message compiler writes for a provider keeps of its enabling.
 ///
 /// No symbol data confirms it in `2022-01.., 2021-05.. x86, 10.0.19041.1466..`: a compiler writes the type for each program that uses it.
-pub static MCGEN_TRACE_CONTEXT: Structure<members::MCGEN_TRACE_CONTEXT::Type> = Structure {
+#[cfg(feature = "kernel")] pub static MCGEN_TRACE_CONTEXT: Structure<members::MCGEN_TRACE_CONTEXT::Type> = Structure {
     name: "MCGEN_TRACE_CONTEXT",
     axis: &AXIS,
     registry: &REGISTRY,
@@ -2213,7 +2213,7 @@ pub static MCGEN_TRACE_CONTEXT: Structure<members::MCGEN_TRACE_CONTEXT::Type> = 
 /// Header of a message of the Windows software trace preprocessor. What OptionFlags announces follows, then the arguments.
 ///
 /// No symbol data confirms it in `5.1..`: no public symbols hold the type.
-pub static MESSAGE_TRACE_HEADER: Structure<members::MESSAGE_TRACE_HEADER::Type> = Structure {
+#[cfg(any(feature = "kernel", feature = "trace"))] pub static MESSAGE_TRACE_HEADER: Structure<members::MESSAGE_TRACE_HEADER::Type> = Structure {
     name: "MESSAGE_TRACE_HEADER",
     axis: &AXIS,
     registry: &REGISTRY,
@@ -2229,7 +2229,7 @@ pub static MESSAGE_TRACE_HEADER: Structure<members::MESSAGE_TRACE_HEADER::Type> 
 /// A message as user mode hands it to NtTraceEvent. It is the same on all architectures.
 ///
 /// No symbol data confirms it in `5.1..`: no public kernel symbols hold the type.
-pub static MESSAGE_TRACE_USER: Structure<members::MESSAGE_TRACE_USER::Type> = Structure {
+#[cfg(feature = "kernel")] pub static MESSAGE_TRACE_USER: Structure<members::MESSAGE_TRACE_USER::Type> = Structure {
     name: "MESSAGE_TRACE_USER",
     axis: &AXIS,
     registry: &REGISTRY,
@@ -2249,7 +2249,7 @@ pub static MESSAGE_TRACE_USER: Structure<members::MESSAGE_TRACE_USER::Type> = St
 /// The identity of a symbol file in format 2.
 ///
 /// No symbol data confirms it in `19569 arm64`: the kernel's symbols do not hold the type.
-pub static NB10: Structure<members::NB10::Type> = Structure {
+#[cfg(any(feature = "dump", feature = "kernel"))] pub static NB10: Structure<members::NB10::Type> = Structure {
     name: "NB10",
     axis: &AXIS,
     registry: &REGISTRY,
@@ -2265,7 +2265,7 @@ pub static NB10: Structure<members::NB10::Type> = Structure {
 /// The private namespaces of a silo.
 ///
 /// No symbol data confirms it in `19569 arm64`: the kernel's symbols do not hold the type.
-pub static OBJECT_NAMESPACE_LOOKUPTABLE: Structure<members::OBJECT_NAMESPACE_LOOKUPTABLE::Type> = Structure {
+#[cfg(feature = "kernel")] pub static OBJECT_NAMESPACE_LOOKUPTABLE: Structure<members::OBJECT_NAMESPACE_LOOKUPTABLE::Type> = Structure {
     name: "OBJECT_NAMESPACE_LOOKUPTABLE",
     axis: &AXIS,
     registry: &REGISTRY,
@@ -2281,7 +2281,7 @@ pub static OBJECT_NAMESPACE_LOOKUPTABLE: Structure<members::OBJECT_NAMESPACE_LOO
 /// What the object manager keeps for a silo.
 ///
 /// No symbol data confirms it in `19569 arm64`: the kernel's symbols do not hold the type.
-pub static OBP_SILODRIVERSTATE: Structure<members::OBP_SILODRIVERSTATE::Type> = Structure {
+#[cfg(feature = "kernel")] pub static OBP_SILODRIVERSTATE: Structure<members::OBP_SILODRIVERSTATE::Type> = Structure {
     name: "OBP_SILODRIVERSTATE",
     axis: &AXIS,
     registry: &REGISTRY,
@@ -2301,7 +2301,7 @@ pub static OBP_SILODRIVERSTATE: Structure<members::OBP_SILODRIVERSTATE::Type> = 
 /// What the object manager keeps of the drive letters of a silo.
 ///
 /// No symbol data confirms it in `19569 arm64`: the kernel's symbols do not hold the type.
-pub static OBP_SYSTEM_DOS_DEVICE_STATE: Structure<members::OBP_SYSTEM_DOS_DEVICE_STATE::Type> = Structure {
+#[cfg(feature = "kernel")] pub static OBP_SYSTEM_DOS_DEVICE_STATE: Structure<members::OBP_SYSTEM_DOS_DEVICE_STATE::Type> = Structure {
     name: "OBP_SYSTEM_DOS_DEVICE_STATE",
     axis: &AXIS,
     registry: &REGISTRY,
@@ -2317,7 +2317,7 @@ pub static OBP_SYSTEM_DOS_DEVICE_STATE: Structure<members::OBP_SYSTEM_DOS_DEVICE
 /// A thread switch after PERFINFO\_CCSWAP\_BUFFER, in full.
 ///
 /// No symbol data confirms it in `6.0..`: no public kernel symbols hold the type.
-pub static PERFINFO_CCSWAP: Structure<members::PERFINFO_CCSWAP::Type> = Structure {
+#[cfg(feature = "kernel")] pub static PERFINFO_CCSWAP: Structure<members::PERFINFO_CCSWAP::Type> = Structure {
     name: "PERFINFO_CCSWAP",
     axis: &AXIS,
     registry: &REGISTRY,
@@ -2333,7 +2333,7 @@ pub static PERFINFO_CCSWAP: Structure<members::PERFINFO_CCSWAP::Type> = Structur
 /// Begins the data of the event PERFINFO\_LOG\_TYPE\_CONTEXTSWAP\_BATCH: thread switches of one processor. A record for each follows, of the type that its DataType tells.
 ///
 /// No symbol data confirms it in `6.0..`: no public kernel symbols hold the type.
-pub static PERFINFO_CCSWAP_BUFFER: Structure<members::PERFINFO_CCSWAP_BUFFER::Type> = Structure {
+#[cfg(feature = "kernel")] pub static PERFINFO_CCSWAP_BUFFER: Structure<members::PERFINFO_CCSWAP_BUFFER::Type> = Structure {
     name: "PERFINFO_CCSWAP_BUFFER",
     axis: &AXIS,
     registry: &REGISTRY,
@@ -2349,7 +2349,7 @@ pub static PERFINFO_CCSWAP_BUFFER: Structure<members::PERFINFO_CCSWAP_BUFFER::Ty
 /// A switch away from the idle thread, after PERFINFO\_CCSWAP\_BUFFER.
 ///
 /// No symbol data confirms it in `6.0..`: no public kernel symbols hold the type.
-pub static PERFINFO_CCSWAP_IDLE: Structure<members::PERFINFO_CCSWAP_IDLE::Type> = Structure {
+#[cfg(feature = "kernel")] pub static PERFINFO_CCSWAP_IDLE: Structure<members::PERFINFO_CCSWAP_IDLE::Type> = Structure {
     name: "PERFINFO_CCSWAP_IDLE",
     axis: &AXIS,
     registry: &REGISTRY,
@@ -2365,7 +2365,7 @@ pub static PERFINFO_CCSWAP_IDLE: Structure<members::PERFINFO_CCSWAP_IDLE::Type> 
 /// A switch away from the idle thread, after PERFINFO\_CCSWAP\_BUFFER, in half the room.
 ///
 /// No symbol data confirms it in `6.0..`: no public kernel symbols hold the type.
-pub static PERFINFO_CCSWAP_IDLE_SHORT: Structure<members::PERFINFO_CCSWAP_IDLE_SHORT::Type> = Structure {
+#[cfg(feature = "kernel")] pub static PERFINFO_CCSWAP_IDLE_SHORT: Structure<members::PERFINFO_CCSWAP_IDLE_SHORT::Type> = Structure {
     name: "PERFINFO_CCSWAP_IDLE_SHORT",
     axis: &AXIS,
     registry: &REGISTRY,
@@ -2381,7 +2381,7 @@ pub static PERFINFO_CCSWAP_IDLE_SHORT: Structure<members::PERFINFO_CCSWAP_IDLE_S
 /// A thread switch after PERFINFO\_CCSWAP\_BUFFER, in half the room, if all values are small.
 ///
 /// No symbol data confirms it in `6.0..`: no public kernel symbols hold the type.
-pub static PERFINFO_CCSWAP_LITE: Structure<members::PERFINFO_CCSWAP_LITE::Type> = Structure {
+#[cfg(feature = "kernel")] pub static PERFINFO_CCSWAP_LITE: Structure<members::PERFINFO_CCSWAP_LITE::Type> = Structure {
     name: "PERFINFO_CCSWAP_LITE",
     axis: &AXIS,
     registry: &REGISTRY,
@@ -2397,7 +2397,7 @@ pub static PERFINFO_CCSWAP_LITE: Structure<members::PERFINFO_CCSWAP_LITE::Type> 
 /// Which events the kernel logger takes, in eight masks. The first mask is much like EnableFlags.
 ///
 /// No symbol data confirms it in `5.1`: no public symbol file of this version holds the type.
-pub static PERFINFO_GROUPMASK: Structure<members::PERFINFO_GROUPMASK::Type> = Structure {
+#[cfg(feature = "kernel")] pub static PERFINFO_GROUPMASK: Structure<members::PERFINFO_GROUPMASK::Type> = Structure {
     name: "PERFINFO_GROUPMASK",
     axis: &AXIS,
     registry: &REGISTRY,
@@ -2412,7 +2412,7 @@ pub static PERFINFO_GROUPMASK: Structure<members::PERFINFO_GROUPMASK::Type> = St
 };
 
 /// The data of the event that a page was read from a disk.
-pub static PERFINFO_HARDPAGEFAULT_INFORMATION: Structure<members::PERFINFO_HARDPAGEFAULT_INFORMATION::Type> = Structure {
+#[cfg(feature = "kernel")] pub static PERFINFO_HARDPAGEFAULT_INFORMATION: Structure<members::PERFINFO_HARDPAGEFAULT_INFORMATION::Type> = Structure {
     name: "PERFINFO_HARDPAGEFAULT_INFORMATION",
     axis: &AXIS,
     registry: &REGISTRY,
@@ -2427,7 +2427,7 @@ pub static PERFINFO_HARDPAGEFAULT_INFORMATION: Structure<members::PERFINFO_HARDP
 };
 
 /// The data of the event that an idle state was selected for a processor.
-pub static PERFINFO_PPM_STATE_SELECTION: Structure<members::PERFINFO_PPM_STATE_SELECTION::Type> = Structure {
+#[cfg(feature = "kernel")] pub static PERFINFO_PPM_STATE_SELECTION: Structure<members::PERFINFO_PPM_STATE_SELECTION::Type> = Structure {
     name: "PERFINFO_PPM_STATE_SELECTION",
     axis: &AXIS,
     registry: &REGISTRY,
@@ -2443,7 +2443,7 @@ pub static PERFINFO_PPM_STATE_SELECTION: Structure<members::PERFINFO_PPM_STATE_S
 /// Header of a short kernel event: 0x10 bytes, then the event's data.
 ///
 /// No symbol data confirms it in `5.1..5.2, 6.2..`: public kernel symbols hold the type in Vista and Windows 7 only.
-pub static PERFINFO_TRACE_HEADER: Structure<members::PERFINFO_TRACE_HEADER::Type> = Structure {
+#[cfg(feature = "trace")] pub static PERFINFO_TRACE_HEADER: Structure<members::PERFINFO_TRACE_HEADER::Type> = Structure {
     name: "PERFINFO_TRACE_HEADER",
     axis: &AXIS,
     registry: &REGISTRY,
@@ -2457,7 +2457,7 @@ pub static PERFINFO_TRACE_HEADER: Structure<members::PERFINFO_TRACE_HEADER::Type
 };
 
 /// The providers that a logger asks for their state again and again.
-pub static PERIODIC_CAPTURE_STATE_GUIDS: Structure<members::PERIODIC_CAPTURE_STATE_GUIDS::Type> = Structure {
+#[cfg(feature = "kernel")] pub static PERIODIC_CAPTURE_STATE_GUIDS: Structure<members::PERIODIC_CAPTURE_STATE_GUIDS::Type> = Structure {
     name: "PERIODIC_CAPTURE_STATE_GUIDS",
     axis: &AXIS,
     registry: &REGISTRY,
@@ -2473,7 +2473,7 @@ pub static PERIODIC_CAPTURE_STATE_GUIDS: Structure<members::PERIODIC_CAPTURE_STA
 /// Which physical memory a full dump has: PhysicalMemoryBlockBuffer of DUMP\_HEADER32.
 ///
 /// No symbol data confirms it in `5.2.. x86`: a type of ntiodump.h, which no public kernel symbols hold.
-pub static PHYSICAL_MEMORY_DESCRIPTOR32: Structure<members::PHYSICAL_MEMORY_DESCRIPTOR32::Type> = Structure {
+#[cfg(feature = "dump")] pub static PHYSICAL_MEMORY_DESCRIPTOR32: Structure<members::PHYSICAL_MEMORY_DESCRIPTOR32::Type> = Structure {
     name: "PHYSICAL_MEMORY_DESCRIPTOR32",
     axis: &AXIS,
     registry: &REGISTRY,
@@ -2487,7 +2487,7 @@ pub static PHYSICAL_MEMORY_DESCRIPTOR32: Structure<members::PHYSICAL_MEMORY_DESC
 /// Which physical memory a full dump has: PhysicalMemoryBlockBuffer of DUMP\_HEADER64.
 ///
 /// No symbol data confirms it in `5.2.. x64`: a type of ntiodump.h, which no public kernel symbols hold.
-pub static PHYSICAL_MEMORY_DESCRIPTOR64: Structure<members::PHYSICAL_MEMORY_DESCRIPTOR64::Type> = Structure {
+#[cfg(feature = "dump")] pub static PHYSICAL_MEMORY_DESCRIPTOR64: Structure<members::PHYSICAL_MEMORY_DESCRIPTOR64::Type> = Structure {
     name: "PHYSICAL_MEMORY_DESCRIPTOR64",
     axis: &AXIS,
     registry: &REGISTRY,
@@ -2502,7 +2502,7 @@ pub static PHYSICAL_MEMORY_DESCRIPTOR64: Structure<members::PHYSICAL_MEMORY_DESC
 /// Pages of physical memory that lie one behind the other, in memory and in the file.
 ///
 /// No symbol data confirms it in `5.2.. x86`: a type of ntiodump.h, which no public kernel symbols hold.
-pub static PHYSICAL_MEMORY_RUN32: Structure<members::PHYSICAL_MEMORY_RUN32::Type> = Structure {
+#[cfg(feature = "dump")] pub static PHYSICAL_MEMORY_RUN32: Structure<members::PHYSICAL_MEMORY_RUN32::Type> = Structure {
     name: "PHYSICAL_MEMORY_RUN32",
     axis: &AXIS,
     registry: &REGISTRY,
@@ -2516,7 +2516,7 @@ pub static PHYSICAL_MEMORY_RUN32: Structure<members::PHYSICAL_MEMORY_RUN32::Type
 /// Pages of physical memory that lie one behind the other, in memory and in the file.
 ///
 /// No symbol data confirms it in `5.2.. x64`: a type of ntiodump.h, which no public kernel symbols hold.
-pub static PHYSICAL_MEMORY_RUN64: Structure<members::PHYSICAL_MEMORY_RUN64::Type> = Structure {
+#[cfg(feature = "dump")] pub static PHYSICAL_MEMORY_RUN64: Structure<members::PHYSICAL_MEMORY_RUN64::Type> = Structure {
     name: "PHYSICAL_MEMORY_RUN64",
     axis: &AXIS,
     registry: &REGISTRY,
@@ -2531,7 +2531,7 @@ pub static PHYSICAL_MEMORY_RUN64: Structure<members::PHYSICAL_MEMORY_RUN64::Type
 /// One of the sources of samples that a processor has.
 ///
 /// No symbol data confirms it in `6.2..`: no public kernel symbols hold the type.
-pub static PROFILE_SOURCE_INFO: Structure<members::PROFILE_SOURCE_INFO::Type> = Structure {
+#[cfg(feature = "kernel")] pub static PROFILE_SOURCE_INFO: Structure<members::PROFILE_SOURCE_INFO::Type> = Structure {
     name: "PROFILE_SOURCE_INFO",
     axis: &AXIS,
     registry: &REGISTRY,
@@ -2549,7 +2549,7 @@ pub static PROFILE_SOURCE_INFO: Structure<members::PROFILE_SOURCE_INFO::Type> = 
 /// kdmp-parser, which reads real dumps by it. Its names are ours, and Microsoft's are not known.
 ///
 /// No symbol data confirms it in `10.0.. x64`: no document describes it, and no public symbols hold it.
-pub static RDMP_HEADER64: Structure<members::RDMP_HEADER64::Type> = Structure {
+#[cfg(feature = "dump")] pub static RDMP_HEADER64: Structure<members::RDMP_HEADER64::Type> = Structure {
     name: "RDMP_HEADER64",
     axis: &AXIS,
     registry: &REGISTRY,
@@ -2564,7 +2564,7 @@ pub static RDMP_HEADER64: Structure<members::RDMP_HEADER64::Type> = Structure {
 /// The identity of a symbol file in format 7.
 ///
 /// No symbol data confirms it in `19569 arm64`: the kernel's symbols do not hold the type.
-pub static RSDS: Structure<members::RSDS::Type> = Structure {
+#[cfg(any(feature = "dump", feature = "kernel"))] pub static RSDS: Structure<members::RSDS::Type> = Structure {
     name: "RSDS",
     axis: &AXIS,
     registry: &REGISTRY,
@@ -2578,7 +2578,7 @@ pub static RSDS: Structure<members::RSDS::Type> = Structure {
 };
 
 /// A node of a balanced tree.
-pub static RTL_BALANCED_NODE: Structure<members::RTL_BALANCED_NODE::Type> = Structure {
+#[cfg(feature = "kernel")] pub static RTL_BALANCED_NODE: Structure<members::RTL_BALANCED_NODE::Type> = Structure {
     name: "RTL_BALANCED_NODE",
     axis: &AXIS,
     registry: &REGISTRY,
@@ -2592,7 +2592,7 @@ pub static RTL_BALANCED_NODE: Structure<members::RTL_BALANCED_NODE::Type> = Stru
 };
 
 /// An array of bits.
-pub static RTL_BITMAP: Structure<members::RTL_BITMAP::Type> = Structure {
+#[cfg(feature = "kernel")] pub static RTL_BITMAP: Structure<members::RTL_BITMAP::Type> = Structure {
     name: "RTL_BITMAP",
     axis: &AXIS,
     registry: &REGISTRY,
@@ -2608,7 +2608,7 @@ pub static RTL_BITMAP: Structure<members::RTL_BITMAP::Type> = Structure {
 /// What user-mode threads wait on until another wakes them.
 ///
 /// No symbol data confirms it in `6.0..`: no public kernel symbols hold the type.
-pub static RTL_CONDITION_VARIABLE: Structure<members::RTL_CONDITION_VARIABLE::Type> = Structure {
+#[cfg(feature = "kernel")] pub static RTL_CONDITION_VARIABLE: Structure<members::RTL_CONDITION_VARIABLE::Type> = Structure {
     name: "RTL_CONDITION_VARIABLE",
     axis: &AXIS,
     registry: &REGISTRY,
@@ -2622,7 +2622,7 @@ pub static RTL_CONDITION_VARIABLE: Structure<members::RTL_CONDITION_VARIABLE::Ty
 };
 
 /// A lock between the threads of one process; programs know it as CRITICAL\_SECTION.
-pub static RTL_CRITICAL_SECTION: Structure<members::RTL_CRITICAL_SECTION::Type> = Structure {
+#[cfg(feature = "kernel")] pub static RTL_CRITICAL_SECTION: Structure<members::RTL_CRITICAL_SECTION::Type> = Structure {
     name: "RTL_CRITICAL_SECTION",
     axis: &AXIS,
     registry: &REGISTRY,
@@ -2636,7 +2636,7 @@ pub static RTL_CRITICAL_SECTION: Structure<members::RTL_CRITICAL_SECTION::Type> 
 };
 
 /// A hash table.
-pub static RTL_HASH_TABLE: Structure<members::RTL_HASH_TABLE::Type> = Structure {
+#[cfg(feature = "kernel")] pub static RTL_HASH_TABLE: Structure<members::RTL_HASH_TABLE::Type> = Structure {
     name: "RTL_HASH_TABLE",
     axis: &AXIS,
     registry: &REGISTRY,
@@ -2652,7 +2652,7 @@ pub static RTL_HASH_TABLE: Structure<members::RTL_HASH_TABLE::Type> = Structure 
 };
 
 /// The code pages and case tables of a silo.
-pub static RTL_NLS_STATE: Structure<members::RTL_NLS_STATE::Type> = Structure {
+#[cfg(feature = "kernel")] pub static RTL_NLS_STATE: Structure<members::RTL_NLS_STATE::Type> = Structure {
     name: "RTL_NLS_STATE",
     axis: &AXIS,
     registry: &REGISTRY,
@@ -2665,7 +2665,7 @@ pub static RTL_NLS_STATE: Structure<members::RTL_NLS_STATE::Type> = Structure {
 };
 
 /// A red-black tree.
-pub static RTL_RB_TREE: Structure<members::RTL_RB_TREE::Type> = Structure {
+#[cfg(feature = "kernel")] pub static RTL_RB_TREE: Structure<members::RTL_RB_TREE::Type> = Structure {
     name: "RTL_RB_TREE",
     axis: &AXIS,
     registry: &REGISTRY,
@@ -2683,7 +2683,7 @@ pub static RTL_RB_TREE: Structure<members::RTL_RB_TREE::Type> = Structure {
 /// A time zone and its rules for daylight saving; TIME\_ZONE\_INFORMATION to user mode, with the dates as SYSTEMTIME.
 ///
 /// No symbol data confirms it in `5.1..6.1`: public kernel symbols hold the type from Windows 8 on.
-pub static RTL_TIME_ZONE_INFORMATION: Structure<members::RTL_TIME_ZONE_INFORMATION::Type> = Structure {
+#[cfg(any(feature = "kernel", feature = "trace"))] pub static RTL_TIME_ZONE_INFORMATION: Structure<members::RTL_TIME_ZONE_INFORMATION::Type> = Structure {
     name: "RTL_TIME_ZONE_INFORMATION",
     axis: &AXIS,
     registry: &REGISTRY,
@@ -2697,7 +2697,7 @@ pub static RTL_TIME_ZONE_INFORMATION: Structure<members::RTL_TIME_ZONE_INFORMATI
 };
 
 /// What the kernel keeps of a client to impersonate it later.
-pub static SECURITY_CLIENT_CONTEXT: Structure<members::SECURITY_CLIENT_CONTEXT::Type> = Structure {
+#[cfg(feature = "kernel")] pub static SECURITY_CLIENT_CONTEXT: Structure<members::SECURITY_CLIENT_CONTEXT::Type> = Structure {
     name: "SECURITY_CLIENT_CONTEXT",
     axis: &AXIS,
     registry: &REGISTRY,
@@ -2711,7 +2711,7 @@ pub static SECURITY_CLIENT_CONTEXT: Structure<members::SECURITY_CLIENT_CONTEXT::
 };
 
 /// How far a server may go in acting for a client.
-pub static SECURITY_QUALITY_OF_SERVICE: Structure<members::SECURITY_QUALITY_OF_SERVICE::Type> = Structure {
+#[cfg(feature = "kernel")] pub static SECURITY_QUALITY_OF_SERVICE: Structure<members::SECURITY_QUALITY_OF_SERVICE::Type> = Structure {
     name: "SECURITY_QUALITY_OF_SERVICE",
     axis: &AXIS,
     registry: &REGISTRY,
@@ -2725,7 +2725,7 @@ pub static SECURITY_QUALITY_OF_SERVICE: Structure<members::SECURITY_QUALITY_OF_S
 };
 
 /// The connection of a silo's security reference monitor to its LSA.
-pub static SEP_RM_LSA_CONNECTION_STATE: Structure<members::SEP_RM_LSA_CONNECTION_STATE::Type> = Structure {
+#[cfg(feature = "kernel")] pub static SEP_RM_LSA_CONNECTION_STATE: Structure<members::SEP_RM_LSA_CONNECTION_STATE::Type> = Structure {
     name: "SEP_RM_LSA_CONNECTION_STATE",
     axis: &AXIS,
     registry: &REGISTRY,
@@ -2741,7 +2741,7 @@ pub static SEP_RM_LSA_CONNECTION_STATE: Structure<members::SEP_RM_LSA_CONNECTION
 };
 
 /// What the security reference monitor keeps for a silo.
-pub static SEP_SILOSTATE: Structure<members::SEP_SILOSTATE::Type> = Structure {
+#[cfg(feature = "kernel")] pub static SEP_SILOSTATE: Structure<members::SEP_SILOSTATE::Type> = Structure {
     name: "SEP_SILOSTATE",
     axis: &AXIS,
     registry: &REGISTRY,
@@ -2759,7 +2759,7 @@ pub static SEP_SILOSTATE: Structure<members::SEP_SILOSTATE::Type> = Structure {
 /// What processes of a silo see in place of KUSER\_SHARED\_DATA.
 ///
 /// No symbol data confirms it in `2021-05..2022-01 x86`: the kernel's symbols do not hold the type.
-pub static SILO_USER_SHARED_DATA: Structure<members::SILO_USER_SHARED_DATA::Type> = Structure {
+#[cfg(feature = "kernel")] pub static SILO_USER_SHARED_DATA: Structure<members::SILO_USER_SHARED_DATA::Type> = Structure {
     name: "SILO_USER_SHARED_DATA",
     axis: &AXIS,
     registry: &REGISTRY,
@@ -2781,7 +2781,7 @@ pub static SILO_USER_SHARED_DATA: Structure<members::SILO_USER_SHARED_DATA::Type
 };
 
 /// The link of a singly linked list; on x86 SLIST\_ENTRY is another name for it.
-pub static SINGLE_LIST_ENTRY: Structure<members::SINGLE_LIST_ENTRY::Type> = Structure {
+#[cfg(any(feature = "kernel", feature = "trace"))] pub static SINGLE_LIST_ENTRY: Structure<members::SINGLE_LIST_ENTRY::Type> = Structure {
     name: "SINGLE_LIST_ENTRY",
     axis: &AXIS,
     registry: &REGISTRY,
@@ -2795,7 +2795,7 @@ pub static SINGLE_LIST_ENTRY: Structure<members::SINGLE_LIST_ENTRY::Type> = Stru
 };
 
 /// The link of an interlocked singly linked list. A type of its own on x64 only, for its alignment.
-pub static SLIST_ENTRY: Structure<members::SLIST_ENTRY::Type> = Structure {
+#[cfg(feature = "kernel")] pub static SLIST_ENTRY: Structure<members::SLIST_ENTRY::Type> = Structure {
     name: "SLIST_ENTRY",
     axis: &AXIS,
     registry: &REGISTRY,
@@ -2808,7 +2808,7 @@ pub static SLIST_ENTRY: Structure<members::SLIST_ENTRY::Type> = Structure {
 };
 
 /// The head of an interlocked singly linked list, exchanged as a whole.
-pub static SLIST_HEADER: Structure<members::SLIST_HEADER::Type> = Structure {
+#[cfg(feature = "kernel")] pub static SLIST_HEADER: Structure<members::SLIST_HEADER::Type> = Structure {
     name: "SLIST_HEADER",
     axis: &AXIS,
     registry: &REGISTRY,
@@ -2830,7 +2830,7 @@ pub static SLIST_HEADER: Structure<members::SLIST_HEADER::Type> = Structure {
 /// their numbers where HeaderSize says.
 ///
 /// No symbol data confirms it in `5.2..6.1 x86`: a type of ntiodump.h, which no public kernel symbols hold.
-pub static SUMMARY_DUMP32: Structure<members::SUMMARY_DUMP32::Type> = Structure {
+#[cfg(feature = "dump")] pub static SUMMARY_DUMP32: Structure<members::SUMMARY_DUMP32::Type> = Structure {
     name: "SUMMARY_DUMP32",
     axis: &AXIS,
     registry: &REGISTRY,
@@ -2849,7 +2849,7 @@ pub static SUMMARY_DUMP32: Structure<members::SUMMARY_DUMP32::Type> = Structure 
 /// No symbol data confirms it in `5.2..6.1 x64`: a type of ntiodump.h, which no public kernel symbols hold.
 ///
 /// No symbol data confirms it in `6.2.. x64`: no document describes it, and no public symbols hold it.
-pub static SUMMARY_DUMP64: Structure<members::SUMMARY_DUMP64::Type> = Structure {
+#[cfg(feature = "dump")] pub static SUMMARY_DUMP64: Structure<members::SUMMARY_DUMP64::Type> = Structure {
     name: "SUMMARY_DUMP64",
     axis: &AXIS,
     registry: &REGISTRY,
@@ -2865,7 +2865,7 @@ pub static SUMMARY_DUMP64: Structure<members::SUMMARY_DUMP64::Type> = Structure 
 /// Header of a kernel event with its thread; the compact form of 6.2 on is the first 0x18 bytes.
 ///
 /// No symbol data confirms it in `5.1..5.2, 6.2..`: public kernel symbols hold the type in Vista and Windows 7 only.
-pub static SYSTEM_TRACE_HEADER: Structure<members::SYSTEM_TRACE_HEADER::Type> = Structure {
+#[cfg(feature = "trace")] pub static SYSTEM_TRACE_HEADER: Structure<members::SYSTEM_TRACE_HEADER::Type> = Structure {
     name: "SYSTEM_TRACE_HEADER",
     axis: &AXIS,
     registry: &REGISTRY,
@@ -2883,7 +2883,7 @@ pub static SYSTEM_TRACE_HEADER: Structure<members::SYSTEM_TRACE_HEADER::Type> = 
 /// No symbol data confirms it in `5.1..5.2`: public kernel symbols hold the type from version 6.0 on.
 ///
 /// No symbol data confirms it in `19569 arm64`: the kernel's symbols do not hold the type.
-pub static TIME_FIELDS: Structure<members::TIME_FIELDS::Type> = Structure {
+#[cfg(any(feature = "kernel", feature = "trace"))] pub static TIME_FIELDS: Structure<members::TIME_FIELDS::Type> = Structure {
     name: "TIME_FIELDS",
     axis: &AXIS,
     registry: &REGISTRY,
@@ -2897,7 +2897,7 @@ pub static TIME_FIELDS: Structure<members::TIME_FIELDS::Type> = Structure {
 };
 
 /// Identifies an access token and its state, to tell when it has changed.
-pub static TOKEN_CONTROL: Structure<members::TOKEN_CONTROL::Type> = Structure {
+#[cfg(feature = "kernel")] pub static TOKEN_CONTROL: Structure<members::TOKEN_CONTROL::Type> = Structure {
     name: "TOKEN_CONTROL",
     axis: &AXIS,
     registry: &REGISTRY,
@@ -2911,7 +2911,7 @@ pub static TOKEN_CONTROL: Structure<members::TOKEN_CONTROL::Type> = Structure {
 };
 
 /// Names the component that made an access token.
-pub static TOKEN_SOURCE: Structure<members::TOKEN_SOURCE::Type> = Structure {
+#[cfg(feature = "kernel")] pub static TOKEN_SOURCE: Structure<members::TOKEN_SOURCE::Type> = Structure {
     name: "TOKEN_SOURCE",
     axis: &AXIS,
     registry: &REGISTRY,
@@ -2927,7 +2927,7 @@ pub static TOKEN_SOURCE: Structure<members::TOKEN_SOURCE::Type> = Structure {
 /// How a session has enabled a classic provider. A handle to the session, as such a provider gets it, has the same 64 bits.
 ///
 /// No symbol data confirms it in `6.2..`: public kernel symbols hold the type up to Windows 7.
-pub static TRACE_ENABLE_CONTEXT: Structure<members::TRACE_ENABLE_CONTEXT::Type> = Structure {
+#[cfg(feature = "kernel")] pub static TRACE_ENABLE_CONTEXT: Structure<members::TRACE_ENABLE_CONTEXT::Type> = Structure {
     name: "TRACE_ENABLE_CONTEXT",
     axis: &AXIS,
     registry: &REGISTRY,
@@ -2941,7 +2941,7 @@ pub static TRACE_ENABLE_CONTEXT: Structure<members::TRACE_ENABLE_CONTEXT::Type> 
 };
 
 /// TRACE\_ENABLE\_CONTEXT with 64 flags.
-pub static TRACE_ENABLE_CONTEXT_EX: Structure<members::TRACE_ENABLE_CONTEXT_EX::Type> = Structure {
+#[cfg(feature = "kernel")] pub static TRACE_ENABLE_CONTEXT_EX: Structure<members::TRACE_ENABLE_CONTEXT_EX::Type> = Structure {
     name: "TRACE_ENABLE_CONTEXT_EX",
     axis: &AXIS,
     registry: &REGISTRY,
@@ -2962,7 +2962,7 @@ pub static TRACE_ENABLE_CONTEXT_EX: Structure<members::TRACE_ENABLE_CONTEXT_EX::
 /// No symbol data confirms it in `5.2..5.2.3790-sp1`: public symbols of Windows Server 2003 hold this structure from service pack 2 on.
 ///
 /// No symbol data confirms it in `6.0..`: no structure in public kernel symbols has a member of this type.
-pub static TRACE_ENABLE_FLAG_EXTENSION: Structure<members::TRACE_ENABLE_FLAG_EXTENSION::Type> = Structure {
+#[cfg(feature = "kernel")] pub static TRACE_ENABLE_FLAG_EXTENSION: Structure<members::TRACE_ENABLE_FLAG_EXTENSION::Type> = Structure {
     name: "TRACE_ENABLE_FLAG_EXTENSION",
     axis: &AXIS,
     registry: &REGISTRY,
@@ -2978,7 +2978,7 @@ pub static TRACE_ENABLE_FLAG_EXTENSION: Structure<members::TRACE_ENABLE_FLAG_EXT
 /// Begins the extended information that a TRACE\_ENABLE\_FLAG\_EXTENSION points to when its Length is 0xFF.
 ///
 /// No symbol data confirms it in `6.0..`: no public symbol file of the kernel or of ntdll holds the type.
-pub static TRACE_ENABLE_FLAG_EXT_HEADER: Structure<members::TRACE_ENABLE_FLAG_EXT_HEADER::Type> = Structure {
+#[cfg(feature = "kernel")] pub static TRACE_ENABLE_FLAG_EXT_HEADER: Structure<members::TRACE_ENABLE_FLAG_EXT_HEADER::Type> = Structure {
     name: "TRACE_ENABLE_FLAG_EXT_HEADER",
     axis: &AXIS,
     registry: &REGISTRY,
@@ -2994,7 +2994,7 @@ pub static TRACE_ENABLE_FLAG_EXT_HEADER: Structure<members::TRACE_ENABLE_FLAG_EX
 /// Begins one item of the information after a TRACE\_ENABLE\_FLAG\_EXT\_HEADER.
 ///
 /// No symbol data confirms it in `6.0..`: no public symbol file of the kernel or of ntdll holds the type.
-pub static TRACE_ENABLE_FLAG_EXT_ITEM: Structure<members::TRACE_ENABLE_FLAG_EXT_ITEM::Type> = Structure {
+#[cfg(feature = "kernel")] pub static TRACE_ENABLE_FLAG_EXT_ITEM: Structure<members::TRACE_ENABLE_FLAG_EXT_ITEM::Type> = Structure {
     name: "TRACE_ENABLE_FLAG_EXT_ITEM",
     axis: &AXIS,
     registry: &REGISTRY,
@@ -3008,7 +3008,7 @@ pub static TRACE_ENABLE_FLAG_EXT_ITEM: Structure<members::TRACE_ENABLE_FLAG_EXT_
 };
 
 /// How one session has enabled a provider: which of the provider's events it is to get.
-pub static TRACE_ENABLE_INFO: Structure<members::TRACE_ENABLE_INFO::Type> = Structure {
+#[cfg(feature = "kernel")] pub static TRACE_ENABLE_INFO: Structure<members::TRACE_ENABLE_INFO::Type> = Structure {
     name: "TRACE_ENABLE_INFO",
     axis: &AXIS,
     registry: &REGISTRY,
@@ -3024,7 +3024,7 @@ pub static TRACE_ENABLE_INFO: Structure<members::TRACE_ENABLE_INFO::Type> = Stru
 /// Data of the first event of a file: how it was made. Two terminated UTF-16 strings follow, the logger's name and the file's.
 ///
 /// No symbol data confirms it in `5.1..6.1`: public kernel symbols hold the type from Windows 8 on.
-pub static TRACE_LOGFILE_HEADER: Structure<members::TRACE_LOGFILE_HEADER::Type> = Structure {
+#[cfg(feature = "trace")] pub static TRACE_LOGFILE_HEADER: Structure<members::TRACE_LOGFILE_HEADER::Type> = Structure {
     name: "TRACE_LOGFILE_HEADER",
     axis: &AXIS,
     registry: &REGISTRY,
@@ -3041,7 +3041,7 @@ pub static TRACE_LOGFILE_HEADER: Structure<members::TRACE_LOGFILE_HEADER::Type> 
 /// How often a source of samples is looked at.
 ///
 /// No symbol data confirms it in `6.2..`: no public kernel symbols hold the type.
-pub static TRACE_PROFILE_INTERVAL: Structure<members::TRACE_PROFILE_INTERVAL::Type> = Structure {
+#[cfg(feature = "kernel")] pub static TRACE_PROFILE_INTERVAL: Structure<members::TRACE_PROFILE_INTERVAL::Type> = Structure {
     name: "TRACE_PROFILE_INTERVAL",
     axis: &AXIS,
     registry: &REGISTRY,
@@ -3057,7 +3057,7 @@ pub static TRACE_PROFILE_INTERVAL: Structure<members::TRACE_PROFILE_INTERVAL::Ty
 /// Which version the tracing functions of user mode have.
 ///
 /// No symbol data confirms it in `10.0..`: no public kernel symbols hold the type.
-pub static TRACE_VERSION_INFO: Structure<members::TRACE_VERSION_INFO::Type> = Structure {
+#[cfg(feature = "kernel")] pub static TRACE_VERSION_INFO: Structure<members::TRACE_VERSION_INFO::Type> = Structure {
     name: "TRACE_VERSION_INFO",
     axis: &AXIS,
     registry: &REGISTRY,
@@ -3073,7 +3073,7 @@ pub static TRACE_VERSION_INFO: Structure<members::TRACE_VERSION_INFO::Type> = St
 /// A piece of memory in a triage dump.
 ///
 /// No symbol data confirms it in `5.2..`: a type of ntiodump.h, which no public kernel symbols hold.
-pub static TRIAGE_DATA_BLOCK: Structure<members::TRIAGE_DATA_BLOCK::Type> = Structure {
+#[cfg(feature = "dump")] pub static TRIAGE_DATA_BLOCK: Structure<members::TRIAGE_DATA_BLOCK::Type> = Structure {
     name: "TRIAGE_DATA_BLOCK",
     axis: &AXIS,
     registry: &REGISTRY,
@@ -3089,7 +3089,7 @@ pub static TRIAGE_DATA_BLOCK: Structure<members::TRIAGE_DATA_BLOCK::Type> = Stru
 /// Follows the header of a triage dump: where in the file its parts are.
 ///
 /// No symbol data confirms it in `5.2.. x86`: a type of ntiodump.h, which no public kernel symbols hold.
-pub static TRIAGE_DUMP32: Structure<members::TRIAGE_DUMP32::Type> = Structure {
+#[cfg(feature = "dump")] pub static TRIAGE_DUMP32: Structure<members::TRIAGE_DUMP32::Type> = Structure {
     name: "TRIAGE_DUMP32",
     axis: &AXIS,
     registry: &REGISTRY,
@@ -3103,7 +3103,7 @@ pub static TRIAGE_DUMP32: Structure<members::TRIAGE_DUMP32::Type> = Structure {
 /// Follows the header of a triage dump: where in the file its parts are.
 ///
 /// No symbol data confirms it in `5.2.. x64`: a type of ntiodump.h, which no public kernel symbols hold.
-pub static TRIAGE_DUMP64: Structure<members::TRIAGE_DUMP64::Type> = Structure {
+#[cfg(feature = "dump")] pub static TRIAGE_DUMP64: Structure<members::TRIAGE_DUMP64::Type> = Structure {
     name: "TRIAGE_DUMP64",
     axis: &AXIS,
     registry: &REGISTRY,
@@ -3116,7 +3116,7 @@ pub static TRIAGE_DUMP64: Structure<members::TRIAGE_DUMP64::Type> = Structure {
 };
 
 /// A 64-bit unsigned integer, also reachable by its halves.
-pub static ULARGE_INTEGER: Structure<members::ULARGE_INTEGER::Type> = Structure {
+#[cfg(feature = "kernel")] pub static ULARGE_INTEGER: Structure<members::ULARGE_INTEGER::Type> = Structure {
     name: "ULARGE_INTEGER",
     axis: &AXIS,
     registry: &REGISTRY,
@@ -3130,7 +3130,7 @@ pub static ULARGE_INTEGER: Structure<members::ULARGE_INTEGER::Type> = Structure 
 };
 
 /// A counted string of 16-bit characters.
-pub static UNICODE_STRING: Structure<members::UNICODE_STRING::Type> = Structure {
+#[cfg(any(feature = "dump", feature = "kernel"))] pub static UNICODE_STRING: Structure<members::UNICODE_STRING::Type> = Structure {
     name: "UNICODE_STRING",
     axis: &AXIS,
     registry: &REGISTRY,
@@ -3146,7 +3146,7 @@ pub static UNICODE_STRING: Structure<members::UNICODE_STRING::Type> = Structure 
 /// A counted string whose address has 64 bits on every architecture.
 ///
 /// No symbol data confirms it in `5.1..`: a typedef of STRING64, and symbols hold that name only.
-pub static UNICODE_STRING64: Structure<members::UNICODE_STRING64::Type> = Structure {
+#[cfg(feature = "kernel")] pub static UNICODE_STRING64: Structure<members::UNICODE_STRING64::Type> = Structure {
     name: "UNICODE_STRING64",
     axis: &AXIS,
     registry: &REGISTRY,
@@ -3164,7 +3164,7 @@ pub static UNICODE_STRING64: Structure<members::UNICODE_STRING64::Type> = Struct
 /// No symbol data confirms it in `5.1..5.1.2600-sp2`: public symbols hold the type from Windows XP SP3 on.
 ///
 /// No symbol data confirms it in `5.2..5.2.3790-sp1`: public symbols hold the type from Windows Server 2003 SP2 on.
-pub static WMI_BUFFER_HEADER: Structure<members::WMI_BUFFER_HEADER::Type> = Structure {
+#[cfg(any(feature = "kernel", feature = "trace"))] pub static WMI_BUFFER_HEADER: Structure<members::WMI_BUFFER_HEADER::Type> = Structure {
     name: "WMI_BUFFER_HEADER",
     axis: &AXIS,
     registry: &REGISTRY,
@@ -3196,7 +3196,7 @@ pub static WMI_BUFFER_HEADER: Structure<members::WMI_BUFFER_HEADER::Type> = Stru
 /// No symbol data confirms it in `5.1..5.1.2600-sp2`: public symbols hold the type from Windows XP SP3 on.
 ///
 /// No symbol data confirms it in `5.2..5.2.3790-sp1`: public symbols hold the type from Windows Server 2003 SP2 on.
-pub static WMI_BUFFER_STATE: Structure<members::WMI_BUFFER_STATE::Type> = Structure {
+#[cfg(any(feature = "kernel", feature = "trace"))] pub static WMI_BUFFER_STATE: Structure<members::WMI_BUFFER_STATE::Type> = Structure {
     name: "WMI_BUFFER_STATE",
     axis: &AXIS,
     registry: &REGISTRY,
@@ -3215,7 +3215,7 @@ pub static WMI_BUFFER_STATE: Structure<members::WMI_BUFFER_STATE::Type> = Struct
 /// No symbol data confirms it in `5.1..5.1.2600-sp2`: public symbols hold the type from Windows XP SP3 on.
 ///
 /// No symbol data confirms it in `5.2..5.2.3790-sp1`: public symbols hold the type from Windows Server 2003 SP2 on.
-pub static WMI_CLIENT_CONTEXT: Structure<members::WMI_CLIENT_CONTEXT::Type> = Structure {
+#[cfg(any(feature = "kernel", feature = "trace"))] pub static WMI_CLIENT_CONTEXT: Structure<members::WMI_CLIENT_CONTEXT::Type> = Structure {
     name: "WMI_CLIENT_CONTEXT",
     axis: &AXIS,
     registry: &REGISTRY,
@@ -3232,7 +3232,7 @@ pub static WMI_CLIENT_CONTEXT: Structure<members::WMI_CLIENT_CONTEXT::Type> = St
 /// Data of the event PERFINFO\_LOG\_TYPE\_CONTEXTSWAP: a processor went from one thread to another. The event's version is 1 in 5.1 and 5.2, 2 up to 1607, 3 in 1703, 4 later.
 ///
 /// No symbol data confirms it in `5.1..`: no public kernel symbols hold the type.
-pub static WMI_CONTEXTSWAP: Structure<members::WMI_CONTEXTSWAP::Type> = Structure {
+#[cfg(feature = "kernel")] pub static WMI_CONTEXTSWAP: Structure<members::WMI_CONTEXTSWAP::Type> = Structure {
     name: "WMI_CONTEXTSWAP",
     axis: &AXIS,
     registry: &REGISTRY,
@@ -3256,7 +3256,7 @@ pub static WMI_CONTEXTSWAP: Structure<members::WMI_CONTEXTSWAP::Type> = Structur
 /// No symbol data confirms it in `5.1..5.1.2600-sp2`: public symbols of Windows XP hold this structure from service pack 3 on.
 ///
 /// No symbol data confirms it in `5.2..5.2.3790-sp1`: public symbols of Windows Server 2003 hold this structure from service pack 2 on.
-pub static WMI_LOGGER_CONTEXT: Structure<members::WMI_LOGGER_CONTEXT::Type> = Structure {
+#[cfg(feature = "kernel")] pub static WMI_LOGGER_CONTEXT: Structure<members::WMI_LOGGER_CONTEXT::Type> = Structure {
     name: "WMI_LOGGER_CONTEXT",
     axis: &AXIS,
     registry: &REGISTRY,
@@ -3337,7 +3337,7 @@ pub static WMI_LOGGER_CONTEXT: Structure<members::WMI_LOGGER_CONTEXT::Type> = St
 /// What user mode and the kernel tell each other about a logger. From 5.1 on it is the same on all architectures.
 ///
 /// No symbol data confirms it in `5.0..`: no public kernel symbols hold the type.
-pub static WMI_LOGGER_INFORMATION: Structure<members::WMI_LOGGER_INFORMATION::Type> = Structure {
+#[cfg(feature = "kernel")] pub static WMI_LOGGER_INFORMATION: Structure<members::WMI_LOGGER_INFORMATION::Type> = Structure {
     name: "WMI_LOGGER_INFORMATION",
     axis: &AXIS,
     registry: &REGISTRY,
@@ -3361,7 +3361,7 @@ pub static WMI_LOGGER_INFORMATION: Structure<members::WMI_LOGGER_INFORMATION::Ty
 /// No symbol data confirms it in `5.1..5.1.2600-sp2`: public symbols of Windows XP hold this structure from service pack 3 on.
 ///
 /// No symbol data confirms it in `5.2..5.2.3790-sp1`: public symbols of Windows Server 2003 hold this structure from service pack 2 on.
-pub static WMI_LOGGER_MODE: Structure<members::WMI_LOGGER_MODE::Type> = Structure {
+#[cfg(feature = "kernel")] pub static WMI_LOGGER_MODE: Structure<members::WMI_LOGGER_MODE::Type> = Structure {
     name: "WMI_LOGGER_MODE",
     axis: &AXIS,
     registry: &REGISTRY,
@@ -3379,7 +3379,7 @@ pub static WMI_LOGGER_MODE: Structure<members::WMI_LOGGER_MODE::Type> = Structur
 /// Data of the event PERFINFO\_LOG\_TYPE\_RESOURCE: something was done to an ERESOURCE.
 ///
 /// No symbol data confirms it in `6.1..`: no public kernel symbols hold the type.
-pub static WMI_RESOURCE: Structure<members::WMI_RESOURCE::Type> = Structure {
+#[cfg(feature = "kernel")] pub static WMI_RESOURCE: Structure<members::WMI_RESOURCE::Type> = Structure {
     name: "WMI_RESOURCE",
     axis: &AXIS,
     registry: &REGISTRY,
@@ -3395,7 +3395,7 @@ pub static WMI_RESOURCE: Structure<members::WMI_RESOURCE::Type> = Structure {
 /// Data of the event PERFINFO\_LOG\_TYPE\_SPINLOCK: a spin lock was released. Times are those of the processor's cycle counter.
 ///
 /// No symbol data confirms it in `6.1.. x64, 6.2.. x86`: no public kernel symbols hold the type.
-pub static WMI_SPINLOCK: Structure<members::WMI_SPINLOCK::Type> = Structure {
+#[cfg(feature = "kernel")] pub static WMI_SPINLOCK: Structure<members::WMI_SPINLOCK::Type> = Structure {
     name: "WMI_SPINLOCK",
     axis: &AXIS,
     registry: &REGISTRY,
@@ -3413,7 +3413,7 @@ pub static WMI_SPINLOCK: Structure<members::WMI_SPINLOCK::Type> = Structure {
 /// Which message it is, and what its header goes on with.
 ///
 /// No symbol data confirms it in `5.1..`: no public symbols hold the type.
-pub static WMI_TRACE_MESSAGE_PACKET: Structure<members::WMI_TRACE_MESSAGE_PACKET::Type> = Structure {
+#[cfg(any(feature = "kernel", feature = "trace"))] pub static WMI_TRACE_MESSAGE_PACKET: Structure<members::WMI_TRACE_MESSAGE_PACKET::Type> = Structure {
     name: "WMI_TRACE_MESSAGE_PACKET",
     axis: &AXIS,
     registry: &REGISTRY,
@@ -3429,7 +3429,7 @@ pub static WMI_TRACE_MESSAGE_PACKET: Structure<members::WMI_TRACE_MESSAGE_PACKET
 /// Size and kind of a kernel event, in its header.
 ///
 /// No symbol data confirms it in `5.1..5.2, 6.2..`: public kernel symbols hold the type in Vista and Windows 7 only.
-pub static WMI_TRACE_PACKET: Structure<members::WMI_TRACE_PACKET::Type> = Structure {
+#[cfg(feature = "trace")] pub static WMI_TRACE_PACKET: Structure<members::WMI_TRACE_PACKET::Type> = Structure {
     name: "WMI_TRACE_PACKET",
     axis: &AXIS,
     registry: &REGISTRY,
@@ -3445,7 +3445,7 @@ pub static WMI_TRACE_PACKET: Structure<members::WMI_TRACE_PACKET::Type> = Struct
 /// A lock of the Windows Notification Facility.
 ///
 /// No symbol data confirms it in `19569 arm64`: the kernel's symbols do not hold the type.
-pub static WNF_LOCK: Structure<members::WNF_LOCK::Type> = Structure {
+#[cfg(feature = "kernel")] pub static WNF_LOCK: Structure<members::WNF_LOCK::Type> = Structure {
     name: "WNF_LOCK",
     axis: &AXIS,
     registry: &REGISTRY,
@@ -3461,7 +3461,7 @@ pub static WNF_LOCK: Structure<members::WNF_LOCK::Type> = Structure {
 /// What the Windows Notification Facility keeps for a silo.
 ///
 /// No symbol data confirms it in `19569 arm64`: the kernel's symbols do not hold the type.
-pub static WNF_SILODRIVERSTATE: Structure<members::WNF_SILODRIVERSTATE::Type> = Structure {
+#[cfg(feature = "kernel")] pub static WNF_SILODRIVERSTATE: Structure<members::WNF_SILODRIVERSTATE::Type> = Structure {
     name: "WNF_SILODRIVERSTATE",
     axis: &AXIS,
     registry: &REGISTRY,
@@ -3481,7 +3481,7 @@ pub static WNF_SILODRIVERSTATE: Structure<members::WNF_SILODRIVERSTATE::Type> = 
 /// No symbol data confirms it in `5.2..5.2.3790-sp1`: public symbols hold the type from Windows Server 2003 SP2 on.
 ///
 /// No symbol data confirms it in `6.1..`: public kernel symbols hold the type up to version 6.0.
-pub static WNODE_HEADER: Structure<members::WNODE_HEADER::Type> = Structure {
+#[cfg(any(feature = "kernel", feature = "trace"))] pub static WNODE_HEADER: Structure<members::WNODE_HEADER::Type> = Structure {
     name: "WNODE_HEADER",
     axis: &AXIS,
     registry: &REGISTRY,
@@ -3495,7 +3495,7 @@ pub static WNODE_HEADER: Structure<members::WNODE_HEADER::Type> = Structure {
 };
 
 /// A routine for a system worker thread to run.
-pub static WORK_QUEUE_ITEM: Structure<members::WORK_QUEUE_ITEM::Type> = Structure {
+#[cfg(feature = "kernel")] pub static WORK_QUEUE_ITEM: Structure<members::WORK_QUEUE_ITEM::Type> = Structure {
     name: "WORK_QUEUE_ITEM",
     axis: &AXIS,
     registry: &REGISTRY,
@@ -3510,188 +3510,188 @@ pub static WORK_QUEUE_ITEM: Structure<members::WORK_QUEUE_ITEM::Type> = Structur
 
 /// Every structure, by name.
 pub static ALL: &[Structure] = &[
-    AGGREGATED_PAYLOAD_FILTER.any(),
-    CLASSIC_EVENT_ID.any(),
-    CPTABLEINFO.any(),
-    CRITICAL_PROCESS_EXCEPTION_DATA.any(),
-    CVDD.any(),
-    DBGK_SILOSTATE.any(),
-    DISALLOWED_GUIDS.any(),
-    DISPATCHER_HEADER.any(),
-    DUMP_BLOB_FILE_HEADER.any(),
-    DUMP_BLOB_HEADER.any(),
-    DUMP_HEADER32.any(),
-    DUMP_HEADER64.any(),
-    ESERVERSILO_GLOBALS.any(),
-    ETWP_NOTIFICATION_HEADER.any(),
-    ETW_APC_ENTRY.any(),
-    ETW_APC_POOL.any(),
-    ETW_BOOT_CONFIG.any(),
-    ETW_BUFFER_CONTEXT.any(),
-    ETW_BUFFER_HANDLE.any(),
-    ETW_BUFFER_QUEUE.any(),
-    ETW_COUNTERS.any(),
-    ETW_DATA_SOURCE.any(),
-    ETW_DEBUGID_TRACKING_ENTRY.any(),
-    ETW_DECODE_CONTROL_ENTRY.any(),
-    ETW_DUMP_HEADER.any(),
-    ETW_DUMP_SESSION.any(),
-    ETW_ENABLE_NOTIFICATION_PACKET.any(),
-    ETW_FILTER_EVENT_NAME_DATA.any(),
-    ETW_FILTER_HEADER.any(),
-    ETW_FILTER_PID.any(),
-    ETW_FILTER_STRING_TOKEN.any(),
-    ETW_FILTER_STRING_TOKEN_ELEMENT.any(),
-    ETW_GUID_ENTRY.any(),
-    ETW_HASH_BUCKET.any(),
-    ETW_HW_TRACE_EXT_INTERFACE.any(),
-    ETW_IPT_SUPPORT.any(),
-    ETW_KERNEL_HEADER_EXTENSION.any(),
-    ETW_KERNEL_TRACE_TIMESTAMP.any(),
-    ETW_LAST_ENABLE_INFO.any(),
-    ETW_LBR_SUPPORT.any(),
-    ETW_LOGGER_HANDLE.any(),
-    ETW_NOTIFICATION_HEADER.any(),
-    ETW_PARTITION_CONTEXT.any(),
-    ETW_PAYLOAD_FILTER.any(),
-    ETW_PERF_COUNTERS.any(),
-    ETW_PMC_SUPPORT.any(),
-    ETW_PRIV_HANDLE_DEMUX_TABLE.any(),
-    ETW_PROVIDER_TABLE_ENTRY.any(),
-    ETW_PROVIDER_TRAITS.any(),
-    ETW_QUEUE_ENTRY.any(),
-    ETW_REALTIME_CONNECT.any(),
-    ETW_REALTIME_CONSUMER.any(),
-    ETW_RECEIVE_REPLY.any(),
-    ETW_REF_CLOCK.any(),
-    ETW_REGISTER_GUIDS.any(),
-    ETW_REGISTRATION_ENTRY.any(),
-    ETW_REGISTRATION_HANDLE.any(),
-    ETW_REG_ENTRY.any(),
-    ETW_REPLY_QUEUE.any(),
-    ETW_SESSION_PERF_COUNTERS.any(),
-    ETW_SET_PROVIDER_TRAITS.any(),
-    ETW_SILODRIVERSTATE.any(),
-    ETW_SILO_TRACING_BLOCK.any(),
-    ETW_STACK_TRACE_BLOCK.any(),
-    ETW_SYSTEMTIME.any(),
-    ETW_SYSTEM_LOGGER.any(),
-    ETW_SYSTEM_LOGGER_SETTINGS.any(),
-    ETW_UM_LOGGER_CONTEXT.any(),
-    ETW_WDI_SCENARIO.any(),
-    ETW_WMITRACE_WORK.any(),
-    EVENT_DATA_DESCRIPTOR.any(),
-    EVENT_DESCRIPTOR.any(),
-    EVENT_EXTENDED_ITEM_PEBS_INDEX.any(),
-    EVENT_EXTENDED_ITEM_PMC_COUNTERS.any(),
-    EVENT_FILTER_DESCRIPTOR.any(),
-    EVENT_FILTER_HEADER.any(),
-    EVENT_FILTER_LEVEL_KW.any(),
-    EVENT_HEADER.any(),
-    EVENT_HEADER_EXTENDED_DATA_ITEM.any(),
-    EVENT_INSTANCE_GUID_HEADER.any(),
-    EVENT_INSTANCE_HEADER.any(),
-    EVENT_PAYLOAD_PREDICATE.any(),
-    EVENT_RECORD.any(),
-    EVENT_TRACE_GROUPMASK_INFORMATION.any(),
-    EVENT_TRACE_HEADER.any(),
-    EVENT_TRACE_PERFORMANCE_INFORMATION.any(),
-    EVENT_TRACE_PROFILE_COUNTER_INFORMATION.any(),
-    EVENT_TRACE_PROPERTIES.any(),
-    EVENT_TRACE_SPINLOCK_INFORMATION.any(),
-    EVENT_TRACE_SYSTEM_EVENT_INFORMATION.any(),
-    EVENT_TRACE_TIME_PROFILE_INFORMATION.any(),
-    EVENT_TRACE_VERSION_INFORMATION.any(),
-    EX_FAST_REF.any(),
-    EX_PUSH_LOCK.any(),
-    GUID.any(),
-    KAPC.any(),
-    KDDEBUGGER_DATA64.any(),
-    KDPC.any(),
-    KEVENT.any(),
-    KMUTANT.any(),
-    KQUEUE.any(),
-    KSEMAPHORE.any(),
-    KSYSTEM_TIME.any(),
-    KTIMER.any(),
-    LARGE_INTEGER.any(),
-    LIST_ENTRY.any(),
-    LOADED_MODULE.any(),
-    LUID.any(),
-    MCGEN_TRACE_CONTEXT.any(),
-    MESSAGE_TRACE_HEADER.any(),
-    MESSAGE_TRACE_USER.any(),
-    NB10.any(),
-    OBJECT_NAMESPACE_LOOKUPTABLE.any(),
-    OBP_SILODRIVERSTATE.any(),
-    OBP_SYSTEM_DOS_DEVICE_STATE.any(),
-    PERFINFO_CCSWAP.any(),
-    PERFINFO_CCSWAP_BUFFER.any(),
-    PERFINFO_CCSWAP_IDLE.any(),
-    PERFINFO_CCSWAP_IDLE_SHORT.any(),
-    PERFINFO_CCSWAP_LITE.any(),
-    PERFINFO_GROUPMASK.any(),
-    PERFINFO_HARDPAGEFAULT_INFORMATION.any(),
-    PERFINFO_PPM_STATE_SELECTION.any(),
-    PERFINFO_TRACE_HEADER.any(),
-    PERIODIC_CAPTURE_STATE_GUIDS.any(),
-    PHYSICAL_MEMORY_DESCRIPTOR32.any(),
-    PHYSICAL_MEMORY_DESCRIPTOR64.any(),
-    PHYSICAL_MEMORY_RUN32.any(),
-    PHYSICAL_MEMORY_RUN64.any(),
-    PROFILE_SOURCE_INFO.any(),
-    RDMP_HEADER64.any(),
-    RSDS.any(),
-    RTL_BALANCED_NODE.any(),
-    RTL_BITMAP.any(),
-    RTL_CONDITION_VARIABLE.any(),
-    RTL_CRITICAL_SECTION.any(),
-    RTL_HASH_TABLE.any(),
-    RTL_NLS_STATE.any(),
-    RTL_RB_TREE.any(),
-    RTL_TIME_ZONE_INFORMATION.any(),
-    SECURITY_CLIENT_CONTEXT.any(),
-    SECURITY_QUALITY_OF_SERVICE.any(),
-    SEP_RM_LSA_CONNECTION_STATE.any(),
-    SEP_SILOSTATE.any(),
-    SILO_USER_SHARED_DATA.any(),
-    SINGLE_LIST_ENTRY.any(),
-    SLIST_ENTRY.any(),
-    SLIST_HEADER.any(),
-    SUMMARY_DUMP32.any(),
-    SUMMARY_DUMP64.any(),
-    SYSTEM_TRACE_HEADER.any(),
-    TIME_FIELDS.any(),
-    TOKEN_CONTROL.any(),
-    TOKEN_SOURCE.any(),
-    TRACE_ENABLE_CONTEXT.any(),
-    TRACE_ENABLE_CONTEXT_EX.any(),
-    TRACE_ENABLE_FLAG_EXTENSION.any(),
-    TRACE_ENABLE_FLAG_EXT_HEADER.any(),
-    TRACE_ENABLE_FLAG_EXT_ITEM.any(),
-    TRACE_ENABLE_INFO.any(),
-    TRACE_LOGFILE_HEADER.any(),
-    TRACE_PROFILE_INTERVAL.any(),
-    TRACE_VERSION_INFO.any(),
-    TRIAGE_DATA_BLOCK.any(),
-    TRIAGE_DUMP32.any(),
-    TRIAGE_DUMP64.any(),
-    ULARGE_INTEGER.any(),
-    UNICODE_STRING.any(),
-    UNICODE_STRING64.any(),
-    WMI_BUFFER_HEADER.any(),
-    WMI_BUFFER_STATE.any(),
-    WMI_CLIENT_CONTEXT.any(),
-    WMI_CONTEXTSWAP.any(),
-    WMI_LOGGER_CONTEXT.any(),
-    WMI_LOGGER_INFORMATION.any(),
-    WMI_LOGGER_MODE.any(),
-    WMI_RESOURCE.any(),
-    WMI_SPINLOCK.any(),
-    WMI_TRACE_MESSAGE_PACKET.any(),
-    WMI_TRACE_PACKET.any(),
-    WNF_LOCK.any(),
-    WNF_SILODRIVERSTATE.any(),
-    WNODE_HEADER.any(),
-    WORK_QUEUE_ITEM.any(),
+    #[cfg(feature = "kernel")] AGGREGATED_PAYLOAD_FILTER.any(),
+    #[cfg(feature = "kernel")] CLASSIC_EVENT_ID.any(),
+    #[cfg(feature = "kernel")] CPTABLEINFO.any(),
+    #[cfg(feature = "kernel")] CRITICAL_PROCESS_EXCEPTION_DATA.any(),
+    #[cfg(feature = "kernel")] CVDD.any(),
+    #[cfg(feature = "kernel")] DBGK_SILOSTATE.any(),
+    #[cfg(feature = "kernel")] DISALLOWED_GUIDS.any(),
+    #[cfg(feature = "kernel")] DISPATCHER_HEADER.any(),
+    #[cfg(feature = "dump")] DUMP_BLOB_FILE_HEADER.any(),
+    #[cfg(feature = "dump")] DUMP_BLOB_HEADER.any(),
+    #[cfg(feature = "dump")] DUMP_HEADER32.any(),
+    #[cfg(feature = "dump")] DUMP_HEADER64.any(),
+    #[cfg(feature = "kernel")] ESERVERSILO_GLOBALS.any(),
+    #[cfg(feature = "kernel")] ETWP_NOTIFICATION_HEADER.any(),
+    #[cfg(feature = "kernel")] ETW_APC_ENTRY.any(),
+    #[cfg(feature = "kernel")] ETW_APC_POOL.any(),
+    #[cfg(feature = "kernel")] ETW_BOOT_CONFIG.any(),
+    #[cfg(any(feature = "kernel", feature = "trace"))] ETW_BUFFER_CONTEXT.any(),
+    #[cfg(feature = "kernel")] ETW_BUFFER_HANDLE.any(),
+    #[cfg(feature = "kernel")] ETW_BUFFER_QUEUE.any(),
+    #[cfg(feature = "kernel")] ETW_COUNTERS.any(),
+    #[cfg(feature = "kernel")] ETW_DATA_SOURCE.any(),
+    #[cfg(feature = "kernel")] ETW_DEBUGID_TRACKING_ENTRY.any(),
+    #[cfg(feature = "kernel")] ETW_DECODE_CONTROL_ENTRY.any(),
+    #[cfg(feature = "dump")] ETW_DUMP_HEADER.any(),
+    #[cfg(feature = "dump")] ETW_DUMP_SESSION.any(),
+    #[cfg(feature = "kernel")] ETW_ENABLE_NOTIFICATION_PACKET.any(),
+    #[cfg(feature = "kernel")] ETW_FILTER_EVENT_NAME_DATA.any(),
+    #[cfg(feature = "kernel")] ETW_FILTER_HEADER.any(),
+    #[cfg(feature = "kernel")] ETW_FILTER_PID.any(),
+    #[cfg(feature = "kernel")] ETW_FILTER_STRING_TOKEN.any(),
+    #[cfg(feature = "kernel")] ETW_FILTER_STRING_TOKEN_ELEMENT.any(),
+    #[cfg(feature = "kernel")] ETW_GUID_ENTRY.any(),
+    #[cfg(feature = "kernel")] ETW_HASH_BUCKET.any(),
+    #[cfg(feature = "kernel")] ETW_HW_TRACE_EXT_INTERFACE.any(),
+    #[cfg(feature = "kernel")] ETW_IPT_SUPPORT.any(),
+    #[cfg(feature = "kernel")] ETW_KERNEL_HEADER_EXTENSION.any(),
+    #[cfg(feature = "kernel")] ETW_KERNEL_TRACE_TIMESTAMP.any(),
+    #[cfg(feature = "kernel")] ETW_LAST_ENABLE_INFO.any(),
+    #[cfg(feature = "kernel")] ETW_LBR_SUPPORT.any(),
+    #[cfg(feature = "kernel")] ETW_LOGGER_HANDLE.any(),
+    #[cfg(feature = "kernel")] ETW_NOTIFICATION_HEADER.any(),
+    #[cfg(feature = "kernel")] ETW_PARTITION_CONTEXT.any(),
+    #[cfg(feature = "kernel")] ETW_PAYLOAD_FILTER.any(),
+    #[cfg(feature = "kernel")] ETW_PERF_COUNTERS.any(),
+    #[cfg(feature = "kernel")] ETW_PMC_SUPPORT.any(),
+    #[cfg(feature = "kernel")] ETW_PRIV_HANDLE_DEMUX_TABLE.any(),
+    #[cfg(feature = "kernel")] ETW_PROVIDER_TABLE_ENTRY.any(),
+    #[cfg(feature = "kernel")] ETW_PROVIDER_TRAITS.any(),
+    #[cfg(feature = "kernel")] ETW_QUEUE_ENTRY.any(),
+    #[cfg(feature = "kernel")] ETW_REALTIME_CONNECT.any(),
+    #[cfg(feature = "kernel")] ETW_REALTIME_CONSUMER.any(),
+    #[cfg(feature = "kernel")] ETW_RECEIVE_REPLY.any(),
+    #[cfg(any(feature = "dump", feature = "kernel", feature = "trace"))] ETW_REF_CLOCK.any(),
+    #[cfg(feature = "kernel")] ETW_REGISTER_GUIDS.any(),
+    #[cfg(feature = "kernel")] ETW_REGISTRATION_ENTRY.any(),
+    #[cfg(feature = "kernel")] ETW_REGISTRATION_HANDLE.any(),
+    #[cfg(feature = "kernel")] ETW_REG_ENTRY.any(),
+    #[cfg(feature = "kernel")] ETW_REPLY_QUEUE.any(),
+    #[cfg(feature = "kernel")] ETW_SESSION_PERF_COUNTERS.any(),
+    #[cfg(feature = "kernel")] ETW_SET_PROVIDER_TRAITS.any(),
+    #[cfg(feature = "kernel")] ETW_SILODRIVERSTATE.any(),
+    #[cfg(feature = "kernel")] ETW_SILO_TRACING_BLOCK.any(),
+    #[cfg(feature = "kernel")] ETW_STACK_TRACE_BLOCK.any(),
+    #[cfg(feature = "kernel")] ETW_SYSTEMTIME.any(),
+    #[cfg(feature = "kernel")] ETW_SYSTEM_LOGGER.any(),
+    #[cfg(feature = "kernel")] ETW_SYSTEM_LOGGER_SETTINGS.any(),
+    #[cfg(feature = "kernel")] ETW_UM_LOGGER_CONTEXT.any(),
+    #[cfg(feature = "kernel")] ETW_WDI_SCENARIO.any(),
+    #[cfg(feature = "kernel")] ETW_WMITRACE_WORK.any(),
+    #[cfg(feature = "kernel")] EVENT_DATA_DESCRIPTOR.any(),
+    #[cfg(any(feature = "kernel", feature = "trace"))] EVENT_DESCRIPTOR.any(),
+    #[cfg(feature = "kernel")] EVENT_EXTENDED_ITEM_PEBS_INDEX.any(),
+    #[cfg(feature = "kernel")] EVENT_EXTENDED_ITEM_PMC_COUNTERS.any(),
+    #[cfg(feature = "kernel")] EVENT_FILTER_DESCRIPTOR.any(),
+    #[cfg(feature = "kernel")] EVENT_FILTER_HEADER.any(),
+    #[cfg(feature = "kernel")] EVENT_FILTER_LEVEL_KW.any(),
+    #[cfg(any(feature = "kernel", feature = "trace"))] EVENT_HEADER.any(),
+    #[cfg(feature = "trace")] EVENT_HEADER_EXTENDED_DATA_ITEM.any(),
+    #[cfg(feature = "trace")] EVENT_INSTANCE_GUID_HEADER.any(),
+    #[cfg(feature = "trace")] EVENT_INSTANCE_HEADER.any(),
+    #[cfg(feature = "kernel")] EVENT_PAYLOAD_PREDICATE.any(),
+    #[cfg(feature = "kernel")] EVENT_RECORD.any(),
+    #[cfg(feature = "kernel")] EVENT_TRACE_GROUPMASK_INFORMATION.any(),
+    #[cfg(feature = "trace")] EVENT_TRACE_HEADER.any(),
+    #[cfg(feature = "kernel")] EVENT_TRACE_PERFORMANCE_INFORMATION.any(),
+    #[cfg(feature = "kernel")] EVENT_TRACE_PROFILE_COUNTER_INFORMATION.any(),
+    #[cfg(feature = "kernel")] EVENT_TRACE_PROPERTIES.any(),
+    #[cfg(feature = "kernel")] EVENT_TRACE_SPINLOCK_INFORMATION.any(),
+    #[cfg(feature = "kernel")] EVENT_TRACE_SYSTEM_EVENT_INFORMATION.any(),
+    #[cfg(feature = "kernel")] EVENT_TRACE_TIME_PROFILE_INFORMATION.any(),
+    #[cfg(feature = "kernel")] EVENT_TRACE_VERSION_INFORMATION.any(),
+    #[cfg(feature = "kernel")] EX_FAST_REF.any(),
+    #[cfg(feature = "kernel")] EX_PUSH_LOCK.any(),
+    #[cfg(any(feature = "dump", feature = "kernel", feature = "trace"))] GUID.any(),
+    #[cfg(feature = "kernel")] KAPC.any(),
+    #[cfg(feature = "dump")] KDDEBUGGER_DATA64.any(),
+    #[cfg(feature = "kernel")] KDPC.any(),
+    #[cfg(feature = "kernel")] KEVENT.any(),
+    #[cfg(feature = "kernel")] KMUTANT.any(),
+    #[cfg(feature = "kernel")] KQUEUE.any(),
+    #[cfg(feature = "kernel")] KSEMAPHORE.any(),
+    #[cfg(feature = "kernel")] KSYSTEM_TIME.any(),
+    #[cfg(feature = "kernel")] KTIMER.any(),
+    #[cfg(any(feature = "dump", feature = "kernel", feature = "trace"))] LARGE_INTEGER.any(),
+    #[cfg(any(feature = "dump", feature = "kernel", feature = "trace"))] LIST_ENTRY.any(),
+    #[cfg(feature = "dump")] LOADED_MODULE.any(),
+    #[cfg(feature = "kernel")] LUID.any(),
+    #[cfg(feature = "kernel")] MCGEN_TRACE_CONTEXT.any(),
+    #[cfg(any(feature = "kernel", feature = "trace"))] MESSAGE_TRACE_HEADER.any(),
+    #[cfg(feature = "kernel")] MESSAGE_TRACE_USER.any(),
+    #[cfg(any(feature = "dump", feature = "kernel"))] NB10.any(),
+    #[cfg(feature = "kernel")] OBJECT_NAMESPACE_LOOKUPTABLE.any(),
+    #[cfg(feature = "kernel")] OBP_SILODRIVERSTATE.any(),
+    #[cfg(feature = "kernel")] OBP_SYSTEM_DOS_DEVICE_STATE.any(),
+    #[cfg(feature = "kernel")] PERFINFO_CCSWAP.any(),
+    #[cfg(feature = "kernel")] PERFINFO_CCSWAP_BUFFER.any(),
+    #[cfg(feature = "kernel")] PERFINFO_CCSWAP_IDLE.any(),
+    #[cfg(feature = "kernel")] PERFINFO_CCSWAP_IDLE_SHORT.any(),
+    #[cfg(feature = "kernel")] PERFINFO_CCSWAP_LITE.any(),
+    #[cfg(feature = "kernel")] PERFINFO_GROUPMASK.any(),
+    #[cfg(feature = "kernel")] PERFINFO_HARDPAGEFAULT_INFORMATION.any(),
+    #[cfg(feature = "kernel")] PERFINFO_PPM_STATE_SELECTION.any(),
+    #[cfg(feature = "trace")] PERFINFO_TRACE_HEADER.any(),
+    #[cfg(feature = "kernel")] PERIODIC_CAPTURE_STATE_GUIDS.any(),
+    #[cfg(feature = "dump")] PHYSICAL_MEMORY_DESCRIPTOR32.any(),
+    #[cfg(feature = "dump")] PHYSICAL_MEMORY_DESCRIPTOR64.any(),
+    #[cfg(feature = "dump")] PHYSICAL_MEMORY_RUN32.any(),
+    #[cfg(feature = "dump")] PHYSICAL_MEMORY_RUN64.any(),
+    #[cfg(feature = "kernel")] PROFILE_SOURCE_INFO.any(),
+    #[cfg(feature = "dump")] RDMP_HEADER64.any(),
+    #[cfg(any(feature = "dump", feature = "kernel"))] RSDS.any(),
+    #[cfg(feature = "kernel")] RTL_BALANCED_NODE.any(),
+    #[cfg(feature = "kernel")] RTL_BITMAP.any(),
+    #[cfg(feature = "kernel")] RTL_CONDITION_VARIABLE.any(),
+    #[cfg(feature = "kernel")] RTL_CRITICAL_SECTION.any(),
+    #[cfg(feature = "kernel")] RTL_HASH_TABLE.any(),
+    #[cfg(feature = "kernel")] RTL_NLS_STATE.any(),
+    #[cfg(feature = "kernel")] RTL_RB_TREE.any(),
+    #[cfg(any(feature = "kernel", feature = "trace"))] RTL_TIME_ZONE_INFORMATION.any(),
+    #[cfg(feature = "kernel")] SECURITY_CLIENT_CONTEXT.any(),
+    #[cfg(feature = "kernel")] SECURITY_QUALITY_OF_SERVICE.any(),
+    #[cfg(feature = "kernel")] SEP_RM_LSA_CONNECTION_STATE.any(),
+    #[cfg(feature = "kernel")] SEP_SILOSTATE.any(),
+    #[cfg(feature = "kernel")] SILO_USER_SHARED_DATA.any(),
+    #[cfg(any(feature = "kernel", feature = "trace"))] SINGLE_LIST_ENTRY.any(),
+    #[cfg(feature = "kernel")] SLIST_ENTRY.any(),
+    #[cfg(feature = "kernel")] SLIST_HEADER.any(),
+    #[cfg(feature = "dump")] SUMMARY_DUMP32.any(),
+    #[cfg(feature = "dump")] SUMMARY_DUMP64.any(),
+    #[cfg(feature = "trace")] SYSTEM_TRACE_HEADER.any(),
+    #[cfg(any(feature = "kernel", feature = "trace"))] TIME_FIELDS.any(),
+    #[cfg(feature = "kernel")] TOKEN_CONTROL.any(),
+    #[cfg(feature = "kernel")] TOKEN_SOURCE.any(),
+    #[cfg(feature = "kernel")] TRACE_ENABLE_CONTEXT.any(),
+    #[cfg(feature = "kernel")] TRACE_ENABLE_CONTEXT_EX.any(),
+    #[cfg(feature = "kernel")] TRACE_ENABLE_FLAG_EXTENSION.any(),
+    #[cfg(feature = "kernel")] TRACE_ENABLE_FLAG_EXT_HEADER.any(),
+    #[cfg(feature = "kernel")] TRACE_ENABLE_FLAG_EXT_ITEM.any(),
+    #[cfg(feature = "kernel")] TRACE_ENABLE_INFO.any(),
+    #[cfg(feature = "trace")] TRACE_LOGFILE_HEADER.any(),
+    #[cfg(feature = "kernel")] TRACE_PROFILE_INTERVAL.any(),
+    #[cfg(feature = "kernel")] TRACE_VERSION_INFO.any(),
+    #[cfg(feature = "dump")] TRIAGE_DATA_BLOCK.any(),
+    #[cfg(feature = "dump")] TRIAGE_DUMP32.any(),
+    #[cfg(feature = "dump")] TRIAGE_DUMP64.any(),
+    #[cfg(feature = "kernel")] ULARGE_INTEGER.any(),
+    #[cfg(any(feature = "dump", feature = "kernel"))] UNICODE_STRING.any(),
+    #[cfg(feature = "kernel")] UNICODE_STRING64.any(),
+    #[cfg(any(feature = "kernel", feature = "trace"))] WMI_BUFFER_HEADER.any(),
+    #[cfg(any(feature = "kernel", feature = "trace"))] WMI_BUFFER_STATE.any(),
+    #[cfg(any(feature = "kernel", feature = "trace"))] WMI_CLIENT_CONTEXT.any(),
+    #[cfg(feature = "kernel")] WMI_CONTEXTSWAP.any(),
+    #[cfg(feature = "kernel")] WMI_LOGGER_CONTEXT.any(),
+    #[cfg(feature = "kernel")] WMI_LOGGER_INFORMATION.any(),
+    #[cfg(feature = "kernel")] WMI_LOGGER_MODE.any(),
+    #[cfg(feature = "kernel")] WMI_RESOURCE.any(),
+    #[cfg(feature = "kernel")] WMI_SPINLOCK.any(),
+    #[cfg(any(feature = "kernel", feature = "trace"))] WMI_TRACE_MESSAGE_PACKET.any(),
+    #[cfg(feature = "trace")] WMI_TRACE_PACKET.any(),
+    #[cfg(feature = "kernel")] WNF_LOCK.any(),
+    #[cfg(feature = "kernel")] WNF_SILODRIVERSTATE.any(),
+    #[cfg(any(feature = "kernel", feature = "trace"))] WNODE_HEADER.any(),
+    #[cfg(feature = "kernel")] WORK_QUEUE_ITEM.any(),
 ];

@@ -81,6 +81,7 @@ impl Printer<'_> {
         let within = &definition.scope;
         row.add("source", self.scopes.pieces(&definition.source, within, |piece| quoted(piece.value.word())));
         row.add("unverifiable", self.scopes.pieces(&definition.unverifiable, within, |piece| quoted(&piece.value)));
+        row.add("feature", Some(&definition.feature).filter(|name| !name.is_empty()).map(|name| Value::Plain(quoted(name))));
         row.doc(&definition.doc);
         self.errata(row, &definition.errata, within);
     }

@@ -215,6 +215,7 @@ fn common(
     Some(Definition {
         source: source(reader, axis, table, &scope),
         unverifiable: unverifiable(reader, axis, table, &scope),
+        feature: table.text(reader, "feature"),
         doc: table.text(reader, "doc"),
         errata: errata(reader, axis, table, &scope),
         end: reader.comments(usize::MAX),

@@ -138,6 +138,7 @@ const AGGREGATE: &[Key] = &[
     piecewise("pack"),
     piecewise("source"),
     piecewise("unverifiable"),
+    plain("feature"),
     plain("doc"),
     tables("errata", Sort::Erratum),
     tables("members", Sort::Member),

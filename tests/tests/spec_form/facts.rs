@@ -14,7 +14,7 @@ pub fn of(spec: &Spec) -> Vec<String> {
     axis.comments.clear();
     let mut lines = vec![format!("{axis:?}")];
     for definition in spec.definitions.values() {
-        let Definition { name, scope, source, unverifiable, doc, errata, body, comments: _, end: _ } = definition;
+        let Definition { name, scope, source, unverifiable, feature, doc, errata, body, comments: _, end: _ } = definition;
         let name = &name.value;
         let facts = format!("{} {} {doc:?} {}", targets(scope), pieces(source), pieces(unverifiable));
         lines.push(format!("{name}: {facts} {}", self::errata(errata)));

@@ -2,6 +2,7 @@
 
 mod aggregate;
 mod docs;
+mod features;
 mod kernels;
 mod modules;
 mod names;
@@ -18,6 +19,7 @@ use crate::layouts::{Form, Layout, LayoutId, Layouts};
 use crate::registry::Registry;
 use crate::spec::{Body, Definition, ValuesKind};
 use docs::Texts;
+use features::Features;
 use modules::Module;
 use names::Names;
 use std::collections::BTreeSet;
@@ -32,6 +34,8 @@ pub struct Options {
     pub structures: Vec<String>,
     /// The targets that are wanted; every one if empty.
     pub targets: TargetSet,
+    /// The Cargo feature of structures whose specs name none; without one, what is generated has no features.
+    pub feature: Option<String>,
     /// The first line of each file.
     pub header: String,
     /// The kernels whose symbols were read.
@@ -44,6 +48,7 @@ impl Default for Options {
             runtime: "::etw_layouts_runtime".into(),
             structures: Vec::new(),
             targets: TargetSet::default(),
+            feature: None,
             header: "Generated from the specs. Do not edit.".into(),
             registry: Registry::default(),
         }
@@ -73,7 +78,8 @@ pub fn emit_inline(layouts: &Layouts, options: &Options) -> String {
 
 fn modules(layouts: &Layouts, options: &Options) -> Vec<Module> {
     let (wanted, names) = (wanted(layouts, options), Names::new(layouts));
-    let mut emitter = Emitter { layouts, options, wanted, names, tokens: Tokens::new() };
+    let features = options.feature.as_deref().map(|other| features::features(layouts, other)).unwrap_or_default();
+    let mut emitter = Emitter { layouts, options, wanted, names, features, tokens: Tokens::new() };
     emitter.tokens = emitter.collect();
     vec![
         Module::new("axis", emitter.axis()),
@@ -92,6 +98,7 @@ pub(super) struct Emitter<'a> {
     /// For each layout, the wanted targets that have it.
     wanted: Vec<TargetSet>,
     names: Names,
+    features: Features,
     tokens: Tokens,
 }
 
@@ -137,16 +144,16 @@ impl Emitter<'_> {
         let taken: BTreeSet<String> = definitions.iter().map(|(name, _)| names::module(name)).collect();
         for (name, definition) in definitions {
             let Some((text, types)) = self.definition(name, definition) else { continue };
-            let module = names::module(name);
+            let (module, cfg) = (names::module(name), self.cfg(name));
             // A type that is called as a module is: beside that it can stand only by a glob, which gives way.
             if types.is_disjoint(&taken) {
                 let types: Vec<String> = types.into_iter().collect();
                 let types: String = types.chunks(3).map(|line| format!("    {},\n", line.join(", "))).collect();
-                names.push_str(&format!("pub use {module}::{{\n{types}}};\n"));
+                names.push_str(&format!("{cfg}pub use {module}::{{\n{types}}};\n"));
             } else {
-                names.push_str(&format!("pub use {module}::*;\n"));
+                names.push_str(&format!("{cfg}pub use {module}::*;\n"));
             }
-            modules.push(Module { public: false, ..Module::new(module, text) });
+            modules.push(Module { cfg, public: false, ..Module::new(module, text) });
         }
         Module { modules, tail: names, ..Module::new(name, self.head(name)) }
     }

@@ -27,13 +27,14 @@ impl Emitter<'_> {
             let held = self.held(name);
             let _ = write!(
                 text,
-                "\n{}pub static {name}: Structure<members::{name}::Type> = Structure {{\n    name: \"{name}\",\n    axis: &AXIS,\n    registry: &REGISTRY,\n    held: &[{held}],\n    changes: &[\n{changes}    ],\n    of: PhantomData,\n}};\n",
-                comment(&self.structure_doc(definition), "")
+                "\n{}{}pub static {name}: Structure<members::{name}::Type> = Structure {{\n    name: \"{name}\",\n    axis: &AXIS,\n    registry: &REGISTRY,\n    held: &[{held}],\n    changes: &[\n{changes}    ],\n    of: PhantomData,\n}};\n",
+                comment(&self.structure_doc(definition), ""),
+                self.cfg(name),
             );
         }
         let _ = write!(text, "\n/// Every structure, by name.\npub static ALL: &[Structure] = &[\n");
         for name in all {
-            let _ = writeln!(text, "    {name}.any(),");
+            let _ = writeln!(text, "    {}{name}.any(),", self.cfg(name));
         }
         text.push_str("];\n");
         text

@@ -23,9 +23,17 @@ impl Emitter<'_> {
         let sets = self.sets();
         let mut text = self.header("A module for each kernel, in it one for each architecture.");
         for Set { name, layouts } in sets.values() {
-            let types = layouts.iter().map(|&id| format!("{} as {}", self.type_name(id), self.layouts.layouts[id].name));
-            let types = braced("pub use super::super::layouts::", &types.collect::<Vec<_>>(), 4);
-            let _ = writeln!(text, "mod {name} {{\n{types};\n}}");
+            let mut by_cfg: BTreeMap<String, Vec<String>> = BTreeMap::new();
+            for &id in layouts {
+                let name = &self.layouts.layouts[id].name;
+                by_cfg.entry(self.cfg(name)).or_default().push(format!("{} as {name}", self.type_name(id)));
+            }
+            let _ = writeln!(text, "mod {name} {{");
+            for (cfg, types) in by_cfg {
+                let types = braced("pub use super::super::layouts::", &types, 4);
+                let _ = writeln!(text, "    {cfg}{};", types.trim_start());
+            }
+            text.push_str("}\n");
         }
         let axis = &self.layouts.spec.axis;
         // For each architecture, the path of the module where its types changed last, and its sets.
