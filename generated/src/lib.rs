@@ -19,7 +19,9 @@
 //!
 //! Members are fields. Bit fields and members of unnamed unions have a function that reads them and one that replaces them (`ClockType`,
 //! `set_ClockType`). Pointers are addresses ([`Ptr32`](runtime::Ptr32), [`Ptr64`](runtime::Ptr64)). Enumerations and flags keep values
-//! that they do not know. `_padding24` is padding, `u20` an unnamed union, `bits20` the unit of bit fields, at that offset.
+//! that they do not know. Of members
+//! without a name, `_padding24` is padding and `bits20` the unit of bit fields at that offset, and `union_Flags` the union that begins
+//! with `Flags`.
 //!
 //! # A build that is known when you run
 //!

@@ -1228,7 +1228,7 @@ use ::etw_layouts_runtime as runtime;
 }
 
 #[cfg(feature = "trace")] runtime::tokens! {
-    EVENT_INSTANCE_GUID_HEADER_u04_Class {
+    EVENT_INSTANCE_GUID_HEADER_union_Version_Class {
         Type TYPE, "5.2..";
         Level LEVEL, "5.2..";
         Version VERSION, "5.2..";
@@ -1260,7 +1260,7 @@ use ::etw_layouts_runtime as runtime;
 }
 
 #[cfg(feature = "trace")] runtime::tokens! {
-    EVENT_INSTANCE_HEADER_u04_Class {
+    EVENT_INSTANCE_HEADER_union_Version_Class {
         Type TYPE, "5.0..";
         Level LEVEL, "5.0..";
         Version VERSION, "5.0..";
@@ -1317,7 +1317,7 @@ use ::etw_layouts_runtime as runtime;
 }
 
 #[cfg(feature = "trace")] runtime::tokens! {
-    EVENT_TRACE_HEADER_u04_Class {
+    EVENT_TRACE_HEADER_union_Version_Class {
         Type TYPE, "5.0..";
         Level LEVEL, "5.0..";
         Version VERSION, "5.0..";
@@ -2330,7 +2330,7 @@ use ::etw_layouts_runtime as runtime;
 }
 
 #[cfg(feature = "trace")] runtime::tokens! {
-    TRACE_LOGFILE_HEADER_u04_VersionDetail {
+    TRACE_LOGFILE_HEADER_union_Version_VersionDetail {
         MajorVersion MAJOR_VERSION, "5.0..";
         MinorVersion MINOR_VERSION, "5.0..";
         SubVersion SUB_VERSION, "5.0..";

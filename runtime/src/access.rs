@@ -1,6 +1,6 @@
 //! Members by their place: how generated accessors reach into unions and bit fields, and how metadata describes members.
 
-use crate::meta::{Member, Named, Type, Typed, Values};
+use crate::meta::{Member, Type, Typed};
 use bytemuck::Pod;
 use core::marker::PhantomData;
 
@@ -10,12 +10,12 @@ pub struct At<T> {
     ty: PhantomData<fn() -> T>,
 }
 
-/// Bits of a unit of type `T`.
-pub struct Bits<T> {
-    unit: At<T>,
+/// Bits of a unit of type `U`, as a `T`.
+pub struct Bits<T, U = T> {
+    unit: At<U>,
     first: u32,
     width: u32,
-    named: Option<&'static Values>,
+    ty: PhantomData<fn() -> T>,
 }
 
 /// An integer, or a newtype of one: what a bit field can be. Implemented for those alone.
@@ -34,7 +34,7 @@ impl<T> At<T> {
     /// One bit of the unit.
     #[inline]
     pub const fn bit(self, first: u32) -> Bits<T> {
-        Bits { unit: self, first, width: 1, named: None }
+        Bits { unit: self, first, width: 1, ty: PhantomData }
     }
 }
 
@@ -70,19 +70,22 @@ impl<T: Typed> At<T> {
 }
 
 impl<T> Bits<T> {
+    /// Of a unit of another type.
+    #[inline]
+    pub const fn within<U>(self) -> Bits<T, U> {
+        Bits { unit: at(self.unit.offset), first: self.first, width: self.width, ty: PhantomData }
+    }
+}
+
+impl<T, U> Bits<T, U> {
     /// And those above it, up to `last`.
     #[inline]
     pub const fn to(self, last: u32) -> Self {
         Self { width: last - self.first + 1, ..self }
     }
-
-    /// They hold one of these values.
-    pub const fn named<V: Named>(self) -> Self {
-        Self { named: Some(V::VALUES), ..self }
-    }
 }
 
-impl<T: Number> Bits<T> {
+impl<T: Number, U: Number> Bits<T, U> {
     /// The bits; the highest of them is the sign, if the type has one.
     ///
     /// # Panics
@@ -108,25 +111,21 @@ impl<T: Number> Bits<T> {
         let mask = ones(self.width) << (self.first & 63);
         let all = self.unit(structure) & !mask | u64::from_le_bytes(bits) << (self.first & 63) & mask;
         let offset = self.unit.offset;
-        bytemuck::bytes_of_mut(structure)[offset..offset + size_of::<T>()].copy_from_slice(&all.to_le_bytes()[..size_of::<T>()]);
+        bytemuck::bytes_of_mut(structure)[offset..offset + size_of::<U>()].copy_from_slice(&all.to_le_bytes()[..size_of::<U>()]);
     }
 
     fn unit<S: Pod>(&self, structure: &S) -> u64 {
         let mut bytes = [0; 8];
-        bytes[..size_of::<T>()]
-            .copy_from_slice(&bytemuck::bytes_of(structure)[self.unit.offset..self.unit.offset + size_of::<T>()]);
+        bytes[..size_of::<U>()]
+            .copy_from_slice(&bytemuck::bytes_of(structure)[self.unit.offset..self.unit.offset + size_of::<U>()]);
         u64::from_le_bytes(bytes)
     }
 }
 
-impl<T: Typed> Bits<T> {
+impl<T: Typed, U: Typed> Bits<T, U> {
     /// The member's description.
     pub const fn member(self, name: &'static str, c: &'static str) -> Member {
-        let ty = match self.named {
-            Some(values) => Type::Values(values),
-            None => T::TYPE,
-        };
-        Member { ty, bits: Some((self.first, self.width)), ..self.unit.member(name, c) }
+        Member { ty: T::TYPE, bits: Some((self.first, self.width)), ..self.unit.member(name, c) }
     }
 }
 

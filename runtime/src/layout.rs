@@ -1,7 +1,8 @@
 //! `layout!`, which defines a type by its members: the list that defines it is the list that is proven, so nothing can be left out.
 
 /// Defines a structure or union by its members, and proves while it compiles that its size, alignment and offsets are as stated,
-/// that every member is plain old data, and that every byte is a member's. So it is [`Pod`](crate::bytemuck::Pod).
+/// that every member is plain old data, and that every byte is a member's. So it is [`Pod`](crate::bytemuck::Pod), its default is
+/// all zeroes, and two values are equal if their bytes are.
 ///
 /// Behind the name stand the tokens of its structure ([`tokens!`](crate::tokens)), size and alignment. A type without tokens is a part
 /// that C has no name for: the whole tells of its members. A member is
@@ -13,11 +14,12 @@
 /// without the type in C if C has no name for it; braces in place of the semicolon then list what lies in it, each
 ///
 /// ```text
-/// OFFSET [FIRST to LAST] NAME SET_NAME: TYPE = "TYPE IN C", "WHAT IT IS";
+/// OFFSET [FIRST to LAST in UNIT] NAME SET_NAME: TYPE = "TYPE IN C", "WHAT IT IS";
 /// ```
 ///
-/// with the offset from the start of the whole, and with brackets if it is a bit field. The whole gets functions of these names
-/// that read and replace it. `TYPE as VALUES` says which named values are in a bit field. A call of a macro may stand for `"WHAT IT IS"`.
+/// with the offset from the start of the whole, and with brackets if it is a bit field; `in UNIT` names the integer that the bits are of, if it
+/// is not `TYPE`. The whole gets functions of these names
+/// that read and replace it. A call of a macro may stand for `"WHAT IT IS"`.
 ///
 /// ```
 /// use etw_layouts_runtime::{Ptr64, bytemuck::Zeroable, layout, tokens};
@@ -55,13 +57,14 @@ macro_rules! layout {
             $(
                 $at:literal $field:ident: $ty:ty $(= $c:literal)?, $doc:tt $(! $text:tt)? $(;)?
                 $({ $(
-                    $place:literal $([$first:literal $(to $last:literal)?])? $get:ident $put:ident:
-                        $part:ty $(as $values:ty)? = $part_c:literal, $part_doc:tt $(! $part_text:tt)?;
+                    $place:literal $([$first:literal $(to $last:literal)? $(in $unit:ty)?])? $get:ident $put:ident:
+                        $part:ty = $part_c:literal, $part_doc:tt $(! $part_text:tt)?;
                 )* })?
             )*
         }
     ) => {
         $crate::layout! {
+            @plain
             $(#[doc = $what])*
             pub $kind $name: $size, $align { $($at $field: $ty $(= $c)?, $doc $(! $text)?;)* }
         }
@@ -74,7 +77,7 @@ macro_rules! layout {
                 const MEMBERS: &[$crate::meta::Member] = &[$(
                     $($crate::at::<$ty>($at).member(stringify!($field), $c),)?
                     $($(
-                        $crate::at::<$part>($place)$(.bit($first)$(.to($last))?)?$(.named::<$values>())?
+                        $crate::at::<$part>($place)$(.bit($first)$(.to($last))?$(.within::<$unit>())?)?
                             .member(stringify!($get), $part_c),
                     )*)?
                 )*];
@@ -83,7 +86,7 @@ macro_rules! layout {
                     $($(of::Index::$get as u16,)*)?
                 )*]);
                 const LAYOUT: &$crate::meta::Layout =
-                    &$crate::meta::Layout { name: of.name, size: $size, align: $align, members: MEMBERS, of: &of, places: &PLACES };
+                    &$crate::generated::layout(of.name, $size, $align, MEMBERS, &of, &PLACES);
                 $crate::LayoutOf::known(LAYOUT)
             };
         }
@@ -108,19 +111,38 @@ macro_rules! layout {
                     )]
                     #[inline]
                     pub fn $get(&self) -> $part {
-                        $crate::at::<$part>($place)$(.bit($first)$(.to($last))?)?.get(self)
+                        $crate::at::<$part>($place)$(.bit($first)$(.to($last))?$(.within::<$unit>())?)?.get(self)
                     }
 
                     #[doc = "Replaces the value."]
                     #[inline]
                     pub fn $put(&mut self, value: $part) {
-                        $crate::at::<$part>($place)$(.bit($first)$(.to($last))?)?.set(self, value)
+                        $crate::at::<$part>($place)$(.bit($first)$(.to($last))?$(.within::<$unit>())?)?.set(self, value)
                     }
                 )*)?
             )*
         }
     };
     (
+        $(#[doc = $what:expr])*
+        pub $kind:tt $name:ident: $size:literal, $align:literal {
+            $( $at:literal $field:ident: $ty:ty $(= $c:literal)?, $doc:tt $(! $text:tt)?; )*
+        }
+    ) => {
+        $crate::layout! {
+            @plain
+            $(#[doc = $what])*
+            pub $kind $name: $size, $align { $($at $field: $ty $(= $c)?, $doc $(! $text)?;)* }
+        }
+
+        impl $crate::core::fmt::Debug for $name {
+            fn fmt(&self, f: &mut $crate::core::fmt::Formatter<'_>) -> $crate::core::fmt::Result {
+                f.debug_struct(stringify!($name))$(.field(stringify!($field), &$crate::at::<$ty>($at).get(self)))*.finish()
+            }
+        }
+    };
+    (
+        @plain
         $(#[doc = $what:expr])*
         pub $kind:tt $name:ident: $size:literal, $align:literal {
             $( $at:literal $field:ident: $ty:ty $(= $c:literal)?, $doc:tt $(! $text:tt)?; )*
@@ -154,6 +176,20 @@ macro_rules! layout {
                 *self
             }
         }
+
+        impl $crate::core::default::Default for $name {
+            fn default() -> Self {
+                $crate::bytemuck::Zeroable::zeroed()
+            }
+        }
+
+        impl $crate::core::cmp::PartialEq for $name {
+            fn eq(&self, other: &Self) -> bool {
+                $crate::bytemuck::bytes_of(self) == $crate::bytemuck::bytes_of(other)
+            }
+        }
+
+        impl $crate::core::cmp::Eq for $name {}
 
         // SAFETY: zeroes are valid for every member: the check above takes none that is not plain old data.
         unsafe impl $crate::bytemuck::Zeroable for $name {}

@@ -10,20 +10,20 @@
 //!
 //! ```
 //! use etw_layouts_runtime::{Arch, Build, View};
-//! # use etw_layouts_runtime::{Described, layout, meta::{Axis, Change, Kernel, Registry, Structure}, tokens};
+//! # use etw_layouts_runtime::{Described, generated::{axis, kernel, structure}, layout, meta::{Axis, Change, Registry, Structure}, tokens};
 //! # tokens! { REQUEST { Id ID, "all versions"; Size SIZE, "6.1.."; } }
 //! # layout! { /// Then.
 //! #     pub struct Old: REQUEST, 4, 4 { 0 Id: u32 = "ULONG", ""; } }
 //! # layout! { /// Now.
 //! #     pub struct New: REQUEST, 8, 4 { 0 Size: u32 = "ULONG", ""; 4 Id: u32 = "ULONG", ""; } }
-//! # static AXIS: Axis = Axis { updates: &[], kernels: &[
-//! #     Kernel { build: Build::new(6, 0, 6000, 0), label: "", architectures: &[Arch::X64], same: &[] },
-//! #     Kernel { build: Build::new(6, 1, 7600, 0), label: "", architectures: &[Arch::X64], same: &[] },
-//! # ] };
-//! # static REQUESTS: Structure<REQUEST::Type> = Structure { name: "REQUEST", axis: &AXIS, registry: Registry::EMPTY, held: &[], changes: &[
+//! # static AXIS: Axis = axis(&[
+//! #     kernel(Build::new(6, 0, 6000, 0), "", &[Arch::X64], &[]),
+//! #     kernel(Build::new(6, 1, 7600, 0), "", &[Arch::X64], &[]),
+//! # ], &[]);
+//! # static REQUESTS: Structure<REQUEST::Type> = structure("REQUEST", &AXIS, Registry::EMPTY, &[], &[
 //! #     Change::layout(Build::new(6, 0, 6000, 0), Arch::X64, Old::LAYOUT.layout()),
 //! #     Change::layout(Build::new(6, 1, 7600, 0), Arch::X64, New::LAYOUT.layout()),
-//! # ], of: std::marker::PhantomData };
+//! # ]);
 //! let bytes = [8, 0, 0, 0, 77, 0, 0, 0];
 //! for (build, id, size) in [("6.0.6002", 8, None), ("6.1.7601.24000", 77, Some(8))] {
 //!     let build: Build = build.parse()?;
@@ -51,6 +51,8 @@ pub mod bytes;
 pub mod check;
 mod data;
 mod error;
+#[doc(hidden)]
+pub mod generated;
 mod layout;
 pub mod meta;
 mod names;
@@ -61,6 +63,7 @@ mod view;
 
 #[doc(hidden)]
 pub use access::{At, Bits, Number, at, plain};
+pub use bitflags;
 pub use bytemuck;
 #[doc(hidden)]
 pub use core;

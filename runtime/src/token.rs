@@ -190,10 +190,10 @@ macro_rules! tokens {
             #[doc = $crate::core::concat!("The members of `", $crate::core::stringify!($structure), "` in any layout.")]
             // Spelled as no token is.
             #[allow(non_upper_case_globals)]
-            pub static All: $crate::meta::Members = $crate::meta::Members {
-                name: $crate::core::stringify!($structure),
-                names: &[$($crate::plain($crate::core::stringify!($name))),*],
-            };
+            pub static All: $crate::meta::Members = $crate::generated::members(
+                $crate::core::stringify!($structure),
+                &[$($crate::plain($crate::core::stringify!($name))),*],
+            );
 
             #[doc = $crate::core::concat!("`", $crate::core::stringify!($structure), "`, for views and layouts whose tokens these are.")]
             #[derive(Debug)]

@@ -4,10 +4,11 @@
 #![allow(non_snake_case)]
 
 use etw_layouts_runtime::bytemuck::{self, Zeroable};
-use etw_layouts_runtime::meta::{Layout, Member, Members, Type};
+use etw_layouts_runtime::meta::{Layout, Member, Members};
 use etw_layouts_runtime::token::Tokens;
 use etw_layouts_runtime::{
-    Arch, Build, Bytes, Described, Error, Ptr32, Ptr64, Reason, Token, View, ViewMut, bytes, check, layout, plain, tokens, values,
+    Arch, Build, Bytes, Described, Error, Ptr32, Ptr64, Reason, Token, View, ViewMut, at, bytes, check, generated, layout, plain,
+    tokens, values,
 };
 
 values! {
@@ -79,7 +80,7 @@ layout! {
         0x84 bits84: u32, "Bit fields." {
             0x84 [0 to 6] Length set_Length: u32 = "ULONG", "Characters of the text.";
             0x84 [7] r#type set_type: i32 = "LONG", "What sort it is.";
-            0x84 [8 to 10] Mode set_Mode: u32 as ACCESS = "ULONG", "How it is asked for.";
+            0x84 [8 to 10 in u32] Mode set_Mode: ACCESS = "ULONG", "How it is asked for.";
             0x84 [16 to 31] Score set_Score: i32 = "LONG", "How urgent it is.";
         }
         0x88 u88: Request_u88, "Unnamed." {
@@ -135,7 +136,7 @@ fn flags_and_values_at_run_time() {
     assert!(!status.is("STATUS_PENDING"), "values are not bits");
     assert_eq!((access.name(), status.name()), (Some("ACCESS_READ"), Some("STATUS_FAILED")));
     assert_eq!(format!("{access:?} {status:?}"), "ACCESS_READ | ACCESS_WRITE | 0x10 STATUS_FAILED");
-    request.set_Mode(3);
+    request.set_Mode(ACCESS(3));
     request.Access = ACCESS(3);
     request.self_ = 3;
     let view = View::new(Request::LAYOUT, bytemuck::bytes_of(&request)).unwrap();
@@ -150,14 +151,14 @@ fn each_member_has_its_own_bits() {
     let mut request = Request::zeroed();
     (request.self_, request.Next) = (7, Ptr64(0xFFFF_8000_0000_0001));
     request.set_Length(0x7F);
-    request.set_Mode(5);
+    request.set_Mode(ACCESS(5));
     request.set_Score(-2);
     assert_eq!(request.bits84, 0xFFFE_057F);
-    assert_eq!((request.Length(), request.r#type(), request.Mode(), request.Score()), (0x7F, 0, 5, -2));
-    request.set_Mode(0xA);
+    assert_eq!((request.Length(), request.r#type(), request.Mode().0, request.Score()), (0x7F, 0, 5, -2));
+    request.set_Mode(ACCESS(0xA));
     request.set_Total(0x1234_5678);
     request.set_High(0xABCD);
-    assert_eq!((request.Mode(), request.Score(), request.Total(), request.High()), (2, -2, 0xABCD_5678, 0xABCD));
+    assert_eq!((request.Mode().0, request.Score(), request.Total(), request.High()), (2, -2, 0xABCD_5678, 0xABCD));
     assert_eq!(bytemuck::bytes_of(&request)[0x88..0x8C], [0x78, 0x56, 0xCD, 0xAB]);
 
     let mut view = ViewMut::new(Request::LAYOUT, bytemuck::bytes_of_mut(&mut request)).unwrap();
@@ -181,7 +182,7 @@ fn each_member_has_its_own_bits() {
     assert_eq!(view.set(REQUEST::LENGTH, -1), wide("Length"));
     assert_eq!(view.set(REQUEST::TEXT, 0).unwrap_err().reason, Reason::NoNumber);
     let text = format!("{view:?}");
-    assert_eq!((request.Score(), request.Mode(), request.r#type(), request.Length()), (-0x8000, 7, -1, 2));
+    assert_eq!((request.Score(), request.Mode().0, request.r#type(), request.Length()), (-0x8000, 7, -1, 2));
     assert_eq!((request.Status.0, request.Access.0, request.Total(), request.Next.0), (-1, 0xFFFF, 0x4321_5678, u64::MAX));
     assert_eq!((request.self_, request.Text), (7, [0; 129]));
     assert_eq!(text, format!("{request:?}"));
@@ -202,15 +203,8 @@ fn each_member_has_its_own_bits() {
 /// A description by hand may be wrong: bits beyond their unit are refused, not written elsewhere.
 #[test]
 fn bits_beyond_their_unit() {
-    static NAMES: Members = Members { name: "T", names: &["bits"] };
-    static WRONG: Layout = Layout {
-        name: "T",
-        size: 1,
-        align: 1,
-        members: &[Member { name: "bits", offset: 0, size: 1, bits: Some((6, 4)), c: "UCHAR", ty: Type::Unsigned }],
-        of: &NAMES,
-        places: &[1],
-    };
+    static NAMES: Members = generated::members("T", &["bits"]);
+    static WRONG: Layout = generated::layout("T", 1, 1, &[at::<u8>(0).bit(6).to(9).member("bits", "UCHAR")], &NAMES, &[1]);
     let mut byte = [0];
     enum Wrong {}
     impl Tokens for Wrong {

@@ -34,7 +34,7 @@ runtime::layout! {
     ///
     /// What begins every kernel object that a thread can wait for.
     pub struct DISPATCHER_HEADER_5_2_x86: members::DISPATCHER_HEADER, 0x10, 4 {
-        0x00 u00: DISPATCHER_HEADER_5_2_x86_u00, "unnamed; its members have accessors." {
+        0x00 union_Type: DISPATCHER_HEADER_5_2_x86_union_Type, "unnamed; its members have accessors." {
             0x00 Type set_Type: u8 = "UCHAR", "from symbols.";
             0x01 Absolute set_Absolute: u8 = "UCHAR", "from symbols.";
             0x02 Size set_Size: u8 = "UCHAR", "from symbols.";
@@ -49,25 +49,25 @@ runtime::layout! {
 
 runtime::layout! {
     /// The unnamed union at 0x00 of `DISPATCHER_HEADER`.
-    pub union DISPATCHER_HEADER_5_2_x86_u00: 0x4, 4 {
-        0x00 s00: DISPATCHER_HEADER_5_2_x86_u00_s00, "unnamed; its members have accessors.";
+    pub union DISPATCHER_HEADER_5_2_x86_union_Type: 0x4, 4 {
+        0x00 struct_Type: DISPATCHER_HEADER_5_2_x86_union_Type_struct_Type, "unnamed; its members have accessors.";
         0x00 Lock: i32 = "LONG volatile", "from symbols.";
     }
 }
 
 runtime::layout! {
-    /// The unnamed structure at 0x00 of `u00` in `DISPATCHER_HEADER`.
-    pub struct DISPATCHER_HEADER_5_2_x86_u00_s00: 0x4, 1 {
+    /// The unnamed structure at 0x00 of `union_Type` in `DISPATCHER_HEADER`.
+    pub struct DISPATCHER_HEADER_5_2_x86_union_Type_struct_Type: 0x4, 1 {
         0x00 Type: u8 = "UCHAR", "from symbols.";
         0x01 Absolute: u8 = "UCHAR", "from symbols.";
         0x02 Size: u8 = "UCHAR", "from symbols.";
-        0x03 u03: DISPATCHER_HEADER_5_2_u00_s00_u03, "unnamed; its members have accessors.";
+        0x03 union_Inserted: DISPATCHER_HEADER_5_2_union_Type_struct_Type_union_Inserted, "unnamed; its members have accessors.";
     }
 }
 
 runtime::layout! {
-    /// The unnamed union at 0x03 of `u00_s00` in `DISPATCHER_HEADER`.
-    pub union DISPATCHER_HEADER_5_2_u00_s00_u03: 0x1, 1 {
+    /// The unnamed union at 0x03 of `union_Type_struct_Type` in `DISPATCHER_HEADER`.
+    pub union DISPATCHER_HEADER_5_2_union_Type_struct_Type_union_Inserted: 0x1, 1 {
         0x00 Inserted: u8 = "UCHAR", "from symbols.";
         0x00 DebugActive: u8 = "BOOLEAN", "from symbols.";
     }
@@ -78,7 +78,7 @@ runtime::layout! {
     ///
     /// What begins every kernel object that a thread can wait for.
     pub struct DISPATCHER_HEADER_5_2_3790_sp1_x86: members::DISPATCHER_HEADER, 0x10, 4 {
-        0x00 u00: DISPATCHER_HEADER_5_2_3790_sp1_u00, "unnamed; its members have accessors." {
+        0x00 union_Type: DISPATCHER_HEADER_5_2_3790_sp1_union_Type, "unnamed; its members have accessors." {
             0x00 Type set_Type: u8 = "UCHAR", "from symbols.";
             0x01 Absolute set_Absolute: u8 = "UCHAR", "from symbols.";
             0x01 NpxIrql set_NpxIrql: u8 = "UCHAR", "from symbols.";
@@ -95,33 +95,33 @@ runtime::layout! {
 
 runtime::layout! {
     /// The unnamed union at 0x00 of `DISPATCHER_HEADER`.
-    pub union DISPATCHER_HEADER_5_2_3790_sp1_u00: 0x4, 4 {
-        0x00 s00: DISPATCHER_HEADER_5_2_3790_sp1_u00_s00, "unnamed; its members have accessors.";
+    pub union DISPATCHER_HEADER_5_2_3790_sp1_union_Type: 0x4, 4 {
+        0x00 struct_Type: DISPATCHER_HEADER_5_2_3790_sp1_union_Type_struct_Type, "unnamed; its members have accessors.";
         0x00 Lock: i32 = "LONG volatile", "from symbols.";
     }
 }
 
 runtime::layout! {
-    /// The unnamed structure at 0x00 of `u00` in `DISPATCHER_HEADER`.
-    pub struct DISPATCHER_HEADER_5_2_3790_sp1_u00_s00: 0x4, 1 {
+    /// The unnamed structure at 0x00 of `union_Type` in `DISPATCHER_HEADER`.
+    pub struct DISPATCHER_HEADER_5_2_3790_sp1_union_Type_struct_Type: 0x4, 1 {
         0x00 Type: u8 = "UCHAR", "from symbols.";
-        0x01 u01: DISPATCHER_HEADER_5_2_3790_sp1_u00_s00_u01, "unnamed; its members have accessors.";
-        0x02 u02: DISPATCHER_HEADER_5_2_3790_sp1_u00_s00_u02, "unnamed; its members have accessors.";
-        0x03 u03: DISPATCHER_HEADER_5_2_u00_s00_u03, "unnamed; its members have accessors.";
+        0x01 union_Absolute: DISPATCHER_HEADER_5_2_3790_sp1_union_Type_struct_Type_union_Absolute, "unnamed; its members have accessors.";
+        0x02 union_Size: DISPATCHER_HEADER_5_2_3790_sp1_union_Type_struct_Type_union_Size, "unnamed; its members have accessors.";
+        0x03 union_Inserted: DISPATCHER_HEADER_5_2_union_Type_struct_Type_union_Inserted, "unnamed; its members have accessors.";
     }
 }
 
 runtime::layout! {
-    /// The unnamed union at 0x01 of `u00_s00` in `DISPATCHER_HEADER`.
-    pub union DISPATCHER_HEADER_5_2_3790_sp1_u00_s00_u01: 0x1, 1 {
+    /// The unnamed union at 0x01 of `union_Type_struct_Type` in `DISPATCHER_HEADER`.
+    pub union DISPATCHER_HEADER_5_2_3790_sp1_union_Type_struct_Type_union_Absolute: 0x1, 1 {
         0x00 Absolute: u8 = "UCHAR", "from symbols.";
         0x00 NpxIrql: u8 = "UCHAR", "from symbols.";
     }
 }
 
 runtime::layout! {
-    /// The unnamed union at 0x02 of `u00_s00` in `DISPATCHER_HEADER`.
-    pub union DISPATCHER_HEADER_5_2_3790_sp1_u00_s00_u02: 0x1, 1 {
+    /// The unnamed union at 0x02 of `union_Type_struct_Type` in `DISPATCHER_HEADER`.
+    pub union DISPATCHER_HEADER_5_2_3790_sp1_union_Type_struct_Type_union_Size: 0x1, 1 {
         0x00 Size: u8 = "UCHAR", "from symbols.";
         0x00 Hand: u8 = "UCHAR", "from symbols.";
     }
@@ -132,7 +132,7 @@ runtime::layout! {
     ///
     /// What begins every kernel object that a thread can wait for.
     pub struct DISPATCHER_HEADER_5_2_3790_sp1_x64: members::DISPATCHER_HEADER, 0x18, 8 {
-        0x00 u00: DISPATCHER_HEADER_5_2_3790_sp1_u00, "unnamed; its members have accessors." {
+        0x00 union_Type: DISPATCHER_HEADER_5_2_3790_sp1_union_Type, "unnamed; its members have accessors." {
             0x00 Type set_Type: u8 = "UCHAR", "from symbols.";
             0x01 Absolute set_Absolute: u8 = "UCHAR", "from symbols.";
             0x01 NpxIrql set_NpxIrql: u8 = "UCHAR", "from symbols.";
@@ -152,7 +152,7 @@ runtime::layout! {
     ///
     /// What begins every kernel object that a thread can wait for.
     pub struct DISPATCHER_HEADER_early_6_0_x86: members::DISPATCHER_HEADER, 0x10, 4 {
-        0x00 u00: DISPATCHER_HEADER_early_6_0_u00, "unnamed; its members have accessors." {
+        0x00 union_Type: DISPATCHER_HEADER_early_6_0_union_Type, "unnamed; its members have accessors." {
             0x00 Type set_Type: u8 = "UCHAR", "from symbols.";
             0x01 Abandoned set_Abandoned: u8 = "UCHAR", "from symbols.";
             0x01 Absolute set_Absolute: u8 = "UCHAR", "from symbols.";
@@ -172,25 +172,25 @@ runtime::layout! {
 
 runtime::layout! {
     /// The unnamed union at 0x00 of `DISPATCHER_HEADER`.
-    pub union DISPATCHER_HEADER_early_6_0_u00: 0x4, 4 {
-        0x00 s00: DISPATCHER_HEADER_early_6_0_u00_s00, "unnamed; its members have accessors.";
+    pub union DISPATCHER_HEADER_early_6_0_union_Type: 0x4, 4 {
+        0x00 struct_Type: DISPATCHER_HEADER_early_6_0_union_Type_struct_Type, "unnamed; its members have accessors.";
         0x00 Lock: i32 = "LONG volatile", "from symbols.";
     }
 }
 
 runtime::layout! {
-    /// The unnamed structure at 0x00 of `u00` in `DISPATCHER_HEADER`.
-    pub struct DISPATCHER_HEADER_early_6_0_u00_s00: 0x4, 1 {
+    /// The unnamed structure at 0x00 of `union_Type` in `DISPATCHER_HEADER`.
+    pub struct DISPATCHER_HEADER_early_6_0_union_Type_struct_Type: 0x4, 1 {
         0x00 Type: u8 = "UCHAR", "from symbols.";
-        0x01 u01: DISPATCHER_HEADER_early_6_0_u00_s00_u01, "unnamed; its members have accessors.";
-        0x02 u02: DISPATCHER_HEADER_5_2_3790_sp1_u00_s00_u02, "unnamed; its members have accessors.";
-        0x03 u03: DISPATCHER_HEADER_early_6_0_u00_s00_u03, "unnamed; its members have accessors.";
+        0x01 union_Abandoned: DISPATCHER_HEADER_early_6_0_union_Type_struct_Type_union_Abandoned, "unnamed; its members have accessors.";
+        0x02 union_Size: DISPATCHER_HEADER_5_2_3790_sp1_union_Type_struct_Type_union_Size, "unnamed; its members have accessors.";
+        0x03 union_Inserted: DISPATCHER_HEADER_early_6_0_union_Type_struct_Type_union_Inserted, "unnamed; its members have accessors.";
     }
 }
 
 runtime::layout! {
-    /// The unnamed union at 0x01 of `u00_s00` in `DISPATCHER_HEADER`.
-    pub union DISPATCHER_HEADER_early_6_0_u00_s00_u01: 0x1, 1 {
+    /// The unnamed union at 0x01 of `union_Type_struct_Type` in `DISPATCHER_HEADER`.
+    pub union DISPATCHER_HEADER_early_6_0_union_Type_struct_Type_union_Abandoned: 0x1, 1 {
         0x00 Abandoned: u8 = "UCHAR", "from symbols.";
         0x00 Absolute: u8 = "UCHAR", "from symbols.";
         0x00 NpxIrql: u8 = "UCHAR", "from symbols.";
@@ -199,8 +199,8 @@ runtime::layout! {
 }
 
 runtime::layout! {
-    /// The unnamed union at 0x03 of `u00_s00` in `DISPATCHER_HEADER`.
-    pub union DISPATCHER_HEADER_early_6_0_u00_s00_u03: 0x1, 1 {
+    /// The unnamed union at 0x03 of `union_Type_struct_Type` in `DISPATCHER_HEADER`.
+    pub union DISPATCHER_HEADER_early_6_0_union_Type_struct_Type_union_Inserted: 0x1, 1 {
         0x00 Inserted: u8 = "UCHAR", "from symbols.";
         0x00 DebugActive: u8 = "BOOLEAN", "from symbols.";
         0x00 DpcActive: u8 = "BOOLEAN", "from symbols.";
@@ -212,7 +212,7 @@ runtime::layout! {
     ///
     /// What begins every kernel object that a thread can wait for.
     pub struct DISPATCHER_HEADER_early_6_0_x64: members::DISPATCHER_HEADER, 0x18, 8 {
-        0x00 u00: DISPATCHER_HEADER_early_6_0_u00, "unnamed; its members have accessors." {
+        0x00 union_Type: DISPATCHER_HEADER_early_6_0_union_Type, "unnamed; its members have accessors." {
             0x00 Type set_Type: u8 = "UCHAR", "from symbols.";
             0x01 Abandoned set_Abandoned: u8 = "UCHAR", "from symbols.";
             0x01 Absolute set_Absolute: u8 = "UCHAR", "from symbols.";
@@ -235,7 +235,7 @@ runtime::layout! {
     ///
     /// What begins every kernel object that a thread can wait for.
     pub struct DISPATCHER_HEADER_6_1_x86: members::DISPATCHER_HEADER, 0x10, 4 {
-        0x00 u00: DISPATCHER_HEADER_6_1_x86_u00, "unnamed; its members have accessors." {
+        0x00 union_Type: DISPATCHER_HEADER_6_1_x86_union_Type, "unnamed; its members have accessors." {
             0x00 Type set_Type: u8 = "UCHAR", "from symbols.";
             0x01 TimerControlFlags set_TimerControlFlags: u8 = "UCHAR", "from symbols.";
             0x01 [0] Absolute set_Absolute: u8 = "UCHAR", "from symbols.";
@@ -272,77 +272,77 @@ runtime::layout! {
 
 runtime::layout! {
     /// The unnamed union at 0x00 of `DISPATCHER_HEADER`.
-    pub union DISPATCHER_HEADER_6_1_x86_u00: 0x4, 4 {
-        0x00 s00: DISPATCHER_HEADER_6_1_x86_u00_s00, "unnamed; its members have accessors.";
+    pub union DISPATCHER_HEADER_6_1_x86_union_Type: 0x4, 4 {
+        0x00 struct_Type: DISPATCHER_HEADER_6_1_x86_union_Type_struct_Type, "unnamed; its members have accessors.";
         0x00 Lock: i32 = "LONG volatile", "from symbols.";
     }
 }
 
 runtime::layout! {
-    /// The unnamed structure at 0x00 of `u00` in `DISPATCHER_HEADER`.
-    pub struct DISPATCHER_HEADER_6_1_x86_u00_s00: 0x4, 1 {
+    /// The unnamed structure at 0x00 of `union_Type` in `DISPATCHER_HEADER`.
+    pub struct DISPATCHER_HEADER_6_1_x86_union_Type_struct_Type: 0x4, 1 {
         0x00 Type: u8 = "UCHAR", "from symbols.";
-        0x01 u01: DISPATCHER_HEADER_6_1_u00_s00_u01, "unnamed; its members have accessors.";
-        0x02 u02: DISPATCHER_HEADER_6_1_u00_s00_u02, "unnamed; its members have accessors.";
-        0x03 u03: DISPATCHER_HEADER_6_1_x86_u00_s00_u03, "unnamed; its members have accessors.";
+        0x01 union_TimerControlFlags: DISPATCHER_HEADER_6_1_union_Type_struct_Type_union_TimerControlFlags, "unnamed; its members have accessors.";
+        0x02 union_ThreadControlFlags: DISPATCHER_HEADER_6_1_union_Type_struct_Type_union_ThreadControlFlags, "unnamed; its members have accessors.";
+        0x03 union_TimerMiscFlags: DISPATCHER_HEADER_6_1_x86_union_Type_struct_Type_union_TimerMiscFlags, "unnamed; its members have accessors.";
     }
 }
 
 runtime::layout! {
-    /// The unnamed union at 0x01 of `u00_s00` in `DISPATCHER_HEADER`.
-    pub union DISPATCHER_HEADER_6_1_u00_s00_u01: 0x1, 1 {
+    /// The unnamed union at 0x01 of `union_Type_struct_Type` in `DISPATCHER_HEADER`.
+    pub union DISPATCHER_HEADER_6_1_union_Type_struct_Type_union_TimerControlFlags: 0x1, 1 {
         0x00 TimerControlFlags: u8 = "UCHAR", "from symbols.";
-        0x00 s00: DISPATCHER_HEADER_6_1_u00_s00_u01_s00, "unnamed; its members have accessors.";
+        0x00 struct_Absolute: DISPATCHER_HEADER_6_1_union_Type_struct_Type_union_TimerControlFlags_struct_Absolute, "unnamed; its members have accessors.";
         0x00 Abandoned: u8 = "UCHAR", "from symbols.";
         0x00 Signalling: u8 = "BOOLEAN", "from symbols.";
     }
 }
 
 runtime::layout! {
-    /// The unnamed structure at 0x00 of `u00_s00_u01` in `DISPATCHER_HEADER`.
-    pub struct DISPATCHER_HEADER_6_1_u00_s00_u01_s00: 0x1, 1 {
+    /// The unnamed structure at 0x00 of `union_Type_struct_Type_union_TimerControlFlags` in `DISPATCHER_HEADER`.
+    pub struct DISPATCHER_HEADER_6_1_union_Type_struct_Type_union_TimerControlFlags_struct_Absolute: 0x1, 1 {
         0x00 bits00: u8, "bit fields, which have accessors.";
     }
 }
 
 runtime::layout! {
-    /// The unnamed union at 0x02 of `u00_s00` in `DISPATCHER_HEADER`.
-    pub union DISPATCHER_HEADER_6_1_u00_s00_u02: 0x1, 1 {
+    /// The unnamed union at 0x02 of `union_Type_struct_Type` in `DISPATCHER_HEADER`.
+    pub union DISPATCHER_HEADER_6_1_union_Type_struct_Type_union_ThreadControlFlags: 0x1, 1 {
         0x00 ThreadControlFlags: u8 = "UCHAR", "from symbols.";
-        0x00 s00: DISPATCHER_HEADER_6_1_u00_s00_u02_s00, "unnamed; its members have accessors.";
+        0x00 struct_CpuThrottled: DISPATCHER_HEADER_6_1_union_Type_struct_Type_union_ThreadControlFlags_struct_CpuThrottled, "unnamed; its members have accessors.";
         0x00 Hand: u8 = "UCHAR", "from symbols.";
         0x00 Size: u8 = "UCHAR", "from symbols.";
     }
 }
 
 runtime::layout! {
-    /// The unnamed structure at 0x00 of `u00_s00_u02` in `DISPATCHER_HEADER`.
-    pub struct DISPATCHER_HEADER_6_1_u00_s00_u02_s00: 0x1, 1 {
+    /// The unnamed structure at 0x00 of `union_Type_struct_Type_union_ThreadControlFlags` in `DISPATCHER_HEADER`.
+    pub struct DISPATCHER_HEADER_6_1_union_Type_struct_Type_union_ThreadControlFlags_struct_CpuThrottled: 0x1, 1 {
         0x00 bits00: u8, "bit fields, which have accessors.";
     }
 }
 
 runtime::layout! {
-    /// The unnamed union at 0x03 of `u00_s00` in `DISPATCHER_HEADER`.
-    pub union DISPATCHER_HEADER_6_1_x86_u00_s00_u03: 0x1, 1 {
+    /// The unnamed union at 0x03 of `union_Type_struct_Type` in `DISPATCHER_HEADER`.
+    pub union DISPATCHER_HEADER_6_1_x86_union_Type_struct_Type_union_TimerMiscFlags: 0x1, 1 {
         0x00 TimerMiscFlags: u8 = "UCHAR", "from symbols.";
-        0x00 s00: DISPATCHER_HEADER_6_1_x86_u00_s00_u03_s00, "unnamed; its members have accessors.";
+        0x00 struct_Index: DISPATCHER_HEADER_6_1_x86_union_Type_struct_Type_union_TimerMiscFlags_struct_Index, "unnamed; its members have accessors.";
         0x00 DebugActive: u8 = "BOOLEAN", "from symbols.";
-        0x00 s00_2: DISPATCHER_HEADER_6_1_u00_s00_u03_s00_2, "unnamed; its members have accessors.";
+        0x00 struct_ActiveDR7: DISPATCHER_HEADER_6_1_union_Type_struct_Type_union_TimerMiscFlags_struct_ActiveDR7, "unnamed; its members have accessors.";
         0x00 DpcActive: u8 = "BOOLEAN", "from symbols.";
     }
 }
 
 runtime::layout! {
-    /// The unnamed structure at 0x00 of `u00_s00_u03` in `DISPATCHER_HEADER`.
-    pub struct DISPATCHER_HEADER_6_1_x86_u00_s00_u03_s00: 0x1, 1 {
+    /// The unnamed structure at 0x00 of `union_Type_struct_Type_union_TimerMiscFlags` in `DISPATCHER_HEADER`.
+    pub struct DISPATCHER_HEADER_6_1_x86_union_Type_struct_Type_union_TimerMiscFlags_struct_Index: 0x1, 1 {
         0x00 bits00: u8, "bit fields, which have accessors.";
     }
 }
 
 runtime::layout! {
-    /// The unnamed structure at 0x00 of `u00_s00_u03` in `DISPATCHER_HEADER`.
-    pub struct DISPATCHER_HEADER_6_1_u00_s00_u03_s00_2: 0x1, 1 {
+    /// The unnamed structure at 0x00 of `union_Type_struct_Type_union_TimerMiscFlags` in `DISPATCHER_HEADER`.
+    pub struct DISPATCHER_HEADER_6_1_union_Type_struct_Type_union_TimerMiscFlags_struct_ActiveDR7: 0x1, 1 {
         0x00 bits00: u8, "bit fields, which have accessors.";
     }
 }
@@ -352,7 +352,7 @@ runtime::layout! {
     ///
     /// What begins every kernel object that a thread can wait for.
     pub struct DISPATCHER_HEADER_6_1_x64: members::DISPATCHER_HEADER, 0x18, 8 {
-        0x00 u00: DISPATCHER_HEADER_6_1_x64_u00, "unnamed; its members have accessors." {
+        0x00 union_Type: DISPATCHER_HEADER_6_1_x64_union_Type, "unnamed; its members have accessors." {
             0x00 Type set_Type: u8 = "UCHAR", "from symbols.";
             0x01 TimerControlFlags set_TimerControlFlags: u8 = "UCHAR", "from symbols.";
             0x01 [0] Absolute set_Absolute: u8 = "UCHAR", "from symbols.";
@@ -388,36 +388,36 @@ runtime::layout! {
 
 runtime::layout! {
     /// The unnamed union at 0x00 of `DISPATCHER_HEADER`.
-    pub union DISPATCHER_HEADER_6_1_x64_u00: 0x4, 4 {
-        0x00 s00: DISPATCHER_HEADER_6_1_x64_u00_s00, "unnamed; its members have accessors.";
+    pub union DISPATCHER_HEADER_6_1_x64_union_Type: 0x4, 4 {
+        0x00 struct_Type: DISPATCHER_HEADER_6_1_x64_union_Type_struct_Type, "unnamed; its members have accessors.";
         0x00 Lock: i32 = "LONG volatile", "from symbols.";
     }
 }
 
 runtime::layout! {
-    /// The unnamed structure at 0x00 of `u00` in `DISPATCHER_HEADER`.
-    pub struct DISPATCHER_HEADER_6_1_x64_u00_s00: 0x4, 1 {
+    /// The unnamed structure at 0x00 of `union_Type` in `DISPATCHER_HEADER`.
+    pub struct DISPATCHER_HEADER_6_1_x64_union_Type_struct_Type: 0x4, 1 {
         0x00 Type: u8 = "UCHAR", "from symbols.";
-        0x01 u01: DISPATCHER_HEADER_6_1_u00_s00_u01, "unnamed; its members have accessors.";
-        0x02 u02: DISPATCHER_HEADER_6_1_u00_s00_u02, "unnamed; its members have accessors.";
-        0x03 u03: DISPATCHER_HEADER_6_1_x64_u00_s00_u03, "unnamed; its members have accessors.";
+        0x01 union_TimerControlFlags: DISPATCHER_HEADER_6_1_union_Type_struct_Type_union_TimerControlFlags, "unnamed; its members have accessors.";
+        0x02 union_ThreadControlFlags: DISPATCHER_HEADER_6_1_union_Type_struct_Type_union_ThreadControlFlags, "unnamed; its members have accessors.";
+        0x03 union_TimerMiscFlags: DISPATCHER_HEADER_6_1_x64_union_Type_struct_Type_union_TimerMiscFlags, "unnamed; its members have accessors.";
     }
 }
 
 runtime::layout! {
-    /// The unnamed union at 0x03 of `u00_s00` in `DISPATCHER_HEADER`.
-    pub union DISPATCHER_HEADER_6_1_x64_u00_s00_u03: 0x1, 1 {
+    /// The unnamed union at 0x03 of `union_Type_struct_Type` in `DISPATCHER_HEADER`.
+    pub union DISPATCHER_HEADER_6_1_x64_union_Type_struct_Type_union_TimerMiscFlags: 0x1, 1 {
         0x00 TimerMiscFlags: u8 = "UCHAR", "from symbols.";
-        0x00 s00: DISPATCHER_HEADER_6_1_x64_u00_s00_u03_s00, "unnamed; its members have accessors.";
+        0x00 struct_Index: DISPATCHER_HEADER_6_1_x64_union_Type_struct_Type_union_TimerMiscFlags_struct_Index, "unnamed; its members have accessors.";
         0x00 DebugActive: u8 = "BOOLEAN", "from symbols.";
-        0x00 s00_2: DISPATCHER_HEADER_6_1_u00_s00_u03_s00_2, "unnamed; its members have accessors.";
+        0x00 struct_ActiveDR7: DISPATCHER_HEADER_6_1_union_Type_struct_Type_union_TimerMiscFlags_struct_ActiveDR7, "unnamed; its members have accessors.";
         0x00 DpcActive: u8 = "BOOLEAN", "from symbols.";
     }
 }
 
 runtime::layout! {
-    /// The unnamed structure at 0x00 of `u00_s00_u03` in `DISPATCHER_HEADER`.
-    pub struct DISPATCHER_HEADER_6_1_x64_u00_s00_u03_s00: 0x1, 1 {
+    /// The unnamed structure at 0x00 of `union_Type_struct_Type_union_TimerMiscFlags` in `DISPATCHER_HEADER`.
+    pub struct DISPATCHER_HEADER_6_1_x64_union_Type_struct_Type_union_TimerMiscFlags_struct_Index: 0x1, 1 {
         0x00 bits00: u8, "bit fields, which have accessors.";
     }
 }
@@ -427,7 +427,7 @@ runtime::layout! {
     ///
     /// What begins every kernel object that a thread can wait for.
     pub struct DISPATCHER_HEADER_6_1_7601_24000_x86: members::DISPATCHER_HEADER, 0x10, 4 {
-        0x00 u00: DISPATCHER_HEADER_6_1_7601_24000_x86_u00, "unnamed; its members have accessors." {
+        0x00 union_Type: DISPATCHER_HEADER_6_1_7601_24000_x86_union_Type, "unnamed; its members have accessors." {
             0x00 Type set_Type: u8 = "UCHAR", "from symbols.";
             0x01 TimerControlFlags set_TimerControlFlags: u8 = "UCHAR", "from symbols.";
             0x01 [0] Absolute set_Absolute: u8 = "UCHAR", "from symbols.";
@@ -468,37 +468,37 @@ runtime::layout! {
 
 runtime::layout! {
     /// The unnamed union at 0x00 of `DISPATCHER_HEADER`.
-    pub union DISPATCHER_HEADER_6_1_7601_24000_x86_u00: 0x4, 4 {
-        0x00 s00: DISPATCHER_HEADER_6_1_7601_24000_x86_u00_s00, "unnamed; its members have accessors.";
+    pub union DISPATCHER_HEADER_6_1_7601_24000_x86_union_Type: 0x4, 4 {
+        0x00 struct_Type: DISPATCHER_HEADER_6_1_7601_24000_x86_union_Type_struct_Type, "unnamed; its members have accessors.";
         0x00 Lock: i32 = "LONG volatile", "from symbols.";
     }
 }
 
 runtime::layout! {
-    /// The unnamed structure at 0x00 of `u00` in `DISPATCHER_HEADER`.
-    pub struct DISPATCHER_HEADER_6_1_7601_24000_x86_u00_s00: 0x4, 1 {
+    /// The unnamed structure at 0x00 of `union_Type` in `DISPATCHER_HEADER`.
+    pub struct DISPATCHER_HEADER_6_1_7601_24000_x86_union_Type_struct_Type: 0x4, 1 {
         0x00 Type: u8 = "UCHAR", "from symbols.";
-        0x01 u01: DISPATCHER_HEADER_6_1_7601_24000_u00_s00_u01, "unnamed; its members have accessors.";
-        0x02 u02: DISPATCHER_HEADER_6_1_u00_s00_u02, "unnamed; its members have accessors.";
-        0x03 u03: DISPATCHER_HEADER_6_1_x86_u00_s00_u03, "unnamed; its members have accessors.";
+        0x01 union_TimerControlFlags: DISPATCHER_HEADER_6_1_7601_24000_union_Type_struct_Type_union_TimerControlFlags, "unnamed; its members have accessors.";
+        0x02 union_ThreadControlFlags: DISPATCHER_HEADER_6_1_union_Type_struct_Type_union_ThreadControlFlags, "unnamed; its members have accessors.";
+        0x03 union_TimerMiscFlags: DISPATCHER_HEADER_6_1_x86_union_Type_struct_Type_union_TimerMiscFlags, "unnamed; its members have accessors.";
     }
 }
 
 runtime::layout! {
-    /// The unnamed union at 0x01 of `u00_s00` in `DISPATCHER_HEADER`.
-    pub union DISPATCHER_HEADER_6_1_7601_24000_u00_s00_u01: 0x1, 1 {
+    /// The unnamed union at 0x01 of `union_Type_struct_Type` in `DISPATCHER_HEADER`.
+    pub union DISPATCHER_HEADER_6_1_7601_24000_union_Type_struct_Type_union_TimerControlFlags: 0x1, 1 {
         0x00 TimerControlFlags: u8 = "UCHAR", "from symbols.";
-        0x00 s00: DISPATCHER_HEADER_6_1_u00_s00_u01_s00, "unnamed; its members have accessors.";
+        0x00 struct_Absolute: DISPATCHER_HEADER_6_1_union_Type_struct_Type_union_TimerControlFlags_struct_Absolute, "unnamed; its members have accessors.";
         0x00 Abandoned: u8 = "UCHAR", "from symbols.";
         0x00 Signalling: u8 = "BOOLEAN", "from symbols.";
         0x00 ThreadSpecControl: u8 = "UCHAR", "from symbols.";
-        0x00 s00_2: DISPATCHER_HEADER_6_1_7601_24000_u00_s00_u01_s00_2, "unnamed; its members have accessors.";
+        0x00 struct_SpecControlIbrs: DISPATCHER_HEADER_6_1_7601_24000_union_Type_struct_Type_union_TimerControlFlags_struct_SpecControlIbrs, "unnamed; its members have accessors.";
     }
 }
 
 runtime::layout! {
-    /// The unnamed structure at 0x00 of `u00_s00_u01` in `DISPATCHER_HEADER`.
-    pub struct DISPATCHER_HEADER_6_1_7601_24000_u00_s00_u01_s00_2: 0x1, 1 {
+    /// The unnamed structure at 0x00 of `union_Type_struct_Type_union_TimerControlFlags` in `DISPATCHER_HEADER`.
+    pub struct DISPATCHER_HEADER_6_1_7601_24000_union_Type_struct_Type_union_TimerControlFlags_struct_SpecControlIbrs: 0x1, 1 {
         0x00 bits00: u8, "bit fields, which have accessors.";
     }
 }
@@ -508,7 +508,7 @@ runtime::layout! {
     ///
     /// What begins every kernel object that a thread can wait for.
     pub struct DISPATCHER_HEADER_6_1_7601_24000_x64: members::DISPATCHER_HEADER, 0x18, 8 {
-        0x00 u00: DISPATCHER_HEADER_6_1_7601_24000_x64_u00, "unnamed; its members have accessors." {
+        0x00 union_Type: DISPATCHER_HEADER_6_1_7601_24000_x64_union_Type, "unnamed; its members have accessors." {
             0x00 Type set_Type: u8 = "UCHAR", "from symbols.";
             0x01 TimerControlFlags set_TimerControlFlags: u8 = "UCHAR", "from symbols.";
             0x01 [0] Absolute set_Absolute: u8 = "UCHAR", "from symbols.";
@@ -548,19 +548,19 @@ runtime::layout! {
 
 runtime::layout! {
     /// The unnamed union at 0x00 of `DISPATCHER_HEADER`.
-    pub union DISPATCHER_HEADER_6_1_7601_24000_x64_u00: 0x4, 4 {
-        0x00 s00: DISPATCHER_HEADER_6_1_7601_24000_x64_u00_s00, "unnamed; its members have accessors.";
+    pub union DISPATCHER_HEADER_6_1_7601_24000_x64_union_Type: 0x4, 4 {
+        0x00 struct_Type: DISPATCHER_HEADER_6_1_7601_24000_x64_union_Type_struct_Type, "unnamed; its members have accessors.";
         0x00 Lock: i32 = "LONG volatile", "from symbols.";
     }
 }
 
 runtime::layout! {
-    /// The unnamed structure at 0x00 of `u00` in `DISPATCHER_HEADER`.
-    pub struct DISPATCHER_HEADER_6_1_7601_24000_x64_u00_s00: 0x4, 1 {
+    /// The unnamed structure at 0x00 of `union_Type` in `DISPATCHER_HEADER`.
+    pub struct DISPATCHER_HEADER_6_1_7601_24000_x64_union_Type_struct_Type: 0x4, 1 {
         0x00 Type: u8 = "UCHAR", "from symbols.";
-        0x01 u01: DISPATCHER_HEADER_6_1_7601_24000_u00_s00_u01, "unnamed; its members have accessors.";
-        0x02 u02: DISPATCHER_HEADER_6_1_u00_s00_u02, "unnamed; its members have accessors.";
-        0x03 u03: DISPATCHER_HEADER_6_1_x64_u00_s00_u03, "unnamed; its members have accessors.";
+        0x01 union_TimerControlFlags: DISPATCHER_HEADER_6_1_7601_24000_union_Type_struct_Type_union_TimerControlFlags, "unnamed; its members have accessors.";
+        0x02 union_ThreadControlFlags: DISPATCHER_HEADER_6_1_union_Type_struct_Type_union_ThreadControlFlags, "unnamed; its members have accessors.";
+        0x03 union_TimerMiscFlags: DISPATCHER_HEADER_6_1_x64_union_Type_struct_Type_union_TimerMiscFlags, "unnamed; its members have accessors.";
     }
 }
 
@@ -569,7 +569,7 @@ runtime::layout! {
     ///
     /// What begins every kernel object that a thread can wait for.
     pub struct DISPATCHER_HEADER_6_2_x86: members::DISPATCHER_HEADER, 0x10, 4 {
-        0x00 u00: DISPATCHER_HEADER_6_2_x86_u00, "unnamed; its members have accessors." {
+        0x00 union_Type: DISPATCHER_HEADER_6_2_x86_union_Type, "unnamed; its members have accessors." {
             0x00 Type set_Type: u8 = "UCHAR", "from symbols.";
             0x01 TimerControlFlags set_TimerControlFlags: u8 = "UCHAR", "from symbols.";
             0x01 [0] Absolute set_Absolute: u8 = "UCHAR", "from symbols.";
@@ -602,62 +602,62 @@ runtime::layout! {
 
 runtime::layout! {
     /// The unnamed union at 0x00 of `DISPATCHER_HEADER`.
-    pub union DISPATCHER_HEADER_6_2_x86_u00: 0x4, 4 {
-        0x00 s00: DISPATCHER_HEADER_6_2_x86_u00_s00, "unnamed; its members have accessors.";
+    pub union DISPATCHER_HEADER_6_2_x86_union_Type: 0x4, 4 {
+        0x00 struct_Type: DISPATCHER_HEADER_6_2_x86_union_Type_struct_Type, "unnamed; its members have accessors.";
         0x00 Lock: i32 = "LONG volatile", "from symbols.";
         0x00 LockNV: i32 = "LONG", text!(LockNV, "from symbols");
     }
 }
 
 runtime::layout! {
-    /// The unnamed structure at 0x00 of `u00` in `DISPATCHER_HEADER`.
-    pub struct DISPATCHER_HEADER_6_2_x86_u00_s00: 0x4, 1 {
+    /// The unnamed structure at 0x00 of `union_Type` in `DISPATCHER_HEADER`.
+    pub struct DISPATCHER_HEADER_6_2_x86_union_Type_struct_Type: 0x4, 1 {
         0x00 Type: u8 = "UCHAR", "from symbols.";
-        0x01 u01: DISPATCHER_HEADER_6_2_u00_s00_u01, "unnamed; its members have accessors.";
-        0x02 u02: DISPATCHER_HEADER_6_2_u00_s00_u02, "unnamed; its members have accessors.";
-        0x03 u03: DISPATCHER_HEADER_6_2_x86_u00_s00_u03, "unnamed; its members have accessors.";
+        0x01 union_TimerControlFlags: DISPATCHER_HEADER_6_2_union_Type_struct_Type_union_TimerControlFlags, "unnamed; its members have accessors.";
+        0x02 union_ThreadControlFlags: DISPATCHER_HEADER_6_2_union_Type_struct_Type_union_ThreadControlFlags, "unnamed; its members have accessors.";
+        0x03 union_TimerMiscFlags: DISPATCHER_HEADER_6_2_x86_union_Type_struct_Type_union_TimerMiscFlags, "unnamed; its members have accessors.";
     }
 }
 
 runtime::layout! {
-    /// The unnamed union at 0x01 of `u00_s00` in `DISPATCHER_HEADER`.
-    pub union DISPATCHER_HEADER_6_2_u00_s00_u01: 0x1, 1 {
+    /// The unnamed union at 0x01 of `union_Type_struct_Type` in `DISPATCHER_HEADER`.
+    pub union DISPATCHER_HEADER_6_2_union_Type_struct_Type_union_TimerControlFlags: 0x1, 1 {
         0x00 TimerControlFlags: u8 = "UCHAR", "from symbols.";
-        0x00 s00: DISPATCHER_HEADER_6_2_u00_s00_u01_s00, "unnamed; its members have accessors.";
+        0x00 struct_Absolute: DISPATCHER_HEADER_6_2_union_Type_struct_Type_union_TimerControlFlags_struct_Absolute, "unnamed; its members have accessors.";
         0x00 Abandoned: u8 = "UCHAR", "from symbols.";
         0x00 Signalling: u8 = "BOOLEAN", "from symbols.";
     }
 }
 
 runtime::layout! {
-    /// The unnamed structure at 0x00 of `u00_s00_u01` in `DISPATCHER_HEADER`.
-    pub struct DISPATCHER_HEADER_6_2_u00_s00_u01_s00: 0x1, 1 {
+    /// The unnamed structure at 0x00 of `union_Type_struct_Type_union_TimerControlFlags` in `DISPATCHER_HEADER`.
+    pub struct DISPATCHER_HEADER_6_2_union_Type_struct_Type_union_TimerControlFlags_struct_Absolute: 0x1, 1 {
         0x00 bits00: u8, "bit fields, which have accessors.";
     }
 }
 
 runtime::layout! {
-    /// The unnamed union at 0x02 of `u00_s00` in `DISPATCHER_HEADER`.
-    pub union DISPATCHER_HEADER_6_2_u00_s00_u02: 0x1, 1 {
+    /// The unnamed union at 0x02 of `union_Type_struct_Type` in `DISPATCHER_HEADER`.
+    pub union DISPATCHER_HEADER_6_2_union_Type_struct_Type_union_ThreadControlFlags: 0x1, 1 {
         0x00 ThreadControlFlags: u8 = "UCHAR", "from symbols.";
-        0x00 s00: DISPATCHER_HEADER_6_2_u00_s00_u02_s00, "unnamed; its members have accessors.";
+        0x00 struct_CycleProfiling: DISPATCHER_HEADER_6_2_union_Type_struct_Type_union_ThreadControlFlags_struct_CycleProfiling, "unnamed; its members have accessors.";
         0x00 Hand: u8 = "UCHAR", "from symbols.";
         0x00 Size: u8 = "UCHAR", "from symbols.";
     }
 }
 
 runtime::layout! {
-    /// The unnamed structure at 0x00 of `u00_s00_u02` in `DISPATCHER_HEADER`.
-    pub struct DISPATCHER_HEADER_6_2_u00_s00_u02_s00: 0x1, 1 {
+    /// The unnamed structure at 0x00 of `union_Type_struct_Type_union_ThreadControlFlags` in `DISPATCHER_HEADER`.
+    pub struct DISPATCHER_HEADER_6_2_union_Type_struct_Type_union_ThreadControlFlags_struct_CycleProfiling: 0x1, 1 {
         0x00 bits00: u8, "bit fields, which have accessors.";
     }
 }
 
 runtime::layout! {
-    /// The unnamed union at 0x03 of `u00_s00` in `DISPATCHER_HEADER`.
-    pub union DISPATCHER_HEADER_6_2_x86_u00_s00_u03: 0x1, 1 {
+    /// The unnamed union at 0x03 of `union_Type_struct_Type` in `DISPATCHER_HEADER`.
+    pub union DISPATCHER_HEADER_6_2_x86_union_Type_struct_Type_union_TimerMiscFlags: 0x1, 1 {
         0x00 TimerMiscFlags: u8 = "UCHAR", "from symbols.";
-        0x00 s00: DISPATCHER_HEADER_6_1_x86_u00_s00_u03_s00, "unnamed; its members have accessors.";
+        0x00 struct_Index: DISPATCHER_HEADER_6_1_x86_union_Type_struct_Type_union_TimerMiscFlags_struct_Index, "unnamed; its members have accessors.";
         0x00 DebugActive: u8 = "BOOLEAN", "from symbols.";
         0x00 DpcActive: u8 = "BOOLEAN", "from symbols.";
     }
@@ -668,7 +668,7 @@ runtime::layout! {
     ///
     /// What begins every kernel object that a thread can wait for.
     pub struct DISPATCHER_HEADER_6_2_x64: members::DISPATCHER_HEADER, 0x18, 8 {
-        0x00 u00: DISPATCHER_HEADER_6_2_x64_u00, "unnamed; its members have accessors." {
+        0x00 union_Type: DISPATCHER_HEADER_6_2_x64_union_Type, "unnamed; its members have accessors." {
             0x00 Type set_Type: u8 = "UCHAR", "from symbols.";
             0x01 TimerControlFlags set_TimerControlFlags: u8 = "UCHAR", "from symbols.";
             0x01 [0] Absolute set_Absolute: u8 = "UCHAR", "from symbols.";
@@ -705,20 +705,20 @@ runtime::layout! {
 
 runtime::layout! {
     /// The unnamed union at 0x00 of `DISPATCHER_HEADER`.
-    pub union DISPATCHER_HEADER_6_2_x64_u00: 0x4, 4 {
-        0x00 s00: DISPATCHER_HEADER_6_2_x64_u00_s00, "unnamed; its members have accessors.";
+    pub union DISPATCHER_HEADER_6_2_x64_union_Type: 0x4, 4 {
+        0x00 struct_Type: DISPATCHER_HEADER_6_2_x64_union_Type_struct_Type, "unnamed; its members have accessors.";
         0x00 Lock: i32 = "LONG volatile", "from symbols.";
         0x00 LockNV: i32 = "LONG", text!(LockNV, "from symbols");
     }
 }
 
 runtime::layout! {
-    /// The unnamed structure at 0x00 of `u00` in `DISPATCHER_HEADER`.
-    pub struct DISPATCHER_HEADER_6_2_x64_u00_s00: 0x4, 1 {
+    /// The unnamed structure at 0x00 of `union_Type` in `DISPATCHER_HEADER`.
+    pub struct DISPATCHER_HEADER_6_2_x64_union_Type_struct_Type: 0x4, 1 {
         0x00 Type: u8 = "UCHAR", "from symbols.";
-        0x01 u01: DISPATCHER_HEADER_6_2_u00_s00_u01, "unnamed; its members have accessors.";
-        0x02 u02: DISPATCHER_HEADER_6_2_u00_s00_u02, "unnamed; its members have accessors.";
-        0x03 u03: DISPATCHER_HEADER_6_1_x64_u00_s00_u03, "unnamed; its members have accessors.";
+        0x01 union_TimerControlFlags: DISPATCHER_HEADER_6_2_union_Type_struct_Type_union_TimerControlFlags, "unnamed; its members have accessors.";
+        0x02 union_ThreadControlFlags: DISPATCHER_HEADER_6_2_union_Type_struct_Type_union_ThreadControlFlags, "unnamed; its members have accessors.";
+        0x03 union_TimerMiscFlags: DISPATCHER_HEADER_6_1_x64_union_Type_struct_Type_union_TimerMiscFlags, "unnamed; its members have accessors.";
     }
 }
 
@@ -727,7 +727,7 @@ runtime::layout! {
     ///
     /// What begins every kernel object that a thread can wait for.
     pub struct DISPATCHER_HEADER_6_3_x86: members::DISPATCHER_HEADER, 0x10, 4 {
-        0x00 u00: DISPATCHER_HEADER_6_3_x86_u00, "unnamed; its members have accessors." {
+        0x00 union_Type: DISPATCHER_HEADER_6_3_x86_union_Type, "unnamed; its members have accessors." {
             0x00 Type set_Type: u8 = "UCHAR", "from symbols.";
             0x01 TimerControlFlags set_TimerControlFlags: u8 = "UCHAR", "from symbols.";
             0x01 [0] Absolute set_Absolute: u8 = "UCHAR", "from symbols.";
@@ -772,55 +772,55 @@ runtime::layout! {
 
 runtime::layout! {
     /// The unnamed union at 0x00 of `DISPATCHER_HEADER`.
-    pub union DISPATCHER_HEADER_6_3_x86_u00: 0x4, 4 {
-        0x00 s00: DISPATCHER_HEADER_6_3_x86_u00_s00, "unnamed; its members have accessors.";
+    pub union DISPATCHER_HEADER_6_3_x86_union_Type: 0x4, 4 {
+        0x00 struct_Type: DISPATCHER_HEADER_6_3_x86_union_Type_struct_Type, "unnamed; its members have accessors.";
         0x00 Lock: i32 = "LONG volatile", "from symbols.";
         0x00 LockNV: i32 = "LONG", text!(LockNV, "from symbols");
     }
 }
 
 runtime::layout! {
-    /// The unnamed structure at 0x00 of `u00` in `DISPATCHER_HEADER`.
-    pub struct DISPATCHER_HEADER_6_3_x86_u00_s00: 0x4, 1 {
+    /// The unnamed structure at 0x00 of `union_Type` in `DISPATCHER_HEADER`.
+    pub struct DISPATCHER_HEADER_6_3_x86_union_Type_struct_Type: 0x4, 1 {
         0x00 Type: u8 = "UCHAR", "from symbols.";
-        0x01 u01: DISPATCHER_HEADER_6_3_u00_s00_u01, "unnamed; its members have accessors.";
-        0x02 u02: DISPATCHER_HEADER_6_3_u00_s00_u02, "unnamed; its members have accessors.";
-        0x03 u03: DISPATCHER_HEADER_6_3_x86_u00_s00_u03, "unnamed; its members have accessors.";
+        0x01 union_TimerControlFlags: DISPATCHER_HEADER_6_3_union_Type_struct_Type_union_TimerControlFlags, "unnamed; its members have accessors.";
+        0x02 union_ThreadControlFlags: DISPATCHER_HEADER_6_3_union_Type_struct_Type_union_ThreadControlFlags, "unnamed; its members have accessors.";
+        0x03 union_TimerMiscFlags: DISPATCHER_HEADER_6_3_x86_union_Type_struct_Type_union_TimerMiscFlags, "unnamed; its members have accessors.";
     }
 }
 
 runtime::layout! {
-    /// The unnamed union at 0x01 of `u00_s00` in `DISPATCHER_HEADER`.
-    pub union DISPATCHER_HEADER_6_3_u00_s00_u01: 0x1, 1 {
+    /// The unnamed union at 0x01 of `union_Type_struct_Type` in `DISPATCHER_HEADER`.
+    pub union DISPATCHER_HEADER_6_3_union_Type_struct_Type_union_TimerControlFlags: 0x1, 1 {
         0x00 TimerControlFlags: u8 = "UCHAR", "from symbols.";
-        0x00 s00: DISPATCHER_HEADER_6_2_u00_s00_u01_s00, "unnamed; its members have accessors.";
+        0x00 struct_Absolute: DISPATCHER_HEADER_6_2_union_Type_struct_Type_union_TimerControlFlags_struct_Absolute, "unnamed; its members have accessors.";
         0x00 QueueControlFlags: u8 = "UCHAR", "from symbols.";
-        0x00 s00_2: DISPATCHER_HEADER_6_3_u00_s00_u01_s00_2, "unnamed; its members have accessors.";
+        0x00 struct_Abandoned: DISPATCHER_HEADER_6_3_union_Type_struct_Type_union_TimerControlFlags_struct_Abandoned, "unnamed; its members have accessors.";
         0x00 Signalling: u8 = "BOOLEAN", "from symbols.";
         0x00 Timer2Flags: u8 = "UCHAR", "from symbols.";
-        0x00 s00_3: DISPATCHER_HEADER_6_3_u00_s00_u01_s00_3, "unnamed; its members have accessors.";
+        0x00 struct_Timer2Inserted: DISPATCHER_HEADER_6_3_union_Type_struct_Type_union_TimerControlFlags_struct_Timer2Inserted, "unnamed; its members have accessors.";
     }
 }
 
 runtime::layout! {
-    /// The unnamed structure at 0x00 of `u00_s00_u01` in `DISPATCHER_HEADER`.
-    pub struct DISPATCHER_HEADER_6_3_u00_s00_u01_s00_2: 0x1, 1 {
+    /// The unnamed structure at 0x00 of `union_Type_struct_Type_union_TimerControlFlags` in `DISPATCHER_HEADER`.
+    pub struct DISPATCHER_HEADER_6_3_union_Type_struct_Type_union_TimerControlFlags_struct_Abandoned: 0x1, 1 {
         0x00 bits00: u8, "bit fields, which have accessors.";
     }
 }
 
 runtime::layout! {
-    /// The unnamed structure at 0x00 of `u00_s00_u01` in `DISPATCHER_HEADER`.
-    pub struct DISPATCHER_HEADER_6_3_u00_s00_u01_s00_3: 0x1, 1 {
+    /// The unnamed structure at 0x00 of `union_Type_struct_Type_union_TimerControlFlags` in `DISPATCHER_HEADER`.
+    pub struct DISPATCHER_HEADER_6_3_union_Type_struct_Type_union_TimerControlFlags_struct_Timer2Inserted: 0x1, 1 {
         0x00 bits00: u8, "bit fields, which have accessors.";
     }
 }
 
 runtime::layout! {
-    /// The unnamed union at 0x02 of `u00_s00` in `DISPATCHER_HEADER`.
-    pub union DISPATCHER_HEADER_6_3_u00_s00_u02: 0x1, 1 {
+    /// The unnamed union at 0x02 of `union_Type_struct_Type` in `DISPATCHER_HEADER`.
+    pub union DISPATCHER_HEADER_6_3_union_Type_struct_Type_union_ThreadControlFlags: 0x1, 1 {
         0x00 ThreadControlFlags: u8 = "UCHAR", "from symbols.";
-        0x00 s00: DISPATCHER_HEADER_6_3_u00_s00_u02_s00, "unnamed; its members have accessors.";
+        0x00 struct_CycleProfiling: DISPATCHER_HEADER_6_3_union_Type_struct_Type_union_ThreadControlFlags_struct_CycleProfiling, "unnamed; its members have accessors.";
         0x00 Hand: u8 = "UCHAR", "from symbols.";
         0x00 Reserved3: u8 = "UCHAR", "from symbols.";
         0x00 Size: u8 = "UCHAR", "from symbols.";
@@ -828,17 +828,17 @@ runtime::layout! {
 }
 
 runtime::layout! {
-    /// The unnamed structure at 0x00 of `u00_s00_u02` in `DISPATCHER_HEADER`.
-    pub struct DISPATCHER_HEADER_6_3_u00_s00_u02_s00: 0x1, 1 {
+    /// The unnamed structure at 0x00 of `union_Type_struct_Type_union_ThreadControlFlags` in `DISPATCHER_HEADER`.
+    pub struct DISPATCHER_HEADER_6_3_union_Type_struct_Type_union_ThreadControlFlags_struct_CycleProfiling: 0x1, 1 {
         0x00 bits00: u8, "bit fields, which have accessors.";
     }
 }
 
 runtime::layout! {
-    /// The unnamed union at 0x03 of `u00_s00` in `DISPATCHER_HEADER`.
-    pub union DISPATCHER_HEADER_6_3_x86_u00_s00_u03: 0x1, 1 {
+    /// The unnamed union at 0x03 of `union_Type_struct_Type` in `DISPATCHER_HEADER`.
+    pub union DISPATCHER_HEADER_6_3_x86_union_Type_struct_Type_union_TimerMiscFlags: 0x1, 1 {
         0x00 TimerMiscFlags: u8 = "UCHAR", "from symbols.";
-        0x00 s00: DISPATCHER_HEADER_6_1_x86_u00_s00_u03_s00, "unnamed; its members have accessors.";
+        0x00 struct_Index: DISPATCHER_HEADER_6_1_x86_union_Type_struct_Type_union_TimerMiscFlags_struct_Index, "unnamed; its members have accessors.";
         0x00 DebugActive: u8 = "BOOLEAN", "from symbols.";
         0x00 DpcActive: u8 = "BOOLEAN", "from symbols.";
         0x00 Reserved5: u8 = "UCHAR", "from symbols.";
@@ -850,7 +850,7 @@ runtime::layout! {
     ///
     /// What begins every kernel object that a thread can wait for.
     pub struct DISPATCHER_HEADER_6_3_x64: members::DISPATCHER_HEADER, 0x18, 8 {
-        0x00 u00: DISPATCHER_HEADER_6_3_x64_u00, "unnamed; its members have accessors." {
+        0x00 union_Type: DISPATCHER_HEADER_6_3_x64_union_Type, "unnamed; its members have accessors." {
             0x00 Type set_Type: u8 = "UCHAR", "from symbols.";
             0x01 TimerControlFlags set_TimerControlFlags: u8 = "UCHAR", "from symbols.";
             0x01 [0] Absolute set_Absolute: u8 = "UCHAR", "from symbols.";
@@ -900,38 +900,38 @@ runtime::layout! {
 
 runtime::layout! {
     /// The unnamed union at 0x00 of `DISPATCHER_HEADER`.
-    pub union DISPATCHER_HEADER_6_3_x64_u00: 0x4, 4 {
-        0x00 s00: DISPATCHER_HEADER_6_3_x64_u00_s00, "unnamed; its members have accessors.";
+    pub union DISPATCHER_HEADER_6_3_x64_union_Type: 0x4, 4 {
+        0x00 struct_Type: DISPATCHER_HEADER_6_3_x64_union_Type_struct_Type, "unnamed; its members have accessors.";
         0x00 Lock: i32 = "LONG volatile", "from symbols.";
         0x00 LockNV: i32 = "LONG", text!(LockNV, "from symbols");
     }
 }
 
 runtime::layout! {
-    /// The unnamed structure at 0x00 of `u00` in `DISPATCHER_HEADER`.
-    pub struct DISPATCHER_HEADER_6_3_x64_u00_s00: 0x4, 1 {
+    /// The unnamed structure at 0x00 of `union_Type` in `DISPATCHER_HEADER`.
+    pub struct DISPATCHER_HEADER_6_3_x64_union_Type_struct_Type: 0x4, 1 {
         0x00 Type: u8 = "UCHAR", "from symbols.";
-        0x01 u01: DISPATCHER_HEADER_6_3_u00_s00_u01, "unnamed; its members have accessors.";
-        0x02 u02: DISPATCHER_HEADER_6_3_u00_s00_u02, "unnamed; its members have accessors.";
-        0x03 u03: DISPATCHER_HEADER_6_3_x64_u00_s00_u03, "unnamed; its members have accessors.";
+        0x01 union_TimerControlFlags: DISPATCHER_HEADER_6_3_union_Type_struct_Type_union_TimerControlFlags, "unnamed; its members have accessors.";
+        0x02 union_ThreadControlFlags: DISPATCHER_HEADER_6_3_union_Type_struct_Type_union_ThreadControlFlags, "unnamed; its members have accessors.";
+        0x03 union_TimerMiscFlags: DISPATCHER_HEADER_6_3_x64_union_Type_struct_Type_union_TimerMiscFlags, "unnamed; its members have accessors.";
     }
 }
 
 runtime::layout! {
-    /// The unnamed union at 0x03 of `u00_s00` in `DISPATCHER_HEADER`.
-    pub union DISPATCHER_HEADER_6_3_x64_u00_s00_u03: 0x1, 1 {
+    /// The unnamed union at 0x03 of `union_Type_struct_Type` in `DISPATCHER_HEADER`.
+    pub union DISPATCHER_HEADER_6_3_x64_union_Type_struct_Type_union_TimerMiscFlags: 0x1, 1 {
         0x00 TimerMiscFlags: u8 = "UCHAR", "from symbols.";
-        0x00 s00: DISPATCHER_HEADER_6_1_x64_u00_s00_u03_s00, "unnamed; its members have accessors.";
+        0x00 struct_Index: DISPATCHER_HEADER_6_1_x64_union_Type_struct_Type_union_TimerMiscFlags_struct_Index, "unnamed; its members have accessors.";
         0x00 DebugActive: u8 = "BOOLEAN", "from symbols.";
-        0x00 s00_2: DISPATCHER_HEADER_6_3_x64_u00_s00_u03_s00_2, "unnamed; its members have accessors.";
+        0x00 struct_ActiveDR7: DISPATCHER_HEADER_6_3_x64_union_Type_struct_Type_union_TimerMiscFlags_struct_ActiveDR7, "unnamed; its members have accessors.";
         0x00 DpcActive: u8 = "BOOLEAN", "from symbols.";
         0x00 Reserved5: u8 = "UCHAR", "from symbols.";
     }
 }
 
 runtime::layout! {
-    /// The unnamed structure at 0x00 of `u00_s00_u03` in `DISPATCHER_HEADER`.
-    pub struct DISPATCHER_HEADER_6_3_x64_u00_s00_u03_s00_2: 0x1, 1 {
+    /// The unnamed structure at 0x00 of `union_Type_struct_Type_union_TimerMiscFlags` in `DISPATCHER_HEADER`.
+    pub struct DISPATCHER_HEADER_6_3_x64_union_Type_struct_Type_union_TimerMiscFlags_struct_ActiveDR7: 0x1, 1 {
         0x00 bits00: u8, "bit fields, which have accessors.";
     }
 }
@@ -941,7 +941,7 @@ runtime::layout! {
     ///
     /// What begins every kernel object that a thread can wait for.
     pub struct DISPATCHER_HEADER_6_3_9600_17031_x86: members::DISPATCHER_HEADER, 0x10, 4 {
-        0x00 u00: DISPATCHER_HEADER_6_3_9600_17031_x86_u00, "unnamed; its members have accessors." {
+        0x00 union_Lock: DISPATCHER_HEADER_6_3_9600_17031_x86_union_Lock, "unnamed; its members have accessors." {
             0x00 Lock set_Lock: i32 = "LONG volatile", "from symbols.";
             0x00 LockNV set_LockNV: i32 = "LONG", "from symbols.";
             0x00 Type set_Type: u8 = "UCHAR", "from symbols.";
@@ -998,21 +998,21 @@ runtime::layout! {
 
 runtime::layout! {
     /// The unnamed union at 0x00 of `DISPATCHER_HEADER`.
-    pub union DISPATCHER_HEADER_6_3_9600_17031_x86_u00: 0x4, 4 {
+    pub union DISPATCHER_HEADER_6_3_9600_17031_x86_union_Lock: 0x4, 4 {
         0x00 Lock: i32 = "LONG volatile", "from symbols.";
         0x00 LockNV: i32 = "LONG", "from symbols.";
-        0x00 s00: DISPATCHER_HEADER_6_3_9600_17031_u00_s00, "unnamed; its members have accessors.";
-        0x00 s00_2: DISPATCHER_HEADER_6_3_9600_17031_x86_u00_s00_2, "unnamed; its members have accessors.";
-        0x00 s00_3: DISPATCHER_HEADER_6_3_9600_17031_u00_s00_3, "unnamed; its members have accessors.";
-        0x00 s00_4: DISPATCHER_HEADER_6_3_9600_17031_u00_s00_4, "unnamed; its members have accessors.";
-        0x00 s00_5: DISPATCHER_HEADER_6_3_9600_17031_x86_u00_s00_5, "unnamed; its members have accessors.";
-        0x00 s00_6: DISPATCHER_HEADER_6_3_9600_17031_u00_s00_6, "unnamed; its members have accessors.";
+        0x00 struct_Type: DISPATCHER_HEADER_6_3_9600_17031_union_Lock_struct_Type, "unnamed; its members have accessors.";
+        0x00 struct_TimerType: DISPATCHER_HEADER_6_3_9600_17031_x86_union_Lock_struct_TimerType, "unnamed; its members have accessors.";
+        0x00 struct_Timer2Type: DISPATCHER_HEADER_6_3_9600_17031_union_Lock_struct_Timer2Type, "unnamed; its members have accessors.";
+        0x00 struct_QueueType: DISPATCHER_HEADER_6_3_9600_17031_union_Lock_struct_QueueType, "unnamed; its members have accessors.";
+        0x00 struct_ThreadType: DISPATCHER_HEADER_6_3_9600_17031_x86_union_Lock_struct_ThreadType, "unnamed; its members have accessors.";
+        0x00 struct_MutantType: DISPATCHER_HEADER_6_3_9600_17031_union_Lock_struct_MutantType, "unnamed; its members have accessors.";
     }
 }
 
 runtime::layout! {
-    /// The unnamed structure at 0x00 of `u00` in `DISPATCHER_HEADER`.
-    pub struct DISPATCHER_HEADER_6_3_9600_17031_u00_s00: 0x4, 1 {
+    /// The unnamed structure at 0x00 of `union_Lock` in `DISPATCHER_HEADER`.
+    pub struct DISPATCHER_HEADER_6_3_9600_17031_union_Lock_struct_Type: 0x4, 1 {
         0x00 Type: u8 = "UCHAR", "from symbols.";
         0x01 Signalling: u8 = "UCHAR", "from symbols.";
         0x02 Size: u8 = "UCHAR", "from symbols.";
@@ -1021,130 +1021,130 @@ runtime::layout! {
 }
 
 runtime::layout! {
-    /// The unnamed structure at 0x00 of `u00` in `DISPATCHER_HEADER`.
-    pub struct DISPATCHER_HEADER_6_3_9600_17031_x86_u00_s00_2: 0x4, 1 {
+    /// The unnamed structure at 0x00 of `union_Lock` in `DISPATCHER_HEADER`.
+    pub struct DISPATCHER_HEADER_6_3_9600_17031_x86_union_Lock_struct_TimerType: 0x4, 1 {
         0x00 TimerType: u8 = "UCHAR", "from symbols.";
-        0x01 u01: DISPATCHER_HEADER_6_3_9600_17031_u00_s00_2_u01, "unnamed; its members have accessors.";
+        0x01 union_TimerControlFlags: DISPATCHER_HEADER_6_3_9600_17031_union_Lock_struct_TimerType_union_TimerControlFlags, "unnamed; its members have accessors.";
         0x02 Hand: u8 = "UCHAR", "from symbols.";
-        0x03 u03: DISPATCHER_HEADER_6_3_9600_17031_x86_u00_s00_2_u03, "unnamed; its members have accessors.";
+        0x03 union_TimerMiscFlags: DISPATCHER_HEADER_6_3_9600_17031_x86_union_Lock_struct_TimerType_union_TimerMiscFlags, "unnamed; its members have accessors.";
     }
 }
 
 runtime::layout! {
-    /// The unnamed union at 0x01 of `u00_s00_2` in `DISPATCHER_HEADER`.
-    pub union DISPATCHER_HEADER_6_3_9600_17031_u00_s00_2_u01: 0x1, 1 {
+    /// The unnamed union at 0x01 of `union_Lock_struct_TimerType` in `DISPATCHER_HEADER`.
+    pub union DISPATCHER_HEADER_6_3_9600_17031_union_Lock_struct_TimerType_union_TimerControlFlags: 0x1, 1 {
         0x00 TimerControlFlags: u8 = "UCHAR", "from symbols.";
-        0x00 s00: DISPATCHER_HEADER_6_3_9600_17031_u00_s00_2_u01_s00, "unnamed; its members have accessors.";
+        0x00 struct_Absolute: DISPATCHER_HEADER_6_3_9600_17031_union_Lock_struct_TimerType_union_TimerControlFlags_struct_Absolute, "unnamed; its members have accessors.";
     }
 }
 
 runtime::layout! {
-    /// The unnamed structure at 0x00 of `u00_s00_2_u01` in `DISPATCHER_HEADER`.
-    pub struct DISPATCHER_HEADER_6_3_9600_17031_u00_s00_2_u01_s00: 0x1, 1 {
+    /// The unnamed structure at 0x00 of `union_Lock_struct_TimerType_union_TimerControlFlags` in `DISPATCHER_HEADER`.
+    pub struct DISPATCHER_HEADER_6_3_9600_17031_union_Lock_struct_TimerType_union_TimerControlFlags_struct_Absolute: 0x1, 1 {
         0x00 bits00: u8, "bit fields, which have accessors.";
     }
 }
 
 runtime::layout! {
-    /// The unnamed union at 0x03 of `u00_s00_2` in `DISPATCHER_HEADER`.
-    pub union DISPATCHER_HEADER_6_3_9600_17031_x86_u00_s00_2_u03: 0x1, 1 {
+    /// The unnamed union at 0x03 of `union_Lock_struct_TimerType` in `DISPATCHER_HEADER`.
+    pub union DISPATCHER_HEADER_6_3_9600_17031_x86_union_Lock_struct_TimerType_union_TimerMiscFlags: 0x1, 1 {
         0x00 TimerMiscFlags: u8 = "UCHAR", "from symbols.";
-        0x00 s00: DISPATCHER_HEADER_6_3_9600_17031_x86_u00_s00_2_u03_s00, "unnamed; its members have accessors.";
+        0x00 struct_Index: DISPATCHER_HEADER_6_3_9600_17031_x86_union_Lock_struct_TimerType_union_TimerMiscFlags_struct_Index, "unnamed; its members have accessors.";
     }
 }
 
 runtime::layout! {
-    /// The unnamed structure at 0x00 of `u00_s00_2_u03` in `DISPATCHER_HEADER`.
-    pub struct DISPATCHER_HEADER_6_3_9600_17031_x86_u00_s00_2_u03_s00: 0x1, 1 {
+    /// The unnamed structure at 0x00 of `union_Lock_struct_TimerType_union_TimerMiscFlags` in `DISPATCHER_HEADER`.
+    pub struct DISPATCHER_HEADER_6_3_9600_17031_x86_union_Lock_struct_TimerType_union_TimerMiscFlags_struct_Index: 0x1, 1 {
         0x00 bits00: u8, "bit fields, which have accessors.";
     }
 }
 
 runtime::layout! {
-    /// The unnamed structure at 0x00 of `u00` in `DISPATCHER_HEADER`.
-    pub struct DISPATCHER_HEADER_6_3_9600_17031_u00_s00_3: 0x4, 1 {
+    /// The unnamed structure at 0x00 of `union_Lock` in `DISPATCHER_HEADER`.
+    pub struct DISPATCHER_HEADER_6_3_9600_17031_union_Lock_struct_Timer2Type: 0x4, 1 {
         0x00 Timer2Type: u8 = "UCHAR", "from symbols.";
-        0x01 u01: DISPATCHER_HEADER_6_3_9600_17031_u00_s00_3_u01, "unnamed; its members have accessors.";
+        0x01 union_Timer2Flags: DISPATCHER_HEADER_6_3_9600_17031_union_Lock_struct_Timer2Type_union_Timer2Flags, "unnamed; its members have accessors.";
         0x02 Timer2Reserved1: u8 = "UCHAR", "from symbols.";
         0x03 Timer2Reserved2: u8 = "UCHAR", "from symbols.";
     }
 }
 
 runtime::layout! {
-    /// The unnamed union at 0x01 of `u00_s00_3` in `DISPATCHER_HEADER`.
-    pub union DISPATCHER_HEADER_6_3_9600_17031_u00_s00_3_u01: 0x1, 1 {
+    /// The unnamed union at 0x01 of `union_Lock_struct_Timer2Type` in `DISPATCHER_HEADER`.
+    pub union DISPATCHER_HEADER_6_3_9600_17031_union_Lock_struct_Timer2Type_union_Timer2Flags: 0x1, 1 {
         0x00 Timer2Flags: u8 = "UCHAR", "from symbols.";
-        0x00 s00: DISPATCHER_HEADER_6_3_9600_17031_u00_s00_3_u01_s00, "unnamed; its members have accessors.";
+        0x00 struct_Timer2Inserted: DISPATCHER_HEADER_6_3_9600_17031_union_Lock_struct_Timer2Type_union_Timer2Flags_struct_Timer2Inserted, "unnamed; its members have accessors.";
     }
 }
 
 runtime::layout! {
-    /// The unnamed structure at 0x00 of `u00_s00_3_u01` in `DISPATCHER_HEADER`.
-    pub struct DISPATCHER_HEADER_6_3_9600_17031_u00_s00_3_u01_s00: 0x1, 1 {
+    /// The unnamed structure at 0x00 of `union_Lock_struct_Timer2Type_union_Timer2Flags` in `DISPATCHER_HEADER`.
+    pub struct DISPATCHER_HEADER_6_3_9600_17031_union_Lock_struct_Timer2Type_union_Timer2Flags_struct_Timer2Inserted: 0x1, 1 {
         0x00 bits00: u8, "bit fields, which have accessors.";
     }
 }
 
 runtime::layout! {
-    /// The unnamed structure at 0x00 of `u00` in `DISPATCHER_HEADER`.
-    pub struct DISPATCHER_HEADER_6_3_9600_17031_u00_s00_4: 0x4, 1 {
+    /// The unnamed structure at 0x00 of `union_Lock` in `DISPATCHER_HEADER`.
+    pub struct DISPATCHER_HEADER_6_3_9600_17031_union_Lock_struct_QueueType: 0x4, 1 {
         0x00 QueueType: u8 = "UCHAR", "from symbols.";
-        0x01 u01: DISPATCHER_HEADER_6_3_9600_17031_u00_s00_4_u01, "unnamed; its members have accessors.";
+        0x01 union_QueueControlFlags: DISPATCHER_HEADER_6_3_9600_17031_union_Lock_struct_QueueType_union_QueueControlFlags, "unnamed; its members have accessors.";
         0x02 QueueSize: u8 = "UCHAR", "from symbols.";
         0x03 QueueReserved: u8 = "UCHAR", "from symbols.";
     }
 }
 
 runtime::layout! {
-    /// The unnamed union at 0x01 of `u00_s00_4` in `DISPATCHER_HEADER`.
-    pub union DISPATCHER_HEADER_6_3_9600_17031_u00_s00_4_u01: 0x1, 1 {
+    /// The unnamed union at 0x01 of `union_Lock_struct_QueueType` in `DISPATCHER_HEADER`.
+    pub union DISPATCHER_HEADER_6_3_9600_17031_union_Lock_struct_QueueType_union_QueueControlFlags: 0x1, 1 {
         0x00 QueueControlFlags: u8 = "UCHAR", "from symbols.";
-        0x00 s00: DISPATCHER_HEADER_6_3_9600_17031_u00_s00_4_u01_s00, "unnamed; its members have accessors.";
+        0x00 struct_Abandoned: DISPATCHER_HEADER_6_3_9600_17031_union_Lock_struct_QueueType_union_QueueControlFlags_struct_Abandoned, "unnamed; its members have accessors.";
     }
 }
 
 runtime::layout! {
-    /// The unnamed structure at 0x00 of `u00_s00_4_u01` in `DISPATCHER_HEADER`.
-    pub struct DISPATCHER_HEADER_6_3_9600_17031_u00_s00_4_u01_s00: 0x1, 1 {
+    /// The unnamed structure at 0x00 of `union_Lock_struct_QueueType_union_QueueControlFlags` in `DISPATCHER_HEADER`.
+    pub struct DISPATCHER_HEADER_6_3_9600_17031_union_Lock_struct_QueueType_union_QueueControlFlags_struct_Abandoned: 0x1, 1 {
         0x00 bits00: u8, "bit fields, which have accessors.";
     }
 }
 
 runtime::layout! {
-    /// The unnamed structure at 0x00 of `u00` in `DISPATCHER_HEADER`.
-    pub struct DISPATCHER_HEADER_6_3_9600_17031_x86_u00_s00_5: 0x4, 1 {
+    /// The unnamed structure at 0x00 of `union_Lock` in `DISPATCHER_HEADER`.
+    pub struct DISPATCHER_HEADER_6_3_9600_17031_x86_union_Lock_struct_ThreadType: 0x4, 1 {
         0x00 ThreadType: u8 = "UCHAR", "from symbols.";
         0x01 ThreadReserved: u8 = "UCHAR", "from symbols.";
-        0x02 u02: DISPATCHER_HEADER_6_3_9600_17031_u00_s00_5_u02, "unnamed; its members have accessors.";
-        0x03 u03: DISPATCHER_HEADER_6_3_9600_17031_x86_u00_s00_5_u03, "unnamed; its members have accessors.";
+        0x02 union_ThreadControlFlags: DISPATCHER_HEADER_6_3_9600_17031_union_Lock_struct_ThreadType_union_ThreadControlFlags, "unnamed; its members have accessors.";
+        0x03 union_DebugActive: DISPATCHER_HEADER_6_3_9600_17031_x86_union_Lock_struct_ThreadType_union_DebugActive, "unnamed; its members have accessors.";
     }
 }
 
 runtime::layout! {
-    /// The unnamed union at 0x02 of `u00_s00_5` in `DISPATCHER_HEADER`.
-    pub union DISPATCHER_HEADER_6_3_9600_17031_u00_s00_5_u02: 0x1, 1 {
+    /// The unnamed union at 0x02 of `union_Lock_struct_ThreadType` in `DISPATCHER_HEADER`.
+    pub union DISPATCHER_HEADER_6_3_9600_17031_union_Lock_struct_ThreadType_union_ThreadControlFlags: 0x1, 1 {
         0x00 ThreadControlFlags: u8 = "UCHAR", "from symbols.";
-        0x00 s00: DISPATCHER_HEADER_6_3_9600_17031_u00_s00_5_u02_s00, "unnamed; its members have accessors.";
+        0x00 struct_CycleProfiling: DISPATCHER_HEADER_6_3_9600_17031_union_Lock_struct_ThreadType_union_ThreadControlFlags_struct_CycleProfiling, "unnamed; its members have accessors.";
     }
 }
 
 runtime::layout! {
-    /// The unnamed structure at 0x00 of `u00_s00_5_u02` in `DISPATCHER_HEADER`.
-    pub struct DISPATCHER_HEADER_6_3_9600_17031_u00_s00_5_u02_s00: 0x1, 1 {
+    /// The unnamed structure at 0x00 of `union_Lock_struct_ThreadType_union_ThreadControlFlags` in `DISPATCHER_HEADER`.
+    pub struct DISPATCHER_HEADER_6_3_9600_17031_union_Lock_struct_ThreadType_union_ThreadControlFlags_struct_CycleProfiling: 0x1, 1 {
         0x00 bits00: u8, "bit fields, which have accessors.";
     }
 }
 
 runtime::layout! {
-    /// The unnamed union at 0x03 of `u00_s00_5` in `DISPATCHER_HEADER`.
-    pub union DISPATCHER_HEADER_6_3_9600_17031_x86_u00_s00_5_u03: 0x1, 1 {
+    /// The unnamed union at 0x03 of `union_Lock_struct_ThreadType` in `DISPATCHER_HEADER`.
+    pub union DISPATCHER_HEADER_6_3_9600_17031_x86_union_Lock_struct_ThreadType_union_DebugActive: 0x1, 1 {
         0x00 DebugActive: u8 = "UCHAR", "from symbols.";
     }
 }
 
 runtime::layout! {
-    /// The unnamed structure at 0x00 of `u00` in `DISPATCHER_HEADER`.
-    pub struct DISPATCHER_HEADER_6_3_9600_17031_u00_s00_6: 0x4, 1 {
+    /// The unnamed structure at 0x00 of `union_Lock` in `DISPATCHER_HEADER`.
+    pub struct DISPATCHER_HEADER_6_3_9600_17031_union_Lock_struct_MutantType: 0x4, 1 {
         0x00 MutantType: u8 = "UCHAR", "from symbols.";
         0x01 MutantSize: u8 = "BOOLEAN", "from symbols.";
         0x02 DpcActive: u8 = "BOOLEAN", "from symbols.";
@@ -1157,7 +1157,7 @@ runtime::layout! {
     ///
     /// What begins every kernel object that a thread can wait for.
     pub struct DISPATCHER_HEADER_6_3_9600_17031_x64: members::DISPATCHER_HEADER, 0x18, 8 {
-        0x00 u00: DISPATCHER_HEADER_6_3_9600_17031_x64_u00, "unnamed; its members have accessors." {
+        0x00 union_Lock: DISPATCHER_HEADER_6_3_9600_17031_x64_union_Lock, "unnamed; its members have accessors." {
             0x00 Lock set_Lock: i32 = "LONG volatile", "from symbols.";
             0x00 LockNV set_LockNV: i32 = "LONG", "from symbols.";
             0x00 Type set_Type: u8 = "UCHAR", "from symbols.";
@@ -1219,64 +1219,64 @@ runtime::layout! {
 
 runtime::layout! {
     /// The unnamed union at 0x00 of `DISPATCHER_HEADER`.
-    pub union DISPATCHER_HEADER_6_3_9600_17031_x64_u00: 0x4, 4 {
+    pub union DISPATCHER_HEADER_6_3_9600_17031_x64_union_Lock: 0x4, 4 {
         0x00 Lock: i32 = "LONG volatile", "from symbols.";
         0x00 LockNV: i32 = "LONG", "from symbols.";
-        0x00 s00: DISPATCHER_HEADER_6_3_9600_17031_u00_s00, "unnamed; its members have accessors.";
-        0x00 s00_2: DISPATCHER_HEADER_6_3_9600_17031_x64_u00_s00_2, "unnamed; its members have accessors.";
-        0x00 s00_3: DISPATCHER_HEADER_6_3_9600_17031_u00_s00_3, "unnamed; its members have accessors.";
-        0x00 s00_4: DISPATCHER_HEADER_6_3_9600_17031_u00_s00_4, "unnamed; its members have accessors.";
-        0x00 s00_5: DISPATCHER_HEADER_6_3_9600_17031_x64_u00_s00_5, "unnamed; its members have accessors.";
-        0x00 s00_6: DISPATCHER_HEADER_6_3_9600_17031_u00_s00_6, "unnamed; its members have accessors.";
+        0x00 struct_Type: DISPATCHER_HEADER_6_3_9600_17031_union_Lock_struct_Type, "unnamed; its members have accessors.";
+        0x00 struct_TimerType: DISPATCHER_HEADER_6_3_9600_17031_x64_union_Lock_struct_TimerType, "unnamed; its members have accessors.";
+        0x00 struct_Timer2Type: DISPATCHER_HEADER_6_3_9600_17031_union_Lock_struct_Timer2Type, "unnamed; its members have accessors.";
+        0x00 struct_QueueType: DISPATCHER_HEADER_6_3_9600_17031_union_Lock_struct_QueueType, "unnamed; its members have accessors.";
+        0x00 struct_ThreadType: DISPATCHER_HEADER_6_3_9600_17031_x64_union_Lock_struct_ThreadType, "unnamed; its members have accessors.";
+        0x00 struct_MutantType: DISPATCHER_HEADER_6_3_9600_17031_union_Lock_struct_MutantType, "unnamed; its members have accessors.";
     }
 }
 
 runtime::layout! {
-    /// The unnamed structure at 0x00 of `u00` in `DISPATCHER_HEADER`.
-    pub struct DISPATCHER_HEADER_6_3_9600_17031_x64_u00_s00_2: 0x4, 1 {
+    /// The unnamed structure at 0x00 of `union_Lock` in `DISPATCHER_HEADER`.
+    pub struct DISPATCHER_HEADER_6_3_9600_17031_x64_union_Lock_struct_TimerType: 0x4, 1 {
         0x00 TimerType: u8 = "UCHAR", "from symbols.";
-        0x01 u01: DISPATCHER_HEADER_6_3_9600_17031_u00_s00_2_u01, "unnamed; its members have accessors.";
+        0x01 union_TimerControlFlags: DISPATCHER_HEADER_6_3_9600_17031_union_Lock_struct_TimerType_union_TimerControlFlags, "unnamed; its members have accessors.";
         0x02 Hand: u8 = "UCHAR", "from symbols.";
-        0x03 u03: DISPATCHER_HEADER_6_3_9600_17031_x64_u00_s00_2_u03, "unnamed; its members have accessors.";
+        0x03 union_TimerMiscFlags: DISPATCHER_HEADER_6_3_9600_17031_x64_union_Lock_struct_TimerType_union_TimerMiscFlags, "unnamed; its members have accessors.";
     }
 }
 
 runtime::layout! {
-    /// The unnamed union at 0x03 of `u00_s00_2` in `DISPATCHER_HEADER`.
-    pub union DISPATCHER_HEADER_6_3_9600_17031_x64_u00_s00_2_u03: 0x1, 1 {
+    /// The unnamed union at 0x03 of `union_Lock_struct_TimerType` in `DISPATCHER_HEADER`.
+    pub union DISPATCHER_HEADER_6_3_9600_17031_x64_union_Lock_struct_TimerType_union_TimerMiscFlags: 0x1, 1 {
         0x00 TimerMiscFlags: u8 = "UCHAR", "from symbols.";
-        0x00 s00: DISPATCHER_HEADER_6_3_9600_17031_x64_u00_s00_2_u03_s00, "unnamed; its members have accessors.";
+        0x00 struct_Index: DISPATCHER_HEADER_6_3_9600_17031_x64_union_Lock_struct_TimerType_union_TimerMiscFlags_struct_Index, "unnamed; its members have accessors.";
     }
 }
 
 runtime::layout! {
-    /// The unnamed structure at 0x00 of `u00_s00_2_u03` in `DISPATCHER_HEADER`.
-    pub struct DISPATCHER_HEADER_6_3_9600_17031_x64_u00_s00_2_u03_s00: 0x1, 1 {
+    /// The unnamed structure at 0x00 of `union_Lock_struct_TimerType_union_TimerMiscFlags` in `DISPATCHER_HEADER`.
+    pub struct DISPATCHER_HEADER_6_3_9600_17031_x64_union_Lock_struct_TimerType_union_TimerMiscFlags_struct_Index: 0x1, 1 {
         0x00 bits00: u8, "bit fields, which have accessors.";
     }
 }
 
 runtime::layout! {
-    /// The unnamed structure at 0x00 of `u00` in `DISPATCHER_HEADER`.
-    pub struct DISPATCHER_HEADER_6_3_9600_17031_x64_u00_s00_5: 0x4, 1 {
+    /// The unnamed structure at 0x00 of `union_Lock` in `DISPATCHER_HEADER`.
+    pub struct DISPATCHER_HEADER_6_3_9600_17031_x64_union_Lock_struct_ThreadType: 0x4, 1 {
         0x00 ThreadType: u8 = "UCHAR", "from symbols.";
         0x01 ThreadReserved: u8 = "UCHAR", "from symbols.";
-        0x02 u02: DISPATCHER_HEADER_6_3_9600_17031_u00_s00_5_u02, "unnamed; its members have accessors.";
-        0x03 u03: DISPATCHER_HEADER_6_3_9600_17031_x64_u00_s00_5_u03, "unnamed; its members have accessors.";
+        0x02 union_ThreadControlFlags: DISPATCHER_HEADER_6_3_9600_17031_union_Lock_struct_ThreadType_union_ThreadControlFlags, "unnamed; its members have accessors.";
+        0x03 union_DebugActive: DISPATCHER_HEADER_6_3_9600_17031_x64_union_Lock_struct_ThreadType_union_DebugActive, "unnamed; its members have accessors.";
     }
 }
 
 runtime::layout! {
-    /// The unnamed union at 0x03 of `u00_s00_5` in `DISPATCHER_HEADER`.
-    pub union DISPATCHER_HEADER_6_3_9600_17031_x64_u00_s00_5_u03: 0x1, 1 {
+    /// The unnamed union at 0x03 of `union_Lock_struct_ThreadType` in `DISPATCHER_HEADER`.
+    pub union DISPATCHER_HEADER_6_3_9600_17031_x64_union_Lock_struct_ThreadType_union_DebugActive: 0x1, 1 {
         0x00 DebugActive: u8 = "UCHAR", "from symbols.";
-        0x00 s00: DISPATCHER_HEADER_6_3_9600_17031_x64_u00_s00_5_u03_s00, "unnamed; its members have accessors.";
+        0x00 struct_ActiveDR7: DISPATCHER_HEADER_6_3_9600_17031_x64_union_Lock_struct_ThreadType_union_DebugActive_struct_ActiveDR7, "unnamed; its members have accessors.";
     }
 }
 
 runtime::layout! {
-    /// The unnamed structure at 0x00 of `u00_s00_5_u03` in `DISPATCHER_HEADER`.
-    pub struct DISPATCHER_HEADER_6_3_9600_17031_x64_u00_s00_5_u03_s00: 0x1, 1 {
+    /// The unnamed structure at 0x00 of `union_Lock_struct_ThreadType_union_DebugActive` in `DISPATCHER_HEADER`.
+    pub struct DISPATCHER_HEADER_6_3_9600_17031_x64_union_Lock_struct_ThreadType_union_DebugActive_struct_ActiveDR7: 0x1, 1 {
         0x00 bits00: u8, "bit fields, which have accessors.";
     }
 }
@@ -1286,7 +1286,7 @@ runtime::layout! {
     ///
     /// What begins every kernel object that a thread can wait for.
     pub struct DISPATCHER_HEADER_10_0_x86: members::DISPATCHER_HEADER, 0x10, 4 {
-        0x00 u00: DISPATCHER_HEADER_10_0_x86_u00, "unnamed; its members have accessors." {
+        0x00 union_Lock: DISPATCHER_HEADER_10_0_x86_union_Lock, "unnamed; its members have accessors." {
             0x00 Lock set_Lock: i32 = "LONG volatile", "from symbols.";
             0x00 LockNV set_LockNV: i32 = "LONG", "from symbols.";
             0x00 Type set_Type: u8 = "UCHAR", "from symbols.";
@@ -1346,39 +1346,39 @@ runtime::layout! {
 
 runtime::layout! {
     /// The unnamed union at 0x00 of `DISPATCHER_HEADER`.
-    pub union DISPATCHER_HEADER_10_0_x86_u00: 0x4, 4 {
+    pub union DISPATCHER_HEADER_10_0_x86_union_Lock: 0x4, 4 {
         0x00 Lock: i32 = "LONG volatile", "from symbols.";
         0x00 LockNV: i32 = "LONG", "from symbols.";
-        0x00 s00: DISPATCHER_HEADER_6_3_9600_17031_u00_s00, "unnamed; its members have accessors.";
-        0x00 s00_2: DISPATCHER_HEADER_6_3_9600_17031_x86_u00_s00_2, "unnamed; its members have accessors.";
-        0x00 s00_3: DISPATCHER_HEADER_6_3_9600_17031_u00_s00_3, "unnamed; its members have accessors.";
-        0x00 s00_4: DISPATCHER_HEADER_6_3_9600_17031_u00_s00_4, "unnamed; its members have accessors.";
-        0x00 s00_5: DISPATCHER_HEADER_10_0_x86_u00_s00_5, "unnamed; its members have accessors.";
-        0x00 s00_6: DISPATCHER_HEADER_6_3_9600_17031_u00_s00_6, "unnamed; its members have accessors.";
+        0x00 struct_Type: DISPATCHER_HEADER_6_3_9600_17031_union_Lock_struct_Type, "unnamed; its members have accessors.";
+        0x00 struct_TimerType: DISPATCHER_HEADER_6_3_9600_17031_x86_union_Lock_struct_TimerType, "unnamed; its members have accessors.";
+        0x00 struct_Timer2Type: DISPATCHER_HEADER_6_3_9600_17031_union_Lock_struct_Timer2Type, "unnamed; its members have accessors.";
+        0x00 struct_QueueType: DISPATCHER_HEADER_6_3_9600_17031_union_Lock_struct_QueueType, "unnamed; its members have accessors.";
+        0x00 struct_ThreadType: DISPATCHER_HEADER_10_0_x86_union_Lock_struct_ThreadType, "unnamed; its members have accessors.";
+        0x00 struct_MutantType: DISPATCHER_HEADER_6_3_9600_17031_union_Lock_struct_MutantType, "unnamed; its members have accessors.";
     }
 }
 
 runtime::layout! {
-    /// The unnamed structure at 0x00 of `u00` in `DISPATCHER_HEADER`.
-    pub struct DISPATCHER_HEADER_10_0_x86_u00_s00_5: 0x4, 1 {
+    /// The unnamed structure at 0x00 of `union_Lock` in `DISPATCHER_HEADER`.
+    pub struct DISPATCHER_HEADER_10_0_x86_union_Lock_struct_ThreadType: 0x4, 1 {
         0x00 ThreadType: u8 = "UCHAR", "from symbols.";
         0x01 ThreadReserved: u8 = "UCHAR", "from symbols.";
-        0x02 u02: DISPATCHER_HEADER_10_0_x86_u00_s00_5_u02, "unnamed; its members have accessors.";
-        0x03 u03: DISPATCHER_HEADER_6_3_9600_17031_x86_u00_s00_5_u03, "unnamed; its members have accessors.";
+        0x02 union_ThreadControlFlags: DISPATCHER_HEADER_10_0_x86_union_Lock_struct_ThreadType_union_ThreadControlFlags, "unnamed; its members have accessors.";
+        0x03 union_DebugActive: DISPATCHER_HEADER_6_3_9600_17031_x86_union_Lock_struct_ThreadType_union_DebugActive, "unnamed; its members have accessors.";
     }
 }
 
 runtime::layout! {
-    /// The unnamed union at 0x02 of `u00_s00_5` in `DISPATCHER_HEADER`.
-    pub union DISPATCHER_HEADER_10_0_x86_u00_s00_5_u02: 0x1, 1 {
+    /// The unnamed union at 0x02 of `union_Lock_struct_ThreadType` in `DISPATCHER_HEADER`.
+    pub union DISPATCHER_HEADER_10_0_x86_union_Lock_struct_ThreadType_union_ThreadControlFlags: 0x1, 1 {
         0x00 ThreadControlFlags: u8 = "UCHAR", "from symbols.";
-        0x00 s00: DISPATCHER_HEADER_10_0_x86_u00_s00_5_u02_s00, "unnamed; its members have accessors.";
+        0x00 struct_CycleProfiling: DISPATCHER_HEADER_10_0_x86_union_Lock_struct_ThreadType_union_ThreadControlFlags_struct_CycleProfiling, "unnamed; its members have accessors.";
     }
 }
 
 runtime::layout! {
-    /// The unnamed structure at 0x00 of `u00_s00_5_u02` in `DISPATCHER_HEADER`.
-    pub struct DISPATCHER_HEADER_10_0_x86_u00_s00_5_u02_s00: 0x1, 1 {
+    /// The unnamed structure at 0x00 of `union_Lock_struct_ThreadType_union_ThreadControlFlags` in `DISPATCHER_HEADER`.
+    pub struct DISPATCHER_HEADER_10_0_x86_union_Lock_struct_ThreadType_union_ThreadControlFlags_struct_CycleProfiling: 0x1, 1 {
         0x00 bits00: u8, "bit fields, which have accessors.";
     }
 }
@@ -1388,7 +1388,7 @@ runtime::layout! {
     ///
     /// What begins every kernel object that a thread can wait for.
     pub struct DISPATCHER_HEADER_10_0_x64: members::DISPATCHER_HEADER, 0x18, 8 {
-        0x00 u00: DISPATCHER_HEADER_10_0_x64_u00, "unnamed; its members have accessors." {
+        0x00 union_Lock: DISPATCHER_HEADER_10_0_x64_union_Lock, "unnamed; its members have accessors." {
             0x00 Lock set_Lock: i32 = "LONG volatile", "from symbols.";
             0x00 LockNV set_LockNV: i32 = "LONG", "from symbols.";
             0x00 Type set_Type: u8 = "UCHAR", "from symbols.";
@@ -1452,39 +1452,39 @@ runtime::layout! {
 
 runtime::layout! {
     /// The unnamed union at 0x00 of `DISPATCHER_HEADER`.
-    pub union DISPATCHER_HEADER_10_0_x64_u00: 0x4, 4 {
+    pub union DISPATCHER_HEADER_10_0_x64_union_Lock: 0x4, 4 {
         0x00 Lock: i32 = "LONG volatile", "from symbols.";
         0x00 LockNV: i32 = "LONG", "from symbols.";
-        0x00 s00: DISPATCHER_HEADER_6_3_9600_17031_u00_s00, "unnamed; its members have accessors.";
-        0x00 s00_2: DISPATCHER_HEADER_6_3_9600_17031_x64_u00_s00_2, "unnamed; its members have accessors.";
-        0x00 s00_3: DISPATCHER_HEADER_6_3_9600_17031_u00_s00_3, "unnamed; its members have accessors.";
-        0x00 s00_4: DISPATCHER_HEADER_6_3_9600_17031_u00_s00_4, "unnamed; its members have accessors.";
-        0x00 s00_5: DISPATCHER_HEADER_10_0_x64_u00_s00_5, "unnamed; its members have accessors.";
-        0x00 s00_6: DISPATCHER_HEADER_6_3_9600_17031_u00_s00_6, "unnamed; its members have accessors.";
+        0x00 struct_Type: DISPATCHER_HEADER_6_3_9600_17031_union_Lock_struct_Type, "unnamed; its members have accessors.";
+        0x00 struct_TimerType: DISPATCHER_HEADER_6_3_9600_17031_x64_union_Lock_struct_TimerType, "unnamed; its members have accessors.";
+        0x00 struct_Timer2Type: DISPATCHER_HEADER_6_3_9600_17031_union_Lock_struct_Timer2Type, "unnamed; its members have accessors.";
+        0x00 struct_QueueType: DISPATCHER_HEADER_6_3_9600_17031_union_Lock_struct_QueueType, "unnamed; its members have accessors.";
+        0x00 struct_ThreadType: DISPATCHER_HEADER_10_0_x64_union_Lock_struct_ThreadType, "unnamed; its members have accessors.";
+        0x00 struct_MutantType: DISPATCHER_HEADER_6_3_9600_17031_union_Lock_struct_MutantType, "unnamed; its members have accessors.";
     }
 }
 
 runtime::layout! {
-    /// The unnamed structure at 0x00 of `u00` in `DISPATCHER_HEADER`.
-    pub struct DISPATCHER_HEADER_10_0_x64_u00_s00_5: 0x4, 1 {
+    /// The unnamed structure at 0x00 of `union_Lock` in `DISPATCHER_HEADER`.
+    pub struct DISPATCHER_HEADER_10_0_x64_union_Lock_struct_ThreadType: 0x4, 1 {
         0x00 ThreadType: u8 = "UCHAR", "from symbols.";
         0x01 ThreadReserved: u8 = "UCHAR", "from symbols.";
-        0x02 u02: DISPATCHER_HEADER_10_0_x64_u00_s00_5_u02, "unnamed; its members have accessors.";
-        0x03 u03: DISPATCHER_HEADER_6_3_9600_17031_x64_u00_s00_5_u03, "unnamed; its members have accessors.";
+        0x02 union_ThreadControlFlags: DISPATCHER_HEADER_10_0_x64_union_Lock_struct_ThreadType_union_ThreadControlFlags, "unnamed; its members have accessors.";
+        0x03 union_DebugActive: DISPATCHER_HEADER_6_3_9600_17031_x64_union_Lock_struct_ThreadType_union_DebugActive, "unnamed; its members have accessors.";
     }
 }
 
 runtime::layout! {
-    /// The unnamed union at 0x02 of `u00_s00_5` in `DISPATCHER_HEADER`.
-    pub union DISPATCHER_HEADER_10_0_x64_u00_s00_5_u02: 0x1, 1 {
+    /// The unnamed union at 0x02 of `union_Lock_struct_ThreadType` in `DISPATCHER_HEADER`.
+    pub union DISPATCHER_HEADER_10_0_x64_union_Lock_struct_ThreadType_union_ThreadControlFlags: 0x1, 1 {
         0x00 ThreadControlFlags: u8 = "UCHAR", "from symbols.";
-        0x00 s00: DISPATCHER_HEADER_10_0_x64_u00_s00_5_u02_s00, "unnamed; its members have accessors.";
+        0x00 struct_CycleProfiling: DISPATCHER_HEADER_10_0_x64_union_Lock_struct_ThreadType_union_ThreadControlFlags_struct_CycleProfiling, "unnamed; its members have accessors.";
     }
 }
 
 runtime::layout! {
-    /// The unnamed structure at 0x00 of `u00_s00_5_u02` in `DISPATCHER_HEADER`.
-    pub struct DISPATCHER_HEADER_10_0_x64_u00_s00_5_u02_s00: 0x1, 1 {
+    /// The unnamed structure at 0x00 of `union_Lock_struct_ThreadType_union_ThreadControlFlags` in `DISPATCHER_HEADER`.
+    pub struct DISPATCHER_HEADER_10_0_x64_union_Lock_struct_ThreadType_union_ThreadControlFlags_struct_CycleProfiling: 0x1, 1 {
         0x00 bits00: u8, "bit fields, which have accessors.";
     }
 }
@@ -1494,7 +1494,7 @@ runtime::layout! {
     ///
     /// What begins every kernel object that a thread can wait for.
     pub struct DISPATCHER_HEADER_10_0_10240_17770_x64: members::DISPATCHER_HEADER, 0x18, 8 {
-        0x00 u00: DISPATCHER_HEADER_10_0_10240_17770_x64_u00, "unnamed; its members have accessors." {
+        0x00 union_Lock: DISPATCHER_HEADER_10_0_10240_17770_x64_union_Lock, "unnamed; its members have accessors." {
             0x00 Lock set_Lock: i32 = "LONG volatile", "from symbols.";
             0x00 LockNV set_LockNV: i32 = "LONG", "from symbols.";
             0x00 Type set_Type: u8 = "UCHAR", "from symbols.";
@@ -1561,39 +1561,39 @@ runtime::layout! {
 
 runtime::layout! {
     /// The unnamed union at 0x00 of `DISPATCHER_HEADER`.
-    pub union DISPATCHER_HEADER_10_0_10240_17770_x64_u00: 0x4, 4 {
+    pub union DISPATCHER_HEADER_10_0_10240_17770_x64_union_Lock: 0x4, 4 {
         0x00 Lock: i32 = "LONG volatile", "from symbols.";
         0x00 LockNV: i32 = "LONG", "from symbols.";
-        0x00 s00: DISPATCHER_HEADER_6_3_9600_17031_u00_s00, "unnamed; its members have accessors.";
-        0x00 s00_2: DISPATCHER_HEADER_6_3_9600_17031_x64_u00_s00_2, "unnamed; its members have accessors.";
-        0x00 s00_3: DISPATCHER_HEADER_6_3_9600_17031_u00_s00_3, "unnamed; its members have accessors.";
-        0x00 s00_4: DISPATCHER_HEADER_6_3_9600_17031_u00_s00_4, "unnamed; its members have accessors.";
-        0x00 s00_5: DISPATCHER_HEADER_10_0_10240_17770_x64_u00_s00_5, "unnamed; its members have accessors.";
-        0x00 s00_6: DISPATCHER_HEADER_6_3_9600_17031_u00_s00_6, "unnamed; its members have accessors.";
+        0x00 struct_Type: DISPATCHER_HEADER_6_3_9600_17031_union_Lock_struct_Type, "unnamed; its members have accessors.";
+        0x00 struct_TimerType: DISPATCHER_HEADER_6_3_9600_17031_x64_union_Lock_struct_TimerType, "unnamed; its members have accessors.";
+        0x00 struct_Timer2Type: DISPATCHER_HEADER_6_3_9600_17031_union_Lock_struct_Timer2Type, "unnamed; its members have accessors.";
+        0x00 struct_QueueType: DISPATCHER_HEADER_6_3_9600_17031_union_Lock_struct_QueueType, "unnamed; its members have accessors.";
+        0x00 struct_ThreadType: DISPATCHER_HEADER_10_0_10240_17770_x64_union_Lock_struct_ThreadType, "unnamed; its members have accessors.";
+        0x00 struct_MutantType: DISPATCHER_HEADER_6_3_9600_17031_union_Lock_struct_MutantType, "unnamed; its members have accessors.";
     }
 }
 
 runtime::layout! {
-    /// The unnamed structure at 0x00 of `u00` in `DISPATCHER_HEADER`.
-    pub struct DISPATCHER_HEADER_10_0_10240_17770_x64_u00_s00_5: 0x4, 1 {
+    /// The unnamed structure at 0x00 of `union_Lock` in `DISPATCHER_HEADER`.
+    pub struct DISPATCHER_HEADER_10_0_10240_17770_x64_union_Lock_struct_ThreadType: 0x4, 1 {
         0x00 ThreadType: u8 = "UCHAR", "from symbols.";
-        0x01 u01: DISPATCHER_HEADER_10_0_10240_17770_u00_s00_5_u01, "unnamed; its members have accessors.";
-        0x02 u02: DISPATCHER_HEADER_10_0_x64_u00_s00_5_u02, "unnamed; its members have accessors.";
-        0x03 u03: DISPATCHER_HEADER_6_3_9600_17031_x64_u00_s00_5_u03, "unnamed; its members have accessors.";
+        0x01 union_ThreadSpecControl: DISPATCHER_HEADER_10_0_10240_17770_union_Lock_struct_ThreadType_union_ThreadSpecControl, "unnamed; its members have accessors.";
+        0x02 union_ThreadControlFlags: DISPATCHER_HEADER_10_0_x64_union_Lock_struct_ThreadType_union_ThreadControlFlags, "unnamed; its members have accessors.";
+        0x03 union_DebugActive: DISPATCHER_HEADER_6_3_9600_17031_x64_union_Lock_struct_ThreadType_union_DebugActive, "unnamed; its members have accessors.";
     }
 }
 
 runtime::layout! {
-    /// The unnamed union at 0x01 of `u00_s00_5` in `DISPATCHER_HEADER`.
-    pub union DISPATCHER_HEADER_10_0_10240_17770_u00_s00_5_u01: 0x1, 1 {
+    /// The unnamed union at 0x01 of `union_Lock_struct_ThreadType` in `DISPATCHER_HEADER`.
+    pub union DISPATCHER_HEADER_10_0_10240_17770_union_Lock_struct_ThreadType_union_ThreadSpecControl: 0x1, 1 {
         0x00 ThreadSpecControl: u8 = "UCHAR", "from symbols.";
-        0x00 s00: DISPATCHER_HEADER_10_0_10240_17770_u00_s00_5_u01_s00, "unnamed; its members have accessors.";
+        0x00 struct_SpecControlIbrs: DISPATCHER_HEADER_10_0_10240_17770_union_Lock_struct_ThreadType_union_ThreadSpecControl_struct_SpecControlIbrs, "unnamed; its members have accessors.";
     }
 }
 
 runtime::layout! {
-    /// The unnamed structure at 0x00 of `u00_s00_5_u01` in `DISPATCHER_HEADER`.
-    pub struct DISPATCHER_HEADER_10_0_10240_17770_u00_s00_5_u01_s00: 0x1, 1 {
+    /// The unnamed structure at 0x00 of `union_Lock_struct_ThreadType_union_ThreadSpecControl` in `DISPATCHER_HEADER`.
+    pub struct DISPATCHER_HEADER_10_0_10240_17770_union_Lock_struct_ThreadType_union_ThreadSpecControl_struct_SpecControlIbrs: 0x1, 1 {
         0x00 bits00: u8, "bit fields, which have accessors.";
     }
 }
@@ -1603,7 +1603,7 @@ runtime::layout! {
     ///
     /// What begins every kernel object that a thread can wait for.
     pub struct DISPATCHER_HEADER_1703_x86: members::DISPATCHER_HEADER, 0x10, 4 {
-        0x00 u00: DISPATCHER_HEADER_1703_x86_u00, "unnamed; its members have accessors." {
+        0x00 union_Lock: DISPATCHER_HEADER_1703_x86_union_Lock, "unnamed; its members have accessors." {
             0x00 Lock set_Lock: i32 = "LONG volatile", "from symbols.";
             0x00 LockNV set_LockNV: i32 = "LONG", "from symbols.";
             0x00 Type set_Type: u8 = "UCHAR", "from symbols.";
@@ -1663,23 +1663,23 @@ runtime::layout! {
 
 runtime::layout! {
     /// The unnamed union at 0x00 of `DISPATCHER_HEADER`.
-    pub union DISPATCHER_HEADER_1703_x86_u00: 0x4, 4 {
+    pub union DISPATCHER_HEADER_1703_x86_union_Lock: 0x4, 4 {
         0x00 Lock: i32 = "LONG volatile", "from symbols.";
         0x00 LockNV: i32 = "LONG", "from symbols.";
-        0x00 s00: DISPATCHER_HEADER_6_3_9600_17031_u00_s00, "unnamed; its members have accessors.";
-        0x00 s00_2: DISPATCHER_HEADER_6_3_9600_17031_x86_u00_s00_2, "unnamed; its members have accessors.";
-        0x00 s00_3: DISPATCHER_HEADER_1703_u00_s00_3, "unnamed; its members have accessors.";
-        0x00 s00_4: DISPATCHER_HEADER_6_3_9600_17031_u00_s00_4, "unnamed; its members have accessors.";
-        0x00 s00_5: DISPATCHER_HEADER_10_0_x86_u00_s00_5, "unnamed; its members have accessors.";
-        0x00 s00_6: DISPATCHER_HEADER_6_3_9600_17031_u00_s00_6, "unnamed; its members have accessors.";
+        0x00 struct_Type: DISPATCHER_HEADER_6_3_9600_17031_union_Lock_struct_Type, "unnamed; its members have accessors.";
+        0x00 struct_TimerType: DISPATCHER_HEADER_6_3_9600_17031_x86_union_Lock_struct_TimerType, "unnamed; its members have accessors.";
+        0x00 struct_Timer2Type: DISPATCHER_HEADER_1703_union_Lock_struct_Timer2Type, "unnamed; its members have accessors.";
+        0x00 struct_QueueType: DISPATCHER_HEADER_6_3_9600_17031_union_Lock_struct_QueueType, "unnamed; its members have accessors.";
+        0x00 struct_ThreadType: DISPATCHER_HEADER_10_0_x86_union_Lock_struct_ThreadType, "unnamed; its members have accessors.";
+        0x00 struct_MutantType: DISPATCHER_HEADER_6_3_9600_17031_union_Lock_struct_MutantType, "unnamed; its members have accessors.";
     }
 }
 
 runtime::layout! {
-    /// The unnamed structure at 0x00 of `u00` in `DISPATCHER_HEADER`.
-    pub struct DISPATCHER_HEADER_1703_u00_s00_3: 0x4, 1 {
+    /// The unnamed structure at 0x00 of `union_Lock` in `DISPATCHER_HEADER`.
+    pub struct DISPATCHER_HEADER_1703_union_Lock_struct_Timer2Type: 0x4, 1 {
         0x00 Timer2Type: u8 = "UCHAR", "from symbols.";
-        0x01 u01: DISPATCHER_HEADER_6_3_9600_17031_u00_s00_3_u01, "unnamed; its members have accessors.";
+        0x01 union_Timer2Flags: DISPATCHER_HEADER_6_3_9600_17031_union_Lock_struct_Timer2Type_union_Timer2Flags, "unnamed; its members have accessors.";
         0x02 Timer2ComponentId: u8 = "UCHAR", "from symbols.";
         0x03 Timer2RelativeId: u8 = "UCHAR", "from symbols.";
     }
@@ -1690,7 +1690,7 @@ runtime::layout! {
     ///
     /// What begins every kernel object that a thread can wait for.
     pub struct DISPATCHER_HEADER_1703_x64: members::DISPATCHER_HEADER, 0x18, 8 {
-        0x00 u00: DISPATCHER_HEADER_1703_x64_u00, "unnamed; its members have accessors." {
+        0x00 union_Lock: DISPATCHER_HEADER_1703_x64_union_Lock, "unnamed; its members have accessors." {
             0x00 Lock set_Lock: i32 = "LONG volatile", "from symbols.";
             0x00 LockNV set_LockNV: i32 = "LONG", "from symbols.";
             0x00 Type set_Type: u8 = "UCHAR", "from symbols.";
@@ -1754,15 +1754,15 @@ runtime::layout! {
 
 runtime::layout! {
     /// The unnamed union at 0x00 of `DISPATCHER_HEADER`.
-    pub union DISPATCHER_HEADER_1703_x64_u00: 0x4, 4 {
+    pub union DISPATCHER_HEADER_1703_x64_union_Lock: 0x4, 4 {
         0x00 Lock: i32 = "LONG volatile", "from symbols.";
         0x00 LockNV: i32 = "LONG", "from symbols.";
-        0x00 s00: DISPATCHER_HEADER_6_3_9600_17031_u00_s00, "unnamed; its members have accessors.";
-        0x00 s00_2: DISPATCHER_HEADER_6_3_9600_17031_x64_u00_s00_2, "unnamed; its members have accessors.";
-        0x00 s00_3: DISPATCHER_HEADER_1703_u00_s00_3, "unnamed; its members have accessors.";
-        0x00 s00_4: DISPATCHER_HEADER_6_3_9600_17031_u00_s00_4, "unnamed; its members have accessors.";
-        0x00 s00_5: DISPATCHER_HEADER_10_0_x64_u00_s00_5, "unnamed; its members have accessors.";
-        0x00 s00_6: DISPATCHER_HEADER_6_3_9600_17031_u00_s00_6, "unnamed; its members have accessors.";
+        0x00 struct_Type: DISPATCHER_HEADER_6_3_9600_17031_union_Lock_struct_Type, "unnamed; its members have accessors.";
+        0x00 struct_TimerType: DISPATCHER_HEADER_6_3_9600_17031_x64_union_Lock_struct_TimerType, "unnamed; its members have accessors.";
+        0x00 struct_Timer2Type: DISPATCHER_HEADER_1703_union_Lock_struct_Timer2Type, "unnamed; its members have accessors.";
+        0x00 struct_QueueType: DISPATCHER_HEADER_6_3_9600_17031_union_Lock_struct_QueueType, "unnamed; its members have accessors.";
+        0x00 struct_ThreadType: DISPATCHER_HEADER_10_0_x64_union_Lock_struct_ThreadType, "unnamed; its members have accessors.";
+        0x00 struct_MutantType: DISPATCHER_HEADER_6_3_9600_17031_union_Lock_struct_MutantType, "unnamed; its members have accessors.";
     }
 }
 
@@ -1771,7 +1771,7 @@ runtime::layout! {
     ///
     /// What begins every kernel object that a thread can wait for.
     pub struct DISPATCHER_HEADER_1803_x86: members::DISPATCHER_HEADER, 0x10, 4 {
-        0x00 u00: DISPATCHER_HEADER_1803_x86_u00, "unnamed; its members have accessors." {
+        0x00 union_Lock: DISPATCHER_HEADER_1803_x86_union_Lock, "unnamed; its members have accessors." {
             0x00 Lock set_Lock: i32 = "LONG volatile", "from symbols.";
             0x00 LockNV set_LockNV: i32 = "LONG", "from symbols.";
             0x00 Type set_Type: u8 = "UCHAR", "from symbols.";
@@ -1834,39 +1834,39 @@ runtime::layout! {
 
 runtime::layout! {
     /// The unnamed union at 0x00 of `DISPATCHER_HEADER`.
-    pub union DISPATCHER_HEADER_1803_x86_u00: 0x4, 4 {
+    pub union DISPATCHER_HEADER_1803_x86_union_Lock: 0x4, 4 {
         0x00 Lock: i32 = "LONG volatile", "from symbols.";
         0x00 LockNV: i32 = "LONG", "from symbols.";
-        0x00 s00: DISPATCHER_HEADER_6_3_9600_17031_u00_s00, "unnamed; its members have accessors.";
-        0x00 s00_2: DISPATCHER_HEADER_6_3_9600_17031_x86_u00_s00_2, "unnamed; its members have accessors.";
-        0x00 s00_3: DISPATCHER_HEADER_1703_u00_s00_3, "unnamed; its members have accessors.";
-        0x00 s00_4: DISPATCHER_HEADER_6_3_9600_17031_u00_s00_4, "unnamed; its members have accessors.";
-        0x00 s00_5: DISPATCHER_HEADER_1803_x86_u00_s00_5, "unnamed; its members have accessors.";
-        0x00 s00_6: DISPATCHER_HEADER_6_3_9600_17031_u00_s00_6, "unnamed; its members have accessors.";
+        0x00 struct_Type: DISPATCHER_HEADER_6_3_9600_17031_union_Lock_struct_Type, "unnamed; its members have accessors.";
+        0x00 struct_TimerType: DISPATCHER_HEADER_6_3_9600_17031_x86_union_Lock_struct_TimerType, "unnamed; its members have accessors.";
+        0x00 struct_Timer2Type: DISPATCHER_HEADER_1703_union_Lock_struct_Timer2Type, "unnamed; its members have accessors.";
+        0x00 struct_QueueType: DISPATCHER_HEADER_6_3_9600_17031_union_Lock_struct_QueueType, "unnamed; its members have accessors.";
+        0x00 struct_ThreadType: DISPATCHER_HEADER_1803_x86_union_Lock_struct_ThreadType, "unnamed; its members have accessors.";
+        0x00 struct_MutantType: DISPATCHER_HEADER_6_3_9600_17031_union_Lock_struct_MutantType, "unnamed; its members have accessors.";
     }
 }
 
 runtime::layout! {
-    /// The unnamed structure at 0x00 of `u00` in `DISPATCHER_HEADER`.
-    pub struct DISPATCHER_HEADER_1803_x86_u00_s00_5: 0x4, 1 {
+    /// The unnamed structure at 0x00 of `union_Lock` in `DISPATCHER_HEADER`.
+    pub struct DISPATCHER_HEADER_1803_x86_union_Lock_struct_ThreadType: 0x4, 1 {
         0x00 ThreadType: u8 = "UCHAR", "from symbols.";
-        0x01 u01: DISPATCHER_HEADER_10_0_10240_17770_u00_s00_5_u01, "unnamed; its members have accessors.";
-        0x02 u02: DISPATCHER_HEADER_1803_x86_u00_s00_5_u02, "unnamed; its members have accessors.";
-        0x03 u03: DISPATCHER_HEADER_6_3_9600_17031_x86_u00_s00_5_u03, "unnamed; its members have accessors.";
+        0x01 union_ThreadSpecControl: DISPATCHER_HEADER_10_0_10240_17770_union_Lock_struct_ThreadType_union_ThreadSpecControl, "unnamed; its members have accessors.";
+        0x02 union_ThreadControlFlags: DISPATCHER_HEADER_1803_x86_union_Lock_struct_ThreadType_union_ThreadControlFlags, "unnamed; its members have accessors.";
+        0x03 union_DebugActive: DISPATCHER_HEADER_6_3_9600_17031_x86_union_Lock_struct_ThreadType_union_DebugActive, "unnamed; its members have accessors.";
     }
 }
 
 runtime::layout! {
-    /// The unnamed union at 0x02 of `u00_s00_5` in `DISPATCHER_HEADER`.
-    pub union DISPATCHER_HEADER_1803_x86_u00_s00_5_u02: 0x1, 1 {
+    /// The unnamed union at 0x02 of `union_Lock_struct_ThreadType` in `DISPATCHER_HEADER`.
+    pub union DISPATCHER_HEADER_1803_x86_union_Lock_struct_ThreadType_union_ThreadControlFlags: 0x1, 1 {
         0x00 ThreadControlFlags: u8 = "UCHAR", "from symbols.";
-        0x00 s00: DISPATCHER_HEADER_1803_x86_u00_s00_5_u02_s00, "unnamed; its members have accessors.";
+        0x00 struct_CycleProfiling: DISPATCHER_HEADER_1803_x86_union_Lock_struct_ThreadType_union_ThreadControlFlags_struct_CycleProfiling, "unnamed; its members have accessors.";
     }
 }
 
 runtime::layout! {
-    /// The unnamed structure at 0x00 of `u00_s00_5_u02` in `DISPATCHER_HEADER`.
-    pub struct DISPATCHER_HEADER_1803_x86_u00_s00_5_u02_s00: 0x1, 1 {
+    /// The unnamed structure at 0x00 of `union_Lock_struct_ThreadType_union_ThreadControlFlags` in `DISPATCHER_HEADER`.
+    pub struct DISPATCHER_HEADER_1803_x86_union_Lock_struct_ThreadType_union_ThreadControlFlags_struct_CycleProfiling: 0x1, 1 {
         0x00 bits00: u8, "bit fields, which have accessors.";
     }
 }
@@ -1876,7 +1876,7 @@ runtime::layout! {
     ///
     /// What begins every kernel object that a thread can wait for.
     pub struct DISPATCHER_HEADER_1803_x64: members::DISPATCHER_HEADER, 0x18, 8 {
-        0x00 u00: DISPATCHER_HEADER_1803_x64_u00, "unnamed; its members have accessors." {
+        0x00 union_Lock: DISPATCHER_HEADER_1803_x64_union_Lock, "unnamed; its members have accessors." {
             0x00 Lock set_Lock: i32 = "LONG volatile", "from symbols.";
             0x00 LockNV set_LockNV: i32 = "LONG", "from symbols.";
             0x00 Type set_Type: u8 = "UCHAR", "from symbols.";
@@ -1944,39 +1944,39 @@ runtime::layout! {
 
 runtime::layout! {
     /// The unnamed union at 0x00 of `DISPATCHER_HEADER`.
-    pub union DISPATCHER_HEADER_1803_x64_u00: 0x4, 4 {
+    pub union DISPATCHER_HEADER_1803_x64_union_Lock: 0x4, 4 {
         0x00 Lock: i32 = "LONG volatile", "from symbols.";
         0x00 LockNV: i32 = "LONG", "from symbols.";
-        0x00 s00: DISPATCHER_HEADER_6_3_9600_17031_u00_s00, "unnamed; its members have accessors.";
-        0x00 s00_2: DISPATCHER_HEADER_6_3_9600_17031_x64_u00_s00_2, "unnamed; its members have accessors.";
-        0x00 s00_3: DISPATCHER_HEADER_1703_u00_s00_3, "unnamed; its members have accessors.";
-        0x00 s00_4: DISPATCHER_HEADER_6_3_9600_17031_u00_s00_4, "unnamed; its members have accessors.";
-        0x00 s00_5: DISPATCHER_HEADER_1803_x64_u00_s00_5, "unnamed; its members have accessors.";
-        0x00 s00_6: DISPATCHER_HEADER_6_3_9600_17031_u00_s00_6, "unnamed; its members have accessors.";
+        0x00 struct_Type: DISPATCHER_HEADER_6_3_9600_17031_union_Lock_struct_Type, "unnamed; its members have accessors.";
+        0x00 struct_TimerType: DISPATCHER_HEADER_6_3_9600_17031_x64_union_Lock_struct_TimerType, "unnamed; its members have accessors.";
+        0x00 struct_Timer2Type: DISPATCHER_HEADER_1703_union_Lock_struct_Timer2Type, "unnamed; its members have accessors.";
+        0x00 struct_QueueType: DISPATCHER_HEADER_6_3_9600_17031_union_Lock_struct_QueueType, "unnamed; its members have accessors.";
+        0x00 struct_ThreadType: DISPATCHER_HEADER_1803_x64_union_Lock_struct_ThreadType, "unnamed; its members have accessors.";
+        0x00 struct_MutantType: DISPATCHER_HEADER_6_3_9600_17031_union_Lock_struct_MutantType, "unnamed; its members have accessors.";
     }
 }
 
 runtime::layout! {
-    /// The unnamed structure at 0x00 of `u00` in `DISPATCHER_HEADER`.
-    pub struct DISPATCHER_HEADER_1803_x64_u00_s00_5: 0x4, 1 {
+    /// The unnamed structure at 0x00 of `union_Lock` in `DISPATCHER_HEADER`.
+    pub struct DISPATCHER_HEADER_1803_x64_union_Lock_struct_ThreadType: 0x4, 1 {
         0x00 ThreadType: u8 = "UCHAR", "from symbols.";
-        0x01 u01: DISPATCHER_HEADER_10_0_10240_17770_u00_s00_5_u01, "unnamed; its members have accessors.";
-        0x02 u02: DISPATCHER_HEADER_1803_x64_u00_s00_5_u02, "unnamed; its members have accessors.";
-        0x03 u03: DISPATCHER_HEADER_6_3_9600_17031_x64_u00_s00_5_u03, "unnamed; its members have accessors.";
+        0x01 union_ThreadSpecControl: DISPATCHER_HEADER_10_0_10240_17770_union_Lock_struct_ThreadType_union_ThreadSpecControl, "unnamed; its members have accessors.";
+        0x02 union_ThreadControlFlags: DISPATCHER_HEADER_1803_x64_union_Lock_struct_ThreadType_union_ThreadControlFlags, "unnamed; its members have accessors.";
+        0x03 union_DebugActive: DISPATCHER_HEADER_6_3_9600_17031_x64_union_Lock_struct_ThreadType_union_DebugActive, "unnamed; its members have accessors.";
     }
 }
 
 runtime::layout! {
-    /// The unnamed union at 0x02 of `u00_s00_5` in `DISPATCHER_HEADER`.
-    pub union DISPATCHER_HEADER_1803_x64_u00_s00_5_u02: 0x1, 1 {
+    /// The unnamed union at 0x02 of `union_Lock_struct_ThreadType` in `DISPATCHER_HEADER`.
+    pub union DISPATCHER_HEADER_1803_x64_union_Lock_struct_ThreadType_union_ThreadControlFlags: 0x1, 1 {
         0x00 ThreadControlFlags: u8 = "UCHAR", "from symbols.";
-        0x00 s00: DISPATCHER_HEADER_1803_x64_u00_s00_5_u02_s00, "unnamed; its members have accessors.";
+        0x00 struct_CycleProfiling: DISPATCHER_HEADER_1803_x64_union_Lock_struct_ThreadType_union_ThreadControlFlags_struct_CycleProfiling, "unnamed; its members have accessors.";
     }
 }
 
 runtime::layout! {
-    /// The unnamed structure at 0x00 of `u00_s00_5_u02` in `DISPATCHER_HEADER`.
-    pub struct DISPATCHER_HEADER_1803_x64_u00_s00_5_u02_s00: 0x1, 1 {
+    /// The unnamed structure at 0x00 of `union_Lock_struct_ThreadType_union_ThreadControlFlags` in `DISPATCHER_HEADER`.
+    pub struct DISPATCHER_HEADER_1803_x64_union_Lock_struct_ThreadType_union_ThreadControlFlags_struct_CycleProfiling: 0x1, 1 {
         0x00 bits00: u8, "bit fields, which have accessors.";
     }
 }
@@ -1986,7 +1986,7 @@ runtime::layout! {
     ///
     /// What begins every kernel object that a thread can wait for.
     pub struct DISPATCHER_HEADER_1803_arm64: members::DISPATCHER_HEADER, 0x18, 8 {
-        0x00 u00: DISPATCHER_HEADER_1803_arm64_u00, "unnamed; its members have accessors." {
+        0x00 union_Lock: DISPATCHER_HEADER_1803_arm64_union_Lock, "unnamed; its members have accessors." {
             0x00 Lock set_Lock: i32 = "LONG volatile", "from symbols.";
             0x00 LockNV set_LockNV: i32 = "LONG", "from symbols.";
             0x00 Type set_Type: u8 = "UCHAR", "from symbols.";
@@ -2051,25 +2051,25 @@ runtime::layout! {
 
 runtime::layout! {
     /// The unnamed union at 0x00 of `DISPATCHER_HEADER`.
-    pub union DISPATCHER_HEADER_1803_arm64_u00: 0x4, 4 {
+    pub union DISPATCHER_HEADER_1803_arm64_union_Lock: 0x4, 4 {
         0x00 Lock: i32 = "LONG volatile", "from symbols.";
         0x00 LockNV: i32 = "LONG", "from symbols.";
-        0x00 s00: DISPATCHER_HEADER_6_3_9600_17031_u00_s00, "unnamed; its members have accessors.";
-        0x00 s00_2: DISPATCHER_HEADER_6_3_9600_17031_x64_u00_s00_2, "unnamed; its members have accessors.";
-        0x00 s00_3: DISPATCHER_HEADER_1703_u00_s00_3, "unnamed; its members have accessors.";
-        0x00 s00_4: DISPATCHER_HEADER_6_3_9600_17031_u00_s00_4, "unnamed; its members have accessors.";
-        0x00 s00_5: DISPATCHER_HEADER_1803_arm64_u00_s00_5, "unnamed; its members have accessors.";
-        0x00 s00_6: DISPATCHER_HEADER_6_3_9600_17031_u00_s00_6, "unnamed; its members have accessors.";
+        0x00 struct_Type: DISPATCHER_HEADER_6_3_9600_17031_union_Lock_struct_Type, "unnamed; its members have accessors.";
+        0x00 struct_TimerType: DISPATCHER_HEADER_6_3_9600_17031_x64_union_Lock_struct_TimerType, "unnamed; its members have accessors.";
+        0x00 struct_Timer2Type: DISPATCHER_HEADER_1703_union_Lock_struct_Timer2Type, "unnamed; its members have accessors.";
+        0x00 struct_QueueType: DISPATCHER_HEADER_6_3_9600_17031_union_Lock_struct_QueueType, "unnamed; its members have accessors.";
+        0x00 struct_ThreadType: DISPATCHER_HEADER_1803_arm64_union_Lock_struct_ThreadType, "unnamed; its members have accessors.";
+        0x00 struct_MutantType: DISPATCHER_HEADER_6_3_9600_17031_union_Lock_struct_MutantType, "unnamed; its members have accessors.";
     }
 }
 
 runtime::layout! {
-    /// The unnamed structure at 0x00 of `u00` in `DISPATCHER_HEADER`.
-    pub struct DISPATCHER_HEADER_1803_arm64_u00_s00_5: 0x4, 1 {
+    /// The unnamed structure at 0x00 of `union_Lock` in `DISPATCHER_HEADER`.
+    pub struct DISPATCHER_HEADER_1803_arm64_union_Lock_struct_ThreadType: 0x4, 1 {
         0x00 ThreadType: u8 = "UCHAR", "from symbols.";
         0x01 ThreadReserved: u8 = "UCHAR", "from symbols.";
-        0x02 u02: DISPATCHER_HEADER_1803_x64_u00_s00_5_u02, "unnamed; its members have accessors.";
-        0x03 u03: DISPATCHER_HEADER_6_3_9600_17031_x64_u00_s00_5_u03, "unnamed; its members have accessors.";
+        0x02 union_ThreadControlFlags: DISPATCHER_HEADER_1803_x64_union_Lock_struct_ThreadType_union_ThreadControlFlags, "unnamed; its members have accessors.";
+        0x03 union_DebugActive: DISPATCHER_HEADER_6_3_9600_17031_x64_union_Lock_struct_ThreadType_union_DebugActive, "unnamed; its members have accessors.";
     }
 }
 
@@ -2078,7 +2078,7 @@ runtime::layout! {
     ///
     /// What begins every kernel object that a thread can wait for.
     pub struct DISPATCHER_HEADER_1809_x86: members::DISPATCHER_HEADER, 0x10, 4 {
-        0x00 u00: DISPATCHER_HEADER_1809_x86_u00, "unnamed; its members have accessors." {
+        0x00 union_Lock: DISPATCHER_HEADER_1809_x86_union_Lock, "unnamed; its members have accessors." {
             0x00 Lock set_Lock: i32 = "LONG volatile", "from symbols.";
             0x00 LockNV set_LockNV: i32 = "LONG", "from symbols.";
             0x00 Type set_Type: u8 = "UCHAR", "from symbols.";
@@ -2138,25 +2138,25 @@ runtime::layout! {
 
 runtime::layout! {
     /// The unnamed union at 0x00 of `DISPATCHER_HEADER`.
-    pub union DISPATCHER_HEADER_1809_x86_u00: 0x4, 4 {
+    pub union DISPATCHER_HEADER_1809_x86_union_Lock: 0x4, 4 {
         0x00 Lock: i32 = "LONG volatile", "from symbols.";
         0x00 LockNV: i32 = "LONG", "from symbols.";
-        0x00 s00: DISPATCHER_HEADER_6_3_9600_17031_u00_s00, "unnamed; its members have accessors.";
-        0x00 s00_2: DISPATCHER_HEADER_6_3_9600_17031_x86_u00_s00_2, "unnamed; its members have accessors.";
-        0x00 s00_3: DISPATCHER_HEADER_1703_u00_s00_3, "unnamed; its members have accessors.";
-        0x00 s00_4: DISPATCHER_HEADER_6_3_9600_17031_u00_s00_4, "unnamed; its members have accessors.";
-        0x00 s00_5: DISPATCHER_HEADER_1809_x86_u00_s00_5, "unnamed; its members have accessors.";
-        0x00 s00_6: DISPATCHER_HEADER_6_3_9600_17031_u00_s00_6, "unnamed; its members have accessors.";
+        0x00 struct_Type: DISPATCHER_HEADER_6_3_9600_17031_union_Lock_struct_Type, "unnamed; its members have accessors.";
+        0x00 struct_TimerType: DISPATCHER_HEADER_6_3_9600_17031_x86_union_Lock_struct_TimerType, "unnamed; its members have accessors.";
+        0x00 struct_Timer2Type: DISPATCHER_HEADER_1703_union_Lock_struct_Timer2Type, "unnamed; its members have accessors.";
+        0x00 struct_QueueType: DISPATCHER_HEADER_6_3_9600_17031_union_Lock_struct_QueueType, "unnamed; its members have accessors.";
+        0x00 struct_ThreadType: DISPATCHER_HEADER_1809_x86_union_Lock_struct_ThreadType, "unnamed; its members have accessors.";
+        0x00 struct_MutantType: DISPATCHER_HEADER_6_3_9600_17031_union_Lock_struct_MutantType, "unnamed; its members have accessors.";
     }
 }
 
 runtime::layout! {
-    /// The unnamed structure at 0x00 of `u00` in `DISPATCHER_HEADER`.
-    pub struct DISPATCHER_HEADER_1809_x86_u00_s00_5: 0x4, 1 {
+    /// The unnamed structure at 0x00 of `union_Lock` in `DISPATCHER_HEADER`.
+    pub struct DISPATCHER_HEADER_1809_x86_union_Lock_struct_ThreadType: 0x4, 1 {
         0x00 ThreadType: u8 = "UCHAR", "from symbols.";
         0x01 ThreadReserved: u8 = "UCHAR", "from symbols.";
-        0x02 u02: DISPATCHER_HEADER_1803_x86_u00_s00_5_u02, "unnamed; its members have accessors.";
-        0x03 u03: DISPATCHER_HEADER_6_3_9600_17031_x86_u00_s00_5_u03, "unnamed; its members have accessors.";
+        0x02 union_ThreadControlFlags: DISPATCHER_HEADER_1803_x86_union_Lock_struct_ThreadType_union_ThreadControlFlags, "unnamed; its members have accessors.";
+        0x03 union_DebugActive: DISPATCHER_HEADER_6_3_9600_17031_x86_union_Lock_struct_ThreadType_union_DebugActive, "unnamed; its members have accessors.";
     }
 }
 
@@ -2165,7 +2165,7 @@ runtime::layout! {
     ///
     /// What begins every kernel object that a thread can wait for.
     pub struct DISPATCHER_HEADER_2004_x64: members::DISPATCHER_HEADER, 0x18, 8 {
-        0x00 u00: DISPATCHER_HEADER_2004_x64_u00, "unnamed; its members have accessors." {
+        0x00 union_Lock: DISPATCHER_HEADER_2004_x64_union_Lock, "unnamed; its members have accessors." {
             0x00 Lock set_Lock: i32 = "LONG volatile", "from symbols.";
             0x00 LockNV set_LockNV: i32 = "LONG", "from symbols.";
             0x00 Type set_Type: u8 = "UCHAR", "from symbols.";
@@ -2231,39 +2231,39 @@ runtime::layout! {
 
 runtime::layout! {
     /// The unnamed union at 0x00 of `DISPATCHER_HEADER`.
-    pub union DISPATCHER_HEADER_2004_x64_u00: 0x4, 4 {
+    pub union DISPATCHER_HEADER_2004_x64_union_Lock: 0x4, 4 {
         0x00 Lock: i32 = "LONG volatile", "from symbols.";
         0x00 LockNV: i32 = "LONG", "from symbols.";
-        0x00 s00: DISPATCHER_HEADER_6_3_9600_17031_u00_s00, "unnamed; its members have accessors.";
-        0x00 s00_2: DISPATCHER_HEADER_6_3_9600_17031_x64_u00_s00_2, "unnamed; its members have accessors.";
-        0x00 s00_3: DISPATCHER_HEADER_1703_u00_s00_3, "unnamed; its members have accessors.";
-        0x00 s00_4: DISPATCHER_HEADER_6_3_9600_17031_u00_s00_4, "unnamed; its members have accessors.";
-        0x00 s00_5: DISPATCHER_HEADER_2004_x64_u00_s00_5, "unnamed; its members have accessors.";
-        0x00 s00_6: DISPATCHER_HEADER_6_3_9600_17031_u00_s00_6, "unnamed; its members have accessors.";
+        0x00 struct_Type: DISPATCHER_HEADER_6_3_9600_17031_union_Lock_struct_Type, "unnamed; its members have accessors.";
+        0x00 struct_TimerType: DISPATCHER_HEADER_6_3_9600_17031_x64_union_Lock_struct_TimerType, "unnamed; its members have accessors.";
+        0x00 struct_Timer2Type: DISPATCHER_HEADER_1703_union_Lock_struct_Timer2Type, "unnamed; its members have accessors.";
+        0x00 struct_QueueType: DISPATCHER_HEADER_6_3_9600_17031_union_Lock_struct_QueueType, "unnamed; its members have accessors.";
+        0x00 struct_ThreadType: DISPATCHER_HEADER_2004_x64_union_Lock_struct_ThreadType, "unnamed; its members have accessors.";
+        0x00 struct_MutantType: DISPATCHER_HEADER_6_3_9600_17031_union_Lock_struct_MutantType, "unnamed; its members have accessors.";
     }
 }
 
 runtime::layout! {
-    /// The unnamed structure at 0x00 of `u00` in `DISPATCHER_HEADER`.
-    pub struct DISPATCHER_HEADER_2004_x64_u00_s00_5: 0x4, 1 {
+    /// The unnamed structure at 0x00 of `union_Lock` in `DISPATCHER_HEADER`.
+    pub struct DISPATCHER_HEADER_2004_x64_union_Lock_struct_ThreadType: 0x4, 1 {
         0x00 ThreadType: u8 = "UCHAR", "from symbols.";
         0x01 ThreadReserved: u8 = "UCHAR", "from symbols.";
-        0x02 u02: DISPATCHER_HEADER_1803_x64_u00_s00_5_u02, "unnamed; its members have accessors.";
-        0x03 u03: DISPATCHER_HEADER_2004_x64_u00_s00_5_u03, "unnamed; its members have accessors.";
+        0x02 union_ThreadControlFlags: DISPATCHER_HEADER_1803_x64_union_Lock_struct_ThreadType_union_ThreadControlFlags, "unnamed; its members have accessors.";
+        0x03 union_DebugActive: DISPATCHER_HEADER_2004_x64_union_Lock_struct_ThreadType_union_DebugActive, "unnamed; its members have accessors.";
     }
 }
 
 runtime::layout! {
-    /// The unnamed union at 0x03 of `u00_s00_5` in `DISPATCHER_HEADER`.
-    pub union DISPATCHER_HEADER_2004_x64_u00_s00_5_u03: 0x1, 1 {
+    /// The unnamed union at 0x03 of `union_Lock_struct_ThreadType` in `DISPATCHER_HEADER`.
+    pub union DISPATCHER_HEADER_2004_x64_union_Lock_struct_ThreadType_union_DebugActive: 0x1, 1 {
         0x00 DebugActive: u8 = "UCHAR", "from symbols.";
-        0x00 s00: DISPATCHER_HEADER_2004_x64_u00_s00_5_u03_s00, "unnamed; its members have accessors.";
+        0x00 struct_ActiveDR7: DISPATCHER_HEADER_2004_x64_union_Lock_struct_ThreadType_union_DebugActive_struct_ActiveDR7, "unnamed; its members have accessors.";
     }
 }
 
 runtime::layout! {
-    /// The unnamed structure at 0x00 of `u00_s00_5_u03` in `DISPATCHER_HEADER`.
-    pub struct DISPATCHER_HEADER_2004_x64_u00_s00_5_u03_s00: 0x1, 1 {
+    /// The unnamed structure at 0x00 of `union_Lock_struct_ThreadType_union_DebugActive` in `DISPATCHER_HEADER`.
+    pub struct DISPATCHER_HEADER_2004_x64_union_Lock_struct_ThreadType_union_DebugActive_struct_ActiveDR7: 0x1, 1 {
         0x00 bits00: u8, "bit fields, which have accessors.";
     }
 }
@@ -2273,7 +2273,7 @@ runtime::layout! {
     ///
     /// What begins every kernel object that a thread can wait for.
     pub struct DISPATCHER_HEADER_server_2022_x64: members::DISPATCHER_HEADER, 0x18, 8 {
-        0x00 u00: DISPATCHER_HEADER_server_2022_x64_u00, "unnamed; its members have accessors." {
+        0x00 union_Lock: DISPATCHER_HEADER_server_2022_x64_union_Lock, "unnamed; its members have accessors." {
             0x00 Lock set_Lock: i32 = "LONG volatile", "from symbols.";
             0x00 LockNV set_LockNV: i32 = "LONG", "from symbols.";
             0x00 Type set_Type: u8 = "UCHAR", "from symbols.";
@@ -2339,39 +2339,39 @@ runtime::layout! {
 
 runtime::layout! {
     /// The unnamed union at 0x00 of `DISPATCHER_HEADER`.
-    pub union DISPATCHER_HEADER_server_2022_x64_u00: 0x4, 4 {
+    pub union DISPATCHER_HEADER_server_2022_x64_union_Lock: 0x4, 4 {
         0x00 Lock: i32 = "LONG volatile", "from symbols.";
         0x00 LockNV: i32 = "LONG", "from symbols.";
-        0x00 s00: DISPATCHER_HEADER_6_3_9600_17031_u00_s00, "unnamed; its members have accessors.";
-        0x00 s00_2: DISPATCHER_HEADER_6_3_9600_17031_x64_u00_s00_2, "unnamed; its members have accessors.";
-        0x00 s00_3: DISPATCHER_HEADER_1703_u00_s00_3, "unnamed; its members have accessors.";
-        0x00 s00_4: DISPATCHER_HEADER_6_3_9600_17031_u00_s00_4, "unnamed; its members have accessors.";
-        0x00 s00_5: DISPATCHER_HEADER_server_2022_x64_u00_s00_5, "unnamed; its members have accessors.";
-        0x00 s00_6: DISPATCHER_HEADER_6_3_9600_17031_u00_s00_6, "unnamed; its members have accessors.";
+        0x00 struct_Type: DISPATCHER_HEADER_6_3_9600_17031_union_Lock_struct_Type, "unnamed; its members have accessors.";
+        0x00 struct_TimerType: DISPATCHER_HEADER_6_3_9600_17031_x64_union_Lock_struct_TimerType, "unnamed; its members have accessors.";
+        0x00 struct_Timer2Type: DISPATCHER_HEADER_1703_union_Lock_struct_Timer2Type, "unnamed; its members have accessors.";
+        0x00 struct_QueueType: DISPATCHER_HEADER_6_3_9600_17031_union_Lock_struct_QueueType, "unnamed; its members have accessors.";
+        0x00 struct_ThreadType: DISPATCHER_HEADER_server_2022_x64_union_Lock_struct_ThreadType, "unnamed; its members have accessors.";
+        0x00 struct_MutantType: DISPATCHER_HEADER_6_3_9600_17031_union_Lock_struct_MutantType, "unnamed; its members have accessors.";
     }
 }
 
 runtime::layout! {
-    /// The unnamed structure at 0x00 of `u00` in `DISPATCHER_HEADER`.
-    pub struct DISPATCHER_HEADER_server_2022_x64_u00_s00_5: 0x4, 1 {
+    /// The unnamed structure at 0x00 of `union_Lock` in `DISPATCHER_HEADER`.
+    pub struct DISPATCHER_HEADER_server_2022_x64_union_Lock_struct_ThreadType: 0x4, 1 {
         0x00 ThreadType: u8 = "UCHAR", "from symbols.";
         0x01 ThreadReserved: u8 = "UCHAR", "from symbols.";
-        0x02 u02: DISPATCHER_HEADER_1803_x64_u00_s00_5_u02, "unnamed; its members have accessors.";
-        0x03 u03: DISPATCHER_HEADER_server_2022_x64_u00_s00_5_u03, "unnamed; its members have accessors.";
+        0x02 union_ThreadControlFlags: DISPATCHER_HEADER_1803_x64_union_Lock_struct_ThreadType_union_ThreadControlFlags, "unnamed; its members have accessors.";
+        0x03 union_DebugActive: DISPATCHER_HEADER_server_2022_x64_union_Lock_struct_ThreadType_union_DebugActive, "unnamed; its members have accessors.";
     }
 }
 
 runtime::layout! {
-    /// The unnamed union at 0x03 of `u00_s00_5` in `DISPATCHER_HEADER`.
-    pub union DISPATCHER_HEADER_server_2022_x64_u00_s00_5_u03: 0x1, 1 {
+    /// The unnamed union at 0x03 of `union_Lock_struct_ThreadType` in `DISPATCHER_HEADER`.
+    pub union DISPATCHER_HEADER_server_2022_x64_union_Lock_struct_ThreadType_union_DebugActive: 0x1, 1 {
         0x00 DebugActive: u8 = "UCHAR", "from symbols.";
-        0x00 s00: DISPATCHER_HEADER_server_2022_x64_u00_s00_5_u03_s00, "unnamed; its members have accessors.";
+        0x00 struct_ActiveDR7: DISPATCHER_HEADER_server_2022_x64_union_Lock_struct_ThreadType_union_DebugActive_struct_ActiveDR7, "unnamed; its members have accessors.";
     }
 }
 
 runtime::layout! {
-    /// The unnamed structure at 0x00 of `u00_s00_5_u03` in `DISPATCHER_HEADER`.
-    pub struct DISPATCHER_HEADER_server_2022_x64_u00_s00_5_u03_s00: 0x1, 1 {
+    /// The unnamed structure at 0x00 of `union_Lock_struct_ThreadType_union_DebugActive` in `DISPATCHER_HEADER`.
+    pub struct DISPATCHER_HEADER_server_2022_x64_union_Lock_struct_ThreadType_union_DebugActive_struct_ActiveDR7: 0x1, 1 {
         0x00 bits00: u8, "bit fields, which have accessors.";
     }
 }

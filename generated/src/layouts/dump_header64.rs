@@ -43,7 +43,7 @@ runtime::layout! {
         0x58 BugCheckParameter4: u64 = "ULONGLONG", "documented.";
         0x60 VersionUser: [i8; 32] = "CHAR [32]", "documented.";
         0x80 KdDebuggerDataBlock: u64 = "ULONGLONG", "documented.";
-        0x88 u88: DUMP_HEADER64_5_2_3790_sp1_x64_u88, "unnamed; its members have accessors." {
+        0x88 union_PhysicalMemoryBlockBuffer: DUMP_HEADER64_5_2_3790_sp1_x64_union_PhysicalMemoryBlockBuffer, "unnamed; its members have accessors." {
             0x88 PhysicalMemoryBlockBuffer set_PhysicalMemoryBlockBuffer: [u8; 700] = "UCHAR [700]", text!(PhysicalMemoryBlockBuffer, "documented, offset inferred");
         }
         0x348 ContextRecord: [u8; 3000] = "UCHAR [3000]", "documented.";
@@ -68,7 +68,7 @@ runtime::layout! {
 
 runtime::layout! {
     /// The unnamed union at 0x88 of `DUMP_HEADER64`.
-    pub union DUMP_HEADER64_5_2_3790_sp1_x64_u88: 0x2c0, 8 {
+    pub union DUMP_HEADER64_5_2_3790_sp1_x64_union_PhysicalMemoryBlockBuffer: 0x2c0, 8 {
         0x00 PhysicalMemoryBlockBuffer: runtime::Bytes<[u8; 700], 704> = "UCHAR [700]", text!(PhysicalMemoryBlockBuffer, "documented, offset inferred");
     }
 }

@@ -28,7 +28,7 @@ runtime::layout! {
     ///
     /// Tells whose trace buffer it is: of which processor and which logger. Before 6.0 this was WMI\_CLIENT\_CONTEXT.
     pub struct ETW_BUFFER_CONTEXT_6_1_7601_23418: members::ETW_BUFFER_CONTEXT, 0x4, 2 {
-        0x00 u00: ETW_BUFFER_CONTEXT_6_1_7601_23418_u00, "unnamed; its members have accessors." {
+        0x00 union_ProcessorNumber: ETW_BUFFER_CONTEXT_6_1_7601_23418_union_ProcessorNumber, "unnamed; its members have accessors." {
             0x00 ProcessorNumber set_ProcessorNumber: u8 = "UCHAR", text!(ProcessorNumber, "documented");
             0x01 Alignment set_Alignment: u8 = "UCHAR", text!(Alignment, "documented");
             0x00 ProcessorIndex set_ProcessorIndex: u16 = "USHORT", text!(ProcessorIndex, "documented");
@@ -39,15 +39,15 @@ runtime::layout! {
 
 runtime::layout! {
     /// The unnamed union at 0x00 of `ETW_BUFFER_CONTEXT`.
-    pub union ETW_BUFFER_CONTEXT_6_1_7601_23418_u00: 0x2, 2 {
-        0x00 s00: ETW_BUFFER_CONTEXT_6_1_7601_23418_u00_s00, "unnamed; its members have accessors.";
+    pub union ETW_BUFFER_CONTEXT_6_1_7601_23418_union_ProcessorNumber: 0x2, 2 {
+        0x00 struct_ProcessorNumber: ETW_BUFFER_CONTEXT_6_1_7601_23418_union_ProcessorNumber_struct_ProcessorNumber, "unnamed; its members have accessors.";
         0x00 ProcessorIndex: u16 = "USHORT", text!(ProcessorIndex, "documented");
     }
 }
 
 runtime::layout! {
-    /// The unnamed structure at 0x00 of `u00` in `ETW_BUFFER_CONTEXT`.
-    pub struct ETW_BUFFER_CONTEXT_6_1_7601_23418_u00_s00: 0x2, 1 {
+    /// The unnamed structure at 0x00 of `union_ProcessorNumber` in `ETW_BUFFER_CONTEXT`.
+    pub struct ETW_BUFFER_CONTEXT_6_1_7601_23418_union_ProcessorNumber_struct_ProcessorNumber: 0x2, 1 {
         0x00 ProcessorNumber: u8 = "UCHAR", text!(ProcessorNumber, "documented");
         0x01 Alignment: u8 = "UCHAR", text!(Alignment, "documented");
     }

@@ -108,7 +108,7 @@ runtime::layout! {
         0x0c Guid: GUID_5_0 = "GUID", text!(Guid, "documented");
         0x1c RegListHead: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", text!(RegListHead, "documented");
         0x24 SecurityDescriptor: runtime::Ptr32 = "PSECURITY_DESCRIPTOR", text!(SecurityDescriptor, "documented");
-        0x28 u28: ETW_GUID_ENTRY_6_1_x86_u28, "unnamed; its members have accessors." {
+        0x28 union_LastEnable: ETW_GUID_ENTRY_6_1_union_LastEnable, "unnamed; its members have accessors." {
             0x28 LastEnable set_LastEnable: ETW_LAST_ENABLE_INFO_late_6_0 = "ETW_LAST_ENABLE_INFO", text!(LastEnable, "documented, offset inferred");
             0x28 MatchId set_MatchId: u64 = "ULONGLONG", "documented, offset inferred.";
         }
@@ -120,7 +120,7 @@ runtime::layout! {
 
 runtime::layout! {
     /// The unnamed union at 0x28 of `ETW_GUID_ENTRY`.
-    pub union ETW_GUID_ENTRY_6_1_x86_u28: 0x10, 8 {
+    pub union ETW_GUID_ENTRY_6_1_union_LastEnable: 0x10, 8 {
         0x00 LastEnable: ETW_LAST_ENABLE_INFO_late_6_0 = "ETW_LAST_ENABLE_INFO", text!(LastEnable, "documented, offset inferred");
         0x00 MatchId: runtime::Bytes<u64, 16> = "ULONGLONG", "documented, offset inferred.";
     }
@@ -137,21 +137,13 @@ runtime::layout! {
         0x24 _padding24: [u8; 4], "padding.";
         0x28 RegListHead: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", text!(RegListHead, "documented");
         0x38 SecurityDescriptor: runtime::Ptr64 = "PSECURITY_DESCRIPTOR", text!(SecurityDescriptor, "documented");
-        0x40 u40: ETW_GUID_ENTRY_6_1_x64_u40, "unnamed; its members have accessors." {
+        0x40 union_LastEnable: ETW_GUID_ENTRY_6_1_union_LastEnable, "unnamed; its members have accessors." {
             0x40 LastEnable set_LastEnable: ETW_LAST_ENABLE_INFO_late_6_0 = "ETW_LAST_ENABLE_INFO", text!(LastEnable, "documented, offset inferred");
             0x40 MatchId set_MatchId: u64 = "ULONGLONG", "documented, offset inferred.";
         }
         0x50 ProviderEnableInfo: TRACE_ENABLE_INFO_early_6_0 = "TRACE_ENABLE_INFO", text!(ProviderEnableInfo, "documented");
         0x70 EnableInfo: [TRACE_ENABLE_INFO_early_6_0; 8] = "TRACE_ENABLE_INFO [8]", text!(EnableInfo, "documented");
         0x170 FilterData: [runtime::Ptr64; 8] = "EVENT_FILTER_HEADER * [8]", text!(FilterData, "documented");
-    }
-}
-
-runtime::layout! {
-    /// The unnamed union at 0x40 of `ETW_GUID_ENTRY`.
-    pub union ETW_GUID_ENTRY_6_1_x64_u40: 0x10, 8 {
-        0x00 LastEnable: ETW_LAST_ENABLE_INFO_late_6_0 = "ETW_LAST_ENABLE_INFO", text!(LastEnable, "documented, offset inferred");
-        0x00 MatchId: runtime::Bytes<u64, 16> = "ULONGLONG", "documented, offset inferred.";
     }
 }
 
@@ -165,7 +157,7 @@ runtime::layout! {
         0x0c Guid: GUID_5_0 = "GUID", text!(Guid, "documented");
         0x1c RegListHead: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", text!(RegListHead, "documented");
         0x24 SecurityDescriptor: runtime::Ptr32 = "PSECURITY_DESCRIPTOR", text!(SecurityDescriptor, "documented");
-        0x28 u28: ETW_GUID_ENTRY_6_1_x86_u28, "unnamed; its members have accessors." {
+        0x28 union_LastEnable: ETW_GUID_ENTRY_6_1_union_LastEnable, "unnamed; its members have accessors." {
             0x28 LastEnable set_LastEnable: ETW_LAST_ENABLE_INFO_late_6_0 = "ETW_LAST_ENABLE_INFO", text!(LastEnable, "documented, offset inferred");
             0x28 MatchId set_MatchId: u64 = "ULONGLONG", "documented, offset inferred.";
         }
@@ -187,7 +179,7 @@ runtime::layout! {
         0x24 _padding24: [u8; 4], "padding.";
         0x28 RegListHead: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", text!(RegListHead, "documented");
         0x38 SecurityDescriptor: runtime::Ptr64 = "PSECURITY_DESCRIPTOR", text!(SecurityDescriptor, "documented");
-        0x40 u40: ETW_GUID_ENTRY_6_1_x64_u40, "unnamed; its members have accessors." {
+        0x40 union_LastEnable: ETW_GUID_ENTRY_6_1_union_LastEnable, "unnamed; its members have accessors." {
             0x40 LastEnable set_LastEnable: ETW_LAST_ENABLE_INFO_late_6_0 = "ETW_LAST_ENABLE_INFO", text!(LastEnable, "documented, offset inferred");
             0x40 MatchId set_MatchId: u64 = "ULONGLONG", "documented, offset inferred.";
         }
@@ -207,7 +199,7 @@ runtime::layout! {
         0x0c Guid: GUID_5_0 = "GUID", text!(Guid, "documented");
         0x1c RegListHead: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", text!(RegListHead, "documented");
         0x24 SecurityDescriptor: runtime::Ptr32 = "PSECURITY_DESCRIPTOR", text!(SecurityDescriptor, "documented");
-        0x28 u28: ETW_GUID_ENTRY_6_1_x86_u28, "unnamed; its members have accessors." {
+        0x28 union_LastEnable: ETW_GUID_ENTRY_6_1_union_LastEnable, "unnamed; its members have accessors." {
             0x28 LastEnable set_LastEnable: ETW_LAST_ENABLE_INFO_late_6_0 = "ETW_LAST_ENABLE_INFO", text!(LastEnable, "documented, offset inferred");
             0x28 MatchId set_MatchId: u64 = "ULONGLONG", "documented, offset inferred.";
         }
@@ -228,7 +220,7 @@ runtime::layout! {
         0x18 Guid: GUID_5_0 = "GUID", text!(Guid, "documented");
         0x28 RegListHead: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", text!(RegListHead, "documented");
         0x38 SecurityDescriptor: runtime::Ptr64 = "PSECURITY_DESCRIPTOR", text!(SecurityDescriptor, "documented");
-        0x40 u40: ETW_GUID_ENTRY_6_1_x64_u40, "unnamed; its members have accessors." {
+        0x40 union_LastEnable: ETW_GUID_ENTRY_6_1_union_LastEnable, "unnamed; its members have accessors." {
             0x40 LastEnable set_LastEnable: ETW_LAST_ENABLE_INFO_late_6_0 = "ETW_LAST_ENABLE_INFO", text!(LastEnable, "documented, offset inferred");
             0x40 MatchId set_MatchId: u64 = "ULONGLONG", "documented, offset inferred.";
         }
@@ -248,7 +240,7 @@ runtime::layout! {
         0x0c Guid: GUID_5_0 = "GUID", text!(Guid, "documented");
         0x1c RegListHead: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", text!(RegListHead, "documented");
         0x24 SecurityDescriptor: runtime::Ptr32 = "PSECURITY_DESCRIPTOR", text!(SecurityDescriptor, "documented");
-        0x28 u28: ETW_GUID_ENTRY_6_1_x86_u28, "unnamed; its members have accessors." {
+        0x28 union_LastEnable: ETW_GUID_ENTRY_6_1_union_LastEnable, "unnamed; its members have accessors." {
             0x28 LastEnable set_LastEnable: ETW_LAST_ENABLE_INFO_late_6_0 = "ETW_LAST_ENABLE_INFO", text!(LastEnable, "documented, offset inferred");
             0x28 MatchId set_MatchId: u64 = "ULONGLONG", "documented, offset inferred.";
         }
@@ -269,7 +261,7 @@ runtime::layout! {
         0x18 Guid: GUID_5_0 = "GUID", text!(Guid, "documented");
         0x28 RegListHead: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", text!(RegListHead, "documented");
         0x38 SecurityDescriptor: runtime::Ptr64 = "PSECURITY_DESCRIPTOR", text!(SecurityDescriptor, "documented");
-        0x40 u40: ETW_GUID_ENTRY_6_1_x64_u40, "unnamed; its members have accessors." {
+        0x40 union_LastEnable: ETW_GUID_ENTRY_6_1_union_LastEnable, "unnamed; its members have accessors." {
             0x40 LastEnable set_LastEnable: ETW_LAST_ENABLE_INFO_late_6_0 = "ETW_LAST_ENABLE_INFO", text!(LastEnable, "documented, offset inferred");
             0x40 MatchId set_MatchId: u64 = "ULONGLONG", "documented, offset inferred.";
         }
@@ -290,7 +282,7 @@ runtime::layout! {
         0x0c Guid: GUID_5_0 = "GUID", text!(Guid, "documented");
         0x1c RegListHead: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", text!(RegListHead, "documented");
         0x24 SecurityDescriptor: runtime::Ptr32 = "PSECURITY_DESCRIPTOR", text!(SecurityDescriptor, "documented");
-        0x28 u28: ETW_GUID_ENTRY_6_1_x86_u28, "unnamed; its members have accessors." {
+        0x28 union_LastEnable: ETW_GUID_ENTRY_6_1_union_LastEnable, "unnamed; its members have accessors." {
             0x28 LastEnable set_LastEnable: ETW_LAST_ENABLE_INFO_late_6_0 = "ETW_LAST_ENABLE_INFO", text!(LastEnable, "documented, offset inferred");
             0x28 MatchId set_MatchId: u64 = "ULONGLONG", "documented, offset inferred.";
         }
@@ -314,7 +306,7 @@ runtime::layout! {
         0x18 Guid: GUID_5_0 = "GUID", text!(Guid, "documented");
         0x28 RegListHead: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", text!(RegListHead, "documented");
         0x38 SecurityDescriptor: runtime::Ptr64 = "PSECURITY_DESCRIPTOR", text!(SecurityDescriptor, "documented");
-        0x40 u40: ETW_GUID_ENTRY_6_1_x64_u40, "unnamed; its members have accessors." {
+        0x40 union_LastEnable: ETW_GUID_ENTRY_6_1_union_LastEnable, "unnamed; its members have accessors." {
             0x40 LastEnable set_LastEnable: ETW_LAST_ENABLE_INFO_late_6_0 = "ETW_LAST_ENABLE_INFO", text!(LastEnable, "documented, offset inferred");
             0x40 MatchId set_MatchId: u64 = "ULONGLONG", "documented, offset inferred.";
         }
@@ -338,7 +330,7 @@ runtime::layout! {
         0x0c Guid: GUID_5_0 = "GUID", text!(Guid, "documented");
         0x1c RegListHead: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", text!(RegListHead, "documented");
         0x24 SecurityDescriptor: runtime::Ptr32 = "PSECURITY_DESCRIPTOR", text!(SecurityDescriptor, "documented");
-        0x28 u28: ETW_GUID_ENTRY_6_1_x86_u28, "unnamed; its members have accessors." {
+        0x28 union_LastEnable: ETW_GUID_ENTRY_6_1_union_LastEnable, "unnamed; its members have accessors." {
             0x28 LastEnable set_LastEnable: ETW_LAST_ENABLE_INFO_late_6_0 = "ETW_LAST_ENABLE_INFO", text!(LastEnable, "documented, offset inferred");
             0x28 MatchId set_MatchId: u64 = "ULONGLONG", "documented, offset inferred.";
         }
@@ -361,7 +353,7 @@ runtime::layout! {
         0x18 Guid: GUID_5_0 = "GUID", text!(Guid, "documented");
         0x28 RegListHead: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", text!(RegListHead, "documented");
         0x38 SecurityDescriptor: runtime::Ptr64 = "PSECURITY_DESCRIPTOR", text!(SecurityDescriptor, "documented");
-        0x40 u40: ETW_GUID_ENTRY_6_1_x64_u40, "unnamed; its members have accessors." {
+        0x40 union_LastEnable: ETW_GUID_ENTRY_6_1_union_LastEnable, "unnamed; its members have accessors." {
             0x40 LastEnable set_LastEnable: ETW_LAST_ENABLE_INFO_late_6_0 = "ETW_LAST_ENABLE_INFO", text!(LastEnable, "documented, offset inferred");
             0x40 MatchId set_MatchId: u64 = "ULONGLONG", "documented, offset inferred.";
         }
@@ -385,7 +377,7 @@ runtime::layout! {
         0x14 Guid: GUID_5_0 = "GUID", text!(Guid, "documented");
         0x24 RegListHead: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", text!(RegListHead, "documented");
         0x2c SecurityDescriptor: runtime::Ptr32 = "PSECURITY_DESCRIPTOR", text!(SecurityDescriptor, "documented");
-        0x30 u30: ETW_GUID_ENTRY_10_0_17763_1075_x86_u30, "unnamed; its members have accessors." {
+        0x30 union_LastEnable: ETW_GUID_ENTRY_6_1_union_LastEnable, "unnamed; its members have accessors." {
             0x30 LastEnable set_LastEnable: ETW_LAST_ENABLE_INFO_late_6_0 = "ETW_LAST_ENABLE_INFO", text!(LastEnable, "documented, offset inferred");
             0x30 MatchId set_MatchId: u64 = "ULONGLONG", "documented, offset inferred.";
         }
@@ -401,14 +393,6 @@ runtime::layout! {
 }
 
 runtime::layout! {
-    /// The unnamed union at 0x30 of `ETW_GUID_ENTRY`.
-    pub union ETW_GUID_ENTRY_10_0_17763_1075_x86_u30: 0x10, 8 {
-        0x00 LastEnable: ETW_LAST_ENABLE_INFO_late_6_0 = "ETW_LAST_ENABLE_INFO", text!(LastEnable, "documented, offset inferred");
-        0x00 MatchId: runtime::Bytes<u64, 16> = "ULONGLONG", "documented, offset inferred.";
-    }
-}
-
-runtime::layout! {
     /// `ETW_GUID_ENTRY` since 10.0.17763.1075 on x64: 0x1a8 bytes, aligned to 8.
     ///
     /// What the kernel knows of a GUID that someone registered or enabled: of an event provider, of a group of providers, or of a receiver of notifications. The first updates that have SiloGuidList are known from their images, which tell the offset of Guid.
@@ -419,7 +403,7 @@ runtime::layout! {
         0x28 Guid: GUID_5_0 = "GUID", text!(Guid, "documented");
         0x38 RegListHead: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", text!(RegListHead, "documented");
         0x48 SecurityDescriptor: runtime::Ptr64 = "PSECURITY_DESCRIPTOR", text!(SecurityDescriptor, "documented");
-        0x50 u50: ETW_GUID_ENTRY_10_0_17763_1075_x64_u50, "unnamed; its members have accessors." {
+        0x50 union_LastEnable: ETW_GUID_ENTRY_6_1_union_LastEnable, "unnamed; its members have accessors." {
             0x50 LastEnable set_LastEnable: ETW_LAST_ENABLE_INFO_late_6_0 = "ETW_LAST_ENABLE_INFO", text!(LastEnable, "documented, offset inferred");
             0x50 MatchId set_MatchId: u64 = "ULONGLONG", "documented, offset inferred.";
         }
@@ -434,14 +418,6 @@ runtime::layout! {
 }
 
 runtime::layout! {
-    /// The unnamed union at 0x50 of `ETW_GUID_ENTRY`.
-    pub union ETW_GUID_ENTRY_10_0_17763_1075_x64_u50: 0x10, 8 {
-        0x00 LastEnable: ETW_LAST_ENABLE_INFO_late_6_0 = "ETW_LAST_ENABLE_INFO", text!(LastEnable, "documented, offset inferred");
-        0x00 MatchId: runtime::Bytes<u64, 16> = "ULONGLONG", "documented, offset inferred.";
-    }
-}
-
-runtime::layout! {
     /// `ETW_GUID_ENTRY` since 26H1 on x64: 0x2a8 bytes, aligned to 8.
     ///
     /// What the kernel knows of a GUID that someone registered or enabled: of an event provider, of a group of providers, or of a receiver of notifications. The first updates that have SiloGuidList are known from their images, which tell the offset of Guid.
@@ -452,7 +428,7 @@ runtime::layout! {
         0x28 Guid: GUID_5_0 = "GUID", text!(Guid, "documented for other builds");
         0x38 RegListHead: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", text!(RegListHead, "documented for other builds");
         0x48 SecurityDescriptor: runtime::Ptr64 = "PSECURITY_DESCRIPTOR", text!(SecurityDescriptor, "documented for other builds");
-        0x50 u50: ETW_GUID_ENTRY_10_0_17763_1075_x64_u50, "unnamed; its members have accessors." {
+        0x50 union_LastEnable: ETW_GUID_ENTRY_6_1_union_LastEnable, "unnamed; its members have accessors." {
             0x50 LastEnable set_LastEnable: ETW_LAST_ENABLE_INFO_late_6_0 = "ETW_LAST_ENABLE_INFO", text!(LastEnable, "documented for other builds");
             0x50 MatchId set_MatchId: u64 = "ULONGLONG", "documented for other builds.";
         }

@@ -32,7 +32,7 @@ runtime::layout! {
         0x0c ReplyRequested: u8 = "BOOLEAN", text!(ReplyRequested, "documented");
         0x0d _padding0D: [u8; 3], "padding.";
         0x10 Reserved1: u32 = "ULONG", text!(Reserved1, "documented");
-        0x14 u14: ETW_NOTIFICATION_HEADER_early_6_0_u14, "unnamed; its members have accessors." {
+        0x14 union_ReplyCount: ETW_NOTIFICATION_HEADER_early_6_0_union_ReplyCount, "unnamed; its members have accessors." {
             0x14 ReplyCount set_ReplyCount: u32 = "ULONG", text!(ReplyCount, "documented, offset inferred");
             0x14 NotifyeeCount set_NotifyeeCount: u32 = "ULONG", text!(NotifyeeCount, "documented, offset inferred");
         }
@@ -46,7 +46,7 @@ runtime::layout! {
 
 runtime::layout! {
     /// The unnamed union at 0x14 of `ETW_NOTIFICATION_HEADER`.
-    pub union ETW_NOTIFICATION_HEADER_early_6_0_u14: 0x4, 4 {
+    pub union ETW_NOTIFICATION_HEADER_early_6_0_union_ReplyCount: 0x4, 4 {
         0x00 ReplyCount: u32 = "ULONG", text!(ReplyCount, "documented, offset inferred");
         0x00 NotifyeeCount: u32 = "ULONG", text!(NotifyeeCount, "documented, offset inferred");
     }
@@ -63,7 +63,7 @@ runtime::layout! {
         0x0c ReplyRequested: u8 = "BOOLEAN", text!(ReplyRequested, "documented");
         0x0d _padding0D: [u8; 3], "padding.";
         0x10 Timeout: u32 = "ULONG", text!(Timeout, "documented");
-        0x14 u14: ETW_NOTIFICATION_HEADER_early_6_0_u14, "unnamed; its members have accessors." {
+        0x14 union_ReplyCount: ETW_NOTIFICATION_HEADER_early_6_0_union_ReplyCount, "unnamed; its members have accessors." {
             0x14 ReplyCount set_ReplyCount: u32 = "ULONG", text!(ReplyCount, "documented, offset inferred");
             0x14 NotifyeeCount set_NotifyeeCount: u32 = "ULONG", text!(NotifyeeCount, "documented, offset inferred");
         }
@@ -86,7 +86,7 @@ runtime::layout! {
         0x0c ReplyRequested: u8 = "BOOLEAN", text!(ReplyRequested, "documented");
         0x0d _padding0D: [u8; 3], "padding.";
         0x10 Timeout: u32 = "ULONG", text!(Timeout, "documented");
-        0x14 u14: ETW_NOTIFICATION_HEADER_early_6_0_u14, "unnamed; its members have accessors." {
+        0x14 union_ReplyCount: ETW_NOTIFICATION_HEADER_early_6_0_union_ReplyCount, "unnamed; its members have accessors." {
             0x14 ReplyCount set_ReplyCount: u32 = "ULONG", text!(ReplyCount, "documented, offset inferred");
             0x14 NotifyeeCount set_NotifyeeCount: u32 = "ULONG", text!(NotifyeeCount, "documented, offset inferred");
         }
@@ -109,7 +109,7 @@ runtime::layout! {
         0x0c ReplyRequested: u8 = "BOOLEAN", text!(ReplyRequested, "documented");
         0x0d _padding0D: [u8; 3], "padding.";
         0x10 Timeout: u32 = "ULONG", text!(Timeout, "documented");
-        0x14 u14: ETW_NOTIFICATION_HEADER_early_6_0_u14, "unnamed; its members have accessors." {
+        0x14 union_ReplyCount: ETW_NOTIFICATION_HEADER_early_6_0_union_ReplyCount, "unnamed; its members have accessors." {
             0x14 ReplyCount set_ReplyCount: u32 = "ULONG", text!(ReplyCount, "documented, offset inferred");
             0x14 NotifyeeCount set_NotifyeeCount: u32 = "ULONG", text!(NotifyeeCount, "documented, offset inferred");
         }

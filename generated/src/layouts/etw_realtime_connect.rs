@@ -45,24 +45,24 @@ runtime::layout! {
     pub struct ETW_REALTIME_CONNECT_6_1_x86: members::ETW_REALTIME_CONNECT, 0x50, 8 {
         0x00 LoggerId: u32 = "ULONG", text!(LoggerId, "documented");
         0x04 ReservedBufferSpaceSize: u32 = "ULONG", text!(ReservedBufferSpaceSize, "documented");
-        0x08 u08: ETW_REALTIME_CONNECT_6_1_x86_u08, "unnamed; its members have accessors." {
+        0x08 union_ReservedBufferSpace: ETW_REALTIME_CONNECT_6_1_x86_union_ReservedBufferSpace, "unnamed; its members have accessors." {
             0x08 ReservedBufferSpace set_ReservedBufferSpace: runtime::Ptr32 = "UCHAR *", text!(ReservedBufferSpace, "documented, offset inferred");
             0x08 ReservedBufferSpace64 set_ReservedBufferSpace64: u64 = "ULONG64", "documented, offset inferred.";
         }
         0x10 ReservedBufferSpaceBitMap64: u64 = "ULONG64", text!(ReservedBufferSpaceBitMap64, "documented, name and type unknown");
-        0x18 u18: ETW_REALTIME_CONNECT_6_1_x86_u18, "unnamed; its members have accessors." {
+        0x18 union_DisconnectEvent: ETW_REALTIME_CONNECT_6_1_x86_union_DisconnectEvent, "unnamed; its members have accessors." {
             0x18 DisconnectEvent set_DisconnectEvent: runtime::Ptr32 = "HANDLE", text!(ReservedBufferSpaceSize, "documented, offset inferred");
             0x18 DisconnectEvent64 set_DisconnectEvent64: u64 = "ULONG64", "documented, offset inferred.";
         }
-        0x20 u20: ETW_REALTIME_CONNECT_6_1_x86_u20, "unnamed; its members have accessors." {
+        0x20 union_DataAvailableEvent: ETW_REALTIME_CONNECT_6_1_x86_union_DataAvailableEvent, "unnamed; its members have accessors." {
             0x20 DataAvailableEvent set_DataAvailableEvent: runtime::Ptr32 = "HANDLE", text!(ReservedBufferSpaceSize, "documented, offset inferred");
             0x20 DataAvailableEvent64 set_DataAvailableEvent64: u64 = "ULONG64", "documented, offset inferred.";
         }
-        0x28 u28: ETW_REALTIME_CONNECT_6_1_x86_u28, "unnamed; its members have accessors." {
+        0x28 union_UserBufferListHead: ETW_REALTIME_CONNECT_6_1_x86_union_UserBufferListHead, "unnamed; its members have accessors." {
             0x28 UserBufferListHead set_UserBufferListHead: runtime::Ptr32 = "SINGLE_LIST_ENTRY *", text!(UserBufferListHead, "documented, offset inferred");
             0x28 UserBufferListHead64 set_UserBufferListHead64: u64 = "ULONG64", "documented, offset inferred.";
         }
-        0x30 u30: ETW_REALTIME_CONNECT_6_1_x86_u30, "unnamed; its members have accessors." {
+        0x30 union_UserBufferCount: ETW_REALTIME_CONNECT_6_1_x86_union_UserBufferCount, "unnamed; its members have accessors." {
             0x30 UserBufferCount set_UserBufferCount: runtime::Ptr32 = "ULONG *", text!(UserBufferCount, "documented, offset inferred");
             0x30 UserBufferCount64 set_UserBufferCount64: u64 = "ULONG64", "documented, offset inferred.";
         }
@@ -73,7 +73,7 @@ runtime::layout! {
 
 runtime::layout! {
     /// The unnamed union at 0x08 of `ETW_REALTIME_CONNECT`.
-    pub union ETW_REALTIME_CONNECT_6_1_x86_u08: 0x8, 8 {
+    pub union ETW_REALTIME_CONNECT_6_1_x86_union_ReservedBufferSpace: 0x8, 8 {
         0x00 ReservedBufferSpace: runtime::Bytes<runtime::Ptr32, 8> = "UCHAR *", text!(ReservedBufferSpace, "documented, offset inferred");
         0x00 ReservedBufferSpace64: u64 = "ULONG64", "documented, offset inferred.";
     }
@@ -81,7 +81,7 @@ runtime::layout! {
 
 runtime::layout! {
     /// The unnamed union at 0x18 of `ETW_REALTIME_CONNECT`.
-    pub union ETW_REALTIME_CONNECT_6_1_x86_u18: 0x8, 8 {
+    pub union ETW_REALTIME_CONNECT_6_1_x86_union_DisconnectEvent: 0x8, 8 {
         0x00 DisconnectEvent: runtime::Bytes<runtime::Ptr32, 8> = "HANDLE", text!(ReservedBufferSpaceSize, "documented, offset inferred");
         0x00 DisconnectEvent64: u64 = "ULONG64", "documented, offset inferred.";
     }
@@ -89,7 +89,7 @@ runtime::layout! {
 
 runtime::layout! {
     /// The unnamed union at 0x20 of `ETW_REALTIME_CONNECT`.
-    pub union ETW_REALTIME_CONNECT_6_1_x86_u20: 0x8, 8 {
+    pub union ETW_REALTIME_CONNECT_6_1_x86_union_DataAvailableEvent: 0x8, 8 {
         0x00 DataAvailableEvent: runtime::Bytes<runtime::Ptr32, 8> = "HANDLE", text!(ReservedBufferSpaceSize, "documented, offset inferred");
         0x00 DataAvailableEvent64: u64 = "ULONG64", "documented, offset inferred.";
     }
@@ -97,7 +97,7 @@ runtime::layout! {
 
 runtime::layout! {
     /// The unnamed union at 0x28 of `ETW_REALTIME_CONNECT`.
-    pub union ETW_REALTIME_CONNECT_6_1_x86_u28: 0x8, 8 {
+    pub union ETW_REALTIME_CONNECT_6_1_x86_union_UserBufferListHead: 0x8, 8 {
         0x00 UserBufferListHead: runtime::Bytes<runtime::Ptr32, 8> = "SINGLE_LIST_ENTRY *", text!(UserBufferListHead, "documented, offset inferred");
         0x00 UserBufferListHead64: u64 = "ULONG64", "documented, offset inferred.";
     }
@@ -105,7 +105,7 @@ runtime::layout! {
 
 runtime::layout! {
     /// The unnamed union at 0x30 of `ETW_REALTIME_CONNECT`.
-    pub union ETW_REALTIME_CONNECT_6_1_x86_u30: 0x8, 8 {
+    pub union ETW_REALTIME_CONNECT_6_1_x86_union_UserBufferCount: 0x8, 8 {
         0x00 UserBufferCount: runtime::Bytes<runtime::Ptr32, 8> = "ULONG *", text!(UserBufferCount, "documented, offset inferred");
         0x00 UserBufferCount64: u64 = "ULONG64", "documented, offset inferred.";
     }
@@ -120,24 +120,24 @@ runtime::layout! {
     pub struct ETW_REALTIME_CONNECT_6_1_x64: members::ETW_REALTIME_CONNECT, 0x50, 8 {
         0x00 LoggerId: u32 = "ULONG", text!(LoggerId, "documented");
         0x04 ReservedBufferSpaceSize: u32 = "ULONG", text!(ReservedBufferSpaceSize, "documented");
-        0x08 u08: ETW_REALTIME_CONNECT_6_1_x64_u08, "unnamed; its members have accessors." {
+        0x08 union_ReservedBufferSpace: ETW_REALTIME_CONNECT_6_1_x64_union_ReservedBufferSpace, "unnamed; its members have accessors." {
             0x08 ReservedBufferSpace set_ReservedBufferSpace: runtime::Ptr64 = "UCHAR *", text!(ReservedBufferSpace, "documented, offset inferred");
             0x08 ReservedBufferSpace64 set_ReservedBufferSpace64: u64 = "ULONG64", "documented, offset inferred.";
         }
         0x10 ReservedBufferSpaceBitMap64: u64 = "ULONG64", text!(ReservedBufferSpaceBitMap64, "documented, name and type unknown");
-        0x18 u18: ETW_REALTIME_CONNECT_6_1_x64_u18, "unnamed; its members have accessors." {
+        0x18 union_DisconnectEvent: ETW_REALTIME_CONNECT_6_1_x64_union_DisconnectEvent, "unnamed; its members have accessors." {
             0x18 DisconnectEvent set_DisconnectEvent: runtime::Ptr64 = "HANDLE", text!(ReservedBufferSpaceSize, "documented, offset inferred");
             0x18 DisconnectEvent64 set_DisconnectEvent64: u64 = "ULONG64", "documented, offset inferred.";
         }
-        0x20 u20: ETW_REALTIME_CONNECT_6_1_x64_u20, "unnamed; its members have accessors." {
+        0x20 union_DataAvailableEvent: ETW_REALTIME_CONNECT_6_1_x64_union_DataAvailableEvent, "unnamed; its members have accessors." {
             0x20 DataAvailableEvent set_DataAvailableEvent: runtime::Ptr64 = "HANDLE", text!(ReservedBufferSpaceSize, "documented, offset inferred");
             0x20 DataAvailableEvent64 set_DataAvailableEvent64: u64 = "ULONG64", "documented, offset inferred.";
         }
-        0x28 u28: ETW_REALTIME_CONNECT_6_1_x64_u28, "unnamed; its members have accessors." {
+        0x28 union_UserBufferListHead: ETW_REALTIME_CONNECT_6_1_x64_union_UserBufferListHead, "unnamed; its members have accessors." {
             0x28 UserBufferListHead set_UserBufferListHead: runtime::Ptr64 = "SINGLE_LIST_ENTRY *", text!(UserBufferListHead, "documented, offset inferred");
             0x28 UserBufferListHead64 set_UserBufferListHead64: u64 = "ULONG64", "documented, offset inferred.";
         }
-        0x30 u30: ETW_REALTIME_CONNECT_6_1_x64_u30, "unnamed; its members have accessors." {
+        0x30 union_UserBufferCount: ETW_REALTIME_CONNECT_6_1_x64_union_UserBufferCount, "unnamed; its members have accessors." {
             0x30 UserBufferCount set_UserBufferCount: runtime::Ptr64 = "ULONG *", text!(UserBufferCount, "documented, offset inferred");
             0x30 UserBufferCount64 set_UserBufferCount64: u64 = "ULONG64", "documented, offset inferred.";
         }
@@ -148,7 +148,7 @@ runtime::layout! {
 
 runtime::layout! {
     /// The unnamed union at 0x08 of `ETW_REALTIME_CONNECT`.
-    pub union ETW_REALTIME_CONNECT_6_1_x64_u08: 0x8, 8 {
+    pub union ETW_REALTIME_CONNECT_6_1_x64_union_ReservedBufferSpace: 0x8, 8 {
         0x00 ReservedBufferSpace: runtime::Ptr64 = "UCHAR *", text!(ReservedBufferSpace, "documented, offset inferred");
         0x00 ReservedBufferSpace64: u64 = "ULONG64", "documented, offset inferred.";
     }
@@ -156,7 +156,7 @@ runtime::layout! {
 
 runtime::layout! {
     /// The unnamed union at 0x18 of `ETW_REALTIME_CONNECT`.
-    pub union ETW_REALTIME_CONNECT_6_1_x64_u18: 0x8, 8 {
+    pub union ETW_REALTIME_CONNECT_6_1_x64_union_DisconnectEvent: 0x8, 8 {
         0x00 DisconnectEvent: runtime::Ptr64 = "HANDLE", text!(ReservedBufferSpaceSize, "documented, offset inferred");
         0x00 DisconnectEvent64: u64 = "ULONG64", "documented, offset inferred.";
     }
@@ -164,7 +164,7 @@ runtime::layout! {
 
 runtime::layout! {
     /// The unnamed union at 0x20 of `ETW_REALTIME_CONNECT`.
-    pub union ETW_REALTIME_CONNECT_6_1_x64_u20: 0x8, 8 {
+    pub union ETW_REALTIME_CONNECT_6_1_x64_union_DataAvailableEvent: 0x8, 8 {
         0x00 DataAvailableEvent: runtime::Ptr64 = "HANDLE", text!(ReservedBufferSpaceSize, "documented, offset inferred");
         0x00 DataAvailableEvent64: u64 = "ULONG64", "documented, offset inferred.";
     }
@@ -172,7 +172,7 @@ runtime::layout! {
 
 runtime::layout! {
     /// The unnamed union at 0x28 of `ETW_REALTIME_CONNECT`.
-    pub union ETW_REALTIME_CONNECT_6_1_x64_u28: 0x8, 8 {
+    pub union ETW_REALTIME_CONNECT_6_1_x64_union_UserBufferListHead: 0x8, 8 {
         0x00 UserBufferListHead: runtime::Ptr64 = "SINGLE_LIST_ENTRY *", text!(UserBufferListHead, "documented, offset inferred");
         0x00 UserBufferListHead64: u64 = "ULONG64", "documented, offset inferred.";
     }
@@ -180,7 +180,7 @@ runtime::layout! {
 
 runtime::layout! {
     /// The unnamed union at 0x30 of `ETW_REALTIME_CONNECT`.
-    pub union ETW_REALTIME_CONNECT_6_1_x64_u30: 0x8, 8 {
+    pub union ETW_REALTIME_CONNECT_6_1_x64_union_UserBufferCount: 0x8, 8 {
         0x00 UserBufferCount: runtime::Ptr64 = "ULONG *", text!(UserBufferCount, "documented, offset inferred");
         0x00 UserBufferCount64: u64 = "ULONG64", "documented, offset inferred.";
     }
@@ -195,32 +195,32 @@ runtime::layout! {
     pub struct ETW_REALTIME_CONNECT_6_3_x86: members::ETW_REALTIME_CONNECT, 0x60, 8 {
         0x00 LoggerId: u32 = "ULONG", text!(LoggerId, "documented");
         0x04 ReservedBufferSpaceSize: u32 = "ULONG", text!(ReservedBufferSpaceSize, "documented");
-        0x08 u08: ETW_REALTIME_CONNECT_6_1_x86_u08, "unnamed; its members have accessors." {
+        0x08 union_ReservedBufferSpace: ETW_REALTIME_CONNECT_6_1_x86_union_ReservedBufferSpace, "unnamed; its members have accessors." {
             0x08 ReservedBufferSpace set_ReservedBufferSpace: runtime::Ptr32 = "UCHAR *", text!(ReservedBufferSpace, "documented, offset inferred");
             0x08 ReservedBufferSpace64 set_ReservedBufferSpace64: u64 = "ULONG64", "documented, offset inferred.";
         }
         0x10 ReservedBufferSpaceBitMap64: u64 = "ULONG64", text!(ReservedBufferSpaceBitMap64, "documented, name and type unknown");
-        0x18 u18: ETW_REALTIME_CONNECT_6_1_x86_u18, "unnamed; its members have accessors." {
+        0x18 union_DisconnectEvent: ETW_REALTIME_CONNECT_6_1_x86_union_DisconnectEvent, "unnamed; its members have accessors." {
             0x18 DisconnectEvent set_DisconnectEvent: runtime::Ptr32 = "HANDLE", text!(ReservedBufferSpaceSize, "documented, offset inferred");
             0x18 DisconnectEvent64 set_DisconnectEvent64: u64 = "ULONG64", "documented, offset inferred.";
         }
-        0x20 u20: ETW_REALTIME_CONNECT_6_1_x86_u20, "unnamed; its members have accessors." {
+        0x20 union_DataAvailableEvent: ETW_REALTIME_CONNECT_6_1_x86_union_DataAvailableEvent, "unnamed; its members have accessors." {
             0x20 DataAvailableEvent set_DataAvailableEvent: runtime::Ptr32 = "HANDLE", text!(ReservedBufferSpaceSize, "documented, offset inferred");
             0x20 DataAvailableEvent64 set_DataAvailableEvent64: u64 = "ULONG64", "documented, offset inferred.";
         }
-        0x28 u28: ETW_REALTIME_CONNECT_6_1_x86_u28, "unnamed; its members have accessors." {
+        0x28 union_UserBufferListHead: ETW_REALTIME_CONNECT_6_1_x86_union_UserBufferListHead, "unnamed; its members have accessors." {
             0x28 UserBufferListHead set_UserBufferListHead: runtime::Ptr32 = "SINGLE_LIST_ENTRY *", text!(UserBufferListHead, "documented, offset inferred");
             0x28 UserBufferListHead64 set_UserBufferListHead64: u64 = "ULONG64", "documented, offset inferred.";
         }
-        0x30 u30: ETW_REALTIME_CONNECT_6_1_x86_u30, "unnamed; its members have accessors." {
+        0x30 union_UserBufferCount: ETW_REALTIME_CONNECT_6_1_x86_union_UserBufferCount, "unnamed; its members have accessors." {
             0x30 UserBufferCount set_UserBufferCount: runtime::Ptr32 = "ULONG *", text!(UserBufferCount, "documented, offset inferred");
             0x30 UserBufferCount64 set_UserBufferCount64: u64 = "ULONG64", "documented, offset inferred.";
         }
-        0x38 u38: ETW_REALTIME_CONNECT_6_3_x86_u38, "unnamed; its members have accessors." {
+        0x38 union_EventsLostCount: ETW_REALTIME_CONNECT_6_3_x86_union_EventsLostCount, "unnamed; its members have accessors." {
             0x38 EventsLostCount set_EventsLostCount: runtime::Ptr32 = "ULONG *", text!(EventsLostCount, "documented, offset inferred");
             0x38 EventsLostCount64 set_EventsLostCount64: u64 = "ULONG64", "documented, offset inferred.";
         }
-        0x40 u40: ETW_REALTIME_CONNECT_6_3_x86_u40, "unnamed; its members have accessors." {
+        0x40 union_BuffersLostCount: ETW_REALTIME_CONNECT_6_3_x86_union_BuffersLostCount, "unnamed; its members have accessors." {
             0x40 BuffersLostCount set_BuffersLostCount: runtime::Ptr32 = "ULONG *", text!(BuffersLostCount, "documented, offset inferred");
             0x40 BuffersLostCount64 set_BuffersLostCount64: u64 = "ULONG64", text!(BuffersLostCount64, "documented, offset inferred");
         }
@@ -231,7 +231,7 @@ runtime::layout! {
 
 runtime::layout! {
     /// The unnamed union at 0x38 of `ETW_REALTIME_CONNECT`.
-    pub union ETW_REALTIME_CONNECT_6_3_x86_u38: 0x8, 8 {
+    pub union ETW_REALTIME_CONNECT_6_3_x86_union_EventsLostCount: 0x8, 8 {
         0x00 EventsLostCount: runtime::Bytes<runtime::Ptr32, 8> = "ULONG *", text!(EventsLostCount, "documented, offset inferred");
         0x00 EventsLostCount64: u64 = "ULONG64", "documented, offset inferred.";
     }
@@ -239,7 +239,7 @@ runtime::layout! {
 
 runtime::layout! {
     /// The unnamed union at 0x40 of `ETW_REALTIME_CONNECT`.
-    pub union ETW_REALTIME_CONNECT_6_3_x86_u40: 0x8, 8 {
+    pub union ETW_REALTIME_CONNECT_6_3_x86_union_BuffersLostCount: 0x8, 8 {
         0x00 BuffersLostCount: runtime::Bytes<runtime::Ptr32, 8> = "ULONG *", text!(BuffersLostCount, "documented, offset inferred");
         0x00 BuffersLostCount64: u64 = "ULONG64", text!(BuffersLostCount64, "documented, offset inferred");
     }
@@ -254,32 +254,32 @@ runtime::layout! {
     pub struct ETW_REALTIME_CONNECT_6_3_x64: members::ETW_REALTIME_CONNECT, 0x60, 8 {
         0x00 LoggerId: u32 = "ULONG", text!(LoggerId, "documented");
         0x04 ReservedBufferSpaceSize: u32 = "ULONG", text!(ReservedBufferSpaceSize, "documented");
-        0x08 u08: ETW_REALTIME_CONNECT_6_1_x64_u08, "unnamed; its members have accessors." {
+        0x08 union_ReservedBufferSpace: ETW_REALTIME_CONNECT_6_1_x64_union_ReservedBufferSpace, "unnamed; its members have accessors." {
             0x08 ReservedBufferSpace set_ReservedBufferSpace: runtime::Ptr64 = "UCHAR *", text!(ReservedBufferSpace, "documented, offset inferred");
             0x08 ReservedBufferSpace64 set_ReservedBufferSpace64: u64 = "ULONG64", "documented, offset inferred.";
         }
         0x10 ReservedBufferSpaceBitMap64: u64 = "ULONG64", text!(ReservedBufferSpaceBitMap64, "documented, name and type unknown");
-        0x18 u18: ETW_REALTIME_CONNECT_6_1_x64_u18, "unnamed; its members have accessors." {
+        0x18 union_DisconnectEvent: ETW_REALTIME_CONNECT_6_1_x64_union_DisconnectEvent, "unnamed; its members have accessors." {
             0x18 DisconnectEvent set_DisconnectEvent: runtime::Ptr64 = "HANDLE", text!(ReservedBufferSpaceSize, "documented, offset inferred");
             0x18 DisconnectEvent64 set_DisconnectEvent64: u64 = "ULONG64", "documented, offset inferred.";
         }
-        0x20 u20: ETW_REALTIME_CONNECT_6_1_x64_u20, "unnamed; its members have accessors." {
+        0x20 union_DataAvailableEvent: ETW_REALTIME_CONNECT_6_1_x64_union_DataAvailableEvent, "unnamed; its members have accessors." {
             0x20 DataAvailableEvent set_DataAvailableEvent: runtime::Ptr64 = "HANDLE", text!(ReservedBufferSpaceSize, "documented, offset inferred");
             0x20 DataAvailableEvent64 set_DataAvailableEvent64: u64 = "ULONG64", "documented, offset inferred.";
         }
-        0x28 u28: ETW_REALTIME_CONNECT_6_1_x64_u28, "unnamed; its members have accessors." {
+        0x28 union_UserBufferListHead: ETW_REALTIME_CONNECT_6_1_x64_union_UserBufferListHead, "unnamed; its members have accessors." {
             0x28 UserBufferListHead set_UserBufferListHead: runtime::Ptr64 = "SINGLE_LIST_ENTRY *", text!(UserBufferListHead, "documented, offset inferred");
             0x28 UserBufferListHead64 set_UserBufferListHead64: u64 = "ULONG64", "documented, offset inferred.";
         }
-        0x30 u30: ETW_REALTIME_CONNECT_6_1_x64_u30, "unnamed; its members have accessors." {
+        0x30 union_UserBufferCount: ETW_REALTIME_CONNECT_6_1_x64_union_UserBufferCount, "unnamed; its members have accessors." {
             0x30 UserBufferCount set_UserBufferCount: runtime::Ptr64 = "ULONG *", text!(UserBufferCount, "documented, offset inferred");
             0x30 UserBufferCount64 set_UserBufferCount64: u64 = "ULONG64", "documented, offset inferred.";
         }
-        0x38 u38: ETW_REALTIME_CONNECT_6_3_x64_u38, "unnamed; its members have accessors." {
+        0x38 union_EventsLostCount: ETW_REALTIME_CONNECT_6_3_x64_union_EventsLostCount, "unnamed; its members have accessors." {
             0x38 EventsLostCount set_EventsLostCount: runtime::Ptr64 = "ULONG *", text!(EventsLostCount, "documented, offset inferred");
             0x38 EventsLostCount64 set_EventsLostCount64: u64 = "ULONG64", "documented, offset inferred.";
         }
-        0x40 u40: ETW_REALTIME_CONNECT_6_3_x64_u40, "unnamed; its members have accessors." {
+        0x40 union_BuffersLostCount: ETW_REALTIME_CONNECT_6_3_x64_union_BuffersLostCount, "unnamed; its members have accessors." {
             0x40 BuffersLostCount set_BuffersLostCount: runtime::Ptr64 = "ULONG *", text!(BuffersLostCount, "documented, offset inferred");
             0x40 BuffersLostCount64 set_BuffersLostCount64: u64 = "ULONG64", text!(BuffersLostCount64, "documented, offset inferred");
         }
@@ -290,7 +290,7 @@ runtime::layout! {
 
 runtime::layout! {
     /// The unnamed union at 0x38 of `ETW_REALTIME_CONNECT`.
-    pub union ETW_REALTIME_CONNECT_6_3_x64_u38: 0x8, 8 {
+    pub union ETW_REALTIME_CONNECT_6_3_x64_union_EventsLostCount: 0x8, 8 {
         0x00 EventsLostCount: runtime::Ptr64 = "ULONG *", text!(EventsLostCount, "documented, offset inferred");
         0x00 EventsLostCount64: u64 = "ULONG64", "documented, offset inferred.";
     }
@@ -298,7 +298,7 @@ runtime::layout! {
 
 runtime::layout! {
     /// The unnamed union at 0x40 of `ETW_REALTIME_CONNECT`.
-    pub union ETW_REALTIME_CONNECT_6_3_x64_u40: 0x8, 8 {
+    pub union ETW_REALTIME_CONNECT_6_3_x64_union_BuffersLostCount: 0x8, 8 {
         0x00 BuffersLostCount: runtime::Ptr64 = "ULONG *", text!(BuffersLostCount, "documented, offset inferred");
         0x00 BuffersLostCount64: u64 = "ULONG64", text!(BuffersLostCount64, "documented, offset inferred");
     }

@@ -155,7 +155,7 @@ runtime::layout! {
         0x28 BuffersLost: u32 = "ULONG", text!(BuffersLost, "from symbols");
         0x2c EmptyBuffersCount: u32 = "ULONG", "from symbols.";
         0x30 LoggerId: u16 = "USHORT", text!(LoggerId, "from symbols");
-        0x32 u32: ETW_REALTIME_CONSUMER_6_2_x86_u32, "unnamed; its members have accessors." {
+        0x32 union_Flags: ETW_REALTIME_CONSUMER_6_2_x86_union_Flags, "unnamed; its members have accessors." {
             0x32 Flags set_Flags: u8 = "UCHAR", text!(Flags, "from symbols");
             0x32 [0] ShutDownRequested set_ShutDownRequested: u8 = "UCHAR", text!(ShutDownRequested_2, "from symbols");
             0x32 [1] NewBuffersLost set_NewBuffersLost: u8 = "UCHAR", text!(NewBuffersLost_2, "from symbols");
@@ -173,15 +173,15 @@ runtime::layout! {
 
 runtime::layout! {
     /// The unnamed union at 0x32 of `ETW_REALTIME_CONSUMER`.
-    pub union ETW_REALTIME_CONSUMER_6_2_x86_u32: 0x1, 1 {
+    pub union ETW_REALTIME_CONSUMER_6_2_x86_union_Flags: 0x1, 1 {
         0x00 Flags: u8 = "UCHAR", text!(Flags, "from symbols");
-        0x00 s00: ETW_REALTIME_CONSUMER_6_2_x86_u32_s00, "unnamed; its members have accessors.";
+        0x00 struct_ShutDownRequested: ETW_REALTIME_CONSUMER_6_2_x86_union_Flags_struct_ShutDownRequested, "unnamed; its members have accessors.";
     }
 }
 
 runtime::layout! {
-    /// The unnamed structure at 0x00 of `u32` in `ETW_REALTIME_CONSUMER`.
-    pub struct ETW_REALTIME_CONSUMER_6_2_x86_u32_s00: 0x1, 1 {
+    /// The unnamed structure at 0x00 of `union_Flags` in `ETW_REALTIME_CONSUMER`.
+    pub struct ETW_REALTIME_CONSUMER_6_2_x86_union_Flags_struct_ShutDownRequested: 0x1, 1 {
         0x00 bits00: u8, "bit fields, which have accessors.";
     }
 }
@@ -203,7 +203,7 @@ runtime::layout! {
         0x50 BuffersLost: u32 = "ULONG", text!(BuffersLost, "from symbols");
         0x54 EmptyBuffersCount: u32 = "ULONG", "from symbols.";
         0x58 LoggerId: u16 = "USHORT", text!(LoggerId, "from symbols");
-        0x5a u5A: ETW_REALTIME_CONSUMER_6_2_x64_u5A, "unnamed; its members have accessors." {
+        0x5a union_Flags: ETW_REALTIME_CONSUMER_6_2_x64_union_Flags, "unnamed; its members have accessors." {
             0x5a Flags set_Flags: u8 = "UCHAR", text!(Flags, "from symbols");
             0x5a [0] ShutDownRequested set_ShutDownRequested: u8 = "UCHAR", text!(ShutDownRequested_2, "from symbols");
             0x5a [1] NewBuffersLost set_NewBuffersLost: u8 = "UCHAR", text!(NewBuffersLost_2, "from symbols");
@@ -223,15 +223,15 @@ runtime::layout! {
 
 runtime::layout! {
     /// The unnamed union at 0x5a of `ETW_REALTIME_CONSUMER`.
-    pub union ETW_REALTIME_CONSUMER_6_2_x64_u5A: 0x1, 1 {
+    pub union ETW_REALTIME_CONSUMER_6_2_x64_union_Flags: 0x1, 1 {
         0x00 Flags: u8 = "UCHAR", text!(Flags, "from symbols");
-        0x00 s00: ETW_REALTIME_CONSUMER_6_2_x64_u5A_s00, "unnamed; its members have accessors.";
+        0x00 struct_ShutDownRequested: ETW_REALTIME_CONSUMER_6_2_x64_union_Flags_struct_ShutDownRequested, "unnamed; its members have accessors.";
     }
 }
 
 runtime::layout! {
-    /// The unnamed structure at 0x00 of `u5A` in `ETW_REALTIME_CONSUMER`.
-    pub struct ETW_REALTIME_CONSUMER_6_2_x64_u5A_s00: 0x1, 1 {
+    /// The unnamed structure at 0x00 of `union_Flags` in `ETW_REALTIME_CONSUMER`.
+    pub struct ETW_REALTIME_CONSUMER_6_2_x64_union_Flags_struct_ShutDownRequested: 0x1, 1 {
         0x00 bits00: u8, "bit fields, which have accessors.";
     }
 }
@@ -253,7 +253,7 @@ runtime::layout! {
         0x28 BuffersLost: u32 = "ULONG", text!(BuffersLost, "from symbols");
         0x2c EmptyBuffersCount: u32 = "ULONG", "from symbols.";
         0x30 LoggerId: u16 = "USHORT", text!(LoggerId, "from symbols");
-        0x32 u32: ETW_REALTIME_CONSUMER_6_2_x86_u32, "unnamed; its members have accessors." {
+        0x32 union_Flags: ETW_REALTIME_CONSUMER_6_2_x86_union_Flags, "unnamed; its members have accessors." {
             0x32 Flags set_Flags: u8 = "UCHAR", text!(Flags, "from symbols");
             0x32 [0] ShutDownRequested set_ShutDownRequested: u8 = "UCHAR", text!(ShutDownRequested_2, "from symbols");
             0x32 [1] NewBuffersLost set_NewBuffersLost: u8 = "UCHAR", text!(NewBuffersLost_2, "from symbols");
@@ -288,7 +288,7 @@ runtime::layout! {
         0x50 BuffersLost: u32 = "ULONG", text!(BuffersLost, "from symbols");
         0x54 EmptyBuffersCount: u32 = "ULONG", "from symbols.";
         0x58 LoggerId: u16 = "USHORT", text!(LoggerId, "from symbols");
-        0x5a u5A: ETW_REALTIME_CONSUMER_6_2_x64_u5A, "unnamed; its members have accessors." {
+        0x5a union_Flags: ETW_REALTIME_CONSUMER_6_2_x64_union_Flags, "unnamed; its members have accessors." {
             0x5a Flags set_Flags: u8 = "UCHAR", text!(Flags, "from symbols");
             0x5a [0] ShutDownRequested set_ShutDownRequested: u8 = "UCHAR", text!(ShutDownRequested_2, "from symbols");
             0x5a [1] NewBuffersLost set_NewBuffersLost: u8 = "UCHAR", text!(NewBuffersLost_2, "from symbols");
@@ -325,7 +325,7 @@ runtime::layout! {
         0x28 BuffersLost: u32 = "ULONG", text!(BuffersLost, "from symbols");
         0x2c EmptyBuffersCount: u32 = "ULONG", "from symbols.";
         0x30 LoggerId: u16 = "USHORT", text!(LoggerId, "from symbols");
-        0x32 u32: ETW_REALTIME_CONSUMER_6_2_x86_u32, "unnamed; its members have accessors." {
+        0x32 union_Flags: ETW_REALTIME_CONSUMER_6_2_x86_union_Flags, "unnamed; its members have accessors." {
             0x32 Flags set_Flags: u8 = "UCHAR", text!(Flags, "from symbols");
             0x32 [0] ShutDownRequested set_ShutDownRequested: u8 = "UCHAR", text!(ShutDownRequested_2, "from symbols");
             0x32 [1] NewBuffersLost set_NewBuffersLost: u8 = "UCHAR", text!(NewBuffersLost_2, "from symbols");
@@ -361,7 +361,7 @@ runtime::layout! {
         0x50 BuffersLost: u32 = "ULONG", text!(BuffersLost, "from symbols");
         0x54 EmptyBuffersCount: u32 = "ULONG", "from symbols.";
         0x58 LoggerId: u16 = "USHORT", text!(LoggerId, "from symbols");
-        0x5a u5A: ETW_REALTIME_CONSUMER_6_2_x64_u5A, "unnamed; its members have accessors." {
+        0x5a union_Flags: ETW_REALTIME_CONSUMER_6_2_x64_union_Flags, "unnamed; its members have accessors." {
             0x5a Flags set_Flags: u8 = "UCHAR", text!(Flags, "from symbols");
             0x5a [0] ShutDownRequested set_ShutDownRequested: u8 = "UCHAR", text!(ShutDownRequested_2, "from symbols");
             0x5a [1] NewBuffersLost set_NewBuffersLost: u8 = "UCHAR", text!(NewBuffersLost_2, "from symbols");

@@ -49,11 +49,11 @@ runtime::layout! {
         0x0e Flags: ETW_REG_ENTRY_FLAG = "USHORT", text!(Flags, "documented");
         0x10 EnableMask: u8 = "UCHAR", text!(EnableMask, "documented");
         0x11 _padding11: [u8; 3], "padding.";
-        0x14 u14: ETW_REG_ENTRY_early_6_0_x86_u14, "unnamed; its members have accessors." {
+        0x14 union_ReplyQueue: ETW_REG_ENTRY_early_6_0_x86_union_ReplyQueue, "unnamed; its members have accessors." {
             0x14 ReplyQueue set_ReplyQueue: runtime::Ptr32 = "ETW_REPLY_QUEUE *", text!(ReplyQueue, "documented, offset inferred");
             0x14 ReplySlot set_ReplySlot: [runtime::Ptr32; 4] = "ETW_REG_ENTRY * [4]", text!(ReplySlot, "documented, offset inferred");
         }
-        0x24 u24: ETW_REG_ENTRY_early_6_0_x86_u24, "unnamed; its members have accessors." {
+        0x24 union_Process: ETW_REG_ENTRY_early_6_0_x86_union_Process, "unnamed; its members have accessors." {
             0x24 Process set_Process: runtime::Ptr32 = "EPROCESS *", text!(Process, "documented, offset inferred");
             0x24 Callback set_Callback: runtime::Ptr32 = "PVOID", text!(Callback, "documented, offset inferred");
             0x28 CallbackContext set_CallbackContext: runtime::Ptr32 = "PVOID", text!(CallbackContext, "documented, offset inferred");
@@ -63,7 +63,7 @@ runtime::layout! {
 
 runtime::layout! {
     /// The unnamed union at 0x14 of `ETW_REG_ENTRY`.
-    pub union ETW_REG_ENTRY_early_6_0_x86_u14: 0x10, 4 {
+    pub union ETW_REG_ENTRY_early_6_0_x86_union_ReplyQueue: 0x10, 4 {
         0x00 ReplyQueue: runtime::Bytes<runtime::Ptr32, 16> = "ETW_REPLY_QUEUE *", text!(ReplyQueue, "documented, offset inferred");
         0x00 ReplySlot: [runtime::Ptr32; 4] = "ETW_REG_ENTRY * [4]", text!(ReplySlot, "documented, offset inferred");
     }
@@ -71,15 +71,15 @@ runtime::layout! {
 
 runtime::layout! {
     /// The unnamed union at 0x24 of `ETW_REG_ENTRY`.
-    pub union ETW_REG_ENTRY_early_6_0_x86_u24: 0x8, 4 {
+    pub union ETW_REG_ENTRY_early_6_0_x86_union_Process: 0x8, 4 {
         0x00 Process: runtime::Bytes<runtime::Ptr32, 8> = "EPROCESS *", text!(Process, "documented, offset inferred");
-        0x00 s00: ETW_REG_ENTRY_early_6_0_x86_u24_s00, "unnamed; its members have accessors.";
+        0x00 struct_Callback: ETW_REG_ENTRY_early_6_0_x86_union_Process_struct_Callback, "unnamed; its members have accessors.";
     }
 }
 
 runtime::layout! {
-    /// The unnamed structure at 0x00 of `u24` in `ETW_REG_ENTRY`.
-    pub struct ETW_REG_ENTRY_early_6_0_x86_u24_s00: 0x8, 4 {
+    /// The unnamed structure at 0x00 of `union_Process` in `ETW_REG_ENTRY`.
+    pub struct ETW_REG_ENTRY_early_6_0_x86_union_Process_struct_Callback: 0x8, 4 {
         0x00 Callback: runtime::Ptr32 = "PVOID", text!(Callback, "documented, offset inferred");
         0x04 CallbackContext: runtime::Ptr32 = "PVOID", text!(CallbackContext, "documented, offset inferred");
     }
@@ -96,11 +96,11 @@ runtime::layout! {
         0x1a Flags: ETW_REG_ENTRY_FLAG = "USHORT", text!(Flags, "documented");
         0x1c EnableMask: u8 = "UCHAR", text!(EnableMask, "documented");
         0x1d _padding1D: [u8; 3], "padding.";
-        0x20 u20: ETW_REG_ENTRY_early_6_0_x64_u20, "unnamed; its members have accessors." {
+        0x20 union_ReplyQueue: ETW_REG_ENTRY_early_6_0_x64_union_ReplyQueue, "unnamed; its members have accessors." {
             0x20 ReplyQueue set_ReplyQueue: runtime::Ptr64 = "ETW_REPLY_QUEUE *", text!(ReplyQueue, "documented, offset inferred");
             0x20 ReplySlot set_ReplySlot: [runtime::Ptr64; 4] = "ETW_REG_ENTRY * [4]", text!(ReplySlot, "documented, offset inferred");
         }
-        0x40 u40: ETW_REG_ENTRY_early_6_0_x64_u40, "unnamed; its members have accessors." {
+        0x40 union_Process: ETW_REG_ENTRY_early_6_0_x64_union_Process, "unnamed; its members have accessors." {
             0x40 Process set_Process: runtime::Ptr64 = "EPROCESS *", text!(Process, "documented, offset inferred");
             0x40 Callback set_Callback: runtime::Ptr64 = "PVOID", text!(Callback, "documented, offset inferred");
             0x48 CallbackContext set_CallbackContext: runtime::Ptr64 = "PVOID", text!(CallbackContext, "documented, offset inferred");
@@ -110,7 +110,7 @@ runtime::layout! {
 
 runtime::layout! {
     /// The unnamed union at 0x20 of `ETW_REG_ENTRY`.
-    pub union ETW_REG_ENTRY_early_6_0_x64_u20: 0x20, 8 {
+    pub union ETW_REG_ENTRY_early_6_0_x64_union_ReplyQueue: 0x20, 8 {
         0x00 ReplyQueue: runtime::Bytes<runtime::Ptr64, 32> = "ETW_REPLY_QUEUE *", text!(ReplyQueue, "documented, offset inferred");
         0x00 ReplySlot: [runtime::Ptr64; 4] = "ETW_REG_ENTRY * [4]", text!(ReplySlot, "documented, offset inferred");
     }
@@ -118,15 +118,15 @@ runtime::layout! {
 
 runtime::layout! {
     /// The unnamed union at 0x40 of `ETW_REG_ENTRY`.
-    pub union ETW_REG_ENTRY_early_6_0_x64_u40: 0x10, 8 {
+    pub union ETW_REG_ENTRY_early_6_0_x64_union_Process: 0x10, 8 {
         0x00 Process: runtime::Bytes<runtime::Ptr64, 16> = "EPROCESS *", text!(Process, "documented, offset inferred");
-        0x00 s00: ETW_REG_ENTRY_early_6_0_x64_u40_s00, "unnamed; its members have accessors.";
+        0x00 struct_Callback: ETW_REG_ENTRY_early_6_0_x64_union_Process_struct_Callback, "unnamed; its members have accessors.";
     }
 }
 
 runtime::layout! {
-    /// The unnamed structure at 0x00 of `u40` in `ETW_REG_ENTRY`.
-    pub struct ETW_REG_ENTRY_early_6_0_x64_u40_s00: 0x10, 8 {
+    /// The unnamed structure at 0x00 of `union_Process` in `ETW_REG_ENTRY`.
+    pub struct ETW_REG_ENTRY_early_6_0_x64_union_Process_struct_Callback: 0x10, 8 {
         0x00 Callback: runtime::Ptr64 = "PVOID", text!(Callback, "documented, offset inferred");
         0x08 CallbackContext: runtime::Ptr64 = "PVOID", text!(CallbackContext, "documented, offset inferred");
     }
@@ -143,12 +143,12 @@ runtime::layout! {
         0x0e Flags: ETW_REG_ENTRY_FLAG = "USHORT", text!(Flags, "documented");
         0x10 EnableMask: u8 = "UCHAR", text!(EnableMask, "documented");
         0x11 _padding11: [u8; 3], "padding.";
-        0x14 u14: ETW_REG_ENTRY_6_1_x86_u14, "unnamed; its members have accessors." {
+        0x14 union_SessionId: ETW_REG_ENTRY_6_1_x86_union_SessionId, "unnamed; its members have accessors." {
             0x14 SessionId set_SessionId: u32 = "ULONG", text!(SessionId, "documented, offset inferred");
             0x14 ReplyQueue set_ReplyQueue: runtime::Ptr32 = "ETW_REPLY_QUEUE *", text!(ReplyQueue, "documented, offset inferred");
             0x14 ReplySlot set_ReplySlot: [runtime::Ptr32; 4] = "ETW_REG_ENTRY * [4]", text!(ReplySlot, "documented, offset inferred");
         }
-        0x24 u24: ETW_REG_ENTRY_early_6_0_x86_u24, "unnamed; its members have accessors." {
+        0x24 union_Process: ETW_REG_ENTRY_early_6_0_x86_union_Process, "unnamed; its members have accessors." {
             0x24 Process set_Process: runtime::Ptr32 = "EPROCESS *", text!(Process, "documented, offset inferred");
             0x24 Callback set_Callback: runtime::Ptr32 = "PVOID", text!(Callback, "documented, offset inferred");
             0x28 CallbackContext set_CallbackContext: runtime::Ptr32 = "PVOID", text!(CallbackContext, "documented, offset inferred");
@@ -158,7 +158,7 @@ runtime::layout! {
 
 runtime::layout! {
     /// The unnamed union at 0x14 of `ETW_REG_ENTRY`.
-    pub union ETW_REG_ENTRY_6_1_x86_u14: 0x10, 4 {
+    pub union ETW_REG_ENTRY_6_1_x86_union_SessionId: 0x10, 4 {
         0x00 SessionId: runtime::Bytes<u32, 16> = "ULONG", text!(SessionId, "documented, offset inferred");
         0x00 ReplyQueue: runtime::Bytes<runtime::Ptr32, 16> = "ETW_REPLY_QUEUE *", text!(ReplyQueue, "documented, offset inferred");
         0x00 ReplySlot: [runtime::Ptr32; 4] = "ETW_REG_ENTRY * [4]", text!(ReplySlot, "documented, offset inferred");
@@ -176,12 +176,12 @@ runtime::layout! {
         0x1a Flags: ETW_REG_ENTRY_FLAG = "USHORT", text!(Flags, "documented");
         0x1c EnableMask: u8 = "UCHAR", text!(EnableMask, "documented");
         0x1d _padding1D: [u8; 3], "padding.";
-        0x20 u20: ETW_REG_ENTRY_6_1_x64_u20, "unnamed; its members have accessors." {
+        0x20 union_SessionId: ETW_REG_ENTRY_6_1_x64_union_SessionId, "unnamed; its members have accessors." {
             0x20 SessionId set_SessionId: u32 = "ULONG", text!(SessionId, "documented, offset inferred");
             0x20 ReplyQueue set_ReplyQueue: runtime::Ptr64 = "ETW_REPLY_QUEUE *", text!(ReplyQueue, "documented, offset inferred");
             0x20 ReplySlot set_ReplySlot: [runtime::Ptr64; 4] = "ETW_REG_ENTRY * [4]", text!(ReplySlot, "documented, offset inferred");
         }
-        0x40 u40: ETW_REG_ENTRY_early_6_0_x64_u40, "unnamed; its members have accessors." {
+        0x40 union_Process: ETW_REG_ENTRY_early_6_0_x64_union_Process, "unnamed; its members have accessors." {
             0x40 Process set_Process: runtime::Ptr64 = "EPROCESS *", text!(Process, "documented, offset inferred");
             0x40 Callback set_Callback: runtime::Ptr64 = "PVOID", text!(Callback, "documented, offset inferred");
             0x48 CallbackContext set_CallbackContext: runtime::Ptr64 = "PVOID", text!(CallbackContext, "documented, offset inferred");
@@ -191,7 +191,7 @@ runtime::layout! {
 
 runtime::layout! {
     /// The unnamed union at 0x20 of `ETW_REG_ENTRY`.
-    pub union ETW_REG_ENTRY_6_1_x64_u20: 0x20, 8 {
+    pub union ETW_REG_ENTRY_6_1_x64_union_SessionId: 0x20, 8 {
         0x00 SessionId: runtime::Bytes<u32, 32> = "ULONG", text!(SessionId, "documented, offset inferred");
         0x00 ReplyQueue: runtime::Bytes<runtime::Ptr64, 32> = "ETW_REPLY_QUEUE *", text!(ReplyQueue, "documented, offset inferred");
         0x00 ReplySlot: [runtime::Ptr64; 4] = "ETW_REG_ENTRY * [4]", text!(ReplySlot, "documented, offset inferred");
@@ -213,42 +213,17 @@ runtime::layout! {
         0x35 GroupEnableMask: u8 = "UCHAR", text!(GroupEnableMask, "from symbols");
         0x36 UseDescriptorType: u8 = "BOOLEAN", text!(UseDescriptorType, "from symbols");
         0x37 _padding37: [u8; 1], "padding.";
-        0x38 u38: ETW_REG_ENTRY_6_1_7601_23418_x64_u38, "unnamed; its members have accessors." {
+        0x38 union_SessionId: ETW_REG_ENTRY_6_1_x64_union_SessionId, "unnamed; its members have accessors." {
             0x38 SessionId set_SessionId: u32 = "ULONG", text!(SessionId, "documented for other builds");
             0x38 ReplyQueue set_ReplyQueue: runtime::Ptr64 = "ETW_REPLY_QUEUE *", text!(ReplyQueue, "documented for other builds");
             0x38 ReplySlot set_ReplySlot: [runtime::Ptr64; 4] = "ETW_REG_ENTRY * [4]", text!(ReplySlot, "documented for other builds");
         }
-        0x58 u58: ETW_REG_ENTRY_6_1_7601_23418_x64_u58, "unnamed; its members have accessors." {
+        0x58 union_Process: ETW_REG_ENTRY_early_6_0_x64_union_Process, "unnamed; its members have accessors." {
             0x58 Process set_Process: runtime::Ptr64 = "EPROCESS *", text!(Process, "documented for other builds");
             0x58 Callback set_Callback: runtime::Ptr64 = "PVOID", text!(Callback, "documented for other builds");
             0x60 CallbackContext set_CallbackContext: runtime::Ptr64 = "PVOID", text!(CallbackContext, "documented for other builds");
         }
         0x68 Traits: runtime::Ptr64 = "ETW_PROVIDER_TRAITS *", text!(Traits, "from symbols");
-    }
-}
-
-runtime::layout! {
-    /// The unnamed union at 0x38 of `ETW_REG_ENTRY`.
-    pub union ETW_REG_ENTRY_6_1_7601_23418_x64_u38: 0x20, 8 {
-        0x00 SessionId: runtime::Bytes<u32, 32> = "ULONG", text!(SessionId, "documented for other builds");
-        0x00 ReplyQueue: runtime::Bytes<runtime::Ptr64, 32> = "ETW_REPLY_QUEUE *", text!(ReplyQueue, "documented for other builds");
-        0x00 ReplySlot: [runtime::Ptr64; 4] = "ETW_REG_ENTRY * [4]", text!(ReplySlot, "documented for other builds");
-    }
-}
-
-runtime::layout! {
-    /// The unnamed union at 0x58 of `ETW_REG_ENTRY`.
-    pub union ETW_REG_ENTRY_6_1_7601_23418_x64_u58: 0x10, 8 {
-        0x00 Process: runtime::Bytes<runtime::Ptr64, 16> = "EPROCESS *", text!(Process, "documented for other builds");
-        0x00 s00: ETW_REG_ENTRY_6_1_7601_23418_x64_u58_s00, "unnamed; its members have accessors.";
-    }
-}
-
-runtime::layout! {
-    /// The unnamed structure at 0x00 of `u58` in `ETW_REG_ENTRY`.
-    pub struct ETW_REG_ENTRY_6_1_7601_23418_x64_u58_s00: 0x10, 8 {
-        0x00 Callback: runtime::Ptr64 = "PVOID", text!(Callback, "documented for other builds");
-        0x08 CallbackContext: runtime::Ptr64 = "PVOID", text!(CallbackContext, "documented for other builds");
     }
 }
 
@@ -267,42 +242,17 @@ runtime::layout! {
         0x1d GroupEnableMask: u8 = "UCHAR", text!(GroupEnableMask, "from symbols");
         0x1e UseDescriptorType: u8 = "BOOLEAN", text!(UseDescriptorType, "from symbols");
         0x1f _padding1F: [u8; 1], "padding.";
-        0x20 u20: ETW_REG_ENTRY_6_1_7601_24000_x86_u20, "unnamed; its members have accessors." {
+        0x20 union_SessionId: ETW_REG_ENTRY_6_1_x86_union_SessionId, "unnamed; its members have accessors." {
             0x20 SessionId set_SessionId: u32 = "ULONG", text!(SessionId, "documented for other builds");
             0x20 ReplyQueue set_ReplyQueue: runtime::Ptr32 = "ETW_REPLY_QUEUE *", text!(ReplyQueue, "documented for other builds");
             0x20 ReplySlot set_ReplySlot: [runtime::Ptr32; 4] = "ETW_REG_ENTRY * [4]", text!(ReplySlot, "documented for other builds");
         }
-        0x30 u30: ETW_REG_ENTRY_6_1_7601_24000_x86_u30, "unnamed; its members have accessors." {
+        0x30 union_Process: ETW_REG_ENTRY_early_6_0_x86_union_Process, "unnamed; its members have accessors." {
             0x30 Process set_Process: runtime::Ptr32 = "EPROCESS *", text!(Process, "documented for other builds");
             0x30 Callback set_Callback: runtime::Ptr32 = "PVOID", text!(Callback, "documented for other builds");
             0x34 CallbackContext set_CallbackContext: runtime::Ptr32 = "PVOID", text!(CallbackContext, "documented for other builds");
         }
         0x38 Traits: runtime::Ptr32 = "ETW_PROVIDER_TRAITS *", text!(Traits, "from symbols");
-    }
-}
-
-runtime::layout! {
-    /// The unnamed union at 0x20 of `ETW_REG_ENTRY`.
-    pub union ETW_REG_ENTRY_6_1_7601_24000_x86_u20: 0x10, 4 {
-        0x00 SessionId: runtime::Bytes<u32, 16> = "ULONG", text!(SessionId, "documented for other builds");
-        0x00 ReplyQueue: runtime::Bytes<runtime::Ptr32, 16> = "ETW_REPLY_QUEUE *", text!(ReplyQueue, "documented for other builds");
-        0x00 ReplySlot: [runtime::Ptr32; 4] = "ETW_REG_ENTRY * [4]", text!(ReplySlot, "documented for other builds");
-    }
-}
-
-runtime::layout! {
-    /// The unnamed union at 0x30 of `ETW_REG_ENTRY`.
-    pub union ETW_REG_ENTRY_6_1_7601_24000_x86_u30: 0x8, 4 {
-        0x00 Process: runtime::Bytes<runtime::Ptr32, 8> = "EPROCESS *", text!(Process, "documented for other builds");
-        0x00 s00: ETW_REG_ENTRY_6_1_7601_24000_x86_u30_s00, "unnamed; its members have accessors.";
-    }
-}
-
-runtime::layout! {
-    /// The unnamed structure at 0x00 of `u30` in `ETW_REG_ENTRY`.
-    pub struct ETW_REG_ENTRY_6_1_7601_24000_x86_u30_s00: 0x8, 4 {
-        0x00 Callback: runtime::Ptr32 = "PVOID", text!(Callback, "documented for other builds");
-        0x04 CallbackContext: runtime::Ptr32 = "PVOID", text!(CallbackContext, "documented for other builds");
     }
 }
 
@@ -313,19 +263,19 @@ runtime::layout! {
     pub struct ETW_REG_ENTRY_6_2_x86: members::ETW_REG_ENTRY, 0x28, 4 {
         0x00 RegList: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", text!(RegList, "documented");
         0x08 GuidEntry: runtime::Ptr32 = "ETW_GUID_ENTRY *", text!(GuidEntry, "documented");
-        0x0c u0C: ETW_REG_ENTRY_6_2_x86_u0C, "unnamed; its members have accessors." {
+        0x0c union_ReplyQueue: ETW_REG_ENTRY_6_2_x86_union_ReplyQueue, "unnamed; its members have accessors." {
             0x0c ReplyQueue set_ReplyQueue: runtime::Ptr32 = "ETW_REPLY_QUEUE *", text!(ReplyQueue, "documented, offset inferred");
             0x0c ReplySlot set_ReplySlot: [runtime::Ptr32; 4] = "ETW_QUEUE_ENTRY * [4]", text!(ReplySlot, "documented, offset inferred");
             0x0c Caller set_Caller: runtime::Ptr32 = "PVOID", text!(Caller, "documented, offset inferred");
             0x10 SessionId set_SessionId: u32 = "ULONG", text!(SessionId, "documented, offset inferred");
         }
-        0x1c u1C: ETW_REG_ENTRY_6_2_x86_u1C, "unnamed; its members have accessors." {
+        0x1c union_Process: ETW_REG_ENTRY_6_2_x86_union_Process, "unnamed; its members have accessors." {
             0x1c Process set_Process: runtime::Ptr32 = "EPROCESS *", text!(Process, "documented, offset inferred");
             0x1c CallbackContext set_CallbackContext: runtime::Ptr32 = "PVOID", text!(CallbackContext, "documented, offset inferred");
             0x20 Callback set_Callback: runtime::Ptr32 = "PVOID", text!(Callback, "documented, offset inferred");
         }
         0x24 Index: u16 = "USHORT", text!(Index, "documented");
-        0x26 u26: ETW_REG_ENTRY_6_2_x86_u26, "unnamed; its members have accessors." {
+        0x26 union_Flags: ETW_REG_ENTRY_6_2_union_Flags, "unnamed; its members have accessors." {
             0x26 Flags set_Flags: u8 = "UCHAR", text!(Flags, "documented, offset inferred");
             0x26 [0] DbgKernelRegistration set_DbgKernelRegistration: u8 = "UCHAR", text!(DbgKernelRegistration, "documented");
             0x26 [1] DbgUserRegistration set_DbgUserRegistration: u8 = "UCHAR", text!(DbgUserRegistration, "documented");
@@ -342,16 +292,16 @@ runtime::layout! {
 
 runtime::layout! {
     /// The unnamed union at 0x0c of `ETW_REG_ENTRY`.
-    pub union ETW_REG_ENTRY_6_2_x86_u0C: 0x10, 4 {
+    pub union ETW_REG_ENTRY_6_2_x86_union_ReplyQueue: 0x10, 4 {
         0x00 ReplyQueue: runtime::Bytes<runtime::Ptr32, 16> = "ETW_REPLY_QUEUE *", text!(ReplyQueue, "documented, offset inferred");
         0x00 ReplySlot: [runtime::Ptr32; 4] = "ETW_QUEUE_ENTRY * [4]", text!(ReplySlot, "documented, offset inferred");
-        0x00 s00: runtime::Bytes<ETW_REG_ENTRY_6_2_x86_u0C_s00, 16>, "unnamed; its members have accessors.";
+        0x00 struct_Caller: runtime::Bytes<ETW_REG_ENTRY_6_2_x86_union_ReplyQueue_struct_Caller, 16>, "unnamed; its members have accessors.";
     }
 }
 
 runtime::layout! {
-    /// The unnamed structure at 0x00 of `u0C` in `ETW_REG_ENTRY`.
-    pub struct ETW_REG_ENTRY_6_2_x86_u0C_s00: 0x8, 4 {
+    /// The unnamed structure at 0x00 of `union_ReplyQueue` in `ETW_REG_ENTRY`.
+    pub struct ETW_REG_ENTRY_6_2_x86_union_ReplyQueue_struct_Caller: 0x8, 4 {
         0x00 Caller: runtime::Ptr32 = "PVOID", text!(Caller, "documented, offset inferred");
         0x04 SessionId: u32 = "ULONG", text!(SessionId, "documented, offset inferred");
     }
@@ -359,15 +309,15 @@ runtime::layout! {
 
 runtime::layout! {
     /// The unnamed union at 0x1c of `ETW_REG_ENTRY`.
-    pub union ETW_REG_ENTRY_6_2_x86_u1C: 0x8, 4 {
+    pub union ETW_REG_ENTRY_6_2_x86_union_Process: 0x8, 4 {
         0x00 Process: runtime::Bytes<runtime::Ptr32, 8> = "EPROCESS *", text!(Process, "documented, offset inferred");
-        0x00 s00: ETW_REG_ENTRY_6_2_x86_u1C_s00, "unnamed; its members have accessors.";
+        0x00 struct_CallbackContext: ETW_REG_ENTRY_6_2_x86_union_Process_struct_CallbackContext, "unnamed; its members have accessors.";
     }
 }
 
 runtime::layout! {
-    /// The unnamed structure at 0x00 of `u1C` in `ETW_REG_ENTRY`.
-    pub struct ETW_REG_ENTRY_6_2_x86_u1C_s00: 0x8, 4 {
+    /// The unnamed structure at 0x00 of `union_Process` in `ETW_REG_ENTRY`.
+    pub struct ETW_REG_ENTRY_6_2_x86_union_Process_struct_CallbackContext: 0x8, 4 {
         0x00 CallbackContext: runtime::Ptr32 = "PVOID", text!(CallbackContext, "documented, offset inferred");
         0x04 Callback: runtime::Ptr32 = "PVOID", text!(Callback, "documented, offset inferred");
     }
@@ -375,15 +325,15 @@ runtime::layout! {
 
 runtime::layout! {
     /// The unnamed union at 0x26 of `ETW_REG_ENTRY`.
-    pub union ETW_REG_ENTRY_6_2_x86_u26: 0x1, 1 {
+    pub union ETW_REG_ENTRY_6_2_union_Flags: 0x1, 1 {
         0x00 Flags: u8 = "UCHAR", text!(Flags, "documented, offset inferred");
-        0x00 s00: ETW_REG_ENTRY_6_2_x86_u26_s00, "unnamed; its members have accessors.";
+        0x00 struct_DbgKernelRegistration: ETW_REG_ENTRY_6_2_union_Flags_struct_DbgKernelRegistration, "unnamed; its members have accessors.";
     }
 }
 
 runtime::layout! {
-    /// The unnamed structure at 0x00 of `u26` in `ETW_REG_ENTRY`.
-    pub struct ETW_REG_ENTRY_6_2_x86_u26_s00: 0x1, 1 {
+    /// The unnamed structure at 0x00 of `union_Flags` in `ETW_REG_ENTRY`.
+    pub struct ETW_REG_ENTRY_6_2_union_Flags_struct_DbgKernelRegistration: 0x1, 1 {
         0x00 bits00: u8, "bit fields, which have accessors.";
     }
 }
@@ -395,19 +345,19 @@ runtime::layout! {
     pub struct ETW_REG_ENTRY_6_2_x64: members::ETW_REG_ENTRY, 0x50, 8 {
         0x00 RegList: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", text!(RegList, "documented");
         0x10 GuidEntry: runtime::Ptr64 = "ETW_GUID_ENTRY *", text!(GuidEntry, "documented");
-        0x18 u18: ETW_REG_ENTRY_6_2_x64_u18, "unnamed; its members have accessors." {
+        0x18 union_ReplyQueue: ETW_REG_ENTRY_6_2_x64_union_ReplyQueue, "unnamed; its members have accessors." {
             0x18 ReplyQueue set_ReplyQueue: runtime::Ptr64 = "ETW_REPLY_QUEUE *", text!(ReplyQueue, "documented, offset inferred");
             0x18 ReplySlot set_ReplySlot: [runtime::Ptr64; 4] = "ETW_QUEUE_ENTRY * [4]", text!(ReplySlot, "documented, offset inferred");
             0x18 Caller set_Caller: runtime::Ptr64 = "PVOID", text!(Caller, "documented, offset inferred");
             0x20 SessionId set_SessionId: u32 = "ULONG", text!(SessionId, "documented, offset inferred");
         }
-        0x38 u38: ETW_REG_ENTRY_6_2_x64_u38, "unnamed; its members have accessors." {
+        0x38 union_Process: ETW_REG_ENTRY_6_2_x64_union_Process, "unnamed; its members have accessors." {
             0x38 Process set_Process: runtime::Ptr64 = "EPROCESS *", text!(Process, "documented, offset inferred");
             0x38 CallbackContext set_CallbackContext: runtime::Ptr64 = "PVOID", text!(CallbackContext, "documented, offset inferred");
             0x40 Callback set_Callback: runtime::Ptr64 = "PVOID", text!(Callback, "documented, offset inferred");
         }
         0x48 Index: u16 = "USHORT", text!(Index, "documented");
-        0x4a u4A: ETW_REG_ENTRY_6_2_x64_u4A, "unnamed; its members have accessors." {
+        0x4a union_Flags: ETW_REG_ENTRY_6_2_union_Flags, "unnamed; its members have accessors." {
             0x4a Flags set_Flags: u8 = "UCHAR", text!(Flags, "documented, offset inferred");
             0x4a [0] DbgKernelRegistration set_DbgKernelRegistration: u8 = "UCHAR", text!(DbgKernelRegistration, "documented");
             0x4a [1] DbgUserRegistration set_DbgUserRegistration: u8 = "UCHAR", text!(DbgUserRegistration, "documented");
@@ -425,16 +375,16 @@ runtime::layout! {
 
 runtime::layout! {
     /// The unnamed union at 0x18 of `ETW_REG_ENTRY`.
-    pub union ETW_REG_ENTRY_6_2_x64_u18: 0x20, 8 {
+    pub union ETW_REG_ENTRY_6_2_x64_union_ReplyQueue: 0x20, 8 {
         0x00 ReplyQueue: runtime::Bytes<runtime::Ptr64, 32> = "ETW_REPLY_QUEUE *", text!(ReplyQueue, "documented, offset inferred");
         0x00 ReplySlot: [runtime::Ptr64; 4] = "ETW_QUEUE_ENTRY * [4]", text!(ReplySlot, "documented, offset inferred");
-        0x00 s00: runtime::Bytes<ETW_REG_ENTRY_6_2_x64_u18_s00, 32>, "unnamed; its members have accessors.";
+        0x00 struct_Caller: runtime::Bytes<ETW_REG_ENTRY_6_2_x64_union_ReplyQueue_struct_Caller, 32>, "unnamed; its members have accessors.";
     }
 }
 
 runtime::layout! {
-    /// The unnamed structure at 0x00 of `u18` in `ETW_REG_ENTRY`.
-    pub struct ETW_REG_ENTRY_6_2_x64_u18_s00: 0x10, 8 {
+    /// The unnamed structure at 0x00 of `union_ReplyQueue` in `ETW_REG_ENTRY`.
+    pub struct ETW_REG_ENTRY_6_2_x64_union_ReplyQueue_struct_Caller: 0x10, 8 {
         0x00 Caller: runtime::Ptr64 = "PVOID", text!(Caller, "documented, offset inferred");
         0x08 SessionId: u32 = "ULONG", text!(SessionId, "documented, offset inferred");
         0x0c _padding0C: [u8; 4], "padding.";
@@ -443,32 +393,17 @@ runtime::layout! {
 
 runtime::layout! {
     /// The unnamed union at 0x38 of `ETW_REG_ENTRY`.
-    pub union ETW_REG_ENTRY_6_2_x64_u38: 0x10, 8 {
+    pub union ETW_REG_ENTRY_6_2_x64_union_Process: 0x10, 8 {
         0x00 Process: runtime::Bytes<runtime::Ptr64, 16> = "EPROCESS *", text!(Process, "documented, offset inferred");
-        0x00 s00: ETW_REG_ENTRY_6_2_x64_u38_s00, "unnamed; its members have accessors.";
+        0x00 struct_CallbackContext: ETW_REG_ENTRY_6_2_x64_union_Process_struct_CallbackContext, "unnamed; its members have accessors.";
     }
 }
 
 runtime::layout! {
-    /// The unnamed structure at 0x00 of `u38` in `ETW_REG_ENTRY`.
-    pub struct ETW_REG_ENTRY_6_2_x64_u38_s00: 0x10, 8 {
+    /// The unnamed structure at 0x00 of `union_Process` in `ETW_REG_ENTRY`.
+    pub struct ETW_REG_ENTRY_6_2_x64_union_Process_struct_CallbackContext: 0x10, 8 {
         0x00 CallbackContext: runtime::Ptr64 = "PVOID", text!(CallbackContext, "documented, offset inferred");
         0x08 Callback: runtime::Ptr64 = "PVOID", text!(Callback, "documented, offset inferred");
-    }
-}
-
-runtime::layout! {
-    /// The unnamed union at 0x4a of `ETW_REG_ENTRY`.
-    pub union ETW_REG_ENTRY_6_2_x64_u4A: 0x1, 1 {
-        0x00 Flags: u8 = "UCHAR", text!(Flags, "documented, offset inferred");
-        0x00 s00: ETW_REG_ENTRY_6_2_x64_u4A_s00, "unnamed; its members have accessors.";
-    }
-}
-
-runtime::layout! {
-    /// The unnamed structure at 0x00 of `u4A` in `ETW_REG_ENTRY`.
-    pub struct ETW_REG_ENTRY_6_2_x64_u4A_s00: 0x1, 1 {
-        0x00 bits00: u8, "bit fields, which have accessors.";
     }
 }
 
@@ -481,19 +416,19 @@ runtime::layout! {
         0x08 GroupRegList: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", text!(GroupRegList, "documented");
         0x10 GuidEntry: runtime::Ptr32 = "ETW_GUID_ENTRY *", text!(GuidEntry, "documented");
         0x14 GroupEntry: runtime::Ptr32 = "ETW_GUID_ENTRY *", text!(GroupEntry, "documented");
-        0x18 u18: ETW_REG_ENTRY_6_3_9600_19913_x86_u18, "unnamed; its members have accessors." {
+        0x18 union_ReplyQueue: ETW_REG_ENTRY_6_2_x86_union_ReplyQueue, "unnamed; its members have accessors." {
             0x18 ReplyQueue set_ReplyQueue: runtime::Ptr32 = "ETW_REPLY_QUEUE *", text!(ReplyQueue, "documented, offset inferred");
             0x18 ReplySlot set_ReplySlot: [runtime::Ptr32; 4] = "ETW_QUEUE_ENTRY * [4]", text!(ReplySlot, "documented, offset inferred");
             0x18 Caller set_Caller: runtime::Ptr32 = "PVOID", text!(Caller, "documented, offset inferred");
             0x1c SessionId set_SessionId: u32 = "ULONG", text!(SessionId, "documented, offset inferred");
         }
-        0x28 u28: ETW_REG_ENTRY_6_3_9600_19913_x86_u28, "unnamed; its members have accessors." {
+        0x28 union_Process: ETW_REG_ENTRY_6_2_x86_union_Process, "unnamed; its members have accessors." {
             0x28 Process set_Process: runtime::Ptr32 = "EPROCESS *", text!(Process, "documented, offset inferred");
             0x28 CallbackContext set_CallbackContext: runtime::Ptr32 = "PVOID", text!(CallbackContext, "documented, offset inferred");
             0x2c Callback set_Callback: runtime::Ptr32 = "PVOID", text!(Callback, "documented, offset inferred");
         }
         0x30 Index: u16 = "USHORT", text!(Index, "documented");
-        0x32 u32: ETW_REG_ENTRY_6_3_9600_19913_x86_u32, "unnamed; its members have accessors." {
+        0x32 union_Flags: ETW_REG_ENTRY_6_2_union_Flags, "unnamed; its members have accessors." {
             0x32 Flags set_Flags: u8 = "UCHAR", text!(Flags, "documented, offset inferred");
             0x32 [0] DbgKernelRegistration set_DbgKernelRegistration: u8 = "UCHAR", text!(DbgKernelRegistration, "documented");
             0x32 [1] DbgUserRegistration set_DbgUserRegistration: u8 = "UCHAR", text!(DbgUserRegistration, "documented");
@@ -513,54 +448,6 @@ runtime::layout! {
 }
 
 runtime::layout! {
-    /// The unnamed union at 0x18 of `ETW_REG_ENTRY`.
-    pub union ETW_REG_ENTRY_6_3_9600_19913_x86_u18: 0x10, 4 {
-        0x00 ReplyQueue: runtime::Bytes<runtime::Ptr32, 16> = "ETW_REPLY_QUEUE *", text!(ReplyQueue, "documented, offset inferred");
-        0x00 ReplySlot: [runtime::Ptr32; 4] = "ETW_QUEUE_ENTRY * [4]", text!(ReplySlot, "documented, offset inferred");
-        0x00 s00: runtime::Bytes<ETW_REG_ENTRY_6_3_9600_19913_x86_u18_s00, 16>, "unnamed; its members have accessors.";
-    }
-}
-
-runtime::layout! {
-    /// The unnamed structure at 0x00 of `u18` in `ETW_REG_ENTRY`.
-    pub struct ETW_REG_ENTRY_6_3_9600_19913_x86_u18_s00: 0x8, 4 {
-        0x00 Caller: runtime::Ptr32 = "PVOID", text!(Caller, "documented, offset inferred");
-        0x04 SessionId: u32 = "ULONG", text!(SessionId, "documented, offset inferred");
-    }
-}
-
-runtime::layout! {
-    /// The unnamed union at 0x28 of `ETW_REG_ENTRY`.
-    pub union ETW_REG_ENTRY_6_3_9600_19913_x86_u28: 0x8, 4 {
-        0x00 Process: runtime::Bytes<runtime::Ptr32, 8> = "EPROCESS *", text!(Process, "documented, offset inferred");
-        0x00 s00: ETW_REG_ENTRY_6_3_9600_19913_x86_u28_s00, "unnamed; its members have accessors.";
-    }
-}
-
-runtime::layout! {
-    /// The unnamed structure at 0x00 of `u28` in `ETW_REG_ENTRY`.
-    pub struct ETW_REG_ENTRY_6_3_9600_19913_x86_u28_s00: 0x8, 4 {
-        0x00 CallbackContext: runtime::Ptr32 = "PVOID", text!(CallbackContext, "documented, offset inferred");
-        0x04 Callback: runtime::Ptr32 = "PVOID", text!(Callback, "documented, offset inferred");
-    }
-}
-
-runtime::layout! {
-    /// The unnamed union at 0x32 of `ETW_REG_ENTRY`.
-    pub union ETW_REG_ENTRY_6_3_9600_19913_x86_u32: 0x1, 1 {
-        0x00 Flags: u8 = "UCHAR", text!(Flags, "documented, offset inferred");
-        0x00 s00: ETW_REG_ENTRY_6_3_9600_19913_x86_u32_s00, "unnamed; its members have accessors.";
-    }
-}
-
-runtime::layout! {
-    /// The unnamed structure at 0x00 of `u32` in `ETW_REG_ENTRY`.
-    pub struct ETW_REG_ENTRY_6_3_9600_19913_x86_u32_s00: 0x1, 1 {
-        0x00 bits00: u8, "bit fields, which have accessors.";
-    }
-}
-
-runtime::layout! {
     /// `ETW_REG_ENTRY` since 6.3.9600.19913 on x64: 0x70 bytes, aligned to 8.
     ///
     /// A registration: of an event provider, by a process or in the kernel, or of a receiver of notifications.
@@ -569,19 +456,19 @@ runtime::layout! {
         0x10 GroupRegList: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", text!(GroupRegList, "documented");
         0x20 GuidEntry: runtime::Ptr64 = "ETW_GUID_ENTRY *", text!(GuidEntry, "documented");
         0x28 GroupEntry: runtime::Ptr64 = "ETW_GUID_ENTRY *", text!(GroupEntry, "documented");
-        0x30 u30: ETW_REG_ENTRY_6_3_9600_19913_x64_u30, "unnamed; its members have accessors." {
+        0x30 union_ReplyQueue: ETW_REG_ENTRY_6_2_x64_union_ReplyQueue, "unnamed; its members have accessors." {
             0x30 ReplyQueue set_ReplyQueue: runtime::Ptr64 = "ETW_REPLY_QUEUE *", text!(ReplyQueue, "documented, offset inferred");
             0x30 ReplySlot set_ReplySlot: [runtime::Ptr64; 4] = "ETW_QUEUE_ENTRY * [4]", text!(ReplySlot, "documented, offset inferred");
             0x30 Caller set_Caller: runtime::Ptr64 = "PVOID", text!(Caller, "documented, offset inferred");
             0x38 SessionId set_SessionId: u32 = "ULONG", text!(SessionId, "documented, offset inferred");
         }
-        0x50 u50: ETW_REG_ENTRY_6_3_9600_19913_x64_u50, "unnamed; its members have accessors." {
+        0x50 union_Process: ETW_REG_ENTRY_6_2_x64_union_Process, "unnamed; its members have accessors." {
             0x50 Process set_Process: runtime::Ptr64 = "EPROCESS *", text!(Process, "documented, offset inferred");
             0x50 CallbackContext set_CallbackContext: runtime::Ptr64 = "PVOID", text!(CallbackContext, "documented, offset inferred");
             0x58 Callback set_Callback: runtime::Ptr64 = "PVOID", text!(Callback, "documented, offset inferred");
         }
         0x60 Index: u16 = "USHORT", text!(Index, "documented");
-        0x62 u62: ETW_REG_ENTRY_6_3_9600_19913_x64_u62, "unnamed; its members have accessors." {
+        0x62 union_Flags: ETW_REG_ENTRY_6_2_union_Flags, "unnamed; its members have accessors." {
             0x62 Flags set_Flags: u8 = "UCHAR", text!(Flags, "documented, offset inferred");
             0x62 [0] DbgKernelRegistration set_DbgKernelRegistration: u8 = "UCHAR", text!(DbgKernelRegistration, "documented");
             0x62 [1] DbgUserRegistration set_DbgUserRegistration: u8 = "UCHAR", text!(DbgUserRegistration, "documented");
@@ -601,55 +488,6 @@ runtime::layout! {
 }
 
 runtime::layout! {
-    /// The unnamed union at 0x30 of `ETW_REG_ENTRY`.
-    pub union ETW_REG_ENTRY_6_3_9600_19913_x64_u30: 0x20, 8 {
-        0x00 ReplyQueue: runtime::Bytes<runtime::Ptr64, 32> = "ETW_REPLY_QUEUE *", text!(ReplyQueue, "documented, offset inferred");
-        0x00 ReplySlot: [runtime::Ptr64; 4] = "ETW_QUEUE_ENTRY * [4]", text!(ReplySlot, "documented, offset inferred");
-        0x00 s00: runtime::Bytes<ETW_REG_ENTRY_6_3_9600_19913_x64_u30_s00, 32>, "unnamed; its members have accessors.";
-    }
-}
-
-runtime::layout! {
-    /// The unnamed structure at 0x00 of `u30` in `ETW_REG_ENTRY`.
-    pub struct ETW_REG_ENTRY_6_3_9600_19913_x64_u30_s00: 0x10, 8 {
-        0x00 Caller: runtime::Ptr64 = "PVOID", text!(Caller, "documented, offset inferred");
-        0x08 SessionId: u32 = "ULONG", text!(SessionId, "documented, offset inferred");
-        0x0c _padding0C: [u8; 4], "padding.";
-    }
-}
-
-runtime::layout! {
-    /// The unnamed union at 0x50 of `ETW_REG_ENTRY`.
-    pub union ETW_REG_ENTRY_6_3_9600_19913_x64_u50: 0x10, 8 {
-        0x00 Process: runtime::Bytes<runtime::Ptr64, 16> = "EPROCESS *", text!(Process, "documented, offset inferred");
-        0x00 s00: ETW_REG_ENTRY_6_3_9600_19913_x64_u50_s00, "unnamed; its members have accessors.";
-    }
-}
-
-runtime::layout! {
-    /// The unnamed structure at 0x00 of `u50` in `ETW_REG_ENTRY`.
-    pub struct ETW_REG_ENTRY_6_3_9600_19913_x64_u50_s00: 0x10, 8 {
-        0x00 CallbackContext: runtime::Ptr64 = "PVOID", text!(CallbackContext, "documented, offset inferred");
-        0x08 Callback: runtime::Ptr64 = "PVOID", text!(Callback, "documented, offset inferred");
-    }
-}
-
-runtime::layout! {
-    /// The unnamed union at 0x62 of `ETW_REG_ENTRY`.
-    pub union ETW_REG_ENTRY_6_3_9600_19913_x64_u62: 0x1, 1 {
-        0x00 Flags: u8 = "UCHAR", text!(Flags, "documented, offset inferred");
-        0x00 s00: ETW_REG_ENTRY_6_3_9600_19913_x64_u62_s00, "unnamed; its members have accessors.";
-    }
-}
-
-runtime::layout! {
-    /// The unnamed structure at 0x00 of `u62` in `ETW_REG_ENTRY`.
-    pub struct ETW_REG_ENTRY_6_3_9600_19913_x64_u62_s00: 0x1, 1 {
-        0x00 bits00: u8, "bit fields, which have accessors.";
-    }
-}
-
-runtime::layout! {
     /// `ETW_REG_ENTRY` since 1607 on x86: 0x3c bytes, aligned to 4.
     ///
     /// A registration: of an event provider, by a process or in the kernel, or of a receiver of notifications.
@@ -658,19 +496,19 @@ runtime::layout! {
         0x08 GroupRegList: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", text!(GroupRegList, "documented");
         0x10 GuidEntry: runtime::Ptr32 = "ETW_GUID_ENTRY *", text!(GuidEntry, "documented");
         0x14 GroupEntry: runtime::Ptr32 = "ETW_GUID_ENTRY *", text!(GroupEntry, "documented");
-        0x18 u18: ETW_REG_ENTRY_6_3_9600_19913_x86_u18, "unnamed; its members have accessors." {
+        0x18 union_ReplyQueue: ETW_REG_ENTRY_6_2_x86_union_ReplyQueue, "unnamed; its members have accessors." {
             0x18 ReplyQueue set_ReplyQueue: runtime::Ptr32 = "ETW_REPLY_QUEUE *", text!(ReplyQueue, "documented, offset inferred");
             0x18 ReplySlot set_ReplySlot: [runtime::Ptr32; 4] = "ETW_QUEUE_ENTRY * [4]", text!(ReplySlot, "documented, offset inferred");
             0x18 Caller set_Caller: runtime::Ptr32 = "PVOID", text!(Caller, "documented, offset inferred");
             0x1c SessionId set_SessionId: u32 = "ULONG", text!(SessionId, "documented, offset inferred");
         }
-        0x28 u28: ETW_REG_ENTRY_6_3_9600_19913_x86_u28, "unnamed; its members have accessors." {
+        0x28 union_Process: ETW_REG_ENTRY_6_2_x86_union_Process, "unnamed; its members have accessors." {
             0x28 Process set_Process: runtime::Ptr32 = "EPROCESS *", text!(Process, "documented, offset inferred");
             0x28 CallbackContext set_CallbackContext: runtime::Ptr32 = "PVOID", text!(CallbackContext, "documented, offset inferred");
             0x2c Callback set_Callback: runtime::Ptr32 = "PVOID", text!(Callback, "documented, offset inferred");
         }
         0x30 Index: u16 = "USHORT", text!(Index, "documented");
-        0x32 u32: ETW_REG_ENTRY_1607_x86_u32, "unnamed; its members have accessors." {
+        0x32 union_Flags: ETW_REG_ENTRY_1607_union_Flags, "unnamed; its members have accessors." {
             0x32 Flags set_Flags: u16 = "USHORT", text!(Flags, "documented, offset inferred");
             0x32 [0] DbgKernelRegistration set_DbgKernelRegistration: u16 = "USHORT", text!(DbgKernelRegistration, "documented");
             0x32 [1] DbgUserRegistration set_DbgUserRegistration: u16 = "USHORT", text!(DbgUserRegistration, "documented");
@@ -692,15 +530,15 @@ runtime::layout! {
 
 runtime::layout! {
     /// The unnamed union at 0x32 of `ETW_REG_ENTRY`.
-    pub union ETW_REG_ENTRY_1607_x86_u32: 0x2, 2 {
+    pub union ETW_REG_ENTRY_1607_union_Flags: 0x2, 2 {
         0x00 Flags: u16 = "USHORT", text!(Flags, "documented, offset inferred");
-        0x00 s00: ETW_REG_ENTRY_1607_x86_u32_s00, "unnamed; its members have accessors.";
+        0x00 struct_DbgKernelRegistration: ETW_REG_ENTRY_1607_union_Flags_struct_DbgKernelRegistration, "unnamed; its members have accessors.";
     }
 }
 
 runtime::layout! {
-    /// The unnamed structure at 0x00 of `u32` in `ETW_REG_ENTRY`.
-    pub struct ETW_REG_ENTRY_1607_x86_u32_s00: 0x2, 2 {
+    /// The unnamed structure at 0x00 of `union_Flags` in `ETW_REG_ENTRY`.
+    pub struct ETW_REG_ENTRY_1607_union_Flags_struct_DbgKernelRegistration: 0x2, 2 {
         0x00 bits00: u16, "bit fields, which have accessors.";
     }
 }
@@ -714,19 +552,19 @@ runtime::layout! {
         0x10 GroupRegList: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", text!(GroupRegList, "documented");
         0x20 GuidEntry: runtime::Ptr64 = "ETW_GUID_ENTRY *", text!(GuidEntry, "documented");
         0x28 GroupEntry: runtime::Ptr64 = "ETW_GUID_ENTRY *", text!(GroupEntry, "documented");
-        0x30 u30: ETW_REG_ENTRY_6_3_9600_19913_x64_u30, "unnamed; its members have accessors." {
+        0x30 union_ReplyQueue: ETW_REG_ENTRY_6_2_x64_union_ReplyQueue, "unnamed; its members have accessors." {
             0x30 ReplyQueue set_ReplyQueue: runtime::Ptr64 = "ETW_REPLY_QUEUE *", text!(ReplyQueue, "documented, offset inferred");
             0x30 ReplySlot set_ReplySlot: [runtime::Ptr64; 4] = "ETW_QUEUE_ENTRY * [4]", text!(ReplySlot, "documented, offset inferred");
             0x30 Caller set_Caller: runtime::Ptr64 = "PVOID", text!(Caller, "documented, offset inferred");
             0x38 SessionId set_SessionId: u32 = "ULONG", text!(SessionId, "documented, offset inferred");
         }
-        0x50 u50: ETW_REG_ENTRY_6_3_9600_19913_x64_u50, "unnamed; its members have accessors." {
+        0x50 union_Process: ETW_REG_ENTRY_6_2_x64_union_Process, "unnamed; its members have accessors." {
             0x50 Process set_Process: runtime::Ptr64 = "EPROCESS *", text!(Process, "documented, offset inferred");
             0x50 CallbackContext set_CallbackContext: runtime::Ptr64 = "PVOID", text!(CallbackContext, "documented, offset inferred");
             0x58 Callback set_Callback: runtime::Ptr64 = "PVOID", text!(Callback, "documented, offset inferred");
         }
         0x60 Index: u16 = "USHORT", text!(Index, "documented");
-        0x62 u62: ETW_REG_ENTRY_1607_x64_u62, "unnamed; its members have accessors." {
+        0x62 union_Flags: ETW_REG_ENTRY_1607_union_Flags, "unnamed; its members have accessors." {
             0x62 Flags set_Flags: u16 = "USHORT", text!(Flags, "documented, offset inferred");
             0x62 [0] DbgKernelRegistration set_DbgKernelRegistration: u16 = "USHORT", text!(DbgKernelRegistration, "documented");
             0x62 [1] DbgUserRegistration set_DbgUserRegistration: u16 = "USHORT", text!(DbgUserRegistration, "documented");
@@ -747,21 +585,6 @@ runtime::layout! {
 }
 
 runtime::layout! {
-    /// The unnamed union at 0x62 of `ETW_REG_ENTRY`.
-    pub union ETW_REG_ENTRY_1607_x64_u62: 0x2, 2 {
-        0x00 Flags: u16 = "USHORT", text!(Flags, "documented, offset inferred");
-        0x00 s00: ETW_REG_ENTRY_1607_x64_u62_s00, "unnamed; its members have accessors.";
-    }
-}
-
-runtime::layout! {
-    /// The unnamed structure at 0x00 of `u62` in `ETW_REG_ENTRY`.
-    pub struct ETW_REG_ENTRY_1607_x64_u62_s00: 0x2, 2 {
-        0x00 bits00: u16, "bit fields, which have accessors.";
-    }
-}
-
-runtime::layout! {
     /// `ETW_REG_ENTRY` since 1709 on x86: 0x3c bytes, aligned to 4.
     ///
     /// A registration: of an event provider, by a process or in the kernel, or of a receiver of notifications.
@@ -770,19 +593,19 @@ runtime::layout! {
         0x08 GroupRegList: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", text!(GroupRegList, "documented");
         0x10 GuidEntry: runtime::Ptr32 = "ETW_GUID_ENTRY *", text!(GuidEntry, "documented");
         0x14 GroupEntry: runtime::Ptr32 = "ETW_GUID_ENTRY *", text!(GroupEntry, "documented");
-        0x18 u18: ETW_REG_ENTRY_6_3_9600_19913_x86_u18, "unnamed; its members have accessors." {
+        0x18 union_ReplyQueue: ETW_REG_ENTRY_6_2_x86_union_ReplyQueue, "unnamed; its members have accessors." {
             0x18 ReplyQueue set_ReplyQueue: runtime::Ptr32 = "ETW_REPLY_QUEUE *", text!(ReplyQueue, "documented, offset inferred");
             0x18 ReplySlot set_ReplySlot: [runtime::Ptr32; 4] = "ETW_QUEUE_ENTRY * [4]", text!(ReplySlot, "documented, offset inferred");
             0x18 Caller set_Caller: runtime::Ptr32 = "PVOID", text!(Caller, "documented, offset inferred");
             0x1c SessionId set_SessionId: u32 = "ULONG", text!(SessionId, "documented, offset inferred");
         }
-        0x28 u28: ETW_REG_ENTRY_6_3_9600_19913_x86_u28, "unnamed; its members have accessors." {
+        0x28 union_Process: ETW_REG_ENTRY_6_2_x86_union_Process, "unnamed; its members have accessors." {
             0x28 Process set_Process: runtime::Ptr32 = "EPROCESS *", text!(Process, "documented, offset inferred");
             0x28 CallbackContext set_CallbackContext: runtime::Ptr32 = "PVOID", text!(CallbackContext, "documented, offset inferred");
             0x2c Callback set_Callback: runtime::Ptr32 = "PVOID", text!(Callback, "documented, offset inferred");
         }
         0x30 Index: u16 = "USHORT", text!(Index, "documented");
-        0x32 u32: ETW_REG_ENTRY_1709_x86_u32, "unnamed; its members have accessors." {
+        0x32 union_Flags: ETW_REG_ENTRY_1709_union_Flags, "unnamed; its members have accessors." {
             0x32 Flags set_Flags: u16 = "USHORT", text!(Flags, "documented, offset inferred");
             0x32 [0] DbgKernelRegistration set_DbgKernelRegistration: u16 = "USHORT", text!(DbgKernelRegistration, "documented");
             0x32 [1] DbgUserRegistration set_DbgUserRegistration: u16 = "USHORT", text!(DbgUserRegistration, "documented");
@@ -805,15 +628,15 @@ runtime::layout! {
 
 runtime::layout! {
     /// The unnamed union at 0x32 of `ETW_REG_ENTRY`.
-    pub union ETW_REG_ENTRY_1709_x86_u32: 0x2, 2 {
+    pub union ETW_REG_ENTRY_1709_union_Flags: 0x2, 2 {
         0x00 Flags: u16 = "USHORT", text!(Flags, "documented, offset inferred");
-        0x00 s00: ETW_REG_ENTRY_1709_x86_u32_s00, "unnamed; its members have accessors.";
+        0x00 struct_DbgKernelRegistration: ETW_REG_ENTRY_1709_union_Flags_struct_DbgKernelRegistration, "unnamed; its members have accessors.";
     }
 }
 
 runtime::layout! {
-    /// The unnamed structure at 0x00 of `u32` in `ETW_REG_ENTRY`.
-    pub struct ETW_REG_ENTRY_1709_x86_u32_s00: 0x2, 2 {
+    /// The unnamed structure at 0x00 of `union_Flags` in `ETW_REG_ENTRY`.
+    pub struct ETW_REG_ENTRY_1709_union_Flags_struct_DbgKernelRegistration: 0x2, 2 {
         0x00 bits00: u16, "bit fields, which have accessors.";
     }
 }
@@ -827,19 +650,19 @@ runtime::layout! {
         0x10 GroupRegList: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", text!(GroupRegList, "documented");
         0x20 GuidEntry: runtime::Ptr64 = "ETW_GUID_ENTRY *", text!(GuidEntry, "documented");
         0x28 GroupEntry: runtime::Ptr64 = "ETW_GUID_ENTRY *", text!(GroupEntry, "documented");
-        0x30 u30: ETW_REG_ENTRY_6_3_9600_19913_x64_u30, "unnamed; its members have accessors." {
+        0x30 union_ReplyQueue: ETW_REG_ENTRY_6_2_x64_union_ReplyQueue, "unnamed; its members have accessors." {
             0x30 ReplyQueue set_ReplyQueue: runtime::Ptr64 = "ETW_REPLY_QUEUE *", text!(ReplyQueue, "documented, offset inferred");
             0x30 ReplySlot set_ReplySlot: [runtime::Ptr64; 4] = "ETW_QUEUE_ENTRY * [4]", text!(ReplySlot, "documented, offset inferred");
             0x30 Caller set_Caller: runtime::Ptr64 = "PVOID", text!(Caller, "documented, offset inferred");
             0x38 SessionId set_SessionId: u32 = "ULONG", text!(SessionId, "documented, offset inferred");
         }
-        0x50 u50: ETW_REG_ENTRY_6_3_9600_19913_x64_u50, "unnamed; its members have accessors." {
+        0x50 union_Process: ETW_REG_ENTRY_6_2_x64_union_Process, "unnamed; its members have accessors." {
             0x50 Process set_Process: runtime::Ptr64 = "EPROCESS *", text!(Process, "documented, offset inferred");
             0x50 CallbackContext set_CallbackContext: runtime::Ptr64 = "PVOID", text!(CallbackContext, "documented, offset inferred");
             0x58 Callback set_Callback: runtime::Ptr64 = "PVOID", text!(Callback, "documented, offset inferred");
         }
         0x60 Index: u16 = "USHORT", text!(Index, "documented");
-        0x62 u62: ETW_REG_ENTRY_1709_x64_u62, "unnamed; its members have accessors." {
+        0x62 union_Flags: ETW_REG_ENTRY_1709_union_Flags, "unnamed; its members have accessors." {
             0x62 Flags set_Flags: u16 = "USHORT", text!(Flags, "documented, offset inferred");
             0x62 [0] DbgKernelRegistration set_DbgKernelRegistration: u16 = "USHORT", text!(DbgKernelRegistration, "documented");
             0x62 [1] DbgUserRegistration set_DbgUserRegistration: u16 = "USHORT", text!(DbgUserRegistration, "documented");
@@ -861,21 +684,6 @@ runtime::layout! {
 }
 
 runtime::layout! {
-    /// The unnamed union at 0x62 of `ETW_REG_ENTRY`.
-    pub union ETW_REG_ENTRY_1709_x64_u62: 0x2, 2 {
-        0x00 Flags: u16 = "USHORT", text!(Flags, "documented, offset inferred");
-        0x00 s00: ETW_REG_ENTRY_1709_x64_u62_s00, "unnamed; its members have accessors.";
-    }
-}
-
-runtime::layout! {
-    /// The unnamed structure at 0x00 of `u62` in `ETW_REG_ENTRY`.
-    pub struct ETW_REG_ENTRY_1709_x64_u62_s00: 0x2, 2 {
-        0x00 bits00: u16, "bit fields, which have accessors.";
-    }
-}
-
-runtime::layout! {
     /// `ETW_REG_ENTRY` since 10.0.17763.1075 on x86: 0x3c bytes, aligned to 4.
     ///
     /// A registration: of an event provider, by a process or in the kernel, or of a receiver of notifications.
@@ -884,19 +692,19 @@ runtime::layout! {
         0x08 GroupRegList: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", text!(GroupRegList, "documented");
         0x10 GuidEntry: runtime::Ptr32 = "ETW_GUID_ENTRY *", text!(GuidEntry, "documented");
         0x14 GroupEntry: runtime::Ptr32 = "ETW_GUID_ENTRY *", text!(GroupEntry, "documented");
-        0x18 u18: ETW_REG_ENTRY_6_3_9600_19913_x86_u18, "unnamed; its members have accessors." {
+        0x18 union_ReplyQueue: ETW_REG_ENTRY_6_2_x86_union_ReplyQueue, "unnamed; its members have accessors." {
             0x18 ReplyQueue set_ReplyQueue: runtime::Ptr32 = "ETW_REPLY_QUEUE *", text!(ReplyQueue, "documented, offset inferred");
             0x18 ReplySlot set_ReplySlot: [runtime::Ptr32; 4] = "ETW_QUEUE_ENTRY * [4]", text!(ReplySlot, "documented, offset inferred");
             0x18 Caller set_Caller: runtime::Ptr32 = "PVOID", text!(Caller, "documented, offset inferred");
             0x1c SessionId set_SessionId: u32 = "ULONG", text!(SessionId, "documented, offset inferred");
         }
-        0x28 u28: ETW_REG_ENTRY_6_3_9600_19913_x86_u28, "unnamed; its members have accessors." {
+        0x28 union_Process: ETW_REG_ENTRY_6_2_x86_union_Process, "unnamed; its members have accessors." {
             0x28 Process set_Process: runtime::Ptr32 = "EPROCESS *", text!(Process, "documented, offset inferred");
             0x28 CallbackContext set_CallbackContext: runtime::Ptr32 = "PVOID", text!(CallbackContext, "documented, offset inferred");
             0x2c Callback set_Callback: runtime::Ptr32 = "PVOID", text!(Callback, "documented, offset inferred");
         }
         0x30 Index: u16 = "USHORT", text!(Index, "documented");
-        0x32 u32: ETW_REG_ENTRY_1709_x86_u32, "unnamed; its members have accessors." {
+        0x32 union_Flags: ETW_REG_ENTRY_1709_union_Flags, "unnamed; its members have accessors." {
             0x32 Flags set_Flags: u16 = "USHORT", text!(Flags, "documented, offset inferred");
             0x32 [0] DbgKernelRegistration set_DbgKernelRegistration: u16 = "USHORT", text!(DbgKernelRegistration, "documented");
             0x32 [1] DbgUserRegistration set_DbgUserRegistration: u16 = "USHORT", text!(DbgUserRegistration, "documented");
@@ -927,19 +735,19 @@ runtime::layout! {
         0x10 GroupRegList: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", text!(GroupRegList, "documented");
         0x20 GuidEntry: runtime::Ptr64 = "ETW_GUID_ENTRY *", text!(GuidEntry, "documented");
         0x28 GroupEntry: runtime::Ptr64 = "ETW_GUID_ENTRY *", text!(GroupEntry, "documented");
-        0x30 u30: ETW_REG_ENTRY_6_3_9600_19913_x64_u30, "unnamed; its members have accessors." {
+        0x30 union_ReplyQueue: ETW_REG_ENTRY_6_2_x64_union_ReplyQueue, "unnamed; its members have accessors." {
             0x30 ReplyQueue set_ReplyQueue: runtime::Ptr64 = "ETW_REPLY_QUEUE *", text!(ReplyQueue, "documented, offset inferred");
             0x30 ReplySlot set_ReplySlot: [runtime::Ptr64; 4] = "ETW_QUEUE_ENTRY * [4]", text!(ReplySlot, "documented, offset inferred");
             0x30 Caller set_Caller: runtime::Ptr64 = "PVOID", text!(Caller, "documented, offset inferred");
             0x38 SessionId set_SessionId: u32 = "ULONG", text!(SessionId, "documented, offset inferred");
         }
-        0x50 u50: ETW_REG_ENTRY_6_3_9600_19913_x64_u50, "unnamed; its members have accessors." {
+        0x50 union_Process: ETW_REG_ENTRY_6_2_x64_union_Process, "unnamed; its members have accessors." {
             0x50 Process set_Process: runtime::Ptr64 = "EPROCESS *", text!(Process, "documented, offset inferred");
             0x50 CallbackContext set_CallbackContext: runtime::Ptr64 = "PVOID", text!(CallbackContext, "documented, offset inferred");
             0x58 Callback set_Callback: runtime::Ptr64 = "PVOID", text!(Callback, "documented, offset inferred");
         }
         0x60 Index: u16 = "USHORT", text!(Index, "documented");
-        0x62 u62: ETW_REG_ENTRY_1709_x64_u62, "unnamed; its members have accessors." {
+        0x62 union_Flags: ETW_REG_ENTRY_1709_union_Flags, "unnamed; its members have accessors." {
             0x62 Flags set_Flags: u16 = "USHORT", text!(Flags, "documented, offset inferred");
             0x62 [0] DbgKernelRegistration set_DbgKernelRegistration: u16 = "USHORT", text!(DbgKernelRegistration, "documented");
             0x62 [1] DbgUserRegistration set_DbgUserRegistration: u16 = "USHORT", text!(DbgUserRegistration, "documented");
@@ -970,19 +778,19 @@ runtime::layout! {
         0x10 GroupRegList: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", text!(GroupRegList, "documented for other builds");
         0x20 GuidEntry: runtime::Ptr64 = "ETW_GUID_ENTRY *", text!(GuidEntry, "documented for other builds");
         0x28 GroupEntry: runtime::Ptr64 = "ETW_GUID_ENTRY *", text!(GroupEntry, "documented for other builds");
-        0x30 u30: ETW_REG_ENTRY_6_3_9600_19913_x64_u30, "unnamed; its members have accessors." {
+        0x30 union_ReplyQueue: ETW_REG_ENTRY_6_2_x64_union_ReplyQueue, "unnamed; its members have accessors." {
             0x30 ReplyQueue set_ReplyQueue: runtime::Ptr64 = "ETW_REPLY_QUEUE *", text!(ReplyQueue, "documented for other builds");
             0x30 ReplySlot set_ReplySlot: [runtime::Ptr64; 4] = "ETW_QUEUE_ENTRY * [4]", text!(ReplySlot, "documented for other builds");
             0x30 Caller set_Caller: runtime::Ptr64 = "PVOID", text!(Caller, "documented for other builds");
             0x38 SessionId set_SessionId: u32 = "ULONG", text!(SessionId, "documented for other builds");
         }
-        0x50 u50: ETW_REG_ENTRY_6_3_9600_19913_x64_u50, "unnamed; its members have accessors." {
+        0x50 union_Process: ETW_REG_ENTRY_6_2_x64_union_Process, "unnamed; its members have accessors." {
             0x50 Process set_Process: runtime::Ptr64 = "EPROCESS *", text!(Process, "documented for other builds");
             0x50 CallbackContext set_CallbackContext: runtime::Ptr64 = "PVOID", text!(CallbackContext, "documented for other builds");
             0x58 Callback set_Callback: runtime::Ptr64 = "PVOID", text!(Callback, "documented for other builds");
         }
         0x60 Index: u16 = "USHORT", text!(Index, "documented for other builds");
-        0x62 u62: ETW_REG_ENTRY_1709_x64_u62, "unnamed; its members have accessors." {
+        0x62 union_Flags: ETW_REG_ENTRY_1709_union_Flags, "unnamed; its members have accessors." {
             0x62 Flags set_Flags: u16 = "USHORT", text!(Flags, "documented for other builds");
             0x62 [0] DbgKernelRegistration set_DbgKernelRegistration: u16 = "USHORT", text!(DbgKernelRegistration, "documented for other builds");
             0x62 [1] DbgUserRegistration set_DbgUserRegistration: u16 = "USHORT", text!(DbgUserRegistration, "documented for other builds");

@@ -106,7 +106,7 @@ runtime::layout! {
         0x2c ThreadId: u32 = "ULONG", "documented, name and type unknown.";
         0x30 KernelRegHandle: runtime::Ptr32 = "HANDLE", text!(KernelRegHandle, "documented, name unknown");
         0x34 SequenceNumber: u16 = "USHORT", text!(SequenceNumber, "documented, name and type unknown");
-        0x36 s36: ETW_REGISTRATION_ENTRY_6_2_x86_s36, "unnamed; its members have accessors." {
+        0x36 struct_Type: ETW_REGISTRATION_ENTRY_6_2_struct_Type, "unnamed; its members have accessors." {
             0x36 [0 to 14] Type set_Type: u16 = "USHORT", text!(Type, "documented");
             0x36 [15] TrackProviderBinary set_TrackProviderBinary: u16 = "USHORT", "documented, name unknown.";
         }
@@ -118,7 +118,7 @@ runtime::layout! {
 
 runtime::layout! {
     /// The unnamed structure at 0x36 of `ETW_REGISTRATION_ENTRY`.
-    pub struct ETW_REGISTRATION_ENTRY_6_2_x86_s36: 0x2, 2 {
+    pub struct ETW_REGISTRATION_ENTRY_6_2_struct_Type: 0x2, 2 {
         0x00 bits00: u16, "bit fields, which have accessors.";
     }
 }
@@ -139,7 +139,7 @@ runtime::layout! {
         0x54 _padding54: [u8; 4], "padding.";
         0x58 KernelRegHandle: runtime::Ptr64 = "HANDLE", text!(KernelRegHandle, "documented, name unknown");
         0x60 SequenceNumber: u16 = "USHORT", text!(SequenceNumber, "documented, name and type unknown");
-        0x62 s62: ETW_REGISTRATION_ENTRY_6_2_x64_s62, "unnamed; its members have accessors." {
+        0x62 struct_Type: ETW_REGISTRATION_ENTRY_6_2_struct_Type, "unnamed; its members have accessors." {
             0x62 [0 to 14] Type set_Type: u16 = "USHORT", text!(Type, "documented");
             0x62 [15] TrackProviderBinary set_TrackProviderBinary: u16 = "USHORT", "documented, name unknown.";
         }
@@ -148,13 +148,6 @@ runtime::layout! {
         0x80 PrivateEnable: [u64; 12] = "ULONGLONG [12]", text!(PrivateEnable, "documented, name and type unknown");
         0xe0 PrivateAggregate: [u64; 3] = "ULONGLONG [3]", text!(PrivateAggregate, "documented, name and type unknown");
         0xf8 Unaccounted1: [u8; 8] = "UCHAR [8]", "unidentified.";
-    }
-}
-
-runtime::layout! {
-    /// The unnamed structure at 0x62 of `ETW_REGISTRATION_ENTRY`.
-    pub struct ETW_REGISTRATION_ENTRY_6_2_x64_s62: 0x2, 2 {
-        0x00 bits00: u16, "bit fields, which have accessors.";
     }
 }
 
@@ -172,7 +165,7 @@ runtime::layout! {
         0x2c ThreadId: u32 = "ULONG", "documented, name and type unknown.";
         0x30 KernelRegHandle: runtime::Ptr32 = "HANDLE", text!(KernelRegHandle, "documented, name unknown");
         0x34 SequenceNumber: u16 = "USHORT", text!(SequenceNumber, "documented, name and type unknown");
-        0x36 s36: ETW_REGISTRATION_ENTRY_10_0_x86_s36, "unnamed; its members have accessors." {
+        0x36 struct_Type: ETW_REGISTRATION_ENTRY_10_0_struct_Type, "unnamed; its members have accessors." {
             0x36 [0 to 13] Type set_Type: u16 = "USHORT", text!(Type, "documented");
             0x36 [14] UseDescriptorType set_UseDescriptorType: u16 = "USHORT", text!(UseDescriptorType, "documented, name unknown");
             0x36 [15] TrackProviderBinary set_TrackProviderBinary: u16 = "USHORT", "documented, name unknown.";
@@ -185,7 +178,7 @@ runtime::layout! {
 
 runtime::layout! {
     /// The unnamed structure at 0x36 of `ETW_REGISTRATION_ENTRY`.
-    pub struct ETW_REGISTRATION_ENTRY_10_0_x86_s36: 0x2, 2 {
+    pub struct ETW_REGISTRATION_ENTRY_10_0_struct_Type: 0x2, 2 {
         0x00 bits00: u16, "bit fields, which have accessors.";
     }
 }
@@ -206,7 +199,7 @@ runtime::layout! {
         0x54 _padding54: [u8; 4], "padding.";
         0x58 KernelRegHandle: runtime::Ptr64 = "HANDLE", text!(KernelRegHandle, "documented, name unknown");
         0x60 SequenceNumber: u16 = "USHORT", text!(SequenceNumber, "documented, name and type unknown");
-        0x62 s62: ETW_REGISTRATION_ENTRY_10_0_x64_s62, "unnamed; its members have accessors." {
+        0x62 struct_Type: ETW_REGISTRATION_ENTRY_10_0_struct_Type, "unnamed; its members have accessors." {
             0x62 [0 to 13] Type set_Type: u16 = "USHORT", text!(Type, "documented");
             0x62 [14] UseDescriptorType set_UseDescriptorType: u16 = "USHORT", text!(UseDescriptorType, "documented, name unknown");
             0x62 [15] TrackProviderBinary set_TrackProviderBinary: u16 = "USHORT", "documented, name unknown.";
@@ -216,12 +209,5 @@ runtime::layout! {
         0x80 PrivateEnable: [u64; 12] = "ULONGLONG [12]", text!(PrivateEnable, "documented, name and type unknown");
         0xe0 PrivateAggregate: [u64; 3] = "ULONGLONG [3]", text!(PrivateAggregate, "documented, name and type unknown");
         0xf8 Unaccounted1: [u8; 8] = "UCHAR [8]", "unidentified.";
-    }
-}
-
-runtime::layout! {
-    /// The unnamed structure at 0x62 of `ETW_REGISTRATION_ENTRY`.
-    pub struct ETW_REGISTRATION_ENTRY_10_0_x64_s62: 0x2, 2 {
-        0x00 bits00: u16, "bit fields, which have accessors.";
     }
 }

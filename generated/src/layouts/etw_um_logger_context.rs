@@ -339,7 +339,7 @@ runtime::layout! {
         0xc8 MaximumFileSize: u32 = "ULONG", "documented.";
         0xcc LoggerMode: LOG_FILE_MODE = "ULONG", "documented.";
         0xd0 CollectionOn: i32 = "LONG", "documented.";
-        0xd4 uD4: ETW_UM_LOGGER_CONTEXT_6_1_x86_uD4, "unnamed; its members have accessors." {
+        0xd4 union_RequestFlag: ETW_UM_LOGGER_CONTEXT_6_1_union_RequestFlag, "unnamed; its members have accessors." {
             0xd4 RequestFlag set_RequestFlag: u32 = "ULONG", text!(RequestFlag, "documented, offset inferred");
         }
         0xd8 LastFlushedBuffer: u32 = "ULONG", "documented.";
@@ -361,7 +361,7 @@ runtime::layout! {
 
 runtime::layout! {
     /// The unnamed union at 0xd4 of `ETW_UM_LOGGER_CONTEXT`.
-    pub union ETW_UM_LOGGER_CONTEXT_6_1_x86_uD4: 0x4, 4 {
+    pub union ETW_UM_LOGGER_CONTEXT_6_1_union_RequestFlag: 0x4, 4 {
         0x00 RequestFlag: u32 = "ULONG", text!(RequestFlag, "documented, offset inferred");
     }
 }
@@ -404,7 +404,7 @@ runtime::layout! {
         0x138 MaximumFileSize: u32 = "ULONG", "documented.";
         0x13c LoggerMode: LOG_FILE_MODE = "ULONG", "documented.";
         0x140 CollectionOn: i32 = "LONG", "documented.";
-        0x144 u144: ETW_UM_LOGGER_CONTEXT_6_1_x64_u144, "unnamed; its members have accessors." {
+        0x144 union_RequestFlag: ETW_UM_LOGGER_CONTEXT_6_1_union_RequestFlag, "unnamed; its members have accessors." {
             0x144 RequestFlag set_RequestFlag: u32 = "ULONG", text!(RequestFlag, "documented, offset inferred");
         }
         0x148 LastFlushedBuffer: u32 = "ULONG", "documented.";
@@ -422,13 +422,6 @@ runtime::layout! {
         0x188 BufferSequenceNumber: i64 = "LONGLONG", "documented.";
         0x190 TraceBuffers: runtime::Ptr64 = "PVOID", text!(TraceBuffers, "documented, name and type unknown");
         0x198 ProcessorBuffers: [runtime::Ptr64; 1] = "WMI_BUFFER_HEADER * [ANYSIZE_ARRAY]", text!(ProcessorBuffers, "documented");
-    }
-}
-
-runtime::layout! {
-    /// The unnamed union at 0x144 of `ETW_UM_LOGGER_CONTEXT`.
-    pub union ETW_UM_LOGGER_CONTEXT_6_1_x64_u144: 0x4, 4 {
-        0x00 RequestFlag: u32 = "ULONG", text!(RequestFlag, "documented, offset inferred");
     }
 }
 
@@ -472,7 +465,7 @@ runtime::layout! {
         0xd4 MaximumFileSize: u32 = "ULONG", "documented.";
         0xd8 LoggerMode: LOG_FILE_MODE = "ULONG", "documented.";
         0xdc CollectionOn: i32 = "LONG", "documented.";
-        0xe0 uE0: ETW_UM_LOGGER_CONTEXT_6_2_x86_uE0, "unnamed; its members have accessors." {
+        0xe0 union_RequestFlag: ETW_UM_LOGGER_CONTEXT_6_1_union_RequestFlag, "unnamed; its members have accessors." {
             0xe0 RequestFlag set_RequestFlag: u32 = "ULONG", text!(RequestFlag, "documented, offset inferred");
         }
         0xe4 LastFlushedBuffer: u32 = "ULONG", "documented.";
@@ -499,13 +492,6 @@ runtime::layout! {
         0x154 UnknownStructures: runtime::Ptr32 = "PVOID", text!(UnknownStructures, "documented, name and type unknown");
         0x158 ProcessorStreamIndexMap: runtime::Ptr32 = "PVOID", "documented, name and type unknown.";
         0x15c ProcessorBuffers: [runtime::Ptr32; 1] = "WMI_BUFFER_HEADER * [ANYSIZE_ARRAY]", text!(ProcessorBuffers, "documented");
-    }
-}
-
-runtime::layout! {
-    /// The unnamed union at 0xe0 of `ETW_UM_LOGGER_CONTEXT`.
-    pub union ETW_UM_LOGGER_CONTEXT_6_2_x86_uE0: 0x4, 4 {
-        0x00 RequestFlag: u32 = "ULONG", text!(RequestFlag, "documented, offset inferred");
     }
 }
 
@@ -551,7 +537,7 @@ runtime::layout! {
         0x148 MaximumFileSize: u32 = "ULONG", "documented.";
         0x14c LoggerMode: LOG_FILE_MODE = "ULONG", "documented.";
         0x150 CollectionOn: i32 = "LONG", text!(CollectionOn, "documented, offset inferred");
-        0x154 u154: ETW_UM_LOGGER_CONTEXT_6_2_x64_u154, "unnamed; its members have accessors.\n\nErratum, 6.2..10.0 x64: the document's offset is 0x144, the declaration's order and size give 0x154 (The document gives one value for all versions, that of 6.1.)." {
+        0x154 union_RequestFlag: ETW_UM_LOGGER_CONTEXT_6_1_union_RequestFlag, "unnamed; its members have accessors.\n\nErratum, 6.2..10.0 x64: the document's offset is 0x144, the declaration's order and size give 0x154 (The document gives one value for all versions, that of 6.1.)." {
             0x154 RequestFlag set_RequestFlag: u32 = "ULONG", text!(RequestFlag, "documented, offset inferred");
         }
         0x158 LastFlushedBuffer: u32 = "ULONG", text!(LastFlushedBuffer, "documented, offset inferred");
@@ -581,13 +567,6 @@ runtime::layout! {
         0x1f8 UnknownStructures: runtime::Ptr64 = "PVOID", text!(UnknownStructures_2, "documented, name and type unknown");
         0x200 ProcessorStreamIndexMap: runtime::Ptr64 = "PVOID", "documented, name and type unknown.";
         0x208 ProcessorBuffers: [runtime::Ptr64; 1] = "WMI_BUFFER_HEADER * [ANYSIZE_ARRAY]", text!(ProcessorBuffers, "documented");
-    }
-}
-
-runtime::layout! {
-    /// The unnamed union at 0x154 of `ETW_UM_LOGGER_CONTEXT`.
-    pub union ETW_UM_LOGGER_CONTEXT_6_2_x64_u154: 0x4, 4 {
-        0x00 RequestFlag: u32 = "ULONG", text!(RequestFlag, "documented, offset inferred");
     }
 }
 
@@ -631,7 +610,7 @@ runtime::layout! {
         0xd4 MaximumFileSize: u32 = "ULONG", "documented.";
         0xd8 LoggerMode: LOG_FILE_MODE = "ULONG", "documented.";
         0xdc CollectionOn: i32 = "LONG", "documented.";
-        0xe0 uE0: ETW_UM_LOGGER_CONTEXT_6_2_x86_uE0, "unnamed; its members have accessors." {
+        0xe0 union_RequestFlag: ETW_UM_LOGGER_CONTEXT_6_1_union_RequestFlag, "unnamed; its members have accessors." {
             0xe0 RequestFlag set_RequestFlag: u32 = "ULONG", text!(RequestFlag, "documented, offset inferred");
         }
         0xe4 LastFlushedBuffer: u32 = "ULONG", "documented.";
@@ -706,7 +685,7 @@ runtime::layout! {
         0x148 MaximumFileSize: u32 = "ULONG", "documented.";
         0x14c LoggerMode: LOG_FILE_MODE = "ULONG", "documented.";
         0x150 CollectionOn: i32 = "LONG", text!(CollectionOn, "documented, offset inferred");
-        0x154 u154: ETW_UM_LOGGER_CONTEXT_6_2_x64_u154, "unnamed; its members have accessors.\n\nErratum, 6.2..10.0 x64: the document's offset is 0x144, the declaration's order and size give 0x154 (The document gives one value for all versions, that of 6.1.)." {
+        0x154 union_RequestFlag: ETW_UM_LOGGER_CONTEXT_6_1_union_RequestFlag, "unnamed; its members have accessors.\n\nErratum, 6.2..10.0 x64: the document's offset is 0x144, the declaration's order and size give 0x154 (The document gives one value for all versions, that of 6.1.)." {
             0x154 RequestFlag set_RequestFlag: u32 = "ULONG", text!(RequestFlag, "documented, offset inferred");
         }
         0x158 LastFlushedBuffer: u32 = "ULONG", text!(LastFlushedBuffer, "documented, offset inferred");

@@ -31,7 +31,7 @@ runtime::layout! {
     pub struct ETW_WMITRACE_WORK_6_1: members::ETW_WMITRACE_WORK, 0xf0, 8 {
         0x00 LoggerId: u32 = "ULONG", text!(LoggerId, "from symbols");
         0x04 _padding04: [u8; 4], "padding.";
-        0x08 u08: ETW_WMITRACE_WORK_6_1_u08, "unnamed; its members have accessors." {
+        0x08 union_LoggerName: ETW_WMITRACE_WORK_6_1_union_LoggerName, "unnamed; its members have accessors." {
             0x08 LoggerName set_LoggerName: [i8; 65] = "CHAR [65]", text!(LoggerName, "from symbols");
             0x49 FileName set_FileName: [i8; 129] = "CHAR [129]", text!(FileName, "from symbols");
             0xcc MaximumFileSize set_MaximumFileSize: u32 = "ULONG", text!(MaximumFileSize, "from symbols");
@@ -53,15 +53,15 @@ runtime::layout! {
 
 runtime::layout! {
     /// The unnamed union at 0x08 of `ETW_WMITRACE_WORK`.
-    pub union ETW_WMITRACE_WORK_6_1_u08: 0xe0, 8 {
-        0x00 s00: runtime::Bytes<ETW_WMITRACE_WORK_6_1_u08_s00, 224>, "unnamed; its members have accessors.";
-        0x00 s00_2: runtime::Bytes<ETW_WMITRACE_WORK_6_1_u08_s00_2, 224>, "unnamed; its members have accessors.";
+    pub union ETW_WMITRACE_WORK_6_1_union_LoggerName: 0xe0, 8 {
+        0x00 struct_LoggerName: runtime::Bytes<ETW_WMITRACE_WORK_6_1_union_LoggerName_struct_LoggerName, 224>, "unnamed; its members have accessors.";
+        0x00 struct_MatchAny: runtime::Bytes<ETW_WMITRACE_WORK_6_1_union_LoggerName_struct_MatchAny, 224>, "unnamed; its members have accessors.";
     }
 }
 
 runtime::layout! {
-    /// The unnamed structure at 0x00 of `u08` in `ETW_WMITRACE_WORK`.
-    pub struct ETW_WMITRACE_WORK_6_1_u08_s00: 0xdc, 4 {
+    /// The unnamed structure at 0x00 of `union_LoggerName` in `ETW_WMITRACE_WORK`.
+    pub struct ETW_WMITRACE_WORK_6_1_union_LoggerName_struct_LoggerName: 0xdc, 4 {
         0x00 LoggerName: [i8; 65] = "CHAR [65]", text!(LoggerName, "from symbols");
         0x41 FileName: [i8; 129] = "CHAR [129]", text!(FileName, "from symbols");
         0xc2 _paddingC2: [u8; 2], "padding.";
@@ -75,8 +75,8 @@ runtime::layout! {
 }
 
 runtime::layout! {
-    /// The unnamed structure at 0x00 of `u08` in `ETW_WMITRACE_WORK`.
-    pub struct ETW_WMITRACE_WORK_6_1_u08_s00_2: 0x28, 8 {
+    /// The unnamed structure at 0x00 of `union_LoggerName` in `ETW_WMITRACE_WORK`.
+    pub struct ETW_WMITRACE_WORK_6_1_union_LoggerName_struct_MatchAny: 0x28, 8 {
         0x00 MatchAny: u64 = "ULONGLONG", text!(MatchAny, "from symbols");
         0x08 MatchAll: u64 = "ULONGLONG", text!(MatchAll, "from symbols");
         0x10 EnableProperty: u32 = "ULONG", text!(EnableProperty, "from symbols");
@@ -93,7 +93,7 @@ runtime::layout! {
     pub struct ETW_WMITRACE_WORK_6_2: members::ETW_WMITRACE_WORK, 0xf0, 8 {
         0x00 LoggerId: u32 = "ULONG", text!(LoggerId, "from symbols");
         0x04 SpareUlong: u32 = "ULONG", text!(SpareUlong, "from symbols");
-        0x08 u08: ETW_WMITRACE_WORK_6_1_u08, "unnamed; its members have accessors." {
+        0x08 union_LoggerName: ETW_WMITRACE_WORK_6_1_union_LoggerName, "unnamed; its members have accessors." {
             0x08 LoggerName set_LoggerName: [i8; 65] = "CHAR [65]", text!(LoggerName, "from symbols");
             0x49 FileName set_FileName: [i8; 129] = "CHAR [129]", text!(FileName, "from symbols");
             0xcc MaximumFileSize set_MaximumFileSize: u32 = "ULONG", text!(MaximumFileSize, "from symbols");
@@ -120,7 +120,7 @@ runtime::layout! {
     pub struct ETW_WMITRACE_WORK_1703: members::ETW_WMITRACE_WORK, 0xf0, 8 {
         0x00 LoggerId: u32 = "ULONG", text!(LoggerId, "from symbols");
         0x04 SiloSessionId: u32 = "ULONG", "from symbols.";
-        0x08 u08: ETW_WMITRACE_WORK_6_1_u08, "unnamed; its members have accessors." {
+        0x08 union_LoggerName: ETW_WMITRACE_WORK_6_1_union_LoggerName, "unnamed; its members have accessors." {
             0x08 LoggerName set_LoggerName: [i8; 65] = "CHAR [65]", text!(LoggerName, "from symbols");
             0x49 FileName set_FileName: [i8; 129] = "CHAR [129]", text!(FileName, "from symbols");
             0xcc MaximumFileSize set_MaximumFileSize: u32 = "ULONG", text!(MaximumFileSize, "from symbols");

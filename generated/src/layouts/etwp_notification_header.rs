@@ -30,15 +30,15 @@ runtime::layout! {
         0x08 RefCount: i32 = "LONG", text!(RefCount, "from symbols");
         0x0c ReplyRequested: u8 = "BOOLEAN", text!(ReplyRequested, "from symbols");
         0x0d _padding0D: [u8; 3], "padding.";
-        0x10 u10: ETWP_NOTIFICATION_HEADER_6_2_u10, "unnamed; its members have accessors." {
+        0x10 union_ReplyIndex: ETWP_NOTIFICATION_HEADER_6_2_union_ReplyIndex, "unnamed; its members have accessors." {
             0x10 ReplyIndex set_ReplyIndex: u32 = "ULONG", "from symbols.";
             0x10 Timeout set_Timeout: u32 = "ULONG", text!(Timeout, "from symbols");
         }
-        0x14 u14: ETWP_NOTIFICATION_HEADER_6_2_u14, "unnamed; its members have accessors." {
+        0x14 union_NotifyeeCount: ETWP_NOTIFICATION_HEADER_6_2_union_NotifyeeCount, "unnamed; its members have accessors." {
             0x14 NotifyeeCount set_NotifyeeCount: u32 = "ULONG", text!(NotifyeeCount, "from symbols");
             0x14 ReplyCount set_ReplyCount: u32 = "ULONG", text!(ReplyCount, "from symbols");
         }
-        0x18 u18: ETWP_NOTIFICATION_HEADER_6_2_x86_u18, "unnamed; its members have accessors." {
+        0x18 union_ReplyHandle: ETWP_NOTIFICATION_HEADER_6_2_x86_union_ReplyHandle, "unnamed; its members have accessors." {
             0x18 ReplyHandle set_ReplyHandle: u64 = "ULONGLONG", text!(ReplyHandle, "from symbols");
             0x18 ReplyObject set_ReplyObject: runtime::Ptr32 = "PVOID", "from symbols.";
             0x18 RegIndex set_RegIndex: u32 = "ULONG", "from symbols.";
@@ -52,7 +52,7 @@ runtime::layout! {
 
 runtime::layout! {
     /// The unnamed union at 0x10 of `ETWP_NOTIFICATION_HEADER`.
-    pub union ETWP_NOTIFICATION_HEADER_6_2_u10: 0x4, 4 {
+    pub union ETWP_NOTIFICATION_HEADER_6_2_union_ReplyIndex: 0x4, 4 {
         0x00 ReplyIndex: u32 = "ULONG", "from symbols.";
         0x00 Timeout: u32 = "ULONG", text!(Timeout, "from symbols");
     }
@@ -60,7 +60,7 @@ runtime::layout! {
 
 runtime::layout! {
     /// The unnamed union at 0x14 of `ETWP_NOTIFICATION_HEADER`.
-    pub union ETWP_NOTIFICATION_HEADER_6_2_u14: 0x4, 4 {
+    pub union ETWP_NOTIFICATION_HEADER_6_2_union_NotifyeeCount: 0x4, 4 {
         0x00 NotifyeeCount: u32 = "ULONG", text!(NotifyeeCount, "from symbols");
         0x00 ReplyCount: u32 = "ULONG", text!(ReplyCount, "from symbols");
     }
@@ -68,7 +68,7 @@ runtime::layout! {
 
 runtime::layout! {
     /// The unnamed union at 0x18 of `ETWP_NOTIFICATION_HEADER`.
-    pub union ETWP_NOTIFICATION_HEADER_6_2_x86_u18: 0x8, 8 {
+    pub union ETWP_NOTIFICATION_HEADER_6_2_x86_union_ReplyHandle: 0x8, 8 {
         0x00 ReplyHandle: u64 = "ULONGLONG", text!(ReplyHandle, "from symbols");
         0x00 ReplyObject: runtime::Bytes<runtime::Ptr32, 8> = "PVOID", "from symbols.";
         0x00 RegIndex: runtime::Bytes<u32, 8> = "ULONG", "from symbols.";
@@ -85,15 +85,15 @@ runtime::layout! {
         0x08 RefCount: i32 = "LONG", text!(RefCount, "from symbols");
         0x0c ReplyRequested: u8 = "BOOLEAN", text!(ReplyRequested, "from symbols");
         0x0d _padding0D: [u8; 3], "padding.";
-        0x10 u10: ETWP_NOTIFICATION_HEADER_6_2_u10, "unnamed; its members have accessors." {
+        0x10 union_ReplyIndex: ETWP_NOTIFICATION_HEADER_6_2_union_ReplyIndex, "unnamed; its members have accessors." {
             0x10 ReplyIndex set_ReplyIndex: u32 = "ULONG", "from symbols.";
             0x10 Timeout set_Timeout: u32 = "ULONG", text!(Timeout, "from symbols");
         }
-        0x14 u14: ETWP_NOTIFICATION_HEADER_6_2_u14, "unnamed; its members have accessors." {
+        0x14 union_NotifyeeCount: ETWP_NOTIFICATION_HEADER_6_2_union_NotifyeeCount, "unnamed; its members have accessors." {
             0x14 NotifyeeCount set_NotifyeeCount: u32 = "ULONG", text!(NotifyeeCount, "from symbols");
             0x14 ReplyCount set_ReplyCount: u32 = "ULONG", text!(ReplyCount, "from symbols");
         }
-        0x18 u18: ETWP_NOTIFICATION_HEADER_6_2_x64_u18, "unnamed; its members have accessors." {
+        0x18 union_ReplyHandle: ETWP_NOTIFICATION_HEADER_6_2_x64_union_ReplyHandle, "unnamed; its members have accessors." {
             0x18 ReplyHandle set_ReplyHandle: u64 = "ULONGLONG", text!(ReplyHandle, "from symbols");
             0x18 ReplyObject set_ReplyObject: runtime::Ptr64 = "PVOID", "from symbols.";
             0x18 RegIndex set_RegIndex: u32 = "ULONG", "from symbols.";
@@ -107,7 +107,7 @@ runtime::layout! {
 
 runtime::layout! {
     /// The unnamed union at 0x18 of `ETWP_NOTIFICATION_HEADER`.
-    pub union ETWP_NOTIFICATION_HEADER_6_2_x64_u18: 0x8, 8 {
+    pub union ETWP_NOTIFICATION_HEADER_6_2_x64_union_ReplyHandle: 0x8, 8 {
         0x00 ReplyHandle: u64 = "ULONGLONG", text!(ReplyHandle, "from symbols");
         0x00 ReplyObject: runtime::Ptr64 = "PVOID", "from symbols.";
         0x00 RegIndex: runtime::Bytes<u32, 8> = "ULONG", "from symbols.";
@@ -124,15 +124,15 @@ runtime::layout! {
         0x08 RefCount: i32 = "LONG", text!(RefCount, "from symbols");
         0x0c ReplyRequested: u8 = "BOOLEAN", text!(ReplyRequested, "from symbols");
         0x0d _padding0D: [u8; 3], "padding.";
-        0x10 u10: ETWP_NOTIFICATION_HEADER_6_2_u10, "unnamed; its members have accessors." {
+        0x10 union_ReplyIndex: ETWP_NOTIFICATION_HEADER_6_2_union_ReplyIndex, "unnamed; its members have accessors." {
             0x10 ReplyIndex set_ReplyIndex: u32 = "ULONG", "from symbols.";
             0x10 Timeout set_Timeout: u32 = "ULONG", text!(Timeout, "from symbols");
         }
-        0x14 u14: ETWP_NOTIFICATION_HEADER_6_2_u14, "unnamed; its members have accessors." {
+        0x14 union_NotifyeeCount: ETWP_NOTIFICATION_HEADER_6_2_union_NotifyeeCount, "unnamed; its members have accessors." {
             0x14 NotifyeeCount set_NotifyeeCount: u32 = "ULONG", text!(NotifyeeCount, "from symbols");
             0x14 ReplyCount set_ReplyCount: u32 = "ULONG", text!(ReplyCount, "from symbols");
         }
-        0x18 u18: ETWP_NOTIFICATION_HEADER_6_2_x86_u18, "unnamed; its members have accessors." {
+        0x18 union_ReplyHandle: ETWP_NOTIFICATION_HEADER_6_2_x86_union_ReplyHandle, "unnamed; its members have accessors." {
             0x18 ReplyHandle set_ReplyHandle: u64 = "ULONGLONG", text!(ReplyHandle, "from symbols");
             0x18 ReplyObject set_ReplyObject: runtime::Ptr32 = "PVOID", "from symbols.";
             0x18 RegIndex set_RegIndex: u32 = "ULONG", "from symbols.";
@@ -154,15 +154,15 @@ runtime::layout! {
         0x08 RefCount: i32 = "LONG", text!(RefCount, "from symbols");
         0x0c ReplyRequested: u8 = "BOOLEAN", text!(ReplyRequested, "from symbols");
         0x0d _padding0D: [u8; 3], "padding.";
-        0x10 u10: ETWP_NOTIFICATION_HEADER_6_2_u10, "unnamed; its members have accessors." {
+        0x10 union_ReplyIndex: ETWP_NOTIFICATION_HEADER_6_2_union_ReplyIndex, "unnamed; its members have accessors." {
             0x10 ReplyIndex set_ReplyIndex: u32 = "ULONG", "from symbols.";
             0x10 Timeout set_Timeout: u32 = "ULONG", text!(Timeout, "from symbols");
         }
-        0x14 u14: ETWP_NOTIFICATION_HEADER_6_2_u14, "unnamed; its members have accessors." {
+        0x14 union_NotifyeeCount: ETWP_NOTIFICATION_HEADER_6_2_union_NotifyeeCount, "unnamed; its members have accessors." {
             0x14 NotifyeeCount set_NotifyeeCount: u32 = "ULONG", text!(NotifyeeCount, "from symbols");
             0x14 ReplyCount set_ReplyCount: u32 = "ULONG", text!(ReplyCount, "from symbols");
         }
-        0x18 u18: ETWP_NOTIFICATION_HEADER_6_2_x64_u18, "unnamed; its members have accessors." {
+        0x18 union_ReplyHandle: ETWP_NOTIFICATION_HEADER_6_2_x64_union_ReplyHandle, "unnamed; its members have accessors." {
             0x18 ReplyHandle set_ReplyHandle: u64 = "ULONGLONG", text!(ReplyHandle, "from symbols");
             0x18 ReplyObject set_ReplyObject: runtime::Ptr64 = "PVOID", "from symbols.";
             0x18 RegIndex set_RegIndex: u32 = "ULONG", "from symbols.";
@@ -184,15 +184,15 @@ runtime::layout! {
         0x08 RefCount: i32 = "LONG", text!(RefCount, "from symbols");
         0x0c ReplyRequested: u8 = "BOOLEAN", text!(ReplyRequested, "from symbols");
         0x0d _padding0D: [u8; 3], "padding.";
-        0x10 u10: ETWP_NOTIFICATION_HEADER_6_2_u10, "unnamed; its members have accessors." {
+        0x10 union_ReplyIndex: ETWP_NOTIFICATION_HEADER_6_2_union_ReplyIndex, "unnamed; its members have accessors." {
             0x10 ReplyIndex set_ReplyIndex: u32 = "ULONG", "from symbols.";
             0x10 Timeout set_Timeout: u32 = "ULONG", text!(Timeout, "from symbols");
         }
-        0x14 u14: ETWP_NOTIFICATION_HEADER_6_2_u14, "unnamed; its members have accessors." {
+        0x14 union_NotifyeeCount: ETWP_NOTIFICATION_HEADER_6_2_union_NotifyeeCount, "unnamed; its members have accessors." {
             0x14 NotifyeeCount set_NotifyeeCount: u32 = "ULONG", text!(NotifyeeCount, "from symbols");
             0x14 ReplyCount set_ReplyCount: u32 = "ULONG", text!(ReplyCount, "from symbols");
         }
-        0x18 u18: ETWP_NOTIFICATION_HEADER_6_2_x86_u18, "unnamed; its members have accessors." {
+        0x18 union_ReplyHandle: ETWP_NOTIFICATION_HEADER_6_2_x86_union_ReplyHandle, "unnamed; its members have accessors." {
             0x18 ReplyHandle set_ReplyHandle: u64 = "ULONGLONG", text!(ReplyHandle, "from symbols");
             0x18 ReplyObject set_ReplyObject: runtime::Ptr32 = "PVOID", "from symbols.";
             0x18 RegIndex set_RegIndex: u32 = "ULONG", "from symbols.";
@@ -214,15 +214,15 @@ runtime::layout! {
         0x08 RefCount: i32 = "LONG", text!(RefCount, "from symbols");
         0x0c ReplyRequested: u8 = "BOOLEAN", text!(ReplyRequested, "from symbols");
         0x0d _padding0D: [u8; 3], "padding.";
-        0x10 u10: ETWP_NOTIFICATION_HEADER_6_2_u10, "unnamed; its members have accessors." {
+        0x10 union_ReplyIndex: ETWP_NOTIFICATION_HEADER_6_2_union_ReplyIndex, "unnamed; its members have accessors." {
             0x10 ReplyIndex set_ReplyIndex: u32 = "ULONG", "from symbols.";
             0x10 Timeout set_Timeout: u32 = "ULONG", text!(Timeout, "from symbols");
         }
-        0x14 u14: ETWP_NOTIFICATION_HEADER_6_2_u14, "unnamed; its members have accessors." {
+        0x14 union_NotifyeeCount: ETWP_NOTIFICATION_HEADER_6_2_union_NotifyeeCount, "unnamed; its members have accessors." {
             0x14 NotifyeeCount set_NotifyeeCount: u32 = "ULONG", text!(NotifyeeCount, "from symbols");
             0x14 ReplyCount set_ReplyCount: u32 = "ULONG", text!(ReplyCount, "from symbols");
         }
-        0x18 u18: ETWP_NOTIFICATION_HEADER_6_2_x64_u18, "unnamed; its members have accessors." {
+        0x18 union_ReplyHandle: ETWP_NOTIFICATION_HEADER_6_2_x64_union_ReplyHandle, "unnamed; its members have accessors." {
             0x18 ReplyHandle set_ReplyHandle: u64 = "ULONGLONG", text!(ReplyHandle, "from symbols");
             0x18 ReplyObject set_ReplyObject: runtime::Ptr64 = "PVOID", "from symbols.";
             0x18 RegIndex set_RegIndex: u32 = "ULONG", "from symbols.";

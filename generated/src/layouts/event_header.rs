@@ -35,7 +35,7 @@ runtime::layout! {
         0x10 TimeStamp: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(TimeStamp, "from symbols");
         0x18 ProviderId: GUID_5_0 = "GUID", text!(ProviderId, "from symbols");
         0x28 EventDescriptor: EVENT_DESCRIPTOR_early_6_0 = "EVENT_DESCRIPTOR", text!(EventDescriptor, "from symbols");
-        0x38 u38: EVENT_HEADER_early_6_0_u38, "unnamed; its members have accessors." {
+        0x38 union_KernelTime: EVENT_HEADER_early_6_0_union_KernelTime, "unnamed; its members have accessors." {
             0x38 KernelTime set_KernelTime: u32 = "ULONG", text!(KernelTime, "from symbols");
             0x3c UserTime set_UserTime: u32 = "ULONG", text!(UserTime, "from symbols");
             0x38 ProcessorTime set_ProcessorTime: u64 = "ULONG64", text!(ProcessorTime, "from symbols");
@@ -46,15 +46,15 @@ runtime::layout! {
 
 runtime::layout! {
     /// The unnamed union at 0x38 of `EVENT_HEADER`.
-    pub union EVENT_HEADER_early_6_0_u38: 0x8, 8 {
-        0x00 s00: EVENT_HEADER_early_6_0_u38_s00, "unnamed; its members have accessors.";
+    pub union EVENT_HEADER_early_6_0_union_KernelTime: 0x8, 8 {
+        0x00 struct_KernelTime: EVENT_HEADER_early_6_0_union_KernelTime_struct_KernelTime, "unnamed; its members have accessors.";
         0x00 ProcessorTime: u64 = "ULONG64", text!(ProcessorTime, "from symbols");
     }
 }
 
 runtime::layout! {
-    /// The unnamed structure at 0x00 of `u38` in `EVENT_HEADER`.
-    pub struct EVENT_HEADER_early_6_0_u38_s00: 0x8, 4 {
+    /// The unnamed structure at 0x00 of `union_KernelTime` in `EVENT_HEADER`.
+    pub struct EVENT_HEADER_early_6_0_union_KernelTime_struct_KernelTime: 0x8, 4 {
         0x00 KernelTime: u32 = "ULONG", text!(KernelTime, "from symbols");
         0x04 UserTime: u32 = "ULONG", text!(UserTime, "from symbols");
     }

@@ -91,7 +91,7 @@ runtime::layout! {
         0x40 LogFileMode: LOG_FILE_MODE = "ULONG", text!(LogFileMode, "documented");
         0x44 FlushTimer: u32 = "ULONG", text!(FlushTimer, "documented");
         0x48 EnableFlags: EVENT_TRACE_FLAG = "ULONG", text!(EnableFlags, "documented");
-        0x4c u4C: EVENT_TRACE_PROPERTIES_6_3_u4C, "unnamed; its members have accessors." {
+        0x4c union_AgeLimit: EVENT_TRACE_PROPERTIES_6_3_union_AgeLimit, "unnamed; its members have accessors." {
             0x4c AgeLimit set_AgeLimit: i32 = "LONG", text!(AgeLimit, "documented, offset inferred");
             0x4c FlushThreshold set_FlushThreshold: i32 = "LONG", "documented, offset inferred.";
         }
@@ -110,7 +110,7 @@ runtime::layout! {
 
 runtime::layout! {
     /// The unnamed union at 0x4c of `EVENT_TRACE_PROPERTIES`.
-    pub union EVENT_TRACE_PROPERTIES_6_3_u4C: 0x4, 4 {
+    pub union EVENT_TRACE_PROPERTIES_6_3_union_AgeLimit: 0x4, 4 {
         0x00 AgeLimit: i32 = "LONG", text!(AgeLimit, "documented, offset inferred");
         0x00 FlushThreshold: i32 = "LONG", "documented, offset inferred.";
     }
@@ -129,7 +129,7 @@ runtime::layout! {
         0x40 LogFileMode: LOG_FILE_MODE = "ULONG", text!(LogFileMode, "documented");
         0x44 FlushTimer: u32 = "ULONG", text!(FlushTimer, "documented");
         0x48 EnableFlags: EVENT_TRACE_FLAG = "ULONG", text!(EnableFlags, "documented");
-        0x4c u4C: EVENT_TRACE_PROPERTIES_6_3_u4C, "unnamed; its members have accessors." {
+        0x4c union_AgeLimit: EVENT_TRACE_PROPERTIES_6_3_union_AgeLimit, "unnamed; its members have accessors." {
             0x4c AgeLimit set_AgeLimit: i32 = "LONG", text!(AgeLimit, "documented, offset inferred");
             0x4c FlushThreshold set_FlushThreshold: i32 = "LONG", "documented, offset inferred.";
         }

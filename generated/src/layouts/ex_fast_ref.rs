@@ -15,7 +15,7 @@ runtime::layout! {
     ///
     /// A pointer to an aligned object, whose clear low bits count references held in advance.
     pub struct EX_FAST_REF_5_1_x86: members::EX_FAST_REF, 0x4, 4 {
-        0x00 u00: EX_FAST_REF_5_1_x86_u00, "unnamed; its members have accessors." {
+        0x00 union_Object: EX_FAST_REF_5_1_x86_union_Object, "unnamed; its members have accessors." {
             0x00 Object set_Object: runtime::Ptr32 = "PVOID", text!(Object, "from symbols");
             0x00 [0 to 2] RefCnt set_RefCnt: u32 = "ULONG_PTR", text!(RefCnt, "from symbols");
             0x00 Value set_Value: u32 = "ULONG_PTR", text!(Object, "from symbols");
@@ -25,7 +25,7 @@ runtime::layout! {
 
 runtime::layout! {
     /// The unnamed union at 0x00 of `EX_FAST_REF`.
-    pub union EX_FAST_REF_5_1_x86_u00: 0x4, 4 {
+    pub union EX_FAST_REF_5_1_x86_union_Object: 0x4, 4 {
         0x00 Object: runtime::Ptr32 = "PVOID", text!(Object, "from symbols");
         0x00 bits00: u32, "bit fields, which have accessors.";
         0x00 Value: u32 = "ULONG_PTR", text!(Object, "from symbols");
@@ -37,7 +37,7 @@ runtime::layout! {
     ///
     /// A pointer to an aligned object, whose clear low bits count references held in advance.
     pub struct EX_FAST_REF_5_2_3790_sp1_x64: members::EX_FAST_REF, 0x8, 8 {
-        0x00 u00: EX_FAST_REF_5_2_3790_sp1_x64_u00, "unnamed; its members have accessors." {
+        0x00 union_Object: EX_FAST_REF_5_2_3790_sp1_x64_union_Object, "unnamed; its members have accessors." {
             0x00 Object set_Object: runtime::Ptr64 = "PVOID", text!(Object, "from symbols");
             0x00 [0 to 3] RefCnt set_RefCnt: u64 = "ULONG_PTR", text!(RefCnt, "from symbols");
             0x00 Value set_Value: u64 = "ULONG_PTR", text!(Object, "from symbols");
@@ -47,7 +47,7 @@ runtime::layout! {
 
 runtime::layout! {
     /// The unnamed union at 0x00 of `EX_FAST_REF`.
-    pub union EX_FAST_REF_5_2_3790_sp1_x64_u00: 0x8, 8 {
+    pub union EX_FAST_REF_5_2_3790_sp1_x64_union_Object: 0x8, 8 {
         0x00 Object: runtime::Ptr64 = "PVOID", text!(Object, "from symbols");
         0x00 bits00: u64, "bit fields, which have accessors.";
         0x00 Value: u64 = "ULONG_PTR", text!(Object, "from symbols");

@@ -18,7 +18,7 @@ runtime::layout! {
     ///
     /// A pointer-sized lock for shared or exclusive access.
     pub struct EX_PUSH_LOCK_5_1_x86: members::EX_PUSH_LOCK, 0x4, 4 {
-        0x00 u00: EX_PUSH_LOCK_5_1_x86_u00, "unnamed; its members have accessors." {
+        0x00 union_Waiting: EX_PUSH_LOCK_5_1_x86_union_Waiting, "unnamed; its members have accessors." {
             0x00 [0] Waiting set_Waiting: u32 = "ULONG_PTR", text!(Waiting, "from symbols");
             0x00 [1] Exclusive set_Exclusive: u32 = "ULONG_PTR", "from symbols.";
             0x00 [2 to 31] Shared set_Shared: u32 = "ULONG_PTR", text!(Shared, "from symbols");
@@ -30,16 +30,16 @@ runtime::layout! {
 
 runtime::layout! {
     /// The unnamed union at 0x00 of `EX_PUSH_LOCK`.
-    pub union EX_PUSH_LOCK_5_1_x86_u00: 0x4, 4 {
-        0x00 s00: EX_PUSH_LOCK_5_1_x86_u00_s00, "unnamed; its members have accessors.";
+    pub union EX_PUSH_LOCK_5_1_x86_union_Waiting: 0x4, 4 {
+        0x00 struct_Waiting: EX_PUSH_LOCK_5_1_x86_union_Waiting_struct_Waiting, "unnamed; its members have accessors.";
         0x00 Value: u32 = "ULONG_PTR", "from symbols.";
         0x00 Ptr: runtime::Ptr32 = "PVOID", "from symbols.";
     }
 }
 
 runtime::layout! {
-    /// The unnamed structure at 0x00 of `u00` in `EX_PUSH_LOCK`.
-    pub struct EX_PUSH_LOCK_5_1_x86_u00_s00: 0x4, 4 {
+    /// The unnamed structure at 0x00 of `union_Waiting` in `EX_PUSH_LOCK`.
+    pub struct EX_PUSH_LOCK_5_1_x86_union_Waiting_struct_Waiting: 0x4, 4 {
         0x00 bits00: u32, "bit fields, which have accessors.";
     }
 }
@@ -49,7 +49,7 @@ runtime::layout! {
     ///
     /// A pointer-sized lock for shared or exclusive access.
     pub struct EX_PUSH_LOCK_5_2_3790_sp1_x86: members::EX_PUSH_LOCK, 0x4, 4 {
-        0x00 u00: EX_PUSH_LOCK_5_2_3790_sp1_x86_u00, "unnamed; its members have accessors." {
+        0x00 union_Locked: EX_PUSH_LOCK_5_2_3790_sp1_x86_union_Locked, "unnamed; its members have accessors." {
             0x00 [0] Locked set_Locked: u32 = "ULONG_PTR", text!(Locked, "from symbols");
             0x00 [1] Waiting set_Waiting: u32 = "ULONG_PTR", text!(Waiting, "from symbols");
             0x00 [2] Waking set_Waking: u32 = "ULONG_PTR", text!(Waking, "from symbols");
@@ -63,16 +63,16 @@ runtime::layout! {
 
 runtime::layout! {
     /// The unnamed union at 0x00 of `EX_PUSH_LOCK`.
-    pub union EX_PUSH_LOCK_5_2_3790_sp1_x86_u00: 0x4, 4 {
-        0x00 s00: EX_PUSH_LOCK_5_2_3790_sp1_x86_u00_s00, "unnamed; its members have accessors.";
+    pub union EX_PUSH_LOCK_5_2_3790_sp1_x86_union_Locked: 0x4, 4 {
+        0x00 struct_Locked: EX_PUSH_LOCK_5_2_3790_sp1_x86_union_Locked_struct_Locked, "unnamed; its members have accessors.";
         0x00 Value: u32 = "ULONG_PTR", "from symbols.";
         0x00 Ptr: runtime::Ptr32 = "PVOID", "from symbols.";
     }
 }
 
 runtime::layout! {
-    /// The unnamed structure at 0x00 of `u00` in `EX_PUSH_LOCK`.
-    pub struct EX_PUSH_LOCK_5_2_3790_sp1_x86_u00_s00: 0x4, 4 {
+    /// The unnamed structure at 0x00 of `union_Locked` in `EX_PUSH_LOCK`.
+    pub struct EX_PUSH_LOCK_5_2_3790_sp1_x86_union_Locked_struct_Locked: 0x4, 4 {
         0x00 bits00: u32, "bit fields, which have accessors.";
     }
 }
@@ -82,7 +82,7 @@ runtime::layout! {
     ///
     /// A pointer-sized lock for shared or exclusive access.
     pub struct EX_PUSH_LOCK_5_2_3790_sp1_x64: members::EX_PUSH_LOCK, 0x8, 8 {
-        0x00 u00: EX_PUSH_LOCK_5_2_3790_sp1_x64_u00, "unnamed; its members have accessors." {
+        0x00 union_Locked: EX_PUSH_LOCK_5_2_3790_sp1_x64_union_Locked, "unnamed; its members have accessors." {
             0x00 [0] Locked set_Locked: u64 = "ULONG_PTR", text!(Locked, "from symbols");
             0x00 [1] Waiting set_Waiting: u64 = "ULONG_PTR", text!(Waiting, "from symbols");
             0x00 [2] Waking set_Waking: u64 = "ULONG_PTR", text!(Waking, "from symbols");
@@ -96,16 +96,16 @@ runtime::layout! {
 
 runtime::layout! {
     /// The unnamed union at 0x00 of `EX_PUSH_LOCK`.
-    pub union EX_PUSH_LOCK_5_2_3790_sp1_x64_u00: 0x8, 8 {
-        0x00 s00: EX_PUSH_LOCK_5_2_3790_sp1_x64_u00_s00, "unnamed; its members have accessors.";
+    pub union EX_PUSH_LOCK_5_2_3790_sp1_x64_union_Locked: 0x8, 8 {
+        0x00 struct_Locked: EX_PUSH_LOCK_5_2_3790_sp1_x64_union_Locked_struct_Locked, "unnamed; its members have accessors.";
         0x00 Value: u64 = "ULONG_PTR", "from symbols.";
         0x00 Ptr: runtime::Ptr64 = "PVOID", "from symbols.";
     }
 }
 
 runtime::layout! {
-    /// The unnamed structure at 0x00 of `u00` in `EX_PUSH_LOCK`.
-    pub struct EX_PUSH_LOCK_5_2_3790_sp1_x64_u00_s00: 0x8, 8 {
+    /// The unnamed structure at 0x00 of `union_Locked` in `EX_PUSH_LOCK`.
+    pub struct EX_PUSH_LOCK_5_2_3790_sp1_x64_union_Locked_struct_Locked: 0x8, 8 {
         0x00 bits00: u64, "bit fields, which have accessors.";
     }
 }

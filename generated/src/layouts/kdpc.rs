@@ -158,7 +158,7 @@ runtime::layout! {
     ///
     /// A deferred procedure call: a routine that the kernel is to run on some processor at DISPATCH\_LEVEL.
     pub struct KDPC_6_3_x86: members::KDPC, 0x20, 4 {
-        0x00 u00: KDPC_6_3_u00, "unnamed; its members have accessors." {
+        0x00 union_TargetInfoAsUlong: KDPC_6_3_union_TargetInfoAsUlong, "unnamed; its members have accessors." {
             0x00 TargetInfoAsUlong set_TargetInfoAsUlong: u32 = "ULONG", "from symbols.";
             0x00 Type set_Type: u8 = "UCHAR", "from symbols.";
             0x01 Importance set_Importance: u8 = "UCHAR", "from symbols.";
@@ -176,15 +176,15 @@ runtime::layout! {
 
 runtime::layout! {
     /// The unnamed union at 0x00 of `KDPC`.
-    pub union KDPC_6_3_u00: 0x4, 4 {
+    pub union KDPC_6_3_union_TargetInfoAsUlong: 0x4, 4 {
         0x00 TargetInfoAsUlong: u32 = "ULONG", "from symbols.";
-        0x00 s00: KDPC_6_3_u00_s00, "unnamed; its members have accessors.";
+        0x00 struct_Type: KDPC_6_3_union_TargetInfoAsUlong_struct_Type, "unnamed; its members have accessors.";
     }
 }
 
 runtime::layout! {
-    /// The unnamed structure at 0x00 of `u00` in `KDPC`.
-    pub struct KDPC_6_3_u00_s00: 0x4, 2 {
+    /// The unnamed structure at 0x00 of `union_TargetInfoAsUlong` in `KDPC`.
+    pub struct KDPC_6_3_union_TargetInfoAsUlong_struct_Type: 0x4, 2 {
         0x00 Type: u8 = "UCHAR", "from symbols.";
         0x01 Importance: u8 = "UCHAR", "from symbols.";
         0x02 Number: u16 = "USHORT volatile", "from symbols.";
@@ -196,7 +196,7 @@ runtime::layout! {
     ///
     /// A deferred procedure call: a routine that the kernel is to run on some processor at DISPATCH\_LEVEL.
     pub struct KDPC_6_3_x64: members::KDPC, 0x40, 8 {
-        0x00 u00: KDPC_6_3_u00, "unnamed; its members have accessors." {
+        0x00 union_TargetInfoAsUlong: KDPC_6_3_union_TargetInfoAsUlong, "unnamed; its members have accessors." {
             0x00 TargetInfoAsUlong set_TargetInfoAsUlong: u32 = "ULONG", "from symbols.";
             0x00 Type set_Type: u8 = "UCHAR", "from symbols.";
             0x01 Importance set_Importance: u8 = "UCHAR", "from symbols.";

@@ -16,7 +16,7 @@ runtime::layout! {
     ///
     /// A 64-bit signed integer, also reachable by its halves.
     pub union LARGE_INTEGER_5_0: members::LARGE_INTEGER, 0x8, 8 {
-        0x00 s00: LARGE_INTEGER_5_0_s00, "unnamed; its members have accessors." {
+        0x00 struct_LowPart: LARGE_INTEGER_5_0_struct_LowPart, "unnamed; its members have accessors." {
             0x00 LowPart set_LowPart: u32 = "ULONG", text!(LowPart, "from symbols");
             0x04 HighPart set_HighPart: i32 = "LONG", text!(HighPart, "from symbols");
         }
@@ -31,7 +31,7 @@ runtime::layout! {
 
 runtime::layout! {
     /// The unnamed structure at 0x00 of `LARGE_INTEGER`.
-    pub struct LARGE_INTEGER_5_0_s00: 0x8, 4 {
+    pub struct LARGE_INTEGER_5_0_struct_LowPart: 0x8, 4 {
         0x00 LowPart: u32 = "ULONG", text!(LowPart, "from symbols");
         0x04 HighPart: i32 = "LONG", text!(HighPart, "from symbols");
     }

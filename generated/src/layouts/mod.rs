@@ -6,6 +6,8 @@
 use super::{constants::*, members};
 use ::etw_layouts_runtime as runtime;
 
+const _: () = runtime::generated::version(1);
+
 #[cfg(feature = "kernel")] mod aggregated_payload_filter;
 #[cfg(feature = "kernel")] mod classic_event_id;
 #[cfg(feature = "kernel")] mod cptableinfo;
@@ -236,52 +238,52 @@ use ::etw_layouts_runtime as runtime;
     DISALLOWED_GUIDS_6_1_7601_23418_x64, DISALLOWED_GUIDS_6_1_7601_24000_x86,
 };
 #[cfg(feature = "kernel")] pub use dispatcher_header::{
-    DISPATCHER_HEADER_10_0_10240_17770_u00_s00_5_u01, DISPATCHER_HEADER_10_0_10240_17770_u00_s00_5_u01_s00, DISPATCHER_HEADER_10_0_10240_17770_x64,
-    DISPATCHER_HEADER_10_0_10240_17770_x64_u00, DISPATCHER_HEADER_10_0_10240_17770_x64_u00_s00_5, DISPATCHER_HEADER_10_0_x64,
-    DISPATCHER_HEADER_10_0_x64_u00, DISPATCHER_HEADER_10_0_x64_u00_s00_5, DISPATCHER_HEADER_10_0_x64_u00_s00_5_u02,
-    DISPATCHER_HEADER_10_0_x64_u00_s00_5_u02_s00, DISPATCHER_HEADER_10_0_x86, DISPATCHER_HEADER_10_0_x86_u00,
-    DISPATCHER_HEADER_10_0_x86_u00_s00_5, DISPATCHER_HEADER_10_0_x86_u00_s00_5_u02, DISPATCHER_HEADER_10_0_x86_u00_s00_5_u02_s00,
-    DISPATCHER_HEADER_1703_u00_s00_3, DISPATCHER_HEADER_1703_x64, DISPATCHER_HEADER_1703_x64_u00,
-    DISPATCHER_HEADER_1703_x86, DISPATCHER_HEADER_1703_x86_u00, DISPATCHER_HEADER_1803_arm64,
-    DISPATCHER_HEADER_1803_arm64_u00, DISPATCHER_HEADER_1803_arm64_u00_s00_5, DISPATCHER_HEADER_1803_x64,
-    DISPATCHER_HEADER_1803_x64_u00, DISPATCHER_HEADER_1803_x64_u00_s00_5, DISPATCHER_HEADER_1803_x64_u00_s00_5_u02,
-    DISPATCHER_HEADER_1803_x64_u00_s00_5_u02_s00, DISPATCHER_HEADER_1803_x86, DISPATCHER_HEADER_1803_x86_u00,
-    DISPATCHER_HEADER_1803_x86_u00_s00_5, DISPATCHER_HEADER_1803_x86_u00_s00_5_u02, DISPATCHER_HEADER_1803_x86_u00_s00_5_u02_s00,
-    DISPATCHER_HEADER_1809_x86, DISPATCHER_HEADER_1809_x86_u00, DISPATCHER_HEADER_1809_x86_u00_s00_5,
-    DISPATCHER_HEADER_2004_x64, DISPATCHER_HEADER_2004_x64_u00, DISPATCHER_HEADER_2004_x64_u00_s00_5,
-    DISPATCHER_HEADER_2004_x64_u00_s00_5_u03, DISPATCHER_HEADER_2004_x64_u00_s00_5_u03_s00, DISPATCHER_HEADER_5_0_x86,
-    DISPATCHER_HEADER_5_2_3790_sp1_u00, DISPATCHER_HEADER_5_2_3790_sp1_u00_s00, DISPATCHER_HEADER_5_2_3790_sp1_u00_s00_u01,
-    DISPATCHER_HEADER_5_2_3790_sp1_u00_s00_u02, DISPATCHER_HEADER_5_2_3790_sp1_x64, DISPATCHER_HEADER_5_2_3790_sp1_x86,
-    DISPATCHER_HEADER_5_2_u00_s00_u03, DISPATCHER_HEADER_5_2_x86, DISPATCHER_HEADER_5_2_x86_u00,
-    DISPATCHER_HEADER_5_2_x86_u00_s00, DISPATCHER_HEADER_6_1_7601_24000_u00_s00_u01, DISPATCHER_HEADER_6_1_7601_24000_u00_s00_u01_s00_2,
-    DISPATCHER_HEADER_6_1_7601_24000_x64, DISPATCHER_HEADER_6_1_7601_24000_x64_u00, DISPATCHER_HEADER_6_1_7601_24000_x64_u00_s00,
-    DISPATCHER_HEADER_6_1_7601_24000_x86, DISPATCHER_HEADER_6_1_7601_24000_x86_u00, DISPATCHER_HEADER_6_1_7601_24000_x86_u00_s00,
-    DISPATCHER_HEADER_6_1_u00_s00_u01, DISPATCHER_HEADER_6_1_u00_s00_u01_s00, DISPATCHER_HEADER_6_1_u00_s00_u02,
-    DISPATCHER_HEADER_6_1_u00_s00_u02_s00, DISPATCHER_HEADER_6_1_u00_s00_u03_s00_2, DISPATCHER_HEADER_6_1_x64,
-    DISPATCHER_HEADER_6_1_x64_u00, DISPATCHER_HEADER_6_1_x64_u00_s00, DISPATCHER_HEADER_6_1_x64_u00_s00_u03,
-    DISPATCHER_HEADER_6_1_x64_u00_s00_u03_s00, DISPATCHER_HEADER_6_1_x86, DISPATCHER_HEADER_6_1_x86_u00,
-    DISPATCHER_HEADER_6_1_x86_u00_s00, DISPATCHER_HEADER_6_1_x86_u00_s00_u03, DISPATCHER_HEADER_6_1_x86_u00_s00_u03_s00,
-    DISPATCHER_HEADER_6_2_u00_s00_u01, DISPATCHER_HEADER_6_2_u00_s00_u01_s00, DISPATCHER_HEADER_6_2_u00_s00_u02,
-    DISPATCHER_HEADER_6_2_u00_s00_u02_s00, DISPATCHER_HEADER_6_2_x64, DISPATCHER_HEADER_6_2_x64_u00,
-    DISPATCHER_HEADER_6_2_x64_u00_s00, DISPATCHER_HEADER_6_2_x86, DISPATCHER_HEADER_6_2_x86_u00,
-    DISPATCHER_HEADER_6_2_x86_u00_s00, DISPATCHER_HEADER_6_2_x86_u00_s00_u03, DISPATCHER_HEADER_6_3_9600_17031_u00_s00,
-    DISPATCHER_HEADER_6_3_9600_17031_u00_s00_2_u01, DISPATCHER_HEADER_6_3_9600_17031_u00_s00_2_u01_s00, DISPATCHER_HEADER_6_3_9600_17031_u00_s00_3,
-    DISPATCHER_HEADER_6_3_9600_17031_u00_s00_3_u01, DISPATCHER_HEADER_6_3_9600_17031_u00_s00_3_u01_s00, DISPATCHER_HEADER_6_3_9600_17031_u00_s00_4,
-    DISPATCHER_HEADER_6_3_9600_17031_u00_s00_4_u01, DISPATCHER_HEADER_6_3_9600_17031_u00_s00_4_u01_s00, DISPATCHER_HEADER_6_3_9600_17031_u00_s00_5_u02,
-    DISPATCHER_HEADER_6_3_9600_17031_u00_s00_5_u02_s00, DISPATCHER_HEADER_6_3_9600_17031_u00_s00_6, DISPATCHER_HEADER_6_3_9600_17031_x64,
-    DISPATCHER_HEADER_6_3_9600_17031_x64_u00, DISPATCHER_HEADER_6_3_9600_17031_x64_u00_s00_2, DISPATCHER_HEADER_6_3_9600_17031_x64_u00_s00_2_u03,
-    DISPATCHER_HEADER_6_3_9600_17031_x64_u00_s00_2_u03_s00, DISPATCHER_HEADER_6_3_9600_17031_x64_u00_s00_5, DISPATCHER_HEADER_6_3_9600_17031_x64_u00_s00_5_u03,
-    DISPATCHER_HEADER_6_3_9600_17031_x64_u00_s00_5_u03_s00, DISPATCHER_HEADER_6_3_9600_17031_x86, DISPATCHER_HEADER_6_3_9600_17031_x86_u00,
-    DISPATCHER_HEADER_6_3_9600_17031_x86_u00_s00_2, DISPATCHER_HEADER_6_3_9600_17031_x86_u00_s00_2_u03, DISPATCHER_HEADER_6_3_9600_17031_x86_u00_s00_2_u03_s00,
-    DISPATCHER_HEADER_6_3_9600_17031_x86_u00_s00_5, DISPATCHER_HEADER_6_3_9600_17031_x86_u00_s00_5_u03, DISPATCHER_HEADER_6_3_u00_s00_u01,
-    DISPATCHER_HEADER_6_3_u00_s00_u01_s00_2, DISPATCHER_HEADER_6_3_u00_s00_u01_s00_3, DISPATCHER_HEADER_6_3_u00_s00_u02,
-    DISPATCHER_HEADER_6_3_u00_s00_u02_s00, DISPATCHER_HEADER_6_3_x64, DISPATCHER_HEADER_6_3_x64_u00,
-    DISPATCHER_HEADER_6_3_x64_u00_s00, DISPATCHER_HEADER_6_3_x64_u00_s00_u03, DISPATCHER_HEADER_6_3_x64_u00_s00_u03_s00_2,
-    DISPATCHER_HEADER_6_3_x86, DISPATCHER_HEADER_6_3_x86_u00, DISPATCHER_HEADER_6_3_x86_u00_s00,
-    DISPATCHER_HEADER_6_3_x86_u00_s00_u03, DISPATCHER_HEADER_early_6_0_u00, DISPATCHER_HEADER_early_6_0_u00_s00,
-    DISPATCHER_HEADER_early_6_0_u00_s00_u01, DISPATCHER_HEADER_early_6_0_u00_s00_u03, DISPATCHER_HEADER_early_6_0_x64,
-    DISPATCHER_HEADER_early_6_0_x86, DISPATCHER_HEADER_server_2022_x64, DISPATCHER_HEADER_server_2022_x64_u00,
-    DISPATCHER_HEADER_server_2022_x64_u00_s00_5, DISPATCHER_HEADER_server_2022_x64_u00_s00_5_u03, DISPATCHER_HEADER_server_2022_x64_u00_s00_5_u03_s00,
+    DISPATCHER_HEADER_10_0_10240_17770_union_Lock_struct_ThreadType_union_ThreadSpecControl, DISPATCHER_HEADER_10_0_10240_17770_union_Lock_struct_ThreadType_union_ThreadSpecControl_struct_SpecControlIbrs, DISPATCHER_HEADER_10_0_10240_17770_x64,
+    DISPATCHER_HEADER_10_0_10240_17770_x64_union_Lock, DISPATCHER_HEADER_10_0_10240_17770_x64_union_Lock_struct_ThreadType, DISPATCHER_HEADER_10_0_x64,
+    DISPATCHER_HEADER_10_0_x64_union_Lock, DISPATCHER_HEADER_10_0_x64_union_Lock_struct_ThreadType, DISPATCHER_HEADER_10_0_x64_union_Lock_struct_ThreadType_union_ThreadControlFlags,
+    DISPATCHER_HEADER_10_0_x64_union_Lock_struct_ThreadType_union_ThreadControlFlags_struct_CycleProfiling, DISPATCHER_HEADER_10_0_x86, DISPATCHER_HEADER_10_0_x86_union_Lock,
+    DISPATCHER_HEADER_10_0_x86_union_Lock_struct_ThreadType, DISPATCHER_HEADER_10_0_x86_union_Lock_struct_ThreadType_union_ThreadControlFlags, DISPATCHER_HEADER_10_0_x86_union_Lock_struct_ThreadType_union_ThreadControlFlags_struct_CycleProfiling,
+    DISPATCHER_HEADER_1703_union_Lock_struct_Timer2Type, DISPATCHER_HEADER_1703_x64, DISPATCHER_HEADER_1703_x64_union_Lock,
+    DISPATCHER_HEADER_1703_x86, DISPATCHER_HEADER_1703_x86_union_Lock, DISPATCHER_HEADER_1803_arm64,
+    DISPATCHER_HEADER_1803_arm64_union_Lock, DISPATCHER_HEADER_1803_arm64_union_Lock_struct_ThreadType, DISPATCHER_HEADER_1803_x64,
+    DISPATCHER_HEADER_1803_x64_union_Lock, DISPATCHER_HEADER_1803_x64_union_Lock_struct_ThreadType, DISPATCHER_HEADER_1803_x64_union_Lock_struct_ThreadType_union_ThreadControlFlags,
+    DISPATCHER_HEADER_1803_x64_union_Lock_struct_ThreadType_union_ThreadControlFlags_struct_CycleProfiling, DISPATCHER_HEADER_1803_x86, DISPATCHER_HEADER_1803_x86_union_Lock,
+    DISPATCHER_HEADER_1803_x86_union_Lock_struct_ThreadType, DISPATCHER_HEADER_1803_x86_union_Lock_struct_ThreadType_union_ThreadControlFlags, DISPATCHER_HEADER_1803_x86_union_Lock_struct_ThreadType_union_ThreadControlFlags_struct_CycleProfiling,
+    DISPATCHER_HEADER_1809_x86, DISPATCHER_HEADER_1809_x86_union_Lock, DISPATCHER_HEADER_1809_x86_union_Lock_struct_ThreadType,
+    DISPATCHER_HEADER_2004_x64, DISPATCHER_HEADER_2004_x64_union_Lock, DISPATCHER_HEADER_2004_x64_union_Lock_struct_ThreadType,
+    DISPATCHER_HEADER_2004_x64_union_Lock_struct_ThreadType_union_DebugActive, DISPATCHER_HEADER_2004_x64_union_Lock_struct_ThreadType_union_DebugActive_struct_ActiveDR7, DISPATCHER_HEADER_5_0_x86,
+    DISPATCHER_HEADER_5_2_3790_sp1_union_Type, DISPATCHER_HEADER_5_2_3790_sp1_union_Type_struct_Type, DISPATCHER_HEADER_5_2_3790_sp1_union_Type_struct_Type_union_Absolute,
+    DISPATCHER_HEADER_5_2_3790_sp1_union_Type_struct_Type_union_Size, DISPATCHER_HEADER_5_2_3790_sp1_x64, DISPATCHER_HEADER_5_2_3790_sp1_x86,
+    DISPATCHER_HEADER_5_2_union_Type_struct_Type_union_Inserted, DISPATCHER_HEADER_5_2_x86, DISPATCHER_HEADER_5_2_x86_union_Type,
+    DISPATCHER_HEADER_5_2_x86_union_Type_struct_Type, DISPATCHER_HEADER_6_1_7601_24000_union_Type_struct_Type_union_TimerControlFlags, DISPATCHER_HEADER_6_1_7601_24000_union_Type_struct_Type_union_TimerControlFlags_struct_SpecControlIbrs,
+    DISPATCHER_HEADER_6_1_7601_24000_x64, DISPATCHER_HEADER_6_1_7601_24000_x64_union_Type, DISPATCHER_HEADER_6_1_7601_24000_x64_union_Type_struct_Type,
+    DISPATCHER_HEADER_6_1_7601_24000_x86, DISPATCHER_HEADER_6_1_7601_24000_x86_union_Type, DISPATCHER_HEADER_6_1_7601_24000_x86_union_Type_struct_Type,
+    DISPATCHER_HEADER_6_1_union_Type_struct_Type_union_ThreadControlFlags, DISPATCHER_HEADER_6_1_union_Type_struct_Type_union_ThreadControlFlags_struct_CpuThrottled, DISPATCHER_HEADER_6_1_union_Type_struct_Type_union_TimerControlFlags,
+    DISPATCHER_HEADER_6_1_union_Type_struct_Type_union_TimerControlFlags_struct_Absolute, DISPATCHER_HEADER_6_1_union_Type_struct_Type_union_TimerMiscFlags_struct_ActiveDR7, DISPATCHER_HEADER_6_1_x64,
+    DISPATCHER_HEADER_6_1_x64_union_Type, DISPATCHER_HEADER_6_1_x64_union_Type_struct_Type, DISPATCHER_HEADER_6_1_x64_union_Type_struct_Type_union_TimerMiscFlags,
+    DISPATCHER_HEADER_6_1_x64_union_Type_struct_Type_union_TimerMiscFlags_struct_Index, DISPATCHER_HEADER_6_1_x86, DISPATCHER_HEADER_6_1_x86_union_Type,
+    DISPATCHER_HEADER_6_1_x86_union_Type_struct_Type, DISPATCHER_HEADER_6_1_x86_union_Type_struct_Type_union_TimerMiscFlags, DISPATCHER_HEADER_6_1_x86_union_Type_struct_Type_union_TimerMiscFlags_struct_Index,
+    DISPATCHER_HEADER_6_2_union_Type_struct_Type_union_ThreadControlFlags, DISPATCHER_HEADER_6_2_union_Type_struct_Type_union_ThreadControlFlags_struct_CycleProfiling, DISPATCHER_HEADER_6_2_union_Type_struct_Type_union_TimerControlFlags,
+    DISPATCHER_HEADER_6_2_union_Type_struct_Type_union_TimerControlFlags_struct_Absolute, DISPATCHER_HEADER_6_2_x64, DISPATCHER_HEADER_6_2_x64_union_Type,
+    DISPATCHER_HEADER_6_2_x64_union_Type_struct_Type, DISPATCHER_HEADER_6_2_x86, DISPATCHER_HEADER_6_2_x86_union_Type,
+    DISPATCHER_HEADER_6_2_x86_union_Type_struct_Type, DISPATCHER_HEADER_6_2_x86_union_Type_struct_Type_union_TimerMiscFlags, DISPATCHER_HEADER_6_3_9600_17031_union_Lock_struct_MutantType,
+    DISPATCHER_HEADER_6_3_9600_17031_union_Lock_struct_QueueType, DISPATCHER_HEADER_6_3_9600_17031_union_Lock_struct_QueueType_union_QueueControlFlags, DISPATCHER_HEADER_6_3_9600_17031_union_Lock_struct_QueueType_union_QueueControlFlags_struct_Abandoned,
+    DISPATCHER_HEADER_6_3_9600_17031_union_Lock_struct_ThreadType_union_ThreadControlFlags, DISPATCHER_HEADER_6_3_9600_17031_union_Lock_struct_ThreadType_union_ThreadControlFlags_struct_CycleProfiling, DISPATCHER_HEADER_6_3_9600_17031_union_Lock_struct_Timer2Type,
+    DISPATCHER_HEADER_6_3_9600_17031_union_Lock_struct_Timer2Type_union_Timer2Flags, DISPATCHER_HEADER_6_3_9600_17031_union_Lock_struct_Timer2Type_union_Timer2Flags_struct_Timer2Inserted, DISPATCHER_HEADER_6_3_9600_17031_union_Lock_struct_TimerType_union_TimerControlFlags,
+    DISPATCHER_HEADER_6_3_9600_17031_union_Lock_struct_TimerType_union_TimerControlFlags_struct_Absolute, DISPATCHER_HEADER_6_3_9600_17031_union_Lock_struct_Type, DISPATCHER_HEADER_6_3_9600_17031_x64,
+    DISPATCHER_HEADER_6_3_9600_17031_x64_union_Lock, DISPATCHER_HEADER_6_3_9600_17031_x64_union_Lock_struct_ThreadType, DISPATCHER_HEADER_6_3_9600_17031_x64_union_Lock_struct_ThreadType_union_DebugActive,
+    DISPATCHER_HEADER_6_3_9600_17031_x64_union_Lock_struct_ThreadType_union_DebugActive_struct_ActiveDR7, DISPATCHER_HEADER_6_3_9600_17031_x64_union_Lock_struct_TimerType, DISPATCHER_HEADER_6_3_9600_17031_x64_union_Lock_struct_TimerType_union_TimerMiscFlags,
+    DISPATCHER_HEADER_6_3_9600_17031_x64_union_Lock_struct_TimerType_union_TimerMiscFlags_struct_Index, DISPATCHER_HEADER_6_3_9600_17031_x86, DISPATCHER_HEADER_6_3_9600_17031_x86_union_Lock,
+    DISPATCHER_HEADER_6_3_9600_17031_x86_union_Lock_struct_ThreadType, DISPATCHER_HEADER_6_3_9600_17031_x86_union_Lock_struct_ThreadType_union_DebugActive, DISPATCHER_HEADER_6_3_9600_17031_x86_union_Lock_struct_TimerType,
+    DISPATCHER_HEADER_6_3_9600_17031_x86_union_Lock_struct_TimerType_union_TimerMiscFlags, DISPATCHER_HEADER_6_3_9600_17031_x86_union_Lock_struct_TimerType_union_TimerMiscFlags_struct_Index, DISPATCHER_HEADER_6_3_union_Type_struct_Type_union_ThreadControlFlags,
+    DISPATCHER_HEADER_6_3_union_Type_struct_Type_union_ThreadControlFlags_struct_CycleProfiling, DISPATCHER_HEADER_6_3_union_Type_struct_Type_union_TimerControlFlags, DISPATCHER_HEADER_6_3_union_Type_struct_Type_union_TimerControlFlags_struct_Abandoned,
+    DISPATCHER_HEADER_6_3_union_Type_struct_Type_union_TimerControlFlags_struct_Timer2Inserted, DISPATCHER_HEADER_6_3_x64, DISPATCHER_HEADER_6_3_x64_union_Type,
+    DISPATCHER_HEADER_6_3_x64_union_Type_struct_Type, DISPATCHER_HEADER_6_3_x64_union_Type_struct_Type_union_TimerMiscFlags, DISPATCHER_HEADER_6_3_x64_union_Type_struct_Type_union_TimerMiscFlags_struct_ActiveDR7,
+    DISPATCHER_HEADER_6_3_x86, DISPATCHER_HEADER_6_3_x86_union_Type, DISPATCHER_HEADER_6_3_x86_union_Type_struct_Type,
+    DISPATCHER_HEADER_6_3_x86_union_Type_struct_Type_union_TimerMiscFlags, DISPATCHER_HEADER_early_6_0_union_Type, DISPATCHER_HEADER_early_6_0_union_Type_struct_Type,
+    DISPATCHER_HEADER_early_6_0_union_Type_struct_Type_union_Abandoned, DISPATCHER_HEADER_early_6_0_union_Type_struct_Type_union_Inserted, DISPATCHER_HEADER_early_6_0_x64,
+    DISPATCHER_HEADER_early_6_0_x86, DISPATCHER_HEADER_server_2022_x64, DISPATCHER_HEADER_server_2022_x64_union_Lock,
+    DISPATCHER_HEADER_server_2022_x64_union_Lock_struct_ThreadType, DISPATCHER_HEADER_server_2022_x64_union_Lock_struct_ThreadType_union_DebugActive, DISPATCHER_HEADER_server_2022_x64_union_Lock_struct_ThreadType_union_DebugActive_struct_ActiveDR7,
 };
 #[cfg(feature = "dump")] pub use dump_blob_file_header::{
     DUMP_BLOB_FILE_HEADER_5_2,
@@ -293,7 +295,7 @@ use ::etw_layouts_runtime as runtime;
     DUMP_HEADER32_5_2_x86, DUMP_HEADER32_5_2_x86_Exception,
 };
 #[cfg(feature = "dump")] pub use dump_header64::{
-    DUMP_HEADER64_5_2_3790_sp1_x64, DUMP_HEADER64_5_2_3790_sp1_x64_Exception, DUMP_HEADER64_5_2_3790_sp1_x64_u88,
+    DUMP_HEADER64_5_2_3790_sp1_x64, DUMP_HEADER64_5_2_3790_sp1_x64_Exception, DUMP_HEADER64_5_2_3790_sp1_x64_union_PhysicalMemoryBlockBuffer,
 };
 #[cfg(feature = "kernel")] pub use eserversilo_globals::{
     ESERVERSILO_GLOBALS_10_0_17763_2114_x64, ESERVERSILO_GLOBALS_10_0_17763_2452_x86, ESERVERSILO_GLOBALS_10_0_17763_3165_x64,
@@ -306,9 +308,9 @@ use ::etw_layouts_runtime as runtime;
     ESERVERSILO_GLOBALS_24H2_x64, ESERVERSILO_GLOBALS_26H1_x64, ESERVERSILO_GLOBALS_server_2022_x64,
 };
 #[cfg(feature = "kernel")] pub use etwp_notification_header::{
-    ETWP_NOTIFICATION_HEADER_1703_x64, ETWP_NOTIFICATION_HEADER_1703_x86, ETWP_NOTIFICATION_HEADER_6_2_u10,
-    ETWP_NOTIFICATION_HEADER_6_2_u14, ETWP_NOTIFICATION_HEADER_6_2_x64, ETWP_NOTIFICATION_HEADER_6_2_x64_u18,
-    ETWP_NOTIFICATION_HEADER_6_2_x86, ETWP_NOTIFICATION_HEADER_6_2_x86_u18, ETWP_NOTIFICATION_HEADER_6_3_x64,
+    ETWP_NOTIFICATION_HEADER_1703_x64, ETWP_NOTIFICATION_HEADER_1703_x86, ETWP_NOTIFICATION_HEADER_6_2_union_NotifyeeCount,
+    ETWP_NOTIFICATION_HEADER_6_2_union_ReplyIndex, ETWP_NOTIFICATION_HEADER_6_2_x64, ETWP_NOTIFICATION_HEADER_6_2_x64_union_ReplyHandle,
+    ETWP_NOTIFICATION_HEADER_6_2_x86, ETWP_NOTIFICATION_HEADER_6_2_x86_union_ReplyHandle, ETWP_NOTIFICATION_HEADER_6_3_x64,
     ETWP_NOTIFICATION_HEADER_6_3_x86,
 };
 #[cfg(feature = "kernel")] pub use etwtracecontrolcode::{
@@ -317,9 +319,9 @@ use ::etw_layouts_runtime as runtime;
     ETWTRACECONTROLCODE_early_6_0,
 };
 #[cfg(feature = "kernel")] pub use etw_apc_entry::{
-    ETW_APC_ENTRY_10_0_19041_3324_x64, ETW_APC_ENTRY_10_0_19041_3324_x64_u00, ETW_APC_ENTRY_10_0_19041_3324_x86,
-    ETW_APC_ENTRY_10_0_19041_3324_x86_u00, ETW_APC_ENTRY_1709_x64, ETW_APC_ENTRY_1709_x64_u00,
-    ETW_APC_ENTRY_1709_x86, ETW_APC_ENTRY_1709_x86_u00,
+    ETW_APC_ENTRY_10_0_19041_3324_x64, ETW_APC_ENTRY_10_0_19041_3324_x64_union_SListEntry, ETW_APC_ENTRY_10_0_19041_3324_x86,
+    ETW_APC_ENTRY_10_0_19041_3324_x86_union_SListEntry, ETW_APC_ENTRY_1709_x64, ETW_APC_ENTRY_1709_x64_union_SListEntry,
+    ETW_APC_ENTRY_1709_x86, ETW_APC_ENTRY_1709_x86_union_SListEntry,
 };
 #[cfg(feature = "kernel")] pub use etw_apc_pool::{
     ETW_APC_POOL_24H2_arm64, ETW_APC_POOL_24H2_x64,
@@ -328,7 +330,7 @@ use ::etw_layouts_runtime as runtime;
     ETW_BOOT_CONFIG_19569_x64,
 };
 #[cfg(any(feature = "kernel", feature = "trace"))] pub use etw_buffer_context::{
-    ETW_BUFFER_CONTEXT_6_1_7601_23418, ETW_BUFFER_CONTEXT_6_1_7601_23418_u00, ETW_BUFFER_CONTEXT_6_1_7601_23418_u00_s00,
+    ETW_BUFFER_CONTEXT_6_1_7601_23418, ETW_BUFFER_CONTEXT_6_1_7601_23418_union_ProcessorNumber, ETW_BUFFER_CONTEXT_6_1_7601_23418_union_ProcessorNumber_struct_ProcessorNumber,
     ETW_BUFFER_CONTEXT_early_6_0,
 };
 #[cfg(feature = "kernel")] pub use etw_buffer_handle::{
@@ -387,11 +389,10 @@ use ::etw_layouts_runtime as runtime;
     ETW_FILTER_STRING_TOKEN_ELEMENT_6_3_x64, ETW_FILTER_STRING_TOKEN_ELEMENT_6_3_x86,
 };
 #[cfg(feature = "kernel")] pub use etw_guid_entry::{
-    ETW_GUID_ENTRY_10_0_17763_1075_x64, ETW_GUID_ENTRY_10_0_17763_1075_x64_u50, ETW_GUID_ENTRY_10_0_17763_1075_x86,
-    ETW_GUID_ENTRY_10_0_17763_1075_x86_u30, ETW_GUID_ENTRY_10_0_x64, ETW_GUID_ENTRY_10_0_x86,
-    ETW_GUID_ENTRY_1511_x64, ETW_GUID_ENTRY_1511_x86, ETW_GUID_ENTRY_1607_x64,
-    ETW_GUID_ENTRY_1607_x86, ETW_GUID_ENTRY_26H1_x64, ETW_GUID_ENTRY_6_1_x64,
-    ETW_GUID_ENTRY_6_1_x64_u40, ETW_GUID_ENTRY_6_1_x86, ETW_GUID_ENTRY_6_1_x86_u28,
+    ETW_GUID_ENTRY_10_0_17763_1075_x64, ETW_GUID_ENTRY_10_0_17763_1075_x86, ETW_GUID_ENTRY_10_0_x64,
+    ETW_GUID_ENTRY_10_0_x86, ETW_GUID_ENTRY_1511_x64, ETW_GUID_ENTRY_1511_x86,
+    ETW_GUID_ENTRY_1607_x64, ETW_GUID_ENTRY_1607_x86, ETW_GUID_ENTRY_26H1_x64,
+    ETW_GUID_ENTRY_6_1_union_LastEnable, ETW_GUID_ENTRY_6_1_x64, ETW_GUID_ENTRY_6_1_x86,
     ETW_GUID_ENTRY_6_2_x64, ETW_GUID_ENTRY_6_2_x86, ETW_GUID_ENTRY_6_3_x64,
     ETW_GUID_ENTRY_6_3_x86, ETW_GUID_ENTRY_early_6_0_x64, ETW_GUID_ENTRY_early_6_0_x86,
     ETW_GUID_ENTRY_late_6_0_x64, ETW_GUID_ENTRY_late_6_0_x86,
@@ -429,7 +430,7 @@ use ::etw_layouts_runtime as runtime;
 };
 #[cfg(feature = "kernel")] pub use etw_notification_header::{
     ETW_NOTIFICATION_HEADER_1703, ETW_NOTIFICATION_HEADER_6_1, ETW_NOTIFICATION_HEADER_6_3,
-    ETW_NOTIFICATION_HEADER_early_6_0, ETW_NOTIFICATION_HEADER_early_6_0_u14,
+    ETW_NOTIFICATION_HEADER_early_6_0, ETW_NOTIFICATION_HEADER_early_6_0_union_ReplyCount,
 };
 #[cfg(feature = "kernel")] pub use etw_notification_type::{
     ETW_NOTIFICATION_TYPE_1703, ETW_NOTIFICATION_TYPE_6_3, ETW_NOTIFICATION_TYPE_early_6_0,
@@ -470,19 +471,19 @@ use ::etw_layouts_runtime as runtime;
     ETW_QUEUE_ENTRY_early_6_0_x86,
 };
 #[cfg(feature = "kernel")] pub use etw_realtime_connect::{
-    ETW_REALTIME_CONNECT_6_1_x64, ETW_REALTIME_CONNECT_6_1_x64_u08, ETW_REALTIME_CONNECT_6_1_x64_u18,
-    ETW_REALTIME_CONNECT_6_1_x64_u20, ETW_REALTIME_CONNECT_6_1_x64_u28, ETW_REALTIME_CONNECT_6_1_x64_u30,
-    ETW_REALTIME_CONNECT_6_1_x86, ETW_REALTIME_CONNECT_6_1_x86_u08, ETW_REALTIME_CONNECT_6_1_x86_u18,
-    ETW_REALTIME_CONNECT_6_1_x86_u20, ETW_REALTIME_CONNECT_6_1_x86_u28, ETW_REALTIME_CONNECT_6_1_x86_u30,
-    ETW_REALTIME_CONNECT_6_3_x64, ETW_REALTIME_CONNECT_6_3_x64_u38, ETW_REALTIME_CONNECT_6_3_x64_u40,
-    ETW_REALTIME_CONNECT_6_3_x86, ETW_REALTIME_CONNECT_6_3_x86_u38, ETW_REALTIME_CONNECT_6_3_x86_u40,
+    ETW_REALTIME_CONNECT_6_1_x64, ETW_REALTIME_CONNECT_6_1_x64_union_DataAvailableEvent, ETW_REALTIME_CONNECT_6_1_x64_union_DisconnectEvent,
+    ETW_REALTIME_CONNECT_6_1_x64_union_ReservedBufferSpace, ETW_REALTIME_CONNECT_6_1_x64_union_UserBufferCount, ETW_REALTIME_CONNECT_6_1_x64_union_UserBufferListHead,
+    ETW_REALTIME_CONNECT_6_1_x86, ETW_REALTIME_CONNECT_6_1_x86_union_DataAvailableEvent, ETW_REALTIME_CONNECT_6_1_x86_union_DisconnectEvent,
+    ETW_REALTIME_CONNECT_6_1_x86_union_ReservedBufferSpace, ETW_REALTIME_CONNECT_6_1_x86_union_UserBufferCount, ETW_REALTIME_CONNECT_6_1_x86_union_UserBufferListHead,
+    ETW_REALTIME_CONNECT_6_3_x64, ETW_REALTIME_CONNECT_6_3_x64_union_BuffersLostCount, ETW_REALTIME_CONNECT_6_3_x64_union_EventsLostCount,
+    ETW_REALTIME_CONNECT_6_3_x86, ETW_REALTIME_CONNECT_6_3_x86_union_BuffersLostCount, ETW_REALTIME_CONNECT_6_3_x86_union_EventsLostCount,
     ETW_REALTIME_CONNECT_early_6_0,
 };
 #[cfg(feature = "kernel")] pub use etw_realtime_consumer::{
     ETW_REALTIME_CONSUMER_1607_x64, ETW_REALTIME_CONSUMER_1607_x86, ETW_REALTIME_CONSUMER_6_1_x64,
-    ETW_REALTIME_CONSUMER_6_1_x86, ETW_REALTIME_CONSUMER_6_2_x64, ETW_REALTIME_CONSUMER_6_2_x64_u5A,
-    ETW_REALTIME_CONSUMER_6_2_x64_u5A_s00, ETW_REALTIME_CONSUMER_6_2_x86, ETW_REALTIME_CONSUMER_6_2_x86_u32,
-    ETW_REALTIME_CONSUMER_6_2_x86_u32_s00, ETW_REALTIME_CONSUMER_6_3_x64, ETW_REALTIME_CONSUMER_6_3_x86,
+    ETW_REALTIME_CONSUMER_6_1_x86, ETW_REALTIME_CONSUMER_6_2_x64, ETW_REALTIME_CONSUMER_6_2_x64_union_Flags,
+    ETW_REALTIME_CONSUMER_6_2_x64_union_Flags_struct_ShutDownRequested, ETW_REALTIME_CONSUMER_6_2_x86, ETW_REALTIME_CONSUMER_6_2_x86_union_Flags,
+    ETW_REALTIME_CONSUMER_6_2_x86_union_Flags_struct_ShutDownRequested, ETW_REALTIME_CONSUMER_6_3_x64, ETW_REALTIME_CONSUMER_6_3_x86,
     ETW_REALTIME_CONSUMER_early_6_0_x64, ETW_REALTIME_CONSUMER_early_6_0_x86,
 };
 #[cfg(feature = "kernel")] pub use etw_receive_reply::{
@@ -496,37 +497,29 @@ use ::etw_layouts_runtime as runtime;
     ETW_REGISTER_GUIDS_early_6_0,
 };
 #[cfg(feature = "kernel")] pub use etw_registration_entry::{
-    ETW_REGISTRATION_ENTRY_10_0_x64, ETW_REGISTRATION_ENTRY_10_0_x64_s62, ETW_REGISTRATION_ENTRY_10_0_x86,
-    ETW_REGISTRATION_ENTRY_10_0_x86_s36, ETW_REGISTRATION_ENTRY_6_1_x64, ETW_REGISTRATION_ENTRY_6_1_x86,
-    ETW_REGISTRATION_ENTRY_6_2_x64, ETW_REGISTRATION_ENTRY_6_2_x64_s62, ETW_REGISTRATION_ENTRY_6_2_x86,
-    ETW_REGISTRATION_ENTRY_6_2_x86_s36, ETW_REGISTRATION_ENTRY_early_6_0_x64, ETW_REGISTRATION_ENTRY_early_6_0_x86,
+    ETW_REGISTRATION_ENTRY_10_0_struct_Type, ETW_REGISTRATION_ENTRY_10_0_x64, ETW_REGISTRATION_ENTRY_10_0_x86,
+    ETW_REGISTRATION_ENTRY_6_1_x64, ETW_REGISTRATION_ENTRY_6_1_x86, ETW_REGISTRATION_ENTRY_6_2_struct_Type,
+    ETW_REGISTRATION_ENTRY_6_2_x64, ETW_REGISTRATION_ENTRY_6_2_x86, ETW_REGISTRATION_ENTRY_early_6_0_x64,
+    ETW_REGISTRATION_ENTRY_early_6_0_x86,
 };
 #[cfg(feature = "kernel")] pub use etw_registration_handle::{
     ETW_REGISTRATION_HANDLE_6_2_x64, ETW_REGISTRATION_HANDLE_6_2_x86, ETW_REGISTRATION_HANDLE_early_6_0,
     ETW_REGISTRATION_HANDLE_early_6_0_RegSignature,
 };
 #[cfg(feature = "kernel")] pub use etw_reg_entry::{
-    ETW_REG_ENTRY_10_0_17763_1075_x64, ETW_REG_ENTRY_10_0_17763_1075_x86, ETW_REG_ENTRY_1607_x64,
-    ETW_REG_ENTRY_1607_x64_u62, ETW_REG_ENTRY_1607_x64_u62_s00, ETW_REG_ENTRY_1607_x86,
-    ETW_REG_ENTRY_1607_x86_u32, ETW_REG_ENTRY_1607_x86_u32_s00, ETW_REG_ENTRY_1709_x64,
-    ETW_REG_ENTRY_1709_x64_u62, ETW_REG_ENTRY_1709_x64_u62_s00, ETW_REG_ENTRY_1709_x86,
-    ETW_REG_ENTRY_1709_x86_u32, ETW_REG_ENTRY_1709_x86_u32_s00, ETW_REG_ENTRY_26H1_x64,
-    ETW_REG_ENTRY_6_1_7601_23418_x64, ETW_REG_ENTRY_6_1_7601_23418_x64_u38, ETW_REG_ENTRY_6_1_7601_23418_x64_u58,
-    ETW_REG_ENTRY_6_1_7601_23418_x64_u58_s00, ETW_REG_ENTRY_6_1_7601_24000_x86, ETW_REG_ENTRY_6_1_7601_24000_x86_u20,
-    ETW_REG_ENTRY_6_1_7601_24000_x86_u30, ETW_REG_ENTRY_6_1_7601_24000_x86_u30_s00, ETW_REG_ENTRY_6_1_x64,
-    ETW_REG_ENTRY_6_1_x64_u20, ETW_REG_ENTRY_6_1_x86, ETW_REG_ENTRY_6_1_x86_u14,
-    ETW_REG_ENTRY_6_2_x64, ETW_REG_ENTRY_6_2_x64_u18, ETW_REG_ENTRY_6_2_x64_u18_s00,
-    ETW_REG_ENTRY_6_2_x64_u38, ETW_REG_ENTRY_6_2_x64_u38_s00, ETW_REG_ENTRY_6_2_x64_u4A,
-    ETW_REG_ENTRY_6_2_x64_u4A_s00, ETW_REG_ENTRY_6_2_x86, ETW_REG_ENTRY_6_2_x86_u0C,
-    ETW_REG_ENTRY_6_2_x86_u0C_s00, ETW_REG_ENTRY_6_2_x86_u1C, ETW_REG_ENTRY_6_2_x86_u1C_s00,
-    ETW_REG_ENTRY_6_2_x86_u26, ETW_REG_ENTRY_6_2_x86_u26_s00, ETW_REG_ENTRY_6_3_9600_19913_x64,
-    ETW_REG_ENTRY_6_3_9600_19913_x64_u30, ETW_REG_ENTRY_6_3_9600_19913_x64_u30_s00, ETW_REG_ENTRY_6_3_9600_19913_x64_u50,
-    ETW_REG_ENTRY_6_3_9600_19913_x64_u50_s00, ETW_REG_ENTRY_6_3_9600_19913_x64_u62, ETW_REG_ENTRY_6_3_9600_19913_x64_u62_s00,
-    ETW_REG_ENTRY_6_3_9600_19913_x86, ETW_REG_ENTRY_6_3_9600_19913_x86_u18, ETW_REG_ENTRY_6_3_9600_19913_x86_u18_s00,
-    ETW_REG_ENTRY_6_3_9600_19913_x86_u28, ETW_REG_ENTRY_6_3_9600_19913_x86_u28_s00, ETW_REG_ENTRY_6_3_9600_19913_x86_u32,
-    ETW_REG_ENTRY_6_3_9600_19913_x86_u32_s00, ETW_REG_ENTRY_early_6_0_x64, ETW_REG_ENTRY_early_6_0_x64_u20,
-    ETW_REG_ENTRY_early_6_0_x64_u40, ETW_REG_ENTRY_early_6_0_x64_u40_s00, ETW_REG_ENTRY_early_6_0_x86,
-    ETW_REG_ENTRY_early_6_0_x86_u14, ETW_REG_ENTRY_early_6_0_x86_u24, ETW_REG_ENTRY_early_6_0_x86_u24_s00,
+    ETW_REG_ENTRY_10_0_17763_1075_x64, ETW_REG_ENTRY_10_0_17763_1075_x86, ETW_REG_ENTRY_1607_union_Flags,
+    ETW_REG_ENTRY_1607_union_Flags_struct_DbgKernelRegistration, ETW_REG_ENTRY_1607_x64, ETW_REG_ENTRY_1607_x86,
+    ETW_REG_ENTRY_1709_union_Flags, ETW_REG_ENTRY_1709_union_Flags_struct_DbgKernelRegistration, ETW_REG_ENTRY_1709_x64,
+    ETW_REG_ENTRY_1709_x86, ETW_REG_ENTRY_26H1_x64, ETW_REG_ENTRY_6_1_7601_23418_x64,
+    ETW_REG_ENTRY_6_1_7601_24000_x86, ETW_REG_ENTRY_6_1_x64, ETW_REG_ENTRY_6_1_x64_union_SessionId,
+    ETW_REG_ENTRY_6_1_x86, ETW_REG_ENTRY_6_1_x86_union_SessionId, ETW_REG_ENTRY_6_2_union_Flags,
+    ETW_REG_ENTRY_6_2_union_Flags_struct_DbgKernelRegistration, ETW_REG_ENTRY_6_2_x64, ETW_REG_ENTRY_6_2_x64_union_Process,
+    ETW_REG_ENTRY_6_2_x64_union_Process_struct_CallbackContext, ETW_REG_ENTRY_6_2_x64_union_ReplyQueue, ETW_REG_ENTRY_6_2_x64_union_ReplyQueue_struct_Caller,
+    ETW_REG_ENTRY_6_2_x86, ETW_REG_ENTRY_6_2_x86_union_Process, ETW_REG_ENTRY_6_2_x86_union_Process_struct_CallbackContext,
+    ETW_REG_ENTRY_6_2_x86_union_ReplyQueue, ETW_REG_ENTRY_6_2_x86_union_ReplyQueue_struct_Caller, ETW_REG_ENTRY_6_3_9600_19913_x64,
+    ETW_REG_ENTRY_6_3_9600_19913_x86, ETW_REG_ENTRY_early_6_0_x64, ETW_REG_ENTRY_early_6_0_x64_union_Process,
+    ETW_REG_ENTRY_early_6_0_x64_union_Process_struct_Callback, ETW_REG_ENTRY_early_6_0_x64_union_ReplyQueue, ETW_REG_ENTRY_early_6_0_x86,
+    ETW_REG_ENTRY_early_6_0_x86_union_Process, ETW_REG_ENTRY_early_6_0_x86_union_Process_struct_Callback, ETW_REG_ENTRY_early_6_0_x86_union_ReplyQueue,
 };
 #[cfg(feature = "kernel")] pub use etw_reply_queue::{
     ETW_REPLY_QUEUE_10_0_10240_17770_x64, ETW_REPLY_QUEUE_10_0_x64, ETW_REPLY_QUEUE_10_0_x86,
@@ -582,21 +575,20 @@ use ::etw_layouts_runtime as runtime;
 };
 #[cfg(feature = "kernel")] pub use etw_um_logger_context::{
     ETW_UM_LOGGER_CONTEXT_5_0_x86, ETW_UM_LOGGER_CONTEXT_5_1_x86, ETW_UM_LOGGER_CONTEXT_5_2_3790_sp1_x64,
-    ETW_UM_LOGGER_CONTEXT_6_1_x64, ETW_UM_LOGGER_CONTEXT_6_1_x64_u144, ETW_UM_LOGGER_CONTEXT_6_1_x86,
-    ETW_UM_LOGGER_CONTEXT_6_1_x86_uD4, ETW_UM_LOGGER_CONTEXT_6_2_x64, ETW_UM_LOGGER_CONTEXT_6_2_x64_u154,
-    ETW_UM_LOGGER_CONTEXT_6_2_x86, ETW_UM_LOGGER_CONTEXT_6_2_x86_uE0, ETW_UM_LOGGER_CONTEXT_6_3_x64,
+    ETW_UM_LOGGER_CONTEXT_6_1_union_RequestFlag, ETW_UM_LOGGER_CONTEXT_6_1_x64, ETW_UM_LOGGER_CONTEXT_6_1_x86,
+    ETW_UM_LOGGER_CONTEXT_6_2_x64, ETW_UM_LOGGER_CONTEXT_6_2_x86, ETW_UM_LOGGER_CONTEXT_6_3_x64,
     ETW_UM_LOGGER_CONTEXT_6_3_x86, ETW_UM_LOGGER_CONTEXT_early_6_0_x64, ETW_UM_LOGGER_CONTEXT_early_6_0_x86,
 };
 #[cfg(feature = "kernel")] pub use etw_wdi_scenario::{
     ETW_WDI_SCENARIO_early_6_0,
 };
 #[cfg(feature = "kernel")] pub use etw_wmitrace_work::{
-    ETW_WMITRACE_WORK_1703, ETW_WMITRACE_WORK_6_1, ETW_WMITRACE_WORK_6_1_u08,
-    ETW_WMITRACE_WORK_6_1_u08_s00, ETW_WMITRACE_WORK_6_1_u08_s00_2, ETW_WMITRACE_WORK_6_2,
+    ETW_WMITRACE_WORK_1703, ETW_WMITRACE_WORK_6_1, ETW_WMITRACE_WORK_6_1_union_LoggerName,
+    ETW_WMITRACE_WORK_6_1_union_LoggerName_struct_LoggerName, ETW_WMITRACE_WORK_6_1_union_LoggerName_struct_MatchAny, ETW_WMITRACE_WORK_6_2,
 };
 #[cfg(feature = "kernel")] pub use event_data_descriptor::{
-    EVENT_DATA_DESCRIPTOR_6_1_7601_23418, EVENT_DATA_DESCRIPTOR_6_1_7601_23418_u0C, EVENT_DATA_DESCRIPTOR_6_1_7601_23418_u0C_s00,
-    EVENT_DATA_DESCRIPTOR_early_6_0, EVENT_DATA_DESCRIPTOR_early_6_0_u0C,
+    EVENT_DATA_DESCRIPTOR_6_1_7601_23418, EVENT_DATA_DESCRIPTOR_6_1_7601_23418_union_Reserved, EVENT_DATA_DESCRIPTOR_6_1_7601_23418_union_Reserved_struct_Type,
+    EVENT_DATA_DESCRIPTOR_early_6_0, EVENT_DATA_DESCRIPTOR_early_6_0_union_Reserved,
 };
 #[cfg(any(feature = "kernel", feature = "trace"))] pub use event_descriptor::{
     EVENT_DESCRIPTOR_early_6_0,
@@ -617,7 +609,7 @@ use ::etw_layouts_runtime as runtime;
     EVENT_FILTER_LEVEL_KW_1709,
 };
 #[cfg(any(feature = "kernel", feature = "trace"))] pub use event_header::{
-    EVENT_HEADER_early_6_0, EVENT_HEADER_early_6_0_u38, EVENT_HEADER_early_6_0_u38_s00,
+    EVENT_HEADER_early_6_0, EVENT_HEADER_early_6_0_union_KernelTime, EVENT_HEADER_early_6_0_union_KernelTime_struct_KernelTime,
 };
 #[cfg(feature = "trace")] pub use event_header_extended_data_item::{
     EVENT_HEADER_EXTENDED_DATA_ITEM_early_6_0,
@@ -627,16 +619,16 @@ use ::etw_layouts_runtime as runtime;
     EVENT_INFO_CLASS_6_3_9600_19913,
 };
 #[cfg(feature = "trace")] pub use event_instance_guid_header::{
-    EVENT_INSTANCE_GUID_HEADER_5_2, EVENT_INSTANCE_GUID_HEADER_5_2_u02, EVENT_INSTANCE_GUID_HEADER_5_2_u02_s00,
-    EVENT_INSTANCE_GUID_HEADER_5_2_u04, EVENT_INSTANCE_GUID_HEADER_5_2_u04_Class, EVENT_INSTANCE_GUID_HEADER_5_2_u18,
-    EVENT_INSTANCE_GUID_HEADER_5_2_u28, EVENT_INSTANCE_GUID_HEADER_5_2_u28_s00, EVENT_INSTANCE_GUID_HEADER_5_2_u28_s00_2,
+    EVENT_INSTANCE_GUID_HEADER_5_2, EVENT_INSTANCE_GUID_HEADER_5_2_union_ClientContext, EVENT_INSTANCE_GUID_HEADER_5_2_union_ClientContext_struct_ClientContext,
+    EVENT_INSTANCE_GUID_HEADER_5_2_union_ClientContext_struct_KernelTime, EVENT_INSTANCE_GUID_HEADER_5_2_union_FieldTypeFlags, EVENT_INSTANCE_GUID_HEADER_5_2_union_FieldTypeFlags_struct_HeaderType,
+    EVENT_INSTANCE_GUID_HEADER_5_2_union_Guid, EVENT_INSTANCE_GUID_HEADER_5_2_union_Version, EVENT_INSTANCE_GUID_HEADER_5_2_union_Version_Class,
 };
 #[cfg(feature = "trace")] pub use event_instance_header::{
-    EVENT_INSTANCE_HEADER_5_0_u04, EVENT_INSTANCE_HEADER_5_0_u04_Class, EVENT_INSTANCE_HEADER_5_0_u28,
-    EVENT_INSTANCE_HEADER_5_0_u28_s00, EVENT_INSTANCE_HEADER_5_0_u28_s00_2, EVENT_INSTANCE_HEADER_5_0_x86,
-    EVENT_INSTANCE_HEADER_5_1, EVENT_INSTANCE_HEADER_5_1_u02, EVENT_INSTANCE_HEADER_5_1_u02_s00,
-    EVENT_INSTANCE_HEADER_early_6_0, EVENT_INSTANCE_HEADER_early_6_0_u28, EVENT_INSTANCE_HEADER_early_6_0_u28_s00,
-    EVENT_INSTANCE_HEADER_early_6_0_u28_s00_2,
+    EVENT_INSTANCE_HEADER_5_0_union_ClientContext, EVENT_INSTANCE_HEADER_5_0_union_ClientContext_struct_ClientContext, EVENT_INSTANCE_HEADER_5_0_union_ClientContext_struct_KernelTime,
+    EVENT_INSTANCE_HEADER_5_0_union_Version, EVENT_INSTANCE_HEADER_5_0_union_Version_Class, EVENT_INSTANCE_HEADER_5_0_x86,
+    EVENT_INSTANCE_HEADER_5_1, EVENT_INSTANCE_HEADER_5_1_union_FieldTypeFlags, EVENT_INSTANCE_HEADER_5_1_union_FieldTypeFlags_struct_HeaderType,
+    EVENT_INSTANCE_HEADER_early_6_0, EVENT_INSTANCE_HEADER_early_6_0_union_KernelTime, EVENT_INSTANCE_HEADER_early_6_0_union_KernelTime_struct_EventId,
+    EVENT_INSTANCE_HEADER_early_6_0_union_KernelTime_struct_KernelTime,
 };
 #[cfg(feature = "kernel")] pub use event_payload_predicate::{
     EVENT_PAYLOAD_PREDICATE_6_3,
@@ -650,11 +642,11 @@ use ::etw_layouts_runtime as runtime;
     EVENT_TRACE_GROUPMASK_INFORMATION_6_1, EVENT_TRACE_GROUPMASK_INFORMATION_6_2, EVENT_TRACE_GROUPMASK_INFORMATION_early_6_0,
 };
 #[cfg(feature = "trace")] pub use event_trace_header::{
-    EVENT_TRACE_HEADER_5_0_u04, EVENT_TRACE_HEADER_5_0_u04_Class, EVENT_TRACE_HEADER_5_0_u18,
-    EVENT_TRACE_HEADER_5_0_u28, EVENT_TRACE_HEADER_5_0_u28_s00, EVENT_TRACE_HEADER_5_0_u28_s00_2,
-    EVENT_TRACE_HEADER_5_0_x86, EVENT_TRACE_HEADER_5_1, EVENT_TRACE_HEADER_5_1_u02,
-    EVENT_TRACE_HEADER_5_1_u02_s00, EVENT_TRACE_HEADER_early_6_0, EVENT_TRACE_HEADER_early_6_0_u28,
-    EVENT_TRACE_HEADER_early_6_0_u28_s00, EVENT_TRACE_HEADER_early_6_0_u28_s00_2,
+    EVENT_TRACE_HEADER_5_0_union_ClientContext, EVENT_TRACE_HEADER_5_0_union_ClientContext_struct_ClientContext, EVENT_TRACE_HEADER_5_0_union_ClientContext_struct_KernelTime,
+    EVENT_TRACE_HEADER_5_0_union_Guid, EVENT_TRACE_HEADER_5_0_union_Version, EVENT_TRACE_HEADER_5_0_union_Version_Class,
+    EVENT_TRACE_HEADER_5_0_x86, EVENT_TRACE_HEADER_5_1, EVENT_TRACE_HEADER_5_1_union_FieldTypeFlags,
+    EVENT_TRACE_HEADER_5_1_union_FieldTypeFlags_struct_HeaderType, EVENT_TRACE_HEADER_early_6_0, EVENT_TRACE_HEADER_early_6_0_union_KernelTime,
+    EVENT_TRACE_HEADER_early_6_0_union_KernelTime_struct_ClientContext, EVENT_TRACE_HEADER_early_6_0_union_KernelTime_struct_KernelTime,
 };
 #[cfg(feature = "kernel")] pub use event_trace_information_class::{
     EVENT_TRACE_INFORMATION_CLASS_1607, EVENT_TRACE_INFORMATION_CLASS_1709, EVENT_TRACE_INFORMATION_CLASS_1803,
@@ -672,7 +664,7 @@ use ::etw_layouts_runtime as runtime;
     EVENT_TRACE_PROFILE_COUNTER_INFORMATION_6_2,
 };
 #[cfg(feature = "kernel")] pub use event_trace_properties::{
-    EVENT_TRACE_PROPERTIES_5_0_x86, EVENT_TRACE_PROPERTIES_5_2_3790_sp1_x64, EVENT_TRACE_PROPERTIES_6_3_u4C,
+    EVENT_TRACE_PROPERTIES_5_0_x86, EVENT_TRACE_PROPERTIES_5_2_3790_sp1_x64, EVENT_TRACE_PROPERTIES_6_3_union_AgeLimit,
     EVENT_TRACE_PROPERTIES_6_3_x64, EVENT_TRACE_PROPERTIES_6_3_x86,
 };
 #[cfg(feature = "kernel")] pub use event_trace_spinlock_information::{
@@ -692,23 +684,23 @@ use ::etw_layouts_runtime as runtime;
     EVENT_TRACE_VERSION_INFORMATION_6_1, EVENT_TRACE_VERSION_INFORMATION_6_2, EVENT_TRACE_VERSION_INFORMATION_early_6_0,
 };
 #[cfg(feature = "kernel")] pub use ex_fast_ref::{
-    EX_FAST_REF_5_1_x86, EX_FAST_REF_5_1_x86_u00, EX_FAST_REF_5_2_3790_sp1_x64,
-    EX_FAST_REF_5_2_3790_sp1_x64_u00,
+    EX_FAST_REF_5_1_x86, EX_FAST_REF_5_1_x86_union_Object, EX_FAST_REF_5_2_3790_sp1_x64,
+    EX_FAST_REF_5_2_3790_sp1_x64_union_Object,
 };
 #[cfg(feature = "kernel")] pub use ex_push_lock::{
-    EX_PUSH_LOCK_5_1_x86, EX_PUSH_LOCK_5_1_x86_u00, EX_PUSH_LOCK_5_1_x86_u00_s00,
-    EX_PUSH_LOCK_5_2_3790_sp1_x64, EX_PUSH_LOCK_5_2_3790_sp1_x64_u00, EX_PUSH_LOCK_5_2_3790_sp1_x64_u00_s00,
-    EX_PUSH_LOCK_5_2_3790_sp1_x86, EX_PUSH_LOCK_5_2_3790_sp1_x86_u00, EX_PUSH_LOCK_5_2_3790_sp1_x86_u00_s00,
+    EX_PUSH_LOCK_5_1_x86, EX_PUSH_LOCK_5_1_x86_union_Waiting, EX_PUSH_LOCK_5_1_x86_union_Waiting_struct_Waiting,
+    EX_PUSH_LOCK_5_2_3790_sp1_x64, EX_PUSH_LOCK_5_2_3790_sp1_x64_union_Locked, EX_PUSH_LOCK_5_2_3790_sp1_x64_union_Locked_struct_Locked,
+    EX_PUSH_LOCK_5_2_3790_sp1_x86, EX_PUSH_LOCK_5_2_3790_sp1_x86_union_Locked, EX_PUSH_LOCK_5_2_3790_sp1_x86_union_Locked_struct_Locked,
 };
 #[cfg(any(feature = "dump", feature = "kernel", feature = "trace"))] pub use guid::{
     GUID_5_0,
 };
 #[cfg(feature = "kernel")] pub use kapc::{
-    KAPC_10_0_19041_3324_u01, KAPC_10_0_19041_3324_u01_s00, KAPC_10_0_19041_3324_x64,
+    KAPC_10_0_19041_3324_union_AllFlags, KAPC_10_0_19041_3324_union_AllFlags_struct_CallbackDataContext, KAPC_10_0_19041_3324_x64,
     KAPC_10_0_19041_3324_x86, KAPC_5_0_x86, KAPC_5_2_3790_sp1_x64,
-    KAPC_5_2_3790_sp1_x86, KAPC_6_2_x64, KAPC_6_2_x64_u20,
-    KAPC_6_2_x64_u20_s00, KAPC_6_2_x86, KAPC_6_2_x86_u14,
-    KAPC_6_2_x86_u14_s00,
+    KAPC_5_2_3790_sp1_x86, KAPC_6_2_x64, KAPC_6_2_x64_union_KernelRoutine,
+    KAPC_6_2_x64_union_KernelRoutine_struct_KernelRoutine, KAPC_6_2_x86, KAPC_6_2_x86_union_KernelRoutine,
+    KAPC_6_2_x86_union_KernelRoutine_struct_KernelRoutine,
 };
 #[cfg(feature = "dump")] pub use kddebugger_data64::{
     KDDEBUGGER_DATA64_6_1_x64, KDDEBUGGER_DATA64_6_1_x64_Header,
@@ -716,7 +708,7 @@ use ::etw_layouts_runtime as runtime;
 #[cfg(feature = "kernel")] pub use kdpc::{
     KDPC_5_0_x86, KDPC_5_2_3790_sp1_x64, KDPC_5_2_3790_sp1_x86,
     KDPC_5_2_x86, KDPC_6_1_x64, KDPC_6_1_x86,
-    KDPC_6_3_u00, KDPC_6_3_u00_s00, KDPC_6_3_x64,
+    KDPC_6_3_union_TargetInfoAsUlong, KDPC_6_3_union_TargetInfoAsUlong_struct_Type, KDPC_6_3_x64,
     KDPC_6_3_x86, KDPC_early_6_0_x64, KDPC_early_6_0_x86,
 };
 #[cfg(feature = "kernel")] pub use kevent::{
@@ -734,9 +726,8 @@ use ::etw_layouts_runtime as runtime;
     KMUTANT_10_0_10240_17770_x64, KMUTANT_10_0_x64, KMUTANT_10_0_x86,
     KMUTANT_1703_x64, KMUTANT_1703_x86, KMUTANT_1803_arm64,
     KMUTANT_1803_x64, KMUTANT_1803_x86, KMUTANT_1809_x86,
-    KMUTANT_1903_x64, KMUTANT_1903_x64_u30, KMUTANT_1903_x64_u30_s00,
-    KMUTANT_1903_x64_u30_s00_2, KMUTANT_1903_x86, KMUTANT_1903_x86_u1C,
-    KMUTANT_1903_x86_u1C_s00, KMUTANT_1903_x86_u1C_s00_2, KMUTANT_2004_x64,
+    KMUTANT_1903_union_MutantFlags, KMUTANT_1903_union_MutantFlags_struct_Abandoned, KMUTANT_1903_union_MutantFlags_struct_Abandoned2,
+    KMUTANT_1903_x64, KMUTANT_1903_x86, KMUTANT_2004_x64,
     KMUTANT_5_0_x86, KMUTANT_5_2_3790_sp1_x64, KMUTANT_5_2_3790_sp1_x86,
     KMUTANT_5_2_x86, KMUTANT_6_1_7601_24000_x64, KMUTANT_6_1_7601_24000_x86,
     KMUTANT_6_1_x64, KMUTANT_6_1_x86, KMUTANT_6_2_x64,
@@ -785,7 +776,7 @@ use ::etw_layouts_runtime as runtime;
     KTIMER_server_2022_x64,
 };
 #[cfg(any(feature = "dump", feature = "kernel", feature = "trace"))] pub use large_integer::{
-    LARGE_INTEGER_5_0, LARGE_INTEGER_5_0_s00, LARGE_INTEGER_5_0_u,
+    LARGE_INTEGER_5_0, LARGE_INTEGER_5_0_struct_LowPart, LARGE_INTEGER_5_0_u,
 };
 #[cfg(any(feature = "dump", feature = "kernel", feature = "trace"))] pub use list_entry::{
     LIST_ENTRY_5_0_x86, LIST_ENTRY_5_2_3790_sp1_x64,
@@ -800,8 +791,8 @@ use ::etw_layouts_runtime as runtime;
     MCGEN_TRACE_CONTEXT_6_2_x64, MCGEN_TRACE_CONTEXT_6_2_x86,
 };
 #[cfg(any(feature = "kernel", feature = "trace"))] pub use message_trace_header::{
-    MESSAGE_TRACE_HEADER_5_1, MESSAGE_TRACE_HEADER_5_1_u00, MESSAGE_TRACE_HEADER_5_1_u00_s00,
-    MESSAGE_TRACE_HEADER_5_1_u04,
+    MESSAGE_TRACE_HEADER_5_1, MESSAGE_TRACE_HEADER_5_1_union_Header, MESSAGE_TRACE_HEADER_5_1_union_Marker,
+    MESSAGE_TRACE_HEADER_5_1_union_Marker_struct_Size,
 };
 #[cfg(feature = "kernel")] pub use message_trace_user::{
     MESSAGE_TRACE_USER_5_1, MESSAGE_TRACE_USER_6_2, MESSAGE_TRACE_USER_early_6_0,
@@ -856,8 +847,8 @@ use ::etw_layouts_runtime as runtime;
     PERFINFO_PPM_STATE_SELECTION_6_3,
 };
 #[cfg(feature = "trace")] pub use perfinfo_trace_header::{
-    PERFINFO_TRACE_HEADER_5_1, PERFINFO_TRACE_HEADER_5_1_u00, PERFINFO_TRACE_HEADER_5_1_u00_s00,
-    PERFINFO_TRACE_HEADER_5_1_u04, PERFINFO_TRACE_HEADER_5_1_u08,
+    PERFINFO_TRACE_HEADER_5_1, PERFINFO_TRACE_HEADER_5_1_union_Header, PERFINFO_TRACE_HEADER_5_1_union_Marker,
+    PERFINFO_TRACE_HEADER_5_1_union_Marker_struct_Version, PERFINFO_TRACE_HEADER_5_1_union_TS,
 };
 #[cfg(feature = "kernel")] pub use periodic_capture_state_guids::{
     PERIODIC_CAPTURE_STATE_GUIDS_1703_x64, PERIODIC_CAPTURE_STATE_GUIDS_1703_x86,
@@ -887,9 +878,9 @@ use ::etw_layouts_runtime as runtime;
     RSDS_6_2,
 };
 #[cfg(feature = "kernel")] pub use rtl_balanced_node::{
-    RTL_BALANCED_NODE_6_1_7601_23418_x64, RTL_BALANCED_NODE_6_1_7601_23418_x64_u00, RTL_BALANCED_NODE_6_1_7601_23418_x64_u00_s00,
-    RTL_BALANCED_NODE_6_1_7601_23418_x64_u10, RTL_BALANCED_NODE_6_1_7601_24000_x86, RTL_BALANCED_NODE_6_1_7601_24000_x86_u00,
-    RTL_BALANCED_NODE_6_1_7601_24000_x86_u00_s00, RTL_BALANCED_NODE_6_1_7601_24000_x86_u08,
+    RTL_BALANCED_NODE_6_1_7601_23418_x64, RTL_BALANCED_NODE_6_1_7601_23418_x64_union_Children, RTL_BALANCED_NODE_6_1_7601_23418_x64_union_Children_struct_Left,
+    RTL_BALANCED_NODE_6_1_7601_23418_x64_union_Red, RTL_BALANCED_NODE_6_1_7601_24000_x86, RTL_BALANCED_NODE_6_1_7601_24000_x86_union_Children,
+    RTL_BALANCED_NODE_6_1_7601_24000_x86_union_Children_struct_Left, RTL_BALANCED_NODE_6_1_7601_24000_x86_union_Red,
 };
 #[cfg(feature = "kernel")] pub use rtl_bitmap::{
     RTL_BITMAP_5_0_x86, RTL_BITMAP_5_2_3790_sp1_x64,
@@ -902,14 +893,14 @@ use ::etw_layouts_runtime as runtime;
 };
 #[cfg(feature = "kernel")] pub use rtl_hash_table::{
     RTL_HASH_TABLE_1607_x64, RTL_HASH_TABLE_1607_x86, RTL_HASH_TABLE_26H1_x64,
-    RTL_HASH_TABLE_26H1_x64_u04, RTL_HASH_TABLE_26H1_x64_u04_s00,
+    RTL_HASH_TABLE_26H1_x64_union_BucketAndMaskBitCounts, RTL_HASH_TABLE_26H1_x64_union_BucketAndMaskBitCounts_struct_MaskBitCount,
 };
 #[cfg(feature = "kernel")] pub use rtl_nls_state::{
     RTL_NLS_STATE_server_2022_x64,
 };
 #[cfg(feature = "kernel")] pub use rtl_rb_tree::{
-    RTL_RB_TREE_1703_x64, RTL_RB_TREE_1703_x64_u08, RTL_RB_TREE_1703_x86,
-    RTL_RB_TREE_1703_x86_u04, RTL_RB_TREE_6_1_7601_24000_x64, RTL_RB_TREE_6_1_7601_24000_x86,
+    RTL_RB_TREE_1703_x64, RTL_RB_TREE_1703_x64_union_Encoded, RTL_RB_TREE_1703_x86,
+    RTL_RB_TREE_1703_x86_union_Encoded, RTL_RB_TREE_6_1_7601_24000_x64, RTL_RB_TREE_6_1_7601_24000_x86,
 };
 #[cfg(any(feature = "kernel", feature = "trace"))] pub use rtl_time_zone_information::{
     RTL_TIME_ZONE_INFORMATION_5_0,
@@ -944,10 +935,10 @@ use ::etw_layouts_runtime as runtime;
 };
 #[cfg(feature = "kernel")] pub use slist_header::{
     SLIST_HEADER_1709_arm64, SLIST_HEADER_1709_arm64_HeaderArm64, SLIST_HEADER_5_0_x86,
-    SLIST_HEADER_5_0_x86_s00, SLIST_HEADER_5_2_3790_sp1_x64, SLIST_HEADER_5_2_3790_sp1_x64_s00,
+    SLIST_HEADER_5_0_x86_struct_Next, SLIST_HEADER_5_2_3790_sp1_x64, SLIST_HEADER_5_2_3790_sp1_x64_struct_Alignment,
     SLIST_HEADER_6_0_6002_18005_x64, SLIST_HEADER_6_0_6002_18005_x64_HeaderX64, SLIST_HEADER_6_2_x64,
     SLIST_HEADER_6_3_x64, SLIST_HEADER_6_3_x64_HeaderX64, SLIST_HEADER_6_3_x86,
-    SLIST_HEADER_6_3_x86_s00, SLIST_HEADER_early_6_0_x64, SLIST_HEADER_early_6_0_x64_Header16,
+    SLIST_HEADER_6_3_x86_struct_Next, SLIST_HEADER_early_6_0_x64, SLIST_HEADER_early_6_0_x64_Header16,
     SLIST_HEADER_early_6_0_x64_Header8,
 };
 #[cfg(feature = "dump")] pub use summary_dump32::{
@@ -957,8 +948,8 @@ use ::etw_layouts_runtime as runtime;
     SUMMARY_DUMP64_5_2_3790_sp1_x64, SUMMARY_DUMP64_5_2_3790_sp1_x64_Bitmap, SUMMARY_DUMP64_6_2_x64,
 };
 #[cfg(feature = "trace")] pub use system_trace_header::{
-    SYSTEM_TRACE_HEADER_5_0, SYSTEM_TRACE_HEADER_5_0_u00, SYSTEM_TRACE_HEADER_5_0_u00_s00,
-    SYSTEM_TRACE_HEADER_5_0_u04,
+    SYSTEM_TRACE_HEADER_5_0, SYSTEM_TRACE_HEADER_5_0_union_Header, SYSTEM_TRACE_HEADER_5_0_union_Marker,
+    SYSTEM_TRACE_HEADER_5_0_union_Marker_struct_Version,
 };
 #[cfg(any(feature = "kernel", feature = "trace"))] pub use time_fields::{
     TIME_FIELDS_5_0,
@@ -991,9 +982,9 @@ use ::etw_layouts_runtime as runtime;
     TRACE_INFORMATION_CLASS_6_3_9600_19913,
 };
 #[cfg(feature = "trace")] pub use trace_logfile_header::{
-    TRACE_LOGFILE_HEADER_5_0_u04, TRACE_LOGFILE_HEADER_5_0_u04_VersionDetail, TRACE_LOGFILE_HEADER_5_0_x86,
-    TRACE_LOGFILE_HEADER_5_0_x86_u28, TRACE_LOGFILE_HEADER_5_0_x86_u28_s00, TRACE_LOGFILE_HEADER_5_1_u28,
-    TRACE_LOGFILE_HEADER_5_1_u28_s00, TRACE_LOGFILE_HEADER_5_1_x86, TRACE_LOGFILE_HEADER_5_2_3790_sp1_x64,
+    TRACE_LOGFILE_HEADER_5_0_union_Version, TRACE_LOGFILE_HEADER_5_0_union_Version_VersionDetail, TRACE_LOGFILE_HEADER_5_0_x86,
+    TRACE_LOGFILE_HEADER_5_0_x86_union_LogInstanceGuid, TRACE_LOGFILE_HEADER_5_0_x86_union_LogInstanceGuid_struct_StartBuffers, TRACE_LOGFILE_HEADER_5_1_union_LogInstanceGuid,
+    TRACE_LOGFILE_HEADER_5_1_union_LogInstanceGuid_struct_StartBuffers, TRACE_LOGFILE_HEADER_5_1_x86, TRACE_LOGFILE_HEADER_5_2_3790_sp1_x64,
 };
 #[cfg(feature = "kernel")] pub use trace_profile_interval::{
     TRACE_PROFILE_INTERVAL_6_2,
@@ -1014,7 +1005,7 @@ use ::etw_layouts_runtime as runtime;
     TRIAGE_DUMP64_5_2_3790_sp1_x64, TRIAGE_DUMP64_5_2_3790_sp1_x64_ArchitectureSpecific,
 };
 #[cfg(feature = "kernel")] pub use ularge_integer::{
-    ULARGE_INTEGER_5_0, ULARGE_INTEGER_5_0_s00, ULARGE_INTEGER_5_0_u,
+    ULARGE_INTEGER_5_0, ULARGE_INTEGER_5_0_struct_LowPart, ULARGE_INTEGER_5_0_u,
 };
 #[cfg(any(feature = "dump", feature = "kernel"))] pub use unicode_string::{
     UNICODE_STRING_5_0_x86, UNICODE_STRING_5_2_3790_sp1_x64,
@@ -1024,26 +1015,26 @@ use ::etw_layouts_runtime as runtime;
 };
 #[cfg(any(feature = "kernel", feature = "trace"))] pub use wmi_buffer_header::{
     WMI_BUFFER_HEADER_1607_x64, WMI_BUFFER_HEADER_1607_x86, WMI_BUFFER_HEADER_5_0_x86,
-    WMI_BUFFER_HEADER_5_0_x86_u00, WMI_BUFFER_HEADER_5_0_x86_u00_s00, WMI_BUFFER_HEADER_5_0_x86_u00_s00_2,
-    WMI_BUFFER_HEADER_5_0_x86_u38, WMI_BUFFER_HEADER_5_0_x86_u38_s00, WMI_BUFFER_HEADER_5_1_u00_s00_2,
-    WMI_BUFFER_HEADER_5_1_u00_s00_2_u2C, WMI_BUFFER_HEADER_5_1_x86, WMI_BUFFER_HEADER_5_1_x86_u00,
-    WMI_BUFFER_HEADER_5_1_x86_u00_s00, WMI_BUFFER_HEADER_5_1_x86_u00_s00_u18, WMI_BUFFER_HEADER_5_1_x86_u00_s00_u18_s00,
-    WMI_BUFFER_HEADER_5_2_3790_sp1_x64, WMI_BUFFER_HEADER_5_2_3790_sp1_x64_u00, WMI_BUFFER_HEADER_5_2_3790_sp1_x64_u00_s00,
-    WMI_BUFFER_HEADER_5_2_3790_sp1_x64_u00_s00_u18, WMI_BUFFER_HEADER_5_2_3790_sp1_x64_u00_s00_u18_s00, WMI_BUFFER_HEADER_5_2_3790_sp1_x64_u38,
-    WMI_BUFFER_HEADER_5_2_3790_sp1_x64_u38_s00, WMI_BUFFER_HEADER_5_2_x86, WMI_BUFFER_HEADER_6_1_7601_23418_x64,
-    WMI_BUFFER_HEADER_6_1_7601_24000_x86, WMI_BUFFER_HEADER_6_1_x64, WMI_BUFFER_HEADER_6_1_x64_u20,
-    WMI_BUFFER_HEADER_6_1_x64_u38, WMI_BUFFER_HEADER_6_1_x64_u38_s00, WMI_BUFFER_HEADER_6_1_x86,
-    WMI_BUFFER_HEADER_6_1_x86_u20, WMI_BUFFER_HEADER_6_1_x86_u38, WMI_BUFFER_HEADER_6_1_x86_u38_s00,
-    WMI_BUFFER_HEADER_6_2_u20_s00, WMI_BUFFER_HEADER_6_2_x64, WMI_BUFFER_HEADER_6_2_x64_u20,
-    WMI_BUFFER_HEADER_6_2_x86, WMI_BUFFER_HEADER_6_2_x86_u20, WMI_BUFFER_HEADER_early_6_0_u00_s00,
-    WMI_BUFFER_HEADER_early_6_0_u00_s00_u10, WMI_BUFFER_HEADER_early_6_0_u00_s00_u2C, WMI_BUFFER_HEADER_early_6_0_x64,
-    WMI_BUFFER_HEADER_early_6_0_x64_u00, WMI_BUFFER_HEADER_early_6_0_x64_u38, WMI_BUFFER_HEADER_early_6_0_x64_u38_s00,
-    WMI_BUFFER_HEADER_early_6_0_x86, WMI_BUFFER_HEADER_early_6_0_x86_u00, WMI_BUFFER_HEADER_early_6_0_x86_u38,
-    WMI_BUFFER_HEADER_early_6_0_x86_u38_s00, WMI_BUFFER_HEADER_late_6_0_x64, WMI_BUFFER_HEADER_late_6_0_x64_u00,
-    WMI_BUFFER_HEADER_late_6_0_x64_u00_s00, WMI_BUFFER_HEADER_late_6_0_x64_u00_s00_u20, WMI_BUFFER_HEADER_late_6_0_x64_u38,
-    WMI_BUFFER_HEADER_late_6_0_x64_u38_s00, WMI_BUFFER_HEADER_late_6_0_x64_u38_s00_2, WMI_BUFFER_HEADER_late_6_0_x86,
-    WMI_BUFFER_HEADER_late_6_0_x86_u00, WMI_BUFFER_HEADER_late_6_0_x86_u00_s00, WMI_BUFFER_HEADER_late_6_0_x86_u00_s00_u20,
-    WMI_BUFFER_HEADER_late_6_0_x86_u38, WMI_BUFFER_HEADER_late_6_0_x86_u38_s00, WMI_BUFFER_HEADER_late_6_0_x86_u38_s00_2,
+    WMI_BUFFER_HEADER_5_0_x86_union_InstanceGuid, WMI_BUFFER_HEADER_5_0_x86_union_InstanceGuid_struct_LoggerContext, WMI_BUFFER_HEADER_5_0_x86_union_Wnode,
+    WMI_BUFFER_HEADER_5_0_x86_union_Wnode_struct_ReferenceCount, WMI_BUFFER_HEADER_5_0_x86_union_Wnode_struct_Reserved1, WMI_BUFFER_HEADER_5_1_union_Wnode_struct_ReferenceCount,
+    WMI_BUFFER_HEADER_5_1_union_Wnode_struct_ReferenceCount_union_State, WMI_BUFFER_HEADER_5_1_x86, WMI_BUFFER_HEADER_5_1_x86_union_Wnode,
+    WMI_BUFFER_HEADER_5_1_x86_union_Wnode_struct_Reserved1, WMI_BUFFER_HEADER_5_1_x86_union_Wnode_struct_Reserved1_union_Alignment, WMI_BUFFER_HEADER_5_1_x86_union_Wnode_struct_Reserved1_union_Alignment_struct_Alignment,
+    WMI_BUFFER_HEADER_5_2_3790_sp1_x64, WMI_BUFFER_HEADER_5_2_3790_sp1_x64_union_InstanceGuid, WMI_BUFFER_HEADER_5_2_3790_sp1_x64_union_InstanceGuid_struct_LoggerContext,
+    WMI_BUFFER_HEADER_5_2_3790_sp1_x64_union_Wnode, WMI_BUFFER_HEADER_5_2_3790_sp1_x64_union_Wnode_struct_Reserved1, WMI_BUFFER_HEADER_5_2_3790_sp1_x64_union_Wnode_struct_Reserved1_union_Alignment,
+    WMI_BUFFER_HEADER_5_2_3790_sp1_x64_union_Wnode_struct_Reserved1_union_Alignment_struct_Alignment, WMI_BUFFER_HEADER_5_2_x86, WMI_BUFFER_HEADER_6_1_7601_23418_x64,
+    WMI_BUFFER_HEADER_6_1_7601_24000_x86, WMI_BUFFER_HEADER_6_1_x64, WMI_BUFFER_HEADER_6_1_x64_union_Padding0,
+    WMI_BUFFER_HEADER_6_1_x64_union_Padding1, WMI_BUFFER_HEADER_6_1_x86, WMI_BUFFER_HEADER_6_1_x86_union_Padding0,
+    WMI_BUFFER_HEADER_6_1_x86_union_Padding1, WMI_BUFFER_HEADER_6_2_union_ClockType_struct_ClockType, WMI_BUFFER_HEADER_6_2_x64,
+    WMI_BUFFER_HEADER_6_2_x64_union_ClockType, WMI_BUFFER_HEADER_6_2_x86, WMI_BUFFER_HEADER_6_2_x86_union_ClockType,
+    WMI_BUFFER_HEADER_early_6_0_union_Wnode_struct_BufferSize, WMI_BUFFER_HEADER_early_6_0_union_Wnode_struct_BufferSize_union_State, WMI_BUFFER_HEADER_early_6_0_union_Wnode_struct_BufferSize_union_TimeStamp,
+    WMI_BUFFER_HEADER_early_6_0_x64, WMI_BUFFER_HEADER_early_6_0_x64_union_Padding1, WMI_BUFFER_HEADER_early_6_0_x64_union_Padding1_struct_NextBuffer,
+    WMI_BUFFER_HEADER_early_6_0_x64_union_Wnode, WMI_BUFFER_HEADER_early_6_0_x86, WMI_BUFFER_HEADER_early_6_0_x86_union_Padding1,
+    WMI_BUFFER_HEADER_early_6_0_x86_union_Padding1_struct_NextBuffer, WMI_BUFFER_HEADER_early_6_0_x86_union_Wnode, WMI_BUFFER_HEADER_late_6_0_x64,
+    WMI_BUFFER_HEADER_late_6_0_x64_union_Padding1, WMI_BUFFER_HEADER_late_6_0_x64_union_Padding1_struct_Padding2, WMI_BUFFER_HEADER_late_6_0_x64_union_Padding1_struct_Pointer0,
+    WMI_BUFFER_HEADER_late_6_0_x64_union_Wnode, WMI_BUFFER_HEADER_late_6_0_x64_union_Wnode_struct_BufferSize, WMI_BUFFER_HEADER_late_6_0_x64_union_Wnode_struct_BufferSize_union_Padding0,
+    WMI_BUFFER_HEADER_late_6_0_x86, WMI_BUFFER_HEADER_late_6_0_x86_union_Padding1, WMI_BUFFER_HEADER_late_6_0_x86_union_Padding1_struct_Padding2,
+    WMI_BUFFER_HEADER_late_6_0_x86_union_Padding1_struct_Pointer0, WMI_BUFFER_HEADER_late_6_0_x86_union_Wnode, WMI_BUFFER_HEADER_late_6_0_x86_union_Wnode_struct_BufferSize,
+    WMI_BUFFER_HEADER_late_6_0_x86_union_Wnode_struct_BufferSize_union_Padding0,
 };
 #[cfg(any(feature = "kernel", feature = "trace"))] pub use wmi_buffer_state::{
     WMI_BUFFER_STATE_5_1,
@@ -1052,87 +1043,58 @@ use ::etw_layouts_runtime as runtime;
     WMI_CLIENT_CONTEXT_5_0,
 };
 #[cfg(feature = "kernel")] pub use wmi_contextswap::{
-    WMI_CONTEXTSWAP_1703, WMI_CONTEXTSWAP_1703_u0D, WMI_CONTEXTSWAP_1703_u0D_s00,
-    WMI_CONTEXTSWAP_1709, WMI_CONTEXTSWAP_1709_u0D, WMI_CONTEXTSWAP_1709_u0D_s00,
-    WMI_CONTEXTSWAP_5_1, WMI_CONTEXTSWAP_early_6_0, WMI_CONTEXTSWAP_early_6_0_u0A,
-    WMI_CONTEXTSWAP_early_6_0_u0B,
+    WMI_CONTEXTSWAP_1703, WMI_CONTEXTSWAP_1703_union_OldThreadWaitMode, WMI_CONTEXTSWAP_1703_union_OldThreadWaitMode_struct_OldThreadWaitMode,
+    WMI_CONTEXTSWAP_1709, WMI_CONTEXTSWAP_1709_union_OldThreadWaitMode, WMI_CONTEXTSWAP_1709_union_OldThreadWaitMode_struct_OldThreadWaitMode,
+    WMI_CONTEXTSWAP_5_1, WMI_CONTEXTSWAP_early_6_0, WMI_CONTEXTSWAP_early_6_0_union_NewThreadPriorityDecrement,
+    WMI_CONTEXTSWAP_early_6_0_union_PreviousCState,
 };
 #[cfg(feature = "kernel")] pub use wmi_logger_context::{
     WMI_LOGGER_CONTEXT_10_0_10240_17770_x64, WMI_LOGGER_CONTEXT_10_0_17763_2452_arm64, WMI_LOGGER_CONTEXT_10_0_17763_2452_x64,
     WMI_LOGGER_CONTEXT_10_0_17763_2452_x86, WMI_LOGGER_CONTEXT_10_0_19041_1466_arm64, WMI_LOGGER_CONTEXT_10_0_19041_1466_x64,
     WMI_LOGGER_CONTEXT_10_0_19041_1466_x86, WMI_LOGGER_CONTEXT_10_0_20348_469_x64, WMI_LOGGER_CONTEXT_10_0_22000_434_arm64,
-    WMI_LOGGER_CONTEXT_10_0_22000_434_x64, WMI_LOGGER_CONTEXT_10_0_x64, WMI_LOGGER_CONTEXT_10_0_x64_u340,
-    WMI_LOGGER_CONTEXT_10_0_x64_u340_s00, WMI_LOGGER_CONTEXT_10_0_x64_u344, WMI_LOGGER_CONTEXT_10_0_x64_u344_s00,
-    WMI_LOGGER_CONTEXT_10_0_x86, WMI_LOGGER_CONTEXT_10_0_x86_u258, WMI_LOGGER_CONTEXT_10_0_x86_u258_s00,
-    WMI_LOGGER_CONTEXT_10_0_x86_u25C, WMI_LOGGER_CONTEXT_10_0_x86_u25C_s00, WMI_LOGGER_CONTEXT_1511_x64,
-    WMI_LOGGER_CONTEXT_1511_x86, WMI_LOGGER_CONTEXT_1607_x64, WMI_LOGGER_CONTEXT_1607_x64_u2B8,
-    WMI_LOGGER_CONTEXT_1607_x64_u330, WMI_LOGGER_CONTEXT_1607_x64_u330_s00, WMI_LOGGER_CONTEXT_1607_x64_u334,
-    WMI_LOGGER_CONTEXT_1607_x64_u334_s00, WMI_LOGGER_CONTEXT_1607_x64_u80, WMI_LOGGER_CONTEXT_1607_x86,
-    WMI_LOGGER_CONTEXT_1607_x86_u250, WMI_LOGGER_CONTEXT_1607_x86_u250_s00, WMI_LOGGER_CONTEXT_1607_x86_u254,
-    WMI_LOGGER_CONTEXT_1607_x86_u254_s00, WMI_LOGGER_CONTEXT_1703_x64, WMI_LOGGER_CONTEXT_1703_x86,
-    WMI_LOGGER_CONTEXT_1709_arm64, WMI_LOGGER_CONTEXT_1709_x64, WMI_LOGGER_CONTEXT_1709_x64_u340,
-    WMI_LOGGER_CONTEXT_1709_x64_u340_s00, WMI_LOGGER_CONTEXT_1709_x86, WMI_LOGGER_CONTEXT_1709_x86_u258,
-    WMI_LOGGER_CONTEXT_1709_x86_u258_s00, WMI_LOGGER_CONTEXT_1803_arm64, WMI_LOGGER_CONTEXT_1803_x64,
-    WMI_LOGGER_CONTEXT_1803_x64_u340, WMI_LOGGER_CONTEXT_1803_x64_u340_s00, WMI_LOGGER_CONTEXT_1803_x86,
-    WMI_LOGGER_CONTEXT_1803_x86_u258, WMI_LOGGER_CONTEXT_1803_x86_u258_s00, WMI_LOGGER_CONTEXT_1809_arm64,
-    WMI_LOGGER_CONTEXT_1809_x64, WMI_LOGGER_CONTEXT_1809_x64_u340, WMI_LOGGER_CONTEXT_1809_x64_u340_s00,
-    WMI_LOGGER_CONTEXT_1809_x86, WMI_LOGGER_CONTEXT_1809_x86_u258, WMI_LOGGER_CONTEXT_1809_x86_u258_s00,
-    WMI_LOGGER_CONTEXT_1903_arm64, WMI_LOGGER_CONTEXT_1903_x64, WMI_LOGGER_CONTEXT_1903_x64_u340,
-    WMI_LOGGER_CONTEXT_1903_x64_u340_s00, WMI_LOGGER_CONTEXT_1903_x86, WMI_LOGGER_CONTEXT_1903_x86_u258,
-    WMI_LOGGER_CONTEXT_1903_x86_u258_s00, WMI_LOGGER_CONTEXT_19569_arm64, WMI_LOGGER_CONTEXT_19569_x64,
-    WMI_LOGGER_CONTEXT_19569_x64_u340, WMI_LOGGER_CONTEXT_19569_x64_u340_s00, WMI_LOGGER_CONTEXT_2004_arm64,
-    WMI_LOGGER_CONTEXT_2004_x64, WMI_LOGGER_CONTEXT_2004_x64_u340, WMI_LOGGER_CONTEXT_2004_x64_u340_s00,
-    WMI_LOGGER_CONTEXT_2004_x86, WMI_LOGGER_CONTEXT_2004_x86_u258, WMI_LOGGER_CONTEXT_2004_x86_u258_s00,
-    WMI_LOGGER_CONTEXT_21H2_arm64, WMI_LOGGER_CONTEXT_21H2_x64, WMI_LOGGER_CONTEXT_21H2_x64_u330,
-    WMI_LOGGER_CONTEXT_21H2_x64_u330_s00, WMI_LOGGER_CONTEXT_21H2_x64_u334, WMI_LOGGER_CONTEXT_21H2_x64_u334_s00,
-    WMI_LOGGER_CONTEXT_21H2_x64_u338, WMI_LOGGER_CONTEXT_21H2_x64_u338_s00, WMI_LOGGER_CONTEXT_22H2_arm64,
+    WMI_LOGGER_CONTEXT_10_0_22000_434_x64, WMI_LOGGER_CONTEXT_10_0_union_Flags, WMI_LOGGER_CONTEXT_10_0_union_Flags_struct_Persistent,
+    WMI_LOGGER_CONTEXT_10_0_union_RequestFlag, WMI_LOGGER_CONTEXT_10_0_union_RequestFlag_struct_DbgRequestNewFile, WMI_LOGGER_CONTEXT_10_0_x64,
+    WMI_LOGGER_CONTEXT_10_0_x86, WMI_LOGGER_CONTEXT_1511_x64, WMI_LOGGER_CONTEXT_1511_x86,
+    WMI_LOGGER_CONTEXT_1607_x64, WMI_LOGGER_CONTEXT_1607_x86, WMI_LOGGER_CONTEXT_1703_x64,
+    WMI_LOGGER_CONTEXT_1703_x86, WMI_LOGGER_CONTEXT_1709_arm64, WMI_LOGGER_CONTEXT_1709_union_Flags,
+    WMI_LOGGER_CONTEXT_1709_union_Flags_struct_Persistent, WMI_LOGGER_CONTEXT_1709_x64, WMI_LOGGER_CONTEXT_1709_x86,
+    WMI_LOGGER_CONTEXT_1803_arm64, WMI_LOGGER_CONTEXT_1803_union_Flags, WMI_LOGGER_CONTEXT_1803_union_Flags_struct_Persistent,
+    WMI_LOGGER_CONTEXT_1803_x64, WMI_LOGGER_CONTEXT_1803_x86, WMI_LOGGER_CONTEXT_1809_arm64,
+    WMI_LOGGER_CONTEXT_1809_union_Flags, WMI_LOGGER_CONTEXT_1809_union_Flags_struct_Persistent, WMI_LOGGER_CONTEXT_1809_x64,
+    WMI_LOGGER_CONTEXT_1809_x86, WMI_LOGGER_CONTEXT_1903_arm64, WMI_LOGGER_CONTEXT_1903_union_Flags,
+    WMI_LOGGER_CONTEXT_1903_union_Flags_struct_Persistent, WMI_LOGGER_CONTEXT_1903_x64, WMI_LOGGER_CONTEXT_1903_x86,
+    WMI_LOGGER_CONTEXT_19569_arm64, WMI_LOGGER_CONTEXT_19569_x64, WMI_LOGGER_CONTEXT_19569_x64_union_Flags,
+    WMI_LOGGER_CONTEXT_19569_x64_union_Flags_struct_Persistent, WMI_LOGGER_CONTEXT_2004_arm64, WMI_LOGGER_CONTEXT_2004_union_Flags,
+    WMI_LOGGER_CONTEXT_2004_union_Flags_struct_Persistent, WMI_LOGGER_CONTEXT_2004_x64, WMI_LOGGER_CONTEXT_2004_x86,
+    WMI_LOGGER_CONTEXT_21H2_arm64, WMI_LOGGER_CONTEXT_21H2_x64, WMI_LOGGER_CONTEXT_22H2_arm64,
     WMI_LOGGER_CONTEXT_22H2_x64, WMI_LOGGER_CONTEXT_24H2_arm64, WMI_LOGGER_CONTEXT_24H2_x64,
     WMI_LOGGER_CONTEXT_26H1_arm64, WMI_LOGGER_CONTEXT_26H1_x64, WMI_LOGGER_CONTEXT_5_0_x86,
-    WMI_LOGGER_CONTEXT_5_0_x86_u88, WMI_LOGGER_CONTEXT_5_1_x86, WMI_LOGGER_CONTEXT_5_1_x86_uC8,
-    WMI_LOGGER_CONTEXT_5_2_3790_sp1_x64, WMI_LOGGER_CONTEXT_5_2_3790_sp1_x64_u138, WMI_LOGGER_CONTEXT_5_2_3790_sp1_x86,
-    WMI_LOGGER_CONTEXT_5_2_x86, WMI_LOGGER_CONTEXT_5_2_x86_uD0, WMI_LOGGER_CONTEXT_6_0_6002_18005_x64,
-    WMI_LOGGER_CONTEXT_6_1_7601_23418_x64, WMI_LOGGER_CONTEXT_6_1_7601_23418_x64_u318, WMI_LOGGER_CONTEXT_6_1_7601_23418_x64_u318_s00,
-    WMI_LOGGER_CONTEXT_6_1_7601_23418_x64_u31C, WMI_LOGGER_CONTEXT_6_1_7601_23418_x64_u31C_s00, WMI_LOGGER_CONTEXT_6_1_7601_24000_x64,
-    WMI_LOGGER_CONTEXT_6_1_7601_24000_x86, WMI_LOGGER_CONTEXT_6_1_7601_24000_x86_u230, WMI_LOGGER_CONTEXT_6_1_7601_24000_x86_u230_s00,
-    WMI_LOGGER_CONTEXT_6_1_7601_24000_x86_u234, WMI_LOGGER_CONTEXT_6_1_7601_24000_x86_u234_s00, WMI_LOGGER_CONTEXT_6_1_x64,
-    WMI_LOGGER_CONTEXT_6_1_x64_u2B0, WMI_LOGGER_CONTEXT_6_1_x64_u310, WMI_LOGGER_CONTEXT_6_1_x64_u310_s00,
-    WMI_LOGGER_CONTEXT_6_1_x64_u314, WMI_LOGGER_CONTEXT_6_1_x64_u314_s00, WMI_LOGGER_CONTEXT_6_1_x64_u70,
-    WMI_LOGGER_CONTEXT_6_1_x86, WMI_LOGGER_CONTEXT_6_1_x86_u1DC, WMI_LOGGER_CONTEXT_6_1_x86_u228,
-    WMI_LOGGER_CONTEXT_6_1_x86_u228_s00, WMI_LOGGER_CONTEXT_6_1_x86_u22C, WMI_LOGGER_CONTEXT_6_1_x86_u22C_s00,
-    WMI_LOGGER_CONTEXT_6_1_x86_u50, WMI_LOGGER_CONTEXT_6_2_x64, WMI_LOGGER_CONTEXT_6_2_x64_u2C8,
-    WMI_LOGGER_CONTEXT_6_2_x64_u338, WMI_LOGGER_CONTEXT_6_2_x64_u338_s00, WMI_LOGGER_CONTEXT_6_2_x64_u33C,
-    WMI_LOGGER_CONTEXT_6_2_x64_u33C_s00, WMI_LOGGER_CONTEXT_6_2_x64_u90, WMI_LOGGER_CONTEXT_6_2_x86,
-    WMI_LOGGER_CONTEXT_6_2_x86_u1EC, WMI_LOGGER_CONTEXT_6_2_x86_u248, WMI_LOGGER_CONTEXT_6_2_x86_u248_s00,
-    WMI_LOGGER_CONTEXT_6_2_x86_u24C, WMI_LOGGER_CONTEXT_6_2_x86_u24C_s00, WMI_LOGGER_CONTEXT_6_2_x86_u58,
-    WMI_LOGGER_CONTEXT_6_3_9600_17031_x64, WMI_LOGGER_CONTEXT_6_3_9600_17031_x86, WMI_LOGGER_CONTEXT_6_3_9600_19913_x64,
-    WMI_LOGGER_CONTEXT_6_3_9600_19913_x64_u340, WMI_LOGGER_CONTEXT_6_3_9600_19913_x64_u340_s00, WMI_LOGGER_CONTEXT_6_3_9600_19913_x64_u344,
-    WMI_LOGGER_CONTEXT_6_3_9600_19913_x64_u344_s00, WMI_LOGGER_CONTEXT_6_3_9600_19913_x86, WMI_LOGGER_CONTEXT_6_3_9600_19913_x86_u258,
-    WMI_LOGGER_CONTEXT_6_3_9600_19913_x86_u258_s00, WMI_LOGGER_CONTEXT_6_3_9600_19913_x86_u25C, WMI_LOGGER_CONTEXT_6_3_9600_19913_x86_u25C_s00,
-    WMI_LOGGER_CONTEXT_6_3_x64, WMI_LOGGER_CONTEXT_6_3_x86, WMI_LOGGER_CONTEXT_6_3_x86_u1F4,
-    WMI_LOGGER_CONTEXT_6_3_x86_u250, WMI_LOGGER_CONTEXT_6_3_x86_u250_s00, WMI_LOGGER_CONTEXT_6_3_x86_u254,
-    WMI_LOGGER_CONTEXT_6_3_x86_u254_s00, WMI_LOGGER_CONTEXT_early_6_0_x64, WMI_LOGGER_CONTEXT_early_6_0_x64_u31C,
-    WMI_LOGGER_CONTEXT_early_6_0_x64_u31C_s00, WMI_LOGGER_CONTEXT_early_6_0_x64_u320, WMI_LOGGER_CONTEXT_early_6_0_x64_u320_s00,
-    WMI_LOGGER_CONTEXT_early_6_0_x86, WMI_LOGGER_CONTEXT_early_6_0_x86_u244, WMI_LOGGER_CONTEXT_early_6_0_x86_u244_s00,
-    WMI_LOGGER_CONTEXT_early_6_0_x86_u248, WMI_LOGGER_CONTEXT_early_6_0_x86_u248_s00, WMI_LOGGER_CONTEXT_late_6_0_x64,
-    WMI_LOGGER_CONTEXT_late_6_0_x64_u33C, WMI_LOGGER_CONTEXT_late_6_0_x64_u33C_s00, WMI_LOGGER_CONTEXT_late_6_0_x64_u340,
-    WMI_LOGGER_CONTEXT_late_6_0_x64_u340_s00, WMI_LOGGER_CONTEXT_late_6_0_x86, WMI_LOGGER_CONTEXT_late_6_0_x86_u254,
-    WMI_LOGGER_CONTEXT_late_6_0_x86_u254_s00, WMI_LOGGER_CONTEXT_late_6_0_x86_u258, WMI_LOGGER_CONTEXT_late_6_0_x86_u258_s00,
-    WMI_LOGGER_CONTEXT_server_2022_x64, WMI_LOGGER_CONTEXT_server_2022_x64_u344, WMI_LOGGER_CONTEXT_server_2022_x64_u344_s00,
-    WMI_LOGGER_CONTEXT_server_2022_x64_u348, WMI_LOGGER_CONTEXT_server_2022_x64_u348_s00,
+    WMI_LOGGER_CONTEXT_5_0_x86_union_LoggerMode, WMI_LOGGER_CONTEXT_5_1_union_LoggerMode, WMI_LOGGER_CONTEXT_5_1_x86,
+    WMI_LOGGER_CONTEXT_5_2_3790_sp1_x64, WMI_LOGGER_CONTEXT_5_2_3790_sp1_x86, WMI_LOGGER_CONTEXT_5_2_x86,
+    WMI_LOGGER_CONTEXT_6_0_6002_18005_x64, WMI_LOGGER_CONTEXT_6_1_7601_23418_x64, WMI_LOGGER_CONTEXT_6_1_7601_24000_x64,
+    WMI_LOGGER_CONTEXT_6_1_7601_24000_x86, WMI_LOGGER_CONTEXT_6_1_union_Flags, WMI_LOGGER_CONTEXT_6_1_union_Flags_struct_Persistent,
+    WMI_LOGGER_CONTEXT_6_1_union_RequestFlag, WMI_LOGGER_CONTEXT_6_1_union_RequestFlag_struct_RequestNewFie, WMI_LOGGER_CONTEXT_6_1_x64,
+    WMI_LOGGER_CONTEXT_6_1_x64_union_BatchedBufferList, WMI_LOGGER_CONTEXT_6_1_x64_union_BufferListSpinLock, WMI_LOGGER_CONTEXT_6_1_x86,
+    WMI_LOGGER_CONTEXT_6_1_x86_union_BatchedBufferList, WMI_LOGGER_CONTEXT_6_1_x86_union_BufferListSpinLock, WMI_LOGGER_CONTEXT_6_2_union_Flags,
+    WMI_LOGGER_CONTEXT_6_2_union_Flags_struct_Persistent, WMI_LOGGER_CONTEXT_6_2_union_RequestFlag, WMI_LOGGER_CONTEXT_6_2_union_RequestFlag_struct_DbgRequestNewFie,
+    WMI_LOGGER_CONTEXT_6_2_x64, WMI_LOGGER_CONTEXT_6_2_x86, WMI_LOGGER_CONTEXT_6_3_9600_17031_x64,
+    WMI_LOGGER_CONTEXT_6_3_9600_17031_x86, WMI_LOGGER_CONTEXT_6_3_9600_19913_x64, WMI_LOGGER_CONTEXT_6_3_9600_19913_x86,
+    WMI_LOGGER_CONTEXT_6_3_x64, WMI_LOGGER_CONTEXT_6_3_x86, WMI_LOGGER_CONTEXT_early_6_0_union_Flags,
+    WMI_LOGGER_CONTEXT_early_6_0_union_Flags_struct_Persistent, WMI_LOGGER_CONTEXT_early_6_0_union_RequestFlag, WMI_LOGGER_CONTEXT_early_6_0_union_RequestFlag_struct_RequestNewFie,
+    WMI_LOGGER_CONTEXT_early_6_0_x64, WMI_LOGGER_CONTEXT_early_6_0_x86, WMI_LOGGER_CONTEXT_late_6_0_x64,
+    WMI_LOGGER_CONTEXT_late_6_0_x86, WMI_LOGGER_CONTEXT_server_2022_x64, WMI_LOGGER_CONTEXT_server_2022_x64_union_Flags2,
+    WMI_LOGGER_CONTEXT_server_2022_x64_union_Flags2_struct_UnifiedStackCaching,
 };
 #[cfg(feature = "kernel")] pub use wmi_logger_information::{
-    WMI_LOGGER_INFORMATION_5_0_x86, WMI_LOGGER_INFORMATION_5_0_x86_u54, WMI_LOGGER_INFORMATION_5_0_x86_u58,
-    WMI_LOGGER_INFORMATION_5_0_x86_u5C, WMI_LOGGER_INFORMATION_5_1_x86, WMI_LOGGER_INFORMATION_5_1_x86_DUMMYUNIONNAME10,
-    WMI_LOGGER_INFORMATION_5_1_x86_u50, WMI_LOGGER_INFORMATION_5_1_x86_u58, WMI_LOGGER_INFORMATION_5_1_x86_u5C,
-    WMI_LOGGER_INFORMATION_5_1_x86_u60, WMI_LOGGER_INFORMATION_5_1_x86_u70, WMI_LOGGER_INFORMATION_5_1_x86_u78,
-    WMI_LOGGER_INFORMATION_5_1_x86_u88, WMI_LOGGER_INFORMATION_5_1_x86_u98, WMI_LOGGER_INFORMATION_5_2_3790_sp1_x64,
-    WMI_LOGGER_INFORMATION_5_2_3790_sp1_x64_DUMMYUNIONNAME10, WMI_LOGGER_INFORMATION_5_2_3790_sp1_x64_u58, WMI_LOGGER_INFORMATION_5_2_3790_sp1_x64_u78,
-    WMI_LOGGER_INFORMATION_5_2_3790_sp1_x64_u80, WMI_LOGGER_INFORMATION_5_2_3790_sp1_x64_u90, WMI_LOGGER_INFORMATION_5_2_3790_sp1_x64_uA0,
-    WMI_LOGGER_INFORMATION_5_2_u60, WMI_LOGGER_INFORMATION_5_2_u64, WMI_LOGGER_INFORMATION_5_2_u68,
-    WMI_LOGGER_INFORMATION_5_2_x86, WMI_LOGGER_INFORMATION_5_2_x86_u58, WMI_LOGGER_INFORMATION_5_2_x86_u78,
-    WMI_LOGGER_INFORMATION_5_2_x86_u80, WMI_LOGGER_INFORMATION_5_2_x86_u90, WMI_LOGGER_INFORMATION_5_2_x86_uA0,
-    WMI_LOGGER_INFORMATION_6_1_u4C, WMI_LOGGER_INFORMATION_6_1_x64, WMI_LOGGER_INFORMATION_6_1_x86,
-    WMI_LOGGER_INFORMATION_early_6_0_u70, WMI_LOGGER_INFORMATION_early_6_0_x64, WMI_LOGGER_INFORMATION_early_6_0_x86,
+    WMI_LOGGER_INFORMATION_5_0_union_EventsLost, WMI_LOGGER_INFORMATION_5_0_union_FreeBuffers, WMI_LOGGER_INFORMATION_5_0_union_NumberOfBuffers,
+    WMI_LOGGER_INFORMATION_5_0_x86, WMI_LOGGER_INFORMATION_5_1_x86, WMI_LOGGER_INFORMATION_5_1_x86_DUMMYUNIONNAME10,
+    WMI_LOGGER_INFORMATION_5_1_x86_union_LogFileHandle, WMI_LOGGER_INFORMATION_5_1_x86_union_LogFileName, WMI_LOGGER_INFORMATION_5_1_x86_union_LoggerHeader,
+    WMI_LOGGER_INFORMATION_5_1_x86_union_LoggerName, WMI_LOGGER_INFORMATION_5_1_x86_union_LoggerThreadId, WMI_LOGGER_INFORMATION_5_2_3790_sp1_x64,
+    WMI_LOGGER_INFORMATION_5_2_3790_sp1_x64_DUMMYUNIONNAME10, WMI_LOGGER_INFORMATION_5_2_3790_sp1_x64_union_LogFileHandle, WMI_LOGGER_INFORMATION_5_2_3790_sp1_x64_union_LogFileName,
+    WMI_LOGGER_INFORMATION_5_2_3790_sp1_x64_union_LoggerHeader, WMI_LOGGER_INFORMATION_5_2_3790_sp1_x64_union_LoggerName, WMI_LOGGER_INFORMATION_5_2_3790_sp1_x64_union_LoggerThreadId,
+    WMI_LOGGER_INFORMATION_5_2_x86, WMI_LOGGER_INFORMATION_6_1_union_AgeLimit, WMI_LOGGER_INFORMATION_6_1_x64,
+    WMI_LOGGER_INFORMATION_6_1_x86, WMI_LOGGER_INFORMATION_early_6_0_union_LogBuffersLost, WMI_LOGGER_INFORMATION_early_6_0_x64,
+    WMI_LOGGER_INFORMATION_early_6_0_x86,
 };
 #[cfg(feature = "kernel")] pub use wmi_logger_mode::{
     WMI_LOGGER_MODE_5_0_x86, WMI_LOGGER_MODE_5_1,
@@ -1141,15 +1103,14 @@ use ::etw_layouts_runtime as runtime;
     WMI_RESOURCE_6_1_x64, WMI_RESOURCE_6_1_x86,
 };
 #[cfg(feature = "kernel")] pub use wmi_spinlock::{
-    WMI_SPINLOCK_6_1_x64, WMI_SPINLOCK_6_1_x64_u32, WMI_SPINLOCK_6_1_x64_u32_s00,
-    WMI_SPINLOCK_6_2_x86, WMI_SPINLOCK_6_2_x86_u2A, WMI_SPINLOCK_6_2_x86_u2A_s00,
-    WMI_SPINLOCK_6_3_x64, WMI_SPINLOCK_6_3_x86,
+    WMI_SPINLOCK_6_1_union_AcquireMode, WMI_SPINLOCK_6_1_union_AcquireMode_struct_AcquireMode, WMI_SPINLOCK_6_1_x64,
+    WMI_SPINLOCK_6_2_x86, WMI_SPINLOCK_6_3_x64, WMI_SPINLOCK_6_3_x86,
 };
 #[cfg(any(feature = "kernel", feature = "trace"))] pub use wmi_trace_message_packet::{
     WMI_TRACE_MESSAGE_PACKET_5_1,
 };
 #[cfg(feature = "trace")] pub use wmi_trace_packet::{
-    WMI_TRACE_PACKET_5_0, WMI_TRACE_PACKET_5_0_u02, WMI_TRACE_PACKET_5_0_u02_s00,
+    WMI_TRACE_PACKET_5_0, WMI_TRACE_PACKET_5_0_union_HookId, WMI_TRACE_PACKET_5_0_union_HookId_struct_Type,
 };
 #[cfg(feature = "kernel")] pub use wnf_lock::{
     WNF_LOCK_1607_x64, WNF_LOCK_1607_x86,
@@ -1158,8 +1119,8 @@ use ::etw_layouts_runtime as runtime;
     WNF_SILODRIVERSTATE_1607_x64, WNF_SILODRIVERSTATE_1607_x86,
 };
 #[cfg(any(feature = "kernel", feature = "trace"))] pub use wnode_header::{
-    WNODE_HEADER_5_0_u08, WNODE_HEADER_5_0_u08_s00, WNODE_HEADER_5_0_x86,
-    WNODE_HEADER_5_0_x86_u10, WNODE_HEADER_5_2_3790_sp1_x64, WNODE_HEADER_5_2_3790_sp1_x64_u10,
+    WNODE_HEADER_5_0_union_HistoricalContext, WNODE_HEADER_5_0_union_HistoricalContext_struct_Version, WNODE_HEADER_5_0_x86,
+    WNODE_HEADER_5_0_x86_union_CountLost, WNODE_HEADER_5_2_3790_sp1_x64, WNODE_HEADER_5_2_3790_sp1_x64_union_CountLost,
 };
 #[cfg(feature = "kernel")] pub use work_queue_item::{
     WORK_QUEUE_ITEM_5_0_x86, WORK_QUEUE_ITEM_5_2_3790_sp1_x64,

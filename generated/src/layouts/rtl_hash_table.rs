@@ -44,7 +44,7 @@ runtime::layout! {
     /// A hash table.
     pub struct RTL_HASH_TABLE_26H1_x64: members::RTL_HASH_TABLE, 0x10, 8 {
         0x00 EntryCount: u32 = "ULONG", text!(EntryCount, "from symbols");
-        0x04 u04: RTL_HASH_TABLE_26H1_x64_u04, "unnamed; its members have accessors." {
+        0x04 union_BucketAndMaskBitCounts: RTL_HASH_TABLE_26H1_x64_union_BucketAndMaskBitCounts, "unnamed; its members have accessors." {
             0x04 BucketAndMaskBitCounts set_BucketAndMaskBitCounts: u32 = "ULONG", "from symbols.";
             0x04 [0 to 4] MaskBitCount set_MaskBitCount: u32 = "ULONG", "from symbols.";
             0x04 [5 to 31] BucketCount set_BucketCount: u32 = "ULONG", "from symbols.";
@@ -55,15 +55,15 @@ runtime::layout! {
 
 runtime::layout! {
     /// The unnamed union at 0x04 of `RTL_HASH_TABLE`.
-    pub union RTL_HASH_TABLE_26H1_x64_u04: 0x4, 4 {
+    pub union RTL_HASH_TABLE_26H1_x64_union_BucketAndMaskBitCounts: 0x4, 4 {
         0x00 BucketAndMaskBitCounts: u32 = "ULONG", "from symbols.";
-        0x00 s00: RTL_HASH_TABLE_26H1_x64_u04_s00, "unnamed; its members have accessors.";
+        0x00 struct_MaskBitCount: RTL_HASH_TABLE_26H1_x64_union_BucketAndMaskBitCounts_struct_MaskBitCount, "unnamed; its members have accessors.";
     }
 }
 
 runtime::layout! {
-    /// The unnamed structure at 0x00 of `u04` in `RTL_HASH_TABLE`.
-    pub struct RTL_HASH_TABLE_26H1_x64_u04_s00: 0x4, 4 {
+    /// The unnamed structure at 0x00 of `union_BucketAndMaskBitCounts` in `RTL_HASH_TABLE`.
+    pub struct RTL_HASH_TABLE_26H1_x64_union_BucketAndMaskBitCounts_struct_MaskBitCount: 0x4, 4 {
         0x00 bits00: u32, "bit fields, which have accessors.";
     }
 }

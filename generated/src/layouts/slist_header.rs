@@ -22,7 +22,7 @@ runtime::layout! {
         0x00 Alignment: u64, "from symbols." {
             0x00 Alignment set_Alignment: u64 = "ULONGLONG", "from symbols.";
         }
-        0x00 s00: SLIST_HEADER_5_0_x86_s00, "unnamed; its members have accessors." {
+        0x00 struct_Next: SLIST_HEADER_5_0_x86_struct_Next, "unnamed; its members have accessors." {
             0x00 Next set_Next: SINGLE_LIST_ENTRY_5_0_x86 = "SINGLE_LIST_ENTRY", "from symbols.";
             0x04 Depth set_Depth: u16 = "USHORT", text!(Depth, "from symbols");
             0x06 Sequence set_Sequence: u16 = "USHORT", text!(Sequence, "from symbols");
@@ -32,7 +32,7 @@ runtime::layout! {
 
 runtime::layout! {
     /// The unnamed structure at 0x00 of `SLIST_HEADER`.
-    pub struct SLIST_HEADER_5_0_x86_s00: 0x8, 4 {
+    pub struct SLIST_HEADER_5_0_x86_struct_Next: 0x8, 4 {
         0x00 Next: SINGLE_LIST_ENTRY_5_0_x86 = "SINGLE_LIST_ENTRY", "from symbols.";
         0x04 Depth: u16 = "USHORT", text!(Depth, "from symbols");
         0x06 Sequence: u16 = "USHORT", text!(Sequence, "from symbols");
@@ -44,7 +44,7 @@ runtime::layout! {
     ///
     /// The head of an interlocked singly linked list, exchanged as a whole.
     pub union SLIST_HEADER_5_2_3790_sp1_x64: members::SLIST_HEADER, 0x10, 16 {
-        0x00 s00: SLIST_HEADER_5_2_3790_sp1_x64_s00, "unnamed; its members have accessors." {
+        0x00 struct_Alignment: SLIST_HEADER_5_2_3790_sp1_x64_struct_Alignment, "unnamed; its members have accessors." {
             0x00 Alignment set_Alignment: u64 = "ULONGLONG", "from symbols.";
             0x08 Region set_Region: u64 = "ULONGLONG", "from symbols.";
         }
@@ -53,7 +53,7 @@ runtime::layout! {
 
 runtime::layout! {
     /// The unnamed structure at 0x00 of `SLIST_HEADER`.
-    pub struct SLIST_HEADER_5_2_3790_sp1_x64_s00: 0x10, 8 {
+    pub struct SLIST_HEADER_5_2_3790_sp1_x64_struct_Alignment: 0x10, 8 {
         0x00 Alignment: u64 = "ULONGLONG", "from symbols.";
         0x08 Region: u64 = "ULONGLONG", "from symbols.";
     }
@@ -64,7 +64,7 @@ runtime::layout! {
     ///
     /// The head of an interlocked singly linked list, exchanged as a whole.
     pub union SLIST_HEADER_early_6_0_x64: members::SLIST_HEADER, 0x10, 16 {
-        0x00 s00: SLIST_HEADER_5_2_3790_sp1_x64_s00, "unnamed; its members have accessors." {
+        0x00 struct_Alignment: SLIST_HEADER_5_2_3790_sp1_x64_struct_Alignment, "unnamed; its members have accessors." {
             0x00 Alignment set_Alignment: u64 = "ULONGLONG", "from symbols.";
             0x08 Region set_Region: u64 = "ULONGLONG", "from symbols.";
         }
@@ -115,7 +115,7 @@ runtime::layout! {
     ///
     /// The head of an interlocked singly linked list, exchanged as a whole.
     pub union SLIST_HEADER_6_0_6002_18005_x64: members::SLIST_HEADER, 0x10, 16 {
-        0x00 s00: SLIST_HEADER_5_2_3790_sp1_x64_s00, "unnamed; its members have accessors." {
+        0x00 struct_Alignment: SLIST_HEADER_5_2_3790_sp1_x64_struct_Alignment, "unnamed; its members have accessors." {
             0x00 Alignment set_Alignment: u64 = "ULONGLONG", "from symbols.";
             0x08 Region set_Region: u64 = "ULONGLONG", "from symbols.";
         }
@@ -151,7 +151,7 @@ runtime::layout! {
     ///
     /// The head of an interlocked singly linked list, exchanged as a whole.
     pub union SLIST_HEADER_6_2_x64: members::SLIST_HEADER, 0x10, 16 {
-        0x00 s00: SLIST_HEADER_5_2_3790_sp1_x64_s00, "unnamed; its members have accessors." {
+        0x00 struct_Alignment: SLIST_HEADER_5_2_3790_sp1_x64_struct_Alignment, "unnamed; its members have accessors." {
             0x00 Alignment set_Alignment: u64 = "ULONGLONG", "from symbols.";
             0x08 Region set_Region: u64 = "ULONGLONG", "from symbols.";
         }
@@ -172,7 +172,7 @@ runtime::layout! {
         0x00 Alignment: u64, "from symbols." {
             0x00 Alignment set_Alignment: u64 = "ULONGLONG", "from symbols.";
         }
-        0x00 s00: SLIST_HEADER_6_3_x86_s00, "unnamed; its members have accessors." {
+        0x00 struct_Next: SLIST_HEADER_6_3_x86_struct_Next, "unnamed; its members have accessors." {
             0x00 Next set_Next: SINGLE_LIST_ENTRY_5_0_x86 = "SINGLE_LIST_ENTRY", "from symbols.";
             0x04 Depth set_Depth: u16 = "USHORT", text!(Depth, "from symbols");
             0x06 CpuId set_CpuId: u16 = "USHORT", "from symbols.";
@@ -182,7 +182,7 @@ runtime::layout! {
 
 runtime::layout! {
     /// The unnamed structure at 0x00 of `SLIST_HEADER`.
-    pub struct SLIST_HEADER_6_3_x86_s00: 0x8, 4 {
+    pub struct SLIST_HEADER_6_3_x86_struct_Next: 0x8, 4 {
         0x00 Next: SINGLE_LIST_ENTRY_5_0_x86 = "SINGLE_LIST_ENTRY", "from symbols.";
         0x04 Depth: u16 = "USHORT", text!(Depth, "from symbols");
         0x06 CpuId: u16 = "USHORT", "from symbols.";
@@ -194,7 +194,7 @@ runtime::layout! {
     ///
     /// The head of an interlocked singly linked list, exchanged as a whole.
     pub union SLIST_HEADER_6_3_x64: members::SLIST_HEADER, 0x10, 16 {
-        0x00 s00: SLIST_HEADER_5_2_3790_sp1_x64_s00, "unnamed; its members have accessors." {
+        0x00 struct_Alignment: SLIST_HEADER_5_2_3790_sp1_x64_struct_Alignment, "unnamed; its members have accessors." {
             0x00 Alignment set_Alignment: u64 = "ULONGLONG", "from symbols.";
             0x08 Region set_Region: u64 = "ULONGLONG", "from symbols.";
         }
@@ -223,7 +223,7 @@ runtime::layout! {
     ///
     /// The head of an interlocked singly linked list, exchanged as a whole.
     pub union SLIST_HEADER_1709_arm64: members::SLIST_HEADER, 0x10, 16 {
-        0x00 s00: SLIST_HEADER_5_2_3790_sp1_x64_s00, "unnamed; its members have accessors." {
+        0x00 struct_Alignment: SLIST_HEADER_5_2_3790_sp1_x64_struct_Alignment, "unnamed; its members have accessors." {
             0x00 Alignment set_Alignment: u64 = "ULONGLONG", "from symbols.";
             0x08 Region set_Region: u64 = "ULONGLONG", "from symbols.";
         }

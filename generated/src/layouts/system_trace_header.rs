@@ -18,13 +18,13 @@ runtime::layout! {
     ///
     /// Header of a kernel event with its thread; the compact form of 6.2 on is the first 0x18 bytes.
     pub struct SYSTEM_TRACE_HEADER_5_0: members::SYSTEM_TRACE_HEADER, 0x20, 8 {
-        0x00 u00: SYSTEM_TRACE_HEADER_5_0_u00, "unnamed; its members have accessors." {
+        0x00 union_Marker: SYSTEM_TRACE_HEADER_5_0_union_Marker, "unnamed; its members have accessors." {
             0x00 Marker set_Marker: u32 = "ULONG", "documented.";
             0x00 Version set_Version: u16 = "USHORT", "documented, offset inferred.";
             0x02 HeaderType set_HeaderType: TRACE_HEADER_TYPE = "UCHAR", "documented, offset inferred.";
             0x03 Flags set_Flags: u8 = "UCHAR", "documented, offset inferred.";
         }
-        0x04 u04: SYSTEM_TRACE_HEADER_5_0_u04, "unnamed; its members have accessors." {
+        0x04 union_Header: SYSTEM_TRACE_HEADER_5_0_union_Header, "unnamed; its members have accessors." {
             0x04 Header set_Header: u32 = "ULONG", "documented.";
             0x04 Packet set_Packet: WMI_TRACE_PACKET_5_0 = "WMI_TRACE_PACKET", "documented.";
         }
@@ -38,15 +38,15 @@ runtime::layout! {
 
 runtime::layout! {
     /// The unnamed union at 0x00 of `SYSTEM_TRACE_HEADER`.
-    pub union SYSTEM_TRACE_HEADER_5_0_u00: 0x4, 4 {
+    pub union SYSTEM_TRACE_HEADER_5_0_union_Marker: 0x4, 4 {
         0x00 Marker: u32 = "ULONG", "documented.";
-        0x00 s00: SYSTEM_TRACE_HEADER_5_0_u00_s00, "unnamed; its members have accessors.";
+        0x00 struct_Version: SYSTEM_TRACE_HEADER_5_0_union_Marker_struct_Version, "unnamed; its members have accessors.";
     }
 }
 
 runtime::layout! {
-    /// The unnamed structure at 0x00 of `u00` in `SYSTEM_TRACE_HEADER`.
-    pub struct SYSTEM_TRACE_HEADER_5_0_u00_s00: 0x4, 2 {
+    /// The unnamed structure at 0x00 of `union_Marker` in `SYSTEM_TRACE_HEADER`.
+    pub struct SYSTEM_TRACE_HEADER_5_0_union_Marker_struct_Version: 0x4, 2 {
         0x00 Version: u16 = "USHORT", "documented, offset inferred.";
         0x02 HeaderType: TRACE_HEADER_TYPE = "UCHAR", "documented, offset inferred.";
         0x03 Flags: u8 = "UCHAR", "documented, offset inferred.";
@@ -55,7 +55,7 @@ runtime::layout! {
 
 runtime::layout! {
     /// The unnamed union at 0x04 of `SYSTEM_TRACE_HEADER`.
-    pub union SYSTEM_TRACE_HEADER_5_0_u04: 0x4, 4 {
+    pub union SYSTEM_TRACE_HEADER_5_0_union_Header: 0x4, 4 {
         0x00 Header: u32 = "ULONG", "documented.";
         0x00 Packet: WMI_TRACE_PACKET_5_0 = "WMI_TRACE_PACKET", "documented.";
     }

@@ -37,9 +37,9 @@ runtime::layout! {
     /// Data of the first event of a file: how it was made. Two terminated UTF-16 strings follow, the logger's name and the file's.
     pub struct TRACE_LOGFILE_HEADER_5_0_x86: members::TRACE_LOGFILE_HEADER, 0x110, 8 {
         0x00 BufferSize: u32 = "ULONG", text!(BufferSize, "documented");
-        0x04 u04: TRACE_LOGFILE_HEADER_5_0_u04, "unnamed; its members have accessors." {
+        0x04 union_Version: TRACE_LOGFILE_HEADER_5_0_union_Version, "unnamed; its members have accessors." {
             0x04 Version set_Version: u32 = "ULONG", text!(Version, "documented");
-            0x04 VersionDetail set_VersionDetail: TRACE_LOGFILE_HEADER_5_0_u04_VersionDetail = "struct", "documented.";
+            0x04 VersionDetail set_VersionDetail: TRACE_LOGFILE_HEADER_5_0_union_Version_VersionDetail = "struct", "documented.";
         }
         0x08 ProviderVersion: u32 = "ULONG", text!(ProviderVersion, "documented");
         0x0c NumberOfProcessors: u32 = "ULONG", text!(NumberOfProcessors, "documented");
@@ -48,7 +48,7 @@ runtime::layout! {
         0x1c MaximumFileSize: u32 = "ULONG", text!(MaximumFileSize, "documented");
         0x20 LogFileMode: LOG_FILE_MODE = "ULONG", text!(LogFileMode, "documented");
         0x24 BuffersWritten: u32 = "ULONG", text!(BuffersWritten, "documented");
-        0x28 u28: TRACE_LOGFILE_HEADER_5_0_x86_u28, "unnamed; its members have accessors." {
+        0x28 union_LogInstanceGuid: TRACE_LOGFILE_HEADER_5_0_x86_union_LogInstanceGuid, "unnamed; its members have accessors." {
             0x28 LogInstanceGuid set_LogInstanceGuid: GUID_5_0 = "GUID", "documented.";
             0x28 StartBuffers set_StartBuffers: u32 = "ULONG", text!(StartBuffers, "documented, offset inferred");
             0x2c PointerSize set_PointerSize: u32 = "ULONG", text!(PointerSize, "documented, offset inferred");
@@ -69,15 +69,15 @@ runtime::layout! {
 
 runtime::layout! {
     /// The unnamed union at 0x04 of `TRACE_LOGFILE_HEADER`.
-    pub union TRACE_LOGFILE_HEADER_5_0_u04: 0x4, 4 {
+    pub union TRACE_LOGFILE_HEADER_5_0_union_Version: 0x4, 4 {
         0x00 Version: u32 = "ULONG", text!(Version, "documented");
-        0x00 VersionDetail: TRACE_LOGFILE_HEADER_5_0_u04_VersionDetail = "struct", "documented.";
+        0x00 VersionDetail: TRACE_LOGFILE_HEADER_5_0_union_Version_VersionDetail = "struct", "documented.";
     }
 }
 
 runtime::layout! {
     /// The structure that is `VersionDetail` of `TRACE_LOGFILE_HEADER`.
-    pub struct TRACE_LOGFILE_HEADER_5_0_u04_VersionDetail: members::TRACE_LOGFILE_HEADER_u04_VersionDetail, 0x4, 1 {
+    pub struct TRACE_LOGFILE_HEADER_5_0_union_Version_VersionDetail: members::TRACE_LOGFILE_HEADER_union_Version_VersionDetail, 0x4, 1 {
         0x00 MajorVersion: u8 = "UCHAR", text!(MajorVersion, "documented, offset inferred");
         0x01 MinorVersion: u8 = "UCHAR", text!(MajorVersion, "documented, offset inferred");
         0x02 SubVersion: u8 = "UCHAR", "documented, offset inferred.";
@@ -87,15 +87,15 @@ runtime::layout! {
 
 runtime::layout! {
     /// The unnamed union at 0x28 of `TRACE_LOGFILE_HEADER`.
-    pub union TRACE_LOGFILE_HEADER_5_0_x86_u28: 0x10, 4 {
+    pub union TRACE_LOGFILE_HEADER_5_0_x86_union_LogInstanceGuid: 0x10, 4 {
         0x00 LogInstanceGuid: GUID_5_0 = "GUID", "documented.";
-        0x00 s00: TRACE_LOGFILE_HEADER_5_0_x86_u28_s00, "unnamed; its members have accessors.";
+        0x00 struct_StartBuffers: TRACE_LOGFILE_HEADER_5_0_x86_union_LogInstanceGuid_struct_StartBuffers, "unnamed; its members have accessors.";
     }
 }
 
 runtime::layout! {
-    /// The unnamed structure at 0x00 of `u28` in `TRACE_LOGFILE_HEADER`.
-    pub struct TRACE_LOGFILE_HEADER_5_0_x86_u28_s00: 0x10, 4 {
+    /// The unnamed structure at 0x00 of `union_LogInstanceGuid` in `TRACE_LOGFILE_HEADER`.
+    pub struct TRACE_LOGFILE_HEADER_5_0_x86_union_LogInstanceGuid_struct_StartBuffers: 0x10, 4 {
         0x00 StartBuffers: u32 = "ULONG", text!(StartBuffers, "documented, offset inferred");
         0x04 PointerSize: u32 = "ULONG", text!(PointerSize, "documented, offset inferred");
         0x08 EventsLost: u32 = "ULONG", text!(EventsLost, "documented, offset inferred");
@@ -109,9 +109,9 @@ runtime::layout! {
     /// Data of the first event of a file: how it was made. Two terminated UTF-16 strings follow, the logger's name and the file's.
     pub struct TRACE_LOGFILE_HEADER_5_1_x86: members::TRACE_LOGFILE_HEADER, 0x110, 8 {
         0x00 BufferSize: u32 = "ULONG", text!(BufferSize, "documented");
-        0x04 u04: TRACE_LOGFILE_HEADER_5_0_u04, "unnamed; its members have accessors." {
+        0x04 union_Version: TRACE_LOGFILE_HEADER_5_0_union_Version, "unnamed; its members have accessors." {
             0x04 Version set_Version: u32 = "ULONG", text!(Version, "documented");
-            0x04 VersionDetail set_VersionDetail: TRACE_LOGFILE_HEADER_5_0_u04_VersionDetail = "struct", "documented.";
+            0x04 VersionDetail set_VersionDetail: TRACE_LOGFILE_HEADER_5_0_union_Version_VersionDetail = "struct", "documented.";
         }
         0x08 ProviderVersion: u32 = "ULONG", text!(ProviderVersion, "documented");
         0x0c NumberOfProcessors: u32 = "ULONG", text!(NumberOfProcessors, "documented");
@@ -120,7 +120,7 @@ runtime::layout! {
         0x1c MaximumFileSize: u32 = "ULONG", text!(MaximumFileSize, "documented");
         0x20 LogFileMode: LOG_FILE_MODE = "ULONG", text!(LogFileMode, "documented");
         0x24 BuffersWritten: u32 = "ULONG", text!(BuffersWritten, "documented");
-        0x28 u28: TRACE_LOGFILE_HEADER_5_1_u28, "unnamed; its members have accessors." {
+        0x28 union_LogInstanceGuid: TRACE_LOGFILE_HEADER_5_1_union_LogInstanceGuid, "unnamed; its members have accessors." {
             0x28 LogInstanceGuid set_LogInstanceGuid: GUID_5_0 = "GUID", "documented.";
             0x28 StartBuffers set_StartBuffers: u32 = "ULONG", text!(StartBuffers, "documented, offset inferred");
             0x2c PointerSize set_PointerSize: u32 = "ULONG", text!(PointerSize, "documented, offset inferred");
@@ -141,15 +141,15 @@ runtime::layout! {
 
 runtime::layout! {
     /// The unnamed union at 0x28 of `TRACE_LOGFILE_HEADER`.
-    pub union TRACE_LOGFILE_HEADER_5_1_u28: 0x10, 4 {
+    pub union TRACE_LOGFILE_HEADER_5_1_union_LogInstanceGuid: 0x10, 4 {
         0x00 LogInstanceGuid: GUID_5_0 = "GUID", "documented.";
-        0x00 s00: TRACE_LOGFILE_HEADER_5_1_u28_s00, "unnamed; its members have accessors.";
+        0x00 struct_StartBuffers: TRACE_LOGFILE_HEADER_5_1_union_LogInstanceGuid_struct_StartBuffers, "unnamed; its members have accessors.";
     }
 }
 
 runtime::layout! {
-    /// The unnamed structure at 0x00 of `u28` in `TRACE_LOGFILE_HEADER`.
-    pub struct TRACE_LOGFILE_HEADER_5_1_u28_s00: 0x10, 4 {
+    /// The unnamed structure at 0x00 of `union_LogInstanceGuid` in `TRACE_LOGFILE_HEADER`.
+    pub struct TRACE_LOGFILE_HEADER_5_1_union_LogInstanceGuid_struct_StartBuffers: 0x10, 4 {
         0x00 StartBuffers: u32 = "ULONG", text!(StartBuffers, "documented, offset inferred");
         0x04 PointerSize: u32 = "ULONG", text!(PointerSize, "documented, offset inferred");
         0x08 EventsLost: u32 = "ULONG", text!(EventsLost, "documented, offset inferred");
@@ -163,9 +163,9 @@ runtime::layout! {
     /// Data of the first event of a file: how it was made. Two terminated UTF-16 strings follow, the logger's name and the file's.
     pub struct TRACE_LOGFILE_HEADER_5_2_3790_sp1_x64: members::TRACE_LOGFILE_HEADER, 0x118, 8 {
         0x00 BufferSize: u32 = "ULONG", text!(BufferSize, "documented");
-        0x04 u04: TRACE_LOGFILE_HEADER_5_0_u04, "unnamed; its members have accessors." {
+        0x04 union_Version: TRACE_LOGFILE_HEADER_5_0_union_Version, "unnamed; its members have accessors." {
             0x04 Version set_Version: u32 = "ULONG", text!(Version, "documented");
-            0x04 VersionDetail set_VersionDetail: TRACE_LOGFILE_HEADER_5_0_u04_VersionDetail = "struct", "documented.";
+            0x04 VersionDetail set_VersionDetail: TRACE_LOGFILE_HEADER_5_0_union_Version_VersionDetail = "struct", "documented.";
         }
         0x08 ProviderVersion: u32 = "ULONG", text!(ProviderVersion, "documented");
         0x0c NumberOfProcessors: u32 = "ULONG", text!(NumberOfProcessors, "documented");
@@ -174,7 +174,7 @@ runtime::layout! {
         0x1c MaximumFileSize: u32 = "ULONG", text!(MaximumFileSize, "documented");
         0x20 LogFileMode: LOG_FILE_MODE = "ULONG", text!(LogFileMode, "documented");
         0x24 BuffersWritten: u32 = "ULONG", text!(BuffersWritten, "documented");
-        0x28 u28: TRACE_LOGFILE_HEADER_5_1_u28, "unnamed; its members have accessors." {
+        0x28 union_LogInstanceGuid: TRACE_LOGFILE_HEADER_5_1_union_LogInstanceGuid, "unnamed; its members have accessors." {
             0x28 LogInstanceGuid set_LogInstanceGuid: GUID_5_0 = "GUID", "documented.";
             0x28 StartBuffers set_StartBuffers: u32 = "ULONG", text!(StartBuffers, "documented, offset inferred");
             0x2c PointerSize set_PointerSize: u32 = "ULONG", text!(PointerSize, "documented, offset inferred");

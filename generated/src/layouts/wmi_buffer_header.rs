@@ -42,7 +42,7 @@ runtime::layout! {
     ///
     /// Starts every trace buffer, in memory and in an ETL file.
     pub struct WMI_BUFFER_HEADER_5_0_x86: members::WMI_BUFFER_HEADER, 0x48, 8 {
-        0x00 u00: WMI_BUFFER_HEADER_5_0_x86_u00, "unnamed; its members have accessors." {
+        0x00 union_Wnode: WMI_BUFFER_HEADER_5_0_x86_union_Wnode, "unnamed; its members have accessors." {
             0x00 Wnode set_Wnode: WNODE_HEADER_5_0_x86 = "WNODE_HEADER", text!(Wnode, "documented");
             0x00 Reserved1 set_Reserved1: u64 = "ULONGLONG", text!(Reserved1, "documented");
             0x08 Reserved2 set_Reserved2: u64 = "ULONGLONG", text!(Reserved1, "documented");
@@ -59,7 +59,7 @@ runtime::layout! {
         }
         0x30 Offset: u32 = "ULONG", text!(Offset, "documented");
         0x34 EventsLost: u32 = "ULONG", text!(EventsLost, "documented");
-        0x38 u38: WMI_BUFFER_HEADER_5_0_x86_u38, "unnamed; its members have accessors." {
+        0x38 union_InstanceGuid: WMI_BUFFER_HEADER_5_0_x86_union_InstanceGuid, "unnamed; its members have accessors." {
             0x38 InstanceGuid set_InstanceGuid: GUID_5_0 = "GUID", text!(InstanceGuid, "documented");
             0x38 LoggerContext set_LoggerContext: runtime::Ptr32 = "PVOID", text!(ReferenceCount, "documented");
             0x3c GlobalEntry set_GlobalEntry: SINGLE_LIST_ENTRY_5_0_x86 = "SINGLE_LIST_ENTRY", text!(GlobalEntry, "documented, offset inferred");
@@ -69,16 +69,16 @@ runtime::layout! {
 
 runtime::layout! {
     /// The unnamed union at 0x00 of `WMI_BUFFER_HEADER`.
-    pub union WMI_BUFFER_HEADER_5_0_x86_u00: 0x30, 8 {
+    pub union WMI_BUFFER_HEADER_5_0_x86_union_Wnode: 0x30, 8 {
         0x00 Wnode: WNODE_HEADER_5_0_x86 = "WNODE_HEADER", text!(Wnode, "documented");
-        0x00 s00: runtime::Bytes<WMI_BUFFER_HEADER_5_0_x86_u00_s00, 48>, "unnamed; its members have accessors.";
-        0x00 s00_2: WMI_BUFFER_HEADER_5_0_x86_u00_s00_2, "unnamed; its members have accessors.";
+        0x00 struct_Reserved1: runtime::Bytes<WMI_BUFFER_HEADER_5_0_x86_union_Wnode_struct_Reserved1, 48>, "unnamed; its members have accessors.";
+        0x00 struct_ReferenceCount: WMI_BUFFER_HEADER_5_0_x86_union_Wnode_struct_ReferenceCount, "unnamed; its members have accessors.";
     }
 }
 
 runtime::layout! {
-    /// The unnamed structure at 0x00 of `u00` in `WMI_BUFFER_HEADER`.
-    pub struct WMI_BUFFER_HEADER_5_0_x86_u00_s00: 0x20, 8 {
+    /// The unnamed structure at 0x00 of `union_Wnode` in `WMI_BUFFER_HEADER`.
+    pub struct WMI_BUFFER_HEADER_5_0_x86_union_Wnode_struct_Reserved1: 0x20, 8 {
         0x00 Reserved1: u64 = "ULONGLONG", text!(Reserved1, "documented");
         0x08 Reserved2: u64 = "ULONGLONG", text!(Reserved1, "documented");
         0x10 Reserved3: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(Reserved1, "documented");
@@ -87,8 +87,8 @@ runtime::layout! {
 }
 
 runtime::layout! {
-    /// The unnamed structure at 0x00 of `u00` in `WMI_BUFFER_HEADER`.
-    pub struct WMI_BUFFER_HEADER_5_0_x86_u00_s00_2: 0x30, 8 {
+    /// The unnamed structure at 0x00 of `union_Wnode` in `WMI_BUFFER_HEADER`.
+    pub struct WMI_BUFFER_HEADER_5_0_x86_union_Wnode_struct_ReferenceCount: 0x30, 8 {
         0x00 ReferenceCount: i32 = "LONG", text!(ReferenceCount, "documented");
         0x04 SavedOffset: u32 = "ULONG", text!(SavedOffset, "documented");
         0x08 CurrentOffset: u32 = "ULONG", text!(CurrentOffset, "documented");
@@ -102,15 +102,15 @@ runtime::layout! {
 
 runtime::layout! {
     /// The unnamed union at 0x38 of `WMI_BUFFER_HEADER`.
-    pub union WMI_BUFFER_HEADER_5_0_x86_u38: 0x10, 4 {
+    pub union WMI_BUFFER_HEADER_5_0_x86_union_InstanceGuid: 0x10, 4 {
         0x00 InstanceGuid: GUID_5_0 = "GUID", text!(InstanceGuid, "documented");
-        0x00 s00: runtime::Bytes<WMI_BUFFER_HEADER_5_0_x86_u38_s00, 16>, "unnamed; its members have accessors.";
+        0x00 struct_LoggerContext: runtime::Bytes<WMI_BUFFER_HEADER_5_0_x86_union_InstanceGuid_struct_LoggerContext, 16>, "unnamed; its members have accessors.";
     }
 }
 
 runtime::layout! {
-    /// The unnamed structure at 0x00 of `u38` in `WMI_BUFFER_HEADER`.
-    pub struct WMI_BUFFER_HEADER_5_0_x86_u38_s00: 0x8, 4 {
+    /// The unnamed structure at 0x00 of `union_InstanceGuid` in `WMI_BUFFER_HEADER`.
+    pub struct WMI_BUFFER_HEADER_5_0_x86_union_InstanceGuid_struct_LoggerContext: 0x8, 4 {
         0x00 LoggerContext: runtime::Ptr32 = "PVOID", text!(ReferenceCount, "documented");
         0x04 GlobalEntry: SINGLE_LIST_ENTRY_5_0_x86 = "SINGLE_LIST_ENTRY", text!(GlobalEntry, "documented, offset inferred");
     }
@@ -121,7 +121,7 @@ runtime::layout! {
     ///
     /// Starts every trace buffer, in memory and in an ETL file.
     pub struct WMI_BUFFER_HEADER_5_1_x86: members::WMI_BUFFER_HEADER, 0x48, 8 {
-        0x00 u00: WMI_BUFFER_HEADER_5_1_x86_u00, "unnamed; its members have accessors." {
+        0x00 union_Wnode: WMI_BUFFER_HEADER_5_1_x86_union_Wnode, "unnamed; its members have accessors." {
             0x00 Wnode set_Wnode: WNODE_HEADER_5_0_x86 = "WNODE_HEADER", text!(Wnode, "documented");
             0x00 Reserved1 set_Reserved1: u64 = "ULONGLONG", text!(Reserved1, "documented");
             0x08 Reserved2 set_Reserved2: u64 = "ULONGLONG", text!(Reserved1, "documented");
@@ -141,7 +141,7 @@ runtime::layout! {
         }
         0x30 Offset: u32 = "ULONG", text!(Offset, "documented");
         0x34 EventsLost: u32 = "ULONG", text!(EventsLost, "documented");
-        0x38 u38: WMI_BUFFER_HEADER_5_0_x86_u38, "unnamed; its members have accessors." {
+        0x38 union_InstanceGuid: WMI_BUFFER_HEADER_5_0_x86_union_InstanceGuid, "unnamed; its members have accessors." {
             0x38 InstanceGuid set_InstanceGuid: GUID_5_0 = "GUID", text!(InstanceGuid, "documented");
             0x38 LoggerContext set_LoggerContext: runtime::Ptr32 = "PVOID", text!(ReferenceCount, "documented");
             0x3c GlobalEntry set_GlobalEntry: SINGLE_LIST_ENTRY_5_0_x86 = "SINGLE_LIST_ENTRY", text!(GlobalEntry, "documented, offset inferred");
@@ -151,42 +151,42 @@ runtime::layout! {
 
 runtime::layout! {
     /// The unnamed union at 0x00 of `WMI_BUFFER_HEADER`.
-    pub union WMI_BUFFER_HEADER_5_1_x86_u00: 0x30, 8 {
+    pub union WMI_BUFFER_HEADER_5_1_x86_union_Wnode: 0x30, 8 {
         0x00 Wnode: WNODE_HEADER_5_0_x86 = "WNODE_HEADER", text!(Wnode, "documented");
-        0x00 s00: runtime::Bytes<WMI_BUFFER_HEADER_5_1_x86_u00_s00, 48>, "unnamed; its members have accessors.";
-        0x00 s00_2: WMI_BUFFER_HEADER_5_1_u00_s00_2, "unnamed; its members have accessors.";
+        0x00 struct_Reserved1: runtime::Bytes<WMI_BUFFER_HEADER_5_1_x86_union_Wnode_struct_Reserved1, 48>, "unnamed; its members have accessors.";
+        0x00 struct_ReferenceCount: WMI_BUFFER_HEADER_5_1_union_Wnode_struct_ReferenceCount, "unnamed; its members have accessors.";
     }
 }
 
 runtime::layout! {
-    /// The unnamed structure at 0x00 of `u00` in `WMI_BUFFER_HEADER`.
-    pub struct WMI_BUFFER_HEADER_5_1_x86_u00_s00: 0x20, 8 {
+    /// The unnamed structure at 0x00 of `union_Wnode` in `WMI_BUFFER_HEADER`.
+    pub struct WMI_BUFFER_HEADER_5_1_x86_union_Wnode_struct_Reserved1: 0x20, 8 {
         0x00 Reserved1: u64 = "ULONGLONG", text!(Reserved1, "documented");
         0x08 Reserved2: u64 = "ULONGLONG", text!(Reserved1, "documented");
         0x10 Reserved3: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(Reserved1, "documented");
-        0x18 u18: WMI_BUFFER_HEADER_5_1_x86_u00_s00_u18, "unnamed; its members have accessors.";
+        0x18 union_Alignment: WMI_BUFFER_HEADER_5_1_x86_union_Wnode_struct_Reserved1_union_Alignment, "unnamed; its members have accessors.";
     }
 }
 
 runtime::layout! {
-    /// The unnamed union at 0x18 of `u00_s00` in `WMI_BUFFER_HEADER`.
-    pub union WMI_BUFFER_HEADER_5_1_x86_u00_s00_u18: 0x8, 4 {
-        0x00 s00: WMI_BUFFER_HEADER_5_1_x86_u00_s00_u18_s00, "unnamed; its members have accessors.";
+    /// The unnamed union at 0x18 of `union_Wnode_struct_Reserved1` in `WMI_BUFFER_HEADER`.
+    pub union WMI_BUFFER_HEADER_5_1_x86_union_Wnode_struct_Reserved1_union_Alignment: 0x8, 4 {
+        0x00 struct_Alignment: WMI_BUFFER_HEADER_5_1_x86_union_Wnode_struct_Reserved1_union_Alignment_struct_Alignment, "unnamed; its members have accessors.";
         0x00 Entry: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "documented.";
     }
 }
 
 runtime::layout! {
-    /// The unnamed structure at 0x00 of `u00_s00_u18` in `WMI_BUFFER_HEADER`.
-    pub struct WMI_BUFFER_HEADER_5_1_x86_u00_s00_u18_s00: 0x8, 4 {
+    /// The unnamed structure at 0x00 of `union_Wnode_struct_Reserved1_union_Alignment` in `WMI_BUFFER_HEADER`.
+    pub struct WMI_BUFFER_HEADER_5_1_x86_union_Wnode_struct_Reserved1_union_Alignment_struct_Alignment: 0x8, 4 {
         0x00 Alignment: runtime::Ptr32 = "PVOID", "documented, offset inferred.";
         0x04 SlistEntry: SINGLE_LIST_ENTRY_5_0_x86 = "SINGLE_LIST_ENTRY", text!(Entry, "documented");
     }
 }
 
 runtime::layout! {
-    /// The unnamed structure at 0x00 of `u00` in `WMI_BUFFER_HEADER`.
-    pub struct WMI_BUFFER_HEADER_5_1_u00_s00_2: 0x30, 8 {
+    /// The unnamed structure at 0x00 of `union_Wnode` in `WMI_BUFFER_HEADER`.
+    pub struct WMI_BUFFER_HEADER_5_1_union_Wnode_struct_ReferenceCount: 0x30, 8 {
         0x00 ReferenceCount: i32 = "LONG", text!(ReferenceCount, "documented");
         0x04 SavedOffset: u32 = "ULONG", text!(SavedOffset, "documented");
         0x08 CurrentOffset: u32 = "ULONG", text!(CurrentOffset, "documented");
@@ -194,13 +194,13 @@ runtime::layout! {
         0x10 TimeStamp: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(ReferenceCount, "documented");
         0x18 Guid: GUID_5_0 = "GUID", "documented.";
         0x28 ClientContext: WMI_CLIENT_CONTEXT_5_0 = "WMI_CLIENT_CONTEXT", text!(ClientContext, "documented");
-        0x2c u2C: WMI_BUFFER_HEADER_5_1_u00_s00_2_u2C, "unnamed; its members have accessors.";
+        0x2c union_State: WMI_BUFFER_HEADER_5_1_union_Wnode_struct_ReferenceCount_union_State, "unnamed; its members have accessors.";
     }
 }
 
 runtime::layout! {
-    /// The unnamed union at 0x2c of `u00_s00_2` in `WMI_BUFFER_HEADER`.
-    pub union WMI_BUFFER_HEADER_5_1_u00_s00_2_u2C: 0x4, 4 {
+    /// The unnamed union at 0x2c of `union_Wnode_struct_ReferenceCount` in `WMI_BUFFER_HEADER`.
+    pub union WMI_BUFFER_HEADER_5_1_union_Wnode_struct_ReferenceCount_union_State: 0x4, 4 {
         0x00 State: WMI_BUFFER_STATE_5_1 = "WMI_BUFFER_STATE", text!(State, "documented");
         0x00 Flags: u32 = "ULONG", text!(Flags, "documented");
     }
@@ -211,7 +211,7 @@ runtime::layout! {
     ///
     /// Starts every trace buffer, in memory and in an ETL file.
     pub struct WMI_BUFFER_HEADER_5_2_x86: members::WMI_BUFFER_HEADER, 0x48, 8 {
-        0x00 u00: WMI_BUFFER_HEADER_5_1_x86_u00, "unnamed; its members have accessors." {
+        0x00 union_Wnode: WMI_BUFFER_HEADER_5_1_x86_union_Wnode, "unnamed; its members have accessors." {
             0x00 Wnode set_Wnode: WNODE_HEADER_5_0_x86 = "WNODE_HEADER", text!(Wnode, "documented");
             0x00 Reserved1 set_Reserved1: u64 = "ULONGLONG", text!(Reserved1, "documented");
             0x08 Reserved2 set_Reserved2: u64 = "ULONGLONG", text!(Reserved1, "documented");
@@ -232,7 +232,7 @@ runtime::layout! {
         0x30 Offset: u32 = "ULONG", text!(Offset, "documented");
         0x34 BufferFlag: ETW_BUFFER_FLAG = "USHORT", text!(BufferFlag, "documented");
         0x36 BufferType: ETW_BUFFER_TYPE = "USHORT", text!(BufferType, "documented");
-        0x38 u38: WMI_BUFFER_HEADER_5_0_x86_u38, "unnamed; its members have accessors." {
+        0x38 union_InstanceGuid: WMI_BUFFER_HEADER_5_0_x86_union_InstanceGuid, "unnamed; its members have accessors." {
             0x38 InstanceGuid set_InstanceGuid: GUID_5_0 = "GUID", text!(InstanceGuid, "documented");
             0x38 LoggerContext set_LoggerContext: runtime::Ptr32 = "PVOID", text!(ReferenceCount, "documented");
             0x3c GlobalEntry set_GlobalEntry: SINGLE_LIST_ENTRY_5_0_x86 = "SINGLE_LIST_ENTRY", text!(GlobalEntry, "documented, offset inferred");
@@ -245,7 +245,7 @@ runtime::layout! {
     ///
     /// Starts every trace buffer, in memory and in an ETL file.
     pub struct WMI_BUFFER_HEADER_5_2_3790_sp1_x64: members::WMI_BUFFER_HEADER, 0x48, 8 {
-        0x00 u00: WMI_BUFFER_HEADER_5_2_3790_sp1_x64_u00, "unnamed; its members have accessors." {
+        0x00 union_Wnode: WMI_BUFFER_HEADER_5_2_3790_sp1_x64_union_Wnode, "unnamed; its members have accessors." {
             0x00 Wnode set_Wnode: WNODE_HEADER_5_2_3790_sp1_x64 = "WNODE_HEADER", text!(Wnode, "documented");
             0x00 Reserved1 set_Reserved1: u64 = "ULONGLONG", text!(Reserved1, "documented");
             0x08 Reserved2 set_Reserved2: u64 = "ULONGLONG", text!(Reserved1, "documented");
@@ -266,7 +266,7 @@ runtime::layout! {
         0x30 Offset: u32 = "ULONG", text!(Offset, "documented");
         0x34 BufferFlag: ETW_BUFFER_FLAG = "USHORT", text!(BufferFlag, "documented");
         0x36 BufferType: ETW_BUFFER_TYPE = "USHORT", text!(BufferType, "documented");
-        0x38 u38: WMI_BUFFER_HEADER_5_2_3790_sp1_x64_u38, "unnamed; its members have accessors." {
+        0x38 union_InstanceGuid: WMI_BUFFER_HEADER_5_2_3790_sp1_x64_union_InstanceGuid, "unnamed; its members have accessors." {
             0x38 InstanceGuid set_InstanceGuid: GUID_5_0 = "GUID", text!(InstanceGuid, "documented");
             0x38 LoggerContext set_LoggerContext: runtime::Ptr64 = "PVOID", text!(ReferenceCount, "documented");
             0x40 GlobalEntry set_GlobalEntry: SINGLE_LIST_ENTRY_5_2_3790_sp1_x64 = "SINGLE_LIST_ENTRY", text!(GlobalEntry, "documented, offset inferred");
@@ -276,34 +276,34 @@ runtime::layout! {
 
 runtime::layout! {
     /// The unnamed union at 0x00 of `WMI_BUFFER_HEADER`.
-    pub union WMI_BUFFER_HEADER_5_2_3790_sp1_x64_u00: 0x30, 8 {
+    pub union WMI_BUFFER_HEADER_5_2_3790_sp1_x64_union_Wnode: 0x30, 8 {
         0x00 Wnode: WNODE_HEADER_5_2_3790_sp1_x64 = "WNODE_HEADER", text!(Wnode, "documented");
-        0x00 s00: runtime::Bytes<WMI_BUFFER_HEADER_5_2_3790_sp1_x64_u00_s00, 48>, "unnamed; its members have accessors.";
-        0x00 s00_2: WMI_BUFFER_HEADER_5_1_u00_s00_2, "unnamed; its members have accessors.";
+        0x00 struct_Reserved1: runtime::Bytes<WMI_BUFFER_HEADER_5_2_3790_sp1_x64_union_Wnode_struct_Reserved1, 48>, "unnamed; its members have accessors.";
+        0x00 struct_ReferenceCount: WMI_BUFFER_HEADER_5_1_union_Wnode_struct_ReferenceCount, "unnamed; its members have accessors.";
     }
 }
 
 runtime::layout! {
-    /// The unnamed structure at 0x00 of `u00` in `WMI_BUFFER_HEADER`.
-    pub struct WMI_BUFFER_HEADER_5_2_3790_sp1_x64_u00_s00: 0x28, 8 {
+    /// The unnamed structure at 0x00 of `union_Wnode` in `WMI_BUFFER_HEADER`.
+    pub struct WMI_BUFFER_HEADER_5_2_3790_sp1_x64_union_Wnode_struct_Reserved1: 0x28, 8 {
         0x00 Reserved1: u64 = "ULONGLONG", text!(Reserved1, "documented");
         0x08 Reserved2: u64 = "ULONGLONG", text!(Reserved1, "documented");
         0x10 Reserved3: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(Reserved1, "documented");
-        0x18 u18: WMI_BUFFER_HEADER_5_2_3790_sp1_x64_u00_s00_u18, "unnamed; its members have accessors.";
+        0x18 union_Alignment: WMI_BUFFER_HEADER_5_2_3790_sp1_x64_union_Wnode_struct_Reserved1_union_Alignment, "unnamed; its members have accessors.";
     }
 }
 
 runtime::layout! {
-    /// The unnamed union at 0x18 of `u00_s00` in `WMI_BUFFER_HEADER`.
-    pub union WMI_BUFFER_HEADER_5_2_3790_sp1_x64_u00_s00_u18: 0x10, 8 {
-        0x00 s00: WMI_BUFFER_HEADER_5_2_3790_sp1_x64_u00_s00_u18_s00, "unnamed; its members have accessors.";
+    /// The unnamed union at 0x18 of `union_Wnode_struct_Reserved1` in `WMI_BUFFER_HEADER`.
+    pub union WMI_BUFFER_HEADER_5_2_3790_sp1_x64_union_Wnode_struct_Reserved1_union_Alignment: 0x10, 8 {
+        0x00 struct_Alignment: WMI_BUFFER_HEADER_5_2_3790_sp1_x64_union_Wnode_struct_Reserved1_union_Alignment_struct_Alignment, "unnamed; its members have accessors.";
         0x00 Entry: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "documented.";
     }
 }
 
 runtime::layout! {
-    /// The unnamed structure at 0x00 of `u00_s00_u18` in `WMI_BUFFER_HEADER`.
-    pub struct WMI_BUFFER_HEADER_5_2_3790_sp1_x64_u00_s00_u18_s00: 0x10, 8 {
+    /// The unnamed structure at 0x00 of `union_Wnode_struct_Reserved1_union_Alignment` in `WMI_BUFFER_HEADER`.
+    pub struct WMI_BUFFER_HEADER_5_2_3790_sp1_x64_union_Wnode_struct_Reserved1_union_Alignment_struct_Alignment: 0x10, 8 {
         0x00 Alignment: runtime::Ptr64 = "PVOID", "documented, offset inferred.";
         0x08 SlistEntry: SINGLE_LIST_ENTRY_5_2_3790_sp1_x64 = "SINGLE_LIST_ENTRY", text!(SlistEntry, "documented");
     }
@@ -311,15 +311,15 @@ runtime::layout! {
 
 runtime::layout! {
     /// The unnamed union at 0x38 of `WMI_BUFFER_HEADER`.
-    pub union WMI_BUFFER_HEADER_5_2_3790_sp1_x64_u38: 0x10, 8 {
+    pub union WMI_BUFFER_HEADER_5_2_3790_sp1_x64_union_InstanceGuid: 0x10, 8 {
         0x00 InstanceGuid: GUID_5_0 = "GUID", text!(InstanceGuid, "documented");
-        0x00 s00: WMI_BUFFER_HEADER_5_2_3790_sp1_x64_u38_s00, "unnamed; its members have accessors.";
+        0x00 struct_LoggerContext: WMI_BUFFER_HEADER_5_2_3790_sp1_x64_union_InstanceGuid_struct_LoggerContext, "unnamed; its members have accessors.";
     }
 }
 
 runtime::layout! {
-    /// The unnamed structure at 0x00 of `u38` in `WMI_BUFFER_HEADER`.
-    pub struct WMI_BUFFER_HEADER_5_2_3790_sp1_x64_u38_s00: 0x10, 8 {
+    /// The unnamed structure at 0x00 of `union_InstanceGuid` in `WMI_BUFFER_HEADER`.
+    pub struct WMI_BUFFER_HEADER_5_2_3790_sp1_x64_union_InstanceGuid_struct_LoggerContext: 0x10, 8 {
         0x00 LoggerContext: runtime::Ptr64 = "PVOID", text!(ReferenceCount, "documented");
         0x08 GlobalEntry: SINGLE_LIST_ENTRY_5_2_3790_sp1_x64 = "SINGLE_LIST_ENTRY", text!(GlobalEntry, "documented, offset inferred");
     }
@@ -330,7 +330,7 @@ runtime::layout! {
     ///
     /// Starts every trace buffer, in memory and in an ETL file.
     pub struct WMI_BUFFER_HEADER_early_6_0_x86: members::WMI_BUFFER_HEADER, 0x48, 8 {
-        0x00 u00: WMI_BUFFER_HEADER_early_6_0_x86_u00, "unnamed; its members have accessors." {
+        0x00 union_Wnode: WMI_BUFFER_HEADER_early_6_0_x86_union_Wnode, "unnamed; its members have accessors." {
             0x00 Wnode set_Wnode: WNODE_HEADER_5_0_x86 = "WNODE_HEADER", text!(Wnode, "documented");
             0x00 BufferSize set_BufferSize: u32 = "ULONG", text!(BufferSize, "documented");
             0x04 SavedOffset set_SavedOffset: u32 = "ULONG", text!(SavedOffset_2, "documented");
@@ -348,7 +348,7 @@ runtime::layout! {
         0x30 Offset: u32 = "ULONG", text!(Offset, "documented");
         0x34 BufferFlag: ETW_BUFFER_FLAG = "USHORT", text!(BufferFlag, "documented");
         0x36 BufferType: ETW_BUFFER_TYPE = "USHORT", text!(BufferType, "documented");
-        0x38 u38: WMI_BUFFER_HEADER_early_6_0_x86_u38, "unnamed; its members have accessors." {
+        0x38 union_Padding1: WMI_BUFFER_HEADER_early_6_0_x86_union_Padding1, "unnamed; its members have accessors." {
             0x38 Padding1 set_Padding1: [u32; 4] = "ULONG [4]", text!(Reserved1, "documented");
             0x38 StartTime set_StartTime: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(StartTime, "documented");
             0x38 Entry set_Entry: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "documented.";
@@ -361,39 +361,39 @@ runtime::layout! {
 
 runtime::layout! {
     /// The unnamed union at 0x00 of `WMI_BUFFER_HEADER`.
-    pub union WMI_BUFFER_HEADER_early_6_0_x86_u00: 0x30, 8 {
+    pub union WMI_BUFFER_HEADER_early_6_0_x86_union_Wnode: 0x30, 8 {
         0x00 Wnode: WNODE_HEADER_5_0_x86 = "WNODE_HEADER", text!(Wnode, "documented");
-        0x00 s00: WMI_BUFFER_HEADER_early_6_0_u00_s00, "unnamed; its members have accessors.";
+        0x00 struct_BufferSize: WMI_BUFFER_HEADER_early_6_0_union_Wnode_struct_BufferSize, "unnamed; its members have accessors.";
     }
 }
 
 runtime::layout! {
-    /// The unnamed structure at 0x00 of `u00` in `WMI_BUFFER_HEADER`.
-    pub struct WMI_BUFFER_HEADER_early_6_0_u00_s00: 0x30, 8 {
+    /// The unnamed structure at 0x00 of `union_Wnode` in `WMI_BUFFER_HEADER`.
+    pub struct WMI_BUFFER_HEADER_early_6_0_union_Wnode_struct_BufferSize: 0x30, 8 {
         0x00 BufferSize: u32 = "ULONG", text!(BufferSize, "documented");
         0x04 SavedOffset: u32 = "ULONG", text!(SavedOffset_2, "documented");
         0x08 CurrentOffset: u32 = "ULONG volatile", text!(CurrentOffset_2, "documented");
         0x0c ReferenceCount: i32 = "LONG volatile", text!(ReferenceCount_2, "documented");
-        0x10 u10: WMI_BUFFER_HEADER_early_6_0_u00_s00_u10, "unnamed; its members have accessors.";
+        0x10 union_TimeStamp: WMI_BUFFER_HEADER_early_6_0_union_Wnode_struct_BufferSize_union_TimeStamp, "unnamed; its members have accessors.";
         0x18 SequenceNumber: i64 = "LONGLONG", text!(SequenceNumber, "documented");
         0x20 Spare0: u32 = "ULONG", text!(Reserved1, "documented");
         0x24 Spare1: u32 = "ULONG", text!(Reserved1, "documented, offset inferred");
         0x28 ClientContext: ETW_BUFFER_CONTEXT_early_6_0 = "ETW_BUFFER_CONTEXT", text!(ClientContext_2, "documented");
-        0x2c u2C: WMI_BUFFER_HEADER_early_6_0_u00_s00_u2C, "unnamed; its members have accessors.";
+        0x2c union_State: WMI_BUFFER_HEADER_early_6_0_union_Wnode_struct_BufferSize_union_State, "unnamed; its members have accessors.";
     }
 }
 
 runtime::layout! {
-    /// The unnamed union at 0x10 of `u00_s00` in `WMI_BUFFER_HEADER`.
-    pub union WMI_BUFFER_HEADER_early_6_0_u00_s00_u10: 0x8, 8 {
+    /// The unnamed union at 0x10 of `union_Wnode_struct_BufferSize` in `WMI_BUFFER_HEADER`.
+    pub union WMI_BUFFER_HEADER_early_6_0_union_Wnode_struct_BufferSize_union_TimeStamp: 0x8, 8 {
         0x00 TimeStamp: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(TimeStamp, "documented");
         0x00 StartPerfClock: LARGE_INTEGER_5_0 = "LARGE_INTEGER", "documented.";
     }
 }
 
 runtime::layout! {
-    /// The unnamed union at 0x2c of `u00_s00` in `WMI_BUFFER_HEADER`.
-    pub union WMI_BUFFER_HEADER_early_6_0_u00_s00_u2C: 0x4, 4 {
+    /// The unnamed union at 0x2c of `union_Wnode_struct_BufferSize` in `WMI_BUFFER_HEADER`.
+    pub union WMI_BUFFER_HEADER_early_6_0_union_Wnode_struct_BufferSize_union_State: 0x4, 4 {
         0x00 State: ETW_BUFFER_STATE_early_6_0 = "ETW_BUFFER_STATE", text!(State, "documented");
         0x00 Flags: u32 = "ULONG", text!(Flags, "documented");
     }
@@ -401,18 +401,18 @@ runtime::layout! {
 
 runtime::layout! {
     /// The unnamed union at 0x38 of `WMI_BUFFER_HEADER`.
-    pub union WMI_BUFFER_HEADER_early_6_0_x86_u38: 0x10, 8 {
+    pub union WMI_BUFFER_HEADER_early_6_0_x86_union_Padding1: 0x10, 8 {
         0x00 Padding1: [u32; 4] = "ULONG [4]", text!(Reserved1, "documented");
         0x00 StartTime: runtime::Bytes<LARGE_INTEGER_5_0, 16> = "LARGE_INTEGER", text!(StartTime, "documented");
         0x00 Entry: runtime::Bytes<LIST_ENTRY_5_0_x86, 16> = "LIST_ENTRY", "documented.";
         0x00 SlistEntry: runtime::Bytes<SINGLE_LIST_ENTRY_5_0_x86, 16> = "SINGLE_LIST_ENTRY", text!(SlistEntry_2, "documented");
-        0x00 s00: runtime::Bytes<WMI_BUFFER_HEADER_early_6_0_x86_u38_s00, 16>, "unnamed; its members have accessors.";
+        0x00 struct_NextBuffer: runtime::Bytes<WMI_BUFFER_HEADER_early_6_0_x86_union_Padding1_struct_NextBuffer, 16>, "unnamed; its members have accessors.";
     }
 }
 
 runtime::layout! {
-    /// The unnamed structure at 0x00 of `u38` in `WMI_BUFFER_HEADER`.
-    pub struct WMI_BUFFER_HEADER_early_6_0_x86_u38_s00: 0x8, 4 {
+    /// The unnamed structure at 0x00 of `union_Padding1` in `WMI_BUFFER_HEADER`.
+    pub struct WMI_BUFFER_HEADER_early_6_0_x86_union_Padding1_struct_NextBuffer: 0x8, 4 {
         0x00 NextBuffer: runtime::Ptr32 = "WMI_BUFFER_HEADER *", text!(NextBuffer, "documented");
         0x04 GlobalEntry: SINGLE_LIST_ENTRY_5_0_x86 = "SINGLE_LIST_ENTRY", text!(GlobalEntry, "documented, offset inferred");
     }
@@ -423,7 +423,7 @@ runtime::layout! {
     ///
     /// Starts every trace buffer, in memory and in an ETL file.
     pub struct WMI_BUFFER_HEADER_early_6_0_x64: members::WMI_BUFFER_HEADER, 0x48, 8 {
-        0x00 u00: WMI_BUFFER_HEADER_early_6_0_x64_u00, "unnamed; its members have accessors." {
+        0x00 union_Wnode: WMI_BUFFER_HEADER_early_6_0_x64_union_Wnode, "unnamed; its members have accessors." {
             0x00 Wnode set_Wnode: WNODE_HEADER_5_2_3790_sp1_x64 = "WNODE_HEADER", text!(Wnode, "documented");
             0x00 BufferSize set_BufferSize: u32 = "ULONG", text!(BufferSize, "documented");
             0x04 SavedOffset set_SavedOffset: u32 = "ULONG", text!(SavedOffset_2, "documented");
@@ -441,7 +441,7 @@ runtime::layout! {
         0x30 Offset: u32 = "ULONG", text!(Offset, "documented");
         0x34 BufferFlag: ETW_BUFFER_FLAG = "USHORT", text!(BufferFlag, "documented");
         0x36 BufferType: ETW_BUFFER_TYPE = "USHORT", text!(BufferType, "documented");
-        0x38 u38: WMI_BUFFER_HEADER_early_6_0_x64_u38, "unnamed; its members have accessors." {
+        0x38 union_Padding1: WMI_BUFFER_HEADER_early_6_0_x64_union_Padding1, "unnamed; its members have accessors." {
             0x38 Padding1 set_Padding1: [u32; 4] = "ULONG [4]", text!(Reserved1, "documented");
             0x38 StartTime set_StartTime: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(StartTime, "documented");
             0x38 Entry set_Entry: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "documented.";
@@ -454,26 +454,26 @@ runtime::layout! {
 
 runtime::layout! {
     /// The unnamed union at 0x00 of `WMI_BUFFER_HEADER`.
-    pub union WMI_BUFFER_HEADER_early_6_0_x64_u00: 0x30, 8 {
+    pub union WMI_BUFFER_HEADER_early_6_0_x64_union_Wnode: 0x30, 8 {
         0x00 Wnode: WNODE_HEADER_5_2_3790_sp1_x64 = "WNODE_HEADER", text!(Wnode, "documented");
-        0x00 s00: WMI_BUFFER_HEADER_early_6_0_u00_s00, "unnamed; its members have accessors.";
+        0x00 struct_BufferSize: WMI_BUFFER_HEADER_early_6_0_union_Wnode_struct_BufferSize, "unnamed; its members have accessors.";
     }
 }
 
 runtime::layout! {
     /// The unnamed union at 0x38 of `WMI_BUFFER_HEADER`.
-    pub union WMI_BUFFER_HEADER_early_6_0_x64_u38: 0x10, 8 {
+    pub union WMI_BUFFER_HEADER_early_6_0_x64_union_Padding1: 0x10, 8 {
         0x00 Padding1: [u32; 4] = "ULONG [4]", text!(Reserved1, "documented");
         0x00 StartTime: runtime::Bytes<LARGE_INTEGER_5_0, 16> = "LARGE_INTEGER", text!(StartTime, "documented");
         0x00 Entry: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "documented.";
         0x00 SlistEntry: runtime::Bytes<SINGLE_LIST_ENTRY_5_2_3790_sp1_x64, 16> = "SINGLE_LIST_ENTRY", text!(SlistEntry_2, "documented");
-        0x00 s00: WMI_BUFFER_HEADER_early_6_0_x64_u38_s00, "unnamed; its members have accessors.";
+        0x00 struct_NextBuffer: WMI_BUFFER_HEADER_early_6_0_x64_union_Padding1_struct_NextBuffer, "unnamed; its members have accessors.";
     }
 }
 
 runtime::layout! {
-    /// The unnamed structure at 0x00 of `u38` in `WMI_BUFFER_HEADER`.
-    pub struct WMI_BUFFER_HEADER_early_6_0_x64_u38_s00: 0x10, 8 {
+    /// The unnamed structure at 0x00 of `union_Padding1` in `WMI_BUFFER_HEADER`.
+    pub struct WMI_BUFFER_HEADER_early_6_0_x64_union_Padding1_struct_NextBuffer: 0x10, 8 {
         0x00 NextBuffer: runtime::Ptr64 = "WMI_BUFFER_HEADER *", text!(NextBuffer, "documented");
         0x08 GlobalEntry: SINGLE_LIST_ENTRY_5_2_3790_sp1_x64 = "SINGLE_LIST_ENTRY", text!(GlobalEntry, "documented, offset inferred");
     }
@@ -484,7 +484,7 @@ runtime::layout! {
     ///
     /// Starts every trace buffer, in memory and in an ETL file.
     pub struct WMI_BUFFER_HEADER_late_6_0_x86: members::WMI_BUFFER_HEADER, 0x48, 8 {
-        0x00 u00: WMI_BUFFER_HEADER_late_6_0_x86_u00, "unnamed; its members have accessors." {
+        0x00 union_Wnode: WMI_BUFFER_HEADER_late_6_0_x86_union_Wnode, "unnamed; its members have accessors." {
             0x00 Wnode set_Wnode: WNODE_HEADER_5_0_x86 = "WNODE_HEADER", text!(Wnode, "documented");
             0x00 BufferSize set_BufferSize: u32 = "ULONG", text!(BufferSize, "documented");
             0x04 SavedOffset set_SavedOffset: u32 = "ULONG", text!(SavedOffset_2, "documented");
@@ -503,7 +503,7 @@ runtime::layout! {
         0x30 Offset: u32 = "ULONG", text!(Offset, "documented");
         0x34 BufferFlag: ETW_BUFFER_FLAG = "USHORT", text!(BufferFlag, "documented");
         0x36 BufferType: ETW_BUFFER_TYPE = "USHORT", text!(BufferType, "documented");
-        0x38 u38: WMI_BUFFER_HEADER_late_6_0_x86_u38, "unnamed; its members have accessors." {
+        0x38 union_Padding1: WMI_BUFFER_HEADER_late_6_0_x86_union_Padding1, "unnamed; its members have accessors." {
             0x38 Padding1 set_Padding1: [u32; 4] = "ULONG [4]", text!(Reserved1, "documented");
             0x38 StartTime set_StartTime: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(StartTime, "documented");
             0x38 Entry set_Entry: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "documented.";
@@ -517,30 +517,30 @@ runtime::layout! {
 
 runtime::layout! {
     /// The unnamed union at 0x00 of `WMI_BUFFER_HEADER`.
-    pub union WMI_BUFFER_HEADER_late_6_0_x86_u00: 0x30, 8 {
+    pub union WMI_BUFFER_HEADER_late_6_0_x86_union_Wnode: 0x30, 8 {
         0x00 Wnode: WNODE_HEADER_5_0_x86 = "WNODE_HEADER", text!(Wnode, "documented");
-        0x00 s00: WMI_BUFFER_HEADER_late_6_0_x86_u00_s00, "unnamed; its members have accessors.";
+        0x00 struct_BufferSize: WMI_BUFFER_HEADER_late_6_0_x86_union_Wnode_struct_BufferSize, "unnamed; its members have accessors.";
     }
 }
 
 runtime::layout! {
-    /// The unnamed structure at 0x00 of `u00` in `WMI_BUFFER_HEADER`.
-    pub struct WMI_BUFFER_HEADER_late_6_0_x86_u00_s00: 0x30, 8 {
+    /// The unnamed structure at 0x00 of `union_Wnode` in `WMI_BUFFER_HEADER`.
+    pub struct WMI_BUFFER_HEADER_late_6_0_x86_union_Wnode_struct_BufferSize: 0x30, 8 {
         0x00 BufferSize: u32 = "ULONG", text!(BufferSize, "documented");
         0x04 SavedOffset: u32 = "ULONG", text!(SavedOffset_2, "documented");
         0x08 CurrentOffset: u32 = "ULONG volatile", text!(CurrentOffset_2, "documented");
         0x0c ReferenceCount: i32 = "LONG volatile", text!(ReferenceCount_2, "documented");
-        0x10 u10: WMI_BUFFER_HEADER_early_6_0_u00_s00_u10, "unnamed; its members have accessors.";
+        0x10 union_TimeStamp: WMI_BUFFER_HEADER_early_6_0_union_Wnode_struct_BufferSize_union_TimeStamp, "unnamed; its members have accessors.";
         0x18 SequenceNumber: i64 = "LONGLONG", text!(SequenceNumber, "documented");
-        0x20 u20: WMI_BUFFER_HEADER_late_6_0_x86_u00_s00_u20, "unnamed; its members have accessors.";
+        0x20 union_Padding0: WMI_BUFFER_HEADER_late_6_0_x86_union_Wnode_struct_BufferSize_union_Padding0, "unnamed; its members have accessors.";
         0x28 ClientContext: ETW_BUFFER_CONTEXT_early_6_0 = "ETW_BUFFER_CONTEXT", text!(ClientContext_2, "documented");
-        0x2c u2C: WMI_BUFFER_HEADER_early_6_0_u00_s00_u2C, "unnamed; its members have accessors.";
+        0x2c union_State: WMI_BUFFER_HEADER_early_6_0_union_Wnode_struct_BufferSize_union_State, "unnamed; its members have accessors.";
     }
 }
 
 runtime::layout! {
-    /// The unnamed union at 0x20 of `u00_s00` in `WMI_BUFFER_HEADER`.
-    pub union WMI_BUFFER_HEADER_late_6_0_x86_u00_s00_u20: 0x8, 4 {
+    /// The unnamed union at 0x20 of `union_Wnode_struct_BufferSize` in `WMI_BUFFER_HEADER`.
+    pub union WMI_BUFFER_HEADER_late_6_0_x86_union_Wnode_struct_BufferSize_union_Padding0: 0x8, 4 {
         0x00 Padding0: [u32; 2] = "ULONG [2]", text!(Reserved1, "documented");
         0x00 SlistEntry: runtime::Bytes<SINGLE_LIST_ENTRY_5_0_x86, 8> = "SINGLE_LIST_ENTRY", text!(SlistEntry_2, "documented");
         0x00 NextBuffer: runtime::Bytes<runtime::Ptr32, 8> = "WMI_BUFFER_HEADER *", text!(NextBuffer, "documented");
@@ -549,26 +549,26 @@ runtime::layout! {
 
 runtime::layout! {
     /// The unnamed union at 0x38 of `WMI_BUFFER_HEADER`.
-    pub union WMI_BUFFER_HEADER_late_6_0_x86_u38: 0x10, 8 {
+    pub union WMI_BUFFER_HEADER_late_6_0_x86_union_Padding1: 0x10, 8 {
         0x00 Padding1: [u32; 4] = "ULONG [4]", text!(Reserved1, "documented");
         0x00 StartTime: runtime::Bytes<LARGE_INTEGER_5_0, 16> = "LARGE_INTEGER", text!(StartTime, "documented");
         0x00 Entry: runtime::Bytes<LIST_ENTRY_5_0_x86, 16> = "LIST_ENTRY", "documented.";
-        0x00 s00: runtime::Bytes<WMI_BUFFER_HEADER_late_6_0_x86_u38_s00, 16>, "unnamed; its members have accessors.";
-        0x00 s00_2: runtime::Bytes<WMI_BUFFER_HEADER_late_6_0_x86_u38_s00_2, 16>, "unnamed; its members have accessors.";
+        0x00 struct_Padding2: runtime::Bytes<WMI_BUFFER_HEADER_late_6_0_x86_union_Padding1_struct_Padding2, 16>, "unnamed; its members have accessors.";
+        0x00 struct_Pointer0: runtime::Bytes<WMI_BUFFER_HEADER_late_6_0_x86_union_Padding1_struct_Pointer0, 16>, "unnamed; its members have accessors.";
     }
 }
 
 runtime::layout! {
-    /// The unnamed structure at 0x00 of `u38` in `WMI_BUFFER_HEADER`.
-    pub struct WMI_BUFFER_HEADER_late_6_0_x86_u38_s00: 0x8, 4 {
+    /// The unnamed structure at 0x00 of `union_Padding1` in `WMI_BUFFER_HEADER`.
+    pub struct WMI_BUFFER_HEADER_late_6_0_x86_union_Padding1_struct_Padding2: 0x8, 4 {
         0x00 Padding2: runtime::Ptr32 = "PVOID", text!(Reserved1, "documented, offset inferred");
         0x04 GlobalEntry: SINGLE_LIST_ENTRY_5_0_x86 = "SINGLE_LIST_ENTRY", text!(GlobalEntry, "documented, offset inferred");
     }
 }
 
 runtime::layout! {
-    /// The unnamed structure at 0x00 of `u38` in `WMI_BUFFER_HEADER`.
-    pub struct WMI_BUFFER_HEADER_late_6_0_x86_u38_s00_2: 0x8, 4 {
+    /// The unnamed structure at 0x00 of `union_Padding1` in `WMI_BUFFER_HEADER`.
+    pub struct WMI_BUFFER_HEADER_late_6_0_x86_union_Padding1_struct_Pointer0: 0x8, 4 {
         0x00 Pointer0: runtime::Ptr32 = "PVOID", "documented, offset inferred.";
         0x04 Pointer1: runtime::Ptr32 = "PVOID", "documented, offset inferred.";
     }
@@ -579,7 +579,7 @@ runtime::layout! {
     ///
     /// Starts every trace buffer, in memory and in an ETL file.
     pub struct WMI_BUFFER_HEADER_late_6_0_x64: members::WMI_BUFFER_HEADER, 0x48, 8 {
-        0x00 u00: WMI_BUFFER_HEADER_late_6_0_x64_u00, "unnamed; its members have accessors." {
+        0x00 union_Wnode: WMI_BUFFER_HEADER_late_6_0_x64_union_Wnode, "unnamed; its members have accessors." {
             0x00 Wnode set_Wnode: WNODE_HEADER_5_2_3790_sp1_x64 = "WNODE_HEADER", text!(Wnode, "documented");
             0x00 BufferSize set_BufferSize: u32 = "ULONG", text!(BufferSize, "documented");
             0x04 SavedOffset set_SavedOffset: u32 = "ULONG", text!(SavedOffset_2, "documented");
@@ -598,7 +598,7 @@ runtime::layout! {
         0x30 Offset: u32 = "ULONG", text!(Offset, "documented");
         0x34 BufferFlag: ETW_BUFFER_FLAG = "USHORT", text!(BufferFlag, "documented");
         0x36 BufferType: ETW_BUFFER_TYPE = "USHORT", text!(BufferType, "documented");
-        0x38 u38: WMI_BUFFER_HEADER_late_6_0_x64_u38, "unnamed; its members have accessors." {
+        0x38 union_Padding1: WMI_BUFFER_HEADER_late_6_0_x64_union_Padding1, "unnamed; its members have accessors." {
             0x38 Padding1 set_Padding1: [u32; 4] = "ULONG [4]", text!(Reserved1, "documented");
             0x38 StartTime set_StartTime: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(StartTime, "documented");
             0x38 Entry set_Entry: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "documented.";
@@ -612,30 +612,30 @@ runtime::layout! {
 
 runtime::layout! {
     /// The unnamed union at 0x00 of `WMI_BUFFER_HEADER`.
-    pub union WMI_BUFFER_HEADER_late_6_0_x64_u00: 0x30, 8 {
+    pub union WMI_BUFFER_HEADER_late_6_0_x64_union_Wnode: 0x30, 8 {
         0x00 Wnode: WNODE_HEADER_5_2_3790_sp1_x64 = "WNODE_HEADER", text!(Wnode, "documented");
-        0x00 s00: WMI_BUFFER_HEADER_late_6_0_x64_u00_s00, "unnamed; its members have accessors.";
+        0x00 struct_BufferSize: WMI_BUFFER_HEADER_late_6_0_x64_union_Wnode_struct_BufferSize, "unnamed; its members have accessors.";
     }
 }
 
 runtime::layout! {
-    /// The unnamed structure at 0x00 of `u00` in `WMI_BUFFER_HEADER`.
-    pub struct WMI_BUFFER_HEADER_late_6_0_x64_u00_s00: 0x30, 8 {
+    /// The unnamed structure at 0x00 of `union_Wnode` in `WMI_BUFFER_HEADER`.
+    pub struct WMI_BUFFER_HEADER_late_6_0_x64_union_Wnode_struct_BufferSize: 0x30, 8 {
         0x00 BufferSize: u32 = "ULONG", text!(BufferSize, "documented");
         0x04 SavedOffset: u32 = "ULONG", text!(SavedOffset_2, "documented");
         0x08 CurrentOffset: u32 = "ULONG volatile", text!(CurrentOffset_2, "documented");
         0x0c ReferenceCount: i32 = "LONG volatile", text!(ReferenceCount_2, "documented");
-        0x10 u10: WMI_BUFFER_HEADER_early_6_0_u00_s00_u10, "unnamed; its members have accessors.";
+        0x10 union_TimeStamp: WMI_BUFFER_HEADER_early_6_0_union_Wnode_struct_BufferSize_union_TimeStamp, "unnamed; its members have accessors.";
         0x18 SequenceNumber: i64 = "LONGLONG", text!(SequenceNumber, "documented");
-        0x20 u20: WMI_BUFFER_HEADER_late_6_0_x64_u00_s00_u20, "unnamed; its members have accessors.";
+        0x20 union_Padding0: WMI_BUFFER_HEADER_late_6_0_x64_union_Wnode_struct_BufferSize_union_Padding0, "unnamed; its members have accessors.";
         0x28 ClientContext: ETW_BUFFER_CONTEXT_early_6_0 = "ETW_BUFFER_CONTEXT", text!(ClientContext_2, "documented");
-        0x2c u2C: WMI_BUFFER_HEADER_early_6_0_u00_s00_u2C, "unnamed; its members have accessors.";
+        0x2c union_State: WMI_BUFFER_HEADER_early_6_0_union_Wnode_struct_BufferSize_union_State, "unnamed; its members have accessors.";
     }
 }
 
 runtime::layout! {
-    /// The unnamed union at 0x20 of `u00_s00` in `WMI_BUFFER_HEADER`.
-    pub union WMI_BUFFER_HEADER_late_6_0_x64_u00_s00_u20: 0x8, 8 {
+    /// The unnamed union at 0x20 of `union_Wnode_struct_BufferSize` in `WMI_BUFFER_HEADER`.
+    pub union WMI_BUFFER_HEADER_late_6_0_x64_union_Wnode_struct_BufferSize_union_Padding0: 0x8, 8 {
         0x00 Padding0: [u32; 2] = "ULONG [2]", text!(Reserved1, "documented");
         0x00 SlistEntry: SINGLE_LIST_ENTRY_5_2_3790_sp1_x64 = "SINGLE_LIST_ENTRY", text!(SlistEntry_2, "documented");
         0x00 NextBuffer: runtime::Ptr64 = "WMI_BUFFER_HEADER *", text!(NextBuffer, "documented");
@@ -644,26 +644,26 @@ runtime::layout! {
 
 runtime::layout! {
     /// The unnamed union at 0x38 of `WMI_BUFFER_HEADER`.
-    pub union WMI_BUFFER_HEADER_late_6_0_x64_u38: 0x10, 8 {
+    pub union WMI_BUFFER_HEADER_late_6_0_x64_union_Padding1: 0x10, 8 {
         0x00 Padding1: [u32; 4] = "ULONG [4]", text!(Reserved1, "documented");
         0x00 StartTime: runtime::Bytes<LARGE_INTEGER_5_0, 16> = "LARGE_INTEGER", text!(StartTime, "documented");
         0x00 Entry: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "documented.";
-        0x00 s00: WMI_BUFFER_HEADER_late_6_0_x64_u38_s00, "unnamed; its members have accessors.";
-        0x00 s00_2: WMI_BUFFER_HEADER_late_6_0_x64_u38_s00_2, "unnamed; its members have accessors.";
+        0x00 struct_Padding2: WMI_BUFFER_HEADER_late_6_0_x64_union_Padding1_struct_Padding2, "unnamed; its members have accessors.";
+        0x00 struct_Pointer0: WMI_BUFFER_HEADER_late_6_0_x64_union_Padding1_struct_Pointer0, "unnamed; its members have accessors.";
     }
 }
 
 runtime::layout! {
-    /// The unnamed structure at 0x00 of `u38` in `WMI_BUFFER_HEADER`.
-    pub struct WMI_BUFFER_HEADER_late_6_0_x64_u38_s00: 0x10, 8 {
+    /// The unnamed structure at 0x00 of `union_Padding1` in `WMI_BUFFER_HEADER`.
+    pub struct WMI_BUFFER_HEADER_late_6_0_x64_union_Padding1_struct_Padding2: 0x10, 8 {
         0x00 Padding2: runtime::Ptr64 = "PVOID", text!(Reserved1, "documented, offset inferred");
         0x08 GlobalEntry: SINGLE_LIST_ENTRY_5_2_3790_sp1_x64 = "SINGLE_LIST_ENTRY", text!(GlobalEntry, "documented, offset inferred");
     }
 }
 
 runtime::layout! {
-    /// The unnamed structure at 0x00 of `u38` in `WMI_BUFFER_HEADER`.
-    pub struct WMI_BUFFER_HEADER_late_6_0_x64_u38_s00_2: 0x10, 8 {
+    /// The unnamed structure at 0x00 of `union_Padding1` in `WMI_BUFFER_HEADER`.
+    pub struct WMI_BUFFER_HEADER_late_6_0_x64_union_Padding1_struct_Pointer0: 0x10, 8 {
         0x00 Pointer0: runtime::Ptr64 = "PVOID", "documented, offset inferred.";
         0x08 Pointer1: runtime::Ptr64 = "PVOID", "documented, offset inferred.";
     }
@@ -680,7 +680,7 @@ runtime::layout! {
         0x0c ReferenceCount: i32 = "LONG volatile", text!(ReferenceCount_2, "documented");
         0x10 TimeStamp: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(TimeStamp, "documented");
         0x18 SequenceNumber: i64 = "LONGLONG", text!(SequenceNumber, "documented");
-        0x20 u20: WMI_BUFFER_HEADER_6_1_x86_u20, "unnamed; its members have accessors." {
+        0x20 union_Padding0: WMI_BUFFER_HEADER_6_1_x86_union_Padding0, "unnamed; its members have accessors." {
             0x20 Padding0 set_Padding0: [u32; 2] = "ULONG [2]", text!(Reserved1, "documented");
             0x20 SlistEntry set_SlistEntry: SINGLE_LIST_ENTRY_5_0_x86 = "SINGLE_LIST_ENTRY", text!(SlistEntry_2, "documented");
             0x20 NextBuffer set_NextBuffer: runtime::Ptr32 = "WMI_BUFFER_HEADER *", text!(NextBuffer, "documented");
@@ -690,7 +690,7 @@ runtime::layout! {
         0x30 Offset: u32 = "ULONG", text!(Offset, "documented");
         0x34 BufferFlag: ETW_BUFFER_FLAG = "USHORT", text!(BufferFlag, "documented");
         0x36 BufferType: ETW_BUFFER_TYPE = "USHORT", text!(BufferType, "documented");
-        0x38 u38: WMI_BUFFER_HEADER_6_1_x86_u38, "unnamed; its members have accessors." {
+        0x38 union_Padding1: WMI_BUFFER_HEADER_6_1_x86_union_Padding1, "unnamed; its members have accessors." {
             0x38 Padding1 set_Padding1: [u32; 4] = "ULONG [4]", text!(Reserved1, "documented");
             0x38 ReferenceTime set_ReferenceTime: ETW_REF_CLOCK_early_6_0 = "ETW_REF_CLOCK", text!(ReferenceTime, "documented");
             0x38 GlobalEntry set_GlobalEntry: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", text!(GlobalEntry, "documented");
@@ -702,7 +702,7 @@ runtime::layout! {
 
 runtime::layout! {
     /// The unnamed union at 0x20 of `WMI_BUFFER_HEADER`.
-    pub union WMI_BUFFER_HEADER_6_1_x86_u20: 0x8, 4 {
+    pub union WMI_BUFFER_HEADER_6_1_x86_union_Padding0: 0x8, 4 {
         0x00 Padding0: [u32; 2] = "ULONG [2]", text!(Reserved1, "documented");
         0x00 SlistEntry: runtime::Bytes<SINGLE_LIST_ENTRY_5_0_x86, 8> = "SINGLE_LIST_ENTRY", text!(SlistEntry_2, "documented");
         0x00 NextBuffer: runtime::Bytes<runtime::Ptr32, 8> = "WMI_BUFFER_HEADER *", text!(NextBuffer, "documented");
@@ -711,19 +711,11 @@ runtime::layout! {
 
 runtime::layout! {
     /// The unnamed union at 0x38 of `WMI_BUFFER_HEADER`.
-    pub union WMI_BUFFER_HEADER_6_1_x86_u38: 0x10, 8 {
+    pub union WMI_BUFFER_HEADER_6_1_x86_union_Padding1: 0x10, 8 {
         0x00 Padding1: [u32; 4] = "ULONG [4]", text!(Reserved1, "documented");
         0x00 ReferenceTime: ETW_REF_CLOCK_early_6_0 = "ETW_REF_CLOCK", text!(ReferenceTime, "documented");
         0x00 GlobalEntry: runtime::Bytes<LIST_ENTRY_5_0_x86, 16> = "LIST_ENTRY", text!(GlobalEntry, "documented");
-        0x00 s00: runtime::Bytes<WMI_BUFFER_HEADER_6_1_x86_u38_s00, 16>, "unnamed; its members have accessors.";
-    }
-}
-
-runtime::layout! {
-    /// The unnamed structure at 0x00 of `u38` in `WMI_BUFFER_HEADER`.
-    pub struct WMI_BUFFER_HEADER_6_1_x86_u38_s00: 0x8, 4 {
-        0x00 Pointer0: runtime::Ptr32 = "PVOID", "documented, offset inferred.";
-        0x04 Pointer1: runtime::Ptr32 = "PVOID", "documented, offset inferred.";
+        0x00 struct_Pointer0: runtime::Bytes<WMI_BUFFER_HEADER_late_6_0_x86_union_Padding1_struct_Pointer0, 16>, "unnamed; its members have accessors.";
     }
 }
 
@@ -738,7 +730,7 @@ runtime::layout! {
         0x0c ReferenceCount: i32 = "LONG volatile", text!(ReferenceCount_2, "documented");
         0x10 TimeStamp: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(TimeStamp, "documented");
         0x18 SequenceNumber: i64 = "LONGLONG", text!(SequenceNumber, "documented");
-        0x20 u20: WMI_BUFFER_HEADER_6_1_x64_u20, "unnamed; its members have accessors." {
+        0x20 union_Padding0: WMI_BUFFER_HEADER_6_1_x64_union_Padding0, "unnamed; its members have accessors." {
             0x20 Padding0 set_Padding0: [u32; 2] = "ULONG [2]", text!(Reserved1, "documented");
             0x20 SlistEntry set_SlistEntry: SINGLE_LIST_ENTRY_5_2_3790_sp1_x64 = "SINGLE_LIST_ENTRY", text!(SlistEntry_2, "documented");
             0x20 NextBuffer set_NextBuffer: runtime::Ptr64 = "WMI_BUFFER_HEADER *", text!(NextBuffer, "documented");
@@ -748,7 +740,7 @@ runtime::layout! {
         0x30 Offset: u32 = "ULONG", text!(Offset, "documented");
         0x34 BufferFlag: ETW_BUFFER_FLAG = "USHORT", text!(BufferFlag, "documented");
         0x36 BufferType: ETW_BUFFER_TYPE = "USHORT", text!(BufferType, "documented");
-        0x38 u38: WMI_BUFFER_HEADER_6_1_x64_u38, "unnamed; its members have accessors." {
+        0x38 union_Padding1: WMI_BUFFER_HEADER_6_1_x64_union_Padding1, "unnamed; its members have accessors." {
             0x38 Padding1 set_Padding1: [u32; 4] = "ULONG [4]", text!(Reserved1, "documented");
             0x38 ReferenceTime set_ReferenceTime: ETW_REF_CLOCK_early_6_0 = "ETW_REF_CLOCK", text!(ReferenceTime, "documented");
             0x38 GlobalEntry set_GlobalEntry: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", text!(GlobalEntry, "documented");
@@ -760,7 +752,7 @@ runtime::layout! {
 
 runtime::layout! {
     /// The unnamed union at 0x20 of `WMI_BUFFER_HEADER`.
-    pub union WMI_BUFFER_HEADER_6_1_x64_u20: 0x8, 8 {
+    pub union WMI_BUFFER_HEADER_6_1_x64_union_Padding0: 0x8, 8 {
         0x00 Padding0: [u32; 2] = "ULONG [2]", text!(Reserved1, "documented");
         0x00 SlistEntry: SINGLE_LIST_ENTRY_5_2_3790_sp1_x64 = "SINGLE_LIST_ENTRY", text!(SlistEntry_2, "documented");
         0x00 NextBuffer: runtime::Ptr64 = "WMI_BUFFER_HEADER *", text!(NextBuffer, "documented");
@@ -769,19 +761,11 @@ runtime::layout! {
 
 runtime::layout! {
     /// The unnamed union at 0x38 of `WMI_BUFFER_HEADER`.
-    pub union WMI_BUFFER_HEADER_6_1_x64_u38: 0x10, 8 {
+    pub union WMI_BUFFER_HEADER_6_1_x64_union_Padding1: 0x10, 8 {
         0x00 Padding1: [u32; 4] = "ULONG [4]", text!(Reserved1, "documented");
         0x00 ReferenceTime: ETW_REF_CLOCK_early_6_0 = "ETW_REF_CLOCK", text!(ReferenceTime, "documented");
         0x00 GlobalEntry: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", text!(GlobalEntry, "documented");
-        0x00 s00: WMI_BUFFER_HEADER_6_1_x64_u38_s00, "unnamed; its members have accessors.";
-    }
-}
-
-runtime::layout! {
-    /// The unnamed structure at 0x00 of `u38` in `WMI_BUFFER_HEADER`.
-    pub struct WMI_BUFFER_HEADER_6_1_x64_u38_s00: 0x10, 8 {
-        0x00 Pointer0: runtime::Ptr64 = "PVOID", "documented, offset inferred.";
-        0x08 Pointer1: runtime::Ptr64 = "PVOID", "documented, offset inferred.";
+        0x00 struct_Pointer0: WMI_BUFFER_HEADER_late_6_0_x64_union_Padding1_struct_Pointer0, "unnamed; its members have accessors.";
     }
 }
 
@@ -796,7 +780,7 @@ runtime::layout! {
         0x0c ReferenceCount: i32 = "LONG volatile", text!(ReferenceCount_2, "documented for other builds");
         0x10 TimeStamp: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(TimeStamp, "documented for other builds");
         0x18 SequenceNumber: i64 = "LONGLONG", text!(SequenceNumber, "documented for other builds");
-        0x20 u20: WMI_BUFFER_HEADER_6_1_x64_u20, "unnamed; its members have accessors." {
+        0x20 union_Padding0: WMI_BUFFER_HEADER_6_1_x64_union_Padding0, "unnamed; its members have accessors." {
             0x20 Padding0 set_Padding0: [u32; 2] = "ULONG [2]", text!(Reserved1, "documented for other builds");
             0x20 SlistEntry set_SlistEntry: SINGLE_LIST_ENTRY_5_2_3790_sp1_x64 = "SINGLE_LIST_ENTRY", text!(SlistEntry_2, "documented for other builds");
             0x20 NextBuffer set_NextBuffer: runtime::Ptr64 = "WMI_BUFFER_HEADER *", text!(NextBuffer, "documented for other builds");
@@ -806,7 +790,7 @@ runtime::layout! {
         0x30 Offset: u32 = "ULONG", text!(Offset, "documented for other builds");
         0x34 BufferFlag: ETW_BUFFER_FLAG = "USHORT", text!(BufferFlag, "documented for other builds");
         0x36 BufferType: ETW_BUFFER_TYPE = "USHORT", text!(BufferType, "documented for other builds");
-        0x38 u38: WMI_BUFFER_HEADER_6_1_x64_u38, "unnamed; its members have accessors." {
+        0x38 union_Padding1: WMI_BUFFER_HEADER_6_1_x64_union_Padding1, "unnamed; its members have accessors." {
             0x38 Padding1 set_Padding1: [u32; 4] = "ULONG [4]", text!(Reserved1, "documented for other builds");
             0x38 ReferenceTime set_ReferenceTime: ETW_REF_CLOCK_early_6_0 = "ETW_REF_CLOCK", text!(ReferenceTime, "documented for other builds");
             0x38 GlobalEntry set_GlobalEntry: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", text!(GlobalEntry, "documented for other builds");
@@ -827,7 +811,7 @@ runtime::layout! {
         0x0c ReferenceCount: i32 = "LONG volatile", text!(ReferenceCount_2, "documented for other builds");
         0x10 TimeStamp: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(TimeStamp, "documented for other builds");
         0x18 SequenceNumber: i64 = "LONGLONG", text!(SequenceNumber, "documented for other builds");
-        0x20 u20: WMI_BUFFER_HEADER_6_1_x86_u20, "unnamed; its members have accessors." {
+        0x20 union_Padding0: WMI_BUFFER_HEADER_6_1_x86_union_Padding0, "unnamed; its members have accessors." {
             0x20 Padding0 set_Padding0: [u32; 2] = "ULONG [2]", text!(Reserved1, "documented for other builds");
             0x20 SlistEntry set_SlistEntry: SINGLE_LIST_ENTRY_5_0_x86 = "SINGLE_LIST_ENTRY", text!(SlistEntry_2, "documented for other builds");
             0x20 NextBuffer set_NextBuffer: runtime::Ptr32 = "WMI_BUFFER_HEADER *", text!(NextBuffer, "documented for other builds");
@@ -837,7 +821,7 @@ runtime::layout! {
         0x30 Offset: u32 = "ULONG", text!(Offset, "documented for other builds");
         0x34 BufferFlag: ETW_BUFFER_FLAG = "USHORT", text!(BufferFlag, "documented for other builds");
         0x36 BufferType: ETW_BUFFER_TYPE = "USHORT", text!(BufferType, "documented for other builds");
-        0x38 u38: WMI_BUFFER_HEADER_6_1_x86_u38, "unnamed; its members have accessors." {
+        0x38 union_Padding1: WMI_BUFFER_HEADER_6_1_x86_union_Padding1, "unnamed; its members have accessors." {
             0x38 Padding1 set_Padding1: [u32; 4] = "ULONG [4]", text!(Reserved1, "documented for other builds");
             0x38 ReferenceTime set_ReferenceTime: ETW_REF_CLOCK_early_6_0 = "ETW_REF_CLOCK", text!(ReferenceTime, "documented for other builds");
             0x38 GlobalEntry set_GlobalEntry: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", text!(GlobalEntry, "documented for other builds");
@@ -858,8 +842,8 @@ runtime::layout! {
         0x0c ReferenceCount: i32 = "LONG volatile", text!(ReferenceCount_2, "documented");
         0x10 TimeStamp: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(TimeStamp, "documented");
         0x18 SequenceNumber: i64 = "LONGLONG", text!(SequenceNumber, "documented");
-        0x20 u20: WMI_BUFFER_HEADER_6_2_x86_u20, "unnamed; its members have accessors." {
-            0x20 [0 to 2] ClockType set_ClockType: u64 as EVENT_TRACE_CLOCK = "ULONGLONG", text!(ClockType, "documented, offset inferred");
+        0x20 union_ClockType: WMI_BUFFER_HEADER_6_2_x86_union_ClockType, "unnamed; its members have accessors." {
+            0x20 [0 to 2 in u64] ClockType set_ClockType: EVENT_TRACE_CLOCK = "ULONGLONG", text!(ClockType, "documented, offset inferred");
             0x20 [3 to 63] Frequency set_Frequency: u64 = "ULONGLONG", text!(Frequency, "documented, offset inferred");
             0x20 SlistEntry set_SlistEntry: SINGLE_LIST_ENTRY_5_0_x86 = "SINGLE_LIST_ENTRY", text!(SlistEntry_2, "documented");
             0x20 NextBuffer set_NextBuffer: runtime::Ptr32 = "WMI_BUFFER_HEADER *", text!(NextBuffer, "documented");
@@ -869,7 +853,7 @@ runtime::layout! {
         0x30 Offset: u32 = "ULONG", text!(Offset, "documented");
         0x34 BufferFlag: ETW_BUFFER_FLAG = "USHORT", text!(BufferFlag, "documented");
         0x36 BufferType: ETW_BUFFER_TYPE = "USHORT", text!(BufferType, "documented");
-        0x38 u38: WMI_BUFFER_HEADER_6_1_x86_u38, "unnamed; its members have accessors." {
+        0x38 union_Padding1: WMI_BUFFER_HEADER_6_1_x86_union_Padding1, "unnamed; its members have accessors." {
             0x38 Padding1 set_Padding1: [u32; 4] = "ULONG [4]", text!(Reserved1, "documented");
             0x38 ReferenceTime set_ReferenceTime: ETW_REF_CLOCK_early_6_0 = "ETW_REF_CLOCK", text!(ReferenceTime, "documented");
             0x38 GlobalEntry set_GlobalEntry: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", text!(GlobalEntry, "documented");
@@ -881,16 +865,16 @@ runtime::layout! {
 
 runtime::layout! {
     /// The unnamed union at 0x20 of `WMI_BUFFER_HEADER`.
-    pub union WMI_BUFFER_HEADER_6_2_x86_u20: 0x8, 8 {
-        0x00 s00: WMI_BUFFER_HEADER_6_2_u20_s00, "unnamed; its members have accessors.";
+    pub union WMI_BUFFER_HEADER_6_2_x86_union_ClockType: 0x8, 8 {
+        0x00 struct_ClockType: WMI_BUFFER_HEADER_6_2_union_ClockType_struct_ClockType, "unnamed; its members have accessors.";
         0x00 SlistEntry: runtime::Bytes<SINGLE_LIST_ENTRY_5_0_x86, 8> = "SINGLE_LIST_ENTRY", text!(SlistEntry_2, "documented");
         0x00 NextBuffer: runtime::Bytes<runtime::Ptr32, 8> = "WMI_BUFFER_HEADER *", text!(NextBuffer, "documented");
     }
 }
 
 runtime::layout! {
-    /// The unnamed structure at 0x00 of `u20` in `WMI_BUFFER_HEADER`.
-    pub struct WMI_BUFFER_HEADER_6_2_u20_s00: 0x8, 8 {
+    /// The unnamed structure at 0x00 of `union_ClockType` in `WMI_BUFFER_HEADER`.
+    pub struct WMI_BUFFER_HEADER_6_2_union_ClockType_struct_ClockType: 0x8, 8 {
         0x00 bits00: u64, "bit fields, which have accessors.";
     }
 }
@@ -906,8 +890,8 @@ runtime::layout! {
         0x0c ReferenceCount: i32 = "LONG volatile", text!(ReferenceCount_2, "documented");
         0x10 TimeStamp: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(TimeStamp, "documented");
         0x18 SequenceNumber: i64 = "LONGLONG", text!(SequenceNumber, "documented");
-        0x20 u20: WMI_BUFFER_HEADER_6_2_x64_u20, "unnamed; its members have accessors." {
-            0x20 [0 to 2] ClockType set_ClockType: u64 as EVENT_TRACE_CLOCK = "ULONGLONG", text!(ClockType, "documented, offset inferred");
+        0x20 union_ClockType: WMI_BUFFER_HEADER_6_2_x64_union_ClockType, "unnamed; its members have accessors." {
+            0x20 [0 to 2 in u64] ClockType set_ClockType: EVENT_TRACE_CLOCK = "ULONGLONG", text!(ClockType, "documented, offset inferred");
             0x20 [3 to 63] Frequency set_Frequency: u64 = "ULONGLONG", text!(Frequency, "documented, offset inferred");
             0x20 SlistEntry set_SlistEntry: SINGLE_LIST_ENTRY_5_2_3790_sp1_x64 = "SINGLE_LIST_ENTRY", text!(SlistEntry_2, "documented");
             0x20 NextBuffer set_NextBuffer: runtime::Ptr64 = "WMI_BUFFER_HEADER *", text!(NextBuffer, "documented");
@@ -917,7 +901,7 @@ runtime::layout! {
         0x30 Offset: u32 = "ULONG", text!(Offset, "documented");
         0x34 BufferFlag: ETW_BUFFER_FLAG = "USHORT", text!(BufferFlag, "documented");
         0x36 BufferType: ETW_BUFFER_TYPE = "USHORT", text!(BufferType, "documented");
-        0x38 u38: WMI_BUFFER_HEADER_6_1_x64_u38, "unnamed; its members have accessors." {
+        0x38 union_Padding1: WMI_BUFFER_HEADER_6_1_x64_union_Padding1, "unnamed; its members have accessors." {
             0x38 Padding1 set_Padding1: [u32; 4] = "ULONG [4]", text!(Reserved1, "documented");
             0x38 ReferenceTime set_ReferenceTime: ETW_REF_CLOCK_early_6_0 = "ETW_REF_CLOCK", text!(ReferenceTime, "documented");
             0x38 GlobalEntry set_GlobalEntry: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", text!(GlobalEntry, "documented");
@@ -929,8 +913,8 @@ runtime::layout! {
 
 runtime::layout! {
     /// The unnamed union at 0x20 of `WMI_BUFFER_HEADER`.
-    pub union WMI_BUFFER_HEADER_6_2_x64_u20: 0x8, 8 {
-        0x00 s00: WMI_BUFFER_HEADER_6_2_u20_s00, "unnamed; its members have accessors.";
+    pub union WMI_BUFFER_HEADER_6_2_x64_union_ClockType: 0x8, 8 {
+        0x00 struct_ClockType: WMI_BUFFER_HEADER_6_2_union_ClockType_struct_ClockType, "unnamed; its members have accessors.";
         0x00 SlistEntry: SINGLE_LIST_ENTRY_5_2_3790_sp1_x64 = "SINGLE_LIST_ENTRY", text!(SlistEntry_2, "documented");
         0x00 NextBuffer: runtime::Ptr64 = "WMI_BUFFER_HEADER *", text!(NextBuffer, "documented");
     }
@@ -947,8 +931,8 @@ runtime::layout! {
         0x0c ReferenceCount: i32 = "LONG volatile", text!(ReferenceCount_2, "documented");
         0x10 TimeStamp: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(TimeStamp, "documented");
         0x18 SequenceNumber: i64 = "LONGLONG", text!(SequenceNumber, "documented");
-        0x20 u20: WMI_BUFFER_HEADER_6_2_x86_u20, "unnamed; its members have accessors." {
-            0x20 [0 to 2] ClockType set_ClockType: u64 as EVENT_TRACE_CLOCK = "ULONGLONG", text!(ClockType, "documented, offset inferred");
+        0x20 union_ClockType: WMI_BUFFER_HEADER_6_2_x86_union_ClockType, "unnamed; its members have accessors." {
+            0x20 [0 to 2 in u64] ClockType set_ClockType: EVENT_TRACE_CLOCK = "ULONGLONG", text!(ClockType, "documented, offset inferred");
             0x20 [3 to 63] Frequency set_Frequency: u64 = "ULONGLONG", text!(Frequency, "documented, offset inferred");
             0x20 SlistEntry set_SlistEntry: SINGLE_LIST_ENTRY_5_0_x86 = "SINGLE_LIST_ENTRY", text!(SlistEntry_2, "documented");
             0x20 NextBuffer set_NextBuffer: runtime::Ptr32 = "WMI_BUFFER_HEADER *", text!(NextBuffer, "documented");
@@ -958,7 +942,7 @@ runtime::layout! {
         0x30 Offset: u32 = "ULONG", text!(Offset, "documented");
         0x34 BufferFlag: ETW_BUFFER_FLAG = "USHORT", text!(BufferFlag, "documented");
         0x36 BufferType: ETW_BUFFER_TYPE = "USHORT", text!(BufferType, "documented");
-        0x38 u38: WMI_BUFFER_HEADER_6_1_x86_u38, "unnamed; its members have accessors." {
+        0x38 union_Padding1: WMI_BUFFER_HEADER_6_1_x86_union_Padding1, "unnamed; its members have accessors." {
             0x38 Padding1 set_Padding1: [u32; 4] = "ULONG [4]", text!(Reserved1, "documented");
             0x38 ReferenceTime set_ReferenceTime: ETW_REF_CLOCK_early_6_0 = "ETW_REF_CLOCK", text!(ReferenceTime, "documented");
             0x38 GlobalEntry set_GlobalEntry: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", text!(GlobalEntry, "documented");
@@ -979,8 +963,8 @@ runtime::layout! {
         0x0c ReferenceCount: i32 = "LONG volatile", text!(ReferenceCount_2, "documented");
         0x10 TimeStamp: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(TimeStamp, "documented");
         0x18 SequenceNumber: i64 = "LONGLONG", text!(SequenceNumber, "documented");
-        0x20 u20: WMI_BUFFER_HEADER_6_2_x64_u20, "unnamed; its members have accessors." {
-            0x20 [0 to 2] ClockType set_ClockType: u64 as EVENT_TRACE_CLOCK = "ULONGLONG", text!(ClockType, "documented, offset inferred");
+        0x20 union_ClockType: WMI_BUFFER_HEADER_6_2_x64_union_ClockType, "unnamed; its members have accessors." {
+            0x20 [0 to 2 in u64] ClockType set_ClockType: EVENT_TRACE_CLOCK = "ULONGLONG", text!(ClockType, "documented, offset inferred");
             0x20 [3 to 63] Frequency set_Frequency: u64 = "ULONGLONG", text!(Frequency, "documented, offset inferred");
             0x20 SlistEntry set_SlistEntry: SINGLE_LIST_ENTRY_5_2_3790_sp1_x64 = "SINGLE_LIST_ENTRY", text!(SlistEntry_2, "documented");
             0x20 NextBuffer set_NextBuffer: runtime::Ptr64 = "WMI_BUFFER_HEADER *", text!(NextBuffer, "documented");
@@ -990,7 +974,7 @@ runtime::layout! {
         0x30 Offset: u32 = "ULONG", text!(Offset, "documented");
         0x34 BufferFlag: ETW_BUFFER_FLAG = "USHORT", text!(BufferFlag, "documented");
         0x36 BufferType: ETW_BUFFER_TYPE = "USHORT", text!(BufferType, "documented");
-        0x38 u38: WMI_BUFFER_HEADER_6_1_x64_u38, "unnamed; its members have accessors." {
+        0x38 union_Padding1: WMI_BUFFER_HEADER_6_1_x64_union_Padding1, "unnamed; its members have accessors." {
             0x38 Padding1 set_Padding1: [u32; 4] = "ULONG [4]", text!(Reserved1, "documented");
             0x38 ReferenceTime set_ReferenceTime: ETW_REF_CLOCK_early_6_0 = "ETW_REF_CLOCK", text!(ReferenceTime, "documented");
             0x38 GlobalEntry set_GlobalEntry: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", text!(GlobalEntry, "documented");

@@ -36,11 +36,11 @@ runtime::layout! {
         0x04 OldThreadId: u32 = "ULONG", "documented.";
         0x08 NewThreadPriority: i8 = "CHAR", "documented.";
         0x09 OldThreadPriority: i8 = "CHAR", "documented.";
-        0x0a u0A: WMI_CONTEXTSWAP_early_6_0_u0A, "unnamed; its members have accessors." {
+        0x0a union_PreviousCState: WMI_CONTEXTSWAP_early_6_0_union_PreviousCState, "unnamed; its members have accessors." {
             0x0a PreviousCState set_PreviousCState: u8 = "UCHAR", "documented, offset inferred.";
             0x0a OldThreadRank set_OldThreadRank: u8 = "UCHAR", "documented, offset inferred.";
         }
-        0x0b u0B: WMI_CONTEXTSWAP_early_6_0_u0B, "unnamed; its members have accessors." {
+        0x0b union_NewThreadPriorityDecrement: WMI_CONTEXTSWAP_early_6_0_union_NewThreadPriorityDecrement, "unnamed; its members have accessors." {
             0x0b NewThreadPriorityDecrement set_NewThreadPriorityDecrement: i8 = "CHAR", "documented, offset inferred.";
             0x0b SpareByte set_SpareByte: i8 = "CHAR", "documented, offset inferred.";
         }
@@ -55,7 +55,7 @@ runtime::layout! {
 
 runtime::layout! {
     /// The unnamed union at 0x0a of `WMI_CONTEXTSWAP`.
-    pub union WMI_CONTEXTSWAP_early_6_0_u0A: 0x1, 1 {
+    pub union WMI_CONTEXTSWAP_early_6_0_union_PreviousCState: 0x1, 1 {
         0x00 PreviousCState: u8 = "UCHAR", "documented, offset inferred.";
         0x00 OldThreadRank: u8 = "UCHAR", "documented, offset inferred.";
     }
@@ -63,7 +63,7 @@ runtime::layout! {
 
 runtime::layout! {
     /// The unnamed union at 0x0b of `WMI_CONTEXTSWAP`.
-    pub union WMI_CONTEXTSWAP_early_6_0_u0B: 0x1, 1 {
+    pub union WMI_CONTEXTSWAP_early_6_0_union_NewThreadPriorityDecrement: 0x1, 1 {
         0x00 NewThreadPriorityDecrement: i8 = "CHAR", "documented, offset inferred.";
         0x00 SpareByte: i8 = "CHAR", "documented, offset inferred.";
     }
@@ -78,16 +78,16 @@ runtime::layout! {
         0x04 OldThreadId: u32 = "ULONG", "documented.";
         0x08 NewThreadPriority: i8 = "CHAR", "documented.";
         0x09 OldThreadPriority: i8 = "CHAR", "documented.";
-        0x0a u0A: WMI_CONTEXTSWAP_early_6_0_u0A, "unnamed; its members have accessors." {
+        0x0a union_PreviousCState: WMI_CONTEXTSWAP_early_6_0_union_PreviousCState, "unnamed; its members have accessors." {
             0x0a PreviousCState set_PreviousCState: u8 = "UCHAR", "documented, offset inferred.";
             0x0a OldThreadRank set_OldThreadRank: u8 = "UCHAR", "documented, offset inferred.";
         }
-        0x0b u0B: WMI_CONTEXTSWAP_early_6_0_u0B, "unnamed; its members have accessors." {
+        0x0b union_NewThreadPriorityDecrement: WMI_CONTEXTSWAP_early_6_0_union_NewThreadPriorityDecrement, "unnamed; its members have accessors." {
             0x0b NewThreadPriorityDecrement set_NewThreadPriorityDecrement: i8 = "CHAR", "documented, offset inferred.";
             0x0b SpareByte set_SpareByte: i8 = "CHAR", "documented, offset inferred.";
         }
         0x0c OldThreadWaitReason: u8 = "UCHAR", "documented.";
-        0x0d u0D: WMI_CONTEXTSWAP_1703_u0D, "unnamed; its members have accessors." {
+        0x0d union_OldThreadWaitMode: WMI_CONTEXTSWAP_1703_union_OldThreadWaitMode, "unnamed; its members have accessors." {
             0x0d [0] OldThreadWaitMode set_OldThreadWaitMode: u8 = "UCHAR", "documented, offset inferred.";
             0x0d [1] OldThreadBamEppImportant set_OldThreadBamEppImportant: u8 = "UCHAR", "documented, offset inferred.";
             0x0d [2] NewThreadBamEppImportant set_NewThreadBamEppImportant: u8 = "UCHAR", "documented, offset inferred.";
@@ -103,15 +103,15 @@ runtime::layout! {
 
 runtime::layout! {
     /// The unnamed union at 0x0d of `WMI_CONTEXTSWAP`.
-    pub union WMI_CONTEXTSWAP_1703_u0D: 0x1, 1 {
-        0x00 s00: WMI_CONTEXTSWAP_1703_u0D_s00, "unnamed; its members have accessors.";
+    pub union WMI_CONTEXTSWAP_1703_union_OldThreadWaitMode: 0x1, 1 {
+        0x00 struct_OldThreadWaitMode: WMI_CONTEXTSWAP_1703_union_OldThreadWaitMode_struct_OldThreadWaitMode, "unnamed; its members have accessors.";
         0x00 Flags: u8 = "UCHAR", "documented, offset inferred.";
     }
 }
 
 runtime::layout! {
-    /// The unnamed structure at 0x00 of `u0D` in `WMI_CONTEXTSWAP`.
-    pub struct WMI_CONTEXTSWAP_1703_u0D_s00: 0x1, 1 {
+    /// The unnamed structure at 0x00 of `union_OldThreadWaitMode` in `WMI_CONTEXTSWAP`.
+    pub struct WMI_CONTEXTSWAP_1703_union_OldThreadWaitMode_struct_OldThreadWaitMode: 0x1, 1 {
         0x00 bits00: u8, "bit fields, which have accessors.";
     }
 }
@@ -125,16 +125,16 @@ runtime::layout! {
         0x04 OldThreadId: u32 = "ULONG", "documented.";
         0x08 NewThreadPriority: i8 = "CHAR", "documented.";
         0x09 OldThreadPriority: i8 = "CHAR", "documented.";
-        0x0a u0A: WMI_CONTEXTSWAP_early_6_0_u0A, "unnamed; its members have accessors." {
+        0x0a union_PreviousCState: WMI_CONTEXTSWAP_early_6_0_union_PreviousCState, "unnamed; its members have accessors." {
             0x0a PreviousCState set_PreviousCState: u8 = "UCHAR", "documented, offset inferred.";
             0x0a OldThreadRank set_OldThreadRank: u8 = "UCHAR", "documented, offset inferred.";
         }
-        0x0b u0B: WMI_CONTEXTSWAP_early_6_0_u0B, "unnamed; its members have accessors." {
+        0x0b union_NewThreadPriorityDecrement: WMI_CONTEXTSWAP_early_6_0_union_NewThreadPriorityDecrement, "unnamed; its members have accessors." {
             0x0b NewThreadPriorityDecrement set_NewThreadPriorityDecrement: i8 = "CHAR", "documented, offset inferred.";
             0x0b SpareByte set_SpareByte: i8 = "CHAR", "documented, offset inferred.";
         }
         0x0c OldThreadWaitReason: u8 = "UCHAR", "documented.";
-        0x0d u0D: WMI_CONTEXTSWAP_1709_u0D, "unnamed; its members have accessors." {
+        0x0d union_OldThreadWaitMode: WMI_CONTEXTSWAP_1709_union_OldThreadWaitMode, "unnamed; its members have accessors." {
             0x0d [0] OldThreadWaitMode set_OldThreadWaitMode: u8 = "UCHAR", "documented, offset inferred.";
             0x0d [1 to 3] OldThreadBamQosLevel set_OldThreadBamQosLevel: u8 = "UCHAR", "documented, offset inferred.";
             0x0d [4 to 6] NewThreadBamQosLevel set_NewThreadBamQosLevel: u8 = "UCHAR", "documented, offset inferred.";
@@ -150,15 +150,15 @@ runtime::layout! {
 
 runtime::layout! {
     /// The unnamed union at 0x0d of `WMI_CONTEXTSWAP`.
-    pub union WMI_CONTEXTSWAP_1709_u0D: 0x1, 1 {
-        0x00 s00: WMI_CONTEXTSWAP_1709_u0D_s00, "unnamed; its members have accessors.";
+    pub union WMI_CONTEXTSWAP_1709_union_OldThreadWaitMode: 0x1, 1 {
+        0x00 struct_OldThreadWaitMode: WMI_CONTEXTSWAP_1709_union_OldThreadWaitMode_struct_OldThreadWaitMode, "unnamed; its members have accessors.";
         0x00 Flags: u8 = "UCHAR", "documented, offset inferred.";
     }
 }
 
 runtime::layout! {
-    /// The unnamed structure at 0x00 of `u0D` in `WMI_CONTEXTSWAP`.
-    pub struct WMI_CONTEXTSWAP_1709_u0D_s00: 0x1, 1 {
+    /// The unnamed structure at 0x00 of `union_OldThreadWaitMode` in `WMI_CONTEXTSWAP`.
+    pub struct WMI_CONTEXTSWAP_1709_union_OldThreadWaitMode_struct_OldThreadWaitMode: 0x1, 1 {
         0x00 bits00: u8, "bit fields, which have accessors.";
     }
 }

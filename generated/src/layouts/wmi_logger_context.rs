@@ -191,7 +191,7 @@ runtime::layout! {
         0x7c Unaccounted7C: [u8; 4] = "UCHAR [4]", text!(Unaccounted58, "unidentified");
         0x80 EnableFlags: EVENT_TRACE_FLAG = "ULONG", text!(EnableFlags, "documented");
         0x84 MaximumFileSize: u32 = "ULONG", text!(MaximumFileSize, "documented");
-        0x88 u88: WMI_LOGGER_CONTEXT_5_0_x86_u88, "unnamed; its members have accessors." {
+        0x88 union_LoggerMode: WMI_LOGGER_CONTEXT_5_0_x86_union_LoggerMode, "unnamed; its members have accessors." {
             0x88 LoggerMode set_LoggerMode: LOG_FILE_MODE = "ULONG", text!(LoggerMode, "documented, offset inferred");
             0x88 LoggerModeFlags set_LoggerModeFlags: WMI_LOGGER_MODE_5_0_x86 = "WMI_LOGGER_MODE", text!(LoggerModeFlags, "documented, offset inferred");
         }
@@ -222,7 +222,7 @@ runtime::layout! {
 
 runtime::layout! {
     /// The unnamed union at 0x88 of `WMI_LOGGER_CONTEXT`.
-    pub union WMI_LOGGER_CONTEXT_5_0_x86_u88: 0x4, 4 {
+    pub union WMI_LOGGER_CONTEXT_5_0_x86_union_LoggerMode: 0x4, 4 {
         0x00 LoggerMode: LOG_FILE_MODE = "ULONG", text!(LoggerMode, "documented, offset inferred");
         0x00 LoggerModeFlags: WMI_LOGGER_MODE_5_0_x86 = "WMI_LOGGER_MODE", text!(LoggerModeFlags, "documented, offset inferred");
     }
@@ -265,7 +265,7 @@ runtime::layout! {
         0xbc RequestFlag: u32 = "ULONG", text!(RequestFlag, "documented");
         0xc0 EnableFlags: EVENT_TRACE_FLAG = "ULONG", text!(EnableFlags, "documented");
         0xc4 MaximumFileSize: u32 = "ULONG", text!(MaximumFileSize, "documented");
-        0xc8 uC8: WMI_LOGGER_CONTEXT_5_1_x86_uC8, "unnamed; its members have accessors." {
+        0xc8 union_LoggerMode: WMI_LOGGER_CONTEXT_5_1_union_LoggerMode, "unnamed; its members have accessors." {
             0xc8 LoggerMode set_LoggerMode: LOG_FILE_MODE = "ULONG", text!(LoggerMode, "documented, offset inferred");
             0xc8 LoggerModeFlags set_LoggerModeFlags: WMI_LOGGER_MODE_5_1 = "WMI_LOGGER_MODE", text!(LoggerModeFlags, "documented, offset inferred");
         }
@@ -308,7 +308,7 @@ runtime::layout! {
 
 runtime::layout! {
     /// The unnamed union at 0xc8 of `WMI_LOGGER_CONTEXT`.
-    pub union WMI_LOGGER_CONTEXT_5_1_x86_uC8: 0x4, 4 {
+    pub union WMI_LOGGER_CONTEXT_5_1_union_LoggerMode: 0x4, 4 {
         0x00 LoggerMode: LOG_FILE_MODE = "ULONG", text!(LoggerMode, "documented, offset inferred");
         0x00 LoggerModeFlags: WMI_LOGGER_MODE_5_1 = "WMI_LOGGER_MODE", text!(LoggerModeFlags, "documented, offset inferred");
     }
@@ -352,7 +352,7 @@ runtime::layout! {
         0xc4 RequestFlag: u32 = "ULONG", text!(RequestFlag, "documented");
         0xc8 EnableFlags: EVENT_TRACE_FLAG = "ULONG", text!(EnableFlags, "documented");
         0xcc MaximumFileSize: u32 = "ULONG", text!(MaximumFileSize, "documented");
-        0xd0 uD0: WMI_LOGGER_CONTEXT_5_2_x86_uD0, "unnamed; its members have accessors." {
+        0xd0 union_LoggerMode: WMI_LOGGER_CONTEXT_5_1_union_LoggerMode, "unnamed; its members have accessors." {
             0xd0 LoggerMode set_LoggerMode: LOG_FILE_MODE = "ULONG", text!(LoggerMode, "documented, offset inferred");
             0xd0 LoggerModeFlags set_LoggerModeFlags: WMI_LOGGER_MODE_5_1 = "WMI_LOGGER_MODE", text!(LoggerModeFlags, "documented, offset inferred");
         }
@@ -396,14 +396,6 @@ runtime::layout! {
 }
 
 runtime::layout! {
-    /// The unnamed union at 0xd0 of `WMI_LOGGER_CONTEXT`.
-    pub union WMI_LOGGER_CONTEXT_5_2_x86_uD0: 0x4, 4 {
-        0x00 LoggerMode: LOG_FILE_MODE = "ULONG", text!(LoggerMode, "documented, offset inferred");
-        0x00 LoggerModeFlags: WMI_LOGGER_MODE_5_1 = "WMI_LOGGER_MODE", text!(LoggerModeFlags, "documented, offset inferred");
-    }
-}
-
-runtime::layout! {
     /// `WMI_LOGGER_CONTEXT` since 5.2.3790-sp1 on x86: 0x1d8 bytes, aligned to 8.
     ///
     /// The kernel's representation of an event tracing session.
@@ -441,7 +433,7 @@ runtime::layout! {
         0xc4 RequestFlag: u32 = "ULONG", text!(RequestFlag, "documented");
         0xc8 EnableFlags: EVENT_TRACE_FLAG = "ULONG", text!(EnableFlags, "documented");
         0xcc MaximumFileSize: u32 = "ULONG", text!(MaximumFileSize, "documented");
-        0xd0 uD0: WMI_LOGGER_CONTEXT_5_2_x86_uD0, "unnamed; its members have accessors." {
+        0xd0 union_LoggerMode: WMI_LOGGER_CONTEXT_5_1_union_LoggerMode, "unnamed; its members have accessors." {
             0xd0 LoggerMode set_LoggerMode: LOG_FILE_MODE = "ULONG", text!(LoggerMode, "documented, offset inferred");
             0xd0 LoggerModeFlags set_LoggerModeFlags: WMI_LOGGER_MODE_5_1 = "WMI_LOGGER_MODE", text!(LoggerModeFlags, "documented, offset inferred");
         }
@@ -520,7 +512,7 @@ runtime::layout! {
         0x12c RequestFlag: u32 = "ULONG", text!(RequestFlag, "documented");
         0x130 EnableFlags: EVENT_TRACE_FLAG = "ULONG", text!(EnableFlags, "documented");
         0x134 MaximumFileSize: u32 = "ULONG", text!(MaximumFileSize, "documented");
-        0x138 u138: WMI_LOGGER_CONTEXT_5_2_3790_sp1_x64_u138, "unnamed; its members have accessors." {
+        0x138 union_LoggerMode: WMI_LOGGER_CONTEXT_5_1_union_LoggerMode, "unnamed; its members have accessors." {
             0x138 LoggerMode set_LoggerMode: LOG_FILE_MODE = "ULONG", text!(LoggerMode, "documented, offset inferred");
             0x138 LoggerModeFlags set_LoggerModeFlags: WMI_LOGGER_MODE_5_1 = "WMI_LOGGER_MODE", text!(LoggerModeFlags, "documented, offset inferred");
         }
@@ -560,14 +552,6 @@ runtime::layout! {
         0x26c _padding26C: [u8; 4], "padding.";
         0x270 ReferenceSystemTime: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(ReferenceSystemTime, "documented");
         0x278 ReferenceTimeStamp: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(ReferenceTimeStamp, "documented");
-    }
-}
-
-runtime::layout! {
-    /// The unnamed union at 0x138 of `WMI_LOGGER_CONTEXT`.
-    pub union WMI_LOGGER_CONTEXT_5_2_3790_sp1_x64_u138: 0x4, 4 {
-        0x00 LoggerMode: LOG_FILE_MODE = "ULONG", text!(LoggerMode, "documented, offset inferred");
-        0x00 LoggerModeFlags: WMI_LOGGER_MODE_5_1 = "WMI_LOGGER_MODE", text!(LoggerModeFlags, "documented, offset inferred");
     }
 }
 
@@ -646,7 +630,7 @@ runtime::layout! {
         0x1f0 DummyBufferForMarker: WMI_BUFFER_HEADER_early_6_0_x86 = "WMI_BUFFER_HEADER", "documented.";
         0x238 BufferSequenceNumber: i64 = "LONGLONG", text!(BufferSequenceNumber, "documented");
         0x240 AcceptNewEvents: i32 = "LONG", text!(AcceptNewEvents, "documented");
-        0x244 u244: WMI_LOGGER_CONTEXT_early_6_0_x86_u244, "unnamed; its members have accessors." {
+        0x244 union_Flags: WMI_LOGGER_CONTEXT_early_6_0_union_Flags, "unnamed; its members have accessors." {
             0x244 Flags set_Flags: u32 = "ULONG", text!(Flags, "documented, offset inferred");
             0x244 [0] Persistent set_Persistent: u32 = "ULONG", "documented.";
             0x244 [1] AutoLogger set_AutoLogger: u32 = "ULONG", text!(AutoLogger, "documented");
@@ -656,7 +640,7 @@ runtime::layout! {
             0x244 [5] KernelTrace set_KernelTrace: u32 = "ULONG", text!(KernelTrace, "documented");
             0x244 [6] NoMoreEnable set_NoMoreEnable: u32 = "ULONG", text!(NoMoreEnable, "documented");
         }
-        0x248 u248: WMI_LOGGER_CONTEXT_early_6_0_x86_u248, "unnamed; its members have accessors." {
+        0x248 union_RequestFlag: WMI_LOGGER_CONTEXT_early_6_0_union_RequestFlag, "unnamed; its members have accessors." {
             0x248 RequestFlag set_RequestFlag: u32 = "ULONG", text!(RequestFlag, "documented, offset inferred");
             0x248 [0] RequestNewFie set_RequestNewFie: u32 = "ULONG", text!(RequestNewFie, "documented");
             0x248 [1] RequestUpdateFile set_RequestUpdateFile: u32 = "ULONG", "documented.";
@@ -672,30 +656,30 @@ runtime::layout! {
 
 runtime::layout! {
     /// The unnamed union at 0x244 of `WMI_LOGGER_CONTEXT`.
-    pub union WMI_LOGGER_CONTEXT_early_6_0_x86_u244: 0x4, 4 {
+    pub union WMI_LOGGER_CONTEXT_early_6_0_union_Flags: 0x4, 4 {
         0x00 Flags: u32 = "ULONG", text!(Flags, "documented, offset inferred");
-        0x00 s00: WMI_LOGGER_CONTEXT_early_6_0_x86_u244_s00, "unnamed; its members have accessors.";
+        0x00 struct_Persistent: WMI_LOGGER_CONTEXT_early_6_0_union_Flags_struct_Persistent, "unnamed; its members have accessors.";
     }
 }
 
 runtime::layout! {
-    /// The unnamed structure at 0x00 of `u244` in `WMI_LOGGER_CONTEXT`.
-    pub struct WMI_LOGGER_CONTEXT_early_6_0_x86_u244_s00: 0x4, 4 {
+    /// The unnamed structure at 0x00 of `union_Flags` in `WMI_LOGGER_CONTEXT`.
+    pub struct WMI_LOGGER_CONTEXT_early_6_0_union_Flags_struct_Persistent: 0x4, 4 {
         0x00 bits00: u32, "bit fields, which have accessors.";
     }
 }
 
 runtime::layout! {
     /// The unnamed union at 0x248 of `WMI_LOGGER_CONTEXT`.
-    pub union WMI_LOGGER_CONTEXT_early_6_0_x86_u248: 0x4, 4 {
+    pub union WMI_LOGGER_CONTEXT_early_6_0_union_RequestFlag: 0x4, 4 {
         0x00 RequestFlag: u32 = "ULONG", text!(RequestFlag, "documented, offset inferred");
-        0x00 s00: WMI_LOGGER_CONTEXT_early_6_0_x86_u248_s00, "unnamed; its members have accessors.";
+        0x00 struct_RequestNewFie: WMI_LOGGER_CONTEXT_early_6_0_union_RequestFlag_struct_RequestNewFie, "unnamed; its members have accessors.";
     }
 }
 
 runtime::layout! {
-    /// The unnamed structure at 0x00 of `u248` in `WMI_LOGGER_CONTEXT`.
-    pub struct WMI_LOGGER_CONTEXT_early_6_0_x86_u248_s00: 0x4, 4 {
+    /// The unnamed structure at 0x00 of `union_RequestFlag` in `WMI_LOGGER_CONTEXT`.
+    pub struct WMI_LOGGER_CONTEXT_early_6_0_union_RequestFlag_struct_RequestNewFie: 0x4, 4 {
         0x00 bits00: u32, "bit fields, which have accessors.";
     }
 }
@@ -779,7 +763,7 @@ runtime::layout! {
         0x2c8 DummyBufferForMarker: WMI_BUFFER_HEADER_early_6_0_x64 = "WMI_BUFFER_HEADER", "documented.";
         0x310 BufferSequenceNumber: i64 = "LONGLONG", text!(BufferSequenceNumber, "documented");
         0x318 AcceptNewEvents: i32 = "LONG", text!(AcceptNewEvents, "documented");
-        0x31c u31C: WMI_LOGGER_CONTEXT_early_6_0_x64_u31C, "unnamed; its members have accessors." {
+        0x31c union_Flags: WMI_LOGGER_CONTEXT_early_6_0_union_Flags, "unnamed; its members have accessors." {
             0x31c Flags set_Flags: u32 = "ULONG", text!(Flags, "documented, offset inferred");
             0x31c [0] Persistent set_Persistent: u32 = "ULONG", "documented.";
             0x31c [1] AutoLogger set_AutoLogger: u32 = "ULONG", text!(AutoLogger, "documented");
@@ -789,7 +773,7 @@ runtime::layout! {
             0x31c [5] KernelTrace set_KernelTrace: u32 = "ULONG", text!(KernelTrace, "documented");
             0x31c [6] NoMoreEnable set_NoMoreEnable: u32 = "ULONG", text!(NoMoreEnable, "documented");
         }
-        0x320 u320: WMI_LOGGER_CONTEXT_early_6_0_x64_u320, "unnamed; its members have accessors." {
+        0x320 union_RequestFlag: WMI_LOGGER_CONTEXT_early_6_0_union_RequestFlag, "unnamed; its members have accessors." {
             0x320 RequestFlag set_RequestFlag: u32 = "ULONG", text!(RequestFlag, "documented, offset inferred");
             0x320 [0] RequestNewFie set_RequestNewFie: u32 = "ULONG", text!(RequestNewFie, "documented");
             0x320 [1] RequestUpdateFile set_RequestUpdateFile: u32 = "ULONG", "documented.";
@@ -800,36 +784,6 @@ runtime::layout! {
         0x324 StackTraceFilterHookCount: u16 = "USHORT", text!(StackTraceFilterHookCount, "documented");
         0x326 StackTraceFilter: [u16; 16] = "USHORT [16]", text!(StackTraceFilter, "documented");
         0x346 _padding346: [u8; 10], "padding.";
-    }
-}
-
-runtime::layout! {
-    /// The unnamed union at 0x31c of `WMI_LOGGER_CONTEXT`.
-    pub union WMI_LOGGER_CONTEXT_early_6_0_x64_u31C: 0x4, 4 {
-        0x00 Flags: u32 = "ULONG", text!(Flags, "documented, offset inferred");
-        0x00 s00: WMI_LOGGER_CONTEXT_early_6_0_x64_u31C_s00, "unnamed; its members have accessors.";
-    }
-}
-
-runtime::layout! {
-    /// The unnamed structure at 0x00 of `u31C` in `WMI_LOGGER_CONTEXT`.
-    pub struct WMI_LOGGER_CONTEXT_early_6_0_x64_u31C_s00: 0x4, 4 {
-        0x00 bits00: u32, "bit fields, which have accessors.";
-    }
-}
-
-runtime::layout! {
-    /// The unnamed union at 0x320 of `WMI_LOGGER_CONTEXT`.
-    pub union WMI_LOGGER_CONTEXT_early_6_0_x64_u320: 0x4, 4 {
-        0x00 RequestFlag: u32 = "ULONG", text!(RequestFlag, "documented, offset inferred");
-        0x00 s00: WMI_LOGGER_CONTEXT_early_6_0_x64_u320_s00, "unnamed; its members have accessors.";
-    }
-}
-
-runtime::layout! {
-    /// The unnamed structure at 0x00 of `u320` in `WMI_LOGGER_CONTEXT`.
-    pub struct WMI_LOGGER_CONTEXT_early_6_0_x64_u320_s00: 0x4, 4 {
-        0x00 bits00: u32, "bit fields, which have accessors.";
     }
 }
 
@@ -911,7 +865,7 @@ runtime::layout! {
         0x200 DummyBufferForMarker: WMI_BUFFER_HEADER_late_6_0_x86 = "WMI_BUFFER_HEADER", "documented.";
         0x248 BufferSequenceNumber: i64 = "LONGLONG", text!(BufferSequenceNumber, "documented");
         0x250 AcceptNewEvents: i32 = "LONG", text!(AcceptNewEvents, "documented");
-        0x254 u254: WMI_LOGGER_CONTEXT_late_6_0_x86_u254, "unnamed; its members have accessors." {
+        0x254 union_Flags: WMI_LOGGER_CONTEXT_early_6_0_union_Flags, "unnamed; its members have accessors." {
             0x254 Flags set_Flags: u32 = "ULONG", text!(Flags, "documented, offset inferred");
             0x254 [0] Persistent set_Persistent: u32 = "ULONG", "documented.";
             0x254 [1] AutoLogger set_AutoLogger: u32 = "ULONG", text!(AutoLogger, "documented");
@@ -921,7 +875,7 @@ runtime::layout! {
             0x254 [5] KernelTrace set_KernelTrace: u32 = "ULONG", text!(KernelTrace, "documented");
             0x254 [6] NoMoreEnable set_NoMoreEnable: u32 = "ULONG", text!(NoMoreEnable, "documented");
         }
-        0x258 u258: WMI_LOGGER_CONTEXT_late_6_0_x86_u258, "unnamed; its members have accessors." {
+        0x258 union_RequestFlag: WMI_LOGGER_CONTEXT_early_6_0_union_RequestFlag, "unnamed; its members have accessors." {
             0x258 RequestFlag set_RequestFlag: u32 = "ULONG", text!(RequestFlag, "documented, offset inferred");
             0x258 [0] RequestNewFie set_RequestNewFie: u32 = "ULONG", text!(RequestNewFie, "documented");
             0x258 [1] RequestUpdateFile set_RequestUpdateFile: u32 = "ULONG", "documented.";
@@ -932,36 +886,6 @@ runtime::layout! {
         0x25c StackTraceFilterHookCount: u16 = "USHORT", text!(StackTraceFilterHookCount, "documented");
         0x25e StackTraceFilter: [u16; 16] = "USHORT [16]", text!(StackTraceFilter, "documented");
         0x27e _padding27E: [u8; 2], "padding.";
-    }
-}
-
-runtime::layout! {
-    /// The unnamed union at 0x254 of `WMI_LOGGER_CONTEXT`.
-    pub union WMI_LOGGER_CONTEXT_late_6_0_x86_u254: 0x4, 4 {
-        0x00 Flags: u32 = "ULONG", text!(Flags, "documented, offset inferred");
-        0x00 s00: WMI_LOGGER_CONTEXT_late_6_0_x86_u254_s00, "unnamed; its members have accessors.";
-    }
-}
-
-runtime::layout! {
-    /// The unnamed structure at 0x00 of `u254` in `WMI_LOGGER_CONTEXT`.
-    pub struct WMI_LOGGER_CONTEXT_late_6_0_x86_u254_s00: 0x4, 4 {
-        0x00 bits00: u32, "bit fields, which have accessors.";
-    }
-}
-
-runtime::layout! {
-    /// The unnamed union at 0x258 of `WMI_LOGGER_CONTEXT`.
-    pub union WMI_LOGGER_CONTEXT_late_6_0_x86_u258: 0x4, 4 {
-        0x00 RequestFlag: u32 = "ULONG", text!(RequestFlag, "documented, offset inferred");
-        0x00 s00: WMI_LOGGER_CONTEXT_late_6_0_x86_u258_s00, "unnamed; its members have accessors.";
-    }
-}
-
-runtime::layout! {
-    /// The unnamed structure at 0x00 of `u258` in `WMI_LOGGER_CONTEXT`.
-    pub struct WMI_LOGGER_CONTEXT_late_6_0_x86_u258_s00: 0x4, 4 {
-        0x00 bits00: u32, "bit fields, which have accessors.";
     }
 }
 
@@ -1049,7 +973,7 @@ runtime::layout! {
         0x2e8 DummyBufferForMarker: WMI_BUFFER_HEADER_late_6_0_x64 = "WMI_BUFFER_HEADER", "documented.";
         0x330 BufferSequenceNumber: i64 = "LONGLONG", text!(BufferSequenceNumber, "documented");
         0x338 AcceptNewEvents: i32 = "LONG", text!(AcceptNewEvents, "documented");
-        0x33c u33C: WMI_LOGGER_CONTEXT_late_6_0_x64_u33C, "unnamed; its members have accessors." {
+        0x33c union_Flags: WMI_LOGGER_CONTEXT_early_6_0_union_Flags, "unnamed; its members have accessors." {
             0x33c Flags set_Flags: u32 = "ULONG", text!(Flags, "documented, offset inferred");
             0x33c [0] Persistent set_Persistent: u32 = "ULONG", "documented.";
             0x33c [1] AutoLogger set_AutoLogger: u32 = "ULONG", text!(AutoLogger, "documented");
@@ -1059,7 +983,7 @@ runtime::layout! {
             0x33c [5] KernelTrace set_KernelTrace: u32 = "ULONG", text!(KernelTrace, "documented");
             0x33c [6] NoMoreEnable set_NoMoreEnable: u32 = "ULONG", text!(NoMoreEnable, "documented");
         }
-        0x340 u340: WMI_LOGGER_CONTEXT_late_6_0_x64_u340, "unnamed; its members have accessors." {
+        0x340 union_RequestFlag: WMI_LOGGER_CONTEXT_early_6_0_union_RequestFlag, "unnamed; its members have accessors." {
             0x340 RequestFlag set_RequestFlag: u32 = "ULONG", text!(RequestFlag, "documented, offset inferred");
             0x340 [0] RequestNewFie set_RequestNewFie: u32 = "ULONG", text!(RequestNewFie, "documented");
             0x340 [1] RequestUpdateFile set_RequestUpdateFile: u32 = "ULONG", "documented.";
@@ -1070,36 +994,6 @@ runtime::layout! {
         0x344 StackTraceFilterHookCount: u16 = "USHORT", text!(StackTraceFilterHookCount, "documented");
         0x346 StackTraceFilter: [u16; 16] = "USHORT [16]", text!(StackTraceFilter, "documented");
         0x366 _padding366: [u8; 10], "padding.";
-    }
-}
-
-runtime::layout! {
-    /// The unnamed union at 0x33c of `WMI_LOGGER_CONTEXT`.
-    pub union WMI_LOGGER_CONTEXT_late_6_0_x64_u33C: 0x4, 4 {
-        0x00 Flags: u32 = "ULONG", text!(Flags, "documented, offset inferred");
-        0x00 s00: WMI_LOGGER_CONTEXT_late_6_0_x64_u33C_s00, "unnamed; its members have accessors.";
-    }
-}
-
-runtime::layout! {
-    /// The unnamed structure at 0x00 of `u33C` in `WMI_LOGGER_CONTEXT`.
-    pub struct WMI_LOGGER_CONTEXT_late_6_0_x64_u33C_s00: 0x4, 4 {
-        0x00 bits00: u32, "bit fields, which have accessors.";
-    }
-}
-
-runtime::layout! {
-    /// The unnamed union at 0x340 of `WMI_LOGGER_CONTEXT`.
-    pub union WMI_LOGGER_CONTEXT_late_6_0_x64_u340: 0x4, 4 {
-        0x00 RequestFlag: u32 = "ULONG", text!(RequestFlag, "documented, offset inferred");
-        0x00 s00: WMI_LOGGER_CONTEXT_late_6_0_x64_u340_s00, "unnamed; its members have accessors.";
-    }
-}
-
-runtime::layout! {
-    /// The unnamed structure at 0x00 of `u340` in `WMI_LOGGER_CONTEXT`.
-    pub struct WMI_LOGGER_CONTEXT_late_6_0_x64_u340_s00: 0x4, 4 {
-        0x00 bits00: u32, "bit fields, which have accessors.";
     }
 }
 
@@ -1187,7 +1081,7 @@ runtime::layout! {
         0x2e8 DummyBufferForMarker: WMI_BUFFER_HEADER_late_6_0_x64 = "WMI_BUFFER_HEADER", "documented.";
         0x330 BufferSequenceNumber: i64 = "LONGLONG", text!(BufferSequenceNumber, "documented");
         0x338 AcceptNewEvents: i32 = "LONG", text!(AcceptNewEvents, "documented");
-        0x33c u33C: WMI_LOGGER_CONTEXT_late_6_0_x64_u33C, "unnamed; its members have accessors." {
+        0x33c union_Flags: WMI_LOGGER_CONTEXT_early_6_0_union_Flags, "unnamed; its members have accessors." {
             0x33c Flags set_Flags: u32 = "ULONG", text!(Flags, "documented, offset inferred");
             0x33c [0] Persistent set_Persistent: u32 = "ULONG", "documented.";
             0x33c [1] AutoLogger set_AutoLogger: u32 = "ULONG", text!(AutoLogger, "documented");
@@ -1197,7 +1091,7 @@ runtime::layout! {
             0x33c [5] KernelTrace set_KernelTrace: u32 = "ULONG", text!(KernelTrace, "documented");
             0x33c [6] NoMoreEnable set_NoMoreEnable: u32 = "ULONG", text!(NoMoreEnable, "documented");
         }
-        0x340 u340: WMI_LOGGER_CONTEXT_late_6_0_x64_u340, "unnamed; its members have accessors." {
+        0x340 union_RequestFlag: WMI_LOGGER_CONTEXT_early_6_0_union_RequestFlag, "unnamed; its members have accessors." {
             0x340 RequestFlag set_RequestFlag: u32 = "ULONG", text!(RequestFlag, "documented, offset inferred");
             0x340 [0] RequestNewFie set_RequestNewFie: u32 = "ULONG", text!(RequestNewFie, "documented");
             0x340 [1] RequestUpdateFile set_RequestUpdateFile: u32 = "ULONG", "documented.";
@@ -1233,7 +1127,7 @@ runtime::layout! {
         0x3c _padding3C: [u8; 4], "padding.";
         0x40 QueueBlockFreeList: SLIST_HEADER_5_0_x86 = "SLIST_HEADER", "documented.";
         0x48 GlobalList: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", text!(GlobalList, "documented");
-        0x50 u50: WMI_LOGGER_CONTEXT_6_1_x86_u50, "unnamed; its members have accessors." {
+        0x50 union_BatchedBufferList: WMI_LOGGER_CONTEXT_6_1_x86_union_BatchedBufferList, "unnamed; its members have accessors." {
             0x50 BatchedBufferList set_BatchedBufferList: runtime::Ptr32 = "WMI_BUFFER_HEADER *", "documented, offset inferred.";
             0x50 CurrentBuffer set_CurrentBuffer: EX_FAST_REF_5_1_x86 = "EX_FAST_REF", text!(CurrentBuffer, "documented, offset inferred");
         }
@@ -1285,14 +1179,14 @@ runtime::layout! {
         0x198 FlushDpc: KDPC_6_1_x86 = "KDPC", "documented.";
         0x1b8 LoggerMutex: KMUTANT_6_1_x86 = "KMUTANT", text!(LoggerMutex, "documented");
         0x1d8 LoggerLock: EX_PUSH_LOCK_5_2_3790_sp1_x86 = "EX_PUSH_LOCK", text!(LoggerLock, "documented");
-        0x1dc u1DC: WMI_LOGGER_CONTEXT_6_1_x86_u1DC, "unnamed; its members have accessors." {
+        0x1dc union_BufferListSpinLock: WMI_LOGGER_CONTEXT_6_1_x86_union_BufferListSpinLock, "unnamed; its members have accessors." {
             0x1dc BufferListSpinLock set_BufferListSpinLock: u32 = "KSPIN_LOCK", text!(BufferListSpinLock, "documented, offset inferred");
             0x1dc BufferListPushLock set_BufferListPushLock: EX_PUSH_LOCK_5_2_3790_sp1_x86 = "EX_PUSH_LOCK", text!(BufferListSpinLock, "documented, offset inferred");
         }
         0x1e0 ClientSecurityContext: SECURITY_CLIENT_CONTEXT_5_0_x86 = "SECURITY_CLIENT_CONTEXT", text!(ClientSecurityContext, "documented");
         0x21c SecurityDescriptor: EX_FAST_REF_5_1_x86 = "EX_FAST_REF", text!(SecurityDescriptor, "documented");
         0x220 BufferSequenceNumber: i64 = "LONGLONG", text!(BufferSequenceNumber, "documented");
-        0x228 u228: WMI_LOGGER_CONTEXT_6_1_x86_u228, "unnamed; its members have accessors." {
+        0x228 union_Flags: WMI_LOGGER_CONTEXT_6_1_union_Flags, "unnamed; its members have accessors." {
             0x228 Flags set_Flags: u32 = "ULONG", text!(Flags, "documented, offset inferred");
             0x228 [0] Persistent set_Persistent: u32 = "ULONG", "documented.";
             0x228 [1] AutoLogger set_AutoLogger: u32 = "ULONG", text!(AutoLogger, "documented");
@@ -1305,7 +1199,7 @@ runtime::layout! {
             0x228 [8] ErrorLogged set_ErrorLogged: u32 = "ULONG", "documented.";
             0x228 [9] RealtimeLoggerContextFreed set_RealtimeLoggerContextFreed: u32 = "ULONG", "documented.";
         }
-        0x22c u22C: WMI_LOGGER_CONTEXT_6_1_x86_u22C, "unnamed; its members have accessors." {
+        0x22c union_RequestFlag: WMI_LOGGER_CONTEXT_6_1_union_RequestFlag, "unnamed; its members have accessors." {
             0x22c RequestFlag set_RequestFlag: u32 = "ULONG", text!(RequestFlag, "documented, offset inferred");
             0x22c [0] RequestNewFie set_RequestNewFie: u32 = "ULONG", text!(RequestNewFie, "documented");
             0x22c [1] RequestUpdateFile set_RequestUpdateFile: u32 = "ULONG", "documented.";
@@ -1320,7 +1214,7 @@ runtime::layout! {
 
 runtime::layout! {
     /// The unnamed union at 0x50 of `WMI_LOGGER_CONTEXT`.
-    pub union WMI_LOGGER_CONTEXT_6_1_x86_u50: 0x4, 4 {
+    pub union WMI_LOGGER_CONTEXT_6_1_x86_union_BatchedBufferList: 0x4, 4 {
         0x00 BatchedBufferList: runtime::Ptr32 = "WMI_BUFFER_HEADER *", "documented, offset inferred.";
         0x00 CurrentBuffer: EX_FAST_REF_5_1_x86 = "EX_FAST_REF", text!(CurrentBuffer, "documented, offset inferred");
     }
@@ -1328,7 +1222,7 @@ runtime::layout! {
 
 runtime::layout! {
     /// The unnamed union at 0x1dc of `WMI_LOGGER_CONTEXT`.
-    pub union WMI_LOGGER_CONTEXT_6_1_x86_u1DC: 0x4, 4 {
+    pub union WMI_LOGGER_CONTEXT_6_1_x86_union_BufferListSpinLock: 0x4, 4 {
         0x00 BufferListSpinLock: u32 = "KSPIN_LOCK", text!(BufferListSpinLock, "documented, offset inferred");
         0x00 BufferListPushLock: EX_PUSH_LOCK_5_2_3790_sp1_x86 = "EX_PUSH_LOCK", text!(BufferListSpinLock, "documented, offset inferred");
     }
@@ -1336,30 +1230,30 @@ runtime::layout! {
 
 runtime::layout! {
     /// The unnamed union at 0x228 of `WMI_LOGGER_CONTEXT`.
-    pub union WMI_LOGGER_CONTEXT_6_1_x86_u228: 0x4, 4 {
+    pub union WMI_LOGGER_CONTEXT_6_1_union_Flags: 0x4, 4 {
         0x00 Flags: u32 = "ULONG", text!(Flags, "documented, offset inferred");
-        0x00 s00: WMI_LOGGER_CONTEXT_6_1_x86_u228_s00, "unnamed; its members have accessors.";
+        0x00 struct_Persistent: WMI_LOGGER_CONTEXT_6_1_union_Flags_struct_Persistent, "unnamed; its members have accessors.";
     }
 }
 
 runtime::layout! {
-    /// The unnamed structure at 0x00 of `u228` in `WMI_LOGGER_CONTEXT`.
-    pub struct WMI_LOGGER_CONTEXT_6_1_x86_u228_s00: 0x4, 4 {
+    /// The unnamed structure at 0x00 of `union_Flags` in `WMI_LOGGER_CONTEXT`.
+    pub struct WMI_LOGGER_CONTEXT_6_1_union_Flags_struct_Persistent: 0x4, 4 {
         0x00 bits00: u32, "bit fields, which have accessors.";
     }
 }
 
 runtime::layout! {
     /// The unnamed union at 0x22c of `WMI_LOGGER_CONTEXT`.
-    pub union WMI_LOGGER_CONTEXT_6_1_x86_u22C: 0x4, 4 {
+    pub union WMI_LOGGER_CONTEXT_6_1_union_RequestFlag: 0x4, 4 {
         0x00 RequestFlag: u32 = "ULONG", text!(RequestFlag, "documented, offset inferred");
-        0x00 s00: WMI_LOGGER_CONTEXT_6_1_x86_u22C_s00, "unnamed; its members have accessors.";
+        0x00 struct_RequestNewFie: WMI_LOGGER_CONTEXT_6_1_union_RequestFlag_struct_RequestNewFie, "unnamed; its members have accessors.";
     }
 }
 
 runtime::layout! {
-    /// The unnamed structure at 0x00 of `u22C` in `WMI_LOGGER_CONTEXT`.
-    pub struct WMI_LOGGER_CONTEXT_6_1_x86_u22C_s00: 0x4, 4 {
+    /// The unnamed structure at 0x00 of `union_RequestFlag` in `WMI_LOGGER_CONTEXT`.
+    pub struct WMI_LOGGER_CONTEXT_6_1_union_RequestFlag_struct_RequestNewFie: 0x4, 4 {
         0x00 bits00: u32, "bit fields, which have accessors.";
     }
 }
@@ -1385,7 +1279,7 @@ runtime::layout! {
         0x48 OverflowNBQHead: runtime::Ptr64 = "PVOID", "documented.";
         0x50 QueueBlockFreeList: SLIST_HEADER_6_0_6002_18005_x64 = "SLIST_HEADER", "documented.";
         0x60 GlobalList: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", text!(GlobalList, "documented");
-        0x70 u70: WMI_LOGGER_CONTEXT_6_1_x64_u70, "unnamed; its members have accessors." {
+        0x70 union_BatchedBufferList: WMI_LOGGER_CONTEXT_6_1_x64_union_BatchedBufferList, "unnamed; its members have accessors." {
             0x70 BatchedBufferList set_BatchedBufferList: runtime::Ptr64 = "WMI_BUFFER_HEADER *", "documented, offset inferred.";
             0x70 CurrentBuffer set_CurrentBuffer: EX_FAST_REF_5_2_3790_sp1_x64 = "EX_FAST_REF", text!(CurrentBuffer, "documented, offset inferred");
         }
@@ -1440,14 +1334,14 @@ runtime::layout! {
         0x230 FlushDpc: KDPC_6_1_x64 = "KDPC", "documented.";
         0x270 LoggerMutex: KMUTANT_6_1_x64 = "KMUTANT", text!(LoggerMutex, "documented");
         0x2a8 LoggerLock: EX_PUSH_LOCK_5_2_3790_sp1_x64 = "EX_PUSH_LOCK", text!(LoggerLock, "documented");
-        0x2b0 u2B0: WMI_LOGGER_CONTEXT_6_1_x64_u2B0, "unnamed; its members have accessors." {
+        0x2b0 union_BufferListSpinLock: WMI_LOGGER_CONTEXT_6_1_x64_union_BufferListSpinLock, "unnamed; its members have accessors." {
             0x2b0 BufferListSpinLock set_BufferListSpinLock: u64 = "KSPIN_LOCK", text!(BufferListSpinLock, "documented, offset inferred");
             0x2b0 BufferListPushLock set_BufferListPushLock: EX_PUSH_LOCK_5_2_3790_sp1_x64 = "EX_PUSH_LOCK", text!(BufferListSpinLock, "documented, offset inferred");
         }
         0x2b8 ClientSecurityContext: SECURITY_CLIENT_CONTEXT_5_2_3790_sp1_x64 = "SECURITY_CLIENT_CONTEXT", text!(ClientSecurityContext, "documented");
         0x300 SecurityDescriptor: EX_FAST_REF_5_2_3790_sp1_x64 = "EX_FAST_REF", text!(SecurityDescriptor, "documented");
         0x308 BufferSequenceNumber: i64 = "LONGLONG", text!(BufferSequenceNumber, "documented");
-        0x310 u310: WMI_LOGGER_CONTEXT_6_1_x64_u310, "unnamed; its members have accessors." {
+        0x310 union_Flags: WMI_LOGGER_CONTEXT_6_1_union_Flags, "unnamed; its members have accessors." {
             0x310 Flags set_Flags: u32 = "ULONG", text!(Flags, "documented, offset inferred");
             0x310 [0] Persistent set_Persistent: u32 = "ULONG", "documented.";
             0x310 [1] AutoLogger set_AutoLogger: u32 = "ULONG", text!(AutoLogger, "documented");
@@ -1460,7 +1354,7 @@ runtime::layout! {
             0x310 [8] ErrorLogged set_ErrorLogged: u32 = "ULONG", "documented.";
             0x310 [9] RealtimeLoggerContextFreed set_RealtimeLoggerContextFreed: u32 = "ULONG", "documented.";
         }
-        0x314 u314: WMI_LOGGER_CONTEXT_6_1_x64_u314, "unnamed; its members have accessors." {
+        0x314 union_RequestFlag: WMI_LOGGER_CONTEXT_6_1_union_RequestFlag, "unnamed; its members have accessors." {
             0x314 RequestFlag set_RequestFlag: u32 = "ULONG", text!(RequestFlag, "documented, offset inferred");
             0x314 [0] RequestNewFie set_RequestNewFie: u32 = "ULONG", text!(RequestNewFie, "documented");
             0x314 [1] RequestUpdateFile set_RequestUpdateFile: u32 = "ULONG", "documented.";
@@ -1476,7 +1370,7 @@ runtime::layout! {
 
 runtime::layout! {
     /// The unnamed union at 0x70 of `WMI_LOGGER_CONTEXT`.
-    pub union WMI_LOGGER_CONTEXT_6_1_x64_u70: 0x8, 8 {
+    pub union WMI_LOGGER_CONTEXT_6_1_x64_union_BatchedBufferList: 0x8, 8 {
         0x00 BatchedBufferList: runtime::Ptr64 = "WMI_BUFFER_HEADER *", "documented, offset inferred.";
         0x00 CurrentBuffer: EX_FAST_REF_5_2_3790_sp1_x64 = "EX_FAST_REF", text!(CurrentBuffer, "documented, offset inferred");
     }
@@ -1484,39 +1378,9 @@ runtime::layout! {
 
 runtime::layout! {
     /// The unnamed union at 0x2b0 of `WMI_LOGGER_CONTEXT`.
-    pub union WMI_LOGGER_CONTEXT_6_1_x64_u2B0: 0x8, 8 {
+    pub union WMI_LOGGER_CONTEXT_6_1_x64_union_BufferListSpinLock: 0x8, 8 {
         0x00 BufferListSpinLock: u64 = "KSPIN_LOCK", text!(BufferListSpinLock, "documented, offset inferred");
         0x00 BufferListPushLock: EX_PUSH_LOCK_5_2_3790_sp1_x64 = "EX_PUSH_LOCK", text!(BufferListSpinLock, "documented, offset inferred");
-    }
-}
-
-runtime::layout! {
-    /// The unnamed union at 0x310 of `WMI_LOGGER_CONTEXT`.
-    pub union WMI_LOGGER_CONTEXT_6_1_x64_u310: 0x4, 4 {
-        0x00 Flags: u32 = "ULONG", text!(Flags, "documented, offset inferred");
-        0x00 s00: WMI_LOGGER_CONTEXT_6_1_x64_u310_s00, "unnamed; its members have accessors.";
-    }
-}
-
-runtime::layout! {
-    /// The unnamed structure at 0x00 of `u310` in `WMI_LOGGER_CONTEXT`.
-    pub struct WMI_LOGGER_CONTEXT_6_1_x64_u310_s00: 0x4, 4 {
-        0x00 bits00: u32, "bit fields, which have accessors.";
-    }
-}
-
-runtime::layout! {
-    /// The unnamed union at 0x314 of `WMI_LOGGER_CONTEXT`.
-    pub union WMI_LOGGER_CONTEXT_6_1_x64_u314: 0x4, 4 {
-        0x00 RequestFlag: u32 = "ULONG", text!(RequestFlag, "documented, offset inferred");
-        0x00 s00: WMI_LOGGER_CONTEXT_6_1_x64_u314_s00, "unnamed; its members have accessors.";
-    }
-}
-
-runtime::layout! {
-    /// The unnamed structure at 0x00 of `u314` in `WMI_LOGGER_CONTEXT`.
-    pub struct WMI_LOGGER_CONTEXT_6_1_x64_u314_s00: 0x4, 4 {
-        0x00 bits00: u32, "bit fields, which have accessors.";
     }
 }
 
@@ -1541,7 +1405,7 @@ runtime::layout! {
         0x48 OverflowNBQHead: runtime::Ptr64 = "PVOID", "documented for other builds.";
         0x50 QueueBlockFreeList: SLIST_HEADER_6_0_6002_18005_x64 = "SLIST_HEADER", "documented for other builds.";
         0x60 GlobalList: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", text!(GlobalList, "documented for other builds");
-        0x70 u70: WMI_LOGGER_CONTEXT_6_1_x64_u70, "unnamed; its members have accessors." {
+        0x70 union_BatchedBufferList: WMI_LOGGER_CONTEXT_6_1_x64_union_BatchedBufferList, "unnamed; its members have accessors." {
             0x70 BatchedBufferList set_BatchedBufferList: runtime::Ptr64 = "WMI_BUFFER_HEADER *", "documented for other builds.";
             0x70 CurrentBuffer set_CurrentBuffer: EX_FAST_REF_5_2_3790_sp1_x64 = "EX_FAST_REF", text!(CurrentBuffer, "documented for other builds");
         }
@@ -1596,7 +1460,7 @@ runtime::layout! {
         0x230 FlushDpc: KDPC_6_1_x64 = "KDPC", "documented for other builds.";
         0x270 LoggerMutex: KMUTANT_6_1_x64 = "KMUTANT", text!(LoggerMutex, "documented for other builds");
         0x2a8 LoggerLock: EX_PUSH_LOCK_5_2_3790_sp1_x64 = "EX_PUSH_LOCK", text!(LoggerLock, "documented for other builds");
-        0x2b0 u2B0: WMI_LOGGER_CONTEXT_6_1_x64_u2B0, "unnamed; its members have accessors." {
+        0x2b0 union_BufferListSpinLock: WMI_LOGGER_CONTEXT_6_1_x64_union_BufferListSpinLock, "unnamed; its members have accessors." {
             0x2b0 BufferListSpinLock set_BufferListSpinLock: u64 = "KSPIN_LOCK", text!(BufferListSpinLock, "documented for other builds");
             0x2b0 BufferListPushLock set_BufferListPushLock: EX_PUSH_LOCK_5_2_3790_sp1_x64 = "EX_PUSH_LOCK", text!(BufferListSpinLock, "documented for other builds");
         }
@@ -1604,7 +1468,7 @@ runtime::layout! {
         0x300 TokenAccessInformation: runtime::Ptr64 = "TOKEN_ACCESS_INFORMATION *", text!(TokenAccessInformation, "from symbols");
         0x308 SecurityDescriptor: EX_FAST_REF_5_2_3790_sp1_x64 = "EX_FAST_REF", text!(SecurityDescriptor, "documented for other builds");
         0x310 BufferSequenceNumber: i64 = "LONGLONG", text!(BufferSequenceNumber, "documented for other builds");
-        0x318 u318: WMI_LOGGER_CONTEXT_6_1_7601_23418_x64_u318, "unnamed; its members have accessors." {
+        0x318 union_Flags: WMI_LOGGER_CONTEXT_6_1_union_Flags, "unnamed; its members have accessors." {
             0x318 Flags set_Flags: u32 = "ULONG", text!(Flags, "documented for other builds");
             0x318 [0] Persistent set_Persistent: u32 = "ULONG", "documented for other builds.";
             0x318 [1] AutoLogger set_AutoLogger: u32 = "ULONG", text!(AutoLogger, "documented for other builds");
@@ -1617,7 +1481,7 @@ runtime::layout! {
             0x318 [8] ErrorLogged set_ErrorLogged: u32 = "ULONG", "documented for other builds.";
             0x318 [9] RealtimeLoggerContextFreed set_RealtimeLoggerContextFreed: u32 = "ULONG", "documented for other builds.";
         }
-        0x31c u31C: WMI_LOGGER_CONTEXT_6_1_7601_23418_x64_u31C, "unnamed; its members have accessors." {
+        0x31c union_RequestFlag: WMI_LOGGER_CONTEXT_6_1_union_RequestFlag, "unnamed; its members have accessors." {
             0x31c RequestFlag set_RequestFlag: u32 = "ULONG", text!(RequestFlag, "documented for other builds");
             0x31c [0] RequestNewFie set_RequestNewFie: u32 = "ULONG", text!(RequestNewFie, "documented for other builds");
             0x31c [1] RequestUpdateFile set_RequestUpdateFile: u32 = "ULONG", "documented for other builds.";
@@ -1628,36 +1492,6 @@ runtime::layout! {
         }
         0x320 HookIdMap: RTL_BITMAP_5_2_3790_sp1_x64 = "RTL_BITMAP", text!(HookIdMap, "documented for other builds");
         0x330 DisallowedGuids: DISALLOWED_GUIDS_6_1_7601_23418_x64 = "DISALLOWED_GUIDS", text!(DisallowedGuids, "from symbols");
-    }
-}
-
-runtime::layout! {
-    /// The unnamed union at 0x318 of `WMI_LOGGER_CONTEXT`.
-    pub union WMI_LOGGER_CONTEXT_6_1_7601_23418_x64_u318: 0x4, 4 {
-        0x00 Flags: u32 = "ULONG", text!(Flags, "documented for other builds");
-        0x00 s00: WMI_LOGGER_CONTEXT_6_1_7601_23418_x64_u318_s00, "unnamed; its members have accessors.";
-    }
-}
-
-runtime::layout! {
-    /// The unnamed structure at 0x00 of `u318` in `WMI_LOGGER_CONTEXT`.
-    pub struct WMI_LOGGER_CONTEXT_6_1_7601_23418_x64_u318_s00: 0x4, 4 {
-        0x00 bits00: u32, "bit fields, which have accessors.";
-    }
-}
-
-runtime::layout! {
-    /// The unnamed union at 0x31c of `WMI_LOGGER_CONTEXT`.
-    pub union WMI_LOGGER_CONTEXT_6_1_7601_23418_x64_u31C: 0x4, 4 {
-        0x00 RequestFlag: u32 = "ULONG", text!(RequestFlag, "documented for other builds");
-        0x00 s00: WMI_LOGGER_CONTEXT_6_1_7601_23418_x64_u31C_s00, "unnamed; its members have accessors.";
-    }
-}
-
-runtime::layout! {
-    /// The unnamed structure at 0x00 of `u31C` in `WMI_LOGGER_CONTEXT`.
-    pub struct WMI_LOGGER_CONTEXT_6_1_7601_23418_x64_u31C_s00: 0x4, 4 {
-        0x00 bits00: u32, "bit fields, which have accessors.";
     }
 }
 
@@ -1683,7 +1517,7 @@ runtime::layout! {
         0x3c _padding3C: [u8; 4], "padding.";
         0x40 QueueBlockFreeList: SLIST_HEADER_5_0_x86 = "SLIST_HEADER", "documented for other builds.";
         0x48 GlobalList: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", text!(GlobalList, "documented for other builds");
-        0x50 u50: WMI_LOGGER_CONTEXT_6_1_x86_u50, "unnamed; its members have accessors." {
+        0x50 union_BatchedBufferList: WMI_LOGGER_CONTEXT_6_1_x86_union_BatchedBufferList, "unnamed; its members have accessors." {
             0x50 BatchedBufferList set_BatchedBufferList: runtime::Ptr32 = "WMI_BUFFER_HEADER *", "documented for other builds.";
             0x50 CurrentBuffer set_CurrentBuffer: EX_FAST_REF_5_1_x86 = "EX_FAST_REF", text!(CurrentBuffer, "documented for other builds");
         }
@@ -1735,7 +1569,7 @@ runtime::layout! {
         0x198 FlushDpc: KDPC_6_1_x86 = "KDPC", "documented for other builds.";
         0x1b8 LoggerMutex: KMUTANT_6_1_7601_24000_x86 = "KMUTANT", text!(LoggerMutex, "documented for other builds");
         0x1d8 LoggerLock: EX_PUSH_LOCK_5_2_3790_sp1_x86 = "EX_PUSH_LOCK", text!(LoggerLock, "documented for other builds");
-        0x1dc u1DC: WMI_LOGGER_CONTEXT_6_1_x86_u1DC, "unnamed; its members have accessors." {
+        0x1dc union_BufferListSpinLock: WMI_LOGGER_CONTEXT_6_1_x86_union_BufferListSpinLock, "unnamed; its members have accessors." {
             0x1dc BufferListSpinLock set_BufferListSpinLock: u32 = "KSPIN_LOCK", text!(BufferListSpinLock, "documented for other builds");
             0x1dc BufferListPushLock set_BufferListPushLock: EX_PUSH_LOCK_5_2_3790_sp1_x86 = "EX_PUSH_LOCK", text!(BufferListSpinLock, "documented for other builds");
         }
@@ -1744,7 +1578,7 @@ runtime::layout! {
         0x220 SecurityDescriptor: EX_FAST_REF_5_1_x86 = "EX_FAST_REF", text!(SecurityDescriptor, "documented for other builds");
         0x224 _padding224: [u8; 4], "padding.";
         0x228 BufferSequenceNumber: i64 = "LONGLONG", text!(BufferSequenceNumber, "documented for other builds");
-        0x230 u230: WMI_LOGGER_CONTEXT_6_1_7601_24000_x86_u230, "unnamed; its members have accessors." {
+        0x230 union_Flags: WMI_LOGGER_CONTEXT_6_1_union_Flags, "unnamed; its members have accessors." {
             0x230 Flags set_Flags: u32 = "ULONG", text!(Flags, "documented for other builds");
             0x230 [0] Persistent set_Persistent: u32 = "ULONG", "documented for other builds.";
             0x230 [1] AutoLogger set_AutoLogger: u32 = "ULONG", text!(AutoLogger, "documented for other builds");
@@ -1757,7 +1591,7 @@ runtime::layout! {
             0x230 [8] ErrorLogged set_ErrorLogged: u32 = "ULONG", "documented for other builds.";
             0x230 [9] RealtimeLoggerContextFreed set_RealtimeLoggerContextFreed: u32 = "ULONG", "documented for other builds.";
         }
-        0x234 u234: WMI_LOGGER_CONTEXT_6_1_7601_24000_x86_u234, "unnamed; its members have accessors." {
+        0x234 union_RequestFlag: WMI_LOGGER_CONTEXT_6_1_union_RequestFlag, "unnamed; its members have accessors." {
             0x234 RequestFlag set_RequestFlag: u32 = "ULONG", text!(RequestFlag, "documented for other builds");
             0x234 [0] RequestNewFie set_RequestNewFie: u32 = "ULONG", text!(RequestNewFie, "documented for other builds");
             0x234 [1] RequestUpdateFile set_RequestUpdateFile: u32 = "ULONG", "documented for other builds.";
@@ -1768,36 +1602,6 @@ runtime::layout! {
         }
         0x238 HookIdMap: RTL_BITMAP_5_0_x86 = "RTL_BITMAP", text!(HookIdMap, "documented for other builds");
         0x240 DisallowedGuids: DISALLOWED_GUIDS_6_1_7601_24000_x86 = "DISALLOWED_GUIDS", text!(DisallowedGuids, "from symbols");
-    }
-}
-
-runtime::layout! {
-    /// The unnamed union at 0x230 of `WMI_LOGGER_CONTEXT`.
-    pub union WMI_LOGGER_CONTEXT_6_1_7601_24000_x86_u230: 0x4, 4 {
-        0x00 Flags: u32 = "ULONG", text!(Flags, "documented for other builds");
-        0x00 s00: WMI_LOGGER_CONTEXT_6_1_7601_24000_x86_u230_s00, "unnamed; its members have accessors.";
-    }
-}
-
-runtime::layout! {
-    /// The unnamed structure at 0x00 of `u230` in `WMI_LOGGER_CONTEXT`.
-    pub struct WMI_LOGGER_CONTEXT_6_1_7601_24000_x86_u230_s00: 0x4, 4 {
-        0x00 bits00: u32, "bit fields, which have accessors.";
-    }
-}
-
-runtime::layout! {
-    /// The unnamed union at 0x234 of `WMI_LOGGER_CONTEXT`.
-    pub union WMI_LOGGER_CONTEXT_6_1_7601_24000_x86_u234: 0x4, 4 {
-        0x00 RequestFlag: u32 = "ULONG", text!(RequestFlag, "documented for other builds");
-        0x00 s00: WMI_LOGGER_CONTEXT_6_1_7601_24000_x86_u234_s00, "unnamed; its members have accessors.";
-    }
-}
-
-runtime::layout! {
-    /// The unnamed structure at 0x00 of `u234` in `WMI_LOGGER_CONTEXT`.
-    pub struct WMI_LOGGER_CONTEXT_6_1_7601_24000_x86_u234_s00: 0x4, 4 {
-        0x00 bits00: u32, "bit fields, which have accessors.";
     }
 }
 
@@ -1822,7 +1626,7 @@ runtime::layout! {
         0x48 OverflowNBQHead: runtime::Ptr64 = "PVOID", "documented for other builds.";
         0x50 QueueBlockFreeList: SLIST_HEADER_6_0_6002_18005_x64 = "SLIST_HEADER", "documented for other builds.";
         0x60 GlobalList: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", text!(GlobalList, "documented for other builds");
-        0x70 u70: WMI_LOGGER_CONTEXT_6_1_x64_u70, "unnamed; its members have accessors." {
+        0x70 union_BatchedBufferList: WMI_LOGGER_CONTEXT_6_1_x64_union_BatchedBufferList, "unnamed; its members have accessors." {
             0x70 BatchedBufferList set_BatchedBufferList: runtime::Ptr64 = "WMI_BUFFER_HEADER *", "documented for other builds.";
             0x70 CurrentBuffer set_CurrentBuffer: EX_FAST_REF_5_2_3790_sp1_x64 = "EX_FAST_REF", text!(CurrentBuffer, "documented for other builds");
         }
@@ -1877,7 +1681,7 @@ runtime::layout! {
         0x230 FlushDpc: KDPC_6_1_x64 = "KDPC", "documented for other builds.";
         0x270 LoggerMutex: KMUTANT_6_1_7601_24000_x64 = "KMUTANT", text!(LoggerMutex, "documented for other builds");
         0x2a8 LoggerLock: EX_PUSH_LOCK_5_2_3790_sp1_x64 = "EX_PUSH_LOCK", text!(LoggerLock, "documented for other builds");
-        0x2b0 u2B0: WMI_LOGGER_CONTEXT_6_1_x64_u2B0, "unnamed; its members have accessors." {
+        0x2b0 union_BufferListSpinLock: WMI_LOGGER_CONTEXT_6_1_x64_union_BufferListSpinLock, "unnamed; its members have accessors." {
             0x2b0 BufferListSpinLock set_BufferListSpinLock: u64 = "KSPIN_LOCK", text!(BufferListSpinLock, "documented for other builds");
             0x2b0 BufferListPushLock set_BufferListPushLock: EX_PUSH_LOCK_5_2_3790_sp1_x64 = "EX_PUSH_LOCK", text!(BufferListSpinLock, "documented for other builds");
         }
@@ -1885,7 +1689,7 @@ runtime::layout! {
         0x300 TokenAccessInformation: runtime::Ptr64 = "TOKEN_ACCESS_INFORMATION *", text!(TokenAccessInformation, "from symbols");
         0x308 SecurityDescriptor: EX_FAST_REF_5_2_3790_sp1_x64 = "EX_FAST_REF", text!(SecurityDescriptor, "documented for other builds");
         0x310 BufferSequenceNumber: i64 = "LONGLONG", text!(BufferSequenceNumber, "documented for other builds");
-        0x318 u318: WMI_LOGGER_CONTEXT_6_1_7601_23418_x64_u318, "unnamed; its members have accessors." {
+        0x318 union_Flags: WMI_LOGGER_CONTEXT_6_1_union_Flags, "unnamed; its members have accessors." {
             0x318 Flags set_Flags: u32 = "ULONG", text!(Flags, "documented for other builds");
             0x318 [0] Persistent set_Persistent: u32 = "ULONG", "documented for other builds.";
             0x318 [1] AutoLogger set_AutoLogger: u32 = "ULONG", text!(AutoLogger, "documented for other builds");
@@ -1898,7 +1702,7 @@ runtime::layout! {
             0x318 [8] ErrorLogged set_ErrorLogged: u32 = "ULONG", "documented for other builds.";
             0x318 [9] RealtimeLoggerContextFreed set_RealtimeLoggerContextFreed: u32 = "ULONG", "documented for other builds.";
         }
-        0x31c u31C: WMI_LOGGER_CONTEXT_6_1_7601_23418_x64_u31C, "unnamed; its members have accessors." {
+        0x31c union_RequestFlag: WMI_LOGGER_CONTEXT_6_1_union_RequestFlag, "unnamed; its members have accessors." {
             0x31c RequestFlag set_RequestFlag: u32 = "ULONG", text!(RequestFlag, "documented for other builds");
             0x31c [0] RequestNewFie set_RequestNewFie: u32 = "ULONG", text!(RequestNewFie, "documented for other builds");
             0x31c [1] RequestUpdateFile set_RequestUpdateFile: u32 = "ULONG", "documented for other builds.";
@@ -1933,7 +1737,7 @@ runtime::layout! {
         0x3c OverflowQueue: ETW_BUFFER_QUEUE_6_1_x86 = "ETW_BUFFER_QUEUE", "documented.";
         0x48 GlobalList: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", text!(GlobalList, "documented");
         0x50 ProviderBinaryList: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "documented.";
-        0x58 u58: WMI_LOGGER_CONTEXT_6_2_x86_u58, "unnamed; its members have accessors." {
+        0x58 union_BatchedBufferList: WMI_LOGGER_CONTEXT_6_1_x86_union_BatchedBufferList, "unnamed; its members have accessors." {
             0x58 BatchedBufferList set_BatchedBufferList: runtime::Ptr32 = "WMI_BUFFER_HEADER *", "documented, offset inferred.";
             0x58 CurrentBuffer set_CurrentBuffer: EX_FAST_REF_5_1_x86 = "EX_FAST_REF", text!(CurrentBuffer, "documented, offset inferred");
         }
@@ -1987,7 +1791,7 @@ runtime::layout! {
         0x1a8 LoggerDpc: KDPC_6_1_x86 = "KDPC", "documented.";
         0x1c8 LoggerMutex: KMUTANT_6_2_x86 = "KMUTANT", text!(LoggerMutex, "documented");
         0x1e8 LoggerLock: EX_PUSH_LOCK_5_2_3790_sp1_x86 = "EX_PUSH_LOCK", text!(LoggerLock, "documented");
-        0x1ec u1EC: WMI_LOGGER_CONTEXT_6_2_x86_u1EC, "unnamed; its members have accessors." {
+        0x1ec union_BufferListSpinLock: WMI_LOGGER_CONTEXT_6_1_x86_union_BufferListSpinLock, "unnamed; its members have accessors." {
             0x1ec BufferListSpinLock set_BufferListSpinLock: u32 = "KSPIN_LOCK", text!(BufferListSpinLock, "documented, offset inferred");
             0x1ec BufferListPushLock set_BufferListPushLock: EX_PUSH_LOCK_5_2_3790_sp1_x86 = "EX_PUSH_LOCK", text!(BufferListSpinLock, "documented, offset inferred");
         }
@@ -1997,7 +1801,7 @@ runtime::layout! {
         0x238 LogFileHandle: runtime::Ptr32 = "HANDLE", text!(LogFileHandle, "documented");
         0x23c _padding23C: [u8; 4], "padding.";
         0x240 BufferSequenceNumber: i64 = "LONGLONG", text!(BufferSequenceNumber, "documented");
-        0x248 u248: WMI_LOGGER_CONTEXT_6_2_x86_u248, "unnamed; its members have accessors." {
+        0x248 union_Flags: WMI_LOGGER_CONTEXT_6_2_union_Flags, "unnamed; its members have accessors." {
             0x248 Flags set_Flags: u32 = "ULONG", text!(Flags, "documented, offset inferred");
             0x248 [0] Persistent set_Persistent: u32 = "ULONG", "documented.";
             0x248 [1] AutoLogger set_AutoLogger: u32 = "ULONG", text!(AutoLogger, "documented");
@@ -2017,7 +1821,7 @@ runtime::layout! {
             0x248 [24] StackCaching set_StackCaching: u32 = "ULONG", text!(StackCaching, "documented");
             0x248 [25 to 31] SpareFlags2 set_SpareFlags2: u32 = "ULONG", text!(SpareFlags1, "documented, offset inferred");
         }
-        0x24c u24C: WMI_LOGGER_CONTEXT_6_2_x86_u24C, "unnamed; its members have accessors." {
+        0x24c union_RequestFlag: WMI_LOGGER_CONTEXT_6_2_union_RequestFlag, "unnamed; its members have accessors." {
             0x24c RequestFlag set_RequestFlag: u32 = "ULONG volatile", text!(RequestFlag, "documented, offset inferred");
             0x24c [0] DbgRequestNewFie set_DbgRequestNewFie: u32 = "ULONG", text!(RequestNewFie, "documented");
             0x24c [1] DbgRequestUpdateFile set_DbgRequestUpdateFile: u32 = "ULONG", "documented.";
@@ -2043,47 +1847,31 @@ runtime::layout! {
 }
 
 runtime::layout! {
-    /// The unnamed union at 0x58 of `WMI_LOGGER_CONTEXT`.
-    pub union WMI_LOGGER_CONTEXT_6_2_x86_u58: 0x4, 4 {
-        0x00 BatchedBufferList: runtime::Ptr32 = "WMI_BUFFER_HEADER *", "documented, offset inferred.";
-        0x00 CurrentBuffer: EX_FAST_REF_5_1_x86 = "EX_FAST_REF", text!(CurrentBuffer, "documented, offset inferred");
-    }
-}
-
-runtime::layout! {
-    /// The unnamed union at 0x1ec of `WMI_LOGGER_CONTEXT`.
-    pub union WMI_LOGGER_CONTEXT_6_2_x86_u1EC: 0x4, 4 {
-        0x00 BufferListSpinLock: u32 = "KSPIN_LOCK", text!(BufferListSpinLock, "documented, offset inferred");
-        0x00 BufferListPushLock: EX_PUSH_LOCK_5_2_3790_sp1_x86 = "EX_PUSH_LOCK", text!(BufferListSpinLock, "documented, offset inferred");
-    }
-}
-
-runtime::layout! {
     /// The unnamed union at 0x248 of `WMI_LOGGER_CONTEXT`.
-    pub union WMI_LOGGER_CONTEXT_6_2_x86_u248: 0x4, 4 {
+    pub union WMI_LOGGER_CONTEXT_6_2_union_Flags: 0x4, 4 {
         0x00 Flags: u32 = "ULONG", text!(Flags, "documented, offset inferred");
-        0x00 s00: WMI_LOGGER_CONTEXT_6_2_x86_u248_s00, "unnamed; its members have accessors.";
+        0x00 struct_Persistent: WMI_LOGGER_CONTEXT_6_2_union_Flags_struct_Persistent, "unnamed; its members have accessors.";
     }
 }
 
 runtime::layout! {
-    /// The unnamed structure at 0x00 of `u248` in `WMI_LOGGER_CONTEXT`.
-    pub struct WMI_LOGGER_CONTEXT_6_2_x86_u248_s00: 0x4, 4 {
+    /// The unnamed structure at 0x00 of `union_Flags` in `WMI_LOGGER_CONTEXT`.
+    pub struct WMI_LOGGER_CONTEXT_6_2_union_Flags_struct_Persistent: 0x4, 4 {
         0x00 bits00: u32, "bit fields, which have accessors.";
     }
 }
 
 runtime::layout! {
     /// The unnamed union at 0x24c of `WMI_LOGGER_CONTEXT`.
-    pub union WMI_LOGGER_CONTEXT_6_2_x86_u24C: 0x4, 4 {
+    pub union WMI_LOGGER_CONTEXT_6_2_union_RequestFlag: 0x4, 4 {
         0x00 RequestFlag: u32 = "ULONG volatile", text!(RequestFlag, "documented, offset inferred");
-        0x00 s00: WMI_LOGGER_CONTEXT_6_2_x86_u24C_s00, "unnamed; its members have accessors.";
+        0x00 struct_DbgRequestNewFie: WMI_LOGGER_CONTEXT_6_2_union_RequestFlag_struct_DbgRequestNewFie, "unnamed; its members have accessors.";
     }
 }
 
 runtime::layout! {
-    /// The unnamed structure at 0x00 of `u24C` in `WMI_LOGGER_CONTEXT`.
-    pub struct WMI_LOGGER_CONTEXT_6_2_x86_u24C_s00: 0x4, 4 {
+    /// The unnamed structure at 0x00 of `union_RequestFlag` in `WMI_LOGGER_CONTEXT`.
+    pub struct WMI_LOGGER_CONTEXT_6_2_union_RequestFlag_struct_DbgRequestNewFie: 0x4, 4 {
         0x00 bits00: u32, "bit fields, which have accessors.";
     }
 }
@@ -2110,7 +1898,7 @@ runtime::layout! {
         0x58 OverflowQueue: ETW_BUFFER_QUEUE_6_1_x64 = "ETW_BUFFER_QUEUE", "documented.";
         0x70 GlobalList: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", text!(GlobalList, "documented");
         0x80 ProviderBinaryList: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "documented.";
-        0x90 u90: WMI_LOGGER_CONTEXT_6_2_x64_u90, "unnamed; its members have accessors." {
+        0x90 union_BatchedBufferList: WMI_LOGGER_CONTEXT_6_1_x64_union_BatchedBufferList, "unnamed; its members have accessors." {
             0x90 BatchedBufferList set_BatchedBufferList: runtime::Ptr64 = "WMI_BUFFER_HEADER *", "documented, offset inferred.";
             0x90 CurrentBuffer set_CurrentBuffer: EX_FAST_REF_5_2_3790_sp1_x64 = "EX_FAST_REF", text!(CurrentBuffer, "documented, offset inferred");
         }
@@ -2164,7 +1952,7 @@ runtime::layout! {
         0x248 LoggerDpc: KDPC_6_1_x64 = "KDPC", "documented.";
         0x288 LoggerMutex: KMUTANT_6_2_x64 = "KMUTANT", text!(LoggerMutex, "documented");
         0x2c0 LoggerLock: EX_PUSH_LOCK_5_2_3790_sp1_x64 = "EX_PUSH_LOCK", text!(LoggerLock, "documented");
-        0x2c8 u2C8: WMI_LOGGER_CONTEXT_6_2_x64_u2C8, "unnamed; its members have accessors." {
+        0x2c8 union_BufferListSpinLock: WMI_LOGGER_CONTEXT_6_1_x64_union_BufferListSpinLock, "unnamed; its members have accessors." {
             0x2c8 BufferListSpinLock set_BufferListSpinLock: u64 = "KSPIN_LOCK", text!(BufferListSpinLock, "documented, offset inferred");
             0x2c8 BufferListPushLock set_BufferListPushLock: EX_PUSH_LOCK_5_2_3790_sp1_x64 = "EX_PUSH_LOCK", text!(BufferListSpinLock, "documented, offset inferred");
         }
@@ -2173,7 +1961,7 @@ runtime::layout! {
         0x320 StartTime: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(StartTime, "documented");
         0x328 LogFileHandle: runtime::Ptr64 = "HANDLE", text!(LogFileHandle, "documented");
         0x330 BufferSequenceNumber: i64 = "LONGLONG", text!(BufferSequenceNumber, "documented");
-        0x338 u338: WMI_LOGGER_CONTEXT_6_2_x64_u338, "unnamed; its members have accessors." {
+        0x338 union_Flags: WMI_LOGGER_CONTEXT_6_2_union_Flags, "unnamed; its members have accessors." {
             0x338 Flags set_Flags: u32 = "ULONG", text!(Flags, "documented, offset inferred");
             0x338 [0] Persistent set_Persistent: u32 = "ULONG", "documented.";
             0x338 [1] AutoLogger set_AutoLogger: u32 = "ULONG", text!(AutoLogger, "documented");
@@ -2193,7 +1981,7 @@ runtime::layout! {
             0x338 [24] StackCaching set_StackCaching: u32 = "ULONG", text!(StackCaching, "documented");
             0x338 [25 to 31] SpareFlags2 set_SpareFlags2: u32 = "ULONG", text!(SpareFlags1, "documented, offset inferred");
         }
-        0x33c u33C: WMI_LOGGER_CONTEXT_6_2_x64_u33C, "unnamed; its members have accessors." {
+        0x33c union_RequestFlag: WMI_LOGGER_CONTEXT_6_2_union_RequestFlag, "unnamed; its members have accessors." {
             0x33c RequestFlag set_RequestFlag: u32 = "ULONG volatile", text!(RequestFlag, "documented, offset inferred");
             0x33c [0] DbgRequestNewFie set_DbgRequestNewFie: u32 = "ULONG", text!(RequestNewFie, "documented");
             0x33c [1] DbgRequestUpdateFile set_DbgRequestUpdateFile: u32 = "ULONG", "documented.";
@@ -2218,52 +2006,6 @@ runtime::layout! {
 }
 
 runtime::layout! {
-    /// The unnamed union at 0x90 of `WMI_LOGGER_CONTEXT`.
-    pub union WMI_LOGGER_CONTEXT_6_2_x64_u90: 0x8, 8 {
-        0x00 BatchedBufferList: runtime::Ptr64 = "WMI_BUFFER_HEADER *", "documented, offset inferred.";
-        0x00 CurrentBuffer: EX_FAST_REF_5_2_3790_sp1_x64 = "EX_FAST_REF", text!(CurrentBuffer, "documented, offset inferred");
-    }
-}
-
-runtime::layout! {
-    /// The unnamed union at 0x2c8 of `WMI_LOGGER_CONTEXT`.
-    pub union WMI_LOGGER_CONTEXT_6_2_x64_u2C8: 0x8, 8 {
-        0x00 BufferListSpinLock: u64 = "KSPIN_LOCK", text!(BufferListSpinLock, "documented, offset inferred");
-        0x00 BufferListPushLock: EX_PUSH_LOCK_5_2_3790_sp1_x64 = "EX_PUSH_LOCK", text!(BufferListSpinLock, "documented, offset inferred");
-    }
-}
-
-runtime::layout! {
-    /// The unnamed union at 0x338 of `WMI_LOGGER_CONTEXT`.
-    pub union WMI_LOGGER_CONTEXT_6_2_x64_u338: 0x4, 4 {
-        0x00 Flags: u32 = "ULONG", text!(Flags, "documented, offset inferred");
-        0x00 s00: WMI_LOGGER_CONTEXT_6_2_x64_u338_s00, "unnamed; its members have accessors.";
-    }
-}
-
-runtime::layout! {
-    /// The unnamed structure at 0x00 of `u338` in `WMI_LOGGER_CONTEXT`.
-    pub struct WMI_LOGGER_CONTEXT_6_2_x64_u338_s00: 0x4, 4 {
-        0x00 bits00: u32, "bit fields, which have accessors.";
-    }
-}
-
-runtime::layout! {
-    /// The unnamed union at 0x33c of `WMI_LOGGER_CONTEXT`.
-    pub union WMI_LOGGER_CONTEXT_6_2_x64_u33C: 0x4, 4 {
-        0x00 RequestFlag: u32 = "ULONG volatile", text!(RequestFlag, "documented, offset inferred");
-        0x00 s00: WMI_LOGGER_CONTEXT_6_2_x64_u33C_s00, "unnamed; its members have accessors.";
-    }
-}
-
-runtime::layout! {
-    /// The unnamed structure at 0x00 of `u33C` in `WMI_LOGGER_CONTEXT`.
-    pub struct WMI_LOGGER_CONTEXT_6_2_x64_u33C_s00: 0x4, 4 {
-        0x00 bits00: u32, "bit fields, which have accessors.";
-    }
-}
-
-runtime::layout! {
     /// `WMI_LOGGER_CONTEXT` since 6.3 on x86: 0x278 bytes, aligned to 8.
     ///
     /// The kernel's representation of an event tracing session.
@@ -2284,7 +2026,7 @@ runtime::layout! {
         0x3c OverflowQueue: ETW_BUFFER_QUEUE_6_1_x86 = "ETW_BUFFER_QUEUE", "documented.";
         0x48 GlobalList: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", text!(GlobalList, "documented");
         0x50 ProviderBinaryList: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "documented.";
-        0x58 u58: WMI_LOGGER_CONTEXT_6_2_x86_u58, "unnamed; its members have accessors." {
+        0x58 union_BatchedBufferList: WMI_LOGGER_CONTEXT_6_1_x86_union_BatchedBufferList, "unnamed; its members have accessors." {
             0x58 BatchedBufferList set_BatchedBufferList: runtime::Ptr32 = "WMI_BUFFER_HEADER *", "documented, offset inferred.";
             0x58 CurrentBuffer set_CurrentBuffer: EX_FAST_REF_5_1_x86 = "EX_FAST_REF", text!(CurrentBuffer, "documented, offset inferred");
         }
@@ -2340,7 +2082,7 @@ runtime::layout! {
         0x1b0 LoggerDpc: KDPC_6_3_x86 = "KDPC", "documented.";
         0x1d0 LoggerMutex: KMUTANT_6_3_x86 = "KMUTANT", text!(LoggerMutex, "documented");
         0x1f0 LoggerLock: EX_PUSH_LOCK_5_2_3790_sp1_x86 = "EX_PUSH_LOCK", text!(LoggerLock, "documented");
-        0x1f4 u1F4: WMI_LOGGER_CONTEXT_6_3_x86_u1F4, "unnamed; its members have accessors." {
+        0x1f4 union_BufferListSpinLock: WMI_LOGGER_CONTEXT_6_1_x86_union_BufferListSpinLock, "unnamed; its members have accessors." {
             0x1f4 BufferListSpinLock set_BufferListSpinLock: u32 = "KSPIN_LOCK", text!(BufferListSpinLock, "documented, offset inferred");
             0x1f4 BufferListPushLock set_BufferListPushLock: EX_PUSH_LOCK_5_2_3790_sp1_x86 = "EX_PUSH_LOCK", text!(BufferListSpinLock, "documented, offset inferred");
         }
@@ -2350,7 +2092,7 @@ runtime::layout! {
         0x240 LogFileHandle: runtime::Ptr32 = "HANDLE", text!(LogFileHandle, "documented");
         0x244 _padding244: [u8; 4], "padding.";
         0x248 BufferSequenceNumber: i64 = "LONGLONG", text!(BufferSequenceNumber, "documented");
-        0x250 u250: WMI_LOGGER_CONTEXT_6_3_x86_u250, "unnamed; its members have accessors." {
+        0x250 union_Flags: WMI_LOGGER_CONTEXT_6_2_union_Flags, "unnamed; its members have accessors." {
             0x250 Flags set_Flags: u32 = "ULONG", text!(Flags, "documented, offset inferred");
             0x250 [0] Persistent set_Persistent: u32 = "ULONG", "documented.";
             0x250 [1] AutoLogger set_AutoLogger: u32 = "ULONG", text!(AutoLogger, "documented");
@@ -2370,7 +2112,7 @@ runtime::layout! {
             0x250 [24] StackCaching set_StackCaching: u32 = "ULONG", text!(StackCaching, "documented");
             0x250 [25 to 31] SpareFlags2 set_SpareFlags2: u32 = "ULONG", text!(SpareFlags1, "documented, offset inferred");
         }
-        0x254 u254: WMI_LOGGER_CONTEXT_6_3_x86_u254, "unnamed; its members have accessors." {
+        0x254 union_RequestFlag: WMI_LOGGER_CONTEXT_6_2_union_RequestFlag, "unnamed; its members have accessors." {
             0x254 RequestFlag set_RequestFlag: u32 = "ULONG volatile", text!(RequestFlag, "documented, offset inferred");
             0x254 [0] DbgRequestNewFie set_DbgRequestNewFie: u32 = "ULONG", text!(RequestNewFie, "documented");
             0x254 [1] DbgRequestUpdateFile set_DbgRequestUpdateFile: u32 = "ULONG", "documented.";
@@ -2396,44 +2138,6 @@ runtime::layout! {
 }
 
 runtime::layout! {
-    /// The unnamed union at 0x1f4 of `WMI_LOGGER_CONTEXT`.
-    pub union WMI_LOGGER_CONTEXT_6_3_x86_u1F4: 0x4, 4 {
-        0x00 BufferListSpinLock: u32 = "KSPIN_LOCK", text!(BufferListSpinLock, "documented, offset inferred");
-        0x00 BufferListPushLock: EX_PUSH_LOCK_5_2_3790_sp1_x86 = "EX_PUSH_LOCK", text!(BufferListSpinLock, "documented, offset inferred");
-    }
-}
-
-runtime::layout! {
-    /// The unnamed union at 0x250 of `WMI_LOGGER_CONTEXT`.
-    pub union WMI_LOGGER_CONTEXT_6_3_x86_u250: 0x4, 4 {
-        0x00 Flags: u32 = "ULONG", text!(Flags, "documented, offset inferred");
-        0x00 s00: WMI_LOGGER_CONTEXT_6_3_x86_u250_s00, "unnamed; its members have accessors.";
-    }
-}
-
-runtime::layout! {
-    /// The unnamed structure at 0x00 of `u250` in `WMI_LOGGER_CONTEXT`.
-    pub struct WMI_LOGGER_CONTEXT_6_3_x86_u250_s00: 0x4, 4 {
-        0x00 bits00: u32, "bit fields, which have accessors.";
-    }
-}
-
-runtime::layout! {
-    /// The unnamed union at 0x254 of `WMI_LOGGER_CONTEXT`.
-    pub union WMI_LOGGER_CONTEXT_6_3_x86_u254: 0x4, 4 {
-        0x00 RequestFlag: u32 = "ULONG volatile", text!(RequestFlag, "documented, offset inferred");
-        0x00 s00: WMI_LOGGER_CONTEXT_6_3_x86_u254_s00, "unnamed; its members have accessors.";
-    }
-}
-
-runtime::layout! {
-    /// The unnamed structure at 0x00 of `u254` in `WMI_LOGGER_CONTEXT`.
-    pub struct WMI_LOGGER_CONTEXT_6_3_x86_u254_s00: 0x4, 4 {
-        0x00 bits00: u32, "bit fields, which have accessors.";
-    }
-}
-
-runtime::layout! {
     /// `WMI_LOGGER_CONTEXT` since 6.3 on x64: 0x378 bytes, aligned to 8.
     ///
     /// The kernel's representation of an event tracing session.
@@ -2455,7 +2159,7 @@ runtime::layout! {
         0x58 OverflowQueue: ETW_BUFFER_QUEUE_6_1_x64 = "ETW_BUFFER_QUEUE", "documented.";
         0x70 GlobalList: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", text!(GlobalList, "documented");
         0x80 ProviderBinaryList: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "documented.";
-        0x90 u90: WMI_LOGGER_CONTEXT_6_2_x64_u90, "unnamed; its members have accessors." {
+        0x90 union_BatchedBufferList: WMI_LOGGER_CONTEXT_6_1_x64_union_BatchedBufferList, "unnamed; its members have accessors." {
             0x90 BatchedBufferList set_BatchedBufferList: runtime::Ptr64 = "WMI_BUFFER_HEADER *", "documented, offset inferred.";
             0x90 CurrentBuffer set_CurrentBuffer: EX_FAST_REF_5_2_3790_sp1_x64 = "EX_FAST_REF", text!(CurrentBuffer, "documented, offset inferred");
         }
@@ -2509,7 +2213,7 @@ runtime::layout! {
         0x248 LoggerDpc: KDPC_6_3_x64 = "KDPC", "documented.";
         0x288 LoggerMutex: KMUTANT_6_3_x64 = "KMUTANT", text!(LoggerMutex, "documented");
         0x2c0 LoggerLock: EX_PUSH_LOCK_5_2_3790_sp1_x64 = "EX_PUSH_LOCK", text!(LoggerLock, "documented");
-        0x2c8 u2C8: WMI_LOGGER_CONTEXT_6_2_x64_u2C8, "unnamed; its members have accessors." {
+        0x2c8 union_BufferListSpinLock: WMI_LOGGER_CONTEXT_6_1_x64_union_BufferListSpinLock, "unnamed; its members have accessors." {
             0x2c8 BufferListSpinLock set_BufferListSpinLock: u64 = "KSPIN_LOCK", text!(BufferListSpinLock, "documented, offset inferred");
             0x2c8 BufferListPushLock set_BufferListPushLock: EX_PUSH_LOCK_5_2_3790_sp1_x64 = "EX_PUSH_LOCK", text!(BufferListSpinLock, "documented, offset inferred");
         }
@@ -2518,7 +2222,7 @@ runtime::layout! {
         0x320 StartTime: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(StartTime, "documented");
         0x328 LogFileHandle: runtime::Ptr64 = "HANDLE", text!(LogFileHandle, "documented");
         0x330 BufferSequenceNumber: i64 = "LONGLONG", text!(BufferSequenceNumber, "documented");
-        0x338 u338: WMI_LOGGER_CONTEXT_6_2_x64_u338, "unnamed; its members have accessors." {
+        0x338 union_Flags: WMI_LOGGER_CONTEXT_6_2_union_Flags, "unnamed; its members have accessors." {
             0x338 Flags set_Flags: u32 = "ULONG", text!(Flags, "documented, offset inferred");
             0x338 [0] Persistent set_Persistent: u32 = "ULONG", "documented.";
             0x338 [1] AutoLogger set_AutoLogger: u32 = "ULONG", text!(AutoLogger, "documented");
@@ -2538,7 +2242,7 @@ runtime::layout! {
             0x338 [24] StackCaching set_StackCaching: u32 = "ULONG", text!(StackCaching, "documented");
             0x338 [25 to 31] SpareFlags2 set_SpareFlags2: u32 = "ULONG", text!(SpareFlags1, "documented, offset inferred");
         }
-        0x33c u33C: WMI_LOGGER_CONTEXT_6_2_x64_u33C, "unnamed; its members have accessors." {
+        0x33c union_RequestFlag: WMI_LOGGER_CONTEXT_6_2_union_RequestFlag, "unnamed; its members have accessors." {
             0x33c RequestFlag set_RequestFlag: u32 = "ULONG volatile", text!(RequestFlag, "documented, offset inferred");
             0x33c [0] DbgRequestNewFie set_DbgRequestNewFie: u32 = "ULONG", text!(RequestNewFie, "documented");
             0x33c [1] DbgRequestUpdateFile set_DbgRequestUpdateFile: u32 = "ULONG", "documented.";
@@ -2583,7 +2287,7 @@ runtime::layout! {
         0x3c OverflowQueue: ETW_BUFFER_QUEUE_6_1_x86 = "ETW_BUFFER_QUEUE", "documented for other builds.";
         0x48 GlobalList: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", text!(GlobalList, "documented for other builds");
         0x50 ProviderBinaryList: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "documented for other builds.";
-        0x58 u58: WMI_LOGGER_CONTEXT_6_2_x86_u58, "unnamed; its members have accessors." {
+        0x58 union_BatchedBufferList: WMI_LOGGER_CONTEXT_6_1_x86_union_BatchedBufferList, "unnamed; its members have accessors." {
             0x58 BatchedBufferList set_BatchedBufferList: runtime::Ptr32 = "WMI_BUFFER_HEADER *", "documented for other builds.";
             0x58 CurrentBuffer set_CurrentBuffer: EX_FAST_REF_5_1_x86 = "EX_FAST_REF", text!(CurrentBuffer, "documented for other builds");
         }
@@ -2639,7 +2343,7 @@ runtime::layout! {
         0x1b0 LoggerDpc: KDPC_6_3_x86 = "KDPC", "documented for other builds.";
         0x1d0 LoggerMutex: KMUTANT_6_3_9600_17031_x86 = "KMUTANT", text!(LoggerMutex, "documented for other builds");
         0x1f0 LoggerLock: EX_PUSH_LOCK_5_2_3790_sp1_x86 = "EX_PUSH_LOCK", text!(LoggerLock, "documented for other builds");
-        0x1f4 u1F4: WMI_LOGGER_CONTEXT_6_3_x86_u1F4, "unnamed; its members have accessors." {
+        0x1f4 union_BufferListSpinLock: WMI_LOGGER_CONTEXT_6_1_x86_union_BufferListSpinLock, "unnamed; its members have accessors." {
             0x1f4 BufferListSpinLock set_BufferListSpinLock: u32 = "KSPIN_LOCK", text!(BufferListSpinLock, "documented for other builds");
             0x1f4 BufferListPushLock set_BufferListPushLock: EX_PUSH_LOCK_5_2_3790_sp1_x86 = "EX_PUSH_LOCK", text!(BufferListSpinLock, "documented for other builds");
         }
@@ -2649,7 +2353,7 @@ runtime::layout! {
         0x240 LogFileHandle: runtime::Ptr32 = "HANDLE", text!(LogFileHandle, "documented for other builds");
         0x244 _padding244: [u8; 4], "padding.";
         0x248 BufferSequenceNumber: i64 = "LONGLONG", text!(BufferSequenceNumber, "documented for other builds");
-        0x250 u250: WMI_LOGGER_CONTEXT_6_3_x86_u250, "unnamed; its members have accessors." {
+        0x250 union_Flags: WMI_LOGGER_CONTEXT_6_2_union_Flags, "unnamed; its members have accessors." {
             0x250 Flags set_Flags: u32 = "ULONG", text!(Flags, "documented for other builds");
             0x250 [0] Persistent set_Persistent: u32 = "ULONG", "documented for other builds.";
             0x250 [1] AutoLogger set_AutoLogger: u32 = "ULONG", text!(AutoLogger, "documented for other builds");
@@ -2669,7 +2373,7 @@ runtime::layout! {
             0x250 [24] StackCaching set_StackCaching: u32 = "ULONG", text!(StackCaching, "documented for other builds");
             0x250 [25 to 31] SpareFlags2 set_SpareFlags2: u32 = "ULONG", text!(SpareFlags1, "documented for other builds");
         }
-        0x254 u254: WMI_LOGGER_CONTEXT_6_3_x86_u254, "unnamed; its members have accessors." {
+        0x254 union_RequestFlag: WMI_LOGGER_CONTEXT_6_2_union_RequestFlag, "unnamed; its members have accessors." {
             0x254 RequestFlag set_RequestFlag: u32 = "ULONG volatile", text!(RequestFlag, "documented for other builds");
             0x254 [0] DbgRequestNewFie set_DbgRequestNewFie: u32 = "ULONG", text!(RequestNewFie, "documented for other builds");
             0x254 [1] DbgRequestUpdateFile set_DbgRequestUpdateFile: u32 = "ULONG", "documented for other builds.";
@@ -2716,7 +2420,7 @@ runtime::layout! {
         0x58 OverflowQueue: ETW_BUFFER_QUEUE_6_1_x64 = "ETW_BUFFER_QUEUE", "documented for other builds.";
         0x70 GlobalList: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", text!(GlobalList, "documented for other builds");
         0x80 ProviderBinaryList: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "documented for other builds.";
-        0x90 u90: WMI_LOGGER_CONTEXT_6_2_x64_u90, "unnamed; its members have accessors." {
+        0x90 union_BatchedBufferList: WMI_LOGGER_CONTEXT_6_1_x64_union_BatchedBufferList, "unnamed; its members have accessors." {
             0x90 BatchedBufferList set_BatchedBufferList: runtime::Ptr64 = "WMI_BUFFER_HEADER *", "documented for other builds.";
             0x90 CurrentBuffer set_CurrentBuffer: EX_FAST_REF_5_2_3790_sp1_x64 = "EX_FAST_REF", text!(CurrentBuffer, "documented for other builds");
         }
@@ -2770,7 +2474,7 @@ runtime::layout! {
         0x248 LoggerDpc: KDPC_6_3_x64 = "KDPC", "documented for other builds.";
         0x288 LoggerMutex: KMUTANT_6_3_9600_17031_x64 = "KMUTANT", text!(LoggerMutex, "documented for other builds");
         0x2c0 LoggerLock: EX_PUSH_LOCK_5_2_3790_sp1_x64 = "EX_PUSH_LOCK", text!(LoggerLock, "documented for other builds");
-        0x2c8 u2C8: WMI_LOGGER_CONTEXT_6_2_x64_u2C8, "unnamed; its members have accessors." {
+        0x2c8 union_BufferListSpinLock: WMI_LOGGER_CONTEXT_6_1_x64_union_BufferListSpinLock, "unnamed; its members have accessors." {
             0x2c8 BufferListSpinLock set_BufferListSpinLock: u64 = "KSPIN_LOCK", text!(BufferListSpinLock, "documented for other builds");
             0x2c8 BufferListPushLock set_BufferListPushLock: EX_PUSH_LOCK_5_2_3790_sp1_x64 = "EX_PUSH_LOCK", text!(BufferListSpinLock, "documented for other builds");
         }
@@ -2779,7 +2483,7 @@ runtime::layout! {
         0x320 StartTime: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(StartTime, "documented for other builds");
         0x328 LogFileHandle: runtime::Ptr64 = "HANDLE", text!(LogFileHandle, "documented for other builds");
         0x330 BufferSequenceNumber: i64 = "LONGLONG", text!(BufferSequenceNumber, "documented for other builds");
-        0x338 u338: WMI_LOGGER_CONTEXT_6_2_x64_u338, "unnamed; its members have accessors." {
+        0x338 union_Flags: WMI_LOGGER_CONTEXT_6_2_union_Flags, "unnamed; its members have accessors." {
             0x338 Flags set_Flags: u32 = "ULONG", text!(Flags, "documented for other builds");
             0x338 [0] Persistent set_Persistent: u32 = "ULONG", "documented for other builds.";
             0x338 [1] AutoLogger set_AutoLogger: u32 = "ULONG", text!(AutoLogger, "documented for other builds");
@@ -2799,7 +2503,7 @@ runtime::layout! {
             0x338 [24] StackCaching set_StackCaching: u32 = "ULONG", text!(StackCaching, "documented for other builds");
             0x338 [25 to 31] SpareFlags2 set_SpareFlags2: u32 = "ULONG", text!(SpareFlags1, "documented for other builds");
         }
-        0x33c u33C: WMI_LOGGER_CONTEXT_6_2_x64_u33C, "unnamed; its members have accessors." {
+        0x33c union_RequestFlag: WMI_LOGGER_CONTEXT_6_2_union_RequestFlag, "unnamed; its members have accessors." {
             0x33c RequestFlag set_RequestFlag: u32 = "ULONG volatile", text!(RequestFlag, "documented for other builds");
             0x33c [0] DbgRequestNewFie set_DbgRequestNewFie: u32 = "ULONG", text!(RequestNewFie, "documented for other builds");
             0x33c [1] DbgRequestUpdateFile set_DbgRequestUpdateFile: u32 = "ULONG", "documented for other builds.";
@@ -2844,7 +2548,7 @@ runtime::layout! {
         0x3c OverflowQueue: ETW_BUFFER_QUEUE_6_1_x86 = "ETW_BUFFER_QUEUE", "documented for other builds.";
         0x48 GlobalList: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", text!(GlobalList, "documented for other builds");
         0x50 ProviderBinaryList: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "documented for other builds.";
-        0x58 u58: WMI_LOGGER_CONTEXT_6_2_x86_u58, "unnamed; its members have accessors." {
+        0x58 union_BatchedBufferList: WMI_LOGGER_CONTEXT_6_1_x86_union_BatchedBufferList, "unnamed; its members have accessors." {
             0x58 BatchedBufferList set_BatchedBufferList: runtime::Ptr32 = "WMI_BUFFER_HEADER *", "documented for other builds.";
             0x58 CurrentBuffer set_CurrentBuffer: EX_FAST_REF_5_1_x86 = "EX_FAST_REF", text!(CurrentBuffer, "documented for other builds");
         }
@@ -2900,7 +2604,7 @@ runtime::layout! {
         0x1b0 LoggerDpc: KDPC_6_3_x86 = "KDPC", "documented for other builds.";
         0x1d0 LoggerMutex: KMUTANT_6_3_9600_17031_x86 = "KMUTANT", text!(LoggerMutex, "documented for other builds");
         0x1f0 LoggerLock: EX_PUSH_LOCK_5_2_3790_sp1_x86 = "EX_PUSH_LOCK", text!(LoggerLock, "documented for other builds");
-        0x1f4 u1F4: WMI_LOGGER_CONTEXT_6_3_x86_u1F4, "unnamed; its members have accessors." {
+        0x1f4 union_BufferListSpinLock: WMI_LOGGER_CONTEXT_6_1_x86_union_BufferListSpinLock, "unnamed; its members have accessors." {
             0x1f4 BufferListSpinLock set_BufferListSpinLock: u32 = "KSPIN_LOCK", text!(BufferListSpinLock, "documented for other builds");
             0x1f4 BufferListPushLock set_BufferListPushLock: EX_PUSH_LOCK_5_2_3790_sp1_x86 = "EX_PUSH_LOCK", text!(BufferListSpinLock, "documented for other builds");
         }
@@ -2912,7 +2616,7 @@ runtime::layout! {
         0x248 LogFileHandle: runtime::Ptr32 = "HANDLE", text!(LogFileHandle, "documented for other builds");
         0x24c _padding24C: [u8; 4], "padding.";
         0x250 BufferSequenceNumber: i64 = "LONGLONG", text!(BufferSequenceNumber, "documented for other builds");
-        0x258 u258: WMI_LOGGER_CONTEXT_6_3_9600_19913_x86_u258, "unnamed; its members have accessors." {
+        0x258 union_Flags: WMI_LOGGER_CONTEXT_6_2_union_Flags, "unnamed; its members have accessors." {
             0x258 Flags set_Flags: u32 = "ULONG", text!(Flags, "documented for other builds");
             0x258 [0] Persistent set_Persistent: u32 = "ULONG", "documented for other builds.";
             0x258 [1] AutoLogger set_AutoLogger: u32 = "ULONG", text!(AutoLogger, "documented for other builds");
@@ -2932,7 +2636,7 @@ runtime::layout! {
             0x258 [24] StackCaching set_StackCaching: u32 = "ULONG", text!(StackCaching, "documented for other builds");
             0x258 [25 to 31] SpareFlags2 set_SpareFlags2: u32 = "ULONG", text!(SpareFlags1, "documented for other builds");
         }
-        0x25c u25C: WMI_LOGGER_CONTEXT_6_3_9600_19913_x86_u25C, "unnamed; its members have accessors." {
+        0x25c union_RequestFlag: WMI_LOGGER_CONTEXT_6_2_union_RequestFlag, "unnamed; its members have accessors." {
             0x25c RequestFlag set_RequestFlag: u32 = "ULONG volatile", text!(RequestFlag, "documented for other builds");
             0x25c [0] DbgRequestNewFie set_DbgRequestNewFie: u32 = "ULONG", text!(RequestNewFie, "documented for other builds");
             0x25c [1] DbgRequestUpdateFile set_DbgRequestUpdateFile: u32 = "ULONG", "documented for other builds.";
@@ -2959,36 +2663,6 @@ runtime::layout! {
 }
 
 runtime::layout! {
-    /// The unnamed union at 0x258 of `WMI_LOGGER_CONTEXT`.
-    pub union WMI_LOGGER_CONTEXT_6_3_9600_19913_x86_u258: 0x4, 4 {
-        0x00 Flags: u32 = "ULONG", text!(Flags, "documented for other builds");
-        0x00 s00: WMI_LOGGER_CONTEXT_6_3_9600_19913_x86_u258_s00, "unnamed; its members have accessors.";
-    }
-}
-
-runtime::layout! {
-    /// The unnamed structure at 0x00 of `u258` in `WMI_LOGGER_CONTEXT`.
-    pub struct WMI_LOGGER_CONTEXT_6_3_9600_19913_x86_u258_s00: 0x4, 4 {
-        0x00 bits00: u32, "bit fields, which have accessors.";
-    }
-}
-
-runtime::layout! {
-    /// The unnamed union at 0x25c of `WMI_LOGGER_CONTEXT`.
-    pub union WMI_LOGGER_CONTEXT_6_3_9600_19913_x86_u25C: 0x4, 4 {
-        0x00 RequestFlag: u32 = "ULONG volatile", text!(RequestFlag, "documented for other builds");
-        0x00 s00: WMI_LOGGER_CONTEXT_6_3_9600_19913_x86_u25C_s00, "unnamed; its members have accessors.";
-    }
-}
-
-runtime::layout! {
-    /// The unnamed structure at 0x00 of `u25C` in `WMI_LOGGER_CONTEXT`.
-    pub struct WMI_LOGGER_CONTEXT_6_3_9600_19913_x86_u25C_s00: 0x4, 4 {
-        0x00 bits00: u32, "bit fields, which have accessors.";
-    }
-}
-
-runtime::layout! {
     /// `WMI_LOGGER_CONTEXT` since 6.3.9600.19913 on x64: 0x390 bytes, aligned to 8.
     ///
     /// The kernel's representation of an event tracing session.
@@ -3010,7 +2684,7 @@ runtime::layout! {
         0x58 OverflowQueue: ETW_BUFFER_QUEUE_6_1_x64 = "ETW_BUFFER_QUEUE", "documented for other builds.";
         0x70 GlobalList: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", text!(GlobalList, "documented for other builds");
         0x80 ProviderBinaryList: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "documented for other builds.";
-        0x90 u90: WMI_LOGGER_CONTEXT_6_2_x64_u90, "unnamed; its members have accessors." {
+        0x90 union_BatchedBufferList: WMI_LOGGER_CONTEXT_6_1_x64_union_BatchedBufferList, "unnamed; its members have accessors." {
             0x90 BatchedBufferList set_BatchedBufferList: runtime::Ptr64 = "WMI_BUFFER_HEADER *", "documented for other builds.";
             0x90 CurrentBuffer set_CurrentBuffer: EX_FAST_REF_5_2_3790_sp1_x64 = "EX_FAST_REF", text!(CurrentBuffer, "documented for other builds");
         }
@@ -3064,7 +2738,7 @@ runtime::layout! {
         0x248 LoggerDpc: KDPC_6_3_x64 = "KDPC", "documented for other builds.";
         0x288 LoggerMutex: KMUTANT_6_3_9600_17031_x64 = "KMUTANT", text!(LoggerMutex, "documented for other builds");
         0x2c0 LoggerLock: EX_PUSH_LOCK_5_2_3790_sp1_x64 = "EX_PUSH_LOCK", text!(LoggerLock, "documented for other builds");
-        0x2c8 u2C8: WMI_LOGGER_CONTEXT_6_2_x64_u2C8, "unnamed; its members have accessors." {
+        0x2c8 union_BufferListSpinLock: WMI_LOGGER_CONTEXT_6_1_x64_union_BufferListSpinLock, "unnamed; its members have accessors." {
             0x2c8 BufferListSpinLock set_BufferListSpinLock: u64 = "KSPIN_LOCK", text!(BufferListSpinLock, "documented for other builds");
             0x2c8 BufferListPushLock set_BufferListPushLock: EX_PUSH_LOCK_5_2_3790_sp1_x64 = "EX_PUSH_LOCK", text!(BufferListSpinLock, "documented for other builds");
         }
@@ -3074,7 +2748,7 @@ runtime::layout! {
         0x328 StartTime: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(StartTime, "documented for other builds");
         0x330 LogFileHandle: runtime::Ptr64 = "HANDLE", text!(LogFileHandle, "documented for other builds");
         0x338 BufferSequenceNumber: i64 = "LONGLONG", text!(BufferSequenceNumber, "documented for other builds");
-        0x340 u340: WMI_LOGGER_CONTEXT_6_3_9600_19913_x64_u340, "unnamed; its members have accessors." {
+        0x340 union_Flags: WMI_LOGGER_CONTEXT_6_2_union_Flags, "unnamed; its members have accessors." {
             0x340 Flags set_Flags: u32 = "ULONG", text!(Flags, "documented for other builds");
             0x340 [0] Persistent set_Persistent: u32 = "ULONG", "documented for other builds.";
             0x340 [1] AutoLogger set_AutoLogger: u32 = "ULONG", text!(AutoLogger, "documented for other builds");
@@ -3094,7 +2768,7 @@ runtime::layout! {
             0x340 [24] StackCaching set_StackCaching: u32 = "ULONG", text!(StackCaching, "documented for other builds");
             0x340 [25 to 31] SpareFlags2 set_SpareFlags2: u32 = "ULONG", text!(SpareFlags1, "documented for other builds");
         }
-        0x344 u344: WMI_LOGGER_CONTEXT_6_3_9600_19913_x64_u344, "unnamed; its members have accessors." {
+        0x344 union_RequestFlag: WMI_LOGGER_CONTEXT_6_2_union_RequestFlag, "unnamed; its members have accessors." {
             0x344 RequestFlag set_RequestFlag: u32 = "ULONG volatile", text!(RequestFlag, "documented for other builds");
             0x344 [0] DbgRequestNewFie set_DbgRequestNewFie: u32 = "ULONG", text!(RequestNewFie, "documented for other builds");
             0x344 [1] DbgRequestUpdateFile set_DbgRequestUpdateFile: u32 = "ULONG", "documented for other builds.";
@@ -3120,36 +2794,6 @@ runtime::layout! {
 }
 
 runtime::layout! {
-    /// The unnamed union at 0x340 of `WMI_LOGGER_CONTEXT`.
-    pub union WMI_LOGGER_CONTEXT_6_3_9600_19913_x64_u340: 0x4, 4 {
-        0x00 Flags: u32 = "ULONG", text!(Flags, "documented for other builds");
-        0x00 s00: WMI_LOGGER_CONTEXT_6_3_9600_19913_x64_u340_s00, "unnamed; its members have accessors.";
-    }
-}
-
-runtime::layout! {
-    /// The unnamed structure at 0x00 of `u340` in `WMI_LOGGER_CONTEXT`.
-    pub struct WMI_LOGGER_CONTEXT_6_3_9600_19913_x64_u340_s00: 0x4, 4 {
-        0x00 bits00: u32, "bit fields, which have accessors.";
-    }
-}
-
-runtime::layout! {
-    /// The unnamed union at 0x344 of `WMI_LOGGER_CONTEXT`.
-    pub union WMI_LOGGER_CONTEXT_6_3_9600_19913_x64_u344: 0x4, 4 {
-        0x00 RequestFlag: u32 = "ULONG volatile", text!(RequestFlag, "documented for other builds");
-        0x00 s00: WMI_LOGGER_CONTEXT_6_3_9600_19913_x64_u344_s00, "unnamed; its members have accessors.";
-    }
-}
-
-runtime::layout! {
-    /// The unnamed structure at 0x00 of `u344` in `WMI_LOGGER_CONTEXT`.
-    pub struct WMI_LOGGER_CONTEXT_6_3_9600_19913_x64_u344_s00: 0x4, 4 {
-        0x00 bits00: u32, "bit fields, which have accessors.";
-    }
-}
-
-runtime::layout! {
     /// `WMI_LOGGER_CONTEXT` since 10.0 on x86: 0x288 bytes, aligned to 8.
     ///
     /// The kernel's representation of an event tracing session.
@@ -3170,7 +2814,7 @@ runtime::layout! {
         0x3c OverflowQueue: ETW_BUFFER_QUEUE_6_1_x86 = "ETW_BUFFER_QUEUE", "documented.";
         0x48 GlobalList: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", text!(GlobalList, "documented");
         0x50 ProviderBinaryList: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "documented.";
-        0x58 u58: WMI_LOGGER_CONTEXT_6_2_x86_u58, "unnamed; its members have accessors." {
+        0x58 union_BatchedBufferList: WMI_LOGGER_CONTEXT_6_1_x86_union_BatchedBufferList, "unnamed; its members have accessors." {
             0x58 BatchedBufferList set_BatchedBufferList: runtime::Ptr32 = "WMI_BUFFER_HEADER *", "documented, offset inferred.";
             0x58 CurrentBuffer set_CurrentBuffer: EX_FAST_REF_5_1_x86 = "EX_FAST_REF", text!(CurrentBuffer, "documented, offset inferred");
         }
@@ -3226,7 +2870,7 @@ runtime::layout! {
         0x1b0 LoggerDpc: KDPC_6_3_x86 = "KDPC", "documented.";
         0x1d0 LoggerMutex: KMUTANT_10_0_x86 = "KMUTANT", text!(LoggerMutex, "documented");
         0x1f0 LoggerLock: EX_PUSH_LOCK_5_2_3790_sp1_x86 = "EX_PUSH_LOCK", text!(LoggerLock, "documented");
-        0x1f4 u1F4: WMI_LOGGER_CONTEXT_6_3_x86_u1F4, "unnamed; its members have accessors." {
+        0x1f4 union_BufferListSpinLock: WMI_LOGGER_CONTEXT_6_1_x86_union_BufferListSpinLock, "unnamed; its members have accessors." {
             0x1f4 BufferListSpinLock set_BufferListSpinLock: u32 = "KSPIN_LOCK", text!(BufferListSpinLock, "documented, offset inferred");
             0x1f4 BufferListPushLock set_BufferListPushLock: EX_PUSH_LOCK_5_2_3790_sp1_x86 = "EX_PUSH_LOCK", text!(BufferListSpinLock, "documented, offset inferred");
         }
@@ -3238,7 +2882,7 @@ runtime::layout! {
         0x248 LogFileHandle: runtime::Ptr32 = "HANDLE", text!(LogFileHandle, "documented");
         0x24c _padding24C: [u8; 4], "padding.";
         0x250 BufferSequenceNumber: i64 = "LONGLONG", text!(BufferSequenceNumber, "documented");
-        0x258 u258: WMI_LOGGER_CONTEXT_10_0_x86_u258, "unnamed; its members have accessors." {
+        0x258 union_Flags: WMI_LOGGER_CONTEXT_10_0_union_Flags, "unnamed; its members have accessors." {
             0x258 Flags set_Flags: u32 = "ULONG", text!(Flags, "documented, offset inferred");
             0x258 [0] Persistent set_Persistent: u32 = "ULONG", "documented.";
             0x258 [1] AutoLogger set_AutoLogger: u32 = "ULONG", text!(AutoLogger, "documented");
@@ -3260,7 +2904,7 @@ runtime::layout! {
             0x258 [24] StackCaching set_StackCaching: u32 = "ULONG", text!(StackCaching, "documented");
             0x258 [25 to 31] SpareFlags2 set_SpareFlags2: u32 = "ULONG", text!(SpareFlags1, "documented, offset inferred");
         }
-        0x25c u25C: WMI_LOGGER_CONTEXT_10_0_x86_u25C, "unnamed; its members have accessors." {
+        0x25c union_RequestFlag: WMI_LOGGER_CONTEXT_10_0_union_RequestFlag, "unnamed; its members have accessors." {
             0x25c RequestFlag set_RequestFlag: u32 = "ULONG volatile", text!(RequestFlag, "documented, offset inferred");
             0x25c [0] DbgRequestNewFile set_DbgRequestNewFile: u32 = "ULONG", text!(RequestNewFie, "documented");
             0x25c [1] DbgRequestUpdateFile set_DbgRequestUpdateFile: u32 = "ULONG", "documented.";
@@ -3288,30 +2932,30 @@ runtime::layout! {
 
 runtime::layout! {
     /// The unnamed union at 0x258 of `WMI_LOGGER_CONTEXT`.
-    pub union WMI_LOGGER_CONTEXT_10_0_x86_u258: 0x4, 4 {
+    pub union WMI_LOGGER_CONTEXT_10_0_union_Flags: 0x4, 4 {
         0x00 Flags: u32 = "ULONG", text!(Flags, "documented, offset inferred");
-        0x00 s00: WMI_LOGGER_CONTEXT_10_0_x86_u258_s00, "unnamed; its members have accessors.";
+        0x00 struct_Persistent: WMI_LOGGER_CONTEXT_10_0_union_Flags_struct_Persistent, "unnamed; its members have accessors.";
     }
 }
 
 runtime::layout! {
-    /// The unnamed structure at 0x00 of `u258` in `WMI_LOGGER_CONTEXT`.
-    pub struct WMI_LOGGER_CONTEXT_10_0_x86_u258_s00: 0x4, 4 {
+    /// The unnamed structure at 0x00 of `union_Flags` in `WMI_LOGGER_CONTEXT`.
+    pub struct WMI_LOGGER_CONTEXT_10_0_union_Flags_struct_Persistent: 0x4, 4 {
         0x00 bits00: u32, "bit fields, which have accessors.";
     }
 }
 
 runtime::layout! {
     /// The unnamed union at 0x25c of `WMI_LOGGER_CONTEXT`.
-    pub union WMI_LOGGER_CONTEXT_10_0_x86_u25C: 0x4, 4 {
+    pub union WMI_LOGGER_CONTEXT_10_0_union_RequestFlag: 0x4, 4 {
         0x00 RequestFlag: u32 = "ULONG volatile", text!(RequestFlag, "documented, offset inferred");
-        0x00 s00: WMI_LOGGER_CONTEXT_10_0_x86_u25C_s00, "unnamed; its members have accessors.";
+        0x00 struct_DbgRequestNewFile: WMI_LOGGER_CONTEXT_10_0_union_RequestFlag_struct_DbgRequestNewFile, "unnamed; its members have accessors.";
     }
 }
 
 runtime::layout! {
-    /// The unnamed structure at 0x00 of `u25C` in `WMI_LOGGER_CONTEXT`.
-    pub struct WMI_LOGGER_CONTEXT_10_0_x86_u25C_s00: 0x4, 4 {
+    /// The unnamed structure at 0x00 of `union_RequestFlag` in `WMI_LOGGER_CONTEXT`.
+    pub struct WMI_LOGGER_CONTEXT_10_0_union_RequestFlag_struct_DbgRequestNewFile: 0x4, 4 {
         0x00 bits00: u32, "bit fields, which have accessors.";
     }
 }
@@ -3338,7 +2982,7 @@ runtime::layout! {
         0x58 OverflowQueue: ETW_BUFFER_QUEUE_6_1_x64 = "ETW_BUFFER_QUEUE", "documented.";
         0x70 GlobalList: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", text!(GlobalList, "documented");
         0x80 ProviderBinaryList: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "documented.";
-        0x90 u90: WMI_LOGGER_CONTEXT_6_2_x64_u90, "unnamed; its members have accessors." {
+        0x90 union_BatchedBufferList: WMI_LOGGER_CONTEXT_6_1_x64_union_BatchedBufferList, "unnamed; its members have accessors." {
             0x90 BatchedBufferList set_BatchedBufferList: runtime::Ptr64 = "WMI_BUFFER_HEADER *", "documented, offset inferred.";
             0x90 CurrentBuffer set_CurrentBuffer: EX_FAST_REF_5_2_3790_sp1_x64 = "EX_FAST_REF", text!(CurrentBuffer, "documented, offset inferred");
         }
@@ -3392,7 +3036,7 @@ runtime::layout! {
         0x248 LoggerDpc: KDPC_6_3_x64 = "KDPC", "documented.";
         0x288 LoggerMutex: KMUTANT_10_0_x64 = "KMUTANT", text!(LoggerMutex, "documented");
         0x2c0 LoggerLock: EX_PUSH_LOCK_5_2_3790_sp1_x64 = "EX_PUSH_LOCK", text!(LoggerLock, "documented");
-        0x2c8 u2C8: WMI_LOGGER_CONTEXT_6_2_x64_u2C8, "unnamed; its members have accessors." {
+        0x2c8 union_BufferListSpinLock: WMI_LOGGER_CONTEXT_6_1_x64_union_BufferListSpinLock, "unnamed; its members have accessors." {
             0x2c8 BufferListSpinLock set_BufferListSpinLock: u64 = "KSPIN_LOCK", text!(BufferListSpinLock, "documented, offset inferred");
             0x2c8 BufferListPushLock set_BufferListPushLock: EX_PUSH_LOCK_5_2_3790_sp1_x64 = "EX_PUSH_LOCK", text!(BufferListSpinLock, "documented, offset inferred");
         }
@@ -3402,7 +3046,7 @@ runtime::layout! {
         0x328 StartTime: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(StartTime, "documented");
         0x330 LogFileHandle: runtime::Ptr64 = "HANDLE", text!(LogFileHandle, "documented");
         0x338 BufferSequenceNumber: i64 = "LONGLONG", text!(BufferSequenceNumber, "documented");
-        0x340 u340: WMI_LOGGER_CONTEXT_10_0_x64_u340, "unnamed; its members have accessors." {
+        0x340 union_Flags: WMI_LOGGER_CONTEXT_10_0_union_Flags, "unnamed; its members have accessors." {
             0x340 Flags set_Flags: u32 = "ULONG", text!(Flags, "documented, offset inferred");
             0x340 [0] Persistent set_Persistent: u32 = "ULONG", "documented.";
             0x340 [1] AutoLogger set_AutoLogger: u32 = "ULONG", text!(AutoLogger, "documented");
@@ -3424,7 +3068,7 @@ runtime::layout! {
             0x340 [24] StackCaching set_StackCaching: u32 = "ULONG", text!(StackCaching, "documented");
             0x340 [25 to 31] SpareFlags2 set_SpareFlags2: u32 = "ULONG", text!(SpareFlags1, "documented, offset inferred");
         }
-        0x344 u344: WMI_LOGGER_CONTEXT_10_0_x64_u344, "unnamed; its members have accessors." {
+        0x344 union_RequestFlag: WMI_LOGGER_CONTEXT_10_0_union_RequestFlag, "unnamed; its members have accessors." {
             0x344 RequestFlag set_RequestFlag: u32 = "ULONG volatile", text!(RequestFlag, "documented, offset inferred");
             0x344 [0] DbgRequestNewFile set_DbgRequestNewFile: u32 = "ULONG", text!(RequestNewFie, "documented");
             0x344 [1] DbgRequestUpdateFile set_DbgRequestUpdateFile: u32 = "ULONG", "documented.";
@@ -3451,36 +3095,6 @@ runtime::layout! {
 }
 
 runtime::layout! {
-    /// The unnamed union at 0x340 of `WMI_LOGGER_CONTEXT`.
-    pub union WMI_LOGGER_CONTEXT_10_0_x64_u340: 0x4, 4 {
-        0x00 Flags: u32 = "ULONG", text!(Flags, "documented, offset inferred");
-        0x00 s00: WMI_LOGGER_CONTEXT_10_0_x64_u340_s00, "unnamed; its members have accessors.";
-    }
-}
-
-runtime::layout! {
-    /// The unnamed structure at 0x00 of `u340` in `WMI_LOGGER_CONTEXT`.
-    pub struct WMI_LOGGER_CONTEXT_10_0_x64_u340_s00: 0x4, 4 {
-        0x00 bits00: u32, "bit fields, which have accessors.";
-    }
-}
-
-runtime::layout! {
-    /// The unnamed union at 0x344 of `WMI_LOGGER_CONTEXT`.
-    pub union WMI_LOGGER_CONTEXT_10_0_x64_u344: 0x4, 4 {
-        0x00 RequestFlag: u32 = "ULONG volatile", text!(RequestFlag, "documented, offset inferred");
-        0x00 s00: WMI_LOGGER_CONTEXT_10_0_x64_u344_s00, "unnamed; its members have accessors.";
-    }
-}
-
-runtime::layout! {
-    /// The unnamed structure at 0x00 of `u344` in `WMI_LOGGER_CONTEXT`.
-    pub struct WMI_LOGGER_CONTEXT_10_0_x64_u344_s00: 0x4, 4 {
-        0x00 bits00: u32, "bit fields, which have accessors.";
-    }
-}
-
-runtime::layout! {
     /// `WMI_LOGGER_CONTEXT` since 10.0.10240.17770 on x64: 0x398 bytes, aligned to 8.
     ///
     /// The kernel's representation of an event tracing session.
@@ -3502,7 +3116,7 @@ runtime::layout! {
         0x58 OverflowQueue: ETW_BUFFER_QUEUE_6_1_x64 = "ETW_BUFFER_QUEUE", "documented for other builds.";
         0x70 GlobalList: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", text!(GlobalList, "documented for other builds");
         0x80 ProviderBinaryList: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "documented for other builds.";
-        0x90 u90: WMI_LOGGER_CONTEXT_6_2_x64_u90, "unnamed; its members have accessors." {
+        0x90 union_BatchedBufferList: WMI_LOGGER_CONTEXT_6_1_x64_union_BatchedBufferList, "unnamed; its members have accessors." {
             0x90 BatchedBufferList set_BatchedBufferList: runtime::Ptr64 = "WMI_BUFFER_HEADER *", "documented for other builds.";
             0x90 CurrentBuffer set_CurrentBuffer: EX_FAST_REF_5_2_3790_sp1_x64 = "EX_FAST_REF", text!(CurrentBuffer, "documented for other builds");
         }
@@ -3556,7 +3170,7 @@ runtime::layout! {
         0x248 LoggerDpc: KDPC_6_3_x64 = "KDPC", "documented for other builds.";
         0x288 LoggerMutex: KMUTANT_10_0_10240_17770_x64 = "KMUTANT", text!(LoggerMutex, "documented for other builds");
         0x2c0 LoggerLock: EX_PUSH_LOCK_5_2_3790_sp1_x64 = "EX_PUSH_LOCK", text!(LoggerLock, "documented for other builds");
-        0x2c8 u2C8: WMI_LOGGER_CONTEXT_6_2_x64_u2C8, "unnamed; its members have accessors." {
+        0x2c8 union_BufferListSpinLock: WMI_LOGGER_CONTEXT_6_1_x64_union_BufferListSpinLock, "unnamed; its members have accessors." {
             0x2c8 BufferListSpinLock set_BufferListSpinLock: u64 = "KSPIN_LOCK", text!(BufferListSpinLock, "documented for other builds");
             0x2c8 BufferListPushLock set_BufferListPushLock: EX_PUSH_LOCK_5_2_3790_sp1_x64 = "EX_PUSH_LOCK", text!(BufferListSpinLock, "documented for other builds");
         }
@@ -3566,7 +3180,7 @@ runtime::layout! {
         0x328 StartTime: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(StartTime, "documented for other builds");
         0x330 LogFileHandle: runtime::Ptr64 = "HANDLE", text!(LogFileHandle, "documented for other builds");
         0x338 BufferSequenceNumber: i64 = "LONGLONG", text!(BufferSequenceNumber, "documented for other builds");
-        0x340 u340: WMI_LOGGER_CONTEXT_10_0_x64_u340, "unnamed; its members have accessors." {
+        0x340 union_Flags: WMI_LOGGER_CONTEXT_10_0_union_Flags, "unnamed; its members have accessors." {
             0x340 Flags set_Flags: u32 = "ULONG", text!(Flags, "documented for other builds");
             0x340 [0] Persistent set_Persistent: u32 = "ULONG", "documented for other builds.";
             0x340 [1] AutoLogger set_AutoLogger: u32 = "ULONG", text!(AutoLogger, "documented for other builds");
@@ -3588,7 +3202,7 @@ runtime::layout! {
             0x340 [24] StackCaching set_StackCaching: u32 = "ULONG", text!(StackCaching, "documented for other builds");
             0x340 [25 to 31] SpareFlags2 set_SpareFlags2: u32 = "ULONG", text!(SpareFlags1, "documented for other builds");
         }
-        0x344 u344: WMI_LOGGER_CONTEXT_10_0_x64_u344, "unnamed; its members have accessors." {
+        0x344 union_RequestFlag: WMI_LOGGER_CONTEXT_10_0_union_RequestFlag, "unnamed; its members have accessors." {
             0x344 RequestFlag set_RequestFlag: u32 = "ULONG volatile", text!(RequestFlag, "documented for other builds");
             0x344 [0] DbgRequestNewFile set_DbgRequestNewFile: u32 = "ULONG", text!(RequestNewFie, "documented for other builds");
             0x344 [1] DbgRequestUpdateFile set_DbgRequestUpdateFile: u32 = "ULONG", "documented for other builds.";
@@ -3635,7 +3249,7 @@ runtime::layout! {
         0x3c OverflowQueue: ETW_BUFFER_QUEUE_6_1_x86 = "ETW_BUFFER_QUEUE", "documented.";
         0x48 GlobalList: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", text!(GlobalList, "documented");
         0x50 ProviderBinaryList: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "documented.";
-        0x58 u58: WMI_LOGGER_CONTEXT_6_2_x86_u58, "unnamed; its members have accessors." {
+        0x58 union_BatchedBufferList: WMI_LOGGER_CONTEXT_6_1_x86_union_BatchedBufferList, "unnamed; its members have accessors." {
             0x58 BatchedBufferList set_BatchedBufferList: runtime::Ptr32 = "WMI_BUFFER_HEADER *", "documented, offset inferred.";
             0x58 CurrentBuffer set_CurrentBuffer: EX_FAST_REF_5_1_x86 = "EX_FAST_REF", text!(CurrentBuffer, "documented, offset inferred");
         }
@@ -3691,7 +3305,7 @@ runtime::layout! {
         0x1b0 LoggerDpc: KDPC_6_3_x86 = "KDPC", "documented.";
         0x1d0 LoggerMutex: KMUTANT_10_0_x86 = "KMUTANT", text!(LoggerMutex, "documented");
         0x1f0 LoggerLock: EX_PUSH_LOCK_5_2_3790_sp1_x86 = "EX_PUSH_LOCK", text!(LoggerLock, "documented");
-        0x1f4 u1F4: WMI_LOGGER_CONTEXT_6_3_x86_u1F4, "unnamed; its members have accessors." {
+        0x1f4 union_BufferListSpinLock: WMI_LOGGER_CONTEXT_6_1_x86_union_BufferListSpinLock, "unnamed; its members have accessors." {
             0x1f4 BufferListSpinLock set_BufferListSpinLock: u32 = "KSPIN_LOCK", text!(BufferListSpinLock, "documented, offset inferred");
             0x1f4 BufferListPushLock set_BufferListPushLock: EX_PUSH_LOCK_5_2_3790_sp1_x86 = "EX_PUSH_LOCK", text!(BufferListSpinLock, "documented, offset inferred");
         }
@@ -3703,7 +3317,7 @@ runtime::layout! {
         0x248 LogFileHandle: runtime::Ptr32 = "HANDLE", text!(LogFileHandle, "documented");
         0x24c _padding24C: [u8; 4], "padding.";
         0x250 BufferSequenceNumber: i64 = "LONGLONG", text!(BufferSequenceNumber, "documented");
-        0x258 u258: WMI_LOGGER_CONTEXT_10_0_x86_u258, "unnamed; its members have accessors." {
+        0x258 union_Flags: WMI_LOGGER_CONTEXT_10_0_union_Flags, "unnamed; its members have accessors." {
             0x258 Flags set_Flags: u32 = "ULONG", text!(Flags, "documented, offset inferred");
             0x258 [0] Persistent set_Persistent: u32 = "ULONG", "documented.";
             0x258 [1] AutoLogger set_AutoLogger: u32 = "ULONG", text!(AutoLogger, "documented");
@@ -3725,7 +3339,7 @@ runtime::layout! {
             0x258 [24] StackCaching set_StackCaching: u32 = "ULONG", text!(StackCaching, "documented");
             0x258 [25 to 31] SpareFlags2 set_SpareFlags2: u32 = "ULONG", text!(SpareFlags1, "documented, offset inferred");
         }
-        0x25c u25C: WMI_LOGGER_CONTEXT_10_0_x86_u25C, "unnamed; its members have accessors." {
+        0x25c union_RequestFlag: WMI_LOGGER_CONTEXT_10_0_union_RequestFlag, "unnamed; its members have accessors." {
             0x25c RequestFlag set_RequestFlag: u32 = "ULONG volatile", text!(RequestFlag, "documented, offset inferred");
             0x25c [0] DbgRequestNewFile set_DbgRequestNewFile: u32 = "ULONG", text!(RequestNewFie, "documented");
             0x25c [1] DbgRequestUpdateFile set_DbgRequestUpdateFile: u32 = "ULONG", "documented.";
@@ -3773,7 +3387,7 @@ runtime::layout! {
         0x58 OverflowQueue: ETW_BUFFER_QUEUE_6_1_x64 = "ETW_BUFFER_QUEUE", "documented.";
         0x70 GlobalList: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", text!(GlobalList, "documented");
         0x80 ProviderBinaryList: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "documented.";
-        0x90 u90: WMI_LOGGER_CONTEXT_6_2_x64_u90, "unnamed; its members have accessors." {
+        0x90 union_BatchedBufferList: WMI_LOGGER_CONTEXT_6_1_x64_union_BatchedBufferList, "unnamed; its members have accessors." {
             0x90 BatchedBufferList set_BatchedBufferList: runtime::Ptr64 = "WMI_BUFFER_HEADER *", "documented, offset inferred.";
             0x90 CurrentBuffer set_CurrentBuffer: EX_FAST_REF_5_2_3790_sp1_x64 = "EX_FAST_REF", text!(CurrentBuffer, "documented, offset inferred");
         }
@@ -3827,7 +3441,7 @@ runtime::layout! {
         0x248 LoggerDpc: KDPC_6_3_x64 = "KDPC", "documented.";
         0x288 LoggerMutex: KMUTANT_10_0_x64 = "KMUTANT", text!(LoggerMutex, "documented");
         0x2c0 LoggerLock: EX_PUSH_LOCK_5_2_3790_sp1_x64 = "EX_PUSH_LOCK", text!(LoggerLock, "documented");
-        0x2c8 u2C8: WMI_LOGGER_CONTEXT_6_2_x64_u2C8, "unnamed; its members have accessors." {
+        0x2c8 union_BufferListSpinLock: WMI_LOGGER_CONTEXT_6_1_x64_union_BufferListSpinLock, "unnamed; its members have accessors." {
             0x2c8 BufferListSpinLock set_BufferListSpinLock: u64 = "KSPIN_LOCK", text!(BufferListSpinLock, "documented, offset inferred");
             0x2c8 BufferListPushLock set_BufferListPushLock: EX_PUSH_LOCK_5_2_3790_sp1_x64 = "EX_PUSH_LOCK", text!(BufferListSpinLock, "documented, offset inferred");
         }
@@ -3837,7 +3451,7 @@ runtime::layout! {
         0x328 StartTime: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(StartTime, "documented");
         0x330 LogFileHandle: runtime::Ptr64 = "HANDLE", text!(LogFileHandle, "documented");
         0x338 BufferSequenceNumber: i64 = "LONGLONG", text!(BufferSequenceNumber, "documented");
-        0x340 u340: WMI_LOGGER_CONTEXT_10_0_x64_u340, "unnamed; its members have accessors." {
+        0x340 union_Flags: WMI_LOGGER_CONTEXT_10_0_union_Flags, "unnamed; its members have accessors." {
             0x340 Flags set_Flags: u32 = "ULONG", text!(Flags, "documented, offset inferred");
             0x340 [0] Persistent set_Persistent: u32 = "ULONG", "documented.";
             0x340 [1] AutoLogger set_AutoLogger: u32 = "ULONG", text!(AutoLogger, "documented");
@@ -3859,7 +3473,7 @@ runtime::layout! {
             0x340 [24] StackCaching set_StackCaching: u32 = "ULONG", text!(StackCaching, "documented");
             0x340 [25 to 31] SpareFlags2 set_SpareFlags2: u32 = "ULONG", text!(SpareFlags1, "documented, offset inferred");
         }
-        0x344 u344: WMI_LOGGER_CONTEXT_10_0_x64_u344, "unnamed; its members have accessors." {
+        0x344 union_RequestFlag: WMI_LOGGER_CONTEXT_10_0_union_RequestFlag, "unnamed; its members have accessors." {
             0x344 RequestFlag set_RequestFlag: u32 = "ULONG volatile", text!(RequestFlag, "documented, offset inferred");
             0x344 [0] DbgRequestNewFile set_DbgRequestNewFile: u32 = "ULONG", text!(RequestNewFie, "documented");
             0x344 [1] DbgRequestUpdateFile set_DbgRequestUpdateFile: u32 = "ULONG", "documented.";
@@ -3905,7 +3519,7 @@ runtime::layout! {
         0x38 OverflowQueue: ETW_BUFFER_QUEUE_1607_x86 = "ETW_BUFFER_QUEUE", "documented.";
         0x40 GlobalList: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", text!(GlobalList, "documented");
         0x48 ProviderBinaryList: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "documented.";
-        0x50 u50: WMI_LOGGER_CONTEXT_6_1_x86_u50, "unnamed; its members have accessors." {
+        0x50 union_BatchedBufferList: WMI_LOGGER_CONTEXT_6_1_x86_union_BatchedBufferList, "unnamed; its members have accessors." {
             0x50 BatchedBufferList set_BatchedBufferList: runtime::Ptr32 = "WMI_BUFFER_HEADER *", "documented, offset inferred.";
             0x50 CurrentBuffer set_CurrentBuffer: EX_FAST_REF_5_1_x86 = "EX_FAST_REF", text!(CurrentBuffer, "documented, offset inferred");
         }
@@ -3961,7 +3575,7 @@ runtime::layout! {
         0x1a8 LoggerDpc: KDPC_6_3_x86 = "KDPC", "documented.";
         0x1c8 LoggerMutex: KMUTANT_10_0_x86 = "KMUTANT", text!(LoggerMutex, "documented");
         0x1e8 LoggerLock: EX_PUSH_LOCK_5_2_3790_sp1_x86 = "EX_PUSH_LOCK", text!(LoggerLock, "documented");
-        0x1ec u1EC: WMI_LOGGER_CONTEXT_6_2_x86_u1EC, "unnamed; its members have accessors." {
+        0x1ec union_BufferListSpinLock: WMI_LOGGER_CONTEXT_6_1_x86_union_BufferListSpinLock, "unnamed; its members have accessors." {
             0x1ec BufferListSpinLock set_BufferListSpinLock: u32 = "KSPIN_LOCK", text!(BufferListSpinLock, "documented, offset inferred");
             0x1ec BufferListPushLock set_BufferListPushLock: EX_PUSH_LOCK_5_2_3790_sp1_x86 = "EX_PUSH_LOCK", text!(BufferListSpinLock, "documented, offset inferred");
         }
@@ -3973,7 +3587,7 @@ runtime::layout! {
         0x240 LogFileHandle: runtime::Ptr32 = "HANDLE", text!(LogFileHandle, "documented");
         0x244 _padding244: [u8; 4], "padding.";
         0x248 BufferSequenceNumber: i64 = "LONGLONG", text!(BufferSequenceNumber, "documented");
-        0x250 u250: WMI_LOGGER_CONTEXT_1607_x86_u250, "unnamed; its members have accessors." {
+        0x250 union_Flags: WMI_LOGGER_CONTEXT_10_0_union_Flags, "unnamed; its members have accessors." {
             0x250 Flags set_Flags: u32 = "ULONG", text!(Flags, "documented, offset inferred");
             0x250 [0] Persistent set_Persistent: u32 = "ULONG", "documented.";
             0x250 [1] AutoLogger set_AutoLogger: u32 = "ULONG", text!(AutoLogger, "documented");
@@ -3995,7 +3609,7 @@ runtime::layout! {
             0x250 [24] StackCaching set_StackCaching: u32 = "ULONG", text!(StackCaching, "documented");
             0x250 [25 to 31] SpareFlags2 set_SpareFlags2: u32 = "ULONG", text!(SpareFlags1, "documented, offset inferred");
         }
-        0x254 u254: WMI_LOGGER_CONTEXT_1607_x86_u254, "unnamed; its members have accessors." {
+        0x254 union_RequestFlag: WMI_LOGGER_CONTEXT_10_0_union_RequestFlag, "unnamed; its members have accessors." {
             0x254 RequestFlag set_RequestFlag: u32 = "ULONG volatile", text!(RequestFlag, "documented, offset inferred");
             0x254 [0] DbgRequestNewFile set_DbgRequestNewFile: u32 = "ULONG", text!(RequestNewFie, "documented");
             0x254 [1] DbgRequestUpdateFile set_DbgRequestUpdateFile: u32 = "ULONG", "documented.";
@@ -4037,36 +3651,6 @@ runtime::layout! {
 }
 
 runtime::layout! {
-    /// The unnamed union at 0x250 of `WMI_LOGGER_CONTEXT`.
-    pub union WMI_LOGGER_CONTEXT_1607_x86_u250: 0x4, 4 {
-        0x00 Flags: u32 = "ULONG", text!(Flags, "documented, offset inferred");
-        0x00 s00: WMI_LOGGER_CONTEXT_1607_x86_u250_s00, "unnamed; its members have accessors.";
-    }
-}
-
-runtime::layout! {
-    /// The unnamed structure at 0x00 of `u250` in `WMI_LOGGER_CONTEXT`.
-    pub struct WMI_LOGGER_CONTEXT_1607_x86_u250_s00: 0x4, 4 {
-        0x00 bits00: u32, "bit fields, which have accessors.";
-    }
-}
-
-runtime::layout! {
-    /// The unnamed union at 0x254 of `WMI_LOGGER_CONTEXT`.
-    pub union WMI_LOGGER_CONTEXT_1607_x86_u254: 0x4, 4 {
-        0x00 RequestFlag: u32 = "ULONG volatile", text!(RequestFlag, "documented, offset inferred");
-        0x00 s00: WMI_LOGGER_CONTEXT_1607_x86_u254_s00, "unnamed; its members have accessors.";
-    }
-}
-
-runtime::layout! {
-    /// The unnamed structure at 0x00 of `u254` in `WMI_LOGGER_CONTEXT`.
-    pub struct WMI_LOGGER_CONTEXT_1607_x86_u254_s00: 0x4, 4 {
-        0x00 bits00: u32, "bit fields, which have accessors.";
-    }
-}
-
-runtime::layout! {
     /// `WMI_LOGGER_CONTEXT` since 1607 on x64: 0x440 bytes, aligned to 8.
     ///
     /// The kernel's representation of an event tracing session.
@@ -4088,7 +3672,7 @@ runtime::layout! {
         0x50 OverflowQueue: ETW_BUFFER_QUEUE_1607_x64 = "ETW_BUFFER_QUEUE", "documented.";
         0x60 GlobalList: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", text!(GlobalList, "documented");
         0x70 ProviderBinaryList: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "documented.";
-        0x80 u80: WMI_LOGGER_CONTEXT_1607_x64_u80, "unnamed; its members have accessors." {
+        0x80 union_BatchedBufferList: WMI_LOGGER_CONTEXT_6_1_x64_union_BatchedBufferList, "unnamed; its members have accessors." {
             0x80 BatchedBufferList set_BatchedBufferList: runtime::Ptr64 = "WMI_BUFFER_HEADER *", "documented, offset inferred.";
             0x80 CurrentBuffer set_CurrentBuffer: EX_FAST_REF_5_2_3790_sp1_x64 = "EX_FAST_REF", text!(CurrentBuffer, "documented, offset inferred");
         }
@@ -4142,7 +3726,7 @@ runtime::layout! {
         0x238 LoggerDpc: KDPC_6_3_x64 = "KDPC", "documented.";
         0x278 LoggerMutex: KMUTANT_10_0_x64 = "KMUTANT", text!(LoggerMutex, "documented");
         0x2b0 LoggerLock: EX_PUSH_LOCK_5_2_3790_sp1_x64 = "EX_PUSH_LOCK", text!(LoggerLock, "documented");
-        0x2b8 u2B8: WMI_LOGGER_CONTEXT_1607_x64_u2B8, "unnamed; its members have accessors." {
+        0x2b8 union_BufferListSpinLock: WMI_LOGGER_CONTEXT_6_1_x64_union_BufferListSpinLock, "unnamed; its members have accessors." {
             0x2b8 BufferListSpinLock set_BufferListSpinLock: u64 = "KSPIN_LOCK", text!(BufferListSpinLock, "documented, offset inferred");
             0x2b8 BufferListPushLock set_BufferListPushLock: EX_PUSH_LOCK_5_2_3790_sp1_x64 = "EX_PUSH_LOCK", text!(BufferListSpinLock, "documented, offset inferred");
         }
@@ -4152,7 +3736,7 @@ runtime::layout! {
         0x318 StartTime: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(StartTime, "documented");
         0x320 LogFileHandle: runtime::Ptr64 = "HANDLE", text!(LogFileHandle, "documented");
         0x328 BufferSequenceNumber: i64 = "LONGLONG", text!(BufferSequenceNumber, "documented");
-        0x330 u330: WMI_LOGGER_CONTEXT_1607_x64_u330, "unnamed; its members have accessors." {
+        0x330 union_Flags: WMI_LOGGER_CONTEXT_10_0_union_Flags, "unnamed; its members have accessors." {
             0x330 Flags set_Flags: u32 = "ULONG", text!(Flags, "documented, offset inferred");
             0x330 [0] Persistent set_Persistent: u32 = "ULONG", "documented.";
             0x330 [1] AutoLogger set_AutoLogger: u32 = "ULONG", text!(AutoLogger, "documented");
@@ -4174,7 +3758,7 @@ runtime::layout! {
             0x330 [24] StackCaching set_StackCaching: u32 = "ULONG", text!(StackCaching, "documented");
             0x330 [25 to 31] SpareFlags2 set_SpareFlags2: u32 = "ULONG", text!(SpareFlags1, "documented, offset inferred");
         }
-        0x334 u334: WMI_LOGGER_CONTEXT_1607_x64_u334, "unnamed; its members have accessors." {
+        0x334 union_RequestFlag: WMI_LOGGER_CONTEXT_10_0_union_RequestFlag, "unnamed; its members have accessors." {
             0x334 RequestFlag set_RequestFlag: u32 = "ULONG volatile", text!(RequestFlag, "documented, offset inferred");
             0x334 [0] DbgRequestNewFile set_DbgRequestNewFile: u32 = "ULONG", text!(RequestNewFie, "documented");
             0x334 [1] DbgRequestUpdateFile set_DbgRequestUpdateFile: u32 = "ULONG", "documented.";
@@ -4217,52 +3801,6 @@ runtime::layout! {
 }
 
 runtime::layout! {
-    /// The unnamed union at 0x80 of `WMI_LOGGER_CONTEXT`.
-    pub union WMI_LOGGER_CONTEXT_1607_x64_u80: 0x8, 8 {
-        0x00 BatchedBufferList: runtime::Ptr64 = "WMI_BUFFER_HEADER *", "documented, offset inferred.";
-        0x00 CurrentBuffer: EX_FAST_REF_5_2_3790_sp1_x64 = "EX_FAST_REF", text!(CurrentBuffer, "documented, offset inferred");
-    }
-}
-
-runtime::layout! {
-    /// The unnamed union at 0x2b8 of `WMI_LOGGER_CONTEXT`.
-    pub union WMI_LOGGER_CONTEXT_1607_x64_u2B8: 0x8, 8 {
-        0x00 BufferListSpinLock: u64 = "KSPIN_LOCK", text!(BufferListSpinLock, "documented, offset inferred");
-        0x00 BufferListPushLock: EX_PUSH_LOCK_5_2_3790_sp1_x64 = "EX_PUSH_LOCK", text!(BufferListSpinLock, "documented, offset inferred");
-    }
-}
-
-runtime::layout! {
-    /// The unnamed union at 0x330 of `WMI_LOGGER_CONTEXT`.
-    pub union WMI_LOGGER_CONTEXT_1607_x64_u330: 0x4, 4 {
-        0x00 Flags: u32 = "ULONG", text!(Flags, "documented, offset inferred");
-        0x00 s00: WMI_LOGGER_CONTEXT_1607_x64_u330_s00, "unnamed; its members have accessors.";
-    }
-}
-
-runtime::layout! {
-    /// The unnamed structure at 0x00 of `u330` in `WMI_LOGGER_CONTEXT`.
-    pub struct WMI_LOGGER_CONTEXT_1607_x64_u330_s00: 0x4, 4 {
-        0x00 bits00: u32, "bit fields, which have accessors.";
-    }
-}
-
-runtime::layout! {
-    /// The unnamed union at 0x334 of `WMI_LOGGER_CONTEXT`.
-    pub union WMI_LOGGER_CONTEXT_1607_x64_u334: 0x4, 4 {
-        0x00 RequestFlag: u32 = "ULONG volatile", text!(RequestFlag, "documented, offset inferred");
-        0x00 s00: WMI_LOGGER_CONTEXT_1607_x64_u334_s00, "unnamed; its members have accessors.";
-    }
-}
-
-runtime::layout! {
-    /// The unnamed structure at 0x00 of `u334` in `WMI_LOGGER_CONTEXT`.
-    pub struct WMI_LOGGER_CONTEXT_1607_x64_u334_s00: 0x4, 4 {
-        0x00 bits00: u32, "bit fields, which have accessors.";
-    }
-}
-
-runtime::layout! {
     /// `WMI_LOGGER_CONTEXT` since 1703 on x86: 0x310 bytes, aligned to 8.
     ///
     /// The kernel's representation of an event tracing session.
@@ -4283,7 +3821,7 @@ runtime::layout! {
         0x38 OverflowQueue: ETW_BUFFER_QUEUE_1607_x86 = "ETW_BUFFER_QUEUE", "documented.";
         0x40 GlobalList: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", text!(GlobalList, "documented");
         0x48 ProviderBinaryList: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", "documented.";
-        0x50 u50: WMI_LOGGER_CONTEXT_6_1_x86_u50, "unnamed; its members have accessors." {
+        0x50 union_BatchedBufferList: WMI_LOGGER_CONTEXT_6_1_x86_union_BatchedBufferList, "unnamed; its members have accessors." {
             0x50 BatchedBufferList set_BatchedBufferList: runtime::Ptr32 = "WMI_BUFFER_HEADER *", "documented, offset inferred.";
             0x50 CurrentBuffer set_CurrentBuffer: EX_FAST_REF_5_1_x86 = "EX_FAST_REF", text!(CurrentBuffer, "documented, offset inferred");
         }
@@ -4339,7 +3877,7 @@ runtime::layout! {
         0x1a8 LoggerDpc: KDPC_6_3_x86 = "KDPC", "documented.";
         0x1c8 LoggerMutex: KMUTANT_1703_x86 = "KMUTANT", text!(LoggerMutex, "documented");
         0x1e8 LoggerLock: EX_PUSH_LOCK_5_2_3790_sp1_x86 = "EX_PUSH_LOCK", text!(LoggerLock, "documented");
-        0x1ec u1EC: WMI_LOGGER_CONTEXT_6_2_x86_u1EC, "unnamed; its members have accessors." {
+        0x1ec union_BufferListSpinLock: WMI_LOGGER_CONTEXT_6_1_x86_union_BufferListSpinLock, "unnamed; its members have accessors." {
             0x1ec BufferListSpinLock set_BufferListSpinLock: u32 = "KSPIN_LOCK", text!(BufferListSpinLock, "documented, offset inferred");
             0x1ec BufferListPushLock set_BufferListPushLock: EX_PUSH_LOCK_5_2_3790_sp1_x86 = "EX_PUSH_LOCK", text!(BufferListSpinLock, "documented, offset inferred");
         }
@@ -4351,7 +3889,7 @@ runtime::layout! {
         0x240 LogFileHandle: runtime::Ptr32 = "HANDLE", text!(LogFileHandle, "documented");
         0x244 _padding244: [u8; 4], "padding.";
         0x248 BufferSequenceNumber: i64 = "LONGLONG", text!(BufferSequenceNumber, "documented");
-        0x250 u250: WMI_LOGGER_CONTEXT_1607_x86_u250, "unnamed; its members have accessors." {
+        0x250 union_Flags: WMI_LOGGER_CONTEXT_10_0_union_Flags, "unnamed; its members have accessors." {
             0x250 Flags set_Flags: u32 = "ULONG", text!(Flags, "documented, offset inferred");
             0x250 [0] Persistent set_Persistent: u32 = "ULONG", "documented.";
             0x250 [1] AutoLogger set_AutoLogger: u32 = "ULONG", text!(AutoLogger, "documented");
@@ -4373,7 +3911,7 @@ runtime::layout! {
             0x250 [24] StackCaching set_StackCaching: u32 = "ULONG", text!(StackCaching, "documented");
             0x250 [25 to 31] SpareFlags2 set_SpareFlags2: u32 = "ULONG", text!(SpareFlags1, "documented, offset inferred");
         }
-        0x254 u254: WMI_LOGGER_CONTEXT_1607_x86_u254, "unnamed; its members have accessors." {
+        0x254 union_RequestFlag: WMI_LOGGER_CONTEXT_10_0_union_RequestFlag, "unnamed; its members have accessors." {
             0x254 RequestFlag set_RequestFlag: u32 = "ULONG volatile", text!(RequestFlag, "documented, offset inferred");
             0x254 [0] DbgRequestNewFile set_DbgRequestNewFile: u32 = "ULONG", text!(RequestNewFie, "documented");
             0x254 [1] DbgRequestUpdateFile set_DbgRequestUpdateFile: u32 = "ULONG", "documented.";
@@ -4442,7 +3980,7 @@ runtime::layout! {
         0x50 OverflowQueue: ETW_BUFFER_QUEUE_1607_x64 = "ETW_BUFFER_QUEUE", "documented.";
         0x60 GlobalList: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", text!(GlobalList, "documented");
         0x70 ProviderBinaryList: LIST_ENTRY_5_2_3790_sp1_x64 = "LIST_ENTRY", "documented.";
-        0x80 u80: WMI_LOGGER_CONTEXT_1607_x64_u80, "unnamed; its members have accessors." {
+        0x80 union_BatchedBufferList: WMI_LOGGER_CONTEXT_6_1_x64_union_BatchedBufferList, "unnamed; its members have accessors." {
             0x80 BatchedBufferList set_BatchedBufferList: runtime::Ptr64 = "WMI_BUFFER_HEADER *", "documented, offset inferred.";
             0x80 CurrentBuffer set_CurrentBuffer: EX_FAST_REF_5_2_3790_sp1_x64 = "EX_FAST_REF", text!(CurrentBuffer, "documented, offset inferred");
         }
@@ -4496,7 +4034,7 @@ runtime::layout! {
         0x238 LoggerDpc: KDPC_6_3_x64 = "KDPC", "documented.";
         0x278 LoggerMutex: KMUTANT_1703_x64 = "KMUTANT", text!(LoggerMutex, "documented");
         0x2b0 LoggerLock: EX_PUSH_LOCK_5_2_3790_sp1_x64 = "EX_PUSH_LOCK", text!(LoggerLock, "documented");
-        0x2b8 u2B8: WMI_LOGGER_CONTEXT_1607_x64_u2B8, "unnamed; its members have accessors." {
+        0x2b8 union_BufferListSpinLock: WMI_LOGGER_CONTEXT_6_1_x64_union_BufferListSpinLock, "unnamed; its members have accessors." {
             0x2b8 BufferListSpinLock set_BufferListSpinLock: u64 = "KSPIN_LOCK", text!(BufferListSpinLock, "documented, offset inferred");
             0x2b8 BufferListPushLock set_BufferListPushLock: EX_PUSH_LOCK_5_2_3790_sp1_x64 = "EX_PUSH_LOCK", text!(BufferListSpinLock, "documented, offset inferred");
         }
@@ -4506,7 +4044,7 @@ runtime::layout! {
         0x318 StartTime: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(StartTime, "documented");
         0x320 LogFileHandle: runtime::Ptr64 = "HANDLE", text!(LogFileHandle, "documented");
         0x328 BufferSequenceNumber: i64 = "LONGLONG", text!(BufferSequenceNumber, "documented");
-        0x330 u330: WMI_LOGGER_CONTEXT_1607_x64_u330, "unnamed; its members have accessors." {
+        0x330 union_Flags: WMI_LOGGER_CONTEXT_10_0_union_Flags, "unnamed; its members have accessors." {
             0x330 Flags set_Flags: u32 = "ULONG", text!(Flags, "documented, offset inferred");
             0x330 [0] Persistent set_Persistent: u32 = "ULONG", "documented.";
             0x330 [1] AutoLogger set_AutoLogger: u32 = "ULONG", text!(AutoLogger, "documented");
@@ -4528,7 +4066,7 @@ runtime::layout! {
             0x330 [24] StackCaching set_StackCaching: u32 = "ULONG", text!(StackCaching, "documented");
             0x330 [25 to 31] SpareFlags2 set_SpareFlags2: u32 = "ULONG", text!(SpareFlags1, "documented, offset inferred");
         }
-        0x334 u334: WMI_LOGGER_CONTEXT_1607_x64_u334, "unnamed; its members have accessors." {
+        0x334 union_RequestFlag: WMI_LOGGER_CONTEXT_10_0_union_RequestFlag, "unnamed; its members have accessors." {
             0x334 RequestFlag set_RequestFlag: u32 = "ULONG volatile", text!(RequestFlag, "documented, offset inferred");
             0x334 [0] DbgRequestNewFile set_DbgRequestNewFile: u32 = "ULONG", text!(RequestNewFie, "documented");
             0x334 [1] DbgRequestUpdateFile set_DbgRequestUpdateFile: u32 = "ULONG", "documented.";
@@ -4598,7 +4136,7 @@ runtime::layout! {
         0x48 DebugIdTrackingList: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", text!(DebugIdTrackingList, "documented");
         0x50 DecodeControlList: runtime::Ptr32 = "ETW_DECODE_CONTROL_ENTRY *", text!(DecodeControlList, "documented");
         0x54 DecodeControlCount: u32 = "ULONG", text!(DecodeControlCount, "documented");
-        0x58 u58: WMI_LOGGER_CONTEXT_6_2_x86_u58, "unnamed; its members have accessors." {
+        0x58 union_BatchedBufferList: WMI_LOGGER_CONTEXT_6_1_x86_union_BatchedBufferList, "unnamed; its members have accessors." {
             0x58 BatchedBufferList set_BatchedBufferList: runtime::Ptr32 = "WMI_BUFFER_HEADER *", "documented, offset inferred.";
             0x58 CurrentBuffer set_CurrentBuffer: EX_FAST_REF_5_1_x86 = "EX_FAST_REF", text!(CurrentBuffer, "documented, offset inferred");
         }
@@ -4654,7 +4192,7 @@ runtime::layout! {
         0x1b0 LoggerDpc: KDPC_6_3_x86 = "KDPC", "documented.";
         0x1d0 LoggerMutex: KMUTANT_1703_x86 = "KMUTANT", text!(LoggerMutex, "documented");
         0x1f0 LoggerLock: EX_PUSH_LOCK_5_2_3790_sp1_x86 = "EX_PUSH_LOCK", text!(LoggerLock, "documented");
-        0x1f4 u1F4: WMI_LOGGER_CONTEXT_6_3_x86_u1F4, "unnamed; its members have accessors." {
+        0x1f4 union_BufferListSpinLock: WMI_LOGGER_CONTEXT_6_1_x86_union_BufferListSpinLock, "unnamed; its members have accessors." {
             0x1f4 BufferListSpinLock set_BufferListSpinLock: u32 = "KSPIN_LOCK", text!(BufferListSpinLock, "documented, offset inferred");
             0x1f4 BufferListPushLock set_BufferListPushLock: EX_PUSH_LOCK_5_2_3790_sp1_x86 = "EX_PUSH_LOCK", text!(BufferListSpinLock, "documented, offset inferred");
         }
@@ -4666,7 +4204,7 @@ runtime::layout! {
         0x248 LogFileHandle: runtime::Ptr32 = "HANDLE", text!(LogFileHandle, "documented");
         0x24c _padding24C: [u8; 4], "padding.";
         0x250 BufferSequenceNumber: i64 = "LONGLONG", text!(BufferSequenceNumber, "documented");
-        0x258 u258: WMI_LOGGER_CONTEXT_1709_x86_u258, "unnamed; its members have accessors." {
+        0x258 union_Flags: WMI_LOGGER_CONTEXT_1709_union_Flags, "unnamed; its members have accessors." {
             0x258 Flags set_Flags: u32 = "ULONG", text!(Flags, "documented, offset inferred");
             0x258 [0] Persistent set_Persistent: u32 = "ULONG", "documented.";
             0x258 [1] AutoLogger set_AutoLogger: u32 = "ULONG", text!(AutoLogger, "documented");
@@ -4688,7 +4226,7 @@ runtime::layout! {
             0x258 [24] StackCaching set_StackCaching: u32 = "ULONG", text!(StackCaching, "documented");
             0x258 [25 to 31] SpareFlags2 set_SpareFlags2: u32 = "ULONG", text!(SpareFlags1, "documented, offset inferred");
         }
-        0x25c u25C: WMI_LOGGER_CONTEXT_10_0_x86_u25C, "unnamed; its members have accessors." {
+        0x25c union_RequestFlag: WMI_LOGGER_CONTEXT_10_0_union_RequestFlag, "unnamed; its members have accessors." {
             0x25c RequestFlag set_RequestFlag: u32 = "ULONG volatile", text!(RequestFlag, "documented, offset inferred");
             0x25c [0] DbgRequestNewFile set_DbgRequestNewFile: u32 = "ULONG", text!(RequestNewFie, "documented");
             0x25c [1] DbgRequestUpdateFile set_DbgRequestUpdateFile: u32 = "ULONG", "documented.";
@@ -4738,15 +4276,15 @@ runtime::layout! {
 
 runtime::layout! {
     /// The unnamed union at 0x258 of `WMI_LOGGER_CONTEXT`.
-    pub union WMI_LOGGER_CONTEXT_1709_x86_u258: 0x4, 4 {
+    pub union WMI_LOGGER_CONTEXT_1709_union_Flags: 0x4, 4 {
         0x00 Flags: u32 = "ULONG", text!(Flags, "documented, offset inferred");
-        0x00 s00: WMI_LOGGER_CONTEXT_1709_x86_u258_s00, "unnamed; its members have accessors.";
+        0x00 struct_Persistent: WMI_LOGGER_CONTEXT_1709_union_Flags_struct_Persistent, "unnamed; its members have accessors.";
     }
 }
 
 runtime::layout! {
-    /// The unnamed structure at 0x00 of `u258` in `WMI_LOGGER_CONTEXT`.
-    pub struct WMI_LOGGER_CONTEXT_1709_x86_u258_s00: 0x4, 4 {
+    /// The unnamed structure at 0x00 of `union_Flags` in `WMI_LOGGER_CONTEXT`.
+    pub struct WMI_LOGGER_CONTEXT_1709_union_Flags_struct_Persistent: 0x4, 4 {
         0x00 bits00: u32, "bit fields, which have accessors.";
     }
 }
@@ -4776,7 +4314,7 @@ runtime::layout! {
         0x80 DecodeControlList: runtime::Ptr64 = "ETW_DECODE_CONTROL_ENTRY *", text!(DecodeControlList, "documented");
         0x88 DecodeControlCount: u32 = "ULONG", text!(DecodeControlCount, "documented");
         0x8c _padding8C: [u8; 4], "padding.";
-        0x90 u90: WMI_LOGGER_CONTEXT_6_2_x64_u90, "unnamed; its members have accessors." {
+        0x90 union_BatchedBufferList: WMI_LOGGER_CONTEXT_6_1_x64_union_BatchedBufferList, "unnamed; its members have accessors." {
             0x90 BatchedBufferList set_BatchedBufferList: runtime::Ptr64 = "WMI_BUFFER_HEADER *", "documented, offset inferred.";
             0x90 CurrentBuffer set_CurrentBuffer: EX_FAST_REF_5_2_3790_sp1_x64 = "EX_FAST_REF", text!(CurrentBuffer, "documented, offset inferred");
         }
@@ -4830,7 +4368,7 @@ runtime::layout! {
         0x248 LoggerDpc: KDPC_6_3_x64 = "KDPC", "documented.";
         0x288 LoggerMutex: KMUTANT_1703_x64 = "KMUTANT", text!(LoggerMutex, "documented");
         0x2c0 LoggerLock: EX_PUSH_LOCK_5_2_3790_sp1_x64 = "EX_PUSH_LOCK", text!(LoggerLock, "documented");
-        0x2c8 u2C8: WMI_LOGGER_CONTEXT_6_2_x64_u2C8, "unnamed; its members have accessors." {
+        0x2c8 union_BufferListSpinLock: WMI_LOGGER_CONTEXT_6_1_x64_union_BufferListSpinLock, "unnamed; its members have accessors." {
             0x2c8 BufferListSpinLock set_BufferListSpinLock: u64 = "KSPIN_LOCK", text!(BufferListSpinLock, "documented, offset inferred");
             0x2c8 BufferListPushLock set_BufferListPushLock: EX_PUSH_LOCK_5_2_3790_sp1_x64 = "EX_PUSH_LOCK", text!(BufferListSpinLock, "documented, offset inferred");
         }
@@ -4840,7 +4378,7 @@ runtime::layout! {
         0x328 StartTime: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(StartTime, "documented");
         0x330 LogFileHandle: runtime::Ptr64 = "HANDLE", text!(LogFileHandle, "documented");
         0x338 BufferSequenceNumber: i64 = "LONGLONG", text!(BufferSequenceNumber, "documented");
-        0x340 u340: WMI_LOGGER_CONTEXT_1709_x64_u340, "unnamed; its members have accessors." {
+        0x340 union_Flags: WMI_LOGGER_CONTEXT_1709_union_Flags, "unnamed; its members have accessors." {
             0x340 Flags set_Flags: u32 = "ULONG", text!(Flags, "documented, offset inferred");
             0x340 [0] Persistent set_Persistent: u32 = "ULONG", "documented.";
             0x340 [1] AutoLogger set_AutoLogger: u32 = "ULONG", text!(AutoLogger, "documented");
@@ -4862,7 +4400,7 @@ runtime::layout! {
             0x340 [24] StackCaching set_StackCaching: u32 = "ULONG", text!(StackCaching, "documented");
             0x340 [25 to 31] SpareFlags2 set_SpareFlags2: u32 = "ULONG", text!(SpareFlags1, "documented, offset inferred");
         }
-        0x344 u344: WMI_LOGGER_CONTEXT_10_0_x64_u344, "unnamed; its members have accessors." {
+        0x344 union_RequestFlag: WMI_LOGGER_CONTEXT_10_0_union_RequestFlag, "unnamed; its members have accessors." {
             0x344 RequestFlag set_RequestFlag: u32 = "ULONG volatile", text!(RequestFlag, "documented, offset inferred");
             0x344 [0] DbgRequestNewFile set_DbgRequestNewFile: u32 = "ULONG", text!(RequestNewFie, "documented");
             0x344 [1] DbgRequestUpdateFile set_DbgRequestUpdateFile: u32 = "ULONG", "documented.";
@@ -4914,21 +4452,6 @@ runtime::layout! {
 }
 
 runtime::layout! {
-    /// The unnamed union at 0x340 of `WMI_LOGGER_CONTEXT`.
-    pub union WMI_LOGGER_CONTEXT_1709_x64_u340: 0x4, 4 {
-        0x00 Flags: u32 = "ULONG", text!(Flags, "documented, offset inferred");
-        0x00 s00: WMI_LOGGER_CONTEXT_1709_x64_u340_s00, "unnamed; its members have accessors.";
-    }
-}
-
-runtime::layout! {
-    /// The unnamed structure at 0x00 of `u340` in `WMI_LOGGER_CONTEXT`.
-    pub struct WMI_LOGGER_CONTEXT_1709_x64_u340_s00: 0x4, 4 {
-        0x00 bits00: u32, "bit fields, which have accessors.";
-    }
-}
-
-runtime::layout! {
     /// `WMI_LOGGER_CONTEXT` since 1709 on arm64: 0x990 bytes, aligned to 16.
     ///
     /// The kernel's representation of an event tracing session.
@@ -4953,7 +4476,7 @@ runtime::layout! {
         0x80 DecodeControlList: runtime::Ptr64 = "ETW_DECODE_CONTROL_ENTRY *", text!(DecodeControlList, "documented for other builds");
         0x88 DecodeControlCount: u32 = "ULONG", text!(DecodeControlCount, "documented for other builds");
         0x8c _padding8C: [u8; 4], "padding.";
-        0x90 u90: WMI_LOGGER_CONTEXT_6_2_x64_u90, "unnamed; its members have accessors." {
+        0x90 union_BatchedBufferList: WMI_LOGGER_CONTEXT_6_1_x64_union_BatchedBufferList, "unnamed; its members have accessors." {
             0x90 BatchedBufferList set_BatchedBufferList: runtime::Ptr64 = "WMI_BUFFER_HEADER *", "documented for other builds.";
             0x90 CurrentBuffer set_CurrentBuffer: EX_FAST_REF_5_2_3790_sp1_x64 = "EX_FAST_REF", text!(CurrentBuffer, "documented for other builds");
         }
@@ -5007,7 +4530,7 @@ runtime::layout! {
         0x248 LoggerDpc: KDPC_6_3_x64 = "KDPC", "documented for other builds.";
         0x288 LoggerMutex: KMUTANT_1703_x64 = "KMUTANT", text!(LoggerMutex, "documented for other builds");
         0x2c0 LoggerLock: EX_PUSH_LOCK_5_2_3790_sp1_x64 = "EX_PUSH_LOCK", text!(LoggerLock, "documented for other builds");
-        0x2c8 u2C8: WMI_LOGGER_CONTEXT_6_2_x64_u2C8, "unnamed; its members have accessors." {
+        0x2c8 union_BufferListSpinLock: WMI_LOGGER_CONTEXT_6_1_x64_union_BufferListSpinLock, "unnamed; its members have accessors." {
             0x2c8 BufferListSpinLock set_BufferListSpinLock: u64 = "KSPIN_LOCK", text!(BufferListSpinLock, "documented for other builds");
             0x2c8 BufferListPushLock set_BufferListPushLock: EX_PUSH_LOCK_5_2_3790_sp1_x64 = "EX_PUSH_LOCK", text!(BufferListSpinLock, "documented for other builds");
         }
@@ -5017,7 +4540,7 @@ runtime::layout! {
         0x328 StartTime: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(StartTime, "documented for other builds");
         0x330 LogFileHandle: runtime::Ptr64 = "HANDLE", text!(LogFileHandle, "documented for other builds");
         0x338 BufferSequenceNumber: i64 = "LONGLONG", text!(BufferSequenceNumber, "documented for other builds");
-        0x340 u340: WMI_LOGGER_CONTEXT_1709_x64_u340, "unnamed; its members have accessors." {
+        0x340 union_Flags: WMI_LOGGER_CONTEXT_1709_union_Flags, "unnamed; its members have accessors." {
             0x340 Flags set_Flags: u32 = "ULONG", text!(Flags, "documented for other builds");
             0x340 [0] Persistent set_Persistent: u32 = "ULONG", "documented for other builds.";
             0x340 [1] AutoLogger set_AutoLogger: u32 = "ULONG", text!(AutoLogger, "documented for other builds");
@@ -5039,7 +4562,7 @@ runtime::layout! {
             0x340 [24] StackCaching set_StackCaching: u32 = "ULONG", text!(StackCaching, "documented for other builds");
             0x340 [25 to 31] SpareFlags2 set_SpareFlags2: u32 = "ULONG", text!(SpareFlags1, "documented for other builds");
         }
-        0x344 u344: WMI_LOGGER_CONTEXT_10_0_x64_u344, "unnamed; its members have accessors." {
+        0x344 union_RequestFlag: WMI_LOGGER_CONTEXT_10_0_union_RequestFlag, "unnamed; its members have accessors." {
             0x344 RequestFlag set_RequestFlag: u32 = "ULONG volatile", text!(RequestFlag, "documented for other builds");
             0x344 [0] DbgRequestNewFile set_DbgRequestNewFile: u32 = "ULONG", text!(RequestNewFie, "documented for other builds");
             0x344 [1] DbgRequestUpdateFile set_DbgRequestUpdateFile: u32 = "ULONG", "documented for other builds.";
@@ -5113,7 +4636,7 @@ runtime::layout! {
         0x48 DebugIdTrackingList: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", text!(DebugIdTrackingList, "documented");
         0x50 DecodeControlList: runtime::Ptr32 = "ETW_DECODE_CONTROL_ENTRY *", text!(DecodeControlList, "documented");
         0x54 DecodeControlCount: u32 = "ULONG", text!(DecodeControlCount, "documented");
-        0x58 u58: WMI_LOGGER_CONTEXT_6_2_x86_u58, "unnamed; its members have accessors." {
+        0x58 union_BatchedBufferList: WMI_LOGGER_CONTEXT_6_1_x86_union_BatchedBufferList, "unnamed; its members have accessors." {
             0x58 BatchedBufferList set_BatchedBufferList: runtime::Ptr32 = "WMI_BUFFER_HEADER *", "documented, offset inferred.";
             0x58 CurrentBuffer set_CurrentBuffer: EX_FAST_REF_5_1_x86 = "EX_FAST_REF", text!(CurrentBuffer, "documented, offset inferred");
         }
@@ -5169,7 +4692,7 @@ runtime::layout! {
         0x1b0 LoggerDpc: KDPC_6_3_x86 = "KDPC", "documented.";
         0x1d0 LoggerMutex: KMUTANT_1803_x86 = "KMUTANT", text!(LoggerMutex, "documented");
         0x1f0 LoggerLock: EX_PUSH_LOCK_5_2_3790_sp1_x86 = "EX_PUSH_LOCK", text!(LoggerLock, "documented");
-        0x1f4 u1F4: WMI_LOGGER_CONTEXT_6_3_x86_u1F4, "unnamed; its members have accessors." {
+        0x1f4 union_BufferListSpinLock: WMI_LOGGER_CONTEXT_6_1_x86_union_BufferListSpinLock, "unnamed; its members have accessors." {
             0x1f4 BufferListSpinLock set_BufferListSpinLock: u32 = "KSPIN_LOCK", text!(BufferListSpinLock, "documented, offset inferred");
             0x1f4 BufferListPushLock set_BufferListPushLock: EX_PUSH_LOCK_5_2_3790_sp1_x86 = "EX_PUSH_LOCK", text!(BufferListSpinLock, "documented, offset inferred");
         }
@@ -5181,7 +4704,7 @@ runtime::layout! {
         0x248 LogFileHandle: runtime::Ptr32 = "HANDLE", text!(LogFileHandle, "documented");
         0x24c _padding24C: [u8; 4], "padding.";
         0x250 BufferSequenceNumber: i64 = "LONGLONG", text!(BufferSequenceNumber, "documented");
-        0x258 u258: WMI_LOGGER_CONTEXT_1803_x86_u258, "unnamed; its members have accessors." {
+        0x258 union_Flags: WMI_LOGGER_CONTEXT_1803_union_Flags, "unnamed; its members have accessors." {
             0x258 Flags set_Flags: u32 = "ULONG", text!(Flags, "documented, offset inferred");
             0x258 [0] Persistent set_Persistent: u32 = "ULONG", "documented.";
             0x258 [1] AutoLogger set_AutoLogger: u32 = "ULONG", text!(AutoLogger, "documented");
@@ -5205,7 +4728,7 @@ runtime::layout! {
             0x258 [26] ProcessorTrace set_ProcessorTrace: u32 = "ULONG", text!(ProcessorTrace, "documented");
             0x258 [27 to 31] SpareFlags2 set_SpareFlags2: u32 = "ULONG", text!(SpareFlags1, "documented, offset inferred");
         }
-        0x25c u25C: WMI_LOGGER_CONTEXT_10_0_x86_u25C, "unnamed; its members have accessors." {
+        0x25c union_RequestFlag: WMI_LOGGER_CONTEXT_10_0_union_RequestFlag, "unnamed; its members have accessors." {
             0x25c RequestFlag set_RequestFlag: u32 = "ULONG volatile", text!(RequestFlag, "documented, offset inferred");
             0x25c [0] DbgRequestNewFile set_DbgRequestNewFile: u32 = "ULONG", text!(RequestNewFie, "documented");
             0x25c [1] DbgRequestUpdateFile set_DbgRequestUpdateFile: u32 = "ULONG", "documented.";
@@ -5257,15 +4780,15 @@ runtime::layout! {
 
 runtime::layout! {
     /// The unnamed union at 0x258 of `WMI_LOGGER_CONTEXT`.
-    pub union WMI_LOGGER_CONTEXT_1803_x86_u258: 0x4, 4 {
+    pub union WMI_LOGGER_CONTEXT_1803_union_Flags: 0x4, 4 {
         0x00 Flags: u32 = "ULONG", text!(Flags, "documented, offset inferred");
-        0x00 s00: WMI_LOGGER_CONTEXT_1803_x86_u258_s00, "unnamed; its members have accessors.";
+        0x00 struct_Persistent: WMI_LOGGER_CONTEXT_1803_union_Flags_struct_Persistent, "unnamed; its members have accessors.";
     }
 }
 
 runtime::layout! {
-    /// The unnamed structure at 0x00 of `u258` in `WMI_LOGGER_CONTEXT`.
-    pub struct WMI_LOGGER_CONTEXT_1803_x86_u258_s00: 0x4, 4 {
+    /// The unnamed structure at 0x00 of `union_Flags` in `WMI_LOGGER_CONTEXT`.
+    pub struct WMI_LOGGER_CONTEXT_1803_union_Flags_struct_Persistent: 0x4, 4 {
         0x00 bits00: u32, "bit fields, which have accessors.";
     }
 }
@@ -5295,7 +4818,7 @@ runtime::layout! {
         0x80 DecodeControlList: runtime::Ptr64 = "ETW_DECODE_CONTROL_ENTRY *", text!(DecodeControlList, "documented");
         0x88 DecodeControlCount: u32 = "ULONG", text!(DecodeControlCount, "documented");
         0x8c _padding8C: [u8; 4], "padding.";
-        0x90 u90: WMI_LOGGER_CONTEXT_6_2_x64_u90, "unnamed; its members have accessors." {
+        0x90 union_BatchedBufferList: WMI_LOGGER_CONTEXT_6_1_x64_union_BatchedBufferList, "unnamed; its members have accessors." {
             0x90 BatchedBufferList set_BatchedBufferList: runtime::Ptr64 = "WMI_BUFFER_HEADER *", "documented, offset inferred.";
             0x90 CurrentBuffer set_CurrentBuffer: EX_FAST_REF_5_2_3790_sp1_x64 = "EX_FAST_REF", text!(CurrentBuffer, "documented, offset inferred");
         }
@@ -5349,7 +4872,7 @@ runtime::layout! {
         0x248 LoggerDpc: KDPC_6_3_x64 = "KDPC", "documented.";
         0x288 LoggerMutex: KMUTANT_1803_x64 = "KMUTANT", text!(LoggerMutex, "documented");
         0x2c0 LoggerLock: EX_PUSH_LOCK_5_2_3790_sp1_x64 = "EX_PUSH_LOCK", text!(LoggerLock, "documented");
-        0x2c8 u2C8: WMI_LOGGER_CONTEXT_6_2_x64_u2C8, "unnamed; its members have accessors." {
+        0x2c8 union_BufferListSpinLock: WMI_LOGGER_CONTEXT_6_1_x64_union_BufferListSpinLock, "unnamed; its members have accessors." {
             0x2c8 BufferListSpinLock set_BufferListSpinLock: u64 = "KSPIN_LOCK", text!(BufferListSpinLock, "documented, offset inferred");
             0x2c8 BufferListPushLock set_BufferListPushLock: EX_PUSH_LOCK_5_2_3790_sp1_x64 = "EX_PUSH_LOCK", text!(BufferListSpinLock, "documented, offset inferred");
         }
@@ -5359,7 +4882,7 @@ runtime::layout! {
         0x328 StartTime: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(StartTime, "documented");
         0x330 LogFileHandle: runtime::Ptr64 = "HANDLE", text!(LogFileHandle, "documented");
         0x338 BufferSequenceNumber: i64 = "LONGLONG", text!(BufferSequenceNumber, "documented");
-        0x340 u340: WMI_LOGGER_CONTEXT_1803_x64_u340, "unnamed; its members have accessors." {
+        0x340 union_Flags: WMI_LOGGER_CONTEXT_1803_union_Flags, "unnamed; its members have accessors." {
             0x340 Flags set_Flags: u32 = "ULONG", text!(Flags, "documented, offset inferred");
             0x340 [0] Persistent set_Persistent: u32 = "ULONG", "documented.";
             0x340 [1] AutoLogger set_AutoLogger: u32 = "ULONG", text!(AutoLogger, "documented");
@@ -5383,7 +4906,7 @@ runtime::layout! {
             0x340 [26] ProcessorTrace set_ProcessorTrace: u32 = "ULONG", text!(ProcessorTrace, "documented");
             0x340 [27 to 31] SpareFlags2 set_SpareFlags2: u32 = "ULONG", text!(SpareFlags1, "documented, offset inferred");
         }
-        0x344 u344: WMI_LOGGER_CONTEXT_10_0_x64_u344, "unnamed; its members have accessors." {
+        0x344 union_RequestFlag: WMI_LOGGER_CONTEXT_10_0_union_RequestFlag, "unnamed; its members have accessors." {
             0x344 RequestFlag set_RequestFlag: u32 = "ULONG volatile", text!(RequestFlag, "documented, offset inferred");
             0x344 [0] DbgRequestNewFile set_DbgRequestNewFile: u32 = "ULONG", text!(RequestNewFie, "documented");
             0x344 [1] DbgRequestUpdateFile set_DbgRequestUpdateFile: u32 = "ULONG", "documented.";
@@ -5435,21 +4958,6 @@ runtime::layout! {
 }
 
 runtime::layout! {
-    /// The unnamed union at 0x340 of `WMI_LOGGER_CONTEXT`.
-    pub union WMI_LOGGER_CONTEXT_1803_x64_u340: 0x4, 4 {
-        0x00 Flags: u32 = "ULONG", text!(Flags, "documented, offset inferred");
-        0x00 s00: WMI_LOGGER_CONTEXT_1803_x64_u340_s00, "unnamed; its members have accessors.";
-    }
-}
-
-runtime::layout! {
-    /// The unnamed structure at 0x00 of `u340` in `WMI_LOGGER_CONTEXT`.
-    pub struct WMI_LOGGER_CONTEXT_1803_x64_u340_s00: 0x4, 4 {
-        0x00 bits00: u32, "bit fields, which have accessors.";
-    }
-}
-
-runtime::layout! {
     /// `WMI_LOGGER_CONTEXT` since 1803 on arm64: 0x510 bytes, aligned to 16.
     ///
     /// The kernel's representation of an event tracing session.
@@ -5474,7 +4982,7 @@ runtime::layout! {
         0x80 DecodeControlList: runtime::Ptr64 = "ETW_DECODE_CONTROL_ENTRY *", text!(DecodeControlList, "documented for other builds");
         0x88 DecodeControlCount: u32 = "ULONG", text!(DecodeControlCount, "documented for other builds");
         0x8c _padding8C: [u8; 4], "padding.";
-        0x90 u90: WMI_LOGGER_CONTEXT_6_2_x64_u90, "unnamed; its members have accessors." {
+        0x90 union_BatchedBufferList: WMI_LOGGER_CONTEXT_6_1_x64_union_BatchedBufferList, "unnamed; its members have accessors." {
             0x90 BatchedBufferList set_BatchedBufferList: runtime::Ptr64 = "WMI_BUFFER_HEADER *", "documented for other builds.";
             0x90 CurrentBuffer set_CurrentBuffer: EX_FAST_REF_5_2_3790_sp1_x64 = "EX_FAST_REF", text!(CurrentBuffer, "documented for other builds");
         }
@@ -5528,7 +5036,7 @@ runtime::layout! {
         0x248 LoggerDpc: KDPC_6_3_x64 = "KDPC", "documented for other builds.";
         0x288 LoggerMutex: KMUTANT_1803_arm64 = "KMUTANT", text!(LoggerMutex, "documented for other builds");
         0x2c0 LoggerLock: EX_PUSH_LOCK_5_2_3790_sp1_x64 = "EX_PUSH_LOCK", text!(LoggerLock, "documented for other builds");
-        0x2c8 u2C8: WMI_LOGGER_CONTEXT_6_2_x64_u2C8, "unnamed; its members have accessors." {
+        0x2c8 union_BufferListSpinLock: WMI_LOGGER_CONTEXT_6_1_x64_union_BufferListSpinLock, "unnamed; its members have accessors." {
             0x2c8 BufferListSpinLock set_BufferListSpinLock: u64 = "KSPIN_LOCK", text!(BufferListSpinLock, "documented for other builds");
             0x2c8 BufferListPushLock set_BufferListPushLock: EX_PUSH_LOCK_5_2_3790_sp1_x64 = "EX_PUSH_LOCK", text!(BufferListSpinLock, "documented for other builds");
         }
@@ -5538,7 +5046,7 @@ runtime::layout! {
         0x328 StartTime: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(StartTime, "documented for other builds");
         0x330 LogFileHandle: runtime::Ptr64 = "HANDLE", text!(LogFileHandle, "documented for other builds");
         0x338 BufferSequenceNumber: i64 = "LONGLONG", text!(BufferSequenceNumber, "documented for other builds");
-        0x340 u340: WMI_LOGGER_CONTEXT_1803_x64_u340, "unnamed; its members have accessors." {
+        0x340 union_Flags: WMI_LOGGER_CONTEXT_1803_union_Flags, "unnamed; its members have accessors." {
             0x340 Flags set_Flags: u32 = "ULONG", text!(Flags, "documented for other builds");
             0x340 [0] Persistent set_Persistent: u32 = "ULONG", "documented for other builds.";
             0x340 [1] AutoLogger set_AutoLogger: u32 = "ULONG", text!(AutoLogger, "documented for other builds");
@@ -5562,7 +5070,7 @@ runtime::layout! {
             0x340 [26] ProcessorTrace set_ProcessorTrace: u32 = "ULONG", text!(ProcessorTrace, "documented for other builds");
             0x340 [27 to 31] SpareFlags2 set_SpareFlags2: u32 = "ULONG", text!(SpareFlags1, "documented for other builds");
         }
-        0x344 u344: WMI_LOGGER_CONTEXT_10_0_x64_u344, "unnamed; its members have accessors." {
+        0x344 union_RequestFlag: WMI_LOGGER_CONTEXT_10_0_union_RequestFlag, "unnamed; its members have accessors." {
             0x344 RequestFlag set_RequestFlag: u32 = "ULONG volatile", text!(RequestFlag, "documented for other builds");
             0x344 [0] DbgRequestNewFile set_DbgRequestNewFile: u32 = "ULONG", text!(RequestNewFie, "documented for other builds");
             0x344 [1] DbgRequestUpdateFile set_DbgRequestUpdateFile: u32 = "ULONG", "documented for other builds.";
@@ -5636,7 +5144,7 @@ runtime::layout! {
         0x48 DebugIdTrackingList: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", text!(DebugIdTrackingList, "documented");
         0x50 DecodeControlList: runtime::Ptr32 = "ETW_DECODE_CONTROL_ENTRY *", text!(DecodeControlList, "documented");
         0x54 DecodeControlCount: u32 = "ULONG", text!(DecodeControlCount, "documented");
-        0x58 u58: WMI_LOGGER_CONTEXT_6_2_x86_u58, "unnamed; its members have accessors." {
+        0x58 union_BatchedBufferList: WMI_LOGGER_CONTEXT_6_1_x86_union_BatchedBufferList, "unnamed; its members have accessors." {
             0x58 BatchedBufferList set_BatchedBufferList: runtime::Ptr32 = "WMI_BUFFER_HEADER *", "documented, offset inferred.";
             0x58 CurrentBuffer set_CurrentBuffer: EX_FAST_REF_5_1_x86 = "EX_FAST_REF", text!(CurrentBuffer, "documented, offset inferred");
         }
@@ -5692,7 +5200,7 @@ runtime::layout! {
         0x1b0 LoggerDpc: KDPC_6_3_x86 = "KDPC", "documented.";
         0x1d0 LoggerMutex: KMUTANT_1809_x86 = "KMUTANT", text!(LoggerMutex, "documented");
         0x1f0 LoggerLock: EX_PUSH_LOCK_5_2_3790_sp1_x86 = "EX_PUSH_LOCK", text!(LoggerLock, "documented");
-        0x1f4 u1F4: WMI_LOGGER_CONTEXT_6_3_x86_u1F4, "unnamed; its members have accessors." {
+        0x1f4 union_BufferListSpinLock: WMI_LOGGER_CONTEXT_6_1_x86_union_BufferListSpinLock, "unnamed; its members have accessors." {
             0x1f4 BufferListSpinLock set_BufferListSpinLock: u32 = "KSPIN_LOCK", text!(BufferListSpinLock, "documented, offset inferred");
             0x1f4 BufferListPushLock set_BufferListPushLock: EX_PUSH_LOCK_5_2_3790_sp1_x86 = "EX_PUSH_LOCK", text!(BufferListSpinLock, "documented, offset inferred");
         }
@@ -5704,7 +5212,7 @@ runtime::layout! {
         0x248 LogFileHandle: runtime::Ptr32 = "HANDLE", text!(LogFileHandle, "documented");
         0x24c _padding24C: [u8; 4], "padding.";
         0x250 BufferSequenceNumber: i64 = "LONGLONG", text!(BufferSequenceNumber, "documented");
-        0x258 u258: WMI_LOGGER_CONTEXT_1809_x86_u258, "unnamed; its members have accessors." {
+        0x258 union_Flags: WMI_LOGGER_CONTEXT_1809_union_Flags, "unnamed; its members have accessors." {
             0x258 Flags set_Flags: u32 = "ULONG", text!(Flags, "documented, offset inferred");
             0x258 [0] Persistent set_Persistent: u32 = "ULONG", "documented.";
             0x258 [1] AutoLogger set_AutoLogger: u32 = "ULONG", text!(AutoLogger, "documented");
@@ -5729,7 +5237,7 @@ runtime::layout! {
             0x258 [27] QpcDeltaTracking set_QpcDeltaTracking: u32 = "ULONG", "documented.";
             0x258 [28 to 31] SpareFlags2 set_SpareFlags2: u32 = "ULONG", text!(SpareFlags1, "documented, offset inferred");
         }
-        0x25c u25C: WMI_LOGGER_CONTEXT_10_0_x86_u25C, "unnamed; its members have accessors." {
+        0x25c union_RequestFlag: WMI_LOGGER_CONTEXT_10_0_union_RequestFlag, "unnamed; its members have accessors." {
             0x25c RequestFlag set_RequestFlag: u32 = "ULONG volatile", text!(RequestFlag, "documented, offset inferred");
             0x25c [0] DbgRequestNewFile set_DbgRequestNewFile: u32 = "ULONG", text!(RequestNewFie, "documented");
             0x25c [1] DbgRequestUpdateFile set_DbgRequestUpdateFile: u32 = "ULONG", "documented.";
@@ -5784,15 +5292,15 @@ runtime::layout! {
 
 runtime::layout! {
     /// The unnamed union at 0x258 of `WMI_LOGGER_CONTEXT`.
-    pub union WMI_LOGGER_CONTEXT_1809_x86_u258: 0x4, 4 {
+    pub union WMI_LOGGER_CONTEXT_1809_union_Flags: 0x4, 4 {
         0x00 Flags: u32 = "ULONG", text!(Flags, "documented, offset inferred");
-        0x00 s00: WMI_LOGGER_CONTEXT_1809_x86_u258_s00, "unnamed; its members have accessors.";
+        0x00 struct_Persistent: WMI_LOGGER_CONTEXT_1809_union_Flags_struct_Persistent, "unnamed; its members have accessors.";
     }
 }
 
 runtime::layout! {
-    /// The unnamed structure at 0x00 of `u258` in `WMI_LOGGER_CONTEXT`.
-    pub struct WMI_LOGGER_CONTEXT_1809_x86_u258_s00: 0x4, 4 {
+    /// The unnamed structure at 0x00 of `union_Flags` in `WMI_LOGGER_CONTEXT`.
+    pub struct WMI_LOGGER_CONTEXT_1809_union_Flags_struct_Persistent: 0x4, 4 {
         0x00 bits00: u32, "bit fields, which have accessors.";
     }
 }
@@ -5822,7 +5330,7 @@ runtime::layout! {
         0x80 DecodeControlList: runtime::Ptr64 = "ETW_DECODE_CONTROL_ENTRY *", text!(DecodeControlList, "documented");
         0x88 DecodeControlCount: u32 = "ULONG", text!(DecodeControlCount, "documented");
         0x8c _padding8C: [u8; 4], "padding.";
-        0x90 u90: WMI_LOGGER_CONTEXT_6_2_x64_u90, "unnamed; its members have accessors." {
+        0x90 union_BatchedBufferList: WMI_LOGGER_CONTEXT_6_1_x64_union_BatchedBufferList, "unnamed; its members have accessors." {
             0x90 BatchedBufferList set_BatchedBufferList: runtime::Ptr64 = "WMI_BUFFER_HEADER *", "documented, offset inferred.";
             0x90 CurrentBuffer set_CurrentBuffer: EX_FAST_REF_5_2_3790_sp1_x64 = "EX_FAST_REF", text!(CurrentBuffer, "documented, offset inferred");
         }
@@ -5876,7 +5384,7 @@ runtime::layout! {
         0x248 LoggerDpc: KDPC_6_3_x64 = "KDPC", "documented.";
         0x288 LoggerMutex: KMUTANT_1803_arm64 = "KMUTANT", text!(LoggerMutex, "documented");
         0x2c0 LoggerLock: EX_PUSH_LOCK_5_2_3790_sp1_x64 = "EX_PUSH_LOCK", text!(LoggerLock, "documented");
-        0x2c8 u2C8: WMI_LOGGER_CONTEXT_6_2_x64_u2C8, "unnamed; its members have accessors." {
+        0x2c8 union_BufferListSpinLock: WMI_LOGGER_CONTEXT_6_1_x64_union_BufferListSpinLock, "unnamed; its members have accessors." {
             0x2c8 BufferListSpinLock set_BufferListSpinLock: u64 = "KSPIN_LOCK", text!(BufferListSpinLock, "documented, offset inferred");
             0x2c8 BufferListPushLock set_BufferListPushLock: EX_PUSH_LOCK_5_2_3790_sp1_x64 = "EX_PUSH_LOCK", text!(BufferListSpinLock, "documented, offset inferred");
         }
@@ -5886,7 +5394,7 @@ runtime::layout! {
         0x328 StartTime: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(StartTime, "documented");
         0x330 LogFileHandle: runtime::Ptr64 = "HANDLE", text!(LogFileHandle, "documented");
         0x338 BufferSequenceNumber: i64 = "LONGLONG", text!(BufferSequenceNumber, "documented");
-        0x340 u340: WMI_LOGGER_CONTEXT_1809_x64_u340, "unnamed; its members have accessors." {
+        0x340 union_Flags: WMI_LOGGER_CONTEXT_1809_union_Flags, "unnamed; its members have accessors." {
             0x340 Flags set_Flags: u32 = "ULONG", text!(Flags, "documented, offset inferred");
             0x340 [0] Persistent set_Persistent: u32 = "ULONG", "documented.";
             0x340 [1] AutoLogger set_AutoLogger: u32 = "ULONG", text!(AutoLogger, "documented");
@@ -5911,7 +5419,7 @@ runtime::layout! {
             0x340 [27] QpcDeltaTracking set_QpcDeltaTracking: u32 = "ULONG", "documented.";
             0x340 [28 to 31] SpareFlags2 set_SpareFlags2: u32 = "ULONG", text!(SpareFlags1, "documented, offset inferred");
         }
-        0x344 u344: WMI_LOGGER_CONTEXT_10_0_x64_u344, "unnamed; its members have accessors." {
+        0x344 union_RequestFlag: WMI_LOGGER_CONTEXT_10_0_union_RequestFlag, "unnamed; its members have accessors." {
             0x344 RequestFlag set_RequestFlag: u32 = "ULONG volatile", text!(RequestFlag, "documented, offset inferred");
             0x344 [0] DbgRequestNewFile set_DbgRequestNewFile: u32 = "ULONG", text!(RequestNewFie, "documented");
             0x344 [1] DbgRequestUpdateFile set_DbgRequestUpdateFile: u32 = "ULONG", "documented.";
@@ -5965,21 +5473,6 @@ runtime::layout! {
 }
 
 runtime::layout! {
-    /// The unnamed union at 0x340 of `WMI_LOGGER_CONTEXT`.
-    pub union WMI_LOGGER_CONTEXT_1809_x64_u340: 0x4, 4 {
-        0x00 Flags: u32 = "ULONG", text!(Flags, "documented, offset inferred");
-        0x00 s00: WMI_LOGGER_CONTEXT_1809_x64_u340_s00, "unnamed; its members have accessors.";
-    }
-}
-
-runtime::layout! {
-    /// The unnamed structure at 0x00 of `u340` in `WMI_LOGGER_CONTEXT`.
-    pub struct WMI_LOGGER_CONTEXT_1809_x64_u340_s00: 0x4, 4 {
-        0x00 bits00: u32, "bit fields, which have accessors.";
-    }
-}
-
-runtime::layout! {
     /// `WMI_LOGGER_CONTEXT` since 1809 on arm64: 0x520 bytes, aligned to 16.
     ///
     /// The kernel's representation of an event tracing session.
@@ -6004,7 +5497,7 @@ runtime::layout! {
         0x80 DecodeControlList: runtime::Ptr64 = "ETW_DECODE_CONTROL_ENTRY *", text!(DecodeControlList, "documented for other builds");
         0x88 DecodeControlCount: u32 = "ULONG", text!(DecodeControlCount, "documented for other builds");
         0x8c _padding8C: [u8; 4], "padding.";
-        0x90 u90: WMI_LOGGER_CONTEXT_6_2_x64_u90, "unnamed; its members have accessors." {
+        0x90 union_BatchedBufferList: WMI_LOGGER_CONTEXT_6_1_x64_union_BatchedBufferList, "unnamed; its members have accessors." {
             0x90 BatchedBufferList set_BatchedBufferList: runtime::Ptr64 = "WMI_BUFFER_HEADER *", "documented for other builds.";
             0x90 CurrentBuffer set_CurrentBuffer: EX_FAST_REF_5_2_3790_sp1_x64 = "EX_FAST_REF", text!(CurrentBuffer, "documented for other builds");
         }
@@ -6058,7 +5551,7 @@ runtime::layout! {
         0x248 LoggerDpc: KDPC_6_3_x64 = "KDPC", "documented for other builds.";
         0x288 LoggerMutex: KMUTANT_1803_arm64 = "KMUTANT", text!(LoggerMutex, "documented for other builds");
         0x2c0 LoggerLock: EX_PUSH_LOCK_5_2_3790_sp1_x64 = "EX_PUSH_LOCK", text!(LoggerLock, "documented for other builds");
-        0x2c8 u2C8: WMI_LOGGER_CONTEXT_6_2_x64_u2C8, "unnamed; its members have accessors." {
+        0x2c8 union_BufferListSpinLock: WMI_LOGGER_CONTEXT_6_1_x64_union_BufferListSpinLock, "unnamed; its members have accessors." {
             0x2c8 BufferListSpinLock set_BufferListSpinLock: u64 = "KSPIN_LOCK", text!(BufferListSpinLock, "documented for other builds");
             0x2c8 BufferListPushLock set_BufferListPushLock: EX_PUSH_LOCK_5_2_3790_sp1_x64 = "EX_PUSH_LOCK", text!(BufferListSpinLock, "documented for other builds");
         }
@@ -6068,7 +5561,7 @@ runtime::layout! {
         0x328 StartTime: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(StartTime, "documented for other builds");
         0x330 LogFileHandle: runtime::Ptr64 = "HANDLE", text!(LogFileHandle, "documented for other builds");
         0x338 BufferSequenceNumber: i64 = "LONGLONG", text!(BufferSequenceNumber, "documented for other builds");
-        0x340 u340: WMI_LOGGER_CONTEXT_1809_x64_u340, "unnamed; its members have accessors." {
+        0x340 union_Flags: WMI_LOGGER_CONTEXT_1809_union_Flags, "unnamed; its members have accessors." {
             0x340 Flags set_Flags: u32 = "ULONG", text!(Flags, "documented for other builds");
             0x340 [0] Persistent set_Persistent: u32 = "ULONG", "documented for other builds.";
             0x340 [1] AutoLogger set_AutoLogger: u32 = "ULONG", text!(AutoLogger, "documented for other builds");
@@ -6093,7 +5586,7 @@ runtime::layout! {
             0x340 [27] QpcDeltaTracking set_QpcDeltaTracking: u32 = "ULONG", "documented for other builds.";
             0x340 [28 to 31] SpareFlags2 set_SpareFlags2: u32 = "ULONG", text!(SpareFlags1, "documented for other builds");
         }
-        0x344 u344: WMI_LOGGER_CONTEXT_10_0_x64_u344, "unnamed; its members have accessors." {
+        0x344 union_RequestFlag: WMI_LOGGER_CONTEXT_10_0_union_RequestFlag, "unnamed; its members have accessors." {
             0x344 RequestFlag set_RequestFlag: u32 = "ULONG volatile", text!(RequestFlag, "documented for other builds");
             0x344 [0] DbgRequestNewFile set_DbgRequestNewFile: u32 = "ULONG", text!(RequestNewFie, "documented for other builds");
             0x344 [1] DbgRequestUpdateFile set_DbgRequestUpdateFile: u32 = "ULONG", "documented for other builds.";
@@ -6169,7 +5662,7 @@ runtime::layout! {
         0x48 DebugIdTrackingList: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", text!(DebugIdTrackingList, "documented for other builds");
         0x50 DecodeControlList: runtime::Ptr32 = "ETW_DECODE_CONTROL_ENTRY *", text!(DecodeControlList, "documented for other builds");
         0x54 DecodeControlCount: u32 = "ULONG", text!(DecodeControlCount, "documented for other builds");
-        0x58 u58: WMI_LOGGER_CONTEXT_6_2_x86_u58, "unnamed; its members have accessors." {
+        0x58 union_BatchedBufferList: WMI_LOGGER_CONTEXT_6_1_x86_union_BatchedBufferList, "unnamed; its members have accessors." {
             0x58 BatchedBufferList set_BatchedBufferList: runtime::Ptr32 = "WMI_BUFFER_HEADER *", "documented for other builds.";
             0x58 CurrentBuffer set_CurrentBuffer: EX_FAST_REF_5_1_x86 = "EX_FAST_REF", text!(CurrentBuffer, "documented for other builds");
         }
@@ -6225,7 +5718,7 @@ runtime::layout! {
         0x1b0 LoggerDpc: KDPC_6_3_x86 = "KDPC", "documented for other builds.";
         0x1d0 LoggerMutex: KMUTANT_1809_x86 = "KMUTANT", text!(LoggerMutex, "documented for other builds");
         0x1f0 LoggerLock: EX_PUSH_LOCK_5_2_3790_sp1_x86 = "EX_PUSH_LOCK", text!(LoggerLock, "documented for other builds");
-        0x1f4 u1F4: WMI_LOGGER_CONTEXT_6_3_x86_u1F4, "unnamed; its members have accessors." {
+        0x1f4 union_BufferListSpinLock: WMI_LOGGER_CONTEXT_6_1_x86_union_BufferListSpinLock, "unnamed; its members have accessors." {
             0x1f4 BufferListSpinLock set_BufferListSpinLock: u32 = "KSPIN_LOCK", text!(BufferListSpinLock, "documented for other builds");
             0x1f4 BufferListPushLock set_BufferListPushLock: EX_PUSH_LOCK_5_2_3790_sp1_x86 = "EX_PUSH_LOCK", text!(BufferListSpinLock, "documented for other builds");
         }
@@ -6237,7 +5730,7 @@ runtime::layout! {
         0x248 LogFileHandle: runtime::Ptr32 = "HANDLE", text!(LogFileHandle, "documented for other builds");
         0x24c _padding24C: [u8; 4], "padding.";
         0x250 BufferSequenceNumber: i64 = "LONGLONG", text!(BufferSequenceNumber, "documented for other builds");
-        0x258 u258: WMI_LOGGER_CONTEXT_1809_x86_u258, "unnamed; its members have accessors." {
+        0x258 union_Flags: WMI_LOGGER_CONTEXT_1809_union_Flags, "unnamed; its members have accessors." {
             0x258 Flags set_Flags: u32 = "ULONG", text!(Flags, "documented for other builds");
             0x258 [0] Persistent set_Persistent: u32 = "ULONG", "documented for other builds.";
             0x258 [1] AutoLogger set_AutoLogger: u32 = "ULONG", text!(AutoLogger, "documented for other builds");
@@ -6262,7 +5755,7 @@ runtime::layout! {
             0x258 [27] QpcDeltaTracking set_QpcDeltaTracking: u32 = "ULONG", "documented for other builds.";
             0x258 [28 to 31] SpareFlags2 set_SpareFlags2: u32 = "ULONG", text!(SpareFlags1, "documented for other builds");
         }
-        0x25c u25C: WMI_LOGGER_CONTEXT_10_0_x86_u25C, "unnamed; its members have accessors." {
+        0x25c union_RequestFlag: WMI_LOGGER_CONTEXT_10_0_union_RequestFlag, "unnamed; its members have accessors." {
             0x25c RequestFlag set_RequestFlag: u32 = "ULONG volatile", text!(RequestFlag, "documented for other builds");
             0x25c [0] DbgRequestNewFile set_DbgRequestNewFile: u32 = "ULONG", text!(RequestNewFie, "documented for other builds");
             0x25c [1] DbgRequestUpdateFile set_DbgRequestUpdateFile: u32 = "ULONG", "documented for other builds.";
@@ -6336,7 +5829,7 @@ runtime::layout! {
         0x80 DecodeControlList: runtime::Ptr64 = "ETW_DECODE_CONTROL_ENTRY *", text!(DecodeControlList, "documented for other builds");
         0x88 DecodeControlCount: u32 = "ULONG", text!(DecodeControlCount, "documented for other builds");
         0x8c _padding8C: [u8; 4], "padding.";
-        0x90 u90: WMI_LOGGER_CONTEXT_6_2_x64_u90, "unnamed; its members have accessors." {
+        0x90 union_BatchedBufferList: WMI_LOGGER_CONTEXT_6_1_x64_union_BatchedBufferList, "unnamed; its members have accessors." {
             0x90 BatchedBufferList set_BatchedBufferList: runtime::Ptr64 = "WMI_BUFFER_HEADER *", "documented for other builds.";
             0x90 CurrentBuffer set_CurrentBuffer: EX_FAST_REF_5_2_3790_sp1_x64 = "EX_FAST_REF", text!(CurrentBuffer, "documented for other builds");
         }
@@ -6390,7 +5883,7 @@ runtime::layout! {
         0x248 LoggerDpc: KDPC_6_3_x64 = "KDPC", "documented for other builds.";
         0x288 LoggerMutex: KMUTANT_1803_arm64 = "KMUTANT", text!(LoggerMutex, "documented for other builds");
         0x2c0 LoggerLock: EX_PUSH_LOCK_5_2_3790_sp1_x64 = "EX_PUSH_LOCK", text!(LoggerLock, "documented for other builds");
-        0x2c8 u2C8: WMI_LOGGER_CONTEXT_6_2_x64_u2C8, "unnamed; its members have accessors." {
+        0x2c8 union_BufferListSpinLock: WMI_LOGGER_CONTEXT_6_1_x64_union_BufferListSpinLock, "unnamed; its members have accessors." {
             0x2c8 BufferListSpinLock set_BufferListSpinLock: u64 = "KSPIN_LOCK", text!(BufferListSpinLock, "documented for other builds");
             0x2c8 BufferListPushLock set_BufferListPushLock: EX_PUSH_LOCK_5_2_3790_sp1_x64 = "EX_PUSH_LOCK", text!(BufferListSpinLock, "documented for other builds");
         }
@@ -6400,7 +5893,7 @@ runtime::layout! {
         0x328 StartTime: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(StartTime, "documented for other builds");
         0x330 LogFileHandle: runtime::Ptr64 = "HANDLE", text!(LogFileHandle, "documented for other builds");
         0x338 BufferSequenceNumber: i64 = "LONGLONG", text!(BufferSequenceNumber, "documented for other builds");
-        0x340 u340: WMI_LOGGER_CONTEXT_1809_x64_u340, "unnamed; its members have accessors." {
+        0x340 union_Flags: WMI_LOGGER_CONTEXT_1809_union_Flags, "unnamed; its members have accessors." {
             0x340 Flags set_Flags: u32 = "ULONG", text!(Flags, "documented for other builds");
             0x340 [0] Persistent set_Persistent: u32 = "ULONG", "documented for other builds.";
             0x340 [1] AutoLogger set_AutoLogger: u32 = "ULONG", text!(AutoLogger, "documented for other builds");
@@ -6425,7 +5918,7 @@ runtime::layout! {
             0x340 [27] QpcDeltaTracking set_QpcDeltaTracking: u32 = "ULONG", "documented for other builds.";
             0x340 [28 to 31] SpareFlags2 set_SpareFlags2: u32 = "ULONG", text!(SpareFlags1, "documented for other builds");
         }
-        0x344 u344: WMI_LOGGER_CONTEXT_10_0_x64_u344, "unnamed; its members have accessors." {
+        0x344 union_RequestFlag: WMI_LOGGER_CONTEXT_10_0_union_RequestFlag, "unnamed; its members have accessors." {
             0x344 RequestFlag set_RequestFlag: u32 = "ULONG volatile", text!(RequestFlag, "documented for other builds");
             0x344 [0] DbgRequestNewFile set_DbgRequestNewFile: u32 = "ULONG", text!(RequestNewFie, "documented for other builds");
             0x344 [1] DbgRequestUpdateFile set_DbgRequestUpdateFile: u32 = "ULONG", "documented for other builds.";
@@ -6499,7 +5992,7 @@ runtime::layout! {
         0x80 DecodeControlList: runtime::Ptr64 = "ETW_DECODE_CONTROL_ENTRY *", text!(DecodeControlList, "documented for other builds");
         0x88 DecodeControlCount: u32 = "ULONG", text!(DecodeControlCount, "documented for other builds");
         0x8c _padding8C: [u8; 4], "padding.";
-        0x90 u90: WMI_LOGGER_CONTEXT_6_2_x64_u90, "unnamed; its members have accessors." {
+        0x90 union_BatchedBufferList: WMI_LOGGER_CONTEXT_6_1_x64_union_BatchedBufferList, "unnamed; its members have accessors." {
             0x90 BatchedBufferList set_BatchedBufferList: runtime::Ptr64 = "WMI_BUFFER_HEADER *", "documented for other builds.";
             0x90 CurrentBuffer set_CurrentBuffer: EX_FAST_REF_5_2_3790_sp1_x64 = "EX_FAST_REF", text!(CurrentBuffer, "documented for other builds");
         }
@@ -6553,7 +6046,7 @@ runtime::layout! {
         0x248 LoggerDpc: KDPC_6_3_x64 = "KDPC", "documented for other builds.";
         0x288 LoggerMutex: KMUTANT_1803_arm64 = "KMUTANT", text!(LoggerMutex, "documented for other builds");
         0x2c0 LoggerLock: EX_PUSH_LOCK_5_2_3790_sp1_x64 = "EX_PUSH_LOCK", text!(LoggerLock, "documented for other builds");
-        0x2c8 u2C8: WMI_LOGGER_CONTEXT_6_2_x64_u2C8, "unnamed; its members have accessors." {
+        0x2c8 union_BufferListSpinLock: WMI_LOGGER_CONTEXT_6_1_x64_union_BufferListSpinLock, "unnamed; its members have accessors." {
             0x2c8 BufferListSpinLock set_BufferListSpinLock: u64 = "KSPIN_LOCK", text!(BufferListSpinLock, "documented for other builds");
             0x2c8 BufferListPushLock set_BufferListPushLock: EX_PUSH_LOCK_5_2_3790_sp1_x64 = "EX_PUSH_LOCK", text!(BufferListSpinLock, "documented for other builds");
         }
@@ -6563,7 +6056,7 @@ runtime::layout! {
         0x328 StartTime: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(StartTime, "documented for other builds");
         0x330 LogFileHandle: runtime::Ptr64 = "HANDLE", text!(LogFileHandle, "documented for other builds");
         0x338 BufferSequenceNumber: i64 = "LONGLONG", text!(BufferSequenceNumber, "documented for other builds");
-        0x340 u340: WMI_LOGGER_CONTEXT_1809_x64_u340, "unnamed; its members have accessors." {
+        0x340 union_Flags: WMI_LOGGER_CONTEXT_1809_union_Flags, "unnamed; its members have accessors." {
             0x340 Flags set_Flags: u32 = "ULONG", text!(Flags, "documented for other builds");
             0x340 [0] Persistent set_Persistent: u32 = "ULONG", "documented for other builds.";
             0x340 [1] AutoLogger set_AutoLogger: u32 = "ULONG", text!(AutoLogger, "documented for other builds");
@@ -6588,7 +6081,7 @@ runtime::layout! {
             0x340 [27] QpcDeltaTracking set_QpcDeltaTracking: u32 = "ULONG", "documented for other builds.";
             0x340 [28 to 31] SpareFlags2 set_SpareFlags2: u32 = "ULONG", text!(SpareFlags1, "documented for other builds");
         }
-        0x344 u344: WMI_LOGGER_CONTEXT_10_0_x64_u344, "unnamed; its members have accessors." {
+        0x344 union_RequestFlag: WMI_LOGGER_CONTEXT_10_0_union_RequestFlag, "unnamed; its members have accessors." {
             0x344 RequestFlag set_RequestFlag: u32 = "ULONG volatile", text!(RequestFlag, "documented for other builds");
             0x344 [0] DbgRequestNewFile set_DbgRequestNewFile: u32 = "ULONG", text!(RequestNewFie, "documented for other builds");
             0x344 [1] DbgRequestUpdateFile set_DbgRequestUpdateFile: u32 = "ULONG", "documented for other builds.";
@@ -6660,7 +6153,7 @@ runtime::layout! {
         0x48 DebugIdTrackingList: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", text!(DebugIdTrackingList, "documented");
         0x50 DecodeControlList: runtime::Ptr32 = "ETW_DECODE_CONTROL_ENTRY *", text!(DecodeControlList, "documented");
         0x54 DecodeControlCount: u32 = "ULONG", text!(DecodeControlCount, "documented");
-        0x58 u58: WMI_LOGGER_CONTEXT_6_2_x86_u58, "unnamed; its members have accessors." {
+        0x58 union_BatchedBufferList: WMI_LOGGER_CONTEXT_6_1_x86_union_BatchedBufferList, "unnamed; its members have accessors." {
             0x58 BatchedBufferList set_BatchedBufferList: runtime::Ptr32 = "WMI_BUFFER_HEADER *", "documented, offset inferred.";
             0x58 CurrentBuffer set_CurrentBuffer: EX_FAST_REF_5_1_x86 = "EX_FAST_REF", text!(CurrentBuffer, "documented, offset inferred");
         }
@@ -6716,7 +6209,7 @@ runtime::layout! {
         0x1b0 LoggerDpc: KDPC_6_3_x86 = "KDPC", "documented.";
         0x1d0 LoggerMutex: KMUTANT_1903_x86 = "KMUTANT", text!(LoggerMutex, "documented");
         0x1f0 LoggerLock: EX_PUSH_LOCK_5_2_3790_sp1_x86 = "EX_PUSH_LOCK", text!(LoggerLock, "documented");
-        0x1f4 u1F4: WMI_LOGGER_CONTEXT_6_3_x86_u1F4, "unnamed; its members have accessors." {
+        0x1f4 union_BufferListSpinLock: WMI_LOGGER_CONTEXT_6_1_x86_union_BufferListSpinLock, "unnamed; its members have accessors." {
             0x1f4 BufferListSpinLock set_BufferListSpinLock: u32 = "KSPIN_LOCK", text!(BufferListSpinLock, "documented, offset inferred");
             0x1f4 BufferListPushLock set_BufferListPushLock: EX_PUSH_LOCK_5_2_3790_sp1_x86 = "EX_PUSH_LOCK", text!(BufferListSpinLock, "documented, offset inferred");
         }
@@ -6728,7 +6221,7 @@ runtime::layout! {
         0x248 LogFileHandle: runtime::Ptr32 = "HANDLE", text!(LogFileHandle, "documented");
         0x24c _padding24C: [u8; 4], "padding.";
         0x250 BufferSequenceNumber: i64 = "LONGLONG", text!(BufferSequenceNumber, "documented");
-        0x258 u258: WMI_LOGGER_CONTEXT_1903_x86_u258, "unnamed; its members have accessors." {
+        0x258 union_Flags: WMI_LOGGER_CONTEXT_1903_union_Flags, "unnamed; its members have accessors." {
             0x258 Flags set_Flags: u32 = "ULONG", text!(Flags, "documented, offset inferred");
             0x258 [0] Persistent set_Persistent: u32 = "ULONG", "documented.";
             0x258 [1] AutoLogger set_AutoLogger: u32 = "ULONG", text!(AutoLogger, "documented");
@@ -6754,7 +6247,7 @@ runtime::layout! {
             0x258 [28] MarkerBufferSaved set_MarkerBufferSaved: u32 = "ULONG", "documented.";
             0x258 [29 to 31] SpareFlags2 set_SpareFlags2: u32 = "ULONG", text!(SpareFlags1, "documented, offset inferred");
         }
-        0x25c u25C: WMI_LOGGER_CONTEXT_10_0_x86_u25C, "unnamed; its members have accessors." {
+        0x25c union_RequestFlag: WMI_LOGGER_CONTEXT_10_0_union_RequestFlag, "unnamed; its members have accessors." {
             0x25c RequestFlag set_RequestFlag: u32 = "ULONG volatile", text!(RequestFlag, "documented, offset inferred");
             0x25c [0] DbgRequestNewFile set_DbgRequestNewFile: u32 = "ULONG", text!(RequestNewFie, "documented");
             0x25c [1] DbgRequestUpdateFile set_DbgRequestUpdateFile: u32 = "ULONG", "documented.";
@@ -6812,15 +6305,15 @@ runtime::layout! {
 
 runtime::layout! {
     /// The unnamed union at 0x258 of `WMI_LOGGER_CONTEXT`.
-    pub union WMI_LOGGER_CONTEXT_1903_x86_u258: 0x4, 4 {
+    pub union WMI_LOGGER_CONTEXT_1903_union_Flags: 0x4, 4 {
         0x00 Flags: u32 = "ULONG", text!(Flags, "documented, offset inferred");
-        0x00 s00: WMI_LOGGER_CONTEXT_1903_x86_u258_s00, "unnamed; its members have accessors.";
+        0x00 struct_Persistent: WMI_LOGGER_CONTEXT_1903_union_Flags_struct_Persistent, "unnamed; its members have accessors.";
     }
 }
 
 runtime::layout! {
-    /// The unnamed structure at 0x00 of `u258` in `WMI_LOGGER_CONTEXT`.
-    pub struct WMI_LOGGER_CONTEXT_1903_x86_u258_s00: 0x4, 4 {
+    /// The unnamed structure at 0x00 of `union_Flags` in `WMI_LOGGER_CONTEXT`.
+    pub struct WMI_LOGGER_CONTEXT_1903_union_Flags_struct_Persistent: 0x4, 4 {
         0x00 bits00: u32, "bit fields, which have accessors.";
     }
 }
@@ -6850,7 +6343,7 @@ runtime::layout! {
         0x80 DecodeControlList: runtime::Ptr64 = "ETW_DECODE_CONTROL_ENTRY *", text!(DecodeControlList, "documented");
         0x88 DecodeControlCount: u32 = "ULONG", text!(DecodeControlCount, "documented");
         0x8c _padding8C: [u8; 4], "padding.";
-        0x90 u90: WMI_LOGGER_CONTEXT_6_2_x64_u90, "unnamed; its members have accessors." {
+        0x90 union_BatchedBufferList: WMI_LOGGER_CONTEXT_6_1_x64_union_BatchedBufferList, "unnamed; its members have accessors." {
             0x90 BatchedBufferList set_BatchedBufferList: runtime::Ptr64 = "WMI_BUFFER_HEADER *", "documented, offset inferred.";
             0x90 CurrentBuffer set_CurrentBuffer: EX_FAST_REF_5_2_3790_sp1_x64 = "EX_FAST_REF", text!(CurrentBuffer, "documented, offset inferred");
         }
@@ -6904,7 +6397,7 @@ runtime::layout! {
         0x248 LoggerDpc: KDPC_6_3_x64 = "KDPC", "documented.";
         0x288 LoggerMutex: KMUTANT_1903_x64 = "KMUTANT", text!(LoggerMutex, "documented");
         0x2c0 LoggerLock: EX_PUSH_LOCK_5_2_3790_sp1_x64 = "EX_PUSH_LOCK", text!(LoggerLock, "documented");
-        0x2c8 u2C8: WMI_LOGGER_CONTEXT_6_2_x64_u2C8, "unnamed; its members have accessors." {
+        0x2c8 union_BufferListSpinLock: WMI_LOGGER_CONTEXT_6_1_x64_union_BufferListSpinLock, "unnamed; its members have accessors." {
             0x2c8 BufferListSpinLock set_BufferListSpinLock: u64 = "KSPIN_LOCK", text!(BufferListSpinLock, "documented, offset inferred");
             0x2c8 BufferListPushLock set_BufferListPushLock: EX_PUSH_LOCK_5_2_3790_sp1_x64 = "EX_PUSH_LOCK", text!(BufferListSpinLock, "documented, offset inferred");
         }
@@ -6914,7 +6407,7 @@ runtime::layout! {
         0x328 StartTime: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(StartTime, "documented");
         0x330 LogFileHandle: runtime::Ptr64 = "HANDLE", text!(LogFileHandle, "documented");
         0x338 BufferSequenceNumber: i64 = "LONGLONG", text!(BufferSequenceNumber, "documented");
-        0x340 u340: WMI_LOGGER_CONTEXT_1903_x64_u340, "unnamed; its members have accessors." {
+        0x340 union_Flags: WMI_LOGGER_CONTEXT_1903_union_Flags, "unnamed; its members have accessors." {
             0x340 Flags set_Flags: u32 = "ULONG", text!(Flags, "documented, offset inferred");
             0x340 [0] Persistent set_Persistent: u32 = "ULONG", "documented.";
             0x340 [1] AutoLogger set_AutoLogger: u32 = "ULONG", text!(AutoLogger, "documented");
@@ -6940,7 +6433,7 @@ runtime::layout! {
             0x340 [28] MarkerBufferSaved set_MarkerBufferSaved: u32 = "ULONG", "documented.";
             0x340 [29 to 31] SpareFlags2 set_SpareFlags2: u32 = "ULONG", text!(SpareFlags1, "documented, offset inferred");
         }
-        0x344 u344: WMI_LOGGER_CONTEXT_10_0_x64_u344, "unnamed; its members have accessors." {
+        0x344 union_RequestFlag: WMI_LOGGER_CONTEXT_10_0_union_RequestFlag, "unnamed; its members have accessors." {
             0x344 RequestFlag set_RequestFlag: u32 = "ULONG volatile", text!(RequestFlag, "documented, offset inferred");
             0x344 [0] DbgRequestNewFile set_DbgRequestNewFile: u32 = "ULONG", text!(RequestNewFie, "documented");
             0x344 [1] DbgRequestUpdateFile set_DbgRequestUpdateFile: u32 = "ULONG", "documented.";
@@ -6998,21 +6491,6 @@ runtime::layout! {
 }
 
 runtime::layout! {
-    /// The unnamed union at 0x340 of `WMI_LOGGER_CONTEXT`.
-    pub union WMI_LOGGER_CONTEXT_1903_x64_u340: 0x4, 4 {
-        0x00 Flags: u32 = "ULONG", text!(Flags, "documented, offset inferred");
-        0x00 s00: WMI_LOGGER_CONTEXT_1903_x64_u340_s00, "unnamed; its members have accessors.";
-    }
-}
-
-runtime::layout! {
-    /// The unnamed structure at 0x00 of `u340` in `WMI_LOGGER_CONTEXT`.
-    pub struct WMI_LOGGER_CONTEXT_1903_x64_u340_s00: 0x4, 4 {
-        0x00 bits00: u32, "bit fields, which have accessors.";
-    }
-}
-
-runtime::layout! {
     /// `WMI_LOGGER_CONTEXT` since 1903 on arm64: 0x540 bytes, aligned to 16.
     ///
     /// The kernel's representation of an event tracing session.
@@ -7037,7 +6515,7 @@ runtime::layout! {
         0x80 DecodeControlList: runtime::Ptr64 = "ETW_DECODE_CONTROL_ENTRY *", text!(DecodeControlList, "documented for other builds");
         0x88 DecodeControlCount: u32 = "ULONG", text!(DecodeControlCount, "documented for other builds");
         0x8c _padding8C: [u8; 4], "padding.";
-        0x90 u90: WMI_LOGGER_CONTEXT_6_2_x64_u90, "unnamed; its members have accessors." {
+        0x90 union_BatchedBufferList: WMI_LOGGER_CONTEXT_6_1_x64_union_BatchedBufferList, "unnamed; its members have accessors." {
             0x90 BatchedBufferList set_BatchedBufferList: runtime::Ptr64 = "WMI_BUFFER_HEADER *", "documented for other builds.";
             0x90 CurrentBuffer set_CurrentBuffer: EX_FAST_REF_5_2_3790_sp1_x64 = "EX_FAST_REF", text!(CurrentBuffer, "documented for other builds");
         }
@@ -7091,7 +6569,7 @@ runtime::layout! {
         0x248 LoggerDpc: KDPC_6_3_x64 = "KDPC", "documented for other builds.";
         0x288 LoggerMutex: KMUTANT_1903_x64 = "KMUTANT", text!(LoggerMutex, "documented for other builds");
         0x2c0 LoggerLock: EX_PUSH_LOCK_5_2_3790_sp1_x64 = "EX_PUSH_LOCK", text!(LoggerLock, "documented for other builds");
-        0x2c8 u2C8: WMI_LOGGER_CONTEXT_6_2_x64_u2C8, "unnamed; its members have accessors." {
+        0x2c8 union_BufferListSpinLock: WMI_LOGGER_CONTEXT_6_1_x64_union_BufferListSpinLock, "unnamed; its members have accessors." {
             0x2c8 BufferListSpinLock set_BufferListSpinLock: u64 = "KSPIN_LOCK", text!(BufferListSpinLock, "documented for other builds");
             0x2c8 BufferListPushLock set_BufferListPushLock: EX_PUSH_LOCK_5_2_3790_sp1_x64 = "EX_PUSH_LOCK", text!(BufferListSpinLock, "documented for other builds");
         }
@@ -7101,7 +6579,7 @@ runtime::layout! {
         0x328 StartTime: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(StartTime, "documented for other builds");
         0x330 LogFileHandle: runtime::Ptr64 = "HANDLE", text!(LogFileHandle, "documented for other builds");
         0x338 BufferSequenceNumber: i64 = "LONGLONG", text!(BufferSequenceNumber, "documented for other builds");
-        0x340 u340: WMI_LOGGER_CONTEXT_1903_x64_u340, "unnamed; its members have accessors." {
+        0x340 union_Flags: WMI_LOGGER_CONTEXT_1903_union_Flags, "unnamed; its members have accessors." {
             0x340 Flags set_Flags: u32 = "ULONG", text!(Flags, "documented for other builds");
             0x340 [0] Persistent set_Persistent: u32 = "ULONG", "documented for other builds.";
             0x340 [1] AutoLogger set_AutoLogger: u32 = "ULONG", text!(AutoLogger, "documented for other builds");
@@ -7127,7 +6605,7 @@ runtime::layout! {
             0x340 [28] MarkerBufferSaved set_MarkerBufferSaved: u32 = "ULONG", "documented for other builds.";
             0x340 [29 to 31] SpareFlags2 set_SpareFlags2: u32 = "ULONG", text!(SpareFlags1, "documented for other builds");
         }
-        0x344 u344: WMI_LOGGER_CONTEXT_10_0_x64_u344, "unnamed; its members have accessors." {
+        0x344 union_RequestFlag: WMI_LOGGER_CONTEXT_10_0_union_RequestFlag, "unnamed; its members have accessors." {
             0x344 RequestFlag set_RequestFlag: u32 = "ULONG volatile", text!(RequestFlag, "documented for other builds");
             0x344 [0] DbgRequestNewFile set_DbgRequestNewFile: u32 = "ULONG", text!(RequestNewFie, "documented for other builds");
             0x344 [1] DbgRequestUpdateFile set_DbgRequestUpdateFile: u32 = "ULONG", "documented for other builds.";
@@ -7207,7 +6685,7 @@ runtime::layout! {
         0x48 DebugIdTrackingList: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", text!(DebugIdTrackingList, "documented");
         0x50 DecodeControlList: runtime::Ptr32 = "ETW_DECODE_CONTROL_ENTRY *", text!(DecodeControlList, "documented");
         0x54 DecodeControlCount: u32 = "ULONG", text!(DecodeControlCount, "documented");
-        0x58 u58: WMI_LOGGER_CONTEXT_6_2_x86_u58, "unnamed; its members have accessors." {
+        0x58 union_BatchedBufferList: WMI_LOGGER_CONTEXT_6_1_x86_union_BatchedBufferList, "unnamed; its members have accessors." {
             0x58 BatchedBufferList set_BatchedBufferList: runtime::Ptr32 = "WMI_BUFFER_HEADER *", "documented, offset inferred.";
             0x58 CurrentBuffer set_CurrentBuffer: EX_FAST_REF_5_1_x86 = "EX_FAST_REF", text!(CurrentBuffer, "documented, offset inferred");
         }
@@ -7263,7 +6741,7 @@ runtime::layout! {
         0x1b0 LoggerDpc: KDPC_6_3_x86 = "KDPC", "documented.";
         0x1d0 LoggerMutex: KMUTANT_1903_x86 = "KMUTANT", text!(LoggerMutex, "documented");
         0x1f0 LoggerLock: EX_PUSH_LOCK_5_2_3790_sp1_x86 = "EX_PUSH_LOCK", text!(LoggerLock, "documented");
-        0x1f4 u1F4: WMI_LOGGER_CONTEXT_6_3_x86_u1F4, "unnamed; its members have accessors." {
+        0x1f4 union_BufferListSpinLock: WMI_LOGGER_CONTEXT_6_1_x86_union_BufferListSpinLock, "unnamed; its members have accessors." {
             0x1f4 BufferListSpinLock set_BufferListSpinLock: u32 = "KSPIN_LOCK", text!(BufferListSpinLock, "documented, offset inferred");
             0x1f4 BufferListPushLock set_BufferListPushLock: EX_PUSH_LOCK_5_2_3790_sp1_x86 = "EX_PUSH_LOCK", text!(BufferListSpinLock, "documented, offset inferred");
         }
@@ -7275,7 +6753,7 @@ runtime::layout! {
         0x248 LogFileHandle: runtime::Ptr32 = "HANDLE", text!(LogFileHandle, "documented");
         0x24c _padding24C: [u8; 4], "padding.";
         0x250 BufferSequenceNumber: i64 = "LONGLONG", text!(BufferSequenceNumber, "documented");
-        0x258 u258: WMI_LOGGER_CONTEXT_2004_x86_u258, "unnamed; its members have accessors." {
+        0x258 union_Flags: WMI_LOGGER_CONTEXT_2004_union_Flags, "unnamed; its members have accessors." {
             0x258 Flags set_Flags: u32 = "ULONG", text!(Flags, "documented, offset inferred");
             0x258 [0] Persistent set_Persistent: u32 = "ULONG", "documented.";
             0x258 [1] AutoLogger set_AutoLogger: u32 = "ULONG", text!(AutoLogger, "documented");
@@ -7303,7 +6781,7 @@ runtime::layout! {
             0x258 [30] ExcludeKernelStack set_ExcludeKernelStack: u32 = "ULONG", text!(ExcludeKernelStack, "documented");
             0x258 [31] SpareFlags2 set_SpareFlags2: u32 = "ULONG", text!(SpareFlags1, "documented, offset inferred");
         }
-        0x25c u25C: WMI_LOGGER_CONTEXT_10_0_x86_u25C, "unnamed; its members have accessors." {
+        0x25c union_RequestFlag: WMI_LOGGER_CONTEXT_10_0_union_RequestFlag, "unnamed; its members have accessors." {
             0x25c RequestFlag set_RequestFlag: u32 = "ULONG volatile", text!(RequestFlag, "documented, offset inferred");
             0x25c [0] DbgRequestNewFile set_DbgRequestNewFile: u32 = "ULONG", text!(RequestNewFie, "documented");
             0x25c [1] DbgRequestUpdateFile set_DbgRequestUpdateFile: u32 = "ULONG", "documented.";
@@ -7363,15 +6841,15 @@ runtime::layout! {
 
 runtime::layout! {
     /// The unnamed union at 0x258 of `WMI_LOGGER_CONTEXT`.
-    pub union WMI_LOGGER_CONTEXT_2004_x86_u258: 0x4, 4 {
+    pub union WMI_LOGGER_CONTEXT_2004_union_Flags: 0x4, 4 {
         0x00 Flags: u32 = "ULONG", text!(Flags, "documented, offset inferred");
-        0x00 s00: WMI_LOGGER_CONTEXT_2004_x86_u258_s00, "unnamed; its members have accessors.";
+        0x00 struct_Persistent: WMI_LOGGER_CONTEXT_2004_union_Flags_struct_Persistent, "unnamed; its members have accessors.";
     }
 }
 
 runtime::layout! {
-    /// The unnamed structure at 0x00 of `u258` in `WMI_LOGGER_CONTEXT`.
-    pub struct WMI_LOGGER_CONTEXT_2004_x86_u258_s00: 0x4, 4 {
+    /// The unnamed structure at 0x00 of `union_Flags` in `WMI_LOGGER_CONTEXT`.
+    pub struct WMI_LOGGER_CONTEXT_2004_union_Flags_struct_Persistent: 0x4, 4 {
         0x00 bits00: u32, "bit fields, which have accessors.";
     }
 }
@@ -7401,7 +6879,7 @@ runtime::layout! {
         0x80 DecodeControlList: runtime::Ptr64 = "ETW_DECODE_CONTROL_ENTRY *", text!(DecodeControlList, "documented");
         0x88 DecodeControlCount: u32 = "ULONG", text!(DecodeControlCount, "documented");
         0x8c _padding8C: [u8; 4], "padding.";
-        0x90 u90: WMI_LOGGER_CONTEXT_6_2_x64_u90, "unnamed; its members have accessors." {
+        0x90 union_BatchedBufferList: WMI_LOGGER_CONTEXT_6_1_x64_union_BatchedBufferList, "unnamed; its members have accessors." {
             0x90 BatchedBufferList set_BatchedBufferList: runtime::Ptr64 = "WMI_BUFFER_HEADER *", "documented, offset inferred.";
             0x90 CurrentBuffer set_CurrentBuffer: EX_FAST_REF_5_2_3790_sp1_x64 = "EX_FAST_REF", text!(CurrentBuffer, "documented, offset inferred");
         }
@@ -7455,7 +6933,7 @@ runtime::layout! {
         0x248 LoggerDpc: KDPC_6_3_x64 = "KDPC", "documented.";
         0x288 LoggerMutex: KMUTANT_2004_x64 = "KMUTANT", text!(LoggerMutex, "documented");
         0x2c0 LoggerLock: EX_PUSH_LOCK_5_2_3790_sp1_x64 = "EX_PUSH_LOCK", text!(LoggerLock, "documented");
-        0x2c8 u2C8: WMI_LOGGER_CONTEXT_6_2_x64_u2C8, "unnamed; its members have accessors." {
+        0x2c8 union_BufferListSpinLock: WMI_LOGGER_CONTEXT_6_1_x64_union_BufferListSpinLock, "unnamed; its members have accessors." {
             0x2c8 BufferListSpinLock set_BufferListSpinLock: u64 = "KSPIN_LOCK", text!(BufferListSpinLock, "documented, offset inferred");
             0x2c8 BufferListPushLock set_BufferListPushLock: EX_PUSH_LOCK_5_2_3790_sp1_x64 = "EX_PUSH_LOCK", text!(BufferListSpinLock, "documented, offset inferred");
         }
@@ -7465,7 +6943,7 @@ runtime::layout! {
         0x328 StartTime: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(StartTime, "documented");
         0x330 LogFileHandle: runtime::Ptr64 = "HANDLE", text!(LogFileHandle, "documented");
         0x338 BufferSequenceNumber: i64 = "LONGLONG", text!(BufferSequenceNumber, "documented");
-        0x340 u340: WMI_LOGGER_CONTEXT_2004_x64_u340, "unnamed; its members have accessors." {
+        0x340 union_Flags: WMI_LOGGER_CONTEXT_2004_union_Flags, "unnamed; its members have accessors." {
             0x340 Flags set_Flags: u32 = "ULONG", text!(Flags, "documented, offset inferred");
             0x340 [0] Persistent set_Persistent: u32 = "ULONG", "documented.";
             0x340 [1] AutoLogger set_AutoLogger: u32 = "ULONG", text!(AutoLogger, "documented");
@@ -7493,7 +6971,7 @@ runtime::layout! {
             0x340 [30] ExcludeKernelStack set_ExcludeKernelStack: u32 = "ULONG", text!(ExcludeKernelStack, "documented");
             0x340 [31] SpareFlags2 set_SpareFlags2: u32 = "ULONG", text!(SpareFlags1, "documented, offset inferred");
         }
-        0x344 u344: WMI_LOGGER_CONTEXT_10_0_x64_u344, "unnamed; its members have accessors." {
+        0x344 union_RequestFlag: WMI_LOGGER_CONTEXT_10_0_union_RequestFlag, "unnamed; its members have accessors." {
             0x344 RequestFlag set_RequestFlag: u32 = "ULONG volatile", text!(RequestFlag, "documented, offset inferred");
             0x344 [0] DbgRequestNewFile set_DbgRequestNewFile: u32 = "ULONG", text!(RequestNewFie, "documented");
             0x344 [1] DbgRequestUpdateFile set_DbgRequestUpdateFile: u32 = "ULONG", "documented.";
@@ -7553,21 +7031,6 @@ runtime::layout! {
 }
 
 runtime::layout! {
-    /// The unnamed union at 0x340 of `WMI_LOGGER_CONTEXT`.
-    pub union WMI_LOGGER_CONTEXT_2004_x64_u340: 0x4, 4 {
-        0x00 Flags: u32 = "ULONG", text!(Flags, "documented, offset inferred");
-        0x00 s00: WMI_LOGGER_CONTEXT_2004_x64_u340_s00, "unnamed; its members have accessors.";
-    }
-}
-
-runtime::layout! {
-    /// The unnamed structure at 0x00 of `u340` in `WMI_LOGGER_CONTEXT`.
-    pub struct WMI_LOGGER_CONTEXT_2004_x64_u340_s00: 0x4, 4 {
-        0x00 bits00: u32, "bit fields, which have accessors.";
-    }
-}
-
-runtime::layout! {
     /// `WMI_LOGGER_CONTEXT` since 2004 on arm64: 0x550 bytes, aligned to 16.
     ///
     /// The kernel's representation of an event tracing session.
@@ -7592,7 +7055,7 @@ runtime::layout! {
         0x80 DecodeControlList: runtime::Ptr64 = "ETW_DECODE_CONTROL_ENTRY *", text!(DecodeControlList, "documented for other builds");
         0x88 DecodeControlCount: u32 = "ULONG", text!(DecodeControlCount, "documented for other builds");
         0x8c _padding8C: [u8; 4], "padding.";
-        0x90 u90: WMI_LOGGER_CONTEXT_6_2_x64_u90, "unnamed; its members have accessors." {
+        0x90 union_BatchedBufferList: WMI_LOGGER_CONTEXT_6_1_x64_union_BatchedBufferList, "unnamed; its members have accessors." {
             0x90 BatchedBufferList set_BatchedBufferList: runtime::Ptr64 = "WMI_BUFFER_HEADER *", "documented for other builds.";
             0x90 CurrentBuffer set_CurrentBuffer: EX_FAST_REF_5_2_3790_sp1_x64 = "EX_FAST_REF", text!(CurrentBuffer, "documented for other builds");
         }
@@ -7646,7 +7109,7 @@ runtime::layout! {
         0x248 LoggerDpc: KDPC_6_3_x64 = "KDPC", "documented for other builds.";
         0x288 LoggerMutex: KMUTANT_2004_x64 = "KMUTANT", text!(LoggerMutex, "documented for other builds");
         0x2c0 LoggerLock: EX_PUSH_LOCK_5_2_3790_sp1_x64 = "EX_PUSH_LOCK", text!(LoggerLock, "documented for other builds");
-        0x2c8 u2C8: WMI_LOGGER_CONTEXT_6_2_x64_u2C8, "unnamed; its members have accessors." {
+        0x2c8 union_BufferListSpinLock: WMI_LOGGER_CONTEXT_6_1_x64_union_BufferListSpinLock, "unnamed; its members have accessors." {
             0x2c8 BufferListSpinLock set_BufferListSpinLock: u64 = "KSPIN_LOCK", text!(BufferListSpinLock, "documented for other builds");
             0x2c8 BufferListPushLock set_BufferListPushLock: EX_PUSH_LOCK_5_2_3790_sp1_x64 = "EX_PUSH_LOCK", text!(BufferListSpinLock, "documented for other builds");
         }
@@ -7656,7 +7119,7 @@ runtime::layout! {
         0x328 StartTime: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(StartTime, "documented for other builds");
         0x330 LogFileHandle: runtime::Ptr64 = "HANDLE", text!(LogFileHandle, "documented for other builds");
         0x338 BufferSequenceNumber: i64 = "LONGLONG", text!(BufferSequenceNumber, "documented for other builds");
-        0x340 u340: WMI_LOGGER_CONTEXT_2004_x64_u340, "unnamed; its members have accessors." {
+        0x340 union_Flags: WMI_LOGGER_CONTEXT_2004_union_Flags, "unnamed; its members have accessors." {
             0x340 Flags set_Flags: u32 = "ULONG", text!(Flags, "documented for other builds");
             0x340 [0] Persistent set_Persistent: u32 = "ULONG", "documented for other builds.";
             0x340 [1] AutoLogger set_AutoLogger: u32 = "ULONG", text!(AutoLogger, "documented for other builds");
@@ -7684,7 +7147,7 @@ runtime::layout! {
             0x340 [30] ExcludeKernelStack set_ExcludeKernelStack: u32 = "ULONG", text!(ExcludeKernelStack, "documented for other builds");
             0x340 [31] SpareFlags2 set_SpareFlags2: u32 = "ULONG", text!(SpareFlags1, "documented for other builds");
         }
-        0x344 u344: WMI_LOGGER_CONTEXT_10_0_x64_u344, "unnamed; its members have accessors." {
+        0x344 union_RequestFlag: WMI_LOGGER_CONTEXT_10_0_union_RequestFlag, "unnamed; its members have accessors." {
             0x344 RequestFlag set_RequestFlag: u32 = "ULONG volatile", text!(RequestFlag, "documented for other builds");
             0x344 [0] DbgRequestNewFile set_DbgRequestNewFile: u32 = "ULONG", text!(RequestNewFie, "documented for other builds");
             0x344 [1] DbgRequestUpdateFile set_DbgRequestUpdateFile: u32 = "ULONG", "documented for other builds.";
@@ -7766,7 +7229,7 @@ runtime::layout! {
         0x48 DebugIdTrackingList: LIST_ENTRY_5_0_x86 = "LIST_ENTRY", text!(DebugIdTrackingList, "documented for other builds");
         0x50 DecodeControlList: runtime::Ptr32 = "ETW_DECODE_CONTROL_ENTRY *", text!(DecodeControlList, "documented for other builds");
         0x54 DecodeControlCount: u32 = "ULONG", text!(DecodeControlCount, "documented for other builds");
-        0x58 u58: WMI_LOGGER_CONTEXT_6_2_x86_u58, "unnamed; its members have accessors." {
+        0x58 union_BatchedBufferList: WMI_LOGGER_CONTEXT_6_1_x86_union_BatchedBufferList, "unnamed; its members have accessors." {
             0x58 BatchedBufferList set_BatchedBufferList: runtime::Ptr32 = "WMI_BUFFER_HEADER *", "documented for other builds.";
             0x58 CurrentBuffer set_CurrentBuffer: EX_FAST_REF_5_1_x86 = "EX_FAST_REF", text!(CurrentBuffer, "documented for other builds");
         }
@@ -7822,7 +7285,7 @@ runtime::layout! {
         0x1b0 LoggerDpc: KDPC_6_3_x86 = "KDPC", "documented for other builds.";
         0x1d0 LoggerMutex: KMUTANT_1903_x86 = "KMUTANT", text!(LoggerMutex, "documented for other builds");
         0x1f0 LoggerLock: EX_PUSH_LOCK_5_2_3790_sp1_x86 = "EX_PUSH_LOCK", text!(LoggerLock, "documented for other builds");
-        0x1f4 u1F4: WMI_LOGGER_CONTEXT_6_3_x86_u1F4, "unnamed; its members have accessors." {
+        0x1f4 union_BufferListSpinLock: WMI_LOGGER_CONTEXT_6_1_x86_union_BufferListSpinLock, "unnamed; its members have accessors." {
             0x1f4 BufferListSpinLock set_BufferListSpinLock: u32 = "KSPIN_LOCK", text!(BufferListSpinLock, "documented for other builds");
             0x1f4 BufferListPushLock set_BufferListPushLock: EX_PUSH_LOCK_5_2_3790_sp1_x86 = "EX_PUSH_LOCK", text!(BufferListSpinLock, "documented for other builds");
         }
@@ -7834,7 +7297,7 @@ runtime::layout! {
         0x248 LogFileHandle: runtime::Ptr32 = "HANDLE", text!(LogFileHandle, "documented for other builds");
         0x24c _padding24C: [u8; 4], "padding.";
         0x250 BufferSequenceNumber: i64 = "LONGLONG", text!(BufferSequenceNumber, "documented for other builds");
-        0x258 u258: WMI_LOGGER_CONTEXT_2004_x86_u258, "unnamed; its members have accessors." {
+        0x258 union_Flags: WMI_LOGGER_CONTEXT_2004_union_Flags, "unnamed; its members have accessors." {
             0x258 Flags set_Flags: u32 = "ULONG", text!(Flags, "documented for other builds");
             0x258 [0] Persistent set_Persistent: u32 = "ULONG", "documented for other builds.";
             0x258 [1] AutoLogger set_AutoLogger: u32 = "ULONG", text!(AutoLogger, "documented for other builds");
@@ -7862,7 +7325,7 @@ runtime::layout! {
             0x258 [30] ExcludeKernelStack set_ExcludeKernelStack: u32 = "ULONG", text!(ExcludeKernelStack, "documented for other builds");
             0x258 [31] SpareFlags2 set_SpareFlags2: u32 = "ULONG", text!(SpareFlags1, "documented for other builds");
         }
-        0x25c u25C: WMI_LOGGER_CONTEXT_10_0_x86_u25C, "unnamed; its members have accessors." {
+        0x25c union_RequestFlag: WMI_LOGGER_CONTEXT_10_0_union_RequestFlag, "unnamed; its members have accessors." {
             0x25c RequestFlag set_RequestFlag: u32 = "ULONG volatile", text!(RequestFlag, "documented for other builds");
             0x25c [0] DbgRequestNewFile set_DbgRequestNewFile: u32 = "ULONG", text!(RequestNewFie, "documented for other builds");
             0x25c [1] DbgRequestUpdateFile set_DbgRequestUpdateFile: u32 = "ULONG", "documented for other builds.";
@@ -7941,7 +7404,7 @@ runtime::layout! {
         0x80 DecodeControlList: runtime::Ptr64 = "ETW_DECODE_CONTROL_ENTRY *", text!(DecodeControlList, "documented for other builds");
         0x88 DecodeControlCount: u32 = "ULONG", text!(DecodeControlCount, "documented for other builds");
         0x8c _padding8C: [u8; 4], "padding.";
-        0x90 u90: WMI_LOGGER_CONTEXT_6_2_x64_u90, "unnamed; its members have accessors." {
+        0x90 union_BatchedBufferList: WMI_LOGGER_CONTEXT_6_1_x64_union_BatchedBufferList, "unnamed; its members have accessors." {
             0x90 BatchedBufferList set_BatchedBufferList: runtime::Ptr64 = "WMI_BUFFER_HEADER *", "documented for other builds.";
             0x90 CurrentBuffer set_CurrentBuffer: EX_FAST_REF_5_2_3790_sp1_x64 = "EX_FAST_REF", text!(CurrentBuffer, "documented for other builds");
         }
@@ -7995,7 +7458,7 @@ runtime::layout! {
         0x248 LoggerDpc: KDPC_6_3_x64 = "KDPC", "documented for other builds.";
         0x288 LoggerMutex: KMUTANT_2004_x64 = "KMUTANT", text!(LoggerMutex, "documented for other builds");
         0x2c0 LoggerLock: EX_PUSH_LOCK_5_2_3790_sp1_x64 = "EX_PUSH_LOCK", text!(LoggerLock, "documented for other builds");
-        0x2c8 u2C8: WMI_LOGGER_CONTEXT_6_2_x64_u2C8, "unnamed; its members have accessors." {
+        0x2c8 union_BufferListSpinLock: WMI_LOGGER_CONTEXT_6_1_x64_union_BufferListSpinLock, "unnamed; its members have accessors." {
             0x2c8 BufferListSpinLock set_BufferListSpinLock: u64 = "KSPIN_LOCK", text!(BufferListSpinLock, "documented for other builds");
             0x2c8 BufferListPushLock set_BufferListPushLock: EX_PUSH_LOCK_5_2_3790_sp1_x64 = "EX_PUSH_LOCK", text!(BufferListSpinLock, "documented for other builds");
         }
@@ -8005,7 +7468,7 @@ runtime::layout! {
         0x328 StartTime: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(StartTime, "documented for other builds");
         0x330 LogFileHandle: runtime::Ptr64 = "HANDLE", text!(LogFileHandle, "documented for other builds");
         0x338 BufferSequenceNumber: i64 = "LONGLONG", text!(BufferSequenceNumber, "documented for other builds");
-        0x340 u340: WMI_LOGGER_CONTEXT_2004_x64_u340, "unnamed; its members have accessors." {
+        0x340 union_Flags: WMI_LOGGER_CONTEXT_2004_union_Flags, "unnamed; its members have accessors." {
             0x340 Flags set_Flags: u32 = "ULONG", text!(Flags, "documented for other builds");
             0x340 [0] Persistent set_Persistent: u32 = "ULONG", "documented for other builds.";
             0x340 [1] AutoLogger set_AutoLogger: u32 = "ULONG", text!(AutoLogger, "documented for other builds");
@@ -8033,7 +7496,7 @@ runtime::layout! {
             0x340 [30] ExcludeKernelStack set_ExcludeKernelStack: u32 = "ULONG", text!(ExcludeKernelStack, "documented for other builds");
             0x340 [31] SpareFlags2 set_SpareFlags2: u32 = "ULONG", text!(SpareFlags1, "documented for other builds");
         }
-        0x344 u344: WMI_LOGGER_CONTEXT_10_0_x64_u344, "unnamed; its members have accessors." {
+        0x344 union_RequestFlag: WMI_LOGGER_CONTEXT_10_0_union_RequestFlag, "unnamed; its members have accessors." {
             0x344 RequestFlag set_RequestFlag: u32 = "ULONG volatile", text!(RequestFlag, "documented for other builds");
             0x344 [0] DbgRequestNewFile set_DbgRequestNewFile: u32 = "ULONG", text!(RequestNewFie, "documented for other builds");
             0x344 [1] DbgRequestUpdateFile set_DbgRequestUpdateFile: u32 = "ULONG", "documented for other builds.";
@@ -8113,7 +7576,7 @@ runtime::layout! {
         0x80 DecodeControlList: runtime::Ptr64 = "ETW_DECODE_CONTROL_ENTRY *", text!(DecodeControlList, "documented for other builds");
         0x88 DecodeControlCount: u32 = "ULONG", text!(DecodeControlCount, "documented for other builds");
         0x8c _padding8C: [u8; 4], "padding.";
-        0x90 u90: WMI_LOGGER_CONTEXT_6_2_x64_u90, "unnamed; its members have accessors." {
+        0x90 union_BatchedBufferList: WMI_LOGGER_CONTEXT_6_1_x64_union_BatchedBufferList, "unnamed; its members have accessors." {
             0x90 BatchedBufferList set_BatchedBufferList: runtime::Ptr64 = "WMI_BUFFER_HEADER *", "documented for other builds.";
             0x90 CurrentBuffer set_CurrentBuffer: EX_FAST_REF_5_2_3790_sp1_x64 = "EX_FAST_REF", text!(CurrentBuffer, "documented for other builds");
         }
@@ -8167,7 +7630,7 @@ runtime::layout! {
         0x248 LoggerDpc: KDPC_6_3_x64 = "KDPC", "documented for other builds.";
         0x288 LoggerMutex: KMUTANT_2004_x64 = "KMUTANT", text!(LoggerMutex, "documented for other builds");
         0x2c0 LoggerLock: EX_PUSH_LOCK_5_2_3790_sp1_x64 = "EX_PUSH_LOCK", text!(LoggerLock, "documented for other builds");
-        0x2c8 u2C8: WMI_LOGGER_CONTEXT_6_2_x64_u2C8, "unnamed; its members have accessors." {
+        0x2c8 union_BufferListSpinLock: WMI_LOGGER_CONTEXT_6_1_x64_union_BufferListSpinLock, "unnamed; its members have accessors." {
             0x2c8 BufferListSpinLock set_BufferListSpinLock: u64 = "KSPIN_LOCK", text!(BufferListSpinLock, "documented for other builds");
             0x2c8 BufferListPushLock set_BufferListPushLock: EX_PUSH_LOCK_5_2_3790_sp1_x64 = "EX_PUSH_LOCK", text!(BufferListSpinLock, "documented for other builds");
         }
@@ -8177,7 +7640,7 @@ runtime::layout! {
         0x328 StartTime: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(StartTime, "documented for other builds");
         0x330 LogFileHandle: runtime::Ptr64 = "HANDLE", text!(LogFileHandle, "documented for other builds");
         0x338 BufferSequenceNumber: i64 = "LONGLONG", text!(BufferSequenceNumber, "documented for other builds");
-        0x340 u340: WMI_LOGGER_CONTEXT_2004_x64_u340, "unnamed; its members have accessors." {
+        0x340 union_Flags: WMI_LOGGER_CONTEXT_2004_union_Flags, "unnamed; its members have accessors." {
             0x340 Flags set_Flags: u32 = "ULONG", text!(Flags, "documented for other builds");
             0x340 [0] Persistent set_Persistent: u32 = "ULONG", "documented for other builds.";
             0x340 [1] AutoLogger set_AutoLogger: u32 = "ULONG", text!(AutoLogger, "documented for other builds");
@@ -8205,7 +7668,7 @@ runtime::layout! {
             0x340 [30] ExcludeKernelStack set_ExcludeKernelStack: u32 = "ULONG", text!(ExcludeKernelStack, "documented for other builds");
             0x340 [31] SpareFlags2 set_SpareFlags2: u32 = "ULONG", text!(SpareFlags1, "documented for other builds");
         }
-        0x344 u344: WMI_LOGGER_CONTEXT_10_0_x64_u344, "unnamed; its members have accessors." {
+        0x344 union_RequestFlag: WMI_LOGGER_CONTEXT_10_0_union_RequestFlag, "unnamed; its members have accessors." {
             0x344 RequestFlag set_RequestFlag: u32 = "ULONG volatile", text!(RequestFlag, "documented for other builds");
             0x344 [0] DbgRequestNewFile set_DbgRequestNewFile: u32 = "ULONG", text!(RequestNewFie, "documented for other builds");
             0x344 [1] DbgRequestUpdateFile set_DbgRequestUpdateFile: u32 = "ULONG", "documented for other builds.";
@@ -8285,7 +7748,7 @@ runtime::layout! {
         0x80 DecodeControlList: runtime::Ptr64 = "ETW_DECODE_CONTROL_ENTRY *", text!(DecodeControlList, "documented for other builds");
         0x88 DecodeControlCount: u32 = "ULONG", text!(DecodeControlCount, "documented for other builds");
         0x8c _padding8C: [u8; 4], "padding.";
-        0x90 u90: WMI_LOGGER_CONTEXT_6_2_x64_u90, "unnamed; its members have accessors." {
+        0x90 union_BatchedBufferList: WMI_LOGGER_CONTEXT_6_1_x64_union_BatchedBufferList, "unnamed; its members have accessors." {
             0x90 BatchedBufferList set_BatchedBufferList: runtime::Ptr64 = "WMI_BUFFER_HEADER *", "documented for other builds.";
             0x90 CurrentBuffer set_CurrentBuffer: EX_FAST_REF_5_2_3790_sp1_x64 = "EX_FAST_REF", text!(CurrentBuffer, "documented for other builds");
         }
@@ -8339,7 +7802,7 @@ runtime::layout! {
         0x248 LoggerDpc: KDPC_6_3_x64 = "KDPC", "documented for other builds.";
         0x288 LoggerMutex: KMUTANT_2004_x64 = "KMUTANT", text!(LoggerMutex, "documented for other builds");
         0x2c0 LoggerLock: EX_PUSH_LOCK_5_2_3790_sp1_x64 = "EX_PUSH_LOCK", text!(LoggerLock, "documented for other builds");
-        0x2c8 u2C8: WMI_LOGGER_CONTEXT_6_2_x64_u2C8, "unnamed; its members have accessors." {
+        0x2c8 union_BufferListSpinLock: WMI_LOGGER_CONTEXT_6_1_x64_union_BufferListSpinLock, "unnamed; its members have accessors." {
             0x2c8 BufferListSpinLock set_BufferListSpinLock: u64 = "KSPIN_LOCK", text!(BufferListSpinLock, "documented for other builds");
             0x2c8 BufferListPushLock set_BufferListPushLock: EX_PUSH_LOCK_5_2_3790_sp1_x64 = "EX_PUSH_LOCK", text!(BufferListSpinLock, "documented for other builds");
         }
@@ -8349,7 +7812,7 @@ runtime::layout! {
         0x328 StartTime: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(StartTime, "documented for other builds");
         0x330 LogFileHandle: runtime::Ptr64 = "HANDLE", text!(LogFileHandle, "documented for other builds");
         0x338 BufferSequenceNumber: i64 = "LONGLONG", text!(BufferSequenceNumber, "documented for other builds");
-        0x340 u340: WMI_LOGGER_CONTEXT_19569_x64_u340, "unnamed; its members have accessors." {
+        0x340 union_Flags: WMI_LOGGER_CONTEXT_19569_x64_union_Flags, "unnamed; its members have accessors." {
             0x340 Flags set_Flags: u32 = "ULONG", text!(Flags, "documented for other builds");
             0x340 [0] Persistent set_Persistent: u32 = "ULONG", "documented for other builds.";
             0x340 [1] AutoLogger set_AutoLogger: u32 = "ULONG", text!(AutoLogger, "documented for other builds");
@@ -8377,7 +7840,7 @@ runtime::layout! {
             0x340 [30] ExcludeKernelStack set_ExcludeKernelStack: u32 = "ULONG", text!(ExcludeKernelStack, "documented for other builds");
             0x340 [31] BootLogger set_BootLogger: u32 = "ULONG", text!(BootLogger, "from symbols");
         }
-        0x344 u344: WMI_LOGGER_CONTEXT_10_0_x64_u344, "unnamed; its members have accessors." {
+        0x344 union_RequestFlag: WMI_LOGGER_CONTEXT_10_0_union_RequestFlag, "unnamed; its members have accessors." {
             0x344 RequestFlag set_RequestFlag: u32 = "ULONG volatile", text!(RequestFlag, "documented for other builds");
             0x344 [0] DbgRequestNewFile set_DbgRequestNewFile: u32 = "ULONG", text!(RequestNewFie, "documented for other builds");
             0x344 [1] DbgRequestUpdateFile set_DbgRequestUpdateFile: u32 = "ULONG", "documented for other builds.";
@@ -8438,15 +7901,15 @@ runtime::layout! {
 
 runtime::layout! {
     /// The unnamed union at 0x340 of `WMI_LOGGER_CONTEXT`.
-    pub union WMI_LOGGER_CONTEXT_19569_x64_u340: 0x4, 4 {
+    pub union WMI_LOGGER_CONTEXT_19569_x64_union_Flags: 0x4, 4 {
         0x00 Flags: u32 = "ULONG", text!(Flags, "documented for other builds");
-        0x00 s00: WMI_LOGGER_CONTEXT_19569_x64_u340_s00, "unnamed; its members have accessors.";
+        0x00 struct_Persistent: WMI_LOGGER_CONTEXT_19569_x64_union_Flags_struct_Persistent, "unnamed; its members have accessors.";
     }
 }
 
 runtime::layout! {
-    /// The unnamed structure at 0x00 of `u340` in `WMI_LOGGER_CONTEXT`.
-    pub struct WMI_LOGGER_CONTEXT_19569_x64_u340_s00: 0x4, 4 {
+    /// The unnamed structure at 0x00 of `union_Flags` in `WMI_LOGGER_CONTEXT`.
+    pub struct WMI_LOGGER_CONTEXT_19569_x64_union_Flags_struct_Persistent: 0x4, 4 {
         0x00 bits00: u32, "bit fields, which have accessors.";
     }
 }
@@ -8476,7 +7939,7 @@ runtime::layout! {
         0x80 DecodeControlList: runtime::Ptr64 = "ETW_DECODE_CONTROL_ENTRY *", text!(DecodeControlList, "documented for other builds");
         0x88 DecodeControlCount: u32 = "ULONG", text!(DecodeControlCount, "documented for other builds");
         0x8c _padding8C: [u8; 4], "padding.";
-        0x90 u90: WMI_LOGGER_CONTEXT_6_2_x64_u90, "unnamed; its members have accessors." {
+        0x90 union_BatchedBufferList: WMI_LOGGER_CONTEXT_6_1_x64_union_BatchedBufferList, "unnamed; its members have accessors." {
             0x90 BatchedBufferList set_BatchedBufferList: runtime::Ptr64 = "WMI_BUFFER_HEADER *", "documented for other builds.";
             0x90 CurrentBuffer set_CurrentBuffer: EX_FAST_REF_5_2_3790_sp1_x64 = "EX_FAST_REF", text!(CurrentBuffer, "documented for other builds");
         }
@@ -8530,7 +7993,7 @@ runtime::layout! {
         0x248 LoggerDpc: KDPC_6_3_x64 = "KDPC", "documented for other builds.";
         0x288 LoggerMutex: KMUTANT_2004_x64 = "KMUTANT", text!(LoggerMutex, "documented for other builds");
         0x2c0 LoggerLock: EX_PUSH_LOCK_5_2_3790_sp1_x64 = "EX_PUSH_LOCK", text!(LoggerLock, "documented for other builds");
-        0x2c8 u2C8: WMI_LOGGER_CONTEXT_6_2_x64_u2C8, "unnamed; its members have accessors." {
+        0x2c8 union_BufferListSpinLock: WMI_LOGGER_CONTEXT_6_1_x64_union_BufferListSpinLock, "unnamed; its members have accessors." {
             0x2c8 BufferListSpinLock set_BufferListSpinLock: u64 = "KSPIN_LOCK", text!(BufferListSpinLock, "documented for other builds");
             0x2c8 BufferListPushLock set_BufferListPushLock: EX_PUSH_LOCK_5_2_3790_sp1_x64 = "EX_PUSH_LOCK", text!(BufferListSpinLock, "documented for other builds");
         }
@@ -8540,7 +8003,7 @@ runtime::layout! {
         0x328 StartTime: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(StartTime, "documented for other builds");
         0x330 LogFileHandle: runtime::Ptr64 = "HANDLE", text!(LogFileHandle, "documented for other builds");
         0x338 BufferSequenceNumber: i64 = "LONGLONG", text!(BufferSequenceNumber, "documented for other builds");
-        0x340 u340: WMI_LOGGER_CONTEXT_19569_x64_u340, "unnamed; its members have accessors." {
+        0x340 union_Flags: WMI_LOGGER_CONTEXT_19569_x64_union_Flags, "unnamed; its members have accessors." {
             0x340 Flags set_Flags: u32 = "ULONG", text!(Flags, "documented for other builds");
             0x340 [0] Persistent set_Persistent: u32 = "ULONG", "documented for other builds.";
             0x340 [1] AutoLogger set_AutoLogger: u32 = "ULONG", text!(AutoLogger, "documented for other builds");
@@ -8568,7 +8031,7 @@ runtime::layout! {
             0x340 [30] ExcludeKernelStack set_ExcludeKernelStack: u32 = "ULONG", text!(ExcludeKernelStack, "documented for other builds");
             0x340 [31] BootLogger set_BootLogger: u32 = "ULONG", text!(BootLogger, "from symbols");
         }
-        0x344 u344: WMI_LOGGER_CONTEXT_10_0_x64_u344, "unnamed; its members have accessors." {
+        0x344 union_RequestFlag: WMI_LOGGER_CONTEXT_10_0_union_RequestFlag, "unnamed; its members have accessors." {
             0x344 RequestFlag set_RequestFlag: u32 = "ULONG volatile", text!(RequestFlag, "documented for other builds");
             0x344 [0] DbgRequestNewFile set_DbgRequestNewFile: u32 = "ULONG", text!(RequestNewFie, "documented for other builds");
             0x344 [1] DbgRequestUpdateFile set_DbgRequestUpdateFile: u32 = "ULONG", "documented for other builds.";
@@ -8652,7 +8115,7 @@ runtime::layout! {
         0x80 DecodeControlList: runtime::Ptr64 = "ETW_DECODE_CONTROL_ENTRY *", text!(DecodeControlList, "documented for other builds");
         0x88 DecodeControlCount: u32 = "ULONG", text!(DecodeControlCount, "documented for other builds");
         0x8c _padding8C: [u8; 4], "padding.";
-        0x90 u90: WMI_LOGGER_CONTEXT_6_2_x64_u90, "unnamed; its members have accessors." {
+        0x90 union_BatchedBufferList: WMI_LOGGER_CONTEXT_6_1_x64_union_BatchedBufferList, "unnamed; its members have accessors." {
             0x90 BatchedBufferList set_BatchedBufferList: runtime::Ptr64 = "WMI_BUFFER_HEADER *", "documented for other builds.";
             0x90 CurrentBuffer set_CurrentBuffer: EX_FAST_REF_5_2_3790_sp1_x64 = "EX_FAST_REF", text!(CurrentBuffer, "documented for other builds");
         }
@@ -8706,7 +8169,7 @@ runtime::layout! {
         0x248 LoggerDpc: KDPC_6_3_x64 = "KDPC", "documented for other builds.";
         0x288 LoggerMutex: KMUTANT_server_2022_x64 = "KMUTANT", text!(LoggerMutex, "documented for other builds");
         0x2c0 LoggerLock: EX_PUSH_LOCK_5_2_3790_sp1_x64 = "EX_PUSH_LOCK", text!(LoggerLock, "documented for other builds");
-        0x2c8 u2C8: WMI_LOGGER_CONTEXT_6_2_x64_u2C8, "unnamed; its members have accessors." {
+        0x2c8 union_BufferListSpinLock: WMI_LOGGER_CONTEXT_6_1_x64_union_BufferListSpinLock, "unnamed; its members have accessors." {
             0x2c8 BufferListSpinLock set_BufferListSpinLock: u64 = "KSPIN_LOCK", text!(BufferListSpinLock, "documented for other builds");
             0x2c8 BufferListPushLock set_BufferListPushLock: EX_PUSH_LOCK_5_2_3790_sp1_x64 = "EX_PUSH_LOCK", text!(BufferListSpinLock, "documented for other builds");
         }
@@ -8716,7 +8179,7 @@ runtime::layout! {
         0x328 StartTime: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(StartTime, "documented for other builds");
         0x330 LogFileHandle: runtime::Ptr64 = "HANDLE", text!(LogFileHandle, "documented for other builds");
         0x338 BufferSequenceNumber: i64 = "LONGLONG", text!(BufferSequenceNumber, "documented for other builds");
-        0x340 u340: WMI_LOGGER_CONTEXT_19569_x64_u340, "unnamed; its members have accessors." {
+        0x340 union_Flags: WMI_LOGGER_CONTEXT_19569_x64_union_Flags, "unnamed; its members have accessors." {
             0x340 Flags set_Flags: u32 = "ULONG", text!(Flags, "documented for other builds");
             0x340 [0] Persistent set_Persistent: u32 = "ULONG", "documented for other builds.";
             0x340 [1] AutoLogger set_AutoLogger: u32 = "ULONG", text!(AutoLogger, "documented for other builds");
@@ -8744,11 +8207,11 @@ runtime::layout! {
             0x340 [30] ExcludeKernelStack set_ExcludeKernelStack: u32 = "ULONG", text!(ExcludeKernelStack, "documented for other builds");
             0x340 [31] BootLogger set_BootLogger: u32 = "ULONG", text!(BootLogger, "from symbols");
         }
-        0x344 u344: WMI_LOGGER_CONTEXT_server_2022_x64_u344, "unnamed; its members have accessors." {
+        0x344 union_Flags2: WMI_LOGGER_CONTEXT_server_2022_x64_union_Flags2, "unnamed; its members have accessors." {
             0x344 Flags2 set_Flags2: u32 = "ULONG", text!(Flags2, "from symbols");
             0x344 [0] UnifiedStackCaching set_UnifiedStackCaching: u32 = "ULONG", text!(UnifiedStackCaching, "from symbols");
         }
-        0x348 u348: WMI_LOGGER_CONTEXT_server_2022_x64_u348, "unnamed; its members have accessors." {
+        0x348 union_RequestFlag: WMI_LOGGER_CONTEXT_10_0_union_RequestFlag, "unnamed; its members have accessors." {
             0x348 RequestFlag set_RequestFlag: u32 = "ULONG volatile", text!(RequestFlag, "documented for other builds");
             0x348 [0] DbgRequestNewFile set_DbgRequestNewFile: u32 = "ULONG", text!(RequestNewFie, "documented for other builds");
             0x348 [1] DbgRequestUpdateFile set_DbgRequestUpdateFile: u32 = "ULONG", "documented for other builds.";
@@ -8809,30 +8272,15 @@ runtime::layout! {
 
 runtime::layout! {
     /// The unnamed union at 0x344 of `WMI_LOGGER_CONTEXT`.
-    pub union WMI_LOGGER_CONTEXT_server_2022_x64_u344: 0x4, 4 {
+    pub union WMI_LOGGER_CONTEXT_server_2022_x64_union_Flags2: 0x4, 4 {
         0x00 Flags2: u32 = "ULONG", text!(Flags2, "from symbols");
-        0x00 s00: WMI_LOGGER_CONTEXT_server_2022_x64_u344_s00, "unnamed; its members have accessors.";
+        0x00 struct_UnifiedStackCaching: WMI_LOGGER_CONTEXT_server_2022_x64_union_Flags2_struct_UnifiedStackCaching, "unnamed; its members have accessors.";
     }
 }
 
 runtime::layout! {
-    /// The unnamed structure at 0x00 of `u344` in `WMI_LOGGER_CONTEXT`.
-    pub struct WMI_LOGGER_CONTEXT_server_2022_x64_u344_s00: 0x4, 4 {
-        0x00 bits00: u32, "bit fields, which have accessors.";
-    }
-}
-
-runtime::layout! {
-    /// The unnamed union at 0x348 of `WMI_LOGGER_CONTEXT`.
-    pub union WMI_LOGGER_CONTEXT_server_2022_x64_u348: 0x4, 4 {
-        0x00 RequestFlag: u32 = "ULONG volatile", text!(RequestFlag, "documented for other builds");
-        0x00 s00: WMI_LOGGER_CONTEXT_server_2022_x64_u348_s00, "unnamed; its members have accessors.";
-    }
-}
-
-runtime::layout! {
-    /// The unnamed structure at 0x00 of `u348` in `WMI_LOGGER_CONTEXT`.
-    pub struct WMI_LOGGER_CONTEXT_server_2022_x64_u348_s00: 0x4, 4 {
+    /// The unnamed structure at 0x00 of `union_Flags2` in `WMI_LOGGER_CONTEXT`.
+    pub struct WMI_LOGGER_CONTEXT_server_2022_x64_union_Flags2_struct_UnifiedStackCaching: 0x4, 4 {
         0x00 bits00: u32, "bit fields, which have accessors.";
     }
 }
@@ -8862,7 +8310,7 @@ runtime::layout! {
         0x80 DecodeControlList: runtime::Ptr64 = "ETW_DECODE_CONTROL_ENTRY *", text!(DecodeControlList, "documented for other builds");
         0x88 DecodeControlCount: u32 = "ULONG", text!(DecodeControlCount, "documented for other builds");
         0x8c _padding8C: [u8; 4], "padding.";
-        0x90 u90: WMI_LOGGER_CONTEXT_6_2_x64_u90, "unnamed; its members have accessors." {
+        0x90 union_BatchedBufferList: WMI_LOGGER_CONTEXT_6_1_x64_union_BatchedBufferList, "unnamed; its members have accessors." {
             0x90 BatchedBufferList set_BatchedBufferList: runtime::Ptr64 = "WMI_BUFFER_HEADER *", "documented for other builds.";
             0x90 CurrentBuffer set_CurrentBuffer: EX_FAST_REF_5_2_3790_sp1_x64 = "EX_FAST_REF", text!(CurrentBuffer, "documented for other builds");
         }
@@ -8916,7 +8364,7 @@ runtime::layout! {
         0x248 LoggerDpc: KDPC_6_3_x64 = "KDPC", "documented for other builds.";
         0x288 LoggerMutex: KMUTANT_server_2022_x64 = "KMUTANT", text!(LoggerMutex, "documented for other builds");
         0x2c0 LoggerLock: EX_PUSH_LOCK_5_2_3790_sp1_x64 = "EX_PUSH_LOCK", text!(LoggerLock, "documented for other builds");
-        0x2c8 u2C8: WMI_LOGGER_CONTEXT_6_2_x64_u2C8, "unnamed; its members have accessors." {
+        0x2c8 union_BufferListSpinLock: WMI_LOGGER_CONTEXT_6_1_x64_union_BufferListSpinLock, "unnamed; its members have accessors." {
             0x2c8 BufferListSpinLock set_BufferListSpinLock: u64 = "KSPIN_LOCK", text!(BufferListSpinLock, "documented for other builds");
             0x2c8 BufferListPushLock set_BufferListPushLock: EX_PUSH_LOCK_5_2_3790_sp1_x64 = "EX_PUSH_LOCK", text!(BufferListSpinLock, "documented for other builds");
         }
@@ -8926,7 +8374,7 @@ runtime::layout! {
         0x328 StartTime: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(StartTime, "documented for other builds");
         0x330 LogFileHandle: runtime::Ptr64 = "HANDLE", text!(LogFileHandle, "documented for other builds");
         0x338 BufferSequenceNumber: i64 = "LONGLONG", text!(BufferSequenceNumber, "documented for other builds");
-        0x340 u340: WMI_LOGGER_CONTEXT_19569_x64_u340, "unnamed; its members have accessors." {
+        0x340 union_Flags: WMI_LOGGER_CONTEXT_19569_x64_union_Flags, "unnamed; its members have accessors." {
             0x340 Flags set_Flags: u32 = "ULONG", text!(Flags, "documented for other builds");
             0x340 [0] Persistent set_Persistent: u32 = "ULONG", "documented for other builds.";
             0x340 [1] AutoLogger set_AutoLogger: u32 = "ULONG", text!(AutoLogger, "documented for other builds");
@@ -8954,11 +8402,11 @@ runtime::layout! {
             0x340 [30] ExcludeKernelStack set_ExcludeKernelStack: u32 = "ULONG", text!(ExcludeKernelStack, "documented for other builds");
             0x340 [31] BootLogger set_BootLogger: u32 = "ULONG", text!(BootLogger, "from symbols");
         }
-        0x344 u344: WMI_LOGGER_CONTEXT_server_2022_x64_u344, "unnamed; its members have accessors." {
+        0x344 union_Flags2: WMI_LOGGER_CONTEXT_server_2022_x64_union_Flags2, "unnamed; its members have accessors." {
             0x344 Flags2 set_Flags2: u32 = "ULONG", text!(Flags2, "from symbols");
             0x344 [0] UnifiedStackCaching set_UnifiedStackCaching: u32 = "ULONG", text!(UnifiedStackCaching, "from symbols");
         }
-        0x348 u348: WMI_LOGGER_CONTEXT_server_2022_x64_u348, "unnamed; its members have accessors." {
+        0x348 union_RequestFlag: WMI_LOGGER_CONTEXT_10_0_union_RequestFlag, "unnamed; its members have accessors." {
             0x348 RequestFlag set_RequestFlag: u32 = "ULONG volatile", text!(RequestFlag, "documented for other builds");
             0x348 [0] DbgRequestNewFile set_DbgRequestNewFile: u32 = "ULONG", text!(RequestNewFie, "documented for other builds");
             0x348 [1] DbgRequestUpdateFile set_DbgRequestUpdateFile: u32 = "ULONG", "documented for other builds.";
@@ -9035,7 +8483,7 @@ runtime::layout! {
         0x70 DecodeControlList: runtime::Ptr64 = "ETW_DECODE_CONTROL_ENTRY *", text!(DecodeControlList, "documented for other builds");
         0x78 DecodeControlCount: u32 = "ULONG", text!(DecodeControlCount, "documented for other builds");
         0x7c _padding7C: [u8; 4], "padding.";
-        0x80 u80: WMI_LOGGER_CONTEXT_1607_x64_u80, "unnamed; its members have accessors." {
+        0x80 union_BatchedBufferList: WMI_LOGGER_CONTEXT_6_1_x64_union_BatchedBufferList, "unnamed; its members have accessors." {
             0x80 BatchedBufferList set_BatchedBufferList: runtime::Ptr64 = "WMI_BUFFER_HEADER *", "documented for other builds.";
             0x80 CurrentBuffer set_CurrentBuffer: EX_FAST_REF_5_2_3790_sp1_x64 = "EX_FAST_REF", text!(CurrentBuffer, "documented for other builds");
         }
@@ -9089,7 +8537,7 @@ runtime::layout! {
         0x238 LoggerDpc: KDPC_6_3_x64 = "KDPC", "documented for other builds.";
         0x278 LoggerMutex: KMUTANT_server_2022_x64 = "KMUTANT", text!(LoggerMutex, "documented for other builds");
         0x2b0 LoggerLock: EX_PUSH_LOCK_5_2_3790_sp1_x64 = "EX_PUSH_LOCK", text!(LoggerLock, "documented for other builds");
-        0x2b8 u2B8: WMI_LOGGER_CONTEXT_1607_x64_u2B8, "unnamed; its members have accessors." {
+        0x2b8 union_BufferListSpinLock: WMI_LOGGER_CONTEXT_6_1_x64_union_BufferListSpinLock, "unnamed; its members have accessors." {
             0x2b8 BufferListSpinLock set_BufferListSpinLock: u64 = "KSPIN_LOCK", text!(BufferListSpinLock, "documented for other builds");
             0x2b8 BufferListPushLock set_BufferListPushLock: EX_PUSH_LOCK_5_2_3790_sp1_x64 = "EX_PUSH_LOCK", text!(BufferListSpinLock, "documented for other builds");
         }
@@ -9099,7 +8547,7 @@ runtime::layout! {
         0x318 StartTime: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(StartTime, "documented for other builds");
         0x320 LogFileHandle: runtime::Ptr64 = "HANDLE", text!(LogFileHandle, "documented for other builds");
         0x328 BufferSequenceNumber: i64 = "LONGLONG", text!(BufferSequenceNumber, "documented for other builds");
-        0x330 u330: WMI_LOGGER_CONTEXT_21H2_x64_u330, "unnamed; its members have accessors." {
+        0x330 union_Flags: WMI_LOGGER_CONTEXT_19569_x64_union_Flags, "unnamed; its members have accessors." {
             0x330 Flags set_Flags: u32 = "ULONG", text!(Flags, "documented for other builds");
             0x330 [0] Persistent set_Persistent: u32 = "ULONG", "documented for other builds.";
             0x330 [1] AutoLogger set_AutoLogger: u32 = "ULONG", text!(AutoLogger, "documented for other builds");
@@ -9127,11 +8575,11 @@ runtime::layout! {
             0x330 [30] ExcludeKernelStack set_ExcludeKernelStack: u32 = "ULONG", text!(ExcludeKernelStack, "documented for other builds");
             0x330 [31] BootLogger set_BootLogger: u32 = "ULONG", text!(BootLogger, "from symbols");
         }
-        0x334 u334: WMI_LOGGER_CONTEXT_21H2_x64_u334, "unnamed; its members have accessors." {
+        0x334 union_Flags2: WMI_LOGGER_CONTEXT_server_2022_x64_union_Flags2, "unnamed; its members have accessors." {
             0x334 Flags2 set_Flags2: u32 = "ULONG", text!(Flags2, "from symbols");
             0x334 [0] UnifiedStackCaching set_UnifiedStackCaching: u32 = "ULONG", text!(UnifiedStackCaching, "from symbols");
         }
-        0x338 u338: WMI_LOGGER_CONTEXT_21H2_x64_u338, "unnamed; its members have accessors." {
+        0x338 union_RequestFlag: WMI_LOGGER_CONTEXT_10_0_union_RequestFlag, "unnamed; its members have accessors." {
             0x338 RequestFlag set_RequestFlag: u32 = "ULONG volatile", text!(RequestFlag, "documented for other builds");
             0x338 [0] DbgRequestNewFile set_DbgRequestNewFile: u32 = "ULONG", text!(RequestNewFie, "documented for other builds");
             0x338 [1] DbgRequestUpdateFile set_DbgRequestUpdateFile: u32 = "ULONG", "documented for other builds.";
@@ -9191,51 +8639,6 @@ runtime::layout! {
 }
 
 runtime::layout! {
-    /// The unnamed union at 0x330 of `WMI_LOGGER_CONTEXT`.
-    pub union WMI_LOGGER_CONTEXT_21H2_x64_u330: 0x4, 4 {
-        0x00 Flags: u32 = "ULONG", text!(Flags, "documented for other builds");
-        0x00 s00: WMI_LOGGER_CONTEXT_21H2_x64_u330_s00, "unnamed; its members have accessors.";
-    }
-}
-
-runtime::layout! {
-    /// The unnamed structure at 0x00 of `u330` in `WMI_LOGGER_CONTEXT`.
-    pub struct WMI_LOGGER_CONTEXT_21H2_x64_u330_s00: 0x4, 4 {
-        0x00 bits00: u32, "bit fields, which have accessors.";
-    }
-}
-
-runtime::layout! {
-    /// The unnamed union at 0x334 of `WMI_LOGGER_CONTEXT`.
-    pub union WMI_LOGGER_CONTEXT_21H2_x64_u334: 0x4, 4 {
-        0x00 Flags2: u32 = "ULONG", text!(Flags2, "from symbols");
-        0x00 s00: WMI_LOGGER_CONTEXT_21H2_x64_u334_s00, "unnamed; its members have accessors.";
-    }
-}
-
-runtime::layout! {
-    /// The unnamed structure at 0x00 of `u334` in `WMI_LOGGER_CONTEXT`.
-    pub struct WMI_LOGGER_CONTEXT_21H2_x64_u334_s00: 0x4, 4 {
-        0x00 bits00: u32, "bit fields, which have accessors.";
-    }
-}
-
-runtime::layout! {
-    /// The unnamed union at 0x338 of `WMI_LOGGER_CONTEXT`.
-    pub union WMI_LOGGER_CONTEXT_21H2_x64_u338: 0x4, 4 {
-        0x00 RequestFlag: u32 = "ULONG volatile", text!(RequestFlag, "documented for other builds");
-        0x00 s00: WMI_LOGGER_CONTEXT_21H2_x64_u338_s00, "unnamed; its members have accessors.";
-    }
-}
-
-runtime::layout! {
-    /// The unnamed structure at 0x00 of `u338` in `WMI_LOGGER_CONTEXT`.
-    pub struct WMI_LOGGER_CONTEXT_21H2_x64_u338_s00: 0x4, 4 {
-        0x00 bits00: u32, "bit fields, which have accessors.";
-    }
-}
-
-runtime::layout! {
     /// `WMI_LOGGER_CONTEXT` since 21H2 on arm64: 0x560 bytes, aligned to 16.
     ///
     /// The kernel's representation of an event tracing session.
@@ -9257,7 +8660,7 @@ runtime::layout! {
         0x70 DecodeControlList: runtime::Ptr64 = "ETW_DECODE_CONTROL_ENTRY *", text!(DecodeControlList, "documented for other builds");
         0x78 DecodeControlCount: u32 = "ULONG", text!(DecodeControlCount, "documented for other builds");
         0x7c _padding7C: [u8; 4], "padding.";
-        0x80 u80: WMI_LOGGER_CONTEXT_1607_x64_u80, "unnamed; its members have accessors." {
+        0x80 union_BatchedBufferList: WMI_LOGGER_CONTEXT_6_1_x64_union_BatchedBufferList, "unnamed; its members have accessors." {
             0x80 BatchedBufferList set_BatchedBufferList: runtime::Ptr64 = "WMI_BUFFER_HEADER *", "documented for other builds.";
             0x80 CurrentBuffer set_CurrentBuffer: EX_FAST_REF_5_2_3790_sp1_x64 = "EX_FAST_REF", text!(CurrentBuffer, "documented for other builds");
         }
@@ -9311,7 +8714,7 @@ runtime::layout! {
         0x238 LoggerDpc: KDPC_6_3_x64 = "KDPC", "documented for other builds.";
         0x278 LoggerMutex: KMUTANT_server_2022_x64 = "KMUTANT", text!(LoggerMutex, "documented for other builds");
         0x2b0 LoggerLock: EX_PUSH_LOCK_5_2_3790_sp1_x64 = "EX_PUSH_LOCK", text!(LoggerLock, "documented for other builds");
-        0x2b8 u2B8: WMI_LOGGER_CONTEXT_1607_x64_u2B8, "unnamed; its members have accessors." {
+        0x2b8 union_BufferListSpinLock: WMI_LOGGER_CONTEXT_6_1_x64_union_BufferListSpinLock, "unnamed; its members have accessors." {
             0x2b8 BufferListSpinLock set_BufferListSpinLock: u64 = "KSPIN_LOCK", text!(BufferListSpinLock, "documented for other builds");
             0x2b8 BufferListPushLock set_BufferListPushLock: EX_PUSH_LOCK_5_2_3790_sp1_x64 = "EX_PUSH_LOCK", text!(BufferListSpinLock, "documented for other builds");
         }
@@ -9321,7 +8724,7 @@ runtime::layout! {
         0x318 StartTime: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(StartTime, "documented for other builds");
         0x320 LogFileHandle: runtime::Ptr64 = "HANDLE", text!(LogFileHandle, "documented for other builds");
         0x328 BufferSequenceNumber: i64 = "LONGLONG", text!(BufferSequenceNumber, "documented for other builds");
-        0x330 u330: WMI_LOGGER_CONTEXT_21H2_x64_u330, "unnamed; its members have accessors." {
+        0x330 union_Flags: WMI_LOGGER_CONTEXT_19569_x64_union_Flags, "unnamed; its members have accessors." {
             0x330 Flags set_Flags: u32 = "ULONG", text!(Flags, "documented for other builds");
             0x330 [0] Persistent set_Persistent: u32 = "ULONG", "documented for other builds.";
             0x330 [1] AutoLogger set_AutoLogger: u32 = "ULONG", text!(AutoLogger, "documented for other builds");
@@ -9349,11 +8752,11 @@ runtime::layout! {
             0x330 [30] ExcludeKernelStack set_ExcludeKernelStack: u32 = "ULONG", text!(ExcludeKernelStack, "documented for other builds");
             0x330 [31] BootLogger set_BootLogger: u32 = "ULONG", text!(BootLogger, "from symbols");
         }
-        0x334 u334: WMI_LOGGER_CONTEXT_21H2_x64_u334, "unnamed; its members have accessors." {
+        0x334 union_Flags2: WMI_LOGGER_CONTEXT_server_2022_x64_union_Flags2, "unnamed; its members have accessors." {
             0x334 Flags2 set_Flags2: u32 = "ULONG", text!(Flags2, "from symbols");
             0x334 [0] UnifiedStackCaching set_UnifiedStackCaching: u32 = "ULONG", text!(UnifiedStackCaching, "from symbols");
         }
-        0x338 u338: WMI_LOGGER_CONTEXT_21H2_x64_u338, "unnamed; its members have accessors." {
+        0x338 union_RequestFlag: WMI_LOGGER_CONTEXT_10_0_union_RequestFlag, "unnamed; its members have accessors." {
             0x338 RequestFlag set_RequestFlag: u32 = "ULONG volatile", text!(RequestFlag, "documented for other builds");
             0x338 [0] DbgRequestNewFile set_DbgRequestNewFile: u32 = "ULONG", text!(RequestNewFie, "documented for other builds");
             0x338 [1] DbgRequestUpdateFile set_DbgRequestUpdateFile: u32 = "ULONG", "documented for other builds.";
@@ -9434,7 +8837,7 @@ runtime::layout! {
         0x70 DecodeControlList: runtime::Ptr64 = "ETW_DECODE_CONTROL_ENTRY *", text!(DecodeControlList, "documented for other builds");
         0x78 DecodeControlCount: u32 = "ULONG", text!(DecodeControlCount, "documented for other builds");
         0x7c _padding7C: [u8; 4], "padding.";
-        0x80 u80: WMI_LOGGER_CONTEXT_1607_x64_u80, "unnamed; its members have accessors." {
+        0x80 union_BatchedBufferList: WMI_LOGGER_CONTEXT_6_1_x64_union_BatchedBufferList, "unnamed; its members have accessors." {
             0x80 BatchedBufferList set_BatchedBufferList: runtime::Ptr64 = "WMI_BUFFER_HEADER *", "documented for other builds.";
             0x80 CurrentBuffer set_CurrentBuffer: EX_FAST_REF_5_2_3790_sp1_x64 = "EX_FAST_REF", text!(CurrentBuffer, "documented for other builds");
         }
@@ -9488,7 +8891,7 @@ runtime::layout! {
         0x238 LoggerDpc: KDPC_6_3_x64 = "KDPC", "documented for other builds.";
         0x278 LoggerMutex: KMUTANT_server_2022_x64 = "KMUTANT", text!(LoggerMutex, "documented for other builds");
         0x2b0 LoggerLock: EX_PUSH_LOCK_5_2_3790_sp1_x64 = "EX_PUSH_LOCK", text!(LoggerLock, "documented for other builds");
-        0x2b8 u2B8: WMI_LOGGER_CONTEXT_1607_x64_u2B8, "unnamed; its members have accessors." {
+        0x2b8 union_BufferListSpinLock: WMI_LOGGER_CONTEXT_6_1_x64_union_BufferListSpinLock, "unnamed; its members have accessors." {
             0x2b8 BufferListSpinLock set_BufferListSpinLock: u64 = "KSPIN_LOCK", text!(BufferListSpinLock, "documented for other builds");
             0x2b8 BufferListPushLock set_BufferListPushLock: EX_PUSH_LOCK_5_2_3790_sp1_x64 = "EX_PUSH_LOCK", text!(BufferListSpinLock, "documented for other builds");
         }
@@ -9498,7 +8901,7 @@ runtime::layout! {
         0x318 StartTime: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(StartTime, "documented for other builds");
         0x320 LogFileHandle: runtime::Ptr64 = "HANDLE", text!(LogFileHandle, "documented for other builds");
         0x328 BufferSequenceNumber: i64 = "LONGLONG", text!(BufferSequenceNumber, "documented for other builds");
-        0x330 u330: WMI_LOGGER_CONTEXT_21H2_x64_u330, "unnamed; its members have accessors." {
+        0x330 union_Flags: WMI_LOGGER_CONTEXT_19569_x64_union_Flags, "unnamed; its members have accessors." {
             0x330 Flags set_Flags: u32 = "ULONG", text!(Flags, "documented for other builds");
             0x330 [0] Persistent set_Persistent: u32 = "ULONG", "documented for other builds.";
             0x330 [1] AutoLogger set_AutoLogger: u32 = "ULONG", text!(AutoLogger, "documented for other builds");
@@ -9526,11 +8929,11 @@ runtime::layout! {
             0x330 [30] ExcludeKernelStack set_ExcludeKernelStack: u32 = "ULONG", text!(ExcludeKernelStack, "documented for other builds");
             0x330 [31] BootLogger set_BootLogger: u32 = "ULONG", text!(BootLogger, "from symbols");
         }
-        0x334 u334: WMI_LOGGER_CONTEXT_21H2_x64_u334, "unnamed; its members have accessors." {
+        0x334 union_Flags2: WMI_LOGGER_CONTEXT_server_2022_x64_union_Flags2, "unnamed; its members have accessors." {
             0x334 Flags2 set_Flags2: u32 = "ULONG", text!(Flags2, "from symbols");
             0x334 [0] UnifiedStackCaching set_UnifiedStackCaching: u32 = "ULONG", text!(UnifiedStackCaching, "from symbols");
         }
-        0x338 u338: WMI_LOGGER_CONTEXT_21H2_x64_u338, "unnamed; its members have accessors." {
+        0x338 union_RequestFlag: WMI_LOGGER_CONTEXT_10_0_union_RequestFlag, "unnamed; its members have accessors." {
             0x338 RequestFlag set_RequestFlag: u32 = "ULONG volatile", text!(RequestFlag, "documented for other builds");
             0x338 [0] DbgRequestNewFile set_DbgRequestNewFile: u32 = "ULONG", text!(RequestNewFie, "documented for other builds");
             0x338 [1] DbgRequestUpdateFile set_DbgRequestUpdateFile: u32 = "ULONG", "documented for other builds.";
@@ -9607,7 +9010,7 @@ runtime::layout! {
         0x70 DecodeControlList: runtime::Ptr64 = "ETW_DECODE_CONTROL_ENTRY *", text!(DecodeControlList, "documented for other builds");
         0x78 DecodeControlCount: u32 = "ULONG", text!(DecodeControlCount, "documented for other builds");
         0x7c _padding7C: [u8; 4], "padding.";
-        0x80 u80: WMI_LOGGER_CONTEXT_1607_x64_u80, "unnamed; its members have accessors." {
+        0x80 union_BatchedBufferList: WMI_LOGGER_CONTEXT_6_1_x64_union_BatchedBufferList, "unnamed; its members have accessors." {
             0x80 BatchedBufferList set_BatchedBufferList: runtime::Ptr64 = "WMI_BUFFER_HEADER *", "documented for other builds.";
             0x80 CurrentBuffer set_CurrentBuffer: EX_FAST_REF_5_2_3790_sp1_x64 = "EX_FAST_REF", text!(CurrentBuffer, "documented for other builds");
         }
@@ -9661,7 +9064,7 @@ runtime::layout! {
         0x238 LoggerDpc: KDPC_6_3_x64 = "KDPC", "documented for other builds.";
         0x278 LoggerMutex: KMUTANT_server_2022_x64 = "KMUTANT", text!(LoggerMutex, "documented for other builds");
         0x2b0 LoggerLock: EX_PUSH_LOCK_5_2_3790_sp1_x64 = "EX_PUSH_LOCK", text!(LoggerLock, "documented for other builds");
-        0x2b8 u2B8: WMI_LOGGER_CONTEXT_1607_x64_u2B8, "unnamed; its members have accessors." {
+        0x2b8 union_BufferListSpinLock: WMI_LOGGER_CONTEXT_6_1_x64_union_BufferListSpinLock, "unnamed; its members have accessors." {
             0x2b8 BufferListSpinLock set_BufferListSpinLock: u64 = "KSPIN_LOCK", text!(BufferListSpinLock, "documented for other builds");
             0x2b8 BufferListPushLock set_BufferListPushLock: EX_PUSH_LOCK_5_2_3790_sp1_x64 = "EX_PUSH_LOCK", text!(BufferListSpinLock, "documented for other builds");
         }
@@ -9671,7 +9074,7 @@ runtime::layout! {
         0x318 StartTime: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(StartTime, "documented for other builds");
         0x320 LogFileHandle: runtime::Ptr64 = "HANDLE", text!(LogFileHandle, "documented for other builds");
         0x328 BufferSequenceNumber: i64 = "LONGLONG", text!(BufferSequenceNumber, "documented for other builds");
-        0x330 u330: WMI_LOGGER_CONTEXT_21H2_x64_u330, "unnamed; its members have accessors." {
+        0x330 union_Flags: WMI_LOGGER_CONTEXT_19569_x64_union_Flags, "unnamed; its members have accessors." {
             0x330 Flags set_Flags: u32 = "ULONG", text!(Flags, "documented for other builds");
             0x330 [0] Persistent set_Persistent: u32 = "ULONG", "documented for other builds.";
             0x330 [1] AutoLogger set_AutoLogger: u32 = "ULONG", text!(AutoLogger, "documented for other builds");
@@ -9699,11 +9102,11 @@ runtime::layout! {
             0x330 [30] ExcludeKernelStack set_ExcludeKernelStack: u32 = "ULONG", text!(ExcludeKernelStack, "documented for other builds");
             0x330 [31] BootLogger set_BootLogger: u32 = "ULONG", text!(BootLogger, "from symbols");
         }
-        0x334 u334: WMI_LOGGER_CONTEXT_21H2_x64_u334, "unnamed; its members have accessors." {
+        0x334 union_Flags2: WMI_LOGGER_CONTEXT_server_2022_x64_union_Flags2, "unnamed; its members have accessors." {
             0x334 Flags2 set_Flags2: u32 = "ULONG", text!(Flags2, "from symbols");
             0x334 [0] UnifiedStackCaching set_UnifiedStackCaching: u32 = "ULONG", text!(UnifiedStackCaching, "from symbols");
         }
-        0x338 u338: WMI_LOGGER_CONTEXT_21H2_x64_u338, "unnamed; its members have accessors." {
+        0x338 union_RequestFlag: WMI_LOGGER_CONTEXT_10_0_union_RequestFlag, "unnamed; its members have accessors." {
             0x338 RequestFlag set_RequestFlag: u32 = "ULONG volatile", text!(RequestFlag, "documented for other builds");
             0x338 [0] DbgRequestNewFile set_DbgRequestNewFile: u32 = "ULONG", text!(RequestNewFie, "documented for other builds");
             0x338 [1] DbgRequestUpdateFile set_DbgRequestUpdateFile: u32 = "ULONG", "documented for other builds.";
@@ -9780,7 +9183,7 @@ runtime::layout! {
         0x70 DecodeControlList: runtime::Ptr64 = "ETW_DECODE_CONTROL_ENTRY *", text!(DecodeControlList, "documented for other builds");
         0x78 DecodeControlCount: u32 = "ULONG", text!(DecodeControlCount, "documented for other builds");
         0x7c _padding7C: [u8; 4], "padding.";
-        0x80 u80: WMI_LOGGER_CONTEXT_1607_x64_u80, "unnamed; its members have accessors." {
+        0x80 union_BatchedBufferList: WMI_LOGGER_CONTEXT_6_1_x64_union_BatchedBufferList, "unnamed; its members have accessors." {
             0x80 BatchedBufferList set_BatchedBufferList: runtime::Ptr64 = "WMI_BUFFER_HEADER *", "documented for other builds.";
             0x80 CurrentBuffer set_CurrentBuffer: EX_FAST_REF_5_2_3790_sp1_x64 = "EX_FAST_REF", text!(CurrentBuffer, "documented for other builds");
         }
@@ -9834,7 +9237,7 @@ runtime::layout! {
         0x238 LoggerDpc: KDPC_6_3_x64 = "KDPC", "documented for other builds.";
         0x278 LoggerMutex: KMUTANT_server_2022_x64 = "KMUTANT", text!(LoggerMutex, "documented for other builds");
         0x2b0 LoggerLock: EX_PUSH_LOCK_5_2_3790_sp1_x64 = "EX_PUSH_LOCK", text!(LoggerLock, "documented for other builds");
-        0x2b8 u2B8: WMI_LOGGER_CONTEXT_1607_x64_u2B8, "unnamed; its members have accessors." {
+        0x2b8 union_BufferListSpinLock: WMI_LOGGER_CONTEXT_6_1_x64_union_BufferListSpinLock, "unnamed; its members have accessors." {
             0x2b8 BufferListSpinLock set_BufferListSpinLock: u64 = "KSPIN_LOCK", text!(BufferListSpinLock, "documented for other builds");
             0x2b8 BufferListPushLock set_BufferListPushLock: EX_PUSH_LOCK_5_2_3790_sp1_x64 = "EX_PUSH_LOCK", text!(BufferListSpinLock, "documented for other builds");
         }
@@ -9844,7 +9247,7 @@ runtime::layout! {
         0x318 StartTime: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(StartTime, "documented for other builds");
         0x320 LogFileHandle: runtime::Ptr64 = "HANDLE", text!(LogFileHandle, "documented for other builds");
         0x328 BufferSequenceNumber: i64 = "LONGLONG", text!(BufferSequenceNumber, "documented for other builds");
-        0x330 u330: WMI_LOGGER_CONTEXT_21H2_x64_u330, "unnamed; its members have accessors." {
+        0x330 union_Flags: WMI_LOGGER_CONTEXT_19569_x64_union_Flags, "unnamed; its members have accessors." {
             0x330 Flags set_Flags: u32 = "ULONG", text!(Flags, "documented for other builds");
             0x330 [0] Persistent set_Persistent: u32 = "ULONG", "documented for other builds.";
             0x330 [1] AutoLogger set_AutoLogger: u32 = "ULONG", text!(AutoLogger, "documented for other builds");
@@ -9872,11 +9275,11 @@ runtime::layout! {
             0x330 [30] ExcludeKernelStack set_ExcludeKernelStack: u32 = "ULONG", text!(ExcludeKernelStack, "documented for other builds");
             0x330 [31] BootLogger set_BootLogger: u32 = "ULONG", text!(BootLogger, "from symbols");
         }
-        0x334 u334: WMI_LOGGER_CONTEXT_21H2_x64_u334, "unnamed; its members have accessors." {
+        0x334 union_Flags2: WMI_LOGGER_CONTEXT_server_2022_x64_union_Flags2, "unnamed; its members have accessors." {
             0x334 Flags2 set_Flags2: u32 = "ULONG", text!(Flags2, "from symbols");
             0x334 [0] UnifiedStackCaching set_UnifiedStackCaching: u32 = "ULONG", text!(UnifiedStackCaching, "from symbols");
         }
-        0x338 u338: WMI_LOGGER_CONTEXT_21H2_x64_u338, "unnamed; its members have accessors." {
+        0x338 union_RequestFlag: WMI_LOGGER_CONTEXT_10_0_union_RequestFlag, "unnamed; its members have accessors." {
             0x338 RequestFlag set_RequestFlag: u32 = "ULONG volatile", text!(RequestFlag, "documented for other builds");
             0x338 [0] DbgRequestNewFile set_DbgRequestNewFile: u32 = "ULONG", text!(RequestNewFie, "documented for other builds");
             0x338 [1] DbgRequestUpdateFile set_DbgRequestUpdateFile: u32 = "ULONG", "documented for other builds.";
@@ -9953,7 +9356,7 @@ runtime::layout! {
         0x70 DecodeControlList: runtime::Ptr64 = "ETW_DECODE_CONTROL_ENTRY *", text!(DecodeControlList, "documented for other builds");
         0x78 DecodeControlCount: u32 = "ULONG", text!(DecodeControlCount, "documented for other builds");
         0x7c _padding7C: [u8; 4], "padding.";
-        0x80 u80: WMI_LOGGER_CONTEXT_1607_x64_u80, "unnamed; its members have accessors." {
+        0x80 union_BatchedBufferList: WMI_LOGGER_CONTEXT_6_1_x64_union_BatchedBufferList, "unnamed; its members have accessors." {
             0x80 BatchedBufferList set_BatchedBufferList: runtime::Ptr64 = "WMI_BUFFER_HEADER *", "documented for other builds.";
             0x80 CurrentBuffer set_CurrentBuffer: EX_FAST_REF_5_2_3790_sp1_x64 = "EX_FAST_REF", text!(CurrentBuffer, "documented for other builds");
         }
@@ -10007,7 +9410,7 @@ runtime::layout! {
         0x238 LoggerDpc: KDPC_6_3_x64 = "KDPC", "documented for other builds.";
         0x278 LoggerMutex: KMUTANT_server_2022_x64 = "KMUTANT", text!(LoggerMutex, "documented for other builds");
         0x2b0 LoggerLock: EX_PUSH_LOCK_5_2_3790_sp1_x64 = "EX_PUSH_LOCK", text!(LoggerLock, "documented for other builds");
-        0x2b8 u2B8: WMI_LOGGER_CONTEXT_1607_x64_u2B8, "unnamed; its members have accessors." {
+        0x2b8 union_BufferListSpinLock: WMI_LOGGER_CONTEXT_6_1_x64_union_BufferListSpinLock, "unnamed; its members have accessors." {
             0x2b8 BufferListSpinLock set_BufferListSpinLock: u64 = "KSPIN_LOCK", text!(BufferListSpinLock, "documented for other builds");
             0x2b8 BufferListPushLock set_BufferListPushLock: EX_PUSH_LOCK_5_2_3790_sp1_x64 = "EX_PUSH_LOCK", text!(BufferListSpinLock, "documented for other builds");
         }
@@ -10017,7 +9420,7 @@ runtime::layout! {
         0x318 StartTime: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(StartTime, "documented for other builds");
         0x320 LogFileHandle: runtime::Ptr64 = "HANDLE", text!(LogFileHandle, "documented for other builds");
         0x328 BufferSequenceNumber: i64 = "LONGLONG", text!(BufferSequenceNumber, "documented for other builds");
-        0x330 u330: WMI_LOGGER_CONTEXT_21H2_x64_u330, "unnamed; its members have accessors." {
+        0x330 union_Flags: WMI_LOGGER_CONTEXT_19569_x64_union_Flags, "unnamed; its members have accessors." {
             0x330 Flags set_Flags: u32 = "ULONG", text!(Flags, "documented for other builds");
             0x330 [0] Persistent set_Persistent: u32 = "ULONG", "documented for other builds.";
             0x330 [1] AutoLogger set_AutoLogger: u32 = "ULONG", text!(AutoLogger, "documented for other builds");
@@ -10045,11 +9448,11 @@ runtime::layout! {
             0x330 [30] ExcludeKernelStack set_ExcludeKernelStack: u32 = "ULONG", text!(ExcludeKernelStack, "documented for other builds");
             0x330 [31] BootLogger set_BootLogger: u32 = "ULONG", text!(BootLogger, "from symbols");
         }
-        0x334 u334: WMI_LOGGER_CONTEXT_21H2_x64_u334, "unnamed; its members have accessors." {
+        0x334 union_Flags2: WMI_LOGGER_CONTEXT_server_2022_x64_union_Flags2, "unnamed; its members have accessors." {
             0x334 Flags2 set_Flags2: u32 = "ULONG", text!(Flags2, "from symbols");
             0x334 [0] UnifiedStackCaching set_UnifiedStackCaching: u32 = "ULONG", text!(UnifiedStackCaching, "from symbols");
         }
-        0x338 u338: WMI_LOGGER_CONTEXT_21H2_x64_u338, "unnamed; its members have accessors." {
+        0x338 union_RequestFlag: WMI_LOGGER_CONTEXT_10_0_union_RequestFlag, "unnamed; its members have accessors." {
             0x338 RequestFlag set_RequestFlag: u32 = "ULONG volatile", text!(RequestFlag, "documented for other builds");
             0x338 [0] DbgRequestNewFile set_DbgRequestNewFile: u32 = "ULONG", text!(RequestNewFie, "documented for other builds");
             0x338 [1] DbgRequestUpdateFile set_DbgRequestUpdateFile: u32 = "ULONG", "documented for other builds.";
@@ -10126,7 +9529,7 @@ runtime::layout! {
         0x70 DecodeControlList: runtime::Ptr64 = "ETW_DECODE_CONTROL_ENTRY *", text!(DecodeControlList, "documented for other builds");
         0x78 DecodeControlCount: u32 = "ULONG", text!(DecodeControlCount, "documented for other builds");
         0x7c _padding7C: [u8; 4], "padding.";
-        0x80 u80: WMI_LOGGER_CONTEXT_1607_x64_u80, "unnamed; its members have accessors." {
+        0x80 union_BatchedBufferList: WMI_LOGGER_CONTEXT_6_1_x64_union_BatchedBufferList, "unnamed; its members have accessors." {
             0x80 BatchedBufferList set_BatchedBufferList: runtime::Ptr64 = "WMI_BUFFER_HEADER *", "documented for other builds.";
             0x80 CurrentBuffer set_CurrentBuffer: EX_FAST_REF_5_2_3790_sp1_x64 = "EX_FAST_REF", text!(CurrentBuffer, "documented for other builds");
         }
@@ -10180,7 +9583,7 @@ runtime::layout! {
         0x238 LoggerDpc: KDPC_6_3_x64 = "KDPC", "documented for other builds.";
         0x278 LoggerMutex: KMUTANT_server_2022_x64 = "KMUTANT", text!(LoggerMutex, "documented for other builds");
         0x2b0 LoggerLock: EX_PUSH_LOCK_5_2_3790_sp1_x64 = "EX_PUSH_LOCK", text!(LoggerLock, "documented for other builds");
-        0x2b8 u2B8: WMI_LOGGER_CONTEXT_1607_x64_u2B8, "unnamed; its members have accessors." {
+        0x2b8 union_BufferListSpinLock: WMI_LOGGER_CONTEXT_6_1_x64_union_BufferListSpinLock, "unnamed; its members have accessors." {
             0x2b8 BufferListSpinLock set_BufferListSpinLock: u64 = "KSPIN_LOCK", text!(BufferListSpinLock, "documented for other builds");
             0x2b8 BufferListPushLock set_BufferListPushLock: EX_PUSH_LOCK_5_2_3790_sp1_x64 = "EX_PUSH_LOCK", text!(BufferListSpinLock, "documented for other builds");
         }
@@ -10190,7 +9593,7 @@ runtime::layout! {
         0x318 StartTime: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(StartTime, "documented for other builds");
         0x320 LogFileHandle: runtime::Ptr64 = "HANDLE", text!(LogFileHandle, "documented for other builds");
         0x328 BufferSequenceNumber: i64 = "LONGLONG", text!(BufferSequenceNumber, "documented for other builds");
-        0x330 u330: WMI_LOGGER_CONTEXT_21H2_x64_u330, "unnamed; its members have accessors." {
+        0x330 union_Flags: WMI_LOGGER_CONTEXT_19569_x64_union_Flags, "unnamed; its members have accessors." {
             0x330 Flags set_Flags: u32 = "ULONG", text!(Flags, "documented for other builds");
             0x330 [0] Persistent set_Persistent: u32 = "ULONG", "documented for other builds.";
             0x330 [1] AutoLogger set_AutoLogger: u32 = "ULONG", text!(AutoLogger, "documented for other builds");
@@ -10218,11 +9621,11 @@ runtime::layout! {
             0x330 [30] ExcludeKernelStack set_ExcludeKernelStack: u32 = "ULONG", text!(ExcludeKernelStack, "documented for other builds");
             0x330 [31] BootLogger set_BootLogger: u32 = "ULONG", text!(BootLogger, "from symbols");
         }
-        0x334 u334: WMI_LOGGER_CONTEXT_21H2_x64_u334, "unnamed; its members have accessors." {
+        0x334 union_Flags2: WMI_LOGGER_CONTEXT_server_2022_x64_union_Flags2, "unnamed; its members have accessors." {
             0x334 Flags2 set_Flags2: u32 = "ULONG", text!(Flags2, "from symbols");
             0x334 [0] UnifiedStackCaching set_UnifiedStackCaching: u32 = "ULONG", text!(UnifiedStackCaching, "from symbols");
         }
-        0x338 u338: WMI_LOGGER_CONTEXT_21H2_x64_u338, "unnamed; its members have accessors." {
+        0x338 union_RequestFlag: WMI_LOGGER_CONTEXT_10_0_union_RequestFlag, "unnamed; its members have accessors." {
             0x338 RequestFlag set_RequestFlag: u32 = "ULONG volatile", text!(RequestFlag, "documented for other builds");
             0x338 [0] DbgRequestNewFile set_DbgRequestNewFile: u32 = "ULONG", text!(RequestNewFie, "documented for other builds");
             0x338 [1] DbgRequestUpdateFile set_DbgRequestUpdateFile: u32 = "ULONG", "documented for other builds.";
@@ -10304,7 +9707,7 @@ runtime::layout! {
         0x70 DecodeControlList: runtime::Ptr64 = "ETW_DECODE_CONTROL_ENTRY *", text!(DecodeControlList, "documented for other builds");
         0x78 DecodeControlCount: u32 = "ULONG", text!(DecodeControlCount, "documented for other builds");
         0x7c _padding7C: [u8; 4], "padding.";
-        0x80 u80: WMI_LOGGER_CONTEXT_1607_x64_u80, "unnamed; its members have accessors." {
+        0x80 union_BatchedBufferList: WMI_LOGGER_CONTEXT_6_1_x64_union_BatchedBufferList, "unnamed; its members have accessors." {
             0x80 BatchedBufferList set_BatchedBufferList: runtime::Ptr64 = "WMI_BUFFER_HEADER *", "documented for other builds.";
             0x80 CurrentBuffer set_CurrentBuffer: EX_FAST_REF_5_2_3790_sp1_x64 = "EX_FAST_REF", text!(CurrentBuffer, "documented for other builds");
         }
@@ -10358,7 +9761,7 @@ runtime::layout! {
         0x238 LoggerDpc: KDPC_6_3_x64 = "KDPC", "documented for other builds.";
         0x278 LoggerMutex: KMUTANT_server_2022_x64 = "KMUTANT", text!(LoggerMutex, "documented for other builds");
         0x2b0 LoggerLock: EX_PUSH_LOCK_5_2_3790_sp1_x64 = "EX_PUSH_LOCK", text!(LoggerLock, "documented for other builds");
-        0x2b8 u2B8: WMI_LOGGER_CONTEXT_1607_x64_u2B8, "unnamed; its members have accessors." {
+        0x2b8 union_BufferListSpinLock: WMI_LOGGER_CONTEXT_6_1_x64_union_BufferListSpinLock, "unnamed; its members have accessors." {
             0x2b8 BufferListSpinLock set_BufferListSpinLock: u64 = "KSPIN_LOCK", text!(BufferListSpinLock, "documented for other builds");
             0x2b8 BufferListPushLock set_BufferListPushLock: EX_PUSH_LOCK_5_2_3790_sp1_x64 = "EX_PUSH_LOCK", text!(BufferListSpinLock, "documented for other builds");
         }
@@ -10368,7 +9771,7 @@ runtime::layout! {
         0x318 StartTime: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(StartTime, "documented for other builds");
         0x320 LogFileHandle: runtime::Ptr64 = "HANDLE", text!(LogFileHandle, "documented for other builds");
         0x328 BufferSequenceNumber: i64 = "LONGLONG", text!(BufferSequenceNumber, "documented for other builds");
-        0x330 u330: WMI_LOGGER_CONTEXT_21H2_x64_u330, "unnamed; its members have accessors." {
+        0x330 union_Flags: WMI_LOGGER_CONTEXT_19569_x64_union_Flags, "unnamed; its members have accessors." {
             0x330 Flags set_Flags: u32 = "ULONG", text!(Flags, "documented for other builds");
             0x330 [0] Persistent set_Persistent: u32 = "ULONG", "documented for other builds.";
             0x330 [1] AutoLogger set_AutoLogger: u32 = "ULONG", text!(AutoLogger, "documented for other builds");
@@ -10396,11 +9799,11 @@ runtime::layout! {
             0x330 [30] ExcludeKernelStack set_ExcludeKernelStack: u32 = "ULONG", text!(ExcludeKernelStack, "documented for other builds");
             0x330 [31] BootLogger set_BootLogger: u32 = "ULONG", text!(BootLogger, "from symbols");
         }
-        0x334 u334: WMI_LOGGER_CONTEXT_21H2_x64_u334, "unnamed; its members have accessors." {
+        0x334 union_Flags2: WMI_LOGGER_CONTEXT_server_2022_x64_union_Flags2, "unnamed; its members have accessors." {
             0x334 Flags2 set_Flags2: u32 = "ULONG", text!(Flags2, "from symbols");
             0x334 [0] UnifiedStackCaching set_UnifiedStackCaching: u32 = "ULONG", text!(UnifiedStackCaching, "from symbols");
         }
-        0x338 u338: WMI_LOGGER_CONTEXT_21H2_x64_u338, "unnamed; its members have accessors." {
+        0x338 union_RequestFlag: WMI_LOGGER_CONTEXT_10_0_union_RequestFlag, "unnamed; its members have accessors." {
             0x338 RequestFlag set_RequestFlag: u32 = "ULONG volatile", text!(RequestFlag, "documented for other builds");
             0x338 [0] DbgRequestNewFile set_DbgRequestNewFile: u32 = "ULONG", text!(RequestNewFie, "documented for other builds");
             0x338 [1] DbgRequestUpdateFile set_DbgRequestUpdateFile: u32 = "ULONG", "documented for other builds.";
@@ -10482,7 +9885,7 @@ runtime::layout! {
         0x70 DecodeControlList: runtime::Ptr64 = "ETW_DECODE_CONTROL_ENTRY *", text!(DecodeControlList, "documented for other builds");
         0x78 DecodeControlCount: u32 = "ULONG", text!(DecodeControlCount, "documented for other builds");
         0x7c _padding7C: [u8; 4], "padding.";
-        0x80 u80: WMI_LOGGER_CONTEXT_1607_x64_u80, "unnamed; its members have accessors." {
+        0x80 union_BatchedBufferList: WMI_LOGGER_CONTEXT_6_1_x64_union_BatchedBufferList, "unnamed; its members have accessors." {
             0x80 BatchedBufferList set_BatchedBufferList: runtime::Ptr64 = "WMI_BUFFER_HEADER *", "documented for other builds.";
             0x80 CurrentBuffer set_CurrentBuffer: EX_FAST_REF_5_2_3790_sp1_x64 = "EX_FAST_REF", text!(CurrentBuffer, "documented for other builds");
         }
@@ -10536,7 +9939,7 @@ runtime::layout! {
         0x238 LoggerDpc: KDPC_6_3_x64 = "KDPC", "documented for other builds.";
         0x278 LoggerMutex: KMUTANT_server_2022_x64 = "KMUTANT", text!(LoggerMutex, "documented for other builds");
         0x2b0 LoggerLock: EX_PUSH_LOCK_5_2_3790_sp1_x64 = "EX_PUSH_LOCK", text!(LoggerLock, "documented for other builds");
-        0x2b8 u2B8: WMI_LOGGER_CONTEXT_1607_x64_u2B8, "unnamed; its members have accessors." {
+        0x2b8 union_BufferListSpinLock: WMI_LOGGER_CONTEXT_6_1_x64_union_BufferListSpinLock, "unnamed; its members have accessors." {
             0x2b8 BufferListSpinLock set_BufferListSpinLock: u64 = "KSPIN_LOCK", text!(BufferListSpinLock, "documented for other builds");
             0x2b8 BufferListPushLock set_BufferListPushLock: EX_PUSH_LOCK_5_2_3790_sp1_x64 = "EX_PUSH_LOCK", text!(BufferListSpinLock, "documented for other builds");
         }
@@ -10546,7 +9949,7 @@ runtime::layout! {
         0x318 StartTime: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(StartTime, "documented for other builds");
         0x320 LogFileHandle: runtime::Ptr64 = "HANDLE", text!(LogFileHandle, "documented for other builds");
         0x328 BufferSequenceNumber: i64 = "LONGLONG", text!(BufferSequenceNumber, "documented for other builds");
-        0x330 u330: WMI_LOGGER_CONTEXT_21H2_x64_u330, "unnamed; its members have accessors." {
+        0x330 union_Flags: WMI_LOGGER_CONTEXT_19569_x64_union_Flags, "unnamed; its members have accessors." {
             0x330 Flags set_Flags: u32 = "ULONG", text!(Flags, "documented for other builds");
             0x330 [0] Persistent set_Persistent: u32 = "ULONG", "documented for other builds.";
             0x330 [1] AutoLogger set_AutoLogger: u32 = "ULONG", text!(AutoLogger, "documented for other builds");
@@ -10574,11 +9977,11 @@ runtime::layout! {
             0x330 [30] ExcludeKernelStack set_ExcludeKernelStack: u32 = "ULONG", text!(ExcludeKernelStack, "documented for other builds");
             0x330 [31] BootLogger set_BootLogger: u32 = "ULONG", text!(BootLogger, "from symbols");
         }
-        0x334 u334: WMI_LOGGER_CONTEXT_21H2_x64_u334, "unnamed; its members have accessors." {
+        0x334 union_Flags2: WMI_LOGGER_CONTEXT_server_2022_x64_union_Flags2, "unnamed; its members have accessors." {
             0x334 Flags2 set_Flags2: u32 = "ULONG", text!(Flags2, "from symbols");
             0x334 [0] UnifiedStackCaching set_UnifiedStackCaching: u32 = "ULONG", text!(UnifiedStackCaching, "from symbols");
         }
-        0x338 u338: WMI_LOGGER_CONTEXT_21H2_x64_u338, "unnamed; its members have accessors." {
+        0x338 union_RequestFlag: WMI_LOGGER_CONTEXT_10_0_union_RequestFlag, "unnamed; its members have accessors." {
             0x338 RequestFlag set_RequestFlag: u32 = "ULONG volatile", text!(RequestFlag, "documented for other builds");
             0x338 [0] DbgRequestNewFile set_DbgRequestNewFile: u32 = "ULONG", text!(RequestNewFie, "documented for other builds");
             0x338 [1] DbgRequestUpdateFile set_DbgRequestUpdateFile: u32 = "ULONG", "documented for other builds.";
@@ -10660,7 +10063,7 @@ runtime::layout! {
         0x70 DecodeControlList: runtime::Ptr64 = "ETW_DECODE_CONTROL_ENTRY *", text!(DecodeControlList, "documented for other builds");
         0x78 DecodeControlCount: u32 = "ULONG", text!(DecodeControlCount, "documented for other builds");
         0x7c _padding7C: [u8; 4], "padding.";
-        0x80 u80: WMI_LOGGER_CONTEXT_1607_x64_u80, "unnamed; its members have accessors." {
+        0x80 union_BatchedBufferList: WMI_LOGGER_CONTEXT_6_1_x64_union_BatchedBufferList, "unnamed; its members have accessors." {
             0x80 BatchedBufferList set_BatchedBufferList: runtime::Ptr64 = "WMI_BUFFER_HEADER *", "documented for other builds.";
             0x80 CurrentBuffer set_CurrentBuffer: EX_FAST_REF_5_2_3790_sp1_x64 = "EX_FAST_REF", text!(CurrentBuffer, "documented for other builds");
         }
@@ -10714,7 +10117,7 @@ runtime::layout! {
         0x238 LoggerDpc: KDPC_6_3_x64 = "KDPC", "documented for other builds.";
         0x278 LoggerMutex: KMUTANT_server_2022_x64 = "KMUTANT", text!(LoggerMutex, "documented for other builds");
         0x2b0 LoggerLock: EX_PUSH_LOCK_5_2_3790_sp1_x64 = "EX_PUSH_LOCK", text!(LoggerLock, "documented for other builds");
-        0x2b8 u2B8: WMI_LOGGER_CONTEXT_1607_x64_u2B8, "unnamed; its members have accessors." {
+        0x2b8 union_BufferListSpinLock: WMI_LOGGER_CONTEXT_6_1_x64_union_BufferListSpinLock, "unnamed; its members have accessors." {
             0x2b8 BufferListSpinLock set_BufferListSpinLock: u64 = "KSPIN_LOCK", text!(BufferListSpinLock, "documented for other builds");
             0x2b8 BufferListPushLock set_BufferListPushLock: EX_PUSH_LOCK_5_2_3790_sp1_x64 = "EX_PUSH_LOCK", text!(BufferListSpinLock, "documented for other builds");
         }
@@ -10724,7 +10127,7 @@ runtime::layout! {
         0x318 StartTime: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(StartTime, "documented for other builds");
         0x320 LogFileHandle: runtime::Ptr64 = "HANDLE", text!(LogFileHandle, "documented for other builds");
         0x328 BufferSequenceNumber: i64 = "LONGLONG", text!(BufferSequenceNumber, "documented for other builds");
-        0x330 u330: WMI_LOGGER_CONTEXT_21H2_x64_u330, "unnamed; its members have accessors." {
+        0x330 union_Flags: WMI_LOGGER_CONTEXT_19569_x64_union_Flags, "unnamed; its members have accessors." {
             0x330 Flags set_Flags: u32 = "ULONG", text!(Flags, "documented for other builds");
             0x330 [0] Persistent set_Persistent: u32 = "ULONG", "documented for other builds.";
             0x330 [1] AutoLogger set_AutoLogger: u32 = "ULONG", text!(AutoLogger, "documented for other builds");
@@ -10752,11 +10155,11 @@ runtime::layout! {
             0x330 [30] ExcludeKernelStack set_ExcludeKernelStack: u32 = "ULONG", text!(ExcludeKernelStack, "documented for other builds");
             0x330 [31] BootLogger set_BootLogger: u32 = "ULONG", text!(BootLogger, "from symbols");
         }
-        0x334 u334: WMI_LOGGER_CONTEXT_21H2_x64_u334, "unnamed; its members have accessors." {
+        0x334 union_Flags2: WMI_LOGGER_CONTEXT_server_2022_x64_union_Flags2, "unnamed; its members have accessors." {
             0x334 Flags2 set_Flags2: u32 = "ULONG", text!(Flags2, "from symbols");
             0x334 [0] UnifiedStackCaching set_UnifiedStackCaching: u32 = "ULONG", text!(UnifiedStackCaching, "from symbols");
         }
-        0x338 u338: WMI_LOGGER_CONTEXT_21H2_x64_u338, "unnamed; its members have accessors." {
+        0x338 union_RequestFlag: WMI_LOGGER_CONTEXT_10_0_union_RequestFlag, "unnamed; its members have accessors." {
             0x338 RequestFlag set_RequestFlag: u32 = "ULONG volatile", text!(RequestFlag, "documented for other builds");
             0x338 [0] DbgRequestNewFile set_DbgRequestNewFile: u32 = "ULONG", text!(RequestNewFie, "documented for other builds");
             0x338 [1] DbgRequestUpdateFile set_DbgRequestUpdateFile: u32 = "ULONG", "documented for other builds.";

@@ -54,15 +54,15 @@ runtime::layout! {
         0x48 EnableFlags: EVENT_TRACE_FLAG = "ULONG", text!(EnableFlags, "documented");
         0x4c AgeLimit: i32 = "LONG", text!(AgeLimit, "documented");
         0x50 LogFileHandle: runtime::Ptr32 = "HANDLE", text!(LogFileHandle, "documented");
-        0x54 u54: WMI_LOGGER_INFORMATION_5_0_x86_u54, "unnamed; its members have accessors." {
+        0x54 union_NumberOfBuffers: WMI_LOGGER_INFORMATION_5_0_union_NumberOfBuffers, "unnamed; its members have accessors." {
             0x54 NumberOfBuffers set_NumberOfBuffers: u32 = "ULONG", text!(NumberOfBuffers, "documented, offset inferred");
             0x54 InstanceCount set_InstanceCount: u32 = "ULONG", "documented, offset inferred.";
         }
-        0x58 u58: WMI_LOGGER_INFORMATION_5_0_x86_u58, "unnamed; its members have accessors." {
+        0x58 union_FreeBuffers: WMI_LOGGER_INFORMATION_5_0_union_FreeBuffers, "unnamed; its members have accessors." {
             0x58 FreeBuffers set_FreeBuffers: u32 = "ULONG", text!(FreeBuffers, "documented, offset inferred");
             0x58 InstanceId set_InstanceId: u32 = "ULONG", "documented, offset inferred.";
         }
-        0x5c u5C: WMI_LOGGER_INFORMATION_5_0_x86_u5C, "unnamed; its members have accessors." {
+        0x5c union_EventsLost: WMI_LOGGER_INFORMATION_5_0_union_EventsLost, "unnamed; its members have accessors." {
             0x5c EventsLost set_EventsLost: u32 = "ULONG", text!(EventsLost, "documented, offset inferred");
             0x5c NumberOfProcessors set_NumberOfProcessors: u32 = "ULONG", text!(NumberOfProcessors, "documented, offset inferred");
         }
@@ -79,7 +79,7 @@ runtime::layout! {
 
 runtime::layout! {
     /// The unnamed union at 0x54 of `WMI_LOGGER_INFORMATION`.
-    pub union WMI_LOGGER_INFORMATION_5_0_x86_u54: 0x4, 4 {
+    pub union WMI_LOGGER_INFORMATION_5_0_union_NumberOfBuffers: 0x4, 4 {
         0x00 NumberOfBuffers: u32 = "ULONG", text!(NumberOfBuffers, "documented, offset inferred");
         0x00 InstanceCount: u32 = "ULONG", "documented, offset inferred.";
     }
@@ -87,7 +87,7 @@ runtime::layout! {
 
 runtime::layout! {
     /// The unnamed union at 0x58 of `WMI_LOGGER_INFORMATION`.
-    pub union WMI_LOGGER_INFORMATION_5_0_x86_u58: 0x4, 4 {
+    pub union WMI_LOGGER_INFORMATION_5_0_union_FreeBuffers: 0x4, 4 {
         0x00 FreeBuffers: u32 = "ULONG", text!(FreeBuffers, "documented, offset inferred");
         0x00 InstanceId: u32 = "ULONG", "documented, offset inferred.";
     }
@@ -95,7 +95,7 @@ runtime::layout! {
 
 runtime::layout! {
     /// The unnamed union at 0x5c of `WMI_LOGGER_INFORMATION`.
-    pub union WMI_LOGGER_INFORMATION_5_0_x86_u5C: 0x4, 4 {
+    pub union WMI_LOGGER_INFORMATION_5_0_union_EventsLost: 0x4, 4 {
         0x00 EventsLost: u32 = "ULONG", text!(EventsLost, "documented, offset inferred");
         0x00 NumberOfProcessors: u32 = "ULONG", text!(NumberOfProcessors, "documented, offset inferred");
     }
@@ -115,38 +115,38 @@ runtime::layout! {
         0x44 FlushTimer: u32 = "ULONG", text!(FlushTimer, "documented");
         0x48 EnableFlags: EVENT_TRACE_FLAG = "ULONG", text!(EnableFlags, "documented");
         0x4c AgeLimit: i32 = "LONG", text!(AgeLimit, "documented");
-        0x50 u50: WMI_LOGGER_INFORMATION_5_1_x86_u50, "unnamed; its members have accessors." {
+        0x50 union_LogFileHandle: WMI_LOGGER_INFORMATION_5_1_x86_union_LogFileHandle, "unnamed; its members have accessors." {
             0x50 LogFileHandle set_LogFileHandle: runtime::Ptr32 = "HANDLE", text!(LogFileHandle_2, "documented, offset inferred");
             0x50 LogFileHandle64 set_LogFileHandle64: u64 = "ULONG64", text!(LogFileHandle64, "documented, offset inferred");
         }
-        0x58 u58: WMI_LOGGER_INFORMATION_5_1_x86_u58, "unnamed; its members have accessors." {
+        0x58 union_NumberOfBuffers: WMI_LOGGER_INFORMATION_5_0_union_NumberOfBuffers, "unnamed; its members have accessors." {
             0x58 NumberOfBuffers set_NumberOfBuffers: u32 = "ULONG", text!(NumberOfBuffers, "documented, offset inferred");
             0x58 InstanceCount set_InstanceCount: u32 = "ULONG", "documented, offset inferred.";
         }
-        0x5c u5C: WMI_LOGGER_INFORMATION_5_1_x86_u5C, "unnamed; its members have accessors." {
+        0x5c union_FreeBuffers: WMI_LOGGER_INFORMATION_5_0_union_FreeBuffers, "unnamed; its members have accessors." {
             0x5c FreeBuffers set_FreeBuffers: u32 = "ULONG", text!(FreeBuffers, "documented, offset inferred");
             0x5c InstanceId set_InstanceId: u32 = "ULONG", "documented, offset inferred.";
         }
-        0x60 u60: WMI_LOGGER_INFORMATION_5_1_x86_u60, "unnamed; its members have accessors." {
+        0x60 union_EventsLost: WMI_LOGGER_INFORMATION_5_0_union_EventsLost, "unnamed; its members have accessors." {
             0x60 EventsLost set_EventsLost: u32 = "ULONG", text!(EventsLost, "documented, offset inferred");
             0x60 NumberOfProcessors set_NumberOfProcessors: u32 = "ULONG", text!(NumberOfProcessors, "documented, offset inferred");
         }
         0x64 BuffersWritten: u32 = "ULONG", text!(BuffersWritten, "documented");
         0x68 LogBuffersLost: u32 = "ULONG", text!(LogBuffersLost, "documented");
         0x6c RealTimeBuffersLost: u32 = "ULONG", text!(RealTimeBuffersLost, "documented");
-        0x70 u70: WMI_LOGGER_INFORMATION_5_1_x86_u70, "unnamed; its members have accessors." {
+        0x70 union_LoggerThreadId: WMI_LOGGER_INFORMATION_5_1_x86_union_LoggerThreadId, "unnamed; its members have accessors." {
             0x70 LoggerThreadId set_LoggerThreadId: runtime::Ptr32 = "HANDLE", text!(LoggerThreadId, "documented, offset inferred");
             0x70 LoggerThreadId64 set_LoggerThreadId64: u64 = "ULONG64", text!(LogFileHandle64, "documented, offset inferred");
         }
-        0x78 u78: WMI_LOGGER_INFORMATION_5_1_x86_u78, "unnamed; its members have accessors." {
+        0x78 union_LogFileName: WMI_LOGGER_INFORMATION_5_1_x86_union_LogFileName, "unnamed; its members have accessors." {
             0x78 LogFileName set_LogFileName: UNICODE_STRING_5_0_x86 = "UNICODE_STRING", text!(LogFileName_2, "documented, offset inferred");
             0x78 LogFileName64 set_LogFileName64: UNICODE_STRING64_5_1 = "UNICODE_STRING64", text!(LogFileName64, "documented, offset inferred");
         }
-        0x88 u88: WMI_LOGGER_INFORMATION_5_1_x86_u88, "unnamed; its members have accessors." {
+        0x88 union_LoggerName: WMI_LOGGER_INFORMATION_5_1_x86_union_LoggerName, "unnamed; its members have accessors." {
             0x88 LoggerName set_LoggerName: UNICODE_STRING_5_0_x86 = "UNICODE_STRING", text!(LoggerName, "documented, offset inferred");
             0x88 LoggerName64 set_LoggerName64: UNICODE_STRING64_5_1 = "UNICODE_STRING64", text!(LogFileName64, "documented, offset inferred");
         }
-        0x98 u98: WMI_LOGGER_INFORMATION_5_1_x86_u98, "unnamed; its members have accessors.\n\nErratum, 5.1..5.2: the document says a PVOID and a ULONG64, the declaration's order and size give a union of them (The text lacks what the table has: only 8 bytes lie before LoggerExtension.)." {
+        0x98 union_LoggerHeader: WMI_LOGGER_INFORMATION_5_1_x86_union_LoggerHeader, "unnamed; its members have accessors.\n\nErratum, 5.1..5.2: the document says a PVOID and a ULONG64, the declaration's order and size give a union of them (The text lacks what the table has: only 8 bytes lie before LoggerExtension.)." {
             0x98 LoggerHeader set_LoggerHeader: runtime::Ptr32 = "PVOID", text!(LoggerHeader, "documented, name unknown");
             0x98 LoggerHeader64 set_LoggerHeader64: u64 = "ULONG64", text!(LogFileHandle64, "documented, name unknown");
         }
@@ -156,39 +156,15 @@ runtime::layout! {
 
 runtime::layout! {
     /// The unnamed union at 0x50 of `WMI_LOGGER_INFORMATION`.
-    pub union WMI_LOGGER_INFORMATION_5_1_x86_u50: 0x8, 8 {
+    pub union WMI_LOGGER_INFORMATION_5_1_x86_union_LogFileHandle: 0x8, 8 {
         0x00 LogFileHandle: runtime::Bytes<runtime::Ptr32, 8> = "HANDLE", text!(LogFileHandle_2, "documented, offset inferred");
         0x00 LogFileHandle64: u64 = "ULONG64", text!(LogFileHandle64, "documented, offset inferred");
     }
 }
 
 runtime::layout! {
-    /// The unnamed union at 0x58 of `WMI_LOGGER_INFORMATION`.
-    pub union WMI_LOGGER_INFORMATION_5_1_x86_u58: 0x4, 4 {
-        0x00 NumberOfBuffers: u32 = "ULONG", text!(NumberOfBuffers, "documented, offset inferred");
-        0x00 InstanceCount: u32 = "ULONG", "documented, offset inferred.";
-    }
-}
-
-runtime::layout! {
-    /// The unnamed union at 0x5c of `WMI_LOGGER_INFORMATION`.
-    pub union WMI_LOGGER_INFORMATION_5_1_x86_u5C: 0x4, 4 {
-        0x00 FreeBuffers: u32 = "ULONG", text!(FreeBuffers, "documented, offset inferred");
-        0x00 InstanceId: u32 = "ULONG", "documented, offset inferred.";
-    }
-}
-
-runtime::layout! {
-    /// The unnamed union at 0x60 of `WMI_LOGGER_INFORMATION`.
-    pub union WMI_LOGGER_INFORMATION_5_1_x86_u60: 0x4, 4 {
-        0x00 EventsLost: u32 = "ULONG", text!(EventsLost, "documented, offset inferred");
-        0x00 NumberOfProcessors: u32 = "ULONG", text!(NumberOfProcessors, "documented, offset inferred");
-    }
-}
-
-runtime::layout! {
     /// The unnamed union at 0x70 of `WMI_LOGGER_INFORMATION`.
-    pub union WMI_LOGGER_INFORMATION_5_1_x86_u70: 0x8, 8 {
+    pub union WMI_LOGGER_INFORMATION_5_1_x86_union_LoggerThreadId: 0x8, 8 {
         0x00 LoggerThreadId: runtime::Bytes<runtime::Ptr32, 8> = "HANDLE", text!(LoggerThreadId, "documented, offset inferred");
         0x00 LoggerThreadId64: u64 = "ULONG64", text!(LogFileHandle64, "documented, offset inferred");
     }
@@ -196,7 +172,7 @@ runtime::layout! {
 
 runtime::layout! {
     /// The unnamed union at 0x78 of `WMI_LOGGER_INFORMATION`.
-    pub union WMI_LOGGER_INFORMATION_5_1_x86_u78: 0x10, 8 {
+    pub union WMI_LOGGER_INFORMATION_5_1_x86_union_LogFileName: 0x10, 8 {
         0x00 LogFileName: runtime::Bytes<UNICODE_STRING_5_0_x86, 16> = "UNICODE_STRING", text!(LogFileName_2, "documented, offset inferred");
         0x00 LogFileName64: UNICODE_STRING64_5_1 = "UNICODE_STRING64", text!(LogFileName64, "documented, offset inferred");
     }
@@ -204,7 +180,7 @@ runtime::layout! {
 
 runtime::layout! {
     /// The unnamed union at 0x88 of `WMI_LOGGER_INFORMATION`.
-    pub union WMI_LOGGER_INFORMATION_5_1_x86_u88: 0x10, 8 {
+    pub union WMI_LOGGER_INFORMATION_5_1_x86_union_LoggerName: 0x10, 8 {
         0x00 LoggerName: runtime::Bytes<UNICODE_STRING_5_0_x86, 16> = "UNICODE_STRING", text!(LoggerName, "documented, offset inferred");
         0x00 LoggerName64: UNICODE_STRING64_5_1 = "UNICODE_STRING64", text!(LogFileName64, "documented, offset inferred");
     }
@@ -212,7 +188,7 @@ runtime::layout! {
 
 runtime::layout! {
     /// The unnamed union at 0x98 of `WMI_LOGGER_INFORMATION`.
-    pub union WMI_LOGGER_INFORMATION_5_1_x86_u98: 0x8, 8 {
+    pub union WMI_LOGGER_INFORMATION_5_1_x86_union_LoggerHeader: 0x8, 8 {
         0x00 LoggerHeader: runtime::Bytes<runtime::Ptr32, 8> = "PVOID", text!(LoggerHeader, "documented, name unknown");
         0x00 LoggerHeader64: u64 = "ULONG64", text!(LogFileHandle64, "documented, name unknown");
     }
@@ -246,106 +222,42 @@ runtime::layout! {
         0x4c AgeLimit: i32 = "LONG", text!(AgeLimit, "documented");
         0x50 Wow: u32 = "ULONG", text!(Wow, "documented");
         0x54 _padding54: [u8; 4], "padding.";
-        0x58 u58: WMI_LOGGER_INFORMATION_5_2_x86_u58, "unnamed; its members have accessors." {
+        0x58 union_LogFileHandle: WMI_LOGGER_INFORMATION_5_1_x86_union_LogFileHandle, "unnamed; its members have accessors." {
             0x58 LogFileHandle set_LogFileHandle: runtime::Ptr32 = "HANDLE", text!(LogFileHandle_2, "documented, offset inferred");
             0x58 LogFileHandle64 set_LogFileHandle64: u64 = "ULONG64", text!(LogFileHandle64, "documented, offset inferred");
         }
-        0x60 u60: WMI_LOGGER_INFORMATION_5_2_u60, "unnamed; its members have accessors." {
+        0x60 union_NumberOfBuffers: WMI_LOGGER_INFORMATION_5_0_union_NumberOfBuffers, "unnamed; its members have accessors." {
             0x60 NumberOfBuffers set_NumberOfBuffers: u32 = "ULONG", text!(NumberOfBuffers, "documented, offset inferred");
             0x60 InstanceCount set_InstanceCount: u32 = "ULONG", "documented, offset inferred.";
         }
-        0x64 u64: WMI_LOGGER_INFORMATION_5_2_u64, "unnamed; its members have accessors." {
+        0x64 union_FreeBuffers: WMI_LOGGER_INFORMATION_5_0_union_FreeBuffers, "unnamed; its members have accessors." {
             0x64 FreeBuffers set_FreeBuffers: u32 = "ULONG", text!(FreeBuffers, "documented, offset inferred");
             0x64 InstanceId set_InstanceId: u32 = "ULONG", "documented, offset inferred.";
         }
-        0x68 u68: WMI_LOGGER_INFORMATION_5_2_u68, "unnamed; its members have accessors." {
+        0x68 union_EventsLost: WMI_LOGGER_INFORMATION_5_0_union_EventsLost, "unnamed; its members have accessors." {
             0x68 EventsLost set_EventsLost: u32 = "ULONG", text!(EventsLost, "documented, offset inferred");
             0x68 NumberOfProcessors set_NumberOfProcessors: u32 = "ULONG", text!(NumberOfProcessors, "documented, offset inferred");
         }
         0x6c BuffersWritten: u32 = "ULONG", text!(BuffersWritten, "documented");
         0x70 LogBuffersLost: u32 = "ULONG", text!(LogBuffersLost, "documented");
         0x74 RealTimeBuffersLost: u32 = "ULONG", text!(RealTimeBuffersLost, "documented");
-        0x78 u78: WMI_LOGGER_INFORMATION_5_2_x86_u78, "unnamed; its members have accessors." {
+        0x78 union_LoggerThreadId: WMI_LOGGER_INFORMATION_5_1_x86_union_LoggerThreadId, "unnamed; its members have accessors." {
             0x78 LoggerThreadId set_LoggerThreadId: runtime::Ptr32 = "HANDLE", text!(LoggerThreadId, "documented, offset inferred");
             0x78 LoggerThreadId64 set_LoggerThreadId64: u64 = "ULONG64", text!(LogFileHandle64, "documented, offset inferred");
         }
-        0x80 u80: WMI_LOGGER_INFORMATION_5_2_x86_u80, "unnamed; its members have accessors." {
+        0x80 union_LogFileName: WMI_LOGGER_INFORMATION_5_1_x86_union_LogFileName, "unnamed; its members have accessors." {
             0x80 LogFileName set_LogFileName: UNICODE_STRING_5_0_x86 = "UNICODE_STRING", text!(LogFileName_2, "documented, offset inferred");
             0x80 LogFileName64 set_LogFileName64: UNICODE_STRING64_5_1 = "UNICODE_STRING64", text!(LogFileName64, "documented, offset inferred");
         }
-        0x90 u90: WMI_LOGGER_INFORMATION_5_2_x86_u90, "unnamed; its members have accessors." {
+        0x90 union_LoggerName: WMI_LOGGER_INFORMATION_5_1_x86_union_LoggerName, "unnamed; its members have accessors." {
             0x90 LoggerName set_LoggerName: UNICODE_STRING_5_0_x86 = "UNICODE_STRING", text!(LoggerName, "documented, offset inferred");
             0x90 LoggerName64 set_LoggerName64: UNICODE_STRING64_5_1 = "UNICODE_STRING64", text!(LogFileName64, "documented, offset inferred");
         }
-        0xa0 uA0: WMI_LOGGER_INFORMATION_5_2_x86_uA0, "unnamed; its members have accessors.\n\nErratum, 5.1..5.2: the document says a PVOID and a ULONG64, the declaration's order and size give a union of them (The text lacks what the table has: only 8 bytes lie before LoggerExtension.)." {
+        0xa0 union_LoggerHeader: WMI_LOGGER_INFORMATION_5_1_x86_union_LoggerHeader, "unnamed; its members have accessors.\n\nErratum, 5.1..5.2: the document says a PVOID and a ULONG64, the declaration's order and size give a union of them (The text lacks what the table has: only 8 bytes lie before LoggerExtension.)." {
             0xa0 LoggerHeader set_LoggerHeader: runtime::Ptr32 = "PVOID", text!(LoggerHeader, "documented, name unknown");
             0xa0 LoggerHeader64 set_LoggerHeader64: u64 = "ULONG64", text!(LogFileHandle64, "documented, name unknown");
         }
         0xa8 DUMMYUNIONNAME10: WMI_LOGGER_INFORMATION_5_1_x86_DUMMYUNIONNAME10 = "union", text!(DUMMYUNIONNAME10, "documented");
-    }
-}
-
-runtime::layout! {
-    /// The unnamed union at 0x58 of `WMI_LOGGER_INFORMATION`.
-    pub union WMI_LOGGER_INFORMATION_5_2_x86_u58: 0x8, 8 {
-        0x00 LogFileHandle: runtime::Bytes<runtime::Ptr32, 8> = "HANDLE", text!(LogFileHandle_2, "documented, offset inferred");
-        0x00 LogFileHandle64: u64 = "ULONG64", text!(LogFileHandle64, "documented, offset inferred");
-    }
-}
-
-runtime::layout! {
-    /// The unnamed union at 0x60 of `WMI_LOGGER_INFORMATION`.
-    pub union WMI_LOGGER_INFORMATION_5_2_u60: 0x4, 4 {
-        0x00 NumberOfBuffers: u32 = "ULONG", text!(NumberOfBuffers, "documented, offset inferred");
-        0x00 InstanceCount: u32 = "ULONG", "documented, offset inferred.";
-    }
-}
-
-runtime::layout! {
-    /// The unnamed union at 0x64 of `WMI_LOGGER_INFORMATION`.
-    pub union WMI_LOGGER_INFORMATION_5_2_u64: 0x4, 4 {
-        0x00 FreeBuffers: u32 = "ULONG", text!(FreeBuffers, "documented, offset inferred");
-        0x00 InstanceId: u32 = "ULONG", "documented, offset inferred.";
-    }
-}
-
-runtime::layout! {
-    /// The unnamed union at 0x68 of `WMI_LOGGER_INFORMATION`.
-    pub union WMI_LOGGER_INFORMATION_5_2_u68: 0x4, 4 {
-        0x00 EventsLost: u32 = "ULONG", text!(EventsLost, "documented, offset inferred");
-        0x00 NumberOfProcessors: u32 = "ULONG", text!(NumberOfProcessors, "documented, offset inferred");
-    }
-}
-
-runtime::layout! {
-    /// The unnamed union at 0x78 of `WMI_LOGGER_INFORMATION`.
-    pub union WMI_LOGGER_INFORMATION_5_2_x86_u78: 0x8, 8 {
-        0x00 LoggerThreadId: runtime::Bytes<runtime::Ptr32, 8> = "HANDLE", text!(LoggerThreadId, "documented, offset inferred");
-        0x00 LoggerThreadId64: u64 = "ULONG64", text!(LogFileHandle64, "documented, offset inferred");
-    }
-}
-
-runtime::layout! {
-    /// The unnamed union at 0x80 of `WMI_LOGGER_INFORMATION`.
-    pub union WMI_LOGGER_INFORMATION_5_2_x86_u80: 0x10, 8 {
-        0x00 LogFileName: runtime::Bytes<UNICODE_STRING_5_0_x86, 16> = "UNICODE_STRING", text!(LogFileName_2, "documented, offset inferred");
-        0x00 LogFileName64: UNICODE_STRING64_5_1 = "UNICODE_STRING64", text!(LogFileName64, "documented, offset inferred");
-    }
-}
-
-runtime::layout! {
-    /// The unnamed union at 0x90 of `WMI_LOGGER_INFORMATION`.
-    pub union WMI_LOGGER_INFORMATION_5_2_x86_u90: 0x10, 8 {
-        0x00 LoggerName: runtime::Bytes<UNICODE_STRING_5_0_x86, 16> = "UNICODE_STRING", text!(LoggerName, "documented, offset inferred");
-        0x00 LoggerName64: UNICODE_STRING64_5_1 = "UNICODE_STRING64", text!(LogFileName64, "documented, offset inferred");
-    }
-}
-
-runtime::layout! {
-    /// The unnamed union at 0xa0 of `WMI_LOGGER_INFORMATION`.
-    pub union WMI_LOGGER_INFORMATION_5_2_x86_uA0: 0x8, 8 {
-        0x00 LoggerHeader: runtime::Bytes<runtime::Ptr32, 8> = "PVOID", text!(LoggerHeader, "documented, name unknown");
-        0x00 LoggerHeader64: u64 = "ULONG64", text!(LogFileHandle64, "documented, name unknown");
     }
 }
 
@@ -365,38 +277,38 @@ runtime::layout! {
         0x4c AgeLimit: i32 = "LONG", text!(AgeLimit, "documented");
         0x50 Wow: u32 = "ULONG", text!(Wow, "documented");
         0x54 _padding54: [u8; 4], "padding.";
-        0x58 u58: WMI_LOGGER_INFORMATION_5_2_3790_sp1_x64_u58, "unnamed; its members have accessors." {
+        0x58 union_LogFileHandle: WMI_LOGGER_INFORMATION_5_2_3790_sp1_x64_union_LogFileHandle, "unnamed; its members have accessors." {
             0x58 LogFileHandle set_LogFileHandle: runtime::Ptr64 = "HANDLE", text!(LogFileHandle_2, "documented, offset inferred");
             0x58 LogFileHandle64 set_LogFileHandle64: u64 = "ULONG64", text!(LogFileHandle64, "documented, offset inferred");
         }
-        0x60 u60: WMI_LOGGER_INFORMATION_5_2_u60, "unnamed; its members have accessors." {
+        0x60 union_NumberOfBuffers: WMI_LOGGER_INFORMATION_5_0_union_NumberOfBuffers, "unnamed; its members have accessors." {
             0x60 NumberOfBuffers set_NumberOfBuffers: u32 = "ULONG", text!(NumberOfBuffers, "documented, offset inferred");
             0x60 InstanceCount set_InstanceCount: u32 = "ULONG", "documented, offset inferred.";
         }
-        0x64 u64: WMI_LOGGER_INFORMATION_5_2_u64, "unnamed; its members have accessors." {
+        0x64 union_FreeBuffers: WMI_LOGGER_INFORMATION_5_0_union_FreeBuffers, "unnamed; its members have accessors." {
             0x64 FreeBuffers set_FreeBuffers: u32 = "ULONG", text!(FreeBuffers, "documented, offset inferred");
             0x64 InstanceId set_InstanceId: u32 = "ULONG", "documented, offset inferred.";
         }
-        0x68 u68: WMI_LOGGER_INFORMATION_5_2_u68, "unnamed; its members have accessors." {
+        0x68 union_EventsLost: WMI_LOGGER_INFORMATION_5_0_union_EventsLost, "unnamed; its members have accessors." {
             0x68 EventsLost set_EventsLost: u32 = "ULONG", text!(EventsLost, "documented, offset inferred");
             0x68 NumberOfProcessors set_NumberOfProcessors: u32 = "ULONG", text!(NumberOfProcessors, "documented, offset inferred");
         }
         0x6c BuffersWritten: u32 = "ULONG", text!(BuffersWritten, "documented");
         0x70 LogBuffersLost: u32 = "ULONG", text!(LogBuffersLost, "documented");
         0x74 RealTimeBuffersLost: u32 = "ULONG", text!(RealTimeBuffersLost, "documented");
-        0x78 u78: WMI_LOGGER_INFORMATION_5_2_3790_sp1_x64_u78, "unnamed; its members have accessors." {
+        0x78 union_LoggerThreadId: WMI_LOGGER_INFORMATION_5_2_3790_sp1_x64_union_LoggerThreadId, "unnamed; its members have accessors." {
             0x78 LoggerThreadId set_LoggerThreadId: runtime::Ptr64 = "HANDLE", text!(LoggerThreadId, "documented, offset inferred");
             0x78 LoggerThreadId64 set_LoggerThreadId64: u64 = "ULONG64", text!(LogFileHandle64, "documented, offset inferred");
         }
-        0x80 u80: WMI_LOGGER_INFORMATION_5_2_3790_sp1_x64_u80, "unnamed; its members have accessors." {
+        0x80 union_LogFileName: WMI_LOGGER_INFORMATION_5_2_3790_sp1_x64_union_LogFileName, "unnamed; its members have accessors." {
             0x80 LogFileName set_LogFileName: UNICODE_STRING_5_2_3790_sp1_x64 = "UNICODE_STRING", text!(LogFileName_2, "documented, offset inferred");
             0x80 LogFileName64 set_LogFileName64: UNICODE_STRING64_5_1 = "UNICODE_STRING64", text!(LogFileName64, "documented, offset inferred");
         }
-        0x90 u90: WMI_LOGGER_INFORMATION_5_2_3790_sp1_x64_u90, "unnamed; its members have accessors." {
+        0x90 union_LoggerName: WMI_LOGGER_INFORMATION_5_2_3790_sp1_x64_union_LoggerName, "unnamed; its members have accessors." {
             0x90 LoggerName set_LoggerName: UNICODE_STRING_5_2_3790_sp1_x64 = "UNICODE_STRING", text!(LoggerName, "documented, offset inferred");
             0x90 LoggerName64 set_LoggerName64: UNICODE_STRING64_5_1 = "UNICODE_STRING64", text!(LogFileName64, "documented, offset inferred");
         }
-        0xa0 uA0: WMI_LOGGER_INFORMATION_5_2_3790_sp1_x64_uA0, "unnamed; its members have accessors.\n\nErratum, 5.1..5.2: the document says a PVOID and a ULONG64, the declaration's order and size give a union of them (The text lacks what the table has: only 8 bytes lie before LoggerExtension.)." {
+        0xa0 union_LoggerHeader: WMI_LOGGER_INFORMATION_5_2_3790_sp1_x64_union_LoggerHeader, "unnamed; its members have accessors.\n\nErratum, 5.1..5.2: the document says a PVOID and a ULONG64, the declaration's order and size give a union of them (The text lacks what the table has: only 8 bytes lie before LoggerExtension.)." {
             0xa0 LoggerHeader set_LoggerHeader: runtime::Ptr64 = "PVOID", text!(LoggerHeader, "documented, name unknown");
             0xa0 LoggerHeader64 set_LoggerHeader64: u64 = "ULONG64", text!(LogFileHandle64, "documented, name unknown");
         }
@@ -406,7 +318,7 @@ runtime::layout! {
 
 runtime::layout! {
     /// The unnamed union at 0x58 of `WMI_LOGGER_INFORMATION`.
-    pub union WMI_LOGGER_INFORMATION_5_2_3790_sp1_x64_u58: 0x8, 8 {
+    pub union WMI_LOGGER_INFORMATION_5_2_3790_sp1_x64_union_LogFileHandle: 0x8, 8 {
         0x00 LogFileHandle: runtime::Ptr64 = "HANDLE", text!(LogFileHandle_2, "documented, offset inferred");
         0x00 LogFileHandle64: u64 = "ULONG64", text!(LogFileHandle64, "documented, offset inferred");
     }
@@ -414,7 +326,7 @@ runtime::layout! {
 
 runtime::layout! {
     /// The unnamed union at 0x78 of `WMI_LOGGER_INFORMATION`.
-    pub union WMI_LOGGER_INFORMATION_5_2_3790_sp1_x64_u78: 0x8, 8 {
+    pub union WMI_LOGGER_INFORMATION_5_2_3790_sp1_x64_union_LoggerThreadId: 0x8, 8 {
         0x00 LoggerThreadId: runtime::Ptr64 = "HANDLE", text!(LoggerThreadId, "documented, offset inferred");
         0x00 LoggerThreadId64: u64 = "ULONG64", text!(LogFileHandle64, "documented, offset inferred");
     }
@@ -422,7 +334,7 @@ runtime::layout! {
 
 runtime::layout! {
     /// The unnamed union at 0x80 of `WMI_LOGGER_INFORMATION`.
-    pub union WMI_LOGGER_INFORMATION_5_2_3790_sp1_x64_u80: 0x10, 8 {
+    pub union WMI_LOGGER_INFORMATION_5_2_3790_sp1_x64_union_LogFileName: 0x10, 8 {
         0x00 LogFileName: UNICODE_STRING_5_2_3790_sp1_x64 = "UNICODE_STRING", text!(LogFileName_2, "documented, offset inferred");
         0x00 LogFileName64: UNICODE_STRING64_5_1 = "UNICODE_STRING64", text!(LogFileName64, "documented, offset inferred");
     }
@@ -430,7 +342,7 @@ runtime::layout! {
 
 runtime::layout! {
     /// The unnamed union at 0x90 of `WMI_LOGGER_INFORMATION`.
-    pub union WMI_LOGGER_INFORMATION_5_2_3790_sp1_x64_u90: 0x10, 8 {
+    pub union WMI_LOGGER_INFORMATION_5_2_3790_sp1_x64_union_LoggerName: 0x10, 8 {
         0x00 LoggerName: UNICODE_STRING_5_2_3790_sp1_x64 = "UNICODE_STRING", text!(LoggerName, "documented, offset inferred");
         0x00 LoggerName64: UNICODE_STRING64_5_1 = "UNICODE_STRING64", text!(LogFileName64, "documented, offset inferred");
     }
@@ -438,7 +350,7 @@ runtime::layout! {
 
 runtime::layout! {
     /// The unnamed union at 0xa0 of `WMI_LOGGER_INFORMATION`.
-    pub union WMI_LOGGER_INFORMATION_5_2_3790_sp1_x64_uA0: 0x8, 8 {
+    pub union WMI_LOGGER_INFORMATION_5_2_3790_sp1_x64_union_LoggerHeader: 0x8, 8 {
         0x00 LoggerHeader: runtime::Ptr64 = "PVOID", text!(LoggerHeader, "documented, name unknown");
         0x00 LoggerHeader64: u64 = "ULONG64", text!(LogFileHandle64, "documented, name unknown");
     }
@@ -472,37 +384,37 @@ runtime::layout! {
         0x4c AgeLimit: i32 = "LONG", text!(AgeLimit, "documented");
         0x50 Wow: u32 = "ULONG", text!(Wow, "documented");
         0x54 _padding54: [u8; 4], "padding.";
-        0x58 u58: WMI_LOGGER_INFORMATION_5_2_x86_u58, "unnamed; its members have accessors." {
+        0x58 union_LogFileHandle: WMI_LOGGER_INFORMATION_5_1_x86_union_LogFileHandle, "unnamed; its members have accessors." {
             0x58 LogFileHandle set_LogFileHandle: runtime::Ptr32 = "HANDLE", text!(LogFileHandle_2, "documented, offset inferred");
             0x58 LogFileHandle64 set_LogFileHandle64: u64 = "ULONG64", text!(LogFileHandle64, "documented, offset inferred");
         }
-        0x60 u60: WMI_LOGGER_INFORMATION_5_2_u60, "unnamed; its members have accessors." {
+        0x60 union_NumberOfBuffers: WMI_LOGGER_INFORMATION_5_0_union_NumberOfBuffers, "unnamed; its members have accessors." {
             0x60 NumberOfBuffers set_NumberOfBuffers: u32 = "ULONG", text!(NumberOfBuffers, "documented, offset inferred");
             0x60 InstanceCount set_InstanceCount: u32 = "ULONG", "documented, offset inferred.";
         }
-        0x64 u64: WMI_LOGGER_INFORMATION_5_2_u64, "unnamed; its members have accessors." {
+        0x64 union_FreeBuffers: WMI_LOGGER_INFORMATION_5_0_union_FreeBuffers, "unnamed; its members have accessors." {
             0x64 FreeBuffers set_FreeBuffers: u32 = "ULONG", text!(FreeBuffers, "documented, offset inferred");
             0x64 InstanceId set_InstanceId: u32 = "ULONG", "documented, offset inferred.";
         }
-        0x68 u68: WMI_LOGGER_INFORMATION_5_2_u68, "unnamed; its members have accessors." {
+        0x68 union_EventsLost: WMI_LOGGER_INFORMATION_5_0_union_EventsLost, "unnamed; its members have accessors." {
             0x68 EventsLost set_EventsLost: u32 = "ULONG", text!(EventsLost, "documented, offset inferred");
             0x68 NumberOfProcessors set_NumberOfProcessors: u32 = "ULONG", text!(NumberOfProcessors, "documented, offset inferred");
         }
         0x6c BuffersWritten: u32 = "ULONG", text!(BuffersWritten, "documented");
-        0x70 u70: WMI_LOGGER_INFORMATION_early_6_0_u70, "unnamed; its members have accessors." {
+        0x70 union_LogBuffersLost: WMI_LOGGER_INFORMATION_early_6_0_union_LogBuffersLost, "unnamed; its members have accessors." {
             0x70 LogBuffersLost set_LogBuffersLost: u32 = "ULONG", text!(LogBuffersLost, "documented, offset inferred");
             0x70 Flags set_Flags: u32 = "ULONG", "documented, offset inferred.";
         }
         0x74 RealTimeBuffersLost: u32 = "ULONG", text!(RealTimeBuffersLost, "documented");
-        0x78 u78: WMI_LOGGER_INFORMATION_5_2_x86_u78, "unnamed; its members have accessors." {
+        0x78 union_LoggerThreadId: WMI_LOGGER_INFORMATION_5_1_x86_union_LoggerThreadId, "unnamed; its members have accessors." {
             0x78 LoggerThreadId set_LoggerThreadId: runtime::Ptr32 = "HANDLE", text!(LoggerThreadId, "documented, offset inferred");
             0x78 LoggerThreadId64 set_LoggerThreadId64: u64 = "ULONG64", text!(LogFileHandle64, "documented, offset inferred");
         }
-        0x80 u80: WMI_LOGGER_INFORMATION_5_2_x86_u80, "unnamed; its members have accessors." {
+        0x80 union_LogFileName: WMI_LOGGER_INFORMATION_5_1_x86_union_LogFileName, "unnamed; its members have accessors." {
             0x80 LogFileName set_LogFileName: UNICODE_STRING_5_0_x86 = "UNICODE_STRING", text!(LogFileName_2, "documented, offset inferred");
             0x80 LogFileName64 set_LogFileName64: UNICODE_STRING64_5_1 = "UNICODE_STRING64", text!(LogFileName64, "documented, offset inferred");
         }
-        0x90 u90: WMI_LOGGER_INFORMATION_5_2_x86_u90, "unnamed; its members have accessors." {
+        0x90 union_LoggerName: WMI_LOGGER_INFORMATION_5_1_x86_union_LoggerName, "unnamed; its members have accessors." {
             0x90 LoggerName set_LoggerName: UNICODE_STRING_5_0_x86 = "UNICODE_STRING", text!(LoggerName, "documented, offset inferred");
             0x90 LoggerName64 set_LoggerName64: UNICODE_STRING64_5_1 = "UNICODE_STRING64", text!(LogFileName64, "documented, offset inferred");
         }
@@ -514,7 +426,7 @@ runtime::layout! {
 
 runtime::layout! {
     /// The unnamed union at 0x70 of `WMI_LOGGER_INFORMATION`.
-    pub union WMI_LOGGER_INFORMATION_early_6_0_u70: 0x4, 4 {
+    pub union WMI_LOGGER_INFORMATION_early_6_0_union_LogBuffersLost: 0x4, 4 {
         0x00 LogBuffersLost: u32 = "ULONG", text!(LogBuffersLost, "documented, offset inferred");
         0x00 Flags: u32 = "ULONG", "documented, offset inferred.";
     }
@@ -536,37 +448,37 @@ runtime::layout! {
         0x4c AgeLimit: i32 = "LONG", text!(AgeLimit, "documented");
         0x50 Wow: u32 = "ULONG", text!(Wow, "documented");
         0x54 _padding54: [u8; 4], "padding.";
-        0x58 u58: WMI_LOGGER_INFORMATION_5_2_3790_sp1_x64_u58, "unnamed; its members have accessors." {
+        0x58 union_LogFileHandle: WMI_LOGGER_INFORMATION_5_2_3790_sp1_x64_union_LogFileHandle, "unnamed; its members have accessors." {
             0x58 LogFileHandle set_LogFileHandle: runtime::Ptr64 = "HANDLE", text!(LogFileHandle_2, "documented, offset inferred");
             0x58 LogFileHandle64 set_LogFileHandle64: u64 = "ULONG64", text!(LogFileHandle64, "documented, offset inferred");
         }
-        0x60 u60: WMI_LOGGER_INFORMATION_5_2_u60, "unnamed; its members have accessors." {
+        0x60 union_NumberOfBuffers: WMI_LOGGER_INFORMATION_5_0_union_NumberOfBuffers, "unnamed; its members have accessors." {
             0x60 NumberOfBuffers set_NumberOfBuffers: u32 = "ULONG", text!(NumberOfBuffers, "documented, offset inferred");
             0x60 InstanceCount set_InstanceCount: u32 = "ULONG", "documented, offset inferred.";
         }
-        0x64 u64: WMI_LOGGER_INFORMATION_5_2_u64, "unnamed; its members have accessors." {
+        0x64 union_FreeBuffers: WMI_LOGGER_INFORMATION_5_0_union_FreeBuffers, "unnamed; its members have accessors." {
             0x64 FreeBuffers set_FreeBuffers: u32 = "ULONG", text!(FreeBuffers, "documented, offset inferred");
             0x64 InstanceId set_InstanceId: u32 = "ULONG", "documented, offset inferred.";
         }
-        0x68 u68: WMI_LOGGER_INFORMATION_5_2_u68, "unnamed; its members have accessors." {
+        0x68 union_EventsLost: WMI_LOGGER_INFORMATION_5_0_union_EventsLost, "unnamed; its members have accessors." {
             0x68 EventsLost set_EventsLost: u32 = "ULONG", text!(EventsLost, "documented, offset inferred");
             0x68 NumberOfProcessors set_NumberOfProcessors: u32 = "ULONG", text!(NumberOfProcessors, "documented, offset inferred");
         }
         0x6c BuffersWritten: u32 = "ULONG", text!(BuffersWritten, "documented");
-        0x70 u70: WMI_LOGGER_INFORMATION_early_6_0_u70, "unnamed; its members have accessors." {
+        0x70 union_LogBuffersLost: WMI_LOGGER_INFORMATION_early_6_0_union_LogBuffersLost, "unnamed; its members have accessors." {
             0x70 LogBuffersLost set_LogBuffersLost: u32 = "ULONG", text!(LogBuffersLost, "documented, offset inferred");
             0x70 Flags set_Flags: u32 = "ULONG", "documented, offset inferred.";
         }
         0x74 RealTimeBuffersLost: u32 = "ULONG", text!(RealTimeBuffersLost, "documented");
-        0x78 u78: WMI_LOGGER_INFORMATION_5_2_3790_sp1_x64_u78, "unnamed; its members have accessors." {
+        0x78 union_LoggerThreadId: WMI_LOGGER_INFORMATION_5_2_3790_sp1_x64_union_LoggerThreadId, "unnamed; its members have accessors." {
             0x78 LoggerThreadId set_LoggerThreadId: runtime::Ptr64 = "HANDLE", text!(LoggerThreadId, "documented, offset inferred");
             0x78 LoggerThreadId64 set_LoggerThreadId64: u64 = "ULONG64", text!(LogFileHandle64, "documented, offset inferred");
         }
-        0x80 u80: WMI_LOGGER_INFORMATION_5_2_3790_sp1_x64_u80, "unnamed; its members have accessors." {
+        0x80 union_LogFileName: WMI_LOGGER_INFORMATION_5_2_3790_sp1_x64_union_LogFileName, "unnamed; its members have accessors." {
             0x80 LogFileName set_LogFileName: UNICODE_STRING_5_2_3790_sp1_x64 = "UNICODE_STRING", text!(LogFileName_2, "documented, offset inferred");
             0x80 LogFileName64 set_LogFileName64: UNICODE_STRING64_5_1 = "UNICODE_STRING64", text!(LogFileName64, "documented, offset inferred");
         }
-        0x90 u90: WMI_LOGGER_INFORMATION_5_2_3790_sp1_x64_u90, "unnamed; its members have accessors." {
+        0x90 union_LoggerName: WMI_LOGGER_INFORMATION_5_2_3790_sp1_x64_union_LoggerName, "unnamed; its members have accessors." {
             0x90 LoggerName set_LoggerName: UNICODE_STRING_5_2_3790_sp1_x64 = "UNICODE_STRING", text!(LoggerName, "documented, offset inferred");
             0x90 LoggerName64 set_LoggerName64: UNICODE_STRING64_5_1 = "UNICODE_STRING64", text!(LogFileName64, "documented, offset inferred");
         }
@@ -589,43 +501,43 @@ runtime::layout! {
         0x40 LogFileMode: LOG_FILE_MODE = "ULONG", text!(LogFileMode, "documented");
         0x44 FlushTimer: u32 = "ULONG", text!(FlushTimer, "documented");
         0x48 EnableFlags: EVENT_TRACE_FLAG = "ULONG", text!(EnableFlags, "documented");
-        0x4c u4C: WMI_LOGGER_INFORMATION_6_1_u4C, "unnamed; its members have accessors." {
+        0x4c union_AgeLimit: WMI_LOGGER_INFORMATION_6_1_union_AgeLimit, "unnamed; its members have accessors." {
             0x4c AgeLimit set_AgeLimit: i32 = "LONG", text!(AgeLimit_2, "documented, offset inferred");
             0x4c FlushThreshold set_FlushThreshold: i32 = "LONG", "documented, offset inferred.";
         }
         0x50 Wow: u32 = "ULONG", text!(Wow, "documented");
         0x54 _padding54: [u8; 4], "padding.";
-        0x58 u58: WMI_LOGGER_INFORMATION_5_2_x86_u58, "unnamed; its members have accessors." {
+        0x58 union_LogFileHandle: WMI_LOGGER_INFORMATION_5_1_x86_union_LogFileHandle, "unnamed; its members have accessors." {
             0x58 LogFileHandle set_LogFileHandle: runtime::Ptr32 = "HANDLE", text!(LogFileHandle_2, "documented, offset inferred");
             0x58 LogFileHandle64 set_LogFileHandle64: u64 = "ULONG64", text!(LogFileHandle64, "documented, offset inferred");
         }
-        0x60 u60: WMI_LOGGER_INFORMATION_5_2_u60, "unnamed; its members have accessors." {
+        0x60 union_NumberOfBuffers: WMI_LOGGER_INFORMATION_5_0_union_NumberOfBuffers, "unnamed; its members have accessors." {
             0x60 NumberOfBuffers set_NumberOfBuffers: u32 = "ULONG", text!(NumberOfBuffers, "documented, offset inferred");
             0x60 InstanceCount set_InstanceCount: u32 = "ULONG", "documented, offset inferred.";
         }
-        0x64 u64: WMI_LOGGER_INFORMATION_5_2_u64, "unnamed; its members have accessors." {
+        0x64 union_FreeBuffers: WMI_LOGGER_INFORMATION_5_0_union_FreeBuffers, "unnamed; its members have accessors." {
             0x64 FreeBuffers set_FreeBuffers: u32 = "ULONG", text!(FreeBuffers, "documented, offset inferred");
             0x64 InstanceId set_InstanceId: u32 = "ULONG", "documented, offset inferred.";
         }
-        0x68 u68: WMI_LOGGER_INFORMATION_5_2_u68, "unnamed; its members have accessors." {
+        0x68 union_EventsLost: WMI_LOGGER_INFORMATION_5_0_union_EventsLost, "unnamed; its members have accessors." {
             0x68 EventsLost set_EventsLost: u32 = "ULONG", text!(EventsLost, "documented, offset inferred");
             0x68 NumberOfProcessors set_NumberOfProcessors: u32 = "ULONG", text!(NumberOfProcessors, "documented, offset inferred");
         }
         0x6c BuffersWritten: u32 = "ULONG", text!(BuffersWritten, "documented");
-        0x70 u70: WMI_LOGGER_INFORMATION_early_6_0_u70, "unnamed; its members have accessors." {
+        0x70 union_LogBuffersLost: WMI_LOGGER_INFORMATION_early_6_0_union_LogBuffersLost, "unnamed; its members have accessors." {
             0x70 LogBuffersLost set_LogBuffersLost: u32 = "ULONG", text!(LogBuffersLost, "documented, offset inferred");
             0x70 Flags set_Flags: u32 = "ULONG", "documented, offset inferred.";
         }
         0x74 RealTimeBuffersLost: u32 = "ULONG", text!(RealTimeBuffersLost, "documented");
-        0x78 u78: WMI_LOGGER_INFORMATION_5_2_x86_u78, "unnamed; its members have accessors." {
+        0x78 union_LoggerThreadId: WMI_LOGGER_INFORMATION_5_1_x86_union_LoggerThreadId, "unnamed; its members have accessors." {
             0x78 LoggerThreadId set_LoggerThreadId: runtime::Ptr32 = "HANDLE", text!(LoggerThreadId, "documented, offset inferred");
             0x78 LoggerThreadId64 set_LoggerThreadId64: u64 = "ULONG64", text!(LogFileHandle64, "documented, offset inferred");
         }
-        0x80 u80: WMI_LOGGER_INFORMATION_5_2_x86_u80, "unnamed; its members have accessors." {
+        0x80 union_LogFileName: WMI_LOGGER_INFORMATION_5_1_x86_union_LogFileName, "unnamed; its members have accessors." {
             0x80 LogFileName set_LogFileName: UNICODE_STRING_5_0_x86 = "UNICODE_STRING", text!(LogFileName_2, "documented, offset inferred");
             0x80 LogFileName64 set_LogFileName64: UNICODE_STRING64_5_1 = "UNICODE_STRING64", text!(LogFileName64, "documented, offset inferred");
         }
-        0x90 u90: WMI_LOGGER_INFORMATION_5_2_x86_u90, "unnamed; its members have accessors." {
+        0x90 union_LoggerName: WMI_LOGGER_INFORMATION_5_1_x86_union_LoggerName, "unnamed; its members have accessors." {
             0x90 LoggerName set_LoggerName: UNICODE_STRING_5_0_x86 = "UNICODE_STRING", text!(LoggerName, "documented, offset inferred");
             0x90 LoggerName64 set_LoggerName64: UNICODE_STRING64_5_1 = "UNICODE_STRING64", text!(LogFileName64, "documented, offset inferred");
         }
@@ -637,7 +549,7 @@ runtime::layout! {
 
 runtime::layout! {
     /// The unnamed union at 0x4c of `WMI_LOGGER_INFORMATION`.
-    pub union WMI_LOGGER_INFORMATION_6_1_u4C: 0x4, 4 {
+    pub union WMI_LOGGER_INFORMATION_6_1_union_AgeLimit: 0x4, 4 {
         0x00 AgeLimit: i32 = "LONG", text!(AgeLimit_2, "documented, offset inferred");
         0x00 FlushThreshold: i32 = "LONG", "documented, offset inferred.";
     }
@@ -656,43 +568,43 @@ runtime::layout! {
         0x40 LogFileMode: LOG_FILE_MODE = "ULONG", text!(LogFileMode, "documented");
         0x44 FlushTimer: u32 = "ULONG", text!(FlushTimer, "documented");
         0x48 EnableFlags: EVENT_TRACE_FLAG = "ULONG", text!(EnableFlags, "documented");
-        0x4c u4C: WMI_LOGGER_INFORMATION_6_1_u4C, "unnamed; its members have accessors." {
+        0x4c union_AgeLimit: WMI_LOGGER_INFORMATION_6_1_union_AgeLimit, "unnamed; its members have accessors." {
             0x4c AgeLimit set_AgeLimit: i32 = "LONG", text!(AgeLimit_2, "documented, offset inferred");
             0x4c FlushThreshold set_FlushThreshold: i32 = "LONG", "documented, offset inferred.";
         }
         0x50 Wow: u32 = "ULONG", text!(Wow, "documented");
         0x54 _padding54: [u8; 4], "padding.";
-        0x58 u58: WMI_LOGGER_INFORMATION_5_2_3790_sp1_x64_u58, "unnamed; its members have accessors." {
+        0x58 union_LogFileHandle: WMI_LOGGER_INFORMATION_5_2_3790_sp1_x64_union_LogFileHandle, "unnamed; its members have accessors." {
             0x58 LogFileHandle set_LogFileHandle: runtime::Ptr64 = "HANDLE", text!(LogFileHandle_2, "documented, offset inferred");
             0x58 LogFileHandle64 set_LogFileHandle64: u64 = "ULONG64", text!(LogFileHandle64, "documented, offset inferred");
         }
-        0x60 u60: WMI_LOGGER_INFORMATION_5_2_u60, "unnamed; its members have accessors." {
+        0x60 union_NumberOfBuffers: WMI_LOGGER_INFORMATION_5_0_union_NumberOfBuffers, "unnamed; its members have accessors." {
             0x60 NumberOfBuffers set_NumberOfBuffers: u32 = "ULONG", text!(NumberOfBuffers, "documented, offset inferred");
             0x60 InstanceCount set_InstanceCount: u32 = "ULONG", "documented, offset inferred.";
         }
-        0x64 u64: WMI_LOGGER_INFORMATION_5_2_u64, "unnamed; its members have accessors." {
+        0x64 union_FreeBuffers: WMI_LOGGER_INFORMATION_5_0_union_FreeBuffers, "unnamed; its members have accessors." {
             0x64 FreeBuffers set_FreeBuffers: u32 = "ULONG", text!(FreeBuffers, "documented, offset inferred");
             0x64 InstanceId set_InstanceId: u32 = "ULONG", "documented, offset inferred.";
         }
-        0x68 u68: WMI_LOGGER_INFORMATION_5_2_u68, "unnamed; its members have accessors." {
+        0x68 union_EventsLost: WMI_LOGGER_INFORMATION_5_0_union_EventsLost, "unnamed; its members have accessors." {
             0x68 EventsLost set_EventsLost: u32 = "ULONG", text!(EventsLost, "documented, offset inferred");
             0x68 NumberOfProcessors set_NumberOfProcessors: u32 = "ULONG", text!(NumberOfProcessors, "documented, offset inferred");
         }
         0x6c BuffersWritten: u32 = "ULONG", text!(BuffersWritten, "documented");
-        0x70 u70: WMI_LOGGER_INFORMATION_early_6_0_u70, "unnamed; its members have accessors." {
+        0x70 union_LogBuffersLost: WMI_LOGGER_INFORMATION_early_6_0_union_LogBuffersLost, "unnamed; its members have accessors." {
             0x70 LogBuffersLost set_LogBuffersLost: u32 = "ULONG", text!(LogBuffersLost, "documented, offset inferred");
             0x70 Flags set_Flags: u32 = "ULONG", "documented, offset inferred.";
         }
         0x74 RealTimeBuffersLost: u32 = "ULONG", text!(RealTimeBuffersLost, "documented");
-        0x78 u78: WMI_LOGGER_INFORMATION_5_2_3790_sp1_x64_u78, "unnamed; its members have accessors." {
+        0x78 union_LoggerThreadId: WMI_LOGGER_INFORMATION_5_2_3790_sp1_x64_union_LoggerThreadId, "unnamed; its members have accessors." {
             0x78 LoggerThreadId set_LoggerThreadId: runtime::Ptr64 = "HANDLE", text!(LoggerThreadId, "documented, offset inferred");
             0x78 LoggerThreadId64 set_LoggerThreadId64: u64 = "ULONG64", text!(LogFileHandle64, "documented, offset inferred");
         }
-        0x80 u80: WMI_LOGGER_INFORMATION_5_2_3790_sp1_x64_u80, "unnamed; its members have accessors." {
+        0x80 union_LogFileName: WMI_LOGGER_INFORMATION_5_2_3790_sp1_x64_union_LogFileName, "unnamed; its members have accessors." {
             0x80 LogFileName set_LogFileName: UNICODE_STRING_5_2_3790_sp1_x64 = "UNICODE_STRING", text!(LogFileName_2, "documented, offset inferred");
             0x80 LogFileName64 set_LogFileName64: UNICODE_STRING64_5_1 = "UNICODE_STRING64", text!(LogFileName64, "documented, offset inferred");
         }
-        0x90 u90: WMI_LOGGER_INFORMATION_5_2_3790_sp1_x64_u90, "unnamed; its members have accessors." {
+        0x90 union_LoggerName: WMI_LOGGER_INFORMATION_5_2_3790_sp1_x64_union_LoggerName, "unnamed; its members have accessors." {
             0x90 LoggerName set_LoggerName: UNICODE_STRING_5_2_3790_sp1_x64 = "UNICODE_STRING", text!(LoggerName, "documented, offset inferred");
             0x90 LoggerName64 set_LoggerName64: UNICODE_STRING64_5_1 = "UNICODE_STRING64", text!(LogFileName64, "documented, offset inferred");
         }

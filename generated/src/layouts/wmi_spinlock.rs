@@ -29,7 +29,7 @@ runtime::layout! {
         0x2c InterruptCount: u32 = "ULONG", text!(InterruptCount, "documented");
         0x30 Irql: u8 = "UCHAR", "documented.";
         0x31 AcquireDepth: u8 = "UCHAR", text!(AcquireDepth, "documented");
-        0x32 u32: WMI_SPINLOCK_6_1_x64_u32, "unnamed; its members have accessors." {
+        0x32 union_AcquireMode: WMI_SPINLOCK_6_1_union_AcquireMode, "unnamed; its members have accessors." {
             0x32 [0 to 5] AcquireMode set_AcquireMode: u8 = "UCHAR", text!(AcquireMode, "documented, offset inferred");
             0x32 [6] ExecuteDpc set_ExecuteDpc: u8 = "UCHAR", "documented, offset inferred.";
             0x32 [7] ExecuteIsr set_ExecuteIsr: u8 = "UCHAR", "documented, offset inferred.";
@@ -41,15 +41,15 @@ runtime::layout! {
 
 runtime::layout! {
     /// The unnamed union at 0x32 of `WMI_SPINLOCK`.
-    pub union WMI_SPINLOCK_6_1_x64_u32: 0x1, 1 {
-        0x00 s00: WMI_SPINLOCK_6_1_x64_u32_s00, "unnamed; its members have accessors.";
+    pub union WMI_SPINLOCK_6_1_union_AcquireMode: 0x1, 1 {
+        0x00 struct_AcquireMode: WMI_SPINLOCK_6_1_union_AcquireMode_struct_AcquireMode, "unnamed; its members have accessors.";
         0x00 Flags: u8 = "UCHAR", "documented, offset inferred.";
     }
 }
 
 runtime::layout! {
-    /// The unnamed structure at 0x00 of `u32` in `WMI_SPINLOCK`.
-    pub struct WMI_SPINLOCK_6_1_x64_u32_s00: 0x1, 1 {
+    /// The unnamed structure at 0x00 of `union_AcquireMode` in `WMI_SPINLOCK`.
+    pub struct WMI_SPINLOCK_6_1_union_AcquireMode_struct_AcquireMode: 0x1, 1 {
         0x00 bits00: u8, "bit fields, which have accessors.";
     }
 }
@@ -69,28 +69,13 @@ runtime::layout! {
         0x24 InterruptCount: u32 = "ULONG", text!(InterruptCount, "documented");
         0x28 Irql: u8 = "UCHAR", "documented.";
         0x29 AcquireDepth: u8 = "UCHAR", text!(AcquireDepth, "documented");
-        0x2a u2A: WMI_SPINLOCK_6_2_x86_u2A, "unnamed; its members have accessors." {
+        0x2a union_AcquireMode: WMI_SPINLOCK_6_1_union_AcquireMode, "unnamed; its members have accessors." {
             0x2a [0 to 5] AcquireMode set_AcquireMode: u8 = "UCHAR", text!(AcquireMode, "documented, offset inferred");
             0x2a [6] ExecuteDpc set_ExecuteDpc: u8 = "UCHAR", "documented, offset inferred.";
             0x2a [7] ExecuteIsr set_ExecuteIsr: u8 = "UCHAR", "documented, offset inferred.";
             0x2a Flags set_Flags: u8 = "UCHAR", "documented, offset inferred.";
         }
         0x2b _padding2B: [u8; 5], "padding.";
-    }
-}
-
-runtime::layout! {
-    /// The unnamed union at 0x2a of `WMI_SPINLOCK`.
-    pub union WMI_SPINLOCK_6_2_x86_u2A: 0x1, 1 {
-        0x00 s00: WMI_SPINLOCK_6_2_x86_u2A_s00, "unnamed; its members have accessors.";
-        0x00 Flags: u8 = "UCHAR", "documented, offset inferred.";
-    }
-}
-
-runtime::layout! {
-    /// The unnamed structure at 0x00 of `u2A` in `WMI_SPINLOCK`.
-    pub struct WMI_SPINLOCK_6_2_x86_u2A_s00: 0x1, 1 {
-        0x00 bits00: u8, "bit fields, which have accessors.";
     }
 }
 
@@ -109,7 +94,7 @@ runtime::layout! {
         0x24 InterruptCount: u32 = "ULONG", text!(InterruptCount, "documented");
         0x28 Irql: u8 = "UCHAR", "documented.";
         0x29 AcquireDepth: u8 = "UCHAR", text!(AcquireDepth, "documented");
-        0x2a u2A: WMI_SPINLOCK_6_2_x86_u2A, "unnamed; its members have accessors." {
+        0x2a union_AcquireMode: WMI_SPINLOCK_6_1_union_AcquireMode, "unnamed; its members have accessors." {
             0x2a [0 to 5] AcquireMode set_AcquireMode: u8 = "UCHAR", text!(AcquireMode, "documented, offset inferred");
             0x2a [6] ExecuteDpc set_ExecuteDpc: u8 = "UCHAR", "documented, offset inferred.";
             0x2a [7] ExecuteIsr set_ExecuteIsr: u8 = "UCHAR", "documented, offset inferred.";
@@ -134,7 +119,7 @@ runtime::layout! {
         0x2c InterruptCount: u32 = "ULONG", text!(InterruptCount, "documented");
         0x30 Irql: u8 = "UCHAR", "documented.";
         0x31 AcquireDepth: u8 = "UCHAR", text!(AcquireDepth, "documented");
-        0x32 u32: WMI_SPINLOCK_6_1_x64_u32, "unnamed; its members have accessors." {
+        0x32 union_AcquireMode: WMI_SPINLOCK_6_1_union_AcquireMode, "unnamed; its members have accessors." {
             0x32 [0 to 5] AcquireMode set_AcquireMode: u8 = "UCHAR", text!(AcquireMode, "documented, offset inferred");
             0x32 [6] ExecuteDpc set_ExecuteDpc: u8 = "UCHAR", "documented, offset inferred.";
             0x32 [7] ExecuteIsr set_ExecuteIsr: u8 = "UCHAR", "documented, offset inferred.";

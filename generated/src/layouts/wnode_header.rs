@@ -23,12 +23,12 @@ runtime::layout! {
     pub struct WNODE_HEADER_5_0_x86: members::WNODE_HEADER, 0x30, 8 {
         0x00 BufferSize: u32 = "ULONG", text!(BufferSize, "from symbols");
         0x04 ProviderId: u32 = "ULONG", "from symbols.";
-        0x08 u08: WNODE_HEADER_5_0_u08, "unnamed; its members have accessors." {
+        0x08 union_HistoricalContext: WNODE_HEADER_5_0_union_HistoricalContext, "unnamed; its members have accessors." {
             0x08 HistoricalContext set_HistoricalContext: u64 = "ULONG64", text!(HistoricalContext, "from symbols");
             0x08 Version set_Version: u32 = "ULONG", text!(Version, "from symbols");
             0x0c Linkage set_Linkage: u32 = "ULONG", text!(Linkage, "from symbols");
         }
-        0x10 u10: WNODE_HEADER_5_0_x86_u10, "unnamed; its members have accessors." {
+        0x10 union_CountLost: WNODE_HEADER_5_0_x86_union_CountLost, "unnamed; its members have accessors." {
             0x10 CountLost set_CountLost: u32 = "ULONG", "from symbols.";
             0x10 KernelHandle set_KernelHandle: runtime::Ptr32 = "HANDLE", "from symbols.";
             0x10 TimeStamp set_TimeStamp: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(TimeStamp, "from symbols");
@@ -41,15 +41,15 @@ runtime::layout! {
 
 runtime::layout! {
     /// The unnamed union at 0x08 of `WNODE_HEADER`.
-    pub union WNODE_HEADER_5_0_u08: 0x8, 8 {
+    pub union WNODE_HEADER_5_0_union_HistoricalContext: 0x8, 8 {
         0x00 HistoricalContext: u64 = "ULONG64", text!(HistoricalContext, "from symbols");
-        0x00 s00: WNODE_HEADER_5_0_u08_s00, "unnamed; its members have accessors.";
+        0x00 struct_Version: WNODE_HEADER_5_0_union_HistoricalContext_struct_Version, "unnamed; its members have accessors.";
     }
 }
 
 runtime::layout! {
-    /// The unnamed structure at 0x00 of `u08` in `WNODE_HEADER`.
-    pub struct WNODE_HEADER_5_0_u08_s00: 0x8, 4 {
+    /// The unnamed structure at 0x00 of `union_HistoricalContext` in `WNODE_HEADER`.
+    pub struct WNODE_HEADER_5_0_union_HistoricalContext_struct_Version: 0x8, 4 {
         0x00 Version: u32 = "ULONG", text!(Version, "from symbols");
         0x04 Linkage: u32 = "ULONG", text!(Linkage, "from symbols");
     }
@@ -57,7 +57,7 @@ runtime::layout! {
 
 runtime::layout! {
     /// The unnamed union at 0x10 of `WNODE_HEADER`.
-    pub union WNODE_HEADER_5_0_x86_u10: 0x8, 8 {
+    pub union WNODE_HEADER_5_0_x86_union_CountLost: 0x8, 8 {
         0x00 CountLost: runtime::Bytes<u32, 8> = "ULONG", "from symbols.";
         0x00 KernelHandle: runtime::Bytes<runtime::Ptr32, 8> = "HANDLE", "from symbols.";
         0x00 TimeStamp: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(TimeStamp, "from symbols");
@@ -71,12 +71,12 @@ runtime::layout! {
     pub struct WNODE_HEADER_5_2_3790_sp1_x64: members::WNODE_HEADER, 0x30, 8 {
         0x00 BufferSize: u32 = "ULONG", text!(BufferSize, "from symbols");
         0x04 ProviderId: u32 = "ULONG", "from symbols.";
-        0x08 u08: WNODE_HEADER_5_0_u08, "unnamed; its members have accessors." {
+        0x08 union_HistoricalContext: WNODE_HEADER_5_0_union_HistoricalContext, "unnamed; its members have accessors." {
             0x08 HistoricalContext set_HistoricalContext: u64 = "ULONG64", text!(HistoricalContext, "from symbols");
             0x08 Version set_Version: u32 = "ULONG", text!(Version, "from symbols");
             0x0c Linkage set_Linkage: u32 = "ULONG", text!(Linkage, "from symbols");
         }
-        0x10 u10: WNODE_HEADER_5_2_3790_sp1_x64_u10, "unnamed; its members have accessors." {
+        0x10 union_CountLost: WNODE_HEADER_5_2_3790_sp1_x64_union_CountLost, "unnamed; its members have accessors." {
             0x10 CountLost set_CountLost: u32 = "ULONG", "from symbols.";
             0x10 KernelHandle set_KernelHandle: runtime::Ptr64 = "HANDLE", "from symbols.";
             0x10 TimeStamp set_TimeStamp: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(TimeStamp, "from symbols");
@@ -89,7 +89,7 @@ runtime::layout! {
 
 runtime::layout! {
     /// The unnamed union at 0x10 of `WNODE_HEADER`.
-    pub union WNODE_HEADER_5_2_3790_sp1_x64_u10: 0x8, 8 {
+    pub union WNODE_HEADER_5_2_3790_sp1_x64_union_CountLost: 0x8, 8 {
         0x00 CountLost: runtime::Bytes<u32, 8> = "ULONG", "from symbols.";
         0x00 KernelHandle: runtime::Ptr64 = "HANDLE", "from symbols.";
         0x00 TimeStamp: LARGE_INTEGER_5_0 = "LARGE_INTEGER", text!(TimeStamp, "from symbols");

@@ -5,6 +5,7 @@ use core::str::FromStr;
 
 /// The version axis.
 #[derive(Debug)]
+#[non_exhaustive]
 pub struct Axis {
     /// The kernels, oldest first.
     pub kernels: &'static [Kernel],
@@ -14,6 +15,7 @@ pub struct Axis {
 
 /// A change that Windows was serviced with, on several branches at about the same time.
 #[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
 pub struct Update<'a> {
     /// Its name, such as `2022-01`.
     pub name: &'a str,
@@ -25,6 +27,7 @@ pub struct Update<'a> {
 
 /// A kernel at which layouts change, or a release begins.
 #[derive(Debug)]
+#[non_exhaustive]
 pub struct Kernel {
     /// Build and revision.
     pub build: Build,

@@ -30,6 +30,7 @@ pub trait Typed: Pod {
 
 /// One layout of a structure. Two are equal if they are in all that they state, not only if they are at one address.
 #[derive(Debug)]
+#[non_exhaustive]
 pub struct Layout {
     /// Microsoft's name of the structure.
     pub name: &'static str,
@@ -47,6 +48,7 @@ pub struct Layout {
 
 /// The members that a structure has in any layout: what its tokens stand for.
 #[derive(Debug)]
+#[non_exhaustive]
 pub struct Members {
     /// Microsoft's name of the structure.
     pub name: &'static str,
@@ -56,6 +58,7 @@ pub struct Members {
 
 /// A member of a layout.
 #[derive(Debug, PartialEq)]
+#[non_exhaustive]
 pub struct Member {
     /// Microsoft's name, or ours where none is known.
     pub name: &'static str,
@@ -90,6 +93,7 @@ pub enum Type {
 
 /// Named values.
 #[derive(Debug, PartialEq)]
+#[non_exhaustive]
 pub struct Values {
     /// Microsoft's name of the enumeration, or ours of a set of macros.
     pub name: &'static str,

@@ -5,6 +5,7 @@ use super::line::Evidence;
 
 /// The examined builds: those whose symbols or image were read and verified against the layouts.
 #[derive(Debug)]
+#[non_exhaustive]
 pub struct Registry {
     /// The builds, by build, then by architecture.
     pub kernels: &'static [Seen],
@@ -18,6 +19,7 @@ pub struct Registry {
 
 /// An examined build.
 #[derive(Debug)]
+#[non_exhaustive]
 pub struct Seen {
     /// Build and revision, as the version axis counts them: an update of 10.0.19045 is one of 10.0.19041.
     pub build: Build,
@@ -54,6 +56,7 @@ pub struct Image {
 
 /// A set of facts, which one kernel has or many.
 #[derive(Debug)]
+#[non_exhaustive]
 pub struct Witness {
     /// Its name: that of the facts file.
     pub name: &'static str,

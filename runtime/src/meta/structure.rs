@@ -10,6 +10,7 @@ use core::fmt;
 use core::marker::PhantomData;
 
 /// A structure or union in all its layouts: `S`, whose tokens they take, or any.
+#[non_exhaustive]
 pub struct Structure<S: 'static = ()> {
     /// Microsoft's name.
     pub name: &'static str,
@@ -27,6 +28,7 @@ pub struct Structure<S: 'static = ()> {
 
 /// From a kernel on, up to the next change of the architecture: the layout.
 #[derive(Debug)]
+#[non_exhaustive]
 pub struct Change {
     /// The kernel.
     pub since: Build,
@@ -36,6 +38,7 @@ pub struct Change {
     pub layout: Option<&'static Layout>,
 }
 /// A kernel of the version axis and an architecture that have a structure.
+#[non_exhaustive]
 pub struct Target<S = ()> {
     /// The kernel.
     pub kernel: &'static Kernel,
@@ -48,6 +51,7 @@ pub struct Target<S = ()> {
 }
 
 /// A layout chosen for a build.
+#[non_exhaustive]
 pub struct Selection<S = ()> {
     /// The layout.
     pub layout: LayoutOf<S>,

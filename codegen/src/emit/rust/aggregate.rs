@@ -89,8 +89,7 @@ impl Emitter<'_> {
             for part in within {
                 let Part { offset, bits, name, ty, c, doc } = part;
                 let setter = setters.free(format!("set_{}", name.trim_start_matches("r#")));
-                let _ =
-                    writeln!(out, "            {offset:#04x} {bits}{name} {setter}: {ty} = {}, {doc};", quoted(&c));
+                let _ = writeln!(out, "            {offset:#04x} {bits}{name} {setter}: {ty} = {}, {doc};", quoted(&c));
             }
             out.push_str("        }\n");
         }
@@ -167,15 +166,20 @@ impl Emitter<'_> {
     fn within(&self, whole: Whole, field: &Field, name: &str, base: u64) -> Vec<Part> {
         let offset = base + field.offset;
         if field.name.is_some() {
-            let bits = match field.bits.map(|bits| (bits.position, bits.position + bits.width.max(1) - 1)) {
-                Some((first, last)) if first == last => format!("[{first}] "),
-                Some((first, last)) => format!("[{first} to {last}] "),
-                None => String::new(),
-            };
             let ty = self.field_type(field, &self.inner(whole, field, name));
-            let ty = match (&field.values, &field.ty, field.bits) {
-                (Some(values), Type::Scalar { .. }, Some(_)) => format!("{ty} as {values}"),
-                _ => ty,
+            let holds = |values: &str, width: u64| {
+                self.layouts.layouts.iter().any(|layout| layout.name == values && layout.extent().size * 8 >= width)
+            };
+            let (ty, unit) = match (&field.values, &field.ty, field.bits) {
+                (Some(values), Type::Scalar { .. }, Some(bits)) if holds(values, bits.width) => {
+                    (values.clone(), format!(" in {ty}"))
+                }
+                _ => (ty, String::new()),
+            };
+            let bits = match field.bits.map(|bits| (bits.position, bits.position + bits.width.max(1) - 1)) {
+                Some((first, last)) if first == last => format!("[{first}{unit}] "),
+                Some((first, last)) => format!("[{first} to {last}{unit}] "),
+                None => String::new(),
             };
             return vec![Part { offset, bits, name: name.to_owned(), ty, c: spelled(field), doc: whole.texts.of(field) }];
         }

@@ -44,7 +44,10 @@ impl Texts {
 
     /// The macro that gives them by name, behind where each is known from.
     pub fn rules(&self) -> String {
-        let rules = self.0.iter().map(|(name, text)| format!("    ({name}, $known:literal) => {{ concat!($known, {}) }};\n", literal(text)));
+        let rules = self
+            .0
+            .iter()
+            .map(|(name, text)| format!("    ({name}, $known:literal) => {{ concat!($known, {}) }};\n", literal(text)));
         let rules: String = rules.collect();
         if rules.is_empty() { rules } else { format!("\nmacro_rules! text {{\n{rules}}}\n") }
     }

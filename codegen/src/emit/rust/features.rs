@@ -11,7 +11,9 @@ pub(super) type Features = BTreeMap<String, BTreeSet<String>>;
 /// The features of each structure and enumeration; `other` is that of structures whose specs name none. Flags and constants are always there.
 pub(super) fn features(layouts: &Layouts, other: &str) -> Features {
     let mut features = Features::new();
-    for (name, definition) in layouts.spec.definitions.iter().filter(|(_, definition)| matches!(definition.body, Body::Aggregate(_))) {
+    for (name, definition) in
+        layouts.spec.definitions.iter().filter(|(_, definition)| matches!(definition.body, Body::Aggregate(_)))
+    {
         let own = if definition.feature.is_empty() { other } else { &definition.feature };
         let mut names = vec![name.as_str()];
         while let Some(name) = names.pop() {

@@ -217,7 +217,10 @@ impl Emitter<'_> {
         let text = self.header(
             "Every distinct layout once, called by the first kernel that has it; the modules of the kernels have Microsoft's names.",
         );
-        text + &format!("#[allow(unused_imports)]\nuse super::{{constants::*, members}};\nuse {runtime} as runtime;\n\n")
+        let version = etw_layouts_runtime::generated::VERSION;
+        let text =
+            text + &format!("#[allow(unused_imports)]\nuse super::{{constants::*, members}};\nuse {runtime} as runtime;\n\n");
+        text + &format!("const _: () = runtime::generated::version({version});\n\n")
     }
 
     fn header(&self, what: &str) -> String {

@@ -225,15 +225,18 @@ impl Emitter<'_> {
     }
 }
 
-/// Names for the members of a structure that have none: `u20` is a union at offset 0x20.
+/// Names for the members of a structure that have none: `union_Flags` is a union that begins with `Flags`.
 pub(super) fn unnamed(fields: &[Field]) -> Vec<String> {
     let mut names: Vec<String> = Vec::new();
     for field in fields {
         let name = match (&field.name, &field.ty) {
             (Some(name), _) => member(name),
             (None, Type::Inline(inner)) => {
-                let letter = if inner.kind == Kind::Union { 'u' } else { 's' };
-                let base = format!("{letter}{:02X}", field.offset);
+                let kind = if inner.kind == Kind::Union { "union" } else { "struct" };
+                let base = match inner.flat().first() {
+                    Some(first) => format!("{kind}_{}", first.name),
+                    None => format!("{kind}{:02X}", field.offset),
+                };
                 let taken = |name: &String| names.contains(name) || fields.iter().any(|f| f.name.as_ref() == Some(name));
                 (1..).map(|n| if n == 1 { base.clone() } else { format!("{base}_{n}") }).find(|n| !taken(n)).unwrap_or(base)
             }

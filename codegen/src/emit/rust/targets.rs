@@ -75,7 +75,8 @@ impl Emitter<'_> {
         for name in self.layouts.spec.definitions.keys().filter(|name| !super::is_macros(&self.layouts.spec.definitions[*name])) {
             let own = self.layouts.layouts.iter().enumerate().filter(|(_, layout)| layout.name == *name);
             for (id, targets) in own.map(|(id, _)| (id, &self.wanted[id])).filter(|(_, targets)| !targets.is_empty()) {
-                let new = || Set { name: name_since(&self.layouts.spec.axis, "since", "", targets, &mut taken), layouts: Vec::new() };
+                let new =
+                    || Set { name: name_since(&self.layouts.spec.axis, "since", "", targets, &mut taken), layouts: Vec::new() };
                 sets.entry(targets.iter().collect()).or_insert_with(new).layouts.push(id);
             }
         }

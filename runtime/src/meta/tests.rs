@@ -1,13 +1,15 @@
 //! Every confidence that a layout can have, over an axis and a registry made by hand.
 
-#![forbid(unsafe_code)]
+extern crate std;
 
-use etw_layouts_runtime::meta::{
-    Absent, Axis, Change, Confidence, Image, Kernel, Layout, Members, Pdb, Registry, Seen, Structure, Update, Witness,
-    WitnessKind,
+use super::{
+    Absent, Arch, Axis, Build, Change, Confidence, Image, Kernel, Layout, Members, Pdb, Registry, Seen, Structure, Update,
+    Witness, WitnessKind,
 };
-use etw_layouts_runtime::{Arch, Build};
-use std::marker::PhantomData;
+use core::marker::PhantomData;
+use std::boxed::Box;
+use std::string::ToString;
+use std::vec::Vec;
 
 const fn layout(size: usize) -> Layout {
     Layout { name: "T", size, align: 8, members: &[], of: &Members { name: "T", names: &[] }, places: &[] }
