@@ -107,7 +107,7 @@ impl<'a> Event<'a> {
     #[inline]
     pub fn hook(&self) -> Option<u16> {
         // Where it lies is the same in all of them: one load, for those who ask every event.
-        const AT: usize = core::mem::offset_of!(PERFINFO_TRACE_HEADER, u04) + core::mem::offset_of!(WMI_TRACE_PACKET, u02);
+        const AT: usize = core::mem::offset_of!(PERFINFO_TRACE_HEADER, union_Header) + core::mem::offset_of!(WMI_TRACE_PACKET, union_HookId);
         match self.header_type {
             HeaderType::System32
             | HeaderType::System64
@@ -244,4 +244,4 @@ const _: () = assert!(core::mem::offset_of!(EVENT_HEADER, TimeStamp) == core::me
 const _: () = assert!(core::mem::offset_of!(EVENT_HEADER, TimeStamp) == core::mem::offset_of!(EVENT_TRACE_HEADER, TimeStamp));
 const _: () = assert!(core::mem::offset_of!(EVENT_HEADER, ThreadId) == core::mem::offset_of!(SYSTEM_TRACE_HEADER, ThreadId));
 const _: () = assert!(core::mem::offset_of!(EVENT_HEADER, ThreadId) == core::mem::offset_of!(EVENT_TRACE_HEADER, ThreadId));
-const _: () = assert!(core::mem::offset_of!(PERFINFO_TRACE_HEADER, u04) == core::mem::offset_of!(SYSTEM_TRACE_HEADER, u04));
+const _: () = assert!(core::mem::offset_of!(PERFINFO_TRACE_HEADER, union_Header) == core::mem::offset_of!(SYSTEM_TRACE_HEADER, union_Header));

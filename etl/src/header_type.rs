@@ -94,7 +94,7 @@ impl HeaderType {
                 if shape.header_type.is_known() {
                     places[ty] = match shape.header_type {
                         HeaderType::PerfInfo32 | HeaderType::PerfInfo64 => {
-                            core::mem::offset_of!(PERFINFO_TRACE_HEADER, u08) as u8
+                            core::mem::offset_of!(PERFINFO_TRACE_HEADER, union_TS) as u8
                         }
                         _ => core::mem::offset_of!(EVENT_HEADER, TimeStamp) as u8,
                     };
