@@ -6,7 +6,7 @@
 use super::Emitter;
 use super::docs::braced;
 use super::modules::Module;
-use super::names::{Taken, name_since};
+use super::names::Taken;
 use crate::axis::Arch;
 use crate::layouts::LayoutId;
 use std::collections::BTreeMap;
@@ -68,15 +68,14 @@ impl Emitter<'_> {
         Module::new("targets", text)
     }
 
-    /// The types by the targets that have them. A set is called by its first target.
+    /// The types by the targets that have them. A set is called by its first type, so that a new kernel renames few.
     fn sets(&self) -> BTreeMap<Vec<usize>, Set> {
         let mut taken = Taken::of(self.layouts.spec.axis.kernels.iter().map(|kernel| kernel.module.clone()));
         let mut sets = BTreeMap::new();
         for name in self.layouts.spec.definitions.keys().filter(|name| !super::is_macros(&self.layouts.spec.definitions[*name])) {
             let own = self.layouts.layouts.iter().enumerate().filter(|(_, layout)| layout.name == *name);
             for (id, targets) in own.map(|(id, _)| (id, &self.wanted[id])).filter(|(_, targets)| !targets.is_empty()) {
-                let new =
-                    || Set { name: name_since(&self.layouts.spec.axis, "since", "", targets, &mut taken), layouts: Vec::new() };
+                let new = || Set { name: taken.numbered(format!("with_{}", self.type_name(id))), layouts: Vec::new() };
                 sets.entry(targets.iter().collect()).or_insert_with(new).layouts.push(id);
             }
         }
