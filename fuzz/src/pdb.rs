@@ -1,9 +1,9 @@
-//! Program databases: MSF of two ages, and MSFZ.
+//! Program databases: MSF and MSFZ.
 
 use crate::snapshot;
 use etw_layouts_symbols::{MAX_PDB, Wanted, pdb};
 use ruzstd::encoding::{CompressionLevel, compress_to_vec};
-use test_support::pdb::{Form, file, streams, words};
+use test_support::pdb::{file, streams, words};
 
 /// What a file states survives its reduced form. However often types hold each other, no more was converted than the file's size
 /// allows.
@@ -24,12 +24,12 @@ pub fn run(input: &[u8]) {
 
 /// A made-up database in every container.
 pub fn seeds() -> Vec<Vec<u8>> {
-    vec![file(Form::Old), file(Form::New), msfz(false), msfz(true)]
+    vec![file(), msfz(false), msfz(true)]
 }
 
 /// All streams in one chunk.
 fn msfz(compressed: bool) -> Vec<u8> {
-    let streams = streams(Form::New);
+    let streams = streams();
     let chunk = streams.concat();
     let packed = if compressed { compress_to_vec(&chunk[..], CompressionLevel::Fastest) } else { chunk.clone() };
     let (mut directory, mut at) = (Vec::new(), 0);

@@ -45,10 +45,6 @@ pub(crate) struct Stated {
 }
 
 impl Stated {
-    /// How many bytes from the start of either stream are looked at.
-    #[cfg(feature = "store")]
-    pub const START: usize = 60;
-
     /// Reads the starts of the two streams; what is missing is empty.
     pub fn read(information: &[u8], modules: &[u8]) -> Stated {
         let modules = if u32_at(modules, 0) == Some(u32::MAX) { modules } else { &[] };

@@ -18,7 +18,6 @@ mod identity;
 mod little_endian;
 mod load;
 mod model;
-mod msf;
 mod names;
 mod read;
 mod spelling;

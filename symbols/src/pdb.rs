@@ -1,6 +1,6 @@
 //! Reads program databases: the symbol files of the Microsoft linker, as symbol servers keep them.
 //!
-//! Read are the containers MSF 7.00 and 2.00, and MSFZ (`.pdz`), with the types of Visual C++ 5 and later.
+//! The containers MSF 7.00 and MSFZ (`.pdz`) are read, with the types of Visual C++ 7 and later, which are those of Windows XP and later.
 //!
 //! ```no_run
 //! use etw_layouts_symbols::{Wanted, pdb};
@@ -53,17 +53,25 @@ pub fn read(input: &[u8], wanted: &Wanted) -> Result<SymbolTable, Error> {
     let variables = wanted.variables();
     let msf = container::msf(input, if variables.is_empty() { container::TYPES } else { usize::MAX })?;
     let mut file = container::open(&msf)?;
-    let mut start = |stream: u16| file.raw_stream(StreamIndex(stream)).ok().flatten();
-    let (information, modules) = (start(INFORMATION), start(MODULES));
-    let stated = Stated::read(information.as_deref().unwrap_or_default(), modules.as_deref().unwrap_or_default());
-    let stream = records::stream(&mut file, &msf, &stated)?;
-    let records = Records::new(&stream)?;
+    let modules = stream(&mut file, MODULES);
+    let stated = Stated::read(&stream(&mut file, INFORMATION), &modules);
+    let types = records::stream(&mut file, &stated)?;
+    let records = Records::new(&types)?;
     let types = closure::types(&records, wanted)?;
     let machine = stated.machine.map(u32::from);
     let arch = Arch::stated(machine, records.pointer_size());
     let foreign = machine.map(Machine).filter(|_| arch.is_none());
-    let globals = addresses(&mut file, modules.as_deref().unwrap_or_default(), &variables);
+    let globals = addresses(&mut file, &modules, &variables);
     Ok(SymbolTable { producer: "program database".to_owned(), pdb: stated.pdb(), arch, foreign, types, globals })
+}
+
+/// What a program database states of itself.
+#[cfg(feature = "store")]
+pub(crate) fn stated(input: &[u8]) -> Result<Stated, Error> {
+    let msf = container::msf(input, container::TYPES)?;
+    let mut file = container::open(&msf)?;
+    let modules = stream(&mut file, MODULES);
+    Ok(Stated::read(&stream(&mut file, INFORMATION), &modules))
 }
 
 /// Where the global variables and functions of these names are, in bytes from where their image begins. Names are without the underscore
@@ -75,17 +83,18 @@ pub fn read(input: &[u8], wanted: &Wanted) -> Result<SymbolTable, Error> {
 pub fn globals(input: &[u8], names: &BTreeSet<&str>) -> Result<Globals, Error> {
     let msf = container::msf(input, usize::MAX)?;
     let mut file = container::open(&msf)?;
-    let modules = file.raw_stream(StreamIndex(MODULES)).ok().flatten();
-    Ok(addresses(&mut file, modules.as_deref().unwrap_or_default(), names))
+    let modules = stream(&mut file, MODULES);
+    Ok(addresses(&mut file, &modules, names))
 }
 
 /// The addresses of wanted names, from the streams that the stream of modules tells of.
 fn addresses(file: &mut container::File<'_>, modules: &[u8], names: &BTreeSet<&str>) -> Globals {
-    let mut stream = |stream: u16| {
-        let stream = file.raw_stream(StreamIndex(stream)).ok().flatten();
-        stream.map(|stream| stream.to_vec()).unwrap_or_default()
-    };
     let Some(streams) = globals::Streams::read(modules).filter(|_| !names.is_empty()) else { return Globals::new() };
-    let map = streams.map.map(&mut stream);
-    globals::addresses(&stream(streams.symbols), &stream(streams.sections), map.as_deref(), names)
+    let map = streams.map.map(|map| stream(file, map));
+    globals::addresses(&stream(file, streams.symbols), &stream(file, streams.sections), map.as_deref(), names)
+}
+
+/// The bytes of a stream; none if the file lacks it.
+fn stream(file: &mut container::File<'_>, number: u16) -> Vec<u8> {
+    file.raw_stream(StreamIndex(number)).ok().flatten().map(|stream| stream.to_vec()).unwrap_or_default()
 }

@@ -2,26 +2,20 @@
 //!
 //! A path is a list of elements between `;`, searched in order:
 //!
-//! | element | is |
+//! | element | meaning |
 //! |---|---|
-//! | `FOLDER` | a folder that holds the file itself, or below `pdb` or `symbols/pdb`, or that is a store |
-//! | `srv*STORE`, `srv*CACHE*STORE`, `srv*CACHE*…*STORE` | a store, and caches to its left that keep what it gave |
+//! | `FOLDER` | a folder with the file itself, in `pdb` or `symbols/pdb` below it, or a store |
+//! | `srv*STORE`, `srv*CACHE*STORE`, `srv*CACHE*…*STORE` | a store, and caches to its left that keep its files |
 //! | `srv*` | Microsoft's public store, [`MICROSOFT`] |
 //! | `symsrv*symsrv.dll*…` | the same as `srv*…` |
-//! | `cache*CACHE` | a cache for all that follows |
+//! | `cache*CACHE` | a cache for all elements that follow |
 //!
-//! A store is a folder, or a URL of `http`, `https` or `file`. It holds a file as `NAME/GUIDAGE/NAME`, GUID and age in
-//! hexadecimal; compressed into a cabinet as `NAME/GUIDAGE/NA_`, with `_` for the last character; or as
-//! `NAME/GUIDAGE/file.ptr`, which says where it is. A store with an `index2.txt` has two tiers, with the first two
-//! characters of the name as a folder above. An empty CACHE is the default cache. The query of a URL is sent with all that is
-//! asked of its store. In a folder,
-//! `%NAME%` is the value of that environment variable.
+//! A store is a folder, or a URL of `http` or `https`. It holds a file as `NAME/GUIDAGE/NAME`, GUID and age in hexadecimal, or,
+//! compressed into a cabinet, as `NAME/GUIDAGE/NA_`, with `_` for the last character. An empty CACHE is the default cache.
 
 mod cabinet;
-mod check;
 mod download;
 mod error;
-mod folder;
 mod path;
 mod search;
 
@@ -36,7 +30,7 @@ pub const MICROSOFT: &str = "https://msdl.microsoft.com/download/symbols";
 /// The largest file accepted, in bytes, compressed or not.
 pub const MAX_FILE: u64 = crate::MAX_PDB;
 
-/// What is told of a download while it runs: bytes that are here, and bytes of the whole if the server says how many.
+/// Called while a download runs, with the bytes received and, if the server states it, the size of the file.
 pub type Progress<'a> = dyn FnMut(u64, Option<u64>) + 'a;
 
 /// A symbol path.
@@ -66,13 +60,12 @@ impl SymbolPath {
 
     /// Finds a PDB, and downloads it if it must.
     ///
-    /// Whatever is found is checked: it is a whole MSF 7 file of the same GUID and age, that of its information or of its DBI
-    /// stream. A file enters a cache by renaming, so that a cache never holds part of one. A download that breaks off is
-    /// continued, now and in the next call, from the `.part` file that it leaves; a wrong one is deleted.
+    /// Each file is checked: it is a whole PDB of the same GUID and age, that of its information or of its DBI stream. A file enters
+    /// a cache by renaming, so that a cache never holds part of one.
     ///
     /// # Errors
     ///
-    /// If no element has it: every place that was tried, and what each said.
+    /// If no element has it: every place that was tried, with its answer.
     pub fn find(&self, pdb: &Pdb, progress: &mut Progress) -> Result<PathBuf, Error> {
         search::find(self, pdb, progress)
     }

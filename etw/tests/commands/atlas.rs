@@ -319,7 +319,11 @@ fn causes(chromium: &str, folder: &Folder, text: &str) {
         ("with 10.0.22000.434, not yet in 10.0.22000.376; both verified (PDB)", "still in 10.0.22000.376; both verified (PDB)");
     assert_eq!(note("PeriodicCaptureStateContext "), new);
     assert_eq!(note("RelativeTimerDueTime"), format!("gone with 10.0.22000.434, {gone}"));
-    assert!(note("EventMarker").starts_with("not in 10.0.22000.1: verified (converted symbols); in 10.0.20348."), "{}", note("EventMarker"));
+    assert!(
+        note("EventMarker").starts_with("not in 10.0.22000.1: verified (converted symbols); in 10.0.20348."),
+        "{}",
+        note("EventMarker")
+    );
     let step = "step/10.0.22000.1-x64--10.0.22000.434-x64.html";
     assert!(FILES.contains_key(step), "{step}");
     assert!(page["links"].as_array().is_some_and(|links| links.len() == 6 && links[3] == step), "{}", page["links"]);

@@ -20,8 +20,8 @@ pub enum Error {
     Managed,
     /// Linked with `/DEBUG:FASTLINK`: the types are elsewhere.
     FastLink,
-    /// A container of Visual C++ 6 or earlier without types: the compiler's state, as in `vc60.idb`.
-    State,
+    /// A container of Visual C++ 6 or earlier.
+    Msf2,
     /// A program database without types.
     NoTypes,
     /// A version or method that this reader does not know.
@@ -81,8 +81,8 @@ impl Display for Error {
             Error::FastLink => f.write_str(
                 "a PDB linked with /DEBUG:FASTLINK, whose types stayed in the object files: link again with /DEBUG:FULL, or run `mspdbcmf /pdb:FILE.pdb` where these are",
             ),
-            Error::State => f.write_str(
-                "an MSF 2.00 file without types, such as the compiler's .idb: give the .pdb that the compiler or linker wrote",
+            Error::Msf2 => f.write_str(
+                "a PDB in MSF 2.00, the format of Visual C++ 6 and Windows 2000: give one of Windows XP or later",
             ),
             Error::NoTypes => f.write_str("a PDB without types, as they were stripped or never written: give one with types"),
             Error::Unsupported { what } => write!(f, "a PDB with {what}, which is not known here: convert it to MSF 7.00"),

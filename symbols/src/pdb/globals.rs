@@ -3,9 +3,8 @@
 use crate::little_endian::{u16_at, u32_at};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// What a public symbol is from Visual C++ 7.0 on, its name terminated; and before, its name with a length in front.
+/// The kind of a public symbol.
 const PUBLIC: u16 = 0x110E;
-const PUBLIC_ST: u16 = 0x1009;
 
 /// Bytes of the header of the stream that tells what the others are.
 const HEADER: usize = 64;
@@ -66,12 +65,7 @@ pub(super) fn addresses(symbols: &[u8], sections: &[u8], map: Option<&[u8]>, nam
 /// Name, section and offset of a public symbol.
 fn public(record: &[u8]) -> Option<(&[u8], u16, u32)> {
     let (offset, section, name) = (u32_at(record, 6)?, u16_at(record, 10)?, record.get(12..)?);
-    let name = match u16_at(record, 0)? {
-        PUBLIC => name.split(|byte| *byte == 0).next()?,
-        PUBLIC_ST => name.get(1..)?.get(..usize::from(*name.first()?))?,
-        _ => return None,
-    };
-    Some((name, section, offset))
+    (u16_at(record, 0)? == PUBLIC).then_some((name.split(|byte| *byte == 0).next()?, section, offset))
 }
 
 /// The name that is asked for by a symbol's, which has an underscore in front in 32-bit images.

@@ -3,8 +3,8 @@
 //! Facts of the format: `docs/pdb/msfz.md` of <https://github.com/microsoft/pdb-rs>.
 
 use super::Error;
+use super::container::MSF_7;
 use crate::little_endian::u32_at;
-use crate::msf::MSF_7;
 use ruzstd::decoding::FrameDecoder;
 use std::collections::BTreeMap;
 

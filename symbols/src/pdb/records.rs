@@ -1,6 +1,6 @@
 //! The type records of a program database, by index and by name.
 
-use super::container::{self, File};
+use super::container::File;
 use super::sound::{self, FIRST_INDEX, Survey};
 use super::{Error, leaf};
 use crate::identity::{INFORMATION, Stated};
@@ -20,7 +20,7 @@ pub(super) struct Stream<'s> {
 const MANAGED: u16 = 0xC0EE;
 
 /// The type stream of a file; without types, why there are none.
-pub(super) fn stream<'s>(file: &mut File<'s>, msf: &[u8], stated: &Stated) -> Result<Stream<'s>, Error> {
+pub(super) fn stream<'s>(file: &mut File<'s>, stated: &Stated) -> Result<Stream<'s>, Error> {
     let survey = match file.raw_stream(TYPES) {
         Ok(Some(stream)) => sound::survey(&stream)?,
         Ok(None) | Err(pdb2::Error::StreamNotFound(_)) => Survey::default(),
@@ -30,7 +30,6 @@ pub(super) fn stream<'s>(file: &mut File<'s>, msf: &[u8], stated: &Stated) -> Re
         return Err(match () {
             () if is_fast_link(file) => Error::FastLink,
             () if stated.machine == Some(MANAGED) => Error::Managed,
-            () if container::is_old(msf) => Error::State,
             () => Error::NoTypes,
         });
     }
@@ -150,16 +149,12 @@ fn is_definition(kind: u16) -> bool {
         leaf::CLASS
             | leaf::STRUCTURE
             | leaf::INTERFACE
-            | leaf::CLASS_ST
-            | leaf::STRUCTURE_ST
             | leaf::CLASS_2
             | leaf::STRUCTURE_2
             | leaf::INTERFACE_2
             | leaf::UNION
-            | leaf::UNION_ST
             | leaf::UNION_2
             | leaf::ENUM
-            | leaf::ENUM_ST
     )
 }
 
@@ -170,7 +165,6 @@ fn is_known(kind: u16) -> bool {
             leaf::MODIFIER
                 | leaf::POINTER
                 | leaf::ARRAY
-                | leaf::ARRAY_ST
                 | leaf::PROCEDURE
                 | leaf::MEMBER_FUNCTION
                 | leaf::BIT_FIELD

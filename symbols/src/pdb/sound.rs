@@ -12,8 +12,8 @@ use std::collections::BTreeSet;
 /// The index of the first record; lower ones denote base types.
 pub(super) const FIRST_INDEX: u32 = 0x1000;
 
-/// The version of Visual C++ 5, the first with type indices of 32 bits.
-const OLDEST: u32 = 19_961_031;
+/// The version of Visual C++ 7, the first whose names end in zero.
+const OLDEST: u32 = 19_990_903;
 
 const HEADER: u32 = 56;
 
@@ -39,7 +39,7 @@ pub(super) fn survey(stream: &[u8]) -> Result<Survey, Error> {
     let header = |offset| u32_at(stream, offset).ok_or_else(|| Error::damaged("the header of its types breaks off"));
     let (version, header_size, first, end, bytes) = (header(0)?, header(4)?, header(8)?, header(12)?, header(16)?);
     if version < OLDEST {
-        return Err(Error::Unsupported { what: format!("types of version {version}, from before Visual C++ 5") });
+        return Err(Error::Unsupported { what: format!("types of version {version}, from before Visual C++ 7") });
     }
     if !(HEADER..=1024).contains(&header_size) || first != FIRST_INDEX {
         return Err(Error::damaged("the header of its types is none"));
@@ -74,36 +74,36 @@ impl Cursor<'_> {
     fn record(&mut self) -> Option<()> {
         let leaf = self.u16()?;
         match leaf {
-            leaf::CLASS | leaf::STRUCTURE | leaf::INTERFACE | leaf::CLASS_ST | leaf::STRUCTURE_ST => {
+            leaf::CLASS | leaf::STRUCTURE | leaf::INTERFACE => {
                 self.skip(2)?;
                 let properties = self.u16()?;
                 self.skip(12)?;
-                self.sized(leaf, properties.into())
+                self.sized(properties.into())
             }
             leaf::CLASS_2 | leaf::STRUCTURE_2 | leaf::INTERFACE_2 => {
                 let properties = self.u32()?;
                 self.skip(14)?;
-                self.sized(leaf, properties)
+                self.sized(properties)
             }
-            leaf::UNION | leaf::UNION_ST => {
+            leaf::UNION => {
                 self.skip(2)?;
                 let properties = self.u16()?;
                 self.skip(4)?;
-                self.sized(leaf, properties.into())
+                self.sized(properties.into())
             }
             leaf::UNION_2 => {
                 let properties = self.u32()?;
                 self.skip(6)?;
-                self.sized(leaf, properties)
+                self.sized(properties)
             }
-            leaf::ENUM | leaf::ENUM_ST => {
+            leaf::ENUM => {
                 self.skip(2)?;
                 let properties = self.u16()?;
                 self.skip(8)?;
-                self.names(leaf, properties.into())
+                self.names(properties.into())
             }
             // An array with a name would be taken for one of several dimensions.
-            leaf::ARRAY | leaf::ARRAY_ST => {
+            leaf::ARRAY => {
                 self.skip(8)?;
                 self.number(false)?;
                 (self.u8()? == 0).then_some(())
@@ -132,22 +132,22 @@ impl Cursor<'_> {
     }
 
     /// The end of a class, structure or union.
-    fn sized(&mut self, leaf: u16, properties: u32) -> Option<()> {
+    fn sized(&mut self, properties: u32) -> Option<()> {
         self.number(false)?;
-        self.names(leaf, properties)
+        self.names(properties)
     }
 
-    fn names(&mut self, leaf: u16, properties: u32) -> Option<()> {
+    fn names(&mut self, properties: u32) -> Option<()> {
         const HAS_UNIQUE_NAME: u32 = 0x200;
-        self.name(leaf)?;
-        if properties & HAS_UNIQUE_NAME == 0 { Some(()) } else { self.name(leaf) }
+        self.name()?;
+        if properties & HAS_UNIQUE_NAME == 0 { Some(()) } else { self.name() }
     }
 
     fn member(&mut self) -> Option<()> {
         let leaf = self.u16()?;
         let attributes = self.u16()?;
         match leaf {
-            leaf::MEMBER | leaf::MEMBER_ST => {
+            leaf::MEMBER => {
                 let ty = self.u32()?;
                 self.pointer(match ty {
                     0x400..0x500 => Some(4),
@@ -155,27 +155,20 @@ impl Cursor<'_> {
                     _ => None,
                 });
                 self.number(false)?;
-                self.name(leaf)
+                self.name()
             }
-            leaf::ENUMERATE | leaf::ENUMERATE_ST => {
+            leaf::ENUMERATE => {
                 self.number(true)?;
-                self.name(leaf)
+                self.name()
             }
-            leaf::STATIC_MEMBER
-            | leaf::STATIC_MEMBER_ST
-            | leaf::METHOD
-            | leaf::METHOD_ST
-            | leaf::NESTED
-            | leaf::NESTED_ST
-            | leaf::NESTED_EX
-            | leaf::NESTED_EX_ST => {
+            leaf::STATIC_MEMBER | leaf::METHOD | leaf::NESTED | leaf::NESTED_EX => {
                 self.skip(4)?;
-                self.name(leaf)
+                self.name()
             }
-            leaf::ONE_METHOD | leaf::ONE_METHOD_ST => {
+            leaf::ONE_METHOD => {
                 let introduces_virtual = matches!(attributes >> 2 & 7, 4 | 6);
                 self.skip(if introduces_virtual { 8 } else { 4 })?;
-                self.name(leaf)
+                self.name()
             }
             leaf::BASE_CLASS | leaf::BASE_INTERFACE => {
                 self.skip(4)?;
@@ -217,11 +210,7 @@ impl Cursor<'_> {
         }
     }
 
-    fn name(&mut self, leaf: u16) -> Option<()> {
-        if leaf <= leaf::ST_MAX {
-            let length = self.u8()?;
-            return self.skip(length.into());
-        }
+    fn name(&mut self) -> Option<()> {
         let end = self.rest.iter().position(|&byte| byte == 0)?;
         self.skip(end + 1)
     }

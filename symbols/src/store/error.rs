@@ -9,17 +9,12 @@ use std::fmt::{self, Display, Formatter};
 pub enum PathError {
     /// The path has no element.
     Empty,
-    /// A variable that is not set.
-    Variable {
-        /// The variable.
-        name: String,
-    },
     /// A symbol server other than `symsrv.dll`.
     Server {
         /// The element.
         element: String,
     },
-    /// A URL that is not of `http`, `https` or `file`.
+    /// A URL that is not of `http` or `https`.
     Url {
         /// The URL.
         url: String,
@@ -30,14 +25,14 @@ impl Display for PathError {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         match self {
             PathError::Empty => write!(f, "the symbol path is empty: name a folder, or srv*CACHE*{}", super::MICROSOFT),
-            PathError::Variable { name } => {
-                write!(f, "%{name}% in the symbol path is not set: set it, or write what it stands for")
-            }
             PathError::Server { element } => {
-                write!(f, "`{element}` in the symbol path wants another server than symsrv.dll: write srv*CACHE*STORE")
+                write!(f, "`{element}` in the symbol path names an unsupported symbol server: write srv*CACHE*STORE")
             }
             PathError::Url { url } => {
-                write!(f, "`{url}` in the symbol path is no URL of a store: it has to begin with https://, http:// or file://")
+                write!(
+                    f,
+                    "`{url}` in the symbol path is no URL of a store: give one that begins with https:// or http://, or the path of a folder"
+                )
             }
         }
     }
@@ -59,18 +54,18 @@ pub struct Error {
 pub struct Tried {
     /// A folder, a file or a URL.
     pub place: String,
-    /// What it said.
+    /// Its answer.
     pub answer: String,
 }
 
 impl Display for Error {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         let Error { pdb, tried } = self;
-        write!(f, "{} of key {} is not to be had along the symbol path:", pdb.name.escape_debug(), pdb.key())?;
+        write!(f, "{} with key {} not found along the symbol path:", pdb.name.escape_debug(), pdb.key())?;
         for Tried { place, answer } in tried {
             write!(f, "\n  {place}: {answer}")?;
         }
-        write!(f, "\nadd a store that has it to the path, or give the PDB itself")
+        write!(f, "\nadd a store that has it to the path, or name the PDB itself")
     }
 }
 

@@ -4,7 +4,7 @@ use crate::pdb::msfz;
 use etw_layouts_symbols::pdb::{self, Error};
 use etw_layouts_symbols::{SymbolTable, Wanted};
 use std::path::Path;
-use test_support::pdb::{Form, container, file, information, modules, record, streams, type_stream, words};
+use test_support::pdb::{container, file, information, modules, record, streams, type_stream, words};
 use test_support::witness;
 
 fn logger(input: &[u8]) -> Result<SymbolTable, Error> {
@@ -17,9 +17,9 @@ fn message(input: &[u8]) -> String {
 
 /// A file whose types are these records, of which the last is `LOGGER`.
 fn records(records: &[Vec<u8>]) -> Vec<u8> {
-    let mut streams = streams(Form::New);
+    let mut streams = streams();
     streams[2] = type_stream(20_040_203, records);
-    container(Form::New, &streams)
+    container(&streams)
 }
 
 /// A structure without members but those of a list.
@@ -35,14 +35,14 @@ fn list(ty: u32) -> Vec<u8> {
 #[test]
 fn what_is_none() {
     let with = |features: &[[u8; 4]], machine, types: &[u8]| {
-        let streams = [vec![], information(Form::New, features), types.to_vec(), modules(Form::New, machine)];
-        container(Form::New, &streams)
+        let streams = [vec![], information(features), types.to_vec(), modules(machine)];
+        container(&streams)
     };
     let mut unknown = msfz();
     unknown[60] = 2;
     let mut version = msfz();
     version[32] = 1;
-    let whole = file(Form::New);
+    let whole = file();
     let cases: [(&[u8], &str); 17] = [
         (b"", "an empty file"),
         (b"{}", "not a program database"),
@@ -57,7 +57,7 @@ fn what_is_none() {
         (&with(&[*b"MINI"], 0x8664, &[]), "a PDB linked with /DEBUG:FASTLINK"),
         (&with(&[], 0xC0EE, &[]), "a Windows PDB of a .NET assembly"),
         (&with(&[], 0x8664, &type_stream(20_040_203, &[])), "a PDB without types"),
-        (&container(Form::Old, &[vec![], information(Form::Old, &[])]), "an MSF 2.00 file without types"),
+        (b"Microsoft C/C++ program database 2.00\r\n\x1aJG\0\0", "a PDB in MSF 2.00"),
         (&with(&[], 0x8664, &type_stream(19_950_410, &[])), "a PDB with types of version 19950410"),
         (&unknown, "a PDB with MSFZ compression 2"),
         (&version, "a PDB with MSFZ version 1"),
@@ -100,9 +100,9 @@ fn what_a_library_takes_for_sound() {
     assert!(logger(&records(&[shape, list(0x1000), structure("_LOGGER", 0x1001)])).is_ok());
 
     let announced = |at: usize, value: u32| {
-        let mut streams = streams(Form::New);
+        let mut streams = streams();
         streams[2][at..at + 4].copy_from_slice(&words(&[value]));
-        message(&container(Form::New, &streams))
+        message(&container(&streams))
     };
     assert!(announced(4, 0x4000).contains("the header of its types is none"));
     assert!(announced(8, u32::MAX - 1).contains("the header of its types is none"));
@@ -153,7 +153,7 @@ fn work_is_bounded() {
 /// A directory that gives one page to a stream many times, and a chunk that claims to unpack into what no file holds.
 #[test]
 fn memory_is_bounded() {
-    let mut repeated = file(Form::New);
+    let mut repeated = file();
     let page = |file: &[u8], at: usize| u32::from_le_bytes(file[at..at + 4].try_into().unwrap()) as usize * 1024;
     let directory = page(&repeated, page(&repeated, 52));
     // The fourth size is that of the type stream; the pages follow the sizes.
@@ -174,7 +174,7 @@ fn memory_is_bounded() {
 #[test]
 fn no_damage_panics() {
     let wanted = [Wanted::All, Wanted::from_iter(["LOGGER"])];
-    for whole in [file(Form::Old), file(Form::New), msfz()] {
+    for whole in [file(), msfz()] {
         let mut state = 0x2545_F491_4F6C_DD1D_u64;
         let mut random = |below: usize| {
             state ^= state << 13;
@@ -214,8 +214,8 @@ fn every_real_file_gives_types_or_its_own_message() {
         ("fastlink_x86.pdb", Err("a PDB linked with /DEBUG:FASTLINK")),
         ("managed_windows_pdb_512.pdb", Err("a Windows PDB of a .NET assembly")),
         ("minimal_x86.pdb", Ok(4)),
-        ("msf2_jg_vc60.idb", Err("an MSF 2.00 file without types")),
-        ("msf2_jg_vc60_types.pdb", Ok(704)),
+        ("msf2_jg_vc60.idb", Err("a PDB in MSF 2.00")),
+        ("msf2_jg_vc60_types.pdb", Err("a PDB in MSF 2.00")),
         ("msfz_HelloWorld.pdz", Err("a Windows PDB of a .NET assembly")),
         ("msfz_ntkrnlpa_xpsp3_x86.pdz", Ok(491)),
         ("ntdll_win10or11_x64_CCC0E361.pdb", Ok(608)),
