@@ -16,7 +16,6 @@
 //! ```
 
 mod closure;
-mod cursor;
 mod document;
 mod error;
 mod known;
@@ -49,9 +48,8 @@ pub fn read(input: &[u8], wanted: &Wanted) -> Result<SymbolTable, Error> {
     unpack::with_text(input, |text| {
         let document = document::parse(text, &wanted.variables())?;
         let types = closure::types(text, &document, wanted)?;
-        let globals = document.addresses(text)?;
         let (producer, pdb, arch, foreign) = document.identity();
-        Ok(SymbolTable { producer, pdb, arch, foreign, types, globals })
+        Ok(SymbolTable { producer, pdb, arch, foreign, types, globals: document.globals })
     })
 }
 
@@ -62,5 +60,5 @@ pub fn read(input: &[u8], wanted: &Wanted) -> Result<SymbolTable, Error> {
 ///
 /// If the input is damaged, not ISF, or larger than [`MAX_JSON`]. No input panics.
 pub fn globals(input: &[u8], names: &BTreeSet<&str>) -> Result<Globals, Error> {
-    unpack::with_text(input, |text| document::parse(text, names)?.addresses(text))
+    unpack::with_text(input, |text| Ok(document::parse(text, names)?.globals))
 }

@@ -21,7 +21,10 @@ pub(super) fn types(text: &str, document: &Document<'_>, wanted: &Wanted) -> Res
     let mut types = Types::new();
     let pending = match wanted {
         Wanted::Named(names) => names.iter().map(|name| name.as_str().into()).collect(),
-        Wanted::All => document.user_types.keys().chain(document.enums.keys()).filter_map(plain).map(Cow::Borrowed).collect(),
+        Wanted::All => {
+            let names = document.user_types.keys().chain(document.enums.keys());
+            names.filter_map(|name| plain(&name.0)).map(Cow::Borrowed).collect()
+        }
     };
     known::with(document.base_text, |known| {
         let (members, work) = (MAX_MEMBERS, work_limit(text.len()));
@@ -79,8 +82,8 @@ impl<'a> Closure<'a> {
 
     /// What the document defines under a name as it stands there.
     fn texts(&self, key: &str) -> impl Iterator<Item = Text<'a>> + use<'a> {
-        let aggregate = self.document.user_types.get(key).map(Text::Aggregate);
-        let enumeration = self.document.enums.get(key).map(Text::Enumeration);
+        let aggregate = self.document.user_types.get(key).map(|text| Text::Aggregate(text.get()));
+        let enumeration = self.document.enums.get(key).map(|text| Text::Enumeration(text.get()));
         aggregate.into_iter().chain(enumeration)
     }
 
@@ -155,7 +158,7 @@ impl<'a> Closure<'a> {
         match &field.ty {
             TypeReference::Struct { name: key } if field.anonymous || name.is_empty() => {
                 self.is_alone = false;
-                self.document.user_types.get(key)
+                self.document.user_types.get(&**key).map(|text| text.get())
             }
             _ => None,
         }
@@ -164,7 +167,7 @@ impl<'a> Closure<'a> {
     fn enumeration(&mut self, value: &'a str) -> Result<Enumeration, Error> {
         let EnumType { size, base, constants } = self.parsed(value)?;
         self.count_members(constants.len())?;
-        let base = self.document.base_types.get(&base);
+        let base = self.document.base_types.get(&*base.0);
         let base = base.ok_or_else(|| invalid(self.text, value, "the enumeration's base type is unknown".to_owned()))?;
         let mut constants: Vec<_> = constants.into_iter().map(|(Name(name), value)| (name.into_owned(), value)).collect();
         constants.sort_by(|(a, x), (b, y)| (x, a).cmp(&(y, b)));
@@ -222,8 +225,8 @@ impl<'a> Closure<'a> {
         self.is_alone = false;
         let bytes = count.unsigned_abs();
         if let TypeReference::Enum { name } = element
-            && let Some(definition) = self.document.enums.get(name)
-            && let EnumType { size: size @ 1.., .. } = self.parsed(definition)?
+            && let Some(definition) = self.document.enums.get(&**name)
+            && let EnumType { size: size @ 1.., .. } = self.parsed(definition.get())?
             && bytes.is_multiple_of(size)
         {
             return Ok(bytes / size);
@@ -233,7 +236,7 @@ impl<'a> Closure<'a> {
 
     fn base(&self, value: &str, name: &str) -> Result<Type, Error> {
         let unknown = || invalid(self.text, value, format!("the base type `{name}` is unknown"));
-        let base = self.document.base_types.get(&Name(name.into())).ok_or_else(unknown)?;
+        let base = self.document.base_types.get(name).ok_or_else(unknown)?;
         match base.kind {
             BaseKind::Void => Ok(Type::Void),
             BaseKind::Float => Ok(Type::Float(base.size)),

@@ -28,11 +28,6 @@ pub enum Error {
     Json(Fault),
     /// The text is JSON, but not ISF.
     Isf(Fault),
-    /// A section that every ISF table has is missing.
-    Missing {
-        /// The section's name.
-        section: &'static str,
-    },
     /// Two types differ in nothing but the underscore in front.
     Ambiguous {
         /// Their name without it.
@@ -77,9 +72,6 @@ impl Display for Error {
             Error::Json(fault) => write!(f, "not JSON at {fault}: the file is damaged, fetch or make it again"),
             Error::Isf(fault) => {
                 write!(f, "JSON but not ISF at {fault}: make the table with Volatility 3 (format 6)")
-            }
-            Error::Missing { section } => {
-                write!(f, "JSON but not ISF: `{section}` is missing; make the table with Volatility 3 (format 6)")
             }
             Error::Ambiguous { name } => {
                 write!(f, "several types are named `{name}` but for an underscore in front: rename one in the table")

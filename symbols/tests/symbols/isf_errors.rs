@@ -50,10 +50,10 @@ fn json_that_is_not_isf() {
     let field = "/user_types/_LOGGER/fields/Id";
     let ty = "/user_types/_LOGGER/fields/Id/type";
     let cases = [
-        ("/metadata", Value::Null, "`metadata` is missing"),
-        ("/base_types", Value::Null, "`base_types` is missing"),
-        ("/user_types", Value::Null, "`user_types` is missing"),
-        ("/enums", Value::Null, "`enums` is missing"),
+        ("/metadata", Value::Null, "missing field `metadata`"),
+        ("/base_types", Value::Null, "missing field `base_types`"),
+        ("/user_types", Value::Null, "missing field `user_types`"),
+        ("/enums", Value::Null, "missing field `enums`"),
         ("/metadata/windows/pdb/GUID", json!("12"), "the GUID is not 32 hexadecimal digits"),
         ("/user_types/_LOGGER/kind", json!("interface"), "unknown variant `interface`"),
         ("/user_types/_LOGGER/size", json!(-1), "invalid value: integer `-1`"),
