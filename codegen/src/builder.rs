@@ -2,8 +2,9 @@
 
 use crate::emit::rust::{Options, emit_inline};
 use crate::layouts::Layouts;
+use crate::source::STANDARD;
 use crate::spec::Spec;
-use crate::standard::{STANDARD, completed};
+use crate::standard::completed;
 use crate::{Errors, Sources, compile_with, files, nearest};
 use std::path::{Path, PathBuf};
 use std::{env, fmt, fs, io};

@@ -30,7 +30,7 @@ mod target;
 
 pub use builder::{BuildError, Builder, Generated, Note};
 pub use diagnostic::{Diagnostic, Errors, nearest};
-pub use load::{MOST_FILES, files};
+pub use load::files;
 pub use read::{is_definable, is_identifier, read, read_partly};
 pub use resolve::{compile, laid_out, recompile, resolve};
 pub use source::{At, SourceFile, Sources, Span};

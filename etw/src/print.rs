@@ -3,6 +3,8 @@
 use crate::Error;
 use anstream::AutoStream;
 use anstyle::{AnsiColor, Effects, Style};
+use etw_layouts_codegen::Errors;
+use etw_layouts_project::{Refusal, Remedy};
 use serde::Serialize;
 use std::borrow::Cow;
 use std::fmt::{self, Display};
@@ -103,10 +105,27 @@ pub fn guid(number: u128) -> String {
 
 /// Prints an error on standard error, where nothing can be done if it does not arrive.
 pub fn error(error: &Error) {
-    // Spec errors bring their own heading.
-    let text = error.to_string();
+    // Spec errors bring their own heading, and styles that only a terminal gets.
+    let text = match (error.downcast_ref::<Errors>(), error.downcast_ref::<Refusal>()) {
+        (Some(errors), _) => errors.render(true),
+        (None, Some(refusal)) => format!("{refusal} ({})", options(refusal.remedy)),
+        (None, None) => error.to_string(),
+    };
     let heading = if text.starts_with("error") || text.starts_with('\u{1b}') { "" } else { "error: " };
     let _ = writeln!(AutoStream::auto(io::stderr().lock()), "{heading}{}", harmless(&text));
+}
+
+/// The options that give an input.
+fn options(remedy: Remedy) -> &'static str {
+    match remedy {
+        Remedy::Facts => "--symbols, --facts",
+        Remedy::FactsFolder => "--facts",
+        Remedy::SpecsFolder => "--specs",
+        Remedy::Folders => "--specs, --facts",
+        Remedy::Architecture => "--arch",
+        Remedy::SymbolPath => "--symbol-path, _NT_SYMBOL_PATH",
+        _ => "--build",
+    }
 }
 
 /// A text without hidden characters but ends of lines, tabs and our own styles. Names come from symbol files, which anybody can

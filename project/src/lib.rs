@@ -7,6 +7,7 @@
 mod choice;
 pub mod diff;
 pub mod errata;
+mod error;
 pub mod evidence;
 pub mod facts;
 pub mod format;
@@ -27,9 +28,7 @@ pub mod updates;
 pub mod verify;
 
 pub use choice::{Choice, sentence};
+pub use error::{Error, Refusal, Remedy};
 pub use etw_layouts_runtime::meta::{Confidence, Reason, SymbolSource};
 pub use evidence::Source;
 pub use project::Project;
-
-/// Why something cannot be done, in words for the user. Nothing that is compared and differs is an error.
-pub type Error = Box<dyn std::error::Error + Send + Sync>;

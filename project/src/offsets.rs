@@ -91,9 +91,7 @@ fn column(layouts: &Layouts, asked: &str) -> Result<Column, Error> {
     let structure = name(layouts, Among::Symbols, structure).map_err(|error| {
         let variables = || layouts.spec.globals.keys().map(String::as_str);
         match member.is_none().then(|| nearest(asked, variables())).flatten() {
-            Some(near) => {
-                format!("there is no global variable `{asked}`; did you mean `{near}`? `etw list --globals` names all").into()
-            }
+            Some(near) => format!("there is no global variable `{asked}`; did you mean `{near}`?").into(),
             None => error,
         }
     })?;

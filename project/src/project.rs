@@ -1,10 +1,10 @@
 //! A spec set, the facts that it is held against, and what is generated from it.
 
-use crate::Error;
 use crate::registry;
 use crate::replace::Changes;
 use crate::tables::{self, Stated, SymbolFile, Table};
 use crate::updates::{self, Updates};
+use crate::{Error, Refusal, Remedy};
 use etw_layouts_codegen::axis::Axis;
 use etw_layouts_codegen::layouts::Layouts;
 use etw_layouts_codegen::registry::Registry;
@@ -12,7 +12,7 @@ use etw_layouts_codegen::{Sources, compile_with};
 use etw_layouts_symbols::Wanted;
 use rayon::prelude::*;
 use std::fs;
-use std::io::{self, IsTerminal};
+use std::io;
 use std::path::{Path, PathBuf};
 
 /// A spec set, the facts that it is held against, and what is generated from it.
@@ -43,6 +43,8 @@ pub enum Files {
 
 /// Tells what a change of the specs or the facts changes besides.
 pub type Generate = fn(&Layouts, &Registry) -> Result<Changes, Error>;
+
+const BUILT_IN: &str = "the specs that are part of this program cannot be changed";
 
 /// Where the specs of a project are, from its root.
 const SPECS: &str = "specs";
@@ -84,8 +86,7 @@ impl Project {
     ///
     /// Everything that is wrong with the specs, and a list of updates that cannot be read.
     pub fn layouts(&self) -> Result<Layouts, Error> {
-        let colour = std::io::stderr().is_terminal();
-        let mut layouts = compile_with(self.sources()?, self.standard).map_err(|errors| errors.render(colour))?;
+        let mut layouts = compile_with(self.sources()?, self.standard)?;
         layouts.spec.axis.kbs = self.updates()?.kbs;
         Ok(layouts)
     }
@@ -112,9 +113,7 @@ impl Project {
     /// A folder that cannot be read, or holds no facts; the project has none.
     pub fn fact_files(&self) -> Result<Vec<SymbolFile>, Error> {
         match &self.facts {
-            Files::Embedded([]) => {
-                Err("there are no facts to hold these specs against: name symbol files with --symbols, or a folder of facts with --facts".into())
-            }
+            Files::Embedded([]) => Err(Refusal::new("there are no facts to verify these specs against", Remedy::Facts).into()),
             Files::Embedded(files) => Ok(files.iter().map(|&(path, text)| SymbolFile::Embedded { path, text }).collect()),
             Files::Folder(folder) => tables::files(&[self.root.join(folder)]),
         }
@@ -174,11 +173,8 @@ impl Project {
     pub fn folders(&self) -> Result<(&Path, &Path), Error> {
         match (&self.specs, &self.facts) {
             (Files::Folder(specs), Files::Folder(facts)) => Ok((specs, facts)),
-            (Files::Folder(_), _) => Err("name the folder that the facts of new kernels are kept in with --facts".into()),
-            _ => {
-                let help = "name the folder of a copy with --specs, and one of facts with --facts";
-                Err(format!("the specs that are part of this program cannot be changed: {help}").into())
-            }
+            (Files::Folder(_), _) => Err(Refusal::new("the facts of new builds need a folder", Remedy::FactsFolder).into()),
+            _ => Err(Refusal::new(BUILT_IN, Remedy::Folders).into()),
         }
     }
 
@@ -190,9 +186,7 @@ impl Project {
     pub fn folder(&self) -> Result<&Path, Error> {
         match &self.specs {
             Files::Folder(specs) => Ok(specs),
-            Files::Embedded(_) => {
-                Err("the specs that are part of this program cannot be changed: name the folder of your own with --specs".into())
-            }
+            Files::Embedded(_) => Err(Refusal::new(BUILT_IN, Remedy::SpecsFolder).into()),
         }
     }
 

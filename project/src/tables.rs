@@ -1,6 +1,6 @@
 //! Symbol tables: where they are, which kernel each is of.
 
-use crate::Error;
+use crate::{Error, Refusal, Remedy};
 use etw_layouts_codegen::Named;
 use etw_layouts_codegen::axis::{self, Axis, Build};
 use etw_layouts_symbols::image::{self, Image};
@@ -136,14 +136,14 @@ impl std::error::Error for Foreign {}
 /// What the user says of a table whose name does not tell.
 #[derive(Clone, Default)]
 pub struct Stated {
-    /// `--build`.
+    /// The build.
     pub build: Option<String>,
-    /// `--arch`.
+    /// The architecture.
     pub arch: Option<axis::Arch>,
 }
 
 impl Stated {
-    /// That `--build` names one kernel, where a table is to be written as that kernel's.
+    /// That the stated build is one kernel, where a table is to be written as that kernel's.
     ///
     /// # Errors
     ///
@@ -156,8 +156,7 @@ impl Stated {
                 axis.find_build(build, self.arch.unwrap_or(axis::Arch::X86)).is_ok_and(|asked| asked.named == Named::Kernel)
             }
         };
-        let help = "write its revision too, as in 10.0.26100.3915, or of Windows XP and Server 2003 its service pack, as in 5.1.2600-sp3";
-        if is_one { Ok(()) } else { Err(format!("--build {build}: names no single kernel; {help}").into()) }
+        if is_one { Ok(()) } else { Err(Refusal::new(format!("build {build} is no single kernel"), Remedy::Revision).into()) }
     }
 }
 
@@ -267,11 +266,12 @@ pub fn read(file: &SymbolFile, axis: &Axis, wanted: &Wanted, stated: &Stated) ->
     if let Some(machine) = table.foreign {
         return Err(Foreign { source, machine }.into());
     }
-    let (label, build, arch) = kernel(file, axis, stated).map_err(|e| named(&e))?;
+    let (label, build, arch) = kernel(file, axis, stated)?;
     let arch = arch.or(table.arch.map(ours));
-    let arch = arch.ok_or_else(|| named(&"the architecture is not known; say it with --arch x86, x64 or arm64"))?;
+    let arch = arch.ok_or_else(|| Refusal::new("the architecture is not known", Remedy::Architecture).at(&source))?;
     if table.arch.is_some_and(|own| ours(own) != arch) {
-        return Err(named(&format!("the table is not of {arch}; mend --arch, builds.tsv or the file's name")));
+        let problem = format!("the table is not of {arch}, as stated, in builds.tsv, or in the file's name");
+        return Err(Refusal::new(problem, Remedy::Architecture).at(&source).into());
     }
     let pdb = table.pdb.map(|pdb| if pdb.name.is_empty() { Pdb { name: file_name(path), ..pdb } } else { pdb });
     // Without the symbol file's identity nobody could tell whose they are.
@@ -334,10 +334,10 @@ pub fn from_image(
     let named = |error: &dyn std::fmt::Display| Error::from(format!("{}: {error}", image.display()));
     let bytes = image::load(image).map_err(|e| named(&e))?;
     let Image { version: [major, minor, build, revision], arch, pdb } = image::read(&bytes).map_err(|e| named(&e))?;
-    let help = "say where symbols are with --symbol-path or _NT_SYMBOL_PATH: a folder, or srv*CACHE*https://SERVER";
     let path = match symbol_path {
         Some(path) => path.to_owned(),
-        None => env::var("_NT_SYMBOL_PATH").map_err(|_| named(&help))?,
+        None => env::var("_NT_SYMBOL_PATH")
+            .map_err(|_| Refusal::new("no symbol path is given", Remedy::SymbolPath).at(image.display()))?,
     };
     let path = SymbolPath::parse(&path, cache)?;
     let found = path.find(&pdb, &mut |done, whole| progress(&pdb.name, done, whole));
@@ -354,11 +354,12 @@ fn ours(arch: Arch) -> axis::Arch {
 
 /// The kernel of a symbol file, its build as written and as a number: from the command line, from `builds.tsv` beside it, or from its
 /// name.
-fn kernel(file: &SymbolFile, axis: &Axis, stated: &Stated) -> Result<(String, Build, Option<axis::Arch>), String> {
+fn kernel(file: &SymbolFile, axis: &Axis, stated: &Stated) -> Result<(String, Build, Option<axis::Arch>), Error> {
+    let named = |problem: String| format!("{}: {problem}", file.path().display());
     let name = file_name(file.path());
     let stem = ENDINGS.iter().find_map(|end| name.strip_suffix(end)).unwrap_or(&name);
     let in_list = match file {
-        SymbolFile::OnDisk { path, builds } => builds.of(path, &name)?,
+        SymbolFile::OnDisk { path, builds } => builds.of(path, &name).map_err(named)?,
         SymbolFile::Embedded { .. } => None,
     };
     let in_name = stem.rsplit_once('-').and_then(|(build, arch)| Some((build.to_owned(), arch.parse().ok()?)));
@@ -366,11 +367,10 @@ fn kernel(file: &SymbolFile, axis: &Axis, stated: &Stated) -> Result<(String, Bu
         (Some(build), ..) => (build.clone(), stated.arch),
         (None, Some((build, arch)), _) | (None, None, Some((build, arch))) => (build, stated.arch.or(Some(arch))),
         (None, None, None) => {
-            let help = "say it with --build, in a builds.tsv beside the file (columns file, build, arch), or in the file's name, as 10.0.19041.329-x64.json.xz";
-            return Err(format!("which kernel is it? {help}"));
+            return Err(Refusal::new("the build is not known", Remedy::Build).at(file.path().display()).into());
         }
     };
-    let number = number(&build, axis, arch)?;
+    let number = number(&build, axis, arch).map_err(named)?;
     Ok((build, number, arch))
 }
 
@@ -432,10 +432,10 @@ mod tests {
         let later = [label(&found[1]), label(&found[2])];
         let anew = label(&SymbolFile::on_disk(folder.join("b.json")));
         fs::remove_dir_all(&folder).expect("the temporary folder can be removed");
-        assert_eq!(first, Ok((329, Some(axis::Arch::X64))));
-        assert_eq!(later[0], Ok((1526, Some(axis::Arch::Arm64))));
-        assert!(later[1].as_ref().is_err_and(|error| error.starts_with("which kernel is it?")), "{later:?}");
-        assert!(anew.as_ref().is_err_and(|error| error.contains("builds.tsv beside it, line 2: ")), "{anew:?}");
+        assert_eq!(first.ok(), Some((329, Some(axis::Arch::X64))));
+        assert_eq!(later[0].as_ref().ok(), Some(&(1526, Some(axis::Arch::Arm64))));
+        assert!(later[1].as_ref().is_err_and(|error| error.to_string().contains(": the build is not known: ")), "{later:?}");
+        assert!(anew.as_ref().is_err_and(|error| error.to_string().contains("builds.tsv beside it, line 2: ")), "{anew:?}");
     }
 
     /// What is not there is no facts yet; what is there and cannot be read is an error, and never taken for nothing.

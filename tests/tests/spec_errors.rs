@@ -114,20 +114,3 @@ fn files_that_are_not_text() {
     assert!(error.ends_with("a.toml:2: byte 0xe9 is not UTF-8; save the file as UTF-8"), "{error}");
     assert_eq!(files, 1);
 }
-
-/// Of a folder with more spec files than a set can have, none is read.
-#[test]
-fn too_many_files() {
-    let folder = std::env::temp_dir().join(format!("etw-layouts-many-{}", std::process::id()));
-    fs::create_dir_all(&folder).expect("a temporary folder");
-    for number in 0..=16_384 {
-        fs::write(folder.join(format!("{number}.toml")), "").expect("a temporary file");
-    }
-    let loaded = Sources::load(&folder).map(|_| ());
-    fs::remove_file(folder.join("0.toml")).expect("it is there");
-    let files = Sources::load(&folder).expect("no more than can be").files().len();
-    fs::remove_dir_all(&folder).expect("the temporary folder can be removed");
-    let error = loaded.expect_err("one too many").to_string();
-    assert!(error.ends_with("over 16384 .toml files; name a folder of fewer"), "{error}");
-    assert_eq!(files, 16_384);
-}

@@ -1,11 +1,11 @@
 //! `cargo xtask ci`.
 
 mod dependencies;
-mod hosts;
+pub mod hosts;
 mod memory;
 mod packages;
 
-use crate::{Error, Outcome, fuzz, fuzz_targets, generate, workspace};
+use crate::{Error, Outcome, fuzz, generate, workspace};
 use etw_layouts_project::{format, verify};
 use std::process::{Command, Stdio};
 use std::time::Instant;
@@ -165,7 +165,7 @@ fn fuzzed() -> Result<Step, Error> {
     }
     fuzz::prepared(fuzz::Profile::Dev)?;
     let mut found = String::new();
-    for target in fuzz_targets::targets()? {
+    for target in fuzz::targets()? {
         if let fuzz::Ran::Broke(text) = fuzz::fuzzed(&target, FUZZING, fuzz::Profile::Dev)? {
             found += &format!("{target}\n{text}\n");
         }

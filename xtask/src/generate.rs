@@ -1,6 +1,5 @@
 //! `cargo xtask generate`.
 
-use crate::record::{self, Figures};
 use crate::workspace::GENERATED;
 use crate::{Error, Outcome, pages, workspace};
 use etw_layouts_codegen::emit::{Files, rust};
@@ -57,18 +56,6 @@ pub fn refresh() -> Result<(Layouts, usize), Error> {
     let count = changes.len();
     lock.replace(changes)?;
     Ok((layouts, count))
-}
-
-/// Writes figures to their file, and docs/TRUST.md from them.
-///
-/// # Errors
-///
-/// A file cannot be written.
-pub fn commit(figures: &Figures) -> Result<Outcome, Error> {
-    record::write(figures)?;
-    let (_, count) = refresh()?;
-    anstream::println!("{} written; {count} generated files written or removed", record::FILE);
-    Ok(Outcome::Good)
 }
 
 /// What is not fresh, to be written.

@@ -4,15 +4,13 @@
 
 mod ci;
 mod etl;
-mod figures;
 mod fuzz;
-mod fuzz_targets;
 mod generate;
-mod hosts;
 mod mutants;
 mod pages;
-mod record;
 mod snapshot;
+mod trust;
+mod unsafety;
 mod workspace;
 
 use clap::{Parser, Subcommand};
@@ -39,7 +37,6 @@ enum Command {
     Mutants(mutants::Args),
     Etl(etl::Args),
     Fuzz(fuzz::Args),
-    Figures(figures::Args),
     Ci(ci::Args),
 }
 
@@ -58,7 +55,6 @@ fn run(command: &Command, project: &Project) -> Result<Outcome, Error> {
         Command::Mutants(args) => mutants::run(args),
         Command::Etl(args) => etl::run(args),
         Command::Fuzz(args) => fuzz::run(args),
-        Command::Figures(args) => figures::run(args),
         Command::Ci(args) => ci::run(args),
     }
 }

@@ -1,10 +1,8 @@
-//! The pages that are written from specs, sources and record.
+//! The pages that are written from specs and sources.
 
 mod status;
-mod trust;
-mod unsafety;
 
-use crate::{Error, record};
+use crate::{Error, trust};
 use etw_layouts_codegen::emit::Files;
 use etw_layouts_codegen::layouts::Layouts;
 use etw_layouts_codegen::registry::Registry;
@@ -15,13 +13,13 @@ use std::fmt::Write;
 ///
 /// # Errors
 ///
-/// Figures or sources that cannot be read.
+/// Sources that cannot be read.
 pub fn all(layouts: &Layouts, registry: &Registry, generated: &Files) -> Result<Files, Error> {
     let pages = [
         ("specs/ERRATA.md", errata(layouts)),
         ("docs/GENERATED.md", example(layouts, generated)),
         ("docs/STATUS.md", status::page(layouts, registry)?),
-        ("docs/TRUST.md", trust::page(&record::read()?, generated)?),
+        (trust::PAGE, trust::page()?),
     ];
     Ok(pages.into_iter().map(|(path, text)| (path.to_owned(), text)).collect())
 }

@@ -8,9 +8,6 @@ use crate::axis::{Arch, Axis, Build, Kernel, Release, Target, TargetSet, Version
 use crate::syntax::{self, Node, Sort};
 use toml::de::DeValue;
 
-/// What differs between targets is held as a bit for each of them.
-const MOST_KERNELS: usize = 1 << 12;
-
 pub(super) fn read<'a>(reader: &mut Reader, roots: impl Iterator<Item = (usize, syntax::Table<'a>)>, axis: &mut Axis) {
     let (mut groups, mut updates, mut documents, mut follow) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
     let (mut last, mut all) = (0, Vec::new());
@@ -48,11 +45,6 @@ pub(super) fn read<'a>(reader: &mut Reader, roots: impl Iterator<Item = (usize, 
             "here",
             "add a windows.toml with [[version]] tables that list kernels",
         );
-    }
-    if let Some(kernel) = axis.kernels.get(MOST_KERNELS) {
-        let help = "leave out kernels that change nothing: they have the layouts of the one before";
-        reader.error(kernel.span, format!("an axis of over {MOST_KERNELS} kernels"), "this is one more", help);
-        axis.kernels.truncate(MOST_KERNELS);
     }
     axis.kernels.iter_mut().for_each(|kernel| kernel.added = added.contains(&(kernel.span.file as usize)));
     for pair in axis.kernels.windows(2) {

@@ -5,7 +5,6 @@ use super::member;
 use super::reader::{Reader, Table};
 use super::scalars::{check_name, is_identifier};
 use crate::axis::{Axis, TargetSet};
-use crate::emit::rust::KEYWORDS;
 use crate::source::At;
 use crate::spec::*;
 use crate::syntax::{self, Node, Sort};

@@ -15,7 +15,7 @@ pub(super) fn read(reader: &mut Reader, root: syntax::Table, spec: &mut Spec) {
     }
     for entry in root.entries().flat_map(|section| section.named()) {
         let name = At::new(entry.name.to_owned(), reader.span(entry.name_span.clone()));
-        if !reader.count_listed(name.span, 1) || !check_name(reader, &name) {
+        if !check_name(reader, &name) {
             continue;
         }
         let Some(table) = entry.tables().pop() else {

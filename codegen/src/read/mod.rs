@@ -14,7 +14,7 @@ mod updates;
 pub use definition::is_definable;
 pub use scalars::is_identifier;
 
-use crate::diagnostic::{Diagnostic, Errors, MOST_KEPT};
+use crate::diagnostic::{Diagnostic, Errors};
 use crate::source::Sources;
 use crate::spec::Spec;
 use crate::syntax::{self, Sort, Tree};
@@ -87,9 +87,7 @@ pub(crate) fn read_all(sources: Sources) -> Reading {
     spec.broken = broken(&spec, &sources, roots(), &errors);
     let wrong: BTreeSet<u32> = errors.iter().map(|error| error.at.0.file).collect();
     let basic = roots().filter(|(_, root)| matches!(root.sort, Sort::Axis | Sort::Scalars));
-    let sound = errors.len() < MOST_KEPT
-        && !spec.axis.kernels.is_empty()
-        && !basic.into_iter().any(|(file, _)| wrong.contains(&(file as u32)));
+    let sound = !spec.axis.kernels.is_empty() && !basic.into_iter().any(|(file, _)| wrong.contains(&(file as u32)));
     Reading { spec: Spec { sources, ..spec }, errors, sound }
 }
 

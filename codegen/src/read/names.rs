@@ -2,8 +2,8 @@
 
 use super::reader::Reader;
 use crate::axis::{Arch, Axis, Build};
-use crate::emit::rust::KEYWORDS;
 use crate::source::At;
+use crate::spec::KEYWORDS;
 use crate::syntax::Node;
 
 /// A label is unique, and part of names in generated code.

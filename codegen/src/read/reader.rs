@@ -1,7 +1,7 @@
 //! Walking a parsed TOML text, with an error for everything that is not as it should be.
 
 use crate::axis::{Axis, Scope, TargetSet};
-use crate::diagnostic::{Diagnostic, MOST_KEPT, MOST_NEAR, nearest};
+use crate::diagnostic::{Diagnostic, nearest};
 use crate::source::{At, Span};
 use crate::spec::{Piece, Piecewise};
 use crate::syntax::{self, Form, Holds, Node, Pieces, Sort};
@@ -13,16 +13,10 @@ pub(super) struct Reader<'e> {
     pub file: usize,
     /// The targets that the source of the definition being read speaks of.
     pub documented: TargetSet,
-    /// What the file has listed so far.
-    listed: usize,
     /// The comments of the file that nothing has yet, the last first.
     comments: Vec<(usize, String)>,
     errors: &'e mut Vec<Diagnostic>,
 }
-
-/// Members, constants, errata, kernels and scopes of a file: the largest of Windows has a tenth. What is made of them takes time
-/// and memory for each target.
-const MOST_LISTED: usize = 1 << 15;
 
 /// What to do if the axis lacks a kernel.
 const NEW_KERNEL: &str =
@@ -52,12 +46,12 @@ const SYNONYMS: [(&str, &str); 11] = [
 
 impl<'e> Reader<'e> {
     pub fn new(errors: &'e mut Vec<Diagnostic>) -> Self {
-        Self { file: 0, documented: TargetSet::default(), listed: 0, comments: Vec::new(), errors }
+        Self { file: 0, documented: TargetSet::default(), comments: Vec::new(), errors }
     }
 
     /// Goes on with another file.
     pub fn enter(&mut self, file: usize) {
-        (self.file, self.listed) = (file, 0);
+        self.file = file;
     }
 
     /// Has the comments of a file ready.
@@ -80,35 +74,17 @@ impl<'e> Reader<'e> {
         self.errors.iter().any(|error| error.at.0.file as usize == file)
     }
 
-    /// Counts what a file lists; whether it is not too much.
-    pub fn count_listed(&mut self, span: Span, new: usize) -> bool {
-        let before = self.listed;
-        self.listed += new;
-        let few = self.listed <= MOST_LISTED;
-        if before <= MOST_LISTED && !few {
-            let title = format!("a file of over {MOST_LISTED} members, constants, errata, kernels and scopes");
-            self.error(span, title, "this is more", "split what it specifies, or leave out what nobody needs");
-        }
-        few
-    }
-
     pub fn span(&self, range: Range<usize>) -> Span {
         Span::new(self.file, range)
     }
 
     pub fn error(&mut self, span: Span, title: impl Into<String>, label: impl Into<String>, help: impl Into<String>) {
-        self.keep(Diagnostic { title: title.into(), at: (span, label.into()), also: Vec::new(), help: help.into() });
-    }
-
-    fn keep(&mut self, error: Diagnostic) {
-        if self.errors.len() < MOST_KEPT {
-            self.errors.push(error);
-        }
+        self.errors.push(Diagnostic { title: title.into(), at: (span, label.into()), also: Vec::new(), help: help.into() });
     }
 
     pub fn error_also(&mut self, also: (Span, &str), span: Span, title: String, label: &str, help: &str) {
         let also = vec![(also.0, also.1.to_owned())];
-        self.keep(Diagnostic { title, at: (span, label.to_owned()), also, help: help.to_owned() });
+        self.errors.push(Diagnostic { title, at: (span, label.to_owned()), also, help: help.to_owned() });
     }
 
     /// A table, with an error for every unknown key.
@@ -231,7 +207,7 @@ impl<'e> Reader<'e> {
 
     pub fn array<'a>(&mut self, node: &'a Node<'a>) -> impl Iterator<Item = &'a Node<'a>> + use<'a> {
         let items = match node.get_ref() {
-            DeValue::Array(items) => self.count_listed(self.span(node.span()), items.len()).then(|| items.iter()),
+            DeValue::Array(items) => Some(items.iter()),
             _ => {
                 self.error(self.span(node.span()), "an array is expected", "this is no array", "write [ … ]");
                 None
@@ -252,17 +228,13 @@ impl<'e> Reader<'e> {
     }
 
     pub fn scope(&mut self, axis: &Axis, text: &At<String>) -> Option<TargetSet> {
-        if !self.count_listed(text.span, text.value.split(',').count()) {
-            return None;
-        }
         match axis.scope(&text.value) {
             Ok(set) => Some(set),
             Err(message) => {
                 let scope: Scope = text.value.parse().unwrap_or_default();
                 let is_build = |word: &str| crate::axis::build(word).is_some();
                 let unknown = |word: &&str| !is_build(word) && !axis.ends().any(|end| end == *word);
-                let unknown = scope.names().filter(|_| self.errors.len() < MOST_NEAR).filter(unknown);
-                let near = unknown.take(MOST_NEAR).find_map(|word| nearest(word, axis.ends()));
+                let near = scope.names().filter(unknown).find_map(|word| nearest(word, axis.ends()));
                 let help = match near {
                     Some(near) => format!("did you mean `{near}`? {NEW_KERNEL}"),
                     None if scope.names().any(is_build) => NEW_KERNEL.to_owned(),
@@ -341,9 +313,6 @@ impl<'e> Reader<'e> {
         };
         if list.is_empty() {
             self.error(span, "a table without entries", "nothing is stated here", "write a value, or scopes with their values");
-        }
-        if !self.count_listed(span, list.len()) {
-            return;
         }
         let mut inner = Vec::new();
         let mut scopes = Vec::new();

@@ -14,11 +14,7 @@ pub(super) fn read(reader: &mut Reader, root: syntax::Table, spec: &mut Spec) {
             let help = "write [scalar] or [typedef]";
             reader.error(reader.span(section.value.span()), "a table is expected", "this is no table", help);
         }
-        let entries = section.named();
-        if !reader.count_listed(reader.span(section.value.span()), entries.len()) {
-            continue;
-        }
-        for entry in entries {
+        for entry in section.named() {
             let name = At::new(entry.name.to_owned(), reader.span(entry.name_span.clone()));
             if !check_name(reader, &name) || spec.scalars.contains_key(&name.value) || spec.typedefs.contains_key(&name.value) {
                 let help = "choose another";

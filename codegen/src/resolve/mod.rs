@@ -2,8 +2,6 @@
 
 pub(crate) mod alike;
 mod resolver;
-#[cfg(test)]
-mod tests;
 mod types;
 
 use crate::assertions;

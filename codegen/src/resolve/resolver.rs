@@ -28,7 +28,6 @@ pub(super) fn of(spec: &Spec, alike: &Alike, problems: &mut Problems, targets: c
         target: 0,
         done: BTreeMap::new(),
         depth: 0,
-        laid_out: 0,
         remedies: HashMap::new(),
     };
     let (mut by_target, mut globals) = (Vec::new(), Vec::new());
@@ -57,9 +56,6 @@ const DEEPEST: usize = 64;
 /// the largest type of a kernel has 2,500.
 const MOST_MEMBERS: usize = 1 << 14;
 
-/// A bound on time and memory for members that differ between very many targets.
-const MOST_LAID_OUT: usize = if cfg!(test) { 1 << 12 } else { 1 << 21 };
-
 pub(super) struct Resolver<'s, 'p> {
     pub spec: &'s Spec,
     alike: &'s Alike<'s>,
@@ -75,8 +71,6 @@ pub(super) struct Resolver<'s, 'p> {
     done: BTreeMap<String, State>,
     /// How many types are begun, each embedded in the one before.
     depth: usize,
-    /// Members that were laid out, each once for every target where its structure was.
-    laid_out: usize,
     /// How to have each type that is not specified.
     pub remedies: HashMap<String, String>,
 }
@@ -114,9 +108,6 @@ impl<'s> Resolver<'s, '_> {
         }
         if self.depth == DEEPEST {
             self.problem(definition.name.span, "embedded too deeply", "the last of 64 types, each in another", "embed fewer");
-            return State::Failed;
-        }
-        if self.laid_out > MOST_LAID_OUT {
             return State::Failed;
         }
         self.done.insert(name.to_owned(), State::Begun);
@@ -209,7 +200,6 @@ impl<'s> Resolver<'s, '_> {
         let mut fields: Vec<Field> = Vec::new();
         let (mut failed, mut whole) = (false, 0);
         let target = self.target;
-        self.count(members.len(), span);
         for member in members.iter().filter(|m| m.scope.contains(target)) {
             if let Some(last) = fields.last()
                 && kind == Kind::Struct
@@ -249,17 +239,6 @@ impl<'s> Resolver<'s, '_> {
             }
             Some(extent) => Some(Aggregate { kind, extent, pack, align, fields }),
             None => self.too_large(span),
-        }
-    }
-
-    /// Counts members that are laid out; says once that they are too many.
-    fn count(&mut self, members: usize, span: Span) {
-        let before = self.laid_out;
-        self.laid_out += members;
-        if before <= MOST_LAID_OUT && self.laid_out > MOST_LAID_OUT {
-            let title =
-                format!("over {MOST_LAID_OUT} members are to be laid out, each once for every target where its type may differ");
-            self.problem(span, &title, "from here on none is", "split the specs into sets, or let fewer members differ");
         }
     }
 

@@ -2,12 +2,11 @@
 
 use super::resolver::{Resolver, State, Whole};
 use crate::ctype::{CType, Length};
-use crate::diagnostic::{MOST_NEAR, nearest};
+use crate::diagnostic::nearest;
 use crate::layouts::*;
 use crate::place::LARGEST;
-use crate::source::Span;
+use crate::source::{Span, home};
 use crate::spec::{self, Body, ValuesKind};
-use crate::standard::home;
 
 impl Resolver<'_, '_> {
     pub(super) fn ty(&mut self, ctype: &CType, span: Span, depth: usize) -> Option<Type> {
@@ -116,7 +115,7 @@ impl Resolver<'_, '_> {
         // Digits are widths and versions: a name with others is another type, not this one misspelled.
         let digits = |name: &str| name.chars().filter(char::is_ascii_digit).collect::<String>();
         let known = spec.definitions.keys().chain(spec.scalars.keys()).chain(spec.typedefs.keys()).map(String::as_str);
-        let alike = |known: &&str| self.remedies.len() < MOST_NEAR && digits(known) == digits(name);
+        let alike = |known: &&str| digits(known) == digits(name);
         let near = nearest(name, known.filter(alike));
         let near = near.map(|near| format!("did you mean `{near}`? Otherwise ")).unwrap_or_default();
         format!("{near}specify it in a file of its own, or say under [typedef] which type it is, as in `DWORD = \"ULONG\"`")

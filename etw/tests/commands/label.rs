@@ -56,7 +56,7 @@ fn a_table_that_is_labelled_as_another_kernels_is_reported() {
                 assert_eq!(counts, [Some(0); 4], "{label}");
                 assert!(output.stdout.len() > 1000 && document["tables"][0]["structures"].to_string().contains("offset"));
                 assert!(imported.status.code() == Some(2) && message.contains(&sentence), "{message}");
-                assert!(message.contains("nothing was written. Say of which kernel it is with --build"), "{message}");
+                assert!(message.contains("nothing was written. State its build"), "{message}");
             }
             None => {
                 assert!(!text.contains("is labelled"), "{text}");
@@ -142,8 +142,7 @@ fn a_pdb_that_the_facts_know_is_no_other_kernels() {
         let sentence =
             format!("is labelled {}, but the facts have its PDB as that of 10.0.22000.348-x64", label.replace(' ', "-"));
         assert!(
-            imported.status.code() == Some(2)
-                && message.contains(&format!("{sentence}; nothing was written. Say of which kernel")),
+            imported.status.code() == Some(2) && message.contains(&format!("{sentence}; nothing was written. State its build")),
             "{message}"
         );
         let verified = etw(&["verify", "--symbols", &table]);
@@ -197,7 +196,7 @@ fn a_build_that_names_several_kernels_is_refused() {
     ] {
         let imported = etw(&["import", "--dry-run", &table, "--build", build, "--arch", "x86"]);
         let message = String::from_utf8_lossy(&imported.stderr);
-        let refusal = format!("--build {build}: names no single kernel; write its revision too, as in 10.0.26100.3915");
+        let refusal = format!("build {build} is no single kernel: write its revision too, as in 10.0.26100.3915");
         assert_eq!((imported.status.code(), message.contains(&refusal)), (Some(2), !is_one), "{message}");
     }
 }

@@ -217,7 +217,7 @@ fn missing(name: &str, tables: &[Table]) -> Error {
     let meant = nearest(name, all.iter().copied()).map_or(String::new(), |near| format!("; did you mean `{near}`?"));
     let files: BTreeSet<&str> = tables.iter().map(|table| table.source.as_str()).collect();
     let (files, count) = (files.into_iter().collect::<Vec<_>>().join(", "), all.len());
-    format!("--add {name}: not among the {count} types of {files}{meant}").into()
+    format!("{name}, which is to be added: not among the {count} types of {files}{meant}").into()
 }
 
 /// The tables that say what no shipped table of their kernel says, or that have what is to be added.
@@ -248,7 +248,7 @@ fn news(
             if let Some(finding) = checked.structures.values().flat_map(|standing| &standing.differences).next() {
                 let line = finding.line();
                 let source = &table.source;
-                let help = "say another --build; or, if what the specs have is wrong, mend that first";
+                let help = "state another build; or, if the specs are wrong, fix them first";
                 return Err(
                     format!("{source}: the specs have {name} from other symbols, and these differ: {line}. {help}").into()
                 );

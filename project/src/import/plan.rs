@@ -15,11 +15,13 @@ use super::step::{self, Step};
 use super::texts::{self, Texts};
 use crate::Error;
 use crate::tables::Table;
-use etw_layouts_codegen::MOST_FILES;
 use etw_layouts_codegen::axis::Build;
 use etw_layouts_codegen::layouts::Layouts;
 use etw_layouts_symbols::Rules;
 use std::collections::{BTreeMap, BTreeSet};
+
+/// A symbol file may be a stranger's; Windows has some thousand types.
+const MOST_FILES: usize = 1 << 14;
 
 /// What an import comes to.
 pub struct Plan {
@@ -106,8 +108,8 @@ pub fn plan(input: &Input) -> Result<Plan, Error> {
     }
     if texts.len() > MOST_FILES {
         let count = texts.len();
-        let help = "name the types that are wanted with --add, in specs that have a type already";
-        return Err(format!("{count} spec files would be written, and specs have {MOST_FILES} at the most; {help}").into());
+        let help = "name the types to be added, in specs that have a type already";
+        return Err(format!("{count} spec files would be written, and an import writes {MOST_FILES} at the most; {help}").into());
     }
     let mut layouts = match layouts {
         Some(layouts) => layouts,

@@ -64,8 +64,7 @@ pub fn refusal(layouts: &Layouts, names: &[&str], seen: &Registry, pdbs: &Regist
         false => Vec::new(),
     };
     let checked = Checked { build: table.label.clone(), facts_of, pdb_of, ..checked };
-    let help =
-        "nothing was written. Say of which kernel it is with --build, in builds.tsv or in the file's name, or leave it out";
+    let help = "nothing was written. State its build, in builds.tsv or in the file's name, or leave it out";
     checked.is_labelled_wrongly().then(|| format!("{}; {help}", sentence(&layouts.spec.axis, &checked)))
 }
 

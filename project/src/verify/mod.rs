@@ -1,6 +1,7 @@
 //! The layouts of specs, held against symbol data.
 
 mod count;
+mod finding;
 mod found;
 pub mod label;
 pub mod ours;
@@ -8,7 +9,8 @@ pub mod partly;
 mod variables;
 mod wholly;
 
-pub use found::{Checked, Comparison, Finding, Report, Summary};
+pub use finding::Finding;
+pub use found::{Checked, Comparison, Report, Summary};
 pub use variables::Variables;
 pub use wholly::{against, compared, names, wanted};
 

@@ -4,7 +4,7 @@
 //! the PDBs of the same image, or of the same build and architecture if the table names no image either. Several images can share these,
 //! so one PDB with the same address is enough.
 
-use super::found::{ADDRESS, Finding, IN_IMAGE};
+use super::finding::{ADDRESS, Finding, IN_IMAGE};
 use crate::evidence::by_pdb;
 use crate::tables::Table;
 use etw_layouts_codegen::layouts::Layouts;

@@ -1,6 +1,7 @@
 //! What tables tell, held against the layouts.
 
-use super::found::{Checked, Comparison, Finding};
+use super::finding::Finding;
+use super::found::{Checked, Comparison};
 use super::ours;
 use crate::Error;
 use crate::names::{self, Among};

@@ -7,7 +7,7 @@ mod tests;
 
 pub use facts::Mutant;
 
-use crate::{Error, Format, Outcome, workspace};
+use crate::{Error, Format, Outcome, trust, workspace};
 use etw_layouts_codegen::layouts::Layouts;
 use etw_layouts_codegen::registry::Registry;
 use etw_layouts_codegen::{Errors, SourceFile, Sources, compile, recompile};
@@ -38,6 +38,9 @@ pub struct Args {
     /// List every survivor, not only how many for each reason.
     #[arg(long)]
     list: bool,
+    /// Enter the counts into docs/TRUST.md, if none is missed.
+    #[arg(long, conflicts_with = "only")]
+    record: bool,
     /// Text to read, or one JSON document.
     #[arg(long, value_enum, default_value_t = Format::Text)]
     format: Format,
@@ -259,6 +262,9 @@ pub fn run(args: &Args) -> Result<Outcome, Error> {
         Format::Text => anstream::print!("{}", text(&counts, &reasons, &missed, args.list)),
         Format::Json => anstream::println!("{}", json(&counts, &reasons, &missed)?),
     }
+    if args.record && good {
+        trust::record(trust::MUTANTS, &counts.iter().map(recorded).collect::<Vec<_>>())?;
+    }
     Ok(if good { Outcome::Good } else { Outcome::Differs })
 }
 
@@ -293,6 +299,14 @@ fn row(kind: &str, count: &Count, out: &mut String) {
     let share = 100.0 * caught as f64 / count.mutants.max(1) as f64;
     let survive = count.survived + count.missed;
     let _ = writeln!(out, "{kind:12} {:8} {:8} {:8} {survive:8}  {share:6.1}%", count.mutants, count.refused, count.differs);
+}
+
+/// A row of docs/TRUST.md.
+fn recorded((kind, count): (&&str, &Count)) -> String {
+    let Count { mutants, refused, differs, survived, missed } = *count;
+    let caught = refused + differs;
+    let share = 100.0 * caught as f64 / mutants.max(1) as f64;
+    format!("| {kind} | {mutants} | {caught} | {share:.1} % | {survived} | {missed} |")
 }
 
 fn json(counts: &BTreeMap<&str, Count>, reasons: &BTreeMap<String, Vec<String>>, missed: &[String]) -> Result<String, Error> {

@@ -10,7 +10,7 @@ mod targets;
 mod tokens;
 mod values;
 
-pub use names::{KEYWORDS, is_device};
+pub use names::is_device;
 
 use super::Files;
 use crate::axis::TargetSet;

@@ -3,16 +3,8 @@
 use super::Emitter;
 use crate::axis::{Arch, Axis, Target, TargetSet};
 use crate::layouts::{Aggregate, Field, Form, LayoutId, Layouts, Type};
-use crate::spec::Kind;
+use crate::spec::{KEYWORDS, Kind};
 use std::collections::{BTreeMap, BTreeSet};
-
-/// Words that are no names in Rust, or will not be.
-pub const KEYWORDS: [&str; 48] = [
-    "abstract", "as", "async", "await", "become", "box", "break", "const", "continue", "do", "dyn", "else", "enum", "extern",
-    "false", "final", "fn", "for", "gen", "if", "impl", "in", "let", "loop", "macro", "match", "mod", "move", "mut", "override",
-    "priv", "pub", "ref", "return", "static", "struct", "trait", "true", "try", "type", "typeof", "unsafe", "unsized", "use",
-    "virtual", "where", "while", "yield",
-];
 
 /// Words that name something else where the modules of structures stand, or that no module can have.
 const OTHERS: [&str; 7] = ["core", "crate", "members", "meta", "runtime", "self", "super"];

@@ -1,14 +1,12 @@
 //! How much `unsafe` there is, by file.
 
-use crate::workspace::GENERATED;
 use crate::{Error, workspace};
-use etw_layouts_codegen::emit::Files;
 use proc_macro2::{TokenStream, TokenTree};
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
-/// What stands behind the word in one or more files.
+/// What follows the word in a file.
 #[derive(Clone, Copy, Default, PartialEq, Eq)]
 pub struct Count {
     /// Blocks.
@@ -19,28 +17,22 @@ pub struct Count {
     pub functions: usize,
 }
 
-/// The sources that have any, by path from the root. Generated files are those given, as one.
+/// The sources that have any, by path from the root.
 ///
 /// # Errors
 ///
 /// Sources that cannot be read, or are no Rust.
-pub fn counts(generated: &Files) -> Result<BTreeMap<String, Count>, Error> {
+pub fn counts() -> Result<BTreeMap<String, Count>, Error> {
     let mut counts = BTreeMap::new();
-    let mut add = |path: &str, text: &str| -> Result<(), Error> {
+    let mut sources = Vec::new();
+    find(&workspace::root(), "", &mut sources)?;
+    for path in sources {
+        let text = fs::read_to_string(workspace::root().join(&path))?;
         // Most files have none, and need no look.
         if text.contains("unsafe") {
             let tokens: TokenStream = text.parse().map_err(|error| format!("{path}: {error}"))?;
-            count(tokens, counts.entry(path.to_owned()).or_default());
+            count(tokens, counts.entry(path).or_default());
         }
-        Ok(())
-    };
-    for text in generated.values() {
-        add(&format!("{GENERATED}/…"), text)?;
-    }
-    let mut sources = Vec::new();
-    find(&workspace::root(), "", &mut sources)?;
-    for path in sources.iter().filter(|path| !path.strip_prefix(GENERATED).is_some_and(|p| generated.contains_key(&p[1..]))) {
-        add(path, &fs::read_to_string(workspace::root().join(path))?)?;
     }
     counts.retain(|_, count| *count != Count::default());
     Ok(counts)
