@@ -1,9 +1,9 @@
 //! Every offset, size, mask and erratum that a spec states, compared with the computed layouts.
 
+use crate::alike::Alike;
 use crate::axis::{Axis, TargetSet};
 use crate::layouts::{Aggregate, Field, Form, Layout, LayoutId, Type};
 use crate::problems::Problems;
-use crate::resolve::alike::Alike;
 use crate::source::{At, Span};
 use crate::spec::{self, Body, Constant, Definition, Erratum, Fact, Member, Shape, Spec, ValuesKind, What};
 use std::collections::{BTreeMap, HashSet};

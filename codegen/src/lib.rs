@@ -9,6 +9,7 @@
 
 #![forbid(unsafe_code)]
 
+mod alike;
 mod assertions;
 pub mod axis;
 mod builder;

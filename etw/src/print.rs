@@ -4,7 +4,7 @@ use crate::Error;
 use anstream::AutoStream;
 use anstyle::{AnsiColor, Effects, Style};
 use etw_layouts_codegen::Errors;
-use etw_layouts_project::{Refusal, Remedy};
+use etw_layouts_project::{Refusal, Remedy, Several};
 use serde::Serialize;
 use std::borrow::Cow;
 use std::fmt::{self, Display};
@@ -105,6 +105,9 @@ pub fn guid(number: u128) -> String {
 
 /// Prints an error on standard error, where nothing can be done if it does not arrive.
 pub fn error(error: &Error) {
+    if let Some(Several(errors)) = error.downcast_ref() {
+        return errors.iter().for_each(self::error);
+    }
     // Spec errors bring their own heading, and styles that only a terminal gets.
     let text = match (error.downcast_ref::<Errors>(), error.downcast_ref::<Refusal>()) {
         (Some(errors), _) => errors.render(true),

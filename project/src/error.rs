@@ -81,3 +81,15 @@ impl Display for Remedy {
 }
 
 impl std::error::Error for Refusal {}
+
+/// Several errors, such as one for each of some files.
+#[derive(Debug)]
+pub struct Several(pub Vec<Error>);
+
+impl Display for Several {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n"))
+    }
+}
+
+impl std::error::Error for Several {}

@@ -1,14 +1,15 @@
 //! The life of a structure and of its members over all versions.
 
 use crate::Error;
+pub use crate::members::has;
 use crate::members::{c_type, members};
-use crate::names::{Among, meant, name};
+use crate::names::{Among, declared, name, no_member};
 use crate::subject::Subject;
 use crate::{Choice, Source};
 use etw_layouts_codegen::axis::{Arch, Axis, TargetSet};
 use etw_layouts_codegen::layouts::Layouts;
 use etw_layouts_codegen::registry::Registry;
-use etw_layouts_codegen::spec::{self, Body, Shape};
+use etw_layouts_codegen::spec::Body;
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -125,13 +126,6 @@ fn sources(layouts: &Layouts, registry: &Registry, structure: &str, choice: Choi
     list.into_iter().zip(known).filter_map(|(member, source)| Some((member.path?, source?))).collect()
 }
 
-/// That no version of a structure has a member or constant; the nearest.
-pub(crate) fn no_member(layouts: &Layouts, structure: &str, member: &str) -> Error {
-    let known = declared(layouts, structure);
-    let meant = meant(member, known.iter().map(String::as_str));
-    format!("{structure} has no member `{member}`{meant}`etw show {structure}` shows all").into()
-}
-
 /// The members and constants of a structure, each by its path.
 pub(crate) fn facts_at(layouts: &Layouts, structure: &str, target: usize) -> Vec<(String, Fact)> {
     let mut facts = Vec::new();
@@ -150,33 +144,6 @@ pub(crate) fn facts_at(layouts: &Layouts, structure: &str, target: usize) -> Vec
         }
     }
     facts
-}
-
-/// The paths of all members and constants that any version has, in the order of the spec.
-pub(crate) fn declared(layouts: &Layouts, structure: &str) -> Vec<String> {
-    fn walk(members: &[spec::Member], path: &str, list: &mut Vec<String>) {
-        for member in members {
-            let mut inner = path.to_owned();
-            if let Some(name) = &member.name {
-                let own = format!("{path}{}", name.value);
-                inner = format!("{own}.");
-                list.push(own);
-            }
-            if let Shape::Inline(_, members) = &member.shape {
-                walk(members, &inner, list);
-            }
-        }
-    }
-    let mut list = Vec::new();
-    match layouts.spec.definitions.get(structure).map(|definition| &definition.body) {
-        Some(Body::Aggregate(aggregate)) => walk(&aggregate.members, "", &mut list),
-        Some(Body::Values(values)) => list.extend(values.constants.iter().map(|constant| constant.name.value.clone())),
-        None => {}
-    }
-    // A spec may list a member or constant once for each range of versions.
-    let mut listed = BTreeSet::new();
-    list.retain(|path| listed.insert(path.clone()));
-    list
 }
 
 /// The runs of kernels with the same facts, from the first that has any.
@@ -284,13 +251,4 @@ impl Stage {
     pub fn is_absent(&self) -> bool {
         self.facts.iter().flatten().all(Option::is_none)
     }
-}
-
-/// The targets that have a structure.
-pub fn has(layouts: &Layouts, name: &str) -> TargetSet {
-    let mut set = TargetSet::default();
-    for (target, _) in layouts.by_target.iter().enumerate().filter(|(_, types)| types.contains_key(name)) {
-        set.insert(target);
-    }
-    set
 }

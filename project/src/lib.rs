@@ -28,7 +28,7 @@ pub mod updates;
 pub mod verify;
 
 pub use choice::{Choice, sentence};
-pub use error::{Error, Refusal, Remedy};
+pub use error::{Error, Refusal, Remedy, Several};
 pub use etw_layouts_runtime::meta::{Confidence, Reason, SymbolSource};
 pub use evidence::Source;
 pub use project::Project;

@@ -1,7 +1,8 @@
 //! A structure over all kernels of an architecture: where each member lies in which, and what that is known from.
 
-use crate::history::{Fact, declared, facts_at, has};
-use crate::members::members;
+use crate::history::{Fact, facts_at};
+use crate::members::{has, members};
+use crate::names::declared;
 use crate::subject::Subject;
 use crate::{Choice, Confidence, Source};
 use etw_layouts_codegen::axis::Arch;

@@ -1,5 +1,6 @@
 //! The members of a layout in order, with the padding between them.
 
+use etw_layouts_codegen::axis::TargetSet;
 use etw_layouts_codegen::layouts::{Aggregate, Bits, Field, Form, Info, Layout, Layouts, Type};
 use etw_layouts_codegen::spec::{self, Body, Definition, Kind, Shape};
 use std::iter;
@@ -167,4 +168,13 @@ impl<'a> Walk<'a> {
             self.list.push(Member { of, depth, path: None, offset: place.base + offset, size, bits, field: None });
         }
     }
+}
+
+/// The targets that have a structure.
+pub fn has(layouts: &Layouts, name: &str) -> TargetSet {
+    let mut set = TargetSet::default();
+    for (target, _) in layouts.by_target.iter().enumerate().filter(|(_, types)| types.contains_key(name)) {
+        set.insert(target);
+    }
+    set
 }

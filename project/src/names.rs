@@ -4,6 +4,8 @@ use crate::Error;
 use crate::verify::ours::is_macros;
 use etw_layouts_codegen::layouts::Layouts;
 use etw_layouts_codegen::nearest;
+use etw_layouts_codegen::spec::{self, Body, Shape};
+use std::collections::BTreeSet;
 
 /// What a command can be asked for.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -55,4 +57,38 @@ pub fn meant<'a>(asked: &str, known: impl IntoIterator<Item = &'a str>) -> Strin
 
 fn all(layouts: &Layouts, among: Among) -> impl Iterator<Item = &str> {
     layouts.spec.definitions.keys().map(String::as_str).filter(move |name| among == Among::All || !is_macros(layouts, name))
+}
+
+/// That no version of a structure has a member or constant; the nearest.
+pub(crate) fn no_member(layouts: &Layouts, structure: &str, member: &str) -> Error {
+    let known = declared(layouts, structure);
+    let meant = meant(member, known.iter().map(String::as_str));
+    format!("{structure} has no member `{member}`{meant}`etw show {structure}` shows all").into()
+}
+
+/// The paths of all members and constants that any version has, in the order of the spec.
+pub(crate) fn declared(layouts: &Layouts, structure: &str) -> Vec<String> {
+    fn walk(members: &[spec::Member], path: &str, list: &mut Vec<String>) {
+        for member in members {
+            let mut inner = path.to_owned();
+            if let Some(name) = &member.name {
+                let own = format!("{path}{}", name.value);
+                inner = format!("{own}.");
+                list.push(own);
+            }
+            if let Shape::Inline(_, members) = &member.shape {
+                walk(members, &inner, list);
+            }
+        }
+    }
+    let mut list = Vec::new();
+    match layouts.spec.definitions.get(structure).map(|definition| &definition.body) {
+        Some(Body::Aggregate(aggregate)) => walk(&aggregate.members, "", &mut list),
+        Some(Body::Values(values)) => list.extend(values.constants.iter().map(|constant| constant.name.value.clone())),
+        None => {}
+    }
+    // A spec may list a member or constant once for each range of versions.
+    let mut listed = BTreeSet::new();
+    list.retain(|path| listed.insert(path.clone()));
+    list
 }

@@ -2,9 +2,8 @@
 
 use crate::Error;
 use crate::evidence::shows;
-use crate::history::{has, no_member};
-use crate::members::{Member, expanded};
-use crate::names::{Among, name};
+use crate::members::{Member, expanded, has};
+use crate::names::{Among, name, no_member};
 use crate::{Choice, Confidence, Source};
 use etw_layouts_codegen::Asked;
 use etw_layouts_codegen::axis::{Arch, Axis, TargetSet};

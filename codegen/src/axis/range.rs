@@ -51,12 +51,6 @@ impl Axis {
         }
     }
 
-    /// Whether a scope that names a target's architecture, beside one with this text, is the one that has the target.
-    pub fn gives_way(&self, text: &str, target: usize) -> bool {
-        let arch = self.targets[target].arch;
-        self.follows.contains_key(&arch) && text.parse().is_ok_and(|scope: Scope| !scope.speaks_of(arch))
-    }
-
     /// The targets of a set whose architecture follows no other.
     pub fn leading(&self, set: &TargetSet) -> TargetSet {
         match self.follows.is_empty() {

@@ -1,9 +1,9 @@
 //! From [`Spec`] to [`Layouts`]: every type at every target, every witness held against it.
 
-pub(crate) mod alike;
 mod resolver;
 mod types;
 
+use crate::alike::first_alike;
 use crate::assertions;
 use crate::diagnostic::{Diagnostic, Errors};
 use crate::layouts::*;
@@ -71,7 +71,7 @@ pub fn laid_out(spec: &Spec, target: usize) -> BTreeMap<String, Aggregate> {
 
 fn resolve_all(spec: Spec) -> (Layouts, Vec<Diagnostic>) {
     let mut problems = Problems::default();
-    let alike = alike::first_alike(&spec);
+    let alike = first_alike(&spec);
     let Resolved { layouts, by_target, globals } = sorted(resolver::of(&spec, &alike, &mut problems, 0..spec.axis.targets.len()));
     assertions::check(&spec, &alike, &layouts, &by_target, &mut problems);
     complete(&spec, &by_target, &mut problems);

@@ -1,6 +1,6 @@
 //! The layouts of one target after the other.
 
-use super::alike::Alike;
+use crate::alike::Alike;
 use crate::layouts::*;
 use crate::place::Placer;
 use crate::problems::Problems;

@@ -19,7 +19,7 @@ use self::wholly::{asked, held_against};
 use crate::project::Project;
 use crate::registry;
 use crate::tables::{self, Foreign, Stated, SymbolFile, Table};
-use crate::{Error, errata};
+use crate::{Error, Several, errata};
 use etw_layouts_codegen::layouts::Layouts;
 use etw_layouts_codegen::registry::Registry;
 use etw_layouts_symbols::Types;
@@ -145,12 +145,12 @@ fn check(
                 all.of_images.extend(of_images);
             }
             Err(error) if error.is::<Foreign>() && files.len() > 1 => all.skipped.push(error.to_string()),
-            Err(error) => errors.push(error.to_string()),
+            Err(error) => errors.push(error),
         }
     }
     match errors.is_empty() {
         true => Ok(All { registry: registry::merged(registries), ..all }),
-        false => Err(errors.join("\nerror: ").into()),
+        false => Err(Several(errors).into()),
     }
 }
 

@@ -10,7 +10,7 @@ use std::hash::Hash;
 /// uses.
 pub(crate) type Alike<'s> = HashMap<&'s str, Vec<usize>>;
 
-pub(super) fn first_alike(spec: &Spec) -> Alike<'_> {
+pub(crate) fn first_alike(spec: &Spec) -> Alike<'_> {
     let mut finder = Finder { spec, basic: Vec::new(), found: HashMap::new() };
     finder.basic = finder.basic();
     for name in spec.definitions.keys() {
