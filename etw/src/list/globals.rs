@@ -1,4 +1,4 @@
-//! The global variables that the specs speak of.
+//! The global variables that the specs describe.
 
 use super::pattern::Pattern;
 use crate::columns::{Row, aligned};
@@ -12,16 +12,16 @@ use std::collections::BTreeSet;
 #[derive(Serialize)]
 pub struct Global<'a> {
     name: &'a str,
-    /// The kernels that may have it, as ranges.
+    /// The builds that can have it, as ranges.
     kernels: String,
-    /// Of how many symbol files its address is known.
+    /// The number of symbol files that contain its address.
     symbol_files: usize,
-    /// Of how many kernels a table of images has its address, by build and architecture alone.
+    /// The number of targets whose address comes from a table of images that identifies them by build and architecture only.
     builds: usize,
     doc: String,
 }
 
-/// Those whose names match.
+/// The variables whose names match.
 pub fn list<'a>(layouts: &'a Layouts, registry: &Registry, pattern: Pattern) -> Vec<Global<'a>> {
     let global = |name: &'a str| {
         let global = &layouts.spec.globals[name];
@@ -39,7 +39,7 @@ pub fn list<'a>(layouts: &'a Layouts, registry: &Registry, pattern: Pattern) -> 
     layouts.spec.globals.keys().filter(|name| pattern.matches(name)).map(|name| global(name)).collect()
 }
 
-/// The list to read.
+/// The list as text.
 pub fn text(list: &[Global], width: Option<usize>) -> String {
     let row = |global: &Global| Row {
         style: Style::new(),
@@ -53,16 +53,16 @@ pub fn text(list: &[Global], width: Option<usize>) -> String {
     };
     let rows: Vec<_> = list.iter().map(row).collect();
     let heading = format!("{} {}", list.len(), if list.len() == 1 { "variable" } else { "variables" });
-    aligned(&[&heading, "kernels", "symbol files", "by build", "what it is"], &rows, width)
+    aligned(&[&heading, "builds", "symbol files", "by build", "description"], &rows, width)
 }
 
-/// The list as a document.
+/// The list as a JSON document.
 #[derive(Serialize)]
 pub struct Document<'a> {
     globals: &'a [Global<'a>],
 }
 
-/// The list as a document.
+/// The list as a JSON document.
 pub fn json<'a>(globals: &'a [Global]) -> Document<'a> {
     Document { globals }
 }

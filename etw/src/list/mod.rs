@@ -1,4 +1,4 @@
-//! `list`.
+//! The command `list`.
 
 mod globals;
 mod pattern;
@@ -13,42 +13,41 @@ use etw_layouts_project::subject::choose;
 use etw_layouts_project::{Choice, Project};
 use pattern::Pattern;
 
-/// List the structures, enumerations and sets of flags that the specs define, the targets that they are known for, global variables, or
-/// updates of Windows that changed layouts.
+/// List structures, enumerations and flags; or targets, global variables, or Windows updates that changed layouts.
 ///
-/// Sizes are in bytes, from the least to the greatest of all versions; with --build, those of that kernel.
+/// Sizes are in bytes: the smallest and the largest of all versions or, with --build, the size in that build.
 ///
-///     etw list                        all
-///     etw list WMI_                   whose names hold these letters, in either case
-///     etw list "*_HEADER"             whose names end so
+///     etw list                        all structures, enumerations and flags
+///     etw list WMI_                   names that contain WMI_ or wmi_
+///     etw list "*_HEADER"             names that end in _HEADER
 ///     etw list --build 6.1 --arch x86
-///     etw list --targets 1607         the kernels that are known, by build, label or release
+///     etw list --targets 1607         known targets, by build, label or release
 ///     etw list --updates              updates that changed layouts, with their KB numbers
-///     etw list --updates KB5009543    the change that this update brought
-///     etw list --globals              the global variables, whose addresses etw export offsets gives
+///     etw list --updates KB5009543    the change that one update made
+///     etw list --globals              global variables; `etw export offsets` prints their addresses
 ///
-/// `cargo xtask list` is the same on the specs of the workspace.
+/// `cargo xtask list` does the same with the specs of the workspace.
 #[derive(clap::Args)]
 #[command(verbatim_doc_comment)]
 pub struct Args {
-    /// Letters of the name, or a pattern in which each `*` stands for any letters.
+    /// List only names that contain this text, or match it if it contains `*` (any characters). Case is ignored.
     pattern: Option<String>,
-    /// What this build has: 10.0.19041.1415, 10.0.19041, 1709, 6.1, 5.1.2600-sp3.
+    /// List only the structures of this build or label: 10.0.19041.1415, 10.0.19041, 1709, 6.1, 5.1.2600-sp3.
     #[arg(long, conflicts_with_all = ["targets", "globals", "updates"])]
     build: Option<String>,
-    /// What this architecture has.
+    /// List only the structures or targets of this architecture.
     #[arg(long, conflicts_with_all = ["globals", "updates"], value_parser = crate::kernel::arch())]
     arch: Option<Arch>,
-    /// List targets: the kernels whose layouts are known.
+    /// List targets: the builds and architectures whose layouts are known.
     #[arg(long)]
     targets: bool,
-    /// List the kernel's global variables that lead to what ETW keeps, and of how many symbol files their addresses are known.
+    /// List the kernel's global variables for ETW, and how many symbol files contain the address of each.
     #[arg(long, conflicts_with = "targets")]
     globals: bool,
-    /// List the updates that changed layouts: the first known revision of each build that has the change, and its KB number.
+    /// List the updates that changed layouts, with the first known revision of each build that has the change, and its KB number.
     #[arg(long, conflicts_with_all = ["targets", "globals"])]
     updates: bool,
-    /// Text to read, or one JSON document.
+    /// Output format.
     #[arg(long, value_enum, default_value_t = Format::Text)]
     format: Format,
 }

@@ -1,4 +1,4 @@
-//! Structures, enumerations and sets of macros.
+//! The list of structures, enumerations and sets of macros.
 
 use super::pattern::Pattern;
 use crate::columns::{Row, aligned, paragraph};
@@ -19,10 +19,10 @@ use std::collections::BTreeMap;
 pub struct Structure<'a> {
     name: &'a str,
     kind: &'static str,
-    /// The versions that have it.
+    /// The versions in which it exists.
     r#in: String,
     sizes: Vec<Size>,
-    /// The versions in which symbol data confirms it.
+    /// The versions in which symbol data verifies it.
     confirmed: String,
     doc: &'a str,
 }
@@ -34,7 +34,7 @@ struct Size {
     r#in: String,
 }
 
-/// Those whose names match and that the target has, if one is chosen, or any target of the architecture.
+/// The structures whose names match and that exist at the chosen target or, without one, at any target of the architecture.
 pub fn list<'a>(
     layouts: &'a Layouts,
     confirmed: &Confirmed,
@@ -71,7 +71,7 @@ pub fn list<'a>(
     names.filter(|name| pattern.matches(name)).filter_map(structure).collect()
 }
 
-/// The list to read.
+/// The list as text.
 pub fn text(axis: &Axis, choice: Option<&Choice>, list: &[Structure], width: Option<usize>) -> String {
     let mut out = String::new();
     if let Some(choice) = choice {
@@ -93,16 +93,16 @@ pub fn text(axis: &Axis, choice: Option<&Choice>, list: &[Structure], width: Opt
     out + &aligned(&[&heading, "kind", "size", "exists in"], &rows, width)
 }
 
-/// The list as a document.
+/// The list as a JSON document.
 #[derive(Serialize)]
 pub struct Document<'a> {
-    /// If one is chosen.
+    /// The chosen target, if there is one.
     #[serde(flatten)]
     target: Option<Target<'a>>,
     structures: &'a [Structure<'a>],
 }
 
-/// The list as a document.
+/// The list as a JSON document.
 pub fn json<'a>(axis: &'a Axis, choice: Option<&'a Choice>, structures: &'a [Structure]) -> Document<'a> {
     Document { target: choice.map(|choice| target(axis, choice)), structures }
 }

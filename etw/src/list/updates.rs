@@ -1,4 +1,4 @@
-//! The named updates of the version axis.
+//! The list of the named updates of the version axis.
 
 use super::pattern::Pattern;
 use crate::columns::{Row, aligned, paragraph};
@@ -8,20 +8,20 @@ use anstyle::Style;
 use etw_layouts_codegen::axis::{self, Axis, Build};
 use serde::Serialize;
 
-/// A change of layouts that several builds got by servicing.
+/// A change of layouts that servicing brought to several builds.
 #[derive(Serialize)]
 pub struct Update<'a> {
     name: &'a str,
     doc: &'a str,
-    /// The architectures that it changed; nothing if all.
+    /// The architectures that it changed; none if it changed all.
     architectures: Option<Vec<String>>,
     /// The first known revision of each build that has it.
     kernels: Vec<Windows<'a>>,
-    /// Later builds that never got it.
+    /// Later builds that never received it.
     without: Vec<String>,
 }
 
-/// Those whose name, description, kernels, releases or KB numbers match.
+/// The updates whose name, description, builds, releases or KB numbers match.
 pub fn list<'a>(axis: &'a Axis, pattern: Pattern) -> Vec<Update<'a>> {
     let update = |update: &'a axis::Update| Update {
         name: &update.name,
@@ -37,7 +37,7 @@ pub fn list<'a>(axis: &'a Axis, pattern: Pattern) -> Vec<Update<'a>> {
     axis.updates.iter().map(update).filter(matches).collect()
 }
 
-/// The list to read.
+/// The list as text.
 pub fn text(list: &[Update], width: Option<usize>) -> String {
     let mut out = String::new();
     for (index, update) in list.iter().enumerate() {
@@ -57,13 +57,13 @@ pub fn text(list: &[Update], width: Option<usize>) -> String {
     out
 }
 
-/// The list as a document.
+/// The list as a JSON document.
 #[derive(Serialize)]
 pub struct Document<'a> {
     updates: &'a [Update<'a>],
 }
 
-/// The list as a document.
+/// The list as a JSON document.
 pub fn json<'a>(updates: &'a [Update]) -> Document<'a> {
     Document { updates }
 }

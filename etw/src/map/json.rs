@@ -6,7 +6,7 @@ use etw_layouts_project::Choice;
 use etw_layouts_project::map;
 use serde::Serialize;
 
-/// A map and the kernel that it is of.
+/// A map and its target.
 #[derive(Serialize)]
 pub struct Document<'a> {
     #[serde(flatten)]
@@ -29,7 +29,7 @@ struct Link<'a> {
     /// `holds`, `points to` or `lists`.
     way: &'static str,
     to: &'a str,
-    /// The member by which the entries of a list are linked.
+    /// The member that links the entries of a list.
     link: Option<&'a str>,
     specified: bool,
 }

@@ -1,4 +1,4 @@
-//! A build by itself: how sure its layouts are, and what differs between the nearest known builds.
+//! One build: the confidence in its layouts, and the differences between the nearest known builds.
 
 use crate::print::HEADING;
 use crate::target::{Target, named, target};
@@ -10,19 +10,19 @@ use etw_layouts_project::{Choice, Confidence};
 use serde::Serialize;
 use std::collections::BTreeMap;
 
-/// A build, and how sure each of its layouts is.
+/// A build, and the confidence in each of its layouts.
 #[derive(Serialize)]
 pub struct Overview<'a> {
-    /// The build, and how sure all of its layouts together are.
+    /// The build, and the confidence in all of its layouts together.
     #[serde(flatten)]
     target: Target<'a>,
-    /// How many structures, unions and enumerations have each confidence, by its word.
+    /// The number of structures, unions and enumerations by confidence.
     structures: BTreeMap<&'static str, usize>,
-    /// Those whose layout is uncertain.
+    /// The structures whose layout is uncertain.
     uncertain: Vec<&'a str>,
-    /// The nearest known builds, if one is uncertain: the layouts may be those of either.
+    /// The nearest known builds, if any layout is uncertain: the layout can be that of either build.
     nearest: Option<[String; 2]>,
-    /// What is otherwise in the other target whose layouts they may be.
+    /// The differences to the other candidate target.
     otherwise: Option<Otherwise>,
 }
 
@@ -35,7 +35,7 @@ struct Otherwise {
     changes: Changes,
 }
 
-/// How sure the layouts of a choice are, one by one.
+/// The confidence in each layout of a choice.
 ///
 /// # Errors
 ///
@@ -55,7 +55,7 @@ pub fn overview<'a>(layouts: &'a Layouts, registry: &Registry, choice: &'a Choic
     }
     let otherwise = match other.map(|other| axis.target_name(other)) {
         Some(other) => {
-            // Both are kernels of the version axis: no facts are needed to choose them.
+            // Both targets are on the version axis, so they are found without facts.
             let sides = sides(layouts, &Registry::default(), [&axis.target_name(choice.target()), &other], None)?;
             let changes = changes(&sides[0], &sides[1]);
             Some(Otherwise { target: other, sides, changes })
@@ -65,7 +65,7 @@ pub fn overview<'a>(layouts: &'a Layouts, registry: &Registry, choice: &'a Choic
     Ok(Overview { target: target(axis, choice), structures, uncertain, nearest, otherwise })
 }
 
-/// The overview to read, and the differences between the two builds that the layouts may be those of.
+/// The overview as text, and the differences between the two candidate targets.
 pub fn text(layouts: &Layouts, choice: &Choice, overview: &Overview) -> String {
     let axis = &layouts.spec.axis;
     let count: usize = overview.structures.values().sum();
@@ -80,8 +80,10 @@ pub fn text(layouts: &Layouts, choice: &Choice, overview: &Overview) -> String {
         out += &format!("Nearest known builds: {older} and {newer}. Uncertain: {}.\n", overview.uncertain.join(", "));
     }
     if let Some(Otherwise { sides: [one, other], changes, .. }) = &overview.otherwise {
-        out +=
-            &format!("\nThe layouts may be those of either of two targets, which differ:\n{}", diff::text(one, other, changes));
+        out += &format!(
+            "\nThe uncertain layouts are those of one of two targets, which differ:\n{}",
+            diff::text(one, other, changes)
+        );
     }
     out
 }
