@@ -27,8 +27,7 @@ use std::path::Path;
 ///
 /// # Errors
 ///
-/// Everything that is wrong with the texts, each with its place. Whether the facts agree with each other is for
-/// [`resolve`](crate::resolve()) to say.
+/// All errors in the texts, each with its place. [`resolve`](crate::resolve()) checks whether the facts agree with each other.
 pub fn read(sources: Sources) -> Result<Spec, Errors> {
     match read_all(sources) {
         Reading { spec, errors, .. } if errors.is_empty() => Ok(spec),
@@ -36,19 +35,19 @@ pub fn read(sources: Sources) -> Result<Spec, Errors> {
     }
 }
 
-/// Reads what can be read of a spec set, and tells what cannot. A spec set that was without errors before its axis got a kernel is read
-/// whole: where it says nothing of that kernel, the spec has nothing of it.
+/// Reads a spec set as far as possible, and returns the errors. A spec set that was correct before a kernel was added to its axis is read
+/// completely; facts that it does not state for that kernel are missing in the spec.
 pub fn read_partly(sources: Sources) -> (Spec, Vec<Diagnostic>) {
     let Reading { spec, errors, .. } = read_all(sources);
     (Spec { broken: BTreeSet::new(), ..spec }, errors)
 }
 
-/// What can be read of a spec set.
+/// The readable part of a spec set.
 pub(crate) struct Reading {
-    /// What a wrong file specifies is among its `broken`.
+    /// The spec. Its `broken` names the definitions of files with errors.
     pub spec: Spec,
     pub errors: Vec<Diagnostic>,
-    /// Whether the axis and the scalars are whole. Without them everything else seems wrong.
+    /// Whether the axis and the scalars have no errors. Otherwise most other files would get follow-on errors.
     pub sound: bool,
 }
 
@@ -57,7 +56,7 @@ pub(crate) fn read_all(sources: Sources) -> Reading {
     let mut spec = Spec::default();
     let mut sources = sources;
     if sources.files().is_empty() {
-        // Errors need a text to point into.
+        // Errors need a text to point to.
         sources.add("no spec file", "");
     }
     let sources = sources;
@@ -71,7 +70,7 @@ pub(crate) fn read_all(sources: Sources) -> Reading {
         reader.enter(file);
         scalars::read(&mut reader, root, &mut spec);
     }
-    // What is left of a torn text would bring errors of its own, and so would each range of an axis that lacks what is wrong in it.
+    // Skip follow-on errors: those of an incomplete text, and those of ranges that use a rejected part of the axis.
     let is_axis = |(file, root): &(usize, syntax::Table)| root.sort == Sort::Axis && reader.has_error(*file);
     let is_axis_wrong = roots().any(|root| is_axis(&root));
     let whole = || roots().filter(|(file, _)| !is_axis_wrong && !torn.contains(&(*file as u32)));
@@ -93,7 +92,7 @@ pub(crate) fn read_all(sources: Sources) -> Reading {
     Reading { spec: Spec { sources, ..spec }, errors, sound }
 }
 
-/// Reads one file of a structure or of values anew, with another text. The others are as they were read.
+/// Reads one file of a structure or of values again, with a new text. The other files are not read again.
 pub(crate) fn read_again(mut spec: Spec, file: usize, text: String) -> Reading {
     let mut errors = Vec::new();
     spec.definitions.retain(|_, definition| definition.name.span.file as usize != file);
@@ -111,7 +110,7 @@ pub(crate) fn read_again(mut spec: Spec, file: usize, text: String) -> Reading {
     Reading { spec: Spec { sources, ..spec }, errors, sound: true }
 }
 
-/// The names that wrong files specify, or seem to.
+/// The names that files with errors define, as far as they can be found.
 fn broken<'a>(
     spec: &Spec,
     sources: &Sources,
@@ -132,14 +131,14 @@ fn parse<'a>(file: usize, text: &'a str, errors: &mut Vec<Diagnostic>) -> Tree<'
     reader.file = file;
     // Spans are 32 bits wide.
     if text.len() > 1 << 24 {
-        reader.error(reader.span(0..0), "a file of over 16 MiB", "", "split the file, one structure each");
+        reader.error(reader.span(0..0), "file is larger than 16 MiB", "", "split the file into one file per structure");
         return Tree::parse("").0;
     }
     let (tree, syntax) = Tree::parse(text);
     for (before, error) in syntax.iter().enumerate() {
         let range = error.span().unwrap_or(0..0);
         let is_duplicate = error.message() == "duplicate key";
-        // What stands below a header that is there already is there already, too; what follows other errors may only seem to be.
+        // Skip follow-on errors: keys below a duplicate header, and duplicates after other syntax errors.
         if is_duplicate && before > 0 {
             continue;
         }
@@ -148,7 +147,9 @@ fn parse<'a>(file: usize, text: &'a str, errors: &mut Vec<Diagnostic>) -> Tree<'
         let is_header = matches!(around, (Some(before), Some(after)) if before.ends_with('[') && after.starts_with(']'));
         match is_duplicate && is_header && Sort::File.keys().iter().any(|own| own.name == key) {
             true => reader.twice(range, key),
-            false => reader.error(reader.span(range), "this is not TOML", error.message(), "fix the syntax; specs are TOML 1.1"),
+            false => {
+                reader.error(reader.span(range), "invalid TOML syntax", error.message(), "fix the syntax; specs are TOML 1.1")
+            }
         }
     }
     tree

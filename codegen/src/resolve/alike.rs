@@ -1,4 +1,4 @@
-//! Targets between which a type cannot differ, so that it is laid out once for all of them.
+//! Finds targets between which a type cannot differ, so that its layout is computed once for all of them.
 
 use crate::axis::TargetSet;
 use crate::ctype::CType;
@@ -6,8 +6,7 @@ use crate::spec::*;
 use std::collections::{HashMap, HashSet};
 use std::hash::Hash;
 
-/// For each definition and target, the first target at which all that the definition states is the same, and all that it
-/// uses.
+/// For each definition and target, the first target for which the definition, and all types that it uses, state the same.
 pub(crate) type Alike<'s> = HashMap<&'s str, Vec<usize>>;
 
 pub(super) fn first_alike(spec: &Spec) -> Alike<'_> {
@@ -19,12 +18,12 @@ pub(super) fn first_alike(spec: &Spec) -> Alike<'_> {
     finder.found
 }
 
-/// Deeper uses are not looked at; a bound on recursion.
+/// The recursion limit; deeper types are not compared.
 const DEEPEST: usize = 64;
 
 struct Finder<'s> {
     spec: &'s Spec,
-    /// The same for architectures and typedefs, which all types may use.
+    /// The same for architectures and typedefs, which every type can use.
     basic: Vec<usize>,
     found: Alike<'s>,
 }
@@ -44,7 +43,7 @@ impl<'s> Finder<'s> {
         if self.found.contains_key(name) {
             return;
         }
-        // Each target on its own, which also is the answer to what uses itself.
+        // Begin with a separate entry for each target, which is also the result for recursive types.
         self.found.insert(name, (0..self.basic.len()).collect());
         if depth == DEEPEST {
             return;
@@ -72,7 +71,7 @@ impl<'s> Finder<'s> {
     }
 }
 
-/// What a definition states.
+/// The statements of a definition.
 #[derive(Default)]
 struct Facts<'s> {
     scopes: Vec<&'s TargetSet>,
@@ -128,7 +127,7 @@ impl<'s> Facts<'s> {
     }
 }
 
-/// A pointer, or an array of them, does not depend on what is pointed to.
+/// Whether a type depends on another: pointers, and arrays of them, do not.
 fn is_pointer(ty: &CType) -> bool {
     match ty {
         CType::Pointer { to, .. } => !matches!(**to, CType::Array { .. }),
@@ -145,7 +144,7 @@ fn refine_by(first: &mut [usize], mut scopes: Vec<&TargetSet>) {
     }
 }
 
-/// Tells targets apart that a key tells apart.
+/// Separates targets that differ in a key.
 fn refine<K: Hash + Eq>(first: &mut [usize], key: impl Fn(usize) -> K) {
     let mut known = HashMap::new();
     for (target, first) in first.iter_mut().enumerate() {

@@ -1,9 +1,9 @@
-//! Every key of the spec language.
+//! All keys of the spec language.
 
 /// A sort of table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Sort {
-    /// A whole file that specifies one thing.
+    /// A whole file with one definition.
     File,
     /// `[struct]` and `[union]`.
     Aggregate,
@@ -40,28 +40,28 @@ pub enum Sort {
 /// A key of a table.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Key {
-    /// How it is written.
+    /// Its name.
     pub name: &'static str,
-    /// What its value is.
+    /// The form of its value.
     pub holds: Holds,
 }
 
-/// What the value of a key is.
+/// The form of the value of a key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Holds {
     /// One value for all targets.
     Plain,
-    /// A value that may differ between targets: it is stated by the declaration.
+    /// A value of the declaration that can differ between targets.
     Piecewise,
-    /// A value that may differ between targets: it is computed, and held against what is stated.
+    /// An assertion that can differ between targets: the computed value is verified against it.
     Witness,
     /// One table.
     Table(Sort),
     /// A list of tables.
     Tables(Sort),
-    /// Tables by names of the user's.
+    /// Tables by user-defined names.
     Named(Sort),
-    /// Piecewise values by names of the user's.
+    /// Piecewise values by user-defined names.
     NamedPiecewise,
 }
 
@@ -90,13 +90,13 @@ impl Sort {
 }
 
 impl Holds {
-    /// Whether the value may differ between targets.
+    /// Whether the value can differ between targets.
     pub fn is_piecewise(self) -> bool {
         matches!(self, Self::Piecewise | Self::Witness | Self::NamedPiecewise)
     }
 }
 
-/// The key of that name, if that sort of table has it.
+/// The key with this name, if this kind of table has one.
 pub fn key(sort: Sort, name: &str) -> Option<&'static Key> {
     sort.keys().iter().find(|key| key.name == name)
 }
